@@ -1,0 +1,91 @@
+/* Attributes of nodes: plain structs made from attr.def, with reflection for text, hashing and
+ * comparison (graph/attr.c). */
+#ifndef ASSAY_GRAPH_ATTR_H
+#define ASSAY_GRAPH_ATTR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "interp/assay.h"
+
+#define ASSAY_ATTR_LIST 12
+
+typedef struct assay_list {
+    int n;
+    int64_t v[ASSAY_ATTR_LIST];
+} assay_list;
+
+typedef struct assay_float_list {
+    int n;
+    float v[ASSAY_ATTR_LIST];
+} assay_float_list;
+
+/* Enumerations; the text form uses the lower-case names. */
+enum assay_layout { ASSAY_LAYOUT_NCHW, ASSAY_LAYOUT_NHWC };
+enum assay_gelu { ASSAY_GELU_NONE, ASSAY_GELU_TANH };
+enum assay_pad_mode {
+    ASSAY_PAD_CONSTANT,
+    ASSAY_PAD_REFLECT,
+    ASSAY_PAD_EDGE,
+    ASSAY_PAD_SYMMETRIC,
+    ASSAY_PAD_WRAP
+};
+enum assay_d2s_order { ASSAY_D2S_DCR, ASSAY_D2S_CRD };
+enum assay_resize_mode { ASSAY_RESIZE_NEAREST, ASSAY_RESIZE_LINEAR, ASSAY_RESIZE_CUBIC };
+enum assay_resize_coordinate {
+    ASSAY_COORD_HALF_PIXEL,
+    ASSAY_COORD_PYTORCH_HALF_PIXEL,
+    ASSAY_COORD_ALIGN_CORNERS,
+    ASSAY_COORD_ASYMMETRIC,
+    ASSAY_COORD_HALF_PIXEL_SYMMETRIC,
+    ASSAY_COORD_TFLITE_HALF_PIXEL /* fixed-point half pixel of TFLite's resize kernels */
+};
+enum assay_resize_nearest {
+    ASSAY_NEAREST_ROUND_PREFER_FLOOR,
+    ASSAY_NEAREST_ROUND_PREFER_CEIL,
+    ASSAY_NEAREST_FLOOR,
+    ASSAY_NEAREST_CEIL
+};
+/* Target kinds of cast. */
+enum assay_cast_elem {
+    ASSAY_CAST_F32,
+    ASSAY_CAST_BOOL,
+    ASSAY_CAST_I8,
+    ASSAY_CAST_U8,
+    ASSAY_CAST_I16,
+    ASSAY_CAST_U16,
+    ASSAY_CAST_I32,
+    ASSAY_CAST_U32,
+    ASSAY_CAST_I64
+};
+
+#define ASSAY_C_I int64_t
+#define ASSAY_C_B bool
+#define ASSAY_C_F float
+#define ASSAY_C_L assay_list
+#define ASSAY_C_G assay_float_list
+#define ASSAY_C_E int
+#define ATTRS(name)                                                                                \
+    typedef struct assay_attr_##name {                                                             \
+        char unused_;
+#define ATTRS_END(name)                                                                            \
+    }                                                                                              \
+    assay_attr_##name;
+#define ATTR(name, kind, field, names, value) ASSAY_C_##kind field;
+#include "graph/attr.def"
+#undef ATTRS
+#undef ATTRS_END
+#undef ATTR
+
+typedef union assay_attrs {
+#define ATTRS(name) assay_attr_##name name;
+#define ATTRS_END(name)
+#define ATTR(name, kind, field, names, value)
+#include "graph/attr.def"
+#undef ATTRS
+#undef ATTRS_END
+#undef ATTR
+} assay_attrs;
+
+#endif

@@ -1,0 +1,62 @@
+/* Element kinds, shapes and quantization parameters: what a value in a network is.
+ *
+ * real = scale * (q - zero_point), per tensor, per index of one axis, or per block of an axis. */
+#ifndef ASSAY_GRAPH_TYPE_H
+#define ASSAY_GRAPH_TYPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "interp/assay.h"
+
+/* Storage in memory is the smallest native container: 1..8 bits in one byte, 9..16 in two,
+ * 17..32 in four, 33..64 in eight; bool in one byte; f32 in four. Sub-byte values are unpacked
+ * (one code a byte, sign-extended). Digests and dumps use the same container, little-endian. */
+size_t assay_elem_size(assay_elem e);
+
+/* Least and greatest code of an integer element kind (u64 does not occur). */
+int64_t assay_elem_min(assay_elem e);
+int64_t assay_elem_max(assay_elem e);
+
+bool assay_elem_equal(assay_elem a, assay_elem b);
+
+/* "i8", "u4", "i32", "i64", "f32", "bool"; buf holds at least 8 bytes. Returns buf. */
+const char *assay_elem_print(assay_elem e, char buf[8]);
+assay_status assay_elem_parse(const char *text, assay_elem *e, assay_error *err);
+
+static inline assay_elem assay_int(unsigned bits, bool is_signed)
+{
+    return (assay_elem){ASSAY_KIND_INT, (uint8_t)bits, is_signed};
+}
+static inline assay_elem assay_f32(void)
+{
+    return (assay_elem){ASSAY_KIND_F32, 32, true};
+}
+static inline assay_elem assay_bool(void)
+{
+    return (assay_elem){ASSAY_KIND_BOOL, 8, false};
+}
+
+/* Product of the dimensions; 1 for rank 0. The verifier guarantees that it does not overflow. */
+int64_t assay_shape_count(const assay_type *t);
+
+/* Checked product: ASSAY_ERR_LIMIT when a dimension is negative or the bytes exceed 2^40. */
+assay_status assay_shape_check(const assay_type *t, const char *what, assay_error *err);
+
+bool assay_shape_equal(const assay_type *a, const assay_type *b);
+
+/* Same scales (bit for bit), zero points, granularity, axis and block. */
+bool assay_qparams_equal(const assay_qparams *a, const assay_qparams *b);
+
+/* True when the value carries codes of a real number: an integer kind with parameters. */
+static inline bool assay_is_quantized(const assay_type *t)
+{
+    return t->elem.kind == ASSAY_KIND_INT && t->q.granularity != ASSAY_Q_NONE;
+}
+
+/* "i8[1,3,32,32] q(0.02,-3)"; axis: "q(axis=0, [s0,s1],[z0,z1])"; block: "q(axis=0, block=32,
+ * ...)". Scales print so that they parse to the same float (%.9g). See graph/text.c for the
+ * grammar. */
+
+#endif

@@ -1,0 +1,174 @@
+/* Assay: a reference interpreter for quantized neural networks.
+ *
+ * The one public header. Handles are opaque; there is no global state; every function that can
+ * fail returns an assay_status and, when `err` is not NULL, leaves one line in it that names the
+ * file, node or value at fault, what was expected and what was found.
+ *
+ * A network comes in as an assay_graph, a target's arithmetic as an assay_scheme; together they
+ * make an assay_program, which runs in integers only and whose tensors make a golden bundle. */
+#ifndef ASSAY_H
+#define ASSAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define ASSAY_VERSION  "0.1.0"
+#define ASSAY_MAX_RANK 6
+
+/* ---- status and errors ------------------------------------------------------------------- */
+
+typedef enum assay_status {
+    ASSAY_OK = 0,
+    ASSAY_ERR_INPUT,       /* malformed or inconsistent input: file, model, profile, arguments */
+    ASSAY_ERR_UNSUPPORTED, /* well-formed, but an op, type or attribute that is not supported */
+    ASSAY_ERR_IO,          /* cannot open, read, write, rename; disk full */
+    ASSAY_ERR_MEMORY,      /* allocation failed */
+    ASSAY_ERR_LIMIT,       /* a size beyond what is accepted */
+    ASSAY_ERR_SCHEME,      /* the scheme refuses: a width, a range, a trap on overflow */
+    ASSAY_ERR_INTERNAL     /* a broken invariant of ours: please report */
+} assay_status;
+
+typedef struct assay_error {
+    assay_status status;
+    char text[768]; /* one or more lines without a final newline; several only for lists */
+} assay_error;
+
+/* Fills *err (may be NULL) and returns `status`, so that a caller can `return assay_fail(...)`. */
+assay_status assay_fail(assay_error *err, assay_status status, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 3, 4)))
+#endif
+    ;
+
+/* ---- types ------------------------------------------------------------------------------- */
+
+typedef enum assay_kind {
+    ASSAY_KIND_NONE = 0, /* no value: an optional input that is absent */
+    ASSAY_KIND_INT,      /* integer of `bits` 1..32 or 64, signed or not; codes or indices */
+    ASSAY_KIND_F32,
+    ASSAY_KIND_BOOL
+} assay_kind;
+
+typedef struct assay_elem {
+    uint8_t kind; /* assay_kind */
+    uint8_t bits;
+    bool is_signed;
+} assay_elem;
+
+typedef enum assay_granularity {
+    ASSAY_Q_NONE = 0, /* not quantized */
+    ASSAY_Q_TENSOR,   /* one scale and zero point */
+    ASSAY_Q_AXIS,     /* one for each index of `axis` */
+    ASSAY_Q_BLOCK     /* one for each run of `block` indices along `axis`, C order otherwise */
+} assay_granularity;
+
+/* real = scale[i] * (q - zero_point[i]); `count` entries, owned by whoever owns the type. */
+typedef struct assay_qparams {
+    assay_granularity granularity;
+    int axis;
+    int64_t block;
+    size_t count;
+    const float *scale;
+    const int32_t *zero_point;
+} assay_qparams;
+
+typedef struct assay_type {
+    assay_elem elem;
+    int rank;
+    int64_t dim[ASSAY_MAX_RANK];
+    assay_qparams q;
+} assay_type;
+
+/* ---- schemes: the arithmetic of a target ---------------------------------------------------
+ *
+ * A kernel walks tensors and forms exact integer operands; everything that rounds, narrows,
+ * saturates or changes scale is asked of a *unit*: one node's arithmetic, prepared by the scheme
+ * from the node's types (floating point allowed there) and applied to rows (integers only).
+ * Rows are contiguous; codes travel as int32, accumulators as int64, floats as their IEEE bits. */
+
+typedef struct assay_scheme assay_scheme;
+typedef struct assay_unit assay_unit;
+
+/* What a unit is prepared from. Everything is borrowed for the call only. */
+typedef struct assay_unit_spec {
+    uint32_t size;        /* sizeof(assay_unit_spec) of the caller: for plugins' compatibility */
+    const char *op;       /* name in the op table: "conv", "add", "sigmoid", ... */
+    const char *node;     /* the node's name, for overrides and messages */
+    const assay_type *in; /* n_in input types, kind NONE where an optional one is absent */
+    int n_in;
+    const assay_type *out;
+    int64_t depth;         /* products in one accumulator (conv, fc, matmul), or window size, or
+                              count of reduced elements, or row length (softmax); else 0 */
+    double act_lo, act_hi; /* fused activation bounds in real values; infinities when none */
+    double alpha, beta;    /* the op's own real parameters: leaky slope, softmax beta, ... */
+    double gamma, epsilon;
+    int64_t flag; /* op-specific choice, e.g. count_include_pad, gelu's approximation */
+} assay_unit_spec;
+
+/* One named integer (or float-bits) parameter array of a prepared unit, for bundles and reports:
+ * "multiplier", "shift", "scale_bits", "zero_point", "lo", "hi", "bias", "table", ... */
+typedef struct assay_unit_param {
+    const char *name;
+    size_t count;
+    const int64_t *value; /* owned by the unit */
+} assay_unit_param;
+
+#define ASSAY_SCHEME_ABI 1
+
+/* The vtable. A plugin exports `const assay_scheme_vtable *assay_scheme_plugin(void)`.
+ * A row function may be NULL when no unit of this scheme needs it. Row functions never fail and
+ * never allocate, except that an accumulator declared to trap reports through *trapped.
+ *
+ *  accumulate  sum of x[i]*w[i], i in reduction order, plus bias, under the accumulator's width,
+ *              overflow policy and block size. x and w are centred (code - zero point); zx and zw
+ *              let a target that multiplies raw codes restore them. Returns the accumulator.
+ *  settle      the same policy for a sum already exact (pool, reduce): wrap, saturate or trap.
+ *  requantize  acc[i] belongs to channel (channel + i) when the unit is per channel.
+ *  binary      out[i] = op(a[i], b[i]) on codes (add, sub, mul, div, min, max, squared difference,
+ *              prelu with b the slope code, comparisons yielding 0 or 1).
+ *  unary       out[i] = f(x[i]) on codes (rescale, relu, clip, leaky relu, tables, ...).
+ *  pool        out[i] from sum[i] of raw codes over count[i] valid cells of a window (average
+ *              pool) or over all reduced elements (mean, sum): zero points are the unit's affair.
+ *  row         one whole row of n codes to n codes (softmax, log softmax, l2 norm, layer norm).
+ *  blend       bilinear resize: four corner codes in c[4*i..], weights as the unit prepared them
+ *              through fraction indices fy[i], fx[i].
+ *  quantize    IEEE binary32 bits to codes; dequantize the reverse; channel as in requantize. */
+typedef struct assay_scheme_vtable {
+    uint32_t abi;  /* ASSAY_SCHEME_ABI */
+    uint32_t size; /* sizeof(assay_scheme_vtable) */
+    const char *name;
+    const char *description;
+
+    assay_status (*prepare)(const assay_scheme *s, const assay_unit_spec *spec, assay_unit **out,
+                            assay_error *err);
+    void (*release)(assay_unit *u);
+    /* Lists the unit's parameters; returns how many, at most `max` are written. */
+    size_t (*params)(const assay_unit *u, assay_unit_param *list, size_t max);
+
+    int64_t (*accumulate)(const assay_unit *u, const int32_t *x, const int32_t *w, size_t n,
+                          int64_t bias, int32_t zx, int32_t zw, bool *trapped);
+    int64_t (*settle)(const assay_unit *u, int64_t sum, bool *trapped);
+    void (*requantize)(const assay_unit *u, const int64_t *acc, size_t n, size_t channel,
+                       int32_t *out);
+    void (*binary)(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n, int32_t *out);
+    void (*unary)(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+    void (*pool)(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
+                 int32_t *out);
+    void (*row)(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+    void (*blend)(const assay_unit *u, const int32_t *c, const int32_t *fy, const int32_t *fx,
+                  size_t n, int32_t *out);
+    void (*quantize)(const assay_unit *u, const uint32_t *bits, size_t n, size_t channel,
+                     int32_t *out);
+    void (*dequantize)(const assay_unit *u, const int32_t *q, size_t n, size_t channel,
+                       uint32_t *bits);
+} assay_scheme_vtable;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

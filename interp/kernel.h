@@ -1,0 +1,51 @@
+/* What a kernel sees. Kernels index, schemes round: a kernel loads codes into int32 rows, asks the
+ * unit for everything that rounds, and stores codes back.
+ *
+ * This header is included by files compiled without floating point. */
+#ifndef ASSAY_INTERP_KERNEL_H
+#define ASSAY_INTERP_KERNEL_H
+
+#include "graph/graph.h"
+
+typedef struct assay_view {
+    void *data; /* NULL when the optional input is absent */
+    const assay_type *type;
+} assay_view;
+
+#define ASSAY_KERNEL_IN 8 /* views kept inline; variadic ops (concat, split) get longer arrays */
+
+typedef struct assay_call {
+    const assay_graph *graph;
+    const assay_node *node;
+    const assay_view *in;  /* node->n_in views */
+    const assay_view *out; /* node->n_out views */
+    const assay_scheme_vtable *vt;
+    const assay_unit *unit; /* NULL for pure data movement and float kernels */
+    void *scratch;          /* at least what the kernel's scratch function asked for, 16-aligned */
+    int64_t *accumulators;  /* when not NULL: receives the pre-rescale sums, out element order */
+    bool trapped;           /* set when an accumulator declared to trap left its range */
+} assay_call;
+
+typedef assay_status (*assay_kernel_fn)(assay_call *call, assay_error *err);
+/* Bytes of scratch for a node. */
+typedef size_t (*assay_scratch_fn)(const assay_graph *g, const assay_node *n);
+
+typedef struct assay_kernel {
+    assay_kernel_fn run;
+    assay_scratch_fn scratch; /* NULL: none */
+    bool needs_unit;          /* a unit is prepared by the scheme for this node */
+} assay_kernel;
+
+/* The integer reference kernel of an op (interp/ref/registry.c), or one with run == NULL. */
+assay_kernel assay_ref_kernel(assay_op op);
+/* The float kernel of an op (interp/float/registry.c), or one with run == NULL. Float kernels also
+ * serve bool, i32 and i64 (index arithmetic) where the op has a meaning for them. */
+assay_kernel assay_float_kernel(assay_op op);
+
+/* ---- rows (interp/ref/rows.c): codes between storage and int32 ---- */
+/* Loads n elements starting at element `first` with element stride `step` into row. */
+void assay_load_row(const assay_view *v, int64_t first, int64_t step, size_t n, int32_t *row);
+void assay_store_row(const assay_view *v, int64_t first, int64_t step, size_t n,
+                     const int32_t *row);
+
+#endif

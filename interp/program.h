@@ -1,0 +1,51 @@
+/* A program: a graph bound to a scheme, planned and ready to run.
+ *
+ * Preparing derives every unit, checks types against the scheme and lays out an arena; a run
+ * touches no heap. One program serves many threads, each with its own assay_run. */
+#ifndef ASSAY_INTERP_PROGRAM_H
+#define ASSAY_INTERP_PROGRAM_H
+
+#include "interp/kernel.h"
+#include "schemes/scheme.h"
+
+/* Where each value lives. Constants are not in the arena (offset -1). */
+typedef struct assay_plan {
+    size_t arena_bytes; /* the whole arena, scratch included */
+    size_t scratch_offset, scratch_bytes;
+    int n_values;
+    int64_t *offset;   /* by value index; -1: constant or unused */
+    int *first, *last; /* execution steps between which the value is live */
+} assay_plan;
+
+/* keep_all: every value keeps its own place (bundles, profiling). */
+assay_status assay_plan_make(const assay_graph *g, bool keep_all, assay_plan **out,
+                             assay_error *err);
+void assay_plan_free(assay_plan *p);
+
+typedef struct assay_program {
+    const assay_graph *graph;   /* borrowed */
+    const assay_scheme *scheme; /* borrowed; NULL when the graph is all float */
+    assay_plan *plan;
+    assay_kernel *kernel; /* by node */
+    assay_unit **unit;    /* by node, NULL where none */
+} assay_program;
+
+assay_status assay_program_make(const assay_graph *g, const assay_scheme *s, bool keep_all,
+                                assay_program **out, assay_error *err);
+void assay_program_free(assay_program *p);
+
+typedef struct assay_run assay_run; /* one arena, one thread at a time; keeps variables' state */
+assay_status assay_run_new(const assay_program *p, assay_run **out, assay_error *err);
+void assay_run_free(assay_run *r);
+void assay_run_reset(assay_run *r); /* variables back to their initial state */
+
+/* Memory of a value in this run (inputs are written here, outputs read). NULL for unused values. */
+void *assay_run_data(assay_run *r, int value);
+
+/* Called after each node with its outputs in place. accumulators is NULL unless asked for. */
+typedef assay_status (*assay_observer)(void *user, assay_run *r, int node,
+                                       const int64_t *accumulators, assay_error *err);
+assay_status assay_run_execute(assay_run *r, assay_observer observe, bool want_accumulators,
+                               void *user, assay_error *err);
+
+#endif

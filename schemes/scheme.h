@@ -1,0 +1,52 @@
+/* A scheme: a vtable and the record of parameters behind it.
+ *
+ * Layers, one reason to open each:
+ *   record.h    the parameter record: every axis of a target's arithmetic, orthogonal, as data
+ *   yaml.c      scheme files: parse with line and column, validate, print back
+ *   presets/    one YAML file a target, embedded in the library at build time
+ *   derive/     real scales to integers, floating point allowed; one file an op class
+ *   apply/      row functions, integers only (-mgeneral-regs-only); rounding is apply/round.h
+ *   plugin.c    shared objects with the same vtable */
+#ifndef ASSAY_SCHEMES_SCHEME_H
+#define ASSAY_SCHEMES_SCHEME_H
+
+#include "interp/assay.h"
+
+struct assay_scheme {
+    const assay_scheme_vtable *vt;
+    const char *name;    /* "tflite", "my-npu" */
+    const char *text;    /* canonical text of the effective record (what is digested) */
+    char digest[33];     /* XXH3-128 hex of `text` */
+    const void *record;  /* the built-in families' assay_record; a plugin's own state */
+    void *plugin_handle; /* dlopen handle or NULL */
+};
+
+/* Opens a scheme by preset name, by path of a YAML file (a name with '/' or ending in .yaml), or
+ * by path of a shared object (ending in .so). Free with assay_scheme_free. */
+assay_status assay_scheme_open(const char *name_or_path, assay_scheme **out, assay_error *err);
+/* From text in memory; `file` names it in messages. */
+assay_status assay_scheme_parse(const char *file, const char *text, size_t length,
+                                assay_scheme **out, assay_error *err);
+void assay_scheme_free(assay_scheme *s);
+
+/* Preset names in order, NULL at the end. */
+const char *const *assay_scheme_presets(void);
+
+/* What a target can hold; the quantizer asks before it builds integer nodes. */
+typedef struct assay_scheme_caps {
+    unsigned activation_bits, weight_bits, bias_bits; /* default widths */
+    bool activation_signed, weight_signed;
+    bool activation_zero_point;  /* may activations have zero points other than 0 ... */
+    bool zero_point_middle_only; /* ... or only 0 / the middle of the range */
+    bool weight_zero_point;
+    bool weight_narrow; /* weights in [-(2^(b-1)-1), 2^(b-1)-1] */
+    bool per_channel;   /* weights per output channel */
+    bool power_of_two;  /* every scale must be a power of two */
+} assay_scheme_caps;
+void assay_scheme_get_caps(const assay_scheme *s, assay_scheme_caps *caps);
+
+/* Whether the scheme has arithmetic for the op on these types; when it does not, `why` (a buffer
+ * of `n` bytes) says so in words for the quantizer's report. */
+bool assay_scheme_supports(const assay_scheme *s, const assay_unit_spec *spec, char *why, size_t n);
+
+#endif
