@@ -78,6 +78,18 @@ enum assay_cast_elem {
 #undef ATTRS_END
 #undef ATTR
 
+/* Which member of the union an op uses. */
+typedef enum assay_attrs_id {
+#define ATTRS(name) ASSAY_ATTRS_##name,
+#define ATTRS_END(name)
+#define ATTR(name, kind, field, names, value)
+#include "graph/attr.def"
+#undef ATTRS
+#undef ATTRS_END
+#undef ATTR
+    ASSAY_ATTRS_COUNT
+} assay_attrs_id;
+
 typedef union assay_attrs {
 #define ATTRS(name) assay_attr_##name name;
 #define ATTRS_END(name)
@@ -87,5 +99,41 @@ typedef union assay_attrs {
 #undef ATTRS_END
 #undef ATTR
 } assay_attrs;
+
+/* ---- reflection: what attr.def says, as data ---- */
+typedef struct assay_attr_field {
+    const char *name;
+    char kind;                /* I B F L G E, see attr.def */
+    size_t offset;            /* in assay_attrs */
+    const char *const *names; /* E: names in order of value, NULL at the end */
+    const char *value;        /* the default, as text */
+} assay_attr_field;
+
+typedef struct assay_attrs_info {
+    const char *name;
+    int n_fields;
+    const assay_attr_field *field;
+} assay_attrs_info;
+
+const assay_attrs_info *assay_attrs_get(assay_attrs_id id);
+const assay_attr_field *assay_attr_find(assay_attrs_id id, const char *name); /* or NULL */
+
+/* Sets every field to its default; the rest of the union is zeroed. */
+void assay_attrs_defaults(assay_attrs_id id, assay_attrs *a);
+/* Copies the fields of one struct (n entries of a list, not what lies behind them). */
+void assay_attrs_copy(assay_attrs_id id, assay_attrs *to, const assay_attrs *from);
+/* Field by field; floats by bits, so that equal means prints equal. */
+bool assay_attr_equal(const assay_attr_field *f, const assay_attrs *a, const assay_attrs *b);
+bool assay_attrs_equal(assay_attrs_id id, const assay_attrs *a, const assay_attrs *b);
+/* Enumerations in range, list lengths in range, no NaN. `what` names the owner in messages. */
+assay_status assay_attrs_check(assay_attrs_id id, const assay_attrs *a, const char *what,
+                               assay_error *err);
+
+/* One field's value as text: 3, true, 0.5, [1,2], nchw. Appends to buf (graph/buf.h). */
+struct assay_buf;
+void assay_attr_print(const assay_attr_field *f, const assay_attrs *a, struct assay_buf *buf);
+/* Parses what assay_attr_print prints; `text` is NUL-terminated, white space is allowed. */
+assay_status assay_attr_parse(const assay_attr_field *f, const char *text, assay_attrs *a,
+                              assay_error *err);
 
 #endif

@@ -6,11 +6,10 @@
 #ifndef ASSAY_GRAPH_GRAPH_H
 #define ASSAY_GRAPH_GRAPH_H
 
+#include "graph/arena.h"
 #include "graph/attr.h"
 #include "graph/op.h"
 #include "graph/type.h"
-
-typedef struct assay_arena assay_arena; /* graph/arena.h: bump allocation, freed whole */
 
 #define ASSAY_NO_VALUE (-1) /* an optional input that is absent */
 
@@ -47,6 +46,8 @@ typedef struct assay_graph {
     int *output;                   /* value indices */
     struct assay_graph **subgraph; /* bodies of control flow, owned */
     char model_digest[33];         /* XXH3-128 hex of the source file's bytes, or "" */
+    int *name_slot;                /* names to values, graph/names.c; use assay_graph_find_value */
+    int n_name_slots;
 } assay_graph;
 
 /* ---- builder (graph/builder.c). All copy what they are given into the graph. ---- */
@@ -65,7 +66,11 @@ assay_status assay_graph_add_constant(assay_graph *g, const char *name, const as
 /* Like add_constant but borrows: `data` must outlive the graph (a mapped file). */
 assay_status assay_graph_borrow_constant(assay_graph *g, const char *name, const assay_type *type,
                                          const void *data, int *id, assay_error *err);
-/* Appends a node and sets its outputs' producer. attr may be NULL for the op's defaults. */
+/* Appends a node and sets its outputs' producer. attr may be NULL for the op's defaults. An empty
+ * or NULL name becomes the first output's name. The attributes are completed (graph/complete.c):
+ * what was left empty is filled from the input types (kernel, stride, dilation and pads of conv and
+ * pool; axes; permutation; steps) and negative axes are counted from the front, so that passes and
+ * kernels never see either. The input types must be final. Types are judged by the verifier. */
 assay_status assay_graph_add_node(assay_graph *g, assay_op op, const char *name, const int *in,
                                   int n_in, const int *out, int n_out, const assay_attrs *attr,
                                   int *id, assay_error *err);
@@ -74,6 +79,11 @@ assay_status assay_graph_add_node(assay_graph *g, assay_op op, const char *name,
 assay_status assay_graph_add_inferred(assay_graph *g, assay_op op, const char *name, const int *in,
                                       int n_in, const char *const *out_names, int n_out,
                                       const assay_attrs *attr, int *out, assay_error *err);
+/* A value that keeps its content between runs; `data` is its initial content, NULL for zeros. */
+assay_status assay_graph_add_variable(assay_graph *g, const char *name, const assay_type *type,
+                                      const void *data, int *id, assay_error *err);
+/* Appends a body of control flow; on success the graph owns it. */
+assay_status assay_graph_add_subgraph(assay_graph *g, assay_graph *sub, int *id, assay_error *err);
 assay_status assay_graph_set_inputs(assay_graph *g, const int *ids, int n, assay_error *err);
 assay_status assay_graph_set_outputs(assay_graph *g, const int *ids, int n, assay_error *err);
 /* Copies parameters into the graph's arena. */
@@ -89,17 +99,24 @@ bool assay_node_is_quantized(const assay_graph *g, const assay_node *n); /* inte
 /* Multiply-accumulates of a node (conv, fc, matmul; else 0). */
 int64_t assay_node_macs(const assay_graph *g, const assay_node *n);
 
-/* ---- verifier (graph/verify.c): unique names, order, arity, types equal to inferred shapes,
- * parameter counts, finite positive scales, zero points inside their type. First fault only. */
+/* ---- verifier (graph/verify.c). The first fault only: names unique and not empty; nodes in order
+ * and acyclic; arity; attributes in range; types equal to the inferred shapes; element kinds that
+ * fit; as many parameters as the granularity asks for, scales finite and > 0, zero points inside
+ * their type; constants free of NaN and inside their type. ---- */
 assay_status assay_graph_verify(const assay_graph *g, assay_error *err);
 
 /* ---- editing (graph/edit.c) ---- */
 /* Makes every consumer (and graph output) of `from` use `to`. */
 void assay_graph_replace_uses(assay_graph *g, int from, int to);
-/* Drops nodes marked dead, values without use, and sorts nodes topologically (stable). */
+/* Drops nodes marked dead (dead_node may be NULL) and values that then have no use, and sorts
+ * nodes topologically (nodes that are in order already stay so). Inputs, outputs and variables
+ * stay. Indices of values and nodes change. On error (a cycle) nothing has changed. */
 assay_status assay_graph_compact(assay_graph *g, const bool *dead_node, assay_error *err);
 
 /* ---- shapes (graph/infer.c) ---- */
+/* Types of a node's outputs from its inputs and attributes into out[n->n_out]: element kind and
+ * shape; quantization parameters only for MOVE and SELECTS ops, borrowed from the first data input.
+ * Quantize, dequantize and rescale take the element kind and parameters of their output value. */
 assay_status assay_infer(const assay_graph *g, const assay_node *n, assay_type *out,
                          assay_error *err);
 

@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "graph/attr.h"
+
 typedef enum assay_op {
 #define OP(ID, name, attr, min_in, max_in, n_out, shape, traits) ASSAY_OP_##ID,
 #include "graph/op.def"
@@ -31,11 +33,13 @@ enum assay_trait {
 typedef struct assay_op_info {
     const char *name;      /* as in the text form: "conv" */
     const char *attr_name; /* attribute struct: "conv", "none", ... */
+    assay_attrs_id attrs;  /* the same as a number: which member of assay_attrs */
     int min_in, max_in;    /* max_in -1: any number */
     int n_out;             /* -1: any number */
     uint32_t traits;
 } assay_op_info;
 
+/* NULL when op is not in the table. */
 const assay_op_info *assay_op_get(assay_op op);
 /* ASSAY_OP_COUNT when there is no such op. */
 assay_op assay_op_find(const char *name);

@@ -19,6 +19,8 @@ size_t assay_elem_size(assay_elem e);
 int64_t assay_elem_min(assay_elem e);
 int64_t assay_elem_max(assay_elem e);
 
+/* A kind that exists: int of 1..32 bits or i64, f32, bool. */
+bool assay_elem_valid(assay_elem e);
 bool assay_elem_equal(assay_elem a, assay_elem b);
 
 /* "i8", "u4", "i32", "i64", "f32", "bool"; buf holds at least 8 bytes. Returns buf. */
@@ -41,10 +43,15 @@ static inline assay_elem assay_bool(void)
 /* Product of the dimensions; 1 for rank 0. The verifier guarantees that it does not overflow. */
 int64_t assay_shape_count(const assay_type *t);
 
+/* Bytes of the elements in their containers. */
+size_t assay_type_bytes(const assay_type *t);
+
 /* Checked product: ASSAY_ERR_LIMIT when a dimension is negative or the bytes exceed 2^40. */
 assay_status assay_shape_check(const assay_type *t, const char *what, assay_error *err);
 
 bool assay_shape_equal(const assay_type *a, const assay_type *b);
+/* "[1,3,32,32]" for messages, cut at `size`. Returns buf. */
+const char *assay_shape_print(const assay_type *t, char *buf, size_t size);
 
 /* Same scales (bit for bit), zero points, granularity, axis and block. */
 bool assay_qparams_equal(const assay_qparams *a, const assay_qparams *b);
@@ -55,8 +62,8 @@ static inline bool assay_is_quantized(const assay_type *t)
     return t->elem.kind == ASSAY_KIND_INT && t->q.granularity != ASSAY_Q_NONE;
 }
 
-/* "i8[1,3,32,32] q(0.02,-3)"; axis: "q(axis=0, [s0,s1],[z0,z1])"; block: "q(axis=0, block=32,
- * ...)". Scales print so that they parse to the same float (%.9g). See graph/text.c for the
- * grammar. */
+/* How many scales the granularity, axis, block and shape of t call for; -1 when the axis or block
+ * is impossible. */
+int64_t assay_qparams_count(const assay_type *t);
 
 #endif

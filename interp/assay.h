@@ -16,6 +16,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#if defined(__GNUC__)
+#pragma GCC visibility push(default) /* the library hides every symbol but those declared here */
+#endif
 
 #define ASSAY_VERSION  "0.1.0"
 #define ASSAY_MAX_RANK 6
@@ -168,6 +171,9 @@ typedef struct assay_scheme_vtable {
                        uint32_t *bits);
 } assay_scheme_vtable;
 
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
 #ifdef __cplusplus
 }
 #endif

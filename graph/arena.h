@@ -1,0 +1,28 @@
+/* Bump allocation: everything that belongs to one owner, freed whole. */
+#ifndef ASSAY_GRAPH_ARENA_H
+#define ASSAY_GRAPH_ARENA_H
+
+#include <stddef.h>
+
+#include "interp/assay.h"
+
+typedef struct assay_arena assay_arena;
+
+/* NULL when memory is out. */
+assay_arena *assay_arena_new(void);
+void assay_arena_free(assay_arena *a);
+
+/* Zeroed bytes, 16-aligned; NULL when memory is out. Zero bytes give a valid pointer. */
+void *assay_arena_alloc(assay_arena *a, size_t bytes);
+/* count * size bytes, checked for overflow. */
+void *assay_arena_array(assay_arena *a, size_t count, size_t size);
+void *assay_arena_copy(assay_arena *a, const void *from, size_t bytes);
+char *assay_arena_string(assay_arena *a, const char *text);
+
+/* The one message for failed allocations. */
+static inline assay_status assay_out_of_memory(assay_error *err)
+{
+    return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+}
+
+#endif
