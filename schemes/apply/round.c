@@ -1,0 +1,50 @@
+#include "schemes/apply/round.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static const char *const rounding_names[ASSAY_ROUND_COUNT] = {
+    [ASSAY_ROUND_HALF_UP] = "half-up",     [ASSAY_ROUND_HALF_AWAY] = "half-away",
+    [ASSAY_ROUND_HALF_EVEN] = "half-even", [ASSAY_ROUND_HALF_ZERO] = "half-zero",
+    [ASSAY_ROUND_FLOOR] = "floor",         [ASSAY_ROUND_TRUNC] = "trunc",
+    [ASSAY_ROUND_CEIL] = "ceil",           [ASSAY_ROUND_ODD] = "odd",
+    [ASSAY_ROUND_AWAY] = "away",
+};
+
+const char *assay_rounding_name(enum assay_rounding mode)
+{
+    return (unsigned)mode < ASSAY_ROUND_COUNT ? rounding_names[mode] : NULL;
+}
+
+bool assay_rounding_parse(const char *name, enum assay_rounding *mode)
+{
+    for (unsigned i = 0; i < ASSAY_ROUND_COUNT; i++) {
+        if (strcmp(name, rounding_names[i]) == 0) {
+            *mode = (enum assay_rounding)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+int64_t assay_round_div(int64_t n, int64_t d, enum assay_rounding mode)
+{
+    bool negative = (n < 0) != (d < 0) && n != 0;
+    uint64_t num = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+    uint64_t den = d < 0 ? 0 - (uint64_t)d : (uint64_t)d;
+    uint64_t floor = num / den, rest = num % den; /* of the magnitude */
+    if (negative && rest != 0) {                  /* -(f + r / d) = -(f + 1) + (d - r) / d */
+        floor++;
+        rest = den - rest;
+    }
+    /* Any fraction on the same side of one half rounds alike. */
+    const uint64_t half = (uint64_t)1 << 63;
+    uint64_t fraction = rest == 0           ? 0
+                        : rest < den - rest ? half - 1
+                        : rest > den - rest ? half + 1
+                                            : half;
+    bool up = assay_rounds_up(mode, negative, floor & 1, fraction);
+    if (negative)
+        return (int64_t)(0 - (floor - up));
+    return floor + up > INT64_MAX ? INT64_MAX : (int64_t)(floor + up);
+}

@@ -1,0 +1,177 @@
+/* The one place where Assay rounds.
+ *
+ * An exact real value n / 2^s or n / d is turned into an integer by one of nine rules; every
+ * other file that must round calls one of the three functions below, so a truth table printed
+ * from here is the truth of every kernel. Beside them: saturation and wrap-around, the only two
+ * ways by which a value is narrowed.
+ *
+ *   value             -2.5 -1.5 -0.75 -0.5 -0.25 0.25  0.5 0.75  1.5  2.5
+ *   half-up             -2   -1    -1    0     0    0    1    1    2    3   floor(v + 1/2)
+ *   half-away           -3   -2    -1   -1     0    0    1    1    2    3   C round()
+ *   half-even           -2   -2    -1    0     0    0    0    1    2    2   IEEE, C rint()
+ *   half-zero           -2   -1    -1    0     0    0    0    1    1    2
+ *   floor               -3   -2    -1   -1    -1    0    0    0    1    2   arithmetic shift
+ *   trunc               -2   -1     0    0     0    0    0    0    1    2   C division
+ *   ceil                -2   -1     0    0     0    1    1    1    2    3
+ *   odd                 -3   -1    -1   -1    -1    1    1    1    1    3   inexact sets bit 0
+ *   away                -3   -2    -1   -1    -1    1    1    1    2    3
+ *
+ * Integers only; compiled with -mgeneral-regs-only. Two's complement is assumed where an
+ * out-of-range value is converted to a signed type, as gcc and clang define it.
+ */
+#ifndef ASSAY_SCHEMES_APPLY_ROUND_H
+#define ASSAY_SCHEMES_APPLY_ROUND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef __int128 assay_int128;
+typedef unsigned __int128 assay_uint128;
+
+enum assay_rounding {
+    ASSAY_ROUND_HALF_UP,   /* nearest, ties toward +infinity */
+    ASSAY_ROUND_HALF_AWAY, /* nearest, ties away from zero */
+    ASSAY_ROUND_HALF_EVEN, /* nearest, ties to the even neighbour */
+    ASSAY_ROUND_HALF_ZERO, /* nearest, ties toward zero */
+    ASSAY_ROUND_FLOOR,     /* toward -infinity */
+    ASSAY_ROUND_TRUNC,     /* toward zero */
+    ASSAY_ROUND_CEIL,      /* toward +infinity */
+    ASSAY_ROUND_ODD,       /* an inexact value goes to its odd neighbour (safe to round again) */
+    ASSAY_ROUND_AWAY,      /* away from zero */
+};
+#define ASSAY_ROUND_COUNT 9
+
+/* "half-up" and so on; NULL for a value outside the enumeration. */
+const char *assay_rounding_name(enum assay_rounding mode);
+/* The reverse: true and *mode set when `name` is one of the nine names, else false. */
+bool assay_rounding_parse(const char *name, enum assay_rounding *mode);
+
+/* The nine rules: does a value q + fraction / 2^64, q its floor, round to q + 1 (true) or to q?
+ * `negative` is the sign of the value, `odd` the low bit of q. (fraction >= half + 1 reads: >
+ * half.) */
+static inline bool assay_rounds_up(enum assay_rounding mode, bool negative, bool odd,
+                                   uint64_t fraction)
+{
+    const uint64_t half = (uint64_t)1 << 63;
+    switch (mode) {
+    case ASSAY_ROUND_HALF_UP:
+        return fraction >= half;
+    case ASSAY_ROUND_HALF_AWAY:
+        return fraction >= half + negative;
+    case ASSAY_ROUND_HALF_EVEN:
+        return fraction >= half + !odd;
+    case ASSAY_ROUND_HALF_ZERO:
+        return fraction >= half + !negative;
+    case ASSAY_ROUND_FLOOR:
+        return false;
+    case ASSAY_ROUND_TRUNC:
+        return fraction != 0 && negative;
+    case ASSAY_ROUND_CEIL:
+        return fraction != 0;
+    case ASSAY_ROUND_ODD:
+        return fraction != 0 && !odd;
+    case ASSAY_ROUND_AWAY:
+        return fraction != 0 && !negative;
+    }
+    return false;
+}
+
+/* floor(n / 2^s), 0 <= s <= 63 (127): the arithmetic shift, without relying on C's `>>` of a
+ * negative number, which the language leaves to the compiler. */
+static inline int64_t assay_shift_right(int64_t n, unsigned s)
+{
+    return n < 0 ? ~(~n >> s) : n >> s;
+}
+static inline assay_int128 assay_shift_right128(assay_int128 n, unsigned s)
+{
+    return n < 0 ? ~(~n >> s) : n >> s;
+}
+
+/* n / 2^s rounded by `mode`; 0 <= s <= 127, any n. Of a fraction of more than 64 bits the lowest is
+ * sticky: it tells whether the rest is zero, which is all that any rule asks. */
+static inline assay_int128 assay_round_shift128(assay_int128 n, unsigned s,
+                                                enum assay_rounding mode)
+{
+    if (s == 0)
+        return n;
+    assay_int128 q = assay_shift_right128(n, s);
+    assay_uint128 fraction = (assay_uint128)n << (128 - s);
+    uint64_t top = (uint64_t)(fraction >> 64) | ((uint64_t)fraction != 0);
+    return q + assay_rounds_up(mode, n < 0, q & 1, top);
+}
+
+/* n / 2^s rounded by `mode`; any s, any n. Beyond s = 65 every value is nearer to 0 than 1/2 and
+ * the result no longer depends on s. */
+static inline int64_t assay_round_shift(int64_t n, unsigned s, enum assay_rounding mode)
+{
+    if (s == 0)
+        return n;
+    if (s > 63)
+        return (int64_t)assay_round_shift128(n, s < 65 ? s : 65, mode);
+    int64_t q = assay_shift_right(n, s);
+    return q + assay_rounds_up(mode, n < 0, q & 1, (uint64_t)n << (64 - s));
+}
+
+/* n / d rounded by `mode`; d must not be 0. INT64_MIN / -1 saturates to INT64_MAX. */
+int64_t assay_round_div(int64_t n, int64_t d, enum assay_rounding mode);
+
+/* ---- narrowing ---- */
+
+static inline int64_t assay_clamp(int64_t x, int64_t lo, int64_t hi)
+{
+    return x < lo ? lo : x > hi ? hi : x;
+}
+
+/* The range of a signed integer of `bits` bits, 1..64. */
+static inline int64_t assay_int_min(unsigned bits)
+{
+    return -1 - (int64_t)(((uint64_t)1 << (bits - 1)) - 1);
+}
+static inline int64_t assay_int_max(unsigned bits)
+{
+    return (int64_t)(((uint64_t)1 << (bits - 1)) - 1);
+}
+
+/* x saturated to a signed (1..64 bits) or unsigned (1..63 bits) integer. */
+static inline int64_t assay_saturate(int64_t x, unsigned bits)
+{
+    return assay_clamp(x, assay_int_min(bits), assay_int_max(bits));
+}
+static inline int64_t assay_saturate_unsigned(int64_t x, unsigned bits)
+{
+    return assay_clamp(x, 0, assay_int_max(bits + 1));
+}
+static inline int64_t assay_saturate128(assay_int128 x, unsigned bits)
+{
+    return x < assay_int_min(bits)   ? assay_int_min(bits)
+           : x > assay_int_max(bits) ? assay_int_max(bits)
+                                     : (int64_t)x;
+}
+
+/* The low `bits` bits of x, 1..64, read as a signed integer: two's complement wrap-around. */
+static inline int64_t assay_wrap(int64_t x, unsigned bits)
+{
+    uint64_t top = (uint64_t)1 << (bits - 1);
+    uint64_t low = (uint64_t)x & (top + top - 1);
+    return (int64_t)((low ^ top) - top);
+}
+/* The low `bits` bits of x, 1..63, read as an unsigned integer. */
+static inline int64_t assay_wrap_unsigned(int64_t x, unsigned bits)
+{
+    return (int64_t)((uint64_t)x & (((uint64_t)1 << bits) - 1));
+}
+
+/* x * 2^s in a signed integer of `bits` bits, 1..64; x must fit `bits`, any s.
+ * Overflow wraps in the first, saturates in the second. */
+static inline int64_t assay_shift_left_wrap(int64_t x, unsigned s, unsigned bits)
+{
+    return s > 63 ? 0 : assay_wrap((int64_t)((uint64_t)x << s), bits);
+}
+static inline int64_t assay_shift_left_saturate(int64_t x, unsigned s, unsigned bits)
+{
+    if (s > 63)
+        return x > 0 ? assay_int_max(bits) : x < 0 ? assay_int_min(bits) : 0;
+    return assay_saturate128((assay_int128)x * ((assay_int128)1 << s), bits);
+}
+
+#endif
