@@ -1,0 +1,93 @@
+#include "opt/choose.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LEAST_SCALE    0x1p-60
+#define GREATEST_SCALE 0x1p100
+
+void assay_choice_codes(const assay_choice *c, int64_t *lo, int64_t *hi)
+{
+    assay_elem e = c->elem;
+    if (e.bits > 30)
+        e.bits = 30;
+    *lo = assay_elem_min(e) + (c->narrow && e.is_signed ? 1 : 0);
+    *hi = assay_elem_max(e);
+}
+
+/* The middle code: 0 of a signed type, 2^(bits-1) of an unsigned one. */
+static int64_t middle(assay_elem e)
+{
+    return e.is_signed ? 0 : (assay_elem_max(e) + 1) / 2;
+}
+
+static double bounded(double s)
+{
+    return s < LEAST_SCALE ? LEAST_SCALE : s > GREATEST_SCALE ? GREATEST_SCALE : s;
+}
+
+static double next_power_of_two(double s)
+{
+    int exponent;
+    double mantissa = frexp(s, &exponent); /* s = mantissa * 2^exponent, mantissa in [0.5, 1) */
+    return ldexp(1.0, mantissa == 0.5 ? exponent - 1 : exponent);
+}
+
+assay_status assay_choose_qparams(const assay_choice *c, double min, double max, float *scale,
+                                  int32_t *zero_point, assay_error *err)
+{
+    int64_t lo, hi;
+    if (!isfinite(min) || !isfinite(max) || min > max)
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "range [%g, %g] cannot be quantized: expected finite min <= max", min,
+                          max);
+    assay_choice_codes(c, &lo, &hi);
+    min = fmin(min, 0.0);
+    max = fmax(max, 0.0);
+
+    bool whole = c->schema == ASSAY_SCHEMA_ASYMMETRIC ||
+                 (c->schema == ASSAY_SCHEMA_SYMMETRIC_UNSIGNED && min == 0.0);
+    int64_t zp = middle(c->elem);
+    double s;
+    if (whole)
+        s = (max - min) / (double)(hi - lo);
+    else
+        s = fmax(-min / (double)(zp - lo), max / (double)(hi - zp));
+    s = s > 0.0 ? bounded(s) : 1.0;
+    if (c->power_of_two)
+        s = next_power_of_two(s);
+    *scale = (float)s;
+    if (whole) {
+        double z = floor((double)lo - min / (double)*scale + 0.5);
+        zp = z < (double)lo ? lo : z > (double)hi ? hi : (int64_t)z;
+    }
+    *zero_point = (int32_t)zp;
+    return ASSAY_OK;
+}
+
+int64_t assay_quantize_real(double x, double scale, int64_t zero_point, int64_t lo, int64_t hi)
+{
+    double q = round(x / scale) + (double)zero_point;
+    return q <= (double)lo ? lo : q >= (double)hi ? hi : (int64_t)q;
+}
+
+bool assay_schema_find(const char *name, assay_schema *schema, bool *power_of_two)
+{
+    static const struct {
+        const char *name;
+        assay_schema schema;
+        bool power_of_two;
+    } known[] = {
+        {"asymmetric", ASSAY_SCHEMA_ASYMMETRIC, false},
+        {"symmetric", ASSAY_SCHEMA_SYMMETRIC, false},
+        {"symmetric-unsigned", ASSAY_SCHEMA_SYMMETRIC_UNSIGNED, false},
+        {"power-of-two", ASSAY_SCHEMA_SYMMETRIC, true},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(name, known[i].name) == 0) {
+            *schema = known[i].schema;
+            *power_of_two = known[i].power_of_two;
+            return true;
+        }
+    return false;
+}

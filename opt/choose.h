@@ -1,0 +1,44 @@
+/* Choosing quantization parameters: from a range of real values to a scale and a zero point.
+ *
+ * The range always takes in 0, so that 0 is exactly a code (padding, ReLU, absent taps). */
+#ifndef ASSAY_OPT_CHOOSE_H
+#define ASSAY_OPT_CHOOSE_H
+
+#include "graph/type.h"
+
+typedef enum assay_schema {
+    ASSAY_SCHEMA_ASYMMETRIC,        /* [min, max] over all codes */
+    ASSAY_SCHEMA_SYMMETRIC,         /* zero point 0, or the middle code of an unsigned type */
+    ASSAY_SCHEMA_SYMMETRIC_UNSIGNED /* symmetric, but a range without negative values takes all
+                                       codes: zero point = least code ("symmetric with uint8") */
+} assay_schema;
+
+typedef struct assay_choice {
+    assay_elem elem; /* integer of 2..32 bits */
+    assay_schema schema;
+    bool narrow;       /* leave the least code of a signed type unused: [-127, 127] */
+    bool power_of_two; /* scale rounded up to a power of two: never saturates more */
+} assay_choice;
+
+/* Least and greatest code in use. Codes of more than 30 bits use 30, so that differences of codes
+ * and sums of a few of them stay inside an int32. */
+void assay_choice_codes(const assay_choice *c, int64_t *lo, int64_t *hi);
+
+/* scale = (max - min) / (codes - 1) and zero_point = lo_code - min / scale rounded half up and
+ * clamped, after the range is widened to take in 0; symmetric schemas use the least scale that
+ * holds both ends. Rounding half up treats signed and unsigned types alike ([-3, 3] has zero
+ * point 0 as i8 and 128 as u8), and no range is small enough to lose its zero point. An empty
+ * range [0, 0] gets scale 1. Scales lie in [2^-60, 2^100], so that the product of two of them
+ * is a normal float.
+ * ASSAY_ERR_INPUT when min > max or either is not a number; infinities are refused too. */
+assay_status assay_choose_qparams(const assay_choice *c, double min, double max, float *scale,
+                                  int32_t *zero_point, assay_error *err);
+
+/* round half away from zero(x / scale) + zero_point, clamped to [lo, hi]. */
+int64_t assay_quantize_real(double x, double scale, int64_t zero_point, int64_t lo, int64_t hi);
+
+/* "asymmetric", "symmetric", "symmetric-unsigned", and "power-of-two", which is symmetric with
+ * power_of_two set. False when there is no such name. */
+bool assay_schema_find(const char *name, assay_schema *schema, bool *power_of_two);
+
+#endif

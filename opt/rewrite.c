@@ -1,0 +1,57 @@
+#include "opt/rewrite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int *assay_rewrite_uses(const assay_graph *g)
+{
+    int *uses = calloc((size_t)g->n_values + 1, sizeof *uses);
+    if (!uses)
+        return NULL;
+    for (int i = 0; i < g->n_nodes; i++)
+        for (int j = 0; j < g->node[i].n_in; j++)
+            if (g->node[i].in[j] >= 0)
+                uses[g->node[i].in[j]]++;
+    for (int i = 0; i < g->n_outputs; i++)
+        uses[g->output[i]]++;
+    return uses;
+}
+
+bool *assay_rewrite_dead(const assay_graph *g, int extra)
+{
+    return calloc((size_t)g->n_nodes + (size_t)extra + 1, sizeof(bool));
+}
+
+void assay_rewrite_output(assay_graph *g, int node, int out)
+{
+    g->value[g->node[node].out[0]].producer = -1;
+    g->node[node].out[0] = out;
+    g->value[out].producer = node;
+}
+
+assay_status assay_rewrite_input(assay_graph *g, int node, int slot, int value, assay_error *err)
+{
+    assay_node *n = &g->node[node];
+    if (slot >= n->n_in) {
+        int *in = assay_arena_array(g->arena, (size_t)slot + 1, sizeof *in);
+        if (!in)
+            return assay_out_of_memory(err);
+        memcpy(in, n->in, (size_t)n->n_in * sizeof *in);
+        n->in = in;
+        n->n_in = slot + 1;
+    }
+    n->in[slot] = value;
+    return ASSAY_OK;
+}
+
+assay_status assay_rewrite_constant(assay_graph *g, const char *base, const char *suffix,
+                                    const assay_type *type, const void *data, int *id,
+                                    assay_error *err)
+{
+    size_t room = strlen(base) + strlen(suffix) + 2;
+    char *name = assay_arena_alloc(g->arena, room);
+    if (!name)
+        return assay_out_of_memory(err);
+    strcat(strcat(strcpy(name, base), ":"), suffix);
+    return assay_graph_add_constant(g, name, type, data, id, err);
+}
