@@ -45,6 +45,16 @@ typedef struct assay_scheme_caps {
 } assay_scheme_caps;
 void assay_scheme_get_caps(const assay_scheme *s, assay_scheme_caps *caps);
 
+/* What a target demands of an op's parameters; the quantizer honours it when it chooses them.
+ *
+ * Fixed output: the output's scale and zero point are the target's own whatever the data (TFLite:
+ * softmax and sigmoid 1/256 at the least code, tanh and l2_norm 1/128 at 0). True when they are. */
+bool assay_scheme_fixed_output(const assay_scheme *s, const char *op, assay_elem out, float *scale,
+                               int32_t *zero_point);
+/* Same parameters: the op's arithmetic is for inputs and output of one scale and zero point (an
+ * average pool that only divides, a relu that only clamps codes, an add without alignment). */
+bool assay_scheme_same_params(const assay_scheme *s, const char *op);
+
 /* Whether the scheme has arithmetic for the op on these types; when it does not, `why` (a buffer
  * of `n` bytes) says so in words for the quantizer's report. */
 bool assay_scheme_supports(const assay_scheme *s, const assay_unit_spec *spec, char *why, size_t n);
