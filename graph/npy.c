@@ -1,9 +1,7 @@
 /* Reading .npy: the header is a Python dict literal, and is not trusted. */
 #include "graph/npy.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

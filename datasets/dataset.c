@@ -1,0 +1,152 @@
+/* Data sets: what a path is, and reading one sample. */
+#include "datasets/dataset.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "datasets/internal.h"
+#include "datasets/png.h"
+
+size_t assay_sample_count(const assay_sample_type *t)
+{
+    size_t count = 1;
+    for (int i = 0; i < t->rank; i++)
+        count *= (size_t)t->shape[i];
+    return count;
+}
+
+size_t assay_sample_bytes(const assay_sample_type *t)
+{
+    return assay_sample_count(t) * assay_npy_type_size(t->type);
+}
+
+const char *assay_sample_print(const assay_sample_type *t, char *buf, size_t size)
+{
+    int n = snprintf(buf, size, "%s [", assay_npy_type_name(t->type));
+    for (int i = 0; i < t->rank && (size_t)n < size; i++)
+        n += snprintf(buf + n, size - (size_t)n, "%s%" PRId64, i ? "," : "", t->shape[i]);
+    if ((size_t)n < size)
+        snprintf(buf + n, size - (size_t)n, "]");
+    return buf;
+}
+
+static assay_status open_path(assay_dataset *d, const assay_dataset_options *options,
+                              assay_error *err)
+{
+    struct stat st;
+    assay_status status;
+    if (stat(d->path, &st) != 0)
+        return assay_fail(err, ASSAY_ERR_IO, "%s: cannot open data set: %s", d->path,
+                          strerror(errno));
+    if (S_ISDIR(st.st_mode))
+        status = assay_dataset_open_folder(d, options->labels, err);
+    else
+        status = assay_dataset_open_file(d, options, err);
+    return status ? status : assay_dataset_read_classes(d, err);
+}
+
+assay_status assay_dataset_open(const char *path, const assay_dataset_options *options,
+                                assay_dataset **out, assay_error *err)
+{
+    static const assay_dataset_options none = {0};
+    assay_dataset *d = calloc(1, sizeof *d);
+    *out = NULL;
+    if (d) {
+        d->fd = -1;
+        d->path = strdup(path);
+    }
+    if (!d || !d->path) {
+        free(d);
+        return assay_fail(err, ASSAY_ERR_MEMORY, "%s: no memory", path);
+    }
+    assay_status status = open_path(d, options ? options : &none, err);
+    if (status)
+        assay_dataset_close(d);
+    else
+        *out = d;
+    return status;
+}
+
+void assay_dataset_close(assay_dataset *d)
+{
+    if (!d)
+        return;
+    if (d->fd >= 0)
+        close(d->fd);
+    for (int64_t i = 0; d->files && i < d->count; i++)
+        free(d->files[i]);
+    for (int64_t i = 0; i < d->class_count; i++)
+        free(d->class_names[i]);
+    free(d->files);
+    free(d->class_names);
+    free(d->labels);
+    free(d->path);
+    free(d);
+}
+
+int64_t assay_dataset_count(const assay_dataset *d)
+{
+    return d->count;
+}
+
+const assay_sample_type *assay_dataset_sample_type(const assay_dataset *d)
+{
+    return &d->type;
+}
+
+int64_t assay_dataset_label(const assay_dataset *d, int64_t i)
+{
+    return d->labels ? d->labels[i] : -1;
+}
+
+int64_t assay_dataset_class_count(const assay_dataset *d)
+{
+    return d->class_count;
+}
+
+const char *assay_dataset_class_name(const assay_dataset *d, int64_t label)
+{
+    return d->class_names[label];
+}
+
+const char *assay_dataset_sample_name(const assay_dataset *d, int64_t i, char *buf, size_t size)
+{
+    if (d->files)
+        snprintf(buf, size, "%s", d->files[i]);
+    else
+        snprintf(buf, size, "%s[%" PRId64 "]", d->path, i);
+    return buf;
+}
+
+static assay_status read_image(const assay_dataset *d, int64_t i, void *out, assay_error *err)
+{
+    assay_image image;
+    char expected[160];
+    assay_status status = assay_png_read_file(d->files[i], &image, err);
+    if (status)
+        return status;
+    if (image.height != d->type.shape[0] || image.width != d->type.shape[1] ||
+        image.channels != d->type.shape[2])
+        status = assay_fail(err, ASSAY_ERR_INPUT,
+                            "%s: the image is [%d,%d,%d] (height, width, channels); expected %s "
+                            "as the first of the data set; nothing is resized",
+                            d->files[i], image.height, image.width, image.channels,
+                            assay_sample_print(&d->type, expected, sizeof expected));
+    else
+        memcpy(out, image.pixels, assay_sample_bytes(&d->type));
+    free(image.pixels);
+    return status;
+}
+
+assay_status assay_dataset_read(const assay_dataset *d, int64_t i, void *out, assay_error *err)
+{
+    if (i < 0 || i >= d->count)
+        return assay_fail(err, ASSAY_ERR_INPUT, "%s: there is no sample %" PRId64 " among %" PRId64,
+                          d->path, i, d->count);
+    return d->files ? read_image(d, i, out, err) : assay_dataset_read_record(d, i, out, err);
+}

@@ -1,0 +1,73 @@
+/* Data sets: samples with labels, read one at a time from any thread.
+ *
+ *   folder of PNG   labels.txt in it: a line "NAME LABEL" for each image
+ *   IDX             MNIST's format: train-images-idx3-ubyte and train-labels-idx1-ubyte
+ *   CIFAR-10        binary version, *.bin: records of a label and 3x32x32 bytes
+ *   NPY             NAME.npy, first dimension the samples; NAME_labels.npy
+ *   raw             samples one after another; element type and shape come from the caller
+ *
+ * A data set is never read whole: memory does not grow with the number of samples (but for
+ * labels and names). Nothing is resized or converted silently: all samples have one type and
+ * shape, and one that differs is an error that names it. */
+#ifndef ASSAY_DATASETS_DATASET_H
+#define ASSAY_DATASETS_DATASET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "graph/npy.h"
+#include "interp/assay.h"
+
+typedef struct assay_dataset assay_dataset;
+
+/* Type, shape and, where the shape is an image's, layout of one sample. */
+typedef struct assay_sample_type {
+    assay_npy_type type;
+    int rank;
+    int64_t shape[ASSAY_NPY_MAX_RANK];
+    bool planar; /* an image is [C,H,W] rather than [H,W,C] */
+} assay_sample_type;
+
+typedef struct assay_dataset_options {
+    /* Labels file: text ("NAME LABEL" a line for a folder, else "LABEL"), .npy or IDX.
+     * NULL: where the list above says; none there means that no sample has a label. */
+    const char *labels;
+    /* For raw data: the type of one sample, as "u8:32x32x3". NULL for every other format. */
+    const char *raw;
+    /* Planar images ([C,H,W]) in .npy or raw data; the other formats say themselves. */
+    bool planar;
+} assay_dataset_options;
+
+/* Opens the data set at `path`; options may be NULL. The folder, all labels and the first sample
+ * are checked here. On success *out must be closed. Errors name the file and, in a labels file,
+ * the line. */
+assay_status assay_dataset_open(const char *path, const assay_dataset_options *options,
+                                assay_dataset **out, assay_error *err);
+void assay_dataset_close(assay_dataset *d);
+
+int64_t assay_dataset_count(const assay_dataset *d);
+const assay_sample_type *assay_dataset_sample_type(const assay_dataset *d);
+
+/* Label of sample i, or -1 when the data set has none. */
+int64_t assay_dataset_label(const assay_dataset *d, int64_t i);
+
+/* Number of class names (classes.txt in the folder or its parent; else 0) and their text. */
+int64_t assay_dataset_class_count(const assay_dataset *d);
+const char *assay_dataset_class_name(const assay_dataset *d, int64_t label);
+
+/* Writes "FILE" or "FILE[i]" for sample i into buf and returns buf. */
+const char *assay_dataset_sample_name(const assay_dataset *d, int64_t i, char *buf, size_t size);
+
+/* Reads sample i as it is stored, in native byte order, into `out`, which holds
+ * assay_sample_bytes() bytes. May be called from several threads at once. */
+assay_status assay_dataset_read(const assay_dataset *d, int64_t i, void *out, assay_error *err);
+
+/* Elements and bytes of one sample. */
+size_t assay_sample_count(const assay_sample_type *t);
+size_t assay_sample_bytes(const assay_sample_type *t);
+
+/* Writes "uint8 [32,32,3]" into buf and returns buf. */
+const char *assay_sample_print(const assay_sample_type *t, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,130 @@
+/* A folder of PNG images, listed by its labels file or, without one, by name. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "datasets/internal.h"
+#include "datasets/png.h"
+
+/* Takes over `file` (NULL: no memory). */
+static assay_status append(assay_dataset *d, int64_t *room, char *file, int64_t label,
+                           assay_error *err)
+{
+    if (file && d->count == *room) {
+        int64_t more = *room ? 2 * *room : 64;
+        char **files = realloc(d->files, (size_t)more * sizeof *files);
+        d->files = files ? files : d->files;
+        int64_t *labels = realloc(d->labels, (size_t)more * sizeof *labels);
+        d->labels = labels ? labels : d->labels;
+        if (files && labels)
+            *room = more;
+    }
+    if (!file || d->count == *room) {
+        free(file);
+        return assay_fail(err, ASSAY_ERR_MEMORY, "%s: no memory for the list of images", d->path);
+    }
+    d->files[d->count] = file;
+    d->labels[d->count++] = label;
+    return ASSAY_OK;
+}
+
+static char *join(const char *folder, const char *name)
+{
+    char *path;
+    return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
+}
+
+/* One line, "NAME LABEL"; NAME may hold blanks. */
+static assay_status list_line(assay_dataset *d, int64_t *room, char *line, const char *labels,
+                              int number, assay_error *err)
+{
+    int64_t label;
+    char *blank = strrchr(line, ' ');
+    char *tab = strrchr(line, '\t');
+    if (!blank || (tab && tab > blank))
+        blank = tab;
+    if (!blank || blank == line || !assay_parse_label(blank + 1, &label))
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "%s:%d: expected \"NAME LABEL\" with a label from 0, found \"%.60s\"",
+                          labels, number, line);
+    while (blank > line && (blank[-1] == ' ' || blank[-1] == '\t'))
+        blank--;
+    *blank = 0;
+    char *file = join(d->path, line);
+    if (file && access(file, F_OK) != 0) {
+        free(file);
+        return assay_fail(err, ASSAY_ERR_INPUT, "%s:%d: no image \"%s\" in %s", labels, number,
+                          line, d->path);
+    }
+    return append(d, room, file, label, err);
+}
+
+static assay_status list_labels(assay_dataset *d, const char *labels, assay_error *err)
+{
+    char *text, *rest, *line;
+    int64_t room = 0;
+    int number = 0;
+    assay_status status = assay_read_text(labels, &text, err);
+    rest = text;
+    while (!status && (line = assay_next_line(&rest)) != NULL) {
+        number++;
+        if (*line && *line != '#')
+            status = list_line(d, &room, line, labels, number, err);
+    }
+    free(text);
+    return status;
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static assay_status list_folder(assay_dataset *d, assay_error *err)
+{
+    assay_status status = ASSAY_OK;
+    const struct dirent *entry;
+    int64_t room = 0;
+    DIR *dir = opendir(d->path);
+    if (!dir)
+        return assay_fail(err, ASSAY_ERR_IO, "%s: cannot list: %s", d->path, strerror(errno));
+    while (!status && (entry = readdir(dir)) != NULL) {
+        size_t n = strlen(entry->d_name);
+        if (n > 4 && strcasecmp(entry->d_name + n - 4, ".png") == 0)
+            status = append(d, &room, join(d->path, entry->d_name), -1, err);
+    }
+    closedir(dir);
+    if (d->files)
+        qsort(d->files, (size_t)d->count, sizeof *d->files, compare_paths);
+    free(d->labels);
+    d->labels = NULL;
+    return status;
+}
+
+assay_status assay_dataset_open_folder(assay_dataset *d, const char *labels, assay_error *err)
+{
+    assay_status status;
+    assay_image first;
+    char *own = labels ? strdup(labels) : join(d->path, "labels.txt");
+    if (!own)
+        return assay_fail(err, ASSAY_ERR_MEMORY, "%s: no memory", d->path);
+    if (labels || access(own, F_OK) == 0)
+        status = list_labels(d, own, err);
+    else
+        status = list_folder(d, err);
+    free(own);
+    if (!status && d->count == 0)
+        status = assay_fail(err, ASSAY_ERR_INPUT, "%s: no PNG images", d->path);
+    if (!status)
+        status = assay_png_read_file(d->files[0], &first, err);
+    if (status)
+        return status;
+    free(first.pixels);
+    d->type =
+        (assay_sample_type){ASSAY_NPY_U1, 3, {first.height, first.width, first.channels}, false};
+    return ASSAY_OK;
+}

@@ -1,0 +1,52 @@
+/* What the loaders share: one file a kind of source fills this. */
+#ifndef ASSAY_DATASETS_INTERNAL_H
+#define ASSAY_DATASETS_INTERNAL_H
+
+#include "datasets/dataset.h"
+
+struct assay_dataset {
+    char *path;
+    assay_sample_type type;
+    int64_t count;
+    int64_t *labels; /* [count], or NULL */
+    int64_t class_count;
+    char **class_names; /* [class_count] */
+
+    char **files; /* a folder: path of each image, [count]; else NULL */
+
+    int fd;         /* one file with all samples; -1 for a folder */
+    int64_t offset; /* of the first sample */
+    int64_t stride; /* bytes from one sample to the next */
+    bool swap;      /* elements are in the other byte order */
+};
+
+/* Each fills type, count and the source of samples; what a failure leaves is released by
+ * assay_dataset_close. `labels` is a labels file or NULL. */
+assay_status assay_dataset_open_folder(assay_dataset *d, const char *labels, assay_error *err);
+assay_status assay_dataset_open_file(assay_dataset *d, const assay_dataset_options *options,
+                                     assay_error *err);
+
+/* Sample i of a file, in native byte order. */
+assay_status assay_dataset_read_record(const assay_dataset *d, int64_t i, void *out,
+                                       assay_error *err);
+
+/* Labels of an opened file of samples from text, .npy or IDX; there must be d->count of them. */
+assay_status assay_dataset_read_labels(assay_dataset *d, const char *path, assay_error *err);
+
+/* classes.txt, if there is one beside the data set; then labels must lie below its count. */
+assay_status assay_dataset_read_classes(assay_dataset *d, assay_error *err);
+
+/* Reads a text file for assay_next_line; a 0 byte in it is an error. free(*text). */
+assay_status assay_read_text(const char *path, char **text, assay_error *err);
+
+/* Cuts the next line off *rest, without its end and trailing blanks. NULL at the end. */
+char *assay_next_line(char **rest);
+
+/* A label: digits only, at most 2^31 - 1. False otherwise. */
+bool assay_parse_label(const char *text, int64_t *label);
+
+/* The path of an existing file `name` in the folder `path` or its parent or, when `path` is no
+ * folder, in the folder that holds it; *found is malloc'd, or NULL when there is none. */
+assay_status assay_find_beside(const char *path, const char *name, char **found, assay_error *err);
+
+#endif

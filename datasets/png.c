@@ -1,0 +1,149 @@
+/* PNG through libpng. libpng reports errors by longjmp: everything that must be freed lives in a
+ * `decoder` outside the function that sets the jump. */
+#include "datasets/png.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <png.h>
+
+#include "graph/slurp.h"
+
+#define MAX_SIDE   (1 << 14)
+#define MAX_PIXELS (1 << 26)
+
+typedef struct decoder {
+    const unsigned char *next;
+    size_t left;
+    const char *name;
+    assay_error *err;
+    assay_status status; /* set before a jump */
+    png_structp png;
+    png_infop info;
+    unsigned char *rows; /* [height, width, stored channels] */
+    png_bytep *row;
+    jmp_buf jump;
+} decoder;
+
+static void on_error(png_structp png, png_const_charp text)
+{
+    decoder *d = png_get_error_ptr(png);
+    d->status = assay_fail(d->err, ASSAY_ERR_INPUT, "%s: broken PNG: %s", d->name, text);
+    longjmp(d->jump, 1);
+}
+
+static void on_warning(png_structp png, png_const_charp text)
+{
+    (void)png;
+    (void)text;
+}
+
+static void on_read(png_structp png, png_bytep to, png_size_t n)
+{
+    decoder *d = png_get_io_ptr(png);
+    if (n > d->left)
+        png_error(png, "the file ends too early");
+    memcpy(to, d->next, n);
+    d->next += n;
+    d->left -= n;
+}
+
+/* Header and transformations. On return the stored channels are 1..4: gray or RGB, and alpha. */
+static assay_status read_header(decoder *d, assay_image *out)
+{
+    png_set_user_limits(d->png, MAX_SIDE, MAX_SIDE);
+    png_set_crc_action(d->png, PNG_CRC_ERROR_QUIT, PNG_CRC_ERROR_QUIT);
+    png_set_read_fn(d->png, d, on_read);
+    png_read_info(d->png, d->info);
+    out->width = (int)png_get_image_width(d->png, d->info);
+    out->height = (int)png_get_image_height(d->png, d->info);
+    if ((int64_t)out->width * out->height > MAX_PIXELS)
+        return assay_fail(d->err, ASSAY_ERR_LIMIT, "%s: %dx%d pixels; at most 2^26 are accepted",
+                          d->name, out->width, out->height);
+    if (png_get_bit_depth(d->png, d->info) == 16)
+        return assay_fail(d->err, ASSAY_ERR_UNSUPPORTED,
+                          "%s: PNG with 16-bit samples; expected at most 8 bits", d->name);
+    png_set_expand(d->png); /* palettes, gray below 8 bits, tRNS to alpha */
+    png_set_interlace_handling(d->png);
+    png_read_update_info(d->png, d->info);
+    return ASSAY_OK;
+}
+
+/* Drops the alpha channel, which must be opaque everywhere, in place. */
+static assay_status drop_alpha(decoder *d, assay_image *image, int channels)
+{
+    size_t count = (size_t)image->width * (size_t)image->height;
+    for (size_t i = 0; i < count; i++) {
+        const unsigned char *pixel = d->rows + i * (size_t)channels;
+        if (pixel[channels - 1] != 255)
+            return assay_fail(d->err, ASSAY_ERR_UNSUPPORTED,
+                              "%s: PNG with a transparent pixel at row %zu, column %zu; expected "
+                              "an opaque image",
+                              d->name, i / (size_t)image->width, i % (size_t)image->width);
+        memmove(d->rows + i * (size_t)(channels - 1), pixel, (size_t)(channels - 1));
+    }
+    image->channels = channels - 1;
+    return ASSAY_OK;
+}
+
+static assay_status decode(decoder *d, assay_image *out)
+{
+    if (setjmp(d->jump))
+        return d->status;
+    assay_status status = read_header(d, out);
+    if (status)
+        return status;
+    int channels = png_get_channels(d->png, d->info);
+    size_t stride = (size_t)out->width * (size_t)channels;
+    if (png_get_rowbytes(d->png, d->info) != stride)
+        return assay_fail(d->err, ASSAY_ERR_INTERNAL, "%s: libpng gives rows of %zu bytes, not %zu",
+                          d->name, png_get_rowbytes(d->png, d->info), stride);
+    d->rows = malloc(stride * (size_t)out->height);
+    d->row = malloc(sizeof *d->row * (size_t)out->height);
+    if (!d->rows || !d->row)
+        return assay_fail(d->err, ASSAY_ERR_MEMORY, "%s: no memory for %dx%d pixels", d->name,
+                          out->width, out->height);
+    for (size_t y = 0; y < (size_t)out->height; y++)
+        d->row[y] = d->rows + y * stride;
+    png_read_image(d->png, d->row);
+    png_read_end(d->png, NULL);
+    out->channels = channels;
+    return channels % 2 == 0 ? drop_alpha(d, out, channels) : ASSAY_OK;
+}
+
+assay_status assay_png_read_memory(const void *bytes, size_t size, const char *name,
+                                   assay_image *out, assay_error *err)
+{
+    decoder d = {.next = bytes, .left = size, .name = name, .err = err};
+    memset(out, 0, sizeof *out);
+    if (size < 8 || png_sig_cmp(bytes, 0, 8) != 0)
+        return assay_fail(err, ASSAY_ERR_INPUT, "%s: not a PNG file", name);
+    d.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &d, on_error, on_warning);
+    d.info = d.png ? png_create_info_struct(d.png) : NULL;
+    assay_status status =
+        d.info ? decode(&d, out) : assay_fail(err, ASSAY_ERR_MEMORY, "%s: no memory", name);
+    png_destroy_read_struct(&d.png, &d.info, NULL);
+    free(d.row);
+    if (status) {
+        free(d.rows);
+        memset(out, 0, sizeof *out);
+    } else {
+        out->pixels = d.rows;
+    }
+    return status;
+}
+
+assay_status assay_png_read_file(const char *path, assay_image *out, assay_error *err)
+{
+    unsigned char *bytes;
+    size_t size;
+    memset(out, 0, sizeof *out);
+    assay_status status = assay_slurp(path, &bytes, &size, err);
+    if (status)
+        return status;
+    status = assay_png_read_memory(bytes, size, path, out, err);
+    free(bytes);
+    return status;
+}

@@ -1,0 +1,27 @@
+/* PNG images as they are stored: 8-bit samples, gray or RGB.
+ *
+ * Palettes and gray of fewer bits are expanded, which loses nothing. 16-bit samples and
+ * transparent pixels are refused, for what to do with them is not ours to guess; alpha that is
+ * opaque everywhere is dropped. Gamma and colour profiles are ignored. */
+#ifndef ASSAY_DATASETS_PNG_H
+#define ASSAY_DATASETS_PNG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "interp/assay.h"
+
+typedef struct assay_image {
+    int height, width;
+    int channels;    /* 1 gray, 3 RGB */
+    uint8_t *pixels; /* [height, width, channels], malloc'd */
+} assay_image;
+
+/* Decode a PNG; free(out->pixels) after success. ASSAY_ERR_INPUT for a truncated or corrupt image,
+ * _UNSUPPORTED for 16 bits or transparency, _LIMIT beyond 2^14 pixels a side or 2^26 in all,
+ * _IO, _MEMORY. `name` is for messages. */
+assay_status assay_png_read_file(const char *path, assay_image *out, assay_error *err);
+assay_status assay_png_read_memory(const void *bytes, size_t size, const char *name,
+                                   assay_image *out, assay_error *err);
+
+#endif

@@ -1,0 +1,226 @@
+/* Preprocessing: what a sample becomes, and the mapping itself. */
+#include "datasets/preprocess.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the canonical line ------------------------------------------------------------------- */
+
+static const char *const channel_names[] = {"stored", "gray", "RGB", "BGR"};
+static const char *const layout_names[] = {"stored", "NCHW", "NHWC"};
+
+/* Appends to buf (of ASSAY_PREPROCESS_TEXT bytes, `used` of them) the shortest text that reads
+ * back as the same number. */
+static size_t print_number(char *buf, size_t used, double value)
+{
+    char text[40];
+    int digits = 1;
+    do {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+    } while (strtod(text, NULL) != value && digits++ < 17);
+    return used + (size_t)snprintf(buf + used, ASSAY_PREPROCESS_TEXT - used, "%s", text);
+}
+
+/* " NAME=a,b,c"; one number when all are equal, nothing when all are `identity`. */
+static size_t print_list(char *buf, size_t used, const char *name, int count, const double *value,
+                         double identity)
+{
+    int differ = 0;
+    for (int i = 1; i < count; i++)
+        differ |= value[i] != value[0];
+    if (count == 0 || (!differ && value[0] == identity))
+        return used;
+    used += (size_t)snprintf(buf + used, ASSAY_PREPROCESS_TEXT - used, " %s=", name);
+    for (int i = 0; i < (differ ? count : 1); i++) {
+        if (i)
+            buf[used++] = ',';
+        used = print_number(buf, used, value[i]);
+    }
+    return used;
+}
+
+static bool has_affine(const assay_preprocess *p)
+{
+    return p->scales || p->means || p->stds;
+}
+
+static assay_input_dtype output_dtype(const assay_preprocess *p)
+{
+    return p->dtype == ASSAY_INPUT_STORED && has_affine(p) ? ASSAY_INPUT_F32 : p->dtype;
+}
+
+const char *assay_preprocess_print(const assay_preprocess *p, char buf[ASSAY_PREPROCESS_TEXT])
+{
+    static const char *const dtype_names[] = {"stored", "f32", "u8", "i8"};
+    size_t used = (size_t)snprintf(buf, ASSAY_PREPROCESS_TEXT, "dtype=%s layout=%s channels=%s",
+                                   dtype_names[output_dtype(p)], layout_names[p->layout],
+                                   channel_names[p->channel_order]);
+    used = print_list(buf, used, "scale", p->scales, p->scale, 1);
+    used = print_list(buf, used, "mean", p->means, p->mean, 0);
+    print_list(buf, used, "std", p->stds, p->std, 1);
+    return buf;
+}
+
+/* ---- types -------------------------------------------------------------------------------- */
+
+typedef struct plane_shape {
+    int64_t height, width, channels;
+} plane_shape;
+
+/* [H,W,C], [C,H,W] (planar) or [H,W] as an image; false when it is none. */
+static bool as_image(const assay_sample_type *t, plane_shape *s)
+{
+    if (t->rank == 2)
+        *s = (plane_shape){t->shape[0], t->shape[1], 1};
+    else if (t->rank == 3 && t->planar)
+        *s = (plane_shape){t->shape[1], t->shape[2], t->shape[0]};
+    else if (t->rank == 3)
+        *s = (plane_shape){t->shape[0], t->shape[1], t->shape[2]};
+    else
+        return false;
+    return true;
+}
+
+static assay_status check_channels(const assay_preprocess *p, const assay_sample_type *in,
+                                   const char *name, assay_error *err)
+{
+    const struct {
+        const char *key;
+        int count;
+    } lists[] = {{"scale", p->scales}, {"mean", p->means}, {"std", p->stds}};
+    plane_shape s = {0};
+    char shape[160];
+    bool image = as_image(in, &s);
+    assay_sample_print(in, shape, sizeof shape);
+    if ((p->layout || p->channel_order) && !image)
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "%s: preprocessing states a layout or channel order, but samples are "
+                          "%s; expected images",
+                          name, shape);
+    for (int i = 0; i < 3; i++)
+        if (lists[i].count > 1 && lists[i].count != s.channels)
+            return assay_fail(err, ASSAY_ERR_INPUT,
+                              "%s: preprocessing has %d values of %s, but samples are %s", name,
+                              lists[i].count, lists[i].key, shape);
+    int expected = p->channel_order == ASSAY_CHANNELS_GRAY ? 1 : p->channel_order ? 3 : 0;
+    if (expected && s.channels != expected)
+        return assay_fail(
+            err, ASSAY_ERR_INPUT, "%s: preprocessing asks for %s, %d channel%s, but samples are %s",
+            name, channel_names[p->channel_order], expected, expected > 1 ? "s" : "", shape);
+    return ASSAY_OK;
+}
+
+static assay_status check_dtype(const assay_preprocess *p, const assay_sample_type *in,
+                                const char *name, assay_sample_type *out, assay_error *err)
+{
+    assay_input_dtype dtype = output_dtype(p);
+    if (dtype != ASSAY_INPUT_F32 && has_affine(p))
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "%s: preprocessing has scale, mean or std, which need dtype f32", name);
+    if (dtype == ASSAY_INPUT_F32) {
+        out->type = ASSAY_NPY_F4;
+    } else if (dtype != ASSAY_INPUT_STORED) {
+        bool fits =
+            in->type == ASSAY_NPY_U1 || (dtype == ASSAY_INPUT_I8 && in->type == ASSAY_NPY_I1);
+        if (!fits)
+            return assay_fail(err, ASSAY_ERR_INPUT,
+                              "%s: preprocessing asks for %s, but samples are %s", name,
+                              dtype == ASSAY_INPUT_U8 ? "u8" : "i8", assay_npy_type_name(in->type));
+        out->type = dtype == ASSAY_INPUT_U8 ? ASSAY_NPY_U1 : ASSAY_NPY_I1;
+    }
+    return ASSAY_OK;
+}
+
+assay_status assay_preprocess_type(const assay_preprocess *p, const assay_sample_type *in,
+                                   const char *name, assay_sample_type *out, assay_error *err)
+{
+    plane_shape s;
+    *out = *in;
+    assay_status status = check_channels(p, in, name, err);
+    if (!status)
+        status = check_dtype(p, in, name, out, err);
+    if (!status && in->rank == ASSAY_NPY_MAX_RANK)
+        status = assay_fail(err, ASSAY_ERR_LIMIT,
+                            "%s: samples of %d dimensions leave no room for "
+                            "a batch dimension",
+                            name, in->rank);
+    if (status)
+        return status;
+    out->shape[0] = 1;
+    if (p->layout && as_image(in, &s)) {
+        out->planar = p->layout == ASSAY_LAYOUT_NCHW;
+        out->rank = 4;
+        out->shape[1] = out->planar ? s.channels : s.height;
+        out->shape[2] = out->planar ? s.height : s.width;
+        out->shape[3] = out->planar ? s.width : s.channels;
+    } else {
+        out->rank = in->rank + 1;
+        memcpy(out->shape + 1, in->shape, (size_t)in->rank * sizeof in->shape[0]);
+    }
+    return ASSAY_OK;
+}
+
+/* ---- mapping ------------------------------------------------------------------------------ */
+
+static double entry(const double *list, int count, int64_t channel, double identity)
+{
+    return count == 0 ? identity : count == 1 ? list[0] : list[channel];
+}
+
+/* One element. `channel` is counted as stored; the lists are in the network's order. */
+static void map_element(const assay_preprocess *p, int64_t channel, const void *in,
+                        assay_npy_type in_type, size_t from, void *out, assay_npy_type out_type,
+                        size_t to)
+{
+    size_t size = assay_npy_type_size(in_type);
+    if (out_type == ASSAY_NPY_F4 && (has_affine(p) || in_type != ASSAY_NPY_F4)) {
+        double value = assay_npy_get(in, in_type, from);
+        value *= entry(p->scale, p->scales, channel, 1);
+        value -= entry(p->mean, p->means, channel, 0);
+        value /= entry(p->std, p->stds, channel, 1);
+        ((float *)out)[to] = (float)value;
+    } else if (out_type == ASSAY_NPY_I1 && in_type == ASSAY_NPY_U1) {
+        ((int8_t *)out)[to] = (int8_t)(((const uint8_t *)in)[from] - 128);
+    } else {
+        memcpy((char *)out + to * size, (const char *)in + from * size, size);
+    }
+}
+
+void assay_preprocess_apply(const assay_preprocess *p, const assay_sample_type *type,
+                            const void *in, const assay_sample_type *out_type, void *out)
+{
+    plane_shape s;
+    if (!as_image(type, &s)) {
+        size_t count = assay_sample_count(type);
+        for (size_t i = 0; i < count; i++)
+            map_element(p, 0, in, type->type, i, out, out_type->type, i);
+        return;
+    }
+    size_t pixels = (size_t)(s.height * s.width), channels = (size_t)s.channels;
+    for (size_t c = 0; c < channels; c++) {
+        size_t stored = p->channel_order == ASSAY_CHANNELS_BGR ? channels - 1 - c : c;
+        for (size_t i = 0; i < pixels; i++) {
+            size_t from = type->planar ? stored * pixels + i : i * channels + stored;
+            size_t to = out_type->planar ? c * pixels + i : i * channels + c;
+            map_element(p, (int64_t)c, in, type->type, from, out, out_type->type, to);
+        }
+    }
+}
+
+assay_status assay_dataset_read_input(const assay_dataset *d, const assay_preprocess *p, int64_t i,
+                                      const assay_sample_type *out_type, void *out,
+                                      assay_error *err)
+{
+    const assay_sample_type *type = assay_dataset_sample_type(d);
+    size_t bytes = assay_sample_bytes(type);
+    void *stored = malloc(bytes);
+    if (!stored)
+        return assay_fail(err, ASSAY_ERR_MEMORY, "no memory for a sample of %zu bytes", bytes);
+    assay_status status = assay_dataset_read(d, i, stored, err);
+    if (!status)
+        assay_preprocess_apply(p, type, stored, out_type, out);
+    free(stored);
+    return status;
+}

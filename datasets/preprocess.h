@@ -1,0 +1,84 @@
+/* Preprocessing: from a stored sample to a network's input, one affine map a channel.
+ *
+ *   value = (stored * scale - mean) / std
+ *
+ * computed in double and rounded to float32 once. Written as YAML:
+ *
+ *   scale: 1/255           # number or fraction; one, or a list with one a channel
+ *   mean: [0.485, 0.456, 0.406]
+ *   std: [0.229, 0.224, 0.225]
+ *   channel_order: RGB     # what the network wants: gray, RGB or BGR; images are stored RGB
+ *   layout: NCHW           # of the network's input, or NHWC
+ *   dtype: f32             # of the network's input; u8 as stored, i8 as stored or u8 - 128
+ *
+ * Keys that are left out change nothing. */
+#ifndef ASSAY_DATASETS_PREPROCESS_H
+#define ASSAY_DATASETS_PREPROCESS_H
+
+#include "datasets/dataset.h"
+
+#define ASSAY_MAX_CHANNELS 16
+
+typedef enum assay_channel_order {
+    ASSAY_CHANNELS_STORED = 0,
+    ASSAY_CHANNELS_GRAY,
+    ASSAY_CHANNELS_RGB,
+    ASSAY_CHANNELS_BGR
+} assay_channel_order;
+
+typedef enum assay_image_layout {
+    ASSAY_LAYOUT_STORED = 0,
+    ASSAY_LAYOUT_NCHW,
+    ASSAY_LAYOUT_NHWC
+} assay_image_layout;
+
+typedef enum assay_input_dtype {
+    ASSAY_INPUT_STORED = 0, /* float32 when scale, mean or std is given, else as stored */
+    ASSAY_INPUT_F32,
+    ASSAY_INPUT_U8,
+    ASSAY_INPUT_I8
+} assay_input_dtype;
+
+typedef struct assay_preprocess {
+    int scales, means, stds; /* entries given: 0 (identity), 1 (all channels) or one a channel */
+    double scale[ASSAY_MAX_CHANNELS];
+    double mean[ASSAY_MAX_CHANNELS];
+    double std[ASSAY_MAX_CHANNELS];
+    assay_channel_order channel_order;
+    assay_image_layout layout;
+    assay_input_dtype dtype;
+} assay_preprocess;
+
+/* Parse YAML text or file. An unknown key, a second value, std 0 or a number that is not finite is
+ * an error that names the line. A zeroed struct is the identity. */
+assay_status assay_preprocess_parse(const char *text, size_t size, const char *name,
+                                    assay_preprocess *out, assay_error *err);
+assay_status assay_preprocess_read(const char *path, assay_preprocess *out, assay_error *err);
+
+/* Reads preprocess.yaml beside the data set: in the folder at `path` or its parent, or in the
+ * folder of the file at `path`. None there: *out is the identity and *found, when given, false. */
+assay_status assay_preprocess_find(const char *path, assay_preprocess *out, bool *found,
+                                   assay_error *err);
+
+/* The canonical line, such as "dtype=f32 layout=NCHW channels=RGB scale=0.5 mean=0.1,0.2,0.3":
+ * equal preprocessing gives equal text. Written to profiles and compared there. Returns buf. */
+#define ASSAY_PREPROCESS_TEXT 1280
+const char *assay_preprocess_print(const assay_preprocess *p, char buf[ASSAY_PREPROCESS_TEXT]);
+
+/* Type and shape, with a leading batch dimension of 1, of what samples of type `in` become. Fails
+ * when the preprocessing does not fit them: other number of channels, layout of what is no image,
+ * numbers that integer output would drop. `name` names the data set in messages. */
+assay_status assay_preprocess_type(const assay_preprocess *p, const assay_sample_type *in,
+                                   const char *name, assay_sample_type *out, assay_error *err);
+
+/* Maps one sample; `in` and `out` are of the types that assay_preprocess_type accepted and gave. */
+void assay_preprocess_apply(const assay_preprocess *p, const assay_sample_type *type,
+                            const void *in, const assay_sample_type *out_type, void *out);
+
+/* Reads sample i of a data set and maps it into `out` (assay_sample_bytes(out_type) bytes). May be
+ * called from several threads at once. */
+assay_status assay_dataset_read_input(const assay_dataset *d, const assay_preprocess *p, int64_t i,
+                                      const assay_sample_type *out_type, void *out,
+                                      assay_error *err);
+
+#endif
