@@ -45,6 +45,8 @@ static assay_status open_path(assay_dataset *d, const assay_dataset_options *opt
                           strerror(errno));
     if (S_ISDIR(st.st_mode))
         status = assay_dataset_open_folder(d, options->labels, err);
+    else if (assay_is_png_name(d->path))
+        status = assay_dataset_open_image(d, err);
     else
         status = assay_dataset_open_file(d, options, err);
     return status ? status : assay_dataset_read_classes(d, err);

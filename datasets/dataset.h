@@ -1,6 +1,7 @@
 /* Data sets: samples with labels, read one at a time from any thread.
  *
  *   folder of PNG   labels.txt in it: a line "NAME LABEL" for each image
+ *   one PNG         *.png: a data set of one sample, without a label
  *   IDX             MNIST's format: train-images-idx3-ubyte and train-labels-idx1-ubyte
  *   CIFAR-10        binary version, *.bin: records of a label and 3x32x32 bytes
  *   NPY             NAME.npy, first dimension the samples; NAME_labels.npy
@@ -52,7 +53,7 @@ const assay_sample_type *assay_dataset_sample_type(const assay_dataset *d);
 /* Label of sample i, or -1 when the data set has none. */
 int64_t assay_dataset_label(const assay_dataset *d, int64_t i);
 
-/* Number of class names (classes.txt in the folder or its parent; else 0) and their text. */
+/* Number of class names (classes.txt, looked for as preprocess.yaml; else 0) and their text. */
 int64_t assay_dataset_class_count(const assay_dataset *d);
 const char *assay_dataset_class_name(const assay_dataset *d, int64_t label);
 

@@ -1,4 +1,4 @@
-/* A folder of PNG images, listed by its labels file or, without one, by name. */
+/* A folder of PNG images, listed by its labels file or, without one, by name; or one image. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -9,6 +9,12 @@
 
 #include "datasets/internal.h"
 #include "datasets/png.h"
+
+bool assay_is_png_name(const char *name)
+{
+    size_t n = strlen(name);
+    return n > 4 && strcasecmp(name + n - 4, ".png") == 0;
+}
 
 /* Takes over `file` (NULL: no memory). */
 static assay_status append(assay_dataset *d, int64_t *room, char *file, int64_t label,
@@ -93,8 +99,7 @@ static assay_status list_folder(assay_dataset *d, assay_error *err)
     if (!dir)
         return assay_fail(err, ASSAY_ERR_IO, "%s: cannot list: %s", d->path, strerror(errno));
     while (!status && (entry = readdir(dir)) != NULL) {
-        size_t n = strlen(entry->d_name);
-        if (n > 4 && strcasecmp(entry->d_name + n - 4, ".png") == 0)
+        if (assay_is_png_name(entry->d_name))
             status = append(d, &room, join(d->path, entry->d_name), -1, err);
     }
     closedir(dir);
@@ -105,10 +110,31 @@ static assay_status list_folder(assay_dataset *d, assay_error *err)
     return status;
 }
 
+/* The first image says what all must be. */
+static assay_status take_type(assay_dataset *d, assay_error *err)
+{
+    assay_image first;
+    assay_status status = assay_png_read_file(d->files[0], &first, err);
+    if (status)
+        return status;
+    free(first.pixels);
+    d->type =
+        (assay_sample_type){ASSAY_NPY_U1, 3, {first.height, first.width, first.channels}, false};
+    return ASSAY_OK;
+}
+
+assay_status assay_dataset_open_image(assay_dataset *d, assay_error *err)
+{
+    int64_t room = 0;
+    assay_status status = append(d, &room, strdup(d->path), -1, err);
+    free(d->labels);
+    d->labels = NULL;
+    return status ? status : take_type(d, err);
+}
+
 assay_status assay_dataset_open_folder(assay_dataset *d, const char *labels, assay_error *err)
 {
     assay_status status;
-    assay_image first;
     char *own = labels ? strdup(labels) : join(d->path, "labels.txt");
     if (!own)
         return assay_fail(err, ASSAY_ERR_MEMORY, "%s: no memory", d->path);
@@ -119,12 +145,5 @@ assay_status assay_dataset_open_folder(assay_dataset *d, const char *labels, ass
     free(own);
     if (!status && d->count == 0)
         status = assay_fail(err, ASSAY_ERR_INPUT, "%s: no PNG images", d->path);
-    if (!status)
-        status = assay_png_read_file(d->files[0], &first, err);
-    if (status)
-        return status;
-    free(first.pixels);
-    d->type =
-        (assay_sample_type){ASSAY_NPY_U1, 3, {first.height, first.width, first.channels}, false};
-    return ASSAY_OK;
+    return status ? status : take_type(d, err);
 }

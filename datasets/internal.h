@@ -23,8 +23,12 @@ struct assay_dataset {
 /* Each fills type, count and the source of samples; what a failure leaves is released by
  * assay_dataset_close. `labels` is a labels file or NULL. */
 assay_status assay_dataset_open_folder(assay_dataset *d, const char *labels, assay_error *err);
+assay_status assay_dataset_open_image(assay_dataset *d, assay_error *err);
 assay_status assay_dataset_open_file(assay_dataset *d, const assay_dataset_options *options,
                                      assay_error *err);
+
+/* Does the name end in .png, in any case? */
+bool assay_is_png_name(const char *name);
 
 /* Sample i of a file, in native byte order. */
 assay_status assay_dataset_read_record(const assay_dataset *d, int64_t i, void *out,
@@ -45,8 +49,8 @@ char *assay_next_line(char **rest);
 /* A label: digits only, at most 2^31 - 1. False otherwise. */
 bool assay_parse_label(const char *text, int64_t *label);
 
-/* The path of an existing file `name` in the folder `path` or its parent or, when `path` is no
- * folder, in the folder that holds it; *found is malloc'd, or NULL when there is none. */
+/* The path of an existing file `name` in the folder at `path`, or that holds the file at `path`, or
+ * in the parent of that folder; *found is malloc'd, or NULL when there is none. */
 assay_status assay_find_beside(const char *path, const char *name, char **found, assay_error *err);
 
 #endif

@@ -54,12 +54,12 @@ bool assay_parse_label(const char *text, int64_t *label)
 assay_status assay_find_beside(const char *path, const char *name, char **found, assay_error *err)
 {
     struct stat st;
-    bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
     const char *slash = strrchr(path, '/');
-    int n = folder ? (int)strlen(path) : slash ? (int)(slash - path) : 0;
-    for (int parent = 0; parent <= folder; parent++) {
-        const char *join = parent ? "/../" : n || slash ? "/" : "";
-        if (asprintf(found, "%.*s%s%s", n, path, join, name) < 0) {
+    bool is_folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    const char *folder = is_folder || slash ? path : ".";
+    int n = (int)(is_folder || !slash ? strlen(folder) : (size_t)(slash - path));
+    for (int parent = 0; parent < 2; parent++) {
+        if (asprintf(found, "%.*s/%s%s", n, folder, parent ? "../" : "", name) < 0) {
             *found = NULL;
             return assay_fail(err, ASSAY_ERR_MEMORY, "%s: no memory", path);
         }

@@ -55,8 +55,9 @@ assay_status assay_preprocess_parse(const char *text, size_t size, const char *n
                                     assay_preprocess *out, assay_error *err);
 assay_status assay_preprocess_read(const char *path, assay_preprocess *out, assay_error *err);
 
-/* Reads preprocess.yaml beside the data set: in the folder at `path` or its parent, or in the
- * folder of the file at `path`. None there: *out is the identity and *found, when given, false. */
+/* Reads preprocess.yaml beside the data set: in the folder at `path`, or that holds the file at
+ * `path`, or in the parent of that folder. None there: *out is the identity and *found, when given,
+ * false. */
 assay_status assay_preprocess_find(const char *path, assay_preprocess *out, bool *found,
                                    assay_error *err);
 

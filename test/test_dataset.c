@@ -253,6 +253,22 @@ static void folder_without_labels(void **state)
     assay_dataset_close(d);
 }
 
+static void one_image(void **state)
+{
+    unsigned char pixels[20];
+    gray_png(state, "a.png", 4, 5, 9);
+    gray_png(state, "b.png", 4, 5, 2);
+    put_text(state, "labels.txt", "b.png 1\n");
+    assay_dataset *d = opened(state, "a.png", NULL);
+    assert_int_equal(assay_dataset_count(d), 1);
+    assert_int_equal(assay_dataset_label(d, 0), -1);
+    assert_int_equal(assay_dataset_read(d, 0, pixels, NULL), ASSAY_OK);
+    assert_int_equal(pixels[0], 9);
+    assay_dataset_close(d);
+    put_text(state, "a.png", "broken");
+    refused(state, "a.png", NULL, ASSAY_ERR_INPUT, "a.png: not a PNG file");
+}
+
 static void folder_refusals(void **state)
 {
     char labels[128];
@@ -489,6 +505,7 @@ int main(void)
         IN_FOLDER(every_flipped_byte_is_noticed),
         IN_FOLDER(folder_with_labels),
         IN_FOLDER(folder_without_labels),
+        IN_FOLDER(one_image),
         IN_FOLDER(folder_refusals),
         IN_FOLDER(nothing_is_resized),
         IN_FOLDER(idx_images),

@@ -191,7 +191,7 @@ static void preprocess_must_fit(void **state)
 static void preprocess_is_found_beside(void **state)
 {
     (void)state;
-    char root[] = "/tmp/assay_preprocess_XXXXXX", yaml[64], folder[64], file[64];
+    char root[] = "/tmp/assay_preprocess_XXXXXX", yaml[64], folder[64], file[64], image[80];
     bool found;
     assay_preprocess p;
     assert_non_null(mkdtemp(root));
@@ -205,8 +205,9 @@ static void preprocess_is_found_beside(void **state)
     assert_non_null(f);
     fputs("scale: 3\n", f);
     fclose(f);
-    const char *const paths[] = {root, folder, file};
-    for (int i = 0; i < 3; i++) {
+    snprintf(image, sizeof image, "%s/a.png", folder);
+    const char *const paths[] = {root, folder, file, image};
+    for (int i = 0; i < 4; i++) {
         assert_int_equal(assay_preprocess_find(paths[i], &p, &found, NULL), ASSAY_OK);
         assert_true(found && p.scale[0] == 3);
     }
