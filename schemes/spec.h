@@ -1,0 +1,43 @@
+/* From a node to what a scheme is asked to prepare: the one place that says which of a node's
+ * attributes stands in which field of assay_unit_spec. Used by the program that runs a graph and by
+ * the quantizer that asks a scheme what it supports.
+ *
+ *   op                        depth                        alpha, beta, gamma, epsilon, flag
+ *   conv, conv_transpose      I/group * kernel cells
+ *   fc, matmul                K
+ *   max_pool, avg_pool        kernel cells                 flag: count_include_pad
+ *   global_avg_pool           spatial cells
+ *   reduce_*                  reduced elements
+ *   softmax, log_softmax      row length                   beta
+ *   l2_norm, layer_norm       row length                   epsilon
+ *   lrn                       size                         alpha, beta, gamma (bias)
+ *   clip                                                   alpha (lo), beta (hi)
+ *   leaky_relu, elu                                        alpha
+ *   hard_sigmoid                                           alpha, beta
+ *   gelu                                                   flag: enum assay_gelu
+ *   resize                                                 flag: enum assay_resize_mode
+ *   pad                                                    alpha (value)
+ *
+ * What the reference kernels ask of a unit, beyond what the vtable's comment says:
+ *   - max_pool, reduce_max, reduce_min and resize (nearest) choose codes and hand them to `unary`,
+ *     which applies the fused activation and, when input and output parameters differ, a rescale.
+ *   - avg_pool, global_avg_pool, reduce_mean, reduce_sum: sums of raw codes go through `settle`,
+ * then `pool`. Cells of padding that count are added as the zero point.
+ *   - resize (linear): fy, fx are fractions in 1/1024, 0..1023; corners in the order (y0,x0),
+ * (y0,x1), (y1,x0), (y1,x1).
+ *   - prelu: `binary` with a the input, b the slope.
+ */
+#ifndef ASSAY_SCHEMES_SPEC_H
+#define ASSAY_SCHEMES_SPEC_H
+
+#include "graph/graph.h"
+
+#define ASSAY_SPEC_IN 8 /* inputs that a spec describes; no op with arithmetic has more */
+
+/* Fills *spec for node n of g. `in` is the caller's room for the input types; spec->in points to
+ * it. spec borrows from g. Bounds given as codes are turned into the real values of those codes,
+ * which any rounding to nearest turns back into the same codes. */
+void assay_unit_spec_fill(const assay_graph *g, const assay_node *n, assay_type in[ASSAY_SPEC_IN],
+                          assay_unit_spec *spec);
+
+#endif
