@@ -6,6 +6,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "test/support.h"
+
 struct member {
     char name[128];
     size_t offset; /* of its local header */
@@ -280,23 +282,15 @@ const double *npz_f64(struct npz *z, const char *name, size_t *count, struct npz
     return (const double *)(const void *)read_column(z, name, 1, count, shape);
 }
 
-/* "<$variable or fallback>/<folder>/<relative>" when that can be read. */
-static const char *vectors_path(char path[4096], const char *variable, const char *fallback,
-                                const char *folder, const char *relative)
+struct npz *npz_vectors(const char *relative)
 {
-    const char *root = getenv(variable);
-    snprintf(path, 4096, "%s/%s/%s", root ? root : fallback, folder, relative);
-    return access(path, R_OK) == 0 ? path : NULL;
-}
-
-const char *shared_vectors(const char *relative)
-{
-    static char path[4096];
-    return vectors_path(path, "ASSAY_SHARED", "../shared", "vectors", relative);
-}
-
-const char *own_vectors(const char *relative)
-{
-    static char path[4096];
-    return vectors_path(path, "ASSAY_SOURCE", ".", "test/vectors", relative);
+    char path[4096], below[4096];
+    snprintf(below, sizeof below, "vectors/%s", relative);
+    if (test_shared(below, path, sizeof path))
+        return npz_open(path);
+    snprintf(below, sizeof below, "test/vectors/%s", relative);
+    if (test_source(below, path, sizeof path) && access(path, R_OK) == 0)
+        return npz_open(path);
+    fprintf(stderr, "%s: neither in ASSAY_SHARED nor in test/vectors\n", relative);
+    return NULL;
 }

@@ -34,11 +34,9 @@ int npz_has(const struct npz *z, const char *name);
 const int64_t *npz_i64(struct npz *z, const char *name, size_t *count, struct npz_shape *shape);
 const double *npz_f64(struct npz *z, const char *name, size_t *count, struct npz_shape *shape);
 
-/* The path of a file of vectors, NULL when it is not there: "$ASSAY_SHARED/vectors/<relative>"
- * (default
- * ../shared; tests skip without it) and "$ASSAY_SOURCE/test/vectors/<relative>" (default here; the
- * compact copy that comes with the source). Each string is valid until the next call. */
-const char *shared_vectors(const char *relative);
-const char *own_vectors(const char *relative);
+/* Opens "vectors/<relative>" of the conformance data when it is there, else
+ * "test/vectors/<relative>" of the source, its compact copy (each n-th row). NULL after one line on
+ * stderr when there is neither. */
+struct npz *npz_vectors(const char *relative);
 
 #endif

@@ -3,26 +3,16 @@
  * test/vectors), and against the worked values of the targets' documentation. */
 #include <inttypes.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "schemes/apply/fixedpoint.h"
 #include "test/npz.h"
+#include "test/support.h"
 
 static struct npz *vectors(const char *relative)
 {
-    const char *path = shared_vectors(relative);
-    if (!path)
-        path = own_vectors(relative);
-    if (!path)
-        fail_msg("%s: neither in ASSAY_SHARED nor in test/vectors", relative);
-    struct npz *z = npz_open(path);
+    struct npz *z = npz_vectors(relative);
     assert_non_null(z);
     return z;
 }

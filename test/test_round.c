@@ -2,27 +2,17 @@
  * string of bits, rounding a ripple of carries) and one by definition (of the neighbours of
  * the exact quotient, the one that the rule names). */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "schemes/apply/round.h"
+#include "test/support.h"
 
-static const uint64_t SEED = 20261121;
-static uint64_t state;
+static test_rng rng;
 
-/* splitmix64 (Steele, Lea, Flood 2014) */
 static uint64_t random64(void)
 {
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return test_random(&rng);
 }
 /* Random width, and runs of equal low bits, so that ties and exact values occur. */
 static int64_t random_wide(void)
@@ -205,8 +195,7 @@ static void div_exhaustive(void **unused)
 static void wide_random(void **unused)
 {
     (void)unused;
-    state = SEED;
-    print_message("# seed %" PRIu64 "\n", SEED);
+    rng = test_seed("round", 20261121);
     for (unsigned trial = 0; trial < 100000; trial++) {
         const char *name;
         enum assay_rounding mode = mode_at(trial % ASSAY_ROUND_COUNT, &name);

@@ -7,28 +7,18 @@
 #include <fenv.h>
 #include <inttypes.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "schemes/apply/softfloat.h"
+#include "test/support.h"
 
-static const uint64_t SEED = 20261121;
 static uint64_t trials = 1000000;
-static uint64_t state;
+static test_rng rng;
 
-/* splitmix64 (Steele, Lea, Flood 2014) */
 static uint64_t random64(void)
 {
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return test_random(&rng);
 }
 
 static float as_float(uint32_t bits)
@@ -124,8 +114,7 @@ static uint64_t operand64(void)
 /* Calls check(a, b, c) on all pairs of edges, each with a varying third, and on random operands. */
 static void on_f32(void (*check)(uint32_t, uint32_t, uint32_t))
 {
-    state = SEED;
-    print_message("# seed %" PRIu64 ", %" PRIu64 " random tuples\n", SEED, trials);
+    rng = test_seed("softfloat", 20261121);
     for (unsigned i = 0; i < EDGES; i++)
         for (unsigned j = 0; j < EDGES; j++)
             check((uint32_t)edge(i, 23, 8), (uint32_t)edge(j, 23, 8),
@@ -139,8 +128,7 @@ static void on_f32(void (*check)(uint32_t, uint32_t, uint32_t))
 }
 static void on_f64(void (*check)(uint64_t, uint64_t, uint64_t))
 {
-    state = SEED;
-    print_message("# seed %" PRIu64 ", %" PRIu64 " random tuples\n", SEED, trials);
+    rng = test_seed("softfloat", 20261121);
     for (unsigned i = 0; i < EDGES; i++)
         for (unsigned j = 0; j < EDGES; j++)
             check(edge(i, 52, 11), edge(j, 52, 11), edge((unsigned)(random64() % EDGES), 52, 11));
@@ -250,7 +238,7 @@ static void check_from_integer(int64_t n)
 static void from_integer(void **unused)
 {
     (void)unused;
-    state = SEED;
+    rng = test_seed("softfloat", 20261121);
     for (int n = -70000; n <= 70000; n++)
         check_from_integer(n);
     for (unsigned s = 0; s < 64; s++)
@@ -329,7 +317,7 @@ static void check_to_int(uint64_t a, uint32_t b)
 static void to_integer(void **unused)
 {
     (void)unused;
-    state = SEED;
+    rng = test_seed("softfloat", 20261121);
     for (unsigned i = 0; i < EDGES; i++)
         check_to_int(edge(i, 52, 11), (uint32_t)edge(i, 23, 8));
     for (int eighths = -20000; eighths <= 20000; eighths++)
@@ -342,7 +330,7 @@ static void to_integer(void **unused)
 static void chain(void **unused)
 {
     (void)unused;
-    state = SEED;
+    rng = test_seed("softfloat", 20261121);
     for (uint64_t i = 0; i < trials; i++) {
         int32_t acc = (int32_t)(uint32_t)random64() >> (random64() & 31);
         uint32_t scale = (uint32_t)((100 + random64() % 40) << 23 | random64() >> 41);
