@@ -237,10 +237,20 @@ static void reciprocal_root_logarithm(void **unused)
     static const struct {
         int32_t x, m;
         int shift;
-    } roots[] = {{0, 2147483647, 0},         {1, 2147483647, 0},       {2, 1518498372, 0},
-                 {3, 1239850284, 0},         {4, 1073741828, 0},       {100, 214748363, 0},
-                 {65025, 269488147, -5},     {1000000, 274877901, -7}, {1 << 29, 379624593, -12},
-                 {INT32_MAX, 189812531, -12}};
+    } roots[] = {{0, 2147483647, 0},
+                 {1, 2147483647, 0},
+                 {2, 1518498372, 0},
+                 {3, 1239850284, 0},
+                 {4, 1073741828, 0},
+                 {100, 214748363, 0},
+                 {65025, 269488147, -5},
+                 {1000000, 274877901, -7},
+                 {1 << 29, 379624593, -12},
+                 {INT32_MAX, 189812531, -12},
+                 /* just below the range that is divided by 4 first */ {268447801, 268429280, -11},
+                 {302315675, 252946979, -11},
+                 {331742579, 241467802, -11},
+                 {536870911, 189812531, -11}};
     static const struct {
         int32_t x, log;
     } logarithms[] = {{1 << 19, 0},        {(1 << 19) + 1, 128}, {1 << 20, 46516320},
@@ -287,7 +297,10 @@ static void function_table(void **unused)
                                        {INT32_MAX, -8}};
     for (size_t i = 0; i < sizeof ratio / sizeof ratio[0]; i++)
         assert_int_equal(assay_fixed_one_minus_over_one_plus(ratio[i][0]), ratio[i][1]);
-    /* beyond -32 the exponential is cut off where the format reaches that far */
+    /* the same real number in F_5 and F_6; beyond -32 the exponential is cut off where the format
+     * reaches that far */
+    for (int32_t a = INT32_MIN / 2; a <= 0; a += 9973)
+        assert_int_equal(assay_fixed_exp_negative(a, 6), assay_fixed_exp_negative(2 * a, 5));
     assert_int_equal(assay_fixed_exp_negative(-(1 << 30) - 1, 6), 0);
     assert_int_equal(assay_fixed16_exp_negative(INT16_MIN, 6), 0);
 }

@@ -178,7 +178,7 @@ static inline struct number negate(struct number a)
     return a;
 }
 
-/* A quotient of 61 or 62 bits, the lowest sticky, is enough for 53 bits and a rounding. */
+/* A quotient of 63 or 64 bits, the lowest sticky, is enough for 53 bits and a rounding. */
 static inline struct number divide(struct number a, struct number b)
 {
     struct number q = {.negative = a.negative != b.negative};
@@ -199,23 +199,26 @@ static inline struct number divide(struct number a, struct number b)
     return q;
 }
 
-/* The root of the significand, made an even power of two times an integer, bit by bit. */
+/* The root of a binary32: its 24 bits are brought to an integer of 53 or 54 bits times an even
+ * power of two, whose root has 27, found bit by bit; the lowest is made sticky. */
 static inline struct number square_root(struct number a)
 {
     if (a.kind == NOT_A_NUMBER || (a.negative && a.kind != ZERO))
         return not_a_number();
     if (a.kind != FINITE)
         return a;
+    enum { LOW = TOP - 52 };
+    uint64_t rest = (uint64_t)(a.significand >> LOW), root = 0;
+    a.exponent += LOW;
     if (a.exponent % 2 != 0) {
-        a.significand <<= 1;
+        rest <<= 1;
         a.exponent -= 1;
     }
-    assay_uint128 root = 0, rest = a.significand;
-    for (int bit = TOP / 2; bit >= 0; bit--) { /* (root + 2^bit)^2 = root^2 + step * 2^bit */
-        assay_uint128 step = (root << 1) + ((assay_uint128)1 << bit);
-        if (rest >= step << bit) {
-            rest -= step << bit;
-            root += (assay_uint128)1 << bit;
+    for (uint64_t bit = (uint64_t)1 << 26; bit != 0; bit >>= 1) {
+        uint64_t step = (2 * root + bit) * bit; /* (root + bit)^2 - root^2 */
+        if (rest >= step) {
+            rest -= step;
+            root += bit;
         }
     }
     a.significand = root | (rest != 0);
