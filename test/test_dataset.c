@@ -1,10 +1,5 @@
 /* Data sets: every format gives back what was stored; damage is named, not guessed around. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test/support.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -22,17 +17,16 @@
 
 static int make_folder(void **state)
 {
-    char *folder = strdup("/tmp/assay_data_XXXXXX");
-    *state = folder;
-    return mkdtemp(folder) ? 0 : -1;
+    *state = malloc(64);
+    test_temp_dir(*state, 64);
+    return 0;
 }
 
 static int remove_folder(void **state)
 {
-    char command[64];
-    snprintf(command, sizeof command, "rm -rf %s", (char *)*state);
+    test_remove_tree(*state);
     free(*state);
-    return system(command);
+    return 0;
 }
 
 static const char *in_folder(void **state, const char *name, char path[128])
@@ -44,25 +38,12 @@ static const char *in_folder(void **state, const char *name, char path[128])
 static void put(void **state, const char *name, const void *bytes, size_t size)
 {
     char path[128];
-    FILE *f = fopen(in_folder(state, name, path), "wb");
-    assert_non_null(f);
-    assert_int_equal(fwrite(bytes, 1, size, f), size);
-    assert_int_equal(fclose(f), 0);
+    test_write_file(in_folder(state, name, path), bytes, size);
 }
 
 static void put_text(void **state, const char *name, const char *text)
 {
     put(state, name, text, strlen(text));
-}
-
-static unsigned char *get(const char *path, size_t *size)
-{
-    static unsigned char bytes[65536];
-    FILE *f = fopen(path, "rb");
-    assert_non_null(f);
-    *size = fread(bytes, 1, sizeof bytes, f);
-    fclose(f);
-    return bytes;
 }
 
 /* Writes rows as they are given, in any of PNG's forms. */
@@ -117,8 +98,7 @@ static assay_dataset *opened(void **state, const char *name, const assay_dataset
     char path[128];
     assay_dataset *d;
     assay_error err = {0};
-    if (assay_dataset_open(in_folder(state, name, path), options, &d, &err))
-        fail_msg("%s", err.text);
+    assert_ok(assay_dataset_open(in_folder(state, name, path), options, &d, &err), &err);
     return d;
 }
 
@@ -181,7 +161,7 @@ static void every_truncated_png_is_refused(void **state)
     size_t size;
     assay_image image;
     gray_png(state, "a.png", 8, 8, 3);
-    unsigned char *bytes = get(in_folder(state, "a.png", path), &size);
+    char *bytes = test_read_file(in_folder(state, "a.png", path), &size);
     for (size_t n = 0; n < size; n++) {
         assay_error err = {0};
         void *exact = malloc(n + !n);
@@ -191,6 +171,7 @@ static void every_truncated_png_is_refused(void **state)
         assert_null(image.pixels);
         free(exact);
     }
+    free(bytes);
 }
 
 static void every_flipped_byte_is_noticed(void **state)
@@ -199,7 +180,7 @@ static void every_flipped_byte_is_noticed(void **state)
     size_t size;
     assay_image image;
     gray_png(state, "a.png", 8, 8, 3);
-    unsigned char *bytes = get(in_folder(state, "a.png", path), &size);
+    char *bytes = test_read_file(in_folder(state, "a.png", path), &size);
     for (size_t i = 0; i < size; i++) {
         bytes[i] ^= 0x20;
         assert_int_not_equal(assay_png_read_memory(bytes, size, "a.png", &image, NULL), ASSAY_OK);
@@ -207,6 +188,7 @@ static void every_flipped_byte_is_noticed(void **state)
     }
     assert_int_equal(assay_png_read_memory(bytes, size, "a.png", &image, NULL), ASSAY_OK);
     free(image.pixels);
+    free(bytes);
 }
 
 /* ---- folders ------------------------------------------------------------------------------- */
@@ -466,17 +448,16 @@ static void shipped_glyphs(void **state)
     static const struct {
         const char *name;
         int64_t count;
-    } sets[] = {{"test", 1020}, {"calibration", 256}};
-    const char *root = getenv("ASSAY_SOURCE");
+    } sets[] = {{"datasets/glyphs/test", 1020}, {"datasets/glyphs/calibration", 256}};
     for (int s = 0; s < 2; s++) {
         char path[512];
         assay_dataset *d;
         assay_preprocess p;
         assay_sample_type type;
         assay_error err = {0};
-        snprintf(path, sizeof path, "%s/datasets/glyphs/%s", root ? root : ".", sets[s].name);
-        if (assay_dataset_open(path, NULL, &d, &err) || assay_preprocess_find(path, &p, NULL, &err))
-            fail_msg("%s", err.text);
+        test_source(sets[s].name, path, sizeof path);
+        assert_ok(assay_dataset_open(path, NULL, &d, &err), &err);
+        assert_ok(assay_preprocess_find(path, &p, NULL, &err), &err);
         assert_int_equal(assay_dataset_count(d), sets[s].count);
         assert_int_equal(assay_dataset_class_count(d), 34);
         assert_int_equal(assay_preprocess_type(&p, assay_dataset_sample_type(d), path, &type, NULL),
@@ -492,6 +473,33 @@ static void shipped_glyphs(void **state)
         assert_true(a.sum == b.sum && a.sum != 0);
         assay_dataset_close(d);
     }
+}
+
+/* CIFAR-10 and keyword spotting as NumPy wrote them. */
+static void real_npy_sets(void **state)
+{
+    (void)state;
+    char path[512], labels[512], text[160];
+    assay_dataset *d;
+    assay_error err = {0};
+    assay_dataset_options options = {.labels = labels};
+    if (!test_shared("datasets/kws01/kws01_i8.npy", path, sizeof path) ||
+        !test_shared("datasets/kws01/kws01_labels.npy", labels, sizeof labels))
+        skip();
+    assert_ok(assay_dataset_open(path, &options, &d, &err), &err);
+    assert_int_equal(assay_dataset_count(d), 1000);
+    assert_string_equal(assay_sample_print(assay_dataset_sample_type(d), text, sizeof text),
+                        "int8 [49,10,1]");
+    for (int64_t i = 0; i < 1000; i++)
+        assert_in_range(assay_dataset_label(d, i), 0, 11);
+    assay_dataset_close(d);
+    test_shared("datasets/cifar10_subset/cifar10_exact_u8.npy", path, sizeof path);
+    test_shared("datasets/cifar10_subset/cifar10_exact_labels.npy", labels, sizeof labels);
+    assert_ok(assay_dataset_open(path, &options, &d, &err), &err);
+    assert_int_equal(assay_dataset_count(d), 1017);
+    for (int64_t i = 0; i < 1017; i++)
+        assert_in_range(assay_dataset_label(d, i), 0, 9);
+    assay_dataset_close(d);
 }
 
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
@@ -514,6 +522,7 @@ int main(void)
         IN_FOLDER(npy_samples),
         IN_FOLDER(raw_samples),
         cmocka_unit_test(shipped_glyphs),
+        cmocka_unit_test(real_npy_sets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

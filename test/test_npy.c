@@ -1,11 +1,6 @@
 /* .npy: what NumPy writes is read, what is written NumPy's way is canonical, and no damaged file
  * is believed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test/support.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -200,19 +195,15 @@ static void every_truncation_is_refused(void **state)
 static void random_damage_never_lies_about_size(void **state)
 {
     (void)state;
-    const unsigned seed = 20260104;
-    print_message("# seed %u\n", seed);
-    uint64_t x = seed;
+    test_rng rng = test_seed("damaged npy", 20260104);
     unsigned char good[256], file[256];
     size_t size = make_file(good, 1, "{'descr': '<i2', 'fortran_order': False, 'shape': (2, 3)}",
                             "\0\1\2\3\4\5\6\7\10\11\12\13", 12);
     for (int round = 0; round < 20000; round++) {
         assay_npy a;
         memcpy(file, good, size);
-        for (int k = 0; k <= round % 3; k++) {
-            x = x * 6364136223846793005u + 1442695040888963407u;
-            file[(x >> 33) % size] = (unsigned char)(x >> 56);
-        }
+        for (int k = 0; k <= round % 3; k++)
+            file[test_between(&rng, 0, (int64_t)size - 1)] = (unsigned char)test_random(&rng);
         if (assay_npy_read_memory(file, size, "memory", &a, NULL) == ASSAY_OK) {
             assert_true(assay_npy_bytes(&a) <= size);
             assay_npy_free(&a);

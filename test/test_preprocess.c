@@ -1,16 +1,9 @@
 /* Preprocessing: its text is canonical, its values are exact, and what does not fit is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "test/support.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "datasets/preprocess.h"
 
@@ -18,8 +11,7 @@ static assay_preprocess parsed(const char *text)
 {
     assay_preprocess p;
     assay_error err = {0};
-    if (assay_preprocess_parse(text, strlen(text), "p.yaml", &p, &err))
-        fail_msg("%s", err.text);
+    assert_ok(assay_preprocess_parse(text, strlen(text), "p.yaml", &p, &err), &err);
     return p;
 }
 
@@ -191,29 +183,24 @@ static void preprocess_must_fit(void **state)
 static void preprocess_is_found_beside(void **state)
 {
     (void)state;
-    char root[] = "/tmp/assay_preprocess_XXXXXX", yaml[64], folder[64], file[64], image[80];
+    char root[64], yaml[96], folder[96], file[96], image[128];
     bool found;
     assay_preprocess p;
-    assert_non_null(mkdtemp(root));
+    test_temp_dir(root, sizeof root);
     snprintf(yaml, sizeof yaml, "%s/preprocess.yaml", root);
     snprintf(folder, sizeof folder, "%s/test", root);
     snprintf(file, sizeof file, "%s/a.npy", root);
     assert_int_equal(mkdir(folder, 0700), 0);
     assert_int_equal(assay_preprocess_find(root, &p, &found, NULL), ASSAY_OK);
     assert_false(found);
-    FILE *f = fopen(yaml, "w");
-    assert_non_null(f);
-    fputs("scale: 3\n", f);
-    fclose(f);
+    test_write_file(yaml, "scale: 3\n", 9);
     snprintf(image, sizeof image, "%s/a.png", folder);
     const char *const paths[] = {root, folder, file, image};
     for (int i = 0; i < 4; i++) {
         assert_int_equal(assay_preprocess_find(paths[i], &p, &found, NULL), ASSAY_OK);
         assert_true(found && p.scale[0] == 3);
     }
-    remove(yaml);
-    rmdir(folder);
-    rmdir(root);
+    test_remove_tree(root);
 }
 
 int main(void)
