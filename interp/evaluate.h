@@ -1,0 +1,13 @@
+/* Evaluating one node of constants. */
+#ifndef ASSAY_INTERP_EVALUATE_H
+#define ASSAY_INTERP_EVALUATE_H
+
+#include "graph/graph.h"
+
+/* Computes node n of g, whose inputs are all constants, into out[i], memory for every element of
+ * output i. Values that carry codes can be moved but not computed with: ASSAY_ERR_UNSUPPORTED. It
+ * is the assay_evaluate_fn of opt/opt.h. */
+assay_status assay_evaluate_node(const assay_graph *g, const assay_node *n, void *const *out,
+                                 assay_error *err);
+
+#endif

@@ -1,0 +1,42 @@
+/* cast: the same value in another element kind: to integers toward zero, NaN to 0 and values beyond
+ * the type to its ends; integers wrap in a narrower type; to bool, whether it is not zero. */
+#include <math.h>
+
+#include "interp/float/float.h"
+
+static int64_t integer_of(float v, assay_elem to)
+{
+    double t = trunc((double)v);
+    if (isnan(t))
+        return 0;
+    if (t <= (double)assay_elem_min(to))
+        return assay_elem_min(to);
+    return t >= (double)assay_elem_max(to) ? assay_elem_max(to) : (int64_t)t;
+}
+
+assay_status assay_float_cast(assay_call *call, assay_error *err)
+{
+    const assay_view *x = &call->in[0], *y = &call->out[0];
+    int64_t n = assay_shape_count(x->type);
+    bool to_bool = y->type->elem.kind == ASSAY_KIND_BOOL;
+
+    (void)err;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t v = 0;
+        float f = 0;
+        if (assay_holds_f32(x)) {
+            f = ((const float *)x->data)[i];
+            v = to_bool || assay_holds_f32(y) ? f != 0 : integer_of(f, y->type->elem);
+        } else {
+            assay_load_integers(x, i, 1, 1, &v);
+            f = (float)v;
+        }
+        if (to_bool)
+            v = v != 0;
+        if (assay_holds_f32(y))
+            ((float *)y->data)[i] = f;
+        else
+            assay_store_integers(y, i, 1, &v);
+    }
+    return ASSAY_OK;
+}

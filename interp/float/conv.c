@@ -1,0 +1,175 @@
+/* conv: y[n, o, p] = bias[o] + sum over c in o's group, taps t: x[n, c, p*stride - pad +
+ * t*dilation]
+ * * w[o, c, t], where x outside its extents is 0 (ONNX Conv). Spatial positions p and taps t have
+ * one to three axes; nhwc: the same with channels last, w[o, t, c]. */
+#include "interp/float/float.h"
+#include "interp/float/window.h"
+
+static void add_bias(const assay_window *w, const float *bias, float *y)
+{
+    int64_t channels = w->out_channels, area = w->out_area;
+    for (int64_t i = 0; i < channels * area; i++)
+        y[i] = bias[w->nhwc ? i % channels : i / area];
+}
+
+/* Depthwise in nchw (a group is one input channel): the plane shifted under each tap, times that
+ * tap's weight. y holds the bias already. */
+static void depthwise_plane(const assay_window *w, const float *x, const float *weight, float *y)
+{
+    for (int64_t t = 0; t < w->taps; t++) {
+        int64_t tx = t % w->kernel[2], ty = t / w->kernel[2] % w->kernel[1];
+        int64_t tz = t / w->kernel[2] / w->kernel[1];
+        int64_t lo[ASSAY_SPATIAL], hi[ASSAY_SPATIAL];
+        assay_window_valid(w, 0, tz, &lo[0], &hi[0]);
+        assay_window_valid(w, 1, ty, &lo[1], &hi[1]);
+        assay_window_valid(w, 2, tx, &lo[2], &hi[2]);
+        for (int64_t oz = lo[0]; oz < hi[0]; oz++)
+            for (int64_t oy = lo[1]; oy < hi[1]; oy++) {
+                int64_t iz = oz * w->stride[0] - w->pad[0] + tz * w->dilation[0];
+                int64_t iy = oy * w->stride[1] - w->pad[1] + ty * w->dilation[1];
+                int64_t from = (iz * w->in[1] + iy) * w->in[2] - w->pad[2] + tx * w->dilation[2];
+                float *to = y + (oz * w->out[1] + oy) * w->out[2];
+                if (w->stride[2] == 1)
+                    for (int64_t ox = lo[2]; ox < hi[2]; ox++)
+                        to[ox] += x[from + ox] * weight[t];
+                else
+                    for (int64_t ox = lo[2]; ox < hi[2]; ox++)
+                        to[ox] += x[from + ox * w->stride[2]] * weight[t];
+            }
+    }
+}
+
+/* Depthwise in nhwc: output o reads input channel o / multiplier. */
+static void depthwise_nhwc(const assay_window *w, const float *x, const float *weight, float *y)
+{
+    int64_t channels = w->out_channels, multiplier = channels / w->in_channels;
+    for (int64_t p = 0; p < w->out_area; p++, y += channels) {
+        int64_t at[ASSAY_SPATIAL] = {p / w->out[2] / w->out[1], p / w->out[2] % w->out[1],
+                                     p % w->out[2]};
+        int64_t lo[ASSAY_SPATIAL], hi[ASSAY_SPATIAL];
+        for (int d = 0; d < ASSAY_SPATIAL; d++)
+            assay_window_taps(w, d, at[d], &lo[d], &hi[d]);
+        for (int64_t tz = lo[0]; tz < hi[0]; tz++)
+            for (int64_t ty = lo[1]; ty < hi[1]; ty++)
+                for (int64_t tx = lo[2]; tx < hi[2]; tx++) {
+                    int64_t iz = at[0] * w->stride[0] - w->pad[0] + tz * w->dilation[0];
+                    int64_t iy = at[1] * w->stride[1] - w->pad[1] + ty * w->dilation[1];
+                    int64_t ix = at[2] * w->stride[2] - w->pad[2] + tx * w->dilation[2];
+                    int64_t t = (tz * w->kernel[1] + ty) * w->kernel[2] + tx;
+                    const float *from = x + ((iz * w->in[1] + iy) * w->in[2] + ix) * w->in_channels;
+                    for (int64_t o = 0; o < channels; o++)
+                        y[o] += from[o / multiplier] * weight[o * w->taps + t];
+                }
+    }
+}
+
+static void depthwise(const assay_window *w, const float *x, const float *weight, float *y)
+{
+    int64_t multiplier = w->out_channels / w->in_channels;
+    if (w->nhwc) {
+        depthwise_nhwc(w, x, weight, y);
+        return;
+    }
+    for (int64_t o = 0; o < w->out_channels; o++)
+        depthwise_plane(w, x + o / multiplier * w->in_area, weight + o * w->taps,
+                        y + o * w->out_area);
+}
+
+/* Every tap of every window reads the input at the output's own position. */
+static bool is_pointwise(const assay_window *w)
+{
+    bool same = w->taps == 1;
+    for (int d = 0; d < ASSAY_SPATIAL; d++)
+        same = same && w->stride[d] == 1 && w->pad[d] == 0 && w->in[d] == w->out[d];
+    return same;
+}
+
+typedef struct conv_group {
+    const assay_window *w;
+    const char *node;
+    int64_t group, groups;
+    const float *weight; /* the group's */
+    float *column;
+} conv_group;
+
+/* One group of one image by GEMM; y holds the bias already. */
+static assay_status conv_by_gemm(const conv_group *c, const float *x, float *y, assay_error *err)
+{
+    const assay_window *w = c->w;
+    int64_t channels = w->in_channels / c->groups, outputs = w->out_channels / c->groups;
+    int64_t depth = channels * w->taps, tile = assay_patch_tile(depth, w->out_area);
+    bool direct = is_pointwise(w);
+
+    for (int64_t first = 0; first < w->out_area; first += tile) {
+        int64_t n = w->out_area - first < tile ? w->out_area - first : tile;
+        assay_patches p = {w, c->group * channels, channels, first, n};
+        assay_gemm g = {.k = depth, .beta = 1};
+        if (!direct)
+            assay_im2col(&p, x, c->column);
+        if (w->nhwc) {
+            g.m = n;
+            g.n = outputs;
+            g.a = direct ? x + first * w->in_channels + p.channel : c->column;
+            g.lda = direct ? w->in_channels : depth;
+            g.b = c->weight;
+            g.ldb = depth;
+            g.b_t = true;
+            g.c = y + first * w->out_channels + c->group * outputs;
+            g.ldc = w->out_channels;
+        } else {
+            g.m = outputs;
+            g.n = n;
+            g.a = c->weight;
+            g.lda = depth;
+            g.b = direct ? x + p.channel * w->in_area + first : c->column;
+            g.ldb = direct ? w->in_area : n;
+            g.c = y + c->group * outputs * w->out_area + first;
+            g.ldc = w->out_area;
+        }
+        assay_status s = assay_gemm_run(&g, c->node, err);
+        if (s)
+            return s;
+    }
+    return ASSAY_OK;
+}
+
+size_t assay_float_conv_scratch(const assay_graph *g, const assay_node *n)
+{
+    assay_window w;
+    assay_window_of_conv(&w, &n->attr.conv, &assay_node_in(g, n, 0)->type,
+                         &assay_node_out(g, n, 0)->type);
+    int64_t depth = w.in_channels / n->attr.conv.group * w.taps;
+    return (size_t)(depth * assay_patch_tile(depth, w.out_area)) * sizeof(float);
+}
+
+assay_status assay_float_conv(assay_call *call, assay_error *err)
+{
+    const assay_attr_conv *a = &call->node->attr.conv;
+    const float *x = call->in[0].data, *weight = call->in[1].data;
+    const float *bias = call->node->n_in > 2 ? call->in[2].data : NULL;
+    float *y = call->out[0].data;
+    assay_window w;
+
+    assay_window_of_conv(&w, a, call->in[0].type, call->out[0].type);
+    conv_group c = {.w = &w, .node = call->node->name, .groups = a->group, .column = call->scratch};
+    int64_t group_weights = w.out_channels / a->group * (w.in_channels / a->group) * w.taps;
+    for (int64_t n = 0; n < w.batch; n++) {
+        for (int64_t i = 0; i < w.out_channels * w.out_area; i++)
+            y[i] = 0;
+        if (bias)
+            add_bias(&w, bias, y);
+        if (a->group == w.in_channels && a->group > 1) {
+            depthwise(&w, x, weight, y);
+        } else {
+            for (c.group = 0; c.group < c.groups; c.group++) {
+                c.weight = weight + c.group * group_weights;
+                assay_status s = conv_by_gemm(&c, x, y, err);
+                if (s)
+                    return s;
+            }
+        }
+        x += w.in_channels * w.in_area;
+        y += w.out_channels * w.out_area;
+    }
+    return ASSAY_OK;
+}

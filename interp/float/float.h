@@ -1,0 +1,59 @@
+/* The float engine: binary32 kernels for profiling, for folding constants and to compare with.
+ *
+ * A kernel takes what its row in registry.c admits and may count on the verifier: shapes are what
+ * the op's shape rule says. The fused activation is applied for every kernel in one place
+ * (registry.c), so no kernel looks at act_lo and act_hi. */
+#ifndef ASSAY_INTERP_FLOAT_FLOAT_H
+#define ASSAY_INTERP_FLOAT_FLOAT_H
+
+#include "interp/kernel.h"
+
+/* ---- numbers (number.c): integers and bool of any width, widened to int64; storing wraps ---- */
+void assay_load_integers(const assay_view *v, int64_t first, int64_t step, size_t n, int64_t *row);
+void assay_store_integers(const assay_view *v, int64_t first, size_t n, const int64_t *row);
+
+static inline bool assay_holds_f32(const assay_view *v)
+{
+    return v->type->elem.kind == ASSAY_KIND_F32;
+}
+
+/* ---- gemm.c ----
+ * C[m,n] = A[m,k] * B[k,n] + beta * C, row-major; a_t, b_t: the operand is stored transposed.
+ * lda, ldb, ldc: elements between stored rows. One thread: callers run images side by side. */
+typedef struct assay_gemm {
+    int64_t m, n, k;
+    const float *a, *b;
+    float *c;
+    int64_t lda, ldb, ldc;
+    bool a_t, b_t;
+    float beta;
+} assay_gemm;
+assay_status assay_gemm_run(const assay_gemm *g, const char *node, assay_error *err);
+
+/* ---- kernels; each file opens with its formula ---- */
+assay_status assay_float_conv(assay_call *call, assay_error *err);
+size_t assay_float_conv_scratch(const assay_graph *g, const assay_node *n);
+assay_status assay_float_conv_transpose(assay_call *call, assay_error *err);
+size_t assay_float_conv_transpose_scratch(const assay_graph *g, const assay_node *n);
+assay_status assay_float_fc(assay_call *call, assay_error *err);
+assay_status assay_float_matmul(assay_call *call, assay_error *err);
+assay_status assay_float_batch_norm(assay_call *call, assay_error *err);
+assay_status assay_float_binary(assay_call *call, assay_error *err);
+assay_status assay_float_compare(assay_call *call, assay_error *err);
+assay_status assay_float_logical_not(assay_call *call, assay_error *err);
+assay_status assay_float_unary(assay_call *call, assay_error *err);
+assay_status assay_float_softmax(assay_call *call, assay_error *err);
+assay_status assay_float_l2_norm(assay_call *call, assay_error *err);
+assay_status assay_float_layer_norm(assay_call *call, assay_error *err);
+assay_status assay_float_lrn(assay_call *call, assay_error *err);
+assay_status assay_float_max_pool(assay_call *call, assay_error *err);
+assay_status assay_float_avg_pool(assay_call *call, assay_error *err);
+assay_status assay_float_global_avg_pool(assay_call *call, assay_error *err);
+assay_status assay_float_reduce(assay_call *call, assay_error *err);
+size_t assay_float_reduce_scratch(const assay_graph *g, const assay_node *n);
+assay_status assay_float_cumsum(assay_call *call, assay_error *err);
+assay_status assay_float_resize(assay_call *call, assay_error *err);
+size_t assay_float_resize_scratch(const assay_graph *g, const assay_node *n);
+assay_status assay_float_cast(assay_call *call, assay_error *err);
+
+#endif

@@ -1,0 +1,48 @@
+/* matmul: y[.., m, n] = sum over k: a[.., m, k] * b[.., k, n]; the axes before broadcast. An
+ * operand of rank 1 is a row (a) or a column (b) and its axis is absent from y (numpy.matmul).
+ * transpose_a and transpose_b swap the last two axes of the operand first. */
+#include "interp/float/float.h"
+#include "interp/move/broadcast.h"
+
+/* The type without its last two axes (fewer when there are fewer). */
+static assay_type batch_of(const assay_type *t, int matrix_axes)
+{
+    assay_type b = *t;
+    b.rank = t->rank > matrix_axes ? t->rank - matrix_axes : 0;
+    return b;
+}
+
+assay_status assay_float_matmul(assay_call *call, assay_error *err)
+{
+    const assay_attr_matmul *attr = &call->node->attr.matmul;
+    const assay_type *a = call->in[0].type, *b = call->in[1].type, *y = call->out[0].type;
+    bool row = a->rank == 1, column = b->rank == 1;
+    int64_t rows = row ? 1 : a->dim[a->rank - 2], a_columns = a->dim[a->rank - 1];
+    int64_t b_rows = column ? b->dim[0] : b->dim[b->rank - 2];
+    int64_t b_columns = column ? 1 : b->dim[b->rank - 1];
+    bool a_t = attr->transpose_a && !row, b_t = attr->transpose_b && !column;
+    assay_gemm g = {.m = a_t ? a_columns : rows,
+                    .n = b_t ? b_rows : b_columns,
+                    .k = a_t ? rows : a_columns,
+                    .lda = a_columns,
+                    .ldb = b_columns,
+                    .a_t = a_t,
+                    .b_t = b_t};
+    assay_type batch = batch_of(y, 2 - row - column);
+    assay_type batch_a = batch_of(a, 2), batch_b = batch_of(b, 2);
+    const assay_view in[2] = {{NULL, &batch_a}, {NULL, &batch_b}};
+    assay_broadcast w;
+
+    g.ldc = g.n;
+    for (bool more = assay_broadcast_begin(&w, &batch, in, 2); more;
+         more = assay_broadcast_next(&w))
+        for (int64_t i = 0; i < w.columns; i++) {
+            g.a = (const float *)call->in[0].data + (w.at[0] + i * w.step[0]) * rows * a_columns;
+            g.b = (const float *)call->in[1].data + (w.at[1] + i * w.step[1]) * b_rows * b_columns;
+            g.c = (float *)call->out[0].data + (w.at_out + i) * g.m * g.n;
+            assay_status s = assay_gemm_run(&g, call->node->name, err);
+            if (s)
+                return s;
+        }
+    return ASSAY_OK;
+}

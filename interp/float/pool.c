@@ -1,0 +1,169 @@
+/* max_pool: y[p] = max over taps t inside x of x[p*stride - pad + t*dilation].
+ * avg_pool: the mean over those taps; with count_include_pad, padding counts as zeros, but cells
+ * beyond the padding (reached with ceil_mode) never count.
+ * global_avg_pool: the mean over all spatial positions. */
+#include <math.h>
+
+#include "interp/float/float.h"
+#include "interp/float/window.h"
+#include "interp/move/move.h"
+
+/* One window: its taps inside the input, and the input element of tap (0, 0, 0) in a plane. */
+typedef struct placed {
+    int64_t lo[ASSAY_SPATIAL], hi[ASSAY_SPATIAL], origin[ASSAY_SPATIAL];
+} placed;
+
+static placed place(const assay_window *w, int64_t p)
+{
+    placed at;
+    for (int d = ASSAY_SPATIAL - 1; d >= 0; d--) {
+        int64_t o = p % w->out[d];
+        p /= w->out[d];
+        assay_window_taps(w, d, o, &at.lo[d], &at.hi[d]);
+        at.origin[d] = o * w->stride[d] - w->pad[d];
+    }
+    return at;
+}
+
+/* Cells of the window that lie inside the input and its padding. */
+static int64_t padded_count(const assay_window *w, const placed *at)
+{
+    int64_t count = 1;
+    for (int d = 0; d < ASSAY_SPATIAL; d++) {
+        int64_t room = w->in[d] + w->pad_end[d] - at->origin[d]; /* to the end of the padding */
+        int64_t taps = (room + w->dilation[d] - 1) / w->dilation[d];
+        count *= taps < w->kernel[d] ? taps : w->kernel[d];
+    }
+    return count;
+}
+
+#define EACH_TAP(w, at, element, body)                                                             \
+    for (int64_t tz = (at).lo[0]; tz < (at).hi[0]; tz++)                                           \
+        for (int64_t ty = (at).lo[1]; ty < (at).hi[1]; ty++)                                       \
+            for (int64_t tx = (at).lo[2]; tx < (at).hi[2]; tx++) {                                 \
+                int64_t iz = (at).origin[0] + tz * (w).dilation[0];                                \
+                int64_t iy = (at).origin[1] + ty * (w).dilation[1];                                \
+                int64_t ix = (at).origin[2] + tx * (w).dilation[2];                                \
+                int64_t element = (iz * (w).in[1] + iy) * (w).in[2] + ix;                          \
+                body                                                                               \
+            }
+
+/* In nhwc a pixel's channels are adjacent; in nchw a channel's pixels are. */
+typedef struct steps {
+    int64_t channel_in, channel_out, pixel;
+} steps;
+
+static steps steps_of(const assay_window *w)
+{
+    return w->nhwc ? (steps){1, 1, w->in_channels} : (steps){w->in_area, w->out_area, 1};
+}
+
+static float max_of_window(const assay_window *w, const placed *at, const float *x, int64_t pixel)
+{
+    float top = -INFINITY;
+    EACH_TAP(*w, *at, i, {
+        float v = x[i * pixel];
+        top = v > top ? v : top;
+    })
+    return top;
+}
+
+static float mean_of_window(const assay_window *w, const placed *at, bool with_padding,
+                            const float *x, int64_t pixel)
+{
+    double sum = 0;
+    int64_t count = 0;
+    EACH_TAP(*w, *at, i, {
+        sum += (double)x[i * pixel];
+        count++;
+    })
+    count = with_padding ? padded_count(w, at) : count;
+    return count > 0 ? (float)(sum / (double)count) : 0;
+}
+
+static void float_pool(const assay_call *call, const assay_window *w)
+{
+    const assay_attr_pool *a = &call->node->attr.pool;
+    const float *x = call->in[0].data;
+    float *y = call->out[0].data;
+    steps s = steps_of(w);
+
+    for (int64_t n = 0; n < w->batch; n++) {
+        for (int64_t p = 0; p < w->out_area; p++) {
+            placed at = place(w, p);
+            for (int64_t c = 0; c < w->in_channels; c++) {
+                const float *plane = x + c * s.channel_in;
+                y[c * s.channel_out + p * s.pixel] =
+                    call->node->op == ASSAY_OP_MAX_POOL
+                        ? max_of_window(w, &at, plane, s.pixel)
+                        : mean_of_window(w, &at, a->count_include_pad, plane, s.pixel);
+            }
+        }
+        x += w->in_channels * w->in_area;
+        y += w->out_channels * w->out_area;
+    }
+}
+
+/* On integers of any width. */
+static void integer_max_pool(const assay_call *call, const assay_window *w)
+{
+    const assay_view *x = &call->in[0];
+    steps s = steps_of(w);
+
+    for (int64_t n = 0; n < w->batch; n++)
+        for (int64_t p = 0; p < w->out_area; p++) {
+            placed at = place(w, p);
+            for (int64_t c = 0; c < w->in_channels; c++) {
+                int64_t first = n * w->in_channels * w->in_area + c * s.channel_in;
+                int64_t to = n * w->out_channels * w->out_area + c * s.channel_out + p * s.pixel;
+                int64_t top = assay_elem_min(x->type->elem);
+                EACH_TAP(*w, at, i, {
+                    int64_t v;
+                    assay_load_integers(x, first + i * s.pixel, 1, 1, &v);
+                    top = v > top ? v : top;
+                })
+                assay_store_integers(&call->out[0], to, 1, &top);
+            }
+        }
+}
+
+assay_status assay_float_max_pool(assay_call *call, assay_error *err)
+{
+    assay_window w;
+    (void)err;
+    assay_window_of_pool(&w, &call->node->attr.pool, call->in[0].type, call->out[0].type);
+    if (assay_holds_f32(&call->in[0]))
+        float_pool(call, &w);
+    else
+        integer_max_pool(call, &w);
+    return ASSAY_OK;
+}
+
+assay_status assay_float_avg_pool(assay_call *call, assay_error *err)
+{
+    assay_window w;
+    (void)err;
+    assay_window_of_pool(&w, &call->node->attr.pool, call->in[0].type, call->out[0].type);
+    float_pool(call, &w);
+    return ASSAY_OK;
+}
+
+assay_status assay_float_global_avg_pool(assay_call *call, assay_error *err)
+{
+    const assay_type *t = call->in[0].type;
+    bool nhwc = call->node->attr.layout.layout == ASSAY_LAYOUT_NHWC;
+    int64_t channels = t->dim[nhwc ? t->rank - 1 : 1];
+    int64_t area = nhwc ? assay_extent(t, 1, t->rank - 1) : assay_extent(t, 2, t->rank);
+    const float *x = call->in[0].data;
+    float *y = call->out[0].data;
+
+    (void)err;
+    for (int64_t n = 0; n < t->dim[0]; n++, x += channels * area)
+        for (int64_t c = 0; c < channels; c++) {
+            double sum = 0;
+            for (int64_t p = 0; p < area; p++)
+                sum += (double)(nhwc ? x[p * channels + c] : x[c * area + p]);
+            *y++ = (float)(sum / (double)area);
+        }
+    return ASSAY_OK;
+}

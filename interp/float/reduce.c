@@ -1,0 +1,134 @@
+/* reduce_sum, reduce_mean, reduce_prod, reduce_max, reduce_min over attr.axes; every axis when the
+ * list is empty. Floats are summed in double, integers in int64 with the mean truncated toward
+ * zero. One pass over x in C order; the output element of each x is found by strides that are 0 on
+ * the reduced axes. */
+#include <math.h>
+
+#include "interp/float/float.h"
+#include "interp/move/move.h"
+
+typedef union sum {
+    double real;
+    int64_t whole;
+} sum;
+
+static sum identity(assay_op op, bool real)
+{
+    switch (op) {
+    case ASSAY_OP_REDUCE_PROD:
+        return real ? (sum){.real = 1} : (sum){.whole = 1};
+    case ASSAY_OP_REDUCE_MAX:
+        return real ? (sum){.real = -INFINITY} : (sum){.whole = INT64_MIN};
+    case ASSAY_OP_REDUCE_MIN:
+        return real ? (sum){.real = INFINITY} : (sum){.whole = INT64_MAX};
+    default:
+        return real ? (sum){.real = 0} : (sum){.whole = 0};
+    }
+}
+
+static void join_real(assay_op op, double v, double *to)
+{
+    switch (op) {
+    case ASSAY_OP_REDUCE_PROD:
+        *to *= v;
+        return;
+    case ASSAY_OP_REDUCE_MAX:
+        *to = v > *to || isnan(v) ? v : *to;
+        return;
+    case ASSAY_OP_REDUCE_MIN:
+        *to = v < *to || isnan(v) ? v : *to;
+        return;
+    default:
+        *to += v;
+    }
+}
+
+static void join_whole(assay_op op, int64_t v, int64_t *to)
+{
+    switch (op) {
+    case ASSAY_OP_REDUCE_PROD:
+        *to = (int64_t)((uint64_t)*to * (uint64_t)v);
+        return;
+    case ASSAY_OP_REDUCE_MAX:
+        *to = v > *to ? v : *to;
+        return;
+    case ASSAY_OP_REDUCE_MIN:
+        *to = v < *to ? v : *to;
+        return;
+    default:
+        *to = (int64_t)((uint64_t)*to + (uint64_t)v);
+    }
+}
+
+/* Steps in the output for neighbours along each axis of x. */
+static void output_steps(const assay_attr_reduce *a, const assay_type *x,
+                         int64_t step[ASSAY_MAX_RANK])
+{
+    bool reduced[ASSAY_MAX_RANK] = {false};
+    int64_t n = 1;
+    for (int d = 0; d < x->rank; d++)
+        reduced[d] = a->axes.n == 0;
+    for (int i = 0; i < a->axes.n; i++)
+        reduced[assay_axis(a->axes.v[i], x->rank)] = true;
+    for (int d = x->rank - 1; d >= 0; d--) {
+        step[d] = reduced[d] ? 0 : n;
+        n *= reduced[d] ? 1 : x->dim[d];
+    }
+}
+
+static void reduce_all(const assay_call *call, sum *acc)
+{
+    const assay_view *x = &call->in[0];
+    int rank = x->type->rank;
+    int64_t step[ASSAY_MAX_RANK], index[ASSAY_MAX_RANK] = {0}, to = 0;
+    int64_t count = assay_shape_count(x->type);
+    bool real = assay_holds_f32(x);
+
+    output_steps(&call->node->attr.reduce, x->type, step);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t whole;
+        if (real) {
+            join_real(call->node->op, (double)((const float *)x->data)[i], &acc[to].real);
+        } else {
+            assay_load_integers(x, i, 1, 1, &whole);
+            join_whole(call->node->op, whole, &acc[to].whole);
+        }
+        for (int d = rank - 1; d >= 0; d--) {
+            to += step[d];
+            if (++index[d] < x->type->dim[d])
+                break;
+            to -= step[d] * x->type->dim[d];
+            index[d] = 0;
+        }
+    }
+}
+
+size_t assay_float_reduce_scratch(const assay_graph *g, const assay_node *n)
+{
+    return (size_t)assay_shape_count(&assay_node_out(g, n, 0)->type) * sizeof(sum);
+}
+
+assay_status assay_float_reduce(assay_call *call, assay_error *err)
+{
+    const assay_view *y = &call->out[0];
+    assay_op op = call->node->op;
+    int64_t outputs = assay_shape_count(y->type), inputs = assay_shape_count(call->in[0].type);
+    bool real = assay_holds_f32(y), mean = op == ASSAY_OP_REDUCE_MEAN;
+    sum *acc = call->scratch;
+
+    for (int64_t i = 0; i < outputs; i++)
+        acc[i] = identity(op, real);
+    reduce_all(call, acc);
+    int64_t each = outputs > 0 ? inputs / outputs : 0;
+    if (mean && !real && each == 0 && outputs > 0)
+        return assay_fail(err, ASSAY_ERR_INPUT, "node '%s': mean of no integers", call->node->name);
+    for (int64_t i = 0; i < outputs; i++)
+        if (real) {
+            double v = mean ? acc[i].real / (double)each : acc[i].real;
+            ((float *)y->data)[i] = (float)v;
+        } else {
+            int64_t v = mean ? acc[i].whole / each : acc[i].whole;
+            assay_store_integers(y, i, 1, &v);
+        }
+    return ASSAY_OK;
+}

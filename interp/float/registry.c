@@ -1,0 +1,135 @@
+/* Which float kernel serves which op, and on which element kinds. */
+#include <math.h>
+
+#include "interp/float/float.h"
+#include "interp/move/move.h"
+
+enum { F32 = 1, INTEGER = 2, BOOL = 4, NUMBER = F32 | INTEGER, ANY = F32 | INTEGER | BOOL };
+
+/* Kinds are those of the first input. */
+typedef struct entry {
+    assay_kernel_fn run;
+    assay_scratch_fn scratch;
+    int kinds;
+} entry;
+
+static const entry entries[ASSAY_OP_COUNT] = {
+    [ASSAY_OP_CONV] = {assay_float_conv, assay_float_conv_scratch, F32},
+    [ASSAY_OP_CONV_TRANSPOSE] = {assay_float_conv_transpose, assay_float_conv_transpose_scratch,
+                                 F32},
+    [ASSAY_OP_FC] = {assay_float_fc, NULL, F32},
+    [ASSAY_OP_MATMUL] = {assay_float_matmul, NULL, F32},
+    [ASSAY_OP_BATCH_NORM] = {assay_float_batch_norm, NULL, F32},
+    [ASSAY_OP_ADD] = {assay_float_binary, NULL, NUMBER},
+    [ASSAY_OP_SUB] = {assay_float_binary, NULL, NUMBER},
+    [ASSAY_OP_MUL] = {assay_float_binary, NULL, NUMBER},
+    [ASSAY_OP_DIV] = {assay_float_binary, NULL, NUMBER},
+    [ASSAY_OP_MIN] = {assay_float_binary, NULL, NUMBER},
+    [ASSAY_OP_MAX] = {assay_float_binary, NULL, NUMBER},
+    [ASSAY_OP_POW] = {assay_float_binary, NULL, NUMBER},
+    [ASSAY_OP_MOD] = {assay_float_binary, NULL, NUMBER},
+    [ASSAY_OP_FLOOR_DIV] = {assay_float_binary, NULL, NUMBER},
+    [ASSAY_OP_SQUARED_DIFFERENCE] = {assay_float_binary, NULL, NUMBER},
+    [ASSAY_OP_PRELU] = {assay_float_binary, NULL, NUMBER},
+    [ASSAY_OP_EQUAL] = {assay_float_compare, NULL, ANY},
+    [ASSAY_OP_NOT_EQUAL] = {assay_float_compare, NULL, ANY},
+    [ASSAY_OP_LESS] = {assay_float_compare, NULL, NUMBER},
+    [ASSAY_OP_LESS_EQUAL] = {assay_float_compare, NULL, NUMBER},
+    [ASSAY_OP_GREATER] = {assay_float_compare, NULL, NUMBER},
+    [ASSAY_OP_GREATER_EQUAL] = {assay_float_compare, NULL, NUMBER},
+    [ASSAY_OP_LOGICAL_AND] = {assay_float_compare, NULL, BOOL},
+    [ASSAY_OP_LOGICAL_OR] = {assay_float_compare, NULL, BOOL},
+    [ASSAY_OP_LOGICAL_NOT] = {assay_float_logical_not, NULL, BOOL},
+    [ASSAY_OP_RELU] = {assay_float_unary, NULL, NUMBER},
+    [ASSAY_OP_CLIP] = {assay_float_unary, NULL, NUMBER},
+    [ASSAY_OP_LEAKY_RELU] = {assay_float_unary, NULL, F32},
+    [ASSAY_OP_SIGMOID] = {assay_float_unary, NULL, F32},
+    [ASSAY_OP_TANH] = {assay_float_unary, NULL, F32},
+    [ASSAY_OP_HARD_SWISH] = {assay_float_unary, NULL, F32},
+    [ASSAY_OP_HARD_SIGMOID] = {assay_float_unary, NULL, F32},
+    [ASSAY_OP_ELU] = {assay_float_unary, NULL, F32},
+    [ASSAY_OP_GELU] = {assay_float_unary, NULL, F32},
+    [ASSAY_OP_ERF] = {assay_float_unary, NULL, F32},
+    [ASSAY_OP_EXP] = {assay_float_unary, NULL, F32},
+    [ASSAY_OP_LOG] = {assay_float_unary, NULL, F32},
+    [ASSAY_OP_SQRT] = {assay_float_unary, NULL, F32},
+    [ASSAY_OP_RSQRT] = {assay_float_unary, NULL, F32},
+    [ASSAY_OP_SQUARE] = {assay_float_unary, NULL, NUMBER},
+    [ASSAY_OP_RECIPROCAL] = {assay_float_unary, NULL, F32},
+    [ASSAY_OP_ABS] = {assay_float_unary, NULL, NUMBER},
+    [ASSAY_OP_NEG] = {assay_float_unary, NULL, NUMBER},
+    [ASSAY_OP_SIGN] = {assay_float_unary, NULL, NUMBER},
+    [ASSAY_OP_FLOOR] = {assay_float_unary, NULL, NUMBER},
+    [ASSAY_OP_CEIL] = {assay_float_unary, NULL, NUMBER},
+    [ASSAY_OP_ROUND] = {assay_float_unary, NULL, NUMBER},
+    [ASSAY_OP_SIN] = {assay_float_unary, NULL, F32},
+    [ASSAY_OP_COS] = {assay_float_unary, NULL, F32},
+    [ASSAY_OP_SOFTPLUS] = {assay_float_unary, NULL, F32},
+    [ASSAY_OP_SOFTMAX] = {assay_float_softmax, NULL, F32},
+    [ASSAY_OP_LOG_SOFTMAX] = {assay_float_softmax, NULL, F32},
+    [ASSAY_OP_L2_NORM] = {assay_float_l2_norm, NULL, F32},
+    [ASSAY_OP_LAYER_NORM] = {assay_float_layer_norm, NULL, F32},
+    [ASSAY_OP_LRN] = {assay_float_lrn, NULL, F32},
+    [ASSAY_OP_MAX_POOL] = {assay_float_max_pool, NULL, NUMBER},
+    [ASSAY_OP_AVG_POOL] = {assay_float_avg_pool, NULL, F32},
+    [ASSAY_OP_GLOBAL_AVG_POOL] = {assay_float_global_avg_pool, NULL, F32},
+    [ASSAY_OP_REDUCE_MEAN] = {assay_float_reduce, assay_float_reduce_scratch, NUMBER},
+    [ASSAY_OP_REDUCE_SUM] = {assay_float_reduce, assay_float_reduce_scratch, NUMBER},
+    [ASSAY_OP_REDUCE_PROD] = {assay_float_reduce, assay_float_reduce_scratch, NUMBER},
+    [ASSAY_OP_REDUCE_MAX] = {assay_float_reduce, assay_float_reduce_scratch, NUMBER},
+    [ASSAY_OP_REDUCE_MIN] = {assay_float_reduce, assay_float_reduce_scratch, NUMBER},
+    [ASSAY_OP_CUMSUM] = {assay_float_cumsum, NULL, NUMBER},
+    [ASSAY_OP_RESIZE] = {assay_float_resize, assay_float_resize_scratch, F32},
+    [ASSAY_OP_CAST] = {assay_float_cast, NULL, ANY},
+};
+
+static bool admits(int kinds, const assay_type *t)
+{
+    switch (t->elem.kind) {
+    case ASSAY_KIND_F32:
+        return kinds & F32;
+    case ASSAY_KIND_BOOL:
+        return kinds & BOOL;
+    default:
+        return kinds & INTEGER && !assay_is_quantized(t);
+    }
+}
+
+/* The node's fused activation: y = min(max(y, act_lo), act_hi). */
+static void clamp_output(const assay_call *call)
+{
+    const assay_node *n = call->node;
+    const assay_view *y = &call->out[0];
+    if (!assay_holds_f32(y) || (n->act_lo == -INFINITY && n->act_hi == INFINITY))
+        return;
+    int64_t count = assay_shape_count(y->type);
+    float *v = y->data;
+    for (int64_t i = 0; i < count; i++) {
+        v[i] = v[i] < n->act_lo ? n->act_lo : v[i];
+        v[i] = v[i] > n->act_hi ? n->act_hi : v[i];
+    }
+}
+
+static assay_status run(assay_call *call, assay_error *err)
+{
+    const entry *e = &entries[call->node->op];
+    char kind[8];
+    if (!admits(e->kinds, call->in[0].type))
+        return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
+                          "node '%s': the float engine has no %s of %s%s", call->node->name,
+                          assay_op_get(call->node->op)->name,
+                          assay_is_quantized(call->in[0].type) ? "quantized " : "",
+                          assay_elem_print(call->in[0].type->elem, kind));
+    assay_status s = e->run(call, err);
+    if (!s)
+        clamp_output(call);
+    return s;
+}
+
+assay_kernel assay_float_kernel(assay_op op)
+{
+    assay_kernel move = assay_move_kernel(op);
+    if (move.run || !entries[op].run)
+        return move;
+    return (assay_kernel){run, entries[op].scratch, false};
+}

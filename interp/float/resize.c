@@ -1,0 +1,160 @@
+/* resize (ONNX Resize): y is x sampled at other positions, axis after axis. Output index o of an
+ * axis with n_in inputs and n_out outputs, scale s = attr.scales or n_out/n_in, lies at
+ *
+ *   half_pixel            (o + 0.5)/s - 0.5        asymmetric     o/s
+ *   pytorch_half_pixel    the same; 0 if n_out==1  align_corners  o*(n_in - 1)/(n_out - 1)
+ *   half_pixel_symmetric  the same, about the centre of the input as scaled
+ *
+ * and is the nearest input, the two beside it weighted by distance (linear), or the four about it
+ * weighted by Keys' cubic with coefficient a. Inputs beyond an end are that end, or with
+ * exclude_outside left out and the remaining weights scaled to sum 1. */
+#include <math.h>
+#include <string.h>
+
+#include "interp/float/float.h"
+#include "interp/move/move.h"
+
+#define TAPS 4
+
+/* What one output index of an axis is made of. */
+typedef struct sample {
+    int64_t at[TAPS];
+    float weight[TAPS];
+} sample;
+
+static double position(const assay_attr_resize *a, int64_t o, int64_t n_in, int64_t n_out, double s)
+{
+    double half = ((double)o + 0.5) / s - 0.5, in = (double)n_in, out = (double)n_out;
+    switch (a->coordinate) {
+    case ASSAY_COORD_ALIGN_CORNERS:
+        return n_out == 1 ? 0 : (double)o * (in - 1) / (out - 1);
+    case ASSAY_COORD_ASYMMETRIC:
+        return (double)o / s;
+    case ASSAY_COORD_PYTORCH_HALF_PIXEL:
+        return n_out == 1 ? 0 : half;
+    case ASSAY_COORD_HALF_PIXEL_SYMMETRIC:
+        return in / 2 * (1 - out / (s * in)) + half;
+    default:
+        return half;
+    }
+}
+
+static double nearest(const assay_attr_resize *a, double x)
+{
+    switch (a->nearest) {
+    case ASSAY_NEAREST_ROUND_PREFER_CEIL:
+        return floor(x + 0.5);
+    case ASSAY_NEAREST_FLOOR:
+        return floor(x);
+    case ASSAY_NEAREST_CEIL:
+        return ceil(x);
+    default:
+        return ceil(x - 0.5);
+    }
+}
+
+/* Keys' cubic convolution kernel at distance d (IEEE Trans. ASSP 29(6), 1981). */
+static double keys(double a, double d)
+{
+    if (d <= 1)
+        return ((a + 2) * d - (a + 3)) * d * d + 1;
+    return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
+}
+
+static int taps_of(int mode)
+{
+    return mode == ASSAY_RESIZE_NEAREST ? 1 : mode == ASSAY_RESIZE_LINEAR ? 2 : TAPS;
+}
+
+static void sample_at(const assay_attr_resize *a, double x, int64_t n_in, sample *s)
+{
+    int taps = taps_of(a->mode);
+    double first = floor(x) - (taps == TAPS), weight[TAPS] = {1}, total = 0;
+
+    if (taps == 1)
+        first = nearest(a, x);
+    for (int t = 0; t < taps; t++) {
+        double at = first + t, distance = fabs(x - at);
+        if (taps > 1)
+            weight[t] = taps == 2 ? 1 - distance : keys((double)a->cubic_a, distance);
+        bool outside = at < 0 || at > (double)(n_in - 1);
+        if (outside && a->exclude_outside && taps > 1)
+            weight[t] = 0;
+        total += weight[t];
+        s->at[t] = at < 0 ? 0 : outside ? n_in - 1 : (int64_t)at;
+    }
+    for (int t = 0; t < taps; t++)
+        s->weight[t] = (float)(a->exclude_outside && total != 0 ? weight[t] / total : weight[t]);
+}
+
+static bool leaves(const assay_attr_resize *a, const assay_type *x, const assay_type *y, int d)
+{
+    return x->dim[d] == y->dim[d] && (a->scales.n == 0 || a->scales.v[d] == 1.0F);
+}
+
+/* [outer, n_in, inner] to [outer, n_out, inner]. */
+static void resample(const sample *table, int taps, int64_t outer, int64_t n_in, int64_t n_out,
+                     int64_t inner, const float *x, float *y)
+{
+    for (int64_t o = 0; o < outer; o++, x += n_in * inner)
+        for (int64_t j = 0; j < n_out; j++, y += inner) {
+            const sample *s = &table[j];
+            for (int64_t i = 0; i < inner; i++) {
+                float sum = x[s->at[0] * inner + i] * s->weight[0];
+                for (int t = 1; t < taps; t++)
+                    sum += x[s->at[t] * inner + i] * s->weight[t];
+                y[i] = sum;
+            }
+        }
+}
+
+/* Scratch: the table of the longest axis, then two buffers for what lies between axes. */
+static void layout_scratch(const assay_type *x, const assay_type *y, size_t *table, size_t *buffer)
+{
+    int64_t longest = 1, count = assay_shape_count(x), most = count;
+    for (int d = 0; d < x->rank; d++) {
+        longest = y->dim[d] > longest ? y->dim[d] : longest;
+        count = x->dim[d] > 0 ? count / x->dim[d] * y->dim[d] : 0;
+        most = count > most ? count : most;
+    }
+    *table = (size_t)longest * sizeof(sample);
+    *buffer = (size_t)most * sizeof(float);
+}
+
+size_t assay_float_resize_scratch(const assay_graph *g, const assay_node *n)
+{
+    size_t table, buffer;
+    layout_scratch(&assay_node_in(g, n, 0)->type, &assay_node_out(g, n, 0)->type, &table, &buffer);
+    return table + 2 * buffer;
+}
+
+assay_status assay_float_resize(assay_call *call, assay_error *err)
+{
+    const assay_attr_resize *a = &call->node->attr.resize;
+    const assay_type *x = call->in[0].type, *y = call->out[0].type;
+    const float *from = call->in[0].data;
+    sample *table = call->scratch;
+    size_t table_bytes, buffer_bytes;
+    assay_type now = *x;
+
+    (void)err;
+    if (assay_shape_count(x) == 0 || assay_shape_count(y) == 0)
+        return ASSAY_OK;
+    layout_scratch(x, y, &table_bytes, &buffer_bytes);
+    float *buffer[2] = {(float *)(void *)((char *)call->scratch + table_bytes), NULL};
+    buffer[1] = buffer[0] + buffer_bytes / sizeof(float);
+    for (int d = 0, pass = 0; d < x->rank; d++) {
+        if (leaves(a, x, y, d))
+            continue;
+        double s = a->scales.n > 0 ? (double)a->scales.v[d] : (double)y->dim[d] / (double)x->dim[d];
+        for (int64_t o = 0; o < y->dim[d]; o++)
+            sample_at(a, position(a, o, x->dim[d], y->dim[d], s), x->dim[d], &table[o]);
+        float *to = buffer[pass++ % 2];
+        resample(table, taps_of(a->mode), assay_extent(&now, 0, d), x->dim[d], y->dim[d],
+                 assay_extent(&now, d + 1, now.rank), from, to);
+        now.dim[d] = y->dim[d];
+        from = to;
+    }
+    memcpy(call->out[0].data, from, (size_t)assay_shape_count(y) * sizeof(float));
+    return ASSAY_OK;
+}

@@ -1,0 +1,8 @@
+/* What a program does once before it runs float kernels. */
+#ifndef ASSAY_INTERP_FLOAT_SETUP_H
+#define ASSAY_INTERP_FLOAT_SETUP_H
+
+/* Keeps the BLAS library, which is the process's, to one thread a call: images run side by side. */
+void assay_float_single_thread(void);
+
+#endif

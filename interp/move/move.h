@@ -1,0 +1,67 @@
+/* Data movement: kernels whose output elements are input elements. They copy bytes of any element
+ * size, so one kernel serves floats, codes, indices and booleans, and no arithmetic is done.
+ *
+ * Shared by the float and the integer engines; compiled without floating point. */
+#ifndef ASSAY_INTERP_MOVE_MOVE_H
+#define ASSAY_INTERP_MOVE_MOVE_H
+
+#include "interp/kernel.h"
+
+/* The kernel of an op that moves data or picks by order (select, arg_max, arg_min, topk), or one
+ * with run == NULL. None needs a unit. Quantized values keep their parameters. */
+assay_kernel assay_move_kernel(assay_op op);
+
+/* ---- what the kernels are made of ---- */
+
+#define ASSAY_STRIDED_RANK (2 * ASSAY_MAX_RANK)
+
+/* A walk over a source: output element (i0, i1, ...) in C order is source element
+ * offset + i0*step[0] + i1*step[1] + ...; steps count elements and may be zero or negative. */
+typedef struct assay_strided {
+    int rank;
+    int64_t offset;
+    int64_t dim[ASSAY_STRIDED_RANK];
+    int64_t step[ASSAY_STRIDED_RANK];
+} assay_strided;
+
+/* Copies every output element of the walk; `size` is the element's bytes (1, 2, 4 or 8). */
+void assay_copy_strided(void *dst, const void *src, size_t size, const assay_strided *walk);
+
+/* step[d]: elements between neighbours along axis d of a C-order array of the type's shape. */
+void assay_c_steps(const assay_type *t, int64_t step[ASSAY_MAX_RANK]);
+
+/* Product of the dimensions first <= d < last. */
+int64_t assay_extent(const assay_type *t, int first, int last);
+
+/* `axis`, counted from the end when negative. */
+static inline int assay_axis(int64_t axis, int rank)
+{
+    return (int)(axis < 0 ? axis + rank : axis);
+}
+
+/* Element i of a view of integers or bool, widened; u64 does not occur. */
+int64_t assay_load_index(const assay_view *v, int64_t i);
+
+/* Element i as an integer that orders as the element does: integers themselves, floats by their
+ * bits (sign and magnitude made two's complement; -0 equals 0, NaN lies beyond the infinities). */
+int64_t assay_order_key(const assay_view *v, int64_t i);
+
+assay_status assay_move_reshape(assay_call *call, assay_error *err);
+assay_status assay_move_expand(assay_call *call, assay_error *err);
+assay_status assay_move_transpose(assay_call *call, assay_error *err);
+assay_status assay_move_concat(assay_call *call, assay_error *err);
+assay_status assay_move_split(assay_call *call, assay_error *err);
+assay_status assay_move_slice(assay_call *call, assay_error *err);
+assay_status assay_move_pad(assay_call *call, assay_error *err);
+assay_status assay_move_tile(assay_call *call, assay_error *err);
+assay_status assay_move_reverse(assay_call *call, assay_error *err);
+assay_status assay_move_gather(assay_call *call, assay_error *err);
+assay_status assay_move_gather_nd(assay_call *call, assay_error *err);
+assay_status assay_move_depth_to_space(assay_call *call, assay_error *err);
+assay_status assay_move_space_to_depth(assay_call *call, assay_error *err);
+assay_status assay_move_select(assay_call *call, assay_error *err);
+assay_status assay_move_arg(assay_call *call, assay_error *err);
+assay_status assay_move_topk(assay_call *call, assay_error *err);
+size_t assay_move_topk_scratch(const assay_graph *g, const assay_node *n);
+
+#endif

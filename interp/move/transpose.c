@@ -1,0 +1,19 @@
+/* transpose: axis d of y is axis perm[d] of x; an empty perm reverses the axes. */
+#include "interp/move/move.h"
+
+assay_status assay_move_transpose(assay_call *call, assay_error *err)
+{
+    const assay_view *x = &call->in[0], *y = &call->out[0];
+    const assay_list *perm = &call->node->attr.perm.perm;
+    int64_t step[ASSAY_MAX_RANK];
+    assay_strided w = {.rank = y->type->rank};
+
+    (void)err;
+    assay_c_steps(x->type, step);
+    for (int d = 0; d < w.rank; d++) {
+        w.dim[d] = y->type->dim[d];
+        w.step[d] = step[perm->n ? assay_axis(perm->v[d], w.rank) : w.rank - 1 - d];
+    }
+    assay_copy_strided(y->data, x->data, assay_elem_size(x->type->elem), &w);
+    return ASSAY_OK;
+}
