@@ -9,7 +9,7 @@ assay_status assay_float_l2_norm(assay_call *call, assay_error *err)
 {
     const assay_attr_norm *a = &call->node->attr.norm;
     const assay_type *t = call->in[0].type;
-    int axis = assay_axis(a->axis, t->rank);
+    int axis = (int)a->axis;
     int64_t outer = assay_extent(t, 0, axis), n = t->dim[axis];
     int64_t inner = assay_extent(t, axis + 1, t->rank);
 

@@ -1,5 +1,4 @@
-/* reduce_sum, reduce_mean, reduce_prod, reduce_max, reduce_min over attr.axes; every axis when the
- * list is empty. Floats are summed in double, integers in int64 with the mean truncated toward
+/* reduce_sum, reduce_mean, reduce_prod, reduce_max, reduce_min over attr.axes. Floats are summed in double, integers in int64 with the mean truncated toward
  * zero. One pass over x in C order; the output element of each x is found by strides that are 0 on
  * the reduced axes. */
 #include <math.h>
@@ -66,10 +65,8 @@ static void output_steps(const assay_attr_reduce *a, const assay_type *x,
 {
     bool reduced[ASSAY_MAX_RANK] = {false};
     int64_t n = 1;
-    for (int d = 0; d < x->rank; d++)
-        reduced[d] = a->axes.n == 0;
     for (int i = 0; i < a->axes.n; i++)
-        reduced[assay_axis(a->axes.v[i], x->rank)] = true;
+        reduced[(int)a->axes.v[i]] = true;
     for (int d = x->rank - 1; d >= 0; d--) {
         step[d] = reduced[d] ? 0 : n;
         n *= reduced[d] ? 1 : x->dim[d];

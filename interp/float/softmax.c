@@ -28,7 +28,7 @@ assay_status assay_float_softmax(assay_call *call, assay_error *err)
     const assay_type *t = call->in[0].type;
     const float *x = call->in[0].data;
     float *y = call->out[0].data;
-    int axis = assay_axis(a->axis, t->rank);
+    int axis = (int)a->axis;
     int64_t outer = assay_extent(t, 0, axis), n = t->dim[axis];
     int64_t inner = assay_extent(t, axis + 1, t->rank);
 

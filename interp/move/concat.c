@@ -22,11 +22,14 @@ static void copy_part(const assay_view *whole, const assay_view *part, int axis,
 assay_status assay_move_concat(assay_call *call, assay_error *err)
 {
     const assay_view *y = &call->out[0];
-    int axis = assay_axis(call->node->attr.axis.axis, y->type->rank);
+    int axis = (int)call->node->attr.axis.axis;
     int64_t start = 0;
 
-    (void)err;
     for (int i = 0; i < call->node->n_in; i++) {
+        if (!assay_elem_equal(call->in[i].type->elem, y->type->elem))
+            return assay_fail(err, ASSAY_ERR_INPUT,
+                              "node '%s': input %d differs from input 0 in element kind",
+                              call->node->name, i);
         copy_part(y, &call->in[i], axis, start, true);
         start += call->in[i].type->dim[axis];
     }
@@ -36,7 +39,7 @@ assay_status assay_move_concat(assay_call *call, assay_error *err)
 assay_status assay_move_split(assay_call *call, assay_error *err)
 {
     const assay_view *x = &call->in[0];
-    int axis = assay_axis(call->node->attr.split.axis, x->type->rank);
+    int axis = (int)call->node->attr.split.axis;
     int64_t start = 0;
 
     (void)err;

@@ -22,7 +22,7 @@ static assay_status index_in(const assay_call *call, int64_t i, int axis, int64_
 assay_status assay_move_gather(assay_call *call, assay_error *err)
 {
     const assay_view *x = &call->in[0];
-    int axis = assay_axis(call->node->attr.axis.axis, x->type->rank);
+    int axis = (int)call->node->attr.axis.axis;
     int64_t n = x->type->dim[axis], picks = assay_shape_count(call->in[1].type);
     size_t run =
         (size_t)assay_extent(x->type, axis + 1, x->type->rank) * assay_elem_size(x->type->elem);

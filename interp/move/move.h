@@ -33,12 +33,6 @@ void assay_c_steps(const assay_type *t, int64_t step[ASSAY_MAX_RANK]);
 /* Product of the dimensions first <= d < last. */
 int64_t assay_extent(const assay_type *t, int first, int last);
 
-/* `axis`, counted from the end when negative. */
-static inline int assay_axis(int64_t axis, int rank)
-{
-    return (int)(axis < 0 ? axis + rank : axis);
-}
-
 /* Element i of a view of integers or bool, widened; u64 does not occur. */
 int64_t assay_load_index(const assay_view *v, int64_t i);
 

@@ -19,7 +19,7 @@ assay_status assay_move_arg(assay_call *call, assay_error *err)
 {
     const assay_view *x = &call->in[0], *y = &call->out[0];
     const assay_attr_arg *a = &call->node->attr.arg;
-    int axis = assay_axis(a->axis, x->type->rank);
+    int axis = (int)a->axis;
     int64_t outer = assay_extent(x->type, 0, axis), n = x->type->dim[axis];
     int64_t inner = assay_extent(x->type, axis + 1, x->type->rank);
     int64_t sign = call->node->op == ASSAY_OP_ARG_MAX ? 1 : -1;
@@ -113,7 +113,7 @@ assay_status assay_move_topk(assay_call *call, assay_error *err)
 {
     const assay_view *x = &call->in[0], *values = &call->out[0], *indices = &call->out[1];
     const assay_attr_topk *a = &call->node->attr.topk;
-    int axis = assay_axis(a->axis, x->type->rank);
+    int axis = (int)a->axis;
     int64_t outer = assay_extent(x->type, 0, axis), n = x->type->dim[axis];
     int64_t inner = assay_extent(x->type, axis + 1, x->type->rank), k = a->k;
     size_t size = assay_elem_size(x->type->elem);

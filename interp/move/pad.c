@@ -3,7 +3,7 @@
  *   reflect    mirrored about the first or last element (which is not repeated)
  *   symmetric  mirrored about the border (first and last are repeated)
  *   wrap       the index modulo the extent
- * A negative begin or end crops. The fill of codes is the zero point for the real value 0, the
+ * The fill of codes is the zero point for the real value 0, the
  * least code for -inf; other values would need a rounding, which is no affair of a kernel. */
 #include <inttypes.h>
 #include <string.h>
@@ -114,8 +114,7 @@ static void fill_cells(const pad_walk *p, char *to, int64_t n)
 
 static int64_t begin_of(const pad_walk *p, int d)
 {
-    const assay_list *begin = &p->call->node->attr.pad.begin;
-    return d < begin->n ? begin->v[d] : 0;
+    return p->call->node->attr.pad.begin.v[d];
 }
 
 /* Writes everything below axis d of y at `to`; `from` is the index, in cells of axis d - 1, of what

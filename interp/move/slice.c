@@ -13,8 +13,8 @@ assay_status assay_move_slice(assay_call *call, assay_error *err)
     assay_c_steps(x->type, step);
     for (int d = 0; d < w.rank; d++) {
         w.dim[d] = y->type->dim[d];
-        w.step[d] = step[d] * (d < a->step.n ? a->step.v[d] : 1);
-        w.offset += step[d] * (d < a->begin.n ? a->begin.v[d] : 0);
+        w.step[d] = step[d] * a->step.v[d];
+        w.offset += step[d] * a->begin.v[d];
     }
     assay_copy_strided(y->data, x->data, assay_elem_size(x->type->elem), &w);
     return ASSAY_OK;
@@ -31,7 +31,7 @@ assay_status assay_move_reverse(assay_call *call, assay_error *err)
     for (int d = 0; d < w.rank; d++)
         w.dim[d] = x->type->dim[d];
     for (int i = 0; i < axes->n; i++) {
-        int d = assay_axis(axes->v[i], w.rank);
+        int d = (int)axes->v[i];
         w.offset += w.step[d] * (w.dim[d] - 1);
         w.step[d] = -w.step[d];
     }

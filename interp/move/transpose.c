@@ -1,4 +1,4 @@
-/* transpose: axis d of y is axis perm[d] of x; an empty perm reverses the axes. */
+/* transpose: axis d of y is axis perm[d] of x. */
 #include "interp/move/move.h"
 
 assay_status assay_move_transpose(assay_call *call, assay_error *err)
@@ -12,7 +12,7 @@ assay_status assay_move_transpose(assay_call *call, assay_error *err)
     assay_c_steps(x->type, step);
     for (int d = 0; d < w.rank; d++) {
         w.dim[d] = y->type->dim[d];
-        w.step[d] = step[perm->n ? assay_axis(perm->v[d], w.rank) : w.rank - 1 - d];
+        w.step[d] = step[perm->v[d]];
     }
     assay_copy_strided(y->data, x->data, assay_elem_size(x->type->elem), &w);
     return ASSAY_OK;
