@@ -53,7 +53,7 @@ op_case op_begin(assay_op op, int n_in, int n_out)
 static assay_status build(const op_case *c, assay_graph *g, int *node, assay_error *err)
 {
     static const char *const out_name[] = {"y0", "y1", "y2"};
-    int in[4], out[3];
+    int in[5], out[3];
     for (int i = 0; i < c->n_in; i++) {
         const char name[] = {'x', (char)('0' + i), 0};
         in[i] = ASSAY_NO_VALUE;

@@ -89,7 +89,8 @@ static void naive_conv(const op_case *c, bool transposed, float *want)
         int64_t first, second, tap[3], n_first = w->dim[0];
         pixel_of(w, nhwc, i, &first, &second, tap);
         int64_t per_group = n_first / a->group;
-        /* conv: (output, input in group); transposed nchw: (input, output in group); nhwc: (o, i) */
+        /* conv: (output, input in group); transposed nchw: (input, output in group); nhwc: (o, i)
+         */
         int64_t group = first / per_group;
         int64_t n_second = w->dim[nhwc ? w->rank - 1 : 1];
         int64_t other = group * n_second + second;
@@ -125,8 +126,8 @@ static void conv_round(test_rng *rng, bool transposed, int round)
     bool nhwc = round & 1;
     int spatial = 1 + round % 3;
     int64_t extent[3], dim[5], per_in = test_between(rng, 1, 3), per_out = test_between(rng, 1, 3);
-    op_case c = op_begin(transposed ? ASSAY_OP_CONV_TRANSPOSE : ASSAY_OP_CONV,
-                         round % 5 ? 3 : 2, 1);
+    op_case c =
+        op_begin(transposed ? ASSAY_OP_CONV_TRANSPOSE : ASSAY_OP_CONV, round % 5 ? 3 : 2, 1);
     assay_attr_conv *a = &c.attr.conv;
 
     any_window(rng, a, spatial, extent);
@@ -233,13 +234,15 @@ static void matmul_broadcasts_batches(void **state)
     test_rng rng = test_seed(__func__, 20260711);
     (void)state;
     for (int round = 0; round < ROUNDS; round++) {
-        int64_t m = test_between(&rng, 1, 5), n = test_between(&rng, 1, 5), k = test_between(&rng, 1, 5);
+        int64_t m = test_between(&rng, 1, 5), n = test_between(&rng, 1, 5),
+                k = test_between(&rng, 1, 5);
         bool ta = round & 1, tb = round & 2, one_a = round & 4, one_b = round & 8;
         op_case c = op_begin(ASSAY_OP_MATMUL, 2, 1);
         c.attr.matmul = (assay_attr_matmul){.transpose_a = ta, .transpose_b = tb};
-        c.in[0] = op_noise(&rng, assay_f32(), 4,
-                           (int64_t[]){3, one_a ? 1 : 2, ta ? k : m, ta ? m : k});
-        c.in[1] = op_noise(&rng, assay_f32(), 3, (int64_t[]){one_b ? 1 : 2, tb ? n : k, tb ? k : n});
+        c.in[0] =
+            op_noise(&rng, assay_f32(), 4, (int64_t[]){3, one_a ? 1 : 2, ta ? k : m, ta ? m : k});
+        c.in[1] =
+            op_noise(&rng, assay_f32(), 3, (int64_t[]){one_b ? 1 : 2, tb ? n : k, tb ? k : n});
         op_run(&c);
         int64_t inner = one_a && one_b ? 1 : 2;
         assert_int_equal(count_of(&c.out[0]), 3 * inner * m * n);
@@ -250,8 +253,9 @@ static void matmul_broadcasts_batches(void **state)
             int64_t b_at = one_b ? 0 : b % inner;
             double sum = 0;
             for (int64_t j = 0; j < k; j++)
-                sum += (double)floats(&c.in[0])[a_at * m * k + (ta ? j * m + row : row * k + j)] *
-                       (double)floats(&c.in[1])[b_at * n * k + (tb ? column * k + j : j * n + column)];
+                sum +=
+                    (double)floats(&c.in[0])[a_at * m * k + (ta ? j * m + row : row * k + j)] *
+                    (double)floats(&c.in[1])[b_at * n * k + (tb ? column * k + j : j * n + column)];
             want[i] = (float)sum;
         }
         op_assert_close(&c.out[0], want, "matmul");
@@ -313,9 +317,13 @@ static void pools_equal_naive_windows(void **state)
         op_case c = op_begin(round & 2 ? ASSAY_OP_MAX_POOL : ASSAY_OP_AVG_POOL, 1, 1);
         assay_attr_pool *a = &c.attr.pool;
         any_window(&rng, &w, spatial, extent);
-        *a = (assay_attr_pool){.layout = nhwc, .kernel = w.kernel, .stride = w.stride,
-                               .dilation = w.dilation, .pad_begin = w.pad_begin,
-                               .pad_end = w.pad_end, .ceil_mode = round & 4,
+        *a = (assay_attr_pool){.layout = nhwc,
+                               .kernel = w.kernel,
+                               .stride = w.stride,
+                               .dilation = w.dilation,
+                               .pad_begin = w.pad_begin,
+                               .pad_end = w.pad_end,
+                               .ceil_mode = round & 4,
                                .count_include_pad = round & 8};
         for (int d = 0; d < spatial; d++) { /* every window meets the input */
             if (a->kernel.v[d] == 1)
@@ -337,7 +345,7 @@ static void pools_equal_naive_windows(void **state)
 
 static void integer_max_pool_and_global_mean(void **state)
 {
-    const uint8_t x[] = {1, 200, 3, 4, 5, 255, 7, 8, 9}, want[] = {200, 255, 255, 255};
+    const uint8_t x[] = {1, 200, 3, 4, 5, 255, 7, 8, 9}, want[] = {200, 255, 8, 255};
     (void)state;
     op_case c = op_begin(ASSAY_OP_MAX_POOL, 1, 1);
     c.in[0] = op_zeros(assay_int(8, false), 4, (int64_t[]){1, 1, 3, 3});
@@ -491,10 +499,10 @@ static void binary_integers(void **state)
         assay_op op;
         int8_t want[4];
     } cases[] = {
-        {ASSAY_OP_ADD, {-4, 4, 127, -56}},      {ASSAY_OP_SUB, {-10, 10, -127, 0}},
-        {ASSAY_OP_MUL, {-21, -21, -128, 16}},   {ASSAY_OP_DIV, {-2, -2, -128, 1}},
+        {ASSAY_OP_ADD, {-4, 4, 127, -56}},       {ASSAY_OP_SUB, {-10, 10, -127, 0}},
+        {ASSAY_OP_MUL, {-21, -21, -128, 16}},    {ASSAY_OP_DIV, {-2, -2, -128, 1}},
         {ASSAY_OP_FLOOR_DIV, {-3, -3, -128, 1}}, {ASSAY_OP_MOD, {2, -2, 0, 0}},
-        {ASSAY_OP_MIN, {-7, -3, -128, 100}},    {ASSAY_OP_MAX, {3, 7, -1, 100}},
+        {ASSAY_OP_MIN, {-7, -3, -128, 100}},     {ASSAY_OP_MAX, {3, 7, -1, 100}},
     };
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -572,7 +580,7 @@ static void softmax_along_any_axis(void **state)
         op_run(&c);
         float *want = wanted(&c.out[0]);
         for (int64_t i = 0; i < 24; i++) {
-            int64_t at[3];
+            int64_t at[ASSAY_MAX_RANK];
             double sum = 0, x = (double)floats(&c.in[0])[i];
             op_unravel(&c.in[0].type, i, at);
             for (at[axis] = 0; at[axis] < dim[axis]; at[axis]++)
@@ -646,7 +654,7 @@ static void reductions(void **state)
         for (int64_t o = 0; o < count_of(&c.out[0]); o++) {
             double sum = 0, product = 1, top = -INFINITY, least = INFINITY, n = 0;
             for (int64_t i = 0; i < 48; i++) {
-                int64_t at[6];
+                int64_t at[ASSAY_MAX_RANK];
                 op_unravel(&c.in[0].type, i, at);
                 for (int d = 0; d < 4; d++)
                     at[d] = axes >> d & 1 ? 0 : at[d];
@@ -716,18 +724,32 @@ typedef struct resize_case {
 static void resize_worked_values(void **state)
 {
     const resize_case cases[] = {
-        {ASSAY_RESIZE_NEAREST, ASSAY_COORD_ASYMMETRIC, ASSAY_NEAREST_FLOOR, 8,
+        {ASSAY_RESIZE_NEAREST,
+         ASSAY_COORD_ASYMMETRIC,
+         ASSAY_NEAREST_FLOOR,
+         8,
          {1, 1, 2, 2, 3, 3, 4, 4}},
-        {ASSAY_RESIZE_NEAREST, ASSAY_COORD_ASYMMETRIC, ASSAY_NEAREST_CEIL, 8,
+        {ASSAY_RESIZE_NEAREST,
+         ASSAY_COORD_ASYMMETRIC,
+         ASSAY_NEAREST_CEIL,
+         8,
          {1, 2, 2, 3, 3, 4, 4, 4}},
-        {ASSAY_RESIZE_NEAREST, ASSAY_COORD_ASYMMETRIC, ASSAY_NEAREST_ROUND_PREFER_FLOOR, 8,
+        {ASSAY_RESIZE_NEAREST,
+         ASSAY_COORD_ASYMMETRIC,
+         ASSAY_NEAREST_ROUND_PREFER_FLOOR,
+         8,
          {1, 1, 2, 2, 3, 3, 4, 4}},
-        {ASSAY_RESIZE_NEAREST, ASSAY_COORD_ASYMMETRIC, ASSAY_NEAREST_ROUND_PREFER_CEIL, 8,
+        {ASSAY_RESIZE_NEAREST,
+         ASSAY_COORD_ASYMMETRIC,
+         ASSAY_NEAREST_ROUND_PREFER_CEIL,
+         8,
          {1, 2, 2, 3, 3, 4, 4, 4}},
-        {ASSAY_RESIZE_LINEAR, ASSAY_COORD_HALF_PIXEL, 0, 8,
+        {ASSAY_RESIZE_LINEAR,
+         ASSAY_COORD_HALF_PIXEL,
+         0,
+         8,
          {1, 1.25F, 1.75F, 2.25F, 2.75F, 3.25F, 3.75F, 4}},
-        {ASSAY_RESIZE_LINEAR, ASSAY_COORD_ALIGN_CORNERS, 0, 7,
-         {1, 1.5F, 2, 2.5F, 3, 3.5F, 4}},
+        {ASSAY_RESIZE_LINEAR, ASSAY_COORD_ALIGN_CORNERS, 0, 7, {1, 1.5F, 2, 2.5F, 3, 3.5F, 4}},
         {ASSAY_RESIZE_LINEAR, ASSAY_COORD_ASYMMETRIC, 0, 2, {1, 3}},
         {ASSAY_RESIZE_LINEAR, ASSAY_COORD_PYTORCH_HALF_PIXEL, 0, 1, {1}},
         {ASSAY_RESIZE_LINEAR, ASSAY_COORD_HALF_PIXEL, 0, 1, {2.5F}},
@@ -743,7 +765,8 @@ static void resize_worked_values(void **state)
             c.attr.resize.mode = r->mode;
             c.attr.resize.coordinate = r->coordinate;
             c.attr.resize.nearest = r->nearest;
-            c.attr.resize.size = (assay_list){4, {1, 1, leading ? r->size : 2, leading ? 2 : r->size}};
+            c.attr.resize.size =
+                (assay_list){4, {1, 1, leading ? r->size : 2, leading ? 2 : r->size}};
             float x[8], want[16];
             for (int64_t i = 0; i < 8; i++)
                 x[i] = (float)(leading ? i / 2 : i % 4) + 1;

@@ -12,9 +12,9 @@ typedef int64_t index_list[ASSAY_MAX_RANK];
 
 static assay_elem any_elem(test_rng *rng)
 {
-    const assay_elem elems[] = {assay_int(8, true),   assay_int(8, false), assay_int(4, true),
-                                assay_int(16, true),  assay_int(32, true), assay_f32(),
-                                assay_int(64, true),  assay_bool()};
+    const assay_elem elems[] = {assay_int(8, true),  assay_int(8, false), assay_int(4, true),
+                                assay_int(16, true), assay_int(32, true), assay_f32(),
+                                assay_int(64, true), assay_bool()};
     return elems[test_random(rng) % (sizeof elems / sizeof *elems)];
 }
 
@@ -223,10 +223,8 @@ static void pad_fills_codes(void **state)
         c.in[0] = op_zeros(assay_int(8, true), 1, (int64_t[]){1});
         ((int8_t *)c.in[0].data)[0] = 42;
         if (cases[k].quantized)
-            c.in[0].type.q = (assay_qparams){.granularity = ASSAY_Q_TENSOR,
-                                             .count = 1,
-                                             .scale = scale,
-                                             .zero_point = zero};
+            c.in[0].type.q = (assay_qparams){
+                .granularity = ASSAY_Q_TENSOR, .count = 1, .scale = scale, .zero_point = zero};
         c.attr.pad = (assay_attr_pad){.begin = {1, {1}}, .end = {1, {1}}, .value = cases[k].value};
         op_run(&c);
         assert_int_equal(((int8_t *)c.out[0].data)[0], cases[k].fill);
@@ -317,9 +315,9 @@ static void gather_looks_up(void **state)
             index_list at, from;
             op_unravel(&c.out[0].type, i, at);
             for (int d = 0; d < x->rank; d++)
-                from[d] = at[d < axis ? d : d - 1 + picks];
-            from[axis] =
-                index_value(&c.in[1], op_ravel(&c.in[1].type, at + axis), x->dim[axis]);
+                if (d != axis)
+                    from[d] = at[d < axis ? d : d - 1 + picks];
+            from[axis] = index_value(&c.in[1], op_ravel(&c.in[1].type, at + axis), x->dim[axis]);
             assert_moved(&c.out[0], i, &c.in[0], op_ravel(x, from));
         }
         op_end(&c);
@@ -332,7 +330,9 @@ static void gather_looks_up(void **state)
         for (int64_t i = 0; i < 20; i++)
             assert_moved(&n.out[0], i, &n.in[0],
                          (index_value(&n.in[1], i / 4 * 2, 3) * 3 +
-                          index_value(&n.in[1], i / 4 * 2 + 1, 3)) * 4 + i % 4);
+                          index_value(&n.in[1], i / 4 * 2 + 1, 3)) *
+                                 4 +
+                             i % 4);
         op_end(&n);
     }
 }
@@ -373,7 +373,8 @@ static void blocks_become_channels_and_back(void **state)
         a->layout = nhwc ? ASSAY_LAYOUT_NHWC : ASSAY_LAYOUT_NCHW;
         a->order = round & 2 ? ASSAY_D2S_CRD : ASSAY_D2S_DCR;
         a->block = b;
-        int64_t nchw_dim[] = {2, b * b * n, rows, columns}, nhwc_dim[] = {2, rows, columns, b * b * n};
+        int64_t nchw_dim[] = {2, b * b * n, rows, columns},
+                nhwc_dim[] = {2, rows, columns, b * b * n};
         c.in[0] = op_noise(&rng, any_elem(&rng), 4, nhwc ? nhwc_dim : nchw_dim);
         op_run(&c);
         for (int64_t i = 0; i < assay_shape_count(&c.out[0].type); i++) {
@@ -462,7 +463,8 @@ static void arg_finds_first_or_last(void **state)
     for (int round = 0; round < ROUNDS; round++) {
         bool max = round & 1, last = round & 2;
         op_case c = op_begin(max ? ASSAY_OP_ARG_MAX : ASSAY_OP_ARG_MIN, 1, 1);
-        int64_t dim[] = {test_between(&rng, 1, 3), test_between(&rng, 1, 9), test_between(&rng, 1, 3)};
+        int64_t dim[] = {test_between(&rng, 1, 3), test_between(&rng, 1, 9),
+                         test_between(&rng, 1, 3)};
         c.in[0] = tied_tensor(&rng, 3, dim);
         c.attr.arg = (assay_attr_arg){.axis = 1, .select_last = last, .index_bits = 32};
         op_run(&c);
@@ -498,8 +500,8 @@ static void topk_orders_with_ties_by_index(void **state)
                 double v = few_values(&c.in[0], i);
                 if (taken[i])
                     continue;
-                if (best < 0 || (largest ? v > few_values(&c.in[0], best)
-                                         : v < few_values(&c.in[0], best)))
+                if (best < 0 ||
+                    (largest ? v > few_values(&c.in[0], best) : v < few_values(&c.in[0], best)))
                     best = i;
             }
             taken[best] = true;

@@ -1,6 +1,6 @@
-/* reduce_sum, reduce_mean, reduce_prod, reduce_max, reduce_min over attr.axes. Floats are summed in double, integers in int64 with the mean truncated toward
- * zero. One pass over x in C order; the output element of each x is found by strides that are 0 on
- * the reduced axes. */
+/* reduce_sum, reduce_mean, reduce_prod, reduce_max, reduce_min over attr.axes. Floats are summed in
+ * double, integers in int64 with the mean truncated toward zero. One pass over x in C order; the
+ * output element of each x is found by strides that are 0 on the reduced axes. */
 #include <math.h>
 
 #include "interp/float/float.h"
