@@ -150,7 +150,7 @@ assay_status assay_preprocess_type(const assay_preprocess *p, const assay_sample
         return status;
     out->shape[0] = 1;
     if (p->layout && as_image(in, &s)) {
-        out->planar = p->layout == ASSAY_LAYOUT_NCHW;
+        out->planar = p->layout == ASSAY_IMAGE_NCHW;
         out->rank = 4;
         out->shape[1] = out->planar ? s.channels : s.height;
         out->shape[2] = out->planar ? s.height : s.width;

@@ -27,9 +27,9 @@ typedef enum assay_channel_order {
 } assay_channel_order;
 
 typedef enum assay_image_layout {
-    ASSAY_LAYOUT_STORED = 0,
-    ASSAY_LAYOUT_NCHW,
-    ASSAY_LAYOUT_NHWC
+    ASSAY_IMAGE_STORED = 0,
+    ASSAY_IMAGE_NCHW,
+    ASSAY_IMAGE_NHWC
 } assay_image_layout;
 
 typedef enum assay_input_dtype {

@@ -171,6 +171,43 @@ typedef struct assay_scheme_vtable {
                        uint32_t *bits);
 } assay_scheme_vtable;
 
+/* ---- comparing tensors (unit tests, device dumps) ----------------------------------------- */
+
+/* A threshold below zero is unset. With none set, codes must be equal and floats equal with equal
+ * signs (any NaN equals any NaN). An element is good when it satisfies any one of max_lsb, rel and
+ * abs that is set; cosine and sqnr hold for the whole tensor, and when only they are set they alone
+ * decide. */
+typedef struct assay_thresholds {
+    double max_lsb; /* greatest difference of codes, where both sides are integers */
+    double rel;     /* |a-b| <= rel * |a| in real values, a the reference */
+    double abs;     /* |a-b| <= abs in real values */
+    double cosine;  /* cosine similarity at least this */
+    double sqnr;    /* signal to quantization noise ratio at least this, in dB */
+} assay_thresholds;
+
+#define ASSAY_THRESHOLDS_EXACT                                                                     \
+    {                                                                                              \
+        -1.0, -1.0, -1.0, -1.0, -1.0                                                               \
+    }
+
+typedef struct assay_comparison {
+    int64_t elements;
+    int64_t differing;  /* elements that are not equal */
+    int64_t mismatches; /* elements beyond the element-wise thresholds */
+    int64_t first;      /* flat index of the first mismatch, or -1 */
+    double max_lsb;     /* greatest difference of codes; for floats of real values, 0 */
+    double max_abs, max_rel;
+    double cosine; /* 1 for two zero vectors */
+    double sqnr;   /* dB; infinity when equal */
+    bool pass;
+} assay_comparison;
+
+/* Compares b against the reference a: same shape, any two element kinds. ASSAY_ERR_INPUT when the
+ * shapes differ. A difference is not an error: it is out->pass == false. */
+assay_status assay_compare(const assay_type *type_a, const void *a, const assay_type *type_b,
+                           const void *b, const assay_thresholds *limits, assay_comparison *out,
+                           assay_error *err);
+
 #if defined(__GNUC__)
 #pragma GCC visibility pop
 #endif

@@ -1,0 +1,165 @@
+/* assay golden: every tensor of every layer, hashed and dumped. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/bundle.h"
+#include "interp/cli/session.h"
+
+static bool parse_forms(const char *text, unsigned *forms)
+{
+    static const struct {
+        const char *name;
+        unsigned form;
+    } known[] = {{"npy", ASSAY_FORM_NPY},
+                 {"raw", ASSAY_FORM_RAW},
+                 {"hex", ASSAY_FORM_HEX},
+                 {"c", ASSAY_FORM_C}};
+
+    *forms = 0;
+    while (*text) {
+        const size_t n = strcspn(text, ",");
+        size_t i = 0;
+        while (i < 4 && !(strlen(known[i].name) == n && strncmp(known[i].name, text, n) == 0))
+            i++;
+        if (i == 4) {
+            cli_trouble("golden: --format takes a list of npy, raw, hex and c, not '%.*s'", (int)n,
+                        text);
+            return false;
+        }
+        *forms |= known[i].form;
+        text += n + (text[n] == ',');
+    }
+    return true;
+}
+
+/* One sample from --input files. */
+static int from_files(const cli_args *a, const assay_program *p, assay_bundle_writer *w,
+                      assay_run *run)
+{
+    const char **sources = calloc((size_t)p->graph->n_inputs + 1, sizeof *sources);
+    assay_error err;
+    int status = sources ? cli_inputs_read(a, p, run, sources) : cli_trouble("out of memory");
+
+    if (status == CLI_OK && assay_bundle_sample(w, run, 0, sources, &err) != ASSAY_OK)
+        status = cli_failed(&err);
+    free(sources);
+    return status;
+}
+
+/* Samples of --dataset, one after another. */
+static int from_dataset(const assay_program *p, assay_bundle_writer *w, assay_run *run, cli_data *d)
+{
+    assay_error err;
+
+    for (int64_t k = 0; k < d->samples.count; k++) {
+        const int64_t i = d->samples.first + k;
+        char name[512];
+        const char *source = assay_dataset_sample_name(d->dataset, i, name, sizeof name);
+        assay_run_reset(run);
+        if (d->samples.read(d, i, assay_run_data(run, p->graph->input[0]), &err) != ASSAY_OK ||
+            assay_bundle_sample(w, run, i, &source, &err) != ASSAY_OK)
+            return cli_failed(&err);
+        cli_progress_step(&d->progress);
+    }
+    return CLI_OK;
+}
+
+static int write_bundle(const cli_args *a, const assay_program *p, assay_bundle_options *o,
+                        cli_data *d)
+{
+    assay_bundle_writer *w = NULL;
+    assay_run *run = NULL;
+    assay_error err;
+    char digest[33];
+    int status;
+
+    if (assay_run_new(p, &run, &err) != ASSAY_OK)
+        return cli_failed(&err);
+    if (assay_bundle_begin(o, p, &w, &err) != ASSAY_OK) {
+        assay_run_free(run);
+        return cli_failed(&err);
+    }
+    status = d ? from_dataset(p, w, run, d) : from_files(a, p, w, run);
+    assay_run_free(run);
+    if (status != CLI_OK) {
+        assay_bundle_abort(w);
+        return status;
+    }
+    if (assay_bundle_commit(w, digest, &err) != ASSAY_OK)
+        return cli_failed(&err);
+    printf("%s: %lld sample%s, digest %s\n", o->dir, (long long)o->samples,
+           o->samples == 1 ? "" : "s", digest);
+    return CLI_OK;
+}
+
+static int golden(const cli_args *a, const assay_program *p)
+{
+    int64_t hex_bits;
+    assay_bundle_options o = {.dir = cli_value(a, "output", NULL),
+                              .replace = cli_has(a, "force"),
+                              .digests_only = cli_has(a, "digests-only"),
+                              .accumulators = cli_has(a, "accumulators"),
+                              .model_file = a->positional[0],
+                              .samples = 1};
+    cli_data d;
+    int status;
+
+    if (!o.dir)
+        return cli_trouble("golden: -o DIR is needed");
+    if (!parse_forms(cli_value(a, "format", "npy"), &o.forms) ||
+        !cli_integer(a, "hex-bits", 0, 0, 1024, &hex_bits))
+        return CLI_TROUBLE;
+    o.hex_bits = (unsigned)hex_bits;
+    if (cli_has(a, "input") == cli_has(a, "dataset"))
+        return cli_trouble("golden: give either --input FILE ... or --dataset PATH");
+    if (cli_has(a, "input"))
+        return write_bundle(a, p, &o, NULL);
+    status = cli_data_open(&d, a, p->graph, "golden");
+    if (status == CLI_OK) {
+        o.samples = d.samples.count;
+        o.preprocessing = d.preprocessing;
+        status = write_bundle(a, p, &o, &d);
+    }
+    cli_data_close(&d);
+    return status;
+}
+
+static int run(const cli_args *a)
+{
+    cli_session s;
+    int status = cli_session_open(&s, a, true);
+
+    if (status == CLI_OK)
+        status = golden(a, s.program);
+    cli_session_close(&s);
+    return status;
+}
+
+static const cli_option options[] = {
+    CLI_SCHEME_OPTIONS,
+    {"input", 'i', "[NAME=]FILE",
+     ".npy, .png or raw bytes; one for each input, by name or in order"},
+    CLI_DATA_OPTIONS,
+    CLI_QUANTIZE_OPTIONS,
+    {"output", 'o', "DIR", "the bundle; must not exist yet"},
+    {"force", 'f', NULL, "replace an existing bundle"},
+    {"digests-only", 0, NULL, "hashes only, no tensors"},
+    {"accumulators", 0, NULL, "also the sums before each rescale"},
+    {"format", 0, "LIST", "of npy, raw, hex ($readmemh) and c; npy is always written"},
+    {"hex-bits", 0, "N", "bits of a $readmemh word (default: one element)"},
+    {NULL, 0, NULL, NULL}};
+
+const cli_command cli_golden = {
+    .name = "golden",
+    .usage = "MODEL --scheme S (--input FILE ... | --dataset PATH) -o DIR",
+    .summary = "run a network and write a golden bundle: every tensor, hashed and dumped",
+    .examples = "  assay golden net-int8.assay --scheme tflite --input cat.png -o golden/cat\n"
+                "  assay golden net.onnx --profile profile.yaml --scheme npu16 -d test/ --limit 8 "
+                "-o golden/8\n"
+                "  assay golden net-int8.assay -s ./my-npu.yaml -i x=x.npy --accumulators "
+                "--format npy,hex --hex-bits 128 -o tb/\n",
+    .options = options,
+    .min_args = 1,
+    .max_args = 1,
+    .run = run,
+};

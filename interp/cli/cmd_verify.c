@@ -1,0 +1,47 @@
+/* assay verify: is a bundle whole, and does a fresh run give the same bits? */
+#include <inttypes.h>
+
+#include "interp/bundle.h"
+#include "interp/cli/cli.h"
+
+static void print_fault(void *user, const char *line)
+{
+    (void)user;
+    printf("  %s\n", line);
+}
+
+static int run(const cli_args *a)
+{
+    int status = CLI_OK;
+
+    for (int i = 0; i < a->n_positional; i++) {
+        assay_verify_result r;
+        assay_error err;
+        if (assay_bundle_verify(a->positional[i], !cli_has(a, "files-only"), print_fault, NULL, &r,
+                                &err) != ASSAY_OK)
+            return cli_failed(&err);
+        if (r.files_bad || r.replay_bad)
+            status = CLI_DIFFERENT;
+        printf("%s: %s: %" PRId64 " tensors, %" PRId64 " bad files, %" PRId64
+               " tensors that a fresh run gives otherwise\n",
+               a->positional[i], r.files_bad || r.replay_bad ? "BAD" : "good", r.tensors,
+               r.files_bad, r.replay_bad);
+    }
+    return status;
+}
+
+static const cli_option options[] = {
+    {"files-only", 0, NULL, "check digests of files, do not run the network again"},
+    {NULL, 0, NULL, NULL}};
+
+const cli_command cli_verify = {
+    .name = "verify",
+    .usage = "BUNDLE ... [--files-only]",
+    .summary = "check a golden bundle's files, and run its network again",
+    .examples = "  assay verify golden-out/tflite\n"
+                "  assay verify --files-only device-delivery/\n",
+    .options = options,
+    .min_args = 1,
+    .max_args = -1,
+    .run = run,
+};

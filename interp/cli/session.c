@@ -1,0 +1,172 @@
+/* A model, a scheme, a profile: what most subcommands begin with. */
+#include "interp/cli/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/kernel.h"
+#include "interp/model.h"
+
+static bool has_integer_kernel(assay_op op)
+{
+    return assay_ref_kernel(op).run != NULL;
+}
+
+/* "PATTERN=i16" or, for --keep-float, PATTERN alone. */
+static int parse_rule(const char *text, bool keep_float, assay_precision_rule *rule, char **owned)
+{
+    const char *equals = strrchr(text, '=');
+    assay_error err;
+
+    if (keep_float) {
+        *rule = (assay_precision_rule){text, assay_f32()};
+        return CLI_OK;
+    }
+    if (!equals || equals == text)
+        return cli_trouble(
+            "--precision takes PATTERN=KIND, such as conv1=i16 or 'fc*=f32', not '%s'", text);
+    if (assay_elem_parse(equals + 1, &rule->elem, &err) != ASSAY_OK)
+        return cli_failed(&err);
+    *owned = strndup(text, (size_t)(equals - text));
+    rule->pattern = *owned;
+    return *owned ? CLI_OK : cli_trouble("out of memory");
+}
+
+int cli_quantize_options(const cli_args *a, cli_quantize *q)
+{
+    const char *schema = cli_value(a, "schema", NULL), *method = cli_value(a, "calibration", NULL);
+    int n = 0;
+    const char *text;
+
+    memset(q, 0, sizeof *q);
+    q->rule = calloc((size_t)a->n_given + 1, sizeof *q->rule);
+    q->owned = calloc((size_t)a->n_given + 1, sizeof *q->owned);
+    if (!q->rule || !q->owned)
+        return cli_trouble("out of memory");
+    q->options.has_kernel = has_integer_kernel;
+    q->options.power_of_two = cli_has(a, "power-of-two");
+    q->options.integer_io = cli_has(a, "integer-io");
+    if (cli_has(a, "per-tensor"))
+        q->options.weights = ASSAY_WEIGHTS_PER_TENSOR;
+    if (schema) {
+        q->options.has_schema = true;
+        if (!assay_schema_find(schema, &q->options.schema))
+            return cli_trouble("--schema is asymmetric, symmetric or symmetric-unsigned, not '%s'",
+                               schema);
+    }
+    if (method && !assay_calibration_find(method, &q->options.calibration))
+        return cli_trouble("--calibration is min-max, percentile, kl or mse, not '%s'", method);
+    for (int k = 0; (text = cli_value_at(a, "keep-float", k)); k++, n++)
+        if (parse_rule(text, true, &q->rule[n], &q->owned[n]) != CLI_OK)
+            return CLI_TROUBLE;
+    for (int k = 0; (text = cli_value_at(a, "precision", k)); k++, n++)
+        if (parse_rule(text, false, &q->rule[n], &q->owned[n]) != CLI_OK)
+            return CLI_TROUBLE;
+    q->n_owned = n;
+    q->options.precision = q->rule;
+    q->options.n_precision = n;
+    return CLI_OK;
+}
+
+void cli_quantize_free(cli_quantize *q)
+{
+    for (int i = 0; i < q->n_owned; i++)
+        free(q->owned[i]);
+    free(q->owned);
+    free(q->rule);
+}
+
+void cli_report_print(const assay_quantize_report *r, FILE *f)
+{
+    fprintf(
+        f,
+        "%d nodes in integers (%d activations fused, %d rescales, %d conversions), %d in float\n",
+        r->n_integer, r->n_fused, r->n_rescale, r->n_convert, r->n_float);
+    for (int i = 0; i < r->n_float; i++)
+        fprintf(f, "  float: %-28s %-16s %s\n", r->float_node[i].node, r->float_node[i].op,
+                r->float_node[i].reason);
+}
+
+/* s->graph becomes the integer network; the float one moves to s->floating. */
+static int quantize(cli_session *s, const cli_args *a)
+{
+    cli_quantize q;
+    assay_graph *out = NULL;
+    assay_error err;
+    assay_status status;
+    int trouble;
+
+    if (!s->scheme)
+        return cli_trouble("--profile quantizes, and that needs --scheme");
+    status = assay_profile_load(cli_value(a, "profile", NULL), &s->profile, &err);
+    if (status != ASSAY_OK)
+        return cli_failed(&err);
+    trouble = cli_quantize_options(a, &q);
+    if (trouble == CLI_OK) {
+        status =
+            assay_quantize(s->graph, s->profile, s->scheme, &q.options, &out, &s->report, &err);
+        trouble = status == ASSAY_OK ? CLI_OK : cli_failed(&err);
+    }
+    cli_quantize_free(&q);
+    if (trouble != CLI_OK)
+        return trouble;
+    s->floating = s->graph;
+    s->graph = out;
+    if (s->report.n_float)
+        fprintf(stderr, "assay: %d nodes stay in float; 'assay quantize' lists them\n",
+                s->report.n_float);
+    return CLI_OK;
+}
+
+int cli_session_load(cli_session *s, const cli_args *a)
+{
+    const char *model = a->positional[0], *scheme = cli_value(a, "scheme", NULL);
+    assay_error err;
+
+    memset(s, 0, sizeof *s);
+    if (assay_model_load_canonical(model, NULL, &s->graph, &err) != ASSAY_OK)
+        return cli_failed(&err);
+    if (scheme && assay_scheme_open(scheme, &s->scheme, &err) != ASSAY_OK)
+        return cli_failed(&err);
+    if (assay_model_is_quantized(s->graph)) {
+        if (cli_has(a, "profile"))
+            return cli_trouble("%s: the network is quantized already; --profile is for float ones",
+                               model);
+        if (!s->scheme)
+            return cli_trouble(
+                "%s: the network is quantized; --scheme says whose arithmetic runs it", model);
+        return CLI_OK;
+    }
+    if (cli_has(a, "profile"))
+        return quantize(s, a);
+    if (s->scheme)
+        return cli_trouble("%s: the network is float; give --profile to quantize it under '%s', or "
+                           "no --scheme to run it in float",
+                           model, s->scheme->name);
+    return CLI_OK;
+}
+
+int cli_session_open(cli_session *s, const cli_args *a, bool keep_all)
+{
+    assay_error err;
+    int status = cli_session_load(s, a);
+
+    if (status == CLI_OK && cli_has(a, "strict") && s->report.n_float) {
+        cli_report_print(&s->report, stdout);
+        return CLI_DIFFERENT;
+    }
+    if (status == CLI_OK &&
+        assay_program_make(s->graph, s->scheme, keep_all, &s->program, &err) != ASSAY_OK)
+        return cli_failed(&err);
+    return status;
+}
+
+void cli_session_close(cli_session *s)
+{
+    assay_program_free(s->program);
+    assay_quantize_report_free(&s->report);
+    assay_profile_free(s->profile);
+    assay_scheme_free(s->scheme);
+    assay_graph_free(s->floating);
+    assay_graph_free(s->graph);
+}

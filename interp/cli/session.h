@@ -1,0 +1,88 @@
+/* What most subcommands begin with: a model, a scheme, a profile, inputs. */
+#ifndef ASSAY_INTERP_CLI_SESSION_H
+#define ASSAY_INTERP_CLI_SESSION_H
+
+#include "datasets/dataset.h"
+#include "datasets/preprocess.h"
+#include "interp/cli/cli.h"
+#include "interp/eval.h"
+#include "interp/program.h"
+#include "opt/quantize.h"
+
+/* Options shared by the commands that run networks; splice into their tables. */
+#define CLI_SCHEME_OPTIONS                                                                         \
+    {"scheme", 's', "NAME|FILE", "the target's arithmetic: a preset, a .yaml or a .so"},           \
+    {                                                                                              \
+        "profile", 'p', "FILE", "quantize a float model with this profile first"                   \
+    }
+#define CLI_QUANTIZE_OPTIONS                                                                       \
+    {"schema", 0, "NAME", "asymmetric, symmetric, symmetric-unsigned (default: the scheme's)"},    \
+        {"per-tensor", 0, NULL, "one weight scale a layer, not one an output channel"},            \
+        {"power-of-two", 0, NULL, "round every scale up to a power of two"},                       \
+        {"calibration", 0, "METHOD", "min-max (default), percentile, kl or mse"},                  \
+        {"keep-float", 0, "PATTERN", "leave matching nodes in float; may be repeated"},            \
+        {"precision", 0, "PATTERN=KIND", "compute matching nodes in i16, i8, ...; repeatable"},    \
+        {"integer-io", 0, NULL, "network inputs and outputs are codes, not floats"},               \
+    {                                                                                              \
+        "strict", 0, NULL, "exit 1 when a node stays in float"                                     \
+    }
+#define CLI_DATA_OPTIONS                                                                           \
+    {"dataset", 'd', "PATH", "folder of PNGs, IDX, CIFAR-10 .bin, .npy or raw file"},              \
+        {"labels", 0, "FILE", "labels, where they are not beside the data set"},                   \
+        {"raw", 0, "TYPE", "what raw data hold, as u8:32x32x3"},                                   \
+        {"preprocess", 0, "FILE", "preprocessing (default: preprocess.yaml beside the data set)"}, \
+        {"first", 0, "N", "skip N samples"}, {"limit", 'n', "N", "use at most N samples"},         \
+        {"threads", 'j', "N", "threads over samples (default: all cores)"},                        \
+    {                                                                                              \
+        "quiet", 'q', NULL, "no progress"                                                          \
+    }
+
+typedef struct cli_session {
+    assay_graph *graph; /* what runs: integer when quantized */
+    assay_graph
+        *floating; /* the canonical float network, when the model was float and is quantized */
+    assay_scheme *scheme; /* NULL when none was given */
+    assay_profile *profile;
+    assay_quantize_report report;
+    assay_program *program;
+} cli_session;
+
+/* Loads the first positional argument and quantizes when --profile is given. CLI_OK or an exit
+ * status after a message. cli_session_close either way. */
+int cli_session_load(cli_session *s, const cli_args *a);
+/* The same, and makes a program (keep_all: every tensor stays). */
+int cli_session_open(cli_session *s, const cli_args *a, bool keep_all);
+void cli_session_close(cli_session *s);
+
+/* Quantizer options from the command line, and what they own. */
+typedef struct cli_quantize {
+    assay_quantize_options options;
+    assay_precision_rule *rule;
+    char **owned;
+    int n_owned;
+} cli_quantize;
+int cli_quantize_options(const cli_args *a, cli_quantize *q);
+void cli_quantize_free(cli_quantize *q);
+void cli_report_print(const assay_quantize_report *r, FILE *f);
+
+/* A data set bound to a network's single input. */
+typedef struct cli_data {
+    assay_dataset *dataset;
+    assay_preprocess preprocess;
+    char preprocessing[ASSAY_PREPROCESS_TEXT];
+    assay_sample_type type; /* after preprocessing */
+    assay_samples samples;  /* ready for assay_evaluate */
+    int threads;
+    cli_progress progress;
+    const assay_graph *graph;
+} cli_data;
+
+/* Opens --dataset for the graph's input; checks shape and type. */
+int cli_data_open(cli_data *d, const cli_args *a, const assay_graph *g, const char *what);
+void cli_data_close(cli_data *d);
+
+/* Fills the inputs of a run from --input [NAME=]FILE ... ; sources[i] receives each file. */
+int cli_inputs_read(const cli_args *a, const assay_program *p, assay_run *run,
+                    const char **sources);
+
+#endif

@@ -1,0 +1,77 @@
+/* XXH3-128 of tensors, bytes and files. */
+#include "interp/digest.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <xxhash.h>
+
+static void print_hash(XXH128_hash_t h, char hex[33])
+{
+    snprintf(hex, 33, "%016llx%016llx", (unsigned long long)h.high64, (unsigned long long)h.low64);
+}
+
+void assay_digest_bytes(const void *bytes, size_t n, char hex[33])
+{
+    print_hash(XXH3_128bits(bytes, n), hex);
+}
+
+static bool host_is_little_endian(void)
+{
+    const uint16_t probe = 1;
+    uint8_t first;
+    memcpy(&first, &probe, 1);
+    return first == 1;
+}
+
+assay_status assay_digest_tensor(const assay_type *type, const void *data, char hex[33],
+                                 assay_error *err)
+{
+    const size_t width = assay_elem_size(type->elem);
+    const size_t bytes = (size_t)assay_shape_count(type) * width;
+    const uint8_t *from = data;
+    uint8_t *swapped;
+
+    if (width == 1 || host_is_little_endian()) {
+        assay_digest_bytes(data, bytes, hex);
+        return ASSAY_OK;
+    }
+    swapped = malloc(bytes ? bytes : 1);
+    if (!swapped)
+        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory digesting %zu bytes", bytes);
+    for (size_t i = 0; i < bytes; i += width)
+        for (size_t b = 0; b < width; b++)
+            swapped[i + b] = from[i + width - 1 - b];
+    assay_digest_bytes(swapped, bytes, hex);
+    free(swapped);
+    return ASSAY_OK;
+}
+
+assay_status assay_digest_file(const char *path, char hex[33], assay_error *err)
+{
+    assay_status status = ASSAY_OK;
+    XXH3_state_t *state = XXH3_createState();
+    FILE *f = fopen(path, "rb");
+    uint8_t block[65536];
+    size_t n;
+
+    if (!f || !state) {
+        status = f ? assay_fail(err, ASSAY_ERR_MEMORY, "out of memory")
+                   : assay_fail(err, ASSAY_ERR_IO, "%s: %s", path, strerror(errno));
+        goto done;
+    }
+    XXH3_128bits_reset(state);
+    while ((n = fread(block, 1, sizeof block, f)) > 0)
+        XXH3_128bits_update(state, block, n);
+    if (ferror(f))
+        status = assay_fail(err, ASSAY_ERR_IO, "%s: read error", path);
+    else
+        print_hash(XXH3_128bits_digest(state), hex);
+done:
+    if (f)
+        fclose(f);
+    XXH3_freeState(state);
+    return status;
+}

@@ -1,0 +1,271 @@
+/* Accuracy and profiling over samples, one run a thread. */
+#include "interp/eval.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#include <xxhash.h>
+
+#include "interp/compare.h"
+
+/* The first error of any thread wins; the others' work is dropped. */
+typedef struct shared_error {
+    assay_status status;
+    assay_error *err;
+} shared_error;
+
+static void report(shared_error *s, assay_status status, const assay_error *e)
+{
+#pragma omp critical(assay_eval_error)
+    {
+        if (s->status == ASSAY_OK) {
+            s->status = status;
+            if (s->err)
+                *s->err = *e;
+        }
+    }
+}
+
+static bool failed(const shared_error *s)
+{
+    assay_status status;
+#pragma omp atomic read
+    status = s->status;
+    return status != ASSAY_OK;
+}
+
+static int thread_count(int threads, int64_t samples)
+{
+#ifdef _OPENMP
+    if (threads <= 0)
+        threads = omp_get_num_procs();
+#else
+    threads = 1;
+#endif
+    return threads > samples ? (int)(samples > 0 ? samples : 1) : threads;
+}
+
+static void sample_done(const assay_samples *s)
+{
+    if (!s->done)
+        return;
+#pragma omp critical(assay_eval_done)
+    s->done(s->user);
+}
+
+/* How many classes come before class c: greater scores, or equal ones of lower index. */
+static int64_t rank_of(const assay_type *t, const void *scores, int64_t n, int64_t c)
+{
+    const double mine = assay_element_real(t, scores, c);
+    int64_t before = 0;
+
+    for (int64_t i = 0; i < n; i++) {
+        const double other = assay_element_real(t, scores, i);
+        before += other > mine || (other == mine && i < c);
+    }
+    return before;
+}
+
+static int64_t best_of(const assay_type *t, const void *scores, int64_t n)
+{
+    int64_t best = 0;
+    for (int64_t i = 1; i < n; i++)
+        if (assay_element_real(t, scores, i) > assay_element_real(t, scores, best))
+            best = i;
+    return best;
+}
+
+/* Runs sample i; outputs stay in the run. */
+static assay_status run_sample(assay_run *run, const assay_samples *s, const assay_graph *g,
+                               int64_t i, assay_error *err)
+{
+    assay_status status = s->read(s->user, i, assay_run_data(run, g->input[0]), err);
+    if (status == ASSAY_OK) {
+        assay_run_reset(run);
+        status = assay_run_execute(run, NULL, false, NULL, err);
+    }
+    return status;
+}
+
+static assay_status check_single_input(const assay_program *p, assay_error *err)
+{
+    if (p->graph->n_inputs != 1 || p->graph->n_outputs < 1)
+        return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
+                          "%s: %d inputs and %d outputs; a data set feeds a network of one input",
+                          p->graph->name, p->graph->n_inputs, p->graph->n_outputs);
+    return ASSAY_OK;
+}
+
+typedef struct counts {
+    int64_t samples;
+    int64_t top[ASSAY_EVAL_TOP];
+} counts;
+
+static void count_sample(counts *c, const assay_type *t, const void *scores, int64_t label)
+{
+    const int64_t n = assay_shape_count(t);
+    int64_t rank;
+
+    if (label < 0 || label >= n)
+        return;
+    rank = rank_of(t, scores, n, label);
+    c->samples++;
+    for (int64_t k = rank; k < ASSAY_EVAL_TOP; k++)
+        c->top[k]++;
+}
+
+assay_status assay_evaluate(const assay_program *p, const assay_samples *samples, int threads,
+                            int64_t *predictions, assay_accuracy *out, assay_error *err)
+{
+    const assay_graph *g = p->graph;
+    XXH128_canonical_t *hash = calloc((size_t)samples->count + 1, sizeof *hash);
+    shared_error shared = {check_single_input(p, err), err};
+    int64_t label_bad = -1;
+
+    memset(out, 0, sizeof *out);
+    if (!hash)
+        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    threads = thread_count(threads, samples->count);
+#pragma omp parallel num_threads(threads)
+    {
+        assay_run *run = NULL;
+        assay_error e;
+        counts mine = {0};
+        assay_status status = failed(&shared) ? ASSAY_ERR_INPUT : assay_run_new(p, &run, &e);
+
+        if (status != ASSAY_OK && !failed(&shared))
+            report(&shared, status, &e);
+#pragma omp for schedule(dynamic, 4)
+        for (int64_t k = 0; k < samples->count; k++) {
+            const assay_type *t = &g->value[g->output[0]].type;
+            const int64_t i = samples->first + k;
+            const void *scores;
+            if (failed(&shared))
+                continue;
+            status = run_sample(run, samples, g, i, &e);
+            if (status != ASSAY_OK) {
+                report(&shared, status, &e);
+                continue;
+            }
+            scores = assay_run_data(run, g->output[0]);
+            XXH128_canonicalFromHash(&hash[k], XXH3_128bits(scores, (size_t)assay_shape_count(t) *
+                                                                        assay_elem_size(t->elem)));
+            if (samples->label(samples->user, i) >= assay_shape_count(t)) {
+#pragma omp atomic write
+                label_bad = i;
+            }
+            count_sample(&mine, t, scores, samples->label(samples->user, i));
+            if (predictions)
+                predictions[k] = best_of(t, scores, assay_shape_count(t));
+            sample_done(samples);
+        }
+#pragma omp critical(assay_eval_counts)
+        {
+            out->samples += mine.samples;
+            for (int k = 0; k < ASSAY_EVAL_TOP; k++)
+                out->top[k] += mine.top[k];
+        }
+        assay_run_free(run);
+    }
+    if (shared.status == ASSAY_OK && label_bad >= 0)
+        shared.status = assay_fail(
+            err, ASSAY_ERR_INPUT, "sample %lld has label %lld, but the network has %lld classes",
+            (long long)label_bad, (long long)samples->label(samples->user, label_bad),
+            (long long)assay_shape_count(&g->value[g->output[0]].type));
+    {
+        const XXH128_hash_t all = XXH3_128bits(hash, (size_t)samples->count * sizeof *hash);
+        snprintf(out->digest, sizeof out->digest, "%016llx%016llx", (unsigned long long)all.high64,
+                 (unsigned long long)all.low64);
+    }
+    free(hash);
+    return shared.status;
+}
+
+typedef struct profiling {
+    const assay_graph *graph;
+    assay_profile *profile;
+} profiling;
+
+static assay_status observe(void *user, assay_run *run, int node, const int64_t *accumulators,
+                            assay_error *err)
+{
+    const profiling *p = user;
+    const assay_node *n = &p->graph->node[node];
+
+    (void)accumulators;
+    (void)err;
+    for (int k = 0; k < n->n_out; k++)
+        if (n->out[k] >= 0 && p->graph->value[n->out[k]].type.elem.kind == ASSAY_KIND_F32)
+            assay_profile_observe(p->profile, n->out[k], assay_run_data(run, n->out[k]),
+                                  (size_t)assay_shape_count(&p->graph->value[n->out[k]].type));
+    return ASSAY_OK;
+}
+
+/* One thread's share: samples that no other thread takes. */
+static assay_status profile_sample(profiling *mine, assay_run *run, const assay_samples *s,
+                                   int64_t i, assay_error *err)
+{
+    const assay_graph *g = mine->graph;
+    assay_status status = s->read(s->user, i, assay_run_data(run, g->input[0]), err);
+
+    if (status != ASSAY_OK)
+        return status;
+    if (g->value[g->input[0]].type.elem.kind == ASSAY_KIND_F32)
+        assay_profile_observe(mine->profile, g->input[0], assay_run_data(run, g->input[0]),
+                              (size_t)assay_shape_count(&g->value[g->input[0]].type));
+    assay_run_reset(run);
+    status = assay_run_execute(run, observe, false, mine, err);
+    if (status == ASSAY_OK)
+        status = assay_profile_add_sample(mine->profile, (uint64_t)i, err);
+    return status;
+}
+
+assay_status assay_profile_samples_of(const assay_program *p, const assay_samples *samples,
+                                      int threads, assay_profile *profile, assay_error *err)
+{
+    const assay_profile_origin origin = assay_profile_get_origin(profile);
+    shared_error shared = {check_single_input(p, err), err};
+
+    threads = thread_count(threads, samples->count);
+#pragma omp parallel num_threads(threads)
+    {
+        profiling mine = {p->graph, NULL};
+        assay_run *run = NULL;
+        assay_error e;
+        assay_status status = assay_profile_new(p->graph, &mine.profile, &e);
+
+        if (status == ASSAY_OK)
+            status = assay_profile_set_preprocessing(mine.profile, origin.preprocessing, &e);
+        if (status == ASSAY_OK)
+            status = assay_profile_set_dataset(mine.profile, origin.dataset, &e);
+        if (status == ASSAY_OK)
+            status = assay_run_new(p, &run, &e);
+        if (status != ASSAY_OK)
+            report(&shared, status, &e);
+#pragma omp for schedule(dynamic, 4)
+        for (int64_t k = 0; k < samples->count; k++) {
+            if (failed(&shared))
+                continue;
+            status = profile_sample(&mine, run, samples, samples->first + k, &e);
+            if (status != ASSAY_OK)
+                report(&shared, status, &e);
+            else
+                sample_done(samples);
+        }
+#pragma omp critical(assay_profile_merge)
+        {
+            if (!failed(&shared)) {
+                status = assay_profile_merge(profile, mine.profile, &e);
+                if (status != ASSAY_OK)
+                    report(&shared, status, &e);
+            }
+        }
+        assay_run_free(run);
+        assay_profile_free(mine.profile);
+    }
+    return shared.status;
+}

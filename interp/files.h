@@ -1,0 +1,17 @@
+/* Files and folders: whole or absent. */
+#ifndef ASSAY_INTERP_FILES_H
+#define ASSAY_INTERP_FILES_H
+
+#include <jansson.h>
+
+#include "interp/assay.h"
+
+/* Removes a folder and all below it, or a file; what cannot be removed is left. */
+void assay_remove_tree(const char *path);
+/* Moves the folder `from` to `to`; with `replace` whatever stood at `to` is removed afterwards. */
+assay_status assay_replace_tree(const char *from, const char *to, bool replace, assay_error *err);
+/* Writes text or JSON under a temporary name and renames it. "-" is standard output. */
+assay_status assay_write_file(const char *path, const void *data, size_t size, assay_error *err);
+assay_status assay_json_write(const char *path, const json_t *json, assay_error *err);
+
+#endif

@@ -1,0 +1,142 @@
+/* Networks from files. */
+#include "interp/model.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "graph/onnx/onnx.h"
+#include "graph/text.h"
+#include "interp/evaluate.h"
+#include "interp/files.h"
+#include "opt/opt.h"
+
+/* What a file is, by its first bytes: text form, FlatBuffers with TFLite's identifier, or ONNX. */
+enum form { FORM_TEXT, FORM_ONNX, FORM_TFLITE };
+
+static assay_status sniff(const char *path, enum form *form, assay_error *err)
+{
+    FILE *f = fopen(path, "rb");
+    char head[8] = {0};
+    size_t n;
+
+    if (!f)
+        return assay_fail(err, ASSAY_ERR_IO, "%s: cannot open the model", path);
+    n = fread(head, 1, sizeof head, f);
+    fclose(f);
+    if (n == 0)
+        return assay_fail(err, ASSAY_ERR_INPUT, "%s: empty or not a readable file", path);
+    if (n == 8 && memcmp(head + 4, "TFL3", 4) == 0)
+        *form = FORM_TFLITE;
+    else if (memcmp(head, "graph", 5) == 0 || head[0] == '#')
+        *form = FORM_TEXT;
+    else
+        *form = FORM_ONNX;
+    return ASSAY_OK;
+}
+
+assay_status assay_text_load(const char *path, const char *constants, assay_graph **out,
+                             assay_error *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    assay_status status = assay_read_file(path, (size_t)1 << 30, &text, &size, err);
+
+    if (status == ASSAY_OK)
+        status = assay_graph_parse(text, size, path, constants, out, err);
+    free(text);
+    return status;
+}
+
+assay_status assay_text_save(const assay_graph *g, const char *path, const char *constants,
+                             assay_error *err)
+{
+    assay_buf text = {0};
+    assay_status status = assay_graph_print(g, constants, &text, err);
+
+    if (status == ASSAY_OK)
+        status = assay_write_file(path, text.text, text.length, err);
+    assay_buf_free(&text);
+    return status;
+}
+
+/* The folder of a text model's large constants: PATH.d, with `suffix` behind it. */
+static assay_status constants_of(const char *path, const char *suffix, char out[4096],
+                                 assay_error *err)
+{
+    if ((size_t)snprintf(out, 4096, "%s.d%s", path, suffix) >= 4096)
+        return assay_fail(err, ASSAY_ERR_LIMIT, "%s: the path is too long", path);
+    return ASSAY_OK;
+}
+
+static assay_status load_model_text(const char *path, assay_graph **out, assay_error *err)
+{
+    char constants[4096];
+    assay_status status = constants_of(path, "", constants, err);
+    return status == ASSAY_OK ? assay_text_load(path, constants, out, err) : status;
+}
+
+assay_status assay_model_load(const char *path, const assay_model_options *options,
+                              assay_graph **out, assay_error *err)
+{
+    const assay_onnx_options onnx = {.batch = options ? options->batch : 0};
+    enum form form = FORM_ONNX;
+    assay_status status = sniff(path, &form, err);
+
+    *out = NULL;
+    if (status != ASSAY_OK)
+        return status;
+    switch (form) {
+    case FORM_TEXT:
+        return load_model_text(path, out, err);
+    case FORM_TFLITE:
+        return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "%s: TFLite models are not supported yet",
+                          path);
+    default:
+        return assay_onnx_import_file(path, &onnx, out, err);
+    }
+}
+
+bool assay_model_is_quantized(const assay_graph *g)
+{
+    for (int n = 0; n < g->n_nodes; n++)
+        if (assay_node_is_quantized(g, &g->node[n]))
+            return true;
+    return false;
+}
+
+assay_status assay_model_load_canonical(const char *path, const assay_model_options *options,
+                                        assay_graph **out, assay_error *err)
+{
+    assay_status status = assay_model_load(path, options, out, err);
+
+    if (status == ASSAY_OK && !assay_model_is_quantized(*out)) {
+        status = assay_canonicalize(*out, assay_evaluate_node, err);
+        if (status != ASSAY_OK) {
+            assay_graph_free(*out);
+            *out = NULL;
+        }
+    }
+    return status;
+}
+
+assay_status assay_model_save(const assay_graph *g, const char *path, assay_error *err)
+{
+    char constants[4096], partial[4096];
+    assay_status status = constants_of(path, "", constants, err);
+
+    if (status == ASSAY_OK)
+        status = constants_of(path, ".partial", partial, err);
+    if (status != ASSAY_OK)
+        return status;
+    if (mkdir(partial, 0777) != 0)
+        return assay_fail(err, ASSAY_ERR_IO, "%s: %s", partial, strerror(errno));
+    status = assay_text_save(g, path, partial, err);
+    if (status == ASSAY_OK)
+        status = assay_replace_tree(partial, constants, true, err);
+    if (status != ASSAY_OK)
+        assay_remove_tree(partial);
+    return status;
+}

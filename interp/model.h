@@ -1,0 +1,28 @@
+/* Networks from files: ONNX, TFLite, and our own text form, told apart by what they hold. */
+#ifndef ASSAY_INTERP_MODEL_H
+#define ASSAY_INTERP_MODEL_H
+
+#include "graph/graph.h"
+
+typedef struct assay_model_options {
+    int64_t batch; /* value of symbolic leading dimensions; 0: 1 */
+} assay_model_options;
+
+/* options may be NULL. */
+assay_status assay_model_load(const char *path, const assay_model_options *options,
+                              assay_graph **out, assay_error *err);
+/* Loads and lowers canonically (opt/opt.h), as profiling and quantizing do. A graph that already
+ * holds integer nodes stays as it is. */
+assay_status assay_model_load_canonical(const char *path, const assay_model_options *options,
+                                        assay_graph **out, assay_error *err);
+/* The text form with its large constants in the folder `constants`, which must exist to save. */
+assay_status assay_text_load(const char *path, const char *constants, assay_graph **out,
+                             assay_error *err);
+assay_status assay_text_save(const assay_graph *g, const char *path, const char *constants,
+                             assay_error *err);
+/* Writes the text form: PATH and, for large constants, the folder PATH.d beside it. */
+assay_status assay_model_save(const assay_graph *g, const char *path, assay_error *err);
+/* Does any node compute on codes? */
+bool assay_model_is_quantized(const assay_graph *g);
+
+#endif

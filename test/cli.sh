@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# The command line from outside, as TAP: the whole way from a float ONNX model to a diff, and bad
+# input. A refusal is exit status 2, one line on stderr, no crash, nothing left behind.
+#
+#   cli.sh ASSAY SOURCE
+set -u
+assay=$1
+source=$2
+work=$(mktemp -d)
+trap 'umount "$work/small" 2>/dev/null; rm -rf "$work"' EXIT
+cd "$work" || exit 2
+count=0
+
+ok() { count=$((count + 1)); echo "ok $count - $1"; }
+not_ok() {
+    count=$((count + 1))
+    echo "not ok $count - $1"
+    sed 's/^/# /' out err 2>/dev/null
+}
+skip() { count=$((count + 1)); echo "ok $count - $1 # SKIP $2"; }
+
+runs() { # STATUS NAME COMMAND...: the exit status is STATUS
+    local want=$1 name=$2
+    shift 2
+    "$@" >out 2>err
+    local status=$?
+    if [ $status = "$want" ]; then ok "$name"; else
+        echo "# exit status $status, expected $want: $*"
+        not_ok "$name"
+    fi
+}
+
+refused() { # NAME PATTERN COMMAND...: exit 2, one line on stderr that matches PATTERN
+    local name=$1 pattern=$2
+    shift 2
+    "$@" >out 2>err
+    local status=$?
+    if [ $status = 2 ] && [ "$(wc -l <err)" = 1 ] && grep -Eq "$pattern" err; then ok "$name"; else
+        echo "# exit status $status, pattern $pattern: $*"
+        not_ok "$name"
+    fi
+}
+
+model=$source/datasets/models/res_dsconv.onnx
+images=$source/datasets/glyphs
+first=$(find "$images/test" -name '*.png' | sort | head -n 1)
+
+# ---- the whole way ----
+runs 0 "help" "$assay" --help
+for c in inspect profile quantize run golden verify diff eval scheme; do
+    runs 0 "$c --help" "$assay" $c --help
+done
+runs 0 "inspect" "$assay" inspect "$model"
+runs 0 "inspect the memory plan" "$assay" inspect "$model" --plan
+runs 0 "profile" "$assay" profile "$model" -d "$images/calibration" -n 32 -o profile.yaml -q
+runs 0 "profile on one thread" "$assay" profile "$model" -d "$images/calibration" -n 32 -j 1 -o one.yaml -q
+runs 0 "profiles do not depend on threads" cmp profile.yaml one.yaml
+runs 0 "quantize" "$assay" quantize "$model" -p profile.yaml -s tflite -o net.assay
+runs 0 "run" "$assay" run net.assay -s tflite -i "$first" -o outputs
+runs 0 "golden from an image" "$assay" golden net.assay -s tflite -i "$first" --accumulators --format npy,raw,hex,c -o a
+runs 0 "golden from a data set, quantized on the way" "$assay" golden "$model" -p profile.yaml -s tflite -d "$images/test" -n 2 -o two -q
+runs 0 "golden under another scheme" "$assay" golden "$model" -p profile.yaml -s tflite-single -i "$first" -o b
+runs 0 "verify" "$assay" verify a b two
+runs 0 "a bundle equals itself" "$assay" diff a a
+runs 0 "accumulators change nothing" "$assay" golden net.assay -s tflite -i "$first" -o plain
+runs 0 "the same tensors without them" "$assay" diff a plain
+runs 0 "digests only" "$assay" golden net.assay -s tflite -i "$first" --digests-only -o digests
+runs 0 "digests equal the full bundle's" "$assay" diff digests a
+runs 0 "no tensor is written with digests only" test ! -e digests/tensors
+"$assay" diff a b --json diff.json --junit diff.xml >out 2>err
+status=$?
+if [ $status = 0 ] || [ $status = 1 ]; then ok "two schemes compare"; else not_ok "two schemes compare"; fi
+runs 0 "the JSON report parses" python3 -c 'import json; json.load(open("diff.json"))'
+runs 0 "the JUnit report parses" python3 -c 'import xml.dom.minidom as m; m.parse("diff.xml")'
+runs 0 "eval" "$assay" eval "$model" -p profile.yaml -s tflite -d "$images/test" -n 64 -q
+mkdir device && cp a/tensors/*.npy device/
+runs 0 "a device's dumps without a manifest" "$assay" diff a device
+python3 - <<'PY'
+import glob, numpy as np
+f = sorted(glob.glob("device/*conv*.npy"))[0]
+x = np.load(f); x.flat[0] += 1; np.save(f, x)
+PY
+runs 1 "one wrong element is found" "$assay" diff a device
+runs 0 "and is within one LSB" "$assay" diff a device --max-lsb 1
+f=$(ls a/tensors/*conv*.npy | head -n 1)
+printf 'x' | dd of="$f" bs=1 seek=200 conv=notrunc 2>/dev/null
+runs 1 "verify finds a damaged file" "$assay" verify a
+
+# ---- bad input ----
+refused "no such command" "no command 'frobnicate'" "$assay" frobnicate
+refused "no such option" "no option '--frob'" "$assay" inspect --frob "$model"
+refused "no such model" "nowhere.onnx" "$assay" inspect nowhere.onnx
+head -c 4000 "$model" >short.onnx
+refused "truncated ONNX" "short.onnx" "$assay" inspect short.onnx
+: >empty.onnx
+refused "empty model" "empty.onnx" "$assay" inspect empty.onnx
+head -c 200 "$first" >short.png
+refused "truncated PNG" "short.png" "$assay" run "$model" -i short.png
+head -c 100 outputs/*.npy >short.npy
+refused "truncated npy" "short.npy" "$assay" run "$model" -i short.npy
+python3 -c 'import numpy as np; np.save("shape.npy", np.zeros((1,3,7,7),"f4"))'
+refused "wrong shape" "shape.npy.*input" "$assay" run "$model" -i shape.npy
+refused "missing input" "is not given" "$assay" golden net.assay -s tflite -o none -d
+refused "no scheme for a quantized network" "scheme" "$assay" run net.assay -i "$first"
+refused "a scheme but no profile" "profile" "$assay" run "$model" -s tflite -i "$first"
+refused "unknown preset" "no-such-scheme" "$assay" scheme show no-such-scheme
+printf 'name: x\nrescale:\n  multiplyer_bits: 16\n' >key.yaml
+refused "unknown key in a scheme" "key.yaml:3:.*multipl" "$assay" scheme check key.yaml
+printf 'name: x\ntypes:\n  activation_bits: 33\n' >width.yaml
+refused "impossible width in a scheme" "width.yaml:3:" "$assay" scheme check width.yaml
+: >empty.yaml
+refused "empty profile" "empty.yaml" "$assay" quantize "$model" -p empty.yaml -s tflite
+head -c 3000 profile.yaml >short.yaml
+refused "truncated profile" "short.yaml" "$assay" quantize "$model" -p short.yaml -s tflite
+refused "a profile of another network" "plain_cnn|profile" "$assay" quantize "$source/datasets/models/plain_cnn.onnx" -p profile.yaml -s tflite
+refused "an existing bundle" "exists" "$assay" golden net.assay -s tflite -i "$first" -o b
+refused "nothing to compare" "nothing compared|no tensor" "$assay" diff b "$images/calibration"
+refused "no such side" "nowhere" "$assay" diff b nowhere
+if [ "$(id -u)" != 0 ]; then
+    mkdir locked && chmod 500 locked
+    refused "an unwritable folder" "locked" "$assay" golden net.assay -s tflite -i "$first" -o locked/x
+else
+    refused "an unwritable folder" "/proc/" "$assay" golden net.assay -s tflite -i "$first" -o /proc/x
+fi
+mkdir small
+if mount -t tmpfs -o size=96k none small 2>/dev/null; then
+    refused "a full disk" "No space left|cannot write" "$assay" golden net.assay -s tflite -i "$first" -o small/x
+    runs 0 "leaves nothing behind on a full disk" test -z "$(ls -A small)"
+else
+    skip "a full disk" "cannot mount a tmpfs here"
+fi
+echo "1..$count"
