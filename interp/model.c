@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "graph/onnx/onnx.h"
+#include "graph/slurp.h"
 #include "graph/text.h"
 #include "interp/evaluate.h"
 #include "interp/files.h"
@@ -40,12 +41,12 @@ static assay_status sniff(const char *path, enum form *form, assay_error *err)
 assay_status assay_text_load(const char *path, const char *constants, assay_graph **out,
                              assay_error *err)
 {
-    char *text = NULL;
+    unsigned char *text = NULL;
     size_t size = 0;
-    assay_status status = assay_read_file(path, (size_t)1 << 30, &text, &size, err);
+    assay_status status = assay_slurp(path, &text, &size, err);
 
     if (status == ASSAY_OK)
-        status = assay_graph_parse(text, size, path, constants, out, err);
+        status = assay_graph_parse((const char *)text, size, path, constants, out, err);
     free(text);
     return status;
 }
