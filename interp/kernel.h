@@ -23,18 +23,36 @@ typedef struct assay_call {
     const assay_unit *unit; /* NULL for pure data movement and float kernels */
     void *scratch;          /* at least what the kernel's scratch function asked for, 16-aligned */
     int64_t *accumulators;  /* when not NULL: receives the pre-rescale sums, out element order */
-    bool trapped;           /* set when an accumulator declared to trap left its range */
+    bool trapped;           /* set when an accumulator declared to trap left its range ... */
+    int64_t trapped_at;     /* ... first at this element of the output */
 } assay_call;
 
 typedef assay_status (*assay_kernel_fn)(assay_call *call, assay_error *err);
 /* Bytes of scratch for a node. */
 typedef size_t (*assay_scratch_fn)(const assay_graph *g, const assay_node *n);
 
+/* Row functions of the vtable that a kernel calls. */
+enum assay_calls {
+    ASSAY_CALLS_ACCUMULATE = 1 << 0, /* and requantize */
+    ASSAY_CALLS_POOL = 1 << 1,       /* and settle */
+    ASSAY_CALLS_BINARY = 1 << 2,
+    ASSAY_CALLS_UNARY = 1 << 3,
+    ASSAY_CALLS_ROW = 1 << 4,
+    ASSAY_CALLS_BLEND = 1 << 5,
+    ASSAY_CALLS_QUANTIZE = 1 << 6,
+    ASSAY_CALLS_DEQUANTIZE = 1 << 7
+};
+
 typedef struct assay_kernel {
     assay_kernel_fn run;
     assay_scratch_fn scratch; /* NULL: none */
     bool needs_unit;          /* a unit is prepared by the scheme for this node */
+    unsigned calls;           /* enum assay_calls; 0 without a unit */
 } assay_kernel;
+
+/* The kernel that computes a node of a graph under the reference engine: an integer kernel where
+ * the node is quantized, else a float kernel; run == NULL when there is none (interp/kernel.c). */
+assay_kernel assay_node_kernel(const assay_graph *g, const assay_node *n);
 
 /* The integer reference kernel of an op (interp/ref/registry.c), or one with run == NULL. */
 assay_kernel assay_ref_kernel(assay_op op);

@@ -5,6 +5,8 @@
 #ifndef ASSAY_INTERP_PROGRAM_H
 #define ASSAY_INTERP_PROGRAM_H
 
+#include <stdio.h>
+
 #include "interp/kernel.h"
 #include "schemes/scheme.h"
 
@@ -13,7 +15,7 @@ typedef struct assay_plan {
     size_t arena_bytes; /* the whole arena, scratch included */
     size_t scratch_offset, scratch_bytes;
     int n_values;
-    int64_t *offset;   /* by value index; -1: constant or unused */
+    int64_t *offset;   /* by value index; -1: constant or unused; 64-byte aligned */
     int *first, *last; /* execution steps between which the value is live */
 } assay_plan;
 
@@ -21,6 +23,8 @@ typedef struct assay_plan {
 assay_status assay_plan_make(const assay_graph *g, bool keep_all, assay_plan **out,
                              assay_error *err);
 void assay_plan_free(assay_plan *p);
+/* A line a value (offset, bytes, first and last step, name), then the totals. */
+void assay_plan_print(FILE *f, const assay_graph *g, const assay_plan *p);
 
 typedef struct assay_program {
     const assay_graph *graph;   /* borrowed */
@@ -30,6 +34,8 @@ typedef struct assay_program {
     assay_unit **unit;    /* by node, NULL where none */
 } assay_program;
 
+/* Verifies the graph, chooses a kernel for every node and prepares the units. Everything that is
+ * not supported is listed in one error, a line a node. */
 assay_status assay_program_make(const assay_graph *g, const assay_scheme *s, bool keep_all,
                                 assay_program **out, assay_error *err);
 void assay_program_free(assay_program *p);
@@ -39,12 +45,15 @@ assay_status assay_run_new(const assay_program *p, assay_run **out, assay_error 
 void assay_run_free(assay_run *r);
 void assay_run_reset(assay_run *r); /* variables back to their initial state */
 
-/* Memory of a value in this run (inputs are written here, outputs read). NULL for unused values. */
+/* Memory of a value in this run (inputs are written here, outputs read; constants read-only). NULL
+ * for unused values. */
 void *assay_run_data(assay_run *r, int value);
 
-/* Called after each node with its outputs in place. accumulators is NULL unless asked for. */
+/* Called after each node with its outputs in place. accumulators is NULL unless asked for, and for
+ * nodes without: the others are conv, conv_transpose, fc, matmul, average pools, mean and sum. */
 typedef assay_status (*assay_observer)(void *user, assay_run *r, int node,
                                        const int64_t *accumulators, assay_error *err);
+/* Runs all nodes. observe may be NULL; a failure of its own ends the run with that status. */
 assay_status assay_run_execute(assay_run *r, assay_observer observe, bool want_accumulators,
                                void *user, assay_error *err);
 

@@ -1,0 +1,118 @@
+#include "interp/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/check.h"
+#include "interp/float/setup.h"
+#include "schemes/spec.h"
+
+#define COUNT_ROOM 40 /* kept free in a list for the line that counts the rest */
+
+/* Adds a fault's line to the list in *all, or counts it when there is no room. */
+static void add_fault(assay_error *all, const assay_node *n, const assay_error *fault, int *hidden)
+{
+    size_t used = strlen(all->text), room = sizeof all->text - COUNT_ROOM - used;
+    char line[sizeof fault->text + 200];
+    if (strstr(fault->text, n->name))
+        snprintf(line, sizeof line, "%s", fault->text);
+    else
+        snprintf(line, sizeof line, "node '%.120s' (%s): %s", n->name, assay_op_get(n->op)->name,
+                 fault->text);
+    all->status = fault->status;
+    if (used > 0 && strlen(line) + 2 > room)
+        ++*hidden;
+    else
+        snprintf(all->text + used, room, "%s%.*s", used ? "\n" : "", (int)sizeof all->text, line);
+}
+
+/* The kernel and the unit of one node. */
+static assay_status prepare_node(assay_program *p, int i, assay_error *err)
+{
+    const assay_graph *g = p->graph;
+    const assay_node *n = &g->node[i];
+    assay_type in[ASSAY_SPEC_IN];
+    assay_unit_spec spec;
+    assay_status status;
+
+    p->kernel[i] = assay_node_kernel(g, n);
+    if (!p->kernel[i].run)
+        return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "node '%s': no %s kernel for op %s", n->name,
+                          assay_node_is_quantized(g, n) ? "integer" : "float",
+                          assay_op_get(n->op)->name);
+    if (!p->kernel[i].needs_unit)
+        return ASSAY_OK;
+    if (!p->scheme)
+        return assay_fail(err, ASSAY_ERR_INPUT, "node '%s' (%s) is quantized: a scheme is needed",
+                          n->name, assay_op_get(n->op)->name);
+    if ((status = assay_check_integer_node(g, n, err)) != ASSAY_OK ||
+        (status = assay_check_vtable(n, p->kernel[i].calls, p->scheme->vt, err)) != ASSAY_OK)
+        return status;
+    assay_unit_spec_fill(g, n, in, &spec);
+    return p->scheme->vt->prepare(p->scheme, &spec, &p->unit[i], err);
+}
+
+static assay_status prepare_nodes(assay_program *p, assay_error *err)
+{
+    assay_error all = {.status = ASSAY_OK};
+    int hidden = 0;
+    for (int i = 0; i < p->graph->n_nodes; i++) {
+        assay_error fault = {.status = ASSAY_OK};
+        assay_status status = prepare_node(p, i, &fault);
+        fault.status = status;
+        if (status == ASSAY_ERR_MEMORY)
+            return assay_fail(err, status, "%s", fault.text);
+        if (status != ASSAY_OK)
+            add_fault(&all, &p->graph->node[i], &fault, &hidden);
+    }
+    if (all.status == ASSAY_OK)
+        return ASSAY_OK;
+    if (hidden)
+        snprintf(all.text + strlen(all.text), sizeof all.text - strlen(all.text),
+                 "\n... and %d more", hidden);
+    return assay_fail(err, all.status, "%s", all.text);
+}
+
+assay_status assay_program_make(const assay_graph *g, const assay_scheme *s, bool keep_all,
+                                assay_program **out, assay_error *err)
+{
+    *out = NULL;
+    assay_status status = assay_graph_verify(g, err);
+    if (status != ASSAY_OK)
+        return status;
+    assay_program *p = calloc(1, sizeof *p);
+    if (p) {
+        p->graph = g;
+        p->scheme = s;
+        p->kernel = calloc((size_t)g->n_nodes + 1, sizeof *p->kernel);
+        p->unit = calloc((size_t)g->n_nodes + 1, sizeof *p->unit);
+    }
+    if (!p || !p->kernel || !p->unit)
+        status =
+            assay_fail(err, ASSAY_ERR_MEMORY, "no memory for a program of %d nodes", g->n_nodes);
+    assay_float_single_thread();
+    if (status == ASSAY_OK)
+        status = prepare_nodes(p, err);
+    if (status == ASSAY_OK)
+        status = assay_plan_make(g, keep_all, &p->plan, err);
+    if (status != ASSAY_OK) {
+        assay_program_free(p);
+        return status;
+    }
+    *out = p;
+    return ASSAY_OK;
+}
+
+void assay_program_free(assay_program *p)
+{
+    if (!p)
+        return;
+    if (p->unit)
+        for (int i = 0; i < p->graph->n_nodes; i++)
+            if (p->unit[i])
+                p->scheme->vt->release(p->unit[i]);
+    assay_plan_free(p->plan);
+    free(p->unit);
+    free(p->kernel);
+    free(p);
+}

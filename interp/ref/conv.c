@@ -1,0 +1,122 @@
+/* Convolution and transposed convolution over 1 to 3 spatial axes, grouped, dilated; depthwise is
+ * group = channels.
+ *
+ *   acc[n,o,p] = bias[o] + sum over c, k of  (x[n, g*C+c, i] - zx) * (w[o,c,k] - zw[o])
+ *   y[n,o,p]   = requantize(acc[n,o,p], o)
+ *
+ * C = channels of a group, g = o / (O / group), and i is the cell of x under kernel cell k:
+ *   conv             i = p*stride - pad + k*dilation
+ *   conv_transpose   p = i*stride - pad + k*dilation
+ * Where there is no such cell (padding, or between the strides) x counts as zx, hence 0.
+ *
+ * Weights: nchw O,C,k... (conv_transpose: I,O/group,k...); nhwc O,k...,C (group 1 if transposed).
+ * Reduction order: c, k in nchw; k, c in nhwc: the order of a filter in memory. */
+#include "interp/ref/ref.h"
+#include "interp/ref/slide.h"
+
+typedef struct conv_scratch {
+    int32_t *filters; /* O rows of depth: centred, in reduction order */
+    int64_t *bias;    /* O */
+    int32_t *image;   /* one image: centred, in the order of memory */
+    int32_t *field;   /* depth: what the window sees of one group, in reduction order */
+    int64_t *tap;     /* kernel cells: the cell of x under each, or -1 */
+    int64_t *acc;     /* O */
+    int32_t *y;       /* O */
+} conv_scratch;
+
+static size_t carve(const assay_slide *w, int64_t depth, char *memory, conv_scratch *s)
+{
+    size_t used = 0;
+    s->filters = assay_carve(memory, &used, w->out.channels * depth, sizeof *s->filters);
+    s->bias = assay_carve(memory, &used, w->out.channels, sizeof *s->bias);
+    s->image = assay_carve(memory, &used, w->in.image, sizeof *s->image);
+    s->field = assay_carve(memory, &used, depth, sizeof *s->field);
+    s->tap = assay_carve(memory, &used, w->kernel_cells, sizeof *s->tap);
+    s->acc = assay_carve(memory, &used, w->out.channels, sizeof *s->acc);
+    s->y = assay_carve(memory, &used, w->out.channels, sizeof *s->y);
+    return used;
+}
+
+size_t assay_ref_conv_scratch(const assay_graph *g, const assay_node *n)
+{
+    conv_scratch s;
+    assay_slide w = assay_slide_conv(g, n);
+    return carve(&w, w.in.channels / n->attr.conv.group * w.kernel_cells, NULL, &s);
+}
+
+/* Filter o of a transposed convolution in nchw, whose weights stand as I,O/group,k... */
+static void load_transposed(const assay_view *weights, const assay_slide *w, int64_t group,
+                            int64_t o, int32_t *filter)
+{
+    int64_t channels = w->in.channels / group, outputs = w->out.channels / group;
+    for (int64_t c = 0; c < channels; c++) {
+        int64_t i = o / outputs * channels + c;
+        assay_load_centred(weights, (i * outputs + o % outputs) * w->kernel_cells, 1,
+                           (size_t)w->kernel_cells, o, filter + c * w->kernel_cells);
+    }
+}
+
+/* What the window sees of channels first .. first + channels - 1. */
+static void gather(const assay_slide *w, bool nhwc, const conv_scratch *s, int64_t first,
+                   int64_t channels)
+{
+    int64_t c_step = nhwc ? 1 : w->kernel_cells, k_step = nhwc ? channels : 1;
+    for (int64_t k = 0; k < w->kernel_cells; k++) {
+        int32_t *to = s->field + k * k_step;
+        if (s->tap[k] < 0) {
+            for (int64_t c = 0; c < channels; c++)
+                to[c * c_step] = 0;
+            continue;
+        }
+        const int32_t *from = s->image + s->tap[k] * w->in.cell_step + first * w->in.channel_step;
+        for (int64_t c = 0; c < channels; c++)
+            to[c * c_step] = from[c * w->in.channel_step];
+    }
+}
+
+assay_status assay_ref_conv(assay_call *call, assay_error *err)
+{
+    const assay_view *x = &call->in[0], *weights = &call->in[1];
+    const assay_view *bias = call->node->n_in > 2 ? &call->in[2] : NULL;
+    const assay_attr_conv *a = &call->node->attr.conv;
+    const assay_slide w = assay_slide_conv(call->graph, call->node);
+    bool nhwc = a->layout == ASSAY_LAYOUT_NHWC;
+    bool transposed = call->node->op == ASSAY_OP_CONV_TRANSPOSE;
+    int64_t channels = w.in.channels / a->group, outputs = w.out.channels / a->group;
+    int64_t depth = channels * w.kernel_cells;
+    int32_t zx = assay_zero_point(x->type, 0);
+    conv_scratch s;
+    (void)err;
+
+    carve(&w, depth, call->scratch, &s);
+    for (int64_t o = 0; o < w.out.channels; o++) {
+        if (transposed && !nhwc)
+            load_transposed(weights, &w, a->group, o, s.filters + o * depth);
+        else
+            assay_load_centred(weights, o * depth, 1, (size_t)depth, o, s.filters + o * depth);
+        s.bias[o] = assay_load_bias(bias, o);
+    }
+
+    for (int64_t n = 0; n < w.batch; n++) {
+        assay_load_centred(x, n * w.in.image, 1, (size_t)w.in.image, 0, s.image);
+        for (int64_t p = 0; p < w.out.cells; p++) {
+            int64_t first = n * w.out.image + p * w.out.cell_step;
+            if (transposed)
+                assay_slide_taps_transposed(&w, p, s.tap);
+            else
+                assay_slide_taps(&w, p, s.tap);
+            for (int64_t o = 0; o < w.out.channels; o++) {
+                bool trapped = false;
+                if (o % outputs == 0)
+                    gather(&w, nhwc, &s, o / outputs * channels, channels);
+                s.acc[o] = call->vt->accumulate(call->unit, s.field, s.filters + o * depth,
+                                                (size_t)depth, s.bias[o], zx,
+                                                assay_zero_point(weights->type, o), &trapped);
+                assay_note_trap(call, trapped, first + o * w.out.channel_step);
+            }
+            assay_finish_sums(call, first, w.out.channel_step, (size_t)w.out.channels, 0, s.acc,
+                              s.y);
+        }
+    }
+    return ASSAY_OK;
+}

@@ -1,0 +1,68 @@
+/* Fully connected.
+ *
+ *   acc[m,o] = bias[o] + sum over k of (x[m,k] - zx) * (w[o,k] - zw[o])
+ *   y[m,o]   = requantize(acc[m,o], o)
+ *
+ * x is [M..., K], w is [O, K], reduction order k. Filters are loaded one at a time and meet all
+ * rows of x, so that the weights are never held twice. */
+#include "interp/ref/ref.h"
+
+typedef struct fc_scratch {
+    int32_t *x;      /* M rows of K, centred */
+    int32_t *filter; /* K, centred */
+    int64_t *acc;    /* M rows of O */
+    int32_t *y;      /* O */
+} fc_scratch;
+
+typedef struct fc_shape {
+    int64_t rows, depth, outputs;
+} fc_shape;
+
+static fc_shape shape_of(const assay_type *x, const assay_type *w)
+{
+    fc_shape s = {.depth = w->dim[1], .outputs = w->dim[0]};
+    s.rows = s.depth > 0 ? assay_shape_count(x) / s.depth : 0;
+    return s;
+}
+
+static size_t carve(fc_shape shape, char *memory, fc_scratch *s)
+{
+    size_t used = 0;
+    s->x = assay_carve(memory, &used, shape.rows * shape.depth, sizeof *s->x);
+    s->filter = assay_carve(memory, &used, shape.depth, sizeof *s->filter);
+    s->acc = assay_carve(memory, &used, shape.rows * shape.outputs, sizeof *s->acc);
+    s->y = assay_carve(memory, &used, shape.outputs, sizeof *s->y);
+    return used;
+}
+
+size_t assay_ref_fc_scratch(const assay_graph *g, const assay_node *n)
+{
+    fc_scratch s;
+    return carve(shape_of(&assay_node_in(g, n, 0)->type, &assay_node_in(g, n, 1)->type), NULL, &s);
+}
+
+assay_status assay_ref_fc(assay_call *call, assay_error *err)
+{
+    const assay_view *x = &call->in[0], *weights = &call->in[1];
+    const assay_view *bias = call->node->n_in > 2 ? &call->in[2] : NULL;
+    const fc_shape f = shape_of(x->type, weights->type);
+    int32_t zx = assay_zero_point(x->type, 0);
+    fc_scratch s;
+    (void)err;
+
+    carve(f, call->scratch, &s);
+    assay_load_centred(x, 0, 1, (size_t)(f.rows * f.depth), 0, s.x);
+    for (int64_t o = 0; o < f.outputs; o++) {
+        assay_load_centred(weights, o * f.depth, 1, (size_t)f.depth, o, s.filter);
+        for (int64_t m = 0; m < f.rows; m++) {
+            bool trapped = false;
+            s.acc[m * f.outputs + o] = call->vt->accumulate(
+                call->unit, s.x + m * f.depth, s.filter, (size_t)f.depth, assay_load_bias(bias, o),
+                zx, assay_zero_point(weights->type, o), &trapped);
+            assay_note_trap(call, trapped, m * f.outputs + o);
+        }
+    }
+    for (int64_t m = 0; m < f.rows; m++)
+        assay_finish_sums(call, m * f.outputs, 1, (size_t)f.outputs, 0, s.acc + m * f.outputs, s.y);
+    return ASSAY_OK;
+}

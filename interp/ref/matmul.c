@@ -1,0 +1,100 @@
+/* Batched matrix product of two quantized values.
+ *
+ *   acc[.., m, n] = sum over k of (a[.., m, k] - za) * (b[.., k, n] - zb)
+ *   y[.., m, n]   = requantize(acc[.., m, n], n)
+ *
+ * Batch axes broadcast; transpose_a, transpose_b swap the last two axes first; a rank-1 a is a row,
+ * a rank-1 b is a column (numpy.matmul). Reduction order k. */
+#include "interp/move/broadcast.h"
+#include "interp/ref/ref.h"
+
+/* One operand as a matrix of rows * depth: element (r, k) of a batch at r * row_step + k * k_step.
+ */
+typedef struct operand {
+    int64_t rows, depth, row_step, k_step;
+} operand;
+
+typedef struct matmul_scratch {
+    int32_t *a;   /* K: one row, centred */
+    int32_t *b;   /* N rows of K: the columns, centred */
+    int64_t *acc; /* N */
+    int32_t *y;   /* N */
+} matmul_scratch;
+
+static operand operand_of(const assay_type *t, bool depth_is_last)
+{
+    if (t->rank < 2)
+        return (operand){1, t->dim[0], t->dim[0], 1};
+    int64_t p = t->dim[t->rank - 2], q = t->dim[t->rank - 1];
+    return depth_is_last ? (operand){p, q, q, 1} : (operand){q, p, 1, q};
+}
+
+static size_t carve(const operand *b, char *memory, matmul_scratch *s)
+{
+    size_t used = 0;
+    s->a = assay_carve(memory, &used, b->depth, sizeof *s->a);
+    s->b = assay_carve(memory, &used, b->rows * b->depth, sizeof *s->b);
+    s->acc = assay_carve(memory, &used, b->rows, sizeof *s->acc);
+    s->y = assay_carve(memory, &used, b->rows, sizeof *s->y);
+    return used;
+}
+
+size_t assay_ref_matmul_scratch(const assay_graph *g, const assay_node *n)
+{
+    matmul_scratch s;
+    operand b = operand_of(&assay_node_in(g, n, 1)->type, n->attr.matmul.transpose_b);
+    return carve(&b, NULL, &s);
+}
+
+/* The batch axes of an operand, or of the output when `matrix_axes` of its axes are the matrix. */
+static assay_type batch_of(const assay_type *t, int matrix_axes)
+{
+    assay_type batch = *t;
+    batch.rank = t->rank > matrix_axes ? t->rank - matrix_axes : 0;
+    return batch;
+}
+
+/* One matrix product: matrices number at_a of a and at_b of b into the elements of y from `first`.
+ */
+static void multiply(assay_call *call, const operand *a, const operand *b, int64_t at_a,
+                     int64_t at_b, int64_t first, const matmul_scratch *s)
+{
+    const assay_view *va = &call->in[0], *vb = &call->in[1];
+    int32_t za = assay_zero_point(va->type, 0);
+    for (int64_t n = 0; n < b->rows; n++)
+        assay_load_centred(vb, at_b * b->rows * b->depth + n * b->row_step, b->k_step,
+                           (size_t)b->depth, n, s->b + n * b->depth);
+    for (int64_t m = 0; m < a->rows; m++, first += b->rows) {
+        assay_load_centred(va, at_a * a->rows * a->depth + m * a->row_step, a->k_step,
+                           (size_t)a->depth, 0, s->a);
+        for (int64_t n = 0; n < b->rows; n++) {
+            bool trapped = false;
+            s->acc[n] =
+                call->vt->accumulate(call->unit, s->a, s->b + n * b->depth, (size_t)b->depth, 0, za,
+                                     assay_zero_point(vb->type, n), &trapped);
+            assay_note_trap(call, trapped, first + n);
+        }
+        assay_finish_sums(call, first, 1, (size_t)b->rows, 0, s->acc, s->y);
+    }
+}
+
+assay_status assay_ref_matmul(assay_call *call, assay_error *err)
+{
+    const assay_type *ta = call->in[0].type, *tb = call->in[1].type, *ty = call->out[0].type;
+    const operand a = operand_of(ta, !call->node->attr.matmul.transpose_a);
+    const operand b = operand_of(tb, call->node->attr.matmul.transpose_b);
+    const assay_type batch_a = batch_of(ta, 2), batch_b = batch_of(tb, 2);
+    const assay_type batch_y = batch_of(ty, (ta->rank > 1) + (tb->rank > 1));
+    const assay_view batches[2] = {{.type = &batch_a}, {.type = &batch_b}};
+    assay_broadcast w;
+    matmul_scratch s;
+    (void)err;
+
+    carve(&b, call->scratch, &s);
+    for (bool row = assay_broadcast_begin(&w, &batch_y, batches, 2); row;
+         row = assay_broadcast_next(&w))
+        for (int64_t i = 0; i < w.columns; i++)
+            multiply(call, &a, &b, w.at[0] + i * w.step[0], w.at[1] + i * w.step[1],
+                     (w.at_out + i) * a.rows * b.rows, &s);
+    return ASSAY_OK;
+}

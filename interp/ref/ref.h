@@ -1,0 +1,107 @@
+/* The integer reference kernels and what they share.
+ *
+ * A kernel is two functions: assay_ref_NAME computes a node's outputs from its inputs, and
+ * assay_ref_NAME_scratch says how many bytes of scratch that takes. Kernels allocate nothing, hold
+ * no state and contain no floating point; whatever rounds is the unit's. */
+#ifndef ASSAY_INTERP_REF_REF_H
+#define ASSAY_INTERP_REF_REF_H
+
+#include "interp/kernel.h"
+
+#define ASSAY_ROW 256 /* elements that an element-wise kernel carries at a time, on the stack */
+
+assay_status assay_ref_conv(assay_call *call, assay_error *err); /* conv_transpose too */
+assay_status assay_ref_fc(assay_call *call, assay_error *err);
+assay_status assay_ref_matmul(assay_call *call, assay_error *err);
+assay_status assay_ref_binary(assay_call *call, assay_error *err);
+assay_status assay_ref_unary(assay_call *call, assay_error *err);
+assay_status assay_ref_row(assay_call *call, assay_error *err);
+assay_status assay_ref_max_pool(assay_call *call, assay_error *err);
+assay_status assay_ref_avg_pool(assay_call *call, assay_error *err);   /* global_avg_pool too */
+assay_status assay_ref_reduce_sum(assay_call *call, assay_error *err); /* mean too */
+assay_status assay_ref_reduce_max(assay_call *call, assay_error *err); /* min too */
+assay_status assay_ref_resize(assay_call *call, assay_error *err);
+assay_status assay_ref_quantize(assay_call *call, assay_error *err);
+assay_status assay_ref_dequantize(assay_call *call, assay_error *err);
+
+size_t assay_ref_conv_scratch(const assay_graph *g, const assay_node *n);
+size_t assay_ref_fc_scratch(const assay_graph *g, const assay_node *n);
+size_t assay_ref_matmul_scratch(const assay_graph *g, const assay_node *n);
+size_t assay_ref_row_scratch(const assay_graph *g, const assay_node *n);
+size_t assay_ref_pool_scratch(const assay_graph *g, const assay_node *n);
+size_t assay_ref_resize_scratch(const assay_graph *g, const assay_node *n);
+
+/* ---- zero points ---- */
+
+/* The zero point of index i along the parameters' axis; 0 when the type has no parameters. */
+static inline int32_t assay_zero_point(const assay_type *t, int64_t i)
+{
+    if (t->q.granularity == ASSAY_Q_NONE)
+        return 0;
+    return t->q.zero_point[t->q.granularity == ASSAY_Q_TENSOR ? 0 : i];
+}
+
+/* Loads n codes and subtracts the zero point of index `channel`: the operands of a product. */
+static inline void assay_load_centred(const assay_view *v, int64_t first, int64_t step, size_t n,
+                                      int64_t channel, int32_t *row)
+{
+    int32_t z = assay_zero_point(v->type, channel);
+    assay_load_row(v, first, step, n, row);
+    if (z)
+        for (size_t i = 0; i < n; i++)
+            row[i] -= z;
+}
+
+/* A bias, a signed integer of any width; 0 where the input is absent. */
+static inline int64_t assay_load_bias(const assay_view *v, int64_t i)
+{
+    int32_t narrow;
+    if (!v || !v->data)
+        return 0;
+    if (v->type->elem.bits > 32)
+        return ((const int64_t *)v->data)[i];
+    assay_load_row(v, i, 1, 1, &narrow);
+    return narrow;
+}
+
+/* ---- scratch: a kernel's scratch function and its run function carve the same pieces ---- */
+
+/* The next piece of `memory`, 16-aligned; NULL memory only counts. */
+static inline void *assay_carve(char *memory, size_t *used, int64_t count, size_t size)
+{
+    void *piece = memory ? memory + *used : NULL;
+    *used += ((size_t)count * size + 15) / 16 * 16;
+    return piece;
+}
+
+/* ---- sums ---- */
+
+/* Records the element at which an accumulator declared to trap first left its range. */
+static inline void assay_note_trap(assay_call *call, bool trapped, int64_t element)
+{
+    if (trapped && !call->trapped) {
+        call->trapped = true;
+        call->trapped_at = element;
+    }
+}
+
+/* The end of a weighted op: n accumulators of channels from `channel` on become codes at elements
+ * first, first + step, ... of output 0; they are kept if that was asked for. y has room for n. */
+void assay_finish_sums(assay_call *call, int64_t first, int64_t step, size_t n, size_t channel,
+                       const int64_t *acc, int32_t *y);
+
+/* The end of an averaging op: n sums over count[i] cells settle in the accumulator, then as above
+ * (sum is overwritten). */
+void assay_finish_pool(assay_call *call, int64_t first, int64_t step, size_t n, int64_t *sum,
+                       const int32_t *count, int32_t *y);
+
+/* ---- walking ---- */
+
+/* Elements before, along and after an axis (negative counts from the end): element (o, a, i) of a
+ * C-order tensor stands at (o * extent + a) * inner + i. */
+typedef struct assay_axis_walk {
+    int64_t outer, extent, inner;
+} assay_axis_walk;
+assay_axis_walk assay_walk_axis(const assay_type *t, int64_t axis);
+
+#endif

@@ -1,0 +1,84 @@
+/* Which kernel computes which op in integers; what only moves data is interp/move's. */
+#include "interp/move/move.h"
+#include "interp/ref/ref.h"
+
+#define KERNEL(ID, name, calls_)                                                                   \
+    [ASSAY_OP_##ID] = {.run = assay_ref_##name, .needs_unit = true, .calls = ASSAY_CALLS_##calls_}
+#define KERNEL_SCRATCH(ID, name, scratch_name, calls_)                                             \
+    [ASSAY_OP_##ID] = {.run = assay_ref_##name,                                                    \
+                       .scratch = assay_ref_##scratch_name##_scratch,                              \
+                       .needs_unit = true,                                                         \
+                       .calls = ASSAY_CALLS_##calls_}
+
+static const assay_kernel kernels[ASSAY_OP_COUNT] = {
+    KERNEL_SCRATCH(CONV, conv, conv, ACCUMULATE),
+    KERNEL_SCRATCH(CONV_TRANSPOSE, conv, conv, ACCUMULATE),
+    KERNEL_SCRATCH(FC, fc, fc, ACCUMULATE),
+    KERNEL_SCRATCH(MATMUL, matmul, matmul, ACCUMULATE),
+
+    KERNEL(ADD, binary, BINARY),
+    KERNEL(SUB, binary, BINARY),
+    KERNEL(MUL, binary, BINARY),
+    KERNEL(DIV, binary, BINARY),
+    KERNEL(MIN, binary, BINARY),
+    KERNEL(MAX, binary, BINARY),
+    KERNEL(SQUARED_DIFFERENCE, binary, BINARY),
+    KERNEL(PRELU, binary, BINARY),
+    KERNEL(EQUAL, binary, BINARY),
+    KERNEL(NOT_EQUAL, binary, BINARY),
+    KERNEL(LESS, binary, BINARY),
+    KERNEL(LESS_EQUAL, binary, BINARY),
+    KERNEL(GREATER, binary, BINARY),
+    KERNEL(GREATER_EQUAL, binary, BINARY),
+
+    KERNEL(RELU, unary, UNARY),
+    KERNEL(CLIP, unary, UNARY),
+    KERNEL(LEAKY_RELU, unary, UNARY),
+    KERNEL(SIGMOID, unary, UNARY),
+    KERNEL(TANH, unary, UNARY),
+    KERNEL(HARD_SWISH, unary, UNARY),
+    KERNEL(HARD_SIGMOID, unary, UNARY),
+    KERNEL(ELU, unary, UNARY),
+    KERNEL(GELU, unary, UNARY),
+    KERNEL(ERF, unary, UNARY),
+    KERNEL(EXP, unary, UNARY),
+    KERNEL(LOG, unary, UNARY),
+    KERNEL(SQRT, unary, UNARY),
+    KERNEL(RSQRT, unary, UNARY),
+    KERNEL(SQUARE, unary, UNARY),
+    KERNEL(RECIPROCAL, unary, UNARY),
+    KERNEL(ABS, unary, UNARY),
+    KERNEL(NEG, unary, UNARY),
+    KERNEL(SIGN, unary, UNARY),
+    KERNEL(FLOOR, unary, UNARY),
+    KERNEL(CEIL, unary, UNARY),
+    KERNEL(ROUND, unary, UNARY),
+    KERNEL(SIN, unary, UNARY),
+    KERNEL(COS, unary, UNARY),
+    KERNEL(SOFTPLUS, unary, UNARY),
+    KERNEL(RESCALE, unary, UNARY),
+
+    KERNEL_SCRATCH(SOFTMAX, row, row, ROW),
+    KERNEL_SCRATCH(LOG_SOFTMAX, row, row, ROW),
+    KERNEL_SCRATCH(L2_NORM, row, row, ROW),
+    KERNEL_SCRATCH(LAYER_NORM, row, row, ROW),
+
+    KERNEL_SCRATCH(MAX_POOL, max_pool, pool, UNARY),
+    KERNEL_SCRATCH(AVG_POOL, avg_pool, pool, POOL),
+    KERNEL_SCRATCH(GLOBAL_AVG_POOL, avg_pool, pool, POOL),
+    KERNEL(REDUCE_MEAN, reduce_sum, POOL),
+    KERNEL(REDUCE_SUM, reduce_sum, POOL),
+    KERNEL(REDUCE_MAX, reduce_max, UNARY),
+    KERNEL(REDUCE_MIN, reduce_max, UNARY),
+    KERNEL_SCRATCH(RESIZE, resize, resize, UNARY), /* linear: blend */
+
+    KERNEL(QUANTIZE, quantize, QUANTIZE),
+    KERNEL(DEQUANTIZE, dequantize, DEQUANTIZE),
+};
+
+assay_kernel assay_ref_kernel(assay_op op)
+{
+    if ((int)op < 0 || op >= ASSAY_OP_COUNT)
+        return (assay_kernel){0};
+    return kernels[op].run ? kernels[op] : assay_move_kernel(op);
+}

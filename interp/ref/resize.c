@@ -1,0 +1,154 @@
+/* Resizing over the spatial axes.
+ *
+ *   nearest   y[.., o] = f(x[.., i(o)])             f: activation and rescale
+ *   linear    y[n,c,o] = blend of the four cells around, over one or two spatial axes
+ *
+ * Coordinates are computed in integers: nearest in IEEE binary32 on bit patterns, as frameworks
+ * define it (resize_axis.h); linear in fixed point with 10 fraction bits, as TFLite's
+ * reference/resize_bilinear.h for integers, which here serves every target. */
+#include "interp/ref/ref.h"
+#include "interp/ref/resize_axis.h"
+#include "interp/ref/slide.h"
+
+typedef struct nearest_scratch {
+    int32_t *index[ASSAY_MAX_RANK]; /* by axis: the input index of every output index */
+    int32_t *x, *y;                 /* a row of the last axis */
+} nearest_scratch;
+
+static size_t carve_nearest(const assay_type *x, const assay_type *y, char *memory,
+                            nearest_scratch *s)
+{
+    size_t used = 0;
+    for (int i = 0; i < y->rank; i++)
+        s->index[i] = assay_carve(memory, &used, y->dim[i], sizeof *s->index[i]);
+    s->x = assay_carve(memory, &used, x->dim[x->rank - 1], sizeof *s->x);
+    s->y = assay_carve(memory, &used, y->dim[y->rank - 1], sizeof *s->y);
+    return used;
+}
+
+typedef struct linear_scratch {
+    int32_t *image;                  /* one image of raw codes, in the order of memory */
+    assay_linear_tap *tap_y, *tap_x; /* by output row, by output column */
+} linear_scratch;
+
+static size_t carve_linear(const assay_field *in, const assay_field *out, char *memory,
+                           linear_scratch *s)
+{
+    size_t used = 0;
+    s->image = assay_carve(memory, &used, in->image, sizeof *s->image);
+    s->tap_y = assay_carve(memory, &used, out->extent[1], sizeof *s->tap_y);
+    s->tap_x = assay_carve(memory, &used, out->extent[2], sizeof *s->tap_x);
+    return used;
+}
+
+static bool supported(const assay_attr_resize *a, const assay_type *x, const assay_type *y)
+{
+    int channel = a->layout == ASSAY_LAYOUT_NHWC ? x->rank - 1 : 1;
+    if (a->mode == ASSAY_RESIZE_NEAREST)
+        return true;
+    return a->mode == ASSAY_RESIZE_LINEAR && x->rank >= 3 && x->rank <= 4 &&
+           x->dim[0] == y->dim[0] && x->dim[channel] == y->dim[channel];
+}
+
+size_t assay_ref_resize_scratch(const assay_graph *g, const assay_node *n)
+{
+    const assay_type *x = &assay_node_in(g, n, 0)->type, *y = &assay_node_out(g, n, 0)->type;
+    if (n->attr.resize.mode == ASSAY_RESIZE_NEAREST) {
+        nearest_scratch s;
+        return carve_nearest(x, y, NULL, &s);
+    }
+    if (!supported(&n->attr.resize, x, y))
+        return 0;
+    assay_field in = assay_field_of(x, n->attr.resize.layout);
+    assay_field out = assay_field_of(y, n->attr.resize.layout);
+    linear_scratch s;
+    return carve_linear(&in, &out, NULL, &s);
+}
+
+static void resize_nearest(assay_call *call)
+{
+    const assay_type *x = call->in[0].type, *y = call->out[0].type;
+    int last = y->rank - 1;
+    int64_t rows = 1, at[ASSAY_MAX_RANK] = {0};
+    nearest_scratch s;
+
+    carve_nearest(x, y, call->scratch, &s);
+    for (int i = 0; i <= last; i++) {
+        assay_nearest_indices(&call->node->attr.resize, i, x->dim[i], y->dim[i], s.index[i]);
+        rows *= i < last ? y->dim[i] : 1;
+    }
+    for (int64_t r = 0; r < rows; r++) {
+        int64_t from = 0;
+        for (int i = 0; i < last; i++)
+            from = from * x->dim[i] + s.index[i][at[i]];
+        assay_load_row(&call->in[0], from * x->dim[last], 1, (size_t)x->dim[last], s.x);
+        for (int64_t i = 0; i < y->dim[last]; i++)
+            s.y[i] = s.x[s.index[last][i]];
+        call->vt->unary(call->unit, s.y, (size_t)y->dim[last], s.y);
+        assay_store_row(&call->out[0], r * y->dim[last], 1, (size_t)y->dim[last], s.y);
+        for (int i = last - 1; i >= 0 && ++at[i] == y->dim[i]; i--)
+            at[i] = 0;
+    }
+}
+
+/* One row of the output: n elements, each with its corners and fractions. */
+typedef struct blend_row {
+    int32_t corner[4 * ASSAY_ROW], fy[ASSAY_ROW], fx[ASSAY_ROW], y[ASSAY_ROW];
+} blend_row;
+
+static void resize_linear(assay_call *call)
+{
+    const assay_attr_resize *a = &call->node->attr.resize;
+    const assay_field in = assay_field_of(call->in[0].type, a->layout);
+    const assay_field out = assay_field_of(call->out[0].type, a->layout);
+    int first_axis = a->layout == ASSAY_LAYOUT_NHWC ? 1 : 2, spatial = call->in[0].type->rank - 2;
+    int axis_x = first_axis + spatial - 1, axis_y = spatial > 1 ? axis_x - 1 : -1;
+    linear_scratch s;
+    blend_row r;
+
+    carve_linear(&in, &out, call->scratch, &s);
+    assay_linear_taps(a, axis_y, in.extent[1], out.extent[1], s.tap_y);
+    assay_linear_taps(a, axis_x, in.extent[2], out.extent[2], s.tap_x);
+    for (int64_t n = 0; n < call->out[0].type->dim[0]; n++) {
+        assay_load_row(&call->in[0], n * in.image, 1, (size_t)in.image, s.image);
+        for (int64_t p = 0; p < out.cells; p++) {
+            assay_linear_tap ty = s.tap_y[p / out.extent[2]], tx = s.tap_x[p % out.extent[2]];
+            const int32_t *row0 = s.image + ty.lo * in.extent[2] * in.cell_step;
+            const int32_t *row1 = s.image + ty.hi * in.extent[2] * in.cell_step;
+            for (int64_t c = 0; c < in.channels; c += ASSAY_ROW) {
+                int64_t m = in.channels - c < ASSAY_ROW ? in.channels - c : ASSAY_ROW;
+                for (int64_t i = 0; i < m; i++) {
+                    int64_t at = (c + i) * in.channel_step;
+                    r.corner[4 * i] = row0[at + tx.lo * in.cell_step];
+                    r.corner[4 * i + 1] = row0[at + tx.hi * in.cell_step];
+                    r.corner[4 * i + 2] = row1[at + tx.lo * in.cell_step];
+                    r.corner[4 * i + 3] = row1[at + tx.hi * in.cell_step];
+                    r.fy[i] = ty.fraction;
+                    r.fx[i] = tx.fraction;
+                }
+                call->vt->blend(call->unit, r.corner, r.fy, r.fx, (size_t)m, r.y);
+                assay_store_row(&call->out[0],
+                                n * out.image + p * out.cell_step + c * out.channel_step,
+                                out.channel_step, (size_t)m, r.y);
+            }
+        }
+    }
+}
+
+assay_status assay_ref_resize(assay_call *call, assay_error *err)
+{
+    const assay_attr_resize *a = &call->node->attr.resize;
+    if (!supported(a, call->in[0].type, call->out[0].type))
+        return assay_fail(
+            err, ASSAY_ERR_UNSUPPORTED,
+            "node '%s': integer resize is nearest, or linear over 1 or 2 spatial axes",
+            call->node->name);
+    if (a->mode == ASSAY_RESIZE_LINEAR && !call->vt->blend)
+        return assay_fail(err, ASSAY_ERR_SCHEME, "node '%s': the scheme has no linear resize",
+                          call->node->name);
+    if (a->mode == ASSAY_RESIZE_NEAREST)
+        resize_nearest(call);
+    else
+        resize_linear(call);
+    return ASSAY_OK;
+}

@@ -1,0 +1,20 @@
+/* Where the output indices of a resized axis fall on the input. */
+#ifndef ASSAY_INTERP_REF_RESIZE_AXIS_H
+#define ASSAY_INTERP_REF_RESIZE_AXIS_H
+
+#include "graph/graph.h"
+
+/* The cells on both sides of a position, and how far it is from lo to hi in 1/1024, 0..1023. */
+typedef struct assay_linear_tap {
+    int32_t lo, hi, fraction;
+} assay_linear_tap;
+
+/* The nearest input index of each of `out` output indices on an axis of `in` elements. */
+void assay_nearest_indices(const assay_attr_resize *a, int axis, int64_t in, int64_t out,
+                           int32_t *index);
+
+/* The taps of each output index; axis -1 stands for an axis that is not there (in = out = 1). */
+void assay_linear_taps(const assay_attr_resize *a, int axis, int64_t in, int64_t out,
+                       assay_linear_tap *tap);
+
+#endif

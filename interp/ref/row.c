@@ -1,0 +1,43 @@
+/* Operations on whole rows: an axis at a time.
+ *
+ *   y[.., :, ..] = f(x[.., :, ..])      softmax, log_softmax, l2_norm along attr.axis;
+ *                                       layer_norm over the axes from attr.axis to the last */
+#include "interp/ref/ref.h"
+
+static assay_axis_walk rows_of(const assay_node *n, const assay_type *x)
+{
+    bool soft = n->op == ASSAY_OP_SOFTMAX || n->op == ASSAY_OP_LOG_SOFTMAX;
+    assay_axis_walk w = assay_walk_axis(x, soft ? n->attr.softmax.axis : n->attr.norm.axis);
+    if (n->op == ASSAY_OP_LAYER_NORM) {
+        w.extent *= w.inner;
+        w.inner = 1;
+    }
+    return w;
+}
+
+size_t assay_ref_row_scratch(const assay_graph *g, const assay_node *n)
+{
+    size_t used = 0;
+    int64_t extent = rows_of(n, &assay_node_in(g, n, 0)->type).extent;
+    assay_carve(NULL, &used, extent, sizeof(int32_t));
+    assay_carve(NULL, &used, extent, sizeof(int32_t));
+    return used;
+}
+
+assay_status assay_ref_row(assay_call *call, assay_error *err)
+{
+    const assay_axis_walk w = rows_of(call->node, call->in[0].type);
+    size_t used = 0, n = (size_t)w.extent;
+    int32_t *x = assay_carve(call->scratch, &used, w.extent, sizeof *x);
+    int32_t *y = assay_carve(call->scratch, &used, w.extent, sizeof *y);
+    (void)err;
+
+    for (int64_t o = 0; o < w.outer; o++)
+        for (int64_t i = 0; i < w.inner; i++) {
+            int64_t first = o * w.extent * w.inner + i;
+            assay_load_row(&call->in[0], first, w.inner, n, x);
+            call->vt->row(call->unit, x, n, y);
+            assay_store_row(&call->out[0], first, w.inner, n, y);
+        }
+    return ASSAY_OK;
+}

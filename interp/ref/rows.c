@@ -1,0 +1,99 @@
+/* Rows: codes between their storage (1, 2, 4 or 8 bytes, see graph/type.h) and int32.
+ *
+ * Every kernel reads and writes tensors through these, so that the width of an element is known
+ * here only. Sub-byte codes are stored one a byte, sign-extended. */
+#include "interp/ref/ref.h"
+
+#define LOAD(T)                                                                                    \
+    do {                                                                                           \
+        const T *p = (const T *)v->data + first;                                                   \
+        for (size_t i = 0; i < n; i++)                                                             \
+            row[i] = (int32_t)p[(int64_t)i * step];                                                \
+    } while (0)
+#define STORE(T)                                                                                   \
+    do {                                                                                           \
+        T *p = (T *)v->data + first;                                                               \
+        for (size_t i = 0; i < n; i++)                                                             \
+            p[(int64_t)i * step] = (T)row[i];                                                      \
+    } while (0)
+
+void assay_load_row(const assay_view *v, int64_t first, int64_t step, size_t n, int32_t *row)
+{
+    bool is_signed = v->type->elem.is_signed;
+    switch (assay_elem_size(v->type->elem)) {
+    case 1:
+        if (is_signed)
+            LOAD(int8_t);
+        else
+            LOAD(uint8_t);
+        break;
+    case 2:
+        if (is_signed)
+            LOAD(int16_t);
+        else
+            LOAD(uint16_t);
+        break;
+    case 4:
+        LOAD(int32_t);
+        break;
+    default:
+        LOAD(int64_t);
+    }
+}
+
+/* Two's complement narrowing: the low bits are the code, whether signed or not. */
+void assay_store_row(const assay_view *v, int64_t first, int64_t step, size_t n, const int32_t *row)
+{
+    switch (assay_elem_size(v->type->elem)) {
+    case 1:
+        STORE(uint8_t);
+        break;
+    case 2:
+        STORE(uint16_t);
+        break;
+    case 4:
+        STORE(int32_t);
+        break;
+    default:
+        STORE(int64_t);
+    }
+}
+
+void assay_finish_sums(assay_call *call, int64_t first, int64_t step, size_t n, size_t channel,
+                       const int64_t *acc, int32_t *y)
+{
+    if (call->accumulators)
+        for (size_t i = 0; i < n; i++)
+            call->accumulators[first + (int64_t)i * step] = acc[i];
+    call->vt->requantize(call->unit, acc, n, channel, y);
+    assay_store_row(&call->out[0], first, step, n, y);
+}
+
+void assay_finish_pool(assay_call *call, int64_t first, int64_t step, size_t n, int64_t *sum,
+                       const int32_t *count, int32_t *y)
+{
+    for (size_t i = 0; i < n; i++) {
+        bool trapped = false;
+        sum[i] = call->vt->settle(call->unit, sum[i], &trapped);
+        assay_note_trap(call, trapped, first + (int64_t)i * step);
+        if (call->accumulators)
+            call->accumulators[first + (int64_t)i * step] = sum[i];
+    }
+    call->vt->pool(call->unit, sum, count, n, y);
+    assay_store_row(&call->out[0], first, step, n, y);
+}
+
+assay_axis_walk assay_walk_axis(const assay_type *t, int64_t axis)
+{
+    assay_axis_walk w = {1, 1, 1};
+    axis += axis < 0 ? t->rank : 0;
+    for (int i = 0; i < t->rank; i++) {
+        if (i < axis)
+            w.outer *= t->dim[i];
+        else if (i == axis)
+            w.extent = t->dim[i];
+        else
+            w.inner *= t->dim[i];
+    }
+    return w;
+}
