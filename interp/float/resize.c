@@ -2,9 +2,10 @@
  * axis with n_in inputs and n_out outputs, scale s = attr.scales or n_out/n_in, lies at
  *
  *   half_pixel            (o + 0.5)/s - 0.5        asymmetric     o/s
- *   pytorch_half_pixel    the same; 0 if n_out==1  align_corners  o*(n_in - 1)/(n_out - 1)
+ *   pytorch_half_pixel    the same; 0 if n_out==1  align_corners  o*(n_in - 1)/(n - 1)
  *   half_pixel_symmetric  the same, about the centre of the input as scaled
  *
+ * where n is n_out, or n_in*s before rounding when scales are given (ONNX's node tests say so),
  * and is the nearest input, the two beside it weighted by distance (linear), or the four about it
  * weighted by Keys' cubic with coefficient a. Inputs beyond an end are that end, or with
  * exclude_outside left out and the remaining weights scaled to sum 1. */
@@ -25,15 +26,16 @@ typedef struct sample {
 static double position(const assay_attr_resize *a, int64_t o, int64_t n_in, int64_t n_out, double s)
 {
     double half = ((double)o + 0.5) / s - 0.5, in = (double)n_in, out = (double)n_out;
+    double scaled = a->scales.n > 0 ? in * s : out;
     switch (a->coordinate) {
     case ASSAY_COORD_ALIGN_CORNERS:
-        return n_out == 1 ? 0 : (double)o * (in - 1) / (out - 1);
+        return scaled == 1 ? 0 : (double)o * (in - 1) / (scaled - 1);
     case ASSAY_COORD_ASYMMETRIC:
         return (double)o / s;
     case ASSAY_COORD_PYTORCH_HALF_PIXEL:
         return n_out == 1 ? 0 : half;
     case ASSAY_COORD_HALF_PIXEL_SYMMETRIC:
-        return in / 2 * (1 - out / (s * in)) + half;
+        return in / 2 * (1 - out / scaled) + half;
     default:
         return half;
     }
