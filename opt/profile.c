@@ -1,21 +1,16 @@
 #include "opt/profile.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/arena.h"
 #include "opt/digest.h"
 #include "opt/opt.h"
 #include "opt/profile_state.h"
 
 #define HALF  (ASSAY_PROFILE_BINS / 2) /* bins on either side of zero: 2^12 */
 #define CHUNK 512
-
-static assay_status out_of_memory(assay_error *err)
-{
-    return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory for a profile");
-}
 
 /* ---- making and freeing ---- */
 
@@ -24,14 +19,14 @@ assay_status assay_profile_blank(assay_profile **out, assay_error *err)
     assay_profile *p = calloc(1, sizeof *p);
     *out = NULL;
     if (!p)
-        return out_of_memory(err);
+        return assay_out_of_memory(err);
     p->model = strdup("");
     p->graph = strdup("");
     p->preprocessing = strdup("");
     p->dataset = strdup("");
     if (!p->model || !p->graph || !p->preprocessing || !p->dataset) {
         assay_profile_free(p);
-        return out_of_memory(err);
+        return assay_out_of_memory(err);
     }
     *out = p;
     return ASSAY_OK;
@@ -59,7 +54,7 @@ static assay_status set_text(char **field, const char *text, assay_error *err)
 {
     char *copy = strdup(text);
     if (!copy)
-        return out_of_memory(err);
+        return assay_out_of_memory(err);
     free(*field);
     *field = copy;
     return ASSAY_OK;
@@ -80,10 +75,10 @@ assay_status assay_profile_entry_init(assay_profile_entry *e, const char *name, 
     *e = (assay_profile_entry){.exponent = ASSAY_PROFILE_MIN_EXPONENT};
     e->name = strdup(name);
     e->bin = calloc(ASSAY_PROFILE_BINS, sizeof *e->bin);
-    return e->name && e->bin ? ASSAY_OK : out_of_memory(err);
+    return e->name && e->bin ? ASSAY_OK : assay_out_of_memory(err);
 }
 
-static bool is_profiled(const assay_value *v)
+bool assay_is_profiled(const assay_value *v)
 {
     return !v->data && v->type.elem.kind == ASSAY_KIND_F32;
 }
@@ -110,9 +105,9 @@ static assay_status make_entries(assay_profile *p, const assay_graph *g, const u
     p->entry = calloc(n, sizeof *p->entry);
     p->entry_of_value = malloc(n * sizeof *p->entry_of_value);
     if (!p->entry || !p->entry_of_value)
-        return out_of_memory(err);
+        return assay_out_of_memory(err);
     for (int v = 0; v < g->n_values; v++) {
-        if (!is_profiled(&g->value[v]))
+        if (!assay_is_profiled(&g->value[v]))
             continue;
         assay_profile_entry *e = &p->entry[p->n_entries++];
         if (assay_profile_entry_init(e, g->value[v].name, err))
@@ -122,7 +117,8 @@ static assay_status make_entries(assay_profile *p, const assay_graph *g, const u
     qsort(p->entry, (size_t)p->n_entries, sizeof *p->entry, by_name);
     p->n_values = g->n_values;
     for (int v = 0; v < g->n_values; v++)
-        p->entry_of_value[v] = is_profiled(&g->value[v]) ? find_entry(p, g->value[v].name) : -1;
+        p->entry_of_value[v] =
+            assay_is_profiled(&g->value[v]) ? find_entry(p, g->value[v].name) : -1;
     return ASSAY_OK;
 }
 
@@ -136,7 +132,7 @@ assay_status assay_profile_new(const assay_graph *g, assay_profile **out, assay_
         return status;
     uint64_t *lineage = calloc((size_t)g->n_values + 1, sizeof *lineage);
     if (!lineage)
-        status = out_of_memory(err);
+        status = assay_out_of_memory(err);
     if (!status)
         status = assay_value_lineage(g, lineage, err);
     if (!status)
@@ -173,22 +169,21 @@ static int range_exponent(float min, float max)
     return k;
 }
 
-/* Bin i of a range that is 2^grow times narrower. */
-static int coarser_bin(int i, int grow)
+int assay_profile_coarser_bin(int i, int grow)
 {
     int from_zero = i - HALF;
+    grow = grow > 13 ? 13 : grow; /* all bins of a side are in the one beside zero by then */
     return HALF + (from_zero >= 0 ? from_zero >> grow : -1 - ((-1 - from_zero) >> grow));
 }
 
-static void grow_to(assay_profile_entry *e, int exponent)
+void assay_profile_grow(assay_profile_entry *e, int exponent)
 {
     int grow = exponent - e->exponent;
     if (grow <= 0)
         return;
-    grow = grow > 13 ? 13 : grow; /* 13 puts all bins of a side into the one beside zero */
     for (int side = 0; side < 2; side++)
         for (int i = 0; i < HALF; i++) { /* outwards from zero: targets lie behind the sources */
-            int from = side ? HALF + i : HALF - 1 - i, to = coarser_bin(from, grow);
+            int from = side ? HALF + i : HALF - 1 - i, to = assay_profile_coarser_bin(from, grow);
             uint64_t count = e->bin[from];
             e->bin[from] = 0;
             e->bin[to] += count;
@@ -212,7 +207,7 @@ static void count_finite(assay_profile_entry *e, const float *x, size_t n)
     if (e->finite == 0 || hi > e->max)
         e->max = hi;
     e->finite += n;
-    grow_to(e, range_exponent(lo, hi));
+    assay_profile_grow(e, range_exponent(lo, hi));
 
     float scale = ldexpf(1.0f, 12 - e->exponent);
     int32_t bin[CHUNK];
@@ -253,159 +248,6 @@ void assay_profile_observe(assay_profile *p, int value, const float *x, size_t n
     }
 }
 
-/* ---- samples ---- */
-
-assay_status assay_profile_add_range(assay_profile *p, assay_profile_range r, assay_error *err)
-{
-    int at = 0;
-    while (at < p->n_ranges && p->range[at].end <= r.first)
-        at++;
-    if (at < p->n_ranges && p->range[at].first < r.end)
-        return assay_fail(
-            err, ASSAY_ERR_INPUT, "sample %llu is already in the profile: shards overlap",
-            (unsigned long long)(p->range[at].first > r.first ? p->range[at].first : r.first));
-    bool joins_left = at > 0 && p->range[at - 1].end == r.first;
-    bool joins_right = at < p->n_ranges && p->range[at].first == r.end;
-    if (joins_left && joins_right) {
-        p->range[at - 1].end = p->range[at].end;
-        p->n_ranges--;
-        memmove(&p->range[at], &p->range[at + 1], (size_t)(p->n_ranges - at) * sizeof *p->range);
-    } else if (joins_left) {
-        p->range[at - 1].end = r.end;
-    } else if (joins_right) {
-        p->range[at].first = r.first;
-    } else {
-        if (p->n_ranges == p->max_ranges) {
-            int max = p->max_ranges > 0 ? 2 * p->max_ranges : 8;
-            assay_profile_range *grown = realloc(p->range, (size_t)max * sizeof *grown);
-            if (!grown)
-                return out_of_memory(err);
-            p->range = grown;
-            p->max_ranges = max;
-        }
-        memmove(&p->range[at + 1], &p->range[at], (size_t)(p->n_ranges - at) * sizeof *p->range);
-        p->range[at] = r;
-        p->n_ranges++;
-    }
-    return ASSAY_OK;
-}
-
-assay_status assay_profile_add_sample(assay_profile *p, uint64_t sample, assay_error *err)
-{
-    return assay_profile_add_range(p, (assay_profile_range){sample, sample + 1}, err);
-}
-
-uint64_t assay_profile_samples(const assay_profile *p)
-{
-    uint64_t n = 0;
-    for (int i = 0; i < p->n_ranges; i++)
-        n += p->range[i].end - p->range[i].first;
-    return n;
-}
-
-assay_status assay_profile_complete(const assay_profile *p, assay_error *err)
-{
-    if (p->n_ranges == 1 && p->range[0].first == 0)
-        return ASSAY_OK;
-    uint64_t missing = p->n_ranges > 0 && p->range[0].first == 0 ? p->range[0].end : 0;
-    return assay_fail(err, ASSAY_ERR_INPUT,
-                      "profile is not complete: sample %llu is missing (a shard was left out?)",
-                      (unsigned long long)missing);
-}
-
-/* ---- merging ---- */
-
-static assay_status demand_same(const char *what, const char *a, const char *b, assay_error *err)
-{
-    if (strcmp(a, b) == 0)
-        return ASSAY_OK;
-    return assay_fail(err, ASSAY_ERR_INPUT,
-                      "profiles cannot be merged: %s is '%s' in one and '%s' "
-                      "in the other",
-                      what, a, b);
-}
-
-static assay_status demand_mergeable(const assay_profile *a, const assay_profile *b,
-                                     assay_error *err)
-{
-    assay_status status = demand_same("model", a->model, b->model, err);
-    if (!status)
-        status = demand_same("graph", a->graph, b->graph, err);
-    if (!status)
-        status = demand_same("preprocessing", a->preprocessing, b->preprocessing, err);
-    if (!status)
-        status = demand_same("dataset", a->dataset, b->dataset, err);
-    if (status)
-        return status;
-    if (a->n_entries != b->n_entries)
-        return assay_fail(err, ASSAY_ERR_INPUT,
-                          "profiles cannot be merged: %d values in one and %d in the other",
-                          a->n_entries, b->n_entries);
-    for (int i = 0; i < a->n_entries; i++) {
-        const assay_profile_entry *x = &a->entry[i], *y = &b->entry[i];
-        if (strcmp(x->name, y->name) != 0 || x->lineage != y->lineage)
-            return assay_fail(err, ASSAY_ERR_INPUT,
-                              "profiles cannot be merged: value '%s' of one is not in the other",
-                              x->name);
-        if (x->finite > UINT64_MAX - y->finite || x->nan > UINT64_MAX - y->nan ||
-            x->inf > UINT64_MAX - y->inf)
-            return assay_fail(err, ASSAY_ERR_LIMIT,
-                              "profiles cannot be merged: counts of value "
-                              "'%s' exceed 64 bits",
-                              x->name);
-    }
-    return ASSAY_OK;
-}
-
-/* All ranges of both, or an error; the caller frees *out. */
-static assay_status join_ranges(const assay_profile *a, const assay_profile *b, assay_profile *out,
-                                assay_error *err)
-{
-    assay_status status = ASSAY_OK;
-    for (int i = 0; i < a->n_ranges && !status; i++)
-        status = assay_profile_add_range(out, a->range[i], err);
-    for (int i = 0; i < b->n_ranges && !status; i++)
-        status = assay_profile_add_range(out, b->range[i], err);
-    return status;
-}
-
-static void merge_entry(assay_profile_entry *into, const assay_profile_entry *from)
-{
-    if (from->finite > 0) {
-        grow_to(into, from->exponent);
-        int grow = into->exponent - from->exponent;
-        grow = grow > 13 ? 13 : grow;
-        for (int i = 0; i < ASSAY_PROFILE_BINS; i++)
-            into->bin[coarser_bin(i, grow)] += from->bin[i];
-        if (into->finite == 0 || from->min < into->min)
-            into->min = from->min;
-        if (into->finite == 0 || from->max > into->max)
-            into->max = from->max;
-    }
-    into->finite += from->finite;
-    into->nan += from->nan;
-    into->inf += from->inf;
-}
-
-assay_status assay_profile_merge(assay_profile *into, const assay_profile *from, assay_error *err)
-{
-    assay_profile joined = {0};
-    assay_status status = demand_mergeable(into, from, err);
-    if (!status)
-        status = join_ranges(into, from, &joined, err);
-    if (status) {
-        free(joined.range);
-        return status;
-    }
-    free(into->range);
-    into->range = joined.range;
-    into->n_ranges = joined.n_ranges;
-    into->max_ranges = joined.max_ranges;
-    for (int i = 0; i < into->n_entries; i++)
-        merge_entry(&into->entry[i], &from->entry[i]);
-    return ASSAY_OK;
-}
-
 /* ---- queries ---- */
 
 int assay_profile_count(const assay_profile *p)
@@ -434,54 +276,4 @@ void assay_profile_bin_edges(const assay_profile_entry *e, int i, double *lo, do
     double width = ldexp(1.0, e->exponent - 12);
     *lo = (double)(i - HALF) * width;
     *hi = *lo + width;
-}
-
-/* ---- fitness for a graph ---- */
-
-typedef struct name_list {
-    int n;
-    char text[400];
-} name_list;
-
-/* Appends 'name' while there is room. */
-static void list_name(name_list *l, const char *name)
-{
-    size_t used = strlen(l->text), need = strlen(name) + 5;
-    if (l->n++ < 8 && used + need < sizeof l->text) {
-        if (used > 0)
-            strcat(l->text, ", ");
-        strcat(strcat(strcat(l->text, "'"), name), "'");
-    }
-}
-
-assay_status assay_profile_check(const assay_profile *p, const assay_graph *g, assay_error *err)
-{
-    name_list missing = {0}, differing = {0};
-    uint64_t *lineage = calloc((size_t)g->n_values + 1, sizeof *lineage);
-    if (!lineage)
-        return out_of_memory(err);
-    assay_status status = assay_value_lineage(g, lineage, err);
-    for (int v = 0; v < g->n_values && !status; v++) {
-        if (!is_profiled(&g->value[v]))
-            continue;
-        const assay_profile_entry *e = assay_profile_find(p, g->value[v].name);
-        if (!e || e->finite == 0)
-            list_name(&missing, g->value[v].name);
-        else if (e->lineage != lineage[v])
-            list_name(&differing, g->value[v].name);
-    }
-    free(lineage);
-    if (status)
-        return status;
-    if (missing.n > 0)
-        return assay_fail(err, ASSAY_ERR_INPUT,
-                          "profile is of another network: %d value(s) of this one have no finite "
-                          "observation in it: %s",
-                          missing.n, missing.text);
-    if (differing.n > 0)
-        return assay_fail(err, ASSAY_ERR_INPUT,
-                          "profile is of another network: %d value(s) were profiled with other "
-                          "weights: %s",
-                          differing.n, differing.text);
-    return ASSAY_OK;
 }

@@ -1,5 +1,5 @@
-/* The inside of a profile, shared by its state (profile.c) and its file (profile_write.c,
- * profile_read.c). */
+/* The inside of a profile, shared by its state (profile.c, profile_merge.c) and its file
+ * (profile_write.c, profile_read.c). */
 #ifndef ASSAY_OPT_PROFILE_STATE_H
 #define ASSAY_OPT_PROFILE_STATE_H
 
@@ -19,6 +19,12 @@ struct assay_profile {
 assay_status assay_profile_blank(assay_profile **out, assay_error *err);
 /* Gives an entry its name and empty bins. */
 assay_status assay_profile_entry_init(assay_profile_entry *e, const char *name, assay_error *err);
+/* Values that a profile has entries for: floats that are not constants. */
+bool assay_is_profiled(const assay_value *v);
+/* Bin that bin i goes into when the range grows by 2^grow: floor of its position over 2^grow. */
+int assay_profile_coarser_bin(int i, int grow);
+/* Grows the entry's range to [-2^exponent, 2^exponent); does nothing when it is that wide. */
+void assay_profile_grow(assay_profile_entry *e, int exponent);
 /* Adds samples [first, end); ASSAY_ERR_INPUT when some are there already. */
 assay_status assay_profile_add_range(assay_profile *p, assay_profile_range r, assay_error *err);
 

@@ -1,0 +1,216 @@
+/* Samples, merging, and whether a profile fits a network. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/arena.h"
+#include "opt/digest.h"
+#include "opt/profile_state.h"
+
+/* ---- samples ---- */
+
+assay_status assay_profile_add_range(assay_profile *p, assay_profile_range r, assay_error *err)
+{
+    int at = 0;
+    while (at < p->n_ranges && p->range[at].end <= r.first)
+        at++;
+    if (at < p->n_ranges && p->range[at].first < r.end)
+        return assay_fail(
+            err, ASSAY_ERR_INPUT, "sample %llu is already in the profile: shards overlap",
+            (unsigned long long)(p->range[at].first > r.first ? p->range[at].first : r.first));
+    bool joins_left = at > 0 && p->range[at - 1].end == r.first;
+    bool joins_right = at < p->n_ranges && p->range[at].first == r.end;
+    if (joins_left && joins_right) {
+        p->range[at - 1].end = p->range[at].end;
+        p->n_ranges--;
+        memmove(&p->range[at], &p->range[at + 1], (size_t)(p->n_ranges - at) * sizeof *p->range);
+    } else if (joins_left) {
+        p->range[at - 1].end = r.end;
+    } else if (joins_right) {
+        p->range[at].first = r.first;
+    } else {
+        if (p->n_ranges == p->max_ranges) {
+            int max = p->max_ranges > 0 ? 2 * p->max_ranges : 8;
+            assay_profile_range *grown = realloc(p->range, (size_t)max * sizeof *grown);
+            if (!grown)
+                return assay_out_of_memory(err);
+            p->range = grown;
+            p->max_ranges = max;
+        }
+        memmove(&p->range[at + 1], &p->range[at], (size_t)(p->n_ranges - at) * sizeof *p->range);
+        p->range[at] = r;
+        p->n_ranges++;
+    }
+    return ASSAY_OK;
+}
+
+assay_status assay_profile_add_sample(assay_profile *p, uint64_t sample, assay_error *err)
+{
+    return assay_profile_add_range(p, (assay_profile_range){sample, sample + 1}, err);
+}
+
+uint64_t assay_profile_samples(const assay_profile *p)
+{
+    uint64_t n = 0;
+    for (int i = 0; i < p->n_ranges; i++)
+        n += p->range[i].end - p->range[i].first;
+    return n;
+}
+
+assay_status assay_profile_complete(const assay_profile *p, assay_error *err)
+{
+    if (p->n_ranges == 1 && p->range[0].first == 0)
+        return ASSAY_OK;
+    uint64_t missing = p->n_ranges > 0 && p->range[0].first == 0 ? p->range[0].end : 0;
+    return assay_fail(err, ASSAY_ERR_INPUT,
+                      "profile is not complete: sample %llu is missing (a shard was left out?)",
+                      (unsigned long long)missing);
+}
+
+/* ---- merging ---- */
+
+/* Both texts on one line, however many they have. */
+static assay_status demand_same(const char *what, const char *a, const char *b, assay_error *err)
+{
+    char line[2][120];
+    if (strcmp(a, b) == 0)
+        return ASSAY_OK;
+    for (int k = 0; k < 2; k++) {
+        snprintf(line[k], sizeof line[k], "%s", k == 0 ? a : b);
+        for (char *c = line[k]; *c; c++)
+            *c = *c == '\n' ? ' ' : *c;
+    }
+    return assay_fail(err, ASSAY_ERR_INPUT,
+                      "profiles cannot be merged: %s is '%s' in one and '%s' in the other", what,
+                      line[0], line[1]);
+}
+
+static assay_status demand_mergeable(const assay_profile *a, const assay_profile *b,
+                                     assay_error *err)
+{
+    assay_status status = demand_same("model", a->model, b->model, err);
+    if (!status)
+        status = demand_same("graph", a->graph, b->graph, err);
+    if (!status)
+        status = demand_same("preprocessing", a->preprocessing, b->preprocessing, err);
+    if (!status)
+        status = demand_same("dataset", a->dataset, b->dataset, err);
+    if (status)
+        return status;
+    if (a->n_entries != b->n_entries)
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "profiles cannot be merged: %d values in one and %d in the other",
+                          a->n_entries, b->n_entries);
+    for (int i = 0; i < a->n_entries; i++) {
+        const assay_profile_entry *x = &a->entry[i], *y = &b->entry[i];
+        if (strcmp(x->name, y->name) != 0 || x->lineage != y->lineage)
+            return assay_fail(err, ASSAY_ERR_INPUT,
+                              "profiles cannot be merged: value '%s' of one is not in the other",
+                              x->name);
+        if (x->finite > UINT64_MAX - y->finite || x->nan > UINT64_MAX - y->nan ||
+            x->inf > UINT64_MAX - y->inf)
+            return assay_fail(err, ASSAY_ERR_LIMIT,
+                              "profiles cannot be merged: counts of value "
+                              "'%s' exceed 64 bits",
+                              x->name);
+    }
+    return ASSAY_OK;
+}
+
+/* All ranges of both, or an error; the caller frees *out. */
+static assay_status join_ranges(const assay_profile *a, const assay_profile *b, assay_profile *out,
+                                assay_error *err)
+{
+    assay_status status = ASSAY_OK;
+    for (int i = 0; i < a->n_ranges && !status; i++)
+        status = assay_profile_add_range(out, a->range[i], err);
+    for (int i = 0; i < b->n_ranges && !status; i++)
+        status = assay_profile_add_range(out, b->range[i], err);
+    return status;
+}
+
+static void merge_entry(assay_profile_entry *into, const assay_profile_entry *from)
+{
+    if (from->finite > 0) {
+        assay_profile_grow(into, from->exponent);
+        int grow = into->exponent - from->exponent;
+        for (int i = 0; i < ASSAY_PROFILE_BINS; i++)
+            into->bin[assay_profile_coarser_bin(i, grow)] += from->bin[i];
+        if (into->finite == 0 || from->min < into->min)
+            into->min = from->min;
+        if (into->finite == 0 || from->max > into->max)
+            into->max = from->max;
+    }
+    into->finite += from->finite;
+    into->nan += from->nan;
+    into->inf += from->inf;
+}
+
+assay_status assay_profile_merge(assay_profile *into, const assay_profile *from, assay_error *err)
+{
+    assay_profile joined = {0};
+    assay_status status = demand_mergeable(into, from, err);
+    if (!status)
+        status = join_ranges(into, from, &joined, err);
+    if (status) {
+        free(joined.range);
+        return status;
+    }
+    free(into->range);
+    into->range = joined.range;
+    into->n_ranges = joined.n_ranges;
+    into->max_ranges = joined.max_ranges;
+    for (int i = 0; i < into->n_entries; i++)
+        merge_entry(&into->entry[i], &from->entry[i]);
+    return ASSAY_OK;
+}
+
+/* ---- fitness for a graph ---- */
+
+typedef struct name_list {
+    int n;
+    char text[400];
+} name_list;
+
+/* Appends 'name' while there is room. */
+static void list_name(name_list *l, const char *name)
+{
+    size_t used = strlen(l->text), need = strlen(name) + 5;
+    if (l->n++ < 8 && used + need < sizeof l->text) {
+        if (used > 0)
+            strcat(l->text, ", ");
+        strcat(strcat(strcat(l->text, "'"), name), "'");
+    }
+}
+
+assay_status assay_profile_check(const assay_profile *p, const assay_graph *g, assay_error *err)
+{
+    name_list missing = {0}, differing = {0};
+    uint64_t *lineage = calloc((size_t)g->n_values + 1, sizeof *lineage);
+    if (!lineage)
+        return assay_out_of_memory(err);
+    assay_status status = assay_value_lineage(g, lineage, err);
+    for (int v = 0; v < g->n_values && !status; v++) {
+        if (!assay_is_profiled(&g->value[v]))
+            continue;
+        const assay_profile_entry *e = assay_profile_find(p, g->value[v].name);
+        if (!e || e->finite == 0)
+            list_name(&missing, g->value[v].name);
+        else if (e->lineage != lineage[v])
+            list_name(&differing, g->value[v].name);
+    }
+    free(lineage);
+    if (status)
+        return status;
+    if (missing.n > 0)
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "profile is of another network: %d value(s) of this one have no finite "
+                          "observation in it: %s",
+                          missing.n, missing.text);
+    if (differing.n > 0)
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "profile is of another network: %d value(s) were profiled with other "
+                          "weights: %s",
+                          differing.n, differing.text);
+    return ASSAY_OK;
+}
