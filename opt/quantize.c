@@ -1,0 +1,185 @@
+/* The driver: decide, build, ask the target about every integer node, and decide again with what
+ * it refused, until it refuses nothing. Each round turns a node to float or sets an activation
+ * apart, neither of which is undone, so the rounds end. */
+#include "opt/quantize.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "opt/quantize_plan.h"
+#include "schemes/spec.h"
+
+void assay_quantize_report_free(assay_quantize_report *r)
+{
+    for (int i = 0; i < r->n_float; i++) {
+        free(r->float_node[i].node);
+        free(r->float_node[i].op);
+        free(r->float_node[i].reason);
+    }
+    free(r->float_node);
+    *r = (assay_quantize_report){0};
+}
+
+/* ---- what the target and the options allow ---- */
+
+static assay_status choose_types(assay_quantizer *q, assay_error *err)
+{
+    const assay_quantize_options *o = q->options;
+    const assay_scheme_caps *c = &q->caps;
+    bool any_zero_point = c->activation_zero_point && !c->zero_point_middle_only;
+    assay_schema schema = o->has_schema    ? o->schema
+                          : any_zero_point ? ASSAY_SCHEMA_ASYMMETRIC
+                                           : ASSAY_SCHEMA_SYMMETRIC;
+    if (schema != ASSAY_SCHEMA_SYMMETRIC && !any_zero_point)
+        return assay_fail(err, ASSAY_ERR_SCHEME,
+                          "scheme '%s': activations cannot have any zero point, as an asymmetric "
+                          "schema needs; use symmetric",
+                          q->scheme->name);
+    if (o->weights == ASSAY_WEIGHTS_PER_CHANNEL && !c->per_channel)
+        return assay_fail(err, ASSAY_ERR_SCHEME,
+                          "scheme '%s': weights per output channel are asked for, but it has "
+                          "one weight scale a tensor",
+                          q->scheme->name);
+    q->per_channel = c->per_channel && o->weights != ASSAY_WEIGHTS_PER_TENSOR;
+    q->activation = (assay_choice){.elem = assay_int(c->activation_bits, c->activation_signed),
+                                   .schema = schema,
+                                   .power_of_two = c->power_of_two || o->power_of_two};
+    q->weight = (assay_choice){.elem = assay_int(c->weight_bits, c->weight_signed),
+                               .schema = ASSAY_SCHEMA_SYMMETRIC,
+                               .narrow = c->weight_narrow,
+                               .power_of_two = c->power_of_two || o->power_of_two};
+    return ASSAY_OK;
+}
+
+static bool has_activation(const assay_quantizer *q, int i)
+{
+    return q->node[i].out != q->g->node[i].out[0];
+}
+
+/* Sets the activations that were fused into node i apart. */
+static void set_apart(assay_quantizer *q, int i)
+{
+    for (int k = 0; k < q->g->n_nodes; k++)
+        if (q->node[k].state == ASSAY_PLAN_FUSED && q->node[k].fused_into == i)
+            q->node[k].keep_apart = true;
+}
+
+/* Nodes that only index need no arithmetic of the target. */
+static bool needs_target(const assay_node *n)
+{
+    uint32_t traits = assay_op_get(n->op)->traits;
+    return !(traits & ASSAY_T_MOVE) && n->op != ASSAY_OP_ARG_MAX && n->op != ASSAY_OP_ARG_MIN &&
+           n->op != ASSAY_OP_TOPK;
+}
+
+/* Asks the target about every integer node of `built`; *refused counts what it cannot do. */
+static assay_status ask_target(assay_quantizer *q, const assay_graph *built, int *refused,
+                               assay_error *err)
+{
+    *refused = 0;
+    for (int i = 0; i < q->g->n_nodes; i++) {
+        assay_plan_node *p = &q->node[i];
+        assay_type in[ASSAY_SPEC_IN];
+        assay_unit_spec spec;
+        char why[256] = "";
+        if (p->state != ASSAY_PLAN_INTEGER || !needs_target(&q->g->node[i]))
+            continue;
+        assay_unit_spec_fill(built, &built->node[p->built], in, &spec);
+        if (assay_scheme_supports(q->scheme, &spec, why, sizeof why))
+            continue;
+        ++*refused;
+        if (has_activation(q, i)) {
+            set_apart(q, i);
+            continue;
+        }
+        p->state = ASSAY_PLAN_FLOAT;
+        p->reason = assay_arena_string(q->arena, why[0] ? why : "the scheme does not support it");
+        if (!p->reason)
+            return assay_out_of_memory(err);
+    }
+    return ASSAY_OK;
+}
+
+static assay_status quantize(assay_quantizer *q, assay_graph **out, assay_quantize_report *report,
+                             assay_error *err)
+{
+    assay_status status = choose_types(q, err);
+    if (!status)
+        status = assay_profile_check(q->profile, q->g, err);
+    if (!status)
+        status = assay_plan_nodes(q, err);
+    for (int refused = 1; !status && refused > 0;) {
+        assay_graph_free(*out);
+        *out = NULL;
+        if ((status = assay_plan_borders(q, err)) || (status = assay_plan_groups(q, err)) ||
+            (status = assay_plan_build(q, out, report, err)))
+            break;
+        status = ask_target(q, *out, &refused, err);
+    }
+    return status ? status : assay_graph_verify(*out, err);
+}
+
+/* ---- the report ---- */
+
+static assay_status fill_report(const assay_quantizer *q, assay_quantize_report *r,
+                                assay_error *err)
+{
+    r->float_node = calloc((size_t)q->g->n_nodes + 1, sizeof *r->float_node);
+    if (!r->float_node)
+        return assay_out_of_memory(err);
+    for (int i = 0; i < q->g->n_nodes; i++) {
+        r->n_integer += q->node[i].state == ASSAY_PLAN_INTEGER;
+        r->n_fused += q->node[i].state == ASSAY_PLAN_FUSED;
+        if (q->node[i].state != ASSAY_PLAN_FLOAT)
+            continue;
+        assay_float_node *f = &r->float_node[r->n_float++];
+        f->node = strdup(q->g->node[i].name);
+        f->op = strdup(assay_op_get(q->g->node[i].op)->name);
+        f->reason = strdup(q->node[i].reason);
+        if (!f->node || !f->op || !f->reason)
+            return assay_out_of_memory(err);
+    }
+    return ASSAY_OK;
+}
+
+static assay_status allocate(assay_quantizer *q, assay_error *err)
+{
+    q->arena = assay_arena_new();
+    q->uses = assay_rewrite_uses(q->g);
+    if (!q->arena || !q->uses)
+        return assay_out_of_memory(err);
+    q->node = assay_arena_array(q->arena, (size_t)q->g->n_nodes + 1, sizeof *q->node);
+    q->value = assay_arena_array(q->arena, (size_t)q->g->n_values + 1, sizeof *q->value);
+    return q->node && q->value ? ASSAY_OK : assay_out_of_memory(err);
+}
+
+assay_status assay_quantize(const assay_graph *g, const assay_profile *profile,
+                            const assay_scheme *scheme, const assay_quantize_options *options,
+                            assay_graph **out, assay_quantize_report *report, assay_error *err)
+{
+    assay_quantizer q = {.g = g, .profile = profile, .scheme = scheme, .options = options};
+    assay_quantize_report made = {0};
+    *out = NULL;
+    if (report)
+        *report = made;
+    if (g->n_subgraphs > 0)
+        return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
+                          "graph '%.200s' has control flow, which is not quantized", g->name);
+    assay_scheme_get_caps(scheme, &q.caps);
+    assay_status status = allocate(&q, err);
+    if (!status)
+        status = quantize(&q, out, &made, err);
+    if (!status)
+        status = fill_report(&q, &made, err);
+    if (status) {
+        assay_graph_free(*out);
+        *out = NULL;
+    }
+    if (status || !report)
+        assay_quantize_report_free(&made);
+    else
+        *report = made;
+    assay_arena_free(q.arena);
+    free(q.uses);
+    return status;
+}

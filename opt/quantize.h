@@ -1,0 +1,73 @@
+/* The quantizer: a canonical float graph, a profile and a target make an integer graph.
+ *
+ *  - Every value keeps its source name; the integer value takes it. Where a value is needed both
+ *    as codes and as floats, the float twin is NAME:f32. A graph input keeps its name and its
+ *    type; its codes are NAME:q. With integer_io inputs and outputs are codes themselves.
+ *  - Weights are symmetric, per output channel or per tensor; the bias has scale in * weight and
+ *    zero point 0. A weight scale grows where the bias would not fit its type otherwise.
+ *  - Data movement and max pools have one scale and zero point in and out; the values that they
+ *    connect share parameters, so that a rescale is inserted only where a target's fixed output,
+ *    or another width, forbids it (V:as:W is V in the parameters of W, V:i16 is V in 16 bits).
+ *  - relu and clip become bounds of the layer in front when nobody else sees its output, whose
+ *    parameters then come from the profile behind the activation.
+ *  - What the target cannot do stays in float between explicit quantize and dequantize nodes, and
+ *    is reported with the reason. */
+#ifndef ASSAY_OPT_QUANTIZE_H
+#define ASSAY_OPT_QUANTIZE_H
+
+#include "opt/calibrate.h"
+#include "opt/choose.h"
+#include "opt/profile.h"
+#include "schemes/scheme.h"
+
+/* Nodes whose name, op or output name matches `pattern` (as in fnmatch(3)) are computed in `elem`:
+ * an integer kind, or f32 to keep them in float. The first rule that matches decides. */
+typedef struct assay_precision_rule {
+    const char *pattern;
+    assay_elem elem;
+} assay_precision_rule;
+
+typedef enum assay_weight_scales {
+    ASSAY_WEIGHTS_AS_TARGET, /* per channel where the target can */
+    ASSAY_WEIGHTS_PER_TENSOR,
+    ASSAY_WEIGHTS_PER_CHANNEL
+} assay_weight_scales;
+
+/* All zero: what the target does best, min-max calibration, float inputs and outputs. */
+typedef struct assay_quantize_options {
+    bool has_schema;     /* false: asymmetric where the target allows it, else symmetric */
+    assay_schema schema; /* of activations */
+    bool power_of_two;   /* scales are powers of two even where the target does not ask for it */
+    assay_calibration calibration;
+    assay_weight_scales weights;
+    const assay_precision_rule *precision;
+    int n_precision;
+    bool integer_io;
+    /* Whether there is an integer kernel for an op (supplied by interp); NULL: for all. */
+    bool (*has_kernel)(assay_op op);
+} assay_quantize_options;
+
+/* A node that stayed in float. */
+typedef struct assay_float_node {
+    char *node, *op, *reason;
+} assay_float_node;
+
+typedef struct assay_quantize_report {
+    int n_integer; /* nodes computed in integers */
+    int n_fused;   /* activations that went into the layer in front */
+    int n_rescale; /* rescales inserted */
+    int n_convert; /* quantize and dequantize nodes inserted */
+    int n_float;   /* nodes on real values that stayed in float, listed below */
+    assay_float_node *float_node;
+} assay_quantize_report;
+void assay_quantize_report_free(assay_quantize_report *r);
+
+/* Quantizes g, which must be canonical (assay_canonicalize). *out is a new graph; `report` may be
+ * NULL, else free it with assay_quantize_report_free whatever the status.
+ * ASSAY_ERR_INPUT: the profile is of another network, a constant is not finite, a precision rule
+ * matches no node. ASSAY_ERR_SCHEME: the options ask for what the target cannot do. */
+assay_status assay_quantize(const assay_graph *g, const assay_profile *profile,
+                            const assay_scheme *scheme, const assay_quantize_options *options,
+                            assay_graph **out, assay_quantize_report *report, assay_error *err);
+
+#endif

@@ -1,0 +1,209 @@
+/* Which values share parameters, and what the parameters are. */
+#include <math.h>
+#include <stdio.h>
+
+#include "opt/quantize_plan.h"
+
+static int find(const assay_quantizer *q, int v)
+{
+    while (q->value[v].group != v) {
+        q->value[v].group = q->value[q->value[v].group].group; /* path halving */
+        v = q->value[v].group;
+    }
+    return v;
+}
+
+assay_code assay_plan_code(const assay_quantizer *q, int value)
+{
+    return q->value[find(q, value)].code;
+}
+
+static assay_choice activation_choice(const assay_quantizer *q, assay_elem elem)
+{
+    assay_choice c = q->activation;
+    c.elem = elem;
+    return c;
+}
+
+/* Least and greatest real value of the codes. */
+static void representable(const assay_code *c, double *lo, double *hi)
+{
+    *lo = (double)c->scale * (double)(assay_elem_min(c->elem) - c->zero_point);
+    *hi = (double)c->scale * (double)(assay_elem_max(c->elem) - c->zero_point);
+}
+
+static bool same_code(const assay_code *a, const assay_code *b)
+{
+    return assay_elem_equal(a->elem, b->elem) && a->scale == b->scale &&
+           a->zero_point == b->zero_point;
+}
+
+/* The codes of `fixed` hold the range of `v`, to within the half step that rounding gives. */
+static bool holds(const assay_plan_value *fixed, const assay_plan_value *v)
+{
+    double lo, hi, half = 0.5 * (double)fixed->code.scale;
+    representable(&fixed->code, &lo, &hi);
+    return v->min >= lo - half && v->max <= hi + 2 * half;
+}
+
+/* Joins two groups unless a fixed output, or another width, forbids it. */
+static void join(assay_quantizer *q, int a, int b)
+{
+    assay_plan_value *x = &q->value[a = find(q, a)], *y = &q->value[b = find(q, b)];
+    if (a == b || !assay_elem_equal(x->code.elem, y->code.elem))
+        return;
+    if (x->fixed && y->fixed && !same_code(&x->code, &y->code))
+        return;
+    if ((x->fixed && !holds(x, y)) || (y->fixed && !holds(y, x)))
+        return;
+    x->min = fmin(x->min, y->min);
+    x->max = fmax(x->max, y->max);
+    if (y->fixed) {
+        x->fixed = true;
+        x->code = y->code;
+    }
+    y->group = a;
+}
+
+/* ---- ranges ---- */
+
+static assay_status set_range(assay_quantizer *q, int v, assay_elem elem, assay_error *err)
+{
+    assay_plan_value *p = &q->value[v];
+    const assay_value *value = &q->g->value[v];
+    p->code.elem = elem;
+    p->has_code = true;
+    if (value->data)
+        return assay_constant_range(value, &p->min, &p->max, err);
+    const assay_profile_entry *e = assay_profile_find(q->profile, value->name);
+    if (!e || e->finite == 0)
+        return assay_fail(err, ASSAY_ERR_INPUT, "profile has no observation of value '%.200s'",
+                          value->name);
+    assay_calibrate(e, q->options->calibration, ldexp(1, elem.bits), &p->min, &p->max);
+    return ASSAY_OK;
+}
+
+/* Every value that integer nodes write has the node's element kind; one that they only read has
+ * that of the first reader. */
+static assay_status set_ranges(assay_quantizer *q, assay_error *err)
+{
+    assay_status status = ASSAY_OK;
+    for (int i = 0; i < q->g->n_nodes && !status; i++) {
+        const assay_node *n = &q->g->node[i];
+        const assay_plan_node *p = &q->node[i];
+        if (p->state != ASSAY_PLAN_INTEGER)
+            continue;
+        for (int j = 0; j < n->n_in && !status; j++)
+            if (assay_plan_is_data(q, n, j) && !q->value[n->in[j]].has_code)
+                status = set_range(q, n->in[j], p->elem, err);
+        for (int j = 0; j < n->n_out && !status; j++) {
+            int v = j == 0 ? p->out : n->out[j];
+            if (q->g->value[v].type.elem.kind == ASSAY_KIND_F32)
+                status = set_range(q, v, p->elem, err);
+        }
+    }
+    return status;
+}
+
+static void set_fixed_outputs(assay_quantizer *q)
+{
+    for (int i = 0; i < q->g->n_nodes; i++) {
+        const assay_node *n = &q->g->node[i];
+        assay_plan_value *v = &q->value[q->node[i].out];
+        if (q->node[i].state == ASSAY_PLAN_INTEGER && v->has_code)
+            v->fixed = assay_scheme_fixed_output(q->scheme, assay_op_get(n->op)->name, v->code.elem,
+                                                 &v->code.scale, &v->code.zero_point);
+    }
+}
+
+/* A value that pads are filled with must be a code too. */
+static void widen_for_pad(assay_quantizer *q, const assay_node *n)
+{
+    if (n->op != ASSAY_OP_PAD || n->attr.pad.mode != ASSAY_PAD_CONSTANT ||
+        !isfinite(n->attr.pad.value))
+        return;
+    assay_plan_value *v = &q->value[n->out[0]];
+    v->min = fmin(v->min, (double)n->attr.pad.value);
+    v->max = fmax(v->max, (double)n->attr.pad.value);
+}
+
+/* Values that a node must give the same parameters: its real inputs and outputs. Constants of
+ * data movement are part of the range; those of min and max may saturate without harm. */
+static assay_status join_node(assay_quantizer *q, int i, assay_error *err)
+{
+    const assay_node *n = &q->g->node[i];
+    bool moves = assay_op_get(n->op)->traits & ASSAY_T_MOVE;
+    int out = q->node[i].out;
+    widen_for_pad(q, n);
+    for (int j = 0; j < n->n_in; j++) {
+        int v = n->in[j];
+        if (v < 0 || q->g->value[v].type.elem.kind != ASSAY_KIND_F32)
+            continue;
+        if (assay_is_constant(q->g, v)) {
+            double min, max;
+            assay_plan_value *root = &q->value[find(q, out)];
+            assay_status status = assay_constant_range(&q->g->value[v], &min, &max, err);
+            if (status)
+                return status;
+            root->min = moves ? fmin(root->min, min) : root->min;
+            root->max = moves ? fmax(root->max, max) : root->max;
+        } else {
+            join(q, out, v);
+        }
+    }
+    for (int j = 1; j < n->n_out; j++)
+        if (q->value[n->out[j]].has_code)
+            join(q, out, n->out[j]);
+    return ASSAY_OK;
+}
+
+assay_status assay_plan_groups(assay_quantizer *q, assay_error *err)
+{
+    for (int v = 0; v < q->g->n_values; v++) {
+        q->value[v].group = v;
+        q->value[v].has_code = q->value[v].fixed = false;
+    }
+    assay_status status = set_ranges(q, err);
+    if (!status)
+        set_fixed_outputs(q);
+    for (int i = 0; i < q->g->n_nodes && !status; i++)
+        if (q->node[i].state == ASSAY_PLAN_INTEGER && assay_plan_keeps_params(q, &q->g->node[i]) &&
+            q->value[q->node[i].out].has_code)
+            status = join_node(q, i, err);
+    for (int v = 0; v < q->g->n_values && !status; v++) {
+        assay_plan_value *p = &q->value[v];
+        if (p->group != v || !p->has_code || p->fixed)
+            continue;
+        assay_choice c = activation_choice(q, p->code.elem);
+        status = assay_choose_qparams(&c, p->min, p->max, &p->code.scale, &p->code.zero_point, err);
+    }
+    return status;
+}
+
+assay_status assay_plan_input_code(const assay_quantizer *q, int i, int slot, assay_code *code,
+                                   assay_error *err)
+{
+    const assay_node *n = &q->g->node[i];
+    const assay_plan_node *p = &q->node[i];
+    int v = n->in[slot];
+    if (assay_plan_keeps_params(q, n) && q->value[p->out].has_code) {
+        *code = assay_plan_code(q, p->out);
+        return ASSAY_OK;
+    }
+    if (!assay_is_constant(q->g, v)) {
+        *code = assay_plan_code(q, v);
+        if (assay_elem_equal(code->elem, p->elem))
+            return ASSAY_OK;
+        const assay_plan_value *root = &q->value[find(q, v)];
+        assay_choice c = activation_choice(q, p->elem);
+        code->elem = p->elem;
+        return assay_choose_qparams(&c, root->min, root->max, &code->scale, &code->zero_point, err);
+    }
+    double min, max;
+    assay_choice c = activation_choice(q, p->elem);
+    assay_status status = assay_constant_range(&q->g->value[v], &min, &max, err);
+    code->elem = p->elem;
+    if (!status)
+        status = assay_choose_qparams(&c, min, max, &code->scale, &code->zero_point, err);
+    return status;
+}

@@ -1,0 +1,266 @@
+/* Which nodes are computed in integers, and which activations are fused. */
+#include <fnmatch.h>
+#include <math.h>
+#include <string.h>
+
+#include "opt/quantize_plan.h"
+
+static bool is_real(const assay_value *v)
+{
+    return v->type.elem.kind == ASSAY_KIND_F32;
+}
+
+bool assay_plan_is_data(const assay_quantizer *q, const assay_node *n, int slot)
+{
+    int v = n->in[slot];
+    return v >= 0 && is_real(&q->g->value[v]) && !assay_is_constant(q->g, v);
+}
+
+bool assay_plan_keeps_params(const assay_quantizer *q, const assay_node *n)
+{
+    const assay_op_info *info = assay_op_get(n->op);
+    if (info->traits & (ASSAY_T_MOVE | ASSAY_T_SELECTS))
+        return true;
+    return n->op == ASSAY_OP_RESIZE || n->op == ASSAY_OP_TOPK ||
+           assay_scheme_same_params(q->scheme, info->name);
+}
+
+/* Works on real values at all? */
+static bool touches_reals(const assay_graph *g, const assay_node *n)
+{
+    for (int i = 0; i < n->n_in; i++)
+        if (n->in[i] >= 0 && is_real(&g->value[n->in[i]]))
+            return true;
+    for (int i = 0; i < n->n_out; i++)
+        if (is_real(&g->value[n->out[i]]))
+            return true;
+    return false;
+}
+
+static bool has_variable(const assay_graph *g, const assay_node *n)
+{
+    for (int i = 0; i < n->n_in; i++)
+        if (n->in[i] >= 0 && g->value[n->in[i]].is_variable)
+            return true;
+    for (int i = 0; i < n->n_out; i++)
+        if (g->value[n->out[i]].is_variable)
+            return true;
+    return false;
+}
+
+/* Why the node cannot be an integer node whatever the target, or NULL. */
+static const char *obstacle(const assay_quantizer *q, const assay_node *n)
+{
+    const assay_op_info *info = assay_op_get(n->op);
+    const assay_graph *g = q->g;
+    if (q->options->has_kernel && !q->options->has_kernel(n->op))
+        return "there is no integer kernel for this op";
+    if (n->op == ASSAY_OP_CAST)
+        return "a cast takes the real value, not the code";
+    if (info->traits & ASSAY_T_STATE || has_variable(g, n))
+        return "values kept between runs are not quantized";
+    if (info->traits & ASSAY_T_WEIGHTED) {
+        if (!assay_is_f32_constant(g, n->in[1]))
+            return "its weights are not constant";
+        if (n->n_in > 2 && n->in[2] >= 0 && !assay_is_f32_constant(g, n->in[2]))
+            return "its bias is not constant";
+    }
+    for (int i = 0; i < n->n_in; i++)
+        if (assay_plan_is_data(q, n, i))
+            return NULL;
+    return "it has no input that is a real value and not constant";
+}
+
+static bool matches(const assay_graph *g, const assay_node *n, const char *pattern)
+{
+    return fnmatch(pattern, n->name, 0) == 0 ||
+           fnmatch(pattern, assay_op_get(n->op)->name, 0) == 0 ||
+           fnmatch(pattern, assay_node_out(g, n, 0)->name, 0) == 0;
+}
+
+/* The element kind that the options ask for; the default is the target's. */
+static assay_elem wanted_elem(const assay_quantizer *q, const assay_node *n)
+{
+    for (int i = 0; i < q->options->n_precision; i++)
+        if (matches(q->g, n, q->options->precision[i].pattern))
+            return q->options->precision[i].elem;
+    return q->activation.elem;
+}
+
+static assay_status check_rules(const assay_quantizer *q, assay_error *err)
+{
+    for (int i = 0; i < q->options->n_precision; i++) {
+        const assay_precision_rule *r = &q->options->precision[i];
+        bool used = false;
+        if (r->elem.kind != ASSAY_KIND_F32 &&
+            (r->elem.kind != ASSAY_KIND_INT || r->elem.bits < 2 || r->elem.bits > 16))
+            return assay_fail(err, ASSAY_ERR_INPUT,
+                              "precision of '%.200s': expected f32 or an integer of 2 to 16 bits",
+                              r->pattern);
+        for (int j = 0; j < q->g->n_nodes && !used; j++)
+            used = matches(q->g, &q->g->node[j], r->pattern);
+        if (!used)
+            return assay_fail(err, ASSAY_ERR_INPUT,
+                              "precision of '%.200s': no node, op or output has such a name",
+                              r->pattern);
+    }
+    return ASSAY_OK;
+}
+
+assay_status assay_plan_nodes(assay_quantizer *q, assay_error *err)
+{
+    assay_status status = check_rules(q, err);
+    if (status)
+        return status;
+    for (int i = 0; i < q->g->n_nodes; i++) {
+        const assay_node *n = &q->g->node[i];
+        assay_plan_node *p = &q->node[i];
+        if (!touches_reals(q->g, n) || assay_node_is_quantized(q->g, n))
+            continue; /* PLAIN */
+        p->elem = wanted_elem(q, n);
+        p->state = ASSAY_PLAN_FLOAT;
+        p->reason = p->elem.kind == ASSAY_KIND_F32 ? "kept in float on request" : obstacle(q, n);
+        if (!p->reason)
+            p->state = ASSAY_PLAN_INTEGER;
+    }
+    return ASSAY_OK;
+}
+
+/* ---- borders ---- */
+
+static bool activation_bounds(const assay_node *n, float *lo, float *hi)
+{
+    if (n->op == ASSAY_OP_RELU) {
+        *lo = 0;
+        *hi = INFINITY;
+    } else if (n->op == ASSAY_OP_CLIP && n->attr.clip.lo <= n->attr.clip.hi) {
+        *lo = n->attr.clip.lo;
+        *hi = n->attr.clip.hi;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static bool only_moves(const assay_node *n)
+{
+    uint32_t traits = assay_op_get(n->op)->traits;
+    return (traits & ASSAY_T_MOVE) || ((traits & ASSAY_T_SELECTS) && !(traits & ASSAY_T_BINARY));
+}
+
+/* One sweep forwards and one backwards: an integer node that only moves data is anchored when an
+ * anchored node makes its input or wants its output. Returns whether something changed. */
+static bool sweep(const assay_quantizer *q, bool *anchored, bool *made, bool *wanted)
+{
+    bool changed = false;
+    for (int k = 0; k < 2 * q->g->n_nodes; k++) {
+        int i = k < q->g->n_nodes ? k : 2 * q->g->n_nodes - 1 - k;
+        const assay_node *n = &q->g->node[i];
+        if (q->node[i].state != ASSAY_PLAN_INTEGER)
+            continue;
+        bool now = anchored[i];
+        for (int j = 0; j < n->n_in; j++)
+            now |= assay_plan_is_data(q, n, j) && made[n->in[j]];
+        for (int j = 0; j < n->n_out; j++)
+            now |= wanted[n->out[j]];
+        if (!now)
+            continue;
+        changed |= !anchored[i];
+        anchored[i] = true;
+        for (int j = 0; j < n->n_in; j++)
+            if (assay_plan_is_data(q, n, j))
+                wanted[n->in[j]] = true;
+        for (int j = 0; j < n->n_out; j++)
+            made[n->out[j]] = true;
+    }
+    return changed;
+}
+
+/* Turns into float nodes: activations of what is computed in float, and nodes that only move data
+ * between float nodes. */
+static assay_status draw_borders(assay_quantizer *q, assay_error *err)
+{
+    size_t n_values = (size_t)q->g->n_values;
+    bool *anchored = assay_arena_alloc(q->arena, (size_t)q->g->n_nodes);
+    bool *made = assay_arena_alloc(q->arena, n_values);
+    bool *wanted = assay_arena_alloc(q->arena, n_values);
+    float lo, hi;
+    if (!anchored || !made || !wanted)
+        return assay_out_of_memory(err);
+    for (int i = 0; i < q->g->n_nodes; i++) {
+        const assay_node *n = &q->g->node[i];
+        if (q->node[i].state != ASSAY_PLAN_INTEGER)
+            continue;
+        int producer = q->g->value[n->in[0] < 0 ? n->out[0] : n->in[0]].producer;
+        anchored[i] = !only_moves(n);
+        if (activation_bounds(n, &lo, &hi) && producer >= 0 &&
+            q->node[producer].state == ASSAY_PLAN_FLOAT) {
+            q->node[i].state = ASSAY_PLAN_FLOAT;
+            q->node[i].reason = "its input is computed in float";
+        }
+    }
+    while (sweep(q, anchored, made, wanted))
+        ;
+    for (int i = 0; i < q->g->n_nodes; i++)
+        if (q->node[i].state == ASSAY_PLAN_INTEGER && !anchored[i]) {
+            q->node[i].state = ASSAY_PLAN_FLOAT;
+            q->node[i].reason = "it only moves data between float nodes";
+        }
+    return ASSAY_OK;
+}
+
+/* ---- fusion ---- */
+
+static bool can_take_activation(const assay_quantizer *q, int producer)
+{
+    if (producer < 0 || q->node[producer].state != ASSAY_PLAN_INTEGER)
+        return false;
+    uint32_t traits = assay_op_get(q->g->node[producer].op)->traits;
+    return (traits & ASSAY_T_ABSORB_OUT) && !(traits & (ASSAY_T_UNARY | ASSAY_T_CONVERT)) &&
+           q->g->node[producer].n_out == 1;
+}
+
+/* As if nothing had been fused. */
+static void unfuse(assay_quantizer *q)
+{
+    for (int v = 0; v < q->g->n_values; v++)
+        q->value[v].producer = q->g->value[v].producer;
+    for (int i = 0; i < q->g->n_nodes; i++) {
+        assay_plan_node *p = &q->node[i];
+        p->state = p->state == ASSAY_PLAN_FUSED ? ASSAY_PLAN_INTEGER : p->state;
+        p->out = q->g->node[i].out[0];
+        p->act_lo = q->g->node[i].act_lo;
+        p->act_hi = q->g->node[i].act_hi;
+    }
+}
+
+static void fuse(assay_quantizer *q)
+{
+    for (int i = 0; i < q->g->n_nodes; i++) {
+        const assay_node *n = &q->g->node[i];
+        float lo, hi;
+        if (q->node[i].state != ASSAY_PLAN_INTEGER || q->node[i].keep_apart ||
+            !activation_bounds(n, &lo, &hi) || q->uses[n->in[0]] != 1)
+            continue;
+        int producer = q->value[n->in[0]].producer;
+        if (!can_take_activation(q, producer) ||
+            !assay_elem_equal(q->node[producer].elem, q->node[i].elem))
+            continue;
+        assay_plan_node *p = &q->node[producer];
+        p->act_lo = fminf(fmaxf(p->act_lo, lo), hi); /* clamp after clamp */
+        p->act_hi = fminf(fmaxf(p->act_hi, lo), hi);
+        p->out = n->out[0];
+        q->value[p->out].producer = producer;
+        q->node[i].state = ASSAY_PLAN_FUSED;
+        q->node[i].fused_into = producer;
+    }
+}
+
+assay_status assay_plan_borders(assay_quantizer *q, assay_error *err)
+{
+    unfuse(q);
+    assay_status status = draw_borders(q, err);
+    if (!status)
+        fuse(q);
+    return status;
+}

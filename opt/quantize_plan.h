@@ -1,0 +1,106 @@
+/* The inside of the quantizer: what is decided before the integer graph is built.
+ *
+ *   quantize.c           the driver: decide, build, ask the target, decide again; the report
+ *   quantize_plan.c      which nodes are integer, which activations are fused
+ *   quantize_group.c     which values share parameters, and the parameters
+ *   quantize_constant.c  weights, biases and other constants as codes
+ *   quantize_build.c     the integer graph */
+#ifndef ASSAY_OPT_QUANTIZE_PLAN_H
+#define ASSAY_OPT_QUANTIZE_PLAN_H
+
+#include "graph/arena.h"
+#include "opt/quantize.h"
+#include "opt/rewrite.h"
+
+/* Per-tensor parameters and the type that they are for. */
+typedef struct assay_code {
+    assay_elem elem;
+    float scale;
+    int32_t zero_point;
+} assay_code;
+
+enum assay_plan_state {
+    ASSAY_PLAN_PLAIN,   /* works on indices, booleans or codes: copied as it is */
+    ASSAY_PLAN_FLOAT,   /* works on real values, stays in float */
+    ASSAY_PLAN_INTEGER, /* becomes an integer node */
+    ASSAY_PLAN_FUSED    /* an activation that went into the node `fused_into` */
+};
+
+typedef struct assay_plan_node {
+    enum assay_plan_state state;
+    const char *reason; /* FLOAT: why */
+    assay_elem elem;    /* of its output codes */
+    bool keep_apart;    /* an activation that must not be fused */
+    int fused_into;
+    int out;              /* value that output 0 becomes: its own, or the fused activation's */
+    float act_lo, act_hi; /* of the fused activations */
+    int built;            /* index in the integer graph, or -1 */
+} assay_plan_node;
+
+typedef struct assay_plan_value {
+    int group;     /* union-find parent */
+    int producer;  /* producing node after fusion, or -1 */
+    bool has_code; /* group roots: elem and range are known */
+    bool fixed;    /* group roots: the parameters are the target's own */
+    double min, max;
+    assay_code code;
+} assay_plan_value;
+
+typedef struct assay_quantizer {
+    const assay_graph *g;
+    const assay_profile *profile;
+    const assay_scheme *scheme;
+    const assay_quantize_options *options;
+    assay_scheme_caps caps;
+    assay_choice activation, weight; /* elem, schema, narrow, power_of_two */
+    bool per_channel;
+    assay_plan_node *node;
+    assay_plan_value *value;
+    int *uses;
+    assay_arena *arena; /* texts of reasons */
+} assay_quantizer;
+
+/* ---- quantize_plan.c ---- */
+/* First state of every node: what the options and the kernels allow. */
+assay_status assay_plan_nodes(assay_quantizer *q, assay_error *err);
+/* Given the nodes that cannot be integer: draws the borders of the float parts where they cost
+ * least, and fuses activations into the integer nodes in front. May be called again after more
+ * nodes have become float or an activation is kept apart. */
+assay_status assay_plan_borders(assay_quantizer *q, assay_error *err);
+/* Whether the op's outputs hold elements of its inputs: parameters are the same on both sides. */
+bool assay_plan_keeps_params(const assay_quantizer *q, const assay_node *n);
+/* Input `slot` of the node is a real value that is not a constant. */
+bool assay_plan_is_data(const assay_quantizer *q, const assay_node *n, int slot);
+
+/* ---- quantize_group.c ---- */
+/* Parameters of every value that an integer node reads or writes. */
+assay_status assay_plan_groups(assay_quantizer *q, assay_error *err);
+assay_code assay_plan_code(const assay_quantizer *q, int value);
+/* What input `slot` of integer node i must be given: the value's own parameters, or others. */
+assay_status assay_plan_input_code(const assay_quantizer *q, int i, int slot, assay_code *code,
+                                   assay_error *err);
+
+/* ---- quantize_constant.c: types and codes in the arena of graph `to` ---- */
+/* Weights of node n (symmetric, per output channel or per tensor), given its input's scale and its
+ * bias. */
+assay_status assay_quantize_weights(const assay_quantizer *q, assay_graph *to, const assay_node *n,
+                                    float in_scale, assay_type *type, const void **data,
+                                    assay_error *err);
+/* Bias at scale in * weight. */
+assay_status assay_quantize_bias(const assay_quantizer *q, assay_graph *to, const assay_node *n,
+                                 float in_scale, const assay_type *weights, assay_type *type,
+                                 const void **data, assay_error *err);
+/* Any other constant, in the given parameters. */
+assay_status assay_quantize_constant(assay_graph *to, const assay_value *v, const assay_code *code,
+                                     assay_type *type, const void **data, assay_error *err);
+/* Range of a float constant; ASSAY_ERR_INPUT when an element is not finite. */
+assay_status assay_constant_range(const assay_value *v, double *min, double *max, assay_error *err);
+/* Type of a value in per-tensor codes; its parameters lie in the arena. */
+assay_status assay_coded_type(assay_arena *arena, const assay_type *source, const assay_code *code,
+                              assay_type *type, assay_error *err);
+
+/* ---- quantize_build.c ---- */
+assay_status assay_plan_build(assay_quantizer *q, assay_graph **out, assay_quantize_report *report,
+                              assay_error *err);
+
+#endif
