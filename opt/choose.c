@@ -54,7 +54,7 @@ assay_status assay_choose_qparams(const assay_choice *c, double min, double max,
     else
         s = fmax(-min / (double)(zp - lo), max / (double)(hi - zp));
     s = s > 0.0 ? bounded(s) : 1.0;
-    if (c->power_of_two)
+    if (c->power_of_two || c->schema == ASSAY_SCHEMA_POWER_OF_TWO)
         s = next_power_of_two(s);
     *scale = (float)s;
     if (whole) {
@@ -71,22 +71,13 @@ int64_t assay_quantize_real(double x, double scale, int64_t zero_point, int64_t 
     return q <= (double)lo ? lo : q >= (double)hi ? hi : (int64_t)q;
 }
 
-bool assay_schema_find(const char *name, assay_schema *schema, bool *power_of_two)
+bool assay_schema_find(const char *name, assay_schema *schema)
 {
-    static const struct {
-        const char *name;
-        assay_schema schema;
-        bool power_of_two;
-    } known[] = {
-        {"asymmetric", ASSAY_SCHEMA_ASYMMETRIC, false},
-        {"symmetric", ASSAY_SCHEMA_SYMMETRIC, false},
-        {"symmetric-unsigned", ASSAY_SCHEMA_SYMMETRIC_UNSIGNED, false},
-        {"power-of-two", ASSAY_SCHEMA_SYMMETRIC, true},
-    };
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(name, known[i].name) == 0) {
-            *schema = known[i].schema;
-            *power_of_two = known[i].power_of_two;
+    static const char *const known[] = {"asymmetric", "symmetric", "symmetric-unsigned",
+                                        "power-of-two"};
+    for (int i = 0; i < 4; i++)
+        if (strcmp(name, known[i]) == 0) {
+            *schema = (assay_schema)i;
             return true;
         }
     return false;

@@ -7,10 +7,11 @@
 #include "graph/type.h"
 
 typedef enum assay_schema {
-    ASSAY_SCHEMA_ASYMMETRIC,        /* [min, max] over all codes */
-    ASSAY_SCHEMA_SYMMETRIC,         /* zero point 0, or the middle code of an unsigned type */
-    ASSAY_SCHEMA_SYMMETRIC_UNSIGNED /* symmetric, but a range without negative values takes all
+    ASSAY_SCHEMA_ASYMMETRIC,         /* [min, max] over all codes */
+    ASSAY_SCHEMA_SYMMETRIC,          /* zero point 0, or the middle code of an unsigned type */
+    ASSAY_SCHEMA_SYMMETRIC_UNSIGNED, /* symmetric, but a range without negative values takes all
                                        codes: zero point = least code ("symmetric with uint8") */
+    ASSAY_SCHEMA_POWER_OF_TWO        /* symmetric, and the scale is a power of two */
 } assay_schema;
 
 typedef struct assay_choice {
@@ -37,8 +38,7 @@ assay_status assay_choose_qparams(const assay_choice *c, double min, double max,
 /* round half away from zero(x / scale) + zero_point, clamped to [lo, hi]. */
 int64_t assay_quantize_real(double x, double scale, int64_t zero_point, int64_t lo, int64_t hi);
 
-/* "asymmetric", "symmetric", "symmetric-unsigned", and "power-of-two", which is symmetric with
- * power_of_two set. False when there is no such name. */
-bool assay_schema_find(const char *name, assay_schema *schema, bool *power_of_two);
+/* "asymmetric", "symmetric", "symmetric-unsigned", "power-of-two"; false for any other name. */
+bool assay_schema_find(const char *name, assay_schema *schema);
 
 #endif

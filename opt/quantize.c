@@ -30,7 +30,9 @@ static assay_status choose_types(assay_quantizer *q, assay_error *err)
     assay_schema schema = o->has_schema    ? o->schema
                           : any_zero_point ? ASSAY_SCHEMA_ASYMMETRIC
                                            : ASSAY_SCHEMA_SYMMETRIC;
-    if (schema != ASSAY_SCHEMA_SYMMETRIC && !any_zero_point)
+    bool power_of_two = c->power_of_two || o->power_of_two || schema == ASSAY_SCHEMA_POWER_OF_TWO;
+    if ((schema == ASSAY_SCHEMA_ASYMMETRIC || schema == ASSAY_SCHEMA_SYMMETRIC_UNSIGNED) &&
+        !any_zero_point)
         return assay_fail(err, ASSAY_ERR_SCHEME,
                           "scheme '%s': activations cannot have any zero point, as an asymmetric "
                           "schema needs; use symmetric",
@@ -43,11 +45,11 @@ static assay_status choose_types(assay_quantizer *q, assay_error *err)
     q->per_channel = c->per_channel && o->weights != ASSAY_WEIGHTS_PER_TENSOR;
     q->activation = (assay_choice){.elem = assay_int(c->activation_bits, c->activation_signed),
                                    .schema = schema,
-                                   .power_of_two = c->power_of_two || o->power_of_two};
+                                   .power_of_two = power_of_two};
     q->weight = (assay_choice){.elem = assay_int(c->weight_bits, c->weight_signed),
                                .schema = ASSAY_SCHEMA_SYMMETRIC,
                                .narrow = c->weight_narrow,
-                               .power_of_two = c->power_of_two || o->power_of_two};
+                               .power_of_two = power_of_two};
     return ASSAY_OK;
 }
 
