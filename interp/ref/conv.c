@@ -19,7 +19,7 @@ typedef struct conv_scratch {
     int64_t *bias;    /* O */
     int32_t *image;   /* one image: centred, in the order of memory */
     int32_t *field;   /* depth: what the window sees of one group, in reduction order */
-    int64_t *tap;     /* kernel cells: the cell of x under each, or -1 */
+    int64_t *tap;     /* kernel cells: what of the image lies under each, or -1 */
     int64_t *acc;     /* O */
     int32_t *y;       /* O */
 } conv_scratch;
@@ -61,14 +61,15 @@ static void gather(const assay_slide *w, bool nhwc, const conv_scratch *s, int64
                    int64_t channels)
 {
     int64_t c_step = nhwc ? 1 : w->kernel_cells, k_step = nhwc ? channels : 1;
-    for (int64_t k = 0; k < w->kernel_cells; k++) {
-        int32_t *to = s->field + k * k_step;
+    const int32_t *image = s->image + first * w->in.channel_step;
+    int32_t *to = s->field;
+    for (int64_t k = 0; k < w->kernel_cells; k++, to += k_step) {
         if (s->tap[k] < 0) {
             for (int64_t c = 0; c < channels; c++)
                 to[c * c_step] = 0;
             continue;
         }
-        const int32_t *from = s->image + s->tap[k] * w->in.cell_step + first * w->in.channel_step;
+        const int32_t *from = image + s->tap[k];
         for (int64_t c = 0; c < channels; c++)
             to[c * c_step] = from[c * w->in.channel_step];
     }
@@ -105,14 +106,15 @@ assay_status assay_ref_conv(assay_call *call, assay_error *err)
                 assay_slide_taps_transposed(&w, p, s.tap);
             else
                 assay_slide_taps(&w, p, s.tap);
-            for (int64_t o = 0; o < w.out.channels; o++) {
-                bool trapped = false;
-                if (o % outputs == 0)
-                    gather(&w, nhwc, &s, o / outputs * channels, channels);
-                s.acc[o] = call->vt->accumulate(call->unit, s.field, s.filters + o * depth,
-                                                (size_t)depth, s.bias[o], zx,
-                                                assay_zero_point(weights->type, o), &trapped);
-                assay_note_trap(call, trapped, first + o * w.out.channel_step);
+            for (int64_t o = 0, c = 0; o < w.out.channels; c += channels) {
+                gather(&w, nhwc, &s, c, channels);
+                for (int64_t end = o + outputs; o < end; o++) {
+                    bool trapped = false;
+                    s.acc[o] = call->vt->accumulate(call->unit, s.field, s.filters + o * depth,
+                                                    (size_t)depth, s.bias[o], zx,
+                                                    assay_zero_point(weights->type, o), &trapped);
+                    assay_note_trap(call, trapped, first + o * w.out.channel_step);
+                }
             }
             assay_finish_sums(call, first, w.out.channel_step, (size_t)w.out.channels, 0, s.acc,
                               s.y);

@@ -59,7 +59,7 @@ assay_status assay_ref_max_pool(assay_call *call, assay_error *err)
             for (int64_t k = 0; k < w.kernel_cells; k++) {
                 if (s.tap[k] < 0)
                     continue;
-                const int32_t *x = s.image + s.tap[k] * w.in.cell_step;
+                const int32_t *x = s.image + s.tap[k];
                 for (size_t c = 0; c < channels; c++, x += w.in.channel_step)
                     if (s.best[c] < *x)
                         s.best[c] = *x;
@@ -94,7 +94,7 @@ assay_status assay_ref_avg_pool(assay_call *call, assay_error *err)
             for (int64_t k = 0; k < w.kernel_cells; k++) {
                 if (s.tap[k] < 0)
                     continue;
-                const int32_t *x = s.image + s.tap[k] * w.in.cell_step;
+                const int32_t *x = s.image + s.tap[k];
                 for (int64_t c = 0; c < w.in.channels; c++)
                     s.sum[c] += x[c * w.in.channel_step];
             }

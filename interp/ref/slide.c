@@ -91,7 +91,8 @@ int64_t assay_slide_taps(const assay_slide *w, int64_t cell, int64_t *tap)
             for (int64_t k2 = 0; k2 < w->kernel[2]; k2++) {
                 int64_t i2 = origin[2] + k2 * w->dilation[2];
                 bool in2 = in1 && i2 >= 0 && i2 < w->in.extent[2];
-                *tap++ = in2 ? (i0 * w->in.extent[1] + i1) * w->in.extent[2] + i2 : -1;
+                int64_t in_cell = (i0 * w->in.extent[1] + i1) * w->in.extent[2] + i2;
+                *tap++ = in2 ? in_cell * w->in.cell_step : -1;
                 inside += in2;
             }
         }
@@ -113,7 +114,7 @@ int64_t assay_slide_taps_transposed(const assay_slide *w, int64_t cell, int64_t 
             valid = valid && from >= 0 && from % w->stride[i] == 0 && at < w->in.extent[i];
             in_cell = in_cell * w->in.extent[i] + at;
         }
-        tap[c] = valid ? in_cell : -1;
+        tap[c] = valid ? in_cell * w->in.cell_step : -1;
         inside += valid;
     }
     return inside;

@@ -34,8 +34,9 @@ assay_slide assay_slide_pool(const assay_graph *g, const assay_node *n);
 /* One window that covers the image: global pooling. */
 assay_slide assay_slide_global(const assay_graph *g, const assay_node *n);
 
-/* For output cell `cell`, writes for every kernel cell the input cell under it, or -1 where it lies
- * in the padding. Returns how many are inside.  in = out * stride - pad_begin + k * dilation. */
+/* For output cell `cell`, writes for every kernel cell the place of the input cell under it
+ * (element of channel 0 in its image), or -1 where that lies in the padding. Returns how many are
+ * inside. in = out * stride - pad_begin + k * dilation. */
 int64_t assay_slide_taps(const assay_slide *w, int64_t cell, int64_t *tap);
 
 /* The same for a transposed convolution, where  out = in * stride - pad_begin + k * dilation:
