@@ -3,8 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#define LEAST_SCALE    0x1p-60
-#define GREATEST_SCALE 0x1p100
+#define LEAST_SCALE   0x1p-60
+#define GREATEST_REAL 0x1p60
+#define TIE           1e-9 /* a zero point this close below a half is a tie */
 
 void assay_choice_codes(const assay_choice *c, int64_t *lo, int64_t *hi)
 {
@@ -13,17 +14,6 @@ void assay_choice_codes(const assay_choice *c, int64_t *lo, int64_t *hi)
         e.bits = 30;
     *lo = assay_elem_min(e) + (c->narrow && e.is_signed ? 1 : 0);
     *hi = assay_elem_max(e);
-}
-
-/* The middle code: 0 of a signed type, 2^(bits-1) of an unsigned one. */
-static int64_t middle(assay_elem e)
-{
-    return e.is_signed ? 0 : (assay_elem_max(e) + 1) / 2;
-}
-
-static double bounded(double s)
-{
-    return s < LEAST_SCALE ? LEAST_SCALE : s > GREATEST_SCALE ? GREATEST_SCALE : s;
 }
 
 static double next_power_of_two(double s)
@@ -42,23 +32,23 @@ assay_status assay_choose_qparams(const assay_choice *c, double min, double max,
                           "range [%g, %g] cannot be quantized: expected finite min <= max", min,
                           max);
     assay_choice_codes(c, &lo, &hi);
-    min = fmin(min, 0.0);
-    max = fmax(max, 0.0);
+    min = fmax(fmin(min, 0.0), -GREATEST_REAL);
+    max = fmin(fmax(max, 0.0), GREATEST_REAL);
 
     bool whole = c->schema == ASSAY_SCHEMA_ASYMMETRIC ||
                  (c->schema == ASSAY_SCHEMA_SYMMETRIC_UNSIGNED && min == 0.0);
-    int64_t zp = middle(c->elem);
+    int64_t zp = c->elem.is_signed ? 0 : (hi + 1) / 2; /* the middle code */
     double s;
     if (whole)
         s = (max - min) / (double)(hi - lo);
     else
         s = fmax(-min / (double)(zp - lo), max / (double)(hi - zp));
-    s = s > 0.0 ? bounded(s) : 1.0;
+    s = s > 0.0 ? fmax(s, LEAST_SCALE) : 1.0;
     if (c->power_of_two || c->schema == ASSAY_SCHEMA_POWER_OF_TWO)
         s = next_power_of_two(s);
     *scale = (float)s;
     if (whole) {
-        double z = floor((double)lo - min / (double)*scale + 0.5);
+        double z = floor((double)lo - min / s + 0.5 + TIE);
         zp = z < (double)lo ? lo : z > (double)hi ? hi : (int64_t)z;
     }
     *zero_point = (int32_t)zp;

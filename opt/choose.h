@@ -29,8 +29,8 @@ void assay_choice_codes(const assay_choice *c, int64_t *lo, int64_t *hi);
  * clamped, after the range is widened to take in 0; symmetric schemas use the least scale that
  * holds both ends. Rounding half up treats signed and unsigned types alike ([-3, 3] has zero
  * point 0 as i8 and 128 as u8), and no range is small enough to lose its zero point. An empty
- * range [0, 0] gets scale 1. Scales lie in [2^-60, 2^100], so that the product of two of them
- * is a normal float.
+ * range [0, 0] gets scale 1. Ranges are clipped to [-2^60, 2^60] and scales are at least 2^-60, so
+ * that the product of two scales is a normal float.
  * ASSAY_ERR_INPUT when min > max or either is not a number; infinities are refused too. */
 assay_status assay_choose_qparams(const assay_choice *c, double min, double max, float *scale,
                                   int32_t *zero_point, assay_error *err);
