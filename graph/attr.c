@@ -75,15 +75,22 @@ static const void *at_const(const assay_attr_field *f, const assay_attrs *a)
     return (const char *)a + f->offset;
 }
 
+void assay_attr_default(const assay_attr_field *f, assay_attrs *a)
+{
+    if (f->kind == 'L')
+        *(assay_list *)at(f, a) = (assay_list){0};
+    else if (f->kind == 'G')
+        *(assay_float_list *)at(f, a) = (assay_float_list){0};
+    else
+        assay_attr_parse(f, f->value, a, NULL);
+}
+
 void assay_attrs_defaults(assay_attrs_id id, assay_attrs *a)
 {
     const assay_attrs_info *info = &infos[id];
     memset(a, 0, sizeof *a);
-    for (int i = 0; i < info->n_fields; ++i) {
-        const assay_attr_field *f = &info->field[i];
-        if (f->kind != 'L' && f->kind != 'G') /* lists default to empty */
-            assay_attr_parse(f, f->value, a, NULL);
-    }
+    for (int i = 0; i < info->n_fields; ++i)
+        assay_attr_default(&info->field[i], a);
 }
 
 void assay_attrs_copy(assay_attrs_id id, assay_attrs *to, const assay_attrs *from)

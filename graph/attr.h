@@ -118,6 +118,8 @@ typedef struct assay_attrs_info {
 const assay_attrs_info *assay_attrs_get(assay_attrs_id id);
 const assay_attr_field *assay_attr_find(assay_attrs_id id, const char *name); /* or NULL */
 
+/* Sets one field to its default. */
+void assay_attr_default(const assay_attr_field *f, assay_attrs *a);
 /* Sets every field to its default; the rest of the union is zeroed. */
 void assay_attrs_defaults(assay_attrs_id id, assay_attrs *a);
 /* Copies the fields of one struct (n entries of a list, not what lies behind them). */

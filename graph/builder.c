@@ -28,10 +28,28 @@ static assay_status grow(assay_graph *g, void *array, int n, size_t size, assay_
     return ASSAY_OK;
 }
 
+/* Names stand in one-line messages and in the text form: no control characters. */
+static assay_status check_name(const char *what, const char *name, assay_error *err)
+{
+    for (const unsigned char *p = (const unsigned char *)name; *p; ++p)
+        if (*p < 0x20 || *p == 0x7f)
+            return assay_fail(err, ASSAY_ERR_INPUT,
+                              "%s '%.*s...': the name holds the control character 0x%02x", what,
+                              (int)(p - (const unsigned char *)name < 200
+                                        ? p - (const unsigned char *)name
+                                        : 200),
+                              name, *p);
+    return ASSAY_OK;
+}
+
 assay_status assay_graph_new(const char *name, assay_graph **out, assay_error *err)
 {
-    assay_graph *g = calloc(1, sizeof *g);
+    assay_graph *g;
+    assay_status s = check_name("graph", name ? name : "", err);
     *out = NULL;
+    if (s)
+        return s;
+    g = calloc(1, sizeof *g);
     if (!g)
         return assay_out_of_memory(err);
     g->arena = assay_arena_new();
@@ -92,6 +110,8 @@ assay_status assay_graph_add_value(assay_graph *g, const char *name, const assay
 
     if (!name || !*name)
         return assay_fail(err, ASSAY_ERR_INPUT, "graph '%s': a value has an empty name", g->name);
+    if ((s = check_name("value", name, err)))
+        return s;
     if (assay_graph_find_value(g, name) >= 0)
         return assay_fail(err, ASSAY_ERR_INPUT, "value '%.200s': the name is used twice", name);
     snprintf(what, sizeof what, "value '%.120s'", name);
@@ -216,6 +236,8 @@ assay_status assay_graph_add_node(assay_graph *g, assay_op op, const char *name,
         return s;
     if (!name || !*name)
         name = g->value[out[0]].name;
+    if ((s = check_name("node", name, err)))
+        return s;
     if ((s = claim_outputs(g, name, out, n_out, err)))
         return s;
     s = append_node(g, info, &n, name, in, out, attr, err);

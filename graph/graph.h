@@ -50,7 +50,8 @@ typedef struct assay_graph {
     int n_name_slots;
 } assay_graph;
 
-/* ---- builder (graph/builder.c). All copy what they are given into the graph. ---- */
+/* ---- builder (graph/builder.c). All copy what they are given into the graph. Names hold no
+ * control characters, so that messages and the text form keep to their lines. ---- */
 
 assay_status assay_graph_new(const char *name, assay_graph **out, assay_error *err);
 void assay_graph_free(assay_graph *g);

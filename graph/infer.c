@@ -107,6 +107,13 @@ assay_status assay_infer_broadcast(const assay_inference *c, const assay_type *a
     return ASSAY_OK;
 }
 
+assay_status assay_infer_size(const assay_inference *c, const assay_type *t)
+{
+    char what[260];
+    snprintf(what, sizeof what, "node '%.200s' (%s)", c->n->name, assay_op_get(c->n->op)->name);
+    return assay_shape_check(t, what, c->err);
+}
+
 void assay_infer_shape(assay_type *out, const assay_type *from)
 {
     out->rank = from->rank;
@@ -196,6 +203,6 @@ assay_status assay_infer(const assay_graph *g, const assay_node *n, assay_type *
         out[i].elem = c.x->elem;
     s = rules[n->op](&c);
     for (int i = 0; !s && i < n->n_out; ++i)
-        s = assay_shape_check(&out[i], what, err);
+        s = assay_infer_size(&c, &out[i]);
     return s ? s : carry_params(&c);
 }

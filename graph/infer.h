@@ -41,6 +41,8 @@ assay_status assay_infer_vector(const assay_inference *c, int i, const char *wha
 /* Numpy broadcasting of two shapes into out (rank and dimensions only; out may be a or b). */
 assay_status assay_infer_broadcast(const assay_inference *c, const assay_type *a,
                                    const assay_type *b, assay_type *out);
+/* assay_shape_check, naming the node; the caller of the rule does this for its results. */
+assay_status assay_infer_size(const assay_inference *c, const assay_type *t);
 /* Copies rank and dimensions. */
 void assay_infer_shape(assay_type *out, const assay_type *from);
 

@@ -25,7 +25,7 @@ assay_status assay_shape_reshape(const assay_inference *c)
     char from[128], to[128];
     assay_status s = take_shape(c, &c->n->attr.shape.shape, c->out);
     if (!s)
-        s = assay_shape_check(c->out, c->n->name, c->err);
+        s = assay_infer_size(c, c->out);
     if (!s && assay_shape_count(c->out) != assay_shape_count(c->x))
         s = assay_infer_fail(c, "cannot reshape %s to %s",
                              assay_shape_print(c->x, from, sizeof from),
@@ -53,11 +53,12 @@ assay_status assay_shape_transpose(const assay_inference *c)
     return ASSAY_OK;
 }
 
+/* Joins codes as they are: all inputs are of one kind and share their parameters. */
 assay_status assay_shape_concat(const assay_inference *c)
 {
     int64_t axis = c->n->attr.axis.axis;
     assay_status s;
-    if ((s = assay_infer_axis(c, axis)) || (s = assay_infer_alike(c, 0, c->n->n_in - 1)))
+    if ((s = assay_infer_axis(c, axis)))
         return s;
     assay_infer_shape(c->out, c->x);
     for (int i = 1; i < c->n->n_in; ++i) {
@@ -73,6 +74,8 @@ assay_status assay_shape_concat(const assay_inference *c)
                                     i, assay_shape_print(t, st, sizeof st),
                                     assay_shape_print(c->x, sx, sizeof sx), (long long)axis);
         }
+        if (!assay_elem_equal(t->elem, c->x->elem) || !assay_qparams_equal(&t->q, &c->x->q))
+            return assay_infer_fail(c, "kind or parameters of input %d differ from the first's", i);
         if (__builtin_add_overflow(c->out->dim[axis], t->dim[axis], &c->out->dim[axis]))
             return assay_infer_fail(c, "the output's extent overflows");
     }

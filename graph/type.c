@@ -47,6 +47,37 @@ bool assay_elem_equal(assay_elem a, assay_elem b)
     return a.kind == b.kind && a.bits == b.bits && a.is_signed == b.is_signed;
 }
 
+int64_t assay_elem_get(assay_elem e, const void *data, size_t i)
+{
+    switch (assay_elem_size(e)) {
+    case 1:
+        return e.is_signed ? ((const int8_t *)data)[i] : ((const uint8_t *)data)[i];
+    case 2:
+        return e.is_signed ? ((const int16_t *)data)[i] : ((const uint16_t *)data)[i];
+    case 4:
+        return e.is_signed ? ((const int32_t *)data)[i] : (int64_t)((const uint32_t *)data)[i];
+    default:
+        return ((const int64_t *)data)[i];
+    }
+}
+
+void assay_elem_set(assay_elem e, void *data, size_t i, int64_t v)
+{
+    switch (assay_elem_size(e)) {
+    case 1:
+        ((uint8_t *)data)[i] = (uint8_t)v;
+        break;
+    case 2:
+        ((uint16_t *)data)[i] = (uint16_t)v;
+        break;
+    case 4:
+        ((uint32_t *)data)[i] = (uint32_t)v;
+        break;
+    default:
+        ((int64_t *)data)[i] = v;
+    }
+}
+
 const char *assay_elem_print(assay_elem e, char buf[8])
 {
     switch (e.kind) {

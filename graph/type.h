@@ -23,6 +23,10 @@ int64_t assay_elem_max(assay_elem e);
 bool assay_elem_valid(assay_elem e);
 bool assay_elem_equal(assay_elem a, assay_elem b);
 
+/* Element i of an array of integers or bools in their containers. */
+int64_t assay_elem_get(assay_elem e, const void *data, size_t i);
+void assay_elem_set(assay_elem e, void *data, size_t i, int64_t v);
+
 /* "i8", "u4", "i32", "i64", "f32", "bool"; buf holds at least 8 bytes. Returns buf. */
 const char *assay_elem_print(assay_elem e, char buf[8]);
 assay_status assay_elem_parse(const char *text, assay_elem *e, assay_error *err);
