@@ -60,7 +60,8 @@ assay_status assay_scheme_read(const char *file, const char *text, size_t length
 /* Text of a preset, or NULL. */
 const char *assay_preset_text(const char *name, size_t *length);
 /* Whole file into memory (at most 1 MiB), for scheme files. *text is the caller's. */
-assay_status assay_read_text(const char *path, char **text, size_t *length, assay_error *err);
+assay_status assay_scheme_read_file(const char *path, char **text, size_t *length,
+                                    assay_error *err);
 
 /* The record in force for an op and node; wide: codes of more than 8 bits. */
 void assay_effective_record(const assay_scheme_data *d, const char *op, const char *node, bool wide,

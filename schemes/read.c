@@ -389,7 +389,7 @@ static assay_status read_parent(const context *c, const assay_tree *t, int depth
                           c->file, t->line, t->column, t->text, g.best);
     }
     char *own;
-    assay_status s = assay_read_text(t->text, &own, &length, c->err);
+    assay_status s = assay_scheme_read_file(t->text, &own, &length, c->err);
     if (s == ASSAY_OK) {
         s = assay_scheme_read(t->text, own, length, c->data, depth + 1, c->err);
         free(own);
@@ -399,8 +399,8 @@ static assay_status read_parent(const context *c, const assay_tree *t, int depth
 
 static assay_status read_key(const context *c, const assay_tree *t)
 {
-    static const char *const keys[] = {"scheme", "description", "extends", "contract",
-                                       "float_ops", "wide", "ops", "nodes"};
+    static const char *const keys[] = {"scheme",    "description", "extends", "contract",
+                                       "float_ops", "wide",        "ops",     "nodes"};
     if (strcmp(t->key, "scheme") == 0)
         return set_text(c, t, &c->data->name);
     if (strcmp(t->key, "description") == 0)

@@ -44,8 +44,8 @@ static const char *const round_texts[] = {"half-up", "half-away", "half-even", "
 #define FIELD(section, name, kind, of, min, max, value, doc)                                       \
     {#section, #name, doc, KIND_##kind(of), min, max, offsetof(assay_record, section.name)},
 #define STEPS(section, name, value, doc)                                                           \
-    {#section,          #name, doc, ASSAY_FIELD_STEPS, round_texts, 0, 0,                           \
-     offsetof(assay_record, section.name)},
+    {#section,    #name, doc, ASSAY_FIELD_STEPS,                                                   \
+     round_texts, 0,     0,   offsetof(assay_record, section.name)},
 static const assay_field fields[] = {
 #include "schemes/record.def"
 };
@@ -57,10 +57,22 @@ static const assay_field fields[] = {
 #define N_FIELDS (sizeof fields / sizeof *fields)
 
 /* Defaults as texts; enumerators are spelled by identifier in record.def, hence by number here. */
-#define DEFAULT_INT(x)   {.number = x, .text = NULL}
-#define DEFAULT_BOOL(x)  {.number = x, .text = NULL}
-#define DEFAULT_ENUM(x)  {.number = ASSAY_##x, .text = NULL}
-#define DEFAULT_ROUND(x) {.number = 0, .text = x}
+#define DEFAULT_INT(x)                                                                             \
+    {                                                                                              \
+        .number = x, .text = NULL                                                                  \
+    }
+#define DEFAULT_BOOL(x)                                                                            \
+    {                                                                                              \
+        .number = x, .text = NULL                                                                  \
+    }
+#define DEFAULT_ENUM(x)                                                                            \
+    {                                                                                              \
+        .number = ASSAY_##x, .text = NULL                                                          \
+    }
+#define DEFAULT_ROUND(x)                                                                           \
+    {                                                                                              \
+        .number = 0, .text = x                                                                     \
+    }
 #define SECTION(name, doc)
 #define SECTION_END(name)
 #define FIELD(section, name, kind, of, min, max, value, doc) DEFAULT_##kind(value),

@@ -24,7 +24,9 @@ typedef struct assay_steps {
 #define SECTION_END(name)
 #define FIELD(section, name, kind, of, min, max, value, doc)
 #define STEPS(section, name, value, doc)
-#define ENUM(name)      enum assay_##name {
+#define ENUM(name)                                                                                 \
+    enum assay_##name                                                                              \
+    {
 #define VALUE(ID, text) ASSAY_##ID,
 #define ENUM_END(name)                                                                             \
     }                                                                                              \

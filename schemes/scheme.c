@@ -12,7 +12,7 @@
 
 #define MAX_FILE (1u << 20)
 
-assay_status assay_read_text(const char *path, char **text, size_t *length, assay_error *err)
+assay_status assay_scheme_read_file(const char *path, char **text, size_t *length, assay_error *err)
 {
     FILE *f = fopen(path, "rb");
     if (f == NULL)
@@ -57,7 +57,8 @@ assay_status assay_scheme_parse(const char *file, const char *text, size_t lengt
         free(s);
         return status;
     }
-    *s = (assay_scheme){.vt = &assay_family_vtable, .name = d->name, .text = canonical, .record = d};
+    *s =
+        (assay_scheme){.vt = &assay_family_vtable, .name = d->name, .text = canonical, .record = d};
     set_digest(s);
     *out = s;
     return ASSAY_OK;
@@ -81,7 +82,8 @@ static bool ends_with(const char *s, const char *end)
     return n >= m && strcmp(s + n - m, end) == 0;
 }
 
-/* A shared object exports assay_scheme_plugin(); its vtable is checked before anything is called. */
+/* A shared object exports assay_scheme_plugin(); its vtable is checked before anything is called.
+ */
 static assay_status open_plugin(const char *path, assay_scheme **out, assay_error *err)
 {
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -95,8 +97,8 @@ static assay_status open_plugin(const char *path, assay_scheme **out, assay_erro
         status = assay_fail(err, ASSAY_ERR_SCHEME,
                             "%s: no vtable; expected a function assay_scheme_plugin", path);
     else if (vt->abi != ASSAY_SCHEME_ABI)
-        status = assay_fail(err, ASSAY_ERR_SCHEME, "%s: plugin ABI %u; this library speaks %u", path,
-                            vt->abi, ASSAY_SCHEME_ABI);
+        status = assay_fail(err, ASSAY_ERR_SCHEME, "%s: plugin ABI %u; this library speaks %u",
+                            path, vt->abi, ASSAY_SCHEME_ABI);
     else if (vt->size != sizeof *vt)
         status = assay_fail(err, ASSAY_ERR_SCHEME, "%s: vtable of %u bytes; expected %zu", path,
                             vt->size, sizeof *vt);
@@ -129,7 +131,7 @@ assay_status assay_scheme_open(const char *name, assay_scheme **out, assay_error
         return open_plugin(name, out, err);
     if (strchr(name, '/') != NULL || ends_with(name, ".yaml") || ends_with(name, ".yml")) {
         char *text;
-        assay_status s = assay_read_text(name, &text, &length, err);
+        assay_status s = assay_scheme_read_file(name, &text, &length, err);
         if (s == ASSAY_OK) {
             s = assay_scheme_parse(name, text, length, out, err);
             free(text);

@@ -168,9 +168,8 @@ static assay_status read_document(reader *r, assay_tree **out)
             s = assay_fail(r->err, ASSAY_ERR_INPUT, "%s: empty; expected a map", r->file);
         else if (s == ASSAY_OK && type == YAML_DOCUMENT_START_EVENT && *out != NULL)
             s = fail_at(r, &e.start_mark, "a second document; one file holds one");
-        else if (s == ASSAY_OK &&
-                 (type == YAML_SCALAR_EVENT || type == YAML_MAPPING_START_EVENT ||
-                  type == YAML_SEQUENCE_START_EVENT || type == YAML_ALIAS_EVENT))
+        else if (s == ASSAY_OK && (type == YAML_SCALAR_EVENT || type == YAML_MAPPING_START_EVENT ||
+                                   type == YAML_SEQUENCE_START_EVENT || type == YAML_ALIAS_EVENT))
             s = build(r, &e, 0, out);
         yaml_event_delete(&e);
         if (s != ASSAY_OK || type == YAML_STREAM_END_EVENT)

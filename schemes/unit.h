@@ -43,14 +43,14 @@ struct assay_unit {
     int64_t in_zero[2]; /* zero points of the operands */
     bool in_signed;     /* the first operand's type */
     int64_t depth;
-    bool subtract;      /* add: second operand negated */
+    bool subtract; /* add: second operand negated */
     /* 256- or 65,536-entry table by code - table_min, or 513 entries to interpolate */
     const int64_t *table;
     int64_t table_min;
     /* Small constants of one op class; the files in apply/ say what each is. */
     int64_t k[12];
-    const int64_t *list[2]; /* quantize, dequantize: zero points by channel */
-    int64_t window_side; /* pool: side of a square window */
+    const int64_t *list[2];        /* quantize, dequantize: zero points by channel */
+    int64_t window_side;           /* pool: side of a square window */
     const assay_rescale *by_count; /* pool: a rescale for each divisor 1..depth */
     size_t n_by_count;
 

@@ -53,7 +53,8 @@ void assay_apply_add_separate(const assay_unit *u, const int32_t *a, const int32
 }
 
 /* Power-of-two scales (Vitis-AI DPU): each operand goes to the coarser scale with k[2] guard bits,
- * its own shift k[0] or k[1] rounded by align_round; the sum is shifted by k[3] (negative: left). */
+ * its own shift k[0] or k[1] rounded by align_round; the sum is shifted by k[3] (negative: left).
+ */
 void assay_apply_add_align(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
                            int32_t *out)
 {
@@ -95,6 +96,7 @@ void assay_apply_add_fixed_scale(const assay_unit *u, const int32_t *a, const in
         int64_t add = assay_f32_to_int(y, mode, INT32_MIN, INT32_MAX, 0);
         sum = assay_wrap(u->subtract ? sum - add : sum + add, 32);
         uint32_t f = assay_f32_mul(assay_f32_from_i64(sum), (uint32_t)u->k[2]);
-        out[i] = (int32_t)assay_f32_to_int(assay_f32_add(f, zero), mode, o->lo, o->hi, o->zero_point);
+        out[i] =
+            (int32_t)assay_f32_to_int(assay_f32_add(f, zero), mode, o->lo, o->hi, o->zero_point);
     }
 }

@@ -45,7 +45,8 @@ void assay_apply_add_float_real(const assay_unit *u, const int32_t *a, const int
     }
 }
 
-/* Each operand times its own ratio: (s1/s_out)*(a - z1) + (s2/s_out)*(b - z2). k[0], k[1]: ratios. */
+/* Each operand times its own ratio: (s1/s_out)*(a - z1) + (s2/s_out)*(b - z2). k[0], k[1]: ratios.
+ */
 void assay_apply_add_float_ratio(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
                                  int32_t *out)
 {

@@ -38,7 +38,7 @@ void assay_apply_dequantize(const assay_unit *u, const int32_t *q, size_t n, siz
         if (u->rec.convert.dequantize == ASSAY_PRECISION_F32)
             bits[i] = assay_f32_mul(assay_f32_from_i64(v), scale);
         else
-            bits[i] = assay_f32_from_f64(
-                assay_f64_mul(assay_f64_from_i64(v), assay_f64_from_f32(scale)));
+            bits[i] =
+                assay_f32_from_f64(assay_f64_mul(assay_f64_from_i64(v), assay_f64_from_f32(scale)));
     }
 }

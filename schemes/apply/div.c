@@ -32,7 +32,8 @@ void assay_apply_div_reciprocal(const assay_unit *u, const int32_t *a, const int
     }
 }
 
-/* Glow interpreter: (s1 * x) / (s2 * s_out * y) + zero point, rounded once. k[0] s1, k[1] s2*s_out. */
+/* Glow interpreter: (s1 * x) / (s2 * s_out * y) + zero point, rounded once. k[0] s1, k[1] s2*s_out.
+ */
 void assay_apply_div_float(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
                            int32_t *out)
 {

@@ -215,8 +215,7 @@ bool assay_rescale_accepts(const assay_rescale *r, int64_t x, size_t channel)
     int64_t v = x - r->in_zero;
     if (k->input_bits > 0 && v != assay_saturate(v, (unsigned)k->input_bits))
         return false;
-    if (k->input_shift_range && r->shift[c] < 63 &&
-        v != assay_saturate(v, (unsigned)r->shift[c]))
+    if (k->input_shift_range && r->shift[c] < 63 && v != assay_saturate(v, (unsigned)r->shift[c]))
         return false;
     if (k->result_overflow != ASSAY_NARROW_REFUSE || k->result_bits == 0 || is_float(r))
         return true;

@@ -66,8 +66,7 @@ static void row_f64(const assay_rescale *r, const int64_t *acc, size_t n, size_t
     for (size_t i = 0; i < n; i++) {
         size_t c = r->n > 1 ? channel + i : 0;
         if (k->zero_point == ASSAY_STAGE_INSIDE) {
-            uint64_t f =
-                assay_f64_add(product64(r, acc[i], c), assay_f64_from_i64(r->zero_point));
+            uint64_t f = assay_f64_add(product64(r, acc[i], c), assay_f64_from_i64(r->zero_point));
             out[i] = (int32_t)assay_f64_to_int(f, mode, r->lo, r->hi, 0);
         } else {
             out[i] = assay_rescale_finish(r, assay_rescale_value_float(r, acc[i], c));

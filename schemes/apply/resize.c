@@ -11,8 +11,8 @@ void assay_apply_blend(const assay_unit *u, const int32_t *c, const int32_t *fy,
     enum assay_rounding mode = (enum assay_rounding)u->rec.resize.round;
     for (size_t i = 0; i < n; i++, c += 4) {
         int64_t y = fy[i], x = fx[i];
-        int64_t sum = (1024 - y) * ((1024 - x) * c[0] + x * c[1]) +
-                      y * ((1024 - x) * c[2] + x * c[3]);
+        int64_t sum =
+            (1024 - y) * ((1024 - x) * c[0] + x * c[1]) + y * ((1024 - x) * c[2] + x * c[3]);
         int64_t v = assay_round_shift(sum, 20, mode);
         out[i] = u->k[0] ? (int32_t)assay_clamp(v, o->lo, o->hi)
                          : assay_rescale_one(o, v - u->in_zero[0], 0);

@@ -40,8 +40,8 @@ void assay_apply_softmax_integer_table(const assay_unit *u, const int32_t *x, si
         sum += u->table[max - x[i]];
     for (size_t i = 0; i < n; i++) {
         int64_t t = u->table[max - x[i]] * 256 + sum / 2;
-        out[i] = (int32_t)assay_clamp(assay_round_div(t, sum, ASSAY_ROUND_TRUNC) + o->lo, o->lo,
-                                      o->hi);
+        out[i] =
+            (int32_t)assay_clamp(assay_round_div(t, sum, ASSAY_ROUND_TRUNC) + o->lo, o->lo, o->hi);
     }
 }
 
@@ -56,8 +56,8 @@ void assay_apply_softmax_float_sum(const assay_unit *u, const int32_t *x, size_t
         sum = assay_f32_add(sum, (uint32_t)u->table[max - x[i]]);
     for (size_t i = 0; i < n; i++) {
         uint32_t f = assay_f32_mul((uint32_t)u->table[max - x[i]], (uint32_t)u->k[0]);
-        int64_t v = assay_f32_to_int(assay_f32_div(f, sum), ASSAY_ROUND_HALF_EVEN, INT32_MIN,
-                                     INT32_MAX, 0);
+        int64_t v =
+            assay_f32_to_int(assay_f32_div(f, sum), ASSAY_ROUND_HALF_EVEN, INT32_MIN, INT32_MAX, 0);
         out[i] = (int32_t)assay_clamp(v + o->zero_point, o->lo, o->hi);
     }
 }
@@ -73,7 +73,7 @@ void assay_apply_softmax_q31(const assay_unit *u, const int32_t *x, size_t n, in
         sum += u->table[max - x[i]];
     for (size_t i = 0; i < n; i++) {
         int64_t t = assay_round_shift(u->table[max - x[i]] * u->k[0], 16, ASSAY_ROUND_HALF_AWAY);
-        out[i] = (int32_t)assay_clamp(assay_round_div(t, sum, ASSAY_ROUND_HALF_AWAY) + o->zero_point,
-                                      o->lo, o->hi);
+        out[i] = (int32_t)assay_clamp(
+            assay_round_div(t, sum, ASSAY_ROUND_HALF_AWAY) + o->zero_point, o->lo, o->hi);
     }
 }

@@ -66,9 +66,8 @@ static assay_status separate(const assay_derive *d, float s1, float s2, float s_
     assay_derive_intermediate(&u->scale[ASSAY_SECOND]);
     u->binary = assay_apply_add_separate;
     assay_status s = assay_derive_ratio(d, &u->scale[ASSAY_FIRST], s1, &one, 1, s_out, "_1");
-    return s != ASSAY_OK
-               ? s
-               : assay_derive_ratio(d, &u->scale[ASSAY_SECOND], s2, &one, 1, s_out, "_2");
+    return s != ASSAY_OK ? s
+                         : assay_derive_ratio(d, &u->scale[ASSAY_SECOND], s2, &one, 1, s_out, "_2");
 }
 
 /* floor(log2 s) of a power of two; false for other scales. */

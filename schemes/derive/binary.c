@@ -1,6 +1,7 @@
 /* mul, min, max, prelu, div, squared difference and comparisons. */
 #include <math.h>
 
+#include "graph/type.h"
 #include "schemes/derive/derive.h"
 
 static assay_status minmax(const assay_derive *d)
@@ -32,7 +33,8 @@ static assay_status minmax(const assay_derive *d)
 static assay_status squared_difference(const assay_derive *d)
 {
     assay_unit *u = d->u;
-    double s1 = (double)assay_scale_of(&d->spec->in[0]), s2 = (double)assay_scale_of(&d->spec->in[1]);
+    double s1 = (double)assay_scale_of(&d->spec->in[0]),
+           s2 = (double)assay_scale_of(&d->spec->in[1]);
     double s_out = (double)assay_scale_of(d->spec->out), twice = 2 * (s1 > s2 ? s1 : s2);
     int bits = d->spec->in[0].elem.bits > 8 ? 0 : u->rec.binary.squared_difference_bits;
     assay_derive_intermediate(&u->scale[ASSAY_FIRST]);
@@ -45,8 +47,8 @@ static assay_status squared_difference(const assay_derive *d)
     if (s == ASSAY_OK)
         s = assay_derive_one(d, &u->scale[ASSAY_SECOND], s2 / twice, "_2");
     if (s == ASSAY_OK)
-        s = assay_derive_one(d, &u->scale[ASSAY_OUT],
-                             twice * twice / (ldexp(1, 2 * bits) * s_out), "");
+        s = assay_derive_one(d, &u->scale[ASSAY_OUT], twice * twice / (ldexp(1, 2 * bits) * s_out),
+                             "");
     return s;
 }
 
@@ -69,7 +71,7 @@ static assay_status prelu(const assay_derive *d)
 }
 
 /* A float32 scale as an integer of 24 bits times 2^*exponent. */
-static int64_t significand(float s, int *exponent)
+static int64_t integer_of(float s, int *exponent)
 {
     float f = frexpf(s, exponent);
     *exponent -= 24;
@@ -82,8 +84,8 @@ static assay_status compare(const assay_derive *d)
     float s1 = assay_scale_of(&d->spec->in[0]), s2 = assay_scale_of(&d->spec->in[1]);
     int e1, e2;
     u->binary = assay_apply_compare;
-    u->k[0] = significand(s1, &e1);
-    u->k[1] = significand(s2, &e2);
+    u->k[0] = integer_of(s1, &e1);
+    u->k[1] = integer_of(s2, &e2);
     u->k[2] = e1 - e2;
     if (u->rec.binary.compare == ASSAY_COMPARE_EXACT)
         return ASSAY_OK;

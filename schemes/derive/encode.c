@@ -85,8 +85,8 @@ static bool encode_multiplier(const assay_rule_rescale *k, double real, assay_en
 {
     int exponent, bits = k->multiplier_bits;
     int64_t exact = (int64_t)ldexp(frexp(real, &exponent), 53);
-    e->multiplier = assay_round_shift(exact, (unsigned)(53 - bits),
-                                      (enum assay_rounding)k->multiplier_round);
+    e->multiplier =
+        assay_round_shift(exact, (unsigned)(53 - bits), (enum assay_rounding)k->multiplier_round);
     e->shift = bits - exponent;
     e->pre = 0;
     if (e->multiplier == INT64_C(1) << bits && k->multiplier_renormalise) {

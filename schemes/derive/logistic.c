@@ -108,8 +108,9 @@ assay_status assay_derive_logistic(const assay_derive *d)
         return s;
     if (!assay_scheme_fixed_output(d->scheme, d->spec->op, out->elem, &scale, &zero) ||
         scale != assay_scale_of(out) || zero != assay_zero_of(out))
-        return assay_derive_fail(d, "the output must have scale %.9g and zero point %d; found %.9g "
-                                    "and %d",
+        return assay_derive_fail(d,
+                                 "the output must have scale %.9g and zero point %d; found %.9g "
+                                 "and %d",
                                  (double)scale, zero, (double)assay_scale_of(out),
                                  assay_zero_of(out));
     if (u->rec.rescale.encoding != ASSAY_ENCODE_MULTIPLIER)
@@ -171,8 +172,7 @@ assay_status assay_derive_hard_swish(const assay_derive *d)
     if (s != ASSAY_OK)
         return s;
     if (!encode16(d, hires / assay_scale_of(d->spec->out), &u->k[4], &u->k[5]) ||
-        !encode16(d, hires / (3.0f / 32768.0f), &u->k[6], &u->k[7]) || u->k[5] > 0 ||
-        u->k[7] > 16)
+        !encode16(d, hires / (3.0f / 32768.0f), &u->k[6], &u->k[7]) || u->k[5] > 0 || u->k[7] > 16)
         return assay_derive_fail(d, "the scales %.9g and %.9g are out of reach of the 16-bit form",
                                  (double)assay_scale_of(&d->spec->in[0]),
                                  (double)assay_scale_of(d->spec->out));

@@ -69,8 +69,7 @@ static assay_status by_count(const assay_derive *d, bool divides_multiplier)
 /* AMD VART cpu-runner: fixed fractions for common windows, else the best of N / 2^M. */
 static void dpu_fraction(int64_t side, int64_t area, int64_t *n, int64_t *m)
 {
-    static const int64_t known[][3] = {
-        {3, 7, 6}, {5, 10, 8}, {6, 7, 8}, {7, 21, 10}, {14, 21, 12}};
+    static const int64_t known[][3] = {{3, 7, 6}, {5, 10, 8}, {6, 7, 8}, {7, 21, 10}, {14, 21, 12}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (side == known[i][0] && area == side * side) {
             *n = known[i][1];
@@ -131,8 +130,8 @@ assay_status assay_derive_pool(const assay_derive *d)
         return assay_derive_output(d, s_in, &one, 1, s_out);
     }
     if (u->depth < 1 || (u->op == ASSAY_OP_AVG_POOL && u->depth > MAX_WINDOW))
-        return assay_derive_fail(d, "a window of %lld cells; expected 1 to %d",
-                                 (long long)u->depth, MAX_WINDOW);
+        return assay_derive_fail(d, "a window of %lld cells; expected 1 to %d", (long long)u->depth,
+                                 MAX_WINDOW);
     u->window_side = (int64_t)sqrt((double)u->depth);
     assay_status s = assay_derive_range(d);
     if (s != ASSAY_OK)
@@ -146,8 +145,9 @@ assay_status assay_derive_pool(const assay_derive *d)
         return then_rescale(d);
     case ASSAY_POOL_TWO_STAGE:
         if (u->window_side * u->window_side != u->depth || u->window_side > 8)
-            return assay_derive_fail(d, "two-stage pooling needs a square window of side 1 to 8; "
-                                        "found %lld cells",
+            return assay_derive_fail(d,
+                                     "two-stage pooling needs a square window of side 1 to 8; "
+                                     "found %lld cells",
                                      (long long)u->depth);
         u->pool = assay_apply_pool_two_stage;
         return then_rescale(d);

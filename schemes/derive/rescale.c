@@ -197,17 +197,17 @@ assay_status assay_derive_real(const assay_derive *d, assay_rescale *r, const do
     bool is_float = k->encoding == ASSAY_ENCODE_F32 || k->encoding == ASSAY_ENCODE_F64;
     if (k->encoding == ASSAY_ENCODE_THRESHOLDS)
         return derive_thresholds(d, r, real, n, suffix);
-    int64_t *bits = is_float ? assay_unit_array(d->u, name_of(d->u, "scale_bits", suffix), n) : NULL;
+    int64_t *bits =
+        is_float ? assay_unit_array(d->u, name_of(d->u, "scale_bits", suffix), n) : NULL;
     assay_encoded *e = calloc(n, sizeof *e);
-    assay_status s =
-        e == NULL || (is_float && bits == NULL) ? assay_derive_memory(d) : ASSAY_OK;
+    assay_status s = e == NULL || (is_float && bits == NULL) ? assay_derive_memory(d) : ASSAY_OK;
     for (size_t c = 0; c < n && s == ASSAY_OK; c++) {
         if (!assay_encode(k, real[c], &e[c], why, sizeof why))
             s = n > 1 ? assay_derive_fail(d, "channel %zu: %s", c, why)
                       : assay_derive_fail(d, "%s", why);
         else if (is_float)
-            bits[c] = k->encoding == ASSAY_ENCODE_F32 ? assay_bits_of((float)real[c])
-                                                      : bits64(real[c]);
+            bits[c] =
+                k->encoding == ASSAY_ENCODE_F32 ? assay_bits_of((float)real[c]) : bits64(real[c]);
     }
     if (s == ASSAY_OK && !is_float)
         s = assay_derive_encoded(d, r, e, n, suffix);

@@ -15,9 +15,8 @@ static assay_status fixed_scaling(const assay_derive *d, assay_encoded *e)
     char why[256];
     bool single = u->rec.rescale.round.n == 1;
     double cap = single ? 1073741823.0 : 2147483647.0;
-    double real = fmin((double)assay_scale_of(&d->spec->in[0]) * d->spec->beta *
-                           ldexp(1, 31 - DIFF_BITS),
-                       cap);
+    double real = fmin(
+        (double)assay_scale_of(&d->spec->in[0]) * d->spec->beta * ldexp(1, 31 - DIFF_BITS), cap);
     if (!assay_encode(&u->rec.rescale, real, e, why, sizeof why))
         return assay_derive_fail(d, "%s", why);
     int64_t left = u->rec.rescale.multiplier_bits - e->shift;
@@ -92,10 +91,9 @@ static assay_status softmax_lut16(const assay_derive *d)
     u->list[0] = reciprocals;
     u->row = assay_apply_softmax_lut16;
     assay_derive_intermediate(&u->scale[ASSAY_FIRST]);
-    return assay_derive_one(d, &u->scale[ASSAY_FIRST],
-                            (double)assay_scale_of(&d->spec->in[0]) * d->spec->beta /
-                                (10.0 / 65535.0),
-                            "_in");
+    return assay_derive_one(
+        d, &u->scale[ASSAY_FIRST],
+        (double)assay_scale_of(&d->spec->in[0]) * d->spec->beta / (10.0 / 65535.0), "_in");
 }
 
 /* Tables indexed by max - x. */

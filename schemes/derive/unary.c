@@ -43,8 +43,9 @@ assay_status assay_derive_unary(const assay_derive *d)
         return slope(d);
     bool clamp = u->op != ASSAY_OP_RESCALE && assay_same_params(in, out);
     u->unary = clamp ? assay_apply_clamp : assay_apply_rescale;
-    assay_status s = clamp ? assay_derive_range(d)
-                           : assay_derive_output(d, assay_scale_of(in), &one, 1, assay_scale_of(out));
+    assay_status s = clamp
+                         ? assay_derive_range(d)
+                         : assay_derive_output(d, assay_scale_of(in), &one, 1, assay_scale_of(out));
     assay_rescale *r = &u->scale[ASSAY_OUT];
     if (s == ASSAY_OK && u->op == ASSAY_OP_RELU && r->lo < r->zero_point)
         r->lo = r->zero_point;
