@@ -1,0 +1,124 @@
+/* The table of import-time values: found by name, made into graph values when a node needs them. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "graph/onnx/import.h"
+
+void *onnx_alloc(onnx_import *im, size_t bytes)
+{
+    return assay_arena_alloc(im->temp, bytes);
+}
+
+/* The slot of that name, or the empty one where it belongs. n_slots is never 0 here. */
+static size_t find_slot(const onnx_import *im, const char *name)
+{
+    size_t mask = im->n_slots - 1;
+    size_t i = (size_t)XXH3_64bits(name, strlen(name)) & mask;
+
+    while (im->slot[i] != 0 && strcmp(im->value[im->slot[i] - 1]->name, name) != 0)
+        i = (i + 1) & mask;
+    return i;
+}
+
+onnx_value *onnx_find_value(const onnx_import *im, const char *name)
+{
+    size_t i;
+    if (im->n_slots == 0)
+        return NULL;
+    i = find_slot(im, name);
+    return im->slot[i] != 0 ? im->value[im->slot[i] - 1] : NULL;
+}
+
+/* Doubles the table; old ones stay in the arena, together no larger than the new. */
+static bool grow(onnx_import *im)
+{
+    size_t cap = im->cap_values ? 2 * im->cap_values : 64;
+    onnx_value **value = assay_arena_array(im->temp, cap, sizeof(onnx_value *));
+    size_t *slot = assay_arena_array(im->temp, 2 * cap, sizeof *slot);
+
+    if (!value || !slot)
+        return false;
+    if (im->n_values)
+        memcpy(value, im->value, im->n_values * sizeof(onnx_value *));
+    im->value = value;
+    im->cap_values = cap;
+    im->slot = slot;
+    im->n_slots = 2 * cap;
+    for (size_t i = 0; i < im->n_values; i++)
+        im->slot[find_slot(im, value[i]->name)] = i + 1;
+    return true;
+}
+
+onnx_value *onnx_add_value(onnx_import *im, const char *name)
+{
+    onnx_value *v = onnx_find_value(im, name);
+
+    if (v)
+        return v;
+    if (im->n_values == im->cap_values && !grow(im))
+        return NULL;
+    v = onnx_alloc(im, sizeof *v);
+    if (!v || !(v->name = assay_arena_string(im->temp, name)))
+        return NULL;
+    v->id = ASSAY_NO_VALUE;
+    im->slot[find_slot(im, name)] = im->n_values + 1;
+    im->value[im->n_values++] = v;
+    return v;
+}
+
+onnx_value *onnx_resolve(onnx_value *v)
+{
+    while (v && v->same)
+        v = v->same;
+    return v;
+}
+
+const char *onnx_fresh_name(onnx_import *im, const char *base, const char *suffix)
+{
+    size_t n = strlen(base) + strlen(suffix) + 16;
+    char *name = onnx_alloc(im, n);
+
+    if (!name)
+        return NULL;
+    snprintf(name, n, "%s/%s", base, suffix);
+    for (unsigned k = 2; onnx_find_value(im, name) && k != 0; k++)
+        snprintf(name, n, "%s/%s%u", base, suffix, k);
+    return name;
+}
+
+static bool has_nan(const onnx_const *c)
+{
+    const char *p = c->data;
+    bool nan = false;
+    for (int64_t i = 0; i < c->count; i++) {
+        float v;
+        memcpy(&v, p + (size_t)i * sizeof v, sizeof v);
+        nan |= v != v;
+    }
+    return nan;
+}
+
+int onnx_materialize(onnx_import *im, onnx_value *v, assay_error *err)
+{
+    const onnx_const *c = v->constant;
+    assay_type type = {.rank = 0};
+
+    if (v->id != ASSAY_NO_VALUE || !c)
+        return v->id;
+    if (!onnx_dtype_elem(c->dtype, &type.elem)) {
+        assay_fail(err, ASSAY_ERR_UNSUPPORTED, "constant '%s' is %s", v->name,
+                   onnx_dtype_name(c->dtype));
+        return ASSAY_NO_VALUE;
+    }
+    if (c->dtype == ONNX_FLOAT && has_nan(c)) {
+        assay_fail(err, ASSAY_ERR_INPUT, "constant '%s' has a NaN", v->name);
+        return ASSAY_NO_VALUE;
+    }
+    type.rank = c->rank;
+    memcpy(type.dim, c->dim, sizeof type.dim);
+    if (assay_graph_add_constant(im->graph, v->name, &type, c->data, &v->id, err))
+        v->id = ASSAY_NO_VALUE;
+    return v->id;
+}

@@ -1,0 +1,237 @@
+/* The ONNX importer on wrong and unsupported models: one clear line, never a crash. */
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "graph/onnx/onnx.h"
+#include "onnx_build.h"
+
+static void refused(int64_t opset, const char *text, assay_status status, const char *part)
+{
+    size_t length;
+    void *bytes = onnx_build(opset, text, &length);
+    assay_graph *g = NULL;
+    assay_error err = {0};
+    assay_status s = assay_onnx_import_memory("test.onnx", bytes, length, NULL, &g, &err);
+
+    if (s != status || !strstr(err.text, part))
+        print_error("%s\nstatus %d: %s\n", text, (int)s, err.text);
+    assert_null(g);
+    assert_int_equal(s, status);
+    assert_refused(s, &err, part);
+    assert_null(strchr(err.text, '\n'));
+    free(bytes);
+}
+
+static void everything_unsupported_is_listed(void **state)
+{
+    (void)state;
+    refused(13,
+            "in x f32 2\nFoo x -> a : first\nRelu a -> b\nRelu x -> c gain=1 : second\n"
+            "my.domain:Bar x -> d\nMod x,x -> e fmod=1\nin z f16 2\nout b",
+            ASSAY_ERR_UNSUPPORTED,
+            "test.onnx: 5 unsupported: input 'z' is float16; node 'first' (Foo): no such op here; "
+            "node 'second' (Relu): attribute 'gain'; node 'Bar_3' (Bar): no such op here in domain "
+            "my.domain; node 'Mod_4' (Mod): attribute 'fmod' is 1");
+}
+
+/* However many there are, the text stays one bounded line that says how many. */
+static void a_long_list_is_bounded(void **state)
+{
+    char text[8000] = "in x f32 2\n";
+
+    (void)state;
+    for (int i = 0; i < 100; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "Foo x -> y%d\n", i);
+    strcat(text, "out y0");
+    refused(13, text, ASSAY_ERR_UNSUPPORTED, "100 unsupported: node 'Foo_0' (Foo): no such op");
+    refused(13, text, ASSAY_ERR_UNSUPPORTED, "; ...");
+}
+
+typedef struct bad {
+    const char *text, *part;
+} bad;
+
+static void wrong_models_are_named(void **state)
+{
+    static const bad models[] = {
+        {"in x f32 2\nRelu x -> a\nRelu x -> a\nout a", "'a' is defined twice"},
+        {"in x f32 2\nconst w f32 2\nconst w f32 2\nAdd x,w -> y\nout y", "'w' is defined twice"},
+        {"in x f32 2\nin x f32 2\nRelu x -> y\nout y", "'x' is defined twice"},
+        {"in x f32 2\nRelu z -> y\nout y", "'Relu_0' (Relu) uses 'z', which nothing defines"},
+        {"in x f32 2\nAdd x,b -> a\nRelu a -> b\nout b", "before node 'Relu_1' makes it"},
+        {"in x f32 2\nRelu x -> y\nout z", "output 'z' is not defined"},
+        {"in x f32 2\nRelu x -> y", "no outputs"},
+        {"in x f32 2,N\nRelu x -> y\nout y", "dimension 1 of input 'x' is symbolic ('N')"},
+        {"in x f32\nRelu x -> y\nout y", "input 'x' has no shape"},
+        {"in x f32 2\nAdd x -> y\nout y", "'Add_0' (Add): input 1 is missing"},
+        {"in x f32 2\nAdd x,x,x -> y\nout y", "3 inputs and 1 outputs"},
+        {"in x f32 2\nconst w f32 3 = 1 2\nAdd x,w -> y\nout y",
+         "initializer 'w': its shape needs 12 bytes, its data has 8"},
+        {"in x f32 2\nlist w f32 3 = 1 2\nAdd x,w -> y\nout y", "needs 3 elements, it has 2"},
+        {"in x i8 1\nlist w i8 1 = 200\nMax x,w -> y\nout y", "element 0 is 200, outside int8"},
+        {"in x f32 2\nconst w f32 1099511627776,1099511627776,1099511627776 = 1\nAdd x,w -> y\n"
+         "out y",
+         "initializer 'w'"},
+        {"in x f32 2\nlist w f32 -4 = 1\nAdd x,w -> y\nout y", "initializer 'w'"},
+        {"in x f32 1,1,4,4\nconst w f32 1,1,1,1 = nan\nConv x,w -> y\nout y", "constant 'w' has"},
+        {"in x f32 1,1,4,4\nconst w f32 1,1,1,1 = inf\nConv x,w -> y\nout y",
+         "constant 'w' has the element inf at index 0"},
+        {"in x f32 1\nconst w f32 1 = nan\nAdd x,w -> y\nout y", "constant 'w' has a NaN"},
+        {"in x f32 1,2,4,4\nconst w f32 1,1,1,1\nConv x,w -> y\nout y", "Conv_0"},
+        {"in x f32 1,1,4,4\nconst w f32 1,1,3\nConv x,w -> y\nout y", "weights of rank 3"},
+        {"in x f32 1,1,4,4\nconst w f32 1,1,3,3\nConv x,w -> y strides=[1]\nout y",
+         "attribute 'strides' has 1 entries, expected 2"},
+        {"in x f32 1,1,4,4\nconst w f32 1,1,3,3\nConv x,w -> y strides=2\nout y",
+         "attribute 'strides' has type 2, expected 7"},
+        {"in x f32 2,3\nin z f32 4\nAdd x,z -> y\nout y", "Add_0"},
+        {"in x f32 2,3\nSoftmax x -> y axis=2\nout y", "axis 2 of a value of rank 2"},
+        {"in x f32 2,3\nconst s i64 1 = 5\nReshape x,s -> y\nout y", "6 elements do not fit"},
+        {"in x f32 2,3\nTranspose x -> y perm=[0,0]\nout y", "not a permutation"},
+        {"in x f32 2,3\nconst i i64 1 = 2\nGather x,i -> y\nout y", "index 2 of an axis of 2"},
+        {"in x f32 4\nconst a i64 1 = 1\nconst b i64 1 = 0\nDiv a,b -> c\nReshape x,c -> y\nout y",
+         "division by zero"},
+        {"in x f32 4\next w f32 4 w.bin 0 16\nAdd x,w -> y\nout y", "not a file"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        assay_status s = strstr(models[i].part, "not a file") ? ASSAY_ERR_UNSUPPORTED
+                         : strstr(models[i].text, "1099511627776") || strstr(models[i].text, " -4 ")
+                             ? ASSAY_ERR_LIMIT
+                             : ASSAY_ERR_INPUT;
+        refused(13, models[i].text, s, models[i].part);
+    }
+}
+
+static void unsupported_models_are_named(void **state)
+{
+    static const bad models[] = {
+        {"in x f64 2\nRelu x -> y\nout y", "input 'x' is float64"},
+        {"in x str 2\nIdentity x -> y\nout y", "input 'x' is string"},
+        {"in x f32 2\nconst w f64 2\nCast w -> v to=10\nAdd x,v -> y\nout y", "cast to float16"},
+        {"in x f32 2\nconst w f16 2\nAdd x,w -> y\nout y", "constant 'w' is float16"},
+        {"in x f32 2,3\nin s i64 2\nReshape x,s -> y\nout y", "('s') is not known at import"},
+        {"in x f32 1,1,4,4\nMaxPool x -> y,i kernel_shape=[2,2]\nout y\nout i", "output Indices"},
+        {"in x f32 1,1,4,4\nResize x,_,x -> y mode=area\nout y", "attribute 'mode' is 'area'"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+        refused(13, models[i].text, ASSAY_ERR_UNSUPPORTED, models[i].part);
+    refused(6, "in x f32 2\nRelu x -> y\nout y", ASSAY_ERR_UNSUPPORTED, "opset 6");
+    refused(99, "in x f32 2\nRelu x -> y\nout y", ASSAY_ERR_UNSUPPORTED, "opset 99");
+}
+
+/* External data stays in the model's folder. */
+static void paths_out_of_the_folder_are_refused(void **state)
+{
+    static const char *const where[] = {"../secret.bin", "/etc/passwd", "link.bin", "none.bin"};
+    char root[200], path[300], text[200], target[300];
+
+    (void)state;
+    test_temp_dir(root, sizeof root);
+    snprintf(path, sizeof path, "%s/model", root);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(target, sizeof target, "%s/secret.bin", root);
+    test_write_file(target, "0123456789abcdef", 16);
+    snprintf(path, sizeof path, "%s/model/link.bin", root);
+    assert_int_equal(symlink("../secret.bin", path), 0);
+    snprintf(path, sizeof path, "%s/model/m.onnx", root);
+    for (size_t i = 0; i < sizeof where / sizeof *where; i++) {
+        size_t length;
+        snprintf(text, sizeof text, "in x f32 4\next w f32 4 %s 0 16\nAdd x,w -> y\nout y",
+                 where[i]);
+        void *bytes = onnx_build(13, text, &length);
+        assay_graph *g;
+        assay_error err = {0};
+        test_write_file(path, bytes, length);
+        assay_status s = assay_onnx_import_file(path, NULL, &g, &err);
+        assert_int_equal(s, ASSAY_ERR_INPUT);
+        assert_refused(s, &err, "not a readable file inside the model's folder");
+        free(bytes);
+    }
+    test_remove_tree(root);
+}
+
+/* A model with something of everything, for damage. */
+static void *sample(size_t *length)
+{
+    return onnx_build(13,
+                      "in x f32 N,3,6,6\nconst w f32 2,3,3,3\nlist b f32 2 = 1 -1\n"
+                      "Conv x,w,b -> c pads=[1,1,1,1] strides=[2,2] : conv\n"
+                      "BatchNormalization c,b,b,b,v -> n\nlist v f32 2 = 1 1\nRelu n -> r\n"
+                      "Shape r -> s\nconst i i64 - = 0\nGather s,i -> g\nconst a i64 1 = 0\n"
+                      "Unsqueeze g,a -> u\nconst m i64 1 = -1\nConcat u,m -> t axis=0\n"
+                      "Reshape r,t -> f\nconst fw f32 4,18\nGemm f,fw -> o transB=1\n"
+                      "Softmax o -> y axis=-1\nSplit o -> p,q axis=1\nPad p,pads -> z\n"
+                      "list pads i64 4 = 0 1 0 -1\nConstant - -> k value={f32 2 1 2}\n"
+                      "Max q,k -> l\nSlice x,a,sz,a -> sl\nconst sz i64 1 = 1\nout y\nout z\n"
+                      "out l\nout sl",
+                      length);
+}
+
+static void import_any(const void *bytes, size_t length)
+{
+    assay_graph *g = NULL;
+    assay_error err = {0};
+
+    if (assay_onnx_import_memory("damaged", bytes, length, NULL, &g, &err) == ASSAY_OK)
+        assert_non_null(g);
+    else
+        assert_true(err.text[0] != '\0');
+    assay_graph_free(g);
+}
+
+static void truncation_anywhere_is_survived(void **state)
+{
+    size_t length;
+    char *bytes = sample(&length);
+    assay_graph *g;
+    assay_error err;
+
+    (void)state;
+    assert_ok(assay_onnx_import_memory("sample", bytes, length, NULL, &g, &err), &err);
+    assay_graph_free(g);
+    for (size_t n = 0; n < length; n++) {
+        void *cut = malloc(n ? n : 1); /* exact, so that a sanitizer sees overreads */
+        memcpy(cut, bytes, n);
+        import_any(cut, n);
+        free(cut);
+    }
+    free(bytes);
+}
+
+static void bit_flips_are_survived(void **state)
+{
+    size_t length;
+    char *bytes = sample(&length), *copy = malloc(length);
+    test_rng rng = test_seed("onnx bit flips", 20261121);
+
+    (void)state;
+    for (int i = 0; i < 10000; i++) {
+        memcpy(copy, bytes, length);
+        for (int64_t k = test_between(&rng, 1, 4); k > 0; k--)
+            copy[test_between(&rng, 0, (int64_t)length - 1)] ^=
+                (char)(1 << test_between(&rng, 0, 7));
+        import_any(copy, length);
+    }
+    free(copy);
+    free(bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everything_unsupported_is_listed),
+        cmocka_unit_test(a_long_list_is_bounded),
+        cmocka_unit_test(wrong_models_are_named),
+        cmocka_unit_test(unsupported_models_are_named),
+        cmocka_unit_test(paths_out_of_the_folder_are_refused),
+        cmocka_unit_test(truncation_anywhere_is_survived),
+        cmocka_unit_test(bit_flips_are_survived),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

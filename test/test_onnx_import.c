@@ -1,0 +1,626 @@
+/* The ONNX importer: each op form and opset variant, shape arithmetic, patterns, names. */
+#include "support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/onnx/onnx.h"
+#include "onnx_build.h"
+
+static assay_graph *import(int64_t opset, const char *text, const assay_onnx_options *options)
+{
+    size_t length;
+    void *bytes = onnx_build(opset, text, &length);
+    assay_graph *g = NULL;
+    assay_error err = {0};
+    assay_status s = assay_onnx_import_memory("test.onnx", bytes, length, options, &g, &err);
+
+    if (s)
+        print_error("%s\n", text);
+    assert_ok(s, &err);
+    free(bytes);
+    return g;
+}
+
+/* Ops of a graph in order, "conv relu". */
+static void ops_of(const assay_graph *g, char *buf, size_t size)
+{
+    size_t used = 0;
+
+    buf[0] = '\0';
+    for (int i = 0; i < g->n_nodes; i++)
+        used += (size_t)snprintf(buf + used, size - used, "%s%s", i ? " " : "",
+                                 assay_op_get(g->node[i].op)->name);
+}
+
+typedef struct form {
+    int64_t opset;
+    const char *text; /* output values are called y */
+    const char *ops;
+    const char *shape;
+} form;
+
+static void check_form(const form *f)
+{
+    assay_graph *g = import(f->opset, f->text, NULL);
+    char ops[400], shape[80];
+
+    ops_of(g, ops, sizeof ops);
+    if (strcmp(ops, f->ops) != 0)
+        print_error("%s\n", f->text);
+    assert_string_equal(ops, f->ops);
+    const assay_value *y = &g->value[g->output[0]];
+    assert_string_equal(y->name, "y");
+    assay_shape_print(&y->type, shape, sizeof shape);
+    if (strcmp(shape, f->shape) != 0)
+        print_error("%s\n", f->text);
+    assert_string_equal(shape, f->shape);
+    assay_graph_free(g);
+}
+
+#define CHECK_ALL(forms)                                                                           \
+    for (size_t i_ = 0; i_ < sizeof(forms) / sizeof *(forms); i_++)                                \
+    check_form(&(forms)[i_])
+
+/* ---- convolution and pooling ---- */
+
+static void conv_forms(void **state)
+{
+    static const form forms[] = {
+        {7, "in x f32 1,3,8,8\nconst w f32 4,3,3,3\nConv x,w -> y\nout y", "conv", "[1,4,6,6]"},
+        {11,
+         "in x f32 N,3,8,8\nconst w f32 4,3,3,3\nconst b f32 4\nConv x,w,b -> y pads=[1,1,1,1] "
+         "strides=[2,2] dilations=[1,1] group=1 kernel_shape=[3,3]\nout y",
+         "conv", "[1,4,4,4]"},
+        {11, "in x f32 1,4,9\nconst w f32 4,1,3\nConv x,w -> y group=4 dilations=[2]\nout y",
+         "conv", "[1,4,5]"},
+        {11, "in x f32 1,2,5,5,5\nconst w f32 3,2,2,2,2\nConv x,w -> y\nout y", "conv",
+         "[1,3,4,4,4]"},
+        {11,
+         "in x f32 1,3,7,8\nconst w f32 4,3,3,2\nConv x,w -> y auto_pad=SAME_UPPER "
+         "strides=[2,3]\nout y",
+         "conv", "[1,4,4,3]"},
+        {11, "in x f32 1,3,7,7\nconst w f32 4,3,3,3\nConv x,w -> y auto_pad=VALID\nout y", "conv",
+         "[1,4,5,5]"},
+        {11,
+         "in x f32 1,3,4,4\nconst w f32 3,2,3,3\nConvTranspose x,w -> y strides=[2,2] "
+         "output_padding=[1,1]\nout y",
+         "conv_transpose", "[1,2,10,10]"},
+        {11,
+         "in x f32 1,1,3,3\nconst w f32 1,2,3,3\nConvTranspose x,w -> y strides=[3,2] "
+         "output_shape=[8,7]\nout y",
+         "conv_transpose", "[1,2,8,7]"},
+        {11,
+         "in x f32 1,1,3,3\nconst w f32 1,2,3,3\nConvTranspose x,w -> y strides=[2,2] "
+         "auto_pad=SAME_UPPER\nout y",
+         "conv_transpose", "[1,2,6,6]"},
+    };
+    (void)state;
+    CHECK_ALL(forms);
+}
+
+/* SAME: the odd row of padding goes to the end (UPPER) or the beginning (LOWER). */
+static void same_padding_is_split_by_kind(void **state)
+{
+    static const char *const kinds[] = {"SAME_UPPER", "SAME_LOWER"};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        char text[200];
+        snprintf(text, sizeof text,
+                 "in x f32 1,1,6\nconst w f32 1,1,3\nConv x,w -> y strides=[2] auto_pad=%s\nout y",
+                 kinds[k]);
+        assay_graph *g = import(11, text, NULL);
+        const assay_attr_conv *a = &g->node[0].attr.conv;
+        assert_int_equal(a->pad_begin.v[0], k);
+        assert_int_equal(a->pad_end.v[0], 1 - k);
+        assay_graph_free(g);
+    }
+}
+
+static void pool_forms(void **state)
+{
+    static const form forms[] = {
+        {8, "in x f32 1,3,8,8\nMaxPool x -> y kernel_shape=[2,2] strides=[2,2]\nout y", "max_pool",
+         "[1,3,4,4]"},
+        {10,
+         "in x f32 1,3,8,8\nMaxPool x -> y kernel_shape=[3,3] strides=[2,2] ceil_mode=1 "
+         "dilations=[1,1] storage_order=0\nout y",
+         "max_pool", "[1,3,4,4]"},
+        {12, "in x u8 1,1,8\nMaxPool x -> y,unused kernel_shape=[3] dilations=[2]\nout y",
+         "max_pool", "[1,1,4]"},
+        {7,
+         "in x f32 1,3,8,8\nAveragePool x -> y kernel_shape=[3,3] pads=[1,1,1,1] "
+         "count_include_pad=1\nout y",
+         "avg_pool", "[1,3,8,8]"},
+        {19,
+         "in x f32 1,3,8,8\nAveragePool x -> y kernel_shape=[2,2] dilations=[2,2] "
+         "auto_pad=VALID\nout y",
+         "avg_pool", "[1,3,6,6]"},
+        {22, "in x f32 1,1,4,4,4\nAveragePool x -> y kernel_shape=[2,2,2]\nout y", "avg_pool",
+         "[1,1,3,3,3]"},
+        {7, "in x f32 2,3,8,8\nGlobalAveragePool x -> y\nout y", "global_avg_pool", "[2,3,1,1]"},
+        {7, "in x f32 2,3,8\nGlobalMaxPool x -> y\nout y", "reduce_max", "[2,3,1]"},
+    };
+    (void)state;
+    CHECK_ALL(forms);
+}
+
+/* ---- products ---- */
+
+static void gemm_forms(void **state)
+{
+    static const form forms[] = {
+        {7, "in x f32 2,3\nconst w f32 4,3\nconst b f32 4\nGemm x,w,b -> y transB=1\nout y", "fc",
+         "[2,4]"},
+        {11, "in x f32 2,3\nconst w f32 3,4\nGemm x,w -> y alpha=0.5\nout y", "fc", "[2,4]"},
+        {11,
+         "in x f32 3,2\nconst w f32 3,4\nconst b f32 1,4\nGemm x,w,b -> y transA=1 beta=2.0\n"
+         "out y",
+         "transpose fc", "[2,4]"},
+        {11, "in x f32 2,3\nconst w f32 3,4\nconst b f32 -\nGemm x,w,b -> y\nout y", "fc", "[2,4]"},
+        {11, "in x f32 2,3\nconst w f32 3,4\nconst b f32 2,4\nGemm x,w,b -> y\nout y", "fc add",
+         "[2,4]"},
+        {11,
+         "in x f32 2,3\nin w f32 4,3\nin c f32 4\nGemm x,w,c -> y alpha=0.5 beta=0.5 transB=1\n"
+         "out y",
+         "matmul mul mul add", "[2,4]"},
+        {13, "in x f32 2,5,3\nconst w f32 3,4\nMatMul x,w -> y\nout y", "fc", "[2,5,4]"},
+        {13, "in x f32 2,5,3\nin w f32 2,3,4\nMatMul x,w -> y\nout y", "matmul", "[2,5,4]"},
+    };
+    (void)state;
+    CHECK_ALL(forms);
+}
+
+/* Constants of fc are transposed and scaled, and keep their names. */
+static void gemm_constants_keep_names(void **state)
+{
+    assay_graph *g = import(11,
+                            "in x f32 1,2\nconst w f32 2,3 = 1 2 3 4 5 6\nconst b f32 3 = 1 2 3\n"
+                            "Gemm x,w,b -> y alpha=2.0 beta=10.0\nout y",
+                            NULL);
+    static const float weights[] = {2, 8, 4, 10, 6, 12}, bias[] = {10, 20, 30};
+    const assay_value *w = &g->value[g->node[0].in[1]], *b = &g->value[g->node[0].in[2]];
+
+    (void)state;
+    assert_string_equal(w->name, "w");
+    assert_memory_equal(w->data, weights, sizeof weights);
+    assert_string_equal(b->name, "b");
+    assert_memory_equal(b->data, bias, sizeof bias);
+    assay_graph_free(g);
+}
+
+/* Tied weights: the original stays under its name, the transposed one is derived. */
+static void shared_weights_get_a_derived_name(void **state)
+{
+    assay_graph *g = import(13,
+                            "in x f32 1,3\nconst w f32 3,3\nMatMul x,w -> a\nGemm a,w -> y "
+                            "transB=1\nout y",
+                            NULL);
+    (void)state;
+    assert_string_equal(g->value[g->node[0].in[1]].name, "a/weights");
+    assert_string_equal(g->value[g->node[1].in[1]].name, "w");
+    assay_graph_free(g);
+}
+
+/* ---- element-wise ---- */
+
+static void elementwise_forms(void **state)
+{
+    static const form forms[] = {
+        {7, "in x f32 2,3\nin z f32 3\nAdd x,z -> y\nout y", "add", "[2,3]"},
+        {7, "in x f32 2,3\nLeakyRelu x -> y alpha=0.1\nout y", "leaky_relu", "[2,3]"},
+        {7, "in x f32 1,3,2,2\nconst s f32 3,1,1\nPRelu x,s -> y\nout y", "prelu", "[1,3,2,2]"},
+        {6 + 1, "in x f32 2\nClip x -> y min=0.0 max=6.0\nout y", "clip", "[2]"},
+        {11, "in x f32 2\nconst lo f32 - = 0\nClip x,lo -> y\nout y", "clip", "[2]"},
+        {12, "in x i32 2\nconst lo i32 - = 0\nconst hi i32 - = 9\nClip x,lo,hi -> y\nout y",
+         "max min", "[2]"},
+        {13, "in x f32 2\nin hi f32 -\nClip x,_,hi -> y\nout y", "min", "[2]"},
+        {14, "in x f32 2\nHardSwish x -> y\nout y", "hard_swish", "[2]"},
+        {20, "in x f32 2\nGelu x -> y approximate=tanh\nout y", "gelu", "[2]"},
+        {24, "in x f32 2\nSwish x -> y\nout y", "sigmoid mul", "[2]"},
+        {8, "in x f32 2\nin z f32 2\nin w f32 2\nSum x,z,w -> y\nout y", "add add", "[2]"},
+        {8, "in x f32 2\nin z f32 2\nMean x,z -> y\nout y", "add div", "[2]"},
+        {13, "in x f32 2\nMax x -> y\nout y", "reshape", "[2]"},
+        {13, "in x i64 2\nin z i64 2\nMod x,z -> y\nout y", "mod", "[2]"},
+        {13, "in x f32 2\nconst e i64 - = 2\nPow x,e -> y\nout y", "pow", "[2]"},
+        {9, "in x f32 2\nin z f32 2\nGreater x,z -> c\nNot c -> d\nWhere d,x,z -> y\nout y",
+         "greater logical_not select", "[2]"},
+        {13, "in x f32 2\nCast x -> i to=7\nCast i -> y to=1\nout y", "cast cast", "[2]"},
+        {10, "in x f32 2\nSelu x -> y\nout y", "elu mul", "[2]"},
+        {12, "in x f32 2\nCelu x -> y alpha=2.0\nout y", "div elu mul", "[2]"},
+        {10, "in x f32 2\nThresholdedRelu x -> y\nout y", "greater select", "[2]"},
+    };
+    (void)state;
+    CHECK_ALL(forms);
+}
+
+/* ---- normalization ---- */
+
+static void norm_forms(void **state)
+{
+    static const form forms[] = {
+        {7,
+         "in x f32 1,3,2,2\nconst s f32 3\nconst b f32 3\nconst m f32 3\nconst v f32 3 = 1 1 1\n"
+         "BatchNormalization x,s,b,m,v -> y epsilon=0.001 momentum=0.9\nout y",
+         "batch_norm", "[1,3,2,2]"},
+        {15,
+         "in x f32 2,3\nconst s f32 3\nconst b f32 3\nconst m f32 3\nconst v f32 3 = 1 1 1\n"
+         "BatchNormalization x,s,b,m,v -> y training_mode=0\nout y",
+         "batch_norm", "[2,3]"},
+        {17, "in x f32 2,3,4\nconst s f32 4\nLayerNormalization x,s -> y axis=-1\nout y",
+         "layer_norm", "[2,3,4]"},
+        {7, "in x f32 1,3,2,2\nLRN x -> y size=3\nout y", "lrn", "[1,3,2,2]"},
+        /* before 13 the axes from `axis` on are one row */
+        {11, "in x f32 2,3,4\nSoftmax x -> y\nout y", "reshape softmax reshape", "[2,3,4]"},
+        {11, "in x f32 2,3,4\nSoftmax x -> y axis=2\nout y", "softmax", "[2,3,4]"},
+        {11, "in x f32 2,3,1,1\nLogSoftmax x -> y\nout y", "log_softmax", "[2,3,1,1]"},
+        {13, "in x f32 2,3,4\nSoftmax x -> y axis=1\nout y", "softmax", "[2,3,4]"},
+        /* Dropout and Identity leave nothing but a copy for the graph's output */
+        {7, "in x f32 2\nDropout x -> a ratio=0.3\nRelu a -> y\nout y", "relu", "[2]"},
+        {12, "in x f32 2\nRelu x -> a\nDropout a -> y,mask\nout y", "relu reshape", "[2]"},
+    };
+    (void)state;
+    CHECK_ALL(forms);
+}
+
+/* ---- reductions ---- */
+
+static void reduce_forms(void **state)
+{
+    static const form forms[] = {
+        {11, "in x f32 2,3,4\nReduceMean x -> y axes=[-1] keepdims=0\nout y", "reduce_mean",
+         "[2,3]"},
+        {18, "in x f32 2,3,4\nconst a i64 2 = 1 2\nReduceMean x,a -> y\nout y", "reduce_mean",
+         "[2,1,1]"},
+        {13, "in x f32 2,3,4\nconst a i64 1 = 1\nReduceSum x,a -> y keepdims=0\nout y",
+         "reduce_sum", "[2,4]"},
+        {13, "in x f32 2,3\nReduceSum x -> y\nout y", "reduce_sum", "[1,1]"},
+        {13, "in x f32 2,3\nReduceSum x -> y noop_with_empty_axes=1\nout y", "reshape", "[2,3]"},
+        {20, "in x f32 2,3\nconst a i64 1 = 0\nReduceMax x,a -> y\nout y", "reduce_max", "[1,3]"},
+        {11, "in x f32 2,3\nReduceL2 x -> y axes=[1]\nout y", "square reduce_sum sqrt", "[2,1]"},
+        {11, "in x f32 2,3\nReduceLogSumExp x -> y axes=[1] keepdims=0\nout y",
+         "reduce_max sub exp reduce_sum log reduce_max add", "[2]"},
+        {12, "in x f32 2,3\nArgMax x -> y axis=-1 keepdims=0 select_last_index=1\nout y", "arg_max",
+         "[2]"},
+        {11, "in x f32 2,9\nconst k i64 1 = 3\nTopK x,k -> y,i\nout y\nout i", "topk", "[2,3]"},
+        {11, "in x f32 2,9\nconst a i64 - = 1\nCumSum x,a -> y exclusive=1\nout y", "cumsum",
+         "[2,9]"},
+    };
+    (void)state;
+    CHECK_ALL(forms);
+}
+
+/* ---- shapes and indices ---- */
+
+static void shape_forms(void **state)
+{
+    static const form forms[] = {
+        {7, "in x f32 2,3,4\nconst s i64 2 = 0 -1\nReshape x,s -> y\nout y", "reshape", "[2,12]"},
+        {14, "in x f32 2,3\nlist s i64 3 = 1 -1 1\nReshape x,s -> y allowzero=1\nout y", "reshape",
+         "[1,6,1]"},
+        {11, "in x f32 2,3,4\nFlatten x -> y axis=-1\nout y", "reshape", "[6,4]"},
+        {7, "in x f32 2,3,4\nFlatten x -> y axis=0\nout y", "reshape", "[1,24]"},
+        {11, "in x f32 1,3,1\nSqueeze x -> y axes=[0]\nout y", "reshape", "[3,1]"},
+        {13, "in x f32 1,3,1\nSqueeze x -> y\nout y", "reshape", "[3]"},
+        {13, "in x f32 1,3,1\nconst a i64 1 = -1\nSqueeze x,a -> y\nout y", "reshape", "[1,3]"},
+        {11, "in x f32 3\nUnsqueeze x -> y axes=[0,2]\nout y", "reshape", "[1,3,1]"},
+        {13, "in x f32 3\nconst a i64 1 = -1\nUnsqueeze x,a -> y\nout y", "reshape", "[3,1]"},
+        {8, "in x f32 3,1\nconst s i64 3 = 2 1 4\nExpand x,s -> y\nout y", "expand", "[2,3,4]"},
+        {7, "in x f32 2,3,4\nTranspose x -> y\nout y", "transpose", "[4,3,2]"},
+        {7, "in x f32 1,8,2,2\nDepthToSpace x -> y blocksize=2\nout y", "depth_to_space",
+         "[1,2,4,4]"},
+        {11, "in x f32 1,8,2,2\nDepthToSpace x -> y blocksize=2 mode=CRD\nout y", "depth_to_space",
+         "[1,2,4,4]"},
+        {7, "in x f32 1,2,4,4\nSpaceToDepth x -> y blocksize=2\nout y", "space_to_depth",
+         "[1,8,2,2]"},
+        {7, "in x f32 2,3\nin z f32 2,3\nConcat x,z -> y axis=-1\nout y", "concat", "[2,6]"},
+        {11, "in x f32 2,6\nSplit x -> y,z axis=1 split=[2,4]\nout y\nout z", "split", "[2,2]"},
+        {13, "in x f32 2,6\nconst s i64 2 = 5 1\nSplit x,s -> y,z axis=1\nout y\nout z", "split",
+         "[2,5]"},
+        {18, "in x f32 7\nSplit x -> y,b,c num_outputs=3\nout y\nout b\nout c", "split", "[3]"},
+        {7, "in x f32 13\nSplit x -> y,b,c,d,e,f,g,h,i,j,k,l,m\nout y\nout m",
+         "slice slice slice slice slice slice slice slice slice slice slice slice slice", "[1]"},
+        {9, "in x f32 5,6\nSlice x -> y starts=[1,-3] ends=[9,-1]\nout y", "slice", "[4,2]"},
+        {10,
+         "in x f32 5,6\nconst s i64 1 = -1\nconst e i64 1 = -9223372036854775807\n"
+         "const a i64 1 = 1\nconst t i64 1 = -2\nSlice x,s,e,a,t -> y\nout y",
+         "slice", "[5,3]"},
+        {7, "in x f32 4,5\nconst i i64 2,2 = 0 1 -1 2\nGather x,i -> y axis=1\nout y", "gather",
+         "[4,2,2]"},
+        {13, "in x f32 4,5\nconst i i64 - = -1\nGather x,i -> y\nout y", "gather", "[5]"},
+        {12, "in x f32 4,5\nconst i i64 3,1\nGatherND x,i -> y\nout y", "gather_nd", "[3,5]"},
+        {7, "in x f32 2,3\nPad x -> y pads=[0,1,0,2] value=1.5\nout y", "pad", "[2,6]"},
+        {11, "in x f32 2,3\nconst p i64 4 = 0 1 0 1\nPad x,p -> y mode=reflect\nout y", "pad",
+         "[2,5]"},
+        {18,
+         "in x f32 2,3\nconst p i64 2 = -1 2\nconst a i64 1 = -1\nPad x,p,_,a -> y mode=edge\n"
+         "out y",
+         "slice pad", "[2,4]"},
+        {19, "in x f32 2,3\nconst p i64 4 = 0 1 0 1\nPad x,p -> y mode=wrap\nout y", "pad",
+         "[2,5]"},
+        {7, "in x f32 2,3\nconst r i64 2 = 2 1\nTile x,r -> y\nout y", "tile", "[4,3]"},
+    };
+    (void)state;
+    CHECK_ALL(forms);
+}
+
+static void resize_forms(void **state)
+{
+    static const form forms[] = {
+        {7, "in x f32 1,1,2,2\nUpsample x -> y scales=[1.,1.,2.,3.]\nout y", "resize", "[1,1,4,6]"},
+        {9, "in x f32 1,1,2,2\nconst s f32 4 = 1 1 2 2\nUpsample x,s -> y mode=linear\nout y",
+         "resize", "[1,1,4,4]"},
+        {10, "in x f32 1,1,4,4\nconst s f32 4 = 1 1 0.5 0.5\nResize x,s -> y\nout y", "resize",
+         "[1,1,2,2]"},
+        {11,
+         "in x f32 1,1,4,4\nconst r f32 0\nconst e f32 0\nconst s i64 4 = 1 1 7 9\n"
+         "Resize x,r,e,s -> y mode=linear coordinate_transformation_mode=align_corners\nout y",
+         "resize", "[1,1,7,9]"},
+        {13,
+         "in x f32 1,1,4,4\nconst s f32 4 = 1 1 1.5 2\nResize x,_,s -> y mode=cubic "
+         "cubic_coeff_a=-0.5 exclude_outside=1\nout y",
+         "resize", "[1,1,6,8]"},
+        {18,
+         "in x f32 1,1,4,4\nconst s i64 2 = 3 9\nResize x,_,_,s -> y axes=[2,3] "
+         "nearest_mode=ceil\nout y",
+         "resize", "[1,1,3,9]"},
+    };
+    (void)state;
+    CHECK_ALL(forms);
+}
+
+/* Opset 10 knows one nearest rule only: asymmetric coordinates, rounded down. */
+static void old_resize_rounds_down(void **state)
+{
+    assay_graph *g =
+        import(10, "in x f32 1,1,4,4\nconst s f32 4 = 1 1 2 2\nResize x,s -> y\nout y", NULL);
+    (void)state;
+    assert_int_equal(g->node[0].attr.resize.coordinate, ASSAY_COORD_ASYMMETRIC);
+    assert_int_equal(g->node[0].attr.resize.nearest, ASSAY_NEAREST_FLOOR);
+    assay_graph_free(g);
+}
+
+/* ---- folding ---- */
+
+static void shape_arithmetic_folds(void **state)
+{
+    static const form forms[] = {
+        /* x.view(x.size(0), -1) as PyTorch writes it */
+        {11,
+         "in x f32 2,3,4\nShape x -> s\nConstant - -> i value={i64 - 0}\nGather s,i -> n\n"
+         "Unsqueeze n -> n1 axes=[0]\nConstant - -> m value={i64 1 -1}\n"
+         "Concat n1,m -> t axis=0\nReshape x,t -> y\nout y",
+         "reshape", "[2,12]"},
+        /* twice the size, through floats */
+        {13,
+         "in x f32 1,1,4,6\nShape x -> s\nconst b i64 1 = 2\nconst e i64 1 = 4\n"
+         "const z i64 1 = 0\nSlice s,b,e,z -> hw\nSlice s,z,b,z -> nc\nCast hw -> f to=11\n"
+         "const two f64 - = 2.0\nMul f,two -> g\nFloor g -> h\nCast h -> i to=7\n"
+         "Concat nc,i -> t axis=0\nResize x,_,_,t -> y\nout y",
+         "resize", "[1,1,8,12]"},
+        {13,
+         "in x f32 3,4\nShape x -> s\nSize x -> n\nReduceProd s -> p keepdims=0\n"
+         "Equal n,p -> c\nconst a i64 1 = 2\nconst b i64 1 = 5\nWhere c,a,b -> d\n"
+         "const m i64 1 = -1\nConcat d,m -> t axis=0\nReshape x,t -> y\nout y",
+         "reshape", "[2,6]"},
+        {15,
+         "in x f32 3,4\nShape x -> t start=1\nConstantOfShape t -> z value={f32 1 1}\n"
+         "Add x,z -> y\nout y",
+         "add", "[3,4]"},
+        {13,
+         "in x f32 3,4\nconst a i64 - = 0\nconst b i64 - = 4\nconst d i64 - = 2\n"
+         "Range a,b,d -> r\nGather x,r -> y axis=1\nout y",
+         "gather", "[3,2]"},
+        {13,
+         "in x f32 1,2\nconst o i64 2 = 2 3\nconst e i64 1 = 1\nSplit o -> p,q\n"
+         "Mul p,q -> m\nDiv m,p -> d\nSub d,e -> f\nMax f,e -> g\nTile g,p -> h\n"
+         "Expand x,h -> y\nout y",
+         "expand", "[2,2]"},
+    };
+    (void)state;
+    CHECK_ALL(forms);
+}
+
+/* A graph output that is known at import is still made by a node. */
+static void constant_outputs_are_made(void **state)
+{
+    assay_graph *g = import(13, "in x f32 3,4\nShape x -> y\nRelu x -> z\nout y\nout z", NULL);
+    const assay_node *n = &g->node[g->value[g->output[0]].producer];
+    static const int64_t shape[] = {3, 4};
+
+    (void)state;
+    assert_string_equal(g->value[g->output[0]].name, "y");
+    assert_memory_equal(g->value[n->in[0]].data, shape, sizeof shape);
+    assay_graph_free(g);
+}
+
+/* ---- patterns ---- */
+
+static void patterns_are_fused(void **state)
+{
+    static const form forms[] = {
+        /* torch 1.x: x / 1.4142135 -> erf -> + 1 -> * x -> * 0.5 */
+        {11,
+         "in x f32 2,4\nconst r f32 - = 1.4142135381698608\nconst one f32 - = 1\n"
+         "const h f32 - = 0.5\nDiv x,r -> a\nErf a -> b\nAdd b,one -> c\nMul x,c -> d\n"
+         "Mul d,h -> y\nout y",
+         "gelu", "[2,4]"},
+        {11,
+         "in x f32 2,4\nconst r f32 - = 0.70710678\nconst one f32 - = 1\n"
+         "const h f32 - = 0.5\nMul x,h -> d\nMul x,r -> a\nErf a -> b\nAdd one,b -> c\n"
+         "Mul d,c -> y\nout y",
+         "gelu", "[2,4]"},
+        {11,
+         "in x f32 2,4\nconst r f32 - = 1.4142135\nconst one f32 - = 1\nconst h f32 - = 0.5\n"
+         "Div x,r -> a\nErf a -> b\nAdd b,one -> c\nMul c,h -> d\nMul x,d -> y\nout y",
+         "gelu", "[2,4]"},
+        /* another constant: left alone */
+        {11,
+         "in x f32 2,4\nconst r f32 - = 1.5\nconst one f32 - = 1\nconst h f32 - = 0.5\n"
+         "Div x,r -> a\nErf a -> b\nAdd b,one -> c\nMul x,c -> d\nMul d,h -> y\nout y",
+         "div erf add mul mul", "[2,4]"},
+        /* an inner value is an output: left alone */
+        {11,
+         "in x f32 2,4\nconst r f32 - = 1.4142135\nconst one f32 - = 1\nconst h f32 - = 0.5\n"
+         "Div x,r -> a\nErf a -> b\nAdd b,one -> c\nMul x,c -> d\nMul d,h -> y\nout y\nout b",
+         "div erf add mul mul", "[2,4]"},
+        {13,
+         "in x f32 2,4\nconst t f32 - = 3\nconst k f32 - = 0.044715\n"
+         "const s f32 - = 0.79788456\nconst one f32 - = 1\nconst h f32 - = 0.5\nPow x,t -> a\n"
+         "Mul a,k -> b\nAdd x,b -> c\nMul c,s -> d\nTanh d -> e\nAdd e,one -> f\nMul x,h -> g\n"
+         "Mul g,f -> y\nout y",
+         "gelu", "[2,4]"},
+        {13, "in x f32 2,4\nHardSigmoid x -> h alpha=0.16666667 beta=0.5\nMul x,h -> y\nout y",
+         "hard_swish", "[2,4]"},
+        {13, "in x f32 2,4\nHardSigmoid x -> h\nMul x,h -> y\nout y", "hard_sigmoid mul", "[2,4]"},
+        {10,
+         "in x f32 2,4\nconst t f32 - = 3\nconst s f32 - = 6\nAdd x,t -> a\n"
+         "Clip a -> b min=0.0 max=6.0\nMul x,b -> c\nDiv c,s -> y\nout y",
+         "hard_swish", "[2,4]"},
+        {13,
+         "in x f32 2,3,4\nconst two f32 - = 2\nconst eps f32 - = 0.00001\nconst g f32 4\n"
+         "const b f32 4\nReduceMean x -> m axes=[-1]\nSub x,m -> d\nPow d,two -> p\n"
+         "ReduceMean p -> v axes=[-1]\nAdd v,eps -> a\nSqrt a -> s\nDiv d,s -> q\nMul q,g -> r\n"
+         "Add r,b -> y\nout y",
+         "layer_norm", "[2,3,4]"},
+        /* the mean of the square goes over another axis: not a normalization */
+        {13,
+         "in x f32 2,4,4\nconst two f32 - = 2\nconst eps f32 - = 0.00001\n"
+         "ReduceMean x -> m axes=[-1]\nSub x,m -> d\nPow d,two -> p\n"
+         "ReduceMean p -> v axes=[1]\nAdd v,eps -> a\nSqrt a -> s\nDiv d,s -> y\nout y",
+         "reduce_mean sub pow reduce_mean add sqrt div", "[2,4,4]"},
+    };
+    (void)state;
+    CHECK_ALL(forms);
+}
+
+/* ---- names, inputs, options ---- */
+
+static void values_keep_their_names(void **state)
+{
+    assay_graph *g = import(13,
+                            "in in.1 f32 1,3,4,4\nconst w f32 2,3,1,1\nConv in.1,w -> a : "
+                            "/layer1/conv\nIdentity a -> b\nRelu b -> c\nIdentity c -> y\nout y\n"
+                            "out a",
+                            NULL);
+    (void)state;
+    assert_string_equal(g->value[g->input[0]].name, "in.1");
+    assert_string_equal(g->node[0].name, "/layer1/conv");
+    assert_string_equal(g->node[1].name, "Relu_2");
+    assert_true(assay_graph_find_value(g, "a") >= 0);
+    assert_true(assay_graph_find_value(g, "c") >= 0);
+    assert_true(assay_graph_find_value(g, "w") >= 0);
+    assert_string_equal(g->value[g->output[0]].name, "y");
+    assert_string_equal(g->value[g->output[1]].name, "a");
+    assert_int_equal(strlen(g->model_digest), 32);
+    assay_graph_free(g);
+}
+
+static void symbolic_dimensions_take_values(void **state)
+{
+    static const assay_onnx_dim dims[] = {{"L", 7}};
+    static const assay_onnx_shape shapes[] = {{"z", 2, {4, 7}}};
+    const assay_onnx_options options = {
+        .batch = 4, .dims = dims, .n_dims = 1, .shapes = shapes, .n_shapes = 1};
+    assay_graph *g = import(13, "in x f32 N,L\nin z f32\nAdd x,z -> y\nout y", &options);
+    char shape[40];
+
+    (void)state;
+    assay_shape_print(&g->value[g->output[0]].type, shape, sizeof shape);
+    assert_string_equal(shape, "[4,7]");
+    assay_graph_free(g);
+}
+
+/* A shape that a model takes as an input can be fixed. */
+static void inputs_can_be_fixed(void **state)
+{
+    static const int64_t target[] = {3, 2};
+    const assay_onnx_fixed fixed = {
+        "s", {.elem = {ASSAY_KIND_INT, 64, true}, .rank = 1, .dim = {2}}, target};
+    const assay_onnx_options options = {.fixed = &fixed, .n_fixed = 1};
+    assay_graph *g = import(13, "in x f32 2,3\nin s i64 2\nReshape x,s -> y\nout y", &options);
+
+    (void)state;
+    assert_int_equal(g->n_inputs, 1);
+    assert_int_equal(g->value[g->output[0]].type.dim[0], 3);
+    assay_graph_free(g);
+}
+
+/* Initializers may be listed as inputs: they are constants. */
+static void initializers_are_not_inputs(void **state)
+{
+    assay_graph *g = import(7, "in x f32 2\nin w f32 2\nconst w f32 2\nAdd x,w -> y\nout y", NULL);
+    (void)state;
+    assert_int_equal(g->n_inputs, 1);
+    assay_graph_free(g);
+}
+
+static void typed_lists_are_read(void **state)
+{
+    assay_graph *g = import(13,
+                            "in x i8 3\nlist a i8 3 = -128 0 127\nMax x,a -> y\nin b bool 2\n"
+                            "list c bool 2 = 1 0\nAnd b,c -> z\nin d f32 2\nlist e f32 2 = 1.5 -2\n"
+                            "Add d,e -> w\nout y\nout z\nout w",
+                            NULL);
+    static const int8_t a[] = {-128, 0, 127};
+    static const uint8_t c[] = {1, 0};
+    static const float e[] = {1.5f, -2};
+
+    (void)state;
+    assert_memory_equal(g->value[assay_graph_find_value(g, "a")].data, a, sizeof a);
+    assert_memory_equal(g->value[assay_graph_find_value(g, "c")].data, c, sizeof c);
+    assert_memory_equal(g->value[assay_graph_find_value(g, "e")].data, e, sizeof e);
+    assay_graph_free(g);
+}
+
+static void external_data_is_read(void **state)
+{
+    static const float numbers[] = {9, 1, 2, 3};
+    char folder[200], path[260];
+    size_t length;
+    void *bytes = onnx_build(13, "in x f32 2\next w f32 2 w.bin 4 8\nAdd x,w -> y\nout y", &length);
+    assay_graph *g;
+    assay_error err;
+
+    (void)state;
+    test_temp_dir(folder, sizeof folder);
+    snprintf(path, sizeof path, "%s/w.bin", folder);
+    test_write_file(path, numbers, sizeof numbers);
+    snprintf(path, sizeof path, "%s/m.onnx", folder);
+    test_write_file(path, bytes, length);
+    assert_ok(assay_onnx_import_file(path, NULL, &g, &err), &err);
+    assert_memory_equal(g->value[assay_graph_find_value(g, "w")].data, numbers + 1, 8);
+    assay_graph_free(g);
+    test_remove_tree(folder);
+    free(bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(conv_forms),
+        cmocka_unit_test(same_padding_is_split_by_kind),
+        cmocka_unit_test(pool_forms),
+        cmocka_unit_test(gemm_forms),
+        cmocka_unit_test(gemm_constants_keep_names),
+        cmocka_unit_test(shared_weights_get_a_derived_name),
+        cmocka_unit_test(elementwise_forms),
+        cmocka_unit_test(norm_forms),
+        cmocka_unit_test(reduce_forms),
+        cmocka_unit_test(shape_forms),
+        cmocka_unit_test(resize_forms),
+        cmocka_unit_test(old_resize_rounds_down),
+        cmocka_unit_test(shape_arithmetic_folds),
+        cmocka_unit_test(constant_outputs_are_made),
+        cmocka_unit_test(patterns_are_fused),
+        cmocka_unit_test(values_keep_their_names),
+        cmocka_unit_test(symbolic_dimensions_take_values),
+        cmocka_unit_test(inputs_can_be_fixed),
+        cmocka_unit_test(initializers_are_not_inputs),
+        cmocka_unit_test(typed_lists_are_read),
+        cmocka_unit_test(external_data_is_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
