@@ -1,0 +1,90 @@
+/* The accumulator: acc = bias + sum x[i] * w[i] within its width.
+ *
+ * Two's complement addition commutes with wrapping, so a wrapping accumulator is an exact sum that
+ * wraps once at the end, in any order; the other policies go step by step in the stated order. */
+#include "schemes/apply/apply.h"
+#include "schemes/apply/round.h"
+
+/* One addition under the policy. */
+static int64_t step(const assay_rule_accumulator *a, int64_t acc, int64_t term, bool *trapped)
+{
+    unsigned bits = (unsigned)a->bits;
+    assay_int128 sum = (assay_int128)acc + term;
+    int64_t narrow = assay_saturate128(sum, bits);
+    if (a->overflow == ASSAY_OVERFLOW_TRAP && narrow != sum)
+        *trapped = true;
+    return a->overflow == ASSAY_OVERFLOW_WRAP ? assay_wrap((int64_t)sum, bits) : narrow;
+}
+
+int64_t assay_apply_settle(const assay_unit *u, int64_t sum, bool *trapped)
+{
+    return step(&u->rec.accumulator, sum, 0, trapped);
+}
+
+/* Index of the i-th product in the record's order. */
+static size_t position(const assay_rule_accumulator *a, size_t i, size_t n)
+{
+    return a->order == ASSAY_ORDER_REVERSE ? n - 1 - i : i;
+}
+
+/* Products first, first + stride, ... below n, `block` of them summed exactly before each step. */
+static int64_t run(const assay_rule_accumulator *a, const int32_t *x, const int32_t *w, size_t n,
+                   size_t first, size_t stride, int64_t acc, bool *trapped)
+{
+    int64_t exact = 0;
+    int32_t held = 0;
+    for (size_t i = first; i < n; i += stride) {
+        size_t p = position(a, i, n);
+        exact += (int64_t)x[p] * w[p];
+        if (++held == a->block) {
+            acc = step(a, acc, exact, trapped);
+            exact = 0;
+            held = 0;
+        }
+    }
+    return held > 0 ? step(a, acc, exact, trapped) : acc;
+}
+
+static int64_t run_lanes(const assay_rule_accumulator *a, const int32_t *x, const int32_t *w,
+                         size_t n, int64_t acc, bool *trapped)
+{
+    size_t lanes = (size_t)a->lanes;
+    for (size_t lane = 0; lane < lanes; lane++)
+        acc = step(a, acc, run(a, x, w, n, lane, lanes, 0, trapped), trapped);
+    return acc;
+}
+
+/* x86 vpmaddubsw: unsigned inputs (signed ones are moved up by 128) times signed weights, pairs of
+ * products saturated to int16; what the zero point added is taken out exactly afterwards. */
+static int64_t pair_correction(const assay_unit *u, const int32_t *x, const int32_t *w, size_t n,
+                               int32_t zx, int32_t zw)
+{
+    int64_t up = zx + (u->in_signed ? 128 : 0); /* centred + up = the unsigned code */
+    int64_t lost = 0;
+    for (size_t i = 0; i < n; i += 2) {
+        int64_t pair = (x[i] + up) * ((int64_t)w[i] + zw);
+        if (i + 1 < n)
+            pair += (x[i + 1] + up) * ((int64_t)w[i + 1] + zw);
+        lost += assay_saturate(pair, 16) - pair;
+    }
+    return lost;
+}
+
+int64_t assay_apply_accumulate(const assay_unit *u, const int32_t *x, const int32_t *w, size_t n,
+                               int64_t bias, int32_t zx, int32_t zw, bool *trapped)
+{
+    const assay_rule_accumulator *a = &u->rec.accumulator;
+    int64_t pairs = a->saturate_pairs ? pair_correction(u, x, w, n, zx, zw) : 0;
+    if (a->overflow == ASSAY_OVERFLOW_WRAP || a->overflow == ASSAY_OVERFLOW_SATURATE_END) {
+        int64_t sum = 0;
+        for (size_t i = 0; i < n; i++)
+            sum += (int64_t)x[i] * w[i];
+        return step(a, sum + pairs, bias, trapped);
+    }
+    int64_t acc = a->bias == ASSAY_BIAS_FIRST ? step(a, 0, bias, trapped) : 0;
+    acc = a->order == ASSAY_ORDER_LANES ? run_lanes(a, x, w, n, acc, trapped)
+                                        : run(a, x, w, n, 0, 1, acc, trapped);
+    if (pairs != 0)
+        acc = step(a, acc, pairs, trapped);
+    return a->bias == ASSAY_BIAS_LAST ? step(a, acc, bias, trapped) : acc;
+}

@@ -1,0 +1,58 @@
+/* ADD and SUB by float32 operations. k[0..3] are float32 bits as each function says. */
+#include "schemes/apply/apply.h"
+#include "schemes/apply/softfloat.h"
+
+/* MLAS (SSE2; fused: AVX2): round((F + a*r1) + b*r2), F = z_out - (r1*z1 + r2*z2).
+ * k[0] r1 = s1/s_out, k[1] r2 (negated for SUB), k[2] F. */
+void assay_apply_add_float_scaled(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
+                                  int32_t *out)
+{
+    const assay_rescale *o = &u->scale[ASSAY_OUT];
+    enum assay_rounding mode = (enum assay_rounding)u->rec.add.round;
+    uint32_t r1 = (uint32_t)u->k[0], r2 = (uint32_t)u->k[1], f0 = (uint32_t)u->k[2];
+    for (size_t i = 0; i < n; i++) {
+        uint32_t x = assay_f32_from_i32(a[i]), y = assay_f32_from_i32(b[i]), f;
+        if (u->rec.add.fused)
+            f = assay_f32_fma(x, r1, assay_f32_fma(y, r2, f0));
+        else
+            f = assay_f32_add(assay_f32_add(f0, assay_f32_mul(x, r1)), assay_f32_mul(y, r2));
+        out[i] = (int32_t)assay_f32_to_int(f, mode, o->lo, o->hi, o->lo);
+    }
+}
+
+/* The end of a float sum: zero point inside or after the rounding, saturation. */
+static int32_t round_out(const assay_unit *u, uint32_t f)
+{
+    const assay_rescale *o = &u->scale[ASSAY_OUT];
+    enum assay_rounding mode = (enum assay_rounding)u->rec.add.round;
+    if (u->rec.add.zero_point == ASSAY_STAGE_INSIDE) {
+        f = assay_f32_add(f, assay_f32_from_i32((int32_t)o->zero_point));
+        return (int32_t)assay_f32_to_int(f, mode, o->lo, o->hi, o->zero_point);
+    }
+    int64_t v = assay_f32_to_int(f, mode, INT32_MIN, INT32_MAX, 0);
+    return (int32_t)assay_clamp(v + o->zero_point, o->lo, o->hi);
+}
+
+/* Dequantize, add, quantize: (s1*(a - z1) + s2*(b - z2)) / s_out. k[0] s1, k[1] s2, k[2] s_out. */
+void assay_apply_add_float_real(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
+                                int32_t *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t x = assay_f32_mul(assay_f32_from_i64(a[i] - u->in_zero[0]), (uint32_t)u->k[0]);
+        uint32_t y = assay_f32_mul(assay_f32_from_i64(b[i] - u->in_zero[1]), (uint32_t)u->k[1]);
+        uint32_t sum = u->subtract ? assay_f32_sub(x, y) : assay_f32_add(x, y);
+        out[i] = round_out(u, assay_f32_div(sum, (uint32_t)u->k[2]));
+    }
+}
+
+/* Each operand times its own ratio: (s1/s_out)*(a - z1) + (s2/s_out)*(b - z2). k[0], k[1]: ratios.
+ */
+void assay_apply_add_float_ratio(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
+                                 int32_t *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t x = assay_f32_mul(assay_f32_from_i64(a[i] - u->in_zero[0]), (uint32_t)u->k[0]);
+        uint32_t y = assay_f32_mul(assay_f32_from_i64(b[i] - u->in_zero[1]), (uint32_t)u->k[1]);
+        out[i] = round_out(u, u->subtract ? assay_f32_sub(x, y) : assay_f32_add(x, y));
+    }
+}

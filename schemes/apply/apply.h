@@ -1,0 +1,115 @@
+/* Row functions: what a prepared unit does to codes and accumulators, in integers only. One file
+ * an op class; the arithmetic of a rescale is rescale.c, every rounding is round.h. */
+#ifndef ASSAY_SCHEMES_APPLY_APPLY_H
+#define ASSAY_SCHEMES_APPLY_APPLY_H
+
+#include "schemes/unit.h"
+
+/* ---- accumulate.c ---- */
+int64_t assay_apply_accumulate(const assay_unit *u, const int32_t *x, const int32_t *w, size_t n,
+                               int64_t bias, int32_t zx, int32_t zw, bool *trapped);
+int64_t assay_apply_settle(const assay_unit *u, int64_t sum, bool *trapped);
+
+/* ---- rescale.c, rescale_float.c ---- */
+/* Chooses r->row for the rule and parameters. */
+void assay_rescale_choose(assay_rescale *r);
+/* x rescaled and rounded, without zero point and saturation. */
+int64_t assay_rescale_value(const assay_rescale *r, int64_t x, size_t channel);
+/* zero point and saturation after assay_rescale_value (zero_point: after). */
+int32_t assay_rescale_finish(const assay_rescale *r, int64_t value);
+/* One accumulator through r->row. */
+int32_t assay_rescale_one(const assay_rescale *r, int64_t x, size_t channel);
+/* Whether the target accepts x: false where it would raise an error (result_overflow: refuse,
+ * input_bits). */
+bool assay_rescale_accepts(const assay_rescale *r, int64_t x, size_t channel);
+void assay_rescale_row_float(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel,
+                             int32_t *out);
+int64_t assay_rescale_value_float(const assay_rescale *r, int64_t x, size_t channel);
+
+/* ---- add.c: a and b are codes ---- */
+void assay_apply_add_left_shift(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
+                                int32_t *out);
+void assay_apply_add_common_exponent(const assay_unit *u, const int32_t *a, const int32_t *b,
+                                     size_t n, int32_t *out);
+void assay_apply_add_separate(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
+                              int32_t *out);
+void assay_apply_add_align(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
+                           int32_t *out);
+void assay_apply_add_plain(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
+                           int32_t *out);
+void assay_apply_add_fixed_scale(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
+                                 int32_t *out);
+/* ---- add_float.c ---- */
+void assay_apply_add_float_scaled(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
+                                  int32_t *out);
+void assay_apply_add_float_real(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
+                                int32_t *out);
+void assay_apply_add_float_ratio(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
+                                 int32_t *out);
+
+/* ---- binary.c ---- */
+void assay_apply_mul(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
+                     int32_t *out);
+void assay_apply_minmax(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
+                        int32_t *out);
+void assay_apply_squared_difference(const assay_unit *u, const int32_t *a, const int32_t *b,
+                                    size_t n, int32_t *out);
+void assay_apply_prelu(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
+                       int32_t *out);
+void assay_apply_compare(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
+                         int32_t *out);
+void assay_apply_div_reciprocal(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
+                                int32_t *out);
+void assay_apply_div_float(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
+                           int32_t *out);
+void assay_apply_div_truncate(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
+                              int32_t *out);
+
+/* ---- unary.c ---- */
+void assay_apply_clamp(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+void assay_apply_rescale(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+void assay_apply_slope(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+void assay_apply_slope_fixed8(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+void assay_apply_table(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+void assay_apply_table513(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+void assay_apply_logistic16(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+void assay_apply_tanh16(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+
+/* ---- pool.c ---- */
+void assay_apply_pool_divide(const assay_unit *u, const int64_t *sum, const int32_t *count,
+                             size_t n, int32_t *out);
+void assay_apply_pool_reciprocal(const assay_unit *u, const int64_t *sum, const int32_t *count,
+                                 size_t n, int32_t *out);
+void assay_apply_pool_rescale(const assay_unit *u, const int64_t *sum, const int32_t *count,
+                              size_t n, int32_t *out);
+void assay_apply_pool_rescale_divide(const assay_unit *u, const int64_t *sum, const int32_t *count,
+                                     size_t n, int32_t *out);
+void assay_apply_pool_two_stage(const assay_unit *u, const int64_t *sum, const int32_t *count,
+                                size_t n, int32_t *out);
+void assay_apply_pool_dpu(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
+                          int32_t *out);
+void assay_apply_sum(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
+                     int32_t *out);
+
+/* ---- softmax.c, softmax_table.c, norm.c ---- */
+void assay_apply_softmax_fixed(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+void assay_apply_log_softmax(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+void assay_apply_softmax_lut16(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+void assay_apply_softmax_float_table(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+void assay_apply_softmax_integer_table(const assay_unit *u, const int32_t *x, size_t n,
+                                       int32_t *out);
+void assay_apply_softmax_q31(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+void assay_apply_softmax_float_sum(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+void assay_apply_l2_norm(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+
+/* ---- resize.c ---- */
+void assay_apply_blend(const assay_unit *u, const int32_t *c, const int32_t *fy, const int32_t *fx,
+                       size_t n, int32_t *out);
+
+/* ---- convert.c ---- */
+void assay_apply_quantize(const assay_unit *u, const uint32_t *bits, size_t n, size_t channel,
+                          int32_t *out);
+void assay_apply_dequantize(const assay_unit *u, const int32_t *q, size_t n, size_t channel,
+                            uint32_t *bits);
+
+#endif

@@ -1,0 +1,16 @@
+/* Sigmoid and tanh of int16 codes through TFLite's table of 256 (fixedpoint_table.c).
+ * k[0] multiplier, k[1] shift to the argument. */
+#include "schemes/apply/apply.h"
+#include "schemes/apply/fixedpoint.h"
+
+void assay_apply_logistic16(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = assay_table_logistic16((int16_t)x[i], (int32_t)u->k[0], (unsigned)u->k[1]);
+}
+
+void assay_apply_tanh16(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = assay_table_tanh16((int16_t)x[i], (int32_t)u->k[0], (unsigned)u->k[1]);
+}

@@ -1,0 +1,23 @@
+/* L2 normalization of a row (TFLite reference/l2normalization.h): times the Newton inverse square
+ * root of the sum of squares; output scale 1/128. */
+#include "schemes/apply/apply.h"
+#include "schemes/apply/fixedpoint.h"
+
+void assay_apply_l2_norm(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+{
+    const assay_rescale *o = &u->scale[ASSAY_OUT];
+    int64_t squares = 0;
+    for (size_t i = 0; i < n; i++) {
+        int64_t v = x[i] - u->in_zero[0];
+        squares += v * v;
+    }
+    int left;
+    int64_t multiplier = assay_fixed_inverse_sqrt(assay_saturate32(squares), &left);
+    int64_t shift = 31 - (left + 7);
+    assay_rescale r = *o;
+    r.n = 1;
+    r.multiplier = &multiplier;
+    r.shift = &shift;
+    for (size_t i = 0; i < n; i++)
+        out[i] = assay_rescale_finish(o, assay_rescale_value(&r, x[i] - u->in_zero[0], 0));
+}

@@ -1,0 +1,111 @@
+/* Average pool, mean and sum: sums of raw codes over `count` cells, which is the divisor. Where
+ * padding counts, its cells are in both, holding the zero point. */
+#include "schemes/apply/apply.h"
+#include "schemes/apply/round.h"
+
+/* The sum of (code - zero point). */
+static inline int64_t centred(const assay_unit *u, int64_t sum, int32_t count)
+{
+    return sum - count * u->in_zero[0];
+}
+
+/* From codes of the input's scale to codes of the output's (k[0]: they are the same). */
+static inline int32_t to_output(const assay_unit *u, int64_t code)
+{
+    const assay_rescale *o = &u->scale[ASSAY_OUT];
+    return u->k[0] ? (int32_t)assay_clamp(code, o->lo, o->hi)
+                   : assay_rescale_one(o, code - u->in_zero[0], 0);
+}
+
+/* TFLite, CMSIS-NN: an integer division, by default of raw codes. */
+void assay_apply_pool_divide(const assay_unit *u, const int64_t *sum, const int32_t *count,
+                             size_t n, int32_t *out)
+{
+    enum assay_rounding mode = (enum assay_rounding)u->rec.pool.round;
+    for (size_t i = 0; i < n; i++) {
+        int64_t d = count[i], zero = u->in_zero[0];
+        if (d == 0)
+            out[i] = to_output(u, zero);
+        else if (u->rec.pool.keep_zero_point)
+            out[i] = to_output(u, assay_round_div(sum[i], d, mode));
+        else
+            out[i] = to_output(u, assay_round_div(centred(u, sum[i], count[i]), d, mode) + zero);
+    }
+}
+
+/* TOSA 1.0 AVG_POOL2D: times a reciprocal, m = ((2^30 + 1) << k) / d, k = ceil(log2 d), >> 30 + k.
+ */
+void assay_apply_pool_reciprocal(const assay_unit *u, const int64_t *sum, const int32_t *count,
+                                 size_t n, int32_t *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        int64_t d = count[i];
+        unsigned k = d <= 1 ? 0 : 64 - (unsigned)__builtin_clzll((uint64_t)d - 1);
+        int64_t m = d == 0 ? 0 : ((INT64_C(1) << 30) + 1) * (INT64_C(1) << k) / d;
+        int64_t v =
+            assay_round_shift(centred(u, sum[i], count[i]) * m, 30 + k, ASSAY_ROUND_HALF_UP);
+        out[i] = to_output(u, v + u->in_zero[0]);
+    }
+}
+
+/* The division is part of the rescale: one for each divisor, 1..n_by_count; a lone one is for
+ * u->depth. */
+void assay_apply_pool_rescale(const assay_unit *u, const int64_t *sum, const int32_t *count,
+                              size_t n, int32_t *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        int64_t d = count[i];
+        const assay_rescale *r = &u->by_count[u->n_by_count > 1 && d > 0 ? d - 1 : 0];
+        out[i] = assay_rescale_one(r, d > 0 ? centred(u, sum[i], count[i]) : 0, 0);
+    }
+}
+
+/* Glow CPU without padding counted: the sum is rescaled, then divided. */
+void assay_apply_pool_rescale_divide(const assay_unit *u, const int64_t *sum, const int32_t *count,
+                                     size_t n, int32_t *out)
+{
+    const assay_rescale *o = &u->scale[ASSAY_OUT];
+    enum assay_rounding mode = (enum assay_rounding)u->rec.pool.round;
+    for (size_t i = 0; i < n; i++) {
+        int64_t d = count[i];
+        int64_t v = assay_rescale_value(o, centred(u, sum[i], count[i]), 0);
+        out[i] = assay_rescale_finish(o, d > 0 ? assay_round_div(v, d, mode) : 0);
+    }
+}
+
+/* NVDLA PDP: two reciprocal multiplications by trunc(65536 / side), each rounded half away. */
+void assay_apply_pool_two_stage(const assay_unit *u, const int64_t *sum, const int32_t *count,
+                                size_t n, int32_t *out)
+{
+    int64_t reciprocal = 65536 / u->window_side;
+    for (size_t i = 0; i < n; i++) {
+        int64_t v = centred(u, sum[i], count[i]);
+        v = assay_round_shift(v * reciprocal, 16, ASSAY_ROUND_HALF_AWAY);
+        v = assay_round_shift(v * reciprocal, 16, ASSAY_ROUND_HALF_AWAY);
+        out[i] = to_output(u, v + u->in_zero[0]);
+    }
+}
+
+/* Vitis-AI DPU: times k[1] / 2^k[2], an approximation of 1 / window, and the power-of-two rescale
+ * (k[3], added to the right shift), rounded once. */
+void assay_apply_pool_dpu(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
+                          int32_t *out)
+{
+    const assay_rescale *o = &u->scale[ASSAY_OUT];
+    enum assay_rounding mode = (enum assay_rounding)u->rec.pool.round;
+    for (size_t i = 0; i < n; i++) {
+        int64_t v = centred(u, sum[i], count[i]) * u->k[1];
+        int64_t shift = u->k[2] + u->k[3];
+        v = shift >= 0 ? assay_round_shift(v, (unsigned)shift, mode)
+                       : assay_shift_left_saturate(v, (unsigned)-shift, 64);
+        out[i] = assay_rescale_finish(o, v);
+    }
+}
+
+/* The sum itself, rescaled. */
+void assay_apply_sum(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
+                     int32_t *out)
+{
+    for (size_t i = 0; i < n; i++)
+        out[i] = assay_rescale_one(&u->scale[ASSAY_OUT], centred(u, sum[i], count[i]), 0);
+}

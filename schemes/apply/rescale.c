@@ -1,0 +1,284 @@
+/* From one scale to another in integers:
+ *
+ *   x - in_zero -> pre-shift -> left shift -> times multiplier -> rounding steps -> narrow
+ *     -> + zero point -> saturate
+ *
+ * `scaled_any` is that line for every rule, in 128 bits. `scaled` is the same line for the common
+ * rules in 64 bits: its choices are constants in each row below, so the compiler makes a tight
+ * loop of each; an accumulator too wide for it goes to `scaled_any`. */
+#include "schemes/apply/apply.h"
+#include "schemes/apply/round.h"
+
+static inline int64_t narrow(int64_t x, int32_t bits, int32_t how)
+{
+    if (bits == 0)
+        return x;
+    return how == ASSAY_NARROW_WRAP ? assay_wrap(x, (unsigned)bits)
+                                    : assay_saturate(x, (unsigned)bits);
+}
+
+/* The operand: in_zero removed, pre-shifted, saturated to operand_bits. */
+static int64_t operand(const assay_rescale *r, int64_t x, size_t c)
+{
+    const assay_rule_rescale *k = r->rule;
+    x -= r->in_zero;
+    if (r->pre != NULL) {
+        int64_t pre = r->pre[c];
+        x = pre >= 0 ? assay_round_shift(x, (unsigned)pre, (enum assay_rounding)k->pre_shift_round)
+                     : assay_shift_left_saturate(assay_saturate(x, 32), (unsigned)-pre, 32);
+    }
+    return k->operand_bits > 0 ? assay_saturate(x, (unsigned)k->operand_bits) : x;
+}
+
+static int64_t left(const assay_rule_rescale *k, int64_t x, unsigned bits)
+{
+    return k->left_shift == ASSAY_LEFT_WRAP
+               ? assay_shift_left_wrap(x, bits, 32)
+               : assay_shift_left_saturate(assay_saturate(x, 32), bits, 32);
+}
+
+/* The exact product shifted to the left; beyond 2^63 only the sign matters. */
+static assay_int128 product_left(assay_int128 v, unsigned bits)
+{
+    assay_int128 limit = (assay_int128)1 << 63;
+    if (bits > 63)
+        return v > 0 ? limit : v < 0 ? -limit : 0;
+    return (assay_int128)assay_saturate128(v, 64) * ((assay_int128)1 << bits);
+}
+
+static int64_t scaled_any(const assay_rescale *r, int64_t x, size_t c)
+{
+    const assay_rule_rescale *k = r->rule;
+    const assay_steps *list = &k->round;
+    int64_t shift = r->shift[c];
+    int64_t first = list->n > 1 ? list->step[0].bits : 0;
+    x = operand(r, x, c);
+    if (k->left_shift != ASSAY_LEFT_PRODUCT && shift < first) {
+        x = left(k, x, (unsigned)(first - shift));
+        shift = first;
+    }
+    assay_int128 v = (assay_int128)x * r->multiplier[c];
+    if (k->product_bits > 0)
+        v = assay_wrap((int64_t)v, (unsigned)k->product_bits);
+    if (shift < 0) {
+        v = product_left(v, (unsigned)-shift);
+        shift = 0;
+    }
+    for (int i = 0; i < list->n; i++) {
+        bool last = i == list->n - 1;
+        int64_t bits = last || list->step[i].bits > shift ? shift : list->step[i].bits;
+        v = assay_round_shift128(v, bits > 127 ? 127 : (unsigned)bits,
+                                 (enum assay_rounding)list->step[i].mode);
+        shift -= bits;
+    }
+    if (k->result_overflow == ASSAY_NARROW_WRAP)
+        return narrow((int64_t)v, k->result_bits, ASSAY_NARROW_WRAP);
+    return narrow(assay_saturate128(v, 64), k->result_bits, k->result_overflow);
+}
+
+int32_t assay_rescale_finish(const assay_rescale *r, int64_t v)
+{
+    const assay_rule_rescale *k = r->rule;
+    v = narrow(v + r->zero_point, k->sum_bits, k->sum_overflow);
+    v = assay_clamp(v, r->lo, r->hi);
+    if (k->store == ASSAY_NARROW_WRAP)
+        v = r->out_signed ? assay_wrap(v, r->out_bits) : assay_wrap_unsigned(v, r->out_bits);
+    return (int32_t)v;
+}
+
+/* What is constant in a row of a common rule. */
+typedef struct way {
+    enum assay_rounding mode, second; /* of the first and the second rounding */
+    unsigned first_bits;              /* discarded by the first of two; 0: there is only one */
+    bool left_wraps;                  /* left shifts wrap the operand in 32 bits */
+    bool pre_floor;                   /* the operand is shifted right by pre first */
+    bool product_wraps;               /* product in 32 bits */
+    bool narrows;                     /* result narrowed as the rule says */
+} way;
+
+static inline __attribute__((always_inline)) int64_t
+scaled(const assay_rescale *r, int64_t x, int64_t multiplier, int64_t shift, int64_t pre, way w)
+{
+    const int64_t first = w.first_bits;
+    if (w.pre_floor)
+        x = assay_shift_right(x, (unsigned)pre);
+    if (w.left_wraps && shift < first) {
+        x = assay_shift_left_wrap(x, (unsigned)(first - shift), 32);
+        shift = first;
+    }
+    x *= multiplier;
+    if (w.product_wraps)
+        x = assay_wrap(x, 32);
+    if (w.first_bits > 0 && shift >= first) {
+        x = assay_round_shift(x, w.first_bits, w.mode);
+        x = assay_round_shift(x, (unsigned)(shift - first), w.second);
+    } else {
+        x = assay_round_shift(x, (unsigned)shift, w.mode);
+    }
+    return w.narrows ? narrow(x, r->rule->result_bits, r->rule->result_overflow) : x;
+}
+
+static inline __attribute__((always_inline)) void row(const assay_rescale *r, const int64_t *acc,
+                                                      size_t n, size_t channel, int32_t *out, way w)
+{
+    size_t step = r->n > 1, c = step ? channel : 0;
+    for (size_t i = 0; i < n; i++, c += step) {
+        int64_t m = r->multiplier[c];
+        /* |x| < 2^31, |m| <= 2^31: the product stays below 2^63. */
+        int64_t v = acc[i] == (int32_t)acc[i]
+                        ? scaled(r, acc[i], m, r->shift[c], w.pre_floor ? r->pre[c] : 0, w)
+                        : scaled_any(r, acc[i], c);
+        out[i] = assay_rescale_finish(r, v);
+    }
+}
+
+#define ROW(name, ...)                                                                             \
+    static void row_##name(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel,   \
+                           int32_t *out)                                                           \
+    {                                                                                              \
+        row(r, acc, n, channel, out, (way){__VA_ARGS__});                                          \
+    }
+
+/* One rounding of the whole product. */
+ROW(half_up, .mode = ASSAY_ROUND_HALF_UP, .narrows = true)
+ROW(half_away, .mode = ASSAY_ROUND_HALF_AWAY, .narrows = true)
+ROW(half_even, .mode = ASSAY_ROUND_HALF_EVEN, .narrows = true)
+ROW(half_zero, .mode = ASSAY_ROUND_HALF_ZERO, .narrows = true)
+ROW(floor, .mode = ASSAY_ROUND_FLOOR, .narrows = true)
+ROW(trunc, .mode = ASSAY_ROUND_TRUNC, .narrows = true)
+/* gemmlowp and TFLite: rounding doubling high multiply, then a rounding right shift. */
+ROW(double, .mode = ASSAY_ROUND_HALF_UP, .second = ASSAY_ROUND_HALF_AWAY, .first_bits = 31,
+    .left_wraps = true)
+/* The same without a left shift (TOSA, Ethos-U, QNNPACK). */
+ROW(double_plain, .mode = ASSAY_ROUND_HALF_UP, .second = ASSAY_ROUND_HALF_AWAY, .first_bits = 31,
+    .narrows = true)
+/* Glow: floor pre-shift, 32-bit product, half up. */
+ROW(glow, .mode = ASSAY_ROUND_HALF_UP, .pre_floor = true, .product_wraps = true)
+
+static void row_any(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel,
+                    int32_t *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t c = r->n > 1 ? channel + i : 0;
+        out[i] = assay_rescale_finish(r, scaled_any(r, acc[i], c));
+    }
+}
+
+/* How many thresholds are <= x. */
+static int64_t count_thresholds(const assay_rescale *r, int64_t x, size_t c)
+{
+    const int64_t *t = r->threshold + c * r->n_thresholds;
+    size_t below = 0, above = r->n_thresholds;
+    while (below < above) {
+        size_t middle = (below + above) / 2;
+        if (t[middle] <= x)
+            below = middle + 1;
+        else
+            above = middle;
+    }
+    return (int64_t)below;
+}
+
+static void row_thresholds(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel,
+                           int32_t *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t c = r->n > 1 ? channel + i : 0;
+        out[i] = (int32_t)(r->lo + count_thresholds(r, acc[i], c));
+    }
+}
+
+static bool is_float(const assay_rescale *r)
+{
+    return r->rule->encoding == ASSAY_ENCODE_F32 || r->rule->encoding == ASSAY_ENCODE_F64;
+}
+
+int64_t assay_rescale_value(const assay_rescale *r, int64_t x, size_t channel)
+{
+    size_t c = r->n > 1 ? channel : 0;
+    if (r->rule->encoding == ASSAY_ENCODE_THRESHOLDS)
+        return r->lo + count_thresholds(r, x, c) - r->zero_point;
+    return is_float(r) ? assay_rescale_value_float(r, x, c) : scaled_any(r, x, c);
+}
+
+int32_t assay_rescale_one(const assay_rescale *r, int64_t x, size_t channel)
+{
+    int32_t out;
+    r->row(r, &x, 1, channel, &out);
+    return out;
+}
+
+bool assay_rescale_accepts(const assay_rescale *r, int64_t x, size_t channel)
+{
+    const assay_rule_rescale *k = r->rule;
+    size_t c = r->n > 1 ? channel : 0;
+    int64_t v = x - r->in_zero;
+    if (k->input_bits > 0 && v != assay_saturate(v, (unsigned)k->input_bits))
+        return false;
+    if (k->input_shift_range && r->shift[c] < 63 && v != assay_saturate(v, (unsigned)r->shift[c]))
+        return false;
+    if (k->result_overflow != ASSAY_NARROW_REFUSE || k->result_bits == 0 || is_float(r))
+        return true;
+    /* Narrowing saturates, so a value at a bound is compared with the same rule one bit wider. */
+    assay_rule_rescale wide = *k;
+    wide.result_bits = 0;
+    assay_rescale copy = *r;
+    copy.rule = &wide;
+    v = scaled_any(&copy, x, c);
+    int64_t sum = v + r->zero_point;
+    return v == assay_saturate(v, (unsigned)k->result_bits) &&
+           sum == assay_saturate(sum, (unsigned)k->result_bits);
+}
+
+/* The 64-bit row for a rule of one or two common roundings, or NULL. */
+static void (*common_row(const assay_rescale *r))(const assay_rescale *, const int64_t *, size_t,
+                                                  size_t, int32_t *)
+{
+    const assay_rule_rescale *k = r->rule;
+    const assay_steps *list = &k->round;
+    int64_t least = 0;
+    for (size_t c = 0; c < r->n; c++)
+        least = r->shift[c] < least ? r->shift[c] : least;
+    if (k->operand_bits > 0 || r->in_zero != 0)
+        return NULL;
+    if (r->pre != NULL)
+        return k->encoding == ASSAY_ENCODE_GLOW && k->product_bits == 32 && list->n == 1 &&
+                       list->step[0].mode == ASSAY_ROUND_HALF_UP && k->result_bits == 0
+                   ? row_glow
+                   : NULL;
+    if (k->product_bits > 0)
+        return NULL;
+    if (list->n == 2 && list->step[0].bits == 31 && list->step[0].mode == ASSAY_ROUND_HALF_UP &&
+        list->step[1].mode == ASSAY_ROUND_HALF_AWAY) {
+        if (k->left_shift == ASSAY_LEFT_WRAP)
+            return k->result_bits == 0 ? row_double : NULL;
+        return k->left_shift == ASSAY_LEFT_PRODUCT && least >= 0 ? row_double_plain : NULL;
+    }
+    if (list->n != 1 || least < 0)
+        return NULL;
+    switch (list->step[0].mode) {
+    case ASSAY_ROUND_HALF_UP:
+        return row_half_up;
+    case ASSAY_ROUND_HALF_AWAY:
+        return row_half_away;
+    case ASSAY_ROUND_HALF_EVEN:
+        return row_half_even;
+    case ASSAY_ROUND_HALF_ZERO:
+        return row_half_zero;
+    case ASSAY_ROUND_FLOOR:
+        return row_floor;
+    case ASSAY_ROUND_TRUNC:
+        return row_trunc;
+    default:
+        return NULL;
+    }
+}
+
+void assay_rescale_choose(assay_rescale *r)
+{
+    r->row = r->rule->encoding == ASSAY_ENCODE_THRESHOLDS ? row_thresholds
+             : is_float(r)                                ? assay_rescale_row_float
+                                                          : common_row(r);
+    if (r->row == NULL)
+        r->row = row_any;
+}

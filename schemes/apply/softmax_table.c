@@ -1,0 +1,79 @@
+/* Softmax by tables of exponentials, indexed by the distance from the row's greatest code. */
+#include "schemes/apply/apply.h"
+#include "schemes/apply/softfloat.h"
+
+static int32_t greatest(const int32_t *x, size_t n)
+{
+    int32_t max = x[0];
+    for (size_t i = 1; i < n; i++)
+        max = x[i] > max ? x[i] : max;
+    return max;
+}
+
+/* LiteRT: table[d] = float bits of e^(-beta * s_in * d); the sum in float32, in order; then
+ * round(t * (1 / (sum * s_out))) + z. k[0]: bits of s_out. */
+void assay_apply_softmax_float_table(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+{
+    const assay_rescale *o = &u->scale[ASSAY_OUT];
+    const uint32_t one = 0x3f800000;
+    int32_t max = greatest(x, n);
+    uint32_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum = assay_f32_add(sum, (uint32_t)u->table[max - x[i]]);
+    uint32_t inverse = assay_f32_div(one, assay_f32_mul(sum, (uint32_t)u->k[0]));
+    for (size_t i = 0; i < n; i++) {
+        uint32_t f = assay_f32_mul((uint32_t)u->table[max - x[i]], inverse);
+        int64_t v = assay_f32_to_int(f, ASSAY_ROUND_HALF_AWAY, INT32_MIN, INT32_MAX, 0);
+        out[i] = (int32_t)assay_clamp(v + o->zero_point, o->lo, o->hi);
+    }
+}
+
+/* XNNPACK, QNNPACK: integer exponentials t, y = min(255, ((t << 8) + sum / 2) / sum) over the least
+ * code. */
+void assay_apply_softmax_integer_table(const assay_unit *u, const int32_t *x, size_t n,
+                                       int32_t *out)
+{
+    const assay_rescale *o = &u->scale[ASSAY_OUT];
+    int32_t max = greatest(x, n);
+    int64_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += u->table[max - x[i]];
+    for (size_t i = 0; i < n; i++) {
+        int64_t t = u->table[max - x[i]] * 256 + sum / 2;
+        out[i] =
+            (int32_t)assay_clamp(assay_round_div(t, sum, ASSAY_ROUND_TRUNC) + o->lo, o->lo, o->hi);
+    }
+}
+
+/* MLAS QLinearSoftmax: float exponentials t, round(t * k[0] / sum) + z, k[0]: bits of
+ * floor(1 / s_out). */
+void assay_apply_softmax_float_sum(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+{
+    const assay_rescale *o = &u->scale[ASSAY_OUT];
+    int32_t max = greatest(x, n);
+    uint32_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum = assay_f32_add(sum, (uint32_t)u->table[max - x[i]]);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t f = assay_f32_mul((uint32_t)u->table[max - x[i]], (uint32_t)u->k[0]);
+        int64_t v =
+            assay_f32_to_int(assay_f32_div(f, sum), ASSAY_ROUND_HALF_EVEN, INT32_MIN, INT32_MAX, 0);
+        out[i] = (int32_t)assay_clamp(v + o->zero_point, o->lo, o->hi);
+    }
+}
+
+/* Glow CPU: exponentials with 31 fraction bits, their sum exact; the quotient t / sum / s_out is
+ * rounded half away. k[0]: 1 / s_out with 16 fraction bits. */
+void assay_apply_softmax_q31(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+{
+    const assay_rescale *o = &u->scale[ASSAY_OUT];
+    int32_t max = greatest(x, n);
+    int64_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += u->table[max - x[i]];
+    for (size_t i = 0; i < n; i++) {
+        int64_t t = assay_round_shift(u->table[max - x[i]] * u->k[0], 16, ASSAY_ROUND_HALF_AWAY);
+        out[i] = (int32_t)assay_clamp(
+            assay_round_div(t, sum, ASSAY_ROUND_HALF_AWAY) + o->zero_point, o->lo, o->hi);
+    }
+}

@@ -1,0 +1,144 @@
+/* The record in force for a node, and the canonical text of a scheme. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schemes/data.h"
+
+void assay_effective_record(const assay_scheme_data *d, const char *op, const char *node, bool wide,
+                            assay_record *out)
+{
+    size_t n;
+    const assay_field *fields = assay_record_fields(&n);
+    *out = d->base;
+    for (int scope = 0; scope < ASSAY_SCOPES; scope++)
+        for (size_t i = 0; i < d->n_overrides; i++) {
+            const assay_override *o = &d->override[i];
+            bool applies = o->scope == ASSAY_SCOPE_WIDE ? wide
+                           : o->scope == ASSAY_SCOPE_OP ? strcmp(o->name, op) == 0
+                                                        : strcmp(o->name, node) == 0;
+            if ((int)o->scope == scope && applies)
+                assay_record_set(out, &fields[o->field], o->value);
+        }
+}
+
+typedef struct text {
+    char *s;
+    size_t used, size;
+    bool failed;
+} text;
+
+__attribute__((format(printf, 2, 3))) static void put(text *t, const char *format, ...)
+{
+    char line[512];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    size_t length = n < 0 ? 0 : (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
+    if (t->used + length + 1 > t->size) {
+        size_t size = t->size * 2 + length + 1024;
+        char *grown = realloc(t->s, size);
+        if (grown == NULL) {
+            t->failed = true;
+            return;
+        }
+        t->s = grown;
+        t->size = size;
+    }
+    memcpy(t->s + t->used, line, length + 1);
+    t->used += length;
+}
+
+static int compare_overrides(const void *a, const void *b)
+{
+    const assay_override *x = a, *y = b;
+    if (x->scope != y->scope)
+        return (int)x->scope - (int)y->scope;
+    int names = strcmp(x->name, y->name);
+    return names != 0 ? names : x->field - y->field;
+}
+
+static void put_overrides(text *t, const assay_scheme_data *d)
+{
+    static const char *const scopes[] = {"wide", "ops", "nodes"};
+    size_t n;
+    const assay_field *fields = assay_record_fields(&n);
+    assay_override *sorted = malloc((d->n_overrides + 1) * sizeof *sorted);
+    if (sorted == NULL) {
+        t->failed = true;
+        return;
+    }
+    if (d->n_overrides > 0)
+        memcpy(sorted, d->override, d->n_overrides * sizeof *sorted);
+    qsort(sorted, d->n_overrides, sizeof *sorted, compare_overrides);
+    for (size_t i = 0; i < d->n_overrides; i++) {
+        const assay_override *o = &sorted[i], *last = i > 0 ? &sorted[i - 1] : NULL;
+        const assay_field *f = &fields[o->field];
+        bool new_scope = last == NULL || last->scope != o->scope;
+        bool new_name = new_scope || strcmp(last->name, o->name) != 0;
+        bool new_section = new_name || strcmp(fields[last->field].section, f->section) != 0;
+        const char *indent = o->scope == ASSAY_SCOPE_WIDE ? "" : "  ";
+        char value[128];
+        assay_field_print(f, o->value, value, sizeof value);
+        if (new_scope)
+            put(t, "%s:\n", scopes[o->scope]);
+        if (new_name && o->scope != ASSAY_SCOPE_WIDE)
+            put(t, "  %s:\n", o->name);
+        if (new_section)
+            put(t, "%s  %s:\n", indent, f->section);
+        put(t, "%s    %s: %s\n", indent, f->name, value);
+    }
+    free(sorted);
+}
+
+static void put_given(text *t, const assay_given *g)
+{
+    put(t, "  %s:\n    given:\n      multiplier: [", g->node);
+    for (size_t i = 0; i < g->n; i++)
+        put(t, "%s%lld", i > 0 ? ", " : "", (long long)g->multiplier[i]);
+    put(t, "]\n      shift: [");
+    for (size_t i = 0; i < g->n; i++)
+        put(t, "%s%lld", i > 0 ? ", " : "", (long long)g->shift[i]);
+    put(t, "]\n");
+    if (g->has_zero_point)
+        put(t, "      zero_point: %d\n", g->zero_point);
+}
+
+char *assay_scheme_text(const assay_scheme_data *d)
+{
+    text t = {0};
+    size_t n;
+    const assay_field *fields = assay_record_fields(&n);
+    put(&t, "scheme: %s\n", d->name);
+    for (size_t i = 0; i < n; i++) {
+        char value[128];
+        if (i == 0 || strcmp(fields[i].section, fields[i - 1].section) != 0)
+            put(&t, "%s:\n", fields[i].section);
+        assay_field_print(&fields[i], assay_record_get(&d->base, &fields[i]), value, sizeof value);
+        put(&t, "  %s: %s\n", fields[i].name, value);
+    }
+    const char *comma = "";
+    for (int op = 0; op < ASSAY_OP_COUNT; op++)
+        if (d->in_float[op]) {
+            put(&t, "%s%s", *comma != '\0' ? comma : "float_ops: [",
+                assay_op_get((assay_op)op)->name);
+            comma = ", ";
+        }
+    if (*comma != '\0')
+        put(&t, "]\n");
+    put_overrides(&t, d);
+    bool has_node_override = false;
+    for (size_t i = 0; i < d->n_overrides; i++)
+        has_node_override |= d->override[i].scope == ASSAY_SCOPE_NODE;
+    if (d->n_given > 0 && !has_node_override)
+        put(&t, "nodes:\n");
+    for (size_t i = 0; i < d->n_given; i++)
+        put_given(&t, &d->given[i]);
+    if (t.failed) {
+        free(t.s);
+        return NULL;
+    }
+    return t.s;
+}

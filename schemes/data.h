@@ -1,0 +1,72 @@
+/* What stands behind a scheme of the built-in families: the base record, the overrides for wide
+ * codes, for ops and for nodes, multipliers given by a device's compiler, and the contract. */
+#ifndef ASSAY_SCHEMES_DATA_H
+#define ASSAY_SCHEMES_DATA_H
+
+#include "graph/op.h"
+#include "schemes/record.h"
+#include "schemes/scheme.h"
+
+/* Overrides apply in this order, later ones win. */
+enum assay_scope {
+    ASSAY_SCOPE_WIDE, /* nodes whose first input has codes of more than 8 bits */
+    ASSAY_SCOPE_OP,
+    ASSAY_SCOPE_NODE
+};
+#define ASSAY_SCOPES 3
+
+typedef struct assay_override {
+    enum assay_scope scope;
+    char *name; /* op or node; "" for wide */
+    int field;  /* index into assay_record_fields */
+    assay_field_value value;
+} assay_override;
+
+/* Rescale parameters of one node that replace derivation, in the target's own shift convention. */
+typedef struct assay_given {
+    char *node;
+    size_t n; /* 1 or the number of output channels */
+    int64_t *multiplier, *shift;
+    bool has_zero_point;
+    int32_t zero_point; /* replaces the output zero point */
+} assay_given;
+
+enum assay_contract { ASSAY_CONTRACT_EXACT, ASSAY_CONTRACT_APPROXIMATE, ASSAY_CONTRACT_UNMODELLED };
+#define ASSAY_CONTRACTS 3
+
+typedef struct assay_scheme_data {
+    char *name, *description;
+    char *contract[ASSAY_CONTRACTS]; /* one sentence a line; NULL when nothing is said */
+    assay_record base;
+    assay_override *override;
+    size_t n_overrides;
+    assay_given *given;
+    size_t n_given;
+    bool in_float[ASSAY_OP_COUNT]; /* ops that the target does not compute in integers */
+} assay_scheme_data;
+
+assay_scheme_data *assay_scheme_data_new(void);
+void assay_scheme_data_free(assay_scheme_data *d);
+
+static inline const assay_scheme_data *assay_data(const assay_scheme *s)
+{
+    return s->record;
+}
+
+/* Reads a scheme text over what *d holds (after `extends`, the parent's data). */
+assay_status assay_scheme_read(const char *file, const char *text, size_t length,
+                               assay_scheme_data *d, int depth, assay_error *err);
+
+/* Text of a preset, or NULL. */
+const char *assay_preset_text(const char *name, size_t *length);
+/* Whole file into memory (at most 1 MiB), for scheme files. *text is the caller's. */
+assay_status assay_scheme_read_file(const char *path, char **text, size_t *length,
+                                    assay_error *err);
+
+/* The record in force for an op and node; wide: codes of more than 8 bits. */
+void assay_effective_record(const assay_scheme_data *d, const char *op, const char *node, bool wide,
+                            assay_record *out);
+/* The canonical text (what is digested), malloc'ed; NULL when memory is short. */
+char *assay_scheme_text(const assay_scheme_data *d);
+
+#endif

@@ -1,0 +1,159 @@
+/* ADD and SUB: the alignment kinds. */
+#include <math.h>
+
+#include "schemes/derive/derive.h"
+
+static assay_status list_constants(const assay_derive *d, size_t n)
+{
+    int64_t *k = assay_unit_array(d->u, "constants", n);
+    if (k == NULL)
+        return assay_derive_memory(d);
+    for (size_t i = 0; i < n; i++)
+        k[i] = d->u->k[i];
+    return ASSAY_OK;
+}
+
+/* TFLite: T = 2 * max(s1, s2); operands at s / T after a shift to the left by `bits`, the sum at
+ * T / (2^bits * s_out). LiteRT and TFLM ADD form these in double, TFLM SUB in float32. */
+static assay_status left_shift(const assay_derive *d, float s1, float s2, float s_out)
+{
+    assay_unit *u = d->u;
+    int bits = u->rec.add.bits;
+    double twice = 2 * (s1 > s2 ? (double)s1 : (double)s2);
+    double r1 = s1 / twice, r2 = s2 / twice, out = twice / (ldexp(1, bits) * s_out);
+    if (u->rec.add.scale == ASSAY_PRECISION_F32) {
+        float t = 2 * (s1 > s2 ? s1 : s2);
+        float f1 = s1 / t, f2 = s2 / t, fo = t / (ldexpf(1, bits) * s_out);
+        r1 = (double)f1;
+        r2 = (double)f2;
+        out = (double)fo;
+    }
+    assay_derive_intermediate(&u->scale[ASSAY_FIRST]);
+    assay_derive_intermediate(&u->scale[ASSAY_SECOND]);
+    assay_status s = assay_derive_one(d, &u->scale[ASSAY_FIRST], r1, "_1");
+    if (s == ASSAY_OK)
+        s = assay_derive_one(d, &u->scale[ASSAY_SECOND], r2, "_2");
+    if (s == ASSAY_OK)
+        s = assay_derive_one(d, &u->scale[ASSAY_OUT], out, "");
+    u->k[0] = bits;
+    u->binary = assay_apply_add_left_shift;
+    return s == ASSAY_OK ? list_constants(d, 1) : s;
+}
+
+/* XNNPACK, QNNPACK: float32 ratios; the larger one gets `bits` + 1 bits, both one exponent. */
+static assay_status common_exponent(const assay_derive *d, float s1, float s2, float s_out)
+{
+    assay_unit *u = d->u;
+    float r1 = s1 / s_out, r2 = s2 / s_out, larger = r1 > r2 ? r1 : r2;
+    int exponent;
+    frexpf(larger, &exponent); /* larger in [2^(exponent - 1), 2^exponent) */
+    int shift = u->rec.add.bits - (exponent - 1);
+    if (shift < 1 || shift > 62)
+        return assay_derive_fail(d, "scale ratios %g and %g are out of reach of a common exponent",
+                                 (double)r1, (double)r2);
+    u->k[0] = lrintf(ldexpf(r1, shift));
+    u->k[1] = lrintf(ldexpf(r2, shift));
+    u->k[2] = shift;
+    u->binary = assay_apply_add_common_exponent;
+    return list_constants(d, 3);
+}
+
+static assay_status separate(const assay_derive *d, float s1, float s2, float s_out)
+{
+    assay_unit *u = d->u;
+    const float one = 1;
+    assay_derive_intermediate(&u->scale[ASSAY_FIRST]);
+    assay_derive_intermediate(&u->scale[ASSAY_SECOND]);
+    u->binary = assay_apply_add_separate;
+    assay_status s = assay_derive_ratio(d, &u->scale[ASSAY_FIRST], s1, &one, 1, s_out, "_1");
+    return s != ASSAY_OK ? s
+                         : assay_derive_ratio(d, &u->scale[ASSAY_SECOND], s2, &one, 1, s_out, "_2");
+}
+
+/* floor(log2 s) of a power of two; false for other scales. */
+static bool power(float s, int *exponent)
+{
+    float fraction = frexpf(s, exponent);
+    (*exponent)--;
+    return fraction == 0.5f;
+}
+
+static assay_status align(const assay_derive *d, float s1, float s2, float s_out)
+{
+    assay_unit *u = d->u;
+    int e1, e2, e_out;
+    if (!power(s1, &e1) || !power(s2, &e2) || !power(s_out, &e_out))
+        return assay_derive_fail(d, "needs power-of-two scales; found %.9g, %.9g, %.9g", (double)s1,
+                                 (double)s2, (double)s_out);
+    int coarse = e1 > e2 ? e1 : e2, guard = u->rec.add.bits;
+    u->k[0] = coarse - e1;
+    u->k[1] = coarse - e2;
+    u->k[2] = guard;
+    u->k[3] = guard + e_out - coarse;
+    u->binary = assay_apply_add_align;
+    return list_constants(d, 4);
+}
+
+static void set_floats(assay_unit *u, float a, float b, float c)
+{
+    u->k[0] = assay_bits_of(a);
+    u->k[1] = assay_bits_of(b);
+    u->k[2] = assay_bits_of(c);
+}
+
+/* MLAS: F = z_out - (r1*z1 + r2*z2), each operation rounded to float32. */
+static void float_scaled(assay_unit *u, float s1, float s2, float s_out, int32_t zero_out)
+{
+    float r1 = s1 / s_out, r2 = s2 / s_out;
+    float p1 = r1 * (float)u->in_zero[0], p2 = r2 * (float)u->in_zero[1];
+    float sum = p1 + p2;
+    float difference = p1 - p2;
+    float f = (float)zero_out - (u->subtract ? difference : sum);
+    set_floats(u, r1, u->subtract ? -r2 : r2, f);
+    u->binary = assay_apply_add_float_scaled;
+}
+
+assay_status assay_derive_add(const assay_derive *d)
+{
+    assay_unit *u = d->u;
+    const assay_type *a = &d->spec->in[0], *b = &d->spec->in[1], *out = d->spec->out;
+    float s1 = assay_scale_of(a), s2 = assay_scale_of(b), s_out = assay_scale_of(out);
+    assay_status s = assay_derive_range(d);
+    if (s != ASSAY_OK)
+        return s;
+    u->subtract = u->op == ASSAY_OP_SUB;
+    switch (u->rec.add.kind) {
+    case ASSAY_ADD_LEFT_SHIFT:
+        return left_shift(d, s1, s2, s_out);
+    case ASSAY_ADD_COMMON_EXPONENT:
+        return common_exponent(d, s1, s2, s_out);
+    case ASSAY_ADD_SEPARATE:
+        return separate(d, s1, s2, s_out);
+    case ASSAY_ADD_ALIGN_POW2:
+        return align(d, s1, s2, s_out);
+    case ASSAY_ADD_FLOAT_SCALED:
+        float_scaled(u, s1, s2, s_out, assay_zero_of(out));
+        break;
+    case ASSAY_ADD_FLOAT_REAL:
+        set_floats(u, s1, s2, s_out);
+        u->binary = assay_apply_add_float_real;
+        break;
+    case ASSAY_ADD_FLOAT_RATIO:
+        set_floats(u, s1 / s_out, s2 / s_out, 0);
+        u->binary = assay_apply_add_float_ratio;
+        break;
+    case ASSAY_ADD_FIXED_SCALE: {
+        float fixed = ldexpf(1, -u->rec.add.bits);
+        set_floats(u, s1 / fixed, s2 / fixed, fixed / s_out);
+        u->binary = assay_apply_add_fixed_scale;
+        break;
+    }
+    default:
+        if (s1 != s2 || s1 != s_out)
+            return assay_derive_fail(d, "a plain add needs equal scales; found %.9g, %.9g, %.9g",
+                                     (double)s1, (double)s2, (double)s_out);
+        u->binary = assay_apply_add_plain;
+        return ASSAY_OK;
+    }
+    return list_constants(d, 3);
+}

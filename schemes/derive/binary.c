@@ -1,0 +1,136 @@
+/* mul, min, max, prelu, div, squared difference and comparisons. */
+#include <math.h>
+
+#include "graph/type.h"
+#include "schemes/derive/derive.h"
+
+static assay_status minmax(const assay_derive *d)
+{
+    assay_unit *u = d->u;
+    const float one = 1;
+    const assay_type *out = d->spec->out;
+    assay_status s = assay_derive_range(d);
+    const assay_rescale *o = &u->scale[ASSAY_OUT];
+    for (int i = 0; i < 2 && s == ASSAY_OK; i++) {
+        assay_rescale *r = &u->scale[ASSAY_FIRST + i];
+        const assay_type *in = &d->spec->in[i];
+        u->k[i] = assay_same_params(in, out);
+        r->zero_point = o->zero_point;
+        r->lo = assay_elem_min(out->elem);
+        r->hi = assay_elem_max(out->elem);
+        r->out_bits = o->out_bits;
+        r->out_signed = o->out_signed;
+        if (!u->k[i])
+            s = assay_derive_ratio(d, r, assay_scale_of(in), &one, 1, assay_scale_of(out),
+                                   i == 0 ? "_1" : "_2");
+    }
+    u->binary = assay_apply_minmax;
+    return s;
+}
+
+/* TFLite reference squared_difference: as ADD with left shift 7 (8-bit) or 0 (wide), the sum's
+ * scale T^2 / (2^(2*shift) * s_out). */
+static assay_status squared_difference(const assay_derive *d)
+{
+    assay_unit *u = d->u;
+    double s1 = (double)assay_scale_of(&d->spec->in[0]),
+           s2 = (double)assay_scale_of(&d->spec->in[1]);
+    double s_out = (double)assay_scale_of(d->spec->out), twice = 2 * (s1 > s2 ? s1 : s2);
+    int bits = d->spec->in[0].elem.bits > 8 ? 0 : u->rec.binary.squared_difference_bits;
+    assay_derive_intermediate(&u->scale[ASSAY_FIRST]);
+    assay_derive_intermediate(&u->scale[ASSAY_SECOND]);
+    u->k[0] = bits;
+    u->binary = assay_apply_squared_difference;
+    assay_status s = assay_derive_range(d);
+    if (s == ASSAY_OK)
+        s = assay_derive_one(d, &u->scale[ASSAY_FIRST], s1 / twice, "_1");
+    if (s == ASSAY_OK)
+        s = assay_derive_one(d, &u->scale[ASSAY_SECOND], s2 / twice, "_2");
+    if (s == ASSAY_OK)
+        s = assay_derive_one(d, &u->scale[ASSAY_OUT], twice * twice / (ldexp(1, 2 * bits) * s_out),
+                             "");
+    return s;
+}
+
+/* Negative inputs: s_in * s_slope / s_out on the product of the codes. */
+static assay_status prelu(const assay_derive *d)
+{
+    assay_unit *u = d->u;
+    const float one = 1;
+    float s_in = assay_scale_of(&d->spec->in[0]), slope = assay_scale_of(&d->spec->in[1]);
+    float s_out = assay_scale_of(d->spec->out);
+    u->binary = assay_apply_prelu;
+    assay_status s = assay_derive_output(d, s_in, &one, 1, s_out);
+    if (s != ASSAY_OK)
+        return s;
+    assay_rescale *r = &u->scale[ASSAY_FIRST];
+    r->zero_point = u->scale[ASSAY_OUT].zero_point;
+    r->lo = u->scale[ASSAY_OUT].lo;
+    r->hi = u->scale[ASSAY_OUT].hi;
+    return assay_derive_ratio(d, r, s_in, &slope, 1, s_out, "_negative");
+}
+
+/* A float32 scale as an integer of 24 bits times 2^*exponent. */
+static int64_t integer_of(float s, int *exponent)
+{
+    float f = frexpf(s, exponent);
+    *exponent -= 24;
+    return (int64_t)ldexpf(f, 24);
+}
+
+static assay_status compare(const assay_derive *d)
+{
+    assay_unit *u = d->u;
+    float s1 = assay_scale_of(&d->spec->in[0]), s2 = assay_scale_of(&d->spec->in[1]);
+    int e1, e2;
+    u->binary = assay_apply_compare;
+    u->k[0] = integer_of(s1, &e1);
+    u->k[1] = integer_of(s2, &e2);
+    u->k[2] = e1 - e2;
+    if (u->rec.binary.compare == ASSAY_COMPARE_EXACT)
+        return ASSAY_OK;
+    assay_derive_intermediate(&u->scale[ASSAY_FIRST]);
+    assay_derive_intermediate(&u->scale[ASSAY_SECOND]);
+    assay_status s = assay_derive_one(d, &u->scale[ASSAY_FIRST], (double)s1, "_1");
+    return s != ASSAY_OK ? s : assay_derive_one(d, &u->scale[ASSAY_SECOND], (double)s2, "_2");
+}
+
+/* Real scale s1 / (s2 * s_out), formed in float32 by TFLite. */
+assay_status assay_derive_div(const assay_derive *d)
+{
+    assay_unit *u = d->u;
+    float s1 = assay_scale_of(&d->spec->in[0]), s2 = assay_scale_of(&d->spec->in[1]);
+    float s_out = assay_scale_of(d->spec->out);
+    float product = s2 * s_out;
+    float real = s1 / product;
+    assay_status s = assay_derive_range(d);
+    u->k[0] = assay_bits_of(s1);
+    u->k[1] = assay_bits_of(product);
+    u->binary = u->rec.binary.div == ASSAY_DIV_RECIPROCAL ? assay_apply_div_reciprocal
+                : u->rec.binary.div == ASSAY_DIV_FLOAT    ? assay_apply_div_float
+                                                          : assay_apply_div_truncate;
+    return s != ASSAY_OK || u->rec.binary.div == ASSAY_DIV_FLOAT
+               ? s
+               : assay_derive_one(d, &u->scale[ASSAY_OUT], (double)real, "");
+}
+
+assay_status assay_derive_binary(const assay_derive *d)
+{
+    assay_unit *u = d->u;
+    const assay_type *a = &d->spec->in[0], *b = &d->spec->in[1];
+    switch (u->op) {
+    case ASSAY_OP_MUL:
+        u->binary = assay_apply_mul;
+        return assay_derive_output(d, assay_scale_of(a), b->q.scale, 1,
+                                   assay_scale_of(d->spec->out));
+    case ASSAY_OP_MIN:
+    case ASSAY_OP_MAX:
+        return minmax(d);
+    case ASSAY_OP_SQUARED_DIFFERENCE:
+        return squared_difference(d);
+    case ASSAY_OP_PRELU:
+        return prelu(d);
+    default:
+        return compare(d);
+    }
+}

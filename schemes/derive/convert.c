@@ -1,0 +1,28 @@
+/* Quantize and dequantize: float bits of the scales, zero points by channel. */
+#include "schemes/derive/derive.h"
+
+assay_status assay_derive_convert(const assay_derive *d)
+{
+    assay_unit *u = d->u;
+    bool to_codes = u->op == ASSAY_OP_QUANTIZE;
+    const assay_type *t = to_codes ? d->spec->out : &d->spec->in[0];
+    const assay_qparams *q = &t->q;
+    if (q->granularity == ASSAY_Q_BLOCK)
+        return assay_derive_fail(d, "one scale a block is not supported here");
+    assay_status s = to_codes ? assay_derive_range(d) : ASSAY_OK;
+    int64_t *scale = assay_unit_array(u, "scale_bits", q->count);
+    int64_t *zero = assay_unit_array(u, "zero_points", q->count);
+    if (s != ASSAY_OK)
+        return s;
+    if (scale == NULL || zero == NULL)
+        return assay_derive_memory(d);
+    bool reciprocal = to_codes && u->rec.convert.division == ASSAY_SCALE_RECIPROCAL;
+    for (size_t c = 0; c < q->count; c++) {
+        scale[c] = assay_bits_of(reciprocal ? 1.0f / q->scale[c] : q->scale[c]);
+        zero[c] = q->zero_point != NULL ? q->zero_point[c] : 0;
+    }
+    u->scale[ASSAY_OUT].n = q->count;
+    u->scale[ASSAY_OUT].scale = scale;
+    u->list[0] = zero;
+    return ASSAY_OK;
+}

@@ -1,0 +1,105 @@
+/* Preparing units: real scales to integers. Floating point is allowed here and nowhere after.
+ * One file an op class; each function fills the unit of `d` for the op in `d->spec`. */
+#ifndef ASSAY_SCHEMES_DERIVE_DERIVE_H
+#define ASSAY_SCHEMES_DERIVE_DERIVE_H
+
+#include "schemes/apply/apply.h"
+#include "schemes/apply/softfloat.h"
+#include "schemes/data.h"
+#include "schemes/unit.h"
+
+typedef struct assay_derive {
+    assay_unit *u;
+    const assay_unit_spec *spec;
+    const assay_scheme *scheme;
+    assay_error *err;
+} assay_derive;
+
+/* ASSAY_ERR_SCHEME "scheme S, node N (op): ..." */
+assay_status assay_derive_fail(const assay_derive *d, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+assay_status assay_derive_memory(const assay_derive *d);
+
+/* ---- unit.c: memory ---- */
+/* n zeroed entries that live as long as the unit, listed by params() under `name` unless it is
+ * NULL. NULL when memory is short. */
+int64_t *assay_unit_array(assay_unit *u, const char *name, size_t n);
+void *assay_unit_alloc(assay_unit *u, size_t bytes);
+void assay_unit_release(assay_unit *u);
+
+/* ---- encode.c: a real scale as the rule's integers or bits ---- */
+typedef struct assay_encoded {
+    int64_t multiplier; /* before any reduction */
+    int64_t shift;      /* total right shift: R ~ multiplier / 2^shift */
+    int64_t pre;        /* Glow's own pre-shift, part of shift */
+} assay_encoded;
+/* false, with the reason in why, when the rule cannot express R (not finite, negative, not a power
+ * of two, out of range). */
+bool assay_encode(const assay_rule_rescale *k, double real, assay_encoded *e, char *why,
+                  size_t size);
+/* Shifts between ours (right, total) and the target's way of writing them. */
+int64_t assay_shift_to_target(const assay_rule_rescale *k, int64_t shift);
+int64_t assay_shift_from_target(const assay_rule_rescale *k, int64_t shift);
+/* The real scale in * w / out as the rule forms it; per_tensor: the weights have one scale. */
+double assay_form_scale(const assay_rule_rescale *k, float in, float w, float out, bool per_tensor);
+
+/* ---- rescale.c ---- */
+/* Fills r from n real scales; r->rule must be set. Parameters are listed as "multiplier", "shift",
+ * "pre", "scale_bits" followed by `suffix`. */
+assay_status assay_derive_real(const assay_derive *d, assay_rescale *r, const double *real,
+                               size_t n, const char *suffix);
+/* The same from encoded values (`given` multipliers, or ones changed after encoding). */
+assay_status assay_derive_encoded(const assay_derive *d, assay_rescale *r, const assay_encoded *e,
+                                  size_t n, const char *suffix);
+/* One real scale; and the rescale (in * w / out) of an operand, formed by the rule. */
+assay_status assay_derive_one(const assay_derive *d, assay_rescale *r, double real,
+                              const char *suffix);
+assay_status assay_derive_ratio(const assay_derive *d, assay_rescale *r, float in, const float *w,
+                                size_t n, float out, const char *suffix);
+/* The output rescale of scale in * w[c] / out, with the output's zero point and range; honours
+ * multipliers given for the node. */
+assay_status assay_derive_output(const assay_derive *d, float in, const float *w, size_t n,
+                                 float out);
+/* A rescale without zero point and saturation, for an operand. */
+void assay_derive_intermediate(assay_rescale *r);
+/* Output zero point, type range and fused activation, for the rescale in slot ASSAY_OUT; listed
+ * as "zero_point" and "range". */
+assay_status assay_derive_range(const assay_derive *d);
+
+/* ---- op classes ---- */
+assay_status assay_derive_weighted(const assay_derive *d); /* conv, conv_transpose, fc, matmul */
+assay_status assay_derive_add(const assay_derive *d);
+assay_status assay_derive_binary(const assay_derive *d);
+assay_status assay_derive_div(const assay_derive *d);
+assay_status assay_derive_unary(const assay_derive *d);
+assay_status assay_derive_table(const assay_derive *d);
+assay_status assay_derive_logistic(const assay_derive *d);
+assay_status assay_derive_hard_swish(const assay_derive *d);
+assay_status assay_derive_pool(const assay_derive *d);
+assay_status assay_derive_row(const assay_derive *d);
+assay_status assay_derive_resize(const assay_derive *d);
+assay_status assay_derive_convert(const assay_derive *d);
+
+/* ---- helpers ---- */
+static inline float assay_scale_of(const assay_type *t)
+{
+    return t->q.scale[0];
+}
+static inline int32_t assay_zero_of(const assay_type *t)
+{
+    return t->q.zero_point != NULL ? t->q.zero_point[0] : 0;
+}
+static inline bool assay_same_params(const assay_type *a, const assay_type *b)
+{
+    return assay_scale_of(a) == assay_scale_of(b) && assay_zero_of(a) == assay_zero_of(b);
+}
+static inline uint32_t assay_bits_of(float f)
+{
+    uint32_t bits;
+    __builtin_memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+/* The code of a real value by the scheme's quantize rule, not saturated beyond int32. */
+int64_t assay_code_of(const assay_record *rec, float x, float scale, int32_t zero_point);
+
+#endif

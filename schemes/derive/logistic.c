@@ -1,0 +1,180 @@
+/* sigmoid, tanh and hard swish: the fixed-point forms of TFLite, as tables when codes have at most
+ * 8 bits. Otherwise these are ordinary tables. */
+#include <math.h>
+
+#include "graph/type.h"
+#include "schemes/apply/fixedpoint.h"
+#include "schemes/derive/derive.h"
+
+/* A table of one entry a code, filled by `entry`. */
+static assay_status fill(const assay_derive *d,
+                         int64_t (*entry)(const assay_derive *d, int64_t centred))
+{
+    assay_unit *u = d->u;
+    const assay_elem e = d->spec->in[0].elem;
+    int64_t lo = assay_elem_min(e), hi = assay_elem_max(e);
+    const assay_rescale *o = &u->scale[ASSAY_OUT];
+    int64_t *table = assay_unit_array(u, "table", (size_t)(hi - lo + 1));
+    if (table == NULL)
+        return assay_derive_memory(d);
+    for (int64_t q = lo; q <= hi; q++)
+        table[q - lo] = assay_clamp(entry(d, q - u->in_zero[0]), o->lo, o->hi);
+    u->table = table;
+    u->table_min = lo;
+    u->unary = assay_apply_table;
+    return ASSAY_OK;
+}
+
+/* reference/integer_ops/logistic.h: the argument in 4 integer bits; beyond k[2] it is flat. */
+static int64_t logistic_entry(const assay_derive *d, int64_t x)
+{
+    const assay_unit *u = d->u;
+    int64_t least = u->scale[ASSAY_OUT].zero_point;
+    if (x <= -u->k[2])
+        return least;
+    if (x >= u->k[2])
+        return least + 255;
+    int32_t a = assay_wrap32(assay_rescale_value(&u->scale[ASSAY_FIRST], x, 0));
+    return assay_rdbp(assay_fixed_logistic(a, 4), 23) + least;
+}
+
+static int64_t tanh_entry(const assay_derive *d, int64_t x)
+{
+    const assay_unit *u = d->u;
+    int64_t zero = u->scale[ASSAY_OUT].zero_point;
+    if (x <= -u->k[2])
+        return zero - 128;
+    if (x >= u->k[2])
+        return zero + 127;
+    int32_t a = assay_wrap32(assay_rescale_value(&u->scale[ASSAY_FIRST], x, 0));
+    return assay_rdbp(assay_fixed_tanh(a, 4), 24) + zero;
+}
+
+static assay_status logistic8(const assay_derive *d)
+{
+    assay_unit *u = d->u;
+    int exponent;
+    double q = frexp((double)assay_scale_of(&d->spec->in[0]) * (1 << 27), &exponent);
+    assay_encoded e = {(int64_t)round(q * 2147483648.0), 31 - exponent, 0};
+    if (exponent < 0 || exponent > 30)
+        return assay_derive_fail(d, "the input scale is out of reach of 4 integer bits");
+    assay_derive_intermediate(&u->scale[ASSAY_FIRST]);
+    assay_status s = assay_derive_encoded(d, &u->scale[ASSAY_FIRST], &e, 1, "_in");
+    u->k[2] = (int64_t)floor(15.0 * (1 << 27) / ldexp(1, exponent));
+    return s != ASSAY_OK ? s : fill(d, u->op == ASSAY_OP_SIGMOID ? logistic_entry : tanh_entry);
+}
+
+/* logistic_common.cc, tanh.cc: a power-of-two scale is used as it is, else a 15-bit multiplier. */
+static assay_status logistic16(const assay_derive *d)
+{
+    assay_unit *u = d->u;
+    float s = assay_scale_of(&d->spec->in[0]);
+    int exponent;
+    float fraction = frexpf(s, &exponent);
+    int left = exponent - 1 + 12;
+    bool pot = fraction == 0.5f && (left == 0 || (left == 1 && u->op == ASSAY_OP_TANH));
+    if (pot) {
+        u->k[0] = INT64_C(3) << left;
+        u->k[1] = 0;
+    } else {
+        double m = (double)s * 4096 * 3;
+        int shift = 0;
+        while (m <= 32767.0 / 2 && shift <= 30) {
+            m *= 2;
+            shift++;
+        }
+        u->k[0] = (int64_t)m;
+        u->k[1] = shift;
+    }
+    u->unary = u->op == ASSAY_OP_SIGMOID ? assay_apply_logistic16 : assay_apply_tanh16;
+    int64_t *list = assay_unit_array(u, "constants", 2);
+    if (list == NULL)
+        return assay_derive_memory(d);
+    list[0] = u->k[0];
+    list[1] = u->k[1];
+    return ASSAY_OK;
+}
+
+assay_status assay_derive_logistic(const assay_derive *d)
+{
+    assay_unit *u = d->u;
+    const assay_type *in = &d->spec->in[0], *out = d->spec->out;
+    if (u->rec.unary.logistic == ASSAY_LOGISTIC_TABLE)
+        return assay_derive_table(d);
+    assay_status s = assay_derive_range(d);
+    float scale;
+    int32_t zero;
+    if (s != ASSAY_OK)
+        return s;
+    if (!assay_scheme_fixed_output(d->scheme, d->spec->op, out->elem, &scale, &zero) ||
+        scale != assay_scale_of(out) || zero != assay_zero_of(out))
+        return assay_derive_fail(d,
+                                 "the output must have scale %.9g and zero point %d; found %.9g "
+                                 "and %d",
+                                 (double)scale, zero, (double)assay_scale_of(out),
+                                 assay_zero_of(out));
+    if (u->rec.rescale.encoding != ASSAY_ENCODE_MULTIPLIER)
+        return assay_derive_fail(d, "fixed-point needs rescale.encoding: multiplier");
+    if (in->elem.bits <= 8)
+        return logistic8(d);
+    if (in->elem.bits != 16 || assay_zero_of(in) != 0)
+        return assay_derive_fail(d, "fixed-point needs 8-bit codes or 16-bit codes with zero "
+                                    "point 0");
+    return logistic16(d);
+}
+
+/* reference/hard_swish.h in 16-bit fixed point; k[4] output multiplier, k[5] its exponent, k[6]
+ * multiplier to relu6's scale, k[7] its exponent. */
+static int64_t hard_swish_entry(const assay_derive *d, int64_t x)
+{
+    const assay_unit *u = d->u;
+    int64_t exponent = u->k[7];
+    int16_t high = (int16_t)(x * 128);
+    int16_t pre = assay_srdhm16(high, (int16_t)u->k[4]);
+    int64_t r = high;
+    if (exponent > 0)
+        r = assay_shift_left_saturate(r, (unsigned)(exponent - 1), 16);
+    r = assay_srdhm16((int16_t)r, (int16_t)u->k[6]);
+    if (exponent > 0)
+        r = assay_shift_left_saturate(r, 1, 16);
+    if (exponent < 0)
+        r = assay_round_shift(r, (unsigned)-exponent, ASSAY_ROUND_HALF_AWAY);
+    r = assay_shift_right(r + 32768, 1);
+    int64_t p = assay_saturate(assay_round_shift(r * pre, 15, ASSAY_ROUND_TRUNC), 16);
+    p = assay_round_shift(p, (unsigned)-u->k[5], ASSAY_ROUND_HALF_AWAY);
+    return assay_saturate(p + u->scale[ASSAY_OUT].zero_point, 16);
+}
+
+/* A real factor as a 16-bit multiplier and an exponent (positive: left). */
+static bool encode16(const assay_derive *d, float real, int64_t *m, int64_t *exponent)
+{
+    assay_encoded e;
+    char why[256];
+    assay_rule_rescale q31 = d->u->rec.rescale;
+    q31.multiplier_bits = 31;
+    if (!assay_encode(&q31, (double)real, &e, why, sizeof why))
+        return false;
+    *m = e.multiplier >= INT64_C(0x7fff8000) - 1
+             ? 32767
+             : assay_round_shift(e.multiplier, 16, ASSAY_ROUND_HALF_UP);
+    *exponent = 31 - e.shift;
+    return true;
+}
+
+assay_status assay_derive_hard_swish(const assay_derive *d)
+{
+    assay_unit *u = d->u;
+    bool fixed = u->rec.unary.hard_swish == ASSAY_HARD_SWISH_FIXED && d->spec->in[0].elem.bits <= 8;
+    if (!fixed)
+        return assay_derive_table(d);
+    float hires = (1.0f / 128.0f) * assay_scale_of(&d->spec->in[0]);
+    assay_status s = assay_derive_range(d);
+    if (s != ASSAY_OK)
+        return s;
+    if (!encode16(d, hires / assay_scale_of(d->spec->out), &u->k[4], &u->k[5]) ||
+        !encode16(d, hires / (3.0f / 32768.0f), &u->k[6], &u->k[7]) || u->k[5] > 0 || u->k[7] > 16)
+        return assay_derive_fail(d, "the scales %.9g and %.9g are out of reach of the 16-bit form",
+                                 (double)assay_scale_of(&d->spec->in[0]),
+                                 (double)assay_scale_of(d->spec->out));
+    return fill(d, hard_swish_entry);
+}

@@ -1,0 +1,164 @@
+/* Average pool, mean, sum. */
+#include <math.h>
+#include <stdio.h>
+
+#include "schemes/derive/derive.h"
+
+#define MAX_WINDOW 65536
+
+/* An output rescale for one divisor. */
+static assay_status for_count(const assay_derive *d, assay_rescale *r, int64_t count,
+                              const char *suffix)
+{
+    float s_in = assay_scale_of(&d->spec->in[0]), s_out = assay_scale_of(d->spec->out);
+    float n = (float)count, ratio = s_in / s_out;
+    float product = s_out * n;
+    double real = (double)s_in / (double)s_out / (double)count;
+    if (r->rule->scale == ASSAY_FORM_F32 || r->rule->scale == ASSAY_FORM_F32_STEPS) {
+        float f = d->u->rec.pool.scale == ASSAY_POOL_RATIO_OVER_COUNT ? ratio / n : s_in / product;
+        real = (double)f;
+    }
+    return assay_derive_one(d, r, real, suffix);
+}
+
+/* TFLite reduce.h: the multiplier of s_in / s_out divided by the count, as many bits shifted in
+ * first as fit. */
+static assay_status divided(const assay_derive *d, assay_rescale *r, int64_t count,
+                            const char *suffix)
+{
+    double real = assay_form_scale(r->rule, assay_scale_of(&d->spec->in[0]), 1,
+                                   assay_scale_of(d->spec->out), true);
+    assay_encoded e;
+    char why[256];
+    if (!assay_encode(r->rule, real, &e, why, sizeof why))
+        return assay_derive_fail(d, "%s", why);
+    int64_t left = r->rule->multiplier_bits - e.shift;
+    int64_t shift = 63 - __builtin_clzll((uint64_t)count);
+    shift = shift > 32 ? 32 : shift;
+    shift = shift > 31 + left ? 31 + left : shift;
+    shift = shift < 0 ? 0 : shift;
+    e.multiplier = e.multiplier * (INT64_C(1) << shift) / count;
+    e.shift += shift;
+    return assay_derive_encoded(d, r, &e, 1, suffix);
+}
+
+static assay_status by_count(const assay_derive *d, bool divides_multiplier)
+{
+    assay_unit *u = d->u;
+    bool any = u->op == ASSAY_OP_AVG_POOL;
+    size_t n = any ? (size_t)u->depth : 1;
+    assay_rescale *list = assay_unit_alloc(u, n * sizeof *list);
+    if (list == NULL)
+        return assay_derive_memory(d);
+    assay_status s = ASSAY_OK;
+    for (size_t i = 0; i < n && s == ASSAY_OK; i++) {
+        int64_t count = any ? (int64_t)i + 1 : u->depth;
+        list[i] = u->scale[ASSAY_OUT];
+        char suffix[32] = "";
+        if (any)
+            snprintf(suffix, sizeof suffix, "_over_%lld", (long long)count);
+        s = divides_multiplier ? divided(d, &list[i], count, suffix)
+                               : for_count(d, &list[i], count, suffix);
+    }
+    u->by_count = list;
+    u->n_by_count = n;
+    u->pool = assay_apply_pool_rescale;
+    return s;
+}
+
+/* AMD VART cpu-runner: fixed fractions for common windows, else the best of N / 2^M. */
+static void dpu_fraction(int64_t side, int64_t area, int64_t *n, int64_t *m)
+{
+    static const int64_t known[][3] = {{3, 7, 6}, {5, 10, 8}, {6, 7, 8}, {7, 21, 10}, {14, 21, 12}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (side == known[i][0] && area == side * side) {
+            *n = known[i][1];
+            *m = known[i][2];
+            return;
+        }
+    double least = INFINITY;
+    int64_t limit = (int64_t)ceil(log2(128.0 * (double)area));
+    for (int64_t bits = 0; bits < limit; bits++) {
+        int64_t factor = (int64_t)round(ldexp(1, (int)bits) / (double)area);
+        double error = fabs((double)factor / ldexp(1, (int)bits) - 1 / (double)area);
+        if (error < least) {
+            least = error;
+            *n = factor;
+            *m = bits;
+        }
+    }
+}
+
+static assay_status dpu(const assay_derive *d)
+{
+    assay_unit *u = d->u;
+    int e_in, e_out;
+    if (frexpf(assay_scale_of(&d->spec->in[0]), &e_in) != 0.5f ||
+        frexpf(assay_scale_of(d->spec->out), &e_out) != 0.5f)
+        return assay_derive_fail(d, "needs power-of-two scales");
+    int64_t *k = assay_unit_array(u, "constants", 3);
+    if (k == NULL)
+        return assay_derive_memory(d);
+    dpu_fraction(u->window_side, u->depth, &u->k[1], &u->k[2]);
+    u->k[3] = e_out - e_in;
+    for (int i = 0; i < 3; i++)
+        k[i] = u->k[i + 1];
+    u->pool = assay_apply_pool_dpu;
+    return ASSAY_OK;
+}
+
+/* Kinds that divide codes of the input's scale; other output parameters take one more rescale. */
+static assay_status then_rescale(const assay_derive *d)
+{
+    const float one = 1;
+    const assay_type *in = &d->spec->in[0], *out = d->spec->out;
+    d->u->k[0] = assay_same_params(in, out);
+    if (d->u->k[0])
+        return ASSAY_OK;
+    return assay_derive_ratio(d, &d->u->scale[ASSAY_OUT], assay_scale_of(in), &one, 1,
+                              assay_scale_of(out), "");
+}
+
+assay_status assay_derive_pool(const assay_derive *d)
+{
+    assay_unit *u = d->u;
+    const float one = 1;
+    float s_in = assay_scale_of(&d->spec->in[0]), s_out = assay_scale_of(d->spec->out);
+    u->depth = d->spec->depth;
+    if (u->op == ASSAY_OP_REDUCE_SUM) {
+        u->pool = assay_apply_sum;
+        return assay_derive_output(d, s_in, &one, 1, s_out);
+    }
+    if (u->depth < 1 || (u->op == ASSAY_OP_AVG_POOL && u->depth > MAX_WINDOW))
+        return assay_derive_fail(d, "a window of %lld cells; expected 1 to %d", (long long)u->depth,
+                                 MAX_WINDOW);
+    u->window_side = (int64_t)sqrt((double)u->depth);
+    assay_status s = assay_derive_range(d);
+    if (s != ASSAY_OK)
+        return s;
+    switch (u->rec.pool.kind) {
+    case ASSAY_POOL_DIVIDE:
+        u->pool = assay_apply_pool_divide;
+        return then_rescale(d);
+    case ASSAY_POOL_RECIPROCAL:
+        u->pool = assay_apply_pool_reciprocal;
+        return then_rescale(d);
+    case ASSAY_POOL_TWO_STAGE:
+        if (u->window_side * u->window_side != u->depth || u->window_side > 8)
+            return assay_derive_fail(d,
+                                     "two-stage pooling needs a square window of side 1 to 8; "
+                                     "found %lld cells",
+                                     (long long)u->depth);
+        u->pool = assay_apply_pool_two_stage;
+        return then_rescale(d);
+    case ASSAY_POOL_DPU:
+        return dpu(d);
+    case ASSAY_POOL_RESCALE_DIVIDE:
+        if (u->op != ASSAY_OP_AVG_POOL || d->spec->flag != 0) /* padding counts */
+            return by_count(d, false);
+        u->pool = assay_apply_pool_rescale_divide;
+        return assay_derive_ratio(d, &u->scale[ASSAY_OUT], s_in, &one, 1, s_out, "");
+    default:
+        return by_count(d, u->rec.pool.kind == ASSAY_POOL_DIVIDED_MULTIPLIER);
+    }
+}

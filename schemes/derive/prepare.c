@@ -1,0 +1,302 @@
+/* The vtable of the built-in families: one unit a node, by the class of its op. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/attr.h"
+#include "graph/type.h"
+#include "schemes/derive/derive.h"
+#include "schemes/derive/prepare.h"
+
+typedef struct op_class {
+    assay_status (*derive)(const assay_derive *d);
+    int codes; /* leading inputs that must be quantized */
+} op_class;
+
+static op_class class_of(enum assay_op op)
+{
+    switch (op) {
+    case ASSAY_OP_CONV:
+    case ASSAY_OP_CONV_TRANSPOSE:
+    case ASSAY_OP_FC:
+    case ASSAY_OP_MATMUL:
+        return (op_class){assay_derive_weighted, 2};
+    case ASSAY_OP_ADD:
+    case ASSAY_OP_SUB:
+        return (op_class){assay_derive_add, 2};
+    case ASSAY_OP_MUL:
+    case ASSAY_OP_MIN:
+    case ASSAY_OP_MAX:
+    case ASSAY_OP_PRELU:
+    case ASSAY_OP_SQUARED_DIFFERENCE:
+    case ASSAY_OP_EQUAL:
+    case ASSAY_OP_NOT_EQUAL:
+    case ASSAY_OP_LESS:
+    case ASSAY_OP_LESS_EQUAL:
+    case ASSAY_OP_GREATER:
+    case ASSAY_OP_GREATER_EQUAL:
+        return (op_class){assay_derive_binary, 2};
+    case ASSAY_OP_DIV:
+        return (op_class){assay_derive_div, 2};
+    case ASSAY_OP_MAX_POOL: /* these choose codes; a fused clip or a rescale may follow */
+    case ASSAY_OP_REDUCE_MAX:
+    case ASSAY_OP_REDUCE_MIN:
+    case ASSAY_OP_RESCALE:
+    case ASSAY_OP_RELU:
+    case ASSAY_OP_CLIP:
+    case ASSAY_OP_LEAKY_RELU:
+        return (op_class){assay_derive_unary, 1};
+    case ASSAY_OP_SIGMOID:
+    case ASSAY_OP_TANH:
+        return (op_class){assay_derive_logistic, 1};
+    case ASSAY_OP_HARD_SWISH:
+        return (op_class){assay_derive_hard_swish, 1};
+    case ASSAY_OP_HARD_SIGMOID:
+    case ASSAY_OP_ELU:
+    case ASSAY_OP_GELU:
+    case ASSAY_OP_ERF:
+    case ASSAY_OP_EXP:
+    case ASSAY_OP_LOG:
+    case ASSAY_OP_SQRT:
+    case ASSAY_OP_RSQRT:
+    case ASSAY_OP_SQUARE:
+    case ASSAY_OP_RECIPROCAL:
+    case ASSAY_OP_ABS:
+    case ASSAY_OP_NEG:
+    case ASSAY_OP_SIGN:
+    case ASSAY_OP_FLOOR:
+    case ASSAY_OP_CEIL:
+    case ASSAY_OP_ROUND:
+    case ASSAY_OP_SIN:
+    case ASSAY_OP_COS:
+    case ASSAY_OP_SOFTPLUS:
+        return (op_class){assay_derive_table, 1};
+    case ASSAY_OP_AVG_POOL:
+    case ASSAY_OP_GLOBAL_AVG_POOL:
+    case ASSAY_OP_REDUCE_MEAN:
+    case ASSAY_OP_REDUCE_SUM:
+        return (op_class){assay_derive_pool, 1};
+    case ASSAY_OP_SOFTMAX:
+    case ASSAY_OP_LOG_SOFTMAX:
+    case ASSAY_OP_L2_NORM:
+        return (op_class){assay_derive_row, 1};
+    case ASSAY_OP_RESIZE:
+        return (op_class){assay_derive_resize, 1};
+    case ASSAY_OP_QUANTIZE:
+        return (op_class){assay_derive_convert, 0};
+    case ASSAY_OP_DEQUANTIZE:
+        return (op_class){assay_derive_convert, 1};
+    default:
+        return (op_class){NULL, 0};
+    }
+}
+
+/* Ops whose later inputs may have parameters by axis. */
+static bool allows_axis(enum assay_op op, int input)
+{
+    bool weighted = op == ASSAY_OP_CONV || op == ASSAY_OP_CONV_TRANSPOSE || op == ASSAY_OP_FC;
+    return (weighted && input == 1) || op == ASSAY_OP_DEQUANTIZE;
+}
+
+static bool check_type(const assay_type *t, bool axis, const char *what, char *why, size_t n)
+{
+    if (!assay_is_quantized(t) || t->q.scale == NULL || t->q.count == 0) {
+        snprintf(why, n, "%s has no quantization parameters", what);
+        return false;
+    }
+    if (t->q.count != 1 && !axis) {
+        snprintf(why, n, "%s has %zu scales; one is expected", what, t->q.count);
+        return false;
+    }
+    for (size_t i = 0; i < t->q.count; i++)
+        if (!isfinite(t->q.scale[i]) || t->q.scale[i] <= 0) {
+            snprintf(why, n, "%s has the scale %g; expected a finite number above 0", what,
+                     (double)t->q.scale[i]);
+            return false;
+        }
+    return true;
+}
+
+static bool is_compare(enum assay_op op)
+{
+    return op >= ASSAY_OP_EQUAL && op <= ASSAY_OP_GREATER_EQUAL;
+}
+
+/* What the op class cannot do at all under this record. */
+static bool class_supports(const assay_record *r, enum assay_op op, const assay_unit_spec *spec,
+                           char *why, size_t n)
+{
+    const char *missing = NULL;
+    if (op == ASSAY_OP_DIV && r->binary.div == ASSAY_DIV_NONE)
+        missing = "division";
+    else if (op == ASSAY_OP_SOFTMAX && r->softmax.kind == ASSAY_SOFTMAX_NONE)
+        missing = "softmax";
+    else if (op == ASSAY_OP_LOG_SOFTMAX && !r->softmax.log_softmax)
+        missing = "log softmax";
+    else if (op == ASSAY_OP_L2_NORM && r->softmax.l2_norm == ASSAY_NORM_NONE)
+        missing = "L2 normalization";
+    else if (op == ASSAY_OP_RESIZE && spec->flag == ASSAY_RESIZE_LINEAR &&
+             r->resize.kind == ASSAY_RESIZE_NONE)
+        missing = "bilinear resize";
+    else if (op == ASSAY_OP_RESIZE && spec->flag == ASSAY_RESIZE_CUBIC)
+        missing = "cubic resize";
+    else if (class_of(op).derive == assay_derive_table && r->table.kind == ASSAY_TABLE_NONE)
+        missing = "tables of functions";
+    if (missing != NULL) {
+        snprintf(why, n, "the target has no integer form of %s", missing);
+        return false;
+    }
+    if (class_of(op).derive == assay_derive_table && spec->in[0].elem.bits > 16) {
+        snprintf(why, n, "a table needs an input of at most 16 bits; found %u",
+                 spec->in[0].elem.bits);
+        return false;
+    }
+    return true;
+}
+
+static enum assay_op find_op(const assay_unit_spec *spec)
+{
+    return spec->op != NULL ? assay_op_find(spec->op) : ASSAY_OP_COUNT;
+}
+
+static bool is_wide(const assay_unit_spec *spec)
+{
+    return spec->n_in > 0 && spec->in[0].elem.kind == ASSAY_KIND_INT && spec->in[0].elem.bits > 8;
+}
+
+bool assay_family_supports(const assay_scheme *s, const assay_unit_spec *spec, char *why, size_t n)
+{
+    const assay_scheme_data *data = assay_data(s);
+    enum assay_op op = find_op(spec);
+    op_class c = op == ASSAY_OP_COUNT ? (op_class){NULL, 0} : class_of(op);
+    if (c.derive == NULL) {
+        snprintf(why, n, "no quantized form of %s is known", spec->op != NULL ? spec->op : "?");
+        return false;
+    }
+    if (data->in_float[op]) {
+        snprintf(why, n, "scheme %s leaves %s in float (float_ops)", s->name, spec->op);
+        return false;
+    }
+    if (spec->n_in < (c.codes > 1 ? c.codes : 1)) {
+        snprintf(why, n, "%d inputs; expected at least %d", spec->n_in, c.codes);
+        return false;
+    }
+    for (int i = 0; i < c.codes; i++)
+        if (!check_type(&spec->in[i], allows_axis(op, i), i == 0 ? "input 0" : "input 1", why, n))
+            return false;
+    if (!is_compare(op) && op != ASSAY_OP_DEQUANTIZE &&
+        !check_type(spec->out, op == ASSAY_OP_QUANTIZE, "the output", why, n))
+        return false;
+    assay_record r;
+    assay_effective_record(data, spec->op, spec->node != NULL ? spec->node : "", is_wide(spec), &r);
+    return class_supports(&r, op, spec, why, n);
+}
+
+/* Parameters are listed once more for whoever recomputes: what the unit read from its types. */
+static assay_status list_inputs(const assay_derive *d, int codes)
+{
+    if (codes == 0)
+        return ASSAY_OK;
+    int64_t *zero = assay_unit_array(d->u, "input_zero_points", (size_t)codes);
+    if (zero == NULL)
+        return assay_derive_memory(d);
+    for (int i = 0; i < codes; i++)
+        zero[i] = d->u->in_zero[i];
+    return ASSAY_OK;
+}
+
+static assay_status prepare(const assay_scheme *s, const assay_unit_spec *spec, assay_unit **out,
+                            assay_error *err)
+{
+    char why[256];
+    *out = NULL;
+    assay_derive d = {NULL, spec, s, err};
+    if (!assay_family_supports(s, spec, why, sizeof why))
+        return assay_derive_fail(&d, "%s", why);
+    assay_unit *u = calloc(1, sizeof *u);
+    if (u == NULL)
+        return assay_derive_memory(&d);
+    d.u = u;
+    u->op = find_op(spec);
+    assay_effective_record(assay_data(s), spec->op, spec->node != NULL ? spec->node : "",
+                           is_wide(spec), &u->rec);
+    op_class c = class_of(u->op);
+    for (int i = 0; i < c.codes; i++)
+        u->in_zero[i] = assay_zero_of(&spec->in[i]);
+    for (int i = 0; i < 3; i++) {
+        u->scale[i].rule = &u->rec.rescale;
+        u->scale[i].n = 1;
+    }
+    u->in_signed = spec->in[0].elem.is_signed;
+    assay_status status = list_inputs(&d, c.codes);
+    if (status == ASSAY_OK)
+        status = c.derive(&d);
+    if (status != ASSAY_OK) {
+        assay_unit_release(u);
+        return status;
+    }
+    *out = u;
+    return ASSAY_OK;
+}
+
+static size_t params(const assay_unit *u, assay_unit_param *list, size_t max)
+{
+    for (size_t i = 0; i < u->n_params && i < max; i++)
+        list[i] = u->param[i];
+    return u->n_params;
+}
+
+static void requantize(const assay_unit *u, const int64_t *acc, size_t n, size_t channel,
+                       int32_t *out)
+{
+    const assay_rescale *r = &u->scale[ASSAY_OUT];
+    r->row(r, acc, n, channel, out);
+}
+
+static void binary(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n, int32_t *out)
+{
+    u->binary(u, a, b, n, out);
+}
+
+static void unary(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+{
+    u->unary(u, x, n, out);
+}
+
+static void pool(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
+                 int32_t *out)
+{
+    u->pool(u, sum, count, n, out);
+}
+
+static void row(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+{
+    u->row(u, x, n, out);
+}
+
+static void blend(const assay_unit *u, const int32_t *c, const int32_t *fy, const int32_t *fx,
+                  size_t n, int32_t *out)
+{
+    u->blend(u, c, fy, fx, n, out);
+}
+
+const assay_scheme_vtable assay_family_vtable = {
+    .abi = ASSAY_SCHEME_ABI,
+    .size = sizeof(assay_scheme_vtable),
+    .name = "record",
+    .description = "arithmetic described by a parameter record (schemes/record.def)",
+    .prepare = prepare,
+    .release = assay_unit_release,
+    .params = params,
+    .accumulate = assay_apply_accumulate,
+    .settle = assay_apply_settle,
+    .requantize = requantize,
+    .binary = binary,
+    .unary = unary,
+    .pool = pool,
+    .row = row,
+    .blend = blend,
+    .quantize = assay_apply_quantize,
+    .dequantize = assay_apply_dequantize,
+};

@@ -1,0 +1,304 @@
+/* Rescales of a unit: parameters in arrays, zero point and range, the row chosen. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/type.h"
+#include "schemes/derive/derive.h"
+
+assay_status assay_derive_fail(const assay_derive *d, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return assay_fail(d->err, ASSAY_ERR_SCHEME, "scheme %s, node %s (%s): %s", d->scheme->name,
+                      d->spec->node != NULL ? d->spec->node : "?", d->spec->op, text);
+}
+
+assay_status assay_derive_memory(const assay_derive *d)
+{
+    return assay_fail(d->err, ASSAY_ERR_MEMORY, "node %s: out of memory",
+                      d->spec->node != NULL ? d->spec->node : "?");
+}
+
+int64_t assay_code_of(const assay_record *rec, float x, float scale, int32_t zero_point)
+{
+    const assay_rule_convert *k = &rec->convert;
+    enum assay_rounding mode = (enum assay_rounding)k->round;
+    float f = k->division == ASSAY_SCALE_DIVIDE ? x / scale : x * (1.0f / scale);
+    if (k->zero_point == ASSAY_STAGE_INSIDE)
+        return assay_f32_to_int(assay_bits_of(f + (float)zero_point), mode, INT32_MIN, INT32_MAX,
+                                zero_point);
+    return assay_f32_to_int(assay_bits_of(f), mode, INT32_MIN, INT32_MAX, 0) + zero_point;
+}
+
+assay_status assay_derive_range(const assay_derive *d)
+{
+    const assay_unit_spec *s = d->spec;
+    assay_rescale *r = &d->u->scale[ASSAY_OUT];
+    const assay_record *rec = &d->u->rec;
+    r->lo = assay_elem_min(s->out->elem);
+    r->hi = assay_elem_max(s->out->elem);
+    r->out_bits = s->out->elem.bits;
+    r->out_signed = s->out->elem.is_signed;
+    r->zero_point = assay_zero_of(s->out);
+    float scale = assay_scale_of(s->out);
+    int32_t zero_point = assay_zero_of(s->out);
+    bool wraps = rec->rescale.store == ASSAY_NARROW_WRAP;
+    int64_t lo = INT64_MIN, hi = INT64_MAX;
+    if (!isinf(s->act_lo))
+        lo = assay_code_of(rec, (float)s->act_lo, scale, zero_point);
+    if (!isinf(s->act_hi))
+        hi = assay_code_of(rec, (float)s->act_hi, scale, zero_point);
+    r->lo = wraps || lo > r->lo ? lo : r->lo;
+    r->hi = wraps || hi < r->hi ? hi : r->hi;
+    if (r->lo > r->hi)
+        return assay_derive_fail(d, "the fused activation [%g, %g] leaves no code of the output",
+                                 s->act_lo, s->act_hi);
+    int64_t *zero = assay_unit_array(d->u, "zero_point", 1);
+    int64_t *range = assay_unit_array(d->u, "range", 2);
+    if (zero == NULL || range == NULL)
+        return assay_derive_memory(d);
+    zero[0] = r->zero_point;
+    range[0] = r->lo;
+    range[1] = r->hi;
+    return ASSAY_OK;
+}
+
+void assay_derive_intermediate(assay_rescale *r)
+{
+    r->zero_point = 0;
+    r->lo = INT32_MIN;
+    r->hi = INT32_MAX;
+    r->out_bits = 32;
+    r->out_signed = true;
+}
+
+/* "multiplier" + "_1", in the unit's memory. */
+static const char *name_of(assay_unit *u, const char *base, const char *suffix)
+{
+    char *name = assay_unit_alloc(u, strlen(base) + strlen(suffix) + 1);
+    if (name != NULL) {
+        strcpy(name, base);
+        strcat(name, suffix);
+    }
+    return name;
+}
+
+/* A multiplier with fewer bits (TFLite int16x8: 15; XNNPACK rndnu16: 15). */
+static void reduce(const assay_rule_rescale *k, int64_t *m, int64_t *shift)
+{
+    if (k->reduced_bits == 0)
+        return;
+    int64_t limit = INT64_C(1) << k->reduced_bits;
+    unsigned drop = (unsigned)(k->multiplier_bits - k->reduced_bits);
+    *m = assay_round_shift(*m, drop, ASSAY_ROUND_HALF_UP);
+    *shift -= drop;
+    if (*m >= limit && k->reduced_overflow == ASSAY_REDUCED_CAP) {
+        *m = limit - 1;
+    } else if (*m >= limit) {
+        *m = limit / 2;
+        (*shift)--;
+    }
+}
+
+assay_status assay_derive_encoded(const assay_derive *d, assay_rescale *r, const assay_encoded *e,
+                                  size_t n, const char *suffix)
+{
+    assay_unit *u = d->u;
+    const assay_rule_rescale *k = r->rule;
+    bool has_pre = k->pre_shift != ASSAY_PRE_NONE || k->encoding == ASSAY_ENCODE_GLOW;
+    int64_t *m = assay_unit_array(u, NULL, n), *shift = assay_unit_array(u, NULL, n);
+    int64_t *pre = has_pre ? assay_unit_array(u, name_of(u, "pre", suffix), n) : NULL;
+    int64_t *m_out = assay_unit_array(u, name_of(u, "multiplier", suffix), n);
+    int64_t *shift_out = assay_unit_array(u, name_of(u, "shift", suffix), n);
+    if (m == NULL || shift == NULL || (has_pre && pre == NULL) || m_out == NULL ||
+        shift_out == NULL)
+        return assay_derive_memory(d);
+    for (size_t c = 0; c < n; c++) {
+        int64_t total = e[c].shift;
+        m[c] = m_out[c] = e[c].multiplier;
+        reduce(k, &m[c], &total);
+        int64_t before = k->pre_shift == ASSAY_PRE_FIXED  ? k->pre_shift_bits
+                         : k->pre_shift == ASSAY_PRE_REST ? total - k->round.step[0].bits
+                                                          : e[c].pre;
+        if (has_pre)
+            pre[c] = before;
+        shift[c] = total - before;
+        shift_out[c] = assay_shift_to_target(k, e[c].shift) -
+                       (k->encoding == ASSAY_ENCODE_GLOW ? e[c].pre : 0);
+        if (before > 62 || before < -62)
+            return assay_derive_fail(d, "a pre-shift of %lld bits is out of reach",
+                                     (long long)before);
+    }
+    r->n = n;
+    r->multiplier = m;
+    r->shift = shift;
+    r->pre = pre;
+    assay_rescale_choose(r);
+    return ASSAY_OK;
+}
+
+/* Thresholds of a rule that rounds the exact product once: t[i] is the least x that gives a code
+ * of at least lo + 1 + i. */
+static assay_status derive_thresholds(const assay_derive *d, assay_rescale *r, const double *real,
+                                      size_t n, const char *suffix)
+{
+    assay_unit *u = d->u;
+    enum assay_rounding mode = (enum assay_rounding)r->rule->round.step[0].mode;
+    if (r->hi - r->lo > 65535)
+        return assay_derive_fail(d, "thresholds need an output of at most 16 bits");
+    size_t count = (size_t)(r->hi - r->lo);
+    int64_t *t = assay_unit_array(u, name_of(u, "thresholds", suffix), n * count);
+    if (t == NULL)
+        return assay_derive_memory(d);
+    for (size_t c = 0; c < n; c++) {
+        int exponent;
+        int64_t m = (int64_t)ldexp(frexp(real[c], &exponent), 53);
+        int shift = 53 - exponent;
+        if (!(real[c] > 0) || shift < 0 || shift > 126)
+            return assay_derive_fail(d, "scale %g is outside [2^-73, 2^53]", real[c]);
+        for (size_t i = 0; i < count; i++) {
+            int64_t code = r->lo + 1 + (int64_t)i - r->zero_point;
+            int64_t below = -(INT64_C(1) << 40), above = INT64_C(1) << 40;
+            while (below < above) { /* the least x with round(x * m / 2^shift) >= code */
+                int64_t x = below + (above - below) / 2;
+                if (assay_round_shift128((assay_int128)x * m, (unsigned)shift, mode) >= code)
+                    above = x;
+                else
+                    below = x + 1;
+            }
+            t[c * count + i] = below;
+        }
+    }
+    r->n = n;
+    r->threshold = t;
+    r->n_thresholds = count;
+    assay_rescale_choose(r);
+    return ASSAY_OK;
+}
+
+static int64_t bits64(double x)
+{
+    int64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+assay_status assay_derive_real(const assay_derive *d, assay_rescale *r, const double *real,
+                               size_t n, const char *suffix)
+{
+    const assay_rule_rescale *k = r->rule;
+    char why[256];
+    bool is_float = k->encoding == ASSAY_ENCODE_F32 || k->encoding == ASSAY_ENCODE_F64;
+    if (k->encoding == ASSAY_ENCODE_THRESHOLDS)
+        return derive_thresholds(d, r, real, n, suffix);
+    int64_t *bits =
+        is_float ? assay_unit_array(d->u, name_of(d->u, "scale_bits", suffix), n) : NULL;
+    assay_encoded *e = calloc(n, sizeof *e);
+    assay_status s = e == NULL || (is_float && bits == NULL) ? assay_derive_memory(d) : ASSAY_OK;
+    for (size_t c = 0; c < n && s == ASSAY_OK; c++) {
+        if (!assay_encode(k, real[c], &e[c], why, sizeof why))
+            s = n > 1 ? assay_derive_fail(d, "channel %zu: %s", c, why)
+                      : assay_derive_fail(d, "%s", why);
+        else if (is_float)
+            bits[c] =
+                k->encoding == ASSAY_ENCODE_F32 ? assay_bits_of((float)real[c]) : bits64(real[c]);
+    }
+    if (s == ASSAY_OK && !is_float)
+        s = assay_derive_encoded(d, r, e, n, suffix);
+    free(e);
+    if (s == ASSAY_OK && is_float) {
+        r->n = n;
+        r->scale = bits;
+        assay_rescale_choose(r);
+    }
+    return s;
+}
+
+assay_status assay_derive_one(const assay_derive *d, assay_rescale *r, double real,
+                              const char *suffix)
+{
+    return assay_derive_real(d, r, &real, 1, suffix);
+}
+
+/* Multipliers that the device's compiler chose, for this node. */
+static const assay_given *find_given(const assay_derive *d)
+{
+    const assay_scheme_data *data = assay_data(d->scheme);
+    for (size_t i = 0; i < data->n_given; i++)
+        if (d->spec->node != NULL && strcmp(data->given[i].node, d->spec->node) == 0)
+            return &data->given[i];
+    return NULL;
+}
+
+static assay_status use_given(const assay_derive *d, const assay_given *g, size_t n)
+{
+    assay_rescale *r = &d->u->scale[ASSAY_OUT];
+    const assay_rule_rescale *k = r->rule;
+    if (k->encoding == ASSAY_ENCODE_F32 || k->encoding == ASSAY_ENCODE_F64 ||
+        k->encoding == ASSAY_ENCODE_THRESHOLDS)
+        return assay_derive_fail(d, "given multipliers need an integer encoding");
+    if (g->n != 1 && g->n != n)
+        return assay_derive_fail(d, "%zu given multipliers; expected 1 or %zu", g->n, n);
+    assay_encoded *e = calloc(g->n, sizeof *e);
+    if (e == NULL)
+        return assay_derive_memory(d);
+    for (size_t c = 0; c < g->n; c++)
+        e[c] = (assay_encoded){g->multiplier[c], assay_shift_from_target(k, g->shift[c]), 0};
+    if (g->has_zero_point)
+        r->zero_point = g->zero_point;
+    assay_status s = assay_derive_encoded(d, r, e, g->n, "");
+    free(e);
+    return s;
+}
+
+/* The three scales apart, for targets that apply them one after the other. */
+static assay_status derive_steps(const assay_derive *d, assay_rescale *r, float in, const float *w,
+                                 size_t n, float out, const char *suffix)
+{
+    int64_t *step_in = assay_unit_array(d->u, name_of(d->u, "scale_in_bits", suffix), n);
+    int64_t *step_w = assay_unit_array(d->u, name_of(d->u, "scale_w_bits", suffix), n);
+    int64_t *step_out = assay_unit_array(d->u, name_of(d->u, "scale_out_bits", suffix), 1);
+    if (step_in == NULL || step_w == NULL || step_out == NULL)
+        return assay_derive_memory(d);
+    for (size_t c = 0; c < n; c++) {
+        step_in[c] = assay_bits_of(in);
+        step_w[c] = assay_bits_of(w[c]);
+    }
+    step_out[0] = assay_bits_of(out);
+    r->scale = step_in;
+    r->scale_w = step_w;
+    r->scale_out = step_out;
+    return ASSAY_OK;
+}
+
+assay_status assay_derive_ratio(const assay_derive *d, assay_rescale *r, float in, const float *w,
+                                size_t n, float out, const char *suffix)
+{
+    double *real = calloc(n, sizeof *real);
+    if (real == NULL)
+        return assay_derive_memory(d);
+    for (size_t c = 0; c < n; c++)
+        real[c] = assay_form_scale(r->rule, in, w[c], out, n == 1);
+    assay_status s = assay_derive_real(d, r, real, n, suffix);
+    free(real);
+    return s == ASSAY_OK && r->rule->scale == ASSAY_FORM_F32_STEPS
+               ? derive_steps(d, r, in, w, n, out, suffix)
+               : s;
+}
+
+assay_status assay_derive_output(const assay_derive *d, float in, const float *w, size_t n,
+                                 float out)
+{
+    assay_status s = assay_derive_range(d);
+    if (s != ASSAY_OK)
+        return s;
+    const assay_given *given = find_given(d);
+    return given != NULL ? use_given(d, given, n)
+                         : assay_derive_ratio(d, &d->u->scale[ASSAY_OUT], in, w, n, out, "");
+}

@@ -1,0 +1,161 @@
+/* softmax, log softmax, L2 normalization. */
+#include <float.h>
+#include <math.h>
+
+#include "graph/type.h"
+#include "schemes/derive/derive.h"
+
+#define DIFF_BITS 5
+
+/* TFLite PreprocessSoftmaxScaling and CalculateInputRadius: beta * s_in with 26 fraction bits as
+ * multiplier and shift; differences below k[0] count as nothing. */
+static assay_status fixed_scaling(const assay_derive *d, assay_encoded *e)
+{
+    assay_unit *u = d->u;
+    char why[256];
+    bool single = u->rec.rescale.round.n == 1;
+    double cap = single ? 1073741823.0 : 2147483647.0;
+    double real = fmin(
+        (double)assay_scale_of(&d->spec->in[0]) * d->spec->beta * ldexp(1, 31 - DIFF_BITS), cap);
+    if (!assay_encode(&u->rec.rescale, real, e, why, sizeof why))
+        return assay_derive_fail(d, "%s", why);
+    int64_t left = u->rec.rescale.multiplier_bits - e->shift;
+    double radius = ldexp((1 << DIFF_BITS) - 1, 31 - DIFF_BITS) / ldexp(1, (int)left);
+    u->k[0] = -(int64_t)floor(radius);
+    int64_t *k = assay_unit_array(u, "constants", 1);
+    if (k == NULL)
+        return assay_derive_memory(d);
+    k[0] = u->k[0];
+    assay_derive_intermediate(&u->scale[ASSAY_FIRST]);
+    return assay_derive_encoded(d, &u->scale[ASSAY_FIRST], e, 1, "_in");
+}
+
+static assay_status softmax_fixed(const assay_derive *d)
+{
+    assay_unit *u = d->u;
+    assay_encoded e;
+    assay_status s = fixed_scaling(d, &e);
+    u->k[1] = 31 - d->spec->out->elem.bits;
+    u->row = assay_apply_softmax_fixed;
+    return s;
+}
+
+static assay_status log_softmax(const assay_derive *d)
+{
+    assay_unit *u = d->u;
+    assay_encoded e;
+    assay_status s = fixed_scaling(d, &e);
+    if (s != ASSAY_OK)
+        return s;
+    u->row = assay_apply_log_softmax;
+    int64_t left = u->rec.rescale.multiplier_bits - e.shift;
+    double reverse = ldexp(1, (int)(31 - left)) / (double)e.multiplier;
+    assay_derive_intermediate(&u->scale[ASSAY_SECOND]);
+    return assay_derive_one(d, &u->scale[ASSAY_SECOND], reverse, "_reverse");
+}
+
+static double exp_minus10_0(double x)
+{
+    return exp(x);
+}
+
+static double one_over_one_plus(double x)
+{
+    return 1 / (1 + x);
+}
+
+/* TFLite LUTPopulate of a function with output in [-1, 1), as 513 int16. */
+static void fill513(double (*f)(double), double min, double max, int64_t *table)
+{
+    double step = (max - min) / 512, half = step / 2, inverse = 65536.0 / 2;
+    for (int i = 0; i < 512; i++) {
+        double x = min + i * step;
+        double value = round(f(x) * inverse), middle = round(f(x + half) * inverse);
+        double line = round((f(min + (i + 1) * step) * inverse + value) / 2);
+        table[i] = (int64_t)fmin(fmax(value - round((line - middle) / 2), -32768), 32767);
+    }
+    table[512] = (int64_t)fmin(fmax(round(f(max) * inverse), -32768), 32767);
+}
+
+/* Differences are scaled so that -10 is the least int16 (range 10 / 65535 a step). */
+static assay_status softmax_lut16(const assay_derive *d)
+{
+    assay_unit *u = d->u;
+    int64_t *exps = assay_unit_array(u, "table_exp", 513);
+    int64_t *reciprocals = assay_unit_array(u, "table_reciprocal", 513);
+    if (exps == NULL || reciprocals == NULL)
+        return assay_derive_memory(d);
+    fill513(exp_minus10_0, -10, 0, exps);
+    fill513(one_over_one_plus, 0, 1, reciprocals);
+    u->table = exps;
+    u->list[0] = reciprocals;
+    u->row = assay_apply_softmax_lut16;
+    assay_derive_intermediate(&u->scale[ASSAY_FIRST]);
+    return assay_derive_one(
+        d, &u->scale[ASSAY_FIRST],
+        (double)assay_scale_of(&d->spec->in[0]) * d->spec->beta / (10.0 / 65535.0), "_in");
+}
+
+/* Tables indexed by max - x. */
+static assay_status softmax_table(const assay_derive *d)
+{
+    assay_unit *u = d->u;
+    int kind = u->rec.softmax.kind;
+    float s_in = assay_scale_of(&d->spec->in[0]), s_out = assay_scale_of(d->spec->out);
+    float beta = (float)d->spec->beta;
+    double row = d->spec->depth > 0 ? (double)d->spec->depth : 1;
+    size_t n = (size_t)1 << d->spec->in[0].elem.bits;
+    int64_t *table = assay_unit_array(u, "table", n);
+    int64_t *k = assay_unit_array(u, "constants", 1);
+    if (table == NULL || k == NULL)
+        return assay_derive_memory(d);
+    double raise = fmax(0, log((double)FLT_MAX / row) - 5) / (double)s_in;
+    double top = fmin(floor(4294967295.0 / row), 8388607.0);
+    for (size_t i = 0; i < n; i++) {
+        float x = -s_in * beta * (float)i;
+        double e = exp(-(double)(s_in * beta) * (double)i);
+        if (kind == ASSAY_SOFTMAX_FLOAT_TABLE)
+            table[i] = assay_bits_of(expf(x));
+        else if (kind == ASSAY_SOFTMAX_FLOAT_SUM)
+            table[i] = assay_bits_of((float)exp((raise - (double)i) * (double)s_in));
+        else
+            table[i] = (int64_t)rint((kind == ASSAY_SOFTMAX_INT_TABLE ? top : 2147483647.0) * e);
+    }
+    u->k[0] = kind == ASSAY_SOFTMAX_FLOAT_TABLE ? assay_bits_of(s_out)
+              : kind == ASSAY_SOFTMAX_FLOAT_SUM ? assay_bits_of(floorf(1.0f / s_out))
+                                                : (int64_t)rint(65536.0 / (double)s_out);
+    k[0] = u->k[0];
+    u->table = table;
+    u->row = kind == ASSAY_SOFTMAX_FLOAT_TABLE ? assay_apply_softmax_float_table
+             : kind == ASSAY_SOFTMAX_FLOAT_SUM ? assay_apply_softmax_float_sum
+             : kind == ASSAY_SOFTMAX_INT_TABLE ? assay_apply_softmax_integer_table
+                                               : assay_apply_softmax_q31;
+    return ASSAY_OK;
+}
+
+assay_status assay_derive_row(const assay_derive *d)
+{
+    assay_unit *u = d->u;
+    const assay_elem in = d->spec->in[0].elem, out = d->spec->out->elem;
+    assay_status s = assay_derive_range(d);
+    if (s != ASSAY_OK)
+        return s;
+    if (u->op == ASSAY_OP_L2_NORM) {
+        u->row = assay_apply_l2_norm;
+        return ASSAY_OK;
+    }
+    int kind = u->op == ASSAY_OP_LOG_SOFTMAX ? ASSAY_SOFTMAX_FIXED : u->rec.softmax.kind;
+    bool lut16 = kind == ASSAY_SOFTMAX_LUT16;
+    if (!(d->spec->beta > 0) || !isfinite(d->spec->beta))
+        return assay_derive_fail(d, "beta %g; expected a finite number above 0", d->spec->beta);
+    if (lut16 ? in.bits != 16 || out.bits != 16 || !in.is_signed || !out.is_signed : in.bits > 8)
+        return assay_derive_fail(d, lut16 ? "needs signed 16-bit codes in and out"
+                                          : "needs input codes of at most 8 bits");
+    if (kind == ASSAY_SOFTMAX_FIXED && u->rec.rescale.encoding != ASSAY_ENCODE_MULTIPLIER)
+        return assay_derive_fail(d, "fixed-point needs rescale.encoding: multiplier");
+    if (u->op == ASSAY_OP_LOG_SOFTMAX)
+        return log_softmax(d);
+    if (kind == ASSAY_SOFTMAX_FIXED)
+        return softmax_fixed(d);
+    return lut16 ? softmax_lut16(d) : softmax_table(d);
+}

@@ -1,0 +1,53 @@
+/* rescale, relu, clip, leaky relu. */
+#include <math.h>
+
+#include "schemes/derive/derive.h"
+
+static assay_status slope(const assay_derive *d)
+{
+    assay_unit *u = d->u;
+    const float one = 1;
+    float s_in = assay_scale_of(&d->spec->in[0]), s_out = assay_scale_of(d->spec->out);
+    float alpha = (float)d->spec->alpha;
+    if (u->rec.unary.leaky_relu == ASSAY_SLOPE_FIXED8) {
+        float ratio = s_in / s_out, negative = ratio * alpha;
+        u->k[0] = lrintf(256.0f * ratio);
+        u->k[1] = lrintf(256.0f * negative);
+        u->unary = assay_apply_slope_fixed8;
+        int64_t *k = assay_unit_array(u, "constants", 2);
+        if (k == NULL)
+            return assay_derive_memory(d);
+        k[0] = u->k[0];
+        k[1] = u->k[1];
+        return assay_derive_range(d);
+    }
+    assay_status s = assay_derive_output(d, s_in, &one, 1, s_out);
+    if (s != ASSAY_OK)
+        return s;
+    assay_rescale *r = &u->scale[ASSAY_FIRST];
+    r->zero_point = u->scale[ASSAY_OUT].zero_point;
+    r->lo = u->scale[ASSAY_OUT].lo;
+    r->hi = u->scale[ASSAY_OUT].hi;
+    u->k[0] = alpha < 0;
+    u->unary = assay_apply_slope;
+    float magnitude = fabsf(alpha);
+    return assay_derive_ratio(d, r, s_in, &magnitude, 1, s_out, "_negative");
+}
+
+assay_status assay_derive_unary(const assay_derive *d)
+{
+    assay_unit *u = d->u;
+    const float one = 1;
+    const assay_type *in = &d->spec->in[0], *out = d->spec->out;
+    if (u->op == ASSAY_OP_LEAKY_RELU)
+        return slope(d);
+    bool clamp = u->op != ASSAY_OP_RESCALE && assay_same_params(in, out);
+    u->unary = clamp ? assay_apply_clamp : assay_apply_rescale;
+    assay_status s = clamp
+                         ? assay_derive_range(d)
+                         : assay_derive_output(d, assay_scale_of(in), &one, 1, assay_scale_of(out));
+    assay_rescale *r = &u->scale[ASSAY_OUT];
+    if (s == ASSAY_OK && u->op == ASSAY_OP_RELU && r->lo < r->zero_point)
+        r->lo = r->zero_point;
+    return s;
+}

@@ -1,0 +1,45 @@
+/* Memory of units. */
+#include <stdlib.h>
+
+#include "schemes/derive/derive.h"
+
+struct assay_unit_block {
+    struct assay_unit_block *next;
+    int64_t data[]; /* 8-aligned */
+};
+
+void *assay_unit_alloc(assay_unit *u, size_t bytes)
+{
+    struct assay_unit_block *b = calloc(1, sizeof *b + (bytes > 0 ? bytes : 1));
+    if (b == NULL)
+        return NULL;
+    b->next = u->blocks;
+    u->blocks = b;
+    return b->data;
+}
+
+int64_t *assay_unit_array(assay_unit *u, const char *name, size_t n)
+{
+    int64_t *values = assay_unit_alloc(u, n * sizeof *values);
+    if (values == NULL || name == NULL)
+        return values;
+    assay_unit_param *grown = realloc(u->param, (u->n_params + 1) * sizeof *grown);
+    if (grown == NULL)
+        return NULL;
+    u->param = grown;
+    grown[u->n_params++] = (assay_unit_param){name, n, values};
+    return values;
+}
+
+void assay_unit_release(assay_unit *u)
+{
+    if (u == NULL)
+        return;
+    while (u->blocks != NULL) {
+        struct assay_unit_block *next = u->blocks->next;
+        free(u->blocks);
+        u->blocks = next;
+    }
+    free(u->param);
+    free(u);
+}

@@ -1,0 +1,471 @@
+/* Scheme files: from a tree to scheme data, with every complaint at its line and column. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schemes/data.h"
+#include "schemes/tree.h"
+
+#define MAX_EXTENDS 8
+
+static const char *const contract_keys[] = {"exact", "approximate", "not_modelled"};
+
+typedef struct context {
+    const char *file;
+    assay_scheme_data *data;
+    assay_error *err;
+} context;
+
+static assay_status fail_at(const context *c, const assay_tree *t, const char *what)
+{
+    return assay_fail(c->err, ASSAY_ERR_INPUT, "%s:%u:%u: %s", c->file, t->line, t->column, what);
+}
+
+static assay_status no_memory(const context *c)
+{
+    return assay_fail(c->err, ASSAY_ERR_MEMORY, "%s: out of memory", c->file);
+}
+
+assay_scheme_data *assay_scheme_data_new(void)
+{
+    assay_scheme_data *d = calloc(1, sizeof *d);
+    if (d != NULL)
+        assay_record_default(&d->base);
+    return d;
+}
+
+void assay_scheme_data_free(assay_scheme_data *d)
+{
+    if (d == NULL)
+        return;
+    for (size_t i = 0; i < d->n_overrides; i++)
+        free(d->override[i].name);
+    for (size_t i = 0; i < d->n_given; i++) {
+        free(d->given[i].node);
+        free(d->given[i].multiplier);
+        free(d->given[i].shift);
+    }
+    for (int i = 0; i < ASSAY_CONTRACTS; i++)
+        free(d->contract[i]);
+    free(d->override);
+    free(d->given);
+    free(d->name);
+    free(d->description);
+    free(d);
+}
+
+/* "; did you mean X?" for the candidate at least edit distance from `word`. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[64], n = strlen(b);
+    if (n >= 64)
+        return 64;
+    for (size_t j = 0; j <= n; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1] != '\0'; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            if (row[j] + 1 < best)
+                best = row[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            row[j] = best;
+        }
+    }
+    return row[n];
+}
+
+typedef struct guess {
+    const char *word, *best;
+    size_t least;
+} guess;
+
+static void consider(guess *g, const char *candidate)
+{
+    size_t d = distance(g->word, candidate);
+    if (d < g->least) {
+        g->least = d;
+        g->best = candidate;
+    }
+}
+
+static assay_status unknown_key(const context *c, const assay_tree *t, const char *where,
+                                const guess *g)
+{
+    return assay_fail(c->err, ASSAY_ERR_INPUT, "%s:%u:%u: unknown key \"%s\" in %s; nearest: %s",
+                      c->file, t->line, t->column, t->key, where, g->best);
+}
+
+static assay_status set_text(const context *c, const assay_tree *t, char **out)
+{
+    if (t->kind != ASSAY_TREE_SCALAR)
+        return fail_at(c, t, "expected a text");
+    free(*out);
+    *out = strdup(t->text);
+    return *out != NULL ? ASSAY_OK : no_memory(c);
+}
+
+/* A list of sentences, or one, joined by newlines. */
+static assay_status set_lines(const context *c, const assay_tree *t, char **out)
+{
+    if (t->kind == ASSAY_TREE_SCALAR)
+        return set_text(c, t, out);
+    size_t size = 1;
+    for (const assay_tree *i = t->child; i != NULL; i = i->next) {
+        if (t->kind != ASSAY_TREE_LIST || i->kind != ASSAY_TREE_SCALAR)
+            return fail_at(c, i, "expected a list of texts");
+        size += strlen(i->text) + 1;
+    }
+    char *text = calloc(1, size);
+    if (text == NULL)
+        return no_memory(c);
+    for (const assay_tree *i = t->child; i != NULL; i = i->next) {
+        strcat(text, i->text);
+        if (i->next != NULL)
+            strcat(text, "\n");
+    }
+    free(*out);
+    *out = text;
+    return ASSAY_OK;
+}
+
+static assay_status read_value(const context *c, const assay_tree *t, const assay_field *f,
+                               assay_field_value *v)
+{
+    char why[256];
+    memset(v, 0, sizeof *v);
+    if (f->kind == ASSAY_FIELD_STEPS && t->kind == ASSAY_TREE_LIST) {
+        for (const assay_tree *i = t->child; i != NULL; i = i->next) {
+            if (i->kind != ASSAY_TREE_SCALAR)
+                return fail_at(c, i, "expected a rounding step such as \"31 half-up\"");
+            if (!assay_field_parse(f, i->text, v, why, sizeof why))
+                return assay_fail(c->err, ASSAY_ERR_INPUT,
+                                  "%s:%u:%u: %s.%s: found \"%.40s\", expected %s", c->file, i->line,
+                                  i->column, f->section, f->name, i->text, why);
+        }
+        return ASSAY_OK;
+    }
+    if (t->kind != ASSAY_TREE_SCALAR)
+        return assay_fail(c->err, ASSAY_ERR_INPUT, "%s:%u:%u: %s.%s: expected one value", c->file,
+                          t->line, t->column, f->section, f->name);
+    if (assay_field_parse(f, t->text, v, why, sizeof why))
+        return ASSAY_OK;
+    return assay_fail(c->err, ASSAY_ERR_INPUT, "%s:%u:%u: %s.%s: found \"%.40s\", expected %s",
+                      c->file, t->line, t->column, f->section, f->name, t->text, why);
+}
+
+static assay_status add_override(const context *c, enum assay_scope scope, const char *name,
+                                 int field, assay_field_value v)
+{
+    assay_scheme_data *d = c->data;
+    for (size_t i = 0; i < d->n_overrides; i++) {
+        assay_override *o = &d->override[i];
+        if (o->scope == scope && o->field == field && strcmp(o->name, name) == 0) {
+            o->value = v;
+            return ASSAY_OK;
+        }
+    }
+    assay_override *grown = realloc(d->override, (d->n_overrides + 1) * sizeof *grown);
+    if (grown == NULL)
+        return no_memory(c);
+    d->override = grown;
+    char *copy = strdup(name);
+    if (copy == NULL)
+        return no_memory(c);
+    grown[d->n_overrides++] = (assay_override){scope, copy, field, v};
+    return ASSAY_OK;
+}
+
+/* One section's keys, into the base record (scope NULL) or as overrides. */
+static assay_status read_section(const context *c, const assay_tree *t,
+                                 const enum assay_scope *scope, const char *name)
+{
+    size_t n;
+    const assay_field *fields = assay_record_fields(&n);
+    if (t->kind != ASSAY_TREE_MAP)
+        return fail_at(c, t, "expected keys and values");
+    for (const assay_tree *i = t->child; i != NULL; i = i->next) {
+        int field = assay_record_find(t->key, i->key);
+        if (field < 0) {
+            guess g = {i->key, "", SIZE_MAX};
+            for (size_t f = 0; f < n; f++)
+                if (strcmp(fields[f].section, t->key) == 0)
+                    consider(&g, fields[f].name);
+            return unknown_key(c, i, t->key, &g);
+        }
+        assay_field_value v;
+        assay_status s = read_value(c, i, &fields[field], &v);
+        if (s == ASSAY_OK && scope != NULL)
+            s = add_override(c, *scope, name, field, v);
+        else if (s == ASSAY_OK)
+            assay_record_set(&c->data->base, &fields[field], v);
+        if (s != ASSAY_OK)
+            return s;
+    }
+    return ASSAY_OK;
+}
+
+static void consider_sections(guess *g)
+{
+    size_t n;
+    const assay_field *fields = assay_record_fields(&n);
+    for (size_t f = 0; f < n; f++)
+        consider(g, fields[f].section);
+}
+
+static assay_status read_numbers(const context *c, const assay_tree *t, int64_t **out, size_t *n)
+{
+    size_t count = 0;
+    const assay_tree *first = t->kind == ASSAY_TREE_SCALAR ? t : t->child;
+    if (t->kind == ASSAY_TREE_MAP || first == NULL)
+        return fail_at(c, t, "expected an integer or a list of integers");
+    for (const assay_tree *i = first; i != NULL; i = i == t ? NULL : i->next)
+        count++;
+    free(*out);
+    *out = calloc(count, sizeof **out);
+    if (*out == NULL)
+        return no_memory(c);
+    *n = count;
+    count = 0;
+    for (const assay_tree *i = first; i != NULL; i = i == t ? NULL : i->next) {
+        char *end;
+        errno = 0;
+        long long v = i->kind == ASSAY_TREE_SCALAR ? strtoll(i->text, &end, 10) : 0;
+        if (i->kind != ASSAY_TREE_SCALAR || end == i->text || *end != '\0' || errno != 0 ||
+            v < -(1LL << 32) || v > 1LL << 32)
+            return fail_at(c, i, "expected an integer of at most 33 bits");
+        (*out)[count++] = v;
+    }
+    return ASSAY_OK;
+}
+
+/* `given: {multiplier: [...], shift: [...], zero_point: N}` of a node. */
+static assay_status read_given(const context *c, const assay_tree *t, const char *node)
+{
+    assay_scheme_data *d = c->data;
+    if (t->kind != ASSAY_TREE_MAP)
+        return fail_at(c, t, "expected multiplier, shift and optionally zero_point");
+    assay_given *grown = realloc(d->given, (d->n_given + 1) * sizeof *grown);
+    if (grown == NULL)
+        return no_memory(c);
+    d->given = grown;
+    assay_given *g = &grown[d->n_given];
+    memset(g, 0, sizeof *g);
+    g->node = strdup(node);
+    if (g->node == NULL)
+        return no_memory(c);
+    d->n_given++;
+    size_t n_multiplier = 0, n_shift = 0, n_zero = 1;
+    for (const assay_tree *i = t->child; i != NULL; i = i->next) {
+        assay_status s;
+        int64_t *zero = NULL;
+        if (strcmp(i->key, "multiplier") == 0) {
+            s = read_numbers(c, i, &g->multiplier, &n_multiplier);
+        } else if (strcmp(i->key, "shift") == 0) {
+            s = read_numbers(c, i, &g->shift, &n_shift);
+        } else if (strcmp(i->key, "zero_point") == 0) {
+            s = read_numbers(c, i, &zero, &n_zero);
+            if (s == ASSAY_OK && (zero[0] < INT32_MIN || zero[0] > INT32_MAX))
+                s = fail_at(c, i, "zero_point: expected a 32-bit integer");
+            if (s == ASSAY_OK) {
+                g->zero_point = (int32_t)zero[0];
+                g->has_zero_point = true;
+            }
+            free(zero);
+        } else {
+            return fail_at(c, i, "unknown key; given holds multiplier, shift and zero_point");
+        }
+        if (s != ASSAY_OK)
+            return s;
+    }
+    g->n = n_multiplier;
+    if (n_multiplier == 0 || n_multiplier != n_shift || n_zero != 1)
+        return fail_at(c, t, "multiplier and shift must be lists of the same length");
+    return ASSAY_OK;
+}
+
+/* Sections under one op, node or `wide`. */
+static assay_status read_sections(const context *c, const assay_tree *t, enum assay_scope scope,
+                                  const char *name)
+{
+    if (t->kind != ASSAY_TREE_MAP)
+        return fail_at(c, t, "expected sections such as rescale: {...}");
+    for (const assay_tree *i = t->child; i != NULL; i = i->next) {
+        assay_status s;
+        if (scope == ASSAY_SCOPE_NODE && strcmp(i->key, "given") == 0) {
+            s = read_given(c, i, name);
+        } else if (!assay_record_has_section(i->key) || strcmp(i->key, "types") == 0) {
+            guess g = {i->key, "", SIZE_MAX};
+            consider_sections(&g);
+            s = unknown_key(c, i, name[0] != '\0' ? name : "wide", &g);
+        } else {
+            s = read_section(c, i, &scope, name);
+        }
+        if (s != ASSAY_OK)
+            return s;
+    }
+    return ASSAY_OK;
+}
+
+static assay_status check_op(const context *c, const assay_tree *at, const char *name)
+{
+    if (assay_op_find(name) != ASSAY_OP_COUNT)
+        return ASSAY_OK;
+    guess g = {name, "", SIZE_MAX};
+    for (int op = 0; op < ASSAY_OP_COUNT; op++)
+        consider(&g, assay_op_get((assay_op)op)->name);
+    return assay_fail(c->err, ASSAY_ERR_INPUT, "%s:%u:%u: unknown op \"%s\"; nearest: %s", c->file,
+                      at->line, at->column, name, g.best);
+}
+
+static assay_status read_scopes(const context *c, const assay_tree *t, enum assay_scope scope)
+{
+    if (t->kind != ASSAY_TREE_MAP)
+        return fail_at(c, t, "expected names with sections under them");
+    for (const assay_tree *i = t->child; i != NULL; i = i->next) {
+        assay_status s = scope == ASSAY_SCOPE_OP ? check_op(c, i, i->key) : ASSAY_OK;
+        if (s == ASSAY_OK)
+            s = read_sections(c, i, scope, i->key);
+        if (s != ASSAY_OK)
+            return s;
+    }
+    return ASSAY_OK;
+}
+
+static assay_status read_float_ops(const context *c, const assay_tree *t)
+{
+    if (t->kind != ASSAY_TREE_LIST)
+        return fail_at(c, t, "float_ops: expected a list of op names");
+    memset(c->data->in_float, 0, sizeof c->data->in_float);
+    for (const assay_tree *i = t->child; i != NULL; i = i->next) {
+        if (i->kind != ASSAY_TREE_SCALAR)
+            return fail_at(c, i, "float_ops: expected an op name");
+        assay_status s = check_op(c, i, i->text);
+        if (s != ASSAY_OK)
+            return s;
+        c->data->in_float[assay_op_find(i->text)] = true;
+    }
+    return ASSAY_OK;
+}
+
+static assay_status read_contract(const context *c, const assay_tree *t)
+{
+    if (t->kind != ASSAY_TREE_MAP)
+        return fail_at(c, t, "contract: expected exact, approximate, not_modelled");
+    for (const assay_tree *i = t->child; i != NULL; i = i->next) {
+        int which = 0;
+        while (which < ASSAY_CONTRACTS && strcmp(i->key, contract_keys[which]) != 0)
+            which++;
+        if (which == ASSAY_CONTRACTS)
+            return fail_at(c, i, "unknown key; contract holds exact, approximate, not_modelled");
+        assay_status s = set_lines(c, i, &c->data->contract[which]);
+        if (s != ASSAY_OK)
+            return s;
+    }
+    return ASSAY_OK;
+}
+
+/* The parent: a preset's name, or a path relative to the working directory. */
+static assay_status read_parent(const context *c, const assay_tree *t, int depth)
+{
+    if (t->kind != ASSAY_TREE_SCALAR)
+        return fail_at(c, t, "extends: expected the name of a preset or a path");
+    if (depth >= MAX_EXTENDS)
+        return fail_at(c, t, "extends: a chain of more than 8 schemes (a circle?)");
+    size_t length;
+    const char *text = assay_preset_text(t->text, &length);
+    if (text != NULL)
+        return assay_scheme_read(t->text, text, length, c->data, depth + 1, c->err);
+    if (strchr(t->text, '/') == NULL && strstr(t->text, ".yaml") == NULL) {
+        guess g = {t->text, "", SIZE_MAX};
+        for (const char *const *p = assay_scheme_presets(); *p != NULL; p++)
+            consider(&g, *p);
+        return assay_fail(c->err, ASSAY_ERR_INPUT,
+                          "%s:%u:%u: extends: no preset \"%s\"; nearest: %s (a path needs a '/')",
+                          c->file, t->line, t->column, t->text, g.best);
+    }
+    char *own;
+    assay_status s = assay_scheme_read_file(t->text, &own, &length, c->err);
+    if (s == ASSAY_OK) {
+        s = assay_scheme_read(t->text, own, length, c->data, depth + 1, c->err);
+        free(own);
+    }
+    return s;
+}
+
+static assay_status read_key(const context *c, const assay_tree *t)
+{
+    static const char *const keys[] = {"scheme",    "description", "extends", "contract",
+                                       "float_ops", "wide",        "ops",     "nodes"};
+    if (strcmp(t->key, "scheme") == 0)
+        return set_text(c, t, &c->data->name);
+    if (strcmp(t->key, "description") == 0)
+        return set_text(c, t, &c->data->description);
+    if (strcmp(t->key, "extends") == 0)
+        return ASSAY_OK; /* read first */
+    if (strcmp(t->key, "contract") == 0)
+        return read_contract(c, t);
+    if (strcmp(t->key, "float_ops") == 0)
+        return read_float_ops(c, t);
+    if (strcmp(t->key, "wide") == 0)
+        return read_sections(c, t, ASSAY_SCOPE_WIDE, "");
+    if (strcmp(t->key, "ops") == 0)
+        return read_scopes(c, t, ASSAY_SCOPE_OP);
+    if (strcmp(t->key, "nodes") == 0)
+        return read_scopes(c, t, ASSAY_SCOPE_NODE);
+    if (assay_record_has_section(t->key))
+        return read_section(c, t, NULL, NULL);
+    guess g = {t->key, "", SIZE_MAX};
+    consider_sections(&g);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        consider(&g, keys[i]);
+    return unknown_key(c, t, "the scheme", &g);
+}
+
+/* The base and every override in force together must make sense. */
+static assay_status check_all(const context *c)
+{
+    const assay_scheme_data *d = c->data;
+    char why[512];
+    if (!assay_record_check(&d->base, why, sizeof why))
+        return assay_fail(c->err, ASSAY_ERR_SCHEME, "%s: %s", c->file, why);
+    for (size_t i = 0; i < d->n_overrides; i++) {
+        const assay_override *o = &d->override[i];
+        for (int wide = o->scope == ASSAY_SCOPE_WIDE; wide < 2; wide++) {
+            assay_record r;
+            assay_effective_record(d, o->scope == ASSAY_SCOPE_OP ? o->name : "",
+                                   o->scope == ASSAY_SCOPE_NODE ? o->name : "", wide != 0, &r);
+            if (!assay_record_check(&r, why, sizeof why))
+                return assay_fail(c->err, ASSAY_ERR_SCHEME, "%s: with the overrides of %s: %s",
+                                  c->file, o->name[0] != '\0' ? o->name : "wide", why);
+        }
+    }
+    return ASSAY_OK;
+}
+
+assay_status assay_scheme_read(const char *file, const char *text, size_t length,
+                               assay_scheme_data *d, int depth, assay_error *err)
+{
+    assay_tree *tree;
+    assay_status s = assay_tree_parse(file, text, length, &tree, err);
+    if (s != ASSAY_OK)
+        return s;
+    context c = {file, d, err};
+    const assay_tree *parent = NULL;
+    if (tree->kind != ASSAY_TREE_MAP)
+        s = fail_at(&c, tree, "a scheme is a map of keys");
+    else if ((parent = assay_tree_get(tree, "extends")) != NULL)
+        s = read_parent(&c, parent, depth);
+    if (s == ASSAY_OK && assay_tree_get(tree, "scheme") == NULL)
+        s = fail_at(&c, tree, "the key \"scheme\" (its name) is missing");
+    for (const assay_tree *t = tree->child; t != NULL && s == ASSAY_OK; t = t->next)
+        s = read_key(&c, t);
+    if (s == ASSAY_OK)
+        s = check_all(&c);
+    assay_tree_free(tree);
+    return s;
+}

@@ -1,0 +1,263 @@
+/* Opening schemes, and what the quantizer asks of them. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "graph/type.h"
+#include "schemes/data.h"
+#include "schemes/derive/prepare.h"
+
+#define MAX_FILE (1u << 20)
+
+assay_status assay_scheme_read_file(const char *path, char **text, size_t *length, assay_error *err)
+{
+    FILE *f = fopen(path, "rb");
+    if (f == NULL)
+        return assay_fail(err, ASSAY_ERR_IO, "%s: %s", path, strerror(errno));
+    char *buffer = malloc(MAX_FILE + 1);
+    size_t n = buffer != NULL ? fread(buffer, 1, MAX_FILE + 1, f) : 0;
+    bool failed = ferror(f) != 0;
+    fclose(f);
+    if (buffer == NULL || failed || n > MAX_FILE) {
+        free(buffer);
+        if (buffer == NULL)
+            return assay_fail(err, ASSAY_ERR_MEMORY, "%s: out of memory", path);
+        return failed ? assay_fail(err, ASSAY_ERR_IO, "%s: cannot be read", path)
+                      : assay_fail(err, ASSAY_ERR_LIMIT, "%s: more than %u bytes", path, MAX_FILE);
+    }
+    *text = buffer;
+    *length = n;
+    return ASSAY_OK;
+}
+
+static void set_digest(assay_scheme *s)
+{
+    XXH128_hash_t h = XXH3_128bits(s->text, strlen(s->text));
+    snprintf(s->digest, sizeof s->digest, "%016llx%016llx", (unsigned long long)h.high64,
+             (unsigned long long)h.low64);
+}
+
+assay_status assay_scheme_parse(const char *file, const char *text, size_t length,
+                                assay_scheme **out, assay_error *err)
+{
+    *out = NULL;
+    assay_scheme *s = calloc(1, sizeof *s);
+    assay_scheme_data *d = assay_scheme_data_new();
+    assay_status status = s == NULL || d == NULL
+                              ? assay_fail(err, ASSAY_ERR_MEMORY, "%s: out of memory", file)
+                              : assay_scheme_read(file, text, length, d, 0, err);
+    char *canonical = status == ASSAY_OK ? assay_scheme_text(d) : NULL;
+    if (status == ASSAY_OK && canonical == NULL)
+        status = assay_fail(err, ASSAY_ERR_MEMORY, "%s: out of memory", file);
+    if (status != ASSAY_OK) {
+        assay_scheme_data_free(d);
+        free(s);
+        return status;
+    }
+    *s =
+        (assay_scheme){.vt = &assay_family_vtable, .name = d->name, .text = canonical, .record = d};
+    set_digest(s);
+    *out = s;
+    return ASSAY_OK;
+}
+
+void assay_scheme_free(assay_scheme *s)
+{
+    if (s == NULL)
+        return;
+    if (s->vt == &assay_family_vtable)
+        assay_scheme_data_free((assay_scheme_data *)s->record);
+    free((char *)s->text);
+    if (s->plugin_handle != NULL)
+        dlclose(s->plugin_handle);
+    free(s);
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+    size_t n = strlen(s), m = strlen(end);
+    return n >= m && strcmp(s + n - m, end) == 0;
+}
+
+/* A shared object exports assay_scheme_plugin(); its vtable is checked before anything is called.
+ */
+static assay_status open_plugin(const char *path, assay_scheme **out, assay_error *err)
+{
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (handle == NULL)
+        return assay_fail(err, ASSAY_ERR_SCHEME, "%s: %s", path, dlerror());
+    const assay_scheme_vtable *(*entry)(void);
+    *(void **)&entry = dlsym(handle, "assay_scheme_plugin");
+    const assay_scheme_vtable *vt = entry != NULL ? entry() : NULL;
+    assay_status status = ASSAY_OK;
+    if (vt == NULL)
+        status = assay_fail(err, ASSAY_ERR_SCHEME,
+                            "%s: no vtable; expected a function assay_scheme_plugin", path);
+    else if (vt->abi != ASSAY_SCHEME_ABI)
+        status = assay_fail(err, ASSAY_ERR_SCHEME, "%s: plugin ABI %u; this library speaks %u",
+                            path, vt->abi, ASSAY_SCHEME_ABI);
+    else if (vt->size != sizeof *vt)
+        status = assay_fail(err, ASSAY_ERR_SCHEME, "%s: vtable of %u bytes; expected %zu", path,
+                            vt->size, sizeof *vt);
+    else if (vt->name == NULL || vt->prepare == NULL || vt->release == NULL || vt->params == NULL ||
+             vt->accumulate == NULL || vt->settle == NULL)
+        status = assay_fail(err, ASSAY_ERR_SCHEME,
+                            "%s: name, prepare, release, params, accumulate and settle must be set",
+                            path);
+    assay_scheme *s = status == ASSAY_OK ? calloc(1, sizeof *s) : NULL;
+    char *text = s != NULL ? malloc(strlen(vt->name) + 16) : NULL;
+    if (status == ASSAY_OK && text == NULL)
+        status = assay_fail(err, ASSAY_ERR_MEMORY, "%s: out of memory", path);
+    if (status != ASSAY_OK) {
+        free(s);
+        dlclose(handle);
+        return status;
+    }
+    sprintf(text, "plugin: %s\n", vt->name);
+    *s = (assay_scheme){.vt = vt, .name = vt->name, .text = text, .plugin_handle = handle};
+    set_digest(s);
+    *out = s;
+    return ASSAY_OK;
+}
+
+assay_status assay_scheme_open(const char *name, assay_scheme **out, assay_error *err)
+{
+    *out = NULL;
+    size_t length;
+    if (ends_with(name, ".so"))
+        return open_plugin(name, out, err);
+    if (strchr(name, '/') != NULL || ends_with(name, ".yaml") || ends_with(name, ".yml")) {
+        char *text;
+        assay_status s = assay_scheme_read_file(name, &text, &length, err);
+        if (s == ASSAY_OK) {
+            s = assay_scheme_parse(name, text, length, out, err);
+            free(text);
+        }
+        return s;
+    }
+    const char *text = assay_preset_text(name, &length);
+    if (text == NULL)
+        return assay_fail(err, ASSAY_ERR_SCHEME,
+                          "no scheme \"%s\"; `assay scheme list` names the presets (a file needs a "
+                          "'/' or ends in .yaml, a plugin ends in .so)",
+                          name);
+    return assay_scheme_parse(name, text, length, out, err);
+}
+
+/* ---- what the quantizer asks ---- */
+
+/* Plugins hold what TFLite holds, until they say otherwise. */
+static void plugin_record(assay_record *r)
+{
+    assay_record_default(r);
+}
+
+void assay_scheme_get_caps(const assay_scheme *s, assay_scheme_caps *caps)
+{
+    assay_record r;
+    if (s->record != NULL)
+        r = assay_data(s)->base;
+    else
+        plugin_record(&r);
+    const assay_rule_types *t = &r.types;
+    *caps = (assay_scheme_caps){
+        .activation_bits = (unsigned)t->activation_bits,
+        .weight_bits = (unsigned)t->weight_bits,
+        .bias_bits = (unsigned)t->bias_bits,
+        .activation_signed = t->activation_signed != 0,
+        .weight_signed = t->weight_signed != 0,
+        .activation_zero_point = t->activation_zero_point != ASSAY_ZERO_POINT_NONE,
+        .zero_point_middle_only = t->activation_zero_point == ASSAY_ZERO_POINT_MIDDLE,
+        .weight_zero_point = t->weight_zero_point != ASSAY_ZERO_POINT_NONE,
+        .weight_narrow = t->weight_narrow != 0,
+        .per_channel = t->weight_scales == ASSAY_PER_CHANNEL,
+        .power_of_two = t->power_of_two_scales != 0,
+    };
+}
+
+static void record_for(const assay_scheme *s, const char *op, bool wide, assay_record *r)
+{
+    if (s->record != NULL)
+        assay_effective_record(assay_data(s), op, "", wide, r);
+    else
+        plugin_record(r);
+}
+
+bool assay_scheme_fixed_output(const assay_scheme *s, const char *op, assay_elem out, float *scale,
+                               int32_t *zero_point)
+{
+    assay_record r;
+    record_for(s, op, out.bits > 8, &r);
+    float codes = out.bits > 8 ? 32768.0f : 256.0f;
+    int32_t least = out.bits > 8 ? 0 : (int32_t)assay_elem_min(out);
+    switch (assay_op_find(op)) {
+    case ASSAY_OP_SIGMOID:
+        if (r.unary.logistic != ASSAY_LOGISTIC_FIXED)
+            return false;
+        *scale = 1.0f / codes;
+        *zero_point = least;
+        return true;
+    case ASSAY_OP_TANH:
+        if (r.unary.logistic != ASSAY_LOGISTIC_FIXED)
+            return false;
+        *scale = out.bits > 8 ? 1.0f / 32768.0f : 1.0f / 128.0f;
+        *zero_point = out.bits > 8 || out.is_signed ? 0 : 128;
+        return true;
+    case ASSAY_OP_SOFTMAX:
+        if (r.softmax.kind == ASSAY_SOFTMAX_NONE)
+            return false;
+        *scale = 1.0f / codes;
+        *zero_point = least;
+        return true;
+    case ASSAY_OP_LOG_SOFTMAX:
+        if (!r.softmax.log_softmax)
+            return false;
+        *scale = 16.0f / 256.0f;
+        *zero_point = (int32_t)assay_elem_max(out);
+        return true;
+    case ASSAY_OP_L2_NORM:
+        if (r.softmax.l2_norm == ASSAY_NORM_NONE)
+            return false;
+        *scale = 1.0f / 128.0f;
+        *zero_point = out.is_signed ? 0 : 128;
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool assay_scheme_same_params(const assay_scheme *s, const char *op)
+{
+    assay_record r;
+    record_for(s, op, false, &r);
+    switch (assay_op_find(op)) {
+    case ASSAY_OP_AVG_POOL:
+    case ASSAY_OP_GLOBAL_AVG_POOL:
+    case ASSAY_OP_REDUCE_MEAN:
+        return r.pool.kind == ASSAY_POOL_DIVIDE || r.pool.kind == ASSAY_POOL_RECIPROCAL ||
+               r.pool.kind == ASSAY_POOL_TWO_STAGE;
+    case ASSAY_OP_ADD:
+    case ASSAY_OP_SUB:
+        return r.add.kind == ASSAY_ADD_PLAIN;
+    default:
+        return false;
+    }
+}
+
+bool assay_scheme_supports(const assay_scheme *s, const assay_unit_spec *spec, char *why, size_t n)
+{
+    if (s->record != NULL)
+        return assay_family_supports(s, spec, why, n);
+    assay_unit *u = NULL;
+    assay_error err;
+    memset(&err, 0, sizeof err);
+    if (s->vt->prepare(s, spec, &u, &err) != ASSAY_OK) {
+        snprintf(why, n, "%s", err.text);
+        return false;
+    }
+    s->vt->release(u);
+    return true;
+}

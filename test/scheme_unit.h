@@ -1,0 +1,31 @@
+/* Preparing units by hand, for tests of schemes. */
+#ifndef ASSAY_TEST_SCHEME_UNIT_H
+#define ASSAY_TEST_SCHEME_UNIT_H
+
+#include "schemes/scheme.h"
+
+/* Codes of `bits` bits with one scale and zero point; the pointers must outlive the type. */
+static inline assay_type code_type(unsigned bits, bool is_signed, const float *scale,
+                                   const int32_t *zero)
+{
+    assay_type t = {.elem = {ASSAY_KIND_INT, (uint8_t)bits, is_signed}, .rank = 1, .dim = {1}};
+    t.q = (assay_qparams){ASSAY_Q_TENSOR, 0, 0, 1, scale, zero};
+    return t;
+}
+
+static inline assay_unit_spec unit_spec(const char *op, const assay_type *in, int n_in,
+                                        const assay_type *out)
+{
+    return (assay_unit_spec){.size = sizeof(assay_unit_spec),
+                             .op = op,
+                             .node = "node",
+                             .in = in,
+                             .n_in = n_in,
+                             .out = out,
+                             .depth = 1,
+                             .act_lo = -__builtin_inf(),
+                             .act_hi = __builtin_inf(),
+                             .beta = 1};
+}
+
+#endif

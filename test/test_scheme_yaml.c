@@ -1,0 +1,86 @@
+/* Scheme files: what is read, what is printed back, what is refused and where. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "schemes/scheme.h"
+
+static void refused(const char *text, const char *expected)
+{
+    assay_error err = {0};
+    assay_scheme *s = NULL;
+    assert_int_not_equal(assay_scheme_parse("t.yaml", text, strlen(text), &s, &err), ASSAY_OK);
+    assert_null(s);
+    if (strstr(err.text, expected) == NULL)
+        fail_msg("expected \"%s\" in \"%s\"", expected, err.text);
+}
+
+static void bad_files(void **state)
+{
+    (void)state;
+    refused("", "empty");
+    refused("[1, 2]\n", "t.yaml:1:1: a scheme is a map");
+    refused("description: x\n", "\"scheme\" (its name) is missing");
+    refused("scheme: a\nrescale:\n  multiplier_bit: 16\n",
+            "t.yaml:3:19: unknown key \"multiplier_bit\" in rescale; nearest: multiplier_bits");
+    refused("scheme: a\nrescal: {}\n", "nearest: rescale");
+    refused("scheme: a\nrescale: {multiplier_bits: 33}\n", "an integer from 1 to 32");
+    refused("scheme: a\nrescale: {multiplier_bits: 0}\n", "found \"0\"");
+    refused("scheme: a\nrescale: {multiplier_bits: .nan}\n", "found \".nan\"");
+    refused("scheme: a\nrescale: {round: [half-op]}\n", "one of: half-up");
+    refused("scheme: a\nrescale: {round: [31 half-up, 3 half-away]}\n", "last step takes");
+    refused("scheme: a\nrescale: {zero_point: inside}\n", "inside needs encoding");
+    refused("scheme: a\nrescale: {encoding: shift}\n", "needs scale: power-of-two");
+    refused("scheme: a\nops: {cnov: {}}\n", "unknown op \"cnov\"; nearest: conv");
+    refused("scheme: a\nfloat_ops: [conf]\n", "nearest: conv");
+    refused("scheme: a\nscheme: b\n", "stands twice");
+    refused("scheme: &x a\ndescription: *x\n", "anchors");
+    refused("scheme: a\ndescription: *x\n", "aliases");
+    refused("scheme: !!str a\n", "tags");
+    refused("scheme: a\n---\nscheme: b\n", "second document");
+    refused("scheme: a\nx: [[[[[[[[[[1]]]]]]]]]]\n", "nested too deeply");
+    refused("scheme: a\nextends: tflit\n", "nearest: tflite");
+    refused("scheme: a\nnodes: {n: {given: {multiplier: [1, 2], shift: [1]}}}\n", "same length");
+    refused("scheme: a\n: :\n\t- x", "t.yaml:");
+}
+
+static void presets(void **state)
+{
+    (void)state;
+    for (const char *const *p = assay_scheme_presets(); *p != NULL; p++) {
+        assay_error err = {0};
+        assay_scheme *s, *again;
+        if (assay_scheme_open(*p, &s, &err) != ASSAY_OK)
+            fail_msg("%s", err.text);
+        assert_string_equal(s->name, *p);
+        assert_int_equal(strlen(s->digest), 32);
+        /* What is printed reads back as the same record. */
+        if (assay_scheme_parse(*p, s->text, strlen(s->text), &again, &err) != ASSAY_OK)
+            fail_msg("%s", err.text);
+        assert_string_equal(s->text, again->text);
+        assert_string_equal(s->digest, again->digest);
+        assay_scheme_free(s);
+        assay_scheme_free(again);
+    }
+}
+
+static void unknown_names(void **state)
+{
+    (void)state;
+    assay_error err = {0};
+    assay_scheme *s;
+    assert_int_equal(assay_scheme_open("nothing", &s, &err), ASSAY_ERR_SCHEME);
+    assert_int_equal(assay_scheme_open("./nothing.yaml", &s, &err), ASSAY_ERR_IO);
+    assert_int_equal(assay_scheme_open("./nothing.so", &s, &err), ASSAY_ERR_SCHEME);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(bad_files), cmocka_unit_test(presets),
+                                       cmocka_unit_test(unknown_names)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
