@@ -39,8 +39,21 @@ static void depthwise_plane(const assay_window *w, const float *x, const float *
     }
 }
 
-/* Depthwise in nhwc: output o reads input channel o / multiplier. */
-static void depthwise_nhwc(const assay_window *w, const float *x, const float *weight, float *y)
+/* y[o] += x[o / multiplier] * w[o] for a pixel's channels. */
+static void add_products(const float *x, const float *w, int64_t inputs, int64_t multiplier,
+                         float *y)
+{
+    if (multiplier == 1)
+        for (int64_t c = 0; c < inputs; c++)
+            y[c] += x[c] * w[c];
+    else
+        for (int64_t c = 0; c < inputs; c++)
+            for (int64_t m = 0; m < multiplier; m++)
+                y[c * multiplier + m] += x[c] * w[c * multiplier + m];
+}
+
+/* Depthwise in nhwc; weights are brought from [o, t] to [t, o] so that channels are adjacent. */
+static void depthwise_nhwc(const assay_window *w, const float *x, const float *by_tap, float *y)
 {
     int64_t channels = w->out_channels, multiplier = channels / w->in_channels;
     for (int64_t p = 0; p < w->out_area; p++, y += channels) {
@@ -56,23 +69,31 @@ static void depthwise_nhwc(const assay_window *w, const float *x, const float *w
                     int64_t iy = at[1] * w->stride[1] - w->pad[1] + ty * w->dilation[1];
                     int64_t ix = at[2] * w->stride[2] - w->pad[2] + tx * w->dilation[2];
                     int64_t t = (tz * w->kernel[1] + ty) * w->kernel[2] + tx;
-                    const float *from = x + ((iz * w->in[1] + iy) * w->in[2] + ix) * w->in_channels;
-                    for (int64_t o = 0; o < channels; o++)
-                        y[o] += from[o / multiplier] * weight[o * w->taps + t];
+                    int64_t pixel = (iz * w->in[1] + iy) * w->in[2] + ix;
+                    add_products(x + pixel * w->in_channels, by_tap + t * channels, w->in_channels,
+                                 multiplier, y);
                 }
     }
 }
 
-static void depthwise(const assay_window *w, const float *x, const float *weight, float *y)
+static void depthwise(const assay_window *w, const float *x, const float *weight, float *scratch,
+                      float *y)
 {
     int64_t multiplier = w->out_channels / w->in_channels;
-    if (w->nhwc) {
-        depthwise_nhwc(w, x, weight, y);
-        return;
-    }
     for (int64_t o = 0; o < w->out_channels; o++)
-        depthwise_plane(w, x + o / multiplier * w->in_area, weight + o * w->taps,
-                        y + o * w->out_area);
+        if (w->nhwc)
+            for (int64_t t = 0; t < w->taps; t++)
+                scratch[t * w->out_channels + o] = weight[o * w->taps + t];
+        else
+            depthwise_plane(w, x + o / multiplier * w->in_area, weight + o * w->taps,
+                            y + o * w->out_area);
+    if (w->nhwc)
+        depthwise_nhwc(w, x, scratch, y);
+}
+
+static bool is_depthwise(const assay_window *w, int64_t groups)
+{
+    return groups == w->in_channels && groups > 1;
 }
 
 /* Every tap of every window reads the input at the output's own position. */
@@ -139,7 +160,10 @@ size_t assay_float_conv_scratch(const assay_graph *g, const assay_node *n)
     assay_window_of_conv(&w, &n->attr.conv, &assay_node_in(g, n, 0)->type,
                          &assay_node_out(g, n, 0)->type);
     int64_t depth = w.in_channels / n->attr.conv.group * w.taps;
-    return (size_t)(depth * assay_patch_tile(depth, w.out_area)) * sizeof(float);
+    int64_t floats = depth * assay_patch_tile(depth, w.out_area);
+    if (is_depthwise(&w, n->attr.conv.group))
+        floats = w.taps * w.out_channels;
+    return (size_t)floats * sizeof(float);
 }
 
 assay_status assay_float_conv(assay_call *call, assay_error *err)
@@ -158,8 +182,8 @@ assay_status assay_float_conv(assay_call *call, assay_error *err)
             y[i] = 0;
         if (bias)
             add_bias(&w, bias, y);
-        if (a->group == w.in_channels && a->group > 1) {
-            depthwise(&w, x, weight, y);
+        if (is_depthwise(&w, a->group)) {
+            depthwise(&w, x, weight, call->scratch, y);
         } else {
             for (c.group = 0; c.group < c.groups; c.group++) {
                 c.weight = weight + c.group * group_weights;
