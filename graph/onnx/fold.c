@@ -391,7 +391,7 @@ void onnx_fold(onnx_node *n, assay_op op, const assay_attrs *attr, onnx_value *c
     for (int i = 0; i < n_in; i++)
         if (!in[i] || !in[i]->constant)
             return;
-    if (n_in == 0)
+    if (n_in == 0 || (op == ASSAY_OP_MOD && attr && attr->mod.truncated))
         return;
     x = in[0]->constant;
     real = onnx_is_float(x->dtype);

@@ -87,8 +87,11 @@ static assay_status read_opset(onnx_import *im, const pb_model *m, assay_error *
     for (size_t i = 0; i < m->n_opset_import; i++)
         if (*standard_domain(m->opset_import[i]->domain) == '\0')
             im->opset = m->opset_import[i]->version;
+    if (im->opset == 0)
+        return assay_fail(err, m->n_opset_import ? ASSAY_ERR_UNSUPPORTED : ASSAY_ERR_INPUT,
+                          "%s: imports no opset of the standard domain", im->file);
     if (im->opset < ASSAY_ONNX_OPSET_MIN || im->opset > ASSAY_ONNX_OPSET_MAX)
-        return assay_fail(err, im->opset == 0 ? ASSAY_ERR_INPUT : ASSAY_ERR_UNSUPPORTED,
+        return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
                           "%s: opset %lld of the standard domain, expected %d to %d", im->file,
                           (long long)im->opset, ASSAY_ONNX_OPSET_MIN, ASSAY_ONNX_OPSET_MAX);
     return ASSAY_OK;
@@ -301,13 +304,17 @@ static assay_status input_type(const onnx_import *im, const pb_value_info *in, a
     return assay_shape_check(type, what, err);
 }
 
-static assay_status fix_input(onnx_import *im, onnx_value *v, const assay_onnx_fixed *f,
-                              assay_error *err)
+static assay_status fix_input(onnx_import *im, const pb_value_info *in, onnx_value *v,
+                              const assay_onnx_fixed *f, assay_error *err)
 {
-    onnx_const *c = onnx_new_const(im, onnx_elem_dtype(f->type.elem), f->type.rank, f->type.dim);
+    const Assay__Onnx__TensorType *t = in->type ? in->type->tensor_type : NULL;
+    int dtype = onnx_elem_dtype(f->type.elem);
+    onnx_const *c = onnx_new_const(im, dtype, f->type.rank, f->type.dim);
 
-    if (!c || c->dtype == ONNX_UNDEFINED)
-        return assay_fail(err, ASSAY_ERR_INPUT, "value given for '%s': impossible type", v->name);
+    if (!c || dtype == ONNX_UNDEFINED || !t || t->elem_type != dtype)
+        return assay_fail(err, ASSAY_ERR_INPUT, "value given for '%s' is %s, the input is %s",
+                          v->name, onnx_dtype_name(dtype),
+                          t ? onnx_dtype_name(t->elem_type) : "not a tensor");
     for (int64_t i = 0; i < c->count; i++) {
         onnx_const from = *c;
         from.data = f->data;
@@ -341,7 +348,7 @@ static assay_status read_inputs(onnx_import *im, const pb_graph *g, assay_error 
             return s;
         v = onnx_find_value(im, in->name);
         if (fixed) {
-            s = fix_input(im, v, fixed, err);
+            s = fix_input(im, in, v, fixed, err);
             if (s)
                 return s;
             continue;

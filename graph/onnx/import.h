@@ -119,6 +119,9 @@ void *onnx_fail(onnx_node *n, assay_status status, const char *format, ...)
 /* The model may be right but we do not support this: listed, and import goes on for the list. */
 void *onnx_refuse(onnx_node *n, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Refuses models older than `opset`, where this operator meant something else. */
+void onnx_since(onnx_node *n, int64_t opset);
+
 /* ---- values (values.c) ---- */
 void *onnx_alloc(onnx_import *im, size_t bytes); /* zeroed; NULL when memory is out */
 onnx_value *onnx_find_value(const onnx_import *im, const char *name); /* not resolved; or NULL */

@@ -41,6 +41,13 @@ void *onnx_refuse(onnx_node *n, const char *format, ...)
     return NULL;
 }
 
+void onnx_since(onnx_node *n, int64_t opset)
+{
+    if (n->opset < opset)
+        onnx_refuse(n, "its form of opset %lld; it is supported from %lld on", (long long)n->opset,
+                    (long long)opset);
+}
+
 /* A callee below the importer failed with a message of its own: put the node in front. */
 static void *fail_because(onnx_node *n, assay_status status, const assay_error *cause)
 {

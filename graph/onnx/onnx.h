@@ -1,4 +1,5 @@
-/* ONNX models in: opsets 7 to 26 of the standard domain.
+/* ONNX models in: opsets 7 to 26 of the standard domain, and older ones as far as their operators
+ * have not changed in meaning since.
  *
  * The importer normalises: auto_pad becomes explicit pads, shape arithmetic is evaluated, Identity
  * and Dropout disappear, Gemm with constant weights becomes fc, and the GELU, hard-swish and layer
@@ -9,7 +10,7 @@
 
 #include "graph/graph.h"
 
-#define ASSAY_ONNX_OPSET_MIN 7
+#define ASSAY_ONNX_OPSET_MIN 1
 #define ASSAY_ONNX_OPSET_MAX 26
 
 /* The extent of a symbolic dimension ("batch", "seq_len", ...), in every input that names it. */

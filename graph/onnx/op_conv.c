@@ -173,6 +173,8 @@ void onnx_import_pool(onnx_node *n)
     assay_type x = onnx_type(n, onnx_in(n, 0));
     window w = read_window(n, &x, NULL);
 
+    if (n->row->op == ASSAY_OP_AVG_POOL)
+        onnx_since(n, 7); /* before, it was not said whether padding counts */
     if (onnx_out_used(n, 1))
         onnx_refuse(n, "output Indices");
     if (n->status)

@@ -15,6 +15,13 @@ void onnx_import_binary(onnx_node *n)
     onnx_op2(n, n->row->op, NULL, onnx_in(n, 0), onnx_in(n, 1), NULL);
 }
 
+/* Before opset 7 a slope of one axis meant the channels. */
+void onnx_import_prelu(onnx_node *n)
+{
+    onnx_since(n, 7);
+    onnx_import_binary(n);
+}
+
 /* Converts x to an element type; x itself when it has that type. */
 static onnx_value *cast_to(onnx_node *n, onnx_value *x, int dtype, const char *suffix)
 {
@@ -70,14 +77,16 @@ void onnx_import_cast_like(onnx_node *n)
     finish(n, cast_to(n, onnx_in(n, 0), dtype_of(n, onnx_in(n, 1)), NULL));
 }
 
-/* The exponent may have another type than the base, which decides the result's. */
+/* The exponent may have another type than the base, which decides the result's; a real power of an
+ * integer is cut to one. */
 void onnx_import_pow(onnx_node *n)
 {
     onnx_value *base = onnx_in(n, 0), *exponent = onnx_in(n, 1);
     int to = dtype_of(n, base), from = dtype_of(n, exponent);
 
     if (to != from && !onnx_is_float(to) && onnx_is_float(from)) {
-        onnx_refuse(n, "power of %s by %s", onnx_dtype_name(to), onnx_dtype_name(from));
+        base = onnx_op2(n, ASSAY_OP_POW, NULL, cast_to(n, base, from, "base"), exponent, "real");
+        finish(n, cast_to(n, base, to, NULL));
         return;
     }
     if (to != from)
@@ -85,12 +94,12 @@ void onnx_import_pow(onnx_node *n)
     onnx_op2(n, ASSAY_OP_POW, NULL, base, exponent, NULL);
 }
 
-/* Ours takes the sign of the divisor, as Mod does unless fmod is set. */
+/* The remainder has the sign of the divisor unless fmod is set. */
 void onnx_import_mod(onnx_node *n)
 {
-    if (onnx_int(n, "fmod", 0) != 0)
-        onnx_refuse(n, "attribute 'fmod' is 1");
-    onnx_import_binary(n);
+    assay_attrs a = {.mod = {.truncated = onnx_int(n, "fmod", 0) != 0}};
+
+    onnx_op2(n, ASSAY_OP_MOD, &a, onnx_in(n, 0), onnx_in(n, 1), NULL);
 }
 
 /* Left to right: ((a op b) op c) ... */

@@ -9,6 +9,7 @@ void onnx_import_batch_norm(onnx_node *n)
     assay_attrs a = {
         .batch_norm = {.layout = ASSAY_LAYOUT_NCHW, .epsilon = onnx_float(n, "epsilon", 1e-5f)}};
 
+    onnx_since(n, 7);
     if (onnx_int(n, "training_mode", 0) != 0)
         onnx_refuse(n, "attribute 'training_mode' is 1");
     if (onnx_int(n, "spatial", 1) != 1)
@@ -57,6 +58,23 @@ void onnx_import_instance_norm(onnx_node *n)
     onnx_op2(n, ASSAY_OP_ADD, NULL, y, along_channels(n, onnx_in(n, 2), &t, "bias"), NULL);
 }
 
+/* Outputs Mean and InvStdDev, which hardly any network uses. */
+static void layer_norm_statistics(onnx_node *n, onnx_value *x, const assay_attr_norm *a)
+{
+    assay_attrs over = {.reduce = {.keepdims = true}};
+    onnx_value *mean, *v;
+
+    for (int64_t i = a->axis; i < onnx_type(n, x).rank; i++)
+        over.reduce.axes.v[over.reduce.axes.n++] = i;
+    mean = onnx_op1(n, ASSAY_OP_REDUCE_MEAN, &over, x, "mean");
+    v = onnx_op2(n, ASSAY_OP_SQUARED_DIFFERENCE, NULL, x, mean, "squares");
+    v = onnx_op1(n, ASSAY_OP_REDUCE_MEAN, &over, v, "variance");
+    v = onnx_op2(n, ASSAY_OP_ADD, NULL, v, onnx_scalar(n, x, (double)a->epsilon, "epsilon"),
+                 "shifted");
+    onnx_bind(n, 1, mean);
+    onnx_bind(n, 2, onnx_op1(n, ASSAY_OP_RSQRT, NULL, v, "rsqrt"));
+}
+
 void onnx_import_layer_norm(onnx_node *n)
 {
     onnx_value *in[3] = {onnx_in(n, 0), onnx_in(n, 1), onnx_in(n, 2)};
@@ -64,11 +82,11 @@ void onnx_import_layer_norm(onnx_node *n)
         .norm = {.axis = onnx_axis(n, onnx_int(n, "axis", -1), onnx_type(n, in[0]).rank),
                  .epsilon = onnx_float(n, "epsilon", 1e-5f)}};
 
-    if (onnx_out_used(n, 1) || onnx_out_used(n, 2))
-        onnx_refuse(n, "outputs Mean and InvStdDev");
     onnx_check_finite(n, in[1]);
     onnx_check_finite(n, in[2]);
     onnx_op(n, ASSAY_OP_LAYER_NORM, &a, in, in[2] ? 3 : 2, NULL);
+    if (onnx_out_used(n, 1) || onnx_out_used(n, 2))
+        layer_norm_statistics(n, in[0], &a.norm);
 }
 
 /* x / sqrt(mean(x^2) + epsilon) * scale, over the axes from `axis` to the last. */
@@ -131,6 +149,7 @@ void onnx_import_dropout(onnx_node *n)
     onnx_value *x = onnx_in(n, 0), *mode = onnx_in(n, 2);
     assay_type t = onnx_type(n, x);
 
+    onnx_since(n, 7);
     if (mode && (!mode->constant || onnx_get_int(mode->constant, 0) != 0))
         onnx_refuse(n, "training mode");
     if (onnx_out_used(n, 1)) {
