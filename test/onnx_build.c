@@ -126,13 +126,13 @@ static pb_tensor *parse_tensor(builder *b, const char **text, bool raw, bool fil
     t->has_data_type = true;
     t->n_dims = parse_dims(b, need(word(b, text, " ")), &t->dims);
     t->has_raw_data = raw;
-    for (size_t i = 0; i < t->n_dims; i++)
-        count *= t->dims[i];
     *text += strspn(*text, " =");
     if (**text && **text != '\n') {
         while ((w = word(b, text, " ")))
             add_number(b, t, raw, strtod(w, NULL), strtoll(w, NULL, 10));
     } else if (fill) {
+        for (size_t i = 0; i < t->n_dims; i++)
+            count *= t->dims[i];
         for (int64_t i = 0; i < count; i++)
             add_number(b, t, raw, (double)(i % 7 - 3) / 4, i % 7 - 3);
     }

@@ -9,7 +9,8 @@
 
 #include "graph/onnx/fold.h"
 
-/* More elements than the operands hold together are made only up to this. */
+/* Results stay within a fraction of the memory that the import may still use; and more
+ * elements than the operands hold together are made only up to this. */
 #define GROWTH_LIMIT ((int64_t)1 << 20)
 
 /* Computable element types: float16 and uint64 constants can be moved and cast only. */
@@ -362,7 +363,8 @@ onnx_const *onnx_fold_result(onnx_node *n, int dtype, int rank, const int64_t *d
     memcpy(shape.dim, dim, (size_t)rank * sizeof *dim);
     if (assay_shape_check(&shape, "", NULL))
         return NULL;
-    if (assay_shape_count(&shape) > GROWTH_LIMIT && assay_shape_count(&shape) > operands)
+    if ((assay_shape_count(&shape) > GROWTH_LIMIT && assay_shape_count(&shape) > operands) ||
+        (size_t)assay_shape_count(&shape) > n->im->left / 16)
         return NULL;
     c = onnx_new_const(n->im, dtype, rank, dim);
     return c ? c : onnx_fail(n, ASSAY_ERR_MEMORY, "out of memory");

@@ -48,31 +48,26 @@ static assay_status tolerate(onnx_import *im, assay_status s, const assay_error 
 
 /* ---- parsing ---- */
 
-/* protobuf-c allocates from the import's arena, within a budget set by the file's size. */
-typedef struct budget {
-    assay_arena *arena;
-    size_t left;
-} budget;
-
-static void *budget_alloc(void *data, size_t size)
+/* What an import may allocate for a file of `length` bytes: models unpack to a few times their
+ * size, and folding adds a little. */
+static size_t memory_limit(size_t length)
 {
-    budget *b = data;
-
-    if (size > b->left)
-        return NULL;
-    b->left -= size;
-    return assay_arena_alloc(b->arena, size);
+    return ((size_t)256 << 20) + 16 * length;
 }
 
-static void budget_free(void *data, void *pointer)
+static void *pb_alloc(void *import, size_t size)
 {
-    (void)data, (void)pointer; /* goes with the arena */
+    return onnx_alloc(import, size);
+}
+
+static void pb_free(void *import, void *pointer)
+{
+    (void)import, (void)pointer; /* goes with the arena */
 }
 
 static pb_model *parse(onnx_import *im, const void *bytes, size_t length)
 {
-    budget b = {im->temp, ((size_t)64 << 20) + 16 * length};
-    ProtobufCAllocator allocator = {budget_alloc, budget_free, &b};
+    ProtobufCAllocator allocator = {pb_alloc, pb_free, im};
 
     return assay__onnx__model__unpack(&allocator, length, bytes);
 }
@@ -497,7 +492,10 @@ static assay_status import_bytes(const char *file, const char *folder, const voi
                                  assay_graph **out, assay_error *err)
 {
     static const assay_onnx_options none;
-    onnx_import im = {.file = file, .folder = folder, .options = options ? options : &none};
+    onnx_import im = {.file = file,
+                      .folder = folder,
+                      .options = options ? options : &none,
+                      .left = memory_limit(length)};
     XXH128_hash_t hash = XXH3_128bits(bytes, length);
     pb_model *model;
     assay_status s;

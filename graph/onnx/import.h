@@ -77,11 +77,13 @@ typedef struct onnx_import {
     const assay_onnx_options *options;
     assay_graph *graph;
     assay_arena *temp; /* everything that lives only during the import */
+    size_t left;       /* bytes that may still be allocated there, set by the file's size */
     int64_t opset;     /* of the standard domain */
     onnx_value **value;
     size_t n_values, cap_values;
     size_t *slot; /* hash table: index into value + 1; n_slots is a power of two */
     size_t n_slots;
+    unsigned n_fresh; /* names made unique by a number */
     int n_unsupported;
     char unsupported[600]; /* the list so far, bounded */
     size_t unsupported_length;
@@ -123,7 +125,9 @@ void *onnx_refuse(onnx_node *n, const char *format, ...) __attribute__((format(p
 void onnx_since(onnx_node *n, int64_t opset);
 
 /* ---- values (values.c) ---- */
-void *onnx_alloc(onnx_import *im, size_t bytes); /* zeroed; NULL when memory is out */
+/* Zeroed bytes for the time of the import. NULL when memory is out, or the import has used what a
+ * file of its size may. */
+void *onnx_alloc(onnx_import *im, size_t bytes);
 onnx_value *onnx_find_value(const onnx_import *im, const char *name); /* not resolved; or NULL */
 /* The entry of that name, made when there is none; NULL when memory is out. */
 onnx_value *onnx_add_value(onnx_import *im, const char *name);

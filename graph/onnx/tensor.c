@@ -253,7 +253,7 @@ static assay_status read_external(onnx_import *im, const pb_tensor *t, const cha
     /* The file's size is checked before anything is allocated. */
     if (onnx_read_external(im->folder, location, offset, length, NULL, what, err))
         return err ? err->status : ASSAY_ERR_IO;
-    data = onnx_alloc(im, (size_t)bytes);
+    data = assay_arena_alloc(im->temp, (size_t)bytes);
     if (!data)
         return assay_out_of_memory(err);
     out->data = data;

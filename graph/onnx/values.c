@@ -8,6 +8,9 @@
 
 void *onnx_alloc(onnx_import *im, size_t bytes)
 {
+    if (bytes > im->left)
+        return NULL;
+    im->left -= bytes;
     return assay_arena_alloc(im->temp, bytes);
 }
 
@@ -83,8 +86,8 @@ const char *onnx_fresh_name(onnx_import *im, const char *base, const char *suffi
     if (!name)
         return NULL;
     snprintf(name, n, "%s/%s", base, suffix);
-    for (unsigned k = 2; onnx_find_value(im, name) && k != 0; k++)
-        snprintf(name, n, "%s/%s%u", base, suffix, k);
+    while (onnx_find_value(im, name))
+        snprintf(name, n, "%s/%s%u", base, suffix, ++im->n_fresh);
     return name;
 }
 
