@@ -1,4 +1,5 @@
-/* ONNX's own node tests (Debian: libonnx-testdata) through the importer and the float engine.
+/* ONNX's own tests (Debian: libonnx-testdata) through the importer, the plan and the float engine:
+ * the tests of single nodes, and models that PyTorch exported.
  *
  * A test whose model the importer declines as unsupported is not claimed, and is listed with the
  * reason. Every claimed test must give ONNX's outputs: same element type and shape, integers equal,
@@ -17,11 +18,10 @@
 #include "interp/program.h"
 #include "test/onnx_case.h"
 
-#define NODE_TESTS   "/usr/share/libonnx-testdata/data/node"
-#define RTOL         1e-3 /* ONNX's backend test runner */
-#define ATOL         1e-7
-#define REASON_MAX   160
-#define LEAST_PASSED 300
+#define ONNX_TESTS "/usr/share/libonnx-testdata/data"
+#define RTOL       1e-3 /* ONNX's backend test runner */
+#define ATOL       1e-7
+#define REASON_MAX 160
 
 /* ---- comparing ---- */
 
@@ -202,13 +202,13 @@ static int by_text(const void *a, const void *b)
     return strcmp(((const reason *)a)->text, ((const reason *)b)->text);
 }
 
-static void report(tally *t)
+static void report(tally *t, const char *folder)
 {
     qsort(t->reasons, (size_t)t->n_reasons, sizeof *t->reasons, by_text);
     for (int i = 0; i < t->n_reasons; i++)
         print_message("# not claimed: %s (%d)\n", t->reasons[i].text, t->reasons[i].count);
-    print_message("# %d ONNX node tests: %d run, %d passed, %d failed, %d not claimed\n", t->found,
-                  t->passed + t->failed, t->passed, t->failed, t->declined);
+    print_message("# ONNX %s tests: %d found, %d run, %d passed, %d failed, %d not claimed\n",
+                  folder, t->found, t->passed + t->failed, t->passed, t->failed, t->declined);
     print_message("# inputs bound before import: none %d, integers %d, all but the first %d, all "
                   "%d\n",
                   t->bound[BIND_NONE], t->bound[BIND_INTEGERS], t->bound[BIND_ALL_BUT_FIRST],
@@ -247,15 +247,16 @@ static int skip_dots(const struct dirent *e)
     return e->d_name[0] != '.';
 }
 
-static void every_claimed_node_test_passes(void **state)
+/* Every test below ONNX_TESTS/folder; at least `least` must pass, and no claimed one fail. */
+static void run_suite(const char *folder, int least)
 {
-    const char *root = getenv("ASSAY_ONNX_NODE") ? getenv("ASSAY_ONNX_NODE") : NODE_TESTS;
     const char *only = getenv("ASSAY_ONNX_ONLY"); /* tests whose name contains this */
+    char root[200];
     struct dirent **entry;
     tally *t = calloc(1, sizeof *t);
+    snprintf(root, sizeof root, "%s/%s", ONNX_TESTS, folder);
     int n = scandir(root, &entry, skip_dots, alphasort);
 
-    (void)state;
     assert_non_null(t);
     if (n < 0) {
         print_message("# %s is missing (apt install libonnx-testdata)\n", root);
@@ -263,27 +264,49 @@ static void every_claimed_node_test_passes(void **state)
         skip();
     }
     for (int i = 0; i < n; i++) {
-        char folder[400];
+        char path[500];
         onnx_case c;
-        snprintf(folder, sizeof folder, "%s/%s", root, entry[i]->d_name);
-        for (int set = 0; (!only || strstr(folder, only)) && onnx_case_read(&c, folder, set);
-             set++) {
+        snprintf(path, sizeof path, "%s/%s", root, entry[i]->d_name);
+        for (int set = 0; (!only || strstr(path, only)) && onnx_case_read(&c, path, set); set++) {
             run_case(t, entry[i]->d_name, &c);
             onnx_case_free(&c);
         }
         free(entry[i]);
     }
     free(entry);
-    report(t);
+    report(t, folder);
     int failed = t->failed, passed = t->passed;
     free(t);
     assert_int_equal(failed, 0);
     if (!only)
-        assert_true(passed >= LEAST_PASSED);
+        assert_true(passed >= least);
+}
+
+static void every_claimed_node_test_passes(void **state)
+{
+    (void)state;
+    run_suite("node", 300);
+}
+
+static void every_claimed_pytorch_export_passes(void **state)
+{
+    (void)state;
+    run_suite("pytorch-converted", 50);
+    run_suite("pytorch-operator", 20);
+}
+
+static void every_claimed_simple_model_passes(void **state)
+{
+    (void)state;
+    run_suite("simple", 1);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_claimed_node_test_passes)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_claimed_node_test_passes),
+        cmocka_unit_test(every_claimed_pytorch_export_passes),
+        cmocka_unit_test(every_claimed_simple_model_passes),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
