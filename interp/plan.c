@@ -49,11 +49,11 @@ static void find_lives(const assay_graph *g, bool keep_all, assay_plan *p)
     for (int i = 0; i < g->n_outputs; i++)
         live_at(p, g->output[i], g->n_nodes);
     for (int v = 0; v < g->n_values; v++) {
-        if (g->value[v].is_variable || (keep_all && p->first[v] >= 0)) {
+        if (g->value[v].data && !g->value[v].is_variable) {
+            p->first[v] = p->last[v] = -1; /* constants stay in the graph */
+        } else if (g->value[v].is_variable || (keep_all && p->first[v] >= 0)) {
             p->first[v] = 0;
             p->last[v] = g->n_nodes;
-        } else if (g->value[v].data) {
-            p->first[v] = p->last[v] = -1;
         }
     }
 }
