@@ -69,9 +69,9 @@ static void set_apart(assay_quantizer *q, int i)
 /* Nodes that only index need no arithmetic of the target. */
 static bool needs_target(const assay_node *n)
 {
-    uint32_t traits = assay_op_get(n->op)->traits;
-    return !(traits & ASSAY_T_MOVE) && n->op != ASSAY_OP_ARG_MAX && n->op != ASSAY_OP_ARG_MIN &&
-           n->op != ASSAY_OP_TOPK;
+    bool moves = assay_op_get(n->op)->traits & ASSAY_T_MOVE;
+    return !moves && n->op != ASSAY_OP_SELECT && n->op != ASSAY_OP_TOPK &&
+           n->op != ASSAY_OP_ARG_MAX && n->op != ASSAY_OP_ARG_MIN;
 }
 
 /* Asks the target about every integer node of `built`; *refused counts what it cannot do. */
