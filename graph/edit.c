@@ -72,7 +72,8 @@ static void apply(assay_graph *g, const assay_node *nodes, int n_nodes, uint8_t 
 {
     int kept = 0;
 
-    memcpy(g->node, nodes, (size_t)n_nodes * sizeof *nodes);
+    if (n_nodes)
+        memcpy(g->node, nodes, (size_t)n_nodes * sizeof *nodes);
     g->n_nodes = n_nodes;
     for (int i = 0; i < n_nodes; ++i) {
         mark(g->node[i].in, g->node[i].n_in, used);

@@ -38,16 +38,17 @@ static bool is_layer(const assay_graph *g, const assay_node *n)
            (n->n_in < 3 || n->in[2] < 0 || assay_is_f32_constant(g, n->in[2]));
 }
 
-/* Gives `slot` of the node its own constant: the old one when nobody else uses it. */
-static assay_status own_constant(assay_graph *g, int node, int slot, const int *uses, float **data,
-                                 assay_error *err)
+/* Gives `slot` of the node its own constant: the old one when nobody else uses it. Constants behind
+ * the first n_uses are this pass's own, made for one node each. */
+static assay_status own_constant(assay_graph *g, int node, int slot, const int *uses, int n_uses,
+                                 float **data, assay_error *err)
 {
     int old = g->node[node].in[slot], id;
     size_t bytes = assay_type_bytes(&g->value[old].type);
     *data = assay_arena_copy(g->arena, g->value[old].data, bytes);
     if (!*data)
         return assay_out_of_memory(err);
-    if (uses[old] == 1) {
+    if (old >= n_uses || uses[old] == 1) {
         g->value[old].data = *data;
         return ASSAY_OK;
     }
@@ -61,15 +62,15 @@ static assay_status own_constant(assay_graph *g, int node, int slot, const int *
 }
 
 static assay_status fold_into(assay_graph *g, int node, const assay_affine *map, const int *uses,
-                              assay_error *err)
+                              int n_uses, assay_error *err)
 {
     channels c = weight_channels(g, &g->node[node]);
     int64_t count = assay_shape_count(&g->value[g->node[node].in[1]].type);
     float *w, *bias = NULL;
     bool has_bias = g->node[node].n_in > 2 && g->node[node].in[2] >= 0;
-    assay_status status = own_constant(g, node, 1, uses, &w, err);
+    assay_status status = own_constant(g, node, 1, uses, n_uses, &w, err);
     if (!status && has_bias)
-        status = own_constant(g, node, 2, uses, &bias, err);
+        status = own_constant(g, node, 2, uses, n_uses, &bias, err);
     if (!status && !has_bias) {
         assay_type type = {.elem = assay_f32(), .rank = 1, .dim = {map->channels}};
         int id;
@@ -106,7 +107,7 @@ static assay_status fold_one(assay_graph *g, int i, const int *uses, int n_uses,
         assay_status status = assay_affine_match(g, n, axis, &x, &map, folded, err);
         *folded = *folded && x == v;
         if (!status && *folded)
-            status = fold_into(g, layer, &map, uses, err);
+            status = fold_into(g, layer, &map, uses, n_uses, err);
         assay_affine_free(&map);
         if (!status && *folded)
             assay_rewrite_output(g, layer, n->out[0]);

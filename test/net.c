@@ -26,7 +26,8 @@ int net_input(assay_graph *g, const char *name, int rank, const int64_t *dim)
     assay_type t = f32_type(rank, dim);
     assay_error err;
     int ids[9];
-    memcpy(ids, g->input, (size_t)g->n_inputs * sizeof *ids);
+    if (g->n_inputs)
+        memcpy(ids, g->input, (size_t)g->n_inputs * sizeof *ids);
     assert_ok(assay_graph_add_value(g, name, &t, &ids[g->n_inputs], &err), &err);
     assert_ok(assay_graph_set_inputs(g, ids, g->n_inputs + 1, &err), &err);
     return g->input[g->n_inputs - 1];
@@ -61,7 +62,8 @@ void net_output(assay_graph *g, int value)
 {
     int ids[9];
     assay_error err;
-    memcpy(ids, g->output, (size_t)g->n_outputs * sizeof *ids);
+    if (g->n_outputs)
+        memcpy(ids, g->output, (size_t)g->n_outputs * sizeof *ids);
     ids[g->n_outputs] = value;
     assert_ok(assay_graph_set_outputs(g, ids, g->n_outputs + 1, &err), &err);
 }

@@ -175,6 +175,20 @@ static void test_compact_sorts_and_drops(void **state)
     assay_graph_free(g);
 }
 
+static void test_compact_of_nothing(void **state)
+{
+    (void)state;
+    assay_graph *g;
+    assay_error err;
+    assert_ok(assay_graph_new("empty", &g, &err), &err);
+    assert_ok(assay_graph_compact(g, NULL, &err), &err);
+    value(g, "unused", F32(4));
+    assert_ok(assay_graph_compact(g, NULL, &err), &err);
+    assert_int_equal(g->n_values, 0);
+    assert_int_equal(value(g, "unused", F32(4)), 0);
+    assay_graph_free(g);
+}
+
 static void test_cycle(void **state)
 {
     (void)state;
@@ -298,6 +312,7 @@ int main(void)
         cmocka_unit_test(test_builder_refusals),
         cmocka_unit_test(test_clone_is_deep),
         cmocka_unit_test(test_compact_sorts_and_drops),
+        cmocka_unit_test(test_compact_of_nothing),
         cmocka_unit_test(test_cycle),
         cmocka_unit_test(test_verifier_values),
         cmocka_unit_test(test_verifier_constants),
