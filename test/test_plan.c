@@ -137,9 +137,37 @@ static void test_print(void **state)
     assay_graph_free(g);
 }
 
+/* Constants stay where the graph has them, also when every value keeps its place. */
+static void test_constants_have_no_place(void **state)
+{
+    static const float content[4] = {1, 2, 3, 4};
+    const assay_type t = {.elem = assay_f32(), .rank = 1, .dim = {4}};
+    assay_graph *g;
+    assay_error err;
+    int x, c, y, id;
+    (void)state;
+    assert_ok(assay_graph_new("constants", &g, &err), &err);
+    assert_ok(assay_graph_add_value(g, "x", &t, &x, &err), &err);
+    assert_ok(assay_graph_add_constant(g, "c", &t, content, &c, &err), &err);
+    assert_ok(assay_graph_add_value(g, "y", &t, &y, &err), &err);
+    const int in[2] = {x, c};
+    assert_ok(assay_graph_add_node(g, ASSAY_OP_ADD, "add", in, 2, &y, 1, NULL, &id, &err), &err);
+    assert_ok(assay_graph_set_inputs(g, &x, 1, &err), &err);
+    assert_ok(assay_graph_set_outputs(g, &y, 1, &err), &err);
+    for (int keep_all = 0; keep_all < 2; keep_all++) {
+        assay_plan *p;
+        assert_ok(assay_plan_make(g, keep_all, &p, &err), &err);
+        assert_true(p->offset[x] >= 0 && p->offset[y] >= 0);
+        assert_int_equal(p->offset[c], -1);
+        assay_plan_free(p);
+    }
+    assay_graph_free(g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_constants_have_no_place),
         cmocka_unit_test(test_apart),
         cmocka_unit_test(test_reuse),
         cmocka_unit_test(test_print),
