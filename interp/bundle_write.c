@@ -7,8 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <xxhash.h>
-
 #include "interp/bundle.h"
 #include "interp/digest.h"
 #include "interp/files.h"
@@ -355,21 +353,19 @@ static assay_status constant_list(assay_bundle_writer *w, json_t *list, assay_er
 }
 
 /* Digest over the tensors' digests in their order, each as its 32 hex digits. */
-static void bundle_digest(const json_t *tensors, char hex[33])
+static assay_status bundle_digest(const json_t *tensors, char hex[33], assay_error *err)
 {
-    XXH3_state_t state;
-    size_t i;
-    const json_t *t;
-    XXH128_hash_t h;
+    const size_t n = json_array_size(tensors);
+    char *all = calloc(n + 1, 32);
 
-    XXH3_128bits_reset(&state);
-    json_array_foreach(tensors, i, t)
-    {
-        const char *d = json_string_value(json_object_get(t, "xxh3"));
-        XXH3_128bits_update(&state, d ? d : "", d ? strlen(d) : 0);
-    }
-    h = XXH3_128bits_digest(&state);
-    snprintf(hex, 33, "%016llx%016llx", (unsigned long long)h.high64, (unsigned long long)h.low64);
+    if (!all)
+        return no_memory(err);
+    for (size_t i = 0; i < n; i++)
+        memcpy(all + 32 * i, json_string_value(json_object_get(json_array_get(tensors, i), "xxh3")),
+               32);
+    assay_digest_bytes(all, 32 * n, hex);
+    free(all);
+    return ASSAY_OK;
 }
 
 static assay_status write_manifest(assay_bundle_writer *w, char digest[33], assay_error *err)
@@ -381,7 +377,6 @@ static assay_status write_manifest(assay_bundle_writer *w, char digest[33], assa
     char hex[33];
     assay_status status;
 
-    bundle_digest(w->tensors, digest);
     json_object_set_new(m, "format", json_string("assay-golden-1"));
     json_object_set_new(m, "assay", json_string(ASSAY_VERSION));
     json_object_set_new(
@@ -393,13 +388,15 @@ static assay_status write_manifest(assay_bundle_writer *w, char digest[33], assa
                                   : json_null());
     if (w->preprocessing)
         json_object_set_new(m, "preprocessing", json_string(w->preprocessing));
-    json_object_set_new(m, "digest", json_string(digest));
     json_object_set(m, "inputs", w->inputs);
     json_object_set_new(m, "graph", graph);
     json_object_set_new(m, "nodes", node_list(p));
     json_object_set_new(m, "constants", constants);
     json_object_set(m, "tensors", w->tensors);
-    status = constant_list(w, constants, err);
+    status = bundle_digest(w->tensors, digest, err);
+    json_object_set_new(m, "digest", json_string(status == ASSAY_OK ? digest : ""));
+    if (status == ASSAY_OK)
+        status = constant_list(w, constants, err);
     if (status == ASSAY_OK && !w->options.digests_only) {
         status = in_bundle(w, "graph.assay", err);
         if (status == ASSAY_OK)

@@ -42,11 +42,11 @@ void assay_diff_print(const assay_diff *d, FILE *f)
     print_verdict(d, f);
     for (int i = 0; i < d->n_elements; i++)
         print_element(d, &d->element[i], f);
-    fprintf(f, "%-2s %5s  %-32s %-18s %10s %10s %8s %10s %9s %8s\n", "", "#", "tensor", "op",
+    fprintf(f, "%-2s %5s  %-44s %-18s %10s %10s %8s %10s %9s %8s\n", "", "#", "tensor", "op",
             "elements", "mismatch", "max LSB", "max rel", "cosine", "SQNR dB");
     for (int i = 0; i < d->n_rows; i++) {
         const assay_diff_row *r = &d->row[i];
-        fprintf(f, "%-2s %5d  %-32.64s %-18s ", i == d->first ? "=>" : "", r->index, r->name,
+        fprintf(f, "%-2s %5d  %-44.80s %-18s ", i == d->first ? "=>" : "", r->index, r->name,
                 r->op);
         if (r->kind == ASSAY_DIFF_COMPARED)
             fprintf(f, "%10" PRId64 " %10" PRId64 " %8.0f %10.3g %9.6f %8.2f\n", r->result.elements,

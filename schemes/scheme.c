@@ -57,8 +57,11 @@ assay_status assay_scheme_parse(const char *file, const char *text, size_t lengt
         free(s);
         return status;
     }
-    *s =
-        (assay_scheme){.vt = &assay_family_vtable, .name = d->name, .text = canonical, .record = d};
+    *s = (assay_scheme){.vt = &assay_family_vtable,
+                        .name = d->name,
+                        .description = d->description,
+                        .text = canonical,
+                        .record = d};
     set_digest(s);
     *out = s;
     return ASSAY_OK;
@@ -117,7 +120,11 @@ static assay_status open_plugin(const char *path, assay_scheme **out, assay_erro
         return status;
     }
     sprintf(text, "plugin: %s\n", vt->name);
-    *s = (assay_scheme){.vt = vt, .name = vt->name, .text = text, .plugin_handle = handle};
+    *s = (assay_scheme){.vt = vt,
+                        .name = vt->name,
+                        .description = vt->description,
+                        .text = text,
+                        .plugin_handle = handle};
     set_digest(s);
     *out = s;
     return ASSAY_OK;

@@ -14,11 +14,12 @@
 
 struct assay_scheme {
     const assay_scheme_vtable *vt;
-    const char *name;    /* "tflite", "my-npu" */
-    const char *text;    /* canonical text of the effective record (what is digested) */
-    char digest[33];     /* XXH3-128 hex of `text` */
-    const void *record;  /* the built-in families' assay_record; a plugin's own state */
-    void *plugin_handle; /* dlopen handle or NULL */
+    const char *name;        /* "tflite", "my-npu" */
+    const char *description; /* one line */
+    const char *text;        /* canonical text of the effective record (what is digested) */
+    char digest[33];         /* XXH3-128 hex of `text` */
+    const void *record;      /* the built-in families' assay_record; a plugin's own state */
+    void *plugin_handle;     /* dlopen handle or NULL */
 };
 
 /* Opens a scheme by preset name, by path of a YAML file (a name with '/' or ending in .yaml), or

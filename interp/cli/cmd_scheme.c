@@ -11,7 +11,7 @@ static int list(void)
         assay_error err;
         if (assay_scheme_open(*name, &s, &err) != ASSAY_OK)
             return cli_failed(&err);
-        printf("%-18s %s\n", *name, assay_scheme_description(s));
+        printf("%-18s %s\n", *name, s->description);
         assay_scheme_free(s);
     }
     return CLI_OK;
@@ -24,7 +24,7 @@ static int show(const char *name)
 
     if (assay_scheme_open(name, &s, &err) != ASSAY_OK)
         return cli_failed(&err);
-    printf("# %s: %s\n# digest %s\n%s", s->name, assay_scheme_description(s), s->digest, s->text);
+    printf("# %s: %s\n# digest %s\n%s", s->name, s->description, s->digest, s->text);
     assay_scheme_free(s);
     return CLI_OK;
 }

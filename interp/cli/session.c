@@ -44,15 +44,15 @@ int cli_quantize_options(const cli_args *a, cli_quantize *q)
     if (!q->rule || !q->owned)
         return cli_trouble("out of memory");
     q->options.has_kernel = has_integer_kernel;
-    q->options.power_of_two = cli_has(a, "power-of-two");
     q->options.integer_io = cli_has(a, "integer-io");
     if (cli_has(a, "per-tensor"))
         q->options.weights = ASSAY_WEIGHTS_PER_TENSOR;
     if (schema) {
         q->options.has_schema = true;
         if (!assay_schema_find(schema, &q->options.schema))
-            return cli_trouble("--schema is asymmetric, symmetric or symmetric-unsigned, not '%s'",
-                               schema);
+            return cli_trouble(
+                "--schema is asymmetric, symmetric, symmetric-unsigned or power-of-two, not '%s'",
+                schema);
     }
     if (method && !assay_calibration_find(method, &q->options.calibration))
         return cli_trouble("--calibration is min-max, percentile, kl or mse, not '%s'", method);

@@ -16,9 +16,9 @@
         "profile", 'p', "FILE", "quantize a float model with this profile first"                   \
     }
 #define CLI_QUANTIZE_OPTIONS                                                                       \
-    {"schema", 0, "NAME", "asymmetric, symmetric, symmetric-unsigned (default: the scheme's)"},    \
+    {"schema", 0, "NAME",                                                                          \
+     "asymmetric, symmetric, symmetric-unsigned or power-of-two (default: the scheme's)"},         \
         {"per-tensor", 0, NULL, "one weight scale a layer, not one an output channel"},            \
-        {"power-of-two", 0, NULL, "round every scale up to a power of two"},                       \
         {"calibration", 0, "METHOD", "min-max (default), percentile, kl or mse"},                  \
         {"keep-float", 0, "PATTERN", "leave matching nodes in float; may be repeated"},            \
         {"precision", 0, "PATTERN=KIND", "compute matching nodes in i16, i8, ...; repeatable"},    \

@@ -1,0 +1,158 @@
+/* assay inspect: the network as a table. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/text.h"
+#include "interp/cli/cli.h"
+#include "interp/model.h"
+#include "interp/program.h"
+
+/* "i8[1,8,32,32] q(0.02,-3)", with long lists of parameters only counted. */
+static void print_type(const assay_type *t, char *buf, size_t size)
+{
+    char elem[8];
+    size_t n = (size_t)snprintf(buf, size, "%s[", assay_elem_print(t->elem, elem));
+
+    for (int d = 0; d < t->rank && n < size; d++)
+        n += (size_t)snprintf(buf + n, size - n, "%s%" PRId64, d ? "," : "", t->dim[d]);
+    if (n < size)
+        n += (size_t)snprintf(buf + n, size - n, "]");
+    if (t->q.granularity == ASSAY_Q_TENSOR && n < size)
+        snprintf(buf + n, size - n, " q(%.6g,%d)", (double)t->q.scale[0], t->q.zero_point[0]);
+    else if (t->q.granularity != ASSAY_Q_NONE && n < size)
+        snprintf(buf + n, size - n, " q(%zu scales, axis %d)", t->q.count, t->q.axis);
+}
+
+/* Elements of the constants among a node's inputs. */
+static int64_t constants_of(const assay_graph *g, const assay_node *n)
+{
+    int64_t count = 0;
+    for (int i = 0; i < n->n_in; i++)
+        if (n->in[i] >= 0 && g->value[n->in[i]].data)
+            count += assay_shape_count(&g->value[n->in[i]].type);
+    return count;
+}
+
+static void print_nodes(const assay_graph *g)
+{
+    printf("%4s  %-18s %-28s %-44s %12s %10s\n", "#", "op", "name", "output", "MACs", "params");
+    for (int i = 0; i < g->n_nodes; i++) {
+        const assay_node *n = &g->node[i];
+        char type[160] = "";
+        if (n->n_out > 0 && n->out[0] >= 0)
+            print_type(&g->value[n->out[0]].type, type, sizeof type);
+        printf("%4d  %-18s %-28.60s %-44s %12" PRId64 " %10" PRId64 "\n", i,
+               assay_op_get(n->op)->name, n->name, type, assay_node_macs(g, n), constants_of(g, n));
+    }
+}
+
+static void print_counts(const assay_graph *g)
+{
+    int ops[ASSAY_OP_COUNT] = {0};
+    int quantized = 0;
+    int64_t macs = 0, integer_macs = 0, bytes = 0;
+
+    for (int i = 0; i < g->n_nodes; i++) {
+        const bool q = assay_node_is_quantized(g, &g->node[i]);
+        ops[g->node[i].op]++;
+        quantized += q;
+        macs += assay_node_macs(g, &g->node[i]);
+        integer_macs += q ? assay_node_macs(g, &g->node[i]) : 0;
+    }
+    for (int v = 0; v < g->n_values; v++)
+        if (g->value[v].data)
+            bytes += assay_shape_count(&g->value[v].type) *
+                     (int64_t)assay_elem_size(g->value[v].type.elem);
+    printf("\n%d nodes (%d in integers), %" PRId64 " MACs (%.1f %% in integers), %" PRId64
+           " bytes of constants\nops:",
+           g->n_nodes, quantized, macs, macs ? 100.0 * (double)integer_macs / (double)macs : 0.0,
+           bytes);
+    for (int op = 0; op < ASSAY_OP_COUNT; op++)
+        if (ops[op])
+            printf(" %s %d", assay_op_get((assay_op)op)->name, ops[op]);
+    printf("\n");
+}
+
+static void print_ends(const assay_graph *g)
+{
+    char type[160];
+
+    for (int i = 0; i < g->n_inputs; i++) {
+        print_type(&g->value[g->input[i]].type, type, sizeof type);
+        printf("input   %-28s %s\n", g->value[g->input[i]].name, type);
+    }
+    for (int i = 0; i < g->n_outputs; i++) {
+        print_type(&g->value[g->output[i]].type, type, sizeof type);
+        printf("output  %-28s %s\n", g->value[g->output[i]].name, type);
+    }
+}
+
+static assay_status print_text(const assay_graph *g, assay_error *err)
+{
+    assay_buf text = {0};
+    assay_status status = assay_graph_print(g, NULL, &text, err);
+
+    if (status == ASSAY_OK)
+        fwrite(text.text, 1, text.length, stdout);
+    assay_buf_free(&text);
+    return status;
+}
+
+static assay_status print_plan(const assay_graph *g, assay_error *err)
+{
+    assay_plan *plan = NULL;
+    assay_status status = assay_plan_make(g, false, &plan, err);
+
+    if (status == ASSAY_OK)
+        assay_plan_print(stdout, g, plan);
+    assay_plan_free(plan);
+    return status;
+}
+
+static assay_status show(const cli_args *a, const assay_graph *g, assay_error *err)
+{
+    if (cli_has(a, "text"))
+        return print_text(g, err);
+    if (cli_has(a, "plan"))
+        return print_plan(g, err);
+    printf("%s: %s\nmodel digest %s\n", a->positional[0], g->name, g->model_digest);
+    print_ends(g);
+    print_nodes(g);
+    print_counts(g);
+    return ASSAY_OK;
+}
+
+static int run(const cli_args *a)
+{
+    assay_graph *g;
+    assay_error err;
+    assay_status status = cli_has(a, "canonical")
+                              ? assay_model_load_canonical(a->positional[0], NULL, &g, &err)
+                              : assay_model_load(a->positional[0], NULL, &g, &err);
+
+    if (status == ASSAY_OK) {
+        status = show(a, g, &err);
+        assay_graph_free(g);
+    }
+    return status == ASSAY_OK ? CLI_OK : cli_failed(&err);
+}
+
+static const cli_option options[] = {
+    {"canonical", 'c', NULL, "after constant folding and BatchNorm folding, as profiled"},
+    {"text", 't', NULL, "the network in text form instead of the table"},
+    {"plan", 0, NULL, "the memory plan instead of the table"},
+    {NULL, 0, NULL, NULL}};
+
+const cli_command cli_inspect = {
+    .name = "inspect",
+    .usage = "MODEL [--canonical] [--text | --plan]",
+    .summary = "show a network: nodes, types, shapes, MACs",
+    .examples = "  assay inspect net.onnx\n"
+                "  assay inspect net.onnx --canonical --text\n"
+                "  assay inspect net-int8.assay --plan\n",
+    .options = options,
+    .min_args = 1,
+    .max_args = 1,
+    .run = run,
+};
