@@ -70,12 +70,12 @@ runs 0 "no tensor is written with digests only" test ! -e digests/tensors
 "$assay" diff a b --json diff.json --junit diff.xml >out 2>err
 status=$?
 if [ $status = 0 ] || [ $status = 1 ]; then ok "two schemes compare"; else not_ok "two schemes compare"; fi
-runs 0 "the JSON report parses" python3 -c 'import json; json.load(open("diff.json"))'
-runs 0 "the JUnit report parses" python3 -c 'import xml.dom.minidom as m; m.parse("diff.xml")'
+runs 0 "the JSON report parses" /usr/bin/python3 -c 'import json; json.load(open("diff.json"))'
+runs 0 "the JUnit report parses" /usr/bin/python3 -c 'import xml.dom.minidom as m; m.parse("diff.xml")'
 runs 0 "eval" "$assay" eval "$model" -p profile.yaml -s tflite -d "$images/test" -n 64 -q
 mkdir device && cp a/tensors/*.npy device/
 runs 0 "a device's dumps without a manifest" "$assay" diff a device
-python3 - <<'PY'
+/usr/bin/python3 - <<'PY'
 import glob, numpy as np
 f = sorted(glob.glob("device/*conv*.npy"))[0]
 x = np.load(f); x.flat[0] += 1; np.save(f, x)
@@ -98,15 +98,15 @@ head -c 200 "$first" >short.png
 refused "truncated PNG" "short.png" "$assay" run "$model" -i short.png
 head -c 100 outputs/*.npy >short.npy
 refused "truncated npy" "short.npy" "$assay" run "$model" -i short.npy
-python3 -c 'import numpy as np; np.save("shape.npy", np.zeros((1,3,7,7),"f4"))'
+/usr/bin/python3 -c 'import numpy as np; np.save("shape.npy", np.zeros((1,3,7,7),"f4"))'
 refused "wrong shape" "shape.npy.*input" "$assay" run "$model" -i shape.npy
-refused "missing input" "is not given" "$assay" golden net.assay -s tflite -o none -d
+refused "missing input" "is not given" "$assay" run net.assay -s tflite
 refused "no scheme for a quantized network" "scheme" "$assay" run net.assay -i "$first"
 refused "a scheme but no profile" "profile" "$assay" run "$model" -s tflite -i "$first"
 refused "unknown preset" "no-such-scheme" "$assay" scheme show no-such-scheme
-printf 'name: x\nrescale:\n  multiplyer_bits: 16\n' >key.yaml
+printf 'scheme: x\nrescale:\n  multiplyer_bits: 16\n' >key.yaml
 refused "unknown key in a scheme" "key.yaml:3:.*multipl" "$assay" scheme check key.yaml
-printf 'name: x\ntypes:\n  activation_bits: 33\n' >width.yaml
+printf 'scheme: x\ntypes:\n  activation_bits: 33\n' >width.yaml
 refused "impossible width in a scheme" "width.yaml:3:" "$assay" scheme check width.yaml
 : >empty.yaml
 refused "empty profile" "empty.yaml" "$assay" quantize "$model" -p empty.yaml -s tflite
