@@ -302,10 +302,11 @@ bool assay_record_check(const assay_record *r, char *why, size_t size)
            "accumulator.lanes: %d needs order: lanes", r->accumulator.lanes);
     REFUSE(k->shift_min > k->shift_max, "rescale.shift_min %d is above shift_max %d", k->shift_min,
            k->shift_max);
-    REFUSE(k->below_shift_min == ASSAY_RANGE_DENORMAL,
-           "rescale.below_shift_min: refuse, zero or largest (a large scale has no denormal form)");
+    REFUSE(k->below_shift_min == ASSAY_RANGE_DENORMAL || k->below_shift_min == ASSAY_RANGE_UNNORMAL,
+           "rescale.below_shift_min: refuse, zero, largest or tosa-generator (a large scale has no "
+           "denormal form)");
     REFUSE(k->beyond_shift_max == ASSAY_RANGE_LARGEST,
-           "rescale.beyond_shift_max: refuse, zero or denormal");
+           "rescale.beyond_shift_max: refuse, zero, denormal, unnormalised or tosa-generator");
     REFUSE(k->zero_point == ASSAY_STAGE_INSIDE && !is_float,
            "rescale.zero_point: inside needs encoding: float32 or float64 (integers round, then "
            "add: after; or subtract first: before)");

@@ -215,8 +215,13 @@ bool assay_rescale_accepts(const assay_rescale *r, int64_t x, size_t channel)
     int64_t v = x - r->in_zero;
     if (k->input_bits > 0 && v != assay_saturate(v, (unsigned)k->input_bits))
         return false;
-    if (k->input_shift_range && r->shift[c] < 63 && v != assay_saturate(v, (unsigned)r->shift[c]))
-        return false;
+    if (k->input_shift_range) {
+        int64_t shift = r->shift[c];
+        if (r->multiplier[c] < 0 || shift < k->shift_min || shift > k->shift_max)
+            return false;
+        if (shift < 63 && v != assay_saturate(v, (unsigned)shift))
+            return false;
+    }
     if (k->result_overflow != ASSAY_NARROW_REFUSE || k->result_bits == 0 || is_float(r))
         return true;
     /* Narrowing saturates, so a value at a bound is compared with the same rule one bit wider. */

@@ -89,23 +89,6 @@ static const char *name_of(assay_unit *u, const char *base, const char *suffix)
     return name;
 }
 
-/* A multiplier with fewer bits (TFLite int16x8: 15; XNNPACK rndnu16: 15). */
-static void reduce(const assay_rule_rescale *k, int64_t *m, int64_t *shift)
-{
-    if (k->reduced_bits == 0)
-        return;
-    int64_t limit = INT64_C(1) << k->reduced_bits;
-    unsigned drop = (unsigned)(k->multiplier_bits - k->reduced_bits);
-    *m = assay_round_shift(*m, drop, ASSAY_ROUND_HALF_UP);
-    *shift -= drop;
-    if (*m >= limit && k->reduced_overflow == ASSAY_REDUCED_CAP) {
-        *m = limit - 1;
-    } else if (*m >= limit) {
-        *m = limit / 2;
-        (*shift)--;
-    }
-}
-
 assay_status assay_derive_encoded(const assay_derive *d, assay_rescale *r, const assay_encoded *e,
                                   size_t n, const char *suffix)
 {
@@ -120,20 +103,14 @@ assay_status assay_derive_encoded(const assay_derive *d, assay_rescale *r, const
         shift_out == NULL)
         return assay_derive_memory(d);
     for (size_t c = 0; c < n; c++) {
-        int64_t total = e[c].shift;
-        m[c] = m_out[c] = e[c].multiplier;
-        reduce(k, &m[c], &total);
-        int64_t before = k->pre_shift == ASSAY_PRE_FIXED  ? k->pre_shift_bits
-                         : k->pre_shift == ASSAY_PRE_REST ? total - k->round.step[0].bits
-                                                          : e[c].pre;
-        if (has_pre)
-            pre[c] = before;
-        shift[c] = total - before;
-        shift_out[c] = assay_shift_to_target(k, e[c].shift) -
-                       (k->encoding == ASSAY_ENCODE_GLOW ? e[c].pre : 0);
-        if (before > 62 || before < -62)
+        int64_t before;
+        if (!assay_place_encoded(k, &e[c], &m[c], &shift[c], &before))
             return assay_derive_fail(d, "a pre-shift of %lld bits is out of reach",
                                      (long long)before);
+        if (has_pre)
+            pre[c] = before;
+        m_out[c] = e[c].multiplier;
+        shift_out[c] = assay_shift_to_target(k, e[c].shift) - e[c].pre;
     }
     r->n = n;
     r->multiplier = m;

@@ -1,0 +1,34 @@
+/* Rescales by the row: for `assay scheme apply` and `derive`, for tests and for NumPy users. */
+#ifndef ASSAY_SCHEMES_BULK_H
+#define ASSAY_SCHEMES_BULK_H
+
+#include "schemes/scheme.h"
+
+/* n independent rescales; arrays have n entries. Either scale, or multiplier and shift (in the
+ * target's own sign convention, `rescale.shift_sign`) and pre where the target has a pre-shift. */
+typedef struct assay_bulk {
+    size_t n;
+    const char *op;  /* whose overrides apply; NULL: "conv" */
+    bool wide;       /* the record for codes of more than 8 bits */
+    assay_elem type; /* of the output, 1..32 bits */
+    const int64_t *acc;
+    const double *scale; /* R; rounded to float32 first where the scheme forms scales in float32 */
+    const int64_t *multiplier, *shift, *pre;
+    const int64_t *zero_point; /* of the output; NULL: 0 */
+    const int64_t *in_zero;    /* subtracted from acc; NULL: 0 */
+    const int64_t *lo, *hi;    /* saturation; NULL: the type's range */
+} assay_bulk;
+
+/* out[i]: the code; error[i] (may be NULL): 1 where the target would refuse (out[i] is then 0).
+ * Without `error` the first refused row is the error returned. Built-in families only. */
+assay_status assay_scheme_bulk_apply(const assay_scheme *s, const assay_bulk *b, int64_t *out,
+                                     uint8_t *error, assay_error *err);
+
+/* Multipliers, shifts and pre-shifts (may be NULL) of n scales as the target writes them; float
+ * encodings give IEEE bits in `multiplier` and 0 in shift. error as above. */
+assay_status assay_scheme_bulk_derive(const assay_scheme *s, const char *op, bool wide,
+                                      const double *scale, size_t n, int64_t *multiplier,
+                                      int64_t *shift, int64_t *pre, uint8_t *error,
+                                      assay_error *err);
+
+#endif
