@@ -19,7 +19,8 @@ static void add_fault(assay_error *all, const assay_node *n, const assay_error *
     else
         snprintf(line, sizeof line, "node '%.120s' (%s): %s", n->name, assay_op_get(n->op)->name,
                  fault->text);
-    all->status = fault->status;
+    if (all->status == ASSAY_OK)
+        all->status = fault->status;
     if (used > 0 && strlen(line) + 2 > room)
         ++*hidden;
     else
