@@ -251,13 +251,15 @@ assay_status assay_shape_pool(const assay_inference *c)
     for (int i = 0; !s && i < a->kernel.n; ++i) {
         int axis = spatial_axis(a->layout) + i;
         int64_t extent = c->x->dim[axis], window = reach(a->kernel.v[i], a->dilation.v[i]);
+        int64_t n = pool_positions(a, i, extent), last = (n - 1) * a->stride.v[i];
         bool padded = a->pad_begin.v[i] || a->pad_end.v[i];
         /* Every window must hold an element of the input: a maximum or mean of none is undefined.
+         * (PyTorch writes ceil_mode before opset 10 as more end padding than any window reaches.)
          */
-        if (a->pad_begin.v[i] >= window || a->pad_end.v[i] >= window ||
+        if (a->pad_begin.v[i] >= window || (n > 0 && last >= a->pad_begin.v[i] + extent) ||
             (padded && a->kernel.v[i] > 1 && a->dilation.v[i] > extent))
             return assay_infer_fail(c, "a window on axis %d lies wholly in the padding", axis);
-        s = set_extent(c, axis, pool_positions(a, i, extent));
+        s = set_extent(c, axis, n);
     }
     return s;
 }

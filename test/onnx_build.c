@@ -201,6 +201,24 @@ static void parse_list(builder *b, pb_attribute *a, const char *text)
     }
 }
 
+static void parse_line(builder *b, const char *line);
+
+/* "LINE; LINE; ..." as the bytes of a graph */
+static void parse_subgraph(builder *b, pb_attribute *a, const char *text)
+{
+    Assay__Onnx__Graph graph = ASSAY__ONNX__GRAPH__INIT;
+    builder inside = {b->arena, &graph};
+    char *line;
+
+    while ((line = word(b, &text, ";")))
+        parse_line(&inside, line);
+    a->type = ONNX_ATTR_GRAPH;
+    a->has_g = true;
+    a->g.len = assay__onnx__graph__get_packed_size(&graph);
+    a->g.data = make(b, a->g.len);
+    assay__onnx__graph__pack(&graph, a->g.data);
+}
+
 /* NAME=VALUE at *text */
 static pb_attribute *parse_attribute(builder *b, const char **text)
 {
@@ -216,6 +234,10 @@ static pb_attribute *parse_attribute(builder *b, const char **text)
         (*text)++;
         inside = v = need(word(b, text, "}"));
         (*text)++;
+        if (strncmp(v, "graph ", 6) == 0) {
+            parse_subgraph(b, a, v + 6);
+            return a;
+        }
         a->type = ONNX_ATTR_TENSOR;
         a->t = parse_tensor(b, &inside, true, false);
         return a;

@@ -117,6 +117,11 @@ static void unsupported_models_are_named(void **state)
         {"in x f32 2\nconst w f16 2\nAdd x,w -> y\nout y", "constant 'w' is float16"},
         {"in x f32 2,3\nin s i64 2\nReshape x,s -> y\nout y", "('s') is not known at import"},
         {"in x f32 1,1,4,4\nMaxPool x -> y,i kernel_shape=[2,2]\nout y\nout i", "output Indices"},
+        {"in x f32 2\nin c bool -\nIf c -> y then_branch={graph Relu x -> u; out u}\nout y",
+         "condition 'c' is not known"},
+        {"in x f32 2\nconst c bool - = 1\nIf c -> y then_branch={graph Foo x -> u : deep; out u}\n"
+         "out y",
+         "1 unsupported: node 'deep' (Foo)"},
         {"in x f32 1,1,4,4\nResize x,_,x -> y mode=area\nout y", "attribute 'mode' is 'area'"},
     };
     (void)state;

@@ -423,6 +423,37 @@ static void shape_arithmetic_folds(void **state)
     CHECK_ALL(forms);
 }
 
+/* Of an If whose condition is known only the branch taken is imported, with its own constants. */
+static void known_branches_are_taken(void **state)
+{
+    static const form forms[] = {
+        {13,
+         "in x f32 2,3,4\nShape x -> s\nSize s -> r\nconst three i64 - = 3\nEqual r,three -> c\n"
+         "If c -> a then_branch={graph const k i64 1 = 0; Unsqueeze x,k -> u; out u} "
+         "else_branch={graph Foo x -> v; out v}\nRelu a -> y\nout y",
+         "reshape relu", "[1,2,3,4]"},
+    };
+    (void)state;
+    CHECK_ALL(forms);
+}
+
+static void triangles_and_indices_fold(void **state)
+{
+    assay_graph *g = import(14,
+                            "in x f32 3,3\nconst o f32 3,3 = 1 2 3 4 5 6 7 8 9\n"
+                            "const k i64 - = 1\nTrilu o,k -> t upper=1\nAdd x,t -> y\n"
+                            "const b bool 2,2 = 0 1 1 1\nNonZero b -> i\nin z i64 2,3\n"
+                            "Add z,i -> w\nout y\nout w",
+                            NULL);
+    static const float triangle[] = {0, 2, 3, 0, 0, 6, 0, 0, 0};
+    static const int64_t indices[] = {0, 1, 1, 1, 0, 1};
+
+    (void)state;
+    assert_memory_equal(g->value[assay_graph_find_value(g, "t")].data, triangle, sizeof triangle);
+    assert_memory_equal(g->value[assay_graph_find_value(g, "i")].data, indices, sizeof indices);
+    assay_graph_free(g);
+}
+
 /* A graph output that is known at import is still made by a node. */
 static void constant_outputs_are_made(void **state)
 {
@@ -613,6 +644,8 @@ int main(void)
         cmocka_unit_test(resize_forms),
         cmocka_unit_test(old_resize_rounds_down),
         cmocka_unit_test(shape_arithmetic_folds),
+        cmocka_unit_test(known_branches_are_taken),
+        cmocka_unit_test(triangles_and_indices_fold),
         cmocka_unit_test(constant_outputs_are_made),
         cmocka_unit_test(patterns_are_fused),
         cmocka_unit_test(values_keep_their_names),

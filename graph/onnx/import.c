@@ -177,7 +177,7 @@ static const char *node_name(onnx_import *im, const pb_node *n, size_t index)
     return name;
 }
 
-/* Declares what nodes and the graph name, and counts uses. */
+/* Declares what nodes make, and counts uses. */
 static assay_status declare_nodes(onnx_import *im, const pb_graph *g, onnx_node *nodes,
                                   assay_error *err)
 {
@@ -208,6 +208,11 @@ static assay_status declare_nodes(onnx_import *im, const pb_graph *g, onnx_node 
             v->uses++;
         }
     }
+    return ASSAY_OK;
+}
+
+static assay_status declare_outputs(onnx_import *im, const pb_graph *g, assay_error *err)
+{
     for (size_t i = 0; i < g->n_output; i++) {
         onnx_value *v = onnx_find_value(im, g->output[i]->name);
         if (!v)
@@ -365,6 +370,8 @@ static assay_status read_inputs(onnx_import *im, const pb_graph *g, assay_error 
 
 /* ---- nodes ---- */
 
+#define MAX_DEPTH 16 /* of subgraphs */
+
 static bool contains_word(const char *words, const char *word)
 {
     size_t n = strlen(word);
@@ -438,6 +445,41 @@ static assay_status import_nodes(onnx_import *im, onnx_node *nodes, size_t count
     return ASSAY_OK;
 }
 
+assay_status onnx_import_body(onnx_import *im, const ProtobufCBinaryData *bytes, onnx_value **out,
+                              size_t n_out, assay_error *err)
+{
+    ProtobufCAllocator allocator = {pb_alloc, pb_free, im};
+    pb_graph *g;
+    onnx_node *nodes;
+    assay_status s;
+
+    if (im->depth == MAX_DEPTH)
+        return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "subgraphs nested %d deep", MAX_DEPTH);
+    g = assay__onnx__graph__unpack(&allocator, bytes->len, bytes->data);
+    if (!g || g->n_input > 0 || g->n_output != n_out)
+        return assay_fail(err, ASSAY_ERR_INPUT, "malformed subgraph, or not one with %zu outputs",
+                          n_out);
+    nodes = assay_arena_array(im->temp, g->n_node, sizeof *nodes);
+    if (!nodes)
+        return assay_out_of_memory(err);
+    im->depth++;
+    s = fill_strings(im, g, err);
+    if (!s)
+        s = read_initializers(im, g, err);
+    if (!s)
+        s = declare_nodes(im, g, nodes, err);
+    if (!s)
+        s = import_nodes(im, nodes, g->n_node, err);
+    im->depth--;
+    for (size_t i = 0; i < n_out && !s; i++) {
+        out[i] = onnx_resolve(onnx_find_value(im, g->output[i]->name));
+        if (!out[i])
+            s = assay_fail(err, ASSAY_ERR_INPUT, "output '%s' of the subgraph is not defined",
+                           g->output[i]->name);
+    }
+    return s;
+}
+
 static assay_status set_outputs(onnx_import *im, const pb_graph *g, assay_error *err)
 {
     int *ids = assay_arena_array(im->temp, g->n_output, sizeof *ids);
@@ -470,6 +512,8 @@ static assay_status import_graph(onnx_import *im, const pb_graph *g, assay_error
         s = read_inputs(im, g, err);
     if (!s)
         s = declare_nodes(im, g, nodes, err);
+    if (!s)
+        s = declare_outputs(im, g, err);
     if (!s)
         s = import_nodes(im, nodes, g->n_node, err);
     if (s)

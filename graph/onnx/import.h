@@ -46,6 +46,7 @@ enum onnx_attribute_type {
     ONNX_ATTR_INT = 2,
     ONNX_ATTR_STRING = 3,
     ONNX_ATTR_TENSOR = 4,
+    ONNX_ATTR_GRAPH = 5,
     ONNX_ATTR_FLOATS = 6,
     ONNX_ATTR_INTS = 7
 };
@@ -84,6 +85,7 @@ typedef struct onnx_import {
     size_t *slot; /* hash table: index into value + 1; n_slots is a power of two */
     size_t n_slots;
     unsigned n_fresh; /* names made unique by a number */
+    int depth;        /* of the subgraph being imported */
     int n_unsupported;
     char unsupported[600]; /* the list so far, bounded */
     size_t unsupported_length;
@@ -215,6 +217,12 @@ bool onnx_broadcast(const int64_t *a, int rank_a, const int64_t *b, int rank_b, 
                     int *rank);
 /* Row-major strides in elements. */
 void onnx_strides(const int64_t *dim, int rank, int64_t *stride);
+
+/* ---- import.c ---- */
+/* Imports the nodes of a subgraph in place: values of the graphs around it are visible. Fills in
+ * its n_out outputs, which are lost where the subgraph has unsupported nodes. */
+assay_status onnx_import_body(onnx_import *im, const ProtobufCBinaryData *bytes, onnx_value **out,
+                              size_t n_out, assay_error *err);
 
 /* ---- fuse.c ---- */
 /* Replaces GELU, hard-swish and layer normalization as exporters write them. */

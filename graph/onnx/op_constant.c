@@ -1,4 +1,5 @@
-/* Operators that are constants at import: Constant, Shape, Size, Range, ConstantOfShape. */
+/* Operators that can be imported only when they are known at import: Constant, Shape, Size, Range,
+ * ConstantOfShape, NonZero, Trilu, and If, of which the branch taken is imported in its place. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -166,4 +167,82 @@ void onnx_import_range(onnx_node *n)
                                    (uint64_t)i * (uint64_t)onnx_get_int(part[2], 0)));
     }
     onnx_constant(n, c, NULL);
+}
+
+/* The indices of the elements that are not zero, a column each. */
+void onnx_import_non_zero(onnx_node *n)
+{
+    const onnx_const *x = onnx_in(n, 0)->constant;
+    int64_t dim[2] = {x ? x->rank : 0, 0}, column = 0;
+    onnx_const *c;
+
+    if (!x) {
+        onnx_refuse(n, "input '%s' is not known at import", n->pb->input[0]);
+        return;
+    }
+    for (int64_t i = 0; i < x->count; i++)
+        dim[1] += onnx_get_real(x, i) != 0;
+    c = onnx_new_const(n->im, ONNX_INT64, 2, dim);
+    for (int64_t i = 0; c && i < x->count; i++) {
+        int64_t rest = i;
+        if (onnx_get_real(x, i) == 0)
+            continue;
+        for (int d = x->rank - 1; d >= 0; d--) {
+            onnx_set_int(c, d * dim[1] + column, rest % x->dim[d]);
+            rest /= x->dim[d];
+        }
+        column++;
+    }
+    onnx_constant(n, c, NULL);
+}
+
+/* The upper (or lower) triangle of constant matrices, zero elsewhere: column - row >= k (<= k). */
+void onnx_import_trilu(onnx_node *n)
+{
+    const onnx_const *x = onnx_in(n, 0)->constant;
+    bool upper = onnx_int(n, "upper", 1) != 0;
+    int64_t k = 0;
+    onnx_const *c;
+
+    if (onnx_has(n, 1))
+        onnx_one_int(n, 1, "k", &k);
+    if (!x)
+        onnx_refuse(n, "input '%s' is not known at import", n->pb->input[0]);
+    else if (x->rank < 2)
+        onnx_fail(n, ASSAY_ERR_INPUT, "input of rank %d", x->rank);
+    if (n->status)
+        return;
+    c = onnx_new_const(n->im, x->dtype, x->rank, x->dim);
+    for (int64_t i = 0; c && i < x->count; i++) {
+        int64_t column = i % x->dim[x->rank - 1];
+        int64_t row = i / x->dim[x->rank - 1] % x->dim[x->rank - 2];
+        if (upper ? column - row >= k : column - row <= k)
+            onnx_copy_element(c, i, x, i, onnx_dtype_size(x->dtype));
+    }
+    onnx_constant(n, c, NULL);
+}
+
+void onnx_import_if_then_else(onnx_node *n)
+{
+    const onnx_const *condition = onnx_in(n, 0)->constant;
+    const pb_attribute *branch;
+    onnx_value **out = assay_arena_array(n->im->temp, n->pb->n_output, sizeof(onnx_value *));
+    assay_error cause = {.status = ASSAY_OK};
+
+    if (!condition || condition->count != 1) {
+        onnx_refuse(n, "condition '%s' is not known at import", n->pb->input[0]);
+        return;
+    }
+    branch = onnx_attribute(n, onnx_get_int(condition, 0) ? "then_branch" : "else_branch",
+                            ONNX_ATTR_GRAPH);
+    if (!branch || !out) {
+        onnx_fail(n, out ? ASSAY_ERR_INPUT : ASSAY_ERR_MEMORY, "no branch to import");
+        return;
+    }
+    assay_status s = onnx_import_body(n->im, &branch->g, out, n->pb->n_output, &cause);
+    if (s)
+        onnx_fail(n, s, "%.300s", cause.text);
+    for (size_t i = 0; i < n->pb->n_output && !n->status; i++)
+        if (out[i]->constant || out[i]->id != ASSAY_NO_VALUE)
+            onnx_bind(n, i, out[i]);
 }

@@ -121,6 +121,13 @@ int onnx_materialize(onnx_import *im, onnx_value *v, assay_error *err)
     }
     type.rank = c->rank;
     memcpy(type.dim, c->dim, sizeof type.dim);
+    /* A changed constant may have taken the name over before a subgraph asked for the original. */
+    if (assay_graph_find_value(im->graph, v->name) >= 0)
+        v->name = onnx_fresh_name(im, v->name, "original");
+    if (!v->name) {
+        assay_out_of_memory(err);
+        return ASSAY_NO_VALUE;
+    }
     if (assay_graph_add_constant(im->graph, v->name, &type, c->data, &v->id, err))
         v->id = ASSAY_NO_VALUE;
     return v->id;
