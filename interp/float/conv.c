@@ -125,7 +125,7 @@ static assay_status conv_by_gemm(const conv_group *c, const float *x, float *y, 
         int64_t n = w->out_area - first < tile ? w->out_area - first : tile;
         assay_patches p = {w, c->group * channels, channels, first, n};
         assay_gemm g = {.k = depth, .beta = 1};
-        if (!direct)
+        if (!direct && depth > 0)
             assay_im2col(&p, x, c->column);
         if (w->nhwc) {
             g.m = n;

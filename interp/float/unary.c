@@ -48,11 +48,12 @@ static float clip(float x, float lo, float hi)
 static bool float_unary(const assay_node *node, const float *x, int64_t n, float *y)
 {
     const assay_attrs *a = &node->attr;
+    const float lo = node->op == ASSAY_OP_CLIP ? a->clip.lo : 0;
+    const float hi = node->op == ASSAY_OP_CLIP ? a->clip.hi : INFINITY;
     switch (node->op) {
     case ASSAY_OP_RELU:
-        EACH(v < 0 ? 0 : v);
     case ASSAY_OP_CLIP:
-        EACH(clip(v, a->clip.lo, a->clip.hi));
+        EACH(clip(v, lo, hi));
     case ASSAY_OP_LEAKY_RELU:
         EACH(v >= 0 ? v : a->alpha.alpha * v);
     case ASSAY_OP_SIGMOID:
