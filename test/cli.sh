@@ -4,8 +4,8 @@
 #
 #   cli.sh ASSAY SOURCE
 set -u
-assay=$1
-source=$2
+assay=$(realpath "$1")
+source=$(realpath "$2")
 work=$(mktemp -d)
 trap 'umount "$work/small" 2>/dev/null; rm -rf "$work"' EXIT
 cd "$work" || exit 2

@@ -3,8 +3,8 @@
 #
 #   numpy_model.sh ASSAY SOURCE
 set -eu
-assay=$1
-source=$2
+assay=$(realpath "$1")
+source=$(realpath "$2")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 if ! /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
