@@ -5,19 +5,28 @@
 
 #define STEPS 64 /* candidates: the range times 1/64 .. 64/64 */
 
+/* Counts as the searches see them. Zeros cost nothing under any range, for 0 is a code exactly; a
+ * ReLU's would drown all else. So the bin that starts at 0 counts no more than its neighbours. */
 typedef struct histogram {
     const assay_profile_entry *e;
     int first, end; /* bins that are not empty lie in [first, end) */
+    double total;
+    double count[ASSAY_PROFILE_BINS];
 } histogram;
 
-static histogram trimmed(const assay_profile_entry *e)
+static void read_histogram(const assay_profile_entry *e, histogram *h)
 {
-    histogram h = {e, 0, ASSAY_PROFILE_BINS};
-    while (h.first < h.end - 1 && e->bin[h.first] == 0)
-        h.first++;
-    while (h.end > h.first + 1 && e->bin[h.end - 1] == 0)
-        h.end--;
-    return h;
+    const int zero = ASSAY_PROFILE_BINS / 2;
+    *h = (histogram){.e = e, .first = 0, .end = ASSAY_PROFILE_BINS};
+    while (h->first < h->end - 1 && e->bin[h->first] == 0)
+        h->first++;
+    while (h->end > h->first + 1 && e->bin[h->end - 1] == 0)
+        h->end--;
+    for (int i = h->first; i < h->end; i++)
+        h->count[i] = (double)e->bin[i];
+    h->count[zero] = fmin(h->count[zero], fmax(1, fmax(h->count[zero - 1], h->count[zero + 1])));
+    for (int i = h->first; i < h->end; i++)
+        h->total += h->count[i];
 }
 
 /* Drops so many elements at each end, to the resolution of the bins. */
@@ -43,7 +52,7 @@ static double squared_error(const histogram *h, double lo, double hi, double lev
         assay_profile_bin_edges(h->e, i, &a, &b);
         double centre = (a + b) / 2;
         double off = centre < lo ? lo - centre : centre > hi ? centre - hi : 0;
-        sum += (double)h->e->bin[i] * (off > 0 ? off * off : step * step / 12);
+        sum += h->count[i] * (off > 0 ? off * off : step * step / 12);
     }
     return sum;
 }
@@ -55,42 +64,44 @@ static int code_of(double x, double lo, double step, int levels)
     return code < 0 ? 0 : code >= levels ? levels - 1 : code;
 }
 
-/* KL divergence of the clipped histogram from its quantized form; huge when a form is empty. */
+/* KL divergence of the clipped histogram from its quantized form, less what sampling alone makes of
+ * it: n observations in B bins of C codes diverge by (B - C) / 2n from their average over each code
+ * (Miller 1955), which would otherwise reward every clipping of a small sample. */
 static double divergence(const histogram *h, double lo, double hi, int levels)
 {
-    double mass[ASSAY_PROFILE_BINS] = {0}, p[ASSAY_PROFILE_BINS] = {0};
+    double mass[ASSAY_PROFILE_BINS] = {0}, below = 0, above = 0, kept = 0, sum = 0;
     int used[ASSAY_PROFILE_BINS] = {0}, code[ASSAY_PROFILE_BINS];
-    double step = (hi - lo) / (levels - 1), total = 0, kept = 0, sum = 0;
-    int inside_first = -1, inside_last = -1;
+    double step = (hi - lo) / (levels - 1);
+    int first = -1, last = -1, bins = 0, codes = 0;
     for (int i = h->first; i < h->end; i++) {
         double a, b;
         assay_profile_bin_edges(h->e, i, &a, &b);
-        double x = (a + b) / 2, count = (double)h->e->bin[i];
-        total += count;
-        code[i] = -1;
+        double x = (a + b) / 2;
+        below += x < lo ? h->count[i] : 0;
+        above += x > hi ? h->count[i] : 0;
         if (x < lo || x > hi)
             continue;
-        inside_first = inside_first < 0 ? i : inside_first;
-        inside_last = i;
+        first = first < 0 ? i : first;
+        last = i;
         code[i] = code_of(x, lo, step, levels);
-        p[i] = count;
-        kept += count;
-        mass[code[i]] += count;
-        used[code[i]] += count > 0;
+        kept += h->count[i];
+        mass[code[i]] += h->count[i];
+        used[code[i]] += h->count[i] > 0;
     }
     if (kept == 0)
         return INFINITY;
-    for (int i = h->first; i < h->end; i++)
-        if (code[i] < 0)
-            p[i < inside_first ? inside_first : inside_last] += (double)h->e->bin[i];
-    for (int i = inside_first; i <= inside_last; i++) {
-        if (p[i] == 0)
+    for (int i = first; i <= last; i++) {
+        double p = h->count[i] + (i == first ? below : 0) + (i == last ? above : 0);
+        double q = h->count[i] > 0 ? mass[code[i]] / used[code[i]] / kept : 0;
+        if (p == 0)
             continue;
-        double q = h->e->bin[i] > 0 ? mass[code[i]] / used[code[i]] / kept : 0;
-        q = fmax(q, 1e-12);
-        sum += p[i] / total * log(p[i] / total / q);
+        p /= h->total;
+        sum += p * log(p / fmax(q, 1e-12));
+        bins++;
     }
-    return sum;
+    for (int c = 0; c < levels; c++)
+        codes += used[c] > 0;
+    return sum - (bins - codes) / (2 * h->total);
 }
 
 static double cost_of(const histogram *h, assay_calibration method, double levels, double lo,
@@ -125,11 +136,12 @@ static void search(const histogram *h, assay_calibration method, double levels, 
 void assay_calibrate(const assay_profile_entry *e, assay_calibration method, double levels,
                      double *min, double *max)
 {
-    histogram h = trimmed(e);
+    histogram h;
     *min = (double)e->min;
     *max = (double)e->max;
     if (method == ASSAY_CALIBRATE_MIN_MAX || e->min >= e->max)
         return;
+    read_histogram(e, &h);
     if (method == ASSAY_CALIBRATE_PERCENTILE)
         percentile(&h, min, max);
     else
