@@ -6,6 +6,17 @@
 
 #include "schemes/data.h"
 
+/* Wide codes need a wide accumulator, and its rescale, where products are summed; elsewhere the
+ * arithmetic is that of 8 bits but for sections of its own (add, table, softmax). */
+static bool wide_applies(const assay_field *f, const char *op)
+{
+    assay_op id = assay_op_find(op);
+    bool sums_products = id == ASSAY_OP_CONV || id == ASSAY_OP_CONV_TRANSPOSE ||
+                         id == ASSAY_OP_FC || id == ASSAY_OP_MATMUL;
+    return sums_products ||
+           (strcmp(f->section, "rescale") != 0 && strcmp(f->section, "accumulator") != 0);
+}
+
 void assay_effective_record(const assay_scheme_data *d, const char *op, const char *node, bool wide,
                             assay_record *out)
 {
@@ -15,7 +26,8 @@ void assay_effective_record(const assay_scheme_data *d, const char *op, const ch
     for (int scope = 0; scope < ASSAY_SCOPES; scope++)
         for (size_t i = 0; i < d->n_overrides; i++) {
             const assay_override *o = &d->override[i];
-            bool applies = o->scope == ASSAY_SCOPE_WIDE ? wide
+            bool applies = o->scope == ASSAY_SCOPE_WIDE
+                               ? wide && wide_applies(&fields[o->field], op)
                            : o->scope == ASSAY_SCOPE_OP ? strcmp(o->name, op) == 0
                                                         : strcmp(o->name, node) == 0;
             if ((int)o->scope == scope && applies)

@@ -9,7 +9,9 @@
 
 /* Overrides apply in this order, later ones win. */
 enum assay_scope {
-    ASSAY_SCOPE_WIDE, /* nodes whose first input has codes of more than 8 bits */
+    /* nodes whose first input has codes of more than 8 bits; the sections accumulator and rescale
+     * only where products are summed (conv, conv_transpose, fc, matmul) */
+    ASSAY_SCOPE_WIDE,
     ASSAY_SCOPE_OP,
     ASSAY_SCOPE_NODE
 };

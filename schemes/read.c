@@ -437,7 +437,10 @@ static assay_status check_all(const context *c)
         const assay_override *o = &d->override[i];
         for (int wide = o->scope == ASSAY_SCOPE_WIDE; wide < 2; wide++) {
             assay_record r;
-            assay_effective_record(d, o->scope == ASSAY_SCOPE_OP ? o->name : "",
+            assay_effective_record(d,
+                                   o->scope == ASSAY_SCOPE_OP     ? o->name
+                                   : o->scope == ASSAY_SCOPE_WIDE ? "conv" /* takes all of it */
+                                                                  : "",
                                    o->scope == ASSAY_SCOPE_NODE ? o->name : "", wide != 0, &r);
             if (!assay_record_check(&r, why, sizeof why))
                 return assay_fail(c->err, ASSAY_ERR_SCHEME, "%s: with the overrides of %s: %s",
