@@ -78,6 +78,8 @@ static void wrong_models_are_named(void **state)
         {"in x f32 2\nconst w f32 1099511627776,1099511627776,1099511627776 = 1\nAdd x,w -> y\n"
          "out y",
          "initializer 'w'"},
+        {"in x f32 100\nconst w f32 100\nconst v f32 99,3 = 1 2\nAdd x,w -> y\nout y",
+         "initializer 'v': its shape needs 1188 bytes, its data has 8"},
         {"in x f32 2\nlist w f32 -4 = 1\nAdd x,w -> y\nout y", "initializer 'w'"},
         {"in x f32 1,1,4,4\nconst w f32 1,1,1,1 = nan\nConv x,w -> y\nout y", "constant 'w' has"},
         {"in x f32 1,1,4,4\nconst w f32 1,1,1,1 = inf\nConv x,w -> y\nout y",
@@ -166,18 +168,19 @@ static void paths_out_of_the_folder_are_refused(void **state)
 /* A model with something of everything, for damage. */
 static void *sample(size_t *length)
 {
-    return onnx_build(13,
-                      "in x f32 N,3,6,6\nconst w f32 2,3,3,3\nlist b f32 2 = 1 -1\n"
-                      "Conv x,w,b -> c pads=[1,1,1,1] strides=[2,2] : conv\n"
-                      "BatchNormalization c,b,b,b,v -> n\nlist v f32 2 = 1 1\nRelu n -> r\n"
-                      "Shape r -> s\nconst i i64 - = 0\nGather s,i -> g\nconst a i64 1 = 0\n"
-                      "Unsqueeze g,a -> u\nconst m i64 1 = -1\nConcat u,m -> t axis=0\n"
-                      "Reshape r,t -> f\nconst fw f32 4,18\nGemm f,fw -> o transB=1\n"
-                      "Softmax o -> y axis=-1\nSplit o -> p,q axis=1\nPad p,pads -> z\n"
-                      "list pads i64 4 = 0 1 0 -1\nConstant - -> k value={f32 2 1 2}\n"
-                      "Max q,k -> l\nSlice x,a,sz,a -> sl\nconst sz i64 1 = 1\nout y\nout z\n"
-                      "out l\nout sl",
-                      length);
+    return onnx_build(
+        13,
+        "in x f32 N,3,6,6\nconst w f32 2,3,3,3\nlist b f32 2 = 1 -1\n"
+        "Conv x,w,b -> c pads=[1,1,1,1] strides=[2,2] : conv\n"
+        "BatchNormalization c,b,b,b,v -> n\nlist v f32 2 = 1 1\nRelu n -> r\n"
+        "Shape r -> s\nconst i i64 - = 0\nGather s,i -> g\nconst a i64 1 = 0\n"
+        "Unsqueeze g,a -> u\nconst m i64 1 = -1\nConcat u,m -> t axis=0\n"
+        "Reshape r,t -> f\nconst fw f32 4,18\nconst odd u8 261\nGemm f,fw -> o transB=1\n"
+        "Softmax o -> y axis=-1\nSplit o -> p,q axis=1\nPad p,pads -> z\n"
+        "list pads i64 4 = 0 1 0 -1\nConstant - -> k value={f32 2 1 2}\n"
+        "Max q,k -> l\nSlice x,a,sz,a -> sl\nconst sz i64 1 = 1\nout y\nout z\n"
+        "out l\nout sl",
+        length);
 }
 
 static void import_any(const void *bytes, size_t length)

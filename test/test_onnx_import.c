@@ -606,6 +606,25 @@ static void typed_lists_are_read(void **state)
     assay_graph_free(g);
 }
 
+/* Payloads that parsing leaves in the file arrive whole, wherever they stand in it. */
+static void large_constants_are_read_in_place(void **state)
+{
+    assay_graph *g = import(13,
+                            "in x f32 1000\nconst odd i8 301\nconst w f32 1000\nAdd x,w -> y\n"
+                            "in z i8 301\nMax z,odd -> a\nConstant - -> k value={f32 2 7 8}\n"
+                            "in p f32 2\nAdd p,k -> q\nout y\nout a\nout q",
+                            NULL);
+    const float *w = g->value[assay_graph_find_value(g, "w")].data;
+    const int8_t *odd = g->value[assay_graph_find_value(g, "odd")].data;
+
+    (void)state;
+    for (int i = 0; i < 1000; i++)
+        assert_true(w[i] == (float)(i % 7 - 3) / 4);
+    for (int i = 0; i < 301; i++)
+        assert_int_equal(odd[i], i % 7 - 3);
+    assay_graph_free(g);
+}
+
 static void external_data_is_read(void **state)
 {
     static const float numbers[] = {9, 1, 2, 3};
@@ -653,6 +672,7 @@ int main(void)
         cmocka_unit_test(inputs_can_be_fixed),
         cmocka_unit_test(initializers_are_not_inputs),
         cmocka_unit_test(typed_lists_are_read),
+        cmocka_unit_test(large_constants_are_read_in_place),
         cmocka_unit_test(external_data_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,22 @@ void onnx_copy_element(onnx_const *y, int64_t to, const onnx_const *x, int64_t f
            (const char *)x->data + (size_t)from * size, size);
 }
 
+/* y = transpose of the matrix x of 4-byte elements, in tiles that stay in the cache: weights pass
+ * through here. */
+static void transpose_words(const onnx_const *y, const onnx_const *x)
+{
+    enum { TILE = 32, WORD = 4 };
+    char *to = (char *)(uintptr_t)y->data;
+    const char *from = x->data;
+    int64_t rows = x->dim[0], columns = x->dim[1];
+
+    for (int64_t r = 0; r < rows; r += TILE)
+        for (int64_t c = 0; c < columns; c += TILE)
+            for (int64_t j = c; j < columns && j < c + TILE; j++)
+                for (int64_t i = r; i < rows && i < r + TILE; i++)
+                    memcpy(to + (j * rows + i) * WORD, from + (i * columns + j) * WORD, WORD);
+}
+
 /* y[i0, i1, ...] = x[base + i0*stride[0] + i1*stride[1] + ...] */
 static void copy_strided(onnx_const *y, const onnx_const *x, int64_t base, const int64_t *stride)
 {
@@ -72,7 +88,9 @@ static const onnx_const *fold_transpose(onnx_node *n, const assay_list *perm, co
         stride[i] = own[perm->v[i]];
     }
     y = onnx_fold_result(n, x->dtype, x->rank, dim, x->count);
-    if (y)
+    if (y && x->rank == 2 && perm->v[0] == 1 && onnx_dtype_size(x->dtype) == 4)
+        transpose_words(y, x);
+    else if (y)
         copy_strided(y, x, 0, stride);
     return y;
 }

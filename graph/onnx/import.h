@@ -73,8 +73,10 @@ typedef struct onnx_value {
 } onnx_value;
 
 typedef struct onnx_import {
-    const char *file;   /* for messages */
-    const char *folder; /* where external data may be; NULL: nowhere */
+    const char *file;     /* for messages */
+    const char *folder;   /* where external data may be; NULL: nowhere */
+    const uint8_t *bytes; /* the model; constants borrow from it */
+    size_t length;
     const assay_onnx_options *options;
     assay_graph *graph;
     assay_arena *temp; /* everything that lives only during the import */
@@ -123,6 +125,9 @@ void *onnx_fail(onnx_node *n, assay_status status, const char *format, ...)
 /* The model may be right but we do not support this: listed, and import goes on for the list. */
 void *onnx_refuse(onnx_node *n, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* A callee below the importer failed with a message of its own: puts the node in front. */
+void *onnx_fail_because(onnx_node *n, assay_status status, const assay_error *cause);
+void *onnx_no_memory(onnx_node *n);
 /* Refuses models older than `opset`, where this operator meant something else. */
 void onnx_since(onnx_node *n, int64_t opset);
 
@@ -181,7 +186,7 @@ int onnx_choice(onnx_node *n, const char *name, const char *const *choices, int 
 /* Axis attribute or number in 0..rank-1 after adding rank to a negative one; fails outside. */
 int64_t onnx_axis(onnx_node *n, int64_t axis, int rank);
 
-/* ---- making things (node.c) ---- */
+/* ---- making things (emit.c) ---- */
 /* Applies an op: folds constants, or appends a node. The result carries the name of the node's
  * first output when suffix is NULL, else a fresh name derived from it. */
 onnx_value *onnx_op(onnx_node *n, assay_op op, const assay_attrs *attr, onnx_value *const *in,
@@ -218,7 +223,28 @@ bool onnx_broadcast(const int64_t *a, int rank_a, const int64_t *b, int rank_b, 
 /* Row-major strides in elements. */
 void onnx_strides(const int64_t *dim, int rank, int64_t *stride);
 
+/* ---- parse.c ---- */
+/* What an import may allocate for a file of `length` bytes. */
+size_t onnx_memory_limit(size_t length);
+/* The model in im->bytes. No string of it is NULL, and it has a graph. */
+assay_status onnx_parse_model(onnx_import *im, pb_model **out, assay_error *err);
+assay_status onnx_parse_graph(onnx_import *im, const ProtobufCBinaryData *bytes, pb_graph **out,
+                              assay_error *err);
+
+/* ---- declare.c ---- */
+/* Each names what it reads in the table of values; a name that is defined twice, or used and not
+ * defined, ends the import. */
+assay_status onnx_read_initializers(onnx_import *im, const pb_graph *g, assay_error *err);
+/* Inputs that are not initializers become values of the graph under construction. */
+assay_status onnx_read_inputs(onnx_import *im, const pb_graph *g, assay_error *err);
+/* Fills nodes[g->n_node], and counts uses. */
+assay_status onnx_declare_nodes(onnx_import *im, const pb_graph *g, onnx_node *nodes,
+                                assay_error *err);
+assay_status onnx_declare_outputs(onnx_import *im, const pb_graph *g, assay_error *err);
+
 /* ---- import.c ---- */
+/* A failure ends the import unless it is only unsupported: that goes into the list, and is OK. */
+assay_status onnx_tolerate(onnx_import *im, assay_status s, const assay_error *err);
 /* Imports the nodes of a subgraph in place: values of the graphs around it are visible. Fills in
  * its n_out outputs, which are lost where the subgraph has unsupported nodes. */
 assay_status onnx_import_body(onnx_import *im, const ProtobufCBinaryData *bytes, onnx_value **out,

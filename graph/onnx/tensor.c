@@ -357,12 +357,18 @@ assay_status onnx_read_tensor(onnx_import *im, const pb_tensor *t, const char *w
             return s;
         return to_native(im, out, size) ? ASSAY_OK : assay_out_of_memory(err);
     }
-    if (t->has_raw_data) {
-        if (t->raw_data.len != bytes)
+    if (t->has_raw_data || t->has_raw_length) {
+        uint64_t length = t->has_raw_length ? t->raw_length : t->raw_data.len;
+        if (length != bytes)
             return assay_fail(err, ASSAY_ERR_INPUT,
-                              "%s: %s: its shape needs %llu bytes, its data has %zu", im->file,
-                              what, (unsigned long long)bytes, t->raw_data.len);
-        out->data = bytes > 0 ? (const void *)t->raw_data.data : "";
+                              "%s: %s: its shape needs %llu bytes, its data has %llu", im->file,
+                              what, (unsigned long long)bytes, (unsigned long long)length);
+        if (t->has_raw_length && (length > im->length || t->raw_offset > im->length - length))
+            return assay_fail(err, ASSAY_ERR_INPUT, "%s: %s: data outside the file", im->file,
+                              what);
+        out->data = t->has_raw_length ? (const void *)(im->bytes + t->raw_offset)
+                    : bytes > 0       ? (const void *)t->raw_data.data
+                                      : "";
         return to_native(im, out, size) ? ASSAY_OK : assay_out_of_memory(err);
     }
     return read_typed(im, t, what, out, err);
