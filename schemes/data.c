@@ -6,15 +6,18 @@
 
 #include "schemes/data.h"
 
-/* Wide codes need a wide accumulator, and its rescale, where products are summed; elsewhere the
- * arithmetic is that of 8 bits but for sections of its own (add, table, softmax). */
-static bool wide_applies(const assay_field *f, const char *op)
+static bool applies(const assay_override *o, const char *op, const char *node, bool wide)
 {
-    assay_op id = assay_op_find(op);
-    bool sums_products = id == ASSAY_OP_CONV || id == ASSAY_OP_CONV_TRANSPOSE ||
-                         id == ASSAY_OP_FC || id == ASSAY_OP_MATMUL;
-    return sums_products ||
-           (strcmp(f->section, "rescale") != 0 && strcmp(f->section, "accumulator") != 0);
+    switch (o->scope) {
+    case ASSAY_SCOPE_WIDE:
+        return wide;
+    case ASSAY_SCOPE_OP:
+        return strcmp(o->name, op) == 0;
+    case ASSAY_SCOPE_WIDE_OP:
+        return wide && strcmp(o->name, op) == 0;
+    default:
+        return strcmp(o->name, node) == 0;
+    }
 }
 
 void assay_effective_record(const assay_scheme_data *d, const char *op, const char *node, bool wide,
@@ -26,11 +29,7 @@ void assay_effective_record(const assay_scheme_data *d, const char *op, const ch
     for (int scope = 0; scope < ASSAY_SCOPES; scope++)
         for (size_t i = 0; i < d->n_overrides; i++) {
             const assay_override *o = &d->override[i];
-            bool applies = o->scope == ASSAY_SCOPE_WIDE
-                               ? wide && wide_applies(&fields[o->field], op)
-                           : o->scope == ASSAY_SCOPE_OP ? strcmp(o->name, op) == 0
-                                                        : strcmp(o->name, node) == 0;
-            if ((int)o->scope == scope && applies)
+            if ((int)o->scope == scope && applies(o, op, node, wide))
                 assay_record_set(out, &fields[o->field], o->value);
         }
 }
@@ -74,7 +73,7 @@ static int compare_overrides(const void *a, const void *b)
 
 static void put_overrides(text *t, const assay_scheme_data *d)
 {
-    static const char *const scopes[] = {"wide", "ops", "nodes"};
+    static const char *const scopes[] = {"wide", "ops", "wide_ops", "nodes"};
     size_t n;
     const assay_field *fields = assay_record_fields(&n);
     assay_override *sorted = malloc((d->n_overrides + 1) * sizeof *sorted);

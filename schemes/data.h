@@ -13,9 +13,10 @@ enum assay_scope {
      * only where products are summed (conv, conv_transpose, fc, matmul) */
     ASSAY_SCOPE_WIDE,
     ASSAY_SCOPE_OP,
+    ASSAY_SCOPE_WIDE_OP, /* both */
     ASSAY_SCOPE_NODE
 };
-#define ASSAY_SCOPES 3
+#define ASSAY_SCOPES 4
 
 typedef struct assay_override {
     enum assay_scope scope;

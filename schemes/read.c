@@ -327,7 +327,7 @@ static assay_status read_scopes(const context *c, const assay_tree *t, enum assa
     if (t->kind != ASSAY_TREE_MAP)
         return fail_at(c, t, "expected names with sections under them");
     for (const assay_tree *i = t->child; i != NULL; i = i->next) {
-        assay_status s = scope == ASSAY_SCOPE_OP ? check_op(c, i, i->key) : ASSAY_OK;
+        assay_status s = scope == ASSAY_SCOPE_NODE ? ASSAY_OK : check_op(c, i, i->key);
         if (s == ASSAY_OK)
             s = read_sections(c, i, scope, i->key);
         if (s != ASSAY_OK)
@@ -415,6 +415,8 @@ static assay_status read_key(const context *c, const assay_tree *t)
         return read_sections(c, t, ASSAY_SCOPE_WIDE, "");
     if (strcmp(t->key, "ops") == 0)
         return read_scopes(c, t, ASSAY_SCOPE_OP);
+    if (strcmp(t->key, "wide_ops") == 0)
+        return read_scopes(c, t, ASSAY_SCOPE_WIDE_OP);
     if (strcmp(t->key, "nodes") == 0)
         return read_scopes(c, t, ASSAY_SCOPE_NODE);
     if (assay_record_has_section(t->key))
@@ -435,12 +437,10 @@ static assay_status check_all(const context *c)
         return assay_fail(c->err, ASSAY_ERR_SCHEME, "%s: %s", c->file, why);
     for (size_t i = 0; i < d->n_overrides; i++) {
         const assay_override *o = &d->override[i];
-        for (int wide = o->scope == ASSAY_SCOPE_WIDE; wide < 2; wide++) {
+        bool is_op = o->scope == ASSAY_SCOPE_OP || o->scope == ASSAY_SCOPE_WIDE_OP;
+        for (int wide = 0; wide < 2; wide++) {
             assay_record r;
-            assay_effective_record(d,
-                                   o->scope == ASSAY_SCOPE_OP     ? o->name
-                                   : o->scope == ASSAY_SCOPE_WIDE ? "conv" /* takes all of it */
-                                                                  : "",
+            assay_effective_record(d, is_op ? o->name : "",
                                    o->scope == ASSAY_SCOPE_NODE ? o->name : "", wide != 0, &r);
             if (!assay_record_check(&r, why, sizeof why))
                 return assay_fail(c->err, ASSAY_ERR_SCHEME, "%s: with the overrides of %s: %s",

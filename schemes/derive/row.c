@@ -54,27 +54,38 @@ static assay_status log_softmax(const assay_derive *d)
     return assay_derive_one(d, &u->scale[ASSAY_SECOND], reverse, "_reverse");
 }
 
-static double exp_minus10_0(double x)
+/* e^x, or 1 / (1 + x), in the table's precision. */
+static double evaluate(bool exponential, bool f32, double x)
 {
-    return exp(x);
+    float f = (float)x;
+    if (f32)
+        return (double)(exponential ? expf(f) : 1.0f / (1.0f + f));
+    return exponential ? exp(x) : 1 / (1 + x);
 }
 
-static double one_over_one_plus(double x)
+/* a op b rounded as the table's precision demands. */
+static double fit(bool f32, double x)
 {
-    return 1 / (1 + x);
+    return f32 ? (double)(float)x : x;
 }
 
-/* TFLite LUTPopulate of a function with output in [-1, 1), as 513 int16. */
-static void fill513(double (*f)(double), double min, double max, int64_t *table)
+/* TFLite LUTPopulate of a function with output in [-1, 1), as 513 int16; float32 in TFLM, float64
+ * in LiteRT. Products and sums of two float32 in float64 round to what float32 gives. */
+static void fill513(bool exponential, bool f32, double min, double max, int64_t *table)
 {
-    double step = (max - min) / 512, half = step / 2, inverse = 65536.0 / 2;
+    double step = fit(f32, (max - min) / 512), half = fit(f32, step / 2), inverse = 32768;
     for (int i = 0; i < 512; i++) {
-        double x = min + i * step;
-        double value = round(f(x) * inverse), middle = round(f(x + half) * inverse);
-        double line = round((f(min + (i + 1) * step) * inverse + value) / 2);
-        table[i] = (int64_t)fmin(fmax(value - round((line - middle) / 2), -32768), 32767);
+        double x = fit(f32, min + fit(f32, i * step));
+        double next = fit(f32, min + fit(f32, (i + 1) * step));
+        double value = round(fit(f32, evaluate(exponential, f32, x) * inverse));
+        double middle = round(fit(f32, evaluate(exponential, f32, fit(f32, x + half)) * inverse));
+        double end = fit(f32, evaluate(exponential, f32, next) * inverse);
+        double line = round(fit(f32, fit(f32, end + value) / 2));
+        double bias = round(fit(f32, (line - middle) / 2));
+        table[i] = (int64_t)fmin(fmax(value - bias, -32768), 32767);
     }
-    table[512] = (int64_t)fmin(fmax(round(f(max) * inverse), -32768), 32767);
+    double last = round(fit(f32, evaluate(exponential, f32, max) * inverse));
+    table[512] = (int64_t)fmin(fmax(last, -32768), 32767);
 }
 
 /* Differences are scaled so that -10 is the least int16 (range 10 / 65535 a step). */
@@ -85,8 +96,9 @@ static assay_status softmax_lut16(const assay_derive *d)
     int64_t *reciprocals = assay_unit_array(u, "table_reciprocal", 513);
     if (exps == NULL || reciprocals == NULL)
         return assay_derive_memory(d);
-    fill513(exp_minus10_0, -10, 0, exps);
-    fill513(one_over_one_plus, 0, 1, reciprocals);
+    bool f32 = u->rec.table.precision == ASSAY_PRECISION_F32;
+    fill513(true, f32, -10, 0, exps);
+    fill513(false, f32, 0, 1, reciprocals);
     u->table = exps;
     u->list[0] = reciprocals;
     u->row = assay_apply_softmax_lut16;
