@@ -9,9 +9,7 @@
 
 /* Overrides apply in this order, later ones win. */
 enum assay_scope {
-    /* nodes whose first input has codes of more than 8 bits; the sections accumulator and rescale
-     * only where products are summed (conv, conv_transpose, fc, matmul) */
-    ASSAY_SCOPE_WIDE,
+    ASSAY_SCOPE_WIDE, /* nodes whose first input has codes of more than 8 bits */
     ASSAY_SCOPE_OP,
     ASSAY_SCOPE_WIDE_OP, /* both */
     ASSAY_SCOPE_NODE

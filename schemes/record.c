@@ -285,7 +285,6 @@ bool assay_record_check(const assay_record *r, char *why, size_t size)
 {
     const assay_rule_rescale *k = &r->rescale;
     bool is_float = k->encoding == ASSAY_ENCODE_F32 || k->encoding == ASSAY_ENCODE_F64;
-    bool is_multiplier = k->encoding == ASSAY_ENCODE_MULTIPLIER;
     REFUSE(r->types.activation_zero_point == ASSAY_ZERO_POINT_MIDDLE &&
                r->types.activation_signed && r->types.activation_bits == 1,
            "types.activation_zero_point: middle needs more than one bit");
@@ -322,8 +321,6 @@ bool assay_record_check(const assay_record *r, char *why, size_t size)
     REFUSE(k->reduced_bits >= k->multiplier_bits,
            "rescale.reduced_bits %d must be less than multiplier_bits %d", k->reduced_bits,
            k->multiplier_bits);
-    REFUSE(k->reduced_bits > 0 && !is_multiplier,
-           "rescale.reduced_bits needs encoding: multiplier");
     REFUSE(k->pre_shift != ASSAY_PRE_NONE && (is_float || k->encoding == ASSAY_ENCODE_GLOW),
            "rescale.pre_shift: none with this encoding (glow derives its own, floats have none)");
     REFUSE(k->pre_shift == ASSAY_PRE_FIXED && k->pre_shift_bits == 0,
