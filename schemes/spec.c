@@ -105,9 +105,11 @@ static void fill_parameters(const assay_node *n, const assay_type *in, assay_uni
         spec->beta = (double)a->lrn.beta;
         spec->gamma = (double)a->lrn.bias;
         break;
-    case ASSAY_OP_CLIP:
+    case ASSAY_OP_CLIP: /* its bounds are also those of an activation */
         spec->alpha = (double)a->clip.lo;
         spec->beta = (double)a->clip.hi;
+        spec->act_lo = spec->alpha > spec->act_lo ? spec->alpha : spec->act_lo;
+        spec->act_hi = spec->beta < spec->act_hi ? spec->beta : spec->act_hi;
         break;
     case ASSAY_OP_LEAKY_RELU:
     case ASSAY_OP_ELU:

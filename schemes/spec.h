@@ -11,7 +11,7 @@
  *   softmax, log_softmax      row length                   beta
  *   l2_norm, layer_norm       row length                   epsilon
  *   lrn                       size                         alpha, beta, gamma (bias)
- *   clip                                                   alpha (lo), beta (hi)
+ *   clip                                                   alpha (lo), beta (hi); in act_* too
  *   leaky_relu, elu                                        alpha
  *   hard_sigmoid                                           alpha, beta
  *   gelu                                                   flag: enum assay_gelu
