@@ -17,8 +17,15 @@ typedef struct chunk {
 /* The header's size, rounded so that the bytes behind it are aligned. */
 #define HEADER ((sizeof(chunk) + ALIGN - 1) / ALIGN * ALIGN)
 
+typedef struct owned {
+    struct owned *next;
+    void (*release)(void *p);
+    void *p;
+} owned;
+
 struct assay_arena {
     chunk *head;
+    owned *owned; /* the records are in the arena itself */
     size_t next_size;
 };
 
@@ -34,6 +41,8 @@ void assay_arena_free(assay_arena *a)
 {
     if (!a)
         return;
+    for (owned *o = a->owned; o; o = o->next)
+        o->release(o->p);
     for (chunk *c = a->head; c;) {
         chunk *next = c->next;
         free(c);
@@ -92,4 +101,14 @@ void *assay_arena_copy(assay_arena *a, const void *from, size_t bytes)
 char *assay_arena_string(assay_arena *a, const char *text)
 {
     return assay_arena_copy(a, text, strlen(text) + 1);
+}
+
+assay_status assay_arena_own(assay_arena *a, void (*release)(void *p), void *p)
+{
+    owned *o = assay_arena_alloc(a, sizeof *o);
+    if (!o)
+        return ASSAY_ERR_MEMORY;
+    *o = (owned){a->owned, release, p};
+    a->owned = o;
+    return ASSAY_OK;
 }

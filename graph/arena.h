@@ -19,6 +19,10 @@ void *assay_arena_array(assay_arena *a, size_t count, size_t size);
 void *assay_arena_copy(assay_arena *a, const void *from, size_t bytes);
 char *assay_arena_string(assay_arena *a, const char *text);
 
+/* Gives something else to the owner: `release(p)` is called when the arena is freed, last owned
+ * first. ASSAY_ERR_MEMORY when memory is out; then p is still the caller's. */
+assay_status assay_arena_own(assay_arena *a, void (*release)(void *p), void *p);
+
 /* The one message for failed allocations. */
 static inline assay_status assay_out_of_memory(assay_error *err)
 {

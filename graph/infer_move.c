@@ -306,3 +306,28 @@ assay_status assay_shape_resize(const assay_inference *c)
     }
     return ASSAY_OK;
 }
+
+static assay_status check_variable(const assay_inference *c)
+{
+    const assay_value *v = assay_node_in(c->g, c->n, 0);
+    if (!v->is_variable)
+        return assay_infer_fail(c, "input 0 '%.200s' is not a variable", v->name);
+    assay_infer_shape(c->out, c->x);
+    c->out->q = c->x->q;
+    return ASSAY_OK;
+}
+
+assay_status assay_shape_read(const assay_inference *c)
+{
+    return check_variable(c);
+}
+
+assay_status assay_shape_assign(const assay_inference *c)
+{
+    const assay_type *t = assay_infer_in(c, 1);
+    assay_status s = check_variable(c);
+    if (!s && (!assay_shape_equal(t, c->x) || !assay_elem_equal(t->elem, c->x->elem) ||
+               !assay_qparams_equal(&t->q, &c->x->q)))
+        s = assay_infer_fail(c, "the value's type differs from the variable's");
+    return s;
+}

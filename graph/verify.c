@@ -109,7 +109,7 @@ static assay_status node_fail(const assay_node *n, assay_error *err, const char 
 
 static assay_status check_types(const assay_graph *g, const assay_node *n, assay_error *err)
 {
-    bool moves = assay_op_get(n->op)->traits & ASSAY_T_MOVE;
+    bool moves = assay_op_get(n->op)->traits & (ASSAY_T_MOVE | ASSAY_T_STATE);
     assay_type *out = calloc((size_t)n->n_out, sizeof *out);
     assay_status s = out ? assay_infer(g, n, out, err) : assay_out_of_memory(err);
 

@@ -10,6 +10,7 @@
 #include "graph/onnx/onnx.h"
 #include "graph/slurp.h"
 #include "graph/text.h"
+#include "graph/tflite/tflite.h"
 #include "interp/evaluate.h"
 #include "interp/files.h"
 #include "opt/opt.h"
@@ -93,8 +94,7 @@ assay_status assay_model_load(const char *path, const assay_model_options *optio
     case FORM_TEXT:
         return load_model_text(path, out, err);
     case FORM_TFLITE:
-        return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "%s: TFLite models are not supported yet",
-                          path);
+        return assay_tflite_import_file(path, out, err);
     default:
         return assay_onnx_import_file(path, &onnx, out, err);
     }

@@ -246,6 +246,17 @@ static bool add_convert(generator *x, assay_op op, int from)
     return true;
 }
 
+static int add_variable(generator *x)
+{
+    assay_type t = {.elem = assay_f32(), .rank = 2, .dim = {2, 3}};
+    char name[64];
+    int id;
+    assay_error err;
+    fresh_name(x, name, sizeof name);
+    assert_ok(assay_graph_add_variable(x->g, name, &t, NULL, &id, &err), &err);
+    return id;
+}
+
 static int pick(generator *x)
 {
     int id;
@@ -272,6 +283,8 @@ static bool try_op(generator *x, assay_op op)
         in[i] = i && test_between(x->r, 0, 1) ? in[0] : pick(x);
     if (info->traits & ASSAY_T_CONVERT)
         return add_convert(x, op, in[0]);
+    if (info->traits & ASSAY_T_STATE)
+        in[0] = in[1] = add_variable(x);
     random_attrs(x->r, op, x->g->value[in[0]].type.rank, &a);
     if (op == ASSAY_OP_RESHAPE) {
         a.shape.shape.n = (int)test_between(x->r, 1, 2);

@@ -41,6 +41,7 @@ int64_t assay_load_index(const assay_view *v, int64_t i);
 int64_t assay_order_key(const assay_view *v, int64_t i);
 
 assay_status assay_move_reshape(assay_call *call, assay_error *err);
+assay_status assay_move_assign(assay_call *call, assay_error *err);
 assay_status assay_move_expand(assay_call *call, assay_error *err);
 assay_status assay_move_transpose(assay_call *call, assay_error *err);
 assay_status assay_move_concat(assay_call *call, assay_error *err);

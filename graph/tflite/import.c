@@ -1,0 +1,423 @@
+/* The model's tables, and the order of things. */
+#include "graph/tflite/import.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "graph/tflite/tflite.h"
+
+#define SCHEMA_VERSION   3
+#define CODE_PLACEHOLDER 127 /* the greatest code that the old one-byte field could hold */
+#define BUILTIN_CUSTOM   32
+
+typedef assay_status (*import_fn)(const tfl_op *o);
+
+static const struct builtin {
+    const char *name; /* NULL: no such operator */
+    import_fn import; /* NULL: not supported */
+    assay_op op;
+} builtins[] = {
+#define TFL_NONE(code, name)             [code] = {#name, NULL, ASSAY_OP_COUNT},
+#define TFL_OP(code, name, function, op) [code] = {#name, assay_tfl_op_##function, ASSAY_OP_##op},
+#include "graph/tflite/ops.def"
+#undef TFL_OP
+#undef TFL_NONE
+};
+
+#define N_BUILTINS ((int)(sizeof builtins / sizeof *builtins))
+
+static assay_status fail(tfl_import *m, const char *what)
+{
+    return assay_fail(m->err, ASSAY_ERR_INPUT, "%s: %s", m->name, what);
+}
+
+/* A string of the file, NUL-terminated. */
+static char *text_of(tfl_import *m, flat_table t, int slot)
+{
+    size_t length;
+    const char *text = assay_flat_text(t, slot, &length);
+    char *copy;
+
+    if (assay_tfl_charge(m, length))
+        return NULL;
+    copy = assay_arena_alloc(m->temp, length + 1);
+    if (copy && text)
+        memcpy(copy, text, length);
+    return copy;
+}
+
+static assay_status read_codes(tfl_import *m, flat_table model)
+{
+    flat_vector codes = assay_flat_list(model, MODEL_OPERATOR_CODES, 4);
+
+    m->code = assay_arena_array(m->temp, codes.count, sizeof *m->code);
+    if (!m->code)
+        return assay_tfl_no_memory(m);
+    m->n_codes = (int)codes.count;
+    for (uint32_t i = 0; i < codes.count; ++i) {
+        flat_table t = assay_flat_list_table(codes, i);
+        int old = assay_flat_i8(t, CODE_DEPRECATED, 0), code = assay_flat_i32(t, CODE_BUILTIN, 0);
+        /* files before version 3a have the old field only */
+        m->code[i].builtin = code > old || old >= CODE_PLACEHOLDER ? code : old;
+        if (m->code[i].builtin == BUILTIN_CUSTOM && assay_flat_has(t, CODE_CUSTOM)) {
+            m->code[i].custom = text_of(m, t, CODE_CUSTOM);
+            if (!m->code[i].custom)
+                return assay_tfl_no_memory(m);
+        }
+    }
+    return assay_flat_status(&m->file, m->err);
+}
+
+static assay_status read_tensors(tfl_import *m, flat_table subgraph)
+{
+    flat_vector tensors = assay_flat_list(subgraph, SUBGRAPH_TENSORS, 4);
+    assay_status s = assay_flat_status(&m->file, m->err);
+
+    m->tensor = assay_arena_array(m->temp, tensors.count, sizeof *m->tensor);
+    if (!m->tensor)
+        return assay_tfl_no_memory(m);
+    m->n_tensors = (int)tensors.count;
+    for (uint32_t i = 0; i < tensors.count; ++i)
+        m->tensor[i].name = "";
+    for (uint32_t i = 0; !s && i < tensors.count; ++i)
+        s = assay_tfl_describe(m, (int)i, assay_flat_list_table(tensors, i));
+    return s;
+}
+
+/* Indices of tensors; -1 is kept where `optional`. */
+static assay_status read_indices(tfl_import *m, flat_vector v, bool optional, const char *what,
+                                 const int **out)
+{
+    int *index;
+    assay_status s = assay_flat_status(&m->file, m->err);
+
+    if (s || (s = assay_tfl_charge(m, (uint64_t)v.count * 4)))
+        return s;
+    index = assay_arena_array(m->temp, v.count, sizeof *index);
+    if (!index)
+        return assay_tfl_no_memory(m);
+    for (uint32_t i = 0; i < v.count; ++i) {
+        index[i] = assay_flat_list_i32(v, i);
+        if (index[i] < (optional ? -1 : 0) || index[i] >= m->n_tensors)
+            return assay_fail(m->err, ASSAY_ERR_INPUT, "%s: %s: there is no tensor %d", m->name,
+                              what, index[i]);
+    }
+    *out = index;
+    return ASSAY_OK;
+}
+
+/* The name that the model's signature gives to input tensor `tensor`, or NULL. */
+static const char *signature_name(tfl_import *m, flat_table model, int tensor)
+{
+    flat_vector signatures = assay_flat_list(model, MODEL_SIGNATURE_DEFS, 4), inputs;
+    flat_table signature;
+
+    if (signatures.count == 0)
+        return NULL;
+    signature = assay_flat_list_table(signatures, 0);
+    inputs = assay_flat_list(signature, SIGNATURE_INPUTS, 4);
+    if (assay_flat_u32(signature, SIGNATURE_SUBGRAPH, 0) != 0 || assay_tfl_charge(m, inputs.count))
+        return NULL;
+    for (uint32_t i = 0; i < inputs.count; ++i) {
+        flat_table map = assay_flat_list_table(inputs, i);
+        if (assay_flat_u32(map, MAP_TENSOR, 0) == (uint32_t)tensor) {
+            const char *name = text_of(m, map, MAP_NAME);
+            return name && *name ? name : NULL;
+        }
+    }
+    return NULL;
+}
+
+static assay_status add_inputs(tfl_import *m, flat_table model, flat_vector list)
+{
+    const int *index;
+    const tfl_op whole = {.m = m, .kind = "model input", .index = -1};
+    int *id = assay_arena_array(m->temp, list.count, sizeof *id);
+    assay_status s = read_indices(m, list, false, "model inputs", &index);
+
+    if (!s && !id)
+        s = assay_tfl_no_memory(m);
+    for (uint32_t i = 0; !s && i < list.count; ++i) {
+        tfl_tensor *t = &m->tensor[index[i]];
+        const char *name = signature_name(m, model, index[i]);
+        if (t->why) {
+            s = assay_tfl_unsupported(&whole, "%s", t->why);
+            if (s == ASSAY_ERR_UNSUPPORTED)
+                s = ASSAY_OK;
+            continue;
+        }
+        if (t->value >= 0)
+            return fail(m, "a model input is listed twice");
+        t->name = assay_tfl_unique(m, name ? name : t->name, index[i]);
+        t->data = NULL; /* what runs, not what may be stored */
+        t->is_variable = false;
+        s = t->name ? assay_graph_add_value(m->g, t->name, &t->type, &t->value, m->err)
+                    : assay_tfl_no_memory(m);
+        id[i] = t->value;
+        if (!s)
+            m->g->value[t->value].source_index = index[i];
+    }
+    if (!s && m->n_faults == 0)
+        s = assay_graph_set_inputs(m->g, id, (int)list.count, m->err);
+    return s;
+}
+
+static assay_status add_outputs(tfl_import *m, flat_vector list)
+{
+    const int *index;
+    tfl_op whole = {.m = m, .kind = "model output", .index = -1, .n_in = (int)list.count};
+    int *id = assay_arena_array(m->temp, list.count, sizeof *id);
+    assay_status s = read_indices(m, list, false, "model outputs", &index);
+
+    whole.in = index;
+    if (!s && !id)
+        s = assay_tfl_no_memory(m);
+    for (uint32_t i = 0; !s && i < list.count; ++i)
+        s = assay_tfl_value(&whole, (int)i, &id[i]);
+    return s ? s : assay_graph_set_outputs(m->g, id, (int)list.count, m->err);
+}
+
+/* Outputs of an operator that was refused, so that those behind it can still be looked at. */
+static assay_status skip_operator(const tfl_op *o)
+{
+    for (int i = 0; i < o->n_out; ++i) {
+        tfl_tensor *t = assay_tfl_out(o, i);
+        assay_status s;
+        if (t->value >= 0 || t->why || t->data || t->is_variable)
+            continue;
+        t->name = assay_tfl_unique(o->m, t->name, o->out[i]);
+        s = t->name ? assay_graph_add_value(o->m->g, t->name, &t->type, &t->value, o->m->err)
+                    : assay_tfl_no_memory(o->m);
+        if (s)
+            return s;
+    }
+    return ASSAY_OK;
+}
+
+static assay_status import_operator(tfl_import *m, int index, flat_table t)
+{
+    uint32_t code = assay_flat_u32(t, OPERATOR_CODE, 0);
+    flat_vector in = assay_flat_list(t, OPERATOR_INPUTS, 4);
+    flat_vector out = assay_flat_list(t, OPERATOR_OUTPUTS, 4);
+    tfl_op o = {.m = m, .index = index, .n_in = (int)in.count, .n_out = (int)out.count};
+    const struct builtin *b = NULL;
+    char what[40];
+    assay_status s;
+
+    snprintf(what, sizeof what, "operator %d", index);
+    if ((s = assay_tfl_charge(m, 16)) || (s = read_indices(m, in, true, what, &o.in)) ||
+        (s = read_indices(m, out, false, what, &o.out)))
+        return s;
+    if (code >= (uint32_t)m->n_codes)
+        return assay_fail(m->err, ASSAY_ERR_INPUT, "%s: operator %d: there is no operator code %u",
+                          m->name, index, code);
+    o.builtin = m->code[code].builtin;
+    if (o.builtin >= 0 && o.builtin < N_BUILTINS)
+        b = &builtins[o.builtin];
+    o.kind = b && b->name ? b->name : "unknown operator";
+    o.options = assay_flat_child(t, OPERATOR_OPTIONS);
+    o.op = b ? b->op : ASSAY_OP_COUNT;
+    if ((s = assay_flat_status(&m->file, m->err)))
+        return s;
+    if (m->code[code].custom)
+        s = assay_tfl_unsupported(&o, "'%.100s'", m->code[code].custom);
+    else if (!b || !b->name)
+        s = assay_tfl_unsupported(&o, "code %d", o.builtin);
+    else if (!b->import)
+        s = assay_tfl_unsupported(&o, "%s", "");
+    else if (o.n_out < 1)
+        s = assay_tfl_fail(&o, "there is no output");
+    else
+        s = b->import(&o);
+    if (!s)
+        s = assay_flat_status(&m->file, m->err);
+    return s == ASSAY_ERR_UNSUPPORTED && m->n_faults ? skip_operator(&o) : s;
+}
+
+/* One line a kind: "WHERE (operators 3, 9, ... 12 in all)". */
+static assay_status report_faults(const tfl_import *m)
+{
+    char text[sizeof m->err->text];
+    size_t used = (size_t)snprintf(text, sizeof text, "%.300s: not supported:", m->name);
+    int untold = m->hidden_faults;
+
+    for (int i = 0; i < m->n_faults; ++i) {
+        const tfl_fault *f = &m->fault[i];
+        char line[480];
+        int shown = f->count < 6 ? f->count : 6;
+        size_t n = (size_t)snprintf(line, sizeof line, "\n%.330s", f->what);
+        for (int k = 0; k < shown && f->first[0] >= 0; ++k)
+            n += (size_t)snprintf(line + n, sizeof line - n, "%s%d",
+                                  k           ? ", "
+                                  : shown > 1 ? " (operators "
+                                              : " (operator ",
+                                  f->first[k]);
+        if (f->first[0] >= 0)
+            snprintf(line + n, sizeof line - n, f->count > shown ? ", ... %d in all)" : ")",
+                     f->count);
+        if (used + strlen(line) + 40 > sizeof text)
+            ++untold;
+        else
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s", line);
+    }
+    if (untold)
+        snprintf(text + used, sizeof text - used, "\n... and %d more kinds", untold);
+    return assay_fail(m->err, ASSAY_ERR_UNSUPPORTED, "%s", text);
+}
+
+static assay_status import_subgraph(tfl_import *m, flat_table model, flat_table subgraph)
+{
+    flat_vector operators = assay_flat_list(subgraph, SUBGRAPH_OPERATORS, 4);
+    flat_vector inputs = assay_flat_list(subgraph, SUBGRAPH_INPUTS, 4);
+    flat_vector outputs = assay_flat_list(subgraph, SUBGRAPH_OUTPUTS, 4);
+    assay_status s;
+
+    if ((s = assay_flat_status(&m->file, m->err)) || (s = read_tensors(m, subgraph)) ||
+        (s = add_inputs(m, model, inputs)))
+        return s;
+    for (uint32_t i = 0; !s && i < operators.count; ++i)
+        s = import_operator(m, (int)i, assay_flat_list_table(operators, i));
+    if (s)
+        return s;
+    if (m->n_faults)
+        return report_faults(m);
+    if ((s = add_outputs(m, outputs)))
+        return m->n_faults ? report_faults(m) : s;
+    return ASSAY_OK;
+}
+
+static assay_status import_model(tfl_import *m)
+{
+    flat_table model = assay_flat_root(&m->file), main;
+    flat_vector subgraphs;
+    char *name;
+    assay_status s;
+
+    if (m->file.size < 8 || memcmp(m->file.bytes + 4, "TFL3", 4) != 0)
+        return fail(m, "not a TFLite model: bytes 4 to 7 are not \"TFL3\"");
+    if ((s = assay_flat_status(&m->file, m->err)))
+        return s;
+    if (assay_flat_u32(model, MODEL_VERSION, 0) != SCHEMA_VERSION)
+        return assay_fail(m->err, ASSAY_ERR_UNSUPPORTED, "%s: schema version %u, expected %d",
+                          m->name, assay_flat_u32(model, MODEL_VERSION, 0), SCHEMA_VERSION);
+    subgraphs = assay_flat_list(model, MODEL_SUBGRAPHS, 4);
+    m->buffers = assay_flat_list(model, MODEL_BUFFERS, 4);
+    if ((s = assay_flat_status(&m->file, m->err)))
+        return s;
+    if (subgraphs.count == 0)
+        return fail(m, "there is no subgraph");
+    if (subgraphs.count > 1)
+        return assay_fail(m->err, ASSAY_ERR_UNSUPPORTED,
+                          "%s: %u subgraphs: control flow and several signatures are not supported",
+                          m->name, subgraphs.count);
+    main = assay_flat_list_table(subgraphs, 0);
+    name = text_of(m, main, SUBGRAPH_NAME);
+    if ((s = assay_flat_status(&m->file, m->err)))
+        return s;
+    if (!name)
+        return assay_tfl_no_memory(m);
+    m->g->name = assay_arena_string(m->g->arena, *name ? name : "main");
+    if (!m->g->name)
+        return assay_tfl_no_memory(m);
+    (void)((s = read_codes(m, model)) || (s = import_subgraph(m, model, main)) ||
+           (s = assay_graph_verify(m->g, m->err)));
+    return s;
+}
+
+assay_status assay_tflite_import_memory(const char *name, const void *bytes, size_t size,
+                                        assay_graph **out, assay_error *err)
+{
+    assay_error unwanted;
+    tfl_import m = {.name = name,
+                    .file = {.name = name, .bytes = bytes, .size = size},
+                    .budget = (uint64_t)size * 16 + (1 << 22),
+                    .err = err ? err : &unwanted};
+    XXH128_hash_t hash = XXH3_128bits(bytes, size);
+    assay_status s = assay_graph_new("main", &m.g, err);
+
+    *out = NULL;
+    m.temp = assay_arena_new();
+    if (!s && !m.temp)
+        s = assay_out_of_memory(err);
+    if (!s)
+        s = import_model(&m);
+    assay_arena_free(m.temp);
+    if (s) {
+        assay_graph_free(m.g);
+        return s;
+    }
+    snprintf(m.g->model_digest, sizeof m.g->model_digest, "%016llx%016llx",
+             (unsigned long long)hash.high64, (unsigned long long)hash.low64);
+    *out = m.g;
+    return ASSAY_OK;
+}
+
+/* ---- files ---- */
+
+typedef struct mapping {
+    void *bytes;
+    size_t size;
+} mapping;
+
+static void unmap(void *p)
+{
+    mapping *map = p;
+    munmap(map->bytes, map->size);
+    free(map);
+}
+
+static assay_status map_file(const char *path, mapping **out, assay_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    mapping *map = malloc(sizeof *map);
+    assay_status s = ASSAY_OK;
+
+    if (!map)
+        s = assay_out_of_memory(err);
+    else if (fd < 0 || fstat(fd, &st) != 0)
+        s = assay_fail(err, ASSAY_ERR_IO, "%s: %s", path, strerror(errno));
+    else if (!S_ISREG(st.st_mode) || st.st_size == 0)
+        s = assay_fail(err, ASSAY_ERR_IO, "%s: %s", path,
+                       S_ISREG(st.st_mode) ? "empty file" : "not a regular file");
+    if (!s) {
+        map->size = (size_t)st.st_size;
+        map->bytes = mmap(NULL, map->size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (map->bytes == MAP_FAILED)
+            s = assay_fail(err, ASSAY_ERR_IO, "%s: cannot be mapped: %s", path, strerror(errno));
+    }
+    if (fd >= 0)
+        close(fd);
+    if (s) {
+        free(map);
+        return s;
+    }
+    *out = map;
+    return ASSAY_OK;
+}
+
+assay_status assay_tflite_import_file(const char *path, assay_graph **out, assay_error *err)
+{
+    mapping *map;
+    assay_status s = map_file(path, &map, err);
+
+    *out = NULL;
+    if (s)
+        return s;
+    s = assay_tflite_import_memory(path, map->bytes, map->size, out, err);
+    if (!s && (s = assay_arena_own((*out)->arena, unmap, map)) != ASSAY_OK) {
+        assay_graph_free(*out);
+        *out = NULL;
+        assay_out_of_memory(err);
+    }
+    if (s)
+        unmap(map);
+    return s;
+}

@@ -1,0 +1,123 @@
+/* What the importer's files share. One import runs through these steps: the model's tables are
+ * read (import.c), tensors described (tensor.c), operators turned into nodes one by one in the
+ * file's order (op_*.c through ops.def); a tensor becomes a value when an operator first touches
+ * it (values.c). */
+#ifndef ASSAY_GRAPH_TFLITE_IMPORT_H
+#define ASSAY_GRAPH_TFLITE_IMPORT_H
+
+#include "graph/graph.h"
+#include "graph/tflite/flat.h"
+#include "graph/tflite/schema.h"
+
+typedef struct tfl_tensor {
+    const char *name;  /* unique in the graph */
+    assay_type type;   /* kind NONE when the importer does not know the type, see why */
+    const char *why;   /* what is not supported, or NULL */
+    enum tfl_type raw; /* as the file says */
+    flat_table table;
+    const unsigned char *data; /* constants: little-endian bytes as TFLite packs them; else NULL */
+    size_t bytes;
+    bool is_variable;
+    int value; /* in the graph, or -1 as long as nothing needed it */
+} tfl_tensor;
+
+typedef struct tfl_code {
+    int builtin;        /* enum BuiltinOperator */
+    const char *custom; /* name of a custom operator, or NULL */
+} tfl_code;
+
+/* Everything of one kind that is not supported: one line of the final message. */
+typedef struct tfl_fault {
+    const char *what;
+    int count;
+    int first[6]; /* indices of operators */
+} tfl_fault;
+
+typedef struct tfl_import {
+    const char *name;
+    flat_file file;
+    assay_graph *g;
+    assay_arena *temp; /* lives as long as the import */
+    flat_vector buffers;
+    int n_codes, n_tensors, n_faults, hidden_faults;
+    tfl_code *code;
+    tfl_tensor *tensor;
+    tfl_fault *fault;
+    uint64_t budget; /* work left, see assay_tfl_charge */
+    assay_error *err;
+} tfl_import;
+
+/* One operator. */
+typedef struct tfl_op {
+    tfl_import *m;
+    int index;
+    int builtin;
+    assay_op op; /* ops.def's last column */
+    const char *kind;
+    int n_in, n_out;
+    const int *in, *out; /* tensor indices; -1 where an optional input is absent */
+    flat_table options;
+} tfl_op;
+
+/* Takes `amount` (about bytes touched) from the budget, which is proportional to the file's size:
+ * no file, however its offsets share parts, makes the importer work for ever. */
+assay_status assay_tfl_charge(tfl_import *m, uint64_t amount);
+assay_status assay_tfl_no_memory(tfl_import *m);
+
+/* ---- tensor.c ---- */
+assay_status assay_tfl_describe(tfl_import *m, int tensor, flat_table table);
+/* The elements of a constant tensor in our storage (native order, unpacked, dense): borrowed from
+ * the file when they stand there like that, else in the graph's arena. */
+assay_status assay_tfl_elements(tfl_import *m, tfl_tensor *t, const void **out);
+
+/* ---- sparse.c: TFLite's sparse tensors to dense, `size` bytes an element, little-endian ---- */
+assay_status assay_tfl_densify(tfl_import *m, const tfl_tensor *t, size_t size, unsigned char *out);
+
+/* ---- values.c ---- */
+/* Input i is there. */
+bool assay_tfl_has(const tfl_op *op, int i);
+tfl_tensor *assay_tfl_in(const tfl_op *op, int i);
+tfl_tensor *assay_tfl_out(const tfl_op *op, int i);
+/* The value of an input (ASSAY_NO_VALUE when absent) or output, made when this is its first use. */
+assay_status assay_tfl_value(const tfl_op *op, int i, int *value);
+assay_status assay_tfl_result(const tfl_op *op, int i, int *value);
+/* A new value named "OUTPUT/part". */
+assay_status assay_tfl_part(const tfl_op *op, const char *part, const assay_type *type, int *value);
+/* `name`, with "#" and index behind it when the graph has such a value already. */
+const char *assay_tfl_unique(tfl_import *m, const char *name, int index);
+/* Adds a node named after its first output. *id may be NULL. */
+assay_status assay_tfl_node(const tfl_op *op, assay_op kind, const int *in, int n_in,
+                            const int *out, int n_out, const assay_attrs *attr, int *id);
+/* All inputs to all outputs through one node. */
+assay_status assay_tfl_straight(const tfl_op *op, const assay_attrs *attr, int *id);
+/* x reshaped to `to`'s shape: into `to` itself. */
+assay_status assay_tfl_reshape(const tfl_op *op, int x, int to);
+/* A constant's integers (i32 or i64, also i8 and i16) from input i. */
+assay_status assay_tfl_ints(const tfl_op *op, int i, int max, int64_t *out, int *n);
+assay_status assay_tfl_int(const tfl_op *op, int i, int64_t *out);
+/* A list of axes of a tensor of the given rank: counted from the front, each once. */
+assay_status assay_tfl_axes(const tfl_op *op, int i, int rank, assay_list *out);
+/* Bounds of the fused activation stored in a field of the options, set on node `id`. */
+assay_status assay_tfl_activation(const tfl_op *op, int slot, int id);
+
+/* Makes this operator one of the unsupported ones; returns ASSAY_ERR_UNSUPPORTED. */
+assay_status assay_tfl_unsupported(const tfl_op *op, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
+/* Malformed: "FILE: operator 3 (CONV_2D, 'out'): ...", ASSAY_ERR_INPUT. */
+assay_status assay_tfl_fail(const tfl_op *op, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
+
+/* ---- op_*.c: one function a kind of operator ---- */
+#define TFL_NONE(code, name)
+#define TFL_OP(code, name, function, op) assay_status assay_tfl_op_##function(const tfl_op *o);
+#include "graph/tflite/ops.def"
+#undef TFL_OP
+#undef TFL_NONE
+
+#endif

@@ -1,0 +1,104 @@
+/* Operators whose result is known without running them, because every shape is. */
+#include <string.h>
+
+#include "graph/tflite/import.h"
+
+enum { CODE_RANK = 110 };
+
+/* FILL: dims, value. The output tensor's shape is the dims. */
+assay_status assay_tfl_op_fill(const tfl_op *o)
+{
+    tfl_op value = *o;
+    if (o->n_in != 2 || o->n_out != 1 || o->in[0] < 0 || o->in[1] < 0)
+        return assay_tfl_fail(o, "expected two inputs and one output");
+    value.n_in = 1;
+    value.in = &o->in[1];
+    return assay_tfl_op_expand(&value);
+}
+
+/* The code 0, as in TFLM, whatever the zero point. */
+assay_status assay_tfl_op_zeros_like(const tfl_op *o)
+{
+    assay_attrs a = {0};
+    assay_type scalar;
+    int zero, y;
+    const char *name;
+    assay_status s;
+
+    if (o->n_in != 1 || o->n_out != 1)
+        return assay_tfl_fail(o, "expected one input and one output");
+    if ((s = assay_tfl_result(o, 0, &y)))
+        return s;
+    scalar = assay_tfl_out(o, 0)->type;
+    if (scalar.q.granularity == ASSAY_Q_AXIS)
+        return assay_tfl_unsupported(o, "with parameters per axis");
+    a.shape.shape.n = scalar.rank;
+    memcpy(a.shape.shape.v, scalar.dim, sizeof scalar.dim);
+    scalar.rank = 0;
+    name = assay_tfl_unique(o->m, "zero", o->index);
+    if (!name)
+        return assay_tfl_no_memory(o->m);
+    s = assay_graph_add_constant(o->m->g, name, &scalar, NULL, &zero, o->m->err);
+    return s ? s : assay_tfl_node(o, ASSAY_OP_EXPAND, &zero, 1, &y, 1, &a, NULL);
+}
+
+/* Turns output 0 into a constant of n integers. */
+static assay_status constant_output(const tfl_op *o, const int64_t *value, int n)
+{
+    tfl_tensor *t = assay_tfl_out(o, 0);
+    size_t size = assay_elem_size(t->type.elem);
+    unsigned char *bytes;
+
+    if (t->raw != TFL_INT32 && t->raw != TFL_INT64)
+        return assay_tfl_unsupported(o, "to this type");
+    if (t->data || t->value >= 0)
+        return assay_tfl_fail(o, "its output '%.200s' exists already", t->name);
+    if (assay_shape_count(&t->type) != n)
+        return assay_tfl_fail(o, "its output has %lld elements, expected %d",
+                              (long long)assay_shape_count(&t->type), n);
+    bytes = assay_arena_array(o->m->g->arena, (size_t)n + 1, size);
+    if (!bytes)
+        return assay_tfl_no_memory(o->m);
+    for (int i = 0; i < n; ++i)
+        for (size_t k = 0; k < size; ++k)
+            bytes[(size_t)i * size + k] = (unsigned char)((uint64_t)value[i] >> (8 * k));
+    t->data = bytes;
+    t->bytes = (size_t)n * size;
+    return ASSAY_OK;
+}
+
+assay_status assay_tfl_op_shape(const tfl_op *o)
+{
+    const assay_type *x;
+    int64_t rank;
+
+    if (o->n_in != 1 || o->n_out != 1 || o->in[0] < 0)
+        return assay_tfl_fail(o, "expected one input and one output");
+    x = &assay_tfl_in(o, 0)->type;
+    rank = x->rank;
+    return o->builtin == CODE_RANK ? constant_output(o, &rank, 1)
+                                   : constant_output(o, x->dim, x->rank);
+}
+
+/* The shape to which two given shapes broadcast. */
+assay_status assay_tfl_op_broadcast_args(const tfl_op *o)
+{
+    int64_t a[ASSAY_MAX_RANK], b[ASSAY_MAX_RANK], out[ASSAY_MAX_RANK];
+    int na, nb, n;
+    assay_status s;
+
+    if (o->n_in != 2 || o->n_out != 1)
+        return assay_tfl_fail(o, "expected two inputs and one output");
+    if ((s = assay_tfl_ints(o, 0, ASSAY_MAX_RANK, a, &na)) ||
+        (s = assay_tfl_ints(o, 1, ASSAY_MAX_RANK, b, &nb)))
+        return s;
+    n = na > nb ? na : nb;
+    for (int i = 0; i < n; ++i) {
+        int64_t da = i < n - na ? 1 : a[i - (n - na)], db = i < n - nb ? 1 : b[i - (n - nb)];
+        if (da != db && da != 1 && db != 1)
+            return assay_tfl_fail(o, "extents %lld and %lld do not broadcast", (long long)da,
+                                  (long long)db);
+        out[i] = da == 1 ? db : da;
+    }
+    return constant_output(o, out, n);
+}

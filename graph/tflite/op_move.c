@@ -1,0 +1,565 @@
+/* Operators that move, repeat or choose elements. */
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/tflite/import.h"
+
+enum { CODE_SPLIT_V = 102, CODE_PADV2 = 60, CODE_MIRROR_PAD = 100, CODE_RESIZE_BILINEAR = 23 };
+
+/* At least n inputs, all there, and outputs. */
+static assay_status expect_inputs(const tfl_op *o, int n)
+{
+    if (o->n_in < n || o->n_out < 1)
+        return assay_tfl_fail(o, "%d inputs and %d outputs", o->n_in, o->n_out);
+    for (int i = 0; i < n; ++i)
+        if (o->in[i] < 0)
+            return assay_tfl_fail(o, "input %d is missing", i);
+    return ASSAY_OK;
+}
+
+/* A node on input i only; other inputs were attributes. */
+static assay_status only_input(const tfl_op *o, int i, const assay_attrs *a)
+{
+    tfl_op one = *o;
+    one.n_in = 1;
+    one.in = &o->in[i];
+    return assay_tfl_straight(&one, a, NULL);
+}
+
+static void shape_of(const assay_type *t, assay_list *out)
+{
+    out->n = t->rank;
+    for (int i = 0; i < t->rank; ++i)
+        out->v[i] = t->dim[i];
+}
+
+/* RESHAPE, SQUEEZE, EXPAND_DIMS: what they say about the shape, the output tensor says too. */
+assay_status assay_tfl_op_reshape(const tfl_op *o)
+{
+    assay_attrs a = {0};
+    assay_status s = expect_inputs(o, 1);
+    if (s)
+        return s;
+    shape_of(&assay_tfl_out(o, 0)->type, &a.shape.shape);
+    return only_input(o, 0, &a);
+}
+
+assay_status assay_tfl_op_expand(const tfl_op *o)
+{
+    return assay_tfl_op_reshape(o);
+}
+
+assay_status assay_tfl_op_transpose(const tfl_op *o)
+{
+    assay_attrs a = {0};
+    assay_status s = expect_inputs(o, 2);
+    if (s)
+        return s;
+    if ((s = assay_tfl_ints(o, 1, ASSAY_MAX_RANK, a.perm.perm.v, &a.perm.perm.n)))
+        return s;
+    return a.perm.perm.n ? only_input(o, 0, &a) : assay_tfl_op_reshape(o);
+}
+
+assay_status assay_tfl_op_concat(const tfl_op *o)
+{
+    assay_attrs a = {.axis.axis = assay_flat_i32(o->options, 0, 0)};
+    if (assay_flat_i8(o->options, 1, 0) != ACTIVATION_NONE)
+        return assay_tfl_unsupported(o, "a fused activation");
+    assay_status s = expect_inputs(o, 1);
+    return s ? s : assay_tfl_straight(o, &a, NULL);
+}
+
+/* SPLIT: axis, x.  SPLIT_V: x, sizes, axis.  The sizes are those of the output tensors. */
+assay_status assay_tfl_op_split(const tfl_op *o)
+{
+    bool v = o->builtin == CODE_SPLIT_V;
+    assay_attrs a = {0};
+    assay_status s = expect_inputs(o, v ? 3 : 2);
+
+    if (s || (s = assay_tfl_int(o, v ? 2 : 0, &a.split.axis)))
+        return s;
+    int rank = assay_tfl_in(o, v ? 0 : 1)->type.rank;
+    int64_t axis = a.split.axis < 0 ? a.split.axis + rank : a.split.axis;
+    for (int i = 0; v && axis >= 0 && i < o->n_out; ++i) {
+        const assay_type *part = &assay_tfl_out(o, i)->type;
+        if (o->n_out > ASSAY_ATTR_LIST)
+            return assay_tfl_unsupported(o, "into more than %d parts", ASSAY_ATTR_LIST);
+        if (axis >= part->rank)
+            return assay_tfl_fail(o, "axis %lld is outside output %d", (long long)a.split.axis, i);
+        a.split.sizes.v[a.split.sizes.n++] = part->dim[axis];
+    }
+    return only_input(o, v ? 0 : 1, &a);
+}
+
+/* A size of -1 reaches to the end: the output tensor says how far that is. */
+assay_status assay_tfl_op_slice(const tfl_op *o)
+{
+    assay_attrs a = {0};
+    assay_status s = expect_inputs(o, 3);
+
+    if (!s)
+        s = assay_tfl_ints(o, 1, ASSAY_MAX_RANK, a.slice.begin.v, &a.slice.begin.n);
+    if (s)
+        return s;
+    shape_of(&assay_tfl_out(o, 0)->type, &a.slice.size);
+    return only_input(o, 0, &a);
+}
+
+/* ---- STRIDED_SLICE ---- */
+
+typedef struct strided {
+    int n; /* entries of begin, end and strides */
+    int64_t begin[2 * ASSAY_MAX_RANK], end[2 * ASSAY_MAX_RANK], stride[2 * ASSAY_MAX_RANK];
+    int32_t begin_mask, end_mask, ellipsis, new_axis, shrink;
+    bool offset;
+} strided;
+
+static assay_status read_strided(const tfl_op *o, strided *d)
+{
+    int n_end, n_stride;
+    assay_status s;
+    if ((s = assay_tfl_ints(o, 1, 2 * ASSAY_MAX_RANK, d->begin, &d->n)) ||
+        (s = assay_tfl_ints(o, 2, 2 * ASSAY_MAX_RANK, d->end, &n_end)) ||
+        (s = assay_tfl_ints(o, 3, 2 * ASSAY_MAX_RANK, d->stride, &n_stride)))
+        return s;
+    if (n_end != d->n || n_stride != d->n)
+        return assay_tfl_fail(o, "begin, end and strides differ in length");
+    for (int i = 0; i < d->n; ++i)
+        if (d->begin[i] < INT32_MIN || d->begin[i] > INT32_MAX || d->end[i] < INT32_MIN ||
+            d->end[i] > INT32_MAX || d->stride[i] < INT32_MIN || d->stride[i] > INT32_MAX)
+            return assay_tfl_fail(o, "an entry of begin, end or strides is beyond 32 bits");
+    d->begin_mask = assay_flat_i32(o->options, STRIDED_BEGIN_MASK, 0);
+    d->end_mask = assay_flat_i32(o->options, STRIDED_END_MASK, 0);
+    d->ellipsis = assay_flat_i32(o->options, STRIDED_ELLIPSIS_MASK, 0);
+    d->new_axis = assay_flat_i32(o->options, STRIDED_NEW_AXIS_MASK, 0);
+    d->shrink = assay_flat_i32(o->options, STRIDED_SHRINK_MASK, 0);
+    d->offset = assay_flat_bool(o->options, STRIDED_OFFSET);
+    return ASSAY_OK;
+}
+
+static int64_t clamp(int64_t v, int64_t lo, int64_t hi)
+{
+    return v < lo ? lo : v > hi ? hi : v;
+}
+
+/* One axis of extent `extent`: where it starts and how many elements it takes (numpy's rules for
+ * slices; kernels/internal/strided_slice_logic.h for masks). */
+static assay_status slice_axis(const tfl_op *o, const strided *d, int i, int64_t extent,
+                               int64_t *begin, int64_t *size)
+{
+    int64_t stride = d->stride[i], lo = stride > 0 ? 0 : -1, hi = stride > 0 ? extent : extent - 1;
+    int64_t from = d->begin[i], to = d->end[i];
+
+    if (stride == 0)
+        return assay_tfl_fail(o, "stride %d is zero", i);
+    from = d->begin_mask >> i & 1 ? (stride > 0 ? 0 : extent - 1)
+                                  : clamp(from < 0 ? from + extent : from, lo, hi);
+    to += d->offset ? from : 0;
+    to = d->end_mask >> i & 1 ? (stride > 0 ? extent : -1)
+                              : clamp(to < 0 ? to + extent : to, lo, hi);
+    if (d->shrink >> i & 1)
+        *size = 1;
+    else if (stride > 0)
+        *size = to > from ? (to - from - 1) / stride + 1 : 0;
+    else
+        *size = from > to ? (from - to - 1) / -stride + 1 : 0;
+    *begin = *size ? from : 0;
+    return ASSAY_OK;
+}
+
+/* Walks the entries along the input's axes: new axes take none, the ellipsis takes what is left. */
+static assay_status slice_axes(const tfl_op *o, const strided *d, const assay_type *x,
+                               assay_attr_slice *a)
+{
+    int left = x->rank, axis = 0;
+    assay_status s = ASSAY_OK;
+
+    for (int i = 0; i < d->n; ++i)
+        left -= !(d->ellipsis >> i & 1) && !(d->new_axis >> i & 1);
+    a->begin.n = a->step.n = a->size.n = x->rank;
+    for (int i = 0; i < x->rank; ++i) {
+        a->begin.v[i] = 0;
+        a->step.v[i] = 1;
+        a->size.v[i] = x->dim[i];
+    }
+    for (int i = 0; !s && i < d->n; ++i) {
+        if (d->ellipsis >> i & 1) {
+            axis += left > 0 ? left : 0;
+            left = 0;
+        } else if (!(d->new_axis >> i & 1)) {
+            if (axis >= x->rank)
+                return assay_tfl_fail(o, "more entries than the input has dimensions");
+            a->step.v[axis] = d->stride[i];
+            s = slice_axis(o, d, i, x->dim[axis], &a->begin.v[axis], &a->size.v[axis]);
+            ++axis;
+        }
+    }
+    return s;
+}
+
+assay_status assay_tfl_op_strided_slice(const tfl_op *o)
+{
+    strided d = {0};
+    assay_attrs a = {0};
+    assay_type part;
+    int x, y, sliced;
+    assay_status s = expect_inputs(o, 4);
+
+    if (s || (s = read_strided(o, &d)) ||
+        (s = slice_axes(o, &d, &assay_tfl_in(o, 0)->type, &a.slice)))
+        return s;
+    if (d.new_axis == 0 && d.shrink == 0)
+        return only_input(o, 0, &a);
+    part = assay_tfl_out(o, 0)->type;
+    part.rank = a.slice.size.n;
+    memcpy(part.dim, a.slice.size.v, sizeof part.dim);
+    if ((s = assay_tfl_value(o, 0, &x)) || (s = assay_tfl_result(o, 0, &y)) ||
+        (s = assay_tfl_part(o, "slice", &part, &sliced)) ||
+        (s = assay_tfl_node(o, ASSAY_OP_SLICE, &x, 1, &sliced, 1, &a, NULL)))
+        return s;
+    return assay_tfl_reshape(o, sliced, y);
+}
+
+/* ---- padding ---- */
+
+/* PADV2 stores the padding as a code of the output: as a real value that the same parameters turn
+ * back into that code. */
+static assay_status pad_value(const tfl_op *o, float *out)
+{
+    tfl_tensor *t = assay_tfl_in(o, 2);
+    const assay_qparams *q = &assay_tfl_out(o, 0)->type.q;
+    const void *data;
+    int64_t code;
+    assay_status s;
+
+    if (t->type.elem.kind == ASSAY_KIND_F32) {
+        if (!t->data || assay_shape_count(&t->type) != 1)
+            return assay_tfl_unsupported(o, "a value that is not one constant");
+        s = assay_tfl_elements(o->m, t, &data);
+        if (!s)
+            memcpy(out, data, sizeof *out);
+        return s;
+    }
+    if (t->raw == TFL_UINT8) {
+        if (!t->data || t->bytes < 1)
+            return assay_tfl_unsupported(o, "a value that is not one constant");
+        code = *t->data;
+    } else if ((s = assay_tfl_int(o, 2, &code))) {
+        return s;
+    }
+    *out = q->granularity == ASSAY_Q_TENSOR
+               ? (float)((double)q->scale[0] * (double)(code - q->zero_point[0]))
+               : (float)code;
+    return ASSAY_OK;
+}
+
+assay_status assay_tfl_op_pad(const tfl_op *o)
+{
+    int64_t pads[2 * ASSAY_MAX_RANK];
+    assay_attrs a;
+    int n;
+    assay_status s = expect_inputs(o, o->builtin == CODE_PADV2 ? 3 : 2);
+
+    if (s || (s = assay_tfl_ints(o, 1, 2 * ASSAY_MAX_RANK, pads, &n)))
+        return s;
+    assay_attrs_defaults(ASSAY_ATTRS_pad, &a);
+    a.pad.begin.n = a.pad.end.n = n / 2;
+    for (int i = 0; i < n / 2; ++i) {
+        a.pad.begin.v[i] = pads[2 * i];
+        a.pad.end.v[i] = pads[2 * i + 1];
+    }
+    if (o->builtin == CODE_MIRROR_PAD)
+        a.pad.mode = assay_flat_i8(o->options, 0, 0) ? ASSAY_PAD_SYMMETRIC : ASSAY_PAD_REFLECT;
+    else if (o->builtin == CODE_PADV2 && (s = pad_value(o, &a.pad.value)))
+        return s;
+    return only_input(o, 0, &a);
+}
+
+/* ---- gathering and repeating ---- */
+
+assay_status assay_tfl_op_gather(const tfl_op *o)
+{
+    assay_attrs a = {.axis.axis = assay_flat_i32(o->options, GATHER_AXIS, 0)};
+    if (assay_flat_i32(o->options, GATHER_BATCH_DIMS, 0) != 0)
+        return assay_tfl_unsupported(o, "batch dimensions");
+    assay_status s = expect_inputs(o, 2);
+    return s ? s : assay_tfl_straight(o, &a, NULL);
+}
+
+assay_status assay_tfl_op_gather_nd(const tfl_op *o)
+{
+    assay_status s = expect_inputs(o, 2);
+    return s ? s : assay_tfl_straight(o, NULL, NULL);
+}
+
+assay_status assay_tfl_op_tile(const tfl_op *o)
+{
+    assay_attrs a = {0};
+    assay_status s = expect_inputs(o, 2);
+    if (!s)
+        s = assay_tfl_ints(o, 1, ASSAY_MAX_RANK, a.tile.repeats.v, &a.tile.repeats.n);
+    return s ? s : only_input(o, 0, &a);
+}
+
+assay_status assay_tfl_op_reverse(const tfl_op *o)
+{
+    assay_attrs a = {0};
+    assay_status s = expect_inputs(o, 2);
+    if (!s)
+        s = assay_tfl_axes(o, 1, assay_tfl_in(o, 0)->type.rank, &a.axes.axes);
+    return s ? s : only_input(o, 0, &a);
+}
+
+assay_status assay_tfl_op_block(const tfl_op *o)
+{
+    assay_attrs a = {.block = {.layout = ASSAY_LAYOUT_NHWC,
+                               .block = assay_flat_i32(o->options, 0, 0),
+                               .order = ASSAY_D2S_DCR}};
+    assay_status s = expect_inputs(o, 1);
+    return s ? s : assay_tfl_straight(o, &a, NULL);
+}
+
+/* PACK: each input gets the new axis, then they are joined along it. */
+assay_status assay_tfl_op_pack(const tfl_op *o)
+{
+    const assay_type *out;
+    assay_attrs a = {.axis.axis = assay_flat_i32(o->options, PACK_AXIS, 0)};
+    assay_type part;
+    int *in, y;
+    assay_status s = expect_inputs(o, 1);
+
+    if (s)
+        return s;
+    out = &assay_tfl_out(o, 0)->type;
+    a.axis.axis += a.axis.axis < 0 ? out->rank : 0;
+    if (a.axis.axis < 0 || a.axis.axis >= out->rank)
+        return assay_tfl_fail(o, "the axis is outside the output's %d dimensions", out->rank);
+    part = *out;
+    part.dim[a.axis.axis] = 1;
+    in = assay_arena_array(o->m->temp, (size_t)o->n_in, sizeof *in);
+    if (!in)
+        return assay_tfl_no_memory(o->m);
+    for (int i = 0; i < o->n_in; ++i) {
+        char name[24];
+        int x;
+        snprintf(name, sizeof name, "part%d", i);
+        if ((s = assay_tfl_value(o, i, &x)))
+            return s;
+        if (x == ASSAY_NO_VALUE)
+            return assay_tfl_fail(o, "input %d is missing", i);
+        if ((s = assay_tfl_part(o, name, &part, &in[i])) || (s = assay_tfl_reshape(o, x, in[i])))
+            return s;
+    }
+    if ((s = assay_tfl_result(o, 0, &y)))
+        return s;
+    return assay_tfl_node(o, ASSAY_OP_CONCAT, in, o->n_in, &y, 1, &a, NULL);
+}
+
+/* UNPACK: split along the axis, which then goes. */
+assay_status assay_tfl_op_unpack(const tfl_op *o)
+{
+    const assay_type *x;
+    assay_attrs a = {.split.axis = assay_flat_i32(o->options, PACK_AXIS, 0)};
+    assay_type part;
+    int *out, vx, y;
+    assay_status s = expect_inputs(o, 1);
+
+    if (s)
+        return s;
+    x = &assay_tfl_in(o, 0)->type;
+    a.split.axis += a.split.axis < 0 ? x->rank : 0;
+    if (a.split.axis < 0 || a.split.axis >= x->rank)
+        return assay_tfl_fail(o, "the axis is outside the input's %d dimensions", x->rank);
+    part = *x;
+    part.dim[a.split.axis] = 1;
+    out = assay_arena_array(o->m->temp, (size_t)o->n_out, sizeof *out);
+    if (!out)
+        return assay_tfl_no_memory(o->m);
+    for (int i = 0; !s && i < o->n_out; ++i) {
+        char name[24];
+        snprintf(name, sizeof name, "part%d", i);
+        s = assay_tfl_part(o, name, &part, &out[i]);
+    }
+    if (s || (s = assay_tfl_value(o, 0, &vx)) ||
+        (s = assay_tfl_node(o, ASSAY_OP_SPLIT, &vx, 1, out, o->n_out, &a, NULL)))
+        return s;
+    for (int i = 0; !s && i < o->n_out; ++i)
+        if (!(s = assay_tfl_result(o, i, &y)))
+            s = assay_tfl_reshape(o, out[i], y);
+    return s;
+}
+
+/* ---- SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND: blocks become axes, and axes change places ---- */
+
+#define MAX_BLOCKS 2 /* more would need values of more than 6 dimensions */
+
+typedef struct blocks {
+    int n;
+    int64_t block[MAX_BLOCKS], edge[2 * MAX_BLOCKS]; /* edge: pads or crops, begin and end */
+} blocks;
+
+static assay_status read_blocks(const tfl_op *o, blocks *b)
+{
+    int rank, n_edge;
+    assay_status s = expect_inputs(o, 3);
+
+    if (s)
+        return s;
+    rank = assay_tfl_in(o, 0)->type.rank;
+    if (assay_shape_count(&assay_tfl_in(o, 1)->type) > MAX_BLOCKS)
+        return assay_tfl_unsupported(o, "more than %d block dimensions", MAX_BLOCKS);
+    if ((s = assay_tfl_ints(o, 1, MAX_BLOCKS, b->block, &b->n)) ||
+        (s = assay_tfl_ints(o, 2, 2 * MAX_BLOCKS, b->edge, &n_edge)))
+        return s;
+    if (b->n < 1 || n_edge != 2 * b->n || rank < b->n + 1 || rank + b->n > ASSAY_MAX_RANK)
+        return assay_tfl_fail(o, "%d blocks and %d pads or crops on %d dimensions", b->n, n_edge,
+                              rank);
+    for (int i = 0; i < b->n; ++i)
+        if (b->block[i] < 1 || b->block[i] > INT32_MAX || b->edge[2 * i] < 0 ||
+            b->edge[2 * i + 1] < 0 || b->edge[2 * i] > INT32_MAX || b->edge[2 * i + 1] > INT32_MAX)
+            return assay_tfl_fail(o, "a block or edge is out of range");
+    return ASSAY_OK;
+}
+
+static assay_status add_part(const tfl_op *o, assay_op kind, int from, const char *name,
+                             const assay_type *type, const assay_attrs *a, int *to)
+{
+    assay_status s = assay_tfl_part(o, name, type, to);
+    return s ? s : assay_tfl_node(o, kind, &from, 1, to, 1, a, NULL);
+}
+
+static assay_status reshape_part(const tfl_op *o, int from, const char *name,
+                                 const assay_type *type, int *to)
+{
+    assay_status s = assay_tfl_part(o, name, type, to);
+    return s ? s : assay_tfl_reshape(o, from, *to);
+}
+
+/* [N, H, W, rest] padded -> [N, H/b, b, W/b', b', rest] -> [b, b', N, H/b, W/b', rest] */
+assay_status assay_tfl_op_space_to_batch(const tfl_op *o)
+{
+    blocks b = {0};
+    assay_attrs pad, perm = {0};
+    assay_type t;
+    int x, y, rank, k = 0;
+    assay_status s = read_blocks(o, &b);
+
+    if (s || (s = assay_tfl_value(o, 0, &x)))
+        return s;
+    t = assay_tfl_in(o, 0)->type;
+    rank = t.rank;
+    assay_attrs_defaults(ASSAY_ATTRS_pad, &pad);
+    pad.pad.begin.n = pad.pad.end.n = rank;
+    for (int i = 0; i < b.n; ++i) {
+        pad.pad.begin.v[1 + i] = b.edge[2 * i];
+        pad.pad.end.v[1 + i] = b.edge[2 * i + 1];
+        t.dim[1 + i] += b.edge[2 * i] + b.edge[2 * i + 1];
+        if (t.dim[1 + i] % b.block[i] != 0)
+            return assay_tfl_fail(o, "extent %lld does not divide by block %lld",
+                                  (long long)t.dim[1 + i], (long long)b.block[i]);
+    }
+    if ((s = add_part(o, ASSAY_OP_PAD, x, "padded", &t, &pad, &x)))
+        return s;
+    assay_type split = t, turned = t;
+    split.rank = turned.rank = rank + b.n;
+    for (int i = 0; i < b.n; ++i) {
+        split.dim[1 + 2 * i] = t.dim[1 + i] / b.block[i];
+        split.dim[2 + 2 * i] = b.block[i];
+        perm.perm.perm.v[k++] = 2 + 2 * i;
+    }
+    for (int i = 1 + b.n; i < rank; ++i)
+        split.dim[i + b.n] = t.dim[i];
+    perm.perm.perm.v[k++] = 0;
+    for (int i = 0; i < b.n; ++i)
+        perm.perm.perm.v[k++] = 1 + 2 * i;
+    while (k < rank + b.n) {
+        perm.perm.perm.v[k] = k;
+        ++k;
+    }
+    perm.perm.perm.n = k;
+    for (int i = 0; i < k; ++i)
+        turned.dim[i] = split.dim[perm.perm.perm.v[i]];
+    if ((s = reshape_part(o, x, "blocks", &split, &x)) ||
+        (s = add_part(o, ASSAY_OP_TRANSPOSE, x, "turned", &turned, &perm, &x)) ||
+        (s = assay_tfl_result(o, 0, &y)))
+        return s;
+    return assay_tfl_reshape(o, x, y);
+}
+
+/* [b*b'*N, H, W, rest] -> [b, b', N, H, W, rest] -> [N, H, b, W, b', rest] -> cropped */
+assay_status assay_tfl_op_batch_to_space(const tfl_op *o)
+{
+    blocks b = {0};
+    assay_attrs perm = {0}, crop = {0};
+    assay_type t, split, turned;
+    int64_t product = 1;
+    int x, y, rank, k = 0;
+    assay_status s = read_blocks(o, &b);
+
+    if (s || (s = assay_tfl_value(o, 0, &x)))
+        return s;
+    t = split = turned = assay_tfl_in(o, 0)->type;
+    rank = t.rank;
+    split.rank = turned.rank = rank + b.n;
+    for (int i = 0; i < b.n; ++i) {
+        product *= b.block[i];
+        split.dim[i] = b.block[i];
+    }
+    if (t.dim[0] % product != 0)
+        return assay_tfl_fail(o, "%lld batches do not divide by the blocks' %lld",
+                              (long long)t.dim[0], (long long)product);
+    split.dim[b.n] = t.dim[0] / product;
+    for (int i = 1; i < rank; ++i)
+        split.dim[b.n + i] = t.dim[i];
+    perm.perm.perm.v[k++] = b.n;
+    for (int i = 0; i < b.n; ++i) {
+        perm.perm.perm.v[k++] = b.n + 1 + i;
+        perm.perm.perm.v[k++] = i;
+    }
+    while (k < rank + b.n) {
+        perm.perm.perm.v[k] = k;
+        ++k;
+    }
+    perm.perm.perm.n = k;
+    for (int i = 0; i < k; ++i)
+        turned.dim[i] = split.dim[perm.perm.perm.v[i]];
+    t.dim[0] /= product;
+    for (int i = 0; i < b.n; ++i)
+        if (__builtin_mul_overflow(t.dim[1 + i], b.block[i], &t.dim[1 + i]))
+            return assay_tfl_fail(o, "the output's extent overflows");
+    if ((s = reshape_part(o, x, "blocks", &split, &x)) ||
+        (s = add_part(o, ASSAY_OP_TRANSPOSE, x, "turned", &turned, &perm, &x)) ||
+        (s = reshape_part(o, x, "uncropped", &t, &x)) || (s = assay_tfl_result(o, 0, &y)))
+        return s;
+    crop.slice.begin.n = rank;
+    for (int i = 0; i < b.n; ++i)
+        crop.slice.begin.v[1 + i] = b.edge[2 * i];
+    shape_of(&assay_tfl_out(o, 0)->type, &crop.slice.size);
+    return assay_tfl_node(o, ASSAY_OP_SLICE, &x, 1, &y, 1, &crop, NULL);
+}
+
+/* Half-pixel nearest takes the cell that holds the centre (reference/resize_nearest_neighbor.h);
+ * half-pixel bilinear is ONNX' half_pixel. */
+assay_status assay_tfl_op_resize(const tfl_op *o)
+{
+    bool linear = o->builtin == CODE_RESIZE_BILINEAR;
+    bool align = assay_flat_bool(o->options, linear ? BILINEAR_ALIGN : NEAREST_ALIGN);
+    bool half = assay_flat_bool(o->options, linear ? BILINEAR_HALF_PIXEL : NEAREST_HALF_PIXEL);
+    assay_attrs a;
+    assay_status s = expect_inputs(o, 1);
+
+    if (s)
+        return s;
+    if (align && half)
+        return assay_tfl_fail(o, "corners are aligned and pixels have half centres at once");
+    assay_attrs_defaults(ASSAY_ATTRS_resize, &a);
+    a.resize.layout = ASSAY_LAYOUT_NHWC;
+    a.resize.mode = linear ? ASSAY_RESIZE_LINEAR : ASSAY_RESIZE_NEAREST;
+    a.resize.nearest = align ? ASSAY_NEAREST_ROUND_PREFER_CEIL : ASSAY_NEAREST_FLOOR;
+    a.resize.coordinate = align    ? ASSAY_COORD_ALIGN_CORNERS
+                          : !half  ? ASSAY_COORD_ASYMMETRIC
+                          : linear ? ASSAY_COORD_HALF_PIXEL
+                                   : ASSAY_COORD_TFLITE_HALF_PIXEL;
+    shape_of(&assay_tfl_out(o, 0)->type, &a.resize.size);
+    return only_input(o, 0, &a);
+}

@@ -1,0 +1,25 @@
+/* TFLite models in.
+ *
+ * The graph keeps the model's layout (nhwc), order of operators and tensor names; where the file
+ * gives a name twice or none, "#" and the tensor's index are appended, and the inputs of a
+ * signature take the signature's names. Padding schemes become explicit pads, fused activations
+ * become bounds of the node, depthwise filters become filters of one input channel a group. What a
+ * TFLite operator does in several of our ops gets values named after its output, "OUTPUT/part". */
+#ifndef ASSAY_GRAPH_TFLITE_TFLITE_H
+#define ASSAY_GRAPH_TFLITE_TFLITE_H
+
+#include "graph/graph.h"
+
+/* Maps the file; constants stay there, and the mapping lives as long as the graph does. The file
+ * must not be truncated meanwhile. On success *out is a verified graph that the caller frees with
+ * assay_graph_free; its model_digest is the XXH3-128 of the file. On failure *out is NULL.
+ * ASSAY_ERR_INPUT names a byte offset, an operator or a tensor; ASSAY_ERR_UNSUPPORTED lists all
+ * that is not supported, operators by kind with their indices. */
+assay_status assay_tflite_import_file(const char *path, assay_graph **out, assay_error *err);
+
+/* The same from memory, which is borrowed: it must outlive the graph. `name` stands for the file in
+ * messages. */
+assay_status assay_tflite_import_memory(const char *name, const void *bytes, size_t size,
+                                        assay_graph **out, assay_error *err);
+
+#endif
