@@ -25,6 +25,8 @@ assay_status assay_plan_make(const assay_graph *g, bool keep_all, assay_plan **o
 void assay_plan_free(assay_plan *p);
 /* A line a value (offset, bytes, first and last step, name), then the totals. */
 void assay_plan_print(FILE *f, const assay_graph *g, const assay_plan *p);
+/* The same as SVG: steps across, addresses down (interp/plan_draw.c). */
+void assay_plan_draw(FILE *f, const assay_graph *g, const assay_plan *p);
 
 typedef struct assay_program {
     const assay_graph *graph;   /* borrowed */

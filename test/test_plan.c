@@ -164,6 +164,31 @@ static void test_constants_have_no_place(void **state)
     assay_graph_free(g);
 }
 
+/* A box a value, and names are text whatever they contain. */
+static void test_draw(void **state)
+{
+    test_rng r = test_seed("plan draw", 3);
+    assay_error err;
+    assay_plan *p;
+    char text[20000] = "";
+    int boxes = 0;
+    assay_graph *g = draw_graph(&r, 9);
+    FILE *f = fmemopen(text, sizeof text - 1, "w");
+    (void)state;
+    assert_non_null(f);
+    g->name = "<a&b>";
+    assert_ok(assay_plan_make(g, false, &p, &err), &err);
+    assay_plan_draw(f, g, p);
+    fclose(f);
+    for (const char *at = text; (at = strstr(at, "<rect ")); at++)
+        boxes++;
+    assert_int_equal(boxes, g->n_values + (p->scratch_bytes > 0));
+    assert_non_null(strstr(text, "&lt;a&amp;b&gt;: 9 nodes"));
+    assert_non_null(strstr(text, "</svg>\n"));
+    assay_plan_free(p);
+    assay_graph_free(g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +196,7 @@ int main(void)
         cmocka_unit_test(test_apart),
         cmocka_unit_test(test_reuse),
         cmocka_unit_test(test_print),
+        cmocka_unit_test(test_draw),
     };
     return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
 }

@@ -99,12 +99,14 @@ static assay_status print_text(const assay_graph *g, assay_error *err)
     return status;
 }
 
-static assay_status print_plan(const assay_graph *g, assay_error *err)
+static assay_status print_plan(const assay_graph *g, bool drawn, assay_error *err)
 {
     assay_plan *plan = NULL;
     assay_status status = assay_plan_make(g, false, &plan, err);
 
-    if (status == ASSAY_OK)
+    if (status == ASSAY_OK && drawn)
+        assay_plan_draw(stdout, g, plan);
+    else if (status == ASSAY_OK)
         assay_plan_print(stdout, g, plan);
     assay_plan_free(plan);
     return status;
@@ -114,8 +116,8 @@ static assay_status show(const cli_args *a, const assay_graph *g, assay_error *e
 {
     if (cli_has(a, "text"))
         return print_text(g, err);
-    if (cli_has(a, "plan"))
-        return print_plan(g, err);
+    if (cli_has(a, "plan") || cli_has(a, "plan-svg"))
+        return print_plan(g, cli_has(a, "plan-svg"), err);
     printf("%s: %s\nmodel digest %s\n", a->positional[0], g->name, g->model_digest);
     print_ends(g);
     print_nodes(g);
@@ -142,15 +144,17 @@ static const cli_option options[] = {
     {"canonical", 'c', NULL, "after constant folding and BatchNorm folding, as profiled"},
     {"text", 't', NULL, "the network in text form instead of the table"},
     {"plan", 0, NULL, "the memory plan instead of the table"},
+    {"plan-svg", 0, NULL, "the memory plan as a drawing"},
     {NULL, 0, NULL, NULL}};
 
 const cli_command cli_inspect = {
     .name = "inspect",
-    .usage = "MODEL [--canonical] [--text | --plan]",
+    .usage = "MODEL [--canonical] [--text | --plan | --plan-svg]",
     .summary = "show a network: nodes, types, shapes, MACs",
     .examples = "  assay inspect net.onnx\n"
                 "  assay inspect net.onnx --canonical --text\n"
-                "  assay inspect net-int8.assay --plan\n",
+                "  assay inspect net-int8.assay --plan\n"
+                "  assay inspect net-int8.assay --plan-svg > plan.svg\n",
     .options = options,
     .min_args = 1,
     .max_args = 1,
