@@ -46,6 +46,18 @@
 assay_status assay_graph_print(const assay_graph *g, const char *constants_dir, assay_buf *out,
                                assay_error *err);
 
+/* The same with a say in which constants go to files. */
+#define ASSAY_TEXT_FILE_NAME 80
+typedef struct assay_text_options {
+    const char *constants_dir; /* NULL: all constants in the text */
+    size_t inline_limit;       /* constants of more elements go to files */
+    /* Told of each constant that goes to a file, and of the file's name in constants_dir. */
+    void (*on_file)(void *user, const assay_graph *g, int value, const char *file);
+    void *user;
+} assay_text_options;
+assay_status assay_graph_print_with(const assay_graph *g, const assay_text_options *options,
+                                    assay_buf *out, assay_error *err);
+
 /* Parses one graph and verifies it. `file` names the text in messages, which give line and column;
  * constants_dir may be NULL when the text names no files. The text need not be NUL-terminated. */
 assay_status assay_graph_parse(const char *text, size_t length, const char *file,

@@ -80,8 +80,8 @@ void assay_type_print(const assay_type *t, assay_buf *out)
 
 typedef struct printer {
     const assay_graph *g;
-    const char *constants_dir; /* NULL: constants inline */
-    int *n_files;              /* constants written so far, subgraphs included */
+    const assay_text_options *options;
+    int *n_files; /* constants written so far, subgraphs included */
     assay_buf *out;
     assay_error *err;
     int indent;
@@ -122,13 +122,17 @@ static void file_name(char *buf, size_t size, int n, const char *name)
     snprintf(buf + at, size - at, ".npy");
 }
 
-static assay_status print_file(const printer *p, const assay_value *v)
+static assay_status print_file(const printer *p, int id)
 {
-    char name[80], path[4096];
+    const assay_value *v = &p->g->value[id];
+    const assay_text_options *o = p->options;
+    char name[ASSAY_TEXT_FILE_NAME], path[4096];
     file_name(name, sizeof name, (*p->n_files)++, v->name);
-    if (snprintf(path, sizeof path, "%s/%s", p->constants_dir, name) >= (int)sizeof path)
-        return assay_fail(p->err, ASSAY_ERR_IO, "%.300s: the path is too long", p->constants_dir);
+    if (snprintf(path, sizeof path, "%s/%s", o->constants_dir, name) >= (int)sizeof path)
+        return assay_fail(p->err, ASSAY_ERR_IO, "%.300s: the path is too long", o->constants_dir);
     assay_buf_printf(p->out, "file \"%s\"", name);
+    if (o->on_file)
+        o->on_file(o->user, p->g, id, name);
     return assay_constant_write(path, &v->type, v->data, p->err);
 }
 
@@ -147,8 +151,8 @@ static assay_status print_source(printer *p, int id)
     if (v->data) {
         n = (size_t)assay_shape_count(&v->type);
         assay_buf_printf(p->out, " = ");
-        if (p->constants_dir && n > ASSAY_TEXT_INLINE) {
-            s = print_file(p, v);
+        if (p->options->constants_dir && n > p->options->inline_limit) {
+            s = print_file(p, id);
         } else {
             assay_buf_printf(p->out, "[");
             for (size_t i = 0; i < n; ++i) {
@@ -284,11 +288,19 @@ static assay_status print_graph(const printer *parent, const assay_graph *g, int
     return s;
 }
 
+assay_status assay_graph_print_with(const assay_graph *g, const assay_text_options *options,
+                                    assay_buf *out, assay_error *err)
+{
+    int n_files = 0;
+    printer p = {.options = options, .n_files = &n_files, .out = out, .err = err};
+    assay_status s = print_graph(&p, g, 0);
+    return s ? s : assay_buf_status(out, err);
+}
+
 assay_status assay_graph_print(const assay_graph *g, const char *constants_dir, assay_buf *out,
                                assay_error *err)
 {
-    int n_files = 0;
-    printer p = {.constants_dir = constants_dir, .n_files = &n_files, .out = out, .err = err};
-    assay_status s = print_graph(&p, g, 0);
-    return s ? s : assay_buf_status(out, err);
+    const assay_text_options options = {.constants_dir = constants_dir,
+                                        .inline_limit = ASSAY_TEXT_INLINE};
+    return assay_graph_print_with(g, &options, out, err);
 }

@@ -171,6 +171,66 @@ typedef struct assay_scheme_vtable {
                        uint32_t *bits);
 } assay_scheme_vtable;
 
+/* Opens a scheme by preset name ("tflite"), by path of a YAML file (a name with '/' or ending in
+ * .yaml), or by path of a shared object (ending in .so). */
+assay_status assay_scheme_open(const char *name_or_path, assay_scheme **out, assay_error *err);
+void assay_scheme_free(assay_scheme *s);
+
+/* ---- networks ---------------------------------------------------------------------------- */
+
+typedef struct assay_graph assay_graph;
+
+/* Reads a model (ONNX, TFLite, or our text form; told apart by content) and lowers it canonically:
+ * constants folded, BatchNorm folded, what nobody needs removed. A network that is quantized
+ * already stays as it is. Free with assay_graph_free. */
+assay_status assay_load(const char *path, assay_graph **out, assay_error *err);
+/* Writes the text form: PATH and, for large constants, the folder PATH.d. */
+assay_status assay_save(const assay_graph *g, const char *path, assay_error *err);
+void assay_graph_free(assay_graph *g);
+
+/* Inputs, outputs and values by index. A value's type belongs to the graph. */
+int assay_input_count(const assay_graph *g);
+int assay_output_count(const assay_graph *g);
+int assay_input(const assay_graph *g, int i);  /* value index of input i */
+int assay_output(const assay_graph *g, int i); /* value index of output i */
+int assay_value_count(const assay_graph *g);
+int assay_value_find(const assay_graph *g, const char *name); /* value index or -1 */
+const char *assay_value_name(const assay_graph *g, int value);
+const assay_type *assay_value_type(const assay_graph *g, int value);
+
+/* Quantizes a float network with a profile (YAML, from `assay profile`) under a scheme, as `assay
+ * quantize` does without options. */
+assay_status assay_quantize_file(const assay_graph *g, const char *profile, const assay_scheme *s,
+                                 assay_graph **out, assay_error *err);
+
+/* ---- running ----------------------------------------------------------------------------- */
+
+typedef struct assay_program assay_program; /* a graph bound to a scheme; serves many threads */
+typedef struct assay_run assay_run;         /* one arena; one thread at a time */
+
+/* Borrows g and s (s may be NULL for a float network) until assay_program_free. keep_all: every
+ * value can be read after a run; otherwise only inputs and outputs. */
+assay_status assay_program_make(const assay_graph *g, const assay_scheme *s, bool keep_all,
+                                assay_program **out, assay_error *err);
+void assay_program_free(assay_program *p);
+assay_status assay_run_new(const assay_program *p, assay_run **out, assay_error *err);
+void assay_run_free(assay_run *r);
+/* State variables back to their initial content. */
+void assay_run_reset(assay_run *r);
+/* Memory of a value in this run, in native order and storage: inputs are written here before,
+ * outputs read after. NULL for a value without memory. */
+void *assay_run_data(assay_run *r, int value);
+/* Runs all nodes on what the inputs hold. */
+assay_status assay_execute(assay_run *r, assay_error *err);
+
+/* ---- golden bundles ------------------------------------------------------------------------ */
+
+/* Runs `r` (inputs in place; made from p with keep_all) and writes a golden bundle to the new
+ * folder `dir`: every tensor as .npy and its digest. With accumulators also the sums before each
+ * rescale. digest (33 bytes, may be NULL) receives the digest over all tensors. */
+assay_status assay_golden(const assay_program *p, assay_run *r, const char *dir, bool accumulators,
+                          char *digest, assay_error *err);
+
 /* ---- comparing tensors (unit tests, device dumps) ----------------------------------------- */
 
 /* A threshold below zero is unset. With none set, codes must be equal and floats equal with equal

@@ -16,9 +16,10 @@ struct assay_bundle_writer {
     assay_bundle_options options;
     const assay_program *program;
     char *dir, *temporary, *model_file, *preprocessing;
-    json_t *inputs, *tensors;
-    int *index;     /* execution index by value, -1 before it is known */
-    int64_t sample; /* the one being recorded */
+    json_t *inputs, *tensors, *constants;
+    int *index;          /* execution index by value, -1 before it is known */
+    int64_t sample;      /* the one being recorded */
+    assay_status status; /* of what cannot return one: notes of constants */
     char path[4096];
 };
 
@@ -63,10 +64,32 @@ void assay_bundle_number(const assay_graph *g, int *index)
                 index[g->node[n].out[k]] = next++;
 }
 
+/* A constant of the network went to a file. */
+static void note_constant(void *user, const assay_graph *g, int value, const char *file)
+{
+    assay_bundle_writer *w = user;
+    const assay_value *v = &g->value[value];
+    json_t *entry = assay_json_type(&v->type);
+    char part[ASSAY_TEXT_FILE_NAME + 16], hex[33];
+
+    if (w->status == ASSAY_OK)
+        w->status = assay_digest_tensor(&v->type, v->data, hex, NULL);
+    if (w->status != ASSAY_OK || !entry || json_array_append_new(w->constants, entry) != 0) {
+        w->status = ASSAY_ERR_MEMORY;
+        return;
+    }
+    snprintf(part, sizeof part, "constants/%s", file);
+    json_object_set_new(entry, "name", json_string(v->name));
+    json_object_set_new(entry, "file", json_string(part));
+    json_object_set_new(entry, "xxh3", json_string(hex));
+}
+
 /* The folders, the network as text and its constants. */
 static assay_status write_graph(assay_bundle_writer *w, assay_error *err)
 {
     char constants[sizeof w->path];
+    const assay_text_options text = {
+        .constants_dir = constants, .inline_limit = 0, .on_file = note_constant, .user = w};
     assay_status status;
 
     if (w->options.digests_only)
@@ -80,7 +103,9 @@ static assay_status write_graph(assay_bundle_writer *w, assay_error *err)
     if (status == ASSAY_OK)
         status = in_bundle(w, "graph.assay", err);
     if (status == ASSAY_OK)
-        status = assay_text_save(w->program->graph, w->path, constants, err);
+        status = assay_text_save(w->program->graph, w->path, &text, err);
+    if (status == ASSAY_OK && w->status != ASSAY_OK)
+        status = no_memory(err);
     return status;
 }
 
@@ -104,8 +129,10 @@ assay_status assay_bundle_begin(const assay_bundle_options *options, const assay
     w->preprocessing = options->preprocessing ? strdup(options->preprocessing) : NULL;
     w->inputs = json_array();
     w->tensors = json_array();
+    w->constants = json_array();
     w->index = malloc(((size_t)program->graph->n_values + 1) * sizeof *w->index);
-    if (!w->dir || !w->temporary || !w->model_file || !w->inputs || !w->tensors || !w->index) {
+    if (!w->dir || !w->temporary || !w->model_file || !w->inputs || !w->tensors || !w->constants ||
+        !w->index) {
         free(w->temporary);
         w->temporary = NULL;
         assay_bundle_abort(w);
@@ -144,6 +171,7 @@ void assay_bundle_abort(assay_bundle_writer *w)
         assay_remove_tree(w->temporary);
     json_decref(w->inputs);
     json_decref(w->tensors);
+    json_decref(w->constants);
     free(w->dir);
     free(w->temporary);
     free(w->model_file);
@@ -324,34 +352,6 @@ static json_t *node_list(const assay_program *p)
     return a;
 }
 
-/* Constants with their digests; their elements are files in constants/, as dumped for tensors. */
-static assay_status constant_list(assay_bundle_writer *w, json_t *list, assay_error *err)
-{
-    const assay_graph *g = w->program->graph;
-
-    for (int v = 0; v < g->n_values; v++) {
-        const assay_value *value = &g->value[v];
-        char stem[ASSAY_BUNDLE_STEM], hex[33];
-        json_t *entry;
-        assay_status status;
-        if (!value->data)
-            continue;
-        entry = assay_json_type(&value->type);
-        if (!entry || json_array_append_new(list, entry) != 0)
-            return no_memory(err);
-        json_object_set_new(entry, "name", json_string(value->name));
-        status = assay_digest_tensor(&value->type, value->data, hex, err);
-        json_object_set_new(entry, "xxh3", json_string(hex));
-        assay_bundle_stem(v, "const", value->name, stem);
-        if (status == ASSAY_OK && !w->options.digests_only)
-            status = write_part(w, "constants", stem, w->options.forms, &value->type, value->data,
-                                entry, err);
-        if (status != ASSAY_OK)
-            return status;
-    }
-    return ASSAY_OK;
-}
-
 /* Digest over the tensors' digests in their order, each as its 32 hex digits. */
 static assay_status bundle_digest(const json_t *tensors, char hex[33], assay_error *err)
 {
@@ -372,7 +372,6 @@ static assay_status write_manifest(assay_bundle_writer *w, char digest[33], assa
 {
     const assay_program *p = w->program;
     json_t *m = json_object();
-    json_t *constants = json_array();
     json_t *graph = json_object();
     char hex[33];
     assay_status status;
@@ -391,12 +390,10 @@ static assay_status write_manifest(assay_bundle_writer *w, char digest[33], assa
     json_object_set(m, "inputs", w->inputs);
     json_object_set_new(m, "graph", graph);
     json_object_set_new(m, "nodes", node_list(p));
-    json_object_set_new(m, "constants", constants);
+    json_object_set(m, "constants", w->constants);
     json_object_set(m, "tensors", w->tensors);
     status = bundle_digest(w->tensors, digest, err);
     json_object_set_new(m, "digest", json_string(status == ASSAY_OK ? digest : ""));
-    if (status == ASSAY_OK)
-        status = constant_list(w, constants, err);
     if (status == ASSAY_OK && !w->options.digests_only) {
         status = in_bundle(w, "graph.assay", err);
         if (status == ASSAY_OK)

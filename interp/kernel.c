@@ -4,3 +4,8 @@ assay_kernel assay_node_kernel(const assay_graph *g, const assay_node *n)
 {
     return assay_node_is_quantized(g, n) ? assay_ref_kernel(n->op) : assay_float_kernel(n->op);
 }
+
+bool assay_has_integer_kernel(assay_op op)
+{
+    return assay_ref_kernel(op).run != NULL;
+}

@@ -60,6 +60,10 @@ assay_kernel assay_ref_kernel(assay_op op);
  * serve bool, i32 and i64 (index arithmetic) where the op has a meaning for them. */
 assay_kernel assay_float_kernel(assay_op op);
 
+/* Whether codes can be computed with: what the quantizer asks (assay_quantize_options.has_kernel).
+ */
+bool assay_has_integer_kernel(assay_op op);
+
 /* ---- rows (interp/ref/rows.c): codes between storage and int32 ---- */
 /* Loads n elements starting at element `first` with element stride `step` into row. */
 void assay_load_row(const assay_view *v, int64_t first, int64_t step, size_t n, int32_t *row);

@@ -52,11 +52,11 @@ assay_status assay_text_load(const char *path, const char *constants, assay_grap
     return status;
 }
 
-assay_status assay_text_save(const assay_graph *g, const char *path, const char *constants,
-                             assay_error *err)
+assay_status assay_text_save(const assay_graph *g, const char *path,
+                             const assay_text_options *options, assay_error *err)
 {
     assay_buf text = {0};
-    assay_status status = assay_graph_print(g, constants, &text, err);
+    assay_status status = assay_graph_print_with(g, options, &text, err);
 
     if (status == ASSAY_OK)
         status = assay_write_file(path, text.text, text.length, err);
@@ -126,6 +126,7 @@ assay_status assay_model_load_canonical(const char *path, const assay_model_opti
 assay_status assay_model_save(const assay_graph *g, const char *path, assay_error *err)
 {
     char constants[4096], partial[4096];
+    assay_text_options options = {.inline_limit = ASSAY_TEXT_INLINE};
     assay_status status = constants_of(path, "", constants, err);
 
     if (status == ASSAY_OK)
@@ -134,7 +135,8 @@ assay_status assay_model_save(const assay_graph *g, const char *path, assay_erro
         return status;
     if (mkdir(partial, 0777) != 0)
         return assay_fail(err, ASSAY_ERR_IO, "%s: %s", partial, strerror(errno));
-    status = assay_text_save(g, path, partial, err);
+    options.constants_dir = partial;
+    status = assay_text_save(g, path, &options, err);
     if (status == ASSAY_OK)
         status = assay_replace_tree(partial, constants, true, err);
     if (status != ASSAY_OK)

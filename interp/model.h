@@ -3,6 +3,7 @@
 #define ASSAY_INTERP_MODEL_H
 
 #include "graph/graph.h"
+#include "graph/text.h"
 
 typedef struct assay_model_options {
     int64_t batch; /* value of symbolic leading dimensions; 0: 1 */
@@ -15,11 +16,11 @@ assay_status assay_model_load(const char *path, const assay_model_options *optio
  * holds integer nodes stays as it is. */
 assay_status assay_model_load_canonical(const char *path, const assay_model_options *options,
                                         assay_graph **out, assay_error *err);
-/* The text form with its large constants in the folder `constants`, which must exist to save. */
+/* The text form with its large constants in a folder, which must exist to save. */
 assay_status assay_text_load(const char *path, const char *constants, assay_graph **out,
                              assay_error *err);
-assay_status assay_text_save(const assay_graph *g, const char *path, const char *constants,
-                             assay_error *err);
+assay_status assay_text_save(const assay_graph *g, const char *path,
+                             const assay_text_options *options, assay_error *err);
 /* Writes the text form: PATH and, for large constants, the folder PATH.d beside it. */
 assay_status assay_model_save(const assay_graph *g, const char *path, assay_error *err);
 /* Does any node compute on codes? */

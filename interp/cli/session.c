@@ -7,11 +7,6 @@
 #include "interp/kernel.h"
 #include "interp/model.h"
 
-static bool has_integer_kernel(assay_op op)
-{
-    return assay_ref_kernel(op).run != NULL;
-}
-
 /* "PATTERN=i16" or, for --keep-float, PATTERN alone. */
 static int parse_rule(const char *text, bool keep_float, assay_precision_rule *rule, char **owned)
 {
@@ -43,7 +38,7 @@ int cli_quantize_options(const cli_args *a, cli_quantize *q)
     q->owned = calloc((size_t)a->n_given + 1, sizeof *q->owned);
     if (!q->rule || !q->owned)
         return cli_trouble("out of memory");
-    q->options.has_kernel = has_integer_kernel;
+    q->options.has_kernel = assay_has_integer_kernel;
     q->options.integer_io = cli_has(a, "integer-io");
     if (cli_has(a, "per-tensor"))
         q->options.weights = ASSAY_WEIGHTS_PER_TENSOR;

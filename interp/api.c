@@ -1,0 +1,91 @@
+/* The public functions that are no more than a view of the inner ones. */
+#include "interp/bundle.h"
+#include "interp/model.h"
+#include "opt/quantize.h"
+
+assay_status assay_load(const char *path, assay_graph **out, assay_error *err)
+{
+    return assay_model_load_canonical(path, NULL, out, err);
+}
+
+assay_status assay_save(const assay_graph *g, const char *path, assay_error *err)
+{
+    return assay_model_save(g, path, err);
+}
+
+int assay_input_count(const assay_graph *g)
+{
+    return g->n_inputs;
+}
+
+int assay_output_count(const assay_graph *g)
+{
+    return g->n_outputs;
+}
+
+int assay_input(const assay_graph *g, int i)
+{
+    return i >= 0 && i < g->n_inputs ? g->input[i] : -1;
+}
+
+int assay_output(const assay_graph *g, int i)
+{
+    return i >= 0 && i < g->n_outputs ? g->output[i] : -1;
+}
+
+int assay_value_count(const assay_graph *g)
+{
+    return g->n_values;
+}
+
+int assay_value_find(const assay_graph *g, const char *name)
+{
+    return assay_graph_find_value(g, name);
+}
+
+const char *assay_value_name(const assay_graph *g, int value)
+{
+    return value >= 0 && value < g->n_values ? g->value[value].name : NULL;
+}
+
+const assay_type *assay_value_type(const assay_graph *g, int value)
+{
+    return value >= 0 && value < g->n_values ? &g->value[value].type : NULL;
+}
+
+assay_status assay_quantize_file(const assay_graph *g, const char *profile, const assay_scheme *s,
+                                 assay_graph **out, assay_error *err)
+{
+    const assay_quantize_options options = {.has_kernel = assay_has_integer_kernel};
+    assay_profile *p = NULL;
+    assay_status status = assay_profile_load(profile, &p, err);
+
+    *out = NULL;
+    if (status == ASSAY_OK)
+        status = assay_quantize(g, p, s, &options, out, NULL, err);
+    assay_profile_free(p);
+    return status;
+}
+
+assay_status assay_execute(assay_run *r, assay_error *err)
+{
+    return assay_run_execute(r, NULL, false, NULL, err);
+}
+
+assay_status assay_golden(const assay_program *p, assay_run *r, const char *dir, bool accumulators,
+                          char *digest, assay_error *err)
+{
+    const assay_bundle_options options = {
+        .dir = dir, .accumulators = accumulators, .samples = 1, .model_file = p->graph->name};
+    assay_bundle_writer *w;
+    assay_status status = assay_bundle_begin(&options, p, &w, err);
+
+    if (status != ASSAY_OK)
+        return status;
+    status = assay_bundle_sample(w, r, 0, NULL, err);
+    if (status != ASSAY_OK) {
+        assay_bundle_abort(w);
+        return status;
+    }
+    return assay_bundle_commit(w, digest, err);
+}
