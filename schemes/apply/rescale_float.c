@@ -39,7 +39,7 @@ static inline uint32_t to_f32(int64_t x)
 static inline uint32_t product(const assay_rescale *r, int64_t x, size_t c)
 {
     uint32_t f = assay_f32_mul(to_f32(x - r->in_zero), (uint32_t)r->scale[c]);
-    if (r->rule->scale == ASSAY_FORM_F32_STEPS)
+    if (r->scale_w != NULL) /* in steps; only weighted ops have them */
         f = assay_f32_div(assay_f32_mul(f, (uint32_t)r->scale_w[c]), (uint32_t)r->scale_out[0]);
     return f;
 }
