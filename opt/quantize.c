@@ -3,6 +3,7 @@
  * apart, neither of which is undone, so the rounds end. */
 #include "opt/quantize.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,32 +75,79 @@ static bool needs_target(const assay_node *n)
            n->op != ASSAY_OP_ARG_MAX && n->op != ASSAY_OP_ARG_MIN;
 }
 
-/* Asks the target about every integer node of `built`; *refused counts what it cannot do. */
+/* Whether the target can compute node n of `built`: what it says, and a unit prepared to try. */
+static bool can_compute(const assay_quantizer *q, const assay_graph *built, const assay_node *n,
+                        char *why, size_t size)
+{
+    assay_type in[ASSAY_SPEC_IN];
+    assay_unit_spec spec;
+    assay_unit *unit = NULL;
+    assay_error err;
+    assay_unit_spec_fill(built, n, in, &spec);
+    snprintf(why, size, "the target does not support it");
+    if (!assay_scheme_supports(q->scheme, &spec, why, size))
+        return false;
+    if (q->scheme->vt->prepare(q->scheme, &spec, &unit, &err) != ASSAY_OK) {
+        snprintf(why, size, "%.*s", (int)strcspn(err.text, "\n"), err.text);
+        return false;
+    }
+    q->scheme->vt->release(unit);
+    return true;
+}
+
+/* Node i cannot be as it was built: its activation is set apart, or it becomes float. */
+static assay_status refuse(assay_quantizer *q, int i, const char *why, assay_error *err)
+{
+    assay_plan_node *p = &q->node[i];
+    if (p->state != ASSAY_PLAN_INTEGER)
+        return ASSAY_OK;
+    if (has_activation(q, i)) {
+        set_apart(q, i);
+        return ASSAY_OK;
+    }
+    p->state = ASSAY_PLAN_FLOAT;
+    p->reason = assay_arena_string(q->arena, why);
+    return p->reason ? ASSAY_OK : assay_out_of_memory(err);
+}
+
+/* Whether integer node i reads value v of the built graph. */
+static bool reads(const assay_quantizer *q, const assay_graph *built, int i, int v)
+{
+    if (q->node[i].state != ASSAY_PLAN_INTEGER)
+        return false;
+    const assay_node *n = &built->node[q->node[i].built];
+    for (int j = 0; j < n->n_in; j++)
+        if (n->in[j] == v)
+            return true;
+    return false;
+}
+
+/* Asks the target about every integer node of `built`, and about every rescale, whose readers take
+ * the blame; *refused counts what it cannot do. */
 static assay_status ask_target(assay_quantizer *q, const assay_graph *built, int *refused,
                                assay_error *err)
 {
+    char why[sizeof err->text];
+    assay_status status = ASSAY_OK;
     *refused = 0;
-    for (int i = 0; i < q->g->n_nodes; i++) {
-        assay_plan_node *p = &q->node[i];
-        assay_type in[ASSAY_SPEC_IN];
-        assay_unit_spec spec;
-        char why[256] = "";
-        if (p->state != ASSAY_PLAN_INTEGER || !needs_target(&q->g->node[i]))
-            continue;
-        assay_unit_spec_fill(built, &built->node[p->built], in, &spec);
-        if (assay_scheme_supports(q->scheme, &spec, why, sizeof why))
+    for (int i = 0; i < q->g->n_nodes && !status; i++) {
+        if (q->node[i].state != ASSAY_PLAN_INTEGER || !needs_target(&q->g->node[i]) ||
+            can_compute(q, built, &built->node[q->node[i].built], why, sizeof why))
             continue;
         ++*refused;
-        if (has_activation(q, i)) {
-            set_apart(q, i);
-            continue;
-        }
-        p->state = ASSAY_PLAN_FLOAT;
-        p->reason = assay_arena_string(q->arena, why[0] ? why : "the scheme does not support it");
-        if (!p->reason)
-            return assay_out_of_memory(err);
+        status = refuse(q, i, why, err);
     }
-    return ASSAY_OK;
+    for (int k = 0; k < built->n_nodes && !status && *refused == 0; k++) {
+        const assay_node *n = &built->node[k];
+        if (n->op != ASSAY_OP_RESCALE || can_compute(q, built, n, why, sizeof why))
+            continue;
+        for (int i = 0; i < q->g->n_nodes && !status; i++)
+            if (reads(q, built, i, n->out[0])) {
+                ++*refused;
+                status = refuse(q, i, why, err);
+            }
+    }
+    return status;
 }
 
 static assay_status quantize(assay_quantizer *q, assay_graph **out, assay_quantize_report *report,

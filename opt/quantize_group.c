@@ -116,17 +116,6 @@ static void set_fixed_outputs(assay_quantizer *q)
     }
 }
 
-/* A value that pads are filled with must be a code too. */
-static void widen_for_pad(assay_quantizer *q, const assay_node *n)
-{
-    if (n->op != ASSAY_OP_PAD || n->attr.pad.mode != ASSAY_PAD_CONSTANT ||
-        !isfinite(n->attr.pad.value))
-        return;
-    assay_plan_value *v = &q->value[n->out[0]];
-    v->min = fmin(v->min, (double)n->attr.pad.value);
-    v->max = fmax(v->max, (double)n->attr.pad.value);
-}
-
 /* Values that a node must give the same parameters: its real inputs and outputs. Constants of
  * data movement are part of the range; those of min and max may saturate without harm. */
 static assay_status join_node(assay_quantizer *q, int i, assay_error *err)
@@ -134,7 +123,6 @@ static assay_status join_node(assay_quantizer *q, int i, assay_error *err)
     const assay_node *n = &q->g->node[i];
     bool moves = assay_op_get(n->op)->traits & ASSAY_T_MOVE;
     int out = q->node[i].out;
-    widen_for_pad(q, n);
     for (int j = 0; j < n->n_in; j++) {
         int v = n->in[j];
         if (v < 0 || q->g->value[v].type.elem.kind != ASSAY_KIND_F32)
