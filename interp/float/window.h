@@ -1,29 +1,8 @@
-/* The geometry of windowed ops (conv, conv_transpose, pools) in both layouts.
- *
- * One to three spatial axes are brought to three by leading axes of extent 1, so that a kernel has
- * one set of loops. Along each axis, tap t of output o reads input o*stride - pad + t*dilation. */
+/* Windows of the float engine: ranges of taps inside the input, and patch matrices (im2col). */
 #ifndef ASSAY_INTERP_FLOAT_WINDOW_H
 #define ASSAY_INTERP_FLOAT_WINDOW_H
 
-#include "interp/kernel.h"
-
-#define ASSAY_SPATIAL 3
-
-typedef struct assay_window {
-    bool nhwc;
-    int64_t batch, in_channels, out_channels;
-    int64_t in[ASSAY_SPATIAL], out[ASSAY_SPATIAL];
-    int64_t kernel[ASSAY_SPATIAL], stride[ASSAY_SPATIAL], dilation[ASSAY_SPATIAL];
-    int64_t pad[ASSAY_SPATIAL], pad_end[ASSAY_SPATIAL];
-    int64_t in_area, out_area, taps; /* products of in, out, kernel */
-} assay_window;
-
-/* From a pool's or a convolution's types and attributes. `x` is the tensor that windows slide over
- * and `y` the one with an element a window: for conv_transpose, its output and input. */
-void assay_window_of_pool(assay_window *w, const assay_attr_pool *a, const assay_type *x,
-                          const assay_type *y);
-void assay_window_of_conv(assay_window *w, const assay_attr_conv *a, const assay_type *x,
-                          const assay_type *y);
+#include "interp/window.h"
 
 /* Output positions [first, last) along `axis` for which tap t reads inside the input. */
 void assay_window_valid(const assay_window *w, int axis, int64_t t, int64_t *first, int64_t *last);

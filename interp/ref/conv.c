@@ -24,46 +24,48 @@ typedef struct conv_scratch {
     int32_t *y;       /* O */
 } conv_scratch;
 
-static size_t carve(const assay_slide *w, int64_t depth, char *memory, conv_scratch *s)
+static size_t carve(const assay_window *w, int64_t depth, char *memory, conv_scratch *s)
 {
     size_t used = 0;
-    s->filters = assay_carve(memory, &used, w->out.channels * depth, sizeof *s->filters);
-    s->bias = assay_carve(memory, &used, w->out.channels, sizeof *s->bias);
-    s->image = assay_carve(memory, &used, w->in.image, sizeof *s->image);
+    s->filters = assay_carve(memory, &used, w->out_channels * depth, sizeof *s->filters);
+    s->bias = assay_carve(memory, &used, w->out_channels, sizeof *s->bias);
+    s->image = assay_carve(memory, &used, w->in_channels * w->in_area, sizeof *s->image);
     s->field = assay_carve(memory, &used, depth, sizeof *s->field);
-    s->tap = assay_carve(memory, &used, w->kernel_cells, sizeof *s->tap);
-    s->acc = assay_carve(memory, &used, w->out.channels, sizeof *s->acc);
-    s->y = assay_carve(memory, &used, w->out.channels, sizeof *s->y);
+    s->tap = assay_carve(memory, &used, w->taps, sizeof *s->tap);
+    s->acc = assay_carve(memory, &used, w->out_channels, sizeof *s->acc);
+    s->y = assay_carve(memory, &used, w->out_channels, sizeof *s->y);
     return used;
 }
 
 size_t assay_ref_conv_scratch(const assay_graph *g, const assay_node *n)
 {
     conv_scratch s;
-    assay_slide w = assay_slide_conv(g, n);
-    return carve(&w, w.in.channels / n->attr.conv.group * w.kernel_cells, NULL, &s);
+    assay_window w;
+    assay_window_of_conv(&w, &n->attr.conv, &assay_node_in(g, n, 0)->type,
+                         &assay_node_out(g, n, 0)->type);
+    return carve(&w, w.in_channels / n->attr.conv.group * w.taps, NULL, &s);
 }
 
 /* Filter o of a transposed convolution in nchw, whose weights stand as I,O/group,k... */
-static void load_transposed(const assay_view *weights, const assay_slide *w, int64_t group,
+static void load_transposed(const assay_view *weights, const assay_window *w, int64_t group,
                             int64_t o, int32_t *filter)
 {
-    int64_t channels = w->in.channels / group, outputs = w->out.channels / group;
+    int64_t channels = w->in_channels / group, outputs = w->out_channels / group;
     for (int64_t c = 0; c < channels; c++) {
         int64_t i = o / outputs * channels + c;
-        assay_load_centred(weights, (i * outputs + o % outputs) * w->kernel_cells, 1,
-                           (size_t)w->kernel_cells, o, filter + c * w->kernel_cells);
+        assay_load_centred(weights, (i * outputs + o % outputs) * w->taps, 1, (size_t)w->taps, o,
+                           filter + c * w->taps);
     }
 }
 
 /* What the window sees of channels first .. first + channels - 1. */
-static void gather(const assay_slide *w, bool nhwc, const conv_scratch *s, int64_t first,
-                   int64_t channels)
+static void gather(const assay_window *w, const conv_scratch *s, int64_t first, int64_t channels)
 {
-    int64_t c_step = nhwc ? 1 : w->kernel_cells, k_step = nhwc ? channels : 1;
-    const int32_t *image = s->image + first * w->in.channel_step;
+    int64_t in_step = assay_steps_in(w).channel;
+    int64_t c_step = w->nhwc ? 1 : w->taps, k_step = w->nhwc ? channels : 1;
+    const int32_t *image = s->image + first * in_step;
     int32_t *to = s->field;
-    for (int64_t k = 0; k < w->kernel_cells; k++, to += k_step) {
+    for (int64_t k = 0; k < w->taps; k++, to += k_step) {
         if (s->tap[k] < 0) {
             for (int64_t c = 0; c < channels; c++)
                 to[c * c_step] = 0;
@@ -71,7 +73,7 @@ static void gather(const assay_slide *w, bool nhwc, const conv_scratch *s, int64
         }
         const int32_t *from = image + s->tap[k];
         for (int64_t c = 0; c < channels; c++)
-            to[c * c_step] = from[c * w->in.channel_step];
+            to[c * c_step] = from[c * in_step];
     }
 }
 
@@ -80,18 +82,19 @@ assay_status assay_ref_conv(assay_call *call, assay_error *err)
     const assay_view *x = &call->in[0], *weights = &call->in[1];
     const assay_view *bias = call->node->n_in > 2 ? &call->in[2] : NULL;
     const assay_attr_conv *a = &call->node->attr.conv;
-    const assay_slide w = assay_slide_conv(call->graph, call->node);
-    bool nhwc = a->layout == ASSAY_LAYOUT_NHWC;
+    assay_window w;
     bool transposed = call->node->op == ASSAY_OP_CONV_TRANSPOSE;
-    int64_t channels = w.in.channels / a->group, outputs = w.out.channels / a->group;
-    int64_t depth = channels * w.kernel_cells;
+    assay_window_of_conv(&w, a, x->type, call->out[0].type);
+    const assay_steps in = assay_steps_in(&w), out = assay_steps_out(&w);
+    int64_t channels = w.in_channels / a->group, outputs = w.out_channels / a->group;
+    int64_t depth = channels * w.taps;
     int32_t zx = assay_zero_point(x->type, 0);
     conv_scratch s;
     (void)err;
 
     carve(&w, depth, call->scratch, &s);
-    for (int64_t o = 0; o < w.out.channels; o++) {
-        if (transposed && !nhwc)
+    for (int64_t o = 0; o < w.out_channels; o++) {
+        if (transposed && !w.nhwc)
             load_transposed(weights, &w, a->group, o, s.filters + o * depth);
         else
             assay_load_centred(weights, o * depth, 1, (size_t)depth, o, s.filters + o * depth);
@@ -99,25 +102,24 @@ assay_status assay_ref_conv(assay_call *call, assay_error *err)
     }
 
     for (int64_t n = 0; n < w.batch; n++) {
-        assay_load_centred(x, n * w.in.image, 1, (size_t)w.in.image, 0, s.image);
-        for (int64_t p = 0; p < w.out.cells; p++) {
-            int64_t first = n * w.out.image + p * w.out.cell_step;
+        assay_load_centred(x, n * in.image, 1, (size_t)in.image, 0, s.image);
+        for (int64_t p = 0; p < w.out_area; p++) {
+            int64_t first = n * out.image + p * out.cell;
             if (transposed)
                 assay_slide_taps_transposed(&w, p, s.tap);
             else
                 assay_slide_taps(&w, p, s.tap);
-            for (int64_t o = 0, c = 0; o < w.out.channels; c += channels) {
-                gather(&w, nhwc, &s, c, channels);
+            for (int64_t o = 0, c = 0; o < w.out_channels; c += channels) {
+                gather(&w, &s, c, channels);
                 for (int64_t end = o + outputs; o < end; o++) {
                     bool trapped = false;
                     s.acc[o] = call->vt->accumulate(call->unit, s.field, s.filters + o * depth,
                                                     (size_t)depth, s.bias[o], zx,
                                                     assay_zero_point(weights->type, o), &trapped);
-                    assay_note_trap(call, trapped, first + o * w.out.channel_step);
+                    assay_note_trap(call, trapped, first + o * out.channel);
                 }
             }
-            assay_finish_sums(call, first, w.out.channel_step, (size_t)w.out.channels, 0, s.acc,
-                              s.y);
+            assay_finish_sums(call, first, out.channel, (size_t)w.out_channels, 0, s.acc, s.y);
         }
     }
     return ASSAY_OK;

@@ -8,7 +8,7 @@
  * reference/resize_bilinear.h for integers, which here serves every target. */
 #include "interp/ref/ref.h"
 #include "interp/ref/resize_axis.h"
-#include "interp/ref/slide.h"
+#include "interp/window.h"
 
 typedef struct nearest_scratch {
     int32_t *index[ASSAY_MAX_RANK]; /* by axis: the input index of every output index */
@@ -31,13 +31,12 @@ typedef struct linear_scratch {
     assay_linear_tap *tap_y, *tap_x; /* by output row, by output column */
 } linear_scratch;
 
-static size_t carve_linear(const assay_field *in, const assay_field *out, char *memory,
-                           linear_scratch *s)
+static size_t carve_linear(const assay_window *w, char *memory, linear_scratch *s)
 {
     size_t used = 0;
-    s->image = assay_carve(memory, &used, in->image, sizeof *s->image);
-    s->tap_y = assay_carve(memory, &used, out->extent[1], sizeof *s->tap_y);
-    s->tap_x = assay_carve(memory, &used, out->extent[2], sizeof *s->tap_x);
+    s->image = assay_carve(memory, &used, w->in_channels * w->in_area, sizeof *s->image);
+    s->tap_y = assay_carve(memory, &used, w->out[1], sizeof *s->tap_y);
+    s->tap_x = assay_carve(memory, &used, w->out[2], sizeof *s->tap_x);
     return used;
 }
 
@@ -59,10 +58,10 @@ size_t assay_ref_resize_scratch(const assay_graph *g, const assay_node *n)
     }
     if (!supported(&n->attr.resize, x, y))
         return 0;
-    assay_field in = assay_field_of(x, n->attr.resize.layout);
-    assay_field out = assay_field_of(y, n->attr.resize.layout);
+    assay_window w;
     linear_scratch s;
-    return carve_linear(&in, &out, NULL, &s);
+    assay_window_of_layout(&w, n->attr.resize.layout, x, y);
+    return carve_linear(&w, NULL, &s);
 }
 
 static void resize_nearest(assay_call *call)
@@ -99,37 +98,37 @@ typedef struct blend_row {
 static void resize_linear(assay_call *call)
 {
     const assay_attr_resize *a = &call->node->attr.resize;
-    const assay_field in = assay_field_of(call->in[0].type, a->layout);
-    const assay_field out = assay_field_of(call->out[0].type, a->layout);
+    assay_window w;
+    assay_window_of_layout(&w, a->layout, call->in[0].type, call->out[0].type);
+    const assay_steps in = assay_steps_in(&w), out = assay_steps_out(&w);
     int first_axis = a->layout == ASSAY_LAYOUT_NHWC ? 1 : 2, spatial = call->in[0].type->rank - 2;
     int axis_x = first_axis + spatial - 1, axis_y = spatial > 1 ? axis_x - 1 : -1;
     linear_scratch s;
     blend_row r;
 
-    carve_linear(&in, &out, call->scratch, &s);
-    assay_linear_taps(a, axis_y, in.extent[1], out.extent[1], s.tap_y);
-    assay_linear_taps(a, axis_x, in.extent[2], out.extent[2], s.tap_x);
-    for (int64_t n = 0; n < call->out[0].type->dim[0]; n++) {
+    carve_linear(&w, call->scratch, &s);
+    assay_linear_taps(a, axis_y, w.in[1], w.out[1], s.tap_y);
+    assay_linear_taps(a, axis_x, w.in[2], w.out[2], s.tap_x);
+    for (int64_t n = 0; n < w.batch; n++) {
         assay_load_row(&call->in[0], n * in.image, 1, (size_t)in.image, s.image);
-        for (int64_t p = 0; p < out.cells; p++) {
-            assay_linear_tap ty = s.tap_y[p / out.extent[2]], tx = s.tap_x[p % out.extent[2]];
-            const int32_t *row0 = s.image + ty.lo * in.extent[2] * in.cell_step;
-            const int32_t *row1 = s.image + ty.hi * in.extent[2] * in.cell_step;
-            for (int64_t c = 0; c < in.channels; c += ASSAY_ROW) {
-                int64_t m = in.channels - c < ASSAY_ROW ? in.channels - c : ASSAY_ROW;
+        for (int64_t p = 0; p < w.out_area; p++) {
+            assay_linear_tap ty = s.tap_y[p / w.out[2]], tx = s.tap_x[p % w.out[2]];
+            const int32_t *row0 = s.image + ty.lo * w.in[2] * in.cell;
+            const int32_t *row1 = s.image + ty.hi * w.in[2] * in.cell;
+            for (int64_t c = 0; c < w.in_channels; c += ASSAY_ROW) {
+                int64_t m = w.in_channels - c < ASSAY_ROW ? w.in_channels - c : ASSAY_ROW;
                 for (int64_t i = 0; i < m; i++) {
-                    int64_t at = (c + i) * in.channel_step;
-                    r.corner[4 * i] = row0[at + tx.lo * in.cell_step];
-                    r.corner[4 * i + 1] = row0[at + tx.hi * in.cell_step];
-                    r.corner[4 * i + 2] = row1[at + tx.lo * in.cell_step];
-                    r.corner[4 * i + 3] = row1[at + tx.hi * in.cell_step];
+                    int64_t at = (c + i) * in.channel;
+                    r.corner[4 * i] = row0[at + tx.lo * in.cell];
+                    r.corner[4 * i + 1] = row0[at + tx.hi * in.cell];
+                    r.corner[4 * i + 2] = row1[at + tx.lo * in.cell];
+                    r.corner[4 * i + 3] = row1[at + tx.hi * in.cell];
                     r.fy[i] = ty.fraction;
                     r.fx[i] = tx.fraction;
                 }
                 call->vt->blend(call->unit, r.corner, r.fy, r.fx, (size_t)m, r.y);
-                assay_store_row(&call->out[0],
-                                n * out.image + p * out.cell_step + c * out.channel_step,
-                                out.channel_step, (size_t)m, r.y);
+                assay_store_row(&call->out[0], n * out.image + p * out.cell + c * out.channel,
+                                out.channel, (size_t)m, r.y);
             }
         }
     }
