@@ -68,6 +68,8 @@ static const char *obstacle(const assay_quantizer *q, const assay_node *n)
         if (n->n_in > 2 && n->in[2] >= 0 && !assay_is_f32_constant(g, n->in[2]))
             return "its bias is not constant";
     }
+    if (info->traits & ASSAY_T_MOVE) /* of constants too: an embedding table */
+        return NULL;
     for (int i = 0; i < n->n_in; i++)
         if (assay_plan_is_data(q, n, i))
             return NULL;

@@ -366,6 +366,47 @@ static void test_concat(void **state)
     drop(&s);
 }
 
+/* Rows of a constant table chosen by an integer input: the table is quantized, nothing converts. */
+static void test_embedding(void **state)
+{
+    test_rng rng = rng_of(state);
+    assay_graph *g = net_new(), *run;
+    assay_type index = {.elem = assay_int(64, true), .rank = 1, .dim = {3}};
+    int64_t rows[3] = {4, 0, 2};
+    int ids;
+    assay_error err;
+    assert_ok(assay_graph_add_value(g, "ids", &index, &ids, &err), &err);
+    assert_ok(assay_graph_set_inputs(g, &ids, 1, &err), &err);
+    int table = net_constant(g, &rng, "table", -2, 2, NET_SHAPE(5, 6));
+    int y = net_node(g, ASSAY_OP_GATHER, "rows", NULL, table, ids, -2);
+    net_output(g, net_node(g, ASSAY_OP_FC, "y", NULL, y,
+                           net_constant(g, &rng, "w", -1, 1, NET_SHAPE(4, 6)), -2));
+    quantized s = {.g = g};
+    assert_ok(assay_profile_new(g, &s.profile, &err), &err);
+    assert_ok(assay_graph_clone(g, &run, &err), &err);
+    run->value[ids].data = rows;
+    for (int i = 0; i < run->n_nodes; i++) {
+        int out = run->node[i].out[0];
+        void *data = calloc(1, assay_type_bytes(&run->value[out].type));
+        assert_ok(assay_evaluate_node(run, &run->node[i], &data, &err), &err);
+        run->value[out].data = data;
+        assay_profile_observe(s.profile, out, data,
+                              (size_t)assay_shape_count(&run->value[out].type));
+    }
+    for (int i = 0; i < run->n_nodes; i++)
+        free((void *)(uintptr_t)run->value[run->node[i].out[0]].data);
+    assay_graph_free(run);
+    assert_ok(assay_scheme_open("tflite", &s.scheme, &err), &err);
+    quantize(&s, (assay_quantize_options){0});
+    assert_int_equal(s.report.n_float, 0);
+    assert_int_equal(s.report.n_convert, 1); /* y:f32 */
+    assert_int_equal(type_of(&s, "ids")->elem.bits, 64);
+    assert_int_equal(type_of(&s, "table")->elem.bits, 8);
+    assert_same_params(&s, "table", "rows");
+    assert_true(type_of(&s, "rows")->q.scale[0] * 255 > 3.5f); /* the whole table's range */
+    drop(&s);
+}
+
 static void test_precision_rules(void **state)
 {
     test_rng rng = rng_of(state);
@@ -517,6 +558,7 @@ int main(void)
         WITH_RNG(test_moves_between_float_nodes_stay),
         WITH_RNG(test_shared_input_is_not_fused),
         WITH_RNG(test_concat),
+        WITH_RNG(test_embedding),
         WITH_RNG(test_precision_rules),
         WITH_RNG(test_constants_with_two_readers),
         WITH_RNG(test_bias_fits),
