@@ -6,6 +6,7 @@
 
 #include "interp/diff.h"
 #include "interp/files.h"
+#include "interp/xml.h"
 
 static void print_element(const assay_diff *d, const assay_diff_element *e, FILE *f)
 {
@@ -132,27 +133,6 @@ assay_status assay_diff_write_json(const assay_diff *d, const char *path, assay_
     return status;
 }
 
-static void xml_text(FILE *f, const char *s)
-{
-    for (; *s; s++)
-        switch (*s) {
-        case '&':
-            fputs("&amp;", f);
-            break;
-        case '<':
-            fputs("&lt;", f);
-            break;
-        case '>':
-            fputs("&gt;", f);
-            break;
-        case '"':
-            fputs("&quot;", f);
-            break;
-        default:
-            fputc((unsigned char)*s < 0x20 ? ' ' : *s, f);
-        }
-}
-
 assay_status assay_diff_write_junit(const assay_diff *d, const char *path, assay_error *err)
 {
     char *text = NULL;
@@ -169,9 +149,9 @@ assay_status assay_diff_write_junit(const assay_diff *d, const char *path, assay
     for (int i = 0; i < d->n_rows; i++) {
         const assay_diff_row *r = &d->row[i];
         fputs(" <testcase classname=\"", f);
-        xml_text(f, r->op);
+        assay_xml_text(f, r->op);
         fputs("\" name=\"", f);
-        xml_text(f, r->name);
+        assay_xml_text(f, r->name);
         if (r->kind == ASSAY_DIFF_MISSING)
             fputs("\"><skipped message=\"not in the second\"/></testcase>\n", f);
         else if (r->result.pass)

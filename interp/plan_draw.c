@@ -1,30 +1,11 @@
 /* The memory plan as a drawing: steps from left to right, addresses from top to bottom, a box a
  * value for as long as it lives, the scratch below. */
 #include "interp/program.h"
+#include "interp/xml.h"
 
 #define WIDTH  1200.0
 #define HEIGHT 700.0
 #define MARGIN 40.0
-
-/* Text inside XML. */
-static void put_escaped(FILE *f, const char *text)
-{
-    for (; *text; text++)
-        switch (*text) {
-        case '<':
-            fputs("&lt;", f);
-            break;
-        case '>':
-            fputs("&gt;", f);
-            break;
-        case '&':
-            fputs("&amp;", f);
-            break;
-        default:
-            if ((unsigned char)*text >= ' ')
-                fputc(*text, f);
-        }
-}
 
 static void put_box(FILE *f, double x, double y, double w, double h, int hue, const char *title,
                     size_t bytes)
@@ -33,13 +14,13 @@ static void put_box(FILE *f, double x, double y, double w, double h, int hue, co
             "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
             "fill=\"hsl(%d,60%%,75%%)\" stroke=\"#444\" stroke-width=\"0.5\"><title>",
             x, y, w, h, hue);
-    put_escaped(f, title);
+    assay_xml_text(f, title);
     fprintf(f, ", %zu bytes</title></rect>\n", bytes);
     if (h < 12 || w < 60)
         return; /* no room for a label */
     fprintf(f, "<text x=\"%.2f\" y=\"%.2f\" textLength=\"%.2f\" lengthAdjust=\"spacingAndGlyphs\">",
             x + 3, y + h / 2 + 4, w - 6);
-    put_escaped(f, title);
+    assay_xml_text(f, title);
     fputs("</text>\n", f);
 }
 
@@ -53,7 +34,7 @@ void assay_plan_draw(FILE *f, const assay_graph *g, const assay_plan *p)
             "font-family=\"sans-serif\" font-size=\"10\">\n",
             WIDTH, HEIGHT);
     fprintf(f, "<text x=\"%.0f\" y=\"20\" font-size=\"14\">", MARGIN);
-    put_escaped(f, g->name);
+    assay_xml_text(f, g->name);
     fprintf(f, ": %d nodes, an arena of %zu bytes</text>\n", g->n_nodes, p->arena_bytes);
     for (int v = 0; v < p->n_values; v++) {
         size_t bytes = assay_type_bytes(&g->value[v].type);

@@ -90,7 +90,7 @@ static inline uint64_t pack(struct format f, struct number x)
     if (x.kind == ZERO)
         return sign;
     int drop = TOP + 1 - f.precision;
-    int field = x.exponent + TOP + exponent_ones(f) / 2; /* value is 1.xxx * 2^(exponent + TOP) */
+    int field = x.exponent + TOP + exponent_ones(f) / 2; /* value is 1.f * 2^(exponent + TOP) */
     if (field >= exponent_ones(f))
         return sign | infinity(f);
     if (field < 1) { /* subnormal: the unit stays that of field 1, so more bits go */
