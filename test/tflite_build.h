@@ -1,0 +1,59 @@
+/* Small TFLite models for tests, and single-op networks run through importer and engine. */
+#ifndef ASSAY_TEST_TFLITE_BUILD_H
+#define ASSAY_TEST_TFLITE_BUILD_H
+
+#include "graph/graph.h"
+#include "graph/tflite/schema.h"
+#include "test/support.h"
+
+#define TB_MAX 48
+
+typedef struct tb_tensor {
+    char name[64];
+    int type; /* enum tfl_type */
+    int rank;
+    int32_t dim[8];
+    int n_scales, axis;
+    float scale[64];
+    int64_t zero[64];
+    bool has_data, is_variable, outside; /* outside: the bytes stand behind the FlatBuffer */
+    const void *data;
+    size_t bytes;
+    int sparse; /* test of sparsity: 1: CSR of the last of two axes */
+} tb_tensor;
+
+typedef struct tb_option {
+    int slot, size; /* bytes; 0: a vector of int32 */
+    int64_t bits;
+} tb_option;
+
+typedef struct tb_op {
+    int builtin, n_in, n_out, n_options;
+    const char *custom;
+    int in[TB_MAX], out[8];
+    tb_option option[8];
+} tb_op;
+
+typedef struct tb_model {
+    int n_tensors, n_ops, n_inputs, n_outputs;
+    tb_tensor tensor[TB_MAX];
+    tb_op op[16];
+    int input[8], output[8];
+    const char *signature[8]; /* names of the inputs, when signature[0] is set */
+} tb_model;
+
+/* Dimensions end with -1. Returns the tensor's index. */
+int tb_add(tb_model *m, const char *name, int type, ...);
+/* The last tensor: per-tensor parameters; constant elements (borrowed). */
+void tb_quant(tb_model *m, float scale, int64_t zero);
+void tb_data(tb_model *m, const void *data, size_t bytes);
+/* Tensor indices; lists end with -2 (-1 is an absent input). Returns the operator. */
+tb_op *tb_operator(tb_model *m, int builtin, ...);
+void tb_outputs(tb_op *op, ...);
+void tb_option_i32(tb_op *op, int slot, int32_t value);
+void tb_option_i8(tb_op *op, int slot, int8_t value);
+void tb_option_f32(tb_op *op, int slot, float value);
+/* The file; free it. */
+unsigned char *tb_finish(const tb_model *m, size_t *size);
+
+#endif
