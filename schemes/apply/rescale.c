@@ -241,9 +241,15 @@ static void (*common_row(const assay_rescale *r))(const assay_rescale *, const i
 {
     const assay_rule_rescale *k = r->rule;
     const assay_steps *list = &k->round;
+    const int64_t widest = INT64_C(1) << 31;
     int64_t least = 0;
-    for (size_t c = 0; c < r->n; c++)
+    for (size_t c = 0; c < r->n; c++) {
         least = r->shift[c] < least ? r->shift[c] : least;
+        if (r->pre != NULL && (r->pre[c] < 0 || r->shift[c] < 0))
+            return NULL;
+        if (r->multiplier[c] > widest || r->multiplier[c] < -widest)
+            return NULL;
+    }
     if (k->operand_bits > 0 || r->in_zero != 0)
         return NULL;
     if (r->pre != NULL)

@@ -123,6 +123,29 @@ static bool is_compare(enum assay_op op)
     return op >= ASSAY_OP_EQUAL && op <= ASSAY_OP_GREATER_EQUAL;
 }
 
+/* Forms that end in a multiplier of their own, or one with another shift. */
+static bool needs_multiplier(const assay_record *r, enum assay_op op)
+{
+    switch (op) {
+    case ASSAY_OP_DIV:
+        return r->binary.div == ASSAY_DIV_RECIPROCAL;
+    case ASSAY_OP_AVG_POOL:
+    case ASSAY_OP_GLOBAL_AVG_POOL:
+    case ASSAY_OP_REDUCE_MEAN:
+        return r->pool.kind == ASSAY_POOL_DIVIDED_MULTIPLIER;
+    case ASSAY_OP_SOFTMAX:
+        return r->softmax.kind == ASSAY_SOFTMAX_FIXED;
+    case ASSAY_OP_LOG_SOFTMAX:
+    case ASSAY_OP_L2_NORM:
+        return true;
+    case ASSAY_OP_SIGMOID:
+    case ASSAY_OP_TANH:
+        return r->unary.logistic == ASSAY_LOGISTIC_FIXED;
+    default:
+        return false;
+    }
+}
+
 /* What the op class cannot do at all under this record. */
 static bool class_supports(const assay_record *r, enum assay_op op, const assay_unit_spec *spec,
                            char *why, size_t n)
@@ -145,6 +168,11 @@ static bool class_supports(const assay_record *r, enum assay_op op, const assay_
         missing = "tables of functions";
     if (missing != NULL) {
         snprintf(why, n, "the target has no integer form of %s", missing);
+        return false;
+    }
+    if (needs_multiplier(r, op) && (r->rescale.encoding != ASSAY_ENCODE_MULTIPLIER ||
+                                    r->rescale.pre_shift != ASSAY_PRE_NONE)) {
+        snprintf(why, n, "its fixed-point form needs rescale.encoding: multiplier and no pre-shift");
         return false;
     }
     if (class_of(op).derive == assay_derive_table && spec->in[0].elem.bits > 16) {
