@@ -76,34 +76,65 @@ static int64_t scaled_any(const assay_rescale *r, int64_t x, size_t c)
     return narrow(assay_saturate128(v, 64), k->result_bits, k->result_overflow);
 }
 
+/* The end of every rescale, as a row keeps it in registers. */
+typedef struct tail {
+    int64_t zero_point, lo, hi;
+    int32_t sum_bits, sum_overflow;
+    bool wraps, is_signed;
+    unsigned bits;
+} tail;
+
+static inline tail tail_of(const assay_rescale *r)
+{
+    return (tail){r->zero_point,
+                  r->lo,
+                  r->hi,
+                  r->rule->sum_bits,
+                  r->rule->sum_overflow,
+                  r->rule->store == ASSAY_NARROW_WRAP,
+                  r->out_signed,
+                  r->out_bits};
+}
+
+static inline int32_t finish(const tail *t, int64_t v)
+{
+    v += t->zero_point;
+    if (t->sum_bits > 0)
+        v = narrow(v, t->sum_bits, t->sum_overflow);
+    v = assay_clamp(v, t->lo, t->hi);
+    if (t->wraps)
+        v = t->is_signed ? assay_wrap(v, t->bits) : assay_wrap_unsigned(v, t->bits);
+    return (int32_t)v;
+}
+
 int32_t assay_rescale_finish(const assay_rescale *r, int64_t v)
 {
-    const assay_rule_rescale *k = r->rule;
-    v = narrow(v + r->zero_point, k->sum_bits, k->sum_overflow);
-    v = assay_clamp(v, r->lo, r->hi);
-    if (k->store == ASSAY_NARROW_WRAP)
-        v = r->out_signed ? assay_wrap(v, r->out_bits) : assay_wrap_unsigned(v, r->out_bits);
-    return (int32_t)v;
+    tail t = tail_of(r);
+    return finish(&t, v);
 }
 
 /* What is constant in a row of a common rule. */
 typedef struct way {
     enum assay_rounding mode, second; /* of the first and the second rounding */
     unsigned first_bits;              /* discarded by the first of two; 0: there is only one */
-    bool left_wraps;                  /* left shifts wrap the operand in 32 bits */
-    bool pre_floor;                   /* the operand is shifted right by pre first */
-    bool product_wraps;               /* product in 32 bits */
-    bool narrows;                     /* result narrowed as the rule says */
+    enum { LEFT_NONE, LEFT_WRAPS, LEFT_SATURATES } left; /* of the operand, in 32 bits */
+    enum { PRE_NONE, PRE_FLOOR, PRE_HALF_UP } pre;       /* half up: then saturated to 16 bits */
+    bool product_wraps;                                  /* product in 32 bits */
 } way;
 
-static inline __attribute__((always_inline)) int64_t
-scaled(const assay_rescale *r, int64_t x, int64_t multiplier, int64_t shift, int64_t pre, way w)
+/* |x| < 2^31 and |multiplier| <= 2^31: the product stays below 2^63. */
+static inline __attribute__((always_inline)) int64_t scaled(int64_t x, int64_t multiplier,
+                                                            int64_t shift, int64_t pre, way w)
 {
     const int64_t first = w.first_bits;
-    if (w.pre_floor)
+    if (w.pre == PRE_FLOOR)
         x = assay_shift_right(x, (unsigned)pre);
-    if (w.left_wraps && shift < first) {
-        x = assay_shift_left_wrap(x, (unsigned)(first - shift), 32);
+    if (w.pre == PRE_HALF_UP)
+        x = assay_saturate(assay_round_shift(x, (unsigned)pre, ASSAY_ROUND_HALF_UP), 16);
+    if (w.left != LEFT_NONE && shift < first) {
+        unsigned bits = (unsigned)(first - shift);
+        x = w.left == LEFT_WRAPS ? assay_shift_left_wrap(x, bits, 32)
+                                 : assay_saturate(x * (INT64_C(1) << (bits < 32 ? bits : 32)), 32);
         shift = first;
     }
     x *= multiplier;
@@ -111,25 +142,42 @@ scaled(const assay_rescale *r, int64_t x, int64_t multiplier, int64_t shift, int
         x = assay_wrap(x, 32);
     if (w.first_bits > 0 && shift >= first) {
         x = assay_round_shift(x, w.first_bits, w.mode);
-        x = assay_round_shift(x, (unsigned)(shift - first), w.second);
-    } else {
-        x = assay_round_shift(x, (unsigned)shift, w.mode);
+        return assay_round_shift(x, (unsigned)(shift - first), w.second);
     }
-    return w.narrows ? narrow(x, r->rule->result_bits, r->rule->result_overflow) : x;
+    return assay_round_shift(x, (unsigned)shift, w.mode);
+}
+
+/* `step` 0: one set of parameters for the whole row; 1: one an element. */
+static inline __attribute__((always_inline)) void row_of(const assay_rescale *r, const int64_t *acc,
+                                                         size_t n, size_t c, size_t step,
+                                                         int32_t *out, way w)
+{
+    const tail t = tail_of(r);
+    const int64_t *multiplier = r->multiplier, *shift = r->shift, *pre = r->pre;
+    const int32_t bits = r->rule->result_bits, how = r->rule->result_overflow;
+    const int64_t m = multiplier[c], s = shift[c], p = w.pre != PRE_NONE ? pre[c] : 0;
+    for (size_t i = 0; i < n; i++) {
+        int64_t x = acc[i], v;
+        size_t at = c + i * step;
+        if (x != (int32_t)x)
+            v = scaled_any(r, x, at);
+        else if (step == 0)
+            v = scaled(x, m, s, p, w);
+        else
+            v = scaled(x, multiplier[at], shift[at], w.pre != PRE_NONE ? pre[at] : 0, w);
+        if (bits > 0)
+            v = narrow(v, bits, how);
+        out[i] = finish(&t, v);
+    }
 }
 
 static inline __attribute__((always_inline)) void row(const assay_rescale *r, const int64_t *acc,
                                                       size_t n, size_t channel, int32_t *out, way w)
 {
-    size_t step = r->n > 1, c = step ? channel : 0;
-    for (size_t i = 0; i < n; i++, c += step) {
-        int64_t m = r->multiplier[c];
-        /* |x| < 2^31, |m| <= 2^31: the product stays below 2^63. */
-        int64_t v = acc[i] == (int32_t)acc[i]
-                        ? scaled(r, acc[i], m, r->shift[c], w.pre_floor ? r->pre[c] : 0, w)
-                        : scaled_any(r, acc[i], c);
-        out[i] = assay_rescale_finish(r, v);
-    }
+    if (r->n == 1)
+        row_of(r, acc, n, 0, 0, out, w);
+    else if (n > 0)
+        row_of(r, acc, n, channel, 1, out, w);
 }
 
 #define ROW(name, ...)                                                                             \
@@ -140,20 +188,24 @@ static inline __attribute__((always_inline)) void row(const assay_rescale *r, co
     }
 
 /* One rounding of the whole product. */
-ROW(half_up, .mode = ASSAY_ROUND_HALF_UP, .narrows = true)
-ROW(half_away, .mode = ASSAY_ROUND_HALF_AWAY, .narrows = true)
-ROW(half_even, .mode = ASSAY_ROUND_HALF_EVEN, .narrows = true)
-ROW(half_zero, .mode = ASSAY_ROUND_HALF_ZERO, .narrows = true)
-ROW(floor, .mode = ASSAY_ROUND_FLOOR, .narrows = true)
-ROW(trunc, .mode = ASSAY_ROUND_TRUNC, .narrows = true)
-/* gemmlowp and TFLite: rounding doubling high multiply, then a rounding right shift. */
+ROW(half_up, .mode = ASSAY_ROUND_HALF_UP)
+ROW(half_away, .mode = ASSAY_ROUND_HALF_AWAY)
+ROW(half_even, .mode = ASSAY_ROUND_HALF_EVEN)
+ROW(half_zero, .mode = ASSAY_ROUND_HALF_ZERO)
+ROW(floor, .mode = ASSAY_ROUND_FLOOR)
+ROW(trunc, .mode = ASSAY_ROUND_TRUNC)
+/* TFLite: a left shift that wraps, rounding doubling high multiply, a rounding right shift. */
 ROW(double, .mode = ASSAY_ROUND_HALF_UP, .second = ASSAY_ROUND_HALF_AWAY, .first_bits = 31,
-    .left_wraps = true)
-/* The same without a left shift (TOSA, Ethos-U, QNNPACK). */
-ROW(double_plain, .mode = ASSAY_ROUND_HALF_UP, .second = ASSAY_ROUND_HALF_AWAY, .first_bits = 31,
-    .narrows = true)
+    .left = LEFT_WRAPS)
+/* gemmlowp: the left shift saturates. */
+ROW(double_saturating, .mode = ASSAY_ROUND_HALF_UP, .second = ASSAY_ROUND_HALF_AWAY,
+    .first_bits = 31, .left = LEFT_SATURATES)
+/* Without a left shift (TOSA, Ethos-U, QNNPACK). */
+ROW(double_plain, .mode = ASSAY_ROUND_HALF_UP, .second = ASSAY_ROUND_HALF_AWAY, .first_bits = 31)
 /* Glow: floor pre-shift, 32-bit product, half up. */
-ROW(glow, .mode = ASSAY_ROUND_HALF_UP, .pre_floor = true, .product_wraps = true)
+ROW(glow, .mode = ASSAY_ROUND_HALF_UP, .pre = PRE_FLOOR, .product_wraps = true)
+/* XNNPACK rndnu16: rounding pre-shift to 16 bits, then one rounding. */
+ROW(to16, .mode = ASSAY_ROUND_HALF_UP, .pre = PRE_HALF_UP)
 
 static void row_any(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel,
                     int32_t *out)
@@ -250,20 +302,22 @@ static void (*common_row(const assay_rescale *r))(const assay_rescale *, const i
         if (r->multiplier[c] > widest || r->multiplier[c] < -widest)
             return NULL;
     }
-    if (k->operand_bits > 0 || r->in_zero != 0)
+    if (r->in_zero != 0)
         return NULL;
-    if (r->pre != NULL)
-        return k->encoding == ASSAY_ENCODE_GLOW && k->product_bits == 32 && list->n == 1 &&
-                       list->step[0].mode == ASSAY_ROUND_HALF_UP && k->result_bits == 0
-                   ? row_glow
-                   : NULL;
-    if (k->product_bits > 0)
+    bool one_half_up = list->n == 1 && list->step[0].mode == ASSAY_ROUND_HALF_UP;
+    if (r->pre != NULL && one_half_up && k->product_bits == 32 && k->operand_bits == 0 &&
+        (k->encoding == ASSAY_ENCODE_GLOW || k->pre_shift_round == ASSAY_ROUND_FLOOR))
+        return row_glow;
+    if (r->pre != NULL && one_half_up && k->product_bits == 0 && k->operand_bits == 16 &&
+        k->pre_shift_round == ASSAY_ROUND_HALF_UP)
+        return row_to16;
+    if (k->product_bits > 0 || k->operand_bits > 0 || r->pre != NULL)
         return NULL;
     if (list->n == 2 && list->step[0].bits == 31 && list->step[0].mode == ASSAY_ROUND_HALF_UP &&
         list->step[1].mode == ASSAY_ROUND_HALF_AWAY) {
-        if (k->left_shift == ASSAY_LEFT_WRAP)
-            return k->result_bits == 0 ? row_double : NULL;
-        return k->left_shift == ASSAY_LEFT_PRODUCT && least >= 0 ? row_double_plain : NULL;
+        if (k->left_shift == ASSAY_LEFT_PRODUCT)
+            return least >= 0 ? row_double_plain : NULL;
+        return k->left_shift == ASSAY_LEFT_WRAP ? row_double : row_double_saturating;
     }
     if (list->n != 1 || least < 0)
         return NULL;
