@@ -71,11 +71,19 @@ static assay_unit *prepare(const assay_scheme *s, assay_error *err)
     for (int i = 0; i < 3; i++) {
         unsigned bits = i == 1 ? caps.weight_bits : caps.activation_bits;
         bool is_signed = i == 1 ? caps.weight_signed : caps.activation_signed;
-        t[i] = (assay_type){.elem = {ASSAY_KIND_INT, (uint8_t)bits, is_signed}, .rank = 1, .dim = {1}};
+        t[i] =
+            (assay_type){.elem = {ASSAY_KIND_INT, (uint8_t)bits, is_signed}, .rank = 1, .dim = {1}};
         t[i].q = (assay_qparams){ASSAY_Q_TENSOR, 0, 0, 1, i == 2 ? &out_scale : &fine, &zero};
     }
-    assay_unit_spec spec = {.size = sizeof spec, .op = "conv", .node = "bench", .in = t, .n_in = 2,
-                            .out = &t[2], .depth = 64, .act_lo = -INFINITY, .act_hi = INFINITY};
+    assay_unit_spec spec = {.size = sizeof spec,
+                            .op = "conv",
+                            .node = "bench",
+                            .in = t,
+                            .n_in = 2,
+                            .out = &t[2],
+                            .depth = 64,
+                            .act_lo = -INFINITY,
+                            .act_hi = INFINITY};
     assay_unit *u = NULL;
     return s->vt->prepare(s, &spec, &u, err) == ASSAY_OK ? u : NULL;
 }

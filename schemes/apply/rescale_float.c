@@ -2,22 +2,62 @@
  *
  *   float(acc) -> * scale  (or * s_in, * s_w, / s_out) -> [+ zero point] -> round -> [+ zero point]
  *
- * Every operation rounds to nearest even, as apply/softfloat.h computes it. */
+ * Every operation rounds to nearest even, as apply/softfloat.h computes it. The end of the chain
+ * has short paths for |f| in [2^-14, 2^23), where a float32 is an integer over 2^1 .. 2^37: the
+ * same roundings, of the same exact values, without packing in between. */
 #include "schemes/apply/apply.h"
 #include "schemes/apply/softfloat.h"
+
+/* |f| = *significand / 2^*shift, when f is in the range of the short paths. */
+static inline bool unpack(uint32_t f, int64_t *significand, unsigned *shift)
+{
+    *significand = (f & 0x7fffff) | 0x800000;
+    *shift = 150 - (f >> 23 & 0xff);
+    return *shift - 1 < 37;
+}
+
+/* n / 2^*shift rounded to the 24 bits of a float32: as an integer over the new 2^*shift. */
+static inline int64_t to_24_bits(int64_t n, unsigned *shift)
+{
+    uint64_t magnitude = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+    int drop = 40 - __builtin_clzll(magnitude | 1);
+    if (drop <= 0)
+        return n;
+    *shift -= (unsigned)drop;
+    return assay_round_shift(n, (unsigned)drop, ASSAY_ROUND_HALF_EVEN);
+}
+
+/* round(f + z), |z| <= 2^16: the sum rounded to float32, then to an integer. */
+static inline int64_t add_and_round(uint32_t f, int64_t z, enum assay_rounding mode)
+{
+    int64_t n;
+    unsigned shift;
+    if (f << 1 == 0)
+        return z;
+    if (!unpack(f, &n, &shift)) {
+        f = assay_f32_add(f, assay_f32_from_i32((int32_t)z));
+        return assay_f32_to_int(f, mode, INT32_MIN, INT32_MAX, 0);
+    }
+    n = to_24_bits((f >> 31 ? -n : n) + z * (INT64_C(1) << shift), &shift);
+    return assay_round_shift(n, shift, mode);
+}
 
 /* Gemmini's ROUND_NEAR_EVEN: the neighbour is found by a float32 addition of one, which itself
  * rounds, so values just below an integer can go one too far (ucb-bar/libgemmini). */
 static int64_t round_add_one(uint32_t f)
 {
-    const uint32_t one = 0x3f800000, half = 0x3f000000;
-    int64_t low = assay_f32_to_int(f, ASSAY_ROUND_TRUNC, INT64_MIN, INT64_MAX, 0);
-    uint32_t beyond = f >> 31 ? assay_f32_sub(f, one) : assay_f32_add(f, one);
-    int64_t next = assay_f32_to_int(beyond, ASSAY_ROUND_TRUNC, INT64_MIN, INT64_MAX, 0);
-    uint32_t rest = assay_f32_sub(f, assay_f32_from_i64(low)) & 0x7fffffff;
-    if (rest == half)
-        return low % 2 == 0 ? low : next;
-    return assay_f32_lt(rest, half) ? low : next;
+    int64_t n;
+    unsigned shift;
+    if (!unpack(f, &n, &shift)) /* integers, or nearer to 0 than 2^-14 */
+        return assay_f32_to_int(f, ASSAY_ROUND_HALF_EVEN, INT64_MIN, INT64_MAX, 0);
+    int64_t one = INT64_C(1) << shift, low = assay_shift_right(n, shift),
+            rest = 2 * (n & (one - 1));
+    int64_t v = low;
+    if (rest > one || (rest == one && low % 2 != 0)) {
+        n = to_24_bits(n + one, &shift);
+        v = assay_shift_right(n, shift);
+    }
+    return f >> 31 ? -v : v;
 }
 
 static inline int64_t to_int(const assay_rule_rescale *k, uint32_t f, enum assay_rounding mode)
@@ -35,12 +75,46 @@ static inline uint32_t to_f32(int64_t x)
     return x == (int32_t)x ? assay_f32_from_i32((int32_t)x) : assay_f32_from_i64(x);
 }
 
-/* The real result in float32, before the zero point. */
-static inline uint32_t product(const assay_rescale *r, int64_t x, size_t c)
+/* A float32 to divide by, and 2^74 over its significand d, rounded up: n * inverse >> 74 is n / d
+ * exactly for n < 2^50 (Granlund and Montgomery 1994, theorem 4.2 with l = 24). */
+typedef struct divisor {
+    uint32_t bits;
+    uint64_t significand, inverse;
+} divisor;
+
+static divisor divisor_of(const assay_rescale *r)
+{
+    divisor d = {0, 1, 0};
+    if (r->scale_w != NULL) {
+        d.bits = (uint32_t)r->scale_out[0];
+        d.significand = (d.bits & 0x7fffff) | 0x800000;
+        d.inverse = (uint64_t)(((assay_uint128)1 << 74) / d.significand) + 1;
+    }
+    return d;
+}
+
+/* a / b for normal a, b and quotient: 26 or 27 bits of it and whether more follow, rounded to 24.
+ */
+static inline uint32_t divide(uint32_t a, const divisor *b)
+{
+    uint32_t ea = a >> 23 & 0xff, eb = b->bits >> 23 & 0xff, exponent = ea - eb + 126;
+    if (ea - 1 >= 254 || eb - 1 >= 254 || exponent - 1 >= 252)
+        return assay_f32_div(a, b->bits);
+    uint64_t n = (uint64_t)((a & 0x7fffff) | 0x800000) << 26;
+    uint64_t q = (uint64_t)((assay_uint128)n * b->inverse >> 74);
+    unsigned carry = (unsigned)(q >> 26); /* a's significand is not below b's */
+    int64_t sticky = (int64_t)(q * 2 + (q * b->significand != n));
+    int64_t significand = assay_round_shift(sticky, 3 + carry, ASSAY_ROUND_HALF_EVEN);
+    return ((a ^ b->bits) & 0x80000000) + ((exponent + carry - 1) << 23) + (uint32_t)significand;
+}
+
+/* The real result in float32, before the zero point. Scales apply in steps where they were derived
+ * apart; a pool's scale is one. */
+static inline uint32_t product(const assay_rescale *r, const divisor *d, int64_t x, size_t c)
 {
     uint32_t f = assay_f32_mul(to_f32(x - r->in_zero), (uint32_t)r->scale[c]);
-    if (r->scale_w != NULL) /* in steps; only weighted ops have them */
-        f = assay_f32_div(assay_f32_mul(f, (uint32_t)r->scale_w[c]), (uint32_t)r->scale_out[0]);
+    if (r->scale_w != NULL)
+        f = divide(assay_f32_mul(f, (uint32_t)r->scale_w[c]), d);
     return f;
 }
 
@@ -55,22 +129,63 @@ int64_t assay_rescale_value_float(const assay_rescale *r, int64_t x, size_t c)
     enum assay_rounding mode = (enum assay_rounding)k->round.step[0].mode;
     if (k->encoding == ASSAY_ENCODE_F64)
         return assay_f64_to_int(product64(r, x, c), mode, INT32_MIN, INT32_MAX, 0);
-    return to_int(k, product(r, x, c), mode);
+    divisor d = divisor_of(r);
+    return to_int(k, product(r, &d, x, c), mode);
+}
+
+/* x * scale (+ z) in float64 for a normal scale and results below 2^31: the product of 84 bits
+ * rounded to 53, the sum rounded to 53, then to an integer. False when out of this range. */
+static inline bool short_f64(uint64_t scale, int64_t x, int64_t z, bool inside,
+                             enum assay_rounding mode, int64_t *v)
+{
+    int exponent = (int)(scale >> 52 & 0x7ff);
+    int shift = 1075 - exponent; /* |scale| = significand / 2^shift */
+    uint64_t significand = (scale & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
+    uint64_t magnitude = x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
+    if (exponent == 0 || scale >> 63 || x != (int32_t)x || x == 0)
+        return false;
+    assay_uint128 p = (assay_uint128)significand * magnitude;
+    int drop = 64 - __builtin_clzll((uint64_t)(p >> 52)) - 1; /* bits beyond 53 */
+    int64_t n =
+        (int64_t)assay_round_shift128((assay_int128)p, (unsigned)drop, ASSAY_ROUND_HALF_EVEN);
+    shift -= drop;
+    if (shift < 22 || shift > 62) /* |product| < 2^32 and a shift that fits */
+        return false;
+    n = x < 0 ? -n : n;
+    if (!inside) {
+        *v = assay_round_shift(n, (unsigned)shift, mode);
+        return true;
+    }
+    assay_int128 sum = n + (assay_int128)z * ((assay_int128)1 << shift);
+    assay_uint128 m = sum < 0 ? -(assay_uint128)sum : (assay_uint128)sum;
+    uint64_t top = (uint64_t)(m >> 53);
+    int more = top == 0 ? 0 : 64 - __builtin_clzll(top);
+    *v = (int64_t)assay_round_shift128(
+        assay_round_shift128(sum, (unsigned)more, ASSAY_ROUND_HALF_EVEN), (unsigned)(shift - more),
+        mode);
+    return true;
 }
 
 static void row_f64(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel,
                     int32_t *out)
 {
     const assay_rule_rescale *k = r->rule;
-    enum assay_rounding mode = (enum assay_rounding)k->round.step[0].mode;
+    const enum assay_rounding mode = (enum assay_rounding)k->round.step[0].mode;
+    const bool inside = k->zero_point == ASSAY_STAGE_INSIDE;
     for (size_t i = 0; i < n; i++) {
         size_t c = r->n > 1 ? channel + i : 0;
-        if (k->zero_point == ASSAY_STAGE_INSIDE) {
-            uint64_t f = assay_f64_add(product64(r, acc[i], c), assay_f64_from_i64(r->zero_point));
-            out[i] = (int32_t)assay_f64_to_int(f, mode, r->lo, r->hi, 0);
-        } else {
-            out[i] = assay_rescale_finish(r, assay_rescale_value_float(r, acc[i], c));
-        }
+        int64_t v;
+        bool done =
+            short_f64((uint64_t)r->scale[c], acc[i] - r->in_zero, r->zero_point, inside, mode, &v);
+        if (inside && !done)
+            v = assay_f64_to_int(
+                assay_f64_add(product64(r, acc[i], c), assay_f64_from_i64(r->zero_point)), mode,
+                r->lo, r->hi, 0);
+        if (inside)
+            out[i] = (int32_t)assay_clamp(v, r->lo, r->hi);
+        else
+            out[i] = assay_rescale_finish(r, done ? assay_saturate(v, 32)
+                                                  : assay_rescale_value_float(r, acc[i], c));
     }
 }
 
@@ -80,13 +195,20 @@ static inline __attribute__((always_inline)) void row_f32(const assay_rescale *r
                                                           enum assay_rounding mode)
 {
     const assay_rule_rescale *k = r->rule;
+    const int64_t zero = r->zero_point, lo = r->lo, hi = r->hi;
+    const bool plain =
+        k->float_overflow == ASSAY_FLOAT_SATURATE && k->float_rounding == ASSAY_FLOAT_ROUND_EXACT;
     const bool inside = k->zero_point == ASSAY_STAGE_INSIDE;
-    const uint32_t zero = assay_f32_from_i32((int32_t)r->zero_point);
+    const bool quick = inside && plain && zero == assay_saturate(zero, 17);
+    const divisor d = divisor_of(r);
     size_t step = r->n > 1, c = step ? channel : 0;
     for (size_t i = 0; i < n; i++, c += step) {
-        uint32_t f = product(r, acc[i], c);
-        if (inside)
-            out[i] = (int32_t)assay_clamp(to_int(k, assay_f32_add(f, zero), mode), r->lo, r->hi);
+        uint32_t f = product(r, &d, acc[i], c);
+        if (quick)
+            out[i] = (int32_t)assay_clamp(add_and_round(f, zero, mode), lo, hi);
+        else if (inside)
+            out[i] = (int32_t)assay_clamp(
+                to_int(k, assay_f32_add(f, assay_f32_from_i64(zero)), mode), lo, hi);
         else
             out[i] = assay_rescale_finish(r, to_int(k, f, mode));
     }
@@ -100,6 +222,8 @@ void assay_rescale_row_float(const assay_rescale *r, const int64_t *acc, size_t 
         row_f64(r, acc, n, channel, out);
     else if (mode == ASSAY_ROUND_HALF_EVEN)
         row_f32(r, acc, n, channel, out, ASSAY_ROUND_HALF_EVEN);
+    else if (mode == ASSAY_ROUND_HALF_AWAY)
+        row_f32(r, acc, n, channel, out, ASSAY_ROUND_HALF_AWAY);
     else
         row_f32(r, acc, n, channel, out, mode);
 }

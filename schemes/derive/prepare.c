@@ -172,7 +172,8 @@ static bool class_supports(const assay_record *r, enum assay_op op, const assay_
     }
     if (needs_multiplier(r, op) && (r->rescale.encoding != ASSAY_ENCODE_MULTIPLIER ||
                                     r->rescale.pre_shift != ASSAY_PRE_NONE)) {
-        snprintf(why, n, "its fixed-point form needs rescale.encoding: multiplier and no pre-shift");
+        snprintf(why, n,
+                 "its fixed-point form needs rescale.encoding: multiplier and no pre-shift");
         return false;
     }
     if (class_of(op).derive == assay_derive_table && spec->in[0].elem.bits > 16) {
