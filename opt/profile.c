@@ -191,12 +191,41 @@ void assay_profile_grow(assay_profile_entry *e, int exponent)
     e->exponent = exponent;
 }
 
-/* Counts finite elements. The bin is floor(x / 2^(k-12)): scaling by a power of two is exact but
- * for underflow, which may turn a negative x into -0. */
+/* The bin is floor(x / 2^(k-12)): scaling by a power of two is exact but for underflow, which may
+ * turn a negative x into -0. */
+static void find_bins(const float *x, size_t n, float scale, int32_t *bin)
+{
+#pragma omp simd
+    for (size_t i = 0; i < n; i++) {
+        float t = x[i] * scale;
+        int32_t whole = (int32_t)t;
+        int32_t below = t < (float)whole;
+        int32_t lost = (t == 0.0f) & (x[i] < 0.0f);
+        bin[i] = HALF + whole - (below | lost);
+    }
+}
+
+/* Adds 1 to each bin. Bin HALF, where the zeros of a ReLU fall, is counted apart: one addition
+ * after another to the same place would wait for each other. */
+static void count_bins(assay_profile_entry *e, const int32_t *bin, size_t n)
+{
+    int32_t other[CHUNK];
+    size_t others = 0;
+    for (size_t i = 0; i < n; i++) {
+        other[others] = bin[i];
+        others += bin[i] != HALF;
+    }
+    e->bin[HALF] += n - others;
+    for (size_t i = 0; i < others; i++)
+        e->bin[other[i]]++;
+}
+
 static void count_finite(assay_profile_entry *e, const float *x, size_t n)
 {
     float lo = x[0], hi = x[0];
-    for (size_t i = 1; i < n; i++) {
+    int32_t bin[CHUNK];
+#pragma omp simd reduction(min : lo) reduction(max : hi)
+    for (size_t i = 0; i < n; i++) {
         lo = x[i] < lo ? x[i] : lo;
         hi = x[i] > hi ? x[i] : hi;
     }
@@ -208,16 +237,18 @@ static void count_finite(assay_profile_entry *e, const float *x, size_t n)
         e->max = hi;
     e->finite += n;
     assay_profile_grow(e, range_exponent(lo, hi));
+    find_bins(x, n, ldexpf(1.0f, 12 - e->exponent), bin);
+    count_bins(e, bin, n);
+}
 
-    float scale = ldexpf(1.0f, 12 - e->exponent);
-    int32_t bin[CHUNK];
-    for (size_t i = 0; i < n; i++) {
-        float t = x[i] * scale;
-        int32_t whole = (int32_t)t;
-        bin[i] = HALF + whole - (t < (float)whole || (t == 0.0f && x[i] < 0.0f));
-    }
+/* How many of the elements are NaN or infinite. */
+static size_t count_odd(const float *x, size_t n)
+{
+    uint32_t odd = 0;
+#pragma omp simd reduction(+ : odd)
     for (size_t i = 0; i < n; i++)
-        e->bin[bin[i]]++;
+        odd += !(fabsf(x[i]) <= 0x1.fffffep127f);
+    return odd;
 }
 
 void assay_profile_observe(assay_profile *p, int value, const float *x, size_t n)
@@ -227,11 +258,9 @@ void assay_profile_observe(assay_profile *p, int value, const float *x, size_t n
     assay_profile_entry *e = &p->entry[p->entry_of_value[value]];
     float finite[CHUNK];
     for (size_t at = 0; at < n; at += CHUNK) {
-        size_t length = n - at < CHUNK ? n - at : CHUNK, kept = 0, odd = 0;
+        size_t length = n - at < CHUNK ? n - at : CHUNK, kept = 0;
         const float *chunk = x + at;
-        for (size_t i = 0; i < length; i++)
-            odd += !(fabsf(chunk[i]) <= 0x1.fffffep127f);
-        if (odd == 0) {
+        if (count_odd(chunk, length) == 0) {
             count_finite(e, chunk, length);
             continue;
         }
