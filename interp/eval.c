@@ -79,11 +79,20 @@ static int64_t best_of(const assay_type *t, const void *scores, int64_t n)
     return best;
 }
 
+static assay_status read_sample(assay_run *run, const assay_samples *s, const assay_graph *g,
+                                int64_t i, assay_error *err)
+{
+    assay_status status = ASSAY_OK;
+    for (int k = 0; k < g->n_inputs && status == ASSAY_OK; k++)
+        status = s->read(s->user, i, k, assay_run_data(run, g->input[k]), err);
+    return status;
+}
+
 /* Runs sample i; outputs stay in the run. */
 static assay_status run_sample(assay_run *run, const assay_samples *s, const assay_graph *g,
                                int64_t i, assay_error *err)
 {
-    assay_status status = s->read(s->user, i, assay_run_data(run, g->input[0]), err);
+    assay_status status = read_sample(run, s, g, i, err);
     if (status == ASSAY_OK) {
         assay_run_reset(run);
         status = assay_run_execute(run, NULL, false, NULL, err);
@@ -91,13 +100,11 @@ static assay_status run_sample(assay_run *run, const assay_samples *s, const ass
     return status;
 }
 
-static assay_status check_single_input(const assay_program *p, assay_error *err)
+static assay_status check_has_output(const assay_program *p, assay_error *err)
 {
-    if (p->graph->n_inputs != 1 || p->graph->n_outputs < 1)
-        return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
-                          "%s: %d inputs and %d outputs; a data set feeds a network of one input",
-                          p->graph->name, p->graph->n_inputs, p->graph->n_outputs);
-    return ASSAY_OK;
+    return p->graph->n_outputs > 0 ? ASSAY_OK
+                                   : assay_fail(err, ASSAY_ERR_UNSUPPORTED,
+                                                "%s: the network has no output", p->graph->name);
 }
 
 typedef struct counts {
@@ -123,7 +130,7 @@ assay_status assay_evaluate(const assay_program *p, const assay_samples *samples
 {
     const assay_graph *g = p->graph;
     XXH128_canonical_t *hash = calloc((size_t)samples->count + 1, sizeof *hash);
-    shared_error shared = {check_single_input(p, err), err};
+    shared_error shared = {check_has_output(p, err), err};
     int64_t label_bad = -1;
 
     memset(out, 0, sizeof *out);
@@ -210,13 +217,14 @@ static assay_status profile_sample(profiling *mine, assay_run *run, const assay_
                                    int64_t i, assay_error *err)
 {
     const assay_graph *g = mine->graph;
-    assay_status status = s->read(s->user, i, assay_run_data(run, g->input[0]), err);
+    assay_status status = read_sample(run, s, g, i, err);
 
     if (status != ASSAY_OK)
         return status;
-    if (g->value[g->input[0]].type.elem.kind == ASSAY_KIND_F32)
-        assay_profile_observe(mine->profile, g->input[0], assay_run_data(run, g->input[0]),
-                              (size_t)assay_shape_count(&g->value[g->input[0]].type));
+    for (int k = 0; k < g->n_inputs; k++)
+        if (g->value[g->input[k]].type.elem.kind == ASSAY_KIND_F32)
+            assay_profile_observe(mine->profile, g->input[k], assay_run_data(run, g->input[k]),
+                                  (size_t)assay_shape_count(&g->value[g->input[k]].type));
     assay_run_reset(run);
     status = assay_run_execute(run, observe, false, mine, err);
     if (status == ASSAY_OK)
@@ -228,7 +236,7 @@ assay_status assay_profile_samples_of(const assay_program *p, const assay_sample
                                       int threads, assay_profile *profile, assay_error *err)
 {
     const assay_profile_origin origin = assay_profile_get_origin(profile);
-    shared_error shared = {check_single_input(p, err), err};
+    shared_error shared = {ASSAY_OK, err};
 
     threads = thread_count(threads, samples->count);
 #pragma omp parallel num_threads(threads)

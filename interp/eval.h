@@ -6,12 +6,12 @@
 #include "interp/program.h"
 #include "opt/profile.h"
 
-/* Where samples come from. `read` fills the network's input (its type's bytes) with sample i and
- * may be called from several threads at once; label is -1 when there is none. */
+/* Where samples come from. `read` fills the network's k-th input (its type's bytes) with that of
+ * sample i and may be called from several threads at once; label is -1 when there is none. */
 typedef struct assay_samples {
     void *user;
     int64_t first, count; /* samples first .. first + count - 1 */
-    assay_status (*read)(void *user, int64_t i, void *input, assay_error *err);
+    assay_status (*read)(void *user, int64_t i, int k, void *input, assay_error *err);
     int64_t (*label)(void *user, int64_t i);
     void (*done)(void *user); /* may be NULL; called one at a time after each sample */
 } assay_samples;

@@ -83,13 +83,18 @@ static assay_status load_model_text(const char *path, assay_graph **out, assay_e
 assay_status assay_model_load(const char *path, const assay_model_options *options,
                               assay_graph **out, assay_error *err)
 {
-    const assay_onnx_options onnx = {.batch = options ? options->batch : 0};
+    const assay_model_options none = {0}, *o = options ? options : &none;
+    const assay_onnx_options onnx = {
+        .batch = o->batch, .shapes = o->shape, .n_shapes = o->n_shapes};
     enum form form = FORM_ONNX;
     assay_status status = sniff(path, &form, err);
 
     *out = NULL;
     if (status != ASSAY_OK)
         return status;
+    if (form != FORM_ONNX && (o->batch > 0 || o->n_shapes > 0))
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "%s: its shapes are fixed; only an ONNX model takes others", path);
     switch (form) {
     case FORM_TEXT:
         return load_model_text(path, out, err);

@@ -3,10 +3,14 @@
 #define ASSAY_INTERP_MODEL_H
 
 #include "graph/graph.h"
+#include "graph/onnx/onnx.h"
 #include "graph/text.h"
 
+/* Only ONNX models leave a choice. */
 typedef struct assay_model_options {
-    int64_t batch; /* value of symbolic leading dimensions; 0: 1 */
+    int64_t batch;                 /* value of symbolic leading dimensions; 0: 1 */
+    const assay_onnx_shape *shape; /* of inputs, in place of what the model says */
+    size_t n_shapes;
 } assay_model_options;
 
 /* options may be NULL. */

@@ -43,6 +43,7 @@ refused() { # NAME PATTERN COMMAND...: exit 2, one line on stderr that matches P
 
 model=$source/datasets/models/res_dsconv.onnx
 images=$source/datasets/glyphs
+input=$("$assay" inspect "$model" | awk '$1 == "input" { print $2 }')
 first=$(find "$images/test" -name '*.png' | sort | head -n 1)
 
 # ---- the whole way ----
@@ -72,6 +73,36 @@ status=$?
 if [ $status = 0 ] || [ $status = 1 ]; then ok "two schemes compare"; else not_ok "two schemes compare"; fi
 runs 0 "the JSON report parses" /usr/bin/python3 -c 'import json; json.load(open("diff.json"))'
 runs 0 "the JUnit report parses" /usr/bin/python3 -c 'import xml.dom.minidom as m; m.parse("diff.xml")'
+cat >two.assay <<'TEXT'
+graph two {
+  input a: f32[1,4]
+  input b: f32[1,4]
+  s: f32[1,4] = add(a, b)
+  y: f32[1,4] = relu(s)
+  output y
+}
+TEXT
+/usr/bin/python3 - <<'PY'
+import numpy as np
+for k in range(3):
+    for name in "ab":
+        np.save(f"{name}{k}.npy", np.full((1, 4), k - 1 if name == "a" else 2, "f4"))
+PY
+runs 0 "profile of two inputs, three samples, by name and in order" \
+    "$assay" profile two.assay -i b=b0.npy -i a0.npy -i a=a1.npy -i b1.npy -i a2.npy -i b2.npy -o two.yaml
+runs 0 "finds three samples" grep -q 'samples: \[\[0, 3\]\]' two.yaml
+runs 0 "and their range" sh -c "grep -A 3 'name: \"*s\"*$' two.yaml | grep -q 'max: 3$'"
+runs 0 "golden of two inputs" "$assay" golden two.assay -p two.yaml -s tflite -i a0.npy -i b0.npy -o of-two
+refused "an input with fewer files than the others" "'b' is given 1 times, others 2" \
+    "$assay" profile two.assay -i a0.npy -i b0.npy -i a1.npy
+refused "too many files for one run" "4 files for the 2 inputs" \
+    "$assay" run two.assay -i a0.npy -i b0.npy -i a1.npy -i b1.npy
+refused "a data set for two inputs" "2 inputs; a data set feeds one" "$assay" profile two.assay -d a0.npy
+runs 0 "an input's shape from the command line" \
+    sh -c '"$1" inspect "$2" --shape "$3=2x1x32x32" | grep -q "f32\[2,1,32,32\]"' - "$assay" "$model" "$input"
+refused "a shape for no input" "has no input of that name" "$assay" inspect "$model" --shape nothing=1x1x32x32
+refused "a shape that is none" "INPUT=DIMS" "$assay" inspect "$model" --shape "$input=2x"
+refused "a shape for text form" "shapes are fixed" "$assay" inspect two.assay --shape a=2x4
 runs 0 "eval" "$assay" eval "$model" -p profile.yaml -s tflite -d "$images/test" -n 64 -q
 mkdir device && cp a/tensors/*.npy device/
 runs 0 "a device's dumps without a manifest" "$assay" diff a device

@@ -6,10 +6,11 @@
 #include "test/support.h"
 
 /* Sample i of the set that the profile is taken on: stripes. */
-static assay_status stripes(void *user, int64_t i, void *input, assay_error *err)
+static assay_status stripes(void *user, int64_t i, int input_index, void *input, assay_error *err)
 {
     float *x = input;
     (void)user;
+    (void)input_index;
     (void)err;
     for (int k = 0; k < 32 * 32; k++)
         x[k] = (k + (int)i) % 32 > 10 && (k + (int)i) % 32 < 20 ? 1.5f : -1.5f;
@@ -56,8 +57,8 @@ static void test_whole_way(void **state)
     assert_ok(assay_run_new(pf, &rf, &err), &err);
     assert_ok(assay_run_new(pq, &rq, &err), &err);
     assert_int_equal(assay_input_count(g), 1);
-    assert_ok(stripes(NULL, 3, assay_run_data(rf, assay_input(g, 0)), &err), &err);
-    assert_ok(stripes(NULL, 3, assay_run_data(rq, assay_input(q, 0)), &err), &err);
+    assert_ok(stripes(NULL, 3, 0, assay_run_data(rf, assay_input(g, 0)), &err), &err);
+    assert_ok(stripes(NULL, 3, 0, assay_run_data(rq, assay_input(q, 0)), &err), &err);
     assert_ok(assay_execute(rf, &err), &err);
     assert_ok(assay_golden(pq, rq, bundle, true, digest, &err), &err);
     assert_int_equal(strlen(digest), 32);

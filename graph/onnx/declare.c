@@ -147,9 +147,9 @@ static assay_status input_extent(const onnx_import *im, const char *input, int d
         return ASSAY_OK;
     }
     return assay_fail(err, ASSAY_ERR_INPUT,
-                      "%s: dimension %d of input '%s' is symbolic ('%s'): give it a value, or give "
-                      "the input a shape",
-                      im->file, d, input, symbol);
+                      "%s: dimension %d of input '%s' is symbolic ('%s'): give the input a shape "
+                      "(--shape %s=DIMS)",
+                      im->file, d, input, symbol, input);
 }
 
 static assay_status input_type(const onnx_import *im, const pb_value_info *in, assay_type *type,

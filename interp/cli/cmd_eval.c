@@ -116,6 +116,7 @@ static int run(const cli_args *a)
 }
 
 static const cli_option options[] = {
+    CLI_MODEL_OPTIONS,
     CLI_SCHEME_OPTIONS,
     CLI_DATA_OPTIONS,
     CLI_QUANTIZE_OPTIONS,

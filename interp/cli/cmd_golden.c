@@ -56,7 +56,7 @@ static int from_dataset(const assay_program *p, assay_bundle_writer *w, assay_ru
         char name[512];
         const char *source = assay_dataset_sample_name(d->dataset, i, name, sizeof name);
         assay_run_reset(run);
-        if (d->samples.read(d, i, assay_run_data(run, p->graph->input[0]), &err) != ASSAY_OK ||
+        if (d->samples.read(d, i, 0, assay_run_data(run, p->graph->input[0]), &err) != ASSAY_OK ||
             assay_bundle_sample(w, run, i, &source, &err) != ASSAY_OK)
             return cli_failed(&err);
         cli_progress_step(&d->progress);
@@ -136,6 +136,7 @@ static int run(const cli_args *a)
 }
 
 static const cli_option options[] = {
+    CLI_MODEL_OPTIONS,
     CLI_SCHEME_OPTIONS,
     {"input", 'i', "[NAME=]FILE",
      ".npy, .png or raw bytes; one for each input, by name or in order"},

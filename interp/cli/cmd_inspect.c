@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "graph/text.h"
-#include "interp/cli/cli.h"
+#include "interp/cli/session.h"
 #include "interp/model.h"
 #include "interp/program.h"
 
@@ -129,18 +129,16 @@ static int run(const cli_args *a)
 {
     assay_graph *g;
     assay_error err;
-    assay_status status = cli_has(a, "canonical")
-                              ? assay_model_load_canonical(a->positional[0], NULL, &g, &err)
-                              : assay_model_load(a->positional[0], NULL, &g, &err);
+    int status = cli_model_load(a, a->positional[0], cli_has(a, "canonical"), &g);
 
-    if (status == ASSAY_OK) {
-        status = show(a, g, &err);
-        assay_graph_free(g);
-    }
-    return status == ASSAY_OK ? CLI_OK : cli_failed(&err);
+    if (status == CLI_OK && show(a, g, &err) != ASSAY_OK)
+        status = cli_failed(&err);
+    assay_graph_free(g);
+    return status;
 }
 
 static const cli_option options[] = {
+    CLI_MODEL_OPTIONS,
     {"canonical", 'c', NULL, "after constant folding and BatchNorm folding, as profiled"},
     {"text", 't', NULL, "the network in text form instead of the table"},
     {"plan", 0, NULL, "the memory plan instead of the table"},
@@ -154,6 +152,7 @@ const cli_command cli_inspect = {
     .summary = "show a network: nodes, types, shapes, MACs",
     .examples = "  assay inspect net.onnx\n"
                 "  assay inspect net.onnx --canonical --text\n"
+                "  assay inspect net.onnx --shape input=1x3x224x224\n"
                 "  assay inspect net-int8.assay --plan\n"
                 "  assay inspect net-int8.assay --plan-svg > plan.svg\n",
     .options = options,

@@ -30,6 +30,7 @@ static int run(const cli_args *a)
 }
 
 static const cli_option options[] = {
+    CLI_MODEL_OPTIONS,
     CLI_SCHEME_OPTIONS,
     CLI_QUANTIZE_OPTIONS,
     {"output", 'o', "FILE.assay", "the integer network in text form (default: report only)"},

@@ -113,14 +113,83 @@ static int quantize(cli_session *s, const cli_args *a)
     return CLI_OK;
 }
 
+/* "INPUT=1x3x64x64"; *name is malloc'ed. */
+static int parse_shape(const char *text, assay_onnx_shape *shape, char **name)
+{
+    const char *equals = strrchr(text, '='), *s = equals ? equals + 1 : "";
+
+    for (shape->rank = 0; *s && shape->rank < ASSAY_MAX_RANK; shape->rank++) {
+        char *end;
+        const long long extent = *s >= '0' && *s <= '9' ? strtoll(s, &end, 10) : 0;
+        if (extent < 1 || extent > INT32_MAX || (*end && (*end != 'x' || !end[1])))
+            break;
+        shape->dim[shape->rank] = extent;
+        s = end + (*end == 'x');
+    }
+    if (!equals || equals == text || *s)
+        return cli_trouble("--shape takes INPUT=DIMS, such as x=1x3x64x64, not '%s'", text);
+    *name = strndup(text, (size_t)(equals - text));
+    shape->input = *name;
+    return *name ? CLI_OK : cli_trouble("out of memory");
+}
+
+static bool has_input(const assay_graph *g, const char *name)
+{
+    for (int i = 0; i < g->n_inputs; i++)
+        if (strcmp(g->value[g->input[i]].name, name) == 0)
+            return true;
+    return false;
+}
+
+static int load_with(const assay_model_options *o, const char *path, bool canonical,
+                     assay_graph **g)
+{
+    assay_error err;
+
+    if ((canonical ? assay_model_load_canonical : assay_model_load)(path, o, g, &err) != ASSAY_OK)
+        return cli_failed(&err);
+    for (size_t i = 0; i < o->n_shapes; i++)
+        if (!has_input(*g, o->shape[i].input)) {
+            assay_graph_free(*g);
+            *g = NULL;
+            return cli_trouble("--shape %s=...: %s has no input of that name", o->shape[i].input,
+                               path);
+        }
+    return CLI_OK;
+}
+
+int cli_model_load(const cli_args *a, const char *path, bool canonical, assay_graph **g)
+{
+    assay_onnx_shape *shape = calloc((size_t)a->n_given + 1, sizeof *shape);
+    char **name = calloc((size_t)a->n_given + 1, sizeof *name);
+    assay_model_options o = {.shape = shape};
+    const char *text;
+    int status = shape && name ? CLI_OK : cli_trouble("out of memory");
+
+    *g = NULL;
+    for (int k = 0; status == CLI_OK && (text = cli_value_at(a, "shape", k)); k++) {
+        status = parse_shape(text, &shape[k], &name[k]);
+        o.n_shapes++;
+    }
+    if (status == CLI_OK && !cli_integer(a, "batch", 0, 1, INT32_MAX, &o.batch))
+        status = CLI_TROUBLE;
+    if (status == CLI_OK)
+        status = load_with(&o, path, canonical, g);
+    for (size_t k = 0; name && k < o.n_shapes; k++)
+        free(name[k]);
+    free(name);
+    free(shape);
+    return status;
+}
+
 int cli_session_load(cli_session *s, const cli_args *a)
 {
     const char *model = a->positional[0], *scheme = cli_value(a, "scheme", NULL);
     assay_error err;
 
     memset(s, 0, sizeof *s);
-    if (assay_model_load_canonical(model, NULL, &s->graph, &err) != ASSAY_OK)
-        return cli_failed(&err);
+    if (cli_model_load(a, model, true, &s->graph) != CLI_OK)
+        return CLI_TROUBLE;
     if (scheme && assay_scheme_open(scheme, &s->scheme, &err) != ASSAY_OK)
         return cli_failed(&err);
     if (assay_model_is_quantized(s->graph)) {

@@ -26,6 +26,11 @@
     {                                                                                              \
         "strict", 0, NULL, "exit 1 when a node stays in float"                                     \
     }
+#define CLI_MODEL_OPTIONS                                                                          \
+    {"shape", 0, "INPUT=DIMS", "shape of an ONNX model's input, as x=1x3x64x64; repeatable"},      \
+    {                                                                                              \
+        "batch", 0, "N", "extent of a symbolic first dimension (default: 1)"                       \
+    }
 #define CLI_DATA_OPTIONS                                                                           \
     {"dataset", 'd', "PATH", "folder of PNGs, IDX, CIFAR-10 .bin, .npy or raw file"},              \
         {"labels", 0, "FILE", "labels, where they are not beside the data set"},                   \
@@ -46,6 +51,9 @@ typedef struct cli_session {
     assay_quantize_report report;
     assay_program *program;
 } cli_session;
+
+/* Loads a model with the shapes that --shape and --batch give, in canonical form or as it is. */
+int cli_model_load(const cli_args *a, const char *path, bool canonical, assay_graph **g);
 
 /* Loads the first positional argument and quantizes when --profile is given. CLI_OK or an exit
  * status after a message. cli_session_close either way. */
@@ -81,7 +89,26 @@ typedef struct cli_data {
 int cli_data_open(cli_data *d, const cli_args *a, const assay_graph *g, const char *what);
 void cli_data_close(cli_data *d);
 
-/* Fills the inputs of a run from --input [NAME=]FILE ... ; sources[i] receives each file. */
+/* Is a sample of type t, which `file` holds, what the input takes? Dimensions of 1 in front do not
+ * count. */
+assay_status cli_check_sample(const assay_sample_type *t, const assay_value *in, const char *file,
+                              assay_error *err);
+
+/* --input [NAME=]FILE ... : a file an input, by name or in order; more make more samples. */
+typedef struct cli_files {
+    const cli_args *args;
+    const assay_graph *graph;
+    const char **file; /* [sample][input]; the names are argv's own */
+    int64_t samples;
+} cli_files;
+/* Which file is for what; none is read yet. cli_files_close either way. */
+int cli_files_open(cli_files *f, const cli_args *a, const assay_graph *g);
+void cli_files_close(cli_files *f);
+const char *cli_files_name(const cli_files *f, int64_t sample, int input);
+/* Reads one .npy, .png or raw file as the network's k-th input. */
+assay_status cli_files_read(const cli_files *f, int64_t sample, int k, void *to, assay_error *err);
+
+/* Fills the inputs of a run, one sample, from --input; sources[i] receives each file's name. */
 int cli_inputs_read(const cli_args *a, const assay_program *p, assay_run *run,
                     const char **sources);
 

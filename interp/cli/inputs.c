@@ -1,0 +1,243 @@
+/* Files given one by one into a network's inputs. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/npy.h"
+#include "interp/cli/session.h"
+
+/* Element kind of a sample as the network sees it. */
+static assay_elem elem_of(assay_npy_type t)
+{
+    switch (t) {
+    case ASSAY_NPY_BOOL:
+        return assay_bool();
+    case ASSAY_NPY_I1:
+        return assay_int(8, true);
+    case ASSAY_NPY_U1:
+        return assay_int(8, false);
+    case ASSAY_NPY_I2:
+        return assay_int(16, true);
+    case ASSAY_NPY_U2:
+        return assay_int(16, false);
+    case ASSAY_NPY_I4:
+        return assay_int(32, true);
+    case ASSAY_NPY_I8:
+        return assay_int(64, true);
+    case ASSAY_NPY_F4:
+        return assay_f32();
+    default:
+        return (assay_elem){ASSAY_KIND_NONE, 0, false};
+    }
+}
+
+/* Same shape, where dimensions of 1 in front do not count. */
+static bool shapes_agree(const int64_t *a, int rank_a, const int64_t *b, int rank_b)
+{
+    while (rank_a > 0 && a[0] == 1 && rank_a > rank_b) {
+        a++;
+        rank_a--;
+    }
+    while (rank_b > 0 && b[0] == 1 && rank_b > rank_a) {
+        b++;
+        rank_b--;
+    }
+    for (int d = 0; d < rank_a && rank_a == rank_b; d++)
+        if (a[d] != b[d])
+            return false;
+    return rank_a == rank_b;
+}
+
+static const char *print_type(const assay_type *t, char buf[160])
+{
+    char elem[8];
+    int n = snprintf(buf, 160, "%s[", assay_elem_print(t->elem, elem));
+    for (int d = 0; d < t->rank; d++)
+        n += snprintf(buf + n, 160 - (size_t)n, "%s%lld", d ? "," : "", (long long)t->dim[d]);
+    snprintf(buf + n, 160 - (size_t)n, "]");
+    return buf;
+}
+
+assay_status cli_check_sample(const assay_sample_type *t, const assay_value *in, const char *file,
+                              assay_error *err)
+{
+    char wanted[160], found[160];
+
+    if (assay_elem_equal(elem_of(t->type), in->type.elem) &&
+        shapes_agree(t->shape, t->rank, in->type.dim, in->type.rank))
+        return ASSAY_OK;
+    return assay_fail(err, ASSAY_ERR_INPUT, "%s: holds %s, but input '%s' takes %s", file,
+                      assay_sample_print(t, found, sizeof found), in->name,
+                      print_type(&in->type, wanted));
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+    const size_t n = strlen(s), m = strlen(end);
+    return n >= m && strcmp(s + n - m, end) == 0;
+}
+
+static assay_status read_npy(const char *file, const assay_value *in, void *to, assay_error *err)
+{
+    assay_npy a;
+    assay_sample_type t = {0};
+    assay_status status = assay_npy_read_file(file, &a, err);
+
+    if (status != ASSAY_OK)
+        return status;
+    t.type = a.type;
+    t.rank = a.rank;
+    memcpy(t.shape, a.shape, sizeof t.shape);
+    status = cli_check_sample(&t, in, file, err);
+    if (status == ASSAY_OK)
+        memcpy(to, a.data, assay_npy_bytes(&a));
+    assay_npy_free(&a);
+    return status;
+}
+
+/* PNG and raw files are data sets of one sample, with preprocessing found as theirs. */
+static assay_status read_image(const cli_args *a, const char *file, const assay_value *in, void *to,
+                               assay_error *err)
+{
+    const char *given = cli_value(a, "preprocess", NULL);
+    const assay_dataset_options options = {.raw = cli_value(a, "raw", NULL)};
+    assay_dataset *d = NULL;
+    assay_preprocess p;
+    assay_sample_type t;
+    assay_status status = assay_dataset_open(file, &options, &d, err);
+
+    if (status == ASSAY_OK)
+        status = given ? assay_preprocess_read(given, &p, err)
+                       : assay_preprocess_find(file, &p, NULL, err);
+    if (status == ASSAY_OK)
+        status = assay_preprocess_type(&p, assay_dataset_sample_type(d), file, &t, err);
+    if (status == ASSAY_OK)
+        status = cli_check_sample(&t, in, file, err);
+    if (status == ASSAY_OK)
+        status = assay_dataset_read_input(d, &p, 0, &t, to, err);
+    assay_dataset_close(d);
+    return status;
+}
+
+/* Raw bytes of exactly the input's size, little-endian. */
+static assay_status read_raw(const char *file, const assay_value *in, void *to, assay_error *err)
+{
+    const size_t want = (size_t)assay_shape_count(&in->type) * assay_elem_size(in->type.elem);
+    FILE *f = fopen(file, "rb");
+    size_t n;
+    bool more;
+
+    if (!f)
+        return assay_fail(err, ASSAY_ERR_IO, "%s: cannot open", file);
+    n = fread(to, 1, want, f);
+    more = n == want && fgetc(f) != EOF;
+    fclose(f);
+    if (n != want || more)
+        return assay_fail(err, ASSAY_ERR_INPUT, "%s: %s %zu bytes, but input '%s' takes %zu", file,
+                          more ? "more than" : "holds", n, in->name, want);
+    return ASSAY_OK;
+}
+
+/* ---- which file is for which input of which sample ---- */
+
+/* The input that "NAME=FILE" names, and where FILE begins; -1 and 0 for FILE alone. */
+static int named_input(const assay_graph *g, const char *text, size_t *skip)
+{
+    *skip = 0;
+    for (int i = 0; i < g->n_inputs; i++) {
+        const char *name = g->value[g->input[i]].name;
+        const size_t n = strlen(name);
+        if (strncmp(text, name, n) == 0 && text[n] == '=') {
+            *skip = n + 1;
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* The first input from `from` on, counting on over samples, that has no file yet. */
+static int64_t first_free(const cli_files *f, int64_t from, int64_t step)
+{
+    while (f->file[from])
+        from += step;
+    return from;
+}
+
+int cli_files_open(cli_files *f, const cli_args *a, const assay_graph *g)
+{
+    const int64_t inputs = g->n_inputs;
+    const char *text;
+    int64_t given = 0;
+
+    memset(f, 0, sizeof *f);
+    f->args = a;
+    f->graph = g;
+    while (cli_value_at(a, "input", (int)given))
+        given++;
+    f->file = calloc((size_t)((given + 1) * inputs) + 1, sizeof *f->file);
+    if (!f->file)
+        return cli_trouble("out of memory");
+    if (inputs == 0)
+        return given ? cli_trouble("--input: the network has no inputs") : CLI_OK;
+    for (int k = 0; (text = cli_value_at(a, "input", k)); k++) {
+        size_t skip;
+        const int input = named_input(g, text, &skip);
+        const int64_t at = input < 0 ? first_free(f, 0, 1) : first_free(f, input, inputs);
+        f->file[at] = text + skip;
+        if (at / inputs >= f->samples)
+            f->samples = at / inputs + 1;
+    }
+    for (int64_t i = 0; i < f->samples * inputs; i++)
+        if (!f->file[i])
+            return cli_trouble("input '%s' is given %lld times, others %lld times",
+                               g->value[g->input[i % inputs]].name, (long long)(i / inputs),
+                               (long long)f->samples);
+    return CLI_OK;
+}
+
+void cli_files_close(cli_files *f)
+{
+    free(f->file);
+    f->file = NULL;
+}
+
+const char *cli_files_name(const cli_files *f, int64_t sample, int input)
+{
+    return f->file[sample * f->graph->n_inputs + input];
+}
+
+assay_status cli_files_read(const cli_files *f, int64_t sample, int input, void *to,
+                            assay_error *err)
+{
+    const char *file = cli_files_name(f, sample, input);
+    const assay_value *in = &f->graph->value[f->graph->input[input]];
+
+    if (ends_with(file, ".npy"))
+        return read_npy(file, in, to, err);
+    if (ends_with(file, ".png") || cli_has(f->args, "raw"))
+        return read_image(f->args, file, in, to, err);
+    return read_raw(file, in, to, err);
+}
+
+int cli_inputs_read(const cli_args *a, const assay_program *p, assay_run *run, const char **sources)
+{
+    const assay_graph *g = p->graph;
+    cli_files f;
+    assay_error err;
+    int status = cli_files_open(&f, a, g);
+
+    if (status == CLI_OK && f.samples == 0 && g->n_inputs > 0)
+        status = cli_trouble("input '%s' is not given; --input [NAME=]FILE gives it",
+                             g->value[g->input[0]].name);
+    if (status == CLI_OK && f.samples > 1)
+        status = cli_trouble("--input: %lld files for the %d input%s of one run",
+                             (long long)f.samples * g->n_inputs, g->n_inputs,
+                             g->n_inputs == 1 ? "" : "s");
+    for (int i = 0; i < g->n_inputs && status == CLI_OK; i++) {
+        sources[i] = cli_files_name(&f, 0, i);
+        if (cli_files_read(&f, 0, i, assay_run_data(run, g->input[i]), &err) != ASSAY_OK)
+            status = cli_failed(&err);
+    }
+    cli_files_close(&f);
+    return status;
+}
