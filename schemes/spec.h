@@ -3,7 +3,7 @@
  * the quantizer that asks a scheme what it supports.
  *
  *   op                        depth                        alpha, beta, gamma, epsilon, flag
- *   conv, conv_transpose      I/group * kernel cells
+ *   conv, conv_transpose      I/group * kernel cells       flag: group
  *   fc, matmul                K
  *   max_pool, avg_pool        kernel cells                 flag: count_include_pad
  *   global_avg_pool           spatial cells

@@ -5,19 +5,26 @@
 
 #include "tflite_case.h"
 
+tflite_file tflite_open_path(const char *path)
+{
+    char header[600];
+    tflite_file f = {.data = npz_open(path)};
+    snprintf(header, sizeof header, "%.*s.json", (int)strlen(path) - 4, path);
+    f.about = json_load_file(header, 0, NULL);
+    assert_true(f.data && f.about);
+    return f;
+}
+
 tflite_file tflite_open(const char *name, const char *scheme)
 {
-    char path[600], relative[200];
+    char path[500], relative[200];
     assay_error err;
-    tflite_file f = {.name = name, .scheme_name = scheme};
     snprintf(relative, sizeof relative, "vectors/tflite-ops/%s.npz", name);
     if (!test_shared(relative, path, sizeof path))
         skip();
-    f.data = npz_open(path);
-    assert_non_null(f.data);
-    memcpy(path + strlen(path) - 3, "json", 5);
-    f.about = json_load_file(path, 0, NULL);
-    assert_non_null(f.about);
+    tflite_file f = tflite_open_path(path);
+    f.name = name;
+    f.scheme_name = scheme;
     assert_ok(assay_scheme_open(scheme, &f.scheme, &err), &err);
     return f;
 }
@@ -167,6 +174,9 @@ size_t tflite_expect(tflite_node *c, assay_op op, const assay_attrs *attr, assay
         assert_ok(assay_graph_set_qparams(g, y, &t.q, &err), &err);
     }
     set_activation(&g->node[0], activation);
+    g->node[0].has_code_bounds = c->bounded;
+    g->node[0].code_lo = c->code_lo;
+    g->node[0].code_hi = c->code_hi;
     assert_int_equal(assay_shape_count(&g->value[y].type), n);
     assert_ok(assay_graph_set_inputs(g, c->in, c->n_in, &err), &err);
     assert_ok(assay_graph_set_outputs(g, &y, 1, &err), &err);

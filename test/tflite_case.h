@@ -1,6 +1,6 @@
-/* One node at a time under a preset, against the archives of shared/vectors/tflite-ops, which hold
- * what TensorFlow Lite Micro's own kernels gave. A case is a graph of one node, run as any program
- * is. */
+/* One node at a time under a preset, against what targets' own kernels gave: the archives of
+ * shared/vectors/tflite-ops (TensorFlow Lite Micro) and of shared/vectors/cmsis-nn-unittest. A case
+ * is a graph of one node, run as any program is. */
 #ifndef ASSAY_TEST_TFLITE_CASE_H
 #define ASSAY_TEST_TFLITE_CASE_H
 
@@ -18,6 +18,8 @@ typedef struct tflite_file {
 
 /* Opens tflite-ops/NAME, or skips the test when the conformance data is not there. */
 tflite_file tflite_open(const char *name, const char *scheme);
+/* Opens an archive and its header by path; the scheme is the caller's to set. */
+tflite_file tflite_open_path(const char *path);
 /* Closes it, prints its line and fails the test when a case of `cases` differed. */
 void tflite_close(tflite_file *f, size_t cases, size_t failed);
 /* All of a file whose header lists "cases": `one` returns how many elements differ. */
@@ -34,6 +36,8 @@ typedef struct tflite_node {
     assay_graph *graph;
     int in[3], n_in;
     const int64_t *values[3]; /* of in[], as numbers */
+    bool bounded;             /* the fused activation as codes of the output */
+    int32_t code_lo, code_hi;
 } tflite_node;
 
 /* A type of an archive's shape; parameters per tensor, along `axis` when count > 1, none for 0. */

@@ -189,9 +189,21 @@ static enum assay_op find_op(const assay_unit_spec *spec)
     return spec->op != NULL ? assay_op_find(spec->op) : ASSAY_OP_COUNT;
 }
 
+/* Of wide activations, an ordinary convolution and a fully connected node whose bias is narrow, or
+ * absent, keep the narrow accumulator (TFLite micro/kernels/conv.cc, fully_connected.cc: the width
+ * of the accumulator is that of the bias; CMSIS-NN arm_convolve_s16 likewise). */
+static bool narrow_bias(const assay_unit_spec *spec)
+{
+    enum assay_op op = find_op(spec);
+    bool follows_bias = op == ASSAY_OP_FC || (op == ASSAY_OP_CONV && spec->flag <= 1);
+    return follows_bias && (spec->n_in < 3 || spec->in[2].elem.kind == ASSAY_KIND_NONE ||
+                            spec->in[2].elem.bits <= 32);
+}
+
 static bool is_wide(const assay_unit_spec *spec)
 {
-    return spec->n_in > 0 && spec->in[0].elem.kind == ASSAY_KIND_INT && spec->in[0].elem.bits > 8;
+    return spec->n_in > 0 && spec->in[0].elem.kind == ASSAY_KIND_INT && spec->in[0].elem.bits > 8 &&
+           !narrow_bias(spec);
 }
 
 bool assay_family_supports(const assay_scheme *s, const assay_unit_spec *spec, char *why, size_t n)
