@@ -74,7 +74,7 @@ static void one_file(void **state)
                                        r.error, &err),
               &err);
     for (size_t i = 0; i < n; i++) {
-        if ((valid != NULL && !valid[i]))
+        if ((valid != NULL && !valid[i]) || (f->beyond > 0 && shift[i] > f->beyond))
             continue;
         bool refuse = refused != NULL && refused[i] != 0;
         bool same = refuse ||
