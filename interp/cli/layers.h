@@ -1,0 +1,24 @@
+/* The layers of a network whose accumulators are rescaled (conv, fc, matmul, ...), with the
+ * accumulators that each can reach: for comparing schemes layer by layer. */
+#ifndef ASSAY_INTERP_CLI_LAYERS_H
+#define ASSAY_INTERP_CLI_LAYERS_H
+
+#include "graph/graph.h"
+#include "schemes/spec.h"
+#include "schemes/unit.h"
+
+typedef struct cli_layer {
+    const assay_node *node;
+    size_t channels;  /* 1 when all have the same bounds */
+    int64_t *lo, *hi; /* least and greatest accumulator by channel, bias included; owned */
+    assay_type in[ASSAY_SPEC_IN];
+    assay_unit_spec spec;
+} cli_layer;
+
+/* Whether node i of g is such a layer; 0 no, 1 yes, -1 when memory is short. cli_layer_free. The
+ * bounds are exact for conv and fc with constant weights: each product at its extremes. For others
+ * they are depth times the greatest product. */
+int cli_layer_of(const assay_graph *g, int i, cli_layer *out);
+void cli_layer_free(cli_layer *l);
+
+#endif

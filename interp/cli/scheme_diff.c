@@ -1,0 +1,304 @@
+/* assay scheme diff: where two arithmetics part, exactly: by record, by a range of scales, by the
+ * layers of a network. Exit status 0 when they agree, 1 when they differ. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/type.h"
+#include "interp/cli/layers.h"
+#include "interp/cli/scheme.h"
+#include "interp/cli/session.h"
+#include "schemes/data.h"
+#include "schemes/lone.h"
+#include "schemes/staircase.h"
+
+typedef struct pair {
+    const assay_scheme *a, *b;
+    bool differ;
+} pair;
+
+/* ---- the records ---- */
+
+static void compare_records(const pair *p, const cli_args *args)
+{
+    const char *op = cli_value(args, "op", "conv");
+    bool wide_a = cli_has(args, "wide") || cli_scheme_is_wide(p->a);
+    bool wide_b = cli_has(args, "wide") || cli_scheme_is_wide(p->b);
+    assay_record a, b;
+    size_t n, same = 0;
+    const assay_field *fields = assay_record_fields(&n);
+    assay_effective_record(assay_data(p->a), op, "", wide_a, &a);
+    assay_effective_record(assay_data(p->b), op, "", wide_b, &b);
+    printf("parameters for %s:\n", op);
+    for (size_t i = 0; i < n; i++) {
+        assay_field_value x = assay_record_get(&a, &fields[i]),
+                          y = assay_record_get(&b, &fields[i]);
+        char key[80], left[128], right[128];
+        if (assay_field_equal(&fields[i], x, y)) {
+            same++;
+            continue;
+        }
+        snprintf(key, sizeof key, "%s.%s", fields[i].section, fields[i].name);
+        assay_field_print(&fields[i], x, left, sizeof left);
+        assay_field_print(&fields[i], y, right, sizeof right);
+        printf("  %-32s %-28s %s\n", key, left, right);
+    }
+    printf("  %zu differ, %zu are the same\n", n - same, same);
+}
+
+/* ---- one rescale against another ---- */
+
+static const char *code_text(int64_t code, char buf[24])
+{
+    if (code == ASSAY_REFUSED)
+        return "refused";
+    snprintf(buf, 24, "%" PRId64, code);
+    return buf;
+}
+
+static void print_first(const assay_disagreements *d, size_t most)
+{
+    char a[24], b[24];
+    for (size_t i = 0; i < d->n_first && i < most; i++) {
+        const assay_disagreement *r = &d->first[i];
+        printf("    acc %" PRId64, r->from);
+        if (r->to != r->from)
+            printf("..%" PRId64, r->to);
+        printf(": %s, %s\n", code_text(r->a, a), code_text(r->b, b));
+    }
+}
+
+static assay_status compare_rescales(const assay_rescale *a, size_t ca, const assay_rescale *b,
+                                     size_t cb, int64_t lo, int64_t hi, assay_disagreements *out,
+                                     assay_error *err)
+{
+    assay_staircase x, y;
+    assay_status status = assay_staircase_make(a, ca, lo, hi, &x, err);
+    if (status != ASSAY_OK)
+        return status;
+    status = assay_staircase_make(b, cb, lo, hi, &y, err);
+    if (status == ASSAY_OK) {
+        assay_staircase_compare(&x, &y, out);
+        assay_staircase_free(&y);
+    }
+    assay_staircase_free(&x);
+    return status;
+}
+
+/* ---- a range of scales ---- */
+
+typedef struct question {
+    assay_elem type;
+    int64_t zero, in_zero, lo, hi;
+    const char *op;
+    bool wide;
+} question;
+
+static bool set(assay_lone *o, const assay_scheme *s, const question *q, double real, char *why,
+                size_t size)
+{
+    assay_error err;
+    const assay_bulk b = {
+        .n = 1, .type = q->type, .scale = &real, .zero_point = &q->zero, .in_zero = &q->in_zero};
+    if (assay_lone_start(o, s, q->op, q->wide || cli_scheme_is_wide(s), &err) == ASSAY_OK)
+        return assay_lone_set(o, &b, 0, why, size);
+    snprintf(why, size, "%.200s", err.text);
+    return false;
+}
+
+/* One scale; adds to the totals. */
+static int compare_scale(pair *p, const question *q, double real, bool alone, uint64_t totals[2])
+{
+    assay_lone a, b;
+    assay_disagreements d;
+    assay_error err;
+    char why[256];
+    const assay_scheme *who = p->a;
+    bool ok = set(&a, who, q, real, why, sizeof why);
+    if (ok)
+        ok = set(&b, who = p->b, q, real, why, sizeof why);
+    if (!ok) {
+        printf("  R = %-12.9g %s refuses: %s\n", real, who->name, why);
+        return CLI_OK;
+    }
+    if (compare_rescales(&a.r, 0, &b.r, 0, q->lo, q->hi, &d, &err) != ASSAY_OK)
+        return cli_failed(&err);
+    totals[0] += d.count;
+    totals[1] += d.considered;
+    if (d.count == 0 && !alone)
+        return CLI_OK;
+    if (d.count == 0) {
+        printf("  R = %-12.9g identical for every accumulator\n", real);
+        return CLI_OK;
+    }
+    p->differ = true;
+    printf("  R = %-12.9g %" PRIu64 " accumulators in %" PRIu64 " runs, by at most %" PRId64 "\n",
+           real, d.count, d.runs, d.greatest);
+    print_first(&d, alone ? ASSAY_FIRST_DISAGREEMENTS : 2);
+    return CLI_OK;
+}
+
+static int compare_scales(pair *p, const cli_args *args)
+{
+    question q = {.op = cli_value(args, "op", NULL), .wide = cli_has(args, "wide")};
+    double range[3], acc[3] = {-(1 << 20), 1 << 20, 1};
+    uint64_t totals[2] = {0, 0};
+    if (!cli_scheme_range(args, "scale", 1e-30, 1e30, range) ||
+        (cli_has(args, "acc") &&
+         !cli_scheme_range(args, "acc", -140737488355328.0, 140737488355328.0, acc)) ||
+        !cli_scheme_type(args, p->a, &q.type) ||
+        !cli_integer(args, "zp", 0, INT32_MIN, INT32_MAX, &q.zero) ||
+        !cli_integer(args, "in-zp", 0, INT32_MIN, INT32_MAX, &q.in_zero))
+        return CLI_TROUBLE;
+    q.lo = (int64_t)acc[0];
+    q.hi = (int64_t)acc[1];
+    int n = (int)range[2];
+    char elem[8];
+    printf("accumulators %" PRId64 "..%" PRId64 " to %s, %d scale%s from %.9g to %.9g:\n", q.lo,
+           q.hi, assay_elem_print(q.type, elem), n, n > 1 ? "s" : "", range[0], range[1]);
+    for (int i = 0; i < n; i++) {
+        double t = n > 1 ? (double)i / (n - 1) : 0; /* evenly spaced logarithms */
+        double real = (double)(float)(range[0] * pow(range[1] / range[0], t));
+        int status = compare_scale(p, &q, n > 1 ? real : range[0], n == 1, totals);
+        if (status != CLI_OK)
+            return status;
+    }
+    if (totals[0] == 0)
+        printf("  identical for every accumulator (%" PRIu64 " considered)\n", totals[1]);
+    else
+        printf("  %" PRIu64 " of %" PRIu64 " differ\n", totals[0], totals[1]);
+    return CLI_OK;
+}
+
+/* ---- the layers of a network ---- */
+
+typedef struct totals {
+    uint64_t count, considered, channels;
+    int64_t greatest;
+    int64_t channel; /* of the first example */
+    assay_disagreements first;
+} totals;
+
+static assay_status compare_channels(const cli_layer *l, const assay_unit *a, const assay_unit *b,
+                                     totals *t, assay_error *err)
+{
+    memset(t, 0, sizeof *t);
+    for (size_t c = 0; c < l->channels; c++) {
+        assay_disagreements d;
+        assay_status status = compare_rescales(&a->scale[ASSAY_OUT], c, &b->scale[ASSAY_OUT], c,
+                                               l->lo[c], l->hi[c], &d, err);
+        if (status != ASSAY_OK)
+            return status;
+        t->considered += d.considered;
+        t->count += d.count;
+        t->channels += d.count > 0;
+        t->greatest = d.greatest > t->greatest ? d.greatest : t->greatest;
+        if (d.count > 0 && t->first.n_first == 0) {
+            t->first = d;
+            t->channel = (int64_t)c;
+        }
+    }
+    return ASSAY_OK;
+}
+
+static int compare_layer(pair *p, const cli_layer *l)
+{
+    assay_unit *a = NULL, *b = NULL;
+    assay_error err;
+    totals t;
+    const char *name = l->node->name, *op = assay_op_get(l->node->op)->name;
+    assay_status status = p->a->vt->prepare(p->a, &l->spec, &a, &err);
+    if (status == ASSAY_OK)
+        status = p->b->vt->prepare(p->b, &l->spec, &b, &err);
+    if (status != ASSAY_OK) {
+        printf("  %-28.60s %-8s not comparable: %s\n", name, op, err.text);
+    } else if ((status = compare_channels(l, a, b, &t, &err)) != ASSAY_OK) {
+        printf("  %-28.60s %-8s not decided: %s\n", name, op, err.text);
+    } else if (t.count == 0) {
+        printf("  %-28.60s %-8s identical for every reachable accumulator\n", name, op);
+    } else {
+        printf("  %-28.60s %-8s %" PRIu64 " of %" PRIu64 " accumulators, in %" PRIu64
+               " of %zu channels, by at most %" PRId64 "; channel %" PRId64 ":\n",
+               name, op, t.count, t.considered, t.channels, l->channels, t.greatest, t.channel);
+        print_first(&t.first, 2);
+        p->differ = true;
+    }
+    if (a != NULL)
+        p->a->vt->release(a);
+    if (b != NULL)
+        p->b->vt->release(b);
+    return CLI_OK;
+}
+
+static int compare_layers(pair *p, const assay_graph *g)
+{
+    int found = 0;
+    printf("layers, with the accumulators that their weights can reach:\n");
+    for (int i = 0; i < g->n_nodes; i++) {
+        cli_layer l;
+        int is = cli_layer_of(g, i, &l);
+        if (is < 0)
+            return cli_trouble("out of memory");
+        if (is == 0)
+            continue;
+        found++;
+        int status = compare_layer(p, &l);
+        cli_layer_free(&l);
+        if (status != CLI_OK)
+            return status;
+    }
+    if (found == 0)
+        printf("  none: the network has no quantized conv, fc or matmul\n");
+    return CLI_OK;
+}
+
+static int compare_network(pair *p, const cli_args *args)
+{
+    /* The session takes the model and a scheme for quantizing as its own arguments. */
+    static const cli_option scheme = {"scheme", 's', "NAME", ""};
+    const char *model = cli_value(args, "model", NULL);
+    cli_args copy = *args;
+    copy.positional = &model;
+    copy.n_positional = 1;
+    copy.given = malloc((size_t)(args->n_given + 1) * sizeof *copy.given);
+    if (copy.given == NULL)
+        return cli_trouble("out of memory");
+    memcpy(copy.given, args->given, (size_t)args->n_given * sizeof *copy.given);
+    copy.given[args->n_given].option = &scheme;
+    copy.given[args->n_given].value = args->positional[1];
+    copy.n_given++;
+    cli_session session;
+    int status = cli_session_load(&session, &copy);
+    if (status == CLI_OK)
+        status = compare_layers(p, session.graph);
+    cli_session_close(&session);
+    free(copy.given);
+    return status;
+}
+
+int cli_scheme_diff(const cli_args *args)
+{
+    assay_scheme *a = NULL, *b = NULL;
+    assay_error err;
+    int status = CLI_OK;
+    if (assay_scheme_open(args->positional[1], &a, &err) != ASSAY_OK)
+        return cli_failed(&err);
+    if (assay_scheme_open(args->positional[2], &b, &err) != ASSAY_OK) {
+        assay_scheme_free(a);
+        return cli_failed(&err);
+    }
+    pair p = {a, b, false};
+    if (a->record == NULL || b->record == NULL) {
+        status = cli_trouble("scheme diff: a plugin has no record to compare");
+    } else {
+        compare_records(&p, args);
+        if (cli_has(args, "scale"))
+            status = compare_scales(&p, args);
+        if (status == CLI_OK && cli_has(args, "model"))
+            status = compare_network(&p, args);
+    }
+    assay_scheme_free(a);
+    assay_scheme_free(b);
+    return status != CLI_OK ? status : p.differ ? CLI_DIFFERENT : CLI_OK;
+}

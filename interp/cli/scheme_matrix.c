@@ -1,0 +1,237 @@
+/* assay scheme matrix: how often each pair of arithmetics disagrees, decided from threshold forms:
+ * over a range of scales, or layer by layer over a network. Schemes that never disagree are one
+ * row. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/cli/layers.h"
+#include "interp/cli/scheme.h"
+#include "interp/cli/session.h"
+#include "schemes/lone.h"
+#include "schemes/staircase.h"
+
+#define MOST 64 /* schemes */
+
+typedef struct field {
+    int n;
+    assay_scheme *scheme[MOST];
+    bool in[MOST];              /* can compute what is asked */
+    uint64_t count[MOST][MOST]; /* accumulators on which a pair disagrees */
+    uint64_t considered;
+} field;
+
+static bool add(field *f, const char *name, bool required)
+{
+    assay_error err;
+    if (f->n == MOST) {
+        cli_trouble("scheme matrix: more than %d schemes", MOST);
+        return false;
+    }
+    if (assay_scheme_open(name, &f->scheme[f->n], &err) != ASSAY_OK) {
+        cli_failed(&err);
+        return false;
+    }
+    if (f->scheme[f->n]->record == NULL && required) {
+        cli_trouble("scheme matrix: %s is a plugin; it has no record", name);
+        f->n++;
+        return false;
+    }
+    f->n++;
+    return true;
+}
+
+static bool open_schemes(field *f, const cli_args *a)
+{
+    const char *list = cli_value(a, "schemes", NULL);
+    if (list == NULL) {
+        for (const char *const *name = assay_scheme_presets(); *name != NULL; name++)
+            if (!add(f, *name, true))
+                return false;
+        return true;
+    }
+    while (*list != '\0') {
+        char name[256];
+        size_t n = strcspn(list, ",");
+        snprintf(name, sizeof name, "%.*s", (int)n, list);
+        if (n > 0 && !add(f, name, true))
+            return false;
+        list += n + (list[n] == ',');
+    }
+    return true;
+}
+
+static void start(field *f)
+{
+    memset(f->count, 0, sizeof f->count);
+    f->considered = 0;
+    for (int i = 0; i < f->n; i++)
+        f->in[i] = true;
+}
+
+/* Adds the disagreements of one rescale; a NULL leaves its scheme out from now on. */
+static int add_rescales(field *f, const assay_rescale *const *r, size_t channel, int64_t lo,
+                        int64_t hi)
+{
+    assay_staircase form[MOST];
+    assay_error err;
+    memset(form, 0, sizeof form);
+    for (int i = 0; i < f->n; i++)
+        if (f->in[i])
+            f->in[i] = r[i] != NULL &&
+                       assay_staircase_make(r[i], channel, lo, hi, &form[i], &err) == ASSAY_OK;
+    for (int i = 0; i < f->n; i++)
+        for (int j = 0; j < i; j++)
+            if (f->in[i] && f->in[j]) {
+                assay_disagreements d;
+                assay_staircase_compare(&form[i], &form[j], &d);
+                f->count[i][j] += d.count;
+                f->count[j][i] += d.count;
+            }
+    f->considered += (uint64_t)(hi - lo) + 1;
+    for (int i = 0; i < f->n; i++)
+        assay_staircase_free(&form[i]);
+    return CLI_OK;
+}
+
+static void print_matrix(const field *f)
+{
+    int row[MOST], n = 0; /* the first of each class */
+    bool taken[MOST] = {false};
+    printf("  (%% of %" PRIu64 " accumulators on which row and column disagree; 0 means none)\n",
+           f->considered);
+    for (int i = 0; i < f->n; i++) {
+        if (taken[i] || !f->in[i])
+            continue;
+        printf("  %2d %s", n + 1, f->scheme[i]->name);
+        for (int j = i + 1; j < f->n; j++)
+            if (f->in[j] && !taken[j] && f->count[i][j] == 0) {
+                printf(" = %s", f->scheme[j]->name);
+                taken[j] = true;
+            }
+        printf("\n");
+        row[n++] = i;
+    }
+    for (int i = 0; i < f->n; i++)
+        if (!f->in[i])
+            printf("   - %s cannot compute this\n", f->scheme[i]->name);
+    printf("      ");
+    for (int j = 0; j + 1 < n; j++)
+        printf("%9d", j + 1);
+    printf("\n");
+    for (int i = 1; i < n; i++) {
+        printf("  %4d", i + 1);
+        for (int j = 0; j < i; j++)
+            printf("%9.3g", 100.0 * (double)f->count[row[i]][row[j]] / (double)f->considered);
+        printf("\n");
+    }
+}
+
+/* ---- over a range of scales ---- */
+
+static int over_scales(field *f, const cli_args *a)
+{
+    double range[3] = {0.001, 0.5, 40}, acc[3] = {-4096, 4096, 1};
+    int64_t zero;
+    assay_elem type = {ASSAY_KIND_INT, 8, true};
+    if ((cli_has(a, "scale") && !cli_scheme_range(a, "scale", 1e-30, 1e30, range)) ||
+        (cli_has(a, "acc") &&
+         !cli_scheme_range(a, "acc", -140737488355328.0, 140737488355328.0, acc)) ||
+        (cli_has(a, "type") && !cli_scheme_type(a, f->scheme[0], &type)) ||
+        !cli_integer(a, "zp", 0, INT32_MIN, INT32_MAX, &zero))
+        return CLI_TROUBLE;
+    assay_lone *lone = calloc((size_t)f->n, sizeof *lone);
+    if (lone == NULL)
+        return cli_trouble("out of memory");
+    start(f);
+    for (int i = 0; i < (int)range[2]; i++) {
+        double t = range[2] > 1 ? i / (range[2] - 1) : 0;
+        double real = (double)(float)(range[0] * pow(range[1] / range[0], t));
+        const assay_bulk b = {.n = 1, .type = type, .scale = &real, .zero_point = &zero};
+        const assay_rescale *r[MOST] = {NULL};
+        char why[256];
+        for (int k = 0; k < f->n; k++) {
+            bool wide = cli_has(a, "wide") || cli_scheme_is_wide(f->scheme[k]);
+            assay_error err;
+            if (assay_lone_start(&lone[k], f->scheme[k], cli_value(a, "op", NULL), wide, &err) ==
+                    ASSAY_OK &&
+                assay_lone_set(&lone[k], &b, 0, why, sizeof why))
+                r[k] = &lone[k].r;
+        }
+        add_rescales(f, r, 0, (int64_t)acc[0], (int64_t)acc[1]);
+    }
+    free(lone);
+    printf("%d scales from %.6g to %.6g, accumulators %.0f..%.0f:\n", (int)range[2], range[0],
+           range[1], acc[0], acc[1]);
+    print_matrix(f);
+    return CLI_OK;
+}
+
+/* ---- layer by layer ---- */
+
+static void over_layer(field *f, const cli_layer *l)
+{
+    assay_unit *unit[MOST] = {NULL};
+    const assay_rescale *r[MOST] = {NULL};
+    start(f);
+    for (int k = 0; k < f->n; k++) {
+        assay_error err;
+        const assay_scheme *s = f->scheme[k];
+        if (s->vt->prepare(s, &l->spec, &unit[k], &err) == ASSAY_OK)
+            r[k] = &unit[k]->scale[ASSAY_OUT];
+    }
+    for (size_t c = 0; c < l->channels; c++)
+        add_rescales(f, r, c, l->lo[c], l->hi[c]);
+    for (int k = 0; k < f->n; k++)
+        if (unit[k] != NULL)
+            f->scheme[k]->vt->release(unit[k]);
+    printf("%s (%s, %zu channels):\n", l->node->name, assay_op_get(l->node->op)->name, l->channels);
+    print_matrix(f);
+}
+
+static int over_network(field *f, const cli_args *a)
+{
+    static const cli_option scheme = {"scheme", 's', "NAME", ""};
+    struct cli_given given[32];
+    cli_args copy = *a;
+    if (a->n_given > 30)
+        return cli_trouble("scheme matrix: too many options");
+    memcpy(given, a->given, (size_t)a->n_given * sizeof *given);
+    copy.positional = a->positional + 1;
+    copy.n_positional = 1;
+    copy.given = given;
+    if (!cli_has(a, "scheme")) /* whose rules quantize a float network */
+        given[copy.n_given++] = (struct cli_given){&scheme, f->scheme[0]->name};
+    cli_session session;
+    int status = cli_session_load(&session, &copy), found = 0;
+    for (int i = 0; status == CLI_OK && i < session.graph->n_nodes; i++) {
+        cli_layer l;
+        int is = cli_layer_of(session.graph, i, &l);
+        if (is < 0)
+            status = cli_trouble("out of memory");
+        if (is <= 0)
+            continue;
+        found++;
+        over_layer(f, &l);
+        cli_layer_free(&l);
+    }
+    if (status == CLI_OK && found == 0)
+        printf("the network has no quantized conv, fc or matmul\n");
+    cli_session_close(&session);
+    return status;
+}
+
+int cli_scheme_matrix(const cli_args *a)
+{
+    field *f = calloc(1, sizeof *f);
+    if (f == NULL)
+        return cli_trouble("out of memory");
+    int status = CLI_TROUBLE;
+    if (open_schemes(f, a) && f->n > 0)
+        status = a->n_positional > 1 ? over_network(f, a) : over_scales(f, a);
+    for (int i = 0; i < f->n; i++)
+        assay_scheme_free(f->scheme[i]);
+    free(f);
+    return status;
+}

@@ -1,0 +1,294 @@
+/* assay scheme apply and derive: many rescales at once, .npy in and out. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/npy.h"
+#include "graph/type.h"
+#include "interp/cli/scheme.h"
+#include "schemes/bulk.h"
+
+/* Columns by option; what is not given is NULL. */
+enum { ACC, MULTIPLIER, SHIFT, PRE, ZP, IN_ZP, MIN, MAX, N_COLUMNS };
+static const char *const column_names[N_COLUMNS] = {"acc", "multiplier", "shift", "pre",
+                                                    "zp",  "in-zp",      "min",   "max"};
+
+typedef struct rows {
+    size_t n;
+    int rank;
+    int64_t shape[ASSAY_NPY_MAX_RANK];
+    bool wide_acc; /* accumulators are int64 */
+    int64_t *column[N_COLUMNS];
+    double *scale;
+    uint8_t *error;
+} rows;
+
+static void rows_free(rows *r)
+{
+    for (int i = 0; i < N_COLUMNS; i++)
+        free(r->column[i]);
+    free(r->scale);
+    free(r->error);
+}
+
+static int64_t integer_at(const assay_npy *a, size_t i)
+{
+    if (a->type == ASSAY_NPY_I8)
+        return ((const int64_t *)a->data)[i];
+    return (int64_t)assay_npy_get(a->data, a->type, i);
+}
+
+static bool is_integer(assay_npy_type t)
+{
+    return t != ASSAY_NPY_F2 && t != ASSAY_NPY_F4 && t != ASSAY_NPY_F8 && t != ASSAY_NPY_U8;
+}
+
+/* Takes the first array's length, and asks it (or 1, repeated) of all others. */
+static bool fits(rows *r, const char *option, const assay_npy *a)
+{
+    size_t n = assay_npy_count(a);
+    if (r->n == SIZE_MAX) {
+        r->n = n;
+        r->rank = a->rank;
+        memcpy(r->shape, a->shape, sizeof r->shape);
+    }
+    if (n == r->n || n == 1)
+        return true;
+    cli_trouble("scheme: --%s has %zu elements; expected %zu or 1", option, n, r->n);
+    return false;
+}
+
+/* An .npy of the option, all its elements; false after a message. */
+static bool load(const cli_args *a, const char *option, rows *r, assay_npy *out)
+{
+    assay_error err;
+    if (assay_npy_read_file(cli_value(a, option, ""), out, &err) != ASSAY_OK) {
+        cli_failed(&err);
+        return false;
+    }
+    if (fits(r, option, out))
+        return true;
+    assay_npy_free(out);
+    return false;
+}
+
+static void *out_of_memory(void)
+{
+    cli_trouble("scheme: out of memory");
+    return NULL;
+}
+
+static bool load_integers(const cli_args *a, int which, rows *r)
+{
+    const char *option = column_names[which];
+    assay_npy npy;
+    if (!load(a, option, r, &npy))
+        return false;
+    bool ok = is_integer(npy.type);
+    int64_t *v = ok ? malloc((r->n + 1) * sizeof *v) : NULL;
+    if (!ok)
+        cli_trouble("scheme: --%s holds %s; expected integers of at most 64 bits, signed", option,
+                    assay_npy_type_name(npy.type));
+    else if (v == NULL)
+        out_of_memory();
+    size_t count = assay_npy_count(&npy);
+    for (size_t i = 0; v != NULL && i < r->n; i++)
+        v[i] = integer_at(&npy, count == 1 ? 0 : i);
+    if (which == ACC)
+        r->wide_acc = npy.type == ASSAY_NPY_I8;
+    assay_npy_free(&npy);
+    r->column[which] = v;
+    return v != NULL;
+}
+
+static bool load_scales(const cli_args *a, rows *r)
+{
+    assay_npy npy;
+    if (!load(a, "scale", r, &npy))
+        return false;
+    bool ok = npy.type == ASSAY_NPY_F4 || npy.type == ASSAY_NPY_F8;
+    r->scale = ok ? malloc((r->n + 1) * sizeof *r->scale) : NULL;
+    if (!ok)
+        cli_trouble("scheme: --scale holds %s; expected float32 or float64",
+                    assay_npy_type_name(npy.type));
+    else if (r->scale == NULL)
+        out_of_memory();
+    size_t count = assay_npy_count(&npy);
+    for (size_t i = 0; r->scale != NULL && i < r->n; i++)
+        r->scale[i] = assay_npy_get(npy.data, npy.type, count == 1 ? 0 : i);
+    assay_npy_free(&npy);
+    return r->scale != NULL;
+}
+
+/* Integers beyond 2^47 would meet no device, and keep sums of them within 64 bits. */
+static bool within(const rows *r, int which, int64_t lo, int64_t hi)
+{
+    const int64_t *v = r->column[which];
+    for (size_t i = 0; v != NULL && i < r->n; i++)
+        if (v[i] < lo || v[i] > hi) {
+            cli_trouble("scheme: --%s, row %zu: %lld is outside %lld..%lld", column_names[which], i,
+                        (long long)v[i], (long long)lo, (long long)hi);
+            return false;
+        }
+    return true;
+}
+
+static bool in_range(const rows *r)
+{
+    const int64_t acc = INT64_C(1) << 47, code = INT64_C(1) << 32;
+    return within(r, ACC, -acc, acc) && within(r, MULTIPLIER, -code, code) &&
+           within(r, SHIFT, -1100, 1100) && within(r, PRE, 0, 62) && within(r, ZP, -code, code) &&
+           within(r, IN_ZP, -code, code) && within(r, MIN, -code, code) &&
+           within(r, MAX, -code, code);
+}
+
+/* Writes n integers as signed (or unsigned) `size`-byte elements. */
+static bool write_integers(const rows *r, const char *path, const int64_t *v, assay_npy_type type)
+{
+    size_t size = assay_npy_type_size(type);
+    assay_npy out = {.type = type, .rank = r->rank};
+    assay_error err;
+    memcpy(out.shape, r->shape, sizeof out.shape);
+    out.data = malloc((r->n + 1) * size);
+    if (out.data == NULL)
+        return out_of_memory() != NULL;
+    for (size_t i = 0; i < r->n; i++) {
+        const int8_t one = (int8_t)v[i];
+        const int16_t two = (int16_t)v[i];
+        const int32_t four = (int32_t)v[i];
+        const void *from = size == 1   ? (const void *)&one
+                           : size == 2 ? (const void *)&two
+                           : size == 4 ? (const void *)&four
+                                       : (const void *)&v[i];
+        memcpy((char *)out.data + i * size, from, size);
+    }
+    assay_status status = assay_npy_write_file(path, &out, &err);
+    free(out.data);
+    if (status != ASSAY_OK)
+        cli_failed(&err);
+    return status == ASSAY_OK;
+}
+
+static bool write_errors(const cli_args *a, const rows *r)
+{
+    const char *path = cli_value(a, "errors", NULL);
+    assay_npy out = {.type = ASSAY_NPY_U1, .rank = r->rank, .data = r->error};
+    assay_error err;
+    memcpy(out.shape, r->shape, sizeof out.shape);
+    if (path == NULL || assay_npy_write_file(path, &out, &err) == ASSAY_OK)
+        return true;
+    cli_failed(&err);
+    return false;
+}
+
+static assay_npy_type npy_type(assay_elem e)
+{
+    if (e.bits <= 8)
+        return e.is_signed ? ASSAY_NPY_I1 : ASSAY_NPY_U1;
+    if (e.bits <= 16)
+        return e.is_signed ? ASSAY_NPY_I2 : ASSAY_NPY_U2;
+    return e.is_signed ? ASSAY_NPY_I4 : ASSAY_NPY_U4;
+}
+
+static bool load_all(const cli_args *a, rows *r)
+{
+    for (int i = 0; i < N_COLUMNS; i++)
+        if (cli_has(a, column_names[i]) && !load_integers(a, i, r))
+            return false;
+    if (cli_has(a, "scale") && !load_scales(a, r))
+        return false;
+    r->error = calloc(r->n + 1, 1);
+    return r->error != NULL ? in_range(r) : out_of_memory() != NULL;
+}
+
+static int apply_rows(const cli_args *a, const assay_scheme *s, rows *r, assay_elem type)
+{
+    assay_error err;
+    bool wide = cli_has(a, "wide") || cli_scheme_is_wide(s) || (r->wide_acc && type.bits == 16);
+    const assay_bulk b = {.n = r->n,
+                          .op = cli_value(a, "op", NULL),
+                          .wide = wide,
+                          .type = type,
+                          .acc = r->column[ACC],
+                          .scale = r->scale,
+                          .multiplier = r->column[MULTIPLIER],
+                          .shift = r->column[SHIFT],
+                          .pre = r->column[PRE],
+                          .zero_point = r->column[ZP],
+                          .in_zero = r->column[IN_ZP],
+                          .lo = r->column[MIN],
+                          .hi = r->column[MAX]};
+    int64_t *out = malloc((r->n + 1) * sizeof *out);
+    if (out == NULL)
+        return cli_trouble("scheme: out of memory");
+    assay_status status =
+        assay_scheme_bulk_apply(s, &b, out, cli_has(a, "errors") ? r->error : NULL, &err);
+    bool ok = status == ASSAY_OK &&
+              write_integers(r, cli_value(a, "output", ""), out, npy_type(type)) &&
+              write_errors(a, r);
+    free(out);
+    return status != ASSAY_OK ? cli_failed(&err) : ok ? CLI_OK : CLI_TROUBLE;
+}
+
+int cli_scheme_apply(const cli_args *a)
+{
+    assay_scheme *s;
+    assay_error err;
+    assay_elem type;
+    rows r = {.n = SIZE_MAX};
+    bool given = cli_has(a, "multiplier") && cli_has(a, "shift");
+
+    if (!cli_has(a, "acc") || !cli_has(a, "output") || cli_has(a, "scale") == given ||
+        (cli_has(a, "multiplier") || cli_has(a, "shift") || cli_has(a, "pre")) != given)
+        return cli_trouble("scheme apply: needs --acc A.npy, -o R.npy, and --scale S.npy or "
+                           "--multiplier M.npy with --shift H.npy");
+    if (assay_scheme_open(a->positional[1], &s, &err) != ASSAY_OK)
+        return cli_failed(&err);
+    int status = CLI_TROUBLE;
+    if (cli_scheme_type(a, s, &type) && load_all(a, &r))
+        status = apply_rows(a, s, &r, type);
+    rows_free(&r);
+    assay_scheme_free(s);
+    return status;
+}
+
+static int derive_rows(const cli_args *a, const assay_scheme *s, rows *r)
+{
+    assay_error err;
+    int64_t *out = malloc((3 * r->n + 1) * sizeof *out);
+    if (out == NULL)
+        return cli_trouble("scheme: out of memory");
+    int64_t *shift = out + r->n, *pre = shift + r->n;
+    assay_status status = assay_scheme_bulk_derive(
+        s, cli_value(a, "op", NULL), cli_has(a, "wide") || cli_scheme_is_wide(s), r->scale, r->n,
+        out, shift, pre, cli_has(a, "errors") ? r->error : NULL, &err);
+    bool ok =
+        status == ASSAY_OK &&
+        write_integers(r, cli_value(a, "multiplier", ""), out, ASSAY_NPY_I8) &&
+        write_integers(r, cli_value(a, "shift", ""), shift, ASSAY_NPY_I4) &&
+        (!cli_has(a, "pre") || write_integers(r, cli_value(a, "pre", ""), pre, ASSAY_NPY_I4)) &&
+        write_errors(a, r);
+    free(out);
+    return status != ASSAY_OK ? cli_failed(&err) : ok ? CLI_OK : CLI_TROUBLE;
+}
+
+int cli_scheme_derive(const cli_args *a)
+{
+    assay_scheme *s;
+    assay_error err;
+    rows r = {.n = SIZE_MAX};
+
+    if (!cli_has(a, "scale") || !cli_has(a, "multiplier") || !cli_has(a, "shift"))
+        return cli_trouble("scheme derive: needs --scale S.npy, and --multiplier M.npy and --shift "
+                           "H.npy to write");
+    if (assay_scheme_open(a->positional[1], &s, &err) != ASSAY_OK)
+        return cli_failed(&err);
+    int status = CLI_TROUBLE;
+    if (load_scales(a, &r)) {
+        r.error = calloc(r.n + 1, 1);
+        status = r.error != NULL ? derive_rows(a, s, &r) : cli_trouble("scheme: out of memory");
+    }
+    rows_free(&r);
+    assay_scheme_free(s);
+    return status;
+}

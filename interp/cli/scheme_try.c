@@ -1,0 +1,109 @@
+/* assay scheme try: one rescale, explained step by step. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "graph/type.h"
+#include "interp/cli/scheme.h"
+#include "schemes/explain.h"
+
+#define WIDEST 9007199254740991.0 /* integers that a double holds */
+
+typedef struct numbers {
+    int64_t acc, multiplier, shift, pre, zero, in_zero, lo, hi;
+    double scale, in, weight, out;
+} numbers;
+
+static bool read_numbers(const cli_args *a, numbers *n)
+{
+    const int64_t most = (int64_t)WIDEST;
+    return cli_integer(a, "acc", 0, -most, most, &n->acc) &&
+           cli_number(a, "scale", 0, -1e30, 1e30, &n->scale) &&
+           cli_integer(a, "multiplier", 0, -4294967296, 4294967296, &n->multiplier) &&
+           cli_integer(a, "shift", 0, -1100, 1100, &n->shift) &&
+           cli_integer(a, "pre", 0, 0, 62, &n->pre) &&
+           cli_integer(a, "zp", 0, INT32_MIN, INT32_MAX, &n->zero) &&
+           cli_integer(a, "in-zp", 0, INT32_MIN, INT32_MAX, &n->in_zero) &&
+           cli_integer(a, "min", 0, INT32_MIN, INT32_MAX, &n->lo) &&
+           cli_integer(a, "max", 0, INT32_MIN, INT32_MAX, &n->hi) &&
+           cli_number(a, "in-scale", 1, 1e-30, 1e30, &n->in) &&
+           cli_number(a, "weight-scale", 1, 1e-30, 1e30, &n->weight) &&
+           cli_number(a, "out-scale", 1, 1e-30, 1e30, &n->out);
+}
+
+/* The real scale and what the target makes of it. */
+static void print_parameters(const assay_lone *o, const numbers *n, bool formed)
+{
+    const assay_rule_rescale *k = &o->rec.rescale;
+    if (formed)
+        printf("  scales                  %.9g * %.9g / %.9g, exactly %.17g\n",
+               (double)(float)n->in, (double)(float)n->weight, (double)(float)n->out,
+               (double)(float)n->in * (double)(float)n->weight / (double)(float)n->out);
+    if (assay_lone_is_float(o)) {
+        double r = formed ? assay_form_scale(k, (float)n->in, (float)n->weight, (float)n->out, true)
+                          : assay_lone_formed(o, n->scale);
+        printf("  R                       %.*g\n", k->encoding == ASSAY_ENCODE_F32 ? 9 : 17, r);
+        return;
+    }
+    printf("  R                       m = %" PRId64 ", shift = %" PRId64
+           " as the target writes it\n",
+           o->encoded.multiplier, assay_shift_to_target(k, o->encoded.shift) - o->encoded.pre);
+    printf("                          = %" PRId64 " / 2^%" PRId64 " = %.17g\n",
+           o->encoded.multiplier, o->encoded.shift,
+           ldexp((double)o->encoded.multiplier, -(int)o->encoded.shift));
+    if (k->reduced_bits > 0)
+        printf("  reduced to %2d bits      %" PRId64 " / 2^%" PRId64 "\n", k->reduced_bits,
+               o->multiplier, o->shift + o->pre);
+}
+
+static int explain(const cli_args *a, const assay_scheme *s, const numbers *n, assay_elem type)
+{
+    assay_error err;
+    assay_lone o;
+    char why[256];
+    const assay_bulk b = {.n = 1,
+                          .type = type,
+                          .scale = cli_has(a, "scale") ? &n->scale : NULL,
+                          .multiplier = &n->multiplier,
+                          .shift = &n->shift,
+                          .pre = &n->pre,
+                          .zero_point = &n->zero,
+                          .in_zero = &n->in_zero,
+                          .lo = cli_has(a, "min") ? &n->lo : NULL,
+                          .hi = cli_has(a, "max") ? &n->hi : NULL};
+    bool formed = cli_has(a, "in-scale") || cli_has(a, "weight-scale") || cli_has(a, "out-scale");
+    bool wide = cli_has(a, "wide") || cli_scheme_is_wide(s);
+    if (assay_lone_start(&o, s, cli_value(a, "op", NULL), wide, &err) != ASSAY_OK)
+        return cli_failed(&err);
+    bool ok = formed ? assay_lone_form(&o, &b, (float)n->in, (float)n->weight, (float)n->out,
+                                       cli_has(a, "per-tensor"), why, sizeof why)
+                     : assay_lone_set(&o, &b, 0, why, sizeof why);
+    if (!ok)
+        return cli_trouble("scheme %s: %s", s->name, why);
+    char elem[8];
+    printf("%s, %s to %s\n", s->name, cli_value(a, "op", "conv"), assay_elem_print(type, elem));
+    print_parameters(&o, n, formed);
+    assay_explain_steps(stdout, &o, n->acc);
+    return CLI_OK;
+}
+
+int cli_scheme_try(const cli_args *a)
+{
+    assay_scheme *s;
+    assay_error err;
+    assay_elem type;
+    numbers n;
+    bool scales = cli_has(a, "in-scale") || cli_has(a, "weight-scale") || cli_has(a, "out-scale");
+    bool given = cli_has(a, "multiplier") && cli_has(a, "shift");
+
+    if (!cli_has(a, "acc") || cli_has(a, "scale") + given + scales != 1 ||
+        (cli_has(a, "multiplier") || cli_has(a, "shift") || cli_has(a, "pre")) != given)
+        return cli_trouble("scheme try: needs --acc and one of --scale, --multiplier with --shift, "
+                           "or --in-scale with --weight-scale and --out-scale");
+    if (!read_numbers(a, &n))
+        return CLI_TROUBLE;
+    if (assay_scheme_open(a->positional[1], &s, &err) != ASSAY_OK)
+        return cli_failed(&err);
+    int status = cli_scheme_type(a, s, &type) ? explain(a, s, &n, type) : CLI_TROUBLE;
+    assay_scheme_free(s);
+    return status;
+}

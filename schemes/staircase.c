@@ -1,0 +1,177 @@
+/* Threshold forms; see staircase.h. */
+#include "schemes/staircase.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "schemes/apply/apply.h"
+#include "schemes/trace.h"
+
+#define MAX_RUNS ((size_t)1 << 22)
+
+typedef struct point {
+    int64_t x, code;
+    int64_t zone[ASSAY_TRACE_ZONES];
+} point;
+
+typedef struct builder {
+    const assay_rescale *r;
+    size_t channel, room;
+    assay_staircase *out;
+    assay_status status;
+} builder;
+
+static point at(const builder *b, int64_t x)
+{
+    assay_trace t;
+    assay_trace_run(b->r, x, b->channel, &t);
+    point p = {x, t.accepted ? assay_rescale_one(b->r, x, b->channel) : ASSAY_REFUSED, {0}};
+    if (t.accepted)
+        memcpy(p.zone, t.zone, sizeof p.zone);
+    return p;
+}
+
+static void emit(builder *b, int64_t x, int64_t code)
+{
+    assay_staircase *s = b->out;
+    if (b->status != ASSAY_OK || (s->n > 0 && s->code[s->n - 1] == code))
+        return;
+    if (s->n == b->room) {
+        size_t room = b->room * 2 + 512;
+        int64_t *from = realloc(s->from, room * sizeof *from);
+        s->from = from != NULL ? from : s->from;
+        int64_t *codes = from != NULL ? realloc(s->code, room * sizeof *codes) : NULL;
+        s->code = codes != NULL ? codes : s->code;
+        if (codes == NULL || s->n >= MAX_RUNS) {
+            b->status = codes == NULL ? ASSAY_ERR_MEMORY : ASSAY_ERR_LIMIT;
+            return;
+        }
+        b->room = room;
+    }
+    s->from[s->n] = x;
+    s->code[s->n++] = code;
+}
+
+/* All runs of from .. to, between which the code is known to be monotone and nothing is refused. */
+static void bisect_monotone(builder *b, int64_t from, int64_t code, int64_t to, int64_t last)
+{
+    if (b->status != ASSAY_OK)
+        return;
+    emit(b, from, code);
+    if (code == last || from == to)
+        return;
+    int64_t middle = from + (to - from) / 2, next = middle + 1;
+    int64_t at_middle = middle == from ? code : assay_rescale_one(b->r, middle, b->channel);
+    int64_t at_next = next == to ? last : assay_rescale_one(b->r, next, b->channel);
+    bisect_monotone(b, from, code, middle, at_middle);
+    bisect_monotone(b, next, at_next, to, last);
+}
+
+/* All runs of p.x .. q.x, both on one side of the input zero point. */
+static void bisect(builder *b, const point *p, const point *q)
+{
+    if (b->status != ASSAY_OK)
+        return;
+    emit(b, p->x, p->code);
+    bool monotone = memcmp(p->zone, q->zone, sizeof p->zone) == 0;
+    if (p->x == q->x || (monotone && p->code == q->code))
+        return;
+    if (monotone && p->code != ASSAY_REFUSED && q->code != ASSAY_REFUSED) {
+        bisect_monotone(b, p->x, p->code, q->x, q->code);
+        return;
+    }
+    int64_t middle = p->x + (q->x - p->x) / 2;
+    point m = middle == p->x ? *p : at(b, middle),
+          next = middle + 1 == q->x ? *q : at(b, middle + 1);
+    bisect(b, p, &m);
+    bisect(b, &next, q);
+}
+
+assay_status assay_staircase_make(const assay_rescale *r, size_t channel, int64_t lo, int64_t hi,
+                                  assay_staircase *out, assay_error *err)
+{
+    memset(out, 0, sizeof *out);
+    out->lo = lo;
+    out->hi = hi;
+    builder b = {r, channel, 0, out, ASSAY_OK};
+    point first = at(&b, lo), last = at(&b, hi);
+    if (lo < r->in_zero && r->in_zero < hi) { /* refusals lie on both sides of it */
+        point zero = at(&b, r->in_zero);
+        bisect(&b, &first, &zero);
+        bisect(&b, &zero, &last);
+    } else {
+        bisect(&b, &first, &last);
+    }
+    if (b.status == ASSAY_OK)
+        return ASSAY_OK;
+    assay_staircase_free(out);
+    return b.status == ASSAY_ERR_MEMORY
+               ? assay_fail(err, b.status, "out of memory for a threshold form")
+               : assay_fail(err, b.status,
+                            "the codes of accumulators %lld..%lld change more than %zu times; give "
+                            "a narrower range",
+                            (long long)lo, (long long)hi, MAX_RUNS);
+}
+
+void assay_staircase_free(assay_staircase *s)
+{
+    free(s->from);
+    free(s->code);
+    memset(s, 0, sizeof *s);
+}
+
+int64_t assay_staircase_at(const assay_staircase *s, int64_t x)
+{
+    size_t below = 0, above = s->n;
+    while (above - below > 1) {
+        size_t middle = (below + above) / 2;
+        if (s->from[middle] <= x)
+            below = middle;
+        else
+            above = middle;
+    }
+    return s->code[below];
+}
+
+static uint64_t distance_to_zero(const assay_disagreement *d)
+{
+    return d->from > 0 ? (uint64_t)d->from : d->to < 0 ? (uint64_t)-d->to : 0;
+}
+
+/* Keeps the runs nearest to 0, in order of distance. */
+static void keep(assay_disagreements *out, const assay_disagreement *d)
+{
+    size_t i = out->n_first;
+    while (i > 0 && distance_to_zero(&out->first[i - 1]) > distance_to_zero(d))
+        i--;
+    if (i == ASSAY_FIRST_DISAGREEMENTS)
+        return;
+    if (out->n_first < ASSAY_FIRST_DISAGREEMENTS)
+        out->n_first++;
+    memmove(&out->first[i + 1], &out->first[i], (out->n_first - 1 - i) * sizeof *d);
+    out->first[i] = *d;
+}
+
+void assay_staircase_compare(const assay_staircase *a, const assay_staircase *b,
+                             assay_disagreements *out)
+{
+    memset(out, 0, sizeof *out);
+    out->considered = (uint64_t)(a->hi - a->lo) + 1;
+    size_t i = 0, j = 0;
+    for (int64_t from = a->lo; i < a->n && j < b->n;) {
+        int64_t end_a = i + 1 < a->n ? a->from[i + 1] - 1 : a->hi;
+        int64_t end_b = j + 1 < b->n ? b->from[j + 1] - 1 : b->hi;
+        assay_disagreement d = {from, end_a < end_b ? end_a : end_b, a->code[i], b->code[j]};
+        if (d.a != d.b) {
+            bool refused = d.a == ASSAY_REFUSED || d.b == ASSAY_REFUSED;
+            int64_t difference = refused ? 0 : d.a > d.b ? d.a - d.b : d.b - d.a;
+            out->greatest = difference > out->greatest ? difference : out->greatest;
+            out->count += (uint64_t)(d.to - d.from) + 1;
+            out->runs++;
+            keep(out, &d);
+        }
+        from = d.to + 1;
+        i += end_a == d.to;
+        j += end_b == d.to;
+    }
+}

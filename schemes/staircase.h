@@ -1,0 +1,46 @@
+/* The threshold form of a rescale: the code as a step function of the accumulator, exact. Every
+ * rescale is monotone in the accumulator between the points where its arithmetic wraps around, so
+ * each step is found by bisection; two rescales agree exactly where their forms do. */
+#ifndef ASSAY_SCHEMES_STAIRCASE_H
+#define ASSAY_SCHEMES_STAIRCASE_H
+
+#include "schemes/unit.h"
+
+#define ASSAY_REFUSED INT64_MIN /* the code of an accumulator that the target refuses */
+
+/* Runs of equal codes over lo..hi: run i is from[i] .. from[i + 1] - 1 (the last one to hi). */
+typedef struct assay_staircase {
+    int64_t lo, hi;
+    size_t n;
+    int64_t *from, *code; /* n entries; owned: assay_staircase_free */
+} assay_staircase;
+
+/* ASSAY_ERR_LIMIT beyond 2^22 runs (a rescale that wraps around again and again over a wide
+ * range), ASSAY_ERR_MEMORY. On failure nothing is owned. */
+assay_status assay_staircase_make(const assay_rescale *r, size_t channel, int64_t lo, int64_t hi,
+                                  assay_staircase *out, assay_error *err);
+void assay_staircase_free(assay_staircase *s);
+/* The code at x, lo <= x <= hi. */
+int64_t assay_staircase_at(const assay_staircase *s, int64_t x);
+
+/* A run of accumulators on which two forms give codes a and b. */
+typedef struct assay_disagreement {
+    int64_t from, to, a, b;
+} assay_disagreement;
+
+#define ASSAY_FIRST_DISAGREEMENTS 8
+
+typedef struct assay_disagreements {
+    uint64_t count;      /* accumulators on which they differ */
+    uint64_t runs;       /* in so many runs */
+    uint64_t considered; /* of so many */
+    int64_t greatest;    /* greatest difference of codes, refusals apart */
+    size_t n_first;
+    assay_disagreement first[ASSAY_FIRST_DISAGREEMENTS]; /* those nearest to 0 */
+} assay_disagreements;
+
+/* Two forms over the same lo..hi. */
+void assay_staircase_compare(const assay_staircase *a, const assay_staircase *b,
+                             assay_disagreements *out);
+
+#endif

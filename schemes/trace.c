@@ -1,0 +1,181 @@
+/* A rescale, step by step; see trace.h. */
+#include "schemes/trace.h"
+
+#include <string.h>
+
+#include "schemes/apply/apply.h"
+#include "schemes/apply/softfloat.h"
+
+enum { ZONE_LEFT, ZONE_PRODUCT, ZONE_RESULT, ZONE_SUM, ZONE_STORE, ZONE_FLOAT };
+
+/* How often x went round a register of so many bits. */
+static int64_t turns(assay_int128 x, unsigned bits)
+{
+    return assay_saturate128(assay_shift_right128(x + ((assay_int128)1 << (bits - 1)), bits), 64);
+}
+
+static int64_t narrowed(assay_int128 v, int32_t bits, int32_t how, int64_t *zone)
+{
+    bool wraps = how == ASSAY_NARROW_WRAP;
+    if (bits == 0 && !wraps)
+        return assay_saturate128(v, 64);
+    unsigned width = bits == 0 ? 64 : (unsigned)bits;
+    if (!wraps)
+        return assay_saturate128(v, width);
+    *zone = turns(v, width);
+    return assay_wrap((int64_t)v, width);
+}
+
+static void store(const assay_rescale *r, assay_trace *t)
+{
+    const assay_rule_rescale *k = r->rule;
+    t->sum =
+        narrowed((assay_int128)t->rounded + r->zero_point, k->sum_bits,
+                 k->sum_bits == 0 ? ASSAY_NARROW_SATURATE : k->sum_overflow, &t->zone[ZONE_SUM]);
+    t->code = t->clamped = assay_clamp(t->sum, r->lo, r->hi);
+    if (k->store != ASSAY_NARROW_WRAP)
+        return;
+    if (r->out_signed) {
+        t->code = assay_wrap(t->clamped, r->out_bits);
+        t->zone[ZONE_STORE] = turns(t->clamped, r->out_bits);
+    } else {
+        t->code = assay_wrap_unsigned(t->clamped, r->out_bits);
+        t->zone[ZONE_STORE] = assay_shift_right(t->clamped, r->out_bits);
+    }
+}
+
+static void integers(const assay_rescale *r, size_t c, assay_trace *t)
+{
+    const assay_rule_rescale *k = r->rule;
+    const assay_steps *list = &k->round;
+    int64_t shift = r->shift[c], first = list->n > 1 ? list->step[0].bits : 0;
+    t->shifted = t->operand;
+    if (r->pre != NULL && r->pre[c] >= 0)
+        t->shifted = assay_round_shift(t->operand, (unsigned)r->pre[c],
+                                       (enum assay_rounding)k->pre_shift_round);
+    else if (r->pre != NULL)
+        t->shifted =
+            assay_shift_left_saturate(assay_saturate(t->operand, 32), (unsigned)-r->pre[c], 32);
+    t->saturated =
+        k->operand_bits > 0 ? assay_saturate(t->shifted, (unsigned)k->operand_bits) : t->shifted;
+    t->lifted = t->saturated;
+    if (k->left_shift != ASSAY_LEFT_PRODUCT && shift < first) {
+        t->left = (unsigned)(first - shift);
+        shift = first;
+        if (k->left_shift == ASSAY_LEFT_WRAP) {
+            t->lifted = assay_shift_left_wrap(t->saturated, t->left, 32);
+            if (t->left < 32) /* beyond, nothing is left */
+                t->zone[ZONE_LEFT] =
+                    turns((assay_int128)t->saturated * ((assay_int128)1 << t->left), 32);
+        } else {
+            t->lifted = assay_shift_left_saturate(assay_saturate(t->saturated, 32), t->left, 32);
+        }
+    }
+    t->exact = t->product = (assay_int128)t->lifted * r->multiplier[c];
+    if (k->product_bits > 0) {
+        t->product = assay_wrap((int64_t)t->exact, (unsigned)k->product_bits);
+        t->zone[ZONE_PRODUCT] = turns(t->exact, (unsigned)k->product_bits);
+    }
+    assay_int128 v = t->product;
+    if (shift < 0) {
+        t->product_left = (unsigned)-shift;
+        const assay_int128 limit = (assay_int128)1 << 63;
+        v = t->product_left > 63
+                ? (v > 0   ? limit
+                   : v < 0 ? -limit
+                           : 0)
+                : (assay_int128)assay_saturate128(v, 64) * ((assay_int128)1 << t->product_left);
+        shift = 0;
+    }
+    for (int i = 0; i < list->n; i++) {
+        bool last = i == list->n - 1;
+        int64_t bits = last || list->step[i].bits > shift ? shift : list->step[i].bits;
+        t->round[i].bits = bits > 127 ? 127 : (unsigned)bits;
+        t->round[i].mode = (enum assay_rounding)list->step[i].mode;
+        t->round[i].before = v;
+        t->round[i].after = v =
+            assay_round_shift128(v, t->round[i].bits, (enum assay_rounding)list->step[i].mode);
+        shift -= bits;
+    }
+    t->n_rounds = list->n;
+    t->narrowed = narrowed(v, k->result_bits, k->result_overflow, &t->zone[ZONE_RESULT]);
+    t->rounded = t->narrowed;
+    store(r, t);
+}
+
+/* The unit of a float value, or the side on which it is far beyond the codes. */
+static int64_t unit_of(const assay_rescale *r, uint32_t f)
+{
+    int64_t low = assay_f32_to_int(f, ASSAY_ROUND_TRUNC, INT64_MIN, INT64_MAX, 0);
+    int64_t v = assay_clamp(low, r->lo - r->zero_point - 2, r->hi - r->zero_point + 2);
+    return v * 2 + (f >> 31);
+}
+
+static void floats32(const assay_rescale *r, size_t c, assay_trace *t)
+{
+    const assay_rule_rescale *k = r->rule;
+    const uint32_t zero = assay_f32_from_i64(r->zero_point);
+    uint32_t f = assay_f32_from_i64(t->operand);
+    t->f_acc = f;
+    t->f_first = t->f_second = t->f_product = f = assay_f32_mul(f, (uint32_t)r->scale[c]);
+    if (k->scale == ASSAY_FORM_F32_STEPS) {
+        t->f_second = f = assay_f32_mul(f, (uint32_t)r->scale_w[c]);
+        t->f_product = f = assay_f32_div(f, (uint32_t)r->scale_out[0]);
+    }
+    bool inside = k->zero_point == ASSAY_STAGE_INSIDE;
+    t->f_inside = f = inside ? assay_f32_add(f, zero) : f;
+    t->rounded =
+        assay_f32_to_int(f, (enum assay_rounding)k->round.step[0].mode, INT32_MIN, INT32_MAX, 0);
+    if (k->float_rounding == ASSAY_FLOAT_ROUND_ADD_ONE) {
+        t->rounded = assay_rescale_value_float(r, t->operand + r->in_zero, c);
+        t->zone[ZONE_FLOAT] = unit_of(r, f);
+    } else if (k->float_overflow == ASSAY_FLOAT_INT_MIN) {
+        const uint32_t two31 = 0x4f000000;
+        t->zone[ZONE_FLOAT] = assay_f32_le(two31, f)              ? 1
+                              : assay_f32_lt(f, two31 | 1u << 31) ? -1
+                                                                  : 0;
+        t->rounded = t->zone[ZONE_FLOAT] != 0 ? INT32_MIN : t->rounded;
+    }
+    if (inside)
+        t->sum = t->clamped = t->code = assay_clamp(t->rounded, r->lo, r->hi);
+    else
+        store(r, t);
+}
+
+static void floats64(const assay_rescale *r, size_t c, assay_trace *t)
+{
+    const assay_rule_rescale *k = r->rule;
+    enum assay_rounding mode = (enum assay_rounding)k->round.step[0].mode;
+    t->f_acc = assay_f64_from_i64(t->operand);
+    t->f_product = t->f_inside = assay_f64_mul(t->f_acc, (uint64_t)r->scale[c]);
+    if (k->zero_point == ASSAY_STAGE_INSIDE) {
+        t->f_inside = assay_f64_add(t->f_product, assay_f64_from_i64(r->zero_point));
+        t->rounded = assay_f64_to_int(t->f_inside, mode, INT32_MIN, INT32_MAX, 0);
+        t->sum = t->clamped = t->code = assay_clamp(t->rounded, r->lo, r->hi);
+        return;
+    }
+    t->rounded = assay_f64_to_int(t->f_product, mode, INT32_MIN, INT32_MAX, 0);
+    store(r, t);
+}
+
+void assay_trace_run(const assay_rescale *r, int64_t x, size_t channel, assay_trace *t)
+{
+    size_t c = r->n > 1 ? channel : 0;
+    memset(t, 0, sizeof *t);
+    t->accepted = assay_rescale_accepts(r, x, channel);
+    t->operand = x - r->in_zero;
+    switch (r->rule->encoding) {
+    case ASSAY_ENCODE_THRESHOLDS:
+        t->rounded = assay_rescale_value(r, x, channel);
+        t->sum = t->clamped = t->code = t->rounded + r->zero_point;
+        return;
+    case ASSAY_ENCODE_F32:
+        floats32(r, c, t);
+        return;
+    case ASSAY_ENCODE_F64:
+        floats64(r, c, t);
+        return;
+    default:
+        integers(r, c, t);
+    }
+}
