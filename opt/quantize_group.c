@@ -18,11 +18,26 @@ assay_code assay_plan_code(const assay_quantizer *q, int value)
     return q->value[find(q, value)].code;
 }
 
-static assay_choice activation_choice(const assay_quantizer *q, assay_elem elem)
+/* Targets whose activations are unsigned and have no zero point hold negative values in the signed
+ * type of the same width. */
+static bool takes_sign_from_data(const assay_quantizer *q, assay_elem elem)
+{
+    return !q->caps.activation_zero_point && !elem.is_signed &&
+           assay_elem_equal(elem, q->activation.elem);
+}
+
+/* Parameters for activations in [min, max]; without zero points an unsigned type starts at 0. */
+static assay_status choose_activation(const assay_quantizer *q, double min, double max,
+                                      assay_code *code, assay_error *err)
 {
     assay_choice c = q->activation;
-    c.elem = elem;
-    return c;
+    c.elem = code->elem;
+    if (!q->caps.activation_zero_point && !c.elem.is_signed) {
+        c.schema = ASSAY_SCHEMA_ASYMMETRIC;
+        min = fmax(min, 0);
+        max = fmax(max, 0);
+    }
+    return assay_choose_qparams(&c, min, max, &code->scale, &code->zero_point, err);
 }
 
 /* Least and greatest real value of the codes. */
@@ -80,6 +95,8 @@ static assay_status set_range(assay_quantizer *q, int v, assay_elem elem, assay_
         return assay_fail(err, ASSAY_ERR_INPUT, "profile has no observation of value '%.200s'",
                           value->name);
     assay_calibrate(e, q->options->calibration, ldexp(1, elem.bits), &p->min, &p->max);
+    if (takes_sign_from_data(q, elem))
+        p->code.elem.is_signed = p->min < 0;
     return ASSAY_OK;
 }
 
@@ -162,10 +179,17 @@ assay_status assay_plan_groups(assay_quantizer *q, assay_error *err)
         assay_plan_value *p = &q->value[v];
         if (p->group != v || !p->has_code || p->fixed)
             continue;
-        assay_choice c = activation_choice(q, p->code.elem);
-        status = assay_choose_qparams(&c, p->min, p->max, &p->code.scale, &p->code.zero_point, err);
+        status = choose_activation(q, p->min, p->max, &p->code, err);
     }
     return status;
+}
+
+/* A node reads codes of its own element kind, or of the signed twin where data decide the sign. */
+static bool reads_directly(const assay_quantizer *q, assay_elem node, assay_elem value)
+{
+    if (takes_sign_from_data(q, node))
+        value.is_signed = false;
+    return assay_elem_equal(node, value);
 }
 
 assay_status assay_plan_input_code(const assay_quantizer *q, int i, int slot, assay_code *code,
@@ -173,25 +197,26 @@ assay_status assay_plan_input_code(const assay_quantizer *q, int i, int slot, as
 {
     const assay_node *n = &q->g->node[i];
     const assay_plan_node *p = &q->node[i];
+    double min, max;
     int v = n->in[slot];
     if (assay_plan_keeps_params(q, n) && q->value[p->out].has_code) {
         *code = assay_plan_code(q, p->out);
         return ASSAY_OK;
     }
-    if (!assay_is_constant(q->g, v)) {
-        *code = assay_plan_code(q, v);
-        if (assay_elem_equal(code->elem, p->elem))
-            return ASSAY_OK;
+    if (assay_is_constant(q->g, v)) {
+        assay_status status = assay_constant_range(&q->g->value[v], &min, &max, err);
+        if (status)
+            return status;
+    } else {
         const assay_plan_value *root = &q->value[find(q, v)];
-        assay_choice c = activation_choice(q, p->elem);
-        code->elem = p->elem;
-        return assay_choose_qparams(&c, root->min, root->max, &code->scale, &code->zero_point, err);
+        *code = root->code;
+        if (reads_directly(q, p->elem, code->elem))
+            return ASSAY_OK;
+        min = root->min;
+        max = root->max;
     }
-    double min, max;
-    assay_choice c = activation_choice(q, p->elem);
-    assay_status status = assay_constant_range(&q->g->value[v], &min, &max, err);
     code->elem = p->elem;
-    if (!status)
-        status = assay_choose_qparams(&c, min, max, &code->scale, &code->zero_point, err);
-    return status;
+    if (takes_sign_from_data(q, p->elem))
+        code->elem.is_signed = min < 0;
+    return choose_activation(q, min, max, code, err);
 }

@@ -510,6 +510,23 @@ static void test_power_of_two(void **state)
     drop(&s);
 }
 
+/* Unsigned activations without zero points: what is never negative starts at code 0, the rest goes
+ * to the signed type of the same width. */
+static void test_unsigned_without_zero_point(void **state)
+{
+    test_rng rng = rng_of(state);
+    quantized s = prepare(classifier(&rng), &rng, "finn-threshold");
+    quantize(&s, (assay_quantize_options){0});
+    assert_true(type_of(&s, "x:q")->elem.is_signed);
+    assert_false(type_of(&s, "relu1")->elem.is_signed);
+    assert_true(type_of(&s, "sum")->elem.is_signed);
+    for (int v = 0; v < s.q->n_values; v++)
+        for (size_t i = 0; i < s.q->value[v].type.q.count; i++)
+            assert_int_equal(s.q->value[v].type.q.zero_point[i], 0);
+    assert_true(output_sqnr(&s, &rng, 1) > 8); /* 4 bits */
+    drop(&s);
+}
+
 static void test_refusals(void **state)
 {
     test_rng rng = rng_of(state);
@@ -565,6 +582,7 @@ int main(void)
         WITH_RNG(test_transposed_convolution_axis),
         WITH_RNG(test_integer_io),
         WITH_RNG(test_power_of_two),
+        WITH_RNG(test_unsigned_without_zero_point),
         WITH_RNG(test_refusals),
     };
     return cmocka_run_group_tests_name("quantize", tests, NULL, NULL);

@@ -229,6 +229,25 @@ static void check_parameters(const assay_graph *q)
     }
 }
 
+/* The zero points are those that the target allows, and so is a power of two. */
+static void check_capabilities(const assay_graph *q, const assay_scheme *scheme)
+{
+    assay_scheme_caps caps;
+    assay_scheme_get_caps(scheme, &caps);
+    for (int v = 0; v < q->n_values; v++) {
+        const assay_type *t = &q->value[v].type;
+        for (size_t i = 0; i < t->q.count; i++) {
+            int exponent, z = t->q.zero_point[i];
+            int middle = t->elem.is_signed ? 0 : 1 << (t->elem.bits - 1);
+            bool allowed = z == 0 || (caps.activation_zero_point &&
+                                      (!caps.zero_point_middle_only || z == middle));
+            if (!allowed || (caps.power_of_two && frexpf(t->q.scale[i], &exponent) != 0.5f))
+                fail_msg("scheme %s, value %s: scale %g, zero point %d", scheme->name,
+                         q->value[v].name, (double)t->q.scale[i], z);
+        }
+    }
+}
+
 /* Every value that is still there has its name; those that are not were fused into a bound. */
 static void check_names(const assay_graph *g, const assay_graph *q, int fused)
 {
@@ -294,6 +313,7 @@ static void quantize_one(test_rng *rng)
     for (int i = 0; i < report.n_float; i++)
         assert_true(strlen(report.float_node[i].reason) > 0);
     check_parameters(q);
+    check_capabilities(q, scheme);
     check_names(g, q, report.n_fused);
     run_it(q, scheme, rng);
     assay_quantize_report_free(&report);
