@@ -282,14 +282,33 @@ const double *npz_f64(struct npz *z, const char *name, size_t *count, struct npz
     return (const double *)(const void *)read_column(z, name, 1, count, shape);
 }
 
+static int has_description(const char *path)
+{
+    char json[4096];
+    size_t n = strlen(path);
+    if (n < 4 || n + 2 > sizeof json)
+        return 0;
+    memcpy(json, path, n - 3);
+    memcpy(json + n - 3, "json", 5);
+    return access(json, R_OK) == 0;
+}
+
+const char *npz_vectors_path(const char *relative, int described, char *buf, size_t size)
+{
+    char below[4096];
+    snprintf(below, sizeof below, "vectors/%s", relative);
+    if (test_shared(below, buf, size))
+        return buf;
+    snprintf(below, sizeof below, "test/vectors/%s", relative);
+    if (!test_source(below, buf, size) || access(buf, R_OK) != 0)
+        return NULL;
+    return !described || has_description(buf) ? buf : NULL;
+}
+
 struct npz *npz_vectors(const char *relative)
 {
-    char path[4096], below[4096];
-    snprintf(below, sizeof below, "vectors/%s", relative);
-    if (test_shared(below, path, sizeof path))
-        return npz_open(path);
-    snprintf(below, sizeof below, "test/vectors/%s", relative);
-    if (test_source(below, path, sizeof path) && access(path, R_OK) == 0)
+    char path[4096];
+    if (npz_vectors_path(relative, 0, path, sizeof path))
         return npz_open(path);
     fprintf(stderr, "%s: neither in ASSAY_SHARED nor in test/vectors\n", relative);
     return NULL;

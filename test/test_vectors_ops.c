@@ -24,8 +24,8 @@ static bool open_vectors(const char *file, vectors *v)
 {
     char relative[200], path[600];
     v->file = file;
-    snprintf(relative, sizeof relative, "vectors/%s.npz", file);
-    if (!test_shared(relative, path, sizeof path)) {
+    snprintf(relative, sizeof relative, "%s.npz", file);
+    if (!npz_vectors_path(relative, 1, path, sizeof path)) {
         printf("# SKIP %s: no such vectors here\n", file);
         return false;
     }

@@ -19,8 +19,8 @@ tflite_file tflite_open(const char *name, const char *scheme)
 {
     char path[500], relative[200];
     assay_error err;
-    snprintf(relative, sizeof relative, "vectors/tflite-ops/%s.npz", name);
-    if (!test_shared(relative, path, sizeof path))
+    snprintf(relative, sizeof relative, "tflite-ops/%s.npz", name);
+    if (!npz_vectors_path(relative, 1, path, sizeof path))
         skip();
     tflite_file f = tflite_open_path(path);
     f.name = name;
