@@ -82,9 +82,10 @@ static assay_status fold_into(assay_graph *g, int node, const assay_affine *map,
     }
     if (status)
         return status;
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i += c.stride) {
         int64_t o = i / c.stride % c.extent + i / c.per_group * c.extent;
-        w[i] = (float)((double)w[i] * map->a[o]);
+        for (int64_t k = i; k < i + c.stride; k++)
+            w[k] = (float)((double)w[k] * map->a[o]);
     }
     for (int64_t o = 0; o < map->channels; o++)
         bias[o] = (float)((double)bias[o] * map->a[o] + map->b[o]);

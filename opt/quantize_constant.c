@@ -17,8 +17,8 @@ assay_status assay_constant_range(const assay_value *v, double *min, double *max
             return assay_fail(err, ASSAY_ERR_INPUT,
                               "constant '%.200s': element %lld is %g, expected a finite number",
                               v->name, (long long)i, (double)x[i]);
-        *min = fmin(*min, (double)x[i]);
-        *max = fmax(*max, (double)x[i]);
+        *min = (double)x[i] < *min ? (double)x[i] : *min;
+        *max = (double)x[i] > *max ? (double)x[i] : *max;
     }
     return ASSAY_OK;
 }
@@ -115,7 +115,7 @@ typedef struct channel_map {
 static channel_map channel_map_of(const assay_quantizer *q, const assay_node *n)
 {
     const assay_type *w = &q->g->value[n->in[1]].type;
-    channel_map m = {.axis = 0, .channels = 1, .stride = 1};
+    channel_map m = {.axis = 0, .channels = 1, .stride = assay_shape_count(w)};
     if (n->op == ASSAY_OP_CONV_TRANSPOSE && n->attr.conv.layout == ASSAY_LAYOUT_NCHW)
         m.axis = n->attr.conv.group == 1 ? 1 : -1;
     if (!q->per_channel || w->rank < 2)
@@ -123,6 +123,7 @@ static channel_map channel_map_of(const assay_quantizer *q, const assay_node *n)
     if (m.axis < 0)
         return m;
     m.channels = w->dim[m.axis];
+    m.stride = 1;
     for (int i = m.axis + 1; i < w->rank; i++)
         m.stride *= w->dim[i];
     return m;
@@ -174,10 +175,12 @@ assay_status assay_quantize_weights(const assay_quantizer *q, assay_graph *to, c
         status ? NULL : assay_arena_array(q->arena, 2 * (size_t)m.channels, sizeof *range);
     if (!status && !range)
         status = assay_out_of_memory(err);
-    for (int64_t i = 0; i < count && !status; i++) {
+    for (int64_t i = 0; i < count && !status; i += m.stride) {
         double *r = &range[2 * (i / m.stride % m.channels)];
-        r[0] = fmin(r[0], (double)x[i]);
-        r[1] = fmax(r[1], (double)x[i]);
+        for (int64_t k = i; k < i + m.stride; k++) {
+            r[0] = (double)x[k] < r[0] ? (double)x[k] : r[0];
+            r[1] = (double)x[k] > r[1] ? (double)x[k] : r[1];
+        }
     }
     for (int64_t c = 0; c < m.channels && !status; c++)
         status = assay_choose_qparams(&q->weight, range[2 * c], range[2 * c + 1], &scale[c],
@@ -189,10 +192,11 @@ assay_status assay_quantize_weights(const assay_quantizer *q, assay_graph *to, c
     if (status)
         return status;
     assay_choice_codes(&q->weight, &lo, &hi);
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i += m.stride) {
         int64_t c = i / m.stride % m.channels;
-        store(codes, q->weight.elem, i,
-              assay_quantize_real((double)x[i], (double)scale[c], zero_point[c], lo, hi));
+        for (int64_t k = i; k < i + m.stride; k++)
+            store(codes, q->weight.elem, k,
+                  assay_quantize_real((double)x[k], (double)scale[c], zero_point[c], lo, hi));
     }
     *data = codes;
     return ASSAY_OK;

@@ -57,8 +57,8 @@ static const char *obstacle(const assay_quantizer *q, const assay_node *n)
         return "there is no integer kernel for this op";
     if (n->op == ASSAY_OP_CAST)
         return "a cast takes the real value, not the code";
-    if (n->op == ASSAY_OP_PAD && n->attr.pad.mode == ASSAY_PAD_CONSTANT &&
-        n->attr.pad.value != 0 && n->attr.pad.value != -INFINITY)
+    if (n->op == ASSAY_OP_PAD && n->attr.pad.mode == ASSAY_PAD_CONSTANT && n->attr.pad.value != 0 &&
+        n->attr.pad.value != -INFINITY)
         return "an integer pad is filled with 0 or -inf only";
     if (info->traits & ASSAY_T_STATE || has_variable(g, n))
         return "values kept between runs are not quantized";

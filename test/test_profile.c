@@ -300,6 +300,36 @@ static void test_lies_are_refused(void **state)
     assay_graph_free(g);
 }
 
+/* Bytes changed at random: read in full or refused by name, nothing else. */
+static void test_mutated_files(void **state)
+{
+    test_rng rng = rng_of(state);
+    assay_graph *g = small_net();
+    assay_profile *p = profile_of(g), *q;
+    assay_error err;
+    int refused = 0;
+    observe(p, g, 0);
+    char *text = file_of(p);
+    int64_t length = (int64_t)strlen(text);
+    for (int i = 0; i < 300; i++) {
+        char *bad = strdup(text);
+        for (int64_t k = test_between(&rng, 1, 4); k > 0; k--)
+            bad[test_between(&rng, 0, length - 1)] = (char)test_between(&rng, 1, 255);
+        if (load_text(bad, &q, &err)) {
+            assert_non_null(strstr(err.text, "p.yaml"));
+            assert_null(strchr(err.text, '\n'));
+            refused++;
+        } else {
+            assay_profile_free(q);
+        }
+        free(bad);
+    }
+    assert_true(refused > 200);
+    free(text);
+    assay_profile_free(p);
+    assay_graph_free(g);
+}
+
 static void test_merge_refuses(void **state)
 {
     (void)state;
@@ -393,13 +423,10 @@ int main(void)
     void *state = &rng;
 #define WITH_RNG(test) cmocka_unit_test_prestate(test, state)
     const struct CMUnitTest tests[] = {
-        WITH_RNG(test_shards_give_one_file),
-        WITH_RNG(test_counts),
-        WITH_RNG(test_exponent_at_the_edges),
-        WITH_RNG(test_file_round_trip),
-        WITH_RNG(test_lies_are_refused),
-        WITH_RNG(test_merge_refuses),
-        WITH_RNG(test_check_names_what_is_missing),
+        WITH_RNG(test_shards_give_one_file),  WITH_RNG(test_counts),
+        WITH_RNG(test_exponent_at_the_edges), WITH_RNG(test_file_round_trip),
+        WITH_RNG(test_lies_are_refused),      WITH_RNG(test_mutated_files),
+        WITH_RNG(test_merge_refuses),         WITH_RNG(test_check_names_what_is_missing),
         WITH_RNG(test_calibration),
     };
     return cmocka_run_group_tests_name("profile", tests, NULL, NULL);
