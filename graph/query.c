@@ -53,6 +53,8 @@ int64_t assay_node_macs(const assay_graph *g, const assay_node *n)
     switch (n->op) {
     case ASSAY_OP_CONV:
     case ASSAY_OP_FC:
+    case ASSAY_OP_SVDF_FEATURE:
+    case ASSAY_OP_SVDF_TIME:
         return w->type.dim[0] ? saturating_product(assay_shape_count(y), count / w->type.dim[0])
                               : 0;
     case ASSAY_OP_CONV_TRANSPOSE: {

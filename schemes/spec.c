@@ -20,6 +20,7 @@ static int64_t axis_extent(const assay_type *t, int64_t axis)
 static int64_t weighted_depth(const assay_node *n, const assay_type *x, const assay_type *w)
 {
     switch (n->op) {
+    case ASSAY_OP_SVDF_TIME:
     case ASSAY_OP_CONV: /* every filter is O's share of the weights, in both layouts */
         return w->dim[0] > 0 ? assay_shape_count(w) / w->dim[0] : 0;
     case ASSAY_OP_CONV_TRANSPOSE: {
@@ -28,6 +29,7 @@ static int64_t weighted_depth(const assay_node *n, const assay_type *x, const as
         return channels / (a->group > 0 ? a->group : 1) * list_product(&a->kernel);
     }
     case ASSAY_OP_FC:
+    case ASSAY_OP_SVDF_FEATURE:
         return w->dim[w->rank - 1];
     default: /* matmul */
         return n->attr.matmul.transpose_a && x->rank > 1 ? x->dim[x->rank - 2]
@@ -71,6 +73,8 @@ static void fill_parameters(const assay_node *n, const assay_type *in, assay_uni
         spec->depth = weighted_depth(n, &in[0], &in[1]);
         break;
     case ASSAY_OP_FC:
+    case ASSAY_OP_SVDF_FEATURE:
+    case ASSAY_OP_SVDF_TIME:
     case ASSAY_OP_MATMUL:
         spec->depth = weighted_depth(n, &in[0], &in[1]);
         break;

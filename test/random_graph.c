@@ -184,7 +184,7 @@ static int add_weights(generator *x, assay_op op, const assay_type *in, assay_at
     assay_type t = {.elem = assay_f32(), .rank = in->rank};
     bool nchw = a->conv.layout == ASSAY_LAYOUT_NCHW;
     int64_t channels, out = test_between(x->r, 1, 3);
-    if (op == ASSAY_OP_FC) {
+    if (op == ASSAY_OP_FC || op == ASSAY_OP_SVDF_FEATURE) {
         t.rank = 2;
         t.dim[0] = out;
         t.dim[1] = in->rank ? in->dim[in->rank - 1] : 1;
@@ -195,7 +195,7 @@ static int add_weights(generator *x, assay_op op, const assay_type *in, assay_at
     a->conv.kernel.n = 0;
     for (int i = 0; i < in->rank; ++i)
         t.dim[i] = test_between(x->r, 1, 2);
-    if (op == ASSAY_OP_CONV) {
+    if (op == ASSAY_OP_CONV || op == ASSAY_OP_SVDF_TIME) {
         t.dim[0] = out * a->conv.group;
         t.dim[nchw ? 1 : in->rank - 1] = channels / a->conv.group;
     } else {
@@ -293,7 +293,8 @@ static bool try_op(generator *x, assay_op op)
     }
     if (info->traits & ASSAY_T_WEIGHTED) {
         assay_type t = x->g->value[in[0]].type;
-        if (t.elem.kind != ASSAY_KIND_F32 || (op != ASSAY_OP_FC && (t.rank < 3 || t.rank > 5)))
+        if (t.elem.kind != ASSAY_KIND_F32 ||
+            (op != ASSAY_OP_FC && op != ASSAY_OP_SVDF_FEATURE && (t.rank < 3 || t.rank > 5)))
             return false;
         in[1] = add_weights(x, op, &t, &a);
         n_in = 2;

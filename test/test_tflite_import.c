@@ -88,6 +88,9 @@ static tb_model conv_model(void)
     tb_quant(&m, 0.5F, 0);
     tb_data(&m, conv_weights, sizeof conv_weights);
     tb_add(&m, "b", TFL_INT32, 3, -1);
+    for (int i = 0; i < 3; ++i)
+        tb_quant(&m, 0.125F, 0);
+    m.tensor[2].axis = 3; /* the weights' axis in a depthwise convolution: seen in real files */
     tb_data(&m, conv_bias, sizeof conv_bias);
     tb_add(&m, "y", TFL_INT8, 1, 3, 3, 3, -1);
     tb_quant(&m, 1.0F, 4);

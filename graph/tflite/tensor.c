@@ -4,7 +4,7 @@
 
 #include "graph/tflite/import.h"
 
-#define DENSE_MAX ((size_t)1 << 30) /* bytes of one decoded sparse tensor */
+#define DENSE_MAX 256 /* times the stored bytes: how much a sparse tensor may grow */
 
 static assay_status fail(tfl_import *m, const tfl_tensor *t, const char *what)
 {
@@ -85,6 +85,8 @@ static assay_status read_qparams(tfl_import *m, tfl_tensor *t)
     }
     if (zeros.count != scales.count && zeros.count > 1)
         return fail(m, t, "the number of zero points differs from that of scales");
+    if (t->type.rank == 1) /* a bias repeats its weights' axis in some files */
+        axis = 0;
     if (scales.count > 1 && (axis < 0 || axis >= t->type.rank))
         return fail(m, t, "the quantized dimension does not exist");
     if (scales.count > 1 && t->type.dim[axis] != (int64_t)scales.count)
@@ -264,8 +266,8 @@ assay_status assay_tfl_elements(tfl_import *m, tfl_tensor *t, const void **out)
 
     if (s || (s = assay_tfl_charge(m, sparse ? 0 : packed_bytes(t))))
         return s;
-    if (sparse && (bytes > DENSE_MAX || t->raw == TFL_INT4))
-        return fail(m, t, "a sparse tensor that is int4 or too large");
+    if (sparse && (bytes / DENSE_MAX > t->bytes + 16 || t->raw == TFL_INT4))
+        return fail(m, t, "a sparse tensor of int4, or of hardly any elements for its shape");
     if (!sparse && t->bytes < packed_bytes(t))
         return fail(m, t, "its buffer is too small for its shape");
     if (in_place) {

@@ -125,7 +125,7 @@ static assay_status add_variable(tfl_import *m, tfl_tensor *t)
     assay_status s = t->data ? assay_tfl_elements(m, t, &data) : ASSAY_OK;
 
     if (!s)
-        s = assay_tfl_charge(m, assay_type_bytes(&t->type) / 64);
+        s = assay_tfl_charge(m, assay_type_bytes(&t->type) / 4);
     if (!s)
         s = assay_graph_add_variable(m->g, t->name, &t->type, data, &t->value, m->err);
     if (!s && !data && q->granularity == ASSAY_Q_TENSOR && assay_elem_size(t->type.elem) == 1)

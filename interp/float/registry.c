@@ -18,6 +18,8 @@ static const entry entries[ASSAY_OP_COUNT] = {
     [ASSAY_OP_CONV_TRANSPOSE] = {assay_float_conv_transpose, assay_float_conv_transpose_scratch,
                                  F32},
     [ASSAY_OP_FC] = {assay_float_fc, NULL, F32},
+    [ASSAY_OP_SVDF_FEATURE] = {assay_float_fc, NULL, F32},
+    [ASSAY_OP_SVDF_TIME] = {assay_float_conv, assay_float_conv_scratch, F32},
     [ASSAY_OP_MATMUL] = {assay_float_matmul, NULL, F32},
     [ASSAY_OP_BATCH_NORM] = {assay_float_batch_norm, NULL, F32},
     [ASSAY_OP_ADD] = {assay_float_binary, NULL, NUMBER},

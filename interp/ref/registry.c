@@ -14,6 +14,8 @@ static const assay_kernel kernels[ASSAY_OP_COUNT] = {
     KERNEL_SCRATCH(CONV, conv, conv, ACCUMULATE),
     KERNEL_SCRATCH(CONV_TRANSPOSE, conv, conv, ACCUMULATE),
     KERNEL_SCRATCH(FC, fc, fc, ACCUMULATE),
+    KERNEL_SCRATCH(SVDF_FEATURE, fc, fc, ACCUMULATE),
+    KERNEL_SCRATCH(SVDF_TIME, conv, conv, ACCUMULATE),
     KERNEL_SCRATCH(MATMUL, matmul, matmul, ACCUMULATE),
 
     KERNEL(ADD, binary, BINARY),

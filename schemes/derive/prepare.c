@@ -20,6 +20,8 @@ static op_class class_of(enum assay_op op)
     case ASSAY_OP_CONV:
     case ASSAY_OP_CONV_TRANSPOSE:
     case ASSAY_OP_FC:
+    case ASSAY_OP_SVDF_FEATURE:
+    case ASSAY_OP_SVDF_TIME:
     case ASSAY_OP_MATMUL:
         return (op_class){assay_derive_weighted, 2};
     case ASSAY_OP_ADD:

@@ -1,5 +1,15 @@
-/* conv, conv_transpose, fc, matmul: an accumulator and one output rescale. */
+/* conv, conv_transpose, fc, matmul, SVDF's steps: an accumulator and one output rescale. */
 #include "schemes/derive/derive.h"
+
+/* SVDF's feature saturates to the memory's type before its zero point is added, and the sum keeps the
+ * low bits (micro/kernels/svdf_common.cc): that is the op's definition, whatever the target. */
+static void store_feature(const assay_derive *d)
+{
+    assay_rule_rescale *rule = &d->u->rec.rescale;
+    rule->result_bits = rule->sum_bits = d->spec->out->elem.bits;
+    rule->result_overflow = ASSAY_NARROW_SATURATE;
+    rule->sum_overflow = ASSAY_NARROW_WRAP;
+}
 
 assay_status assay_derive_weighted(const assay_derive *d)
 {
@@ -7,6 +17,8 @@ assay_status assay_derive_weighted(const assay_derive *d)
     const assay_qparams *q = &w->q;
     if (q->granularity == ASSAY_Q_BLOCK)
         return assay_derive_fail(d, "weights with one scale a block are not supported here");
+    if (d->u->op == ASSAY_OP_SVDF_FEATURE)
+        store_feature(d);
     return assay_derive_output(d, assay_scale_of(x), q->scale, q->count,
                                assay_scale_of(d->spec->out));
 }
