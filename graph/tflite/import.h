@@ -83,6 +83,8 @@ assay_status assay_tfl_value(const tfl_op *op, int i, int *value);
 assay_status assay_tfl_result(const tfl_op *op, int i, int *value);
 /* A new value named "OUTPUT/part". */
 assay_status assay_tfl_part(const tfl_op *op, const char *part, const assay_type *type, int *value);
+/* A constant "OUTPUT/bias" of n zeros. */
+assay_status assay_tfl_zero_bias(const tfl_op *op, unsigned bits, int64_t n, int *value);
 /* `name`, with "#" and index behind it when the graph has such a value already. */
 const char *assay_tfl_unique(tfl_import *m, const char *name, int index);
 /* Adds a node named after its first output. *id may be NULL. */

@@ -73,12 +73,32 @@ static assay_status conv_attributes(const tfl_op *o, const assay_type *x, const 
     return set_pads(o, x, &a->kernel, &a->stride, &a->dilation, &a->pad_begin, &a->pad_end);
 }
 
+/* Of 16-bit activations, the bias decides how wide the accumulator is (micro/kernels/conv.cc).
+ * Where there is none, slot `bias_type` of the options does: so a bias of zeros says it in the
+ * graph. */
+static assay_status implied_bias(const tfl_op *o, int x, int w, int bias_type, int *bias)
+{
+    const assay_graph *g = o->m->g;
+
+    if (*bias != ASSAY_NO_VALUE || !assay_is_quantized(&g->value[x].type) ||
+        g->value[x].type.elem.bits != 16)
+        return ASSAY_OK;
+    return assay_tfl_zero_bias(o, bias_type == TFL_INT32 ? 32 : 64, g->value[w].type.dim[0], bias);
+}
+
+static int bias_type_of(const tfl_op *o, int slot)
+{
+    return assay_flat_i8(o->options, slot, 0);
+}
+
 /* The node on x, weights and, when the operator has one, the bias in input `bias`. */
-static assay_status weighted_node(const tfl_op *o, int x, int w, int bias, int y,
+static assay_status weighted_node(const tfl_op *o, int x, int w, int bias, int bias_type, int y,
                                   const assay_attrs *a, int *id)
 {
     int in[3] = {x, w, ASSAY_NO_VALUE};
     assay_status s = assay_tfl_value(o, bias, &in[2]);
+    if (!s)
+        s = implied_bias(o, x, w, bias_type, &in[2]);
     return s ? s : assay_tfl_node(o, o->op, in, in[2] == ASSAY_NO_VALUE ? 2 : 3, &y, 1, a, id);
 }
 
@@ -100,7 +120,8 @@ assay_status assay_tfl_op_conv(const tfl_op *o)
                               (long long)x->dim[3], (long long)w->dim[3]);
     a.conv.group = x->dim[3] / w->dim[3];
     if ((s = assay_tfl_value(o, 0, &vx)) || (s = assay_tfl_value(o, 1, &vw)) ||
-        (s = assay_tfl_result(o, 0, &y)) || (s = weighted_node(o, vx, vw, 2, y, &a, &id)))
+        (s = assay_tfl_result(o, 0, &y)) ||
+        (s = weighted_node(o, vx, vw, 2, bias_type_of(o, CONV_BIAS_TYPE), y, &a, &id)))
         return s;
     return assay_tfl_activation(o, CONV_ACTIVATION, id);
 }
@@ -190,7 +211,8 @@ assay_status assay_tfl_op_depthwise(const tfl_op *o)
     a.conv.group = x->dim[3];
     if ((s = assay_tfl_value(o, 0, &vx)) ||
         (s = w->data ? depthwise_constant(o, w, &vw) : depthwise_computed(o, w, &vw)) ||
-        (s = assay_tfl_result(o, 0, &y)) || (s = weighted_node(o, vx, vw, 2, y, &a, &id)))
+        (s = assay_tfl_result(o, 0, &y)) ||
+        (s = weighted_node(o, vx, vw, 2, TFL_INT64, y, &a, &id)))
         return s;
     return assay_tfl_activation(o, DEPTHWISE_ACTIVATION, id);
 }
@@ -226,7 +248,8 @@ assay_status assay_tfl_op_transpose_conv(const tfl_op *o)
         a.conv.output_padding.v[i] = end < 0 ? -end : 0;
     }
     if ((s = assay_tfl_value(o, 2, &vx)) || (s = assay_tfl_value(o, 1, &vw)) ||
-        (s = assay_tfl_result(o, 0, &y)) || (s = weighted_node(o, vx, vw, 3, y, &a, &id)))
+        (s = assay_tfl_result(o, 0, &y)) ||
+        (s = weighted_node(o, vx, vw, 3, bias_type_of(o, TRANSPOSE_CONV_BIAS_TYPE), y, &a, &id)))
         return s;
     return assay_tfl_activation(o, CONV_ACTIVATION, id);
 }
@@ -282,7 +305,7 @@ assay_status assay_tfl_op_fully_connected(const tfl_op *o)
     flat = y;
     if (!assay_shape_equal(&result, &out->type) && (s = assay_tfl_part(o, "flat", &result, &flat)))
         return s;
-    if ((s = weighted_node(o, vx, vw, 2, flat, NULL, &id)) ||
+    if ((s = weighted_node(o, vx, vw, 2, bias_type_of(o, FC_BIAS_TYPE), flat, NULL, &id)) ||
         (s = assay_tfl_activation(o, FC_ACTIVATION, id)))
         return s;
     return flat == y ? ASSAY_OK : assay_tfl_reshape(o, flat, y);

@@ -41,6 +41,7 @@ typedef struct lstm {
     bool time_major;
     int step; /* of which nodes are made */
     int w[GATES], r[GATES], b[GATES];
+    int no_bias; /* of 16-bit activations: zeros, which make the accumulator 64 bits wide */
     assay_type gate, act, cell, hidden;
     bool has_clip;
     float clip;
@@ -152,7 +153,8 @@ static assay_status make_gate(const lstm *l, int g, int x, int h, int *out)
 
     if ((s = add(l, ASSAY_OP_FC, (int[]){x, l->w[g], l->b[g]}, 3, name, "x", &l->gate, &from_x,
                  NULL)) ||
-        (s = add(l, ASSAY_OP_FC, (int[]){h, l->r[g]}, 2, name, "h", &l->gate, &from_h, NULL)) ||
+        (s = add(l, ASSAY_OP_FC, (int[]){h, l->r[g], l->no_bias},
+                 l->no_bias == ASSAY_NO_VALUE ? 2 : 3, name, "h", &l->gate, &from_h, NULL)) ||
         (s = add(l, ASSAY_OP_ADD, (int[]){from_x, from_h}, 2, name, "sum", &l->gate, &sum, NULL)))
         return s;
     return add(l, g == GATE_CELL ? ASSAY_OP_TANH : ASSAY_OP_SIGMOID, &sum, 1, name, "gate", &l->act,
@@ -258,6 +260,9 @@ static assay_status read_operands(lstm *l)
         (void)((s = assay_tfl_value(l->o, IN_WEIGHTS + g, &l->w[g])) ||
                (s = assay_tfl_value(l->o, IN_RECURRENT + g, &l->r[g])) ||
                (s = assay_tfl_value(l->o, IN_BIAS + g, &l->b[g])));
+    l->no_bias = ASSAY_NO_VALUE;
+    if (!s && l->hidden.elem.bits == 16)
+        s = assay_tfl_zero_bias(l->o, 64, l->units, &l->no_bias);
     return s;
 }
 

@@ -86,7 +86,9 @@ enum tfl_conv_options {
     CONV_STRIDE_H = 2,
     CONV_ACTIVATION = 3,
     CONV_DILATION_W = 4,
-    CONV_DILATION_H = 5
+    CONV_DILATION_H = 5,
+    CONV_BIAS_TYPE = 6,
+    TRANSPOSE_CONV_BIAS_TYPE = 4
 };
 enum tfl_depthwise_options {
     DEPTHWISE_MULTIPLIER = 3,
@@ -95,7 +97,12 @@ enum tfl_depthwise_options {
     DEPTHWISE_DILATION_H = 6
 };
 enum tfl_pool_options { POOL_FILTER_W = 3, POOL_FILTER_H = 4, POOL_ACTIVATION = 5 };
-enum tfl_fc_options { FC_ACTIVATION = 0, FC_WEIGHTS_FORMAT = 1, FC_KEEP_NUM_DIMS = 2 };
+enum tfl_fc_options {
+    FC_ACTIVATION = 0,
+    FC_WEIGHTS_FORMAT = 1,
+    FC_KEEP_NUM_DIMS = 2,
+    FC_BIAS_TYPE = 4
+};
 enum tfl_matmul_options { MATMUL_ADJ_X = 0, MATMUL_ADJ_Y = 1 };
 enum tfl_lrn_options { LRN_RADIUS = 0, LRN_BIAS = 1, LRN_ALPHA = 2, LRN_BETA = 3 };
 enum tfl_lstm_options {

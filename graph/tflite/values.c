@@ -205,6 +205,21 @@ assay_status assay_tfl_part(const tfl_op *op, const char *part, const assay_type
                   : assay_tfl_no_memory(op->m);
 }
 
+assay_status assay_tfl_zero_bias(const tfl_op *op, unsigned bits, int64_t n, int *value)
+{
+    assay_type type = {.elem = assay_int(bits, true), .rank = 1, .dim = {n}};
+    assay_status s = assay_tfl_charge(op->m, assay_type_bytes(&type));
+
+    if (!s)
+        s = assay_tfl_part(op, "bias", &type, value);
+    if (!s) {
+        op->m->g->value[*value].data = assay_arena_alloc(op->m->g->arena, assay_type_bytes(&type));
+        if (!op->m->g->value[*value].data)
+            return assay_tfl_no_memory(op->m);
+    }
+    return s;
+}
+
 /* ---- nodes ---- */
 
 assay_status assay_tfl_node(const tfl_op *op, assay_op kind, const int *in, int n_in,
