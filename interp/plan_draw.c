@@ -18,10 +18,12 @@ static void put_box(FILE *f, double x, double y, double w, double h, int hue, co
     fprintf(f, ", %zu bytes</title></rect>\n", bytes);
     if (h < 12 || w < 60)
         return; /* no room for a label */
-    fprintf(f, "<text x=\"%.2f\" y=\"%.2f\" textLength=\"%.2f\" lengthAdjust=\"spacingAndGlyphs\">",
-            x + 3, y + h / 2 + 4, w - 6);
+    /* An inner svg clips the label to the box. */
+    fprintf(f,
+            "<svg x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"><text x=\"3\" y=\"%.2f\">",
+            x, y, w, h, h / 2 + 4);
     assay_xml_text(f, title);
-    fputs("</text>\n", f);
+    fputs("</text></svg>\n", f);
 }
 
 void assay_plan_draw(FILE *f, const assay_graph *g, const assay_plan *p)

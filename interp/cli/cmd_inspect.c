@@ -143,7 +143,6 @@ static const cli_option options[] = {
     {"text", 't', NULL, "the network in text form instead of the table"},
     {"plan", 0, NULL, "the memory plan instead of the table"},
     {"plan-svg", 0, NULL, "the memory plan as a drawing"},
-    {"plan-svg", 0, NULL, "the memory plan as a drawing"},
     {NULL, 0, NULL, NULL}};
 
 const cli_command cli_inspect = {
