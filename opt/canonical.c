@@ -6,8 +6,8 @@
 static assay_status simplify(assay_graph *g, assay_evaluate_fn evaluate, assay_error *err)
 {
     static assay_status (*const passes[])(assay_graph *, int *, assay_error *) = {
-        assay_eliminate_identity, assay_lower_matmul,   assay_fold_affine,
-        assay_fold_pad,           assay_eliminate_dead,
+        assay_eliminate_identity, assay_lower_matmul, assay_lower_arithmetic,
+        assay_fold_affine,        assay_fold_pad,     assay_eliminate_dead,
     };
     int total;
     do {

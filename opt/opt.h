@@ -33,6 +33,10 @@ assay_status assay_fold_affine(assay_graph *g, int *changed, assay_error *err);
 assay_status assay_lower_batch_norm(assay_graph *g, int *changed, assay_error *err);
 /* matmul by a constant matrix becomes a fully-connected layer. */
 assay_status assay_lower_matmul(assay_graph *g, int *changed, assay_error *err);
+/* Division by a constant becomes multiplication by its reciprocal (one more rounding of binary32);
+ * 1 / x becomes reciprocal; a power of 2, 1/2, -1 or -1/2 becomes square, sqrt, reciprocal or
+ * rsqrt. */
+assay_status assay_lower_arithmetic(assay_graph *g, int *changed, assay_error *err);
 /* Padding by zeros in space goes into the convolution behind it. */
 assay_status assay_fold_pad(assay_graph *g, int *changed, assay_error *err);
 /* Nodes that give back their input go: reshape to the same shape, transpose that moves nothing,

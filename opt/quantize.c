@@ -158,6 +158,8 @@ static assay_status quantize(assay_quantizer *q, assay_graph **out, assay_quanti
         status = assay_profile_check(q->profile, q->g, err);
     if (!status)
         status = assay_plan_nodes(q, err);
+    if (!status)
+        assay_plan_masks(q);
     for (int refused = 1; !status && refused > 0;) {
         assay_graph_free(*out);
         *out = NULL;

@@ -48,6 +48,34 @@ static bool has_variable(const assay_graph *g, const assay_node *n)
     return false;
 }
 
+/* Codes have no infinity and no NaN. Weights and biases with one are an error, not a reason. */
+static bool is_finite(const assay_quantizer *q, int v)
+{
+    const assay_value *value = v < 0 ? NULL : &q->g->value[v];
+    if (!value || !is_real(value))
+        return true;
+    if (!assay_is_constant(q->g, v)) {
+        const assay_profile_entry *e = assay_profile_find(q->profile, value->name);
+        return !e || (e->nan == 0 && e->inf == 0);
+    }
+    for (int64_t i = 0, count = assay_shape_count(&value->type); i < count; i++)
+        if (!isfinite(((const float *)value->data)[i]))
+            return false;
+    return true;
+}
+
+static bool all_finite(const assay_quantizer *q, const assay_node *n)
+{
+    bool weighted = assay_op_get(n->op)->traits & ASSAY_T_WEIGHTED;
+    for (int i = 0; i < (weighted ? 1 : n->n_in); i++)
+        if (!is_finite(q, n->in[i]))
+            return false;
+    for (int i = 0; i < n->n_out; i++)
+        if (!is_finite(q, n->out[i]))
+            return false;
+    return true;
+}
+
 /* Why the node cannot be an integer node whatever the target, or NULL. */
 static const char *obstacle(const assay_quantizer *q, const assay_node *n)
 {
@@ -60,6 +88,8 @@ static const char *obstacle(const assay_quantizer *q, const assay_node *n)
     if (n->op == ASSAY_OP_PAD && n->attr.pad.mode == ASSAY_PAD_CONSTANT && n->attr.pad.value != 0 &&
         n->attr.pad.value != -INFINITY)
         return "an integer pad is filled with 0 or -inf only";
+    if (!all_finite(q, n))
+        return "it reads or makes values that are infinite or NaN";
     if (info->traits & ASSAY_T_STATE || has_variable(g, n))
         return "values kept between runs are not quantized";
     if (info->traits & ASSAY_T_WEIGHTED) {

@@ -2,6 +2,7 @@
  *
  *   quantize.c           the driver: decide, build, ask the target, decide again; the report
  *   quantize_plan.c      which nodes are integer, which activations are fused
+ *   quantize_mask.c      attention masks, which stay in float
  *   quantize_group.c     which values share parameters, and the parameters
  *   quantize_constant.c  weights, biases and other constants as codes
  *   quantize_build.c     the integer graph */
@@ -31,6 +32,7 @@ typedef struct assay_plan_node {
     const char *reason; /* FLOAT: why */
     assay_elem elem;    /* of its output codes */
     bool keep_apart;    /* an activation that must not be fused */
+    bool masked;        /* FLOAT because of an attention mask */
     int fused_into;
     int out;              /* value that output 0 becomes: its own, or the fused activation's */
     float act_lo, act_hi; /* of the fused activations */
@@ -63,6 +65,9 @@ typedef struct assay_quantizer {
 /* ---- quantize_plan.c ---- */
 /* First state of every node: what the options and the kernels allow. */
 assay_status assay_plan_nodes(assay_quantizer *q, assay_error *err);
+/* quantize_mask.c: softmax over values too wide for codes, and the nodes that mask them, to float.
+ */
+void assay_plan_masks(assay_quantizer *q);
 /* Given the nodes that cannot be integer: draws the borders of the float parts where they cost
  * least, and fuses activations into the integer nodes in front. May be called again after more
  * nodes have become float or an activation is kept apart. */

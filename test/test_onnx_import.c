@@ -260,6 +260,10 @@ static void norm_forms(void **state)
         /* Dropout and Identity leave nothing but a copy for the graph's output */
         {7, "in x f32 2\nDropout x -> a ratio=0.3\nRelu a -> y\nout y", "relu", "[2]"},
         {12, "in x f32 2\nRelu x -> a\nDropout a -> y,mask\nout y", "relu reshape", "[2]"},
+        {13,
+         "in x f32 2\nconst r f32 - = 0\nconst t bool - = 1\nDropout x,r,t -> a\nRelu a -> y\nout "
+         "y",
+         "relu", "[2]"},
     };
     (void)state;
     CHECK_ALL(forms);

@@ -197,6 +197,52 @@ static assay_attrs pad_attrs(int64_t channel, int64_t top, int64_t right, float 
         .pad = {.begin = {4, {0, channel, top, 0}}, .end = {4, {0, 0, 0, right}}, .value = value}};
 }
 
+/* Divisions by constants, 1 / x, and powers, of a positive x that has other users. */
+static void test_arithmetic_with_constants(void **state)
+{
+    static const float exponents[] = {2, 0.5f, -1, -0.5f, 3};
+    static const assay_op ops[] = {ASSAY_OP_SQUARE, ASSAY_OP_SQRT, ASSAY_OP_RECIPROCAL,
+                                   ASSAY_OP_RSQRT, ASSAY_OP_POW};
+    test_rng rng = rng_of(state);
+    assay_graph *g = net_new();
+    char name[32];
+    int x = net_node(g, ASSAY_OP_EXP, "x", NULL, net_input(g, "in", NET_SHAPE(2, 4)), -2);
+    int c = net_constant(g, &rng, "c", 1, 3, NET_SHAPE(4));
+    int zero = net_constant(g, &rng, "zero", 1, 2, NET_SHAPE(4));
+    int tiny = net_constant(g, &rng, "tiny", 1e-40, 1e-40, NET_SHAPE(1));
+    int one = net_constant(g, &rng, "one", 1, 1, NET_SHAPE(1));
+    ((float *)(uintptr_t)g->value[zero].data)[2] = 0;
+    net_output(g, net_node(g, ASSAY_OP_DIV, "a", NULL, x, c, -2));
+    net_output(g, net_node(g, ASSAY_OP_DIV, "b", NULL, x, c, -2));
+    net_output(g, net_node(g, ASSAY_OP_DIV, "by_zero", NULL, x, zero, -2));
+    net_output(g, net_node(g, ASSAY_OP_DIV, "by_tiny", NULL, x, tiny, -2));
+    net_output(g, net_node(g, ASSAY_OP_DIV, "inverse", NULL, one, x, -2));
+    net_output(g, net_node(g, ASSAY_OP_DIV, "over", NULL, c, x, -2));
+    for (int k = 0; k < 5; k++) {
+        snprintf(name, sizeof name, "e%d", k);
+        int e =
+            net_constant(g, &rng, name, (double)exponents[k], (double)exponents[k], NET_SHAPE(1));
+        snprintf(name, sizeof name, "pow%d", k);
+        net_output(g, net_node(g, ASSAY_OP_POW, name, NULL, x, e, -2));
+    }
+    net_output(g, net_node(g, ASSAY_OP_POW, "pows", NULL, x, c, -2));
+    assay_graph *s = canonical_and_same(g, &rng);
+    assert_int_equal(net_producer(s, "a")->op, ASSAY_OP_MUL);
+    assert_string_equal(s->value[net_producer(s, "a")->in[1]].name, "c:reciprocal");
+    assert_int_equal(net_producer(s, "a")->in[1], net_producer(s, "b")->in[1]);
+    assert_int_equal(net_producer(s, "by_zero")->op, ASSAY_OP_DIV);
+    assert_int_equal(net_producer(s, "by_tiny")->op, ASSAY_OP_DIV);
+    assert_int_equal(net_producer(s, "inverse")->op, ASSAY_OP_RECIPROCAL);
+    assert_int_equal(net_producer(s, "over")->op, ASSAY_OP_DIV);
+    for (int k = 0; k < 5; k++) {
+        snprintf(name, sizeof name, "pow%d", k);
+        assert_int_equal(net_producer(s, name)->op, ops[k]);
+    }
+    assert_int_equal(net_producer(s, "pows")->op, ASSAY_OP_POW);
+    assay_graph_free(s);
+    assay_graph_free(g);
+}
+
 static void test_pad_into_conv(void **state)
 {
     test_rng rng = rng_of(state);
@@ -328,6 +374,7 @@ int main(void)
         WITH_RNG(test_lone_batch_norm),
         WITH_RNG(test_linear_chain),
         WITH_RNG(test_other_arithmetic_stays),
+        WITH_RNG(test_arithmetic_with_constants),
         WITH_RNG(test_pad_into_conv),
         WITH_RNG(test_identities),
         WITH_RNG(test_constants_and_dead_code),

@@ -143,14 +143,21 @@ void onnx_import_softmax(onnx_node *n)
     onnx_reshaped(n, x, t.rank, t.dim, NULL);
 }
 
+/* A ratio of 0, with which an exporter writes a model in training mode? */
+static bool drops_nothing(const onnx_value *ratio)
+{
+    return ratio && ratio->constant && ratio->constant->count == 1 &&
+           onnx_get_real(ratio->constant, 0) == 0;
+}
+
 /* Identity at inference; the mask, when something uses it, is all true. */
 void onnx_import_dropout(onnx_node *n)
 {
-    onnx_value *x = onnx_in(n, 0), *mode = onnx_in(n, 2);
+    onnx_value *x = onnx_in(n, 0), *ratio = onnx_in(n, 1), *mode = onnx_in(n, 2);
     assay_type t = onnx_type(n, x);
 
     onnx_since(n, 7);
-    if (mode && (!mode->constant || onnx_get_int(mode->constant, 0) != 0))
+    if (mode && (!mode->constant || onnx_get_int(mode->constant, 0) != 0) && !drops_nothing(ratio))
         onnx_refuse(n, "training mode");
     if (onnx_out_used(n, 1)) {
         onnx_const *mask = onnx_new_const(n->im, ONNX_BOOL, t.rank, t.dim);
