@@ -62,7 +62,7 @@ static void encoding(FILE *f, const assay_rule_rescale *k)
         fprintf(f, "  R stays a %s.\n",
                 k->encoding == ASSAY_ENCODE_F32 ? "float32" : "float64 (binary64)");
     }
-    if (k->reduced_bits > 0)
+    if (k->reduced_bits > 0 && k->encoding == ASSAY_ENCODE_MULTIPLIER)
         fprintf(f, "  m is then rounded half-up to %d bits.\n", k->reduced_bits);
 }
 

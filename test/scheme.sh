@@ -1,0 +1,157 @@
+#!/usr/bin/env bash
+# `assay scheme` from outside, as TAP: its tables, the public incidents, rows through .npy files
+# against what the targets' own code gave, bad arguments (exit status 2 and one line on stderr).
+#
+#   scheme.sh ASSAY SOURCE
+set -u
+assay=$(realpath "$1")
+source=$(realpath "$2")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 2
+count=0
+
+ok() { count=$((count + 1)); echo "ok $count - $1"; }
+not_ok() {
+    count=$((count + 1))
+    echo "not ok $count - $1"
+    sed 's/^/# /' out err 2>/dev/null
+}
+
+runs() { # STATUS NAME COMMAND...: the exit status is STATUS
+    local want=$1 name=$2
+    shift 2
+    "$@" >out 2>err
+    local status=$?
+    if [ $status = "$want" ]; then ok "$name"; else
+        echo "# exit status $status, expected $want: $*"
+        not_ok "$name"
+    fi
+}
+
+prints() { # PATTERN NAME COMMAND...: exit status 0 or 1 and a line that matches PATTERN
+    local pattern=$1 name=$2
+    shift 2
+    "$@" >out 2>err
+    if [ $? -le 1 ] && grep -Eq -- "$pattern" out; then ok "$name"; else
+        echo "# pattern $pattern: $*"
+        not_ok "$name"
+    fi
+}
+
+refused() { # NAME PATTERN COMMAND...: exit 2, one line on stderr that matches PATTERN
+    local name=$1 pattern=$2
+    shift 2
+    "$@" >out 2>err
+    local status=$?
+    if [ $status = 2 ] && [ "$(wc -l <err)" = 1 ] && grep -Eq -- "$pattern" err; then ok "$name"; else
+        echo "# exit status $status, pattern $pattern: $*"
+        not_ok "$name"
+    fi
+}
+
+# ---- every preset shows itself, and checks ----
+for preset in $("$assay" scheme list | cut -d' ' -f1); do
+    prints '^record:' "show $preset" "$assay" scheme show "$preset"
+    runs 0 "check $preset" "$assay" scheme check "$source/schemes/presets/$preset.yaml"
+    runs 0 "$preset does not differ from itself" "$assay" scheme diff "$preset" "$preset"
+done
+"$assay" scheme new my-npu >my-npu.yaml
+runs 0 "a new template is a scheme" "$assay" scheme check ./my-npu.yaml
+prints '^  0 differ' "and it says the defaults" "$assay" scheme diff ./my-npu.yaml ./my-npu.yaml
+
+# ---- incidents of the field ----
+code() { # EXPECTED NAME ARGUMENTS: the code of one rescale
+    local want=$1 name=$2
+    shift 2
+    prints "^  code +$want\$" "$name gives $want" "$assay" scheme try "$@"
+}
+# tensorflow/tensorflow#102943: the float32 chain makes 585 * R exactly 6.5
+r=0.011111111910680305
+code -120 "585 under the float32 chain" xnnpack-qs8 --acc 585 --scale 0.0111111114 --zp -126
+code -119 "585 under double rounding" tflite --acc 585 --scale $r --zp -126
+code -119 "585 under single rounding" tflite-single --acc 585 --scale $r --zp -126
+code -120 "585 * 0.0111" xnnpack-qs8 --acc 585 --scale 0.0111 --zp -126
+# QNNPACK's 6028; tensorflow/tensorflow#25087's 7984, at a scale where the two roundings part
+code 25 "6028 under double rounding" qnnpack --acc 6028 --scale 0.00406430103
+code 24 "6028 under single rounding" ruy --acc 6028 --scale 0.00406430103
+code 24 "6028 in float32" pytorch-qnnpack --acc 6028 --scale 0.00406430103
+code 12 "7984 under double rounding" tflite --acc 7984 --scale 0.001440357
+code 11 "7984 under single rounding" tflite-single --acc 7984 --scale 0.001440357
+code 13 "multiplier and shift of the target" tflite --acc 100 --multiplier 1073741824 --shift -2 --type i8
+code 3 "three scales" xnnpack-qs8 --acc 300 --in-scale 0.1 --weight-scale 0.05 --out-scale 0.5
+prints 'tie' "try names ties" "$assay" scheme try qnnpack --acc 6028 --scale 0.00406430103
+
+# ---- differences, decided ----
+prints 'identical for every accumulator' "cmsis-nn is tflite" \
+    "$assay" scheme diff tflite cmsis-nn --scale 0.001:0.9:50 --acc -1000000:1000000
+runs 1 "double and single rounding differ" "$assay" scheme diff tflite tflite-single --scale 0.25
+prints '^    acc -2: -1, 0$' "and where" "$assay" scheme diff tflite tflite-single --scale 0.25
+prints ' 1 cmsis-nn-single.*= tflite-single' "classes of the matrix" "$assay" scheme matrix
+
+# ---- rows ----
+extract() { # FILE: its columns as x/*.npy
+    rm -rf x
+    mkdir x
+    python3 -m zipfile -e "$source/test/vectors/$1.npz" x
+}
+same() { # NAME GOT WANTED: the elements; headers of 128 bytes may be written differently
+    if cmp -i 128 "$2" "$3" >out 2>err; then ok "$1"; else not_ok "$1"; fi
+}
+extract tflite/requant_double_int8
+bounds="--zp x/zp.npy --min x/qmin.npy --max x/qmax.npy"
+runs 0 "apply by scale" "$assay" scheme apply tflite --type i8 --acc x/acc.npy --scale x/scale.npy $bounds -o out.npy
+same "the target's codes" out.npy x/result.npy
+runs 0 "apply by multiplier" "$assay" scheme apply tflite --type i8 --acc x/acc.npy --multiplier x/multiplier.npy --shift x/shift.npy $bounds -o out.npy
+same "the target's codes again" out.npy x/result.npy
+runs 0 "derive" "$assay" scheme derive tflite --scale x/scale.npy --multiplier m.npy --shift h.npy
+runs 0 "what derive wrote, apply reads" "$assay" scheme apply tflite --type i8 --acc x/acc.npy --multiplier m.npy --shift h.npy $bounds -o out.npy
+same "the target's codes once more" out.npy x/result.npy
+extract tflite/requant_double_int16x8_acc64
+for scheme in tflite tflite-int16x8; do
+    runs 0 "apply $scheme, int64 accumulators" "$assay" scheme apply $scheme --type i16 --acc x/acc.npy --scale x/scale.npy $bounds -o out.npy
+    same "codes of $scheme" out.npy x/result.npy
+done
+extract tflite/requant_floatscale_int16
+runs 0 "apply, float scales" "$assay" scheme apply tflite-float-scale --type i16 --acc x/acc.npy --scale x/scale.npy $bounds -o out.npy
+same "codes of float scales" out.npy x/result.npy
+extract xnnpack/requant_rndnu_uint8
+runs 0 "apply, unsigned" "$assay" scheme apply xnnpack-qu8-arm --type u8 --acc x/acc.npy --scale x/scale.npy $bounds -o out.npy --errors e.npy
+extract nvdla/sdp_output_cvt_int8
+runs 0 "apply, offset before" "$assay" scheme apply nvdla --type i8 --acc x/acc.npy --multiplier x/cvt_scale.npy --shift x/cvt_shift.npy --in-zp x/offset.npy -o out.npy
+same "codes of NVDLA" out.npy x/result.npy
+extract tosa/apply_scale_32_double_round
+apply="$assay scheme apply tosa-double --type i32 --acc x/value.npy --multiplier x/multiplier.npy --shift x/shift.npy"
+refused "a row that the target refuses" 'row [0-9]+: the target refuses' $apply -o none.npy
+[ ! -e none.npy ] && ok "and no file" || not_ok "and no file"
+runs 0 "rows marked" $apply -o out.npy --errors e.npy
+
+# ---- bad arguments ----
+rows="$assay scheme apply tflite --acc x/value.npy"
+refused "no verb" "no verb 'scheme frob'" "$assay" scheme frob
+refused "no name" 'scheme show: 0 names' "$assay" scheme show
+refused "no scheme" 'no scheme "nope"' "$assay" scheme show nope
+refused "no such file" 'No such file' "$assay" scheme check ./nope.yaml
+refused "option of another verb" 'no option --errors here' "$assay" scheme show tflite --errors e
+refused "try without a scale" 'scheme try: needs --acc' "$assay" scheme try tflite --acc 3
+refused "both scale and multiplier" 'scheme try: needs' "$assay" scheme try tflite --acc 3 --scale 1 --multiplier 3 --shift 1
+refused "a word for a number" "--acc takes a number" "$assay" scheme try tflite --acc x --scale 1
+refused "scale that is not a power of two" 'not a power of two' "$assay" scheme try vta --acc 3 --scale 0.3
+refused "negative scale" 'negative' "$assay" scheme try tflite --acc 3 --scale -0.3
+refused "type" '--type takes' "$assay" scheme try tflite --acc 3 --scale 1 --type f32
+refused "range" '--scale takes X' "$assay" scheme diff tflite ruy --scale 3:1
+refused "range of accumulators" '--acc takes X' "$assay" scheme diff tflite ruy --scale 1 --acc a:b
+refused "a multiplier for a float scheme" 'takes scales' "$assay" scheme try xnnpack-qs8 --acc 1 --multiplier 1 --shift 1
+refused "no output" 'needs --acc' $rows --scale x/scale.npy
+refused "floats as accumulators" 'expected integers' "$assay" scheme apply tflite --acc x/scale.npy --scale x/scale.npy -o o.npy
+refused "integers as scales" 'expected float' $rows --scale x/value.npy -o o.npy
+refused "not an array" 'npy|array' $rows --scale my-npu.yaml -o o.npy
+extract nvdla/sdp_output_cvt_int16
+mv x/acc.npy other.npy
+extract tflite/requant_double_int8
+refused "arrays of other lengths" 'elements; expected' "$assay" scheme apply tflite --acc x/acc.npy --scale x/scale.npy --zp other.npy -o o.npy
+refused "nowhere to write" 'nowhere' "$assay" scheme apply tflite --acc x/acc.npy --scale x/scale.npy -o nowhere/o.npy
+refused "thresholds are no multipliers" 'thresholds' "$assay" scheme derive finn-threshold --scale x/scale.npy --multiplier m.npy --shift h.npy
+refused "name of a template" 'a name has' "$assay" scheme new 'a b'
+
+echo "1..$count"
