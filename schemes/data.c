@@ -6,8 +6,9 @@
 
 #include "schemes/data.h"
 
-static bool applies(const assay_override *o, const char *op, const char *node, bool wide)
+static bool applies(const assay_override *o, const char *op, const char *node, unsigned form)
 {
+    bool wide = form & ASSAY_FORM_WIDE;
     switch (o->scope) {
     case ASSAY_SCOPE_WIDE:
         return wide;
@@ -15,13 +16,17 @@ static bool applies(const assay_override *o, const char *op, const char *node, b
         return strcmp(o->name, op) == 0;
     case ASSAY_SCOPE_WIDE_OP:
         return wide && strcmp(o->name, op) == 0;
+    case ASSAY_SCOPE_UNSIGNED_OP:
+        return form & ASSAY_FORM_UNSIGNED && strcmp(o->name, op) == 0;
+    case ASSAY_SCOPE_UNSIGNED_DEPTHWISE:
+        return form & ASSAY_FORM_UNSIGNED_DEPTHWISE;
     default:
         return strcmp(o->name, node) == 0;
     }
 }
 
-void assay_effective_record(const assay_scheme_data *d, const char *op, const char *node, bool wide,
-                            assay_record *out)
+void assay_effective_record(const assay_scheme_data *d, const char *op, const char *node,
+                            unsigned form, assay_record *out)
 {
     size_t n;
     const assay_field *fields = assay_record_fields(&n);
@@ -29,7 +34,7 @@ void assay_effective_record(const assay_scheme_data *d, const char *op, const ch
     for (int scope = 0; scope < ASSAY_SCOPES; scope++)
         for (size_t i = 0; i < d->n_overrides; i++) {
             const assay_override *o = &d->override[i];
-            if ((int)o->scope == scope && applies(o, op, node, wide))
+            if ((int)o->scope == scope && applies(o, op, node, form))
                 assay_record_set(out, &fields[o->field], o->value);
         }
 }
@@ -73,7 +78,8 @@ static int compare_overrides(const void *a, const void *b)
 
 static void put_overrides(text *t, const assay_scheme_data *d)
 {
-    static const char *const scopes[] = {"wide", "ops", "wide_ops", "nodes"};
+    static const char *const scopes[] = {
+        "wide", "ops", "wide_ops", "unsigned_ops", "unsigned_depthwise", "nodes"};
     size_t n;
     const assay_field *fields = assay_record_fields(&n);
     assay_override *sorted = malloc((d->n_overrides + 1) * sizeof *sorted);
@@ -90,12 +96,12 @@ static void put_overrides(text *t, const assay_scheme_data *d)
         bool new_scope = last == NULL || last->scope != o->scope;
         bool new_name = new_scope || strcmp(last->name, o->name) != 0;
         bool new_section = new_name || strcmp(fields[last->field].section, f->section) != 0;
-        const char *indent = o->scope == ASSAY_SCOPE_WIDE ? "" : "  ";
+        const char *indent = assay_scope_is_named(o->scope) ? "  " : "";
         char value[128];
         assay_field_print(f, o->value, value, sizeof value);
         if (new_scope)
             put(t, "%s:\n", scopes[o->scope]);
-        if (new_name && o->scope != ASSAY_SCOPE_WIDE)
+        if (new_name && assay_scope_is_named(o->scope))
             put(t, "  %s:\n", o->name);
         if (new_section)
             put(t, "%s  %s:\n", indent, f->section);

@@ -288,7 +288,7 @@ static assay_status read_given(const context *c, const assay_tree *t, const char
     return ASSAY_OK;
 }
 
-/* Sections under one op, node or `wide`. */
+/* Sections under one op or node, or under `wide` and the like. */
 static assay_status read_sections(const context *c, const assay_tree *t, enum assay_scope scope,
                                   const char *name)
 {
@@ -301,7 +301,7 @@ static assay_status read_sections(const context *c, const assay_tree *t, enum as
         } else if (!assay_record_has_section(i->key) || strcmp(i->key, "types") == 0) {
             guess g = {i->key, "", SIZE_MAX};
             consider_sections(&g);
-            s = unknown_key(c, i, name[0] != '\0' ? name : "wide", &g);
+            s = unknown_key(c, i, name[0] != '\0' ? name : "this key", &g);
         } else {
             s = read_section(c, i, &scope, name);
         }
@@ -399,8 +399,9 @@ static assay_status read_parent(const context *c, const assay_tree *t, int depth
 
 static assay_status read_key(const context *c, const assay_tree *t)
 {
-    static const char *const keys[] = {"scheme",    "description", "extends", "contract",
-                                       "float_ops", "wide",        "ops",     "nodes"};
+    static const char *const keys[] = {
+        "scheme", "description", "extends",      "contract",           "float_ops", "wide",
+        "ops",    "wide_ops",    "unsigned_ops", "unsigned_depthwise", "nodes"};
     if (strcmp(t->key, "scheme") == 0)
         return set_text(c, t, &c->data->name);
     if (strcmp(t->key, "description") == 0)
@@ -417,6 +418,10 @@ static assay_status read_key(const context *c, const assay_tree *t)
         return read_scopes(c, t, ASSAY_SCOPE_OP);
     if (strcmp(t->key, "wide_ops") == 0)
         return read_scopes(c, t, ASSAY_SCOPE_WIDE_OP);
+    if (strcmp(t->key, "unsigned_ops") == 0)
+        return read_scopes(c, t, ASSAY_SCOPE_UNSIGNED_OP);
+    if (strcmp(t->key, "unsigned_depthwise") == 0)
+        return read_sections(c, t, ASSAY_SCOPE_UNSIGNED_DEPTHWISE, "");
     if (strcmp(t->key, "nodes") == 0)
         return read_scopes(c, t, ASSAY_SCOPE_NODE);
     if (assay_record_has_section(t->key))
@@ -437,14 +442,16 @@ static assay_status check_all(const context *c)
         return assay_fail(c->err, ASSAY_ERR_SCHEME, "%s: %s", c->file, why);
     for (size_t i = 0; i < d->n_overrides; i++) {
         const assay_override *o = &d->override[i];
-        bool is_op = o->scope == ASSAY_SCOPE_OP || o->scope == ASSAY_SCOPE_WIDE_OP;
-        for (int wide = 0; wide < 2; wide++) {
+        bool is_op = o->scope == ASSAY_SCOPE_OP || o->scope == ASSAY_SCOPE_WIDE_OP ||
+                     o->scope == ASSAY_SCOPE_UNSIGNED_OP;
+        for (unsigned form = 0; form < 8; form++) {
             assay_record r;
             assay_effective_record(d, is_op ? o->name : "",
-                                   o->scope == ASSAY_SCOPE_NODE ? o->name : "", wide != 0, &r);
+                                   o->scope == ASSAY_SCOPE_NODE ? o->name : "", form, &r);
             if (!assay_record_check(&r, why, sizeof why))
                 return assay_fail(c->err, ASSAY_ERR_SCHEME, "%s: with the overrides of %s: %s",
-                                  c->file, o->name[0] != '\0' ? o->name : "wide", why);
+                                  c->file, o->name[0] != '\0' ? o->name : "all nodes of a form",
+                                  why);
         }
     }
     return ASSAY_OK;

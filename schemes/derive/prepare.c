@@ -208,6 +208,15 @@ static bool is_wide(const assay_unit_spec *spec)
            !narrow_bias(spec);
 }
 
+static unsigned form_of(const assay_unit_spec *spec)
+{
+    bool is_unsigned =
+        spec->n_in > 0 && spec->in[0].elem.kind == ASSAY_KIND_INT && !spec->in[0].elem.is_signed;
+    bool depthwise = find_op(spec) == ASSAY_OP_CONV && spec->flag > 1;
+    return (is_wide(spec) ? ASSAY_FORM_WIDE : 0U) | (is_unsigned ? ASSAY_FORM_UNSIGNED : 0U) |
+           (is_unsigned && depthwise ? ASSAY_FORM_UNSIGNED_DEPTHWISE : 0U);
+}
+
 bool assay_family_supports(const assay_scheme *s, const assay_unit_spec *spec, char *why, size_t n)
 {
     const assay_scheme_data *data = assay_data(s);
@@ -232,7 +241,7 @@ bool assay_family_supports(const assay_scheme *s, const assay_unit_spec *spec, c
         !check_type(spec->out, op == ASSAY_OP_QUANTIZE, "the output", why, n))
         return false;
     assay_record r;
-    assay_effective_record(data, spec->op, spec->node != NULL ? spec->node : "", is_wide(spec), &r);
+    assay_effective_record(data, spec->op, spec->node != NULL ? spec->node : "", form_of(spec), &r);
     return class_supports(&r, op, spec, why, n);
 }
 
@@ -263,7 +272,7 @@ static assay_status prepare(const assay_scheme *s, const assay_unit_spec *spec, 
     d.u = u;
     u->op = find_op(spec);
     assay_effective_record(assay_data(s), spec->op, spec->node != NULL ? spec->node : "",
-                           is_wide(spec), &u->rec);
+                           form_of(spec), &u->rec);
     op_class c = class_of(u->op);
     for (int i = 0; i < c.codes; i++)
         u->in_zero[i] = assay_zero_of(&spec->in[i]);
