@@ -66,6 +66,13 @@ static inline bool assay_is_quantized(const assay_type *t)
     return t->elem.kind == ASSAY_KIND_INT && t->q.granularity != ASSAY_Q_NONE;
 }
 
+/* Plain i32: what a weighted op or matmul gives when its sums are not to be rescaled. */
+static inline bool assay_is_accumulator(const assay_type *t)
+{
+    return t->elem.kind == ASSAY_KIND_INT && t->elem.bits == 32 && t->elem.is_signed &&
+           t->q.granularity == ASSAY_Q_NONE;
+}
+
 /* How many scales the granularity, axis, block and shape of t call for; -1 when the axis or block
  * is impossible. */
 int64_t assay_qparams_count(const assay_type *t);

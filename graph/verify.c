@@ -92,10 +92,14 @@ static assay_status check_value(const assay_graph *g, int i, assay_error *err)
 }
 
 /* The element kind that a node gives may be the inferred one, or, where the network is quantized,
- * any integer with parameters. */
-static bool kinds_fit(const assay_type *inferred, const assay_type *actual)
+ * any integer with parameters; sums of products may also be given as they are, in plain i32. */
+static bool kinds_fit(const assay_node *n, const assay_type *inferred, const assay_type *actual)
 {
+    bool sums = n->op == ASSAY_OP_MATMUL || assay_op_get(n->op)->traits & ASSAY_T_WEIGHTED;
     if (assay_elem_equal(inferred->elem, actual->elem))
+        return true;
+    if (sums && inferred->elem.kind == ASSAY_KIND_INT &&
+        assay_elem_equal(actual->elem, assay_int(32, true)))
         return true;
     return inferred->elem.kind == ASSAY_KIND_INT && assay_is_quantized(actual);
 }
@@ -116,7 +120,7 @@ static assay_status check_types(const assay_graph *g, const assay_node *n, assay
     for (int i = 0; !s && i < n->n_out; ++i) {
         const assay_value *y = assay_node_out(g, n, i);
         char expected[128], found[128], ke[8], kf[8];
-        if (!assay_shape_equal(&out[i], &y->type) || !kinds_fit(&out[i], &y->type))
+        if (!assay_shape_equal(&out[i], &y->type) || !kinds_fit(n, &out[i], &y->type))
             s = assay_fail(
                 err, ASSAY_ERR_INPUT, "node '%.200s' (%s): output '%.200s' is %s%s, expected %s%s",
                 n->name, assay_op_get(n->op)->name, y->name, assay_elem_print(y->type.elem, kf),

@@ -131,12 +131,16 @@ typedef struct assay_unit_param {
  *              overflow policy and block size. x and w are centred (code - zero point); zx and zw
  *              let a target that multiplies raw codes restore them. Returns the accumulator.
  *  settle      the same policy for a sum already exact (pool, reduce): wrap, saturate or trap.
- *  requantize  acc[i] belongs to channel (channel + i) when the unit is per channel.
+ *  requantize  acc[i] belongs to channel (channel + i) when the unit is per channel; an output of
+ *              plain i32 (no parameters) is the accumulators themselves.
  *  binary      out[i] = op(a[i], b[i]) on codes (add, sub, mul, div, min, max, squared difference,
  *              prelu with b the slope code, comparisons yielding 0 or 1).
  *  unary       out[i] = f(x[i]) on codes (rescale, relu, clip, leaky relu, tables, ...).
  *  pool        out[i] from sum[i] of raw codes over count[i] valid cells of a window (average
  *              pool) or over all reduced elements (mean, sum): zero points are the unit's affair.
+ *  window      average pool where the order of the sum matters: *out from the n codes of one
+ *              window that are not padding, in C order, divided by count. False when the unit works
+ *              from sums (pool), whatever the codes; n may be 0 to ask just that. May be NULL.
  *  row         one whole row of n codes to n codes (softmax, log softmax, l2 norm, layer norm).
  *  blend       bilinear resize: four corner codes in c[4*i..], weights as the unit prepared them
  *              through fraction indices fy[i], fx[i].
@@ -169,6 +173,7 @@ typedef struct assay_scheme_vtable {
                      int32_t *out);
     void (*dequantize)(const assay_unit *u, const int32_t *q, size_t n, size_t channel,
                        uint32_t *bits);
+    bool (*window)(const assay_unit *u, const int32_t *x, size_t n, int32_t count, int32_t *out);
 } assay_scheme_vtable;
 
 /* Opens a scheme by preset name ("tflite"), by path of a YAML file (a name with '/' or ending in

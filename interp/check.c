@@ -44,8 +44,8 @@ static assay_status check_weights(const assay_graph *g, const assay_node *n, ass
     }
     if (bias && (bias->type.elem.kind != ASSAY_KIND_INT || !bias->type.elem.is_signed))
         return refuse(n, bias, "a bias of signed integers", err);
-    if (!is_tensor_code(y))
-        return refuse(n, y, "codes with parameters per tensor", err);
+    if (!is_tensor_code(y) && !assay_is_accumulator(&y->type))
+        return refuse(n, y, "codes with parameters per tensor, or plain i32 sums", err);
     return ASSAY_OK;
 }
 

@@ -58,6 +58,7 @@ struct assay_unit {
     void (*unary)(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
     void (*pool)(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
                  int32_t *out);
+    void (*window)(const assay_unit *u, const int32_t *x, size_t n, int32_t count, int32_t *out);
     void (*row)(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
     void (*blend)(const assay_unit *u, const int32_t *c, const int32_t *fy, const int32_t *fx,
                   size_t n, int32_t *out);

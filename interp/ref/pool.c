@@ -14,6 +14,7 @@ typedef struct pool_scratch {
     int64_t *tap;   /* kernel cells */
     int32_t *best;  /* C: maxima, or counts */
     int64_t *sum;   /* C */
+    int32_t *codes; /* kernel cells: one window */
     int32_t *y;     /* C */
 } pool_scratch;
 
@@ -24,6 +25,7 @@ static size_t carve(const assay_window *w, char *memory, pool_scratch *s)
     s->tap = assay_carve(memory, &used, w->taps, sizeof *s->tap);
     s->best = assay_carve(memory, &used, w->in_channels, sizeof *s->best);
     s->sum = assay_carve(memory, &used, w->in_channels, sizeof *s->sum);
+    s->codes = assay_carve(memory, &used, w->taps, sizeof *s->codes);
     s->y = assay_carve(memory, &used, w->in_channels, sizeof *s->y);
     return used;
 }
@@ -83,12 +85,34 @@ assay_status assay_ref_max_pool(assay_call *call, assay_error *err)
     return ASSAY_OK;
 }
 
+/* Whether the scheme adds the cells of a window in their order. */
+static bool is_ordered(const assay_call *call)
+{
+    const assay_scheme_vtable *vt = call->vt;
+    return vt->size > offsetof(assay_scheme_vtable, window) && vt->window &&
+           vt->window(call->unit, NULL, 0, 0, NULL);
+}
+
+/* One output cell of all channels, each window's codes in C order. */
+static void pool_in_order(const assay_call *call, const assay_window *w, int64_t count,
+                          int64_t channel_step, const pool_scratch *s)
+{
+    for (int64_t c = 0; c < w->in_channels; c++) {
+        size_t n = 0;
+        for (int64_t k = 0; k < w->taps; k++)
+            if (s->tap[k] >= 0)
+                s->codes[n++] = s->image[s->tap[k] + c * channel_step];
+        call->vt->window(call->unit, s->codes, n, (int32_t)count, &s->y[c]);
+    }
+}
+
 assay_status assay_ref_avg_pool(assay_call *call, assay_error *err)
 {
     const assay_window w = window_of(call->graph, call->node);
     const assay_steps in = assay_steps_in(&w), out = assay_steps_out(&w);
     bool global = call->node->op == ASSAY_OP_GLOBAL_AVG_POOL;
     bool include_pad = !global && call->node->attr.pool.count_include_pad;
+    bool ordered = is_ordered(call);
     int32_t zx = assay_zero_point(call->in[0].type, 0);
     pool_scratch s;
     (void)err;
@@ -99,6 +123,12 @@ assay_status assay_ref_avg_pool(assay_call *call, assay_error *err)
         for (int64_t p = 0; p < w.out_area; p++) {
             int64_t inside = assay_slide_taps(&w, p, s.tap);
             int64_t count = include_pad ? assay_slide_padded_count(&w, p) : inside;
+            if (ordered) {
+                pool_in_order(call, &w, count, in.channel, &s);
+                assay_store_row(&call->out[0], n * out.image + p * out.cell, out.channel,
+                                (size_t)w.in_channels, s.y);
+                continue;
+            }
             for (int64_t c = 0; c < w.in_channels; c++) {
                 s.sum[c] = (count - inside) * zx;
                 s.best[c] = (int32_t)count;

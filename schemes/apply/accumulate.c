@@ -88,3 +88,11 @@ int64_t assay_apply_accumulate(const assay_unit *u, const int32_t *x, const int3
         acc = step(a, acc, pairs, trapped);
     return a->bias == ASSAY_BIAS_LAST ? step(a, acc, bias, trapped) : acc;
 }
+
+void assay_rescale_row_sums(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel,
+                            int32_t *out)
+{
+    (void)r, (void)channel;
+    for (size_t i = 0; i < n; i++)
+        out[i] = (int32_t)assay_wrap(acc[i], 32);
+}

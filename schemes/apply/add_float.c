@@ -2,21 +2,26 @@
 #include "schemes/apply/apply.h"
 #include "schemes/apply/softfloat.h"
 
-/* MLAS (SSE2; fused: AVX2): round((F + a*r1) + b*r2), F = z_out - (r1*z1 + r2*z2).
- * k[0] r1 = s1/s_out, k[1] r2 (negated for SUB), k[2] F. */
+/* MLAS. SSE2: round((F + a*r1) + b*r2). AVX2 (fused): round(fma(a, r1, fma(b, r2, F))), the
+ * operands' places exchanged where k[3] says so. k[0] r1 = s1/s_out, k[1] r2 (negated for SUB),
+ * k[2] F, the output's zero point less those of the operands (derive/add.c). */
 void assay_apply_add_float_scaled(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
                                   int32_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     enum assay_rounding mode = (enum assay_rounding)u->rec.add.round;
     uint32_t r1 = (uint32_t)u->k[0], r2 = (uint32_t)u->k[1], f0 = (uint32_t)u->k[2];
+    const bool wraps = u->rec.add.float_overflow == ASSAY_FLOAT_INT_MIN;
     for (size_t i = 0; i < n; i++) {
         uint32_t x = assay_f32_from_i32(a[i]), y = assay_f32_from_i32(b[i]), f;
-        if (u->rec.add.fused)
-            f = assay_f32_fma(x, r1, assay_f32_fma(y, r2, f0));
-        else
+        if (!u->rec.add.fused)
             f = assay_f32_add(assay_f32_add(f0, assay_f32_mul(x, r1)), assay_f32_mul(y, r2));
-        out[i] = (int32_t)assay_f32_to_int(f, mode, o->lo, o->hi, o->lo);
+        else if (u->k[3])
+            f = assay_f32_fma(y, r2, assay_f32_fma(x, r1, f0));
+        else
+            f = assay_f32_fma(x, r1, assay_f32_fma(y, r2, f0));
+        int64_t v = assay_f32_to_int(f, mode, INT64_MIN, INT64_MAX, INT64_MIN);
+        out[i] = (int32_t)(wraps && v != (int32_t)v ? o->lo : assay_clamp(v, o->lo, o->hi));
     }
 }
 

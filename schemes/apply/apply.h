@@ -24,6 +24,9 @@ int32_t assay_rescale_one(const assay_rescale *r, int64_t x, size_t channel);
 bool assay_rescale_accepts(const assay_rescale *r, int64_t x, size_t channel);
 void assay_rescale_row_float(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel,
                              int32_t *out);
+/* The accumulators themselves, modulo 2^32. */
+void assay_rescale_row_sums(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel,
+                            int32_t *out);
 int64_t assay_rescale_value_float(const assay_rescale *r, int64_t x, size_t channel);
 
 /* ---- add.c: a and b are codes ---- */
@@ -88,6 +91,8 @@ void assay_apply_pool_two_stage(const assay_unit *u, const int64_t *sum, const i
                                 size_t n, int32_t *out);
 void assay_apply_pool_dpu(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
                           int32_t *out);
+void assay_apply_window_float_sum(const assay_unit *u, const int32_t *x, size_t n, int32_t count,
+                                  int32_t *out);
 void assay_apply_sum(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
                      int32_t *out);
 

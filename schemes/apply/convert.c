@@ -10,6 +10,7 @@ void assay_apply_quantize(const assay_unit *u, const uint32_t *bits, size_t n, s
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     const assay_rule_convert *k = &u->rec.convert;
     enum assay_rounding mode = (enum assay_rounding)k->round;
+    const bool least = k->nan == ASSAY_NAN_LEAST;
     for (size_t i = 0; i < n; i++) {
         size_t c = o->n > 1 ? channel + i : 0;
         int64_t zero = u->list[0][c];
@@ -18,9 +19,9 @@ void assay_apply_quantize(const assay_unit *u, const uint32_t *bits, size_t n, s
                                                        : assay_f32_mul(bits[i], scale);
         if (k->zero_point == ASSAY_STAGE_INSIDE) {
             f = assay_f32_add(f, assay_f32_from_i64(zero));
-            out[i] = (int32_t)assay_f32_to_int(f, mode, o->lo, o->hi, zero);
+            out[i] = (int32_t)assay_f32_to_int(f, mode, o->lo, o->hi, least ? o->lo : zero);
         } else {
-            int64_t v = assay_f32_to_int(f, mode, INT32_MIN, INT32_MAX, 0);
+            int64_t v = assay_f32_to_int(f, mode, INT32_MIN, INT32_MAX, least ? INT32_MIN : 0);
             out[i] = (int32_t)assay_clamp(v + zero, o->lo, o->hi);
         }
     }

@@ -2,6 +2,7 @@
  * padding counts, its cells are in both, holding the zero point. */
 #include "schemes/apply/apply.h"
 #include "schemes/apply/round.h"
+#include "schemes/apply/softfloat.h"
 
 /* The sum of (code - zero point). */
 static inline int64_t centred(const assay_unit *u, int64_t sum, int32_t count)
@@ -100,6 +101,22 @@ void assay_apply_pool_dpu(const assay_unit *u, const int64_t *sum, const int32_t
                        : assay_shift_left_saturate(v, (unsigned)-shift, 64);
         out[i] = assay_rescale_finish(o, v);
     }
+}
+
+/* ONNX Runtime: float32 values (table, by code) added in the window's order, divided by the count,
+ * then round(mean / s_out + z). k[0]: bits of s_out. */
+void assay_apply_window_float_sum(const assay_unit *u, const int32_t *x, size_t n, int32_t count,
+                                  int32_t *out)
+{
+    const assay_rescale *o = &u->scale[ASSAY_OUT];
+    uint32_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum = assay_f32_add(sum, (uint32_t)u->table[x[i] - u->table_min]);
+    uint32_t mean = assay_f32_div(sum, assay_f32_from_i32(count));
+    uint32_t f = assay_f32_add(assay_f32_div(mean, (uint32_t)u->k[0]),
+                               assay_f32_from_i32((int32_t)o->zero_point));
+    *out =
+        (int32_t)assay_f32_to_int(f, (enum assay_rounding)u->rec.pool.round, o->lo, o->hi, o->lo);
 }
 
 /* The sum itself, rescaled. */

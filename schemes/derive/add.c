@@ -101,10 +101,35 @@ static void set_floats(assay_unit *u, float a, float b, float c)
     u->k[2] = assay_bits_of(c);
 }
 
-/* MLAS: F = z_out - (r1*z1 + r2*z2), each operation rounded to float32. */
-static void float_scaled(assay_unit *u, float s1, float s2, float s_out, int32_t zero_out)
+/* MLAS walks broadcast operands in runs along their innermost axes; whether the first operand is a
+ * single element in such a run (as the second may be). */
+static bool first_is_single(const assay_type *a, const assay_type *b)
 {
+    for (int i = 1; i <= a->rank || i <= b->rank; i++) {
+        int64_t da = i <= a->rank ? a->dim[a->rank - i] : 1;
+        int64_t db = i <= b->rank ? b->dim[b->rank - i] : 1;
+        if (da != 1 || db != 1)
+            return da == 1;
+    }
+    return true;
+}
+
+/* MLAS: F = z_out - (r1*z1 + r2*z2), each operation rounded to float32; on AVX2 the compiler fused
+ * one of the products, which one depends on the kernel (ONNX Runtime 1.30, measured). */
+static void float_scaled(const assay_derive *d, float s1, float s2, float s_out, int32_t zero_out)
+{
+    assay_unit *u = d->u;
     float r1 = s1 / s_out, r2 = s2 / s_out;
+    if (u->rec.add.fused) {
+        bool single = first_is_single(&d->spec->in[0], &d->spec->in[1]);
+        float z1 = (float)u->in_zero[0], z2 = (float)u->in_zero[1];
+        float signed2 = u->subtract ? -r2 : r2, q1 = r1 * z1, q2 = signed2 * z2;
+        float both = single ? fmaf(signed2, z2, q1) : fmaf(r1, z1, q2);
+        set_floats(u, r1, signed2, (float)zero_out - both);
+        u->k[3] = single;
+        u->binary = assay_apply_add_float_scaled;
+        return;
+    }
     float p1 = r1 * (float)u->in_zero[0], p2 = r2 * (float)u->in_zero[1];
     float sum = p1 + p2;
     float difference = p1 - p2;
@@ -132,8 +157,8 @@ assay_status assay_derive_add(const assay_derive *d)
     case ASSAY_ADD_ALIGN_POW2:
         return align(d, s1, s2, s_out);
     case ASSAY_ADD_FLOAT_SCALED:
-        float_scaled(u, s1, s2, s_out, assay_zero_of(out));
-        break;
+        float_scaled(d, s1, s2, s_out, assay_zero_of(out));
+        return list_constants(d, 4);
     case ASSAY_ADD_FLOAT_REAL:
         set_floats(u, s1, s2, s_out);
         u->binary = assay_apply_add_float_real;

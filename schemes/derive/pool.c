@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "graph/type.h"
 #include "schemes/derive/derive.h"
 
 #define MAX_WINDOW 65536
@@ -119,6 +120,28 @@ static assay_status then_rescale(const assay_derive *d)
                               assay_scale_of(out), "");
 }
 
+/* ONNX Runtime's QLinearAveragePool: codes as float32 by a table, then a float average pool. */
+static assay_status float_sum(const assay_derive *d)
+{
+    assay_unit *u = d->u;
+    const assay_elem e = d->spec->in[0].elem;
+    float scale = assay_scale_of(&d->spec->in[0]);
+    if (e.bits > 16)
+        return assay_derive_fail(d, "needs input codes of at most 16 bits");
+    int64_t lo = assay_elem_min(e), hi = assay_elem_max(e);
+    int64_t *table = assay_unit_array(u, "table", (size_t)(hi - lo + 1));
+    int64_t *k = assay_unit_array(u, "scale_out_bits", 1);
+    if (table == NULL || k == NULL)
+        return assay_derive_memory(d);
+    for (int64_t q = lo; q <= hi; q++)
+        table[q - lo] = assay_bits_of(scale * (float)(q - u->in_zero[0]));
+    u->k[0] = k[0] = assay_bits_of(assay_scale_of(d->spec->out));
+    u->table = table;
+    u->table_min = lo;
+    u->window = assay_apply_window_float_sum;
+    return ASSAY_OK;
+}
+
 assay_status assay_derive_pool(const assay_derive *d)
 {
     assay_unit *u = d->u;
@@ -158,6 +181,8 @@ assay_status assay_derive_pool(const assay_derive *d)
             return by_count(d, false);
         u->pool = assay_apply_pool_rescale_divide;
         return assay_derive_ratio(d, &u->scale[ASSAY_OUT], s_in, &one, 1, s_out, "");
+    case ASSAY_POOL_FLOAT_SUM:
+        return u->op == ASSAY_OP_AVG_POOL ? float_sum(d) : by_count(d, false);
     default:
         return by_count(d, u->rec.pool.kind == ASSAY_POOL_DIVIDED_MULTIPLIER);
     }

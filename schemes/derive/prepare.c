@@ -97,8 +97,8 @@ static op_class class_of(enum assay_op op)
 /* Ops whose later inputs may have parameters by axis. */
 static bool allows_axis(enum assay_op op, int input)
 {
-    bool weighted = op == ASSAY_OP_CONV || op == ASSAY_OP_CONV_TRANSPOSE || op == ASSAY_OP_FC;
-    return (weighted && input == 1) || op == ASSAY_OP_DEQUANTIZE;
+    return (class_of(op).derive == assay_derive_weighted && input == 1) ||
+           op == ASSAY_OP_DEQUANTIZE;
 }
 
 static bool check_type(const assay_type *t, bool axis, const char *what, char *why, size_t n)
@@ -237,7 +237,8 @@ bool assay_family_supports(const assay_scheme *s, const assay_unit_spec *spec, c
     for (int i = 0; i < c.codes; i++)
         if (!check_type(&spec->in[i], allows_axis(op, i), i == 0 ? "input 0" : "input 1", why, n))
             return false;
-    if (!is_compare(op) && op != ASSAY_OP_DEQUANTIZE &&
+    bool sums = c.derive == assay_derive_weighted && assay_is_accumulator(spec->out);
+    if (!is_compare(op) && op != ASSAY_OP_DEQUANTIZE && !sums &&
         !check_type(spec->out, op == ASSAY_OP_QUANTIZE, "the output", why, n))
         return false;
     assay_record r;
@@ -322,6 +323,13 @@ static void pool(const assay_unit *u, const int64_t *sum, const int32_t *count, 
     u->pool(u, sum, count, n, out);
 }
 
+static bool window(const assay_unit *u, const int32_t *x, size_t n, int32_t count, int32_t *out)
+{
+    if (u->window != NULL && n > 0)
+        u->window(u, x, n, count, out);
+    return u->window != NULL;
+}
+
 static void row(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     u->row(u, x, n, out);
@@ -351,4 +359,5 @@ const assay_scheme_vtable assay_family_vtable = {
     .blend = blend,
     .quantize = assay_apply_quantize,
     .dequantize = assay_apply_dequantize,
+    .window = window,
 };

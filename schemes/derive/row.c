@@ -121,7 +121,8 @@ static assay_status softmax_table(const assay_derive *d)
     int64_t *k = assay_unit_array(u, "constants", 1);
     if (table == NULL || k == NULL)
         return assay_derive_memory(d);
-    double raise = fmax(0, log((double)FLT_MAX / row) - 5) / (double)s_in;
+    float share = FLT_MAX / (float)row;
+    double raise = fmax(0, log((double)share) - 5) / (double)s_in;
     double top = fmin(floor(4294967295.0 / row), 8388607.0);
     for (size_t i = 0; i < n; i++) {
         float x = -s_in * beta * (float)i;

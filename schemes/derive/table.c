@@ -55,17 +55,40 @@ static double evaluate64(enum assay_op op, const assay_unit_spec *s, double x)
         return sin(x);
     case ASSAY_OP_COS:
         return cos(x);
-    default: /* softplus */
+    case ASSAY_OP_SOFTPLUS:
         return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
+    default: /* other parameters only: rescale, relu, clip, maxima */
+        return x;
     }
+}
+
+/* MLAS's logistic function on machines with fused multiply-add (lib/logistic.cpp and its AVX2
+ * kernel, constants from there; ONNX Runtime 1.30, measured): x * P(x^2) / Q(x^2) + 1/2. */
+static float rational_sigmoid(float x)
+{
+    static const float p[] = {4.37031012579801e-11f, 1.15627324459942e-07f, 6.08574864600143e-05f,
+                              8.51377133304701e-03f, 2.48287947061529e-01f};
+    static const float q[] = {6.10247389755681e-13f, 5.76102136993427e-09f, 6.29106785017040e-06f,
+                              1.70198817374094e-03f, 1.16817656904453e-01f, 9.93151921023180e-01f};
+    float v = fminf(fmaxf(x, -18), 18), square = v * v, above = p[0], below = q[0];
+    for (size_t i = 1; i < sizeof p / sizeof *p; i++)
+        above = fmaf(above, square, p[i]);
+    for (size_t i = 1; i < sizeof q / sizeof *q; i++)
+        below = fmaf(below, square, q[i]);
+    above = above * v;
+    float ratio = above / below;
+    return fminf(fmaxf(ratio + 0.5f, 0), 1);
 }
 
 /* The functions whose float32 evaluation targets fix operation by operation (TFLite
  * activations.cc, gelu.h); the rest are the float64 value rounded. */
-static float evaluate32(enum assay_op op, const assay_unit_spec *s, float x)
+static float evaluate32(const assay_record *rec, enum assay_op op, const assay_unit_spec *s,
+                        float x)
 {
     switch (op) {
     case ASSAY_OP_SIGMOID:
+        if (rec->table.sigmoid == ASSAY_SIGMOID_RATIONAL)
+            return rational_sigmoid(x);
         return 1.0f / (1.0f + expf(-x));
     case ASSAY_OP_TANH:
         return tanhf(x);
@@ -115,7 +138,7 @@ static assay_status full(const assay_derive *d)
     for (int64_t q = lo; q <= hi; q++) {
         float x = u->rec.table.accumulate_input ? running : scale * (float)(q - u->in_zero[0]);
         float f = u->rec.table.precision == ASSAY_PRECISION_F32
-                      ? evaluate32(u->op, d->spec, x)
+                      ? evaluate32(&u->rec, u->op, d->spec, x)
                       : (float)evaluate64(u->op, d->spec, (double)x);
         table[q - lo] = to_code(d, f);
         running += scale;
@@ -129,7 +152,7 @@ static assay_status full(const assay_derive *d)
 static float evaluate(const assay_derive *d, float x)
 {
     return d->u->rec.table.precision == ASSAY_PRECISION_F32
-               ? evaluate32(d->u->op, d->spec, x)
+               ? evaluate32(&d->u->rec, d->u->op, d->spec, x)
                : (float)evaluate64(d->u->op, d->spec, (double)x);
 }
 
@@ -168,6 +191,9 @@ assay_status assay_derive_table(const assay_derive *d)
     assay_status s = assay_derive_range(d);
     if (s != ASSAY_OK)
         return s;
+    assay_rescale *o = &d->u->scale[ASSAY_OUT];
+    if (d->u->op == ASSAY_OP_RELU && o->lo < o->zero_point)
+        o->lo = o->zero_point;
     const assay_elem e = d->spec->in[0].elem;
     bool int16 = e.bits == 16 && e.is_signed && d->spec->out->elem.bits == 16;
     return d->u->rec.table.kind == ASSAY_TABLE_INTERPOLATED && int16 ? interpolated(d) : full(d);

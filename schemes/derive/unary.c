@@ -9,6 +9,8 @@ static assay_status slope(const assay_derive *d)
     const float one = 1;
     float s_in = assay_scale_of(&d->spec->in[0]), s_out = assay_scale_of(d->spec->out);
     float alpha = (float)d->spec->alpha;
+    if (u->rec.unary.leaky_relu == ASSAY_SLOPE_TABLE)
+        return assay_derive_table(d);
     if (u->rec.unary.leaky_relu == ASSAY_SLOPE_FIXED8) {
         float ratio = s_in / s_out, negative = ratio * alpha;
         u->k[0] = lrintf(256.0f * ratio);
@@ -42,6 +44,8 @@ assay_status assay_derive_unary(const assay_derive *d)
     if (u->op == ASSAY_OP_LEAKY_RELU)
         return slope(d);
     bool clamp = u->op != ASSAY_OP_RESCALE && assay_same_params(in, out);
+    if (!clamp && u->rec.unary.rescale == ASSAY_CHANGE_TABLE && in->elem.bits <= 16)
+        return assay_derive_table(d);
     u->unary = clamp ? assay_apply_clamp : assay_apply_rescale;
     assay_status s = clamp
                          ? assay_derive_range(d)

@@ -1,4 +1,6 @@
-/* conv, conv_transpose, fc, matmul, SVDF's steps: an accumulator and one output rescale. */
+/* conv, conv_transpose, fc, matmul, SVDF's steps: an accumulator and one output rescale, or none
+ * where the sums themselves are wanted. */
+#include "graph/type.h"
 #include "schemes/derive/derive.h"
 
 /* SVDF's feature saturates to the memory's type before its zero point is added, and the sum keeps the
@@ -19,6 +21,10 @@ assay_status assay_derive_weighted(const assay_derive *d)
         return assay_derive_fail(d, "weights with one scale a block are not supported here");
     if (d->u->op == ASSAY_OP_SVDF_FEATURE)
         store_feature(d);
+    if (assay_is_accumulator(d->spec->out)) {
+        d->u->scale[ASSAY_OUT].row = assay_rescale_row_sums;
+        return ASSAY_OK;
+    }
     return assay_derive_output(d, assay_scale_of(x), q->scale, q->count,
                                assay_scale_of(d->spec->out));
 }
