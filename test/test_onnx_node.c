@@ -1,5 +1,6 @@
 /* ONNX's own tests (Debian: libonnx-testdata) through the importer, the plan and the float engine:
- * the tests of single nodes, and models that PyTorch exported.
+ * the tests of single nodes, and models that PyTorch exported. Nodes on codes run under the scheme
+ * onnx-ref.
  *
  * A test whose model the importer declines as unsupported is not claimed, and is listed with the
  * reason. Every claimed test must give ONNX's outputs: same element type and shape, integers equal,
@@ -16,6 +17,7 @@
 
 #include "graph/onnx/onnx.h"
 #include "interp/program.h"
+#include "schemes/scheme.h"
 #include "test/onnx_case.h"
 
 #define ONNX_TESTS "/usr/share/libonnx-testdata/data"
@@ -68,6 +70,21 @@ static void compare(const assay_value *got, const void *data, const onnx_case_te
 
 /* ---- running ---- */
 
+static assay_scheme *onnx_ref; /* of the whole run */
+
+static int open_scheme(void **state)
+{
+    (void)state;
+    return assay_scheme_open("onnx-ref", &onnx_ref, NULL) != ASSAY_OK;
+}
+
+static int close_scheme(void **state)
+{
+    (void)state;
+    assay_scheme_free(onnx_ref);
+    return 0;
+}
+
 static bool set_inputs(const assay_graph *g, assay_run *r, const onnx_case *c, char *why, size_t n)
 {
     for (int i = 0; i < g->n_inputs; i++) {
@@ -102,7 +119,7 @@ static void run_graph(const assay_graph *g, const onnx_case *c, char *why, size_
     assay_program *p = NULL;
     assay_run *r = NULL;
     assay_error err = {0};
-    if (assay_program_make(g, NULL, false, &p, &err) || assay_run_new(p, &r, &err))
+    if (assay_program_make(g, onnx_ref, false, &p, &err) || assay_run_new(p, &r, &err))
         snprintf(why, n, "prepare: %.300s", err.text);
     else if (set_inputs(g, r, c, why, n)) {
         if (assay_run_execute(r, NULL, false, NULL, &err))
@@ -308,5 +325,5 @@ int main(void)
         cmocka_unit_test(every_claimed_pytorch_export_passes),
         cmocka_unit_test(every_claimed_simple_model_passes),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, open_scheme, close_scheme);
 }

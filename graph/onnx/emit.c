@@ -20,6 +20,11 @@ static onnx_value *result_value(onnx_node *n, size_t output, const char *suffix)
     return v;
 }
 
+onnx_value *onnx_result(onnx_node *n, const char *suffix)
+{
+    return result_value(n, 0, suffix);
+}
+
 /* Every value as a graph value. */
 static bool materialize_all(onnx_node *n, onnx_value *const *in, int n_in, int *id)
 {
@@ -96,7 +101,7 @@ static onnx_value *apply(onnx_node *n, assay_op op, const assay_attrs *attr, onn
     assay_error cause;
 
     for (int i = 0; i < n_in && !n->status; i++)
-        if (in[i] && !in[i]->constant && in[i]->id == ASSAY_NO_VALUE)
+        if (in[i] && !onnx_is_made(in[i]))
             onnx_fail(n, ASSAY_ERR_INTERNAL, "input '%s' was never made", in[i]->name);
     if (n->status)
         return NULL;
@@ -187,7 +192,10 @@ void onnx_bind(onnx_node *n, size_t i, onnx_value *v)
         assay_type t = onnx_type(n, v);
         assay_attrs attr = {.shape = {.shape = {.n = t.rank}}};
         assay_error cause;
+        int id;
         memcpy(attr.shape.shape.v, t.dim, sizeof t.dim);
+        if (!materialize_all(n, &v, 1, &id))
+            return;
         assay_status s = assay_graph_add_inferred(n->im->graph, ASSAY_OP_RESHAPE, n->name, &v->id,
                                                   1, &y->name, 1, &attr, &y->id, &cause);
         if (s)
@@ -224,8 +232,33 @@ onnx_value *onnx_reshaped(onnx_node *n, onnx_value *x, int rank, const int64_t *
     return onnx_op1(n, ASSAY_OP_RESHAPE, &attr, x, suffix);
 }
 
+/* Codes of weights are transposed themselves. */
+static onnx_value *transposed_codes(onnx_node *n, onnx_value *x, const int64_t *perm,
+                                    const char *suffix)
+{
+    const char *name = onnx_fresh_name(n->im, x->name, suffix);
+    onnx_value *constant = onnx_transposed(n, x->codes->constant, perm, suffix);
+    onnx_value *y = name ? onnx_add_value(n->im, name) : NULL;
+    onnx_codes *codes = onnx_alloc(n->im, sizeof *codes);
+
+    if (n->status)
+        return NULL;
+    if (!y || !codes)
+        return onnx_no_memory(n);
+    onnx_inherit_name(constant, x->codes->constant);
+    *codes = (onnx_codes){constant, x->codes->q};
+    for (int i = 0; codes->q.granularity == ASSAY_Q_AXIS && i < constant->constant->rank; i++)
+        if (perm[i] == x->codes->q.axis)
+            codes->q.axis = i;
+    y->codes = codes;
+    y->maker = n->name;
+    return y;
+}
+
 onnx_value *onnx_transposed(onnx_node *n, onnx_value *x, const int64_t *perm, const char *suffix)
 {
+    if (x->codes && x->id == ASSAY_NO_VALUE && x->codes->q.granularity != ASSAY_Q_BLOCK)
+        return transposed_codes(n, x, perm, suffix);
     assay_attrs attr = {.perm = {.perm = {.n = onnx_type(n, x).rank}}};
 
     memcpy(attr.perm.perm.v, perm, (size_t)attr.perm.perm.n * sizeof *perm);

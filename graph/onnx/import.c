@@ -96,7 +96,7 @@ static bool inputs_ready(onnx_node *n)
         onnx_value *v = onnx_in(n, i);
         if (v && v->is_lost)
             return false;
-        if (v && !v->constant && v->id == ASSAY_NO_VALUE) {
+        if (v && !onnx_is_made(v)) {
             onnx_fail(n, ASSAY_ERR_INPUT,
                       "uses '%s' before node '%s' makes it: nodes are cyclic or out of order",
                       n->pb->input[i], v->maker);
@@ -120,7 +120,7 @@ static assay_status import_nodes(onnx_import *im, onnx_node *nodes, size_t count
             return assay_fail(err, n->status, "%s", cause.text);
         for (size_t k = 0; k < n->pb->n_output; k++) {
             onnx_value *v = onnx_find_value(im, n->pb->output[k]);
-            if (v && !onnx_resolve(v)->constant && onnx_resolve(v)->id == ASSAY_NO_VALUE)
+            if (v && !onnx_is_made(onnx_resolve(v)))
                 v->is_lost = true;
         }
     }
@@ -207,6 +207,8 @@ static assay_status import_graph(onnx_import *im, const pb_graph *g, assay_error
                           im->n_unsupported, im->unsupported, cut ? "; ..." : "");
     }
     s = set_outputs(im, g, err);
+    if (!s)
+        s = onnx_spread_params(im->graph, err);
     if (!s)
         s = onnx_fuse(im->graph, err);
     return s ? s : assay_graph_verify(im->graph, err);

@@ -37,7 +37,9 @@ enum onnx_dtype {
     ONNX_FLOAT16 = 10,
     ONNX_DOUBLE = 11,
     ONNX_UINT32 = 12,
-    ONNX_UINT64 = 13
+    ONNX_UINT64 = 13,
+    ONNX_UINT4 = 21,
+    ONNX_INT4 = 22
 };
 
 /* ONNX's numbers for attribute types. */
@@ -61,9 +63,16 @@ typedef struct onnx_const {
     const void *data;
 } onnx_const;
 
+/* A constant behind a DequantizeLinear, which becomes a node when something needs its floats. */
+typedef struct onnx_codes {
+    struct onnx_value *constant;
+    assay_qparams q;
+} onnx_codes;
+
 typedef struct onnx_value {
     const char *name;
     const onnx_const *constant; /* NULL when not known at import */
+    const onnx_codes *codes;    /* the codes that it is made from, or NULL */
     int id;                     /* in the graph, or ASSAY_NO_VALUE */
     struct onnx_value *same;    /* an alias of that value (Identity), or NULL */
     const char *maker; /* the node that defines it, for messages; NULL: no definition yet */
@@ -141,8 +150,22 @@ onnx_value *onnx_add_value(onnx_import *im, const char *name);
 onnx_value *onnx_resolve(onnx_value *v);
 /* A name that no value has: BASE/SUFFIX, with a number when that is taken. NULL: no memory. */
 const char *onnx_fresh_name(onnx_import *im, const char *base, const char *suffix);
+/* Known, in the graph, or able to be put there. */
+static inline bool onnx_is_made(const onnx_value *v)
+{
+    return v->constant || v->codes || v->id != ASSAY_NO_VALUE;
+}
+/* Weights: a constant, or the codes of one. */
+static inline bool onnx_is_constant(const onnx_value *v)
+{
+    return v->constant || v->codes;
+}
 /* The graph value of v; a constant is added to the graph now. ASSAY_NO_VALUE on failure. */
 int onnx_materialize(onnx_import *im, onnx_value *v, assay_error *err);
+/* The same for codes with parameters q; ASSAY_ERR_UNSUPPORTED when v has others, unless v is
+ * constant: then it is copied. */
+int onnx_materialize_codes(onnx_import *im, onnx_value *v, const assay_qparams *q,
+                           assay_error *err);
 
 /* ---- constants (tensor.c) ---- */
 size_t onnx_dtype_size(int dtype); /* 0: a type without a fixed size that we know */
@@ -210,6 +233,39 @@ onnx_value *onnx_reshaped(onnx_node *n, onnx_value *x, int rank, const int64_t *
 onnx_value *onnx_transposed(onnx_node *n, onnx_value *x, const int64_t *perm, const char *suffix);
 /* `changed` takes over the name of the constant `original` when nothing else uses that. */
 void onnx_inherit_name(onnx_value *changed, onnx_value *original);
+
+/* The value that a result is put into: the node's first output, or a fresh name (emit.c). */
+onnx_value *onnx_result(onnx_node *n, const char *suffix);
+
+/* ---- quant.c: values with quantization parameters ---- */
+/* Reads the constants `scale` and `zero` (inputs of the node; absent: 1 and 0) for codes of `elem`
+ * of which they describe `count` (-1: any number) or one. Memory is the import's. */
+#define ONNX_NO_INPUT ((size_t)-1)
+bool onnx_read_params(onnx_node *n, size_t scale, size_t zero, assay_elem elem, int64_t count,
+                      assay_qparams *q);
+/* v as a graph value with these parameters, never folded. A value that has others is refused; a
+ * constant is then copied. */
+onnx_value *onnx_quantized(onnx_node *n, onnx_value *v, const assay_qparams *q);
+/* onnx_read_params and onnx_quantized of input i, one scale for all. */
+onnx_value *onnx_quantized_in(onnx_node *n, size_t i, size_t scale, size_t zero);
+/* Input i with one scale, or one for each index of `axis`. */
+onnx_value *onnx_quantized_axis(onnx_node *n, onnx_value *v, size_t scale, size_t zero, int axis);
+/* As onnx_op; the result has codes of `elem` with parameters q (NULL: plain integers). */
+onnx_value *onnx_quantized_op(onnx_node *n, assay_op op, const assay_attrs *attr,
+                              onnx_value *const *in, int n_in, assay_elem elem,
+                              const assay_qparams *q, const char *suffix);
+/* quantize, dequantize and rescale, whose result's type is given (the shape is x's). */
+onnx_value *onnx_convert(onnx_node *n, assay_op op, onnx_value *x, assay_elem elem,
+                         const assay_qparams *q, const char *suffix);
+/* Data movement and the choice of codes keep parameters: gives them to the values before and behind
+ * that have none yet. */
+assay_status onnx_spread_params(assay_graph *g, assay_error *err);
+
+/* ---- op_conv.c ---- */
+/* The attributes of a Conv of x with these weights, of a pool of x, explicit padding. `nhwc`: x has
+ * its channels last. */
+assay_attrs onnx_conv_attrs(onnx_node *n, const assay_type *x, const assay_type *weights);
+assay_attrs onnx_pool_attrs(onnx_node *n, const assay_type *x, bool nhwc);
 
 /* ---- fold.c ---- */
 /* Evaluates op over constants. *out stays NULL when it is not an op that folds, or too large. */

@@ -112,17 +112,22 @@ static void emit_conv(onnx_node *n, const assay_attrs *a)
     onnx_op(n, n->row->op, a, in, in[2] ? 3 : 2, NULL);
 }
 
+assay_attrs onnx_conv_attrs(onnx_node *n, const assay_type *x, const assay_type *weights)
+{
+    window w = read_window(n, x, weights);
+
+    if (!n->status && (w.auto_pad == PAD_SAME_UPPER || w.auto_pad == PAD_SAME_LOWER))
+        resolve_same(&w, x);
+    return conv_attrs(n, &w);
+}
+
 void onnx_import_conv(onnx_node *n)
 {
     assay_type x = onnx_type(n, onnx_in(n, 0)), weights = onnx_type(n, onnx_in(n, 1));
-    window w = read_window(n, &x, &weights);
+    assay_attrs a = onnx_conv_attrs(n, &x, &weights);
 
-    if (n->status)
-        return;
-    if (w.auto_pad == PAD_SAME_UPPER || w.auto_pad == PAD_SAME_LOWER)
-        resolve_same(&w, &x);
-    assay_attrs a = conv_attrs(n, &w);
-    emit_conv(n, &a);
+    if (!n->status)
+        emit_conv(n, &a);
 }
 
 /* output_shape or auto_pad decide the padding: what the full result has too much is cut off. Where
@@ -168,20 +173,18 @@ void onnx_import_conv_transpose(onnx_node *n)
     emit_conv(n, &a);
 }
 
-void onnx_import_pool(onnx_node *n)
+assay_attrs onnx_pool_attrs(onnx_node *n, const assay_type *x, bool nhwc)
 {
-    assay_type x = onnx_type(n, onnx_in(n, 0));
-    window w = read_window(n, &x, NULL);
+    assay_type first = *x; /* channels first */
+    window w;
 
-    if (n->row->op == ASSAY_OP_AVG_POOL)
-        onnx_since(n, 7); /* before, it was not said whether padding counts */
-    if (onnx_out_used(n, 1))
-        onnx_refuse(n, "output Indices");
-    if (n->status)
-        return;
-    if (w.auto_pad == PAD_SAME_UPPER || w.auto_pad == PAD_SAME_LOWER)
-        resolve_same(&w, &x);
-    assay_attrs a = {.pool = {.kernel = w.kernel,
+    for (int i = 2; nhwc && i < x->rank; i++)
+        first.dim[i] = x->dim[i - 1];
+    w = read_window(n, &first, NULL);
+    if (!n->status && (w.auto_pad == PAD_SAME_UPPER || w.auto_pad == PAD_SAME_LOWER))
+        resolve_same(&w, &first);
+    assay_attrs a = {.pool = {.layout = nhwc ? ASSAY_LAYOUT_NHWC : ASSAY_LAYOUT_NCHW,
+                              .kernel = w.kernel,
                               .stride = w.stride,
                               .dilation = w.dilation,
                               .pad_begin = w.begin,
@@ -190,6 +193,18 @@ void onnx_import_pool(onnx_node *n)
                               .count_include_pad = onnx_int(n, "count_include_pad", 0) != 0}};
     if (w.auto_pad != PAD_EXPLICIT)
         a.pool.ceil_mode = false; /* it applies to explicit pads only */
+    return a;
+}
+
+void onnx_import_pool(onnx_node *n)
+{
+    assay_type x = onnx_type(n, onnx_in(n, 0));
+    assay_attrs a = onnx_pool_attrs(n, &x, false);
+
+    if (n->row->op == ASSAY_OP_AVG_POOL)
+        onnx_since(n, 7); /* before, it was not said whether padding counts */
+    if (onnx_out_used(n, 1))
+        onnx_refuse(n, "output Indices");
     onnx_op1(n, n->row->op, &a, onnx_in(n, 0), NULL);
 }
 

@@ -53,7 +53,7 @@ void onnx_import_gemm(onnx_node *n)
     bool adds = c && beta != 0;
     onnx_check_finite(n, b);
     onnx_check_finite(n, c);
-    if (b->constant) {
+    if (onnx_is_constant(b)) {
         onnx_value *in[3] = {a, b, NULL};
         if (trans_a)
             in[0] = onnx_transposed(n, a, swap, "a_transposed");
@@ -61,8 +61,9 @@ void onnx_import_gemm(onnx_node *n)
             in[1] = onnx_transposed(n, b, swap, "weights");
         in[1] = times(n, in[1], alpha, "weights_scaled");
         onnx_inherit_name(in[1], b);
-        if (adds && c->constant && is_bias(&tc, columns)) {
-            in[2] = bias_vector(n, c, beta, columns);
+        bool codes = adds && c->codes && tc.rank == 1 && tc.dim[0] == columns && beta == 1;
+        if (codes || (adds && c->constant && is_bias(&tc, columns))) {
+            in[2] = codes ? c : bias_vector(n, c, beta, columns);
             adds = false;
         }
         y = onnx_op(n, ASSAY_OP_FC, NULL, in, in[2] ? 3 : 2, adds ? "product" : NULL);
@@ -84,7 +85,7 @@ void onnx_import_matmul(onnx_node *n)
 
     if (n->status)
         return;
-    if (b->constant && tb.rank == 2 && ta.elem.kind == ASSAY_KIND_F32 && ta.rank >= 1) {
+    if (onnx_is_constant(b) && tb.rank == 2 && ta.elem.kind == ASSAY_KIND_F32 && ta.rank >= 1) {
         onnx_check_finite(n, b);
         onnx_value *weights = onnx_transposed(n, b, swap, "weights");
         onnx_inherit_name(weights, b);

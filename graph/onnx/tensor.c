@@ -33,8 +33,8 @@ static const struct {
     [18] = {"float8e4m3fnuz", 0, false, {0}},
     [19] = {"float8e5m2", 0, false, {0}},
     [20] = {"float8e5m2fnuz", 0, false, {0}},
-    [21] = {"uint4", 0, false, {0}},
-    [22] = {"int4", 0, false, {0}},
+    [ONNX_UINT4] = {"uint4", 1, true, {ASSAY_KIND_INT, 4, false}}, /* a byte a code here */
+    [ONNX_INT4] = {"int4", 1, true, {ASSAY_KIND_INT, 4, true}},
     [23] = {"float4e2m1", 0, false, {0}},
 };
 #define N_DTYPES ((int)(sizeof dtype_table / sizeof dtype_table[0]))
@@ -108,9 +108,11 @@ int64_t onnx_get_int(const onnx_const *c, int64_t i)
 {
     switch (c->dtype) {
     case ONNX_UINT8:
+    case ONNX_UINT4:
     case ONNX_BOOL:
         return ((const uint8_t *)c->data)[i];
     case ONNX_INT8:
+    case ONNX_INT4:
         return ((const int8_t *)c->data)[i];
     case ONNX_UINT16: {
         LOAD(uint16_t);
@@ -326,10 +328,27 @@ static assay_status read_typed(onnx_import *im, const pb_tensor *t, const char *
     return ASSAY_OK;
 }
 
+/* Codes of 4 bits, two a byte, the low half first; a byte each for us. */
+static assay_status unpack(onnx_import *im, onnx_const *c, assay_error *err)
+{
+    const uint8_t *packed = c->data;
+    onnx_const *wide = onnx_new_const(im, c->dtype, c->rank, c->dim);
+
+    if (!wide)
+        return assay_out_of_memory(err);
+    for (int64_t i = 0; i < c->count; i++) {
+        int code = packed[i / 2] >> (i % 2 ? 4 : 0) & 15;
+        onnx_set_int(wide, i, c->dtype == ONNX_INT4 && code >= 8 ? code - 16 : code);
+    }
+    *c = *wide;
+    return ASSAY_OK;
+}
+
 assay_status onnx_read_tensor(onnx_import *im, const pb_tensor *t, const char *what,
                               onnx_const *out, assay_error *err)
 {
     size_t size = onnx_dtype_size(t->data_type);
+    bool packed = t->data_type == ONNX_UINT4 || t->data_type == ONNX_INT4;
     assay_type shape = {.elem = {ASSAY_KIND_INT, 8, false}, .rank = (int)t->n_dims};
     uint64_t bytes;
 
@@ -349,14 +368,21 @@ assay_status onnx_read_tensor(onnx_import *im, const pb_tensor *t, const char *w
     memcpy(out->dim, shape.dim, sizeof out->dim);
     out->count = assay_shape_count(&shape);
     bytes = (uint64_t)out->count * size; /* count is at most 2^40 */
+    if (packed)
+        bytes = (bytes + 1) / 2;
 
     if (t->data_location == 1) {
         assay_error local;
         assay_status s = read_external(im, t, what, out, bytes, err ? err : &local);
         if (s)
             return s;
+        if (packed)
+            return unpack(im, out, err);
         return to_native(im, out, size) ? ASSAY_OK : assay_out_of_memory(err);
     }
+    if (packed && !t->has_raw_data && !t->has_raw_length)
+        return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "%s: %s: 4-bit codes that are not raw data",
+                          im->file, what);
     if (t->has_raw_data || t->has_raw_length) {
         uint64_t length = t->has_raw_length ? t->raw_length : t->raw_data.len;
         if (length != bytes)
@@ -369,6 +395,8 @@ assay_status onnx_read_tensor(onnx_import *im, const pb_tensor *t, const char *w
         out->data = t->has_raw_length ? (const void *)(im->bytes + t->raw_offset)
                     : bytes > 0       ? (const void *)t->raw_data.data
                                       : "";
+        if (packed)
+            return unpack(im, out, err);
         return to_native(im, out, size) ? ASSAY_OK : assay_out_of_memory(err);
     }
     return read_typed(im, t, what, out, err);

@@ -103,11 +103,63 @@ static bool has_nan(const onnx_const *c)
     return nan;
 }
 
+int onnx_materialize_codes(onnx_import *im, onnx_value *v, const assay_qparams *q, assay_error *err)
+{
+    const assay_qparams *own;
+    int id = onnx_materialize(im, v, err);
+
+    if (id == ASSAY_NO_VALUE)
+        return id;
+    own = &im->graph->value[id].type.q;
+    if (own->granularity == ASSAY_Q_NONE)
+        return assay_graph_set_qparams(im->graph, id, q, err) ? ASSAY_NO_VALUE : id;
+    if (assay_qparams_equal(own, q))
+        return id;
+    if (v->constant) { /* the same codes in other parameters are another constant */
+        assay_type type = im->graph->value[id].type;
+        const char *name = onnx_fresh_name(im, v->name, "codes");
+        type.q = *q;
+        if (!name)
+            assay_out_of_memory(err);
+        return name && assay_graph_add_constant(im->graph, name, &type, v->constant->data, &id,
+                                                err) == ASSAY_OK
+                   ? id
+                   : ASSAY_NO_VALUE;
+    }
+    assay_fail(err, ASSAY_ERR_UNSUPPORTED,
+               "'%s' is read with other parameters than it has: scale %.9g and zero point %d, "
+               "not %.9g and %d",
+               v->name, (double)q->scale[0], q->zero_point[0], (double)own->scale[0],
+               own->zero_point[0]);
+    return ASSAY_NO_VALUE;
+}
+
+/* The floats of a constant behind a DequantizeLinear. */
+static int materialize_floats(onnx_import *im, onnx_value *v, assay_error *err)
+{
+    int codes = onnx_materialize_codes(im, v->codes->constant, &v->codes->q, err);
+    assay_type type;
+
+    if (codes == ASSAY_NO_VALUE)
+        return codes;
+    type = im->graph->value[codes].type;
+    type.elem = assay_f32();
+    type.q = (assay_qparams){0};
+    if (assay_graph_add_value(im->graph, v->name, &type, &v->id, err))
+        return v->id = ASSAY_NO_VALUE;
+    if (assay_graph_add_node(im->graph, ASSAY_OP_DEQUANTIZE, NULL, &codes, 1, &v->id, 1, NULL, NULL,
+                             err))
+        v->id = ASSAY_NO_VALUE;
+    return v->id;
+}
+
 int onnx_materialize(onnx_import *im, onnx_value *v, assay_error *err)
 {
     const onnx_const *c = v->constant;
     assay_type type = {.rank = 0};
 
+    if (v->codes && v->id == ASSAY_NO_VALUE)
+        return materialize_floats(im, v, err);
     if (v->id != ASSAY_NO_VALUE || !c)
         return v->id;
     if (!onnx_dtype_elem(c->dtype, &type.elem)) {
