@@ -107,7 +107,8 @@ assay_status assay_float_conv_transpose(assay_call *call, assay_error *err)
                       .node = call->node->name,
                       .inputs = w.out_channels / a->group,
                       .outputs = w.in_channels / a->group,
-                      .column = scratch + reordered(&w)};
+                      .column =
+                          scratch ? scratch + reordered(&w) : NULL}; /* no scratch, no cells */
     for (int64_t n = 0; n < w.batch; n++) {
         set_bias(&w, bias, y);
         for (s.group = 0; s.group < a->group; s.group++) {
