@@ -28,7 +28,11 @@ enum {
     UNPACK = 88,
     ZEROS_LIKE = 93,
     FILL = 94,
-    WHERE = 109
+    WHERE = 109,
+    CALL_ONCE = 129,
+    VAR_HANDLE = 142,
+    READ_VARIABLE = 143,
+    ASSIGN_VARIABLE = 144
 };
 
 /* Imports the model; *file must be freed after the graph. */
@@ -542,6 +546,91 @@ static void test_transpose_conv(void **state)
     }
 }
 
+/* ---- state ---- */
+
+#define RESOURCE 13 /* tensor type */
+
+/* total = total + x, where total starts as 5 by a CALL_ONCE, or as 0 without. */
+static tb_model running_sum(const tb_model *init)
+{
+    tb_model m = {.n_inputs = 1, .input = {0}, .n_outputs = 1, .output = {3}, .second = init};
+    tb_op *op;
+    tb_add(&m, "x", TFL_FLOAT32, 2, -1);
+    tb_add(&m, "handle", RESOURCE, 1, -1);
+    tb_add(&m, "before", TFL_FLOAT32, 2, -1);
+    tb_add(&m, "after", TFL_FLOAT32, 2, -1);
+    if (init) {
+        op = tb_operator(&m, CALL_ONCE, -2);
+        tb_option_i32(op, 0, 1);
+    }
+    op = tb_operator(&m, VAR_HANDLE, -2);
+    tb_outputs(op, 1, -2);
+    op->variable = "total";
+    tb_outputs(tb_operator(&m, READ_VARIABLE, 1, -2), 2, -2);
+    tb_outputs(tb_operator(&m, ADD, 2, 0, -2), 3, -2);
+    tb_operator(&m, ASSIGN_VARIABLE, 1, 3, -2);
+    return m;
+}
+
+static void check_sums(const tb_model *m, float start)
+{
+    static const float x[2] = {1, 10};
+    unsigned char *file;
+    assay_graph *g = import_ok(m, &file);
+    assay_program *p;
+    assay_run *r;
+    assay_error err;
+
+    assert_true(value(g, "total")->is_variable);
+    assert_ok(assay_program_make(g, NULL, false, &p, &err), &err);
+    assert_ok(assay_run_new(p, &r, &err), &err);
+    for (int round = 0; round < 2; ++round) {
+        for (int step = 1; step <= 3; ++step) {
+            const float *y;
+            memcpy(assay_run_data(r, g->input[0]), x, sizeof x);
+            assert_ok(assay_run_execute(r, NULL, false, NULL, &err), &err);
+            y = assay_run_data(r, g->output[0]);
+            assert_true(y[0] == start + (float)step && y[1] == start + 10 * (float)step);
+        }
+        assay_run_reset(r);
+    }
+    assay_run_free(r);
+    assay_program_free(p);
+    assay_graph_free(g);
+    free(file);
+}
+
+static void test_variables(void **state)
+{
+    static const float five[2] = {5, 5};
+    tb_model init = {0}, m = running_sum(NULL);
+    tb_op *op;
+
+    (void)state;
+    check_sums(&m, 0);
+    tb_add(&init, "handle", RESOURCE, 1, -1);
+    tb_add(&init, "five", TFL_FLOAT32, 2, -1);
+    tb_data(&init, five, sizeof five);
+    op = tb_operator(&init, VAR_HANDLE, -2);
+    tb_outputs(op, 0, -2);
+    op->variable = "total";
+    tb_operator(&init, ASSIGN_VARIABLE, 0, 1, -2);
+    m = running_sum(&init);
+    check_sums(&m, 5);
+    init.op[1].builtin = MUL;
+    {
+        unsigned char *file;
+        assay_graph *g;
+        assay_error err;
+        assert_int_equal(import(&m, &file, &g, &err), ASSAY_ERR_UNSUPPORTED);
+        assert_non_null(strstr(err.text, "CALL_ONCE: MUL in its subgraph"));
+        free(file);
+    }
+    m = running_sum(NULL);
+    m.second = &init;
+    refuse(&m, "subgraph 1 of 2 is called by no operator");
+}
+
 /* ---- refusals ---- */
 
 static void test_unsupported(void **state)
@@ -751,9 +840,9 @@ int main(void)
         cmocka_unit_test(test_outside_buffer), cmocka_unit_test(test_space_to_batch),
         cmocka_unit_test(test_strided_slice),  cmocka_unit_test(test_pack_unpack),
         cmocka_unit_test(test_constants),      cmocka_unit_test(test_transpose_conv),
-        cmocka_unit_test(test_unsupported),    cmocka_unit_test(test_malformed),
-        cmocka_unit_test(test_headers),        cmocka_unit_test(test_mutations),
-        cmocka_unit_test(test_models),
+        cmocka_unit_test(test_variables),      cmocka_unit_test(test_unsupported),
+        cmocka_unit_test(test_malformed),      cmocka_unit_test(test_headers),
+        cmocka_unit_test(test_mutations),      cmocka_unit_test(test_models),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

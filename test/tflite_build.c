@@ -186,12 +186,12 @@ static void write_sparsity(writer *w, size_t at)
     child(w, v, 0, ints(w, indices, 3));
 }
 
-static void write_tensor(writer *w, size_t at, const tb_tensor *t, int index)
+static void write_tensor(writer *w, size_t at, const tb_tensor *t, int buffer)
 {
     size_t q, v;
     child(w, at, TENSOR_SHAPE, ints(w, t->dim, t->rank));
     set(w, at, TENSOR_TYPE, t->type, 1);
-    set(w, at, TENSOR_BUFFER, index + 1, 4);
+    set(w, at, TENSOR_BUFFER, buffer, 4);
     child(w, at, TENSOR_NAME, bytes_of(w, t->name, strlen(t->name)));
     set(w, at, TENSOR_IS_VARIABLE, t->is_variable, 1);
     if (t->n_scales) {
@@ -217,6 +217,8 @@ static void write_operator(writer *w, size_t at, const tb_op *op, int code)
     child(w, at, OPERATOR_OUTPUTS, ints(w, op->out, op->n_out));
     options = table(w, 8);
     child(w, at, OPERATOR_OPTIONS, options);
+    if (op->variable)
+        child(w, options, 1, bytes_of(w, op->variable, strlen(op->variable)));
     for (int i = 0; i < op->n_options; ++i)
         set(w, options, op->option[i].slot, op->option[i].bits, op->option[i].size);
 }
@@ -243,55 +245,80 @@ static size_t tables_vector(writer *w, size_t parent, int slot, int n)
     return at + 4;
 }
 
+static void write_codes(writer *w, size_t list, const tb_model *m)
+{
+    for (int i = 0; i < m->n_ops; ++i) {
+        const tb_op *op = &m->op[i];
+        size_t at = table(w, 4);
+        refer(w, list + 4 * (size_t)i, at);
+        set(w, at, CODE_DEPRECATED, op->builtin < 127 ? op->builtin : 127, 1);
+        set(w, at, CODE_BUILTIN, op->builtin, 4);
+        if (op->custom)
+            child(w, at, CODE_CUSTOM, bytes_of(w, op->custom, strlen(op->custom)));
+    }
+}
+
+/* Buffer 0 is empty; those of a subgraph's tensors follow from `first_buffer` on. */
+static void write_subgraph(writer *w, size_t at, const tb_model *m, int first_buffer,
+                           int first_code)
+{
+    size_t graph = table(w, 5), list;
+    refer(w, at, graph);
+    list = tables_vector(w, graph, SUBGRAPH_TENSORS, m->n_tensors);
+    for (int i = 0; i < m->n_tensors; ++i) {
+        at = table(w, 11);
+        refer(w, list + 4 * (size_t)i, at);
+        write_tensor(w, at, &m->tensor[i], first_buffer + i);
+    }
+    child(w, graph, SUBGRAPH_INPUTS, ints(w, m->input, m->n_inputs));
+    child(w, graph, SUBGRAPH_OUTPUTS, ints(w, m->output, m->n_outputs));
+    list = tables_vector(w, graph, SUBGRAPH_OPERATORS, m->n_ops);
+    for (int i = 0; i < m->n_ops; ++i) {
+        at = table(w, 9);
+        refer(w, list + 4 * (size_t)i, at);
+        write_operator(w, at, &m->op[i], first_code + i);
+    }
+}
+
+/* Returns where the buffers' tables are that stand for bytes behind the FlatBuffer. */
+static void write_buffers(writer *w, size_t list, const tb_model *m, size_t outside[TB_MAX])
+{
+    for (int i = 0; i < m->n_tensors; ++i) {
+        const tb_tensor *t = &m->tensor[i];
+        size_t at = table(w, 3);
+        refer(w, list + 4 * (size_t)i, at);
+        if (t->has_data && t->outside) {
+            outside[i] = at;
+            set(w, at, BUFFER_SIZE, (int64_t)t->bytes, 8);
+        } else if (t->has_data) {
+            child(w, at, BUFFER_DATA, bytes_of(w, t->data, t->bytes));
+        }
+    }
+}
+
 unsigned char *tb_finish(const tb_model *m, size_t *size)
 {
+    static const tb_model none;
+    const tb_model *second = m->second ? m->second : &none;
     writer w = {0};
-    size_t model, codes, graph, list, subgraphs, buffers, at, outside[TB_MAX] = {0};
+    size_t model, list, outside[TB_MAX] = {0}, unused[TB_MAX] = {0};
 
     reserve(&w, 8, 1);
     memcpy(w.bytes + 4, "TFL3", 4);
     model = table(&w, 8);
     refer(&w, 0, model);
     set(&w, model, MODEL_VERSION, 3, 4);
-    codes = tables_vector(&w, model, MODEL_OPERATOR_CODES, m->n_ops);
-    for (int i = 0; i < m->n_ops; ++i) {
-        at = table(&w, 4);
-        refer(&w, codes + 4 * (size_t)i, at);
-        set(&w, at, CODE_DEPRECATED, m->op[i].builtin < 127 ? m->op[i].builtin : 127, 1);
-        set(&w, at, CODE_BUILTIN, m->op[i].builtin, 4);
-        if (m->op[i].custom)
-            child(&w, at, CODE_CUSTOM, bytes_of(&w, m->op[i].custom, strlen(m->op[i].custom)));
-    }
-    subgraphs = tables_vector(&w, model, MODEL_SUBGRAPHS, 1);
-    graph = table(&w, 5);
-    refer(&w, subgraphs, graph);
-    list = tables_vector(&w, graph, SUBGRAPH_TENSORS, m->n_tensors);
-    for (int i = 0; i < m->n_tensors; ++i) {
-        at = table(&w, 11);
-        refer(&w, list + 4 * (size_t)i, at);
-        write_tensor(&w, at, &m->tensor[i], i);
-    }
-    child(&w, graph, SUBGRAPH_INPUTS, ints(&w, m->input, m->n_inputs));
-    child(&w, graph, SUBGRAPH_OUTPUTS, ints(&w, m->output, m->n_outputs));
-    list = tables_vector(&w, graph, SUBGRAPH_OPERATORS, m->n_ops);
-    for (int i = 0; i < m->n_ops; ++i) {
-        at = table(&w, 9);
-        refer(&w, list + 4 * (size_t)i, at);
-        write_operator(&w, at, &m->op[i], i);
-    }
-    buffers = tables_vector(&w, model, MODEL_BUFFERS, m->n_tensors + 1);
-    for (int i = -1; i < m->n_tensors; ++i) {
-        const tb_tensor *t = i < 0 ? NULL : &m->tensor[i];
-        at = table(&w, 3);
-        refer(&w, buffers + 4 * (size_t)(i + 1), at);
-        if (t && t->has_data && t->outside) {
-            outside[i] = at;
-            set(&w, at, BUFFER_SIZE, (int64_t)t->bytes, 8);
-            set(&w, at, BUFFER_OFFSET, 0, 8);
-        } else if (t && t->has_data) {
-            child(&w, at, BUFFER_DATA, bytes_of(&w, t->data, t->bytes));
-        }
-    }
+    list = tables_vector(&w, model, MODEL_OPERATOR_CODES, m->n_ops + second->n_ops);
+    write_codes(&w, list, m);
+    write_codes(&w, list + 4 * (size_t)m->n_ops, second);
+    list = tables_vector(&w, model, MODEL_SUBGRAPHS, m->second ? 2 : 1);
+    write_subgraph(&w, list, m, 1, 0);
+    if (m->second)
+        write_subgraph(&w, list + 4, second, 1 + m->n_tensors, m->n_ops);
+    list = tables_vector(&w, model, MODEL_BUFFERS, 1 + m->n_tensors + second->n_tensors);
+    refer(&w, list, table(&w, 3));
+    write_buffers(&w, list + 4, m, outside);
+    write_buffers(&w, list + 4 + 4 * (size_t)m->n_tensors, second, unused);
     if (m->signature[0])
         write_signature(&w, model, m);
     for (int i = 0; i < m->n_tensors; ++i)

@@ -30,6 +30,7 @@ typedef struct tb_option {
 typedef struct tb_op {
     int builtin, n_in, n_out, n_options;
     const char *custom;
+    const char *variable; /* VAR_HANDLE's shared name */
     int in[TB_MAX], out[8];
     tb_option option[8];
 } tb_op;
@@ -39,7 +40,8 @@ typedef struct tb_model {
     tb_tensor tensor[TB_MAX];
     tb_op op[16];
     int input[8], output[8];
-    const char *signature[8]; /* names of the inputs, when signature[0] is set */
+    const char *signature[8];      /* names of the inputs, when signature[0] is set */
+    const struct tb_model *second; /* subgraph 1, or NULL */
 } tb_model;
 
 /* Dimensions end with -1. Returns the tensor's index. */

@@ -75,17 +75,17 @@ static assay_status read_codes(tfl_import *m, flat_table model)
     return assay_flat_status(&m->file, m->err);
 }
 
-static assay_status read_tensors(tfl_import *m, flat_table subgraph)
+assay_status assay_tfl_read_tensors(tfl_import *m, flat_table subgraph)
 {
     flat_vector tensors = assay_flat_list(subgraph, SUBGRAPH_TENSORS, 4);
     assay_status s = assay_flat_status(&m->file, m->err);
 
-    m->tensor = assay_arena_array(m->temp, tensors.count, sizeof *m->tensor);
-    if (!m->tensor)
+    m->tensors.at = assay_arena_array(m->temp, tensors.count, sizeof *m->tensors.at);
+    if (!m->tensors.at)
         return assay_tfl_no_memory(m);
-    m->n_tensors = (int)tensors.count;
+    m->tensors.n = (int)tensors.count;
     for (uint32_t i = 0; i < tensors.count; ++i)
-        m->tensor[i].name = "";
+        m->tensors.at[i].name = "";
     for (uint32_t i = 0; !s && i < tensors.count; ++i)
         s = assay_tfl_describe(m, (int)i, assay_flat_list_table(tensors, i));
     return s;
@@ -105,7 +105,7 @@ static assay_status read_indices(tfl_import *m, flat_vector v, bool optional, co
         return assay_tfl_no_memory(m);
     for (uint32_t i = 0; i < v.count; ++i) {
         index[i] = assay_flat_list_i32(v, i);
-        if (index[i] < (optional ? -1 : 0) || index[i] >= m->n_tensors)
+        if (index[i] < (optional ? -1 : 0) || index[i] >= m->tensors.n)
             return assay_fail(m->err, ASSAY_ERR_INPUT, "%s: %s: there is no tensor %d", m->name,
                               what, index[i]);
     }
@@ -145,7 +145,7 @@ static assay_status add_inputs(tfl_import *m, flat_table model, flat_vector list
     if (!s && !id)
         s = assay_tfl_no_memory(m);
     for (uint32_t i = 0; !s && i < list.count; ++i) {
-        tfl_tensor *t = &m->tensor[index[i]];
+        tfl_tensor *t = &m->tensors.at[index[i]];
         const char *name = signature_name(m, model, index[i]);
         if (t->why) {
             s = assay_tfl_unsupported(&whole, "%s", t->why);
@@ -201,38 +201,49 @@ static assay_status skip_operator(const tfl_op *o)
     return ASSAY_OK;
 }
 
-static assay_status import_operator(tfl_import *m, int index, flat_table t)
+assay_status assay_tfl_read_operator(tfl_import *m, int index, flat_table t, tfl_op *op)
 {
     uint32_t code = assay_flat_u32(t, OPERATOR_CODE, 0);
     flat_vector in = assay_flat_list(t, OPERATOR_INPUTS, 4);
     flat_vector out = assay_flat_list(t, OPERATOR_OUTPUTS, 4);
-    tfl_op o = {.m = m, .index = index, .n_in = (int)in.count, .n_out = (int)out.count};
     const struct builtin *b = NULL;
     char what[40];
     assay_status s;
 
+    *op = (tfl_op){.m = m, .index = index, .n_in = (int)in.count, .n_out = (int)out.count};
     snprintf(what, sizeof what, "operator %d", index);
-    if ((s = assay_tfl_charge(m, 16)) || (s = read_indices(m, in, true, what, &o.in)) ||
-        (s = read_indices(m, out, false, what, &o.out)))
+    if ((s = assay_tfl_charge(m, 16)) || (s = read_indices(m, in, true, what, &op->in)) ||
+        (s = read_indices(m, out, false, what, &op->out)))
         return s;
     if (code >= (uint32_t)m->n_codes)
         return assay_fail(m->err, ASSAY_ERR_INPUT, "%s: operator %d: there is no operator code %u",
                           m->name, index, code);
-    o.builtin = m->code[code].builtin;
-    if (o.builtin >= 0 && o.builtin < N_BUILTINS)
-        b = &builtins[o.builtin];
-    o.kind = b && b->name ? b->name : "unknown operator";
-    o.options = assay_flat_child(t, OPERATOR_OPTIONS);
-    o.op = b ? b->op : ASSAY_OP_COUNT;
-    if ((s = assay_flat_status(&m->file, m->err)))
+    op->builtin = m->code[code].builtin;
+    op->custom = m->code[code].custom;
+    if (op->builtin >= 0 && op->builtin < N_BUILTINS)
+        b = &builtins[op->builtin];
+    op->kind = b && b->name ? b->name : "unknown operator";
+    op->options = assay_flat_child(t, OPERATOR_OPTIONS);
+    op->op = b ? b->op : ASSAY_OP_COUNT;
+    return assay_flat_status(&m->file, m->err);
+}
+
+static assay_status import_operator(tfl_import *m, int index, flat_table t)
+{
+    tfl_op o;
+    const struct builtin *b;
+    assay_status s = assay_tfl_read_operator(m, index, t, &o);
+
+    if (s)
         return s;
-    if (m->code[code].custom)
-        s = assay_tfl_unsupported(&o, "'%.100s'", m->code[code].custom);
+    b = o.builtin >= 0 && o.builtin < N_BUILTINS ? &builtins[o.builtin] : NULL;
+    if (o.custom)
+        s = assay_tfl_unsupported(&o, "'%.100s'", o.custom);
     else if (!b || !b->name)
         s = assay_tfl_unsupported(&o, "code %d", o.builtin);
     else if (!b->import)
         s = assay_tfl_unsupported(&o, "%s", "");
-    else if (o.n_out < 1)
+    else if (o.n_out < 1 && b->op != ASSAY_OP_ASSIGN)
         s = assay_tfl_fail(&o, "there is no output");
     else
         s = b->import(&o);
@@ -279,7 +290,7 @@ static assay_status import_subgraph(tfl_import *m, flat_table model, flat_table 
     flat_vector outputs = assay_flat_list(subgraph, SUBGRAPH_OUTPUTS, 4);
     assay_status s;
 
-    if ((s = assay_flat_status(&m->file, m->err)) || (s = read_tensors(m, subgraph)) ||
+    if ((s = assay_flat_status(&m->file, m->err)) || (s = assay_tfl_read_tensors(m, subgraph)) ||
         (s = add_inputs(m, model, inputs)))
         return s;
     for (uint32_t i = 0; !s && i < operators.count; ++i)
@@ -293,10 +304,22 @@ static assay_status import_subgraph(tfl_import *m, flat_table model, flat_table 
     return ASSAY_OK;
 }
 
+/* Every subgraph but the first must be one that an operator of the first calls. */
+static assay_status check_subgraphs(const tfl_import *m)
+{
+    for (uint32_t i = 1; i < m->subgraphs.count; ++i)
+        if (i >= 64 || !(m->called >> i & 1))
+            return assay_fail(
+                m->err, ASSAY_ERR_UNSUPPORTED,
+                "%s: subgraph %u of %u is called by no operator: several entry points "
+                "are not supported",
+                m->name, i, m->subgraphs.count);
+    return ASSAY_OK;
+}
+
 static assay_status import_model(tfl_import *m)
 {
     flat_table model = assay_flat_root(&m->file), main;
-    flat_vector subgraphs;
     char *name;
     assay_status s;
 
@@ -307,17 +330,13 @@ static assay_status import_model(tfl_import *m)
     if (assay_flat_u32(model, MODEL_VERSION, 0) != SCHEMA_VERSION)
         return assay_fail(m->err, ASSAY_ERR_UNSUPPORTED, "%s: schema version %u, expected %d",
                           m->name, assay_flat_u32(model, MODEL_VERSION, 0), SCHEMA_VERSION);
-    subgraphs = assay_flat_list(model, MODEL_SUBGRAPHS, 4);
+    m->subgraphs = assay_flat_list(model, MODEL_SUBGRAPHS, 4);
     m->buffers = assay_flat_list(model, MODEL_BUFFERS, 4);
     if ((s = assay_flat_status(&m->file, m->err)))
         return s;
-    if (subgraphs.count == 0)
+    if (m->subgraphs.count == 0)
         return fail(m, "there is no subgraph");
-    if (subgraphs.count > 1)
-        return assay_fail(m->err, ASSAY_ERR_UNSUPPORTED,
-                          "%s: %u subgraphs: control flow and several signatures are not supported",
-                          m->name, subgraphs.count);
-    main = assay_flat_list_table(subgraphs, 0);
+    main = assay_flat_list_table(m->subgraphs, 0);
     name = text_of(m, main, SUBGRAPH_NAME);
     if ((s = assay_flat_status(&m->file, m->err)))
         return s;
@@ -327,7 +346,7 @@ static assay_status import_model(tfl_import *m)
     if (!m->g->name)
         return assay_tfl_no_memory(m);
     (void)((s = read_codes(m, model)) || (s = import_subgraph(m, model, main)) ||
-           (s = assay_graph_verify(m->g, m->err)));
+           (s = check_subgraphs(m)) || (s = assay_graph_verify(m->g, m->err)));
     return s;
 }
 

@@ -9,6 +9,15 @@
 #include "graph/tflite/flat.h"
 #include "graph/tflite/schema.h"
 
+/* A resource variable. */
+typedef struct tfl_resource {
+    struct tfl_resource *next;
+    const char *name;
+    const void *initial; /* elements in our storage, of `type`; NULL: zeros */
+    assay_type type;
+    int value; /* in the graph, or -1 before its first use */
+} tfl_resource;
+
 typedef struct tfl_tensor {
     const char *name;  /* unique in the graph */
     assay_type type;   /* kind NONE when the importer does not know the type, see why */
@@ -18,8 +27,14 @@ typedef struct tfl_tensor {
     const unsigned char *data; /* constants: little-endian bytes as TFLite packs them; else NULL */
     size_t bytes;
     bool is_variable;
-    int value; /* in the graph, or -1 as long as nothing needed it */
+    int value;                     /* in the graph, or -1 as long as nothing needed it */
+    struct tfl_resource *resource; /* whose handle this is, or NULL */
 } tfl_tensor;
+
+typedef struct tfl_tensor_list {
+    int n;
+    tfl_tensor *at;
+} tfl_tensor_list;
 
 typedef struct tfl_code {
     int builtin;        /* enum BuiltinOperator */
@@ -38,10 +53,12 @@ typedef struct tfl_import {
     flat_file file;
     assay_graph *g;
     assay_arena *temp; /* lives as long as the import */
-    flat_vector buffers;
-    int n_codes, n_tensors, n_faults, hidden_faults;
+    flat_vector subgraphs, buffers;
+    uint64_t called; /* subgraphs (of the first 64) that an operator refers to */
+    int n_codes, n_faults, hidden_faults;
     tfl_code *code;
-    tfl_tensor *tensor;
+    tfl_tensor_list tensors; /* of the subgraph at hand */
+    tfl_resource *resource;
     tfl_fault *fault;
     uint64_t budget; /* work left, see assay_tfl_charge */
     assay_error *err;
@@ -54,6 +71,7 @@ typedef struct tfl_op {
     int builtin;
     assay_op op; /* ops.def's last column */
     const char *kind;
+    const char *custom; /* name of a custom operator, or NULL */
     int n_in, n_out;
     const int *in, *out; /* tensor indices; -1 where an optional input is absent */
     flat_table options;
@@ -63,6 +81,11 @@ typedef struct tfl_op {
  * no file, however its offsets share parts, makes the importer work for ever. */
 assay_status assay_tfl_charge(tfl_import *m, uint64_t amount);
 assay_status assay_tfl_no_memory(tfl_import *m);
+
+/* ---- import.c ---- */
+assay_status assay_tfl_read_tensors(tfl_import *m, flat_table subgraph);
+/* Fills *op from the operator's table; does not look at what kind it is. */
+assay_status assay_tfl_read_operator(tfl_import *m, int index, flat_table t, tfl_op *op);
 
 /* ---- tensor.c ---- */
 assay_status assay_tfl_describe(tfl_import *m, int tensor, flat_table table);
@@ -81,6 +104,9 @@ tfl_tensor *assay_tfl_out(const tfl_op *op, int i);
 /* The value of an input (ASSAY_NO_VALUE when absent) or output, made when this is its first use. */
 assay_status assay_tfl_value(const tfl_op *op, int i, int *value);
 assay_status assay_tfl_result(const tfl_op *op, int i, int *value);
+/* A variable that starts as `initial`, or when that is NULL as the code of zero. */
+assay_status assay_tfl_add_variable(tfl_import *m, const char *name, const assay_type *type,
+                                    const void *initial, int *value);
 /* A new value named "OUTPUT/part". */
 assay_status assay_tfl_part(const tfl_op *op, const char *part, const assay_type *type, int *value);
 /* A constant "OUTPUT/bias" of n zeros. */

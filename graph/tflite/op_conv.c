@@ -160,14 +160,14 @@ static assay_status depthwise_constant(const tfl_op *o, tfl_tensor *t, int *valu
         return assay_tfl_unsupported(o, "%s", t->why);
     if ((s = assay_tfl_elements(o->m, t, &data)))
         return s;
-    name = assay_tfl_unique(o->m, t->name, (int)(t - o->m->tensor));
+    name = assay_tfl_unique(o->m, t->name, (int)(t - o->m->tensors.at));
     turned = assay_arena_alloc(g->arena, assay_type_bytes(&type));
     if (!name || !turned)
         return assay_tfl_no_memory(o->m);
     turn(data, type.dim[1] * type.dim[2], type.dim[0], assay_elem_size(type.elem), turned);
     s = assay_graph_borrow_constant(g, name, &type, turned, value, o->m->err);
     if (!s)
-        g->value[*value].source_index = (int)(t - o->m->tensor);
+        g->value[*value].source_index = (int)(t - o->m->tensors.at);
     return s;
 }
 

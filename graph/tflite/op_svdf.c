@@ -75,12 +75,12 @@ static assay_status time_weights(const svdf *v, int *value)
     type.dim[0] = v->units;
     type.dim[1] = type.dim[2] = 1;
     type.dim[3] = v->filters / v->units * v->memory;
-    name = assay_tfl_unique(v->o->m, t->name, (int)(t - v->o->m->tensor));
+    name = assay_tfl_unique(v->o->m, t->name, (int)(t - v->o->m->tensors.at));
     if (!name)
         return assay_tfl_no_memory(v->o->m);
     s = assay_graph_borrow_constant(v->o->m->g, name, &type, data, value, v->o->m->err);
     if (!s)
-        v->o->m->g->value[*value].source_index = (int)(t - v->o->m->tensor);
+        v->o->m->g->value[*value].source_index = (int)(t - v->o->m->tensors.at);
     return s;
 }
 

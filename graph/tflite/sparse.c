@@ -30,7 +30,7 @@ typedef struct decoder {
 static assay_status fail(const decoder *d, const char *what)
 {
     return assay_fail(d->m->err, ASSAY_ERR_INPUT, "%s: tensor %d '%.200s': sparsity: %s",
-                      d->m->name, (int)(d->t - d->m->tensor), d->t->name, what);
+                      d->m->name, (int)(d->t - d->m->tensors.at), d->t->name, what);
 }
 
 static flat_vector index_vector(flat_table dimension, int type_slot, int slot, int *type)

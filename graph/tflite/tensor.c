@@ -9,7 +9,7 @@
 static assay_status fail(tfl_import *m, const tfl_tensor *t, const char *what)
 {
     return assay_fail(m->err, ASSAY_ERR_INPUT, "%s: tensor %d '%.200s': %s", m->name,
-                      (int)(t - m->tensor), t->name, what);
+                      (int)(t - m->tensors.at), t->name, what);
 }
 
 static assay_elem elem_of(enum tfl_type raw)
@@ -56,7 +56,7 @@ static assay_status read_shape(tfl_import *m, tfl_tensor *t)
     t->type.rank = (int)shape.count;
     for (uint32_t i = 0; i < shape.count; ++i)
         t->type.dim[i] = assay_flat_list_i32(shape, i);
-    snprintf(what, sizeof what, "%.60s: tensor %d '%.200s'", m->name, (int)(t - m->tensor),
+    snprintf(what, sizeof what, "%.60s: tensor %d '%.200s'", m->name, (int)(t - m->tensors.at),
              t->name);
     return assay_shape_check(&t->type, what, m->err);
 }
@@ -144,7 +144,7 @@ static assay_status find_data(tfl_import *m, tfl_tensor *t)
 
 assay_status assay_tfl_describe(tfl_import *m, int tensor, flat_table table)
 {
-    tfl_tensor *t = &m->tensor[tensor];
+    tfl_tensor *t = &m->tensors.at[tensor];
     size_t length;
     const char *text = assay_flat_text(table, TENSOR_NAME, &length);
     char *name;

@@ -25,7 +25,7 @@ assay_status assay_tfl_no_memory(tfl_import *m)
 
 static const char *name_of(const tfl_op *op)
 {
-    return op->n_out > 0 && op->out[0] >= 0 ? op->m->tensor[op->out[0]].name : "";
+    return op->n_out > 0 && op->out[0] >= 0 ? op->m->tensors.at[op->out[0]].name : "";
 }
 
 assay_status assay_tfl_fail(const tfl_op *op, const char *format, ...)
@@ -102,12 +102,12 @@ bool assay_tfl_has(const tfl_op *op, int i)
 
 tfl_tensor *assay_tfl_in(const tfl_op *op, int i)
 {
-    return &op->m->tensor[op->in[i]];
+    return &op->m->tensors.at[op->in[i]];
 }
 
 tfl_tensor *assay_tfl_out(const tfl_op *op, int i)
 {
-    return &op->m->tensor[op->out[i]];
+    return &op->m->tensors.at[op->out[i]];
 }
 
 /* A constant without elements may have no buffer. */
@@ -116,37 +116,36 @@ static bool is_constant(const tfl_tensor *t)
     return !t->is_variable && (t->data || assay_shape_count(&t->type) == 0);
 }
 
-/* State starts as its bytes in the file, else as the code of zero (TFLM, micro_graph.cc:
- * ResetVariableTensors). */
-static assay_status add_variable(tfl_import *m, tfl_tensor *t)
+/* Zero of wider codes than 8 bits has the code 0 (TFLM, micro_graph.cc: ResetVariableTensors). */
+assay_status assay_tfl_add_variable(tfl_import *m, const char *name, const assay_type *type,
+                                    const void *initial, int *value)
 {
-    const assay_qparams *q = &t->type.q;
-    const void *data = NULL;
-    assay_status s = t->data ? assay_tfl_elements(m, t, &data) : ASSAY_OK;
+    size_t bytes = assay_type_bytes(type);
+    assay_status s = assay_tfl_charge(m, bytes / 4);
 
     if (!s)
-        s = assay_tfl_charge(m, assay_type_bytes(&t->type) / 4);
-    if (!s)
-        s = assay_graph_add_variable(m->g, t->name, &t->type, data, &t->value, m->err);
-    if (!s && !data && q->granularity == ASSAY_Q_TENSOR && assay_elem_size(t->type.elem) == 1)
-        memset((void *)(uintptr_t)m->g->value[t->value].data, q->zero_point[0],
-               assay_type_bytes(&t->type));
+        s = assay_graph_add_variable(m->g, name, type, initial, value, m->err);
+    if (!s && !initial && type->q.granularity == ASSAY_Q_TENSOR && assay_elem_size(type->elem) == 1)
+        memset((void *)(uintptr_t)m->g->value[*value].data, type->q.zero_point[0], bytes);
     return s;
 }
 
 static assay_status make_value(const tfl_op *op, tfl_tensor *t, bool constant)
 {
     tfl_import *m = op->m;
-    const void *data;
-    assay_status s;
+    const void *data = NULL;
+    assay_status s = ASSAY_OK;
 
     if (t->why)
         return assay_tfl_unsupported(op, "%s", t->why);
-    t->name = assay_tfl_unique(m, t->name, (int)(t - m->tensor));
+    t->name = assay_tfl_unique(m, t->name, (int)(t - m->tensors.at));
     if (!t->name)
         return assay_tfl_no_memory(m);
     if (t->is_variable) {
-        s = add_variable(m, t);
+        if (t->data) /* its first content */
+            s = assay_tfl_elements(m, t, &data);
+        if (!s)
+            s = assay_tfl_add_variable(m, t->name, &t->type, data, &t->value);
     } else if (constant) {
         s = assay_tfl_elements(m, t, &data);
         if (!s)
@@ -155,7 +154,7 @@ static assay_status make_value(const tfl_op *op, tfl_tensor *t, bool constant)
         s = assay_graph_add_value(m->g, t->name, &t->type, &t->value, m->err);
     }
     if (!s)
-        m->g->value[t->value].source_index = (int)(t - m->tensor);
+        m->g->value[t->value].source_index = (int)(t - m->tensors.at);
     return s;
 }
 
