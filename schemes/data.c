@@ -67,6 +67,20 @@ __attribute__((format(printf, 2, 3))) static void put(text *t, const char *forma
     t->used += length;
 }
 
+/* A node's name as a double-quoted YAML text. */
+static void put_quoted(text *t, const char *name)
+{
+    put(t, "\"");
+    for (; *name != '\0'; name++) {
+        unsigned char c = (unsigned char)*name;
+        if (c < 0x20 || c == 0x7f)
+            put(t, "\\x%02x", c);
+        else
+            put(t, c == '"' || c == '\\' ? "\\%c" : "%c", c);
+    }
+    put(t, "\"");
+}
+
 static int compare_overrides(const void *a, const void *b)
 {
     const assay_override *x = a, *y = b;
@@ -74,6 +88,37 @@ static int compare_overrides(const void *a, const void *b)
         return (int)x->scope - (int)y->scope;
     int names = strcmp(x->name, y->name);
     return names != 0 ? names : x->field - y->field;
+}
+
+/* The given multipliers of a node, below its name. */
+static void put_given(text *t, const assay_given *g)
+{
+    put(t, "    given:\n      multiplier: [");
+    for (size_t i = 0; i < g->n; i++)
+        put(t, "%s%lld", i > 0 ? ", " : "", (long long)g->multiplier[i]);
+    put(t, "]\n      shift: [");
+    for (size_t i = 0; i < g->n; i++)
+        put(t, "%s%lld", i > 0 ? ", " : "", (long long)g->shift[i]);
+    put(t, "]\n");
+    if (g->has_zero_point)
+        put(t, "      zero_point: %d\n", g->zero_point);
+}
+
+static const assay_given *find_given(const assay_scheme_data *d, const char *node)
+{
+    for (size_t i = 0; i < d->n_given; i++)
+        if (strcmp(d->given[i].node, node) == 0)
+            return &d->given[i];
+    return NULL;
+}
+
+static bool has_override(const assay_scheme_data *d, const char *node)
+{
+    for (size_t i = 0; i < d->n_overrides; i++)
+        if (d->override[i].scope == ASSAY_SCOPE_NODE &&
+            (node == NULL || strcmp(d->override[i].name, node) == 0))
+            return true;
+    return false;
 }
 
 static void put_overrides(text *t, const assay_scheme_data *d)
@@ -101,26 +146,20 @@ static void put_overrides(text *t, const assay_scheme_data *d)
         assay_field_print(f, o->value, value, sizeof value);
         if (new_scope)
             put(t, "%s:\n", scopes[o->scope]);
-        if (new_name && assay_scope_is_named(o->scope))
+        if (new_name && o->scope == ASSAY_SCOPE_NODE) {
+            put(t, "  ");
+            put_quoted(t, o->name);
+            put(t, ":\n");
+            if (find_given(d, o->name) != NULL)
+                put_given(t, find_given(d, o->name));
+        } else if (new_name && assay_scope_is_named(o->scope)) {
             put(t, "  %s:\n", o->name);
+        }
         if (new_section)
             put(t, "%s  %s:\n", indent, f->section);
         put(t, "%s    %s: %s\n", indent, f->name, value);
     }
     free(sorted);
-}
-
-static void put_given(text *t, const assay_given *g)
-{
-    put(t, "  %s:\n    given:\n      multiplier: [", g->node);
-    for (size_t i = 0; i < g->n; i++)
-        put(t, "%s%lld", i > 0 ? ", " : "", (long long)g->multiplier[i]);
-    put(t, "]\n      shift: [");
-    for (size_t i = 0; i < g->n; i++)
-        put(t, "%s%lld", i > 0 ? ", " : "", (long long)g->shift[i]);
-    put(t, "]\n");
-    if (g->has_zero_point)
-        put(t, "      zero_point: %d\n", g->zero_point);
 }
 
 char *assay_scheme_text(const assay_scheme_data *d)
@@ -146,13 +185,15 @@ char *assay_scheme_text(const assay_scheme_data *d)
     if (*comma != '\0')
         put(&t, "]\n");
     put_overrides(&t, d);
-    bool has_node_override = false;
-    for (size_t i = 0; i < d->n_overrides; i++)
-        has_node_override |= d->override[i].scope == ASSAY_SCOPE_NODE;
-    if (d->n_given > 0 && !has_node_override)
+    if (d->n_given > 0 && !has_override(d, NULL))
         put(&t, "nodes:\n");
     for (size_t i = 0; i < d->n_given; i++)
-        put_given(&t, &d->given[i]);
+        if (!has_override(d, d->given[i].node)) {
+            put(&t, "  ");
+            put_quoted(&t, d->given[i].node);
+            put(&t, ":\n");
+            put_given(&t, &d->given[i]);
+        }
     if (t.failed) {
         free(t.s);
         return NULL;

@@ -243,22 +243,32 @@ static assay_status read_numbers(const context *c, const assay_tree *t, int64_t 
     return ASSAY_OK;
 }
 
+/* The entry of a node, a new one or (after `extends`) its parent's emptied; NULL: no memory. */
+static assay_given *given_of(assay_scheme_data *d, const char *node)
+{
+    for (size_t i = 0; i < d->n_given; i++)
+        if (strcmp(d->given[i].node, node) == 0)
+            return &d->given[i];
+    assay_given *grown = realloc(d->given, (d->n_given + 1) * sizeof *grown);
+    char *copy = strdup(node);
+    d->given = grown != NULL ? grown : d->given;
+    if (grown == NULL || copy == NULL) {
+        free(copy);
+        return NULL;
+    }
+    grown[d->n_given] = (assay_given){.node = copy};
+    return &grown[d->n_given++];
+}
+
 /* `given: {multiplier: [...], shift: [...], zero_point: N}` of a node. */
 static assay_status read_given(const context *c, const assay_tree *t, const char *node)
 {
-    assay_scheme_data *d = c->data;
     if (t->kind != ASSAY_TREE_MAP)
         return fail_at(c, t, "expected multiplier, shift and optionally zero_point");
-    assay_given *grown = realloc(d->given, (d->n_given + 1) * sizeof *grown);
-    if (grown == NULL)
+    assay_given *g = given_of(c->data, node);
+    if (g == NULL)
         return no_memory(c);
-    d->given = grown;
-    assay_given *g = &grown[d->n_given];
-    memset(g, 0, sizeof *g);
-    g->node = strdup(node);
-    if (g->node == NULL)
-        return no_memory(c);
-    d->n_given++;
+    g->has_zero_point = false;
     size_t n_multiplier = 0, n_shift = 0, n_zero = 1;
     for (const assay_tree *i = t->child; i != NULL; i = i->next) {
         assay_status s;
@@ -397,13 +407,26 @@ static assay_status read_parent(const context *c, const assay_tree *t, int depth
     return s;
 }
 
+/* A name goes into reports, digests and file names: a word of at most 63 letters, digits, . _ - */
+static assay_status read_name(const context *c, const assay_tree *t)
+{
+    const char *word = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+    assay_status s = set_text(c, t, &c->data->name);
+    if (s != ASSAY_OK)
+        return s;
+    size_t n = strlen(c->data->name);
+    if (n == 0 || n > 63 || strspn(c->data->name, word) != n)
+        return fail_at(c, t, "scheme: expected a name of 1 to 63 letters, digits, '.', '_' or '-'");
+    return ASSAY_OK;
+}
+
 static assay_status read_key(const context *c, const assay_tree *t)
 {
     static const char *const keys[] = {
         "scheme", "description", "extends",      "contract",           "float_ops", "wide",
         "ops",    "wide_ops",    "unsigned_ops", "unsigned_depthwise", "nodes"};
     if (strcmp(t->key, "scheme") == 0)
-        return set_text(c, t, &c->data->name);
+        return read_name(c, t);
     if (strcmp(t->key, "description") == 0)
         return set_text(c, t, &c->data->description);
     if (strcmp(t->key, "extends") == 0)

@@ -38,6 +38,7 @@ static void bad_files(void **state)
     refused("scheme: a\nops: {cnov: {}}\n", "unknown op \"cnov\"; nearest: conv");
     refused("scheme: a\nfloat_ops: [conf]\n", "nearest: conv");
     refused("scheme: a\nscheme: b\n", "stands twice");
+    refused("scheme: a b\n", "1 to 63 letters");
     refused("scheme: &x a\ndescription: *x\n", "anchors");
     refused("scheme: a\ndescription: *x\n", "aliases");
     refused("scheme: !!str a\n", "tags");
@@ -68,6 +69,27 @@ static void presets(void **state)
     }
 }
 
+/* Names of nodes are any text; given multipliers and overrides of one node print together. */
+static void nodes(void **state)
+{
+    (void)state;
+    static const char text[] = "scheme: n\nextends: tflite\nnodes:\n  \"/a: \\\"b\\\"\\n\":\n"
+                               "    given: {multiplier: [5, 6], shift: [1, 2], zero_point: 7}\n"
+                               "    add: {bits: 19}\n"
+                               "  other: {given: {multiplier: 3, shift: -4}}\n";
+    assay_error err = {0};
+    assay_scheme *s, *again;
+    if (assay_scheme_parse("n", text, strlen(text), &s, &err) != ASSAY_OK)
+        fail_msg("%s", err.text);
+    if (assay_scheme_parse("again", s->text, strlen(s->text), &again, &err) != ASSAY_OK)
+        fail_msg("%s", err.text);
+    assert_string_equal(s->text, again->text);
+    assert_non_null(strstr(s->text, "multiplier: [5, 6]"));
+    assert_non_null(strstr(s->text, "shift: [-4]"));
+    assay_scheme_free(s);
+    assay_scheme_free(again);
+}
+
 static void unknown_names(void **state)
 {
     (void)state;
@@ -81,6 +103,6 @@ static void unknown_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(bad_files), cmocka_unit_test(presets),
-                                       cmocka_unit_test(unknown_names)};
+                                       cmocka_unit_test(nodes), cmocka_unit_test(unknown_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
