@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "opt/quantize_plan.h"
-#include "schemes/spec.h"
 
 void assay_quantize_report_free(assay_quantize_report *r)
 {
@@ -67,34 +66,6 @@ static void set_apart(assay_quantizer *q, int i)
             q->node[k].keep_apart = true;
 }
 
-/* Nodes that only index need no arithmetic of the target. */
-static bool needs_target(const assay_node *n)
-{
-    bool moves = assay_op_get(n->op)->traits & ASSAY_T_MOVE;
-    return !moves && n->op != ASSAY_OP_SELECT && n->op != ASSAY_OP_TOPK &&
-           n->op != ASSAY_OP_ARG_MAX && n->op != ASSAY_OP_ARG_MIN;
-}
-
-/* Whether the target can compute node n of `built`: what it says, and a unit prepared to try. */
-static bool can_compute(const assay_quantizer *q, const assay_graph *built, const assay_node *n,
-                        char *why, size_t size)
-{
-    assay_type in[ASSAY_SPEC_IN];
-    assay_unit_spec spec;
-    assay_unit *unit = NULL;
-    assay_error err;
-    assay_unit_spec_fill(built, n, in, &spec);
-    snprintf(why, size, "the target does not support it");
-    if (!assay_scheme_supports(q->scheme, &spec, why, size))
-        return false;
-    if (q->scheme->vt->prepare(q->scheme, &spec, &unit, &err) != ASSAY_OK) {
-        snprintf(why, size, "%.*s", (int)strcspn(err.text, "\n"), err.text);
-        return false;
-    }
-    q->scheme->vt->release(unit);
-    return true;
-}
-
 /* Node i cannot be as it was built: its activation is set apart, or it becomes float. */
 static assay_status refuse(assay_quantizer *q, int i, const char *why, assay_error *err)
 {
@@ -131,15 +102,17 @@ static assay_status ask_target(assay_quantizer *q, const assay_graph *built, int
     assay_status status = ASSAY_OK;
     *refused = 0;
     for (int i = 0; i < q->g->n_nodes && !status; i++) {
-        if (q->node[i].state != ASSAY_PLAN_INTEGER || !needs_target(&q->g->node[i]) ||
-            can_compute(q, built, &built->node[q->node[i].built], why, sizeof why))
+        if (q->node[i].state != ASSAY_PLAN_INTEGER || !assay_needs_target(&q->g->node[i]) ||
+            assay_target_computes(q->scheme, built, &built->node[q->node[i].built], why,
+                                  sizeof why))
             continue;
         ++*refused;
         status = refuse(q, i, why, err);
     }
     for (int k = 0; k < built->n_nodes && !status && *refused == 0; k++) {
         const assay_node *n = &built->node[k];
-        if (n->op != ASSAY_OP_RESCALE || can_compute(q, built, n, why, sizeof why))
+        if (n->op != ASSAY_OP_RESCALE ||
+            assay_target_computes(q->scheme, built, n, why, sizeof why))
             continue;
         for (int i = 0; i < q->g->n_nodes && !status; i++)
             if (reads(q, built, i, n->out[0])) {

@@ -1,7 +1,10 @@
 #include "opt/rewrite.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "schemes/spec.h"
 
 int *assay_rewrite_uses(const assay_graph *g)
 {
@@ -54,4 +57,30 @@ assay_status assay_rewrite_constant(assay_graph *g, const char *base, const char
         return assay_out_of_memory(err);
     strcat(strcat(strcpy(name, base), ":"), suffix);
     return assay_graph_add_constant(g, name, type, data, id, err);
+}
+
+bool assay_needs_target(const assay_node *n)
+{
+    bool moves = assay_op_get(n->op)->traits & ASSAY_T_MOVE;
+    return !moves && n->op != ASSAY_OP_SELECT && n->op != ASSAY_OP_TOPK &&
+           n->op != ASSAY_OP_ARG_MAX && n->op != ASSAY_OP_ARG_MIN;
+}
+
+bool assay_target_computes(const assay_scheme *s, const assay_graph *g, const assay_node *n,
+                           char *why, size_t size)
+{
+    assay_type in[ASSAY_SPEC_IN];
+    assay_unit_spec spec;
+    assay_unit *unit = NULL;
+    assay_error err;
+    assay_unit_spec_fill(g, n, in, &spec);
+    snprintf(why, size, "the target does not support it");
+    if (!assay_scheme_supports(s, &spec, why, size))
+        return false;
+    if (s->vt->prepare(s, &spec, &unit, &err) != ASSAY_OK) {
+        snprintf(why, size, "%.*s", (int)strcspn(err.text, "\n"), err.text);
+        return false;
+    }
+    s->vt->release(unit);
+    return true;
 }

@@ -33,4 +33,12 @@ assay_status assay_rewrite_constant(assay_graph *g, const char *base, const char
                                     const assay_type *type, const void *data, int *id,
                                     assay_error *err);
 
+/* Nodes that only index need no arithmetic of the target. */
+bool assay_needs_target(const assay_node *n);
+
+/* Whether the target can compute node n of g: what it says, and a unit prepared to try. When it
+ * cannot, `why` (`size` bytes) says so in words. */
+bool assay_target_computes(const assay_scheme *s, const assay_graph *g, const assay_node *n,
+                           char *why, size_t size);
+
 #endif
