@@ -123,6 +123,14 @@ typedef struct assay_unit_param {
 
 #define ASSAY_SCHEME_ABI 1
 
+/* Instruction sets that an engine may ask a scheme to use. */
+enum assay_isa { ASSAY_ISA_PORTABLE, ASSAY_ISA_AVX2, ASSAY_ISA_VNNI };
+
+/* rows x columns accumulators, acc_step a row, to codes of one byte, out_step bytes a row; column j
+ * belongs to channel (channel + j). The same codes as requantize gives. */
+typedef void (*assay_block_fn)(const assay_unit *u, const int32_t *acc, size_t rows, size_t columns,
+                               size_t acc_step, size_t channel, uint8_t *out, size_t out_step);
+
 /* The vtable. A plugin exports `const assay_scheme_vtable *assay_scheme_plugin(void)`.
  * A row function may be NULL when no unit of this scheme needs it. Row functions never fail and
  * never allocate, except that an accumulator declared to trap reports through *trapped.
@@ -144,7 +152,15 @@ typedef struct assay_unit_param {
  *  row         one whole row of n codes to n codes (softmax, log softmax, l2 norm, layer norm).
  *  blend       bilinear resize: four corner codes in c[4*i..], weights as the unit prepared them
  *              through fraction indices fy[i], fx[i].
- *  quantize    IEEE binary32 bits to codes; dequantize the reverse; channel as in requantize. */
+ *  quantize    IEEE binary32 bits to codes; dequantize the reverse; channel as in requantize.
+ *
+ * The last two are for an engine that adds products in its own order. A vtable may end before them
+ * (its size says so) or hold NULL: then such nodes go through accumulate and requantize alone.
+ *  exact       true when accumulate returns the exact sum whenever |bias| plus all |x[i]*w[i]| is
+ *              at most `bound`, and any two products of raw codes (activations moved up to unsigned)
+ *              add up to at most `pair` in magnitude.
+ *  block       what does requantize's work on blocks for one-byte outputs, with the instructions of
+ *              `isa`; NULL: nothing does. */
 typedef struct assay_scheme_vtable {
     uint32_t abi;  /* ASSAY_SCHEME_ABI */
     uint32_t size; /* sizeof(assay_scheme_vtable) */
@@ -174,7 +190,13 @@ typedef struct assay_scheme_vtable {
     void (*dequantize)(const assay_unit *u, const int32_t *q, size_t n, size_t channel,
                        uint32_t *bits);
     bool (*window)(const assay_unit *u, const int32_t *x, size_t n, int32_t count, int32_t *out);
+
+    bool (*exact)(const assay_unit *u, int64_t bound, int64_t pair);
+    assay_block_fn (*block)(const assay_unit *u, enum assay_isa isa);
 } assay_scheme_vtable;
+
+/* Bytes of the vtable up to what every scheme has. */
+#define ASSAY_SCHEME_VTABLE_SIZE offsetof(assay_scheme_vtable, exact)
 
 /* Opens a scheme by preset name ("tflite"), by path of a YAML file (a name with '/' or ending in
  * .yaml), or by path of a shared object (ending in .so). */

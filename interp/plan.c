@@ -150,6 +150,12 @@ assay_status assay_plan_make(const assay_graph *g, bool keep_all, assay_plan **o
     return ASSAY_OK;
 }
 
+void assay_plan_set_scratch(assay_plan *p, size_t bytes)
+{
+    p->scratch_bytes = bytes;
+    p->arena_bytes = p->scratch_offset + align(bytes);
+}
+
 void assay_plan_free(assay_plan *p)
 {
     if (!p)

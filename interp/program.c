@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "interp/check.h"
+#include "interp/fast/fast.h"
 #include "interp/float/setup.h"
 #include "schemes/spec.h"
 
@@ -74,8 +75,35 @@ static assay_status prepare_nodes(assay_program *p, assay_error *err)
     return assay_fail(err, all.status, "%s", all.text);
 }
 
-assay_status assay_program_make(const assay_graph *g, const assay_scheme *s, bool keep_all,
-                                assay_program **out, assay_error *err)
+/* What of the program the fast engine takes, and the scratch that the rest needs beside it. */
+static assay_status prepare_fast(assay_program *p, const assay_program_options *o, assay_error *err)
+{
+    const assay_graph *g = p->graph;
+    size_t scratch = 0;
+    assay_fast_setup s = {.graph = g,
+                          .vt = p->scheme ? p->scheme->vt : NULL,
+                          .threads = o->threads > 0 ? o->threads : 1};
+    assay_status status = assay_isa_choose(o->isa, &s.kernels, err);
+    for (int i = 0; i < g->n_nodes && status == ASSAY_OK; i++) {
+        const assay_kernel *k = &p->kernel[i];
+        s.node = &g->node[i];
+        s.unit = p->unit[i];
+        status = assay_fast_prepare(&s, &p->fast[i], err);
+        size_t ref = k->scratch ? k->scratch(g, s.node) : 0;
+        size_t fast = p->fast[i] ? p->fast[i]->scratch : 0;
+        if (p->fast[i] && o->engine == ASSAY_ENGINE_FAST)
+            ref = 0;
+        scratch = ref > scratch ? ref : scratch;
+        scratch = fast > scratch ? fast : scratch;
+    }
+    if (status == ASSAY_OK)
+        assay_plan_set_scratch(p->plan, scratch);
+    return status;
+}
+
+assay_status assay_program_make_with(const assay_graph *g, const assay_scheme *s,
+                                     const assay_program_options *o, assay_program **out,
+                                     assay_error *err)
 {
     *out = NULL;
     assay_status status = assay_graph_verify(g, err);
@@ -85,17 +113,21 @@ assay_status assay_program_make(const assay_graph *g, const assay_scheme *s, boo
     if (p) {
         p->graph = g;
         p->scheme = s;
+        p->engine = o->engine;
         p->kernel = calloc((size_t)g->n_nodes + 1, sizeof *p->kernel);
         p->unit = calloc((size_t)g->n_nodes + 1, sizeof *p->unit);
+        p->fast = calloc((size_t)g->n_nodes + 1, sizeof *p->fast);
     }
-    if (!p || !p->kernel || !p->unit)
+    if (!p || !p->kernel || !p->unit || !p->fast)
         status =
             assay_fail(err, ASSAY_ERR_MEMORY, "no memory for a program of %d nodes", g->n_nodes);
     assay_float_single_thread();
     if (status == ASSAY_OK)
         status = prepare_nodes(p, err);
     if (status == ASSAY_OK)
-        status = assay_plan_make(g, keep_all, &p->plan, err);
+        status = assay_plan_make(g, o->keep_all, &p->plan, err);
+    if (status == ASSAY_OK && o->engine != ASSAY_ENGINE_REF)
+        status = prepare_fast(p, o, err);
     if (status != ASSAY_OK) {
         assay_program_free(p);
         return status;
@@ -104,15 +136,36 @@ assay_status assay_program_make(const assay_graph *g, const assay_scheme *s, boo
     return ASSAY_OK;
 }
 
+assay_status assay_program_make(const assay_graph *g, const assay_scheme *s, bool keep_all,
+                                assay_program **out, assay_error *err)
+{
+    const assay_program_options options = {.keep_all = keep_all};
+    return assay_program_make_with(g, s, &options, out, err);
+}
+
+bool assay_engine_find(const char *name, enum assay_engine *engine)
+{
+    static const char *const names[] = {"ref", "fast", "both"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(name, names[i]) == 0) {
+            *engine = (enum assay_engine)i;
+            return true;
+        }
+    return false;
+}
+
 void assay_program_free(assay_program *p)
 {
     if (!p)
         return;
-    if (p->unit)
-        for (int i = 0; i < p->graph->n_nodes; i++)
-            if (p->unit[i])
-                p->scheme->vt->release(p->unit[i]);
+    for (int i = 0; i < p->graph->n_nodes; i++) {
+        if (p->unit && p->unit[i])
+            p->scheme->vt->release(p->unit[i]);
+        if (p->fast)
+            assay_fast_free(p->fast[i]);
+    }
     assay_plan_free(p->plan);
+    free(p->fast);
     free(p->unit);
     free(p->kernel);
     free(p);

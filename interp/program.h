@@ -28,19 +28,46 @@ void assay_plan_print(FILE *f, const assay_graph *g, const assay_plan *p);
 /* The same as SVG: steps across, addresses down (interp/plan_draw.c). */
 void assay_plan_draw(FILE *f, const assay_graph *g, const assay_plan *p);
 
+/* Replaces the room for scratch, which stands behind all values. */
+void assay_plan_set_scratch(assay_plan *p, size_t bytes);
+
+enum assay_engine {
+    ASSAY_ENGINE_REF,  /* the reference kernels */
+    ASSAY_ENGINE_FAST, /* the same bits sooner (interp/fast), the reference where it must */
+    ASSAY_ENGINE_BOTH  /* each node by both; a run ends at the first element that differs */
+};
+
+typedef struct assay_program_options {
+    bool keep_all; /* every value keeps its own place (bundles, profiling) */
+    enum assay_engine engine;
+    int threads;     /* within a node, for the fast engine; 0 counts as 1 */
+    const char *isa; /* "portable", "avx2", "vnni"; NULL: ASSAY_ISA, else the best there is */
+} assay_program_options;
+
+struct assay_fast;
+
 typedef struct assay_program {
     const assay_graph *graph;   /* borrowed */
     const assay_scheme *scheme; /* borrowed; NULL when the graph is all float */
     assay_plan *plan;
     assay_kernel *kernel; /* by node */
     assay_unit **unit;    /* by node, NULL where none */
+    enum assay_engine engine;
+    struct assay_fast **fast; /* by node, NULL where the reference kernel runs */
 } assay_program;
 
 /* Verifies the graph, chooses a kernel for every node and prepares the units. Everything that is
  * not supported is listed in one error, a line a node. */
 assay_status assay_program_make(const assay_graph *g, const assay_scheme *s, bool keep_all,
                                 assay_program **out, assay_error *err);
+/* The same with an engine; the above is the reference's. */
+assay_status assay_program_make_with(const assay_graph *g, const assay_scheme *s,
+                                     const assay_program_options *options, assay_program **out,
+                                     assay_error *err);
 void assay_program_free(assay_program *p);
+
+/* "ref", "fast", "both"; false when `name` is none of them. */
+bool assay_engine_find(const char *name, enum assay_engine *engine);
 
 typedef struct assay_run assay_run; /* one arena, one thread at a time; keeps variables' state */
 assay_status assay_run_new(const assay_program *p, assay_run **out, assay_error *err);

@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interp/both.h"
+#include "interp/fast/fast.h"
 #include "interp/program.h"
 
 struct assay_run {
@@ -10,6 +12,7 @@ struct assay_run {
     assay_view *view;      /* of all nodes: inputs, then outputs, node after node */
     int *first_view;       /* by node */
     int64_t *accumulators; /* room for the greatest output, made when first asked for */
+    assay_both both;       /* used by engine `both` alone */
 };
 
 /* Where a value is: in the arena, or in the graph when it is constant. */
@@ -78,6 +81,7 @@ void assay_run_free(assay_run *r)
     free(r->view);
     free(r->first_view);
     free(r->accumulators);
+    assay_both_free(&r->both);
     free(r);
 }
 
@@ -119,6 +123,18 @@ static assay_status make_accumulators(assay_run *r, assay_error *err)
                : assay_fail(err, ASSAY_ERR_MEMORY, "no memory for %zu accumulators", most);
 }
 
+/* One node by the program's engine. */
+static assay_status run_node(assay_run *r, int node, assay_call *call, assay_error *err)
+{
+    const assay_program *p = r->program;
+    const assay_fast *fast = p->fast[node];
+    if (!fast)
+        return p->kernel[node].run(call, err);
+    if (p->engine == ASSAY_ENGINE_BOTH)
+        return assay_both_run(&r->both, fast, &p->kernel[node], call, err);
+    return fast->run(fast, call, err);
+}
+
 assay_status assay_run_execute(assay_run *r, assay_observer observe, bool want_accumulators,
                                void *user, assay_error *err)
 {
@@ -141,7 +157,7 @@ assay_status assay_run_execute(assay_run *r, assay_observer observe, bool want_a
             .scratch = r->arena + p->plan->scratch_offset,
             .accumulators = want_accumulators && sums ? r->accumulators : NULL,
         };
-        assay_status status = p->kernel[i].run(&call, err);
+        assay_status status = run_node(r, i, &call, err);
         if (status != ASSAY_OK)
             return status;
         if (call.trapped)

@@ -7,6 +7,7 @@
 
 #include "graph/op.h"
 #include "interp/assay.h"
+#include "schemes/apply/simd.h"
 #include "schemes/record.h"
 
 typedef struct assay_rescale assay_rescale;
@@ -40,6 +41,7 @@ struct assay_unit {
     assay_record rec; /* the effective record of this node */
     enum assay_op op;
     assay_rescale scale[3];
+    assay_simd simd;    /* of scale[ASSAY_OUT] */
     int64_t in_zero[2]; /* zero points of the operands */
     bool in_signed;     /* the first operand's type */
     int64_t depth;

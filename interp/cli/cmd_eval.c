@@ -118,6 +118,7 @@ static int run(const cli_args *a)
 static const cli_option options[] = {
     CLI_MODEL_OPTIONS,
     CLI_SCHEME_OPTIONS,
+    CLI_ENGINE_OPTIONS,
     CLI_DATA_OPTIONS,
     CLI_QUANTIZE_OPTIONS,
     {"float", 0, "MODEL", "the float twin to compare with (default: the model itself, if float)"},

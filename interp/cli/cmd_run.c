@@ -91,6 +91,7 @@ static int run(const cli_args *a)
 static const cli_option options[] = {
     CLI_MODEL_OPTIONS,
     CLI_SCHEME_OPTIONS,
+    CLI_ENGINE_OPTIONS,
     {"input", 'i', "[NAME=]FILE",
      ".npy, .png or raw bytes; one for each input, by name or in order"},
     {"preprocess", 0, "FILE", "preprocessing of images (default: preprocess.yaml beside them)"},

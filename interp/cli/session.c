@@ -210,8 +210,23 @@ int cli_session_load(cli_session *s, const cli_args *a)
     return CLI_OK;
 }
 
+/* --engine and --node-threads. */
+static int engine_options(const cli_args *a, assay_program_options *o)
+{
+    const char *engine = cli_value(a, "engine", "ref"), *n = cli_value(a, "node-threads", "1");
+    char *end;
+
+    if (!assay_engine_find(engine, &o->engine))
+        return cli_trouble("--engine is ref, fast or both, not '%s'", engine);
+    o->threads = (int)strtol(n, &end, 10);
+    if (*end || o->threads < 1 || o->threads > 1024)
+        return cli_trouble("--node-threads takes a number from 1 to 1024, not '%s'", n);
+    return CLI_OK;
+}
+
 int cli_session_open(cli_session *s, const cli_args *a, bool keep_all)
 {
+    assay_program_options options = {.keep_all = keep_all};
     assay_error err;
     int status = cli_session_load(s, a);
 
@@ -219,8 +234,10 @@ int cli_session_open(cli_session *s, const cli_args *a, bool keep_all)
         cli_report_print(&s->report, stdout);
         return CLI_DIFFERENT;
     }
+    if (status == CLI_OK)
+        status = engine_options(a, &options);
     if (status == CLI_OK &&
-        assay_program_make(s->graph, s->scheme, keep_all, &s->program, &err) != ASSAY_OK)
+        assay_program_make_with(s->graph, s->scheme, &options, &s->program, &err) != ASSAY_OK)
         return cli_failed(&err);
     return status;
 }

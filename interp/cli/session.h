@@ -15,6 +15,11 @@
     {                                                                                              \
         "profile", 'p', "FILE", "quantize a float model with this profile first"                   \
     }
+#define CLI_ENGINE_OPTIONS                                                                         \
+    {"engine", 0, "NAME", "ref (default); fast, the same bits sooner; both, which compares them"}, \
+    {                                                                                              \
+        "node-threads", 0, "N", "threads within a node, for the fast engine (default: 1)"          \
+    }
 #define CLI_QUANTIZE_OPTIONS                                                                       \
     {"schema", 0, "NAME",                                                                          \
      "asymmetric, symmetric, symmetric-unsigned or power-of-two (default: the scheme's)"},         \

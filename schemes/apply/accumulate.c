@@ -21,6 +21,15 @@ int64_t assay_apply_settle(const assay_unit *u, int64_t sum, bool *trapped)
     return step(&u->rec.accumulator, sum, 0, trapped);
 }
 
+/* Within `bound` no partial sum in any order leaves the accumulator, so no policy has anything to do.
+ */
+bool assay_apply_exact(const assay_unit *u, int64_t bound, int64_t pair)
+{
+    const assay_rule_accumulator *a = &u->rec.accumulator;
+    return bound <= assay_int_max((unsigned)a->bits) &&
+           (!a->saturate_pairs || pair <= assay_int_max(16));
+}
+
 /* Index of the i-th product in the record's order. */
 static size_t position(const assay_rule_accumulator *a, size_t i, size_t n)
 {

@@ -9,6 +9,7 @@
 int64_t assay_apply_accumulate(const assay_unit *u, const int32_t *x, const int32_t *w, size_t n,
                                int64_t bias, int32_t zx, int32_t zw, bool *trapped);
 int64_t assay_apply_settle(const assay_unit *u, int64_t sum, bool *trapped);
+bool assay_apply_exact(const assay_unit *u, int64_t bound, int64_t pair);
 
 /* ---- rescale.c, rescale_float.c ---- */
 /* Chooses r->row for the rule and parameters. */
@@ -28,6 +29,10 @@ void assay_rescale_row_float(const assay_rescale *r, const int64_t *acc, size_t 
 void assay_rescale_row_sums(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel,
                             int32_t *out);
 int64_t assay_rescale_value_float(const assay_rescale *r, int64_t x, size_t channel);
+
+/* ---- simd.c, simd_avx512.c: blocks of accumulators to bytes ---- */
+/* A function that does the output rescale of u with the instructions of isa, or NULL. */
+assay_block_fn assay_apply_block(const assay_unit *u, enum assay_isa isa);
 
 /* ---- add.c: a and b are codes ---- */
 void assay_apply_add_left_shift(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,

@@ -289,6 +289,7 @@ static assay_status prepare(const assay_scheme *s, const assay_unit_spec *spec, 
         assay_unit_release(u);
         return status;
     }
+    u->simd = assay_simd_choose(&u->scale[ASSAY_OUT]);
     *out = u;
     return ASSAY_OK;
 }
@@ -360,4 +361,6 @@ const assay_scheme_vtable assay_family_vtable = {
     .quantize = assay_apply_quantize,
     .dequantize = assay_apply_dequantize,
     .window = window,
+    .exact = assay_apply_exact,
+    .block = assay_apply_block,
 };

@@ -1,0 +1,143 @@
+/* Functions of one or two 8-bit codes are their tables: the unit itself is asked for every value
+ * that can occur, so the table is exact under any scheme. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/fast/fast.h"
+#include "interp/move/broadcast.h"
+
+enum { CODES = 256, PART = 16384 };
+
+typedef struct unary {
+    assay_fast base;
+    uint8_t table[CODES];
+} unary;
+
+typedef struct binary {
+    assay_fast base;
+    uint8_t table[CODES * CODES]; /* [byte of a][byte of b] */
+} binary;
+
+/* The code that a byte stands for, and whether it is one. */
+static bool code_of(assay_elem e, int byte, int32_t *code)
+{
+    *code = e.is_signed ? (int8_t)byte : byte;
+    return *code >= assay_elem_min(e) && *code <= assay_elem_max(e);
+}
+
+bool assay_fast_table(const assay_fast_setup *s, const assay_elem in, uint8_t table[CODES])
+{
+    bool identity = true;
+    for (int i = 0; i < CODES; i++) {
+        int32_t x, y = 0;
+        if (code_of(in, i, &x)) {
+            s->vt->unary(s->unit, &x, 1, &y);
+            identity = identity && (uint8_t)y == i;
+        }
+        table[i] = (uint8_t)y;
+    }
+    return identity;
+}
+
+static void free_table(assay_fast *f)
+{
+    free(f);
+}
+
+static assay_status run_unary(const assay_fast *f, assay_call *call, assay_error *err)
+{
+    const unary *u = (const unary *)f;
+    const uint8_t *x = call->in[0].data;
+    uint8_t *y = call->out[0].data;
+    const int64_t count = assay_shape_count(call->out[0].type);
+    const int workers = assay_fast_threads(f->threads, count);
+    (void)err;
+#pragma omp parallel for schedule(static) num_threads(workers) if (workers > 1)
+    for (int64_t i = 0; i < count; i++)
+        y[i] = u->table[x[i]];
+    return ASSAY_OK;
+}
+
+assay_status assay_fast_unary(const assay_fast_setup *s, assay_fast **out, assay_error *err)
+{
+    const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
+    const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
+    if (!assay_is_byte(x) || !assay_is_byte(y))
+        return ASSAY_OK;
+    unary *u = assay_fast_alloc(sizeof *u);
+    if (!u)
+        return assay_fast_memory(s, err);
+    u->base = (assay_fast){run_unary, free_table, 0, s->threads};
+    assay_fast_table(s, x->elem, u->table);
+    *out = &u->base;
+    return ASSAY_OK;
+}
+
+static void look_up(const uint8_t *table, const uint8_t *a, int64_t a_step, const uint8_t *b,
+                    int64_t b_step, int64_t n, uint8_t *y)
+{
+    if (a_step == 1 && b_step == 1)
+        for (int64_t i = 0; i < n; i++)
+            y[i] = table[a[i] * CODES + b[i]];
+    else
+        for (int64_t i = 0; i < n; i++)
+            y[i] = table[a[i * a_step] * CODES + b[i * b_step]];
+}
+
+static assay_status run_binary(const assay_fast *f, assay_call *call, assay_error *err)
+{
+    const binary *u = (const binary *)f;
+    const uint8_t *a = call->in[0].data, *b = call->in[1].data;
+    uint8_t *y = call->out[0].data;
+    assay_broadcast w;
+    (void)err;
+    for (bool row = assay_broadcast_begin(&w, call->out[0].type, call->in, 2); row;
+         row = assay_broadcast_next(&w)) {
+        const int64_t parts = (w.columns + PART - 1) / PART;
+        const int workers = assay_fast_threads(f->threads, w.columns);
+#pragma omp parallel for schedule(static) num_threads(workers) if (workers > 1)
+        for (int64_t p = 0; p < parts; p++) {
+            const int64_t i = p * PART, n = w.columns - i < PART ? w.columns - i : PART;
+            look_up(u->table, a + w.at[0] + i * w.step[0], w.step[0], b + w.at[1] + i * w.step[1],
+                    w.step[1], n, y + w.at_out + i);
+        }
+    }
+    return ASSAY_OK;
+}
+
+static void fill_binary(const assay_fast_setup *s, assay_elem a, assay_elem b, uint8_t *table)
+{
+    int32_t row_a[CODES], row_b[CODES], row_y[CODES];
+    int bytes[CODES], n = 0;
+    for (int j = 0; j < CODES; j++)
+        if (code_of(b, j, &row_b[n]))
+            bytes[n++] = j;
+    for (int i = 0; i < CODES; i++) {
+        int32_t x;
+        if (!code_of(a, i, &x))
+            continue;
+        for (int j = 0; j < n; j++)
+            row_a[j] = x;
+        s->vt->binary(s->unit, row_a, row_b, (size_t)n, row_y);
+        for (int j = 0; j < n; j++)
+            table[i * CODES + bytes[j]] = (uint8_t)row_y[j];
+    }
+}
+
+/* Worth it where there are more outputs than pairs of codes. */
+assay_status assay_fast_binary(const assay_fast_setup *s, assay_fast **out, assay_error *err)
+{
+    const assay_type *a = &assay_node_in(s->graph, s->node, 0)->type;
+    const assay_type *b = &assay_node_in(s->graph, s->node, 1)->type;
+    const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
+    bool bytes = y->elem.kind == ASSAY_KIND_BOOL || assay_is_byte(y);
+    if (!assay_is_byte(a) || !assay_is_byte(b) || !bytes || assay_shape_count(y) < CODES * CODES)
+        return ASSAY_OK;
+    binary *u = assay_fast_alloc(sizeof *u);
+    if (!u)
+        return assay_fast_memory(s, err);
+    u->base = (assay_fast){run_binary, free_table, 0, s->threads};
+    fill_binary(s, a->elem, b->elem, u->table);
+    *out = &u->base;
+    return ASSAY_OK;
+}

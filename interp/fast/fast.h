@@ -1,0 +1,69 @@
+/* The fast engine: the reference's bits, sooner.
+ *
+ * Prepared once per program, a fast node holds packed weights and what else can be computed before
+ * the input is there; it belongs to the program, is read only while running, and may run in many
+ * threads at once. Exact integer sums are reordered at will, and functions of one or two 8-bit
+ * codes become tables of all their values: nothing else. What it cannot prove exact it leaves to
+ * the reference kernels, node by node. */
+#ifndef ASSAY_INTERP_FAST_FAST_H
+#define ASSAY_INTERP_FAST_FAST_H
+
+#include "interp/fast/isa.h"
+#include "interp/kernel.h"
+
+typedef struct assay_fast assay_fast;
+/* The head of every prepared node. */
+struct assay_fast {
+    assay_status (*run)(const assay_fast *f, assay_call *call, assay_error *err);
+    void (*free)(assay_fast *f);
+    size_t scratch; /* bytes of the call's scratch, which is 64-aligned */
+    int threads;    /* of OpenMP within the node */
+};
+
+/* What a node is prepared from; all borrowed, and alive as long as the program. */
+typedef struct assay_fast_setup {
+    const assay_graph *graph;
+    const assay_node *node;
+    const assay_scheme_vtable *vt;
+    const assay_unit *unit;
+    const assay_isa_kernels *kernels;
+    int threads;
+} assay_fast_setup;
+
+/* *out is NULL when the node is the reference's: an accumulator whose order matters or whose sums
+ * might leave int32, weights that are not constant, codes of unusual width, ops without a fast
+ * form. Fails only for want of memory. */
+assay_status assay_fast_prepare(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+void assay_fast_free(assay_fast *f); /* NULL is allowed */
+
+/* One op (family) each; the same contract. */
+assay_status assay_fast_conv(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+assay_status assay_fast_fc(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+assay_status assay_fast_unary(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+assay_status assay_fast_binary(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+assay_status assay_fast_max_pool(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+assay_status assay_fast_avg_pool(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+
+/* ---- small things that they share ---- */
+
+/* Zeroed memory, 64-aligned; NULL when there is none. free() gives it back. */
+void *assay_fast_alloc(size_t bytes);
+assay_status assay_fast_memory(const assay_fast_setup *s, assay_error *err);
+
+/* Stored in one byte. */
+static inline bool assay_is_byte(const assay_type *t)
+{
+    return t->elem.kind == ASSAY_KIND_INT && t->elem.bits <= 8;
+}
+
+/* Threads worth waking for so much work (in cycles or so). */
+static inline int assay_fast_threads(int threads, int64_t work)
+{
+    return work < 50000 ? 1 : threads;
+}
+
+/* The values of a function of one 8-bit code, by the code's byte. Returns whether it is the
+ * identity. */
+bool assay_fast_table(const assay_fast_setup *s, const assay_elem in, uint8_t table[256]);
+
+#endif

@@ -1,0 +1,239 @@
+#include "interp/fast/image.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/ref/ref.h"
+
+enum { SLACK = 128 }; /* bytes that loads may reach over an image's end */
+
+static int64_t max64(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Cells of the staged image along axis i: the padding before, the input, and what windows see
+ * beyond it. */
+static int64_t staged_extent(const assay_slide *w, int i)
+{
+    int64_t seen = (w->out.extent[i] - 1) * w->stride[i] + (w->kernel[i] - 1) * w->dilation[i] + 1;
+    return max64(seen, w->pad_begin[i] + w->in.extent[i]);
+}
+
+static void index_cells(const int64_t extent[3], int64_t cell, int64_t at[3])
+{
+    at[2] = cell % extent[2];
+    at[1] = cell / extent[2] % extent[1];
+    at[0] = cell / extent[2] / extent[1];
+}
+
+static void find_places(const assay_slide *w, bool merge, assay_stage *g)
+{
+    const int64_t element = g->form.element;
+    int64_t at[3];
+    for (int64_t c = 0; c < w->in.cells; c++) {
+        index_cells(w->in.extent, c, at);
+        g->place[c] = 0;
+        for (int i = 0; i < 3; i++)
+            g->place[c] += (int32_t)((at[i] + w->pad_begin[i]) * g->step[i]);
+    }
+    for (int64_t c = 0; c < w->out.cells; c++) {
+        index_cells(w->out.extent, c, at);
+        g->row[c] = 0;
+        for (int i = 0; i < 3; i++)
+            g->row[c] += (int32_t)(at[i] * w->stride[i] * g->step[i] * element);
+    }
+    const int64_t cells = merge ? w->kernel[2] : 1; /* of a run */
+    for (int64_t r = 0; r < g->n_runs; r++) {
+        index_cells(w->kernel, r * cells, at);
+        g->run[r] = 0;
+        for (int i = 0; i < 3; i++)
+            g->run[r] += (int32_t)(at[i] * w->dilation[i] * g->step[i] * element);
+    }
+}
+
+bool assay_stage_make(const assay_slide *w, bool nhwc, const assay_form *form, bool merge,
+                      assay_stage *g, bool *memory)
+{
+    int64_t count = w->in.channels;
+    *g = (assay_stage){.form = *form, .in = w->in, .nhwc = nhwc || w->in.cells == 1};
+    *memory = false;
+    merge = merge && w->dilation[2] == 1;
+    for (int i = 2; i >= 0; i--) {
+        const int64_t extent = staged_extent(w, i);
+        g->step[i] = count;
+        if (extent > INT32_MAX / 2 / form->element / count)
+            return false;
+        count *= extent;
+        g->padded = g->padded || extent != w->in.extent[i];
+    }
+    g->count = count;
+    g->row_cells = g->padded ? w->in.extent[2] : w->in.cells;
+    g->n_runs = merge ? w->kernel[0] * w->kernel[1] : w->kernel_cells;
+    g->place = malloc((size_t)w->in.cells * sizeof *g->place);
+    g->row = malloc((size_t)w->out.cells * sizeof *g->row);
+    g->run = malloc((size_t)g->n_runs * sizeof *g->run);
+    if (!g->place || !g->row || !g->run) {
+        assay_stage_free(g);
+        *memory = true;
+        return false;
+    }
+    find_places(w, merge, g);
+    return true;
+}
+
+void assay_stage_free(assay_stage *g)
+{
+    free(g->place);
+    free(g->row);
+    free(g->run);
+    g->place = g->row = g->run = NULL;
+}
+
+size_t assay_stage_bytes(const assay_stage *g)
+{
+    return ((size_t)(g->count * g->form.element) + SLACK + 63) / 64 * 64;
+}
+
+#define CENTRE(T)                                                                                  \
+    do {                                                                                           \
+        const T *p = (const T *)x->data + first;                                                   \
+        int16_t *w = (int16_t *)(void *)to;                                                        \
+        for (int64_t i = 0; i < n; i++)                                                            \
+            w[i] = (int16_t)(p[i] - form->centre);                                                 \
+    } while (0)
+
+void assay_form_row(const assay_form *form, const assay_view *x, int64_t first, int64_t n, char *to)
+{
+    if (form->bytes) {
+        const uint8_t *p = (const uint8_t *)x->data + first, up = (uint8_t)form->up;
+        for (int64_t i = 0; i < n; i++)
+            to[i] = (char)(p[i] ^ up); /* + 128 modulo 256 */
+    } else if (assay_is_byte(x->type)) {
+        if (x->type->elem.is_signed)
+            CENTRE(int8_t);
+        else
+            CENTRE(uint8_t);
+    } else {
+        if (x->type->elem.is_signed)
+            CENTRE(int16_t);
+        else
+            CENTRE(uint16_t);
+    }
+}
+
+/* ---- transposition ---- */
+
+typedef uint8_t v16 __attribute__((vector_size(16)));
+
+enum { SIDE = 16 };
+
+/* 16 x 16 bytes: four perfect shuffles of the rows. */
+static inline void transpose(v16 v[SIDE])
+{
+    for (int round = 0; round < 4; round++) {
+        v16 t[SIDE];
+        for (int i = 0; i < SIDE / 2; i++) {
+            t[2 * i] = __builtin_shufflevector(v[i], v[i + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5,
+                                               21, 6, 22, 7, 23);
+            t[2 * i + 1] = __builtin_shufflevector(v[i], v[i + 8], 8, 24, 9, 25, 10, 26, 11, 27, 12,
+                                                   28, 13, 29, 14, 30, 15, 31);
+        }
+        memcpy(v, t, sizeof t);
+    }
+}
+
+/* The first row of tile i of n rows: the last tile is moved back to lie inside, and writes some
+ * bytes again. */
+static int64_t tile_at(int64_t i, int64_t n)
+{
+    return i * SIDE + SIDE <= n ? i * SIDE : n - SIDE;
+}
+
+static void load_tile(const uint8_t *from, int64_t step, v16 v[SIDE])
+{
+    for (int i = 0; i < SIDE; i++)
+        memcpy(&v[i], from + i * step, sizeof v[i]);
+    transpose(v);
+}
+
+void assay_transpose_bytes(const uint8_t *from, int64_t rows, int64_t columns, uint8_t *to,
+                           int threads)
+{
+    if (rows < SIDE || columns < SIDE) {
+        for (int64_t c = 0; c < columns; c++)
+            for (int64_t r = 0; r < rows; r++)
+                to[c * rows + r] = from[r * columns + c];
+        return;
+    }
+    const int64_t down = (rows + SIDE - 1) / SIDE, across = (columns + SIDE - 1) / SIDE;
+    const int workers = assay_fast_threads(threads, rows * columns / 8);
+#pragma omp parallel for schedule(static) num_threads(workers) if (workers > 1)
+    for (int64_t j = 0; j < across; j++)
+        for (int64_t i = 0; i < down; i++) {
+            const int64_t r = tile_at(i, rows), c = tile_at(j, columns);
+            v16 v[SIDE];
+            load_tile(from + r * columns + c, columns, v);
+            for (int k = 0; k < SIDE; k++)
+                memcpy(to + (c + k) * rows + r, &v[k], sizeof v[k]);
+        }
+}
+
+/* ---- staging ---- */
+
+/* Channels-first bytes, by tiles of 16 channels and 16 cells. */
+static void stage_tiles(const assay_stage *g, const uint8_t *from, uint8_t *to, int threads)
+{
+    const int64_t cells = g->in.cells, channels = g->in.channels;
+    const int64_t across = (cells + SIDE - 1) / SIDE, down = (channels + SIDE - 1) / SIDE;
+    const int workers = assay_fast_threads(threads, cells * channels / 8);
+#pragma omp parallel for schedule(static) num_threads(workers) if (workers > 1)
+    for (int64_t j = 0; j < across; j++)
+        for (int64_t i = 0; i < down; i++) {
+            const int64_t cell = tile_at(j, cells), c = tile_at(i, channels);
+            const uint8_t up = (uint8_t)g->form.up;
+            v16 v[SIDE];
+            load_tile(from + c * cells + cell, cells, v);
+            for (int k = 0; k < SIDE; k++) {
+                v[k] ^= up;
+                memcpy(to + g->place[cell + k] + c, &v[k], sizeof v[k]);
+            }
+        }
+}
+
+/* Channels-first, one channel after the other. */
+static void stage_planes(const assay_stage *g, const assay_view *x, int64_t first, char *to)
+{
+    enum { PART = 256 };
+    char part[PART * 2];
+    const int64_t cells = g->in.cells;
+    for (int64_t c = 0; c < g->in.channels; c++)
+        for (int64_t i = 0; i < cells; i += PART) {
+            const int64_t n = cells - i < PART ? cells - i : PART;
+            assay_form_row(&g->form, x, first + c * cells + i, n, part);
+            if (g->form.element == 1)
+                for (int64_t k = 0; k < n; k++)
+                    to[g->place[i + k] + c] = part[k];
+            else
+                for (int64_t k = 0; k < n; k++)
+                    memcpy(to + 2 * (g->place[i + k] + c), part + 2 * k, 2);
+        }
+}
+
+void assay_stage_fill(const assay_stage *g, const assay_view *x, int64_t first, char *to,
+                      int threads)
+{
+    const int64_t element = g->form.element, channels = g->in.channels;
+    if (g->padded) /* the zero of words is 0 in both bytes */
+        memset(to, g->form.zero, (size_t)(g->count * element));
+    if (g->nhwc) {
+        const int64_t rows = g->in.cells / g->row_cells, n = g->row_cells * channels;
+        for (int64_t r = 0; r < rows; r++)
+            assay_form_row(&g->form, x, first + r * n, n,
+                           to + g->place[r * g->row_cells] * element);
+    } else if (g->form.bytes && g->in.cells >= SIDE && channels >= SIDE) {
+        stage_tiles(g, (const uint8_t *)x->data + first, (uint8_t *)to, threads);
+    } else {
+        stage_planes(g, x, first, to);
+    }
+}

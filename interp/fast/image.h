@@ -1,0 +1,43 @@
+/* The left operand of a convolution: an image as the inner loops read it, whatever the layout and
+ * type that it came in: channels last, padding filled in, bytes moved up to unsigned or words
+ * centred. A window then is a few runs of consecutive bytes, and no im2col matrix is made. */
+#ifndef ASSAY_INTERP_FAST_IMAGE_H
+#define ASSAY_INTERP_FAST_IMAGE_H
+
+#include "interp/fast/weights.h"
+#include "interp/ref/slide.h"
+
+typedef struct assay_stage {
+    assay_form form;
+    assay_field in;
+    bool nhwc, padded;
+    int64_t row_cells;  /* consecutive input cells that stay consecutive */
+    int64_t count;      /* elements of a staged image */
+    int64_t step[3];    /* elements from a cell to the next along each axis */
+    int32_t *place;     /* by input cell: where it goes, in elements */
+    int32_t *row, *run; /* bytes: each output cell's window; each of its runs */
+    int64_t n_runs;
+} assay_stage;
+
+/* Lays out the windows of w over a staged image. merge: cells that are neighbours under the kernel
+ * make one run (all channels are wanted). False when an offset would not fit int32 or memory is
+ * short (*memory says which). */
+bool assay_stage_make(const assay_slide *w, bool nhwc, const assay_form *form, bool merge,
+                      assay_stage *out, bool *memory);
+void assay_stage_free(assay_stage *g);
+
+/* Bytes of a staged image, with room for loads that reach over its end. */
+size_t assay_stage_bytes(const assay_stage *g);
+
+/* Stages the image whose first element is `first` of x. */
+void assay_stage_fill(const assay_stage *g, const assay_view *x, int64_t first, char *to,
+                      int threads);
+
+/* Bytes [rows][columns] to [columns][rows]. */
+void assay_transpose_bytes(const uint8_t *from, int64_t rows, int64_t columns, uint8_t *to,
+                           int threads);
+/* Elements of any 8- or 16-bit type to a form's elements. */
+void assay_form_row(const assay_form *form, const assay_view *x, int64_t first, int64_t n,
+                    char *to);
+
+#endif

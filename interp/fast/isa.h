@@ -1,0 +1,61 @@
+/* What the fast engine has for each instruction set: the inner loops, and the shape of their tiles.
+ *
+ * A tile is `rows` output cells by `columns` output channels of int32 accumulators, all of which
+ * stay in registers while the loop runs over the depth. Depth is cut into units of 4 bytes: four
+ * products of bytes (u8 x s8) or two of words (s16 x s16). Every loop adds exact products modulo
+ * 2^32, so the order of addition cannot matter; interp/fast/weights.h proves that the sums fit. */
+#ifndef ASSAY_INTERP_FAST_ISA_H
+#define ASSAY_INTERP_FAST_ISA_H
+
+#include "interp/assay.h"
+
+enum {
+    ASSAY_TILE_ROWS = 14,    /* the greatest tile of any instruction set */
+    ASSAY_TILE_COLUMNS = 32, /* a multiple of ASSAY_TILE_STEP */
+    ASSAY_TILE_STEP = 16,    /* columns come in such steps */
+    ASSAY_UNIT = 4,          /* bytes of a unit */
+    ASSAY_DEPTHWISE = 64,    /* channels of a depthwise block */
+};
+
+/* One tile. Row i of the left operand is made of n_runs runs of run_units units; run r stands at
+ * left + row[i] + run[r]. The right operand is packed (interp/fast/README.md has the drawing). */
+typedef struct assay_tile {
+    const char *left;
+    const int32_t *row;
+    const int32_t *run;
+    int64_t n_runs, run_units;
+    const void *right;
+    const int32_t *start; /* by column: what the accumulators begin with */
+    int32_t *acc;         /* rows x ASSAY_TILE_COLUMNS */
+} assay_tile;
+
+/* One block of ASSAY_DEPTHWISE channels of one output cell. Tap k of the window stands at
+ * left + tap[k]; weights are packed by taps (interp/fast/depthwise.c). */
+typedef struct assay_taps {
+    const char *left;
+    const int32_t *tap;
+    int64_t n_taps;
+    const void *right;
+    const int32_t *start;
+    int32_t *acc; /* ASSAY_DEPTHWISE */
+} assay_taps;
+
+typedef void (*assay_tile_fn)(const assay_tile *t, int rows, int columns);
+typedef void (*assay_taps_fn)(const assay_taps *t);
+
+typedef struct assay_isa_kernels {
+    enum assay_isa isa;
+    const char *name;
+    int rows, columns;                  /* of the greatest tile */
+    assay_tile_fn bytes, words;         /* bytes: NULL where there is no exact byte product */
+    assay_taps_fn byte_taps, word_taps; /* byte_taps: with bytes */
+} assay_isa_kernels;
+
+extern const assay_isa_kernels assay_isa_portable, assay_isa_avx2, assay_isa_vnni;
+
+/* The kernels of an instruction set by name ("portable", "avx2", "vnni"); NULL: the environment's
+ * ASSAY_ISA, else the best that this machine has. An unknown name, or one that the machine lacks,
+ * is refused. */
+assay_status assay_isa_choose(const char *name, const assay_isa_kernels **out, assay_error *err);
+
+#endif

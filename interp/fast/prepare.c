@@ -1,0 +1,61 @@
+/* Which nodes the fast engine takes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/fast/fast.h"
+
+void *assay_fast_alloc(size_t bytes)
+{
+    const size_t whole = (bytes + 64) / 64 * 64;
+    void *p = bytes < SIZE_MAX - 64 ? aligned_alloc(64, whole) : NULL;
+    if (p)
+        memset(p, 0, whole);
+    return p;
+}
+
+assay_status assay_fast_memory(const assay_fast_setup *s, assay_error *err)
+{
+    return assay_fail(err, ASSAY_ERR_MEMORY, "node '%s': no memory for the fast engine",
+                      s->node->name);
+}
+
+static bool is_constant(const assay_fast_setup *s, int input)
+{
+    const assay_value *v = input < s->node->n_in ? assay_node_in(s->graph, s->node, input) : NULL;
+    return !v || (v->data && !v->is_variable);
+}
+
+assay_status assay_fast_prepare(const assay_fast_setup *s, assay_fast **out, assay_error *err)
+{
+    const unsigned calls = assay_ref_kernel(s->node->op).calls;
+    *out = NULL;
+    if (!s->unit || assay_shape_count(&assay_node_out(s->graph, s->node, 0)->type) == 0 ||
+        assay_shape_count(&assay_node_in(s->graph, s->node, 0)->type) == 0)
+        return ASSAY_OK;
+    switch (s->node->op) {
+    case ASSAY_OP_CONV:
+        return is_constant(s, 1) && is_constant(s, 2) ? assay_fast_conv(s, out, err) : ASSAY_OK;
+    case ASSAY_OP_FC:
+    case ASSAY_OP_MATMUL:
+        return is_constant(s, 1) && is_constant(s, 2) ? assay_fast_fc(s, out, err) : ASSAY_OK;
+    case ASSAY_OP_MAX_POOL:
+        return assay_fast_max_pool(s, out, err);
+    case ASSAY_OP_AVG_POOL:
+    case ASSAY_OP_GLOBAL_AVG_POOL:
+        return assay_fast_avg_pool(s, out, err);
+    case ASSAY_OP_REDUCE_MAX: /* functions of more than one code */
+    case ASSAY_OP_REDUCE_MIN:
+    case ASSAY_OP_RESIZE:
+        return ASSAY_OK;
+    default:
+        return calls == ASSAY_CALLS_UNARY    ? assay_fast_unary(s, out, err)
+               : calls == ASSAY_CALLS_BINARY ? assay_fast_binary(s, out, err)
+                                             : ASSAY_OK;
+    }
+}
+
+void assay_fast_free(assay_fast *f)
+{
+    if (f)
+        f->free(f);
+}

@@ -1,0 +1,145 @@
+#include "interp/fast/product.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/ref/ref.h"
+
+enum { TILES = 8 }; /* of a block of rows: what a panel meets while the rows are in the cache */
+
+static int64_t panel_width(const assay_product *p, int64_t column)
+{
+    const int64_t rest =
+        (p->outputs - column + ASSAY_TILE_STEP - 1) / ASSAY_TILE_STEP * ASSAY_TILE_STEP;
+    return rest < p->kernels->columns ? rest : p->kernels->columns;
+}
+
+static int64_t depth_units(const assay_product *p)
+{
+    return p->n_runs * p->run_units;
+}
+
+/* Element i of run r of column j goes to unit r * run_units + i / elements, byte group j. */
+static void pack_filter(const assay_product *p, const assay_form *form, const int32_t *filter,
+                        int64_t run_length, int64_t width, int64_t j, char *panel)
+{
+    const int64_t elements = ASSAY_UNIT / form->element;
+    for (int64_t r = 0; r < p->n_runs; r++)
+        for (int64_t i = 0; i < run_length; i++) {
+            const int64_t unit = r * p->run_units + i / elements;
+            char *to = panel + (unit * width + j) * ASSAY_UNIT + i % elements * form->element;
+            const int32_t w = filter[r * run_length + i];
+            if (form->bytes)
+                *(int8_t *)to = (int8_t)w;
+            else
+                memcpy(to, &(int16_t){(int16_t)w}, sizeof(int16_t));
+        }
+}
+
+assay_status assay_product_make(const assay_fast_setup *s, const assay_filters *f,
+                                const assay_form *form, int64_t first, int64_t outputs,
+                                const int32_t *run, int64_t n_runs, assay_product *out,
+                                assay_error *err)
+{
+    const int64_t depth = assay_filter_depth(f), length = depth / n_runs;
+    const int64_t whole = (outputs + ASSAY_TILE_STEP - 1) / ASSAY_TILE_STEP * ASSAY_TILE_STEP;
+    int32_t *row = malloc((size_t)depth * sizeof *row);
+    *out = (assay_product){.kernels = s->kernels,
+                           .tile = form->bytes ? s->kernels->bytes : s->kernels->words,
+                           .outputs = outputs,
+                           .n_runs = n_runs,
+                           .run_units = (length * form->element + ASSAY_UNIT - 1) / ASSAY_UNIT,
+                           .run = run};
+    out->packed = assay_fast_alloc((size_t)(whole * depth_units(out) * ASSAY_UNIT));
+    out->start = assay_fast_alloc((size_t)whole * sizeof *out->start);
+    if (!row || !out->packed || !out->start) {
+        free(row);
+        assay_product_free(out);
+        return assay_fast_memory(s, err);
+    }
+    for (int64_t o = 0; o < outputs; o++) {
+        const int64_t column = o / s->kernels->columns * s->kernels->columns;
+        char *panel = out->packed + column * depth_units(out) * ASSAY_UNIT;
+        assay_filter_load(f, first + o, row);
+        out->start[o] = assay_filter_start(f, form, first + o, row);
+        pack_filter(out, form, row, length, panel_width(out, column), o - column, panel);
+    }
+    free(row);
+    return ASSAY_OK;
+}
+
+void assay_product_free(assay_product *p)
+{
+    free(p->packed);
+    free(p->start);
+}
+
+assay_block_fn assay_sink_block(const assay_fast_setup *s)
+{
+    const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
+    bool has = s->vt->size >= sizeof *s->vt && s->vt->block && assay_is_byte(y);
+    return has ? s->vt->block(s->unit, s->kernels->isa) : NULL;
+}
+
+void assay_sink_take(const assay_sink *k, const int32_t *acc, int64_t acc_step, int64_t row,
+                     int rows, int64_t column, int columns)
+{
+    int64_t wide[ASSAY_DEPTHWISE];
+    int32_t y[ASSAY_DEPTHWISE];
+    if (k->block) {
+        k->block(k->call->unit, acc, (size_t)rows, (size_t)columns, (size_t)acc_step,
+                 (size_t)(k->channel + column), (uint8_t *)k->codes + row * k->codes_step + column,
+                 (size_t)k->codes_step);
+        if (!k->call->accumulators)
+            return;
+    }
+    for (int i = 0; i < rows; i++) {
+        const int64_t first = k->first + (row + i) * k->row_step + column * k->column_step;
+        for (int j = 0; j < columns; j++)
+            wide[j] = acc[i * acc_step + j];
+        if (!k->block)
+            assay_finish_sums(k->call, first, k->column_step, (size_t)columns,
+                              (size_t)(k->channel + column), wide, y);
+        else
+            for (int j = 0; j < columns; j++)
+                k->call->accumulators[first + j * k->column_step] = wide[j];
+    }
+}
+
+/* Rows from..to of one panel, in tiles of as equal a height as can be. */
+static void run_block(const assay_product *p, const char *left, const int32_t *row, int64_t from,
+                      int64_t to, int64_t column, const assay_sink *sink)
+{
+    int32_t acc[ASSAY_TILE_ROWS * ASSAY_TILE_COLUMNS];
+    const int64_t width = panel_width(p, column), rest = p->outputs - column;
+    const int64_t tiles = (to - from + p->kernels->rows - 1) / p->kernels->rows;
+    assay_tile t = {.left = left,
+                    .run = p->run,
+                    .n_runs = p->n_runs,
+                    .run_units = p->run_units,
+                    .right = p->packed + column * depth_units(p) * ASSAY_UNIT,
+                    .start = p->start + column,
+                    .acc = acc};
+    for (int64_t i = 0; i < tiles; i++) {
+        const int64_t begin = from + (to - from) * i / tiles;
+        const int rows = (int)(from + (to - from) * (i + 1) / tiles - begin);
+        t.row = row + begin;
+        p->tile(&t, rows, (int)width);
+        assay_sink_take(sink, acc, ASSAY_TILE_COLUMNS, begin, rows, column,
+                        (int)(rest < width ? rest : width));
+    }
+}
+
+void assay_product_run(const assay_product *p, const char *left, const int32_t *row, int64_t rows,
+                       const assay_sink *sink, int threads)
+{
+    const int64_t columns = p->kernels->columns, height = p->kernels->rows * TILES;
+    const int64_t panels = (p->outputs + columns - 1) / columns;
+    const int64_t blocks = (rows + height - 1) / height;
+    const int workers = assay_fast_threads(threads, rows * p->outputs * depth_units(p) / 16);
+#pragma omp parallel for collapse(2) schedule(static) num_threads(workers) if (workers > 1)
+    for (int64_t panel = 0; panel < panels; panel++)
+        for (int64_t b = 0; b < blocks; b++)
+            run_block(p, left, row, rows * b / blocks, rows * (b + 1) / blocks, panel * columns,
+                      sink);
+}

@@ -1,0 +1,98 @@
+#include "interp/fast/weights.h"
+
+#include "interp/ref/ref.h"
+
+void assay_filter_load(const assay_filters *f, int64_t o, int32_t *row)
+{
+    const int64_t first = o * f->filter_step;
+    if (f->channel_step == 1 && f->cell_step == f->channels) {
+        assay_load_centred(&f->weights, first, 1, (size_t)assay_filter_depth(f), o, row);
+        return;
+    }
+    if (f->cells == 1) {
+        assay_load_centred(&f->weights, first, f->channel_step, (size_t)f->channels, o, row);
+        return;
+    }
+    for (int64_t cell = 0; cell < f->cells; cell++)
+        assay_load_centred(&f->weights, first + cell * f->cell_step, f->channel_step,
+                           (size_t)f->channels, o, row + cell * f->channels);
+}
+
+static int64_t magnitude(int64_t x)
+{
+    return x < 0 ? -x : x;
+}
+
+/* Greatest |x| for x in lo..hi. */
+static int64_t reach(int64_t lo, int64_t hi)
+{
+    return magnitude(lo) > magnitude(hi) ? magnitude(lo) : magnitude(hi);
+}
+
+typedef struct extremes {
+    int64_t bound;       /* of any sum of absolute terms */
+    int64_t least, most; /* centred weights */
+    int64_t raw;         /* greatest |weight code| */
+} extremes;
+
+/* False when a sum might leave int32. */
+static bool find_extremes(const assay_filters *f, int64_t x_reach, int32_t *row, extremes *e)
+{
+    const int64_t depth = assay_filter_depth(f);
+    *e = (extremes){0};
+    for (int64_t o = 0; o < f->outputs; o++) {
+        const int32_t zw = assay_zero_point(f->weights.type, o);
+        const int64_t bias = assay_load_bias(&f->bias, o);
+        int64_t sum = 0;
+        int32_t least = 0, most = 0;
+        assay_filter_load(f, o, row);
+        for (int64_t i = 0; i < depth; i++) {
+            sum += row[i] < 0 ? -(int64_t)row[i] : row[i];
+            least = row[i] < least ? row[i] : least;
+            most = row[i] > most ? row[i] : most;
+        }
+        if (sum > INT32_MAX || bias > INT32_MAX || bias < -INT32_MAX)
+            return false;
+        sum = sum * x_reach + magnitude(bias);
+        e->bound = sum > e->bound ? sum : e->bound;
+        e->least = least < e->least ? least : e->least;
+        e->most = most > e->most ? most : e->most;
+        const int64_t raw = reach((int64_t)least + zw, (int64_t)most + zw);
+        e->raw = raw > e->raw ? raw : e->raw;
+    }
+    return e->bound <= INT32_MAX;
+}
+
+bool assay_filters_exact(const assay_fast_setup *s, const assay_filters *f, int32_t *row,
+                         assay_form *form)
+{
+    const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
+    const int32_t zx = assay_zero_point(x, 0);
+    const int64_t lo = assay_elem_min(x->elem) - zx, hi = assay_elem_max(x->elem) - zx;
+    extremes e;
+    if (s->vt->size < sizeof *s->vt || !s->vt->exact || x->elem.bits > 16)
+        return false;
+    if (!find_extremes(f, reach(lo, hi), row, &e))
+        return false;
+    /* Codes as a target that multiplies raw ones sees them: bytes moved up to unsigned. */
+    const int64_t raw_x = assay_elem_max(x->elem) + (x->elem.is_signed ? 128 : 0);
+    if (!s->vt->exact(s->unit, e.bound, 2 * raw_x * e.raw))
+        return false;
+    *form = (assay_form){.centre = zx, .element = 2};
+    if (assay_is_byte(x) && s->kernels->bytes && e.least >= INT8_MIN && e.most <= INT8_MAX) {
+        const int32_t up = x->elem.is_signed ? 128 : 0;
+        *form = (assay_form){true, up, zx + up, zx, 1};
+        return true;
+    }
+    return lo >= INT16_MIN && hi <= INT16_MAX && e.least >= INT16_MIN && e.most <= INT16_MAX;
+}
+
+int32_t assay_filter_start(const assay_filters *f, const assay_form *form, int64_t o,
+                           const int32_t *row)
+{
+    uint32_t sum = 0;
+    if (form->zero != 0)
+        for (int64_t i = 0; i < assay_filter_depth(f); i++)
+            sum += (uint32_t)row[i];
+    return (int32_t)((uint32_t)(int32_t)assay_load_bias(&f->bias, o) - (uint32_t)form->zero * sum);
+}

@@ -1,0 +1,41 @@
+/* Rescales of whole blocks of int32 accumulators to one-byte codes, in vectors.
+ *
+ * A rule that has a vector form here gives the bits of its row in rescale.c or rescale_float.c;
+ * test/test_simd.c compares the two. What has none is left to the rows. */
+#ifndef ASSAY_SCHEMES_APPLY_SIMD_H
+#define ASSAY_SCHEMES_APPLY_SIMD_H
+
+#include "interp/assay.h"
+#include "schemes/apply/round.h"
+
+struct assay_rescale;
+
+enum assay_simd_way {
+    ASSAY_SIMD_NONE,
+    ASSAY_SIMD_ONE_ROUNDING, /* x * m / 2^s by `mode` */
+    ASSAY_SIMD_DOUBLE_LEFT,  /* x << left in 32 bits, * m, half up by 31, half away by the rest */
+    ASSAY_SIMD_DOUBLE,       /* x * m, half up by 31 (or fewer), half away by the rest */
+    ASSAY_SIMD_GLOW,         /* floor of x / 2^pre, * m in 32 bits, half up */
+    ASSAY_SIMD_FLOAT         /* float(x) * scale (or * scale * scale_w / scale_out), by `mode` */
+};
+
+/* How a vector form does a rescale. Chosen by assay_simd_choose (simd.c). */
+typedef struct assay_simd {
+    enum assay_simd_way way;
+    enum assay_rounding mode;
+    bool steps;      /* float: three scales one after the other */
+    bool inside;     /* float: the zero point is added before rounding */
+    bool indefinite; /* float: what leaves int32 becomes INT32_MIN; else it saturates */
+    bool truncate;   /* integers: to int32 by its low bits; else saturating */
+    bool wrap_sum;   /* the zero point is added modulo 2^32; else exactly */
+    int32_t lo, hi, zero_point;
+} assay_simd;
+
+assay_simd assay_simd_choose(const struct assay_rescale *r);
+
+#ifdef ASSAY_X86
+/* simd_avx512.c: the block function for a way, or NULL. */
+assay_block_fn assay_simd_avx512(const assay_simd *s);
+#endif
+
+#endif
