@@ -8,10 +8,10 @@
 
 typedef struct conv {
     assay_fast base;
-    assay_slide w;
+    assay_window w;
     assay_stage stage;
     assay_block_fn block;
-    bool nhwc, in_place, depthwise; /* in_place: windows are read from the input itself */
+    bool in_place, depthwise; /* in_place: windows are read from the input itself */
     int64_t groups;
     assay_depthwise taps;
     assay_product product[]; /* one a group; none when depthwise */
@@ -29,42 +29,43 @@ static void free_conv(assay_fast *f)
 
 static assay_sink sink_of(const conv *c, assay_call *call, int64_t n, char *codes)
 {
-    const assay_field *out = &c->w.out;
-    bool direct = out->channel_step == 1;
+    const assay_steps out = assay_steps_out(&c->w);
     return (assay_sink){.call = call,
                         .block = c->block,
-                        .codes = direct ? (char *)call->out[0].data + n * out->image : codes,
-                        .codes_step = out->channels,
-                        .first = n * out->image,
-                        .row_step = out->cell_step,
-                        .column_step = out->channel_step};
+                        .codes = c->w.nhwc ? (char *)call->out[0].data + n * out.image : codes,
+                        .codes_step = c->w.out_channels,
+                        .first = n * out.image,
+                        .row_step = out.cell,
+                        .column_step = out.channel};
 }
 
 static void run_image(const conv *c, assay_call *call, int64_t n, char *staged, char *codes)
 {
     const assay_view *x = &call->in[0];
-    const int64_t in_channels = c->w.in.channels, out_channels = c->w.out.channels;
+    const int64_t in_channels = c->w.in_channels, out_channels = c->w.out_channels;
     const int threads = c->base.threads;
-    const char *left = c->in_place ? (const char *)x->data + n * c->w.in.image : staged;
+    const char *left =
+        c->in_place ? (const char *)x->data + n * assay_steps_in(&c->w).image : staged;
     assay_sink sink = sink_of(c, call, n, codes);
     if (!c->in_place)
-        assay_stage_fill(&c->stage, x, n * c->w.in.image, staged, threads);
+        assay_stage_fill(&c->stage, x, n * assay_steps_in(&c->w).image, staged, threads);
     if (c->depthwise)
-        assay_depthwise_run(&c->taps, &c->stage.form, left, c->stage.row, c->w.out.cells, &sink,
+        assay_depthwise_run(&c->taps, &c->stage.form, left, c->stage.row, c->w.out_area, &sink,
                             threads);
     for (int64_t g = 0; g < c->groups; g++) {
         const int64_t channel = out_channels / c->groups * g;
         assay_sink part = sink;
         part.codes += channel;
-        part.first += channel * c->w.out.channel_step;
+        part.first += channel * assay_steps_out(&c->w).channel;
         part.channel = channel;
         assay_product_run(&c->product[g],
                           left + in_channels / c->groups * g * c->stage.form.element, c->stage.row,
-                          c->w.out.cells, &part, threads);
+                          c->w.out_area, &part, threads);
     }
     if (sink.block && sink.codes == codes)
-        assay_transpose_bytes((const uint8_t *)codes, c->w.out.cells, out_channels,
-                              (uint8_t *)call->out[0].data + n * c->w.out.image, threads);
+        assay_transpose_bytes((const uint8_t *)codes, c->w.out_area, out_channels,
+                              (uint8_t *)call->out[0].data + n * assay_steps_out(&c->w).image,
+                              threads);
 }
 
 static assay_status run(const assay_fast *f, assay_call *call, assay_error *err)
@@ -78,21 +79,21 @@ static assay_status run(const assay_fast *f, assay_call *call, assay_error *err)
 }
 
 /* Filters as [output][cell][channel of the group], in either layout. */
-static assay_filters filters_of(const assay_fast_setup *s, const assay_slide *w, int64_t group)
+static assay_filters filters_of(const assay_fast_setup *s, const assay_window *w, int64_t group)
 {
     const assay_value *weights = assay_node_in(s->graph, s->node, 1);
     const assay_value *bias = s->node->n_in > 2 ? assay_node_in(s->graph, s->node, 2) : NULL;
     bool nhwc = s->node->attr.conv.layout == ASSAY_LAYOUT_NHWC;
-    int64_t channels = w->in.channels / group;
+    int64_t channels = w->in_channels / group;
     return (assay_filters){.weights = {(void *)(uintptr_t)weights->data, &weights->type},
                            .bias = bias ? (assay_view){(void *)(uintptr_t)bias->data, &bias->type}
                                         : (assay_view){0},
-                           .outputs = w->out.channels,
-                           .cells = w->kernel_cells,
+                           .outputs = w->out_channels,
+                           .cells = w->taps,
                            .channels = channels,
-                           .filter_step = channels * w->kernel_cells,
+                           .filter_step = channels * w->taps,
                            .cell_step = nhwc ? channels : 1,
-                           .channel_step = nhwc ? 1 : w->kernel_cells};
+                           .channel_step = nhwc ? 1 : w->taps};
 }
 
 static assay_status pack(const assay_fast_setup *s, const assay_filters *f, conv *c, int64_t groups,
@@ -121,10 +122,12 @@ static bool reads_in_place(const assay_stage *g, const assay_filters *f)
 
 assay_status assay_fast_conv(const assay_fast_setup *s, assay_fast **out, assay_error *err)
 {
-    const assay_slide w = assay_slide_conv(s->graph, s->node);
+    assay_window w;
+    assay_window_of_conv(&w, &s->node->attr.conv, &assay_node_in(s->graph, s->node, 0)->type,
+                         &assay_node_out(s->graph, s->node, 0)->type);
     const int64_t group = s->node->attr.conv.group;
     const assay_filters f = filters_of(s, &w, group);
-    const bool depthwise = group > 1 && group == w.in.channels && group == w.out.channels;
+    const bool depthwise = group > 1 && group == w.in_channels && group == w.out_channels;
     const bool nhwc = s->node->attr.conv.layout == ASSAY_LAYOUT_NHWC;
     assay_form form;
     bool memory = false;
@@ -145,11 +148,10 @@ assay_status assay_fast_conv(const assay_fast_setup *s, assay_fast **out, assay_
     c->base = (assay_fast){run, free_conv, 0, s->threads};
     c->w = w;
     c->block = assay_sink_block(s);
-    c->nhwc = nhwc;
     c->depthwise = depthwise;
     c->in_place = !depthwise && reads_in_place(&c->stage, &f);
-    c->base.scratch =
-        assay_stage_bytes(&c->stage) + (nhwc ? 0 : (size_t)w.out.image) + ASSAY_DEPTHWISE;
+    c->base.scratch = assay_stage_bytes(&c->stage) +
+                      (nhwc ? 0 : (size_t)assay_steps_out(&w).image) + ASSAY_DEPTHWISE;
     assay_status status = pack(s, &f, c, group, err);
     if (status != ASSAY_OK) {
         free_conv(&c->base);

@@ -14,10 +14,10 @@ static int64_t max64(int64_t a, int64_t b)
 
 /* Cells of the staged image along axis i: the padding before, the input, and what windows see
  * beyond it. */
-static int64_t staged_extent(const assay_slide *w, int i)
+static int64_t staged_extent(const assay_window *w, int i)
 {
-    int64_t seen = (w->out.extent[i] - 1) * w->stride[i] + (w->kernel[i] - 1) * w->dilation[i] + 1;
-    return max64(seen, w->pad_begin[i] + w->in.extent[i]);
+    int64_t seen = (w->out[i] - 1) * w->stride[i] + (w->kernel[i] - 1) * w->dilation[i] + 1;
+    return max64(seen, w->pad[i] + w->in[i]);
 }
 
 static void index_cells(const int64_t extent[3], int64_t cell, int64_t at[3])
@@ -27,18 +27,18 @@ static void index_cells(const int64_t extent[3], int64_t cell, int64_t at[3])
     at[0] = cell / extent[2] / extent[1];
 }
 
-static void find_places(const assay_slide *w, bool merge, assay_stage *g)
+static void find_places(const assay_window *w, bool merge, assay_stage *g)
 {
     const int64_t element = g->form.element;
     int64_t at[3];
-    for (int64_t c = 0; c < w->in.cells; c++) {
-        index_cells(w->in.extent, c, at);
+    for (int64_t c = 0; c < w->in_area; c++) {
+        index_cells(w->in, c, at);
         g->place[c] = 0;
         for (int i = 0; i < 3; i++)
-            g->place[c] += (int32_t)((at[i] + w->pad_begin[i]) * g->step[i]);
+            g->place[c] += (int32_t)((at[i] + w->pad[i]) * g->step[i]);
     }
-    for (int64_t c = 0; c < w->out.cells; c++) {
-        index_cells(w->out.extent, c, at);
+    for (int64_t c = 0; c < w->out_area; c++) {
+        index_cells(w->out, c, at);
         g->row[c] = 0;
         for (int i = 0; i < 3; i++)
             g->row[c] += (int32_t)(at[i] * w->stride[i] * g->step[i] * element);
@@ -52,11 +52,14 @@ static void find_places(const assay_slide *w, bool merge, assay_stage *g)
     }
 }
 
-bool assay_stage_make(const assay_slide *w, bool nhwc, const assay_form *form, bool merge,
+bool assay_stage_make(const assay_window *w, bool nhwc, const assay_form *form, bool merge,
                       assay_stage *g, bool *memory)
 {
-    int64_t count = w->in.channels;
-    *g = (assay_stage){.form = *form, .in = w->in, .nhwc = nhwc || w->in.cells == 1};
+    int64_t count = w->in_channels;
+    *g = (assay_stage){.form = *form,
+                       .cells = w->in_area,
+                       .channels = w->in_channels,
+                       .nhwc = nhwc || w->in_area == 1};
     *memory = false;
     merge = merge && w->dilation[2] == 1;
     for (int i = 2; i >= 0; i--) {
@@ -65,13 +68,13 @@ bool assay_stage_make(const assay_slide *w, bool nhwc, const assay_form *form, b
         if (extent > INT32_MAX / 2 / form->element / count)
             return false;
         count *= extent;
-        g->padded = g->padded || extent != w->in.extent[i];
+        g->padded = g->padded || extent != w->in[i];
     }
     g->count = count;
-    g->row_cells = g->padded ? w->in.extent[2] : w->in.cells;
-    g->n_runs = merge ? w->kernel[0] * w->kernel[1] : w->kernel_cells;
-    g->place = malloc((size_t)w->in.cells * sizeof *g->place);
-    g->row = malloc((size_t)w->out.cells * sizeof *g->row);
+    g->row_cells = g->padded ? w->in[2] : w->in_area;
+    g->n_runs = merge ? w->kernel[0] * w->kernel[1] : w->taps;
+    g->place = malloc((size_t)w->in_area * sizeof *g->place);
+    g->row = malloc((size_t)w->out_area * sizeof *g->row);
     g->run = malloc((size_t)g->n_runs * sizeof *g->run);
     if (!g->place || !g->row || !g->run) {
         assay_stage_free(g);
@@ -184,7 +187,7 @@ void assay_transpose_bytes(const uint8_t *from, int64_t rows, int64_t columns, u
 /* Channels-first bytes, by tiles of 16 channels and 16 cells. */
 static void stage_tiles(const assay_stage *g, const uint8_t *from, uint8_t *to, int threads)
 {
-    const int64_t cells = g->in.cells, channels = g->in.channels;
+    const int64_t cells = g->cells, channels = g->channels;
     const int64_t across = (cells + SIDE - 1) / SIDE, down = (channels + SIDE - 1) / SIDE;
     const int workers = assay_fast_threads(threads, cells * channels / 8);
 #pragma omp parallel for schedule(static) num_threads(workers) if (workers > 1)
@@ -206,8 +209,8 @@ static void stage_planes(const assay_stage *g, const assay_view *x, int64_t firs
 {
     enum { PART = 256 };
     char part[PART * 2];
-    const int64_t cells = g->in.cells;
-    for (int64_t c = 0; c < g->in.channels; c++)
+    const int64_t cells = g->cells;
+    for (int64_t c = 0; c < g->channels; c++)
         for (int64_t i = 0; i < cells; i += PART) {
             const int64_t n = cells - i < PART ? cells - i : PART;
             assay_form_row(&g->form, x, first + c * cells + i, n, part);
@@ -223,15 +226,15 @@ static void stage_planes(const assay_stage *g, const assay_view *x, int64_t firs
 void assay_stage_fill(const assay_stage *g, const assay_view *x, int64_t first, char *to,
                       int threads)
 {
-    const int64_t element = g->form.element, channels = g->in.channels;
+    const int64_t element = g->form.element, channels = g->channels;
     if (g->padded) /* the zero of words is 0 in both bytes */
         memset(to, g->form.zero, (size_t)(g->count * element));
     if (g->nhwc) {
-        const int64_t rows = g->in.cells / g->row_cells, n = g->row_cells * channels;
+        const int64_t rows = g->cells / g->row_cells, n = g->row_cells * channels;
         for (int64_t r = 0; r < rows; r++)
             assay_form_row(&g->form, x, first + r * n, n,
                            to + g->place[r * g->row_cells] * element);
-    } else if (g->form.bytes && g->in.cells >= SIDE && channels >= SIDE) {
+    } else if (g->form.bytes && g->cells >= SIDE && channels >= SIDE) {
         stage_tiles(g, (const uint8_t *)x->data + first, (uint8_t *)to, threads);
     } else {
         stage_planes(g, x, first, to);

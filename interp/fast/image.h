@@ -5,12 +5,12 @@
 #define ASSAY_INTERP_FAST_IMAGE_H
 
 #include "interp/fast/weights.h"
-#include "interp/ref/slide.h"
+#include "interp/window.h"
 
 typedef struct assay_stage {
     assay_form form;
-    assay_field in;
     bool nhwc, padded;
+    int64_t cells, channels;
     int64_t row_cells;  /* consecutive input cells that stay consecutive */
     int64_t count;      /* elements of a staged image */
     int64_t step[3];    /* elements from a cell to the next along each axis */
@@ -22,7 +22,7 @@ typedef struct assay_stage {
 /* Lays out the windows of w over a staged image. merge: cells that are neighbours under the kernel
  * make one run (all channels are wanted). False when an offset would not fit int32 or memory is
  * short (*memory says which). */
-bool assay_stage_make(const assay_slide *w, bool nhwc, const assay_form *form, bool merge,
+bool assay_stage_make(const assay_window *w, bool nhwc, const assay_form *form, bool merge,
                       assay_stage *out, bool *memory);
 void assay_stage_free(assay_stage *g);
 

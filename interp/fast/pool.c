@@ -12,8 +12,8 @@
 
 typedef struct pool {
     assay_fast base;
-    assay_slide w;
-    bool nhwc, identity, include_pad;
+    assay_window w;
+    bool identity, include_pad;
     uint8_t flip;       /* from a code's byte to one that sorts as unsigned */
     uint8_t table[256]; /* by flipped maximum */
 } pool;
@@ -27,12 +27,18 @@ static assay_status make(const assay_fast_setup *s, pool **out, assay_error *err
 {
     pool *p = assay_fast_alloc(sizeof *p);
     const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
+    const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
     bool global = s->node->op == ASSAY_OP_GLOBAL_AVG_POOL;
     if (!p)
         return assay_fast_memory(s, err);
     p->base = (assay_fast){.free = free_pool, .threads = s->threads};
-    p->w = global ? assay_slide_global(s->graph, s->node) : assay_slide_pool(s->graph, s->node);
-    p->nhwc = p->w.in.channel_step == 1;
+    if (global) { /* one window that covers the image */
+        assay_window_of_layout(&p->w, s->node->attr.layout.layout, x, y);
+        memcpy(p->w.kernel, p->w.in, sizeof p->w.kernel);
+        p->w.taps = p->w.in_area;
+    } else {
+        assay_window_of_pool(&p->w, &s->node->attr.pool, x, y);
+    }
     p->include_pad = !global && s->node->attr.pool.count_include_pad;
     p->flip = x->elem.is_signed ? 0x80 : 0;
     *out = p;
@@ -65,27 +71,27 @@ static void look_up(const pool *p, uint8_t *y, int64_t n)
 }
 
 /* Where kernel cell k of axis i meets the input for output index o, or -1. */
-static int64_t meet(const assay_slide *w, int i, int64_t o, int64_t k)
+static int64_t meet(const assay_window *w, int i, int64_t o, int64_t k)
 {
-    const int64_t at = o * w->stride[i] - w->pad_begin[i] + k * w->dilation[i];
-    return at >= 0 && at < w->in.extent[i] ? at : -1;
+    const int64_t at = o * w->stride[i] - w->pad[i] + k * w->dilation[i];
+    return at >= 0 && at < w->in[i] ? at : -1;
 }
 
 /* One row of output cells, channels last: x and y are images. */
 static void max_row_last(const pool *p, const uint8_t *x, int64_t o0, int64_t o1, uint8_t *y)
 {
-    const assay_slide *w = &p->w;
-    const int64_t channels = w->in.channels, width = w->out.extent[2];
-    y += (o0 * w->out.extent[1] + o1) * width * channels;
+    const assay_window *w = &p->w;
+    const int64_t channels = w->in_channels, width = w->out[2];
+    y += (o0 * w->out[1] + o1) * width * channels;
     for (int64_t o2 = 0; o2 < width; o2++, y += channels) {
         memset(y, 0, (size_t)channels); /* the least, flipped */
-        for (int64_t k = 0; k < w->kernel_cells; k++) {
+        for (int64_t k = 0; k < w->taps; k++) {
             const int64_t i0 = meet(w, 0, o0, k / w->kernel[2] / w->kernel[1]);
             const int64_t i1 = meet(w, 1, o1, k / w->kernel[2] % w->kernel[1]);
             const int64_t i2 = meet(w, 2, o2, k % w->kernel[2]);
             if (i0 >= 0 && i1 >= 0 && i2 >= 0)
-                take_max(y, x + ((i0 * w->in.extent[1] + i1) * w->in.extent[2] + i2) * channels,
-                         channels, p->flip);
+                take_max(y, x + ((i0 * w->in[1] + i1) * w->in[2] + i2) * channels, channels,
+                         p->flip);
         }
         look_up(p, y, channels);
     }
@@ -95,16 +101,16 @@ static void max_row_last(const pool *p, const uint8_t *x, int64_t o0, int64_t o1
 static void max_row_first(const pool *p, const uint8_t *x, int64_t o0, int64_t o1, uint8_t *y,
                           uint8_t *down)
 {
-    const assay_slide *w = &p->w;
-    const int64_t width = w->in.extent[2], n = w->out.extent[2];
+    const assay_window *w = &p->w;
+    const int64_t width = w->in[2], n = w->out[2];
     memset(down, 0, (size_t)width);
     for (int64_t k = 0; k < w->kernel[0] * w->kernel[1]; k++) {
         const int64_t i0 = meet(w, 0, o0, k / w->kernel[1]);
         const int64_t i1 = meet(w, 1, o1, k % w->kernel[1]);
         if (i0 >= 0 && i1 >= 0)
-            take_max(down, x + (i0 * w->in.extent[1] + i1) * width, width, p->flip);
+            take_max(down, x + (i0 * w->in[1] + i1) * width, width, p->flip);
     }
-    y += (o0 * w->out.extent[1] + o1) * n;
+    y += (o0 * w->out[1] + o1) * n;
     for (int64_t o = 0; o < n; o++) {
         uint8_t best = 0;
         for (int64_t k = 0; k < w->kernel[2]; k++) {
@@ -120,22 +126,23 @@ static void max_row_first(const pool *p, const uint8_t *x, int64_t o0, int64_t o
 static assay_status run_max(const assay_fast *f, assay_call *call, assay_error *err)
 {
     const pool *p = (const pool *)f;
-    const assay_slide *w = &p->w;
-    const int64_t rows = w->out.extent[0] * w->out.extent[1], high = w->out.extent[1];
-    const int64_t planes = p->nhwc ? w->batch : w->batch * w->in.channels;
-    const int64_t in = w->in.image * w->batch / planes, out = w->out.image * w->batch / planes;
-    const int workers = assay_fast_threads(f->threads, planes * rows * w->in.extent[2]);
+    const assay_window *w = &p->w;
+    const int64_t rows = w->out[0] * w->out[1], high = w->out[1];
+    const int64_t planes = p->w.nhwc ? w->batch : w->batch * w->in_channels;
+    const int64_t in = assay_steps_in(w).image * w->batch / planes,
+                  out = assay_steps_out(w).image * w->batch / planes;
+    const int workers = assay_fast_threads(f->threads, planes * rows * w->in[2]);
     (void)err;
 #pragma omp parallel for collapse(2) schedule(static) num_threads(workers) if (workers > 1)
     for (int64_t i = 0; i < planes; i++)
         for (int64_t r = 0; r < rows; r++) {
             const uint8_t *x = (const uint8_t *)call->in[0].data + i * in;
             uint8_t *y = (uint8_t *)call->out[0].data + i * out;
-            if (p->nhwc)
+            if (p->w.nhwc)
                 max_row_last(p, x, r / high, r % high, y);
             else
                 max_row_first(p, x, r / high, r % high, y,
-                              (uint8_t *)call->scratch + (i * rows + r) * w->in.extent[2]);
+                              (uint8_t *)call->scratch + (i * rows + r) * w->in[2]);
         }
     return ASSAY_OK;
 }
@@ -153,9 +160,9 @@ assay_status assay_fast_max_pool(const assay_fast_setup *s, assay_fast **out, as
     for (int i = 0; i < 256; i++)
         p->table[i] = by_code[i ^ p->flip];
     p->base.run = run_max;
-    if (!p->nhwc)
-        p->base.scratch = (size_t)(p->w.batch * p->w.in.channels * p->w.out.extent[0] *
-                                   p->w.out.extent[1] * p->w.in.extent[2]);
+    if (!p->w.nhwc)
+        p->base.scratch =
+            (size_t)(p->w.batch * p->w.in_channels * p->w.out[0] * p->w.out[1] * p->w.in[2]);
     *out = &p->base;
     return ASSAY_OK;
 }
@@ -169,9 +176,9 @@ typedef struct average_scratch {
 
 static size_t carve(const pool *p, char *memory, average_scratch *s)
 {
-    const int64_t n = p->nhwc ? p->w.in.channels : p->w.out.cells;
+    const int64_t n = p->w.nhwc ? p->w.in_channels : p->w.out_area;
     size_t used = 0;
-    s->tap = assay_carve(memory, &used, p->w.kernel_cells, sizeof *s->tap);
+    s->tap = assay_carve(memory, &used, p->w.taps, sizeof *s->tap);
     s->sum = assay_carve(memory, &used, n, sizeof *s->sum);
     s->count = assay_carve(memory, &used, n, sizeof *s->count);
     s->y = assay_carve(memory, &used, n, sizeof *s->y);
@@ -191,50 +198,50 @@ static int64_t sum_codes(const uint8_t *x, int64_t n, uint8_t flip)
 /* Cell by cell, all channels of one at a time. */
 static void average_last(const pool *p, assay_call *call, int64_t image, const average_scratch *s)
 {
-    const assay_slide *w = &p->w;
-    const uint8_t *x = (const uint8_t *)call->in[0].data + image * w->in.image;
-    const int64_t channels = w->in.channels;
+    const assay_window *w = &p->w;
+    const uint8_t *x = (const uint8_t *)call->in[0].data + image * assay_steps_in(w).image;
+    const int64_t channels = w->in_channels;
     const int32_t zx = assay_zero_point(call->in[0].type, 0);
-    for (int64_t cell = 0; cell < w->out.cells; cell++) {
+    for (int64_t cell = 0; cell < w->out_area; cell++) {
         const int64_t inside = assay_slide_taps(w, cell, s->tap);
         const int64_t count = p->include_pad ? assay_slide_padded_count(w, cell) : inside;
         memset(s->partial, 0, (size_t)channels * sizeof *s->partial);
-        for (int64_t k = 0; k < w->kernel_cells; k++)
+        for (int64_t k = 0; k < w->taps; k++)
             for (int64_t c = 0; s->tap[k] >= 0 && c < channels; c++)
                 s->partial[c] += x[s->tap[k] + c] ^ p->flip;
         for (int64_t c = 0; c < channels; c++) {
             s->sum[c] = s->partial[c] - inside * p->flip + (count - inside) * zx;
             s->count[c] = (int32_t)count;
         }
-        assay_finish_pool(call, image * w->out.image + cell * channels, 1, (size_t)channels, s->sum,
-                          s->count, s->y);
+        assay_finish_pool(call, image * assay_steps_out(w).image + cell * channels, 1,
+                          (size_t)channels, s->sum, s->count, s->y);
     }
 }
 
 /* Plane by plane, all cells of one at a time. */
 static void average_first(const pool *p, assay_call *call, int64_t image, const average_scratch *s)
 {
-    const assay_slide *w = &p->w;
-    const bool whole = w->kernel_cells == w->in.cells && w->out.cells == 1 && !p->include_pad;
+    const assay_window *w = &p->w;
+    const bool whole = w->taps == w->in_area && w->out_area == 1 && !p->include_pad;
     const int32_t zx = assay_zero_point(call->in[0].type, 0);
-    for (int64_t c = 0; c < w->in.channels; c++) {
+    for (int64_t c = 0; c < w->in_channels; c++) {
         const uint8_t *x =
-            (const uint8_t *)call->in[0].data + image * w->in.image + c * w->in.cells;
-        for (int64_t cell = 0; cell < w->out.cells; cell++) {
+            (const uint8_t *)call->in[0].data + image * assay_steps_in(w).image + c * w->in_area;
+        for (int64_t cell = 0; cell < w->out_area; cell++) {
             const int64_t inside = assay_slide_taps(w, cell, s->tap);
             const int64_t count = p->include_pad ? assay_slide_padded_count(w, cell) : inside;
             int64_t sum = (count - inside) * zx;
-            if (whole && inside == w->in.cells)
+            if (whole && inside == w->in_area)
                 sum = sum_codes(x, inside, p->flip);
             else
-                for (int64_t k = 0; k < w->kernel_cells; k++)
+                for (int64_t k = 0; k < w->taps; k++)
                     if (s->tap[k] >= 0)
                         sum += (x[s->tap[k]] ^ p->flip) - p->flip;
             s->sum[cell] = sum;
             s->count[cell] = (int32_t)count;
         }
-        assay_finish_pool(call, image * w->out.image + c * w->out.cells, 1, (size_t)w->out.cells,
-                          s->sum, s->count, s->y);
+        assay_finish_pool(call, image * assay_steps_out(w).image + c * w->out_area, 1,
+                          (size_t)w->out_area, s->sum, s->count, s->y);
     }
 }
 
@@ -245,7 +252,7 @@ static assay_status run_average(const assay_fast *f, assay_call *call, assay_err
     (void)err;
     carve(p, call->scratch, &s);
     for (int64_t n = 0; n < p->w.batch; n++)
-        if (p->nhwc)
+        if (p->w.nhwc)
             average_last(p, call, n, &s);
         else
             average_first(p, call, n, &s);
@@ -262,7 +269,7 @@ assay_status assay_fast_avg_pool(const assay_fast_setup *s, assay_fast **out, as
     assay_status status = make(s, &p, err);
     if (status != ASSAY_OK)
         return status;
-    if (p->w.kernel_cells >= INT32_MAX / 256) {
+    if (p->w.taps >= INT32_MAX / 256) {
         free_pool(&p->base);
         return ASSAY_OK;
     }
