@@ -157,10 +157,9 @@ typedef void (*assay_block_fn)(const assay_unit *u, const int32_t *acc, size_t r
  * The last two are for an engine that adds products in its own order. A vtable may end before them
  * (its size says so) or hold NULL: then such nodes go through accumulate and requantize alone.
  *  exact       true when accumulate returns the exact sum whenever |bias| plus all |x[i]*w[i]| is
- *              at most `bound`, and any two products of raw codes (activations moved up to unsigned)
- *              add up to at most `pair` in magnitude.
- *  block       what does requantize's work on blocks for one-byte outputs, with the instructions of
- *              `isa`; NULL: nothing does. */
+ *              at most `bound`, and any two products of raw codes (activations moved up to
+ * unsigned) add up to at most `pair` in magnitude. block       what does requantize's work on
+ * blocks for one-byte outputs, with the instructions of `isa`; NULL: nothing does. */
 typedef struct assay_scheme_vtable {
     uint32_t abi;  /* ASSAY_SCHEME_ABI */
     uint32_t size; /* sizeof(assay_scheme_vtable) */
@@ -196,7 +195,7 @@ typedef struct assay_scheme_vtable {
 } assay_scheme_vtable;
 
 /* Bytes of the vtable up to what every scheme has. */
-#define ASSAY_SCHEME_VTABLE_SIZE offsetof(assay_scheme_vtable, exact)
+#define ASSAY_SCHEME_VTABLE_SIZE offsetof(assay_scheme_vtable, window)
 
 /* Opens a scheme by preset name ("tflite"), by path of a YAML file (a name with '/' or ending in
  * .yaml), or by path of a shared object (ending in .so). */

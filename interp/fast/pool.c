@@ -259,12 +259,19 @@ static assay_status run_average(const assay_fast *f, assay_call *call, assay_err
     return ASSAY_OK;
 }
 
+/* Whether the scheme adds the cells of a window in their order. */
+static bool is_ordered(const assay_fast_setup *s)
+{
+    return s->vt->size > offsetof(assay_scheme_vtable, window) && s->vt->window &&
+           s->vt->window(s->unit, NULL, 0, 0, NULL);
+}
+
 /* Partial sums are int32: windows of 2^23 cells and more are the reference's. */
 assay_status assay_fast_avg_pool(const assay_fast_setup *s, assay_fast **out, assay_error *err)
 {
     average_scratch unused;
     pool *p;
-    if (!takes(s))
+    if (!takes(s) || is_ordered(s))
         return ASSAY_OK;
     assay_status status = make(s, &p, err);
     if (status != ASSAY_OK)
