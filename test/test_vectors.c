@@ -71,5 +71,6 @@ int main(void)
     struct CMUnitTest tests[512];
     size_t n = vectors_requant_tests(tests);
     n += vectors_derive_tests(tests + n);
+    n += vectors_unit_tests(tests + n);
     return _cmocka_run_group_tests("vectors", tests, n, NULL, total);
 }

@@ -22,5 +22,6 @@ void vectors_count(const char *file, size_t tuples);
 /* Each writes its tests, one a file, and returns how many (at most 128). */
 size_t vectors_requant_tests(struct CMUnitTest *out);
 size_t vectors_derive_tests(struct CMUnitTest *out);
+size_t vectors_unit_tests(struct CMUnitTest *out);
 
 #endif

@@ -13,6 +13,7 @@ typedef struct file {
     const char *op;     /* whose overrides apply; NULL: conv */
     const char *scale;  /* columns; multiplier "": all 1 */
     const char *multiplier, *shift, *pre;
+    const char *acc, *in_zero; /* where they are not called acc (value, x) and in_zp (offset) */
     const char *result;
     unsigned bits;
     bool is_signed;
@@ -40,6 +41,12 @@ typedef struct file {
 #define GEMMLOWP_INT                                                                               \
     "scheme: gemmlowp-int\nextends: gemmlowp\nrescale: {product_bits: 32, round: [half-away], "    \
     "left_shift: product, shift_sign: right}\n"
+
+/* Converters of NVDLA that end in 32 bits. */
+#define NVDLA_32 "scheme: nvdla-32\nextends: nvdla\nrescale: {result_bits: 32}\n"
+#define GEMMINI_SHIFT                                                                              \
+    "scheme: gemmini-shift\nextends: gemmini\nrescale: {encoding: multiplier, float_rounding: "    \
+    "exact, round: [half-even], left_shift: product, shift_sign: right}\n"
 
 static const file files[] = {
     {"tflite/requant_double_int8", "tflite", REAL, FIXED, RESULT, INT(8)},
@@ -132,6 +139,24 @@ static const file files[] = {
      INT(8)},
     {"nvdla/sdp_output_cvt_int16", "nvdla", .multiplier = "cvt_scale", .shift = "cvt_shift", RESULT,
      INT(16)},
+    {"nvdla/cdma_input_cvt", "nvdla", .multiplier = "scale", .shift = "shift",
+     .result = "result_int8", INT(8)},
+    {"nvdla/cdma_input_cvt", "nvdla", .multiplier = "scale", .shift = "shift",
+     .result = "result_int16", INT(16)},
+    {"nvdla/cdp_cvt_int16", "nvdla", .acc = "icvt_x", .in_zero = "icvt_offset",
+     .multiplier = "icvt_scale", .shift = "icvt_shift", .result = "icvt_result", INT(17)},
+    {"nvdla/cdp_cvt_int16", "nvdla", .acc = "ocvt_x", .in_zero = "ocvt_offset",
+     .multiplier = "ocvt_scale", .shift = "ocvt_shift", .result = "ocvt_result", INT(16)},
+    {"nvdla/int_shift_right", "nvdla", .multiplier = "", .shift = "shift", .result = "to17",
+     INT(17)},
+    {"nvdla/int_shift_right", NVDLA_32, .multiplier = "", .shift = "shift", .result = "to32",
+     INT(32)},
+    {"nvdla/sdp_y_input_cvt_int", NVDLA_32, .multiplier = "scale", .shift = "shift", RESULT,
+     INT(32)},
+    {"nvdla/sdp_x_pipeline_int", NVDLA_32, .multiplier = "mul_operand", .shift = "mul_shift",
+     RESULT, INT(32)},
+    {"gemmini/rounding_macros", GEMMINI_SHIFT, .multiplier = "", .shift = "shift",
+     .result = "rounding_right_shift", INT(32)},
     {"vta/alu_shift_int8", "vta", .multiplier = "", .shift = "shr_imm", RESULT, INT(8)},
 };
 
@@ -141,7 +166,8 @@ typedef struct rows {
     struct npz *z;
     const int64_t *want, *ok, *refused; /* ok: rows inside the target's contract */
     const int64_t *relu;
-    int64_t *made[3], *out;
+    int64_t *made[5], *out;
+    bool *left_out; /* rows that do something else than rescale */
     uint8_t *error;
 } rows;
 
@@ -194,12 +220,42 @@ static void adapt(rows *r, const file *f)
     }
 }
 
+/* NVDLA's SDP X: an adder, a multiplier and a rounding shift, each of which may be bypassed. Rows
+ * that take a minimum or a maximum, or that multiply negative values alone, are left out. */
+static void adapt_sdp_x(rows *r)
+{
+    size_t n;
+    const int64_t *operand = vectors_ints(r->z, "alu_operand", &n);
+    const int64_t *alu_shift = vectors_ints(r->z, "alu_shift", &n);
+    const int64_t *no_alu = vectors_ints(r->z, "alu_bypass", &n);
+    const int64_t *algorithm = vectors_ints(r->z, "alu_algo", &n);
+    const int64_t *factor = vectors_ints(r->z, "mul_operand", &n);
+    const int64_t *no_factor = vectors_ints(r->z, "mul_bypass", &n);
+    const int64_t *prelu = vectors_ints(r->z, "mul_prelu", &n);
+    int64_t *in_zero = room(r, 0), *lo = room(r, 1), *multiplier = room(r, 3);
+    r->left_out = calloc(n, sizeof *r->left_out);
+    assert_non_null(r->left_out);
+    for (size_t i = 0; i < n; i++) {
+        double added = no_alu[i] ? 0 : ldexp((double)operand[i], (int)alu_shift[i]);
+        in_zero[i] = -(int64_t)fmax(fmin(added, 2147483647.0), -2147483648.0);
+        lo[i] = r->relu[i] ? 0 : INT32_MIN;
+        multiplier[i] = no_factor[i] ? 1 : factor[i];
+        r->left_out[i] = prelu[i] || (!no_alu[i] && algorithm[i] != 2);
+    }
+    r->b.in_zero = in_zero;
+    r->b.lo = lo;
+    r->b.multiplier = multiplier;
+}
+
 static rows load(const file *f)
 {
     rows r = {.z = vectors_open(f->path)};
     size_t n;
     r.want = vectors_ints(r.z, f->result, &r.b.n);
-    const char *acc = npz_has(r.z, "value") ? "value" : npz_has(r.z, "x") ? "x" : "acc";
+    const char *acc = f->acc != NULL          ? f->acc
+                      : npz_has(r.z, "value") ? "value"
+                      : npz_has(r.z, "x")     ? "x"
+                                              : "acc";
     r.b.acc = vectors_ints(r.z, acc, &n);
     r.b.op = f->op;
     r.b.wide = f->wide;
@@ -209,10 +265,12 @@ static rows load(const file *f)
     r.relu = optional(r.z, "relu");
     if (!f->stage) {
         r.b.zero_point = optional(r.z, npz_has(r.z, "zp") ? "zp" : "out_zp");
-        r.b.in_zero = optional(r.z, "in_zp");
+        r.b.in_zero = optional(r.z, f->in_zero != NULL ? f->in_zero : "in_zp");
         r.b.lo = optional(r.z, "qmin");
         r.b.hi = optional(r.z, "qmax");
         adapt(&r, f);
+        if (npz_has(r.z, "alu_operand"))
+            adapt_sdp_x(&r);
     }
     r.out = calloc(r.b.n, sizeof *r.out);
     r.error = calloc(r.b.n, 1);
@@ -222,8 +280,9 @@ static rows load(const file *f)
 
 static void unload(rows *r)
 {
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 5; k++)
         free(r->made[k]);
+    free(r->left_out);
     free(r->out);
     free(r->error);
     npz_close(r->z);
@@ -232,9 +291,9 @@ static void unload(rows *r)
 /* Rows that a column of the file takes out: out of contract, or for another path of the target. */
 static bool counts(const rows *r, const file *f, size_t i)
 {
-    if (r->ok != NULL && r->ok[i] == 0)
+    if ((r->ok != NULL && r->ok[i] == 0) || (r->left_out != NULL && r->left_out[i]))
         return false;
-    return f->relu || r->relu == NULL || r->relu[i] == 0;
+    return f->relu || r->left_out != NULL || r->relu == NULL || r->relu[i] == 0;
 }
 
 static size_t check(const rows *r, const file *f, const char *how)
@@ -273,7 +332,9 @@ static void one_file(void **state)
         r.b.scale = NULL;
     }
     if (f->multiplier != NULL) {
-        r.b.multiplier = *f->multiplier != '\0' ? vectors_ints(r.z, f->multiplier, &n) : ones(&r);
+        if (r.b.multiplier == NULL)
+            r.b.multiplier =
+                *f->multiplier != '\0' ? vectors_ints(r.z, f->multiplier, &n) : ones(&r);
         r.b.shift = vectors_ints(r.z, f->shift, &n);
         r.b.pre = f->pre != NULL ? vectors_ints(r.z, f->pre, &n) : NULL;
         assert_ok(assay_scheme_bulk_apply(s, &r.b, r.out, r.error, &err), &err);
