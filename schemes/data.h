@@ -52,6 +52,7 @@ enum assay_contract { ASSAY_CONTRACT_EXACT, ASSAY_CONTRACT_APPROXIMATE, ASSAY_CO
 typedef struct assay_scheme_data {
     char *name, *description;
     char *contract[ASSAY_CONTRACTS]; /* one sentence a line; NULL when nothing is said */
+    bool exact_op[ASSAY_OP_COUNT];   /* ops whose results the contract calls bit-exact */
     assay_record base;
     assay_override *override;
     size_t n_overrides;

@@ -346,18 +346,27 @@ static assay_status read_scopes(const context *c, const assay_tree *t, enum assa
     return ASSAY_OK;
 }
 
-static assay_status read_float_ops(const context *c, const assay_tree *t)
+/* A list of op names, or of "all" alone, into a set. */
+static assay_status read_op_set(const context *c, const assay_tree *t, const char *what,
+                                bool set[ASSAY_OP_COUNT])
 {
+    char message[96];
+
+    snprintf(message, sizeof message, "%s: expected a list of op names", what);
     if (t->kind != ASSAY_TREE_LIST)
-        return fail_at(c, t, "float_ops: expected a list of op names");
-    memset(c->data->in_float, 0, sizeof c->data->in_float);
+        return fail_at(c, t, message);
+    memset(set, 0, ASSAY_OP_COUNT * sizeof *set);
     for (const assay_tree *i = t->child; i != NULL; i = i->next) {
         if (i->kind != ASSAY_TREE_SCALAR)
-            return fail_at(c, i, "float_ops: expected an op name");
+            return fail_at(c, i, message);
+        if (strcmp(i->text, "all") == 0) {
+            memset(set, 1, ASSAY_OP_COUNT * sizeof *set);
+            continue;
+        }
         assay_status s = check_op(c, i, i->text);
         if (s != ASSAY_OK)
             return s;
-        c->data->in_float[assay_op_find(i->text)] = true;
+        set[assay_op_find(i->text)] = true;
     }
     return ASSAY_OK;
 }
@@ -365,14 +374,17 @@ static assay_status read_float_ops(const context *c, const assay_tree *t)
 static assay_status read_contract(const context *c, const assay_tree *t)
 {
     if (t->kind != ASSAY_TREE_MAP)
-        return fail_at(c, t, "contract: expected exact, approximate, not_modelled");
+        return fail_at(c, t, "contract: expected exact_ops, exact, approximate, not_modelled");
     for (const assay_tree *i = t->child; i != NULL; i = i->next) {
         int which = 0;
         while (which < ASSAY_CONTRACTS && strcmp(i->key, contract_keys[which]) != 0)
             which++;
-        if (which == ASSAY_CONTRACTS)
-            return fail_at(c, i, "unknown key; contract holds exact, approximate, not_modelled");
-        assay_status s = set_lines(c, i, &c->data->contract[which]);
+        bool ops = strcmp(i->key, "exact_ops") == 0;
+        if (which == ASSAY_CONTRACTS && !ops)
+            return fail_at(
+                c, i, "unknown key; contract holds exact_ops, exact, approximate, not_modelled");
+        assay_status s = ops ? read_op_set(c, i, "exact_ops", c->data->exact_op)
+                             : set_lines(c, i, &c->data->contract[which]);
         if (s != ASSAY_OK)
             return s;
     }
@@ -434,7 +446,7 @@ static assay_status read_key(const context *c, const assay_tree *t)
     if (strcmp(t->key, "contract") == 0)
         return read_contract(c, t);
     if (strcmp(t->key, "float_ops") == 0)
-        return read_float_ops(c, t);
+        return read_op_set(c, t, "float_ops", c->data->in_float);
     if (strcmp(t->key, "wide") == 0)
         return read_sections(c, t, ASSAY_SCOPE_WIDE, "");
     if (strcmp(t->key, "ops") == 0)
