@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "interp/bundle.h"
+#include "interp/contract.h"
 #include "interp/digest.h"
 #include "interp/files.h"
 #include "interp/model.h"
@@ -393,6 +394,8 @@ static assay_status write_manifest(assay_bundle_writer *w, char digest[33], assa
     json_object_set(m, "constants", w->constants);
     json_object_set(m, "tensors", w->tensors);
     status = bundle_digest(w->tensors, digest, err);
+    if (p->scheme)
+        json_object_set_new(m, "contract", assay_contract_json(p));
     json_object_set_new(m, "digest", json_string(status == ASSAY_OK ? digest : ""));
     if (status == ASSAY_OK && !w->options.digests_only) {
         status = in_bundle(w, "graph.assay", err);

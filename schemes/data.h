@@ -46,7 +46,6 @@ typedef struct assay_given {
     int32_t zero_point; /* replaces the output zero point */
 } assay_given;
 
-enum assay_contract { ASSAY_CONTRACT_EXACT, ASSAY_CONTRACT_APPROXIMATE, ASSAY_CONTRACT_UNMODELLED };
 #define ASSAY_CONTRACTS 3
 
 typedef struct assay_scheme_data {

@@ -60,4 +60,14 @@ bool assay_scheme_same_params(const assay_scheme *s, const char *op);
  * of `n` bytes) says so in words for the quantizer's report. */
 bool assay_scheme_supports(const assay_scheme *s, const assay_unit_spec *spec, char *why, size_t n);
 
+/* ---- the contract: what a scheme claims ---- */
+
+/* Whether results of the op under this scheme are claimed to be the target's own bits. Data movement
+ * and choices among codes round nothing and are always exact. */
+bool assay_scheme_is_exact(const assay_scheme *s, const char *op);
+/* The claims in words, one a line: what is exact, what is approximate, what is not modelled. NULL
+ * when nothing is said. */
+enum assay_contract { ASSAY_CONTRACT_EXACT, ASSAY_CONTRACT_APPROXIMATE, ASSAY_CONTRACT_UNMODELLED };
+const char *assay_scheme_contract(const assay_scheme *s, enum assay_contract which);
+
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "interp/cli/session.h"
+#include "interp/contract.h"
 #include "interp/files.h"
 #include "interp/model.h"
 
@@ -95,6 +96,7 @@ static int compare(const cli_args *a, const cli_session *s)
         if (twin && s->scheme)
             printf("%-28s top-1 %+8.4f    top-5 %+8.4f    points\n", "difference",
                    points(&r, 1) - points(&f, 1), points(&r, 5) - points(&f, 5));
+        assay_contract_print(s->program, stdout);
         if (json)
             status = write_json(json, name, &r, twin && s->scheme ? &f : NULL);
         if (status == CLI_OK && twin && s->scheme && points(&f, 1) - points(&r, 1) > drop)

@@ -4,6 +4,7 @@
 
 #include "interp/bundle.h"
 #include "interp/cli/session.h"
+#include "interp/contract.h"
 
 static bool parse_forms(const char *text, unsigned *forms)
 {
@@ -89,6 +90,7 @@ static int write_bundle(const cli_args *a, const assay_program *p, assay_bundle_
         return cli_failed(&err);
     printf("%s: %lld sample%s, digest %s\n", o->dir, (long long)o->samples,
            o->samples == 1 ? "" : "s", digest);
+    assay_contract_print(p, stdout);
     return CLI_OK;
 }
 

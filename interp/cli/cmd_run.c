@@ -6,6 +6,7 @@
 #include "interp/bundle.h"
 #include "interp/cli/session.h"
 #include "interp/compare.h"
+#include "interp/contract.h"
 
 /* The five greatest of a vector of scores. */
 static void print_best(const assay_value *v, const void *data)
@@ -72,6 +73,8 @@ static int execute(const cli_args *a, const assay_program *p)
         status = cli_failed(&err);
     if (status == CLI_OK)
         status = show_outputs(a, p->graph, run);
+    if (status == CLI_OK)
+        assay_contract_print(p, stdout);
     assay_run_free(run);
     free(sources);
     return status;
