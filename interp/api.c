@@ -1,7 +1,7 @@
 /* The public functions that are no more than a view of the inner ones. */
 #include "interp/bundle.h"
 #include "interp/model.h"
-#include "opt/quantize.h"
+#include "opt/qdq.h"
 
 assay_status assay_load(const char *path, assay_graph **out, assay_error *err)
 {
@@ -65,6 +65,11 @@ assay_status assay_quantize_file(const assay_graph *g, const char *profile, cons
         status = assay_quantize(g, p, s, &options, out, NULL, err);
     assay_profile_free(p);
     return status;
+}
+
+assay_status assay_group_conversions(assay_graph *g, const assay_scheme *s, assay_error *err)
+{
+    return assay_group_qdq(g, s, assay_has_integer_kernel, NULL, err);
 }
 
 assay_status assay_execute(assay_run *r, assay_error *err)

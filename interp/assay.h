@@ -224,6 +224,11 @@ int assay_value_find(const assay_graph *g, const char *name); /* value index or 
 const char *assay_value_name(const assay_graph *g, int value);
 const assay_type *assay_value_type(const assay_graph *g, int value);
 
+/* Makes integer nodes of a QDQ network's dequantize -> op -> quantize (ONNX), as the scheme defines
+ * them; what it cannot do stays in float between the network's conversions. A network without
+ * conversions does not change. */
+assay_status assay_group_conversions(assay_graph *g, const assay_scheme *s, assay_error *err);
+
 /* Quantizes a float network with a profile (YAML, from `assay profile`) under a scheme, as `assay
  * quantize` does without options. */
 assay_status assay_quantize_file(const assay_graph *g, const char *profile, const assay_scheme *s,

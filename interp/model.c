@@ -105,6 +105,12 @@ assay_status assay_model_load(const char *path, const assay_model_options *optio
     }
 }
 
+bool assay_model_is_onnx(const char *path)
+{
+    enum form form;
+    return sniff(path, &form, NULL) == ASSAY_OK && form == FORM_ONNX;
+}
+
 bool assay_model_is_quantized(const assay_graph *g)
 {
     for (int n = 0; n < g->n_nodes; n++)

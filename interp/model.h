@@ -13,6 +13,10 @@ typedef struct assay_model_options {
     size_t n_shapes;
 } assay_model_options;
 
+/* Whether the file is ONNX, where dequantize -> op -> quantize means an integer op (opt/qdq.h); in
+ * TFLite's form it means what it says. */
+bool assay_model_is_onnx(const char *path);
+
 /* options may be NULL. */
 assay_status assay_model_load(const char *path, const assay_model_options *options,
                               assay_graph **out, assay_error *err);

@@ -260,7 +260,6 @@ static assay_status commit(assay_grouping *q, int i, assay_qdq_group *group, ass
         q->dead[group->quantize[k]] = true;
     for (int k = 0; k < group->n_fused; k++)
         q->dead[group->fused[k]] = true;
-    q->report.n_integer++;
     q->report.n_fused += group->n_fused;
     group->done = true;
     return ASSAY_OK;
@@ -287,7 +286,6 @@ static assay_status commit_sums(assay_grouping *q, int i, assay_qdq_group *group
         restore(q, i, &was, NULL);
         return ASSAY_OK;
     }
-    q->report.n_integer++;
     group->done = true;
     return assay_qdq_real_sums(q, i, y, err);
 }

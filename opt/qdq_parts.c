@@ -234,7 +234,9 @@ assay_status assay_qdq_report(assay_grouping *q, assay_error *err)
         return assay_out_of_memory(err);
     for (int i = 0; i < g->n_nodes; i++) {
         const assay_node *n = &g->node[i];
-        r->n_convert += n->op == ASSAY_OP_QUANTIZE || n->op == ASSAY_OP_DEQUANTIZE;
+        bool converts = n->op == ASSAY_OP_QUANTIZE || n->op == ASSAY_OP_DEQUANTIZE;
+        r->n_convert += converts;
+        r->n_integer += !converts && assay_node_is_quantized(g, n);
         r->n_rescale += n->op == ASSAY_OP_RESCALE;
         if (!gives_floats(g, n))
             continue;

@@ -46,6 +46,22 @@ images=$source/datasets/glyphs
 input=$("$assay" inspect "$model" | awk '$1 == "input" { print $2 }')
 first=$(find "$images/test" -name '*.png' | sort | head -n 1)
 
+# ---- a QDQ network, whose groups become integer nodes ----
+nets=${ASSAY_SHARED:-$source/../shared}/golden/onnx/nets
+if [ -d "$nets" ]; then
+    runs 0 "inspect lists what a scheme leaves in float" \
+        sh -c '"$1" inspect "$2" -s onnxruntime | grep -q "float: LayerNorm.*comes in float"' - \
+        "$assay" "$nets/encoder_qdq_u8s8.onnx"
+    for s in onnxruntime tflite npu16; do
+        runs 0 "a QDQ network under $s" "$assay" golden "$nets/resnet8_qdq_u8s8.onnx" --batch 2 -s $s \
+            -i "$nets/resnet8_x.npy" -o qdq-$s
+        runs 0 "its bundle verifies" "$assay" verify qdq-$s
+    done
+    runs 1 "two schemes differ on it" "$assay" diff qdq-onnxruntime qdq-tflite -q
+else
+    skip "QDQ networks" "no shared files"
+fi
+
 # ---- the whole way ----
 runs 0 "help" "$assay" --help
 for c in inspect profile quantize run golden verify diff eval scheme; do

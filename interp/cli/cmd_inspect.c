@@ -7,6 +7,7 @@
 #include "interp/cli/session.h"
 #include "interp/model.h"
 #include "interp/program.h"
+#include "opt/qdq.h"
 
 /* "i8[1,8,32,32] q(0.02,-3)", with long lists of parameters only counted. */
 static void print_type(const assay_type *t, char *buf, size_t size)
@@ -112,6 +113,11 @@ static assay_status print_plan(const assay_graph *g, bool drawn, assay_error *er
     return status;
 }
 
+static bool shows_table(const cli_args *a)
+{
+    return !cli_has(a, "text") && !cli_has(a, "plan") && !cli_has(a, "plan-svg");
+}
+
 static assay_status show(const cli_args *a, const assay_graph *g, assay_error *err)
 {
     if (cli_has(a, "text"))
@@ -125,14 +131,35 @@ static assay_status show(const cli_args *a, const assay_graph *g, assay_error *e
     return ASSAY_OK;
 }
 
+/* Under a scheme: what it makes of the network's conversions. */
+static assay_status group(const cli_args *a, assay_graph *g, assay_quantize_report *report,
+                          assay_error *err)
+{
+    assay_scheme *scheme;
+    assay_status status = assay_scheme_open(cli_value(a, "scheme", NULL), &scheme, err);
+
+    if (status != ASSAY_OK)
+        return status;
+    if (assay_model_is_onnx(a->positional[0]))
+        status = assay_group_qdq(g, scheme, assay_has_integer_kernel, report, err);
+    assay_scheme_free(scheme);
+    return status;
+}
+
 static int run(const cli_args *a)
 {
+    const bool grouped = cli_has(a, "scheme");
+    assay_quantize_report report = {0};
     assay_graph *g;
     assay_error err;
     int status = cli_model_load(a, a->positional[0], cli_has(a, "canonical"), &g);
 
-    if (status == CLI_OK && show(a, g, &err) != ASSAY_OK)
+    if (status == CLI_OK &&
+        ((grouped && group(a, g, &report, &err) != ASSAY_OK) || show(a, g, &err) != ASSAY_OK))
         status = cli_failed(&err);
+    if (status == CLI_OK && report.n_integer && shows_table(a))
+        cli_report_print(&report, stdout);
+    assay_quantize_report_free(&report);
     assay_graph_free(g);
     return status;
 }
@@ -140,6 +167,8 @@ static int run(const cli_args *a)
 static const cli_option options[] = {
     CLI_MODEL_OPTIONS,
     {"canonical", 'c', NULL, "after constant folding and BatchNorm folding, as profiled"},
+    {"scheme", 's', "NAME|FILE",
+     "what a quantized ONNX network becomes under it, what stays in float and why"},
     {"text", 't', NULL, "the network in text form instead of the table"},
     {"plan", 0, NULL, "the memory plan instead of the table"},
     {"plan-svg", 0, NULL, "the memory plan as a drawing"},
@@ -147,11 +176,12 @@ static const cli_option options[] = {
 
 const cli_command cli_inspect = {
     .name = "inspect",
-    .usage = "MODEL [--canonical] [--text | --plan | --plan-svg]",
+    .usage = "MODEL [--canonical] [--scheme NAME] [--text | --plan | --plan-svg]",
     .summary = "show a network: nodes, types, shapes, MACs",
     .examples = "  assay inspect net.onnx\n"
                 "  assay inspect net.onnx --canonical --text\n"
                 "  assay inspect net.onnx --shape input=1x3x224x224\n"
+                "  assay inspect net-qdq.onnx --scheme onnxruntime\n"
                 "  assay inspect net-int8.assay --plan\n"
                 "  assay inspect net-int8.assay --plan-svg > plan.svg\n",
     .options = options,

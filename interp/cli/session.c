@@ -6,6 +6,7 @@
 
 #include "interp/kernel.h"
 #include "interp/model.h"
+#include "opt/qdq.h"
 
 /* "PATTERN=i16" or, for --keep-float, PATTERN alone. */
 static int parse_rule(const char *text, bool keep_float, assay_precision_rule *rule, char **owned)
@@ -182,6 +183,22 @@ int cli_model_load(const cli_args *a, const char *path, bool canonical, assay_gr
     return status;
 }
 
+/* An ONNX network's dequantize -> op -> quantize become integer nodes. */
+static int group(cli_session *s, const char *model)
+{
+    assay_error err;
+
+    if (!assay_model_is_onnx(model))
+        return CLI_OK;
+    if (assay_group_qdq(s->graph, s->scheme, assay_has_integer_kernel, &s->report, &err) !=
+        ASSAY_OK)
+        return cli_failed(&err);
+    if (s->report.n_float)
+        fprintf(stderr, "assay: %d nodes stay in float; 'assay inspect --scheme' lists them\n",
+                s->report.n_float);
+    return CLI_OK;
+}
+
 int cli_session_load(cli_session *s, const cli_args *a)
 {
     const char *model = a->positional[0], *scheme = cli_value(a, "scheme", NULL);
@@ -199,7 +216,7 @@ int cli_session_load(cli_session *s, const cli_args *a)
         if (!s->scheme)
             return cli_trouble(
                 "%s: the network is quantized; --scheme says whose arithmetic runs it", model);
-        return CLI_OK;
+        return group(s, model);
     }
     if (cli_has(a, "profile"))
         return quantize(s, a);
