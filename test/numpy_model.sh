@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Golden bundles of the shipped networks under every preset that the NumPy model knows, checked.
+# Golden bundles of the shipped networks, and of one with every kind of node, under every preset that the NumPy model knows, checked.
 #
 #   numpy_model.sh ASSAY SOURCE
 set -eu
@@ -11,12 +11,18 @@ if ! /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
     echo "1..0 # SKIP python3-numpy is not installed"
     exit 0
 fi
-for net in plain_cnn res_dsconv; do
-    model=$source/datasets/models/$net.onnx
-    "$assay" profile "$model" -d "$source/datasets/glyphs/calibration" -n 64 -q -o "$work/p.yaml" >&2
+bundles() { # NAME MODEL CALIBRATION TEST
+    "$assay" profile "$2" -d "$3" -n 64 -q -o "$work/p.yaml" >&2
     for scheme in glow-interp glow-cpu tflite tflite-single npu16; do
-        "$assay" golden "$model" -p "$work/p.yaml" -s $scheme -d "$source/datasets/glyphs/test" -n 1 \
-            --accumulators -q -o "$work/$net-$scheme" >&2
+        "$assay" golden "$2" -p "$work/p.yaml" -s $scheme -d "$4" -n 1 --accumulators -q \
+            -o "$work/$1-$scheme" >&2
     done
+}
+
+for net in plain_cnn res_dsconv; do
+    bundles $net "$source/datasets/models/$net.onnx" "$source/datasets/glyphs/calibration" \
+        "$source/datasets/glyphs/test"
 done
-exec /usr/bin/python3 "$source/test/numpy_model.py" "$work"/plain_cnn-* "$work"/res_dsconv-*
+/usr/bin/python3 "$source/test/numpy_model_net.py" "$work/kinds"
+bundles kinds "$work/kinds.assay" "$work/kinds.npy" "$work/kinds.npy"
+exec /usr/bin/python3 "$source/test/numpy_model.py" "$work"/plain_cnn-* "$work"/res_dsconv-* "$work"/kinds-*
