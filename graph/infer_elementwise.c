@@ -181,3 +181,11 @@ assay_status assay_shape_given(const assay_inference *c)
     c->out->q = y->q;
     return ASSAY_OK;
 }
+
+assay_status assay_shape_relabel(const assay_inference *c)
+{
+    assay_status s = assay_shape_given(c);
+    if (!s && !assay_elem_equal(c->out->elem, c->x->elem))
+        s = assay_infer_fail(c, "the output's element kind differs from the input's");
+    return s;
+}

@@ -234,6 +234,7 @@ static bool add_convert(generator *x, assay_op op, int from)
         return false;
     t.q = (assay_qparams){0};
     t.elem = op == ASSAY_OP_DEQUANTIZE ? assay_f32()
+             : op == ASSAY_OP_RELABEL  ? t.elem
                                        : assay_int((unsigned)test_between(x->r, 2, 16), true);
     if (op != ASSAY_OP_DEQUANTIZE)
         random_params(x->r, &t);

@@ -185,6 +185,25 @@ static assay_status make_cell(const lstm *l, const int *gate, int *cell)
     return ASSAY_OK;
 }
 
+/* tanh reads the cell's codes at a power of two: the cell's scale rounded to one (CheckedLog2 of
+ * kernels/internal/quantization_util.cc, in float32 as there). */
+static assay_status bend(const lstm *l, int cell, int *out)
+{
+    float power;
+    assay_type type = l->cell;
+    int read = cell;
+    assay_status s = ASSAY_OK;
+
+    if (type.q.granularity == ASSAY_Q_TENSOR) {
+        power = ldexpf(1, (int)roundf(logf(type.q.scale[0]) * (1.0F / logf(2.0F))));
+        if (power != type.q.scale[0]) {
+            type.q.scale = &power;
+            s = add(l, ASSAY_OP_RELABEL, &cell, 1, "", "cell_power_of_two", &type, &read, NULL);
+        }
+    }
+    return s ? s : add(l, ASSAY_OP_TANH, &read, 1, "", "tanh", &l->act, out, NULL);
+}
+
 static assay_status make_step(const lstm *l, int x, int *cell, int *hidden)
 {
     int gate[GATES], bent;
@@ -192,8 +211,7 @@ static assay_status make_step(const lstm *l, int x, int *cell, int *hidden)
 
     for (int g = 0; !s && g < GATES; ++g)
         s = make_gate(l, g, x, *hidden, &gate[g]);
-    if (s || (s = make_cell(l, gate, cell)) ||
-        (s = add(l, ASSAY_OP_TANH, cell, 1, "", "tanh", &l->act, &bent, NULL)))
+    if (s || (s = make_cell(l, gate, cell)) || (s = bend(l, *cell, &bent)))
         return s;
     return add(l, ASSAY_OP_MUL, (int[]){bent, gate[GATE_OUTPUT]}, 2, "", "hidden", &l->hidden,
                hidden, NULL);

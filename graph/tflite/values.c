@@ -221,9 +221,36 @@ assay_status assay_tfl_zero_bias(const tfl_op *op, unsigned bits, int64_t n, int
 
 /* ---- nodes ---- */
 
+/* TFLite's kernels that move codes do not look at their parameters. Where those of the output are
+ * others than the input's, the codes move first and then take the output's. */
+static assay_status move_and_relabel(const tfl_op *op, assay_op kind, const int *in, int n_in,
+                                     int out, const assay_attrs *attr, int *id)
+{
+    assay_graph *g = op->m->g;
+    assay_type type = g->value[out].type;
+    int moved;
+    assay_status s;
+
+    type.q = g->value[in[0]].type.q;
+    if ((s = assay_tfl_part(op, "moved", &type, &moved)) ||
+        (s = assay_graph_add_node(g, kind, NULL, in, n_in, &moved, 1, attr, id, op->m->err)))
+        return s;
+    return assay_graph_add_node(g, ASSAY_OP_RELABEL, NULL, &moved, 1, &out, 1, NULL, NULL,
+                                op->m->err);
+}
+
 assay_status assay_tfl_node(const tfl_op *op, assay_op kind, const int *in, int n_in,
                             const int *out, int n_out, const assay_attrs *attr, int *id)
 {
+    const assay_value *v = op->m->g->value;
+    bool moves = assay_op_get(kind)->traits & ASSAY_T_MOVE && n_out == 1 && n_in > 0 &&
+                 in[0] != ASSAY_NO_VALUE;
+
+    if (moves && v[in[0]].type.q.granularity == ASSAY_Q_TENSOR &&
+        v[out[0]].type.q.granularity == ASSAY_Q_TENSOR &&
+        assay_elem_equal(v[in[0]].type.elem, v[out[0]].type.elem) &&
+        !assay_qparams_equal(&v[in[0]].type.q, &v[out[0]].type.q))
+        return move_and_relabel(op, kind, in, n_in, out[0], attr, id);
     return assay_graph_add_node(op->m->g, kind, NULL, in, n_in, out, n_out, attr, id, op->m->err);
 }
 

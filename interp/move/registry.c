@@ -4,6 +4,7 @@
 static const assay_kernel kernels[ASSAY_OP_COUNT] = {
     [ASSAY_OP_RESHAPE] = {assay_move_reshape},
     [ASSAY_OP_READ] = {assay_move_reshape},
+    [ASSAY_OP_RELABEL] = {assay_move_reshape},
     [ASSAY_OP_ASSIGN] = {assay_move_assign},
     [ASSAY_OP_EXPAND] = {assay_move_expand},
     [ASSAY_OP_TRANSPOSE] = {assay_move_transpose},

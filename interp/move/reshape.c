@@ -1,4 +1,4 @@
-/* reshape: y has x's elements in the same C order under another shape. read is the same copy; assign copies twice: into
+/* reshape: y has x's elements in the same C order under another shape. read and relabel are the same copy; assign copies twice: into
  * the variable and into y. */
 #include <string.h>
 
