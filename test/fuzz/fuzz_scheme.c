@@ -36,7 +36,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             s->vt->accumulate(u, a, a, 3, 5, 0, 0, &trapped);
             s->vt->requantize(u, acc, 3, 0, out);
         } else if (k == 2) {
-            s->vt->pool(u, acc, count, 2, out);
+            if (!s->vt->window(u, a, 3, 3, out))
+                s->vt->pool(u, acc, count, 2, out);
         } else if (k == 3) {
             s->vt->unary(u, a, 3, out);
         } else if (k == 4) {
