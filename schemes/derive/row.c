@@ -20,7 +20,7 @@ static assay_status fixed_scaling(const assay_derive *d, assay_encoded *e)
     if (!assay_encode(&u->rec.rescale, real, e, why, sizeof why))
         return assay_derive_fail(d, "%s", why);
     int64_t left = u->rec.rescale.multiplier_bits - e->shift;
-    if (left < 0 || left > 30)
+    if (left < 0 || left > 31) /* the cap itself has 31 */
         return assay_derive_fail(d, "beta * input scale %.9g is out of reach of 5 integer bits",
                                  real * ldexp(1, DIFF_BITS - 31));
     double radius = ldexp((1 << DIFF_BITS) - 1, 31 - DIFF_BITS) / ldexp(1, (int)left);
