@@ -56,16 +56,12 @@ assay_status assay_check_integer_node(const assay_graph *g, const assay_node *n,
     if (n->op == ASSAY_OP_QUANTIZE) {
         if (x->type.elem.kind != ASSAY_KIND_F32)
             return refuse(n, x, "f32", err);
-        return is_code(y) && y->type.q.granularity != ASSAY_Q_BLOCK
-                   ? ASSAY_OK
-                   : refuse(n, y, "codes with parameters per tensor or axis", err);
+        return is_code(y) ? ASSAY_OK : refuse(n, y, "codes with parameters", err);
     }
     if (n->op == ASSAY_OP_DEQUANTIZE) {
         if (y->type.elem.kind != ASSAY_KIND_F32)
             return refuse(n, y, "f32", err);
-        return is_code(x) && x->type.q.granularity != ASSAY_Q_BLOCK
-                   ? ASSAY_OK
-                   : refuse(n, x, "codes with parameters per tensor or axis", err);
+        return is_code(x) ? ASSAY_OK : refuse(n, x, "codes with parameters", err);
     }
     if (!is_tensor_code(x))
         return refuse(n, x, "codes with parameters per tensor", err);

@@ -222,7 +222,7 @@ static const char *find_reason(const assay_grouping *q, const char *name)
     for (int i = 0; i < q->n_nodes; i++)
         if (q->reason[i] && strcmp(q->node_name[i], name) == 0)
             return q->reason[i];
-    return "it makes floats of exact sums";
+    return q->any ? "it makes floats of exact sums" : "the network has no conversions";
 }
 
 assay_status assay_qdq_report(assay_grouping *q, assay_error *err)

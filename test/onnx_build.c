@@ -41,6 +41,8 @@ static int dtype_of(const char *name)
         [ONNX_INT16] = "i16", [ONNX_INT32] = "i32",   [ONNX_INT64] = "i64",  [ONNX_STRING] = "str",
         [ONNX_BOOL] = "bool", [ONNX_FLOAT16] = "f16", [ONNX_DOUBLE] = "f64", [ONNX_UINT32] = "u32",
         [ONNX_UINT64] = "u64"};
+    if (strcmp(name, "u4") == 0 || strcmp(name, "i4") == 0)
+        return *name == 'u' ? ONNX_UINT4 : ONNX_INT4;
     for (int i = 1; i < (int)(sizeof names / sizeof *names); i++)
         if (strcmp(names[i], name) == 0)
             return i;

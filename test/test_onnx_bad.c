@@ -99,6 +99,27 @@ static void wrong_models_are_named(void **state)
         {"in x f32 4\nconst a i64 1 = 1\nconst b i64 1 = 0\nDiv a,b -> c\nReshape x,c -> y\nout y",
          "division by zero"},
         {"in x f32 4\next w f32 4 w.bin 0 16\nAdd x,w -> y\nout y", "not a file"},
+        {"in x f32 2\nconst s f32 - = 0\nQuantizeLinear x,s -> y\nout y",
+         "scale 's' has the element 0 at index 0, expected finite and above 0"},
+        {"in x u8 2\nconst s f32 - = nan\nDequantizeLinear x,s -> y\nout y", "has the element nan"},
+        {"in x u8 2\nconst s f32 - = 1\nconst z i8 - = 1\nDequantizeLinear x,s,z -> y\nout y",
+         "zero point 'z' is int8, expected u8"},
+        {"in x f32 2,3\nconst s f32 3 = 1 1 1\nQuantizeLinear x,s -> y axis=2\nout y",
+         "axis 2 of a value of rank 2"},
+        {"in x f32 2,3\nconst s f32 2 = 1 1\nQuantizeLinear x,s -> y axis=1\nout y",
+         "scale 's' has 2 elements, expected 3"},
+        {"in x f32 2,3\nconst s f32 2,3 = 1 1 1 1 1 1\nQuantizeLinear x,s -> y block_size=2\nout y",
+         "scale 's' has 6 elements, expected 4"},
+        {"in x u8 1,4\nconst s f32 - = 1\nconst w i8 4,2\ncom.microsoft:QLinearAdd "
+         "x,s,_,w -> y\nout y",
+         "input 4, a scale, is missing"},
+        {"in x f32 4\nconst s f32 - = 1\ncom.microsoft:QLinearSigmoid x,s,_,s -> y\nout y",
+         "'x' is not an integer, as codes must be"},
+        {"in x u8 1,4\nconst s f32 - = 1\nconst z u8 - = 0\nconst w i8 4,2\nconst v i8 - = 0\n"
+         "const b f32 2\ncom.microsoft:QGemm x,s,z,w,s,v,b,s,z -> y\nout y",
+         "bias 'b' is not int32"},
+        {"in x u8 1,4\nconst s f32 - = 1\ncom.microsoft:QLinearConcat s,_,x,s -> y\nout y",
+         "4 inputs, expected 2 and 3 an operand"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
@@ -124,6 +145,13 @@ static void unsupported_models_are_named(void **state)
         {"in x f32 2\nconst c bool - = 1\nIf c -> y then_branch={graph Foo x -> u : deep; out u}\n"
          "out y",
          "1 unsupported: node 'deep' (Foo)"},
+        {"in x f32 2\nconst s f16 - = 1\nQuantizeLinear x,s -> y\nout y", "scale 's' is float16"},
+        {"in x u8 2\nconst s f32 - = 1\nconst t f32 - = 2\nDequantizeLinear x,s -> a\n"
+         "DequantizeLinear x,t -> b\nAdd a,b -> y\nout y",
+         "'x' is read with other parameters than it has: scale 2"},
+        {"in x f32 2,8\nconst w u8 1,1,4\nconst s f32 1\ncom.microsoft:MatMulNBits x,w,s,_,w -> y "
+         "K=8 N=1 block_size=8\nout y",
+         "reordered groups"},
         {"in x f32 1,1,4,4\nResize x,_,x -> y mode=area\nout y", "attribute 'mode' is 'area'"},
     };
     (void)state;

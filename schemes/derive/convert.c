@@ -1,4 +1,4 @@
-/* Quantize and dequantize: float bits of the scales, zero points by channel. */
+/* Quantize and dequantize: float bits of the scales, zero points by channel or block. */
 #include "schemes/derive/derive.h"
 
 assay_status assay_derive_convert(const assay_derive *d)
@@ -7,8 +7,6 @@ assay_status assay_derive_convert(const assay_derive *d)
     bool to_codes = u->op == ASSAY_OP_QUANTIZE;
     const assay_type *t = to_codes ? d->spec->out : &d->spec->in[0];
     const assay_qparams *q = &t->q;
-    if (q->granularity == ASSAY_Q_BLOCK)
-        return assay_derive_fail(d, "one scale a block is not supported here");
     assay_status s = to_codes ? assay_derive_range(d) : ASSAY_OK;
     int64_t *scale = assay_unit_array(u, "scale_bits", q->count);
     int64_t *zero = assay_unit_array(u, "zero_points", q->count);
