@@ -691,7 +691,9 @@ static void test_malformed(void **state)
     refuse(&m, "the quantized dimension does not exist");
     m = good;
     m.tensor[0].scale[0] = 0;
-    refuse(&m, "scale 0 is 0");
+    refuse(&m, "tensor 0 'x': a scale is not finite and above 0");
+    m.tensor[0].scale[0] = -1;
+    refuse(&m, "tensor 0 'x': a scale is not finite and above 0");
     m = good;
     m.tensor[0].zero[0] = 200;
     refuse(&m, "zero point");

@@ -247,6 +247,8 @@ static assay_status pad_value(const tfl_op *o, float *out)
     } else if ((s = assay_tfl_int(o, 2, &code))) {
         return s;
     }
+    if (code < INT32_MIN || code > INT32_MAX)
+        return assay_tfl_fail(o, "the value is beyond 32 bits");
     *out = q->granularity == ASSAY_Q_TENSOR
                ? (float)((double)q->scale[0] * (double)(code - q->zero_point[0]))
                : (float)code;

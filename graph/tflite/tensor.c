@@ -1,4 +1,5 @@
 /* Tensors: types, quantization parameters, and the elements of constants. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -61,8 +62,8 @@ static assay_status read_shape(tfl_import *m, tfl_tensor *t)
     return assay_shape_check(&t->type, what, m->err);
 }
 
-/* One scale and zero point for the tensor, or one for each index of an axis. A bias of zero scale
- * (its product underflowed) loses its parameters, which nothing reads. */
+/* One scale and zero point for the tensor, or one for each index of an axis. A bias whose scale is
+ * none (the product underflowed to zero) loses its parameters, which nothing reads. */
 static assay_status read_qparams(tfl_import *m, tfl_tensor *t)
 {
     flat_table q = assay_flat_child(t->table, TENSOR_QUANTIZATION);
@@ -101,8 +102,9 @@ static assay_status read_qparams(tfl_import *m, tfl_tensor *t)
             return fail(m, t, "a zero point does not fit 32 bits");
         scale[i] = assay_flat_list_f32(scales, i);
         zero[i] = (int32_t)z;
-        if (scale[i] == 0 && t->type.elem.bits >= 32)
-            return ASSAY_OK;
+        if (!(isfinite(scale[i]) && scale[i] > 0))
+            return t->type.elem.bits >= 32 ? ASSAY_OK
+                                           : fail(m, t, "a scale is not finite and above 0");
     }
     p->granularity = scales.count > 1 ? ASSAY_Q_AXIS : ASSAY_Q_TENSOR;
     p->axis = scales.count > 1 ? axis : 0;
