@@ -62,8 +62,8 @@ bool assay_scheme_supports(const assay_scheme *s, const assay_unit_spec *spec, c
 
 /* ---- the contract: what a scheme claims ---- */
 
-/* Whether results of the op under this scheme are claimed to be the target's own bits. Data movement
- * and choices among codes round nothing and are always exact. */
+/* Whether results of the op under this scheme are claimed to be the target's own bits. Data
+ * movement and choices among codes round nothing and are always exact. */
 bool assay_scheme_is_exact(const assay_scheme *s, const char *op);
 /* The claims in words, one a line: what is exact, what is approximate, what is not modelled. NULL
  * when nothing is said. */

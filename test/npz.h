@@ -34,9 +34,9 @@ int npz_has(const struct npz *z, const char *name);
 const int64_t *npz_i64(struct npz *z, const char *name, size_t *count, struct npz_shape *shape);
 const double *npz_f64(struct npz *z, const char *name, size_t *count, struct npz_shape *shape);
 
-/* Path of "vectors/<relative>" in the conformance data when it is there, else of its compact copy in
- * "test/vectors/<relative>"; NULL when there is neither. described: the .json beside it is needed
- * too, which thinned copies do not have. */
+/* Path of "vectors/<relative>" in the conformance data when it is there, else of its compact copy
+ * in "test/vectors/<relative>"; NULL when there is neither. described: the .json beside it is
+ * needed too, which thinned copies do not have. */
 const char *npz_vectors_path(const char *relative, int described, char *buf, size_t size);
 /* Opens "vectors/<relative>" of the conformance data when it is there, else
  * "test/vectors/<relative>" of the source, its compact copy (each n-th row). NULL after one line on

@@ -66,7 +66,7 @@ static word multiply(word a, word b)
 
 typedef struct model {
     int bits, lanes, block;
-    enum { WRAP, EACH, END, TRAP } overflow;
+    enum overflow { WRAP, EACH, END, TRAP } overflow;
     bool reverse, bias_last;
     bool trapped;
 } model;
@@ -155,7 +155,7 @@ static void random_sums(void **state)
     int orders = 0, trapped_sums = 0;
     for (int k = 0; k < 600; k++) {
         model m = {.bits = (int)test_between(&rng, 8, 34), .lanes = 1};
-        m.overflow = test_between(&rng, 0, 3);
+        m.overflow = (enum overflow)test_between(&rng, 0, 3);
         m.lanes = test_between(&rng, 0, 2) == 0 ? (int)test_between(&rng, 2, 9) : 1;
         m.reverse = m.lanes == 1 && test_between(&rng, 0, 1);
         m.block = test_between(&rng, 0, 1) ? (int)test_between(&rng, 1, 16) : 1;

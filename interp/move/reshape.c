@@ -1,5 +1,5 @@
-/* reshape: y has x's elements in the same C order under another shape. read and relabel are the same copy; assign copies twice: into
- * the variable and into y. */
+/* reshape: y has x's elements in the same C order under another shape. read and relabel are the
+ * same copy; assign copies twice: into the variable and into y. */
 #include <string.h>
 
 #include "interp/move/move.h"

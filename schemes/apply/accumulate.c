@@ -21,7 +21,8 @@ int64_t assay_apply_settle(const assay_unit *u, int64_t sum, bool *trapped)
     return step(&u->rec.accumulator, sum, 0, trapped);
 }
 
-/* Within `bound` no partial sum in any order leaves the accumulator, so no policy has anything to do.
+/* Within `bound` no partial sum in any order leaves the accumulator, so no policy has anything to
+ * do.
  */
 bool assay_apply_exact(const assay_unit *u, int64_t bound, int64_t pair)
 {

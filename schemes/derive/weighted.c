@@ -3,8 +3,8 @@
 #include "graph/type.h"
 #include "schemes/derive/derive.h"
 
-/* SVDF's feature saturates to the memory's type before its zero point is added, and the sum keeps the
- * low bits (micro/kernels/svdf_common.cc): that is the op's definition, whatever the target. */
+/* SVDF's feature saturates to the memory's type before its zero point is added, and the sum keeps
+ * the low bits (micro/kernels/svdf_common.cc): that is the op's definition, whatever the target. */
 static void store_feature(const assay_derive *d)
 {
     assay_rule_rescale *rule = &d->u->rec.rescale;
