@@ -13,7 +13,7 @@
 
 #include "graph/tflite/import.h"
 
-#define MAX_STEPS 4096
+#define MAX_STEPS 2048
 #define STEP_COST 256 /* of the budget, for the nodes of one step */
 
 /* Inputs (micro/kernels/lstm_shared.h). */
@@ -102,6 +102,14 @@ static assay_status read_sizes(lstm *l)
         return assay_tfl_fail(o, "the input is empty");
     if (l->steps > MAX_STEPS)
         return assay_tfl_unsupported(o, "more than %d time steps", MAX_STEPS);
+    for (int i = IN_WEIGHTS; i < IN_PEEPHOLE; ++i) { /* before thousands of nodes are made */
+        const assay_type *w = &assay_tfl_in(o, i)->type;
+        if (w->rank != 2 || w->dim[0] != l->units ||
+            w->dim[1] != (i < IN_RECURRENT ? l->inputs : l->units))
+            return assay_tfl_fail(o,
+                                  "the weights in input %d do not fit %lld inputs and %lld units",
+                                  i, (long long)l->inputs, (long long)l->units);
+    }
     l->hidden = *h;
     l->cell = *c;
     l->gate = *c;
