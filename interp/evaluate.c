@@ -1,10 +1,13 @@
-/* Evaluating one node whose inputs are constants: what constant folding asks of the engines. */
+/* Evaluating one node whose inputs are constants: what constant folding asks of the engines; and a
+ * whole graph once: what proofs ask of them. */
 #include "interp/evaluate.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "interp/float/setup.h"
 #include "interp/kernel.h"
+#include "interp/program.h"
 
 static assay_status run_node(const assay_graph *g, const assay_node *n, const assay_kernel *kernel,
                              void *const *out, assay_view *views, assay_error *err)
@@ -47,4 +50,25 @@ assay_status assay_evaluate_node(const assay_graph *g, const assay_node *n, void
     assay_status s = run_node(g, n, &kernel, out, views, err);
     free(views);
     return s;
+}
+
+assay_status assay_run_graph(const assay_graph *g, const assay_scheme *s, const void *const *in,
+                             void *const *out, assay_error *err)
+{
+    assay_program *p = NULL;
+    assay_run *r = NULL;
+    assay_status status = assay_program_make(g, s, true, &p, err);
+    if (!status)
+        status = assay_run_new(p, &r, err);
+    for (int i = 0; i < g->n_inputs && !status; i++)
+        memcpy(assay_run_data(r, g->input[i]), in[i],
+               assay_type_bytes(&g->value[g->input[i]].type));
+    if (!status)
+        status = assay_run_execute(r, NULL, false, NULL, err);
+    for (int i = 0; i < g->n_outputs && !status; i++)
+        memcpy(out[i], assay_run_data(r, g->output[i]),
+               assay_type_bytes(&g->value[g->output[i]].type));
+    assay_run_free(r);
+    assay_program_free(p);
+    return status;
 }

@@ -5,8 +5,9 @@
 #include "interp/cli/args.h"
 
 static const cli_command *const commands[] = {
-    &cli_inspect, &cli_profile, &cli_quantize_command, &cli_run, &cli_golden, &cli_verify,
-    &cli_diff,    &cli_eval,    &cli_scheme,
+    &cli_inspect,     &cli_profile, &cli_quantize_command, &cli_optimize,
+    &cli_check_proof, &cli_run,     &cli_golden,           &cli_verify,
+    &cli_diff,        &cli_eval,    &cli_scheme,
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
@@ -17,7 +18,7 @@ static void help(FILE *f)
             "usage: assay COMMAND ...\n\n",
             ASSAY_VERSION);
     for (int i = 0; i < N_COMMANDS; i++)
-        fprintf(f, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+        fprintf(f, "  %-11s %s\n", commands[i]->name, commands[i]->summary);
     fprintf(f, "\n'assay COMMAND --help' shows its options and examples.\n"
                "Exit status: 0 done or same, 1 different, 2 trouble.\n");
 }

@@ -1,0 +1,98 @@
+/* assay optimize: rewrite an integer network, each application with its proof. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/cli/cli.h"
+#include "interp/cli/session.h"
+#include "interp/evaluate.h"
+#include "interp/files.h"
+#include "interp/model.h"
+#include "opt/optimize.h"
+
+static void print_line(void *user, const char *line)
+{
+    (void)user;
+    printf("%s\n", line);
+}
+
+/* --allow none|bounded:N|any */
+static int parse_allow(const char *text, assay_optimize_options *o)
+{
+    char *end;
+    if (strcmp(text, "none") == 0)
+        return CLI_OK;
+    if (strcmp(text, "any") == 0) {
+        o->allow = ASSAY_ALLOW_ANY;
+        return CLI_OK;
+    }
+    if (strncmp(text, "bounded:", 8) == 0 && text[8] >= '0' && text[8] <= '9') {
+        o->allow = ASSAY_ALLOW_BOUNDED;
+        o->bound = strtol(text + 8, &end, 10);
+        if (*end == '\0' && o->bound < 65536)
+            return CLI_OK;
+    }
+    return cli_trouble("optimize: --allow takes none, bounded:N (codes) or any; found '%s'", text);
+}
+
+static int optimize(const cli_args *a, assay_graph *g, const assay_scheme *s,
+                    const assay_optimize_options *o)
+{
+    const char *out = cli_value(a, "output", NULL), *cert = cli_value(a, "prove-to", NULL);
+    assay_optimize_report r;
+    assay_error err;
+    int before = g->n_nodes;
+    assay_status status = assay_optimize(g, s, o, &r, &err);
+
+    if (!status && out)
+        status = assay_model_save(g, out, &err);
+    if (!status && cert)
+        status = assay_write_file(cert, r.certificate.text, r.certificate.length, &err);
+    assay_buf_free(&r.certificate);
+    if (status)
+        return cli_failed(&err);
+    printf("%d applied, %d refused; %d nodes, were %d\n", r.applied, r.refused, g->n_nodes, before);
+    return CLI_OK;
+}
+
+static int run(const cli_args *a)
+{
+    assay_optimize_options o = {
+        .passes = cli_value(a, "passes", NULL), .run = assay_run_graph, .log = print_line};
+    assay_graph *g = NULL;
+    assay_scheme *s = NULL;
+    assay_error err;
+    int status = parse_allow(cli_value(a, "allow", "none"), &o);
+
+    if (status == CLI_OK && !cli_has(a, "scheme"))
+        status = cli_trouble("optimize: --scheme is needed");
+    if (status == CLI_OK && assay_scheme_open(cli_value(a, "scheme", ""), &s, &err) != ASSAY_OK)
+        status = cli_failed(&err);
+    if (status == CLI_OK)
+        status = cli_model_load(a, a->positional[0], true, &g);
+    if (status == CLI_OK)
+        status = optimize(a, g, s, &o);
+    assay_graph_free(g);
+    assay_scheme_free(s);
+    return status;
+}
+
+static const cli_option options[] = {
+    CLI_MODEL_OPTIONS,
+    {"scheme", 's', "NAME|FILE", "the target's arithmetic: a preset, a .yaml or a .so"},
+    {"allow", 0, "WHAT", "none (default: exact only), bounded:N codes an application, or any"},
+    {"passes", 0, "LIST", "only these, separated by commas"},
+    {"prove-to", 0, "FILE.json", "write the certificate of all applications"},
+    {"output", 'o', "FILE.assay", "the network in text form (default: report only)"},
+    {NULL, 0, NULL, NULL}};
+
+const cli_command cli_optimize = {
+    .name = "optimize",
+    .usage = "MODEL --scheme S [--allow none|bounded:N|any] [-o FILE.assay]",
+    .summary = "rewrite an integer network; every application is proved exact, or refused",
+    .examples = "  assay optimize net-int8.assay -s tflite -o net-opt.assay --prove-to cert.json\n"
+                "  assay optimize net-int8.assay -s npu16 --allow bounded:1\n",
+    .options = options,
+    .min_args = 1,
+    .max_args = 1,
+    .run = run,
+};

@@ -1,0 +1,136 @@
+#include "opt/certificate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "graph/text.h"
+#include "opt/opt.h"
+
+static void hex_of(const void *bytes, size_t n, char hex[33])
+{
+    XXH128_canonical_t c;
+    XXH128_canonicalFromHash(&c, XXH3_128bits(bytes, n));
+    for (int i = 0; i < 16; i++)
+        snprintf(hex + 2 * i, 3, "%02x", c.digest[i]);
+}
+
+assay_status assay_certificate_digest(const json_t *certificate, char hex[33], assay_error *err)
+{
+    json_t *copy = json_copy((json_t *)(uintptr_t)certificate);
+    if (copy)
+        json_object_del(copy, "digest");
+    char *text = copy ? json_dumps(copy, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    if (text)
+        hex_of(text, strlen(text), hex);
+    assay_status s = text ? ASSAY_OK : assay_out_of_memory(err);
+    free(text);
+    json_decref(copy);
+    return s;
+}
+
+/* Types, parameters and bounds, which the structure's digest leaves out, and constants' bytes. */
+static void add_details(const assay_graph *g, assay_buf *b)
+{
+    char hex[33];
+    for (int i = 0; i < g->n_values; i++) {
+        const assay_value *v = &g->value[i];
+        assay_buf_printf(b, "%s:", v->name);
+        assay_type_print(&v->type, b);
+        if (v->data) {
+            hex_of(v->data, assay_type_bytes(&v->type), hex);
+            assay_buf_printf(b, "=%s", hex);
+        }
+        assay_buf_add(b, "\n", 1);
+    }
+    for (int i = 0; i < g->n_nodes; i++) {
+        const assay_node *n = &g->node[i];
+        assay_buf_printf(b, "%s %a %a %d %d %d\n", n->name, (double)n->act_lo, (double)n->act_hi,
+                         n->has_code_bounds, n->code_lo, n->code_hi);
+    }
+}
+
+assay_status assay_certificate_network(const assay_graph *g, char hex[33], assay_error *err)
+{
+    assay_buf text = {0};
+    assay_status s = assay_graph_digest(g, hex, err);
+    if (s)
+        return s;
+    assay_buf_add(&text, hex, 32);
+    add_details(g, &text);
+    s = assay_buf_status(&text, err);
+    if (!s)
+        hex_of(text.text, text.length, hex);
+    assay_buf_free(&text);
+    return s;
+}
+
+json_t *assay_certificate_new(const assay_graph *g, const assay_scheme *s)
+{
+    char hex[33];
+    assay_error err;
+    if (assay_certificate_network(g, hex, &err) != ASSAY_OK)
+        return NULL;
+    return json_pack("{s:i, s:{s:s, s:s, s:s}, s:s, s:[]}", "assay_proof",
+                     ASSAY_CERTIFICATE_VERSION, "scheme", "name", s->name, "digest", s->digest,
+                     "text", s->text, "model", hex, "steps");
+}
+
+static json_t *fragment(const assay_graph *g)
+{
+    assay_buf text = {0};
+    assay_error err;
+    json_t *o = NULL;
+    if (assay_graph_print(g, NULL, &text, &err) == ASSAY_OK && !text.failed)
+        o = json_string(text.text);
+    assay_buf_free(&text);
+    return o;
+}
+
+static const char *const obligations[] = {"codes", "accumulators", "shift",
+                                          "move",  "order",        "floats"};
+static const char *const verdicts[] = {"exact", "bounded", "unproved"};
+
+assay_status assay_certificate_add(json_t *certificate, const assay_rule *rule, const char *node,
+                                   const assay_proof *proof, assay_error *err)
+{
+    const assay_verdict *v = &proof->verdict;
+    bool sums =
+        rule->obligation == ASSAY_PROVE_ACCUMULATORS || rule->obligation == ASSAY_PROVE_SHIFT;
+    json_t *step =
+        json_pack("{s:s, s:s, s:s, s:s, s:I, s:s, s:o, s:o}", "pass", rule->name, "node", node,
+                  "obligation", obligations[rule->obligation], "verdict", verdicts[v->kind],
+                  "bound", (json_int_t)v->bound, "evidence", v->evidence, "before",
+                  fragment(proof->before), "after", fragment(proof->after));
+    if (step && sums)
+        json_object_set_new(
+            step, "reachable",
+            json_pack("[I, I]", (json_int_t)proof->reach.lo, (json_int_t)proof->reach.hi));
+    if (!step || json_array_append_new(json_object_get(certificate, "steps"), step))
+        return assay_out_of_memory(err);
+    return ASSAY_OK;
+}
+
+assay_status assay_certificate_print(json_t *certificate, const assay_graph *result, assay_buf *out,
+                                     assay_error *err)
+{
+    char hex[33];
+    assay_status s = assay_certificate_network(result, hex, err);
+    if (!s && json_object_set_new(certificate, "result", json_string(hex)))
+        s = assay_out_of_memory(err);
+    if (!s)
+        s = assay_certificate_digest(certificate, hex, err);
+    if (!s && json_object_set_new(certificate, "digest", json_string(hex)))
+        s = assay_out_of_memory(err);
+    char *text = s ? NULL : json_dumps(certificate, JSON_INDENT(1));
+    if (!s && !text)
+        s = assay_out_of_memory(err);
+    if (!s) {
+        assay_buf_add(out, text, strlen(text));
+        assay_buf_add(out, "\n", 1);
+        s = assay_buf_status(out, err);
+    }
+    free(text);
+    return s;
+}

@@ -1,0 +1,24 @@
+/* What was proved, as JSON: opt/check_proof.c reads it back. Internal to opt/. */
+#ifndef ASSAY_OPT_CERTIFICATE_H
+#define ASSAY_OPT_CERTIFICATE_H
+
+#include <jansson.h>
+
+#include "opt/prove.h"
+
+#define ASSAY_CERTIFICATE_VERSION 1
+
+/* A certificate without steps. NULL when memory is out. */
+json_t *assay_certificate_new(const assay_graph *g, const assay_scheme *s);
+/* One application. */
+assay_status assay_certificate_add(json_t *certificate, const assay_rule *rule, const char *node,
+                                   const assay_proof *proof, assay_error *err);
+/* Seals it with the result and a digest over everything, and appends its text. */
+assay_status assay_certificate_print(json_t *certificate, const assay_graph *result, assay_buf *out,
+                                     assay_error *err);
+/* XXH3-128 of a certificate without its own digest. */
+assay_status assay_certificate_digest(const json_t *certificate, char hex[33], assay_error *err);
+/* Digest of a network: structure, types, parameters, bounds, constants' bytes. */
+assay_status assay_certificate_network(const assay_graph *g, char hex[33], assay_error *err);
+
+#endif

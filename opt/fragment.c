@@ -1,0 +1,186 @@
+#include "opt/fragment.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "opt/rewrite.h"
+
+/* Copies values and nodes on demand; `map` is by value of the network. */
+typedef struct cutter {
+    const assay_graph *from;
+    assay_graph *to;
+    int *map;
+    int64_t elements;
+    const assay_node *shrunk; /* the weighted node whose operands lose their extents, or NULL */
+    bool above;               /* the others stand above it, and have its input's extents */
+} cutter;
+
+static void set_shape(assay_type *t, int rank, const int64_t *dim)
+{
+    t->rank = rank;
+    memcpy(t->dim, dim, (size_t)rank * sizeof *dim);
+}
+
+/* Extents of a shrunk node's operand: channels where its parameters need them, else 1. */
+static void shrink_shape(const cutter *c, int slot, assay_type *t)
+{
+    const assay_node *n = c->shrunk;
+    const assay_type *w = &c->from->value[n->in[1]].type;
+    const assay_attr_conv *a = &n->attr.conv;
+    bool weighted = assay_op_get(n->op)->traits & ASSAY_T_WEIGHTED;
+    bool conv = weighted && n->op != ASSAY_OP_FC;
+    int64_t channels = weighted ? w->dim[0] : 1, groups = conv ? a->group : 1;
+    int64_t ones[ASSAY_MAX_RANK] = {1, 1, 1, 1, 1, 1};
+    int rank = weighted ? w->rank : 2;
+    int axis = conv && a->layout == ASSAY_LAYOUT_NCHW ? 1 : rank - 1;
+    if (slot == 2) {
+        t->rank = 1;
+        t->dim[0] = channels;
+        return;
+    }
+    set_shape(t, rank, ones);
+    if (slot == 0)
+        t->dim[axis] = groups;
+    else if (slot == 1)
+        t->dim[0] = channels;
+    else
+        t->dim[axis] = channels;
+}
+
+static int slot_of(const cutter *c, int value)
+{
+    const assay_node *n = c->shrunk;
+    for (int i = 0; n && i < n->n_in; i++)
+        if (n->in[i] == value)
+            return i;
+    return n && c->above && value != n->out[0] ? 0 : -1;
+}
+
+static assay_status copy_value(cutter *c, int value, bool defined, assay_error *err)
+{
+    if (value < 0 || c->map[value] >= 0)
+        return ASSAY_OK;
+    const assay_value *v = &c->from->value[value];
+    assay_type t = v->type;
+    int slot = slot_of(c, value);
+    if (c->elements > 0)
+        set_shape(&t, 1, &c->elements);
+    else if (c->shrunk)
+        shrink_shape(c, slot, &t);
+    if (slot > 0) /* weights and bias */
+        return assay_graph_add_constant(c->to, v->name, &t, NULL, &c->map[value], err);
+    assay_status s = assay_graph_add_value(c->to, v->name, &t, &c->map[value], err);
+    if (s || defined)
+        return s;
+    int ids[ASSAY_MATCH_UPPER * 2 + 1], n = c->to->n_inputs;
+    if (n >= ASSAY_MATCH_UPPER * 2)
+        return assay_fail(err, ASSAY_ERR_LIMIT, "a fragment of more than %d inputs", n);
+    memcpy(ids, c->to->input, (size_t)n * sizeof *ids);
+    ids[n] = c->map[value];
+    return assay_graph_set_inputs(c->to, ids, n + 1, err);
+}
+
+static void shrink_attributes(const cutter *c, const assay_node *n, assay_attrs *a)
+{
+    if (n != c->shrunk || assay_op_get(n->op)->attrs != ASSAY_ATTRS_conv)
+        return;
+    for (int i = 0; i < a->conv.kernel.n; i++) {
+        a->conv.kernel.v[i] = a->conv.stride.v[i] = a->conv.dilation.v[i] = 1;
+        a->conv.pad_begin.v[i] = a->conv.pad_end.v[i] = 0;
+    }
+}
+
+static assay_status copy_node(cutter *c, const assay_node *n, assay_error *err)
+{
+    int in[ASSAY_MATCH_UPPER], out, id;
+    assay_attrs attr = n->attr;
+    assay_status s = ASSAY_OK;
+    if (n->n_in > ASSAY_MATCH_UPPER || n->n_out != 1)
+        return assay_fail(err, ASSAY_ERR_LIMIT, "node '%s': too many operands", n->name);
+    for (int i = 0; i < n->n_in && !s; i++)
+        s = copy_value(c, n->in[i], false, err);
+    if (!s)
+        s = copy_value(c, n->out[0], true, err);
+    if (s)
+        return s;
+    for (int i = 0; i < n->n_in; i++)
+        in[i] = n->in[i] < 0 ? ASSAY_NO_VALUE : c->map[n->in[i]];
+    out = c->map[n->out[0]];
+    shrink_attributes(c, n, &attr);
+    s = assay_graph_add_node(c->to, n->op, n->name, in, n->n_in, &out, 1, &attr, &id, err);
+    if (s)
+        return s;
+    assay_node *copy = &c->to->node[id];
+    copy->act_lo = n->act_lo;
+    copy->act_hi = n->act_hi;
+    copy->has_code_bounds = n->has_code_bounds;
+    copy->code_lo = n->code_lo;
+    copy->code_hi = n->code_hi;
+    return ASSAY_OK;
+}
+
+static assay_status cut(cutter *c, const assay_match *m, assay_graph **out, assay_error *err)
+{
+    *out = NULL;
+    c->map = malloc(((size_t)c->from->n_values + 1) * sizeof *c->map);
+    assay_status s = c->map ? assay_graph_new("fragment", &c->to, err) : assay_out_of_memory(err);
+    for (int v = 0; v < c->from->n_values && !s; v++)
+        c->map[v] = -1;
+    for (int i = 0; i < m->n_upper && !s; i++)
+        if (c->map[c->from->node[m->upper[i]].out[0]] < 0)
+            s = copy_node(c, &c->from->node[m->upper[i]], err);
+    const assay_node *lower = &c->from->node[m->lower];
+    if (!s)
+        s = copy_node(c, lower, err);
+    if (!s)
+        s = assay_graph_set_outputs(c->to, &c->map[lower->out[0]], 1, err);
+    free(c->map);
+    if (s) {
+        assay_graph_free(c->to);
+        return s;
+    }
+    *out = c->to;
+    return ASSAY_OK;
+}
+
+assay_status assay_fragment_cut(const assay_graph *g, const assay_match *m, int64_t elements,
+                                assay_graph **out, assay_error *err)
+{
+    cutter c = {.from = g, .elements = elements};
+    return cut(&c, m, out, err);
+}
+
+bool assay_fragment_shrinks(const assay_graph *g, const assay_node *n)
+{
+    if (n->op == ASSAY_OP_MATMUL)
+        return g->value[n->in[1]].type.q.granularity == ASSAY_Q_TENSOR;
+    return n->op == ASSAY_OP_FC || n->op == ASSAY_OP_CONV;
+}
+
+assay_status assay_fragment_shrink(const assay_graph *g, const assay_match *m, assay_graph **out,
+                                   assay_error *err)
+{
+    const assay_node *lower = &g->node[m->lower];
+    cutter c = {.from = g, .shrunk = lower, .above = true};
+    for (int i = 0; i < m->n_upper; i++)
+        if (assay_fragment_shrinks(g, &g->node[m->upper[i]])) {
+            c.shrunk = &g->node[m->upper[i]];
+            c.above = false;
+        }
+    return cut(&c, m, out, err);
+}
+
+assay_match assay_fragment_match(const assay_match *m)
+{
+    assay_match f = *m;
+    int n = 0;
+    for (int i = 0; i < m->n_upper; i++) { /* one upper may feed several slots */
+        f.upper[i] = n;
+        for (int j = 0; j < i; j++)
+            if (m->upper[j] == m->upper[i])
+                f.upper[i] = f.upper[j];
+        n += f.upper[i] == n;
+    }
+    f.lower = n;
+    return f;
+}

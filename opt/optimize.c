@@ -1,0 +1,231 @@
+/* The driver: tries every rule at every node until none applies; tells what it did and what not. */
+#include "opt/optimize.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "graph/text.h"
+#include "opt/certificate.h"
+#include "opt/opt.h"
+#include "opt/prove.h"
+#include "opt/rewrite.h"
+
+typedef struct optimizer {
+    assay_graph *g;
+    const assay_scheme *scheme;
+    const assay_optimize_options *options;
+    assay_optimize_report *report;
+    json_t *certificate;
+    const assay_rule *rule;
+    size_t n_rules;
+    int *uses;
+    uint64_t *refused; /* keys of matches that were refused: not to be proved, and told, again */
+    size_t n_refused, room;
+} optimizer;
+
+/* Whether `name` is in a list separated by commas. */
+static bool is_listed(const char *list, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *at = list; at; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, name, n) == 0 && (at[n] == ',' || at[n] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+static assay_status check_passes(const optimizer *o, assay_error *err)
+{
+    assay_buf known = {0};
+    assay_status s = ASSAY_OK;
+    for (const char *at = o->options->passes; at && !s; at = strchr(at, ',')) {
+        at += *at == ',';
+        size_t n = strcspn(at, ","), i = 0;
+        while (i < o->n_rules &&
+               (strlen(o->rule[i].name) != n || strncmp(o->rule[i].name, at, n) != 0))
+            i++;
+        if (i < o->n_rules)
+            continue;
+        for (i = 0; i < o->n_rules; i++)
+            assay_buf_printf(&known, "%s%s", i ? ", " : "", o->rule[i].name);
+        s = assay_fail(err, ASSAY_ERR_INPUT, "no pass '%.*s'; there are: %s", (int)n, at,
+                       known.text ? known.text : "none");
+    }
+    assay_buf_free(&known);
+    return s;
+}
+
+static void add_node_text(const assay_graph *g, const assay_node *n, assay_buf *b)
+{
+    assay_buf_printf(b, "|%s %d %a %a %d %d %d", n->name, (int)n->op, (double)n->act_lo,
+                     (double)n->act_hi, n->has_code_bounds, n->code_lo, n->code_hi);
+    for (int i = 0; i < n->n_in; i++)
+        if (n->in[i] >= 0) {
+            assay_buf_printf(b, " %s:", g->value[n->in[i]].name);
+            assay_type_print(&g->value[n->in[i]].type, b);
+        }
+    assay_type_print(&g->value[n->out[0]].type, b);
+}
+
+/* What the outcome of a proof depends on, within one network and scheme. */
+static assay_status key_of(const optimizer *o, const assay_rule *rule, const assay_match *m,
+                           uint64_t *key, assay_error *err)
+{
+    assay_buf b = {0};
+    assay_buf_printf(&b, "%s", rule->name);
+    for (int i = 0; i < m->n_upper; i++)
+        add_node_text(o->g, &o->g->node[m->upper[i]], &b);
+    add_node_text(o->g, &o->g->node[m->lower], &b);
+    assay_status s = assay_buf_status(&b, err);
+    if (!s)
+        *key = XXH3_64bits(b.text, b.length);
+    assay_buf_free(&b);
+    return s;
+}
+
+static bool was_refused(const optimizer *o, uint64_t key)
+{
+    for (size_t i = 0; i < o->n_refused; i++)
+        if (o->refused[i] == key)
+            return true;
+    return false;
+}
+
+static assay_status note_refusal(optimizer *o, uint64_t key, assay_error *err)
+{
+    if (o->n_refused == o->room) {
+        size_t room = o->room * 2 + 64;
+        uint64_t *more = realloc(o->refused, room * sizeof *more);
+        if (!more)
+            return assay_out_of_memory(err);
+        o->refused = more;
+        o->room = room;
+    }
+    o->refused[o->n_refused++] = key;
+    o->report->refused++;
+    return ASSAY_OK;
+}
+
+static void tell(const optimizer *o, const assay_rule *rule, const assay_match *m,
+                 const assay_proof *p, bool applied)
+{
+    const assay_verdict *v = &p->verdict;
+    char line[900], verdict[64];
+    const char *lower = o->g->node[m->lower].name;
+    const char *upper = m->n_upper ? o->g->node[m->upper[0]].name : NULL;
+    if (!o->options->log)
+        return;
+    if (!p->possible)
+        snprintf(verdict, sizeof verdict, "refused, not on this target");
+    else if (v->kind == ASSAY_EXACT)
+        snprintf(verdict, sizeof verdict, "exact");
+    else if (v->kind == ASSAY_BOUNDED)
+        snprintf(verdict, sizeof verdict, "%s by %lld LSB",
+                 applied ? "bounded" : "refused, differs", (long long)v->bound);
+    else
+        snprintf(verdict, sizeof verdict, "%s",
+                 applied ? "not proved, allowed" : "refused, not proved");
+    snprintf(line, sizeof line, "%s: %.200s%s%.200s: %s: %s%s%s", rule->name, lower,
+             upper ? " after " : "", upper ? upper : "", verdict, v->evidence,
+             v->counterexample[0] ? "; " : "", v->counterexample);
+    o->options->log(o->options->user, line);
+}
+
+static bool is_allowed(const assay_optimize_options *o, const assay_proof *p)
+{
+    if (!p->possible)
+        return false;
+    if (p->verdict.kind == ASSAY_EXACT || o->allow == ASSAY_ALLOW_ANY)
+        return true;
+    return o->allow == ASSAY_ALLOW_BOUNDED && p->verdict.kind == ASSAY_BOUNDED &&
+           p->verdict.bound <= o->bound;
+}
+
+static assay_status apply(optimizer *o, const assay_rule *rule, const assay_match *m,
+                          const assay_proof *p, assay_error *err)
+{
+    int changed;
+    assay_status s = assay_certificate_add(o->certificate, rule, o->g->node[m->lower].name, p, err);
+    if (!s)
+        s = rule->rewrite(o->g, m, p->uses_image ? &p->image : NULL, err);
+    if (!s)
+        s = assay_eliminate_dead(o->g, &changed, err);
+    if (s)
+        return s;
+    o->report->applied++;
+    free(o->uses);
+    o->uses = assay_rewrite_uses(o->g);
+    return o->uses ? ASSAY_OK : assay_out_of_memory(err);
+}
+
+static assay_status attempt(optimizer *o, const assay_rule *rule, int node, bool *applied,
+                            assay_error *err)
+{
+    assay_match m = {.lower = node};
+    assay_proof proof;
+    uint64_t key = 0;
+    *applied = false;
+    if (!rule->matches(o->g, o->uses, &m))
+        return ASSAY_OK;
+    assay_status s = key_of(o, rule, &m, &key, err);
+    if (s || was_refused(o, key))
+        return s;
+    s = assay_prove(o->g, &m, rule, o->scheme, o->options->run, &proof, err);
+    if (!s) {
+        *applied = is_allowed(o->options, &proof);
+        tell(o, rule, &m, &proof, *applied);
+        s = *applied ? apply(o, rule, &m, &proof, err) : note_refusal(o, key, err);
+    }
+    assay_proof_free(&proof);
+    return s;
+}
+
+/* One sweep of every rule over every node. */
+static assay_status sweep(optimizer *o, bool *changed, assay_error *err)
+{
+    assay_status s = ASSAY_OK;
+    *changed = false;
+    for (size_t r = 0; r < o->n_rules && !s; r++) {
+        if (o->options->passes && !is_listed(o->options->passes, o->rule[r].name))
+            continue;
+        for (int i = 0; i < o->g->n_nodes && !s;) {
+            bool applied;
+            s = attempt(o, &o->rule[r], i, &applied, err);
+            *changed |= applied;
+            i = applied ? (i > 1 ? i - 2 : 0) : i + 1; /* nodes in front may have gone */
+        }
+    }
+    return s;
+}
+
+assay_status assay_optimize(assay_graph *g, const assay_scheme *s,
+                            const assay_optimize_options *options, assay_optimize_report *report,
+                            assay_error *err)
+{
+    optimizer o = {.g = g, .scheme = s, .options = options, .report = report};
+    bool changed = true;
+    memset(report, 0, sizeof *report);
+    o.rule = options->rule;
+    o.n_rules = options->n_rules;
+    if (!o.rule)
+        o.rule = assay_rules(&o.n_rules);
+    assay_status status = check_passes(&o, err);
+    if (status)
+        return status;
+    o.certificate = assay_certificate_new(g, s);
+    o.uses = assay_rewrite_uses(g);
+    status = o.certificate && o.uses ? ASSAY_OK : assay_out_of_memory(err);
+    while (!status && changed)
+        status = sweep(&o, &changed, err);
+    if (!status)
+        status = assay_graph_verify(g, err);
+    if (!status)
+        status = assay_certificate_print(o.certificate, g, &report->certificate, err);
+    json_decref(o.certificate);
+    free(o.uses);
+    free(o.refused);
+    return status;
+}

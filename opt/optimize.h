@@ -1,0 +1,109 @@
+/* Rewrites of integer graphs that carry their proof.
+ *
+ * A rule is a pattern, a rewrite, and an obligation: what must be shown for the rewrite to change
+ * no bit. The rewrite is tried on a fragment cut out of the network, the obligation is discharged
+ * on the fragment before and after, and only then is the network touched.
+ *
+ * Every application ends the same way: the rules run until none applies. That terminates: the
+ * triple (nodes; sum over edges of the height of their source; sum over rescales of the nodes below
+ * them) falls in lexicographic order with every application. Removing and absorbing into a producer
+ * drop a node; merging and absorbing into a consumer drop one, or let an edge start lower; sinking
+ * puts a rescale below one node more and changes nothing else, or drops a rescale. */
+#ifndef ASSAY_OPT_OPTIMIZE_H
+#define ASSAY_OPT_OPTIMIZE_H
+
+#include "graph/buf.h"
+#include "graph/graph.h"
+#include "schemes/scheme.h"
+
+/* Runs a whole graph once, supplied by interp: in[i] and out[i] are memory for input and output i
+ * in native storage. ASSAY_ERR_UNSUPPORTED and ASSAY_ERR_SCHEME: the target cannot compute it. */
+typedef assay_status (*assay_run_fn)(const assay_graph *g, const assay_scheme *s,
+                                     const void *const *in, void *const *out, assay_error *err);
+
+#define ASSAY_MATCH_UPPER 16
+
+/* Where a rule applies: node `lower`, and the nodes `upper` that produce its inputs `slot[i]`. */
+typedef struct assay_match {
+    int lower, n_upper;
+    int upper[ASSAY_MATCH_UPPER], slot[ASSAY_MATCH_UPPER];
+} assay_match;
+
+enum assay_obligation {
+    ASSAY_PROVE_CODES,        /* all codes of one input, all pairs of two */
+    ASSAY_PROVE_ACCUMULATORS, /* threshold forms over the accumulators that can occur */
+    ASSAY_PROVE_SHIFT,        /* the rescale moves codes by a constant: accumulators are the same */
+    ASSAY_PROVE_MOVE,         /* each output element is one input element */
+    ASSAY_PROVE_ORDER,        /* the rescale is monotone, the node chooses by order */
+    ASSAY_PROVE_FLOATS        /* a float input: no domain to enumerate, samples can only refute */
+};
+
+/* Codes that the fragment can yield: the candidate saturation of a merged rescale. */
+typedef struct assay_image {
+    int64_t lo, hi;
+} assay_image;
+
+typedef struct assay_rule {
+    const char *name;
+    enum assay_obligation obligation;
+    bool bounds; /* the rewrite saturates at the image when that is needed for equality */
+    /* Whether the pattern is at m->lower; fills the rest of *m. uses: by value. */
+    bool (*matches)(const assay_graph *g, const int *uses, assay_match *m);
+    /* Edits g in place. The output values of m->lower keep their names and types. Nodes may be left
+     * without use. image: NULL, or where to saturate. */
+    assay_status (*rewrite)(assay_graph *g, const assay_match *m, const assay_image *image,
+                            assay_error *err);
+} assay_rule;
+
+/* The rules in the order in which they are tried; *n receives their number. */
+const assay_rule *assay_rules(size_t *n);
+
+enum assay_verdict_kind {
+    ASSAY_EXACT,   /* proved: no bit changes */
+    ASSAY_BOUNDED, /* the whole domain was looked at: outputs differ by at most `bound` codes */
+    ASSAY_UNPROVED /* neither */
+};
+
+typedef struct assay_verdict {
+    enum assay_verdict_kind kind;
+    int64_t bound;
+    char evidence[160];       /* "256/256 codes equal" */
+    char counterexample[160]; /* inputs and both outputs where they differ most, or "" */
+} assay_verdict;
+
+enum assay_allow { ASSAY_ALLOW_EXACT, ASSAY_ALLOW_BOUNDED, ASSAY_ALLOW_ANY };
+
+typedef struct assay_optimize_options {
+    enum assay_allow allow;
+    int64_t bound;          /* codes, for ASSAY_ALLOW_BOUNDED: of each application by itself */
+    const char *passes;     /* names separated by commas, or NULL for all rules */
+    const assay_rule *rule; /* NULL: assay_rules */
+    size_t n_rules;
+    assay_run_fn run;
+    /* A line an application and a line a refusal; may be NULL. */
+    void (*log)(void *user, const char *line);
+    void *user;
+} assay_optimize_options;
+
+typedef struct assay_optimize_report {
+    int applied, refused;
+    assay_buf certificate; /* JSON text; free with assay_buf_free */
+} assay_optimize_report;
+
+/* Rewrites g to a fixed point. Values that survive keep their names. A result of this function is
+ * verified. ASSAY_ERR_INPUT: a pass of no such name. */
+assay_status assay_optimize(assay_graph *g, const assay_scheme *s,
+                            const assay_optimize_options *options, assay_optimize_report *report,
+                            assay_error *err);
+
+typedef struct assay_proof_report {
+    int steps;  /* in the certificate */
+    int proved; /* of them exact */
+} assay_proof_report;
+
+/* Checks a certificate from its own text: scheme, fragments and claims. The evaluator is its own
+ * (opt/check_proof.c). ASSAY_ERR_INPUT: malformed, edited, or a claim that does not hold. */
+assay_status assay_check_proof(const char *json, size_t length, const char *file,
+                               assay_proof_report *report, assay_error *err);
+
+#endif

@@ -1,0 +1,54 @@
+/* Discharging obligations: does the rewrite of a fragment keep the bits? Internal to opt/. */
+#ifndef ASSAY_OPT_PROVE_H
+#define ASSAY_OPT_PROVE_H
+
+#include "opt/optimize.h"
+
+/* Accumulators that can occur, one interval for all channels. */
+typedef struct assay_interval {
+    int64_t lo, hi;
+} assay_interval;
+
+typedef struct assay_proof {
+    assay_verdict verdict;
+    bool possible; /* the target computes the rewritten nodes; else verdict.evidence says why not */
+    bool uses_image;
+    assay_image image;           /* what the rewrite must be given, when uses_image */
+    assay_graph *before, *after; /* the fragment; owned */
+    assay_interval reach;        /* obligations over accumulators */
+} assay_proof;
+
+/* Tries the rule's rewrite on the fragment, first as it is and then, where the rule can, saturated
+ * at the image, and discharges the obligation. Free the proof whatever the status. */
+assay_status assay_prove(const assay_graph *g, const assay_match *m, const assay_rule *rule,
+                         const assay_scheme *s, assay_run_fn run, assay_proof *proof,
+                         assay_error *err);
+void assay_proof_free(assay_proof *p);
+
+/* ---- prove_codes.c: enumeration ---- */
+assay_status assay_prove_codes(const assay_graph *g, const assay_match *m, const assay_rule *rule,
+                               const assay_scheme *s, assay_run_fn run, assay_proof *proof,
+                               assay_error *err);
+/* All results of a function of one code, by code - least code; malloc'd into *table. */
+assay_status assay_tabulate(const assay_graph *g, int node, const assay_scheme *s, assay_run_fn run,
+                            int64_t **table, size_t *n, assay_error *err);
+
+/* Runs both fragments on samples of codes, extremes among them. When results differ, the verdict
+ * receives evidence and counterexample. */
+assay_status assay_prove_samples(const assay_scheme *s, assay_run_fn run, assay_proof *proof,
+                                 assay_error *err);
+
+/* ---- prove_accumulators.c: threshold forms ---- */
+assay_status assay_prove_accumulators(const assay_graph *g, const assay_match *m,
+                                      const assay_rule *rule, const assay_scheme *s,
+                                      assay_run_fn run, assay_proof *proof, assay_error *err);
+
+/* ---- prove.c, for these two ---- */
+/* proof->after: the fragment rewritten, without what nobody needs, and verified. When it cannot be,
+ * proof->possible is false. */
+assay_status assay_prove_rewrite(const assay_match *m, const assay_rule *rule,
+                                 const assay_image *image, assay_proof *proof, assay_error *err);
+/* proof->possible becomes false with err's text; ASSAY_OK unless memory is short. */
+assay_status assay_prove_impossible(assay_proof *proof, assay_status status, assay_error *err);
+
+#endif
