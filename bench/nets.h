@@ -1,0 +1,26 @@
+/* Networks for benchmarks, built in memory with random weights: integer from the start, under
+ * made-up parameters that keep codes spread over their range. */
+#ifndef ASSAY_BENCH_NETS_H
+#define ASSAY_BENCH_NETS_H
+
+#include "graph/graph.h"
+
+/* What their tensors are. ONNX's habit: nchw, u8; TFLite's: nhwc, s8. Weights are s8 with a scale a
+ * channel in both. */
+typedef struct bench_form {
+    int layout; /* ASSAY_LAYOUT_NCHW, ASSAY_LAYOUT_NHWC */
+    bool is_signed;
+    int64_t batch;
+} bench_form;
+
+/* ResNet-50 v1.5 (stride in the 3x3), 224 x 224, 4.1 GMAC. */
+assay_status bench_resnet50(const bench_form *f, assay_graph **out, assay_error *err);
+/* MobileNetV2 1.0, 224 x 224, 0.3 GMAC. */
+assay_status bench_mobilenet2(const bench_form *f, assay_graph **out, assay_error *err);
+/* DS-CNN of MLPerf Tiny keyword spotting, 49 x 10, 2.7 MMAC. */
+assay_status bench_ds_cnn(const bench_form *f, assay_graph **out, assay_error *err);
+/* A matrix product of rows x depth by depth x outputs (fc). */
+assay_status bench_matrix(const bench_form *f, int64_t rows, int64_t depth, int64_t outputs,
+                          assay_graph **out, assay_error *err);
+
+#endif
