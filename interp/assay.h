@@ -130,6 +130,9 @@ enum assay_isa { ASSAY_ISA_PORTABLE, ASSAY_ISA_AVX2, ASSAY_ISA_VNNI };
  * belongs to channel (channel + j). The same codes as requantize gives. */
 typedef void (*assay_block_fn)(const assay_unit *u, const int32_t *acc, size_t rows, size_t columns,
                                size_t acc_step, size_t channel, uint8_t *out, size_t out_step);
+/* n pairs of one-byte codes to one-byte codes: what binary gives. */
+typedef void (*assay_pair_fn)(const assay_unit *u, const uint8_t *a, bool a_signed,
+                              const uint8_t *b, bool b_signed, size_t n, uint8_t *out);
 
 /* The vtable. A plugin exports `const assay_scheme_vtable *assay_scheme_plugin(void)`.
  * A row function may be NULL when no unit of this scheme needs it. Row functions never fail and
@@ -154,8 +157,8 @@ typedef void (*assay_block_fn)(const assay_unit *u, const int32_t *acc, size_t r
  *              through fraction indices fy[i], fx[i].
  *  quantize    IEEE binary32 bits to codes; dequantize the reverse; channel as in requantize.
  *
- * The last two are for an engine that adds products in its own order. A vtable may end before them
- * (its size says so) or hold NULL: then such nodes go through accumulate and requantize alone.
+ * The last three are for an engine that adds products in its own order. A vtable may end before
+ * them (its size says so) or hold NULL: then such nodes go through accumulate and requantize alone.
  *  exact       true when accumulate returns the exact sum whenever |bias| plus all |x[i]*w[i]| is
  *              at most `bound`, and any two products of raw codes (activations moved up to
  * unsigned) add up to at most `pair` in magnitude. block       what does requantize's work on
@@ -192,6 +195,7 @@ typedef struct assay_scheme_vtable {
 
     bool (*exact)(const assay_unit *u, int64_t bound, int64_t pair);
     assay_block_fn (*block)(const assay_unit *u, enum assay_isa isa);
+    assay_pair_fn (*pair)(const assay_unit *u, enum assay_isa isa);
 } assay_scheme_vtable;
 
 /* Bytes of the vtable up to what every scheme has. */

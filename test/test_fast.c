@@ -369,6 +369,28 @@ static void check_element_wise(const assay_scheme *s, test_rng *r, tally *t)
     assay_graph_free(n.graph);
 }
 
+static void check_add(const assay_scheme *s, test_rng *r, tally *t)
+{
+    network n = begin();
+    assay_attrs a;
+    assay_op op = test_between(r, 0, 2) ? ASSAY_OP_ADD : ASSAY_OP_SUB;
+    assay_attrs_defaults(assay_op_get(op)->attrs, &a);
+    assay_type x = activation(r, 1, (int64_t[]){test_between(r, 1, 3000)}), b = x, y = x;
+    static float b_scale;
+    static int32_t b_zero;
+    b_scale = (float)(0.05 * ldexp(1 + test_unit(r), (int)test_between(r, -4, 2)));
+    b_zero = draw_code(r, x.elem);
+    y_scale = (float)(0.05 * ldexp(1 + test_unit(r), (int)test_between(r, -3, 3)));
+    y_zero = draw_code(r, x.elem);
+    b.q = params(1, &b_scale, &b_zero);
+    y.q = params(1, &y_scale, &y_zero);
+    add_input(&n, &x);
+    add_input(&n, &b);
+    finish(&n, op, &a, &y, r);
+    check(&n, s, r, t);
+    assay_graph_free(n.graph);
+}
+
 /* A quarter of the cases of each preset is another op; shapes differ from preset to preset. */
 static void test_presets(void **state)
 {
@@ -385,6 +407,7 @@ static void test_presets(void **state)
             check_conv(s, &r, &t);
             check_matrix(s, &r, &t);
             check_pool(s, &r, &t);
+            check_add(s, &r, &t);
         }
         check_element_wise(s, &r, &t);
         print_message("# %s: %d runs taken, %d left to ref, %d cases refused\n", *name, t.taken,
@@ -393,7 +416,7 @@ static void test_presets(void **state)
         all.left += t.left;
         assay_scheme_free(s);
     }
-    assert_true(all.taken > all.left);
+    assert_true(all.taken > 2 * all.left);
 }
 
 /* Accumulators whose policy or order matters: saturating, trapping, narrow, in lanes. */

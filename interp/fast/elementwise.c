@@ -1,5 +1,6 @@
-/* Functions of one or two 8-bit codes are their tables: the unit itself is asked for every value
- * that can occur, so the table is exact under any scheme. */
+/* Functions of one or two 8-bit codes, where the scheme has no vector form of them, are their
+ * tables: the unit itself is asked for every value that can occur, so the table is exact under any
+ * scheme. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,12 @@ typedef struct unary {
     assay_fast base;
     uint8_t table[CODES];
 } unary;
+
+/* Same shapes, by the scheme's own vector form. */
+typedef struct pairs {
+    assay_fast base;
+    assay_pair_fn pair;
+} pairs;
 
 typedef struct binary {
     assay_fast base;
@@ -124,14 +131,49 @@ static void fill_binary(const assay_fast_setup *s, assay_elem a, assay_elem b, u
     }
 }
 
-/* Worth it where there are more outputs than pairs of codes. */
+static assay_status run_pairs(const assay_fast *f, assay_call *call, assay_error *err)
+{
+    const pairs *u = (const pairs *)f;
+    const uint8_t *a = call->in[0].data, *b = call->in[1].data;
+    uint8_t *y = call->out[0].data;
+    const int64_t count = assay_shape_count(call->out[0].type), parts = (count + PART - 1) / PART;
+    const int workers = assay_fast_threads(f->threads, count / 4);
+    (void)err;
+#pragma omp parallel for schedule(static) num_threads(workers) if (workers > 1)
+    for (int64_t p = 0; p < parts; p++) {
+        const int64_t i = p * PART, n = count - i < PART ? count - i : PART;
+        u->pair(call->unit, a + i, call->in[0].type->elem.is_signed, b + i,
+                call->in[1].type->elem.is_signed, (size_t)n, y + i);
+    }
+    return ASSAY_OK;
+}
+
+static assay_status make_pairs(const assay_fast_setup *s, assay_pair_fn pair, assay_fast **out,
+                               assay_error *err)
+{
+    pairs *u = assay_fast_alloc(sizeof *u);
+    if (!u)
+        return assay_fast_memory(s, err);
+    *u = (pairs){{run_pairs, free_table, 0, s->threads}, pair};
+    *out = &u->base;
+    return ASSAY_OK;
+}
+
+/* A table is worth it where there are more outputs than pairs of codes. */
 assay_status assay_fast_binary(const assay_fast_setup *s, assay_fast **out, assay_error *err)
 {
     const assay_type *a = &assay_node_in(s->graph, s->node, 0)->type;
     const assay_type *b = &assay_node_in(s->graph, s->node, 1)->type;
     const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
     bool bytes = y->elem.kind == ASSAY_KIND_BOOL || assay_is_byte(y);
-    if (!assay_is_byte(a) || !assay_is_byte(b) || !bytes || assay_shape_count(y) < CODES * CODES)
+    if (!assay_is_byte(a) || !assay_is_byte(b) || !bytes)
+        return ASSAY_OK;
+    bool has = s->vt->size >= sizeof *s->vt && s->vt->pair && assay_shape_equal(a, y) &&
+               assay_shape_equal(b, y) && y->elem.kind == ASSAY_KIND_INT;
+    assay_pair_fn pair = has ? s->vt->pair(s->unit, s->kernels->isa) : NULL;
+    if (pair)
+        return make_pairs(s, pair, out, err);
+    if (assay_shape_count(y) < CODES * CODES)
         return ASSAY_OK;
     binary *u = assay_fast_alloc(sizeof *u);
     if (!u)

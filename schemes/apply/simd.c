@@ -122,6 +122,48 @@ assay_simd assay_simd_choose(const assay_rescale *r)
     return s;
 }
 
+/* Floats so small that codes times them, and their sum, stay inside int32. */
+static bool is_small(int64_t bits)
+{
+    return (bits & 0x7fffffff) < 0x49800000; /* 2^20 */
+}
+
+enum assay_simd_add assay_simd_add_choose(const assay_unit *u)
+{
+    const assay_rescale *o = &u->scale[ASSAY_OUT];
+    if (u->binary == assay_apply_add_float_scaled)
+        return u->rec.add.round == ASSAY_ROUND_HALF_EVEN && is_near(o->lo) && is_near(o->hi) &&
+                       is_small(u->k[0]) && is_small(u->k[1]) && is_small(u->k[2])
+                   ? ASSAY_SIMD_ADD_FLOAT
+                   : ASSAY_SIMD_ADD_NONE;
+    if (u->binary != assay_apply_add_left_shift || u->k[0] < 0 || u->k[0] > 31)
+        return ASSAY_SIMD_ADD_NONE;
+    /* The operands' rescales go by the output's rule and must fit it too, without saturation. */
+    const enum assay_simd_way way = u->simd.way;
+    if (way != ASSAY_SIMD_DOUBLE_LEFT && way != ASSAY_SIMD_ONE_ROUNDING)
+        return ASSAY_SIMD_ADD_NONE;
+    for (int i = ASSAY_FIRST; i <= ASSAY_SECOND; i++) {
+        const assay_rescale *r = &u->scale[i];
+        assay_simd s = {0};
+        if (r->in_zero != 0 || integer_way(r, &s) != way || r->rule->result_bits != 0)
+            return ASSAY_SIMD_ADD_NONE;
+    }
+    if (way == ASSAY_SIMD_DOUBLE_LEFT)
+        return ASSAY_SIMD_ADD_DOUBLE;
+    return u->simd.mode == ASSAY_ROUND_HALF_UP ? ASSAY_SIMD_ADD_HALF_UP : ASSAY_SIMD_ADD_NONE;
+}
+
+assay_pair_fn assay_apply_pair(const assay_unit *u, enum assay_isa isa)
+{
+#ifdef ASSAY_X86
+    if (isa == ASSAY_ISA_VNNI)
+        return assay_simd_add_avx512(u);
+#endif
+    (void)u;
+    (void)isa;
+    return NULL;
+}
+
 assay_block_fn assay_apply_block(const assay_unit *u, enum assay_isa isa)
 {
 #ifdef ASSAY_X86

@@ -33,9 +33,20 @@ typedef struct assay_simd {
 
 assay_simd assay_simd_choose(const struct assay_rescale *r);
 
+/* Additions of one-byte codes that have a vector form. */
+enum assay_simd_add {
+    ASSAY_SIMD_ADD_NONE,
+    ASSAY_SIMD_ADD_DOUBLE,  /* add.c left_shift by ASSAY_SIMD_DOUBLE_LEFT rescales */
+    ASSAY_SIMD_ADD_HALF_UP, /* the same by one rounding half up */
+    ASSAY_SIMD_ADD_FLOAT    /* add_float.c float_scaled, half even */
+};
+enum assay_simd_add assay_simd_add_choose(const assay_unit *u);
+
 #ifdef ASSAY_X86
 /* simd_avx512.c: the block function for a way, or NULL. */
 assay_block_fn assay_simd_avx512(const assay_simd *s);
+/* simd_add_avx512.c: the form that assay_simd_add_choose names, or NULL. */
+assay_pair_fn assay_simd_add_avx512(const assay_unit *u);
 #endif
 
 #endif

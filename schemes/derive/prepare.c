@@ -363,4 +363,5 @@ const assay_scheme_vtable assay_family_vtable = {
     .window = window,
     .exact = assay_apply_exact,
     .block = assay_apply_block,
+    .pair = assay_apply_pair,
 };
