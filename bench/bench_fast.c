@@ -74,7 +74,7 @@ static void profile_nodes(const assay_program *p, assay_run *run)
 static double measure(const options *o, const assay_graph *g, const assay_scheme *s,
                       enum assay_engine engine, int threads, int runs, bench_times *t)
 {
-    const assay_program_options how = {.engine = engine, .threads = threads};
+    const assay_program_options how = {.engine = engine, .threads = threads, .outputs_only = true};
     assay_program *p;
     assay_run *run;
     assay_error err;

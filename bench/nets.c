@@ -161,32 +161,48 @@ static int classify(builder *b, int x, int64_t outputs)
     return add(b, ASSAY_OP_FC, in, 3, NULL, false);
 }
 
-assay_status bench_resnet50(const bench_form *f, assay_graph **out, assay_error *err)
+typedef struct residual_stage {
+    int blocks;
+    int64_t width;
+} residual_stage;
+
+static void residual(builder *b, int x, const residual_stage *stages, int n, int64_t outputs,
+                     assay_graph **out)
 {
-    static const struct {
-        int blocks, width;
-    } stages[] = {{3, 64}, {4, 128}, {6, 256}, {3, 512}};
-    builder b = {.form = f, .err = err, .seed = 50};
     assay_attrs a;
-    int x = start(&b, "resnet50", 3, 224, 224);
-    x = conv(&b, x, 64, 7, 7, 2, false, true);
+    x = conv(b, x, stages[0].width, 7, 7, 2, false, true);
     assay_attrs_defaults(ASSAY_ATTRS_pool, &a);
-    a.pool.layout = f->layout;
+    a.pool.layout = b->form->layout;
     a.pool.kernel = (assay_list){2, {3, 3}};
     a.pool.stride = (assay_list){2, {2, 2}};
     a.pool.pad_begin = (assay_list){2, {1, 1}};
     a.pool.pad_end = (assay_list){2, {1, 1}};
-    x = add(&b, ASSAY_OP_MAX_POOL, &x, 1, &a, true);
-    for (int s = 0; s < 4; s++)
+    x = add(b, ASSAY_OP_MAX_POOL, &x, 1, &a, true);
+    for (int s = 0; s < n; s++)
         for (int i = 0; i < stages[s].blocks; i++) {
             const int64_t width = stages[s].width, stride = i == 0 && s > 0 ? 2 : 1;
-            int y = conv(&b, x, width, 1, 1, 1, false, true);
-            y = conv(&b, y, width, 3, 3, stride, false, true);
-            y = conv(&b, y, width * 4, 1, 1, 1, false, false);
-            int both[2] = {y, i == 0 ? conv(&b, x, width * 4, 1, 1, stride, false, false) : x};
-            x = add(&b, ASSAY_OP_ADD, both, 2, NULL, true);
+            int y = conv(b, x, width, 1, 1, 1, false, true);
+            y = conv(b, y, width, 3, 3, stride, false, true);
+            y = conv(b, y, width * 4, 1, 1, 1, false, false);
+            int both[2] = {y, i == 0 ? conv(b, x, width * 4, 1, 1, stride, false, false) : x};
+            x = add(b, ASSAY_OP_ADD, both, 2, NULL, true);
         }
-    finish(&b, classify(&b, x, 1000), out);
+    finish(b, classify(b, x, outputs), out);
+}
+
+assay_status bench_resnet50(const bench_form *f, assay_graph **out, assay_error *err)
+{
+    static const residual_stage stages[] = {{3, 64}, {4, 128}, {6, 256}, {3, 512}};
+    builder b = {.form = f, .err = err, .seed = 50};
+    residual(&b, start(&b, "resnet50", 3, 224, 224), stages, 4, 1000, out);
+    return b.status;
+}
+
+assay_status bench_residual(const bench_form *f, assay_graph **out, assay_error *err)
+{
+    static const residual_stage stages[] = {{2, 20}, {1, 33}};
+    builder b = {.form = f, .err = err, .seed = 5};
+    residual(&b, start(&b, "residual", 3, 35, 35), stages, 2, 10, out);
     return b.status;
 }
 

@@ -19,6 +19,8 @@ assay_status bench_resnet50(const bench_form *f, assay_graph **out, assay_error 
 assay_status bench_mobilenet2(const bench_form *f, assay_graph **out, assay_error *err);
 /* DS-CNN of MLPerf Tiny keyword spotting, 49 x 10, 2.7 MMAC. */
 assay_status bench_ds_cnn(const bench_form *f, assay_graph **out, assay_error *err);
+/* A small network of ResNet's parts, 35 x 35: a strided stem, max pool, two residual blocks. */
+assay_status bench_residual(const bench_form *f, assay_graph **out, assay_error *err);
 /* A matrix product of rows x depth by depth x outputs (fc). */
 assay_status bench_matrix(const bench_form *f, int64_t rows, int64_t depth, int64_t outputs,
                           assay_graph **out, assay_error *err);

@@ -96,6 +96,8 @@ static assay_status prepare_fast(assay_program *p, const assay_program_options *
         scratch = ref > scratch ? ref : scratch;
         scratch = fast > scratch ? fast : scratch;
     }
+    if (status == ASSAY_OK && p->outputs_only && !assay_fast_arrange(g, p->fast))
+        status = assay_fail(err, ASSAY_ERR_MEMORY, "no memory to arrange %d values", g->n_values);
     if (status == ASSAY_OK)
         assay_plan_set_scratch(p->plan, scratch);
     return status;
@@ -114,6 +116,7 @@ assay_status assay_program_make_with(const assay_graph *g, const assay_scheme *s
         p->graph = g;
         p->scheme = s;
         p->engine = o->engine;
+        p->outputs_only = o->outputs_only && !o->keep_all && o->engine == ASSAY_ENGINE_FAST;
         p->kernel = calloc((size_t)g->n_nodes + 1, sizeof *p->kernel);
         p->unit = calloc((size_t)g->n_nodes + 1, sizeof *p->unit);
         p->fast = calloc((size_t)g->n_nodes + 1, sizeof *p->fast);

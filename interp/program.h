@@ -41,6 +41,9 @@ typedef struct assay_program_options {
     bool keep_all; /* every value keeps its own place (bundles, profiling) */
     enum assay_engine engine;
     int threads;     /* within a node, for the fast engine; 0 counts as 1 */
+    /* Only the network's inputs and outputs will be looked at: the engine may store what is between
+     * them as it likes, and a run takes no observer that reads values and no accumulators. */
+    bool outputs_only;
     const char *isa; /* "portable", "avx2", "vnni"; NULL: ASSAY_ISA, else the best there is */
 } assay_program_options;
 
@@ -53,6 +56,7 @@ typedef struct assay_program {
     assay_kernel *kernel; /* by node */
     assay_unit **unit;    /* by node, NULL where none */
     enum assay_engine engine;
+    bool outputs_only;
     struct assay_fast **fast; /* by node, NULL where the reference kernel runs */
 } assay_program;
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/nets.h"
 #include "interp/fast/fast.h"
 #include "interp/program.h"
 #include "schemes/scheme.h"
@@ -447,6 +448,71 @@ static void test_policies(void **state)
     }
 }
 
+/* Whole networks, first with every value in its place, then with values stored as the engine likes.
+ */
+static void check_whole(const char *scheme, const assay_graph *g, test_rng *r)
+{
+    static const char *const isas[] = {"portable", "avx2", "vnni"};
+    assay_scheme *s;
+    assay_program *ref;
+    assay_run *want;
+    assay_error err;
+    const test_rng input = {test_random(r)};
+    const int y = g->output[0];
+    assert_ok(assay_scheme_open(scheme, &s, &err), &err);
+    assert_ok(assay_program_make(g, s, false, &ref, &err), &err);
+    assert_ok(assay_run_new(ref, &want, &err), &err);
+    fill_inputs(g, want, input);
+    assert_ok(assay_run_execute(want, NULL, false, NULL, &err), &err);
+    for (int i = 0; i < 6; i++) {
+        const assay_program_options o = {.engine = ASSAY_ENGINE_FAST,
+                                         .isa = isas[i / 2],
+                                         .outputs_only = i % 2,
+                                         .threads = 1 + i % 2};
+        const assay_isa_kernels *k;
+        assay_program *p;
+        assay_run *run;
+        if (assay_isa_choose(o.isa, &k, &err) != ASSAY_OK)
+            continue;
+        assert_ok(assay_program_make_with(g, s, &o, &p, &err), &err);
+        assert_ok(assay_run_new(p, &run, &err), &err);
+        fill_inputs(g, run, input);
+        assert_ok(assay_run_execute(run, NULL, false, NULL, &err), &err);
+        assert_memory_equal(assay_run_data(run, y), assay_run_data(want, y),
+                            assay_type_bytes(&g->value[y].type));
+        assay_run_free(run);
+        assay_program_free(p);
+    }
+    assay_run_free(want);
+    assay_program_free(ref);
+    assay_scheme_free(s);
+}
+
+static void test_whole_networks(void **state)
+{
+    static const struct {
+        const char *scheme;
+        int layout;
+        bool is_signed;
+    } cases[] = {{"onnxruntime", ASSAY_LAYOUT_NCHW, false},
+                 {"tflite", ASSAY_LAYOUT_NHWC, true},
+                 {"tflite-single", ASSAY_LAYOUT_NCHW, true}};
+    test_rng r = test_seed("networks", 4);
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        bench_form f = {cases[i].layout, cases[i].is_signed, 2};
+        assay_graph *g;
+        assay_error err;
+        assert_ok(bench_ds_cnn(&f, &g, &err), &err);
+        check_whole(cases[i].scheme, g, &r);
+        assay_graph_free(g);
+        f.batch = 1;
+        assert_ok(bench_residual(&f, &g, &err), &err);
+        check_whole(cases[i].scheme, g, &r);
+        assay_graph_free(g);
+    }
+}
+
 static void test_isa_names(void **state)
 {
     const assay_isa_kernels *k;
@@ -505,6 +571,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_presets), cmocka_unit_test(test_policies),
-        cmocka_unit_test(test_isa_names), cmocka_unit_test(test_both_names_the_element)};
+        cmocka_unit_test(test_whole_networks), cmocka_unit_test(test_isa_names),
+        cmocka_unit_test(test_both_names_the_element)};
     return cmocka_run_group_tests_name("fast", tests, NULL, NULL);
 }

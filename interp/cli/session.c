@@ -243,7 +243,7 @@ static int engine_options(const cli_args *a, assay_program_options *o)
 
 int cli_session_open(cli_session *s, const cli_args *a, bool keep_all)
 {
-    assay_program_options options = {.keep_all = keep_all};
+    assay_program_options options = {.keep_all = keep_all, .outputs_only = !keep_all};
     assay_error err;
     int status = cli_session_load(s, a);
 

@@ -11,7 +11,9 @@ typedef struct conv {
     assay_window w;
     assay_stage stage;
     assay_block_fn block;
+    bool out_last;            /* the output is stored channels last */
     bool in_place, depthwise; /* in_place: windows are read from the input itself */
+    bool whole_units;         /* runs end with a unit */
     int64_t groups;
     assay_depthwise taps;
     assay_product product[]; /* one a group; none when depthwise */
@@ -29,14 +31,14 @@ static void free_conv(assay_fast *f)
 
 static assay_sink sink_of(const conv *c, assay_call *call, int64_t n, char *codes)
 {
-    const assay_steps out = assay_steps_out(&c->w);
+    const int64_t image = assay_steps_out(&c->w).image;
     return (assay_sink){.call = call,
                         .block = c->block,
-                        .codes = c->w.nhwc ? (char *)call->out[0].data + n * out.image : codes,
+                        .codes = c->out_last ? (char *)call->out[0].data + n * image : codes,
                         .codes_step = c->w.out_channels,
-                        .first = n * out.image,
-                        .row_step = out.cell,
-                        .column_step = out.channel};
+                        .first = n * image,
+                        .row_step = c->out_last ? c->w.out_channels : 1,
+                        .column_step = c->out_last ? 1 : c->w.out_area};
 }
 
 static void run_image(const conv *c, assay_call *call, int64_t n, char *staged, char *codes)
@@ -56,7 +58,7 @@ static void run_image(const conv *c, assay_call *call, int64_t n, char *staged, 
         const int64_t channel = out_channels / c->groups * g;
         assay_sink part = sink;
         part.codes += channel;
-        part.first += channel * assay_steps_out(&c->w).channel;
+        part.first += channel * part.column_step;
         part.channel = channel;
         assay_product_run(&c->product[g],
                           left + in_channels / c->groups * g * c->stage.form.element, c->stage.row,
@@ -114,10 +116,14 @@ static assay_status pack(const assay_fast_setup *s, const assay_filters *f, conv
 
 /* Windows may be read from the input where it is channels last, unsigned bytes without padding,
  * and runs end with a unit. */
-static bool reads_in_place(const assay_stage *g, const assay_filters *f)
+static void arrange(assay_fast *f, bool in_last, bool out_last)
 {
-    return g->nhwc && g->form.bytes && g->form.up == 0 && !g->padded &&
-           assay_filter_depth(f) / g->n_runs % ASSAY_UNIT == 0;
+    conv *c = (conv *)f;
+    assay_stage *g = &c->stage;
+    g->nhwc = c->w.nhwc || in_last || g->cells == 1;
+    c->out_last = c->w.nhwc || out_last;
+    c->in_place = !c->depthwise && g->nhwc && g->form.bytes && g->form.up == 0 && !g->padded &&
+                  c->whole_units;
 }
 
 assay_status assay_fast_conv(const assay_fast_setup *s, assay_fast **out, assay_error *err)
@@ -145,11 +151,16 @@ assay_status assay_fast_conv(const assay_fast_setup *s, assay_fast **out, assay_
         free(c);
         return memory ? assay_fast_memory(s, err) : ASSAY_OK;
     }
-    c->base = (assay_fast){run, free_conv, 0, s->threads};
+    c->base = (assay_fast){.run = run,
+                           .free = free_conv,
+                           .threads = s->threads,
+                           .layouts = nhwc ? ASSAY_LAYOUTS_FIXED : ASSAY_LAYOUTS_FREE,
+                           .arrange = arrange};
     c->w = w;
     c->block = assay_sink_block(s);
     c->depthwise = depthwise;
-    c->in_place = !depthwise && reads_in_place(&c->stage, &f);
+    c->whole_units = assay_filter_depth(&f) / c->stage.n_runs % ASSAY_UNIT == 0;
+    arrange(&c->base, false, false);
     c->base.scratch = assay_stage_bytes(&c->stage) +
                       (nhwc ? 0 : (size_t)assay_steps_out(&w).image) + ASSAY_DEPTHWISE;
     assay_status status = pack(s, &f, c, group, err);

@@ -74,7 +74,10 @@ assay_status assay_fast_unary(const assay_fast_setup *s, assay_fast **out, assay
     unary *u = assay_fast_alloc(sizeof *u);
     if (!u)
         return assay_fast_memory(s, err);
-    u->base = (assay_fast){run_unary, free_table, 0, s->threads};
+    u->base = (assay_fast){.run = run_unary,
+                           .free = free_table,
+                           .threads = s->threads,
+                           .layouts = ASSAY_LAYOUTS_ALIKE};
     assay_fast_table(s, x->elem, u->table);
     *out = &u->base;
     return ASSAY_OK;
@@ -154,7 +157,11 @@ static assay_status make_pairs(const assay_fast_setup *s, assay_pair_fn pair, as
     pairs *u = assay_fast_alloc(sizeof *u);
     if (!u)
         return assay_fast_memory(s, err);
-    *u = (pairs){{run_pairs, free_table, 0, s->threads}, pair};
+    u->pair = pair;
+    u->base = (assay_fast){.run = run_pairs,
+                           .free = free_table,
+                           .threads = s->threads,
+                           .layouts = ASSAY_LAYOUTS_ALIKE};
     *out = &u->base;
     return ASSAY_OK;
 }
@@ -178,7 +185,11 @@ assay_status assay_fast_binary(const assay_fast_setup *s, assay_fast **out, assa
     binary *u = assay_fast_alloc(sizeof *u);
     if (!u)
         return assay_fast_memory(s, err);
-    u->base = (assay_fast){run_binary, free_table, 0, s->threads};
+    bool alike = assay_shape_equal(a, y) && assay_shape_equal(b, y);
+    u->base = (assay_fast){.run = run_binary,
+                           .free = free_table,
+                           .threads = s->threads,
+                           .layouts = alike ? ASSAY_LAYOUTS_ALIKE : ASSAY_LAYOUTS_FIXED};
     fill_binary(s, a->elem, b->elem, u->table);
     *out = &u->base;
     return ASSAY_OK;

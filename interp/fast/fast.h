@@ -12,12 +12,24 @@
 #include "interp/kernel.h"
 
 typedef struct assay_fast assay_fast;
+/* Whether a node cares how a channels-first network's values are stored. */
+enum assay_layouts {
+    ASSAY_LAYOUTS_FIXED, /* as the network says */
+    ASSAY_LAYOUTS_ALIKE, /* any, all inputs and outputs the same */
+    ASSAY_LAYOUTS_FREE   /* input 0 and output 0 either way, each for itself */
+};
+
 /* The head of every prepared node. */
 struct assay_fast {
     assay_status (*run)(const assay_fast *f, assay_call *call, assay_error *err);
     void (*free)(assay_fast *f);
     size_t scratch; /* bytes of the call's scratch, which is 64-aligned */
     int threads;    /* of OpenMP within the node */
+
+    enum assay_layouts layouts;
+    /* Says whether input 0 and output 0 are stored channels last although the network is channels
+     * first; called before any run. NULL where that makes no difference to the node. */
+    void (*arrange)(assay_fast *f, bool in_last, bool out_last);
 };
 
 /* What a node is prepared from; all borrowed, and alive as long as the program. */
@@ -35,6 +47,9 @@ typedef struct assay_fast_setup {
  * form. Fails only for want of memory. */
 assay_status assay_fast_prepare(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 void assay_fast_free(assay_fast *f); /* NULL is allowed */
+/* Chooses which values between the nodes (fast[], NULL: the reference's) are stored channels last.
+ * Then only the network's inputs and outputs hold what the graph says. False: no memory. */
+bool assay_fast_arrange(const assay_graph *g, assay_fast *const *fast);
 
 /* One op (family) each; the same contract. */
 assay_status assay_fast_conv(const assay_fast_setup *s, assay_fast **out, assay_error *err);

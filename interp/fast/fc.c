@@ -70,7 +70,7 @@ static assay_status make(const assay_fast_setup *s, const assay_filters *f, cons
                          fc *c, assay_error *err)
 {
     const int64_t bytes = f->channels * form->element;
-    c->base = (assay_fast){run, free_fc, 0, s->threads};
+    c->base = (assay_fast){.run = run, .free = free_fc, .threads = s->threads};
     c->form = *form;
     c->depth = f->channels;
     c->rows = assay_shape_count(&assay_node_in(s->graph, s->node, 0)->type) / c->depth;

@@ -23,6 +23,21 @@ static void free_pool(assay_fast *f)
     free(f);
 }
 
+/* A network that is channels last already. */
+static bool is_last(const assay_fast_setup *s)
+{
+    const assay_attrs *a = &s->node->attr;
+    return (s->node->op == ASSAY_OP_GLOBAL_AVG_POOL ? a->layout.layout : a->pool.layout) ==
+           ASSAY_LAYOUT_NHWC;
+}
+
+static void arrange(assay_fast *f, bool in_last, bool out_last)
+{
+    pool *p = (pool *)f;
+    (void)out_last; /* as the input, or a single cell, which is both */
+    p->w.nhwc = p->w.nhwc || in_last;
+}
+
 static assay_status make(const assay_fast_setup *s, pool **out, assay_error *err)
 {
     pool *p = assay_fast_alloc(sizeof *p);
@@ -32,6 +47,9 @@ static assay_status make(const assay_fast_setup *s, pool **out, assay_error *err
     if (!p)
         return assay_fast_memory(s, err);
     p->base = (assay_fast){.free = free_pool, .threads = s->threads};
+    if (!is_last(s))
+        p->base.layouts = global ? ASSAY_LAYOUTS_FREE : ASSAY_LAYOUTS_ALIKE;
+    p->base.arrange = arrange;
     if (global) { /* one window that covers the image */
         assay_window_of_layout(&p->w, s->node->attr.layout.layout, x, y);
         memcpy(p->w.kernel, p->w.in, sizeof p->w.kernel);
@@ -176,7 +194,7 @@ typedef struct average_scratch {
 
 static size_t carve(const pool *p, char *memory, average_scratch *s)
 {
-    const int64_t n = p->w.nhwc ? p->w.in_channels : p->w.out_area;
+    const int64_t c = p->w.in_channels, n = c > p->w.out_area ? c : p->w.out_area; /* either way */
     size_t used = 0;
     s->tap = assay_carve(memory, &used, p->w.taps, sizeof *s->tap);
     s->sum = assay_carve(memory, &used, n, sizeof *s->sum);
