@@ -18,10 +18,12 @@ enum {
     DEQUANTIZE = 6,
     FC = 9,
     MUL = 18,
+    RESHAPE = 22,
     CUSTOM = 32,
     BATCH_TO_SPACE = 37,
     SPACE_TO_BATCH = 38,
     STRIDED_SLICE = 45,
+    CAST = 53,
     TRANSPOSE_CONV = 67,
     SHAPE = 77,
     PACK = 83,
@@ -546,6 +548,55 @@ static void test_transpose_conv(void **state)
     }
 }
 
+/* CAST takes codes by value: 5 at scale 0.5 is 5. */
+static void test_cast_of_codes(void **state)
+{
+    static const int8_t x[3] = {5, -128, 0};
+    static const float want[3] = {5, -128, 0};
+    tb_model m = {.n_inputs = 1, .input = {0}, .n_outputs = 1, .output = {1}};
+    unsigned char *file;
+    assay_graph *g;
+    assay_program *p;
+    assay_run *r;
+    assay_error err;
+
+    (void)state;
+    tb_add(&m, "x", TFL_INT8, 3, -1);
+    tb_quant(&m, 0.5F, -3);
+    tb_add(&m, "y", TFL_FLOAT32, 3, -1);
+    tb_outputs(tb_operator(&m, CAST, 0, -2), 1, -2);
+    g = import_ok(&m, &file);
+    assert_ok(assay_program_make(g, NULL, false, &p, &err), &err);
+    assert_ok(assay_run_new(p, &r, &err), &err);
+    memcpy(assay_run_data(r, g->input[0]), x, sizeof x);
+    assert_ok(assay_run_execute(r, NULL, false, NULL, &err), &err);
+    assert_memory_equal(assay_run_data(r, g->output[0]), want, sizeof want);
+    assay_run_free(r);
+    assay_program_free(p);
+    assay_graph_free(g);
+    free(file);
+}
+
+/* Codes that move into a tensor of other parameters keep their bits. */
+static void test_relabel(void **state)
+{
+    tb_model m = {.n_inputs = 1, .input = {0}, .n_outputs = 1, .output = {1}};
+    unsigned char *file;
+    assay_graph *g;
+
+    (void)state;
+    tb_add(&m, "x", TFL_INT8, 2, 3, -1);
+    tb_quant(&m, 0.5F, -3);
+    tb_add(&m, "y", TFL_INT8, 6, -1);
+    tb_quant(&m, 0.25F, 1);
+    tb_outputs(tb_operator(&m, RESHAPE, 0, -2), 1, -2);
+    g = import_ok(&m, &file);
+    assert_int_equal(producer(g, "y")->op, ASSAY_OP_RELABEL);
+    assert_int_equal(producer(g, "y/moved")->op, ASSAY_OP_RESHAPE);
+    assay_graph_free(g);
+    free(file);
+}
+
 /* ---- state ---- */
 
 #define RESOURCE 13 /* tensor type */
@@ -842,6 +893,7 @@ int main(void)
         cmocka_unit_test(test_outside_buffer), cmocka_unit_test(test_space_to_batch),
         cmocka_unit_test(test_strided_slice),  cmocka_unit_test(test_pack_unpack),
         cmocka_unit_test(test_constants),      cmocka_unit_test(test_transpose_conv),
+        cmocka_unit_test(test_cast_of_codes),  cmocka_unit_test(test_relabel),
         cmocka_unit_test(test_variables),      cmocka_unit_test(test_unsupported),
         cmocka_unit_test(test_malformed),      cmocka_unit_test(test_headers),
         cmocka_unit_test(test_mutations),      cmocka_unit_test(test_models),

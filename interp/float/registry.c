@@ -4,7 +4,14 @@
 #include "interp/float/float.h"
 #include "interp/move/move.h"
 
-enum { F32 = 1, INTEGER = 2, BOOL = 4, NUMBER = F32 | INTEGER, ANY = F32 | INTEGER | BOOL };
+enum {
+    F32 = 1,
+    INTEGER = 2,
+    BOOL = 4,
+    CODES = 8, /* integers with parameters, taken by value */
+    NUMBER = F32 | INTEGER,
+    ANY = F32 | INTEGER | BOOL
+};
 
 /* Kinds are those of the first input. */
 typedef struct entry {
@@ -82,7 +89,7 @@ static const entry entries[ASSAY_OP_COUNT] = {
     [ASSAY_OP_REDUCE_MIN] = {assay_float_reduce, assay_float_reduce_scratch, NUMBER},
     [ASSAY_OP_CUMSUM] = {assay_float_cumsum, NULL, NUMBER},
     [ASSAY_OP_RESIZE] = {assay_float_resize, assay_float_resize_scratch, F32},
-    [ASSAY_OP_CAST] = {assay_float_cast, NULL, ANY},
+    [ASSAY_OP_CAST] = {assay_float_cast, NULL, ANY | CODES},
 };
 
 static bool admits(int kinds, const assay_type *t)
@@ -93,7 +100,7 @@ static bool admits(int kinds, const assay_type *t)
     case ASSAY_KIND_BOOL:
         return kinds & BOOL;
     default:
-        return kinds & INTEGER && !assay_is_quantized(t);
+        return kinds & (assay_is_quantized(t) ? CODES : INTEGER);
     }
 }
 
