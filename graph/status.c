@@ -4,6 +4,14 @@
 
 #include "interp/assay.h"
 
+/* A message may quote what a broken file holds; it stays one line that a terminal can show. */
+static void one_line(char *text)
+{
+    for (char *s = text; *s; s++)
+        if ((unsigned char)*s < ' ' || *s == 0x7f)
+            *s = '?';
+}
+
 assay_status assay_fail(assay_error *err, assay_status status, const char *format, ...)
 {
     if (err) {
@@ -12,6 +20,7 @@ assay_status assay_fail(assay_error *err, assay_status status, const char *forma
         va_start(args, format);
         vsnprintf(err->text, sizeof err->text, format, args);
         va_end(args);
+        one_line(err->text);
     }
     return status;
 }

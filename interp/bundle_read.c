@@ -41,8 +41,11 @@ assay_status assay_bundle_open(const char *dir, assay_bundle **out, assay_error 
     }
     b->manifest = json_load_file(path, JSON_REJECT_DUPLICATES, &json_error);
     if (!b->manifest) {
-        status = assay_fail(err, ASSAY_ERR_INPUT, "%s:%d:%d: %s", path, json_error.line,
-                            json_error.column, json_error.text);
+        status =
+            json_error.line < 0
+                ? assay_fail(err, ASSAY_ERR_IO, "%s: no golden bundle: %s", path, json_error.text)
+                : assay_fail(err, ASSAY_ERR_INPUT, "%s:%d:%d: %s", path, json_error.line,
+                             json_error.column, json_error.text);
         goto done;
     }
     tensors = json_object_get(b->manifest, "tensors");

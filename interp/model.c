@@ -145,7 +145,7 @@ assay_status assay_model_save(const assay_graph *g, const char *path, assay_erro
     if (status != ASSAY_OK)
         return status;
     if (mkdir(partial, 0777) != 0)
-        return assay_fail(err, ASSAY_ERR_IO, "%s: %s", partial, strerror(errno));
+        return assay_fail(err, ASSAY_ERR_IO, "%s: cannot create: %s", partial, strerror(errno));
     options.constants_dir = partial;
     status = assay_text_save(g, path, &options, err);
     if (status == ASSAY_OK)

@@ -72,7 +72,9 @@ static assay_status prepare_nodes(assay_program *p, assay_error *err)
     if (hidden)
         snprintf(all.text + strlen(all.text), sizeof all.text - strlen(all.text),
                  "\n... and %d more", hidden);
-    return assay_fail(err, all.status, "%s", all.text);
+    if (err)
+        *err = all; /* a list of lines */
+    return all.status;
 }
 
 /* What of the program the fast engine takes, and the scratch that the rest needs beside it. */

@@ -185,7 +185,7 @@ static void list_name(name_list *l, const char *name)
 
 assay_status assay_profile_check(const assay_profile *p, const assay_graph *g, assay_error *err)
 {
-    name_list missing = {0}, differing = {0};
+    name_list missing = {0}, unseen = {0}, differing = {0};
     uint64_t *lineage = calloc((size_t)g->n_values + 1, sizeof *lineage);
     if (!lineage)
         return assay_out_of_memory(err);
@@ -194,8 +194,10 @@ assay_status assay_profile_check(const assay_profile *p, const assay_graph *g, a
         if (!assay_is_profiled(&g->value[v]))
             continue;
         const assay_profile_entry *e = assay_profile_find(p, g->value[v].name);
-        if (!e || e->finite == 0)
+        if (!e)
             list_name(&missing, g->value[v].name);
+        else if (e->finite == 0)
+            list_name(&unseen, g->value[v].name);
         else if (e->lineage != lineage[v])
             list_name(&differing, g->value[v].name);
     }
@@ -204,9 +206,13 @@ assay_status assay_profile_check(const assay_profile *p, const assay_graph *g, a
         return status;
     if (missing.n > 0)
         return assay_fail(err, ASSAY_ERR_INPUT,
-                          "profile is of another network: %d value(s) of this one have no finite "
-                          "observation in it: %s",
+                          "profile is of another network: %d value(s) of this one are not in it: "
+                          "%s",
                           missing.n, missing.text);
+    if (unseen.n > 0)
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "profile has nothing but NaN and infinities of %d value(s): %s", unseen.n,
+                          unseen.text);
     if (differing.n > 0)
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "profile is of another network: %d value(s) were profiled with other "

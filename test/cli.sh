@@ -159,6 +159,10 @@ refused "impossible width in a scheme" "width.yaml:3:" "$assay" scheme check wid
 refused "empty profile" "empty.yaml" "$assay" quantize "$model" -p empty.yaml -s tflite
 head -c 3000 profile.yaml >short.yaml
 refused "truncated profile" "short.yaml" "$assay" quantize "$model" -p short.yaml -s tflite
+/usr/bin/python3 -c 'import numpy as np; np.save("nan.npy", np.full((2,1,32,32), np.nan, "f4"))'
+"$assay" profile "$model" -d nan.npy -o nan.yaml -q >out 2>err
+refused "a profile of nothing but NaN" "nothing but NaN" "$assay" quantize "$model" -p nan.yaml -s tflite
+refused "no bundle" "nowhere/manifest.json: no golden bundle: .*No such file" "$assay" verify nowhere
 refused "a profile of another network" "plain_cnn|profile" "$assay" quantize "$source/datasets/models/plain_cnn.onnx" -p profile.yaml -s tflite
 refused "an existing bundle" "exists" "$assay" golden net.assay -s tflite -i "$first" -o b
 refused "nothing to compare" "nothing compared|no tensor" "$assay" diff b "$images/calibration"

@@ -60,6 +60,15 @@ static assay_graph *small_net(void)
     return g;
 }
 
+static void test_message_is_one_line(void **state)
+{
+    assay_error err;
+    (void)state;
+    assert_int_equal(assay_fail(&err, ASSAY_ERR_INPUT, "found '%s'", "a\nb\x1b[0m\x7f\t\xc3\xa9"),
+                     ASSAY_ERR_INPUT);
+    assert_string_equal(err.text, "found 'a?b?[0m??\xc3\xa9'");
+}
+
 static void test_build(void **state)
 {
     (void)state;
@@ -307,17 +316,12 @@ static void test_moves_keep_parameters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_build),
-        cmocka_unit_test(test_many_names),
-        cmocka_unit_test(test_builder_refusals),
-        cmocka_unit_test(test_clone_is_deep),
-        cmocka_unit_test(test_compact_sorts_and_drops),
-        cmocka_unit_test(test_compact_of_nothing),
-        cmocka_unit_test(test_cycle),
-        cmocka_unit_test(test_verifier_values),
-        cmocka_unit_test(test_verifier_constants),
-        cmocka_unit_test(test_verifier_axis_count),
-        cmocka_unit_test(test_moves_keep_parameters),
+        cmocka_unit_test(test_message_is_one_line), cmocka_unit_test(test_build),
+        cmocka_unit_test(test_many_names),          cmocka_unit_test(test_builder_refusals),
+        cmocka_unit_test(test_clone_is_deep),       cmocka_unit_test(test_compact_sorts_and_drops),
+        cmocka_unit_test(test_compact_of_nothing),  cmocka_unit_test(test_cycle),
+        cmocka_unit_test(test_verifier_values),     cmocka_unit_test(test_verifier_constants),
+        cmocka_unit_test(test_verifier_axis_count), cmocka_unit_test(test_moves_keep_parameters),
     };
     return cmocka_run_group_tests_name("graph", tests, NULL, NULL);
 }

@@ -159,8 +159,8 @@ bool cli_number(const cli_args *a, const char *option, double fallback, double l
     errno = 0;
     *out = strtod(text, &end);
     if (end == text || *end || errno || !(*out >= lo && *out <= hi)) {
-        cli_trouble("%s: --%s takes a number from %g to %g, not '%s'", a->command->name, option, lo,
-                    hi, text);
+        cli_trouble("%s: --%s takes a number from %.15g to %.15g, not '%s'", a->command->name,
+                    option, lo, hi, text);
         return false;
     }
     return true;
