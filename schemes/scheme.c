@@ -130,21 +130,51 @@ static assay_status open_plugin(const char *path, assay_scheme **out, assay_erro
     return ASSAY_OK;
 }
 
+/* A file may repeat a preset, but not give its name to another record: reports and bundles would
+ * hold two schemes of one name. */
+static assay_status check_name(const char *path, const assay_scheme *s, assay_error *err)
+{
+    size_t length;
+    assay_scheme *preset;
+    const char *text = assay_preset_text(s->name, &length);
+    if (text == NULL)
+        return ASSAY_OK;
+    assay_status status = assay_scheme_parse(s->name, text, length, &preset, err);
+    if (status != ASSAY_OK)
+        return status;
+    if (strcmp(preset->digest, s->digest) != 0)
+        status = assay_fail(err, ASSAY_ERR_SCHEME,
+                            "%s: the name \"%s\" belongs to a preset with another record; choose "
+                            "another name",
+                            path, s->name);
+    assay_scheme_free(preset);
+    return status;
+}
+
+static assay_status open_file(const char *path, assay_scheme **out, assay_error *err)
+{
+    char *text;
+    size_t length;
+    assay_status s = assay_scheme_read_file(path, &text, &length, err);
+    if (s != ASSAY_OK)
+        return s;
+    s = assay_scheme_parse(path, text, length, out, err);
+    free(text);
+    if (s == ASSAY_OK && (s = check_name(path, *out, err)) != ASSAY_OK) {
+        assay_scheme_free(*out);
+        *out = NULL;
+    }
+    return s;
+}
+
 assay_status assay_scheme_open(const char *name, assay_scheme **out, assay_error *err)
 {
     *out = NULL;
     size_t length;
     if (ends_with(name, ".so"))
         return open_plugin(name, out, err);
-    if (strchr(name, '/') != NULL || ends_with(name, ".yaml") || ends_with(name, ".yml")) {
-        char *text;
-        assay_status s = assay_scheme_read_file(name, &text, &length, err);
-        if (s == ASSAY_OK) {
-            s = assay_scheme_parse(name, text, length, out, err);
-            free(text);
-        }
-        return s;
-    }
+    if (strchr(name, '/') != NULL || ends_with(name, ".yaml") || ends_with(name, ".yml"))
+        return open_file(name, out, err);
     const char *text = assay_preset_text(name, &length);
     if (text == NULL)
         return assay_fail(err, ASSAY_ERR_SCHEME,

@@ -1,11 +1,8 @@
 /* Scheme files: what is read, what is printed back, what is refused and where. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "support.h"
 
-#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "schemes/scheme.h"
 
@@ -100,9 +97,30 @@ static void unknown_names(void **state)
     assert_int_equal(assay_scheme_open("./nothing.so", &s, &err), ASSAY_ERR_SCHEME);
 }
 
+/* A file may repeat a preset, not take its name for another arithmetic. */
+static void names_of_presets(void **state)
+{
+    (void)state;
+    static const char other[] = "scheme: tflite\nextends: tflite\nadd: {bits: 19}\n";
+    static const char same[] = "scheme: tflite\nextends: tflite\n";
+    char dir[600], path[700];
+    assay_error err = {0};
+    assay_scheme *s;
+    test_temp_dir(dir, sizeof dir);
+    snprintf(path, sizeof path, "%s/mine.yaml", dir);
+    test_write_file(path, other, sizeof other - 1);
+    assert_refused(assay_scheme_open(path, &s, &err), &err, "belongs to a preset");
+    assert_null(s);
+    test_write_file(path, same, sizeof same - 1);
+    assert_ok(assay_scheme_open(path, &s, &err), &err);
+    assay_scheme_free(s);
+    test_remove_tree(dir);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(bad_files), cmocka_unit_test(presets),
-                                       cmocka_unit_test(nodes), cmocka_unit_test(unknown_names)};
+                                       cmocka_unit_test(nodes), cmocka_unit_test(names_of_presets),
+                                       cmocka_unit_test(unknown_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
