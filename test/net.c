@@ -60,8 +60,9 @@ int net_node(assay_graph *g, assay_op op, const char *out, const assay_attrs *at
 
 void net_output(assay_graph *g, int value)
 {
-    int ids[9];
+    int ids[32];
     assay_error err;
+    assert_in_range(g->n_outputs, 0, 31);
     if (g->n_outputs)
         memcpy(ids, g->output, (size_t)g->n_outputs * sizeof *ids);
     ids[g->n_outputs] = value;

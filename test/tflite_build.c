@@ -79,7 +79,8 @@ static size_t ints(writer *w, const int32_t *v, int n)
 static size_t bytes_of(writer *w, const void *data, size_t n)
 {
     size_t at = vector(w, (int)n, 1, 16);
-    memcpy(w->bytes + at + 4, data, n);
+    if (n)
+        memcpy(w->bytes + at + 4, data, n);
     return at;
 }
 

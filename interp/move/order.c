@@ -22,7 +22,7 @@ assay_status assay_move_arg(assay_call *call, assay_error *err)
     int axis = (int)a->axis;
     int64_t outer = assay_extent(x->type, 0, axis), n = x->type->dim[axis];
     int64_t inner = assay_extent(x->type, axis + 1, x->type->rank);
-    int64_t sign = call->node->op == ASSAY_OP_ARG_MAX ? 1 : -1;
+    bool greatest = call->node->op == ASSAY_OP_ARG_MAX;
 
     if (n == 0 && outer * inner > 0)
         return assay_fail(err, ASSAY_ERR_INPUT, "node '%s': axis %d is empty", call->node->name,
@@ -31,8 +31,9 @@ assay_status assay_move_arg(assay_call *call, assay_error *err)
         for (int64_t i = 0; i < inner; i++) {
             int64_t best = 0, top = 0;
             for (int64_t j = 0; j < n; j++) {
-                int64_t key = sign * assay_order_key(x, (o * n + j) * inner + i);
-                if (j == 0 || key > top || (a->select_last && key == top)) {
+                int64_t key = assay_order_key(x, (o * n + j) * inner + i);
+                bool before = greatest ? key > top : key < top;
+                if (j == 0 || before || (a->select_last && key == top)) {
                     top = key;
                     best = j;
                 }
@@ -86,7 +87,8 @@ static void foremost(const assay_view *x, int64_t first, int64_t step, int64_t n
 {
     int64_t held = 0;
     for (int64_t j = 0; j < n; j++) {
-        ranked r = {sign * assay_order_key(x, first + j * step), j};
+        int64_t key = assay_order_key(x, first + j * step);
+        ranked r = {sign > 0 ? key : ~key, j}; /* ~ turns the order around, and never overflows */
         if (held < k) {
             heap[held] = r;
             sift_up(heap, held++);
