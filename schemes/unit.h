@@ -69,6 +69,7 @@ struct assay_unit {
     struct assay_unit_block *blocks;
     assay_unit_param *param;
     size_t n_params;
+    bool memory_short; /* an allocation failed: the unit is not to be used */
 };
 
 #endif

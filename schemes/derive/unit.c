@@ -11,8 +11,10 @@ struct assay_unit_block {
 void *assay_unit_alloc(assay_unit *u, size_t bytes)
 {
     struct assay_unit_block *b = calloc(1, sizeof *b + (bytes > 0 ? bytes : 1));
-    if (b == NULL)
+    if (b == NULL) {
+        u->memory_short = true;
         return NULL;
+    }
     b->next = u->blocks;
     u->blocks = b;
     return b->data;

@@ -1,0 +1,175 @@
+/* Every allocation of opening a scheme, preparing its units, bulk rows and threshold forms may
+ * fail: the answer is ASSAY_ERR_MEMORY, and nothing leaks (run under ASan). The linker wraps malloc
+ * and its kin (test/meson.build). */
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scheme_unit.h"
+#include "schemes/lone.h"
+#include "schemes/staircase.h"
+
+static long countdown; /* allocations until one fails; 0: none does */
+
+static bool fails(void)
+{
+    return countdown > 0 && --countdown == 0;
+}
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return fails() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+    return fails() ? NULL : __real_realloc(p, size);
+}
+
+typedef assay_status (*work)(const void *what, assay_error *err);
+
+/* Lets the first allocation fail, then the second, ... until none is left to fail. */
+static void each_in_turn(work run, const void *what, const char *name)
+{
+    for (long k = 1; k < 5000; k++) {
+        assay_error err = {0};
+        countdown = k;
+        assay_status status = run(what, &err);
+        bool reached = countdown == 0;
+        countdown = 0;
+        if (!reached)
+            return;
+        if (status != ASSAY_ERR_MEMORY)
+            fail_msg("%s, allocation %ld: status %d (%s)", name, k, (int)status, err.text);
+    }
+    fail_msg("%s: no end of allocations", name);
+}
+
+static assay_status open_one(const void *what, assay_error *err)
+{
+    assay_scheme *s;
+    assay_status status = assay_scheme_open(what, &s, err);
+    if (status == ASSAY_OK)
+        assay_scheme_free(s);
+    return status;
+}
+
+static void opening(void **state)
+{
+    (void)state;
+    for (const char *const *name = assay_scheme_presets(); *name != NULL; name++)
+        each_in_turn(open_one, *name, *name);
+}
+
+typedef struct question {
+    const assay_scheme *scheme;
+    const assay_unit_spec *spec;
+} question;
+
+static assay_status prepare_one(const void *what, assay_error *err)
+{
+    const question *q = what;
+    assay_unit *u;
+    assay_status status = q->scheme->vt->prepare(q->scheme, q->spec, &u, err);
+    if (status == ASSAY_OK)
+        q->scheme->vt->release(u);
+    return status;
+}
+
+/* Ops that the scheme refuses on these types are passed over. */
+static void preparing(void **state)
+{
+    (void)state;
+    static const char *const ops[] = {"conv",        "fc",         "add",
+                                      "sub",         "mul",        "min",
+                                      "div",         "prelu",      "less",
+                                      "rescale",     "relu",       "leaky_relu",
+                                      "sigmoid",     "tanh",       "elu",
+                                      "softmax",     "hard_swish", "avg_pool",
+                                      "reduce_mean", "reduce_sum", "log_softmax",
+                                      "l2_norm",     "quantize",   "dequantize",
+                                      "resize",      "max_pool",   "squared_difference"};
+    static const float scales[4] = {0.125f, 0.25f, 0.0625f, 0.03125f};
+    static const int32_t zeros[4] = {0, 0, 0, 0};
+    size_t units = 0;
+    for (const char *const *name = assay_scheme_presets(); *name != NULL; name++) {
+        assay_scheme *s;
+        assay_scheme_caps caps;
+        assay_error err;
+        assert_ok(assay_scheme_open(*name, &s, &err), &err);
+        assay_scheme_get_caps(s, &caps);
+        for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+            bool sign = caps.activation_signed;
+            assay_type in[2] = {code_type(caps.activation_bits, sign, &scales[0], &zeros[0]),
+                                code_type(caps.activation_bits, sign, &scales[1], &zeros[0])};
+            assay_type out = code_type(caps.activation_bits, sign, &scales[2], &zeros[0]);
+            assay_unit_spec spec = unit_spec(ops[i], in, 2, &out);
+            assay_unit *u;
+            spec.depth = 4;
+            spec.alpha = 0.25;
+            if (strcmp(ops[i], "conv") == 0) { /* per channel */
+                in[1].rank = 1;
+                in[1].dim[0] = 4;
+                in[1].q = (assay_qparams){ASSAY_Q_AXIS, 0, 0, 4, scales, zeros};
+            }
+            if (s->vt->prepare(s, &spec, &u, &err) != ASSAY_OK)
+                continue;
+            s->vt->release(u);
+            units++;
+            const question q = {s, &spec};
+            char what[100];
+            snprintf(what, sizeof what, "%s, %s", *name, ops[i]);
+            each_in_turn(prepare_one, &q, what);
+        }
+        assay_scheme_free(s);
+    }
+    print_message("# %zu units\n", units);
+    assert_true(units > 600);
+}
+
+static assay_status make_form(const void *what, assay_error *err)
+{
+    const assay_lone *o = what;
+    assay_staircase form;
+    assay_status status = assay_staircase_make(&o->r, 0, -5000, 5000, &form, err);
+    if (status == ASSAY_OK)
+        assay_staircase_free(&form);
+    return status;
+}
+
+static void forms(void **state)
+{
+    (void)state;
+    const double scale = 0.25;
+    const assay_bulk b = {.n = 1, .type = {ASSAY_KIND_INT, 16, true}, .scale = &scale};
+    assay_scheme *s;
+    assay_error err;
+    assay_lone o;
+    char why[256];
+    assert_ok(assay_scheme_open("tflite", &s, &err), &err);
+    assert_ok(assay_lone_start(&o, s, NULL, false, &err), &err);
+    assert_true(assay_lone_set(&o, &b, 0, why, sizeof why));
+    each_in_turn(make_form, &o, "a form of 2,500 runs");
+    assay_scheme_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(opening), cmocka_unit_test(preparing),
+                                       cmocka_unit_test(forms)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
