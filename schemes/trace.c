@@ -17,9 +17,9 @@ static int64_t turns(assay_int128 x, unsigned bits)
 static int64_t narrowed(assay_int128 v, int32_t bits, int32_t how, int64_t *zone)
 {
     bool wraps = how == ASSAY_NARROW_WRAP;
-    if (bits == 0 && !wraps)
-        return assay_saturate128(v, 64);
-    unsigned width = bits == 0 ? 64 : (unsigned)bits;
+    if (bits == 0)
+        return assay_saturate128(v, 63);
+    unsigned width = (unsigned)bits;
     if (!wraps)
         return assay_saturate128(v, width);
     *zone = turns(v, width);

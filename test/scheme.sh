@@ -79,6 +79,7 @@ code 24 "6028 in float32" pytorch-qnnpack --acc 6028 --scale 0.00406430103
 code 12 "7984 under double rounding" tflite --acc 7984 --scale 0.001440357
 code 11 "7984 under single rounding" tflite-single --acc 7984 --scale 0.001440357
 code 13 "multiplier and shift of the target" tflite --acc 100 --multiplier 1073741824 --shift -2 --type i8
+code 255 "a shift far to the left" fbgemm-fixed --acc 1000000 --multiplier 1073741824 --shift -100 --zp 5 --type u8
 code 3 "three scales" xnnpack-qs8 --acc 300 --in-scale 0.1 --weight-scale 0.05 --out-scale 0.5
 prints 'tie' "try names ties" "$assay" scheme try qnnpack --acc 6028 --scale 0.00406430103
 

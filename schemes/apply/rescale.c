@@ -71,9 +71,9 @@ static int64_t scaled_any(const assay_rescale *r, int64_t x, size_t c)
                                  (enum assay_rounding)list->step[i].mode);
         shift -= bits;
     }
-    if (k->result_overflow == ASSAY_NARROW_WRAP)
+    if (k->result_overflow == ASSAY_NARROW_WRAP && k->result_bits > 0)
         return narrow((int64_t)v, k->result_bits, ASSAY_NARROW_WRAP);
-    return narrow(assay_saturate128(v, 64), k->result_bits, k->result_overflow);
+    return narrow(assay_saturate128(v, 63), k->result_bits, k->result_overflow); /* room to add */
 }
 
 /* The end of every rescale, as a row keeps it in registers. */
