@@ -14,8 +14,8 @@
 
 #define MOST_VALUES 40
 #define MOST_BITS   16
-#define PROBES      65536
-#define NARROW      (INT64_C(1) << 16)
+#define PROBES      1024
+#define NARROW      4096
 
 typedef struct checker {
     const char *file;
@@ -62,11 +62,12 @@ static assay_status run_node(const checker *c, const assay_graph *g, const assay
 {
     const assay_scheme_vtable *vt = c->scheme->vt;
     const assay_type *x = &g->value[n->in[0]].type, *y = &g->value[n->out[0]].type;
+    assay_unit *u = NULL;
+    if (n->n_out != 1 || n->n_in > 2 ||
+        (n->n_in > 1 && (n->in[1] < 0 || !is_code(&g->value[n->in[1]].type))))
+        return reject(c, "a node that is not element-wise");
     const int32_t *a = row[n->in[0]], *b = n->n_in > 1 ? row[n->in[1]] : NULL;
     int32_t *out = row[n->out[0]];
-    assay_unit *u = NULL;
-    if (n->n_out != 1 || n->n_in > 2 || (n->n_in > 1 && !is_code(&g->value[n->in[1]].type)))
-        return reject(c, "a node that is not element-wise");
     assay_status s = prepare(c, g, n, &u);
     if (s)
         return s;
@@ -84,6 +85,19 @@ static assay_status run_node(const checker *c, const assay_graph *g, const assay
     return s;
 }
 
+/* Every value is an input or computed: nothing comes from elsewhere. */
+static bool is_closed(const assay_graph *g)
+{
+    for (int v = 0; v < g->n_values; v++) {
+        bool known = g->value[v].producer >= 0;
+        for (int i = 0; i < g->n_inputs; i++)
+            known |= g->input[i] == v;
+        if (!known)
+            return false;
+    }
+    return true;
+}
+
 /* The fragment's output for all codes of its inputs, first input slowest; *result is malloc'd. */
 static assay_status tabulate(const checker *c, const assay_graph *g, int32_t **result, size_t *n)
 {
@@ -91,7 +105,8 @@ static assay_status tabulate(const checker *c, const assay_graph *g, int32_t **r
     assay_status s = ASSAY_OK;
     unsigned bits = 0;
     *result = NULL;
-    if (g->n_values > MOST_VALUES || g->n_inputs < 1 || g->n_inputs > 2 || g->n_outputs != 1)
+    if (g->n_values > MOST_VALUES || g->n_inputs < 1 || g->n_inputs > 2 || g->n_outputs != 1 ||
+        !is_closed(g))
         return reject(c, "a fragment of another form");
     for (int i = 0; i < g->n_inputs; i++) {
         if (!is_code(&g->value[g->input[i]].type))
@@ -264,6 +279,25 @@ static bool shifts(const assay_graph *g, const assay_node *n, const int32_t *tab
     return true;
 }
 
+/* The function stands behind the weighted node, or in front of its input, and the rewritten node
+ * differs from it in nothing else than that input, or its output and bounds. */
+static bool same_sums(const checker *c, const assay_node *a, const assay_node *function,
+                      const assay_node *b, bool shift)
+{
+    bool same = a->op == b->op && a->n_in == b->n_in &&
+                assay_attrs_equal(assay_op_get(a->op)->attrs, &a->attr, &b->attr) &&
+                strcmp(a->name, b->name) == 0 &&
+                (shift ? a->in[0] == function->out[0] : function->in[0] == a->out[0]);
+    for (int i = shift ? 1 : 0; i < a->n_in && same; i++) {
+        int v = a->in[i], w = b->in[i];
+        same = (v < 0) == (w < 0);
+        if (same && v >= 0)
+            same = same_type(&c->before->value[v].type, &c->after->value[w].type) &&
+                   assay_shape_equal(&c->before->value[v].type, &c->after->value[w].type);
+    }
+    return same;
+}
+
 static assay_status check_sums(const checker *c, const json_t *step, bool shift, int64_t *worst)
 {
     const assay_node *a = find(c->before, true), *b = find(c->after, true);
@@ -275,7 +309,8 @@ static assay_status check_sums(const checker *c, const json_t *step, bool shift,
     if (json_unpack((json_t *)(uintptr_t)step, "{s:[I, I]}", "reachable", &lo, &hi) || lo > hi ||
         lo < -(INT64_C(1) << 52) || hi > INT64_C(1) << 52)
         return reject(c, "no interval of accumulators");
-    if (!a || !b || !function || c->before->n_nodes != 2 || c->after->n_nodes != 1)
+    if (!a || !b || !function || c->before->n_nodes != 2 || c->after->n_nodes != 1 ||
+        !same_sums(c, a, function, b, shift))
         return reject(c, "a fragment of another form");
     assay_unit *before = NULL, *after = NULL;
     assay_status s = tabulate_node(c, c->before, function, &table, &size);

@@ -167,8 +167,9 @@ static assay_status compare_channel(const assay_unit *before, const assay_unit *
     return ASSAY_OK;
 }
 
-static assay_status compare_units(const assay_unit *before, const assay_unit *after, weighted *w,
-                                  assay_proof *proof, assay_error *err)
+/* first: the first channel that differs decides, because another attempt follows. */
+static assay_status compare_units(const assay_unit *before, const assay_unit *after, bool first,
+                                  weighted *w, assay_proof *proof, assay_error *err)
 {
     size_t channels = before->scale[ASSAY_OUT].n, other = after->scale[ASSAY_OUT].n;
     channels = other > channels ? other : channels;
@@ -181,7 +182,7 @@ static assay_status compare_units(const assay_unit *before, const assay_unit *af
         return ASSAY_OK;
     }
     assay_status s = ASSAY_OK;
-    for (size_t c = 0; c < channels && !s; c++)
+    for (size_t c = 0; c < channels && !s && !(first && v->kind != ASSAY_EXACT); c++)
         s = compare_channel(before, after, c, w, proof, err);
     if (!s && v->kind == ASSAY_EXACT)
         snprintf(v->evidence, sizeof v->evidence,
@@ -205,7 +206,7 @@ static assay_status attempt(const assay_match *m, const assay_rule *rule, const 
         return assay_fail(err, ASSAY_ERR_INTERNAL, "%s: the weighted node is gone", rule->name);
     status = prepare(proof->after, n, s, &after, err);
     if (!status)
-        status = compare_units(before, after, w, proof, err);
+        status = compare_units(before, after, rule->bounds && !image, w, proof, err);
     if (after)
         s->vt->release(after);
     return assay_prove_impossible(proof, status, err);

@@ -64,7 +64,7 @@ fi
 
 # ---- the whole way ----
 runs 0 "help" "$assay" --help
-for c in inspect profile quantize run golden verify diff eval scheme; do
+for c in inspect profile quantize optimize check-proof run golden verify diff eval scheme; do
     runs 0 "$c --help" "$assay" $c --help
 done
 runs 0 "inspect" "$assay" inspect "$model"
@@ -147,6 +147,28 @@ head -c 100 outputs/*.npy >short.npy
 refused "truncated npy" "short.npy" "$assay" run "$model" -i short.npy
 /usr/bin/python3 -c 'import numpy as np; np.save("shape.npy", np.zeros((1,3,7,7),"f4"))'
 refused "wrong shape" "shape.npy.*input" "$assay" run "$model" -i shape.npy
+
+# ---- proof-carrying rewrites ----
+cat >chain.assay <<'END'
+graph chain {
+  input x: i8[4] q(0.1,0)
+  a: i8[4] q(0.1,0) = relu(x)
+  b: u8[4] q(0.1,10) = rescale(a)
+  c: i8[4] q(0.23,0) = rescale(b)
+  output c
+}
+END
+runs 0 "optimize" "$assay" optimize chain.assay -s tflite --prove-to cert.json -o less.assay
+runs 0 "tells what it applied" grep -q "b after a: exact: 256/256 codes equal" out
+runs 0 "the result is smaller" sh -c '[ $(grep -c rescale less.assay) = 1 ] && ! grep -q relu less.assay'
+runs 0 "check-proof" "$assay" check-proof cert.json
+sed 's/"exact"/"bounded"/' cert.json >edited.json
+runs 1 "check-proof notices an edit" "$assay" check-proof edited.json
+runs 2 "check-proof of no file" "$assay" check-proof no-such.json
+refused "a pass of no such name" "no pass 'fold'" "$assay" optimize chain.assay -s tflite --passes fold
+refused "an allowance of no such kind" "bounded:N" "$assay" optimize chain.assay -s tflite --allow some
+refused "optimize without a scheme" "scheme" "$assay" optimize chain.assay
+
 refused "missing input" "is not given" "$assay" run net.assay -s tflite
 refused "no scheme for a quantized network" "scheme" "$assay" run net.assay -i "$first"
 refused "a scheme but no profile" "profile" "$assay" run "$model" -s tflite -i "$first"

@@ -610,6 +610,36 @@ static void edited_certificates_are_refused(void **state)
     finish(&o);
 }
 
+/* Bytes changed at random: never a crash, and never a certificate that is accepted, but where the
+ * change is only of white space. */
+static void spoiled_certificates_are_refused(void **state)
+{
+    test_rng r = test_seed("spoiled_certificates_are_refused", 7);
+    outcome o = optimize("tflite", "graph t { input x: i8[1,1,3,3] q(0.1,0)\n" CONV_PARTS
+                                   "c: i8[1,2,2,2] q(0.5,0) = conv(x,w,b) {kernel=[2,2]}\n"
+                                   "r: i8[1,2,2,2] q(0.5,0) = relu(c)\n"
+                                   "s: i8[1,2,2,2] q(1,3) = rescale(r)\n"
+                                   "m: i8[1,2,1,1] q(1,3) = max_pool(s) {kernel=[2,2]} output m }");
+    const assay_buf *text = &o.report.certificate;
+    (void)state;
+    assert_int_equal(o.report.applied, 2);
+    assert_certified(&o);
+    for (int i = 0; i < 600; i++) {
+        char *bytes = malloc(text->length);
+        memcpy(bytes, text->text, text->length);
+        size_t at = (size_t)test_between(&r, 0, (int64_t)text->length - 1);
+        char to = (char)test_between(&r, 33, 126);
+        bool space = strchr(" \n", bytes[at]) != NULL || bytes[at] == to;
+        bytes[at] = to;
+        assay_proof_report report;
+        assay_error err;
+        if (!space && assay_check_proof(bytes, text->length, "cert", &report, &err) == ASSAY_OK)
+            fail_msg("byte %zu as '%c' is not noticed", at, to);
+        free(bytes);
+    }
+    finish(&o);
+}
+
 /* ---- random networks ---- */
 
 typedef struct live {
@@ -854,6 +884,7 @@ int main(void)
         cmocka_unit_test(passes_are_chosen_by_name),
         cmocka_unit_test(mutants_are_caught),
         cmocka_unit_test(edited_certificates_are_refused),
+        cmocka_unit_test(spoiled_certificates_are_refused),
         cmocka_unit_test(random_networks_keep_their_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
