@@ -46,7 +46,7 @@ INLINE void left_shift(const assay_unit *u, const uint8_t *a, bool a_signed, con
     const eight e = load_eight(&u->scale[ASSAY_OUT], 0, 0xff, way);
     const ending end = load_ending(&u->simd);
     for (size_t i = 0; i < n; i += LANES) {
-        const __mmask16 mask = n - i < LANES ? (__mmask16)((1u << (n - i)) - 1) : 0xffff;
+        const __mmask16 mask = first_lanes(n - i);
         const __m512i x = bring(&p, load_codes(a + i, mask, a_signed), way, mode);
         const __m512i y = bring(&q, load_codes(b + i, mask, b_signed), way, mode);
         const __m512i sum = u->subtract ? _mm512_sub_epi32(x, y) : _mm512_add_epi32(x, y);
@@ -80,7 +80,7 @@ INLINE void float_scaled(const assay_unit *u, const uint8_t *a, bool a_signed, c
     const __m512 r1 = real(u->k[0]), r2 = real(u->k[1]), f0 = real(u->k[2]);
     const __m512i lo = _mm512_set1_epi32((int32_t)o->lo), hi = _mm512_set1_epi32((int32_t)o->hi);
     for (size_t i = 0; i < n; i += LANES) {
-        const __mmask16 mask = n - i < LANES ? (__mmask16)((1u << (n - i)) - 1) : 0xffff;
+        const __mmask16 mask = first_lanes(n - i);
         const __m512 x = _mm512_cvtepi32_ps(load_codes(a + i, mask, a_signed));
         const __m512 y = _mm512_cvtepi32_ps(load_codes(b + i, mask, b_signed));
         __m512 f;

@@ -9,8 +9,7 @@ INLINE void integers(const assay_unit *u, const int32_t *acc, size_t rows, size_
     const assay_rescale *r = &u->scale[ASSAY_OUT];
     const ending end = load_ending(&u->simd);
     for (size_t j = 0; j < columns; j += LANES) {
-        const size_t rest = columns - j;
-        const __mmask16 mask = (__mmask16)(rest < LANES ? (1u << rest) - 1 : 0xffffu);
+        const __mmask16 mask = first_lanes(columns - j);
         const eight low = load_eight(r, channel + j, (__mmask8)mask, way);
         const eight high = load_eight(r, channel + j + 8, (__mmask8)(mask >> 8), way);
         for (size_t i = 0; i < rows; i++) {
@@ -42,8 +41,7 @@ INLINE void floats(const assay_unit *u, const int32_t *acc, size_t rows, size_t 
     const ending end = load_ending(&s);
     const __m512 scale_out = s.steps ? load_scales(r->scale_out, 1, 0, 0xffff) : f_zero;
     for (size_t j = 0; j < columns; j += LANES) {
-        const size_t rest = columns - j;
-        const __mmask16 mask = (__mmask16)(rest < LANES ? (1u << rest) - 1 : 0xffffu);
+        const __mmask16 mask = first_lanes(columns - j);
         const __m512 scale = load_scales(r->scale, r->n, channel + j, mask);
         const __m512 scale_w = s.steps ? load_scales(r->scale_w, r->n, channel + j, mask) : f_zero;
         for (size_t i = 0; i < rows; i++) {

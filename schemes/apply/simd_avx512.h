@@ -17,6 +17,12 @@
 
 enum { LANES = 16 };
 
+/* The first n lanes, at most all. */
+INLINE __mmask16 first_lanes(size_t n)
+{
+    return (__mmask16)(n < LANES ? (1u << n) - 1 : 0xffffu);
+}
+
 /* ---- 64-bit products: eight lanes ---- */
 
 typedef struct eight {
