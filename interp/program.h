@@ -40,7 +40,7 @@ enum assay_engine {
 typedef struct assay_program_options {
     bool keep_all; /* every value keeps its own place (bundles, profiling) */
     enum assay_engine engine;
-    int threads;     /* within a node, for the fast engine; 0 counts as 1 */
+    int threads; /* within a node, for the fast engine; 0 counts as 1 */
     /* Only the network's inputs and outputs will be looked at: the engine may store what is between
      * them as it likes, and a run takes no observer that reads values and no accumulators. */
     bool outputs_only;

@@ -112,8 +112,8 @@ assay_simd assay_simd_choose(const assay_rescale *r)
     const assay_rule_rescale *k = r->rule;
     assay_simd s = {.way = ASSAY_SIMD_NONE}, none = s;
     if (r->row == NULL || r->row == assay_rescale_row_sums ||
-        k->encoding == ASSAY_ENCODE_THRESHOLDS ||
-        k->encoding == ASSAY_ENCODE_F64 || r->in_zero != 0 || !choose_end(r, &s))
+        k->encoding == ASSAY_ENCODE_THRESHOLDS || k->encoding == ASSAY_ENCODE_F64 ||
+        r->in_zero != 0 || !choose_end(r, &s))
         return none;
     if (k->encoding == ASSAY_ENCODE_F32)
         return choose_float(r, &s) ? s : none;
