@@ -75,7 +75,8 @@ static assay_status copy_value(cutter *c, int value, bool defined, assay_error *
     int ids[ASSAY_MATCH_UPPER * 2 + 1], n = c->to->n_inputs;
     if (n >= ASSAY_MATCH_UPPER * 2)
         return assay_fail(err, ASSAY_ERR_LIMIT, "a fragment of more than %d inputs", n);
-    memcpy(ids, c->to->input, (size_t)n * sizeof *ids);
+    for (int i = 0; i < n; i++)
+        ids[i] = c->to->input[i];
     ids[n] = c->map[value];
     return assay_graph_set_inputs(c->to, ids, n + 1, err);
 }
