@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "graph/onnx/export.h"
 #include "graph/onnx/onnx.h"
 #include "graph/slurp.h"
 #include "graph/text.h"
@@ -134,7 +135,7 @@ assay_status assay_model_load_canonical(const char *path, const assay_model_opti
     return status;
 }
 
-assay_status assay_model_save(const assay_graph *g, const char *path, assay_error *err)
+static assay_status save_text(const assay_graph *g, const char *path, assay_error *err)
 {
     char constants[4096], partial[4096];
     assay_text_options options = {.inline_limit = ASSAY_TEXT_INLINE};
@@ -153,4 +154,24 @@ assay_status assay_model_save(const assay_graph *g, const char *path, assay_erro
     if (status != ASSAY_OK)
         assay_remove_tree(partial);
     return status;
+}
+
+static assay_status save_onnx(const assay_graph *g, const char *path, assay_error *err)
+{
+    unsigned char *bytes = NULL;
+    size_t length = 0;
+    assay_status status = assay_onnx_export(g, &bytes, &length, err);
+
+    if (status == ASSAY_OK)
+        status = assay_write_file(path, bytes, length, err);
+    free(bytes);
+    return status;
+}
+
+assay_status assay_model_save(const assay_graph *g, const char *path, assay_error *err)
+{
+    const size_t length = strlen(path);
+    if (length > 5 && strcmp(path + length - 5, ".onnx") == 0)
+        return save_onnx(g, path, err);
+    return save_text(g, path, err);
 }

@@ -57,6 +57,9 @@ if [ -d "$nets" ]; then
             -i "$nets/resnet8_x.npy" -o qdq-$s
         runs 0 "its bundle verifies" "$assay" verify qdq-$s
     done
+    runs 0 "a network as QDQ ONNX" "$assay" convert "$nets/resnet8_qlin_u8s8.onnx" --batch 2 -o made.onnx
+    runs 0 "which runs" "$assay" golden made.onnx -s onnxruntime -i "$nets/resnet8_x.npy" -o qdq-made
+    runs 0 "to the same bits" "$assay" diff qdq-onnxruntime qdq-made -q
     runs 1 "two schemes differ on it" "$assay" diff qdq-onnxruntime qdq-tflite -q
 else
     skip "QDQ networks" "no shared files"
@@ -64,7 +67,7 @@ fi
 
 # ---- the whole way ----
 runs 0 "help" "$assay" --help
-for c in inspect profile quantize optimize check-proof run golden verify diff eval scheme; do
+for c in inspect profile quantize optimize check-proof convert run golden verify diff eval scheme; do
     runs 0 "$c --help" "$assay" $c --help
 done
 runs 0 "inspect" "$assay" inspect "$model"

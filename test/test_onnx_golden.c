@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "graph/npy.h"
+#include "graph/onnx/export.h"
 #include "graph/onnx/onnx.h"
 #include "interp/kernel.h"
 #include "interp/program.h"
@@ -207,6 +208,37 @@ static void single_operators(void **state)
     assay_scheme_free(s);
 }
 
+/* The grouped network written as ONNX, read and grouped again. */
+static assay_graph *exported(const assay_graph *g, const assay_scheme *s)
+{
+    unsigned char *bytes = NULL;
+    size_t length = 0;
+    assay_graph *back = NULL;
+    assay_error err = {0};
+    assert_ok(assay_onnx_export(g, &bytes, &length, &err), &err);
+    assert_ok(assay_onnx_import_memory("exported", bytes, length, NULL, &back, &err), &err);
+    assert_ok(assay_group_qdq(back, s, assay_has_integer_kernel, NULL, &err), &err);
+    free(bytes);
+    return back;
+}
+
+/* Mismatches of g's output on x with y. */
+static int64_t run_again(const assay_graph *g, const assay_scheme *s, const assay_npy *x,
+                         const assay_npy *y)
+{
+    assay_program *p = NULL;
+    assay_run *r = NULL;
+    assay_error err = {0};
+    assert_ok(assay_program_make(g, s, false, &p, &err), &err);
+    assert_ok(assay_run_new(p, &r, &err), &err);
+    set_input(r, g, g->input[0], x);
+    assert_ok(assay_run_execute(r, NULL, false, NULL, &err), &err);
+    int64_t bad = mismatches(&g->value[g->output[0]], assay_run_data(r, g->output[0]), y);
+    assay_run_free(r);
+    assay_program_free(p);
+    return bad;
+}
+
 /* One network: NET_VARIANT.onnx on NET_x gives NET_VARIANT_SUFFIX. */
 static int64_t run_network(const assay_scheme *s, const char *net, const char *variant,
                            const char *suffix)
@@ -233,8 +265,14 @@ static int64_t run_network(const assay_scheme *s, const char *net, const char *v
     for (int i = 0; i < g->n_nodes; i++)
         quantized += assay_node_is_quantized(g, &g->node[i]);
     int64_t bad = mismatches(&g->value[g->output[0]], assay_run_data(r, g->output[0]), &y);
-    print_message("# %-12s %-10s %4d nodes, %4d on codes, %6zu elements, %lld mismatches\n", net,
-                  variant, g->n_nodes, quantized, assay_npy_count(&y), (long long)bad);
+    assay_graph *back = exported(g, s);
+    int64_t bad_back = run_again(back, s, &x, &y);
+    print_message("# %-12s %-10s %4d nodes, %4d on codes, %6zu elements, %lld mismatches; exported "
+                  "and read: %d nodes, %lld\n",
+                  net, variant, g->n_nodes, quantized, assay_npy_count(&y), (long long)bad,
+                  back->n_nodes, (long long)bad_back);
+    bad += bad_back;
+    assay_graph_free(back);
     assay_run_free(r);
     assay_program_free(p);
     assay_graph_free(g);

@@ -66,6 +66,6 @@ void cli_progress_step(cli_progress *p); /* one more done; callers serialise */
 void cli_progress_end(cli_progress *p);
 
 extern const cli_command cli_inspect, cli_run, cli_profile, cli_quantize_command, cli_golden,
-    cli_verify, cli_diff, cli_eval, cli_scheme, cli_optimize, cli_check_proof;
+    cli_verify, cli_diff, cli_eval, cli_scheme, cli_optimize, cli_check_proof, cli_convert;
 
 #endif

@@ -1,0 +1,62 @@
+/* assay convert: a network from one form into another. */
+#include <string.h>
+
+#include "interp/cli/cli.h"
+#include "interp/cli/session.h"
+#include "interp/kernel.h"
+#include "interp/model.h"
+#include "opt/qdq.h"
+
+static assay_status group(const char *model, const char *name, assay_graph *g, assay_error *err)
+{
+    assay_scheme *scheme;
+    assay_status status = assay_scheme_open(name, &scheme, err);
+
+    if (status != ASSAY_OK)
+        return status;
+    if (assay_model_is_onnx(model))
+        status = assay_group_qdq(g, scheme, assay_has_integer_kernel, NULL, err);
+    assay_scheme_free(scheme);
+    return status;
+}
+
+static int run(const cli_args *a)
+{
+    const char *model = a->positional[0], *out = cli_value(a, "output", NULL);
+    const char *scheme = cli_value(a, "scheme", NULL);
+    assay_graph *g;
+    assay_error err;
+    int status;
+
+    if (!out)
+        return cli_trouble("convert: --output is needed; FILE.onnx becomes ONNX, others text form");
+    status = cli_model_load(a, model, false, &g);
+    if (status == CLI_OK && ((scheme && group(model, scheme, g, &err) != ASSAY_OK) ||
+                             assay_model_save(g, out, &err) != ASSAY_OK))
+        status = cli_failed(&err);
+    if (status == CLI_OK)
+        printf("%s: %d nodes\n", out, g->n_nodes);
+    assay_graph_free(g);
+    return status;
+}
+
+static const cli_option options[] = {
+    CLI_MODEL_OPTIONS,
+    {"scheme", 's', "NAME|FILE", "first make integer nodes of a QDQ network, as the scheme can"},
+    {"output", 'o', "FILE",
+     "FILE.onnx: quantized values between standard QuantizeLinear and "
+     "DequantizeLinear; any other name: text form"},
+    {NULL, 0, NULL, NULL}};
+
+const cli_command cli_convert = {
+    .name = "convert",
+    .usage = "MODEL [--scheme S] -o FILE.onnx",
+    .summary = "write a network as QDQ ONNX or in text form",
+    .examples = "  assay convert net-int8.assay -o net-int8.onnx\n"
+                "  assay convert net-qlinear.onnx -o net-qdq.onnx\n"
+                "  assay convert net-qdq.onnx --scheme npu16 -o net.assay\n",
+    .options = options,
+    .min_args = 1,
+    .max_args = 1,
+    .run = run,
+};
