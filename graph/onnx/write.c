@@ -184,7 +184,8 @@ void onnx_write_tensor(onnx_writer *w, const char *name, assay_elem elem, int ra
     }
     for (int i = 0; i < rank; i++)
         count *= (size_t)dim[i];
-    memcpy(dims, dim, (size_t)rank * sizeof *dims);
+    if (rank > 0)
+        memcpy(dims, dim, (size_t)rank * sizeof *dims);
     assay__onnx__tensor__init(t);
     t->n_dims = (size_t)rank;
     t->dims = dims;
