@@ -131,6 +131,23 @@ int64_t op_ravel(const assay_type *t, const int64_t *index)
     return i;
 }
 
+const float *op_f32(const op_tensor *t)
+{
+    return t->data;
+}
+
+int64_t op_count(const op_tensor *t)
+{
+    return assay_shape_count(&t->type);
+}
+
+float *op_wanted(const op_tensor *t)
+{
+    float *want = calloc((size_t)op_count(t) + 1, sizeof *want);
+    assert_non_null(want);
+    return want;
+}
+
 void op_assert_close(const op_tensor *got, const float *want, const char *what)
 {
     const float *v = got->data;

@@ -35,6 +35,10 @@ void op_end(op_case *c);
 void op_unravel(const assay_type *t, int64_t i, int64_t index[ASSAY_MAX_RANK]);
 int64_t op_ravel(const assay_type *t, const int64_t *index);
 
+const float *op_f32(const op_tensor *t); /* the elements of an f32 tensor */
+int64_t op_count(const op_tensor *t);    /* how many there are */
+float *op_wanted(const op_tensor *t);    /* zeros for a twin to fill in; the caller frees them */
+
 /* |got - want| <= 1e-7 + 1e-4 * |want| on every element, or the test fails naming the first. */
 void op_assert_close(const op_tensor *got, const float *want, const char *what);
 
