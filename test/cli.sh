@@ -4,42 +4,7 @@
 #
 #   cli.sh ASSAY SOURCE
 set -u
-assay=$(realpath "$1")
-source=$(realpath "$2")
-work=$(mktemp -d)
-trap 'umount "$work/small" 2>/dev/null; rm -rf "$work"' EXIT
-cd "$work" || exit 2
-count=0
-
-ok() { count=$((count + 1)); echo "ok $count - $1"; }
-not_ok() {
-    count=$((count + 1))
-    echo "not ok $count - $1"
-    sed 's/^/# /' out err 2>/dev/null
-}
-skip() { count=$((count + 1)); echo "ok $count - $1 # SKIP $2"; }
-
-runs() { # STATUS NAME COMMAND...: the exit status is STATUS
-    local want=$1 name=$2
-    shift 2
-    "$@" >out 2>err
-    local status=$?
-    if [ $status = "$want" ]; then ok "$name"; else
-        echo "# exit status $status, expected $want: $*"
-        not_ok "$name"
-    fi
-}
-
-refused() { # NAME PATTERN COMMAND...: exit 2, one line on stderr that matches PATTERN
-    local name=$1 pattern=$2
-    shift 2
-    "$@" >out 2>err
-    local status=$?
-    if [ $status = 2 ] && [ "$(wc -l <err)" = 1 ] && grep -Eq "$pattern" err; then ok "$name"; else
-        echo "# exit status $status, pattern $pattern: $*"
-        not_ok "$name"
-    fi
-}
+. "$(dirname "$0")/tap.sh" "$@"
 
 model=$source/datasets/models/res_dsconv.onnx
 images=$source/datasets/glyphs
@@ -206,4 +171,4 @@ if mount -t tmpfs -o size=96k none small 2>/dev/null; then
 else
     skip "a full disk" "cannot mount a tmpfs here"
 fi
-echo "1..$count"
+finish

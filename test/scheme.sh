@@ -4,51 +4,7 @@
 #
 #   scheme.sh ASSAY SOURCE
 set -u
-assay=$(realpath "$1")
-source=$(realpath "$2")
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 2
-count=0
-
-ok() { count=$((count + 1)); echo "ok $count - $1"; }
-not_ok() {
-    count=$((count + 1))
-    echo "not ok $count - $1"
-    sed 's/^/# /' out err 2>/dev/null
-}
-
-runs() { # STATUS NAME COMMAND...: the exit status is STATUS
-    local want=$1 name=$2
-    shift 2
-    "$@" >out 2>err
-    local status=$?
-    if [ $status = "$want" ]; then ok "$name"; else
-        echo "# exit status $status, expected $want: $*"
-        not_ok "$name"
-    fi
-}
-
-prints() { # PATTERN NAME COMMAND...: exit status 0 or 1 and a line that matches PATTERN
-    local pattern=$1 name=$2
-    shift 2
-    "$@" >out 2>err
-    if [ $? -le 1 ] && grep -Eq -- "$pattern" out; then ok "$name"; else
-        echo "# pattern $pattern: $*"
-        not_ok "$name"
-    fi
-}
-
-refused() { # NAME PATTERN COMMAND...: exit 2, one line on stderr that matches PATTERN
-    local name=$1 pattern=$2
-    shift 2
-    "$@" >out 2>err
-    local status=$?
-    if [ $status = 2 ] && [ "$(wc -l <err)" = 1 ] && grep -Eq -- "$pattern" err; then ok "$name"; else
-        echo "# exit status $status, pattern $pattern: $*"
-        not_ok "$name"
-    fi
-}
+. "$(dirname "$0")/tap.sh" "$@"
 
 # ---- every preset shows itself, and checks ----
 for preset in $("$assay" scheme list | cut -d' ' -f1); do
@@ -155,4 +111,4 @@ refused "nowhere to write" 'nowhere' "$assay" scheme apply tflite --acc x/acc.np
 refused "thresholds are no multipliers" 'thresholds' "$assay" scheme derive finn-threshold --scale x/scale.npy --multiplier m.npy --shift h.npy
 refused "name of a template" 'a name has' "$assay" scheme new 'a b'
 
-echo "1..$count"
+finish
