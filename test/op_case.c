@@ -157,3 +157,36 @@ void op_assert_close(const op_tensor *got, const float *want, const char *what)
             fail_msg("%s: element %" PRId64 " is %.9g, expected %.9g", what, i, (double)v[i],
                      (double)want[i]);
 }
+
+assay_elem op_any_elem(test_rng *rng)
+{
+    const assay_elem elems[] = {assay_int(8, true),  assay_int(8, false), assay_int(4, true),
+                                assay_int(16, true), assay_int(32, true), assay_f32(),
+                                assay_int(64, true), assay_bool()};
+    return elems[test_random(rng) % (sizeof elems / sizeof *elems)];
+}
+
+op_tensor op_any_tensor(test_rng *rng, int min_rank, int max_rank, int64_t max_extent)
+{
+    int64_t dim[ASSAY_MAX_RANK];
+    int rank = (int)test_between(rng, min_rank, max_rank);
+    for (int d = 0; d < rank; d++)
+        dim[d] = test_between(rng, 1, max_extent);
+    return op_noise(rng, op_any_elem(rng), rank, dim);
+}
+
+/* Element i of `out` must be element j of `in`, byte for byte. */
+void op_assert_moved(const op_tensor *out, int64_t i, const op_tensor *in, int64_t j)
+{
+    size_t size = assay_elem_size(in->type.elem);
+    assert_true(j >= 0 && j < assay_shape_count(&in->type));
+    assert_memory_equal((char *)out->data + (size_t)i * size, (char *)in->data + (size_t)j * size,
+                        size);
+}
+
+void op_assert_shape(const op_tensor *t, int rank, const int64_t *dim)
+{
+    assert_int_equal(t->type.rank, rank);
+    for (int d = 0; d < rank; d++)
+        assert_int_equal(t->type.dim[d], dim[d]);
+}

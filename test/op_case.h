@@ -42,4 +42,12 @@ float *op_wanted(const op_tensor *t);    /* zeros for a twin to fill in; the cal
 /* |got - want| <= 1e-7 + 1e-4 * |want| on every element, or the test fails naming the first. */
 void op_assert_close(const op_tensor *got, const float *want, const char *what);
 
+/* Integers of 4 to 64 bits, f32 or bool; and noise of such a type in a random shape. */
+assay_elem op_any_elem(test_rng *rng);
+op_tensor op_any_tensor(test_rng *rng, int min_rank, int max_rank, int64_t max_extent);
+
+/* Element i of `out` must be element j of `in`, byte for byte. */
+void op_assert_moved(const op_tensor *out, int64_t i, const op_tensor *in, int64_t j);
+void op_assert_shape(const op_tensor *t, int rank, const int64_t *dim);
+
 #endif
