@@ -152,7 +152,8 @@ typedef void (*assay_pair_fn)(const assay_unit *u, const uint8_t *a, bool a_sign
  *  window      average pool where the order of the sum matters: *out from the n codes of one
  *              window that are not padding, in C order, divided by count. False when the unit works
  *              from sums (pool), whatever the codes; n may be 0 to ask just that. May be NULL.
- *  row         one whole row of n codes to n codes (softmax, log softmax, l2 norm, layer norm).
+ *  row         one whole row of n codes to n codes (softmax, log softmax, l2 norm). Layer norm: the
+ *              n codes are followed by n codes of gamma and n of beta.
  *  blend       bilinear resize: four corner codes in c[4*i..], weights as the unit prepared them
  *              through fraction indices fy[i], fx[i].
  *  quantize    IEEE binary32 bits to codes; dequantize the reverse; channel as in requantize.

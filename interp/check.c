@@ -67,11 +67,9 @@ assay_status assay_check_integer_node(const assay_graph *g, const assay_node *n,
         return refuse(n, x, "codes with parameters per tensor", err);
     if (traits & ASSAY_T_WEIGHTED || n->op == ASSAY_OP_MATMUL)
         return check_weights(g, n, err);
-    if (n->op == ASSAY_OP_LAYER_NORM && n->n_in > 1)
-        return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
-                          "node '%s' (layer_norm): scale and bias must be separate nodes", n->name);
     for (int i = 1; i < n->n_in; i++)
-        if (!is_tensor_code(assay_node_in(g, n, i)))
+        if ((n->in[i] >= 0 || n->op != ASSAY_OP_LAYER_NORM) &&
+            !is_tensor_code(assay_node_in(g, n, i)))
             return refuse(n, assay_node_in(g, n, i), "codes with parameters per tensor", err);
     if (traits & ASSAY_T_COMPARE)
         return y->type.elem.kind == ASSAY_KIND_BOOL ? ASSAY_OK : refuse(n, y, "bool", err);

@@ -84,6 +84,8 @@ static bool find_inputs(assay_grouping *q, const assay_node *n, assay_qdq_group 
                                name_of(q, from->in[0]));
         } else if (is_weighted(n->op) && i == 2 && assay_is_f32_constant(q->g, v)) {
             group->float_bias = v;
+        } else if (n->op == ASSAY_OP_LAYER_NORM && i > 0 && assay_is_f32_constant(q->g, v)) {
+            group->float_norm = true;
         } else {
             return because(q, "its input '%.80s' comes in float", name_of(q, v));
         }
@@ -239,6 +241,8 @@ static assay_status commit(assay_grouping *q, int i, assay_qdq_group *group, ass
     assay_status status = ASSAY_OK;
     saved was;
     bool ok = assay_qdq_bias(q, n, group, &status, err);
+    if (!status && group->float_norm)
+        status = assay_qdq_norm(q, n, group, err);
     if (status || !ok)
         return status;
     save(q, i, &was);

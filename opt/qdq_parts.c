@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "opt/quantize_plan.h"
+
 assay_status assay_qdq_begin(assay_grouping *q, assay_error *err)
 {
     const assay_graph *g = q->g;
@@ -130,6 +132,33 @@ bool assay_qdq_bias(assay_grouping *q, const assay_node *n, assay_qdq_group *gro
         snprintf(q->why, sizeof q->why, "its bias '%.80s' is not at the scale of input and weights",
                  q->g->value[n->in[2]].name);
     return fits && *status == ASSAY_OK;
+}
+
+/* ---- layer normalization ---- */
+
+assay_status assay_qdq_norm(assay_grouping *q, const assay_node *n, assay_qdq_group *group,
+                            assay_error *err)
+{
+    assay_status status = ASSAY_OK;
+    bool wide = q->g->value[group->in[0]].type.elem.bits > 8;
+    for (int k = 1; k < n->n_in && !status; k++) {
+        if (group->in[k] < 0 || q->g->value[group->in[k]].type.elem.kind != ASSAY_KIND_F32)
+            continue;
+        const assay_value *v = &q->g->value[group->in[k]];
+        const assay_type *gamma = group->in[1] >= 0 ? &q->g->value[group->in[1]].type : NULL;
+        const void *codes;
+        assay_code code;
+        assay_type type;
+        status =
+            k == 1 ? assay_gamma_code(q->scheme, v, wide, &code, err)
+                   : assay_beta_code(q->scheme, v, gamma ? gamma->q.scale[0] : 1, wide, &code, err);
+        if (!status)
+            status = assay_quantize_constant(q->g, v, &code, &type, &codes, err);
+        if (!status)
+            status =
+                assay_rewrite_constant(q->g, v->name, n->name, &type, codes, &group->in[k], err);
+    }
+    return status;
 }
 
 /* ---- nodes that are added ---- */

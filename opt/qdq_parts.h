@@ -28,8 +28,9 @@ typedef struct assay_qdq_group {
     int in[ASSAY_QDQ_IN];       /* codes in place of floats */
     int quantize[ASSAY_QDQ_IN]; /* nodes, one an output */
     int fused[ASSAY_QDQ_FUSED], n_fused;
-    float lo, hi;   /* bounds of the activations */
-    int float_bias; /* a constant, or ASSAY_NO_VALUE */
+    float lo, hi;    /* bounds of the activations */
+    int float_bias;  /* a constant, or ASSAY_NO_VALUE */
+    bool float_norm; /* a layer normalization with float gamma or beta */
     bool done;
 } assay_qdq_group;
 
@@ -51,6 +52,9 @@ bool assay_qdq_is_output(const assay_grouping *q, int value);
  * checked to be at that scale. False: it does not fit (q->why), or *status says what failed. */
 bool assay_qdq_bias(assay_grouping *q, const assay_node *n, assay_qdq_group *group,
                     assay_status *status, assay_error *err);
+/* Constant float gamma and beta of a layer normalization become codes, as the quantizer's. */
+assay_status assay_qdq_norm(assay_grouping *q, const assay_node *n, assay_qdq_group *group,
+                            assay_error *err);
 /* Appends a rescale of `value` into the parameters of `like`. */
 assay_status assay_qdq_rescale(assay_grouping *q, int value, int like, int *id, assay_error *err);
 /* Adds the plain i32 value that will hold the sums of float value y. */

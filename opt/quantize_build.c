@@ -187,6 +187,18 @@ static assay_status rescaled(builder *b, int i, int v, const assay_code *code, i
 
 /* ---- nodes ---- */
 
+/* gamma (slot 1) or beta (slot 2) of a layer normalization. */
+static assay_status norm_code(builder *b, const assay_node *n, int slot, const int *in,
+                              assay_code *code)
+{
+    const assay_value *v = &b->q->g->value[n->in[slot]];
+    const assay_type *gamma = in[1] >= 0 ? &b->to->value[in[1]].type : NULL;
+    bool wide = b->to->value[in[0]].type.elem.bits > 8;
+    return slot == 1 ? assay_gamma_code(b->q->scheme, v, wide, code, b->err)
+                     : assay_beta_code(b->q->scheme, v, gamma ? gamma->q.scale[0] : 1, wide, code,
+                                       b->err);
+}
+
 static assay_status integer_constant(builder *b, int i, int slot, const int *in, int *id)
 {
     const assay_node *n = &b->q->g->node[i];
@@ -204,7 +216,9 @@ static assay_status integer_constant(builder *b, int i, int slot, const int *in,
         status = assay_quantize_bias(b->q, b->to, n, scale, &b->to->value[in[1]].type, &type, &data,
                                      b->err);
     } else {
-        status = assay_plan_input_code(b->q, i, slot, &code, b->err);
+        status = n->op == ASSAY_OP_LAYER_NORM && slot > 0
+                     ? norm_code(b, n, slot, in, &code)
+                     : assay_plan_input_code(b->q, i, slot, &code, b->err);
         if (!status)
             status =
                 assay_quantize_constant(b->to, &b->q->g->value[v], &code, &type, &data, b->err);

@@ -5,6 +5,7 @@
  *   quantize_mask.c      attention masks, which stay in float
  *   quantize_group.c     which values share parameters, and the parameters
  *   quantize_constant.c  weights, biases and other constants as codes
+ *   quantize_norm.c      gamma and beta of layer normalization
  *   quantize_build.c     the integer graph */
 #ifndef ASSAY_OPT_QUANTIZE_PLAN_H
 #define ASSAY_OPT_QUANTIZE_PLAN_H
@@ -95,6 +96,12 @@ assay_status assay_quantize_weights(const assay_quantizer *q, assay_graph *to, c
 assay_status assay_quantize_bias(const assay_quantizer *q, assay_graph *to, const assay_node *n,
                                  float in_scale, const assay_type *weights, assay_type *type,
                                  const void **data, assay_error *err);
+/* quantize_norm.c: parameters of a layer normalization's constant gamma, and of its constant beta
+ * given gamma's scale; wide: the node's codes have more than 8 bits. */
+assay_status assay_gamma_code(const assay_scheme *scheme, const assay_value *gamma, bool wide,
+                              assay_code *code, assay_error *err);
+assay_status assay_beta_code(const assay_scheme *scheme, const assay_value *beta, float gamma_scale,
+                             bool wide, assay_code *code, assay_error *err);
 /* Any other constant, in the given parameters. */
 assay_status assay_quantize_constant(assay_graph *to, const assay_value *v, const assay_code *code,
                                      assay_type *type, const void **data, assay_error *err);

@@ -284,6 +284,15 @@ bool assay_scheme_same_params(const assay_scheme *s, const char *op)
     }
 }
 
+void assay_scheme_norm_codes(const assay_scheme *s, bool wide, unsigned *gamma_bits,
+                             unsigned *beta_shift)
+{
+    assay_record r;
+    record_for(s, "layer_norm", wide, &r);
+    *gamma_bits = (unsigned)r.softmax.layer_norm_gamma_bits;
+    *beta_shift = (unsigned)r.softmax.layer_norm_fraction;
+}
+
 bool assay_scheme_supports(const assay_scheme *s, const assay_unit_spec *spec, char *why, size_t n)
 {
     if (s->record != NULL)

@@ -56,6 +56,11 @@ bool assay_scheme_fixed_output(const assay_scheme *s, const char *op, assay_elem
  * average pool that only divides, a relu that only clamps codes, an add without alignment). */
 bool assay_scheme_same_params(const assay_scheme *s, const char *op);
 
+/* The codes in which layer normalization takes constants: gamma's bits, and how many binary places
+ * finer than gamma's scale beta's is. */
+void assay_scheme_norm_codes(const assay_scheme *s, bool wide, unsigned *gamma_bits,
+                             unsigned *beta_shift);
+
 /* Whether the scheme has arithmetic for the op on these types; when it does not, `why` (a buffer
  * of `n` bytes) says so in words for the quantizer's report. */
 bool assay_scheme_supports(const assay_scheme *s, const assay_unit_spec *spec, char *why, size_t n);

@@ -15,23 +15,42 @@ static assay_axis_walk rows_of(const assay_node *n, const assay_type *x)
     return w;
 }
 
+/* Layer normalization's row is x, gamma, beta. */
+static int64_t row_length(const assay_node *n, int64_t extent)
+{
+    return n->op == ASSAY_OP_LAYER_NORM ? 3 * extent : extent;
+}
+
 size_t assay_ref_row_scratch(const assay_graph *g, const assay_node *n)
 {
     size_t used = 0;
     int64_t extent = rows_of(n, &assay_node_in(g, n, 0)->type).extent;
-    assay_carve(NULL, &used, extent, sizeof(int32_t));
+    assay_carve(NULL, &used, row_length(n, extent), sizeof(int32_t));
     assay_carve(NULL, &used, extent, sizeof(int32_t));
     return used;
+}
+
+/* gamma or beta, one an element of the row, or one for all. */
+static void load_operand(const assay_call *call, int input, size_t n, int32_t *row)
+{
+    if (input >= call->node->n_in || !call->in[input].data)
+        return;
+    int64_t step = assay_shape_count(call->in[input].type) > 1;
+    assay_load_row(&call->in[input], 0, step, n, row);
 }
 
 assay_status assay_ref_row(assay_call *call, assay_error *err)
 {
     const assay_axis_walk w = rows_of(call->node, call->in[0].type);
     size_t used = 0, n = (size_t)w.extent;
-    int32_t *x = assay_carve(call->scratch, &used, w.extent, sizeof *x);
+    int32_t *x = assay_carve(call->scratch, &used, row_length(call->node, w.extent), sizeof *x);
     int32_t *y = assay_carve(call->scratch, &used, w.extent, sizeof *y);
     (void)err;
 
+    if (call->node->op == ASSAY_OP_LAYER_NORM) {
+        load_operand(call, 1, n, x + n);
+        load_operand(call, 2, n, x + 2 * n);
+    }
     for (int64_t o = 0; o < w.outer; o++)
         for (int64_t i = 0; i < w.inner; i++) {
             int64_t first = o * w.extent * w.inner + i;

@@ -104,7 +104,7 @@ void assay_apply_window_float_sum(const assay_unit *u, const int32_t *x, size_t 
 void assay_apply_sum(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
                      int32_t *out);
 
-/* ---- softmax.c, softmax_table.c, norm.c ---- */
+/* ---- softmax.c, softmax_table.c, norm.c, layer_norm.c ---- */
 void assay_apply_softmax_fixed(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
 void assay_apply_log_softmax(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
 void assay_apply_softmax_lut16(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
@@ -114,6 +114,8 @@ void assay_apply_softmax_integer_table(const assay_unit *u, const int32_t *x, si
 void assay_apply_softmax_q31(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
 void assay_apply_softmax_float_sum(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
 void assay_apply_l2_norm(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+/* x: n codes, then n of gamma, then n of beta (whatever they are where the input is absent). */
+void assay_apply_layer_norm(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
 
 /* ---- resize.c ---- */
 void assay_apply_blend(const assay_unit *u, const int32_t *c, const int32_t *fy, const int32_t *fx,

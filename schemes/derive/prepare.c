@@ -83,6 +83,8 @@ static op_class class_of(enum assay_op op)
     case ASSAY_OP_LOG_SOFTMAX:
     case ASSAY_OP_L2_NORM:
         return (op_class){assay_derive_row, 1};
+    case ASSAY_OP_LAYER_NORM:
+        return (op_class){assay_derive_layer_norm, 1};
     case ASSAY_OP_RESIZE:
         return (op_class){assay_derive_resize, 1};
     case ASSAY_OP_QUANTIZE:
@@ -161,6 +163,8 @@ static bool class_supports(const assay_record *r, enum assay_op op, const assay_
         missing = "log softmax";
     else if (op == ASSAY_OP_L2_NORM && r->softmax.l2_norm == ASSAY_NORM_NONE)
         missing = "L2 normalization";
+    else if (op == ASSAY_OP_LAYER_NORM && r->softmax.layer_norm == ASSAY_LAYER_NORM_NONE)
+        missing = "layer normalization";
     else if (op == ASSAY_OP_RESIZE && spec->flag == ASSAY_RESIZE_LINEAR &&
              r->resize.kind == ASSAY_RESIZE_NONE)
         missing = "bilinear resize";

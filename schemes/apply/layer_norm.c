@@ -1,0 +1,103 @@
+/* Layer normalization of a row of n codes x, with F fraction bits:
+ *
+ *   z[i] = about 2^F * (x[i] - mean) / sqrt(variance + epsilon)
+ *   y[i] = rescale(round_half_away((z[i] * (gamma[i] - z_gamma) + beta[i]) / 2^shift))
+ *
+ * beta in multiples of gamma's scale / 2^F. The zero point of x is not needed. Two ways to z:
+ *
+ * integer-sqrt: exact sums, one square root, one division an element. With S = sum x,
+ *   V = n * sum x^2 - S^2 + round(n^2 * epsilon / scale^2)       (n^2 times the variance in codes)
+ *   r = floor(sqrt(V * 2^16))
+ *   z = round_half_away((n * x - S) * 2^(F + 8) / r), 0 where r is 0.
+ *
+ * newton-inverse-sqrt: the integer LSTM of TensorFlow Lite (kernels/internal/reference/
+ *   portable_tensor_utils.cc, ApplyLayerNorm; F = 10 and shift = 10 there): C divisions,
+ *   mean = S * 2^F / n,  v = (sum x^2 * (2^2F / n) - mean^2) / 2^2F, a guard when below 1,
+ *   z = (x * 2^F - mean) times the Newton inverse square root of v, as the multiplier is applied.
+ */
+#include "schemes/apply/apply.h"
+#include "schemes/apply/fixedpoint.h"
+
+#define GUARD_BITS 8 /* of the square root */
+
+typedef struct row_sums {
+    int64_t sum, squares; /* |x| < 2^16 and n <= 2^20: below 2^36 and 2^52 */
+} row_sums;
+
+static row_sums sums_of(const int32_t *x, size_t n)
+{
+    row_sums s = {0, 0};
+    for (size_t i = 0; i < n; i++) {
+        s.sum += x[i];
+        s.squares += (int64_t)x[i] * x[i];
+    }
+    return s;
+}
+
+/* floor(sqrt(v)), bit by bit. */
+static uint64_t square_root(assay_uint128 v)
+{
+    assay_uint128 root = 0;
+    for (assay_uint128 bit = (assay_uint128)1 << 62; bit != 0; bit >>= 1) {
+        assay_uint128 next = root | bit;
+        if (next * next <= v)
+            root = next;
+    }
+    return (uint64_t)root;
+}
+
+static void normalize_sqrt(const assay_unit *u, const int32_t *x, size_t n, int32_t *z)
+{
+    const row_sums s = sums_of(x, n);
+    const assay_int128 spread =
+        (assay_int128)s.squares * (int64_t)n - (assay_int128)s.sum * s.sum + u->k[0];
+    const int64_t root = (int64_t)square_root((assay_uint128)spread << (2 * GUARD_BITS));
+    for (size_t i = 0; i < n; i++) {
+        int64_t d = (int64_t)n * x[i] - s.sum; /* below 2^37 */
+        int64_t wide = d * (INT64_C(1) << (u->k[1] + GUARD_BITS));
+        z[i] = root == 0 ? 0 : (int32_t)assay_round_div(wide, root, ASSAY_ROUND_HALF_AWAY);
+    }
+}
+
+static void normalize_newton(const assay_unit *u, const int32_t *x, size_t n, int32_t *z)
+{
+    const row_sums s = sums_of(x, n);
+    const int64_t one = INT64_C(1) << u->k[1], count = (int64_t)n;
+    const int32_t mean = assay_wrap32(assay_round_div(s.sum * one, count, ASSAY_ROUND_TRUNC));
+    const int64_t share = assay_round_div(one * one, count, ASSAY_ROUND_TRUNC);
+    const int64_t spread = (int64_t)((assay_int128)s.squares * share - (int64_t)mean * mean);
+    int32_t variance = assay_wrap32(assay_round_div(spread, one * one, ASSAY_ROUND_TRUNC));
+    int shift;
+    if (variance < 1)
+        variance = (int32_t)u->k[0];
+    const int32_t multiplier = assay_fixed_inverse_sqrt(variance, &shift);
+    const bool single = u->rec.rescale.round.n == 1;
+    for (size_t i = 0; i < n; i++) {
+        int32_t d = assay_wrap32(x[i] * one - mean);
+        z[i] = single ? assay_mbqm_single(d, multiplier, shift)
+                      : assay_mbqm_double(d, multiplier, shift);
+    }
+}
+
+/* Beta as a multiple of gamma's scale / 2^F. */
+static int64_t beta_of(const assay_unit *u, int32_t code)
+{
+    int64_t v = code - u->k[5];
+    return u->k[6] ? assay_rescale_value(&u->scale[ASSAY_SECOND], v, 0) : v;
+}
+
+void assay_apply_layer_norm(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+{
+    const int32_t *gamma = x + n, *beta = x + 2 * n;
+    const unsigned shift = (unsigned)u->k[2];
+    if (u->rec.softmax.layer_norm == ASSAY_LAYER_NORM_SQRT)
+        normalize_sqrt(u, x, n, out);
+    else
+        normalize_newton(u, x, n, out);
+    for (size_t i = 0; i < n; i++) {
+        int64_t g = u->k[3] ? gamma[i] - u->in_zero[1] : INT64_C(1) << shift;
+        int64_t v = out[i] * g + (u->k[4] ? beta_of(u, beta[i]) : 0);
+        v = assay_round_shift(v, shift, ASSAY_ROUND_HALF_AWAY);
+        out[i] = assay_rescale_one(&u->scale[ASSAY_OUT], v, 0);
+    }
+}
