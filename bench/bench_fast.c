@@ -1,199 +1,230 @@
-/* The fast engine on ResNet-50, MobileNetV2, a DS-CNN and matrix products: ns an image, effective
- * GMAC/s, the fraction of the machine's int8 peak measured in the same run, and the reference
- * engine as a multiple.
+/* The fast engine beside ONNX Runtime, in turns: ns an image, effective GMAC/s, the fraction of the
+ * machine's int8 peak measured in the same run, how many times as fast as ONNX Runtime on the same
+ * network as U8S8, and as our reference engine.
  *
- *   bench_fast [--json FILE] [--ref] [--profile] [NAME]
+ *   bench_fast [--json FILE] [--ort SCRIPT] [--cpu] [--profile] [--quick] [NAME]
  *
- * --ref also times the reference engine (minutes); --profile prints the time by node; NAME runs
- * only the cases whose name contains it. */
-#include <stdio.h>
+ * --ort runs the peer (bench/ort.js); --profile prints the time by node; --quick leaves the
+ * reference engine out; --cpu takes CPU time, which a busy machine lengthens less, and means
+ * something for one thread only; NAME runs only the cases whose title
+ * ("resnet50 batch 1 threads 2") contains it. */
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench/nets.h"
-#include "bench/peak.h"
-#include "bench/timing.h"
-#include "interp/program.h"
-
-enum { RUNS = 11 };
-
-static void check(assay_status status, const assay_error *err)
-{
-    if (status != ASSAY_OK) {
-        fprintf(stderr, "bench_fast: %s\n", err->text);
-        exit(2);
-    }
-}
+#include "bench/ort.h"
+#include "bench/ours.h"
+#include "bench/report.h"
+#include "graph/onnx/export.h"
 
 typedef struct options {
-    FILE *json;
-    bool ref, profile, first;
+    bench_report report;
+    bench_ort *ort; /* NULL: without the peer */
+    bool profile, quick, cpu;
     const char *name;
-    double peak;
 } options;
-
-static void execute(void *run)
-{
-    assay_error err;
-    check(assay_run_execute(run, NULL, false, NULL, &err), &err);
-}
-
-typedef struct node_times {
-    double last, ns[4096];
-} node_times;
-
-static assay_status note(void *user, assay_run *r, int node, const int64_t *acc, assay_error *err)
-{
-    node_times *t = user;
-    const double now = bench_now();
-    (void)r;
-    (void)acc;
-    (void)err;
-    if (node < 4096)
-        t->ns[node] += now - t->last;
-    t->last = now;
-    return ASSAY_OK;
-}
-
-static void profile_nodes(const assay_program *p, assay_run *run)
-{
-    static node_times t;
-    assay_error err;
-    memset(&t, 0, sizeof t);
-    for (int i = 0; i < RUNS; i++) {
-        t.last = bench_now();
-        check(assay_run_execute(run, note, false, &t, &err), &err);
-    }
-    for (int i = 0; i < p->graph->n_nodes && i < 4096; i++) {
-        const int64_t macs = assay_node_macs(p->graph, &p->graph->node[i]);
-        const double ns = t.ns[i] / RUNS;
-        printf("    %-24s %-4s %10.1f us %8.2f GMAC/s\n", p->graph->node[i].name,
-               p->fast && p->fast[i] ? "fast" : "ref", ns / 1e3, (double)macs / ns);
-    }
-}
-
-static double measure(const options *o, const assay_graph *g, const assay_scheme *s,
-                      enum assay_engine engine, int threads, int runs, bench_times *t)
-{
-    const assay_program_options how = {.engine = engine, .threads = threads, .outputs_only = true};
-    assay_program *p;
-    assay_run *run;
-    assay_error err;
-    const double begin = bench_now();
-    check(assay_program_make_with(g, s, &how, &p, &err), &err);
-    const double prepared = bench_now() - begin;
-    check(assay_run_new(p, &run, &err), &err);
-    uint8_t *x = assay_run_data(run, g->input[0]);
-    for (size_t i = 0; i < assay_type_bytes(&g->value[g->input[0]].type); i++)
-        x[i] = (uint8_t)(i * 2654435761u >> 13);
-    *t = bench_measure(execute, run, runs);
-    if (o->profile)
-        profile_nodes(p, run);
-    assay_run_free(run);
-    assay_program_free(p);
-    return prepared;
-}
-
-static void report(options *o, const char *name, const char *scheme, const assay_graph *g,
-                   int64_t images, int threads)
-{
-    assay_scheme *s;
-    assay_error err;
-    bench_times t, ref;
-    int64_t macs = 0;
-    check(assay_scheme_open(scheme, &s, &err), &err);
-    for (int i = 0; i < g->n_nodes; i++)
-        macs += assay_node_macs(g, &g->node[i]);
-    const double prepared = measure(o, g, s, ASSAY_ENGINE_FAST, threads, RUNS, &t);
-    const double n = (double)images, rate = (double)macs / t.median;
-    printf("%-28s %-12s batch %lld, %d thread%s %12.0f ns/image [%.0f, %.0f] %8.2f GMAC/s "
-           "%5.1f %% of peak, prepared in %.1f ms",
-           name, scheme, (long long)images, threads, threads > 1 ? "s" : " ", t.median / n,
-           t.least / n, t.greatest / n, rate,
-           o->peak > 0 ? 100 * rate * 1e9 / (o->peak * threads) : 0.0, prepared / 1e6);
-    if (o->ref) {
-        measure(o, g, s, ASSAY_ENGINE_REF, 1, 1, &ref);
-        printf(", ref %.0f x", ref.median / t.median);
-    }
-    printf("\n");
-    if (o->json)
-        fprintf(o->json,
-                "%s\n  {\"name\": \"%s\", \"scheme\": \"%s\", \"batch\": %lld, \"threads\": %d, "
-                "\"ns_per_image\": %.0f, \"least\": %.0f, \"greatest\": %.0f, "
-                "\"gmac_per_s\": %.3f, \"prepare_ns\": %.0f}",
-                o->first ? "" : ",", name, scheme, (long long)images, threads, t.median / n,
-                t.least / n, t.greatest / n, rate, prepared);
-    o->first = false;
-    assay_scheme_free(s);
-}
 
 typedef assay_status (*maker)(const bench_form *f, assay_graph **out, assay_error *err);
 
-static void bench_net(options *o, const char *name, maker make)
+/* ---- the peer's sessions ---- */
+
+typedef struct session {
+    bench_ort *ort;
+    int id;
+} session;
+
+static double time_session(void *user, int calls)
 {
-    static const struct {
-        const char *habit, *scheme;
-        int layout;
-        bool is_signed;
-    } habits[] = {{"nchw u8", "onnxruntime", ASSAY_LAYOUT_NCHW, false},
-                  {"nhwc s8", "tflite", ASSAY_LAYOUT_NHWC, true}};
-    for (int h = 0; h < 2; h++)
-        for (int64_t batch = 1; batch <= 8; batch += 7) {
-            const bench_form f = {habits[h].layout, habits[h].is_signed, batch};
-            char title[64];
-            assay_graph *g;
-            assay_error err;
-            snprintf(title, sizeof title, "%s %s", name, habits[h].habit);
-            if (o->name && !strstr(title, o->name))
-                continue;
-            check(make(&f, &g, &err), &err);
-            for (int threads = 1; threads <= 2; threads++)
-                report(o, title, habits[h].scheme, g, batch, threads);
-            assay_graph_free(g);
-        }
+    const session *s = user;
+    return bench_ort_time(s->ort, s->id, calls);
 }
 
+/* Opens an exported copy of g. */
+static bool open_session(session *s, const assay_graph *g, int threads)
+{
+    char path[] = "/tmp/assay-bench-XXXXXX";
+    unsigned char *bytes;
+    size_t length;
+    assay_error err;
+    bench_check(assay_onnx_export(g, &bytes, &length, &err), &err);
+    const int fd = mkstemp(path);
+    FILE *f = fd >= 0 ? fdopen(fd, "wb") : NULL;
+    bool ok = f && fwrite(bytes, 1, length, f) == length;
+    ok = f && fclose(f) == 0 && ok;
+    ok = ok && bench_ort_open(s->ort, s->id, path, threads) >= 0;
+    unlink(path);
+    free(bytes);
+    return ok;
+}
+
+/* ---- a network ---- */
+
+enum form { ORT_U8, ORT_S8, U8_NCHW, S8_NCHW, S8_NHWC, FORMS };
+
+static const struct {
+    const char *label, *scheme;
+    int layout;
+    bool is_signed;
+} forms[FORMS] = {{"u8s8", NULL, ASSAY_LAYOUT_NCHW, false},
+                  {"s8s8", NULL, ASSAY_LAYOUT_NCHW, true},
+                  {"u8 nchw", "onnxruntime", ASSAY_LAYOUT_NCHW, false},
+                  {"s8 nchw", "onnxruntime", ASSAY_LAYOUT_NCHW, true},
+                  {"s8 nhwc", "tflite", ASSAY_LAYOUT_NHWC, true}};
+
+/* ns of one run of the reference engine. */
+static double reference_ns(const assay_graph *g, const char *scheme)
+{
+    const assay_program_options how = {.engine = ASSAY_ENGINE_REF};
+    bench_ours o;
+    bench_ours_open(&o, g, scheme, &how);
+    const double ns = bench_ours_time(&o, 1);
+    bench_ours_close(&o);
+    return ns;
+}
+
+static void bench_net(options *o, const char *name, maker make, int64_t batch, int threads)
+{
+    const assay_program_options how = {
+        .engine = ASSAY_ENGINE_FAST, .threads = threads, .outputs_only = true};
+    const bool single = batch == 1 && threads == 1;
+    bench_entrant entrant[FORMS];
+    bench_ours ours[FORMS];
+    session peer[FORMS];
+    assay_graph *g[FORMS];
+    enum form form[FORMS];
+    char title[64];
+    int n = 0;
+    snprintf(title, sizeof title, "%s batch %d threads %d", name, (int)batch, threads);
+    if (o->name && !strstr(title, o->name))
+        return;
+    for (int i = 0; i < FORMS; i++) {
+        const bench_form f = {forms[i].layout, forms[i].is_signed, batch};
+        assay_error err;
+        /* ONNX Runtime on signed codes takes twenty times as long: once is enough. */
+        if (i <= ORT_S8 && (!o->ort || (i == ORT_S8 && !single)))
+            continue;
+        bench_check(make(&f, &g[n], &err), &err);
+        form[n] = (enum form)i;
+        if (i <= ORT_S8) {
+            peer[n] = (session){o->ort, i};
+            if (!open_session(&peer[n], g[n], threads)) {
+                assay_graph_free(g[n]);
+                continue;
+            }
+            entrant[n] = (bench_entrant){.time = time_session, .user = &peer[n]};
+        } else {
+            bench_ours_open(&ours[n], g[n], forms[i].scheme, &how);
+            if (o->cpu)
+                ours[n].clock = CLOCK_PROCESS_CPUTIME_ID;
+            entrant[n] = (bench_entrant){.time = bench_ours_time, .user = &ours[n]};
+        }
+        n++;
+    }
+    bench_contest(entrant, n);
+    for (int i = 0; i < n; i++) {
+        const bool is_ours = form[i] > ORT_S8;
+        bench_result b = {.name = name,
+                          .form = forms[form[i]].label,
+                          .engine = is_ours ? "assay" : "onnxruntime",
+                          .images = batch,
+                          .macs = bench_macs(g[i]),
+                          .threads = threads,
+                          .ns = bench_entrant_times(&entrant[i])};
+        if (form[0] == ORT_U8)
+            b.ratio = bench_entrant_ratio(&entrant[i], &entrant[0]);
+        if (is_ours) {
+            b.prepare_ns = ours[i].prepare_ns;
+            b.peak_bytes = ours[i].peak_bytes;
+            if (single && !o->quick)
+                b.ref = reference_ns(g[i], forms[form[i]].scheme) / b.ns.median;
+        }
+        bench_report_add(&o->report, &b);
+        if (o->profile && is_ours)
+            bench_ours_profile(&ours[i]);
+        if (is_ours)
+            bench_ours_close(&ours[i]);
+        else
+            bench_ort_close(o->ort, peer[i].id);
+        assay_graph_free(g[i]);
+    }
+}
+
+static void bench_nets(options *o)
+{
+    static const struct {
+        const char *name;
+        maker make;
+    } nets[] = {{"ds_cnn", bench_ds_cnn},
+                {"resnet8", bench_resnet8},
+                {"vww", bench_vww},
+                {"autoencoder", bench_autoencoder},
+                {"mobilenet2", bench_mobilenet2},
+                {"resnet50", bench_resnet50}};
+    for (size_t i = 0; i < sizeof nets / sizeof *nets; i++)
+        for (int64_t batch = 1; batch <= 8; batch += 7)
+            for (int threads = 1; threads <= 2; threads++)
+                bench_net(o, nets[i].name, nets[i].make, batch, threads);
+}
+
+/* Products of ever more multiply-accumulates: their cost is linear. */
 static void bench_matrices(options *o)
 {
-    static const int64_t depths[] = {256, 1024, 4096};
-    for (int i = 0; i < 3; i++) {
+    static const int64_t depths[] = {256, 512, 1024, 2048, 4096};
+    for (size_t i = 0; i < 2 * sizeof depths / sizeof *depths; i++) {
         const bench_form f = {ASSAY_LAYOUT_NHWC, false, 1};
-        char title[64];
+        const assay_program_options how = {
+            .engine = ASSAY_ENGINE_FAST, .threads = 1 + (int)i % 2, .outputs_only = true};
+        char title[32];
         assay_graph *g;
         assay_error err;
-        snprintf(title, sizeof title, "matrix 448x%lldx512 u8", (long long)depths[i]);
+        bench_ours ours;
+        bench_entrant e = {.time = bench_ours_time, .user = &ours};
+        snprintf(title, sizeof title, "448x%lldx512", (long long)depths[i / 2]);
         if (o->name && !strstr(title, o->name))
             continue;
-        check(bench_matrix(&f, 448, depths[i], 512, &g, &err), &err);
-        for (int threads = 1; threads <= 2; threads++)
-            report(o, title, "onnxruntime", g, 1, threads);
+        bench_check(bench_matrix(&f, 448, depths[i / 2], 512, &g, &err), &err);
+        bench_ours_open(&ours, g, "onnxruntime", &how);
+        bench_contest(&e, 1);
+        bench_report_add(&o->report, &(bench_result){.name = title,
+                                                     .form = "u8 product",
+                                                     .engine = "assay",
+                                                     .images = 1,
+                                                     .macs = bench_macs(g),
+                                                     .threads = how.threads,
+                                                     .ns = bench_entrant_times(&e),
+                                                     .prepare_ns = ours.prepare_ns,
+                                                     .peak_bytes = ours.peak_bytes});
+        bench_ours_close(&ours);
         assay_graph_free(g);
     }
 }
 
 int main(int argc, char **argv)
 {
-    options o = {.first = true};
+    options o = {0};
+    FILE *json = NULL;
+    const char *script = NULL;
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--ref") == 0)
-            o.ref = true;
+        if (strcmp(argv[i], "--quick") == 0)
+            o.quick = true;
+        else if (strcmp(argv[i], "--cpu") == 0)
+            o.cpu = true;
         else if (strcmp(argv[i], "--profile") == 0)
             o.profile = true;
         else if (strcmp(argv[i], "--json") == 0 && i + 1 < argc)
-            o.json = fopen(argv[++i], "w");
+            json = fopen(argv[++i], "w");
+        else if (strcmp(argv[i], "--ort") == 0 && i + 1 < argc)
+            script = argv[++i];
         else
             o.name = argv[i];
     }
-    o.peak = bench_peak_vnni();
-    printf("int8 peak by dot products: %.1f GMAC/s a thread\n", o.peak / 1e9);
-    if (o.json)
-        fprintf(o.json, "{\"peak_gmac_per_s\": %.3f, \"results\": [", o.peak / 1e9);
+    if (script)
+        o.ort = bench_ort_start(script, o.cpu);
+    o.report = bench_report_begin(json);
     bench_matrices(&o);
-    bench_net(&o, "ds_cnn", bench_ds_cnn);
-    bench_net(&o, "mobilenet2", bench_mobilenet2);
-    bench_net(&o, "resnet50", bench_resnet50);
-    if (o.json) {
-        fprintf(o.json, "\n]}\n");
-        fclose(o.json);
-    }
+    bench_nets(&o);
+    bench_report_end(&o.report);
+    bench_ort_stop(o.ort);
     return 0;
 }

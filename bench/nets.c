@@ -1,208 +1,43 @@
 #include "bench/nets.h"
 
-#include <math.h>
-#include <stdio.h>
-
-/* A graph under construction; the first failure sticks, and what follows does nothing. */
-typedef struct builder {
-    const bench_form *form;
-    assay_graph *graph;
-    assay_status status;
-    assay_error *err;
-    int nodes;
-    uint64_t seed;
-} builder;
-
-static const float activation_scale[1] = {0.02f};
-
-static int32_t next(builder *b, int32_t lo, int32_t hi)
-{
-    b->seed = b->seed * 6364136223846793005u + 1442695040888963407u;
-    return lo + (int32_t)((b->seed >> 33) % (uint64_t)(hi - lo + 1));
-}
-
-static bool ok(builder *b, assay_status status)
-{
-    if (b->status == ASSAY_OK)
-        b->status = status;
-    return b->status == ASSAY_OK;
-}
-
-/* Codes of one scale; the zero point is the middle, or the least code after a relu. */
-static assay_type activation(const builder *b, bool relu)
-{
-    static const int32_t zeros[4] = {128, 0, 0, -128}; /* [signed][relu] */
-    return (assay_type){
-        .elem = assay_int(8, b->form->is_signed),
-        .q = {ASSAY_Q_TENSOR, 0, 0, 1, activation_scale, &zeros[2 * b->form->is_signed + relu]}};
-}
-
-static int start(builder *b, const char *name, int64_t c, int64_t h, int64_t w)
-{
-    int id = 0;
-    assay_type t = activation(b, false);
-    bool nhwc = b->form->layout == ASSAY_LAYOUT_NHWC;
-    t.rank = 4;
-    t.dim[0] = b->form->batch;
-    t.dim[nhwc ? 3 : 1] = c;
-    t.dim[nhwc ? 1 : 2] = h;
-    t.dim[nhwc ? 2 : 3] = w;
-    if (ok(b, assay_graph_new(name, &b->graph, b->err)) &&
-        ok(b, assay_graph_add_value(b->graph, "input", &t, &id, b->err)))
-        ok(b, assay_graph_set_inputs(b->graph, &id, 1, b->err));
-    return id;
-}
-
-static void finish(builder *b, int y, assay_graph **out)
-{
-    if (b->status == ASSAY_OK)
-        ok(b, assay_graph_set_outputs(b->graph, &y, 1, b->err));
-    *out = b->graph;
-    if (b->status != ASSAY_OK) {
-        assay_graph_free(b->graph);
-        *out = NULL;
-    }
-}
-
-static int add(builder *b, assay_op op, const int *in, int n_in, const assay_attrs *a, bool relu)
-{
-    char name[32];
-    const char *names = name;
-    int y = 0;
-    assay_type t = activation(b, relu);
-    snprintf(name, sizeof name, "%s%d", assay_op_get(op)->name, b->nodes++);
-    if (b->status != ASSAY_OK ||
-        !ok(b, assay_graph_add_inferred(b->graph, op, name, in, n_in, &names, 1, a, &y, b->err)))
-        return 0;
-    b->graph->value[y].type.elem = t.elem;
-    ok(b, assay_graph_set_qparams(b->graph, y, &t.q, b->err));
-    if (relu) {
-        b->graph->node[b->graph->n_nodes - 1].act_lo = 0;
-        b->graph->node[b->graph->n_nodes - 1].act_hi = INFINITY;
-    }
-    return y;
-}
-
-/* Weights [o, ...] of `depth` a filter, and a bias, as inputs 1 and 2. */
-static void add_weights(builder *b, const assay_type *shape, int64_t depth, int in[3])
-{
-    enum { MOST = 2048 };
-    char name[32];
-    float scale[MOST];
-    int32_t zero[MOST];
-    const int64_t o = shape->dim[0];
-    assay_type w = *shape;
-    for (int64_t i = 0; i < o; i++) { /* sums of `depth` products of spread 40 * 70, to spread 40 */
-        scale[i] = (float)(1.0 / 70 / sqrt((double)depth) * (0.7 + 0.01 * next(b, 0, 60)));
-        zero[i] = 0;
-    }
-    w.elem = assay_int(8, true);
-    w.q = (assay_qparams){ASSAY_Q_AXIS, 0, 0, (size_t)o, scale, zero};
-    snprintf(name, sizeof name, "w%d", b->nodes);
-    if (b->status != ASSAY_OK ||
-        !ok(b, assay_graph_add_constant(b->graph, name, &w, NULL, &in[1], b->err)))
-        return;
-    int8_t *codes = (int8_t *)(uintptr_t)b->graph->value[in[1]].data;
-    for (int64_t i = 0; i < o * depth; i++)
-        codes[i] = (int8_t)next(b, -127, 127);
-    const assay_type bias = {.elem = assay_int(32, true), .rank = 1, .dim = {o}};
-    snprintf(name, sizeof name, "b%d", b->nodes);
-    if (!ok(b, assay_graph_add_constant(b->graph, name, &bias, NULL, &in[2], b->err)))
-        return;
-    int32_t *sums = (int32_t *)(uintptr_t)b->graph->value[in[2]].data;
-    for (int64_t i = 0; i < o; i++)
-        sums[i] = next(b, -4000, 4000);
-}
-
-/* Padding keeps the extent (divided by the stride). depthwise: o is the input's channels. */
-static int conv(builder *b, int x, int64_t o, int64_t kernel_h, int64_t kernel_w, int64_t stride,
-                bool depthwise, bool relu)
-{
-    int in[3] = {x};
-    assay_attrs a;
-    bool nhwc = b->form->layout == ASSAY_LAYOUT_NHWC;
-    if (b->status != ASSAY_OK)
-        return 0;
-    const int64_t c = b->graph->value[x].type.dim[nhwc ? 3 : 1], per = depthwise ? 1 : c;
-    assay_type w = {.rank = 4, .dim = {o}};
-    w.dim[nhwc ? 3 : 1] = per;
-    w.dim[nhwc ? 1 : 2] = kernel_h;
-    w.dim[nhwc ? 2 : 3] = kernel_w;
-    assay_attrs_defaults(ASSAY_ATTRS_conv, &a);
-    a.conv.layout = b->form->layout;
-    a.conv.group = depthwise ? c : 1;
-    a.conv.stride = (assay_list){2, {stride, stride}};
-    a.conv.pad_begin = (assay_list){2, {(kernel_h - 1) / 2, (kernel_w - 1) / 2}};
-    a.conv.pad_end = (assay_list){2, {kernel_h / 2, kernel_w / 2}};
-    add_weights(b, &w, per * kernel_h * kernel_w, in);
-    return add(b, ASSAY_OP_CONV, in, 3, &a, relu);
-}
-
-static int classify(builder *b, int x, int64_t outputs)
-{
-    assay_attrs a;
-    int in[3];
-    if (b->status != ASSAY_OK)
-        return 0;
-    assay_attrs_defaults(ASSAY_ATTRS_layout, &a);
-    a.layout.layout = b->form->layout;
-    x = add(b, ASSAY_OP_GLOBAL_AVG_POOL, &x, 1, &a, true);
-    if (b->status != ASSAY_OK)
-        return 0;
-    const int64_t depth = assay_shape_count(&b->graph->value[x].type) / b->form->batch;
-    assay_attrs_defaults(ASSAY_ATTRS_shape, &a);
-    a.shape.shape = (assay_list){2, {b->form->batch, depth}};
-    in[0] = add(b, ASSAY_OP_RESHAPE, &x, 1, &a, true);
-    if (b->status != ASSAY_OK)
-        return 0;
-    b->graph->node[b->graph->n_nodes - 1].act_lo = -INFINITY; /* it only has a relu's codes */
-    const assay_type w = {.rank = 2, .dim = {outputs, depth}};
-    add_weights(b, &w, depth, in);
-    return add(b, ASSAY_OP_FC, in, 3, NULL, false);
-}
+#include "bench/layers.h"
 
 typedef struct residual_stage {
     int blocks;
     int64_t width;
 } residual_stage;
 
-static void residual(builder *b, int x, const residual_stage *stages, int n, int64_t outputs,
+static void residual(bench_builder *b, int x, const residual_stage *stages, int n, int64_t outputs,
                      assay_graph **out)
 {
-    assay_attrs a;
-    x = conv(b, x, stages[0].width, 7, 7, 2, false, true);
-    assay_attrs_defaults(ASSAY_ATTRS_pool, &a);
-    a.pool.layout = b->form->layout;
-    a.pool.kernel = (assay_list){2, {3, 3}};
-    a.pool.stride = (assay_list){2, {2, 2}};
-    a.pool.pad_begin = (assay_list){2, {1, 1}};
-    a.pool.pad_end = (assay_list){2, {1, 1}};
-    x = add(b, ASSAY_OP_MAX_POOL, &x, 1, &a, true);
+    x = bench_conv(b, x, stages[0].width, 7, 7, 2, false, true);
+    x = bench_max_pool(b, x, 3, 2);
     for (int s = 0; s < n; s++)
         for (int i = 0; i < stages[s].blocks; i++) {
             const int64_t width = stages[s].width, stride = i == 0 && s > 0 ? 2 : 1;
-            int y = conv(b, x, width, 1, 1, 1, false, true);
-            y = conv(b, y, width, 3, 3, stride, false, true);
-            y = conv(b, y, width * 4, 1, 1, 1, false, false);
-            int both[2] = {y, i == 0 ? conv(b, x, width * 4, 1, 1, stride, false, false) : x};
-            x = add(b, ASSAY_OP_ADD, both, 2, NULL, true);
+            int y = bench_conv(b, x, width, 1, 1, 1, false, true);
+            y = bench_conv(b, y, width, 3, 3, stride, false, true);
+            y = bench_conv(b, y, width * 4, 1, 1, 1, false, false);
+            if (i == 0)
+                x = bench_conv(b, x, width * 4, 1, 1, stride, false, false);
+            x = bench_sum(b, y, x, true);
         }
-    finish(b, classify(b, x, outputs), out);
+    bench_finish(b, bench_classify(b, x, outputs), out);
 }
 
 assay_status bench_resnet50(const bench_form *f, assay_graph **out, assay_error *err)
 {
     static const residual_stage stages[] = {{3, 64}, {4, 128}, {6, 256}, {3, 512}};
-    builder b = {.form = f, .err = err, .seed = 50};
-    residual(&b, start(&b, "resnet50", 3, 224, 224), stages, 4, 1000, out);
+    bench_builder b = {.form = f, .err = err, .seed = 50};
+    residual(&b, bench_start(&b, "resnet50", 3, 224, 224), stages, 4, 1000, out);
     return b.status;
 }
 
 assay_status bench_residual(const bench_form *f, assay_graph **out, assay_error *err)
 {
     static const residual_stage stages[] = {{2, 20}, {1, 33}};
-    builder b = {.form = f, .err = err, .seed = 5};
-    residual(&b, start(&b, "residual", 3, 35, 35), stages, 2, 10, out);
+    bench_builder b = {.form = f, .err = err, .seed = 5};
+    residual(&b, bench_start(&b, "residual", 3, 35, 35), stages, 2, 10, out);
     return b.status;
 }
 
@@ -212,49 +47,84 @@ assay_status bench_mobilenet2(const bench_form *f, assay_graph **out, assay_erro
         int expand, width, blocks, stride;
     } stages[] = {{1, 16, 1, 1}, {6, 24, 2, 2},  {6, 32, 3, 2}, {6, 64, 4, 2},
                   {6, 96, 3, 1}, {6, 160, 3, 2}, {6, 320, 1, 1}};
-    builder b = {.form = f, .err = err, .seed = 2};
+    bench_builder b = {.form = f, .err = err, .seed = 2};
     int64_t c = 32;
-    int x = conv(&b, start(&b, "mobilenet2", 3, 224, 224), c, 3, 3, 2, false, true);
+    int x = bench_conv(&b, bench_start(&b, "mobilenet2", 3, 224, 224), c, 3, 3, 2, false, true);
     for (size_t s = 0; s < sizeof stages / sizeof *stages; s++)
         for (int i = 0; i < stages[s].blocks; i++) {
             const int64_t wide = c * stages[s].expand, stride = i == 0 ? stages[s].stride : 1;
-            int y = stages[s].expand > 1 ? conv(&b, x, wide, 1, 1, 1, false, true) : x;
-            y = conv(&b, y, wide, 3, 3, stride, true, true);
-            y = conv(&b, y, stages[s].width, 1, 1, 1, false, false);
-            int both[2] = {y, x};
-            x = i == 0 ? y : add(&b, ASSAY_OP_ADD, both, 2, NULL, false);
+            int y = stages[s].expand > 1 ? bench_conv(&b, x, wide, 1, 1, 1, false, true) : x;
+            y = bench_conv(&b, y, wide, 3, 3, stride, true, true);
+            y = bench_conv(&b, y, stages[s].width, 1, 1, 1, false, false);
+            x = i == 0 ? y : bench_sum(&b, y, x, false);
             c = stages[s].width;
         }
-    finish(&b, classify(&b, conv(&b, x, 1280, 1, 1, 1, false, true), 1000), out);
+    bench_finish(&b, bench_classify(&b, bench_conv(&b, x, 1280, 1, 1, 1, false, true), 1000), out);
     return b.status;
 }
 
 assay_status bench_ds_cnn(const bench_form *f, assay_graph **out, assay_error *err)
 {
-    builder b = {.form = f, .err = err, .seed = 3};
-    int x = conv(&b, start(&b, "ds_cnn", 1, 49, 10), 64, 10, 4, 2, false, true);
+    bench_builder b = {.form = f, .err = err, .seed = 3};
+    int x = bench_conv(&b, bench_start(&b, "ds_cnn", 1, 49, 10), 64, 10, 4, 2, false, true);
     for (int i = 0; i < 4; i++) {
-        x = conv(&b, x, 64, 3, 3, 1, true, true);
-        x = conv(&b, x, 64, 1, 1, 1, false, true);
+        x = bench_conv(&b, x, 64, 3, 3, 1, true, true);
+        x = bench_conv(&b, x, 64, 1, 1, 1, false, true);
     }
-    finish(&b, classify(&b, x, 12), out);
+    bench_finish(&b, bench_classify(&b, x, 12), out);
+    return b.status;
+}
+
+assay_status bench_resnet8(const bench_form *f, assay_graph **out, assay_error *err)
+{
+    bench_builder b = {.form = f, .err = err, .seed = 8};
+    int x = bench_conv(&b, bench_start(&b, "resnet8", 3, 32, 32), 16, 3, 3, 1, false, true);
+    for (int64_t width = 16; width <= 64; width *= 2) {
+        const int64_t stride = width > 16 ? 2 : 1;
+        int y = bench_conv(&b, x, width, 3, 3, stride, false, true);
+        y = bench_conv(&b, y, width, 3, 3, 1, false, false);
+        if (stride > 1)
+            x = bench_conv(&b, x, width, 1, 1, stride, false, false);
+        x = bench_sum(&b, y, x, true);
+    }
+    bench_finish(&b, bench_classify(&b, x, 10), out);
+    return b.status;
+}
+
+assay_status bench_vww(const bench_form *f, assay_graph **out, assay_error *err)
+{
+    static const struct {
+        int64_t width, stride;
+    } parts[] = {{16, 1},  {32, 2},  {32, 1},  {64, 2},  {64, 1},  {128, 2}, {128, 1},
+                 {128, 1}, {128, 1}, {128, 1}, {128, 1}, {256, 2}, {256, 1}};
+    bench_builder b = {.form = f, .err = err, .seed = 9};
+    int64_t c = 8;
+    int x = bench_conv(&b, bench_start(&b, "vww", 3, 96, 96), c, 3, 3, 2, false, true);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        x = bench_conv(&b, x, c, 3, 3, parts[i].stride, true, true);
+        x = bench_conv(&b, x, parts[i].width, 1, 1, 1, false, true);
+        c = parts[i].width;
+    }
+    bench_finish(&b, bench_classify(&b, x, 2), out);
+    return b.status;
+}
+
+assay_status bench_autoencoder(const bench_form *f, assay_graph **out, assay_error *err)
+{
+    static const int64_t widths[] = {128, 128, 128, 128, 8, 128, 128, 128, 128};
+    bench_builder b = {.form = f, .err = err, .seed = 10};
+    int x = bench_start_rows(&b, "autoencoder", f->batch, 640);
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++)
+        x = bench_fc(&b, x, widths[i], true);
+    bench_finish(&b, bench_fc(&b, x, 640, false), out);
     return b.status;
 }
 
 assay_status bench_matrix(const bench_form *f, int64_t rows, int64_t depth, int64_t outputs,
                           assay_graph **out, assay_error *err)
 {
-    builder b = {.form = f, .err = err, .seed = 4};
-    assay_type x = activation(&b, false);
-    const assay_type w = {.rank = 2, .dim = {outputs, depth}};
-    int in[3] = {0};
-    x.rank = 2;
-    x.dim[0] = rows;
-    x.dim[1] = depth;
-    if (ok(&b, assay_graph_new("matrix", &b.graph, err)) &&
-        ok(&b, assay_graph_add_value(b.graph, "input", &x, &in[0], err)))
-        ok(&b, assay_graph_set_inputs(b.graph, in, 1, err));
-    add_weights(&b, &w, depth, in);
-    finish(&b, add(&b, ASSAY_OP_FC, in, 3, NULL, false), out);
+    bench_builder b = {.form = f, .err = err, .seed = 4};
+    const int x = bench_start_rows(&b, "matrix", rows, depth);
+    bench_finish(&b, bench_fc(&b, x, outputs, false), out);
     return b.status;
 }

@@ -1,5 +1,4 @@
-/* Networks for benchmarks, built in memory with random weights: integer from the start, under
- * made-up parameters that keep codes spread over their range. */
+/* Networks for benchmarks, with random weights (bench/layers.h). */
 #ifndef ASSAY_BENCH_NETS_H
 #define ASSAY_BENCH_NETS_H
 
@@ -19,6 +18,11 @@ assay_status bench_resnet50(const bench_form *f, assay_graph **out, assay_error 
 assay_status bench_mobilenet2(const bench_form *f, assay_graph **out, assay_error *err);
 /* DS-CNN of MLPerf Tiny keyword spotting, 49 x 10, 2.7 MMAC. */
 assay_status bench_ds_cnn(const bench_form *f, assay_graph **out, assay_error *err);
+/* The others of MLPerf Tiny: image classification (ResNet-8, 32 x 32), visual wake words
+ * (MobileNetV1 0.25, 96 x 96), anomaly detection (an autoencoder of fc layers, 640 wide). */
+assay_status bench_resnet8(const bench_form *f, assay_graph **out, assay_error *err);
+assay_status bench_vww(const bench_form *f, assay_graph **out, assay_error *err);
+assay_status bench_autoencoder(const bench_form *f, assay_graph **out, assay_error *err);
 /* A small network of ResNet's parts, 35 x 35: a strided stem, max pool, two residual blocks. */
 assay_status bench_residual(const bench_form *f, assay_graph **out, assay_error *err);
 /* A matrix product of rows x depth by depth x outputs (fc). */

@@ -11,11 +11,16 @@ typedef struct bench_times {
     double median, least, greatest; /* ns */
 } bench_times;
 
-static inline double bench_now(void)
+static inline double bench_clock(clockid_t clock)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static inline double bench_now(void)
+{
+    return bench_clock(CLOCK_MONOTONIC);
 }
 
 static inline int bench_ascending(const void *a, const void *b)

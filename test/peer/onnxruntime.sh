@@ -7,16 +7,11 @@ set -u
 assay=$(realpath "$1")
 source=$(realpath "$2")
 nets=${ASSAY_SHARED:-$source/../shared}/golden/onnx/nets
-modules=${ASSAY_ORT_MODULES:-$HOME/.cache/assay/onnxruntime-node}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 skip() { echo "1..0 # SKIP $1"; exit 0; }
-command -v node >/dev/null || skip "node is missing"
-if [ ! -d "$modules/node_modules/onnxruntime-node" ]; then
-    npm install --silent --ignore-scripts --prefix "$modules" onnxruntime-node@1.30.0 >"$work/npm.log" 2>&1 ||
-        skip "npm cannot install onnxruntime-node"
-fi
+modules=$("$source/test/peer/install.sh" 2>"$work/why") || skip "$(cat "$work/why")"
 cd "$work" || exit 2
 list=()
 
@@ -43,4 +38,4 @@ for model in "$source"/datasets/models/*.onnx; do
         add "$base-$preset" "$(find "$images/test" -name '*.png' | sort | sed -n 5p)"
     done
 done
-NODE_PATH=$modules/node_modules exec node "$source/test/peer/onnxruntime.js" "${list[@]}"
+NODE_PATH=$modules exec node "$source/test/peer/onnxruntime.js" "${list[@]}"
