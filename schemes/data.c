@@ -50,9 +50,9 @@ __attribute__((format(printf, 2, 3))) static void put(text *t, const char *forma
     char line[512];
     va_list args;
     va_start(args, format);
-    int n = vsnprintf(line, sizeof line, format, args);
+    vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    size_t length = n < 0 ? 0 : (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
+    size_t length = strlen(line);
     if (t->used + length + 1 > t->size) {
         size_t size = t->size * 2 + length + 1024;
         char *grown = realloc(t->s, size);

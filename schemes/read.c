@@ -55,12 +55,10 @@ void assay_scheme_data_free(assay_scheme_data *d)
     free(d);
 }
 
-/* "; did you mean X?" for the candidate at least edit distance from `word`. */
+/* Edit distance of a from b, of which at most 63 letters count. */
 static size_t distance(const char *a, const char *b)
 {
-    size_t row[64], n = strlen(b);
-    if (n >= 64)
-        return 64;
+    size_t row[64], n = strnlen(b, 63);
     for (size_t j = 0; j <= n; j++)
         row[j] = j;
     for (size_t i = 1; a[i - 1] != '\0'; i++) {
@@ -86,7 +84,7 @@ typedef struct guess {
 
 static void consider(guess *g, const char *candidate)
 {
-    size_t d = distance(g->word, candidate);
+    size_t d = distance(candidate, g->word);
     if (d < g->least) {
         g->least = d;
         g->best = candidate;

@@ -31,7 +31,7 @@ void assay_tree_free(assay_tree *t)
 const assay_tree *assay_tree_get(const assay_tree *map, const char *key)
 {
     for (const assay_tree *c = map->child; c != NULL; c = c->next)
-        if (c->key != NULL && strcmp(c->key, key) == 0)
+        if (strcmp(c->key, key) == 0)
             return c;
     return NULL;
 }
@@ -44,12 +44,12 @@ static assay_status fail_at(const reader *r, const yaml_mark_t *m, const char *w
 
 static assay_status next_event(reader *r, yaml_event_t *e)
 {
-    if (!yaml_parser_parse(&r->parser, e)) {
-        yaml_mark_t m = r->parser.problem_mark;
-        memset(e, 0, sizeof *e);
-        return fail_at(r, &m, r->parser.problem ? r->parser.problem : "not YAML");
-    }
-    return ASSAY_OK;
+    if (yaml_parser_parse(&r->parser, e))
+        return ASSAY_OK;
+    memset(e, 0, sizeof *e);
+    if (r->parser.error == YAML_MEMORY_ERROR)
+        return assay_fail(r->err, ASSAY_ERR_MEMORY, "%s: out of memory", r->file);
+    return fail_at(r, &r->parser.problem_mark, r->parser.problem);
 }
 
 static char *copy_text(const char *text, size_t n)
@@ -78,10 +78,8 @@ static const char *refuse_event(const yaml_event_t *e)
         return NULL;
     case YAML_MAPPING_START_EVENT:
         return e->data.mapping_start.anchor != NULL ? "anchors are not accepted" : NULL;
-    case YAML_SEQUENCE_START_EVENT:
+    default: /* a node has no other event */
         return e->data.sequence_start.anchor != NULL ? "anchors are not accepted" : NULL;
-    default:
-        return NULL;
     }
 }
 
