@@ -156,6 +156,8 @@ assay_status assay_profile_merge(assay_profile *into, const assay_profile *from,
         free(joined.range);
         return status;
     }
+    assay_profile_settle(into);
+    assay_profile_settle(from);
     free(into->range);
     into->range = joined.range;
     into->n_ranges = joined.n_ranges;

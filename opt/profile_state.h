@@ -4,12 +4,21 @@
 #define ASSAY_OPT_PROFILE_STATE_H
 
 #include "opt/profile.h"
+#include "opt/profile_rows.h"
+
+/* Counts of an entry's last elements, narrow so that the tables of all values stay in the cache;
+ * added to its bins before they are looked at. */
+typedef struct assay_profile_fresh {
+    uint32_t n; /* elements counted here, none more than 65535 times */
+    uint16_t count[2][ASSAY_PROFILE_ROW];
+} assay_profile_fresh;
 
 struct assay_profile {
     char *model, *graph, *preprocessing, *dataset;
     int n_entries;
     assay_profile_entry *entry; /* sorted by name, names owned */
     int n_values;
+    assay_profile_fresh *fresh; /* by entry; NULL for a loaded file */
     int *entry_of_value; /* by value index of the graph profiled, or -1; NULL for a loaded file */
     int n_ranges, max_ranges;
     assay_profile_range *range; /* sorted, disjoint, not adjacent */
@@ -25,6 +34,8 @@ bool assay_is_profiled(const assay_value *v);
 int assay_profile_coarser_bin(int i, int grow);
 /* Grows the entry's range to [-2^exponent, 2^exponent); does nothing when it is that wide. */
 void assay_profile_grow(assay_profile_entry *e, int exponent);
+/* Adds the fresh counts of every entry to its bins (which is all that queries do to a profile). */
+void assay_profile_settle(const assay_profile *p);
 /* Adds samples [first, end); ASSAY_ERR_INPUT when some are there already. */
 assay_status assay_profile_add_range(assay_profile *p, assay_profile_range r, assay_error *err);
 

@@ -47,6 +47,7 @@ static void write_bins(FILE *f, const assay_profile_entry *e)
 
 static void write_profile(FILE *f, const assay_profile *p)
 {
+    assay_profile_settle(p);
     fputs("# Ranges and histograms of a float network's values, for assay quantize.\n", f);
     fputs("assay: \"" ASSAY_VERSION "\"\nformat: 1\n", f);
     write_text(f, "model", p->model);

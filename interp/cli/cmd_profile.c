@@ -12,7 +12,7 @@ static int profile(const cli_args *a, const assay_graph *g, const assay_samples 
     assay_program *program = NULL;
     assay_profile *p = NULL;
     assay_error err;
-    assay_status status = assay_program_make(g, NULL, true, &program, &err);
+    assay_status status = assay_program_make(g, NULL, false, &program, &err);
 
     if (status == ASSAY_OK)
         status = assay_profile_new(g, &p, &err);

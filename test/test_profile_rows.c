@@ -1,0 +1,102 @@
+/* The passes over every element: each build of them against the definition, and counts beyond what
+ * a narrow table holds. */
+#include "test/support.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "opt/profile_rows.h"
+#include "test/net.h"
+
+enum { N = 1024 };
+
+static float element(test_rng *rng, int kind)
+{
+    float x = ldexpf((float)(2 * test_unit(rng) - 1), (int)test_between(rng, -149, 3));
+    switch (kind) {
+    case 0:
+        return 0.0f;
+    case 1:
+        return -0.0f;
+    case 2:
+        return ldexpf(x < 0 ? -1.0f : 1.0f, (int)test_between(rng, -149, 2));
+    case 3: /* on the edge of a bin */
+        return (float)test_between(rng, -4096, 4095) * 0x1p-9f;
+    default:
+        return x;
+    }
+}
+
+static void check_build(const assay_profile_rows *rows, test_rng *rng)
+{
+    float x[N], lo, hi;
+    int32_t bin[N];
+    for (int round = 0; round < 200; round++) {
+        size_t n = (size_t)test_between(rng, 1, N);
+        float least = INFINITY, greatest = -INFINITY;
+        for (size_t i = 0; i < n; i++) {
+            x[i] = element(rng, (int)test_between(rng, 0, 9));
+            least = fminf(least, x[i]);
+            greatest = fmaxf(greatest, x[i]);
+        }
+        assert_true(rows->survey(x, n, &lo, &hi));
+        assert_true(lo == least && hi == greatest);
+        rows->bins(x, n, 0x1p9f, bin); /* bins over [-8, 8) */
+        for (size_t i = 0; i < n; i++) {
+            int expected = x[i] == 0.0f ? ASSAY_PROFILE_BINS + (int)(i % ASSAY_PROFILE_ZEROS)
+                                        : ASSAY_PROFILE_HALF + (int)floor((double)x[i] * 512);
+            if (bin[i] != expected)
+                fail_msg("%a at %zu is in bin %d, expected %d", (double)x[i], i, bin[i], expected);
+        }
+        const float odd[] = {NAN, INFINITY, -INFINITY};
+        x[test_between(rng, 0, (int64_t)n - 1)] = odd[test_between(rng, 0, 2)];
+        assert_false(rows->survey(x, n, &lo, &hi));
+    }
+}
+
+static void test_builds(void **state)
+{
+    test_rng rng = test_seed("profile_rows", 41);
+    (void)state;
+    check_build(&assay_profile_rows_any, &rng);
+#ifdef ASSAY_X86
+    if (__builtin_cpu_supports("avx2"))
+        check_build(&assay_profile_rows_avx2, &rng);
+#endif
+}
+
+/* 300,000 times the same element, and zeros, and a range that grows in between. */
+static void test_many_of_one(void **state)
+{
+    (void)state;
+    static float x[300001];
+    assay_graph *g = net_new();
+    assay_profile *p;
+    assay_error err;
+    net_output(g, net_node(g, ASSAY_OP_RELU, "y", NULL, net_input(g, "x", NET_SHAPE(1, 1)), -2));
+    assert_ok(assay_profile_new(g, &p, &err), &err);
+    for (size_t i = 0; i < 300001; i++)
+        x[i] = 0.75f;
+    assay_profile_observe(p, 0, x, 300001);
+    memset(x, 0, sizeof x);
+    assay_profile_observe(p, 0, x, 300001);
+    x[0] = 5;
+    assay_profile_observe(p, 0, x, 1);
+    const assay_profile_entry *e = assay_profile_find(p, "x");
+    assert_int_equal(e->exponent, 3);
+    assert_int_equal(e->bin[ASSAY_PROFILE_HALF], 300001);
+    assert_int_equal(e->bin[ASSAY_PROFILE_HALF + 384], 300001); /* 0.75 / (2^3 / 2^12) */
+    assert_int_equal(e->bin[ASSAY_PROFILE_HALF + 2560], 1);
+    assert_int_equal(e->finite, 600003);
+    assay_profile_free(p);
+    assay_graph_free(g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_builds),
+        cmocka_unit_test(test_many_of_one),
+    };
+    return cmocka_run_group_tests_name("profile_rows", tests, NULL, NULL);
+}
