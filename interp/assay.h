@@ -38,7 +38,7 @@ typedef enum assay_status {
 
 typedef struct assay_error {
     assay_status status;
-    char text[768]; /* one or more lines without a final newline; several only for lists */
+    char text[768]; /* one line without a final newline; lists are parted by semicolons */
 } assay_error;
 
 /* Fills *err (may be NULL) and returns `status`, so that a caller can `return assay_fail(...)`. */

@@ -11,6 +11,7 @@
 #include "graph/onnx/onnx.h"
 #include "graph/slurp.h"
 #include "graph/text.h"
+#include "graph/tflite/export.h"
 #include "graph/tflite/tflite.h"
 #include "interp/evaluate.h"
 #include "interp/files.h"
@@ -156,11 +157,15 @@ static assay_status save_text(const assay_graph *g, const char *path, assay_erro
     return status;
 }
 
-static assay_status save_onnx(const assay_graph *g, const char *path, assay_error *err)
+typedef assay_status (*export_fn)(const assay_graph *g, unsigned char **bytes, size_t *length,
+                                  assay_error *err);
+
+static assay_status save_bytes(const assay_graph *g, export_fn export, const char *path,
+                               assay_error *err)
 {
     unsigned char *bytes = NULL;
     size_t length = 0;
-    assay_status status = assay_onnx_export(g, &bytes, &length, err);
+    assay_status status = export(g, &bytes, &length, err);
 
     if (status == ASSAY_OK)
         status = assay_write_file(path, bytes, length, err);
@@ -168,10 +173,17 @@ static assay_status save_onnx(const assay_graph *g, const char *path, assay_erro
     return status;
 }
 
+static bool ends_in(const char *path, const char *suffix)
+{
+    const size_t length = strlen(path), n = strlen(suffix);
+    return length > n && strcmp(path + length - n, suffix) == 0;
+}
+
 assay_status assay_model_save(const assay_graph *g, const char *path, assay_error *err)
 {
-    const size_t length = strlen(path);
-    if (length > 5 && strcmp(path + length - 5, ".onnx") == 0)
-        return save_onnx(g, path, err);
+    if (ends_in(path, ".onnx"))
+        return save_bytes(g, assay_onnx_export, path, err);
+    if (ends_in(path, ".tflite"))
+        return save_bytes(g, assay_tflite_export, path, err);
     return save_text(g, path, err);
 }

@@ -252,34 +252,34 @@ static assay_status import_operator(tfl_import *m, int index, flat_table t)
     return s == ASSAY_ERR_UNSUPPORTED && m->n_faults ? skip_operator(&o) : s;
 }
 
-/* One line a kind: "WHERE (operators 3, 9, ... 12 in all)". */
+/* "WHERE (operators 3, 9, ... 12 in all); IF (operator 5)". */
 static assay_status report_faults(const tfl_import *m)
 {
     char text[sizeof m->err->text];
-    size_t used = (size_t)snprintf(text, sizeof text, "%.300s: not supported:", m->name);
+    size_t used = (size_t)snprintf(text, sizeof text, "%.300s: not supported: ", m->name);
     int untold = m->hidden_faults;
 
     for (int i = 0; i < m->n_faults; ++i) {
         const tfl_fault *f = &m->fault[i];
-        char line[480];
+        char entry[480];
         int shown = f->count < 6 ? f->count : 6;
-        size_t n = (size_t)snprintf(line, sizeof line, "\n%.330s", f->what);
+        size_t n = (size_t)snprintf(entry, sizeof entry, "%s%.330s", i ? "; " : "", f->what);
         for (int k = 0; k < shown && f->first[0] >= 0; ++k)
-            n += (size_t)snprintf(line + n, sizeof line - n, "%s%d",
+            n += (size_t)snprintf(entry + n, sizeof entry - n, "%s%d",
                                   k           ? ", "
                                   : shown > 1 ? " (operators "
                                               : " (operator ",
                                   f->first[k]);
         if (f->first[0] >= 0)
-            snprintf(line + n, sizeof line - n, f->count > shown ? ", ... %d in all)" : ")",
+            snprintf(entry + n, sizeof entry - n, f->count > shown ? ", ... %d in all)" : ")",
                      f->count);
-        if (used + strlen(line) + 40 > sizeof text)
+        if (used + strlen(entry) + 40 > sizeof text)
             ++untold;
         else
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s", line);
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s", entry);
     }
     if (untold)
-        snprintf(text + used, sizeof text - used, "\n... and %d more kinds", untold);
+        snprintf(text + used, sizeof text - used, "; and %d more kinds", untold);
     return assay_fail(m->err, ASSAY_ERR_UNSUPPORTED, "%s", text);
 }
 

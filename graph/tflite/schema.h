@@ -9,10 +9,11 @@ enum tfl_model {
     MODEL_VERSION = 0,
     MODEL_OPERATOR_CODES = 1,
     MODEL_SUBGRAPHS = 2,
+    MODEL_DESCRIPTION = 3,
     MODEL_BUFFERS = 4,
     MODEL_SIGNATURE_DEFS = 7
 };
-enum tfl_operator_code { CODE_DEPRECATED = 0, CODE_CUSTOM = 1, CODE_BUILTIN = 3 };
+enum tfl_operator_code { CODE_DEPRECATED = 0, CODE_CUSTOM = 1, CODE_VERSION = 2, CODE_BUILTIN = 3 };
 enum tfl_subgraph {
     SUBGRAPH_TENSORS = 0,
     SUBGRAPH_INPUTS = 1,
@@ -66,6 +67,7 @@ enum tfl_type {
     TFL_BOOL = 6,
     TFL_INT16 = 7,
     TFL_INT8 = 9,
+    TFL_RESOURCE = 13,
     TFL_UINT32 = 15,
     TFL_UINT16 = 16,
     TFL_INT4 = 17

@@ -20,6 +20,12 @@ static assay_status group(const char *model, const char *name, assay_graph *g, a
     return status;
 }
 
+static bool is_tflite(const char *path)
+{
+    const size_t n = strlen(path);
+    return n > 7 && strcmp(path + n - 7, ".tflite") == 0;
+}
+
 static int run(const cli_args *a)
 {
     const char *model = a->positional[0], *out = cli_value(a, "output", NULL);
@@ -29,8 +35,11 @@ static int run(const cli_args *a)
     int status;
 
     if (!out)
-        return cli_trouble("convert: --output is needed; FILE.onnx becomes ONNX, others text form");
-    status = cli_model_load(a, model, false, &g);
+        return cli_trouble(
+            "convert: --output is needed; FILE.onnx becomes ONNX, FILE.tflite TFLite, "
+            "others text form");
+    /* TFLite has no BatchNormalization and other ops that lowering takes away */
+    status = cli_model_load(a, model, is_tflite(out) && assay_model_is_onnx(model), &g);
     if (status == CLI_OK && ((scheme && group(model, scheme, g, &err) != ASSAY_OK) ||
                              assay_model_save(g, out, &err) != ASSAY_OK))
         status = cli_failed(&err);
@@ -44,15 +53,16 @@ static const cli_option options[] = {
     CLI_MODEL_OPTIONS,
     {"scheme", 's', "NAME|FILE", "first make integer nodes of a QDQ network, as the scheme can"},
     {"output", 'o', "FILE",
-     "FILE.onnx: quantized values between standard QuantizeLinear and "
-     "DequantizeLinear; any other name: text form"},
+     "FILE.onnx: quantized values between standard QuantizeLinear and DequantizeLinear; "
+     "FILE.tflite: TFLite's operators, channels last; any other name: text form"},
     {NULL, 0, NULL, NULL}};
 
 const cli_command cli_convert = {
     .name = "convert",
-    .usage = "MODEL [--scheme S] -o FILE.onnx",
-    .summary = "write a network as QDQ ONNX or in text form",
+    .usage = "MODEL [--scheme S] -o FILE",
+    .summary = "write a network as QDQ ONNX, as TFLite or in text form",
     .examples = "  assay convert net-int8.assay -o net-int8.onnx\n"
+                "  assay convert net-int8.assay -o net-int8.tflite\n"
                 "  assay convert net-qlinear.onnx -o net-qdq.onnx\n"
                 "  assay convert net-qdq.onnx --scheme npu16 -o net.assay\n",
     .options = options,

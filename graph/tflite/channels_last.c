@@ -1,0 +1,472 @@
+/* From channels first to channels last: the graph is built anew, node by node. A value may exist
+ * in either order, or both; the second is made from the first when somebody needs it. */
+#include "graph/tflite/channels_last.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum order { FIRST, LAST };
+
+/* perm[i] is the source's axis. */
+static const int to_last[4] = {0, 2, 3, 1}, to_first[4] = {0, 3, 1, 2};
+
+typedef struct change {
+    const assay_graph *from;
+    assay_graph *to;
+    int *at[2]; /* of from's values: their index in `to` with channels first, last; -1: none */
+    assay_error *err;
+} change;
+
+static const assay_type *type_of(const change *c, int v)
+{
+    return &c->from->value[v].type;
+}
+
+/* ---- types and constants in another order ---- */
+
+static assay_type permuted(const assay_type *t, const int *perm)
+{
+    assay_type to = *t;
+    for (int i = 0; i < t->rank; ++i) {
+        to.dim[i] = t->dim[perm[i]];
+        if (t->q.granularity != ASSAY_Q_TENSOR && t->q.axis == perm[i])
+            to.q.axis = i;
+    }
+    return to;
+}
+
+static void permute(const assay_type *t, const void *data, const int *perm, void *out)
+{
+    size_t size = assay_elem_size(t->elem), k = 0;
+    int64_t stride[4] = {t->dim[1] * t->dim[2] * t->dim[3], t->dim[2] * t->dim[3], t->dim[3], 1};
+    int64_t n[4], s[4];
+
+    for (int i = 0; i < 4; ++i) {
+        n[i] = t->dim[perm[i]];
+        s[i] = stride[perm[i]];
+    }
+    for (int64_t a = 0; a < n[0]; ++a)
+        for (int64_t b = 0; b < n[1]; ++b)
+            for (int64_t c = 0; c < n[2]; ++c)
+                for (int64_t d = 0; d < n[3]; ++d)
+                    memcpy((char *)out + size * k++,
+                           (const char *)data +
+                               size * (size_t)(a * s[0] + b * s[1] + c * s[2] + d * s[3]),
+                           size);
+}
+
+/* The name, or with a suffix where it is taken. */
+static const char *name_for(const change *c, int v, const char *suffix, bool suffixed)
+{
+    const char *name = c->from->value[v].name;
+    size_t room = strlen(name) + strlen(suffix) + 16;
+    char *longer;
+
+    if (!suffixed && assay_graph_find_value(c->to, name) < 0)
+        return name;
+    longer = assay_arena_alloc(c->to->arena, room);
+    if (!longer)
+        return NULL;
+    snprintf(longer, room, "%s:%s", name, suffix);
+    for (int i = 2; assay_graph_find_value(c->to, longer) >= 0; ++i)
+        snprintf(longer, room, "%s:%s%d", name, suffix, i);
+    return longer;
+}
+
+static assay_status add_constant(const change *c, int v, const assay_type *type, const void *data,
+                                 const char *suffix, int *out)
+{
+    const char *name = name_for(c, v, suffix, false);
+    return name ? assay_graph_borrow_constant(c->to, name, type, data, out, c->err)
+                : assay_out_of_memory(c->err);
+}
+
+static assay_status permuted_constant(const change *c, int v, const assay_type *t, const int *perm,
+                                      const char *suffix, int *out)
+{
+    assay_type type = permuted(t, perm);
+    void *data = assay_arena_alloc(c->to->arena, assay_type_bytes(t));
+
+    if (!data)
+        return assay_out_of_memory(c->err);
+    permute(t, c->from->value[v].data, perm, data);
+    return add_constant(c, v, &type, data, suffix, out);
+}
+
+/* Are the elements in the same order either way? */
+static bool same_order(const assay_type *first)
+{
+    return first->dim[1] == 1 || first->dim[2] * first->dim[3] == 1;
+}
+
+/* ---- values ---- */
+
+/* A transpose (a reshape, where no element changes places) of value `x`, which is `t`. */
+static assay_status turn(const change *c, int v, int x, const assay_type *t, const int *perm,
+                         bool moves, const char *suffix, int *out)
+{
+    assay_type type = permuted(t, perm);
+    assay_attrs a = {0};
+    const char *name = name_for(c, v, suffix, false);
+    assay_status s;
+
+    if (!name)
+        return assay_out_of_memory(c->err);
+    for (int i = 0; i < 4; ++i)
+        if (moves)
+            a.perm.perm.v[i] = perm[i];
+        else
+            a.shape.shape.v[i] = type.dim[i];
+    if (moves)
+        a.perm.perm.n = 4;
+    else
+        a.shape.shape.n = 4;
+    if ((s = assay_graph_add_value(c->to, name, &type, out, c->err)))
+        return s;
+    return assay_graph_add_node(c->to, moves ? ASSAY_OP_TRANSPOSE : ASSAY_OP_RESHAPE, NULL, &x, 1,
+                                out, 1, &a, NULL, c->err);
+}
+
+/* Value v in the given order. */
+static assay_status value(const change *c, int v, enum order order, int *out)
+{
+    const assay_value *x;
+    const assay_type *first;
+    const char *suffix = order == LAST ? "last" : "first";
+    assay_type other;
+    assay_status s;
+
+    *out = v == ASSAY_NO_VALUE ? ASSAY_NO_VALUE : c->at[order][v];
+    if (v == ASSAY_NO_VALUE || *out >= 0)
+        return ASSAY_OK;
+    x = &c->from->value[v];
+    first = &x->type;
+    if (order == FIRST && c->at[LAST][v] < 0) {
+        s = x->is_variable ? assay_graph_add_variable(c->to, x->name, first, x->data, out, c->err)
+                           : add_constant(c, v, first, x->data, suffix, out);
+    } else if (x->data && !x->is_variable) {
+        s = order == LAST ? permuted_constant(c, v, first, to_last, suffix, out)
+                          : add_constant(c, v, first, x->data, suffix, out);
+    } else if (order == LAST) {
+        s = turn(c, v, c->at[FIRST][v], first, to_last, !same_order(first), suffix, out);
+    } else {
+        other = permuted(first, to_last);
+        s = turn(c, v, c->at[LAST][v], &other, to_first, !same_order(first), suffix, out);
+    }
+    c->at[order][v] = *out;
+    return s;
+}
+
+/* A node's result. What the network gives out keeps its name for the order that it has there. */
+static assay_status result(const change *c, int v, enum order order, int *out)
+{
+    const assay_value *x = &c->from->value[v];
+    assay_type type = order == LAST ? permuted(&x->type, to_last) : x->type;
+    bool given = false;
+    const char *name;
+    assay_status s;
+
+    for (int i = 0; i < c->from->n_outputs; ++i)
+        given = given || c->from->output[i] == v;
+    name = name_for(c, v, "last", given && order == LAST);
+    if (!name)
+        return assay_out_of_memory(c->err);
+    s = assay_graph_add_value(c->to, name, &type, out, c->err);
+    c->at[order][v] = *out;
+    return s;
+}
+
+/* ---- nodes ---- */
+
+/* An operand of an element-wise op with channels last: of fewer dimensions it has leading ones. */
+static assay_status operand(const change *c, int v, int *out)
+{
+    const assay_type *t = type_of(c, v);
+    assay_type full = *t;
+
+    if (t->rank == 4)
+        return value(c, v, LAST, out);
+    if (assay_shape_count(t) == 1)
+        return value(c, v, FIRST, out);
+    full.rank = 4;
+    for (int i = 0; i < 4; ++i)
+        full.dim[i] = i < 4 - t->rank ? 1 : t->dim[i - (4 - t->rank)];
+    if (full.q.granularity != ASSAY_Q_TENSOR)
+        full.q.axis += 4 - t->rank;
+    return permuted_constant(c, v, &full, to_last, "last", out);
+}
+
+static bool is_elementwise(assay_op op)
+{
+    unsigned traits = assay_op_get(op)->traits;
+    return traits & (ASSAY_T_UNARY | ASSAY_T_BINARY | ASSAY_T_COMPARE | ASSAY_T_CONVERT) ||
+           op == ASSAY_OP_SELECT || op == ASSAY_OP_CAST || op == ASSAY_OP_LOGICAL_NOT;
+}
+
+/* Do all operands allow channels last, and is one there already? */
+static bool flows(const change *c, const assay_node *n)
+{
+    bool any = false;
+
+    if (type_of(c, n->out[0])->rank != 4)
+        return false;
+    for (int i = 0; i < n->n_in; ++i) {
+        const assay_value *x = n->in[i] < 0 ? NULL : &c->from->value[n->in[i]];
+        if (!x ||
+            (x->type.rank != 4 && assay_shape_count(&x->type) != 1 && (!x->data || x->is_variable)))
+            return false;
+        any = any || (x->type.rank == 4 && c->at[LAST][n->in[i]] >= 0 && !x->data);
+    }
+    return any;
+}
+
+/* Where axis i of [N,C,H,W] is in [N,H,W,C]. */
+static int64_t moved_axis(int64_t axis)
+{
+    return to_first[axis];
+}
+
+static void moved_list(assay_list *list)
+{
+    const assay_list old = *list;
+    for (int i = 0; i < 4 && old.n == 4; ++i)
+        list->v[i] = old.v[to_last[i]];
+}
+
+/* Attributes for channels last, of an op that takes them; false: the op has to stay. */
+static bool moved_attributes(const assay_node *n, assay_attrs *a)
+{
+    switch (n->op) {
+    case ASSAY_OP_CONCAT:
+        a->axis.axis = moved_axis(a->axis.axis);
+        return true;
+    case ASSAY_OP_SPLIT:
+        a->split.axis = moved_axis(a->split.axis);
+        return true;
+    case ASSAY_OP_SOFTMAX:
+    case ASSAY_OP_LOG_SOFTMAX:
+        a->softmax.axis = moved_axis(a->softmax.axis);
+        return true;
+    case ASSAY_OP_SLICE:
+        moved_list(&a->slice.begin);
+        moved_list(&a->slice.step);
+        moved_list(&a->slice.size);
+        return true;
+    case ASSAY_OP_PAD:
+        moved_list(&a->pad.begin);
+        moved_list(&a->pad.end);
+        return true;
+    case ASSAY_OP_REDUCE_MEAN:
+    case ASSAY_OP_REDUCE_SUM:
+    case ASSAY_OP_REDUCE_MAX:
+    case ASSAY_OP_REDUCE_MIN:
+        for (int i = 0; i < a->reduce.axes.n; ++i)
+            a->reduce.axes.v[i] = moved_axis(a->reduce.axes.v[i]);
+        return a->reduce.keepdims;
+    default:
+        return is_elementwise(n->op);
+    }
+}
+
+static bool takes_layout(const change *c, const assay_node *n)
+{
+    if (type_of(c, n->in[0])->rank != 4)
+        return false;
+    switch (n->op) {
+    case ASSAY_OP_CONV:
+        return n->attr.conv.layout == ASSAY_LAYOUT_NCHW;
+    case ASSAY_OP_CONV_TRANSPOSE:
+        return n->attr.conv.layout == ASSAY_LAYOUT_NCHW && n->attr.conv.group == 1;
+    case ASSAY_OP_MAX_POOL:
+    case ASSAY_OP_AVG_POOL:
+        return n->attr.pool.layout == ASSAY_LAYOUT_NCHW;
+    case ASSAY_OP_GLOBAL_AVG_POOL:
+        return n->attr.layout.layout == ASSAY_LAYOUT_NCHW;
+    case ASSAY_OP_LRN:
+        return n->attr.lrn.layout == ASSAY_LAYOUT_NCHW;
+    case ASSAY_OP_DEPTH_TO_SPACE:
+    case ASSAY_OP_SPACE_TO_DEPTH:
+        return n->attr.block.layout == ASSAY_LAYOUT_NCHW;
+    case ASSAY_OP_RESIZE:
+        return n->attr.resize.layout == ASSAY_LAYOUT_NCHW;
+    default:
+        return false;
+    }
+}
+
+static void set_layout(const assay_node *n, assay_attrs *a)
+{
+    switch (n->op) {
+    case ASSAY_OP_CONV:
+    case ASSAY_OP_CONV_TRANSPOSE:
+        a->conv.layout = ASSAY_LAYOUT_NHWC;
+        break;
+    case ASSAY_OP_MAX_POOL:
+    case ASSAY_OP_AVG_POOL:
+        a->pool.layout = ASSAY_LAYOUT_NHWC;
+        break;
+    case ASSAY_OP_GLOBAL_AVG_POOL:
+        a->layout.layout = ASSAY_LAYOUT_NHWC;
+        break;
+    case ASSAY_OP_LRN:
+        a->lrn.layout = ASSAY_LAYOUT_NHWC;
+        break;
+    case ASSAY_OP_RESIZE:
+        a->resize.layout = ASSAY_LAYOUT_NHWC;
+        moved_list(&a->resize.size);
+        if (a->resize.scales.n == 4) {
+            const assay_float_list old = a->resize.scales;
+            for (int i = 0; i < 4; ++i)
+                a->resize.scales.v[i] = old.v[to_last[i]];
+        }
+        break;
+    default:
+        a->block.layout = ASSAY_LAYOUT_NHWC;
+    }
+}
+
+static assay_status add_node(const change *c, const assay_node *n, const int *in, int n_in,
+                             const int *out, const assay_attrs *a)
+{
+    int id;
+    assay_status s =
+        assay_graph_add_node(c->to, n->op, n->name, in, n_in, out, n->n_out, a, &id, c->err);
+
+    if (s)
+        return s;
+    c->to->node[id].act_lo = n->act_lo;
+    c->to->node[id].act_hi = n->act_hi;
+    c->to->node[id].has_code_bounds = n->has_code_bounds;
+    c->to->node[id].code_lo = n->code_lo;
+    c->to->node[id].code_hi = n->code_hi;
+    return ASSAY_OK;
+}
+
+/* Filters: [O,I,h,w], or [I,O,h,w] of a transposed convolution, to [O,h,w,I]. */
+static assay_status filters(const change *c, const assay_node *n, int *out)
+{
+    static const int transposed[4] = {1, 2, 3, 0};
+    const int *perm = n->op == ASSAY_OP_CONV ? to_last : transposed;
+    int v = n->in[1], x;
+    assay_status s;
+
+    if (c->from->value[v].data && !c->from->value[v].is_variable)
+        return permuted_constant(c, v, type_of(c, v), perm, "last", out);
+    s = value(c, v, FIRST, &x);
+    return s ? s : turn(c, v, x, type_of(c, v), perm, true, "last", out);
+}
+
+static assay_status image_node(const change *c, const assay_node *n)
+{
+    assay_attrs a = n->attr;
+    int in[3], out;
+    assay_status s = value(c, n->in[0], LAST, &in[0]);
+
+    set_layout(n, &a);
+    if (!s && n->n_in > 1)
+        s = filters(c, n, &in[1]);
+    if (!s && n->n_in > 2)
+        s = value(c, n->in[2], FIRST, &in[2]);
+    if (!s)
+        s = result(c, n->out[0], LAST, &out);
+    return s ? s : add_node(c, n, in, n->n_in, &out, &a);
+}
+
+#define FEW 16
+
+static assay_status any_node(const change *c, const assay_node *n, enum order order,
+                             const assay_attrs *a)
+{
+    int few_in[FEW], few_out[FEW], *in = few_in, *out = few_out;
+    assay_status s = ASSAY_OK;
+
+    if (n->n_in > FEW)
+        in = assay_arena_array(c->to->arena, (size_t)n->n_in, sizeof *in);
+    if (n->n_out > FEW)
+        out = assay_arena_array(c->to->arena, (size_t)n->n_out, sizeof *out);
+    if (!in || !out)
+        return assay_out_of_memory(c->err);
+    for (int i = 0; !s && i < n->n_in; ++i)
+        s = order == LAST ? operand(c, n->in[i], &in[i]) : value(c, n->in[i], FIRST, &in[i]);
+    for (int i = 0; !s && i < n->n_out; ++i)
+        s = result(c, n->out[i], order, &out[i]);
+    return s ? s : add_node(c, n, in, n->n_in, out, a);
+}
+
+/* Reshapes and transposes read either order. */
+static assay_status from_last(const change *c, const assay_node *n)
+{
+    assay_attrs a = n->attr;
+    int out;
+    assay_status s = result(c, n->out[0], FIRST, &out);
+
+    if (n->op == ASSAY_OP_TRANSPOSE)
+        for (int i = 0; i < 4; ++i)
+            a.perm.perm.v[i] = moved_axis(a.perm.perm.v[i]);
+    return s ? s : add_node(c, n, &c->at[LAST][n->in[0]], 1, &out, &a);
+}
+
+static assay_status change_node(const change *c, const assay_node *n)
+{
+    assay_attrs a = n->attr;
+    bool has_last = n->n_in > 0 && n->in[0] >= 0 && c->at[LAST][n->in[0]] >= 0;
+
+    if (n->n_in > 0 && n->in[0] >= 0 && takes_layout(c, n))
+        return image_node(c, n);
+    if (has_last && (n->op == ASSAY_OP_TRANSPOSE ||
+                     (n->op == ASSAY_OP_RESHAPE && same_order(type_of(c, n->in[0])))))
+        return from_last(c, n);
+    if (flows(c, n) && moved_attributes(n, &a))
+        return any_node(c, n, LAST, &a);
+    return any_node(c, n, FIRST, &n->attr);
+}
+
+/* ---- the graph ---- */
+
+static assay_status change_graph(const change *c)
+{
+    const assay_graph *g = c->from;
+    int *id = assay_arena_array(c->to->arena, (size_t)(g->n_inputs + g->n_outputs) + 1, sizeof *id);
+    assay_status s = id ? ASSAY_OK : assay_out_of_memory(c->err);
+
+    for (int i = 0; !s && i < g->n_inputs; ++i)
+        if (!(s = result(c, g->input[i], FIRST, &id[i])))
+            c->to->value[id[i]].source_index = g->value[g->input[i]].source_index;
+    if (!s)
+        s = assay_graph_set_inputs(c->to, id, g->n_inputs, c->err);
+    for (int i = 0; !s && i < g->n_nodes; ++i)
+        s = change_node(c, &g->node[i]);
+    for (int i = 0; !s && i < g->n_outputs; ++i)
+        s = value(c, g->output[i], FIRST, &id[i]);
+    if (!s)
+        s = assay_graph_set_outputs(c->to, id, g->n_outputs, c->err);
+    return s ? s : assay_graph_verify(c->to, c->err);
+}
+
+assay_status assay_channels_last(const assay_graph *g, assay_graph **out, assay_error *err)
+{
+    change c = {.from = g, .err = err};
+    bool needed = false;
+    assay_status s;
+
+    *out = NULL;
+    for (int i = 0; i < g->n_nodes; ++i)
+        needed = needed ||
+                 (g->node[i].n_in > 0 && g->node[i].in[0] >= 0 && takes_layout(&c, &g->node[i]));
+    if (!needed || g->n_subgraphs > 0)
+        return ASSAY_OK;
+    if ((s = assay_graph_new(g->name, &c.to, err)))
+        return s;
+    for (int o = FIRST; o <= LAST; ++o) {
+        c.at[o] = assay_arena_array(c.to->arena, (size_t)g->n_values + 1, sizeof *c.at[o]);
+        for (int v = 0; c.at[o] && v < g->n_values; ++v)
+            c.at[o][v] = -1;
+    }
+    s = c.at[FIRST] && c.at[LAST] ? change_graph(&c) : assay_out_of_memory(err);
+    if (s) {
+        assay_graph_free(c.to);
+        return s;
+    }
+    *out = c.to;
+    return ASSAY_OK;
+}
