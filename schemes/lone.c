@@ -51,6 +51,7 @@ static void set_float(assay_lone *o, double scale)
     o->r.scale = &o->scale;
     o->r.scale_w = &o->scale_w;
     o->r.scale_out = &o->scale_out;
+    assay_derive_near(&o->r, &scale, 1, &o->near);
 }
 
 /* Thresholds come from rounding the exact product once: R's own 53 bits are the multiplier. */
@@ -121,6 +122,7 @@ bool assay_lone_form(assay_lone *o, const assay_bulk *b, float in, float weight,
         o->scale = assay_bits_of(in);
         o->scale_w = assay_bits_of(weight);
         o->scale_out = assay_bits_of(out);
+        assay_derive_near_steps(&o->r, in, &weight, 1, out, &real, &o->near);
     }
     return true;
 }

@@ -12,7 +12,7 @@ typedef struct assay_lone {
     assay_rule_rescale rule; /* the record's, or the exact product that stands for thresholds */
     assay_rescale r;
     assay_encoded encoded; /* before reduction; integer encodings */
-    int64_t multiplier, shift, pre, scale, scale_w, scale_out;
+    int64_t multiplier, shift, pre, scale, scale_w, scale_out, near;
 } assay_lone;
 
 /* The record in force for an op (NULL: "conv"). ASSAY_ERR_UNSUPPORTED for a plugin. */

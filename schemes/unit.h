@@ -22,6 +22,10 @@ struct assay_rescale {
     const int64_t *pre; /* NULL: no pre-shift; negative: to the left */
     /* floats, IEEE bits: x * scale, or ((x * scale) * scale_w) / scale_out in steps */
     const int64_t *scale, *scale_w, *scale_out;
+    /* floats: round(R * 2^(64 - near_left)), R the real scale, for the row's short path
+     * (apply/rescale_near.c); NULL: there is none */
+    const int64_t *near;
+    unsigned near_left;
     /* thresholds: n_thresholds a channel, ascending; result = lo + how many are <= x */
     const int64_t *threshold;
     size_t n_thresholds;

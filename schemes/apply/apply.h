@@ -11,7 +11,7 @@ int64_t assay_apply_accumulate(const assay_unit *u, const int32_t *x, const int3
 int64_t assay_apply_settle(const assay_unit *u, int64_t sum, bool *trapped);
 bool assay_apply_exact(const assay_unit *u, int64_t bound, int64_t pair);
 
-/* ---- rescale.c, rescale_float.c ---- */
+/* ---- rescale.c, rescale_float.c, rescale_near.c ---- */
 /* Chooses r->row for the rule and parameters. */
 void assay_rescale_choose(assay_rescale *r);
 /* x rescaled and rounded, without zero point and saturation. */
@@ -23,6 +23,9 @@ int32_t assay_rescale_one(const assay_rescale *r, int64_t x, size_t channel);
 /* Whether the target accepts x: false where it would raise an error (result_overflow: refuse,
  * input_bits). */
 bool assay_rescale_accepts(const assay_rescale *r, int64_t x, size_t channel);
+/* The same for the float rules, by every step of the target; c indexes the parameters. */
+int32_t assay_rescale_element_float(const assay_rescale *r, int64_t x, size_t c);
+/* rescale_near.c */
 void assay_rescale_row_float(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel,
                              int32_t *out);
 /* The accumulators themselves, modulo 2^32. */

@@ -8,14 +8,7 @@
  * loop of each; an accumulator too wide for it goes to `scaled_any`. */
 #include "schemes/apply/apply.h"
 #include "schemes/apply/round.h"
-
-static inline int64_t narrow(int64_t x, int32_t bits, int32_t how)
-{
-    if (bits == 0)
-        return x;
-    return how == ASSAY_NARROW_WRAP ? assay_wrap(x, (unsigned)bits)
-                                    : assay_saturate(x, (unsigned)bits);
-}
+#include "schemes/apply/tail.h"
 
 /* The operand: in_zero removed, pre-shifted, saturated to operand_bits. */
 static int64_t operand(const assay_rescale *r, int64_t x, size_t c)
@@ -72,45 +65,15 @@ static int64_t scaled_any(const assay_rescale *r, int64_t x, size_t c)
         shift -= bits;
     }
     if (k->result_overflow == ASSAY_NARROW_WRAP && k->result_bits > 0)
-        return narrow((int64_t)v, k->result_bits, ASSAY_NARROW_WRAP);
-    return narrow(assay_saturate128(v, 63), k->result_bits, k->result_overflow); /* room to add */
-}
-
-/* The end of every rescale, as a row keeps it in registers. */
-typedef struct tail {
-    int64_t zero_point, lo, hi;
-    int32_t sum_bits, sum_overflow;
-    bool wraps, is_signed;
-    unsigned bits;
-} tail;
-
-static inline tail tail_of(const assay_rescale *r)
-{
-    return (tail){r->zero_point,
-                  r->lo,
-                  r->hi,
-                  r->rule->sum_bits,
-                  r->rule->sum_overflow,
-                  r->rule->store == ASSAY_NARROW_WRAP,
-                  r->out_signed,
-                  r->out_bits};
-}
-
-static inline int32_t finish(const tail *t, int64_t v)
-{
-    v += t->zero_point;
-    if (t->sum_bits > 0)
-        v = narrow(v, t->sum_bits, t->sum_overflow);
-    v = assay_clamp(v, t->lo, t->hi);
-    if (t->wraps)
-        v = t->is_signed ? assay_wrap(v, t->bits) : assay_wrap_unsigned(v, t->bits);
-    return (int32_t)v;
+        return assay_narrow((int64_t)v, k->result_bits, ASSAY_NARROW_WRAP);
+    return assay_narrow(assay_saturate128(v, 63), k->result_bits,
+                        k->result_overflow); /* room to add */
 }
 
 int32_t assay_rescale_finish(const assay_rescale *r, int64_t v)
 {
-    tail t = tail_of(r);
-    return finish(&t, v);
+    assay_tail t = assay_tail_of(r);
+    return assay_finish(&t, v);
 }
 
 /* What is constant in a row of a common rule. */
@@ -152,7 +115,7 @@ static inline __attribute__((always_inline)) void row_of(const assay_rescale *r,
                                                          size_t n, size_t c, size_t step,
                                                          int32_t *out, way w)
 {
-    const tail t = tail_of(r);
+    const assay_tail t = assay_tail_of(r);
     const int64_t *multiplier = r->multiplier, *shift = r->shift, *pre = r->pre;
     const int32_t bits = r->rule->result_bits, how = r->rule->result_overflow;
     const int64_t m = multiplier[c], s = shift[c], p = w.pre != PRE_NONE ? pre[c] : 0;
@@ -166,8 +129,8 @@ static inline __attribute__((always_inline)) void row_of(const assay_rescale *r,
         else
             v = scaled(x, multiplier[at], shift[at], w.pre != PRE_NONE ? pre[at] : 0, w);
         if (bits > 0)
-            v = narrow(v, bits, how);
-        out[i] = finish(&t, v);
+            v = assay_narrow(v, bits, how);
+        out[i] = assay_finish(&t, v);
     }
 }
 

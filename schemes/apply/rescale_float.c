@@ -2,9 +2,10 @@
  *
  *   float(acc) -> * scale  (or * s_in, * s_w, / s_out) -> [+ zero point] -> round -> [+ zero point]
  *
- * Every operation rounds to nearest even, as apply/softfloat.h computes it. The end of the chain
- * has short paths for |f| in [2^-14, 2^23), where a float32 is an integer over 2^1 .. 2^37: the
- * same roundings, of the same exact values, without packing in between. */
+ * Every operation rounds to nearest even, as apply/softfloat.h computes it; rescale_near.c makes
+ * rows of it, and asks here where the exact product is near a rounding boundary. The end of the
+ * chain has short paths for |f| in [2^-14, 2^23), where a float32 is an integer over 2^1 .. 2^37:
+ * the same roundings, of the same exact values, without packing in between. */
 #include "schemes/apply/apply.h"
 #include "schemes/apply/softfloat.h"
 
@@ -166,64 +167,40 @@ static inline bool short_f64(uint64_t scale, int64_t x, int64_t z, bool inside,
     return true;
 }
 
-static void row_f64(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel,
-                    int32_t *out)
+static int32_t element_f64(const assay_rescale *r, int64_t x, size_t c)
 {
     const assay_rule_rescale *k = r->rule;
     const enum assay_rounding mode = (enum assay_rounding)k->round.step[0].mode;
     const bool inside = k->zero_point == ASSAY_STAGE_INSIDE;
-    for (size_t i = 0; i < n; i++) {
-        size_t c = r->n > 1 ? channel + i : 0;
-        int64_t v;
-        bool done =
-            short_f64((uint64_t)r->scale[c], acc[i] - r->in_zero, r->zero_point, inside, mode, &v);
-        if (inside && !done)
-            v = assay_f64_to_int(
-                assay_f64_add(product64(r, acc[i], c), assay_f64_from_i64(r->zero_point)), mode,
-                r->lo, r->hi, 0);
-        if (inside)
-            out[i] = (int32_t)assay_clamp(v, r->lo, r->hi);
-        else
-            out[i] = assay_rescale_finish(r, done ? assay_saturate(v, 32)
-                                                  : assay_rescale_value_float(r, acc[i], c));
-    }
+    int64_t v;
+    bool done = short_f64((uint64_t)r->scale[c], x - r->in_zero, r->zero_point, inside, mode, &v);
+    if (!inside)
+        return assay_rescale_finish(r, done ? assay_saturate(v, 32)
+                                            : assay_rescale_value_float(r, x, c));
+    if (!done)
+        v = assay_f64_to_int(assay_f64_add(product64(r, x, c), assay_f64_from_i64(r->zero_point)),
+                             mode, r->lo, r->hi, 0);
+    return (int32_t)assay_clamp(v, r->lo, r->hi);
 }
 
-static inline __attribute__((always_inline)) void row_f32(const assay_rescale *r,
-                                                          const int64_t *acc, size_t n,
-                                                          size_t channel, int32_t *out,
-                                                          enum assay_rounding mode)
+static int32_t element_f32(const assay_rescale *r, int64_t x, size_t c)
 {
     const assay_rule_rescale *k = r->rule;
-    const int64_t zero = r->zero_point, lo = r->lo, hi = r->hi;
+    const enum assay_rounding mode = (enum assay_rounding)k->round.step[0].mode;
+    const int64_t zero = r->zero_point;
     const bool plain =
         k->float_overflow == ASSAY_FLOAT_SATURATE && k->float_rounding == ASSAY_FLOAT_ROUND_EXACT;
-    const bool inside = k->zero_point == ASSAY_STAGE_INSIDE;
-    const bool quick = inside && plain && zero == assay_saturate(zero, 17);
     const divisor d = divisor_of(r);
-    size_t step = r->n > 1, c = step ? channel : 0;
-    for (size_t i = 0; i < n; i++, c += step) {
-        uint32_t f = product(r, &d, acc[i], c);
-        if (quick)
-            out[i] = (int32_t)assay_clamp(add_and_round(f, zero, mode), lo, hi);
-        else if (inside)
-            out[i] = (int32_t)assay_clamp(
-                to_int(k, assay_f32_add(f, assay_f32_from_i64(zero)), mode), lo, hi);
-        else
-            out[i] = assay_rescale_finish(r, to_int(k, f, mode));
-    }
+    uint32_t f = product(r, &d, x, c);
+    if (k->zero_point != ASSAY_STAGE_INSIDE)
+        return assay_rescale_finish(r, to_int(k, f, mode));
+    int64_t v = plain && zero == assay_saturate(zero, 17)
+                    ? add_and_round(f, zero, mode)
+                    : to_int(k, assay_f32_add(f, assay_f32_from_i64(zero)), mode);
+    return (int32_t)assay_clamp(v, r->lo, r->hi);
 }
 
-void assay_rescale_row_float(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel,
-                             int32_t *out)
+int32_t assay_rescale_element_float(const assay_rescale *r, int64_t x, size_t c)
 {
-    enum assay_rounding mode = (enum assay_rounding)r->rule->round.step[0].mode;
-    if (r->rule->encoding == ASSAY_ENCODE_F64)
-        row_f64(r, acc, n, channel, out);
-    else if (mode == ASSAY_ROUND_HALF_EVEN)
-        row_f32(r, acc, n, channel, out, ASSAY_ROUND_HALF_EVEN);
-    else if (mode == ASSAY_ROUND_HALF_AWAY)
-        row_f32(r, acc, n, channel, out, ASSAY_ROUND_HALF_AWAY);
-    else
-        row_f32(r, acc, n, channel, out, mode);
+    return r->rule->encoding == ASSAY_ENCODE_F64 ? element_f64(r, x, c) : element_f32(r, x, c);
 }

@@ -64,6 +64,11 @@ assay_status assay_derive_ratio(const assay_derive *d, assay_rescale *r, float i
  * multipliers given for the node. */
 assay_status assay_derive_output(const assay_derive *d, float in, const float *w, size_t n,
                                  float out);
+/* near.c: the integers of the short path of float rows, from the n real scales, into near[n];
+ * leaves r without them where they do not apply. In steps: real[n] is room for the quotients. */
+void assay_derive_near(assay_rescale *r, const double *real, size_t n, int64_t *near);
+void assay_derive_near_steps(assay_rescale *r, float in, const float *w, size_t n, float out,
+                             double *real, int64_t *near);
 /* A rescale without zero point and saturation, for an operand. */
 void assay_derive_intermediate(assay_rescale *r);
 /* Output zero point, type range and fused activation, for the rescale in slot ASSAY_OUT; listed

@@ -189,9 +189,13 @@ assay_status assay_derive_real(const assay_derive *d, assay_rescale *r, const do
     if (s == ASSAY_OK && !is_float)
         s = assay_derive_encoded(d, r, e, n, suffix);
     free(e);
+    int64_t *near = is_float ? assay_unit_array(d->u, NULL, n) : NULL;
+    if (s == ASSAY_OK && is_float && near == NULL)
+        return assay_derive_memory(d);
     if (s == ASSAY_OK && is_float) {
         r->n = n;
         r->scale = bits;
+        assay_derive_near(r, real, n, near);
         assay_rescale_choose(r);
     }
     return s;
@@ -241,12 +245,18 @@ static assay_status derive_steps(const assay_derive *d, assay_rescale *r, float 
     int64_t *step_in = assay_unit_array(d->u, name_of(d->u, "scale_in_bits", suffix), n);
     int64_t *step_w = assay_unit_array(d->u, name_of(d->u, "scale_w_bits", suffix), n);
     int64_t *step_out = assay_unit_array(d->u, name_of(d->u, "scale_out_bits", suffix), 1);
-    if (step_in == NULL || step_w == NULL || step_out == NULL)
+    int64_t *near = assay_unit_array(d->u, NULL, n);
+    double *real = calloc(n, sizeof *real);
+    if (step_in == NULL || step_w == NULL || step_out == NULL || near == NULL || real == NULL) {
+        free(real);
         return assay_derive_memory(d);
+    }
     for (size_t c = 0; c < n; c++) {
         step_in[c] = assay_bits_of(in);
         step_w[c] = assay_bits_of(w[c]);
     }
+    assay_derive_near_steps(r, in, w, n, out, real, near);
+    free(real);
     step_out[0] = assay_bits_of(out);
     r->scale = step_in;
     r->scale_w = step_w;
