@@ -167,7 +167,7 @@ int onnx_materialize(onnx_import *im, onnx_value *v, assay_error *err);
 int onnx_materialize_codes(onnx_import *im, onnx_value *v, const assay_qparams *q,
                            assay_error *err);
 
-/* ---- constants (tensor.c) ---- */
+/* ---- constants (tensor.c, tensor_read.c) ---- */
 size_t onnx_dtype_size(int dtype); /* 0: a type without a fixed size that we know */
 const char *onnx_dtype_name(int dtype);
 bool onnx_dtype_elem(int dtype, assay_elem *elem); /* false: no such kind in our graphs */

@@ -75,41 +75,24 @@ void onnx_import_qlinear_matmul(onnx_node *n)
 
 /* ---- QGemm ---- */
 
-/* f32(f32(alpha * a) * b), the real step of an accumulator. */
-static float step_of(float alpha, float a, float b)
+/* x with alpha in its scale: the steps of the product are f32(f32(alpha * a) * b). */
+static onnx_value *times_alpha(onnx_node *n, onnx_value *x, float alpha)
 {
-    float first = alpha * a;
-    return first * b;
+    assay_qparams q;
+    float scale;
+
+    if (n->status || alpha == 1)
+        return x;
+    q = n->im->graph->value[x->id].type.q;
+    scale = alpha * q.scale[0];
+    q.scale = &scale;
+    if (!(scale > 0) || !isfinite(scale))
+        return onnx_refuse(n, "alpha %g", (double)alpha);
+    return onnx_convert(n, ASSAY_OP_RELABEL, x, elem_of(n, x), &q, "times_alpha");
 }
 
-/* alpha goes into the weights' scales: the float32 next to alpha * b whose product with a has the
- * bits of step_of(). Refused when there is none. */
-static bool absorb_alpha(onnx_node *n, float alpha, float a, assay_qparams *q)
-{
-    float *scale = onnx_alloc(n->im, q->count * sizeof *scale);
-
-    if (!scale) {
-        onnx_no_memory(n);
-        return false;
-    }
-    for (size_t i = 0; i < q->count; i++) {
-        float wanted = step_of(alpha, a, q->scale[i]), s = alpha * q->scale[i];
-        for (int k = 0; k < 4 && step_of(1, a, s) < wanted; k++)
-            s = nextafterf(s, INFINITY);
-        for (int k = 0; k < 4 && step_of(1, a, s) > wanted; k++)
-            s = nextafterf(s, 0);
-        if (!(s > 0) || !isfinite(s) || step_of(1, a, s) != wanted) {
-            onnx_refuse(n, "alpha %g: no scale of the weights gives its products", (double)alpha);
-            return false;
-        }
-        scale[i] = s;
-    }
-    q->scale = scale;
-    return true;
-}
-
-/* The weights as [N, K] with their parameters, alpha in them. */
-static onnx_value *gemm_weights(onnx_node *n, float alpha, float scale_a)
+/* The weights as [N, K] with their parameters. */
+static onnx_value *gemm_weights(onnx_node *n)
 {
     onnx_value *b = onnx_in(n, 3);
     bool transposed = onnx_int(n, "transB", 0) != 0;
@@ -121,8 +104,7 @@ static onnx_value *gemm_weights(onnx_node *n, float alpha, float scale_a)
         return NULL;
     if (t.rank != 2)
         return onnx_fail(n, ASSAY_ERR_INPUT, "operand B of rank %d, expected 2", t.rank);
-    if (!onnx_read_params(n, 4, 5, t.elem, t.dim[axis], &q) ||
-        (alpha != 1 && !absorb_alpha(n, alpha, scale_a, &q)))
+    if (!onnx_read_params(n, 4, 5, t.elem, t.dim[axis], &q))
         return NULL;
     q.granularity = q.count > 1 ? ASSAY_Q_AXIS : ASSAY_Q_TENSOR;
     if (transposed || b->constant) {
@@ -154,20 +136,17 @@ static void real_product(onnx_node *n, onnx_value *const *in, int n_in)
         return;
     }
     for (int64_t i = 0; i < count; i++)
-        onnx_set_real(step, i, (double)step_of(1, a->scale[0], b->scale[i]));
+        onnx_set_real(step, i, (double)(a->scale[0] * b->scale[i]));
     onnx_op2(n, ASSAY_OP_MUL, NULL, onnx_op1(n, ASSAY_OP_CAST, &cast, acc, "acc_real"),
              onnx_constant(n, step, "step"), NULL);
 }
 
 void onnx_import_qgemm(onnx_node *n)
 {
-    float alpha = onnx_float(n, "alpha", 1);
-    onnx_value *in[3] = {onnx_quantized_in(n, 0, 1, 2), NULL, bias_in(n, 6)};
+    onnx_value *in[3] = {onnx_quantized_in(n, 0, 1, 2), gemm_weights(n), bias_in(n, 6)};
     assay_type t;
 
-    if (n->status)
-        return;
-    in[1] = gemm_weights(n, alpha, n->im->graph->value[in[0]->id].type.q.scale[0]);
+    in[0] = times_alpha(n, in[0], onnx_float(n, "alpha", 1));
     if (n->status)
         return;
     if (onnx_int(n, "transA", 0) != 0)
@@ -243,6 +222,20 @@ static bool is_whole(const assay_type *x, const assay_attr_pool *a)
     return true;
 }
 
+/* Where padding counts, what the last window of ceil_mode hangs over counts as padding too. */
+static void count_overhang(const assay_type *x, assay_attr_pool *a)
+{
+    int first = a->layout == ASSAY_LAYOUT_NHWC ? 1 : 2;
+
+    for (int i = 0; a->ceil_mode && a->count_include_pad && i < a->kernel.n; i++) {
+        int64_t in = x->dim[first + i] + a->pad_begin.v[i], stride = a->stride.v[i];
+        int64_t over = (in + a->pad_end.v[i] - a->kernel.v[i]) % stride;
+        int64_t last = in + a->pad_end.v[i] - a->kernel.v[i] - over + stride;
+        if (over > 0 && last < in)
+            a->pad_end.v[i] += stride - over;
+    }
+}
+
 void onnx_import_qlinear_average_pool(onnx_node *n)
 {
     onnx_value *x = onnx_quantized_in(n, 0, 1, 2);
@@ -250,6 +243,9 @@ void onnx_import_qlinear_average_pool(onnx_node *n)
     assay_type t = onnx_type(n, x);
     assay_attrs a = onnx_pool_attrs(n, &t, nhwc);
 
+    if (n->status)
+        return;
+    count_overhang(&t, &a.pool);
     assay_attrs global = {.layout = {.layout = a.pool.layout}};
     if (is_whole(&t, &a.pool)) /* as ONNX Runtime computes it */
         finish(n, ASSAY_OP_GLOBAL_AVG_POOL, &global, &x, 1, 3, 4);

@@ -133,8 +133,8 @@ void onnx_import_dequantize_linear(onnx_node *n)
     assay_type t = onnx_type(n, x);
     assay_qparams q;
 
-    if (dtype != ONNX_FLOAT && dtype != ONNX_UNDEFINED)
-        onnx_refuse(n, "an output that is not float32");
+    if (dtype != ONNX_FLOAT && dtype != ONNX_FLOAT16 && dtype != ONNX_UNDEFINED)
+        onnx_refuse(n, "an output that is not float32 or float16");
     else if (t.elem.kind != ASSAY_KIND_INT || t.elem.bits > 32)
         onnx_refuse(n, "codes that are not integers of at most 32 bits");
     else if (is_late(n)) {
@@ -311,81 +311,4 @@ void onnx_import_matmul_integer(onnx_node *n)
         return;
     in[0] = a.rank == 1 ? ones(n, 1, row + 1) : ones(n, 2, row);
     correction(n, acc, onnx_quantized_op(n, ASSAY_OP_MATMUL, NULL, in, 2, i32, NULL, "sums"));
-}
-
-/* ---- MatMulNBits: weights of 4 or 8 bits with one scale a block of their row ---- */
-
-static onnx_value *unpacked_weights(onnx_node *n, int64_t rows, int64_t columns, int64_t block,
-                                    int64_t bits)
-{
-    const onnx_const *packed = onnx_in(n, 1)->constant, *scale = onnx_in(n, 2)->constant;
-    const onnx_value *zero_in = onnx_in(n, 3);
-    const onnx_const *zero = zero_in ? zero_in->constant : NULL;
-    int64_t blocks = (columns + block - 1) / block, per_byte = 8 / bits;
-    int64_t blob = (block + per_byte - 1) / per_byte, zeros = (blocks + per_byte - 1) / per_byte;
-    int64_t dim[2] = {rows, columns}, mask = (1 << bits) - 1;
-
-    if (!packed || !scale || (zero_in && !zero))
-        return onnx_refuse(n, "weights or their parameters that are not known at import");
-    if (packed->dtype != ONNX_UINT8 || packed->count != rows * blocks * blob ||
-        scale->dtype != ONNX_FLOAT || scale->count != rows * blocks ||
-        (zero && (zero->dtype != ONNX_UINT8 || zero->count != rows * zeros)))
-        return onnx_refuse(n,
-                           "weights, scales or zero points of another type or size than "
-                           "uint8, float32 and uint8 for %lld rows of %lld blocks",
-                           (long long)rows, (long long)blocks);
-    onnx_const *w = onnx_new_const(n->im, bits == 4 ? ONNX_UINT4 : ONNX_UINT8, 2, dim);
-    float *scales = onnx_alloc(n->im, (size_t)scale->count * sizeof *scales);
-    int32_t *zero_points = onnx_alloc(n->im, (size_t)scale->count * sizeof *zero_points);
-    onnx_codes *codes = onnx_alloc(n->im, sizeof *codes);
-    onnx_value *v = onnx_alloc(n->im, sizeof *v);
-    if (!w || !scales || !zero_points || !codes || !v)
-        return onnx_no_memory(n);
-    for (int64_t r = 0; r < rows; r++) {
-        for (int64_t k = 0; k < columns; k++) {
-            int64_t at = (r * blocks + k / block) * blob + k % block / per_byte;
-            int64_t shift = k % block % per_byte * bits;
-            onnx_set_int(w, r * columns + k, onnx_get_int(packed, at) >> shift & mask);
-        }
-        for (int64_t b = 0; b < blocks; b++) {
-            int64_t i = r * blocks + b, at = r * zeros + b / per_byte;
-            scales[i] = (float)onnx_get_real(scale, i);
-            zero_points[i] = (int32_t)(zero ? onnx_get_int(zero, at) >> (b % per_byte * bits) & mask
-                                            : (mask + 1) / 2);
-        }
-    }
-    *codes = (onnx_codes){onnx_constant(n, w, "codes"),
-                          {.granularity = ASSAY_Q_BLOCK,
-                           .axis = 1,
-                           .block = block,
-                           .count = (size_t)scale->count,
-                           .scale = scales,
-                           .zero_point = zero_points}};
-    if (n->status)
-        return NULL;
-    *v = (onnx_value){.codes = codes, .id = ASSAY_NO_VALUE, .maker = n->name, .uses = 1};
-    v->name = onnx_fresh_name(n->im, onnx_in(n, 1)->name, "real");
-    return v->name ? v : onnx_no_memory(n);
-}
-
-void onnx_import_matmul_nbits(onnx_node *n)
-{
-    int64_t rows = onnx_int(n, "N", 0), columns = onnx_int(n, "K", 0);
-    int64_t block = onnx_int(n, "block_size", 0), bits = onnx_int(n, "bits", 4);
-    const int64_t most = INT64_C(1) << 31;
-
-    if (onnx_has(n, 4))
-        onnx_refuse(n, "reordered groups (g_idx)");
-    if (bits != 4 && bits != 8)
-        onnx_refuse(n, "weights of %lld bits", (long long)bits);
-    if (rows < 1 || columns < 1 || block < 1 || rows > most || columns > most || block > most)
-        onnx_fail(n, ASSAY_ERR_INPUT,
-                  "attributes N %lld, K %lld, block_size %lld: expected 1 to 2^31", (long long)rows,
-                  (long long)columns, (long long)block);
-    if (n->status)
-        return;
-    onnx_value *in[3] = {onnx_in(n, 0), unpacked_weights(n, rows, columns, block, bits),
-                         onnx_in(n, 5)};
-    if (!n->status)
-        onnx_op(n, ASSAY_OP_FC, NULL, in, in[2] ? 3 : 2, NULL);
 }

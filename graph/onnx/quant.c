@@ -64,9 +64,9 @@ bool onnx_read_params(onnx_node *n, size_t scale, size_t zero, assay_elem elem, 
     }
     if (n->status)
         return false;
-    if (s && s->dtype != ONNX_FLOAT) {
-        onnx_refuse(n, "scale '%s' is %s, only float32 is supported", n->pb->input[scale],
-                    onnx_dtype_name(s->dtype));
+    if (s && s->dtype != ONNX_FLOAT && s->dtype != ONNX_FLOAT16) {
+        onnx_refuse(n, "scale '%s' is %s, only float32 and float16 are supported",
+                    n->pb->input[scale], onnx_dtype_name(s->dtype));
         return false;
     }
     if (s || z)

@@ -125,7 +125,7 @@ static assay_status softmax_table(const assay_derive *d)
     if (table == NULL || k == NULL)
         return assay_derive_memory(d);
     float share = FLT_MAX / (float)row;
-    double raise = fmax(0, log((double)share) - 5) / (double)s_in;
+    double raise = fmax(0, (double)logf(share) - 5) / (double)s_in; /* a float's log, in MLAS */
     double top = fmin(floor(4294967295.0 / row), 8388607.0);
     for (size_t i = 0; i < n; i++) {
         float x = -s_in * beta * (float)i;

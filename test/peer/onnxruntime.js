@@ -1,53 +1,106 @@
-// Runs models in ONNX Runtime (npm package onnxruntime-node) at full optimization, and compares each
-// model's first output with a .npy file, bit for bit. Prints TAP.
+// Random operators and networks in ONNX Runtime (npm package onnxruntime-node, full optimization) and
+// in Assay under the preset onnxruntime: every tensor, bit for bit. Prints TAP, one line a kind.
 //
-//   node onnxruntime.js MODEL.onnx INPUT.npy OUTPUT.npy ...
+//   node onnxruntime.js ASSAY [--seed N] [--cases N] [--nets N] [--only KIND] [--case N] [--keep DIR]
+//                       [--exported FILE]
+//
+// A difference names its seed and case: --case N (with --keep) runs that one alone and leaves its files.
+// --nets N: each network N times, with other weights and sizes; in four forms each.
+// --exported FILE: also models that Assay wrote, a line "MODEL.onnx INPUT.npy" each.
 'use strict';
 const fs = require('fs');
+const os = require('os');
+const path = require('path');
 const ort = require('onnxruntime-node');
+const {Random} = require('./random.js');
+const {compare} = require('./peer.js');
+const {exposed} = require('./exposed.js');
+const {nets} = require('./nets.js');
+const {eachForm} = require('./quantize.js');
 
-function npy(file) {
-  const bytes = fs.readFileSync(file);
-  const length = bytes.readUInt16LE(8); // version 1
-  const shape = /\(([^)]*)\)/.exec(bytes.slice(10, 10 + length).toString())[1];
-  const data = bytes.slice(10 + length);
-  return {
-    shape: shape.split(',').filter(s => s.trim()).map(Number),
-    bytes: new Uint8Array(data.buffer.slice(data.byteOffset, data.byteOffset + data.length)),
-  };
-}
+const kinds = Object.entries({
+  ...require('./ops_qlinear.js').cases,
+  ...require('./ops_convert.js').cases,
+  ...require('./ops_qdq.js').cases,
+});
 
-function mismatches(a, b, size) {
-  if (a.length !== b.length) return Math.max(a.length, b.length) / size;
-  let bad = 0;
-  for (let i = 0; i < a.length; i += size) {
-    let k = 0;
-    while (k < size && a[i + k] === b[i + k]) k++;
-    if (k < size) bad++;
+function options(argv) {
+  const o = {assay: argv[0], seed: 1, cases: 200, nets: 1, only: null, case: -1, keep: null, exported: null};
+  for (let i = 1; i < argv.length; i += 2) {
+    const name = argv[i].replace(/^--/, '');
+    if (!(name in o) || argv[i + 1] === undefined) throw new Error(`unknown option ${argv[i]}`);
+    o[name] = typeof o[name] === 'number' ? Number(argv[i + 1]) : argv[i + 1];
   }
-  return bad;
+  return o;
 }
 
-async function check(model, input, output) {
-  const x = npy(input), want = npy(output);
-  const session = await ort.InferenceSession.create(model, {
-    graphOptimizationLevel: 'all',
-    logSeverityLevel: 3,
-    extra: {session: {qdqisint8allowed: '1'}}, // int8 activations stay int8
-  });
-  const feed = new ort.Tensor('float32', new Float32Array(x.bytes.buffer), x.shape);
-  const results = await session.run({[session.inputNames[0]]: feed});
-  const y = results[session.outputNames[0]].data;
-  const got = new Uint8Array(y.buffer, y.byteOffset, y.byteLength);
-  return {elements: y.length, bad: mismatches(got, want.bytes, y.BYTES_PER_ELEMENT)};
+// What was compared, a row a kind.
+class Tally {
+  constructor() { this.rows = new Map(); }
+  add(kind, from, r) {
+    if (!this.rows.has(kind)) this.rows.set(kind, {cases: 0, tensors: 0, elements: 0, bad: 0, refused: 0, notes: []});
+    const t = this.rows.get(kind), note = r.refused ? `refused by ONNX Runtime: ${r.refused}` : r.trouble;
+    t.cases++;
+    t.tensors += r.tensors;
+    t.elements += r.elements;
+    t.refused += r.refused ? 1 : 0;
+    t.bad += r.trouble ? 1 : 0;
+    if (note && (process.env.PEER_VERBOSE || (r.trouble && t.bad === 1) || (r.refused && t.refused === 1)))
+      t.notes.push(`# ${from}: ${note}`);
+  }
+  print() {
+    let line = 0, bad = 0;
+    for (const [kind, t] of this.rows) {
+      console.log(`${t.bad ? 'not ok' : 'ok'} ${++line} - ${kind}: ${t.cases} cases, ${t.tensors} tensors, ` +
+        `${t.elements} elements, ${t.bad} cases differ${t.refused ? `, ${t.refused} refused by ONNX Runtime` : ''}`);
+      t.notes.forEach(n => console.log(n));
+      bad += t.bad;
+    }
+    console.log(`1..${line}`);
+    return bad;
+  }
+}
+
+async function attempt(o, model, work, engine) {
+  try {
+    return await compare(ort, o.assay, model, work, ['--engine', engine]);
+  } catch (e) {
+    return {elements: 0, tensors: 0, refused: String(e.message).split('\n')[0]};
+  }
+}
+
+async function runOperators(o, work, tally) {
+  for (let n = 0; n < o.cases; n++) {
+    const [kind, make] = kinds[n % kinds.length];
+    if ((o.case >= 0 && n !== o.case) || (o.only && kind !== o.only)) continue;
+    tally.add(kind, `--seed ${o.seed} --case ${n}`, await attempt(o, make(new Random(o.seed, n)), work, 'ref'));
+  }
+}
+
+async function runNetworks(o, work, tally) {
+  for (let k = 0; k < o.nets; k++)
+    for (const [i, [name, make]] of Object.entries(nets).entries()) {
+      const r = new Random(o.seed, 1e6 + 100 * k + i);
+      if (o.case >= 0 || (o.only && !name.startsWith(o.only))) continue;
+      await eachForm(ort, make(r), r, work, async (form, model) =>
+        tally.add(`${name} ${form}`, `--seed ${o.seed} --nets ${k + 1} --only ${name}`, await attempt(o, model, work, 'fast')));
+    }
+}
+
+async function runExported(o, work, tally) {
+  for (const line of o.exported ? fs.readFileSync(o.exported, 'utf8').split('\n').filter(l => l) : []) {
+    const [file, input] = line.split(' '), name = path.basename(file, '.onnx');
+    tally.add(`exported ${name}`, file, await attempt(o, exposed(file, input), work, 'fast'));
+  }
 }
 
 (async () => {
-  const files = process.argv.slice(2);
-  for (let i = 0; i + 2 < files.length; i += 3) {
-    const r = await check(files[i], files[i + 1], files[i + 2]);
-    const name = files[i].split('/').pop();
-    console.log(`${r.bad ? 'not ok' : 'ok'} ${i / 3 + 1} - ${name}: ${r.elements} elements, ${r.bad} mismatches`);
-  }
-  console.log(`1..${Math.floor(files.length / 3)}`);
+  const o = options(process.argv.slice(2)), tally = new Tally();
+  const work = o.keep || fs.mkdtempSync(path.join(os.tmpdir(), 'peer-'));
+  fs.mkdirSync(work, {recursive: true});
+  await runOperators(o, work, tally);
+  await runNetworks(o, work, tally);
+  await runExported(o, work, tally);
+  if (!o.keep) fs.rmSync(work, {recursive: true});
+  process.exit(tally.print() ? 1 : 0);
 })();

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# What we export runs in ONNX Runtime to our bits: the golden networks, and the shipped float networks
-# quantized under several presets. Needs node, and network access (npm) on the first run.
+# The same bits as ONNX Runtime: random operators and networks (onnxruntime.js), and what we export: the
+# golden networks, and the shipped float networks quantized under several presets. Needs node, and
+# network access (npm) on the first run; ONNX Runtime is kept in ~/.cache/assay.
 #
-#   test/peer/onnxruntime.sh ASSAY SOURCE     TAP on standard output
+#   test/peer/onnxruntime.sh ASSAY SOURCE [--seed N] [--cases N] ...     TAP on standard output
 set -u
 assay=$(realpath "$1")
 source=$(realpath "$2")
+shift 2
 nets=${ASSAY_SHARED:-$source/../shared}/golden/onnx/nets
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -13,14 +15,11 @@ trap 'rm -rf "$work"' EXIT
 skip() { echo "1..0 # SKIP $1"; exit 0; }
 modules=$("$source/test/peer/install.sh" 2>"$work/why") || skip "$(cat "$work/why")"
 cd "$work" || exit 2
-list=()
 
-add() { # NAME INPUT [OPTIONS]: what NAME.onnx gives under the preset onnxruntime is to be compared
-    local name=$1 input=$2
-    shift 2
-    "$assay" golden "$name.onnx" -s onnxruntime -i "$input" -o "$name" "$@" >/dev/null 2>log ||
-        { sed 's/^/# /' log; echo "Bail out! $name"; exit 1; }
-    list+=("$work/$name.onnx" "$work/$(echo "$name"/tensors/0000_*)" "$work/$(ls -d "$name"/tensors/* | tail -n 1)")
+add() { # NAME INPUT: NAME.onnx is to be compared on that input, which may be an image
+    "$assay" golden "$1.onnx" -s onnxruntime -i "$2" -o "$1" >/dev/null 2>log ||
+        { sed 's/^/# /' log; echo "Bail out! $1"; exit 1; }
+    echo "$work/$1.onnx $work/$(echo "$1"/tensors/0000_*)" >>exported
 }
 
 for model in "$nets"/*_q*.onnx; do
@@ -38,4 +37,7 @@ for model in "$source"/datasets/models/*.onnx; do
         add "$base-$preset" "$(find "$images/test" -name '*.png' | sort | sed -n 5p)"
     done
 done
-NODE_PATH=$modules exec node "$source/test/peer/onnxruntime.js" "${list[@]}"
+NODE_PATH=$modules node "$source/test/peer/onnxruntime.js" "$assay" --exported exported "$@" 2>log
+status=$?
+[ "$status" -lt 2 ] || sed 's/^/# /' log
+exit "$status"

@@ -1,0 +1,84 @@
+// One case in both runtimes: every output of the model, bit for bit.
+'use strict';
+const fs = require('fs');
+const path = require('path');
+const {execFileSync} = require('child_process');
+const npy = require('./npy.js');
+
+const SESSION = {
+  graphOptimizationLevel: 'all',
+  logSeverityLevel: 3,
+  intraOpNumThreads: 1,
+  extra: {session: {qdqisint8allowed: '1'}}, // int8 activations stay int8
+};
+
+const bytesOf = a => Buffer.from(a.buffer, a.byteOffset, a.byteLength);
+
+// ONNX Runtime's outputs by name, as {shape, bytes, size}; size is an element's.
+async function theirs(ort, model, feeds) {
+  const session = await ort.InferenceSession.create(model, SESSION), inputs = {};
+  for (const [name, f] of Object.entries(feeds)) inputs[name] = new ort.Tensor(f.type, f.data, f.shape);
+  const results = await session.run(inputs), out = {};
+  for (const name of session.outputNames) {
+    const t = results[name];
+    out[name] = {shape: t.dims, bytes: bytesOf(t.data), size: t.data.BYTES_PER_ELEMENT, type: t.type};
+  }
+  await session.release();
+  return out;
+}
+
+// Ours, in the order of the model's outputs.
+function ours(assay, file, feeds, folder, options = []) {
+  const args = ['run', file, '-s', 'onnxruntime', '-o', folder, ...options];
+  for (const [name, f] of Object.entries(feeds)) {
+    const x = path.join(path.dirname(file), `${name}.npy`);
+    npy.write(x, f.type, f.shape, f.data);
+    args.push('-i', `${name}=${x}`);
+  }
+  fs.rmSync(folder, {recursive: true, force: true});
+  execFileSync(assay, args, {stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 1 << 26});
+  return fs.readdirSync(folder).sort().map(f => npy.read(path.join(folder, f)));
+}
+
+const isNaN32 = (b, i) => Number.isNaN(b.readFloatLE(i));
+
+// The first difference of two tensors as text, or null. Any NaN equals any NaN.
+function difference(want, got) {
+  if (want.shape.join() !== got.shape.join() || want.bytes.length !== got.bytes.length)
+    return `shape [${got.shape}], expected [${want.shape}]`;
+  if (want.bytes.equals(got.bytes)) return null;
+  let first = -1, bad = 0;
+  for (let i = 0; i < want.bytes.length; i += want.size) {
+    if (want.bytes.compare(got.bytes, i, i + want.size, i, i + want.size) === 0) continue;
+    if (want.type === 'float32' && isNaN32(want.bytes, i) && isNaN32(got.bytes, i)) continue;
+    if (first < 0) first = i;
+    bad++;
+  }
+  if (bad === 0) return null;
+  const show = b => want.type === 'float32' ? b.readFloatLE(first) : want.type === 'int64' ? b.readBigInt64LE(first)
+    : want.type.startsWith('int') ? b.readIntLE(first, want.size) : b.readUIntLE(first, want.size);
+  return `${bad} of ${want.bytes.length / want.size} elements differ, the first at ${first / want.size}: ` +
+    `${show(got.bytes)}, expected ${show(want.bytes)}`;
+}
+
+// {elements, tensors, trouble}: trouble is the first difference or refusal, or null.
+async function compare(ort, assay, model, work, options) {
+  const file = path.join(work, 'model.onnx');
+  fs.writeFileSync(file, model.bytes());
+  const want = await theirs(ort, file, model.feeds);
+  let got;
+  try {
+    got = ours(assay, file, model.feeds, path.join(work, 'out'), options);
+  } catch (e) {
+    return {elements: 0, tensors: 0, trouble: `ours: ${String(e.stderr || e.message).trim()}`};
+  }
+  let elements = 0, trouble = null;
+  model.outs.forEach((o, i) => {
+    const d = got[i] ? difference(want[o.name], got[i]) : 'is missing';
+    elements += want[o.name].bytes.length / want[o.name].size;
+    trouble ||= d && `tensor '${o.name}': ${d}`;
+  });
+  return {elements, tensors: model.outs.length, trouble};
+}
+
+module.exports = {compare, theirs};
