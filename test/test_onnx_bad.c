@@ -122,6 +122,16 @@ static void wrong_models_are_named(void **state)
         {"in x u8 1,4\nconst s f32 - = 1\nconst z u8 - = 0\nconst w i8 4,2\nconst v i8 - = 0\n"
          "const b f32 2\ncom.microsoft:QGemm x,s,z,w,s,v,b,s,z -> y\nout y",
          "bias 'b' is not int32"},
+        {"in x f32 2,8\nconst w u8 1,1,4\nconst s f32 1\nconst g i32 8 = 0 0 0 1 0 0 0 0\n"
+         "com.microsoft:MatMulNBits x,w,s,_,g -> y K=8 N=1 block_size=8\nout y",
+         "g_idx has the element 1 at index 3, expected 0 to 0"},
+        {"in x f32 2,8\nconst w u8 1,1,4\nconst s f32 1\nconst g i32 4\n"
+         "com.microsoft:MatMulNBits x,w,s,_,g -> y K=8 N=1 block_size=8\nout y",
+         "g_idx has 4 elements of int32, expected an int32 for each of 8 columns"},
+        {"list w i4 3 = 33 300\nconst s f32 - = 1\nDequantizeLinear w,s -> y\nout y",
+         "initializer 'w': element 1 is 300, expected a byte of two codes"},
+        {"list w i4 3 = 33\nconst s f32 - = 1\nDequantizeLinear w,s -> y\nout y",
+         "initializer 'w': its shape needs 2 elements of two codes, it has 1"},
         {"in x u8 1,4\nconst s f32 - = 1\ncom.microsoft:QLinearConcat s,_,x,s -> y\nout y",
          "4 inputs, expected 2 and 3 an operand"},
     };
@@ -149,13 +159,13 @@ static void unsupported_models_are_named(void **state)
         {"in x f32 2\nconst c bool - = 1\nIf c -> y then_branch={graph Foo x -> u : deep; out u}\n"
          "out y",
          "1 unsupported: node 'deep' (Foo)"},
-        {"in x f32 2\nconst s f16 - = 1\nQuantizeLinear x,s -> y\nout y", "scale 's' is float16"},
+        {"in x f32 2\nconst s f64 - = 1\nQuantizeLinear x,s -> y\nout y", "scale 's' is float64"},
         {"in x u8 2\nconst s f32 - = 1\nconst t f32 - = 2\nDequantizeLinear x,s -> a\n"
          "DequantizeLinear x,t -> b\nAdd a,b -> y\nout y",
          "'x' is read with other parameters than it has: scale 2"},
-        {"in x f32 2,8\nconst w u8 1,1,4\nconst s f32 1\ncom.microsoft:MatMulNBits x,w,s,_,w -> y "
-         "K=8 N=1 block_size=8\nout y",
-         "reordered groups"},
+        {"in x f32 2,8\nconst w u8 1,1,4\nconst s f32 1\ncom.microsoft:MatMulNBits x,w,s -> y "
+         "K=8 N=1 block_size=8 bits=2\nout y",
+         "weights of 2 bits"},
         {"in x f32 1,1,4,4\nResize x,_,x -> y mode=area\nout y", "attribute 'mode' is 'area'"},
     };
     (void)state;

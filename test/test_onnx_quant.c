@@ -160,6 +160,18 @@ static void operators(void **state)
          "com.microsoft:MatMulNBits x,w,s -> y K=4 N=2 bits=4 block_size=2\nout y",
          {1, 1, 1, 1},
          {17, -17}},
+        /* the same with groups of columns anywhere: scales 1 2 1 2 and 2 1 2 1, half precision */
+        {"in x f32 1,4\nconst w u8 2,2,1 = 169 203 103 69\nconst s f16 4 = 15360 16384 16384 "
+         "15360\n"
+         "const g i32 4 = 0 1 0 1\n"
+         "com.microsoft:MatMulNBits x,w,s,_,g -> y K=4 N=2 bits=4 block_size=2\nout y",
+         {1, 1, 1, 1},
+         {16, -14}},
+        /* 4-bit codes in the typed list, two a byte: 1 -2 3; a scale of half precision, 0.5 */
+        {"in x f32 3\nlist w i4 3 = 225 3\nconst s f16 - = 14336\nDequantizeLinear w,s -> d\n"
+         "Add x,d -> y\nout y",
+         {0, 0, 0},
+         {0.5, -1, 1.5}},
         {"in x u8 1,4\n" S("s", "1") S("t", "2")
              Z("z", "u8", "0") "com.microsoft:QLinearReduceMean x,s,z,t,z -> y axes=[1]\nout y",
          {10, 20, 30, 42},
@@ -174,6 +186,28 @@ static void operators(void **state)
                  Z("v", "i8", "0") "com.microsoft:QGemm x,s,z,w,t,v,b,u,z -> y alpha=0.5\nout y",
          {2, 0},
          {4}}, /* 3.5 to even */
+        /* a row of one overflows float32 in ONNX Runtime: INT32_MIN + zero point, cut or clamped */
+        {"in x u8 2,1\n" S("s", "0.1") S("t", "0.00390625") Z("z", "u8", "0") Z(
+             "v", "u8", "7") "com.microsoft:QLinearSoftmax x,s,z,t,v -> y axis=-1 opset=13\nout y",
+         {7, 200},
+         {7, 7}},
+        {"in x i8 2,1\n" S("s", "0.1") S("t", "0.00390625") Z("z", "i8", "0")
+             Z("v", "i8",
+               "-128") "com.microsoft:QLinearSoftmax x,s,z,t,v -> y axis=-1 opset=13\nout y",
+         {7, 100},
+         {127, 127}},
+        /* steps f32(f32(alpha * 0.1) * 0.1): any alpha, as the input's scale */
+        {"in x u8 1,2\nconst w i8 2,1 = 100 1\n" S("s", "0.1") S("u", "1") Z("z", "u8", "0")
+             Z("v", "i8", "0") "com.microsoft:QGemm x,s,z,w,s,v,_,u,z -> y alpha=0.7\nout y",
+         {100, 0},
+         {70}},
+        /* padding counts: what ceil_mode hangs over is padding, 5 / 2 to even */
+        {"in x u8 1,1,3\n" S("u", "1")
+             Z("z", "u8",
+               "0") "com.microsoft:QLinearAveragePool x,u,z,u,z -> y kernel_shape=[2] strides=[2] "
+                    "ceil_mode=1 count_include_pad=1\nout y",
+         {2, 4, 5},
+         {3, 2}},
         /* codes that only moved have the parameters that are named behind */
         {"in x u8 1,2\n" S("s", "0.5")
              Z("z", "u8", "2") "Transpose x -> t perm=[1,0]\nDequantizeLinear t,s,z -> y\nout y",

@@ -253,7 +253,10 @@ static void rows(probe *p, test_rng *rng)
         for (int n = 1; n <= 40; n += 13) {
             describe(p, ops[k], 1);
             p->spec.depth = n;
-            if (!prepare(p))
+            /* MLAS: exponentials of a row of one overflow, and the target gives no probability */
+            bool overflows = k == 0 && n == 1 &&
+                             assay_data(p->scheme)->base.softmax.kind == ASSAY_SOFTMAX_FLOAT_SUM;
+            if (overflows || !prepare(p))
                 continue;
             for (int i = 0; i < 40; i++) {
                 int32_t x[64], y[64];

@@ -34,16 +34,15 @@ static bool read_inputs(onnx_node *n, packed *p)
                            "uint8, float32 and uint8 for %lld rows of %lld blocks",
                            (long long)p->rows, (long long)p->blocks);
     if (p->group && (p->group->dtype != ONNX_INT32 || p->group->count < p->columns))
-        return onnx_fail(n, ASSAY_ERR_INPUT,
-                         "g_idx has %lld elements of %s, expected an int32 for each of %lld columns",
-                         (long long)p->group->count, onnx_dtype_name(p->group->dtype),
-                         (long long)p->columns);
+        return onnx_fail(
+            n, ASSAY_ERR_INPUT,
+            "g_idx has %lld elements of %s, expected an int32 for each of %lld columns",
+            (long long)p->group->count, onnx_dtype_name(p->group->dtype), (long long)p->columns);
     for (int64_t k = 0; p->group && k < p->columns; k++)
         if (onnx_get_int(p->group, k) < 0 || onnx_get_int(p->group, k) >= p->blocks)
-            return onnx_fail(n, ASSAY_ERR_INPUT,
-                             "g_idx has the element %lld at index %lld, expected 0 to %lld",
-                             (long long)onnx_get_int(p->group, k), (long long)k,
-                             (long long)p->blocks - 1);
+            return onnx_fail(
+                n, ASSAY_ERR_INPUT, "g_idx has the element %lld at index %lld, expected 0 to %lld",
+                (long long)onnx_get_int(p->group, k), (long long)k, (long long)p->blocks - 1);
     return true;
 }
 

@@ -103,8 +103,8 @@ static assay_status read_typed_halves(onnx_import *im, const pb_tensor *t, const
 
     if (t->n_int32_data != (size_t)bytes)
         return assay_fail(err, ASSAY_ERR_INPUT,
-                          "%s: %s: its shape needs %lld elements of two codes, it has %zu", im->file,
-                          what, (long long)bytes, t->n_int32_data);
+                          "%s: %s: its shape needs %lld elements of two codes, it has %zu",
+                          im->file, what, (long long)bytes, t->n_int32_data);
     wide = onnx_new_const(im, out->dtype, out->rank, out->dim);
     if (!wide)
         return assay_out_of_memory(err);

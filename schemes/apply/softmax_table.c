@@ -46,9 +46,9 @@ void assay_apply_softmax_integer_table(const assay_unit *u, const int32_t *x, si
 }
 
 /* MLAS QLinearSoftmax: float exponentials t, round(t * k[0] / sum) + z, k[0]: bits of
- * floor(1 / s_out). The exponentials end near FLT_MAX / n: in short rows t * k[0] overflows, and the
- * conversion gives INT32_MIN; its wrapping sum with z is clamped into signed codes, while unsigned
- * ones are its low bits, z. */
+ * floor(1 / s_out). The exponentials end near FLT_MAX / n: in short rows t * k[0] overflows, and
+ * the conversion gives INT32_MIN; its wrapping sum with z is clamped into signed codes, while
+ * unsigned ones are its low bits, z. */
 void assay_apply_softmax_float_sum(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     const int64_t beyond = INT64_C(1) << 31;
@@ -62,8 +62,7 @@ void assay_apply_softmax_float_sum(const assay_unit *u, const int32_t *x, size_t
         uint32_t f = assay_f32_mul((uint32_t)u->table[max - x[i]], (uint32_t)u->k[0]);
         int64_t v = assay_f32_to_int(assay_f32_div(f, sum), ASSAY_ROUND_HALF_EVEN, INT32_MIN,
                                      beyond, beyond);
-        out[i] =
-            (int32_t)(v == beyond ? overflown : assay_clamp(v + o->zero_point, o->lo, o->hi));
+        out[i] = (int32_t)(v == beyond ? overflown : assay_clamp(v + o->zero_point, o->lo, o->hi));
     }
 }
 
