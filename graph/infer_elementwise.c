@@ -189,3 +189,19 @@ assay_status assay_shape_relabel(const assay_inference *c)
         s = assay_infer_fail(c, "the output's element kind differs from the input's");
     return s;
 }
+
+assay_status assay_shape_lookup(const assay_inference *c)
+{
+    const assay_type *table = assay_infer_in(c, 1);
+    if (!assay_is_quantized(c->x) || c->x->q.granularity != ASSAY_Q_TENSOR || c->x->elem.bits > 16)
+        return assay_infer_fail(c, "the input is not codes of at most 16 bits with one scale");
+    if (table->elem.kind != ASSAY_KIND_INT || assay_is_quantized(table) || table->rank != 1 ||
+        table->dim[0] != INT64_C(1) << c->x->elem.bits)
+        return assay_infer_fail(c, "the table does not hold %lld plain integers",
+                                1LL << c->x->elem.bits);
+    if (c->n->out && !assay_elem_equal(assay_node_out(c->g, c->n, 0)->type.elem, table->elem))
+        return assay_infer_fail(c, "the table holds integers of another kind than the output");
+    assay_infer_shape(c->out, c->x);
+    c->out->elem = table->elem;
+    return ASSAY_OK;
+}

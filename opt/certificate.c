@@ -88,8 +88,22 @@ static json_t *fragment(const assay_graph *g)
     return o;
 }
 
-static const char *const obligations[] = {"codes", "accumulators", "shift",
-                                          "move",  "order",        "floats"};
+static const char *const obligations[] = {
+    [ASSAY_PROVE_CODES] = "codes",
+    [ASSAY_PROVE_TABLE] = "codes",
+    [ASSAY_PROVE_ACCUMULATORS] = "accumulators",
+    [ASSAY_PROVE_LINEAR] = "linear",
+    [ASSAY_PROVE_SUMS] = "sums",
+    [ASSAY_PROVE_AVERAGE] = "average",
+    [ASSAY_PROVE_MOVE] = "move",
+    [ASSAY_PROVE_ORDER] = "order",
+    [ASSAY_PROVE_ELEMENTS] = "elements",
+    [ASSAY_PROVE_INDICES] = "indices",
+    [ASSAY_PROVE_SAME] = "same",
+    [ASSAY_PROVE_CONSTANT] = "constant",
+    [ASSAY_PROVE_PADDING] = "padding",
+    [ASSAY_PROVE_FLOATS] = "floats",
+};
 static const char *const verdicts[] = {"exact", "bounded", "unproved"};
 
 assay_status assay_certificate_add(json_t *certificate, const assay_rule *rule, const char *node,
@@ -97,7 +111,7 @@ assay_status assay_certificate_add(json_t *certificate, const assay_rule *rule, 
 {
     const assay_verdict *v = &proof->verdict;
     bool sums =
-        rule->obligation == ASSAY_PROVE_ACCUMULATORS || rule->obligation == ASSAY_PROVE_SHIFT;
+        rule->obligation == ASSAY_PROVE_ACCUMULATORS || rule->obligation == ASSAY_PROVE_LINEAR;
     json_t *step =
         json_pack("{s:s, s:s, s:s, s:s, s:I, s:s, s:o, s:o}", "pass", rule->name, "node", node,
                   "obligation", obligations[rule->obligation], "verdict", verdicts[v->kind],

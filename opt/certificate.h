@@ -6,7 +6,7 @@
 
 #include "opt/prove.h"
 
-#define ASSAY_CERTIFICATE_VERSION 1
+#define ASSAY_CERTIFICATE_VERSION 2
 
 /* A certificate without steps. NULL when memory is out. */
 json_t *assay_certificate_new(const assay_graph *g, const assay_scheme *s);

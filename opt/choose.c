@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "schemes/real.h"
+
 #define LEAST_SCALE   0x1p-60
 #define GREATEST_REAL 0x1p60
 #define TIE           1e-9 /* a zero point this close below a half is a tie */
@@ -57,8 +59,7 @@ assay_status assay_choose_qparams(const assay_choice *c, double min, double max,
 
 int64_t assay_quantize_real(double x, double scale, int64_t zero_point, int64_t lo, int64_t hi)
 {
-    double q = round(x / scale) + (double)zero_point;
-    return q <= (double)lo ? lo : q >= (double)hi ? hi : (int64_t)q;
+    return assay_clamp(assay_round_real(x / scale, ASSAY_ROUND_HALF_AWAY) + zero_point, lo, hi);
 }
 
 bool assay_schema_find(const char *name, assay_schema *schema)

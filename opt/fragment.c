@@ -10,7 +10,8 @@ typedef struct cutter {
     const assay_graph *from;
     assay_graph *to;
     int *map;
-    int64_t elements;
+    int64_t elements;         /* > 0: element-wise values get one dimension of so many */
+    bool keeps;               /* constants stay constants */
     const assay_node *shrunk; /* the weighted node whose operands lose their extents, or NULL */
     bool above;               /* the others stand above it, and have its input's extents */
 } cutter;
@@ -56,11 +57,33 @@ static int slot_of(const cutter *c, int value)
     return n && c->above && value != n->out[0] ? 0 : -1;
 }
 
-static assay_status copy_value(cutter *c, int value, bool defined, assay_error *err)
+/* A constant operand of an element-wise node: a table as it is, one number for all elements. */
+static assay_status copy_constant(cutter *c, int value, bool is_table, assay_error *err)
+{
+    const assay_value *v = &c->from->value[value];
+    assay_type t = v->type;
+    if (is_table || c->keeps)
+        return assay_graph_add_constant(c->to, v->name, &t, v->data, &c->map[value], err);
+    set_shape(&t, 1, &c->elements);
+    assay_status s = assay_graph_add_constant(c->to, v->name, &t, NULL, &c->map[value], err);
+    size_t size = assay_elem_size(t.elem);
+    char *data = s ? NULL : (char *)(uintptr_t)c->to->value[c->map[value]].data;
+    for (int64_t i = 0; data && i < c->elements; i++)
+        memcpy(data + (size_t)i * size, v->data, size);
+    return s;
+}
+
+/* reader: the node whose input `at` the value is; NULL: the value is what a node yields. */
+static assay_status copy_value(cutter *c, int value, const assay_node *reader, int at,
+                               assay_error *err)
 {
     if (value < 0 || c->map[value] >= 0)
         return ASSAY_OK;
     const assay_value *v = &c->from->value[value];
+    bool constant = reader && assay_is_constant(c->from, value);
+    bool is_table = constant && at > 0 && assay_op_get(reader->op)->traits & ASSAY_T_UNARY;
+    if (constant && (c->keeps || is_table || (c->elements > 0 && assay_shape_count(&v->type) == 1)))
+        return copy_constant(c, value, is_table, err);
     assay_type t = v->type;
     int slot = slot_of(c, value);
     if (c->elements > 0)
@@ -70,7 +93,7 @@ static assay_status copy_value(cutter *c, int value, bool defined, assay_error *
     if (slot > 0) /* weights and bias */
         return assay_graph_add_constant(c->to, v->name, &t, NULL, &c->map[value], err);
     assay_status s = assay_graph_add_value(c->to, v->name, &t, &c->map[value], err);
-    if (s || defined)
+    if (s || !reader)
         return s;
     int ids[ASSAY_MATCH_UPPER * 2 + 1], n = c->to->n_inputs;
     if (n >= ASSAY_MATCH_UPPER * 2)
@@ -93,22 +116,23 @@ static void shrink_attributes(const cutter *c, const assay_node *n, assay_attrs 
 
 static assay_status copy_node(cutter *c, const assay_node *n, assay_error *err)
 {
-    int in[ASSAY_MATCH_UPPER], out, id;
+    int in[ASSAY_MATCH_UPPER], out[ASSAY_MATCH_UPPER], id;
     assay_attrs attr = n->attr;
     assay_status s = ASSAY_OK;
-    if (n->n_in > ASSAY_MATCH_UPPER || n->n_out != 1)
+    if (n->n_in > ASSAY_MATCH_UPPER || n->n_out > ASSAY_MATCH_UPPER)
         return assay_fail(err, ASSAY_ERR_LIMIT, "node '%s': too many operands", n->name);
     for (int i = 0; i < n->n_in && !s; i++)
-        s = copy_value(c, n->in[i], false, err);
-    if (!s)
-        s = copy_value(c, n->out[0], true, err);
+        s = copy_value(c, n->in[i], n, i, err);
+    for (int i = 0; i < n->n_out && !s; i++)
+        s = copy_value(c, n->out[i], NULL, 0, err);
     if (s)
         return s;
     for (int i = 0; i < n->n_in; i++)
         in[i] = n->in[i] < 0 ? ASSAY_NO_VALUE : c->map[n->in[i]];
-    out = c->map[n->out[0]];
+    for (int i = 0; i < n->n_out; i++)
+        out[i] = c->map[n->out[i]];
     shrink_attributes(c, n, &attr);
-    s = assay_graph_add_node(c->to, n->op, n->name, in, n->n_in, &out, 1, &attr, &id, err);
+    s = assay_graph_add_node(c->to, n->op, n->name, in, n->n_in, out, n->n_out, &attr, &id, err);
     if (s)
         return s;
     assay_node *copy = &c->to->node[id];
@@ -133,8 +157,11 @@ static assay_status cut(cutter *c, const assay_match *m, assay_graph **out, assa
     const assay_node *lower = &c->from->node[m->lower];
     if (!s)
         s = copy_node(c, lower, err);
+    int outputs[ASSAY_MATCH_UPPER];
+    for (int i = 0; i < lower->n_out && !s; i++)
+        outputs[i] = c->map[lower->out[i]];
     if (!s)
-        s = assay_graph_set_outputs(c->to, &c->map[lower->out[0]], 1, err);
+        s = assay_graph_set_outputs(c->to, outputs, lower->n_out, err);
     free(c->map);
     if (s) {
         assay_graph_free(c->to);
@@ -148,6 +175,13 @@ assay_status assay_fragment_cut(const assay_graph *g, const assay_match *m, int6
                                 assay_graph **out, assay_error *err)
 {
     cutter c = {.from = g, .elements = elements};
+    return cut(&c, m, out, err);
+}
+
+assay_status assay_fragment_keep(const assay_graph *g, const assay_match *m, assay_graph **out,
+                                 assay_error *err)
+{
+    cutter c = {.from = g, .keeps = true};
     return cut(&c, m, out, err);
 }
 
@@ -183,5 +217,7 @@ assay_match assay_fragment_match(const assay_match *m)
         n += f.upper[i] == n;
     }
     f.lower = n;
+    f.obstacle = NULL;
+    f.data = NULL;
     return f;
 }

@@ -7,9 +7,13 @@
 /* In the fragment the nodes stand in order, uppers first; m->lower is the last.
  *   elements > 0   element-wise nodes over vectors of that many codes
  *   elements == 0  as they are; inputs from constants become inputs
- * All that the nodes read from outside are the fragment's inputs, output 0 is lower's. */
+ * All that the nodes read from outside are the fragment's inputs, its outputs are lower's. Of
+ * constants, tables and (among vectors) single numbers stay what they are. */
 assay_status assay_fragment_cut(const assay_graph *g, const assay_match *m, int64_t elements,
                                 assay_graph **out, assay_error *err);
+/* As they are, but constants stay constants. */
+assay_status assay_fragment_keep(const assay_graph *g, const assay_match *m, assay_graph **out,
+                                 assay_error *err);
 /* Weighted nodes (conv, fc, ...) lose all extents that do not decide their arithmetic: one product
  * an accumulator, as many channels and groups as before; weights and bias are zeros. Matrix
  * products become 1 by 1. False when the node is of another form. */

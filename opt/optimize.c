@@ -118,7 +118,9 @@ static void tell(const optimizer *o, const assay_rule *rule, const assay_match *
     const char *upper = m->n_upper ? o->g->node[m->upper[0]].name : NULL;
     if (!o->options->log)
         return;
-    if (!p->possible)
+    if (m->obstacle)
+        snprintf(verdict, sizeof verdict, "refused");
+    else if (!p->possible)
         snprintf(verdict, sizeof verdict, "refused, not on this target");
     else if (v->kind == ASSAY_EXACT)
         snprintf(verdict, sizeof verdict, "exact");
@@ -148,9 +150,12 @@ static assay_status apply(optimizer *o, const assay_rule *rule, const assay_matc
                           const assay_proof *p, assay_error *err)
 {
     int changed;
+    assay_match with = *m;
+    with.data = p->data;
+    with.factor = p->factor;
     assay_status s = assay_certificate_add(o->certificate, rule, o->g->node[m->lower].name, p, err);
     if (!s)
-        s = rule->rewrite(o->g, m, p->uses_image ? &p->image : NULL, err);
+        s = rule->rewrite(o->g, &with, p->uses_image ? &p->image : NULL, err);
     if (!s)
         s = assay_eliminate_dead(o->g, &changed, err);
     if (s)
@@ -159,6 +164,15 @@ static assay_status apply(optimizer *o, const assay_rule *rule, const assay_matc
     free(o->uses);
     o->uses = assay_rewrite_uses(o->g);
     return o->uses ? ASSAY_OK : assay_out_of_memory(err);
+}
+
+/* The pattern is there, but something that no proof helps against. */
+static assay_status obstruct(const assay_match *m, assay_proof *proof)
+{
+    memset(proof, 0, sizeof *proof);
+    proof->verdict.kind = ASSAY_UNPROVED;
+    snprintf(proof->verdict.evidence, sizeof proof->verdict.evidence, "%s", m->obstacle);
+    return ASSAY_OK;
 }
 
 static assay_status attempt(optimizer *o, const assay_rule *rule, int node, bool *applied,
@@ -173,7 +187,8 @@ static assay_status attempt(optimizer *o, const assay_rule *rule, int node, bool
     assay_status s = key_of(o, rule, &m, &key, err);
     if (s || was_refused(o, key))
         return s;
-    s = assay_prove(o->g, &m, rule, o->scheme, o->options->run, &proof, err);
+    s = m.obstacle ? obstruct(&m, &proof)
+                   : assay_prove(o->g, &m, rule, o->scheme, o->options->run, &proof, err);
     if (!s) {
         *applied = is_allowed(o->options, &proof);
         tell(o, rule, &m, &proof, *applied);
@@ -183,13 +198,14 @@ static assay_status attempt(optimizer *o, const assay_rule *rule, int node, bool
     return s;
 }
 
-/* One sweep of every rule over every node. */
-static assay_status sweep(optimizer *o, bool *changed, assay_error *err)
+/* One sweep of the early or the late rules over every node. */
+static assay_status sweep(optimizer *o, bool late, bool *changed, assay_error *err)
 {
     assay_status s = ASSAY_OK;
     *changed = false;
     for (size_t r = 0; r < o->n_rules && !s; r++) {
-        if (o->options->passes && !is_listed(o->options->passes, o->rule[r].name))
+        if (o->rule[r].late != late ||
+            (o->options->passes && !is_listed(o->options->passes, o->rule[r].name)))
             continue;
         for (int i = 0; i < o->g->n_nodes && !s;) {
             bool applied;
@@ -218,8 +234,11 @@ assay_status assay_optimize(assay_graph *g, const assay_scheme *s,
     o.certificate = assay_certificate_new(g, s);
     o.uses = assay_rewrite_uses(g);
     status = o.certificate && o.uses ? ASSAY_OK : assay_out_of_memory(err);
-    while (!status && changed)
-        status = sweep(&o, &changed, err);
+    while (!status && changed) {
+        status = sweep(&o, false, &changed, err);
+        if (!status && !changed)
+            status = sweep(&o, true, &changed, err);
+    }
     if (!status)
         status = assay_graph_verify(g, err);
     if (!status)

@@ -2,13 +2,8 @@
  *
  * A rule is a pattern, a rewrite, and an obligation: what must be shown for the rewrite to change
  * no bit. The rewrite is tried on a fragment cut out of the network, the obligation is discharged
- * on the fragment before and after, and only then is the network touched.
- *
- * Every application ends the same way: the rules run until none applies. That terminates: the
- * triple (nodes; sum over edges of the height of their source; sum over rescales of the nodes below
- * them) falls in lexicographic order with every application. Removing and absorbing into a producer
- * drop a node; merging and absorbing into a consumer drop one, or let an edge start lower; sinking
- * puts a rescale below one node more and changes nothing else, or drops a rescale. */
+ * on the fragment before and after, and only then is the network touched. The rules run until none
+ * applies; opt/README.md states the measure that makes it end. */
 #ifndef ASSAY_OPT_OPTIMIZE_H
 #define ASSAY_OPT_OPTIMIZE_H
 
@@ -27,15 +22,26 @@ typedef assay_status (*assay_run_fn)(const assay_graph *g, const assay_scheme *s
 typedef struct assay_match {
     int lower, n_upper;
     int upper[ASSAY_MATCH_UPPER], slot[ASSAY_MATCH_UPPER];
+    const char *obstacle; /* the pattern is there, but for this reason (static text) it must stay */
+    const void *data;     /* for the rewrite: what the proof computed, native storage; or NULL */
+    int64_t factor;       /* likewise: the rescale multiplies by it; 0: by no whole number */
 } assay_match;
 
 enum assay_obligation {
     ASSAY_PROVE_CODES,        /* all codes of one input, all pairs of two */
+    ASSAY_PROVE_TABLE,        /* the same; the results are what the rewrite is given */
     ASSAY_PROVE_ACCUMULATORS, /* threshold forms over the accumulators that can occur */
-    ASSAY_PROVE_SHIFT,        /* the rescale moves codes by a constant: accumulators are the same */
+    ASSAY_PROVE_LINEAR,       /* the rescale multiplies by a whole number, as the bias was */
+    ASSAY_PROVE_SUMS,         /* all sums of a window, for each count of cells */
+    ASSAY_PROVE_AVERAGE,      /* the same: sums of rescaled codes beside sums of codes */
     ASSAY_PROVE_MOVE,         /* each output element is one input element */
     ASSAY_PROVE_ORDER,        /* the rescale is monotone, the node chooses by order */
-    ASSAY_PROVE_FLOATS        /* a float input: no domain to enumerate, samples can only refute */
+    ASSAY_PROVE_ELEMENTS,     /* the node works element by element */
+    ASSAY_PROVE_INDICES,      /* every element goes to the same place */
+    ASSAY_PROVE_SAME,         /* the same node on the same inputs */
+    ASSAY_PROVE_CONSTANT,     /* inputs are known: the result is computed */
+    ASSAY_PROVE_PADDING,      /* what is padded is the zero point */
+    ASSAY_PROVE_FLOATS        /* thresholds over all floats, where the function is monotone */
 };
 
 /* Codes that the fragment can yield: the candidate saturation of a merged rescale. */
@@ -47,6 +53,7 @@ typedef struct assay_rule {
     const char *name;
     enum assay_obligation obligation;
     bool bounds; /* the rewrite saturates at the image when that is needed for equality */
+    bool late;   /* tried where no other rule applies any more */
     /* Whether the pattern is at m->lower; fills the rest of *m. uses: by value. */
     bool (*matches)(const assay_graph *g, const int *uses, assay_match *m);
     /* Edits g in place. The output values of m->lower keep their names and types. Nodes may be left
@@ -99,11 +106,20 @@ assay_status assay_optimize(assay_graph *g, const assay_scheme *s,
 typedef struct assay_proof_report {
     int steps;  /* in the certificate */
     int proved; /* of them exact */
+    int given;  /* steps with an interval or a bound that rests on weights which were not given */
 } assay_proof_report;
 
-/* Checks a certificate from its own text: scheme, fragments and claims. The evaluator is its own
- * (opt/check_proof.c). ASSAY_ERR_INPUT: malformed, edited, or a claim that does not hold. */
+/* The networks that a certificate speaks of, each NULL when it is not at hand. */
+typedef struct assay_proof_networks {
+    const assay_graph *model;  /* what was optimized: its weights decide intervals */
+    const assay_graph *result; /* what came out */
+} assay_proof_networks;
+
+/* Checks a certificate from its own text: scheme, fragments and claims, and with the networks also
+ * that it is theirs. The evaluator is its own (opt/check*.c). networks may be NULL.
+ * ASSAY_ERR_INPUT: malformed, edited, of another network, or a claim that does not hold. */
 assay_status assay_check_proof(const char *json, size_t length, const char *file,
-                               assay_proof_report *report, assay_error *err);
+                               const assay_proof_networks *networks, assay_proof_report *report,
+                               assay_error *err);
 
 #endif

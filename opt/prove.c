@@ -5,14 +5,15 @@
 #include <string.h>
 
 #include "opt/fragment.h"
-#include "opt/opt.h"
-#include "schemes/spec.h"
+#include "opt/rewrite.h"
 
 void assay_proof_free(assay_proof *p)
 {
     assay_graph_free(p->before);
     assay_graph_free(p->after);
+    free(p->data);
     p->before = p->after = NULL;
+    p->data = NULL;
 }
 
 assay_status assay_prove_impossible(assay_proof *proof, assay_status status, assay_error *err)
@@ -37,17 +38,27 @@ static bool same_value(const assay_graph *a, int v, const assay_graph *b, int w)
 /* The fragments read and yield values of the same types. */
 static bool same_border(const assay_graph *a, const assay_graph *b)
 {
-    bool same = a->n_inputs == b->n_inputs && same_value(a, a->output[0], b, b->output[0]);
+    bool same = a->n_inputs == b->n_inputs && a->n_outputs == b->n_outputs;
     for (int i = 0; i < a->n_inputs && same; i++)
         same = same_value(a, a->input[i], b, b->input[i]);
+    for (int i = 0; i < a->n_outputs && same; i++)
+        same = same_value(a, a->output[i], b, b->output[i]);
     return same;
+}
+
+assay_match assay_prove_match(const assay_match *m, const assay_proof *proof)
+{
+    assay_match inner = assay_fragment_match(m);
+    inner.data = proof->data;
+    inner.factor = proof->factor;
+    return inner;
 }
 
 assay_status assay_prove_rewrite(const assay_match *m, const assay_rule *rule,
                                  const assay_image *image, assay_proof *proof, assay_error *err)
 {
     int changed;
-    assay_match inner = assay_fragment_match(m);
+    assay_match inner = assay_prove_match(m, proof);
     assay_graph_free(proof->after);
     proof->after = NULL;
     assay_status s = assay_graph_clone(proof->before, &proof->after, err);
@@ -63,22 +74,15 @@ assay_status assay_prove_rewrite(const assay_match *m, const assay_rule *rule,
     return assay_prove_impossible(proof, s, err);
 }
 
-/* Whether the target has the arithmetic of every node of the rewritten fragment. */
-static assay_status check_target(const assay_scheme *s, assay_proof *proof, assay_error *err)
+assay_status assay_prove_target(const assay_scheme *s, assay_proof *proof, assay_error *err)
 {
     for (int i = 0; i < proof->after->n_nodes && proof->possible; i++) {
         const assay_node *n = &proof->after->node[i];
-        assay_type in[ASSAY_SPEC_IN];
-        assay_unit_spec spec;
-        assay_unit *unit = NULL;
-        if (assay_op_get(n->op)->traits & ASSAY_T_MOVE)
-            continue;
-        assay_unit_spec_fill(proof->after, n, in, &spec);
-        assay_status status = s->vt->prepare(s, &spec, &unit, err);
-        if (status == ASSAY_OK)
-            s->vt->release(unit);
-        if ((status = assay_prove_impossible(proof, status, err)) != ASSAY_OK)
-            return status;
+        char why[160];
+        if (assay_needs_target(n) && !assay_target_computes(s, proof->after, n, why, sizeof why)) {
+            assay_status status = assay_fail(err, ASSAY_ERR_UNSUPPORTED, "%s", why);
+            return assay_prove_impossible(proof, status, err);
+        }
     }
     return ASSAY_OK;
 }
@@ -134,7 +138,7 @@ static assay_status prove_sink(const assay_graph *g, const assay_match *m, const
     if (!status)
         status = assay_prove_rewrite(m, rule, NULL, proof, err);
     if (!status && proof->possible)
-        status = check_target(s, proof, err);
+        status = assay_prove_target(s, proof, err);
     if (status || !proof->possible)
         return status;
     v->kind = ASSAY_UNPROVED;
@@ -180,13 +184,22 @@ assay_status assay_prove(const assay_graph *g, const assay_match *m, const assay
     memset(proof, 0, sizeof *proof);
     proof->possible = true;
     switch (rule->obligation) {
+    case ASSAY_PROVE_CODES:
+    case ASSAY_PROVE_TABLE:
+        return assay_prove_codes(g, m, rule, s, run, proof, err);
     case ASSAY_PROVE_ACCUMULATORS:
-    case ASSAY_PROVE_SHIFT:
         return assay_prove_accumulators(g, m, rule, s, run, proof, err);
+    case ASSAY_PROVE_LINEAR:
+        return assay_prove_linear(g, m, rule, s, run, proof, err);
+    case ASSAY_PROVE_SUMS:
+    case ASSAY_PROVE_AVERAGE:
+        return assay_prove_sums(g, m, rule, s, run, proof, err);
     case ASSAY_PROVE_MOVE:
     case ASSAY_PROVE_ORDER:
         return prove_sink(g, m, rule, s, run, proof, err);
+    case ASSAY_PROVE_FLOATS:
+        return assay_prove_floats(g, m, rule, s, run, proof, err);
     default:
-        return assay_prove_codes(g, m, rule, s, run, proof, err);
+        return assay_prove_structure(g, m, rule, s, run, proof, err);
     }
 }

@@ -16,6 +16,8 @@ typedef struct assay_proof {
     assay_image image;           /* what the rewrite must be given, when uses_image */
     assay_graph *before, *after; /* the fragment; owned */
     assay_interval reach;        /* obligations over accumulators */
+    int64_t factor;              /* the rescale multiplies by it; 0: by no whole number */
+    void *data;                  /* what the rewrite must be given (assay_match.data); owned */
 } assay_proof;
 
 /* Tries the rule's rewrite on the fragment, first as it is and then, where the rule can, saturated
@@ -38,16 +40,39 @@ assay_status assay_tabulate(const assay_graph *g, int node, const assay_scheme *
 assay_status assay_prove_samples(const assay_scheme *s, assay_run_fn run, assay_proof *proof,
                                  assay_error *err);
 
-/* ---- prove_accumulators.c: threshold forms ---- */
+/* ---- prove_accumulators.c, prove_linear.c: threshold forms ---- */
 assay_status assay_prove_accumulators(const assay_graph *g, const assay_match *m,
                                       const assay_rule *rule, const assay_scheme *s,
                                       assay_run_fn run, assay_proof *proof, assay_error *err);
+assay_status assay_prove_linear(const assay_graph *g, const assay_match *m, const assay_rule *rule,
+                                const assay_scheme *s, assay_run_fn run, assay_proof *proof,
+                                assay_error *err);
 
-/* ---- prove.c, for these two ---- */
+/* ---- prove_sums.c: all sums of a window ---- */
+assay_status assay_prove_sums(const assay_graph *g, const assay_match *m, const assay_rule *rule,
+                              const assay_scheme *s, assay_run_fn run, assay_proof *proof,
+                              assay_error *err);
+
+/* ---- prove_floats.c: thresholds over all floats ---- */
+assay_status assay_prove_floats(const assay_graph *g, const assay_match *m, const assay_rule *rule,
+                                const assay_scheme *s, assay_run_fn run, assay_proof *proof,
+                                assay_error *err);
+
+/* ---- prove_structure.c: what is read off the fragments ---- */
+assay_status assay_prove_structure(const assay_graph *g, const assay_match *m,
+                                   const assay_rule *rule, const assay_scheme *s, assay_run_fn run,
+                                   assay_proof *proof, assay_error *err);
+
+/* ---- prove.c, for all of them ---- */
 /* proof->after: the fragment rewritten, without what nobody needs, and verified. When it cannot be,
  * proof->possible is false. */
 assay_status assay_prove_rewrite(const assay_match *m, const assay_rule *rule,
                                  const assay_image *image, assay_proof *proof, assay_error *err);
+/* The target must have the arithmetic of every node of
+ * proof->after, or proof->possible becomes false. */
+assay_status assay_prove_target(const assay_scheme *s, assay_proof *proof, assay_error *err);
+/* The match in the fragment, with what the proof has for the rewrite. */
+assay_match assay_prove_match(const assay_match *m, const assay_proof *proof);
 /* proof->possible becomes false with err's text; ASSAY_OK unless memory is short. */
 assay_status assay_prove_impossible(assay_proof *proof, assay_status status, assay_error *err);
 

@@ -199,6 +199,17 @@ static assay_image image_of(const assay_graph *f, const domain *d)
     return image;
 }
 
+/* The results are what the rewrite is given. */
+static assay_status keep_table(const domain *d, assay_proof *proof, assay_error *err)
+{
+    size_t bytes = d->n * assay_elem_size(result_type(proof->before)->elem);
+    proof->data = malloc(bytes + 1);
+    if (!proof->data)
+        return assay_out_of_memory(err);
+    memcpy(proof->data, d->before, bytes);
+    return ASSAY_OK;
+}
+
 assay_status assay_prove_codes(const assay_graph *g, const assay_match *m, const assay_rule *rule,
                                const assay_scheme *s, assay_run_fn run, assay_proof *proof,
                                assay_error *err)
@@ -217,6 +228,8 @@ assay_status assay_prove_codes(const assay_graph *g, const assay_match *m, const
         status = fill_domain(proof->before, &d, err);
     if (!status)
         status = run_fragment(proof->before, s, run, &d, &d.before, err);
+    if (!status && rule->obligation == ASSAY_PROVE_TABLE)
+        status = keep_table(&d, proof, err);
     if (!status)
         status = attempt(m, rule, s, run, &d, NULL, proof, err);
     bool codes = !status && result_type(proof->before)->elem.kind == ASSAY_KIND_INT;

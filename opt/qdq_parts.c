@@ -1,5 +1,6 @@
 /* The parts that a group is made of, and the report. */
 #include "opt/qdq_parts.h"
+#include "schemes/real.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -94,8 +95,9 @@ static assay_status quantize_bias(assay_grouping *q, const assay_type *x, const 
         scale[c] = (float)product_scale(x, w, c);
     for (size_t i = 0; i < n && *fits; i++) {
         float s = scale[w->q.count > 1 ? i : 0];
-        double v = rint((double)real[i] / (double)s);
-        *fits = s > 0 && fabs(v) <= (double)INT32_MAX;
+        int64_t v =
+            s > 0 ? assay_round_real((double)real[i] / (double)s, ASSAY_ROUND_HALF_EVEN) : 0;
+        *fits = s > 0 && v >= -INT32_MAX && v <= INT32_MAX;
         code[i] = *fits ? (int32_t)v : 0;
     }
     t.elem = assay_int(32, true);

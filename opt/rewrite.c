@@ -62,8 +62,8 @@ assay_status assay_rewrite_constant(assay_graph *g, const char *base, const char
 bool assay_needs_target(const assay_node *n)
 {
     bool moves = assay_op_get(n->op)->traits & ASSAY_T_MOVE;
-    return !moves && n->op != ASSAY_OP_SELECT && n->op != ASSAY_OP_TOPK &&
-           n->op != ASSAY_OP_ARG_MAX && n->op != ASSAY_OP_ARG_MIN;
+    return !moves && n->op != ASSAY_OP_LOOKUP && n->op != ASSAY_OP_SELECT &&
+           n->op != ASSAY_OP_TOPK && n->op != ASSAY_OP_ARG_MAX && n->op != ASSAY_OP_ARG_MIN;
 }
 
 bool assay_target_computes(const assay_scheme *s, const assay_graph *g, const assay_node *n,

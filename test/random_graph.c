@@ -247,6 +247,33 @@ static bool add_convert(generator *x, assay_op op, int from)
     return true;
 }
 
+/* 4-bit codes with one scale, and a table of 16 others by them. */
+static bool add_lookup(generator *x, int from)
+{
+    const float scale = 0.25F;
+    const int32_t zero_point = 1;
+    assay_type table = {.elem = assay_int(4, true), .rank = 1, .dim = {16}};
+    assay_type codes = x->g->value[from].type;
+    char name[2][64];
+    assay_error err;
+    int in[2], to;
+    if (codes.elem.kind != ASSAY_KIND_F32)
+        return false;
+    codes.elem = table.elem;
+    codes.q = (assay_qparams){ASSAY_Q_TENSOR, 0, 0, 1, &scale, &zero_point};
+    fresh_name(x, name[0], sizeof name[0]);
+    assert_ok(assay_graph_add_value(x->g, name[0], &codes, &in[0], &err), &err);
+    in[1] = add_constant(x, &table);
+    fresh_name(x, name[1], sizeof name[1]);
+    assert_ok(assay_graph_add_value(x->g, name[1], &codes, &to, &err), &err);
+    assert_ok(
+        assay_graph_add_node(x->g, ASSAY_OP_QUANTIZE, "codes", &from, 1, in, 1, NULL, NULL, &err),
+        &err);
+    assert_ok(assay_graph_add_node(x->g, ASSAY_OP_LOOKUP, "table", in, 2, &to, 1, NULL, NULL, &err),
+              &err);
+    return true;
+}
+
 static int add_variable(generator *x)
 {
     assay_type t = {.elem = assay_f32(), .rank = 2, .dim = {2, 3}};
@@ -284,6 +311,8 @@ static bool try_op(generator *x, assay_op op)
         in[i] = i && test_between(x->r, 0, 1) ? in[0] : pick(x);
     if (info->traits & ASSAY_T_CONVERT)
         return add_convert(x, op, in[0]);
+    if (op == ASSAY_OP_LOOKUP)
+        return add_lookup(x, in[0]);
     if (info->traits & ASSAY_T_STATE)
         in[0] = in[1] = add_variable(x);
     random_attrs(x->r, op, x->g->value[in[0]].type.rank, &a);

@@ -6,8 +6,10 @@
 #include "interp/cli/session.h"
 #include "interp/evaluate.h"
 #include "interp/files.h"
+#include "interp/kernel.h"
 #include "interp/model.h"
 #include "opt/optimize.h"
+#include "opt/qdq.h"
 
 static void print_line(void *user, const char *line)
 {
@@ -40,8 +42,13 @@ static int optimize(const cli_args *a, assay_graph *g, const assay_scheme *s,
     const char *out = cli_value(a, "output", NULL), *cert = cli_value(a, "prove-to", NULL);
     assay_optimize_report r;
     assay_error err;
+    assay_status status = ASSAY_OK;
+    if (assay_model_is_onnx(a->positional[0])) /* dequantize -> op -> quantize is an integer op */
+        status = assay_group_qdq(g, s, assay_has_integer_kernel, NULL, &err);
     int before = g->n_nodes;
-    assay_status status = assay_optimize(g, s, o, &r, &err);
+    memset(&r, 0, sizeof r);
+    if (!status)
+        status = assay_optimize(g, s, o, &r, &err);
 
     if (!status && out)
         status = assay_model_save(g, out, &err);

@@ -15,6 +15,7 @@ assay_status assay_ref_fc(assay_call *call, assay_error *err);
 assay_status assay_ref_matmul(assay_call *call, assay_error *err);
 assay_status assay_ref_binary(assay_call *call, assay_error *err);
 assay_status assay_ref_unary(assay_call *call, assay_error *err);
+assay_status assay_ref_lookup(assay_call *call, assay_error *err);
 assay_status assay_ref_row(assay_call *call, assay_error *err);
 assay_status assay_ref_max_pool(assay_call *call, assay_error *err);
 assay_status assay_ref_avg_pool(assay_call *call, assay_error *err);   /* global_avg_pool too */

@@ -60,6 +60,8 @@ static const assay_kernel kernels[ASSAY_OP_COUNT] = {
     KERNEL(SOFTPLUS, unary, UNARY),
     KERNEL(RESCALE, unary, UNARY),
 
+    [ASSAY_OP_LOOKUP] = {.run = assay_ref_lookup},
+
     KERNEL_SCRATCH(SOFTMAX, row, row, ROW),
     KERNEL_SCRATCH(LOG_SOFTMAX, row, row, ROW),
     KERNEL_SCRATCH(L2_NORM, row, row, ROW),

@@ -1,0 +1,60 @@
+/* The certificate's checker. It shares nothing with the passes or the prover but the certificate:
+ * it reads the fragments as text, prepares their nodes from the scheme's text, and runs the
+ * scheme's row functions over domains that it enumerates itself. Internal to opt/check*.c. */
+#ifndef ASSAY_OPT_CHECK_H
+#define ASSAY_OPT_CHECK_H
+
+#include <jansson.h>
+
+#include "graph/graph.h"
+#include "schemes/scheme.h"
+
+#define CHECK_MOST_BITS 16 /* of a domain that is enumerated */
+
+typedef struct checker {
+    const char *file;
+    int step;
+    const assay_scheme *scheme;
+    assay_graph *before, *after;
+    const assay_graph *model; /* what the certificate is of, or NULL: not given */
+    assay_graph **constant;   /* results of earlier steps that computed or changed constants */
+    int n_constants;
+    int given; /* steps with something that only the model could tell */
+    assay_error *err;
+} checker;
+
+assay_status check_reject(const checker *c, const char *what);
+assay_status check_out_of_memory(const checker *c);
+uint32_t check_traits(const assay_node *n);
+/* A node's arithmetic; release it with the scheme's vtable. */
+assay_status check_prepare(const checker *c, const assay_graph *g, const assay_node *n,
+                           assay_unit **unit);
+bool check_is_code(const assay_type *t);
+bool check_same_type(const assay_type *a, const assay_type *b); /* kind and parameters */
+bool check_same_bounds(const assay_node *a, const assay_node *b);
+const assay_node *check_producer(const assay_graph *g, int value); /* or NULL */
+/* The same value by name in both fragments. */
+bool check_same_value(const assay_graph *g, int v, const assay_graph *h, int w);
+/* A constant of the model, or of an earlier step that made it; NULL: there is none. */
+const assay_value *check_constant_of(const checker *c, const char *name);
+/* A function of one code of a fragment: all its results by code - least; malloc'd. */
+assay_status check_tabulate(const checker *c, const assay_graph *g, const assay_node *n,
+                            int32_t **table, size_t *size);
+
+/* ---- the obligations, by name in the certificate. *worst: the greatest difference of codes that
+ * was found; INT64_MAX where floats differ. ---- */
+assay_status check_codes(checker *c, const json_t *step, int64_t *worst);
+assay_status check_constant(checker *c, const json_t *step, int64_t *worst);
+assay_status check_floats(checker *c, const json_t *step, int64_t *worst);
+assay_status check_accumulators(checker *c, const json_t *step, int64_t *worst);
+assay_status check_linear(checker *c, const json_t *step, int64_t *worst);
+assay_status check_sums(checker *c, const json_t *step, int64_t *worst);
+assay_status check_average(checker *c, const json_t *step, int64_t *worst);
+assay_status check_move(checker *c, const json_t *step, int64_t *worst);
+assay_status check_order(checker *c, const json_t *step, int64_t *worst);
+assay_status check_elements(checker *c, const json_t *step, int64_t *worst);
+assay_status check_indices(checker *c, const json_t *step, int64_t *worst);
+assay_status check_same(checker *c, const json_t *step, int64_t *worst);
+assay_status check_padding(checker *c, const json_t *step, int64_t *worst);
+
+#endif

@@ -1,0 +1,278 @@
+/* Checking what goes into a product (conv, fc, matmul): the codes that become of accumulators, at
+ * all of a narrow interval; of a wide one at PROBES accumulators and, where two neighbours' codes
+ * differ, by halving between them. The interval itself is looked at when the model is there, whose
+ * weights decide it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/type.h"
+#include "opt/check.h"
+#include "schemes/unit.h"
+
+#define PROBES 1024
+#define NARROW 4096
+
+typedef struct ladder {
+    const assay_scheme_vtable *vt;
+    const assay_unit *a, *b;
+    int64_t factor;       /* a's accumulators are b's times it */
+    const int32_t *table; /* behind a, by code - least; or NULL */
+    int64_t least;
+    size_t channel;
+    int64_t worst;
+} ladder;
+
+typedef struct rung {
+    int64_t x;
+    int32_t a, b;
+} rung;
+
+static rung probe(ladder *l, int64_t x)
+{
+    rung r = {.x = x};
+    const int64_t before = x * l->factor;
+    l->vt->requantize(l->a, &before, 1, l->channel, &r.a);
+    l->vt->requantize(l->b, &x, 1, l->channel, &r.b);
+    if (l->table)
+        r.a = l->table[r.a - l->least];
+    int64_t d = (int64_t)r.a - r.b;
+    d = d < 0 ? -d : d;
+    l->worst = d > l->worst ? d : l->worst;
+    return r;
+}
+
+static void halve(ladder *l, rung p, rung q)
+{
+    if (q.x - p.x < 2 || (p.a == q.a && p.b == q.b))
+        return;
+    rung m = probe(l, p.x + (q.x - p.x) / 2);
+    halve(l, p, m);
+    halve(l, m, q);
+}
+
+static void climb(ladder *l, int64_t lo, int64_t hi)
+{
+    int64_t stride = hi - lo < NARROW ? 1 : (hi - lo) / PROBES;
+    rung last = probe(l, lo);
+    for (int64_t x = lo; x < hi;) {
+        x = hi - x < stride ? hi : x + stride;
+        rung next = probe(l, x);
+        halve(l, last, next);
+        last = next;
+    }
+}
+
+static bool is_product(const assay_node *n)
+{
+    return check_traits(n) & ASSAY_T_WEIGHTED || n->op == ASSAY_OP_MATMUL;
+}
+
+static const assay_node *find(const assay_graph *g, bool product)
+{
+    for (int i = 0; i < g->n_nodes; i++)
+        if (product == is_product(&g->node[i]))
+            return &g->node[i];
+    return NULL;
+}
+
+static int64_t channels_of(const assay_graph *g, const assay_node *n)
+{
+    const assay_type *w = &g->value[n->in[1]].type;
+    return w->q.count > 1 ? (int64_t)w->q.count : 1;
+}
+
+/* ---- the interval, from the model's weights ---- */
+
+static int64_t code_of(const assay_value *v, int64_t i)
+{
+    return assay_elem_get(v->type.elem, v->data, (size_t)i);
+}
+
+typedef struct reach {
+    int64_t lo, hi, magnitude;
+} reach;
+
+/* Sums of one channel of `depth` weights, of codes in lo..hi about their zero point. */
+static reach channel_reach(const assay_value *w, const assay_value *bias, int64_t channel,
+                           int64_t depth, int64_t lo, int64_t hi)
+{
+    const int32_t *zero = w->type.q.zero_point;
+    int64_t zw = zero ? zero[w->type.q.count > 1 ? channel : 0] : 0;
+    int64_t b = bias ? code_of(bias, channel) : 0;
+    reach r = {b, b, b < 0 ? -b : b};
+    for (int64_t i = 0; i < depth; i++) {
+        int64_t x = code_of(w, channel * depth + i) - zw;
+        int64_t least = x < 0 ? x * hi : x * lo, most = x < 0 ? x * lo : x * hi;
+        least = least > 0 ? 0 : least;
+        most = most < 0 ? 0 : most;
+        r.lo += least;
+        r.hi += most;
+        r.magnitude += most > -least ? most : -least;
+    }
+    return r;
+}
+
+/* Whether [lo, hi] holds all accumulators of node n; *known is false when that cannot be told. */
+static bool holds_all(const checker *c, const assay_graph *g, const assay_node *n,
+                      const assay_unit *u, int64_t lo, int64_t hi, bool *known)
+{
+    const assay_type *x = &g->value[n->in[0]].type;
+    const assay_value *w = c->model ? check_constant_of(c, g->value[n->in[1]].name) : NULL;
+    int b = n->n_in > 2 ? n->in[2] : -1;
+    const assay_value *bias = w && b >= 0 ? check_constant_of(c, g->value[b].name) : NULL;
+    const int64_t most =
+        (INT64_C(1) << (u->rec.accumulator.bits < 52 ? u->rec.accumulator.bits - 1 : 51)) - 1;
+    int64_t channels = w && w->type.rank > 0 ? w->type.dim[0] : 0;
+    *known = w && (bias || b < 0) && n->op != ASSAY_OP_MATMUL && channels > 0 &&
+             assay_elem_equal(w->type.elem, g->value[n->in[1]].type.elem) &&
+             (!bias || assay_shape_count(&bias->type) == channels);
+    bool holds = true, overflows = false;
+    for (int64_t i = 0; *known && i < channels; i++) {
+        reach r = channel_reach(w, bias, i, assay_shape_count(&w->type) / channels,
+                                assay_elem_min(x->elem) - x->q.zero_point[0],
+                                assay_elem_max(x->elem) - x->q.zero_point[0]);
+        holds &= lo <= r.lo && r.hi <= hi;
+        overflows |= r.magnitude > most;
+    }
+    if (overflows || u->rec.accumulator.saturate_pairs)
+        return lo <= -most - 1 && hi >= most;
+    return holds;
+}
+
+/* ---- the two obligations ---- */
+
+/* The rewritten product differs from the one before in nothing else than its input, bias and the
+ * bias's unit (linear), or its output and bounds. */
+static bool same_product(const checker *c, const assay_node *a, const assay_node *function,
+                         const assay_node *b, bool linear)
+{
+    bool same = a->op == b->op && a->n_in == b->n_in &&
+                assay_attrs_equal(assay_op_get(a->op)->attrs, &a->attr, &b->attr) &&
+                strcmp(a->name, b->name) == 0 && (!linear || check_same_bounds(a, b)) &&
+                (linear ? a->in[0] == function->out[0] : function->in[0] == a->out[0]);
+    for (int i = linear ? 1 : 0; i < a->n_in && same; i++) {
+        int v = a->in[i], w = b->in[i];
+        same = (v < 0) == (w < 0);
+        if (!same || v < 0)
+            continue;
+        const assay_type *s = &c->before->value[v].type, *t = &c->after->value[w].type;
+        same = assay_shape_equal(s, t) &&
+               (linear && i == 2 ? assay_elem_equal(s->elem, t->elem) : check_same_type(s, t));
+    }
+    return same;
+}
+
+/* The whole number by which the function multiplies codes about their zero points, or 0. */
+static int64_t factor_of(const assay_graph *g, const assay_node *n, const int32_t *table,
+                         size_t size)
+{
+    const int64_t zx = g->value[n->in[0]].type.q.zero_point[0];
+    const int64_t zy = g->value[n->out[0]].type.q.zero_point[0];
+    const int64_t least = assay_elem_min(g->value[n->in[0]].type.elem);
+    int64_t k = 0;
+    for (size_t i = 0; i < size; i++) {
+        int64_t x = least + (int64_t)i - zx, y = table[i] - zy;
+        if (!k && x)
+            k = y / x;
+        if (y != k * x)
+            return 0;
+    }
+    return k > 0 ? k : 0;
+}
+
+/* The bias in a new unit: each is the old one divided by k. Kept for later steps. */
+static assay_status check_bias(checker *c, const assay_node *a, const assay_node *b, int64_t k,
+                               bool *known)
+{
+    if (a->n_in < 3 || a->in[2] < 0 ||
+        strcmp(c->before->value[a->in[2]].name, c->after->value[b->in[2]].name) == 0)
+        return k == 1 || a->n_in < 3 || a->in[2] < 0 ? ASSAY_OK
+                                                     : check_reject(c, "the bias keeps its unit");
+    const assay_value *old =
+        c->model ? check_constant_of(c, c->before->value[a->in[2]].name) : NULL;
+    *known &= old != NULL;
+    if (!old)
+        return ASSAY_OK;
+    assay_value *now = &c->after->value[b->in[2]]; /* a fragment's bias is zeros: filled in here */
+    int64_t n = assay_shape_count(&now->type);
+    if (n != assay_shape_count(&old->type) || !now->data)
+        return check_reject(c, "a bias of other extents");
+    for (int64_t i = 0; i < n; i++) {
+        int64_t bias = code_of(old, i);
+        if (bias % k != 0)
+            return check_reject(c, "a bias that is no multiple of the factor");
+        assay_elem_set(now->type.elem, (void *)(uintptr_t)now->data, (size_t)i, bias / k);
+    }
+    return ASSAY_OK;
+}
+
+static assay_status climb_all(const checker *c, const assay_node *a, const assay_unit *before,
+                              const assay_unit *after, const int32_t *table, int64_t least,
+                              int64_t factor, int64_t lo, int64_t hi, int64_t *worst)
+{
+    ladder l = {c->scheme->vt, before, after, factor, table, least, 0, 0};
+    for (int64_t i = 0, n = channels_of(c->before, a); i < n; i++) {
+        l.channel = (size_t)i;
+        climb(&l, lo, hi);
+    }
+    *worst = l.worst;
+    return ASSAY_OK;
+}
+
+static assay_status check_product(checker *c, const json_t *step, bool linear, int64_t *worst)
+{
+    const assay_node *a = find(c->before, true), *b = find(c->after, true);
+    const assay_node *function = find(c->before, false);
+    const int64_t widest = INT64_C(1) << 52;
+    json_int_t lo, hi;
+    int32_t *table = NULL;
+    size_t size = 0;
+    int64_t k = 1;
+    bool known = true;
+    if (json_unpack((json_t *)(uintptr_t)step, "{s:[I, I]}", "reachable", &lo, &hi) || lo > hi ||
+        lo < -widest || hi > widest)
+        return check_reject(c, "no interval of accumulators");
+    if (!a || !b || !function || c->before->n_nodes != 2 || c->after->n_nodes != 1 ||
+        !same_product(c, a, function, b, linear))
+        return check_reject(c, "a fragment of another form");
+    assay_unit *before = NULL, *after = NULL;
+    assay_status s = check_tabulate(c, c->before, function, &table, &size);
+    if (!s && linear && !(k = factor_of(c->before, function, table, size)))
+        s = check_reject(c, "the rescale does not multiply by a whole number");
+    if (!s && (lo < -widest / k || hi > widest / k))
+        s = check_reject(c, "no interval of accumulators");
+    if (!s && linear)
+        s = check_bias(c, a, b, k, &known);
+    if (!s)
+        s = check_prepare(c, c->before, a, &before);
+    if (!s)
+        s = check_prepare(c, c->after, b, &after);
+    if (!s) { /* of sums that are not multiples of k no code is looked at: one more on either side
+               */
+        bool told = true;
+        if (!holds_all(c, c->before, a, before, lo * k - (k - 1), hi * k + (k - 1), &told) && told)
+            s = check_reject(c, "accumulators beyond the interval can occur");
+        known &= told;
+    }
+    if (!s)
+        s = climb_all(c, a, before, after, linear ? NULL : table,
+                      assay_elem_min(c->before->value[function->in[0]].type.elem), k, lo, hi,
+                      worst);
+    c->given += !known;
+    if (before)
+        c->scheme->vt->release(before);
+    if (after)
+        c->scheme->vt->release(after);
+    free(table);
+    return s;
+}
+
+assay_status check_accumulators(checker *c, const json_t *step, int64_t *worst)
+{
+    return check_product(c, step, false, worst);
+}
+
+assay_status check_linear(checker *c, const json_t *step, int64_t *worst)
+{
+    return check_product(c, step, true, worst);
+}

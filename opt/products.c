@@ -1,0 +1,135 @@
+#include "opt/products.h"
+
+#include "graph/type.h"
+#include "opt/fragment.h"
+#include "opt/rewrite.h"
+#include "schemes/spec.h"
+
+assay_status assay_product_prepare(const assay_graph *fragment, const assay_scheme *s,
+                                   assay_unit **unit, assay_error *err)
+{
+    for (int i = 0; i < fragment->n_nodes; i++) {
+        const assay_node *n = &fragment->node[i];
+        assay_type in[ASSAY_SPEC_IN];
+        assay_unit_spec spec;
+        if (!assay_fragment_shrinks(fragment, n))
+            continue;
+        assay_unit_spec_fill(fragment, n, in, &spec);
+        return s->vt->prepare(s, &spec, unit, err);
+    }
+    return assay_fail(err, ASSAY_ERR_INTERNAL, "the product is gone");
+}
+
+assay_status assay_product_cut(const assay_graph *g, const assay_match *m, const assay_node *node,
+                               const assay_scheme *s, assay_graph **fragment, assay_unit **unit,
+                               assay_error *err)
+{
+    if (s->vt != &assay_family_vtable)
+        return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
+                          "the scheme is a plugin: its rescales have no threshold form");
+    if (!assay_fragment_shrinks(g, node))
+        return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "no proof is known for this form of %s",
+                          assay_op_get(node->op)->name);
+    assay_status status = assay_fragment_shrink(g, m, fragment, err);
+    return status ? status : assay_product_prepare(*fragment, s, unit, err);
+}
+
+static int64_t zero_point(const assay_type *t, int64_t channel)
+{
+    return !t->q.zero_point ? 0 : t->q.zero_point[t->q.count > 1 ? channel : 0];
+}
+
+int64_t assay_product_channels(const assay_graph *g, const assay_node *n)
+{
+    return n->op == ASSAY_OP_MATMUL ? 1 : g->value[n->in[1]].type.dim[0];
+}
+
+bool assay_product_bias(const assay_graph *g, const assay_node *n, int64_t channel, int64_t *bias)
+{
+    int b = n->n_in > 2 ? n->in[2] : ASSAY_NO_VALUE;
+    *bias = 0;
+    if (b < 0)
+        return true;
+    if (assay_is_constant(g, b))
+        *bias = assay_elem_get(g->value[b].type.elem, g->value[b].data, (size_t)channel);
+    return assay_is_constant(g, b);
+}
+
+/* Adds a product of e in lo..hi and a centred weight in w_lo..w_hi, `count` times. */
+static void add_product(assay_extremes *e, int64_t lo, int64_t hi, int64_t w_lo, int64_t w_hi,
+                        int64_t count)
+{
+    int64_t p[4] = {lo * w_lo, lo * w_hi, hi * w_lo, hi * w_hi}, least = p[0], most = p[0];
+    for (int i = 1; i < 4; i++) {
+        least = p[i] < least ? p[i] : least;
+        most = p[i] > most ? p[i] : most;
+    }
+    least = least > 0 ? 0 : least; /* a cell of padding adds nothing */
+    most = most < 0 ? 0 : most;
+    e->lo += least * count;
+    e->hi += most * count;
+    e->magnitude += (most > -least ? most : -least) * count;
+}
+
+static int64_t depth_of(const assay_graph *g, const assay_node *n)
+{
+    assay_type in[ASSAY_SPEC_IN];
+    assay_unit_spec spec;
+    assay_unit_spec_fill(g, n, in, &spec);
+    return spec.depth;
+}
+
+assay_extremes assay_product_extremes(const assay_graph *g, const assay_node *n, int64_t lo,
+                                      int64_t hi, int64_t channel)
+{
+    const assay_value *w = &g->value[n->in[1]];
+    int64_t zw = zero_point(&w->type, channel), depth = depth_of(g, n);
+    assay_extremes e = {0, 0, 0};
+    if (!assay_is_constant(g, n->in[1]) || n->op == ASSAY_OP_MATMUL) {
+        add_product(&e, lo, hi, assay_elem_min(w->type.elem) - zw,
+                    assay_elem_max(w->type.elem) - zw, depth);
+        return e;
+    }
+    for (int64_t i = 0; i < depth; i++) {
+        int64_t c = assay_elem_get(w->type.elem, w->data, (size_t)(channel * depth + i)) - zw;
+        add_product(&e, lo, hi, c, c, 1);
+    }
+    return e;
+}
+
+#define WIDEST_SUM (INT64_C(1) << 50)
+
+assay_status assay_product_reach(const assay_graph *g, const assay_node *n, const assay_unit *u,
+                                 assay_interval *out, bool *exact_sums, assay_error *err)
+{
+    const assay_rule_accumulator *a = &u->rec.accumulator;
+    const assay_type *x = &g->value[n->in[0]].type, *w = &g->value[n->in[1]].type;
+    int b = n->n_in > 2 ? n->in[2] : ASSAY_NO_VALUE;
+    int64_t greatest = 0, zx = zero_point(x, 0);
+    if (x->elem.bits > 16 || w->elem.bits > 16 || depth_of(g, n) > INT64_C(1) << 18 ||
+        (b >= 0 && g->value[b].type.elem.bits > 48))
+        return assay_fail(err, ASSAY_ERR_LIMIT, "node '%s': sums too wide for an interval",
+                          n->name);
+    *out = (assay_interval){0, 0};
+    for (int64_t c = 0, channels = assay_product_channels(g, n); c < channels; c++) {
+        int64_t bias, least, most;
+        assay_extremes e = assay_product_extremes(g, n, assay_elem_min(x->elem) - zx,
+                                                  assay_elem_max(x->elem) - zx, c);
+        bool known = assay_product_bias(g, n, c, &bias);
+        least = known ? bias : assay_elem_min(g->value[b].type.elem);
+        most = known ? bias : assay_elem_max(g->value[b].type.elem);
+        e.magnitude += most > -least ? most : -least;
+        out->lo = e.lo + least < out->lo ? e.lo + least : out->lo;
+        out->hi = e.hi + most > out->hi ? e.hi + most : out->hi;
+        greatest = e.magnitude > greatest ? e.magnitude : greatest;
+    }
+    int64_t most = a->bits < 52 ? (INT64_C(1) << (a->bits - 1)) - 1 : WIDEST_SUM;
+    *exact_sums = greatest <= most && !a->saturate_pairs;
+    if (*exact_sums)
+        return ASSAY_OK;
+    if (a->bits >= 52)
+        return assay_fail(err, ASSAY_ERR_LIMIT, "node '%s': sums too wide for an interval",
+                          n->name);
+    *out = (assay_interval){-most - 1, most};
+    return ASSAY_OK;
+}

@@ -1,0 +1,18 @@
+#include "schemes/real.h"
+
+#include <math.h>
+
+int64_t assay_round_real(double x, enum assay_rounding mode)
+{
+    const double most = 0x1p62;
+    if (isnan(x))
+        return 0;
+    if (x >= most || x <= -most)
+        return x > 0 ? INT64_C(1) << 62 : -(INT64_C(1) << 62);
+    double below = floor(x), rest = x - below; /* exact: floor of a double, and its distance */
+    uint64_t fraction = (uint64_t)(rest * 0x1p63) << 1;
+    if (rest > 0 && fraction == 0)
+        fraction = 1; /* smaller than a fraction shows: it is there, all that a rule asks */
+    int64_t q = (int64_t)below;
+    return q + assay_rounds_up(mode, x < 0, q & 1, fraction);
+}

@@ -1,0 +1,150 @@
+#include "test/rewrite_case.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/text.h"
+#include "graph/type.h"
+#include "interp/evaluate.h"
+
+static void keep_line(void *user, const char *line)
+{
+    assay_buf_printf(user, "%s\n", line);
+}
+
+rewrite_outcome rewrite_with(const char *scheme, const char *text,
+                             const assay_optimize_options *given)
+{
+    rewrite_outcome o = {0};
+    assay_error err;
+    assay_optimize_options options = *given;
+    options.run = assay_run_graph;
+    options.log = keep_line;
+    options.user = &o.log;
+    assert_ok(assay_scheme_open(scheme, &o.scheme, &err), &err);
+    assert_ok(assay_graph_parse(text, strlen(text), "text", NULL, &o.before, &err), &err);
+    assert_ok(assay_graph_clone(o.before, &o.after, &err), &err);
+    assert_ok(assay_optimize(o.after, o.scheme, &options, &o.report, &err), &err);
+    assert_ok(assay_graph_print(o.after, NULL, &o.text, &err), &err);
+    return o;
+}
+
+rewrite_outcome rewrite_run(const char *scheme, const char *text)
+{
+    return rewrite_with(scheme, text, &(assay_optimize_options){0});
+}
+
+void rewrite_finish(rewrite_outcome *o)
+{
+    assay_buf_free(&o->log);
+    assay_buf_free(&o->text);
+    assay_buf_free(&o->report.certificate);
+    assay_graph_free(o->before);
+    assay_graph_free(o->after);
+    assay_scheme_free(o->scheme);
+}
+
+static void *random_data(test_rng *r, const assay_type *t, int trial)
+{
+    size_t n = (size_t)assay_shape_count(t);
+    void *data = calloc(n + 1, assay_elem_size(t->elem));
+    for (size_t i = 0; i < n; i++)
+        if (t->elem.kind == ASSAY_KIND_F32)
+            ((float *)data)[i] = (float)((test_unit(r) - 0.5) * (trial ? 20 : 2000));
+        else
+            assay_elem_set(t->elem, data, i,
+                           trial ? test_between(r, assay_elem_min(t->elem), assay_elem_max(t->elem))
+                           : test_random(r) & 1 ? assay_elem_min(t->elem)
+                                                : assay_elem_max(t->elem));
+    return data;
+}
+
+/* Both networks give the same bits on random and extreme inputs. */
+void rewrite_same_bits(const rewrite_outcome *o, test_rng *r, int trials)
+{
+    for (int trial = 0; trial < trials; trial++) {
+        void *in[8], *a[16], *b[16];
+        assay_error err;
+        for (int i = 0; i < o->before->n_inputs; i++)
+            in[i] = random_data(r, &o->before->value[o->before->input[i]].type, trial);
+        for (int i = 0; i < o->before->n_outputs; i++) {
+            size_t bytes = assay_type_bytes(&o->before->value[o->before->output[i]].type);
+            a[i] = malloc(bytes + 1);
+            b[i] = malloc(bytes + 1);
+        }
+        assert_ok(assay_run_graph(o->before, o->scheme, (const void *const *)in, a, &err), &err);
+        assert_ok(assay_run_graph(o->after, o->scheme, (const void *const *)in, b, &err), &err);
+        for (int i = 0; i < o->before->n_outputs; i++) {
+            const assay_value *v = &o->before->value[o->before->output[i]];
+            if (memcmp(a[i], b[i], assay_type_bytes(&v->type)) != 0)
+                fail_msg("output '%s' differs\n%s\n%s", v->name, o->log.text, o->text.text);
+            free(a[i]);
+            free(b[i]);
+        }
+        for (int i = 0; i < o->before->n_inputs; i++)
+            free(in[i]);
+    }
+}
+
+void rewrite_certified(const rewrite_outcome *o)
+{
+    assay_proof_report r;
+    assay_error err;
+    const assay_proof_networks networks = {o->before, o->after};
+    const assay_buf *text = &o->report.certificate;
+    assert_ok(assay_check_proof(text->text, text->length, "cert", NULL, &r, &err), &err);
+    assert_int_equal(r.steps, o->report.applied);
+    assert_ok(assay_check_proof(text->text, text->length, "cert", &networks, &r, &err), &err);
+}
+
+void rewrite_has(const char *text, const char *part)
+{
+    if (!text || !strstr(text, part))
+        fail_msg("'%s' is not in:\n%s", part, text ? text : "(nothing)");
+}
+
+void rewrite_lacks(const char *text, const char *part)
+{
+    if (text && strstr(text, part))
+        fail_msg("'%s' is in:\n%s", part, text);
+}
+
+/* One rule on one network: exact, and with the line of text that it must leave behind. */
+void rewrite_expect_exact(const char *scheme, const char *in, const char *log, const char *out,
+                          const char *gone)
+{
+    test_rng r = test_seed("expect_exact", 1);
+    rewrite_outcome o = rewrite_run(scheme, in);
+    rewrite_has(o.log.text, log);
+    rewrite_has(o.log.text, "exact");
+    rewrite_has(o.text.text, out);
+    rewrite_lacks(o.text.text, gone);
+    rewrite_same_bits(&o, &r, 4);
+    rewrite_certified(&o);
+    rewrite_finish(&o);
+}
+
+/* Nothing applies, and the log gives the reason. */
+void rewrite_expect_refused(const char *scheme, const char *in, const char *rule,
+                            const char *counterexample)
+{
+    rewrite_outcome o = rewrite_run(scheme, in);
+    assert_int_equal(o.report.applied, 0);
+    assert_true(o.report.refused > 0);
+    rewrite_has(o.log.text, rule);
+    rewrite_has(o.log.text, "refused");
+    rewrite_has(o.log.text, counterexample);
+    rewrite_finish(&o);
+}
+
+const assay_rule *rewrite_rule(const char *name)
+{
+    size_t n;
+    const assay_rule *rules = assay_rules(&n);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(rules[i].name, name) == 0)
+            return &rules[i];
+    fail_msg("no rule %s", name);
+    return NULL;
+}

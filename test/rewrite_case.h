@@ -1,0 +1,44 @@
+/* Optimizing a network that is given as text, and what the tests of rewrites look at. */
+#ifndef ASSAY_TEST_REWRITE_CASE_H
+#define ASSAY_TEST_REWRITE_CASE_H
+
+#include "graph/buf.h"
+#include "opt/optimize.h"
+#include "test/support.h"
+
+typedef struct rewrite_outcome {
+    assay_graph *before, *after;
+    assay_scheme *scheme;
+    assay_optimize_report report;
+    assay_buf log, text; /* the log's lines; the network afterwards */
+} rewrite_outcome;
+
+/* run and log of the options are filled in. Everything must succeed. */
+rewrite_outcome rewrite_with(const char *scheme, const char *text,
+                             const assay_optimize_options *given);
+rewrite_outcome rewrite_run(const char *scheme, const char *text);
+void rewrite_finish(rewrite_outcome *o);
+
+/* Both networks give the same bits on random and extreme inputs. */
+void rewrite_same_bits(const rewrite_outcome *o, test_rng *r, int trials);
+/* The certificate holds, and has a step for every application. */
+void rewrite_certified(const rewrite_outcome *o);
+void rewrite_has(const char *text, const char *part);
+void rewrite_lacks(const char *text, const char *part);
+
+/* All rules on one network: exact, with a line of the log, what must be in the text afterwards, and
+ * what must be gone from it. */
+void rewrite_expect_exact(const char *scheme, const char *in, const char *log, const char *out,
+                          const char *gone);
+/* Nothing applies; the log names the rule, and the reason. */
+void rewrite_expect_refused(const char *scheme, const char *in, const char *rule,
+                            const char *counterexample);
+
+const assay_rule *rewrite_rule(const char *name);
+
+/* Weights and bias of a convolution from 1 to 2 channels, input scale 0.1. */
+#define REWRITE_CONV_PARTS                                                                         \
+    "const w: i8[2,1,2,2] q(axis=0,[0.01,0.02],[0,0]) = [1,2,3,4,-90,100,-110,120]\n"              \
+    "const b: i32[2] q(axis=0,[0.001,0.002],[0,0]) = [100,-200]\n"
+
+#endif
