@@ -101,7 +101,7 @@ typedef struct assay_unit assay_unit;
 typedef struct assay_unit_spec {
     uint32_t size;        /* sizeof(assay_unit_spec) of the caller: for plugins' compatibility */
     const char *op;       /* name in the op table: "conv", "add", "sigmoid", ... */
-    const char *node;     /* the node's name, for overrides and messages */
+    const char *node;     /* the node's name, for overrides and messages; neither is NULL */
     const assay_type *in; /* n_in input types, kind NONE where an optional one is absent */
     int n_in;
     const assay_type *out;

@@ -81,6 +81,9 @@ assay_status assay_scheme_read_file(const char *path, char **text, size_t *lengt
 /* The record in force for an op and node; form: flags of enum assay_form. */
 void assay_effective_record(const assay_scheme_data *d, const char *op, const char *node,
                             unsigned form, assay_record *out);
+/* assay_scheme_fixed_output (scheme.h) under this record. */
+bool assay_fixed_output(const assay_record *r, enum assay_op op, assay_elem out, float *scale,
+                        int32_t *zero_point);
 /* The canonical text (what is digested), malloc'ed; NULL when memory is short. */
 char *assay_scheme_text(const assay_scheme_data *d);
 

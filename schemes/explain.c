@@ -186,7 +186,7 @@ static void integer_steps(FILE *f, const assay_lone *o, const assay_trace *t)
     if (t->product_left > 0)
         fprintf(f, "  product shifted left    by %u\n", t->product_left);
     for (int i = 0; i < t->n_rounds; i++)
-        fprintf(f, "  rounding %d              %s / 2^%u = %.10g -> %s, %s%s\n", i + 1,
+        fprintf(f, "  rounding %d              %s / 2^%u = %.12g -> %s, %s%s\n", i + 1,
                 decimal(t->round[i].before, a), t->round[i].bits,
                 ldexp((double)t->round[i].before, -(int)t->round[i].bits),
                 decimal(t->round[i].after, b), MODE(t->round[i].mode),

@@ -223,40 +223,38 @@ static void record_for(const assay_scheme *s, const char *op, bool wide, assay_r
         plugin_record(r);
 }
 
-bool assay_scheme_fixed_output(const assay_scheme *s, const char *op, assay_elem out, float *scale,
-                               int32_t *zero_point)
+bool assay_fixed_output(const assay_record *r, enum assay_op op, assay_elem out, float *scale,
+                        int32_t *zero_point)
 {
-    assay_record r;
-    record_for(s, op, out.bits > 8, &r);
     float codes = out.bits > 8 ? 32768.0f : 256.0f;
     int32_t least = out.bits > 8 ? 0 : (int32_t)assay_elem_min(out);
-    switch (assay_op_find(op)) {
+    switch (op) {
     case ASSAY_OP_SIGMOID:
-        if (r.unary.logistic != ASSAY_LOGISTIC_FIXED)
+        if (r->unary.logistic != ASSAY_LOGISTIC_FIXED)
             return false;
         *scale = 1.0f / codes;
         *zero_point = least;
         return true;
     case ASSAY_OP_TANH:
-        if (r.unary.logistic != ASSAY_LOGISTIC_FIXED)
+        if (r->unary.logistic != ASSAY_LOGISTIC_FIXED)
             return false;
         *scale = out.bits > 8 ? 1.0f / 32768.0f : 1.0f / 128.0f;
         *zero_point = out.bits > 8 || out.is_signed ? 0 : 128;
         return true;
     case ASSAY_OP_SOFTMAX:
-        if (r.softmax.kind == ASSAY_SOFTMAX_NONE)
+        if (r->softmax.kind == ASSAY_SOFTMAX_NONE)
             return false;
         *scale = 1.0f / codes;
         *zero_point = least;
         return true;
     case ASSAY_OP_LOG_SOFTMAX:
-        if (!r.softmax.log_softmax)
+        if (!r->softmax.log_softmax)
             return false;
         *scale = 16.0f / 256.0f;
         *zero_point = (int32_t)assay_elem_max(out);
         return true;
     case ASSAY_OP_L2_NORM:
-        if (r.softmax.l2_norm == ASSAY_NORM_NONE)
+        if (r->softmax.l2_norm == ASSAY_NORM_NONE)
             return false;
         *scale = 1.0f / 128.0f;
         *zero_point = out.is_signed ? 0 : 128;
@@ -264,6 +262,14 @@ bool assay_scheme_fixed_output(const assay_scheme *s, const char *op, assay_elem
     default:
         return false;
     }
+}
+
+bool assay_scheme_fixed_output(const assay_scheme *s, const char *op, assay_elem out, float *scale,
+                               int32_t *zero_point)
+{
+    assay_record r;
+    record_for(s, op, out.bits > 8, &r);
+    return assay_fixed_output(&r, assay_op_find(op), out, scale, zero_point);
 }
 
 bool assay_scheme_same_params(const assay_scheme *s, const char *op)

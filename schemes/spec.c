@@ -10,12 +10,6 @@ static int64_t list_product(const assay_list *l)
     return p;
 }
 
-static int64_t axis_extent(const assay_type *t, int64_t axis)
-{
-    axis += axis < 0 ? t->rank : 0;
-    return axis >= 0 && axis < t->rank ? t->dim[axis] : 1;
-}
-
 /* Products in one accumulator. */
 static int64_t weighted_depth(const assay_node *n, const assay_type *x, const assay_type *w)
 {
@@ -40,10 +34,8 @@ static int64_t weighted_depth(const assay_node *n, const assay_type *x, const as
 static int64_t reduced_count(const assay_attr_reduce *a, const assay_type *x)
 {
     int64_t count = 1;
-    if (a->axes.n == 0)
-        return assay_shape_count(x);
     for (int i = 0; i < a->axes.n; i++)
-        count *= axis_extent(x, a->axes.v[i]);
+        count *= x->dim[a->axes.v[i]];
     return count;
 }
 
@@ -57,8 +49,8 @@ static int64_t spatial_count(const assay_attr_layout *a, const assay_type *x)
 
 static int64_t normalized_count(const assay_attr_norm *a, const assay_type *x)
 {
-    int64_t axis = a->axis < 0 ? a->axis + x->rank : a->axis, count = 1;
-    for (int64_t i = axis < 0 ? 0 : axis; i < x->rank; i++)
+    int64_t count = 1;
+    for (int64_t i = a->axis; i < x->rank; i++)
         count *= x->dim[i];
     return count;
 }
@@ -95,11 +87,11 @@ static void fill_parameters(const assay_node *n, const assay_type *in, assay_uni
         break;
     case ASSAY_OP_SOFTMAX:
     case ASSAY_OP_LOG_SOFTMAX:
-        spec->depth = axis_extent(&in[0], a->softmax.axis);
+        spec->depth = in[0].dim[a->softmax.axis];
         spec->beta = (double)a->softmax.beta;
         break;
     case ASSAY_OP_L2_NORM:
-        spec->depth = axis_extent(&in[0], a->norm.axis);
+        spec->depth = in[0].dim[a->norm.axis];
         spec->epsilon = (double)a->norm.epsilon;
         break;
     case ASSAY_OP_LAYER_NORM:

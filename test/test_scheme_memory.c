@@ -1,11 +1,13 @@
 /* Every allocation of opening a scheme, preparing its units, bulk rows and threshold forms may
  * fail: the answer is ASSAY_ERR_MEMORY, and nothing leaks (run under ASan). The linker wraps malloc
- * and its kin (test/meson.build). */
+ * and its kin, and the two calls by which libyaml tells of its own failures (test/meson.build). */
 #include "support.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <yaml.h>
 
 #include "scheme_unit.h"
 #include "schemes/lone.h"
@@ -38,6 +40,31 @@ void *__wrap_calloc(size_t n, size_t size)
 void *__wrap_realloc(void *p, size_t size)
 {
     return fails() ? NULL : __real_realloc(p, size);
+}
+
+char *__real_strdup(const char *s);
+char *__wrap_strdup(const char *s);
+int __real_yaml_parser_initialize(yaml_parser_t *p);
+int __wrap_yaml_parser_initialize(yaml_parser_t *p);
+int __real_yaml_parser_parse(yaml_parser_t *p, yaml_event_t *e);
+int __wrap_yaml_parser_parse(yaml_parser_t *p, yaml_event_t *e);
+
+char *__wrap_strdup(const char *s)
+{
+    return fails() ? NULL : __real_strdup(s);
+}
+
+int __wrap_yaml_parser_initialize(yaml_parser_t *p)
+{
+    return fails() ? 0 : __real_yaml_parser_initialize(p);
+}
+
+int __wrap_yaml_parser_parse(yaml_parser_t *p, yaml_event_t *e)
+{
+    if (!fails())
+        return __real_yaml_parser_parse(p, e);
+    p->error = YAML_MEMORY_ERROR;
+    return 0;
 }
 
 typedef assay_status (*work)(const void *what, assay_error *err);
@@ -73,6 +100,21 @@ static void opening(void **state)
     (void)state;
     for (const char *const *name = assay_scheme_presets(); *name != NULL; name++)
         each_in_turn(open_one, *name, *name);
+    /* A file that bears a preset's name is compared with it; two nodes have given multipliers. */
+    static const char preset[] = "scheme: vta\nextends: vta\n";
+    static const char nodes[] =
+        "scheme: a\ncontract: {exact: [x, y]}\nnodes:\n"
+        "  m: {add: {bits: 3}, given: {multiplier: [1, 2], shift: [3, 4], zero_point: 5}}\n"
+        "  n: {given: {multiplier: 1, shift: 3}}\n";
+    char dir[600], path[700];
+    test_temp_dir(dir, sizeof dir);
+    snprintf(path, sizeof path, "%s/t.yaml", dir);
+    test_write_file(path, preset, sizeof preset - 1);
+    each_in_turn(open_one, path, "a preset's name");
+    test_write_file(path, nodes, sizeof nodes - 1);
+    each_in_turn(open_one, path, "given multipliers");
+    test_remove_tree(dir);
+    each_in_turn(open_one, PLUGIN, "plugin");
 }
 
 typedef struct question {
@@ -141,6 +183,61 @@ static void preparing(void **state)
     assert_true(units > 600);
 }
 
+/* Units that the presets' usual types do not reach. */
+static void special(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *record, *op;
+        unsigned bits;
+        float scale_out;
+        int32_t zero_out;
+        double act_hi;
+    } cases[] = {
+        {"unary: {logistic: fixed-point}\n", "sigmoid", 8, 0x1p-8f, -128, 0},
+        {"unary: {logistic: fixed-point}\n", "tanh", 16, 0x1p-15f, 0, 0},
+        {"unary: {hard_swish: fixed-point}\n", "hard_swish", 8, 0.125f, 0, 0},
+        {"table: {kind: interpolated-513}\n", "exp", 16, 0.125f, 0, 0},
+        {"softmax: {kind: lut-16}\n", "softmax", 16, 0x1p-15f, 0, 0},
+        {"softmax: {log_softmax: yes}\n", "log_softmax", 8, 0x1p-4f, 127, 0},
+        {"rescale: {encoding: thresholds, round: [floor]}\n", "conv", 8, 0.125f, 0, 6},
+        {"rescale: {encoding: float32, scale: f32-steps, round: [floor]}\n", "conv", 8, 0.125f, 0,
+         0},
+        {"rescale: {pre_shift: rest, round: [15 half-up]}\n", "conv", 8, 0.125f, 0, 0},
+        {"nodes: {node: {given: {multiplier: 3, shift: 4, zero_point: 1}}}\n", "conv", 8, 0.125f, 0,
+         0},
+        {"pool: {kind: float-sum}\n", "avg_pool", 8, 0.125f, 0, 0},
+        {"pool: {kind: dpu}\n", "avg_pool", 8, 0.125f, 0, 0},
+        {"pool: {kind: divided-multiplier}\n", "avg_pool", 8, 0.125f, 0, 0},
+        {"add: {kind: align-power-of-two}\n", "add", 8, 0.125f, 0, 0},
+        {"add: {kind: separate}\n", "sub", 8, 0.125f, 0, 0},
+        {"unary: {leaky_relu: fixed-8}\n", "leaky_relu", 8, 0.25f, 0, 0},
+        {"binary: {compare: rescale}\n", "less", 8, 0.125f, 0, 0},
+    };
+    const float scale = 0.125f;
+    const int32_t zero = 0;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[300];
+        assay_scheme *s;
+        assay_error err;
+        snprintf(text, sizeof text, "scheme: t\n%s", cases[i].record);
+        assert_ok(assay_scheme_parse("t", text, strlen(text), &s, &err), &err);
+        const assay_type in[2] = {code_type(cases[i].bits, true, &scale, &zero),
+                                  code_type(8, true, &scale, &zero)};
+        const assay_type out =
+            code_type(cases[i].bits, true, &cases[i].scale_out, &cases[i].zero_out);
+        assay_unit_spec spec = unit_spec(cases[i].op, in, 2, &out);
+        spec.depth = 4;
+        spec.alpha = 0.25;
+        if (cases[i].act_hi > 0)
+            spec.act_hi = cases[i].act_hi;
+        const question q = {s, &spec};
+        assert_ok(prepare_one(&q, &err), &err);
+        each_in_turn(prepare_one, &q, text);
+        assay_scheme_free(s);
+    }
+}
+
 static assay_status make_form(const void *what, assay_error *err)
 {
     const assay_lone *o = what;
@@ -170,6 +267,6 @@ static void forms(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(opening), cmocka_unit_test(preparing),
-                                       cmocka_unit_test(forms)};
+                                       cmocka_unit_test(special), cmocka_unit_test(forms)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

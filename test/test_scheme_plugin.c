@@ -7,7 +7,7 @@
 
 #include "scheme_unit.h"
 
-/* PLUGIN and BAD_PLUGIN are paths given by the build. */
+/* PLUGIN, BROKEN_PLUGIN and NO_PLUGIN are paths given by the build. */
 
 static void example(void **state)
 {
@@ -45,13 +45,59 @@ static void example(void **state)
     assay_scheme_free(s);
 }
 
+/* The quantizer takes a plugin for a target that holds what the record's defaults hold. */
+static void capabilities(void **state)
+{
+    (void)state;
+    assay_error err = {0};
+    assay_scheme *plugin, *defaults;
+    assay_scheme_caps caps, usual;
+    float scale;
+    int32_t zero;
+    assert_ok(assay_scheme_open(PLUGIN, &plugin, &err), &err);
+    assert_ok(assay_scheme_parse("t", "scheme: t\n", 10, &defaults, &err), &err);
+    assay_scheme_get_caps(plugin, &caps);
+    assay_scheme_get_caps(defaults, &usual);
+    assert_int_equal(caps.activation_bits, usual.activation_bits);
+    assert_int_equal(caps.weight_bits, usual.weight_bits);
+    assert_int_equal(caps.bias_bits, usual.bias_bits);
+    assert_int_equal(caps.per_channel, usual.per_channel);
+    assert_int_equal(caps.activation_zero_point, usual.activation_zero_point);
+    assert_false(assay_scheme_fixed_output(plugin, "sigmoid", (assay_elem){ASSAY_KIND_INT, 8, true},
+                                           &scale, &zero));
+    assert_true(assay_scheme_same_params(plugin, "avg_pool"));
+    assert_false(assay_scheme_same_params(plugin, "add"));
+    assay_scheme_free(plugin);
+    assay_scheme_free(defaults);
+}
+
 static void refusals(void **state)
 {
     (void)state;
     assay_error err = {0};
     assay_scheme *s;
-    assert_refused(assay_scheme_open(BAD_PLUGIN, &s, &err), &err, "plugin ABI 2");
-    assert_null(s);
+    static const struct {
+        const char *wrong, *message;
+    } broken[] = {
+        {"vtable", "no vtable; expected a function assay_scheme_plugin"},
+        {"abi", "plugin ABI 2; this library speaks 1"},
+        {"size", "vtable of 16 bytes; expected at least"},
+        {"name", "name, prepare, release, params, accumulate and settle must be set"},
+        {"prepare", "name, prepare, release, params, accumulate and settle must be set"},
+        {"release", "name, prepare, release, params, accumulate and settle must be set"},
+        {"params", "name, prepare, release, params, accumulate and settle must be set"},
+        {"accumulate", "name, prepare, release, params, accumulate and settle must be set"},
+        {"settle", "name, prepare, release, params, accumulate and settle must be set"},
+    };
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        setenv("ASSAY_TEST_BROKEN", broken[i].wrong, 1);
+        assert_refused(assay_scheme_open(BROKEN_PLUGIN, &s, &err), &err, broken[i].message);
+        assert_null(s);
+    }
+    unsetenv("ASSAY_TEST_BROKEN");
+    assert_ok(assay_scheme_open(BROKEN_PLUGIN, &s, &err), &err);
+    assert_string_equal(s->name, "broken");
+    assay_scheme_free(s);
     char dir[600], path[700];
     test_temp_dir(dir, sizeof dir);
     snprintf(path, sizeof path, "%s/text.so", dir);
@@ -63,6 +109,7 @@ static void refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(example), cmocka_unit_test(refusals)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(example), cmocka_unit_test(capabilities),
+                                       cmocka_unit_test(refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

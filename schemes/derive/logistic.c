@@ -106,18 +106,16 @@ assay_status assay_derive_logistic(const assay_derive *d)
     int32_t zero;
     if (s != ASSAY_OK)
         return s;
-    if (!assay_scheme_fixed_output(d->scheme, d->spec->op, out->elem, &scale, &zero) ||
-        scale != assay_scale_of(out) || zero != assay_zero_of(out))
+    assay_fixed_output(&u->rec, u->op, out->elem, &scale, &zero);
+    if (scale != assay_scale_of(out) || zero != assay_zero_of(out))
         return assay_derive_fail(d,
                                  "the output must have scale %.9g and zero point %d; found %.9g "
                                  "and %d",
                                  (double)scale, zero, (double)assay_scale_of(out),
                                  assay_zero_of(out));
-    if (u->rec.rescale.encoding != ASSAY_ENCODE_MULTIPLIER)
-        return assay_derive_fail(d, "fixed-point needs rescale.encoding: multiplier");
-    if (in->elem.bits <= 8)
+    if (in->elem.bits <= 8 && out->elem.bits <= 8)
         return logistic8(d);
-    if (in->elem.bits != 16 || assay_zero_of(in) != 0)
+    if (in->elem.bits != 16 || out->elem.bits != 16 || assay_zero_of(in) != 0)
         return assay_derive_fail(d, "fixed-point needs 8-bit codes or 16-bit codes with zero "
                                     "point 0");
     return logistic16(d);

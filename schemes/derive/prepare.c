@@ -192,7 +192,7 @@ static bool class_supports(const assay_record *r, enum assay_op op, const assay_
 
 static enum assay_op find_op(const assay_unit_spec *spec)
 {
-    return spec->op != NULL ? assay_op_find(spec->op) : ASSAY_OP_COUNT;
+    return assay_op_find(spec->op);
 }
 
 /* Of wide activations, an ordinary convolution and a fully connected node whose bias is narrow, or
@@ -208,14 +208,13 @@ static bool narrow_bias(const assay_unit_spec *spec)
 
 static bool is_wide(const assay_unit_spec *spec)
 {
-    return spec->n_in > 0 && spec->in[0].elem.kind == ASSAY_KIND_INT && spec->in[0].elem.bits > 8 &&
+    return spec->in[0].elem.kind == ASSAY_KIND_INT && spec->in[0].elem.bits > 8 &&
            !narrow_bias(spec);
 }
 
 static unsigned form_of(const assay_unit_spec *spec)
 {
-    bool is_unsigned =
-        spec->n_in > 0 && spec->in[0].elem.kind == ASSAY_KIND_INT && !spec->in[0].elem.is_signed;
+    bool is_unsigned = spec->in[0].elem.kind == ASSAY_KIND_INT && !spec->in[0].elem.is_signed;
     bool depthwise = find_op(spec) == ASSAY_OP_CONV && spec->flag > 1;
     return (is_wide(spec) ? ASSAY_FORM_WIDE : 0U) | (is_unsigned ? ASSAY_FORM_UNSIGNED : 0U) |
            (is_unsigned && depthwise ? ASSAY_FORM_UNSIGNED_DEPTHWISE : 0U);
@@ -227,7 +226,7 @@ bool assay_family_supports(const assay_scheme *s, const assay_unit_spec *spec, c
     enum assay_op op = find_op(spec);
     op_class c = op == ASSAY_OP_COUNT ? (op_class){NULL, 0} : class_of(op);
     if (c.derive == NULL) {
-        snprintf(why, n, "no quantized form of %s is known", spec->op != NULL ? spec->op : "?");
+        snprintf(why, n, "no quantized form of %s is known", spec->op);
         return false;
     }
     if (data->in_float[op]) {
@@ -246,7 +245,7 @@ bool assay_family_supports(const assay_scheme *s, const assay_unit_spec *spec, c
         !check_type(spec->out, op == ASSAY_OP_QUANTIZE, "the output", why, n))
         return false;
     assay_record r;
-    assay_effective_record(data, spec->op, spec->node != NULL ? spec->node : "", form_of(spec), &r);
+    assay_effective_record(data, spec->op, spec->node, form_of(spec), &r);
     return class_supports(&r, op, spec, why, n);
 }
 
@@ -276,8 +275,7 @@ static assay_status prepare(const assay_scheme *s, const assay_unit_spec *spec, 
         return assay_derive_memory(&d);
     d.u = u;
     u->op = find_op(spec);
-    assay_effective_record(assay_data(s), spec->op, spec->node != NULL ? spec->node : "",
-                           form_of(spec), &u->rec);
+    assay_effective_record(assay_data(s), spec->op, spec->node, form_of(spec), &u->rec);
     op_class c = class_of(u->op);
     for (int i = 0; i < c.codes; i++)
         u->in_zero[i] = assay_zero_of(&spec->in[i]);

@@ -16,13 +16,12 @@ assay_status assay_derive_fail(const assay_derive *d, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     return assay_fail(d->err, ASSAY_ERR_SCHEME, "scheme %s, node %s (%s): %s", d->scheme->name,
-                      d->spec->node != NULL ? d->spec->node : "?", d->spec->op, text);
+                      d->spec->node, d->spec->op, text);
 }
 
 assay_status assay_derive_memory(const assay_derive *d)
 {
-    return assay_fail(d->err, ASSAY_ERR_MEMORY, "node %s: out of memory",
-                      d->spec->node != NULL ? d->spec->node : "?");
+    return assay_fail(d->err, ASSAY_ERR_MEMORY, "node %s: out of memory", d->spec->node);
 }
 
 int64_t assay_code_of(const assay_record *rec, float x, float scale, int32_t zero_point)
@@ -36,7 +35,9 @@ int64_t assay_code_of(const assay_record *rec, float x, float scale, int32_t zer
     return assay_f32_to_int(assay_bits_of(f), mode, INT32_MIN, INT32_MAX, 0) + zero_point;
 }
 
-assay_status assay_derive_range(const assay_derive *d)
+/* The output's range and zero point; a device's own zero point takes the place of the type's, after
+ * which the codes of the activation still go. */
+static assay_status set_range(const assay_derive *d, int32_t device_zero)
 {
     const assay_unit_spec *s = d->spec;
     assay_rescale *r = &d->u->scale[ASSAY_OUT];
@@ -45,7 +46,7 @@ assay_status assay_derive_range(const assay_derive *d)
     r->hi = assay_elem_max(s->out->elem);
     r->out_bits = s->out->elem.bits;
     r->out_signed = s->out->elem.is_signed;
-    r->zero_point = assay_zero_of(s->out);
+    r->zero_point = device_zero;
     float scale = assay_scale_of(s->out);
     int32_t zero_point = assay_zero_of(s->out);
     bool wraps = rec->rescale.store == ASSAY_NARROW_WRAP;
@@ -67,6 +68,11 @@ assay_status assay_derive_range(const assay_derive *d)
     range[0] = r->lo;
     range[1] = r->hi;
     return ASSAY_OK;
+}
+
+assay_status assay_derive_range(const assay_derive *d)
+{
+    return set_range(d, assay_zero_of(d->spec->out));
 }
 
 void assay_derive_intermediate(assay_rescale *r)
@@ -212,7 +218,7 @@ static const assay_given *find_given(const assay_derive *d)
 {
     const assay_scheme_data *data = assay_data(d->scheme);
     for (size_t i = 0; i < data->n_given; i++)
-        if (d->spec->node != NULL && strcmp(data->given[i].node, d->spec->node) == 0)
+        if (strcmp(data->given[i].node, d->spec->node) == 0)
             return &data->given[i];
     return NULL;
 }
@@ -231,8 +237,6 @@ static assay_status use_given(const assay_derive *d, const assay_given *g, size_
         return assay_derive_memory(d);
     for (size_t c = 0; c < g->n; c++)
         e[c] = (assay_encoded){g->multiplier[c], assay_shift_from_target(k, g->shift[c]), 0};
-    if (g->has_zero_point)
-        r->zero_point = g->zero_point;
     assay_status s = assay_derive_encoded(d, r, e, g->n, "");
     free(e);
     return s;
@@ -282,10 +286,11 @@ assay_status assay_derive_ratio(const assay_derive *d, assay_rescale *r, float i
 assay_status assay_derive_output(const assay_derive *d, float in, const float *w, size_t n,
                                  float out)
 {
-    assay_status s = assay_derive_range(d);
+    const assay_given *given = find_given(d);
+    assay_status s = given != NULL && given->has_zero_point ? set_range(d, given->zero_point)
+                                                            : assay_derive_range(d);
     if (s != ASSAY_OK)
         return s;
-    const assay_given *given = find_given(d);
     return given != NULL ? use_given(d, given, n)
                          : assay_derive_ratio(d, &d->u->scale[ASSAY_OUT], in, w, n, out, "");
 }

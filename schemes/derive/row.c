@@ -167,8 +167,6 @@ assay_status assay_derive_row(const assay_derive *d)
     if (lut16 ? in.bits != 16 || out.bits != 16 || !in.is_signed || !out.is_signed : in.bits > 8)
         return assay_derive_fail(d, lut16 ? "needs signed 16-bit codes in and out"
                                           : "needs input codes of at most 8 bits");
-    if (kind == ASSAY_SOFTMAX_FIXED && u->rec.rescale.encoding != ASSAY_ENCODE_MULTIPLIER)
-        return assay_derive_fail(d, "fixed-point needs rescale.encoding: multiplier");
     if (u->op == ASSAY_OP_LOG_SOFTMAX)
         return log_softmax(d);
     if (kind == ASSAY_SOFTMAX_FIXED)

@@ -10,7 +10,7 @@ struct assay_unit_block {
 
 void *assay_unit_alloc(assay_unit *u, size_t bytes)
 {
-    struct assay_unit_block *b = calloc(1, sizeof *b + (bytes > 0 ? bytes : 1));
+    struct assay_unit_block *b = calloc(1, sizeof *b + bytes);
     if (b == NULL) {
         u->memory_short = true;
         return NULL;

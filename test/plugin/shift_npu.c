@@ -2,7 +2,7 @@
  *
  * A device without multipliers: a conv's or fully connected layer's accumulator is shifted to the
  * right by a whole number of bits, the nearest to the real scale, with floor, and saturated. Only
- * interp/assay.h is needed to write one. BAD_ABI makes one that the library must refuse. */
+ * interp/assay.h is needed to write one. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,11 +82,7 @@ __attribute__((visibility("default"))) const assay_scheme_vtable *assay_scheme_p
 const assay_scheme_vtable *assay_scheme_plugin(void)
 {
     static const assay_scheme_vtable vtable = {
-#ifdef BAD_ABI
-        .abi = ASSAY_SCHEME_ABI + 1,
-#else
         .abi = ASSAY_SCHEME_ABI,
-#endif
         .size = sizeof(assay_scheme_vtable),
         .name = "shift-npu",
         .description = "an example plugin: power-of-two shifts with floor",
