@@ -106,7 +106,8 @@ static assay_status note(void *user, assay_run *r, int node, const int64_t *acc,
     (void)r;
     (void)acc;
     (void)err;
-    t->ns[node] += now - t->last;
+    if (t->ns[node] == 0 || now - t->last < t->ns[node])
+        t->ns[node] = now - t->last;
     t->last = now;
     return ASSAY_OK;
 }
@@ -122,7 +123,7 @@ void bench_ours_profile(const bench_ours *o)
     }
     for (int i = 0; i < o->graph->n_nodes && t.ns; i++) {
         const assay_node *n = &o->graph->node[i];
-        const double ns = t.ns[i] / BENCH_ROUNDS;
+        const double ns = t.ns[i];
         printf("    %-24s %-4s %10.1f us %8.2f GMAC/s\n", n->name,
                p->fast && p->fast[i] ? "fast" : "ref", ns / 1e3,
                (double)assay_node_macs(o->graph, n) / ns);

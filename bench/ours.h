@@ -24,7 +24,7 @@ void bench_ours_close(bench_ours *o);
 /* For bench_entrant.time: ns of so many runs of a bench_ours. */
 double bench_ours_time(void *ours, int calls);
 
-/* Prints where the time goes, by node. */
+/* Prints where the time goes: the least time of each node. */
 void bench_ours_profile(const bench_ours *o);
 
 int64_t bench_macs(const assay_graph *g);

@@ -107,6 +107,42 @@ static bool choose_float(const assay_rescale *r, assay_simd *s)
            (!s->steps || (are_scales(r->scale_w, r->n) && are_scales(r->scale_out, 1)));
 }
 
+/* Codes of a byte, and a zero point that 16 bits hold with room for a code. */
+static bool is_byte_end(const assay_simd *s)
+{
+    return (s->lo >= INT8_MIN && s->hi <= INT8_MAX) || (s->lo >= 0 && s->hi <= UINT8_MAX)
+               ? s->zero_point > -(1 << 14) && s->zero_point < 1 << 14
+               : false;
+}
+
+/* Multiplier and shift are at most 127/128, so no result passes 127/128 * 2^31. */
+static bool shrinks(int64_t multiplier, int64_t shift)
+{
+    return multiplier >= 0 && multiplier <= (INT64_C(127) << shift) / 128;
+}
+
+static bool is_packed(const assay_rescale *r, const assay_simd *s)
+{
+    bool packed = is_byte_end(s);
+    for (size_t c = 0; c < r->n && packed; c++)
+        switch (s->way) {
+        case ASSAY_SIMD_FLOAT: /* 127/128 */
+            packed = !s->steps && r->scale[c] <= 0x3f7e0000;
+            break;
+        case ASSAY_SIMD_ONE_ROUNDING:
+            packed = r->shift[c] <= 55 && shrinks(r->multiplier[c], r->shift[c]);
+            break;
+        case ASSAY_SIMD_DOUBLE:
+        case ASSAY_SIMD_DOUBLE_LEFT:
+            packed = r->shift[c] >= 31 && r->shift[c] <= 31 + 14 &&
+                     shrinks(r->multiplier[c], r->shift[c]);
+            break;
+        default:
+            packed = false;
+        }
+    return packed;
+}
+
 assay_simd assay_simd_choose(const assay_rescale *r)
 {
     const assay_rule_rescale *k = r->rule;
@@ -115,10 +151,11 @@ assay_simd assay_simd_choose(const assay_rescale *r)
         k->encoding == ASSAY_ENCODE_THRESHOLDS || k->encoding == ASSAY_ENCODE_F64 ||
         r->in_zero != 0 || !choose_end(r, &s))
         return none;
-    if (k->encoding == ASSAY_ENCODE_F32)
-        return choose_float(r, &s) ? s : none;
-    if (k->operand_bits == 0)
+    if (k->encoding == ASSAY_ENCODE_F32 && !choose_float(r, &s))
+        return none;
+    if (k->encoding != ASSAY_ENCODE_F32 && k->operand_bits == 0)
         s.way = integer_way(r, &s);
+    s.packed = is_packed(r, &s);
     return s;
 }
 

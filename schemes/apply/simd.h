@@ -28,6 +28,11 @@ typedef struct assay_simd {
     bool indefinite; /* float: what leaves int32 becomes INT32_MIN; else it saturates */
     bool truncate;   /* integers: to int32 by its low bits; else saturating */
     bool wrap_sum;   /* the zero point is added modulo 2^32; else exactly */
+    /* No result comes nearer to the ends of int32 than 2^24, whatever the accumulator, and the
+     * codes are those of a byte: so the zero point may be added, and the codes packed, with
+     * saturation to 16 and 8 bits. Double roundings then are a high product and a shift of at
+     * most 14. */
+    bool packed;
     int32_t lo, hi, zero_point;
 } assay_simd;
 
@@ -43,6 +48,8 @@ enum assay_simd_add {
 enum assay_simd_add assay_simd_add_choose(const assay_unit *u);
 
 #ifdef ASSAY_X86
+/* simd_packed.c: the block function for a way whose results are packed. */
+assay_block_fn assay_simd_packed_avx512(const assay_simd *s);
 /* simd_avx512.c: the block function for a way, or NULL. */
 assay_block_fn assay_simd_avx512(const assay_simd *s);
 /* simd_add_avx512.c: the form that assay_simd_add_choose names, or NULL. */

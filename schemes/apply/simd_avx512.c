@@ -124,6 +124,8 @@ assay_block_fn assay_simd_avx512(const assay_simd *s)
         [ASSAY_ROUND_FLOOR] = float_floor,
         [ASSAY_ROUND_TRUNC] = float_trunc,
         [ASSAY_ROUND_CEIL] = float_ceil};
+    if (s->packed)
+        return assay_simd_packed_avx512(s);
     switch (s->way) {
     case ASSAY_SIMD_ONE_ROUNDING:
         return one[s->mode];

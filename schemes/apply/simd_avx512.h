@@ -37,6 +37,16 @@ INLINE __m512i load_params(const int64_t *p, size_t n, size_t c, __mmask8 mask)
     return n > 1 ? _mm512_maskz_loadu_epi64(mask, p + c) : _mm512_set1_epi64(p[0]);
 }
 
+/* The terms of one rounding by `shift`. */
+INLINE eight set_one_rounding(__m512i shift)
+{
+    const __m512i one = _mm512_set1_epi64(1), zero = _mm512_setzero_si512();
+    return (eight){.first = shift,
+                   .half_first = _mm512_srli_epi64(_mm512_sllv_epi64(one, shift), 1),
+                   .minus_first = _mm512_sub_epi64(zero, _mm512_min_epi64(shift, one)),
+                   .mask_first = _mm512_sub_epi64(_mm512_sllv_epi64(one, shift), one)};
+}
+
 INLINE eight load_eight(const assay_rescale *r, size_t c, __mmask8 mask,
                         const enum assay_simd_way way)
 {

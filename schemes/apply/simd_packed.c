@@ -1,0 +1,244 @@
+/* AVX-512 forms of the rescales whose results stay well inside int32 (assay_simd.packed): 32
+ * columns by two rows at a time, narrowed by saturating packs.
+ *
+ * Integers: of 16 accumulators the even and the odd ones are multiplied apart (vpmuldq reads the
+ * low half of each 64-bit lane), and what is left of the products after the shift is blended back.
+ */
+#include "schemes/apply/simd_avx512.h"
+
+enum { WIDE = 2 * LANES, ODD = 0xaaaa };
+
+/* ---- the end: 2 x 32 results to bytes ---- */
+
+typedef struct packing {
+    __m512i zero, lo, hi, order;
+    bool is_signed;
+} packing;
+
+INLINE packing load_packing(const assay_simd *s)
+{
+    return (packing){_mm512_set1_epi16((int16_t)(s->inside ? 0 : s->zero_point)),
+                     _mm512_set1_epi8((char)s->lo), _mm512_set1_epi8((char)s->hi),
+                     _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0),
+                     s->lo < 0};
+}
+
+/* y[row][half]. Packs interleave their operands by lanes of 16 bytes; `order` puts that right. */
+INLINE __m512i pack(const packing *k, __m512i y[2][2])
+{
+    const __m512i a = _mm512_adds_epi16(_mm512_packs_epi32(y[0][0], y[0][1]), k->zero);
+    const __m512i b = _mm512_adds_epi16(_mm512_packs_epi32(y[1][0], y[1][1]), k->zero);
+    const __m512i bytes = _mm512_permutexvar_epi32(
+        k->order, k->is_signed ? _mm512_packs_epi16(a, b) : _mm512_packus_epi16(a, b));
+    return k->is_signed ? _mm512_min_epi8(_mm512_max_epi8(bytes, k->lo), k->hi)
+                        : _mm512_min_epu8(_mm512_max_epu8(bytes, k->lo), k->hi);
+}
+
+INLINE void store_rows(const packing *k, __m512i y[2][2], uint8_t *row0, uint8_t *row1, size_t n)
+{
+    const __m512i bytes = pack(k, y);
+    const __m256i low = _mm512_castsi512_si256(bytes), high = _mm512_extracti64x4_epi64(bytes, 1);
+    if (n >= WIDE) {
+        _mm256_storeu_si256((__m256i *)row1, high);
+        _mm256_storeu_si256((__m256i *)row0, low);
+    } else {
+        const __mmask32 mask = (1u << n) - 1;
+        _mm256_mask_storeu_epi8(row1, mask, high);
+        _mm256_mask_storeu_epi8(row0, mask, low);
+    }
+}
+
+/* ---- 16 rescales ---- */
+
+/* Parameters of 16 channels; 64-bit ones by even and odd lanes. */
+typedef struct sixteen {
+    __m512 scale, zero;
+    __m512i m_even, m_odd;
+    eight even, odd;
+    __m512i half, minus, most, rest; /* 32 bits: the second rounding of double ones */
+} sixteen;
+
+INLINE __m512i pick(__m512i low, __m512i high, const bool is_odd)
+{
+    const __m512i even = _mm512_set_epi64(14, 12, 10, 8, 6, 4, 2, 0);
+    return _mm512_permutex2var_epi64(
+        low, is_odd ? _mm512_or_si512(even, _mm512_set1_epi64(1)) : even, high);
+}
+
+INLINE __m512i low_halves(__m512i low, __m512i high)
+{
+    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtepi64_epi32(low)),
+                              _mm512_cvtepi64_epi32(high), 1);
+}
+
+INLINE void load_double(sixteen *p, const __m512i shift[2])
+{
+    const __m512i one = _mm512_set1_epi32(1);
+    p->rest = _mm512_sub_epi32(low_halves(shift[0], shift[1]), _mm512_set1_epi32(31));
+    p->rest = _mm512_max_epi32(p->rest, _mm512_setzero_si512()); /* lanes without a channel */
+    p->half = _mm512_srli_epi32(_mm512_sllv_epi32(one, p->rest), 1);
+    p->minus = _mm512_sub_epi32(_mm512_setzero_si512(), _mm512_min_epi32(p->rest, one));
+    p->most = _mm512_sub_epi32(_mm512_set1_epi32(INT32_MAX), p->half);
+}
+
+INLINE sixteen load_sixteen(const assay_unit *u, size_t c, __mmask16 mask,
+                            const enum assay_simd_way way)
+{
+    const assay_rescale *r = &u->scale[ASSAY_OUT];
+    const __mmask8 first = (__mmask8)mask, second = (__mmask8)(mask >> 8);
+    sixteen p = {.zero = _mm512_set1_ps((float)u->simd.zero_point)};
+    if (way == ASSAY_SIMD_FLOAT) {
+        p.scale = _mm512_castsi512_ps(low_halves(load_params(r->scale, r->n, c, first),
+                                                 load_params(r->scale, r->n, c + 8, second)));
+        return p;
+    }
+    const __m512i m[2] = {load_params(r->multiplier, r->n, c, first),
+                          load_params(r->multiplier, r->n, c + 8, second)};
+    const __m512i shift[2] = {load_params(r->shift, r->n, c, first),
+                              load_params(r->shift, r->n, c + 8, second)};
+    p.m_even = pick(m[0], m[1], false);
+    p.m_odd = pick(m[0], m[1], true);
+    if (way == ASSAY_SIMD_DOUBLE) {
+        load_double(&p, shift);
+    } else {
+        p.even = set_one_rounding(pick(shift[0], shift[1], false));
+        p.odd = set_one_rounding(pick(shift[0], shift[1], true));
+    }
+    return p;
+}
+
+/* Half up by 31; then half away by `rest`, in 32 bits: what `most` cuts off would overflow, and
+ * lies beyond every code before and after. */
+INLINE __m512i scale_double(const sixteen *p, __m512i x)
+{
+    const __m512i half = _mm512_set1_epi64(1 << 30);
+    const __m512i even = _mm512_add_epi64(_mm512_mul_epi32(x, p->m_even), half);
+    const __m512i odd =
+        _mm512_add_epi64(_mm512_mul_epi32(_mm512_srli_epi64(x, 32), p->m_odd), half);
+    __m512i y =
+        _mm512_mask_blend_epi32(ODD, _mm512_srli_epi64(even, 31), _mm512_slli_epi64(odd, 1));
+    y = _mm512_add_epi32(y, _mm512_and_si512(_mm512_srai_epi32(y, 31), p->minus));
+    y = _mm512_add_epi32(_mm512_min_epi32(y, p->most), p->half);
+    return _mm512_srav_epi32(y, p->rest);
+}
+
+INLINE __m512i scale_once(const sixteen *p, __m512i x, const enum assay_rounding mode)
+{
+    const eight *a = &p->even, *b = &p->odd;
+    const __m512i even = round_shift(_mm512_mul_epi32(x, p->m_even), a->first, a->half_first,
+                                     a->minus_first, a->mask_first, mode);
+    const __m512i odd = round_shift(_mm512_mul_epi32(_mm512_srli_epi64(x, 32), p->m_odd), b->first,
+                                    b->half_first, b->minus_first, b->mask_first, mode);
+    return _mm512_mask_blend_epi32(ODD, even, _mm512_slli_epi64(odd, 32));
+}
+
+/* vcvtps2dq rounds half to even. */
+INLINE __m512i scale_float(const sixteen *p, __m512i x, const bool inside,
+                           const enum assay_rounding mode)
+{
+    __m512 f = _mm512_mul_ps(_mm512_cvtepi32_ps(x), p->scale);
+    if (inside)
+        f = _mm512_add_ps(f, p->zero);
+    return mode == ASSAY_ROUND_HALF_EVEN ? _mm512_cvtps_epi32(f)
+                                         : _mm512_cvttps_epi32(round_float(f, mode));
+}
+
+INLINE __m512i scale(const sixteen *p, __m512i x, const enum assay_simd_way way, const bool inside,
+                     const enum assay_rounding mode)
+{
+    return way == ASSAY_SIMD_DOUBLE  ? scale_double(p, x)
+           : way == ASSAY_SIMD_FLOAT ? scale_float(p, x, inside, mode)
+                                     : scale_once(p, x, mode);
+}
+
+/* ---- blocks ---- */
+
+#define PARAMETERS                                                                                 \
+    const assay_unit *u, const int32_t *acc, size_t rows, size_t columns, size_t acc_step,         \
+        size_t channel, uint8_t *out, size_t out_step
+#define ARGUMENTS u, acc, rows, columns, acc_step, channel, out, out_step
+
+INLINE void packed(PARAMETERS, const enum assay_simd_way way, const bool inside,
+                   const enum assay_rounding mode)
+{
+    const packing k = load_packing(&u->simd);
+    for (size_t j = 0; j < columns; j += WIDE) {
+        const size_t n = columns - j;
+        const __mmask16 mask[2] = {first_lanes(n), first_lanes(n > LANES ? n - LANES : 0)};
+        const sixteen p[2] = {load_sixteen(u, channel + j, mask[0], way),
+                              load_sixteen(u, channel + j + LANES, mask[1], way)};
+        for (size_t i = 0; i < rows; i += 2) {
+            const size_t row[2] = {i, i + 1 < rows ? i + 1 : i};
+            __m512i y[2][2];
+            for (int a = 0; a < 2; a++)
+                for (int b = 0; b < 2; b++) {
+                    const int32_t *x = acc + row[a] * acc_step + j + (size_t)b * LANES;
+                    y[a][b] = scale(&p[b], _mm512_maskz_loadu_epi32(mask[b], x), way, inside, mode);
+                }
+            store_rows(&k, y, out + row[0] * out_step + j, out + row[1] * out_step + j, n);
+        }
+    }
+}
+
+#define ONE(name, mode)                                                                            \
+    static void one_##name(PARAMETERS)                                                             \
+    {                                                                                              \
+        packed(ARGUMENTS, ASSAY_SIMD_ONE_ROUNDING, false, mode);                                   \
+    }
+#define FLOAT(name, mode)                                                                          \
+    static void float_##name(PARAMETERS)                                                           \
+    {                                                                                              \
+        packed(ARGUMENTS, ASSAY_SIMD_FLOAT, false, mode);                                          \
+    }                                                                                              \
+    static void float_inside_##name(PARAMETERS)                                                    \
+    {                                                                                              \
+        packed(ARGUMENTS, ASSAY_SIMD_FLOAT, true, mode);                                           \
+    }
+
+ONE(half_up, ASSAY_ROUND_HALF_UP)
+ONE(half_away, ASSAY_ROUND_HALF_AWAY)
+ONE(half_even, ASSAY_ROUND_HALF_EVEN)
+ONE(half_zero, ASSAY_ROUND_HALF_ZERO)
+ONE(floor, ASSAY_ROUND_FLOOR)
+ONE(trunc, ASSAY_ROUND_TRUNC)
+ONE(ceil, ASSAY_ROUND_CEIL)
+ONE(odd, ASSAY_ROUND_ODD)
+ONE(away, ASSAY_ROUND_AWAY)
+FLOAT(half_even, ASSAY_ROUND_HALF_EVEN)
+FLOAT(half_away, ASSAY_ROUND_HALF_AWAY)
+FLOAT(floor, ASSAY_ROUND_FLOOR)
+FLOAT(trunc, ASSAY_ROUND_TRUNC)
+FLOAT(ceil, ASSAY_ROUND_CEIL)
+
+static void double_rounding(PARAMETERS)
+{
+    packed(ARGUMENTS, ASSAY_SIMD_DOUBLE, false, ASSAY_ROUND_HALF_UP);
+}
+
+#define BY_MODE(name) [ASSAY_ROUND_##name]
+assay_block_fn assay_simd_packed_avx512(const assay_simd *s)
+{
+    static const assay_block_fn one[ASSAY_ROUND_COUNT] = {BY_MODE(HALF_UP) = one_half_up,
+                                                          BY_MODE(HALF_AWAY) = one_half_away,
+                                                          BY_MODE(HALF_EVEN) = one_half_even,
+                                                          BY_MODE(HALF_ZERO) = one_half_zero,
+                                                          BY_MODE(FLOOR) = one_floor,
+                                                          BY_MODE(TRUNC) = one_trunc,
+                                                          BY_MODE(CEIL) = one_ceil,
+                                                          BY_MODE(ODD) = one_odd,
+                                                          BY_MODE(AWAY) = one_away};
+    static const assay_block_fn of_float[ASSAY_ROUND_COUNT][2] = {
+        BY_MODE(HALF_EVEN) = {float_half_even, float_inside_half_even},
+        BY_MODE(HALF_AWAY) = {float_half_away, float_inside_half_away},
+        BY_MODE(FLOOR) = {float_floor, float_inside_floor},
+        BY_MODE(TRUNC) = {float_trunc, float_inside_trunc},
+        BY_MODE(CEIL) = {float_ceil, float_inside_ceil}};
+    switch (s->way) {
+    case ASSAY_SIMD_ONE_ROUNDING:
+        return one[s->mode];
+    case ASSAY_SIMD_FLOAT:
+        return of_float[s->mode][s->inside];
+    default:
+        return double_rounding;
+    }
+}
