@@ -52,8 +52,7 @@ static void run_image(const conv *c, assay_call *call, int64_t n, char *staged, 
     if (!c->in_place)
         assay_stage_fill(&c->stage, x, n * assay_steps_in(&c->w).image, staged, threads);
     if (c->depthwise)
-        assay_depthwise_run(&c->taps, &c->stage.form, left, c->stage.row, c->w.out_area, &sink,
-                            threads);
+        assay_depthwise_run(&c->taps, left, c->stage.row, c->w.out_area, &sink, threads);
     for (int64_t g = 0; g < c->groups; g++) {
         const int64_t channel = out_channels / c->groups * g;
         assay_sink part = sink;
@@ -105,7 +104,7 @@ static assay_status pack(const assay_fast_setup *s, const assay_filters *f, conv
     const int64_t outputs = f->outputs / groups;
     assay_status status = ASSAY_OK;
     if (c->depthwise)
-        return assay_depthwise_make(s, f, &g->form, g->run, &c->taps, err);
+        return assay_depthwise_make(s, f, &c->w, &g->form, g->run, &c->taps, err);
     for (int64_t i = 0; i < groups && status == ASSAY_OK; i++) {
         status = assay_product_make(s, f, &g->form, i * outputs, outputs, g->run, g->n_runs,
                                     &c->product[i], err);

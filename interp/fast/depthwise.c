@@ -5,33 +5,55 @@
 
 enum {
     BLOCK = ASSAY_DEPTHWISE,
-    LANE = 16, /* bytes */
+    GROUP = 4, /* taps of a unit of bytes */
     ROWS = 8,  /* output cells that are narrowed at once */
 };
 
-/* Where the weight of tap k, channel c of a block stands. Words: by taps. Bytes: by fours of taps;
- * in each the unit (4 taps) of channel 16 * lane + 4 * v + i is number i of lane `lane` of vector
- * v: the order in which interleaving brings channels (gemm_vnni.c). */
-static int64_t packed_at(const assay_form *form, int64_t k, int64_t c)
+/* A kernel of one row is one column of its taps: they fill units. Else columns run down the
+ * kernel's last axis. */
+static void find_columns(const assay_window *w, const int32_t *run, assay_depthwise *d)
 {
-    if (!form->bytes)
-        return (k * BLOCK + c) * form->element;
-    const int64_t lane = c / LANE, v = c % LANE / 4, i = c % 4;
-    return k / 4 * (4 * BLOCK) + v * BLOCK + lane * LANE + i * ASSAY_UNIT + k % 4;
+    const int64_t down = w->kernel[0] * w->kernel[1];
+    const bool one_row = down == 1;
+    const int64_t taps = one_row ? w->taps : down, width = one_row ? 1 : w->kernel[2];
+    const int64_t groups = (taps + GROUP - 1) / GROUP;
+    const bool shared = w->dilation[2] == 1 && !one_row;
+    for (int64_t t = 0; t < groups * GROUP; t++)
+        d->tap[t] = run[t < taps ? t * width : 0];
+    d->columns = (assay_columns){.tap = d->tap,
+                                 .n_groups = (int)groups,
+                                 .width = (int)width,
+                                 .stride = (int)w->stride[2],
+                                 .column_step = w->dilation[2] * w->in_channels,
+                                 .three = groups == 1 && taps != GROUP};
+    d->window_step = shared ? w->stride[2] * w->in_channels : 0;
+}
+
+/* Where the weight of tap k, channel c of a block stands. */
+static int64_t packed_at(const assay_depthwise *d, int64_t k, int64_t c)
+{
+    if (!d->form.bytes)
+        return (k * BLOCK + c) * d->form.element;
+    const int64_t width = d->columns.width, tap = k / width, column = k % width;
+    return ((tap / GROUP * width + column) * BLOCK + c) * ASSAY_UNIT + tap % GROUP;
 }
 
 assay_status assay_depthwise_make(const assay_fast_setup *s, const assay_filters *f,
-                                  const assay_form *form, const int32_t *run, assay_depthwise *d,
-                                  assay_error *err)
+                                  const assay_window *w, const assay_form *form, const int32_t *run,
+                                  assay_depthwise *d, assay_error *err)
 {
-    const int64_t cells = f->cells, step = form->bytes ? 4 : 1;
-    const int64_t blocks = (f->outputs + BLOCK - 1) / BLOCK;
+    const int64_t cells = f->cells, blocks = (f->outputs + BLOCK - 1) / BLOCK;
     int32_t *row = malloc((size_t)cells * sizeof *row);
-    *d = (assay_depthwise){.taps = form->bytes ? s->kernels->byte_taps : s->kernels->word_taps,
-                           .channels = f->outputs,
-                           .n_taps = (cells + step - 1) / step * step};
-    d->block_bytes = d->n_taps * BLOCK * form->element;
-    d->tap = assay_fast_alloc((size_t)d->n_taps * sizeof *d->tap);
+    *d = (assay_depthwise){
+        .kernels = s->kernels, .form = *form, .channels = f->outputs, .n_taps = cells};
+    d->tap = assay_fast_alloc((size_t)(cells * GROUP) * sizeof *d->tap);
+    if (d->tap && form->bytes)
+        find_columns(w, run, d);
+    else if (d->tap)
+        memcpy(d->tap, run, (size_t)cells * sizeof *run);
+    d->block_bytes = form->bytes
+                         ? (int64_t)d->columns.n_groups * d->columns.width * BLOCK * ASSAY_UNIT
+                         : cells * BLOCK * form->element;
     d->packed = assay_fast_alloc((size_t)(blocks * d->block_bytes));
     d->start = assay_fast_alloc((size_t)(blocks * BLOCK) * sizeof *d->start);
     if (!row || !d->tap || !d->packed || !d->start) {
@@ -39,13 +61,12 @@ assay_status assay_depthwise_make(const assay_fast_setup *s, const assay_filters
         assay_depthwise_free(d);
         return assay_fast_memory(s, err);
     }
-    memcpy(d->tap, run, (size_t)cells * sizeof *run);
     for (int64_t c = 0; c < f->outputs; c++) {
         char *block = d->packed + c / BLOCK * d->block_bytes;
         assay_filter_load(f, c, row);
         d->start[c] = assay_filter_start(f, form, c, row);
         for (int64_t k = 0; k < cells; k++) {
-            char *to = block + packed_at(form, k, c % BLOCK);
+            char *to = block + packed_at(d, k, c % BLOCK);
             if (form->bytes)
                 *(int8_t *)to = (int8_t)row[k];
             else
@@ -63,33 +84,62 @@ void assay_depthwise_free(assay_depthwise *d)
     free(d->start);
 }
 
-/* Rows from..to of one block of channels. */
-static void run_block(const assay_depthwise *d, const assay_form *form, const char *left,
-                      const int32_t *row, int64_t from, int64_t to, int64_t channel,
-                      const assay_sink *sink)
+/* How many of the n windows from row[0] on stand side by side. */
+static int64_t neighbours(const assay_depthwise *d, const int32_t *row, int64_t n)
 {
-    int32_t acc[ROWS * BLOCK];
-    const int64_t rest = d->channels - channel;
+    int64_t i = 1;
+    while (i < n && i < ASSAY_CELLS && d->window_step && row[i] - row[i - 1] == d->window_step)
+        i++;
+    return i;
+}
+
+static void run_words(const assay_depthwise *d, const char *left, const int32_t *row, int64_t rows,
+                      int64_t block, int32_t *acc)
+{
     assay_taps t = {.tap = d->tap,
                     .n_taps = d->n_taps,
-                    .right = d->packed + channel / BLOCK * d->block_bytes,
-                    .start = d->start + channel};
-    for (int64_t i = 0; i < to - from; i++) {
-        t.left = left + row[from + i] + channel * form->element;
+                    .right = d->packed + block * d->block_bytes,
+                    .start = d->start + block * BLOCK};
+    for (int64_t i = 0; i < rows; i++) {
+        t.left = left + row[i];
         t.acc = acc + i * BLOCK;
-        d->taps(&t);
+        d->kernels->word_taps(&t);
     }
+}
+
+static void run_bytes(const assay_depthwise *d, const char *left, const int32_t *row, int64_t rows,
+                      int64_t block, int32_t *acc)
+{
+    assay_columns t = d->columns;
+    t.right = d->packed + block * d->block_bytes;
+    t.start = d->start + block * BLOCK;
+    for (int64_t i = 0, n; i < rows; i += n) {
+        n = neighbours(d, row + i, rows - i);
+        t.left = left + row[i];
+        t.acc = acc + i * BLOCK;
+        d->kernels->byte_columns(&t, (int)n);
+    }
+}
+
+/* Rows from..to of one block of channels. */
+static void run_block(const assay_depthwise *d, const char *left, const int32_t *row, int64_t from,
+                      int64_t to, int64_t block, const assay_sink *sink)
+{
+    int32_t acc[ROWS * BLOCK];
+    const int64_t channel = block * BLOCK, rest = d->channels - channel;
+    const char *first = left + channel * d->form.element;
+    (d->form.bytes ? run_bytes : run_words)(d, first, row + from, to - from, block, acc);
     assay_sink_take(sink, acc, BLOCK, from, (int)(to - from), channel,
                     (int)(rest < BLOCK ? rest : BLOCK));
 }
 
-void assay_depthwise_run(const assay_depthwise *d, const assay_form *form, const char *left,
-                         const int32_t *row, int64_t rows, const assay_sink *sink, int threads)
+void assay_depthwise_run(const assay_depthwise *d, const char *left, const int32_t *row,
+                         int64_t rows, const assay_sink *sink, int threads)
 {
+    const int64_t blocks = (d->channels + BLOCK - 1) / BLOCK;
     const int workers = assay_fast_threads(threads, rows * d->channels * d->n_taps / 16);
 #pragma omp parallel for schedule(static) num_threads(workers) if (workers > 1)
     for (int64_t from = 0; from < rows; from += ROWS)
-        for (int64_t channel = 0; channel < d->channels; channel += BLOCK)
-            run_block(d, form, left, row, from, from + ROWS < rows ? from + ROWS : rows, channel,
-                      sink);
+        for (int64_t block = 0; block < blocks; block++)
+            run_block(d, left, row, from, from + ROWS < rows ? from + ROWS : rows, block, sink);
 }

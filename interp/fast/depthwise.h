@@ -3,11 +3,16 @@
 #define ASSAY_INTERP_FAST_DEPTHWISE_H
 
 #include "interp/fast/product.h"
+#include "interp/window.h"
 
 typedef struct assay_depthwise {
-    assay_taps_fn taps;
-    int64_t channels, n_taps; /* taps: in bytes up to a multiple of 4, the rest with weight 0 */
-    int32_t *tap;             /* bytes from a window's first cell */
+    const assay_isa_kernels *kernels;
+    assay_form form;
+    int64_t channels;
+    int64_t n_taps;        /* words: of a window */
+    assay_columns columns; /* bytes: what all blocks share */
+    int64_t window_step;   /* bytes between windows that share columns */
+    int32_t *tap;          /* bytes from a window's first cell, or from a column's head */
     int64_t block_bytes;
     char *packed;
     int32_t *start;
@@ -15,10 +20,11 @@ typedef struct assay_depthwise {
 
 /* run: bytes from a window's first cell to each cell under the kernel. */
 assay_status assay_depthwise_make(const assay_fast_setup *s, const assay_filters *f,
-                                  const assay_form *form, const int32_t *run, assay_depthwise *out,
-                                  assay_error *err);
+                                  const assay_window *w, const assay_form *form, const int32_t *run,
+                                  assay_depthwise *out, assay_error *err);
 void assay_depthwise_free(assay_depthwise *d);
-void assay_depthwise_run(const assay_depthwise *d, const assay_form *form, const char *left,
-                         const int32_t *row, int64_t rows, const assay_sink *sink, int threads);
+/* Window i stands at left + row[i]. */
+void assay_depthwise_run(const assay_depthwise *d, const char *left, const int32_t *row,
+                         int64_t rows, const assay_sink *sink, int threads);
 
 #endif

@@ -90,37 +90,79 @@ static void words(const assay_tile *t, int rows, int columns)
         height(t, rows, 1, false);
 }
 
-/* Four taps of 64 channels become 64 units: bytes of taps 0 and 1, 2 and 3 are interleaved, then
- * the pairs. Interleaving goes by lanes of 16 bytes, so vector v holds channels 16 * lane + 4 * v
- * ...
- * + 3; weights are packed in that order, and the 4 x 4 lanes are put right at the end. */
-static void byte_taps(const assay_taps *t)
+/* Four taps of 64 channels become 64 units, in four vectors: bytes of taps 0 and 1, 2 and 3 are
+ * interleaved, then the pairs. Interleaving goes by lanes of 16 bytes; that the 4 x 4 groups of
+ * four channels are transposed beforehand brings channels 16 v .. 16 v + 15 into vector v. */
+INLINE void load_units(const char *head, const int32_t *tap, const bool three, __m512i unit[4])
 {
-    const __m512i *w = t->right;
-    __m512i a[4] = {_mm512_setzero_si512(), _mm512_setzero_si512(), _mm512_setzero_si512(),
-                    _mm512_setzero_si512()};
-    for (int64_t k = 0; k < t->n_taps; k += 4, w += 4) {
-        const __m512i x0 = _mm512_loadu_si512(t->left + t->tap[k]);
-        const __m512i x1 = _mm512_loadu_si512(t->left + t->tap[k + 1]);
-        const __m512i x2 = _mm512_loadu_si512(t->left + t->tap[k + 2]);
-        const __m512i x3 = _mm512_loadu_si512(t->left + t->tap[k + 3]);
-        const __m512i p = _mm512_unpacklo_epi8(x0, x1), q = _mm512_unpackhi_epi8(x0, x1);
-        const __m512i r = _mm512_unpacklo_epi8(x2, x3), s = _mm512_unpackhi_epi8(x2, x3);
-        a[0] = _mm512_dpbusd_epi32(a[0], _mm512_unpacklo_epi16(p, r), _mm512_load_si512(w));
-        a[1] = _mm512_dpbusd_epi32(a[1], _mm512_unpackhi_epi16(p, r), _mm512_load_si512(w + 1));
-        a[2] = _mm512_dpbusd_epi32(a[2], _mm512_unpacklo_epi16(q, s), _mm512_load_si512(w + 2));
-        a[3] = _mm512_dpbusd_epi32(a[3], _mm512_unpackhi_epi16(q, s), _mm512_load_si512(w + 3));
+    const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+    const __m512i zero = _mm512_setzero_si512();
+    const __m512i x0 = _mm512_permutexvar_epi32(order, _mm512_loadu_si512(head + tap[0]));
+    const __m512i x1 = _mm512_permutexvar_epi32(order, _mm512_loadu_si512(head + tap[1]));
+    const __m512i x2 = _mm512_permutexvar_epi32(order, _mm512_loadu_si512(head + tap[2]));
+    const __m512i x3 =
+        three ? zero : _mm512_permutexvar_epi32(order, _mm512_loadu_si512(head + tap[3]));
+    const __m512i p = _mm512_unpacklo_epi8(x0, x1), q = _mm512_unpackhi_epi8(x0, x1);
+    const __m512i r = _mm512_unpacklo_epi8(x2, x3), s = _mm512_unpackhi_epi8(x2, x3);
+    unit[0] = _mm512_unpacklo_epi16(p, r);
+    unit[1] = _mm512_unpackhi_epi16(p, r);
+    unit[2] = _mm512_unpacklo_epi16(q, s);
+    unit[3] = _mm512_unpackhi_epi16(q, s);
+}
+
+/* Each column is loaded once and meets every window that it lies in. */
+INLINE void columns(const assay_columns *t, const int cells, const bool three)
+{
+    const int last = (cells - 1) * t->stride + t->width;
+    __m512i acc[ASSAY_CELLS][4];
+#pragma GCC unroll 4
+    for (int i = 0; i < cells; i++)
+        for (int j = 0; j < 4; j++)
+            acc[i][j] = _mm512_loadu_si512(t->start + j * LANES);
+    for (int g = 0; g < t->n_groups; g++) {
+        const __m512i *w = (const __m512i *)t->right + (int64_t)g * t->width * 4;
+        for (int k = 0; k < last; k++) {
+            __m512i unit[4];
+            load_units(t->left + k * t->column_step, t->tap + g * 4, three, unit);
+#pragma GCC unroll 4
+            for (int i = 0; i < cells; i++) {
+                const int column = k - i * t->stride; /* of window i */
+                if (column < 0 || column >= t->width)
+                    continue;
+                for (int j = 0; j < 4; j++)
+                    acc[i][j] = _mm512_dpbusd_epi32(acc[i][j], unit[j], w[column * 4 + j]);
+            }
+        }
     }
-    const __m512i l01 = _mm512_shuffle_i32x4(a[0], a[1], 0x44); /* lanes 0 1 of both */
-    const __m512i h01 = _mm512_shuffle_i32x4(a[0], a[1], 0xee);
-    const __m512i l23 = _mm512_shuffle_i32x4(a[2], a[3], 0x44);
-    const __m512i h23 = _mm512_shuffle_i32x4(a[2], a[3], 0xee);
-    const __m512i y[4] = {
-        _mm512_shuffle_i32x4(l01, l23, 0x88), _mm512_shuffle_i32x4(l01, l23, 0xdd),
-        _mm512_shuffle_i32x4(h01, h23, 0x88), _mm512_shuffle_i32x4(h01, h23, 0xdd)};
-    for (int j = 0; j < 4; j++)
-        _mm512_storeu_si512(t->acc + j * LANES,
-                            _mm512_add_epi32(y[j], _mm512_loadu_si512(t->start + j * LANES)));
+#pragma GCC unroll 4
+    for (int i = 0; i < cells; i++)
+        for (int j = 0; j < 4; j++)
+            _mm512_storeu_si512(t->acc + i * ASSAY_DEPTHWISE + j * LANES, acc[i][j]);
+}
+
+INLINE void some_columns(const assay_columns *t, int cells, const bool three)
+{
+    switch (cells) {
+    case 1:
+        columns(t, 1, three);
+        break;
+    case 2:
+        columns(t, 2, three);
+        break;
+    case 3:
+        columns(t, 3, three);
+        break;
+    default:
+        columns(t, ASSAY_CELLS, three);
+    }
+}
+
+static void byte_columns(const assay_columns *t, int cells)
+{
+    if (t->three)
+        some_columns(t, cells, true);
+    else
+        some_columns(t, cells, false);
 }
 
 static void word_taps(const assay_taps *t)
@@ -147,5 +189,5 @@ const assay_isa_kernels assay_isa_vnni = {.isa = ASSAY_ISA_VNNI,
                                           .columns = ASSAY_TILE_COLUMNS,
                                           .bytes = bytes,
                                           .words = words,
-                                          .byte_taps = byte_taps,
-                                          .word_taps = word_taps};
+                                          .word_taps = word_taps,
+                                          .byte_columns = byte_columns};

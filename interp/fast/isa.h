@@ -15,6 +15,7 @@ enum {
     ASSAY_TILE_STEP = 16,    /* columns come in such steps */
     ASSAY_UNIT = 4,          /* bytes of a unit */
     ASSAY_DEPTHWISE = 64,    /* channels of a depthwise block */
+    ASSAY_CELLS = 4,         /* output cells that share columns */
 };
 
 /* One tile. Row i of the left operand is made of n_runs runs of run_units units; run r stands at
@@ -29,8 +30,8 @@ typedef struct assay_tile {
     int32_t *acc;         /* rows x ASSAY_TILE_COLUMNS */
 } assay_tile;
 
-/* One block of ASSAY_DEPTHWISE channels of one output cell. Tap k of the window stands at
- * left + tap[k]; weights are packed by taps (interp/fast/depthwise.c). */
+/* One block of ASSAY_DEPTHWISE channels of one output cell, in words. Tap k of the window stands at
+ * left + tap[k]; weights are packed by taps. */
 typedef struct assay_taps {
     const char *left;
     const int32_t *tap;
@@ -40,15 +41,32 @@ typedef struct assay_taps {
     int32_t *acc; /* ASSAY_DEPTHWISE */
 } assay_taps;
 
+/* The same in bytes, for several output cells side by side. A window is `width` columns of taps,
+ * column_step bytes apart; the taps of a column stand at tap[] from its head, in groups of four,
+ * one unit a channel. Windows begin `stride` columns apart: neighbours share columns. Weights are
+ * packed as [group][column][channel][tap of the group]. */
+typedef struct assay_columns {
+    const char *left;
+    const int32_t *tap;
+    int n_groups, width, stride;
+    bool three; /* the fourth tap of every group has weight 0 */
+    int64_t column_step;
+    const void *right;
+    const int32_t *start;
+    int32_t *acc; /* cells x ASSAY_DEPTHWISE */
+} assay_columns;
+
 typedef void (*assay_tile_fn)(const assay_tile *t, int rows, int columns);
 typedef void (*assay_taps_fn)(const assay_taps *t);
+typedef void (*assay_columns_fn)(const assay_columns *t, int cells);
 
 typedef struct assay_isa_kernels {
     enum assay_isa isa;
     const char *name;
-    int rows, columns;                  /* of the greatest tile */
-    assay_tile_fn bytes, words;         /* bytes: NULL where there is no exact byte product */
-    assay_taps_fn byte_taps, word_taps; /* byte_taps: with bytes */
+    int rows, columns;          /* of the greatest tile */
+    assay_tile_fn bytes, words; /* bytes: NULL where there is no exact byte product */
+    assay_taps_fn word_taps;
+    assay_columns_fn byte_columns; /* with bytes */
 } assay_isa_kernels;
 
 extern const assay_isa_kernels assay_isa_portable, assay_isa_avx2, assay_isa_vnni;
