@@ -62,6 +62,8 @@ assay_status assay_quantize_file(const assay_graph *g, const char *profile, cons
 
     *out = NULL;
     if (status == ASSAY_OK)
+        status = assay_profile_complete(p, err);
+    if (status == ASSAY_OK)
         status = assay_quantize(g, p, s, &options, out, NULL, err);
     assay_profile_free(p);
     return status;

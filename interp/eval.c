@@ -250,6 +250,10 @@ assay_status assay_profile_samples_of(const assay_program *p, const assay_sample
             status = assay_profile_set_preprocessing(mine.profile, origin.preprocessing, &e);
         if (status == ASSAY_OK)
             status = assay_profile_set_dataset(mine.profile, origin.dataset, &e);
+        if (status == ASSAY_OK && origin.whole.end > 0)
+            status = assay_profile_set_whole(mine.profile, origin.whole, &e);
+        if (status == ASSAY_OK && assay_profile_has_channels(profile))
+            status = assay_profile_by_channel(mine.profile, p->graph, &e);
         if (status == ASSAY_OK)
             status = assay_run_new(p, &run, &e);
         if (status != ASSAY_OK)

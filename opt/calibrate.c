@@ -1,6 +1,7 @@
 #include "opt/calibrate.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define STEPS 64 /* candidates: the range times 1/64 .. 64/64 */
@@ -29,10 +30,10 @@ static void read_histogram(const assay_profile_entry *e, histogram *h)
         h->total += h->count[i];
 }
 
-/* Drops so many elements at each end, to the resolution of the bins. */
-static void percentile(const histogram *h, double *min, double *max)
+/* Drops half of what lies beyond the percentile at each end, to the resolution of the bins. */
+static void percentile(const histogram *h, double keep, double *min, double *max)
 {
-    uint64_t drop = h->e->finite / 20000, seen = 0;
+    uint64_t drop = (uint64_t)((double)h->e->finite * (100 - keep) / 200), seen = 0;
     int lo = h->first, hi = h->end - 1;
     double edge;
     while ((seen += h->e->bin[lo]) <= drop)
@@ -133,30 +134,62 @@ static void search(const histogram *h, assay_calibration method, double levels, 
         }
 }
 
-void assay_calibrate(const assay_profile_entry *e, assay_calibration method, double levels,
-                     double *min, double *max)
+/* Share of the elements in bins wholly outside of [min, max]. */
+static double share_outside(const assay_profile_entry *e, double min, double max)
 {
-    histogram h;
-    *min = (double)e->min;
-    *max = (double)e->max;
-    if (method == ASSAY_CALIBRATE_MIN_MAX || e->min >= e->max)
-        return;
-    read_histogram(e, &h);
-    if (method == ASSAY_CALIBRATE_PERCENTILE)
-        percentile(&h, min, max);
-    else
-        search(&h, method, levels, min, max);
-    *min = fmax(*min, (double)e->min);
-    *max = fmin(*max, (double)e->max);
+    uint64_t outside = 0;
+    for (int i = 0; i < ASSAY_PROFILE_BINS; i++) {
+        double lo, hi;
+        assay_profile_bin_edges(e, i, &lo, &hi);
+        outside += hi <= min || lo > max ? e->bin[i] : 0;
+    }
+    return (double)outside / (double)e->finite;
 }
 
-bool assay_calibration_find(const char *name, assay_calibration *c)
+void assay_calibrate(const assay_profile_entry *e, const assay_calibrate_how *how, double levels,
+                     assay_calibrated *out)
 {
-    static const char *const known[] = {"min-max", "percentile", "mse", "kl"};
-    for (int i = 0; i < 4; i++)
-        if (strcmp(name, known[i]) == 0) {
-            *c = (assay_calibration)i;
+    histogram h;
+    *out = (assay_calibrated){.used = how->method, .min = (double)e->min, .max = (double)e->max};
+    if (how->method == ASSAY_CALIBRATE_MIN_MAX || e->min >= e->max)
+        return;
+    read_histogram(e, &h);
+    if (how->method == ASSAY_CALIBRATE_KL && h.end - h.first < levels) {
+        out->used = ASSAY_CALIBRATE_MIN_MAX;
+        out->note = "the histogram has fewer bins than the type has codes, so KL cannot judge";
+        return;
+    }
+    if (how->method == ASSAY_CALIBRATE_PERCENTILE)
+        percentile(&h, how->percentile > 0 ? how->percentile : ASSAY_PERCENTILE, &out->min,
+                   &out->max);
+    else
+        search(&h, how->method, levels, &out->min, &out->max);
+    out->min = fmax(out->min, (double)e->min);
+    out->max = fmin(out->max, (double)e->max);
+    out->clipped = share_outside(e, out->min, out->max);
+}
+
+static const char *const names[] = {"min-max", "percentile", "mse", "kl"};
+
+const char *assay_calibration_name(assay_calibration c)
+{
+    return names[c];
+}
+
+bool assay_calibration_find(const char *name, assay_calibrate_how *how)
+{
+    const size_t length = strcspn(name, ":");
+    char *end;
+    *how = (assay_calibrate_how){0};
+    for (int i = 0; i < 4; i++) {
+        if (strlen(names[i]) != length || strncmp(name, names[i], length) != 0)
+            continue;
+        how->method = (assay_calibration)i;
+        if (name[length] == 0)
             return true;
-        }
+        how->percentile = strtod(name + length + 1, &end);
+        return i == ASSAY_CALIBRATE_PERCENTILE && end != name + length + 1 && *end == 0 &&
+               how->percentile >= 50 && how->percentile <= 100;
+    }
     return false;
 }

@@ -6,10 +6,25 @@
 
 typedef enum assay_calibration {
     ASSAY_CALIBRATE_MIN_MAX,    /* everything that was seen */
-    ASSAY_CALIBRATE_PERCENTILE, /* all but 1 in 20,000 elements at each end */
+    ASSAY_CALIBRATE_PERCENTILE, /* all but a few elements at each end */
     ASSAY_CALIBRATE_MSE,        /* least mean squared error of clipping plus rounding */
     ASSAY_CALIBRATE_KL          /* least Kullback-Leibler divergence of the quantized histogram */
 } assay_calibration;
+
+#define ASSAY_PERCENTILE 99.99 /* by default: 1 in 20,000 elements is left out at each end */
+
+typedef struct assay_calibrate_how {
+    assay_calibration method;
+    double percentile; /* 0: ASSAY_PERCENTILE */
+} assay_calibrate_how;
+
+/* What was chosen. */
+typedef struct assay_calibrated {
+    assay_calibration used; /* not what was asked for when `note` says why */
+    double min, max;
+    double clipped;   /* share of the finite elements outside of [min, max] */
+    const char *note; /* NULL, or why the method could not judge (a constant text) */
+} assay_calibrated;
 
 /* The range that the calibration chooses for a type of `levels` codes; it lies in [e->min, e->max]
  * and takes in 0 when that does. e must have finite observations.
@@ -18,11 +33,14 @@ typedef enum assay_calibration {
  * every bin costs the square of its distance to the range, and step^2 / 12 inside (uniform rounding
  * noise, Widrow 1956). KL: the same candidates; the reference is the histogram clipped to the range
  * with what lies outside added to its outer bins, the candidate the histogram without that,
- * averaged over each code's bins (Migacz, 8-bit inference with TensorRT, GTC 2017). */
-void assay_calibrate(const assay_profile_entry *e, assay_calibration method, double levels,
-                     double *min, double *max);
+ * averaged over each code's bins (Migacz, 8-bit inference with TensorRT, GTC 2017). A histogram of
+ * fewer bins than codes cannot tell ranges apart by KL; then it is min-max, and the note says so.
+ */
+void assay_calibrate(const assay_profile_entry *e, const assay_calibrate_how *how, double levels,
+                     assay_calibrated *out);
 
-/* "min-max", "percentile", "mse", "kl"; false when there is no such name. */
-bool assay_calibration_find(const char *name, assay_calibration *c);
+/* "min-max", "percentile", "percentile:99.9", "mse", "kl"; false when it is none of them. */
+bool assay_calibration_find(const char *name, assay_calibrate_how *how);
+const char *assay_calibration_name(assay_calibration c);
 
 #endif

@@ -18,11 +18,12 @@ void assay_choice_codes(const assay_choice *c, int64_t *lo, int64_t *hi)
     *hi = assay_elem_max(e);
 }
 
-static double next_power_of_two(double s)
+static double power_of_two(double s, bool nearest)
 {
     int exponent;
     double mantissa = frexp(s, &exponent); /* s = mantissa * 2^exponent, mantissa in [0.5, 1) */
-    return ldexp(1.0, mantissa == 0.5 ? exponent - 1 : exponent);
+    bool down = nearest ? mantissa < M_SQRT1_2 : mantissa == 0.5;
+    return ldexp(1.0, down ? exponent - 1 : exponent);
 }
 
 assay_status assay_choose_qparams(const assay_choice *c, double min, double max, float *scale,
@@ -33,6 +34,8 @@ assay_status assay_choose_qparams(const assay_choice *c, double min, double max,
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "range [%g, %g] cannot be quantized: expected finite min <= max", min,
                           max);
+    if (c->chooser == ASSAY_CHOOSER_GLOW)
+        return assay_choose_glow(c, min, max, scale, zero_point, err);
     assay_choice_codes(c, &lo, &hi);
     min = fmax(fmin(min, 0.0), -GREATEST_REAL);
     max = fmin(fmax(max, 0.0), GREATEST_REAL);
@@ -47,7 +50,7 @@ assay_status assay_choose_qparams(const assay_choice *c, double min, double max,
         s = fmax(-min / (double)(zp - lo), max / (double)(hi - zp));
     s = s > 0.0 ? fmax(s, LEAST_SCALE) : 1.0;
     if (c->power_of_two || c->schema == ASSAY_SCHEMA_POWER_OF_TWO)
-        s = next_power_of_two(s);
+        s = power_of_two(s, c->nearest);
     *scale = (float)s;
     if (whole) {
         double z = floor((double)lo - min / s + 0.5 + TIE);
@@ -62,13 +65,26 @@ int64_t assay_quantize_real(double x, double scale, int64_t zero_point, int64_t 
     return assay_clamp(assay_round_real(x / scale, ASSAY_ROUND_HALF_AWAY) + zero_point, lo, hi);
 }
 
-bool assay_schema_find(const char *name, assay_schema *schema)
+const char assay_schema_names[] = "asymmetric, symmetric, symmetric-narrow, symmetric-unsigned, "
+                                  "power-of-two or power-of-two-nearest";
+
+bool assay_schema_find(const char *name, assay_choice *c)
 {
-    static const char *const known[] = {"asymmetric", "symmetric", "symmetric-unsigned",
-                                        "power-of-two"};
-    for (int i = 0; i < 4; i++)
-        if (strcmp(name, known[i]) == 0) {
-            *schema = (assay_schema)i;
+    static const struct {
+        const char *name;
+        assay_schema schema;
+        bool narrow, nearest;
+    } known[] = {{"asymmetric", ASSAY_SCHEMA_ASYMMETRIC, false, false},
+                 {"symmetric", ASSAY_SCHEMA_SYMMETRIC, false, false},
+                 {"symmetric-narrow", ASSAY_SCHEMA_SYMMETRIC, true, false},
+                 {"symmetric-unsigned", ASSAY_SCHEMA_SYMMETRIC_UNSIGNED, false, false},
+                 {"power-of-two", ASSAY_SCHEMA_POWER_OF_TWO, false, false},
+                 {"power-of-two-nearest", ASSAY_SCHEMA_POWER_OF_TWO, false, true}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(name, known[i].name) == 0) {
+            c->schema = known[i].schema;
+            c->narrow = known[i].narrow;
+            c->nearest = known[i].nearest;
             return true;
         }
     return false;

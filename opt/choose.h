@@ -14,11 +14,18 @@ typedef enum assay_schema {
     ASSAY_SCHEMA_POWER_OF_TWO        /* symmetric, and the scale is a power of two */
 } assay_schema;
 
+typedef enum assay_chooser {
+    ASSAY_CHOOSER_ASSAY, /* the formula below */
+    ASSAY_CHOOSER_GLOW   /* Glow's numbers to the bit, flaws included (choose_glow.c) */
+} assay_chooser;
+
 typedef struct assay_choice {
     assay_elem elem; /* integer of 2..32 bits */
     assay_schema schema;
     bool narrow;       /* leave the least code of a signed type unused: [-127, 127] */
-    bool power_of_two; /* scale rounded up to a power of two: never saturates more */
+    bool power_of_two; /* the scale is a power of two: rounded up, which never saturates more ... */
+    bool nearest;      /* ... or to the nearest one (in the exponent), which may */
+    assay_chooser chooser;
 } assay_choice;
 
 /* Least and greatest code in use. Codes of more than 30 bits use 30, so that differences of codes
@@ -35,10 +42,19 @@ void assay_choice_codes(const assay_choice *c, int64_t *lo, int64_t *hi);
 assay_status assay_choose_qparams(const assay_choice *c, double min, double max, float *scale,
                                   int32_t *zero_point, assay_error *err);
 
+/* The above for ASSAY_CHOOSER_GLOW. Its flaws: unsigned [-3, 3] has zero point 0 and loses every
+ * negative value; so does any range with |min + max| below 2^-23; an empty range has scale 0.1.
+ * ASSAY_ERR_INPUT for what Glow does not have: narrow, nearest, symmetric unsigned codes. */
+assay_status assay_choose_glow(const assay_choice *c, double min, double max, float *scale,
+                               int32_t *zero_point, assay_error *err);
+
 /* round half away from zero(x / scale) + zero_point, clamped to [lo, hi]. */
 int64_t assay_quantize_real(double x, double scale, int64_t zero_point, int64_t lo, int64_t hi);
 
-/* "asymmetric", "symmetric", "symmetric-unsigned", "power-of-two"; false for any other name. */
-bool assay_schema_find(const char *name, assay_schema *schema);
+/* "asymmetric", "symmetric", "symmetric-narrow", "symmetric-unsigned", "power-of-two",
+ * "power-of-two-nearest": sets schema, narrow and nearest of c; false for any other name. */
+bool assay_schema_find(const char *name, assay_choice *c);
+/* The names in one line, for messages. */
+extern const char assay_schema_names[];
 
 #endif

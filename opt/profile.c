@@ -36,6 +36,7 @@ void assay_profile_free(assay_profile *p)
     for (int i = 0; i < p->n_entries; i++) {
         free((char *)p->entry[i].name);
         free(p->entry[i].bin);
+        free(p->entry[i].channel);
     }
     free(p->entry);
     free(p->fresh);
@@ -66,6 +67,15 @@ assay_status assay_profile_set_preprocessing(assay_profile *p, const char *text,
 assay_status assay_profile_set_dataset(assay_profile *p, const char *name, assay_error *err)
 {
     return set_text(&p->dataset, name, err);
+}
+
+assay_status assay_profile_set_whole(assay_profile *p, assay_profile_range whole, assay_error *err)
+{
+    if (whole.first >= whole.end)
+        return assay_fail(err, ASSAY_ERR_INPUT, "samples [%llu, %llu) are none",
+                          (unsigned long long)whole.first, (unsigned long long)whole.end);
+    p->whole = whole;
+    return ASSAY_OK;
 }
 
 assay_status assay_profile_entry_init(assay_profile_entry *e, const char *name, assay_error *err)
@@ -172,7 +182,7 @@ const assay_profile_entry *assay_profile_find(const assay_profile *p, const char
 
 assay_profile_origin assay_profile_get_origin(const assay_profile *p)
 {
-    return (assay_profile_origin){p->model, p->graph, p->preprocessing, p->dataset};
+    return (assay_profile_origin){p->model, p->graph, p->preprocessing, p->dataset, p->whole};
 }
 
 void assay_profile_bin_edges(const assay_profile_entry *e, int i, double *lo, double *hi)

@@ -13,6 +13,12 @@
 
 #define ASSAY_PROFILE_BINS         8192
 #define ASSAY_PROFILE_MIN_EXPONENT (-100)
+#define ASSAY_PROFILE_CHANNELS     65536 /* values with more have no ranges by channel */
+
+typedef struct assay_profile_channel {
+    uint64_t finite, nan, inf;
+    float min, max; /* over finite elements; 0 when there are none */
+} assay_profile_channel;
 
 typedef struct assay_profile_entry {
     const char *name;  /* the value's name */
@@ -22,6 +28,9 @@ typedef struct assay_profile_entry {
     float min, max;    /* over finite elements; 0 when there are none */
     int exponent;      /* bins cover [-2^exponent, 2^exponent) */
     uint64_t *bin;     /* ASSAY_PROFILE_BINS counts */
+    int n_channels;    /* 0 unless asked for; element i is of channel i / stride % n_channels */
+    size_t stride;     /* (known while observing only) */
+    assay_profile_channel *channel;
 } assay_profile_entry;
 
 /* Samples [first, end) of the data set. */
@@ -35,6 +44,7 @@ typedef struct assay_profile_origin {
     const char *graph;         /* assay_graph_digest of the canonical graph */
     const char *preprocessing; /* canonical text of the preprocessing */
     const char *dataset;       /* a name of the data set */
+    assay_profile_range whole; /* the samples that all shards together cover; end 0 when unknown */
 } assay_profile_origin;
 
 typedef struct assay_profile assay_profile;
@@ -46,6 +56,13 @@ void assay_profile_free(assay_profile *p);
 /* Both are copied; they are part of the file. */
 assay_status assay_profile_set_preprocessing(assay_profile *p, const char *text, assay_error *err);
 assay_status assay_profile_set_dataset(assay_profile *p, const char *name, assay_error *err);
+
+assay_status assay_profile_set_whole(assay_profile *p, assay_profile_range whole,
+                                     assay_error *err); /* ASSAY_ERR_INPUT when it is empty */
+/* Ranges by channel as well, from now on; p must be new, and g the graph that it was made for. The
+ * channels are along the axis that layouts say, else along the last one. */
+assay_status assay_profile_by_channel(assay_profile *p, const assay_graph *g, assay_error *err);
+bool assay_profile_has_channels(const assay_profile *p);
 
 /* Counts n elements of the value with this index in the profile's graph. A value that is not
  * profiled (constants, integers) is ignored. Never fails and never allocates. */
@@ -69,7 +86,8 @@ assay_status assay_profile_load(const char *path, assay_profile **out, assay_err
  * it depends on are those of the profiled network. Batch size, lowering and unrelated nodes do not
  * matter. The error lists the values at fault. */
 assay_status assay_profile_check(const assay_profile *p, const assay_graph *g, assay_error *err);
-/* ASSAY_ERR_INPUT when some sample below the greatest one was not observed: a shard is missing. */
+/* ASSAY_ERR_INPUT when a sample of the whole (or, when that is unknown, one below the greatest) was
+ * not observed: a shard is missing. */
 assay_status assay_profile_complete(const assay_profile *p, assay_error *err);
 
 /* ---- queries; entries are sorted by name ---- */

@@ -59,12 +59,19 @@ uint64_t assay_profile_samples(const assay_profile *p)
 
 assay_status assay_profile_complete(const assay_profile *p, assay_error *err)
 {
-    if (p->n_ranges == 1 && p->range[0].first == 0)
+    assay_profile_range want = p->whole;
+    if (want.end == 0 && p->n_ranges > 0)
+        want.end = p->range[p->n_ranges - 1].end;
+    uint64_t missing = want.first;
+    for (int i = 0; i < p->n_ranges && p->range[i].first <= missing; i++)
+        missing = p->range[i].end;
+    if (want.end > 0 && missing >= want.end)
         return ASSAY_OK;
-    uint64_t missing = p->n_ranges > 0 && p->range[0].first == 0 ? p->range[0].end : 0;
     return assay_fail(err, ASSAY_ERR_INPUT,
-                      "profile is not complete: sample %llu is missing (a shard was left out?)",
-                      (unsigned long long)missing);
+                      "profile is not complete: sample %llu of [%llu, %llu) is missing (a shard "
+                      "was left out?)",
+                      (unsigned long long)missing, (unsigned long long)want.first,
+                      (unsigned long long)want.end);
 }
 
 /* ---- merging ---- */
@@ -97,6 +104,12 @@ static assay_status demand_mergeable(const assay_profile *a, const assay_profile
         status = demand_same("dataset", a->dataset, b->dataset, err);
     if (status)
         return status;
+    if (a->whole.first != b->whole.first || a->whole.end != b->whole.end)
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "profiles cannot be merged: one is of samples [%llu, %llu), the other of "
+                          "[%llu, %llu)",
+                          (unsigned long long)a->whole.first, (unsigned long long)a->whole.end,
+                          (unsigned long long)b->whole.first, (unsigned long long)b->whole.end);
     if (a->n_entries != b->n_entries)
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "profiles cannot be merged: %d values in one and %d in the other",
@@ -107,6 +120,11 @@ static assay_status demand_mergeable(const assay_profile *a, const assay_profile
             return assay_fail(err, ASSAY_ERR_INPUT,
                               "profiles cannot be merged: value '%s' of one is not in the other",
                               x->name);
+        if (x->n_channels != y->n_channels)
+            return assay_fail(err, ASSAY_ERR_INPUT,
+                              "profiles cannot be merged: value '%s' has %d channels in one and %d "
+                              "in the other (--per-channel for one shard only?)",
+                              x->name, x->n_channels, y->n_channels);
         if (x->finite > UINT64_MAX - y->finite || x->nan > UINT64_MAX - y->nan ||
             x->inf > UINT64_MAX - y->inf)
             return assay_fail(err, ASSAY_ERR_LIMIT,
@@ -141,6 +159,7 @@ static void merge_entry(assay_profile_entry *into, const assay_profile_entry *fr
         if (into->finite == 0 || from->max > into->max)
             into->max = from->max;
     }
+    assay_profile_merge_channels(into, from);
     into->finite += from->finite;
     into->nan += from->nan;
     into->inf += from->inf;

@@ -45,7 +45,7 @@ void assay_profile_grow(assay_profile_entry *e, int exponent)
     e->exponent = exponent;
 }
 
-static const assay_profile_rows *rows(void)
+const assay_profile_rows *assay_profile_rows_best(void)
 {
 #ifdef ASSAY_X86
     if (__builtin_cpu_supports("avx2"))
@@ -74,6 +74,7 @@ void assay_profile_settle(const assay_profile *p)
 static void count_finite(assay_profile_entry *e, assay_profile_fresh *f, const float *x, size_t n,
                          float lo, float hi)
 {
+    const assay_profile_rows *rows = assay_profile_rows_best();
     int32_t bin[CHUNK];
     int exponent = range_exponent(lo, hi);
     lo += 0.0f; /* -0 counts as 0, or the order of observations would show */
@@ -87,8 +88,8 @@ static void count_finite(assay_profile_entry *e, assay_profile_fresh *f, const f
         settle(e, f);
     assay_profile_grow(e, exponent);
     f->n += (uint32_t)n;
-    rows()->bins(x, n, ldexpf(1.0f, 12 - e->exponent), bin);
-    rows()->count(bin, n & ~(size_t)1, f->count);
+    rows->bins(x, n, ldexpf(1.0f, 12 - e->exponent), bin);
+    rows->count(bin, n & ~(size_t)1, f->count);
     f->count[0][bin[n - 1]] += n & 1;
 }
 
@@ -105,7 +106,7 @@ static void count_odd(assay_profile_entry *e, assay_profile_fresh *f, const floa
         else
             finite[kept++] = x[i];
     }
-    if (kept > 0 && rows()->survey(finite, kept, &lo, &hi))
+    if (kept > 0 && assay_profile_rows_best()->survey(finite, kept, &lo, &hi))
         count_finite(e, f, finite, kept, lo, hi);
 }
 
@@ -115,10 +116,13 @@ void assay_profile_observe(assay_profile *p, int value, const float *x, size_t n
         return;
     assay_profile_entry *e = &p->entry[p->entry_of_value[value]];
     assay_profile_fresh *f = &p->fresh[p->entry_of_value[value]];
+    const assay_profile_rows *rows = assay_profile_rows_best();
+    if (e->channel)
+        assay_profile_observe_channels(e, x, n);
     for (size_t at = 0; at < n; at += CHUNK) {
         size_t length = n - at < CHUNK ? n - at : CHUNK;
         float lo, hi;
-        if (rows()->survey(x + at, length, &lo, &hi))
+        if (rows->survey(x + at, length, &lo, &hi))
             count_finite(e, f, x + at, length, lo, hi);
         else
             count_odd(e, f, x + at, length);

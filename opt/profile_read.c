@@ -103,18 +103,21 @@ static assay_status read_count(reader *r, const char *key, uint64_t *out)
     return status ? status : parse_count(r, key, out);
 }
 
-static assay_status read_float(reader *r, const char *key, float *out)
+static assay_status parse_float(reader *r, const char *what, float *out)
 {
     char *end;
+    *out = strtof(scalar(r), &end);
+    if (end == scalar(r) || *end || !isfinite(*out))
+        return FAIL(r, "%s: expected a finite number, found '%.40s'", what, scalar(r));
+    return ASSAY_OK;
+}
+
+static assay_status read_float(reader *r, const char *key, float *out)
+{
     assay_status status = expect_key(r, key);
     if (!status)
         status = next_scalar(r, key);
-    if (status)
-        return status;
-    *out = strtof(scalar(r), &end);
-    if (end == scalar(r) || *end || !isfinite(*out))
-        return FAIL(r, "%s: expected a finite number, found '%.40s'", key, scalar(r));
-    return ASSAY_OK;
+    return status ? status : parse_float(r, key, out);
 }
 
 static assay_status read_int(reader *r, const char *key, long lo, long hi, int *out)
@@ -191,6 +194,69 @@ static assay_status read_counts(reader *r, assay_profile_entry *e, int first)
     return status;
 }
 
+/* The rest of [min, max, finite, nan, inf]; its start event has been read. */
+static assay_status read_channel(reader *r, assay_profile_channel *c)
+{
+    const char *what = "channels";
+    assay_status status;
+    if ((status = next_scalar(r, what)) || (status = parse_float(r, what, &c->min)) ||
+        (status = next_scalar(r, what)) || (status = parse_float(r, what, &c->max)) ||
+        (status = next_scalar(r, what)) || (status = parse_count(r, what, &c->finite)) ||
+        (status = next_scalar(r, what)) || (status = parse_count(r, what, &c->nan)) ||
+        (status = next_scalar(r, what)) || (status = parse_count(r, what, &c->inf)))
+        return status;
+    return expect(r, YAML_SEQUENCE_END_EVENT, "] after min, max, finite, nan, inf");
+}
+
+/* The channels together are the value. */
+static assay_status check_channels(reader *r, const assay_profile_entry *e)
+{
+    assay_profile_channel all = {0};
+    for (int i = 0; i < e->n_channels; i++) {
+        const assay_profile_channel *c = &e->channel[i];
+        if (c->min > c->max)
+            return FAIL(r, "value '%.200s': channel %d has min %.9g greater than max %.9g", e->name,
+                        i, (double)c->min, (double)c->max);
+        if (c->finite > 0 && (all.finite == 0 || c->min < all.min))
+            all.min = c->min;
+        if (c->finite > 0 && (all.finite == 0 || c->max > all.max))
+            all.max = c->max;
+        all.finite += c->finite;
+        all.nan += c->nan;
+        all.inf += c->inf;
+    }
+    if (e->n_channels > 0 && (all.finite != e->finite || all.nan != e->nan || all.inf != e->inf ||
+                              all.min != e->min || all.max != e->max))
+        return FAIL(r, "value '%.200s': its channels do not add up to the value's range and counts",
+                    e->name);
+    return ASSAY_OK;
+}
+
+static assay_status read_channels(reader *r, assay_profile_entry *e)
+{
+    int room = 0;
+    assay_status status = expect_key(r, "channels");
+    if (!status)
+        status = expect(r, YAML_SEQUENCE_START_EVENT, "a list of channels");
+    while (!status && !(status = next(r)) && r->event.type != YAML_SEQUENCE_END_EVENT) {
+        if (r->event.type != YAML_SEQUENCE_START_EVENT)
+            return FAIL(r, "channels: expected [min, max, finite, nan, inf]");
+        if (e->n_channels == room) {
+            room = room > 0 ? 2 * room : 64;
+            assay_profile_channel *grown = room <= ASSAY_PROFILE_CHANNELS
+                                               ? realloc(e->channel, (size_t)room * sizeof *grown)
+                                               : NULL;
+            if (!grown)
+                return fail_at(r, ASSAY_ERR_LIMIT,
+                               "value '%.200s': cannot hold more than %d channels", e->name,
+                               e->n_channels);
+            e->channel = grown;
+        }
+        status = read_channel(r, &e->channel[e->n_channels++]);
+    }
+    return status ? status : check_channels(r, e);
+}
+
 /* Whether min and max lie in the outermost bins that are not empty. */
 static assay_status check_range(reader *r, const assay_profile_entry *e)
 {
@@ -236,7 +302,8 @@ static assay_status read_entry(reader *r, assay_profile *p)
         (status = read_count(r, "nan", &e->nan)) || (status = read_count(r, "inf", &e->inf)) ||
         (status = read_int(r, "exponent", ASSAY_PROFILE_MIN_EXPONENT, 128, &e->exponent)) ||
         (status = read_int(r, "first", 0, ASSAY_PROFILE_BINS - 1, &first)) ||
-        (status = read_counts(r, e, first)) || (status = check_range(r, e)))
+        (status = read_counts(r, e, first)) || (status = check_range(r, e)) ||
+        (status = read_channels(r, e)))
         return status;
     return expect(r, YAML_MAPPING_END_EVENT, "no more keys in this value");
 }
@@ -267,6 +334,22 @@ static assay_status read_values(reader *r, assay_profile *p)
     return status;
 }
 
+/* whole: [first, end] */
+static assay_status read_whole(reader *r, assay_profile_range *whole)
+{
+    assay_status status = expect_key(r, "whole");
+    if (!status)
+        status = expect(r, YAML_SEQUENCE_START_EVENT, "[first, end]");
+    if (status || (status = next_scalar(r, "whole")) ||
+        (status = parse_count(r, "whole", &whole->first)) || (status = next_scalar(r, "whole")) ||
+        (status = parse_count(r, "whole", &whole->end)))
+        return status;
+    if (whole->end > 0 && whole->first >= whole->end)
+        return FAIL(r, "whole: [%llu, %llu] is empty", (unsigned long long)whole->first,
+                    (unsigned long long)whole->end);
+    return expect(r, YAML_SEQUENCE_END_EVENT, "]");
+}
+
 /* samples: [[first, end], ...] */
 static assay_status read_samples(reader *r, assay_profile *p)
 {
@@ -294,6 +377,10 @@ static assay_status read_samples(reader *r, assay_profile *p)
     }
     if (!status && p->n_ranges == 0)
         return FAIL(r, "the profile is empty: it has no samples");
+    if (!status && p->whole.end > 0 &&
+        (p->range[0].first < p->whole.first || p->range[p->n_ranges - 1].end > p->whole.end))
+        return FAIL(r, "samples: some are outside of the whole, [%llu, %llu]",
+                    (unsigned long long)p->whole.first, (unsigned long long)p->whole.end);
     return status;
 }
 
@@ -306,11 +393,12 @@ static assay_status read_profile(reader *r, assay_profile *p)
         !(status = expect(r, YAML_DOCUMENT_START_EVENT, "a profile, found an empty file")) &&
         !(status = expect(r, YAML_MAPPING_START_EVENT, "a mapping")) &&
         !(status = read_text(r, "assay", &version)) &&
-        !(status = read_int(r, "format", 1, 1, &ignored)) &&
+        !(status = read_int(r, "format", 2, 2, &ignored)) &&
         !(status = read_text(r, "model", &p->model)) &&
         !(status = read_text(r, "graph", &p->graph)) &&
         !(status = read_text(r, "preprocessing", &p->preprocessing)) &&
-        !(status = read_text(r, "dataset", &p->dataset)) && !(status = read_samples(r, p)) &&
+        !(status = read_text(r, "dataset", &p->dataset)) && !(status = read_whole(r, &p->whole)) &&
+        !(status = read_samples(r, p)) &&
         !(status = read_int(r, "bins", ASSAY_PROFILE_BINS, ASSAY_PROFILE_BINS, &ignored)) &&
         !(status = read_values(r, p)) &&
         !(status = expect(r, YAML_MAPPING_END_EVENT, "no more keys")) &&

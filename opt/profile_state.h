@@ -15,6 +15,7 @@ typedef struct assay_profile_fresh {
 
 struct assay_profile {
     char *model, *graph, *preprocessing, *dataset;
+    assay_profile_range whole;
     int n_entries;
     assay_profile_entry *entry; /* sorted by name, names owned */
     int n_values;
@@ -36,6 +37,11 @@ int assay_profile_coarser_bin(int i, int grow);
 void assay_profile_grow(assay_profile_entry *e, int exponent);
 /* Adds the fresh counts of every entry to its bins (which is all that queries do to a profile). */
 void assay_profile_settle(const assay_profile *p);
+/* profile_channels.c: n elements of a value that has channels; merging two of as many. */
+void assay_profile_observe_channels(assay_profile_entry *e, const float *x, size_t n);
+void assay_profile_merge_channels(assay_profile_entry *into, const assay_profile_entry *from);
+/* The passes that this machine does fastest. */
+const assay_profile_rows *assay_profile_rows_best(void);
 /* Adds samples [first, end); ASSAY_ERR_INPUT when some are there already. */
 assay_status assay_profile_add_range(assay_profile *p, assay_profile_range r, assay_error *err);
 

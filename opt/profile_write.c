@@ -45,16 +45,28 @@ static void write_bins(FILE *f, const assay_profile_entry *e)
     fputs("]\n", f);
 }
 
+/* [min, max, finite, nan, inf] of every channel. */
+static void write_channels(FILE *f, const assay_profile_entry *e)
+{
+    fputs("  channels: [", f);
+    for (int i = 0; i < e->n_channels; i++) {
+        const assay_profile_channel *c = &e->channel[i];
+        fprintf(f, "%s[%.9g, %.9g, %" PRIu64 ", %" PRIu64 ", %" PRIu64 "]", i ? ",\n    " : "",
+                (double)c->min, (double)c->max, c->finite, c->nan, c->inf);
+    }
+    fputs("]\n", f);
+}
+
 static void write_profile(FILE *f, const assay_profile *p)
 {
     assay_profile_settle(p);
     fputs("# Ranges and histograms of a float network's values, for assay quantize.\n", f);
-    fputs("assay: \"" ASSAY_VERSION "\"\nformat: 1\n", f);
+    fputs("assay: \"" ASSAY_VERSION "\"\nformat: 2\n", f);
     write_text(f, "model", p->model);
     write_text(f, "graph", p->graph);
     write_text(f, "preprocessing", p->preprocessing);
     write_text(f, "dataset", p->dataset);
-    fputs("samples: [", f);
+    fprintf(f, "whole: [%" PRIu64 ", %" PRIu64 "]\nsamples: [", p->whole.first, p->whole.end);
     for (int i = 0; i < p->n_ranges; i++)
         fprintf(f, "%s[%" PRIu64 ", %" PRIu64 "]", i ? ", " : "", p->range[i].first,
                 p->range[i].end);
@@ -69,6 +81,7 @@ static void write_profile(FILE *f, const assay_profile *p)
                 e->nan, e->inf);
         fprintf(f, "  exponent: %d\n", e->exponent);
         write_bins(f, e);
+        write_channels(f, e);
     }
 }
 

@@ -9,17 +9,6 @@
 
 #include "opt/quantize_plan.h"
 
-void assay_quantize_report_free(assay_quantize_report *r)
-{
-    for (int i = 0; i < r->n_float; i++) {
-        free(r->float_node[i].node);
-        free(r->float_node[i].op);
-        free(r->float_node[i].reason);
-    }
-    free(r->float_node);
-    *r = (assay_quantize_report){0};
-}
-
 /* ---- what the target and the options allow ---- */
 
 static assay_status choose_types(assay_quantizer *q, assay_error *err)
@@ -27,10 +16,13 @@ static assay_status choose_types(assay_quantizer *q, assay_error *err)
     const assay_quantize_options *o = q->options;
     const assay_scheme_caps *c = &q->caps;
     bool any_zero_point = c->activation_zero_point && !c->zero_point_middle_only;
-    assay_schema schema = o->has_schema    ? o->schema
-                          : any_zero_point ? ASSAY_SCHEMA_ASYMMETRIC
-                                           : ASSAY_SCHEMA_SYMMETRIC;
-    bool power_of_two = c->power_of_two || o->power_of_two || schema == ASSAY_SCHEMA_POWER_OF_TWO;
+    q->activation = o->activation;
+    if (!o->has_schema)
+        q->activation.schema = any_zero_point ? ASSAY_SCHEMA_ASYMMETRIC : ASSAY_SCHEMA_SYMMETRIC;
+    const assay_schema schema = q->activation.schema;
+    q->activation.elem = assay_int(c->activation_bits, c->activation_signed);
+    q->activation.power_of_two =
+        c->power_of_two || o->power_of_two || schema == ASSAY_SCHEMA_POWER_OF_TWO;
     if ((schema == ASSAY_SCHEMA_ASYMMETRIC || schema == ASSAY_SCHEMA_SYMMETRIC_UNSIGNED) &&
         !any_zero_point)
         return assay_fail(err, ASSAY_ERR_SCHEME,
@@ -43,13 +35,12 @@ static assay_status choose_types(assay_quantizer *q, assay_error *err)
                           "one weight scale a tensor",
                           q->scheme->name);
     q->per_channel = c->per_channel && o->weights != ASSAY_WEIGHTS_PER_TENSOR;
-    q->activation = (assay_choice){.elem = assay_int(c->activation_bits, c->activation_signed),
-                                   .schema = schema,
-                                   .power_of_two = power_of_two};
     q->weight = (assay_choice){.elem = assay_int(c->weight_bits, c->weight_signed),
                                .schema = ASSAY_SCHEMA_SYMMETRIC,
                                .narrow = c->weight_narrow,
-                               .power_of_two = power_of_two};
+                               .power_of_two = q->activation.power_of_two};
+    if (!q->weight.narrow && q->weight.elem.is_signed) /* else Glow has no such weights */
+        q->weight.chooser = o->activation.chooser;
     return ASSAY_OK;
 }
 
@@ -144,29 +135,6 @@ static assay_status quantize(assay_quantizer *q, assay_graph **out, assay_quanti
     return status ? status : assay_graph_verify(*out, err);
 }
 
-/* ---- the report ---- */
-
-static assay_status fill_report(const assay_quantizer *q, assay_quantize_report *r,
-                                assay_error *err)
-{
-    r->float_node = calloc((size_t)q->g->n_nodes + 1, sizeof *r->float_node);
-    if (!r->float_node)
-        return assay_out_of_memory(err);
-    for (int i = 0; i < q->g->n_nodes; i++) {
-        r->n_integer += q->node[i].state == ASSAY_PLAN_INTEGER;
-        r->n_fused += q->node[i].state == ASSAY_PLAN_FUSED;
-        if (q->node[i].state != ASSAY_PLAN_FLOAT)
-            continue;
-        assay_float_node *f = &r->float_node[r->n_float++];
-        f->node = strdup(q->g->node[i].name);
-        f->op = strdup(assay_op_get(q->g->node[i].op)->name);
-        f->reason = strdup(q->node[i].reason);
-        if (!f->node || !f->op || !f->reason)
-            return assay_out_of_memory(err);
-    }
-    return ASSAY_OK;
-}
-
 static assay_status allocate(assay_quantizer *q, assay_error *err)
 {
     q->arena = assay_arena_new();
@@ -195,7 +163,7 @@ assay_status assay_quantize(const assay_graph *g, const assay_profile *profile,
     if (!status)
         status = quantize(&q, out, &made, err);
     if (!status)
-        status = fill_report(&q, &made, err);
+        status = assay_plan_report(&q, &made, err);
     if (status) {
         assay_graph_free(*out);
         *out = NULL;

@@ -27,6 +27,12 @@ typedef struct assay_precision_rule {
     assay_elem elem;
 } assay_precision_rule;
 
+/* Values whose name matches `pattern` are calibrated so; the first rule that matches decides. */
+typedef struct assay_calibrate_rule {
+    const char *pattern;
+    assay_calibrate_how how;
+} assay_calibrate_rule;
+
 typedef enum assay_weight_scales {
     ASSAY_WEIGHTS_AS_TARGET, /* per channel where the target can */
     ASSAY_WEIGHTS_PER_TENSOR,
@@ -35,10 +41,12 @@ typedef enum assay_weight_scales {
 
 /* All zero: what the target does best, min-max calibration, float inputs and outputs. */
 typedef struct assay_quantize_options {
-    bool has_schema;     /* false: asymmetric where the target allows it, else symmetric */
-    assay_schema schema; /* of activations */
-    bool power_of_two;   /* scales are powers of two even where the target does not ask for it */
-    assay_calibration calibration;
+    bool has_schema;         /* false: asymmetric where the target allows it, else symmetric */
+    assay_choice activation; /* schema, narrow, nearest of activations; chooser of all parameters */
+    bool power_of_two; /* scales are powers of two even where the target does not ask for it */
+    assay_calibrate_how calibration;
+    const assay_calibrate_rule *calibrate; /* for values that are not to have `calibration` */
+    int n_calibrate;
     assay_weight_scales weights;
     const assay_precision_rule *precision;
     int n_precision;
@@ -52,6 +60,18 @@ typedef struct assay_float_node {
     char *node, *op, *reason;
 } assay_float_node;
 
+/* The parameters of one activation, and where they come from. Values that share parameters have
+ * each their own calibrated range and the same scale. */
+typedef struct assay_value_choice {
+    char *value;
+    double seen_min, seen_max; /* what the profile saw */
+    assay_calibrated range;
+    assay_elem elem;
+    float scale;
+    int32_t zero_point;
+    bool fixed; /* the target's own parameters: the range had no say */
+} assay_value_choice;
+
 typedef struct assay_quantize_report {
     int n_integer; /* nodes computed in integers */
     int n_fused;   /* activations that went into the layer in front */
@@ -59,6 +79,8 @@ typedef struct assay_quantize_report {
     int n_convert; /* quantize and dequantize nodes inserted */
     int n_float;   /* nodes on real values that stayed in float, listed below */
     assay_float_node *float_node;
+    int n_choices;
+    assay_value_choice *choice;
 } assay_quantize_report;
 void assay_quantize_report_free(assay_quantize_report *r);
 

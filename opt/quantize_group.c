@@ -1,4 +1,5 @@
 /* Which values share parameters, and what the parameters are. */
+#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -11,6 +12,11 @@ static int find(const assay_quantizer *q, int v)
         v = q->value[v].group;
     }
     return v;
+}
+
+bool assay_plan_is_fixed(const assay_quantizer *q, int value)
+{
+    return q->value[find(q, value)].fixed;
 }
 
 assay_code assay_plan_code(const assay_quantizer *q, int value)
@@ -82,19 +88,31 @@ static void join(assay_quantizer *q, int a, int b)
 
 /* ---- ranges ---- */
 
+static const assay_calibrate_how *calibration_of(const assay_quantizer *q, const char *name)
+{
+    for (int i = 0; i < q->options->n_calibrate; i++)
+        if (fnmatch(q->options->calibrate[i].pattern, name, 0) == 0)
+            return &q->options->calibrate[i].how;
+    return &q->options->calibration;
+}
+
 static assay_status set_range(assay_quantizer *q, int v, assay_elem elem, assay_error *err)
 {
     assay_plan_value *p = &q->value[v];
     const assay_value *value = &q->g->value[v];
     p->code.elem = elem;
     p->has_code = true;
+    p->calibrated = false;
     if (value->data)
         return assay_constant_range(value, &p->min, &p->max, err);
     const assay_profile_entry *e = assay_profile_find(q->profile, value->name);
     if (!e || e->finite == 0)
         return assay_fail(err, ASSAY_ERR_INPUT, "profile has no observation of value '%.200s'",
                           value->name);
-    assay_calibrate(e, q->options->calibration, ldexp(1, elem.bits), &p->min, &p->max);
+    assay_calibrate(e, calibration_of(q, value->name), ldexp(1, elem.bits), &p->range);
+    p->calibrated = true;
+    p->min = p->range.min;
+    p->max = p->range.max;
     if (takes_sign_from_data(q, elem))
         p->code.elem.is_signed = p->min < 0;
     return ASSAY_OK;
@@ -166,7 +184,7 @@ assay_status assay_plan_groups(assay_quantizer *q, assay_error *err)
 {
     for (int v = 0; v < q->g->n_values; v++) {
         q->value[v].group = v;
-        q->value[v].has_code = q->value[v].fixed = false;
+        q->value[v].has_code = q->value[v].fixed = q->value[v].calibrated = false;
     }
     assay_status status = set_ranges(q, err);
     if (!status)

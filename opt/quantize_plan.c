@@ -124,6 +124,15 @@ static assay_elem wanted_elem(const assay_quantizer *q, const assay_node *n)
 
 static assay_status check_rules(const assay_quantizer *q, assay_error *err)
 {
+    for (int i = 0; i < q->options->n_calibrate; i++) {
+        const char *pattern = q->options->calibrate[i].pattern;
+        bool used = false;
+        for (int v = 0; v < q->g->n_values && !used; v++)
+            used = !q->g->value[v].data && fnmatch(pattern, q->g->value[v].name, 0) == 0;
+        if (!used)
+            return assay_fail(err, ASSAY_ERR_INPUT,
+                              "calibration of '%.200s': no value has such a name", pattern);
+    }
     for (int i = 0; i < q->options->n_precision; i++) {
         const assay_precision_rule *r = &q->options->precision[i];
         bool used = false;

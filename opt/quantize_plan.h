@@ -6,7 +6,8 @@
  *   quantize_group.c     which values share parameters, and the parameters
  *   quantize_constant.c  weights, biases and other constants as codes
  *   quantize_norm.c      gamma and beta of layer normalization
- *   quantize_build.c     the integer graph */
+ *   quantize_build.c     the integer graph
+ *   quantize_report.c    what was decided, for people */
 #ifndef ASSAY_OPT_QUANTIZE_PLAN_H
 #define ASSAY_OPT_QUANTIZE_PLAN_H
 
@@ -46,6 +47,8 @@ typedef struct assay_plan_value {
     bool has_code; /* group roots: elem and range are known */
     bool fixed;    /* group roots: the parameters are the target's own */
     double min, max;
+    assay_calibrated range; /* of this value alone, when calibrated */
+    bool calibrated;
     assay_code code;
 } assay_plan_value;
 
@@ -81,6 +84,7 @@ bool assay_plan_is_data(const assay_quantizer *q, const assay_node *n, int slot)
 /* ---- quantize_group.c ---- */
 /* Parameters of every value that an integer node reads or writes. */
 assay_status assay_plan_groups(assay_quantizer *q, assay_error *err);
+bool assay_plan_is_fixed(const assay_quantizer *q, int value);
 assay_code assay_plan_code(const assay_quantizer *q, int value);
 /* What input `slot` of integer node i must be given: the value's own parameters, or others. */
 assay_status assay_plan_input_code(const assay_quantizer *q, int i, int slot, assay_code *code,
@@ -114,5 +118,10 @@ assay_status assay_coded_type(assay_arena *arena, const assay_type *source, cons
 /* ---- quantize_build.c ---- */
 assay_status assay_plan_build(assay_quantizer *q, assay_graph **out, assay_quantize_report *report,
                               assay_error *err);
+
+/* ---- quantize_report.c ---- */
+/* Fills what the plan says; the counts of conversions are the builder's. */
+assay_status assay_plan_report(const assay_quantizer *q, assay_quantize_report *r,
+                               assay_error *err);
 
 #endif

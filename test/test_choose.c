@@ -97,20 +97,197 @@ static void test_any_width_holds_its_range(void **state)
     }
 }
 
+/* The table of facts/glow.md 2.1, computed there from Glow's own formula: every bit of the scale.
+ */
+static void test_glow_table(void **state)
+{
+    (void)state;
+    const assay_elem i8 = assay_int(8, true), u8 = assay_int(8, false), i16 = assay_int(16, true);
+    const struct {
+        double min, max;
+        struct {
+            float scale;
+            int32_t zero_point;
+        } asym, sym, uns, pow2, u8, asym16, sym16;
+    } rows[] = {
+        {0, 0, {.1f, 0}, {.1f, 0}, {.1f, 0}, {.125f, 0}, {.1f, 0}, {.1f, 0}, {.1f, 0}},
+        {0,
+         6,
+         {.0235294122f, -128},
+         {.0472440943f, 0},
+         {.0235294122f, -128},
+         {.0625f, 0},
+         {.0235294122f, 0},
+         {9.15541314e-5f, -32768},
+         {1.83111057e-4f, 0}},
+        {-3,
+         3,
+         {.0235294122f, 0},
+         {.0236220472f, 0},
+         {.0236220472f, 0},
+         {.03125f, 0},
+         {.0235294122f, 0},
+         {9.15541314e-5f, 0},
+         {9.15555283e-5f, 0}},
+        {-2,
+         5,
+         {.0274509806f, -55},
+         {.0393700786f, 0},
+         {.0393700786f, 0},
+         {.0625f, 0},
+         {.0274509806f, 73},
+         {1.06813153e-4f, -14044},
+         {1.52592547e-4f, 0}},
+        {2,
+         5,
+         {.0196078438f, -128},
+         {.0393700786f, 0},
+         {.0196078438f, -128},
+         {.0625f, 0},
+         {.0196078438f, 0},
+         {7.62951095e-5f, -32768},
+         {1.52592547e-4f, 0}},
+        {-8,
+         -2,
+         {.0313725509f, 127},
+         {.0625f, 0},
+         {.0625f, 0},
+         {.0625f, 0},
+         {.0313725509f, 255},
+         {1.22072175e-4f, 32767},
+         {2.44140625e-4f, 0}},
+        {0,
+         1,
+         {.00392156886f, -128},
+         {.00787401572f, 0},
+         {.00392156886f, -128},
+         {.015625f, 0},
+         {.00392156886f, 0},
+         {1.52590219e-5f, -32768},
+         {3.05185094e-5f, 0}},
+        {-1,
+         0,
+         {.00392156886f, 127},
+         {.0078125f, 0},
+         {.0078125f, 0},
+         {.0078125f, 0},
+         {.00392156886f, 255},
+         {1.52590219e-5f, 32767},
+         {3.05175781e-5f, 0}},
+        {-128,
+         127,
+         {1, 0},
+         {1, 0},
+         {1, 0},
+         {1, 0},
+         {1, 128},
+         {.00389105058f, 128},
+         {.00390625f, 0}},
+        {-.1,
+         100,
+         {.392549008f, -128},
+         {.787401557f, 0},
+         {.787401557f, 0},
+         {1, 0},
+         {.392549008f, 0},
+         {.00152742804f, -32703},
+         {.00305185094f, 0}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct {
+            assay_elem elem;
+            int schema;
+            float scale;
+            int32_t zero_point;
+        } cases[] = {{i8, ASYM, rows[i].asym.scale, rows[i].asym.zero_point},
+                     {i8, SYM, rows[i].sym.scale, rows[i].sym.zero_point},
+                     {i8, SYM_UNSIGNED, rows[i].uns.scale, rows[i].uns.zero_point},
+                     {i8, POW2, rows[i].pow2.scale, rows[i].pow2.zero_point},
+                     {u8, ASYM, rows[i].u8.scale, rows[i].u8.zero_point},
+                     {i16, ASYM, rows[i].asym16.scale, rows[i].asym16.zero_point},
+                     {i16, SYM, rows[i].sym16.scale, rows[i].sym16.zero_point}};
+        for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+            assay_choice c = {.elem = cases[k].elem,
+                              .schema = (assay_schema)cases[k].schema,
+                              .chooser = ASSAY_CHOOSER_GLOW};
+            float s;
+            int32_t z;
+            assay_error err;
+            assert_ok(assay_choose_qparams(&c, rows[i].min, rows[i].max, &s, &z, &err), &err);
+            if (s != cases[k].scale || z != cases[k].zero_point)
+                fail_msg("[%g, %g] case %zu: scale %.9g zero point %d, Glow has %.9g and %d",
+                         rows[i].min, rows[i].max, k, (double)s, z, (double)cases[k].scale,
+                         cases[k].zero_point);
+        }
+    }
+}
+
+/* Glow's flaws, reproduced; what it does not have is refused. */
+static void test_glow_flaws(void **state)
+{
+    (void)state;
+    assay_choice c = {.elem = assay_int(8, true), .chooser = ASSAY_CHOOSER_GLOW};
+    float s;
+    int32_t z;
+    assay_error err;
+    assert_ok(assay_choose_qparams(&c, 0, 1e-7, &s, &z, &err), &err);
+    assert_int_equal(z, 0); /* a tiny range loses its zero point; ours has -128 */
+    assert_ok(assay_choose_qparams(&c, -3e38, 3e38, &s, &z, &err), &err);
+    assert_true(s == (float)((2 * (double)3e38f) / 255));
+    c.elem = assay_int(32, true); /* 30 bits of 32 */
+    assert_ok(assay_choose_qparams(&c, -1, 1, &s, &z, &err), &err);
+    assert_true(s == (float)(2.0 / ((1 << 30) - 1)));
+    c.elem = assay_int(8, false);
+    c.schema = ASSAY_SCHEMA_SYMMETRIC;
+    assert_refused(assay_choose_qparams(&c, -1, 1, &s, &z, &err), &err, "symmetric schema");
+    c.elem.is_signed = true;
+    c.narrow = true;
+    assert_refused(assay_choose_qparams(&c, -1, 1, &s, &z, &err), &err, "narrow range");
+    c.narrow = false;
+    c.schema = ASSAY_SCHEMA_POWER_OF_TWO;
+    c.nearest = true;
+    assert_refused(assay_choose_qparams(&c, -1, 1, &s, &z, &err), &err, "nearest");
+}
+
+/* Up never saturates more; nearest is within half an octave. */
+static void test_power_of_two_rounding(void **state)
+{
+    (void)state;
+    const struct {
+        double max, up, nearest;
+    } cases[] = {{127, 1, 1},
+                 {127 * 1.3, 2, 1},
+                 {127 * 1.5, 2, 2},
+                 {127 * .7, 1, .5},
+                 {127 * .7072, 1, 1},
+                 {127 * 0.5, .5, .5},
+                 {1e-3, 1. / 65536, 1. / 131072}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assay_choice c = {.elem = assay_int(8, true), .schema = ASSAY_SCHEMA_POWER_OF_TWO};
+        float s;
+        int32_t z;
+        assay_error err;
+        assert_ok(assay_choose_qparams(&c, 0, cases[i].max, &s, &z, &err), &err);
+        assert_true((double)s == cases[i].up);
+        c.nearest = true;
+        assert_ok(assay_choose_qparams(&c, 0, cases[i].max, &s, &z, &err), &err);
+        assert_true((double)s == cases[i].nearest && z == 0);
+    }
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
     const double bad[][2] = {{1, 0}, {NAN, 1}, {0, NAN}, {-INFINITY, 0}, {0, INFINITY}};
     assay_choice c = {.elem = assay_int(8, true)};
-    assay_schema schema;
     assay_error err;
     float s;
     int32_t z;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_refused(assay_choose_qparams(&c, bad[i][0], bad[i][1], &s, &z, &err), &err, "range");
-    assert_true(assay_schema_find("power-of-two", &schema));
-    assert_int_equal(schema, ASSAY_SCHEMA_POWER_OF_TWO);
-    assert_false(assay_schema_find("symetric", &schema));
+    assert_true(assay_schema_find("power-of-two-nearest", &c));
+    assert_true(c.schema == ASSAY_SCHEMA_POWER_OF_TWO && c.nearest && !c.narrow);
+    assert_false(assay_schema_find("symetric", &c));
 }
 
 static void test_quantize_real(void **state)
@@ -131,6 +308,9 @@ int main(void)
         cmocka_unit_test(test_known_values),
         cmocka_unit_test(test_fixes),
         cmocka_unit_test(test_any_width_holds_its_range),
+        cmocka_unit_test(test_glow_table),
+        cmocka_unit_test(test_glow_flaws),
+        cmocka_unit_test(test_power_of_two_rounding),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_quantize_real),
     };

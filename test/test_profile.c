@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "opt/calibrate.h"
 #include "opt/profile.h"
 #include "test/net.h"
 
@@ -35,6 +34,7 @@ static assay_profile *profile_of(const assay_graph *g)
     assay_error err;
     assert_ok(assay_profile_new(g, &p, &err), &err);
     assert_ok(assay_profile_set_preprocessing(p, "scale: 1/255\nmean: [0, 0]", &err), &err);
+    assert_ok(assay_profile_set_whole(p, (assay_profile_range){0, SAMPLES}, &err), &err);
     return p;
 }
 
@@ -269,7 +269,9 @@ static void test_lies_are_refused(void **state)
         {"samples", "[[0, 64]]", "[]", "no samples"},
         {"samples", "[0, 64]", "[0, 64], [3, 4]", "overlap"},
         {"bins", "8192", "10", "integer in"},
-        {"format", "1", "2", "integer in"},
+        {"format", "2", "1", "integer in"},
+        {"whole", "[0, 64]", "[0, 63]", "outside of the whole"},
+        {"whole", "[0, 64]", "[9, 9]", "empty"},
         {"# Ranges", "# Ranges", "\t[", "YAML"},
     };
     assay_graph *g = small_net();
@@ -346,7 +348,7 @@ static void test_merge_refuses(void **state)
     assert_refused(assay_profile_merge(p, o, &err), &err, "graph");
     assert_ok(assay_profile_set_preprocessing(q, "none", &err), &err);
     assert_refused(assay_profile_merge(p, q, &err), &err, "preprocessing");
-    assert_refused(assay_profile_complete(p, &err), &err, "sample 0 is missing");
+    assert_refused(assay_profile_complete(p, &err), &err, "sample 0 of [0, 64) is missing");
     assay_profile_free(p);
     assay_profile_free(q);
     assay_profile_free(o);
@@ -390,33 +392,6 @@ static void test_check_names_what_is_missing(void **state)
     assay_graph_free(other);
 }
 
-/* A bell with one far outlier, in 4 bits: every calibration but min-max lets go of it. */
-static void test_calibration(void **state)
-{
-    test_rng rng = rng_of(state);
-    assay_graph *g = small_net();
-    assay_profile *p = profile_of(g);
-    double min, max;
-    for (int i = 0; i < 100000; i++) {
-        float x = 0;
-        for (int k = 0; k < 12; k++)
-            x += (float)test_unit(&rng) - 0.5f;
-        assay_profile_observe(p, 0, &x, 1);
-    }
-    float outlier = 200;
-    assay_profile_observe(p, 0, &outlier, 1);
-    const assay_profile_entry *e = assay_profile_find(p, "x");
-    assay_calibrate(e, ASSAY_CALIBRATE_MIN_MAX, 256, &min, &max);
-    assert_true(max == 200 && min == (double)e->min);
-    for (int c = ASSAY_CALIBRATE_PERCENTILE; c <= ASSAY_CALIBRATE_KL; c++) {
-        assay_calibrate(e, (assay_calibration)c, 16, &min, &max);
-        if (!(max > 2 && max < 60 && min < -2))
-            fail_msg("calibration %d chose [%g, %g]", c, min, max);
-    }
-    assay_profile_free(p);
-    assay_graph_free(g);
-}
-
 int main(void)
 {
     test_rng rng = test_seed("profile", 20261121);
@@ -427,7 +402,6 @@ int main(void)
         WITH_RNG(test_exponent_at_the_edges), WITH_RNG(test_file_round_trip),
         WITH_RNG(test_lies_are_refused),      WITH_RNG(test_mutated_files),
         WITH_RNG(test_merge_refuses),         WITH_RNG(test_check_names_what_is_missing),
-        WITH_RNG(test_calibration),
     };
     return cmocka_run_group_tests_name("profile", tests, NULL, NULL);
 }

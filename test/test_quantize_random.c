@@ -285,10 +285,11 @@ static void quantize_one(test_rng *rng)
     while (presets[n_presets])
         n_presets++;
     const assay_precision_rule rules[] = {{"v3", assay_f32()}, {"v1*", assay_int(16, true)}};
-    assay_quantize_options o = {.calibration = (assay_calibration)test_between(rng, 0, 3),
-                                .weights = (assay_weight_scales)test_between(rng, 0, 1),
-                                .power_of_two = test_between(rng, 0, 3) == 0,
-                                .has_kernel = has_kernel};
+    assay_quantize_options o = {
+        .calibration = {.method = (assay_calibration)test_between(rng, 0, 3)},
+        .weights = (assay_weight_scales)test_between(rng, 0, 1),
+        .power_of_two = test_between(rng, 0, 3) == 0,
+        .has_kernel = has_kernel};
     const char *scheme_name = presets[test_between(rng, 0, n_presets - 1)];
     assay_graph *g = random_network(rng), *q;
     assay_quantize_report report;

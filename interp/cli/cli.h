@@ -65,7 +65,8 @@ void cli_progress_begin(cli_progress *p, const char *what, int64_t total, bool q
 void cli_progress_step(cli_progress *p); /* one more done; callers serialise */
 void cli_progress_end(cli_progress *p);
 
-extern const cli_command cli_inspect, cli_run, cli_profile, cli_quantize_command, cli_golden,
-    cli_verify, cli_diff, cli_eval, cli_scheme, cli_optimize, cli_check_proof, cli_convert;
+extern const cli_command cli_inspect, cli_run, cli_profile, cli_profile_merge, cli_profile_show,
+    cli_quantize_command, cli_golden, cli_verify, cli_diff, cli_eval, cli_scheme, cli_optimize,
+    cli_check_proof, cli_convert;
 
 #endif

@@ -118,11 +118,8 @@ static int run(const cli_args *a)
 }
 
 static const cli_option options[] = {
-    CLI_MODEL_OPTIONS,
-    CLI_SCHEME_OPTIONS,
-    CLI_ENGINE_OPTIONS,
+    CLI_RUN_OPTIONS,
     CLI_DATA_OPTIONS,
-    CLI_QUANTIZE_OPTIONS,
     {"float", 0, "MODEL", "the float twin to compare with (default: the model itself, if float)"},
     {"max-drop", 0, "POINTS", "exit 1 when top-1 falls by more than this below the float twin's"},
     {"json", 0, "FILE", "the result as JSON (- for standard output)"},

@@ -138,13 +138,9 @@ static int run(const cli_args *a)
 }
 
 static const cli_option options[] = {
-    CLI_MODEL_OPTIONS,
-    CLI_SCHEME_OPTIONS,
-    CLI_ENGINE_OPTIONS,
-    {"input", 'i', "[NAME=]FILE",
-     ".npy, .png or raw bytes; one for each input, by name or in order"},
+    CLI_RUN_OPTIONS,
+    CLI_INPUT_OPTION,
     CLI_DATA_OPTIONS,
-    CLI_QUANTIZE_OPTIONS,
     {"output", 'o', "DIR", "the bundle; must not exist yet"},
     {"force", 'f', NULL, "replace an existing bundle"},
     {"digests-only", 0, NULL, "hashes only, no tensors"},

@@ -1,42 +1,103 @@
 /* assay profile: what values a float network holds on real inputs. */
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "interp/cli/session.h"
 #include "interp/model.h"
 
-static int profile(const cli_args *a, const assay_graph *g, const assay_samples *samples,
-                   int threads, const char *preprocessing)
+/* What the samples are and which of them this run takes. */
+typedef struct task {
+    assay_samples samples; /* all, then this shard's */
+    const char *preprocessing, *dataset;
+    int threads;
+} task;
+
+/* "3/16": keeps the third sixteenth of the samples, in whole samples. */
+static int take_shard(const cli_args *a, assay_samples *s)
+{
+    const char *text = cli_value(a, "shard", NULL);
+    long long k, n;
+    char rest;
+
+    if (!text)
+        return CLI_OK;
+    if (sscanf(text, "%lld/%lld%c", &k, &n, &rest) != 2 || n < 1 || n > 1000000 || k < 1 || k > n)
+        return cli_trouble("profile: --shard takes K/N with 1 <= K <= N, such as 3/16, not '%s'",
+                           text);
+    if (n > s->count)
+        return cli_trouble("profile: --shard %s: there are only %lld samples", text,
+                           (long long)s->count);
+    const int64_t begin = s->count * (k - 1) / n, end = s->count * k / n;
+    s->first += begin;
+    s->count = end - begin;
+    return CLI_OK;
+}
+
+static assay_status describe(const cli_args *a, const assay_graph *g, const task *t,
+                             assay_profile *p, assay_error *err)
+{
+    const assay_profile_range whole = {(uint64_t)t->samples.first,
+                                       (uint64_t)(t->samples.first + t->samples.count)};
+    assay_status status = assay_profile_set_preprocessing(p, t->preprocessing, err);
+
+    if (status == ASSAY_OK)
+        status = assay_profile_set_dataset(p, t->dataset, err);
+    if (status == ASSAY_OK)
+        status = assay_profile_set_whole(p, whole, err);
+    if (status == ASSAY_OK && cli_has(a, "per-channel"))
+        status = assay_profile_by_channel(p, g, err);
+    return status;
+}
+
+static int profile(const cli_args *a, const assay_graph *g, task *t)
 {
     const char *out = cli_value(a, "output", "profile.yaml");
     assay_program *program = NULL;
     assay_profile *p = NULL;
     assay_error err;
-    assay_status status = assay_program_make(g, NULL, false, &program, &err);
+    assay_status status = assay_profile_new(g, &p, &err);
+    int shard = CLI_OK;
 
     if (status == ASSAY_OK)
-        status = assay_profile_new(g, &p, &err);
+        status = describe(a, g, t, p, &err);
     if (status == ASSAY_OK)
-        status = assay_profile_set_preprocessing(p, preprocessing, &err);
-    if (status == ASSAY_OK)
-        status = assay_profile_samples_of(program, samples, threads, p, &err);
-    if (status == ASSAY_OK)
+        shard = take_shard(a, &t->samples);
+    if (status == ASSAY_OK && shard == CLI_OK)
+        status = assay_program_make(g, NULL, false, &program, &err);
+    if (status == ASSAY_OK && shard == CLI_OK)
+        status = assay_profile_samples_of(program, &t->samples, t->threads, p, &err);
+    if (status == ASSAY_OK && shard == CLI_OK)
         status = assay_profile_save(p, out, &err);
-    if (status == ASSAY_OK)
-        printf("%s: %d values over %lld samples\n", out, assay_profile_count(p),
-               (long long)assay_profile_samples(p));
+    if (status == ASSAY_OK && shard == CLI_OK)
+        cli_profile_print(out, p, stdout);
     assay_profile_free(p);
     assay_program_free(program);
-    return status == ASSAY_OK ? CLI_OK : cli_failed(&err);
+    return status == ASSAY_OK ? shard : cli_failed(&err);
+}
+
+/* The last part of a path, without slashes behind it. */
+static void base_name(const char *path, char *out, size_t size)
+{
+    size_t end = strlen(path), begin;
+
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    for (begin = end; begin > 0 && path[begin - 1] != '/'; begin--)
+        ;
+    snprintf(out, size, "%.*s", (int)(end - begin), path + begin);
 }
 
 static int from_dataset(const cli_args *a, const assay_graph *g)
 {
     cli_data d;
+    char name[256];
     int status = cli_data_open(&d, a, g, "profile");
 
-    if (status == CLI_OK)
-        status = profile(a, g, &d.samples, d.threads, d.preprocessing);
+    if (status == CLI_OK) {
+        task t = {d.samples, d.preprocessing, name, d.threads};
+        base_name(cli_value(a, "dataset", ""), name, sizeof name);
+        status = profile(a, g, &t);
+    }
     cli_data_close(&d);
     return status;
 }
@@ -55,8 +116,8 @@ static int from_files(const cli_args *a, const assay_graph *g)
     if (status == CLI_OK && !cli_integer(a, "threads", 0, 0, 4096, &threads))
         status = CLI_TROUBLE;
     if (status == CLI_OK) {
-        const assay_samples samples = {.user = &f, .count = f.samples, .read = read_files};
-        status = profile(a, g, &samples, (int)threads, "");
+        task t = {{.user = &f, .count = f.samples, .read = read_files}, "", "", (int)threads};
+        status = profile(a, g, &t);
     }
     cli_files_close(&f);
     return status;
@@ -86,15 +147,19 @@ static const cli_option options[] = {
     CLI_DATA_OPTIONS,
     {"input", 'i', "[NAME=]FILE",
      ".npy, .png or raw bytes; one for each input, again for each sample"},
+    {"shard", 0, "K/N",
+     "only the K-th of N parts of the samples; 'assay profile merge' joins them"},
+    {"per-channel", 0, NULL, "also the range of each channel"},
     {"output", 'o', "FILE", "the profile (default: profile.yaml)"},
     {NULL, 0, NULL, NULL}};
 
 const cli_command cli_profile = {
     .name = "profile",
-    .usage = "MODEL (--dataset PATH | --input FILE ...) -o PROFILE.yaml",
+    .usage = "MODEL (--dataset PATH | --input FILE ...) [--shard K/N] -o PROFILE.yaml",
     .summary = "measure the ranges of a float network's values on real inputs",
     .examples = "  assay profile net.onnx --dataset calibration/ -o profile.yaml\n"
                 "  assay profile net.onnx -d train-images-idx3-ubyte --limit 500 -o profile.yaml\n"
+                "  assay profile net.onnx -d calibration/ --shard 3/16 -o part3.yaml\n"
                 "  assay profile two.onnx -i a=a0.npy -i b=b0.npy -i a=a1.npy -i b=b1.npy\n",
     .options = options,
     .min_args = 1,

@@ -92,14 +92,10 @@ static int run(const cli_args *a)
 }
 
 static const cli_option options[] = {
-    CLI_MODEL_OPTIONS,
-    CLI_SCHEME_OPTIONS,
-    CLI_ENGINE_OPTIONS,
-    {"input", 'i', "[NAME=]FILE",
-     ".npy, .png or raw bytes; one for each input, by name or in order"},
+    CLI_RUN_OPTIONS,
+    CLI_INPUT_OPTION,
     {"preprocess", 0, "FILE", "preprocessing of images (default: preprocess.yaml beside them)"},
     {"raw", 0, "TYPE", "inputs are raw samples, as u8:32x32x3, to be preprocessed"},
-    CLI_QUANTIZE_OPTIONS,
     {"output", 'o', "DIR", "write the outputs as .npy"},
     {NULL, 0, NULL, NULL}};
 

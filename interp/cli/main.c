@@ -5,11 +5,37 @@
 #include "interp/cli/args.h"
 
 static const cli_command *const commands[] = {
-    &cli_inspect,     &cli_profile, &cli_quantize_command, &cli_optimize,
-    &cli_check_proof, &cli_run,     &cli_golden,           &cli_verify,
-    &cli_diff,        &cli_eval,    &cli_scheme,           &cli_convert,
+    &cli_inspect,  &cli_profile,     &cli_profile_merge, &cli_profile_show, &cli_quantize_command,
+    &cli_optimize, &cli_check_proof, &cli_run,           &cli_golden,       &cli_verify,
+    &cli_diff,     &cli_eval,        &cli_scheme,        &cli_convert,
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
+
+/* How many words of argv are the command's name: 0 when it is another's. */
+static int words_of(const cli_command *c, int argc, char **argv)
+{
+    const size_t n = strlen(argv[1]);
+
+    if (strncmp(c->name, argv[1], n) != 0)
+        return 0;
+    if (c->name[n] == 0)
+        return 1;
+    return c->name[n] == ' ' && argc > 2 && strcmp(c->name + n + 1, argv[2]) == 0 ? 2 : 0;
+}
+
+/* The command with the longest name that the arguments begin with, or NULL. */
+static const cli_command *find_command(int argc, char **argv, int *words)
+{
+    const cli_command *found = NULL;
+
+    *words = 0;
+    for (int i = 0; i < N_COMMANDS; i++)
+        if (words_of(commands[i], argc, argv) > *words) {
+            *words = words_of(commands[i], argc, argv);
+            found = commands[i];
+        }
+    return found;
+}
 
 static void help(FILE *f)
 {
@@ -18,13 +44,16 @@ static void help(FILE *f)
             "usage: assay COMMAND ...\n\n",
             ASSAY_VERSION);
     for (int i = 0; i < N_COMMANDS; i++)
-        fprintf(f, "  %-11s %s\n", commands[i]->name, commands[i]->summary);
+        fprintf(f, "  %-13s %s\n", commands[i]->name, commands[i]->summary);
     fprintf(f, "\n'assay COMMAND --help' shows its options and examples.\n"
                "Exit status: 0 done or same, 1 different, 2 trouble.\n");
 }
 
 int main(int argc, char **argv)
 {
+    const cli_command *command;
+    int words;
+
     if (argc < 2) {
         help(stderr);
         return CLI_TROUBLE;
@@ -38,16 +67,16 @@ int main(int argc, char **argv)
         printf("assay %s\n", ASSAY_VERSION);
         return CLI_OK;
     }
-    for (int i = 0; i < N_COMMANDS; i++)
-        if (strcmp(argv[1], commands[i]->name) == 0) {
-            cli_args args;
-            int status = cli_parse(commands[i], argc - 2, argv + 2, &args);
-            if (status == CLI_PARSED)
-                status = commands[i]->run(&args);
-            cli_args_free(&args);
-            if (status == CLI_OK && (fflush(stdout) != 0 || ferror(stdout)))
-                return cli_trouble("standard output: write error");
-            return status;
-        }
+    command = find_command(argc, argv, &words);
+    if (command) {
+        cli_args args;
+        int status = cli_parse(command, argc - 1 - words, argv + 1 + words, &args);
+        if (status == CLI_PARSED)
+            status = command->run(&args);
+        cli_args_free(&args);
+        if (status == CLI_OK && (fflush(stdout) != 0 || ferror(stdout)))
+            return cli_trouble("standard output: write error");
+        return status;
+    }
     return cli_trouble("no command '%s'; 'assay --help' lists them", argv[1]);
 }

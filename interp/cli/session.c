@@ -8,36 +8,74 @@
 #include "interp/model.h"
 #include "opt/qdq.h"
 
-/* "PATTERN=i16" or, for --keep-float, PATTERN alone. */
-static int parse_rule(const char *text, bool keep_float, assay_precision_rule *rule, char **owned)
+/* The next rule: nodes that match the first `length` characters of `pattern`. */
+static int add_rule(cli_quantize *q, const char *pattern, size_t length, assay_elem elem)
+{
+    assay_precision_rule *grown =
+        realloc(q->rule, ((size_t)q->options.n_precision + 1) * sizeof *grown);
+    char *copy = strndup(pattern, length);
+
+    q->rule = grown ? grown : q->rule;
+    if (!grown || !copy) {
+        free(copy);
+        return cli_trouble("out of memory");
+    }
+    grown[q->options.n_precision++] = (assay_precision_rule){copy, elem};
+    return CLI_OK;
+}
+
+/* "PATTERN=KIND,PATTERN=KIND,...". */
+static int parse_precision(const char *text, cli_quantize *q)
+{
+    for (const char *s = text; *s;) {
+        const size_t n = strcspn(s, ",");
+        const char *equals = memrchr(s, '=', n);
+        char kind[16] = "";
+        assay_elem elem;
+        assay_error err;
+        if (equals && (size_t)(s + n - equals) <= sizeof kind)
+            snprintf(kind, sizeof kind, "%.*s", (int)(s + n - equals - 1), equals + 1);
+        if (!equals || equals == s || !kind[0])
+            return cli_trouble("--precision takes PATTERN=KIND[,PATTERN=KIND...], such as "
+                               "conv1=i16 or 'fc*=f32,*=i8', not '%s'",
+                               text);
+        if (assay_elem_parse(kind, &elem, &err) != ASSAY_OK)
+            return cli_failed(&err);
+        if (add_rule(q, s, (size_t)(equals - s), elem) != CLI_OK)
+            return CLI_TROUBLE;
+        s += n + (s[n] == ',');
+    }
+    return CLI_OK;
+}
+
+/* "METHOD", for all values, or "PATTERN=METHOD". */
+static int parse_calibration(const char *text, cli_quantize *q)
 {
     const char *equals = strrchr(text, '=');
-    assay_error err;
+    assay_calibrate_rule *rule = &q->calibrate[q->options.n_calibrate];
+    assay_calibrate_how *how = equals ? &rule->how : &q->options.calibration;
 
-    if (keep_float) {
-        *rule = (assay_precision_rule){text, assay_f32()};
+    if (!assay_calibration_find(equals ? equals + 1 : text, how))
+        return cli_trouble("--calibration takes [PATTERN=]METHOD, with min-max, percentile, "
+                           "percentile:99.9, kl or mse, not '%s'",
+                           text);
+    if (!equals)
         return CLI_OK;
-    }
-    if (!equals || equals == text)
-        return cli_trouble(
-            "--precision takes PATTERN=KIND, such as conv1=i16 or 'fc*=f32', not '%s'", text);
-    if (assay_elem_parse(equals + 1, &rule->elem, &err) != ASSAY_OK)
-        return cli_failed(&err);
-    *owned = strndup(text, (size_t)(equals - text));
-    rule->pattern = *owned;
-    return *owned ? CLI_OK : cli_trouble("out of memory");
+    rule->pattern = strndup(text, (size_t)(equals - text));
+    if (!rule->pattern)
+        return cli_trouble("out of memory");
+    q->options.n_calibrate++;
+    return CLI_OK;
 }
 
 int cli_quantize_options(const cli_args *a, cli_quantize *q)
 {
-    const char *schema = cli_value(a, "schema", NULL), *method = cli_value(a, "calibration", NULL);
-    int n = 0;
+    const char *schema = cli_value(a, "schema", NULL), *chooser = cli_value(a, "chooser", "assay");
     const char *text;
 
     memset(q, 0, sizeof *q);
-    q->rule = calloc((size_t)a->n_given + 1, sizeof *q->rule);
-    q->owned = calloc((size_t)a->n_given + 1, sizeof *q->owned);
-    if (!q->rule || !q->owned)
+    q->calibrate = calloc((size_t)a->n_given + 1, sizeof *q->calibrate);
+    if (!q->calibrate)
         return cli_trouble("out of memory");
     q->options.has_kernel = assay_has_integer_kernel;
     q->options.integer_io = cli_has(a, "integer-io");
@@ -45,30 +83,34 @@ int cli_quantize_options(const cli_args *a, cli_quantize *q)
         q->options.weights = ASSAY_WEIGHTS_PER_TENSOR;
     if (schema) {
         q->options.has_schema = true;
-        if (!assay_schema_find(schema, &q->options.schema))
-            return cli_trouble(
-                "--schema is asymmetric, symmetric, symmetric-unsigned or power-of-two, not '%s'",
-                schema);
+        if (!assay_schema_find(schema, &q->options.activation))
+            return cli_trouble("--schema is %s, not '%s'", assay_schema_names, schema);
     }
-    if (method && !assay_calibration_find(method, &q->options.calibration))
-        return cli_trouble("--calibration is min-max, percentile, kl or mse, not '%s'", method);
-    for (int k = 0; (text = cli_value_at(a, "keep-float", k)); k++, n++)
-        if (parse_rule(text, true, &q->rule[n], &q->owned[n]) != CLI_OK)
+    if (strcmp(chooser, "glow") == 0)
+        q->options.activation.chooser = ASSAY_CHOOSER_GLOW;
+    else if (strcmp(chooser, "assay") != 0)
+        return cli_trouble("--chooser is assay or glow, not '%s'", chooser);
+    for (int k = 0; (text = cli_value_at(a, "calibration", k)); k++)
+        if (parse_calibration(text, q) != CLI_OK)
             return CLI_TROUBLE;
-    for (int k = 0; (text = cli_value_at(a, "precision", k)); k++, n++)
-        if (parse_rule(text, false, &q->rule[n], &q->owned[n]) != CLI_OK)
+    q->options.calibrate = q->calibrate;
+    for (int k = 0; (text = cli_value_at(a, "keep-float", k)); k++)
+        if (add_rule(q, text, strlen(text), assay_f32()) != CLI_OK)
             return CLI_TROUBLE;
-    q->n_owned = n;
+    for (int k = 0; (text = cli_value_at(a, "precision", k)); k++)
+        if (parse_precision(text, q) != CLI_OK)
+            return CLI_TROUBLE;
     q->options.precision = q->rule;
-    q->options.n_precision = n;
     return CLI_OK;
 }
 
 void cli_quantize_free(cli_quantize *q)
 {
-    for (int i = 0; i < q->n_owned; i++)
-        free(q->owned[i]);
-    free(q->owned);
+    for (int i = 0; i < q->options.n_precision; i++)
+        free((char *)(uintptr_t)q->rule[i].pattern);
+    for (int i = 0; i < q->options.n_calibrate; i++)
+        free((char *)(uintptr_t)q->calibrate[i].pattern);
+    free(q->calibrate);
     free(q->rule);
 }
 
@@ -97,6 +139,9 @@ static int quantize(cli_session *s, const cli_args *a)
     status = assay_profile_load(cli_value(a, "profile", NULL), &s->profile, &err);
     if (status != ASSAY_OK)
         return cli_failed(&err);
+    if (assay_profile_complete(s->profile, &err) != ASSAY_OK)
+        return cli_trouble("%s: %s; 'assay profile merge' joins shards",
+                           cli_value(a, "profile", NULL), err.text);
     trouble = cli_quantize_options(a, &q);
     if (trouble == CLI_OK) {
         status =

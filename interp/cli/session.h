@@ -20,16 +20,30 @@
     {                                                                                              \
         "node-threads", 0, "N", "threads within a node, for the fast engine (default: 1)"          \
     }
-#define CLI_QUANTIZE_OPTIONS                                                                       \
+#define CLI_CHOICE_OPTIONS                                                                         \
     {"schema", 0, "NAME",                                                                          \
-     "asymmetric, symmetric, symmetric-unsigned or power-of-two (default: the scheme's)"},         \
-        {"per-tensor", 0, NULL, "one weight scale a layer, not one an output channel"},            \
-        {"calibration", 0, "METHOD", "min-max (default), percentile, kl or mse"},                  \
+     "asymmetric, symmetric[-narrow|-unsigned], power-of-two[-nearest] (default: the scheme's)"},  \
+        {"chooser", 0, "NAME", "assay (default), or glow: Glow's parameters to the bit"},          \
+    {                                                                                              \
+        "calibration", 0, "[PATTERN=]METHOD",                                                      \
+            "min-max (default), percentile[:99.99], kl or mse; repeatable, by value"               \
+    }
+#define CLI_QUANTIZE_OPTIONS                                                                       \
+    CLI_CHOICE_OPTIONS, {"per-tensor", 0, NULL, "one weight scale a layer, not one a channel"},    \
         {"keep-float", 0, "PATTERN", "leave matching nodes in float; may be repeated"},            \
-        {"precision", 0, "PATTERN=KIND", "compute matching nodes in i16, i8, ...; repeatable"},    \
+        {"precision", 0, "PATTERN=KIND[,...]",                                                     \
+         "compute matching nodes in i16, i8, ...; the first match decides"},                       \
         {"integer-io", 0, NULL, "network inputs and outputs are codes, not floats"},               \
     {                                                                                              \
         "strict", 0, NULL, "exit 1 when a node stays in float"                                     \
+    }
+/* What commands that run a network share. */
+#define CLI_RUN_OPTIONS                                                                            \
+    CLI_MODEL_OPTIONS, CLI_SCHEME_OPTIONS, CLI_ENGINE_OPTIONS, CLI_QUANTIZE_OPTIONS
+#define CLI_INPUT_OPTION                                                                           \
+    {                                                                                              \
+        "input", 'i', "[NAME=]FILE",                                                               \
+            ".npy, .png or raw bytes; one for each input, by name or in order"                     \
     }
 #define CLI_MODEL_OPTIONS                                                                          \
     {"shape", 0, "INPUT=DIMS", "shape of an ONNX model's input, as x=1x3x64x64; repeatable"},      \
@@ -67,16 +81,18 @@ int cli_session_load(cli_session *s, const cli_args *a);
 int cli_session_open(cli_session *s, const cli_args *a, bool keep_all);
 void cli_session_close(cli_session *s);
 
-/* Quantizer options from the command line, and what they own. */
+/* Quantizer options from the command line; patterns are owned. */
 typedef struct cli_quantize {
     assay_quantize_options options;
     assay_precision_rule *rule;
-    char **owned;
-    int n_owned;
+    assay_calibrate_rule *calibrate;
 } cli_quantize;
 int cli_quantize_options(const cli_args *a, cli_quantize *q);
 void cli_quantize_free(cli_quantize *q);
 void cli_report_print(const assay_quantize_report *r, FILE *f);
+
+/* "PATH: 43 values over 256 samples", and which values held NaN or infinity. */
+void cli_profile_print(const char *path, const assay_profile *p, FILE *f);
 
 /* A data set bound to a network's single input. */
 typedef struct cli_data {

@@ -1,0 +1,176 @@
+/* assay profile show: the ranges of a profile, its histograms, and what codes would represent. */
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/cli/profile_draw.h"
+#include "interp/cli/session.h"
+
+/* What a value's codes would be: the scheme's activations, or --type and --schema. */
+static int choice_of(const cli_args *a, const cli_quantize *q, assay_choice *c)
+{
+    const char *scheme = cli_value(a, "scheme", NULL), *type = cli_value(a, "type", NULL);
+    assay_scheme *s;
+    assay_error err;
+
+    *c = q->options.activation;
+    c->elem = assay_int(8, true);
+    if (scheme) {
+        assay_scheme_caps caps;
+        if (assay_scheme_open(scheme, &s, &err) != ASSAY_OK)
+            return cli_failed(&err);
+        assay_scheme_get_caps(s, &caps);
+        assay_scheme_free(s);
+        c->elem = assay_int(caps.activation_bits, caps.activation_signed);
+        c->power_of_two = caps.power_of_two;
+        if (!cli_has(a, "schema") && (!caps.activation_zero_point || caps.zero_point_middle_only))
+            c->schema = ASSAY_SCHEMA_SYMMETRIC;
+    }
+    if (type && assay_elem_parse(type, &c->elem, &err) != ASSAY_OK)
+        return cli_failed(&err);
+    if (c->elem.kind != ASSAY_KIND_INT || c->elem.bits < 2 || c->elem.bits > 16)
+        return cli_trouble("profile show: --type takes i2..i16 or u2..u16, not '%s'", type);
+    return CLI_OK;
+}
+
+static int view_of(const assay_profile_entry *e, const assay_choice *c,
+                   const assay_calibrate_how *how, cli_profile_view *v)
+{
+    const int64_t lo = assay_elem_min(c->elem), hi = assay_elem_max(c->elem);
+    assay_error err;
+
+    *v = (cli_profile_view){.entry = e, .elem = c->elem};
+    if (e->finite > 0)
+        assay_calibrate(e, how, (double)(hi - lo + 1), &v->range);
+    if (assay_choose_qparams(c, v->range.min, v->range.max, &v->scale, &v->zero_point, &err) !=
+        ASSAY_OK)
+        return cli_failed(&err);
+    v->lo = (double)v->scale * (double)(lo - v->zero_point);
+    v->hi = (double)v->scale * (double)(hi - v->zero_point);
+    return CLI_OK;
+}
+
+static const assay_calibrate_how *how_of(const cli_quantize *q, const char *value)
+{
+    for (int i = 0; i < q->options.n_calibrate; i++)
+        if (fnmatch(q->calibrate[i].pattern, value, 0) == 0)
+            return &q->calibrate[i].how;
+    return &q->options.calibration;
+}
+
+static void print_channels(const assay_profile_entry *e)
+{
+    for (int i = 0; i < e->n_channels; i++) {
+        const assay_profile_channel *c = &e->channel[i];
+        printf("    channel %-5d [%.6g, %.6g]", i, (double)c->min, (double)c->max);
+        if (c->nan || c->inf)
+            printf("  %" PRIu64 " NaN, %" PRIu64 " infinite", c->nan, c->inf);
+        putchar('\n');
+    }
+}
+
+static void print_table(const cli_args *a, const assay_profile *p, const cli_profile_view *v, int n)
+{
+    const assay_profile_origin o = assay_profile_get_origin(p);
+    char elem[8];
+
+    printf("model %s  data '%s'  %" PRIu64 " samples of [%" PRIu64 ", %" PRIu64 ")\n", o.model,
+           o.dataset, assay_profile_samples(p), o.whole.first, o.whole.end);
+    printf("%-36s %12s %12s %12s %6s %6s  %-4s %12s %6s %12s %12s %9s\n", "value", "min", "max",
+           "elements", "NaN", "inf", "type", "scale", "zp", "from", "to", "beyond %");
+    for (int i = 0; i < n; i++) {
+        const assay_profile_entry *e = v[i].entry;
+        printf("%-36s %12.6g %12.6g %12" PRIu64 " %6" PRIu64 " %6" PRIu64
+               "  %-4s %12.6g %6d %12.6g %12.6g %9.3g%s%s\n",
+               e->name, (double)e->min, (double)e->max, e->finite, e->nan, e->inf,
+               assay_elem_print(v[i].elem, elem), (double)v[i].scale, v[i].zero_point, v[i].lo,
+               v[i].hi, 100 * v[i].range.clipped, v[i].range.note ? "  " : "",
+               v[i].range.note ? v[i].range.note : "");
+        if (cli_has(a, "channels"))
+            print_channels(e);
+    }
+}
+
+static int draw(const cli_args *a, const char *option,
+                void (*put)(FILE *, const char *, const cli_profile_view *, int),
+                const cli_profile_view *v, int n)
+{
+    const char *path = cli_value(a, option, NULL);
+
+    if (!path)
+        return CLI_OK;
+    FILE *f = fopen(path, "w");
+    if (!f)
+        return cli_trouble("%s: cannot write: %s", path, strerror(errno));
+    put(f, a->positional[0], v, n);
+    const bool good = !ferror(f);
+    if (fclose(f) != 0 || !good)
+        return cli_trouble("%s: cannot write: %s", path, strerror(errno));
+    printf("%s: %d histograms\n", path, n);
+    return CLI_OK;
+}
+
+static int show(const cli_args *a, const assay_profile *p, const cli_quantize *q,
+                cli_profile_view *v)
+{
+    const char *pattern = cli_value(a, "value", "*");
+    assay_choice choice;
+    int n = 0, status = choice_of(a, q, &choice);
+
+    for (int i = 0; i < assay_profile_count(p) && status == CLI_OK; i++) {
+        const assay_profile_entry *e = assay_profile_get(p, i);
+        if (fnmatch(pattern, e->name, 0) == 0)
+            status = view_of(e, &choice, how_of(q, e->name), &v[n++]);
+    }
+    if (status == CLI_OK && n == 0)
+        status = cli_trouble("%s: no value's name matches '%s'", a->positional[0], pattern);
+    if (status != CLI_OK)
+        return status;
+    if (!cli_has(a, "svg") && !cli_has(a, "html"))
+        print_table(a, p, v, n);
+    status = draw(a, "svg", cli_profile_svg, v, n);
+    return status == CLI_OK ? draw(a, "html", cli_profile_html, v, n) : status;
+}
+
+static int run(const cli_args *a)
+{
+    assay_profile *p;
+    assay_error err;
+
+    if (assay_profile_load(a->positional[0], &p, &err) != ASSAY_OK)
+        return cli_failed(&err);
+    cli_profile_view *v = calloc((size_t)assay_profile_count(p), sizeof *v);
+    cli_quantize q;
+    int status = cli_quantize_options(a, &q);
+    if (status == CLI_OK)
+        status = v ? show(a, p, &q, v) : cli_trouble("out of memory");
+    cli_quantize_free(&q);
+    free(v);
+    assay_profile_free(p);
+    return status;
+}
+
+static const cli_option options[] = {
+    {"value", 0, "PATTERN", "only values whose name matches"},
+    {"channels", 0, NULL, "also the range of each channel, where it was profiled"},
+    {"scheme", 's', "NAME|FILE", "whose activations the codes are (default: i8, asymmetric)"},
+    {"type", 0, "KIND", "of the codes: i8, u8, i16, ..."},
+    CLI_CHOICE_OPTIONS,
+    {"svg", 0, "FILE", "histograms with the range that the codes represent behind them"},
+    {"html", 0, "FILE", "the same and the table, as a page"},
+    {NULL, 0, NULL, NULL}};
+
+const cli_command cli_profile_show = {
+    .name = "profile show",
+    .usage = "PROFILE.yaml [--svg FILE | --html FILE]",
+    .summary = "the ranges and histograms of a profile, and what codes would represent of them",
+    .examples = "  assay profile show profile.yaml\n"
+                "  assay profile show profile.yaml --scheme tflite --calibration kl --html p.html\n"
+                "  assay profile show profile.yaml --value '*stem*' --type u4 --svg stem.svg\n",
+    .options = options,
+    .min_args = 1,
+    .max_args = 1,
+    .run = run,
+};

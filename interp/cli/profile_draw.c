@@ -1,0 +1,164 @@
+#include "interp/cli/profile_draw.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "interp/xml.h"
+
+#define WIDTH  1000.0
+#define LEFT   12.0
+#define PLOT   (WIDTH - 2 * LEFT)
+#define TEXT   34.0 /* room for a panel's two lines of text */
+#define CURVE  90.0
+#define PANEL  150.0
+#define HEADER 34.0
+
+/* What a panel shows from left to right, and its greatest count. */
+typedef struct frame {
+    double lo, hi, top;
+} frame;
+
+static frame frame_of(const cli_profile_view *v)
+{
+    frame r = {fmin((double)v->entry->min, v->lo), fmax((double)v->entry->max, v->hi), 1};
+    const double margin = 0.01 * (r.hi - r.lo > 0 ? r.hi - r.lo : 1);
+    for (int i = 0; i < ASSAY_PROFILE_BINS; i++)
+        r.top = fmax(r.top, log10(1 + (double)v->entry->bin[i]));
+    r.lo -= margin;
+    r.hi += margin;
+    return r;
+}
+
+static double x_of(const frame *r, double real)
+{
+    return LEFT + PLOT * (fmin(fmax(real, r->lo), r->hi) - r->lo) / (r->hi - r->lo);
+}
+
+/* The outline: a step a bin, back to the axis where the next bin is empty. */
+static void put_bins(FILE *f, const assay_profile_entry *e, const frame *r, double axis)
+{
+    bool open = false;
+    fputs("<path fill=\"#1f5fa8\" d=\"", f);
+    for (int i = 0; i < ASSAY_PROFILE_BINS; i++) {
+        double lo, hi;
+        assay_profile_bin_edges(e, i, &lo, &hi);
+        if (e->bin[i] > 0 && !open)
+            fprintf(f, "M%.3f %.1f", x_of(r, lo), axis);
+        if (e->bin[i] > 0)
+            fprintf(f, "V%.1fH%.3f", axis - CURVE * log10(1 + (double)e->bin[i]) / r->top,
+                    x_of(r, hi));
+        if (e->bin[i] == 0 && open)
+            fprintf(f, "V%.1fZ", axis);
+        open = e->bin[i] > 0;
+    }
+    if (open)
+        fprintf(f, "V%.1fZ", axis);
+    fputs("\"/>\n", f);
+}
+
+static void put_tick(FILE *f, const frame *r, double real, double axis, const char *colour)
+{
+    fprintf(f,
+            "<path stroke=\"%s\" d=\"M%.2f %.1fv6\"/><text x=\"%.2f\" y=\"%.1f\" fill=\"%s\" "
+            "text-anchor=\"%s\">%.5g</text>\n",
+            colour, x_of(r, real), axis, x_of(r, real), axis + 16, colour,
+            x_of(r, real) < WIDTH / 4         ? "start"
+            : x_of(r, real) > WIDTH * 3 / 4.0 ? "end"
+                                              : "middle",
+            real);
+}
+
+static void put_panel(FILE *f, const cli_profile_view *v, double y)
+{
+    const assay_profile_entry *e = v->entry;
+    const double axis = y + TEXT + CURVE;
+    const frame r = frame_of(v);
+    char elem[8];
+
+    fprintf(f, "<text x=\"%.0f\" y=\"%.0f\" font-weight=\"bold\">", LEFT, y + 12);
+    assay_xml_text(f, e->name);
+    fprintf(f,
+            "</text>\n<text x=\"%.0f\" y=\"%.0f\" fill=\"#555\">seen [%.6g, %.6g], %" PRIu64
+            " elements",
+            LEFT, y + 27, (double)e->min, (double)e->max, e->finite);
+    if (e->nan || e->inf)
+        fprintf(f, ", %" PRIu64 " NaN, %" PRIu64 " infinite", e->nan, e->inf);
+    fprintf(f,
+            "; %s %s: scale %.6g, zero point %d, represents [%.6g, %.6g], %.3g %% beyond the "
+            "calibrated range</text>\n",
+            assay_elem_print(v->elem, elem), assay_calibration_name(v->range.used),
+            (double)v->scale, v->zero_point, v->lo, v->hi, 100 * v->range.clipped);
+    fprintf(f,
+            "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" fill=\"#d9ecd0\">"
+            "<title>what the codes represent</title></rect>\n",
+            x_of(&r, v->lo), y + TEXT, x_of(&r, v->hi) - x_of(&r, v->lo), CURVE);
+    put_bins(f, e, &r, axis);
+    fprintf(f, "<path stroke=\"#333\" d=\"M%.1f %.1fH%.1f\"/>\n", LEFT, axis, LEFT + PLOT);
+    put_tick(f, &r, v->lo, axis, "#3a7d1e");
+    put_tick(f, &r, v->hi, axis, "#3a7d1e");
+    if (r.lo < 0 && r.hi > 0 && x_of(&r, 0) - x_of(&r, v->lo) > 60 &&
+        x_of(&r, v->hi) - x_of(&r, 0) > 60)
+        put_tick(f, &r, 0, axis, "#333");
+}
+
+static void put_svg(FILE *f, const char *title, const cli_profile_view *v, int n, double header)
+{
+    fprintf(f,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
+            "viewBox=\"0 0 %.0f %.0f\" font-family=\"sans-serif\" font-size=\"11\">\n"
+            "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+            WIDTH, header + PANEL * n, WIDTH, header + PANEL * n);
+    if (header > 0) {
+        fprintf(f, "<text x=\"%.0f\" y=\"22\" font-size=\"15\">", LEFT);
+        assay_xml_text(f, title);
+        fputs("<tspan dx=\"16\" font-size=\"11\" fill=\"#555\">blue: how often each real value was "
+              "seen, logarithmic; green: what the codes represent</tspan></text>\n",
+              f);
+    }
+    for (int i = 0; i < n; i++)
+        put_panel(f, &v[i], header + PANEL * i);
+    fputs("</svg>\n", f);
+}
+
+void cli_profile_svg(FILE *f, const char *title, const cli_profile_view *v, int n)
+{
+    put_svg(f, title, v, n, HEADER);
+}
+
+void cli_profile_html(FILE *f, const char *title, const cli_profile_view *v, int n)
+{
+    char elem[8];
+
+    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>", f);
+    assay_xml_text(f, title);
+    fputs("</title><style>body{font:14px sans-serif;margin:2em auto;max-width:1040px}"
+          "table{border-collapse:collapse}td,th{padding:2px 10px;text-align:right;"
+          "border-bottom:1px solid #ddd}td:first-child,th:first-child{text-align:left}"
+          "</style></head><body>\n<h1>",
+          f);
+    assay_xml_text(f, title);
+    fputs("</h1>\n<p>Blue: how often each real value was seen (every bin that is not empty, on a "
+          "logarithmic scale). Green: what the codes represent.</p>\n<table><tr><th>value</th>"
+          "<th>min</th><th>max</th><th>elements</th><th>NaN</th><th>inf</th><th>type</th>"
+          "<th>scale</th><th>zero point</th><th>from</th><th>to</th><th>beyond, %</th></tr>\n",
+          f);
+    for (int i = 0; i < n; i++) {
+        const assay_profile_entry *e = v[i].entry;
+        fprintf(f, "<tr><td><a href=\"#v%d\">", i);
+        assay_xml_text(f, e->name);
+        fprintf(f,
+                "</a></td><td>%.6g</td><td>%.6g</td><td>%" PRIu64 "</td><td>%" PRIu64
+                "</td><td>%" PRIu64 "</td><td>%s</td><td>%.6g</td><td>%d</td><td>%.6g</td>"
+                "<td>%.6g</td><td>%.3g</td></tr>\n",
+                (double)e->min, (double)e->max, e->finite, e->nan, e->inf,
+                assay_elem_print(v[i].elem, elem), (double)v[i].scale, v[i].zero_point, v[i].lo,
+                v[i].hi, 100 * v[i].range.clipped);
+    }
+    fputs("</table>\n", f);
+    for (int i = 0; i < n; i++) {
+        fprintf(f, "<div id=\"v%d\">", i);
+        put_svg(f, title, &v[i], 1, 0);
+        fputs("</div>\n", f);
+    }
+    fputs("</body></html>\n", f);
+}

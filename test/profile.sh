@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# `assay profile`, its shards and drawings from outside, as TAP; profiles that do not fit or lie.
+#
+#   profile.sh ASSAY SOURCE
+set -u
+. "$(dirname "$0")/tap.sh" "$@"
+model=$source/datasets/models/res_dsconv.onnx
+images=$source/datasets/glyphs
+
+# ---- shards: the same bytes as one run, in any order and grouping ----
+runs 0 "one run" "$assay" profile "$model" -d "$images/calibration" -n 50 --per-channel -q -o one.yaml
+for n in 1 2 7 16; do
+    parts=()
+    for ((k = 1; k <= n; k++)); do
+        "$assay" profile "$model" -d "$images/calibration" -n 50 --per-channel -q --shard $k/$n -o "of$n-$k.yaml" >out 2>err ||
+            not_ok "shard $k/$n"
+        parts+=("of$n-$k.yaml")
+    done
+    mapfile -t parts < <(printf '%s\n' "${parts[@]}" | shuf)
+    echo "# order: ${parts[*]}"
+    runs 0 "merge $n shards in random order" "$assay" profile merge "${parts[@]}" -o "of$n.yaml"
+    runs 0 "$n shards give the bytes of one run" cmp one.yaml "of$n.yaml"
+done
+mapfile -t parts < <(shuf -e of16-*.yaml)
+runs 0 "some shards first" "$assay" profile merge "${parts[@]:0:9}" --partial -o group1.yaml
+runs 0 "the others" "$assay" profile merge "${parts[@]:9}" --partial -o group2.yaml
+runs 0 "then the groups" "$assay" profile merge group2.yaml group1.yaml -o grouped.yaml
+runs 0 "and it is one run's file" cmp one.yaml grouped.yaml
+
+# ---- refused by name ----
+refused "a shard twice" "of7-3.yaml: sample [0-9]+ is already in the profile: shards overlap" \
+    "$assay" profile merge of7-1.yaml of7-3.yaml of7-3.yaml -o bad.yaml
+refused "a missing shard" "sample 7 of \[0, 50\) is missing" \
+    "$assay" profile merge of7-1.yaml of7-3.yaml of7-4.yaml of7-5.yaml of7-6.yaml of7-7.yaml -o bad.yaml
+refused "the last shard missing" "sample 42 of \[0, 50\) is missing" \
+    "$assay" profile merge of7-1.yaml of7-2.yaml of7-3.yaml of7-4.yaml of7-5.yaml of7-6.yaml -o bad.yaml
+runs 1 "nothing is written then" test -e bad.yaml
+refused "a shard is no profile to quantize with" "of7-2.yaml: profile is not complete: sample 0" \
+    "$assay" quantize "$model" -p of7-2.yaml -s tflite
+runs 0 "another model's profile" "$assay" profile "$source/datasets/models/plain_cnn.onnx" -d "$images/calibration" -n 50 -q -o other.yaml
+refused "shards of two models" "other.yaml: .*model is" "$assay" profile merge of2-1.yaml other.yaml -o bad.yaml
+sed 's/^preprocessing: "/&gray /' of2-2.yaml >gray.yaml
+refused "other preprocessing" "gray.yaml: .*preprocessing is" "$assay" profile merge of2-1.yaml gray.yaml -o bad.yaml
+runs 0 "another data set" "$assay" profile "$model" -d "$images/test" -n 50 --shard 2/2 --per-channel -q -o test.yaml
+refused "shards of two data sets" "test.yaml: .*dataset is 'calibration' in one and 'test'" \
+    "$assay" profile merge of2-1.yaml test.yaml -o bad.yaml
+runs 0 "fewer samples" "$assay" profile "$model" -d "$images/calibration" -n 40 --shard 2/2 --per-channel -q -o forty.yaml
+refused "shards of other selections" "one is of samples \[0, 50\), the other of \[0, 40\)" \
+    "$assay" profile merge of2-1.yaml forty.yaml -o bad.yaml
+runs 0 "without channels" "$assay" profile "$model" -d "$images/calibration" -n 50 --shard 2/2 -q -o plain.yaml
+refused "channels in one shard only" "channels in one and 0 in the other" \
+    "$assay" profile merge of2-1.yaml plain.yaml -o bad.yaml
+for bad in 0/4 5/4 3 a/b 1/0 1/2x 1/51; do
+    refused "--shard $bad" "shard" "$assay" profile "$model" -d "$images/calibration" -n 50 --shard $bad -q -o bad.yaml
+done
+refused "merge without -o" "-o FILE is needed" "$assay" profile merge one.yaml
+
+# ---- files that lie ----
+lie() { # NAME PATTERN SED-SCRIPT
+    sed "$3" one.yaml >lie.yaml
+    cmp -s one.yaml lie.yaml && not_ok "$1: the edit changes nothing"
+    refused "$1" "lie.yaml:[0-9]+: .*($2)" "$assay" quantize "$model" -p lie.yaml -s tflite
+}
+lie "min > max" "value '/Flatten_output_0': min" '0,/^  min: .*/s//  min: 99/'
+lie "NaN for a range" "max: expected a finite number, found 'nan'" '0,/^  max: .*/s//  max: nan/'
+lie "a wrong count" "counts add up to" '0,/^  finite: .*/s//  finite: 7/'
+lie "a missing key" "expected key 'exponent'" '0,/^  exponent: .*/{/^  exponent: .*/d}'
+lie "channels that do not add up" "channels do not add up|min .* greater than max|is not in its" '0,/channels: \[\[[^,]*/s//channels: [[-0.5/'
+lie "samples outside of the whole" "outside of the whole" 's/^samples: .*/samples: [[0, 90]]/'
+lie "another format" "format: expected an integer in \[2, 2\]" 's/^format: .*/format: 1/'
+refused "another network's profile" "another network: .* are not in it" \
+    "$assay" quantize "$source/datasets/models/plain_cnn.onnx" -p one.yaml -s tflite
+
+# ---- show ----
+prints '/Flatten_output_0 +0 ' "a table of ranges" "$assay" profile show one.yaml
+prints 'channel 0 +\[' "and of channels" "$assay" profile show one.yaml --channels --value '*stem*'
+prints ' u4 ' "of another type" "$assay" profile show one.yaml --type u4
+prints 'KL cannot judge' "what a calibration cannot do" "$assay" profile show one.yaml --type i16 --calibration kl
+runs 0 "histograms as SVG" "$assay" profile show one.yaml --svg p.svg
+runs 0 "which is XML" /usr/bin/python3 -c 'import xml.dom.minidom as m; m.parse("p.svg")'
+runs 0 "of more than 2000 bins" sh -c '[ "$(grep -o "V[0-9.]*H" p.svg | wc -l)" -gt 2000 ]'
+runs 0 "histograms as a page" "$assay" profile show one.yaml -s tflite --calibration mse --html p.html
+prints '<td>i8</td>' "with the table" cat p.html
+refused "no such value" "no value's name matches" "$assay" profile show one.yaml --value nobody
+refused "no such calibration" "calibration" "$assay" profile show one.yaml --calibration best
+refused "no such type" "type" "$assay" profile show one.yaml --type f32
+refused "an unwritable drawing" "/no/such/p.svg: cannot write" "$assay" profile show one.yaml --svg /no/such/p.svg
+
+# ---- odd elements are counted and said ----
+/usr/bin/python3 - <<'PY'
+import numpy as np
+x = np.zeros((3, 1, 32, 32), "f4"); x[1, 0, 3, 4] = np.nan; x[2, 0, 5, :2] = np.inf
+np.save("odd.npy", x)
+PY
+input=$("$assay" inspect "$model" | awk '$1 == "input" { print $2 }')
+prints "'$input' held 1 NaN and 2 infinite elements" "NaN and infinities are reported" \
+    "$assay" profile "$model" -d odd.npy -q -o odd.yaml
+prints "^$input .* 1 +2 " "and shown" "$assay" profile show odd.yaml
+finish
