@@ -2,6 +2,8 @@
 #ifndef ASSAY_TEST_SCHEME_UNIT_H
 #define ASSAY_TEST_SCHEME_UNIT_H
 
+#include <string.h>
+
 #include "schemes/scheme.h"
 
 /* Codes of `bits` bits with one scale and zero point; the pointers must outlive the type. */
@@ -26,6 +28,21 @@ static inline assay_unit_spec unit_spec(const char *op, const assay_type *in, in
                              .act_lo = -__builtin_inf(),
                              .act_hi = __builtin_inf(),
                              .beta = 1};
+}
+
+/* The values of a unit's parameter and their number; NULL and 0 when it lists none of this name. */
+static inline const int64_t *unit_param(const assay_scheme *s, const assay_unit *u,
+                                        const char *name, size_t *count)
+{
+    assay_unit_param list[64];
+    size_t n = s->vt->params(u, list, 64);
+    *count = 0;
+    for (size_t i = 0; i < n && i < 64; i++)
+        if (strcmp(list[i].name, name) == 0) {
+            *count = list[i].count;
+            return list[i].value;
+        }
+    return NULL;
 }
 
 #endif

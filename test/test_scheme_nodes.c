@@ -35,15 +35,11 @@ static assay_unit *prepare(const assay_scheme *s, const assay_unit_spec *spec)
 /* Entry i of the parameter `name`, which the unit must list. */
 static int64_t param(const assay_scheme *s, const assay_unit *u, const char *name, size_t i)
 {
-    assay_unit_param list[32];
-    size_t n = s->vt->params(u, list, 32);
-    for (size_t p = 0; p < n && p < 32; p++)
-        if (strcmp(list[p].name, name) == 0) {
-            assert_true(i < list[p].count);
-            return list[p].value[i];
-        }
-    fail_msg("no parameter %s", name);
-    return 0;
+    size_t n;
+    const int64_t *values = unit_param(s, u, name, &n);
+    if (values == NULL || i >= n)
+        fail_msg("no parameter %s[%zu]", name, i);
+    return values[i];
 }
 
 /* A compiler's own numbers, in each convention of shifts, one for all channels or one each. The

@@ -86,9 +86,7 @@ void assay_apply_softmax_lut16(const assay_unit *u, const int32_t *x, size_t n, 
         out[i] = lookup(u->table, assay_saturate(d, 16));
         sum = assay_wrap32((int64_t)sum + out[i]);
     }
-    unsigned headroom = assay_clz32((uint32_t)sum);
-    if (headroom == 0 || headroom > 31) /* a sum that no float16 row reaches */
-        headroom = headroom == 0 ? 1 : 31;
+    unsigned headroom = (unsigned)assay_clamp(assay_clz32((uint32_t)sum), 1, 31); /* wrapped: 1 */
     int64_t shifted = assay_round_shift((int64_t)sum << (headroom - 1), 14, ASSAY_ROUND_HALF_UP);
     int64_t inverse = lookup(u->list[0], assay_saturate(shifted - 98304, 16));
     for (size_t i = 0; i < n; i++) {
