@@ -57,6 +57,7 @@ assay_status assay_fast_fc(const assay_fast_setup *s, assay_fast **out, assay_er
 assay_status assay_fast_unary(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 assay_status assay_fast_binary(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 assay_status assay_fast_max_pool(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+assay_status assay_fast_reduce(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 assay_status assay_fast_avg_pool(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 
 /* ---- small things that they share ---- */

@@ -43,9 +43,12 @@ assay_status assay_fast_prepare(const assay_fast_setup *s, assay_fast **out, ass
     case ASSAY_OP_AVG_POOL:
     case ASSAY_OP_GLOBAL_AVG_POOL:
         return assay_fast_avg_pool(s, out, err);
-    case ASSAY_OP_REDUCE_MAX: /* functions of more than one code */
+    case ASSAY_OP_REDUCE_MEAN:
+    case ASSAY_OP_REDUCE_SUM:
+    case ASSAY_OP_REDUCE_MAX:
     case ASSAY_OP_REDUCE_MIN:
-    case ASSAY_OP_RESIZE:
+        return assay_fast_reduce(s, out, err);
+    case ASSAY_OP_RESIZE: /* a function of more than one code */
         return ASSAY_OK;
     default:
         return calls == ASSAY_CALLS_UNARY    ? assay_fast_unary(s, out, err)

@@ -1,0 +1,159 @@
+/* Averages of 8-bit codes under a window: exact sums, in longer rows than the reference's. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/fast/sums.h"
+#include "interp/ref/ref.h"
+#include "interp/ref/slide.h"
+
+typedef struct average {
+    assay_fast base;
+    assay_window w;
+    bool is_signed, include_pad;
+    assay_sums sums;
+} average;
+
+static void free_average(assay_fast *f)
+{
+    average *p = (average *)f;
+    assay_sums_free(&p->sums);
+    free(p);
+}
+
+static void arrange(assay_fast *f, bool in_last, bool out_last)
+{
+    average *p = (average *)f;
+    (void)out_last; /* as the input, or a single cell, which is both */
+    p->w.nhwc = p->w.nhwc || in_last;
+}
+
+typedef struct average_scratch {
+    int64_t *tap, *sum;
+    int32_t *count, *y, *partial;
+} average_scratch;
+
+static size_t carve(const average *p, char *memory, average_scratch *s)
+{
+    const int64_t c = p->w.in_channels, n = c > p->w.out_area ? c : p->w.out_area; /* either way */
+    size_t used = 0;
+    s->tap = assay_carve(memory, &used, p->w.taps, sizeof *s->tap);
+    s->sum = assay_carve(memory, &used, n, sizeof *s->sum);
+    s->count = assay_carve(memory, &used, n, sizeof *s->count);
+    s->y = assay_carve(memory, &used, n, sizeof *s->y);
+    s->partial = assay_carve(memory, &used, n, sizeof *s->partial);
+    return used;
+}
+
+/* Cell by cell, all channels of one at a time. */
+static void average_last(const average *p, assay_call *call, int64_t image,
+                         const average_scratch *s)
+{
+    const assay_window *w = &p->w;
+    const uint8_t *x = (const uint8_t *)call->in[0].data + image * assay_steps_in(w).image;
+    const int64_t channels = w->in_channels;
+    const int32_t zx = assay_zero_point(call->in[0].type, 0);
+    for (int64_t cell = 0; cell < w->out_area; cell++) {
+        const int64_t inside = assay_slide_taps(w, cell, s->tap);
+        const int64_t count = p->include_pad ? assay_slide_padded_count(w, cell) : inside;
+        memset(s->partial, 0, (size_t)channels * sizeof *s->partial);
+        for (int64_t k = 0; k < w->taps; k++)
+            if (s->tap[k] >= 0)
+                assay_sums_add_row(x + s->tap[k], channels, p->is_signed, s->partial);
+        for (int64_t c = 0; c < channels; c++) {
+            s->sum[c] = s->partial[c] + (count - inside) * zx;
+            s->count[c] = (int32_t)count;
+        }
+        assay_sums_finish(&p->sums, call, image * assay_steps_out(w).image + cell * channels,
+                          (size_t)channels, s->sum, s->count, s->y);
+    }
+}
+
+/* Plane by plane, all cells of one at a time. */
+static void average_first(const average *p, assay_call *call, int64_t image,
+                          const average_scratch *s)
+{
+    const assay_window *w = &p->w;
+    const bool whole = w->taps == w->in_area && w->out_area == 1 && !p->include_pad;
+    const uint8_t flip = p->is_signed ? 0x80 : 0;
+    const int32_t zx = assay_zero_point(call->in[0].type, 0);
+    for (int64_t c = 0; c < w->in_channels; c++) {
+        const uint8_t *x =
+            (const uint8_t *)call->in[0].data + image * assay_steps_in(w).image + c * w->in_area;
+        for (int64_t cell = 0; cell < w->out_area; cell++) {
+            const int64_t inside = assay_slide_taps(w, cell, s->tap);
+            const int64_t count = p->include_pad ? assay_slide_padded_count(w, cell) : inside;
+            int64_t sum = (count - inside) * zx;
+            if (whole && inside == w->in_area)
+                sum = assay_sums_of_run(x, inside, p->is_signed);
+            else
+                for (int64_t k = 0; k < w->taps; k++)
+                    if (s->tap[k] >= 0)
+                        sum += (x[s->tap[k]] ^ flip) - flip;
+            s->sum[cell] = sum;
+            s->count[cell] = (int32_t)count;
+        }
+        assay_sums_finish(&p->sums, call, image * assay_steps_out(w).image + c * w->out_area,
+                          (size_t)w->out_area, s->sum, s->count, s->y);
+    }
+}
+
+static assay_status run_average(const assay_fast *f, assay_call *call, assay_error *err)
+{
+    const average *p = (const average *)f;
+    average_scratch s;
+    (void)err;
+    carve(p, call->scratch, &s);
+    for (int64_t n = 0; n < p->w.batch; n++)
+        if (p->w.nhwc)
+            average_last(p, call, n, &s);
+        else
+            average_first(p, call, n, &s);
+    return ASSAY_OK;
+}
+
+static void find_window(const assay_fast_setup *s, average *p)
+{
+    const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
+    const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
+    if (s->node->op == ASSAY_OP_GLOBAL_AVG_POOL) { /* one window that covers the image */
+        assay_window_of_layout(&p->w, s->node->attr.layout.layout, x, y);
+        memcpy(p->w.kernel, p->w.in, sizeof p->w.kernel);
+        p->w.taps = p->w.in_area;
+        p->base.layouts = ASSAY_LAYOUTS_FREE;
+    } else {
+        assay_window_of_pool(&p->w, &s->node->attr.pool, x, y);
+        p->include_pad = s->node->attr.pool.count_include_pad;
+        p->base.layouts = ASSAY_LAYOUTS_ALIKE;
+    }
+    if (p->w.nhwc)
+        p->base.layouts = ASSAY_LAYOUTS_FIXED;
+    p->is_signed = x->elem.is_signed;
+}
+
+/* Partial sums are int32: windows of 2^23 cells and more are the reference's. */
+assay_status assay_fast_avg_pool(const assay_fast_setup *s, assay_fast **out, assay_error *err)
+{
+    average_scratch unused;
+    if (!assay_is_byte(&assay_node_in(s->graph, s->node, 0)->type) ||
+        !assay_is_byte(&assay_node_out(s->graph, s->node, 0)->type) || assay_sums_ordered(s))
+        return ASSAY_OK;
+    average *p = assay_fast_alloc(sizeof *p);
+    if (!p)
+        return assay_fast_memory(s, err);
+    p->base = (assay_fast){
+        .run = run_average, .free = free_average, .threads = s->threads, .arrange = arrange};
+    find_window(s, p);
+    if (p->w.taps >= INT32_MAX / 256) {
+        free_average(&p->base);
+        return ASSAY_OK;
+    }
+    const int64_t outputs = p->w.batch * p->w.in_channels * p->w.out_area;
+    assay_status status = assay_sums_make(s, p->w.taps, outputs, &p->sums, err);
+    if (status != ASSAY_OK) {
+        free_average(&p->base);
+        return status;
+    }
+    p->base.scratch = carve(p, NULL, &unused);
+    *out = &p->base;
+    return ASSAY_OK;
+}

@@ -1,0 +1,151 @@
+/* Maxima of 8-bit codes under a window, read where they stand: taken of bytes whose order is that
+ * of the codes (the sign bit of signed ones flipped); what follows, an activation or a rescale, is
+ * a table of the maximum. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/fast/fast.h"
+#include "interp/window.h"
+
+typedef struct pool {
+    assay_fast base;
+    assay_window w;
+    bool identity;
+    uint8_t flip;       /* from a code's byte to one that sorts as unsigned */
+    uint8_t table[256]; /* by flipped maximum */
+} pool;
+
+static void free_pool(assay_fast *f)
+{
+    free(f);
+}
+
+static void arrange(assay_fast *f, bool in_last, bool out_last)
+{
+    pool *p = (pool *)f;
+    (void)out_last; /* as the input */
+    p->w.nhwc = p->w.nhwc || in_last;
+}
+
+/* best[i] = the greater of best[i] and x[i], flipped. */
+static void take_max(uint8_t *best, const uint8_t *x, int64_t n, uint8_t flip)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const uint8_t v = x[i] ^ flip;
+        best[i] = best[i] > v ? best[i] : v;
+    }
+}
+
+static void look_up(const pool *p, uint8_t *y, int64_t n)
+{
+    if (!p->identity)
+        for (int64_t i = 0; i < n; i++)
+            y[i] = p->table[y[i]];
+    else if (p->flip)
+        for (int64_t i = 0; i < n; i++)
+            y[i] ^= p->flip;
+}
+
+/* Where kernel cell k of axis i meets the input for output index o, or -1. */
+static int64_t meet(const assay_window *w, int i, int64_t o, int64_t k)
+{
+    const int64_t at = o * w->stride[i] - w->pad[i] + k * w->dilation[i];
+    return at >= 0 && at < w->in[i] ? at : -1;
+}
+
+/* One row of output cells, channels last: x and y are images. */
+static void max_row_last(const pool *p, const uint8_t *x, int64_t o0, int64_t o1, uint8_t *y)
+{
+    const assay_window *w = &p->w;
+    const int64_t channels = w->in_channels, width = w->out[2];
+    y += (o0 * w->out[1] + o1) * width * channels;
+    for (int64_t o2 = 0; o2 < width; o2++, y += channels) {
+        memset(y, 0, (size_t)channels); /* the least, flipped */
+        for (int64_t k = 0; k < w->taps; k++) {
+            const int64_t i0 = meet(w, 0, o0, k / w->kernel[2] / w->kernel[1]);
+            const int64_t i1 = meet(w, 1, o1, k / w->kernel[2] % w->kernel[1]);
+            const int64_t i2 = meet(w, 2, o2, k % w->kernel[2]);
+            if (i0 >= 0 && i1 >= 0 && i2 >= 0)
+                take_max(y, x + ((i0 * w->in[1] + i1) * w->in[2] + i2) * channels, channels,
+                         p->flip);
+        }
+        look_up(p, y, channels);
+    }
+}
+
+/* One row of output cells of a plane: first down the rows under the kernel, then along. */
+static void max_row_first(const pool *p, const uint8_t *x, int64_t o0, int64_t o1, uint8_t *y,
+                          uint8_t *down)
+{
+    const assay_window *w = &p->w;
+    const int64_t width = w->in[2], n = w->out[2];
+    memset(down, 0, (size_t)width);
+    for (int64_t k = 0; k < w->kernel[0] * w->kernel[1]; k++) {
+        const int64_t i0 = meet(w, 0, o0, k / w->kernel[1]);
+        const int64_t i1 = meet(w, 1, o1, k % w->kernel[1]);
+        if (i0 >= 0 && i1 >= 0)
+            take_max(down, x + (i0 * w->in[1] + i1) * width, width, p->flip);
+    }
+    y += (o0 * w->out[1] + o1) * n;
+    for (int64_t o = 0; o < n; o++) {
+        uint8_t best = 0;
+        for (int64_t k = 0; k < w->kernel[2]; k++) {
+            const int64_t i = meet(w, 2, o, k);
+            if (i >= 0 && best < down[i])
+                best = down[i];
+        }
+        y[o] = best;
+    }
+    look_up(p, y, n);
+}
+
+static assay_status run_max(const assay_fast *f, assay_call *call, assay_error *err)
+{
+    const pool *p = (const pool *)f;
+    const assay_window *w = &p->w;
+    const int64_t rows = w->out[0] * w->out[1], high = w->out[1];
+    const int64_t planes = p->w.nhwc ? w->batch : w->batch * w->in_channels;
+    const int64_t in = assay_steps_in(w).image * w->batch / planes,
+                  out = assay_steps_out(w).image * w->batch / planes;
+    const int workers = assay_fast_threads(f->threads, planes * rows * w->in[2]);
+    (void)err;
+#pragma omp parallel for collapse(2) schedule(static) num_threads(workers) if (workers > 1)
+    for (int64_t i = 0; i < planes; i++)
+        for (int64_t r = 0; r < rows; r++) {
+            const uint8_t *x = (const uint8_t *)call->in[0].data + i * in;
+            uint8_t *y = (uint8_t *)call->out[0].data + i * out;
+            if (p->w.nhwc)
+                max_row_last(p, x, r / high, r % high, y);
+            else
+                max_row_first(p, x, r / high, r % high, y,
+                              (uint8_t *)call->scratch + (i * rows + r) * w->in[2]);
+        }
+    return ASSAY_OK;
+}
+
+assay_status assay_fast_max_pool(const assay_fast_setup *s, assay_fast **out, assay_error *err)
+{
+    const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
+    const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
+    uint8_t by_code[256];
+    if (!assay_is_byte(x) || !assay_is_byte(y))
+        return ASSAY_OK;
+    pool *p = assay_fast_alloc(sizeof *p);
+    if (!p)
+        return assay_fast_memory(s, err);
+    assay_window_of_pool(&p->w, &s->node->attr.pool, x, y);
+    p->base = (assay_fast){.run = run_max,
+                           .free = free_pool,
+                           .threads = s->threads,
+                           .layouts = p->w.nhwc ? ASSAY_LAYOUTS_FIXED : ASSAY_LAYOUTS_ALIKE,
+                           .arrange = arrange};
+    p->flip = x->elem.is_signed ? 0x80 : 0;
+    p->identity = assay_fast_table(s, x->elem, by_code);
+    for (int i = 0; i < 256; i++)
+        p->table[i] = by_code[i ^ p->flip];
+    if (!p->w.nhwc)
+        p->base.scratch =
+            (size_t)(p->w.batch * p->w.in_channels * p->w.out[0] * p->w.out[1] * p->w.in[2]);
+    *out = &p->base;
+    return ASSAY_OK;
+}

@@ -1,0 +1,144 @@
+/* Reductions of 8-bit codes over neighbouring axes: x is [outer][extent][inner], y [outer][inner].
+ * Sums are exact; a maximum goes through a table of what follows it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/fast/sums.h"
+#include "interp/ref/ref.h"
+
+typedef struct reduction {
+    assay_fast base;
+    int64_t outer, extent, inner;
+    bool is_signed;
+    assay_sums sums;
+    uint8_t flip;       /* maxima: from a code's byte to one that grows towards what is sought */
+    uint8_t table[256]; /* by flipped maximum */
+} reduction;
+
+static void free_reduction(assay_fast *f)
+{
+    reduction *r = (reduction *)f;
+    assay_sums_free(&r->sums);
+    free(r);
+}
+
+typedef struct row_scratch {
+    int64_t *sum;
+    int32_t *count, *y, *partial;
+} row_scratch;
+
+static size_t carve(const reduction *r, char *memory, row_scratch *s)
+{
+    size_t used = 0;
+    s->sum = assay_carve(memory, &used, r->inner, sizeof *s->sum);
+    s->count = assay_carve(memory, &used, r->inner, sizeof *s->count);
+    s->y = assay_carve(memory, &used, r->inner, sizeof *s->y);
+    s->partial = assay_carve(memory, &used, r->inner, sizeof *s->partial);
+    return used;
+}
+
+static assay_status run_sum(const assay_fast *f, assay_call *call, assay_error *err)
+{
+    const reduction *r = (const reduction *)f;
+    row_scratch s;
+    (void)err;
+    carve(r, call->scratch, &s);
+    for (int64_t o = 0; o < r->outer; o++) {
+        const uint8_t *x = (const uint8_t *)call->in[0].data + o * r->extent * r->inner;
+        if (r->inner == 1) {
+            s.sum[0] = assay_sums_of_run(x, r->extent, r->is_signed);
+        } else {
+            memset(s.partial, 0, (size_t)r->inner * sizeof *s.partial);
+            for (int64_t e = 0; e < r->extent; e++)
+                assay_sums_add_row(x + e * r->inner, r->inner, r->is_signed, s.partial);
+            for (int64_t i = 0; i < r->inner; i++)
+                s.sum[i] = s.partial[i];
+        }
+        for (int64_t i = 0; i < r->inner; i++)
+            s.count[i] = (int32_t)r->extent;
+        assay_sums_finish(&r->sums, call, o * r->inner, (size_t)r->inner, s.sum, s.count, s.y);
+    }
+    return ASSAY_OK;
+}
+
+static assay_status run_max(const assay_fast *f, assay_call *call, assay_error *err)
+{
+    const reduction *r = (const reduction *)f;
+    (void)err;
+    for (int64_t o = 0; o < r->outer; o++) {
+        const uint8_t *x = (const uint8_t *)call->in[0].data + o * r->extent * r->inner;
+        uint8_t *y = (uint8_t *)call->out[0].data + o * r->inner;
+        memset(y, 0, (size_t)r->inner); /* the least, flipped */
+        for (int64_t e = 0; e < r->extent && r->inner > 1; e++)
+            for (int64_t i = 0; i < r->inner; i++) {
+                const uint8_t v = x[e * r->inner + i] ^ r->flip;
+                y[i] = y[i] > v ? y[i] : v;
+            }
+        for (int64_t e = 0; e < r->extent && r->inner == 1; e++)
+            y[0] = y[0] > (x[e] ^ r->flip) ? y[0] : (uint8_t)(x[e] ^ r->flip);
+        for (int64_t i = 0; i < r->inner; i++)
+            y[i] = r->table[y[i]];
+    }
+    return ASSAY_OK;
+}
+
+/* False when the reduced axes are not neighbours. No axes: all. */
+static bool find_extents(const assay_attr_reduce *a, const assay_type *x, reduction *r)
+{
+    bool reduced[ASSAY_MAX_RANK] = {false};
+    r->outer = r->extent = r->inner = 1;
+    for (int i = 0; i < x->rank; i++)
+        reduced[i] = a->axes.n == 0;
+    for (int i = 0; i < a->axes.n; i++)
+        reduced[a->axes.v[i] + (a->axes.v[i] < 0 ? x->rank : 0)] = true;
+    for (int i = 0; i < x->rank; i++) {
+        if (reduced[i] && r->inner > 1)
+            return false;
+        if (reduced[i])
+            r->extent *= x->dim[i];
+        else if (r->extent == 1)
+            r->outer *= x->dim[i];
+        else
+            r->inner *= x->dim[i];
+    }
+    return r->extent < INT32_MAX / 256;
+}
+
+static assay_status make(const assay_fast_setup *s, const reduction *from, assay_fast **out,
+                         assay_error *err)
+{
+    reduction *r = assay_fast_alloc(sizeof *r);
+    if (!r)
+        return assay_fast_memory(s, err);
+    *r = *from;
+    *out = &r->base;
+    return ASSAY_OK;
+}
+
+assay_status assay_fast_reduce(const assay_fast_setup *s, assay_fast **out, assay_error *err)
+{
+    const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
+    const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
+    const assay_op op = s->node->op;
+    reduction r = {.base = {.free = free_reduction}, .is_signed = x->elem.is_signed};
+    row_scratch unused;
+    if (!assay_is_byte(x) || !assay_is_byte(y) || !find_extents(&s->node->attr.reduce, x, &r))
+        return ASSAY_OK;
+    if (op == ASSAY_OP_REDUCE_MAX || op == ASSAY_OP_REDUCE_MIN) {
+        uint8_t by_code[256];
+        r.base.run = run_max;
+        r.flip = (uint8_t)((r.is_signed ? 0x80 : 0) ^ (op == ASSAY_OP_REDUCE_MIN ? 0xff : 0));
+        assay_fast_table(s, x->elem, by_code);
+        for (int i = 0; i < 256; i++)
+            r.table[i] = by_code[i ^ r.flip];
+        return make(s, &r, out, err);
+    }
+    r.base.run = run_sum;
+    r.base.scratch = carve(&r, NULL, &unused);
+    assay_status status = assay_sums_make(s, r.extent, r.outer * r.inner, &r.sums, err);
+    if (status == ASSAY_OK)
+        status = make(s, &r, out, err);
+    if (status != ASSAY_OK)
+        assay_sums_free(&r.sums);
+    return status;
+}

@@ -1,0 +1,34 @@
+/* Sums of codes that a scheme settles and divides: average pools, mean, sum. Where all are over the
+ * same number of codes and few values can occur, what becomes of them is a table of all of them,
+ * asked of the unit itself. */
+#ifndef ASSAY_INTERP_FAST_SUMS_H
+#define ASSAY_INTERP_FAST_SUMS_H
+
+#include "interp/fast/fast.h"
+
+typedef struct assay_sums {
+    int32_t count; /* codes in a sum of the table */
+    int64_t least; /* the sum of code[0] */
+    uint8_t *code; /* NULL: no table */
+} assay_sums;
+
+/* For `outputs` sums of codes like the node's input, most of them over `count`. There is a table
+ * only where it costs little beside them. Fails only for want of memory. */
+assay_status assay_sums_make(const assay_fast_setup *s, int64_t count, int64_t outputs,
+                             assay_sums *out, assay_error *err);
+void assay_sums_free(assay_sums *t);
+
+/* As assay_finish_pool (interp/ref/ref.h): n sums of count[i] codes to elements first, first + 1,
+ * ... of output 0. */
+void assay_sums_finish(const assay_sums *t, assay_call *call, int64_t first, size_t n, int64_t *sum,
+                       const int32_t *count, int32_t *y);
+
+/* sum[i] += the code of byte x[i], for n of them; the codes of signed bytes are x ^ 0x80 - 0x80. */
+void assay_sums_add_row(const uint8_t *x, int64_t n, bool is_signed, int32_t *sum);
+/* The sum of n consecutive codes. */
+int64_t assay_sums_of_run(const uint8_t *x, int64_t n, bool is_signed);
+
+/* Whether the scheme adds codes in their order, so that sums are not enough. */
+bool assay_sums_ordered(const assay_fast_setup *s);
+
+#endif
