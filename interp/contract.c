@@ -12,13 +12,17 @@ typedef struct tally {
     int total[CLASSES];
 } tally;
 
+/* Of the program and the bodies of its control flow. */
 static void count_nodes(const assay_program *p, tally *t)
 {
-    memset(t, 0, sizeof *t);
+    for (int i = 0; i < p->graph->n_subgraphs; i++)
+        count_nodes(p->body[i], t);
     for (int i = 0; i < p->graph->n_nodes; i++) {
         const assay_node *n = &p->graph->node[i];
         const bool moves = assay_op_get(n->op)->traits & ASSAY_T_MOVE;
         enum class c = FLOAT;
+        if (assay_op_get(n->op)->traits & ASSAY_T_FLOW)
+            continue;
         if (assay_node_is_quantized(p->graph, n))
             c = assay_scheme_is_exact(p->scheme, assay_op_get(n->op)->name) ? EXACT : NOT_EXACT;
         if (moves && c == FLOAT)
@@ -32,7 +36,7 @@ void assay_contract_print(const assay_program *p, FILE *f)
 {
     static const enum assay_contract others[] = {ASSAY_CONTRACT_APPROXIMATE,
                                                  ASSAY_CONTRACT_UNMODELLED};
-    tally t;
+    tally t = {0};
 
     if (!p->scheme)
         return;
@@ -61,7 +65,7 @@ json_t *assay_contract_json(const assay_program *p)
 {
     static const char *const words_key[] = {"exact", "approximate", "not_modelled"};
     json_t *o, *words;
-    tally t;
+    tally t = {0};
 
     if (!p->scheme)
         return NULL;

@@ -22,8 +22,9 @@ enum form { FORM_TEXT, FORM_ONNX, FORM_TFLITE };
 
 static assay_status sniff(const char *path, enum form *form, assay_error *err)
 {
-    FILE *f = fopen(path, "rb");
-    char head[8] = {0};
+    char room[4096], head[8] = {0};
+    const char *entry;
+    FILE *f = fopen(assay_tflite_split(path, room, &entry), "rb");
     size_t n;
 
     if (!f)

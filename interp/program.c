@@ -6,6 +6,7 @@
 #include "interp/check.h"
 #include "interp/fast/fast.h"
 #include "interp/float/setup.h"
+#include "interp/flow.h"
 #include "schemes/spec.h"
 
 #define COUNT_ROOM 40 /* kept free in a list for the line that counts the rest */
@@ -37,6 +38,8 @@ static assay_status prepare_node(assay_program *p, int i, assay_error *err)
     assay_unit_spec spec;
     assay_status status;
 
+    if (assay_is_flow(n)) /* its bodies have programs of their own */
+        return ASSAY_OK;
     p->kernel[i] = assay_node_kernel(g, n);
     if (!p->kernel[i].run)
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "node '%s': no %s kernel for op %s", n->name,
@@ -75,6 +78,24 @@ static assay_status prepare_nodes(assay_program *p, assay_error *err)
     if (err)
         *err = all; /* a list of lines */
     return all.status;
+}
+
+static assay_status prepare_bodies(assay_program *p, const assay_program_options *o,
+                                   assay_error *err)
+{
+    assay_program_options inner = *o;
+    assay_status status = ASSAY_OK;
+    inner.keep_all = false;
+    if (p->graph->n_subgraphs == 0)
+        return ASSAY_OK;
+    p->body = calloc((size_t)p->graph->n_subgraphs, sizeof *p->body);
+    if (!p->body)
+        return assay_fail(err, ASSAY_ERR_MEMORY, "no memory for %d subgraphs",
+                          p->graph->n_subgraphs);
+    for (int i = 0; i < p->graph->n_subgraphs && status == ASSAY_OK; i++)
+        status =
+            assay_program_make_with(p->graph->subgraph[i], p->scheme, &inner, &p->body[i], err);
+    return status;
 }
 
 /* What of the program the fast engine takes, and the scratch that the rest needs beside it. */
@@ -130,6 +151,8 @@ assay_status assay_program_make_with(const assay_graph *g, const assay_scheme *s
     if (status == ASSAY_OK)
         status = prepare_nodes(p, err);
     if (status == ASSAY_OK)
+        status = prepare_bodies(p, o, err);
+    if (status == ASSAY_OK)
         status = assay_plan_make(g, o->keep_all, &p->plan, err);
     if (status == ASSAY_OK && o->engine != ASSAY_ENGINE_REF)
         status = prepare_fast(p, o, err);
@@ -169,7 +192,10 @@ void assay_program_free(assay_program *p)
         if (p->fast)
             assay_fast_free(p->fast[i]);
     }
+    for (int i = 0; p->body && i < p->graph->n_subgraphs; i++)
+        assay_program_free(p->body[i]);
     assay_plan_free(p->plan);
+    free(p->body);
     free(p->fast);
     free(p->unit);
     free(p->kernel);

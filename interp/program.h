@@ -57,7 +57,8 @@ typedef struct assay_program {
     assay_unit **unit;    /* by node, NULL where none */
     enum assay_engine engine;
     bool outputs_only;
-    struct assay_fast **fast; /* by node, NULL where the reference kernel runs */
+    struct assay_fast **fast;    /* by node, NULL where the reference kernel runs */
+    struct assay_program **body; /* by subgraph; NULL when there are none */
 } assay_program;
 
 /* Verifies the graph, chooses a kernel for every node and prepares the units. Everything that is

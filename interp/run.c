@@ -4,6 +4,7 @@
 
 #include "interp/both.h"
 #include "interp/fast/fast.h"
+#include "interp/flow.h"
 #include "interp/program.h"
 
 struct assay_run {
@@ -13,6 +14,7 @@ struct assay_run {
     int *first_view;       /* by node */
     int64_t *accumulators; /* room for the greatest output, made when first asked for */
     assay_both both;       /* used by engine `both` alone */
+    assay_run **body;      /* by subgraph */
 };
 
 /* Where a value is: in the arena, or in the graph when it is constant. */
@@ -48,6 +50,21 @@ static void make_views(assay_run *r)
     }
 }
 
+static assay_status make_bodies(assay_run *r, assay_error *err)
+{
+    const assay_program *p = r->program;
+    assay_status status = ASSAY_OK;
+    if (p->graph->n_subgraphs == 0)
+        return ASSAY_OK;
+    r->body = calloc((size_t)p->graph->n_subgraphs, sizeof *r->body);
+    if (!r->body)
+        return assay_fail(err, ASSAY_ERR_MEMORY, "no memory for %d subgraphs",
+                          p->graph->n_subgraphs);
+    for (int i = 0; i < p->graph->n_subgraphs && status == ASSAY_OK; i++)
+        status = assay_run_new(p->body[i], &r->body[i], err);
+    return status;
+}
+
 assay_status assay_run_new(const assay_program *p, assay_run **out, assay_error *err)
 {
     const assay_graph *g = p->graph;
@@ -68,6 +85,11 @@ assay_status assay_run_new(const assay_program *p, assay_run **out, assay_error 
     }
     memset(r->arena, 0, bytes);
     make_views(r);
+    assay_status status = make_bodies(r, err);
+    if (status != ASSAY_OK) {
+        assay_run_free(r);
+        return status;
+    }
     assay_run_reset(r);
     *out = r;
     return ASSAY_OK;
@@ -77,6 +99,9 @@ void assay_run_free(assay_run *r)
 {
     if (!r)
         return;
+    for (int i = 0; r->body && i < r->program->graph->n_subgraphs; i++)
+        assay_run_free(r->body[i]);
+    free(r->body);
     free(r->arena);
     free(r->view);
     free(r->first_view);
@@ -88,6 +113,8 @@ void assay_run_free(assay_run *r)
 void assay_run_reset(assay_run *r)
 {
     const assay_graph *g = r->program->graph;
+    for (int i = 0; i < g->n_subgraphs; i++)
+        assay_run_reset(r->body[i]);
     for (int v = 0; v < g->n_values; v++) {
         const assay_value *value = &g->value[v];
         size_t count = (size_t)assay_shape_count(&value->type);
@@ -128,6 +155,8 @@ static assay_status run_node(assay_run *r, int node, assay_call *call, assay_err
 {
     const assay_program *p = r->program;
     const assay_fast *fast = p->fast[node];
+    if (assay_is_flow(call->node))
+        return assay_flow_run(r, r->body, call, err);
     if (!fast)
         return p->kernel[node].run(call, err);
     if (p->engine == ASSAY_ENGINE_BOTH)

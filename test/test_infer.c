@@ -16,7 +16,34 @@ typedef struct infer_case {
 #define X4 "input x: f32[2,6,8,10]"
 #define Q  "q(0.5,3)"
 
+/* Bodies: twice what is given, one bool from an i32, and what fits neither. */
+#define BODIES                                                                                     \
+    "graph a { input v: f32[2] w: f32[2] = add(v, v) output w } "                                  \
+    "graph b { input v: f32[2] w: f32[2] = relu(v) output w } "                                    \
+    "graph t { input v: f32[2] w: bool[2] = less(v, v) z: bool[1] = slice(w) "                     \
+    "{begin=[0], step=[1], size=[1]} output z } "                                                  \
+    "graph c { input v: f32[3] w: f32[3] = relu(v) output w } "
+
 static const infer_case cases[] = {
+    /* ---- control flow ---- */
+    {"input p: bool[] input x: f32[2] " BODIES, "y: f32[2] = if(p, x)", NULL},
+    {"input p: bool[1] input x: f32[2] " BODIES, "y: f32[2] = if(p, x) {on_true=1, on_false=0}",
+     NULL},
+    {"input p: bool[2] input x: f32[2] " BODIES, "y: f32[2] = if(p, x)", "not one bool"},
+    {"input p: bool[] input x: f32[2] " BODIES, "y: f32[2] = if(p, x) {on_true=4}",
+     "'on_true' is 4, but there are 4 subgraphs"},
+    {"input p: bool[] input x: f32[2] " BODIES, "y: f32[2] = if(p, x) {on_false=3}",
+     "input 1 has another type than in subgraph 'c'"},
+    {"input p: bool[] input x: f32[2] " BODIES, "y: f32[2] = if(p, x, x)", "takes 1 inputs"},
+    {"input p: bool[] input x: f32[2] " BODIES, "y: f32[2] = if(p, x) {on_false=2}",
+     "other types in subgraphs 'a' and 't'"},
+    {"input x: f32[2] " BODIES, "y: f32[2] = while(x) {condition=2, body=0}", NULL},
+    {"input x: f32[2] " BODIES, "y: f32[2] = while(x) {condition=1, body=0}",
+     "'b' does not give one bool"},
+    {"input x: f32[2] " BODIES, "y: f32[2] = while(x) {condition=2, body=-1}", "'body' is -1"},
+    {"input x: f32[2] " BODIES, "y: f32[2] = while(x, x) {condition=2, body=0}",
+     "2 inputs but 1 outputs"},
+    {"input x: f32[2] " BODIES, "y: f32[3] = while(x) {condition=2, body=0}", "expected f32[2]"},
     /* ---- conv ---- */
     {X4 " input w: f32[4,6,3,3]", "y: f32[2,4,6,8] = conv(x, w)", NULL},
     {X4 " input w: f32[4,6,3,3] input b: f32[4]", "y: f32[2,4,6,8] = conv(x, w, b)", NULL},

@@ -604,7 +604,7 @@ static void test_relabel(void **state)
 /* total = total + x, where total starts as 5 by a CALL_ONCE, or as 0 without. */
 static tb_model running_sum(const tb_model *init)
 {
-    tb_model m = {.n_inputs = 1, .input = {0}, .n_outputs = 1, .output = {3}, .second = init};
+    tb_model m = {.n_inputs = 1, .input = {0}, .n_outputs = 1, .output = {3}, .next = init};
     tb_op *op;
     tb_add(&m, "x", TFL_FLOAT32, 2, -1);
     tb_add(&m, "handle", RESOURCE, 1, -1);
@@ -678,7 +678,7 @@ static void test_variables(void **state)
         free(file);
     }
     m = running_sum(NULL);
-    m.second = &init;
+    m.next = &init;
     refuse(&m, "subgraph 1 of 2 is called by no operator");
 }
 

@@ -224,13 +224,20 @@ static void write_operator(writer *w, size_t at, const tb_op *op, int code)
         set(w, options, op->option[i].slot, op->option[i].bits, op->option[i].size);
 }
 
-static void write_signature(writer *w, size_t model, const tb_model *m)
+static size_t tables_vector(writer *w, size_t parent, int slot, int n)
 {
-    size_t defs = vector(w, 1, 4, 4), def = table(w, 5), list;
-    child(w, model, MODEL_SIGNATURE_DEFS, defs);
-    refer(w, defs + 4, def);
-    list = vector(w, m->n_inputs, 4, 4);
+    size_t at = vector(w, n, 4, 4);
+    child(w, parent, slot, at);
+    return at + 4;
+}
+
+static void write_signature(writer *w, size_t def, const tb_model *m, int subgraph)
+{
+    size_t list = vector(w, m->n_inputs, 4, 4);
     child(w, def, SIGNATURE_INPUTS, list);
+    set(w, def, SIGNATURE_SUBGRAPH, subgraph, 4);
+    if (m->key)
+        child(w, def, SIGNATURE_KEY, bytes_of(w, m->key, strlen(m->key)));
     for (int i = 0; i < m->n_inputs; ++i) {
         size_t map = table(w, 2);
         refer(w, list + 4 + 4 * (size_t)i, map);
@@ -239,11 +246,23 @@ static void write_signature(writer *w, size_t model, const tb_model *m)
     }
 }
 
-static size_t tables_vector(writer *w, size_t parent, int slot, int n)
+/* Of the subgraphs whose inputs have names. */
+static void write_signatures(writer *w, size_t model, const tb_model *m)
 {
-    size_t at = vector(w, n, 4, 4);
-    child(w, parent, slot, at);
-    return at + 4;
+    int n = 0, subgraph = 0;
+    size_t list;
+    for (const tb_model *g = m; g; g = g->next)
+        n += g->signature[0] != NULL;
+    if (n == 0)
+        return;
+    list = tables_vector(w, model, MODEL_SIGNATURE_DEFS, n);
+    for (const tb_model *g = m; g; g = g->next, ++subgraph)
+        if (g->signature[0]) {
+            size_t def = table(w, 5);
+            refer(w, list, def);
+            list += 4;
+            write_signature(w, def, g, subgraph);
+        }
 }
 
 static void write_codes(writer *w, size_t list, const tb_model *m)
@@ -297,37 +316,48 @@ static void write_buffers(writer *w, size_t list, const tb_model *m, size_t outs
     }
 }
 
+/* The main graph's tensors that stand outside get their bytes behind everything else. */
+static void write_outside(writer *w, const tb_model *m, const size_t outside[TB_MAX])
+{
+    for (int i = 0; i < m->n_tensors; ++i)
+        if (outside[i]) {
+            size_t behind = reserve(w, m->tensor[i].bytes, 16);
+            memcpy(w->bytes + behind, m->tensor[i].data, m->tensor[i].bytes);
+            set(w, outside[i], BUFFER_OFFSET, (int64_t)behind, 8);
+        }
+}
+
 unsigned char *tb_finish(const tb_model *m, size_t *size)
 {
-    static const tb_model none;
-    const tb_model *second = m->second ? m->second : &none;
     writer w = {0};
     size_t model, list, outside[TB_MAX] = {0}, unused[TB_MAX] = {0};
+    int graphs = 0, ops = 0, tensors = 0, buffer = 1, code = 0;
 
+    for (const tb_model *g = m; g; g = g->next, ++graphs) {
+        ops += g->n_ops;
+        tensors += g->n_tensors;
+    }
     reserve(&w, 8, 1);
     memcpy(w.bytes + 4, "TFL3", 4);
     model = table(&w, 8);
     refer(&w, 0, model);
     set(&w, model, MODEL_VERSION, 3, 4);
-    list = tables_vector(&w, model, MODEL_OPERATOR_CODES, m->n_ops + second->n_ops);
-    write_codes(&w, list, m);
-    write_codes(&w, list + 4 * (size_t)m->n_ops, second);
-    list = tables_vector(&w, model, MODEL_SUBGRAPHS, m->second ? 2 : 1);
-    write_subgraph(&w, list, m, 1, 0);
-    if (m->second)
-        write_subgraph(&w, list + 4, second, 1 + m->n_tensors, m->n_ops);
-    list = tables_vector(&w, model, MODEL_BUFFERS, 1 + m->n_tensors + second->n_tensors);
+    list = tables_vector(&w, model, MODEL_OPERATOR_CODES, ops);
+    for (const tb_model *g = m; g; list += 4 * (size_t)g->n_ops, g = g->next)
+        write_codes(&w, list, g);
+    list = tables_vector(&w, model, MODEL_SUBGRAPHS, graphs);
+    for (const tb_model *g = m; g; g = g->next, list += 4) {
+        write_subgraph(&w, list, g, buffer, code);
+        buffer += g->n_tensors;
+        code += g->n_ops;
+    }
+    list = tables_vector(&w, model, MODEL_BUFFERS, 1 + tensors);
     refer(&w, list, table(&w, 3));
-    write_buffers(&w, list + 4, m, outside);
-    write_buffers(&w, list + 4 + 4 * (size_t)m->n_tensors, second, unused);
-    if (m->signature[0])
-        write_signature(&w, model, m);
-    for (int i = 0; i < m->n_tensors; ++i)
-        if (outside[i]) {
-            size_t behind = reserve(&w, m->tensor[i].bytes, 16);
-            memcpy(w.bytes + behind, m->tensor[i].data, m->tensor[i].bytes);
-            set(&w, outside[i], BUFFER_OFFSET, (int64_t)behind, 8);
-        }
+    list += 4;
+    for (const tb_model *g = m; g; list += 4 * (size_t)g->n_tensors, g = g->next)
+        write_buffers(&w, list, g, g == m ? outside : unused);
+    write_signatures(&w, model, m);
+    write_outside(&w, m, outside);
     *size = w.size;
     return w.bytes;
 }

@@ -40,8 +40,9 @@ typedef struct tb_model {
     tb_tensor tensor[TB_MAX];
     tb_op op[16];
     int input[8], output[8];
-    const char *signature[8];      /* names of the inputs, when signature[0] is set */
-    const struct tb_model *second; /* subgraph 1, or NULL */
+    const char *signature[8];    /* names of the inputs, when signature[0] is set */
+    const char *key;             /* that signature's key, or NULL */
+    const struct tb_model *next; /* the next subgraph, or NULL */
 } tb_model;
 
 /* Dimensions end with -1. Returns the tensor's index. */

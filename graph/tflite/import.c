@@ -1,14 +1,8 @@
 /* The model's tables, and the order of things. */
 #include "graph/tflite/import.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include "graph/tflite/tflite.h"
@@ -16,6 +10,7 @@
 #define SCHEMA_VERSION   3
 #define CODE_PLACEHOLDER 127 /* the greatest code that the old one-byte field could hold */
 #define BUILTIN_CUSTOM   32
+#define SIGNATURES_MAX   64 /* that are looked at */
 
 typedef assay_status (*import_fn)(const tfl_op *o);
 
@@ -122,8 +117,12 @@ static const char *signature_name(tfl_import *m, flat_table model, int tensor)
     if (signatures.count == 0)
         return NULL;
     signature = assay_flat_list_table(signatures, 0);
+    for (uint32_t i = 1; i < signatures.count && i < SIGNATURES_MAX; ++i)
+        if (assay_flat_u32(signature, SIGNATURE_SUBGRAPH, 0) != (uint32_t)m->subgraph)
+            signature = assay_flat_list_table(signatures, i);
     inputs = assay_flat_list(signature, SIGNATURE_INPUTS, 4);
-    if (assay_flat_u32(signature, SIGNATURE_SUBGRAPH, 0) != 0 || assay_tfl_charge(m, inputs.count))
+    if (assay_flat_u32(signature, SIGNATURE_SUBGRAPH, 0) != (uint32_t)m->subgraph ||
+        assay_tfl_charge(m, inputs.count))
         return NULL;
     for (uint32_t i = 0; i < inputs.count; ++i) {
         flat_table map = assay_flat_list_table(inputs, i);
@@ -146,7 +145,7 @@ static assay_status add_inputs(tfl_import *m, flat_table model, flat_vector list
         s = assay_tfl_no_memory(m);
     for (uint32_t i = 0; !s && i < list.count; ++i) {
         tfl_tensor *t = &m->tensors.at[index[i]];
-        const char *name = signature_name(m, model, index[i]);
+        const char *name = m->depth ? NULL : signature_name(m, model, index[i]);
         if (t->why) {
             s = assay_tfl_unsupported(&whole, "%s", t->why);
             if (s == ASSAY_ERR_UNSUPPORTED)
@@ -283,41 +282,96 @@ static assay_status report_faults(const tfl_import *m)
     return assay_fail(m->err, ASSAY_ERR_UNSUPPORTED, "%s", text);
 }
 
-static assay_status import_subgraph(tfl_import *m, flat_table model, flat_table subgraph)
+/* The operators of the subgraph whose inputs stand in the graph. What is not supported is noted and
+ * passed over. */
+static assay_status import_operators(tfl_import *m, flat_table subgraph)
 {
     flat_vector operators = assay_flat_list(subgraph, SUBGRAPH_OPERATORS, 4);
+    assay_status s = assay_flat_status(&m->file, m->err);
+
+    for (uint32_t i = 0; !s && i < operators.count; ++i)
+        s = import_operator(m, (int)i, assay_flat_list_table(operators, i));
+    return s;
+}
+
+/* Tensors, inputs, operators and outputs of one subgraph into m->g. */
+static assay_status import_subgraph(tfl_import *m, flat_table model, flat_table subgraph)
+{
     flat_vector inputs = assay_flat_list(subgraph, SUBGRAPH_INPUTS, 4);
     flat_vector outputs = assay_flat_list(subgraph, SUBGRAPH_OUTPUTS, 4);
     assay_status s;
 
     if ((s = assay_flat_status(&m->file, m->err)) || (s = assay_tfl_read_tensors(m, subgraph)) ||
-        (s = add_inputs(m, model, inputs)))
+        (s = add_inputs(m, model, inputs)) || (s = import_operators(m, subgraph)))
         return s;
-    for (uint32_t i = 0; !s && i < operators.count; ++i)
-        s = import_operator(m, (int)i, assay_flat_list_table(operators, i));
-    if (s)
-        return s;
-    if (m->n_faults)
-        return report_faults(m);
-    if ((s = add_outputs(m, outputs)))
-        return m->n_faults ? report_faults(m) : s;
-    return ASSAY_OK;
+    return m->n_faults ? ASSAY_ERR_UNSUPPORTED : add_outputs(m, outputs);
 }
 
-/* Every subgraph but the first must be one that an operator of the first calls. */
-static assay_status check_subgraphs(const tfl_import *m)
+assay_status assay_tfl_import_body(const tfl_op *o, int32_t index, int64_t *number)
 {
-    for (uint32_t i = 1; i < m->subgraphs.count; ++i)
-        if (i >= 64 || !(m->called >> i & 1))
-            return assay_fail(
-                m->err, ASSAY_ERR_UNSUPPORTED,
-                "%s: subgraph %u of %u is called by no operator: several entry points "
-                "are not supported",
-                m->name, i, m->subgraphs.count);
-    return ASSAY_OK;
+    tfl_import *m = o->m;
+    const tfl_import outer = *m;
+    tfl_import inner = *m;
+    char name[32];
+    int id;
+    assay_status s;
+
+    if (index <= 0 || (uint32_t)index >= m->subgraphs.count)
+        return assay_tfl_fail(o, "there is no subgraph %d to run", index);
+    if (m->depth + 1 == TFL_DEPTH)
+        return assay_tfl_fail(o, "subgraphs run each other more than %d deep", m->depth);
+    snprintf(name, sizeof name, "subgraph%d", index);
+    if ((s = assay_graph_new(name, &inner.g, m->err)))
+        return s;
+    inner.subgraph = index;
+    inner.around = &outer;
+    ++inner.depth;
+    assay_tfl_enter_body(&inner);
+    s = import_subgraph(&inner, (flat_table){0},
+                        assay_flat_list_table(m->subgraphs, (uint32_t)index));
+    m->file = inner.file; /* what went wrong, and what was spent */
+    m->budget = inner.budget;
+    m->fault = inner.fault;
+    m->n_faults = inner.n_faults;
+    m->hidden_faults = inner.hidden_faults;
+    if (!s)
+        s = assay_tfl_leave_body(o, &inner);
+    if (!s)
+        s = assay_graph_add_subgraph(m->g, inner.g, &id, m->err);
+    if (s)
+        assay_graph_free(inner.g);
+    else
+        *number = id;
+    return s;
 }
 
-static assay_status import_model(tfl_import *m)
+/* The subgraph at which a run begins: that of the signature named `entry`, or the first. */
+static assay_status find_entry(tfl_import *m, flat_table model, const char *entry)
+{
+    flat_vector signatures = assay_flat_list(model, MODEL_SIGNATURE_DEFS, 4);
+    char known[200] = "";
+    size_t used = 0;
+
+    if (!entry)
+        return ASSAY_OK;
+    for (uint32_t i = 0; i < signatures.count && i < SIGNATURES_MAX; ++i) {
+        flat_table t = assay_flat_list_table(signatures, i);
+        uint32_t subgraph = assay_flat_u32(t, SIGNATURE_SUBGRAPH, 0);
+        const char *key = text_of(m, t, SIGNATURE_KEY);
+        if (!key)
+            return assay_tfl_no_memory(m);
+        if (strcmp(key, entry) == 0 && subgraph < m->subgraphs.count) {
+            m->subgraph = (int)subgraph;
+            return ASSAY_OK;
+        }
+        if (used + 1 < sizeof known)
+            used += (size_t)snprintf(known + used, sizeof known - used, " '%.60s'", key);
+    }
+    return assay_fail(m->err, ASSAY_ERR_INPUT, "%s: there is no signature '%.100s'; there %s:%s",
+                      m->name, entry, known[0] ? "are" : "is", known[0] ? known : " none");
+}
+
+static assay_status import_model(tfl_import *m, const char *entry)
 {
     flat_table model = assay_flat_root(&m->file), main;
     char *name;
@@ -336,7 +390,9 @@ static assay_status import_model(tfl_import *m)
         return s;
     if (m->subgraphs.count == 0)
         return fail(m, "there is no subgraph");
-    main = assay_flat_list_table(m->subgraphs, 0);
+    if ((s = find_entry(m, model, entry)))
+        return s;
+    main = assay_flat_list_table(m->subgraphs, (uint32_t)m->subgraph);
     name = text_of(m, main, SUBGRAPH_NAME);
     if ((s = assay_flat_status(&m->file, m->err)))
         return s;
@@ -346,12 +402,12 @@ static assay_status import_model(tfl_import *m)
     if (!m->g->name)
         return assay_tfl_no_memory(m);
     (void)((s = read_codes(m, model)) || (s = import_subgraph(m, model, main)) ||
-           (s = check_subgraphs(m)) || (s = assay_graph_verify(m->g, m->err)));
-    return s;
+           (s = assay_graph_verify(m->g, m->err)));
+    return s == ASSAY_ERR_UNSUPPORTED && m->n_faults ? report_faults(m) : s;
 }
 
-assay_status assay_tflite_import_memory(const char *name, const void *bytes, size_t size,
-                                        assay_graph **out, assay_error *err)
+assay_status assay_tflite_import_entry(const char *name, const char *entry, const void *bytes,
+                                       size_t size, assay_graph **out, assay_error *err)
 {
     assay_error unwanted;
     tfl_import m = {.name = name,
@@ -366,7 +422,7 @@ assay_status assay_tflite_import_memory(const char *name, const void *bytes, siz
     if (!s && !m.temp)
         s = assay_out_of_memory(err);
     if (!s)
-        s = import_model(&m);
+        s = import_model(&m, entry);
     assay_arena_free(m.temp);
     if (s) {
         assay_graph_free(m.g);
@@ -378,65 +434,8 @@ assay_status assay_tflite_import_memory(const char *name, const void *bytes, siz
     return ASSAY_OK;
 }
 
-/* ---- files ---- */
-
-typedef struct mapping {
-    void *bytes;
-    size_t size;
-} mapping;
-
-static void unmap(void *p)
+assay_status assay_tflite_import_memory(const char *name, const void *bytes, size_t size,
+                                        assay_graph **out, assay_error *err)
 {
-    mapping *map = p;
-    munmap(map->bytes, map->size);
-    free(map);
-}
-
-static assay_status map_file(const char *path, mapping **out, assay_error *err)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat st;
-    mapping *map = malloc(sizeof *map);
-    assay_status s = ASSAY_OK;
-
-    if (!map)
-        s = assay_out_of_memory(err);
-    else if (fd < 0 || fstat(fd, &st) != 0)
-        s = assay_fail(err, ASSAY_ERR_IO, "%s: %s", path, strerror(errno));
-    else if (!S_ISREG(st.st_mode) || st.st_size == 0)
-        s = assay_fail(err, ASSAY_ERR_IO, "%s: %s", path,
-                       S_ISREG(st.st_mode) ? "empty file" : "not a regular file");
-    if (!s) {
-        map->size = (size_t)st.st_size;
-        map->bytes = mmap(NULL, map->size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (map->bytes == MAP_FAILED)
-            s = assay_fail(err, ASSAY_ERR_IO, "%s: cannot be mapped: %s", path, strerror(errno));
-    }
-    if (fd >= 0)
-        close(fd);
-    if (s) {
-        free(map);
-        return s;
-    }
-    *out = map;
-    return ASSAY_OK;
-}
-
-assay_status assay_tflite_import_file(const char *path, assay_graph **out, assay_error *err)
-{
-    mapping *map;
-    assay_status s = map_file(path, &map, err);
-
-    *out = NULL;
-    if (s)
-        return s;
-    s = assay_tflite_import_memory(path, map->bytes, map->size, out, err);
-    if (!s && (s = assay_arena_own((*out)->arena, unmap, map)) != ASSAY_OK) {
-        assay_graph_free(*out);
-        *out = NULL;
-        assay_out_of_memory(err);
-    }
-    if (s)
-        unmap(map);
-    return s;
+    return assay_tflite_import_entry(name, NULL, bytes, size, out, err);
 }

@@ -9,13 +9,16 @@
 #include "graph/tflite/flat.h"
 #include "graph/tflite/schema.h"
 
+#define TFL_DEPTH 9 /* the main graph, and bodies of control flow inside each other */
+
 /* A resource variable. */
 typedef struct tfl_resource {
     struct tfl_resource *next;
     const char *name;
-    const void *initial; /* elements in our storage, of `type`; NULL: zeros */
+    const char *variable; /* its name in the graphs, or NULL before its first use */
+    const void *initial;  /* elements in our storage, of `type`; NULL: zeros */
     assay_type type;
-    int value; /* in the graph, or -1 before its first use */
+    int value[TFL_DEPTH]; /* in the graph at each depth, or -1 before its first use */
 } tfl_resource;
 
 typedef struct tfl_tensor {
@@ -54,7 +57,8 @@ typedef struct tfl_import {
     assay_graph *g;
     assay_arena *temp; /* lives as long as the import */
     flat_vector subgraphs, buffers;
-    uint64_t called; /* subgraphs (of the first 64) that an operator refers to */
+    int subgraph, depth;             /* the one at hand; how many it is inside of */
+    const struct tfl_import *around; /* what was at hand before a body of control flow, or NULL */
     int n_codes, n_faults, hidden_faults;
     tfl_code *code;
     tfl_tensor_list tensors; /* of the subgraph at hand */
@@ -86,6 +90,14 @@ assay_status assay_tfl_no_memory(tfl_import *m);
 assay_status assay_tfl_read_tensors(tfl_import *m, flat_table subgraph);
 /* Fills *op from the operator's table; does not look at what kind it is. */
 assay_status assay_tfl_read_operator(tfl_import *m, int index, flat_table t, tfl_op *op);
+
+/* Imports subgraph `index` as a body of control flow: *number is its place in the graph's list. */
+assay_status assay_tfl_import_body(const tfl_op *o, int32_t index, int64_t *number);
+
+/* ---- op_variable.c: resource variables are the model's, values are a graph's ---- */
+void assay_tfl_enter_body(tfl_import *inner);
+/* Every variable that the body has used is one of the graph around it, too. */
+assay_status assay_tfl_leave_body(const tfl_op *o, tfl_import *inner);
 
 /* ---- tensor.c ---- */
 assay_status assay_tfl_describe(tfl_import *m, int tensor, flat_table table);

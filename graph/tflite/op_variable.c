@@ -51,7 +51,9 @@ assay_status assay_tfl_op_var_handle(const tfl_op *o)
         r = assay_arena_alloc(m->temp, sizeof *r);
         if (!r)
             return assay_tfl_no_memory(m);
-        *r = (tfl_resource){.next = m->resource, .name = name, .value = -1};
+        *r = (tfl_resource){.next = m->resource, .name = name};
+        for (int i = 0; i < TFL_DEPTH; ++i)
+            r->value[i] = -1;
         m->resource = r;
     }
     assay_tfl_out(o, 0)->resource = r;
@@ -67,21 +69,23 @@ static tfl_resource *resource_of(const tfl_op *o)
 static assay_status variable(const tfl_op *o, tfl_resource *r, const assay_type *type, int *value)
 {
     tfl_import *m = o->m;
-    const char *name;
     assay_status s;
 
-    *value = r->value;
-    if (r->value >= 0)
+    *value = r->value[m->depth];
+    if (*value >= 0)
         return ASSAY_OK;
     if (r->initial && (!assay_elem_equal(r->type.elem, type->elem) ||
                        assay_shape_count(&r->type) != assay_shape_count(type)))
         return assay_tfl_fail(o, "the initial value of variable '%.200s' has another type",
                               r->name);
-    name = assay_tfl_unique(m, r->name, 0);
-    if (!name)
+    if (!r->variable)
+        r->variable = assay_tfl_unique(m, r->name, 0);
+    if (!r->variable)
         return assay_tfl_no_memory(m);
-    s = assay_tfl_add_variable(m, name, type, r->initial, value);
-    r->value = *value;
+    if (assay_graph_find_value(m->g, r->variable) >= 0)
+        return assay_tfl_unsupported(o, "variable '%.100s' has the name of a tensor", r->variable);
+    s = assay_tfl_add_variable(m, r->variable, type, r->initial, value);
+    r->value[m->depth] = *value;
     return s;
 }
 
@@ -131,6 +135,32 @@ assay_status assay_tfl_op_assign_variable(const tfl_op *o)
     return s ? s : assay_tfl_node(o, ASSAY_OP_ASSIGN, (int[]){v, x}, 2, &stored, 1, NULL, NULL);
 }
 
+/* ---- bodies of control flow ---- */
+
+void assay_tfl_enter_body(tfl_import *inner)
+{
+    for (tfl_resource *r = inner->resource; r; r = r->next)
+        r->value[inner->depth] = -1;
+}
+
+assay_status assay_tfl_leave_body(const tfl_op *o, tfl_import *inner)
+{
+    tfl_import *m = o->m;
+
+    m->resource = inner->resource;
+    for (tfl_resource *r = inner->resource; r; r = r->next) {
+        int used = r->value[inner->depth], v;
+        assay_status s;
+        if (used < 0)
+            continue;
+        if ((s = assay_tfl_charge(m, 1)) || (s = variable(o, r, &inner->g->value[used].type, &v)))
+            return s;
+        if (!same_type(&m->g->value[v].type, &inner->g->value[used].type))
+            return assay_tfl_unsupported(o, "a variable of several types");
+    }
+    return ASSAY_OK;
+}
+
 /* ---- CALL_ONCE ---- */
 
 /* ASSIGN_VARIABLE of a constant. */
@@ -144,7 +174,7 @@ static assay_status initialise(const tfl_op *o)
     if (!r || !assay_tfl_has(o, 1))
         return assay_tfl_fail(o, "its input is not a variable's handle");
     t = assay_tfl_in(o, 1);
-    if (t->why || !t->data || r->value >= 0)
+    if (t->why || !t->data || r->variable)
         return assay_tfl_unsupported(o, "an initial value that is not constant");
     if ((s = assay_tfl_elements(o->m, t, &data)))
         return s;
@@ -166,7 +196,6 @@ assay_status assay_tfl_op_call_once(const tfl_op *o)
         return assay_tfl_fail(o, "there is no subgraph %d to call", index);
     subgraph = assay_flat_list_table(m->subgraphs, (uint32_t)index);
     operators = assay_flat_list(subgraph, SUBGRAPH_OPERATORS, 4);
-    m->called |= index < 64 ? UINT64_C(1) << index : 0;
     s = assay_tfl_read_tensors(m, subgraph);
     for (uint32_t i = 0; !s && i < operators.count; ++i) {
         tfl_op inner;

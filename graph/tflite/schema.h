@@ -45,7 +45,7 @@ enum tfl_operator {
     OPERATOR_OPTIONS = 4,
     OPERATOR_INTERMEDIATES = 8
 };
-enum tfl_signature { SIGNATURE_INPUTS = 0, SIGNATURE_SUBGRAPH = 4 };
+enum tfl_signature { SIGNATURE_INPUTS = 0, SIGNATURE_KEY = 2, SIGNATURE_SUBGRAPH = 4 };
 enum tfl_tensor_map { MAP_NAME = 0, MAP_TENSOR = 1 };
 enum tfl_sparsity { SPARSITY_ORDER = 0, SPARSITY_BLOCK_MAP = 1, SPARSITY_DIMENSIONS = 2 };
 enum tfl_sparse_dimension {

@@ -28,15 +28,22 @@ static const char *name_of(const tfl_op *op)
     return op->n_out > 0 && op->out[0] >= 0 ? op->m->tensors.at[op->out[0]].name : "";
 }
 
+/* "subgraph 2: " inside a body of control flow. */
+static const char *place_of(const tfl_import *m, char text[40])
+{
+    snprintf(text, 40, m->depth ? "subgraph %d: " : "", m->subgraph);
+    return text;
+}
+
 assay_status assay_tfl_fail(const tfl_op *op, const char *format, ...)
 {
-    char text[400];
+    char text[400], place[40];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return assay_fail(op->m->err, ASSAY_ERR_INPUT, "%s: operator %d (%s, '%.120s'): %s",
-                      op->m->name, op->index, op->kind, name_of(op), text);
+    return assay_fail(op->m->err, ASSAY_ERR_INPUT, "%s: %soperator %d (%s, '%.120s'): %s",
+                      op->m->name, place_of(op->m, place), op->index, op->kind, name_of(op), text);
 }
 
 #define MAX_FAULTS 256
@@ -44,14 +51,15 @@ assay_status assay_tfl_fail(const tfl_op *op, const char *format, ...)
 assay_status assay_tfl_unsupported(const tfl_op *op, const char *format, ...)
 {
     tfl_import *m = op->m;
-    char reason[200], text[320];
+    char reason[200], text[360], place[40];
     tfl_fault *f = NULL;
     va_list args;
 
     va_start(args, format);
     vsnprintf(reason, sizeof reason, format, args);
     va_end(args);
-    snprintf(text, sizeof text, "%.100s%s%s", op->kind, *reason ? ": " : "", reason);
+    snprintf(text, sizeof text, "%s%.100s%s%s", place_of(m, place), op->kind, *reason ? ": " : "",
+             reason);
     for (int i = 0; !f && i < m->n_faults; ++i)
         if (strcmp(m->fault[i].what, text) == 0)
             f = &m->fault[i];
@@ -141,6 +149,15 @@ static assay_status make_value(const tfl_op *op, tfl_tensor *t, bool constant)
     t->name = assay_tfl_unique(m, t->name, (int)(t - m->tensors.at));
     if (!t->name)
         return assay_tfl_no_memory(m);
+    if (t->is_variable && m->depth) { /* its own, not one of the graph around it */
+        char *own = assay_arena_alloc(m->temp, strlen(t->name) + 32);
+        if (!own)
+            return assay_tfl_no_memory(m);
+        snprintf(own, strlen(t->name) + 32, "%s@%d", t->name, m->subgraph);
+        t->name = assay_tfl_unique(m, own, (int)(t - m->tensors.at));
+        if (!t->name)
+            return assay_tfl_no_memory(m);
+    }
     if (t->is_variable) {
         if (t->data) /* its first content */
             s = assay_tfl_elements(m, t, &data);

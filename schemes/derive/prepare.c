@@ -195,15 +195,18 @@ static enum assay_op find_op(const assay_unit_spec *spec)
     return assay_op_find(spec->op);
 }
 
-/* Of wide activations, an ordinary convolution and a fully connected node whose bias is narrow, or
- * absent, keep the narrow accumulator (TFLite micro/kernels/conv.cc, fully_connected.cc: the width
- * of the accumulator is that of the bias; CMSIS-NN arm_convolve_s16 likewise). */
+/* Of wide activations, a convolution and a fully connected node whose bias is narrow, or absent, keep
+ * the narrow accumulator (TFLite micro/kernels/conv.cc, fully_connected.cc: the width of the
+ * accumulator is that of the bias; CMSIS-NN arm_convolve_s16 likewise). Grouped convolutions, the
+ * depthwise ones among them, do so only when a narrow bias is there (depthwise_conv.cc takes none
+ * but wide ones). */
 static bool narrow_bias(const assay_unit_spec *spec)
 {
     enum assay_op op = find_op(spec);
-    bool follows_bias = op == ASSAY_OP_FC || (op == ASSAY_OP_CONV && spec->flag <= 1);
-    return follows_bias && (spec->n_in < 3 || spec->in[2].elem.kind == ASSAY_KIND_NONE ||
-                            spec->in[2].elem.bits <= 32);
+    bool has_bias = spec->n_in >= 3 && spec->in[2].elem.kind != ASSAY_KIND_NONE;
+    if (op != ASSAY_OP_FC && op != ASSAY_OP_CONV)
+        return false;
+    return has_bias ? spec->in[2].elem.bits <= 32 : op == ASSAY_OP_FC || spec->flag <= 1;
 }
 
 static bool is_wide(const assay_unit_spec *spec)
