@@ -274,6 +274,45 @@ static bool add_lookup(generator *x, int from)
     return true;
 }
 
+/* A body that gives what it takes, or one bool; returns its number. */
+static int add_body(generator *x, const assay_type *t, bool test)
+{
+    static const bool no = false;
+    const assay_type one = {.elem = assay_bool()};
+    assay_graph *g;
+    assay_error err;
+    int v, out, id;
+    assert_ok(assay_graph_new(test ? "test" : "body", &g, &err), &err);
+    assert_ok(assay_graph_add_value(g, "v", t, &v, &err), &err);
+    assert_ok(assay_graph_set_inputs(g, &v, 1, &err), &err);
+    out = v;
+    if (test)
+        assert_ok(assay_graph_add_constant(g, "no", &one, &no, &out, &err), &err);
+    assert_ok(assay_graph_set_outputs(g, &out, 1, &err), &err);
+    assert_ok(assay_graph_add_subgraph(x->g, g, &id, &err), &err);
+    return id;
+}
+
+static bool add_flow(generator *x, assay_op op, int value)
+{
+    const assay_type t = x->g->value[value].type, one = {.elem = assay_bool()};
+    bool loop = op == ASSAY_OP_WHILE;
+    int in[2] = {value, value}, first = add_body(x, &t, loop), second = add_body(x, &t, false), to;
+    assay_attrs a = {0};
+    char name[64];
+    assay_error err;
+    if (loop)
+        a.loop = (assay_attr_loop){.condition = first, .body = second};
+    else
+        a.branch = (assay_attr_branch){.on_true = first, .on_false = second};
+    if (!loop)
+        in[0] = add_constant(x, &one);
+    fresh_name(x, name, sizeof name);
+    assert_ok(assay_graph_add_value(x->g, name, &t, &to, &err), &err);
+    assert_ok(assay_graph_add_node(x->g, op, NULL, in, loop ? 1 : 2, &to, 1, &a, NULL, &err), &err);
+    return true;
+}
+
 static int add_variable(generator *x)
 {
     assay_type t = {.elem = assay_f32(), .rank = 2, .dim = {2, 3}};
@@ -313,6 +352,8 @@ static bool try_op(generator *x, assay_op op)
         return add_convert(x, op, in[0]);
     if (op == ASSAY_OP_LOOKUP)
         return add_lookup(x, in[0]);
+    if (info->traits & ASSAY_T_FLOW)
+        return add_flow(x, op, in[0]);
     if (info->traits & ASSAY_T_STATE)
         in[0] = in[1] = add_variable(x);
     random_attrs(x->r, op, x->g->value[in[0]].type.rank, &a);
