@@ -11,6 +11,7 @@
 #include "opt/opt.h"
 #include "opt/prove.h"
 #include "opt/rewrite.h"
+#include "opt/target.h"
 
 typedef struct optimizer {
     assay_graph *g;
@@ -175,6 +176,15 @@ static assay_status obstruct(const assay_match *m, assay_proof *proof)
     return ASSAY_OK;
 }
 
+/* Asks the target file about what the rewrite made; what it does not offer is not possible. */
+static void ask_target(const optimizer *o, assay_proof *p)
+{
+    const assay_target *t = o->options->target;
+    for (int i = 0; t && p->possible && i < p->after->n_nodes; i++)
+        p->possible = assay_target_allows(t, p->after, &p->after->node[i], p->verdict.evidence,
+                                          sizeof p->verdict.evidence);
+}
+
 static assay_status attempt(optimizer *o, const assay_rule *rule, int node, bool *applied,
                             assay_error *err)
 {
@@ -190,6 +200,7 @@ static assay_status attempt(optimizer *o, const assay_rule *rule, int node, bool
     s = m.obstacle ? obstruct(&m, &proof)
                    : assay_prove(o->g, &m, rule, o->scheme, o->options->run, &proof, err);
     if (!s) {
+        ask_target(o, &proof);
         *applied = is_allowed(o->options, &proof);
         tell(o, rule, &m, &proof, *applied);
         s = *applied ? apply(o, rule, &m, &proof, err) : note_refusal(o, key, err);
@@ -241,6 +252,8 @@ assay_status assay_optimize(assay_graph *g, const assay_scheme *s,
     }
     if (!status)
         status = assay_graph_verify(g, err);
+    if (!status && options->target)
+        status = assay_target_verify(options->target, g, err);
     if (!status)
         status = assay_certificate_print(o.certificate, g, &report->certificate, err);
     json_decref(o.certificate);

@@ -87,6 +87,7 @@ typedef struct assay_optimize_options {
     const assay_rule *rule; /* NULL: assay_rules */
     size_t n_rules;
     assay_run_fn run;
+    const struct assay_target *target; /* asked about the nodes of each rewrite; may be NULL */
     /* A line an application and a line a refusal; may be NULL. */
     void (*log)(void *user, const char *line);
     void *user;

@@ -84,6 +84,14 @@ static bool reads(const assay_quantizer *q, const assay_graph *built, int i, int
     return false;
 }
 
+/* By the scheme, and by the target file where there is one. */
+static bool is_computed(const assay_quantizer *q, const assay_graph *built, const assay_node *n,
+                        char *why, size_t size)
+{
+    return assay_target_computes(q->scheme, built, n, why, size) &&
+           (!q->options->target || assay_target_allows(q->options->target, built, n, why, size));
+}
+
 /* Asks the target about every integer node of `built`, and about every rescale, whose readers take
  * the blame; *refused counts what it cannot do. */
 static assay_status ask_target(assay_quantizer *q, const assay_graph *built, int *refused,
@@ -94,8 +102,7 @@ static assay_status ask_target(assay_quantizer *q, const assay_graph *built, int
     *refused = 0;
     for (int i = 0; i < q->g->n_nodes && !status; i++) {
         if (q->node[i].state != ASSAY_PLAN_INTEGER || !assay_needs_target(&q->g->node[i]) ||
-            assay_target_computes(q->scheme, built, &built->node[q->node[i].built], why,
-                                  sizeof why))
+            is_computed(q, built, &built->node[q->node[i].built], why, sizeof why))
             continue;
         ++*refused;
         status = refuse(q, i, why, err);
@@ -132,6 +139,8 @@ static assay_status quantize(assay_quantizer *q, assay_graph **out, assay_quanti
             break;
         status = ask_target(q, *out, &refused, err);
     }
+    if (!status && q->options->target)
+        status = assay_target_verify(q->options->target, *out, err);
     return status ? status : assay_graph_verify(*out, err);
 }
 

@@ -18,6 +18,7 @@
 #include "opt/calibrate.h"
 #include "opt/choose.h"
 #include "opt/profile.h"
+#include "opt/target.h"
 #include "schemes/scheme.h"
 
 /* Nodes whose name, op or output name matches `pattern` (as in fnmatch(3)) are computed in `elem`:
@@ -51,6 +52,7 @@ typedef struct assay_quantize_options {
     const assay_precision_rule *precision;
     int n_precision;
     bool integer_io;
+    const assay_target *target; /* what the device offers; NULL: all that the scheme computes */
     /* Whether there is an integer kernel for an op (supplied by interp); NULL: for all. */
     bool (*has_kernel)(assay_op op);
 } assay_quantize_options;

@@ -118,7 +118,7 @@ static channel_map channel_map_of(const assay_quantizer *q, const assay_node *n)
     channel_map m = {.axis = 0, .channels = 1, .stride = assay_shape_count(w)};
     if (n->op == ASSAY_OP_CONV_TRANSPOSE && n->attr.conv.layout == ASSAY_LAYOUT_NCHW)
         m.axis = n->attr.conv.group == 1 ? 1 : -1;
-    if (!q->per_channel || w->rank < 2)
+    if (!q->per_channel || assay_plan_rule(q, n->op)->per_tensor || w->rank < 2)
         m.axis = -1;
     if (m.axis < 0)
         return m;
@@ -127,6 +127,13 @@ static channel_map channel_map_of(const assay_quantizer *q, const assay_node *n)
     for (int i = m.axis + 1; i < w->rank; i++)
         m.stride *= w->dim[i];
     return m;
+}
+
+static assay_choice weight_choice(const assay_quantizer *q, const assay_node *n)
+{
+    assay_choice c = q->weight;
+    c.power_of_two |= assay_plan_rule(q, n->op)->power_of_two;
+    return c;
 }
 
 static unsigned bias_bits(const assay_quantizer *q)
@@ -149,8 +156,8 @@ static assay_status make_room_for_bias(const assay_quantizer *q, const assay_nod
         double need = fabs((double)((const float *)b->data)[o]) / limit / (double)in_scale;
         if (need <= (double)scale[c])
             continue;
-        scale[c] = q->weight.power_of_two ? exp2f(ceilf(log2f((float)need)))
-                                          : nextafterf((float)need, INFINITY);
+        scale[c] = weight_choice(q, n).power_of_two ? exp2f(ceilf(log2f((float)need)))
+                                                    : nextafterf((float)need, INFINITY);
     }
     return status;
 }
@@ -161,6 +168,7 @@ assay_status assay_quantize_weights(const assay_quantizer *q, assay_graph *to, c
 {
     const assay_value *w = &q->g->value[n->in[1]];
     const float *x = w->data;
+    const assay_choice choice = weight_choice(q, n);
     channel_map m = channel_map_of(q, n);
     int64_t count = assay_shape_count(&w->type), lo, hi;
     float *scale;
@@ -183,7 +191,7 @@ assay_status assay_quantize_weights(const assay_quantizer *q, assay_graph *to, c
         }
     }
     for (int64_t c = 0; c < m.channels && !status; c++)
-        status = assay_choose_qparams(&q->weight, range[2 * c], range[2 * c + 1], &scale[c],
+        status = assay_choose_qparams(&choice, range[2 * c], range[2 * c + 1], &scale[c],
                                       &zero_point[c], err);
     if (!status)
         status = make_room_for_bias(q, n, in_scale, m.channels, scale, err);

@@ -34,10 +34,14 @@ static bool takes_sign_from_data(const assay_quantizer *q, assay_elem elem)
 
 /* Parameters for activations in [min, max]; without zero points an unsigned type starts at 0. */
 static assay_status choose_activation(const assay_quantizer *q, double min, double max,
-                                      assay_code *code, assay_error *err)
+                                      bool power_of_two, bool zero_offset, assay_code *code,
+                                      assay_error *err)
 {
     assay_choice c = q->activation;
     c.elem = code->elem;
+    c.power_of_two |= power_of_two;
+    if (zero_offset && c.schema != ASSAY_SCHEMA_POWER_OF_TWO)
+        c.schema = ASSAY_SCHEMA_SYMMETRIC;
     if (!q->caps.activation_zero_point && !c.elem.is_signed) {
         c.schema = ASSAY_SCHEMA_ASYMMETRIC;
         min = fmax(min, 0);
@@ -79,6 +83,8 @@ static void join(assay_quantizer *q, int a, int b)
         return;
     x->min = fmin(x->min, y->min);
     x->max = fmax(x->max, y->max);
+    x->power_of_two |= y->power_of_two;
+    x->zero_offset |= y->zero_offset;
     if (y->fixed) {
         x->fixed = true;
         x->code = y->code;
@@ -140,6 +146,25 @@ static assay_status set_ranges(assay_quantizer *q, assay_error *err)
     return status;
 }
 
+/* What the target file demands of a node's scales and zero points, of every value at it. */
+static void demand(assay_quantizer *q)
+{
+    for (int i = 0; i < q->g->n_nodes; i++) {
+        const assay_node *n = &q->g->node[i];
+        const assay_target_rule *r = assay_plan_rule(q, n->op);
+        if (q->node[i].state != ASSAY_PLAN_INTEGER || !assay_needs_target(n))
+            continue;
+        for (int j = 0; j < n->n_in + n->n_out; j++) {
+            bool in = j < n->n_in;
+            if (in && !assay_plan_is_data(q, n, j))
+                continue;
+            int v = in ? n->in[j] : j == n->n_in ? q->node[i].out : n->out[j - n->n_in];
+            q->value[v].power_of_two |= r->power_of_two;
+            q->value[v].zero_offset |= r->zero_offset;
+        }
+    }
+}
+
 static void set_fixed_outputs(assay_quantizer *q)
 {
     for (int i = 0; i < q->g->n_nodes; i++) {
@@ -151,14 +176,15 @@ static void set_fixed_outputs(assay_quantizer *q)
     }
 }
 
-/* Values that a node must give the same parameters: its real inputs and outputs. Constants of
- * data movement are part of the range; those of min and max may saturate without harm. */
+/* Values that a node must give the same parameters: its real inputs and outputs. Constants are part
+ * of the range; only those of min and max may saturate without harm. */
 static assay_status join_node(assay_quantizer *q, int i, assay_error *err)
 {
     const assay_node *n = &q->g->node[i];
-    bool moves = assay_op_get(n->op)->traits & ASSAY_T_MOVE;
+    uint32_t traits = assay_op_get(n->op)->traits;
+    bool widens = (traits & ASSAY_T_MOVE) || !(traits & ASSAY_T_SELECTS);
     int out = q->node[i].out;
-    for (int j = 0; j < n->n_in; j++) {
+    for (int j = 0; j < (traits & ASSAY_T_WEIGHTED ? 1 : n->n_in); j++) {
         int v = n->in[j];
         if (v < 0 || q->g->value[v].type.elem.kind != ASSAY_KIND_F32)
             continue;
@@ -168,8 +194,8 @@ static assay_status join_node(assay_quantizer *q, int i, assay_error *err)
             assay_status status = assay_constant_range(&q->g->value[v], &min, &max, err);
             if (status)
                 return status;
-            root->min = moves ? fmin(root->min, min) : root->min;
-            root->max = moves ? fmax(root->max, max) : root->max;
+            root->min = widens ? fmin(root->min, min) : root->min;
+            root->max = widens ? fmax(root->max, max) : root->max;
         } else {
             join(q, out, v);
         }
@@ -185,10 +211,13 @@ assay_status assay_plan_groups(assay_quantizer *q, assay_error *err)
     for (int v = 0; v < q->g->n_values; v++) {
         q->value[v].group = v;
         q->value[v].has_code = q->value[v].fixed = q->value[v].calibrated = false;
+        q->value[v].power_of_two = q->value[v].zero_offset = false;
     }
     assay_status status = set_ranges(q, err);
     if (!status)
         set_fixed_outputs(q);
+    if (!status && q->options->target)
+        demand(q);
     for (int i = 0; i < q->g->n_nodes && !status; i++)
         if (q->node[i].state == ASSAY_PLAN_INTEGER && assay_plan_keeps_params(q, &q->g->node[i]) &&
             q->value[q->node[i].out].has_code)
@@ -197,7 +226,8 @@ assay_status assay_plan_groups(assay_quantizer *q, assay_error *err)
         assay_plan_value *p = &q->value[v];
         if (p->group != v || !p->has_code || p->fixed)
             continue;
-        status = choose_activation(q, p->min, p->max, &p->code, err);
+        status =
+            choose_activation(q, p->min, p->max, p->power_of_two, p->zero_offset, &p->code, err);
     }
     return status;
 }
@@ -215,6 +245,7 @@ assay_status assay_plan_input_code(const assay_quantizer *q, int i, int slot, as
 {
     const assay_node *n = &q->g->node[i];
     const assay_plan_node *p = &q->node[i];
+    const assay_target_rule *r = assay_plan_rule(q, n->op);
     double min, max;
     int v = n->in[slot];
     if (assay_plan_keeps_params(q, n) && q->value[p->out].has_code) {
@@ -228,7 +259,8 @@ assay_status assay_plan_input_code(const assay_quantizer *q, int i, int slot, as
     } else {
         const assay_plan_value *root = &q->value[find(q, v)];
         *code = root->code;
-        if (reads_directly(q, p->elem, code->elem))
+        if (reads_directly(q, p->elem, code->elem) &&
+            (!assay_needs_target(n) || assay_target_has_params(r, code->scale, code->zero_point)))
             return ASSAY_OK;
         min = root->min;
         max = root->max;
@@ -236,5 +268,5 @@ assay_status assay_plan_input_code(const assay_quantizer *q, int i, int slot, as
     code->elem = p->elem;
     if (takes_sign_from_data(q, p->elem))
         code->elem.is_signed = min < 0;
-    return choose_activation(q, min, max, code, err);
+    return choose_activation(q, min, max, r->power_of_two, r->zero_offset, code, err);
 }

@@ -1,6 +1,7 @@
 /* Which nodes are computed in integers, and which activations are fused. */
 #include <fnmatch.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "opt/quantize_plan.h"
@@ -16,8 +17,16 @@ bool assay_plan_is_data(const assay_quantizer *q, const assay_node *n, int slot)
     return v >= 0 && is_real(&q->g->value[v]) && !assay_is_constant(q->g, v);
 }
 
+const assay_target_rule *assay_plan_rule(const assay_quantizer *q, assay_op op)
+{
+    static const assay_target_rule none = {0};
+    return q->options->target ? assay_target_rule_of(q->options->target, op) : &none;
+}
+
 bool assay_plan_keeps_params(const assay_quantizer *q, const assay_node *n)
 {
+    if (assay_needs_target(n) && assay_plan_rule(q, n->op)->same_params)
+        return true;
     const assay_op_info *info = assay_op_get(n->op);
     if (info->traits & (ASSAY_T_MOVE | ASSAY_T_SELECTS))
         return true;
@@ -113,13 +122,47 @@ static bool matches(const assay_graph *g, const assay_node *n, const char *patte
            fnmatch(pattern, assay_node_out(g, n, 0)->name, 0) == 0;
 }
 
-/* The element kind that the options ask for; the default is the target's. */
+static bool is_ruled(const assay_quantizer *q, const assay_node *n)
+{
+    return q->options->target && (q->options->target->op[n->op].stated || assay_needs_target(n));
+}
+
+/* The element kind that the options ask for; the default is the target file's first or, for what
+ * only indexes, that of the node in front; without a target file the scheme's. */
 static assay_elem wanted_elem(const assay_quantizer *q, const assay_node *n)
 {
     for (int i = 0; i < q->options->n_precision; i++)
         if (matches(q->g, n, q->options->precision[i].pattern))
             return q->options->precision[i].elem;
-    return q->activation.elem;
+    const assay_target_rule *r = assay_plan_rule(q, n->op);
+    if (is_ruled(q, n))
+        return r->n_types == 0 || assay_target_has_type(r, q->activation.elem) ? q->activation.elem
+                                                                               : r->type[0];
+    int made_by = q->options->target && n->in[0] >= 0 ? q->g->value[n->in[0]].producer : -1;
+    return made_by >= 0 && q->node[made_by].state == ASSAY_PLAN_INTEGER ? q->node[made_by].elem
+                                                                        : q->activation.elem;
+}
+
+/* Why the target file does not let node n be in `elem`, or NULL; in the plan's arena. */
+static const char *not_offered(const assay_quantizer *q, const assay_node *n, assay_elem elem)
+{
+    const assay_target_rule *r = assay_plan_rule(q, n->op);
+    char text[200], kind[8];
+    int at;
+    if (!is_ruled(q, n) || assay_target_has_type(r, elem))
+        return NULL;
+    at = snprintf(text, sizeof text, "target '%s' ", q->options->target->name);
+    if (!q->options->target->op[n->op].stated && r->n_types == 0)
+        snprintf(text + at, sizeof text - (size_t)at, "does not list %s",
+                 assay_op_get(n->op)->name);
+    else if (r->n_types == 0)
+        snprintf(text + at, sizeof text - (size_t)at, "runs %s in float only",
+                 assay_op_get(n->op)->name);
+    else
+        snprintf(text + at, sizeof text - (size_t)at, "does not run %s in %s",
+                 assay_op_get(n->op)->name, assay_elem_print(elem, kind));
+    const char *kept = assay_arena_string(q->arena, text);
+    return kept ? kept : "the target does not offer it";
 }
 
 static assay_status check_rules(const assay_quantizer *q, assay_error *err)
@@ -164,6 +207,8 @@ assay_status assay_plan_nodes(assay_quantizer *q, assay_error *err)
         p->elem = wanted_elem(q, n);
         p->state = ASSAY_PLAN_FLOAT;
         p->reason = p->elem.kind == ASSAY_KIND_F32 ? "kept in float on request" : obstacle(q, n);
+        if (!p->reason)
+            p->reason = not_offered(q, n, p->elem);
         if (!p->reason)
             p->state = ASSAY_PLAN_INTEGER;
     }

@@ -42,10 +42,11 @@ typedef struct assay_plan_node {
 } assay_plan_node;
 
 typedef struct assay_plan_value {
-    int group;     /* union-find parent */
-    int producer;  /* producing node after fusion, or -1 */
-    bool has_code; /* group roots: elem and range are known */
-    bool fixed;    /* group roots: the parameters are the target's own */
+    int group;                      /* union-find parent */
+    int producer;                   /* producing node after fusion, or -1 */
+    bool has_code;                  /* group roots: elem and range are known */
+    bool fixed;                     /* group roots: the parameters are the scheme's own */
+    bool power_of_two, zero_offset; /* group roots: what the target file demands of them */
     double min, max;
     assay_calibrated range; /* of this value alone, when calibrated */
     bool calibrated;
@@ -78,6 +79,8 @@ void assay_plan_masks(assay_quantizer *q);
 assay_status assay_plan_borders(assay_quantizer *q, assay_error *err);
 /* Whether the op's outputs hold elements of its inputs: parameters are the same on both sides. */
 bool assay_plan_keeps_params(const assay_quantizer *q, const assay_node *n);
+/* What the target file says about an op; no constraints when there is none. */
+const assay_target_rule *assay_plan_rule(const assay_quantizer *q, assay_op op);
 /* Input `slot` of the node is a real value that is not a constant. */
 bool assay_plan_is_data(const assay_quantizer *q, const assay_node *n, int slot);
 

@@ -10,6 +10,7 @@
 #include "interp/model.h"
 #include "opt/optimize.h"
 #include "opt/qdq.h"
+#include "opt/target.h"
 
 static void print_line(void *user, const char *line)
 {
@@ -68,17 +69,23 @@ static int run(const cli_args *a)
     assay_graph *g = NULL;
     assay_scheme *s = NULL;
     assay_error err;
+    assay_target *target = NULL;
     int status = parse_allow(cli_value(a, "allow", "none"), &o);
 
     if (status == CLI_OK && !cli_has(a, "scheme"))
         status = cli_trouble("optimize: --scheme is needed");
     if (status == CLI_OK && assay_scheme_open(cli_value(a, "scheme", ""), &s, &err) != ASSAY_OK)
         status = cli_failed(&err);
+    if (status == CLI_OK && cli_has(a, "target") &&
+        assay_target_read(cli_value(a, "target", ""), &target, &err) != ASSAY_OK)
+        status = cli_failed(&err);
+    o.target = target;
     if (status == CLI_OK)
         status = cli_model_load(a, a->positional[0], true, &g);
     if (status == CLI_OK)
         status = optimize(a, g, s, &o);
     assay_graph_free(g);
+    assay_target_free(target);
     assay_scheme_free(s);
     return status;
 }
@@ -87,6 +94,7 @@ static const cli_option options[] = {
     CLI_MODEL_OPTIONS,
     {"scheme", 's', "NAME|FILE", "the target's arithmetic: a preset, a .yaml or a .so"},
     {"allow", 0, "WHAT", "none (default: exact only), bounded:N codes an application, or any"},
+    {"target", 0, "FILE", "what the device offers: no rewrite goes beyond it"},
     {"passes", 0, "LIST", "only these, separated by commas"},
     {"prove-to", 0, "FILE.json", "write the certificate of all applications"},
     {"output", 'o', "FILE.assay", "the network in text form (default: report only)"},

@@ -2,12 +2,31 @@
 #include "interp/cli/session.h"
 #include "interp/model.h"
 
+/* What was chosen for every activation, and why. */
+static void print_ranges(const assay_quantize_report *r)
+{
+    char elem[8];
+
+    printf("%-36s %-10s %12s %12s %12s %12s %9s  %-4s %12s %6s\n", "value", "method", "seen min",
+           "seen max", "min", "max", "beyond %", "type", "scale", "zp");
+    for (int i = 0; i < r->n_choices; i++) {
+        const assay_value_choice *c = &r->choice[i];
+        printf("%-36s %-10s %12.6g %12.6g %12.6g %12.6g %9.3g  %-4s %12.6g %6d%s%s\n", c->value,
+               c->fixed ? "fixed" : assay_calibration_name(c->range.used), c->seen_min, c->seen_max,
+               c->range.min, c->range.max, 100 * c->range.clipped, assay_elem_print(c->elem, elem),
+               (double)c->scale, c->zero_point, c->range.note ? "  " : "",
+               c->range.note ? c->range.note : "");
+    }
+}
+
 static int save(const cli_args *a, const cli_session *s)
 {
     const char *out = cli_value(a, "output", NULL);
     assay_error err;
 
     cli_report_print(&s->report, stdout);
+    if (cli_has(a, "ranges"))
+        print_ranges(&s->report);
     if (out && assay_model_save(s->graph, out, &err) != ASSAY_OK)
         return cli_failed(&err);
     if (out)
@@ -33,6 +52,7 @@ static const cli_option options[] = {
     CLI_MODEL_OPTIONS,
     CLI_SCHEME_OPTIONS,
     CLI_QUANTIZE_OPTIONS,
+    {"ranges", 0, NULL, "show the method, range, scale and zero point of every activation"},
     {"output", 'o', "FILE.assay", "the integer network in text form (default: report only)"},
     {NULL, 0, NULL, NULL}};
 
@@ -43,6 +63,7 @@ const cli_command cli_quantize_command = {
     .examples =
         "  assay quantize net.onnx --profile profile.yaml --scheme tflite -o net-int8.assay\n"
         "  assay quantize net.onnx -p profile.yaml -s npu16 --keep-float softmax --strict\n"
+        "  assay quantize net.onnx -p profile.yaml -s tflite --target my-npu.yaml --ranges\n"
         "  assay quantize net.onnx -p profile.yaml -s tflite --calibration percentile "
         "--precision 'head*=i16'\n",
     .options = options,

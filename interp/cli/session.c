@@ -72,6 +72,7 @@ int cli_quantize_options(const cli_args *a, cli_quantize *q)
 {
     const char *schema = cli_value(a, "schema", NULL), *chooser = cli_value(a, "chooser", "assay");
     const char *text;
+    assay_error err;
 
     memset(q, 0, sizeof *q);
     q->calibrate = calloc((size_t)a->n_given + 1, sizeof *q->calibrate);
@@ -101,6 +102,10 @@ int cli_quantize_options(const cli_args *a, cli_quantize *q)
         if (parse_precision(text, q) != CLI_OK)
             return CLI_TROUBLE;
     q->options.precision = q->rule;
+    if (cli_has(a, "target") &&
+        assay_target_read(cli_value(a, "target", ""), &q->target, &err) != ASSAY_OK)
+        return cli_failed(&err);
+    q->options.target = q->target;
     return CLI_OK;
 }
 
@@ -110,6 +115,7 @@ void cli_quantize_free(cli_quantize *q)
         free((char *)(uintptr_t)q->rule[i].pattern);
     for (int i = 0; i < q->options.n_calibrate; i++)
         free((char *)(uintptr_t)q->calibrate[i].pattern);
+    assay_target_free(q->target);
     free(q->calibrate);
     free(q->rule);
 }
@@ -244,6 +250,21 @@ static int group(cli_session *s, const char *model)
     return CLI_OK;
 }
 
+/* A network that is quantized already: does the target file offer what is in it? */
+static int verify_target(const assay_graph *g, const cli_args *a)
+{
+    assay_target *t;
+    assay_error err;
+
+    if (!cli_has(a, "target"))
+        return CLI_OK;
+    if (assay_target_read(cli_value(a, "target", ""), &t, &err) != ASSAY_OK)
+        return cli_failed(&err);
+    const assay_status status = assay_target_verify(t, g, &err);
+    assay_target_free(t);
+    return status == ASSAY_OK ? CLI_OK : cli_failed(&err);
+}
+
 int cli_session_load(cli_session *s, const cli_args *a)
 {
     const char *model = a->positional[0], *scheme = cli_value(a, "scheme", NULL);
@@ -261,7 +282,8 @@ int cli_session_load(cli_session *s, const cli_args *a)
         if (!s->scheme)
             return cli_trouble(
                 "%s: the network is quantized; --scheme says whose arithmetic runs it", model);
-        return group(s, model);
+        const int status = group(s, model);
+        return status == CLI_OK ? verify_target(s->graph, a) : status;
     }
     if (cli_has(a, "profile"))
         return quantize(s, a);

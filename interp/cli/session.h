@@ -33,6 +33,7 @@
         {"keep-float", 0, "PATTERN", "leave matching nodes in float; may be repeated"},            \
         {"precision", 0, "PATTERN=KIND[,...]",                                                     \
          "compute matching nodes in i16, i8, ...; the first match decides"},                       \
+        {"target", 0, "FILE", "what the device offers: types and constraints by op"},              \
         {"integer-io", 0, NULL, "network inputs and outputs are codes, not floats"},               \
     {                                                                                              \
         "strict", 0, NULL, "exit 1 when a node stays in float"                                     \
@@ -81,11 +82,12 @@ int cli_session_load(cli_session *s, const cli_args *a);
 int cli_session_open(cli_session *s, const cli_args *a, bool keep_all);
 void cli_session_close(cli_session *s);
 
-/* Quantizer options from the command line; patterns are owned. */
+/* Quantizer options from the command line; patterns and the target are owned. */
 typedef struct cli_quantize {
     assay_quantize_options options;
     assay_precision_rule *rule;
     assay_calibrate_rule *calibrate;
+    assay_target *target;
 } cli_quantize;
 int cli_quantize_options(const cli_args *a, cli_quantize *q);
 void cli_quantize_free(cli_quantize *q);
