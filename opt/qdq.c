@@ -174,6 +174,9 @@ static bool target_can(assay_grouping *q, int i)
     const assay_node *n = &q->g->node[i];
     if (q->has_kernel && !q->has_kernel(n->op))
         return because(q, "there is no integer kernel for %s", assay_op_get(n->op)->name);
+    if (!assay_scheme_fuses(q->scheme, assay_op_get(n->op)->name, type_of(q, n->in[0])->elem.bits))
+        return because(q, "the target computes %s of %d bits in float (unfused_ops)",
+                       assay_op_get(n->op)->name, type_of(q, n->in[0])->elem.bits);
     return !assay_needs_target(n) ||
            assay_target_computes(q->scheme, q->g, n, q->why, sizeof q->why);
 }

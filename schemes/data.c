@@ -162,6 +162,19 @@ static void put_overrides(text *t, const assay_scheme_data *d)
     free(sorted);
 }
 
+static void put_op_set(text *t, const char *key, const bool set[ASSAY_OP_COUNT])
+{
+    bool any = false;
+    for (int op = 0; op < ASSAY_OP_COUNT; op++) {
+        if (!set[op])
+            continue;
+        put(t, any ? ", %s%s" : "%s: [%s", any ? "" : key, assay_op_get((assay_op)op)->name);
+        any = true;
+    }
+    if (any)
+        put(t, "]\n");
+}
+
 char *assay_scheme_text(const assay_scheme_data *d)
 {
     text t = {0};
@@ -175,15 +188,9 @@ char *assay_scheme_text(const assay_scheme_data *d)
         assay_field_print(&fields[i], assay_record_get(&d->base, &fields[i]), value, sizeof value);
         put(&t, "  %s: %s\n", fields[i].name, value);
     }
-    const char *comma = "";
-    for (int op = 0; op < ASSAY_OP_COUNT; op++)
-        if (d->in_float[op]) {
-            put(&t, "%s%s", *comma != '\0' ? comma : "float_ops: [",
-                assay_op_get((assay_op)op)->name);
-            comma = ", ";
-        }
-    if (*comma != '\0')
-        put(&t, "]\n");
+    put_op_set(&t, "float_ops", d->in_float);
+    put_op_set(&t, "unfused_ops", d->unfused[0]);
+    put_op_set(&t, "wide_unfused_ops", d->unfused[1]);
     put_overrides(&t, d);
     if (d->n_given > 0 && !has_override(d, NULL))
         put(&t, "nodes:\n");

@@ -433,8 +433,9 @@ static assay_status read_name(const context *c, const assay_tree *t)
 static assay_status read_key(const context *c, const assay_tree *t)
 {
     static const char *const keys[] = {
-        "scheme", "description", "extends",      "contract",           "float_ops", "wide",
-        "ops",    "wide_ops",    "unsigned_ops", "unsigned_depthwise", "nodes"};
+        "scheme",       "description",        "extends", "contract", "float_ops",
+        "unfused_ops",  "wide_unfused_ops",   "wide",    "ops",      "wide_ops",
+        "unsigned_ops", "unsigned_depthwise", "nodes"};
     if (strcmp(t->key, "scheme") == 0)
         return read_name(c, t);
     if (strcmp(t->key, "description") == 0)
@@ -445,6 +446,10 @@ static assay_status read_key(const context *c, const assay_tree *t)
         return read_contract(c, t);
     if (strcmp(t->key, "float_ops") == 0)
         return read_op_set(c, t, "float_ops", c->data->in_float);
+    if (strcmp(t->key, "unfused_ops") == 0)
+        return read_op_set(c, t, "unfused_ops", c->data->unfused[0]);
+    if (strcmp(t->key, "wide_unfused_ops") == 0)
+        return read_op_set(c, t, "wide_unfused_ops", c->data->unfused[1]);
     if (strcmp(t->key, "wide") == 0)
         return read_sections(c, t, ASSAY_SCOPE_WIDE, "");
     if (strcmp(t->key, "ops") == 0)

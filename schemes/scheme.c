@@ -272,6 +272,12 @@ bool assay_scheme_fixed_output(const assay_scheme *s, const char *op, assay_elem
     return assay_fixed_output(&r, assay_op_find(op), out, scale, zero_point);
 }
 
+bool assay_scheme_fuses(const assay_scheme *s, const char *op, unsigned bits)
+{
+    enum assay_op id = assay_op_find(op);
+    return s->record == NULL || id == ASSAY_OP_COUNT || !assay_data(s)->unfused[bits > 8][id];
+}
+
 bool assay_scheme_same_params(const assay_scheme *s, const char *op)
 {
     assay_record r;

@@ -55,6 +55,10 @@ bool assay_scheme_fixed_output(const assay_scheme *s, const char *op, assay_elem
 /* Same parameters: the op's arithmetic is for inputs and output of one scale and zero point (an
  * average pool that only divides, a relu that only clamps codes, an add without alignment). */
 bool assay_scheme_same_params(const assay_scheme *s, const char *op);
+/* Does the target have one integer op for this op on codes of so many bits between conversions of a
+ * QDQ network? False: it computes floats there (unfused_ops). Plugins have it for all they prepare.
+ */
+bool assay_scheme_fuses(const assay_scheme *s, const char *op, unsigned bits);
 
 /* The codes in which layer normalization takes constants: gamma's bits, and how many binary places
  * finer than gamma's scale beta's is. */

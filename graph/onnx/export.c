@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/onnx/import.h"
-#include "graph/onnx/write.h"
+#include "graph/layout.h"
+#include "graph/onnx/export_parts.h"
 
 /* ---- conversions ---- */
 
@@ -105,251 +105,14 @@ static const char *bias_of(onnx_writer *w, const assay_node *n)
     return onnx_text(w, "%s:real", name);
 }
 
-/* ---- operators ---- */
+/* ---- nodes ---- */
 
-/* Ours with ONNX's name where the inputs are real values and there are no attributes. */
-static const char *plain_name(assay_op op)
-{
-    static const struct {
-        assay_op op;
-        const char *name;
-    } table[] = {{ASSAY_OP_ADD, "Add"},           {ASSAY_OP_SUB, "Sub"},
-                 {ASSAY_OP_MUL, "Mul"},           {ASSAY_OP_DIV, "Div"},
-                 {ASSAY_OP_MIN, "Min"},           {ASSAY_OP_MAX, "Max"},
-                 {ASSAY_OP_POW, "Pow"},           {ASSAY_OP_PRELU, "PRelu"},
-                 {ASSAY_OP_RELU, "Relu"},         {ASSAY_OP_SIGMOID, "Sigmoid"},
-                 {ASSAY_OP_TANH, "Tanh"},         {ASSAY_OP_ERF, "Erf"},
-                 {ASSAY_OP_EXP, "Exp"},           {ASSAY_OP_LOG, "Log"},
-                 {ASSAY_OP_SQRT, "Sqrt"},         {ASSAY_OP_RECIPROCAL, "Reciprocal"},
-                 {ASSAY_OP_ABS, "Abs"},           {ASSAY_OP_NEG, "Neg"},
-                 {ASSAY_OP_SIGN, "Sign"},         {ASSAY_OP_FLOOR, "Floor"},
-                 {ASSAY_OP_CEIL, "Ceil"},         {ASSAY_OP_ROUND, "Round"},
-                 {ASSAY_OP_SIN, "Sin"},           {ASSAY_OP_COS, "Cos"},
-                 {ASSAY_OP_SOFTPLUS, "Softplus"}, {ASSAY_OP_SELECT, "Where"}};
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (table[i].op == op)
-            return table[i].name;
-    return NULL;
-}
-
-static void inputs(onnx_writer *w, const char *const *in, int n)
-{
-    for (int i = 0; i < n; i++)
-        onnx_write_input(w, in[i]);
-}
-
-static void refuse_nhwc(onnx_writer *w, const assay_node *n, int layout)
-{
-    if (layout != ASSAY_LAYOUT_NCHW)
-        onnx_write_refuse(w, n, "its channels are last, ONNX has them first");
-}
-
-static void conv(onnx_writer *w, const assay_node *n, const char *const *in, const char *y)
-{
-    const assay_attr_conv *a = &n->attr.conv;
-
-    refuse_nhwc(w, n, a->layout);
-    onnx_write_node(w, n->op == ASSAY_OP_CONV ? "Conv" : "ConvTranspose", y);
-    inputs(w, in, n->n_in);
-    onnx_write_list(w, "kernel_shape", &a->kernel, NULL);
-    onnx_write_list(w, "strides", &a->stride, NULL);
-    onnx_write_list(w, "dilations", &a->dilation, NULL);
-    onnx_write_list(w, "pads", &a->pad_begin, &a->pad_end);
-    onnx_write_int(w, "group", a->group);
-    if (n->op == ASSAY_OP_CONV_TRANSPOSE)
-        onnx_write_list(w, "output_padding", &a->output_padding, NULL);
-}
-
-static void pool(onnx_writer *w, const assay_node *n, const char *const *in, const char *y)
-{
-    const assay_attr_pool *a = &n->attr.pool;
-
-    refuse_nhwc(w, n, a->layout);
-    onnx_write_node(w, n->op == ASSAY_OP_MAX_POOL ? "MaxPool" : "AveragePool", y);
-    inputs(w, in, 1);
-    onnx_write_list(w, "kernel_shape", &a->kernel, NULL);
-    onnx_write_list(w, "strides", &a->stride, NULL);
-    onnx_write_list(w, "pads", &a->pad_begin, &a->pad_end);
-    onnx_write_int(w, "ceil_mode", a->ceil_mode);
-    if (n->op == ASSAY_OP_AVG_POOL)
-        onnx_write_int(w, "count_include_pad", a->count_include_pad);
-    for (int i = 0; i < a->dilation.n; i++)
-        if (a->dilation.v[i] != 1 && n->op == ASSAY_OP_AVG_POOL)
-            onnx_write_refuse(w, n, "a dilated average pool");
-    if (n->op == ASSAY_OP_MAX_POOL)
-        onnx_write_list(w, "dilations", &a->dilation, NULL);
-}
-
-static void slice(onnx_writer *w, const assay_node *n, const char *const *in, const char *y)
-{
-    const assay_attr_slice *a = &n->attr.slice;
-    assay_list end = a->begin, axes = a->begin;
-
-    for (int i = 0; i < a->begin.n; i++) {
-        end.v[i] = a->begin.v[i] + a->step.v[i] * a->size.v[i];
-        if (end.v[i] < 0)
-            end.v[i] = INT64_MIN; /* before the first, not counted from the end */
-        axes.v[i] = i;
-    }
-    onnx_write_node(w, "Slice", y);
-    inputs(w, in, 1);
-    onnx_write_input(w, onnx_write_integers(w, y, "starts", &a->begin));
-    onnx_write_input(w, onnx_write_integers(w, y, "ends", &end));
-    onnx_write_input(w, onnx_write_integers(w, y, "axes", &axes));
-    onnx_write_input(w, onnx_write_integers(w, y, "steps", &a->step));
-}
-
-static void pad(onnx_writer *w, const assay_node *n, const char *const *in, const char *y)
-{
-    const assay_attr_pad *a = &n->attr.pad;
-    assay_list pads = {.n = 2 * a->begin.n};
-
-    if (a->mode != ASSAY_PAD_CONSTANT || pads.n > ASSAY_ATTR_LIST)
-        onnx_write_refuse(w, n, "a pad that is not by a constant");
-    for (int i = 0; i < a->begin.n && pads.n <= ASSAY_ATTR_LIST; i++) {
-        pads.v[i] = a->begin.v[i];
-        pads.v[a->begin.n + i] = a->end.v[i];
-    }
-    onnx_write_node(w, "Pad", y);
-    inputs(w, in, 1);
-    onnx_write_input(w, onnx_write_integers(w, y, "pads", &pads));
-    onnx_write_input(w, onnx_write_number(w, y, "value", a->value));
-}
-
-static void reduce(onnx_writer *w, const assay_node *n, const char *const *in, const char *y)
-{
-    bool sum = n->op == ASSAY_OP_REDUCE_SUM;
-
-    onnx_write_node(w, sum ? "ReduceSum" : "ReduceMean", y);
-    inputs(w, in, 1);
-    if (sum || w->opset >= 18)
-        onnx_write_input(w, onnx_write_integers(w, y, "axes", &n->attr.reduce.axes));
-    else
-        onnx_write_list(w, "axes", &n->attr.reduce.axes, NULL);
-    onnx_write_int(w, "keepdims", n->attr.reduce.keepdims);
-}
-
-/* One input and perhaps one number or axis. */
-static void simple(onnx_writer *w, const assay_node *n, const char *const *in, const char *y)
-{
-    switch (n->op) {
-    case ASSAY_OP_LEAKY_RELU:
-    case ASSAY_OP_ELU:
-        onnx_write_node(w, n->op == ASSAY_OP_ELU ? "Elu" : "LeakyRelu", y);
-        onnx_write_float(w, "alpha", n->attr.alpha.alpha);
-        break;
-    case ASSAY_OP_HARD_SIGMOID:
-        onnx_write_node(w, "HardSigmoid", y);
-        onnx_write_float(w, "alpha", n->attr.alpha_beta.alpha);
-        onnx_write_float(w, "beta", n->attr.alpha_beta.beta);
-        break;
-    case ASSAY_OP_HARD_SWISH:
-        onnx_write_node(w, "HardSwish", y);
-        break;
-    case ASSAY_OP_GELU:
-        onnx_write_node(w, "Gelu", y);
-        if (n->attr.gelu.approximate == ASSAY_GELU_TANH)
-            onnx_write_string(w, "approximate", "tanh");
-        break;
-    case ASSAY_OP_SOFTMAX:
-        if (n->attr.softmax.beta != 1)
-            onnx_write_refuse(w, n, "a softmax with a beta other than 1");
-        onnx_write_node(w, "Softmax", y);
-        onnx_write_int(w, "axis", n->attr.softmax.axis);
-        break;
-    case ASSAY_OP_LAYER_NORM:
-        onnx_write_node(w, "LayerNormalization", y);
-        onnx_write_int(w, "axis", n->attr.norm.axis);
-        onnx_write_float(w, "epsilon", n->attr.norm.epsilon);
-        if (n->n_in < 2)
-            onnx_write_refuse(w, n, "a layer normalization without scale");
-        break;
-    case ASSAY_OP_GLOBAL_AVG_POOL:
-        refuse_nhwc(w, n, n->attr.layout.layout);
-        onnx_write_node(w, "GlobalAveragePool", y);
-        break;
-    case ASSAY_OP_TRANSPOSE:
-        onnx_write_node(w, "Transpose", y);
-        onnx_write_list(w, "perm", &n->attr.perm.perm, NULL);
-        break;
-    case ASSAY_OP_CONCAT:
-        onnx_write_node(w, "Concat", y);
-        onnx_write_int(w, "axis", n->attr.axis.axis);
-        break;
-    case ASSAY_OP_GATHER:
-        onnx_write_node(w, "Gather", y);
-        onnx_write_int(w, "axis", n->attr.axis.axis);
-        break;
-    case ASSAY_OP_MATMUL:
-        if (n->attr.matmul.transpose_a || n->attr.matmul.transpose_b)
-            onnx_write_refuse(w, n, "a product with a transposed operand");
-        onnx_write_node(w, "MatMul", y);
-        break;
-    case ASSAY_OP_FC: /* of two dimensions here */
-        onnx_write_node(w, "Gemm", y);
-        onnx_write_int(w, "transB", 1);
-        break;
-    default:
-        onnx_write_refuse(w, n, "an op that is not exported");
-        return;
-    }
-    inputs(w, in, n->n_in);
-}
-
-/* Node n on real values named `in`, its first result named y. */
-static void operation(onnx_writer *w, const assay_node *n, const char *const *in, const char *y)
-{
-    const char *plain = plain_name(n->op);
-    assay_list shape = {0};
-
-    switch (n->op) {
-    case ASSAY_OP_CONV:
-    case ASSAY_OP_CONV_TRANSPOSE:
-        conv(w, n, in, y);
-        break;
-    case ASSAY_OP_MAX_POOL:
-    case ASSAY_OP_AVG_POOL:
-        pool(w, n, in, y);
-        break;
-    case ASSAY_OP_SLICE:
-        slice(w, n, in, y);
-        break;
-    case ASSAY_OP_PAD:
-        pad(w, n, in, y);
-        break;
-    case ASSAY_OP_REDUCE_MEAN:
-    case ASSAY_OP_REDUCE_SUM:
-        reduce(w, n, in, y);
-        break;
-    case ASSAY_OP_RESHAPE:
-        shape.n = assay_node_out(w->g, n, 0)->type.rank;
-        memcpy(shape.v, assay_node_out(w->g, n, 0)->type.dim, (size_t)shape.n * sizeof *shape.v);
-        onnx_write_node(w, "Reshape", y);
-        inputs(w, in, 1);
-        onnx_write_input(w, onnx_write_integers(w, y, "shape", &shape));
-        break;
-    case ASSAY_OP_CLIP:
-        onnx_write_node(w, "Clip", y);
-        inputs(w, in, 1);
-        onnx_write_input(w, onnx_write_number(w, y, "min", n->attr.clip.lo));
-        onnx_write_input(w, onnx_write_number(w, y, "max", n->attr.clip.hi));
-        break;
-    default:
-        if (!plain) {
-            simple(w, n, in, y);
-            break;
-        }
-        onnx_write_node(w, plain, y);
-        inputs(w, in, n->n_in);
-    }
-}
-
-/* Fused bounds as Relu or Clip of `from`; returns the name of the result. */
-static const char *bounded(onnx_writer *w, const assay_node *n, const char *from)
+/* Fused bounds as Relu or Clip of `from` into `to` (NULL: a name of its own); returns the name of
+ * the result, `from` where there are no bounds. */
+static const char *bounded(onnx_writer *w, const assay_node *n, const char *from, const char *to)
 {
     const assay_type *t = &assay_node_out(w->g, n, 0)->type;
     float lo = n->act_lo, hi = n->act_hi;
-    const char *to = onnx_text(w, "%s:bounded", w->g->value[n->out[0]].name);
 
     if (n->has_code_bounds && t->q.granularity == ASSAY_Q_TENSOR) {
         lo = fmaxf(lo, t->q.scale[0] * (float)(n->code_lo - t->q.zero_point[0]));
@@ -357,6 +120,8 @@ static const char *bounded(onnx_writer *w, const assay_node *n, const char *from
     }
     if (isinf(lo) && isinf(hi))
         return from;
+    if (!to)
+        to = onnx_text(w, "%s:bounded", w->g->value[n->out[0]].name);
     onnx_write_node(w, lo == 0 && isinf(hi) ? "Relu" : "Clip", to);
     onnx_write_input(w, from);
     if (!(lo == 0 && isinf(hi))) {
@@ -364,6 +129,93 @@ static const char *bounded(onnx_writer *w, const assay_node *n, const char *from
         onnx_write_input(w, onnx_write_number(w, to, "max", hi));
     }
     return to;
+}
+
+/* Operand i of a product, turned where the product says so; codes are turned themselves. */
+static const char *turned(onnx_writer *w, const assay_node *n, int i)
+{
+    static const char *const suffix[2] = {"a", "b"};
+    const assay_value *x = assay_node_in(w->g, n, i);
+    const char *y = w->g->value[n->out[0]].name, *to, *real;
+    assay_list perm = {.n = x->type.rank};
+    assay_type t = x->type;
+
+    if (!(i == 0 ? n->attr.matmul.transpose_a : n->attr.matmul.transpose_b) || perm.n < 2)
+        return real_of(w, n->in[i]);
+    for (int d = 0; d < perm.n; d++)
+        perm.v[d] = d < perm.n - 2 ? d : 2 * perm.n - 3 - d;
+    to = onnx_text(w, "%s:%s_turned", y, suffix[i]);
+    onnx_write_node(w, "Transpose", to);
+    onnx_write_input(w, x->name);
+    onnx_write_list(w, "perm", &perm, NULL);
+    if (!assay_is_quantized(&t))
+        return to;
+    if (t.q.granularity != ASSAY_Q_TENSOR && t.q.axis >= perm.n - 2)
+        t.q.axis = 2 * perm.n - 3 - t.q.axis;
+    parameters(w, n->in[i]);
+    real = onnx_text(w, "%s:real", to);
+    convert(w, "DequantizeLinear", to, x->name, &t, real);
+    return real;
+}
+
+/* The zero points of an operand of an integer product: one where all are equal. */
+static const char *zero_of(onnx_writer *w, const assay_node *n, int i)
+{
+    const assay_value *x = assay_node_in(w->g, n, i);
+    const char *name = onnx_text(w, "%s:zero%d", w->g->value[n->out[0]].name, i);
+    int64_t count = (int64_t)x->type.q.count;
+    bool equal = true;
+
+    for (int64_t k = 1; k < count; k++)
+        equal = equal && x->type.q.zero_point[k] == x->type.q.zero_point[0];
+    count = equal ? 1 : count;
+    char *zeros = onnx_memory(w, (size_t)count + 1);
+    for (int64_t k = 0; zeros && k < count; k++)
+        assay_elem_set(x->type.elem, zeros, (size_t)k, x->type.q.zero_point[k]);
+    onnx_write_tensor(w, name, x->type.elem, equal ? 0 : 1, &count, zeros);
+    return name;
+}
+
+/* The codes of the second operand of an integer product, as [.., K, N]. */
+static const char *columns_of(onnx_writer *w, const assay_node *n, int i, bool turn)
+{
+    const assay_value *x = assay_node_in(w->g, n, i);
+    const char *to = onnx_text(w, "%s:codes%d", w->g->value[n->out[0]].name, i);
+    assay_list perm = {.n = x->type.rank};
+
+    if (!turn || perm.n < 2)
+        return x->name;
+    for (int d = 0; d < perm.n; d++)
+        perm.v[d] = d < perm.n - 2 ? d : 2 * perm.n - 3 - d;
+    onnx_write_node(w, "Transpose", to);
+    onnx_write_input(w, x->name);
+    onnx_write_list(w, "perm", &perm, NULL);
+    return to;
+}
+
+/* A product whose result is its exact sums: ConvInteger or MatMulInteger, and the bias. */
+static void sums(onnx_writer *w, const assay_node *n)
+{
+    const assay_value *y = assay_node_out(w->g, n, 0), *bias = assay_node_in(w->g, n, 2);
+    bool conv = n->op == ASSAY_OP_CONV, fc = n->op == ASSAY_OP_FC;
+    const char *to = bias ? onnx_text(w, "%s:products", y->name) : y->name, *in[4];
+
+    if ((!conv && !fc && n->op != ASSAY_OP_MATMUL) ||
+        assay_node_in(w->g, n, 0)->type.elem.bits != 8 ||
+        assay_node_in(w->g, n, 1)->type.elem.bits != 8 || y->type.elem.bits != 32) {
+        onnx_write_refuse(w, n, "plain sums, other than of 8-bit codes in 32 bits");
+        return;
+    }
+    in[0] = columns_of(w, n, 0, n->op == ASSAY_OP_MATMUL && n->attr.matmul.transpose_a);
+    in[1] = columns_of(w, n, 1, fc || (n->op == ASSAY_OP_MATMUL && n->attr.matmul.transpose_b));
+    in[2] = zero_of(w, n, 0);
+    in[3] = zero_of(w, n, 1);
+    onnx_export_sums(w, n, in, to);
+    if (!bias)
+        return;
+    onnx_write_node(w, "Add", y->name);
+    onnx_write_input(w, to);
+    onnx_write_input(w, bias->name);
 }
 
 /* x of more than two dimensions through Gemm: rows, product, and back, on codes. */
@@ -386,8 +238,8 @@ static void deep_fc(onnx_writer *w, const assay_node *n, const char **in)
         in[0] = onnx_text(w, "%s:real", flat);
         convert(w, "DequantizeLinear", onnx_text(w, "%s:q", flat), x->name, &x->type, in[0]);
     }
-    operation(w, n, in, made);
-    made = bounded(w, n, made);
+    onnx_export_operation(w, n, in, made);
+    made = bounded(w, n, made, NULL);
     if (codes) {
         to = onnx_text(w, "%s:rows", y->name);
         parameters(w, n->out[0]);
@@ -422,47 +274,74 @@ static void split(onnx_writer *w, const assay_node *n, const char *x)
 
 #define MAX_IN 64
 
+/* The name by which node n reads input i. */
+static const char *input_of(onnx_writer *w, const assay_node *n, int i)
+{
+    bool weighted = assay_op_get(n->op)->traits & ASSAY_T_WEIGHTED;
+
+    if (n->in[i] < 0)
+        return "";
+    if (weighted && i == 2)
+        return bias_of(w, n);
+    if (n->op == ASSAY_OP_MATMUL)
+        return turned(w, n, i);
+    /* indices; codes that only get another meaning */
+    if ((n->op == ASSAY_OP_GATHER && i == 1) || n->op == ASSAY_OP_RELABEL)
+        return w->g->value[n->in[i]].name;
+    return real_of(w, n->in[i]);
+}
+
 static void export_node(onnx_writer *w, const assay_node *n)
 {
     const assay_value *y = assay_node_out(w->g, n, 0);
-    bool codes = assay_is_quantized(&y->type),
-         weighted = assay_op_get(n->op)->traits & ASSAY_T_WEIGHTED;
+    bool codes = assay_is_quantized(&y->type);
     const char *in[MAX_IN], *to;
 
-    if (n->n_in > MAX_IN || assay_op_get(n->op)->traits & ASSAY_T_STATE ||
-        (assay_is_accumulator(&y->type) && assay_node_is_quantized(w->g, n))) {
-        onnx_write_refuse(w, n, "state, plain sums, or too many inputs");
+    if (n->n_in > MAX_IN || assay_op_get(n->op)->traits & ASSAY_T_STATE) {
+        onnx_write_refuse(w, n, "state, or too many inputs");
+        return;
+    }
+    if (assay_is_accumulator(&y->type) && assay_node_is_quantized(w->g, n) &&
+        assay_op_get(n->op)->traits & (ASSAY_T_WEIGHTED | ASSAY_T_ABSORB_IN)) {
+        sums(w, n);
         return;
     }
     for (int i = 0; i < n->n_in; i++)
-        in[i] = n->in[i] < 0                         ? ""
-                : weighted && i == 2                 ? bias_of(w, n)
-                : n->op == ASSAY_OP_GATHER && i == 1 ? w->g->value[n->in[i]].name
-                                                     : real_of(w, n->in[i]);
-    if (n->op == ASSAY_OP_DEQUANTIZE) {
+        in[i] = input_of(w, n, i);
+    switch (n->op) {
+    case ASSAY_OP_DEQUANTIZE:
         parameters(w, n->in[0]);
         convert(w, "DequantizeLinear", w->g->value[n->in[0]].name, w->g->value[n->in[0]].name,
                 &w->g->value[n->in[0]].type, y->name);
         return;
-    }
-    if (n->op == ASSAY_OP_QUANTIZE || n->op == ASSAY_OP_RESCALE) {
-        quantize(w, bounded(w, n, in[0]), n->out[0]);
+    case ASSAY_OP_QUANTIZE:
+    case ASSAY_OP_RESCALE:
+        quantize(w, bounded(w, n, in[0], NULL), n->out[0]);
         return;
-    }
-    if (n->op == ASSAY_OP_SPLIT) {
+    case ASSAY_OP_SPLIT:
         split(w, n, in[0]);
         return;
-    }
-    if (n->op == ASSAY_OP_FC && assay_node_in(w->g, n, 0)->type.rank != 2) {
+    case ASSAY_OP_FC:
+        if (assay_node_in(w->g, n, 0)->type.rank == 2)
+            break;
         deep_fc(w, n, in);
         return;
+    default:
+        break;
     }
-    to = codes ? onnx_text(w, "%s:float", y->name) : y->name;
-    operation(w, n, in, to);
-    if (codes)
-        quantize(w, bounded(w, n, to), n->out[0]);
-    else if (bounded(w, n, to) != to)
-        onnx_write_refuse(w, n, "bounds of a float op");
+    if (n->op == ASSAY_OP_RELABEL) {
+        onnx_export_operation(w, n, in, y->name);
+        return;
+    }
+    if (codes) {
+        to = onnx_text(w, "%s:float", y->name);
+        onnx_export_operation(w, n, in, to);
+        quantize(w, bounded(w, n, to, NULL), n->out[0]);
+        return;
+    }
+    to = isinf(n->act_lo) && isinf(n->act_hi) ? y->name : onnx_text(w, "%s:unbounded", y->name);
+    onnx_export_operation(w, n, in, to);
+    bounded(w, n, to, y->name);
 }
 
 /* The least opset that has what the network needs. */
@@ -486,12 +365,11 @@ static int64_t opset_of(const assay_graph *g)
     return opset;
 }
 
-assay_status assay_onnx_export(const assay_graph *g, unsigned char **bytes, size_t *length,
-                               assay_error *err)
+static assay_status export(const assay_graph *g, unsigned char **bytes, size_t *length,
+                           assay_error *err)
 {
     onnx_writer w;
 
-    *bytes = NULL;
     onnx_write_begin(&w, g, opset_of(g), err);
     for (int v = 0; v < g->n_values && !w.status; v++)
         if (g->value[v].data && !g->value[v].is_variable)
@@ -500,4 +378,19 @@ assay_status assay_onnx_export(const assay_graph *g, unsigned char **bytes, size
     for (int i = 0; i < g->n_nodes && !w.status; i++)
         export_node(&w, &g->node[i]);
     return onnx_write_end(&w, bytes, length);
+}
+
+assay_status assay_onnx_export(const assay_graph *g, unsigned char **bytes, size_t *length,
+                               assay_error *err)
+{
+    assay_graph *first;
+    assay_status s;
+
+    *bytes = NULL;
+    s = assay_change_layout(g, ASSAY_LAYOUT_NCHW, &first, err);
+    if (s)
+        return s;
+    s = export(first ? first : g, bytes, length, err);
+    assay_graph_free(first);
+    return s;
 }

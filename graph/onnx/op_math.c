@@ -42,7 +42,7 @@ static onnx_value *cast_to(onnx_node *n, onnx_value *x, int dtype, const char *s
         if (c)
             return onnx_constant(n, c, suffix);
     }
-    if (!onnx_dtype_elem(dtype, &elem))
+    if (!onnx_dtype_elem(dtype, &elem) || elem.bits == 4)
         return onnx_refuse(n, "cast to %s", onnx_dtype_name(dtype));
     if (!x->constant && assay_elem_equal(t.elem, elem))
         return x;

@@ -213,6 +213,19 @@ const char *onnx_write_integers(onnx_writer *w, const char *base, const char *su
     return name;
 }
 
+const char *onnx_write_numbers(onnx_writer *w, const char *base, const char *suffix,
+                               const assay_float_list *list)
+{
+    const char *name = onnx_text(w, "%s:%s", base, suffix);
+    int64_t n = list->n;
+    float *v = onnx_memory(w, ((size_t)n + 1) * sizeof *v);
+
+    if (v)
+        memcpy(v, list->v, (size_t)n * sizeof *v);
+    onnx_write_tensor(w, name, assay_f32(), 1, &n, v);
+    return name;
+}
+
 const char *onnx_write_number(onnx_writer *w, const char *base, const char *suffix, float v)
 {
     const char *name = onnx_text(w, "%s:%s", base, suffix);

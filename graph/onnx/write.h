@@ -40,9 +40,11 @@ void onnx_write_list(onnx_writer *w, const char *name, const assay_list *a, cons
 /* Initializers. Data is in our containers, borrowed until the end. */
 void onnx_write_tensor(onnx_writer *w, const char *name, assay_elem elem, int rank,
                        const int64_t *dim, const void *data);
-/* One of int64 or float32, named BASE:SUFFIX, which is returned. */
+/* One of int64 or float32 numbers, or one number, named BASE:SUFFIX, which is returned. */
 const char *onnx_write_integers(onnx_writer *w, const char *base, const char *suffix,
                                 const assay_list *list);
+const char *onnx_write_numbers(onnx_writer *w, const char *base, const char *suffix,
+                               const assay_float_list *list);
 const char *onnx_write_number(onnx_writer *w, const char *base, const char *suffix, float v);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graph/tflite/channels_last.h"
+#include "graph/layout.h"
 #include "graph/tflite/emit.h"
 
 #define SCHEMA_VERSION   3
@@ -356,7 +356,7 @@ assay_status assay_tflite_export(const assay_graph *g, unsigned char **bytes, si
     assay_error unwanted;
     assay_graph *last = NULL;
     tfl_export x = {.arena = assay_arena_new(), .err = err ? err : &unwanted};
-    assay_status s = assay_channels_last(g, &last, err);
+    assay_status s = assay_change_layout(g, ASSAY_LAYOUT_NHWC, &last, err);
 
     *bytes = NULL;
     *length = 0;

@@ -8,7 +8,7 @@
 
 /* Serializes g; *bytes is malloc'ed. Values keep names, types and parameters; what an operator
  * needs beside them (padded inputs, clamped outputs, shapes as constants) is NAME:what. A network
- * with channels first is written with channels last (channels_last.h): the codes are the same, in
+ * with channels first is written with channels last (graph/layout.h): the codes are the same, in
  * another order between the layers; inputs and outputs keep their shapes by transposes.
  *
  * ASSAY_ERR_UNSUPPORTED lists every node that TFLite has no operator for, a line each. */

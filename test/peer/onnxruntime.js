@@ -6,7 +6,7 @@
 //
 // A difference names its seed and case: --case N (with --keep) runs that one alone and leaves its files.
 // --nets N: each network N times, with other weights and sizes; in four forms each.
-// --exported FILE: also models that Assay wrote, a line "MODEL.onnx INPUT.npy" each.
+// --exported FILE: also models that Assay wrote, a line "MODEL.onnx [INPUT.npy]" each.
 'use strict';
 const fs = require('fs');
 const os = require('os');
@@ -90,7 +90,7 @@ async function runNetworks(o, work, tally) {
 async function runExported(o, work, tally) {
   for (const line of o.exported ? fs.readFileSync(o.exported, 'utf8').split('\n').filter(l => l) : []) {
     const [file, input] = line.split(' '), name = path.basename(file, '.onnx');
-    tally.add(`exported ${name}`, file, await attempt(o, exposed(file, input), work, 'fast'));
+    tally.add(`exported ${name}`, file, await attempt(o, exposed(file, input, new Random(o.seed, 0)), work, 'fast'));
   }
 }
 

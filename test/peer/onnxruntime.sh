@@ -8,7 +8,8 @@ set -u
 assay=$(realpath "$1")
 source=$(realpath "$2")
 shift 2
-nets=${ASSAY_SHARED:-$source/../shared}/golden/onnx/nets
+shared=$(realpath "${ASSAY_SHARED:-$source/../shared}")
+nets=$shared/golden/onnx/nets
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -36,6 +37,11 @@ for model in "$source"/datasets/models/*.onnx; do
         "$assay" quantize "$model" -p "$base.yaml" -s $preset -o "$base-$preset.onnx" >/dev/null
         add "$base-$preset" "$(find "$images/test" -name '*.png' | sort | sed -n 5p)"
     done
+done
+for model in "$shared"/models/*int8*.tflite "$shared"/models/*quant*.tflite "$shared"/models/*_ref_model.tflite; do
+    name=$(basename "$model" .tflite) # channels last; random inputs
+    case $name in *lstm* | *float*) continue ;; esac
+    "$assay" convert "$model" -o "$name.onnx" >/dev/null && echo "$work/$name.onnx" >>exported
 done
 NODE_PATH=$modules node "$source/test/peer/onnxruntime.js" "$assay" --exported exported "$@" 2>log
 status=$?

@@ -113,6 +113,24 @@ function where(r) {
   return finish(m, r, m.node('Where', [cond, a.real, b.real]), type, r.scale());
 }
 
+// What ONNX Runtime has no form on codes for: floats between the conversions.
+function floatBinary(op) {
+  return r => {
+    const m = new Model(), type = r.pick(['uint8', 'int8', 'uint16', 'int16']), [sa, sb] = q.broadcast(r);
+    const a = activation(m, r, type, sa), b = activation(m, r, type, sb);
+    return finish(m, r, m.node(op, [a.real, b.real]), type, type.endsWith('16') ? r.scale(1e-4, 1e-2) : r.scale(0.01, 0.5));
+  };
+}
+
+// Pairs of 16 bits: no fused form either.
+function wide(r) {
+  const m = new Model(), type = r.pick(['uint16', 'int16']), shape = r.shape(r.int(1, 4), 7), op = r.pick(['Add', 'Mul', 'Relu', 'LeakyRelu', 'Concat']);
+  const a = activation(m, r, type, shape), b = activation(m, r, type, shape), scale = r.scale(1e-4, 1e-2);
+  const y = op === 'Relu' || op === 'LeakyRelu' ? m.node(op, [a.real])
+    : op === 'Concat' ? m.node(op, [a.real, b.real], {axis: 0}) : m.node(op, [a.real, b.real]);
+  return finish(m, r, y, type, scale);
+}
+
 // What only moves codes, or chooses among them; other parameters behind it half of the time.
 function moves(r) {
   const m = new Model(), type = r.pick(q.ACTIVATIONS), shape = [r.int(1, 3), r.int(1, 4), 2 * r.int(1, 4), r.int(2, 6)];
@@ -131,6 +149,16 @@ function moves(r) {
   return finish(m, r, y, type, same ? x.scale : r.scale(), same ? x.zero : undefined);
 }
 
+// Nearest, by whole factors. Means over floats and linear interpolation are not here: their sums depend on
+// ONNX Runtime's order of addition.
+function resize(r) {
+  const m = new Model(), type = r.pick(q.ACTIVATIONS), shape = [1, r.int(1, 3), r.int(1, 6), r.int(1, 6)], x = activation(m, r, type, shape);
+  const scales = m.constant('float32', [4], [1, 1, r.int(1, 3), r.int(1, 3)]), same = r.chance(0.5);
+  const attrs = {mode: 'nearest', coordinate_transformation_mode: r.pick(['half_pixel', 'asymmetric', 'align_corners']),
+    nearest_mode: r.pick(['floor', 'round_prefer_floor', 'ceil', 'round_prefer_ceil'])};
+  return finish(m, r, m.node('Resize', [x.real, '', scales], attrs), type, same ? x.scale : r.scale(), same ? x.zero : undefined);
+}
+
 module.exports = {
   cases: {
     'QDQ Conv': conv, 'QDQ MatMul': matmul, 'QDQ Gemm': gemm, 'QDQ Add': binary('Add'), 'QDQ Mul': binary('Mul'),
@@ -138,5 +166,7 @@ module.exports = {
     'QDQ Sigmoid': unary('Sigmoid', undefined, r => r.pick([1 / 256, 1 / 255, r.scale(0.002, 0.02)])),
     'QDQ LeakyRelu': unary('LeakyRelu', r => ({alpha: Float32Array.of(r.pick([0.01, 0.1, 0.25, 1.5]))})),
     'QDQ Softmax': softmax, 'QDQ Concat': concat, 'QDQ Where': where, 'QDQ moves': moves,
+    'QDQ Sub': floatBinary('Sub'), 'QDQ Min': floatBinary('Min'), 'QDQ Max': floatBinary('Max'), 'QDQ 16 bits': wide,
+    'QDQ Clip': unary('Clip'), 'QDQ Resize': resize,
   },
 };

@@ -30,8 +30,8 @@ async function theirs(ort, model, feeds) {
 // Ours, in the order of the model's outputs.
 function ours(assay, file, feeds, folder, options = []) {
   const args = ['run', file, '-s', 'onnxruntime', '-o', folder, ...options];
-  for (const [name, f] of Object.entries(feeds)) {
-    const x = path.join(path.dirname(file), `${name}.npy`);
+  for (const [i, [name, f]] of Object.entries(feeds).entries()) {
+    const x = path.join(path.dirname(file), `x${i}.npy`);
     npy.write(x, f.type, f.shape, f.data);
     args.push('-i', `${name}=${x}`);
   }

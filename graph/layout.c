@@ -1,11 +1,13 @@
-/* From channels first to channels last: the graph is built anew, node by node. A value may exist
- * in either order, or both; the second is made from the first when somebody needs it. */
-#include "graph/tflite/channels_last.h"
+/* Image ops from one layout to the other: the graph is built anew, node by node. A value may exist
+ * in its old order, in the new one, or both; the second is made from the first when somebody needs
+ * it.
+ */
+#include "graph/layout.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum order { FIRST, LAST };
+enum order { OLD, NEW };
 
 /* perm[i] is the source's axis. */
 static const int to_last[4] = {0, 2, 3, 1}, to_first[4] = {0, 3, 1, 2};
@@ -13,7 +15,10 @@ static const int to_last[4] = {0, 2, 3, 1}, to_first[4] = {0, 3, 1, 2};
 typedef struct change {
     const assay_graph *from;
     assay_graph *to;
-    int *at[2]; /* of from's values: their index in `to` with channels first, last; -1: none */
+    enum assay_layout layout; /* the new one */
+    const int *there, *back;  /* permutations from the old order to the new, and back */
+    const char *suffix[2];    /* of a name in either order, where it is taken */
+    int *at[2];               /* of from's values: their index in `to` in either order; -1: none */
     assay_error *err;
 } change;
 
@@ -93,18 +98,27 @@ static assay_status permuted_constant(const change *c, int v, const assay_type *
     return add_constant(c, v, &type, data, suffix, out);
 }
 
-/* Are the elements in the same order either way? */
-static bool same_order(const assay_type *first)
+/* Are the elements in the same order either way? Axes of more than one index do not overtake. */
+static bool same_order(const assay_type *t, const int *perm)
 {
-    return first->dim[1] == 1 || first->dim[2] * first->dim[3] == 1;
+    int last = -1;
+    for (int i = 0; i < 4; ++i) {
+        if (t->dim[perm[i]] == 1)
+            continue;
+        if (perm[i] < last)
+            return false;
+        last = perm[i];
+    }
+    return true;
 }
 
 /* ---- values ---- */
 
 /* A transpose (a reshape, where no element changes places) of value `x`, which is `t`. */
 static assay_status turn(const change *c, int v, int x, const assay_type *t, const int *perm,
-                         bool moves, const char *suffix, int *out)
+                         const char *suffix, int *out)
 {
+    bool moves = !same_order(t, perm);
     assay_type type = permuted(t, perm);
     assay_attrs a = {0};
     const char *name = name_for(c, v, suffix, false);
@@ -131,8 +145,8 @@ static assay_status turn(const change *c, int v, int x, const assay_type *t, con
 static assay_status value(const change *c, int v, enum order order, int *out)
 {
     const assay_value *x;
-    const assay_type *first;
-    const char *suffix = order == LAST ? "last" : "first";
+    const assay_type *t;
+    const char *suffix = c->suffix[order];
     assay_type other;
     assay_status s;
 
@@ -140,18 +154,18 @@ static assay_status value(const change *c, int v, enum order order, int *out)
     if (v == ASSAY_NO_VALUE || *out >= 0)
         return ASSAY_OK;
     x = &c->from->value[v];
-    first = &x->type;
-    if (order == FIRST && c->at[LAST][v] < 0) {
-        s = x->is_variable ? assay_graph_add_variable(c->to, x->name, first, x->data, out, c->err)
-                           : add_constant(c, v, first, x->data, suffix, out);
+    t = &x->type;
+    if (order == OLD && c->at[NEW][v] < 0) {
+        s = x->is_variable ? assay_graph_add_variable(c->to, x->name, t, x->data, out, c->err)
+                           : add_constant(c, v, t, x->data, suffix, out);
     } else if (x->data && !x->is_variable) {
-        s = order == LAST ? permuted_constant(c, v, first, to_last, suffix, out)
-                          : add_constant(c, v, first, x->data, suffix, out);
-    } else if (order == LAST) {
-        s = turn(c, v, c->at[FIRST][v], first, to_last, !same_order(first), suffix, out);
+        s = order == NEW ? permuted_constant(c, v, t, c->there, suffix, out)
+                         : add_constant(c, v, t, x->data, suffix, out);
+    } else if (order == NEW) {
+        s = turn(c, v, c->at[OLD][v], t, c->there, suffix, out);
     } else {
-        other = permuted(first, to_last);
-        s = turn(c, v, c->at[LAST][v], &other, to_first, !same_order(first), suffix, out);
+        other = permuted(t, c->there);
+        s = turn(c, v, c->at[NEW][v], &other, c->back, suffix, out);
     }
     c->at[order][v] = *out;
     return s;
@@ -161,14 +175,14 @@ static assay_status value(const change *c, int v, enum order order, int *out)
 static assay_status result(const change *c, int v, enum order order, int *out)
 {
     const assay_value *x = &c->from->value[v];
-    assay_type type = order == LAST ? permuted(&x->type, to_last) : x->type;
+    assay_type type = order == NEW ? permuted(&x->type, c->there) : x->type;
     bool given = false;
     const char *name;
     assay_status s;
 
     for (int i = 0; i < c->from->n_outputs; ++i)
         given = given || c->from->output[i] == v;
-    name = name_for(c, v, "last", given && order == LAST);
+    name = name_for(c, v, c->suffix[NEW], given && order == NEW);
     if (!name)
         return assay_out_of_memory(c->err);
     s = assay_graph_add_value(c->to, name, &type, out, c->err);
@@ -178,22 +192,22 @@ static assay_status result(const change *c, int v, enum order order, int *out)
 
 /* ---- nodes ---- */
 
-/* An operand of an element-wise op with channels last: of fewer dimensions it has leading ones. */
+/* An operand of an element-wise op in the new order: of fewer dimensions it has leading ones. */
 static assay_status operand(const change *c, int v, int *out)
 {
     const assay_type *t = type_of(c, v);
     assay_type full = *t;
 
     if (t->rank == 4)
-        return value(c, v, LAST, out);
+        return value(c, v, NEW, out);
     if (assay_shape_count(t) == 1)
-        return value(c, v, FIRST, out);
+        return value(c, v, OLD, out);
     full.rank = 4;
     for (int i = 0; i < 4; ++i)
         full.dim[i] = i < 4 - t->rank ? 1 : t->dim[i - (4 - t->rank)];
     if (full.q.granularity != ASSAY_Q_TENSOR)
         full.q.axis += 4 - t->rank;
-    return permuted_constant(c, v, &full, to_last, "last", out);
+    return permuted_constant(c, v, &full, c->there, c->suffix[NEW], out);
 }
 
 static bool is_elementwise(assay_op op)
@@ -203,7 +217,7 @@ static bool is_elementwise(assay_op op)
            op == ASSAY_OP_SELECT || op == ASSAY_OP_CAST || op == ASSAY_OP_LOGICAL_NOT;
 }
 
-/* Do all operands allow channels last, and is one there already? */
+/* Do all operands allow the new order, and is one there already? */
 static bool flows(const change *c, const assay_node *n)
 {
     bool any = false;
@@ -215,113 +229,102 @@ static bool flows(const change *c, const assay_node *n)
         if (!x ||
             (x->type.rank != 4 && assay_shape_count(&x->type) != 1 && (!x->data || x->is_variable)))
             return false;
-        any = any || (x->type.rank == 4 && c->at[LAST][n->in[i]] >= 0 && !x->data);
+        any = any || (x->type.rank == 4 && c->at[NEW][n->in[i]] >= 0 && !x->data);
     }
     return any;
 }
 
-/* Where axis i of [N,C,H,W] is in [N,H,W,C]. */
-static int64_t moved_axis(int64_t axis)
+/* Where an axis of the old order is in the new one. */
+static int64_t moved_axis(const change *c, int64_t axis)
 {
-    return to_first[axis];
+    return c->back[axis];
 }
 
-static void moved_list(assay_list *list)
+static void moved_list(const change *c, assay_list *list)
 {
     const assay_list old = *list;
     for (int i = 0; i < 4 && old.n == 4; ++i)
-        list->v[i] = old.v[to_last[i]];
+        list->v[i] = old.v[c->there[i]];
 }
 
-/* Attributes for channels last, of an op that takes them; false: the op has to stay. */
-static bool moved_attributes(const assay_node *n, assay_attrs *a)
+/* Attributes for the new order, of an op that takes them; false: the op has to stay. */
+static bool moved_attributes(const change *c, const assay_node *n, assay_attrs *a)
 {
     switch (n->op) {
     case ASSAY_OP_CONCAT:
-        a->axis.axis = moved_axis(a->axis.axis);
+        a->axis.axis = moved_axis(c, a->axis.axis);
         return true;
     case ASSAY_OP_SPLIT:
-        a->split.axis = moved_axis(a->split.axis);
+        a->split.axis = moved_axis(c, a->split.axis);
         return true;
     case ASSAY_OP_SOFTMAX:
     case ASSAY_OP_LOG_SOFTMAX:
-        a->softmax.axis = moved_axis(a->softmax.axis);
+        a->softmax.axis = moved_axis(c, a->softmax.axis);
         return true;
     case ASSAY_OP_SLICE:
-        moved_list(&a->slice.begin);
-        moved_list(&a->slice.step);
-        moved_list(&a->slice.size);
+        moved_list(c, &a->slice.begin);
+        moved_list(c, &a->slice.step);
+        moved_list(c, &a->slice.size);
         return true;
     case ASSAY_OP_PAD:
-        moved_list(&a->pad.begin);
-        moved_list(&a->pad.end);
+        moved_list(c, &a->pad.begin);
+        moved_list(c, &a->pad.end);
         return true;
     case ASSAY_OP_REDUCE_MEAN:
     case ASSAY_OP_REDUCE_SUM:
     case ASSAY_OP_REDUCE_MAX:
     case ASSAY_OP_REDUCE_MIN:
         for (int i = 0; i < a->reduce.axes.n; ++i)
-            a->reduce.axes.v[i] = moved_axis(a->reduce.axes.v[i]);
+            a->reduce.axes.v[i] = moved_axis(c, a->reduce.axes.v[i]);
         return a->reduce.keepdims;
     default:
         return is_elementwise(n->op);
     }
 }
 
-static bool takes_layout(const change *c, const assay_node *n)
+/* The layout of an image op; NULL: it has none. */
+static int *layout_of(assay_op op, assay_attrs *a)
 {
-    if (type_of(c, n->in[0])->rank != 4)
-        return false;
-    switch (n->op) {
+    switch (op) {
     case ASSAY_OP_CONV:
-        return n->attr.conv.layout == ASSAY_LAYOUT_NCHW;
     case ASSAY_OP_CONV_TRANSPOSE:
-        return n->attr.conv.layout == ASSAY_LAYOUT_NCHW && n->attr.conv.group == 1;
+        return &a->conv.layout;
     case ASSAY_OP_MAX_POOL:
     case ASSAY_OP_AVG_POOL:
-        return n->attr.pool.layout == ASSAY_LAYOUT_NCHW;
+        return &a->pool.layout;
     case ASSAY_OP_GLOBAL_AVG_POOL:
-        return n->attr.layout.layout == ASSAY_LAYOUT_NCHW;
+        return &a->layout.layout;
     case ASSAY_OP_LRN:
-        return n->attr.lrn.layout == ASSAY_LAYOUT_NCHW;
+        return &a->lrn.layout;
     case ASSAY_OP_DEPTH_TO_SPACE:
     case ASSAY_OP_SPACE_TO_DEPTH:
-        return n->attr.block.layout == ASSAY_LAYOUT_NCHW;
+        return &a->block.layout;
     case ASSAY_OP_RESIZE:
-        return n->attr.resize.layout == ASSAY_LAYOUT_NCHW;
+        return &a->resize.layout;
     default:
-        return false;
+        return NULL;
     }
 }
 
-static void set_layout(const assay_node *n, assay_attrs *a)
+static bool takes_layout(const change *c, const assay_node *n)
 {
-    switch (n->op) {
-    case ASSAY_OP_CONV:
-    case ASSAY_OP_CONV_TRANSPOSE:
-        a->conv.layout = ASSAY_LAYOUT_NHWC;
-        break;
-    case ASSAY_OP_MAX_POOL:
-    case ASSAY_OP_AVG_POOL:
-        a->pool.layout = ASSAY_LAYOUT_NHWC;
-        break;
-    case ASSAY_OP_GLOBAL_AVG_POOL:
-        a->layout.layout = ASSAY_LAYOUT_NHWC;
-        break;
-    case ASSAY_OP_LRN:
-        a->lrn.layout = ASSAY_LAYOUT_NHWC;
-        break;
-    case ASSAY_OP_RESIZE:
-        a->resize.layout = ASSAY_LAYOUT_NHWC;
-        moved_list(&a->resize.size);
-        if (a->resize.scales.n == 4) {
-            const assay_float_list old = a->resize.scales;
-            for (int i = 0; i < 4; ++i)
-                a->resize.scales.v[i] = old.v[to_last[i]];
-        }
-        break;
-    default:
-        a->block.layout = ASSAY_LAYOUT_NHWC;
+    assay_attrs a = n->attr;
+    const int *layout = layout_of(n->op, &a);
+
+    return layout && *layout != (int)c->layout && type_of(c, n->in[0])->rank == 4 &&
+           (n->op != ASSAY_OP_CONV_TRANSPOSE || a.conv.group == 1);
+}
+
+static void set_layout(const change *c, const assay_node *n, assay_attrs *a)
+{
+    *layout_of(n->op, a) = (int)c->layout;
+    if (n->op != ASSAY_OP_RESIZE)
+        return;
+    moved_list(c, &a->resize.size);
+    if (a->resize.scales.n == 4) {
+        const assay_float_list old = a->resize.scales;
+        for (int i = 0; i < 4; ++i)
+            a->resize.scales.v[i] = old.v[c->there[i]];
     }
 }
 
@@ -342,33 +345,35 @@ static assay_status add_node(const change *c, const assay_node *n, const int *in
     return ASSAY_OK;
 }
 
-/* Filters: [O,I,h,w], or [I,O,h,w] of a transposed convolution, to [O,h,w,I]. */
+/* Filters with channels first are [O,I,h,w], or [I,O,h,w] of a transposed convolution; with
+ * channels last [O,h,w,I]. */
 static assay_status filters(const change *c, const assay_node *n, int *out)
 {
-    static const int transposed[4] = {1, 2, 3, 0};
-    const int *perm = n->op == ASSAY_OP_CONV ? to_last : transposed;
+    static const int transposed[2][4] = {{3, 0, 1, 2}, {1, 2, 3, 0}};
+    const int *perm =
+        n->op == ASSAY_OP_CONV ? c->there : transposed[c->layout == ASSAY_LAYOUT_NHWC];
     int v = n->in[1], x;
     assay_status s;
 
     if (c->from->value[v].data && !c->from->value[v].is_variable)
-        return permuted_constant(c, v, type_of(c, v), perm, "last", out);
-    s = value(c, v, FIRST, &x);
-    return s ? s : turn(c, v, x, type_of(c, v), perm, true, "last", out);
+        return permuted_constant(c, v, type_of(c, v), perm, c->suffix[NEW], out);
+    s = value(c, v, OLD, &x);
+    return s ? s : turn(c, v, x, type_of(c, v), perm, c->suffix[NEW], out);
 }
 
 static assay_status image_node(const change *c, const assay_node *n)
 {
     assay_attrs a = n->attr;
     int in[3], out;
-    assay_status s = value(c, n->in[0], LAST, &in[0]);
+    assay_status s = value(c, n->in[0], NEW, &in[0]);
 
-    set_layout(n, &a);
+    set_layout(c, n, &a);
     if (!s && n->n_in > 1)
         s = filters(c, n, &in[1]);
     if (!s && n->n_in > 2)
-        s = value(c, n->in[2], FIRST, &in[2]);
+        s = value(c, n->in[2], OLD, &in[2]);
     if (!s)
-        s = result(c, n->out[0], LAST, &out);
+        s = result(c, n->out[0], NEW, &out);
     return s ? s : add_node(c, n, in, n->n_in, &out, &a);
 }
 
@@ -387,7 +392,7 @@ static assay_status any_node(const change *c, const assay_node *n, enum order or
     if (!in || !out)
         return assay_out_of_memory(c->err);
     for (int i = 0; !s && i < n->n_in; ++i)
-        s = order == LAST ? operand(c, n->in[i], &in[i]) : value(c, n->in[i], FIRST, &in[i]);
+        s = order == NEW ? operand(c, n->in[i], &in[i]) : value(c, n->in[i], OLD, &in[i]);
     for (int i = 0; !s && i < n->n_out; ++i)
         s = result(c, n->out[i], order, &out[i]);
     return s ? s : add_node(c, n, in, n->n_in, out, a);
@@ -398,27 +403,27 @@ static assay_status from_last(const change *c, const assay_node *n)
 {
     assay_attrs a = n->attr;
     int out;
-    assay_status s = result(c, n->out[0], FIRST, &out);
+    assay_status s = result(c, n->out[0], OLD, &out);
 
     if (n->op == ASSAY_OP_TRANSPOSE)
         for (int i = 0; i < 4; ++i)
-            a.perm.perm.v[i] = moved_axis(a.perm.perm.v[i]);
-    return s ? s : add_node(c, n, &c->at[LAST][n->in[0]], 1, &out, &a);
+            a.perm.perm.v[i] = moved_axis(c, a.perm.perm.v[i]);
+    return s ? s : add_node(c, n, &c->at[NEW][n->in[0]], 1, &out, &a);
 }
 
 static assay_status change_node(const change *c, const assay_node *n)
 {
     assay_attrs a = n->attr;
-    bool has_last = n->n_in > 0 && n->in[0] >= 0 && c->at[LAST][n->in[0]] >= 0;
+    bool has_last = n->n_in > 0 && n->in[0] >= 0 && c->at[NEW][n->in[0]] >= 0;
 
     if (n->n_in > 0 && n->in[0] >= 0 && takes_layout(c, n))
         return image_node(c, n);
     if (has_last && (n->op == ASSAY_OP_TRANSPOSE ||
-                     (n->op == ASSAY_OP_RESHAPE && same_order(type_of(c, n->in[0])))))
+                     (n->op == ASSAY_OP_RESHAPE && same_order(type_of(c, n->in[0]), c->there))))
         return from_last(c, n);
-    if (flows(c, n) && moved_attributes(n, &a))
-        return any_node(c, n, LAST, &a);
-    return any_node(c, n, FIRST, &n->attr);
+    if (flows(c, n) && moved_attributes(c, n, &a))
+        return any_node(c, n, NEW, &a);
+    return any_node(c, n, OLD, &n->attr);
 }
 
 /* ---- the graph ---- */
@@ -430,22 +435,29 @@ static assay_status change_graph(const change *c)
     assay_status s = id ? ASSAY_OK : assay_out_of_memory(c->err);
 
     for (int i = 0; !s && i < g->n_inputs; ++i)
-        if (!(s = result(c, g->input[i], FIRST, &id[i])))
+        if (!(s = result(c, g->input[i], OLD, &id[i])))
             c->to->value[id[i]].source_index = g->value[g->input[i]].source_index;
     if (!s)
         s = assay_graph_set_inputs(c->to, id, g->n_inputs, c->err);
     for (int i = 0; !s && i < g->n_nodes; ++i)
         s = change_node(c, &g->node[i]);
     for (int i = 0; !s && i < g->n_outputs; ++i)
-        s = value(c, g->output[i], FIRST, &id[i]);
+        s = value(c, g->output[i], OLD, &id[i]);
     if (!s)
         s = assay_graph_set_outputs(c->to, id, g->n_outputs, c->err);
     return s ? s : assay_graph_verify(c->to, c->err);
 }
 
-assay_status assay_channels_last(const assay_graph *g, assay_graph **out, assay_error *err)
+assay_status assay_change_layout(const assay_graph *g, enum assay_layout layout, assay_graph **out,
+                                 assay_error *err)
 {
-    change c = {.from = g, .err = err};
+    bool last = layout == ASSAY_LAYOUT_NHWC;
+    change c = {.from = g,
+                .layout = layout,
+                .there = last ? to_last : to_first,
+                .back = last ? to_first : to_last,
+                .suffix = {last ? "first" : "last", last ? "last" : "first"},
+                .err = err};
     bool needed = false;
     assay_status s;
 
@@ -457,12 +469,12 @@ assay_status assay_channels_last(const assay_graph *g, assay_graph **out, assay_
         return ASSAY_OK;
     if ((s = assay_graph_new(g->name, &c.to, err)))
         return s;
-    for (int o = FIRST; o <= LAST; ++o) {
+    for (int o = OLD; o <= NEW; ++o) {
         c.at[o] = assay_arena_array(c.to->arena, (size_t)g->n_values + 1, sizeof *c.at[o]);
         for (int v = 0; c.at[o] && v < g->n_values; ++v)
             c.at[o][v] = -1;
     }
-    s = c.at[FIRST] && c.at[LAST] ? change_graph(&c) : assay_out_of_memory(err);
+    s = c.at[OLD] && c.at[NEW] ? change_graph(&c) : assay_out_of_memory(err);
     if (s) {
         assay_graph_free(c.to);
         return s;
