@@ -44,10 +44,10 @@ static void percentile(const histogram *h, double keep, double *min, double *max
     assay_profile_bin_edges(h->e, hi, &edge, max);
 }
 
-/* Mean squared error when [lo, hi] is spread over `levels` codes. */
-static double squared_error(const histogram *h, double lo, double hi, double levels)
+/* Squared error when codes are `step` apart and reach from lo to hi. */
+static double squared_error(const histogram *h, double lo, double hi, double step)
 {
-    double step = (hi - lo) / (levels - 1), sum = 0;
+    double sum = 0;
     for (int i = h->first; i < h->end; i++) {
         double a, b;
         assay_profile_bin_edges(h->e, i, &a, &b);
@@ -110,7 +110,7 @@ static double cost_of(const histogram *h, assay_calibration method, double level
 {
     int n = levels < ASSAY_PROFILE_BINS ? (int)levels : ASSAY_PROFILE_BINS;
     if (method == ASSAY_CALIBRATE_MSE)
-        return squared_error(h, lo, hi, levels);
+        return squared_error(h, lo, hi, (hi - lo) / (levels - 1));
     return divergence(h, lo, hi, n);
 }
 
@@ -144,6 +144,31 @@ static double share_outside(const assay_profile_entry *e, double min, double max
         outside += hi <= min || lo > max ? e->bin[i] : 0;
     }
     return (double)outside / (double)e->finite;
+}
+
+void assay_calibrate_power_of_two(const assay_profile_entry *e, double lo, double hi,
+                                  assay_calibrated *range)
+{
+    histogram h;
+    double need = fmax(range->min < 0 ? range->min / lo : 0, range->max > 0 ? range->max / hi : 0);
+    double scale, best;
+    int exponent;
+
+    if (!(need > 0) || e->min >= e->max)
+        return;
+    read_histogram(e, &h);
+    scale = frexp(need, &exponent) == 0.5 ? need : ldexp(1, exponent);
+    best = squared_error(&h, lo * scale, hi * scale, scale);
+    for (double half = scale / 2;; half /= 2) {
+        double cost = squared_error(&h, lo * half, hi * half, half);
+        if (cost >= best)
+            break;
+        best = cost;
+        scale = half;
+    }
+    range->min = fmax(range->min, lo * scale);
+    range->max = fmin(range->max, hi * scale);
+    range->clipped = share_outside(e, range->min, range->max);
 }
 
 void assay_calibrate(const assay_profile_entry *e, const assay_calibrate_how *how, double levels,

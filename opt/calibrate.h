@@ -39,6 +39,12 @@ typedef struct assay_calibrated {
 void assay_calibrate(const assay_profile_entry *e, const assay_calibrate_how *how, double levels,
                      assay_calibrated *out);
 
+/* Narrows a chosen range for codes lo..hi (zero point 0) whose scale is to be a power of two: the
+ * one that holds the range may be almost twice too coarse for it. Halves it while the squared error
+ * of clipping plus rounding, as above, falls. */
+void assay_calibrate_power_of_two(const assay_profile_entry *e, double lo, double hi,
+                                  assay_calibrated *range);
+
 /* "min-max", "percentile", "percentile:99.9", "mse", "kl"; false when it is none of them. */
 bool assay_calibration_find(const char *name, assay_calibrate_how *how);
 const char *assay_calibration_name(assay_calibration c);

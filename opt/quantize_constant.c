@@ -162,6 +162,37 @@ static assay_status make_room_for_bias(const assay_quantizer *q, const assay_nod
     return status;
 }
 
+/* Squared error of one channel's weights at a scale. */
+static double weight_error(const float *x, const channel_map *m, int64_t count, int64_t channel,
+                           double scale, int64_t lo, int64_t hi)
+{
+    double sum = 0;
+    for (int64_t i = channel * m->stride; i < count; i += m->stride * m->channels)
+        for (int64_t k = i; k < i + m->stride; k++) {
+            double off =
+                (double)x[k] - scale * (double)assay_quantize_real((double)x[k], scale, 0, lo, hi);
+            sum += off * off;
+        }
+    return sum;
+}
+
+/* The power of two that holds a channel's weights may be almost twice too coarse: halves the scale
+ * while the error of clipping plus rounding falls. */
+static void fit_power_of_two(const float *x, const channel_map *m, int64_t count,
+                             const assay_choice *choice, float *scale)
+{
+    int64_t lo, hi;
+    assay_choice_codes(choice, &lo, &hi);
+    for (int64_t c = 0; c < m->channels; c++) {
+        double best = weight_error(x, m, count, c, (double)scale[c], lo, hi), cost;
+        while (best > 0 &&
+               (cost = weight_error(x, m, count, c, (double)scale[c] / 2, lo, hi)) < best) {
+            scale[c] /= 2;
+            best = cost;
+        }
+    }
+}
+
 assay_status assay_quantize_weights(const assay_quantizer *q, assay_graph *to, const assay_node *n,
                                     float in_scale, assay_type *type, const void **data,
                                     assay_error *err)
@@ -193,6 +224,8 @@ assay_status assay_quantize_weights(const assay_quantizer *q, assay_graph *to, c
     for (int64_t c = 0; c < m.channels && !status; c++)
         status = assay_choose_qparams(&choice, range[2 * c], range[2 * c + 1], &scale[c],
                                       &zero_point[c], err);
+    if (!status && q->weight.power_of_two && q->weight.chooser != ASSAY_CHOOSER_GLOW)
+        fit_power_of_two(x, &m, count, &q->weight, scale);
     if (!status)
         status = make_room_for_bias(q, n, in_scale, m.channels, scale, err);
     if (!status)

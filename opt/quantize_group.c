@@ -102,6 +102,24 @@ static const assay_calibrate_how *calibration_of(const assay_quantizer *q, const
     return &q->options->calibration;
 }
 
+/* Power-of-two scales around a fixed zero point: perhaps the next finer one is better. */
+static void fit_power_of_two(const assay_quantizer *q, const assay_profile_entry *e,
+                             assay_plan_value *p)
+{
+    assay_choice c = q->activation;
+    bool starts_at_zero = takes_sign_from_data(q, p->code.elem) && !p->code.elem.is_signed;
+    int64_t lo, hi, zero;
+
+    c.elem = p->code.elem;
+    if (!c.power_of_two || c.nearest || c.chooser == ASSAY_CHOOSER_GLOW ||
+        (!starts_at_zero && c.schema != ASSAY_SCHEMA_SYMMETRIC &&
+         c.schema != ASSAY_SCHEMA_POWER_OF_TWO))
+        return;
+    assay_choice_codes(&c, &lo, &hi);
+    zero = c.elem.is_signed || starts_at_zero ? 0 : (hi + 1) / 2;
+    assay_calibrate_power_of_two(e, (double)(lo - zero), (double)(hi - zero), &p->range);
+}
+
 static assay_status set_range(assay_quantizer *q, int v, assay_elem elem, assay_error *err)
 {
     assay_plan_value *p = &q->value[v];
@@ -117,10 +135,11 @@ static assay_status set_range(assay_quantizer *q, int v, assay_elem elem, assay_
                           value->name);
     assay_calibrate(e, calibration_of(q, value->name), ldexp(1, elem.bits), &p->range);
     p->calibrated = true;
+    if (takes_sign_from_data(q, elem))
+        p->code.elem.is_signed = p->range.min < 0;
+    fit_power_of_two(q, e, p);
     p->min = p->range.min;
     p->max = p->range.max;
-    if (takes_sign_from_data(q, elem))
-        p->code.elem.is_signed = p->min < 0;
     return ASSAY_OK;
 }
 

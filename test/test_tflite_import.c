@@ -694,8 +694,7 @@ static void test_unsupported(void **state)
     (void)state;
     tb_add(&m, "x", TFL_BOOL, 4, -1);
     tb_add(&m, "f", TFL_FLOAT32, 1, 4, -1);
-    tb_add(&m, "w", TFL_INT8, 2, 4, -1);
-    tb_quant(&m, 1, 0);
+    tb_add(&m, "w", TFL_INT8, 2, 4, -1); /* without a scale */
     tb_data(&m, conv_weights, 8);
     for (int i = 0; i < 3; ++i) {
         char name[8];
@@ -856,7 +855,7 @@ static void test_models(void **state)
 {
     char folder[4000], path[4400];
     DIR *d;
-    int count = 0, refused = 0;
+    int count = 0;
 
     (void)state;
     if (!test_shared("models", folder, sizeof folder))
@@ -870,17 +869,12 @@ static void test_models(void **state)
             continue;
         snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
         ++count;
-        if (assay_tflite_import_file(path, &g, &err) == ASSAY_OK) {
-            assay_graph_free(g);
-            continue;
-        }
-        ++refused;
-        assert_string_equal(e->d_name, "kws_ref_model_float32.tflite");
-        assert_non_null(strstr(err.text, "CONV_2D: hybrid"));
+        assert_ok(assay_tflite_import_file(path, &g, &err), &err);
+        assay_graph_free(g);
     }
     closedir(d);
-    print_message("# %d models, %d refused\n", count, refused);
-    assert_int_equal(refused, 1);
+    print_message("# %d models\n", count);
+    assert_true(count > 0);
 }
 
 int main(void)

@@ -29,6 +29,7 @@ typedef struct tfl_tensor {
     flat_table table;
     const unsigned char *data; /* constants: little-endian bytes as TFLite packs them; else NULL */
     size_t bytes;
+    bool is_native; /* data are elements in our containers already */
     bool is_variable;
     int value;                     /* in the graph, or -1 as long as nothing needed it */
     struct tfl_resource *resource; /* whose handle this is, or NULL */
@@ -104,6 +105,8 @@ assay_status assay_tfl_describe(tfl_import *m, int tensor, flat_table table);
 /* The elements of a constant tensor in our storage (native order, unpacked, dense): borrowed from
  * the file when they stand there like that, else in the graph's arena. */
 assay_status assay_tfl_elements(tfl_import *m, tfl_tensor *t, const void **out);
+/* Turns a constant of codes into the real numbers that they stand for. */
+assay_status assay_tfl_to_real(tfl_import *m, tfl_tensor *t);
 
 /* ---- sparse.c: TFLite's sparse tensors to dense, `size` bytes an element, little-endian ---- */
 assay_status assay_tfl_densify(tfl_import *m, const tfl_tensor *t, size_t size, unsigned char *out);

@@ -4,14 +4,20 @@
 
 #include "graph/tflite/import.h"
 
-/* Float activations over integer weights: TFLite quantizes the activations of each run by their own
- * range. Such "hybrid" nodes have no fixed scale, so there is nothing to compare a device with. */
-static assay_status refuse_hybrid(const tfl_op *o, int x, int w)
+/* Float activations over integer weights ("hybrid"): TFLite quantizes the activations of each run
+ * by their own range, for speed. The network that this approximates is float, with the real values
+ * of the weights, and that is what is imported. */
+static assay_status real_weights(const tfl_op *o, int x, int w)
 {
-    if (assay_tfl_in(o, x)->type.elem.kind == ASSAY_KIND_F32 &&
-        assay_tfl_in(o, w)->type.elem.kind == ASSAY_KIND_INT)
-        return assay_tfl_unsupported(o, "hybrid: integer weights under float activations");
-    return ASSAY_OK;
+    tfl_tensor *t = assay_tfl_in(o, w);
+
+    if (assay_tfl_in(o, x)->type.elem.kind != ASSAY_KIND_F32 ||
+        t->type.elem.kind != ASSAY_KIND_INT)
+        return ASSAY_OK;
+    if (!t->data || t->value >= 0 || t->type.q.granularity == ASSAY_Q_NONE)
+        return assay_tfl_unsupported(o, "hybrid: integer weights under float activations, which "
+                                        "are not constant or without a scale");
+    return assay_tfl_to_real(o->m, t);
 }
 
 /* Operators below have these operands: x and weights of 4 dimensions. */
@@ -22,7 +28,7 @@ static assay_status check_operands(const tfl_op *o, int x, int w)
     if (assay_tfl_in(o, x)->type.rank != 4 || assay_tfl_in(o, w)->type.rank != 4 ||
         assay_tfl_out(o, 0)->type.rank != 4)
         return assay_tfl_fail(o, "expected input, weights and output of 4 dimensions");
-    return refuse_hybrid(o, x, w);
+    return real_weights(o, x, w);
 }
 
 static void set2(assay_list *l, int64_t h, int64_t w)
@@ -269,7 +275,7 @@ assay_status assay_tfl_op_fully_connected(const tfl_op *o)
         return assay_tfl_fail(o, "the input or the weights are missing");
     if (assay_flat_i8(o->options, FC_WEIGHTS_FORMAT, 0) != 0)
         return assay_tfl_unsupported(o, "shuffled weights");
-    if ((s = refuse_hybrid(o, 0, 1)))
+    if ((s = real_weights(o, 0, 1)))
         return s;
     x = assay_tfl_in(o, 0);
     w = assay_tfl_in(o, 1);
@@ -317,7 +323,7 @@ assay_status assay_tfl_op_batch_matmul(const tfl_op *o)
                                 .transpose_b = assay_flat_bool(o->options, MATMUL_ADJ_Y)}};
     if (o->n_in != 2 || o->in[0] < 0 || o->in[1] < 0)
         return assay_tfl_fail(o, "expected two inputs");
-    assay_status s = refuse_hybrid(o, 0, 1);
+    assay_status s = real_weights(o, 0, 1);
     return s ? s : assay_tfl_straight(o, &a, NULL);
 }
 

@@ -266,16 +266,15 @@ assay_status assay_tfl_elements(tfl_import *m, tfl_tensor *t, const void **out)
     void *to;
     assay_status s = assay_flat_status(&m->file, m->err);
 
-    if (s || (s = assay_tfl_charge(m, sparse ? 0 : packed_bytes(t))))
+    *out = t->data;
+    if (s || t->is_native || (s = assay_tfl_charge(m, sparse ? 0 : packed_bytes(t))))
         return s;
     if (sparse && (bytes / DENSE_MAX > t->bytes + 16 || t->raw == TFL_INT4))
         return fail(m, t, "a sparse tensor of int4, or of hardly any elements for its shape");
     if (!sparse && t->bytes < packed_bytes(t))
         return fail(m, t, "its buffer is too small for its shape");
-    if (in_place) {
-        *out = t->data;
+    if (in_place)
         return ASSAY_OK;
-    }
     to = assay_arena_alloc(m->g->arena, bytes);
     if (!to)
         return assay_tfl_no_memory(m);
@@ -290,4 +289,38 @@ assay_status assay_tfl_elements(tfl_import *m, tfl_tensor *t, const void **out)
         convert(t, from, to);
     *out = to;
     return s;
+}
+
+assay_status assay_tfl_to_real(tfl_import *m, tfl_tensor *t)
+{
+    const assay_qparams *q = &t->type.q;
+    size_t n = (size_t)assay_shape_count(&t->type), stride = n;
+    const void *code;
+    float *real;
+    assay_status s = t->why ? fail(m, t, t->why) : assay_tfl_elements(m, t, &code);
+
+    if (!s)
+        s = assay_tfl_charge(m, n);
+    if (s)
+        return s;
+    real = assay_arena_array(m->g->arena, n + 1, sizeof *real);
+    if (!real)
+        return assay_tfl_no_memory(m);
+    if (q->granularity == ASSAY_Q_AXIS) {
+        stride = 1;
+        for (int i = q->axis + 1; i < t->type.rank; ++i)
+            stride *= (size_t)t->type.dim[i];
+    }
+    for (size_t i = 0; i < n; ++i) {
+        size_t c = i / stride % q->count;
+        real[i] = q->scale[c] *
+                  (float)(assay_elem_get(t->type.elem, code, i) - (int64_t)q->zero_point[c]);
+    }
+    t->data = (const unsigned char *)real;
+    t->bytes = n * sizeof *real;
+    t->is_native = true;
+    t->raw = TFL_FLOAT32;
+    t->type.elem = assay_f32();
+    t->type.q = (assay_qparams){0};
+    return ASSAY_OK;
 }
