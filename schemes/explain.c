@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "schemes/trace.h"
@@ -40,17 +41,30 @@ static void formation(FILE *f, const assay_rule_rescale *k)
     fprintf(f, "  R = in * weight / out is formed %s.\n", how[k->scale]);
 }
 
+/* A bound so far away is none. */
+static void shift_range(FILE *f, const assay_rule_rescale *k)
+{
+    if (k->shift_min > -1100)
+        fprintf(f, "%d <= ", k->shift_min);
+    fprintf(f, k->shift_min > -1100 || k->shift_max < 1100 ? "s" : "any s");
+    if (k->shift_max < 1100)
+        fprintf(f, " <= %d", k->shift_max);
+    fprintf(f, ".\n");
+}
+
 static void encoding(FILE *f, const assay_rule_rescale *k)
 {
     switch (k->encoding) {
     case ASSAY_ENCODE_MULTIPLIER:
-        fprintf(f, "  R becomes m / 2^s: m has %d bits, rounded %s%s; %d <= s <= %d.\n",
-                k->multiplier_bits, MODE(k->multiplier_round),
-                k->multiplier_renormalise ? "" : ", not renormalised", k->shift_min, k->shift_max);
+        fprintf(f, "  R becomes m / 2^s: m has %d bits, rounded %s%s; ", k->multiplier_bits,
+                MODE(k->multiplier_round), k->multiplier_renormalise ? "" : ", not renormalised");
+        shift_range(f, k);
+        if (k->common_shift)
+            fprintf(f, "  The channels of a layer share the s of the greatest R.\n");
         break;
     case ASSAY_ENCODE_SHIFT:
-        fprintf(f, "  R becomes a shift alone: R = 1 / 2^s, %d <= s <= %d.\n", k->shift_min,
-                k->shift_max);
+        fprintf(f, "  R becomes a shift alone: R = 1 / 2^s, ");
+        shift_range(f, k);
         break;
     case ASSAY_ENCODE_GLOW:
         fprintf(f, "  R becomes a pre-shift, a multiplier of about 9 bits and a post-shift.\n");
@@ -83,8 +97,10 @@ static void integer_application(FILE *f, const assay_rule_rescale *k)
                 k->left_shift == ASSAY_LEFT_WRAP ? "wraps" : "saturates");
     if (k->product_bits > 0)
         fprintf(f, "  x * m wraps to %d bits.\n", k->product_bits);
-    fprintf(f, "  x * m is shifted right by s in %d rounding%s:", k->round.n,
-            k->round.n > 1 ? "s" : "");
+    bool pre = k->pre_shift != ASSAY_PRE_NONE || k->encoding == ASSAY_ENCODE_GLOW;
+    fprintf(f, "  %s is shifted right by %s in %d rounding%s:",
+            k->encoding == ASSAY_ENCODE_SHIFT ? "x" : "x * m", pre ? "the rest of s" : "s",
+            k->round.n, k->round.n > 1 ? "s" : "");
     for (int i = 0; i < k->round.n; i++) {
         fprintf(f, "%s ", i > 0 ? ", then" : "");
         if (k->round.step[i].bits > 0)
@@ -120,14 +136,16 @@ void assay_explain_formula(FILE *f, const assay_record *rec)
                 MODE(k->round.step[0].mode));
     else
         integer_application(f, k);
-    if (k->zero_point == ASSAY_STAGE_AFTER)
+    const bool adds = k->zero_point == ASSAY_STAGE_AFTER &&
+                      rec->types.activation_zero_point != ASSAY_ZERO_POINT_NONE;
+    if (adds)
         fprintf(f, "  The zero point is added to the rounded integer");
-    if (k->zero_point == ASSAY_STAGE_AFTER && k->sum_bits > 0)
+    if (adds && k->sum_bits > 0)
         fprintf(f, ", which %s in %d bits",
                 k->sum_overflow == ASSAY_NARROW_WRAP ? "wraps" : "saturates", k->sum_bits);
-    if (k->zero_point == ASSAY_STAGE_AFTER)
+    if (adds)
         fprintf(f, ".\n");
-    fprintf(f, "  The sum %s.\n",
+    fprintf(f, "  The %s %s.\n", adds ? "sum" : "result",
             k->store == ASSAY_NARROW_WRAP ? "is clamped, and its low bits are stored"
                                           : "saturates to the output's range");
 }
@@ -167,10 +185,29 @@ static bool is_tie(assay_int128 v, unsigned bits)
     return bits > 0 && ((assay_uint128)v << (128 - bits)) == (assay_uint128)1 << 127;
 }
 
+/* n / 2^bits in as many digits as keep it apart from a tie or an integer that it is not. */
+static const char *quotient(assay_int128 n, unsigned bits, char *text, size_t size)
+{
+    const double v = ldexp((double)n, -(int)bits);
+    const assay_uint128 rest = bits > 0 ? (assay_uint128)n << (128 - bits) : 0;
+    for (int digits = 12; digits <= 17; digits++) {
+        double shown;
+        snprintf(text, size, "%.*g", digits, v);
+        shown = strtod(text, NULL);
+        if ((shown == floor(shown)) == (rest == 0) &&
+            (shown - floor(shown) == 0.5) == is_tie(n, bits))
+            return text;
+    }
+    double nearest = rint(2 * v) / 2; /* double does not hold the difference */
+    bool half = nearest != floor(nearest), upper = rest >> 127;
+    snprintf(text, size, "%.17g %s a trifle", nearest, half == upper ? "plus" : "less");
+    return text;
+}
+
 static void integer_steps(FILE *f, const assay_lone *o, const assay_trace *t)
 {
     const assay_rule_rescale *k = &o->rule;
-    char a[48], b[48];
+    char a[48], b[48], q[64];
     if (o->r.pre != NULL)
         fprintf(f, "  pre-shift               %" PRId64 " >> %" PRId64 " = %" PRId64 "\n",
                 t->operand, o->pre, t->shifted);
@@ -186,9 +223,9 @@ static void integer_steps(FILE *f, const assay_lone *o, const assay_trace *t)
     if (t->product_left > 0)
         fprintf(f, "  product shifted left    by %u\n", t->product_left);
     for (int i = 0; i < t->n_rounds; i++)
-        fprintf(f, "  rounding %d              %s / 2^%u = %.12g -> %s, %s%s\n", i + 1,
+        fprintf(f, "  rounding %d              %s / 2^%u = %s -> %s, %s%s\n", i + 1,
                 decimal(t->round[i].before, a), t->round[i].bits,
-                ldexp((double)t->round[i].before, -(int)t->round[i].bits),
+                quotient(t->round[i].before, t->round[i].bits, q, sizeof q),
                 decimal(t->round[i].after, b), MODE(t->round[i].mode),
                 is_tie(t->round[i].before, t->round[i].bits) ? " (a tie)" : "");
     if (t->n_rounds > 0 && (assay_int128)t->narrowed != t->round[t->n_rounds - 1].after)

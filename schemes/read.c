@@ -178,6 +178,17 @@ static assay_status add_override(const context *c, enum assay_scope scope, const
     return ASSAY_OK;
 }
 
+/* Weights without a most negative code to spare are not narrow, unless the file says so (and is
+ * then refused). */
+static void settle_narrow(const assay_tree *types, assay_record *r)
+{
+    bool stated = strcmp(types->key, "types") != 0;
+    for (const assay_tree *i = types->child; i != NULL; i = i->next)
+        stated |= strcmp(i->key, "weight_narrow") == 0;
+    if (!stated && (!r->types.weight_signed || r->types.weight_bits == 1))
+        r->types.weight_narrow = 0;
+}
+
 /* One section's keys, into the base record (scope NULL) or as overrides. */
 static assay_status read_section(const context *c, const assay_tree *t,
                                  const enum assay_scope *scope, const char *name)
@@ -204,6 +215,8 @@ static assay_status read_section(const context *c, const assay_tree *t,
         if (s != ASSAY_OK)
             return s;
     }
+    if (scope == NULL)
+        settle_narrow(t, &c->data->base);
     return ASSAY_OK;
 }
 

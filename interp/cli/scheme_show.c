@@ -42,14 +42,15 @@ int cli_scheme_show(const cli_args *a)
     bool wide = cli_has(a, "wide") || cli_scheme_is_wide(s);
     assay_record rec;
     assay_effective_record(d, op, "", wide, &rec);
-    printf("%s: %s\ndigest %s\n", s->name, s->description, s->digest);
+    printf("%s%s%s\ndigest %s\n", s->name, s->description != NULL ? ": " : "",
+           s->description != NULL ? s->description : "", s->digest);
     print_contract(d);
     printf("\na rescale (%s%s):\n", op, wide ? ", wide codes" : "");
     assay_explain_formula(stdout, &rec);
     if (rec.rescale.encoding == ASSAY_ENCODE_MULTIPLIER ||
         rec.rescale.encoding == ASSAY_ENCODE_SHIFT || rec.rescale.encoding == ASSAY_ENCODE_GLOW)
         printf("  Shifts are written %s.\n", assay_explain_shift_sign(&rec.rescale));
-    printf("\nrounding, as the code does it ('-': not expressible):\n");
+    printf("\nrounding, as the code does it ('.': no accumulator has this value; '-': refused):\n");
     assay_status status = assay_explain_rounding(stdout, s, op, wide, &err);
     if (status == ASSAY_OK) {
         printf("\nexamples, as the code does them:\n");

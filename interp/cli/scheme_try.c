@@ -86,6 +86,25 @@ static int explain(const cli_args *a, const assay_scheme *s, const numbers *n, a
     return CLI_OK;
 }
 
+/* A zero point tells signed from unsigned codes when no type is asked for. */
+static bool fit_type(const cli_args *a, const numbers *n, assay_elem *type)
+{
+    char elem[8];
+    assay_elem other = *type;
+    other.is_signed = !other.is_signed;
+    bool fits = n->zero >= assay_elem_min(*type) && n->zero <= assay_elem_max(*type);
+    if (!fits && !cli_has(a, "type") && n->zero >= assay_elem_min(other) &&
+        n->zero <= assay_elem_max(other)) {
+        *type = other;
+        fits = true;
+    }
+    if (fits)
+        return true;
+    cli_trouble("scheme try: --zp %" PRId64 " is outside %s, %" PRId64 "..%" PRId64, n->zero,
+                assay_elem_print(*type, elem), assay_elem_min(*type), assay_elem_max(*type));
+    return false;
+}
+
 int cli_scheme_try(const cli_args *a)
 {
     assay_scheme *s;
@@ -103,7 +122,8 @@ int cli_scheme_try(const cli_args *a)
         return CLI_TROUBLE;
     if (assay_scheme_open(a->positional[1], &s, &err) != ASSAY_OK)
         return cli_failed(&err);
-    int status = cli_scheme_type(a, s, &type) ? explain(a, s, &n, type) : CLI_TROUBLE;
+    int status = cli_scheme_type(a, s, &type) && fit_type(a, &n, &type) ? explain(a, s, &n, type)
+                                                                        : CLI_TROUBLE;
     assay_scheme_free(s);
     return status;
 }

@@ -37,6 +37,8 @@ typedef struct assay_encoded {
  * of two, out of range). */
 bool assay_encode(const assay_rule_rescale *k, double real, assay_encoded *e, char *why,
                   size_t size);
+/* The multiplier of a given total shift; |R| is at most that of an encoding with this shift. */
+void assay_encode_at(const assay_rule_rescale *k, double real, int64_t shift, assay_encoded *e);
 /* Shifts between ours (right, total) and the target's way of writing them. */
 int64_t assay_shift_to_target(const assay_rule_rescale *k, int64_t shift);
 int64_t assay_shift_from_target(const assay_rule_rescale *k, int64_t shift);

@@ -196,6 +196,16 @@ bool assay_encode(const assay_rule_rescale *k, double real, assay_encoded *e, ch
     return true;
 }
 
+void assay_encode_at(const assay_rule_rescale *k, double real, int64_t shift, assay_encoded *e)
+{
+    int exponent;
+    int64_t exact = (int64_t)ldexp(frexp(fabs(real), &exponent), 53);
+    int64_t drop = 53 - exponent - shift; /* real * 2^shift = exact / 2^drop, below 2^32 */
+    int64_t m = assay_round_shift(exact, drop > 127 ? 127 : (unsigned)drop,
+                                  (enum assay_rounding)k->multiplier_round);
+    *e = (assay_encoded){real < 0 ? -m : m, shift, 0};
+}
+
 /* A multiplier with fewer bits (TFLite int16x8: 15; XNNPACK rndnu16: 15). */
 static void reduce(const assay_rule_rescale *k, int64_t *m, int64_t *shift)
 {

@@ -172,6 +172,17 @@ static int64_t bits64(double x)
     return bits;
 }
 
+/* All multipliers under the shift of the greatest scale. */
+static void share_shift(const assay_rule_rescale *k, const double *real, size_t n, assay_encoded *e)
+{
+    size_t most = 0;
+    for (size_t c = 1; c < n; c++)
+        most = fabs(real[c]) > fabs(real[most]) ? c : most;
+    for (size_t c = 0; c < n; c++)
+        if (c != most && e[most].multiplier != 0)
+            assay_encode_at(k, real[c], e[most].shift, &e[c]);
+}
+
 assay_status assay_derive_real(const assay_derive *d, assay_rescale *r, const double *real,
                                size_t n, const char *suffix)
 {
@@ -192,6 +203,8 @@ assay_status assay_derive_real(const assay_derive *d, assay_rescale *r, const do
             bits[c] =
                 k->encoding == ASSAY_ENCODE_F32 ? assay_bits_of((float)real[c]) : bits64(real[c]);
     }
+    if (s == ASSAY_OK && k->common_shift && k->encoding == ASSAY_ENCODE_MULTIPLIER)
+        share_shift(k, real, n, e);
     if (s == ASSAY_OK && !is_float)
         s = assay_derive_encoded(d, r, e, n, suffix);
     free(e);
