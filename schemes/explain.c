@@ -136,8 +136,8 @@ void assay_explain_formula(FILE *f, const assay_record *rec)
                 MODE(k->round.step[0].mode));
     else
         integer_application(f, k);
-    const bool adds = k->zero_point == ASSAY_STAGE_AFTER &&
-                      rec->types.activation_zero_point != ASSAY_ZERO_POINT_NONE;
+    const bool has_zero = rec->types.activation_zero_point != ASSAY_ZERO_POINT_NONE;
+    const bool adds = has_zero && k->zero_point == ASSAY_STAGE_AFTER;
     if (adds)
         fprintf(f, "  The zero point is added to the rounded integer");
     if (adds && k->sum_bits > 0)
@@ -145,7 +145,7 @@ void assay_explain_formula(FILE *f, const assay_record *rec)
                 k->sum_overflow == ASSAY_NARROW_WRAP ? "wraps" : "saturates", k->sum_bits);
     if (adds)
         fprintf(f, ".\n");
-    fprintf(f, "  The %s %s.\n", adds ? "sum" : "result",
+    fprintf(f, "  The %s %s.\n", has_zero ? "sum" : "result",
             k->store == ASSAY_NARROW_WRAP ? "is clamped, and its low bits are stored"
                                           : "saturates to the output's range");
 }
