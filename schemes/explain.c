@@ -228,7 +228,7 @@ static void integer_steps(FILE *f, const assay_lone *o, const assay_trace *t)
                 quotient(t->round[i].before, t->round[i].bits, q, sizeof q),
                 decimal(t->round[i].after, b), MODE(t->round[i].mode),
                 is_tie(t->round[i].before, t->round[i].bits) ? " (a tie)" : "");
-    if (t->n_rounds > 0 && (assay_int128)t->narrowed != t->round[t->n_rounds - 1].after)
+    if ((assay_int128)t->narrowed != t->round[t->n_rounds - 1].after)
         fprintf(f, "  narrowed to %2d bits     %" PRId64 "\n", k->result_bits, t->narrowed);
 }
 

@@ -118,7 +118,7 @@ bool assay_lone_form(assay_lone *o, const assay_bulk *b, float in, float weight,
     one.scale = &real;
     if (!assay_lone_set(o, &one, 0, why, size))
         return false;
-    if (o->rec.rescale.scale == ASSAY_FORM_F32_STEPS && assay_lone_is_float(o)) {
+    if (o->rec.rescale.scale == ASSAY_FORM_F32_STEPS) {
         o->scale = assay_bits_of(in);
         o->scale_w = assay_bits_of(weight);
         o->scale_out = assay_bits_of(out);

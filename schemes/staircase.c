@@ -34,7 +34,7 @@ static point at(const builder *b, int64_t x)
 static void emit(builder *b, int64_t x, int64_t code)
 {
     assay_staircase *s = b->out;
-    if (b->status != ASSAY_OK || (s->n > 0 && s->code[s->n - 1] == code))
+    if (s->n > 0 && s->code[s->n - 1] == code)
         return;
     if (s->n == b->room) {
         size_t room = b->room * 2 + 512;
@@ -58,7 +58,7 @@ static void bisect_monotone(builder *b, int64_t from, int64_t code, int64_t to, 
     if (b->status != ASSAY_OK)
         return;
     emit(b, from, code);
-    if (code == last || from == to)
+    if (code == last) /* as where from == to */
         return;
     int64_t middle = from + (to - from) / 2, next = middle + 1;
     int64_t at_middle = middle == from ? code : assay_rescale_one(b->r, middle, b->channel);
@@ -158,7 +158,7 @@ void assay_staircase_compare(const assay_staircase *a, const assay_staircase *b,
     memset(out, 0, sizeof *out);
     out->considered = (uint64_t)(a->hi - a->lo) + 1;
     size_t i = 0, j = 0;
-    for (int64_t from = a->lo; i < a->n && j < b->n;) {
+    for (int64_t from = a->lo; i < a->n;) { /* both end at hi */
         int64_t end_a = i + 1 < a->n ? a->from[i + 1] - 1 : a->hi;
         int64_t end_b = j + 1 < b->n ? b->from[j + 1] - 1 : b->hi;
         assay_disagreement d = {from, end_a < end_b ? end_a : end_b, a->code[i], b->code[j]};

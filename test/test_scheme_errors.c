@@ -51,6 +51,7 @@ static void kinds(void **state)
     (void)state;
     static const bad_file list[] = {
         {"- a\n", "f:1:1: a scheme is a map of keys"},
+        {"word\n", "f:1:1: a scheme is a map of keys"},
         {"scheme: [a]\n", "f:1:9: expected a text"},
         {"scheme: ''\n",
          "f:1:9: scheme: expected a name of 1 to 63 letters, digits, '.', '_' or '-'"},
@@ -264,6 +265,8 @@ static void files(void **state)
     test_temp_dir(dir, sizeof dir);
 
     assert_refused(assay_scheme_open("./no.yml", &s, &err), &err, "./no.yml: No such file");
+    assert_refused(assay_scheme_open("no.yml", &s, &err), &err, "no.yml: No such file");
+    assert_refused(assay_scheme_open("no.yaml", &s, &err), &err, "no.yaml: No such file");
     snprintf(path, sizeof path, "%s/.", dir);
     snprintf(expected, sizeof expected, "%s: cannot be read", path);
     assert_int_equal(assay_scheme_open(path, &s, &err), ASSAY_ERR_IO);

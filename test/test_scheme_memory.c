@@ -206,6 +206,7 @@ static void special(void **state)
         {"rescale: {pre_shift: rest, round: [15 half-up]}\n", "conv", 8, 0.125f, 0, 0},
         {"nodes: {node: {given: {multiplier: 3, shift: 4, zero_point: 1}}}\n", "conv", 8, 0.125f, 0,
          0},
+        {"softmax: {layer_norm: integer-sqrt}\n", "layer_norm", 8, 0.125f, 0, 0},
         {"pool: {kind: float-sum}\n", "avg_pool", 8, 0.125f, 0, 0},
         {"pool: {kind: dpu}\n", "avg_pool", 8, 0.125f, 0, 0},
         {"pool: {kind: divided-multiplier}\n", "avg_pool", 8, 0.125f, 0, 0},

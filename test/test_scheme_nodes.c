@@ -229,6 +229,57 @@ static void exact_sums(void **state)
     }
 }
 
+/* Pairs of products that int16 cannot hold lose so much, whatever the accumulator then does. */
+static void saturated_pairs(void **state)
+{
+    (void)state;
+    static const char *const overflows[] = {"wrap", "saturate-at-end", "saturate-each-step"};
+    const float one = 1;
+    assay_type in[2] = {code_type(8, false, &one, zeros), code_type(8, true, &one, zeros)};
+    assay_type out = code_type(8, false, &one, zeros);
+    const assay_unit_spec spec = unit_spec("conv", in, 2, &out);
+    const int32_t x[4] = {255, 255, 1, 2}, w[4] = {127, 127, 3, 4};
+    for (int i = 0; i < 3; i++) {
+        char record[100];
+        bool trapped = false;
+        snprintf(record, sizeof record, "accumulator: {overflow: %s, saturate_pairs: yes}\n",
+                 overflows[i]);
+        assay_scheme *s = scheme_of(record);
+        assay_unit *u = prepare(s, &spec);
+        assert_int_equal(s->vt->accumulate(u, x, w, 4, 100, 0, 0, &trapped), 100 + 32767 + 11);
+        assert_int_equal(s->vt->accumulate(u, x + 2, w + 2, 2, 100, 0, 0, &trapped), 100 + 11);
+        assert_false(trapped);
+        s->vt->release(u);
+        assay_scheme_free(s);
+    }
+}
+
+/* A scale too large for the shifts: what the rule says, before anything is rounded. */
+static void large_scales(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *record;
+        int64_t multiplier, shift; /* as the target writes it */
+    } list[] = {
+        {"rescale: {shift_min: 31, below_shift_min: zero}\n", 0, 0},
+        {"rescale: {shift_min: 31, below_shift_min: zero, zero_shift: 7}\n", 0, 7},
+        {"rescale: {shift_min: 31, below_shift_min: largest}\n", INT32_MAX, 0},
+    };
+    const float one = 1, two = 2;
+    assay_type in[2] = {code_type(8, true, &one, zeros), code_type(8, true, &two, zeros)};
+    assay_type out = code_type(8, true, &one, zeros);
+    const assay_unit_spec spec = unit_spec("conv", in, 2, &out);
+    for (int i = 0; i < 3; i++) {
+        assay_scheme *s = scheme_of(list[i].record);
+        assay_unit *u = prepare(s, &spec);
+        assert_int_equal(param(s, u, "multiplier", 0), list[i].multiplier);
+        assert_int_equal(param(s, u, "shift", 0), list[i].shift);
+        s->vt->release(u);
+        assay_scheme_free(s);
+    }
+}
+
 /* MLAS walks broadcast operands in runs; constants[3] tells whether the first is a single element
  * in them. */
 static void broadcast_runs(void **state)
@@ -298,6 +349,8 @@ int main(void)
                                        cmocka_unit_test(sums),
                                        cmocka_unit_test(exact_sums),
                                        cmocka_unit_test(broadcast_runs),
+                                       cmocka_unit_test(saturated_pairs),
+                                       cmocka_unit_test(large_scales),
                                        cmocka_unit_test(absent_zero_points)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

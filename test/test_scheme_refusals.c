@@ -294,6 +294,17 @@ static void types(void **state)
     assert_false(assay_scheme_supports(s, &spec, why, sizeof why));
     assert_string_equal(why, "the output has 2 scales; one is expected");
     out = good;
+    const float wide_scale = 0x1p-15f; /* int16 softmax gives signed codes */
+    assay_type wide[2] = {code_type(16, true, &one, zeros),
+                          code_type(16, false, &wide_scale, zeros)};
+    assay_scheme *lut;
+    assay_unit *u;
+    static const char text[] = "scheme: t\nsoftmax: {kind: lut-16}\n";
+    assert_ok(assay_scheme_parse("t", text, strlen(text), &lut, &err), &err);
+    assay_unit_spec row = unit_spec("softmax", &wide[0], 1, &wide[1]);
+    assert_refused(lut->vt->prepare(lut, &row, &u, &err), &err,
+                   "needs signed 16-bit codes in and out");
+    assay_scheme_free(lut);
     for (int i = 0; i < 3; i++) {
         char expected[100];
         out.q.scale = &bad[i];

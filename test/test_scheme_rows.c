@@ -54,7 +54,12 @@ static const char *const rules[] = {
     "encoding: float32, round: [odd]",
     "encoding: float32, round: [half-even], float_overflow: int-min",
     "encoding: float32, round: [half-even], float_rounding: add-one",
+    "encoding: float32, round: [odd], float_rounding: add-one",
+    "encoding: float32, round: [half-even], sum_bits: 9",
+    "encoding: float32, round: [half-even], sum_bits: 9, sum_overflow: saturate",
+    "encoding: float32, round: [half-even], store: wrap",
     "encoding: float64, round: [half-even]",
+    "encoding: float64, round: [half-even], float_rounding: add-one",
     "encoding: float64, round: [ceil], zero_point: inside",
 };
 
@@ -168,6 +173,10 @@ static void far_scales(void **state)
         {"round: [half-up], shift_max: 1100", 0x1p-120f, INT32_MAX, 0},
         {"round: [ceil], shift_max: 1100", 0x1p-120f, 1, 1},
         {"round: [floor], shift_max: 1100", 0x1p-120f, -1, -1},
+        {"left_shift: product, sum_bits: 0", 0x1p40f, -1, -128},
+        {"encoding: float32, round: [half-even]", 0x1p40f, 1, 127},
+        {"encoding: float32, round: [half-even]", 0x1p-100f, INT32_MAX, 0},
+        {"encoding: float32, round: [ceil]", 0x1p-100f, 1, 1},
         {"left_shift: wrap", 0x1p100f, 1, 0}, /* all bits leave on the left */
         {"left_shift: saturate", 0x1p100f, 1, 127},
     };
@@ -192,6 +201,36 @@ static void far_scales(void **state)
         s->vt->release(u);
         assay_scheme_free(s);
     }
+}
+
+/* Multipliers of more than 32 bits, as a file may give them, leave the 64-bit rows. */
+static void wide_multipliers(void **state)
+{
+    (void)state;
+    static const int64_t multipliers[] = {INT64_C(1) << 31,       -(INT64_C(1) << 31),
+                                          (INT64_C(1) << 31) + 1, -(INT64_C(1) << 31) - 1,
+                                          INT64_C(1) << 32,       -(INT64_C(1) << 32)};
+    const int64_t shift = 35;
+    test_rng rng = test_seed("multipliers", 7);
+    assay_scheme *s = scheme_of("round: [half-away], left_shift: product");
+    for (size_t i = 0; i < sizeof multipliers / sizeof *multipliers; i++) {
+        assay_rescale r = {.rule = &assay_data(s)->base.rescale,
+                           .n = 1,
+                           .multiplier = &multipliers[i],
+                           .shift = &shift,
+                           .lo = INT32_MIN,
+                           .hi = INT32_MAX,
+                           .out_bits = 32,
+                           .out_signed = true};
+        assay_rescale_choose(&r);
+        for (int k = 0; k < 500; k++) {
+            const int64_t x = k < 2 ? (k ? INT32_MAX : INT32_MIN) : draw(&rng) % INT32_MAX;
+            const assay_int128 p = (assay_int128)x * multipliers[i], half = INT64_C(1) << 34;
+            const int64_t want = (int64_t)(p < 0 ? -((half - p) >> 35) : (p + half) >> 35);
+            assert_int_equal(assay_rescale_one(&r, x, 0), want);
+        }
+    }
+    assay_scheme_free(s);
 }
 
 /* What the target would refuse: too wide an operand, a shift out of its range, a result beyond its
@@ -247,6 +286,7 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(shapes), cmocka_unit_test(far_scales),
+                                       cmocka_unit_test(wide_multipliers),
                                        cmocka_unit_test(refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "graph/attr.h"
 #include "scheme_unit.h"
@@ -79,6 +80,8 @@ static void functions(void **state)
         {{"", "gelu", 8, 8, 0.05f, 0.05f, 3, -7, ASSAY_GELU_TANH, 0}, gelu_ref, 0.51},
         {{"unary: {rescale: table}\n", "relu", 8, 8, 0.05f, 0.04f, 3, -7, 0, 0}, relu_ref, 0.51},
         {{"unary: {rescale: table}\n", "relu", 8, 8, 0.05f, 0.04f, 3, -128, 0, 0}, relu_ref, 0.51},
+        /* codes moved by the difference of the zero points */
+        {{"", "relu", 8, 8, 0.05f, 0.05f, 3, -7, 0, 0}, relu_ref, 0.01},
         /* too wide for a table: a rescale */
         {{"unary: {rescale: table}\n", "relu", 17, 17, 0.05f, 0.04f, 3, -7, 0, 0}, relu_ref, 0.51},
         {{"unary: {rescale: table}\n", "rescale", 16, 8, 0.05f, 0.04f, 3, -7, 0, 0},
@@ -266,6 +269,41 @@ static void long_rows(void **state)
     free(y);
 }
 
+/* MLAS: in a row of one or two the numerator overflows float32, the conversion gives INT32_MIN, and
+ * that plus the zero point wraps: signed codes are clamped then, unsigned ones its low bits. */
+static void overflowing_quotients(void **state)
+{
+    (void)state;
+    static const struct {
+        bool is_signed;
+        int32_t zero, code;
+    } list[] = {{true, 5, -128}, {true, 0, -128}, {true, -5, 127}, {false, 5, 5}, {false, 0, 0}};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        const float s_in = 0.125f, s_out = 0x1p-8f;
+        const int32_t z_in = 0, x[24] = {0};
+        assay_type in = code_type(8, true, &s_in, &z_in);
+        assay_type out = code_type(8, list[i].is_signed, &s_out, &list[i].zero);
+        assay_error err = {0};
+        assay_scheme *s;
+        assay_unit *u;
+        static const char text[] = "scheme: t\nsoftmax: {kind: float-sum}\n";
+        int32_t y[24];
+        assert_ok(assay_scheme_parse("t", text, strlen(text), &s, &err), &err);
+        assay_unit_spec spec = unit_spec("softmax", &in, 1, &out);
+        spec.depth = 1;
+        assert_ok(s->vt->prepare(s, &spec, &u, &err), &err);
+        s->vt->row(u, x, 1, y);
+        assert_int_equal(y[0], list[i].code);
+        s->vt->release(u);
+        spec.depth = 24; /* long enough: 256 / 24 */
+        assert_ok(s->vt->prepare(s, &spec, &u, &err), &err);
+        s->vt->row(u, x, 24, y);
+        assert_int_equal(y[23], 11 + list[i].zero);
+        s->vt->release(u);
+        assay_scheme_free(s);
+    }
+}
+
 /* A row of unknown length is a row of one: the same table. */
 static void unknown_depth(void **state)
 {
@@ -288,9 +326,12 @@ static void unknown_depth(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions),     cmocka_unit_test(interpolation),
-        cmocka_unit_test(wide_logistic), cmocka_unit_test(wide_softmax),
-        cmocka_unit_test(long_rows),     cmocka_unit_test(unknown_depth)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(functions),
+                                       cmocka_unit_test(interpolation),
+                                       cmocka_unit_test(wide_logistic),
+                                       cmocka_unit_test(wide_softmax),
+                                       cmocka_unit_test(long_rows),
+                                       cmocka_unit_test(unknown_depth),
+                                       cmocka_unit_test(overflowing_quotients)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

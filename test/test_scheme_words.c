@@ -55,6 +55,13 @@ static const worked cases[] = {
      "  rounding 2              1073741824 / 2^0 = 1073741824 -> 1073741824, half-away\n"
      "  saturated to -128..127  127\n"
      "  code                    127\n"},
+    {"", 4, 1 << 30, 0, 0,
+     "  accumulator             1073741824\n"
+     "  shifted left            1073741824 * 2^3 = 0 in 32 bits (wrapped around)\n"
+     "  product                 0 * 1073741824 = 0\n"
+     "  rounding 1              0 / 2^31 = 0 -> 0, half-up\n"
+     "  rounding 2              0 / 2^0 = 0 -> 0, half-away\n"
+     "  code                    0\n"},
     {"rescale: {left_shift: product, round: [half-up], product_bits: 16, multiplier_bits: 8}\n",
      0.75, -300, 0, 0,
      "  accumulator             -300\n"
@@ -209,6 +216,8 @@ static void refused(void **state)
     assert_false(assay_scheme_is_exact(&plugin, "nothing"));
 
     assay_scheme *s = scheme_of("rescale: {input_bits: 8}\n");
+    assert_refused(assay_scheme_bulk_apply(s, &b, out, error, &err), &err,
+                   "scales, or multipliers and shifts, are needed");
     b.multiplier = multiplier;
     assert_refused(assay_scheme_bulk_apply(s, &b, out, error, &err), &err,
                    "scales, or multipliers and shifts, are needed");
@@ -224,6 +233,7 @@ static void refused(void **state)
                    "row 0: scale -1 is negative");
     assert_ok(assay_scheme_bulk_derive(s, NULL, false, scale, 2, m, sh, pre, error, &err), &err);
     assert_int_equal(error[0], 1);
+    assert_ok(assay_scheme_bulk_derive(s, NULL, false, scale, 2, m, sh, NULL, error, &err), &err);
     assert_int_equal(m[1], 1 << 30);
     assert_int_equal(sh[1], 0);
     assert_int_equal(pre[1], 0);
@@ -236,6 +246,20 @@ static void refused(void **state)
                    "scheme t: its scales become thresholds, not multipliers");
     assay_scheme_free(s);
 
+    s = scheme_of(
+        "rescale: {encoding: glow, product_bits: 32, round: [half-up], shift_sign: right}\n");
+    b.shift = (const int64_t[]){9, 9}; /* without a pre-shift: x * 300 / 2^9 */
+    b.multiplier = (const int64_t[]){300, 300};
+    assert_ok(assay_scheme_bulk_apply(s, &b, out, NULL, &err), &err);
+    assert_int_equal(out[0], 1);
+    assert_int_equal(out[1], 75);
+    b.pre = (const int64_t[]){1, 7}; /* the shift is the one after it */
+    assert_ok(assay_scheme_bulk_apply(s, &b, out, NULL, &err), &err);
+    assert_int_equal(out[0], 0);
+    assert_int_equal(out[1], 1); /* 300 / 512, half up */
+    b.pre = NULL;
+    assay_scheme_free(s);
+
     s = scheme_of("rescale: {pre_shift: rest, round: [15 half-up]}\n");
     b.multiplier = (const int64_t[]){1, 1};
     for (int side = -1; side <= 1; side += 2) {
@@ -243,6 +267,27 @@ static void refused(void **state)
         assert_refused(assay_scheme_bulk_apply(s, &b, out, NULL, &err), &err,
                        "row 0: the pre-shift is out of reach");
     }
+    assay_scheme_free(s);
+}
+
+/* The rounding table has a dash where the target takes no such scale. */
+static void rounding_table(void **state)
+{
+    (void)state;
+    char *text;
+    size_t size;
+    assay_error err = {0};
+    assay_scheme *s = scheme_of("rescale: {shift_max: 31, beyond_shift_max: refuse}\n");
+    FILE *f = open_memstream(&text, &size);
+    assert_ok(assay_explain_rounding(f, s, NULL, false, &err), &err);
+    fclose(f);
+    assert_non_null(strstr(text,
+                           "  R = 1/2                      -2     -1      .      0      .      "
+                           ".      1      .      2      3\n"));
+    assert_non_null(strstr(text,
+                           "  R = 1/4                       -      -      -      -      -      "
+                           "-      -      -      -      -\n"));
+    free(text);
     assay_scheme_free(s);
 }
 
@@ -288,6 +333,7 @@ static void formed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(steps), cmocka_unit_test(formula),
-                                       cmocka_unit_test(refused), cmocka_unit_test(formed)};
+                                       cmocka_unit_test(refused), cmocka_unit_test(rounding_table),
+                                       cmocka_unit_test(formed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "schemes/record.h"
 #include "schemes/scheme.h"
 
 static void refused(const char *text, const char *expected)
@@ -66,6 +67,40 @@ static void presets(void **state)
     }
 }
 
+/* Values and lists of values are cut to the room there is; steps differ by bits or by mode. */
+static void fields(void **state)
+{
+    (void)state;
+    char text[64], why[16];
+    size_t n;
+    const assay_field *all = assay_record_fields(&n);
+    const assay_field *round = &all[assay_record_find("rescale", "round")];
+    const assay_field *store = &all[assay_record_find("rescale", "store")];
+    assay_field_value a = {.steps = {0}}, b;
+    assert_true(assay_field_parse(round, "31 half-up", &a, why, sizeof why));
+    assert_true(assay_field_parse(round, "half-away", &a, why, sizeof why));
+    assay_field_print(round, a, text, sizeof text);
+    assert_string_equal(text, "[31 half-up, half-away]");
+    for (size_t size = 1; size < 30; size++) {
+        char cut[64];
+        assay_field_print(round, a, cut, size);
+        assert_int_equal(strlen(cut), size <= 23 ? size - 1 : 23);
+        assert_memory_equal(cut, text, strlen(cut));
+    }
+    assert_false(assay_field_parse(store, "keep", &b, why, sizeof why));
+    assert_string_equal(why, "one of: wrap, s");
+
+    b = a;
+    assert_true(assay_field_equal(round, a, b));
+    b.steps.step[0].bits = 30;
+    assert_false(assay_field_equal(round, a, b));
+    b = a;
+    b.steps.step[1].mode++;
+    assert_false(assay_field_equal(round, a, b));
+    b.steps.n = 1;
+    assert_false(assay_field_equal(round, a, b));
+}
+
 /* Names of nodes are any text; given multipliers and overrides of one node print together. */
 static void nodes(void **state)
 {
@@ -119,8 +154,9 @@ static void names_of_presets(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bad_files), cmocka_unit_test(presets),
-                                       cmocka_unit_test(nodes), cmocka_unit_test(names_of_presets),
-                                       cmocka_unit_test(unknown_names)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_files),        cmocka_unit_test(presets),
+        cmocka_unit_test(fields),           cmocka_unit_test(nodes),
+        cmocka_unit_test(names_of_presets), cmocka_unit_test(unknown_names)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

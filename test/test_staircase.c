@@ -161,6 +161,27 @@ static void comparison(void **state)
     }
 }
 
+/* Two forms by hand, -4 .. 5: refusals differ from codes, but not by a number. */
+static void refused_runs(void **state)
+{
+    (void)state;
+    int64_t from_a[] = {-4, -2, 2}, code_a[] = {1, ASSAY_REFUSED, 9};
+    int64_t from_b[] = {-4, 0, 3, 5}, code_b[] = {1, 5, 7, ASSAY_REFUSED};
+    const assay_staircase a = {-4, 5, 3, from_a, code_a}, b = {-4, 5, 4, from_b, code_b};
+    assay_disagreements d;
+    assay_staircase_compare(&a, &b, &d);
+    assert_int_equal(d.considered, 10);
+    assert_int_equal(d.count, 8); /* all but -4 and -3 */
+    assert_int_equal(d.runs, 5);
+    assert_int_equal(d.greatest, 4);
+    assert_int_equal(d.n_first, 5);
+    assay_staircase_compare(&b, &a, &d);
+    assert_int_equal(d.count, 8);
+    assert_int_equal(d.greatest, 4);
+    assay_staircase_compare(&a, &a, &d);
+    assert_int_equal(d.count, 0);
+}
+
 /* What is explained is what runs. */
 static void traces(void **state)
 {
@@ -191,6 +212,7 @@ static void traces(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(exhaustive), cmocka_unit_test(whole_range),
-                                       cmocka_unit_test(comparison), cmocka_unit_test(traces)};
+                                       cmocka_unit_test(comparison), cmocka_unit_test(refused_runs),
+                                       cmocka_unit_test(traces)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 #include "test/support.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "schemes/spec.h"
 #include "test/net.h"
@@ -109,6 +110,32 @@ static void parameters(void **state)
     assay_graph_free(g);
 }
 
+/* Shapes that give no products, or no second axis to turn. */
+static void degenerate(void **state)
+{
+    (void)state;
+    const int64_t none[4] = {0, 6, 3, 3}, one[1] = {5};
+    assay_error err = {0};
+    assay_graph *g = net_new();
+    assay_type t = {.elem = assay_f32(), .rank = 4};
+    int x = net_input(g, "x", NET_SHAPE(1, 6, 5, 4)), v = net_input(g, "v", NET_SHAPE(5)), w, y;
+    memcpy(t.dim, none, sizeof none);
+    assert_ok(assay_graph_add_value(g, "w", &t, &w, &err), &err);
+    assert_ok(assay_graph_add_value(g, "y", &t, &y, &err), &err);
+    int conv[2] = {x, w}, matmul[2] = {v, v}, id;
+    assay_attrs a = {.conv = {.group = 1}};
+    assert_ok(assay_graph_add_node(g, ASSAY_OP_CONV, "conv", conv, 2, &y, 1, &a, &id, &err), &err);
+    check(g, "conv", (fields){.depth = 0, .flag = 1}); /* no filters */
+    t.rank = 1;
+    memcpy(t.dim, one, sizeof one);
+    assert_ok(assay_graph_add_value(g, "z", &t, &y, &err), &err);
+    a = (assay_attrs){.matmul = {.transpose_a = true}};
+    assert_ok(assay_graph_add_node(g, ASSAY_OP_MATMUL, "dot", matmul, 2, &y, 1, &a, &id, &err),
+              &err);
+    check(g, "matmul", (fields){.depth = 5});
+    assay_graph_free(g);
+}
+
 /* Bounds: the tightest of clip's own, the fused activation's and those given as codes. */
 static void bounds(void **state)
 {
@@ -171,7 +198,7 @@ static void inputs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(parameters), cmocka_unit_test(bounds),
-                                       cmocka_unit_test(inputs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(parameters), cmocka_unit_test(degenerate),
+                                       cmocka_unit_test(bounds), cmocka_unit_test(inputs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

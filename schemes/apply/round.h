@@ -70,10 +70,9 @@ static inline bool assay_rounds_up(enum assay_rounding mode, bool negative, bool
         return fraction != 0;
     case ASSAY_ROUND_ODD:
         return fraction != 0 && !odd;
-    case ASSAY_ROUND_AWAY:
+    default: /* away */
         return fraction != 0 && !negative;
     }
-    return false;
 }
 
 /* floor(n / 2^s), 0 <= s <= 63 (127): the arithmetic shift, without relying on C's `>>` of a

@@ -100,10 +100,9 @@ INLINE __m512i round_shift(__m512i p, __m512i s, __m512i half, __m512i minus, __
         return _mm512_add_epi64(q, inexact);
     case ASSAY_ROUND_ODD:
         return _mm512_or_si512(q, inexact);
-    case ASSAY_ROUND_AWAY:
+    default: /* away */
         return _mm512_add_epi64(q, _mm512_andnot_si512(sign, inexact));
     }
-    return q;
 }
 
 INLINE __m512i scale_eight(const eight *e, __m256i acc, const enum assay_simd_way way,

@@ -16,9 +16,9 @@ static bool present(const assay_derive *d, int input)
 static assay_status check_operand(const assay_derive *d, int input, const char *what)
 {
     const assay_type *t = &d->spec->in[input];
-    int64_t count = assay_shape_count(t);
     if (!present(d, input))
         return ASSAY_OK;
+    int64_t count = assay_shape_count(t);
     if (!assay_is_quantized(t) || t->q.count != 1 || !(t->q.scale[0] > 0) ||
         !isfinite(t->q.scale[0]))
         return assay_derive_fail(d, "%s is not codes with one scale above 0", what);
