@@ -79,7 +79,7 @@ static void steps(void **state)
     static const float scales[][3] = {
         {0.1f, 0.3f, 0.7f},    {1e-20f, 1e20f, 1},     {1, 1e-10f, 1e-40f}, {1e-30f, 1e-8f, 1e-38f},
         {1e30f, 1, 3e38f},     {1e10f, 1e25f, 1e35f},  {0.5f, 0.25f, 2},    {1e-42f, 1, 1e-43f},
-        {1e-5f, 1e20f, 1e15f}, {0x1p-20f, 0x1p30f, 1}, {0x1p-90f, 1, 1},
+        {1e-5f, 1e20f, 1e15f}, {0x1p-20f, 0x1p30f, 1}, {0x1p-90f, 1, 1},    {1e-5f, 1e-5f, 1e32f},
     };
     test_rng rng = test_seed("steps", 9);
     for (size_t k = 0; k < 4 * sizeof scales / sizeof *scales; k++) {

@@ -275,6 +275,7 @@ static void types(void **state)
     assay_type in[2] = {code_type(8, true, &one, zeros), code_type(8, true, &one, zeros)};
     assay_type out = code_type(8, true, &one, zeros);
     assay_unit_spec spec = unit_spec("add", in, 2, &out);
+    assay_unit *blocks;
     const assay_type good = in[0];
     assert_true(assay_scheme_supports(s, &spec, why, sizeof why));
 
@@ -285,6 +286,12 @@ static void types(void **state)
     in[1].q.scale = NULL;
     assert_false(assay_scheme_supports(s, &spec, why, sizeof why));
     assert_string_equal(why, "input 1 has no quantization parameters");
+    in[1] = good;
+    in[1].q.granularity = ASSAY_Q_BLOCK;
+    spec.op = "conv";
+    assert_refused(s->vt->prepare(s, &spec, &blocks, &err), &err,
+                   "weights with one scale a block are not supported here");
+    spec.op = "add";
     in[1] = good;
     out.q.count = 0;
     assert_false(assay_scheme_supports(s, &spec, why, sizeof why));

@@ -304,6 +304,35 @@ static void overflowing_quotients(void **state)
     }
 }
 
+/* Log softmax within a step of the real one, from rows that one code rules (their log is 0) to rows
+ * of equal codes. */
+static void log_rows(void **state)
+{
+    (void)state;
+    static const node n = {
+        "softmax: {log_softmax: yes}\n", "log_softmax", 8, 8, 0.12f, 0x1p-4f, 3, 127, 0, 24};
+    test_rng rng = test_seed("log_rows", 11);
+    made m;
+    make(&m, &n, true);
+    for (int row = 0; row < 500; row++) {
+        int32_t x[24], y[24];
+        double total = 0;
+        const int64_t spread = row < 256 ? row : 255;
+        for (int j = 0; j < 24; j++)
+            x[j] = (int32_t)test_between(&rng, -128, -128 + (row % 3 ? spread : 0));
+        x[row % 24] = (int32_t)(-128 + spread);
+        for (int j = 0; j < 24; j++)
+            total += exp(x[j] * 0.12);
+        m.scheme->vt->row(m.unit, x, 24, y);
+        for (int j = 0; j < 24; j++) {
+            double want = (x[j] * 0.12 - log(total)) * 16 + 127;
+            if (!(fabs(y[j] - fmax(want, -128)) <= 1))
+                fail_msg("row %d, element %d: %d, expected %g", row, j, y[j], want);
+        }
+    }
+    drop(&m);
+}
+
 /* A row of unknown length is a row of one: the same table. */
 static void unknown_depth(void **state)
 {
@@ -326,12 +355,10 @@ static void unknown_depth(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(functions),
-                                       cmocka_unit_test(interpolation),
-                                       cmocka_unit_test(wide_logistic),
-                                       cmocka_unit_test(wide_softmax),
-                                       cmocka_unit_test(long_rows),
-                                       cmocka_unit_test(unknown_depth),
-                                       cmocka_unit_test(overflowing_quotients)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(functions),     cmocka_unit_test(interpolation),
+        cmocka_unit_test(wide_logistic), cmocka_unit_test(wide_softmax),
+        cmocka_unit_test(long_rows),     cmocka_unit_test(log_rows),
+        cmocka_unit_test(unknown_depth), cmocka_unit_test(overflowing_quotients)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,11 +39,14 @@ static void compare(const assay_scheme *s, const assay_unit *u, assay_block_fn b
     int32_t acc[ROWS * STEP], want[CHANNELS];
     int64_t wide[CHANNELS];
     uint8_t got[ROWS * STEP];
+    const size_t rows = (size_t)test_between(r, 1, ROWS);
     for (int i = 0; i < ROWS * STEP; i++)
         acc[i] = draw_sum(r);
     memset(got, 0x5a, sizeof got);
-    block(u, acc, ROWS, n, STEP, first, got, STEP);
-    for (size_t i = 0; i < ROWS; i++) {
+    block(u, acc, rows, n, STEP, first, got, STEP);
+    for (size_t i = rows * STEP; i < ROWS * STEP; i++)
+        assert_int_equal(got[i], 0x5a);
+    for (size_t i = 0; i < rows; i++) {
         for (size_t j = 0; j < n; j++)
             wide[j] = acc[i * STEP + j];
         s->vt->requantize(u, wide, n, first, want);
@@ -125,6 +128,7 @@ static void test_roundings(void **state)
         "encoding: multiplier\n  multiplier_bits: 31\n  round: [%s]\n",
         "encoding: multiplier\n  multiplier_bits: 15\n  sum_bits: 0\n  round: [%s]\n",
         "encoding: float32\n  scale: f32\n  round: [%s]\n",
+        "encoding: float32\n  scale: f32\n  zero_point: inside\n  round: [%s]\n",
         "encoding: float32\n  scale: f32-steps\n  zero_point: inside\n  round: [%s]\n",
         "encoding: float32\n  scale: f32\n  float_overflow: int-min\n  round: [%s]\n"};
     test_rng r = test_seed("roundings", 2);

@@ -145,6 +145,51 @@ static void rescales(void **state)
     }
 }
 
+/* Packs of 16 bits: byte codes, a zero point with room for one, scales of at most 127/128. */
+static void packs(void **state)
+{
+    (void)state;
+    static const char once[] = "round: [floor]", glow[] = "encoding: glow, product_bits: 32, "
+                                                          "round: [half-up]";
+    static const char twice[] = "round: [31 half-up, half-away]";
+    static const char f32[] = "encoding: float32, round: [half-even]";
+    static const char steps[] = "encoding: float32, scale: f32-steps, round: [half-even]";
+    static const struct {
+        choice choice;
+        bool packed;
+    } list[] = {
+        {{once, ASSAY_SIMD_ONE_ROUNDING, M, 31, 5}, true},
+        {{once, ASSAY_SIMD_ONE_ROUNDING, M, 30, 5}, false},
+        {{once, ASSAY_SIMD_ONE_ROUNDING, 127, 7, 5}, true},
+        {{once, ASSAY_SIMD_ONE_ROUNDING, 255, 8, 5}, false},
+        {{once, ASSAY_SIMD_ONE_ROUNDING, M, 55, 5}, true},
+        {{once, ASSAY_SIMD_ONE_ROUNDING, M, 56, 5}, false},
+        {{once, ASSAY_SIMD_ONE_ROUNDING, -M, 40, 5}, false},
+        {{once, ASSAY_SIMD_ONE_ROUNDING, M, 40, 16383}, true},
+        {{once, ASSAY_SIMD_ONE_ROUNDING, M, 40, 16384}, false},
+        {{once, ASSAY_SIMD_ONE_ROUNDING, M, 40, -16383}, true},
+        {{once, ASSAY_SIMD_ONE_ROUNDING, M, 40, -16384}, false},
+        {{once, ASSAY_SIMD_ONE_ROUNDING, M, 40, 5, 0, 255}, true},
+        {{once, ASSAY_SIMD_ONE_ROUNDING, M, 40, 5, 0, 256}, false},
+        {{once, ASSAY_SIMD_ONE_ROUNDING, M, 40, 5, -1, 200}, false},
+        {{once, ASSAY_SIMD_ONE_ROUNDING, M, 40, 5, -129, 5}, false},
+        {{twice, ASSAY_SIMD_DOUBLE_LEFT, M, 31, 5}, true},
+        {{twice, ASSAY_SIMD_DOUBLE_LEFT, M, 30, 5}, false},
+        {{twice, ASSAY_SIMD_DOUBLE_LEFT, M, 45, 5}, true},
+        {{twice, ASSAY_SIMD_DOUBLE_LEFT, M, 46, 5}, false},
+        {{glow, ASSAY_SIMD_GLOW, 300, 12, 5, .pre = 7}, false},
+        {{f32, ASSAY_SIMD_FLOAT, 0x3f7e0000, .zero = 5}, true},
+        {{f32, ASSAY_SIMD_FLOAT, 0x3f7e0001, .zero = 5}, false},
+        {{steps, ASSAY_SIMD_FLOAT, 0x3f000000, ONE, 5, .pre = ONE}, false},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        const assay_simd s = choose(&list[i].choice);
+        assert_int_equal(s.way, list[i].choice.way);
+        if (s.packed != list[i].packed)
+            fail_msg("%zu: {%s}: packed %d", i, list[i].choice.rule, s.packed);
+    }
+}
+
 /* ---- additions ---- */
 
 typedef struct addition {
@@ -315,7 +360,7 @@ static void altered(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rescales), cmocka_unit_test(sums),
-                                       cmocka_unit_test(altered)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rescales), cmocka_unit_test(packs),
+                                       cmocka_unit_test(sums), cmocka_unit_test(altered)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
