@@ -31,7 +31,9 @@ static const char *name_of(const tfl_op *op)
 /* "subgraph 2: " inside a body of control flow. */
 static const char *place_of(const tfl_import *m, char text[40])
 {
-    snprintf(text, 40, m->depth ? "subgraph %d: " : "", m->subgraph);
+    text[0] = '\0';
+    if (m->depth)
+        snprintf(text, 40, "subgraph %d: ", m->subgraph);
     return text;
 }
 
