@@ -46,6 +46,29 @@ runs 1 "double and single rounding differ" "$assay" scheme diff tflite tflite-si
 prints '^    acc -2: -1, 0$' "and where" "$assay" scheme diff tflite tflite-single --scale 0.25
 prints ' 1 cmsis-nn-single.*= tflite-single' "classes of the matrix" "$assay" scheme matrix
 
+# The counts of targets/arithmetic.md 9.3, all 65,536 pairs of codes of one add.
+cat >nodes.assay <<'END'
+graph nodes {
+  input a: i8[1,4,4,2] q(0.05,3)
+  input b: i8[1,4,4,2] q(0.03,-7)
+  sum: i8[1,4,4,2] q(0.06,5) = add(a, b)
+  mean: i8[1,2,2,2] q(0.06,5) = avg_pool(sum) {layout=nhwc, kernel=[2,2], stride=[2,2]}
+  wide: i8[1,2,2,2] q(0.1,-3) = rescale(mean)
+  output wide
+}
+END
+for pair in "tflite-single 1352" "xnnpack-qs8 1286" "qnnpack 1225" "onnxruntime-sse 3459" \
+    "onnxruntime 2900" "glow-cpu 15889"; do
+    prints " add .* ${pair#* } of 65536 pairs of codes" "add: tflite and $pair" \
+        "$assay" scheme diff tflite ${pair% *} --model nodes.assay
+done
+prints ' avg_pool identical for all 2554 sums' "a pool's sums are all tried" \
+    "$assay" scheme diff tflite tflite-single --model nodes.assay
+prints ' rescale .* 25 of 256 codes' "a rescale's codes are all tried" \
+    "$assay" scheme diff tflite xnnpack-qs8 --model nodes.assay
+prints ' 1 tflite = cmsis-nn' "the matrix has nodes without weights too" \
+    "$assay" scheme matrix nodes.assay --schemes tflite,cmsis-nn,tflite-single
+
 # ---- rows ----
 extract() { # FILE: its columns as x/*.npy
     rm -rf x

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "graph/type.h"
+#include "interp/cli/domain.h"
 #include "interp/cli/layers.h"
 #include "interp/cli/scheme.h"
 #include "interp/cli/session.h"
@@ -231,15 +232,56 @@ static int compare_layer(pair *p, const cli_layer *l)
     return CLI_OK;
 }
 
+/* A node with few operands: all of them. */
+static int compare_domain(pair *p, const cli_domain *d)
+{
+    const char *name = d->node->name, *op = assay_op_get(d->node->op)->name;
+    int32_t *a = malloc(2 * d->n * sizeof *a), *b = a + d->n;
+    assay_error err;
+    size_t count = 0, first = 0;
+    int64_t greatest = 0;
+    if (a == NULL)
+        return cli_trouble("out of memory");
+    if (cli_domain_run(d, p->a, a, &err) != ASSAY_OK ||
+        cli_domain_run(d, p->b, b, &err) != ASSAY_OK) {
+        printf("  %-28.60s %-8s not comparable: %s\n", name, op, err.text);
+        free(a);
+        return CLI_OK;
+    }
+    for (size_t i = 0; i < d->n; i++) {
+        int64_t apart = llabs((long long)a[i] - b[i]);
+        if (apart > 0 && count++ == 0)
+            first = i;
+        greatest = apart > greatest ? apart : greatest;
+    }
+    if (count == 0) {
+        printf("  %-28.60s %-8s identical for all %zu %s\n", name, op, d->n, d->what);
+    } else {
+        char point[64];
+        printf("  %-28.60s %-8s %zu of %zu %s, by at most %" PRId64 ":\n    %s: %d, %d\n", name, op,
+               count, d->n, d->what, greatest, cli_domain_point(d, first, point, sizeof point),
+               a[first], b[first]);
+        p->differ = true;
+    }
+    free(a);
+    return CLI_OK;
+}
+
 static int compare_layers(pair *p, const assay_graph *g)
 {
     int found = 0;
-    printf("layers, with the accumulators that their weights can reach:\n");
+    printf("nodes, with the accumulators that their weights can reach, or all their operands:\n");
     for (int i = 0; i < g->n_nodes; i++) {
         cli_layer l;
+        cli_domain d;
         int is = cli_layer_of(g, i, &l);
         if (is < 0)
             return cli_trouble("out of memory");
+        if (is == 0 && cli_domain_of(g, i, &d)) {
+            found++;
+            if (compare_domain(p, &d) != CLI_OK)
+                return CLI_TROUBLE;
+        }
         if (is == 0)
             continue;
         found++;
@@ -249,7 +291,7 @@ static int compare_layers(pair *p, const assay_graph *g)
             return status;
     }
     if (found == 0)
-        printf("  none: the network has no quantized conv, fc or matmul\n");
+        printf("  none: the network has no quantized node that can be decided\n");
     return CLI_OK;
 }
 

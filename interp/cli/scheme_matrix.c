@@ -1,11 +1,12 @@
 /* assay scheme matrix: how often each pair of arithmetics disagrees, decided from threshold forms:
- * over a range of scales, or layer by layer over a network. Schemes that never disagree are one
- * row. */
+ * over a range of scales, or node by node over a network (domain.h: by trying all operands).
+ * Schemes that never disagree are one row. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "interp/cli/domain.h"
 #include "interp/cli/layers.h"
 #include "interp/cli/scheme.h"
 #include "interp/cli/session.h"
@@ -95,12 +96,12 @@ static int add_rescales(field *f, const assay_rescale *const *r, size_t channel,
     return CLI_OK;
 }
 
-static void print_matrix(const field *f)
+static void print_matrix(const field *f, const char *what)
 {
     int row[MOST], n = 0; /* the first of each class */
     bool taken[MOST] = {false};
-    printf("  (%% of %" PRIu64 " accumulators on which row and column disagree; 0 means none)\n",
-           f->considered);
+    printf("  (%% of %" PRIu64 " %s on which row and column disagree; 0 means none)\n",
+           f->considered, what);
     for (int i = 0; i < f->n; i++) {
         if (taken[i] || !f->in[i])
             continue;
@@ -116,6 +117,8 @@ static void print_matrix(const field *f)
     for (int i = 0; i < f->n; i++)
         if (!f->in[i])
             printf("   - %s cannot compute this\n", f->scheme[i]->name);
+    if (n < 2)
+        return;
     printf("      ");
     for (int j = 0; j + 1 < n; j++)
         printf("%9d", j + 1);
@@ -164,7 +167,7 @@ static int over_scales(field *f, const cli_args *a)
     free(lone);
     printf("%d scales from %.6g to %.6g, accumulators %.0f..%.0f:\n", (int)range[2], range[0],
            range[1], acc[0], acc[1]);
-    print_matrix(f);
+    print_matrix(f, "accumulators");
     return CLI_OK;
 }
 
@@ -187,7 +190,31 @@ static void over_layer(field *f, const cli_layer *l)
         if (unit[k] != NULL)
             f->scheme[k]->vt->release(unit[k]);
     printf("%s (%s, %zu channels):\n", l->node->name, assay_op_get(l->node->op)->name, l->channels);
-    print_matrix(f);
+    print_matrix(f, "accumulators");
+}
+
+/* A node with few operands: all of them under every scheme. */
+static int over_domain(field *f, const cli_domain *d)
+{
+    int32_t *out = malloc((size_t)f->n * d->n * sizeof *out);
+    assay_error err;
+    if (out == NULL)
+        return cli_trouble("out of memory");
+    start(f);
+    for (int i = 0; i < f->n; i++) {
+        int32_t *mine = out + (size_t)i * d->n;
+        f->in[i] = cli_domain_run(d, f->scheme[i], mine, &err) == ASSAY_OK;
+        for (int j = 0; j < i && f->in[i]; j++) {
+            for (size_t k = 0; k < d->n && f->in[j]; k++)
+                f->count[i][j] += mine[k] != out[(size_t)j * d->n + k];
+            f->count[j][i] = f->count[i][j];
+        }
+    }
+    f->considered = d->n;
+    free(out);
+    printf("%s (%s):\n", d->node->name, assay_op_get(d->node->op)->name);
+    print_matrix(f, d->what);
+    return CLI_OK;
 }
 
 static int over_network(field *f, const cli_args *a)
@@ -207,9 +234,14 @@ static int over_network(field *f, const cli_args *a)
     int status = cli_session_load(&session, &copy), found = 0;
     for (int i = 0; status == CLI_OK && i < session.graph->n_nodes; i++) {
         cli_layer l;
+        cli_domain d;
         int is = cli_layer_of(session.graph, i, &l);
         if (is < 0)
             status = cli_trouble("out of memory");
+        if (is == 0 && cli_domain_of(session.graph, i, &d)) {
+            found++;
+            status = over_domain(f, &d);
+        }
         if (is <= 0)
             continue;
         found++;
@@ -217,7 +249,7 @@ static int over_network(field *f, const cli_args *a)
         cli_layer_free(&l);
     }
     if (status == CLI_OK && found == 0)
-        printf("the network has no quantized conv, fc or matmul\n");
+        printf("the network has no quantized node that can be decided\n");
     cli_session_close(&session);
     return status;
 }

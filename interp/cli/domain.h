@@ -1,0 +1,27 @@
+/* Nodes of a network whose arithmetic has few enough operands to try them all: every pair of codes
+ * (add, mul, ...), every code (rescale, relu, tables, max pool), every sum of codes a window can
+ * hold (average pool, mean). For comparing schemes node by node. */
+#ifndef ASSAY_INTERP_CLI_DOMAIN_H
+#define ASSAY_INTERP_CLI_DOMAIN_H
+
+#include "graph/graph.h"
+#include "schemes/spec.h"
+
+typedef struct cli_domain {
+    const assay_node *node;
+    const char *what; /* "pairs of codes", ... */
+    size_t n;         /* operands */
+    assay_type in[ASSAY_SPEC_IN];
+    assay_unit_spec spec;
+    unsigned calls; /* enum assay_calls */
+} cli_domain;
+
+/* Whether node i of g is such a node. */
+bool cli_domain_of(const assay_graph *g, int i, cli_domain *out);
+/* The node's codes under a scheme, out[d->n]; ASSAY_ERR_UNSUPPORTED where it works otherwise. */
+assay_status cli_domain_run(const cli_domain *d, const assay_scheme *s, int32_t *out,
+                            assay_error *err);
+/* Operand i in words: "codes -3 and 5". */
+const char *cli_domain_point(const cli_domain *d, size_t i, char *text, size_t size);
+
+#endif
