@@ -5,57 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 #include <xxhash.h>
 
 #include "interp/compare.h"
-
-/* The first error of any thread wins; the others' work is dropped. */
-typedef struct shared_error {
-    assay_status status;
-    assay_error *err;
-} shared_error;
-
-static void report(shared_error *s, assay_status status, const assay_error *e)
-{
-#pragma omp critical(assay_eval_error)
-    {
-        if (s->status == ASSAY_OK) {
-            s->status = status;
-            if (s->err)
-                *s->err = *e;
-        }
-    }
-}
-
-static bool failed(const shared_error *s)
-{
-    assay_status status;
-#pragma omp atomic read
-    status = s->status;
-    return status != ASSAY_OK;
-}
-
-static int thread_count(int threads, int64_t samples)
-{
-#ifdef _OPENMP
-    if (threads <= 0)
-        threads = omp_get_num_procs();
-#else
-    threads = 1;
-#endif
-    return threads > samples ? (int)(samples > 0 ? samples : 1) : threads;
-}
-
-static void sample_done(const assay_samples *s)
-{
-    if (!s->done)
-        return;
-#pragma omp critical(assay_eval_done)
-    s->done(s->user);
-}
+#include "interp/workers.h"
 
 /* How many classes come before class c: greater scores, or equal ones of lower index. */
 static int64_t rank_of(const assay_type *t, const void *scores, int64_t n, int64_t c)
@@ -79,20 +32,11 @@ static int64_t best_of(const assay_type *t, const void *scores, int64_t n)
     return best;
 }
 
-static assay_status read_sample(assay_run *run, const assay_samples *s, const assay_graph *g,
-                                int64_t i, assay_error *err)
-{
-    assay_status status = ASSAY_OK;
-    for (int k = 0; k < g->n_inputs && status == ASSAY_OK; k++)
-        status = s->read(s->user, i, k, assay_run_data(run, g->input[k]), err);
-    return status;
-}
-
 /* Runs sample i; outputs stay in the run. */
 static assay_status run_sample(assay_run *run, const assay_samples *s, const assay_graph *g,
                                int64_t i, assay_error *err)
 {
-    assay_status status = read_sample(run, s, g, i, err);
+    assay_status status = assay_sample_read(run, s, g, i, err);
     if (status == ASSAY_OK) {
         assay_run_reset(run);
         status = assay_run_execute(run, NULL, false, NULL, err);
@@ -130,32 +74,33 @@ assay_status assay_evaluate(const assay_program *p, const assay_samples *samples
 {
     const assay_graph *g = p->graph;
     XXH128_canonical_t *hash = calloc((size_t)samples->count + 1, sizeof *hash);
-    shared_error shared = {check_has_output(p, err), err};
+    assay_shared_error shared = {check_has_output(p, err), err};
     int64_t label_bad = -1;
 
     memset(out, 0, sizeof *out);
     if (!hash)
         return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
-    threads = thread_count(threads, samples->count);
+    threads = assay_worker_count(threads, samples->count);
 #pragma omp parallel num_threads(threads)
     {
         assay_run *run = NULL;
         assay_error e;
         counts mine = {0};
-        assay_status status = failed(&shared) ? ASSAY_ERR_INPUT : assay_run_new(p, &run, &e);
+        assay_status status =
+            assay_has_failed(&shared) ? ASSAY_ERR_INPUT : assay_run_new(p, &run, &e);
 
-        if (status != ASSAY_OK && !failed(&shared))
-            report(&shared, status, &e);
+        if (status != ASSAY_OK && !assay_has_failed(&shared))
+            assay_share_error(&shared, status, &e);
 #pragma omp for schedule(dynamic, 4)
         for (int64_t k = 0; k < samples->count; k++) {
             const assay_type *t = &g->value[g->output[0]].type;
             const int64_t i = samples->first + k;
             const void *scores;
-            if (failed(&shared))
+            if (assay_has_failed(&shared))
                 continue;
             status = run_sample(run, samples, g, i, &e);
             if (status != ASSAY_OK) {
-                report(&shared, status, &e);
+                assay_share_error(&shared, status, &e);
                 continue;
             }
             scores = assay_run_data(run, g->output[0]);
@@ -168,7 +113,7 @@ assay_status assay_evaluate(const assay_program *p, const assay_samples *samples
             count_sample(&mine, t, scores, samples->label(samples->user, i));
             if (predictions)
                 predictions[k] = best_of(t, scores, assay_shape_count(t));
-            sample_done(samples);
+            assay_sample_done(samples);
         }
 #pragma omp critical(assay_eval_counts)
         {
@@ -217,7 +162,7 @@ static assay_status profile_sample(profiling *mine, assay_run *run, const assay_
                                    int64_t i, assay_error *err)
 {
     const assay_graph *g = mine->graph;
-    assay_status status = read_sample(run, s, g, i, err);
+    assay_status status = assay_sample_read(run, s, g, i, err);
 
     if (status != ASSAY_OK)
         return status;
@@ -236,9 +181,9 @@ assay_status assay_profile_samples_of(const assay_program *p, const assay_sample
                                       int threads, assay_profile *profile, assay_error *err)
 {
     const assay_profile_origin origin = assay_profile_get_origin(profile);
-    shared_error shared = {ASSAY_OK, err};
+    assay_shared_error shared = {ASSAY_OK, err};
 
-    threads = thread_count(threads, samples->count);
+    threads = assay_worker_count(threads, samples->count);
 #pragma omp parallel num_threads(threads)
     {
         profiling mine = {p->graph, NULL};
@@ -257,23 +202,23 @@ assay_status assay_profile_samples_of(const assay_program *p, const assay_sample
         if (status == ASSAY_OK)
             status = assay_run_new(p, &run, &e);
         if (status != ASSAY_OK)
-            report(&shared, status, &e);
+            assay_share_error(&shared, status, &e);
 #pragma omp for schedule(dynamic, 4)
         for (int64_t k = 0; k < samples->count; k++) {
-            if (failed(&shared))
+            if (assay_has_failed(&shared))
                 continue;
             status = profile_sample(&mine, run, samples, samples->first + k, &e);
             if (status != ASSAY_OK)
-                report(&shared, status, &e);
+                assay_share_error(&shared, status, &e);
             else
-                sample_done(samples);
+                assay_sample_done(samples);
         }
 #pragma omp critical(assay_profile_merge)
         {
-            if (!failed(&shared)) {
+            if (!assay_has_failed(&shared)) {
                 status = assay_profile_merge(profile, mine.profile, &e);
                 if (status != ASSAY_OK)
-                    report(&shared, status, &e);
+                    assay_share_error(&shared, status, &e);
             }
         }
         assay_run_free(run);

@@ -26,6 +26,7 @@
 typedef struct assay_precision_rule {
     const char *pattern;
     assay_elem elem;
+    bool exact; /* the pattern is a node's name as it stands */
 } assay_precision_rule;
 
 /* Values whose name matches `pattern` are calibrated so; the first rule that matches decides. */

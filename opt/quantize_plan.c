@@ -115,11 +115,13 @@ static const char *obstacle(const assay_quantizer *q, const assay_node *n)
     return "it has no input that is a real value and not constant";
 }
 
-static bool matches(const assay_graph *g, const assay_node *n, const char *pattern)
+static bool matches(const assay_graph *g, const assay_node *n, const assay_precision_rule *r)
 {
-    return fnmatch(pattern, n->name, 0) == 0 ||
-           fnmatch(pattern, assay_op_get(n->op)->name, 0) == 0 ||
-           fnmatch(pattern, assay_node_out(g, n, 0)->name, 0) == 0;
+    if (r->exact)
+        return strcmp(r->pattern, n->name) == 0;
+    return fnmatch(r->pattern, n->name, 0) == 0 ||
+           fnmatch(r->pattern, assay_op_get(n->op)->name, 0) == 0 ||
+           fnmatch(r->pattern, assay_node_out(g, n, 0)->name, 0) == 0;
 }
 
 static bool is_ruled(const assay_quantizer *q, const assay_node *n)
@@ -132,7 +134,7 @@ static bool is_ruled(const assay_quantizer *q, const assay_node *n)
 static assay_elem wanted_elem(const assay_quantizer *q, const assay_node *n)
 {
     for (int i = 0; i < q->options->n_precision; i++)
-        if (matches(q->g, n, q->options->precision[i].pattern))
+        if (matches(q->g, n, &q->options->precision[i]))
             return q->options->precision[i].elem;
     const assay_target_rule *r = assay_plan_rule(q, n->op);
     if (is_ruled(q, n))
@@ -185,7 +187,7 @@ static assay_status check_rules(const assay_quantizer *q, assay_error *err)
                               "precision of '%.200s': expected f32 or an integer of 2 to 16 bits",
                               r->pattern);
         for (int j = 0; j < q->g->n_nodes && !used; j++)
-            used = matches(q->g, &q->g->node[j], r->pattern);
+            used = matches(q->g, &q->g->node[j], r);
         if (!used)
             return assay_fail(err, ASSAY_ERR_INPUT,
                               "precision of '%.200s': no node, op or output has such a name",

@@ -67,6 +67,6 @@ void cli_progress_end(cli_progress *p);
 
 extern const cli_command cli_inspect, cli_run, cli_profile, cli_profile_merge, cli_profile_show,
     cli_quantize_command, cli_golden, cli_verify, cli_diff, cli_eval, cli_scheme, cli_optimize,
-    cli_check_proof, cli_convert;
+    cli_check_proof, cli_convert, cli_sensitivity, cli_tune;
 
 #endif

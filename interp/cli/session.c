@@ -20,7 +20,7 @@ static int add_rule(cli_quantize *q, const char *pattern, size_t length, assay_e
         free(copy);
         return cli_trouble("out of memory");
     }
-    grown[q->options.n_precision++] = (assay_precision_rule){copy, elem};
+    grown[q->options.n_precision++] = (assay_precision_rule){.pattern = copy, .elem = elem};
     return CLI_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "interp/cli/cli.h"
 #include "interp/eval.h"
 #include "interp/program.h"
+#include "interp/sensitivity.h"
 #include "opt/quantize.h"
 
 /* Options shared by the commands that run networks; splice into their tables. */
@@ -111,6 +112,10 @@ typedef struct cli_data {
 /* Opens --dataset for the graph's input; checks shape and type. */
 int cli_data_open(cli_data *d, const cli_args *a, const assay_graph *g, const char *what);
 void cli_data_close(cli_data *d);
+
+/* What `sensitivity` and `tune` begin with: a float network, a profile, a scheme, options and
+ * samples to judge by. All are closed by the caller, whatever the status. */
+int cli_trial_open(cli_session *s, cli_data *d, cli_quantize *q, const cli_args *a, assay_trial *t);
 
 /* Is a sample of type t, which `file` holds, what the input takes? Dimensions of 1 in front do not
  * count. */

@@ -1,0 +1,152 @@
+/* assay sensitivity: what the quantization of each node costs. */
+#include <math.h>
+
+#include "interp/cli/session.h"
+#include "interp/files.h"
+#include "interp/sensitivity.h"
+
+int cli_trial_open(cli_session *s, cli_data *d, cli_quantize *q, const cli_args *a, assay_trial *t)
+{
+    int status;
+
+    if (!cli_has(a, "profile") || !cli_has(a, "scheme") || !cli_has(a, "dataset"))
+        return cli_trouble("%s: --profile, --scheme and --dataset are needed", a->command->name);
+    status = cli_session_load(s, a);
+    if (status == CLI_OK)
+        status = cli_quantize_options(a, q);
+    if (status == CLI_OK && q->options.integer_io)
+        status = cli_trouble("%s: --integer-io cannot be judged: the samples are floats",
+                             a->command->name);
+    if (status == CLI_OK)
+        status = cli_data_open(d, a, s->floating, a->command->name);
+    if (status != CLI_OK)
+        return status;
+    d->samples.done = NULL; /* progress is by trial */
+    *t = (assay_trial){.floating = s->floating,
+                       .profile = s->profile,
+                       .scheme = s->scheme,
+                       .options = &q->options,
+                       .samples = &d->samples,
+                       .threads = d->threads};
+    return CLI_OK;
+}
+
+static void print_ratio(double db)
+{
+    if (isnan(db))
+        printf(" %8s", "-");
+    else
+        printf(" %8.2f", db);
+}
+
+static void print_table(const assay_sensitivity *s)
+{
+    char elem[8];
+
+    printf("%-36s %-16s %-4s %17s %19s %19s\n", "", "", "", "own output, dB", "only it integer",
+           "only it float");
+    printf("%-36s %-16s %-4s %8s %8s  %8s %8s   %8s %8s\n", "node", "op", "type", "isolated",
+           "in place", "dB", "drop", "dB", "drop");
+    for (int i = 0; i < s->n; i++) {
+        const assay_sensitivity_row *r = &s->row[i];
+        printf("%-36s %-16s %-4s", r->node, r->op, assay_elem_print(r->elem, elem));
+        print_ratio(r->isolated);
+        print_ratio(r->cumulative);
+        printf(" ");
+        print_ratio(r->alone.output_sqnr);
+        printf(" %8.4f  ", assay_fidelity_drop(&r->alone));
+        print_ratio(r->without.output_sqnr);
+        printf(" %8.4f\n", assay_fidelity_drop(&r->without));
+    }
+    printf("the whole: output %.2f dB, drop %.4f points %s, over %lld samples\n",
+           s->whole.output_sqnr, assay_fidelity_drop(&s->whole),
+           s->whole.labelled ? "of top-1" : "(share classified otherwise; no labels)",
+           (long long)s->whole.samples);
+}
+
+/* JSON has no infinity and no NaN. */
+static json_t *ratio(double db)
+{
+    return isfinite(db) ? json_real(db) : json_null();
+}
+
+static int write_json(const char *path, const assay_sensitivity *s)
+{
+    json_t *rows = json_array(), *o;
+    assay_error err;
+    char elem[8];
+
+    for (int i = 0; i < s->n; i++) {
+        const assay_sensitivity_row *r = &s->row[i];
+        json_array_append_new(
+            rows,
+            json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:f,s:o,s:f}", "node", r->node, "op", r->op,
+                      "value", r->value, "type", assay_elem_print(r->elem, elem), "isolated_db",
+                      ratio(r->isolated), "cumulative_db", ratio(r->cumulative), "alone_db",
+                      ratio(r->alone.output_sqnr), "alone_drop", assay_fidelity_drop(&r->alone),
+                      "without_db", ratio(r->without.output_sqnr), "without_drop",
+                      assay_fidelity_drop(&r->without)));
+    }
+    o = json_pack("{s:o,s:f,s:I,s:o}", "output_db", ratio(s->whole.output_sqnr), "drop",
+                  assay_fidelity_drop(&s->whole), "samples", (json_int_t)s->whole.samples, "nodes",
+                  rows);
+    const assay_status status =
+        o ? assay_json_write(path, o, &err) : assay_fail(&err, ASSAY_ERR_MEMORY, "out of memory");
+    json_decref(o);
+    return status == ASSAY_OK ? CLI_OK : cli_failed(&err);
+}
+
+static void step(void *user, int done, int of)
+{
+    cli_progress *p = user;
+    if (done == 0)
+        cli_progress_begin(p, "sensitivity", of, p->quiet);
+    cli_progress_step(p);
+}
+
+static int run(const cli_args *a)
+{
+    cli_session s = {0};
+    cli_data d = {0};
+    cli_quantize q = {0};
+    cli_progress progress = {.quiet = cli_has(a, "quiet")};
+    assay_sensitivity table = {0};
+    assay_trial trial;
+    assay_error err;
+    int status = cli_trial_open(&s, &d, &q, a, &trial);
+
+    if (status == CLI_OK &&
+        assay_sensitivity_measure(&trial, step, &progress, &table, &err) != ASSAY_OK)
+        status = cli_failed(&err);
+    cli_progress_end(&progress);
+    if (status == CLI_OK)
+        print_table(&table);
+    if (status == CLI_OK && cli_has(a, "json"))
+        status = write_json(cli_value(a, "json", ""), &table);
+    assay_sensitivity_free(&table);
+    cli_data_close(&d);
+    cli_quantize_free(&q);
+    cli_session_close(&s);
+    return status;
+}
+
+static const cli_option options[] = {
+    CLI_MODEL_OPTIONS,
+    CLI_SCHEME_OPTIONS,
+    CLI_DATA_OPTIONS,
+    CLI_QUANTIZE_OPTIONS,
+    {"json", 0, "FILE", "the table as JSON (- for standard output)"},
+    {NULL, 0, NULL, NULL}};
+
+const cli_command cli_sensitivity = {
+    .name = "sensitivity",
+    .usage = "MODEL --profile PROFILE.yaml --scheme S --dataset PATH",
+    .summary = "what each node's quantization costs: alone, in place, and when only it is float",
+    .examples =
+        "  assay sensitivity net.onnx -p profile.yaml -s tflite -d test/ --limit 64\n"
+        "  assay sensitivity net.onnx -p profile.yaml -s npu16 -d test/ -n 16 --json table.json\n",
+    .options = options,
+    .min_args = 1,
+    .max_args = 1,
+    .run = run,
+};

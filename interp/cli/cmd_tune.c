@@ -1,0 +1,131 @@
+/* assay tune: calibrations and nodes in float that lose no more accuracy than is allowed. */
+#include <string.h>
+
+#include "interp/cli/session.h"
+#include "interp/model.h"
+#include "interp/tune.h"
+
+static void print_line(void *user, const char *line)
+{
+    (void)user;
+    printf("%s\n", line);
+    fflush(stdout);
+}
+
+/* In single quotes, for a shell. */
+static void print_quoted(const char *before, const char *text, const char *after)
+{
+    printf(" %s'", before);
+    for (; *text; text++)
+        printf(*text == '\'' ? "'\\''" : "%c", *text);
+    printf("%s'", after);
+}
+
+/* What was found, as options of `assay quantize`. */
+static void print_options(const assay_quantize_options *found, const assay_quantize_options *given)
+{
+    printf("options:");
+    if (found->calibration.method != given->calibration.method)
+        printf(" --calibration %s", assay_calibration_name(found->calibration.method));
+    for (int i = 0; i < found->n_calibrate - given->n_calibrate; i++) {
+        char after[32];
+        snprintf(after, sizeof after, "=%s",
+                 assay_calibration_name(found->calibrate[i].how.method));
+        print_quoted("--calibration ", found->calibrate[i].pattern, after);
+    }
+    for (int i = 0; i < found->n_precision - given->n_precision; i++)
+        print_quoted("--keep-float ", found->precision[i].pattern, "");
+    printf(found->calibration.method == given->calibration.method &&
+                   found->n_calibrate == given->n_calibrate &&
+                   found->n_precision == given->n_precision
+               ? " those that were given\n"
+               : "\n");
+}
+
+static int save(const cli_args *a, const assay_trial *t, const assay_quantize_options *o)
+{
+    const char *out = cli_value(a, "output", NULL);
+    assay_quantize_report report;
+    assay_graph *q = NULL;
+    assay_error err;
+    assay_status status = assay_quantize(t->floating, t->profile, t->scheme, o, &q, &report, &err);
+
+    if (status == ASSAY_OK) {
+        cli_report_print(&report, stdout);
+        if (out)
+            status = assay_model_save(q, out, &err);
+    }
+    if (status == ASSAY_OK && out)
+        printf("%s: %d nodes\n", out, q->n_nodes);
+    assay_quantize_report_free(&report);
+    assay_graph_free(q);
+    return status == ASSAY_OK ? CLI_OK : cli_failed(&err);
+}
+
+static int tune(const cli_args *a, const assay_trial *t)
+{
+    assay_tune_options o = {.log = print_line};
+    assay_tune_result r;
+    assay_error err;
+    int64_t most;
+    int status = CLI_OK;
+
+    if (!cli_number(a, "target-drop", 0.5, 0, 100, &o.target_drop) ||
+        !cli_integer(a, "max-float", 4, 0, 1000000, &most))
+        return CLI_TROUBLE;
+    o.max_float = (int)most;
+    if (assay_tune(t, &o, &r, &err) != ASSAY_OK) {
+        status = cli_failed(&err);
+    } else {
+        printf("stopped after %d trials: %s; drop %.4f points %s (was %.4f, target %.4g), output "
+               "%.2f dB (was %.2f)\n",
+               r.trials, r.reason, assay_fidelity_drop(&r.after),
+               r.after.labelled ? "of top-1" : "(share classified otherwise)",
+               assay_fidelity_drop(&r.before), o.target_drop, r.after.output_sqnr,
+               r.before.output_sqnr);
+        print_options(&r.options, t->options);
+        status = save(a, t, &r.options);
+        if (status == CLI_OK && !r.reached)
+            status = CLI_DIFFERENT;
+    }
+    assay_tune_result_free(&r);
+    return status;
+}
+
+static int run(const cli_args *a)
+{
+    cli_session s = {0};
+    cli_data d = {0};
+    cli_quantize q = {0};
+    assay_trial trial;
+    int status = cli_trial_open(&s, &d, &q, a, &trial);
+
+    if (status == CLI_OK)
+        status = tune(a, &trial);
+    cli_data_close(&d);
+    cli_quantize_free(&q);
+    cli_session_close(&s);
+    return status;
+}
+
+static const cli_option options[] = {
+    CLI_MODEL_OPTIONS,
+    CLI_SCHEME_OPTIONS,
+    CLI_DATA_OPTIONS,
+    CLI_QUANTIZE_OPTIONS,
+    {"target-drop", 0, "POINTS", "top-1 that may be lost to the float network (default: 0.5)"},
+    {"max-float", 0, "N", "keep at most N nodes in float (default: 4)"},
+    {"output", 'o', "FILE.assay", "the integer network in text form"},
+    {NULL, 0, NULL, NULL}};
+
+const cli_command cli_tune = {
+    .name = "tune",
+    .usage = "MODEL --profile PROFILE.yaml --scheme S --dataset PATH [--target-drop 0.5]",
+    .summary = "pick calibrations and nodes to keep in float; say why the search stopped",
+    .examples = "  assay tune net.onnx -p profile.yaml -s npu16 -d train/ --target-drop 0.5 -o "
+                "net-int8.assay\n",
+    .options = options,
+    .min_args = 1,
+    .max_args = 1,
+    .run = run,
+};
