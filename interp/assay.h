@@ -134,6 +134,9 @@ typedef void (*assay_block_fn)(const assay_unit *u, const int32_t *acc, size_t r
 typedef void (*assay_pair_fn)(const assay_unit *u, const uint8_t *a, bool a_signed,
                               const uint8_t *b, bool b_signed, size_t n, uint8_t *out);
 
+/* n floats to one-byte codes: what quantize gives. */
+typedef void (*assay_encode_fn)(const assay_unit *u, const float *x, size_t n, uint8_t *out);
+
 /* The vtable. A plugin exports `const assay_scheme_vtable *assay_scheme_plugin(void)`.
  * A row function may be NULL when no unit of this scheme needs it. Row functions never fail and
  * never allocate, except that an accumulator declared to trap reports through *trapped.
@@ -158,12 +161,14 @@ typedef void (*assay_pair_fn)(const assay_unit *u, const uint8_t *a, bool a_sign
  *              through fraction indices fy[i], fx[i].
  *  quantize    IEEE binary32 bits to codes; dequantize the reverse; channel as in requantize.
  *
- * The last three are for an engine that adds products in its own order. A vtable may end before
- * them (its size says so) or hold NULL: then such nodes go through accumulate and requantize alone.
+ * The last four are for an engine that adds products in its own order and works on rows of bytes. A
+ * vtable may end before any of them (its size says so) or hold NULL: then such nodes go through the
+ * functions above alone.
  *  exact       true when accumulate returns the exact sum whenever |bias| plus all |x[i]*w[i]| is
- *              at most `bound`, and any two products of raw codes (activations moved up to
- * unsigned) add up to at most `pair` in magnitude. block       what does requantize's work on
- * blocks for one-byte outputs, with the instructions of `isa`; NULL: nothing does. */
+ * at most `bound`, and any two products of raw codes (activations moved up to unsigned) add up to
+ * at most `pair` in magnitude. block, pair, encode   what does the work of requantize on blocks, of
+ * binary, and of quantize without channels, for one-byte codes with the instructions of `isa`;
+ * NULL: nothing does. */
 typedef struct assay_scheme_vtable {
     uint32_t abi;  /* ASSAY_SCHEME_ABI */
     uint32_t size; /* sizeof(assay_scheme_vtable) */
@@ -197,6 +202,7 @@ typedef struct assay_scheme_vtable {
     bool (*exact)(const assay_unit *u, int64_t bound, int64_t pair);
     assay_block_fn (*block)(const assay_unit *u, enum assay_isa isa);
     assay_pair_fn (*pair)(const assay_unit *u, enum assay_isa isa);
+    assay_encode_fn (*encode)(const assay_unit *u, enum assay_isa isa);
 } assay_scheme_vtable;
 
 /* Bytes of the vtable up to what every scheme has. */

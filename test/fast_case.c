@@ -18,9 +18,29 @@ int32_t fast_draw(test_rng *r, assay_elem e)
     return (int32_t)test_between(r, assay_elem_min(e), assay_elem_max(e));
 }
 
+/* Floats of every kind: near codes of a scale of 0.05, their ties, any binade, no numbers. */
+static float draw_float(test_rng *r)
+{
+    static const float odd[] = {0, -0.0f, INFINITY, -INFINITY, NAN, 0x1p-149f, 0x1.fffffep127f};
+    switch (test_between(r, 0, 3)) {
+    case 0:
+        return (float)test_between(r, -400, 400) * 0.5f * 0.05f;
+    case 1:
+        return (float)((test_unit(r) - 0.5) * 20);
+    case 2:
+        return (float)ldexp(test_unit(r) - 0.5, (int)test_between(r, -140, 128));
+    default:
+        return odd[test_between(r, 0, 6)];
+    }
+}
+
 /* Codes at random, sometimes all at the ends of the range. */
 static void fast_fill(test_rng *r, const assay_type *t, void *data)
 {
+    for (int64_t i = 0; i < assay_shape_count(t) && t->elem.kind == ASSAY_KIND_F32; i++)
+        ((float *)data)[i] = draw_float(r);
+    if (t->elem.kind == ASSAY_KIND_F32)
+        return;
     bool extreme = test_between(r, 0, 3) == 0;
     for (int64_t i = 0; i < assay_shape_count(t); i++)
         assay_elem_set(t->elem, data, (size_t)i,
@@ -86,6 +106,17 @@ void fast_finish(fast_net *n, assay_op op, const assay_attrs *a, const assay_typ
         if (!n->graph->value[n->in[i]].data)
             inputs[count++] = n->in[i];
     assert_ok(assay_graph_set_inputs(n->graph, inputs, count, &err), &err);
+    assert_ok(assay_graph_set_outputs(n->graph, &id, 1, &err), &err);
+}
+
+void fast_finish_given(fast_net *n, assay_op op, const assay_type *y)
+{
+    int id;
+    assay_error err;
+    assert_ok(assay_graph_add_value(n->graph, "y", y, &id, &err), &err);
+    assert_ok(assay_graph_add_node(n->graph, op, "node", n->in, n->n_in, &id, 1, NULL, NULL, &err),
+              &err);
+    assert_ok(assay_graph_set_inputs(n->graph, n->in, n->n_in, &err), &err);
     assert_ok(assay_graph_set_outputs(n->graph, &id, 1, &err), &err);
 }
 

@@ -25,6 +25,9 @@ void fast_add_bias(fast_net *n, int64_t outputs, test_rng *r);
 /* The node, with an output of element kind and parameters of y, sometimes with bounds. */
 void fast_finish(fast_net *n, assay_op op, const assay_attrs *a, const assay_type *y, test_rng *r);
 
+/* A conversion to an output of exactly this type. */
+void fast_finish_given(fast_net *n, assay_op op, const assay_type *y);
+
 void fast_fill_inputs(const assay_graph *g, assay_run *run, test_rng r);
 
 /* Runs under engine `both` on every instruction set, then `fast` alone against `ref` alone. */

@@ -130,6 +130,24 @@ static void check_reduce(const assay_scheme *s, test_rng *r, fast_tally *t)
     assay_graph_free(n.graph);
 }
 
+/* Floats to codes and back: all binades, ties, infinities and NaN. */
+static void check_convert(const assay_scheme *s, test_rng *r, fast_tally *t)
+{
+    const int64_t dim[2] = {test_between(r, 1, 3), test_between(r, 1, 300)};
+    const assay_type codes = fast_activation(r, 2, dim);
+    const assay_type floats = {.elem = {.kind = ASSAY_KIND_F32, .bits = 32, .is_signed = true},
+                               .rank = 2,
+                               .dim = {dim[0], dim[1]}};
+    for (int back = 0; back < 2; back++) {
+        fast_net n = fast_begin();
+        fast_add_input(&n, back ? &codes : &floats);
+        fast_finish_given(&n, back ? ASSAY_OP_DEQUANTIZE : ASSAY_OP_QUANTIZE,
+                          back ? &floats : &codes);
+        fast_check(&n, s, r, t);
+        assay_graph_free(n.graph);
+    }
+}
+
 /* Shapes differ from preset to preset. */
 static void test_presets(void **state)
 {
@@ -144,6 +162,7 @@ static void test_presets(void **state)
         for (int i = 0; i < 6; i++) {
             check_pool(s, &r, &t);
             check_reduce(s, &r, &t);
+            check_convert(s, &r, &t);
             check_add(s, &r, &t);
         }
         check_element_wise(s, &r, &t);

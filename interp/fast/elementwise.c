@@ -175,8 +175,8 @@ assay_status assay_fast_binary(const assay_fast_setup *s, assay_fast **out, assa
     bool bytes = y->elem.kind == ASSAY_KIND_BOOL || assay_is_byte(y);
     if (!assay_is_byte(a) || !assay_is_byte(b) || !bytes)
         return ASSAY_OK;
-    bool has = s->vt->size >= sizeof *s->vt && s->vt->pair && assay_shape_equal(a, y) &&
-               assay_shape_equal(b, y) && y->elem.kind == ASSAY_KIND_INT;
+    bool has = ASSAY_FAST_HAS(s->vt, pair) && assay_shape_equal(a, y) && assay_shape_equal(b, y) &&
+               y->elem.kind == ASSAY_KIND_INT;
     assay_pair_fn pair = has ? s->vt->pair(s->unit, s->kernels->isa) : NULL;
     if (pair)
         return make_pairs(s, pair, out, err);

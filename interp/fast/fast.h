@@ -57,6 +57,8 @@ assay_status assay_fast_fc(const assay_fast_setup *s, assay_fast **out, assay_er
 assay_status assay_fast_unary(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 assay_status assay_fast_binary(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 assay_status assay_fast_max_pool(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+assay_status assay_fast_quantize(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+assay_status assay_fast_dequantize(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 assay_status assay_fast_reduce(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 assay_status assay_fast_avg_pool(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 
@@ -65,6 +67,10 @@ assay_status assay_fast_avg_pool(const assay_fast_setup *s, assay_fast **out, as
 /* Zeroed memory, 64-aligned; NULL when there is none. free() gives it back. */
 void *assay_fast_alloc(size_t bytes);
 assay_status assay_fast_memory(const assay_fast_setup *s, assay_error *err);
+
+/* Whether the scheme's vtable reaches to `field` and has it. */
+#define ASSAY_FAST_HAS(vt, field)                                                                  \
+    ((vt)->size >= offsetof(assay_scheme_vtable, field) + sizeof(vt)->field && (vt)->field)
 
 /* Stored in one byte. */
 static inline bool assay_is_byte(const assay_type *t)

@@ -38,6 +38,10 @@ assay_status assay_fast_prepare(const assay_fast_setup *s, assay_fast **out, ass
     case ASSAY_OP_FC:
     case ASSAY_OP_MATMUL:
         return is_constant(s, 1) && is_constant(s, 2) ? assay_fast_fc(s, out, err) : ASSAY_OK;
+    case ASSAY_OP_QUANTIZE:
+        return assay_fast_quantize(s, out, err);
+    case ASSAY_OP_DEQUANTIZE:
+        return assay_fast_dequantize(s, out, err);
     case ASSAY_OP_MAX_POOL:
         return assay_fast_max_pool(s, out, err);
     case ASSAY_OP_AVG_POOL:

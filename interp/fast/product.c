@@ -77,7 +77,7 @@ void assay_product_free(assay_product *p)
 assay_block_fn assay_sink_block(const assay_fast_setup *s)
 {
     const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
-    bool has = s->vt->size >= sizeof *s->vt && s->vt->block && assay_is_byte(y);
+    bool has = ASSAY_FAST_HAS(s->vt, block) && assay_is_byte(y);
     return has ? s->vt->block(s->unit, s->kernels->isa) : NULL;
 }
 

@@ -89,6 +89,5 @@ int64_t assay_sums_of_run(const uint8_t *x, int64_t n, bool is_signed)
 
 bool assay_sums_ordered(const assay_fast_setup *s)
 {
-    return s->vt->size > offsetof(assay_scheme_vtable, window) && s->vt->window &&
-           s->vt->window(s->unit, NULL, 0, 0, NULL);
+    return ASSAY_FAST_HAS(s->vt, window) && s->vt->window(s->unit, NULL, 0, 0, NULL);
 }

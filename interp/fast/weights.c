@@ -70,7 +70,7 @@ bool assay_filters_exact(const assay_fast_setup *s, const assay_filters *f, int3
     const int32_t zx = assay_zero_point(x, 0);
     const int64_t lo = assay_elem_min(x->elem) - zx, hi = assay_elem_max(x->elem) - zx;
     extremes e;
-    if (s->vt->size < sizeof *s->vt || !s->vt->exact || x->elem.bits > 16)
+    if (!ASSAY_FAST_HAS(s->vt, exact) || x->elem.bits > 16)
         return false;
     if (!find_extremes(f, reach(lo, hi), row, &e))
         return false;

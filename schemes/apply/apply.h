@@ -37,6 +37,9 @@ int64_t assay_rescale_value_float(const assay_rescale *r, int64_t x, size_t chan
 /* A function that does the output rescale of u with the instructions of isa, or NULL. */
 assay_block_fn assay_apply_block(const assay_unit *u, enum assay_isa isa);
 
+/* The same for u's quantize to one-byte codes, or NULL. */
+assay_encode_fn assay_apply_encode(const assay_unit *u, enum assay_isa isa);
+
 /* The same for u's binary on one-byte codes, or NULL. */
 assay_pair_fn assay_apply_pair(const assay_unit *u, enum assay_isa isa);
 

@@ -203,11 +203,32 @@ assay_pair_fn assay_apply_pair(const assay_unit *u, enum assay_isa isa)
 
 assay_block_fn assay_apply_block(const assay_unit *u, enum assay_isa isa)
 {
+    switch (isa) {
 #ifdef ASSAY_X86
-    if (isa == ASSAY_ISA_VNNI)
+    case ASSAY_ISA_VNNI:
         return assay_simd_avx512(&u->simd);
+    case ASSAY_ISA_AVX2:
+        return assay_simd_plain_avx2(&u->simd);
 #endif
-    (void)u;
-    (void)isa;
-    return NULL;
+    default:
+        return assay_simd_plain_portable(&u->simd);
+    }
+}
+
+assay_encode_fn assay_apply_encode(const assay_unit *u, enum assay_isa isa)
+{
+    const assay_rescale *o = &u->scale[ASSAY_OUT];
+    if (o->n != 1 || !is_near(o->lo) || !is_near(o->hi) || !is_near(u->list[0][0]) ||
+        o->scale[0] <= 0 || o->scale[0] >= 0x7f800000)
+        return NULL;
+    switch (isa) {
+#ifdef ASSAY_X86
+    case ASSAY_ISA_VNNI:
+        return assay_simd_encode_avx512(u);
+    case ASSAY_ISA_AVX2:
+        return assay_simd_encode_avx2(u);
+#endif
+    default:
+        return assay_simd_encode_portable(u);
+    }
 }

@@ -47,7 +47,15 @@ enum assay_simd_add {
 };
 enum assay_simd_add assay_simd_add_choose(const assay_unit *u);
 
+/* simd_plain.c, by instruction set: blocks, and float32 to codes; NULL where there is no form. */
+assay_block_fn assay_simd_plain_portable(const assay_simd *s);
+assay_encode_fn assay_simd_encode_portable(const assay_unit *u);
+
 #ifdef ASSAY_X86
+assay_block_fn assay_simd_plain_avx2(const assay_simd *s);
+assay_encode_fn assay_simd_encode_avx2(const assay_unit *u);
+assay_block_fn assay_simd_plain_avx512(const assay_simd *s);
+assay_encode_fn assay_simd_encode_avx512(const assay_unit *u);
 /* simd_packed.c: the block function for a way whose results are packed. */
 assay_block_fn assay_simd_packed_avx512(const assay_simd *s);
 /* simd_avx512.c: the block function for a way, or NULL. */

@@ -371,4 +371,5 @@ const assay_scheme_vtable assay_family_vtable = {
     .exact = assay_apply_exact,
     .block = assay_apply_block,
     .pair = assay_apply_pair,
+    .encode = assay_apply_encode,
 };
