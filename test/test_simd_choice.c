@@ -320,7 +320,6 @@ static void sums(void **state)
                          n->form);
             assert_null(s->vt->pair(u, ASSAY_ISA_PORTABLE));
             assert_null(s->vt->pair(u, ASSAY_ISA_AVX2));
-            assert_null(s->vt->block(u, ASSAY_ISA_PORTABLE));
             assay_pair_fn pair = s->vt->pair(u, ASSAY_ISA_VNNI);
             if (pair != NULL) /* on this processor's family */
                 assert_int_not_equal(n->form, ASSAY_SIMD_ADD_NONE);
