@@ -1,6 +1,18 @@
 /* Shape rules of element-wise ops, rows, reductions and conversions. */
 #include "graph/infer.h"
 
+assay_status assay_shape_add_n(const assay_inference *c)
+{
+    for (int i = 1; i < c->n->n_in; ++i) {
+        const assay_type *t = assay_infer_in(c, i);
+        if (!assay_elem_equal(t->elem, c->x->elem) || !assay_shape_equal(t, c->x) ||
+            !assay_qparams_equal(&t->q, &c->x->q))
+            return assay_infer_fail(c, "input %d has another type than the first", i);
+    }
+    assay_infer_shape(c->out, c->x);
+    return ASSAY_OK;
+}
+
 assay_status assay_shape_same(const assay_inference *c)
 {
     assay_infer_shape(c->out, c->x);

@@ -145,6 +145,9 @@ assay_status assay_shape_pad(const assay_inference *c)
     if ((s = assay_infer_list(c, "begin", &a->begin, rank, 0, EXTENT_MAX)) ||
         (s = assay_infer_list(c, "end", &a->end, rank, 0, EXTENT_MAX)))
         return s;
+    if (a->has_code && (c->x->elem.kind != ASSAY_KIND_INT || a->code < assay_elem_min(c->x->elem) ||
+                        a->code > assay_elem_max(c->x->elem)))
+        return assay_infer_fail(c, "the fill %lld is no code of the input", (long long)a->code);
     c->out->rank = rank;
     for (int i = 0; i < rank; ++i) {
         int64_t extent = c->x->dim[i], most = INT64_MAX;

@@ -36,28 +36,12 @@ assay_status assay_tfl_op_binary(const tfl_op *o)
     return s || !fused ? s : assay_tfl_activation(o, 0, id);
 }
 
-/* Float and plain integers are added from left to right. */
 assay_status assay_tfl_op_add_n(const tfl_op *o)
 {
-    int sum, x, to;
-    assay_status s;
-
-    if (o->n_in < 2 || o->n_out != 1)
-        return assay_tfl_fail(o, "%d inputs and %d outputs", o->n_in, o->n_out);
-    if (assay_is_quantized(&assay_tfl_out(o, 0)->type))
-        return assay_tfl_unsupported(o, "on quantized values");
-    if ((s = assay_tfl_value(o, 0, &sum)))
-        return s;
-    for (int i = 1; i < o->n_in; ++i) {
-        s = i + 1 < o->n_in ? assay_tfl_part(o, "sum", &assay_tfl_out(o, 0)->type, &to)
-                            : assay_tfl_result(o, 0, &to);
-        if (s || (s = assay_tfl_value(o, i, &x)))
-            return s;
-        if ((s = assay_tfl_node(o, ASSAY_OP_ADD, (int[]){sum, x}, 2, &to, 1, NULL, NULL)))
-            return s;
-        sum = to;
-    }
-    return ASSAY_OK;
+    assay_status s = o->n_in < 1 || o->n_out != 1
+                         ? assay_tfl_fail(o, "%d inputs and %d outputs", o->n_in, o->n_out)
+                         : ASSAY_OK;
+    return s ? s : assay_tfl_straight(o, NULL, NULL);
 }
 
 assay_status assay_tfl_op_relu_range(const tfl_op *o)

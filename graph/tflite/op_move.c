@@ -222,36 +222,26 @@ assay_status assay_tfl_op_strided_slice(const tfl_op *o)
 
 /* ---- padding ---- */
 
-/* PADV2 stores the padding as a code of the output: as a real value that the same parameters turn
- * back into that code. */
-static assay_status pad_value(const tfl_op *o, float *out)
+/* The fill of PADV2: a float, or a code of the output. */
+static assay_status pad_value(const tfl_op *o, assay_attr_pad *a)
 {
     tfl_tensor *t = assay_tfl_in(o, 2);
-    const assay_qparams *q = &assay_tfl_out(o, 0)->type.q;
     const void *data;
-    int64_t code;
     assay_status s;
 
-    if (t->type.elem.kind == ASSAY_KIND_F32) {
-        if (!t->data || assay_shape_count(&t->type) != 1)
-            return assay_tfl_unsupported(o, "a value that is not one constant");
-        s = assay_tfl_elements(o->m, t, &data);
-        if (!s)
-            memcpy(out, data, sizeof *out);
+    if (t->why || !t->data || assay_shape_count(&t->type) != 1)
+        return assay_tfl_unsupported(o, "a value that is not one constant");
+    a->has_code = t->type.elem.kind == ASSAY_KIND_INT;
+    if (a->has_code && t->raw != TFL_UINT8)
+        return assay_tfl_int(o, 2, &a->code);
+    if ((s = assay_tfl_elements(o->m, t, &data)))
         return s;
-    }
-    if (t->raw == TFL_UINT8) {
-        if (!t->data || t->bytes < 1)
-            return assay_tfl_unsupported(o, "a value that is not one constant");
-        code = *t->data;
-    } else if ((s = assay_tfl_int(o, 2, &code))) {
-        return s;
-    }
-    if (code < INT32_MIN || code > INT32_MAX)
-        return assay_tfl_fail(o, "the value is beyond 32 bits");
-    *out = q->granularity == ASSAY_Q_TENSOR
-               ? (float)((double)q->scale[0] * (double)(code - q->zero_point[0]))
-               : (float)code;
+    if (t->raw == TFL_UINT8)
+        a->code = *(const uint8_t *)data;
+    else if (t->type.elem.kind == ASSAY_KIND_F32)
+        memcpy(&a->value, data, sizeof a->value);
+    else
+        a->value = *(const bool *)data;
     return ASSAY_OK;
 }
 
@@ -272,7 +262,7 @@ assay_status assay_tfl_op_pad(const tfl_op *o)
     }
     if (o->builtin == CODE_MIRROR_PAD)
         a.pad.mode = assay_flat_i8(o->options, 0, 0) ? ASSAY_PAD_SYMMETRIC : ASSAY_PAD_REFLECT;
-    else if (o->builtin == CODE_PADV2 && (s = pad_value(o, &a.pad.value)))
+    else if (o->builtin == CODE_PADV2 && (s = pad_value(o, &a.pad)))
         return s;
     return only_input(o, 0, &a);
 }

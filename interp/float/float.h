@@ -51,6 +51,7 @@ assay_status assay_float_avg_pool(assay_call *call, assay_error *err);
 assay_status assay_float_global_avg_pool(assay_call *call, assay_error *err);
 assay_status assay_float_reduce(assay_call *call, assay_error *err);
 size_t assay_float_reduce_scratch(const assay_graph *g, const assay_node *n);
+assay_status assay_float_add_n(assay_call *call, assay_error *err);
 assay_status assay_float_cumsum(assay_call *call, assay_error *err);
 assay_status assay_float_resize(assay_call *call, assay_error *err);
 size_t assay_float_resize_scratch(const assay_graph *g, const assay_node *n);

@@ -87,6 +87,7 @@ static const entry entries[ASSAY_OP_COUNT] = {
     [ASSAY_OP_REDUCE_PROD] = {assay_float_reduce, assay_float_reduce_scratch, NUMBER},
     [ASSAY_OP_REDUCE_MAX] = {assay_float_reduce, assay_float_reduce_scratch, NUMBER},
     [ASSAY_OP_REDUCE_MIN] = {assay_float_reduce, assay_float_reduce_scratch, NUMBER},
+    [ASSAY_OP_ADD_N] = {assay_float_add_n, NULL, NUMBER},
     [ASSAY_OP_CUMSUM] = {assay_float_cumsum, NULL, NUMBER},
     [ASSAY_OP_RESIZE] = {assay_float_resize, assay_float_resize_scratch, F32},
     [ASSAY_OP_CAST] = {assay_float_cast, NULL, ANY | CODES},

@@ -3,8 +3,8 @@
  *   reflect    mirrored about the first or last element (which is not repeated)
  *   symmetric  mirrored about the border (first and last are repeated)
  *   wrap       the index modulo the extent
- * The fill of codes is the zero point for the real value 0, the
- * least code for -inf; other values would need a rounding, which is no affair of a kernel. */
+ * The fill of codes is a given code, or the zero point for the real value 0 and the least code for
+ * -inf; other real values would need a rounding, which is no affair of a kernel. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -80,6 +80,10 @@ static assay_status fill_element(const assay_call *call, char element[8], assay_
     memcpy(&bits, &call->node->attr.pad.value, sizeof bits);
     if (t->elem.kind == ASSAY_KIND_F32) {
         memcpy(element, &bits, sizeof bits);
+        return ASSAY_OK;
+    }
+    if (call->node->attr.pad.has_code) {
+        store_integer(element, assay_elem_size(t->elem), call->node->attr.pad.code);
         return ASSAY_OK;
     }
     bool lowest = bits == 0xff800000u || bits == 0xff7fffffu; /* -inf, -FLT_MAX */

@@ -20,6 +20,8 @@ assay_status assay_ref_row(assay_call *call, assay_error *err);
 assay_status assay_ref_max_pool(assay_call *call, assay_error *err);
 assay_status assay_ref_avg_pool(assay_call *call, assay_error *err);   /* global_avg_pool too */
 assay_status assay_ref_reduce_sum(assay_call *call, assay_error *err); /* mean too */
+assay_status assay_ref_add_n(assay_call *call, assay_error *err);
+assay_status assay_ref_cumsum(assay_call *call, assay_error *err);
 assay_status assay_ref_reduce_max(assay_call *call, assay_error *err); /* min too */
 assay_status assay_ref_resize(assay_call *call, assay_error *err);
 assay_status assay_ref_quantize(assay_call *call, assay_error *err);

@@ -70,6 +70,8 @@ static const assay_kernel kernels[ASSAY_OP_COUNT] = {
     KERNEL_SCRATCH(MAX_POOL, max_pool, pool, UNARY),
     KERNEL_SCRATCH(AVG_POOL, avg_pool, pool, POOL),
     KERNEL_SCRATCH(GLOBAL_AVG_POOL, avg_pool, pool, POOL),
+    KERNEL(ADD_N, add_n, POOL),
+    KERNEL(CUMSUM, cumsum, POOL),
     KERNEL(REDUCE_MEAN, reduce_sum, POOL),
     KERNEL(REDUCE_SUM, reduce_sum, POOL),
     KERNEL(REDUCE_MAX, reduce_max, UNARY),

@@ -100,3 +100,15 @@ void assay_apply_add_fixed_scale(const assay_unit *u, const int32_t *a, const in
             (int32_t)assay_f32_to_int(assay_f32_add(f, zero), mode, o->lo, o->hi, o->zero_point);
     }
 }
+
+/* Sums of count[i] codes: out = rescale((sum - z_in * (count + k[1])) << k[0]), the shift in 32
+ * bits when there is one. */
+void assay_apply_add_n(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
+                       int32_t *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        int64_t x = sum[i] - u->in_zero[0] * (count[i] + u->k[1]);
+        x = u->k[0] ? assay_wrap((int64_t)((uint64_t)x << u->k[0]), 32) : x;
+        out[i] = assay_rescale_one(&u->scale[ASSAY_OUT], x, 0);
+    }
+}

@@ -46,6 +46,8 @@ assay_pair_fn assay_apply_pair(const assay_unit *u, enum assay_isa isa);
 /* ---- add.c: a and b are codes ---- */
 void assay_apply_add_left_shift(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
                                 int32_t *out);
+void assay_apply_add_n(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
+                       int32_t *out);
 void assay_apply_add_common_exponent(const assay_unit *u, const int32_t *a, const int32_t *b,
                                      size_t n, int32_t *out);
 void assay_apply_add_separate(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
@@ -86,6 +88,9 @@ void assay_apply_div_truncate(const assay_unit *u, const int32_t *a, const int32
 void assay_apply_clamp(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
 void assay_apply_rescale(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
 void assay_apply_slope(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+void assay_apply_abs(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+#define ASSAY_RSQRT_BITS 20 /* fraction bits between the two steps of assay_apply_rsqrt */
+void assay_apply_rsqrt(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
 void assay_apply_slope_fixed8(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
 void assay_apply_table(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
 void assay_apply_table513(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);

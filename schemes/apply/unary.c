@@ -1,5 +1,6 @@
 /* Functions of one code: rescale, leaky relu, tables. */
 #include "schemes/apply/apply.h"
+#include "schemes/apply/fixedpoint.h"
 #include "schemes/apply/round.h"
 
 /* relu and clip with the same scale in and out. */
@@ -36,6 +37,35 @@ void assay_apply_slope_fixed8(const assay_unit *u, const int32_t *x, size_t n, i
         int64_t v = x[i] - u->in_zero[0];
         v = assay_round_shift(v * (v >= 0 ? u->k[0] : u->k[1]), 8, ASSAY_ROUND_HALF_UP);
         out[i] = assay_rescale_finish(&u->scale[ASSAY_OUT], v);
+    }
+}
+
+void assay_apply_abs(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        int64_t v = x[i] - u->in_zero[0];
+        out[i] = assay_rescale_one(&u->scale[ASSAY_OUT], v < 0 ? -v : v, 0);
+    }
+}
+
+/* TFLite elementwise.cc: 2^20 / sqrt(x) by a multiplier and a shift, then the output rescale. What
+ * is not above zero gives the greatest code (of negative inputs TFLite ends the run). */
+void assay_apply_rsqrt(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+{
+    const assay_rescale *o = &u->scale[ASSAY_OUT];
+    for (size_t i = 0; i < n; i++) {
+        int64_t v = x[i] - u->in_zero[0];
+        if (v <= 0) {
+            out[i] = (int32_t)o->hi;
+            continue;
+        }
+        int left;
+        int64_t multiplier = assay_fixed_inverse_sqrt((int32_t)v, &left);
+        int64_t shift = 31 - (left + ASSAY_RSQRT_BITS);
+        assay_rescale r = *o;
+        r.multiplier = &multiplier;
+        r.shift = &shift;
+        out[i] = assay_rescale_one(o, assay_rescale_value(&r, 1, 0), 0);
     }
 }
 

@@ -182,3 +182,25 @@ assay_status assay_derive_add(const assay_derive *d)
     }
     return list_constants(d, 3);
 }
+
+/* Sums of codes of one scale (TFLite add_n.h, cumsum.h): each term is shifted to the left by `bits`
+ * and halved, which is exact, so the sum's codes are shifted by one bit less; the sum's scale is
+ * that of ADD. Other kinds rescale the exact sum. */
+assay_status assay_derive_sum(const assay_derive *d)
+{
+    assay_unit *u = d->u;
+    const float one = 1;
+    float s_in = assay_scale_of(&d->spec->in[0]), s_out = assay_scale_of(d->spec->out);
+    int bits = u->rec.add.bits;
+    int64_t *k = assay_unit_array(u, "constants", 2);
+    if (k == NULL)
+        return assay_derive_memory(d);
+    u->pool = assay_apply_add_n;
+    if (u->rec.add.kind != ASSAY_ADD_LEFT_SHIFT || bits < 1)
+        return assay_derive_output(d, s_in, &one, 1, s_out);
+    u->k[0] = k[0] = bits - 1;
+    u->k[1] = k[1] = u->rec.add.extra_zero_point;
+    assay_status s = assay_derive_range(d);
+    double real = 2 * (double)s_in / (ldexp(1, bits) * (double)s_out);
+    return s != ASSAY_OK ? s : assay_derive_one(d, &u->scale[ASSAY_OUT], real, "");
+}

@@ -80,6 +80,7 @@ assay_status assay_derive_range(const assay_derive *d);
 /* ---- op classes ---- */
 assay_status assay_derive_weighted(const assay_derive *d); /* conv, conv_transpose, fc, matmul */
 assay_status assay_derive_add(const assay_derive *d);
+assay_status assay_derive_sum(const assay_derive *d); /* add_n, cumsum */
 assay_status assay_derive_binary(const assay_derive *d);
 assay_status assay_derive_div(const assay_derive *d);
 assay_status assay_derive_unary(const assay_derive *d);

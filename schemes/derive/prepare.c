@@ -27,6 +27,9 @@ static op_class class_of(enum assay_op op)
     case ASSAY_OP_ADD:
     case ASSAY_OP_SUB:
         return (op_class){assay_derive_add, 2};
+    case ASSAY_OP_ADD_N:
+    case ASSAY_OP_CUMSUM:
+        return (op_class){assay_derive_sum, 1};
     case ASSAY_OP_MUL:
     case ASSAY_OP_MIN:
     case ASSAY_OP_MAX:
@@ -48,6 +51,8 @@ static op_class class_of(enum assay_op op)
     case ASSAY_OP_RELU:
     case ASSAY_OP_CLIP:
     case ASSAY_OP_LEAKY_RELU:
+    case ASSAY_OP_ABS:
+    case ASSAY_OP_RSQRT:
         return (op_class){assay_derive_unary, 1};
     case ASSAY_OP_SIGMOID:
     case ASSAY_OP_TANH:
@@ -61,10 +66,8 @@ static op_class class_of(enum assay_op op)
     case ASSAY_OP_EXP:
     case ASSAY_OP_LOG:
     case ASSAY_OP_SQRT:
-    case ASSAY_OP_RSQRT:
     case ASSAY_OP_SQUARE:
     case ASSAY_OP_RECIPROCAL:
-    case ASSAY_OP_ABS:
     case ASSAY_OP_NEG:
     case ASSAY_OP_SIGN:
     case ASSAY_OP_FLOOR:

@@ -1,4 +1,4 @@
-/* rescale, relu, clip, leaky relu. */
+/* rescale, relu, clip, leaky relu, abs, rsqrt. */
 #include <math.h>
 
 #include "schemes/derive/derive.h"
@@ -36,9 +36,37 @@ static assay_status slope(const assay_derive *d)
     return assay_derive_ratio(d, r, s_in, &magnitude, 1, s_out, "_negative");
 }
 
+static assay_status absolute(const assay_derive *d)
+{
+    const float one = 1;
+    if (d->u->rec.unary.abs == ASSAY_ABS_TABLE)
+        return assay_derive_table(d);
+    d->u->unary = assay_apply_abs;
+    return assay_derive_output(d, assay_scale_of(&d->spec->in[0]), &one, 1,
+                               assay_scale_of(d->spec->out));
+}
+
+/* TFLite elementwise.cc: 1 / (sqrtf(s_in) * s_out), less the 20 fraction bits of the first step. */
+static assay_status inverse_sqrt(const assay_derive *d)
+{
+    if (d->u->rec.unary.rsqrt == ASSAY_RSQRT_TABLE)
+        return assay_derive_table(d);
+    float root = sqrtf(assay_scale_of(&d->spec->in[0]));
+    float product = root * assay_scale_of(d->spec->out);
+    assay_status s = assay_derive_range(d);
+    d->u->unary = assay_apply_rsqrt;
+    return s != ASSAY_OK ? s
+                         : assay_derive_one(d, &d->u->scale[ASSAY_OUT],
+                                            ldexp(1 / (double)product, -ASSAY_RSQRT_BITS), "");
+}
+
 assay_status assay_derive_unary(const assay_derive *d)
 {
     assay_unit *u = d->u;
+    if (u->op == ASSAY_OP_ABS)
+        return absolute(d);
+    if (u->op == ASSAY_OP_RSQRT)
+        return inverse_sqrt(d);
     const float one = 1;
     const assay_type *in = &d->spec->in[0], *out = d->spec->out;
     if (u->op == ASSAY_OP_LEAKY_RELU)
