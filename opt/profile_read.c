@@ -1,222 +1,86 @@
 /* Reading a profile back, trusting nothing. */
 #include <errno.h>
-#include <limits.h>
-#include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <yaml.h>
 
+#include "opt/events.h"
 #include "opt/profile_state.h"
 
 #define MAX_ENTRIES 65536
 
-typedef struct reader {
-    const char *path;
-    yaml_parser_t parser;
-    yaml_event_t event; /* the current one */
-    bool has_event;
-    assay_error *err;
-} reader;
-
-/* "PATH:LINE: ..." at the current event. */
-#define FAIL(r, ...) fail_at(r, ASSAY_ERR_INPUT, __VA_ARGS__)
-
-static assay_status fail_at(reader *r, assay_status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static assay_status fail_at(reader *r, assay_status status, const char *format, ...)
-{
-    char text[512];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    return assay_fail(r->err, status, "%.200s:%zu: %s", r->path,
-                      r->has_event ? r->event.start_mark.line + 1 : 1, text);
-}
-
-/* Moves to the next event. */
-static assay_status next(reader *r)
-{
-    if (r->has_event)
-        yaml_event_delete(&r->event);
-    r->has_event = yaml_parser_parse(&r->parser, &r->event) != 0;
-    if (!r->has_event)
-        return assay_fail(r->err, ASSAY_ERR_INPUT, "%.200s:%zu: not YAML: %s", r->path,
-                          r->parser.problem_mark.line + 1,
-                          r->parser.problem ? r->parser.problem : "cannot be parsed");
-    return ASSAY_OK;
-}
-
-static assay_status expect(reader *r, yaml_event_type_t type, const char *what)
-{
-    assay_status status = next(r);
-    if (!status && r->event.type != type)
-        return FAIL(r, "expected %s", what);
-    return status;
-}
-
-static const char *scalar(const reader *r)
-{
-    return (const char *)r->event.data.scalar.value;
-}
-
-/* The next event is a scalar without embedded NUL. */
-static assay_status next_scalar(reader *r, const char *what)
-{
-    assay_status status = expect(r, YAML_SCALAR_EVENT, what);
-    if (!status && strlen(scalar(r)) != r->event.data.scalar.length)
-        return FAIL(r, "%s holds a NUL character", what);
-    return status;
-}
-
-static assay_status expect_key(reader *r, const char *key)
-{
-    assay_status status = next(r);
-    if (status)
-        return status;
-    if (r->event.type != YAML_SCALAR_EVENT)
-        return FAIL(r, "missing key '%s'", key);
-    if (strcmp(scalar(r), key) != 0)
-        return FAIL(r, "expected key '%s', found '%.80s'", key, scalar(r));
-    return ASSAY_OK;
-}
-
-static assay_status parse_count(reader *r, const char *what, uint64_t *out)
+static assay_status read_lineage(assay_events *r, uint64_t *out)
 {
     char *end;
-    const char *text = scalar(r);
-    errno = 0;
-    *out = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end || errno)
-        return FAIL(r, "%s: expected a count, found '%.40s'", what, text);
-    return ASSAY_OK;
-}
-
-static assay_status read_count(reader *r, const char *key, uint64_t *out)
-{
-    assay_status status = expect_key(r, key);
+    assay_status status = assay_events_key(r, "lineage");
     if (!status)
-        status = next_scalar(r, key);
-    return status ? status : parse_count(r, key, out);
-}
-
-static assay_status parse_float(reader *r, const char *what, float *out)
-{
-    char *end;
-    *out = strtof(scalar(r), &end);
-    if (end == scalar(r) || *end || !isfinite(*out))
-        return FAIL(r, "%s: expected a finite number, found '%.40s'", what, scalar(r));
-    return ASSAY_OK;
-}
-
-static assay_status read_float(reader *r, const char *key, float *out)
-{
-    assay_status status = expect_key(r, key);
-    if (!status)
-        status = next_scalar(r, key);
-    return status ? status : parse_float(r, key, out);
-}
-
-static assay_status read_int(reader *r, const char *key, long lo, long hi, int *out)
-{
-    char *end;
-    assay_status status = expect_key(r, key);
-    if (!status)
-        status = next_scalar(r, key);
+        status = assay_events_scalar(r, "lineage");
     if (status)
         return status;
-    errno = 0;
-    long v = strtol(scalar(r), &end, 10);
-    if (end == scalar(r) || *end || errno || v < lo || v > hi)
-        return FAIL(r, "%s: expected an integer in [%ld, %ld], found '%.40s'", key, lo, hi,
-                    scalar(r));
-    *out = (int)v;
+    *out = strtoull(assay_events_text(r), &end, 16);
+    if (strspn(assay_events_text(r), "0123456789abcdef") != 16 || *end)
+        return ASSAY_REFUSE(r, "lineage: expected 16 hexadecimal digits, found '%.40s'",
+                            assay_events_text(r));
     return ASSAY_OK;
 }
 
-static assay_status read_text(reader *r, const char *key, char **out)
-{
-    assay_status status = expect_key(r, key);
-    if (!status)
-        status = next_scalar(r, key);
-    if (status)
-        return status;
-    char *copy = strdup(scalar(r));
-    if (!copy)
-        return fail_at(r, ASSAY_ERR_MEMORY, "out of memory");
-    free(*out);
-    *out = copy;
-    return ASSAY_OK;
-}
-
-static assay_status read_lineage(reader *r, uint64_t *out)
-{
-    char *end;
-    assay_status status = expect_key(r, "lineage");
-    if (!status)
-        status = next_scalar(r, "lineage");
-    if (status)
-        return status;
-    *out = strtoull(scalar(r), &end, 16);
-    if (strspn(scalar(r), "0123456789abcdef") != 16 || *end)
-        return FAIL(r, "lineage: expected 16 hexadecimal digits, found '%.40s'", scalar(r));
-    return ASSAY_OK;
-}
-
-static assay_status read_counts(reader *r, assay_profile_entry *e, int first)
+static assay_status read_counts(assay_events *r, assay_profile_entry *e, int first)
 {
     uint64_t sum = 0;
     int at = first;
-    assay_status status = expect_key(r, "counts");
+    assay_status status = assay_events_key(r, "counts");
     if (!status)
-        status = expect(r, YAML_SEQUENCE_START_EVENT, "a list of counts");
-    while (!status && !(status = next(r))) {
+        status = assay_events_expect(r, YAML_SEQUENCE_START_EVENT, "a list of counts");
+    while (!status && !(status = assay_events_next(r))) {
         uint64_t count;
         if (r->event.type == YAML_SEQUENCE_END_EVENT)
             break;
         if (r->event.type != YAML_SCALAR_EVENT)
-            return FAIL(r, "value '%.200s': expected a count", e->name);
+            return ASSAY_REFUSE(r, "value '%.200s': expected a count", e->name);
         if (at >= ASSAY_PROFILE_BINS)
-            return FAIL(r, "value '%.200s': more than %d bins", e->name, ASSAY_PROFILE_BINS);
-        if ((status = parse_count(r, "counts", &count)))
+            return ASSAY_REFUSE(r, "value '%.200s': more than %d bins", e->name,
+                                ASSAY_PROFILE_BINS);
+        if ((status = assay_events_as_count(r, "counts", &count)))
             break;
         e->bin[at++] = count;
         if (count > UINT64_MAX - sum)
-            return FAIL(r, "value '%.200s': counts exceed 64 bits", e->name);
+            return ASSAY_REFUSE(r, "value '%.200s': counts exceed 64 bits", e->name);
         sum += count;
     }
     if (!status && sum != e->finite)
-        return FAIL(r, "value '%.200s': counts add up to %llu, but finite is %llu", e->name,
-                    (unsigned long long)sum, (unsigned long long)e->finite);
+        return ASSAY_REFUSE(r, "value '%.200s': counts add up to %llu, but finite is %llu", e->name,
+                            (unsigned long long)sum, (unsigned long long)e->finite);
     return status;
 }
 
 /* The rest of [min, max, finite, nan, inf]; its start event has been read. */
-static assay_status read_channel(reader *r, assay_profile_channel *c)
+static assay_status read_channel(assay_events *r, assay_profile_channel *c)
 {
     const char *what = "channels";
     assay_status status;
-    if ((status = next_scalar(r, what)) || (status = parse_float(r, what, &c->min)) ||
-        (status = next_scalar(r, what)) || (status = parse_float(r, what, &c->max)) ||
-        (status = next_scalar(r, what)) || (status = parse_count(r, what, &c->finite)) ||
-        (status = next_scalar(r, what)) || (status = parse_count(r, what, &c->nan)) ||
-        (status = next_scalar(r, what)) || (status = parse_count(r, what, &c->inf)))
+    if ((status = assay_events_scalar(r, what)) ||
+        (status = assay_events_as_float(r, what, &c->min)) ||
+        (status = assay_events_scalar(r, what)) ||
+        (status = assay_events_as_float(r, what, &c->max)) ||
+        (status = assay_events_scalar(r, what)) ||
+        (status = assay_events_as_count(r, what, &c->finite)) ||
+        (status = assay_events_scalar(r, what)) ||
+        (status = assay_events_as_count(r, what, &c->nan)) ||
+        (status = assay_events_scalar(r, what)) ||
+        (status = assay_events_as_count(r, what, &c->inf)))
         return status;
-    return expect(r, YAML_SEQUENCE_END_EVENT, "] after min, max, finite, nan, inf");
+    return assay_events_expect(r, YAML_SEQUENCE_END_EVENT, "] after min, max, finite, nan, inf");
 }
 
 /* The channels together are the value. */
-static assay_status check_channels(reader *r, const assay_profile_entry *e)
+static assay_status check_channels(assay_events *r, const assay_profile_entry *e)
 {
     assay_profile_channel all = {0};
     for (int i = 0; i < e->n_channels; i++) {
         const assay_profile_channel *c = &e->channel[i];
         if (c->min > c->max)
-            return FAIL(r, "value '%.200s': channel %d has min %.9g greater than max %.9g", e->name,
-                        i, (double)c->min, (double)c->max);
+            return ASSAY_REFUSE(r, "value '%.200s': channel %d has min %.9g greater than max %.9g",
+                                e->name, i, (double)c->min, (double)c->max);
         if (c->finite > 0 && (all.finite == 0 || c->min < all.min))
             all.min = c->min;
         if (c->finite > 0 && (all.finite == 0 || c->max > all.max))
@@ -227,29 +91,31 @@ static assay_status check_channels(reader *r, const assay_profile_entry *e)
     }
     if (e->n_channels > 0 && (all.finite != e->finite || all.nan != e->nan || all.inf != e->inf ||
                               all.min != e->min || all.max != e->max))
-        return FAIL(r, "value '%.200s': its channels do not add up to the value's range and counts",
-                    e->name);
+        return ASSAY_REFUSE(
+            r, "value '%.200s': its channels do not add up to the value's range and counts",
+            e->name);
     return ASSAY_OK;
 }
 
-static assay_status read_channels(reader *r, assay_profile_entry *e)
+static assay_status read_channels(assay_events *r, assay_profile_entry *e)
 {
     int room = 0;
-    assay_status status = expect_key(r, "channels");
+    assay_status status = assay_events_key(r, "channels");
     if (!status)
-        status = expect(r, YAML_SEQUENCE_START_EVENT, "a list of channels");
-    while (!status && !(status = next(r)) && r->event.type != YAML_SEQUENCE_END_EVENT) {
+        status = assay_events_expect(r, YAML_SEQUENCE_START_EVENT, "a list of channels");
+    while (!status && !(status = assay_events_next(r)) &&
+           r->event.type != YAML_SEQUENCE_END_EVENT) {
         if (r->event.type != YAML_SEQUENCE_START_EVENT)
-            return FAIL(r, "channels: expected [min, max, finite, nan, inf]");
+            return ASSAY_REFUSE(r, "channels: expected [min, max, finite, nan, inf]");
         if (e->n_channels == room) {
             room = room > 0 ? 2 * room : 64;
             assay_profile_channel *grown = room <= ASSAY_PROFILE_CHANNELS
                                                ? realloc(e->channel, (size_t)room * sizeof *grown)
                                                : NULL;
             if (!grown)
-                return fail_at(r, ASSAY_ERR_LIMIT,
-                               "value '%.200s': cannot hold more than %d channels", e->name,
-                               e->n_channels);
+                return assay_events_fail(r, ASSAY_ERR_LIMIT,
+                                         "value '%.200s': cannot hold more than %d channels",
+                                         e->name, e->n_channels);
             e->channel = grown;
         }
         status = read_channel(r, &e->channel[e->n_channels++]);
@@ -258,13 +124,13 @@ static assay_status read_channels(reader *r, assay_profile_entry *e)
 }
 
 /* Whether min and max lie in the outermost bins that are not empty. */
-static assay_status check_range(reader *r, const assay_profile_entry *e)
+static assay_status check_range(assay_events *r, const assay_profile_entry *e)
 {
     int first = 0, last = ASSAY_PROFILE_BINS - 1;
     double lo, hi, unused;
     if (e->min > e->max)
-        return FAIL(r, "value '%.200s': min %.9g is greater than max %.9g", e->name, (double)e->min,
-                    (double)e->max);
+        return ASSAY_REFUSE(r, "value '%.200s': min %.9g is greater than max %.9g", e->name,
+                            (double)e->min, (double)e->max);
     if (e->finite == 0)
         return ASSAY_OK;
     while (e->bin[first] == 0)
@@ -273,144 +139,151 @@ static assay_status check_range(reader *r, const assay_profile_entry *e)
         last--;
     assay_profile_bin_edges(e, first, &lo, &unused);
     if (!((double)e->min >= lo && (double)e->min < unused))
-        return FAIL(r, "value '%.200s': min %.9g is not in its first bin", e->name, (double)e->min);
+        return ASSAY_REFUSE(r, "value '%.200s': min %.9g is not in its first bin", e->name,
+                            (double)e->min);
     assay_profile_bin_edges(e, last, &unused, &hi);
     if (!((double)e->max >= unused && (double)e->max < hi))
-        return FAIL(r, "value '%.200s': max %.9g is not in its last bin", e->name, (double)e->max);
+        return ASSAY_REFUSE(r, "value '%.200s': max %.9g is not in its last bin", e->name,
+                            (double)e->max);
     return ASSAY_OK;
 }
 
 /* One mapping of `values`; its start event has been read. */
-static assay_status read_entry(reader *r, assay_profile *p)
+static assay_status read_entry(assay_events *r, assay_profile *p)
 {
     assay_profile_entry *e = &p->entry[p->n_entries];
     int first = 0;
-    assay_status status = expect_key(r, "name");
+    assay_status status = assay_events_key(r, "name");
     if (!status)
-        status = next_scalar(r, "name");
+        status = assay_events_scalar(r, "name");
     if (status)
         return status;
-    if (p->n_entries > 0 && strcmp(e[-1].name, scalar(r)) >= 0)
-        return FAIL(r, "value '%.200s' is not after '%.200s': names are sorted and unique",
-                    scalar(r), e[-1].name);
+    if (p->n_entries > 0 && strcmp(e[-1].name, assay_events_text(r)) >= 0)
+        return ASSAY_REFUSE(r, "value '%.200s' is not after '%.200s': names are sorted and unique",
+                            assay_events_text(r), e[-1].name);
     p->n_entries++; /* from here on it is freed with the profile */
-    if (assay_profile_entry_init(e, scalar(r), r->err))
+    if (assay_profile_entry_init(e, assay_events_text(r), r->err))
         return ASSAY_ERR_MEMORY;
-    if ((status = read_lineage(r, &e->lineage)) || (status = read_float(r, "min", &e->min)) ||
-        (status = read_float(r, "max", &e->max)) ||
-        (status = read_count(r, "finite", &e->finite)) ||
-        (status = read_count(r, "nan", &e->nan)) || (status = read_count(r, "inf", &e->inf)) ||
-        (status = read_int(r, "exponent", ASSAY_PROFILE_MIN_EXPONENT, 128, &e->exponent)) ||
-        (status = read_int(r, "first", 0, ASSAY_PROFILE_BINS - 1, &first)) ||
+    if ((status = read_lineage(r, &e->lineage)) ||
+        (status = assay_events_float(r, "min", &e->min)) ||
+        (status = assay_events_float(r, "max", &e->max)) ||
+        (status = assay_events_count(r, "finite", &e->finite)) ||
+        (status = assay_events_count(r, "nan", &e->nan)) ||
+        (status = assay_events_count(r, "inf", &e->inf)) ||
+        (status = assay_events_int(r, "exponent", ASSAY_PROFILE_MIN_EXPONENT, 128, &e->exponent)) ||
+        (status = assay_events_int(r, "first", 0, ASSAY_PROFILE_BINS - 1, &first)) ||
         (status = read_counts(r, e, first)) || (status = check_range(r, e)) ||
         (status = read_channels(r, e)))
         return status;
-    return expect(r, YAML_MAPPING_END_EVENT, "no more keys in this value");
+    return assay_events_expect(r, YAML_MAPPING_END_EVENT, "no more keys in this value");
 }
 
-static assay_status read_values(reader *r, assay_profile *p)
+static assay_status read_values(assay_events *r, assay_profile *p)
 {
     int room = 0;
-    assay_status status = expect_key(r, "values");
+    assay_status status = assay_events_key(r, "values");
     if (!status)
-        status = expect(r, YAML_SEQUENCE_START_EVENT, "a list of values");
-    while (!status && !(status = next(r))) {
+        status = assay_events_expect(r, YAML_SEQUENCE_START_EVENT, "a list of values");
+    while (!status && !(status = assay_events_next(r))) {
         if (r->event.type == YAML_SEQUENCE_END_EVENT)
             break;
         if (r->event.type != YAML_MAPPING_START_EVENT)
-            return FAIL(r, "expected a value's mapping");
+            return ASSAY_REFUSE(r, "expected a value's mapping");
         if (p->n_entries == room) {
             room = room > 0 ? 2 * room : 64;
             assay_profile_entry *grown =
                 room <= MAX_ENTRIES ? realloc(p->entry, (size_t)room * sizeof *grown) : NULL;
             if (!grown)
-                return fail_at(r, ASSAY_ERR_LIMIT, "cannot hold more than %d values", p->n_entries);
+                return assay_events_fail(r, ASSAY_ERR_LIMIT, "cannot hold more than %d values",
+                                         p->n_entries);
             p->entry = grown;
         }
         status = read_entry(r, p);
     }
     if (!status && p->n_entries == 0)
-        return FAIL(r, "the profile is empty: it has no values");
+        return ASSAY_REFUSE(r, "the profile is empty: it has no values");
     return status;
 }
 
 /* whole: [first, end] */
-static assay_status read_whole(reader *r, assay_profile_range *whole)
+static assay_status read_whole(assay_events *r, assay_profile_range *whole)
 {
-    assay_status status = expect_key(r, "whole");
+    assay_status status = assay_events_key(r, "whole");
     if (!status)
-        status = expect(r, YAML_SEQUENCE_START_EVENT, "[first, end]");
-    if (status || (status = next_scalar(r, "whole")) ||
-        (status = parse_count(r, "whole", &whole->first)) || (status = next_scalar(r, "whole")) ||
-        (status = parse_count(r, "whole", &whole->end)))
+        status = assay_events_expect(r, YAML_SEQUENCE_START_EVENT, "[first, end]");
+    if (status || (status = assay_events_scalar(r, "whole")) ||
+        (status = assay_events_as_count(r, "whole", &whole->first)) ||
+        (status = assay_events_scalar(r, "whole")) ||
+        (status = assay_events_as_count(r, "whole", &whole->end)))
         return status;
     if (whole->end > 0 && whole->first >= whole->end)
-        return FAIL(r, "whole: [%llu, %llu] is empty", (unsigned long long)whole->first,
-                    (unsigned long long)whole->end);
-    return expect(r, YAML_SEQUENCE_END_EVENT, "]");
+        return ASSAY_REFUSE(r, "whole: [%llu, %llu] is empty", (unsigned long long)whole->first,
+                            (unsigned long long)whole->end);
+    return assay_events_expect(r, YAML_SEQUENCE_END_EVENT, "]");
 }
 
 /* samples: [[first, end], ...] */
-static assay_status read_samples(reader *r, assay_profile *p)
+static assay_status read_samples(assay_events *r, assay_profile *p)
 {
-    assay_status status = expect_key(r, "samples");
+    assay_status status = assay_events_key(r, "samples");
     if (!status)
-        status = expect(r, YAML_SEQUENCE_START_EVENT, "a list of sample ranges");
-    while (!status && !(status = next(r))) {
+        status = assay_events_expect(r, YAML_SEQUENCE_START_EVENT, "a list of sample ranges");
+    while (!status && !(status = assay_events_next(r))) {
         assay_profile_range range;
         if (r->event.type == YAML_SEQUENCE_END_EVENT)
             break;
         if (r->event.type != YAML_SEQUENCE_START_EVENT)
-            return FAIL(r, "samples: expected [first, end]");
-        if ((status = next_scalar(r, "first sample")) ||
-            (status = parse_count(r, "samples", &range.first)) ||
-            (status = next_scalar(r, "end of samples")) ||
-            (status = parse_count(r, "samples", &range.end)) ||
-            (status = expect(r, YAML_SEQUENCE_END_EVENT, "]")))
+            return ASSAY_REFUSE(r, "samples: expected [first, end]");
+        if ((status = assay_events_scalar(r, "first sample")) ||
+            (status = assay_events_as_count(r, "samples", &range.first)) ||
+            (status = assay_events_scalar(r, "end of samples")) ||
+            (status = assay_events_as_count(r, "samples", &range.end)) ||
+            (status = assay_events_expect(r, YAML_SEQUENCE_END_EVENT, "]")))
             break;
         if (range.first >= range.end)
-            return FAIL(r, "samples: [%llu, %llu] is empty", (unsigned long long)range.first,
-                        (unsigned long long)range.end);
+            return ASSAY_REFUSE(r, "samples: [%llu, %llu] is empty",
+                                (unsigned long long)range.first, (unsigned long long)range.end);
         assay_error why;
         if ((status = assay_profile_add_range(p, range, &why)))
-            return fail_at(r, status, "samples: %.300s", why.text);
+            return assay_events_fail(r, status, "samples: %.300s", why.text);
     }
     if (!status && p->n_ranges == 0)
-        return FAIL(r, "the profile is empty: it has no samples");
+        return ASSAY_REFUSE(r, "the profile is empty: it has no samples");
     if (!status && p->whole.end > 0 &&
         (p->range[0].first < p->whole.first || p->range[p->n_ranges - 1].end > p->whole.end))
-        return FAIL(r, "samples: some are outside of the whole, [%llu, %llu]",
-                    (unsigned long long)p->whole.first, (unsigned long long)p->whole.end);
+        return ASSAY_REFUSE(r, "samples: some are outside of the whole, [%llu, %llu]",
+                            (unsigned long long)p->whole.first, (unsigned long long)p->whole.end);
     return status;
 }
 
-static assay_status read_profile(reader *r, assay_profile *p)
+static assay_status read_profile(assay_events *r, assay_profile *p)
 {
     char *version = NULL;
     int ignored;
     assay_status status;
-    if (!(status = expect(r, YAML_STREAM_START_EVENT, "a YAML stream")) &&
-        !(status = expect(r, YAML_DOCUMENT_START_EVENT, "a profile, found an empty file")) &&
-        !(status = expect(r, YAML_MAPPING_START_EVENT, "a mapping")) &&
-        !(status = read_text(r, "assay", &version)) &&
-        !(status = read_int(r, "format", 2, 2, &ignored)) &&
-        !(status = read_text(r, "model", &p->model)) &&
-        !(status = read_text(r, "graph", &p->graph)) &&
-        !(status = read_text(r, "preprocessing", &p->preprocessing)) &&
-        !(status = read_text(r, "dataset", &p->dataset)) && !(status = read_whole(r, &p->whole)) &&
-        !(status = read_samples(r, p)) &&
-        !(status = read_int(r, "bins", ASSAY_PROFILE_BINS, ASSAY_PROFILE_BINS, &ignored)) &&
+    if (!(status = assay_events_expect(r, YAML_STREAM_START_EVENT, "a YAML stream")) &&
+        !(status = assay_events_expect(r, YAML_DOCUMENT_START_EVENT,
+                                       "a profile, found an empty file")) &&
+        !(status = assay_events_expect(r, YAML_MAPPING_START_EVENT, "a mapping")) &&
+        !(status = assay_events_string(r, "assay", &version)) &&
+        !(status = assay_events_int(r, "format", 2, 2, &ignored)) &&
+        !(status = assay_events_string(r, "model", &p->model)) &&
+        !(status = assay_events_string(r, "graph", &p->graph)) &&
+        !(status = assay_events_string(r, "preprocessing", &p->preprocessing)) &&
+        !(status = assay_events_string(r, "dataset", &p->dataset)) &&
+        !(status = read_whole(r, &p->whole)) && !(status = read_samples(r, p)) &&
+        !(status = assay_events_int(r, "bins", ASSAY_PROFILE_BINS, ASSAY_PROFILE_BINS, &ignored)) &&
         !(status = read_values(r, p)) &&
-        !(status = expect(r, YAML_MAPPING_END_EVENT, "no more keys")) &&
-        !(status = expect(r, YAML_DOCUMENT_END_EVENT, "the end of the document")))
-        status = expect(r, YAML_STREAM_END_EVENT, "the end of the file");
+        !(status = assay_events_expect(r, YAML_MAPPING_END_EVENT, "no more keys")) &&
+        !(status = assay_events_expect(r, YAML_DOCUMENT_END_EVENT, "the end of the document")))
+        status = assay_events_expect(r, YAML_STREAM_END_EVENT, "the end of the file");
     free(version);
     return status;
 }
 
 assay_status assay_profile_load(const char *path, assay_profile **out, assay_error *err)
 {
-    reader r = {.path = path, .err = err};
+    assay_events r = {.path = path, .err = err};
     assay_profile *p;
     *out = NULL;
     FILE *f = fopen(path, "r");
