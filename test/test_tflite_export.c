@@ -1,0 +1,156 @@
+/* Small networks written as TFLite: each comes back the same; what TFLite has no words for is
+ * refused by name, all of it at once. With ASSAY_SEEDS=DIR the files are left there, for fuzzers.
+ */
+#include "test/support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/tflite/export.h"
+#include "graph/tflite/tflite.h"
+#include "test/tflite_build.h"
+#include "test/tflite_graphs.h"
+#include "test/tflite_roundtrip.h"
+
+static void leave(const assay_graph *g)
+{
+    const char *folder = getenv("ASSAY_SEEDS");
+    char path[4096];
+    unsigned char *bytes;
+    size_t length;
+    assay_error err;
+
+    if (!folder)
+        return;
+    snprintf(path, sizeof path, "%s/%s.tflite", folder, g->name);
+    assert_ok(assay_tflite_export(g, &bytes, &length, &err), &err);
+    test_write_file(path, bytes, length);
+    free(bytes);
+}
+
+static void comes_back(void **state)
+{
+    test_rng rng = test_seed("tflite_export", 7);
+    (void)state;
+    for (int i = 0; i < n_tflite_graphs; ++i) {
+        assay_graph *g = tflite_graph(tflite_graphs[i]);
+        roundtrip sum = {0};
+        test_tflite_roundtrip(g, "tflite", 3, &rng, &sum);
+        test_tflite_roundtrip(g, "tflite-single", 1, &rng, &sum);
+        if (sum.mismatches)
+            fail_msg("%s: %ld mismatches", g->name, sum.mismatches);
+        assert_true(sum.values >= 4 * (g->n_nodes > 1 ? g->n_nodes / 2 : 1));
+        leave(g);
+        assay_graph_free(g);
+    }
+}
+
+static const char *const refusals[][2] = {
+    {"graph a { input x: f32[2,3]\n y: f32[2,3] = erf(x)\n z: f32[2,3] = softplus(y)\n output z }",
+     "node 'y' (erf): no operator of TFLite's is written for it; node 'z' (softplus)"},
+    {"graph b { input x: i8[2,3] q(0.1,0)\n const w: i8[4,3] q(0.1,0) = splat 1\n"
+     "y: i32[2,4] = fc(x, w)\n output y }",
+     "plain sums"},
+    {"graph c { input x: i8[2,3] q(0.1,0)\n const w: i8[4,3] q(0.1,5) = splat 1\n"
+     "y: i8[2,4] q(0.1,0) = fc(x, w)\n output y }",
+     "signed weights with a zero point"},
+    {"graph d { input x: u4[2,3] q(0.1,0)\n y: u4[6] q(0.1,0) = reshape(x) {shape=[6]}\n output y "
+     "}",
+     "value 'x' (u4): no type of TFLite's"},
+    {"graph e { input x: f32[1,4,4,1]\n y: f32[1,2,2,1] = avg_pool(x) {layout=nhwc, kernel=[3,3], "
+     "stride=[2,2], pad_begin=[1,1]}\n output y }",
+     "averages at the border"},
+    {"graph f { input x: i8[2,3] q(0.1,0)\n y: i8[2,3] q(0.2,0) = clip(x) {lo=-1, hi=2}\n output y "
+     "}",
+     "between different parameters"},
+    {"graph g { input x: f32[2,3]\n y: f32[2,3] = softmax(x) {axis=0}\n output y }",
+     "an axis that is not the last"},
+    {"graph h { input x: f32[1,2,4,4,4]\n const w: f32[1,2,1,1,1] = splat 1\n"
+     "y: f32[1,1,4,4,4] = conv(x, w)\n output y }",
+     "two spatial dimensions"},
+    {"graph i { input x: f32[2]\n var s: f32[2] = [1,2]\n a: f32[2] = read(s)\n"
+     "b: f32[2] = assign(s, x)\n output a }",
+     "does not start at zero"},
+    {"graph k { input x: f32[1,1,3,3]\n y: f32[1,1,6,6] = resize(x) {size=[1,1,6,6]}\n output y }",
+     "no resize"},
+    {"graph l { input x: i16[2,3] q(0.1,7)\n const w: i8[4,3] q(0.1,0) = splat 1\n"
+     "y: i16[2,4] q(0.1,0) = fc(x, w)\n output y }",
+     "16-bit codes with a zero point"},
+};
+
+static void refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; ++i) {
+        assay_graph *g = tflite_graph(refusals[i][0]);
+        unsigned char *bytes;
+        size_t length;
+        assay_error err;
+        assert_refused(assay_tflite_export(g, &bytes, &length, &err), &err, refusals[i][1]);
+        assert_null(bytes);
+        assay_graph_free(g);
+    }
+}
+
+/* A graph of a hundred nodes that cannot be written: the message stays a line and counts them. */
+static void refused_all(void **state)
+{
+    static char text[8192];
+    size_t used = (size_t)snprintf(text, sizeof text, "graph many { input v0: f32[2]\n");
+    unsigned char *bytes;
+    size_t length;
+    assay_graph *g;
+    assay_error err;
+
+    (void)state;
+    for (int i = 1; i <= 100; ++i)
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "v%d: f32[2] = erf(v%d)\n", i, i - 1);
+    snprintf(text + used, sizeof text - used, "output v100 }");
+    g = tflite_graph(text);
+    assert_refused(assay_tflite_export(g, &bytes, &length, &err), &err, "more");
+    assay_graph_free(g);
+}
+
+/* Integer weights under float activations: the real values of the weights. */
+static void hybrid(void **state)
+{
+    enum { FC = 9 };
+    static const int8_t weights[6] = {10, -20, 30, -40, 50, -60};
+    tb_model m = {0};
+    unsigned char *file;
+    size_t size;
+    assay_graph *g;
+    assay_error err;
+
+    (void)state;
+    tb_add(&m, "x", TFL_FLOAT32, 1, 3, -1);
+    tb_add(&m, "w", TFL_INT8, 2, 3, -1);
+    tb_quant(&m, 0.5F, 2);
+    tb_data(&m, weights, sizeof weights);
+    tb_add(&m, "y", TFL_FLOAT32, 1, 2, -1);
+    tb_outputs(tb_operator(&m, FC, 0, 1, -1, -2), 2, -2);
+    m.n_inputs = m.n_outputs = 1;
+    m.output[0] = 2;
+    file = tb_finish(&m, &size);
+    assert_ok(assay_tflite_import_memory("hybrid", file, size, &g, &err), &err);
+    for (int i = 0; i < 6; ++i) {
+        const assay_value *w = &g->value[assay_graph_find_value(g, "w")];
+        assert_true(w->type.elem.kind == ASSAY_KIND_F32 && w->type.q.count == 0);
+        assert_true(((const float *)w->data)[i] == 0.5F * (float)(weights[i] - 2));
+    }
+    assay_graph_free(g);
+    free(file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(comes_back),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(refused_all),
+        cmocka_unit_test(hybrid),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
