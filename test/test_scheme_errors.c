@@ -238,8 +238,8 @@ static void possible(void **state)
         RECORD("types", "weight_narrow: false, weight_signed: no"),
         RECORD("accumulator", "order: lanes, lanes: 2"),
         RECORD("rescale", "below_shift_min: largest, pre_shift: rest, round: [15 half-up]"),
-        "scheme: a\ntypes: {power_of_two_scales: yes, activation_zero_point: middle}\n"
-        "rescale: {scale: power-of-two, encoding: shift}\n",
+        ("scheme: a\ntypes: {power_of_two_scales: yes, activation_zero_point: middle}\n"
+         "rescale: {scale: power-of-two, encoding: shift}\n"),
         "scheme: a\ntypes: {power_of_two_scales: yes}\nrescale: {scale: power-of-two}\n",
         "scheme: a\ncontract: {exact: all of it, approximate: [one, two], exact_ops: [all]}\n",
         "scheme: a\nfloat_ops: [all]\nunsigned_depthwise: {add: {bits: 3}}\n",

@@ -34,8 +34,8 @@ static const char *const rules[] = {
     "encoding: glow, round: [floor], product_bits: 32",
     "encoding: glow, round: [half-up]",
     "pre_shift: fixed, pre_shift_bits: 4, round: [half-up], product_bits: 32",
-    "pre_shift: fixed, pre_shift_bits: 4, round: [half-up], product_bits: 32, "
-    "pre_shift_round: half-up",
+    ("pre_shift: fixed, pre_shift_bits: 4, round: [half-up], product_bits: 32, "
+     "pre_shift_round: half-up"),
     "pre_shift: rest, round: [15 half-up], operand_bits: 16, pre_shift_round: half-up",
     "pre_shift: rest, round: [15 half-up], operand_bits: 16",
     "pre_shift: rest, round: [15 half-up], operand_bits: 12",

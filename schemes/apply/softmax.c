@@ -87,7 +87,8 @@ void assay_apply_softmax_lut16(const assay_unit *u, const int32_t *x, size_t n, 
         sum = assay_wrap32((int64_t)sum + out[i]);
     }
     unsigned headroom = (unsigned)assay_clamp(assay_clz32((uint32_t)sum), 1, 31); /* wrapped: 1 */
-    int64_t shifted = assay_round_shift((int64_t)sum << (headroom - 1), 14, ASSAY_ROUND_HALF_UP);
+    int64_t shifted =
+        assay_round_shift(sum * (INT64_C(1) << (headroom - 1)), 14, ASSAY_ROUND_HALF_UP);
     int64_t inverse = lookup(u->list[0], assay_saturate(shifted - 98304, 16));
     for (size_t i = 0; i < n; i++) {
         int64_t v = assay_round_shift(out[i] * inverse, 31 - headroom, ASSAY_ROUND_HALF_UP);

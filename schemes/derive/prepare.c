@@ -198,8 +198,8 @@ static enum assay_op find_op(const assay_unit_spec *spec)
     return assay_op_find(spec->op);
 }
 
-/* Of wide activations, a convolution and a fully connected node whose bias is narrow, or absent, keep
- * the narrow accumulator (TFLite micro/kernels/conv.cc, fully_connected.cc: the width of the
+/* Of wide activations, a convolution and a fully connected node whose bias is narrow, or absent,
+ * keep the narrow accumulator (TFLite micro/kernels/conv.cc, fully_connected.cc: the width of the
  * accumulator is that of the bias; CMSIS-NN arm_convolve_s16 likewise). Grouped convolutions, the
  * depthwise ones among them, do so only when a narrow bias is there (depthwise_conv.cc takes none
  * but wide ones). */
