@@ -132,6 +132,11 @@ static void wrong_models_are_named(void **state)
          "initializer 'w': element 1 is 300, expected a byte of two codes"},
         {"list w i4 3 = 33\nconst s f32 - = 1\nDequantizeLinear w,s -> y\nout y",
          "initializer 'w': its shape needs 2 elements of two codes, it has 1"},
+        {"in x u8 4\nconst s f32 - = 1\nconst z u8 0\nDequantizeLinear x,s,z -> y\nout y",
+         "zero point 'z' has 0 elements, expected 1 or 1"},
+        {"in x u8 4\nconst s f32 4 = 1 1 1 1\nconst z u8 2\nDequantizeLinear x,s,z -> y "
+         "axis=0\nout y",
+         "zero point 'z' has 2 elements, expected 1 or 4"},
         {"in x u8 1,4\nconst s f32 - = 1\ncom.microsoft:QLinearConcat s,_,x,s -> y\nout y",
          "4 inputs, expected 2 and 3 an operand"},
     };

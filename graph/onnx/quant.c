@@ -32,8 +32,7 @@ static bool check_scales(onnx_node *n, const char *name, const float *scale, siz
     return true;
 }
 
-static bool check_zeros(onnx_node *n, const char *name, const onnx_const *c, assay_elem elem,
-                        size_t count)
+static bool check_zeros(onnx_node *n, const char *name, const onnx_const *c, assay_elem elem)
 {
     assay_elem own;
     char expected[8];
@@ -41,11 +40,6 @@ static bool check_zeros(onnx_node *n, const char *name, const onnx_const *c, ass
     if (!onnx_dtype_elem(c->dtype, &own) || !assay_elem_equal(own, elem)) {
         onnx_fail(n, ASSAY_ERR_INPUT, "zero point '%s' is %s, expected %s as its codes", name,
                   onnx_dtype_name(c->dtype), assay_elem_print(elem, expected));
-        return false;
-    }
-    if ((size_t)c->count != count && c->count != 1) {
-        onnx_fail(n, ASSAY_ERR_INPUT, "zero point '%s' has %lld elements, expected %zu", name,
-                  (long long)c->count, count);
         return false;
     }
     return true;
@@ -77,6 +71,11 @@ bool onnx_read_params(onnx_node *n, size_t scale, size_t zero, assay_elem elem, 
                   q->count, n->pb->input[s ? scale : zero], (long long)count);
         return false;
     }
+    if (z && z->count != 1 && (size_t)z->count != q->count) {
+        onnx_fail(n, ASSAY_ERR_INPUT, "zero point '%s' has %lld elements, expected 1 or %zu",
+                  n->pb->input[zero], (long long)z->count, q->count);
+        return false;
+    }
     float *scales = onnx_alloc(n->im, q->count * sizeof *scales);
     int32_t *zeros = onnx_alloc(n->im, q->count * sizeof *zeros);
     if (!scales || !zeros) {
@@ -90,7 +89,7 @@ bool onnx_read_params(onnx_node *n, size_t scale, size_t zero, assay_elem elem, 
     q->scale = scales;
     q->zero_point = zeros;
     return (!s || check_scales(n, n->pb->input[scale], scales, q->count)) &&
-           (!z || check_zeros(n, n->pb->input[zero], z, elem, q->count));
+           (!z || check_zeros(n, n->pb->input[zero], z, elem));
 }
 
 onnx_value *onnx_quantized(onnx_node *n, onnx_value *v, const assay_qparams *q)
