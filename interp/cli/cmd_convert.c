@@ -3,19 +3,16 @@
 
 #include "interp/cli/cli.h"
 #include "interp/cli/session.h"
-#include "interp/kernel.h"
 #include "interp/model.h"
-#include "opt/qdq.h"
 
-static assay_status group(const char *model, const char *name, assay_graph *g, assay_error *err)
+static assay_status group(const cli_args *a, const char *name, assay_graph *g, assay_error *err)
 {
     assay_scheme *scheme;
     assay_status status = assay_scheme_open(name, &scheme, err);
 
     if (status != ASSAY_OK)
         return status;
-    if (assay_model_is_onnx(model))
-        status = assay_group_qdq(g, scheme, assay_has_integer_kernel, NULL, err);
+    status = cli_group(a, g, scheme, NULL, err);
     assay_scheme_free(scheme);
     return status;
 }
@@ -40,7 +37,7 @@ static int run(const cli_args *a)
             "others text form");
     /* TFLite has no BatchNormalization and other ops that lowering takes away */
     status = cli_model_load(a, model, is_tflite(out) && assay_model_is_onnx(model), &g);
-    if (status == CLI_OK && ((scheme && group(model, scheme, g, &err) != ASSAY_OK) ||
+    if (status == CLI_OK && ((scheme && group(a, scheme, g, &err) != ASSAY_OK) ||
                              assay_model_save(g, out, &err) != ASSAY_OK))
         status = cli_failed(&err);
     if (status == CLI_OK)
@@ -52,6 +49,7 @@ static int run(const cli_args *a)
 static const cli_option options[] = {
     CLI_MODEL_OPTIONS,
     {"scheme", 's', "NAME|FILE", "first make integer nodes of a QDQ network, as the scheme can"},
+    CLI_ADAPT_OPTION,
     {"output", 'o', "FILE",
      "FILE.onnx: quantized values between standard QuantizeLinear and DequantizeLinear; "
      "FILE.tflite: TFLite's operators, channels last; any other name: text form"},

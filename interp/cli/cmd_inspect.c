@@ -7,7 +7,6 @@
 #include "interp/cli/session.h"
 #include "interp/model.h"
 #include "interp/program.h"
-#include "opt/qdq.h"
 
 /* "i8[1,8,32,32] q(0.02,-3)", with long lists of parameters only counted. */
 static void print_type(const assay_type *t, char *buf, size_t size)
@@ -140,8 +139,7 @@ static assay_status group(const cli_args *a, assay_graph *g, assay_quantize_repo
 
     if (status != ASSAY_OK)
         return status;
-    if (assay_model_is_onnx(a->positional[0]))
-        status = assay_group_qdq(g, scheme, assay_has_integer_kernel, report, err);
+    status = cli_group(a, g, scheme, report, err);
     assay_scheme_free(scheme);
     return status;
 }
@@ -169,6 +167,7 @@ static const cli_option options[] = {
     {"canonical", 'c', NULL, "after constant folding and BatchNorm folding, as profiled"},
     {"scheme", 's', "NAME|FILE",
      "what a quantized ONNX network becomes under it, what stays in float and why"},
+    CLI_ADAPT_OPTION,
     {"text", 't', NULL, "the network in text form instead of the table"},
     {"plan", 0, NULL, "the memory plan instead of the table"},
     {"plan-svg", 0, NULL, "the memory plan as a drawing"},
@@ -182,6 +181,7 @@ const cli_command cli_inspect = {
                 "  assay inspect net.onnx --canonical --text\n"
                 "  assay inspect net.onnx --shape input=1x3x224x224\n"
                 "  assay inspect net-qdq.onnx --scheme onnxruntime\n"
+                "  assay inspect net-qdq.onnx --scheme pow2 --adapt\n"
                 "  assay inspect net-int8.assay --plan\n"
                 "  assay inspect net-int8.assay --plan-svg > plan.svg\n",
     .options = options,

@@ -6,6 +6,7 @@
 
 #include "interp/kernel.h"
 #include "interp/model.h"
+#include "opt/adapt.h"
 #include "opt/qdq.h"
 
 /* The next rule: nodes that match the first `length` characters of `pattern`. */
@@ -234,19 +235,31 @@ int cli_model_load(const cli_args *a, const char *path, bool canonical, assay_gr
     return status;
 }
 
-/* An ONNX network's dequantize -> op -> quantize become integer nodes. */
-static int group(cli_session *s, const char *model)
+assay_status cli_group(const cli_args *a, assay_graph *g, const assay_scheme *scheme,
+                       assay_quantize_report *report, assay_error *err)
+{
+    assay_status s = ASSAY_OK;
+
+    if (!assay_model_is_onnx(a->positional[0]))
+        return ASSAY_OK;
+    if (cli_has(a, "adapt"))
+        s = assay_adapt_parameters(g, scheme, NULL, err);
+    return s ? s : assay_group_qdq(g, scheme, assay_has_integer_kernel, report, err);
+}
+
+static int group(cli_session *s, const cli_args *a)
 {
     assay_error err;
 
-    if (!assay_model_is_onnx(model))
-        return CLI_OK;
-    if (assay_group_qdq(s->graph, s->scheme, assay_has_integer_kernel, &s->report, &err) !=
-        ASSAY_OK)
+    if (cli_group(a, s->graph, s->scheme, &s->report, &err) != ASSAY_OK)
         return cli_failed(&err);
+    assay_scheme_caps caps;
+    assay_scheme_get_caps(s->scheme, &caps);
     if (s->report.n_float)
-        fprintf(stderr, "assay: %d nodes stay in float; 'assay inspect --scheme' lists them\n",
-                s->report.n_float);
+        fprintf(stderr, "assay: %d nodes stay in float; 'assay inspect --scheme' lists them%s\n",
+                s->report.n_float,
+                caps.power_of_two && !cli_has(a, "adapt") ? "; --adapt makes scales powers of two"
+                                                          : "");
     return CLI_OK;
 }
 
@@ -282,7 +295,7 @@ int cli_session_load(cli_session *s, const cli_args *a)
         if (!s->scheme)
             return cli_trouble(
                 "%s: the network is quantized; --scheme says whose arithmetic runs it", model);
-        const int status = group(s, model);
+        const int status = group(s, a);
         return status == CLI_OK ? verify_target(s->graph, a) : status;
     }
     if (cli_has(a, "profile"))
