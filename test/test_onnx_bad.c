@@ -157,6 +157,8 @@ static void unsupported_models_are_named(void **state)
         {"in x str 2\nIdentity x -> y\nout y", "input 'x' is string"},
         {"in x f32 2\nconst w f64 2\nCast w -> v to=10\nAdd x,v -> y\nout y", "cast to float16"},
         {"in x f32 2\nCast x -> y to=22\nout y", "cast to int4"},
+        {"in x f32 2\nconst s f32 - = 1\nQuantizeLinear x,s -> y precision=10\nout y",
+         "attribute 'precision' is 10, not float32"},
         {"in x f32 2\nconst w f16 2\nAdd x,w -> y\nout y", "constant 'w' is float16"},
         {"in x f32 2,3\nin s i64 2\nReshape x,s -> y\nout y", "('s') is not known at import"},
         {"in x f32 1,1,4,4\nMaxPool x -> y,i kernel_shape=[2,2]\nout y\nout i", "output Indices"},

@@ -107,10 +107,13 @@ void onnx_import_quantize_linear(onnx_node *n)
 {
     onnx_value *x = onnx_in(n, 0), *zero = onnx_in(n, 2);
     int64_t dtype = onnx_int(n, "output_dtype", ONNX_UNDEFINED);
+    int64_t precision = onnx_int(n, "precision", ONNX_UNDEFINED); /* of the division; opset 23 */
     assay_type t = onnx_type(n, x);
     assay_elem elem;
     assay_qparams q;
 
+    if (precision != ONNX_UNDEFINED && precision != ONNX_FLOAT)
+        onnx_refuse(n, "attribute 'precision' is %lld, not float32", (long long)precision);
     if (zero)
         dtype = zero->constant ? zero->constant->dtype : onnx_elem_dtype(onnx_type(n, zero).elem);
     else if (dtype == ONNX_UNDEFINED)
