@@ -146,7 +146,7 @@ void onnx_import_dequantize_linear(onnx_node *n)
     }
     if (!read_linear(n, &t, t.elem, &q))
         return;
-    if (x->constant && !y->is_output) {
+    if (x->constant && y && !y->is_output) { /* y is NULL for an output without a name */
         onnx_codes *codes = onnx_alloc(n->im, sizeof *codes);
         if (!codes) {
             onnx_no_memory(n);
