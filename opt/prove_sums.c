@@ -27,8 +27,8 @@ typedef struct pooling {
 /* Codes of n successive sums of `count` cells. */
 static void pool_row(const pooling *p, int64_t first, size_t n, int32_t count, int64_t *code)
 {
-    int64_t sum[ROW];
-    int32_t counts[ROW], out[ROW];
+    int64_t sum[ROW] = {0};
+    int32_t counts[ROW] = {0}, out[ROW];
     bool refused[ROW];
     for (size_t i = 0; i < n; i++) {
         refused[i] = false;
