@@ -52,19 +52,40 @@ static void emit(builder *b, int64_t x, int64_t code)
     s->code[s->n++] = code;
 }
 
-/* All runs of from .. to, between which the code is known to be monotone and nothing is refused. */
-static void bisect_monotone(builder *b, int64_t from, int64_t code, int64_t to, int64_t last)
+/* The first x in from + 1 .. to with another code than at `from`; the code at `to` is one. Steps are
+ * nearly of one width, so it is looked for from `guess` on, outwards, and then by bisection. */
+static int64_t next_step(const builder *b, int64_t from, int64_t code, int64_t to, int64_t guess)
 {
-    if (b->status != ASSAY_OK)
-        return;
+    int64_t below = from, above = to, stride = 1;
+    guess = guess > from && guess < to ? guess : from + (to - from) / 2;
+    while (above - below > 1) {
+        if (guess <= below || guess >= above)
+            guess = below + (above - below) / 2;
+        if (assay_rescale_one(b->r, guess, b->channel) == code) {
+            below = guess;
+            guess = stride > 0 ? guess + stride : below + (above - below) / 2;
+            stride = above == to ? stride * 2 : 0;
+        } else {
+            above = guess;
+            guess = stride > 0 ? guess - stride : below + (above - below) / 2;
+            stride = below == from ? stride * 2 : 0;
+        }
+    }
+    return above;
+}
+
+/* All runs of from .. to, between which the code is known to be monotone and nothing is refused. */
+static void walk_monotone(builder *b, int64_t from, int64_t code, int64_t to, int64_t last)
+{
+    int64_t width = 0;
     emit(b, from, code);
-    if (code == last) /* as where from == to */
-        return;
-    int64_t middle = from + (to - from) / 2, next = middle + 1;
-    int64_t at_middle = middle == from ? code : assay_rescale_one(b->r, middle, b->channel);
-    int64_t at_next = next == to ? last : assay_rescale_one(b->r, next, b->channel);
-    bisect_monotone(b, from, code, middle, at_middle);
-    bisect_monotone(b, next, at_next, to, last);
+    while (b->status == ASSAY_OK && code != last) {
+        int64_t next = next_step(b, from, code, to, from + width);
+        width = next - from;
+        from = next;
+        code = next == to ? last : assay_rescale_one(b->r, next, b->channel);
+        emit(b, from, code);
+    }
 }
 
 /* All runs of p.x .. q.x, both on one side of the input zero point. */
@@ -77,7 +98,7 @@ static void bisect(builder *b, const point *p, const point *q)
     if (p->x == q->x || (monotone && p->code == q->code))
         return;
     if (monotone && p->code != ASSAY_REFUSED && q->code != ASSAY_REFUSED) {
-        bisect_monotone(b, p->x, p->code, q->x, q->code);
+        walk_monotone(b, p->x, p->code, q->x, q->code);
         return;
     }
     int64_t middle = p->x + (q->x - p->x) / 2;
