@@ -161,14 +161,18 @@ typedef void (*assay_encode_fn)(const assay_unit *u, const float *x, size_t n, u
  *              through fraction indices fy[i], fx[i].
  *  quantize    IEEE binary32 bits to codes; dequantize the reverse; channel as in requantize.
  *
- * The last four are for an engine that adds products in its own order and works on rows of bytes. A
+ * The next four are for an engine that adds products in its own order and works on rows of bytes. A
  * vtable may end before any of them (its size says so) or hold NULL: then such nodes go through the
  * functions above alone.
  *  exact       true when accumulate returns the exact sum whenever |bias| plus all |x[i]*w[i]| is
  * at most `bound`, and any two products of raw codes (activations moved up to unsigned) add up to
  * at most `pair` in magnitude. block, pair, encode   what does the work of requantize on blocks, of
  * binary, and of quantize without channels, for one-byte codes with the instructions of `isa`;
- * NULL: nothing does. */
+ * NULL: nothing does.
+ *
+ * The very last is for the optimizer, and may be missing or NULL:
+ *  rule        word i on the optimizer's rules: *name becomes the rule's name, or NULL behind the
+ * last word; returns by how many codes it may change results, 0, or ASSAY_RULE_NEVER. */
 typedef struct assay_scheme_vtable {
     uint32_t abi;  /* ASSAY_SCHEME_ABI */
     uint32_t size; /* sizeof(assay_scheme_vtable) */
@@ -203,7 +207,12 @@ typedef struct assay_scheme_vtable {
     assay_block_fn (*block)(const assay_unit *u, enum assay_isa isa);
     assay_pair_fn (*pair)(const assay_unit *u, enum assay_isa isa);
     assay_encode_fn (*encode)(const assay_unit *u, enum assay_isa isa);
+
+    int64_t (*rule)(size_t i, const char **name);
 } assay_scheme_vtable;
+
+/* What `rule` returns of a rewrite that this target must not have. */
+#define ASSAY_RULE_NEVER (-1)
 
 /* Bytes of the vtable up to what every scheme has. */
 #define ASSAY_SCHEME_VTABLE_SIZE offsetof(assay_scheme_vtable, window)

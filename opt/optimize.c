@@ -9,8 +9,10 @@
 #include "graph/text.h"
 #include "opt/certificate.h"
 #include "opt/opt.h"
+#include "opt/policy.h"
 #include "opt/prove.h"
 #include "opt/rewrite.h"
+#include "opt/spread.h"
 #include "opt/target.h"
 
 typedef struct optimizer {
@@ -19,45 +21,12 @@ typedef struct optimizer {
     const assay_optimize_options *options;
     assay_optimize_report *report;
     json_t *certificate;
-    const assay_rule *rule;
-    size_t n_rules;
+    assay_policy policy;
+    int64_t *spread; /* by output: codes that the applications so far may have changed it by */
     int *uses;
     uint64_t *refused; /* keys of matches that were refused: not to be proved, and told, again */
     size_t n_refused, room;
 } optimizer;
-
-/* Whether `name` is in a list separated by commas. */
-static bool is_listed(const char *list, const char *name)
-{
-    size_t n = strlen(name);
-    for (const char *at = list; at; at = strchr(at, ',')) {
-        at += *at == ',';
-        if (strncmp(at, name, n) == 0 && (at[n] == ',' || at[n] == '\0'))
-            return true;
-    }
-    return false;
-}
-
-static assay_status check_passes(const optimizer *o, assay_error *err)
-{
-    assay_buf known = {0};
-    assay_status s = ASSAY_OK;
-    for (const char *at = o->options->passes; at && !s; at = strchr(at, ',')) {
-        at += *at == ',';
-        size_t n = strcspn(at, ","), i = 0;
-        while (i < o->n_rules &&
-               (strlen(o->rule[i].name) != n || strncmp(o->rule[i].name, at, n) != 0))
-            i++;
-        if (i < o->n_rules)
-            continue;
-        for (i = 0; i < o->n_rules; i++)
-            assay_buf_printf(&known, "%s%s", i ? ", " : "", o->rule[i].name);
-        s = assay_fail(err, ASSAY_ERR_INPUT, "no pass '%.*s'; there are: %s", (int)n, at,
-                       known.text ? known.text : "none");
-    }
-    assay_buf_free(&known);
-    return s;
-}
 
 static void add_node_text(const assay_graph *g, const assay_node *n, assay_buf *b)
 {
@@ -137,24 +106,43 @@ static void tell(const optimizer *o, const assay_rule *rule, const assay_match *
     o->options->log(o->options->user, line);
 }
 
-static bool is_allowed(const assay_optimize_options *o, const assay_proof *p)
+/* by_target: codes by which the target lets the rule change results. */
+static bool is_allowed(const assay_optimize_options *o, int64_t by_target, const assay_proof *p)
 {
     if (!p->possible)
         return false;
     if (p->verdict.kind == ASSAY_EXACT || o->allow == ASSAY_ALLOW_ANY)
         return true;
-    return o->allow == ASSAY_ALLOW_BOUNDED && p->verdict.kind == ASSAY_BOUNDED &&
-           p->verdict.bound <= o->bound;
+    int64_t bound = o->allow == ASSAY_ALLOW_BOUNDED && o->bound > by_target ? o->bound : by_target;
+    return p->verdict.kind == ASSAY_BOUNDED && p->verdict.bound <= bound;
+}
+
+/* What a bounded application comes to at the outputs. */
+static assay_status add_spread(optimizer *o, int value, int64_t bound, assay_error *err)
+{
+    int64_t *more = calloc((size_t)o->g->n_outputs + 1, sizeof *more);
+    assay_status s = more ? ASSAY_OK : assay_out_of_memory(err);
+    if (!s)
+        s = assay_spread(o->g, o->scheme, o->options->run, value, bound, more, err);
+    for (int i = 0; i < o->g->n_outputs && !s; i++) {
+        o->spread[i] += more[i];
+        if (o->spread[i] > o->report->output_bound)
+            o->report->output_bound = o->spread[i];
+    }
+    free(more);
+    return s;
 }
 
 static assay_status apply(optimizer *o, const assay_rule *rule, const assay_match *m,
                           const assay_proof *p, assay_error *err)
 {
-    int changed;
+    int changed, y = o->g->node[m->lower].out[0];
     assay_match with = *m;
     with.data = p->data;
     with.factor = p->factor;
     assay_status s = assay_certificate_add(o->certificate, rule, o->g->node[m->lower].name, p, err);
+    if (!s && p->verdict.kind == ASSAY_BOUNDED) /* what lies below is the same afterwards */
+        s = add_spread(o, y, p->verdict.bound, err);
     if (!s)
         s = rule->rewrite(o->g, &with, p->uses_image ? &p->image : NULL, err);
     if (!s)
@@ -162,6 +150,8 @@ static assay_status apply(optimizer *o, const assay_rule *rule, const assay_matc
     if (s)
         return s;
     o->report->applied++;
+    o->report->bounded += p->verdict.kind == ASSAY_BOUNDED;
+    o->report->unproved += p->verdict.kind == ASSAY_UNPROVED;
     free(o->uses);
     o->uses = assay_rewrite_uses(o->g);
     return o->uses ? ASSAY_OK : assay_out_of_memory(err);
@@ -185,9 +175,9 @@ static void ask_target(const optimizer *o, assay_proof *p)
                                           sizeof p->verdict.evidence);
 }
 
-static assay_status attempt(optimizer *o, const assay_rule *rule, int node, bool *applied,
-                            assay_error *err)
+static assay_status attempt(optimizer *o, size_t r, int node, bool *applied, assay_error *err)
 {
+    const assay_rule *rule = &o->policy.rule[r];
     assay_match m = {.lower = node};
     assay_proof proof;
     uint64_t key = 0;
@@ -201,7 +191,7 @@ static assay_status attempt(optimizer *o, const assay_rule *rule, int node, bool
                    : assay_prove(o->g, &m, rule, o->scheme, o->options->run, &proof, err);
     if (!s) {
         ask_target(o, &proof);
-        *applied = is_allowed(o->options, &proof);
+        *applied = is_allowed(o->options, o->policy.bound[r], &proof);
         tell(o, rule, &m, &proof, *applied);
         s = *applied ? apply(o, rule, &m, &proof, err) : note_refusal(o, key, err);
     }
@@ -214,13 +204,12 @@ static assay_status sweep(optimizer *o, bool late, bool *changed, assay_error *e
 {
     assay_status s = ASSAY_OK;
     *changed = false;
-    for (size_t r = 0; r < o->n_rules && !s; r++) {
-        if (o->rule[r].late != late ||
-            (o->options->passes && !is_listed(o->options->passes, o->rule[r].name)))
+    for (size_t r = 0; r < o->policy.n && !s; r++) {
+        if (o->policy.rule[r].late != late)
             continue;
         for (int i = 0; i < o->g->n_nodes && !s;) {
             bool applied;
-            s = attempt(o, &o->rule[r], i, &applied, err);
+            s = attempt(o, r, i, &applied, err);
             *changed |= applied;
             i = applied ? (i > 1 ? i - 2 : 0) : i + 1; /* nodes in front may have gone */
         }
@@ -235,16 +224,15 @@ assay_status assay_optimize(assay_graph *g, const assay_scheme *s,
     optimizer o = {.g = g, .scheme = s, .options = options, .report = report};
     bool changed = true;
     memset(report, 0, sizeof *report);
-    o.rule = options->rule;
-    o.n_rules = options->n_rules;
-    if (!o.rule)
-        o.rule = assay_rules(&o.n_rules);
-    assay_status status = check_passes(&o, err);
-    if (status)
+    assay_status status = assay_policy_make(options, s, &o.policy, err);
+    if (status) {
+        assay_policy_free(&o.policy);
         return status;
+    }
     o.certificate = assay_certificate_new(g, s);
     o.uses = assay_rewrite_uses(g);
-    status = o.certificate && o.uses ? ASSAY_OK : assay_out_of_memory(err);
+    o.spread = calloc((size_t)g->n_outputs + 1, sizeof *o.spread);
+    status = o.certificate && o.uses && o.spread ? ASSAY_OK : assay_out_of_memory(err);
     while (!status && changed) {
         status = sweep(&o, false, &changed, err);
         if (!status && !changed)
@@ -257,7 +245,9 @@ assay_status assay_optimize(assay_graph *g, const assay_scheme *s,
     if (!status)
         status = assay_certificate_print(o.certificate, g, &report->certificate, err);
     json_decref(o.certificate);
+    assay_policy_free(&o.policy);
     free(o.uses);
+    free(o.spread);
     free(o.refused);
     return status;
 }

@@ -65,6 +65,17 @@ typedef struct assay_rule {
 /* The rules in the order in which they are tried; *n receives their number. */
 const assay_rule *assay_rules(size_t *n);
 
+/* Rules of a scheme that is a shared object: it exports `const assay_rule_list
+ * *assay_rules_plugin(void)`, built against this header, and they are tried behind ours. Their
+ * obligations are discharged here, as those of all rules. */
+#define ASSAY_RULES_ABI 1
+typedef struct assay_rule_list {
+    uint32_t abi;  /* ASSAY_RULES_ABI */
+    uint32_t size; /* sizeof(assay_rule) */
+    size_t n;
+    const assay_rule *rule;
+} assay_rule_list;
+
 enum assay_verdict_kind {
     ASSAY_EXACT,   /* proved: no bit changes */
     ASSAY_BOUNDED, /* the whole domain was looked at: outputs differ by at most `bound` codes */
@@ -82,7 +93,8 @@ enum assay_allow { ASSAY_ALLOW_EXACT, ASSAY_ALLOW_BOUNDED, ASSAY_ALLOW_ANY };
 
 typedef struct assay_optimize_options {
     enum assay_allow allow;
-    int64_t bound;          /* codes, for ASSAY_ALLOW_BOUNDED: of each application by itself */
+    int64_t bound;          /* codes, for ASSAY_ALLOW_BOUNDED: of each application by itself; what
+                               they come to at the outputs is reported */
     const char *passes;     /* names separated by commas, or NULL for all rules */
     const assay_rule *rule; /* NULL: assay_rules */
     size_t n_rules;
@@ -95,11 +107,16 @@ typedef struct assay_optimize_options {
 
 typedef struct assay_optimize_report {
     int applied, refused;
+    int bounded, unproved; /* of those applied */
+    /* When none was applied unproved: codes of the network's outputs differ from before by at most
+     * this (of an output in float, the codes that it was dequantized from). */
+    int64_t output_bound;
     assay_buf certificate; /* JSON text; free with assay_buf_free */
 } assay_optimize_report;
 
-/* Rewrites g to a fixed point. Values that survive keep their names. A result of this function is
- * verified. ASSAY_ERR_INPUT: a pass of no such name. */
+/* Rewrites g to a fixed point by the rules that options and scheme leave in force. Values that
+ * survive keep their names. A result of this function is verified. ASSAY_ERR_INPUT: a pass, or a
+ * rule of the scheme's, of no such name. */
 assay_status assay_optimize(assay_graph *g, const assay_scheme *s,
                             const assay_optimize_options *options, assay_optimize_report *report,
                             assay_error *err);

@@ -31,9 +31,13 @@ void assay_proof_free(assay_proof *p);
 assay_status assay_prove_codes(const assay_graph *g, const assay_match *m, const assay_rule *rule,
                                const assay_scheme *s, assay_run_fn run, assay_proof *proof,
                                assay_error *err);
-/* All results of a function of one code, by code - least code; malloc'd into *table. */
+/* All results of a function of one code, by code - least code; malloc'd into *table. The other
+ * operand of an element-wise node may be one constant number, or the same value. */
 assay_status assay_tabulate(const assay_graph *g, int node, const assay_scheme *s, assay_run_fn run,
-                            int64_t **table, size_t *n, assay_error *err);
+                            int64_t **table, size_t *size, assay_error *err);
+/* The same of two operands, first one slowest. */
+assay_status assay_tabulate_pairs(const assay_graph *g, int node, const assay_scheme *s,
+                                  assay_run_fn run, int64_t **table, assay_error *err);
 
 /* Runs both fragments on samples of codes, extremes among them. When results differ, the verdict
  * receives evidence and counterexample. */

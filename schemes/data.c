@@ -175,6 +175,29 @@ static void put_op_set(text *t, const char *key, const bool set[ASSAY_OP_COUNT])
         put(t, "]\n");
 }
 
+static int compare_wishes(const void *a, const void *b)
+{
+    return strcmp(((const assay_wish *)a)->rule, ((const assay_wish *)b)->rule);
+}
+
+static void put_wishes(text *t, const assay_scheme_data *d)
+{
+    assay_wish *sorted = malloc((d->n_wishes + 1) * sizeof *sorted);
+    if (sorted == NULL) {
+        t->failed = true;
+        return;
+    }
+    if (d->n_wishes > 0)
+        memcpy(sorted, d->wish, d->n_wishes * sizeof *sorted);
+    qsort(sorted, d->n_wishes, sizeof *sorted, compare_wishes);
+    for (size_t i = 0; i < d->n_wishes; i++) {
+        put(t, i == 0 ? "rules:\n  " : "  ");
+        put_quoted(t, sorted[i].rule);
+        put(t, sorted[i].bound < 0 ? ": never\n" : ": %lld\n", (long long)sorted[i].bound);
+    }
+    free(sorted);
+}
+
 char *assay_scheme_text(const assay_scheme_data *d)
 {
     text t = {0};
@@ -191,6 +214,7 @@ char *assay_scheme_text(const assay_scheme_data *d)
     put_op_set(&t, "float_ops", d->in_float);
     put_op_set(&t, "unfused_ops", d->unfused[0]);
     put_op_set(&t, "wide_unfused_ops", d->unfused[1]);
+    put_wishes(&t, d);
     put_overrides(&t, d);
     if (d->n_given > 0 && !has_override(d, NULL))
         put(&t, "nodes:\n");

@@ -46,6 +46,13 @@ typedef struct assay_given {
     int32_t zero_point; /* replaces the output zero point */
 } assay_given;
 
+/* What a target says about a rule of the optimizer: how many codes it may change results by, or
+ * ASSAY_RULE_NEVER. */
+typedef struct assay_wish {
+    char *rule;
+    int64_t bound;
+} assay_wish;
+
 #define ASSAY_CONTRACTS 3
 
 typedef struct assay_scheme_data {
@@ -57,6 +64,8 @@ typedef struct assay_scheme_data {
     size_t n_overrides;
     assay_given *given;
     size_t n_given;
+    assay_wish *wish;
+    size_t n_wishes;
     bool in_float[ASSAY_OP_COUNT]; /* ops that the target does not compute in integers */
     /* ops that it computes in float where a network has them between conversions, for codes of at
      * most 8 bits and of more */
@@ -74,6 +83,12 @@ static inline const assay_scheme_data *assay_data(const assay_scheme *s)
 /* Reads a scheme text over what *d holds (after `extends`, the parent's data). */
 assay_status assay_scheme_read(const char *file, const char *text, size_t length,
                                assay_scheme_data *d, int depth, assay_error *err);
+
+/* wishes.c: the key `rules`. */
+struct assay_tree;
+assay_status assay_wishes_read(const char *file, const struct assay_tree *t, assay_scheme_data *d,
+                               assay_error *err);
+void assay_wishes_free(assay_scheme_data *d);
 
 /* Text of a preset, or NULL. */
 const char *assay_preset_text(const char *name, size_t *length);

@@ -48,6 +48,7 @@ void assay_scheme_data_free(assay_scheme_data *d)
     }
     for (int i = 0; i < ASSAY_CONTRACTS; i++)
         free(d->contract[i]);
+    assay_wishes_free(d);
     free(d->override);
     free(d->given);
     free(d->name);
@@ -448,7 +449,7 @@ static assay_status read_key(const context *c, const assay_tree *t)
     static const char *const keys[] = {
         "scheme",       "description",        "extends", "contract", "float_ops",
         "unfused_ops",  "wide_unfused_ops",   "wide",    "ops",      "wide_ops",
-        "unsigned_ops", "unsigned_depthwise", "nodes"};
+        "unsigned_ops", "unsigned_depthwise", "nodes",   "rules"};
     if (strcmp(t->key, "scheme") == 0)
         return read_name(c, t);
     if (strcmp(t->key, "description") == 0)
@@ -475,6 +476,8 @@ static assay_status read_key(const context *c, const assay_tree *t)
         return read_sections(c, t, ASSAY_SCOPE_UNSIGNED_DEPTHWISE, "");
     if (strcmp(t->key, "nodes") == 0)
         return read_scopes(c, t, ASSAY_SCOPE_NODE);
+    if (strcmp(t->key, "rules") == 0)
+        return assay_wishes_read(c->file, t, c->data, c->err);
     if (assay_record_has_section(t->key))
         return read_section(c, t, NULL, NULL);
     guess g = {t->key, "", SIZE_MAX};

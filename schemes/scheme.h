@@ -79,4 +79,10 @@ bool assay_scheme_is_exact(const assay_scheme *s, const char *op);
 enum assay_contract { ASSAY_CONTRACT_EXACT, ASSAY_CONTRACT_APPROXIMATE, ASSAY_CONTRACT_UNMODELLED };
 const char *assay_scheme_contract(const assay_scheme *s, enum assay_contract which);
 
+/* ---- what a target says about the optimizer's rules ---- */
+
+/* The i-th word of the scheme (file key `rules`, or a plugin's): *rule its name, or NULL behind the
+ * last one; returns by how many codes the rule may change results, or ASSAY_RULE_NEVER. */
+int64_t assay_scheme_wish(const assay_scheme *s, size_t i, const char **rule);
+
 #endif

@@ -118,6 +118,11 @@ static void fill_parameters(const assay_node *n, const assay_type *in, assay_uni
         spec->alpha = (double)a->alpha_beta.alpha;
         spec->beta = (double)a->alpha_beta.beta;
         break;
+    case ASSAY_OP_CUSTOM:
+    case ASSAY_OP_CUSTOM_MONOTONE:
+    case ASSAY_OP_CUSTOM_BINARY:
+        spec->flag = a->custom.number;
+        break;
     case ASSAY_OP_GELU:
         spec->flag = a->gelu.approximate;
         break;

@@ -16,6 +16,7 @@
  *   leaky_relu, elu                                        alpha
  *   hard_sigmoid                                           alpha, beta
  *   gelu                                                   flag: enum assay_gelu
+ *   custom, custom_...                                     flag: number
  *   resize                                                 flag: enum assay_resize_mode
  *   pad                                                    alpha (value)
  *

@@ -19,6 +19,8 @@ rewrite_outcome rewrite_with(const char *scheme, const char *text,
 rewrite_outcome rewrite_run(const char *scheme, const char *text);
 void rewrite_finish(rewrite_outcome *o);
 
+/* Greatest difference of the outputs' codes on random and extreme inputs. */
+int64_t rewrite_worst_difference(const rewrite_outcome *o, test_rng *r, int trials);
 /* Both networks give the same bits on random and extreme inputs. */
 void rewrite_same_bits(const rewrite_outcome *o, test_rng *r, int trials);
 /* The certificate holds, and has a step for every application. */

@@ -227,10 +227,39 @@ static void random_networks_keep_their_bits(void **state)
     assert_true(applied > 20 && refused > 20);
 }
 
+/* In bounded mode outputs differ by no more than is stated. */
+static void random_networks_keep_to_the_bound(void **state)
+{
+    const char *const schemes[] = {"tflite", "tosa-single", "onnxruntime", "glow-interp"};
+    test_rng r = test_seed("random_networks_keep_to_the_bound", 20261122);
+    int bounded = 0, seen = 0;
+    (void)state;
+    for (int i = 0; i < 40; i++) {
+        growing w = {.r = &r};
+        grow_network(&w, (int)test_between(&r, 5, 40));
+        const assay_optimize_options options = {.allow = ASSAY_ALLOW_BOUNDED,
+                                                .bound = test_between(&r, 1, 6)};
+        rewrite_outcome o = rewrite_with(schemes[i % 4], w.text.text, &options);
+        int64_t worst = rewrite_worst_difference(&o, &r, 6);
+        if (worst > o.report.output_bound)
+            fail_msg("outputs differ by %lld, stated are %lld\n%s\n%s", (long long)worst,
+                     (long long)o.report.output_bound, o.log.text, w.text.text);
+        assert_int_equal(o.report.unproved, 0);
+        rewrite_certified(&o);
+        bounded += o.report.bounded;
+        seen += worst > 0;
+        rewrite_finish(&o);
+        assay_buf_free(&w.text);
+    }
+    print_message("# %d bounded rewrites, differences seen in %d networks\n", bounded, seen);
+    assert_true(bounded > 20 && seen > 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_networks_keep_their_bits),
+        cmocka_unit_test(random_networks_keep_to_the_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

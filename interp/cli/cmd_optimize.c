@@ -59,6 +59,11 @@ static int optimize(const cli_args *a, assay_graph *g, const assay_scheme *s,
     if (status)
         return cli_failed(&err);
     printf("%d applied, %d refused; %d nodes, were %d\n", r.applied, r.refused, g->n_nodes, before);
+    if (r.unproved)
+        printf("%d applied without a proof: nothing is known of the outputs\n", r.unproved);
+    else if (r.bounded)
+        printf("%d applied are bounded: outputs differ by at most %lld codes\n", r.bounded,
+               (long long)r.output_bound);
     return CLI_OK;
 }
 
@@ -93,7 +98,7 @@ static int run(const cli_args *a)
 static const cli_option options[] = {
     CLI_MODEL_OPTIONS,
     {"scheme", 's', "NAME|FILE", "the target's arithmetic: a preset, a .yaml or a .so"},
-    {"allow", 0, "WHAT", "none (default: exact only), bounded:N codes an application, or any"},
+    {"allow", 0, "WHAT", "none (default: exact only), bounded:N codes an application, any"},
     {"target", 0, "FILE", "what the device offers: no rewrite goes beyond it"},
     {"passes", 0, "LIST", "only these, separated by commas"},
     {"prove-to", 0, "FILE.json", "write the certificate of all applications"},

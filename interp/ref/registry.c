@@ -59,6 +59,9 @@ static const assay_kernel kernels[ASSAY_OP_COUNT] = {
     KERNEL(COS, unary, UNARY),
     KERNEL(SOFTPLUS, unary, UNARY),
     KERNEL(RESCALE, unary, UNARY),
+    KERNEL(CUSTOM, unary, UNARY),
+    KERNEL(CUSTOM_MONOTONE, unary, UNARY),
+    KERNEL(CUSTOM_BINARY, binary, BINARY),
 
     [ASSAY_OP_LOOKUP] = {.run = assay_ref_lookup},
 

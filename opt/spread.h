@@ -1,0 +1,15 @@
+/* How far a difference spreads: from one value to the outputs of the network. Internal to opt/. */
+#ifndef ASSAY_OPT_SPREAD_H
+#define ASSAY_OPT_SPREAD_H
+
+#include "opt/optimize.h"
+
+/* When the codes of `value` change by at most lsb, those of output i of the network change by at
+ * most spread[i] (g->n_outputs entries). Of an output in float the codes are those that it was
+ * dequantized from. Functions of codes are looked at on all codes; sums of products are bounded
+ * through their weights; whatever else a node may be, its codes change by no more than its type
+ * holds. */
+assay_status assay_spread(const assay_graph *g, const assay_scheme *s, assay_run_fn run, int value,
+                          int64_t lsb, int64_t *spread, assay_error *err);
+
+#endif
