@@ -97,8 +97,8 @@ assay_status check_tabulate(const checker *c, const assay_graph *g, const assay_
 const assay_value *check_constant_of(const checker *c, const char *name)
 {
     int v = c->model ? assay_graph_find_value(c->model, name) : -1;
-    if (v >= 0)
-        return c->model->value[v].data ? &c->model->value[v] : NULL;
+    if (v >= 0 && c->model->value[v].data)
+        return &c->model->value[v];
     for (int i = 0; i < c->n_constants; i++) {
         v = assay_graph_find_value(c->constant[i], name);
         if (v >= 0 && c->constant[i]->value[v].data)

@@ -119,5 +119,5 @@ assay_status assay_sink_move_rewrite(assay_graph *g, const assay_match *m, const
     g->node[last] = node;
     g->node[m->lower] = rescale;
     g->value[result].producer = m->lower;
-    return ASSAY_OK;
+    return node.n_out > 1 ? assay_graph_compact(g, NULL, err) : ASSAY_OK; /* rescales stand last */
 }

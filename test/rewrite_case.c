@@ -1,5 +1,6 @@
 #include "test/rewrite_case.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,21 +14,29 @@ static void keep_line(void *user, const char *line)
     assay_buf_printf(user, "%s\n", line);
 }
 
-rewrite_outcome rewrite_with(const char *scheme, const char *text,
-                             const assay_optimize_options *given)
+rewrite_outcome rewrite_graph(const char *scheme, assay_graph *g,
+                              const assay_optimize_options *given)
 {
-    rewrite_outcome o = {0};
+    rewrite_outcome o = {.before = g};
     assay_error err;
     assay_optimize_options options = *given;
     options.run = assay_run_graph;
     options.log = keep_line;
     options.user = &o.log;
     assert_ok(assay_scheme_open(scheme, &o.scheme, &err), &err);
-    assert_ok(assay_graph_parse(text, strlen(text), "text", NULL, &o.before, &err), &err);
     assert_ok(assay_graph_clone(o.before, &o.after, &err), &err);
     assert_ok(assay_optimize(o.after, o.scheme, &options, &o.report, &err), &err);
     assert_ok(assay_graph_print(o.after, NULL, &o.text, &err), &err);
     return o;
+}
+
+rewrite_outcome rewrite_with(const char *scheme, const char *text,
+                             const assay_optimize_options *given)
+{
+    assay_graph *g;
+    assay_error err;
+    assert_ok(assay_graph_parse(text, strlen(text), "text", NULL, &g, &err), &err);
+    return rewrite_graph(scheme, g, given);
 }
 
 rewrite_outcome rewrite_run(const char *scheme, const char *text)
@@ -60,12 +69,26 @@ static void *random_data(test_rng *r, const assay_type *t, int trial)
     return data;
 }
 
-/* Greatest difference of one output's elements; floats that differ count as without end. */
-static int64_t difference(const assay_type *t, const void *a, const void *b)
+/* Greatest difference of dequantized values, in codes; floats from elsewhere must be equal. */
+static int64_t float_difference(const assay_graph *g, int value, const float *a, const float *b)
 {
+    const assay_value *v = &g->value[value];
+    const assay_node *n = v->producer >= 0 ? &g->node[v->producer] : NULL;
+    double worst = 0, scale = 1e-30;
+    if (n && n->op == ASSAY_OP_DEQUANTIZE)
+        scale = (double)g->value[n->in[0]].type.q.scale[0];
+    for (size_t i = 0; i < (size_t)assay_shape_count(&v->type); i++)
+        worst = fmax(worst, fabs((double)a[i] - (double)b[i]));
+    return (int64_t)fmin(round(worst / scale), 1e15);
+}
+
+/* Greatest difference of one output's elements. */
+static int64_t difference(const assay_graph *g, int value, const void *a, const void *b)
+{
+    const assay_type *t = &g->value[value].type;
     int64_t worst = 0;
     if (t->elem.kind == ASSAY_KIND_F32)
-        return memcmp(a, b, assay_type_bytes(t)) != 0 ? INT64_MAX : 0;
+        return float_difference(g, value, a, b);
     for (size_t i = 0; i < (size_t)assay_shape_count(t); i++) {
         int64_t d = assay_elem_get(t->elem, a, i) - assay_elem_get(t->elem, b, i);
         d = d < 0 ? -d : d;
@@ -90,7 +113,7 @@ int64_t rewrite_worst_difference(const rewrite_outcome *o, test_rng *r, int tria
         assert_ok(assay_run_graph(o->before, o->scheme, (const void *const *)in, a, &err), &err);
         assert_ok(assay_run_graph(o->after, o->scheme, (const void *const *)in, b, &err), &err);
         for (int i = 0; i < o->before->n_outputs; i++) {
-            int64_t d = difference(&o->before->value[o->before->output[i]].type, a[i], b[i]);
+            int64_t d = difference(o->before, o->before->output[i], a[i], b[i]);
             worst = d > worst ? d : worst;
             free(a[i]);
             free(b[i]);

@@ -16,6 +16,9 @@ typedef struct rewrite_outcome {
 /* run and log of the options are filled in. Everything must succeed. */
 rewrite_outcome rewrite_with(const char *scheme, const char *text,
                              const assay_optimize_options *given);
+/* The same of a graph, which goes with the outcome. */
+rewrite_outcome rewrite_graph(const char *scheme, assay_graph *g,
+                              const assay_optimize_options *given);
 rewrite_outcome rewrite_run(const char *scheme, const char *text);
 void rewrite_finish(rewrite_outcome *o);
 

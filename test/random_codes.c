@@ -1,0 +1,450 @@
+#include "test/random_codes.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/complete.h"
+#include "graph/type.h"
+#include "interp/kernel.h"
+#include "interp/program.h"
+
+#define MOST_ELEMENTS 2000
+#define ATTEMPTS      400 /* until a node is accepted */
+
+typedef struct growing {
+    test_rng *r;
+    const assay_scheme *scheme;
+    assay_graph *g; /* what the attempt is made on */
+    int n_names;
+} growing;
+
+static int64_t upto(growing *w, int64_t n)
+{
+    return test_between(w->r, 0, n);
+}
+
+static uint32_t traits(assay_op op)
+{
+    return assay_op_get(op)->traits;
+}
+
+bool test_random_codes_has(assay_op op)
+{
+    const uint32_t wanted = ASSAY_T_MOVE | ASSAY_T_UNARY | ASSAY_T_BINARY | ASSAY_T_SELECTS |
+                            ASSAY_T_WEIGHTED | ASSAY_T_ABSORB_OUT | ASSAY_T_ROWWISE | ASSAY_T_SUMS |
+                            ASSAY_T_CONVERT | ASSAY_T_COMPARE;
+    const bool other = op == ASSAY_OP_CUSTOM || op == ASSAY_OP_CUSTOM_MONOTONE ||
+                       op == ASSAY_OP_CUSTOM_BINARY || op == ASSAY_OP_SVDF_FEATURE ||
+                       op == ASSAY_OP_SVDF_TIME; /* a plugin's; with multipliers of their own */
+    return traits(op) & wanted && !(traits(op) & ASSAY_T_STATE) && !other &&
+           assay_has_integer_kernel(op);
+}
+
+/* ---- types ---- */
+
+static bool is_code(const assay_type *t)
+{
+    return t->q.granularity == ASSAY_Q_TENSOR && t->elem.bits <= 16;
+}
+
+/* A value for which `fits` holds, or -1. */
+static int pick(growing *w, bool (*fits)(const assay_type *))
+{
+    for (int i = 0; i < 60; i++) {
+        int v = (int)upto(w, w->g->n_values - 1);
+        const assay_value *x = &w->g->value[v];
+        if (fits(&x->type) && (!x->data || upto(w, 5) == 0) &&
+            assay_shape_count(&x->type) <= MOST_ELEMENTS)
+            return v;
+    }
+    return -1;
+}
+
+static bool is_image(const assay_type *t)
+{
+    return is_code(t) && t->rank == 4;
+}
+
+static bool is_float(const assay_type *t)
+{
+    return t->elem.kind == ASSAY_KIND_F32;
+}
+
+static bool is_condition(const assay_type *t)
+{
+    return t->elem.kind == ASSAY_KIND_BOOL;
+}
+
+/* Parameters that recur, so that some rewrites are exact. */
+static void draw_params(growing *w, assay_op op, assay_type *t, float *scale, int32_t *zero)
+{
+    static const float scales[] = {0.0625F, 0.1F, 0.125F, 0.2F, 0.25F};
+    t->elem = upto(w, 3) ? assay_int(8, true) : assay_int(8, false);
+    *scale = scales[upto(w, 4)];
+    *zero = t->elem.is_signed ? 0 : 128;
+    if (upto(w, 1))
+        *zero += (int32_t)test_between(w->r, -20, 20);
+    if (assay_scheme_fixed_output(w->scheme, assay_op_get(op)->name, assay_int(8, true), scale,
+                                  zero))
+        t->elem = assay_int(8, true);
+    t->q = (assay_qparams){ASSAY_Q_TENSOR, 0, 0, 1, scale, zero};
+}
+
+static const char *fresh(growing *w, char *name, size_t size)
+{
+    snprintf(name, size, "v%d", w->n_names++);
+    return name;
+}
+
+static int add_constant(growing *w, const assay_type *t, int64_t lo, int64_t hi)
+{
+    char name[16];
+    assay_error err;
+    int id;
+    assert_ok(assay_graph_add_constant(w->g, fresh(w, name, sizeof name), t, NULL, &id, &err),
+              &err);
+    void *data = (void *)(uintptr_t)w->g->value[id].data;
+    for (size_t i = 0; i < (size_t)assay_shape_count(t); i++)
+        assay_elem_set(t->elem, data, i, test_between(w->r, lo, hi));
+    return id;
+}
+
+/* ---- attributes ---- */
+
+static void fill(assay_list *l, int n, int64_t v)
+{
+    l->n = n;
+    for (int i = 0; i < n; i++)
+        l->v[i] = v;
+}
+
+static void shuffle(growing *w, assay_list *l, int n)
+{
+    l->n = n;
+    for (int i = 0; i < n; i++) {
+        int k = (int)upto(w, i);
+        l->v[i] = l->v[k];
+        l->v[k] = i;
+    }
+}
+
+static void draw_window(growing *w, assay_attr_pool *p)
+{
+    const int64_t side = test_between(w->r, 1, 3);
+    fill(&p->kernel, 2, side);
+    fill(&p->stride, 2, test_between(w->r, 1, 2));
+    fill(&p->pad_begin, 2, upto(w, side > 1));
+    fill(&p->pad_end, 2, upto(w, side > 1));
+    p->count_include_pad = upto(w, 1);
+}
+
+static void draw_movement(growing *w, assay_op op, const assay_type *x, assay_attrs *a)
+{
+    switch (op) {
+    case ASSAY_OP_RESHAPE:
+        a->shape.shape.n = x->rank;
+        for (int i = 0; i < x->rank; i++)
+            a->shape.shape.v[i] = x->dim[x->rank - 1 - i];
+        break;
+    case ASSAY_OP_EXPAND:
+        a->shape.shape.n = x->rank;
+        for (int i = 0; i < x->rank; i++)
+            a->shape.shape.v[i] = x->dim[i] == 1 ? test_between(w->r, 1, 2) : x->dim[i];
+        break;
+    case ASSAY_OP_TRANSPOSE:
+        shuffle(w, &a->perm.perm, x->rank);
+        break;
+    case ASSAY_OP_SLICE:
+        a->slice.begin.n = a->slice.step.n = a->slice.size.n = x->rank;
+        for (int i = 0; i < x->rank; i++) {
+            a->slice.begin.v[i] = upto(w, 1) ? 0 : upto(w, x->dim[i] - 1);
+            a->slice.step.v[i] = 1;
+            a->slice.size.v[i] = x->dim[i] - a->slice.begin.v[i];
+        }
+        break;
+    case ASSAY_OP_PAD:
+        fill(&a->pad.begin, x->rank, 0);
+        fill(&a->pad.end, x->rank, 0);
+        for (int i = 2; i < x->rank; i++)
+            a->pad.begin.v[i] = a->pad.end.v[i] = upto(w, 1);
+        a->pad.value = upto(w, 2) ? 0 : -INFINITY;
+        break;
+    case ASSAY_OP_TILE:
+        fill(&a->tile.repeats, x->rank, 1);
+        a->tile.repeats.v[upto(w, x->rank - 1)] = 2;
+        break;
+    case ASSAY_OP_REVERSE:
+        fill(&a->axes.axes, 1, upto(w, x->rank - 1));
+        break;
+    default:
+        break;
+    }
+}
+
+static void draw_attributes(growing *w, assay_op op, const assay_type *x, assay_attrs *a)
+{
+    assay_attrs_defaults(assay_op_get(op)->attrs, a);
+    switch (assay_op_get(op)->attrs) {
+    case ASSAY_ATTRS_pool:
+        draw_window(w, &a->pool);
+        break;
+    case ASSAY_ATTRS_axis:
+    case ASSAY_ATTRS_split:
+        a->axis.axis = upto(w, x->rank - 1);
+        break;
+    case ASSAY_ATTRS_reduce:
+        fill(&a->reduce.axes, 1, upto(w, x->rank - 1));
+        break;
+    case ASSAY_ATTRS_clip:
+        a->clip.lo = (float)test_between(w->r, -5, 0);
+        a->clip.hi = (float)test_between(w->r, 1, 9);
+        break;
+    case ASSAY_ATTRS_lrn:
+        a->lrn.size = 3;
+        break;
+    case ASSAY_ATTRS_resize:
+        a->resize.size = (assay_list){4, {x->dim[0], x->dim[1], x->dim[2] * 2, x->dim[3] * 2}};
+        a->resize.mode = upto(w, 1) ? ASSAY_RESIZE_NEAREST : ASSAY_RESIZE_LINEAR;
+        break;
+    default:
+        draw_movement(w, op, x, a);
+    }
+}
+
+/* ---- operands ---- */
+
+static int add_weights(growing *w, assay_op op, const assay_type *x, assay_attrs *a)
+{
+    static const float scales[] = {0.01F, 0.03F, 0.02F, 0.015F, 0.0125F, 0.018F, 0.022F, 0.03F};
+    static const int32_t zeros[8] = {0};
+    assay_type t = {.elem = assay_int(8, true), .rank = 2};
+    int64_t out = test_between(w->r, 1, 3), group = 1;
+    t.dim[0] = out;
+    t.dim[1] = x->dim[x->rank - 1];
+    if (op == ASSAY_OP_MATMUL) {
+        t.dim[0] = x->dim[x->rank - 1];
+        t.dim[1] = out;
+    } else if (op != ASSAY_OP_FC) {
+        const int64_t side = test_between(w->r, 1, 2);
+        group = op == ASSAY_OP_CONV && x->dim[1] <= 4 && upto(w, 2) == 0 ? x->dim[1] : 1;
+        t.rank = 4;
+        t.dim[0] = op == ASSAY_OP_CONV ? out * group : x->dim[1];
+        t.dim[1] = op == ASSAY_OP_CONV ? x->dim[1] / group : out;
+        t.dim[2] = t.dim[3] = side;
+        fill(&a->conv.kernel, 2, side);
+        a->conv.group = group;
+    }
+    bool by_channel = (op == ASSAY_OP_CONV || op == ASSAY_OP_FC) && t.dim[0] <= 8 && upto(w, 1);
+    t.q = (assay_qparams){.granularity = by_channel ? ASSAY_Q_AXIS : ASSAY_Q_TENSOR,
+                          .count = by_channel ? (size_t)t.dim[0] : 1,
+                          .scale = scales,
+                          .zero_point = zeros};
+    return add_constant(w, &t, -127, 127);
+}
+
+/* Bias in units of input and weights. */
+static int add_bias(growing *w, const assay_type *x, int weights, int64_t channels)
+{
+    const assay_qparams *q = &w->g->value[weights].type.q;
+    float scale[16];
+    int32_t zero[16] = {0};
+    assay_type t = {.elem = assay_int(32, true), .rank = 1, .dim = {channels}, .q = *q};
+    for (size_t i = 0; i < q->count; i++)
+        scale[i] = x->q.scale[0] * q->scale[i];
+    t.q.scale = scale;
+    t.q.zero_point = zero;
+    return add_constant(w, &t, -2000, 2000);
+}
+
+static int add_indices(growing *w, assay_op op, const assay_type *x, const assay_attrs *a)
+{
+    bool nd = op == ASSAY_OP_GATHER_ND;
+    assay_type t = {.elem = assay_int(64, true), .rank = nd ? 2 : 1, .dim = {2, 1}};
+    return add_constant(w, &t, 0, x->dim[nd ? 0 : a->axis.axis] - 1);
+}
+
+/* A second operand of the same kind: the same extents, or one number. */
+static int add_partner(growing *w, int x)
+{
+    const assay_type t = w->g->value[x].type;
+    for (int i = 0; i < 30; i++) {
+        int v = (int)upto(w, w->g->n_values - 1);
+        const assay_type *o = &w->g->value[v].type;
+        if (is_code(o) && assay_elem_equal(o->elem, t.elem) && assay_shape_equal(o, &t))
+            return v;
+    }
+    if (upto(w, 1))
+        return x;
+    assay_type one = t;
+    one.rank = 1;
+    one.dim[0] = 1;
+    return add_constant(w, &one, assay_elem_min(t.elem), assay_elem_max(t.elem));
+}
+
+/* Operands of an op on x; their number, or 0 when there are none. */
+static int draw_operands(growing *w, assay_op op, int x, assay_attrs *a, int in[4])
+{
+    const assay_type t = w->g->value[x].type;
+    in[0] = x;
+    if (op == ASSAY_OP_LOOKUP) {
+        assay_type table = {.elem = assay_int(8, true), .rank = 1, .dim = {1 << t.elem.bits}};
+        in[1] = add_constant(w, &table, -128, 127);
+        return 2;
+    }
+    if (op == ASSAY_OP_MATMUL || traits(op) & ASSAY_T_WEIGHTED) {
+        in[1] = add_weights(w, op, &t, a);
+        const assay_type *weights = &w->g->value[in[1]].type;
+        int64_t channels = weights->dim[op == ASSAY_OP_CONV_TRANSPOSE ? 1 : 0];
+        if (op == ASSAY_OP_MATMUL || upto(w, 1))
+            return 2;
+        in[2] = add_bias(w, &t, in[1], channels);
+        return 3;
+    }
+    if (op == ASSAY_OP_GATHER || op == ASSAY_OP_GATHER_ND) {
+        in[1] = add_indices(w, op, &t, a);
+        return 2;
+    }
+    if (op == ASSAY_OP_SELECT) {
+        in[0] = pick(w, is_condition);
+        in[1] = x;
+        in[2] = add_partner(w, x);
+        return in[0] < 0 ? 0 : 3;
+    }
+    in[1] = add_partner(w, x);
+    return assay_op_get(op)->max_in < 0 ? (int)test_between(w->r, 1, 2) : assay_op_get(op)->min_in;
+}
+
+/* ---- nodes ---- */
+
+/* Kinds and parameters of the outputs; shapes are inferred. */
+static void draw_output(growing *w, assay_op op, const assay_type *x, assay_type *t, float *scale,
+                        int32_t *zero)
+{
+    const uint32_t keeps = ASSAY_T_MOVE | ASSAY_T_SELECTS;
+    if (traits(op) & ASSAY_T_COMPARE)
+        return;
+    if (op == ASSAY_OP_DEQUANTIZE) {
+        t->elem = assay_f32();
+        return;
+    }
+    *scale = x->q.count ? x->q.scale[0] : 0.1F;
+    *zero = x->q.count ? x->q.zero_point[0] : 0;
+    bool same = op == ASSAY_OP_RELABEL || (!is_float(x) && (traits(op) & keeps || upto(w, 2) == 0));
+    if (same)
+        t->elem = x->elem;
+    if (same && op != ASSAY_OP_RELABEL)
+        t->q = (assay_qparams){ASSAY_Q_TENSOR, 0, 0, 1, scale, zero};
+    else
+        draw_params(w, op, t, scale, zero);
+    if (op == ASSAY_OP_RELABEL || op == ASSAY_OP_LOOKUP)
+        t->elem = op == ASSAY_OP_LOOKUP ? assay_int(8, true) : x->elem;
+    if (*zero < assay_elem_min(t->elem) || *zero > assay_elem_max(t->elem))
+        *zero = (int32_t)assay_elem_min(t->elem);
+}
+
+static bool is_given(assay_op op)
+{
+    return op == ASSAY_OP_QUANTIZE || op == ASSAY_OP_DEQUANTIZE || op == ASSAY_OP_RESCALE ||
+           op == ASSAY_OP_RELABEL;
+}
+
+/* Adds a node of this op; false when it makes no sense for what was drawn. */
+static bool add_node(growing *w, assay_op op)
+{
+    assay_attrs a;
+    int in[4] = {0}, out[2], n_in, id, n_out = op == ASSAY_OP_SPLIT ? 2 : 1;
+    int x = pick(w, op == ASSAY_OP_QUANTIZE ? is_float : is_image);
+    assay_type t[2] = {{.elem = assay_bool()}, {.elem = assay_bool()}};
+    float scale[2];
+    int32_t zero[2];
+    assay_error err;
+    if (x < 0)
+        return false;
+    const assay_type from = w->g->value[x].type;
+    draw_attributes(w, op, &from, &a);
+    if (!(n_in = draw_operands(w, op, x, &a, in)))
+        return false;
+    assay_node node = {
+        .name = "drawn", .op = op, .n_in = n_in, .n_out = n_out, .in = in, .attr = a};
+    node.act_lo = -INFINITY;
+    node.act_hi = INFINITY;
+    assay_node_complete(w->g, &node, &node.attr);
+    if (is_given(op))
+        t[0] = from;
+    else if (assay_infer(w->g, &node, t, &err) != ASSAY_OK)
+        return false;
+    for (int i = 0; i < n_out; i++) {
+        char name[16];
+        t[i].q = (assay_qparams){0};
+        draw_output(w, op, &from, &t[i], &scale[0], &zero[0]);
+        if (assay_graph_add_value(w->g, fresh(w, name, sizeof name), &t[i], &out[i], &err) !=
+            ASSAY_OK)
+            return false;
+    }
+    return assay_graph_add_node(w->g, op, NULL, in, n_in, out, n_out, &a, &id, &err) == ASSAY_OK;
+}
+
+/* The network as it stands is valid, and the scheme computes it. */
+static bool is_computed(const growing *w)
+{
+    assay_program *p = NULL;
+    assay_error err;
+    const assay_value *last = &w->g->value[w->g->node[w->g->n_nodes - 1].out[0]];
+    if (assay_shape_count(&last->type) < 1 || assay_shape_count(&last->type) > MOST_ELEMENTS ||
+        assay_graph_verify(w->g, &err) != ASSAY_OK ||
+        assay_program_make(w->g, w->scheme, false, &p, &err) != ASSAY_OK)
+        return false;
+    assay_program_free(p);
+    return true;
+}
+
+/* Of eight drawn ops the one that has occurred least. */
+static assay_op rarest(growing *w, const int seen[ASSAY_OP_COUNT])
+{
+    assay_op best = ASSAY_OP_COUNT;
+    for (int i = 0; i < 8; i++) {
+        assay_op op;
+        do
+            op = (assay_op)upto(w, ASSAY_OP_COUNT - 1);
+        while (!test_random_codes_has(op));
+        if (best == ASSAY_OP_COUNT || seen[op] < seen[best])
+            best = op;
+    }
+    return upto(w, 2) ? best : ASSAY_OP_RESCALE; /* what rewrites are about */
+}
+
+assay_graph *test_random_codes(test_rng *r, const assay_scheme *s, int nodes,
+                               int seen[ASSAY_OP_COUNT])
+{
+    const float scale = 0.1F;
+    const int32_t zero = 0;
+    assay_type t = {.elem = assay_int(8, true),
+                    .rank = 4,
+                    .dim = {1, 2, 4, 4},
+                    .q = {ASSAY_Q_TENSOR, 0, 0, 1, &scale, &zero}};
+    growing w = {.r = r, .scheme = s};
+    assay_graph *g, *trial;
+    assay_error err;
+    int x, out[4], n_out = 0;
+    assert_ok(assay_graph_new("random codes", &g, &err), &err);
+    assert_ok(assay_graph_add_value(g, "x", &t, &x, &err), &err);
+    assert_ok(assay_graph_set_inputs(g, &x, 1, &err), &err);
+    for (int i = 0; g->n_nodes < nodes && i < nodes * ATTEMPTS; i++) {
+        const assay_op op = rarest(&w, seen);
+        assert_ok(assay_graph_clone(g, &trial, &err), &err);
+        w.g = trial;
+        bool good = add_node(&w, op) && is_computed(&w);
+        assay_graph_free(good ? g : trial);
+        g = good ? trial : g;
+        seen[op] += good;
+    }
+    assert_int_equal(g->n_nodes, nodes);
+    for (int i = nodes - 1; i >= 0 && n_out < 3; i--)
+        out[n_out++] = g->node[i].out[0];
+    assert_ok(assay_graph_set_outputs(g, out, n_out, &err), &err);
+    assert_ok(assay_graph_compact(g, NULL, &err), &err);
+    assert_ok(assay_graph_verify(g, &err), &err);
+    return g;
+}
