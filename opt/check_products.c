@@ -180,29 +180,32 @@ static int64_t factor_of(const assay_graph *g, const assay_node *n, const int32_
     return k > 0 ? k : 0;
 }
 
-/* The bias in a new unit: each is the old one divided by k. Kept for later steps. */
-static assay_status check_bias(checker *c, const assay_node *a, const assay_node *b, int64_t k,
-                               bool *known)
+/* The bias in a new unit: each is the old one divided by k. */
+static assay_status check_bias(const checker *c, const assay_node *a, const assay_node *b,
+                               int64_t k)
 {
-    if (a->n_in < 3 || a->in[2] < 0 ||
-        strcmp(c->before->value[a->in[2]].name, c->after->value[b->in[2]].name) == 0)
-        return k == 1 || a->n_in < 3 || a->in[2] < 0 ? ASSAY_OK
-                                                     : check_reject(c, "the bias keeps its unit");
-    const assay_value *old =
-        c->model ? check_constant_of(c, c->before->value[a->in[2]].name) : NULL;
-    *known &= old != NULL;
-    if (!old)
+    if (a->n_in < 3 || a->in[2] < 0)
         return ASSAY_OK;
-    assay_value *now = &c->after->value[b->in[2]]; /* a fragment's bias is zeros: filled in here */
-    int64_t n = assay_shape_count(&now->type);
-    if (n != assay_shape_count(&old->type) || !now->data)
-        return check_reject(c, "a bias of other extents");
-    for (int64_t i = 0; i < n; i++) {
-        int64_t bias = code_of(old, i);
-        if (bias % k != 0)
-            return check_reject(c, "a bias that is no multiple of the factor");
-        assay_elem_set(now->type.elem, (void *)(uintptr_t)now->data, (size_t)i, bias / k);
-    }
+    const assay_value *old = &c->before->value[a->in[2]], *now = &c->after->value[b->in[2]];
+    if (!old->data || !now->data || assay_shape_count(&old->type) != assay_shape_count(&now->type))
+        return k == 1 && strcmp(old->name, now->name) == 0
+                   ? ASSAY_OK
+                   : check_reject(c, "a bias that is not known");
+    for (int64_t i = 0; i < assay_shape_count(&now->type); i++)
+        if (code_of(old, i) != k * code_of(now, i))
+            return check_reject(c, "the bias is not in the new unit");
+    return ASSAY_OK;
+}
+
+/* The fragment's bias is the model's. */
+static assay_status check_model_bias(const checker *c, const assay_node *a)
+{
+    const assay_value *b = a->n_in > 2 && a->in[2] >= 0 ? &c->before->value[a->in[2]] : NULL;
+    const assay_value *m = b && b->data && c->model ? check_constant_of(c, b->name) : NULL;
+    for (int64_t i = 0; m && i < assay_shape_count(&b->type); i++)
+        if (assay_shape_count(&m->type) != assay_shape_count(&b->type) ||
+            code_of(m, i) != code_of(b, i))
+            return check_reject(c, "a bias that is not the model's");
     return ASSAY_OK;
 }
 
@@ -241,8 +244,10 @@ static assay_status check_product(checker *c, const json_t *step, bool linear, i
         s = check_reject(c, "the rescale does not multiply by a whole number");
     if (!s && (lo < -widest / k || hi > widest / k))
         s = check_reject(c, "no interval of accumulators");
-    if (!s && linear)
-        s = check_bias(c, a, b, k, &known);
+    if (!s)
+        s = check_bias(c, a, b, k);
+    if (!s)
+        s = check_model_bias(c, a);
     if (!s)
         s = check_prepare(c, c->before, a, &before);
     if (!s)

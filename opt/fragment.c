@@ -90,8 +90,10 @@ static assay_status copy_value(cutter *c, int value, const assay_node *reader, i
         set_shape(&t, 1, &c->elements);
     else if (c->shrunk)
         shrink_shape(c, slot, &t);
-    if (slot > 0) /* weights and bias */
-        return assay_graph_add_constant(c->to, v->name, &t, NULL, &c->map[value], err);
+    if (slot > 0) { /* weights, of which a proof looks at the network's; the bias as it is */
+        const void *data = slot == 2 && assay_is_constant(c->from, value) ? v->data : NULL;
+        return assay_graph_add_constant(c->to, v->name, &t, data, &c->map[value], err);
+    }
     assay_status s = assay_graph_add_value(c->to, v->name, &t, &c->map[value], err);
     if (s || !reader)
         return s;

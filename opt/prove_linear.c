@@ -334,6 +334,27 @@ static void tell_error(const assay_type *x, const assay_type *y, const int64_t *
              (long long)(table[at] - zero_of(y)), (long long)(code - zero_of(x)));
 }
 
+/* The rewritten product has the bias that the proof is about. */
+static bool has_new_bias(const linear *l, const assay_graph *after, assay_verdict *v)
+{
+    const assay_node *n = NULL;
+    for (int i = 0; i < after->n_nodes; i++)
+        n = assay_is_product(&after->node[i]) ? &after->node[i] : n;
+    for (int64_t c = 0; n && c < assay_product_channels(l->g, l->node); c++) {
+        int64_t was = 0, is = 0, wanted;
+        assay_product_bias(l->g, l->node, c, &was);
+        wanted = rescaled(was, l->factor, l->ratio);
+        if (assay_product_bias(after, n, c, &is) && is == wanted)
+            continue;
+        snprintf(v->evidence, sizeof v->evidence, "the bias is in another unit");
+        snprintf(v->counterexample, sizeof v->counterexample,
+                 "bias %lld of channel %lld became %lld instead of %lld", (long long)was,
+                 (long long)c, (long long)is, (long long)wanted);
+        return false;
+    }
+    return n != NULL;
+}
+
 static assay_status judge(linear *l, const assay_match *m, const assay_rule *rule,
                           const assay_scheme *s, const assay_unit *before, const int64_t *table,
                           size_t n, assay_proof *proof, assay_error *err)
@@ -368,6 +389,8 @@ static assay_status judge(linear *l, const assay_match *m, const assay_rule *rul
         return ASSAY_OK;
     proof->factor = l->factor;
     status = assay_prove_rewrite(m, rule, NULL, proof, err);
+    if (!status && proof->possible && !has_new_bias(l, proof->after, v))
+        return ASSAY_OK;
     if (!status && proof->possible)
         status = assay_product_prepare(proof->after, s, &after, err);
     if (!status && after && l->factor) {

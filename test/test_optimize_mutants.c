@@ -85,6 +85,44 @@ static assay_status careless_sink(assay_graph *g, const assay_match *m, const as
     return rewrite_rule("sink-move")->rewrite(g, m, image, err);
 }
 
+static assay_status pad_forgotten(assay_graph *g, const assay_match *m, const assay_image *image,
+                                  assay_error *err)
+{
+    g->node[m->lower].attr.conv.pad_begin.v[0]++;
+    g->node[m->lower].attr.conv.pad_end.v[0]--;
+    return rewrite_rule("pad-into-conv")->rewrite(g, m, image, err);
+}
+
+static assay_status constant_forgotten(assay_graph *g, const assay_match *m,
+                                       const assay_image *image, assay_error *err)
+{
+    const int8_t zeros[64] = {0};
+    assay_match other = *m;
+    other.data = zeros;
+    return rewrite_rule("constant")->rewrite(g, &other, image, err);
+}
+
+/* The table begins at the second code. */
+static assay_status shifted_table(assay_graph *g, const assay_match *m, const assay_image *image,
+                                  assay_error *err)
+{
+    int8_t table[256] = {0};
+    assay_match other = *m;
+    other.data = table;
+    for (int i = 0; i < 255; i++)
+        table[i] = ((const int8_t *)m->data)[i + 1];
+    return rewrite_rule("table")->rewrite(g, &other, image, err);
+}
+
+static bool any_two_rescales(const assay_graph *g, const int *uses, assay_match *m)
+{
+    (void)uses;
+    m->n_upper = 1;
+    m->upper[0] = 0;
+    m->slot[0] = -1;
+    return m->lower == 1 && g->node[0].op == g->node[1].op;
+}
+
 static assay_status alias_output(assay_graph *g, const assay_match *m, const assay_image *image,
                                  assay_error *err)
 {
@@ -120,6 +158,36 @@ static void mutants_are_caught(void **state)
     const char add_rescale[] =
         "graph t { input x: i8[4] q(0.1,0) input z: i8[4] q(0.1,0)\n"
         "c: i8[4] q(0.2,0) = add(x, z) r: i8[4] q(0.2,5) = rescale(c) output r }";
+    const char pad_conv[] = "graph t { input x: i8[1,1,3,3] q(0.1,5)\n" REWRITE_CONV_PARTS
+                            "p: i8[1,1,5,5] q(0.1,5) = pad(x) {begin=[0,0,1,1],end=[0,0,1,1]}\n"
+                            "c: i8[1,2,4,4] q(0.5,0) = conv(p,w,b) {kernel=[2,2]} output c }";
+    const char doubled[] = "graph t { input x: i4[1,1,3,3] q(0.25,0)\n"
+                           "const w: i8[1,1,2,2] q(0.0078125,0) = [1,2,3,4]\n"
+                           "const b: i32[1] q(0.0009765625,0) = [100]\n"
+                           "a: i8[1,1,3,3] q(0.125,0) = rescale(x)\n"
+                           "c: i8[1,1,2,2] q(0.015625,0) = conv(a,w,b) {kernel=[2,2]} output c }";
+    const char constant[] =
+        "graph t { input x: i8[3] q(0.1,0) const k: i8[3] q(0.1,0) = [10,-20,30]\n"
+        "r: i8[3] q(0.2,1) = rescale(k) y: i8[3] q(0.2,0) = add(x,r) output y }";
+    const char turned[] = "graph t { input x: i8[2,2,2] q(0.1,0)\n"
+                          "a: i8[2,2,2] q(0.1,0) = transpose(x) {perm=[2,0,1]}\n"
+                          "b: i8[2,2,2] q(0.1,0) = transpose(a) {perm=[2,1,0]} output b }";
+    const char functions[] = "graph t { input x: i8[4] q(0.1,3)\n"
+                             "a: i8[4] q(0.00390625,-128) = sigmoid(x)\n"
+                             "b: i8[4] q(0.05,1) = square(a) output b }";
+    const char siblings[] = "graph t { input x: i8[4] q(0.1,3) a: i8[4] q(0.1,0) = rescale(x)\n"
+                            "b: i8[4] q(0.1,0) = rescale(x) codes[0,9]\n"
+                            "c: i8[4] q(0.1,0) = add(a,b) output c }";
+    const char quantized[] = "graph t { input x: f32[4] q: i8[4] q(0.1,3) = quantize(x)\n"
+                             "r: i8[4] q(0.1,3) = relu(q) output r }";
+    const char averaged[] = "graph t { input x: i8[1,1,4,4] q(0.1,3)\n"
+                            "b: i8[1,1,2,2] q(0.1,3) = avg_pool(x) {kernel=[2,2],stride=[2,2]}\n"
+                            "r: i8[1,1,2,2] q(0.1,3) = relu(b) output r }";
+    const char averaged_rescale[] =
+        "graph t { input x: i8[1,1,4,4] q(0.1,0) a: i8[1,1,4,4] q(0.13,5) = rescale(x)\n"
+        "b: i8[1,1,2,2] q(0.13,5) = avg_pool(a) {kernel=[2,2],stride=[2,2]} output b }";
+    const char bounded[] = "graph t { input x: i8[4] q(0.1,0) const lo: i8[1] q(0.1,0) = [-30]\n"
+                           "b: i8[4] q(0.1,0) = max(x,lo) output b }";
     const struct {
         const char *what, *base;
         enum assay_obligation obligation;
@@ -144,6 +212,22 @@ static void mutants_are_caught(void **state)
         {"average pool sunk as if it moved", "sink-move", ASSAY_PROVE_MOVE, average_matches, NULL,
          average},
         {"transposed otherwise", "sink-move", ASSAY_PROVE_MOVE, NULL, careless_sink, transpose},
+        {"padding on one side only", "pad-into-conv", ASSAY_PROVE_PADDING, NULL, pad_forgotten,
+         pad_conv},
+        {"bias left in the old unit", "absorb-down-weighted", ASSAY_PROVE_LINEAR, NULL,
+         last_range_wins, doubled},
+        {"another constant", "constant", ASSAY_PROVE_CONSTANT, NULL, constant_forgotten, constant},
+        {"a transpose dropped", "merge-moves", ASSAY_PROVE_INDICES, NULL, last_range_wins, turned},
+        {"a table off by one", "table", ASSAY_PROVE_TABLE, NULL, shifted_table, functions},
+        {"two nodes that differ in bounds", "common", ASSAY_PROVE_SAME, any_two_rescales, NULL,
+         siblings},
+        {"relu dropped behind quantize", "absorb-up-quantize", ASSAY_PROVE_FLOATS, NULL, NULL,
+         quantized},
+        {"relu dropped behind an average", "absorb-up-average", ASSAY_PROVE_SUMS, NULL, NULL,
+         averaged},
+        {"average pool sunk with its proof", "sink-average", ASSAY_PROVE_AVERAGE, NULL, NULL,
+         averaged_rescale},
+        {"the bound of a choice dropped", "choice-to-clip", ASSAY_PROVE_CODES, NULL, NULL, bounded},
         {"saturation dropped before tanh", "absorb-down", ASSAY_PROVE_CODES, NULL, last_range_wins,
          narrow_tanh},
     };
