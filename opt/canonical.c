@@ -2,11 +2,12 @@
 #include "opt/opt.h"
 
 /* Every application of every pass removes a node or a value, or turns a node into one of a kind
- * that no pass makes again (matmul to fc), so the loop ends. */
+ * that no pass makes again (matmul to fc, max to clip), or lets a clip read past another, so the
+ * loop ends. */
 static assay_status simplify(assay_graph *g, assay_evaluate_fn evaluate, assay_error *err)
 {
     static assay_status (*const passes[])(assay_graph *, int *, assay_error *) = {
-        assay_eliminate_identity, assay_lower_matmul, assay_lower_arithmetic,
+        assay_eliminate_identity, assay_lower_matmul, assay_lower_arithmetic, assay_lower_clip,
         assay_fold_affine,        assay_fold_pad,     assay_eliminate_dead,
     };
     int total;
@@ -29,6 +30,10 @@ assay_status assay_canonicalize(assay_graph *g, assay_evaluate_fn evaluate, assa
     assay_status status = simplify(g, evaluate, err);
     if (!status)
         status = assay_lower_batch_norm(g, &changed, err);
+    if (!status && changed > 0)
+        status = simplify(g, evaluate, err);
+    if (!status) /* behind folding: layers that share weights may fold apart */
+        status = assay_eliminate_common(g, &changed, err);
     if (!status && changed > 0)
         status = simplify(g, evaluate, err);
     if (!status)

@@ -75,6 +75,8 @@ static assay_status prepare(checker *c, const assay_node *function, const assay_
     if (!s && w->vt->size > offsetof(assay_scheme_vtable, window) && w->vt->window &&
         (w->vt->window(w->before, NULL, 0, 0, NULL) || w->vt->window(w->after, NULL, 0, 0, NULL)))
         s = check_reject(c, "sums that depend on the order of the cells");
+    if (!function)
+        return s;
     w->least = assay_elem_min(of->value[function->in[0]].type.elem);
     return s ? s : check_tabulate(c, of, function, &w->table, &w->codes);
 }
@@ -94,14 +96,34 @@ static bool same_node(const assay_node *a, const assay_node *b)
            assay_attrs_equal(assay_op_get(a->op)->attrs, &a->attr, &b->attr);
 }
 
-/* before: sums, function; after: sums alone. */
+/* A mean over the axes of space, and the pool of all cells. */
+static bool means_alike(const assay_graph *g, const assay_node *a, const assay_node *b)
+{
+    const assay_list *axes = &a->attr.reduce.axes;
+    int first = b->attr.layout.layout == ASSAY_LAYOUT_NHWC ? 1 : 2;
+    bool in_space = axes->n == 2 && axes->v[0] != axes->v[1] && a->attr.reduce.keepdims;
+    for (int i = 0; i < axes->n && in_space; i++)
+        in_space = axes->v[i] == first || axes->v[i] == first + 1;
+    return a->op == ASSAY_OP_REDUCE_MEAN && b->op == ASSAY_OP_GLOBAL_AVG_POOL && in_space &&
+           g->value[a->in[0]].type.rank == 4;
+}
+
+static int64_t as_it_is_or_mapped(const window *w, int64_t code)
+{
+    return w->table ? mapped(w, code) : code;
+}
+
+/* before: sums, function; after: sums alone. Or a mean that becomes a pool. */
 assay_status check_sums(checker *c, const json_t *step, int64_t *worst)
 {
     window w = {.a = find(c->before, true), .b = find(c->after, true)};
     const assay_node *function = find(c->before, false);
     (void)step;
-    if (!w.a || !w.b || !function || c->before->n_nodes != 2 || c->after->n_nodes != 1 ||
-        function->in[0] != w.a->out[0] || !same_node(w.a, w.b))
+    bool alone =
+        w.a && w.b && !function && c->before->n_nodes == 1 && means_alike(c->before, w.a, w.b);
+    bool behind = w.a && w.b && function && c->before->n_nodes == 2 &&
+                  function->in[0] == w.a->out[0] && same_node(w.a, w.b);
+    if (c->after->n_nodes != 1 || !(alone || behind))
         return check_reject(c, "a fragment of another form");
     assay_elem e = c->before->value[w.a->in[0]].type.elem;
     assay_status s = prepare(c, function, c->before, &w);
@@ -110,7 +132,8 @@ assay_status check_sums(checker *c, const json_t *step, int64_t *worst)
         s = check_reject(c, "a window that cannot be looked at");
     for (int64_t n = w.fewest; !s && n <= w.most; n++)
         for (int64_t sum = n * assay_elem_min(e); sum <= n * assay_elem_max(e); sum++)
-            note(mapped(&w, code_at(&w, w.before, sum, n)), code_at(&w, w.after, sum, n), worst);
+            note(as_it_is_or_mapped(&w, code_at(&w, w.before, sum, n)),
+                 code_at(&w, w.after, sum, n), worst);
     finish(&w);
     return s;
 }

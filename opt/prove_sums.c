@@ -290,14 +290,26 @@ static bool is_ordered_table(const function *f)
     return true;
 }
 
+/* Codes as they are. */
+static assay_status no_function(const assay_value *code, function *f, assay_error *err)
+{
+    f->n = (size_t)1 << code->type.elem.bits;
+    f->table = malloc(f->n * sizeof *f->table);
+    for (size_t i = 0; i < f->n && f->table; i++)
+        f->table[i] = f->least + (int64_t)i;
+    return f->table ? ASSAY_OK : assay_out_of_memory(err);
+}
+
 assay_status assay_prove_sums(const assay_graph *g, const assay_match *m, const assay_rule *rule,
                               const assay_scheme *s, assay_run_fn run, assay_proof *proof,
                               assay_error *err)
 {
     const bool average = rule->obligation == ASSAY_PROVE_AVERAGE;
-    const assay_node *n = &g->node[average ? m->lower : m->upper[0]];
-    const assay_node *other = &g->node[average ? m->upper[0] : m->lower];
-    function f = {.least = assay_elem_min(assay_node_in(g, other, 0)->type.elem)};
+    const bool alone = m->n_upper == 0; /* the node becomes one of another kind */
+    const assay_node *n = &g->node[average || alone ? m->lower : m->upper[0]];
+    const assay_node *other = alone ? NULL : &g->node[average ? m->upper[0] : m->lower];
+    const assay_value *code = alone ? assay_node_out(g, n, 0) : assay_node_in(g, other, 0);
+    function f = {.least = assay_elem_min(code->type.elem)};
     pooling before = {NULL, NULL};
     comparison c = {0};
     assay_status status = assay_traits(n) & ASSAY_T_SUMS
@@ -311,7 +323,9 @@ assay_status assay_prove_sums(const assay_graph *g, const assay_match *m, const 
     }
     if (!status)
         status = assay_fragment_cut(g, m, 0, &proof->before, err);
-    if (!status)
+    if (!status && alone)
+        status = no_function(code, &f, err);
+    else if (!status)
         status = assay_tabulate(g, average ? m->upper[0] : m->lower, s, run, &f.table, &f.n, err);
     if (!status && average && (!keeps_padding(g, n, other, &f) || !is_ordered_table(&f)))
         status = assay_fail(err, ASSAY_ERR_UNSUPPORTED,

@@ -71,6 +71,7 @@ ASSAY_DECLARE_RULE(common);
 ASSAY_DECLARE_RULE(constant);
 ASSAY_DECLARE_RULE(pad);
 ASSAY_DECLARE_RULE(clip);
+ASSAY_DECLARE_RULE(mean);
 /* rules_move.c */
 ASSAY_DECLARE_RULE(merge_moves);
 ASSAY_DECLARE_RULE(sink_transpose);

@@ -145,3 +145,39 @@ assay_status assay_clip_rewrite(assay_graph *g, const assay_match *m, const assa
     assay_to_rescale(n, n->in[assay_is_constant(g, n->in[0]) ? 1 : 0], image);
     return ASSAY_OK;
 }
+
+/* ---- mean: over the axes of space, it is the pool of all cells ---- */
+
+/* The layout in which the reduced axes are those of space, or -1. */
+static int layout_of(const assay_attr_reduce *a, int rank)
+{
+    if (rank != 4 || !a->keepdims || a->axes.n != 2)
+        return -1;
+    int64_t low = a->axes.v[0] < a->axes.v[1] ? a->axes.v[0] : a->axes.v[1];
+    int64_t high = a->axes.v[0] + a->axes.v[1] - low;
+    return low == 2 && high == 3   ? ASSAY_LAYOUT_NCHW
+           : low == 1 && high == 2 ? ASSAY_LAYOUT_NHWC
+                                   : -1;
+}
+
+bool assay_mean_matches(const assay_graph *g, const int *uses, assay_match *m)
+{
+    const assay_node *n = &g->node[m->lower];
+    (void)uses;
+    return n->op == ASSAY_OP_REDUCE_MEAN && assay_is_code(assay_node_in(g, n, 0)) &&
+           assay_is_code(assay_node_out(g, n, 0)) &&
+           layout_of(&n->attr.reduce, assay_node_in(g, n, 0)->type.rank) >= 0;
+}
+
+assay_status assay_mean_rewrite(assay_graph *g, const assay_match *m, const assay_image *image,
+                                assay_error *err)
+{
+    assay_node *n = &g->node[m->lower];
+    int layout = layout_of(&n->attr.reduce, 4);
+    (void)image;
+    (void)err;
+    n->op = ASSAY_OP_GLOBAL_AVG_POOL;
+    assay_attrs_defaults(assay_op_get(n->op)->attrs, &n->attr);
+    n->attr.layout.layout = layout;
+    return ASSAY_OK;
+}

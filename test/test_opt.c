@@ -183,11 +183,49 @@ static void test_other_arithmetic_stays(void **state)
     int one = net_constant(g, &rng, "one", 1, 2, NET_SHAPE(1));
     int y = net_node(g, ASSAY_OP_CONV, "conv", NULL, x, w, -2);
     net_output(g, net_node(g, ASSAY_OP_ADD, "sum", NULL, y, map, -2));
+    w = net_constant(g, &rng, "w2", 1, 2, NET_SHAPE(4, 4, 1, 1));
     y = net_node(g, ASSAY_OP_CONV, "conv2", NULL, x, w, -2);
     net_output(g, net_node(g, ASSAY_OP_DIV, "inverse", NULL, one, y, -2));
     assay_graph *c = canonical_and_same(g, &rng);
     assert_int_equal(c->n_nodes, 4);
     assay_graph_free(c);
+    assay_graph_free(g);
+}
+
+/* max, min and relu in a row are one clip; what somebody else sees stays. */
+static void test_min_and_max_are_clips(void **state)
+{
+    test_rng rng = rng_of(state);
+    assay_graph *g = net_new();
+    int x = net_input(g, "x", NET_SHAPE(2, 5));
+    int lo = net_constant(g, &rng, "lo", -0.4, -0.3, NET_SHAPE(1));
+    int hi = net_constant(g, &rng, "hi", 0.3, 0.4, NET_SHAPE(1));
+    int a = net_node(g, ASSAY_OP_MAX, "a", NULL, x, lo, -2);
+    net_output(g, net_node(g, ASSAY_OP_MIN, "b", NULL, hi, a, -2));
+    int c = net_node(g, ASSAY_OP_RELU, "c", NULL, x, -2);
+    net_output(g, c);
+    net_output(g, net_node(g, ASSAY_OP_MIN, "d", NULL, c, hi, -2));
+    assay_graph *after = canonical_and_same(g, &rng);
+    assert_int_equal(after->n_nodes, 3);
+    assert_int_equal(net_producer(after, "b")->op, ASSAY_OP_CLIP);
+    assert_int_equal(net_producer(after, "d")->op, ASSAY_OP_CLIP);
+    assay_graph_free(after);
+    assay_graph_free(g);
+}
+
+static void test_the_same_node_twice_is_one(void **state)
+{
+    test_rng rng = rng_of(state);
+    assay_graph *g = net_new();
+    int x = net_input(g, "x", NET_SHAPE(2, 5));
+    int a = net_node(g, ASSAY_OP_TANH, "a", NULL, x, -2);
+    int b = net_node(g, ASSAY_OP_TANH, "b", NULL, x, -2);
+    net_output(g, net_node(g, ASSAY_OP_ADD, "y", NULL, a, b, -2));
+    net_output(g, net_node(g, ASSAY_OP_TANH, "z", NULL, x, -2)); /* keeps its name */
+    assay_graph *after = canonical_and_same(g, &rng);
+    assert_int_equal(after->n_nodes, 3);
+    assert_int_equal(net_producer(after, "y")->in[0], net_producer(after, "y")->in[1]);
+    assay_graph_free(after);
     assay_graph_free(g);
 }
 
@@ -374,6 +412,8 @@ int main(void)
         WITH_RNG(test_lone_batch_norm),
         WITH_RNG(test_linear_chain),
         WITH_RNG(test_other_arithmetic_stays),
+        WITH_RNG(test_min_and_max_are_clips),
+        WITH_RNG(test_the_same_node_twice_is_one),
         WITH_RNG(test_arithmetic_with_constants),
         WITH_RNG(test_pad_into_conv),
         WITH_RNG(test_identities),

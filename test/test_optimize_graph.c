@@ -176,6 +176,15 @@ static void averages_take_over_what_follows(void **state)
                          "absorb-up-average: r after b: exact", "codes[3,127]", "relu");
 }
 
+static void a_mean_over_space_is_a_pool_where_it_gives_the_same(void **state)
+{
+    (void)state;
+    rewrite_expect_exact("tosa-single",
+                         "graph t { input x: i8[1,2,3,3] q(0.1,3)\n"
+                         "m: i8[1,2,1,1] q(0.1,3) = reduce_mean(x) {axes=[2,3]} output m }",
+                         "mean-to-pool: m: exact: 2296 sums equal", "global_avg_pool(x)", "mean");
+}
+
 static void quantize_takes_over_what_follows(void **state)
 {
     (void)state;
@@ -279,6 +288,7 @@ int main(void)
         cmocka_unit_test(chains_become_one_table),
         cmocka_unit_test(rescales_sink_below_averages_where_no_sum_tells),
         cmocka_unit_test(averages_take_over_what_follows),
+        cmocka_unit_test(a_mean_over_space_is_a_pool_where_it_gives_the_same),
         cmocka_unit_test(quantize_takes_over_what_follows),
         cmocka_unit_test(a_bias_is_rescaled_where_it_divides),
         cmocka_unit_test(a_bias_that_would_overflow_is_refused),
