@@ -52,6 +52,64 @@ static void check_conv(const assay_scheme *s, test_rng *r, fast_tally *t)
     assay_graph_free(n.graph);
 }
 
+static void check_conv_transpose(const assay_scheme *s, test_rng *r, fast_tally *t)
+{
+    fast_net n = fast_begin();
+    assay_attrs a;
+    const int spatial = (int)test_between(r, 1, 2);
+    const bool nhwc = test_between(r, 0, 1);
+    int64_t dim[6], extent[3];
+    const int64_t group = nhwc ? 1 : test_between(r, 1, 3), per = test_between(r, 1, 12);
+    const int64_t c = group * test_between(r, 1, 12), o = group * per;
+    assay_attrs_defaults(ASSAY_ATTRS_conv, &a);
+    a.conv.layout = nhwc ? ASSAY_LAYOUT_NHWC : ASSAY_LAYOUT_NCHW;
+    a.conv.group = group;
+    fast_put(&a.conv.kernel, spatial, r, 1, 4);
+    fast_put(&a.conv.stride, spatial, r, 1, 3);
+    fast_put(&a.conv.dilation, spatial, r, 1, 2);
+    fast_put(&a.conv.pad_begin, spatial, r, 0, 2);
+    fast_put(&a.conv.pad_end, spatial, r, 0, 2);
+    int64_t cells = 1;
+    for (int i = 0; i < spatial; i++) {
+        extent[i] = test_between(r, 6, spatial == 1 ? 30 : 9);
+        cells *= a.conv.kernel.v[i];
+    }
+    int rank = fast_shape(dim, nhwc, test_between(r, 1, 2), c, spatial, extent);
+    assay_type x = fast_activation(r, rank, dim);
+    fast_shape(dim, nhwc, nhwc ? o : c, nhwc ? c : per, spatial, a.conv.kernel.v);
+    assay_type w = fast_weights(r, rank, dim), y = fast_output(r, c / group * cells);
+    w.q = fast_params(1, w.q.scale, w.q.zero_point);
+    fast_add_input(&n, &x);
+    fast_add_constant(&n, &w, r);
+    if (test_between(r, 0, 1))
+        fast_add_bias(&n, o, r);
+    fast_finish(&n, ASSAY_OP_CONV_TRANSPOSE, &a, &y, r);
+    fast_check(&n, s, r, t);
+    assay_graph_free(n.graph);
+}
+
+/* Both operands computed; batches broadcast. */
+static void check_product(const assay_scheme *s, test_rng *r, fast_tally *t)
+{
+    fast_net n = fast_begin();
+    assay_attrs a;
+    const int64_t k = test_between(r, 1, 90), o = test_between(r, 1, 70);
+    const int64_t heads = test_between(r, 1, 3), images = test_between(r, 1, 2);
+    assay_attrs_defaults(ASSAY_ATTRS_matmul, &a);
+    a.matmul.transpose_b = test_between(r, 0, 1);
+    assay_type x = fast_activation(r, 4, (int64_t[]){images, heads, test_between(r, 1, 30), k});
+    const bool columns = !a.matmul.transpose_b;
+    assay_type w = fast_weights(
+        r, 3, (int64_t[]){test_between(r, 0, 1) ? heads : 1, columns ? k : o, columns ? o : k});
+    w.q = fast_params(1, w.q.scale, w.q.zero_point);
+    assay_type y = fast_output(r, k);
+    fast_add_input(&n, &x);
+    fast_add_input(&n, &w);
+    fast_finish(&n, ASSAY_OP_MATMUL, &a, &y, r);
+    fast_check(&n, s, r, t);
+    assay_graph_free(n.graph);
+}
+
 static void check_matrix(const assay_scheme *s, test_rng *r, fast_tally *t)
 {
     fast_net n = fast_begin();
@@ -94,6 +152,8 @@ static void test_presets(void **state)
             check_conv(s, &r, &t);
             check_conv(s, &r, &t);
             check_matrix(s, &r, &t);
+            check_conv_transpose(s, &r, &t);
+            check_product(s, &r, &t);
         }
         print_message("# %s: %d runs taken, %d left to ref, %d cases refused\n", *name, t.taken,
                       t.left, t.refused);

@@ -14,6 +14,7 @@ typedef struct conv {
     bool out_last;            /* the output is stored channels last */
     bool in_place, depthwise; /* in_place: windows are read from the input itself */
     bool whole_units;         /* runs end with a unit */
+    int image_workers;        /* 1: images one after the other */
     int64_t groups;
     assay_depthwise taps;
     assay_product product[]; /* one a group; none when depthwise */
@@ -41,27 +42,34 @@ static assay_sink sink_of(const conv *c, assay_call *call, int64_t n, char *code
                         .column_step = c->out_last ? 1 : c->w.out_area};
 }
 
-static void run_image(const conv *c, assay_call *call, int64_t n, char *staged, char *codes)
+/* A worker's part of the scratch: a staged image, and codes before they are transposed. */
+static size_t part_bytes(const conv *c)
+{
+    const bool transposes = !c->w.nhwc;
+    const size_t codes = transposes ? (size_t)assay_steps_out(&c->w).image : 0;
+    return (assay_stage_bytes(&c->stage) + codes + ASSAY_DEPTHWISE + 63) / 64 * 64;
+}
+
+static void run_image(const conv *c, assay_call *call, int64_t n, char *part, int threads)
 {
     const assay_view *x = &call->in[0];
     const int64_t in_channels = c->w.in_channels, out_channels = c->w.out_channels;
-    const int threads = c->base.threads;
-    const char *left =
-        c->in_place ? (const char *)x->data + n * assay_steps_in(&c->w).image : staged;
+    char *codes = part + assay_stage_bytes(&c->stage);
+    const char *left = c->in_place ? (const char *)x->data + n * assay_steps_in(&c->w).image : part;
     assay_sink sink = sink_of(c, call, n, codes);
     if (!c->in_place)
-        assay_stage_fill(&c->stage, x, n * assay_steps_in(&c->w).image, staged, threads);
+        assay_stage_fill(&c->stage, x, n * assay_steps_in(&c->w).image, part, threads);
     if (c->depthwise)
         assay_depthwise_run(&c->taps, left, c->stage.row, c->w.out_area, &sink, threads);
     for (int64_t g = 0; g < c->groups; g++) {
         const int64_t channel = out_channels / c->groups * g;
-        assay_sink part = sink;
-        part.codes += channel;
-        part.first += channel * part.column_step;
-        part.channel = channel;
+        assay_sink one = sink;
+        one.codes += channel;
+        one.first += channel * one.column_step;
+        one.channel = channel;
         assay_product_run(&c->product[g],
                           left + in_channels / c->groups * g * c->stage.form.element, c->stage.row,
-                          c->w.out_area, &part, threads);
+                          c->w.out_area, &one, threads);
     }
     if (sink.block && sink.codes == codes)
         assay_transpose_bytes((const uint8_t *)codes, c->w.out_area, out_channels,
@@ -69,32 +77,63 @@ static void run_image(const conv *c, assay_call *call, int64_t n, char *staged, 
                               threads);
 }
 
+/* Images side by side where there are as many as threads; else threads share each image. */
 static assay_status run(const assay_fast *f, assay_call *call, assay_error *err)
 {
     const conv *c = (const conv *)f;
-    char *staged = call->scratch;
+    const bool by_image = c->image_workers > 1;
     (void)err;
+#pragma omp parallel for schedule(static) num_threads(c->image_workers) if (by_image)
     for (int64_t n = 0; n < c->w.batch; n++)
-        run_image(c, call, n, staged, staged + assay_stage_bytes(&c->stage));
+        run_image(c, call, n,
+                  (char *)call->scratch + assay_fast_worker() * part_bytes(c) * by_image,
+                  by_image ? 1 : c->base.threads);
     return ASSAY_OK;
 }
 
-/* Filters as [output][cell][channel of the group], in either layout. */
+/* Filters as [output][cell][channel of the group], in either layout. A transposed convolution's
+ * stand as [channel][output of the group][cell] (nchw), and its cells are met last to first. */
 static assay_filters filters_of(const assay_fast_setup *s, const assay_window *w, int64_t group)
 {
     const assay_value *weights = assay_node_in(s->graph, s->node, 1);
     const assay_value *bias = s->node->n_in > 2 ? assay_node_in(s->graph, s->node, 2) : NULL;
-    bool nhwc = s->node->attr.conv.layout == ASSAY_LAYOUT_NHWC;
-    int64_t channels = w->in_channels / group;
+    const bool nhwc = s->node->attr.conv.layout == ASSAY_LAYOUT_NHWC;
+    const bool transposed = s->node->op == ASSAY_OP_CONV_TRANSPOSE;
+    const int64_t channels = w->in_channels / group, outputs = w->out_channels / group;
+    const int64_t step = nhwc ? channels : 1, depth = channels * w->taps;
+    const bool mixed = transposed && !nhwc;
     return (assay_filters){.weights = {(void *)(uintptr_t)weights->data, &weights->type},
                            .bias = bias ? (assay_view){(void *)(uintptr_t)bias->data, &bias->type}
                                         : (assay_view){0},
                            .outputs = w->out_channels,
                            .cells = w->taps,
                            .channels = channels,
-                           .filter_step = channels * w->taps,
-                           .cell_step = nhwc ? channels : 1,
-                           .channel_step = nhwc ? 1 : w->taps};
+                           .group_outputs = outputs,
+                           .origin = transposed ? (w->taps - 1) * step : 0,
+                           .group_step = outputs * depth,
+                           .filter_step = mixed ? w->taps : depth,
+                           .cell_step = transposed ? -step : step,
+                           .channel_step = mixed  ? outputs * w->taps
+                                           : nhwc ? 1
+                                                  : w->taps};
+}
+
+/* A transposed convolution is a convolution of stride 1 over its input spread apart by the stride,
+ * zeros between, with the kernel turned round. False where it crops more than the kernel reaches.
+ */
+static bool spread_apart(const assay_fast_setup *s, assay_window *w, int64_t spread[3])
+{
+    for (int i = 0; i < 3; i++) {
+        spread[i] = 1;
+        if (s->node->op != ASSAY_OP_CONV_TRANSPOSE)
+            continue;
+        spread[i] = w->stride[i];
+        w->stride[i] = 1;
+        w->pad[i] = (w->kernel[i] - 1) * w->dilation[i] - w->pad[i];
+        if (w->pad[i] < 0)
+            return false;
+    }
+    return true;
 }
 
 static assay_status pack(const assay_fast_setup *s, const assay_filters *f, conv *c, int64_t groups,
@@ -136,6 +175,8 @@ assay_status assay_fast_conv(const assay_fast_setup *s, assay_fast **out, assay_
     const bool nhwc = s->node->attr.conv.layout == ASSAY_LAYOUT_NHWC;
     assay_form form;
     bool memory = false;
+    int64_t spread[3];
+    const bool possible = spread_apart(s, &w, spread);
     int32_t *row = malloc((size_t)assay_filter_depth(&f) * sizeof *row);
     conv *c = assay_fast_alloc(sizeof *c + (size_t)group * sizeof *c->product);
     if (!row || !c) {
@@ -143,8 +184,8 @@ assay_status assay_fast_conv(const assay_fast_setup *s, assay_fast **out, assay_
         free(c);
         return assay_fast_memory(s, err);
     }
-    bool taken = assay_filters_exact(s, &f, row, &form) &&
-                 assay_stage_make(&w, nhwc, &form, group == 1, &c->stage, &memory);
+    bool taken = possible && assay_filters_exact(s, &f, row, &form) &&
+                 assay_stage_make(&w, spread, nhwc, &form, group == 1, &c->stage, &memory);
     free(row);
     if (!taken) {
         free(c);
@@ -160,8 +201,11 @@ assay_status assay_fast_conv(const assay_fast_setup *s, assay_fast **out, assay_
     c->depthwise = depthwise;
     c->whole_units = assay_filter_depth(&f) / c->stage.n_runs % ASSAY_UNIT == 0;
     arrange(&c->base, false, false);
-    c->base.scratch = assay_stage_bytes(&c->stage) +
-                      (nhwc ? 0 : (size_t)assay_steps_out(&w).image) + ASSAY_DEPTHWISE;
+    c->image_workers = w.batch < s->threads
+                           ? 1
+                           : assay_fast_threads(s->threads, w.batch * w.out_channels * w.out_area *
+                                                                assay_filter_depth(&f) / 16);
+    c->base.scratch = part_bytes(c) * (size_t)c->image_workers;
     assay_status status = pack(s, &f, c, group, err);
     if (status != ASSAY_OK) {
         free_conv(&c->base);

@@ -9,6 +9,9 @@
 #define ASSAY_INTERP_FAST_FAST_H
 
 #include "interp/fast/isa.h"
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 #include "interp/kernel.h"
 
 typedef struct assay_fast assay_fast;
@@ -54,6 +57,7 @@ bool assay_fast_arrange(const assay_graph *g, assay_fast *const *fast);
 /* One op (family) each; the same contract. */
 assay_status assay_fast_conv(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 assay_status assay_fast_fc(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+assay_status assay_fast_matmul(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 assay_status assay_fast_unary(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 assay_status assay_fast_binary(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 assay_status assay_fast_max_pool(const assay_fast_setup *s, assay_fast **out, assay_error *err);
@@ -67,6 +71,16 @@ assay_status assay_fast_avg_pool(const assay_fast_setup *s, assay_fast **out, as
 /* Zeroed memory, 64-aligned; NULL when there is none. free() gives it back. */
 void *assay_fast_alloc(size_t bytes);
 assay_status assay_fast_memory(const assay_fast_setup *s, assay_error *err);
+
+/* Which worker of a parallel region this is: its part of the scratch. */
+static inline size_t assay_fast_worker(void)
+{
+#ifdef _OPENMP
+    return (size_t)omp_get_thread_num();
+#else
+    return 0;
+#endif
+}
 
 /* Whether the scheme's vtable reaches to `field` and has it. */
 #define ASSAY_FAST_HAS(vt, field)                                                                  \

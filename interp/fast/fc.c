@@ -58,6 +58,7 @@ static bool filters_of(const assay_fast_setup *s, assay_filters *f)
                          .bias = bias ? (assay_view){(void *)(uintptr_t)bias->data, &bias->type}
                                       : (assay_view){0},
                          .outputs = columns ? q : p,
+                         .group_outputs = columns ? q : p,
                          .cells = 1,
                          .channels = columns ? p : q,
                          .filter_step = columns ? 1 : q,

@@ -14,10 +14,10 @@ static int64_t max64(int64_t a, int64_t b)
 
 /* Cells of the staged image along axis i: the padding before, the input, and what windows see
  * beyond it. */
-static int64_t staged_extent(const assay_window *w, int i)
+static int64_t staged_extent(const assay_window *w, const int64_t spread[3], int i)
 {
     int64_t seen = (w->out[i] - 1) * w->stride[i] + (w->kernel[i] - 1) * w->dilation[i] + 1;
-    return max64(seen, w->pad[i] + w->in[i]);
+    return max64(seen, w->pad[i] + (w->in[i] - 1) * spread[i] + 1);
 }
 
 static void index_cells(const int64_t extent[3], int64_t cell, int64_t at[3])
@@ -27,7 +27,7 @@ static void index_cells(const int64_t extent[3], int64_t cell, int64_t at[3])
     at[0] = cell / extent[2] / extent[1];
 }
 
-static void find_places(const assay_window *w, bool merge, assay_stage *g)
+static void find_places(const assay_window *w, const int64_t spread[3], bool merge, assay_stage *g)
 {
     const int64_t element = g->form.element;
     int64_t at[3];
@@ -35,7 +35,7 @@ static void find_places(const assay_window *w, bool merge, assay_stage *g)
         index_cells(w->in, c, at);
         g->place[c] = 0;
         for (int i = 0; i < 3; i++)
-            g->place[c] += (int32_t)((at[i] + w->pad[i]) * g->step[i]);
+            g->place[c] += (int32_t)((at[i] * spread[i] + w->pad[i]) * g->step[i]);
     }
     for (int64_t c = 0; c < w->out_area; c++) {
         index_cells(w->out, c, at);
@@ -52,8 +52,8 @@ static void find_places(const assay_window *w, bool merge, assay_stage *g)
     }
 }
 
-bool assay_stage_make(const assay_window *w, bool nhwc, const assay_form *form, bool merge,
-                      assay_stage *g, bool *memory)
+bool assay_stage_make(const assay_window *w, const int64_t spread[3], bool nhwc,
+                      const assay_form *form, bool merge, assay_stage *g, bool *memory)
 {
     int64_t count = w->in_channels;
     *g = (assay_stage){.form = *form,
@@ -63,7 +63,7 @@ bool assay_stage_make(const assay_window *w, bool nhwc, const assay_form *form, 
     *memory = false;
     merge = merge && w->dilation[2] == 1;
     for (int i = 2; i >= 0; i--) {
-        const int64_t extent = staged_extent(w, i);
+        const int64_t extent = staged_extent(w, spread, i);
         g->step[i] = count;
         if (extent > INT32_MAX / 2 / form->element / count)
             return false;
@@ -71,7 +71,7 @@ bool assay_stage_make(const assay_window *w, bool nhwc, const assay_form *form, 
         g->padded = g->padded || extent != w->in[i];
     }
     g->count = count;
-    g->row_cells = g->padded ? w->in[2] : w->in_area;
+    g->row_cells = spread[2] > 1 ? 1 : g->padded ? w->in[2] : w->in_area;
     g->n_runs = merge ? w->kernel[0] * w->kernel[1] : w->taps;
     g->place = malloc((size_t)w->in_area * sizeof *g->place);
     g->row = malloc((size_t)w->out_area * sizeof *g->row);
@@ -81,7 +81,7 @@ bool assay_stage_make(const assay_window *w, bool nhwc, const assay_form *form, 
         *memory = true;
         return false;
     }
-    find_places(w, merge, g);
+    find_places(w, spread, merge, g);
     return true;
 }
 

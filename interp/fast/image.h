@@ -19,11 +19,12 @@ typedef struct assay_stage {
     int64_t n_runs;
 } assay_stage;
 
-/* Lays out the windows of w over a staged image. merge: cells that are neighbours under the kernel
- * make one run (all channels are wanted). False when an offset would not fit int32 or memory is
- * short (*memory says which). */
-bool assay_stage_make(const assay_window *w, bool nhwc, const assay_form *form, bool merge,
-                      assay_stage *out, bool *memory);
+/* Lays out the windows of w over a staged image. spread: cells between neighbours of the input
+ * along each axis, 1 unless the input is spread apart for a transposed convolution. merge: cells
+ * that are neighbours under the kernel make one run (all channels are wanted). False when an offset
+ * would not fit int32 or memory is short (*memory says which). */
+bool assay_stage_make(const assay_window *w, const int64_t spread[3], bool nhwc,
+                      const assay_form *form, bool merge, assay_stage *out, bool *memory);
 void assay_stage_free(assay_stage *g);
 
 /* Bytes of a staged image, with room for loads that reach over its end. */

@@ -34,9 +34,13 @@ assay_status assay_fast_prepare(const assay_fast_setup *s, assay_fast **out, ass
         return ASSAY_OK;
     switch (s->node->op) {
     case ASSAY_OP_CONV:
+    case ASSAY_OP_CONV_TRANSPOSE:
         return is_constant(s, 1) && is_constant(s, 2) ? assay_fast_conv(s, out, err) : ASSAY_OK;
-    case ASSAY_OP_FC:
     case ASSAY_OP_MATMUL:
+        if (!is_constant(s, 1) || assay_node_in(s->graph, s->node, 1)->type.rank != 2)
+            return assay_fast_matmul(s, out, err);
+        return assay_fast_fc(s, out, err);
+    case ASSAY_OP_FC:
         return is_constant(s, 1) && is_constant(s, 2) ? assay_fast_fc(s, out, err) : ASSAY_OK;
     case ASSAY_OP_QUANTIZE:
         return assay_fast_quantize(s, out, err);

@@ -19,15 +19,24 @@ static int64_t depth_units(const assay_product *p)
     return p->n_runs * p->run_units;
 }
 
+char *assay_product_column(const assay_product *p, int64_t j, int64_t *step)
+{
+    const int64_t column = j / p->kernels->columns * p->kernels->columns;
+    *step = panel_width(p, column) * ASSAY_UNIT;
+    return p->packed + column * depth_units(p) * ASSAY_UNIT + (j - column) * ASSAY_UNIT;
+}
+
 /* Element i of run r of column j goes to unit r * run_units + i / elements, byte group j. */
 static void pack_filter(const assay_product *p, const assay_form *form, const int32_t *filter,
-                        int64_t run_length, int64_t width, int64_t j, char *panel)
+                        int64_t run_length, int64_t j)
 {
     const int64_t elements = ASSAY_UNIT / form->element;
+    int64_t step;
+    char *head = assay_product_column(p, j, &step);
     for (int64_t r = 0; r < p->n_runs; r++)
         for (int64_t i = 0; i < run_length; i++) {
             const int64_t unit = r * p->run_units + i / elements;
-            char *to = panel + (unit * width + j) * ASSAY_UNIT + i % elements * form->element;
+            char *to = head + unit * step + i % elements * form->element;
             const int32_t w = filter[r * run_length + i];
             if (form->bytes)
                 *(int8_t *)to = (int8_t)w;
@@ -58,11 +67,9 @@ assay_status assay_product_make(const assay_fast_setup *s, const assay_filters *
         return assay_fast_memory(s, err);
     }
     for (int64_t o = 0; o < outputs; o++) {
-        const int64_t column = o / s->kernels->columns * s->kernels->columns;
-        char *panel = out->packed + column * depth_units(out) * ASSAY_UNIT;
         assay_filter_load(f, first + o, row);
         out->start[o] = assay_filter_start(f, form, first + o, row);
-        pack_filter(out, form, row, length, panel_width(out, column), o - column, panel);
+        pack_filter(out, form, row, length, o);
     }
     free(row);
     return ASSAY_OK;

@@ -19,6 +19,8 @@ assay_status assay_product_make(const assay_fast_setup *s, const assay_filters *
                                 const assay_form *form, int64_t first, int64_t outputs,
                                 const int32_t *run, int64_t n_runs, assay_product *out,
                                 assay_error *err);
+/* Where unit 0 of column j stands, and how many bytes on the next unit does. */
+char *assay_product_column(const assay_product *p, int64_t j, int64_t *step);
 void assay_product_free(assay_product *p);
 
 /* Where accumulators go: row r, column c is element first + r * row_step + c * column_step of

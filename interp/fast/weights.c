@@ -4,7 +4,8 @@
 
 void assay_filter_load(const assay_filters *f, int64_t o, int32_t *row)
 {
-    const int64_t first = o * f->filter_step;
+    const int64_t first =
+        f->origin + o / f->group_outputs * f->group_step + o % f->group_outputs * f->filter_step;
     if (f->channel_step == 1 && f->cell_step == f->channels) {
         assay_load_centred(&f->weights, first, 1, (size_t)assay_filter_depth(f), o, row);
         return;

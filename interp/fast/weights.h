@@ -4,12 +4,13 @@
 
 #include "interp/fast/fast.h"
 
-/* Filter o is `depth` weights: `cells` times `channels`. Element (cell, c) stands at
- * o * filter_step + cell * cell_step + c * channel_step. */
+/* Filter o is `depth` weights: `cells` times `channels`. Filter j of group g, o = g * group_outputs
+ * + j, has element (cell, c) at origin + g * group_step + j * filter_step + cell * cell_step + c *
+ * channel_step. */
 typedef struct assay_filters {
     assay_view weights, bias; /* bias.data NULL: none */
-    int64_t outputs, cells, channels;
-    int64_t filter_step, cell_step, channel_step;
+    int64_t outputs, cells, channels, group_outputs;
+    int64_t origin, group_step, filter_step, cell_step, channel_step;
 } assay_filters;
 
 /* How a node's products are formed. */

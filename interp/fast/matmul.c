@@ -1,0 +1,203 @@
+/* Matrix products of two values that are computed: the right operand is packed in each run. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/fast/image.h"
+#include "interp/fast/product.h"
+#include "interp/move/broadcast.h"
+#include "interp/ref/ref.h"
+
+typedef struct matmul {
+    assay_fast base;
+    assay_form form;
+    int64_t rows, depth, columns; /* of one matrix product */
+    int64_t k_step, column_step;  /* elements of the right operand */
+    int64_t left_step;            /* bytes from a staged row to the next */
+    int32_t right_zero;
+    assay_block_fn block;
+    assay_product product; /* packed, start: in the scratch */
+    int32_t *row;
+} matmul;
+
+static const int32_t no_run[1] = {0};
+
+static void free_matmul(assay_fast *f)
+{
+    matmul *m = (matmul *)f;
+    free(m->row);
+    free(m);
+}
+
+/* Columns up to whole steps of a tile. */
+static int64_t whole_columns(const matmul *m)
+{
+    return (m->columns + ASSAY_TILE_STEP - 1) / ASSAY_TILE_STEP * ASSAY_TILE_STEP;
+}
+
+typedef struct pieces {
+    char *left, *packed;
+    int32_t *start, *codes;
+} pieces;
+
+static size_t carve(const matmul *m, char *memory, pieces *p)
+{
+    const int64_t packed = whole_columns(m) * m->product.run_units * ASSAY_UNIT;
+    size_t used = 0;
+    p->packed = assay_carve(memory, &used, packed, 1); /* first: 64-aligned */
+    p->start = assay_carve(memory, &used, whole_columns(m), sizeof *p->start);
+    p->codes = assay_carve(memory, &used, m->depth, sizeof *p->codes);
+    p->left = assay_carve(memory, &used, m->rows * m->left_step, 1);
+    return used;
+}
+
+/* Packs one right operand from element `first` on. */
+static void pack_right(const matmul *m, const assay_view *b, int64_t first, const pieces *p,
+                       assay_product *product)
+{
+    const int64_t elements = ASSAY_UNIT / m->form.element;
+    memset(p->packed, 0, (size_t)(whole_columns(m) * product->run_units * ASSAY_UNIT));
+    memset(p->start, 0, (size_t)whole_columns(m) * sizeof *p->start);
+    product->packed = p->packed;
+    product->start = p->start;
+    for (int64_t j = 0; j < m->columns; j++) {
+        int64_t step;
+        uint32_t sum = 0;
+        char *head = assay_product_column(product, j, &step);
+        assay_load_row(b, first + j * m->column_step, m->k_step, (size_t)m->depth, p->codes);
+        for (int64_t k = 0; k < m->depth; k++) {
+            const int32_t w = p->codes[k] - m->right_zero;
+            char *to = head + k / elements * step + k % elements * m->form.element;
+            sum += (uint32_t)w;
+            if (m->form.bytes)
+                *(int8_t *)to = (int8_t)w;
+            else
+                memcpy(to, &(int16_t){(int16_t)w}, sizeof(int16_t));
+        }
+        p->start[j] = (int32_t)(0u - (uint32_t)m->form.zero * sum);
+    }
+}
+
+static void multiply(const matmul *m, assay_call *call, int64_t at_a, int64_t at_b, int64_t at_y)
+{
+    const int64_t size = m->rows * m->columns;
+    assay_product product = m->product;
+    pieces p;
+    carve(m, call->scratch, &p);
+    pack_right(m, &call->in[1], at_b * m->depth * m->columns, &p, &product);
+    for (int64_t r = 0; r < m->rows; r++)
+        assay_form_row(&m->form, &call->in[0], (at_a * m->rows + r) * m->depth, m->depth,
+                       p.left + r * m->left_step);
+    const assay_sink sink = {.call = call,
+                             .block = m->block,
+                             .codes = (char *)call->out[0].data + at_y * size,
+                             .codes_step = m->columns,
+                             .first = at_y * size,
+                             .row_step = m->columns,
+                             .column_step = 1};
+    assay_product_run(&product, p.left, m->row, m->rows, &sink, m->base.threads);
+}
+
+/* The batch axes of a type, the last two being the matrix. */
+static assay_type batch_of(const assay_type *t)
+{
+    assay_type batch = *t;
+    batch.rank = t->rank - 2;
+    return batch;
+}
+
+static assay_status run(const assay_fast *f, assay_call *call, assay_error *err)
+{
+    const matmul *m = (const matmul *)f;
+    const assay_type a = batch_of(call->in[0].type), b = batch_of(call->in[1].type),
+                     y = batch_of(call->out[0].type);
+    const assay_view batches[2] = {{.type = &a}, {.type = &b}};
+    assay_broadcast w;
+    (void)err;
+    for (bool row = assay_broadcast_begin(&w, &y, batches, 2); row; row = assay_broadcast_next(&w))
+        for (int64_t i = 0; i < w.columns; i++)
+            multiply(m, call, w.at[0] + i * w.step[0], w.at[1] + i * w.step[1], w.at_out + i);
+    return ASSAY_OK;
+}
+
+typedef struct range {
+    int64_t lo, hi; /* of code - zero point */
+    int64_t reach;  /* greatest magnitude */
+} range;
+
+static range range_of(const assay_type *t)
+{
+    const int64_t z = assay_zero_point(t, 0);
+    range r = {.lo = assay_elem_min(t->elem) - z, .hi = assay_elem_max(t->elem) - z};
+    r.reach = -r.lo > r.hi ? -r.lo : r.hi;
+    return r;
+}
+
+/* As assay_filters_exact, whatever the two operands hold. */
+static bool is_exact(const assay_fast_setup *s, const assay_type *a, const assay_type *b,
+                     int64_t depth, assay_form *form)
+{
+    const range x = range_of(a), w = range_of(b);
+    const int32_t zx = assay_zero_point(a, 0), up = a->elem.is_signed ? 128 : 0;
+    const int64_t raw_x = assay_elem_max(a->elem) + up;
+    const int64_t raw_w = b->elem.is_signed ? -assay_elem_min(b->elem) : assay_elem_max(b->elem);
+    if (!ASSAY_FAST_HAS(s->vt, exact) || x.reach * w.reach > INT32_MAX / depth ||
+        !s->vt->exact(s->unit, x.reach * w.reach * depth, 2 * raw_x * raw_w))
+        return false;
+    if (assay_is_byte(a) && s->kernels->bytes && w.lo >= INT8_MIN && w.hi <= INT8_MAX) {
+        *form = (assay_form){true, up, zx + up, zx, 1};
+        return true;
+    }
+    *form = (assay_form){.centre = zx, .element = 2};
+    return x.reach <= INT16_MAX && w.reach <= INT16_MAX;
+}
+
+static bool is_plain(const assay_type *t)
+{
+    return t->elem.kind == ASSAY_KIND_INT && t->elem.bits <= 16 && t->rank >= 2 &&
+           (t->q.granularity == ASSAY_Q_TENSOR || t->q.granularity == ASSAY_Q_NONE);
+}
+
+assay_status assay_fast_matmul(const assay_fast_setup *s, assay_fast **out, assay_error *err)
+{
+    const assay_type *a = &assay_node_in(s->graph, s->node, 0)->type;
+    const assay_type *b = &assay_node_in(s->graph, s->node, 1)->type;
+    const bool depth_last = s->node->attr.matmul.transpose_b;
+    assay_form form;
+    pieces unused;
+    if (s->node->attr.matmul.transpose_a || !is_plain(a) || !is_plain(b))
+        return ASSAY_OK;
+    const int64_t depth = a->dim[a->rank - 1], rows = a->dim[a->rank - 2];
+    if (assay_shape_count(b) == 0 || rows * depth > INT32_MAX / 8 ||
+        assay_shape_count(b) > INT32_MAX / 8 || !is_exact(s, a, b, depth, &form))
+        return ASSAY_OK;
+    matmul *m = assay_fast_alloc(sizeof *m);
+    int32_t *row = malloc((size_t)rows * sizeof *row);
+    if (!m || !row) {
+        free(m);
+        free(row);
+        return assay_fast_memory(s, err);
+    }
+    const int64_t q = b->dim[b->rank - 1], bytes = depth * form.element;
+    *m = (matmul){.base = {.run = run, .free = free_matmul, .threads = s->threads},
+                  .form = form,
+                  .rows = rows,
+                  .depth = depth,
+                  .columns = depth_last ? b->dim[b->rank - 2] : q,
+                  .k_step = depth_last ? 1 : q,
+                  .column_step = depth_last ? q : 1,
+                  .left_step = (bytes + ASSAY_UNIT - 1) / ASSAY_UNIT * ASSAY_UNIT,
+                  .right_zero = assay_zero_point(b, 0),
+                  .block = assay_sink_block(s),
+                  .row = row};
+    m->product = (assay_product){.kernels = s->kernels,
+                                 .tile = form.bytes ? s->kernels->bytes : s->kernels->words,
+                                 .outputs = m->columns,
+                                 .n_runs = 1,
+                                 .run_units = m->left_step / ASSAY_UNIT,
+                                 .run = no_run};
+    for (int64_t r = 0; r < rows; r++)
+        row[r] = (int32_t)(r * m->left_step);
+    m->base.scratch = carve(m, NULL, &unused);
+    *out = &m->base;
+    return ASSAY_OK;
+}
