@@ -2,61 +2,32 @@
  * machine's int8 peak measured in the same run, how many times as fast as ONNX Runtime on the same
  * network as U8S8, and as our reference engine.
  *
- *   bench_fast [--json FILE] [--ort SCRIPT] [--cpu] [--profile] [--quick] [NAME]
+ *   bench_fast [--json FILE] [--ort SCRIPT] [--cpu] [--profile] [--quick] [--file MODEL SCHEME ...]
+ *              [--all | NAME]
  *
  * --ort runs the peer (bench/ort.js); --profile prints the time by node; --quick leaves the
  * reference engine out; --cpu takes CPU time, which a busy machine lengthens less, and means
  * something for one thread only; NAME runs only the cases whose title
- * ("resnet50 batch 1 threads 2") contains it. */
+ * ("resnet50 batch 1 threads 2") contains it. With --file only models from files are run,
+ * unless there is --all or a NAME. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "bench/file.h"
 #include "bench/nets.h"
 #include "bench/ort.h"
 #include "bench/ours.h"
 #include "bench/report.h"
-#include "graph/onnx/export.h"
+#include "bench/session.h"
 
 typedef struct options {
     bench_report report;
     bench_ort *ort; /* NULL: without the peer */
-    bool profile, quick, cpu;
+    bool profile, quick, cpu, files;
     const char *name;
 } options;
 
 typedef assay_status (*maker)(const bench_form *f, assay_graph **out, assay_error *err);
-
-/* ---- the peer's sessions ---- */
-
-typedef struct session {
-    bench_ort *ort;
-    int id;
-} session;
-
-static double time_session(void *user, int calls)
-{
-    const session *s = user;
-    return bench_ort_time(s->ort, s->id, calls);
-}
-
-/* Opens an exported copy of g. */
-static bool open_session(session *s, const assay_graph *g, int threads)
-{
-    char path[] = "/tmp/assay-bench-XXXXXX";
-    unsigned char *bytes;
-    size_t length;
-    assay_error err;
-    bench_check(assay_onnx_export(g, &bytes, &length, &err), &err);
-    const int fd = mkstemp(path);
-    FILE *f = fd >= 0 ? fdopen(fd, "wb") : NULL;
-    bool ok = f && fwrite(bytes, 1, length, f) == length;
-    ok = f && fclose(f) == 0 && ok;
-    ok = ok && bench_ort_open(s->ort, s->id, path, threads) >= 0;
-    unlink(path);
-    free(bytes);
-    return ok;
-}
 
 /* ---- a network ---- */
 
@@ -72,17 +43,6 @@ static const struct {
                   {"s8 nchw", "onnxruntime", ASSAY_LAYOUT_NCHW, true},
                   {"s8 nhwc", "tflite", ASSAY_LAYOUT_NHWC, true}};
 
-/* ns of one run of the reference engine. */
-static double reference_ns(const assay_graph *g, const char *scheme)
-{
-    const assay_program_options how = {.engine = ASSAY_ENGINE_REF};
-    bench_ours o;
-    bench_ours_open(&o, g, scheme, &how);
-    const double ns = bench_ours_time(&o, 1);
-    bench_ours_close(&o);
-    return ns;
-}
-
 static void bench_net(options *o, const char *name, maker make, int64_t batch, int threads)
 {
     const assay_program_options how = {
@@ -90,7 +50,7 @@ static void bench_net(options *o, const char *name, maker make, int64_t batch, i
     const bool single = batch == 1 && threads == 1;
     bench_entrant entrant[FORMS];
     bench_ours ours[FORMS];
-    session peer[FORMS];
+    bench_session peer[FORMS];
     assay_graph *g[FORMS];
     enum form form[FORMS];
     char title[64];
@@ -107,12 +67,12 @@ static void bench_net(options *o, const char *name, maker make, int64_t batch, i
         bench_check(make(&f, &g[n], &err), &err);
         form[n] = (enum form)i;
         if (i <= ORT_S8) {
-            peer[n] = (session){o->ort, i};
-            if (!open_session(&peer[n], g[n], threads)) {
+            peer[n] = (bench_session){o->ort, i};
+            if (!bench_session_export(&peer[n], g[n], threads)) {
                 assay_graph_free(g[n]);
                 continue;
             }
-            entrant[n] = (bench_entrant){.time = time_session, .user = &peer[n]};
+            entrant[n] = (bench_entrant){.time = bench_session_time, .user = &peer[n]};
         } else {
             bench_ours_open(&ours[n], g[n], forms[i].scheme, &how);
             if (o->cpu)
@@ -137,7 +97,7 @@ static void bench_net(options *o, const char *name, maker make, int64_t batch, i
             b.prepare_ns = ours[i].prepare_ns;
             b.peak_bytes = ours[i].peak_bytes;
             if (single && !o->quick)
-                b.ref = reference_ns(g[i], forms[form[i]].scheme) / b.ns.median;
+                b.ref = bench_reference_ns(g[i], forms[form[i]].scheme) / b.ns.median;
         }
         bench_report_add(&o->report, &b);
         if (o->profile && is_ours)
@@ -210,6 +170,11 @@ int main(int argc, char **argv)
             o.quick = true;
         else if (strcmp(argv[i], "--cpu") == 0)
             o.cpu = true;
+        else if (strcmp(argv[i], "--file") == 0 && i + 2 < argc) {
+            o.files = true;
+            i += 2;
+        } else if (strcmp(argv[i], "--all") == 0)
+            o.name = "";
         else if (strcmp(argv[i], "--profile") == 0)
             o.profile = true;
         else if (strcmp(argv[i], "--json") == 0 && i + 1 < argc)
@@ -222,8 +187,13 @@ int main(int argc, char **argv)
     if (script)
         o.ort = bench_ort_start(script, o.cpu);
     o.report = bench_report_begin(json);
-    bench_matrices(&o);
-    bench_nets(&o);
+    for (int i = 1; i + 2 < argc; i++)
+        if (strcmp(argv[i], "--file") == 0)
+            bench_file(&o.report, o.ort, argv[i + 1], argv[i + 2]);
+    if (!o.files || o.name) {
+        bench_matrices(&o);
+        bench_nets(&o);
+    }
     bench_report_end(&o.report);
     bench_ort_stop(o.ort);
     return 0;

@@ -95,6 +95,16 @@ double bench_ours_time(void *ours, int calls)
     return bench_clock(o->clock) - begin;
 }
 
+double bench_reference_ns(const assay_graph *g, const char *scheme)
+{
+    const assay_program_options how = {.engine = ASSAY_ENGINE_REF};
+    bench_ours o;
+    bench_ours_open(&o, g, scheme, &how);
+    const double ns = bench_ours_time(&o, 1);
+    bench_ours_close(&o);
+    return ns;
+}
+
 typedef struct node_times {
     double last, *ns;
 } node_times;

@@ -24,6 +24,9 @@ void bench_ours_close(bench_ours *o);
 /* For bench_entrant.time: ns of so many runs of a bench_ours. */
 double bench_ours_time(void *ours, int calls);
 
+/* ns of one run of the reference engine. */
+double bench_reference_ns(const assay_graph *g, const char *scheme);
+
 /* Prints where the time goes: the least time of each node. */
 void bench_ours_profile(const bench_ours *o);
 

@@ -6,9 +6,9 @@ bench_report bench_report_begin(FILE *json)
 {
     bench_report r = {.json = json, .peak = bench_peak_vnni()};
     printf("int8 peak by dot products: %.1f GMAC/s a thread\n", r.peak / 1e9);
-    printf("%-14s %-10s %-11s %5s %3s %12s %12s %12s %8s %6s %6s %6s %8s %8s\n", "network", "form",
-           "engine", "batch", "thr", "ns/image", "least", "greatest", "GMAC/s", "%peak", "x ort",
-           "x ref", "prep ms", "peak MB");
+    printf("%-30s %-11s %-11s %5s %3s %12s %12s %12s %8s %6s %6s %6s %8s %8s %8s %8s %8s\n",
+           "network", "form", "engine", "batch", "thr", "ns/image", "least", "greatest", "GMAC/s",
+           "%peak", "x ort", "x ref", "load ms", "prep ms", "peak MB", "digests", "dump");
     if (json)
         fprintf(json, "{\"peak_gmac_per_s\": %.3f, \"results\": [", r.peak / 1e9);
     return r;
@@ -29,25 +29,29 @@ static void add_json(bench_report *r, const bench_result *b)
             "%s\n  {\"name\": \"%s\", \"form\": \"%s\", \"engine\": \"%s\", \"batch\": %lld, "
             "\"threads\": %d, \"ns_per_image\": %.0f, \"least\": %.0f, \"greatest\": %.0f, "
             "\"gmac_per_s\": %.3f, \"of_peak\": %.4f, \"times_onnxruntime\": %.3f, "
-            "\"times_ref\": %.2f, \"load_ns\": %.0f, \"prepare_ns\": %.0f, \"peak_bytes\": %lld}",
+            "\"times_ref\": %.2f, \"load_ns\": %.0f, \"prepare_ns\": %.0f, \"peak_bytes\": %lld, "
+            "\"digests\": %.3f, \"dump\": %.3f}",
             r->another ? "," : "", b->name, b->form, b->engine, (long long)b->images, b->threads,
             b->ns.median / n, b->ns.least / n, b->ns.greatest / n, (double)b->macs / b->ns.median,
             r->peak > 0 ? (double)b->macs / b->ns.median * 1e9 / r->peak / b->threads : 0, b->ratio,
-            b->ref, b->load_ns, b->prepare_ns, (long long)b->peak_bytes);
+            b->ref, b->load_ns, b->prepare_ns, (long long)b->peak_bytes, b->digests, b->dump);
     r->another = true;
 }
 
 void bench_report_add(bench_report *r, const bench_result *b)
 {
     const double n = (double)b->images, rate = (double)b->macs / b->ns.median;
-    printf("%-14s %-10s %-11s %5lld %3d %12.0f %12.0f %12.0f %8.2f", b->name, b->form, b->engine,
+    printf("%-30s %-11s %-11s %5lld %3d %12.0f %12.0f %12.0f %8.2f", b->name, b->form, b->engine,
            (long long)b->images, b->threads, b->ns.median / n, b->ns.least / n, b->ns.greatest / n,
            rate);
     print_number(6, 1, r->peak > 0 ? 100 * rate * 1e9 / r->peak / b->threads : 0);
     print_number(6, 2, b->ratio);
     print_number(6, 0, b->ref);
+    print_number(8, 2, b->load_ns / 1e6);
     print_number(8, 2, b->prepare_ns / 1e6);
     print_number(8, 1, (double)b->peak_bytes / 1e6);
+    print_number(8, 3, b->digests);
+    print_number(8, 2, b->dump);
     printf("\n");
     fflush(stdout);
     if (r->json)

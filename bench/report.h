@@ -22,6 +22,8 @@ typedef struct bench_result {
     double ratio, ref; /* times as fast as ONNX Runtime (U8S8), as our reference; 0: unknown */
     double load_ns, prepare_ns; /* 0: not measured */
     int64_t peak_bytes;         /* likewise */
+    double digests, dump; /* times a run without: with digests of every tensor; with all of them
+                             written; 0: not measured */
 } bench_result;
 
 /* Measures the peak and writes the head; json may be NULL. */

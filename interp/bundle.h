@@ -103,9 +103,11 @@ typedef struct assay_verify_result {
     int64_t tensors, files_bad, replay_bad;
 } assay_verify_result;
 /* Re-hashes every file against the manifest, and with `replay` runs the bundle's own graph under
- * its own scheme on its own inputs and compares every digest. `report` (may be NULL) gets one line
- * for each fault. Faults are counted, not errors. */
-assay_status assay_bundle_verify(const char *dir, bool replay, void (*report)(void *, const char *),
-                                 void *user, assay_verify_result *out, assay_error *err);
+ * its own scheme on its own inputs by that engine and compares every digest; replay may be NULL,
+ * its keep_all counts as set. `report` (may be NULL) gets one line for each fault. Faults are
+ * counted, not errors. */
+assay_status assay_bundle_verify(const char *dir, const assay_program_options *replay,
+                                 void (*report)(void *, const char *), void *user,
+                                 assay_verify_result *out, assay_error *err);
 
 #endif

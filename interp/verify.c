@@ -119,7 +119,7 @@ static assay_status replay_sample(checker *c, assay_run *run, int first, int end
     return assay_run_execute(run, observe, false, c, err);
 }
 
-static assay_status replay(checker *c, assay_error *err)
+static assay_status replay(checker *c, const assay_program_options *engine, assay_error *err)
 {
     const json_t *scheme = json_object_get(c->bundle->manifest, "scheme");
     const char *name = json_string_value(json_object_get(scheme, "name"));
@@ -129,15 +129,17 @@ static assay_status replay(checker *c, assay_error *err)
     assay_program *p = NULL;
     assay_run *run = NULL;
     char path[4096], constants[4096];
+    assay_program_options options = *engine;
     assay_status status;
 
+    options.keep_all = true;
     snprintf(path, sizeof path, "%s/graph.assay", c->bundle->dir);
     snprintf(constants, sizeof constants, "%s/constants", c->bundle->dir);
     status = assay_text_load(path, constants, &g, err);
     if (status == ASSAY_OK && name && text)
         status = assay_scheme_parse(name, text, strlen(text), &s, err);
     if (status == ASSAY_OK)
-        status = assay_program_make(g, s, true, &p, err);
+        status = assay_program_make_with(g, s, &options, &p, err);
     if (status == ASSAY_OK)
         status = assay_run_new(p, &run, err);
     if (status == ASSAY_OK) {
@@ -165,7 +167,7 @@ static assay_status replay(checker *c, assay_error *err)
     return status;
 }
 
-assay_status assay_bundle_verify(const char *dir, bool with_replay,
+assay_status assay_bundle_verify(const char *dir, const assay_program_options *engine,
                                  void (*report)(void *, const char *), void *user,
                                  assay_verify_result *out, assay_error *err)
 {
@@ -178,8 +180,8 @@ assay_status assay_bundle_verify(const char *dir, bool with_replay,
         return status;
     c.bundle = b;
     check_files(&c);
-    if (with_replay)
-        status = replay(&c, err);
+    if (engine)
+        status = replay(&c, engine, err);
     assay_bundle_free(b);
     return status;
 }

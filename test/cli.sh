@@ -46,6 +46,8 @@ runs 0 "golden from an image" "$assay" golden net.assay -s tflite -i "$first" --
 runs 0 "golden from a data set, quantized on the way" "$assay" golden "$model" -p profile.yaml -s tflite -d "$images/test" -n 2 -o two -q
 runs 0 "golden under another scheme" "$assay" golden "$model" -p profile.yaml -s tflite-single -i "$first" -o b
 runs 0 "verify" "$assay" verify a b two
+runs 0 "verify by both engines" "$assay" verify a --engine both
+refused "no engine" "engine is ref, fast or both, not 'slow'" "$assay" verify a --engine slow
 runs 0 "a bundle equals itself" "$assay" diff a a
 runs 0 "accumulators change nothing" "$assay" golden net.assay -s tflite -i "$first" -o plain
 runs 0 "the same tensors without them" "$assay" diff a plain

@@ -3,6 +3,7 @@
 
 #include "interp/bundle.h"
 #include "interp/cli/cli.h"
+#include "interp/cli/session.h"
 
 static void print_fault(void *user, const char *line)
 {
@@ -12,13 +13,16 @@ static void print_fault(void *user, const char *line)
 
 static int run(const cli_args *a)
 {
-    int status = CLI_OK;
+    assay_program_options engine = {0};
+    int status = cli_engine_options(a, &engine);
 
+    if (status != CLI_OK)
+        return status;
     for (int i = 0; i < a->n_positional; i++) {
         assay_verify_result r;
         assay_error err;
-        if (assay_bundle_verify(a->positional[i], !cli_has(a, "files-only"), print_fault, NULL, &r,
-                                &err) != ASSAY_OK)
+        if (assay_bundle_verify(a->positional[i], cli_has(a, "files-only") ? NULL : &engine,
+                                print_fault, NULL, &r, &err) != ASSAY_OK)
             return cli_failed(&err);
         if (r.files_bad || r.replay_bad)
             status = CLI_DIFFERENT;
@@ -31,14 +35,16 @@ static int run(const cli_args *a)
 }
 
 static const cli_option options[] = {
+    CLI_ENGINE_OPTIONS,
     {"files-only", 0, NULL, "check digests of files, do not run the network again"},
     {NULL, 0, NULL, NULL}};
 
 const cli_command cli_verify = {
     .name = "verify",
-    .usage = "BUNDLE ... [--files-only]",
+    .usage = "BUNDLE ... [--engine E] [--files-only]",
     .summary = "check a golden bundle's files, and run its network again",
     .examples = "  assay verify golden-out/tflite\n"
+                "  assay verify --engine both golden-out/onnxruntime\n"
                 "  assay verify --files-only device-delivery/\n",
     .options = options,
     .min_args = 1,

@@ -307,8 +307,7 @@ int cli_session_load(cli_session *s, const cli_args *a)
     return CLI_OK;
 }
 
-/* --engine and --node-threads. */
-static int engine_options(const cli_args *a, assay_program_options *o)
+int cli_engine_options(const cli_args *a, assay_program_options *o)
 {
     const char *engine = cli_value(a, "engine", "ref"), *n = cli_value(a, "node-threads", "1");
     char *end;
@@ -332,7 +331,7 @@ int cli_session_open(cli_session *s, const cli_args *a, bool keep_all)
         return CLI_DIFFERENT;
     }
     if (status == CLI_OK)
-        status = engine_options(a, &options);
+        status = cli_engine_options(a, &options);
     if (status == CLI_OK &&
         assay_program_make_with(s->graph, s->scheme, &options, &s->program, &err) != ASSAY_OK)
         return cli_failed(&err);

@@ -88,6 +88,9 @@ int cli_model_load(const cli_args *a, const char *path, bool canonical, assay_gr
 assay_status cli_group(const cli_args *a, assay_graph *g, const assay_scheme *scheme,
                        assay_quantize_report *report, assay_error *err);
 
+/* What --engine and --node-threads ask for. */
+int cli_engine_options(const cli_args *a, assay_program_options *o);
+
 /* Loads the first positional argument and quantizes when --profile is given. CLI_OK or an exit
  * status after a message. cli_session_close either way. */
 int cli_session_load(cli_session *s, const cli_args *a);

@@ -26,23 +26,23 @@ char *assay_product_column(const assay_product *p, int64_t j, int64_t *step)
     return p->packed + column * depth_units(p) * ASSAY_UNIT + (j - column) * ASSAY_UNIT;
 }
 
-/* Element i of run r of column j goes to unit r * run_units + i / elements, byte group j. */
+/* Column j: each run from a whole unit on, first side by side in `line`, zeros behind its end. */
 static void pack_filter(const assay_product *p, const assay_form *form, const int32_t *filter,
-                        int64_t run_length, int64_t j)
+                        int64_t run_length, int64_t j, char *line)
 {
-    const int64_t elements = ASSAY_UNIT / form->element;
     int64_t step;
     char *head = assay_product_column(p, j, &step);
-    for (int64_t r = 0; r < p->n_runs; r++)
-        for (int64_t i = 0; i < run_length; i++) {
-            const int64_t unit = r * p->run_units + i / elements;
-            char *to = head + unit * step + i % elements * form->element;
-            const int32_t w = filter[r * run_length + i];
-            if (form->bytes)
-                *(int8_t *)to = (int8_t)w;
-            else
-                memcpy(to, &(int16_t){(int16_t)w}, sizeof(int16_t));
-        }
+    for (int64_t r = 0; r < p->n_runs; r++, filter += run_length) {
+        char *run = line + r * p->run_units * ASSAY_UNIT;
+        if (form->bytes)
+            for (int64_t i = 0; i < run_length; i++)
+                ((int8_t *)run)[i] = (int8_t)filter[i];
+        else
+            for (int64_t i = 0; i < run_length; i++)
+                ((int16_t *)(void *)run)[i] = (int16_t)filter[i];
+    }
+    for (int64_t u = 0; u < depth_units(p); u++)
+        memcpy(head + u * step, line + u * ASSAY_UNIT, ASSAY_UNIT);
 }
 
 assay_status assay_product_make(const assay_fast_setup *s, const assay_filters *f,
@@ -53,25 +53,29 @@ assay_status assay_product_make(const assay_fast_setup *s, const assay_filters *
     const int64_t depth = assay_filter_depth(f), length = depth / n_runs;
     const int64_t whole = (outputs + ASSAY_TILE_STEP - 1) / ASSAY_TILE_STEP * ASSAY_TILE_STEP;
     int32_t *row = malloc((size_t)depth * sizeof *row);
+    char *line;
     *out = (assay_product){.kernels = s->kernels,
                            .tile = form->bytes ? s->kernels->bytes : s->kernels->words,
                            .outputs = outputs,
                            .n_runs = n_runs,
                            .run_units = (length * form->element + ASSAY_UNIT - 1) / ASSAY_UNIT,
                            .run = run};
+    line = assay_fast_alloc((size_t)(depth_units(out) * ASSAY_UNIT));
     out->packed = assay_fast_alloc((size_t)(whole * depth_units(out) * ASSAY_UNIT));
     out->start = assay_fast_alloc((size_t)whole * sizeof *out->start);
-    if (!row || !out->packed || !out->start) {
+    if (!row || !line || !out->packed || !out->start) {
         free(row);
+        free(line);
         assay_product_free(out);
         return assay_fast_memory(s, err);
     }
     for (int64_t o = 0; o < outputs; o++) {
         assay_filter_load(f, first + o, row);
         out->start[o] = assay_filter_start(f, form, first + o, row);
-        pack_filter(out, form, row, length, o);
+        pack_filter(out, form, row, length, o, line);
     }
     free(row);
+    free(line);
     return ASSAY_OK;
 }
 
