@@ -12,6 +12,7 @@
  * unless there is --all or a NAME. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench/file.h"
 #include "bench/nets.h"
@@ -19,6 +20,7 @@
 #include "bench/ours.h"
 #include "bench/report.h"
 #include "bench/session.h"
+#include "interp/model.h"
 
 typedef struct options {
     bench_report report;
@@ -127,6 +129,22 @@ static void bench_nets(options *o)
                 bench_net(o, nets[i].name, nets[i].make, batch, threads);
 }
 
+/* ResNet-50 as a user has it: a QDQ file. */
+static void bench_resnet50_file(options *o)
+{
+    const bench_form f = {ASSAY_LAYOUT_NCHW, false, 1};
+    const char *path = "/tmp/assay-bench-resnet50.onnx";
+    assay_graph *g;
+    assay_error err;
+    if (o->name && !strstr("resnet50 file", o->name))
+        return;
+    bench_check(bench_resnet50(&f, &g, &err), &err);
+    bench_check(assay_model_save(g, path, &err), &err);
+    assay_graph_free(g);
+    bench_file(&o->report, o->ort, path, "onnxruntime");
+    unlink(path);
+}
+
 /* Products of ever more multiply-accumulates: their cost is linear. */
 static void bench_matrices(options *o)
 {
@@ -193,6 +211,7 @@ int main(int argc, char **argv)
     if (!o.files || o.name) {
         bench_matrices(&o);
         bench_nets(&o);
+        bench_resnet50_file(&o);
     }
     bench_report_end(&o.report);
     bench_ort_stop(o.ort);

@@ -82,6 +82,8 @@ void assay_depthwise_free(assay_depthwise *d)
     free(d->tap);
     free(d->packed);
     free(d->start);
+    d->tap = d->start = NULL;
+    d->packed = NULL;
 }
 
 /* How many of the n windows from row[0] on stand side by side. */

@@ -83,6 +83,8 @@ void assay_product_free(assay_product *p)
 {
     free(p->packed);
     free(p->start);
+    p->packed = NULL;
+    p->start = NULL;
 }
 
 assay_block_fn assay_sink_block(const assay_fast_setup *s)
