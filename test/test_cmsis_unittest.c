@@ -4,6 +4,7 @@
 #include "support.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,16 @@
 typedef struct tally {
     int cases, equal;
 } tally;
+
+/* The archive's name of an array: of a layer of a network, "L03_" stands before it. */
+static const char *array(const tflite_file *f, const char *key)
+{
+    static char name[4][80];
+    static int next;
+    char *to = name[next++ % 4];
+    snprintf(to, sizeof name[0], "%s%s", tflite_word(f->about, "prefix"), key);
+    return to;
+}
 
 static int64_t param(const tflite_file *f, const char *key)
 {
@@ -26,11 +37,11 @@ static assay_scheme *scheme_of(tflite_file *f)
     assay_error err;
     assay_scheme *s;
     int at = snprintf(text, sizeof text, "scheme: case\nextends: cmsis-nn\n");
-    if (npz_has(f->data, keys[0])) {
+    if (npz_has(f->data, array(f, keys[0]))) {
         at += snprintf(text + at, sizeof text - (size_t)at, "nodes:\n  node: {given: {");
         for (int k = 0; k < 2; k++) {
             size_t n;
-            const int64_t *v = npz_i64(f->data, keys[k], &n, NULL);
+            const int64_t *v = npz_i64(f->data, array(f, keys[k]), &n, NULL);
             at += snprintf(text + at, sizeof text - (size_t)at, "%s%s: [", k ? ", " : "", keys[k]);
             for (size_t i = 0; i < n && (size_t)at < sizeof text - 64; i++)
                 at += snprintf(text + at, sizeof text - (size_t)at, "%s%lld", i ? ", " : "",
@@ -71,7 +82,7 @@ static void add(tflite_node *n, const char *column, unsigned bits, int32_t zero,
     if (channels)
         t.q = (assay_qparams){
             channels > 1 ? ASSAY_Q_AXIS : ASSAY_Q_TENSOR, 0, 0, channels, scale, zeros[n->n_in]};
-    const int64_t *v = npz_i64(n->from->data, column, &count, NULL);
+    const int64_t *v = npz_i64(n->from->data, array(n->from, column), &count, NULL);
     assert_non_null(v);
     assert_int_equal(count, assay_shape_count(&t));
     tflite_values(n, &t, v);
@@ -80,7 +91,7 @@ static void add(tflite_node *n, const char *column, unsigned bits, int32_t zero,
 static size_t multipliers(tflite_file *f)
 {
     size_t n;
-    npz_i64(f->data, "multiplier", &n, NULL);
+    npz_i64(f->data, array(f, "multiplier"), &n, NULL);
     return n;
 }
 
@@ -88,13 +99,13 @@ static unsigned width(tflite_file *f, const char *column)
 {
     struct npz_shape s;
     size_t n;
-    npz_i64(f->data, column, &n, &s);
+    npz_i64(f->data, array(f, column), &n, &s);
     return (unsigned)s.size * 8;
 }
 
 static void add_bias(tflite_node *n, int64_t outputs)
 {
-    if (npz_has(n->from->data, "bias"))
+    if (npz_has(n->from->data, array(n->from, "bias")))
         add(n, "bias", width(n->from, "bias"), 0, 1, &outputs, 0);
 }
 
@@ -107,8 +118,9 @@ static size_t finish(tflite_node *n, assay_op op, const assay_attrs *a)
         n->code_hi = (int32_t)param(n->from, "act_max");
     }
     int64_t zero = param(n->from, "output_offset");
-    bool given = npz_has(n->from->data, "multiplier");
-    return tflite_compare(n, op, a, "expected", 1, given ? 0 : (int32_t)zero, "");
+    bool given = npz_has(n->from->data, array(n->from, "multiplier"));
+    const char *expected = *tflite_word(n->from->about, "prefix") ? "cmsis_output" : "expected";
+    return tflite_compare(n, op, a, array(n->from, expected), 1, given ? 0 : (int32_t)zero, "");
 }
 
 /* ---- ops ---- */
@@ -160,7 +172,7 @@ static size_t conv_case(tflite_file *f, bool depthwise, bool transposed)
     add(&n, "input", width(f, "input"), (int32_t)-param(f, "input_offset"), 4, x, 1);
     if (depthwise) { /* H,W,O to O,H,W,1 */
         size_t count;
-        int64_t *v = (int64_t *)(uintptr_t)npz_i64(f->data, "weights", &count, NULL);
+        int64_t *v = (int64_t *)(uintptr_t)npz_i64(f->data, array(f, "weights"), &count, NULL);
         int64_t *copy = malloc(count * sizeof *copy), cells = w[1] * w[2];
         assert_true(v && copy);
         memcpy(copy, v, count * sizeof *copy);
@@ -313,6 +325,57 @@ FOLDER(max_pool, max_pool, 11)
 FOLDER(maximum, extreme, 7)
 FOLDER(minimum, extreme, 7)
 
+/* ---- whole networks, layer by layer ---- */
+
+static size_t softmax_layer(tflite_file *f)
+{
+    int64_t dims[2] = {param(f, "num_rows"), param(f, "row_size")};
+    assay_attrs a = {.softmax = {.axis = 1, .beta = 1}};
+    tflite_node n = tflite_begin(f);
+    add(&n, "input", 8, 0, 2, dims, 1); /* scale 1 */
+    a.softmax.beta = (float)ldexp((double)param(f, "mult"), (int)param(f, "shift") - 31 - 26);
+    return tflite_compare(&n, ASSAY_OP_SOFTMAX, &a, array(f, "expected"), 1.0F / 256, -128, "");
+}
+
+static size_t layer(tflite_file *f)
+{
+    static const struct {
+        const char *op;
+        size_t (*run)(tflite_file *f);
+    } ops[] = {{"conv", ordinary_conv},
+               {"depthwise_conv", depthwise_conv},
+               {"avg_pool", avg_pool},
+               {"fully_connected", fully_connected},
+               {"softmax", softmax_layer}};
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+        if (strcmp(tflite_word(f->about, "op"), ops[i].op) == 0)
+            return ops[i].run(f);
+    fail_msg("a layer of kind %s", tflite_word(f->about, "op"));
+    return 0;
+}
+
+static size_t network(tflite_file *f)
+{
+    json_t *whole = f->about, *one;
+    size_t i, wrong = 0, count;
+    json_array_foreach(json_object_get(whole, "layers"), i, one)
+    {
+        char prefix[32];
+        snprintf(prefix, sizeof prefix, "L%02zu_", i);
+        json_object_set_new(one, "prefix", json_string(prefix));
+        f->about = one;
+        assay_scheme_free(f->scheme);
+        f->scheme = scheme_of(f);
+        count = layer(f);
+        if (count)
+            print_message("# layer %zu: %zu elements differ\n", i, count);
+        wrong += count;
+    }
+    f->about = whole;
+    return wrong;
+}
+FOLDER(network, network, 2)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -320,7 +383,7 @@ int main(void)
         cmocka_unit_test(test_transpose_conv), cmocka_unit_test(test_fully_connected),
         cmocka_unit_test(test_batch_matmul),   cmocka_unit_test(test_avg_pool),
         cmocka_unit_test(test_max_pool),       cmocka_unit_test(test_maximum),
-        cmocka_unit_test(test_minimum),
+        cmocka_unit_test(test_minimum),        cmocka_unit_test(test_network),
     };
     return cmocka_run_group_tests_name("cmsis_unittest", tests, NULL, NULL);
 }

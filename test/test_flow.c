@@ -157,7 +157,7 @@ static void test_text_keeps_bodies(void **state)
 
 /* ---- TFLite ---- */
 
-enum { ADD = 0, MUL = 18, LESS_OP = 58, IF = 118, WHILE = 119, WHERE = 109, RESOURCE = 13 };
+enum { ADD = 0, MUL = 18, LESS_OP = 58, IF = 118, WHILE = 119, UNIQUE = 103, RESOURCE = 13 };
 enum { VAR_HANDLE = 142, READ_VARIABLE = 143, ASSIGN_VARIABLE = 144 };
 
 static assay_status import(const tb_model *t, const char *entry, machine *m, assay_error *err)
@@ -212,7 +212,7 @@ static void test_tflite_if(void **state)
 static void test_tflite_refused(void **state)
 {
     tb_model square = body_of(MUL, NULL), twice = body_of(ADD, &square);
-    tb_model t = branch(&twice, 1, 3), again, where, deep;
+    tb_model t = branch(&twice, 1, 3), again, unique, deep;
     machine m = {0};
     assay_error err;
     (void)state;
@@ -222,12 +222,12 @@ static void test_tflite_refused(void **state)
     deep = branch(&again, 1, 1);
     assert_refused(import(&deep, NULL, &m, &err), &err, "more than 8 deep");
     free(m.file);
-    where = body_of(WHERE, NULL);
-    twice = body_of(146, &where);
+    unique = body_of(UNIQUE, NULL);
+    twice = body_of(146, &unique);
     t = branch(&twice, 1, 2);
     assert_int_equal(import(&t, NULL, &m, &err), ASSAY_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.text, "subgraph 1: RANDOM_STANDARD_NORMAL (operator 0)"));
-    assert_non_null(strstr(err.text, "subgraph 2: WHERE"));
+    assert_non_null(strstr(err.text, "subgraph 2: UNIQUE"));
     free(m.file);
 }
 

@@ -80,15 +80,13 @@ assay_status assay_tfl_op_shape(const tfl_op *o)
                                    : constant_output(o, x->dim, x->rank);
 }
 
-/* The shape to which two given shapes broadcast. */
-assay_status assay_tfl_op_broadcast_args(const tfl_op *o)
+/* The shape to which two constant shapes broadcast. */
+static assay_status broadcast_constants(const tfl_op *o)
 {
     int64_t a[ASSAY_MAX_RANK], b[ASSAY_MAX_RANK], out[ASSAY_MAX_RANK];
     int na, nb, n;
     assay_status s;
 
-    if (o->n_in != 2 || o->n_out != 1)
-        return assay_tfl_fail(o, "expected two inputs and one output");
     if ((s = assay_tfl_ints(o, 0, ASSAY_MAX_RANK, a, &na)) ||
         (s = assay_tfl_ints(o, 1, ASSAY_MAX_RANK, b, &nb)))
         return s;
@@ -101,4 +99,118 @@ assay_status assay_tfl_op_broadcast_args(const tfl_op *o)
         out[i] = da == 1 ? db : da;
     }
     return constant_output(o, out, n);
+}
+
+/* Shape i with ones before it, as long as the output. */
+static assay_status lengthened(const tfl_op *o, int i, const assay_type *to, int *value)
+{
+    assay_attrs a;
+    int x;
+    assay_status s = assay_tfl_value(o, i, &x);
+
+    *value = x;
+    if (s || o->m->g->value[x].type.dim[0] == to->dim[0])
+        return s;
+    assay_attrs_defaults(ASSAY_ATTRS_pad, &a);
+    a.pad.begin = (assay_list){.n = 1, .v = {to->dim[0] - o->m->g->value[x].type.dim[0]}};
+    a.pad.end = (assay_list){.n = 1};
+    a.pad.has_code = true;
+    a.pad.code = 1;
+    if ((s = assay_tfl_part(o, "lengthened", to, value)))
+        return s;
+    return assay_tfl_node(o, ASSAY_OP_PAD, &x, 1, value, 1, &a, NULL);
+}
+
+/* Of shapes that are known at run time: a where it is not 1, else b. */
+static assay_status broadcast_values(const tfl_op *o)
+{
+    const assay_type to = assay_tfl_out(o, 0)->type;
+    assay_type flags = to, scalar = to;
+    int a, b, one, equal, y;
+    const char *name = assay_tfl_unique(o->m, "one", o->index);
+    assay_status s;
+
+    if (to.rank != 1 || assay_tfl_in(o, 0)->type.rank != 1 || assay_tfl_in(o, 1)->type.rank != 1)
+        return assay_tfl_fail(o, "expected shapes as vectors");
+    if (!name)
+        return assay_tfl_no_memory(o->m);
+    flags.elem = assay_bool();
+    scalar.rank = 0;
+    if ((s = lengthened(o, 0, &to, &a)) || (s = lengthened(o, 1, &to, &b)) ||
+        (s = assay_graph_add_constant(o->m->g, name, &scalar, NULL, &one, o->m->err)))
+        return s;
+    assay_elem_set(scalar.elem, (void *)(uintptr_t)o->m->g->value[one].data, 0, 1);
+    if ((s = assay_tfl_part(o, "ones", &flags, &equal)) ||
+        (s = assay_tfl_node(o, ASSAY_OP_EQUAL, (int[]){a, one}, 2, &equal, 1, NULL, NULL)) ||
+        (s = assay_tfl_result(o, 0, &y)))
+        return s;
+    return assay_tfl_node(o, ASSAY_OP_SELECT, (int[]){equal, b, a}, 3, &y, 1, NULL, NULL);
+}
+
+assay_status assay_tfl_op_broadcast_args(const tfl_op *o)
+{
+    if (o->n_in != 2 || o->n_out != 1 || o->in[0] < 0 || o->in[1] < 0)
+        return assay_tfl_fail(o, "expected two inputs and one output");
+    return assay_tfl_in(o, 0)->data && assay_tfl_in(o, 1)->data ? broadcast_constants(o)
+                                                                : broadcast_values(o);
+}
+
+/* ---- WHERE ---- */
+
+/* Element i of a constant is not zero. */
+static bool is_set(const tfl_tensor *t, const void *data, int64_t i)
+{
+    size_t size = assay_elem_size(t->type.elem);
+    const unsigned char *at = (const unsigned char *)data + (size_t)i * size;
+    if (t->type.elem.kind == ASSAY_KIND_F32)
+        return ((const float *)data)[i] != 0;
+    for (size_t k = 0; k < size; ++k)
+        if (at[k])
+            return true;
+    return false;
+}
+
+/* The indices of what is set in a constant, a row each, in C order. The shape of WHERE's result is
+ * the data's affair; only a constant's is known before the run. */
+assay_status assay_tfl_op_where(const tfl_op *o)
+{
+    tfl_tensor *t, *y;
+    const void *data;
+    unsigned char *bytes;
+    int64_t count, rows = 0, *out;
+    assay_status s;
+
+    if (o->n_in != 1 || o->n_out != 1 || o->in[0] < 0)
+        return assay_tfl_fail(o, "expected one input and one output");
+    t = assay_tfl_in(o, 0);
+    y = assay_tfl_out(o, 0);
+    if (t->why || !t->data || t->is_variable)
+        return assay_tfl_unsupported(o, "the shape of its result depends on data");
+    if (y->raw != TFL_INT64 || y->data || y->value >= 0)
+        return assay_tfl_fail(o, "its output exists already, or is not int64");
+    count = assay_shape_count(&t->type);
+    if ((s = assay_tfl_elements(o->m, t, &data)) ||
+        (s = assay_tfl_charge(o->m, (uint64_t)count * 8)))
+        return s;
+    out = assay_arena_array(o->m->temp, (size_t)(count * t->type.rank) + 1, sizeof *out);
+    bytes = assay_arena_array(o->m->g->arena, (size_t)(count * t->type.rank) + 1, 8);
+    if (!out || !bytes)
+        return assay_tfl_no_memory(o->m);
+    for (int64_t i = 0; i < count; ++i) {
+        int64_t rest = i;
+        if (!is_set(t, data, i))
+            continue;
+        for (int k = t->type.rank - 1; k >= 0; rest /= t->type.dim[k--])
+            out[rows * t->type.rank + k] = rest % t->type.dim[k];
+        ++rows;
+    }
+    y->type.rank = 2;
+    y->type.dim[0] = rows;
+    y->type.dim[1] = t->type.rank;
+    y->bytes = (size_t)(rows * t->type.rank) * sizeof *out;
+    for (size_t i = 0; i < y->bytes / 8; ++i) /* constants stand as in the file */
+        for (size_t k = 0; k < 8; ++k)
+            bytes[8 * i + k] = (unsigned char)((uint64_t)out[i] >> (8 * k));
+    y->data = bytes;
+    return ASSAY_OK;
 }

@@ -24,13 +24,17 @@ assay_status assay_tfl_op_unary(const tfl_op *o)
     return s ? s : assay_tfl_straight(o, NULL, NULL);
 }
 
-/* Slot 0 of the options of ADD, SUB, MUL and DIV is the fused activation; others have none. */
+/* Slot 0 of the options of ADD, SUB, MUL and DIV is the fused activation; others have none. ADD of
+ * plain integers does not look at it (TFLM, add.cc). */
 assay_status assay_tfl_op_binary(const tfl_op *o)
 {
     bool fused = o->op == ASSAY_OP_ADD || o->op == ASSAY_OP_SUB || o->op == ASSAY_OP_MUL ||
                  o->op == ASSAY_OP_DIV;
     int id;
     assay_status s = expect_inputs(o, 2);
+    if (!s && o->op == ASSAY_OP_ADD && assay_tfl_out(o, 0)->type.elem.kind == ASSAY_KIND_INT &&
+        !assay_is_quantized(&assay_tfl_out(o, 0)->type))
+        fused = false;
     if (!s)
         s = assay_tfl_straight(o, NULL, &id);
     return s || !fused ? s : assay_tfl_activation(o, 0, id);

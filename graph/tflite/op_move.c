@@ -60,15 +60,6 @@ assay_status assay_tfl_op_transpose(const tfl_op *o)
     return a.perm.perm.n ? only_input(o, 0, &a) : assay_tfl_op_reshape(o);
 }
 
-assay_status assay_tfl_op_concat(const tfl_op *o)
-{
-    assay_attrs a = {.axis.axis = assay_flat_i32(o->options, 0, 0)};
-    if (assay_flat_i8(o->options, 1, 0) != ACTIVATION_NONE)
-        return assay_tfl_unsupported(o, "a fused activation");
-    assay_status s = expect_inputs(o, 1);
-    return s ? s : assay_tfl_straight(o, &a, NULL);
-}
-
 /* SPLIT: axis, x.  SPLIT_V: x, sizes, axis.  The sizes are those of the output tensors. */
 assay_status assay_tfl_op_split(const tfl_op *o)
 {

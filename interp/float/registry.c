@@ -105,12 +105,34 @@ static bool admits(int kinds, const assay_type *t)
     }
 }
 
+static int64_t bound(float f, int64_t none)
+{
+    return isinf(f) ? none : (int64_t)f;
+}
+
+/* Bounds of plain integers are integers: 0, 6, -1, 1. */
+static void clamp_integers(const assay_node *n, const assay_view *y)
+{
+    int64_t count = assay_shape_count(y->type);
+    int64_t lo = bound(n->act_lo, INT64_MIN), hi = bound(n->act_hi, INT64_MAX);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t v;
+        assay_load_integers(y, i, 1, 1, &v);
+        v = v < lo ? lo : v > hi ? hi : v;
+        assay_store_integers(y, i, 1, &v);
+    }
+}
+
 /* The node's fused activation: y = min(max(y, act_lo), act_hi). */
 static void clamp_output(const assay_call *call)
 {
     const assay_node *n = call->node;
     const assay_view *y = &call->out[0];
-    if (!assay_holds_f32(y) || (n->act_lo == -INFINITY && n->act_hi == INFINITY))
+    if (n->act_lo == -INFINITY && n->act_hi == INFINITY)
+        return;
+    if (y->type->elem.kind == ASSAY_KIND_INT && !assay_is_quantized(y->type))
+        clamp_integers(n, y);
+    if (!assay_holds_f32(y))
         return;
     int64_t count = assay_shape_count(y->type);
     float *v = y->data;

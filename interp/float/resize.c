@@ -32,6 +32,10 @@ static double position(const assay_attr_resize *a, int64_t o, int64_t n_in, int6
         return scaled == 1 ? 0 : (double)o * (in - 1) / (scaled - 1);
     case ASSAY_COORD_ASYMMETRIC:
         return (double)o / s;
+    case ASSAY_COORD_TFLITE_HALF_PIXEL: { /* the cell that holds the centre, in binary32 */
+        float step = (float)n_in / (float)n_out, centre = (float)o + 0.5F;
+        return (double)(centre * step);
+    }
     case ASSAY_COORD_PYTORCH_HALF_PIXEL:
         return n_out == 1 ? 0 : half;
     case ASSAY_COORD_HALF_PIXEL_SYMMETRIC:

@@ -1,0 +1,218 @@
+/* The element-wise cases of CMSIS-NN's own unit tests (shared/vectors/cmsis-nn-unittest): add, mul,
+ * pad, softmax, transpose. Their multipliers and shifts are given; what follows finds real scales
+ * from which our derivation must come to the same numbers. */
+#include "support.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tflite_case.h"
+
+static int64_t param(const tflite_file *f, const char *key)
+{
+    return json_integer_value(json_object_get(json_object_get(f->about, "params"), key));
+}
+
+static int64_t item(const tflite_file *f, const char *group, const char *list, size_t i)
+{
+    return json_integer_value(
+        json_array_get(json_object_get(json_object_get(f->about, group), list), i));
+}
+
+/* The real number that a multiplier and a shift (positive: left) stand for. */
+static double real_of(const tflite_file *f, const char *multiplier, const char *shift)
+{
+    return ldexp((double)param(f, multiplier), (int)param(f, shift) - 31);
+}
+
+/* Adds an array under dimensions of ours. */
+static unsigned add(tflite_node *n, const char *column, float scale, int32_t zero, int rank,
+                    const int64_t *dims)
+{
+    static float scales[2];
+    static int32_t zeros[2];
+    struct npz_shape s;
+    size_t count;
+    const int64_t *v = npz_i64(n->from->data, column, &count, &s);
+    assay_type t = {.elem = assay_int((unsigned)s.size * 8, true), .rank = rank};
+    assert_non_null(v);
+    for (int i = 0; i < rank; i++)
+        t.dim[i] = dims ? dims[i] : (int64_t)count;
+    scales[n->n_in] = scale;
+    zeros[n->n_in] = zero;
+    t.q = (assay_qparams){ASSAY_Q_TENSOR, 0, 0, 1, &scales[n->n_in], &zeros[n->n_in]};
+    assert_int_equal(count, assay_shape_count(&t));
+    tflite_values(n, &t, v);
+    return (unsigned)s.size * 8;
+}
+
+static void bound(tflite_node *n)
+{
+    n->bounded = true;
+    n->code_lo = (int32_t)param(n->from, "act_min");
+    n->code_hi = (int32_t)param(n->from, "act_max");
+}
+
+/* M1 = s1 / T, M2 = s2 / T, Mo = T / (2^shift * s_out), T = 2 max(s1, s2): one of M1, M2 is 1/2. */
+static size_t add_case(tflite_file *f)
+{
+    tflite_node n = tflite_begin(f);
+    double m1 = real_of(f, "input1_mult", "input1_shift");
+    double m2 = real_of(f, "input2_mult", "input2_shift");
+    double out = 2 / ldexp(real_of(f, "output_mult", "output_shift"), (int)param(f, "left_shift"));
+    add(&n, "input1", (float)(2 * m1), (int32_t)-param(f, "input1_offset"), 1, NULL);
+    add(&n, "input2", (float)(2 * m2), (int32_t)-param(f, "input2_offset"), 1, NULL);
+    bound(&n);
+    return tflite_compare(&n, ASSAY_OP_ADD, NULL, "expected", (float)out,
+                          (int32_t)param(f, "output_offset"), "");
+}
+
+static size_t mul_case(tflite_file *f)
+{
+    tflite_node n = tflite_begin(f);
+    add(&n, "input1", 1, (int32_t)-param(f, "input1_offset"), 1, NULL);
+    add(&n, "input2", (float)real_of(f, "output_mult", "output_shift"),
+        (int32_t)-param(f, "input2_offset"), 1, NULL);
+    bound(&n);
+    return tflite_compare(&n, ASSAY_OP_MUL, NULL, "expected", 1, (int32_t)param(f, "output_offset"),
+                          "");
+}
+
+static size_t pad_case(tflite_file *f)
+{
+    tflite_node n = tflite_begin(f);
+    int64_t dims[4];
+    assay_attrs a;
+    assay_attrs_defaults(ASSAY_ATTRS_pad, &a);
+    a.pad.begin.n = a.pad.end.n = 4;
+    for (size_t i = 0; i < 4; i++) {
+        dims[i] = item(f, "dims", "input_dims", i);
+        a.pad.begin.v[i] = item(f, "dims", "pre_pad", i);
+        a.pad.end.v[i] = item(f, "dims", "post_pad", i);
+    }
+    a.pad.has_code = true;
+    a.pad.code = param(f, "pad_value");
+    add(&n, "input", 1, 0, 4, dims);
+    return tflite_compare(&n, ASSAY_OP_PAD, &a, "expected", 1, 0, "");
+}
+
+static size_t transpose_case(tflite_file *f)
+{
+    tflite_node n = tflite_begin(f);
+    int rank = (int)param(f, "num_dims");
+    int64_t dims[4];
+    assay_attrs a = {.perm.perm.n = rank};
+    for (int i = 0; i < rank; i++) {
+        dims[i] = item(f, "dims", "input_dims", (size_t)i);
+        a.perm.perm.v[i] = item(f, "lists", "permutations", (size_t)i);
+    }
+    add(&n, "input", 1, 0, rank, dims);
+    return tflite_compare(&n, ASSAY_OP_TRANSPOSE, &a, "expected", 1, 0, "");
+}
+
+/* Two float32 numbers whose product, as a multiplier of 31 bits, is that of `real`. */
+static void factors(double real, float *a, float *b)
+{
+    int unwanted;
+    double wanted = round(ldexp(frexp(real, &unwanted), 31));
+    for (int i = 0; i < 1000000; i++) {
+        *b = 1 + (float)i / 4096;
+        *a = (float)(real / (double)*b);
+        if (round(ldexp(frexp((double)*a * (double)*b, &unwanted), 31)) == wanted)
+            return;
+    }
+    fail_msg("no two factors of %.17g", real);
+}
+
+/* 8-bit codes: the scale is that of differences in 5.26 bits; 16-bit ones: of a table's argument.
+ */
+static size_t softmax_case(tflite_file *f)
+{
+    tflite_node n = tflite_begin(f);
+    int64_t dims[2] = {param(f, "num_rows"), param(f, "row_size")};
+    bool wide = strcmp(tflite_word(f->about, "dtype"), "s16") == 0;
+    bool to16 = strcmp(tflite_word(f->about, "dtype"), "s8") != 0;
+    double real = real_of(f, "mult", "shift");
+    assay_attrs a = {.softmax = {.axis = 1, .beta = 1}};
+    float scale = (float)(real * 10 / 65535);
+    if (!wide)
+        factors(ldexp(real, -26), &scale, &a.softmax.beta);
+    add(&n, "input", scale, 0, 2, dims);
+    return tflite_compare(&n, ASSAY_OP_SOFTMAX, &a, "expected",
+                          !to16  ? 1.0F / 256
+                          : wide ? 1.0F / 32768
+                                 : 1.0F / 65536,
+                          !to16  ? -128
+                          : wide ? 0
+                                 : -32768,
+                          "");
+}
+
+/* diff_min = INT32_MAX is an argument that no scale leads to: the test checks that every code below
+ * it gets the least output. */
+static bool no_network_has(const tflite_file *f)
+{
+    return param(f, "diff_min") == INT32_MAX;
+}
+
+static void run_folder(const char *name, size_t (*one)(tflite_file *f), int least)
+{
+    char relative[200], folder[400], path[800];
+    int cases = 0, equal = 0, outside = 0;
+    assay_error err;
+    snprintf(relative, sizeof relative, "vectors/cmsis-nn-unittest/%s", name);
+    if (!test_shared(relative, folder, sizeof folder))
+        skip();
+    DIR *d = opendir(folder);
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d));) {
+        size_t length = strlen(e->d_name);
+        if (length < 5 || strcmp(e->d_name + length - 4, ".npz") != 0)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        tflite_file f = tflite_open_path(path);
+        if (no_network_has(&f)) {
+            print_message("# %s/%s: diff_min is INT32_MAX, which no scale gives\n", name,
+                          e->d_name);
+            outside++;
+        } else {
+            assert_ok(assay_scheme_open("cmsis-nn", &f.scheme, &err), &err);
+            size_t wrong = one(&f);
+            if (wrong)
+                print_message("# %s/%s: %zu elements differ\n", name, e->d_name, wrong);
+            cases++;
+            equal += wrong == 0;
+            assay_scheme_free(f.scheme);
+        }
+        npz_close(f.data);
+        json_decref(f.about);
+    }
+    closedir(d);
+    print_message("# %s: %d of %d equal, %d without a network\n", name, equal, cases, outside);
+    assert_true(cases >= least);
+    assert_int_equal(equal, cases);
+}
+
+#define FOLDER(name, least)                                                                        \
+    static void test_##name(void **state)                                                          \
+    {                                                                                              \
+        (void)state;                                                                               \
+        run_folder(#name, name##_case, least);                                                     \
+    }
+FOLDER(add, 3)
+FOLDER(mul, 3)
+FOLDER(pad, 2)
+FOLDER(softmax, 3)
+FOLDER(transpose, 10)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_add),       cmocka_unit_test(test_mul),
+        cmocka_unit_test(test_pad),       cmocka_unit_test(test_softmax),
+        cmocka_unit_test(test_transpose),
+    };
+    return cmocka_run_group_tests_name("cmsis_elements", tests, NULL, NULL);
+}
