@@ -73,6 +73,17 @@ static const struct {
        3049,  1416, 1416, 1900, 2296, 3607, 1663, 1874, 1445, 8394, 1586, 1901},
       {32767, 4320, 1595, 2359, 1605, 2684, 1996, 1517, 1660, 3437, 1922, 9086,
        3049,  1416, 1415, 1900, 2296, 3607, 1662, 1874, 1445, 8394, 1586, 1900}}},
+    {"input a: i8[4,3,2] q(0.02,3) y: i8[4,2] q(0.05,-9) = reduce_prod(a) {axes=[1], "
+     "keepdims=false}",
+     {{-29, 78,  111, 61, 102,  -10, 16, -55, -120, 100, 103, 62,
+       27,  -16, 30,  80, -121, 76,  15, -15, 53,   103, -48, -101}},
+     {{-64, -18, -35, -62, -22, -26, -14, 21}, {-64, -18, -35, -62, -22, -26, -14, 21}}},
+    {"input a: i16[4,3,2] q(0.0001,0) y: i16[4,2] q(0.0004,0) = reduce_prod(a) {axes=[1], "
+     "keepdims=false}",
+     {{2915, -14130, -12305, 26301,  3046,   23670, -27248, 26697, 1032,  740,   -16665, 1982,
+       2459, 19056,  -30050, -12592, -25081, -3892, -113,   3185,  -2635, 28647, -5040,  30747}},
+     {{-273, -21991, 1172, 98, 4633, 2335, -4, 7013},
+      {-273, -21991, 1172, 98, 4633, 2335, -4, 7013}}},
 };
 
 static int64_t at(const void *data, size_t size, int i)
@@ -106,7 +117,7 @@ static void run_case(size_t k, int single)
         for (int i = 0; i < N; i++)
             put(assay_run_data(r, g->input[input]), size, i, cases[k].in[input][i]);
     assert_ok(assay_run_execute(r, NULL, false, NULL, &err), &err);
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < (int)assay_shape_count(&g->value[g->output[0]].type); i++)
         if (at(assay_run_data(r, g->output[0]), size, i) != cases[k].want[single][i])
             fail_msg("%s: element %d is %lld, expected %d", cases[k].graph, i,
                      (long long)at(assay_run_data(r, g->output[0]), size, i),

@@ -2,6 +2,7 @@
  *
  *   reduce_mean, reduce_sum   y = pool(sum of x, how many)
  *   reduce_max, reduce_min    y = f(max or min of x)            f: activation and rescale
+ *   reduce_prod               y = product(x in memory order)    each factor rescaled by the unit
  *
  * Sums are of raw codes: zero points are the unit's affair. */
 #include "interp/ref/ref.h"
@@ -112,6 +113,50 @@ assay_status assay_ref_reduce_max(assay_call *call, assay_error *err)
             while (assay_walk_next(&r.reduced));
             call->vt->unary(call->unit, &best, 1, &y);
             assay_store_row(&call->out[0], element, 1, 1, &y);
+        }
+    } while (assay_walk_next(&r.kept));
+    return ASSAY_OK;
+}
+
+static int64_t reduced_elements(const assay_node *n, const assay_type *x)
+{
+    bool reduced[ASSAY_MAX_RANK];
+    int64_t count = 1;
+    reduced_axes(&n->attr.reduce, x, reduced);
+    for (int i = 0; i < x->rank; i++)
+        count *= reduced[i] ? x->dim[i] : 1;
+    return count;
+}
+
+size_t assay_ref_product_scratch(const assay_graph *g, const assay_node *n)
+{
+    int64_t count = reduced_elements(n, &assay_node_in(g, n, 0)->type);
+    size_t used = 0;
+    assay_carve(NULL, &used, count, sizeof(int32_t));
+    assay_carve(NULL, &used, count, sizeof(int32_t));
+    return used;
+}
+
+/* The unit's row function leaves the product in the first place. */
+assay_status assay_ref_product(assay_call *call, assay_error *err)
+{
+    reduction r = reduction_of(call);
+    size_t used = 0;
+    int32_t *x = assay_carve(call->scratch, &used, r.count, sizeof *x);
+    int32_t *y = assay_carve(call->scratch, &used, r.count, sizeof *y);
+    int64_t element = 0;
+    (void)err;
+
+    do {
+        for (int64_t i = 0; i < r.kept.row; i++, element++) {
+            int64_t at = r.kept.at + i * r.kept.row_step, n = 0;
+            do {
+                assay_load_row(&call->in[0], at + r.reduced.at, r.reduced.row_step,
+                               (size_t)r.reduced.row, x + n);
+                n += r.reduced.row;
+            } while (assay_walk_next(&r.reduced));
+            call->vt->row(call->unit, x, (size_t)n, y);
+            assay_store_row(&call->out[0], element, 1, 1, y);
         }
     } while (assay_walk_next(&r.kept));
     return ASSAY_OK;

@@ -23,6 +23,7 @@ assay_status assay_ref_reduce_sum(assay_call *call, assay_error *err); /* mean t
 assay_status assay_ref_add_n(assay_call *call, assay_error *err);
 assay_status assay_ref_cumsum(assay_call *call, assay_error *err);
 assay_status assay_ref_reduce_max(assay_call *call, assay_error *err); /* min too */
+assay_status assay_ref_product(assay_call *call, assay_error *err);    /* reduce_prod */
 assay_status assay_ref_resize(assay_call *call, assay_error *err);
 assay_status assay_ref_quantize(assay_call *call, assay_error *err);
 assay_status assay_ref_dequantize(assay_call *call, assay_error *err);
@@ -32,6 +33,7 @@ size_t assay_ref_fc_scratch(const assay_graph *g, const assay_node *n);
 size_t assay_ref_matmul_scratch(const assay_graph *g, const assay_node *n);
 size_t assay_ref_row_scratch(const assay_graph *g, const assay_node *n);
 size_t assay_ref_pool_scratch(const assay_graph *g, const assay_node *n);
+size_t assay_ref_product_scratch(const assay_graph *g, const assay_node *n);
 size_t assay_ref_resize_scratch(const assay_graph *g, const assay_node *n);
 
 /* ---- zero points ---- */

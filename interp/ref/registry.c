@@ -77,6 +77,7 @@ static const assay_kernel kernels[ASSAY_OP_COUNT] = {
     KERNEL(CUMSUM, cumsum, POOL),
     KERNEL(REDUCE_MEAN, reduce_sum, POOL),
     KERNEL(REDUCE_SUM, reduce_sum, POOL),
+    KERNEL_SCRATCH(REDUCE_PROD, product, product, ROW),
     KERNEL(REDUCE_MAX, reduce_max, UNARY),
     KERNEL(REDUCE_MIN, reduce_max, UNARY),
     KERNEL_SCRATCH(RESIZE, resize, resize, UNARY), /* linear: blend */

@@ -125,6 +125,7 @@ void assay_apply_softmax_integer_table(const assay_unit *u, const int32_t *x, si
 void assay_apply_softmax_q31(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
 void assay_apply_softmax_float_sum(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
 void assay_apply_l2_norm(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+void assay_apply_product(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
 /* x: n codes, then n of gamma, then n of beta (whatever they are where the input is absent). */
 void assay_apply_layer_norm(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
 

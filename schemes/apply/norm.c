@@ -1,4 +1,6 @@
-/* L2 normalization of a row (TFLite reference/l2normalization.h): times the Newton inverse square
+/* Rows that are not softmax.
+ *
+ * L2 normalization of a row (TFLite reference/l2normalization.h): times the Newton inverse square
  * root of the sum of squares; output scale 1/128. */
 #include "schemes/apply/apply.h"
 #include "schemes/apply/fixedpoint.h"
@@ -20,4 +22,15 @@ void assay_apply_l2_norm(const assay_unit *u, const int32_t *x, size_t n, int32_
     r.shift = &shift;
     for (size_t i = 0; i < n; i++)
         out[i] = assay_rescale_finish(o, assay_rescale_value(&r, x[i] - u->in_zero[0], 0));
+}
+
+/* A product of codes (TFLite reference/reduce.h, QuantizedReduceProd): out[0] = the first factor,
+ * times each other one and rescaled, then rescaled once more. */
+void assay_apply_product(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+{
+    const assay_rescale *o = &u->scale[ASSAY_OUT];
+    int64_t product = n ? x[0] - u->in_zero[0] : 0;
+    for (size_t i = 1; i < n; i++)
+        product = assay_rescale_value(o, product * (x[i] - u->in_zero[0]), 0);
+    out[0] = assay_rescale_finish(o, assay_rescale_value(o, product, 0));
 }

@@ -90,6 +90,7 @@ assay_status assay_derive_hard_swish(const assay_derive *d);
 assay_status assay_derive_pool(const assay_derive *d);
 assay_status assay_derive_row(const assay_derive *d);
 assay_status assay_derive_layer_norm(const assay_derive *d);
+assay_status assay_derive_product(const assay_derive *d); /* reduce_prod */
 assay_status assay_derive_resize(const assay_derive *d);
 assay_status assay_derive_convert(const assay_derive *d);
 

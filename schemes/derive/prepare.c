@@ -86,6 +86,8 @@ static op_class class_of(enum assay_op op)
     case ASSAY_OP_LOG_SOFTMAX:
     case ASSAY_OP_L2_NORM:
         return (op_class){assay_derive_row, 1};
+    case ASSAY_OP_REDUCE_PROD:
+        return (op_class){assay_derive_product, 1};
     case ASSAY_OP_LAYER_NORM:
         return (op_class){assay_derive_layer_norm, 1};
     case ASSAY_OP_RESIZE:

@@ -173,3 +173,20 @@ assay_status assay_derive_row(const assay_derive *d)
         return softmax_fixed(d);
     return lut16 ? softmax_lut16(d) : softmax_table(d);
 }
+
+/* TFLite reduce.cc, GetQuantProdScaling: s_in / s_out^(1/n) after each of the n factors, so that
+ * the product stays within 32 bits. Only a rescale of wide products with a short multiplier does.
+ */
+assay_status assay_derive_product(const assay_derive *d)
+{
+    assay_unit *u = d->u;
+    assay_status s = assay_derive_range(d);
+    if (s != ASSAY_OK)
+        return s;
+    if (u->rec.rescale.reduced_bits == 0)
+        return assay_derive_fail(d, "no product of codes is defined (rescale.reduced_bits)");
+    u->row = assay_apply_product;
+    double root = pow((double)assay_scale_of(d->spec->out), 1.0 / (double)d->spec->depth);
+    return assay_derive_one(d, &u->scale[ASSAY_OUT], (double)assay_scale_of(&d->spec->in[0]) / root,
+                            "");
+}
