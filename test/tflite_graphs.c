@@ -51,7 +51,8 @@ const char *const tflite_graphs[] = {
     "pad_end=[1,1]}\n"
     "c: i8[1,5,5,2] q(0.05,3) = avg_pool(x) {layout=nhwc, kernel=[3,3], pad_begin=[1,1], "
     "pad_end=[1,1], count_include_pad=true}\n"
-    "m: i8[1,2,2,2] q(0.05,3) = max_pool(x) {layout=nhwc, kernel=[2,2], stride=[2,2]}\n"
+    "m: i8[1,3,3,2] q(0.05,3) = max_pool(x) {layout=nhwc, kernel=[2,2], stride=[2,2], "
+    "pad_begin=[1,1]}\n"
     "g: i8[1,1,1,2] q(0.05,3) = global_avg_pool(x) {layout=nhwc}\n"
     "r: i8[1,2] q(0.1,0) = reduce_mean(x) {axes=[1,2], keepdims=false}\n"
     "t: i8[1,5,1,2] q(0.2,0) = reduce_sum(x) {axes=[2]}\n"
@@ -81,6 +82,7 @@ const char *const tflite_graphs[] = {
     "b: i8[1,2,3,2] q(0.05,3) = slice(a) {begin=[0,1,2,0], step=[1,2,-1,1], size=[1,2,3,2]}\n"
     "c: i8[1,2,2,2] q(0.05,3) = slice(x) {begin=[0,1,2,0], size=[1,2,2,2]}\n"
     "d: i8[1,3,5,2] q(0.05,3) = pad(c) {begin=[0,1,1,0], end=[0,0,2,0]}\n"
+    "e: i8[1,3,5,2] q(0.05,3) = pad(c) {begin=[0,1,1,0], end=[0,0,2,0], has_code=true, code=-7}\n"
     "f: i8[1,4,4,2] q(0.05,3) = pad(c) {begin=[0,1,1,0], end=[0,1,1,0], mode=reflect}\n"
     "g: i8[1,2,4,4] q(0.05,3) = tile(c) {repeats=[1,1,2,2]}\n"
     "h: i8[1,2,2,2] q(0.05,3) = reverse(c) {axes=[1]}\n"
@@ -94,7 +96,7 @@ const char *const tflite_graphs[] = {
     "size=[1,8,12,2]}\n"
     "r: i8[1,48] q(0.05,3) = reshape(x) {shape=[1,48]}\n z: i8[1,48] q(0.1,-1) = relabel(r)\n"
     "t: i64[1,4,6] = arg_max(x) {axis=3, keepdims=false}\n u: i8[1,1,6,2] q(0.07,0) = relabel(l)\n"
-    "output b, d, g, h, k, m, n, o, p, q, z, t, u }",
+    "output b, d, e, g, h, k, m, n, o, p, q, z, t, u }",
     /* state */
     "graph stream { input x: i8[1,3] q(0.05,3)\n var s: i8[1,3] q(0.05,3) = [3,3,3]\n"
     "a: i8[1,3] q(0.05,3) = read(s)\n b: i8[1,6] q(0.05,3) = concat(a, x) {axis=1}\n"

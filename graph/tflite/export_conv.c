@@ -83,6 +83,17 @@ static int bias_of(tfl_export *x, const assay_node *n, int i)
     return assay_tfl_tensor_as(x, n->in[i], &type, b->data);
 }
 
+/* Zeros: TFLite Micro's DEPTHWISE_CONV_2D takes a missing bias amiss. */
+static int zero_bias(tfl_export *x, const assay_node *n)
+{
+    const assay_type *a = in_type(x, n, 0), *w = in_type(x, n, 1);
+    assay_type type = {.elem = a->elem, .rank = 1, .dim = {w->dim[0]}};
+
+    if (a->elem.kind != ASSAY_KIND_F32)
+        type.elem = assay_int(a->elem.bits == 16 ? 64 : 32, true);
+    return assay_tfl_extra(x, n, "bias", &type, assay_tfl_room(x, assay_type_bytes(&type) + 1));
+}
+
 /* Which of TFLite's padding schemes gives these windows along one axis: the pads that a scheme
  * implies follow from extents alone. */
 static bool is_scheme(int scheme, int64_t in, int64_t out, int64_t reach, int64_t stride,
@@ -213,6 +224,8 @@ static void conv(tfl_export *x, const assay_node *n)
     in[0] = padding < 0 ? padded(x, n, &win, false) : assay_tfl_tensor(x, n->in[0]);
     in[1] = depthwise ? turned_weights(x, n) : assay_tfl_tensor(x, n->in[1]);
     in[2] = bias_of(x, n, 2);
+    if (in[2] < 0 && depthwise)
+        in[2] = zero_bias(x, n);
     y = assay_tfl_begin(x, n, true, &fused);
     assay_tfl_operator(x, depthwise ? BUILTIN_DEPTHWISE_CONV_2D : BUILTIN_CONV_2D, in, 3, &y, 1);
     strides(x, padding < 0 ? PADDING_VALID : padding, &a->stride);

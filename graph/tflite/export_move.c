@@ -115,13 +115,13 @@ static int pad_value(tfl_export *x, const assay_node *n)
 {
     assay_type type = *out_type(x, n);
     float value = n->attr.pad.value;
-    int64_t code = (int64_t)value;
+    int64_t code = n->attr.pad.has_code ? n->attr.pad.code : (int64_t)value;
     void *data = assay_tfl_room(x, sizeof(int64_t));
 
     type.rank = 0;
     if (!data)
         return -1;
-    if (type.q.granularity == ASSAY_Q_TENSOR) {
+    if (type.q.granularity == ASSAY_Q_TENSOR && !n->attr.pad.has_code) {
         float q = roundf(value / type.q.scale[0]) + (float)type.q.zero_point[0];
         code = (int64_t)fminf(fmaxf(q, (float)assay_elem_min(type.elem)),
                               (float)assay_elem_max(type.elem));
@@ -137,7 +137,7 @@ static void pad(tfl_export *x, const assay_node *n)
 {
     switch (n->attr.pad.mode) {
     case ASSAY_PAD_CONSTANT:
-        if (n->attr.pad.value == 0)
+        if (n->attr.pad.value == 0 && !n->attr.pad.has_code)
             moved(x, n, BUILTIN_PAD, pads_of(x, n), -1);
         else
             moved(x, n, BUILTIN_PADV2, pads_of(x, n), pad_value(x, n));
