@@ -39,6 +39,23 @@ evaluate() { # NAME PRESET MODEL PROFILE LABELS ARGS...: exit 0 when top-1 falls
 runs 0 "profile of the keyword network" "$assay" profile "$kws" "${kws_data[@]}" -n 256 -o kws.profile
 runs 0 "profile of ResNet-8" "$assay" profile "$resnet" "${resnet_data[@]}" -n 256 -o resnet.profile
 
+# the networks that were int8 from the start: the reference outputs, hence the reference's accuracy, beside
+# the float twins, which take the real values of the same codes
+printf 'dtype: i8\n' >codes.yaml
+accuracy() { # TOP1 PRESET MODEL TWIN LABELS ARGS...
+    local top1=$1 preset=$2 model=$shared/models/$3 twin=$shared/models/$4 labels=$5
+    shift 5
+    prints "^$preset  *top-1  *$top1 %" "$(basename "$model") under $preset" "$assay" eval "$model" \
+        -s "$preset" --engine fast --float "$twin" --labels "$labels" --max-drop 0.5 -q "$@"
+}
+for pair in "tflite 90.1000 87.9056" "tflite-single 90.2000 87.7089"; do
+    read -r preset first second <<<"$pair"
+    accuracy "$first" "$preset" kws_ref_model.tflite kws_ref_model_float32.tflite "$kws_labels" \
+        -d "$shared/datasets/kws01/kws01_i8.npy"
+    accuracy "$second" "$preset" pretrainedResnet_quant.tflite pretrainedResnet.tflite "$resnet_labels" \
+        -d "$shared/datasets/cifar10_subset/cifar10_exact_u8.npy" --preprocess codes.yaml
+done
+
 echo "# | preset | keyword spotting | ResNet-8 |"
 echo "# |---|---|---|"
 row() { # PRESET NOTE ARGS...

@@ -18,12 +18,13 @@ static void print_row(const char *what, const assay_accuracy *r)
            what, points(r, 1), points(r, 5), r->top[0], r->samples, r->digest);
 }
 
-/* Evaluates one program over --dataset. */
-static int evaluate(const cli_args *a, const assay_program *p, const char *what, assay_accuracy *r)
+/* Evaluates one program over --dataset; `codes` as in cli_data_open_twin. */
+static int evaluate(const cli_args *a, const assay_program *p, const assay_value *codes,
+                    const char *what, assay_accuracy *r)
 {
     cli_data d;
     assay_error err;
-    int status = cli_data_open(&d, a, p->graph, what);
+    int status = cli_data_open_twin(&d, a, p->graph, codes, what);
 
     if (status == CLI_OK && assay_evaluate(p, &d.samples, d.threads, NULL, r, &err) != ASSAY_OK) {
         cli_data_close(&d);
@@ -35,7 +36,9 @@ static int evaluate(const cli_args *a, const assay_program *p, const char *what,
     return status;
 }
 
-static int evaluate_float(const cli_args *a, const assay_graph *g, assay_accuracy *r)
+/* The float twin of the network whose input is `codes`. */
+static int evaluate_float(const cli_args *a, const assay_graph *g, const assay_value *codes,
+                          assay_accuracy *r)
 {
     assay_program *p;
     assay_error err;
@@ -43,7 +46,7 @@ static int evaluate_float(const cli_args *a, const assay_graph *g, assay_accurac
 
     if (assay_program_make(g, NULL, false, &p, &err) != ASSAY_OK)
         return cli_failed(&err);
-    status = evaluate(a, p, "float", r);
+    status = evaluate(a, p, codes, "float", r);
     assay_program_free(p);
     return status;
 }
@@ -81,14 +84,16 @@ static int compare(const cli_args *a, const cli_session *s)
     if (!cli_number(a, "max-drop", 100.0, 0.0, 100.0, &drop))
         return CLI_TROUBLE;
     if (cli_has(a, "float")) {
+        if (s->graph->n_inputs < 1)
+            return cli_trouble("%s: the network has no input", a->positional[0]);
         if (assay_model_load_canonical(cli_value(a, "float", ""), NULL, &loaded, &err) != ASSAY_OK)
             return cli_failed(&err);
         twin = loaded;
     }
     if (twin && s->scheme)
-        status = evaluate_float(a, twin, &f);
+        status = evaluate_float(a, twin, &s->graph->value[s->graph->input[0]], &f);
     if (status == CLI_OK)
-        status = evaluate(a, s->program, name, &r);
+        status = evaluate(a, s->program, NULL, name, &r);
     if (status == CLI_OK) {
         if (twin && s->scheme)
             print_row("float", &f);
@@ -132,7 +137,9 @@ const cli_command cli_eval = {
     .examples =
         "  assay eval net.onnx --dataset test/\n"
         "  assay eval net.onnx --profile profile.yaml --scheme tflite --dataset test/\n"
-        "  assay eval net-int8.assay --scheme tflite -d test/ --float net.onnx --max-drop 0.5\n",
+        "  assay eval net-int8.assay --scheme tflite -d test/ --float net.onnx --max-drop 0.5\n"
+        "  assay eval net-int8.tflite --scheme tflite -d codes.npy --labels labels.npy --float "
+        "net-float.tflite\n",
     .options = options,
     .min_args = 1,
     .max_args = 1,

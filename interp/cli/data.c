@@ -4,11 +4,24 @@
 
 #include "interp/cli/session.h"
 
+/* Codes of 8 bits in the first quarter of a float input become floats, from the last to the first.
+ */
+static void codes_to_real(const assay_type *t, void *input)
+{
+    float *real = input;
+    for (size_t i = (size_t)assay_shape_count(t); i-- > 0;)
+        real[i] = t->q.scale[0] * (float)(assay_elem_get(t->elem, input, i) - t->q.zero_point[0]);
+}
+
 static assay_status read_sample(void *user, int64_t i, int k, void *input, assay_error *err)
 {
     const cli_data *d = user;
     (void)k; /* 0: checked when opened */
-    return assay_dataset_read_input(d->dataset, &d->preprocess, i, &d->type, input, err);
+    assay_status status =
+        assay_dataset_read_input(d->dataset, &d->preprocess, i, &d->type, input, err);
+    if (status == ASSAY_OK && d->codes)
+        codes_to_real(&d->codes->type, input);
+    return status;
 }
 
 static int64_t read_label(void *user, int64_t i)
@@ -34,6 +47,21 @@ static assay_status check_input(const assay_graph *g, const assay_sample_type *t
 
 int cli_data_open(cli_data *d, const cli_args *a, const assay_graph *g, const char *what)
 {
+    return cli_data_open_twin(d, a, g, NULL, what);
+}
+
+/* Are the samples codes of that input, while the network takes as many floats? */
+static bool are_codes(const assay_sample_type *t, const assay_graph *g, const assay_value *codes)
+{
+    return codes && g->n_inputs == 1 && codes->type.q.granularity == ASSAY_Q_TENSOR &&
+           codes->type.elem.bits <= 8 && g->value[g->input[0]].type.elem.kind == ASSAY_KIND_F32 &&
+           assay_shape_count(&g->value[g->input[0]].type) == assay_shape_count(&codes->type) &&
+           cli_check_sample(t, codes, "", NULL) == ASSAY_OK;
+}
+
+int cli_data_open_twin(cli_data *d, const cli_args *a, const assay_graph *g,
+                       const assay_value *codes, const char *what)
+{
     const char *path = cli_value(a, "dataset", NULL), *file = cli_value(a, "preprocess", NULL);
     const assay_dataset_options options = {.labels = cli_value(a, "labels", NULL),
                                            .raw = cli_value(a, "raw", NULL)};
@@ -57,7 +85,9 @@ int cli_data_open(cli_data *d, const cli_args *a, const assay_graph *g, const ch
     if (status == ASSAY_OK)
         status = assay_preprocess_type(&d->preprocess, assay_dataset_sample_type(d->dataset), path,
                                        &d->type, &err);
-    if (status == ASSAY_OK)
+    if (status == ASSAY_OK && are_codes(&d->type, g, codes))
+        d->codes = codes;
+    else if (status == ASSAY_OK)
         status = check_input(g, &d->type, path, &err);
     if (status != ASSAY_OK)
         return cli_failed(&err);

@@ -122,10 +122,16 @@ typedef struct cli_data {
     int threads;
     cli_progress progress;
     const assay_graph *graph;
+    const assay_value
+        *codes; /* what the samples are codes of, when the network takes real values */
 } cli_data;
 
 /* Opens --dataset for the graph's input; checks shape and type. */
 int cli_data_open(cli_data *d, const cli_args *a, const assay_graph *g, const char *what);
+/* The same for the float twin of a network that takes codes: samples that are codes of that
+ * network's input become the real values that they stand for. */
+int cli_data_open_twin(cli_data *d, const cli_args *a, const assay_graph *g,
+                       const assay_value *codes, const char *what);
 void cli_data_close(cli_data *d);
 
 /* What `sensitivity` and `tune` begin with: a float network, a profile, a scheme, options and
