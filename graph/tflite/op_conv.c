@@ -11,8 +11,7 @@ static assay_status real_weights(const tfl_op *o, int x, int w)
 {
     tfl_tensor *t = assay_tfl_in(o, w);
 
-    if (assay_tfl_in(o, x)->type.elem.kind != ASSAY_KIND_F32 ||
-        t->type.elem.kind != ASSAY_KIND_INT)
+    if (assay_tfl_in(o, x)->type.elem.kind != ASSAY_KIND_F32 || t->type.elem.kind != ASSAY_KIND_INT)
         return ASSAY_OK;
     if (!t->data || t->value >= 0 || t->type.q.granularity == ASSAY_Q_NONE)
         return assay_tfl_unsupported(o, "hybrid: integer weights under float activations, which "
