@@ -211,6 +211,7 @@ static void special(void **state)
         {"pool: {kind: dpu}\n", "avg_pool", 8, 0.125f, 0, 0},
         {"pool: {kind: divided-multiplier}\n", "avg_pool", 8, 0.125f, 0, 0},
         {"add: {kind: align-power-of-two}\n", "add", 8, 0.125f, 0, 0},
+        {"", "add_n", 8, 0.125f, 0, 0},
         {"add: {kind: separate}\n", "sub", 8, 0.125f, 0, 0},
         {"unary: {leaky_relu: fixed-8}\n", "leaky_relu", 8, 0.25f, 0, 0},
         {"binary: {compare: rescale}\n", "less", 8, 0.125f, 0, 0},

@@ -107,6 +107,8 @@ static void ranges(void **state)
          "the fused activation [1000, inf] leaves no code of the output", .act_lo = 1000},
         {"unary: {hard_swish: fixed-point}\n", "hard_swish",
          "the fused activation [1000, inf] leaves no code of the output", .act_lo = 1000},
+        {"unary: {rsqrt: newton}\n", "rsqrt",
+         "the fused activation [1000, inf] leaves no code of the output", .act_lo = 1000},
         {"", "quantize", "the fused activation [1000, inf] leaves no code of the output",
          .act_lo = 1000},
         {"", "squared_difference", "the fused activation [1000, inf] leaves no code of the output",

@@ -133,6 +133,42 @@ static void steps(void **state)
     }
 }
 
+/* A quotient so near an integer or a half that float64 cannot tell is called so in words. */
+static void trifles(void **state)
+{
+    (void)state;
+    static const struct {
+        double scale;
+        int64_t acc;
+        const char *line;
+    } list[] = {
+        {2147483647 / 0x1p31, INT32_MAX,
+         " / 2^31 = 2147483646 plus a trifle -> 2147483646, half-up\n"},
+        {2147483647 / 0x1p31, -INT32_MAX, " / 2^31 = -2147483646 less a trifle -> -2147483646, "},
+        {2147483647 / 0x1p32, INT32_MAX - 1,
+         " / 2^32 = 1073741822.5 plus a trifle -> 1073741823, "},
+        {2147483647 / 0x1p32, 1 - INT32_MAX,
+         " / 2^32 = -1073741822.5 less a trifle -> -1073741823, "},
+    };
+    assay_scheme *s = scheme_of("rescale: {round: [half-up], left_shift: product}\n");
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        char why[256], *text;
+        size_t size;
+        assay_error err = {0};
+        assay_lone o;
+        const assay_bulk b = {.n = 1, .type = assay_int(32, true), .scale = &list[i].scale};
+        assert_ok(assay_lone_start(&o, s, NULL, false, &err), &err);
+        assert_true(assay_lone_set(&o, &b, 0, why, sizeof why));
+        FILE *f = open_memstream(&text, &size);
+        assay_explain_steps(f, &o, list[i].acc);
+        fclose(f);
+        if (strstr(text, list[i].line) == NULL)
+            fail_msg("expected %s in\n%s", list[i].line, text);
+        free(text);
+    }
+    assay_scheme_free(s);
+}
+
 typedef struct sentence {
     const char *record, *line;
     bool said;
@@ -169,6 +205,8 @@ static void formula(void **state)
         {"rescale: {sum_bits: 0}\n", "  The zero point is added to the rounded integer.\n", true},
         {"rescale: {encoding: thresholds, round: [ceil]}\n",
          "  A threshold is where the exact product acc * R, rounded ceil, takes the code.\n", true},
+        {"rescale: {common_shift: yes}\n",
+         "  The channels of a layer share the s of the greatest R.\n", true},
         {"rescale: {shift_sign: left}\n", "Shifts: left: m * 2^shift\n", true},
         {"rescale: {shift_sign: right}\n", "Shifts: right: m / 2^shift\n", true},
         {"rescale: {shift_sign: right-of-multiplier}\n",
@@ -332,8 +370,8 @@ static void formed(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(steps), cmocka_unit_test(formula),
-                                       cmocka_unit_test(refused), cmocka_unit_test(rounding_table),
-                                       cmocka_unit_test(formed)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(steps),          cmocka_unit_test(trifles),
+                                       cmocka_unit_test(formula),        cmocka_unit_test(refused),
+                                       cmocka_unit_test(rounding_table), cmocka_unit_test(formed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
