@@ -255,7 +255,12 @@ static void long_rows(void **state)
     for (int i = 0; i < 4096; i++)
         assert_int_equal(y[i], -128);
     m.scheme->vt->row(m.unit, x, 4, y);
-    assert_int_equal(y[3], -64); /* 1/4 */
+    assert_int_equal(y[3], -64);             /* 1/4 */
+    const int32_t far[3] = {127, -127, 127}; /* beyond 31 / 0.125 nothing counts */
+    m.scheme->vt->row(m.unit, far, 3, y);
+    assert_int_equal(y[0], 0);
+    assert_int_equal(y[1], -128);
+    assert_int_equal(y[2], 0);
     drop(&m);
     /* 70,000 of 32767 are negative in 32 bits; 131,076 and a 4 more are 2^32, hence 0. */
     make(&m, &wide, true);
