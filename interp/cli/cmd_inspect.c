@@ -112,6 +112,19 @@ static assay_status print_plan(const assay_graph *g, bool drawn, assay_error *er
     return status;
 }
 
+/* A QDQ network is floats between conversions until a scheme says what is computed on codes. */
+static bool waits_for_scheme(const assay_graph *g)
+{
+    bool converts = false, computes = false;
+    for (int i = 0; i < g->n_nodes; i++) {
+        const assay_node *n = &g->node[i];
+        const bool conversion = n->op == ASSAY_OP_QUANTIZE || n->op == ASSAY_OP_DEQUANTIZE;
+        converts = converts || conversion;
+        computes = computes || (!conversion && assay_node_is_quantized(g, n));
+    }
+    return converts && !computes;
+}
+
 static bool shows_table(const cli_args *a)
 {
     return !cli_has(a, "text") && !cli_has(a, "plan") && !cli_has(a, "plan-svg");
@@ -127,6 +140,10 @@ static assay_status show(const cli_args *a, const assay_graph *g, assay_error *e
     print_ends(g);
     print_nodes(g);
     print_counts(g);
+    if (!cli_has(a, "scheme") && waits_for_scheme(g))
+        printf("a QDQ network, as it is written: --scheme NAME shows what becomes integer, and "
+               "what stays "
+               "in float and why\n");
     return ASSAY_OK;
 }
 
