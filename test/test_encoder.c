@@ -73,7 +73,7 @@ static int attention(encoder *e, int x)
     const assay_attrs by_rows = {.matmul = {.transpose_b = true}};
     const assay_attrs last = {.softmax = {.axis = 3, .beta = 1}};
     int q = heads(e, x), k = heads(e, x), v = heads(e, x), y;
-    int root = net_constant(e->g, e->rng, next(e, "root"), 0.125, 0.125, 0, NULL);
+    int root = net_constant(e->g, e->rng, next(e, "root"), 0.125, 0.125, NET_SHAPE(1));
     y = net_node(e->g, ASSAY_OP_MATMUL, next(e, "scores"), &by_rows, q, k, -2);
     y = net_node(e->g, ASSAY_OP_MUL, next(e, "scaled"), NULL, y, root, -2);
     y = net_node(e->g, ASSAY_OP_SOFTMAX, next(e, "softmax"), &last, y, -2);
