@@ -28,6 +28,7 @@ typedef struct encoder {
     char name[32];
 } encoder;
 
+/* A name; good until the next. */
 static const char *next(encoder *e, const char *what)
 {
     snprintf(e->name, sizeof e->name, "%s_%d", what, e->n++);
@@ -84,8 +85,8 @@ static int attention(encoder *e, int x)
 
 static int block(encoder *e, int x)
 {
-    int y, h;
-    y = norm(e, net_node(e->g, ASSAY_OP_ADD, next(e, "add"), NULL, attention(e, x), x, -2));
+    int y = attention(e, x), h;
+    y = norm(e, net_node(e->g, ASSAY_OP_ADD, next(e, "add"), NULL, y, x, -2));
     h = dense(e, y, WIDTH, 4 * WIDTH);
     h = net_node(e->g, ASSAY_OP_GELU, next(e, "gelu"), NULL, h, -2);
     h = dense(e, h, 4 * WIDTH, WIDTH);
