@@ -72,5 +72,6 @@ int main(void)
     size_t n = vectors_requant_tests(tests);
     n += vectors_derive_tests(tests + n);
     n += vectors_unit_tests(tests + n);
+    n += vectors_exact_tests(tests + n);
     return _cmocka_run_group_tests("vectors", tests, n, NULL, total);
 }

@@ -23,5 +23,6 @@ void vectors_count(const char *file, size_t tuples);
 size_t vectors_requant_tests(struct CMUnitTest *out);
 size_t vectors_derive_tests(struct CMUnitTest *out);
 size_t vectors_unit_tests(struct CMUnitTest *out);
+size_t vectors_exact_tests(struct CMUnitTest *out);
 
 #endif

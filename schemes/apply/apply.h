@@ -98,6 +98,9 @@ void assay_apply_logistic16(const assay_unit *u, const int32_t *x, size_t n, int
 void assay_apply_tanh16(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
 
 /* ---- pool.c ---- */
+/* TOSA 1.0 AVG_POOL2D divides by d, 0..2^31, as times ((2^30 + 1) << k) / d and a shift of 30 + k,
+ * k = ceil(log2 d). */
+int64_t assay_pool_reciprocal(int64_t d, unsigned *shift);
 void assay_apply_pool_divide(const assay_unit *u, const int64_t *sum, const int32_t *count,
                              size_t n, int32_t *out);
 void assay_apply_pool_reciprocal(const assay_unit *u, const int64_t *sum, const int32_t *count,

@@ -34,17 +34,20 @@ void assay_apply_pool_divide(const assay_unit *u, const int64_t *sum, const int3
     }
 }
 
-/* TOSA 1.0 AVG_POOL2D: times a reciprocal, m = ((2^30 + 1) << k) / d, k = ceil(log2 d), >> 30 + k.
- */
+int64_t assay_pool_reciprocal(int64_t d, unsigned *shift)
+{
+    unsigned k = d <= 1 ? 0 : 64 - (unsigned)__builtin_clzll((uint64_t)d - 1);
+    *shift = 30 + k;
+    return d == 0 ? 0 : ((INT64_C(1) << 30) + 1) * (INT64_C(1) << k) / d;
+}
+
 void assay_apply_pool_reciprocal(const assay_unit *u, const int64_t *sum, const int32_t *count,
                                  size_t n, int32_t *out)
 {
     for (size_t i = 0; i < n; i++) {
-        int64_t d = count[i];
-        unsigned k = d <= 1 ? 0 : 64 - (unsigned)__builtin_clzll((uint64_t)d - 1);
-        int64_t m = d == 0 ? 0 : ((INT64_C(1) << 30) + 1) * (INT64_C(1) << k) / d;
-        int64_t v =
-            assay_round_shift(centred(u, sum[i], count[i]) * m, 30 + k, ASSAY_ROUND_HALF_UP);
+        unsigned shift;
+        int64_t m = assay_pool_reciprocal(count[i], &shift);
+        int64_t v = assay_round_shift(centred(u, sum[i], count[i]) * m, shift, ASSAY_ROUND_HALF_UP);
         out[i] = to_output(u, v + u->in_zero[0]);
     }
 }
