@@ -36,6 +36,8 @@ assay_status assay_choose_qparams(const assay_choice *c, double min, double max,
                           max);
     if (c->chooser == ASSAY_CHOOSER_GLOW)
         return assay_choose_glow(c, min, max, scale, zero_point, err);
+    if (c->chooser == ASSAY_CHOOSER_FBGEMM)
+        return assay_choose_fbgemm(c, min, max, scale, zero_point, err);
     assay_choice_codes(c, &lo, &hi);
     min = fmax(fmin(min, 0.0), -GREATEST_REAL);
     max = fmin(fmax(max, 0.0), GREATEST_REAL);

@@ -16,7 +16,8 @@ typedef enum assay_schema {
 
 typedef enum assay_chooser {
     ASSAY_CHOOSER_ASSAY, /* the formula below */
-    ASSAY_CHOOSER_GLOW   /* Glow's numbers to the bit, flaws included (choose_glow.c) */
+    ASSAY_CHOOSER_GLOW,  /* Glow's numbers to the bit, flaws included (choose_glow.c) */
+    ASSAY_CHOOSER_FBGEMM /* FBGEMM's, as PyTorch uses it on x86 (choose_fbgemm.c) */
 } assay_chooser;
 
 typedef struct assay_choice {
@@ -47,6 +48,13 @@ assay_status assay_choose_qparams(const assay_choice *c, double min, double max,
  * ASSAY_ERR_INPUT for what Glow does not have: narrow, nearest, symmetric unsigned codes. */
 assay_status assay_choose_glow(const assay_choice *c, double min, double max, float *scale,
                                int32_t *zero_point, assay_error *err);
+
+/* The above for ASSAY_CHOOSER_FBGEMM: scales are at least 6.1e-5, an empty range has scale 0.1, a
+ * zero point is rounded half to even; symmetric schemas are its preserve_sparsity, whose zero point
+ * for signed codes is that of (least + greatest) / 2. ASSAY_ERR_INPUT for nearest, and for
+ * symmetric unsigned codes by data. */
+assay_status assay_choose_fbgemm(const assay_choice *c, double min, double max, float *scale,
+                                 int32_t *zero_point, assay_error *err);
 
 /* round half away from zero(x / scale) + zero_point, clamped to [lo, hi]. */
 int64_t assay_quantize_real(double x, double scale, int64_t zero_point, int64_t lo, int64_t hi);

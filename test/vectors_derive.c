@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "opt/choose.h"
+
 typedef struct file {
     const char *path, *scheme;
     const char *real;
@@ -103,6 +105,47 @@ static void one_file(void **state)
 
 #define N_FILES (sizeof files / sizeof *files)
 
+/* FBGEMM's choice of a scale and a zero point for a range, four ways a row. */
+static void fbgemm_choose(void **state)
+{
+    static const struct {
+        const char *name;
+        bool is_signed;
+        assay_schema schema;
+        bool power_of_two;
+    } ways[] = {{"u8", false, ASSAY_SCHEMA_ASYMMETRIC, false},
+                {"s8", true, ASSAY_SCHEMA_ASYMMETRIC, false},
+                {"s8_sparse", true, ASSAY_SCHEMA_SYMMETRIC, false},
+                {"u8_pow2", false, ASSAY_SCHEMA_ASYMMETRIC, true}};
+    const char *path = "fbgemm/choose_quantization_params";
+    struct npz *z = vectors_open(path);
+    size_t n;
+    (void)state;
+    const double *min = vectors_reals(z, "min", &n), *max = vectors_reals(z, "max", &n);
+    for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
+        char scale_name[32], zero_name[32];
+        const assay_choice c = {.elem = {ASSAY_KIND_INT, 8, ways[k].is_signed},
+                                .schema = ways[k].schema,
+                                .power_of_two = ways[k].power_of_two,
+                                .chooser = ASSAY_CHOOSER_FBGEMM};
+        snprintf(scale_name, sizeof scale_name, "%s_scale", ways[k].name);
+        snprintf(zero_name, sizeof zero_name, "%s_zp", ways[k].name);
+        const double *scale = vectors_reals(z, scale_name, &n);
+        const int64_t *zero = vectors_ints(z, zero_name, &n);
+        for (size_t i = 0; i < n; i++) {
+            assay_error err;
+            float s;
+            int32_t zp;
+            assert_ok(assay_choose_qparams(&c, min[i], max[i], &s, &zp, &err), &err);
+            if ((double)s != scale[i] || zp != zero[i])
+                fail_msg("%s [%.9g, %.9g]: %.9g and %d, FBGEMM %.9g and %lld", ways[k].name, min[i],
+                         max[i], (double)s, zp, scale[i], (long long)zero[i]);
+        }
+    }
+    vectors_count(path, 4 * n);
+    npz_close(z);
+}
+
 size_t vectors_derive_tests(struct CMUnitTest *out)
 {
     static char names[N_FILES][96];
@@ -110,5 +153,6 @@ size_t vectors_derive_tests(struct CMUnitTest *out)
         snprintf(names[i], sizeof names[i], "%s, %s", files[i].path, files[i].multiplier);
         out[i] = (struct CMUnitTest){names[i], one_file, NULL, NULL, (void *)&files[i]};
     }
-    return N_FILES;
+    out[N_FILES] = (struct CMUnitTest){"fbgemm_choose", fbgemm_choose, NULL, NULL, NULL};
+    return N_FILES + 1;
 }

@@ -90,8 +90,10 @@ int cli_quantize_options(const cli_args *a, cli_quantize *q)
     }
     if (strcmp(chooser, "glow") == 0)
         q->options.activation.chooser = ASSAY_CHOOSER_GLOW;
+    else if (strcmp(chooser, "fbgemm") == 0)
+        q->options.activation.chooser = ASSAY_CHOOSER_FBGEMM;
     else if (strcmp(chooser, "assay") != 0)
-        return cli_trouble("--chooser is assay or glow, not '%s'", chooser);
+        return cli_trouble("--chooser is assay, glow or fbgemm, not '%s'", chooser);
     for (int k = 0; (text = cli_value_at(a, "calibration", k)); k++)
         if (parse_calibration(text, q) != CLI_OK)
             return CLI_TROUBLE;
