@@ -4,11 +4,13 @@
  *   linear    y[n,c,o] = blend of the four cells around, over one or two spatial axes
  *
  * Coordinates are computed in integers: nearest in IEEE binary32 on bit patterns, as frameworks
- * define it (resize_axis.h); linear in fixed point with 10 fraction bits, as TFLite's
- * reference/resize_bilinear.h for integers, which here serves every target. */
+ * define it (resize_axis.h); linear in fixed point with the scheme's fraction bits, as
+ * TFLite's reference/resize_bilinear.h, which here serves every target. */
 #include "interp/ref/ref.h"
 #include "interp/ref/resize_axis.h"
 #include "interp/window.h"
+
+#define DEFAULT_BITS 10 /* of a scheme that does not say */
 
 typedef struct nearest_scratch {
     int32_t *index[ASSAY_MAX_RANK]; /* by axis: the input index of every output index */
@@ -107,8 +109,10 @@ static void resize_linear(assay_call *call)
     blend_row r;
 
     carve_linear(&w, call->scratch, &s);
-    assay_linear_taps(a, axis_y, w.in[1], w.out[1], s.tap_y);
-    assay_linear_taps(a, axis_x, w.in[2], w.out[2], s.tap_x);
+    int32_t bits = DEFAULT_BITS;
+    call->vt->blend(call->unit, NULL, NULL, NULL, 0, &bits);
+    assay_linear_taps(a, axis_y, w.in[1], w.out[1], (unsigned)bits, s.tap_y);
+    assay_linear_taps(a, axis_x, w.in[2], w.out[2], (unsigned)bits, s.tap_x);
     for (int64_t n = 0; n < w.batch; n++) {
         assay_load_row(&call->in[0], n * in.image, 1, (size_t)in.image, s.image);
         for (int64_t p = 0; p < w.out_area; p++) {

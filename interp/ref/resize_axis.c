@@ -79,27 +79,28 @@ void assay_nearest_indices(const assay_attr_resize *a, int axis, int64_t in, int
                                                          in - 1, 0);
 }
 
-/* v = i * scale (half pixel: + scale/2 - 512) with scale = ((in << 10) + out/2) / out;
- * align_corners: scale = (((in-1) << 10) + (out-1)/2) / (out-1). */
-void assay_linear_taps(const assay_attr_resize *a, int axis, int64_t in, int64_t out,
+/* v = i * scale (half pixel: + scale/2 - one/2), one = 2^bits, scale = (in * one + out/2) / out;
+ * align_corners: scale = ((in-1) * one + (out-1)/2) / (out-1). */
+void assay_linear_taps(const assay_attr_resize *a, int axis, int64_t in, int64_t out, unsigned bits,
                        assay_linear_tap *tap)
 {
+    const int64_t one = INT64_C(1) << bits;
     bool corners = a->coordinate == ASSAY_COORD_ALIGN_CORNERS && out > 1;
     bool centred = a->coordinate == ASSAY_COORD_HALF_PIXEL ||
                    a->coordinate == ASSAY_COORD_TFLITE_HALF_PIXEL ||
                    a->coordinate == ASSAY_COORD_HALF_PIXEL_SYMMETRIC ||
                    (a->coordinate == ASSAY_COORD_PYTORCH_HALF_PIXEL && out > 1);
     uint32_t given = corners ? 0 : given_scale(a, axis);
-    int64_t n = (corners ? in - 1 : in) * 1024, d = corners ? out - 1 : out;
+    int64_t n = (corners ? in - 1 : in) * one, d = corners ? out - 1 : out;
     int64_t scale = (n + d / 2) / d;
-    if (given) /* 1024 / scale, to the nearest integer */
-        scale = assay_f32_to_int(assay_f32_div(assay_f32_from_i64(1024), given),
-                                 ASSAY_ROUND_HALF_UP, 0, INT32_MAX, 0);
+    if (given) /* one / scale, to the nearest integer */
+        scale = assay_f32_to_int(assay_f32_div(assay_f32_from_i64(one), given), ASSAY_ROUND_HALF_UP,
+                                 0, INT32_MAX, 0);
     for (int64_t i = 0; i < out; i++) {
-        int64_t v = i * scale + (centred ? scale / 2 - 512 : 0);
-        v = assay_clamp(v, 0, (in - 1) * 1024);
-        tap[i].lo = (int32_t)(v / 1024);
-        tap[i].hi = (int32_t)((v + 1023) / 1024);
-        tap[i].fraction = (int32_t)(v % 1024);
+        int64_t v = i * scale + (centred ? scale / 2 - one / 2 : 0);
+        v = assay_clamp(v, 0, (in - 1) * one);
+        tap[i].lo = (int32_t)(v / one);
+        tap[i].hi = (int32_t)((v + one - 1) / one);
+        tap[i].fraction = (int32_t)(v % one);
     }
 }

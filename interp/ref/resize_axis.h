@@ -4,7 +4,7 @@
 
 #include "graph/graph.h"
 
-/* The cells on both sides of a position, and how far it is from lo to hi in 1/1024, 0..1023. */
+/* The cells on both sides of a position, and how far it is from lo to hi in 2^-bits. */
 typedef struct assay_linear_tap {
     int32_t lo, hi, fraction;
 } assay_linear_tap;
@@ -13,8 +13,9 @@ typedef struct assay_linear_tap {
 void assay_nearest_indices(const assay_attr_resize *a, int axis, int64_t in, int64_t out,
                            int32_t *index);
 
-/* The taps of each output index; axis -1 stands for an axis that is not there (in = out = 1). */
-void assay_linear_taps(const assay_attr_resize *a, int axis, int64_t in, int64_t out,
+/* The taps of each output index, with 1 to 15 fraction bits; axis -1 stands for an axis that is not
+ * there (in = out = 1). */
+void assay_linear_taps(const assay_attr_resize *a, int axis, int64_t in, int64_t out, unsigned bits,
                        assay_linear_tap *tap);
 
 #endif

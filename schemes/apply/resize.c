@@ -1,19 +1,22 @@
-/* Bilinear interpolation of four codes, fractions in 1/1024 (TFLite resize_bilinear.h). */
+/* Bilinear interpolation of four codes (TFLite resize_bilinear.h with 10 fraction bits). */
 #include "schemes/apply/apply.h"
 #include "schemes/apply/round.h"
 
 /* c holds (y0,x0), (y0,x1), (y1,x0), (y1,x1) of each element. k[0]: input and output have the same
- * parameters, else the result is rescaled. */
+ * parameters, else the result is rescaled; k[1]: fraction bits, told when n is 0. */
 void assay_apply_blend(const assay_unit *u, const int32_t *c, const int32_t *fy, const int32_t *fx,
                        size_t n, int32_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     enum assay_rounding mode = (enum assay_rounding)u->rec.resize.round;
+    const unsigned bits = (unsigned)u->k[1];
+    const int64_t one = INT64_C(1) << bits;
+    if (n == 0)
+        *out = (int32_t)bits;
     for (size_t i = 0; i < n; i++, c += 4) {
         int64_t y = fy[i], x = fx[i];
-        int64_t sum =
-            (1024 - y) * ((1024 - x) * c[0] + x * c[1]) + y * ((1024 - x) * c[2] + x * c[3]);
-        int64_t v = assay_round_shift(sum, 20, mode);
+        int64_t sum = (one - y) * ((one - x) * c[0] + x * c[1]) + y * ((one - x) * c[2] + x * c[3]);
+        int64_t v = assay_round_shift(sum, 2 * bits, mode);
         out[i] = u->k[0] ? (int32_t)assay_clamp(v, o->lo, o->hi)
                          : assay_rescale_one(o, v - u->in_zero[0], 0);
     }

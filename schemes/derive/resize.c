@@ -10,6 +10,7 @@ assay_status assay_derive_resize(const assay_derive *d)
     if (d->spec->flag != ASSAY_RESIZE_LINEAR)
         return assay_derive_unary(d); /* nearest: codes are chosen, as max pool does */
     u->k[0] = assay_same_params(in, out);
+    u->k[1] = u->rec.resize.bits;
     u->blend = assay_apply_blend;
     return u->k[0] ? assay_derive_range(d)
                    : assay_derive_output(d, assay_scale_of(in), &one, 1, assay_scale_of(out));
