@@ -284,10 +284,12 @@ static void resizes(probe *p, test_rng *rng)
     describe(p, "resize", 5);
     if (!prepare(p))
         return;
+    int32_t bits;
+    p->scheme->vt->blend(p->unit, NULL, NULL, NULL, 0, &bits);
     for (int i = 0; i < 200; i++) {
-        int32_t c[4], fy = (int32_t)test_between(rng, 0, 1023), y;
-        int32_t fx = (int32_t)test_between(rng, 0, 1023);
-        double v[4], b = fy / 1024.0, a = fx / 1024.0;
+        int32_t c[4], fy = (int32_t)test_between(rng, 0, (1 << bits) - 1), y;
+        int32_t fx = (int32_t)test_between(rng, 0, (1 << bits) - 1);
+        double v[4], b = ldexp(fy, -bits), a = ldexp(fx, -bits);
         for (int k = 0; k < 4; k++) {
             c[k] = random_code(p, 0, rng);
             v[k] = real(p, 0, c[k]);
