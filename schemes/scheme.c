@@ -244,8 +244,8 @@ bool assay_fixed_output(const assay_record *r, enum assay_op op, assay_elem out,
     case ASSAY_OP_SOFTMAX:
         if (r->softmax.kind == ASSAY_SOFTMAX_NONE)
             return false;
-        *scale = 1.0f / codes;
-        *zero_point = least;
+        *scale = r->softmax.kind == ASSAY_SOFTMAX_IBERT ? 1.0f / 127.0f : 1.0f / codes;
+        *zero_point = r->softmax.kind == ASSAY_SOFTMAX_IBERT ? 0 : least;
         return true;
     case ASSAY_OP_LOG_SOFTMAX:
         if (!r->softmax.log_softmax)

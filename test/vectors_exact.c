@@ -1,5 +1,6 @@
 /* Vectors of what has no rescale: TOSA's convolutions down to the accumulator, its integer
- * operators of elements and its reciprocals; QONNX's Trunc, a shift with a rounding. */
+ * operators of elements and its reciprocals; Gemmini's polynomials; QONNX's Trunc, a shift with a
+ * rounding. */
 #include "vectors.h"
 
 #include <jansson.h>
@@ -10,8 +11,10 @@
 
 #include "graph/graph.h"
 #include "graph/type.h"
+#include "scheme_unit.h"
 #include "schemes/apply/apply.h"
 #include "schemes/apply/fixedpoint.h"
+#include "schemes/apply/ibert.h"
 #include "schemes/lone.h"
 
 /* ---- TOSA: elements ---- */
@@ -255,6 +258,58 @@ static void tosa_conv(void **state)
     assay_scheme_free(wide);
 }
 
+/* ---- Gemmini: I-BERT's polynomials, with the parameters that a unit derives ---- */
+
+static void ibert(void **state)
+{
+    static const float scales[] = {0.05f, 0.1f, 0.01f}; /* of the .json beside it */
+    const char *file = "gemmini/iexp_igelu_int32";
+    struct npz *z = vectors_open(file);
+    assay_scheme *s = vectors_scheme("gemmini");
+    size_t n, total = 0;
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        static const char *const ops[] = {"gelu", "softmax"};
+        const float one = 1;
+        const int32_t zero = 0;
+        assay_type in = code_type(8, true, &scales[i], &zero),
+                   out = code_type(8, true, &one, &zero);
+        int64_t k[2][4];
+        char name[32];
+        for (int op = 0; op < 2; op++) {
+            assay_unit_spec spec = unit_spec(ops[op], &in, 1, &out);
+            assay_unit_param list[32];
+            assay_unit *u;
+            assay_error err;
+            assert_ok(s->vt->prepare(s, &spec, &u, &err), &err);
+            for (size_t p = s->vt->params(u, list, 32); p-- > 0;)
+                if (strcmp(list[p].name, "constants") == 0)
+                    memcpy(k[op], list[p].value, list[p].count * sizeof *k[op]);
+            s->vt->release(u);
+        }
+        snprintf(name, sizeof name, "igelu_q_%d", i);
+        const int64_t *q = vectors_ints(z, name, &n);
+        snprintf(name, sizeof name, "igelu_out_%d", i);
+        const int64_t *want = vectors_ints(z, name, &n);
+        for (size_t j = 0; j < n; j++)
+            assert_int_equal(assay_ibert_gelu((int32_t)q[j], (int32_t)k[0][0], (int32_t)k[0][1]),
+                             want[j]);
+        total += n;
+        snprintf(name, sizeof name, "iexp_q_%d", i);
+        q = vectors_ints(z, name, &n);
+        snprintf(name, sizeof name, "iexp_out_%d", i);
+        want = vectors_ints(z, name, &n);
+        for (size_t j = 0; j < n; j++)
+            assert_int_equal(assay_ibert_exp((int32_t)q[j], (int32_t)k[1][0], (int32_t)k[1][1],
+                                             (int32_t)k[1][2], (int32_t)k[1][3]),
+                             want[j]);
+        total += n;
+    }
+    vectors_count(file, total);
+    npz_close(z);
+    assay_scheme_free(s);
+}
+
 /* ---- QONNX Trunc ---- */
 
 /* A code x / scale + zp shifted right by log2(out scale / scale) under each rounding; the result is
@@ -308,9 +363,8 @@ static void qonnx_trunc(void **state)
 size_t vectors_exact_tests(struct CMUnitTest *out)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tosa_elements),
-        cmocka_unit_test(tosa_reciprocal),
-        cmocka_unit_test(tosa_conv),
+        cmocka_unit_test(tosa_elements), cmocka_unit_test(tosa_reciprocal),
+        cmocka_unit_test(tosa_conv),     cmocka_unit_test(ibert),
         cmocka_unit_test(qonnx_trunc),
     };
     memcpy(out, tests, sizeof tests);

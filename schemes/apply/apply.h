@@ -132,6 +132,10 @@ void assay_apply_product(const assay_unit *u, const int32_t *x, size_t n, int32_
 /* x: n codes, then n of gamma, then n of beta (whatever they are where the input is absent). */
 void assay_apply_layer_norm(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
 
+/* ---- ibert.c ---- */
+void assay_apply_gelu_ibert(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+void assay_apply_softmax_ibert(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+
 /* ---- resize.c ---- */
 void assay_apply_blend(const assay_unit *u, const int32_t *c, const int32_t *fy, const int32_t *fx,
                        size_t n, int32_t *out);

@@ -89,6 +89,8 @@ assay_status assay_derive_logistic(const assay_derive *d);
 assay_status assay_derive_hard_swish(const assay_derive *d);
 assay_status assay_derive_pool(const assay_derive *d);
 assay_status assay_derive_row(const assay_derive *d);
+assay_status assay_derive_gelu_ibert(const assay_derive *d);
+assay_status assay_derive_softmax_ibert(const assay_derive *d); /* after assay_derive_range */
 assay_status assay_derive_layer_norm(const assay_derive *d);
 assay_status assay_derive_product(const assay_derive *d); /* reduce_prod */
 assay_status assay_derive_resize(const assay_derive *d);

@@ -14,6 +14,12 @@ typedef struct op_class {
     int codes; /* leading inputs that must be quantized */
 } op_class;
 
+static assay_status gelu(const assay_derive *d)
+{
+    return d->u->rec.unary.gelu == ASSAY_GELU_IBERT ? assay_derive_gelu_ibert(d)
+                                                    : assay_derive_table(d);
+}
+
 static op_class class_of(enum assay_op op)
 {
     switch (op) {
@@ -61,7 +67,6 @@ static op_class class_of(enum assay_op op)
         return (op_class){assay_derive_hard_swish, 1};
     case ASSAY_OP_HARD_SIGMOID:
     case ASSAY_OP_ELU:
-    case ASSAY_OP_GELU:
     case ASSAY_OP_ERF:
     case ASSAY_OP_EXP:
     case ASSAY_OP_LOG:
@@ -90,6 +95,8 @@ static op_class class_of(enum assay_op op)
         return (op_class){assay_derive_product, 1};
     case ASSAY_OP_LAYER_NORM:
         return (op_class){assay_derive_layer_norm, 1};
+    case ASSAY_OP_GELU:
+        return (op_class){gelu, 1};
     case ASSAY_OP_RESIZE:
         return (op_class){assay_derive_resize, 1};
     case ASSAY_OP_QUANTIZE:
@@ -155,6 +162,13 @@ static bool needs_multiplier(const assay_record *r, enum assay_op op)
     }
 }
 
+/* Whether the op is a table of codes under this record. */
+static bool is_table(const assay_record *r, enum assay_op op)
+{
+    return class_of(op).derive == assay_derive_table ||
+           (op == ASSAY_OP_GELU && r->unary.gelu == ASSAY_GELU_TABLE);
+}
+
 /* What the op class cannot do at all under this record. */
 static bool class_supports(const assay_record *r, enum assay_op op, const assay_unit_spec *spec,
                            char *why, size_t n)
@@ -175,7 +189,7 @@ static bool class_supports(const assay_record *r, enum assay_op op, const assay_
         missing = "bilinear resize";
     else if (op == ASSAY_OP_RESIZE && spec->flag == ASSAY_RESIZE_CUBIC)
         missing = "cubic resize";
-    else if (class_of(op).derive == assay_derive_table && r->table.kind == ASSAY_TABLE_NONE)
+    else if (is_table(r, op) && r->table.kind == ASSAY_TABLE_NONE)
         missing = "tables of functions";
     if (missing != NULL) {
         snprintf(why, n, "the target has no integer form of %s", missing);
@@ -187,7 +201,7 @@ static bool class_supports(const assay_record *r, enum assay_op op, const assay_
                  "its fixed-point form needs rescale.encoding: multiplier and no pre-shift");
         return false;
     }
-    if (class_of(op).derive == assay_derive_table && spec->in[0].elem.bits > 16) {
+    if (is_table(r, op) && spec->in[0].elem.bits > 16) {
         snprintf(why, n, "a table needs an input of at most 16 bits; found %u",
                  spec->in[0].elem.bits);
         return false;

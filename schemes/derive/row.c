@@ -171,6 +171,8 @@ assay_status assay_derive_row(const assay_derive *d)
         return log_softmax(d);
     if (kind == ASSAY_SOFTMAX_FIXED)
         return softmax_fixed(d);
+    if (kind == ASSAY_SOFTMAX_IBERT)
+        return assay_derive_softmax_ibert(d);
     return lut16 ? softmax_lut16(d) : softmax_table(d);
 }
 
