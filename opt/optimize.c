@@ -170,7 +170,7 @@ static assay_status obstruct(const assay_match *m, assay_proof *proof)
 static void ask_target(const optimizer *o, assay_proof *p)
 {
     const assay_target *t = o->options->target;
-    for (int i = 0; t && p->possible && i < p->after->n_nodes; i++)
+    for (int i = 0; t && p->possible && p->after && i < p->after->n_nodes; i++)
         p->possible = assay_target_allows(t, p->after, &p->after->node[i], p->verdict.evidence,
                                           sizeof p->verdict.evidence);
 }

@@ -63,6 +63,19 @@ prints "does not run add in i16" "and what the target has not" "$assay" quantize
 runs 0 "an integer network within the target" "$assay" run npu.assay -s tflite --target npu.yaml -i "$images/test/0000_A.png"
 runs 0 "optimized within it" "$assay" optimize npu.assay -s tflite --target npu.yaml -o less.assay
 runs 0 "it still is" "$assay" run less.assay -s tflite --target npu.yaml -i "$images/test/0000_A.png"
+cat >shifted.assay <<'END'
+graph shifted {
+  input x: i8[4] q(0.125,3)
+  r: i8[4] q(0.125,0) = rescale(x)
+  z: i8[4] q(0.0078125,0) = tanh(r)
+  output z
+}
+END
+printf 'target: a\nops: {tanh: {types: [i8], zero_point: none}}\nothers: {types: [i8]}\n' >zero.yaml
+prints "absorb-down: z after r: exact" "a rewrite that is exact" \
+    "$assay" optimize shifted.assay -s onnxruntime --passes absorb-down
+prints "refused, not on this target: target 'a' .* needs zero point 0" "and beyond the target" \
+    "$assay" optimize shifted.assay -s onnxruntime --passes absorb-down --target zero.yaml
 sed 's/\[i8, i16\]/[i16]/' npu.yaml >wide.yaml
 refused "one beyond it" "node '.*' \(conv\): target 'npu' does not run it so: not in i8" \
     "$assay" run npu.assay -s tflite --target wide.yaml -i "$images/test/0000_A.png"
