@@ -13,9 +13,9 @@ typedef assay_status (*assay_evaluate_fn)(const assay_graph *g, const assay_node
                                           void *const *out, assay_error *err);
 
 /* The canonical lowering, one for profiling and quantization alike (opt/canonical.c): the passes
- * below to a fixed point, then assay_lower_batch_norm, assay_eliminate_common and the verifier. Exact in float up to the
- * rounding of the folded constants. Relu and clip stay nodes of their own, so that a profile sees
- * the values on both sides; the quantizer fuses them. */
+ * below to a fixed point, then assay_lower_batch_norm, assay_eliminate_common and the verifier.
+ * Exact in float up to the rounding of the folded constants. Relu and clip stay nodes of their own,
+ * so that a profile sees the values on both sides; the quantizer fuses them. */
 assay_status assay_canonicalize(assay_graph *g, assay_evaluate_fn evaluate, assay_error *err);
 
 /* ---- the passes; *changed receives how many applications there were ---- */
@@ -40,8 +40,8 @@ assay_status assay_lower_arithmetic(assay_graph *g, int *changed, assay_error *e
 /* The greater or lesser of a value and one number becomes a clip; clips and relus in a row become
  * one where nobody else sees what is between them. */
 assay_status assay_lower_clip(assay_graph *g, int *changed, assay_error *err);
-/* Nodes of the same op, attributes and inputs become one: the first in order. A later one that yields
- * an output of the network stays. */
+/* Nodes of the same op, attributes and inputs become one: the first in order. A later one that
+ * yields an output of the network stays. */
 assay_status assay_eliminate_common(assay_graph *g, int *changed, assay_error *err);
 /* Padding by zeros in space goes into the convolution behind it. */
 assay_status assay_fold_pad(assay_graph *g, int *changed, assay_error *err);
