@@ -105,7 +105,7 @@ static void opening(void **state)
     static const char nodes[] =
         "scheme: a\ncontract: {exact: [x, y]}\nnodes:\n"
         "  m: {add: {bits: 3}, given: {multiplier: [1, 2], shift: [3, 4], zero_point: 5}}\n"
-        "  n: {given: {multiplier: 1, shift: 3}}\n";
+        "  n: {given: {multiplier: 1, shift: 3}}\nrules: {a: never, b: 3}\n";
     char dir[600], path[700];
     test_temp_dir(dir, sizeof dir);
     snprintf(path, sizeof path, "%s/t.yaml", dir);
