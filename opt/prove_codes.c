@@ -309,10 +309,10 @@ static void fill_sample(const assay_type *t, void *data, int trial, int input)
     }
 }
 
-static void compare_samples(const assay_graph *f, const void *before, const void *after,
+static void compare_samples(const assay_graph *f, int output, const void *before, const void *after,
                             assay_verdict *v)
 {
-    const assay_type *t = result_type(f);
+    const assay_type *t = &f->value[f->output[output]].type;
     size_t n = (size_t)assay_shape_count(t);
     for (size_t i = 0; i < n && !v->counterexample[0]; i++) {
         int64_t a = result_at(t, before, i), b = result_at(t, after, i);
@@ -324,36 +324,50 @@ static void compare_samples(const assay_graph *f, const void *before, const void
     }
 }
 
+/* Memory for every output, before and after. */
+static assay_status make_room(const assay_graph *f, void **before, void **after, assay_error *err)
+{
+    for (int i = 0; i < f->n_outputs; i++) {
+        size_t bytes = assay_type_bytes(&f->value[f->output[i]].type) + 1;
+        before[i] = malloc(bytes);
+        after[i] = malloc(bytes);
+        if (!before[i] || !after[i])
+            return assay_out_of_memory(err);
+    }
+    return ASSAY_OK;
+}
+
 assay_status assay_prove_samples(const assay_scheme *s, assay_run_fn run, assay_proof *proof,
                                  assay_error *err)
 {
     const assay_graph *f = proof->before;
-    void *in[ASSAY_MATCH_UPPER * 2] = {NULL}, *before = NULL, *after = NULL;
+    void *in[ASSAY_MATCH_UPPER * 2] = {NULL};
+    void *before[ASSAY_MATCH_UPPER] = {NULL}, *after[ASSAY_MATCH_UPPER] = {NULL};
     assay_status status = ASSAY_OK;
-    for (int k = 0; k < f->n_inputs && !status; k++) {
+    bool codes = true;
+    for (int k = 0; k < f->n_inputs && !status && codes; k++) {
         const assay_type *t = type_of_input(f, k);
-        if (t->elem.kind != ASSAY_KIND_INT || t->elem.bits > MOST_BITS) /* indices of a gather */
-            goto done;
-        if (!(in[k] = malloc(assay_type_bytes(t) + 1)))
+        codes = t->elem.kind == ASSAY_KIND_INT && t->elem.bits <= MOST_BITS; /* no indices */
+        if (codes && !(in[k] = malloc(assay_type_bytes(t) + 1)))
             status = assay_out_of_memory(err);
     }
-    before = malloc(assay_type_bytes(result_type(f)) + 1);
-    after = malloc(assay_type_bytes(result_type(f)) + 1);
-    if (!before || !after)
-        status = assay_out_of_memory(err);
-    for (int trial = 0; trial < TRIALS && !status && !proof->verdict.counterexample[0]; trial++) {
+    if (!status)
+        status = make_room(f, before, after, err);
+    for (int trial = 0; trial < TRIALS && codes && !status && !proof->verdict.counterexample[0];
+         trial++) {
         for (int k = 0; k < f->n_inputs; k++)
             fill_sample(type_of_input(f, k), in[k], trial, k);
-        status = run(f, s, (const void *const *)in, &before, err);
+        status = run(f, s, (const void *const *)in, before, err);
         if (!status)
-            status = run(proof->after, s, (const void *const *)in, &after, err);
-        if (!status)
-            compare_samples(f, before, after, &proof->verdict);
+            status = run(proof->after, s, (const void *const *)in, after, err);
+        for (int i = 0; i < f->n_outputs && !status; i++)
+            compare_samples(f, i, before[i], after[i], &proof->verdict);
     }
-done:
     for (int k = 0; k < f->n_inputs; k++)
         free(in[k]);
-    free(before);
-    free(after);
+    for (int i = 0; i < f->n_outputs; i++) {
+        free(before[i]);
+        free(after[i]);
+    }
     return assay_prove_impossible(proof, status, err);
 }
