@@ -52,8 +52,8 @@ static void emit(builder *b, int64_t x, int64_t code)
     s->code[s->n++] = code;
 }
 
-/* The first x in from + 1 .. to with another code than at `from`; the code at `to` is one. Steps are
- * nearly of one width, so it is looked for from `guess` on, outwards, and then by bisection. */
+/* The first x in from + 1 .. to with another code than at `from`; the code at `to` is one. Steps
+ * are nearly of one width, so it is looked for from `guess` on, outwards, and then by bisection. */
 static int64_t next_step(const builder *b, int64_t from, int64_t code, int64_t to, int64_t guess)
 {
     int64_t below = from, above = to, stride = 1;

@@ -59,4 +59,18 @@ void tb_option_f32(tb_op *op, int slot, float value);
 /* The file; free it. */
 unsigned char *tb_finish(const tb_model *m, size_t *size);
 
+/* Imports the model; *file must be freed after the graph. */
+assay_status tb_import(const tb_model *m, unsigned char **file, assay_graph **g, assay_error *err);
+assay_graph *tb_import_ok(const tb_model *m, unsigned char **file);
+/* The import must fail with a message that has this part. */
+void tb_refuse(const tb_model *m, const char *part);
+/* The value of that name, which must exist; the node that computes it. */
+const assay_value *tb_value(const assay_graph *g, const char *name);
+const assay_node *tb_producer(const assay_graph *g, const char *name);
+
+/* A convolution 'y' of 'x': i8, 5x5x2, SAME, stride 2, RELU6. */
+extern const int8_t tb_conv_weights[3 * 9 * 2];
+extern const int32_t tb_conv_bias[3];
+tb_model tb_conv_model(void);
+
 #endif
