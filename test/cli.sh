@@ -15,7 +15,7 @@ first=$(find "$images/test" -name '*.png' | sort | head -n 1)
 nets=${ASSAY_SHARED:-$source/../shared}/golden/onnx/nets
 if [ -d "$nets" ]; then
     runs 0 "inspect lists what a scheme leaves in float" \
-        sh -c '"$1" inspect "$2" -s onnxruntime | grep -q "float: LayerNorm.*comes in float"' - \
+        sh -c '"$1" inspect "$2" -s onnxruntime | grep -q "float: LayerNorm.*no integer form of layer normalization"' - \
         "$assay" "$nets/encoder_qdq_u8s8.onnx"
     for s in onnxruntime tflite npu16; do
         runs 0 "a QDQ network under $s" "$assay" golden "$nets/resnet8_qdq_u8s8.onnx" --batch 2 -s $s \

@@ -50,7 +50,7 @@ static int64_t round_add_one(uint32_t f)
     int64_t n;
     unsigned shift;
     if (!unpack(f, &n, &shift)) /* integers, or nearer to 0 than 2^-14 */
-        return assay_f32_to_int(f, ASSAY_ROUND_HALF_EVEN, INT64_MIN, INT64_MAX, 0);
+        return assay_f32_to_int(f, ASSAY_ROUND_HALF_EVEN, INT32_MIN, INT32_MAX, 0);
     int64_t one = INT64_C(1) << shift, low = assay_shift_right(n, shift),
             rest = 2 * (n & (one - 1));
     int64_t v = low;
