@@ -77,17 +77,22 @@ static void run_image(const conv *c, assay_call *call, int64_t n, char *part, in
                               threads);
 }
 
-/* Images side by side where there are as many as threads; else threads share each image. */
+/* Images side by side where there are as many as threads; else threads share each image. The outer
+ * region is entered only in the first case: inside one, even of one thread, a region counts as
+ * nested and its threads are made anew each time. */
 static assay_status run(const assay_fast *f, assay_call *call, assay_error *err)
 {
     const conv *c = (const conv *)f;
-    const bool by_image = c->image_workers > 1;
+    char *scratch = call->scratch;
     (void)err;
-#pragma omp parallel for schedule(static) num_threads(c->image_workers) if (by_image)
+    if (c->image_workers <= 1) {
+        for (int64_t n = 0; n < c->w.batch; n++)
+            run_image(c, call, n, scratch, c->base.threads);
+        return ASSAY_OK;
+    }
+#pragma omp parallel for schedule(static) num_threads(c->image_workers)
     for (int64_t n = 0; n < c->w.batch; n++)
-        run_image(c, call, n,
-                  (char *)call->scratch + assay_fast_worker() * part_bytes(c) * by_image,
-                  by_image ? 1 : c->base.threads);
+        run_image(c, call, n, scratch + assay_fast_worker() * part_bytes(c), 1);
     return ASSAY_OK;
 }
 
