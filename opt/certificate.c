@@ -103,6 +103,7 @@ static const char *const obligations[] = {
     [ASSAY_PROVE_CONSTANT] = "constant",
     [ASSAY_PROVE_PADDING] = "padding",
     [ASSAY_PROVE_FLOATS] = "floats",
+    [ASSAY_PROVE_BLEND] = "blend",
 };
 static const char *const verdicts[] = {"exact", "bounded", "unproved"};
 

@@ -41,6 +41,17 @@ const assay_value *check_constant_of(const checker *c, const char *name);
 assay_status check_tabulate(const checker *c, const assay_graph *g, const assay_node *n,
                             int32_t **table, size_t *size);
 
+/* ---- sinking: a node `below` rescales; afterwards `moved`, and a rescale behind each output ----
+ */
+bool check_same_rescale(const assay_graph *g, const assay_node *a, const assay_graph *h,
+                        const assay_node *b);
+/* `moved` does what `below` did, on what the rescales read (but for what a pad fills with). */
+bool check_is_sunk(const assay_graph *g, const assay_node *below, const assay_graph *h,
+                   const assay_node *moved, const assay_node *rescale);
+/* Output i before is what the moved node's output i, rescaled as `first` does, is after. */
+bool check_outputs_fit(const checker *c, const assay_node *below, const assay_node *moved,
+                       const assay_node *first);
+
 /* ---- the obligations, by name in the certificate. *worst: the greatest difference of codes that
  * was found; INT64_MAX where floats differ. ---- */
 assay_status check_codes(checker *c, const json_t *step, int64_t *worst);
@@ -56,5 +67,6 @@ assay_status check_elements(checker *c, const json_t *step, int64_t *worst);
 assay_status check_indices(checker *c, const json_t *step, int64_t *worst);
 assay_status check_same(checker *c, const json_t *step, int64_t *worst);
 assay_status check_padding(checker *c, const json_t *step, int64_t *worst);
+assay_status check_blend(checker *c, const json_t *step, int64_t *worst);
 
 #endif

@@ -1,4 +1,5 @@
 /* Checking what is read off the fragments: what only moved, what is there twice, what pads. */
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,29 +15,106 @@ static bool same_work(const assay_node *a, const assay_node *b)
 
 /* ---- sinking: the same nodes, a rescale behind for each output ---- */
 
-static bool same_rescale(const assay_graph *g, const assay_node *a, const assay_graph *h,
-                         const assay_node *b)
+bool check_same_rescale(const assay_graph *g, const assay_node *a, const assay_graph *h,
+                        const assay_node *b)
 {
     return a->op == b->op && check_traits(a) & ASSAY_T_CONVERT && check_same_bounds(a, b) &&
            check_same_type(&g->value[a->in[0]].type, &h->value[b->in[0]].type) &&
            check_same_type(&g->value[a->out[0]].type, &h->value[b->out[0]].type);
 }
 
-/* The node below reads rescales; in its place it reads what they read. */
-static bool is_sunk(const assay_graph *g, const assay_node *below, const assay_graph *h,
-                    const assay_node *moved, const assay_node *rescale)
+/* The same work; what a pad fills with is looked at apart. */
+static bool same_movement(const assay_node *below, const assay_node *moved)
 {
-    int rescaled = below->op == ASSAY_OP_CONCAT ? below->n_in : 1;
-    if (!same_work(below, moved))
+    assay_node other = *moved;
+    if (below->op == ASSAY_OP_PAD && moved->op == ASSAY_OP_PAD) {
+        other.attr.pad.value = below->attr.pad.value;
+        other.attr.pad.has_code = below->attr.pad.has_code;
+        other.attr.pad.code = below->attr.pad.code;
+    }
+    return same_work(below, &other);
+}
+
+/* The node below reads rescales where it reads codes; in its place it reads what they read. */
+bool check_is_sunk(const assay_graph *g, const assay_node *below, const assay_graph *h,
+                   const assay_node *moved, const assay_node *rescale)
+{
+    bool any = false;
+    if (!same_movement(below, moved))
         return false;
     for (int i = 0; i < below->n_in; i++) {
-        const assay_node *p = i < rescaled ? check_producer(g, below->in[i]) : NULL;
+        const bool rescaled = below->in[i] >= 0 && check_is_code(&g->value[below->in[i]].type);
+        const assay_node *p = rescaled ? check_producer(g, below->in[i]) : NULL;
         int source = p ? p->in[0] : below->in[i];
-        if ((i < rescaled && !p) || (p && !same_rescale(g, p, h, rescale)) || source < 0 ||
+        if ((rescaled && !p) || (p && !check_same_rescale(g, p, h, rescale)) || source < 0 ||
             !check_same_value(g, source, h, moved->in[i]))
             return false;
+        any |= rescaled;
     }
-    return true;
+    return any;
+}
+
+/* What a pad fills a value of type t with. */
+static bool fill_of(const assay_attr_pad *p, const assay_type *t, int64_t *code)
+{
+    if (p->has_code)
+        *code = p->code;
+    else
+        *code = p->value == 0 ? t->q.zero_point[0] : assay_elem_min(t->elem);
+    return (p->has_code || p->value == 0 || p->value <= -FLT_MAX) &&
+           *code >= assay_elem_min(t->elem) && *code <= assay_elem_max(t->elem);
+}
+
+/* The filling, rescaled, is what it was. */
+static bool fills_alike(const assay_node *below, const assay_node *moved, const assay_type *x,
+                        const assay_type *y, const int32_t *table)
+{
+    int64_t was, is;
+    if (below->op != ASSAY_OP_PAD || below->attr.pad.mode != ASSAY_PAD_CONSTANT)
+        return true;
+    return fill_of(&below->attr.pad, y, &was) && fill_of(&moved->attr.pad, x, &is) &&
+           table[is - assay_elem_min(x->elem)] == was;
+}
+
+/* By what it is, the node gives out codes that it was given. */
+static bool only_moves(const assay_node *n, bool by_order)
+{
+    const uint32_t traits = check_traits(n), ordered = ASSAY_T_SELECTS | ASSAY_T_MONOTONE;
+    if (by_order)
+        return (traits & ordered) == ordered;
+    return traits & ASSAY_T_MOVE || (traits & ordered) == ASSAY_T_SELECTS ||
+           (traits & ASSAY_T_BLENDS && n->attr.resize.mode == ASSAY_RESIZE_NEAREST);
+}
+
+/* Where the target has a say in what becomes of a chosen code, it says the same on both sides of
+ * the rescale. */
+static assay_status compare_choices(const checker *c, const assay_node *below,
+                                    const assay_node *moved, const int32_t *table, size_t size)
+{
+    const assay_type *x = &c->after->value[moved->in[0]].type;
+    const assay_type *y = &c->before->value[below->in[0]].type;
+    const int64_t least_x = assay_elem_min(x->elem);
+    assay_unit *before = NULL, *after = NULL;
+    bool same = true;
+    if (check_traits(below) & ASSAY_T_MOVE || below->op == ASSAY_OP_SELECT)
+        return ASSAY_OK;
+    if (!c->scheme->vt->unary)
+        return check_reject(c, "the scheme chooses no codes");
+    assay_status s = check_prepare(c, c->before, below, &before);
+    if (!s)
+        s = check_prepare(c, c->after, moved, &after);
+    for (size_t i = 0; i < size && !s && same; i++) {
+        int32_t was = table[i], is = (int32_t)(least_x + (int64_t)i);
+        c->scheme->vt->unary(before, &was, 1, &was);
+        c->scheme->vt->unary(after, &is, 1, &is);
+        same = is >= least_x && is <= assay_elem_max(x->elem) && was == table[is - least_x] &&
+               check_is_code(y);
+    }
+    if (before)
+        c->scheme->vt->release(before);
+    if (after)
+        c->scheme->vt->release(after);
+    return s || same ? s : check_reject(c, "the target computes with what is chosen");
 }
 
 static bool may_miss_the_image(const assay_node *n)
@@ -51,8 +129,8 @@ static bool may_miss_the_image(const assay_node *n)
 }
 
 /* Output i before is what the moved node's output i, rescaled, is after. */
-static bool outputs_fit(const checker *c, const assay_node *below, const assay_node *moved,
-                        const assay_node *first)
+bool check_outputs_fit(const checker *c, const assay_node *below, const assay_node *moved,
+                       const assay_node *first)
 {
     const assay_graph *g = c->before, *h = c->after;
     if (g->n_outputs != h->n_outputs || g->n_outputs != below->n_out)
@@ -60,7 +138,7 @@ static bool outputs_fit(const checker *c, const assay_node *below, const assay_n
     for (int i = 0; i < g->n_outputs; i++) {
         const assay_node *r = check_producer(h, h->output[i]);
         if (!r || r->in[0] != moved->out[i] || g->output[i] != below->out[i] ||
-            !same_rescale(h, r, h, first) ||
+            !check_same_rescale(h, r, h, first) ||
             !check_same_type(&g->value[g->output[i]].type, &h->value[h->output[i]].type) ||
             !assay_shape_equal(&g->value[g->output[i]].type, &h->value[h->output[i]].type))
             return false;
@@ -75,11 +153,10 @@ static assay_status check_sink(const checker *c, bool by_order)
     const assay_node *moved = rescale ? check_producer(c->after, rescale->in[0]) : NULL;
     int32_t *table = NULL;
     size_t size = 0;
-    if (!below || !moved || !is_sunk(c->before, below, c->after, moved, rescale) ||
-        !outputs_fit(c, below, moved, rescale))
+    if (!below || !moved || !check_is_sunk(c->before, below, c->after, moved, rescale) ||
+        !check_outputs_fit(c, below, moved, rescale))
         return check_reject(c, "the rescale was not only moved");
-    uint32_t needed = by_order ? ASSAY_T_SELECTS | ASSAY_T_MONOTONE : ASSAY_T_MOVE;
-    if ((check_traits(below) & needed) != needed)
+    if (!only_moves(below, by_order))
         return check_reject(c, "the node computes more than it moves");
     assay_status s = check_tabulate(c, c->after, rescale, &table, &size);
     if (s)
@@ -87,15 +164,15 @@ static assay_status check_sink(const checker *c, bool by_order)
     const assay_type *x = &c->after->value[rescale->in[0]].type;
     const assay_type *y = &c->after->value[rescale->out[0]].type;
     bool least_kept = table[0] == assay_elem_min(y->elem);
-    int64_t zero = x->q.zero_point[0] - assay_elem_min(x->elem);
     for (size_t i = 1; i < size && by_order && !s; i++)
         if (table[i] < table[i - 1])
             s = check_reject(c, "the rescale is not monotone");
     if (!s && by_order && may_miss_the_image(below) && !least_kept)
         s = check_reject(c, "a window may lie in the padding");
-    if (!s && below->op == ASSAY_OP_PAD && below->attr.pad.mode == ASSAY_PAD_CONSTANT &&
-        !(below->attr.pad.value == 0 ? table[zero] == y->q.zero_point[0] : least_kept))
+    if (!s && !fills_alike(below, moved, x, y, table))
         s = check_reject(c, "the padding would be rescaled to another code");
+    if (!s)
+        s = compare_choices(c, below, moved, table, size);
     free(table);
     return s;
 }
@@ -249,8 +326,8 @@ assay_status check_padding(checker *c, const json_t *step, int64_t *worst)
         if (!check_same_value(g, a->in[i], h, b->in[i]))
             return check_reject(c, "the convolution reads something else");
     const assay_type *t = &g->value[pad->out[0]].type;
-    if (!check_is_code(t) ||
-        (pad->attr.pad.value != 0 && t->q.zero_point[0] != assay_elem_min(t->elem)))
+    int64_t fill;
+    if (!check_is_code(t) || !fill_of(&pad->attr.pad, t, &fill) || fill != t->q.zero_point[0])
         return check_reject(c, "the padding is not the zero point");
     return ASSAY_OK;
 }

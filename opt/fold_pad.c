@@ -8,7 +8,7 @@ static bool is_zero_pad_in_space(const assay_graph *g, const assay_node *pad, in
     int rank = assay_node_out(g, pad, 0)->type.rank;
     int channel = assay_channel_axis(layout, rank);
     if (pad->op != ASSAY_OP_PAD || a->mode != ASSAY_PAD_CONSTANT || a->value != 0.0f ||
-        a->begin.n != rank || a->end.n != rank || assay_is_constant(g, pad->in[0]))
+        a->has_code || a->begin.n != rank || a->end.n != rank || assay_is_constant(g, pad->in[0]))
         return false;
     for (int i = 0; i < rank; i++) {
         bool spatial = i != 0 && i != channel;

@@ -140,6 +140,8 @@ static assay_status apply(optimizer *o, const assay_rule *rule, const assay_matc
     assay_match with = *m;
     with.data = p->data;
     with.factor = p->factor;
+    with.fills = p->fills;
+    with.fill = p->fill;
     assay_status s = assay_certificate_add(o->certificate, rule, o->g->node[m->lower].name, p, err);
     if (!s && p->verdict.kind == ASSAY_BOUNDED) /* what lies below is the same afterwards */
         s = add_spread(o, y, p->verdict.bound, err);

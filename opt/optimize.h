@@ -25,6 +25,8 @@ typedef struct assay_match {
     const char *obstacle; /* the pattern is there, but for this reason (static text) it must stay */
     const void *data;     /* for the rewrite: what the proof computed, native storage; or NULL */
     int64_t factor;       /* likewise: the rescale multiplies by it; 0: by no whole number */
+    bool fills;           /* likewise: a pad that moves fills with code `fill` there */
+    int64_t fill;
 } assay_match;
 
 enum assay_obligation {
@@ -41,7 +43,8 @@ enum assay_obligation {
     ASSAY_PROVE_SAME,         /* the same node on the same inputs */
     ASSAY_PROVE_CONSTANT,     /* inputs are known: the result is computed */
     ASSAY_PROVE_PADDING,      /* what is padded is the zero point */
-    ASSAY_PROVE_FLOATS        /* thresholds over all floats, where the function is monotone */
+    ASSAY_PROVE_FLOATS,       /* thresholds over all floats, where the function is monotone */
+    ASSAY_PROVE_BLEND         /* the rescale adds one number to every code, so to each blend */
 };
 
 /* Codes that the fragment can yield: the candidate saturation of a merged rescale. */

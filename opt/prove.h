@@ -17,7 +17,9 @@ typedef struct assay_proof {
     assay_graph *before, *after; /* the fragment; owned */
     assay_interval reach;        /* obligations over accumulators */
     int64_t factor;              /* the rescale multiplies by it; 0: by no whole number */
-    void *data;                  /* what the rewrite must be given (assay_match.data); owned */
+    bool fills;                  /* a pad that moves fills with code `fill` */
+    int64_t fill;
+    void *data; /* what the rewrite must be given (assay_match.data); owned */
 } assay_proof;
 
 /* Tries the rule's rewrite on the fragment, first as it is and then, where the rule can, saturated
@@ -56,6 +58,16 @@ assay_status assay_prove_linear(const assay_graph *g, const assay_match *m, cons
 assay_status assay_prove_sums(const assay_graph *g, const assay_match *m, const assay_rule *rule,
                               const assay_scheme *s, assay_run_fn run, assay_proof *proof,
                               assay_error *err);
+
+/* ---- prove_sink.c: a rescale passes what moves or chooses codes ---- */
+assay_status assay_prove_sink(const assay_graph *g, const assay_match *m, const assay_rule *rule,
+                              const assay_scheme *s, assay_run_fn run, assay_proof *proof,
+                              assay_error *err);
+
+/* ---- prove_blend.c: a rescale passes what blends neighbouring codes ---- */
+assay_status assay_prove_blend(const assay_graph *g, const assay_match *m, const assay_rule *rule,
+                               const assay_scheme *s, assay_run_fn run, assay_proof *proof,
+                               assay_error *err);
 
 /* ---- prove_floats.c: thresholds over all floats ---- */
 assay_status assay_prove_floats(const assay_graph *g, const assay_match *m, const assay_rule *rule,

@@ -65,12 +65,10 @@ static bool changed_places(const assay_graph *f, const assay_graph *h)
 
 /* ---- PADDING ---- */
 
-static bool pads_by_zero_point(const assay_graph *f, const assay_node *pad)
+static bool pads_by_zero_point(const assay_graph *f, const assay_node *pad, int64_t *fill)
 {
     const assay_type *t = &assay_node_out(f, pad, 0)->type;
-    const bool lowest = pad->attr.pad.value != 0;
-    return pad->attr.pad.mode == ASSAY_PAD_CONSTANT &&
-           (!lowest || t->q.zero_point[0] == assay_elem_min(t->elem));
+    return assay_pad_fill(&pad->attr.pad, t, fill) && *fill == t->q.zero_point[0];
 }
 
 /* The convolution pads by as much more as the pad node did, and is the same otherwise. */
@@ -104,16 +102,17 @@ static void judge_padding(assay_proof *proof)
     const assay_node *a = yields(f, f->output[0]), *b = yields(h, h->output[0]);
     const assay_node *pad = a ? yields(f, a->in[0]) : NULL;
     assay_verdict *v = &proof->verdict;
+    int64_t fill = 0;
     if (!b || !pad || pad->op != ASSAY_OP_PAD || h->n_nodes != 1 ||
         !pads_as_much(f, pad, a, h, b)) {
         snprintf(v->evidence, sizeof v->evidence, "the convolution pads otherwise");
         snprintf(v->counterexample, sizeof v->counterexample,
                  "padding: what the pad node adds became something else");
-    } else if (!pads_by_zero_point(f, pad)) {
+    } else if (!pads_by_zero_point(f, pad, &fill)) {
         const assay_type *t = &assay_node_out(f, pad, 0)->type;
         snprintf(v->evidence, sizeof v->evidence, "a convolution pads by its zero point");
         snprintf(v->counterexample, sizeof v->counterexample, "padding: %lld became %d",
-                 (long long)assay_elem_min(t->elem), (int)t->q.zero_point[0]);
+                 (long long)fill, (int)t->q.zero_point[0]);
     } else {
         v->kind = ASSAY_EXACT;
         snprintf(v->evidence, sizeof v->evidence, "the padding is the zero point %d",

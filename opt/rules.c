@@ -28,6 +28,7 @@ static const assay_rule rules[] = {
     RULE("sink-order", ORDER, false, false, sink_order, sink_move),
     RULE("sink-select", CODES, false, false, sink_select, sink_move),
     RULE("sink-average", AVERAGE, false, false, sink_average, sink_move),
+    RULE("sink-blend", BLEND, false, false, sink_blend, sink_move),
     RULE("sink-transpose", ELEMENTS, false, false, sink_transpose, sink_transpose),
     RULE("mean-to-pool", SUMS, false, false, mean, mean),
     RULE("pad-into-conv", PADDING, false, false, pad, pad),

@@ -24,6 +24,16 @@ bool assay_is_binary(const assay_graph *g, const assay_node *n);
 bool assay_is_edge(const assay_graph *g, const assay_node *n, bool to_codes);
 /* Conv, fc, matmul: what has an accumulator of products. */
 bool assay_is_product(const assay_node *n);
+/* Every output element is one of the input's, wherever it comes from: no order among codes matters.
+ */
+bool assay_only_moves(const assay_node *n);
+/* Output elements are blends of neighbours, whose weights add up to one. */
+bool assay_blends(const assay_node *n);
+/* Inputs first .. first + count - 1 are those that carry codes; the others are indices,
+ * conditions. */
+int assay_data_inputs(const assay_graph *g, const assay_node *n, int *first);
+/* The code that a pad of constants fills values of type t with; false when it has none. */
+bool assay_pad_fill(const assay_attr_pad *a, const assay_type *t, int64_t *code);
 bool assay_is_output(const assay_graph *g, int value);
 /* Fused activation and bounds are the same. */
 bool assay_same_bounds(const assay_node *a, const assay_node *b);
@@ -66,6 +76,7 @@ ASSAY_DECLARE_RULE(sink_move);
 ASSAY_DECLARE_RULE(sink_order);
 ASSAY_DECLARE_RULE(sink_select);
 ASSAY_DECLARE_RULE(sink_average);
+ASSAY_DECLARE_RULE(sink_blend);
 /* rules_graph.c */
 ASSAY_DECLARE_RULE(common);
 ASSAY_DECLARE_RULE(constant);

@@ -1,5 +1,6 @@
 #include "opt/rules.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -62,6 +63,36 @@ bool assay_is_edge(const assay_graph *g, const assay_node *n, bool to_codes)
 bool assay_is_product(const assay_node *n)
 {
     return assay_traits(n) & ASSAY_T_WEIGHTED || n->op == ASSAY_OP_MATMUL;
+}
+
+bool assay_only_moves(const assay_node *n)
+{
+    const uint32_t traits = assay_traits(n);
+    return traits & ASSAY_T_MOVE || (traits & ASSAY_T_SELECTS && !(traits & ASSAY_T_MONOTONE)) ||
+           (traits & ASSAY_T_BLENDS && n->attr.resize.mode == ASSAY_RESIZE_NEAREST);
+}
+
+bool assay_blends(const assay_node *n)
+{
+    return assay_traits(n) & ASSAY_T_BLENDS && n->attr.resize.mode == ASSAY_RESIZE_LINEAR;
+}
+
+int assay_data_inputs(const assay_graph *g, const assay_node *n, int *first)
+{
+    int end = 0;
+    *first = 0;
+    while (*first < n->n_in && !assay_is_code(assay_node_in(g, n, *first)))
+        ++*first;
+    for (end = *first; end < n->n_in && assay_is_code(assay_node_in(g, n, end));)
+        end++;
+    return end - *first;
+}
+
+bool assay_pad_fill(const assay_attr_pad *a, const assay_type *t, int64_t *code)
+{
+    const bool lowest = a->value == -INFINITY || a->value == -FLT_MAX;
+    *code = a->has_code ? a->code : lowest ? assay_elem_min(t->elem) : t->q.zero_point[0];
+    return a->mode == ASSAY_PAD_CONSTANT && (a->has_code || lowest || a->value == 0);
 }
 
 bool assay_is_output(const assay_graph *g, int value)

@@ -1,20 +1,22 @@
-/* Rescales sink below what moves, chooses or averages: the node works on the rescales' inputs, one
- * rescale (or one for each output) follows it. */
+/* Rescales sink below what moves, chooses, averages or blends: the node works on the rescales'
+ * inputs, one rescale (or one for each output) follows it. */
 #include "opt/rules.h"
 
 #include <string.h>
 
-/* All first inputs are rescales between the same two types that nobody else reads, and what the
- * node yields has the rescales' type. */
-static bool sinks(const assay_graph *g, const int *uses, assay_match *m, int inputs)
+/* All inputs that carry codes are rescales between the same two types that nobody else reads, and
+ * what the node yields has the rescales' type. */
+static bool sinks(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *n = &g->node[m->lower];
+    int first_input, inputs = assay_data_inputs(g, n, &first_input);
+    const int end = first_input + inputs;
     if (inputs < 1 || n->n_out > ASSAY_MATCH_UPPER || !assay_is_plain(n))
         return false;
-    for (int i = 0; i < inputs; i++) {
+    for (int i = first_input; i < end; i++) {
         const assay_node *p = assay_above(g, m, i);
         int used = 0;
-        for (int j = 0; p && j < inputs; j++) /* max(a, a): one rescale that is read twice */
+        for (int j = first_input; p && j < end; j++) /* max(a, a): one rescale that is read twice */
             used += n->in[j] == p->out[0];
         if (!p || !assay_is_rescale(g, p) || uses[p->out[0]] != used)
             return false;
@@ -32,29 +34,33 @@ static bool sinks(const assay_graph *g, const int *uses, assay_match *m, int inp
 
 bool assay_sink_move_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
-    const assay_node *n = &g->node[m->lower];
-    return assay_traits(n) & ASSAY_T_MOVE &&
-           sinks(g, uses, m, n->op == ASSAY_OP_CONCAT ? n->n_in : 1);
+    return assay_only_moves(&g->node[m->lower]) && sinks(g, uses, m);
 }
 
 bool assay_sink_order_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *n = &g->node[m->lower];
     const uint32_t needed = ASSAY_T_SELECTS | ASSAY_T_MONOTONE;
-    return (assay_traits(n) & needed) == needed && n->n_in == 1 && sinks(g, uses, m, 1);
+    return (assay_traits(n) & needed) == needed && n->n_in == 1 && sinks(g, uses, m);
 }
 
 bool assay_sink_select_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *n = &g->node[m->lower];
     const uint32_t needed = ASSAY_T_SELECTS | ASSAY_T_MONOTONE;
-    return (assay_traits(n) & needed) == needed && assay_is_binary(g, n) && sinks(g, uses, m, 2);
+    return (assay_traits(n) & needed) == needed && assay_is_binary(g, n) && sinks(g, uses, m);
 }
 
 bool assay_sink_average_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *n = &g->node[m->lower];
-    return assay_traits(n) & ASSAY_T_SUMS && n->n_in == 1 && sinks(g, uses, m, 1);
+    return assay_traits(n) & ASSAY_T_SUMS && n->n_in == 1 && sinks(g, uses, m);
+}
+
+bool assay_sink_blend_matches(const assay_graph *g, const int *uses, assay_match *m)
+{
+    const assay_node *n = &g->node[m->lower];
+    return assay_blends(n) && n->n_in == 1 && sinks(g, uses, m);
 }
 
 /* A value between the moved node and the rescale behind it: result's extents, x's kind. */
@@ -87,6 +93,16 @@ static assay_status add_rescale(assay_graph *g, const assay_node *like, int x, i
     return ASSAY_OK;
 }
 
+/* A pad fills with the code that the rescale makes the old one of. */
+static void map_fill(const assay_match *m, assay_node *n)
+{
+    if (!m->fills || n->op != ASSAY_OP_PAD)
+        return;
+    n->attr.pad.value = 0;
+    n->attr.pad.has_code = true;
+    n->attr.pad.code = m->fill;
+}
+
 /* The node takes the place of the last rescale, and the first rescale behind it the node's. Values
  * NAME:sunk stand between them. */
 assay_status assay_sink_move_rewrite(assay_graph *g, const assay_match *m, const assay_image *image,
@@ -108,6 +124,7 @@ assay_status assay_sink_move_rewrite(assay_graph *g, const assay_match *m, const
     }
     for (int i = 0; i < m->n_upper; i++)
         node.in[m->slot[i]] = g->node[m->upper[i]].in[0];
+    map_fill(m, &node);
     int result = node.out[0];
     g->value[rescale.out[0]].producer = -1;
     for (int i = 0; i < node.n_out; i++) {
