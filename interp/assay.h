@@ -155,8 +155,9 @@ typedef void (*assay_encode_fn)(const assay_unit *u, const float *x, size_t n, u
  *  window      average pool where the order of the sum matters: *out from the n codes of one
  *              window that are not padding, in C order, divided by count. False when the unit works
  *              from sums (pool), whatever the codes; n may be 0 to ask just that. May be NULL.
- *  row         one whole row of n codes to n codes (softmax, log softmax, l2 norm). Layer norm: the
- *              n codes are followed by n codes of gamma and n of beta.
+ *  row         one whole row of n codes to n codes (softmax, log softmax, l2 norm; lrn: all channels
+ *              of one place). Layer norm: the n codes are followed by n codes of gamma and n of
+ *              beta.
  *  blend       bilinear resize: four corner codes in c[4*i..], and how far the position is from the
  *              first of them along either axis, fy[i] and fx[i], in 2^-bits; with n = 0 it may set
  *              *out to the bits that it wants, else they are 10.

@@ -20,7 +20,8 @@ diff: f32[1,8,13,11] = sub(b, c)
 diffc: f32[1,8,13,11] = clip(diff) {lo=-0.5, hi=0.75}
 prod: f32[1,8,13,11] = mul(sumr, diffc)
 shifted: f32[1,8,13,11] = add(prod, {8,1,1})
-mp: f32[1,8,7,6] = max_pool(shifted) {kernel=[3,3], stride=[2,2], pad_begin=[1,1], pad_end=[1,1]}
+near: f32[1,8,13,11] = lrn(shifted) {size=4, alpha=1.5, beta=0.75, bias=1.25}
+mp: f32[1,8,7,6] = max_pool(near) {kernel=[3,3], stride=[2,2], pad_begin=[1,1], pad_end=[1,1]}
 ap: f32[1,8,7,6] = avg_pool(shifted) {kernel=[3,3], stride=[2,2], pad_begin=[1,1], pad_end=[1,1]}
 ai: f32[1,8,7,6] = avg_pool(shifted) {kernel=[3,2], stride=[2,2], pad_begin=[1,1], pad_end=[1,0], count_include_pad=true}
 cat: f32[1,24,7,6] = concat(mp, ap, ai) {axis=1}

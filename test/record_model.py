@@ -4,7 +4,7 @@
 It reads the record that the manifest holds (schemes/record.def says what each parameter means) and
 recomputes, from the bundle's own tensors, scales and zero points: accumulators in the record's order,
 width and overflow; multipliers and shifts; every code of conv, fc, matmul, add, sub, mul, pools, means,
-rescale, relu and max pool; quantize and dequantize. Integers are Python's, a rounding is of an exact
+lrn, rescale, relu and max pool; quantize and dequantize. Integers are Python's, a rounding is of an exact
 fraction, float steps are the processor's own. No code is shared with the library. Prints TAP.
 
     record_model.py BUNDLE ...
@@ -12,6 +12,7 @@ fraction, float steps are the processor's own. No code is shared with the librar
 import math
 import os
 import sys
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -457,6 +458,33 @@ class Model:
                        (s_in, f32(1), out.scale))
         return tensors.compare(found, tensors.each(lambda q: unit.code(q - zero, out), codes))
 
+    def lrn(self, node, rec):
+        """Channels first."""
+        k, name, a = rec["lrn"], node["inputs"][0], node["attributes"]
+        d, out, s_in = self.centred(name), Output(self.bundle, node), f32(self.bundle.scale(name))
+        before = (a["size"] - 1) // 2
+        squares = np.pad(d * d, [(0, 0), (before, a["size"] - 1 - before)] + [(0, 0)] * (d.ndim - 2))
+        sums = sum(squares[:, j:j + d.shape[1]] for j in range(a["size"]))
+        bias, alpha, beta = (Decimal(float(f32(a[n]))) for n in ("bias", "alpha", "beta"))
+        places = k["bits"] - math.frexp(float(bias**-beta))[1]
+
+        def entry(s):
+            base = bias + alpha / a["size"] * Decimal(float(s_in))**2 * int(s)
+            return rounded(Fraction(base**-beta) * Fraction(2)**places, k["round"])
+
+        def gain(s):
+            e = max(int(s).bit_length() - k["cells"] - 1, 0)
+            low = entry(s >> e << e)
+            if not k["interpolate"]:
+                return low
+            high = entry(((s >> e) + 1) << e)
+            return low + shifted((high - low) * (s % 2**e), e, k["round"])
+        w = f32(2.0**-places)
+        unit = Rescale(rec["rescale"], formed(rec["rescale"], s_in, w, out.scale, True),
+                       (s_in, w, out.scale))
+        want = tensors.each(lambda x, s: unit.code(x * gain(s), out), d, sums)
+        return tensors.compare(self.bundle.load(node["outputs"][0]), want)
+
     def quantize(self, node, rec):
         k, b, out = rec["convert"], self.bundle, Output(self.bundle, node)
         x = np.load(os.path.join(b.path, b.entry[node["inputs"][0]]["file"]))
@@ -595,7 +623,7 @@ CHECKS = {"conv": Model.weighted, "fc": Model.weighted, "matmul": Model.weighted
           "add": Model.pairs, "sub": Model.pairs, "mul": Model.pairs, "max_pool": Model.pool,
           "avg_pool": Model.pool, "global_avg_pool": Model.pool, "reduce_mean": Model.pool,
           "reduce_sum": Model.pool, "rescale": Model.change, "relu": Model.change,
-          "clip": Model.change, "quantize": Model.quantize, "dequantize": Model.dequantize}
+          "clip": Model.change, "lrn": Model.lrn, "quantize": Model.quantize, "dequantize": Model.dequantize}
 
 
 def main(paths):

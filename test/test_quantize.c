@@ -95,7 +95,7 @@ static void test_per_channel_beats_per_tensor(void **state)
 
 /* ---- borders ---- */
 
-/* x -> conv -> lrn (no target has it) -> relu -> turn -> fc */
+/* x -> conv -> lrn (which the target has in float) -> relu -> turn -> fc */
 static void test_unsupported_stays_float(void **state)
 {
     test_rng rng = rng_of(state);
@@ -110,7 +110,7 @@ static void test_unsupported_stays_float(void **state)
     y = net_node(g, ASSAY_OP_RESHAPE, "flat", &flat, y, -2);
     net_output(g, net_node(g, ASSAY_OP_FC, "y", NULL, y,
                            net_constant(g, &rng, "v", -1, 1, NET_SHAPE(5, 36)), -2));
-    quantized s = quantized_prepare(g, &rng, "tflite");
+    quantized s = quantized_prepare(g, &rng, "{scheme: t, extends: tflite, float_ops: [lrn]}");
     quantized_make(&s, (assay_quantize_options){0});
     assert_int_equal(s.report.n_float, 2);
     assert_non_null(quantized_reason(&s, "lrn"));

@@ -69,6 +69,7 @@ static const assay_kernel kernels[ASSAY_OP_COUNT] = {
     KERNEL_SCRATCH(LOG_SOFTMAX, row, row, ROW),
     KERNEL_SCRATCH(L2_NORM, row, row, ROW),
     KERNEL_SCRATCH(LAYER_NORM, row, row, ROW),
+    KERNEL_SCRATCH(LRN, row, row, ROW),
 
     KERNEL_SCRATCH(MAX_POOL, max_pool, pool, UNARY),
     KERNEL_SCRATCH(AVG_POOL, avg_pool, pool, POOL),

@@ -1,18 +1,27 @@
 /* Operations on whole rows: an axis at a time.
  *
  *   y[.., :, ..] = f(x[.., :, ..])      softmax, log_softmax, l2_norm along attr.axis;
- *                                       layer_norm over the axes from attr.axis to the last */
+ *                                       layer_norm over the axes from attr.axis to the last;
+ *                                       lrn along the channels */
 #include "interp/ref/ref.h"
 
 static assay_axis_walk rows_of(const assay_node *n, const assay_type *x)
 {
-    bool soft = n->op == ASSAY_OP_SOFTMAX || n->op == ASSAY_OP_LOG_SOFTMAX;
-    assay_axis_walk w = assay_walk_axis(x, soft ? n->attr.softmax.axis : n->attr.norm.axis);
-    if (n->op == ASSAY_OP_LAYER_NORM) {
+    assay_axis_walk w;
+    switch (n->op) {
+    case ASSAY_OP_SOFTMAX:
+    case ASSAY_OP_LOG_SOFTMAX:
+        return assay_walk_axis(x, n->attr.softmax.axis);
+    case ASSAY_OP_LRN:
+        return assay_walk_axis(x, n->attr.lrn.layout == ASSAY_LAYOUT_NHWC ? -1 : 1);
+    case ASSAY_OP_LAYER_NORM:
+        w = assay_walk_axis(x, n->attr.norm.axis);
         w.extent *= w.inner;
         w.inner = 1;
+        return w;
+    default:
+        return assay_walk_axis(x, n->attr.norm.axis);
     }
-    return w;
 }
 
 /* Layer normalization's row is x, gamma, beta. */

@@ -132,6 +132,13 @@ void assay_apply_product(const assay_unit *u, const int32_t *x, size_t n, int32_
 /* x: n codes, then n of gamma, then n of beta (whatever they are where the input is absent). */
 void assay_apply_layer_norm(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
 
+/* ---- lrn.c ---- */
+/* The entry of a sum of squares, and the least sum of that entry. */
+int64_t assay_lrn_entry(int64_t sum, unsigned cells);
+int64_t assay_lrn_least(int64_t entry, unsigned cells);
+/* x: the n channels of one place. */
+void assay_apply_lrn(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+
 /* ---- ibert.c ---- */
 void assay_apply_gelu_ibert(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
 void assay_apply_softmax_ibert(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);

@@ -77,6 +77,15 @@ void assay_derive_intermediate(assay_rescale *r);
  * as "zero_point" and "range". */
 assay_status assay_derive_range(const assay_derive *d);
 
+/* ---- support.c, prepare.c ---- */
+typedef struct assay_op_class {
+    assay_status (*derive)(const assay_derive *d); /* NULL: no quantized form */
+    int codes;                                     /* leading inputs that must be quantized */
+} assay_op_class;
+assay_op_class assay_class_of(enum assay_op op);
+/* What overrides may depend on beside op and name: flags of enum assay_form. */
+unsigned assay_form_of(const assay_unit_spec *spec);
+
 /* ---- op classes ---- */
 assay_status assay_derive_weighted(const assay_derive *d); /* conv, conv_transpose, fc, matmul */
 assay_status assay_derive_add(const assay_derive *d);
@@ -92,6 +101,7 @@ assay_status assay_derive_row(const assay_derive *d);
 assay_status assay_derive_gelu_ibert(const assay_derive *d);
 assay_status assay_derive_softmax_ibert(const assay_derive *d); /* after assay_derive_range */
 assay_status assay_derive_layer_norm(const assay_derive *d);
+assay_status assay_derive_lrn(const assay_derive *d);
 assay_status assay_derive_product(const assay_derive *d); /* reduce_prod */
 assay_status assay_derive_resize(const assay_derive *d);
 assay_status assay_derive_convert(const assay_derive *d);

@@ -1,218 +1,8 @@
-/* The vtable of the built-in families: one unit a node, by the class of its op. */
-#include <math.h>
-#include <stdio.h>
+/* The vtable of the built-in families: a node's record, then its unit. */
 #include <stdlib.h>
-#include <string.h>
 
-#include "graph/attr.h"
-#include "graph/type.h"
 #include "schemes/derive/derive.h"
 #include "schemes/derive/prepare.h"
-
-typedef struct op_class {
-    assay_status (*derive)(const assay_derive *d);
-    int codes; /* leading inputs that must be quantized */
-} op_class;
-
-static assay_status gelu(const assay_derive *d)
-{
-    return d->u->rec.unary.gelu == ASSAY_GELU_IBERT ? assay_derive_gelu_ibert(d)
-                                                    : assay_derive_table(d);
-}
-
-static op_class class_of(enum assay_op op)
-{
-    switch (op) {
-    case ASSAY_OP_CONV:
-    case ASSAY_OP_CONV_TRANSPOSE:
-    case ASSAY_OP_FC:
-    case ASSAY_OP_SVDF_FEATURE:
-    case ASSAY_OP_SVDF_TIME:
-    case ASSAY_OP_MATMUL:
-        return (op_class){assay_derive_weighted, 2};
-    case ASSAY_OP_ADD:
-    case ASSAY_OP_SUB:
-        return (op_class){assay_derive_add, 2};
-    case ASSAY_OP_ADD_N:
-    case ASSAY_OP_CUMSUM:
-        return (op_class){assay_derive_sum, 1};
-    case ASSAY_OP_MUL:
-    case ASSAY_OP_MIN:
-    case ASSAY_OP_MAX:
-    case ASSAY_OP_PRELU:
-    case ASSAY_OP_SQUARED_DIFFERENCE:
-    case ASSAY_OP_EQUAL:
-    case ASSAY_OP_NOT_EQUAL:
-    case ASSAY_OP_LESS:
-    case ASSAY_OP_LESS_EQUAL:
-    case ASSAY_OP_GREATER:
-    case ASSAY_OP_GREATER_EQUAL:
-        return (op_class){assay_derive_binary, 2};
-    case ASSAY_OP_DIV:
-        return (op_class){assay_derive_div, 2};
-    case ASSAY_OP_MAX_POOL: /* these choose codes; a fused clip or a rescale may follow */
-    case ASSAY_OP_REDUCE_MAX:
-    case ASSAY_OP_REDUCE_MIN:
-    case ASSAY_OP_RESCALE:
-    case ASSAY_OP_RELU:
-    case ASSAY_OP_CLIP:
-    case ASSAY_OP_LEAKY_RELU:
-    case ASSAY_OP_ABS:
-    case ASSAY_OP_RSQRT:
-        return (op_class){assay_derive_unary, 1};
-    case ASSAY_OP_SIGMOID:
-    case ASSAY_OP_TANH:
-        return (op_class){assay_derive_logistic, 1};
-    case ASSAY_OP_HARD_SWISH:
-        return (op_class){assay_derive_hard_swish, 1};
-    case ASSAY_OP_HARD_SIGMOID:
-    case ASSAY_OP_ELU:
-    case ASSAY_OP_ERF:
-    case ASSAY_OP_EXP:
-    case ASSAY_OP_LOG:
-    case ASSAY_OP_SQRT:
-    case ASSAY_OP_SQUARE:
-    case ASSAY_OP_RECIPROCAL:
-    case ASSAY_OP_NEG:
-    case ASSAY_OP_SIGN:
-    case ASSAY_OP_FLOOR:
-    case ASSAY_OP_CEIL:
-    case ASSAY_OP_ROUND:
-    case ASSAY_OP_SIN:
-    case ASSAY_OP_COS:
-    case ASSAY_OP_SOFTPLUS:
-        return (op_class){assay_derive_table, 1};
-    case ASSAY_OP_AVG_POOL:
-    case ASSAY_OP_GLOBAL_AVG_POOL:
-    case ASSAY_OP_REDUCE_MEAN:
-    case ASSAY_OP_REDUCE_SUM:
-        return (op_class){assay_derive_pool, 1};
-    case ASSAY_OP_SOFTMAX:
-    case ASSAY_OP_LOG_SOFTMAX:
-    case ASSAY_OP_L2_NORM:
-        return (op_class){assay_derive_row, 1};
-    case ASSAY_OP_REDUCE_PROD:
-        return (op_class){assay_derive_product, 1};
-    case ASSAY_OP_LAYER_NORM:
-        return (op_class){assay_derive_layer_norm, 1};
-    case ASSAY_OP_GELU:
-        return (op_class){gelu, 1};
-    case ASSAY_OP_RESIZE:
-        return (op_class){assay_derive_resize, 1};
-    case ASSAY_OP_QUANTIZE:
-        return (op_class){assay_derive_convert, 0};
-    case ASSAY_OP_DEQUANTIZE:
-        return (op_class){assay_derive_convert, 1};
-    default:
-        return (op_class){NULL, 0};
-    }
-}
-
-/* Ops whose later inputs may have parameters by axis. */
-static bool allows_axis(enum assay_op op, int input)
-{
-    return (class_of(op).derive == assay_derive_weighted && input == 1) ||
-           op == ASSAY_OP_DEQUANTIZE;
-}
-
-static bool check_type(const assay_type *t, bool axis, const char *what, char *why, size_t n)
-{
-    if (!assay_is_quantized(t) || t->q.scale == NULL || t->q.count == 0) {
-        snprintf(why, n, "%s has no quantization parameters", what);
-        return false;
-    }
-    if (t->q.count != 1 && !axis) {
-        snprintf(why, n, "%s has %zu scales; one is expected", what, t->q.count);
-        return false;
-    }
-    for (size_t i = 0; i < t->q.count; i++)
-        if (!isfinite(t->q.scale[i]) || t->q.scale[i] <= 0) {
-            snprintf(why, n, "%s has the scale %g; expected a finite number above 0", what,
-                     (double)t->q.scale[i]);
-            return false;
-        }
-    return true;
-}
-
-static bool is_compare(enum assay_op op)
-{
-    return op >= ASSAY_OP_EQUAL && op <= ASSAY_OP_GREATER_EQUAL;
-}
-
-/* Forms that end in a multiplier of their own, or one with another shift. */
-static bool needs_multiplier(const assay_record *r, enum assay_op op)
-{
-    switch (op) {
-    case ASSAY_OP_DIV:
-        return r->binary.div == ASSAY_DIV_RECIPROCAL;
-    case ASSAY_OP_AVG_POOL:
-    case ASSAY_OP_GLOBAL_AVG_POOL:
-    case ASSAY_OP_REDUCE_MEAN:
-        return r->pool.kind == ASSAY_POOL_DIVIDED_MULTIPLIER;
-    case ASSAY_OP_SOFTMAX:
-        return r->softmax.kind == ASSAY_SOFTMAX_FIXED;
-    case ASSAY_OP_LOG_SOFTMAX:
-    case ASSAY_OP_L2_NORM:
-        return true;
-    case ASSAY_OP_SIGMOID:
-    case ASSAY_OP_TANH:
-        return r->unary.logistic == ASSAY_LOGISTIC_FIXED;
-    default:
-        return false;
-    }
-}
-
-/* Whether the op is a table of codes under this record. */
-static bool is_table(const assay_record *r, enum assay_op op)
-{
-    return class_of(op).derive == assay_derive_table ||
-           (op == ASSAY_OP_GELU && r->unary.gelu == ASSAY_GELU_TABLE);
-}
-
-/* What the op class cannot do at all under this record. */
-static bool class_supports(const assay_record *r, enum assay_op op, const assay_unit_spec *spec,
-                           char *why, size_t n)
-{
-    const char *missing = NULL;
-    if (op == ASSAY_OP_DIV && r->binary.div == ASSAY_DIV_NONE)
-        missing = "division";
-    else if (op == ASSAY_OP_SOFTMAX && r->softmax.kind == ASSAY_SOFTMAX_NONE)
-        missing = "softmax";
-    else if (op == ASSAY_OP_LOG_SOFTMAX && !r->softmax.log_softmax)
-        missing = "log softmax";
-    else if (op == ASSAY_OP_L2_NORM && r->softmax.l2_norm == ASSAY_NORM_NONE)
-        missing = "L2 normalization";
-    else if (op == ASSAY_OP_LAYER_NORM && r->softmax.layer_norm == ASSAY_LAYER_NORM_NONE)
-        missing = "layer normalization";
-    else if (op == ASSAY_OP_RESIZE && spec->flag == ASSAY_RESIZE_LINEAR &&
-             r->resize.kind == ASSAY_RESIZE_NONE)
-        missing = "bilinear resize";
-    else if (op == ASSAY_OP_RESIZE && spec->flag == ASSAY_RESIZE_CUBIC)
-        missing = "cubic resize";
-    else if (is_table(r, op) && r->table.kind == ASSAY_TABLE_NONE)
-        missing = "tables of functions";
-    if (missing != NULL) {
-        snprintf(why, n, "the target has no integer form of %s", missing);
-        return false;
-    }
-    if (needs_multiplier(r, op) && (r->rescale.encoding != ASSAY_ENCODE_MULTIPLIER ||
-                                    r->rescale.pre_shift != ASSAY_PRE_NONE)) {
-        snprintf(why, n,
-                 "its fixed-point form needs rescale.encoding: multiplier and no pre-shift");
-        return false;
-    }
-    if (is_table(r, op) && spec->in[0].elem.bits > 16) {
-        snprintf(why, n, "a table needs an input of at most 16 bits; found %u",
-                 spec->in[0].elem.bits);
-        return false;
-    }
-    return true;
-}
-
-static enum assay_op find_op(const assay_unit_spec *spec)
-{
-    return assay_op_find(spec->op);
-}
 
 /* Of wide activations, a convolution and a fully connected node whose bias is narrow, or absent,
  * keep the narrow accumulator (TFLite micro/kernels/conv.cc, fully_connected.cc: the width of the
@@ -221,7 +11,7 @@ static enum assay_op find_op(const assay_unit_spec *spec)
  * but wide ones). */
 static bool narrow_bias(const assay_unit_spec *spec)
 {
-    enum assay_op op = find_op(spec);
+    enum assay_op op = assay_op_find(spec->op);
     bool has_bias = spec->n_in >= 3 && spec->in[2].elem.kind != ASSAY_KIND_NONE;
     if (op != ASSAY_OP_FC && op != ASSAY_OP_CONV)
         return false;
@@ -234,41 +24,12 @@ static bool is_wide(const assay_unit_spec *spec)
            !narrow_bias(spec);
 }
 
-static unsigned form_of(const assay_unit_spec *spec)
+unsigned assay_form_of(const assay_unit_spec *spec)
 {
     bool is_unsigned = spec->in[0].elem.kind == ASSAY_KIND_INT && !spec->in[0].elem.is_signed;
-    bool depthwise = find_op(spec) == ASSAY_OP_CONV && spec->flag > 1;
+    bool depthwise = assay_op_find(spec->op) == ASSAY_OP_CONV && spec->flag > 1;
     return (is_wide(spec) ? ASSAY_FORM_WIDE : 0U) | (is_unsigned ? ASSAY_FORM_UNSIGNED : 0U) |
            (is_unsigned && depthwise ? ASSAY_FORM_UNSIGNED_DEPTHWISE : 0U);
-}
-
-bool assay_family_supports(const assay_scheme *s, const assay_unit_spec *spec, char *why, size_t n)
-{
-    const assay_scheme_data *data = assay_data(s);
-    enum assay_op op = find_op(spec);
-    op_class c = op == ASSAY_OP_COUNT ? (op_class){NULL, 0} : class_of(op);
-    if (c.derive == NULL) {
-        snprintf(why, n, "no quantized form of %s is known", spec->op);
-        return false;
-    }
-    if (data->in_float[op]) {
-        snprintf(why, n, "scheme %s leaves %s in float (float_ops)", s->name, spec->op);
-        return false;
-    }
-    if (spec->n_in < (c.codes > 1 ? c.codes : 1)) {
-        snprintf(why, n, "%d inputs; expected at least %d", spec->n_in, c.codes);
-        return false;
-    }
-    for (int i = 0; i < c.codes; i++)
-        if (!check_type(&spec->in[i], allows_axis(op, i), i == 0 ? "input 0" : "input 1", why, n))
-            return false;
-    bool sums = c.derive == assay_derive_weighted && assay_is_accumulator(spec->out);
-    if (!is_compare(op) && op != ASSAY_OP_DEQUANTIZE && !sums &&
-        !check_type(spec->out, op == ASSAY_OP_QUANTIZE, "the output", why, n))
-        return false;
-    assay_record r;
-    assay_effective_record(data, spec->op, spec->node, form_of(spec), &r);
-    return class_supports(&r, op, spec, why, n);
 }
 
 /* Parameters are listed once more for whoever recomputes: what the unit read from its types. */
@@ -296,9 +57,9 @@ static assay_status prepare(const assay_scheme *s, const assay_unit_spec *spec, 
     if (u == NULL)
         return assay_derive_memory(&d);
     d.u = u;
-    u->op = find_op(spec);
-    assay_effective_record(assay_data(s), spec->op, spec->node, form_of(spec), &u->rec);
-    op_class c = class_of(u->op);
+    u->op = assay_op_find(spec->op);
+    assay_effective_record(assay_data(s), spec->op, spec->node, assay_form_of(spec), &u->rec);
+    assay_op_class c = assay_class_of(u->op);
     for (int i = 0; i < c.codes; i++)
         u->in_zero[i] = assay_zero_of(&spec->in[i]);
     for (int i = 0; i < 3; i++) {

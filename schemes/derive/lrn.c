@@ -1,0 +1,58 @@
+/* Local response normalization: the table of gains that apply/lrn.c reads. */
+#include <math.h>
+
+#include "graph/type.h"
+#include "schemes/derive/derive.h"
+#include "schemes/real.h"
+
+#define MOST_CHANNELS (1 << 20) /* in a window, so that sums of squares stay below 2^54 */
+
+/* The greatest |code - zero point|. */
+static int64_t greatest(const assay_type *t)
+{
+    int64_t down = assay_zero_of(t) - assay_elem_min(t->elem);
+    int64_t up = assay_elem_max(t->elem) - assay_zero_of(t);
+    return down > up ? down : up;
+}
+
+assay_status assay_derive_lrn(const assay_derive *d)
+{
+    assay_unit *u = d->u;
+    const assay_unit_spec *s = d->spec;
+    const assay_rule_lrn *rule = &u->rec.lrn;
+    const unsigned cells = (unsigned)rule->cells;
+    const double scale = (double)assay_scale_of(&s->in[0]);
+    if (s->in[0].elem.bits > 16 || s->depth < 1 || s->depth >= MOST_CHANNELS)
+        return assay_derive_fail(
+            d, "needs codes of at most 16 bits and windows of 1 to %d channels; found %u and %lld",
+            MOST_CHANNELS - 1, s->in[0].elem.bits, (long long)s->depth);
+    if (!(s->gamma > 0) || !(s->alpha >= 0) || !(s->beta >= 0) || isinf(s->gamma) ||
+        isinf(s->alpha) || isinf(s->beta))
+        return assay_derive_fail(
+            d, "bias %g, alpha %g, beta %g; a gain that falls needs bias > 0, alpha and beta >= 0",
+            s->gamma, s->alpha, s->beta);
+
+    int exponent; /* the first and greatest gain, bias^-beta, has rule->bits bits */
+    double first = pow(s->gamma, -s->beta);
+    frexp(first, &exponent);
+    const int places = rule->bits - exponent;
+    if (!(first > 0) || isinf(first) || places < -126 || places > 126)
+        return assay_derive_fail(d, "bias %g to the power of -%g is out of reach", s->gamma,
+                                 s->beta);
+    int64_t most = greatest(&s->in[0]);
+    size_t n = (size_t)assay_lrn_entry(most * most * s->depth, cells) + 2;
+    int64_t *table = assay_unit_array(u, "table", n);
+    if (table == NULL)
+        return assay_derive_memory(d);
+    const double unit = s->alpha / (double)s->depth * scale * scale;
+    for (size_t i = 0; i < n; i++) {
+        double base = s->gamma + unit * (double)assay_lrn_least((int64_t)i, cells);
+        table[i] =
+            assay_round_real(ldexp(pow(base, -s->beta), places), (enum assay_rounding)rule->round);
+    }
+    u->table = table;
+    u->depth = s->depth;
+    u->row = assay_apply_lrn;
+    const float one = ldexpf(1, -places);
+    return assay_derive_output(d, assay_scale_of(&s->in[0]), &one, 1, assay_scale_of(s->out));
+}
