@@ -107,8 +107,36 @@ static const char *const obligations[] = {
 };
 static const char *const verdicts[] = {"exact", "bounded", "unproved"};
 
+static json_t *interval(int64_t lo, int64_t hi)
+{
+    return json_pack("[I, I]", (json_int_t)lo, (json_int_t)hi);
+}
+
+/* Sums: what can be reached; of an inexact rescale, how far sums drift. */
+static int add_sums(json_t *step, const assay_proof *proof)
+{
+    int bad = json_object_set_new(step, "reachable", interval(proof->reach.lo, proof->reach.hi));
+    if (!proof->drift || bad)
+        return bad;
+    json_t *drift = json_array();
+    for (size_t c = 0; c < proof->n_drift && !bad; c++)
+        bad = json_array_append_new(drift, interval(proof->drift[c].down, proof->drift[c].up));
+    bad |= json_object_set_new(step, "drift", drift);
+    return bad | json_object_set_new(step, "was_reachable", interval(proof->was.lo, proof->was.hi));
+}
+
+static int add_spread(json_t *step, const int64_t *spread, int n)
+{
+    json_t *list = json_array();
+    int bad = 0;
+    for (int i = 0; i < n && !bad; i++)
+        bad = json_array_append_new(list, json_integer((json_int_t)spread[i]));
+    return bad | json_object_set_new(step, "spread", list);
+}
+
 assay_status assay_certificate_add(json_t *certificate, const assay_rule *rule, const char *node,
-                                   const assay_proof *proof, assay_error *err)
+                                   const assay_proof *proof, const int64_t *spread, int n_outputs,
+                                   assay_error *err)
 {
     const assay_verdict *v = &proof->verdict;
     bool sums =
@@ -118,21 +146,29 @@ assay_status assay_certificate_add(json_t *certificate, const assay_rule *rule, 
                   "obligation", obligations[rule->obligation], "verdict", verdicts[v->kind],
                   "bound", (json_int_t)v->bound, "evidence", v->evidence, "before",
                   fragment(proof->before), "after", fragment(proof->after));
-    if (step && sums)
-        json_object_set_new(
-            step, "reachable",
-            json_pack("[I, I]", (json_int_t)proof->reach.lo, (json_int_t)proof->reach.hi));
-    if (!step || json_array_append_new(json_object_get(certificate, "steps"), step))
+    int bad = !step;
+    if (!bad && sums)
+        bad = add_sums(step, proof);
+    if (!bad && v->kind == ASSAY_BOUNDED)
+        bad = add_spread(step, spread, n_outputs);
+    if (bad) {
+        json_decref(step);
         return assay_out_of_memory(err);
-    return ASSAY_OK;
+    }
+    return json_array_append_new(json_object_get(certificate, "steps"), step)
+               ? assay_out_of_memory(err)
+               : ASSAY_OK;
 }
 
-assay_status assay_certificate_print(json_t *certificate, const assay_graph *result, assay_buf *out,
-                                     assay_error *err)
+assay_status assay_certificate_print(json_t *certificate, const assay_graph *result,
+                                     int64_t output_bound, assay_buf *out, assay_error *err)
 {
     char hex[33];
     assay_status s = assay_certificate_network(result, hex, err);
     if (!s && json_object_set_new(certificate, "result", json_string(hex)))
+        s = assay_out_of_memory(err);
+    if (!s && json_object_set_new(certificate, "output_bound",
+                                  output_bound < 0 ? json_null() : json_integer(output_bound)))
         s = assay_out_of_memory(err);
     if (!s)
         s = assay_certificate_digest(certificate, hex, err);

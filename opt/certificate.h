@@ -6,16 +6,19 @@
 
 #include "opt/prove.h"
 
-#define ASSAY_CERTIFICATE_VERSION 2
+#define ASSAY_CERTIFICATE_VERSION 3
 
 /* A certificate without steps. NULL when memory is out. */
 json_t *assay_certificate_new(const assay_graph *g, const assay_scheme *s);
-/* One application. */
+/* One application. spread: of a bounded one, by how many codes it changes each of the network's
+ * n_outputs outputs at most. */
 assay_status assay_certificate_add(json_t *certificate, const assay_rule *rule, const char *node,
-                                   const assay_proof *proof, assay_error *err);
-/* Seals it with the result and a digest over everything, and appends its text. */
-assay_status assay_certificate_print(json_t *certificate, const assay_graph *result, assay_buf *out,
-                                     assay_error *err);
+                                   const assay_proof *proof, const int64_t *spread, int n_outputs,
+                                   assay_error *err);
+/* Seals it with the result, what the outputs differ by at most (below 0: nothing is known), and a
+ * digest over everything, and appends its text. */
+assay_status assay_certificate_print(json_t *certificate, const assay_graph *result,
+                                     int64_t output_bound, assay_buf *out, assay_error *err);
 /* XXH3-128 of a certificate without its own digest. */
 assay_status assay_certificate_digest(const json_t *certificate, char hex[33], assay_error *err);
 /* Digest of a network: structure, types, parameters, bounds, constants' bytes. */

@@ -11,6 +11,8 @@
 
 #define CHECK_MOST_BITS 16 /* of a domain that is enumerated */
 
+typedef struct check_replay check_replay; /* the model, step by step */
+
 typedef struct checker {
     const char *file;
     int step;
@@ -19,7 +21,11 @@ typedef struct checker {
     const assay_graph *model; /* what the certificate is of, or NULL: not given */
     assay_graph **constant;   /* results of earlier steps that computed or changed constants */
     int n_constants;
-    int given; /* steps with something that only the model could tell */
+    int64_t *spread; /* by output of the network: what bounded steps come to; owned */
+    size_t n_spread;
+    bool unproved;        /* a step was applied without a proof */
+    check_replay *replay; /* with the model; owned */
+    int given;            /* steps with something that only the model could tell */
     assay_error *err;
 } checker;
 
@@ -41,6 +47,31 @@ const assay_value *check_constant_of(const checker *c, const char *name);
 assay_status check_tabulate(const checker *c, const assay_graph *g, const assay_node *n,
                             int32_t **table, size_t *size);
 
+/* ---- check_replay.c: the steps, one after the other, make the result of the model ---- */
+assay_status check_replay_begin(checker *c);
+assay_status check_replay_step(checker *c, const char *obligation, const char *node);
+assay_status check_replay_result(const checker *c, const assay_graph *result);
+void check_replay_end(checker *c);
+
+/* ---- products ---- */
+/* The one product before and after, and the function in front of it (linear) or behind it: in all
+ * else they are the same. */
+assay_status check_product_pair(const checker *c, bool linear, const assay_node **a,
+                                const assay_node **function, const assay_node **b);
+/* The fragment's bias is the model's. */
+assay_status check_model_bias(const checker *c, const assay_node *a);
+/* Accumulators that can occur, those of no products at all (0) among them. */
+typedef struct check_reachable {
+    int64_t lo, hi;
+    bool known;     /* false: the model's weights are not at hand, or cannot be told */
+    bool overflows; /* sums may leave the accumulator: then lo and hi are its ends */
+} check_reachable;
+/* Of node n of fragment g, on codes of type x. */
+check_reachable check_reach(const checker *c, const assay_graph *g, const assay_node *n,
+                            const assay_unit *u, const assay_type *x);
+/* A pair [lo, hi], in order. */
+bool check_interval(const json_t *pair, int64_t *lo, int64_t *hi);
+
 /* ---- sinking: a node `below` rescales; afterwards `moved`, and a rescale behind each output ----
  */
 bool check_same_rescale(const assay_graph *g, const assay_node *a, const assay_graph *h,
@@ -59,6 +90,7 @@ assay_status check_constant(checker *c, const json_t *step, int64_t *worst);
 assay_status check_floats(checker *c, const json_t *step, int64_t *worst);
 assay_status check_accumulators(checker *c, const json_t *step, int64_t *worst);
 assay_status check_linear(checker *c, const json_t *step, int64_t *worst);
+assay_status check_drift(checker *c, const json_t *step, int64_t *worst); /* linear, bounded */
 assay_status check_sums(checker *c, const json_t *step, int64_t *worst);
 assay_status check_average(checker *c, const json_t *step, int64_t *worst);
 assay_status check_move(checker *c, const json_t *step, int64_t *worst);

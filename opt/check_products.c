@@ -112,31 +112,35 @@ static reach channel_reach(const assay_value *w, const assay_value *bias, int64_
     return r;
 }
 
-/* Whether [lo, hi] holds all accumulators of node n; *known is false when that cannot be told. */
-static bool holds_all(const checker *c, const assay_graph *g, const assay_node *n,
-                      const assay_unit *u, int64_t lo, int64_t hi, bool *known)
+check_reachable check_reach(const checker *c, const assay_graph *g, const assay_node *n,
+                            const assay_unit *u, const assay_type *x)
 {
-    const assay_type *x = &g->value[n->in[0]].type;
     const assay_value *w = c->model ? check_constant_of(c, g->value[n->in[1]].name) : NULL;
     int b = n->n_in > 2 ? n->in[2] : -1;
     const assay_value *bias = w && b >= 0 ? check_constant_of(c, g->value[b].name) : NULL;
+    if (w && b >= 0 && !bias && g->value[b].data) /* one that this step makes */
+        bias = &g->value[b];
     const int64_t most =
-        (INT64_C(1) << (u->rec.accumulator.bits < 52 ? u->rec.accumulator.bits - 1 : 51)) - 1;
+        (INT64_C(1) << (u->rec.accumulator.bits < 52 ? u->rec.accumulator.bits - 1 : 50)) - 1;
     int64_t channels = w && w->type.rank > 0 ? w->type.dim[0] : 0;
-    *known = w && (bias || b < 0) && n->op != ASSAY_OP_MATMUL && channels > 0 &&
-             assay_elem_equal(w->type.elem, g->value[n->in[1]].type.elem) &&
-             (!bias || assay_shape_count(&bias->type) == channels);
-    bool holds = true, overflows = false;
-    for (int64_t i = 0; *known && i < channels; i++) {
+    check_reachable all = {0, 0, false, false};
+    all.known = w && (bias || b < 0) && n->op != ASSAY_OP_MATMUL && channels > 0 &&
+                assay_elem_equal(w->type.elem, g->value[n->in[1]].type.elem) &&
+                (!bias || assay_shape_count(&bias->type) == channels);
+    for (int64_t i = 0; all.known && i < channels; i++) {
         reach r = channel_reach(w, bias, i, assay_shape_count(&w->type) / channels,
                                 assay_elem_min(x->elem) - x->q.zero_point[0],
                                 assay_elem_max(x->elem) - x->q.zero_point[0]);
-        holds &= lo <= r.lo && r.hi <= hi;
-        overflows |= r.magnitude > most;
+        all.lo = r.lo < all.lo ? r.lo : all.lo;
+        all.hi = r.hi > all.hi ? r.hi : all.hi;
+        all.overflows |= r.magnitude > most;
     }
-    if (overflows || u->rec.accumulator.saturate_pairs)
-        return lo <= -most - 1 && hi >= most;
-    return holds;
+    all.overflows |= all.known && u->rec.accumulator.saturate_pairs;
+    if (all.overflows) {
+        all.lo = -most - 1;
+        all.hi = most;
+    }
+    return all;
 }
 
 /* ---- the two obligations ---- */
@@ -198,7 +202,7 @@ static assay_status check_bias(const checker *c, const assay_node *a, const assa
 }
 
 /* The fragment's bias is the model's. */
-static assay_status check_model_bias(const checker *c, const assay_node *a)
+assay_status check_model_bias(const checker *c, const assay_node *a)
 {
     const assay_value *b = a->n_in > 2 && a->in[2] >= 0 ? &c->before->value[a->in[2]] : NULL;
     const assay_value *m = b && b->data && c->model ? check_constant_of(c, b->name) : NULL;
@@ -207,6 +211,11 @@ static assay_status check_model_bias(const checker *c, const assay_node *a)
             code_of(m, i) != code_of(b, i))
             return check_reject(c, "a bias that is not the model's");
     return ASSAY_OK;
+}
+
+static int64_t ceil_div(int64_t a, int64_t k)
+{
+    return a > 0 ? (a - 1) / k + 1 : -(-a / k);
 }
 
 static assay_status climb_all(const checker *c, const assay_node *a, const assay_unit *before,
@@ -222,22 +231,43 @@ static assay_status climb_all(const checker *c, const assay_node *a, const assay
     return ASSAY_OK;
 }
 
+bool check_interval(const json_t *pair, int64_t *lo, int64_t *hi)
+{
+    json_int_t a, b;
+    if (!json_is_array(pair) || json_array_size(pair) != 2 ||
+        json_unpack((json_t *)(uintptr_t)pair, "[I, I]", &a, &b) || a > b)
+        return false;
+    *lo = a;
+    *hi = b;
+    return true;
+}
+
+assay_status check_product_pair(const checker *c, bool linear, const assay_node **a,
+                                const assay_node **function, const assay_node **b)
+{
+    *a = find(c->before, true);
+    *b = find(c->after, true);
+    *function = find(c->before, false);
+    if (!*a || !*b || !*function || c->before->n_nodes != 2 || c->after->n_nodes != 1 ||
+        !same_product(c, *a, *function, *b, linear))
+        return check_reject(c, "a fragment of another form");
+    return ASSAY_OK;
+}
+
 static assay_status check_product(checker *c, const json_t *step, bool linear, int64_t *worst)
 {
-    const assay_node *a = find(c->before, true), *b = find(c->after, true);
-    const assay_node *function = find(c->before, false);
+    const assay_node *a, *b, *function;
     const int64_t widest = INT64_C(1) << 52;
-    json_int_t lo, hi;
+    int64_t lo, hi, k = 1;
     int32_t *table = NULL;
     size_t size = 0;
-    int64_t k = 1;
     bool known = true;
-    if (json_unpack((json_t *)(uintptr_t)step, "{s:[I, I]}", "reachable", &lo, &hi) || lo > hi ||
-        lo < -widest || hi > widest)
+    if (!check_interval(json_object_get(step, "reachable"), &lo, &hi) || lo < -widest ||
+        hi > widest)
         return check_reject(c, "no interval of accumulators");
-    if (!a || !b || !function || c->before->n_nodes != 2 || c->after->n_nodes != 1 ||
-        !same_product(c, a, function, b, linear))
-        return check_reject(c, "a fragment of another form");
+    assay_status status = check_product_pair(c, linear, &a, &function, &b);
+    if (status)
+        return status;
     assay_unit *before = NULL, *after = NULL;
     assay_status s = check_tabulate(c, c->before, function, &table, &size);
     if (!s && linear && !(k = factor_of(c->before, function, table, size)))
@@ -252,12 +282,14 @@ static assay_status check_product(checker *c, const json_t *step, bool linear, i
         s = check_prepare(c, c->before, a, &before);
     if (!s)
         s = check_prepare(c, c->after, b, &after);
-    if (!s) { /* of sums that are not multiples of k no code is looked at: one more on either side
-               */
-        bool told = true;
-        if (!holds_all(c, c->before, a, before, lo * k - (k - 1), hi * k + (k - 1), &told) && told)
-            s = check_reject(c, "accumulators beyond the interval can occur");
-        known &= told;
+    if (!s) {
+        const check_reachable all =
+            check_reach(c, c->before, a, before, &c->before->value[a->in[0]].type);
+        known = all.known;
+        if (known && (lo != ceil_div(all.lo, k) || hi != -ceil_div(-all.hi, k)))
+            s = check_reject(c, "the accumulators that can occur are others");
+        if (known && all.overflows && k > 1)
+            s = check_reject(c, "the accumulator may overflow");
     }
     if (!s)
         s = climb_all(c, a, before, after, linear ? NULL : table,
@@ -279,5 +311,8 @@ assay_status check_accumulators(checker *c, const json_t *step, int64_t *worst)
 
 assay_status check_linear(checker *c, const json_t *step, int64_t *worst)
 {
+    const char *verdict = json_string_value(json_object_get(step, "verdict"));
+    if (verdict && strcmp(verdict, "bounded") == 0)
+        return check_drift(c, step, worst);
     return check_product(c, step, true, worst);
 }

@@ -188,34 +188,97 @@ static assay_status keep_constants(checker *c)
     return ASSAY_OK;
 }
 
+/* What a bounded step comes to at the network's outputs. */
+static assay_status add_spread(checker *c, const json_t *step)
+{
+    const json_t *list = json_object_get(step, "spread");
+    const size_t n = json_array_size(list);
+    if (!c->spread) {
+        c->n_spread = c->model ? (size_t)c->model->n_outputs : n;
+        c->spread = calloc(c->n_spread + 1, sizeof *c->spread);
+    }
+    if (!c->spread)
+        return check_out_of_memory(c);
+    if (n == 0 || n != c->n_spread)
+        return check_reject(c, "spread: one number for each output was expected");
+    for (size_t i = 0; i < n; i++) {
+        const json_t *by = json_array_get(list, i);
+        if (!json_is_integer(by) || json_integer_value(by) < 0)
+            return check_reject(c, "spread: a number of codes was expected");
+        c->spread[i] += json_integer_value(by);
+    }
+    return ASSAY_OK;
+}
+
+/* The outputs differ by what all steps together come to. */
+static assay_status check_output_bound(const checker *c, const json_t *claimed)
+{
+    int64_t worst = 0;
+    for (size_t i = 0; i < c->n_spread; i++)
+        worst = c->spread[i] > worst ? c->spread[i] : worst;
+    if (c->unproved ? json_is_null(claimed)
+                    : json_is_integer(claimed) && json_integer_value(claimed) == worst)
+        return ASSAY_OK;
+    return assay_fail(c->err, ASSAY_ERR_INPUT,
+                      c->unproved ? "%s: output_bound: with an unproved step it must be null"
+                                  : "%s: output_bound: the steps come to %lld codes",
+                      c->file, (long long)worst);
+}
+
+typedef struct claims {
+    const char *pass, *node, *obligation, *verdict, *before, *after, *evidence;
+    json_int_t bound;
+} claims;
+
+static assay_status read_claims(const checker *c, const json_t *step, claims *k)
+{
+    if (json_unpack((json_t *)(uintptr_t)step, "{s:s, s:s, s:s, s:s, s:s, s:I, s:s, s:s}", "pass",
+                    &k->pass, "node", &k->node, "obligation", &k->obligation, "verdict",
+                    &k->verdict, "evidence", &k->evidence, "bound", &k->bound, "before", &k->before,
+                    "after", &k->after))
+        return check_reject(c, "a key is missing or of another type");
+    const bool exact = strcmp(k->verdict, "exact") == 0;
+    const bool bounded = strcmp(k->verdict, "bounded") == 0;
+    if (!exact && !bounded && strcmp(k->verdict, "unproved") != 0)
+        return check_reject(c, "verdict is neither exact, bounded nor unproved");
+    if ((exact && k->bound != 0) || (bounded && k->bound < 1))
+        return check_reject(c, "verdict and bound contradict each other");
+    return ASSAY_OK;
+}
+
+/* The claim holds for the fragments. */
+static assay_status judge_step(checker *c, const json_t *step, const claims *k)
+{
+    int64_t worst = 0;
+    if (strcmp(k->verdict, "unproved") == 0) {
+        c->unproved = true;
+        return ASSAY_OK;
+    }
+    assay_status s = check_claim(c, step, k->obligation, &worst);
+    if (!s && worst != k->bound)
+        return assay_fail(c->err, ASSAY_ERR_INPUT,
+                          "%s: step %d (%s): claimed %s by %lld, but outputs differ by %lld",
+                          c->file, c->step, k->pass, k->verdict, (long long)k->bound,
+                          (long long)worst);
+    return !s && k->bound > 0 ? add_spread(c, step) : s;
+}
+
 static assay_status check_step(checker *c, const json_t *step, bool *proved)
 {
-    const char *pass, *obligation, *verdict, *before, *after;
-    json_int_t bound;
-    int64_t worst;
-    if (json_unpack((json_t *)(uintptr_t)step, "{s:s, s:s, s:s, s:I, s:s, s:s}", "pass", &pass,
-                    "obligation", &obligation, "verdict", &verdict, "bound", &bound, "before",
-                    &before, "after", &after))
-        return check_reject(c, "a key is missing or of another type");
-    *proved = strcmp(verdict, "exact") == 0;
-    if (strcmp(verdict, "unproved") == 0)
-        return ASSAY_OK;
-    if (!*proved && strcmp(verdict, "bounded") != 0)
-        return check_reject(c, "verdict is neither exact, bounded nor unproved");
-    assay_status s = assay_graph_parse(before, strlen(before), c->file, NULL, &c->before, c->err);
+    claims k;
+    assay_status s = read_claims(c, step, &k);
+    if (s)
+        return s;
+    *proved = strcmp(k.verdict, "exact") == 0;
+    s = assay_graph_parse(k.before, strlen(k.before), c->file, NULL, &c->before, c->err);
     if (!s)
-        s = assay_graph_parse(after, strlen(after), c->file, NULL, &c->after, c->err);
-    if (!s && !*proved && strcmp(obligation, "linear") == 0)
-        c->given++; /* its bound rests on weights */
-    else if (!s)
-        s = check_claim(c, step, obligation, &worst);
-    else
-        worst = 0;
-    if (!s && (*proved || strcmp(obligation, "linear") != 0) &&
-        (*proved ? worst != 0 : worst != bound))
-        s = assay_fail(c->err, ASSAY_ERR_INPUT,
-                       "%s: step %d (%s): claimed %s, but outputs differ by %lld", c->file, c->step,
-                       pass, verdict, (long long)worst);
+        s = assay_graph_parse(k.after, strlen(k.after), c->file, NULL, &c->after, c->err);
+    if (!s && (c->before->n_outputs < 1 || c->after->n_outputs < 1))
+        s = check_reject(c, "a fragment without outputs");
+    if (!s)
+        s = judge_step(c, step, &k);
+    if (!s && c->model)
+        s = check_replay_step(c, k.obligation, k.node);
     if (!s && c->model)
         s = keep_constants(c);
     assay_graph_free(c->before);
@@ -262,6 +325,11 @@ static assay_status check_certificate(const json_t *root, checker *c,
         s = check_network(c, "model", model, networks->model);
     if (!s)
         s = check_network(c, "result", result, networks->result);
+    if (!s && strcmp(scheme->name, name) != 0)
+        s = assay_fail(c->err, ASSAY_ERR_INPUT, "%s: scheme '%s' is '%s' by its text", c->file,
+                       name, scheme->name);
+    if (!s && c->model)
+        s = check_replay_begin(c);
     for (size_t i = 0; i < json_array_size(steps) && !s; i++) {
         bool proved = false;
         c->step = (int)i;
@@ -270,6 +338,10 @@ static assay_status check_certificate(const json_t *root, checker *c,
         report->proved += proved;
     }
     report->given = c->given;
+    if (!s && c->model && networks->result)
+        s = check_replay_result(c, networks->result);
+    if (!s)
+        s = check_output_bound(c, json_object_get(root, "output_bound"));
     if (!s)
         s = assay_certificate_digest(root, hex, c->err);
     if (!s && strcmp(hex, seal) != 0)
@@ -294,6 +366,8 @@ assay_status assay_check_proof(const char *json, size_t length, const char *file
     for (int i = 0; i < c.n_constants; i++)
         assay_graph_free(c.constant[i]);
     free(c.constant);
+    free(c.spread);
+    check_replay_end(&c);
     json_decref(root);
     return s;
 }

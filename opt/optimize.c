@@ -117,34 +117,45 @@ static bool is_allowed(const assay_optimize_options *o, int64_t by_target, const
     return p->verdict.kind == ASSAY_BOUNDED && p->verdict.bound <= bound;
 }
 
-/* What a bounded application comes to at the outputs. */
-static assay_status add_spread(optimizer *o, int value, int64_t bound, assay_error *err)
+/* What a bounded application comes to at each output, from value `y` on; what lies below it is the
+ * same afterwards. */
+static assay_status add_spread(optimizer *o, int y, int64_t bound, int64_t *spread,
+                               assay_error *err)
 {
-    int64_t *more = calloc((size_t)o->g->n_outputs + 1, sizeof *more);
-    assay_status s = more ? ASSAY_OK : assay_out_of_memory(err);
-    if (!s)
-        s = assay_spread(o->g, o->scheme, o->options->run, value, bound, more, err);
+    assay_status s = assay_spread(o->g, o->scheme, o->options->run, y, bound, spread, err);
     for (int i = 0; i < o->g->n_outputs && !s; i++) {
-        o->spread[i] += more[i];
+        o->spread[i] += spread[i];
         if (o->spread[i] > o->report->output_bound)
             o->report->output_bound = o->spread[i];
     }
-    free(more);
+    return s;
+}
+
+static assay_status certify(optimizer *o, const assay_rule *rule, const assay_match *m,
+                            const assay_proof *p, assay_error *err)
+{
+    const assay_node *lower = &o->g->node[m->lower];
+    int64_t *spread = calloc((size_t)o->g->n_outputs + 1, sizeof *spread);
+    assay_status s = spread ? ASSAY_OK : assay_out_of_memory(err);
+    if (!s && p->verdict.kind == ASSAY_BOUNDED)
+        s = add_spread(o, lower->out[0], p->verdict.bound, spread, err);
+    if (!s)
+        s = assay_certificate_add(o->certificate, rule, lower->name, p, spread, o->g->n_outputs,
+                                  err);
+    free(spread);
     return s;
 }
 
 static assay_status apply(optimizer *o, const assay_rule *rule, const assay_match *m,
                           const assay_proof *p, assay_error *err)
 {
-    int changed, y = o->g->node[m->lower].out[0];
+    int changed;
     assay_match with = *m;
     with.data = p->data;
     with.factor = p->factor;
     with.fills = p->fills;
     with.fill = p->fill;
-    assay_status s = assay_certificate_add(o->certificate, rule, o->g->node[m->lower].name, p, err);
-    if (!s && p->verdict.kind == ASSAY_BOUNDED) /* what lies below is the same afterwards */
-        s = add_spread(o, y, p->verdict.bound, err);
+    assay_status s = certify(o, rule, m, p, err);
     if (!s)
         s = rule->rewrite(o->g, &with, p->uses_image ? &p->image : NULL, err);
     if (!s)
@@ -245,7 +256,9 @@ assay_status assay_optimize(assay_graph *g, const assay_scheme *s,
     if (!status && options->target)
         status = assay_target_verify(options->target, g, err);
     if (!status)
-        status = assay_certificate_print(o.certificate, g, &report->certificate, err);
+        status =
+            assay_certificate_print(o.certificate, g, report->unproved ? -1 : report->output_bound,
+                                    &report->certificate, err);
     json_decref(o.certificate);
     assay_policy_free(&o.policy);
     free(o.uses);

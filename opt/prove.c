@@ -12,8 +12,10 @@ void assay_proof_free(assay_proof *p)
     assay_graph_free(p->before);
     assay_graph_free(p->after);
     free(p->data);
+    free(p->drift);
     p->before = p->after = NULL;
     p->data = NULL;
+    p->drift = NULL;
 }
 
 assay_status assay_prove_impossible(assay_proof *proof, assay_status status, assay_error *err)

@@ -9,6 +9,12 @@ typedef struct assay_interval {
     int64_t lo, hi;
 } assay_interval;
 
+/* A rescale that went into a product without an exact factor: sums before the rewrite are sums
+ * after it, divided by the ratio of scales, and at most so far from there. */
+typedef struct assay_drift {
+    int64_t down, up;
+} assay_drift;
+
 typedef struct assay_proof {
     assay_verdict verdict;
     bool possible; /* the target computes the rewritten nodes; else verdict.evidence says why not */
@@ -16,8 +22,11 @@ typedef struct assay_proof {
     assay_image image;           /* what the rewrite must be given, when uses_image */
     assay_graph *before, *after; /* the fragment; owned */
     assay_interval reach;        /* obligations over accumulators */
-    int64_t factor;              /* the rescale multiplies by it; 0: by no whole number */
-    bool fills;                  /* a pad that moves fills with code `fill` */
+    assay_interval was;          /* of a drift: accumulators before the rewrite */
+    assay_drift *drift;          /* by channel of the form, or NULL; owned */
+    size_t n_drift;
+    int64_t factor; /* the rescale multiplies by it; 0: by no whole number */
+    bool fills;     /* a pad that moves fills with code `fill` */
     int64_t fill;
     void *data; /* what the rewrite must be given (assay_match.data); owned */
 } assay_proof;

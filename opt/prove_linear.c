@@ -211,14 +211,10 @@ static bool is_ordered(const assay_staircase *s)
     return true;
 }
 
-/* Sums before lie within [down, up] of sums now by the ratio of scales. */
-typedef struct drift {
-    double down, up;
-} drift;
-
-static drift drift_of(const linear *l, bool one_channel, int64_t c)
+/* Sums before lie within [down, up] of sums now by the ratio of scales; false: too far to tell. */
+static bool drift_of(const linear *l, bool one_channel, int64_t c, assay_drift *out)
 {
-    drift d = {0, 0};
+    double down = 0, up = 0;
     int64_t first = one_channel ? c : 0,
             end = one_channel ? c + 1 : assay_product_channels(l->g, l->node);
     for (int64_t k = first; k < end; k++) {
@@ -227,10 +223,13 @@ static drift drift_of(const linear *l, bool one_channel, int64_t c)
         double weights = (double)assay_product_extremes(l->g, l->node, -1, 1, k).hi;
         double off = (double)bias - (double)rescaled(bias, 0, l->ratio) / l->ratio;
         double worst = fmax(-l->error_lo, l->error_hi) * weights;
-        d.down = fmin(d.down, off - worst);
-        d.up = fmax(d.up, off + worst);
+        down = fmin(down, off - worst);
+        up = fmax(up, off + worst);
     }
-    return d;
+    if (!(up < 0x1p40 && down > -0x1p40))
+        return false;
+    *out = (assay_drift){(int64_t)floor(down), (int64_t)ceil(up)};
+    return true;
 }
 
 /* Code of the form at a sum that is known to lie within the form's ends. */
@@ -244,10 +243,10 @@ static assay_status bound_channel(const linear *l, const assay_unit *before,
                                   const assay_unit *after, assay_interval was, size_t c,
                                   assay_proof *proof, assay_error *err)
 {
-    const drift d = drift_of(l, before->scale[ASSAY_OUT].n > 1, (int64_t)c);
+    assay_drift *d = &proof->drift[c];
     assay_verdict *v = &proof->verdict;
     assay_staircase a, b;
-    if (!(d.up < 0x1p40 && d.down > -0x1p40))
+    if (!drift_of(l, before->scale[ASSAY_OUT].n > 1, (int64_t)c, d))
         return assay_fail(err, ASSAY_ERR_LIMIT, "errors too wide for an interval");
     assay_status s = assay_staircase_make(&before->scale[ASSAY_OUT], c, was.lo, was.hi, &a, err);
     if (s)
@@ -258,8 +257,9 @@ static assay_status bound_channel(const linear *l, const assay_unit *before,
         v->kind = ASSAY_UNPROVED;
     for (size_t i = 0; !s && v->kind != ASSAY_UNPROVED && i < b.n; i++) {
         int64_t first = b.from[i], last = i + 1 < b.n ? b.from[i + 1] - 1 : b.hi;
-        int64_t low = b.code[i] - code_near(&a, floor((double)first / l->ratio + d.down) - 1);
-        int64_t high = code_near(&a, ceil((double)last / l->ratio + d.up) + 1) - b.code[i];
+        int64_t low =
+            b.code[i] - code_near(&a, floor((double)first / l->ratio) + (double)d->down - 1);
+        int64_t high = code_near(&a, ceil((double)last / l->ratio) + (double)d->up + 1) - b.code[i];
         v->bound = low > v->bound ? low : v->bound;
         v->bound = high > v->bound ? high : v->bound;
     }
@@ -278,6 +278,11 @@ static assay_status bound(const linear *l, const assay_unit *before, const assay
     proof->verdict = (assay_verdict){.kind = ASSAY_BOUNDED};
     memcpy(proof->verdict.counterexample, found, sizeof found);
     channels = other > channels ? other : channels;
+    proof->was = was;
+    proof->n_drift = channels;
+    proof->drift = calloc(channels + 1, sizeof *proof->drift);
+    if (!proof->drift)
+        return assay_out_of_memory(err);
     for (size_t c = 0; c < channels; c++) {
         assay_status s = bound_channel(l, before, after, was, c, proof, err);
         if (s)

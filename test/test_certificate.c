@@ -50,7 +50,7 @@ static void edited_certificates_are_refused(void **state)
         {"\"codes\"", "\"move\"", true, "step 0"},
         {"\"codes\"", "\"magic\"", true, "cannot be proved"},
         {"\"exact\"", "\"certain\"", true, "verdict"},
-        {"\"exact\"", "\"bounded\"", false, "edited"},
+        {"\"exact\"", "\"bounded\"", false, "contradict each other"},
         {"half-away", "half-even", true, "edited"},
         {"\"model\": \"", "\"model\": \"0", false, "edited"},
         {"\"steps\"", "\"stops\"", true, "not a certificate"},
