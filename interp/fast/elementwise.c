@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interp/fast/fast.h"
+#include "interp/fast/linear.h"
 #include "interp/move/broadcast.h"
 
 enum { CODES = 256, PART = 16384 };
@@ -166,31 +166,94 @@ static assay_status make_pairs(const assay_fast_setup *s, assay_pair_fn pair, as
     return ASSAY_OK;
 }
 
-/* A table is worth it where there are more outputs than pairs of codes. */
+typedef struct linear {
+    assay_fast base;
+    assay_linear_fn rows;
+    assay_linear function;
+} linear;
+
+static assay_status run_linear(const assay_fast *f, assay_call *call, assay_error *err)
+{
+    const linear *u = (const linear *)f;
+    const uint8_t *a = call->in[0].data, *b = call->in[1].data;
+    uint8_t *y = call->out[0].data;
+    const int64_t count = assay_shape_count(call->out[0].type), parts = (count + PART - 1) / PART;
+    const int workers = assay_fast_threads(f->threads, count / 4);
+    (void)err;
+#pragma omp parallel for schedule(static) num_threads(workers) if (workers > 1)
+    for (int64_t p = 0; p < parts; p++) {
+        const int64_t i = p * PART, n = count - i < PART ? count - i : PART;
+        u->rows(&u->function, a + i, b + i, (size_t)n, y + i);
+    }
+    return ASSAY_OK;
+}
+
+/* *out stays NULL where no linear function is the table. */
+static assay_status make_linear(const assay_fast_setup *s, const uint8_t *table, assay_fast **out,
+                                assay_error *err)
+{
+    linear *u = assay_fast_alloc(sizeof *u);
+    if (!u)
+        return assay_fast_memory(s, err);
+    u->rows = s->kernels->linear;
+    u->base = (assay_fast){.run = run_linear,
+                           .free = free_table,
+                           .threads = s->threads,
+                           .layouts = ASSAY_LAYOUTS_ALIKE};
+    if (assay_linear_find(s, table, &u->function))
+        *out = &u->base;
+    else
+        free(u);
+    return ASSAY_OK;
+}
+
+/* Both are bytes' tables: of a pair function where the scheme has one, else asked of the unit. */
+static void fill_pairs(const assay_fast_setup *s, assay_pair_fn pair, const assay_type *a,
+                       const assay_type *b, uint8_t *table)
+{
+    uint8_t row_a[CODES], row_b[CODES];
+    if (!pair) {
+        fill_binary(s, a->elem, b->elem, table);
+        return;
+    }
+    for (int j = 0; j < CODES; j++)
+        row_b[j] = (uint8_t)j;
+    for (int i = 0; i < CODES; i++) {
+        memset(row_a, i, sizeof row_a);
+        pair(s->unit, row_a, a->elem.is_signed, row_b, b->elem.is_signed, CODES, table + i * CODES);
+    }
+}
+
+/* Trying all pairs is worth it where there are some thousand outputs and a pair function, or more
+ * outputs than pairs; so is a table in the latter case. */
 assay_status assay_fast_binary(const assay_fast_setup *s, assay_fast **out, assay_error *err)
 {
     const assay_type *a = &assay_node_in(s->graph, s->node, 0)->type;
     const assay_type *b = &assay_node_in(s->graph, s->node, 1)->type;
     const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
+    const int64_t outputs = assay_shape_count(y);
+    const bool alike = assay_shape_equal(a, y) && assay_shape_equal(b, y);
     bool bytes = y->elem.kind == ASSAY_KIND_BOOL || assay_is_byte(y);
     if (!assay_is_byte(a) || !assay_is_byte(b) || !bytes)
         return ASSAY_OK;
-    bool has = ASSAY_FAST_HAS(s->vt, pair) && assay_shape_equal(a, y) && assay_shape_equal(b, y) &&
-               y->elem.kind == ASSAY_KIND_INT;
+    bool has = ASSAY_FAST_HAS(s->vt, pair) && alike && y->elem.kind == ASSAY_KIND_INT;
     assay_pair_fn pair = has ? s->vt->pair(s->unit, s->kernels->isa) : NULL;
-    if (pair)
-        return make_pairs(s, pair, out, err);
-    if (assay_shape_count(y) < CODES * CODES)
-        return ASSAY_OK;
+    if (outputs < (pair ? CODES * CODES / 16 : CODES * CODES))
+        return pair ? make_pairs(s, pair, out, err) : ASSAY_OK;
     binary *u = assay_fast_alloc(sizeof *u);
     if (!u)
         return assay_fast_memory(s, err);
-    bool alike = assay_shape_equal(a, y) && assay_shape_equal(b, y);
     u->base = (assay_fast){.run = run_binary,
                            .free = free_table,
                            .threads = s->threads,
                            .layouts = alike ? ASSAY_LAYOUTS_ALIKE : ASSAY_LAYOUTS_FIXED};
-    fill_binary(s, a->elem, b->elem, u->table);
-    *out = &u->base;
-    return ASSAY_OK;
+    fill_pairs(s, pair, a, b, u->table);
+    assay_status status = alike ? make_linear(s, u->table, out, err) : ASSAY_OK;
+    if (status == ASSAY_OK && !*out && pair)
+        status = make_pairs(s, pair, out, err);
+    if (status == ASSAY_OK && !*out)
+        *out = &u->base;
+    else
+        free(u);
+    return status;
 }

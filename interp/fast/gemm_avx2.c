@@ -88,4 +88,5 @@ const assay_isa_kernels assay_isa_avx2 = {.isa = ASSAY_ISA_AVX2,
                                           .rows = ROWS,
                                           .columns = ASSAY_TILE_STEP,
                                           .words = words,
-                                          .word_taps = word_taps};
+                                          .word_taps = word_taps,
+                                          .linear = assay_linear_avx2};

@@ -41,4 +41,5 @@ const assay_isa_kernels assay_isa_portable = {.isa = ASSAY_ISA_PORTABLE,
                                               .rows = ROWS,
                                               .columns = ASSAY_TILE_STEP,
                                               .words = words,
-                                              .word_taps = word_taps};
+                                              .word_taps = word_taps,
+                                              .linear = assay_linear_portable};

@@ -190,4 +190,5 @@ const assay_isa_kernels assay_isa_vnni = {.isa = ASSAY_ISA_VNNI,
                                           .bytes = bytes,
                                           .words = words,
                                           .word_taps = word_taps,
-                                          .byte_columns = byte_columns};
+                                          .byte_columns = byte_columns,
+                                          .linear = assay_linear_avx512};

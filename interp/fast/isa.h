@@ -56,9 +56,18 @@ typedef struct assay_columns {
     int32_t *acc; /* cells x ASSAY_DEPTHWISE */
 } assay_columns;
 
+/* Codes y = round(a * slope[0] + b * slope[1] + offset), between lo and hi, + zero; a code's byte
+ * with its flip is unsigned. lo and hi are integers, |slope| < 1024. */
+typedef struct assay_linear {
+    float slope[2], offset, lo, hi;
+    uint8_t flip[2], zero;
+} assay_linear;
+
 typedef void (*assay_tile_fn)(const assay_tile *t, int rows, int columns);
 typedef void (*assay_taps_fn)(const assay_taps *t);
 typedef void (*assay_columns_fn)(const assay_columns *t, int cells);
+typedef void (*assay_linear_fn)(const assay_linear *l, const uint8_t *a, const uint8_t *b, size_t n,
+                                uint8_t *y);
 
 typedef struct assay_isa_kernels {
     enum assay_isa isa;
@@ -67,9 +76,18 @@ typedef struct assay_isa_kernels {
     assay_tile_fn bytes, words; /* bytes: NULL where there is no exact byte product */
     assay_taps_fn word_taps;
     assay_columns_fn byte_columns; /* with bytes */
+    assay_linear_fn linear;
 } assay_isa_kernels;
 
 extern const assay_isa_kernels assay_isa_portable, assay_isa_avx2, assay_isa_vnni;
+
+/* linear_rows.c, by instruction set. */
+void assay_linear_portable(const assay_linear *l, const uint8_t *a, const uint8_t *b, size_t n,
+                           uint8_t *y);
+void assay_linear_avx2(const assay_linear *l, const uint8_t *a, const uint8_t *b, size_t n,
+                       uint8_t *y);
+void assay_linear_avx512(const assay_linear *l, const uint8_t *a, const uint8_t *b, size_t n,
+                         uint8_t *y);
 
 /* The kernels of an instruction set by name ("portable", "avx2", "vnni"); NULL: the environment's
  * ASSAY_ISA, else the best that this machine has. An unknown name, or one that the machine lacks,

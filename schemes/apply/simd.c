@@ -134,8 +134,7 @@ static bool is_packed(const assay_rescale *r, const assay_simd *s)
             break;
         case ASSAY_SIMD_DOUBLE:
         case ASSAY_SIMD_DOUBLE_LEFT:
-            packed = r->shift[c] >= 31 && r->shift[c] <= 31 + 14 &&
-                     shrinks(r->multiplier[c], r->shift[c]);
+            packed = r->shift[c] > 31 && shrinks(r->multiplier[c], r->shift[c]);
             break;
         default:
             packed = false;

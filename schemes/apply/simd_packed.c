@@ -55,7 +55,9 @@ typedef struct sixteen {
     __m512 scale, zero;
     __m512i m_even, m_odd;
     eight even, odd;
-    __m512i half, minus, most, rest; /* 32 bits: the second rounding of double ones */
+    __m512i up_even, up_odd;     /* double: what is added to products */
+    __m512i down_even, down_odd; /* and to negative ones */
+    __m512i rest;                /* 32 bits: the shift of the sums' upper halves */
 } sixteen;
 
 INLINE __m512i pick(__m512i low, __m512i high, const bool is_odd)
@@ -73,12 +75,14 @@ INLINE __m512i low_halves(__m512i low, __m512i high)
 
 INLINE void load_double(sixteen *p, const __m512i shift[2])
 {
-    const __m512i one = _mm512_set1_epi32(1);
-    p->rest = _mm512_sub_epi32(low_halves(shift[0], shift[1]), _mm512_set1_epi32(31));
-    p->rest = _mm512_max_epi32(p->rest, _mm512_setzero_si512()); /* lanes without a channel */
-    p->half = _mm512_srli_epi32(_mm512_sllv_epi32(one, p->rest), 1);
-    p->minus = _mm512_sub_epi32(_mm512_setzero_si512(), _mm512_min_epi32(p->rest, one));
-    p->most = _mm512_sub_epi32(_mm512_set1_epi32(INT32_MAX), p->half);
+    const __m512i one = _mm512_set1_epi64(1), round = _mm512_set1_epi64(1 << 30);
+    const __m512i less = _mm512_set1_epi64(INT64_C(1) << 31);
+    const __m512i even = pick(shift[0], shift[1], false), odd = pick(shift[0], shift[1], true);
+    p->up_even = _mm512_add_epi64(_mm512_srli_epi64(_mm512_sllv_epi64(one, even), 1), round);
+    p->up_odd = _mm512_add_epi64(_mm512_srli_epi64(_mm512_sllv_epi64(one, odd), 1), round);
+    p->down_even = _mm512_sub_epi64(p->up_even, less);
+    p->down_odd = _mm512_sub_epi64(p->up_odd, less);
+    p->rest = _mm512_sub_epi32(low_halves(shift[0], shift[1]), _mm512_set1_epi32(32));
 }
 
 INLINE sixteen load_sixteen(const assay_unit *u, size_t c, __mmask16 mask,
@@ -107,19 +111,36 @@ INLINE sixteen load_sixteen(const assay_unit *u, size_t c, __mmask16 mask,
     return p;
 }
 
-/* Half up by 31; then half away by `rest`, in 32 bits: what `most` cuts off would overflow, and
- * lies beyond every code before and after. */
-INLINE __m512i scale_double(const sixteen *p, __m512i x)
+/* where ? a : b, by bits. */
+INLINE __m512i select_bits(__m512i where, __m512i a, __m512i b)
 {
-    const __m512i half = _mm512_set1_epi64(1 << 30);
-    const __m512i even = _mm512_add_epi64(_mm512_mul_epi32(x, p->m_even), half);
-    const __m512i odd =
-        _mm512_add_epi64(_mm512_mul_epi32(_mm512_srli_epi64(x, 32), p->m_odd), half);
-    __m512i y =
-        _mm512_mask_blend_epi32(ODD, _mm512_srli_epi64(even, 31), _mm512_slli_epi64(odd, 1));
-    y = _mm512_add_epi32(y, _mm512_and_si512(_mm512_srai_epi32(y, 31), p->minus));
-    y = _mm512_add_epi32(_mm512_min_epi32(y, p->most), p->half);
-    return _mm512_srav_epi32(y, p->rest);
+    return _mm512_ternarylogic_epi64(where, a, b, 0xca);
+}
+
+/* The upper halves of the lanes of `odd` where they are, those of `even` beside them. */
+INLINE __m512i upper_halves(__m512i even, __m512i odd)
+{
+    return _mm512_castps_si512(_mm512_mask_movehdup_ps(
+        _mm512_castsi512_ps(odd), (__mmask16)~ODD, _mm512_castsi512_ps(even)));
+}
+
+/* The product p half up by 31 to q, then half away by r >= 1, is one shift: floors nest, and with
+ * h = 2^(r-1)
+ *   floor((q + h - [q < 0]) / 2^r) = floor((p + 2^30 + 2^31 (h - [q < 0])) / 2^(31+r)).
+ * p < 0 may stand for q < 0: where they differ, -2^30 <= p < 0, the result is 0 by either. And
+ * where codes below the zero point all become the least one (`above`), it may be left out: without
+ * it a negative p gives at most 0 too. */
+INLINE __m512i scale_double(const sixteen *p, __m512i x, const bool above)
+{
+    const __m512i even = _mm512_mul_epi32(x, p->m_even);
+    const __m512i odd = _mm512_mul_epi32(_mm512_srli_epi64(x, 32), p->m_odd);
+    __m512i up_even = p->up_even, up_odd = p->up_odd;
+    if (!above) {
+        up_even = select_bits(_mm512_srai_epi64(even, 63), p->down_even, up_even);
+        up_odd = select_bits(_mm512_srai_epi64(odd, 63), p->down_odd, up_odd);
+    }
+    return _mm512_srav_epi32(
+        upper_halves(_mm512_add_epi64(even, up_even), _mm512_add_epi64(odd, up_odd)), p->rest);
 }
 
 INLINE __m512i scale_once(const sixteen *p, __m512i x, const enum assay_rounding mode)
@@ -143,11 +164,12 @@ INLINE __m512i scale_float(const sixteen *p, __m512i x, const bool inside,
                                          : _mm512_cvttps_epi32(round_float(f, mode));
 }
 
-INLINE __m512i scale(const sixteen *p, __m512i x, const enum assay_simd_way way, const bool inside,
+/* variant: floats: inside; double roundings: above. */
+INLINE __m512i scale(const sixteen *p, __m512i x, const enum assay_simd_way way, const bool variant,
                      const enum assay_rounding mode)
 {
-    return way == ASSAY_SIMD_DOUBLE  ? scale_double(p, x)
-           : way == ASSAY_SIMD_FLOAT ? scale_float(p, x, inside, mode)
+    return way == ASSAY_SIMD_DOUBLE  ? scale_double(p, x, variant)
+           : way == ASSAY_SIMD_FLOAT ? scale_float(p, x, variant, mode)
                                      : scale_once(p, x, mode);
 }
 
@@ -158,7 +180,7 @@ INLINE __m512i scale(const sixteen *p, __m512i x, const enum assay_simd_way way,
         size_t channel, uint8_t *out, size_t out_step
 #define ARGUMENTS u, acc, rows, columns, acc_step, channel, out, out_step
 
-INLINE void packed(PARAMETERS, const enum assay_simd_way way, const bool inside,
+INLINE void packed(PARAMETERS, const enum assay_simd_way way, const bool variant,
                    const enum assay_rounding mode)
 {
     const packing k = load_packing(&u->simd);
@@ -173,7 +195,7 @@ INLINE void packed(PARAMETERS, const enum assay_simd_way way, const bool inside,
             for (int a = 0; a < 2; a++)
                 for (int b = 0; b < 2; b++) {
                     const int32_t *x = acc + row[a] * acc_step + j + (size_t)b * LANES;
-                    y[a][b] = scale(&p[b], _mm512_maskz_loadu_epi32(mask[b], x), way, inside, mode);
+                    y[a][b] = scale(&p[b], _mm512_maskz_loadu_epi32(mask[b], x), way, variant, mode);
                 }
             store_rows(&k, y, out + row[0] * out_step + j, out + row[1] * out_step + j, n);
         }
@@ -214,6 +236,10 @@ static void double_rounding(PARAMETERS)
 {
     packed(ARGUMENTS, ASSAY_SIMD_DOUBLE, false, ASSAY_ROUND_HALF_UP);
 }
+static void double_above(PARAMETERS)
+{
+    packed(ARGUMENTS, ASSAY_SIMD_DOUBLE, true, ASSAY_ROUND_HALF_UP);
+}
 
 #define BY_MODE(name) [ASSAY_ROUND_##name]
 assay_block_fn assay_simd_packed_avx512(const assay_simd *s)
@@ -239,6 +265,6 @@ assay_block_fn assay_simd_packed_avx512(const assay_simd *s)
     case ASSAY_SIMD_FLOAT:
         return of_float[s->mode][s->inside];
     default:
-        return double_rounding;
+        return s->lo >= s->zero_point ? double_above : double_rounding;
     }
 }
