@@ -168,7 +168,7 @@ static assay_status make_pairs(const assay_fast_setup *s, assay_pair_fn pair, as
 
 typedef struct linear {
     assay_fast base;
-    assay_linear_fn rows;
+    const assay_rows *rows;
     assay_linear function;
 } linear;
 
@@ -183,7 +183,7 @@ static assay_status run_linear(const assay_fast *f, assay_call *call, assay_erro
 #pragma omp parallel for schedule(static) num_threads(workers) if (workers > 1)
     for (int64_t p = 0; p < parts; p++) {
         const int64_t i = p * PART, n = count - i < PART ? count - i : PART;
-        u->rows(&u->function, a + i, b + i, (size_t)n, y + i);
+        u->rows->linear(&u->function, a + i, b + i, (size_t)n, y + i);
     }
     return ASSAY_OK;
 }
@@ -195,7 +195,7 @@ static assay_status make_linear(const assay_fast_setup *s, const uint8_t *table,
     linear *u = assay_fast_alloc(sizeof *u);
     if (!u)
         return assay_fast_memory(s, err);
-    u->rows = s->kernels->linear;
+    u->rows = s->kernels->rows_of_bytes;
     u->base = (assay_fast){.run = run_linear,
                            .free = free_table,
                            .threads = s->threads,

@@ -89,4 +89,4 @@ const assay_isa_kernels assay_isa_avx2 = {.isa = ASSAY_ISA_AVX2,
                                           .columns = ASSAY_TILE_STEP,
                                           .words = words,
                                           .word_taps = word_taps,
-                                          .linear = assay_linear_avx2};
+                                          .rows_of_bytes = &assay_rows_avx2};

@@ -42,4 +42,4 @@ const assay_isa_kernels assay_isa_portable = {.isa = ASSAY_ISA_PORTABLE,
                                               .columns = ASSAY_TILE_STEP,
                                               .words = words,
                                               .word_taps = word_taps,
-                                              .linear = assay_linear_portable};
+                                              .rows_of_bytes = &assay_rows_portable};

@@ -191,4 +191,4 @@ const assay_isa_kernels assay_isa_vnni = {.isa = ASSAY_ISA_VNNI,
                                           .words = words,
                                           .word_taps = word_taps,
                                           .byte_columns = byte_columns,
-                                          .linear = assay_linear_avx512};
+                                          .rows_of_bytes = &assay_rows_avx512};

@@ -5,7 +5,10 @@
 
 #include "interp/ref/ref.h"
 
-enum { SLACK = 128 }; /* bytes that loads may reach over an image's end */
+enum {
+    SLACK = 128, /* bytes that loads may reach over an image's end */
+    WOVEN = 4,   /* channels of planes that are interleaved row by row */
+};
 
 static int64_t max64(int64_t a, int64_t b)
 {
@@ -109,9 +112,8 @@ size_t assay_stage_bytes(const assay_stage *g)
 void assay_form_row(const assay_form *form, const assay_view *x, int64_t first, int64_t n, char *to)
 {
     if (form->bytes) {
-        const uint8_t *p = (const uint8_t *)x->data + first, up = (uint8_t)form->up;
-        for (int64_t i = 0; i < n; i++)
-            to[i] = (char)(p[i] ^ up); /* + 128 modulo 256 */
+        form->rows->flip((const uint8_t *)x->data + first, (size_t)n, (uint8_t)form->up,
+                         (uint8_t *)to); /* + 128 modulo 256 */
     } else if (assay_is_byte(x->type)) {
         if (x->type->elem.is_signed)
             CENTRE(int8_t);
@@ -223,20 +225,40 @@ static void stage_planes(const assay_stage *g, const assay_view *x, int64_t firs
         }
 }
 
+/* Rows of cells of all channels, and the zeros before each. */
+static void stage_rows(const assay_stage *g, const assay_view *x, int64_t first, char *to,
+                       int threads)
+{
+    const int64_t element = g->form.element, n = g->row_cells * g->channels;
+    const int workers = assay_fast_threads(threads, g->count / 8);
+    const int64_t end = g->place[g->cells - g->row_cells] + n;
+#pragma omp parallel for schedule(static) num_threads(workers) if (workers > 1)
+    for (int64_t cell = 0; cell < g->cells; cell += g->row_cells) {
+        const int64_t place = g->place[cell];
+        const int64_t before = cell > 0 ? g->place[cell - g->row_cells] + n : 0;
+        memset(to + before * element, g->form.zero, (size_t)((place - before) * element));
+        if (g->nhwc)
+            assay_form_row(&g->form, x, first + cell * g->channels, n, to + place * element);
+        else
+            g->form.rows->weave((const uint8_t *)x->data + first + cell, (size_t)g->cells,
+                                (int)g->channels, (size_t)g->row_cells, (uint8_t)g->form.up,
+                                (uint8_t *)to + place);
+    }
+    memset(to + end * element, g->form.zero, (size_t)((g->count - end) * element));
+}
+
 void assay_stage_fill(const assay_stage *g, const assay_view *x, int64_t first, char *to,
                       int threads)
 {
-    const int64_t element = g->form.element, channels = g->channels;
-    if (g->padded) /* the zero of words is 0 in both bytes */
-        memset(to, g->form.zero, (size_t)(g->count * element));
-    if (g->nhwc) {
-        const int64_t rows = g->cells / g->row_cells, n = g->row_cells * channels;
-        for (int64_t r = 0; r < rows; r++)
-            assay_form_row(&g->form, x, first + r * n, n,
-                           to + g->place[r * g->row_cells] * element);
-    } else if (g->form.bytes && g->cells >= SIDE && channels >= SIDE) {
-        stage_tiles(g, (const uint8_t *)x->data + first, (uint8_t *)to, threads);
-    } else {
-        stage_planes(g, x, first, to);
+    const bool tiles = g->form.bytes && g->cells >= SIDE && g->channels >= SIDE;
+    if (g->nhwc || (g->form.bytes && g->channels <= WOVEN)) {
+        stage_rows(g, x, first, to, threads);
+        return;
     }
+    if (g->padded) /* the zero of words is 0 in both bytes */
+        memset(to, g->form.zero, (size_t)(g->count * g->form.element));
+    if (tiles)
+        stage_tiles(g, (const uint8_t *)x->data + first, (uint8_t *)to, threads);
+    else
+        stage_planes(g, x, first, to);
 }

@@ -66,8 +66,16 @@ typedef struct assay_linear {
 typedef void (*assay_tile_fn)(const assay_tile *t, int rows, int columns);
 typedef void (*assay_taps_fn)(const assay_taps *t);
 typedef void (*assay_columns_fn)(const assay_columns *t, int cells);
-typedef void (*assay_linear_fn)(const assay_linear *l, const uint8_t *a, const uint8_t *b, size_t n,
-                                uint8_t *y);
+/* Rows of bytes (rows.c). A byte ^ flip is a signed code's place among unsigned ones. */
+typedef struct assay_rows {
+    void (*linear)(const assay_linear *l, const uint8_t *a, const uint8_t *b, size_t n, uint8_t *y);
+    /* best[i] = the greater of best[i] and x[i] ^ flip */
+    void (*max)(const uint8_t *x, size_t n, uint8_t flip, uint8_t *best);
+    /* y[i] = x[i] ^ flip */
+    void (*flip)(const uint8_t *x, size_t n, uint8_t flip, uint8_t *y);
+    /* y[i * planes + c] = x[c * step + i] ^ flip */
+    void (*weave)(const uint8_t *x, size_t step, int planes, size_t n, uint8_t flip, uint8_t *y);
+} assay_rows;
 
 typedef struct assay_isa_kernels {
     enum assay_isa isa;
@@ -76,18 +84,12 @@ typedef struct assay_isa_kernels {
     assay_tile_fn bytes, words; /* bytes: NULL where there is no exact byte product */
     assay_taps_fn word_taps;
     assay_columns_fn byte_columns; /* with bytes */
-    assay_linear_fn linear;
+    const assay_rows *rows_of_bytes;
 } assay_isa_kernels;
 
 extern const assay_isa_kernels assay_isa_portable, assay_isa_avx2, assay_isa_vnni;
 
-/* linear_rows.c, by instruction set. */
-void assay_linear_portable(const assay_linear *l, const uint8_t *a, const uint8_t *b, size_t n,
-                           uint8_t *y);
-void assay_linear_avx2(const assay_linear *l, const uint8_t *a, const uint8_t *b, size_t n,
-                       uint8_t *y);
-void assay_linear_avx512(const assay_linear *l, const uint8_t *a, const uint8_t *b, size_t n,
-                         uint8_t *y);
+extern const assay_rows assay_rows_portable, assay_rows_avx2, assay_rows_avx512;
 
 /* The kernels of an instruction set by name ("portable", "avx2", "vnni"); NULL: the environment's
  * ASSAY_ISA, else the best that this machine has. An unknown name, or one that the machine lacks,

@@ -9,6 +9,7 @@
 
 typedef struct pool {
     assay_fast base;
+    const assay_rows *rows;
     assay_window w;
     bool identity;
     uint8_t flip;       /* from a code's byte to one that sorts as unsigned */
@@ -27,13 +28,10 @@ static void arrange(assay_fast *f, bool in_last, bool out_last)
     p->w.nhwc = p->w.nhwc || in_last;
 }
 
-/* best[i] = the greater of best[i] and x[i], flipped. */
-static void take_max(uint8_t *best, const uint8_t *x, int64_t n, uint8_t flip)
+/* A worker's part of the scratch; enough in either layout. */
+static size_t down_bytes(const pool *p)
 {
-    for (int64_t i = 0; i < n; i++) {
-        const uint8_t v = x[i] ^ flip;
-        best[i] = best[i] > v ? best[i] : v;
-    }
+    return (size_t)(p->w.in[2] * p->w.in_channels + 63) / 64 * 64;
 }
 
 static void look_up(const pool *p, uint8_t *y, int64_t n)
@@ -53,41 +51,42 @@ static int64_t meet(const assay_window *w, int i, int64_t o, int64_t k)
     return at >= 0 && at < w->in[i] ? at : -1;
 }
 
-/* One row of output cells, channels last: x and y are images. */
-static void max_row_last(const pool *p, const uint8_t *x, int64_t o0, int64_t o1, uint8_t *y)
+/* The maxima of each column under the kernel, for row (o0, o1) of output cells: first down the
+ * rows. A cell is `size` bytes. */
+static void max_down(const pool *p, const uint8_t *x, int64_t o0, int64_t o1, int64_t size,
+                     uint8_t *down)
 {
     const assay_window *w = &p->w;
-    const int64_t channels = w->in_channels, width = w->out[2];
-    y += (o0 * w->out[1] + o1) * width * channels;
-    for (int64_t o2 = 0; o2 < width; o2++, y += channels) {
-        memset(y, 0, (size_t)channels); /* the least, flipped */
-        for (int64_t k = 0; k < w->taps; k++) {
-            const int64_t i0 = meet(w, 0, o0, k / w->kernel[2] / w->kernel[1]);
-            const int64_t i1 = meet(w, 1, o1, k / w->kernel[2] % w->kernel[1]);
-            const int64_t i2 = meet(w, 2, o2, k % w->kernel[2]);
-            if (i0 >= 0 && i1 >= 0 && i2 >= 0)
-                take_max(y, x + ((i0 * w->in[1] + i1) * w->in[2] + i2) * channels, channels,
-                         p->flip);
-        }
-        look_up(p, y, channels);
-    }
-}
-
-/* One row of output cells of a plane: first down the rows under the kernel, then along. */
-static void max_row_first(const pool *p, const uint8_t *x, int64_t o0, int64_t o1, uint8_t *y,
-                          uint8_t *down)
-{
-    const assay_window *w = &p->w;
-    const int64_t width = w->in[2], n = w->out[2];
-    memset(down, 0, (size_t)width);
+    const int64_t row = w->in[2] * size;
+    memset(down, 0, (size_t)row); /* the least, flipped */
     for (int64_t k = 0; k < w->kernel[0] * w->kernel[1]; k++) {
         const int64_t i0 = meet(w, 0, o0, k / w->kernel[1]);
         const int64_t i1 = meet(w, 1, o1, k % w->kernel[1]);
         if (i0 >= 0 && i1 >= 0)
-            take_max(down, x + (i0 * w->in[1] + i1) * width, width, p->flip);
+            p->rows->max(x + (i0 * w->in[1] + i1) * row, (size_t)row, p->flip, down);
     }
-    y += (o0 * w->out[1] + o1) * n;
-    for (int64_t o = 0; o < n; o++) {
+}
+
+/* Then along them: channels last. */
+static void max_along_last(const pool *p, const uint8_t *down, uint8_t *y)
+{
+    const assay_window *w = &p->w;
+    const int64_t channels = w->in_channels;
+    for (int64_t o = 0; o < w->out[2]; o++, y += channels) {
+        memset(y, 0, (size_t)channels);
+        for (int64_t k = 0; k < w->kernel[2]; k++) {
+            const int64_t i = meet(w, 2, o, k);
+            if (i >= 0)
+                p->rows->max(down + i * channels, (size_t)channels, 0, y);
+        }
+    }
+}
+
+/* And of one plane. */
+static void max_along_first(const pool *p, const uint8_t *down, uint8_t *y)
+{
+    const assay_window *w = &p->w;
+    for (int64_t o = 0; o < w->out[2]; o++) {
         uint8_t best = 0;
         for (int64_t k = 0; k < w->kernel[2]; k++) {
             const int64_t i = meet(w, 2, o, k);
@@ -96,7 +95,6 @@ static void max_row_first(const pool *p, const uint8_t *x, int64_t o0, int64_t o
         }
         y[o] = best;
     }
-    look_up(p, y, n);
 }
 
 static assay_status run_max(const assay_fast *f, assay_call *call, assay_error *err)
@@ -104,21 +102,19 @@ static assay_status run_max(const assay_fast *f, assay_call *call, assay_error *
     const pool *p = (const pool *)f;
     const assay_window *w = &p->w;
     const int64_t rows = w->out[0] * w->out[1], high = w->out[1];
-    const int64_t planes = p->w.nhwc ? w->batch : w->batch * w->in_channels;
-    const int64_t in = assay_steps_in(w).image * w->batch / planes,
-                  out = assay_steps_out(w).image * w->batch / planes;
+    const int64_t planes = w->nhwc ? w->batch : w->batch * w->in_channels;
+    const int64_t size = w->nhwc ? w->in_channels : 1;
     const int workers = assay_fast_threads(f->threads, planes * rows * w->in[2]);
     (void)err;
 #pragma omp parallel for collapse(2) schedule(static) num_threads(workers) if (workers > 1)
     for (int64_t i = 0; i < planes; i++)
         for (int64_t r = 0; r < rows; r++) {
-            const uint8_t *x = (const uint8_t *)call->in[0].data + i * in;
-            uint8_t *y = (uint8_t *)call->out[0].data + i * out;
-            if (p->w.nhwc)
-                max_row_last(p, x, r / high, r % high, y);
-            else
-                max_row_first(p, x, r / high, r % high, y,
-                              (uint8_t *)call->scratch + (i * rows + r) * w->in[2]);
+            const uint8_t *x = (const uint8_t *)call->in[0].data + i * w->in_area * size;
+            uint8_t *y = (uint8_t *)call->out[0].data + (i * w->out_area + r * w->out[2]) * size;
+            uint8_t *down = (uint8_t *)call->scratch + assay_fast_worker() * down_bytes(p);
+            max_down(p, x, r / high, r % high, size, down);
+            (w->nhwc ? max_along_last : max_along_first)(p, down, y);
+            look_up(p, y, w->out[2] * size);
         }
     return ASSAY_OK;
 }
@@ -139,13 +135,12 @@ assay_status assay_fast_max_pool(const assay_fast_setup *s, assay_fast **out, as
                            .threads = s->threads,
                            .layouts = p->w.nhwc ? ASSAY_LAYOUTS_FIXED : ASSAY_LAYOUTS_ALIKE,
                            .arrange = arrange};
+    p->rows = s->kernels->rows_of_bytes;
     p->flip = x->elem.is_signed ? 0x80 : 0;
     p->identity = assay_fast_table(s, x->elem, by_code);
     for (int i = 0; i < 256; i++)
         p->table[i] = by_code[i ^ p->flip];
-    if (!p->w.nhwc)
-        p->base.scratch =
-            (size_t)(p->w.batch * p->w.in_channels * p->w.out[0] * p->w.out[1] * p->w.in[2]);
+    p->base.scratch = down_bytes(p) * (size_t)s->threads;
     *out = &p->base;
     return ASSAY_OK;
 }
