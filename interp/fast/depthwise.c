@@ -5,9 +5,18 @@
 
 enum {
     BLOCK = ASSAY_DEPTHWISE,
-    GROUP = 4, /* taps of a unit of bytes */
-    ROWS = 8,  /* output cells that are narrowed at once */
+    GROUP = 4,  /* taps of a unit of bytes */
+    BLOCKS = 8, /* that are narrowed at once */
 };
+
+/* Cells that share a block: where windows follow each other cell by cell, so do the bytes under one
+ * tap, and a block holds as many cells as fill it. */
+static int64_t cells_of(const assay_window *w)
+{
+    return w->stride[2] == 1 && w->in_channels < BLOCK && BLOCK % w->in_channels == 0
+               ? BLOCK / w->in_channels
+               : 1;
+}
 
 /* A kernel of one row is one column of its taps: they fill units. Else columns run down the
  * kernel's last axis. */
@@ -23,10 +32,11 @@ static void find_columns(const assay_window *w, const int32_t *run, assay_depthw
     d->columns = (assay_columns){.tap = d->tap,
                                  .n_groups = (int)groups,
                                  .width = (int)width,
-                                 .stride = (int)w->stride[2],
+                                 .stride = (int)(w->stride[2] * d->cells),
                                  .column_step = w->dilation[2] * w->in_channels,
                                  .three = groups == 1 && taps != GROUP};
-    d->window_step = shared ? w->stride[2] * w->in_channels : 0;
+    d->window_step = w->stride[2] * w->in_channels;
+    d->windows = shared && d->columns.stride < width ? d->cells * ASSAY_CELLS : d->cells;
 }
 
 /* Where the weight of tap k, channel c of a block stands. */
@@ -38,6 +48,17 @@ static int64_t packed_at(const assay_depthwise *d, int64_t k, int64_t c)
     return ((tap / GROUP * width + column) * BLOCK + c) * ASSAY_UNIT + tap % GROUP;
 }
 
+static void pack_filter(const assay_depthwise *d, const int32_t *filter, char *block, int64_t lane)
+{
+    for (int64_t k = 0; k < d->n_taps; k++) {
+        char *to = block + packed_at(d, k, lane);
+        if (d->form.bytes)
+            *(int8_t *)to = (int8_t)filter[k];
+        else
+            memcpy(to, &(int16_t){(int16_t)filter[k]}, sizeof(int16_t));
+    }
+}
+
 assay_status assay_depthwise_make(const assay_fast_setup *s, const assay_filters *f,
                                   const assay_window *w, const assay_form *form, const int32_t *run,
                                   assay_depthwise *d, assay_error *err)
@@ -47,6 +68,7 @@ assay_status assay_depthwise_make(const assay_fast_setup *s, const assay_filters
     *d = (assay_depthwise){
         .kernels = s->kernels, .form = *form, .channels = f->outputs, .n_taps = cells};
     d->tap = assay_fast_alloc((size_t)(cells * GROUP) * sizeof *d->tap);
+    d->cells = form->bytes ? cells_of(w) : 1;
     if (d->tap && form->bytes)
         find_columns(w, run, d);
     else if (d->tap)
@@ -62,15 +84,11 @@ assay_status assay_depthwise_make(const assay_fast_setup *s, const assay_filters
         return assay_fast_memory(s, err);
     }
     for (int64_t c = 0; c < f->outputs; c++) {
-        char *block = d->packed + c / BLOCK * d->block_bytes;
         assay_filter_load(f, c, row);
-        d->start[c] = assay_filter_start(f, form, c, row);
-        for (int64_t k = 0; k < cells; k++) {
-            char *to = block + packed_at(d, k, c % BLOCK);
-            if (form->bytes)
-                *(int8_t *)to = (int8_t)row[k];
-            else
-                memcpy(to, &(int16_t){(int16_t)row[k]}, sizeof(int16_t));
+        for (int64_t i = 0; i < d->cells; i++) {
+            const int64_t lane = i * f->outputs + c;
+            d->start[lane] = assay_filter_start(f, form, c, row);
+            pack_filter(d, row, d->packed + lane / BLOCK * d->block_bytes, lane % BLOCK);
         }
     }
     free(row);
@@ -86,13 +104,19 @@ void assay_depthwise_free(assay_depthwise *d)
     d->packed = NULL;
 }
 
-/* How many of the n windows from row[0] on stand side by side. */
+/* How many of the n windows from row[0] on, at most those of one call, stand side by side. */
 static int64_t neighbours(const assay_depthwise *d, const int32_t *row, int64_t n)
 {
     int64_t i = 1;
-    while (i < n && i < ASSAY_CELLS && d->window_step && row[i] - row[i - 1] == d->window_step)
+    while (i < n && i < d->windows && row[i] - row[i - 1] == d->window_step)
         i++;
     return i;
+}
+
+/* Accumulators of one output cell in a block. */
+static int64_t cell_lanes(const assay_depthwise *d)
+{
+    return BLOCK / d->cells;
 }
 
 static void run_words(const assay_depthwise *d, const char *left, const int32_t *row, int64_t rows,
@@ -109,6 +133,7 @@ static void run_words(const assay_depthwise *d, const char *left, const int32_t 
     }
 }
 
+/* The last block of neighbours may hold cells that are none: what follows is written after it. */
 static void run_bytes(const assay_depthwise *d, const char *left, const int32_t *row, int64_t rows,
                       int64_t block, int32_t *acc)
 {
@@ -118,8 +143,8 @@ static void run_bytes(const assay_depthwise *d, const char *left, const int32_t 
     for (int64_t i = 0, n; i < rows; i += n) {
         n = neighbours(d, row + i, rows - i);
         t.left = left + row[i];
-        t.acc = acc + i * BLOCK;
-        d->kernels->byte_columns(&t, (int)n);
+        t.acc = acc + i * cell_lanes(d);
+        d->kernels->byte_columns(&t, (int)((n + d->cells - 1) / d->cells));
     }
 }
 
@@ -127,21 +152,21 @@ static void run_bytes(const assay_depthwise *d, const char *left, const int32_t 
 static void run_block(const assay_depthwise *d, const char *left, const int32_t *row, int64_t from,
                       int64_t to, int64_t block, const assay_sink *sink)
 {
-    int32_t acc[ROWS * BLOCK];
+    int32_t acc[(BLOCKS + 1) * BLOCK];
     const int64_t channel = block * BLOCK, rest = d->channels - channel;
     const char *first = left + channel * d->form.element;
     (d->form.bytes ? run_bytes : run_words)(d, first, row + from, to - from, block, acc);
-    assay_sink_take(sink, acc, BLOCK, from, (int)(to - from), channel,
+    assay_sink_take(sink, acc, cell_lanes(d), from, (int)(to - from), channel,
                     (int)(rest < BLOCK ? rest : BLOCK));
 }
 
 void assay_depthwise_run(const assay_depthwise *d, const char *left, const int32_t *row,
                          int64_t rows, const assay_sink *sink, int threads)
 {
-    const int64_t blocks = (d->channels + BLOCK - 1) / BLOCK;
+    const int64_t blocks = (d->channels + BLOCK - 1) / BLOCK, part = BLOCKS * d->cells;
     const int workers = assay_fast_threads(threads, rows * d->channels * d->n_taps / 16);
 #pragma omp parallel for schedule(static) num_threads(workers) if (workers > 1)
-    for (int64_t from = 0; from < rows; from += ROWS)
+    for (int64_t from = 0; from < rows; from += part)
         for (int64_t block = 0; block < blocks; block++)
-            run_block(d, left, row, from, from + ROWS < rows ? from + ROWS : rows, block, sink);
+            run_block(d, left, row, from, from + part < rows ? from + part : rows, block, sink);
 }
