@@ -50,8 +50,19 @@ static size_t part_bytes(const conv *c)
     return (assay_stage_bytes(&c->stage) + codes + ASSAY_DEPTHWISE + 63) / 64 * 64;
 }
 
-static void run_image(const conv *c, assay_call *call, int64_t n, char *part, int threads)
+typedef struct work {
+    const conv *c;
+    assay_call *call;
+} work;
+
+/* Images side by side where there are as many as threads; else threads share each image. */
+static void run_image(void *user, int64_t n)
 {
+    const work *k = user;
+    const conv *c = k->c;
+    assay_call *call = k->call;
+    const int threads = c->image_workers > 1 ? 1 : c->base.threads;
+    char *part = (char *)call->scratch + assay_fast_worker() * part_bytes(c);
     const assay_view *x = &call->in[0];
     const int64_t in_channels = c->w.in_channels, out_channels = c->w.out_channels;
     char *codes = part + assay_stage_bytes(&c->stage);
@@ -77,22 +88,12 @@ static void run_image(const conv *c, assay_call *call, int64_t n, char *part, in
                               threads);
 }
 
-/* Images side by side where there are as many as threads; else threads share each image. The outer
- * region is entered only in the first case: inside one, even of one thread, a region counts as
- * nested and its threads are made anew each time. */
 static assay_status run(const assay_fast *f, assay_call *call, assay_error *err)
 {
     const conv *c = (const conv *)f;
-    char *scratch = call->scratch;
+    work k = {c, call};
     (void)err;
-    if (c->image_workers <= 1) {
-        for (int64_t n = 0; n < c->w.batch; n++)
-            run_image(c, call, n, scratch, c->base.threads);
-        return ASSAY_OK;
-    }
-#pragma omp parallel for schedule(static) num_threads(c->image_workers)
-    for (int64_t n = 0; n < c->w.batch; n++)
-        run_image(c, call, n, scratch + assay_fast_worker() * part_bytes(c), 1);
+    assay_fast_each(c->image_workers, c->w.batch, run_image, &k);
     return ASSAY_OK;
 }
 

@@ -17,33 +17,47 @@ static void free_conversion(assay_fast *f)
     free(f);
 }
 
+typedef struct work {
+    const conversion *c;
+    assay_call *call;
+    int64_t count;
+} work;
+
+static void quantize_part(void *user, int64_t part)
+{
+    const work *k = user;
+    const int64_t i = part * PART, n = k->count - i < PART ? k->count - i : PART;
+    k->c->encode(k->call->unit, (const float *)k->call->in[0].data + i, (size_t)n,
+                 (uint8_t *)k->call->out[0].data + i);
+}
+
+static void dequantize_part(void *user, int64_t part)
+{
+    const work *k = user;
+    const int64_t first = part * PART, n = k->count - first < PART ? k->count - first : PART;
+    const uint8_t *x = (const uint8_t *)k->call->in[0].data + first;
+    uint32_t *y = (uint32_t *)k->call->out[0].data + first;
+    for (int64_t i = 0; i < n; i++)
+        y[i] = k->c->bits[x[i]];
+}
+
+static void run_parts(const assay_fast *f, assay_call *call, void (*body)(void *, int64_t))
+{
+    work k = {(const conversion *)f, call, assay_shape_count(call->out[0].type)};
+    assay_fast_each(assay_fast_threads(f->threads, k.count), (k.count + PART - 1) / PART, body, &k);
+}
+
 static assay_status run_quantize(const assay_fast *f, assay_call *call, assay_error *err)
 {
-    const conversion *c = (const conversion *)f;
-    const float *x = call->in[0].data;
-    uint8_t *y = call->out[0].data;
-    const int64_t count = assay_shape_count(call->out[0].type), parts = (count + PART - 1) / PART;
-    const int workers = assay_fast_threads(f->threads, count);
     (void)err;
-#pragma omp parallel for schedule(static) num_threads(workers) if (workers > 1)
-    for (int64_t p = 0; p < parts; p++) {
-        const int64_t i = p * PART, n = count - i < PART ? count - i : PART;
-        c->encode(call->unit, x + i, (size_t)n, y + i);
-    }
+    run_parts(f, call, quantize_part);
     return ASSAY_OK;
 }
 
 static assay_status run_dequantize(const assay_fast *f, assay_call *call, assay_error *err)
 {
-    const conversion *c = (const conversion *)f;
-    const uint8_t *x = call->in[0].data;
-    uint32_t *y = call->out[0].data;
-    const int64_t count = assay_shape_count(call->out[0].type);
-    const int workers = assay_fast_threads(f->threads, count);
     (void)err;
-#pragma omp parallel for schedule(static) num_threads(workers) if (workers > 1)
-    for (int64_t i = 0; i < count; i++)
-        y[i] = c->bits[x[i]];
+    run_parts(f, call, dequantize_part);
     return ASSAY_OK;
 }
 

@@ -148,25 +148,40 @@ static void run_bytes(const assay_depthwise *d, const char *left, const int32_t 
     }
 }
 
-/* Rows from..to of one block of channels. */
-static void run_block(const assay_depthwise *d, const char *left, const int32_t *row, int64_t from,
-                      int64_t to, int64_t block, const assay_sink *sink)
+typedef struct work {
+    const assay_depthwise *d;
+    const char *left;
+    const int32_t *row;
+    int64_t rows;
+    const assay_sink *sink;
+} work;
+
+static void run_block(const work *k, int64_t from, int64_t to, int64_t block)
 {
+    const assay_depthwise *d = k->d;
     int32_t acc[(BLOCKS + 1) * BLOCK];
     const int64_t channel = block * BLOCK, rest = d->channels - channel;
-    const char *first = left + channel * d->form.element;
-    (d->form.bytes ? run_bytes : run_words)(d, first, row + from, to - from, block, acc);
-    assay_sink_take(sink, acc, cell_lanes(d), from, (int)(to - from), channel,
+    const char *first = k->left + channel * d->form.element;
+    (d->form.bytes ? run_bytes : run_words)(d, first, k->row + from, to - from, block, acc);
+    assay_sink_take(k->sink, acc, cell_lanes(d), from, (int)(to - from), channel,
                     (int)(rest < BLOCK ? rest : BLOCK));
+}
+
+/* Some rows, all channels. */
+static void run_part(void *user, int64_t i)
+{
+    const work *k = user;
+    const int64_t part = BLOCKS * k->d->cells, from = i * part;
+    const int64_t to = from + part < k->rows ? from + part : k->rows;
+    for (int64_t block = 0; block * BLOCK < k->d->channels; block++)
+        run_block(k, from, to, block);
 }
 
 void assay_depthwise_run(const assay_depthwise *d, const char *left, const int32_t *row,
                          int64_t rows, const assay_sink *sink, int threads)
 {
-    const int64_t blocks = (d->channels + BLOCK - 1) / BLOCK, part = BLOCKS * d->cells;
-    const int workers = assay_fast_threads(threads, rows * d->channels * d->n_taps / 16);
-#pragma omp parallel for schedule(static) num_threads(workers) if (workers > 1)
-    for (int64_t from = 0; from < rows; from += part)
-        for (int64_t block = 0; block < blocks; block++)
-            run_block(d, left, row, from, from + part < rows ? from + part : rows, block, sink);
+    const int64_t part = BLOCKS * d->cells;
+    work k = {d, left, row, rows, sink};
+    assay_fast_each(assay_fast_threads(threads, rows * d->channels * d->n_taps / 16),
+                    (rows + part - 1) / part, run_part, &k);
 }

@@ -162,48 +162,67 @@ static void load_tile(const uint8_t *from, int64_t step, v16 v[SIDE])
     transpose(v);
 }
 
+typedef struct turning {
+    const uint8_t *from;
+    uint8_t *to;
+    int64_t rows, columns;
+} turning;
+
+/* Tiles of 16 columns. */
+static void turn_columns(void *user, int64_t tile)
+{
+    const turning *t = user;
+    const int64_t down = (t->rows + SIDE - 1) / SIDE, c = tile_at(tile, t->columns);
+    for (int64_t i = 0; i < down; i++) {
+        const int64_t r = tile_at(i, t->rows);
+        v16 v[SIDE];
+        load_tile(t->from + r * t->columns + c, t->columns, v);
+        for (int k = 0; k < SIDE; k++)
+            memcpy(t->to + (c + k) * t->rows + r, &v[k], sizeof v[k]);
+    }
+}
+
 void assay_transpose_bytes(const uint8_t *from, int64_t rows, int64_t columns, uint8_t *to,
                            int threads)
 {
-    if (rows < SIDE || columns < SIDE) {
-        for (int64_t c = 0; c < columns; c++)
-            for (int64_t r = 0; r < rows; r++)
-                to[c * rows + r] = from[r * columns + c];
+    turning t = {from, to, rows, columns};
+    if (rows >= SIDE && columns >= SIDE) {
+        assay_fast_each(assay_fast_threads(threads, rows * columns / 8),
+                        (columns + SIDE - 1) / SIDE, turn_columns, &t);
         return;
     }
-    const int64_t down = (rows + SIDE - 1) / SIDE, across = (columns + SIDE - 1) / SIDE;
-    const int workers = assay_fast_threads(threads, rows * columns / 8);
-#pragma omp parallel for schedule(static) num_threads(workers) if (workers > 1)
-    for (int64_t j = 0; j < across; j++)
-        for (int64_t i = 0; i < down; i++) {
-            const int64_t r = tile_at(i, rows), c = tile_at(j, columns);
-            v16 v[SIDE];
-            load_tile(from + r * columns + c, columns, v);
-            for (int k = 0; k < SIDE; k++)
-                memcpy(to + (c + k) * rows + r, &v[k], sizeof v[k]);
-        }
+    for (int64_t c = 0; c < columns; c++)
+        for (int64_t r = 0; r < rows; r++)
+            to[c * rows + r] = from[r * columns + c];
 }
 
 /* ---- staging ---- */
 
-/* Channels-first bytes, by tiles of 16 channels and 16 cells. */
-static void stage_tiles(const assay_stage *g, const uint8_t *from, uint8_t *to, int threads)
+typedef struct staging {
+    const assay_stage *g;
+    const assay_view *x;
+    int64_t first;
+    char *to;
+} staging;
+
+/* Channels-first bytes, by tiles of 16 channels and 16 cells: all of 16 cells. */
+static void stage_tiles(void *user, int64_t tile)
 {
-    const int64_t cells = g->cells, channels = g->channels;
-    const int64_t across = (cells + SIDE - 1) / SIDE, down = (channels + SIDE - 1) / SIDE;
-    const int workers = assay_fast_threads(threads, cells * channels / 8);
-#pragma omp parallel for schedule(static) num_threads(workers) if (workers > 1)
-    for (int64_t j = 0; j < across; j++)
-        for (int64_t i = 0; i < down; i++) {
-            const int64_t cell = tile_at(j, cells), c = tile_at(i, channels);
-            const uint8_t up = (uint8_t)g->form.up;
-            v16 v[SIDE];
-            load_tile(from + c * cells + cell, cells, v);
-            for (int k = 0; k < SIDE; k++) {
-                v[k] ^= up;
-                memcpy(to + g->place[cell + k] + c, &v[k], sizeof v[k]);
-            }
+    const staging *s = user;
+    const assay_stage *g = s->g;
+    const int64_t cells = g->cells, down = (g->channels + SIDE - 1) / SIDE;
+    const int64_t cell = tile_at(tile, cells);
+    const uint8_t *from = (const uint8_t *)s->x->data + s->first;
+    const uint8_t up = (uint8_t)g->form.up;
+    for (int64_t i = 0; i < down; i++) {
+        const int64_t c = tile_at(i, g->channels);
+        v16 v[SIDE];
+        load_tile(from + c * cells + cell, cells, v);
+        for (int k = 0; k < SIDE; k++) {
+            v[k] ^= up;
+            memcpy(s->to + g->place[cell + k] + c, &v[k], sizeof v[k]);
         }
+    }
 }
 
 /* Channels-first, one channel after the other. */
@@ -225,40 +244,46 @@ static void stage_planes(const assay_stage *g, const assay_view *x, int64_t firs
         }
 }
 
-/* Rows of cells of all channels, and the zeros before each. */
-static void stage_rows(const assay_stage *g, const assay_view *x, int64_t first, char *to,
-                       int threads)
+/* A row of cells of all channels, and the zeros before it. */
+static void stage_row(void *user, int64_t row)
 {
+    const staging *s = user;
+    const assay_stage *g = s->g;
     const int64_t element = g->form.element, n = g->row_cells * g->channels;
-    const int workers = assay_fast_threads(threads, g->count / 8);
-    const int64_t end = g->place[g->cells - g->row_cells] + n;
-#pragma omp parallel for schedule(static) num_threads(workers) if (workers > 1)
-    for (int64_t cell = 0; cell < g->cells; cell += g->row_cells) {
-        const int64_t place = g->place[cell];
-        const int64_t before = cell > 0 ? g->place[cell - g->row_cells] + n : 0;
-        memset(to + before * element, g->form.zero, (size_t)((place - before) * element));
-        if (g->nhwc)
-            assay_form_row(&g->form, x, first + cell * g->channels, n, to + place * element);
-        else
-            g->form.rows->weave((const uint8_t *)x->data + first + cell, (size_t)g->cells,
-                                (int)g->channels, (size_t)g->row_cells, (uint8_t)g->form.up,
-                                (uint8_t *)to + place);
-    }
-    memset(to + end * element, g->form.zero, (size_t)((g->count - end) * element));
+    const int64_t cell = row * g->row_cells, place = g->place[cell];
+    const int64_t end = cell > 0 ? g->place[cell - g->row_cells] + n : 0; /* of the row before */
+    memset(s->to + end * element, g->form.zero, (size_t)((place - end) * element));
+    if (g->nhwc)
+        assay_form_row(&g->form, s->x, s->first + cell * g->channels, n, s->to + place * element);
+    else
+        g->form.rows->weave((const uint8_t *)s->x->data + s->first + cell, (size_t)g->cells,
+                            (int)g->channels, (size_t)g->row_cells, (uint8_t)g->form.up,
+                            (uint8_t *)s->to + place);
+}
+
+static void stage_rows(staging *s, int threads)
+{
+    const assay_stage *g = s->g;
+    const int64_t element = g->form.element, rows = g->cells / g->row_cells;
+    const int64_t end = g->place[g->cells - g->row_cells] + g->row_cells * g->channels;
+    assay_fast_each(assay_fast_threads(threads, g->count / 8), rows, stage_row, s);
+    memset(s->to + end * element, g->form.zero, (size_t)((g->count - end) * element));
 }
 
 void assay_stage_fill(const assay_stage *g, const assay_view *x, int64_t first, char *to,
                       int threads)
 {
+    staging s = {g, x, first, to};
     const bool tiles = g->form.bytes && g->cells >= SIDE && g->channels >= SIDE;
     if (g->nhwc || (g->form.bytes && g->channels <= WOVEN)) {
-        stage_rows(g, x, first, to, threads);
+        stage_rows(&s, threads);
         return;
     }
     if (g->padded) /* the zero of words is 0 in both bytes */
         memset(to, g->form.zero, (size_t)(g->count * g->form.element));
     if (tiles)
-        stage_tiles(g, (const uint8_t *)x->data + first, (uint8_t *)to, threads);
+        assay_fast_each(assay_fast_threads(threads, g->cells * g->channels / 8),
+                        (g->cells + SIDE - 1) / SIDE, stage_tiles, &s);
     else
         stage_planes(g, x, first, to);
 }

@@ -97,25 +97,35 @@ static void max_along_first(const pool *p, const uint8_t *down, uint8_t *y)
     }
 }
 
+typedef struct work {
+    const pool *p;
+    assay_call *call;
+} work;
+
+/* One row of output cells of an image, or of a plane. */
+static void run_row(void *user, int64_t row)
+{
+    const work *k = user;
+    const assay_window *w = &k->p->w;
+    const int64_t rows = w->out[0] * w->out[1], high = w->out[1];
+    const int64_t plane = row / rows, r = row % rows, size = w->nhwc ? w->in_channels : 1;
+    const uint8_t *x = (const uint8_t *)k->call->in[0].data + plane * w->in_area * size;
+    uint8_t *y = (uint8_t *)k->call->out[0].data + row * w->out[2] * size;
+    uint8_t *down = (uint8_t *)k->call->scratch + assay_fast_worker() * down_bytes(k->p);
+    max_down(k->p, x, r / high, r % high, size, down);
+    (w->nhwc ? max_along_last : max_along_first)(k->p, down, y);
+    look_up(k->p, y, w->out[2] * size);
+}
+
 static assay_status run_max(const assay_fast *f, assay_call *call, assay_error *err)
 {
     const pool *p = (const pool *)f;
     const assay_window *w = &p->w;
-    const int64_t rows = w->out[0] * w->out[1], high = w->out[1];
     const int64_t planes = w->nhwc ? w->batch : w->batch * w->in_channels;
-    const int64_t size = w->nhwc ? w->in_channels : 1;
-    const int workers = assay_fast_threads(f->threads, planes * rows * w->in[2]);
+    const int64_t rows = planes * w->out[0] * w->out[1];
+    work k = {p, call};
     (void)err;
-#pragma omp parallel for collapse(2) schedule(static) num_threads(workers) if (workers > 1)
-    for (int64_t i = 0; i < planes; i++)
-        for (int64_t r = 0; r < rows; r++) {
-            const uint8_t *x = (const uint8_t *)call->in[0].data + i * w->in_area * size;
-            uint8_t *y = (uint8_t *)call->out[0].data + (i * w->out_area + r * w->out[2]) * size;
-            uint8_t *down = (uint8_t *)call->scratch + assay_fast_worker() * down_bytes(p);
-            max_down(p, x, r / high, r % high, size, down);
-            (w->nhwc ? max_along_last : max_along_first)(p, down, y);
-            look_up(p, y, w->out[2] * size);
-        }
+    assay_fast_each(assay_fast_threads(f->threads, rows * w->in[2]), rows, run_row, &k);
     return ASSAY_OK;
 }
 

@@ -119,14 +119,25 @@ void assay_sink_take(const assay_sink *k, const int32_t *acc, int64_t acc_step, 
     }
 }
 
-/* Rows from..to of one panel, in tiles of as equal a height as can be. */
-static void run_block(const assay_product *p, const char *left, const int32_t *row, int64_t from,
-                      int64_t to, int64_t column, const assay_sink *sink)
+typedef struct work {
+    const assay_product *p;
+    const char *left;
+    const int32_t *row;
+    int64_t rows, blocks;
+    const assay_sink *sink;
+} work;
+
+/* One block of rows of one panel, in tiles of as equal a height as can be. */
+static void run_block(void *user, int64_t block)
 {
+    const work *k = user;
+    const assay_product *p = k->p;
     int32_t acc[ASSAY_TILE_ROWS * ASSAY_TILE_COLUMNS];
+    const int64_t b = block % k->blocks, column = block / k->blocks * p->kernels->columns;
+    const int64_t from = k->rows * b / k->blocks, to = k->rows * (b + 1) / k->blocks;
     const int64_t width = panel_width(p, column), rest = p->outputs - column;
     const int64_t tiles = (to - from + p->kernels->rows - 1) / p->kernels->rows;
-    assay_tile t = {.left = left,
+    assay_tile t = {.left = k->left,
                     .run = p->run,
                     .n_runs = p->n_runs,
                     .run_units = p->run_units,
@@ -136,9 +147,9 @@ static void run_block(const assay_product *p, const char *left, const int32_t *r
     for (int64_t i = 0; i < tiles; i++) {
         const int64_t begin = from + (to - from) * i / tiles;
         const int rows = (int)(from + (to - from) * (i + 1) / tiles - begin);
-        t.row = row + begin;
+        t.row = k->row + begin;
         p->tile(&t, rows, (int)width);
-        assay_sink_take(sink, acc, ASSAY_TILE_COLUMNS, begin, rows, column,
+        assay_sink_take(k->sink, acc, ASSAY_TILE_COLUMNS, begin, rows, column,
                         (int)(rest < width ? rest : width));
     }
 }
@@ -148,11 +159,7 @@ void assay_product_run(const assay_product *p, const char *left, const int32_t *
 {
     const int64_t columns = p->kernels->columns, height = p->kernels->rows * TILES;
     const int64_t panels = (p->outputs + columns - 1) / columns;
-    const int64_t blocks = (rows + height - 1) / height;
-    const int workers = assay_fast_threads(threads, rows * p->outputs * depth_units(p) / 16);
-#pragma omp parallel for collapse(2) schedule(static) num_threads(workers) if (workers > 1)
-    for (int64_t panel = 0; panel < panels; panel++)
-        for (int64_t b = 0; b < blocks; b++)
-            run_block(p, left, row, rows * b / blocks, rows * (b + 1) / blocks, panel * columns,
-                      sink);
+    work k = {p, left, row, rows, (rows + height - 1) / height, sink};
+    assay_fast_each(assay_fast_threads(threads, rows * p->outputs * depth_units(p) / 16),
+                    panels * k.blocks, run_block, &k);
 }

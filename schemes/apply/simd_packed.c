@@ -34,7 +34,7 @@ INLINE __m512i pack(const packing *k, __m512i y[2][2])
                         : _mm512_min_epu8(_mm512_max_epu8(bytes, k->lo), k->hi);
 }
 
-INLINE void store_rows(const packing *k, __m512i y[2][2], uint8_t *row0, uint8_t *row1, size_t n)
+INLINE void store_wide(const packing *k, __m512i y[2][2], uint8_t *row0, uint8_t *row1, size_t n)
 {
     const __m512i bytes = pack(k, y);
     const __m256i low = _mm512_castsi512_si256(bytes), high = _mm512_extracti64x4_epi64(bytes, 1);
@@ -46,6 +46,17 @@ INLINE void store_rows(const packing *k, __m512i y[2][2], uint8_t *row0, uint8_t
         _mm256_mask_storeu_epi8(row1, mask, high);
         _mm256_mask_storeu_epi8(row0, mask, low);
     }
+}
+
+/* Four rows of at most 16 columns; the last of them first, so that row 0 may stand for rows that
+ * are none. */
+INLINE void store_narrow(const packing *k, __m512i y[2][2], uint8_t *const row[4], __mmask16 mask)
+{
+    const __m512i bytes = pack(k, y);
+    _mm_mask_storeu_epi8(row[3], mask, _mm512_extracti32x4_epi32(bytes, 3));
+    _mm_mask_storeu_epi8(row[2], mask, _mm512_extracti32x4_epi32(bytes, 2));
+    _mm_mask_storeu_epi8(row[1], mask, _mm512_extracti32x4_epi32(bytes, 1));
+    _mm_mask_storeu_epi8(row[0], mask, _mm512_castsi512_si128(bytes));
 }
 
 /* ---- 16 rescales ---- */
@@ -120,8 +131,8 @@ INLINE __m512i select_bits(__m512i where, __m512i a, __m512i b)
 /* The upper halves of the lanes of `odd` where they are, those of `even` beside them. */
 INLINE __m512i upper_halves(__m512i even, __m512i odd)
 {
-    return _mm512_castps_si512(_mm512_mask_movehdup_ps(
-        _mm512_castsi512_ps(odd), (__mmask16)~ODD, _mm512_castsi512_ps(even)));
+    return _mm512_castps_si512(_mm512_mask_movehdup_ps(_mm512_castsi512_ps(odd), (__mmask16)~ODD,
+                                                       _mm512_castsi512_ps(even)));
 }
 
 /* The product p half up by 31 to q, then half away by r >= 1, is one shift: floors nest, and with
@@ -180,25 +191,58 @@ INLINE __m512i scale(const sixteen *p, __m512i x, const enum assay_simd_way way,
         size_t channel, uint8_t *out, size_t out_step
 #define ARGUMENTS u, acc, rows, columns, acc_step, channel, out, out_step
 
+/* Columns j .. j + n - 1, more than 16 of them, two rows at a time. */
+INLINE void packed_wide(PARAMETERS, const packing *k, size_t j, size_t n,
+                        const enum assay_simd_way way, const bool variant,
+                        const enum assay_rounding mode)
+{
+    const __mmask16 mask[2] = {first_lanes(n), first_lanes(n - LANES)};
+    const sixteen p[2] = {load_sixteen(u, channel + j, mask[0], way),
+                          load_sixteen(u, channel + j + LANES, mask[1], way)};
+    (void)columns;
+    for (size_t i = 0; i < rows; i += 2) {
+        const size_t row[2] = {i, i + 1 < rows ? i + 1 : i};
+        __m512i y[2][2];
+        for (int a = 0; a < 2; a++)
+            for (int b = 0; b < 2; b++) {
+                const int32_t *x = acc + row[a] * acc_step + j + (size_t)b * LANES;
+                y[a][b] = scale(&p[b], _mm512_maskz_loadu_epi32(mask[b], x), way, variant, mode);
+            }
+        store_wide(k, y, out + row[0] * out_step + j, out + row[1] * out_step + j, n);
+    }
+}
+
+/* At most 16 columns, four rows at a time. */
+INLINE void packed_narrow(PARAMETERS, const packing *k, size_t j, size_t n,
+                          const enum assay_simd_way way, const bool variant,
+                          const enum assay_rounding mode)
+{
+    const __mmask16 mask = first_lanes(n);
+    const sixteen p = load_sixteen(u, channel + j, mask, way);
+    (void)columns;
+    for (size_t i = 0; i < rows; i += 4) {
+        uint8_t *to[4];
+        __m512i y[2][2];
+        for (size_t a = 0; a < 4; a++) {
+            const size_t row = i + a < rows ? i + a : i;
+            const int32_t *x = acc + row * acc_step + j;
+            to[a] = out + row * out_step + j;
+            y[a / 2][a % 2] = scale(&p, _mm512_maskz_loadu_epi32(mask, x), way, variant, mode);
+        }
+        store_narrow(k, y, to, mask);
+    }
+}
+
 INLINE void packed(PARAMETERS, const enum assay_simd_way way, const bool variant,
                    const enum assay_rounding mode)
 {
     const packing k = load_packing(&u->simd);
     for (size_t j = 0; j < columns; j += WIDE) {
         const size_t n = columns - j;
-        const __mmask16 mask[2] = {first_lanes(n), first_lanes(n > LANES ? n - LANES : 0)};
-        const sixteen p[2] = {load_sixteen(u, channel + j, mask[0], way),
-                              load_sixteen(u, channel + j + LANES, mask[1], way)};
-        for (size_t i = 0; i < rows; i += 2) {
-            const size_t row[2] = {i, i + 1 < rows ? i + 1 : i};
-            __m512i y[2][2];
-            for (int a = 0; a < 2; a++)
-                for (int b = 0; b < 2; b++) {
-                    const int32_t *x = acc + row[a] * acc_step + j + (size_t)b * LANES;
-                    y[a][b] = scale(&p[b], _mm512_maskz_loadu_epi32(mask[b], x), way, variant, mode);
-                }
-            store_rows(&k, y, out + row[0] * out_step + j, out + row[1] * out_step + j, n);
-        }
+        if (n > LANES)
+            packed_wide(ARGUMENTS, &k, j, n, way, variant, mode);
+        else
+            packed_narrow(ARGUMENTS, &k, j, n, way, variant, mode);
     }
 }
 
