@@ -133,6 +133,9 @@ void assay_node_complete(const assay_graph *g, const assay_node *n, assay_attrs 
     case ASSAY_ATTRS_axis:
         wrap_axis(&a->axis.axis, rank);
         break;
+    case ASSAY_ATTRS_gather:
+        wrap_axis(&a->gather.axis, rank);
+        break;
     case ASSAY_ATTRS_axes:
         wrap_axes(&a->axes.axes, rank);
         break;

@@ -155,6 +155,19 @@ assay_status assay_shape_topk(const assay_inference *c)
     return ASSAY_OK;
 }
 
+assay_status assay_shape_where(const assay_inference *c)
+{
+    int64_t count = c->n->attr.where.count;
+    if (count < 0 || count > assay_shape_count(c->x))
+        return assay_infer_fail(c, "count is %lld, expected 0 to %lld", (long long)count,
+                                (long long)assay_shape_count(c->x));
+    c->out->elem = assay_int(64, true);
+    c->out->rank = 2;
+    c->out->dim[0] = count;
+    c->out->dim[1] = c->x->rank;
+    return ASSAY_OK;
+}
+
 assay_status assay_shape_cast(const assay_inference *c)
 {
     static const assay_elem to[] = {

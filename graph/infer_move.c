@@ -204,17 +204,24 @@ static assay_status append(const assay_inference *c, int64_t dim)
     return ASSAY_OK;
 }
 
-/* x[..axis] + indices + x[axis+1..] */
+/* x[..axis] + indices[batch_dims..] + x[axis+1..] */
 assay_status assay_shape_gather(const assay_inference *c)
 {
     const assay_type *at = assay_infer_in(c, 1);
-    int64_t axis = c->n->attr.axis.axis;
+    int64_t axis = c->n->attr.gather.axis, batch = c->n->attr.gather.batch_dims;
     assay_status s;
     if ((s = assay_infer_axis(c, axis)) || (s = check_indices(c, at)))
         return s;
+    if (batch < 0 || batch > axis || batch > at->rank)
+        return assay_infer_fail(c, "batch_dims is %lld, expected 0 to %lld", (long long)batch,
+                                (long long)(axis < at->rank ? axis : at->rank));
+    for (int i = 0; i < batch; ++i)
+        if (at->dim[i] != c->x->dim[i])
+            return assay_infer_fail(c, "batch axis %d has extents %lld and %lld", i,
+                                    (long long)c->x->dim[i], (long long)at->dim[i]);
     for (int i = 0; !s && i < axis; ++i)
         s = append(c, c->x->dim[i]);
-    for (int i = 0; !s && i < at->rank; ++i)
+    for (int i = (int)batch; !s && i < at->rank; ++i)
         s = append(c, at->dim[i]);
     for (int i = (int)axis + 1; !s && i < c->x->rank; ++i)
         s = append(c, c->x->dim[i]);

@@ -29,6 +29,7 @@ typedef struct assay_bundle_options {
     bool accumulators;      /* pre-rescale sums too */
     unsigned forms;         /* set of assay_form; 0 means npy */
     int64_t samples;        /* how many will be recorded; more than one get folders of their own */
+    bool sequence;          /* the samples are steps: the network's state goes on between them */
     unsigned hex_bits;      /* $readmemh word width in bits; 0: one element a word */
     const char *model_file; /* as the user named it; its base name is recorded */
     const char *preprocessing; /* canonical text or NULL */

@@ -388,6 +388,8 @@ static assay_status write_manifest(assay_bundle_writer *w, char digest[33], assa
                                   : json_null());
     if (w->preprocessing)
         json_object_set_new(m, "preprocessing", json_string(w->preprocessing));
+    if (w->options.sequence)
+        json_object_set_new(m, "sequence", json_true());
     json_object_set(m, "inputs", w->inputs);
     json_object_set_new(m, "graph", graph);
     json_object_set_new(m, "nodes", node_list(p));

@@ -102,7 +102,7 @@ assay_status assay_model_load(const char *path, const assay_model_options *optio
     case FORM_TEXT:
         return load_model_text(path, out, err);
     case FORM_TFLITE:
-        return assay_tflite_import_file(path, out, err);
+        return assay_tflite_import_file_with(path, o->tflite, out, err);
     default:
         return assay_onnx_import_file(path, &onnx, out, err);
     }

@@ -5,12 +5,13 @@
 #include "graph/graph.h"
 #include "graph/onnx/onnx.h"
 #include "graph/text.h"
+#include "graph/tflite/tflite.h"
 
-/* Only ONNX models leave a choice. */
 typedef struct assay_model_options {
-    int64_t batch;                 /* value of symbolic leading dimensions; 0: 1 */
-    const assay_onnx_shape *shape; /* of inputs, in place of what the model says */
+    int64_t batch;                 /* ONNX: value of symbolic leading dimensions; 0: 1 */
+    const assay_onnx_shape *shape; /* ONNX: of inputs, in place of what the model says */
     size_t n_shapes;
+    const assay_tflite_options *tflite; /* TFLite: where shapes depend on data; or NULL */
 } assay_model_options;
 
 /* Whether the file is ONNX, where dequantize -> op -> quantize means an integer op (opt/qdq.h); in

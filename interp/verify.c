@@ -156,6 +156,8 @@ static assay_status replay(checker *c, const assay_program_options *engine, assa
         const assay_bundle_tensor *t = c->bundle->tensor;
         for (end = first + 1; end < c->bundle->n_tensors && t[end].sample == t[first].sample; end++)
             ;
+        if (!json_is_true(json_object_get(c->bundle->manifest, "sequence")))
+            assay_run_reset(run);
         status = replay_sample(c, run, first, end, err);
     }
     free(c->index);

@@ -81,8 +81,9 @@ runs 0 "and their range" sh -c "grep -A 3 'name: \"*s\"*$' two.yaml | grep -q 'm
 runs 0 "golden of two inputs" "$assay" golden two.assay -p two.yaml -s tflite -i a0.npy -i b0.npy -o of-two
 refused "an input with fewer files than the others" "'b' is given 1 times, others 2" \
     "$assay" profile two.assay -i a0.npy -i b0.npy -i a1.npy
-refused "too many files for one run" "4 files for the 2 inputs" \
-    "$assay" run two.assay -i a0.npy -i b0.npy -i a1.npy -i b1.npy
+runs 0 "two samples of two inputs" "$assay" run two.assay -i a0.npy -i b0.npy -i a1.npy -i b1.npy -o two-runs
+runs 0 "which have folders of their own" sh -c 'test "$(ls two-runs)" = "s00000
+s00001"'
 refused "a data set for two inputs" "2 inputs; a data set feeds one" "$assay" profile two.assay -d a0.npy
 runs 0 "an input's shape from the command line" \
     sh -c '"$1" inspect "$2" --shape "$3=2x1x32x32" | grep -q "f32\[2,1,32,32\]"' - "$assay" "$model" "$input"

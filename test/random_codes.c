@@ -194,6 +194,9 @@ static void draw_attributes(growing *w, assay_op op, const assay_type *x, assay_
     case ASSAY_ATTRS_split:
         a->axis.axis = upto(w, x->rank - 1);
         break;
+    case ASSAY_ATTRS_gather:
+        a->gather.axis = upto(w, x->rank - 1);
+        break;
     case ASSAY_ATTRS_reduce:
         fill(&a->reduce.axes, 1, upto(w, x->rank - 1));
         break;
@@ -262,7 +265,7 @@ static int add_indices(growing *w, assay_op op, const assay_type *x, const assay
 {
     bool nd = op == ASSAY_OP_GATHER_ND;
     assay_type t = {.elem = assay_int(64, true), .rank = nd ? 2 : 1, .dim = {2, 1}};
-    return add_constant(w, &t, 0, x->dim[nd ? 0 : a->axis.axis] - 1);
+    return add_constant(w, &t, 0, x->dim[nd ? 0 : a->gather.axis] - 1);
 }
 
 /* A second operand of the same kind: the same extents, or one number. */

@@ -164,7 +164,7 @@ static assay_status import(const tb_model *t, const char *entry, machine *m, ass
 {
     size_t size;
     m->file = tb_finish(t, &size);
-    return assay_tflite_import_entry("model", entry, m->file, size, &m->g, err);
+    return assay_tflite_import_entry("model", entry, m->file, size, NULL, &m->g, err);
 }
 
 /* v op v */

@@ -1,5 +1,5 @@
-/* Movement by computed indices (gather, blocks, select, arg, top-k) against naive twins that look
- * every output element up, over random shapes and every element size. */
+/* Movement by computed indices (gather, blocks, select, arg, top-k, where) against naive twins that
+ * look every output element up, over random shapes and every element size. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static void gather_looks_up(void **state)
         c.in[0] = op_any_tensor(&rng, 1, 3, 4);
         const assay_type *x = &c.in[0].type;
         int axis = (int)test_between(&rng, 0, x->rank - 1), picks = (int)test_between(&rng, 0, 2);
-        c.attr.axis.axis = axis;
+        c.attr.gather.axis = axis;
         c.in[1] = any_indices(&rng, picks, dim, x->dim[axis]);
         op_run(&c);
         assert_int_equal(c.out[0].type.rank, x->rank - 1 + picks);
@@ -66,6 +66,32 @@ static void gather_looks_up(void **state)
                                     4 +
                                 i % 4);
         op_end(&n);
+    }
+}
+
+/* y[b, i, c] = x[b, index[b, i], c], and with an axis between: y[b, d, i] = x[b, d, index[b, i]].
+ */
+static void gather_keeps_batches_apart(void **state)
+{
+    test_rng rng = test_seed(__func__, 20260712);
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        op_case c = op_begin(ASSAY_OP_GATHER, 2, 1);
+        const int64_t x[3] = {3, test_between(&rng, 1, 4), test_between(&rng, 1, 5)};
+        const int64_t list[2] = {3, test_between(&rng, 1, 6)};
+        const int axis = 1 + round % 2;
+        c.in[0] = op_noise(&rng, op_any_elem(&rng), 3, x);
+        c.in[1] = any_indices(&rng, 2, list, x[axis]);
+        c.attr.gather = (assay_attr_gather){.axis = axis, .batch_dims = 1};
+        op_run(&c);
+        for (int64_t i = 0; i < assay_shape_count(&c.out[0].type); i++) {
+            index_list at, from;
+            op_unravel(&c.out[0].type, i, at);
+            memcpy(from, at, sizeof from);
+            from[axis] = index_value(&c.in[1], at[0] * list[1] + at[axis], x[axis]);
+            op_assert_moved(&c.out[0], i, &c.in[0], op_ravel(&c.in[0].type, from));
+        }
+        op_end(&c);
     }
 }
 
@@ -244,15 +270,63 @@ static void topk_orders_with_ties_by_index(void **state)
     }
 }
 
+/* Every element that is not 0 has its row, in order; another count than that is an error. */
+static void where_lists_what_is_set(void **state)
+{
+    test_rng rng = test_seed(__func__, 20260713);
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        op_case c = op_begin(ASSAY_OP_WHERE, 1, 1);
+        const int64_t dim[3] = {test_between(&rng, 1, 4), test_between(&rng, 1, 4), 3};
+        const int64_t n = dim[0] * dim[1] * 3;
+        const bool real = round & 1;
+        int64_t row = 0;
+        assay_error err = {0};
+        c.in[0] = op_zeros(real ? assay_f32() : assay_bool(), 3, dim);
+        for (int64_t i = 0; i < n; i++) {
+            const int64_t draw = test_between(&rng, 0, 3);
+            if (real)
+                ((float *)c.in[0].data)[i] = draw == 0   ? 0
+                                             : draw == 1 ? -0.0F
+                                             : draw == 2 ? NAN
+                                                         : -3;
+            else
+                ((bool *)c.in[0].data)[i] = draw > 1;
+            c.attr.where.count += draw > 1;
+        }
+        op_run(&c);
+        for (int64_t i = 0; i < n; i++) {
+            const float v = real ? ((float *)c.in[0].data)[i] : ((bool *)c.in[0].data)[i];
+            const int64_t want[3] = {i / (3 * dim[1]), i / 3 % dim[1], i % 3};
+            if (v == 0)
+                continue;
+            assert_memory_equal((int64_t *)c.out[0].data + 3 * row, want, sizeof want);
+            row++;
+        }
+        assert_int_equal(row, c.attr.where.count);
+        op_end(&c);
+
+        op_case wrong = op_begin(ASSAY_OP_WHERE, 1, 1);
+        wrong.in[0] = op_zeros(assay_bool(), 1, (int64_t[]){4});
+        ((bool *)wrong.in[0].data)[2] = true;
+        wrong.attr.where.count = 2 * (round & 1);
+        assert_int_equal(op_try(&wrong, &err), ASSAY_ERR_INPUT);
+        assert_non_null(strstr(err.text, "1 elements are set"));
+        op_end(&wrong);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gather_looks_up),
+        cmocka_unit_test(gather_keeps_batches_apart),
         cmocka_unit_test(gather_refuses_far_indices),
         cmocka_unit_test(blocks_become_channels_and_back),
         cmocka_unit_test(select_broadcasts_three),
         cmocka_unit_test(arg_finds_first_or_last),
         cmocka_unit_test(topk_orders_with_ties_by_index),
+        cmocka_unit_test(where_lists_what_is_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

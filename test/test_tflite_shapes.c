@@ -10,7 +10,7 @@
 #include "schemes/scheme.h"
 #include "test/tflite_build.h"
 
-enum { CONCATENATION = 2, MUL = 18, GATHER_ND = 107, WHERE = 109, BROADCAST_ARGS = 145 };
+enum { CONCATENATION = 2, MUL = 18, BROADCAST_ARGS = 145 };
 
 typedef struct machine {
     unsigned char *file;
@@ -80,30 +80,6 @@ static void test_broadcast_args(void **state)
     check(&t, second, want, sizeof want);
 }
 
-/* The rows of WHERE of a constant pick elements; of an input there is no saying how many. */
-static void test_where(void **state)
-{
-    static const bool mask[6] = {false, true, false, false, true, true};
-    static const float x[6] = {1, 2, 3, 4, 5, 6}, want[3] = {2, 5, 6};
-    const void *const in[1] = {x};
-    tb_model t = {.n_inputs = 1, .input = {0}, .n_outputs = 1, .output = {3}};
-    machine m;
-    assay_error err;
-    (void)state;
-    tb_add(&t, "x", TFL_FLOAT32, 2, 3, -1);
-    tb_add(&t, "mask", TFL_BOOL, 2, 3, -1);
-    tb_data(&t, mask, sizeof mask);
-    tb_add(&t, "rows", TFL_INT64, 1, 2, -1); /* as converters write what they do not know */
-    tb_add(&t, "y", TFL_FLOAT32, 3, -1);
-    tb_outputs(tb_operator(&t, WHERE, 1, -2), 2, -2);
-    tb_outputs(tb_operator(&t, GATHER_ND, 0, 2, -2), 3, -2);
-    check(&t, in, want, sizeof want);
-    t.op[0].in[0] = 0;
-    assert_int_equal(import(&t, &m, &err), ASSAY_ERR_UNSUPPORTED);
-    assert_non_null(strstr(err.text, "WHERE: the shape of its result depends on data"));
-    free(m.file);
-}
-
 static tb_model joining(int type, float s_in, int64_t z_in, float s_out, int64_t z_out)
 {
     tb_model t = {.n_inputs = 2, .input = {0, 1}, .n_outputs = 1, .output = {2}};
@@ -156,7 +132,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_broadcast_args),
-        cmocka_unit_test(test_where),
         cmocka_unit_test(test_concat),
         cmocka_unit_test(test_integer_activation),
     };

@@ -242,8 +242,10 @@ static void simple(onnx_writer *w, const assay_node *n, const char *const *in, c
         onnx_write_int(w, "axis", n->attr.axis.axis);
         break;
     case ASSAY_OP_GATHER:
+        if (n->attr.gather.batch_dims != 0)
+            onnx_write_refuse(w, n, "a gather with batch dimensions");
         onnx_write_node(w, "Gather", y);
-        onnx_write_int(w, "axis", n->attr.axis.axis);
+        onnx_write_int(w, "axis", n->attr.gather.axis);
         break;
     case ASSAY_OP_MATMUL: /* its operands are turned already */
         onnx_write_node(w, "MatMul", y);

@@ -233,7 +233,7 @@ const onnx_const *onnx_fold_move(onnx_node *n, assay_op op, const assay_attrs *a
     case ASSAY_OP_CONCAT:
         return fold_concat(n, attr->axis.axis, in, n_in);
     case ASSAY_OP_GATHER:
-        return fold_gather(n, attr->axis.axis, x, in[1]->constant);
+        return fold_gather(n, attr->gather.axis, x, in[1]->constant);
     default:
         return NULL;
     }

@@ -180,7 +180,7 @@ void onnx_import_gather(onnx_node *n)
     onnx_value *x = onnx_in(n, 0), *index = onnx_in(n, 1);
     assay_type t = onnx_type(n, x);
     int64_t axis = onnx_axis(n, onnx_int(n, "axis", 0), t.rank);
-    assay_attrs a = {.axis = {.axis = axis}};
+    assay_attrs a = {.gather = {.axis = axis}};
 
     if (index->constant && index->constant->dtype != ONNX_INT32 &&
         index->constant->dtype != ONNX_INT64)

@@ -231,7 +231,8 @@ bool assay_tfl_export_move(tfl_export *x, const assay_node *n)
         return true;
     case ASSAY_OP_GATHER:
         moved(x, n, BUILTIN_GATHER, assay_tfl_tensor(x, n->in[1]), -1);
-        assay_tfl_option(x, GATHER_AXIS, 4, (int32_t)n->attr.axis.axis);
+        assay_tfl_option(x, GATHER_AXIS, 4, (int32_t)n->attr.gather.axis);
+        assay_tfl_option(x, GATHER_BATCH_DIMS, 4, (int32_t)n->attr.gather.batch_dims);
         return true;
     case ASSAY_OP_GATHER_ND:
         moved(x, n, BUILTIN_GATHER_ND, assay_tfl_tensor(x, n->in[1]), -1);

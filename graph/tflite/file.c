@@ -68,6 +68,12 @@ const char *assay_tflite_split(const char *path, char room[4096], const char **e
 
 assay_status assay_tflite_import_file(const char *path, assay_graph **out, assay_error *err)
 {
+    return assay_tflite_import_file_with(path, NULL, out, err);
+}
+
+assay_status assay_tflite_import_file_with(const char *path, const assay_tflite_options *options,
+                                           assay_graph **out, assay_error *err)
+{
     char room[4096];
     const char *entry, *file = assay_tflite_split(path, room, &entry);
     mapping *map;
@@ -76,7 +82,7 @@ assay_status assay_tflite_import_file(const char *path, assay_graph **out, assay
     *out = NULL;
     if (s)
         return s;
-    s = assay_tflite_import_entry(path, entry, map->bytes, map->size, out, err);
+    s = assay_tflite_import_entry(path, entry, map->bytes, map->size, options, out, err);
     if (!s && (s = assay_arena_own((*out)->arena, unmap, map)) != ASSAY_OK) {
         assay_graph_free(*out);
         *out = NULL;

@@ -244,7 +244,7 @@ static assay_status import_operator(tfl_import *m, int index, flat_table t)
         s = assay_tfl_unsupported(&o, "%s", "");
     else if (o.n_out < 1 && b->op != ASSAY_OP_ASSIGN)
         s = assay_tfl_fail(&o, "there is no output");
-    else
+    else if (!(s = assay_tfl_settle(&o)))
         s = b->import(&o);
     if (!s)
         s = assay_flat_status(&m->file, m->err);
@@ -407,12 +407,14 @@ static assay_status import_model(tfl_import *m, const char *entry)
 }
 
 assay_status assay_tflite_import_entry(const char *name, const char *entry, const void *bytes,
-                                       size_t size, assay_graph **out, assay_error *err)
+                                       size_t size, const assay_tflite_options *options,
+                                       assay_graph **out, assay_error *err)
 {
     assay_error unwanted;
     tfl_import m = {.name = name,
                     .file = {.name = name, .bytes = bytes, .size = size},
                     .budget = (uint64_t)size * 16 + (1 << 22),
+                    .options = options,
                     .err = err ? err : &unwanted};
     XXH128_hash_t hash = XXH3_128bits(bytes, size);
     assay_status s = assay_graph_new("main", &m.g, err);
@@ -437,5 +439,5 @@ assay_status assay_tflite_import_entry(const char *name, const char *entry, cons
 assay_status assay_tflite_import_memory(const char *name, const void *bytes, size_t size,
                                         assay_graph **out, assay_error *err)
 {
-    return assay_tflite_import_entry(name, NULL, bytes, size, out, err);
+    return assay_tflite_import_entry(name, NULL, bytes, size, NULL, out, err);
 }

@@ -8,6 +8,7 @@
 #include "graph/graph.h"
 #include "graph/tflite/flat.h"
 #include "graph/tflite/schema.h"
+#include "graph/tflite/tflite.h"
 
 #define TFL_DEPTH 9 /* the main graph, and bodies of control flow inside each other */
 
@@ -31,6 +32,7 @@ typedef struct tfl_tensor {
     size_t bytes;
     bool is_native; /* data are elements in our containers already */
     bool is_variable;
+    bool is_open;                  /* its shape's signature has an extent that is not known */
     int value;                     /* in the graph, or -1 as long as nothing needed it */
     struct tfl_resource *resource; /* whose handle this is, or NULL */
 } tfl_tensor;
@@ -65,7 +67,9 @@ typedef struct tfl_import {
     tfl_tensor_list tensors; /* of the subgraph at hand */
     tfl_resource *resource;
     tfl_fault *fault;
-    uint64_t budget; /* work left, see assay_tfl_charge */
+    uint64_t budget;                     /* work left, see assay_tfl_charge */
+    const assay_tflite_options *options; /* or NULL */
+    bool follows_data; /* a shape was computed: those behind it are inferred, not the file's */
     assay_error *err;
 } tfl_import;
 
@@ -155,6 +159,17 @@ assay_status assay_tfl_fail(const tfl_op *op, const char *format, ...)
     __attribute__((format(printf, 2, 3)))
 #endif
     ;
+
+/* ---- shapes.c: shapes that depend on data ---- */
+/* The elements, in our storage, of input i, which is a value of the graph by now: those that the
+ * input at hand leads to. Not supported without assay_tflite_options. */
+assay_status assay_tfl_compute(const tfl_op *o, int i, const void **data);
+/* Behind that the file's shapes mean nothing. Gives the outputs of a node to be the shapes that
+ * follow from its inputs. */
+assay_status assay_tfl_infer(const tfl_op *o, assay_op kind, const int *in, int n_in,
+                             const int *out, int n_out, const assay_attrs *attr);
+/* The same for the operator's output tensors, where its import asks them. */
+assay_status assay_tfl_settle(const tfl_op *o);
 
 /* ---- op_*.c: one function a kind of operator ---- */
 #define TFL_NONE(code, name)

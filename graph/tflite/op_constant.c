@@ -155,62 +155,38 @@ assay_status assay_tfl_op_broadcast_args(const tfl_op *o)
                                                                 : broadcast_values(o);
 }
 
-/* ---- WHERE ---- */
-
 /* Element i of a constant is not zero. */
 static bool is_set(const tfl_tensor *t, const void *data, int64_t i)
 {
-    size_t size = assay_elem_size(t->type.elem);
-    const unsigned char *at = (const unsigned char *)data + (size_t)i * size;
-    if (t->type.elem.kind == ASSAY_KIND_F32)
-        return ((const float *)data)[i] != 0;
-    for (size_t k = 0; k < size; ++k)
-        if (at[k])
-            return true;
-    return false;
+    return t->type.elem.kind == ASSAY_KIND_F32 ? ((const float *)data)[i] != 0
+                                               : assay_elem_get(t->type.elem, data, (size_t)i) != 0;
 }
 
-/* The indices of what is set in a constant, a row each, in C order. The shape of WHERE's result is
- * the data's affair; only a constant's is known before the run. */
+/* How many rows WHERE gives is the data's affair: those of a constant, or of the value that the
+ * input at hand leads to. The node counts again when it runs. */
 assay_status assay_tfl_op_where(const tfl_op *o)
 {
+    assay_attrs a = {0};
     tfl_tensor *t, *y;
     const void *data;
-    unsigned char *bytes;
-    int64_t count, rows = 0, *out;
     assay_status s;
 
     if (o->n_in != 1 || o->n_out != 1 || o->in[0] < 0)
         return assay_tfl_fail(o, "expected one input and one output");
     t = assay_tfl_in(o, 0);
     y = assay_tfl_out(o, 0);
-    if (t->why || !t->data || t->is_variable)
-        return assay_tfl_unsupported(o, "the shape of its result depends on data");
-    if (y->raw != TFL_INT64 || y->data || y->value >= 0)
-        return assay_tfl_fail(o, "its output exists already, or is not int64");
-    count = assay_shape_count(&t->type);
-    if ((s = assay_tfl_elements(o->m, t, &data)) ||
-        (s = assay_tfl_charge(o->m, (uint64_t)count * 8)))
+    if (t->why || t->is_variable)
+        return assay_tfl_unsupported(o, "%s", t->why ? t->why : "of a variable");
+    if (y->raw != TFL_INT64)
+        return assay_tfl_fail(o, "its output is not int64");
+    s = t->data ? assay_tfl_elements(o->m, t, &data) : assay_tfl_compute(o, 0, &data);
+    if (s || (s = assay_tfl_charge(o->m, (uint64_t)assay_shape_count(&t->type) * 8)))
         return s;
-    out = assay_arena_array(o->m->temp, (size_t)(count * t->type.rank) + 1, sizeof *out);
-    bytes = assay_arena_array(o->m->g->arena, (size_t)(count * t->type.rank) + 1, 8);
-    if (!out || !bytes)
-        return assay_tfl_no_memory(o->m);
-    for (int64_t i = 0; i < count; ++i) {
-        int64_t rest = i;
-        if (!is_set(t, data, i))
-            continue;
-        for (int k = t->type.rank - 1; k >= 0; rest /= t->type.dim[k--])
-            out[rows * t->type.rank + k] = rest % t->type.dim[k];
-        ++rows;
-    }
+    for (int64_t i = 0; i < assay_shape_count(&t->type); ++i)
+        a.where.count += is_set(t, data, i);
     y->type.rank = 2;
-    y->type.dim[0] = rows;
+    y->type.dim[0] = a.where.count;
     y->type.dim[1] = t->type.rank;
-    y->bytes = (size_t)(rows * t->type.rank) * sizeof *out;
-    for (size_t i = 0; i < y->bytes / 8; ++i) /* constants stand as in the file */
-        for (size_t k = 0; k < 8; ++k)
-            bytes[8 * i + k] = (unsigned char)((uint64_t)out[i] >> (8 * k));
-    y->data = bytes;
-    return ASSAY_OK;
+    o->m->follows_data = true;
+    return assay_tfl_straight(o, &a, NULL);
 }

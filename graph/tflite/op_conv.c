@@ -326,26 +326,49 @@ assay_status assay_tfl_op_batch_matmul(const tfl_op *o)
     return s ? s : assay_tfl_straight(o, &a, NULL);
 }
 
-assay_status assay_tfl_op_pool(const tfl_op *o)
+static assay_status read_pool(const tfl_op *o, assay_attrs *a)
 {
-    const assay_type *x;
-    assay_attrs a;
-    int id;
-    assay_status s;
-
     if (!assay_tfl_has(o, 0) || assay_tfl_in(o, 0)->type.rank != 4)
         return assay_tfl_fail(o, "expected an input of 4 dimensions");
-    x = &assay_tfl_in(o, 0)->type;
-    assay_attrs_defaults(ASSAY_ATTRS_pool, &a);
-    a.pool.layout = ASSAY_LAYOUT_NHWC;
-    set2(&a.pool.kernel, assay_flat_i32(o->options, POOL_FILTER_H, 0),
+    assay_attrs_defaults(ASSAY_ATTRS_pool, a);
+    a->pool.layout = ASSAY_LAYOUT_NHWC;
+    set2(&a->pool.kernel, assay_flat_i32(o->options, POOL_FILTER_H, 0),
          assay_flat_i32(o->options, POOL_FILTER_W, 0));
-    set2(&a.pool.stride, assay_flat_i32(o->options, CONV_STRIDE_H, 0),
+    set2(&a->pool.stride, assay_flat_i32(o->options, CONV_STRIDE_H, 0),
          assay_flat_i32(o->options, CONV_STRIDE_W, 0));
-    set2(&a.pool.dilation, 1, 1);
-    if ((s = set_pads(o, x, &a.pool.kernel, &a.pool.stride, &a.pool.dilation, &a.pool.pad_begin,
-                      &a.pool.pad_end)) ||
-        (s = assay_tfl_straight(o, &a, &id)))
+    set2(&a->pool.dilation, 1, 1);
+    return set_pads(o, &assay_tfl_in(o, 0)->type, &a->pool.kernel, &a->pool.stride,
+                    &a->pool.dilation, &a->pool.pad_begin, &a->pool.pad_end);
+}
+
+assay_status assay_tfl_op_pool(const tfl_op *o)
+{
+    assay_attrs a;
+    int id;
+    assay_status s = read_pool(o, &a);
+
+    if (s || (s = assay_tfl_straight(o, &a, &id)))
+        return s;
+    return assay_tfl_activation(o, POOL_ACTIVATION, id);
+}
+
+/* The root of the mean of squares; TFLite has it for floats only (kernels/pooling.cc). */
+assay_status assay_tfl_op_l2_pool(const tfl_op *o)
+{
+    assay_attrs a;
+    int x, y, squared, mean, id;
+    assay_status s = read_pool(o, &a);
+
+    if (s)
+        return s;
+    if (assay_tfl_in(o, 0)->type.elem.kind != ASSAY_KIND_F32)
+        return assay_tfl_unsupported(o, "of other than floats");
+    if ((s = assay_tfl_value(o, 0, &x)) || (s = assay_tfl_result(o, 0, &y)) ||
+        (s = assay_tfl_part(o, "squared", &assay_tfl_in(o, 0)->type, &squared)) ||
+        (s = assay_tfl_part(o, "mean", &assay_tfl_out(o, 0)->type, &mean)) ||
+        (s = assay_tfl_node(o, ASSAY_OP_SQUARE, &x, 1, &squared, 1, NULL, NULL)) ||
+        (s = assay_tfl_node(o, ASSAY_OP_AVG_POOL, &squared, 1, &mean, 1, &a, NULL)) ||
+        (s = assay_tfl_node(o, ASSAY_OP_SQRT, &mean, 1, &y, 1, NULL, &id)))
         return s;
     return assay_tfl_activation(o, POOL_ACTIVATION, id);
 }

@@ -40,6 +40,30 @@ assay_status assay_tfl_op_binary(const tfl_op *o)
     return s || !fused ? s : assay_tfl_activation(o, 0, id);
 }
 
+/* x is spread to the output's shape where the slope is larger than it. */
+assay_status assay_tfl_op_prelu(const tfl_op *o)
+{
+    assay_attrs a = {0};
+    assay_type wide;
+    int in[2], y, spread;
+    assay_status s = expect_inputs(o, 2);
+
+    if (s)
+        return s;
+    wide = assay_tfl_in(o, 0)->type;
+    if (assay_shape_equal(&wide, &assay_tfl_out(o, 0)->type))
+        return assay_tfl_straight(o, NULL, NULL);
+    wide.rank = a.shape.shape.n = assay_tfl_out(o, 0)->type.rank;
+    memcpy(wide.dim, assay_tfl_out(o, 0)->type.dim, sizeof wide.dim);
+    memcpy(a.shape.shape.v, wide.dim, sizeof wide.dim);
+    if ((s = assay_tfl_value(o, 0, &in[0])) || (s = assay_tfl_value(o, 1, &in[1])) ||
+        (s = assay_tfl_result(o, 0, &y)) || (s = assay_tfl_part(o, "spread", &wide, &spread)) ||
+        (s = assay_tfl_node(o, ASSAY_OP_EXPAND, in, 1, &spread, 1, &a, NULL)))
+        return s;
+    in[0] = spread;
+    return assay_tfl_node(o, ASSAY_OP_PRELU, in, 2, &y, 1, NULL, NULL);
+}
+
 assay_status assay_tfl_op_add_n(const tfl_op *o)
 {
     assay_status s = o->n_in < 1 || o->n_out != 1

@@ -262,11 +262,38 @@ assay_status assay_tfl_op_pad(const tfl_op *o)
 
 assay_status assay_tfl_op_gather(const tfl_op *o)
 {
-    assay_attrs a = {.axis.axis = assay_flat_i32(o->options, GATHER_AXIS, 0)};
-    if (assay_flat_i32(o->options, GATHER_BATCH_DIMS, 0) != 0)
-        return assay_tfl_unsupported(o, "batch dimensions");
+    assay_attrs a = {.gather = {.axis = assay_flat_i32(o->options, GATHER_AXIS, 0),
+                                .batch_dims = assay_flat_i32(o->options, GATHER_BATCH_DIMS, 0)}};
     assay_status s = expect_inputs(o, 2);
+    if (!s && a.gather.batch_dims < 0)
+        a.gather.batch_dims += assay_tfl_in(o, 1)->type.rank;
     return s ? s : assay_tfl_straight(o, &a, NULL);
+}
+
+/* Rows of a table (input 1) by their numbers (input 0). A table of codes under a float result is
+ * dequantized behind the look-up (micro/kernels/embedding_lookup.cc). */
+assay_status assay_tfl_op_embedding_lookup(const tfl_op *o)
+{
+    assay_attrs a = {0};
+    assay_type rows;
+    int in[2], y, codes;
+    assay_status s = expect_inputs(o, 2);
+
+    if (!s && assay_tfl_in(o, 1)->type.q.granularity == ASSAY_Q_AXIS && assay_tfl_in(o, 1)->data &&
+        assay_tfl_out(o, 0)->type.elem.kind == ASSAY_KIND_F32) /* a scale for each row */
+        s = assay_tfl_to_real(o->m, assay_tfl_in(o, 1));
+    if (s || (s = assay_tfl_value(o, 1, &in[0])) || (s = assay_tfl_value(o, 0, &in[1])) ||
+        (s = assay_tfl_result(o, 0, &y)))
+        return s;
+    rows = assay_tfl_out(o, 0)->type;
+    if (assay_elem_equal(rows.elem, assay_tfl_in(o, 1)->type.elem))
+        return assay_tfl_node(o, ASSAY_OP_GATHER, in, 2, &y, 1, &a, NULL);
+    rows.elem = assay_tfl_in(o, 1)->type.elem;
+    rows.q = assay_tfl_in(o, 1)->type.q;
+    if ((s = assay_tfl_part(o, "codes", &rows, &codes)) ||
+        (s = assay_tfl_node(o, ASSAY_OP_GATHER, in, 2, &codes, 1, &a, NULL)))
+        return s;
+    return assay_tfl_node(o, ASSAY_OP_DEQUANTIZE, &codes, 1, &y, 1, NULL, NULL);
 }
 
 assay_status assay_tfl_op_gather_nd(const tfl_op *o)

@@ -29,6 +29,7 @@ enum tfl_tensor_slot {
     TENSOR_QUANTIZATION = 4,
     TENSOR_IS_VARIABLE = 5,
     TENSOR_SPARSITY = 6,
+    TENSOR_SHAPE_SIGNATURE = 7,
     TENSOR_EXTERNAL_BUFFER = 10
 };
 enum tfl_quantization {

@@ -45,6 +45,7 @@ static assay_elem elem_of(enum tfl_type raw)
 static assay_status read_shape(tfl_import *m, tfl_tensor *t)
 {
     flat_vector shape = assay_flat_list(t->table, TENSOR_SHAPE, 4);
+    flat_vector signature = assay_flat_list(t->table, TENSOR_SHAPE_SIGNATURE, 4);
     assay_status s = assay_flat_status(&m->file, m->err);
     char what[300];
 
@@ -57,6 +58,8 @@ static assay_status read_shape(tfl_import *m, tfl_tensor *t)
     t->type.rank = (int)shape.count;
     for (uint32_t i = 0; i < shape.count; ++i)
         t->type.dim[i] = assay_flat_list_i32(shape, i);
+    for (uint32_t i = 0; i < signature.count && i < ASSAY_MAX_RANK; ++i)
+        t->is_open = t->is_open || assay_flat_list_i32(signature, i) < 0;
     snprintf(what, sizeof what, "%.60s: tensor %d '%.200s'", m->name, (int)(t - m->tensors.at),
              t->name);
     return assay_shape_check(&t->type, what, m->err);

@@ -10,12 +10,29 @@
 
 #include "graph/graph.h"
 
+/* Shapes that depend on data. A TFLite model may compute a shape: WHERE gives as many rows as
+ * elements are set, RESHAPE may read its shape from a tensor. A graph's shapes are known, so such a
+ * model is imported for one input: where a shape needs the elements of a value that is not
+ * constant, `compute` is called with the graph as it is by then (inputs and nodes, no outputs) and
+ * gives them, allocated in the graph's arena. `used` then becomes true: the graph holds for that
+ * input, and for others only as far as they lead to the same shapes. Without `compute` such
+ * operators are not supported. */
+typedef struct assay_tflite_options {
+    assay_status (*compute)(void *user, assay_graph *g, int value, const void **data,
+                            assay_error *err);
+    void *user;
+    bool *used;
+} assay_tflite_options;
+
 /* Maps the file; constants stay there, and the mapping lives as long as the graph does. The file
  * must not be truncated meanwhile. On success *out is a verified graph that the caller frees with
  * assay_graph_free; its model_digest is the XXH3-128 of the file. On failure *out is NULL.
  * ASSAY_ERR_INPUT names a byte offset, an operator or a tensor; ASSAY_ERR_UNSUPPORTED lists all
  * that is not supported, operators by kind with their indices. */
 assay_status assay_tflite_import_file(const char *path, assay_graph **out, assay_error *err);
+/* The same; options may be NULL. */
+assay_status assay_tflite_import_file_with(const char *path, const assay_tflite_options *options,
+                                           assay_graph **out, assay_error *err);
 
 /* A model may have several entry points, its signatures: "PATH#KEY" is the one of that key, PATH
  * the first subgraph. Returns the file's part of a name, in `room`, or `path` itself when it has no
@@ -23,9 +40,10 @@ assay_status assay_tflite_import_file(const char *path, assay_graph **out, assay
 const char *assay_tflite_split(const char *path, char room[4096], const char **entry);
 
 /* The same from memory, which is borrowed: it must outlive the graph. `name` stands for the file in
- * messages; `entry` is a signature's key, or NULL for the first subgraph. */
+ * messages; `entry` is a signature's key, or NULL for the first subgraph; options may be NULL. */
 assay_status assay_tflite_import_entry(const char *name, const char *entry, const void *bytes,
-                                       size_t size, assay_graph **out, assay_error *err);
+                                       size_t size, const assay_tflite_options *options,
+                                       assay_graph **out, assay_error *err);
 /* From the first subgraph. */
 assay_status assay_tflite_import_memory(const char *name, const void *bytes, size_t size,
                                         assay_graph **out, assay_error *err);

@@ -262,9 +262,13 @@ assay_status assay_tfl_node(const tfl_op *op, assay_op kind, const int *in, int 
                             const int *out, int n_out, const assay_attrs *attr, int *id)
 {
     const assay_value *v = op->m->g->value;
+    assay_status s =
+        op->m->follows_data ? assay_tfl_infer(op, kind, in, n_in, out, n_out, attr) : ASSAY_OK;
     bool moves = assay_op_get(kind)->traits & ASSAY_T_MOVE && n_out == 1 && n_in > 0 &&
                  in[0] != ASSAY_NO_VALUE;
 
+    if (s)
+        return s;
     if (moves && v[in[0]].type.q.granularity == ASSAY_Q_TENSOR &&
         v[out[0]].type.q.granularity == ASSAY_Q_TENSOR &&
         assay_elem_equal(v[in[0]].type.elem, v[out[0]].type.elem) &&
@@ -315,7 +319,7 @@ assay_status assay_tfl_ints(const tfl_op *op, int i, int max, int64_t *out, int 
         return assay_tfl_fail(op, "input %d is missing", i);
     t = assay_tfl_in(op, i);
     count = assay_shape_count(&t->type);
-    if (t->why || !is_constant(t))
+    if (t->why || t->is_variable)
         return assay_tfl_unsupported(op, "input %d is not constant", i);
     if (t->type.elem.kind != ASSAY_KIND_INT || t->type.rank > 2 || count > max)
         return assay_tfl_fail(op, "input %d '%.200s': expected at most %d integers", i, t->name,
@@ -323,7 +327,8 @@ assay_status assay_tfl_ints(const tfl_op *op, int i, int max, int64_t *out, int 
     *n = (int)count;
     if (count == 0)
         return ASSAY_OK;
-    if ((s = assay_tfl_elements(op->m, t, &data)))
+    s = is_constant(t) ? assay_tfl_elements(op->m, t, &data) : assay_tfl_compute(op, i, &data);
+    if (s)
         return s;
     for (int k = 0; k < *n; ++k) {
         switch (t->raw) {

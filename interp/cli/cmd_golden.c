@@ -33,30 +33,42 @@ static bool parse_forms(const char *text, unsigned *forms)
     return true;
 }
 
-/* One sample from --input files. */
-static int from_files(const cli_args *a, const assay_program *p, assay_bundle_writer *w,
+/* Where samples come from: files or a data set. `sequence`: the state goes on between them. */
+typedef struct origin {
+    cli_files *files;
+    cli_data *data;
+    bool sequence;
+} origin;
+
+/* Samples of --input files. */
+static int from_files(const origin *from, const assay_program *p, assay_bundle_writer *w,
                       assay_run *run)
 {
     const char **sources = calloc((size_t)p->graph->n_inputs + 1, sizeof *sources);
     assay_error err;
-    int status = sources ? cli_inputs_read(a, p, run, sources) : cli_trouble("out of memory");
+    int status = sources ? CLI_OK : cli_trouble("out of memory");
 
-    if (status == CLI_OK && assay_bundle_sample(w, run, 0, sources, &err) != ASSAY_OK)
-        status = cli_failed(&err);
+    for (int64_t k = 0; k < from->files->samples && status == CLI_OK; k++)
+        if (cli_inputs_read(from->files, k, run, sources, &err) != ASSAY_OK ||
+            assay_bundle_sample(w, run, k, sources, &err) != ASSAY_OK)
+            status = cli_failed(&err);
     free(sources);
     return status;
 }
 
 /* Samples of --dataset, one after another. */
-static int from_dataset(const assay_program *p, assay_bundle_writer *w, assay_run *run, cli_data *d)
+static int from_dataset(const origin *from, const assay_program *p, assay_bundle_writer *w,
+                        assay_run *run)
 {
+    cli_data *d = from->data;
     assay_error err;
 
     for (int64_t k = 0; k < d->samples.count; k++) {
         const int64_t i = d->samples.first + k;
         char name[512];
         const char *source = assay_dataset_sample_name(d->dataset, i, name, sizeof name);
-        assay_run_reset(run);
+        if (!from->sequence)
+            assay_run_reset(run);
         if (d->samples.read(d, i, 0, assay_run_data(run, p->graph->input[0]), &err) != ASSAY_OK ||
             assay_bundle_sample(w, run, i, &source, &err) != ASSAY_OK)
             return cli_failed(&err);
@@ -65,8 +77,7 @@ static int from_dataset(const assay_program *p, assay_bundle_writer *w, assay_ru
     return CLI_OK;
 }
 
-static int write_bundle(const cli_args *a, const assay_program *p, assay_bundle_options *o,
-                        cli_data *d)
+static int write_bundle(const assay_program *p, assay_bundle_options *o, const origin *from)
 {
     assay_bundle_writer *w = NULL;
     assay_run *run = NULL;
@@ -80,7 +91,7 @@ static int write_bundle(const cli_args *a, const assay_program *p, assay_bundle_
         assay_run_free(run);
         return cli_failed(&err);
     }
-    status = d ? from_dataset(p, w, run, d) : from_files(a, p, w, run);
+    status = from->data ? from_dataset(from, p, w, run) : from_files(from, p, w, run);
     assay_run_free(run);
     if (status != CLI_OK) {
         assay_bundle_abort(w);
@@ -88,8 +99,8 @@ static int write_bundle(const cli_args *a, const assay_program *p, assay_bundle_
     }
     if (assay_bundle_commit(w, digest, &err) != ASSAY_OK)
         return cli_failed(&err);
-    printf("%s: %lld sample%s, digest %s\n", o->dir, (long long)o->samples,
-           o->samples == 1 ? "" : "s", digest);
+    printf("%s: %lld %s%s, digest %s\n", o->dir, (long long)o->samples,
+           o->sequence ? "step" : "sample", o->samples == 1 ? "" : "s", digest);
     assay_contract_print(p, stdout);
     return CLI_OK;
 }
@@ -103,7 +114,9 @@ static int golden(const cli_args *a, const assay_program *p)
                               .accumulators = cli_has(a, "accumulators"),
                               .model_file = a->positional[0],
                               .samples = 1};
+    cli_files f;
     cli_data d;
+    origin from = {NULL, NULL, cli_has_state(p->graph)};
     int status;
 
     if (!o.dir)
@@ -114,13 +127,24 @@ static int golden(const cli_args *a, const assay_program *p)
     o.hex_bits = (unsigned)hex_bits;
     if (cli_has(a, "input") == cli_has(a, "dataset"))
         return cli_trouble("golden: give either --input FILE ... or --dataset PATH");
-    if (cli_has(a, "input"))
-        return write_bundle(a, p, &o, NULL);
+    if (cli_has(a, "input")) {
+        status = cli_inputs_open(&f, a, p->graph);
+        from.files = &f;
+        o.samples = f.samples;
+        o.sequence = from.sequence && o.samples > 1;
+        if (status == CLI_OK)
+            status = write_bundle(p, &o, &from);
+        cli_files_close(&f);
+        return status;
+    }
     status = cli_data_open(&d, a, p->graph, "golden");
     if (status == CLI_OK) {
+        from.data = &d;
+        from.sequence = from.sequence && cli_has(a, "sequence");
         o.samples = d.samples.count;
+        o.sequence = from.sequence && o.samples > 1;
         o.preprocessing = d.preprocessing;
-        status = write_bundle(a, p, &o, &d);
+        status = write_bundle(p, &o, &from);
     }
     cli_data_close(&d);
     return status;
@@ -141,6 +165,7 @@ static const cli_option options[] = {
     CLI_RUN_OPTIONS,
     CLI_INPUT_OPTION,
     CLI_DATA_OPTIONS,
+    {"sequence", 0, NULL, "a data set's samples are the steps of one sequence: the state goes on"},
     {"output", 'o', "DIR", "the bundle; must not exist yet"},
     {"force", 'f', NULL, "replace an existing bundle"},
     {"digests-only", 0, NULL, "hashes only, no tensors"},
@@ -153,11 +178,13 @@ const cli_command cli_golden = {
     .name = "golden",
     .usage = "MODEL --scheme S (--input FILE ... | --dataset PATH) -o DIR",
     .summary = "run a network and write a golden bundle: every tensor, hashed and dumped",
-    .examples = "  assay golden net-int8.assay --scheme tflite --input cat.png -o golden/cat\n"
-                "  assay golden net.onnx --profile profile.yaml --scheme npu16 -d test/ --limit 8 "
-                "-o golden/8\n"
-                "  assay golden net-int8.assay -s ./my-npu.yaml -i x=x.npy --accumulators "
-                "--format npy,hex --hex-bits 128 -o tb/\n",
+    .examples =
+        "  assay golden net-int8.assay --scheme tflite --input cat.png -o golden/cat\n"
+        "  assay golden net.onnx --profile profile.yaml --scheme npu16 -d test/ --limit 8 "
+        "-o golden/8\n"
+        "  assay golden net-int8.assay -s ./my-npu.yaml -i x=x.npy --accumulators "
+        "--format npy,hex --hex-bits 128 -o tb/\n"
+        "  assay golden streaming.tflite -s tflite -i t0.npy -i t1.npy -i t2.npy -o steps/\n",
     .options = options,
     .min_args = 1,
     .max_args = 1,

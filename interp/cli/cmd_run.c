@@ -1,4 +1,4 @@
-/* assay run: a network's outputs on one input. */
+/* assay run: a network's outputs on its inputs. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -29,19 +29,24 @@ static void print_best(const assay_value *v, const void *data)
     }
 }
 
-static int show_outputs(const cli_args *a, const assay_graph *g, assay_run *run)
+static int make_folder(const char *dir)
 {
-    const char *dir = cli_value(a, "output", NULL);
+    struct stat st;
 
-    if (dir && mkdir(dir, 0777) != 0) {
-        struct stat st;
-        if (stat(dir, &st) != 0 || !S_ISDIR(st.st_mode))
-            return cli_trouble("%s: cannot create the folder", dir);
-    }
+    if (mkdir(dir, 0777) != 0 && (stat(dir, &st) != 0 || !S_ISDIR(st.st_mode)))
+        return cli_trouble("%s: cannot create the folder", dir);
+    return CLI_OK;
+}
+
+/* Into `dir`, when it is not NULL. */
+static int show_outputs(const char *dir, const assay_graph *g, assay_run *run)
+{
+    if (dir && make_folder(dir) != CLI_OK)
+        return CLI_TROUBLE;
     for (int i = 0; i < g->n_outputs; i++) {
         const assay_value *v = &g->value[g->output[i]];
         const void *data = assay_run_data(run, g->output[i]);
-        char stem[ASSAY_BUNDLE_STEM], path[4096];
+        char stem[ASSAY_BUNDLE_STEM], path[4096 + ASSAY_BUNDLE_STEM];
         assay_error err;
         printf("%s: %lld elements; greatest:\n", v->name, (long long)assay_shape_count(&v->type));
         print_best(v, data);
@@ -56,26 +61,46 @@ static int show_outputs(const cli_args *a, const assay_graph *g, assay_run *run)
     return CLI_OK;
 }
 
+/* One sample; of several, each has a folder of its own, as in a bundle. */
+static int run_sample(const cli_args *a, const cli_files *f, int64_t sample, assay_run *run,
+                      const char **sources)
+{
+    const char *dir = cli_value(a, "output", NULL);
+    char folder[4096];
+    assay_error err;
+
+    if (f->samples > 1)
+        printf("%s %lld\n", cli_has_state(f->graph) ? "step" : "sample", (long long)sample);
+    if (dir && f->samples > 1) {
+        if (make_folder(dir) != CLI_OK)
+            return CLI_TROUBLE;
+        snprintf(folder, sizeof folder, "%s/s%05lld", dir, (long long)sample);
+        dir = folder;
+    }
+    if (cli_inputs_read(f, sample, run, sources, &err) != ASSAY_OK ||
+        assay_run_execute(run, NULL, false, NULL, &err) != ASSAY_OK)
+        return cli_failed(&err);
+    return show_outputs(dir, f->graph, run);
+}
+
 static int execute(const cli_args *a, const assay_program *p)
 {
     const char **sources = calloc((size_t)p->graph->n_inputs + 1, sizeof *sources);
     assay_run *run = NULL;
+    cli_files f;
     assay_error err;
-    int status = CLI_OK;
+    int status = cli_inputs_open(&f, a, p->graph);
 
-    if (!sources)
-        return cli_trouble("out of memory");
-    if (assay_run_new(p, &run, &err) != ASSAY_OK)
+    if (status == CLI_OK && !sources)
+        status = cli_trouble("out of memory");
+    if (status == CLI_OK && assay_run_new(p, &run, &err) != ASSAY_OK)
         status = cli_failed(&err);
-    if (status == CLI_OK)
-        status = cli_inputs_read(a, p, run, sources);
-    if (status == CLI_OK && assay_run_execute(run, NULL, false, NULL, &err) != ASSAY_OK)
-        status = cli_failed(&err);
-    if (status == CLI_OK)
-        status = show_outputs(a, p->graph, run);
+    for (int64_t k = 0; k < f.samples && status == CLI_OK; k++)
+        status = run_sample(a, &f, k, run, sources);
     if (status == CLI_OK)
         assay_contract_print(p, stdout);
     assay_run_free(run);
+    cli_files_close(&f);
     free(sources);
     return status;
 }
@@ -102,9 +127,10 @@ static const cli_option options[] = {
 const cli_command cli_run = {
     .name = "run",
     .usage = "MODEL [--scheme S] --input FILE ... [-o DIR]",
-    .summary = "run a network on one input and show its outputs",
+    .summary = "run a network on an input, or a sequence of them, and show its outputs",
     .examples = "  assay run net.onnx --input cat.png\n"
-                "  assay run net-int8.assay --scheme tflite --input x.npy -o out/\n",
+                "  assay run net-int8.assay --scheme tflite --input x.npy -o out/\n"
+                "  assay run streaming.tflite -s tflite -i t0.npy -i t1.npy -i t2.npy\n",
     .options = options,
     .min_args = 1,
     .max_args = 1,

@@ -138,6 +138,17 @@ static assay_status read_raw(const char *file, const assay_value *in, void *to, 
     return ASSAY_OK;
 }
 
+bool cli_has_state(const assay_graph *g)
+{
+    for (int i = 0; i < g->n_values; i++)
+        if (g->value[i].is_variable)
+            return true;
+    for (int i = 0; i < g->n_subgraphs; i++)
+        if (cli_has_state(g->subgraph[i]))
+            return true;
+    return false;
+}
+
 /* ---- which file is for which input of which sample ---- */
 
 /* The input that "NAME=FILE" names, and where FILE begins; -1 and 0 for FILE alone. */
@@ -219,25 +230,26 @@ assay_status cli_files_read(const cli_files *f, int64_t sample, int input, void 
     return read_raw(file, in, to, err);
 }
 
-int cli_inputs_read(const cli_args *a, const assay_program *p, assay_run *run, const char **sources)
+int cli_inputs_open(cli_files *f, const cli_args *a, const assay_graph *g)
 {
-    const assay_graph *g = p->graph;
-    cli_files f;
-    assay_error err;
-    int status = cli_files_open(&f, a, g);
+    int status = cli_files_open(f, a, g);
 
-    if (status == CLI_OK && f.samples == 0 && g->n_inputs > 0)
+    if (status == CLI_OK && f->samples == 0 && g->n_inputs > 0)
         status = cli_trouble("input '%s' is not given; --input [NAME=]FILE gives it",
                              g->value[g->input[0]].name);
-    if (status == CLI_OK && f.samples > 1)
-        status = cli_trouble("--input: %lld files for the %d input%s of one run",
-                             (long long)f.samples * g->n_inputs, g->n_inputs,
-                             g->n_inputs == 1 ? "" : "s");
-    for (int i = 0; i < g->n_inputs && status == CLI_OK; i++) {
-        sources[i] = cli_files_name(&f, 0, i);
-        if (cli_files_read(&f, 0, i, assay_run_data(run, g->input[i]), &err) != ASSAY_OK)
-            status = cli_failed(&err);
-    }
-    cli_files_close(&f);
+    if (g->n_inputs == 0)
+        f->samples = 1;
     return status;
+}
+
+assay_status cli_inputs_read(const cli_files *f, int64_t sample, assay_run *run,
+                             const char **sources, assay_error *err)
+{
+    assay_status s = ASSAY_OK;
+
+    for (int i = 0; i < f->graph->n_inputs && s == ASSAY_OK; i++) {
+        sources[i] = cli_files_name(f, sample, i);
+        s = cli_files_read(f, sample, i, assay_run_data(run, f->graph->input[i]), err);
+    }
+    return s;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interp/cli/shapes.h"
 #include "interp/kernel.h"
 #include "interp/model.h"
 #include "opt/adapt.h"
@@ -202,7 +203,7 @@ static int load_with(const assay_model_options *o, const char *path, bool canoni
     assay_error err;
 
     if ((canonical ? assay_model_load_canonical : assay_model_load)(path, o, g, &err) != ASSAY_OK)
-        return cli_failed(&err);
+        return err.text[0] ? cli_failed(&err) : CLI_TROUBLE;
     for (size_t i = 0; i < o->n_shapes; i++)
         if (!has_input(*g, o->shape[i].input)) {
             assay_graph_free(*g);
@@ -217,7 +218,8 @@ int cli_model_load(const cli_args *a, const char *path, bool canonical, assay_gr
 {
     assay_onnx_shape *shape = calloc((size_t)a->n_given + 1, sizeof *shape);
     char **name = calloc((size_t)a->n_given + 1, sizeof *name);
-    assay_model_options o = {.shape = shape};
+    cli_shapes from_data;
+    assay_model_options o = {.shape = shape, .tflite = cli_shapes_options(&from_data, a)};
     const char *text;
     int status = shape && name ? CLI_OK : cli_trouble("out of memory");
 
@@ -230,6 +232,8 @@ int cli_model_load(const cli_args *a, const char *path, bool canonical, assay_gr
         status = CLI_TROUBLE;
     if (status == CLI_OK)
         status = load_with(&o, path, canonical, g);
+    if (status == CLI_OK)
+        status = cli_shapes_check(&from_data, path, *g);
     for (size_t k = 0; name && k < o.n_shapes; k++)
         free(name[k]);
     free(name);

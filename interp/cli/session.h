@@ -52,7 +52,8 @@
 #define CLI_INPUT_OPTION                                                                           \
     {                                                                                              \
         "input", 'i', "[NAME=]FILE",                                                               \
-            ".npy, .png or raw bytes; one for each input, by name or in order"                     \
+            ".npy, .png or raw bytes; one for each input, by name or in order; more make more "    \
+            "samples, which a network with state takes as the steps of one sequence"               \
     }
 #define CLI_MODEL_OPTIONS                                                                          \
     {"shape", 0, "INPUT=DIMS", "shape of an ONNX model's input, as x=1x3x64x64; repeatable"},      \
@@ -143,6 +144,9 @@ int cli_trial_open(cli_session *s, cli_data *d, cli_quantize *q, const cli_args 
 assay_status cli_check_sample(const assay_sample_type *t, const assay_value *in, const char *file,
                               assay_error *err);
 
+/* Has the network variables, or one of its bodies? */
+bool cli_has_state(const assay_graph *g);
+
 /* --input [NAME=]FILE ... : a file an input, by name or in order; more make more samples. */
 typedef struct cli_files {
     const cli_args *args;
@@ -157,8 +161,10 @@ const char *cli_files_name(const cli_files *f, int64_t sample, int input);
 /* Reads one .npy, .png or raw file as the network's k-th input. */
 assay_status cli_files_read(const cli_files *f, int64_t sample, int k, void *to, assay_error *err);
 
-/* Fills the inputs of a run, one sample, from --input; sources[i] receives each file's name. */
-int cli_inputs_read(const cli_args *a, const assay_program *p, assay_run *run,
-                    const char **sources);
+/* The same, and there is at least one sample. */
+int cli_inputs_open(cli_files *f, const cli_args *a, const assay_graph *g);
+/* Fills the inputs of a run with a sample of --input; sources[i] receives each file's name. */
+assay_status cli_inputs_read(const cli_files *f, int64_t sample, assay_run *run,
+                             const char **sources, assay_error *err);
 
 #endif

@@ -1,6 +1,7 @@
 /* reduce_sum, reduce_mean, reduce_prod, reduce_max, reduce_min over attr.axes. Floats are summed in
- * double, integers in int64 with the mean truncated toward zero. One pass over x in C order; the
- * output element of each x is found by strides that are 0 on the reduced axes. */
+ * double, integers in int64 with the mean truncated toward zero; of bools, max is any and min all.
+ * One pass over x in C order; the output element of each x is found by strides that are 0 on the
+ * reduced axes. */
 #include <math.h>
 
 #include "interp/float/float.h"
@@ -125,6 +126,8 @@ assay_status assay_float_reduce(assay_call *call, assay_error *err)
             ((float *)y->data)[i] = (float)v;
         } else {
             int64_t v = mean ? acc[i].whole / each : acc[i].whole;
+            if (y->type->elem.kind == ASSAY_KIND_BOOL)
+                v = v > 0;
             assay_store_integers(y, i, 1, &v);
         }
     return ASSAY_OK;

@@ -1,6 +1,7 @@
-/* gather: y[a.., i.., b..] = x[a.., indices[i..], b..] along attr.axis.
- * gather_nd: y[i.., b..] = x[indices[i.., 0], ..., indices[i.., m-1], b..].
- * A negative index counts from the end; one outside the axis is an error. */
+/* gather: y[a.., i.., b..] = x[a.., indices[i..], b..] along attr.axis; with batch_dims n the first
+ * n of a.. are also the first axes of the indices: indices[a[0..n), i..]. gather_nd: y[i.., b..] =
+ * x[indices[i.., 0], ..., indices[i.., m-1], b..]. A negative index counts from the end; one
+ * outside the axis is an error. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -22,8 +23,10 @@ static assay_status index_in(const assay_call *call, int64_t i, int axis, int64_
 assay_status assay_move_gather(assay_call *call, assay_error *err)
 {
     const assay_view *x = &call->in[0];
-    int axis = (int)call->node->attr.axis.axis;
-    int64_t n = x->type->dim[axis], picks = assay_shape_count(call->in[1].type);
+    int axis = (int)call->node->attr.gather.axis, batch = (int)call->node->attr.gather.batch_dims;
+    int64_t n = x->type->dim[axis];
+    int64_t picks = assay_extent(call->in[1].type, batch, call->in[1].type->rank);
+    int64_t each = assay_extent(x->type, batch, axis); /* slices that share a list of indices */
     size_t run =
         (size_t)assay_extent(x->type, axis + 1, x->type->rank) * assay_elem_size(x->type->elem);
     int64_t outer = assay_extent(x->type, 0, axis);
@@ -33,7 +36,7 @@ assay_status assay_move_gather(assay_call *call, assay_error *err)
         const char *from = (const char *)x->data + (size_t)(o * n) * run;
         for (int64_t i = 0; i < picks; i++, to += run) {
             int64_t at;
-            assay_status s = index_in(call, i, axis, n, &at, err);
+            assay_status s = index_in(call, o / each * picks + i, axis, n, &at, err);
             if (s)
                 return s;
             memcpy(to, from + (size_t)at * run, run);

@@ -7,7 +7,7 @@
 
 #include "interp/kernel.h"
 
-/* The kernel of an op that moves data or picks by order (select, arg_max, arg_min, topk), or one
+/* The kernel of an op that moves data or picks (select, arg_max, arg_min, topk, where), or one
  * with run == NULL. None needs a unit. Quantized values keep their parameters. */
 assay_kernel assay_move_kernel(assay_op op);
 
@@ -56,6 +56,7 @@ assay_status assay_move_depth_to_space(assay_call *call, assay_error *err);
 assay_status assay_move_space_to_depth(assay_call *call, assay_error *err);
 assay_status assay_move_select(assay_call *call, assay_error *err);
 assay_status assay_move_arg(assay_call *call, assay_error *err);
+assay_status assay_move_where(assay_call *call, assay_error *err);
 assay_status assay_move_topk(assay_call *call, assay_error *err);
 size_t assay_move_topk_scratch(const assay_graph *g, const assay_node *n);
 

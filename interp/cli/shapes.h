@@ -1,0 +1,19 @@
+/* TFLite models whose shapes depend on data are loaded for one sample, that of --input. */
+#ifndef ASSAY_INTERP_CLI_SHAPES_H
+#define ASSAY_INTERP_CLI_SHAPES_H
+
+#include "graph/tflite/tflite.h"
+#include "interp/cli/session.h"
+
+typedef struct cli_shapes {
+    const cli_args *args;
+    assay_tflite_options options;
+    bool used; /* the graph holds for that sample */
+} cli_shapes;
+
+/* What to load with, NULL without --input. *c must outlive the loading. */
+const assay_tflite_options *cli_shapes_options(cli_shapes *c, const cli_args *a);
+/* After it: trouble when there is more than one sample for a graph that holds for one. */
+int cli_shapes_check(const cli_shapes *c, const char *model, const assay_graph *g);
+
+#endif

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Sequences of inputs to a network with state, from outside, as TAP: run, golden, verify and diff, in the
+# text form and as TFLite; and TFLite models whose shapes depend on data.
+#
+#   sequence.sh ASSAY SOURCE
+set -u
+. "$(dirname "$0")/tap.sh" "$@"
+
+cat >total.assay <<'NET'
+graph total {
+  input x: i8[1,2] q(0.5,0)
+  var total: i8[1,2] q(0.5,0)
+  before: i8[1,2] q(0.5,0) = read(total)
+  sum: i8[1,2] q(0.5,0) = add(x, before)
+  after: i8[1,2] q(0.5,0) = assign(total, sum)
+  output sum
+}
+NET
+printf '\1\2' >x0.bin
+printf '\3\4' >x1.bin
+printf '\5\6' >x2.bin
+# The last two bytes of a file are these elements.
+holds() { [ "$(tail -c 2 "$1" | od -An -td1 | tr -s ' ')" = " $2 $3" ]; }
+
+runs 0 "a network with state as TFLite" "$assay" convert total.assay -o total.tflite
+for net in total.assay total.tflite; do
+    prints "^step 2" "run $net: three steps" "$assay" run $net -s tflite -i x0.bin -i x1.bin -i x2.bin -o out-$net
+    runs 0 "the state goes on" holds out-$net/s00002/0000_output_sum.npy 9 12
+    prints "^$net.golden: 3 steps" "golden" "$assay" golden $net -s tflite -i x0.bin -i x1.bin -i x2.bin -o $net.golden
+    runs 0 "the manifest says that they are steps" grep -q '"sequence": true' $net.golden/manifest.json
+    runs 0 "verify goes through the steps" "$assay" verify $net.golden
+done
+runs 0 "the same tensors from both forms" "$assay" diff total.assay.golden total.tflite.golden
+runs 0 "steps in another order" "$assay" golden total.tflite -s tflite -i x1.bin -i x0.bin -i x2.bin -o other
+runs 1 "differ" "$assay" diff total.tflite.golden other
+runs 0 "one step" "$assay" golden total.tflite -s tflite -i x0.bin -o single
+runs 1 "is no sequence" grep -q sequence single/manifest.json
+sed -i 's/"sequence": true/"sequence": false/' total.tflite.golden/manifest.json
+runs 1 "as samples that begin anew they give other bits" "$assay" verify total.tflite.golden
+
+# ---- a data set: samples of their own, unless they are said to be steps ----
+cat x0.bin x1.bin x2.bin >all.bin
+runs 0 "a data set's samples begin anew" "$assay" golden total.tflite -s tflite -d all.bin --raw i8:1x2 -o apart -q
+runs 0 "each from the initial state" holds apart/tensors/s00002/0002_add_sum.npy 5 6
+runs 0 "which verify does, too" "$assay" verify apart
+runs 0 "with --sequence they are steps" "$assay" golden total.tflite -s tflite -d all.bin --raw i8:1x2 --sequence -o steps -q
+runs 0 "the state goes on" holds steps/tensors/s00002/0002_add_sum.npy 9 12
+runs 0 "verify" "$assay" verify steps
+finish
