@@ -37,7 +37,7 @@ static void test_unsupported(void **state)
     tb_outputs(tb_operator(&m, FC, 1, 2, -1, -2), 6, -2);
     assert_int_equal(tb_import(&m, &file, &g, &err), ASSAY_ERR_UNSUPPORTED);
     assert_non_null(
-        strstr(err.text, "WHERE: the shape of its result depends on data (operators 0, 2)"));
+        strstr(err.text, "WHERE: a shape depends on what is in input 0 (operators 0, 2)"));
     assert_non_null(strstr(err.text, "CUSTOM: 'Mystery' (operator 1)"));
     assert_non_null(strstr(err.text, "FULLY_CONNECTED: hybrid"));
     free(file);

@@ -69,9 +69,6 @@ static const char *const refusals[][2] = {
     {"graph h { input x: f32[1,2,4,4,4]\n const w: f32[1,2,1,1,1] = splat 1\n"
      "y: f32[1,1,4,4,4] = conv(x, w)\n output y }",
      "two spatial dimensions"},
-    {"graph i { input x: f32[2]\n var s: f32[2] = [1,2]\n a: f32[2] = read(s)\n"
-     "b: f32[2] = assign(s, x)\n output a }",
-     "does not start at zero"},
     {"graph k { input x: f32[1,1,3,3]\n y: f32[1,1,6,6] = resize(x) {size=[1,1,6,6]}\n output y }",
      "no resize"},
     {"graph l { input x: i16[2,3] q(0.1,7)\n const w: i8[4,3] q(0.1,0) = splat 1\n"

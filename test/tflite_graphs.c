@@ -101,6 +101,48 @@ const char *const tflite_graphs[] = {
     "graph stream { input x: i8[1,3] q(0.05,3)\n var s: i8[1,3] q(0.05,3) = [3,3,3]\n"
     "a: i8[1,3] q(0.05,3) = read(s)\n b: i8[1,6] q(0.05,3) = concat(a, x) {axis=1}\n"
     "c: i8[1,3] q(0.05,3) = assign(s, x)\n output b }",
+    "graph begun { input x: f32[2]\n var s: f32[2] = [1,2]\n var t: f32[2]\n a: f32[2] = read(s)\n"
+    "b: f32[2] = read(t)\n c: f32[2] = add(a, b)\n d: f32[2] = assign(s, x)\n"
+    "e: f32[2] = assign(t, c)\n output c }",
+    /* an SVDF of two units, two filters each, that remembers three steps; and of one step */
+    "graph svdf { input x: i8[1,4] q(0.1,3)\n const w: i8[4,4] q(0.02,0) = splat 9\n"
+    "var s: i16[1,12] q(0.01,0)\n y/feature: i16[1,4] q(0.01,0) = svdf_feature(x, w)\n"
+    "y/memory_before: i16[1,12] q(0.01,0) = read(s)\n y/memory: i16[1,4,3] q(0.01,0) = "
+    "reshape(y/memory_before) {shape=[1,4,3]}\n"
+    "y/newest: i16[1,4,1] q(0.01,0) = reshape(y/feature) {shape=[1,4,1]}\n"
+    "y/kept: i16[1,4,2] q(0.01,0) = slice(y/memory) {begin=[0,0,1], size=[1,4,2]}\n"
+    "y/joined: i16[1,4,3] q(0.01,0) = concat(y/kept, y/newest) {axis=2}\n"
+    "y/memory_after: i16[1,12] q(0.01,0) = reshape(y/joined) {shape=[1,12]}\n"
+    "y/stored: i16[1,12] q(0.01,0) = assign(s, y/memory_after)\n"
+    "y/cells: i16[1,1,1,12] q(0.01,0) = reshape(y/stored) {shape=[1,1,1,12]}\n"
+    "const v: i16[2,1,1,6] q(0.001,0) = splat 90\n const i: i32[2] q(0.00001,0) = [700,-900]\n"
+    "y/sum: i8[1,1,1,2] q(0.05,-4) = svdf_time(y/cells, v, i) {layout=nhwc, group=2}\n"
+    "y: i8[1,2] q(0.05,-4) = reshape(y/sum) {shape=[1,2]}\n output y }",
+    "graph svdf1 { input x: i8[1,4] q(0.1,3)\n const w: i8[2,4] q(0.02,0) = splat 9\n"
+    "var s: i16[1,2] q(0.01,0)\n y/feature: i16[1,2] q(0.01,0) = svdf_feature(x, w)\n"
+    "y/memory_before: i16[1,2] q(0.01,0) = read(s)\n y/memory: i16[1,2,1] q(0.01,0) = "
+    "reshape(y/memory_before) {shape=[1,2,1]}\n"
+    "y/newest: i16[1,2,1] q(0.01,0) = reshape(y/feature) {shape=[1,2,1]}\n"
+    "y/memory_after: i16[1,2] q(0.01,0) = reshape(y/newest) {shape=[1,2]}\n y/stored: "
+    "i16[1,2] q(0.01,0) = assign(s, y/memory_after)\n"
+    "y/cells: i16[1,1,1,2] q(0.01,0) = reshape(y/stored) {shape=[1,1,1,2]}\n"
+    "const v: i16[2,1,1,1] q(0.001,0) = splat 90\n"
+    "y/sum: i8[1,1,1,2] q(0.05,-4) = svdf_time(y/cells, v) {layout=nhwc, group=2}\n"
+    "y: i8[1,2] q(0.05,-4) = reshape(y/sum) {shape=[1,2]}\n output y }",
+    /* control flow; a body that has the graph's variable, and one inside another */
+    "graph flow { input p: bool[1]\n input x: f32[2]\n input n: i32[1]\n var s: f32[2] = [1,1]\n"
+    "graph yes { input v: f32[2]\n var s: f32[2]\n r: f32[2] = read(s)\n w: f32[2] = add(v, r)\n"
+    "z: f32[2] = assign(s, w)\n output w }\n"
+    "graph no { input v: f32[2]\n w: f32[2] = relu(v)\n output w }\n"
+    "graph test { input k: i32[1]\n input v: f32[2]\n const most: i32[1] = [4]\n"
+    "t: bool[1] = less(k, most)\n output t }\n"
+    "graph body { input k: i32[1]\n input v: f32[2]\n const one: i32[1] = [1]\n"
+    "const few: i32[1] = [2]\n"
+    "graph early { input e: f32[2]\n const h: f32[1] = [3]\n g: f32[2] = add(e, h)\n output g }\n"
+    "graph late { input e: f32[2]\n g: f32[2] = mul(e, e)\n output g }\n"
+    "l: i32[1] = add(k, one)\n q: bool[1] = less(k, few)\n w: f32[2] = if(q, v)\n output l, w }\n"
+    "a: f32[2] = read(s)\n y: f32[2] = if(p, x)\n"
+    "m: i32[1], z: f32[2] = while(n, y) {condition=2, body=3}\n output m, z, a }",
 };
 const int n_tflite_graphs = (int)(sizeof tflite_graphs / sizeof *tflite_graphs);
 

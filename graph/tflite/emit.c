@@ -11,12 +11,14 @@
 static void list(tfl_export *x, const char *what, const char *name, const char *kind,
                  const char *why)
 {
-    if (x->refused.length < LIST_ROOM)
-        assay_buf_printf(&x->refused, "%s%s '%.100s' (%s): %s", x->n_refused ? "; " : "", what,
-                         name, kind, why);
+    tfl_refusals *r = x->refused;
+
+    if (r->text.length < LIST_ROOM)
+        assay_buf_printf(&r->text, "%s%s '%.100s' (%s): %s", r->n ? "; " : "", what, name, kind,
+                         why);
     else
-        ++x->n_untold;
-    ++x->n_refused;
+        ++r->untold;
+    ++r->n;
 }
 
 void assay_tfl_refuse(tfl_export *x, const assay_node *n, const char *format, ...)

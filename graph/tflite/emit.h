@@ -1,5 +1,6 @@
 /* What the exporter's files share. Nodes become operators (export_*.c) on tensors that come into
- * being when first used; export.c holds them until all are known and writes the file. */
+ * being when first used; export.c holds them, a part for each subgraph, until all are known;
+ * export_file.c writes the file. */
 #ifndef ASSAY_GRAPH_TFLITE_EMIT_H
 #define ASSAY_GRAPH_TFLITE_EMIT_H
 
@@ -33,18 +34,32 @@ typedef struct tfl_out_operator {
     const char *text; /* of the last FLAT_OFFSET option, or NULL */
 } tfl_out_operator;
 
+/* What cannot be written: the first of it as a list, and how much there is. */
+typedef struct tfl_refusals {
+    assay_buf text;
+    int n, untold;
+} tfl_refusals;
+
+/* One subgraph of the model. */
 typedef struct tfl_export {
     const assay_graph *g;
+    assay_graph *own; /* g, when it was made for the export */
     assay_arena *arena;
     int *tensor_of; /* of the graph's values; -1: none yet */
+    bool *written;  /* of the graph's nodes: their operator stands for several of them */
+    int *body;      /* of the graph's subgraphs: their numbers in the model */
     tfl_out_tensor *tensor;
     tfl_out_operator *op;
     int n_tensors, room_tensors, n_ops, room_ops;
-    assay_buf refused; /* what cannot be written, as a list; the first of them */
-    int n_refused, n_untold;
-    assay_status status; /* the first failure but refusals; then calls do nothing */
+    tfl_refusals *refused; /* the model's */
+    assay_status status;   /* the first failure but refusals; then calls do nothing */
     assay_error *err;
 } tfl_export;
+
+/* ---- export_file.c ---- */
+
+/* All parts as a file; the first is where a run begins. A failure is in part[0].status. */
+void assay_tfl_write_model(flat_writer *w, tfl_export *part, int n_parts);
 
 /* ---- emit.c ---- */
 
@@ -86,5 +101,13 @@ bool assay_tfl_export_conv(tfl_export *x, const assay_node *n);
 bool assay_tfl_export_math(tfl_export *x, const assay_node *n);
 bool assay_tfl_export_move(tfl_export *x, const assay_node *n);
 bool assay_tfl_export_state(tfl_export *x, const assay_node *n);
+bool assay_tfl_export_svdf(tfl_export *x, const assay_node *n);
+
+/* ---- export_state.c ---- */
+
+/* A graph that assigns their first values to the variables of all parts that do not start as TFLite
+ * starts them; NULL when there are none. */
+assay_status assay_tfl_initial_graph(const tfl_export *part, int n_parts, assay_graph **out,
+                                     assay_error *err);
 
 #endif

@@ -7,10 +7,6 @@
 #include "graph/layout.h"
 #include "graph/tflite/emit.h"
 
-#define SCHEMA_VERSION   3
-#define CODE_PLACEHOLDER 127 /* in the old one-byte field, for codes that it cannot hold */
-#define DATA_ALIGNMENT   16  /* schema.fbs, Buffer.data: force_align */
-
 /* ---- nodes ---- */
 
 /* Codes that move and then take other parameters are one operator in TFLite: the mover writes the
@@ -30,8 +26,9 @@ static void export_node(tfl_export *x, const assay_node *n)
     if (n->op == ASSAY_OP_RELABEL && x->tensor_of[n->in[0]] == x->tensor_of[n->out[0]] &&
         x->tensor_of[n->in[0]] >= 0)
         return;
-    if (!assay_tfl_export_conv(x, n) && !assay_tfl_export_math(x, n) &&
-        !assay_tfl_export_move(x, n) && !assay_tfl_export_state(x, n))
+    if (!assay_tfl_export_svdf(x, n) && !assay_tfl_export_conv(x, n) &&
+        !assay_tfl_export_math(x, n) && !assay_tfl_export_move(x, n) &&
+        !assay_tfl_export_state(x, n))
         assay_tfl_refuse(x, n, "no operator of TFLite's is written for it");
 }
 
@@ -45,305 +42,104 @@ static void export_nodes(tfl_export *x)
         if (joins_mover(g, &g->node[i]))
             x->tensor_of[g->node[i].in[0]] = assay_tfl_tensor(x, g->node[i].out[0]);
     for (int i = 0; i < g->n_nodes && !x->status; ++i)
-        export_node(x, &g->node[i]);
+        if (!x->written[i])
+            export_node(x, &g->node[i]);
     for (int i = 0; i < g->n_outputs; ++i)
         assay_tfl_tensor(x, g->output[i]);
 }
 
-/* ---- the file ---- */
+/* ---- parts: a graph and its bodies, one behind the other ---- */
 
-static int options_type(int builtin)
+typedef struct tfl_parts {
+    tfl_export *at;
+    int n;
+    assay_arena *arena;
+    tfl_refusals refused;
+    assay_error *err;
+} tfl_parts;
+
+static int count_graphs(const assay_graph *g)
 {
-    /* schema.fbs, union BuiltinOptions; operators that are not here have none. */
-    static const unsigned char type[BUILTIN_COUNT] = {
-        [BUILTIN_CONV_2D] = 1,
-        [BUILTIN_DEPTHWISE_CONV_2D] = 2,
-        [BUILTIN_AVERAGE_POOL_2D] = 5,
-        [BUILTIN_MAX_POOL_2D] = 5,
-        [BUILTIN_FULLY_CONNECTED] = 8,
-        [BUILTIN_SOFTMAX] = 9,
-        [BUILTIN_CONCATENATION] = 10,
-        [BUILTIN_ADD] = 11,
-        [BUILTIN_L2_NORMALIZATION] = 12,
-        [BUILTIN_LOCAL_RESPONSE_NORMALIZATION] = 13,
-        [BUILTIN_RESIZE_BILINEAR] = 15,
-        [BUILTIN_RESHAPE] = 17,
-        [BUILTIN_SPACE_TO_DEPTH] = 19,
-        [BUILTIN_MUL] = 21,
-        [BUILTIN_PAD] = 22,
-        [BUILTIN_GATHER] = 23,
-        [BUILTIN_TRANSPOSE] = 26,
-        [BUILTIN_MEAN] = 27,
-        [BUILTIN_SUM] = 27,
-        [BUILTIN_REDUCE_PROD] = 27,
-        [BUILTIN_REDUCE_MAX] = 27,
-        [BUILTIN_REDUCE_MIN] = 27,
-        [BUILTIN_SUB] = 28,
-        [BUILTIN_DIV] = 29,
-        [BUILTIN_STRIDED_SLICE] = 32,
-        [BUILTIN_EXP] = 33,
-        [BUILTIN_TOPK_V2] = 34,
-        [BUILTIN_LOG_SOFTMAX] = 36,
-        [BUILTIN_CAST] = 37,
-        [BUILTIN_DEQUANTIZE] = 38,
-        [BUILTIN_MAXIMUM] = 39,
-        [BUILTIN_MINIMUM] = 39,
-        [BUILTIN_ARG_MAX] = 40,
-        [BUILTIN_LESS] = 41,
-        [BUILTIN_NEG] = 42,
-        [BUILTIN_PADV2] = 43,
-        [BUILTIN_GREATER] = 44,
-        [BUILTIN_GREATER_EQUAL] = 45,
-        [BUILTIN_LESS_EQUAL] = 46,
-        [BUILTIN_SLICE] = 48,
-        [BUILTIN_TRANSPOSE_CONV] = 49,
-        [BUILTIN_TILE] = 51,
-        [BUILTIN_EQUAL] = 53,
-        [BUILTIN_NOT_EQUAL] = 54,
-        [BUILTIN_POW] = 56,
-        [BUILTIN_ARG_MIN] = 57,
-        [BUILTIN_LOGICAL_OR] = 60,
-        [BUILTIN_LOGICAL_AND] = 62,
-        [BUILTIN_LOGICAL_NOT] = 63,
-        [BUILTIN_FLOOR_DIV] = 65,
-        [BUILTIN_SQUARE] = 66,
-        [BUILTIN_FLOOR_MOD] = 72,
-        [BUILTIN_RESIZE_NEAREST_NEIGHBOR] = 74,
-        [BUILTIN_LEAKY_RELU] = 75,
-        [BUILTIN_SQUARED_DIFFERENCE] = 76,
-        [BUILTIN_MIRROR_PAD] = 77,
-        [BUILTIN_ABS] = 78,
-        [BUILTIN_SPLIT_V] = 79,
-        [BUILTIN_REVERSE_V2] = 81,
-        [BUILTIN_GATHER_ND] = 83,
-        [BUILTIN_COS] = 84,
-        [BUILTIN_QUANTIZE] = 89,
-        [BUILTIN_HARD_SWISH] = 91,
-        [BUILTIN_DEPTH_TO_SPACE] = 94,
-        [BUILTIN_SELECT_V2] = 98,
-        [BUILTIN_BATCH_MATMUL] = 101,
-        [BUILTIN_CUMSUM] = 102,
-        [BUILTIN_BROADCAST_TO] = 104,
-        [BUILTIN_VAR_HANDLE] = 111,
-        [BUILTIN_READ_VARIABLE] = 112,
-        [BUILTIN_ASSIGN_VARIABLE] = 113,
-        [BUILTIN_GELU] = 116,
-        [BUILTIN_SIGN] = 123,
-    };
-    return type[builtin];
+    int n = 1;
+    for (int i = 0; i < g->n_subgraphs; ++i)
+        n += count_graphs(g->subgraph[i]);
+    return n;
 }
 
-/* Operators by the order of their first use: index[builtin] - 1. */
-static size_t write_codes(flat_writer *w, const tfl_export *x, int index[BUILTIN_COUNT])
+/* Makes g (image ops with their channels last) the next part. */
+static assay_status add_part(tfl_parts *p, const assay_graph *g)
 {
-    int n = 0, used[BUILTIN_COUNT];
-    size_t list;
+    tfl_export *x = &p->at[p->n++];
+    assay_status s;
 
-    memset(index, 0, BUILTIN_COUNT * sizeof *index);
-    for (int i = 0; i < x->n_ops; ++i)
-        if (index[x->op[i].builtin] == 0) {
-            used[n++] = x->op[i].builtin;
-            index[x->op[i].builtin] = n;
-        }
-    list = assay_flat_write_offsets(w, (size_t)n);
-    for (int i = 0; i < n; ++i) {
-        int old = used[i] < CODE_PLACEHOLDER ? used[i] : CODE_PLACEHOLDER;
-        const flat_field code[] = {{CODE_DEPRECATED, 1, (uint32_t)old},
-                                   {CODE_VERSION, 4, 1},
-                                   {CODE_BUILTIN, 4, (uint32_t)used[i]}};
-        assay_flat_refer_element(w, list, (size_t)i, assay_flat_write_table(w, code, 3));
-    }
-    return list;
-}
-
-static size_t write_parameters(flat_writer *w, tfl_export *x, const assay_qparams *q)
-{
-    const flat_field field[] = {{QUANT_SCALE, FLAT_OFFSET, 0},
-                                {QUANT_ZERO_POINT, FLAT_OFFSET, 0},
-                                {QUANT_DIMENSION, 4, (uint32_t)q->axis}};
-    size_t table = assay_flat_write_table(w, field, 3);
-    int64_t *zero = assay_tfl_room(x, q->count * sizeof *zero + 1);
-
-    for (size_t i = 0; zero && i < q->count; ++i)
-        zero[i] = q->zero_point[i];
-    assay_flat_refer(w, table, QUANT_SCALE, assay_flat_write_vector(w, q->scale, q->count, 4, 4));
-    if (zero)
-        assay_flat_refer(w, table, QUANT_ZERO_POINT,
-                         assay_flat_write_vector(w, zero, q->count, 8, 8));
-    return table;
-}
-
-static size_t write_tensor(flat_writer *w, tfl_export *x, const tfl_out_tensor *t, uint32_t buffer)
-{
-    bool has_q = t->type.q.granularity != ASSAY_Q_NONE;
-    const flat_field field[] = {{TENSOR_SHAPE, FLAT_OFFSET, 0},
-                                {TENSOR_TYPE, 1, (uint32_t)t->raw},
-                                {TENSOR_BUFFER, 4, buffer},
-                                {TENSOR_NAME, FLAT_OFFSET, 0},
-                                {TENSOR_QUANTIZATION, FLAT_OFFSET, 0}};
-    size_t table = assay_flat_write_table(w, field, has_q ? 5 : 4);
-    int32_t shape[ASSAY_MAX_RANK];
-
-    for (int i = 0; i < t->type.rank; ++i) {
-        if (t->type.dim[i] > INT32_MAX && !x->status)
-            x->status = assay_fail(x->err, ASSAY_ERR_UNSUPPORTED,
-                                   "value '%.200s': TFLite's extents have 32 bits", t->name);
-        shape[i] = (int32_t)t->type.dim[i];
-    }
-    assay_flat_refer(w, table, TENSOR_SHAPE,
-                     assay_flat_write_vector(w, shape, (size_t)t->type.rank, 4, 4));
-    assay_flat_refer(w, table, TENSOR_NAME, assay_flat_write_string(w, t->name));
-    if (has_q)
-        assay_flat_refer(w, table, TENSOR_QUANTIZATION, write_parameters(w, x, &t->type.q));
-    return table;
-}
-
-static size_t write_operator(flat_writer *w, const tfl_out_operator *o, int code)
-{
-    int type = options_type(o->builtin);
-    const flat_field field[] = {{OPERATOR_CODE, 4, (uint32_t)code},
-                                {OPERATOR_INPUTS, FLAT_OFFSET, 0},
-                                {OPERATOR_OUTPUTS, FLAT_OFFSET, 0},
-                                {OPERATOR_OPTIONS - 1, 1, (uint32_t)type},
-                                {OPERATOR_OPTIONS, FLAT_OFFSET, 0}};
-    size_t table = assay_flat_write_table(w, field, type ? 5 : 3), options;
-
-    assay_flat_refer(w, table, OPERATOR_INPUTS,
-                     assay_flat_write_vector(w, o->in, (size_t)o->n_in, 4, 4));
-    assay_flat_refer(w, table, OPERATOR_OUTPUTS,
-                     assay_flat_write_vector(w, o->out, (size_t)o->n_out, 4, 4));
-    if (!type)
-        return table;
-    options = assay_flat_write_table(w, o->option, o->n_options);
-    assay_flat_refer(w, table, OPERATOR_OPTIONS, options);
-    for (int i = 0; i < o->n_options; ++i)
-        if (o->option[i].size == FLAT_OFFSET)
-            assay_flat_refer(w, options, o->option[i].slot, assay_flat_write_string(w, o->text));
-    return table;
-}
-
-/* Two codes a byte, the first in the low half. */
-static size_t write_int4(flat_writer *w, tfl_export *x, const int8_t *code, size_t n)
-{
-    unsigned char *packed = assay_tfl_room(x, n / 2 + 1);
-
-    for (size_t i = 0; packed && i < n; ++i)
-        packed[i / 2] |= (unsigned char)((code[i] & 0xf) << (i % 2 ? 4 : 0));
-    return packed ? assay_flat_write_vector(w, packed, (n + 1) / 2, 1, DATA_ALIGNMENT) : 0;
-}
-
-/* Buffer 0 is the empty one; constants have one each, in the order of the tensors. */
-static size_t write_buffers(flat_writer *w, tfl_export *x, uint32_t n)
-{
-    const flat_field data = {BUFFER_DATA, FLAT_OFFSET, 0};
-    size_t list = assay_flat_write_offsets(w, (size_t)n + 1), k = 1;
-
-    assay_flat_refer_element(w, list, 0, assay_flat_write_table(w, NULL, 0));
-    for (int i = 0; i < x->n_tensors; ++i) {
-        const tfl_out_tensor *t = &x->tensor[i];
-        size_t count = (size_t)assay_shape_count(&t->type), table;
-        if (!t->data)
-            continue;
-        table = assay_flat_write_table(w, &data, 1);
-        assay_flat_refer_element(w, list, k++, table);
-        assay_flat_refer(w, table, BUFFER_DATA,
-                         t->raw == TFL_INT4 ? write_int4(w, x, t->data, count)
-                                            : assay_flat_write_bytes(w, t->data, count,
-                                                                     assay_elem_size(t->type.elem),
-                                                                     DATA_ALIGNMENT));
-    }
-    return list;
-}
-
-static size_t write_list(flat_writer *w, tfl_export *x, const int *value, int n)
-{
-    int32_t *tensor = assay_tfl_room(x, (size_t)n * sizeof *tensor + 1);
-
-    for (int i = 0; tensor && i < n; ++i)
-        tensor[i] = x->tensor_of[value[i]];
-    return tensor ? assay_flat_write_vector(w, tensor, (size_t)n, 4, 4) : 0;
-}
-
-static size_t write_subgraph(flat_writer *w, tfl_export *x, const int *code, uint32_t *n_buffers)
-{
-    const flat_field field[] = {{SUBGRAPH_TENSORS, FLAT_OFFSET, 0},
-                                {SUBGRAPH_INPUTS, FLAT_OFFSET, 0},
-                                {SUBGRAPH_OUTPUTS, FLAT_OFFSET, 0},
-                                {SUBGRAPH_OPERATORS, FLAT_OFFSET, 0},
-                                {SUBGRAPH_NAME, FLAT_OFFSET, 0}};
-    size_t table = assay_flat_write_table(w, field, 5), list;
-
-    assay_flat_refer(w, table, SUBGRAPH_NAME, assay_flat_write_string(w, x->g->name));
-    assay_flat_refer(w, table, SUBGRAPH_INPUTS, write_list(w, x, x->g->input, x->g->n_inputs));
-    assay_flat_refer(w, table, SUBGRAPH_OUTPUTS, write_list(w, x, x->g->output, x->g->n_outputs));
-    list = assay_flat_write_offsets(w, (size_t)x->n_tensors);
-    assay_flat_refer(w, table, SUBGRAPH_TENSORS, list);
-    for (int i = 0; i < x->n_tensors; ++i) {
-        uint32_t buffer = x->tensor[i].data ? ++*n_buffers : 0;
-        assay_flat_refer_element(w, list, (size_t)i, write_tensor(w, x, &x->tensor[i], buffer));
-    }
-    list = assay_flat_write_offsets(w, (size_t)x->n_ops);
-    assay_flat_refer(w, table, SUBGRAPH_OPERATORS, list);
-    for (int i = 0; i < x->n_ops; ++i)
-        assay_flat_refer_element(w, list, (size_t)i,
-                                 write_operator(w, &x->op[i], code[x->op[i].builtin] - 1));
-    return table;
-}
-
-static void write_model(flat_writer *w, tfl_export *x)
-{
-    const flat_field field[] = {{MODEL_VERSION, 4, SCHEMA_VERSION},
-                                {MODEL_OPERATOR_CODES, FLAT_OFFSET, 0},
-                                {MODEL_SUBGRAPHS, FLAT_OFFSET, 0},
-                                {MODEL_DESCRIPTION, FLAT_OFFSET, 0},
-                                {MODEL_BUFFERS, FLAT_OFFSET, 0}};
-    int code[BUILTIN_COUNT];
-    uint32_t n_buffers = 0;
-    size_t model, list;
-
-    assay_flat_begin(w, "TFL3");
-    model = assay_flat_write_table(w, field, 5);
-    assay_flat_refer_root(w, model);
-    assay_flat_refer(w, model, MODEL_DESCRIPTION, assay_flat_write_string(w, "Assay"));
-    assay_flat_refer(w, model, MODEL_OPERATOR_CODES, write_codes(w, x, code));
-    list = assay_flat_write_offsets(w, 1);
-    assay_flat_refer(w, model, MODEL_SUBGRAPHS, list);
-    assay_flat_refer_element(w, list, 0, write_subgraph(w, x, code, &n_buffers));
-    assay_flat_refer(w, model, MODEL_BUFFERS, write_buffers(w, x, n_buffers));
-}
-
-static assay_status refusal(const tfl_export *x)
-{
-    char more[40] = "";
-    assay_status s = assay_buf_status(&x->refused, x->err);
-
-    if (s)
+    *x = (tfl_export){.arena = p->arena, .refused = &p->refused, .err = p->err};
+    if ((s = assay_change_layout(g, ASSAY_LAYOUT_NHWC, &x->own, p->err)))
         return s;
-    if (x->n_untold)
-        snprintf(more, sizeof more, "; and %d more", x->n_untold);
-    return assay_fail(x->err, ASSAY_ERR_UNSUPPORTED, "TFLite cannot express %s%s", x->refused.text,
-                      more);
-}
-
-static assay_status export_graph(tfl_export *x, unsigned char **bytes, size_t *length)
-{
-    flat_writer w = {0};
-
+    x->g = x->own ? x->own : g;
     x->tensor_of = assay_tfl_room(x, (size_t)x->g->n_values * sizeof *x->tensor_of + 1);
+    x->written = assay_tfl_room(x, (size_t)x->g->n_nodes * sizeof *x->written + 1);
+    x->body = assay_tfl_room(x, (size_t)g->n_subgraphs * sizeof *x->body + 1);
     if (x->status)
         return x->status;
     for (int i = 0; i < x->g->n_values; ++i)
         x->tensor_of[i] = -1;
-    export_nodes(x);
-    if (!x->status && x->n_refused)
-        return refusal(x);
-    if (!x->status)
-        write_model(&w, x);
-    if (!x->status)
-        x->status = assay_flat_write_status(&w, x->err);
-    if (x->status) {
+    for (int i = 0; i < g->n_subgraphs && !s; ++i) {
+        x->body[i] = p->n;
+        s = add_part(p, g->subgraph[i]);
+    }
+    return s;
+}
+
+/* The first part's CALL_ONCE runs the last, which gives variables their first values. */
+static assay_status add_initial(tfl_parts *p)
+{
+    assay_graph *g;
+    assay_status s = assay_tfl_initial_graph(p->at, p->n, &g, p->err);
+
+    if (s || !g)
+        return s;
+    assay_tfl_operator(&p->at[0], BUILTIN_CALL_ONCE, NULL, 0, NULL, 0);
+    assay_tfl_option(&p->at[0], 0, 4, p->n);
+    s = add_part(p, g);
+    p->at[p->n - 1].own = g;
+    return s;
+}
+
+static assay_status refusal(const tfl_parts *p)
+{
+    char more[40] = "";
+    assay_status s = assay_buf_status(&p->refused.text, p->err);
+
+    if (s)
+        return s;
+    if (p->refused.untold)
+        snprintf(more, sizeof more, "; and %d more", p->refused.untold);
+    return assay_fail(p->err, ASSAY_ERR_UNSUPPORTED, "TFLite cannot express %s%s",
+                      p->refused.text.text, more);
+}
+
+static assay_status export_parts(tfl_parts *p, const assay_graph *g, unsigned char **bytes,
+                                 size_t *length)
+{
+    flat_writer w = {0};
+    assay_status s;
+
+    if ((s = add_part(p, g)) || (s = add_initial(p)))
+        return s;
+    for (int i = 0; i < p->n && !s; ++i) {
+        export_nodes(&p->at[i]);
+        s = p->at[i].status;
+    }
+    if (!s && p->refused.n)
+        s = refusal(p);
+    if (s)
+        return s;
+    assay_tfl_write_model(&w, p->at, p->n);
+    if (!(s = p->at[0].status))
+        s = assay_flat_write_status(&w, p->err);
+    if (s) {
         assay_buf_free(&w.bytes);
-        return x->status;
+        return s;
     }
     *bytes = (unsigned char *)w.bytes.text;
     *length = w.bytes.length;
@@ -354,19 +150,17 @@ assay_status assay_tflite_export(const assay_graph *g, unsigned char **bytes, si
                                  assay_error *err)
 {
     assay_error unwanted;
-    assay_graph *last = NULL;
-    tfl_export x = {.arena = assay_arena_new(), .err = err ? err : &unwanted};
-    assay_status s = assay_change_layout(g, ASSAY_LAYOUT_NHWC, &last, err);
+    tfl_parts p = {.arena = assay_arena_new(), .err = err ? err : &unwanted};
+    assay_status s;
 
     *bytes = NULL;
     *length = 0;
-    x.g = last ? last : g;
-    if (!s && !x.arena)
-        s = assay_out_of_memory(err);
-    if (!s)
-        s = export_graph(&x, bytes, length);
-    assay_buf_free(&x.refused);
-    assay_arena_free(x.arena);
-    assay_graph_free(last);
+    if (p.arena)
+        p.at = assay_arena_array(p.arena, (size_t)count_graphs(g) + 1, sizeof *p.at);
+    s = p.at ? export_parts(&p, g, bytes, length) : assay_out_of_memory(err);
+    for (int i = 0; i < p.n; ++i)
+        assay_graph_free(p.at[i].own);
+    assay_buf_free(&p.refused.text);
+    assay_arena_free(p.arena);
     return s;
 }
