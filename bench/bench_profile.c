@@ -1,7 +1,7 @@
-/* Profiling beside plain float inference: the same images, held in memory, one thread, runs of the
- * two in turn; medians, and the median of the ratios of neighbours.
+/* Profiling beside plain float inference: the same images, held in memory, as many threads, runs of
+ * the two in turn; medians, and the median of the ratios of neighbours.
  *
- *   bench_profile MODEL DATASET [IMAGES] */
+ *   bench_profile MODEL DATASET [IMAGES [THREADS]] */
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -19,6 +19,7 @@ typedef struct images {
     int64_t count;
     size_t bytes; /* of one */
     char *data;
+    int threads;
 } images;
 
 static assay_status read_image(void *user, int64_t i, int k, void *input, assay_error *err)
@@ -71,7 +72,7 @@ static assay_status infer(const images *m, double *ns, assay_error *err)
     const double start = bench_now();
 
     if (status == ASSAY_OK)
-        status = assay_evaluate(p, &samples, 1, NULL, &accuracy, err);
+        status = assay_evaluate(p, &samples, m->threads, NULL, &accuracy, err);
     *ns = bench_now() - start;
     assay_program_free(p);
     return status;
@@ -89,7 +90,7 @@ static assay_status profile(const images *m, double *ns, assay_error *err)
         status = assay_profile_new(m->graph, &made, err);
     const double start = bench_now();
     if (status == ASSAY_OK)
-        status = assay_profile_samples_of(p, &samples, 1, made, err);
+        status = assay_profile_samples_of(p, &samples, m->threads, made, err);
     *ns = bench_now() - start;
     assay_profile_free(made);
     assay_program_free(p);
@@ -139,11 +140,12 @@ int main(int argc, char **argv)
     assay_status status;
 
     if (argc < 3) {
-        fprintf(stderr, "usage: bench_profile MODEL DATASET [IMAGES]\n");
+        fprintf(stderr, "usage: bench_profile MODEL DATASET [IMAGES [THREADS]]\n");
         return 2;
     }
     status = assay_model_load_canonical(argv[1], NULL, &g, &err);
     m.graph = g;
+    m.threads = argc > 4 ? atoi(argv[4]) : 1;
     if (status == ASSAY_OK)
         status = load(argv[2], argc > 3 ? atol(argv[3]) : 256, &m, &err);
     if (status == ASSAY_OK)

@@ -177,11 +177,29 @@ static assay_status profile_sample(profiling *mine, assay_run *run, const assay_
     return status;
 }
 
+/* An empty profile for one more thread: its samples are added to `like` afterwards. */
+static assay_status profile_like(const assay_graph *g, const assay_profile *like,
+                                 assay_profile **out, assay_error *err)
+{
+    const assay_profile_origin origin = assay_profile_get_origin(like);
+    assay_status status = assay_profile_new(g, out, err);
+
+    if (status == ASSAY_OK)
+        status = assay_profile_set_preprocessing(*out, origin.preprocessing, err);
+    if (status == ASSAY_OK)
+        status = assay_profile_set_dataset(*out, origin.dataset, err);
+    if (status == ASSAY_OK && origin.whole.end > 0)
+        status = assay_profile_set_whole(*out, origin.whole, err);
+    if (status == ASSAY_OK)
+        status = assay_profile_channels_like(*out, like, err);
+    return status;
+}
+
 assay_status assay_profile_samples_of(const assay_program *p, const assay_samples *samples,
                                       int threads, assay_profile *profile, assay_error *err)
 {
-    const assay_profile_origin origin = assay_profile_get_origin(profile);
     assay_shared_error shared = {ASSAY_OK, err};
+    bool taken = false; /* one of the threads counts into `profile` itself */
 
     threads = assay_worker_count(threads, samples->count);
 #pragma omp parallel num_threads(threads)
@@ -189,16 +207,15 @@ assay_status assay_profile_samples_of(const assay_program *p, const assay_sample
         profiling mine = {p->graph, NULL};
         assay_run *run = NULL;
         assay_error e;
-        assay_status status = assay_profile_new(p->graph, &mine.profile, &e);
+        assay_status status = ASSAY_OK;
 
-        if (status == ASSAY_OK)
-            status = assay_profile_set_preprocessing(mine.profile, origin.preprocessing, &e);
-        if (status == ASSAY_OK)
-            status = assay_profile_set_dataset(mine.profile, origin.dataset, &e);
-        if (status == ASSAY_OK && origin.whole.end > 0)
-            status = assay_profile_set_whole(mine.profile, origin.whole, &e);
-        if (status == ASSAY_OK && assay_profile_has_channels(profile))
-            status = assay_profile_by_channel(mine.profile, p->graph, &e);
+#pragma omp critical(assay_profile_merge)
+        {
+            mine.profile = taken ? NULL : profile;
+            taken = true;
+        }
+        if (!mine.profile)
+            status = profile_like(p->graph, profile, &mine.profile, &e);
         if (status == ASSAY_OK)
             status = assay_run_new(p, &run, &e);
         if (status != ASSAY_OK)
@@ -212,17 +229,19 @@ assay_status assay_profile_samples_of(const assay_program *p, const assay_sample
                 assay_share_error(&shared, status, &e);
             else
                 assay_sample_done(samples);
-        }
+        } /* all threads wait for each other here */
+        if (mine.profile != profile) {
 #pragma omp critical(assay_profile_merge)
-        {
-            if (!assay_has_failed(&shared)) {
-                status = assay_profile_merge(profile, mine.profile, &e);
-                if (status != ASSAY_OK)
-                    assay_share_error(&shared, status, &e);
+            {
+                if (!assay_has_failed(&shared)) {
+                    status = assay_profile_merge(profile, mine.profile, &e);
+                    if (status != ASSAY_OK)
+                        assay_share_error(&shared, status, &e);
+                }
             }
+            assay_profile_free(mine.profile);
         }
         assay_run_free(run);
-        assay_profile_free(mine.profile);
     }
     return shared.status;
 }

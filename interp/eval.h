@@ -30,7 +30,8 @@ typedef struct assay_accuracy {
 assay_status assay_evaluate(const assay_program *p, const assay_samples *samples, int threads,
                             int64_t *predictions, assay_accuracy *out, assay_error *err);
 
-/* Profiles every float value of an all-float program, each right after its node has run. */
+/* Profiles every float value of an all-float program, each right after its node has run. Of what a
+ * failure leaves in the profile nothing is to be used. */
 assay_status assay_profile_samples_of(const assay_program *p, const assay_samples *samples,
                                       int threads, assay_profile *profile, assay_error *err);
 

@@ -2,7 +2,7 @@
 #ifndef ASSAY_OPT_CALIBRATE_H
 #define ASSAY_OPT_CALIBRATE_H
 
-#include "opt/profile.h"
+#include "opt/histogram.h"
 
 typedef enum assay_calibration {
     ASSAY_CALIBRATE_MIN_MAX,    /* everything that was seen */
@@ -26,8 +26,8 @@ typedef struct assay_calibrated {
     const char *note; /* NULL, or why the method could not judge (a constant text) */
 } assay_calibrated;
 
-/* The range that the calibration chooses for a type of `levels` codes; it lies in [e->min, e->max]
- * and takes in 0 when that does. e must have finite observations.
+/* The range that the calibration chooses for a type of `levels` codes; it lies in [h->min, h->max]
+ * and takes in 0 when that does. h must have finite observations.
  *
  * MSE: for each candidate (first the upper end, then the lower one, shrunk towards 0 in 1/64 steps)
  * every bin costs the square of its distance to the range, and step^2 / 12 inside (uniform rounding
@@ -36,13 +36,13 @@ typedef struct assay_calibrated {
  * averaged over each code's bins (Migacz, 8-bit inference with TensorRT, GTC 2017). A histogram of
  * fewer bins than codes cannot tell ranges apart by KL; then it is min-max, and the note says so.
  */
-void assay_calibrate(const assay_profile_entry *e, const assay_calibrate_how *how, double levels,
+void assay_calibrate(const assay_histogram *h, const assay_calibrate_how *how, double levels,
                      assay_calibrated *out);
 
 /* Narrows a chosen range for codes lo..hi (zero point 0) whose scale is to be a power of two: the
  * one that holds the range may be almost twice too coarse for it. Halves it while the squared error
  * of clipping plus rounding, as above, falls. */
-void assay_calibrate_power_of_two(const assay_profile_entry *e, double lo, double hi,
+void assay_calibrate_power_of_two(const assay_histogram *h, double lo, double hi,
                                   assay_calibrated *range);
 
 /* "min-max", "percentile", "percentile:99.9", "mse", "kl"; false when it is none of them. */

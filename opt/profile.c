@@ -35,7 +35,9 @@ void assay_profile_free(assay_profile *p)
         return;
     for (int i = 0; i < p->n_entries; i++) {
         free((char *)p->entry[i].name);
-        free(p->entry[i].bin);
+        assay_histogram_clear(&p->entry[i].seen);
+        for (int k = 0; k < p->entry[i].n_channels; k++)
+            assay_histogram_clear(&p->entry[i].channel[k]);
         free(p->entry[i].channel);
     }
     free(p->entry);
@@ -80,10 +82,9 @@ assay_status assay_profile_set_whole(assay_profile *p, assay_profile_range whole
 
 assay_status assay_profile_entry_init(assay_profile_entry *e, const char *name, assay_error *err)
 {
-    *e = (assay_profile_entry){.exponent = ASSAY_PROFILE_MIN_EXPONENT};
-    e->name = strdup(name);
-    e->bin = calloc(ASSAY_PROFILE_BINS, sizeof *e->bin);
-    return e->name && e->bin ? ASSAY_OK : assay_out_of_memory(err);
+    *e = (assay_profile_entry){.name = strdup(name)};
+    return e->name ? assay_histogram_init(&e->seen, ASSAY_PROFILE_BINS, err)
+                   : assay_out_of_memory(err);
 }
 
 bool assay_is_profiled(const assay_value *v)
@@ -183,11 +184,4 @@ const assay_profile_entry *assay_profile_find(const assay_profile *p, const char
 assay_profile_origin assay_profile_get_origin(const assay_profile *p)
 {
     return (assay_profile_origin){p->model, p->graph, p->preprocessing, p->dataset, p->whole};
-}
-
-void assay_profile_bin_edges(const assay_profile_entry *e, int i, double *lo, double *hi)
-{
-    double width = ldexp(1.0, e->exponent - 12);
-    *lo = (double)(i - ASSAY_PROFILE_HALF) * width;
-    *hi = *lo + width;
 }

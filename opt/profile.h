@@ -1,36 +1,29 @@
 /* A profile: what the values of a float network were seen to hold.
  *
  * The state is integer and depends only on the set of observations: in any order, over any number
- * of threads or shards, merged in any grouping, it is the same, and so is the file. For each
- * value: least and greatest finite element, counts of finite elements, NaNs and infinities, and
- * 64-bit counts over ASSAY_PROFILE_BINS equal bins of [-2^k, 2^k), where k is the least exponent
- * (at least ASSAY_PROFILE_MIN_EXPONENT) whose range holds every element. When k grows by one, bins
- * 2i and 2i+1 become one bin exactly. Data on one side of zero still cover at least 2048 bins. */
+ * of threads or shards, merged in any grouping, it is the same, and so is the file. For each value
+ * a histogram (opt/histogram.h) of ASSAY_PROFILE_BINS bins, and on request one of
+ * ASSAY_PROFILE_CHANNEL_BINS for each of its channels.
+ *
+ * Memory does not depend on the number of samples: 96 KiB a value while observing, 16 KiB a
+ * channel, of which there are at most ASSAY_PROFILE_CHANNELS, and all that for each thread. */
 #ifndef ASSAY_OPT_PROFILE_H
 #define ASSAY_OPT_PROFILE_H
 
 #include "graph/graph.h"
+#include "opt/histogram.h"
 
-#define ASSAY_PROFILE_BINS         8192
-#define ASSAY_PROFILE_MIN_EXPONENT (-100)
-#define ASSAY_PROFILE_CHANNELS     65536 /* values with more have no ranges by channel */
-
-typedef struct assay_profile_channel {
-    uint64_t finite, nan, inf;
-    float min, max; /* over finite elements; 0 when there are none */
-} assay_profile_channel;
+#define ASSAY_PROFILE_BINS         ASSAY_HISTOGRAM_MAX_BINS
+#define ASSAY_PROFILE_CHANNEL_BINS 2048
+#define ASSAY_PROFILE_CHANNELS     65536 /* of all values together: 1 GiB of bins */
 
 typedef struct assay_profile_entry {
-    const char *name;  /* the value's name */
-    uint64_t lineage;  /* digest of the weights that the value depends on (opt/digest.h) */
-    uint64_t finite;   /* elements counted in bins */
-    uint64_t nan, inf; /* elements that are in no bin */
-    float min, max;    /* over finite elements; 0 when there are none */
-    int exponent;      /* bins cover [-2^exponent, 2^exponent) */
-    uint64_t *bin;     /* ASSAY_PROFILE_BINS counts */
-    int n_channels;    /* 0 unless asked for; element i is of channel i / stride % n_channels */
-    size_t stride;     /* (known while observing only) */
-    assay_profile_channel *channel;
+    const char *name;     /* the value's name */
+    uint64_t lineage;     /* digest of the weights that the value depends on (opt/digest.h) */
+    assay_histogram seen; /* all its elements */
+    int n_channels;       /* 0 unless asked for; element i is of channel i / stride % n_channels */
+    size_t stride;        /* (known while observing only) */
+    assay_histogram *channel;
 } assay_profile_entry;
 
 /* Samples [first, end) of the data set. */
@@ -59,10 +52,15 @@ assay_status assay_profile_set_dataset(assay_profile *p, const char *name, assay
 
 assay_status assay_profile_set_whole(assay_profile *p, assay_profile_range whole,
                                      assay_error *err); /* ASSAY_ERR_INPUT when it is empty */
-/* Ranges by channel as well, from now on; p must be new, and g the graph that it was made for. The
- * channels are along the axis that layouts say, else along the last one. */
-assay_status assay_profile_by_channel(assay_profile *p, const assay_graph *g, assay_error *err);
-bool assay_profile_has_channels(const assay_profile *p);
+/* Histograms by channel as well, from now on, of the values whose name matches `pattern` (as in
+ * fnmatch(3)); p must be new, and g the graph that it was made for. The channels are along the axis
+ * that layouts say, else along the last one. ASSAY_ERR_LIMIT when there are more than
+ * ASSAY_PROFILE_CHANNELS, ASSAY_ERR_INPUT when no value's name matches. */
+assay_status assay_profile_by_channel(assay_profile *p, const assay_graph *g, const char *pattern,
+                                      assay_error *err);
+/* Channels of the same values as `like` has, which is of the same graph. */
+assay_status assay_profile_channels_like(assay_profile *p, const assay_profile *like,
+                                         assay_error *err);
 
 /* Counts n elements of the value with this index in the profile's graph. A value that is not
  * profiled (constants, integers) is ignored. Never fails and never allocates. */
@@ -97,7 +95,5 @@ const assay_profile_entry *assay_profile_find(const assay_profile *p,
                                               const char *name); /* or NULL */
 assay_profile_origin assay_profile_get_origin(const assay_profile *p);
 uint64_t assay_profile_samples(const assay_profile *p);
-/* Edges of bin i in real values: [*lo, *hi). */
-void assay_profile_bin_edges(const assay_profile_entry *e, int i, double *lo, double *hi);
 
 #endif

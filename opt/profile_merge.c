@@ -125,8 +125,7 @@ static assay_status demand_mergeable(const assay_profile *a, const assay_profile
                               "profiles cannot be merged: value '%s' has %d channels in one and %d "
                               "in the other (--per-channel for one shard only?)",
                               x->name, x->n_channels, y->n_channels);
-        if (x->finite > UINT64_MAX - y->finite || x->nan > UINT64_MAX - y->nan ||
-            x->inf > UINT64_MAX - y->inf)
+        if (!assay_histogram_can_merge(&x->seen, &y->seen))
             return assay_fail(err, ASSAY_ERR_LIMIT,
                               "profiles cannot be merged: counts of value "
                               "'%s' exceed 64 bits",
@@ -147,24 +146,6 @@ static assay_status join_ranges(const assay_profile *a, const assay_profile *b, 
     return status;
 }
 
-static void merge_entry(assay_profile_entry *into, const assay_profile_entry *from)
-{
-    if (from->finite > 0) {
-        assay_profile_grow(into, from->exponent);
-        int grow = into->exponent - from->exponent;
-        for (int i = 0; i < ASSAY_PROFILE_BINS; i++)
-            into->bin[assay_profile_coarser_bin(i, grow)] += from->bin[i];
-        if (into->finite == 0 || from->min < into->min)
-            into->min = from->min;
-        if (into->finite == 0 || from->max > into->max)
-            into->max = from->max;
-    }
-    assay_profile_merge_channels(into, from);
-    into->finite += from->finite;
-    into->nan += from->nan;
-    into->inf += from->inf;
-}
-
 assay_status assay_profile_merge(assay_profile *into, const assay_profile *from, assay_error *err)
 {
     assay_profile joined = {0};
@@ -181,8 +162,12 @@ assay_status assay_profile_merge(assay_profile *into, const assay_profile *from,
     into->range = joined.range;
     into->n_ranges = joined.n_ranges;
     into->max_ranges = joined.max_ranges;
-    for (int i = 0; i < into->n_entries; i++)
-        merge_entry(&into->entry[i], &from->entry[i]);
+    for (int i = 0; i < into->n_entries; i++) {
+        assay_profile_entry *e = &into->entry[i];
+        assay_histogram_merge(&e->seen, &from->entry[i].seen);
+        for (int k = 0; k < e->n_channels; k++)
+            assay_histogram_merge(&e->channel[k], &from->entry[i].channel[k]);
+    }
     return ASSAY_OK;
 }
 
@@ -217,7 +202,7 @@ assay_status assay_profile_check(const assay_profile *p, const assay_graph *g, a
         const assay_profile_entry *e = assay_profile_find(p, g->value[v].name);
         if (!e)
             list_name(&missing, g->value[v].name);
-        else if (e->finite == 0)
+        else if (e->seen.finite == 0)
             list_name(&unseen, g->value[v].name);
         else if (e->lineage != lineage[v])
             list_name(&differing, g->value[v].name);

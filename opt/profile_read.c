@@ -1,9 +1,11 @@
 /* Reading a profile back, trusting nothing. */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/arena.h"
 #include "opt/events.h"
 #include "opt/profile_state.h"
 
@@ -24,7 +26,28 @@ static assay_status read_lineage(assay_events *r, uint64_t *out)
     return ASSAY_OK;
 }
 
-static assay_status read_counts(assay_events *r, assay_profile_entry *e, int first)
+/* Where a histogram is, for messages: a value, or one of its channels. */
+typedef struct place {
+    const char *value;
+    int channel; /* -1: the value itself */
+} place;
+
+static assay_status fail_at(assay_events *r, const place *at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static assay_status fail_at(assay_events *r, const place *at, const char *format, ...)
+{
+    char text[300], channel[32] = "";
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (at->channel >= 0)
+        snprintf(channel, sizeof channel, ", channel %d", at->channel);
+    return ASSAY_REFUSE(r, "value '%.200s'%s: %s", at->value, channel, text);
+}
+
+static assay_status read_counts(assay_events *r, const place *where, assay_histogram *h, int first)
 {
     uint64_t sum = 0;
     int at = first;
@@ -33,71 +56,108 @@ static assay_status read_counts(assay_events *r, assay_profile_entry *e, int fir
         status = assay_events_expect(r, YAML_SEQUENCE_START_EVENT, "a list of counts");
     while (!status && !(status = assay_events_next(r))) {
         uint64_t count;
+        int empty, length = 0;
         if (r->event.type == YAML_SEQUENCE_END_EVENT)
             break;
         if (r->event.type != YAML_SCALAR_EVENT)
-            return ASSAY_REFUSE(r, "value '%.200s': expected a count", e->name);
-        if (at >= ASSAY_PROFILE_BINS)
-            return ASSAY_REFUSE(r, "value '%.200s': more than %d bins", e->name,
-                                ASSAY_PROFILE_BINS);
+            return fail_at(r, where, "expected a count");
+        if (sscanf(assay_events_text(r), "0*%5d%n", &empty, &length) == 1 && empty > 0 &&
+            assay_events_text(r)[length] == '\0') {
+            if (empty > h->n_bins - at)
+                return fail_at(r, where, "more than %d bins", h->n_bins);
+            at += empty;
+            continue;
+        }
+        if (at >= h->n_bins)
+            return fail_at(r, where, "more than %d bins", h->n_bins);
         if ((status = assay_events_as_count(r, "counts", &count)))
             break;
-        e->bin[at++] = count;
+        h->bin[at++] = count;
         if (count > UINT64_MAX - sum)
-            return ASSAY_REFUSE(r, "value '%.200s': counts exceed 64 bits", e->name);
+            return fail_at(r, where, "counts exceed 64 bits");
         sum += count;
     }
-    if (!status && sum != e->finite)
-        return ASSAY_REFUSE(r, "value '%.200s': counts add up to %llu, but finite is %llu", e->name,
-                            (unsigned long long)sum, (unsigned long long)e->finite);
+    if (!status && sum != h->finite)
+        return fail_at(r, where, "counts add up to %llu, but finite is %llu",
+                       (unsigned long long)sum, (unsigned long long)h->finite);
     return status;
 }
 
-/* The rest of [min, max, finite, nan, inf]; its start event has been read. */
-static assay_status read_channel(assay_events *r, assay_profile_channel *c)
+/* Whether min and max lie in the outermost bins that are not empty, and the range is the least. */
+static assay_status check_range(assay_events *r, const place *where, const assay_histogram *h)
 {
-    const char *what = "channels";
-    assay_status status;
-    if ((status = assay_events_scalar(r, what)) ||
-        (status = assay_events_as_float(r, what, &c->min)) ||
-        (status = assay_events_scalar(r, what)) ||
-        (status = assay_events_as_float(r, what, &c->max)) ||
-        (status = assay_events_scalar(r, what)) ||
-        (status = assay_events_as_count(r, what, &c->finite)) ||
-        (status = assay_events_scalar(r, what)) ||
-        (status = assay_events_as_count(r, what, &c->nan)) ||
-        (status = assay_events_scalar(r, what)) ||
-        (status = assay_events_as_count(r, what, &c->inf)))
-        return status;
-    return assay_events_expect(r, YAML_SEQUENCE_END_EVENT, "] after min, max, finite, nan, inf");
-}
-
-/* The channels together are the value. */
-static assay_status check_channels(assay_events *r, const assay_profile_entry *e)
-{
-    assay_profile_channel all = {0};
-    for (int i = 0; i < e->n_channels; i++) {
-        const assay_profile_channel *c = &e->channel[i];
-        if (c->min > c->max)
-            return ASSAY_REFUSE(r, "value '%.200s': channel %d has min %.9g greater than max %.9g",
-                                e->name, i, (double)c->min, (double)c->max);
-        if (c->finite > 0 && (all.finite == 0 || c->min < all.min))
-            all.min = c->min;
-        if (c->finite > 0 && (all.finite == 0 || c->max > all.max))
-            all.max = c->max;
-        all.finite += c->finite;
-        all.nan += c->nan;
-        all.inf += c->inf;
-    }
-    if (e->n_channels > 0 && (all.finite != e->finite || all.nan != e->nan || all.inf != e->inf ||
-                              all.min != e->min || all.max != e->max))
-        return ASSAY_REFUSE(
-            r, "value '%.200s': its channels do not add up to the value's range and counts",
-            e->name);
+    int first, end;
+    double lo, hi;
+    if (h->min > h->max)
+        return fail_at(r, where, "min %.9g is greater than max %.9g", (double)h->min,
+                       (double)h->max);
+    if (h->exponent != assay_histogram_exponent(h->min, h->max))
+        return fail_at(r, where, "exponent %d does not belong to [%.9g, %.9g], whose is %d",
+                       h->exponent, (double)h->min, (double)h->max,
+                       assay_histogram_exponent(h->min, h->max));
+    if (h->finite == 0)
+        return h->min == 0 && h->max == 0
+                   ? ASSAY_OK
+                   : fail_at(r, where, "it has a range, but no finite elements");
+    assay_histogram_extent(h, &first, &end);
+    assay_histogram_edges(h, first, &lo, &hi);
+    if (!((double)h->min >= lo && (double)h->min < hi))
+        return fail_at(r, where, "min %.9g is not in its first bin, [%.9g, %.9g)", (double)h->min,
+                       lo, hi);
+    assay_histogram_edges(h, end - 1, &lo, &hi);
+    if (!((double)h->max >= lo && (double)h->max < hi))
+        return fail_at(r, where, "max %.9g is not in its last bin, [%.9g, %.9g)", (double)h->max,
+                       lo, hi);
     return ASSAY_OK;
 }
 
-static assay_status read_channels(assay_events *r, assay_profile_entry *e)
+static assay_status read_histogram(assay_events *r, const place *where, assay_histogram *h)
+{
+    int first = 0;
+    assay_status status;
+    if ((status = assay_events_float(r, "min", &h->min)) ||
+        (status = assay_events_float(r, "max", &h->max)) ||
+        (status = assay_events_count(r, "finite", &h->finite)) ||
+        (status = assay_events_count(r, "nan", &h->nan)) ||
+        (status = assay_events_count(r, "inf", &h->inf)) ||
+        (status =
+             assay_events_int(r, "exponent", ASSAY_HISTOGRAM_MIN_EXPONENT, 128, &h->exponent)) ||
+        (status = assay_events_int(r, "first", 0, h->n_bins - 1, &first)) ||
+        (status = read_counts(r, where, h, first)))
+        return status;
+    return check_range(r, where, h);
+}
+
+/* The channels together are the value: their histograms merged are its own, in coarser bins. */
+static assay_status check_channels(assay_events *r, const assay_profile_entry *e)
+{
+    const int merged = ASSAY_PROFILE_BINS / ASSAY_PROFILE_CHANNEL_BINS;
+    assay_histogram all;
+    if (e->n_channels == 0)
+        return ASSAY_OK;
+    assay_status status = assay_histogram_init(&all, ASSAY_PROFILE_CHANNEL_BINS, r->err);
+    bool same = !status;
+    for (int i = 0; i < e->n_channels && same; i++) {
+        same = assay_histogram_can_merge(&all, &e->channel[i]);
+        if (same)
+            assay_histogram_merge(&all, &e->channel[i]);
+    }
+    same = same && all.finite == e->seen.finite && all.nan == e->seen.nan &&
+           all.inf == e->seen.inf && all.min == e->seen.min && all.max == e->seen.max;
+    for (int i = 0; i < ASSAY_PROFILE_CHANNEL_BINS && same; i++)
+        for (int k = 0; k < merged; k++)
+            all.bin[i] -= e->seen.bin[merged * i + k];
+    for (int i = 0; i < ASSAY_PROFILE_CHANNEL_BINS && same; i++)
+        same = all.bin[i] == 0;
+    assay_histogram_clear(&all);
+    if (!status && !same)
+        status = ASSAY_REFUSE(
+            r, "value '%.200s': its channels do not add up to the value's range and counts",
+            e->name);
+    return status;
+}
+
+static assay_status read_channels(assay_events *r, assay_profile *p, assay_profile_entry *e)
 {
     int room = 0;
     assay_status status = assay_events_key(r, "channels");
@@ -105,54 +165,35 @@ static assay_status read_channels(assay_events *r, assay_profile_entry *e)
         status = assay_events_expect(r, YAML_SEQUENCE_START_EVENT, "a list of channels");
     while (!status && !(status = assay_events_next(r)) &&
            r->event.type != YAML_SEQUENCE_END_EVENT) {
-        if (r->event.type != YAML_SEQUENCE_START_EVENT)
-            return ASSAY_REFUSE(r, "channels: expected [min, max, finite, nan, inf]");
+        const place where = {e->name, e->n_channels};
+        if (r->event.type != YAML_MAPPING_START_EVENT)
+            return fail_at(r, &where, "expected a channel's mapping");
+        if (p->n_channels == ASSAY_PROFILE_CHANNELS)
+            return assay_events_fail(r, ASSAY_ERR_LIMIT,
+                                     "value '%.200s': a profile holds no more than %d channels",
+                                     e->name, p->n_channels);
         if (e->n_channels == room) {
             room = room > 0 ? 2 * room : 64;
-            assay_profile_channel *grown = room <= ASSAY_PROFILE_CHANNELS
-                                               ? realloc(e->channel, (size_t)room * sizeof *grown)
-                                               : NULL;
+            assay_histogram *grown = realloc(e->channel, (size_t)room * sizeof *grown);
             if (!grown)
-                return assay_events_fail(r, ASSAY_ERR_LIMIT,
-                                         "value '%.200s': cannot hold more than %d channels",
-                                         e->name, e->n_channels);
+                return assay_out_of_memory(r->err);
             e->channel = grown;
         }
-        status = read_channel(r, &e->channel[e->n_channels++]);
+        p->n_channels++;
+        status =
+            assay_histogram_init(&e->channel[e->n_channels++], ASSAY_PROFILE_CHANNEL_BINS, r->err);
+        if (!status)
+            status = read_histogram(r, &where, &e->channel[e->n_channels - 1]);
+        if (!status)
+            status = assay_events_expect(r, YAML_MAPPING_END_EVENT, "no more keys in this channel");
     }
     return status ? status : check_channels(r, e);
-}
-
-/* Whether min and max lie in the outermost bins that are not empty. */
-static assay_status check_range(assay_events *r, const assay_profile_entry *e)
-{
-    int first = 0, last = ASSAY_PROFILE_BINS - 1;
-    double lo, hi, unused;
-    if (e->min > e->max)
-        return ASSAY_REFUSE(r, "value '%.200s': min %.9g is greater than max %.9g", e->name,
-                            (double)e->min, (double)e->max);
-    if (e->finite == 0)
-        return ASSAY_OK;
-    while (e->bin[first] == 0)
-        first++;
-    while (e->bin[last] == 0)
-        last--;
-    assay_profile_bin_edges(e, first, &lo, &unused);
-    if (!((double)e->min >= lo && (double)e->min < unused))
-        return ASSAY_REFUSE(r, "value '%.200s': min %.9g is not in its first bin", e->name,
-                            (double)e->min);
-    assay_profile_bin_edges(e, last, &unused, &hi);
-    if (!((double)e->max >= unused && (double)e->max < hi))
-        return ASSAY_REFUSE(r, "value '%.200s': max %.9g is not in its last bin", e->name,
-                            (double)e->max);
-    return ASSAY_OK;
 }
 
 /* One mapping of `values`; its start event has been read. */
 static assay_status read_entry(assay_events *r, assay_profile *p)
 {
     assay_profile_entry *e = &p->entry[p->n_entries];
-    int first = 0;
     assay_status status = assay_events_key(r, "name");
     if (!status)
         status = assay_events_scalar(r, "name");
@@ -164,16 +205,9 @@ static assay_status read_entry(assay_events *r, assay_profile *p)
     p->n_entries++; /* from here on it is freed with the profile */
     if (assay_profile_entry_init(e, assay_events_text(r), r->err))
         return ASSAY_ERR_MEMORY;
-    if ((status = read_lineage(r, &e->lineage)) ||
-        (status = assay_events_float(r, "min", &e->min)) ||
-        (status = assay_events_float(r, "max", &e->max)) ||
-        (status = assay_events_count(r, "finite", &e->finite)) ||
-        (status = assay_events_count(r, "nan", &e->nan)) ||
-        (status = assay_events_count(r, "inf", &e->inf)) ||
-        (status = assay_events_int(r, "exponent", ASSAY_PROFILE_MIN_EXPONENT, 128, &e->exponent)) ||
-        (status = assay_events_int(r, "first", 0, ASSAY_PROFILE_BINS - 1, &first)) ||
-        (status = read_counts(r, e, first)) || (status = check_range(r, e)) ||
-        (status = read_channels(r, e)))
+    const place where = {e->name, -1};
+    if ((status = read_lineage(r, &e->lineage)) || (status = read_histogram(r, &where, &e->seen)) ||
+        (status = read_channels(r, p, e)))
         return status;
     return assay_events_expect(r, YAML_MAPPING_END_EVENT, "no more keys in this value");
 }
@@ -266,13 +300,15 @@ static assay_status read_profile(assay_events *r, assay_profile *p)
                                        "a profile, found an empty file")) &&
         !(status = assay_events_expect(r, YAML_MAPPING_START_EVENT, "a mapping")) &&
         !(status = assay_events_string(r, "assay", &version)) &&
-        !(status = assay_events_int(r, "format", 2, 2, &ignored)) &&
+        !(status = assay_events_int(r, "format", 3, 3, &ignored)) &&
         !(status = assay_events_string(r, "model", &p->model)) &&
         !(status = assay_events_string(r, "graph", &p->graph)) &&
         !(status = assay_events_string(r, "preprocessing", &p->preprocessing)) &&
         !(status = assay_events_string(r, "dataset", &p->dataset)) &&
         !(status = read_whole(r, &p->whole)) && !(status = read_samples(r, p)) &&
         !(status = assay_events_int(r, "bins", ASSAY_PROFILE_BINS, ASSAY_PROFILE_BINS, &ignored)) &&
+        !(status = assay_events_int(r, "channel_bins", ASSAY_PROFILE_CHANNEL_BINS,
+                                    ASSAY_PROFILE_CHANNEL_BINS, &ignored)) &&
         !(status = read_values(r, p)) &&
         !(status = assay_events_expect(r, YAML_MAPPING_END_EVENT, "no more keys")) &&
         !(status = assay_events_expect(r, YAML_DOCUMENT_END_EVENT, "the end of the document")))

@@ -1,40 +1,40 @@
 #include "opt/profile_rows.h"
 
+#include <float.h>
+#include <string.h>
+
 /* Which build of this file this is (opt/meson.build). */
 #ifndef ROWS
 #define ROWS assay_profile_rows_any
 #endif
 
-static bool survey(const float *x, size_t n, float *least, float *greatest)
+/* For x < 0 the float next to it, nearer to zero: floor(x * scale) is -1 - trunc(|that| * scale),
+ * also where the product underflows. Bits of positive floats are in the order of the floats.
+ * Choices are arithmetic, not branches, so that the compiler makes vectors of them. */
+static bool bins(const float *restrict x, size_t n, float scale, int32_t limit,
+                 int32_t *restrict bin, float *least, float *greatest)
 {
     float lo = x[0], hi = x[0];
-    int32_t odd = 0;
-#pragma omp simd reduction(min : lo) reduction(max : hi) reduction(| : odd)
-    for (size_t i = 0; i < n; i++) {
-        lo = x[i] < lo ? x[i] : lo;
-        hi = x[i] > hi ? x[i] : hi;
-        odd |= (x[i] - x[i]) != 0.0f; /* inf - inf and NaN - NaN are NaN */
+    int32_t top = 0;
+#pragma omp simd reduction(min : lo) reduction(max : hi) reduction(max : top)
+    for (int32_t i = 0; i < (int32_t)n; i++) {
+        float real = x[i], size;
+        int32_t bits;
+        memcpy(&bits, &real, sizeof bits);
+        lo = real < lo ? real : lo;
+        hi = real > hi ? real : hi;
+        int32_t sign = bits >> 31, magnitude = bits & INT32_MAX, inside = magnitude + sign;
+        top = inside > top ? inside : top;
+        uint32_t kept = (uint32_t)inside < (uint32_t)limit ? (uint32_t)inside : (uint32_t)limit;
+        memcpy(&size, &kept, sizeof size);
+        int32_t at = ASSAY_PROFILE_HALF + ((int32_t)(size * scale) ^ sign);
+        int32_t zero = ASSAY_PROFILE_BINS + (i & (ASSAY_PROFILE_ZEROS - 1));
+        int32_t is_zero = -(int32_t)(magnitude == 0);
+        bin[i] = (zero & is_zero) | (at & ~is_zero);
     }
     *least = lo;
     *greatest = hi;
-    return odd == 0;
-}
-
-/* Scaling by a power of two is exact but for underflow, which may turn a negative x into -0. The
- * choices are arithmetic, not branches, so that the compiler makes vectors of them. */
-static void bins(const float *x, size_t n, float scale, int32_t *bin)
-{
-#pragma omp simd
-    for (int32_t i = 0; i < (int32_t)n; i++) {
-        float t = x[i] * scale;
-        int32_t whole = (int32_t)t;
-        int32_t below = t < (float)whole;
-        int32_t lost = (t == 0.0f) & (x[i] < 0.0f);
-        int32_t at = ASSAY_PROFILE_HALF + whole - (below | lost);
-        int32_t zero = ASSAY_PROFILE_BINS + (i & (ASSAY_PROFILE_ZEROS - 1));
-        int32_t is_zero = -(int32_t)(x[i] == 0.0f);
-        bin[i] = (zero & is_zero) | (at & ~is_zero);
-    }
+    return top <= limit && lo >= -FLT_MAX; /* -inf is next to -2^128 */
 }
 
 static void count(const int32_t *bin, size_t n, uint16_t (*table)[ASSAY_PROFILE_ROW])
@@ -47,4 +47,4 @@ static void count(const int32_t *bin, size_t n, uint16_t (*table)[ASSAY_PROFILE_
     }
 }
 
-const assay_profile_rows ROWS = {survey, bins, count};
+const assay_profile_rows ROWS = {bins, count};

@@ -1,4 +1,4 @@
-/* The two passes that profiling makes over every element: a survey of the range, and the bins.
+/* The two passes that profiling makes over every element: its bin, and the count.
  * profile_rows.c is compiled once for any machine and once for AVX2; the numbers are the same. */
 #ifndef ASSAY_OPT_PROFILE_ROWS_H
 #define ASSAY_OPT_PROFILE_ROWS_H
@@ -15,12 +15,12 @@
 #define ASSAY_PROFILE_ROW   (ASSAY_PROFILE_BINS + ASSAY_PROFILE_ZEROS)
 
 typedef struct assay_profile_rows {
-    /* Whether all n > 0 elements are finite; if so, least and greatest. */
-    bool (*survey)(const float *x, size_t n, float *lo, float *hi);
-    /* At most 2^31 - 1 elements. bin[i]: floor(x[i] * scale) + ASSAY_PROFILE_HALF, where scale is a
-     * power of two and every product lies in [-HALF, HALF); for zeros ASSAY_PROFILE_BINS + i %
-     * ASSAY_PROFILE_ZEROS. */
-    void (*bins)(const float *x, size_t n, float scale, int32_t *bin);
+    /* Of 0 < n < 2^31 elements: the least and the greatest, and bin[i], floor(x[i] * scale) +
+     * ASSAY_PROFILE_HALF or, for zeros, ASSAY_PROFILE_BINS + i % ASSAY_PROFILE_ZEROS. scale is
+     * HALF / 2^k, and limit the bits of the greatest float below 2^k. False when an element is not
+     * in [-2^k, 2^k), or is NaN: the results then mean nothing. */
+    bool (*bins)(const float *x, size_t n, float scale, int32_t limit, int32_t *bin, float *least,
+                 float *greatest);
     /* Counts bin[0], bin[2], ... in the first table, the others in the second: neighbours are often
      * equal, and additions to the same place wait for each other. n is even. */
     void (*count)(const int32_t *bin, size_t n, uint16_t (*table)[ASSAY_PROFILE_ROW]);

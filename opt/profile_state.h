@@ -18,6 +18,7 @@ struct assay_profile {
     assay_profile_range whole;
     int n_entries;
     assay_profile_entry *entry; /* sorted by name, names owned */
+    int n_channels;             /* of all values together, while a file is read */
     int n_values;
     assay_profile_fresh *fresh; /* by entry; NULL for a loaded file */
     int *entry_of_value; /* by value index of the graph profiled, or -1; NULL for a loaded file */
@@ -31,15 +32,27 @@ assay_status assay_profile_blank(assay_profile **out, assay_error *err);
 assay_status assay_profile_entry_init(assay_profile_entry *e, const char *name, assay_error *err);
 /* Values that a profile has entries for: floats that are not constants. */
 bool assay_is_profiled(const assay_value *v);
-/* Bin that bin i goes into when the range grows by 2^grow: floor of its position over 2^grow. */
-int assay_profile_coarser_bin(int i, int grow);
-/* Grows the entry's range to [-2^exponent, 2^exponent); does nothing when it is that wide. */
-void assay_profile_grow(assay_profile_entry *e, int exponent);
 /* Adds the fresh counts of every entry to its bins (which is all that queries do to a profile). */
 void assay_profile_settle(const assay_profile *p);
-/* profile_channels.c: n elements of a value that has channels; merging two of as many. */
+/* profile_channels.c: n elements of a value that has channels. */
 void assay_profile_observe_channels(assay_profile_entry *e, const float *x, size_t n);
-void assay_profile_merge_channels(assay_profile_entry *into, const assay_profile_entry *from);
+
+#define ASSAY_PROFILE_CHUNK 1024
+
+/* Elements on their way into a histogram. */
+typedef struct assay_profile_chunk {
+    const float *x;
+    size_t n;                         /* at most ASSAY_PROFILE_CHUNK */
+    float lo, hi;                     /* once they are placed */
+    int32_t bin[ASSAY_PROFILE_CHUNK]; /* of each, as profile_rows.h numbers them */
+    float finite[ASSAY_PROFILE_CHUNK];
+} assay_profile_chunk;
+
+/* Finds the bins of n > 0 elements; false when not all are finite and in h's range. */
+bool assay_profile_place(const assay_histogram *h, assay_profile_chunk *c);
+/* Counts NaNs and infinities in h and keeps the other elements, and their range. */
+void assay_profile_keep_finite(assay_histogram *h, assay_profile_chunk *c);
+
 /* The passes that this machine does fastest. */
 const assay_profile_rows *assay_profile_rows_best(void);
 /* Adds samples [first, end); ASSAY_ERR_INPUT when some are there already. */

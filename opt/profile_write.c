@@ -29,39 +29,46 @@ static void write_text(FILE *f, const char *key, const char *text)
     fputc('\n', f);
 }
 
-/* Bins from the first to the last that is not empty. */
-static void write_bins(FILE *f, const assay_profile_entry *e)
+/* Bins from the first to the last that is not empty, n > 1 empty ones in a row as 0*n; keys behind
+ * `indent`. */
+static void write_histogram(FILE *f, const assay_histogram *h, const char *indent)
 {
-    int first = 0, end = ASSAY_PROFILE_BINS;
-    while (first < end && e->bin[first] == 0)
-        first++;
-    while (end > first && e->bin[end - 1] == 0)
-        end--;
-    fprintf(f, "  first: %d\n  counts: [", first < end ? first : 0);
-    for (int i = first; i < end; i++) {
-        const char *separator = i == first ? "" : (i - first) % 16 == 0 ? ",\n    " : ", ";
-        fprintf(f, "%s%" PRIu64, separator, e->bin[i]);
+    int first, end;
+    assay_histogram_extent(h, &first, &end);
+    fprintf(f, "%smin: %.9g\n%smax: %.9g\n", indent, (double)h->min, indent, (double)h->max);
+    fprintf(f, "%sfinite: %" PRIu64 "\n%snan: %" PRIu64 "\n%sinf: %" PRIu64 "\n", indent, h->finite,
+            indent, h->nan, indent, h->inf);
+    fprintf(f, "%sexponent: %d\n%sfirst: %d\n%scounts: [", indent, h->exponent, indent,
+            first < end ? first : 0, indent);
+    for (int i = first, next, written = 0; i < end; i = next, written++) {
+        for (next = i + 1; h->bin[i] == 0 && h->bin[next] == 0; next++)
+            ;
+        if (written > 0)
+            fputs(written % 16 == 0 ? ",\n    " : ", ", f);
+        if (next > i + 1)
+            fprintf(f, "0*%d", next - i);
+        else
+            fprintf(f, "%" PRIu64, h->bin[i]);
     }
     fputs("]\n", f);
 }
 
-/* [min, max, finite, nan, inf] of every channel. */
 static void write_channels(FILE *f, const assay_profile_entry *e)
 {
-    fputs("  channels: [", f);
+    fputs(e->n_channels > 0 ? "  channels:\n" : "  channels: []\n", f);
     for (int i = 0; i < e->n_channels; i++) {
-        const assay_profile_channel *c = &e->channel[i];
-        fprintf(f, "%s[%.9g, %.9g, %" PRIu64 ", %" PRIu64 ", %" PRIu64 "]", i ? ",\n    " : "",
-                (double)c->min, (double)c->max, c->finite, c->nan, c->inf);
+        fputs("  -\n", f);
+        write_histogram(f, &e->channel[i], "    ");
     }
-    fputs("]\n", f);
 }
 
 static void write_profile(FILE *f, const assay_profile *p)
 {
     assay_profile_settle(p);
-    fputs("# Ranges and histograms of a float network's values, for assay quantize.\n", f);
-    fputs("assay: \"" ASSAY_VERSION "\"\nformat: 2\n", f);
+    fputs("# Ranges and histograms of a float network's values, for assay quantize.\n"
+          "# counts: of the bins from number `first` on; 0*9 are nine empty ones.\n",
+          f);
+    fputs("assay: \"" ASSAY_VERSION "\"\nformat: 3\n", f);
     write_text(f, "model", p->model);
     write_text(f, "graph", p->graph);
     write_text(f, "preprocessing", p->preprocessing);
@@ -70,17 +77,14 @@ static void write_profile(FILE *f, const assay_profile *p)
     for (int i = 0; i < p->n_ranges; i++)
         fprintf(f, "%s[%" PRIu64 ", %" PRIu64 "]", i ? ", " : "", p->range[i].first,
                 p->range[i].end);
-    fprintf(f, "]\nbins: %d\nvalues:\n", ASSAY_PROFILE_BINS);
+    fprintf(f, "]\nbins: %d\nchannel_bins: %d\nvalues:\n", ASSAY_PROFILE_BINS,
+            ASSAY_PROFILE_CHANNEL_BINS);
     for (int i = 0; i < p->n_entries; i++) {
         const assay_profile_entry *e = &p->entry[i];
         fputs("- name: ", f);
         write_quoted(f, e->name);
         fprintf(f, "\n  lineage: \"%016" PRIx64 "\"\n", e->lineage);
-        fprintf(f, "  min: %.9g\n  max: %.9g\n", (double)e->min, (double)e->max);
-        fprintf(f, "  finite: %" PRIu64 "\n  nan: %" PRIu64 "\n  inf: %" PRIu64 "\n", e->finite,
-                e->nan, e->inf);
-        fprintf(f, "  exponent: %d\n", e->exponent);
-        write_bins(f, e);
+        write_histogram(f, &e->seen, "  ");
         write_channels(f, e);
     }
 }

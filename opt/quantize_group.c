@@ -103,7 +103,7 @@ static const assay_calibrate_how *calibration_of(const assay_quantizer *q, const
 }
 
 /* Power-of-two scales around a fixed zero point: perhaps the next finer one is better. */
-static void fit_power_of_two(const assay_quantizer *q, const assay_profile_entry *e,
+static void fit_power_of_two(const assay_quantizer *q, const assay_histogram *h,
                              assay_plan_value *p)
 {
     assay_choice c = q->activation;
@@ -117,7 +117,7 @@ static void fit_power_of_two(const assay_quantizer *q, const assay_profile_entry
         return;
     assay_choice_codes(&c, &lo, &hi);
     zero = c.elem.is_signed || starts_at_zero ? 0 : (hi + 1) / 2;
-    assay_calibrate_power_of_two(e, (double)(lo - zero), (double)(hi - zero), &p->range);
+    assay_calibrate_power_of_two(h, (double)(lo - zero), (double)(hi - zero), &p->range);
 }
 
 static assay_status set_range(assay_quantizer *q, int v, assay_elem elem, assay_error *err)
@@ -130,14 +130,14 @@ static assay_status set_range(assay_quantizer *q, int v, assay_elem elem, assay_
     if (value->data)
         return assay_constant_range(value, &p->min, &p->max, err);
     const assay_profile_entry *e = assay_profile_find(q->profile, value->name);
-    if (!e || e->finite == 0)
+    if (!e || e->seen.finite == 0)
         return assay_fail(err, ASSAY_ERR_INPUT, "profile has no observation of value '%.200s'",
                           value->name);
-    assay_calibrate(e, calibration_of(q, value->name), ldexp(1, elem.bits), &p->range);
+    assay_calibrate(&e->seen, calibration_of(q, value->name), ldexp(1, elem.bits), &p->range);
     p->calibrated = true;
     if (takes_sign_from_data(q, elem))
         p->code.elem.is_signed = p->range.min < 0;
-    fit_power_of_two(q, e, p);
+    fit_power_of_two(q, &e->seen, p);
     p->min = p->range.min;
     p->max = p->range.max;
     return ASSAY_OK;

@@ -12,7 +12,8 @@ static bool is_coarse(const assay_quantizer *q, int v, assay_elem elem)
                                        ? NULL
                                        : assay_profile_find(q->profile, q->g->value[v].name);
     double codes = (double)(assay_elem_max(elem) - assay_elem_min(elem));
-    return e && e->finite > 0 && ((double)e->max - (double)e->min) / codes > COARSEST_STEP;
+    return e && e->seen.finite > 0 &&
+           ((double)e->seen.max - (double)e->seen.min) / codes > COARSEST_STEP;
 }
 
 static bool is_softmax(const assay_node *n)

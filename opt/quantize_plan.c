@@ -65,7 +65,7 @@ static bool is_finite(const assay_quantizer *q, int v)
         return true;
     if (!assay_is_constant(q->g, v)) {
         const assay_profile_entry *e = assay_profile_find(q->profile, value->name);
-        return !e || (e->nan == 0 && e->inf == 0);
+        return !e || (e->seen.nan == 0 && e->seen.inf == 0);
     }
     for (int64_t i = 0, count = assay_shape_count(&value->type); i < count; i++)
         if (!isfinite(((const float *)value->data)[i]))

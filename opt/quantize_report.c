@@ -53,8 +53,8 @@ static assay_status list_choices(const assay_quantizer *q, assay_quantize_report
         const assay_code code = assay_plan_code(q, v);
         assay_value_choice *c = &r->choice[r->n_choices++];
         *c = (assay_value_choice){.value = strdup(q->g->value[v].name),
-                                  .seen_min = (double)e->min,
-                                  .seen_max = (double)e->max,
+                                  .seen_min = (double)e->seen.min,
+                                  .seen_max = (double)e->seen.max,
                                   .range = p->range,
                                   .elem = code.elem,
                                   .scale = code.scale,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "opt/calibrate.h"
+#include "opt/profile.h"
 #include "test/net.h"
 
 typedef struct observed {
@@ -52,7 +53,7 @@ static assay_calibrated calibrate(const observed *o, const char *method, double 
     assay_calibrate_how how;
     assay_calibrated c;
     assert_true(assay_calibration_find(method, &how));
-    assay_calibrate(assay_profile_find(o->profile, "x"), &how, levels, &c);
+    assay_calibrate(&assay_profile_find(o->profile, "x")->seen, &how, levels, &c);
     return c;
 }
 
@@ -88,7 +89,7 @@ static void test_percentile(void **state)
     assay_calibrated wider = calibrate(&o, "percentile", 256);
     assert_true(wider.max > c.max && wider.clipped <= 1e-4);
     c = calibrate(&o, "percentile:100", 256);
-    assert_true(c.max == (double)assay_profile_find(o.profile, "x")->max);
+    assert_true(c.max == (double)assay_profile_find(o.profile, "x")->seen.max);
     forget(&o);
 }
 

@@ -166,15 +166,15 @@ static void test_counts(void **state)
             finite++;
             min = fminf(min, x[i]);
             max = fmaxf(max, x[i]);
-            bin[(int)floor(ldexp((double)x[i], 12 - e->exponent)) + ASSAY_PROFILE_BINS / 2]++;
+            bin[(int)floor(ldexp((double)x[i], 12 - e->seen.exponent)) + ASSAY_PROFILE_BINS / 2]++;
         }
     }
     assert_true(nan > 0 && inf > 0);
-    assert_true(e->nan == nan && e->inf == inf && e->finite == finite);
-    assert_true(e->min == min && e->max == max);
-    assert_true(ldexpf(1, e->exponent) > max && -ldexpf(1, e->exponent) <= min);
-    assert_true(ldexpf(1, e->exponent - 1) <= max || -ldexpf(1, e->exponent - 1) > min);
-    assert_memory_equal(bin, e->bin, ASSAY_PROFILE_BINS * sizeof *bin);
+    assert_true(e->seen.nan == nan && e->seen.inf == inf && e->seen.finite == finite);
+    assert_true(e->seen.min == min && e->seen.max == max);
+    assert_true(ldexpf(1, e->seen.exponent) > max && -ldexpf(1, e->seen.exponent) <= min);
+    assert_true(ldexpf(1, e->seen.exponent - 1) <= max || -ldexpf(1, e->seen.exponent - 1) > min);
+    assert_memory_equal(bin, e->seen.bin, ASSAY_PROFILE_BINS * sizeof *bin);
     free(bin);
     assay_profile_free(p);
     assay_graph_free(g);
@@ -186,27 +186,27 @@ static void test_exponent_at_the_edges(void **state)
     const struct {
         float x;
         int exponent;
-    } cases[] = {{0, ASSAY_PROFILE_MIN_EXPONENT},
-                 {-0.0f, ASSAY_PROFILE_MIN_EXPONENT},
+    } cases[] = {{0, ASSAY_HISTOGRAM_MIN_EXPONENT},
+                 {-0.0f, ASSAY_HISTOGRAM_MIN_EXPONENT},
                  {1, 1},
                  {-1, 0},
                  {0.99f, 0},
                  {-1.01f, 1},
                  {0x1.fffffep127f, 128},
                  {-0x1p127f, 127},
-                 {0x1p-149f, ASSAY_PROFILE_MIN_EXPONENT},
-                 {-0x1p-149f, ASSAY_PROFILE_MIN_EXPONENT}};
+                 {0x1p-149f, ASSAY_HISTOGRAM_MIN_EXPONENT},
+                 {-0x1p-149f, ASSAY_HISTOGRAM_MIN_EXPONENT}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assay_graph *g = small_net();
         assay_profile *p = profile_of(g);
         double lo, hi;
         assay_profile_observe(p, 0, &cases[i].x, 1);
         const assay_profile_entry *e = assay_profile_find(p, "x");
-        assert_int_equal(e->exponent, cases[i].exponent);
+        assert_int_equal(e->seen.exponent, cases[i].exponent);
         int at = 0;
-        while (e->bin[at] == 0)
+        while (e->seen.bin[at] == 0)
             at++;
-        assay_profile_bin_edges(e, at, &lo, &hi);
+        assay_histogram_edges(&e->seen, at, &lo, &hi);
         assert_true((double)cases[i].x >= lo && (double)cases[i].x < hi);
         assay_profile_free(p);
         assay_graph_free(g);
@@ -226,7 +226,7 @@ static void test_file_round_trip(void **state)
     assert_ok(assay_profile_check(q, g, &err), &err);
     assert_int_equal(assay_profile_samples(q), SAMPLES);
     assert_string_equal(assay_profile_get_origin(q).preprocessing, "scale: 1/255\nmean: [0, 0]");
-    assert_memory_equal(assay_profile_find(p, "x")->bin, assay_profile_find(q, "x")->bin,
+    assert_memory_equal(assay_profile_find(p, "x")->seen.bin, assay_profile_find(q, "x")->seen.bin,
                         ASSAY_PROFILE_BINS * sizeof(uint64_t));
     free(text);
     free(again);
@@ -269,7 +269,8 @@ static void test_lies_are_refused(void **state)
         {"samples", "[[0, 64]]", "[]", "no samples"},
         {"samples", "[0, 64]", "[0, 64], [3, 4]", "overlap"},
         {"bins", "8192", "10", "integer in"},
-        {"format", "2", "1", "integer in"},
+        {"channel_bins", "2048", "10", "integer in"},
+        {"format", "3", "2", "integer in"},
         {"whole", "[0, 64]", "[0, 63]", "outside of the whole"},
         {"whole", "[0, 64]", "[9, 9]", "empty"},
         {"# Ranges", "# Ranges", "\t[", "YAML"},

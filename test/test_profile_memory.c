@@ -83,7 +83,7 @@ static fixture prepare(void)
     int c = net_node(f.graph, ASSAY_OP_CONV, "c", &conv, x, w, -2);
     net_output(f.graph, net_node(f.graph, ASSAY_OP_TANH, "y", NULL, c, -2));
     assert_ok(assay_profile_new(f.graph, &f.profile, &err), &err);
-    assert_ok(assay_profile_by_channel(f.profile, f.graph, &err), &err);
+    assert_ok(assay_profile_by_channel(f.profile, f.graph, "*", &err), &err);
     observe(f.profile, f.graph, 0);
     assert_ok(assay_scheme_open("tflite", &f.scheme, &err), &err);
     assert_ok(assay_target_parse("t", target_text, strlen(target_text), &f.target, &err), &err);
@@ -119,7 +119,7 @@ static assay_status new_profile(fixture *f, assay_error *err)
     assay_profile *p;
     assay_status status = assay_profile_new(f->graph, &p, err);
     if (!status)
-        status = assay_profile_by_channel(p, f->graph, err);
+        status = assay_profile_by_channel(p, f->graph, "*", err);
     assay_profile_free(p);
     return status;
 }
@@ -131,7 +131,7 @@ static assay_status load_and_merge(fixture *f, assay_error *err)
     if (!status)
         status = assay_profile_new(f->graph, &q, err);
     if (!status)
-        status = assay_profile_by_channel(q, f->graph, err);
+        status = assay_profile_by_channel(q, f->graph, "*", err);
     if (!status)
         status = assay_profile_merge(q, p, err);
     assay_profile_free(p);

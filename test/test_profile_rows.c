@@ -29,6 +29,10 @@ static float element(test_rng *rng, int kind)
 
 static void check_build(const assay_profile_rows *rows, test_rng *rng)
 {
+    const float end = 8, all = INFINITY; /* bins over [-8, 8), or over all floats */
+    int32_t limit, all_limit;
+    memcpy(&limit, &end, sizeof limit);
+    memcpy(&all_limit, &all, sizeof all_limit);
     float x[N], lo, hi;
     int32_t bin[N];
     for (int round = 0; round < 200; round++) {
@@ -39,18 +43,19 @@ static void check_build(const assay_profile_rows *rows, test_rng *rng)
             least = fminf(least, x[i]);
             greatest = fmaxf(greatest, x[i]);
         }
-        assert_true(rows->survey(x, n, &lo, &hi));
+        assert_true(rows->bins(x, n, 0x1p9f, limit - 1, bin, &lo, &hi));
         assert_true(lo == least && hi == greatest);
-        rows->bins(x, n, 0x1p9f, bin); /* bins over [-8, 8) */
         for (size_t i = 0; i < n; i++) {
             int expected = x[i] == 0.0f ? ASSAY_PROFILE_BINS + (int)(i % ASSAY_PROFILE_ZEROS)
                                         : ASSAY_PROFILE_HALF + (int)floor((double)x[i] * 512);
             if (bin[i] != expected)
                 fail_msg("%a at %zu is in bin %d, expected %d", (double)x[i], i, bin[i], expected);
         }
-        const float odd[] = {NAN, INFINITY, -INFINITY};
-        x[test_between(rng, 0, (int64_t)n - 1)] = odd[test_between(rng, 0, 2)];
-        assert_false(rows->survey(x, n, &lo, &hi));
+        const float odd[] = {8, -8.000001f, 1e30f, NAN, -NAN, INFINITY, -INFINITY};
+        const int kind = (int)test_between(rng, 0, 6);
+        x[test_between(rng, 0, (int64_t)n - 1)] = odd[kind];
+        assert_false(rows->bins(x, n, 0x1p9f, limit - 1, bin, &lo, &hi));
+        assert_true(rows->bins(x, n, 0x1p-116f, all_limit - 1, bin, &lo, &hi) == (kind < 3));
     }
 }
 
@@ -83,11 +88,11 @@ static void test_many_of_one(void **state)
     x[0] = 5;
     assay_profile_observe(p, 0, x, 1);
     const assay_profile_entry *e = assay_profile_find(p, "x");
-    assert_int_equal(e->exponent, 3);
-    assert_int_equal(e->bin[ASSAY_PROFILE_HALF], 300001);
-    assert_int_equal(e->bin[ASSAY_PROFILE_HALF + 384], 300001); /* 0.75 / (2^3 / 2^12) */
-    assert_int_equal(e->bin[ASSAY_PROFILE_HALF + 2560], 1);
-    assert_int_equal(e->finite, 600003);
+    assert_int_equal(e->seen.exponent, 3);
+    assert_int_equal(e->seen.bin[ASSAY_PROFILE_HALF], 300001);
+    assert_int_equal(e->seen.bin[ASSAY_PROFILE_HALF + 384], 300001); /* 0.75 / (2^3 / 2^12) */
+    assert_int_equal(e->seen.bin[ASSAY_PROFILE_HALF + 2560], 1);
+    assert_int_equal(e->seen.finite, 600003);
     assay_profile_free(p);
     assay_graph_free(g);
 }

@@ -44,8 +44,8 @@ static assay_status describe(const cli_args *a, const assay_graph *g, const task
         status = assay_profile_set_dataset(p, t->dataset, err);
     if (status == ASSAY_OK)
         status = assay_profile_set_whole(p, whole, err);
-    if (status == ASSAY_OK && cli_has(a, "per-channel"))
-        status = assay_profile_by_channel(p, g, err);
+    if (status == ASSAY_OK && (cli_has(a, "per-channel") || cli_has(a, "per-channel-of")))
+        status = assay_profile_by_channel(p, g, cli_value(a, "per-channel-of", "*"), err);
     return status;
 }
 
@@ -149,7 +149,8 @@ static const cli_option options[] = {
      ".npy, .png or raw bytes; one for each input, again for each sample"},
     {"shard", 0, "K/N",
      "only the K-th of N parts of the samples; 'assay profile merge' joins them"},
-    {"per-channel", 0, NULL, "also the range of each channel"},
+    {"per-channel", 0, NULL, "also a histogram of each channel, 16 KiB each"},
+    {"per-channel-of", 0, "PATTERN", "the same for values whose name matches only"},
     {"output", 'o', "FILE", "the profile (default: profile.yaml)"},
     {NULL, 0, NULL, NULL}};
 

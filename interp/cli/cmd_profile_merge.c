@@ -9,9 +9,9 @@ void cli_profile_print(const char *path, const assay_profile *p, FILE *f)
             assay_profile_samples(p));
     for (int i = 0; i < assay_profile_count(p); i++) {
         const assay_profile_entry *e = assay_profile_get(p, i);
-        if (e->nan || e->inf)
+        if (e->seen.nan || e->seen.inf)
             fprintf(f, "  '%s' held %" PRIu64 " NaN and %" PRIu64 " infinite elements\n", e->name,
-                    e->nan, e->inf);
+                    e->seen.nan, e->seen.inf);
     }
 }
 

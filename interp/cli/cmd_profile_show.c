@@ -35,15 +35,15 @@ static int choice_of(const cli_args *a, const cli_quantize *q, assay_choice *c)
     return CLI_OK;
 }
 
-static int view_of(const assay_profile_entry *e, const assay_choice *c,
-                   const assay_calibrate_how *how, cli_profile_view *v)
+static int view_of(const char *name, int channel, const assay_histogram *seen,
+                   const assay_choice *c, const assay_calibrate_how *how, cli_profile_view *v)
 {
     const int64_t lo = assay_elem_min(c->elem), hi = assay_elem_max(c->elem);
     assay_error err;
 
-    *v = (cli_profile_view){.entry = e, .elem = c->elem};
-    if (e->finite > 0)
-        assay_calibrate(e, how, (double)(hi - lo + 1), &v->range);
+    *v = (cli_profile_view){.name = name, .channel = channel, .seen = seen, .elem = c->elem};
+    if (seen->finite > 0)
+        assay_calibrate(seen, how, (double)(hi - lo + 1), &v->range);
     if (assay_choose_qparams(c, v->range.min, v->range.max, &v->scale, &v->zero_point, &err) !=
         ASSAY_OK)
         return cli_failed(&err);
@@ -60,18 +60,7 @@ static const assay_calibrate_how *how_of(const cli_quantize *q, const char *valu
     return &q->options.calibration;
 }
 
-static void print_channels(const assay_profile_entry *e)
-{
-    for (int i = 0; i < e->n_channels; i++) {
-        const assay_profile_channel *c = &e->channel[i];
-        printf("    channel %-5d [%.6g, %.6g]", i, (double)c->min, (double)c->max);
-        if (c->nan || c->inf)
-            printf("  %" PRIu64 " NaN, %" PRIu64 " infinite", c->nan, c->inf);
-        putchar('\n');
-    }
-}
-
-static void print_table(const cli_args *a, const assay_profile *p, const cli_profile_view *v, int n)
+static void print_table(const assay_profile *p, const cli_profile_view *v, int n)
 {
     const assay_profile_origin o = assay_profile_get_origin(p);
     char elem[8];
@@ -81,15 +70,15 @@ static void print_table(const cli_args *a, const assay_profile *p, const cli_pro
     printf("%-36s %12s %12s %12s %6s %6s  %-4s %12s %6s %12s %12s %9s\n", "value", "min", "max",
            "elements", "NaN", "inf", "type", "scale", "zp", "from", "to", "beyond %");
     for (int i = 0; i < n; i++) {
-        const assay_profile_entry *e = v[i].entry;
+        const assay_histogram *h = v[i].seen;
+        char name[64];
+        snprintf(name, sizeof name, "  channel %d", v[i].channel);
         printf("%-36s %12.6g %12.6g %12" PRIu64 " %6" PRIu64 " %6" PRIu64
                "  %-4s %12.6g %6d %12.6g %12.6g %9.3g%s%s\n",
-               e->name, (double)e->min, (double)e->max, e->finite, e->nan, e->inf,
-               assay_elem_print(v[i].elem, elem), (double)v[i].scale, v[i].zero_point, v[i].lo,
-               v[i].hi, 100 * v[i].range.clipped, v[i].range.note ? "  " : "",
-               v[i].range.note ? v[i].range.note : "");
-        if (cli_has(a, "channels"))
-            print_channels(e);
+               v[i].channel < 0 ? v[i].name : name, (double)h->min, (double)h->max, h->finite,
+               h->nan, h->inf, assay_elem_print(v[i].elem, elem), (double)v[i].scale,
+               v[i].zero_point, v[i].lo, v[i].hi, 100 * v[i].range.clipped,
+               v[i].range.note ? "  " : "", v[i].range.note ? v[i].range.note : "");
     }
 }
 
@@ -112,26 +101,50 @@ static int draw(const cli_args *a, const char *option,
     return CLI_OK;
 }
 
-static int show(const cli_args *a, const assay_profile *p, const cli_quantize *q,
-                cli_profile_view *v)
+/* Views of the values whose names match, and with --channels of each channel behind its value. */
+static int view_all(const cli_args *a, const assay_profile *p, const cli_quantize *q,
+                    cli_profile_view *v, int *n)
 {
     const char *pattern = cli_value(a, "value", "*");
     assay_choice choice;
-    int n = 0, status = choice_of(a, q, &choice);
+    bool has_channels = false;
+    int status = choice_of(a, q, &choice);
 
     for (int i = 0; i < assay_profile_count(p) && status == CLI_OK; i++) {
         const assay_profile_entry *e = assay_profile_get(p, i);
-        if (fnmatch(pattern, e->name, 0) == 0)
-            status = view_of(e, &choice, how_of(q, e->name), &v[n++]);
+        const assay_calibrate_how *how = how_of(q, e->name);
+        if (fnmatch(pattern, e->name, 0) != 0)
+            continue;
+        has_channels |= e->n_channels > 0;
+        status = view_of(e->name, -1, &e->seen, &choice, how, &v[(*n)++]);
+        for (int k = 0; cli_has(a, "channels") && k < e->n_channels && status == CLI_OK; k++)
+            status = view_of(e->name, k, &e->channel[k], &choice, how, &v[(*n)++]);
     }
-    if (status == CLI_OK && n == 0)
+    if (status == CLI_OK && *n == 0)
         status = cli_trouble("%s: no value's name matches '%s'", a->positional[0], pattern);
-    if (status != CLI_OK)
-        return status;
-    if (!cli_has(a, "svg") && !cli_has(a, "html"))
-        print_table(a, p, v, n);
-    status = draw(a, "svg", cli_profile_svg, v, n);
-    return status == CLI_OK ? draw(a, "html", cli_profile_html, v, n) : status;
+    if (status == CLI_OK && cli_has(a, "channels") && !has_channels)
+        status = cli_trouble("%s: it has no channels; 'assay profile --per-channel' counts them",
+                             a->positional[0]);
+    return status;
+}
+
+static int show(const cli_args *a, const assay_profile *p, const cli_quantize *q)
+{
+    size_t room = (size_t)assay_profile_count(p);
+    int n = 0;
+
+    for (int i = 0; i < assay_profile_count(p); i++)
+        room += (size_t)assay_profile_get(p, i)->n_channels;
+    cli_profile_view *v = calloc(room, sizeof *v);
+    int status = v ? view_all(a, p, q, v, &n) : cli_trouble("out of memory");
+    if (status == CLI_OK && !cli_has(a, "svg") && !cli_has(a, "html"))
+        print_table(p, v, n);
+    if (status == CLI_OK)
+        status = draw(a, "svg", cli_profile_svg, v, n);
+    if (status == CLI_OK)
+        status = draw(a, "html", cli_profile_html, v, n);
+    free(v);
+    return status;
 }
 
 static int run(const cli_args *a)
@@ -141,20 +154,18 @@ static int run(const cli_args *a)
 
     if (assay_profile_load(a->positional[0], &p, &err) != ASSAY_OK)
         return cli_failed(&err);
-    cli_profile_view *v = calloc((size_t)assay_profile_count(p), sizeof *v);
     cli_quantize q;
     int status = cli_quantize_options(a, &q);
     if (status == CLI_OK)
-        status = v ? show(a, p, &q, v) : cli_trouble("out of memory");
+        status = show(a, p, &q);
     cli_quantize_free(&q);
-    free(v);
     assay_profile_free(p);
     return status;
 }
 
 static const cli_option options[] = {
     {"value", 0, "PATTERN", "only values whose name matches"},
-    {"channels", 0, NULL, "also the range of each channel, where it was profiled"},
+    {"channels", 0, NULL, "also each channel of a value, where they were profiled"},
     {"scheme", 's', "NAME|FILE", "whose activations the codes are (default: i8, asymmetric)"},
     {"type", 0, "KIND", "of the codes: i8, u8, i16, ..."},
     CLI_CHOICE_OPTIONS,

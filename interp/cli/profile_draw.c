@@ -20,10 +20,10 @@ typedef struct frame {
 
 static frame frame_of(const cli_profile_view *v)
 {
-    frame r = {fmin((double)v->entry->min, v->lo), fmax((double)v->entry->max, v->hi), 1};
+    frame r = {fmin((double)v->seen->min, v->lo), fmax((double)v->seen->max, v->hi), 1};
     const double margin = 0.01 * (r.hi - r.lo > 0 ? r.hi - r.lo : 1);
-    for (int i = 0; i < ASSAY_PROFILE_BINS; i++)
-        r.top = fmax(r.top, log10(1 + (double)v->entry->bin[i]));
+    for (int i = 0; i < v->seen->n_bins; i++)
+        r.top = fmax(r.top, log10(1 + (double)v->seen->bin[i]));
     r.lo -= margin;
     r.hi += margin;
     return r;
@@ -35,21 +35,21 @@ static double x_of(const frame *r, double real)
 }
 
 /* The outline: a step a bin, back to the axis where the next bin is empty. */
-static void put_bins(FILE *f, const assay_profile_entry *e, const frame *r, double axis)
+static void put_bins(FILE *f, const assay_histogram *h, const frame *r, double axis)
 {
     bool open = false;
     fputs("<path fill=\"#1f5fa8\" d=\"", f);
-    for (int i = 0; i < ASSAY_PROFILE_BINS; i++) {
+    for (int i = 0; i < h->n_bins; i++) {
         double lo, hi;
-        assay_profile_bin_edges(e, i, &lo, &hi);
-        if (e->bin[i] > 0 && !open)
+        assay_histogram_edges(h, i, &lo, &hi);
+        if (h->bin[i] > 0 && !open)
             fprintf(f, "M%.3f %.1f", x_of(r, lo), axis);
-        if (e->bin[i] > 0)
-            fprintf(f, "V%.1fH%.3f", axis - CURVE * log10(1 + (double)e->bin[i]) / r->top,
+        if (h->bin[i] > 0)
+            fprintf(f, "V%.1fH%.3f", axis - CURVE * log10(1 + (double)h->bin[i]) / r->top,
                     x_of(r, hi));
-        if (e->bin[i] == 0 && open)
+        if (h->bin[i] == 0 && open)
             fprintf(f, "V%.1fZ", axis);
-        open = e->bin[i] > 0;
+        open = h->bin[i] > 0;
     }
     if (open)
         fprintf(f, "V%.1fZ", axis);
@@ -68,21 +68,28 @@ static void put_tick(FILE *f, const frame *r, double real, double axis, const ch
             real);
 }
 
+static void put_name(FILE *f, const cli_profile_view *v)
+{
+    assay_xml_text(f, v->name);
+    if (v->channel >= 0)
+        fprintf(f, ", channel %d", v->channel);
+}
+
 static void put_panel(FILE *f, const cli_profile_view *v, double y)
 {
-    const assay_profile_entry *e = v->entry;
+    const assay_histogram *h = v->seen;
     const double axis = y + TEXT + CURVE;
     const frame r = frame_of(v);
     char elem[8];
 
     fprintf(f, "<text x=\"%.0f\" y=\"%.0f\" font-weight=\"bold\">", LEFT, y + 12);
-    assay_xml_text(f, e->name);
+    put_name(f, v);
     fprintf(f,
             "</text>\n<text x=\"%.0f\" y=\"%.0f\" fill=\"#555\">seen [%.6g, %.6g], %" PRIu64
             " elements",
-            LEFT, y + 27, (double)e->min, (double)e->max, e->finite);
-    if (e->nan || e->inf)
-        fprintf(f, ", %" PRIu64 " NaN, %" PRIu64 " infinite", e->nan, e->inf);
+            LEFT, y + 27, (double)h->min, (double)h->max, h->finite);
+    if (h->nan || h->inf)
+        fprintf(f, ", %" PRIu64 " NaN, %" PRIu64 " infinite", h->nan, h->inf);
     fprintf(f,
             "; %s %s: scale %.6g, zero point %d, represents [%.6g, %.6g], %.3g %% beyond the "
             "calibrated range</text>\n",
@@ -92,7 +99,7 @@ static void put_panel(FILE *f, const cli_profile_view *v, double y)
             "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" fill=\"#d9ecd0\">"
             "<title>what the codes represent</title></rect>\n",
             x_of(&r, v->lo), y + TEXT, x_of(&r, v->hi) - x_of(&r, v->lo), CURVE);
-    put_bins(f, e, &r, axis);
+    put_bins(f, h, &r, axis);
     fprintf(f, "<path stroke=\"#333\" d=\"M%.1f %.1fH%.1f\"/>\n", LEFT, axis, LEFT + PLOT);
     put_tick(f, &r, v->lo, axis, "#3a7d1e");
     put_tick(f, &r, v->hi, axis, "#3a7d1e");
@@ -143,14 +150,14 @@ void cli_profile_html(FILE *f, const char *title, const cli_profile_view *v, int
           "<th>scale</th><th>zero point</th><th>from</th><th>to</th><th>beyond, %</th></tr>\n",
           f);
     for (int i = 0; i < n; i++) {
-        const assay_profile_entry *e = v[i].entry;
+        const assay_histogram *h = v[i].seen;
         fprintf(f, "<tr><td><a href=\"#v%d\">", i);
-        assay_xml_text(f, e->name);
+        put_name(f, &v[i]);
         fprintf(f,
                 "</a></td><td>%.6g</td><td>%.6g</td><td>%" PRIu64 "</td><td>%" PRIu64
                 "</td><td>%" PRIu64 "</td><td>%s</td><td>%.6g</td><td>%d</td><td>%.6g</td>"
                 "<td>%.6g</td><td>%.3g</td></tr>\n",
-                (double)e->min, (double)e->max, e->finite, e->nan, e->inf,
+                (double)h->min, (double)h->max, h->finite, h->nan, h->inf,
                 assay_elem_print(v[i].elem, elem), (double)v[i].scale, v[i].zero_point, v[i].lo,
                 v[i].hi, 100 * v[i].range.clipped);
     }

@@ -7,9 +7,12 @@
 #include "graph/type.h"
 #include "opt/calibrate.h"
 
-/* One value as `profile show` sees it: what was seen, and what codes would represent. */
+/* One value, or a channel of one, as `profile show` sees it: what was seen, and what codes would
+ * represent. */
 typedef struct cli_profile_view {
-    const assay_profile_entry *entry;
+    const char *name; /* of the value */
+    int channel;      /* -1: all of it */
+    const assay_histogram *seen;
     assay_calibrated range;
     assay_elem elem;
     float scale;
