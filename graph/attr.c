@@ -23,8 +23,8 @@ static const char *const names_resize_coordinate[] = {
     NULL};
 static const char *const names_resize_nearest[] = {"round_prefer_floor", "round_prefer_ceil",
                                                    "floor", "ceil", NULL};
-static const char *const names_elem[] = {"f32", "bool", "i8",  "u8",  "i16",
-                                         "u16", "i32",  "u32", "i64", NULL};
+static const char *const names_elem[] = {"f32", "bool", "i8",  "u8",  "i16",  "u16",
+                                         "i32", "u32",  "i64", "f16", "bf16", NULL};
 #define names__ NULL
 
 #define ATTRS(name) static const assay_attr_field fields_##name[] = {

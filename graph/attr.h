@@ -57,7 +57,9 @@ enum assay_cast_elem {
     ASSAY_CAST_U16,
     ASSAY_CAST_I32,
     ASSAY_CAST_U32,
-    ASSAY_CAST_I64
+    ASSAY_CAST_I64,
+    ASSAY_CAST_F16, /* float32, rounded to what float16 has */
+    ASSAY_CAST_BF16
 };
 
 #define ASSAY_C_I int64_t

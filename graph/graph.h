@@ -97,6 +97,11 @@ int assay_graph_count_uses(const assay_graph *g, int value);        /* graph out
 const assay_value *assay_node_in(const assay_graph *g, const assay_node *n, int i); /* or NULL */
 const assay_value *assay_node_out(const assay_graph *g, const assay_node *n, int i);
 bool assay_node_is_quantized(const assay_graph *g, const assay_node *n); /* integer kernel? */
+/* A cast to float16 or bfloat16: it rounds, although both its values are f32 here. */
+bool assay_is_narrowing(const assay_node *n);
+/* What the last windows of ceil_mode hang over the end of x, as padding of pool `a`: ONNX Runtime's
+ * QLinearAveragePool counts it where padding counts. Nothing where it does not. */
+void assay_pool_count_overhang(const assay_type *x, assay_attr_pool *a);
 /* Multiply-accumulates of a node (conv, fc, matmul; else 0). */
 int64_t assay_node_macs(const assay_graph *g, const assay_node *n);
 

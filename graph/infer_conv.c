@@ -239,6 +239,17 @@ static int64_t pool_positions(const assay_attr_pool *a, int i, int64_t extent)
     return n;
 }
 
+void assay_pool_count_overhang(const assay_type *x, assay_attr_pool *a)
+{
+    for (int i = 0; a->ceil_mode && a->count_include_pad && i < a->kernel.n; ++i) {
+        int64_t extent = x->dim[spatial_axis(a->layout) + i];
+        int64_t window = reach(a->kernel.v[i], a->dilation.v[i]);
+        int64_t last = (pool_positions(a, i, extent) - 1) * a->stride.v[i] + window;
+        int64_t over = last - a->pad_begin.v[i] - extent - a->pad_end.v[i];
+        a->pad_end.v[i] += over > 0 ? over : 0;
+    }
+}
+
 assay_status assay_shape_pool(const assay_inference *c)
 {
     const assay_attr_pool *a = &c->n->attr.pool;

@@ -180,6 +180,8 @@ assay_status assay_shape_cast(const assay_inference *c)
         [ASSAY_CAST_I32] = {ASSAY_KIND_INT, 32, true},
         [ASSAY_CAST_U32] = {ASSAY_KIND_INT, 32, false},
         [ASSAY_CAST_I64] = {ASSAY_KIND_INT, 64, true},
+        [ASSAY_CAST_F16] = {ASSAY_KIND_F32, 32, true},
+        [ASSAY_CAST_BF16] = {ASSAY_KIND_F32, 32, true},
     };
     assay_infer_shape(c->out, c->x);
     c->out->elem = to[c->n->attr.cast.to];

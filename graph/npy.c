@@ -361,3 +361,21 @@ void assay_npy_free(assay_npy *a)
     free(a->data);
     a->data = NULL;
 }
+
+assay_status assay_npy_widen(assay_npy *a, assay_error *err)
+{
+    size_t n = assay_npy_count(a);
+    float *wide;
+
+    if (a->type != ASSAY_NPY_F2)
+        return ASSAY_OK;
+    wide = malloc(n * sizeof *wide + 1);
+    if (!wide)
+        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    for (size_t i = 0; i < n; i++)
+        wide[i] = (float)assay_npy_get(a->data, a->type, i);
+    free(a->data);
+    a->data = wide;
+    a->type = ASSAY_NPY_F4;
+    return ASSAY_OK;
+}

@@ -77,6 +77,9 @@ assay_status assay_npy_read_memory(const void *bytes, size_t size, const char *n
                                    assay_error *err);
 assay_status assay_npy_read_file(const char *path, assay_npy *out, assay_error *err);
 
+/* Widens float16 to float32, which is exact; other types stay. */
+assay_status assay_npy_widen(assay_npy *a, assay_error *err);
+
 void assay_npy_free(assay_npy *a);
 
 /* Write version 1, little-endian, C order, header padded to a multiple of 64 bytes as NumPy does:

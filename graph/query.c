@@ -22,6 +22,12 @@ const assay_value *assay_node_out(const assay_graph *g, const assay_node *n, int
     return &g->value[n->out[i]];
 }
 
+bool assay_is_narrowing(const assay_node *n)
+{
+    return n->op == ASSAY_OP_CAST &&
+           (n->attr.cast.to == ASSAY_CAST_F16 || n->attr.cast.to == ASSAY_CAST_BF16);
+}
+
 bool assay_node_is_quantized(const assay_graph *g, const assay_node *n)
 {
     for (int i = 0; i < n->n_in; ++i)

@@ -139,7 +139,9 @@ static assay_status read_loose(const char *path, const assay_type *like, assay_t
         status = assay_npy_read_file(path, &a, err);
         if (status != ASSAY_OK)
             return status;
-        status = type_of_npy(&a, path, t, err);
+        status = assay_npy_widen(&a, err);
+        if (status == ASSAY_OK)
+            status = type_of_npy(&a, path, t, err);
         if (status != ASSAY_OK) {
             assay_npy_free(&a);
             return status;

@@ -128,7 +128,10 @@ assay_status assay_model_load_canonical(const char *path, const assay_model_opti
     assay_status status = assay_model_load(path, options, out, err);
 
     if (status == ASSAY_OK && !assay_model_is_quantized(*out)) {
-        status = assay_canonicalize(*out, assay_evaluate_node, err);
+        if (!options || !options->keep_narrow)
+            status = assay_drop_narrowing(*out, err);
+        if (status == ASSAY_OK)
+            status = assay_canonicalize(*out, assay_evaluate_node, err);
         if (status != ASSAY_OK) {
             assay_graph_free(*out);
             *out = NULL;

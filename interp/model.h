@@ -12,6 +12,7 @@ typedef struct assay_model_options {
     const assay_onnx_shape *shape; /* ONNX: of inputs, in place of what the model says */
     size_t n_shapes;
     const assay_tflite_options *tflite; /* TFLite: where shapes depend on data; or NULL */
+    bool keep_narrow; /* canonical: floats still rounded to float16 where the model is in float16 */
 } assay_model_options;
 
 /* Whether the file is ONNX, where dequantize -> op -> quantize means an integer op (opt/qdq.h); in

@@ -28,8 +28,9 @@ static bool gives_back_input(const assay_node *n)
     switch (n->op) {
     case ASSAY_OP_RESHAPE:
     case ASSAY_OP_EXPAND:
-    case ASSAY_OP_CAST:
         return true; /* the type says it all */
+    case ASSAY_OP_CAST:
+        return !assay_is_narrowing(n);
     case ASSAY_OP_CONCAT:
         return n->n_in == 1;
     case ASSAY_OP_SPLIT:
@@ -71,6 +72,30 @@ static bool producer_can_yield(const assay_graph *g, int x, const int *uses)
 {
     int producer = g->value[x].producer;
     return producer >= 0 && uses[x] == 1 && g->node[producer].n_out == 1;
+}
+
+assay_status assay_drop_narrowing(assay_graph *g, assay_error *err)
+{
+    int *uses = assay_rewrite_uses(g);
+    bool *dead = assay_rewrite_dead(g, 0);
+    assay_status status = uses && dead ? ASSAY_OK : assay_out_of_memory(err);
+
+    for (int i = 0; i < g->n_nodes && !status; i++) {
+        assay_node *n = &g->node[i];
+        if (!assay_is_narrowing(n) || g->value[n->in[0]].type.elem.kind != ASSAY_KIND_F32)
+            continue;
+        if (producer_can_yield(g, n->in[0], uses)) {
+            assay_rewrite_output(g, g->value[n->in[0]].producer, n->out[0]);
+            dead[i] = true;
+        } else {
+            n->attr.cast.to = ASSAY_CAST_F32;
+        }
+    }
+    if (!status)
+        status = assay_graph_compact(g, dead, err);
+    free(uses);
+    free(dead);
+    return status;
 }
 
 assay_status assay_eliminate_identity(assay_graph *g, int *changed, assay_error *err)

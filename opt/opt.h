@@ -48,6 +48,9 @@ assay_status assay_fold_pad(assay_graph *g, int *changed, assay_error *err);
 /* Nodes that give back their input go: reshape to the same shape, transpose that moves nothing,
  * slice of everything, pad by nothing, concat of one, clip without bounds, ... */
 assay_status assay_eliminate_identity(assay_graph *g, int *changed, assay_error *err);
+/* Casts of floats to float16 and bfloat16 go, and their results keep their names: what is profiled
+ * and quantized is in float32 between its nodes. */
+assay_status assay_drop_narrowing(assay_graph *g, assay_error *err);
 /* Nodes whose outputs reach no output of the graph go, and constants that nobody uses. */
 assay_status assay_eliminate_dead(assay_graph *g, int *changed, assay_error *err);
 

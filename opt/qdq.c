@@ -36,6 +36,15 @@ static const assay_node *maker_of(const assay_grouping *q, int value)
     return i >= 0 ? &q->g->node[i] : NULL;
 }
 
+/* The maker of what a value was before its rounding to a narrow float: groups look through that. */
+static const assay_node *real_maker_of(const assay_grouping *q, int value)
+{
+    const assay_node *n = maker_of(q, value);
+    while (n && assay_is_narrowing(n) && type_of(q, n->in[0])->elem.kind == ASSAY_KIND_F32)
+        n = maker_of(q, n->in[0]);
+    return n;
+}
+
 /* The only reader of a value, or -1 when others see it too. */
 static int only_reader(const assay_grouping *q, int value)
 {
@@ -76,7 +85,7 @@ static bool find_inputs(assay_grouping *q, const assay_node *n, assay_qdq_group 
         if (v < 0 || type_of(q, v)->elem.kind != ASSAY_KIND_F32)
             continue;
         floats++;
-        const assay_node *from = maker_of(q, v);
+        const assay_node *from = real_maker_of(q, v);
         if (from && from->op == ASSAY_OP_DEQUANTIZE) {
             group->in[i] = from->in[0];
             if (!fits_slot(q, n, i, from->in[0]))
@@ -102,9 +111,16 @@ static bool absorbs_activation(const assay_node *n)
 static int find_quantize(assay_grouping *q, const assay_node *n, int k, assay_qdq_group *group)
 {
     int reader = only_reader(q, n->out[k]);
-    while (reader >= 0 && k == 0 && n->n_out == 1 && absorbs_activation(n) &&
-           group->n_fused < ASSAY_QDQ_FUSED) {
+    while (reader >= 0 && k == 0 && n->n_out == 1 && group->n_fused < ASSAY_QDQ_FUSED) {
         const assay_node *a = &q->g->node[reader];
+        if (assay_is_narrowing(a)) {
+            group->fused[group->n_fused++] = reader;
+            group->n_narrowing++;
+            reader = only_reader(q, a->out[0]);
+            continue;
+        }
+        if (!absorbs_activation(n))
+            break;
         if (a->op != ASSAY_OP_RELU && a->op != ASSAY_OP_CLIP)
             break;
         float lo = a->op == ASSAY_OP_RELU ? 0 : a->attr.clip.lo;
@@ -255,6 +271,7 @@ static assay_status commit(assay_grouping *q, int i, assay_qdq_group *group, ass
     for (int k = 0; k < n->n_out; k++)
         set_output(q, i, k, q->g->node[group->quantize[k]].out[0]);
     make_global(q, i);
+    assay_fit_attributes(q->scheme, q->g, n);
     ok = moves_exactly(q, n);
     if (ok)
         status = align_inputs(q, i, &ok, err); /* may move nodes: n is stale */
@@ -267,7 +284,7 @@ static assay_status commit(assay_grouping *q, int i, assay_qdq_group *group, ass
         q->dead[group->quantize[k]] = true;
     for (int k = 0; k < group->n_fused; k++)
         q->dead[group->fused[k]] = true;
-    q->report.n_fused += group->n_fused;
+    q->report.n_fused += group->n_fused - group->n_narrowing;
     group->done = true;
     return ASSAY_OK;
 }
@@ -301,7 +318,7 @@ static assay_status commit_sums(assay_grouping *q, int i, assay_qdq_group *group
 static assay_status group_conversions(assay_grouping *q, int i, bool *done, assay_error *err)
 {
     assay_node *n = &q->g->node[i];
-    const assay_node *from = maker_of(q, n->in[0]);
+    const assay_node *from = real_maker_of(q, n->in[0]);
     int out = n->out[0], in = from ? from->in[0] : -1;
     if (!from || from->op != ASSAY_OP_DEQUANTIZE ||
         type_of(q, in)->q.granularity != ASSAY_Q_TENSOR ||

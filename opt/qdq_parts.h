@@ -6,7 +6,7 @@
 #include "opt/rewrite.h"
 
 #define ASSAY_QDQ_IN    64 /* inputs or outputs of a node that is grouped */
-#define ASSAY_QDQ_FUSED 4  /* activations behind one node */
+#define ASSAY_QDQ_FUSED 8  /* activations behind one node, and roundings between them */
 
 typedef struct assay_grouping {
     assay_graph *g;
@@ -28,6 +28,7 @@ typedef struct assay_qdq_group {
     int in[ASSAY_QDQ_IN];       /* codes in place of floats */
     int quantize[ASSAY_QDQ_IN]; /* nodes, one an output */
     int fused[ASSAY_QDQ_FUSED], n_fused;
+    int n_narrowing; /* of those: casts to narrow floats */
     float lo, hi;    /* bounds of the activations */
     int float_bias;  /* a constant, or ASSAY_NO_VALUE */
     bool float_norm; /* a layer normalization with float gamma or beta */

@@ -302,6 +302,8 @@ static assay_status build_node(builder *b, int i, int *ids)
     made->has_code_bounds = n->has_code_bounds;
     made->code_lo = n->code_lo;
     made->code_hi = n->code_hi;
+    if (integer)
+        assay_fit_attributes(b->q->scheme, b->to, made);
     p->built = id;
     return ASSAY_OK;
 }

@@ -66,6 +66,12 @@ bool assay_needs_target(const assay_node *n)
            n->op != ASSAY_OP_TOPK && n->op != ASSAY_OP_ARG_MAX && n->op != ASSAY_OP_ARG_MIN;
 }
 
+void assay_fit_attributes(const assay_scheme *s, const assay_graph *g, assay_node *n)
+{
+    if (n->op == ASSAY_OP_AVG_POOL && assay_scheme_counts_overhang(s))
+        assay_pool_count_overhang(&g->value[n->in[0]].type, &n->attr.pool);
+}
+
 bool assay_target_computes(const assay_scheme *s, const assay_graph *g, const assay_node *n,
                            char *why, size_t size)
 {

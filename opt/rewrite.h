@@ -36,6 +36,10 @@ assay_status assay_rewrite_constant(assay_graph *g, const char *base, const char
 /* Nodes that only index need no arithmetic of the target. */
 bool assay_needs_target(const assay_node *n);
 
+/* Puts the attributes of an op on codes into the target's words: where padding of an average pool
+ * counts, whether what ceil_mode hangs over does. */
+void assay_fit_attributes(const assay_scheme *s, const assay_graph *g, assay_node *n);
+
 /* Whether the target can compute node n of g: what it says, and a unit prepared to try. When it
  * cannot, `why` (`size` bytes) says so in words. */
 bool assay_target_computes(const assay_scheme *s, const assay_graph *g, const assay_node *n,

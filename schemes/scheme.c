@@ -278,6 +278,15 @@ bool assay_scheme_fuses(const assay_scheme *s, const char *op, unsigned bits)
     return s->record == NULL || id == ASSAY_OP_COUNT || !assay_data(s)->unfused[bits > 8][id];
 }
 
+bool assay_scheme_counts_overhang(const assay_scheme *s)
+{
+    assay_record r;
+    if (s->record == NULL)
+        return false;
+    record_for(s, assay_op_get(ASSAY_OP_AVG_POOL)->name, false, &r);
+    return r.pool.count_overhang;
+}
+
 bool assay_scheme_same_params(const assay_scheme *s, const char *op)
 {
     assay_record r;

@@ -60,6 +60,9 @@ bool assay_scheme_same_params(const assay_scheme *s, const char *op);
  */
 bool assay_scheme_fuses(const assay_scheme *s, const char *op, unsigned bits);
 
+/* Whether an average pool of the target counts what the last window of ceil_mode hangs over. */
+bool assay_scheme_counts_overhang(const assay_scheme *s);
+
 /* The codes in which layer normalization takes constants: gamma's bits, and how many binary places
  * finer than gamma's scale beta's is. */
 void assay_scheme_norm_codes(const assay_scheme *s, bool wide, unsigned *gamma_bits,

@@ -43,6 +43,8 @@ static int dtype_of(const char *name)
         [ONNX_UINT64] = "u64"};
     if (strcmp(name, "u4") == 0 || strcmp(name, "i4") == 0)
         return *name == 'u' ? ONNX_UINT4 : ONNX_INT4;
+    if (strcmp(name, "bf16") == 0)
+        return ONNX_BFLOAT16;
     for (int i = 1; i < (int)(sizeof names / sizeof *names); i++)
         if (strcmp(names[i], name) == 0)
             return i;
@@ -89,7 +91,7 @@ static void add_number(builder *b, pb_tensor *t, bool raw, double v, int64_t iv)
         onnx_const c = {.dtype = t->data_type, .data = grown};
         if (t->raw_data.len)
             memcpy(grown, t->raw_data.data, t->raw_data.len);
-        if (onnx_is_float(t->data_type) && t->data_type != ONNX_FLOAT16)
+        if (onnx_is_float(t->data_type) && !onnx_is_narrow(t->data_type))
             onnx_set_real(&c, i, v);
         else
             onnx_set_int(&c, i, iv);

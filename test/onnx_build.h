@@ -11,8 +11,8 @@
  * Of a node: inputs ("_" absent, "-" none), outputs, attributes (int, float with a point, string,
  * lists of ints or floats in [], tensor as {DTYPE DIMS NUMBERS}, graph as {graph LINE; LINE}) and
  * after " : " its name. An op of
- * another domain is DOMAIN:OP. Types: f32 f16 f64 bool i8 u8 i16 u16 i32 u32 i64 u64 str; u4 and
- * i4, whose numbers are bytes of two codes. */
+ * another domain is DOMAIN:OP. Types: f32 f16 bf16 f64 bool i8 u8 i16 u16 i32 u32 i64 u64 str; u4
+ * and i4, whose numbers are bytes of two codes. */
 #ifndef ASSAY_TEST_ONNX_BUILD_H
 #define ASSAY_TEST_ONNX_BUILD_H
 

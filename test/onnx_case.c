@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "graph/npy.h"
 #include "test/support.h"
 
 /* ---- the wire format: varints, and fields of four kinds ---- */
@@ -86,17 +87,27 @@ static const struct {
     size_t size; /* in raw data; 0: not read */
     assay_elem elem;
 } dtypes[17] = {
-    [1] = {4, {ASSAY_KIND_F32, 32, true}},   [2] = {1, {ASSAY_KIND_INT, 8, false}},
-    [3] = {1, {ASSAY_KIND_INT, 8, true}},    [4] = {2, {ASSAY_KIND_INT, 16, false}},
-    [5] = {2, {ASSAY_KIND_INT, 16, true}},   [6] = {4, {ASSAY_KIND_INT, 32, true}},
-    [7] = {8, {ASSAY_KIND_INT, 64, true}},   [9] = {1, {ASSAY_KIND_BOOL, 8, false}},
+    [1] = {4, {ASSAY_KIND_F32, 32, true}},
+    [2] = {1, {ASSAY_KIND_INT, 8, false}},
+    [3] = {1, {ASSAY_KIND_INT, 8, true}},
+    [4] = {2, {ASSAY_KIND_INT, 16, false}},
+    [5] = {2, {ASSAY_KIND_INT, 16, true}},
+    [6] = {4, {ASSAY_KIND_INT, 32, true}},
+    [7] = {8, {ASSAY_KIND_INT, 64, true}},
+    [9] = {1, {ASSAY_KIND_BOOL, 8, false}},
     [12] = {4, {ASSAY_KIND_INT, 32, false}},
+    [10] = {2, {ASSAY_KIND_F32, 32, true}}, /* float16 is widened */
 };
 
 /* Stores element i, given as its bits, in native order. */
 static void store(onnx_case_tensor *t, int64_t i, uint64_t bits)
 {
     size_t size = dtypes[t->dtype].size;
+    if (t->dtype == 10) {
+        uint16_t half = (uint16_t)bits;
+        ((float *)t->data)[i] = (float)assay_npy_get(&half, ASSAY_NPY_F2, 0);
+        return;
+    }
     uint8_t v8 = (uint8_t)bits;
     uint16_t v16 = (uint16_t)bits;
     uint32_t v32 = (uint32_t)bits;

@@ -242,6 +242,10 @@ static void run_case(tally *t, const char *name, const onnx_case *c)
     int binding;
 
     t->found++;
+    if (strstr(name, "BFLOAT16")) { /* ONNX 1.12 cuts fractions where later releases round */
+        decline(t, &(assay_error){.text = "bfloat16 data of an older rule"});
+        return;
+    }
     assay_status s = import_case(c, &binding, &g, &err);
     if (s == ASSAY_ERR_UNSUPPORTED) {
         decline(t, &err);

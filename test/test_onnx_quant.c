@@ -56,6 +56,7 @@ typedef struct sample {
     const char *text;
     double in[24], want[24]; /* first input and first output */
     double second[4];        /* second input */
+    bool grouped;            /* run after the grouping */
 } sample;
 
 static void check(const sample *c)
@@ -66,6 +67,8 @@ static void check(const sample *c)
     assay_run *r = NULL;
     assay_error err;
 
+    if (c->grouped)
+        assert_ok(assay_group_qdq(g, s, assay_has_integer_kernel, NULL, &err), &err);
     assert_ok(assay_program_make(g, s, false, &p, &err), &err);
     assert_ok(assay_run_new(p, &r, &err), &err);
     for (int k = 0; k < g->n_inputs; k++) {
@@ -314,6 +317,51 @@ static void groups(void **state)
     assay_scheme_free(s);
 }
 
+/* ONNX Runtime divides by the whole window where padding counts, and its NaN is the least code. */
+static void groups_are_the_targets_operators(void **state)
+{
+    assay_scheme *s = scheme("onnxruntime");
+    assay_graph *g = import("in x f32 1,1,4,4\n" BEGIN QDQ(
+        "x", "a", "s") "AveragePool a -> c kernel_shape=[3,3] "
+                       "strides=[2,2] ceil_mode=1 count_include_pad=1 pads=[1,0,0,0]\n" QDQ(
+                           "c", "y", "s") "out y");
+    assay_error err;
+    (void)state;
+
+    assert_ok(assay_group_qdq(g, s, assay_has_integer_kernel, NULL, &err), &err);
+    const assay_attr_pool *a = &g->node[1].attr.pool;
+    assert_int_equal(g->node[1].op, ASSAY_OP_AVG_POOL);
+    assert_int_equal(a->pad_end.v[0], 0); /* 1 + 4 rows: windows of 3 end with them */
+    assert_int_equal(a->pad_end.v[1], 1);
+    assay_graph_free(g);
+    assay_scheme_free(s);
+    check(&(sample){
+        "in x i8 3\n" S("s", "1") Z("z", "i8", "0")
+            Z("v", "u8",
+              "7") "DequantizeLinear x,s,z -> a\nSqrt a -> b\nQuantizeLinear b,s,v -> y\nout y",
+        .in = {-1, 4, 0}, .want = {0, 9, 7}, .grouped = true});
+}
+
+/* Nobody sees the output: the node goes, or stands for nothing. */
+static void outputs_without_a_name(void **state)
+{
+    static const char *const texts[] = {
+        "in x f32 1\nconst w u8 1 = 3\n" S("s",
+                                           "1") "DequantizeLinear w,s -> _\nRelu x -> y\nout y",
+        "in x u8 1\n" S("s", "1") "DequantizeLinear x,s -> _\nDequantizeLinear x,s -> y\nout y",
+        "in x f32 1\n" S("s", "1") "QuantizeLinear x,s -> _\nRelu x -> y\nout y",
+        "in x f16 1\nconst w u8 1 = 3\nconst s f16 - = 15360\nDequantizeLinear w,s -> _\n"
+        "Sigmoid x -> _\nRelu x -> y\nout y",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        assay_graph *g = import(texts[i]);
+        assert_int_equal(g->n_outputs, 1);
+        assert_string_equal(g->value[g->output[0]].name, "y");
+        assay_graph_free(g);
+    }
+}
+
 /* What a target refuses stays as it was, and still runs. */
 static void a_refused_group_is_left(void **state)
 {
@@ -343,6 +391,8 @@ int main(void)
         cmocka_unit_test(conversions),
         cmocka_unit_test(operators),
         cmocka_unit_test(groups),
+        cmocka_unit_test(groups_are_the_targets_operators),
+        cmocka_unit_test(outputs_without_a_name),
         cmocka_unit_test(a_refused_group_is_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

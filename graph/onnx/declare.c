@@ -38,6 +38,7 @@ assay_status onnx_read_initializers(onnx_import *im, const pb_graph *g, assay_er
         if (s && onnx_tolerate(im, s, &cause))
             return assay_fail(err, s, "%s", cause.text);
         onnx_value *v = onnx_find_value(im, t->name);
+        v->narrow = onnx_is_narrow(t->data_type) ? t->data_type : ONNX_UNDEFINED;
         if (s)
             v->is_lost = true;
         else
@@ -152,6 +153,12 @@ static assay_status input_extent(const onnx_import *im, const char *input, int d
                       im->file, d, input, symbol, input);
 }
 
+static int narrow_of(const pb_value_info *in)
+{
+    const Assay__Onnx__TensorType *t = in->type ? in->type->tensor_type : NULL;
+    return t && onnx_is_narrow(t->elem_type) ? t->elem_type : ONNX_UNDEFINED;
+}
+
 static assay_status input_type(const onnx_import *im, const pb_value_info *in, assay_type *type,
                                assay_error *err)
 {
@@ -193,7 +200,8 @@ static assay_status fix_input(onnx_import *im, const pb_value_info *in, onnx_val
     int dtype = onnx_elem_dtype(f->type.elem);
     onnx_const *c = onnx_new_const(im, dtype, f->type.rank, f->type.dim);
 
-    if (!c || dtype == ONNX_UNDEFINED || !t || t->elem_type != dtype)
+    if (!c || dtype == ONNX_UNDEFINED || !t ||
+        t->elem_type != (v->narrow && dtype == ONNX_FLOAT ? v->narrow : dtype))
         return assay_fail(err, ASSAY_ERR_INPUT, "value given for '%s' is %s, the input is %s",
                           v->name, onnx_dtype_name(dtype),
                           t ? onnx_dtype_name(t->elem_type) : "not a tensor");
@@ -229,6 +237,7 @@ assay_status onnx_read_inputs(onnx_import *im, const pb_graph *g, assay_error *e
         if (s)
             return s;
         v = onnx_find_value(im, in->name);
+        v->narrow = narrow_of(in);
         if (fixed) {
             s = fix_input(im, in, v, fixed, err);
             if (s)

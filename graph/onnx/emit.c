@@ -7,8 +7,13 @@
 /* The value that will carry a result: the node's first output, or a derived name. */
 static onnx_value *result_value(onnx_node *n, size_t output, const char *suffix)
 {
-    const char *name = output < n->pb->n_output ? n->pb->output[output] : "";
+    const char *name = output < n->pb->n_output ? n->pb->output[output] : "", *given = suffix;
 
+    if (n->narrow && output == 0 && !suffix) { /* rounded when the node is done */
+        if (n->wide)
+            return n->wide;
+        suffix = "wide";
+    }
     if (suffix || name[0] == '\0')
         name = onnx_fresh_name(n->im, n->pb->output[0][0] ? n->pb->output[0] : n->name,
                                suffix ? suffix : "unused");
@@ -17,6 +22,8 @@ static onnx_value *result_value(onnx_node *n, size_t output, const char *suffix)
         return onnx_no_memory(n);
     if (!v->maker)
         v->maker = n->name;
+    if (n->narrow && output == 0 && given == NULL)
+        n->wide = v;
     return v;
 }
 
@@ -44,11 +51,12 @@ static bool materialize_all(onnx_node *n, onnx_value *const *in, int n_in, int *
 
 static const char *node_name(onnx_node *n, const char *suffix)
 {
-    size_t length = strlen(n->name) + (suffix ? strlen(suffix) : 0) + 2;
+    size_t length = strlen(n->name) + (suffix ? strlen(suffix) : 4) + 2;
     char *name;
 
-    if (!suffix)
+    if (!suffix && !n->narrow)
         return n->name;
+    suffix = suffix ? suffix : "wide";
     name = onnx_alloc(n->im, length);
     if (!name)
         return onnx_no_memory(n);
@@ -180,6 +188,10 @@ void onnx_bind(onnx_node *n, size_t i, onnx_value *v)
 
     if (n->status || !y || !v || y == v)
         return;
+    if (n->narrow && i == 0) {
+        n->wide = v;
+        return;
+    }
     if (!y->is_output) {
         y->same = v;
         v->uses += y->uses;
@@ -246,7 +258,7 @@ static onnx_value *transposed_codes(onnx_node *n, onnx_value *x, const int64_t *
     if (!y || !codes)
         return onnx_no_memory(n);
     onnx_inherit_name(constant, x->codes->constant);
-    *codes = (onnx_codes){constant, x->codes->q};
+    *codes = (onnx_codes){constant, x->codes->q, x->codes->narrow};
     for (int i = 0; codes->q.granularity == ASSAY_Q_AXIS && i < constant->constant->rank; i++)
         if (perm[i] == x->codes->q.axis)
             codes->q.axis = i;

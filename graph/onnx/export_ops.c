@@ -194,6 +194,19 @@ static void shaped(onnx_writer *w, const assay_node *n, const char *const *in, c
                                          n->op == ASSAY_OP_TILE ? &n->attr.tile.repeats : &shape));
 }
 
+/* To a narrow float and back: values are float32 here. */
+static void narrowing(onnx_writer *w, const assay_node *n, const char *const *in, const char *y)
+{
+    const char *narrow = onnx_text(w, "%s:narrow", y);
+
+    onnx_write_node(w, "Cast", narrow);
+    inputs(w, in, 1);
+    onnx_write_int(w, "to", n->attr.cast.to == ASSAY_CAST_F16 ? ONNX_FLOAT16 : ONNX_BFLOAT16);
+    onnx_write_node(w, "Cast", y);
+    onnx_write_input(w, narrow);
+    onnx_write_int(w, "to", ONNX_FLOAT);
+}
+
 /* One input and perhaps one number or axis. */
 static void simple(onnx_writer *w, const assay_node *n, const char *const *in, const char *y)
 {
@@ -254,6 +267,10 @@ static void simple(onnx_writer *w, const assay_node *n, const char *const *in, c
         onnx_write_node(w, "Identity", y);
         break;
     case ASSAY_OP_CAST:
+        if (assay_is_narrowing(n)) {
+            narrowing(w, n, in, y);
+            return;
+        }
         onnx_write_node(w, "Cast", y);
         onnx_write_int(w, "to", onnx_elem_dtype(assay_node_out(w->g, n, 0)->type.elem));
         break;

@@ -13,10 +13,10 @@
  * elements than the operands hold together are made only up to this. */
 #define GROWTH_LIMIT ((int64_t)1 << 20)
 
-/* Computable element types: float16 and uint64 constants can be moved and cast only. */
+/* Computable element types: uint64 constants can be moved and cast only. */
 static bool computable(int dtype)
 {
-    return dtype != ONNX_FLOAT16 && dtype != ONNX_UINT64;
+    return dtype != ONNX_UINT64;
 }
 
 /* Walks the indices of `dim` in C order, keeping an element offset under given strides. */

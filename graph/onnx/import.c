@@ -114,8 +114,11 @@ static assay_status import_nodes(onnx_import *im, onnx_node *nodes, size_t count
 
         n->err = &cause;
         check_node(n);
-        if (!n->status && inputs_ready(n))
+        if (!n->status && inputs_ready(n)) {
+            onnx_begin_narrow(n);
             n->row->import(n);
+            onnx_end_narrow(n);
+        }
         if (n->status && onnx_tolerate(im, n->status, &cause))
             return assay_fail(err, n->status, "%s", cause.text);
         for (size_t k = 0; k < n->pb->n_output; k++) {

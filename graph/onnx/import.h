@@ -38,6 +38,7 @@ enum onnx_dtype {
     ONNX_DOUBLE = 11,
     ONNX_UINT32 = 12,
     ONNX_UINT64 = 13,
+    ONNX_BFLOAT16 = 16,
     ONNX_UINT4 = 21,
     ONNX_INT4 = 22
 };
@@ -67,6 +68,7 @@ typedef struct onnx_const {
 typedef struct onnx_codes {
     struct onnx_value *constant;
     assay_qparams q;
+    int narrow; /* floats are rounded to this type, or 0 */
 } onnx_codes;
 
 typedef struct onnx_value {
@@ -79,6 +81,7 @@ typedef struct onnx_value {
     int uses;          /* by nodes and as graph output */
     bool is_output;    /* of the graph */
     bool is_lost;      /* made by an unsupported node: nothing is known of it */
+    int narrow;        /* the ONNX value is ONNX_FLOAT16 or ONNX_BFLOAT16; else 0 (narrow.c) */
 } onnx_value;
 
 typedef struct onnx_import {
@@ -111,6 +114,8 @@ typedef struct onnx_node {
     const onnx_op_row *row;
     const char *name; /* never empty */
     int64_t opset;    /* of the node's domain */
+    int narrow;       /* the type that the first output is to be rounded to, or 0 ... */
+    onnx_value *wide; /* ... and that result before the rounding */
     assay_status status;
     assay_error *err;
 } onnx_node;
@@ -236,6 +241,12 @@ void onnx_inherit_name(onnx_value *changed, onnx_value *original);
 
 /* The value that a result is put into: the node's first output, or a fresh name (emit.c). */
 onnx_value *onnx_result(onnx_node *n, const char *suffix);
+
+/* ---- narrow.c: around a node's handler ---- */
+bool onnx_is_narrow(int dtype);
+void onnx_begin_narrow(onnx_node *n);
+void onnx_end_narrow(onnx_node *n);
+onnx_const *onnx_round_const(onnx_node *n, const onnx_const *x, int dtype);
 
 /* ---- quant.c: values with quantization parameters ---- */
 /* Reads the constants `scale` and `zero` (inputs of the node; absent: 1 and 0) for codes of `elem`

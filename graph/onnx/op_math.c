@@ -35,9 +35,11 @@ static onnx_value *cast_to(onnx_node *n, onnx_value *x, int dtype, const char *s
 
     if (n->status)
         return NULL;
+    if (onnx_is_narrow(dtype)) /* rounded when the node is done */
+        dtype = ONNX_FLOAT;
     if (x->constant && x->constant->dtype == dtype)
         return x;
-    if (x->constant && onnx_dtype_size(dtype) > 0 && dtype != ONNX_FLOAT16) {
+    if (x->constant && onnx_dtype_size(dtype) > 0) {
         const onnx_const *c = onnx_cast_const(n, x->constant, dtype);
         if (c)
             return onnx_constant(n, c, suffix);

@@ -26,8 +26,7 @@ static bool read_inputs(onnx_node *n, packed *p)
     p->zero = zero ? zero->constant : NULL;
     p->group = group ? group->constant : NULL;
     if (p->codes->dtype != ONNX_UINT8 || p->codes->count != p->rows * p->blocks * blob ||
-        (p->scale->dtype != ONNX_FLOAT && p->scale->dtype != ONNX_FLOAT16) ||
-        p->scale->count != p->rows * p->blocks ||
+        p->scale->dtype != ONNX_FLOAT || p->scale->count != p->rows * p->blocks ||
         (p->zero && (p->zero->dtype != ONNX_UINT8 || p->zero->count != p->rows * p->zeros)))
         return onnx_refuse(n,
                            "weights, scales or zero points of another type or size than "

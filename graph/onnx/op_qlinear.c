@@ -222,20 +222,6 @@ static bool is_whole(const assay_type *x, const assay_attr_pool *a)
     return true;
 }
 
-/* Where padding counts, what the last window of ceil_mode hangs over counts as padding too. */
-static void count_overhang(const assay_type *x, assay_attr_pool *a)
-{
-    int first = a->layout == ASSAY_LAYOUT_NHWC ? 1 : 2;
-
-    for (int i = 0; a->ceil_mode && a->count_include_pad && i < a->kernel.n; i++) {
-        int64_t in = x->dim[first + i] + a->pad_begin.v[i], stride = a->stride.v[i];
-        int64_t over = (in + a->pad_end.v[i] - a->kernel.v[i]) % stride;
-        int64_t last = in + a->pad_end.v[i] - a->kernel.v[i] - over + stride;
-        if (over > 0 && last < in)
-            a->pad_end.v[i] += stride - over;
-    }
-}
-
 void onnx_import_qlinear_average_pool(onnx_node *n)
 {
     onnx_value *x = onnx_quantized_in(n, 0, 1, 2);
@@ -245,7 +231,7 @@ void onnx_import_qlinear_average_pool(onnx_node *n)
 
     if (n->status)
         return;
-    count_overhang(&t, &a.pool);
+    assay_pool_count_overhang(&t, &a.pool);
     assay_attrs global = {.layout = {.layout = a.pool.layout}};
     if (is_whole(&t, &a.pool)) /* as ONNX Runtime computes it */
         finish(n, ASSAY_OP_GLOBAL_AVG_POOL, &global, &x, 1, 3, 4);

@@ -136,8 +136,8 @@ void onnx_import_dequantize_linear(onnx_node *n)
     assay_type t = onnx_type(n, x);
     assay_qparams q;
 
-    if (dtype != ONNX_FLOAT && dtype != ONNX_FLOAT16 && dtype != ONNX_UNDEFINED)
-        onnx_refuse(n, "an output that is not float32 or float16");
+    if (dtype != ONNX_FLOAT && !onnx_is_narrow((int)dtype) && dtype != ONNX_UNDEFINED)
+        onnx_refuse(n, "an output that is not float32, float16 or bfloat16");
     else if (t.elem.kind != ASSAY_KIND_INT || t.elem.bits > 32)
         onnx_refuse(n, "codes that are not integers of at most 32 bits");
     else if (is_late(n)) {
@@ -152,7 +152,7 @@ void onnx_import_dequantize_linear(onnx_node *n)
             onnx_no_memory(n);
             return;
         }
-        *codes = (onnx_codes){x, q};
+        *codes = (onnx_codes){x, q, n->narrow};
         y->codes = codes;
         return;
     }

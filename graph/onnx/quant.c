@@ -58,8 +58,8 @@ bool onnx_read_params(onnx_node *n, size_t scale, size_t zero, assay_elem elem, 
     }
     if (n->status)
         return false;
-    if (s && s->dtype != ONNX_FLOAT && s->dtype != ONNX_FLOAT16) {
-        onnx_refuse(n, "scale '%s' is %s, only float32 and float16 are supported",
+    if (s && s->dtype != ONNX_FLOAT) {
+        onnx_refuse(n, "scale '%s' is %s, only float32, float16 and bfloat16 are supported",
                     n->pb->input[scale], onnx_dtype_name(s->dtype));
         return false;
     }

@@ -5,7 +5,8 @@
 
 #include "graph/onnx/import.h"
 
-/* Element types with their storage in raw_data; f16 and wide types serve folding only. */
+/* Element types with their storage in raw_data; wide types serve folding only, and narrow floats
+ * are widened as they are read. */
 static const struct {
     const char *name;
     uint8_t size;
@@ -21,13 +22,13 @@ static const struct {
     [ONNX_INT64] = {"int64", 8, true, {ASSAY_KIND_INT, 64, true}},
     [ONNX_STRING] = {"string", 0, false, {0}},
     [ONNX_BOOL] = {"bool", 1, true, {ASSAY_KIND_BOOL, 8, false}},
-    [ONNX_FLOAT16] = {"float16", 2, false, {0}},
+    [ONNX_FLOAT16] = {"float16", 2, true, {ASSAY_KIND_F32, 32, true}},
     [ONNX_DOUBLE] = {"float64", 8, false, {0}},
     [ONNX_UINT32] = {"uint32", 4, true, {ASSAY_KIND_INT, 32, false}},
     [ONNX_UINT64] = {"uint64", 8, false, {0}},
     [14] = {"complex64", 0, false, {0}},
     [15] = {"complex128", 0, false, {0}},
-    [16] = {"bfloat16", 0, false, {0}},
+    [ONNX_BFLOAT16] = {"bfloat16", 2, true, {ASSAY_KIND_F32, 32, true}},
     [17] = {"float8e4m3fn", 0, false, {0}},
     [18] = {"float8e4m3fnuz", 0, false, {0}},
     [19] = {"float8e5m2", 0, false, {0}},
@@ -66,7 +67,7 @@ int onnx_elem_dtype(assay_elem elem)
 
 bool onnx_is_float(int dtype)
 {
-    return dtype == ONNX_FLOAT || dtype == ONNX_FLOAT16 || dtype == ONNX_DOUBLE;
+    return dtype == ONNX_FLOAT || dtype == ONNX_DOUBLE || onnx_is_narrow(dtype);
 }
 
 onnx_const *onnx_new_const(onnx_import *im, int dtype, int rank, const int64_t *dim)
@@ -159,6 +160,13 @@ double onnx_get_real(const onnx_const *c, int64_t i)
     case ONNX_FLOAT16: {
         LOAD(uint16_t);
         return half_to_double(v);
+    }
+    case ONNX_BFLOAT16: {
+        LOAD(uint16_t);
+        uint32_t bits = (uint32_t)v << 16;
+        float f;
+        memcpy(&f, &bits, sizeof f);
+        return (double)f;
     }
     default:
         return (double)onnx_get_int(c, i);

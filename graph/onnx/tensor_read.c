@@ -158,7 +158,7 @@ static assay_status read_typed(onnx_import *im, const pb_tensor *t, const char *
     for (size_t i = 0; i < n; i++) {
         int64_t v = out->dtype == ONNX_UINT32 ? (int64_t)t->uint64_data[i] : t->int32_data[i];
         onnx_set_int(c, (int64_t)i, v);
-        if (out->dtype != ONNX_FLOAT16 && onnx_get_int(c, (int64_t)i) != v)
+        if (!onnx_is_narrow(out->dtype) && onnx_get_int(c, (int64_t)i) != v)
             return assay_fail(err, ASSAY_ERR_INPUT, "%s: %s: element %zu is %lld, outside %s",
                               im->file, what, i, (long long)v, onnx_dtype_name(out->dtype));
     }
@@ -166,8 +166,8 @@ static assay_status read_typed(onnx_import *im, const pb_tensor *t, const char *
     return ASSAY_OK;
 }
 
-assay_status onnx_read_tensor(onnx_import *im, const pb_tensor *t, const char *what,
-                              onnx_const *out, assay_error *err)
+static assay_status read_tensor(onnx_import *im, const pb_tensor *t, const char *what,
+                                onnx_const *out, assay_error *err)
 {
     size_t size = onnx_dtype_size(t->data_type);
     bool packed = t->data_type == ONNX_UINT4 || t->data_type == ONNX_INT4;
@@ -219,4 +219,24 @@ assay_status onnx_read_tensor(onnx_import *im, const pb_tensor *t, const char *w
         return to_native(im, out, size) ? ASSAY_OK : assay_out_of_memory(err);
     }
     return packed ? read_typed_halves(im, t, what, out, err) : read_typed(im, t, what, out, err);
+}
+
+/* Narrow floats as float32. */
+static assay_status widen(onnx_import *im, onnx_const *c, assay_error *err)
+{
+    onnx_const *wide = onnx_new_const(im, ONNX_FLOAT, c->rank, c->dim);
+
+    if (!wide)
+        return assay_out_of_memory(err);
+    for (int64_t i = 0; i < c->count; i++)
+        onnx_set_real(wide, i, onnx_get_real(c, i));
+    *c = *wide;
+    return ASSAY_OK;
+}
+
+assay_status onnx_read_tensor(onnx_import *im, const pb_tensor *t, const char *what,
+                              onnx_const *out, assay_error *err)
+{
+    assay_status s = read_tensor(im, t, what, out, err);
+    return s || !onnx_is_narrow(out->dtype) ? s : widen(im, out, err);
 }

@@ -137,7 +137,8 @@ int onnx_materialize_codes(onnx_import *im, onnx_value *v, const assay_qparams *
 /* The floats of a constant behind a DequantizeLinear. */
 static int materialize_floats(onnx_import *im, onnx_value *v, assay_error *err)
 {
-    int codes = onnx_materialize_codes(im, v->codes->constant, &v->codes->q, err);
+    int codes = onnx_materialize_codes(im, v->codes->constant, &v->codes->q, err), id, narrow;
+    const char *name;
     assay_type type;
 
     if (codes == ASSAY_NO_VALUE)
@@ -145,12 +146,21 @@ static int materialize_floats(onnx_import *im, onnx_value *v, assay_error *err)
     type = im->graph->value[codes].type;
     type.elem = assay_f32();
     type.q = (assay_qparams){0};
-    if (assay_graph_add_value(im->graph, v->name, &type, &v->id, err))
-        return v->id = ASSAY_NO_VALUE;
-    if (assay_graph_add_node(im->graph, ASSAY_OP_DEQUANTIZE, NULL, &codes, 1, &v->id, 1, NULL, NULL,
+    narrow = v->codes->narrow;
+    name = narrow ? onnx_fresh_name(im, v->name, "wide") : v->name;
+    if (!name || assay_graph_add_value(im->graph, name, &type, &id, err) ||
+        assay_graph_add_node(im->graph, ASSAY_OP_DEQUANTIZE, NULL, &codes, 1, &id, 1, NULL, NULL,
                              err))
-        v->id = ASSAY_NO_VALUE;
-    return v->id;
+        return ASSAY_NO_VALUE;
+    if (narrow) {
+        const assay_attrs cast = {
+            .cast = {.to = narrow == ONNX_FLOAT16 ? ASSAY_CAST_F16 : ASSAY_CAST_BF16}};
+        const int wide = id;
+        if (assay_graph_add_inferred(im->graph, ASSAY_OP_CAST, NULL, &wide, 1, &v->name, 1, &cast,
+                                     &id, err))
+            return ASSAY_NO_VALUE;
+    }
+    return v->id = id;
 }
 
 int onnx_materialize(onnx_import *im, onnx_value *v, assay_error *err)

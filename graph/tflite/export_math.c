@@ -134,7 +134,8 @@ static int raw_of_cast(int to)
                               [ASSAY_CAST_I8] = TFL_INT8,     [ASSAY_CAST_U8] = TFL_UINT8,
                               [ASSAY_CAST_I16] = TFL_INT16,   [ASSAY_CAST_U16] = TFL_UINT16,
                               [ASSAY_CAST_I32] = TFL_INT32,   [ASSAY_CAST_U32] = TFL_UINT32,
-                              [ASSAY_CAST_I64] = TFL_INT64};
+                              [ASSAY_CAST_I64] = TFL_INT64,   [ASSAY_CAST_F16] = TFL_FLOAT16,
+                              [ASSAY_CAST_BF16] = TFL_FLOAT16};
     return raw[to];
 }
 
@@ -166,6 +167,8 @@ static void options(tfl_export *x, const assay_node *n, int fused)
         lrn_options(x, &n->attr.lrn);
         break;
     case ASSAY_OP_CAST:
+        if (assay_is_narrowing(n))
+            assay_tfl_refuse(x, n, "rounding to float16 or bfloat16");
         assay_tfl_option(x, 1, 1, raw_of_cast(n->attr.cast.to));
         break;
     default:

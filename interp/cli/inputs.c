@@ -85,6 +85,11 @@ static assay_status read_npy(const char *file, const assay_value *in, void *to, 
 
     if (status != ASSAY_OK)
         return status;
+    status = assay_npy_widen(&a, err);
+    if (status != ASSAY_OK) {
+        assay_npy_free(&a);
+        return status;
+    }
     t.type = a.type;
     t.rank = a.rank;
     memcpy(t.shape, a.shape, sizeof t.shape);

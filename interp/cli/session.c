@@ -214,12 +214,15 @@ static int load_with(const assay_model_options *o, const char *path, bool canoni
     return CLI_OK;
 }
 
-int cli_model_load(const cli_args *a, const char *path, bool canonical, assay_graph **g)
+static int load(const cli_args *a, const char *path, bool canonical, bool keep_narrow,
+                assay_graph **g)
 {
     assay_onnx_shape *shape = calloc((size_t)a->n_given + 1, sizeof *shape);
     char **name = calloc((size_t)a->n_given + 1, sizeof *name);
     cli_shapes from_data;
-    assay_model_options o = {.shape = shape, .tflite = cli_shapes_options(&from_data, a)};
+    assay_model_options o = {.shape = shape,
+                             .tflite = cli_shapes_options(&from_data, a),
+                             .keep_narrow = keep_narrow};
     const char *text;
     int status = shape && name ? CLI_OK : cli_trouble("out of memory");
 
@@ -239,6 +242,11 @@ int cli_model_load(const cli_args *a, const char *path, bool canonical, assay_gr
     free(name);
     free(shape);
     return status;
+}
+
+int cli_model_load(const cli_args *a, const char *path, bool canonical, assay_graph **g)
+{
+    return load(a, path, canonical, false, g);
 }
 
 assay_status cli_group(const cli_args *a, assay_graph *g, const assay_scheme *scheme,
@@ -290,7 +298,7 @@ int cli_session_load(cli_session *s, const cli_args *a)
     assay_error err;
 
     memset(s, 0, sizeof *s);
-    if (cli_model_load(a, model, true, &s->graph) != CLI_OK)
+    if (load(a, model, true, !cli_has(a, "profile"), &s->graph) != CLI_OK)
         return CLI_TROUBLE;
     if (scheme && assay_scheme_open(scheme, &s->scheme, &err) != ASSAY_OK)
         return cli_failed(&err);

@@ -1,6 +1,9 @@
 /* cast: the same value in another element kind: to integers toward zero, NaN to 0 and values beyond
- * the type to its ends; integers wrap in a narrower type; to bool, whether it is not zero. */
+ * the type to its ends; integers wrap in a narrower type; to bool, whether it is not zero. To
+ * float16 and bfloat16: float32, rounded. */
 #include <math.h>
+
+#include "graph/narrow.h"
 
 #include "interp/float/float.h"
 
@@ -18,6 +21,7 @@ assay_status assay_float_cast(assay_call *call, assay_error *err)
 {
     const assay_view *x = &call->in[0], *y = &call->out[0];
     int64_t n = assay_shape_count(x->type);
+    int to = call->node->attr.cast.to;
     bool to_bool = y->type->elem.kind == ASSAY_KIND_BOOL;
 
     (void)err;
@@ -34,7 +38,9 @@ assay_status assay_float_cast(assay_call *call, assay_error *err)
         if (to_bool)
             v = v != 0;
         if (assay_holds_f32(y))
-            ((float *)y->data)[i] = f;
+            ((float *)y->data)[i] = to == ASSAY_CAST_F16    ? assay_round_f16(f)
+                                    : to == ASSAY_CAST_BF16 ? assay_round_bf16(f)
+                                                            : f;
         else
             assay_store_integers(y, i, 1, &v);
     }

@@ -109,7 +109,7 @@ static float evaluate32(const assay_record *rec, enum assay_op op, const assay_u
     }
 }
 
-/* Real to code by the table's rule; what is not a number becomes the zero point. */
+/* Real to code by the table's rule; what is not a number becomes what convert.nan says. */
 static int64_t to_code(const assay_derive *d, float f)
 {
     const assay_rule_table *k = &d->u->rec.table;
@@ -118,7 +118,8 @@ static int64_t to_code(const assay_derive *d, float f)
     enum assay_rounding mode = (enum assay_rounding)k->round;
     float v = k->division == ASSAY_SCALE_DIVIDE ? f / scale : f * (1.0f / scale);
     if (isnan(v))
-        return assay_clamp(o->zero_point, o->lo, o->hi);
+        return d->u->rec.convert.nan == ASSAY_NAN_LEAST ? o->lo
+                                                        : assay_clamp(o->zero_point, o->lo, o->hi);
     if (k->zero_point == ASSAY_STAGE_INSIDE)
         return assay_f32_to_int(assay_bits_of(v + zero), mode, o->lo, o->hi, 0);
     int64_t code = assay_f32_to_int(assay_bits_of(v), mode, INT32_MIN, INT32_MAX, 0);

@@ -22,6 +22,8 @@ const kinds = Object.entries({
   ...require('./ops_qlinear.js').cases,
   ...require('./ops_convert.js').cases,
   ...require('./ops_qdq.js').cases,
+  ...require('./ops_forms.js').cases,
+  ...require('./ops_float.js').cases,
 });
 
 function options(argv) {

@@ -169,4 +169,5 @@ module.exports = {
     'QDQ Sub': floatBinary('Sub'), 'QDQ Min': floatBinary('Min'), 'QDQ Max': floatBinary('Max'), 'QDQ 16 bits': wide,
     'QDQ Clip': unary('Clip'), 'QDQ Resize': resize,
   },
+  DQ, activation, finish, weights, bias, maybeRelu,
 };

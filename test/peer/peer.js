@@ -9,7 +9,8 @@ const SESSION = {
   graphOptimizationLevel: 'all',
   logSeverityLevel: 3,
   intraOpNumThreads: 1,
-  extra: {session: {qdqisint8allowed: '1'}}, // int8 activations stay int8
+  // int8 activations stay int8; floats times packed weights are floats (by default it rounds them to int8)
+  extra: {session: {qdqisint8allowed: '1', qdq_matmulnbits_accuracy_level: '1'}},
 };
 
 const bytesOf = a => Buffer.from(a.buffer, a.byteOffset, a.byteLength);
