@@ -104,6 +104,7 @@ static const char *const obligations[] = {
     [ASSAY_PROVE_PADDING] = "padding",
     [ASSAY_PROVE_FLOATS] = "floats",
     [ASSAY_PROVE_BLEND] = "blend",
+    [ASSAY_PROVE_GAINS] = "gains",
 };
 static const char *const verdicts[] = {"exact", "bounded", "unproved"};
 

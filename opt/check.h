@@ -69,6 +69,12 @@ typedef struct check_reachable {
 /* Of node n of fragment g, on codes of type x. */
 check_reachable check_reach(const checker *c, const assay_graph *g, const assay_node *n,
                             const assay_unit *u, const assay_type *x);
+/* Greatest difference of the codes that two units make of accumulators factor * x and x, x in
+ * lo..hi, channel by channel; those before go through a table by code - least, which may be NULL.
+ */
+int64_t check_forms(const checker *c, const assay_unit *before, const assay_unit *after,
+                    const int32_t *table, int64_t least, int64_t factor, int64_t lo, int64_t hi,
+                    int64_t channels);
 /* A pair [lo, hi], in order. */
 bool check_interval(const json_t *pair, int64_t *lo, int64_t *hi);
 
@@ -100,5 +106,6 @@ assay_status check_indices(checker *c, const json_t *step, int64_t *worst);
 assay_status check_same(checker *c, const json_t *step, int64_t *worst);
 assay_status check_padding(checker *c, const json_t *step, int64_t *worst);
 assay_status check_blend(checker *c, const json_t *step, int64_t *worst);
+assay_status check_gains(checker *c, const json_t *step, int64_t *worst);
 
 #endif

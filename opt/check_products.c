@@ -218,17 +218,16 @@ static int64_t ceil_div(int64_t a, int64_t k)
     return a > 0 ? (a - 1) / k + 1 : -(-a / k);
 }
 
-static assay_status climb_all(const checker *c, const assay_node *a, const assay_unit *before,
-                              const assay_unit *after, const int32_t *table, int64_t least,
-                              int64_t factor, int64_t lo, int64_t hi, int64_t *worst)
+int64_t check_forms(const checker *c, const assay_unit *before, const assay_unit *after,
+                    const int32_t *table, int64_t least, int64_t factor, int64_t lo, int64_t hi,
+                    int64_t channels)
 {
     ladder l = {c->scheme->vt, before, after, factor, table, least, 0, 0};
-    for (int64_t i = 0, n = channels_of(c->before, a); i < n; i++) {
+    for (int64_t i = 0; i < channels; i++) {
         l.channel = (size_t)i;
         climb(&l, lo, hi);
     }
-    *worst = l.worst;
-    return ASSAY_OK;
+    return l.worst;
 }
 
 bool check_interval(const json_t *pair, int64_t *lo, int64_t *hi)
@@ -292,9 +291,9 @@ static assay_status check_product(checker *c, const json_t *step, bool linear, i
             s = check_reject(c, "the accumulator may overflow");
     }
     if (!s)
-        s = climb_all(c, a, before, after, linear ? NULL : table,
-                      assay_elem_min(c->before->value[function->in[0]].type.elem), k, lo, hi,
-                      worst);
+        *worst = check_forms(c, before, after, linear ? NULL : table,
+                             assay_elem_min(c->before->value[function->in[0]].type.elem), k, lo, hi,
+                             channels_of(c->before, a));
     c->given += !known;
     if (before)
         c->scheme->vt->release(before);

@@ -155,6 +155,7 @@ static assay_status check_claim(checker *c, const json_t *step, const char *obli
         {"indices", check_indices}, {"same", check_same},
         {"padding", check_padding}, {"constant", check_constant},
         {"floats", check_floats},   {"blend", check_blend},
+        {"gains", check_gains},
     };
     bool whole = strcmp(obligation, "codes") == 0 || strcmp(obligation, "constant") == 0;
     *worst = 0;

@@ -44,7 +44,8 @@ enum assay_obligation {
     ASSAY_PROVE_CONSTANT,     /* inputs are known: the result is computed */
     ASSAY_PROVE_PADDING,      /* what is padded is the zero point */
     ASSAY_PROVE_FLOATS,       /* thresholds over all floats, where the function is monotone */
-    ASSAY_PROVE_BLEND         /* the rescale adds one number to every code, so to each blend */
+    ASSAY_PROVE_BLEND,        /* the rescale adds one number to every code, so to each blend */
+    ASSAY_PROVE_GAINS         /* normalization: the same gains, threshold forms of products */
 };
 
 /* Codes that the fragment can yield: the candidate saturation of a merged rescale. */

@@ -113,6 +113,8 @@ assay_status assay_prove(const assay_graph *g, const assay_match *m, const assay
         return assay_prove_sink(g, m, rule, s, run, proof, err);
     case ASSAY_PROVE_BLEND:
         return assay_prove_blend(g, m, rule, s, run, proof, err);
+    case ASSAY_PROVE_GAINS:
+        return assay_prove_gains(g, m, rule, s, run, proof, err);
     case ASSAY_PROVE_FLOATS:
         return assay_prove_floats(g, m, rule, s, run, proof, err);
     default:

@@ -71,6 +71,8 @@ ASSAY_DECLARE_RULE(quantize_up);
 ASSAY_DECLARE_RULE(average_up);
 ASSAY_DECLARE_RULE(down);
 ASSAY_DECLARE_RULE(product_down);
+ASSAY_DECLARE_RULE(gains_up);
+ASSAY_DECLARE_RULE(gains_down);
 /* rules_sink.c */
 ASSAY_DECLARE_RULE(sink_move);
 ASSAY_DECLARE_RULE(sink_order);

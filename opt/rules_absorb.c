@@ -29,6 +29,12 @@ bool assay_product_up_matches(const assay_graph *g, const int *uses, assay_match
     return p && assay_is_product(p);
 }
 
+bool assay_gains_up_matches(const assay_graph *g, const int *uses, assay_match *m)
+{
+    const assay_node *p = takes_over(g, uses, m, ASSAY_T_ABSORB_OUT);
+    return p && p->op == ASSAY_OP_LRN && assay_is_code(assay_node_in(g, p, 0));
+}
+
 bool assay_quantize_up_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *p = takes_over(g, uses, m, ASSAY_T_CONVERT);
@@ -84,6 +90,14 @@ assay_status assay_down_rewrite(assay_graph *g, const assay_match *m, const assa
     (void)err;
     g->node[m->lower].in[m->slot[0]] = g->node[m->upper[0]].in[0];
     return ASSAY_OK;
+}
+
+bool assay_gains_down_matches(const assay_graph *g, const int *uses, assay_match *m)
+{
+    const assay_node *n = &g->node[m->lower];
+    const assay_node *p = n->op == ASSAY_OP_LRN ? assay_above(g, m, 0) : NULL;
+    (void)uses;
+    return p && assay_is_rescale(g, p) && assay_is_code(assay_node_out(g, n, 0));
 }
 
 /* ---- product-down: the same for conv, fc and matmul; the bias is brought to the new scale ---- */

@@ -257,22 +257,72 @@ static void what_stays_for_a_names_sake_is_told(void **state)
 }
 
 /* The pattern of Glow's users: at the end no rescale is left. */
+#define GLOW_PATTERN(between)                                                                      \
+    "graph t { input x: i8[1,1,6,6] q(0.1,0)\n" REWRITE_CONV_PARTS                                 \
+    "c: i8[1,2,5,5] q(0.5,0) = conv(x,w,b) {kernel=[2,2]}\n"                                       \
+    "l: i8[1,2,5,5] q(0.25,0) = lrn(c) {size=3,alpha=0.01}\n" between                              \
+    "const v: i8[1,2,2,2] q(0.02,0) = [1,2,3,4,-90,100,-110,120]\n"                                \
+    "d: i8[1,1,3,3] q(0.1,0) = conv(m,v) {kernel=[2,2]} output d }"
+
 static void no_rescale_is_left_between_convolutions(void **state)
 {
+    static const char *const schemes[] = {"tflite", "tflite-single", "npu16", "litert-ref"};
     test_rng r = test_seed("no_rescale_is_left_between_convolutions", 3);
     (void)state;
-    rewrite_outcome o =
-        rewrite_run("tosa-single", "graph t { input x: i8[1,1,6,6] q(0.1,0)\n" REWRITE_CONV_PARTS
-                                   "c: i8[1,2,5,5] q(0.5,0) = conv(x,w,b) {kernel=[2,2]}\n"
-                                   "t: i8[1,2,5,5] q(0.0078125,0) = tanh(c)\n"
-                                   "r: u8[1,2,5,5] q(0.0078125,128) = rescale(t)\n"
-                                   "m: u8[1,2,4,4] q(0.0078125,128) = max_pool(r) {kernel=[2,2]}\n"
-                                   "const v: i8[1,2,2,2] q(0.02,0) = [1,2,3,4,-90,100,-110,120]\n"
-                                   "d: i8[1,1,3,3] q(0.1,0) = conv(m,v) {kernel=[2,2]} output d }");
-    rewrite_lacks(o.text.text, "rescale(");
-    rewrite_same_bits(&o, &r, 6);
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        rewrite_outcome o = rewrite_run(
+            schemes[i], GLOW_PATTERN("r: u8[1,2,5,5] q(0.25,128) = rescale(l)\n"
+                                     "m: u8[1,2,4,4] q(0.25,128) = max_pool(r) {kernel=[2,2]}\n"));
+        rewrite_has(o.log.text, "exact");
+        rewrite_lacks(o.text.text, "rescale(");
+        rewrite_same_bits(&o, &r, 6);
+        rewrite_certified(&o);
+        rewrite_finish(&o);
+    }
+}
+
+/* Another scale is rounded to: each rule that could take the rescale tells why it does not. */
+static void a_rescale_that_rounds_is_left_between_convolutions(void **state)
+{
+    (void)state;
+    rewrite_outcome o = rewrite_run(
+        "tflite", GLOW_PATTERN("r: i8[1,2,5,5] q(0.4,3) = rescale(l)\n"
+                               "m: i8[1,2,4,4] q(0.4,3) = max_pool(r) {kernel=[2,2]}\n"));
+    rewrite_has(o.log.text,
+                "absorb-up-lrn: r after l: refused, differs by 1 LSB: products with gains");
+    rewrite_has(o.log.text, "; product ");
+    rewrite_has(o.log.text, "sink-order: m after r: exact");
+    rewrite_has(o.log.text, "absorb-down-weighted: d after r: refused");
+    rewrite_has(o.text.text, "rescale(");
     rewrite_certified(&o);
     rewrite_finish(&o);
+}
+
+static void a_normalization_reads_past_a_shift_of_the_zero_point(void **state)
+{
+    (void)state;
+    rewrite_expect_exact("tflite",
+                         "graph t { input x: i8[1,4,2,2] q(0.5,0)\n"
+                         "a: u8[1,4,2,2] q(0.5,128) = rescale(x)\n"
+                         "l: i8[1,4,2,2] q(0.25,3) = lrn(a) {size=3,alpha=0.01} output l }",
+                         "absorb-down-lrn: l after a: exact: products with gains", "lrn(x)",
+                         "rescale");
+    rewrite_expect_refused("tflite",
+                           "graph t { input x: i8[1,4,2,2] q(0.5,0)\n"
+                           "a: i8[1,4,2,2] q(0.3,2) = rescale(x)\n"
+                           "l: i8[1,4,2,2] q(0.25,3) = lrn(a) {size=3,alpha=0.01} output l }",
+                           "absorb-down-lrn: l after a: refused", "became");
+}
+
+static void a_normalization_takes_over_bounds(void **state)
+{
+    (void)state;
+    rewrite_expect_exact("tflite",
+                         "graph t { input x: i8[1,4,2,2] q(0.5,0)\n"
+                         "l: i8[1,4,2,2] q(0.25,3) = lrn(x) {size=3,alpha=0.01}\n"
+                         "r: i8[1,4,2,2] q(0.25,3) = relu(l) output r }",
+                         "absorb-up-lrn: r after l: exact: products with gains", "codes[3,127]",
+                         "relu");
 }
 
 int main(void)
@@ -295,6 +345,9 @@ int main(void)
         cmocka_unit_test(rescales_sink_below_splits),
         cmocka_unit_test(what_stays_for_a_names_sake_is_told),
         cmocka_unit_test(no_rescale_is_left_between_convolutions),
+        cmocka_unit_test(a_rescale_that_rounds_is_left_between_convolutions),
+        cmocka_unit_test(a_normalization_reads_past_a_shift_of_the_zero_point),
+        cmocka_unit_test(a_normalization_takes_over_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
