@@ -53,6 +53,9 @@ assay_status check_replay_step(checker *c, const char *obligation, const char *n
 assay_status check_replay_result(const checker *c, const assay_graph *result);
 void check_replay_end(checker *c);
 
+/* Products in one sum of matrix product n of fragment g, in the network as it is; 0: not known. */
+int64_t check_depth(const checker *c, const assay_graph *g, const assay_node *n);
+
 /* ---- products ---- */
 /* The one product before and after, and the function in front of it (linear) or behind it: in all
  * else they are the same. */
@@ -75,6 +78,9 @@ check_reachable check_reach(const checker *c, const assay_graph *g, const assay_
 int64_t check_forms(const checker *c, const assay_unit *before, const assay_unit *after,
                     const int32_t *table, int64_t least, int64_t factor, int64_t lo, int64_t hi,
                     int64_t channels);
+/* Sum of the magnitudes of a channel's weights, where check_reach knows them. */
+int64_t check_magnitude(const checker *c, const assay_graph *g, const assay_node *n,
+                        int64_t channel);
 /* A pair [lo, hi], in order. */
 bool check_interval(const json_t *pair, int64_t *lo, int64_t *hi);
 

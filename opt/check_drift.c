@@ -130,8 +130,6 @@ static assay_status check_weights(const drifting *d, const json_t *drift, bool *
 {
     const checker *c = d->c;
     const assay_type *x = type_of(c->before, d->function->in[0]);
-    const assay_value *w =
-        c->model ? check_constant_of(c, c->before->value[d->a->in[1]].name) : NULL;
     const size_t forms = json_array_size(drift);
     double down = 0, up = 0;
     const check_reachable was =
@@ -144,13 +142,10 @@ static assay_status check_weights(const drifting *d, const json_t *drift, bool *
         return check_reject(c, "the accumulator may overflow");
     if (d->was_lo != was.lo || d->was_hi != was.hi || d->lo != is.lo || d->hi != is.hi)
         return check_reject(c, "the accumulators that can occur are others");
-    const int64_t channels = w->type.dim[0], depth = assay_shape_count(&w->type) / channels;
+    const int64_t channels = assay_shape_count(type_of(c->before, d->a->out[0]));
     for (int64_t k = 0; k < channels; k++) {
-        int64_t zero = w->type.q.zero_point ? w->type.q.zero_point[w->type.q.count > 1 ? k : 0] : 0;
-        int64_t magnitude = 0, low, high;
-        for (int64_t i = 0; i < depth; i++)
-            magnitude +=
-                llabs(assay_elem_get(w->type.elem, w->data, (size_t)(k * depth + i)) - zero);
+        const int64_t magnitude = check_magnitude(c, c->before, d->a, k);
+        int64_t low, high;
         double off =
             (double)bias_of(c->before, d->a, k) - (double)bias_of(c->after, d->b, k) / d->ratio;
         double far = d->error * (double)magnitude;

@@ -1,7 +1,6 @@
 /* Checking what goes into a product (conv, fc, matmul): the codes that become of accumulators, at
  * all of a narrow interval; of a wide one at PROBES accumulators and, where two neighbours' codes
- * differ, by halving between them. The interval itself is looked at when the model is there, whose
- * weights decide it. */
+ * differ, by halving between them. The interval itself is looked at in check_weights.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,93 +74,47 @@ static const assay_node *find(const assay_graph *g, bool product)
     return NULL;
 }
 
-static int64_t channels_of(const assay_graph *g, const assay_node *n)
+static int64_t parameters_of(const assay_graph *g, const assay_node *n)
 {
     const assay_type *w = &g->value[n->in[1]].type;
     return w->q.count > 1 ? (int64_t)w->q.count : 1;
 }
-
-/* ---- the interval, from the model's weights ---- */
 
 static int64_t code_of(const assay_value *v, int64_t i)
 {
     return assay_elem_get(v->type.elem, v->data, (size_t)i);
 }
 
-typedef struct reach {
-    int64_t lo, hi, magnitude;
-} reach;
-
-/* Sums of one channel of `depth` weights, of codes in lo..hi about their zero point. */
-static reach channel_reach(const assay_value *w, const assay_value *bias, int64_t channel,
-                           int64_t depth, int64_t lo, int64_t hi)
+/* The operand of product a that the function in front of it yields, or -1. */
+static int slot_of(const assay_node *a, const assay_node *function)
 {
-    const int32_t *zero = w->type.q.zero_point;
-    int64_t zw = zero ? zero[w->type.q.count > 1 ? channel : 0] : 0;
-    int64_t b = bias ? code_of(bias, channel) : 0;
-    reach r = {b, b, b < 0 ? -b : b};
-    for (int64_t i = 0; i < depth; i++) {
-        int64_t x = code_of(w, channel * depth + i) - zw;
-        int64_t least = x < 0 ? x * hi : x * lo, most = x < 0 ? x * lo : x * hi;
-        least = least > 0 ? 0 : least;
-        most = most < 0 ? 0 : most;
-        r.lo += least;
-        r.hi += most;
-        r.magnitude += most > -least ? most : -least;
-    }
-    return r;
+    for (int i = 0; i < 2; i++)
+        if (a->in[i] == function->out[0])
+            return i;
+    return -1;
 }
-
-check_reachable check_reach(const checker *c, const assay_graph *g, const assay_node *n,
-                            const assay_unit *u, const assay_type *x)
-{
-    const assay_value *w = c->model ? check_constant_of(c, g->value[n->in[1]].name) : NULL;
-    int b = n->n_in > 2 ? n->in[2] : -1;
-    const assay_value *bias = w && b >= 0 ? check_constant_of(c, g->value[b].name) : NULL;
-    if (w && b >= 0 && !bias && g->value[b].data) /* one that this step makes */
-        bias = &g->value[b];
-    const int64_t most =
-        (INT64_C(1) << (u->rec.accumulator.bits < 52 ? u->rec.accumulator.bits - 1 : 50)) - 1;
-    int64_t channels = w && w->type.rank > 0 ? w->type.dim[0] : 0;
-    check_reachable all = {0, 0, false, false};
-    all.known = w && (bias || b < 0) && n->op != ASSAY_OP_MATMUL && channels > 0 &&
-                assay_elem_equal(w->type.elem, g->value[n->in[1]].type.elem) &&
-                (!bias || assay_shape_count(&bias->type) == channels);
-    for (int64_t i = 0; all.known && i < channels; i++) {
-        reach r = channel_reach(w, bias, i, assay_shape_count(&w->type) / channels,
-                                assay_elem_min(x->elem) - x->q.zero_point[0],
-                                assay_elem_max(x->elem) - x->q.zero_point[0]);
-        all.lo = r.lo < all.lo ? r.lo : all.lo;
-        all.hi = r.hi > all.hi ? r.hi : all.hi;
-        all.overflows |= r.magnitude > most;
-    }
-    all.overflows |= all.known && u->rec.accumulator.saturate_pairs;
-    if (all.overflows) {
-        all.lo = -most - 1;
-        all.hi = most;
-    }
-    return all;
-}
-
-/* ---- the two obligations ---- */
 
 /* The rewritten product differs from the one before in nothing else than its input, bias and the
  * bias's unit (linear), or its output and bounds. */
 static bool same_product(const checker *c, const assay_node *a, const assay_node *function,
                          const assay_node *b, bool linear)
 {
+    const int slot = linear ? slot_of(a, function) : -1;
     bool same = a->op == b->op && a->n_in == b->n_in &&
                 assay_attrs_equal(assay_op_get(a->op)->attrs, &a->attr, &b->attr) &&
                 strcmp(a->name, b->name) == 0 && (!linear || check_same_bounds(a, b)) &&
-                (linear ? a->in[0] == function->out[0] : function->in[0] == a->out[0]);
-    for (int i = linear ? 1 : 0; i < a->n_in && same; i++) {
+                (linear ? slot >= 0 && a->in[0] != a->in[1] &&
+                              check_same_value(c->before, function->in[0], c->after, b->in[slot])
+                        : function->in[0] == a->out[0]);
+    for (int i = 0; i < a->n_in && same; i++) {
         int v = a->in[i], w = b->in[i];
         same = (v < 0) == (w < 0);
-        if (!same || v < 0)
+        if (!same || v < 0 || i == slot)
             continue;
         const assay_type *s = &c->before->value[v].type, *t = &c->after->value[w].type;
         same = assay_shape_equal(s, t) &&
-               (linear && i == 2 ? assay_elem_equal(s->elem, t->elem) : check_same_type(s, t));
+               (linear && i == 2 ? assay_elem_equal(s->elem, t->elem)
+                                 : check_same_value(c->before, v, c->after, w));
     }
     return same;
 }
@@ -293,7 +246,7 @@ static assay_status check_product(checker *c, const json_t *step, bool linear, i
     if (!s)
         *worst = check_forms(c, before, after, linear ? NULL : table,
                              assay_elem_min(c->before->value[function->in[0]].type.elem), k, lo, hi,
-                             channels_of(c->before, a));
+                             parameters_of(c->before, a));
     c->given += !known;
     if (before)
         c->scheme->vt->release(before);

@@ -131,6 +131,16 @@ static bool is_work(const work *w, const assay_node *n, term *const *of, bool sh
     return same;
 }
 
+int64_t check_depth(const checker *c, const assay_graph *g, const assay_node *n)
+{
+    const assay_node *function = check_producer(g, n->in[0]);
+    const int v = function ? function->in[0] : n->in[0]; /* it has the same extents */
+    const term *t = c->replay ? check_term_find(c->replay, g->value[v].name) : NULL;
+    if (!t || t->shapeless || t->type.rank < 2)
+        return 0;
+    return t->type.dim[t->type.rank - (n->attr.matmul.transpose_a ? 2 : 1)];
+}
+
 /* ---- begin ---- */
 
 static assay_status replay_model(const checker *c, check_replay *r)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "opt/products.h"
 #include "opt/rewrite.h"
 
 /* Copies values and nodes on demand; `map` is by value of the network. */
@@ -22,30 +23,48 @@ static void set_shape(assay_type *t, int rank, const int64_t *dim)
     memcpy(t->dim, dim, (size_t)rank * sizeof *dim);
 }
 
+/* The extents of a matrix product's operand: one column for each of b's parameters. */
+static void shrink_matrix(const assay_node *n, int slot, int64_t columns, assay_type *t)
+{
+    const int axis = slot == 1 && n->attr.matmul.transpose_b ? 0 : 1;
+    t->rank = 2;
+    t->dim[0] = t->dim[1] = 1;
+    if (slot != 0)
+        t->dim[axis] = columns;
+    if (t->q.granularity == ASSAY_Q_AXIS)
+        t->q.axis = axis;
+}
+
 /* Extents of a shrunk node's operand: channels where its parameters need them, else 1. */
 static void shrink_shape(const cutter *c, int slot, assay_type *t)
 {
     const assay_node *n = c->shrunk;
     const assay_type *w = &c->from->value[n->in[1]].type;
     const assay_attr_conv *a = &n->attr.conv;
-    bool weighted = assay_op_get(n->op)->traits & ASSAY_T_WEIGHTED;
-    bool conv = weighted && n->op != ASSAY_OP_FC;
-    int64_t channels = weighted ? w->dim[0] : 1, groups = conv ? a->group : 1;
-    int64_t ones[ASSAY_MAX_RANK] = {1, 1, 1, 1, 1, 1};
-    int rank = weighted ? w->rank : 2;
-    int axis = conv && a->layout == ASSAY_LAYOUT_NCHW ? 1 : rank - 1;
+    const int64_t channels = assay_product_channels(c->from, n);
+    const bool conv = n->op != ASSAY_OP_FC, first = conv && a->layout == ASSAY_LAYOUT_NCHW;
+    int64_t groups = conv ? a->group : 1, ones[ASSAY_MAX_RANK] = {1, 1, 1, 1, 1, 1};
+    if (n->op == ASSAY_OP_MATMUL) {
+        shrink_matrix(n, slot, channels, t);
+        return;
+    }
+    int axis = first ? 1 : w->rank - 1;
     if (slot == 2) {
         t->rank = 1;
         t->dim[0] = channels;
         return;
     }
-    set_shape(t, rank, ones);
-    if (slot == 0)
+    set_shape(t, w->rank, ones);
+    if (slot == 0) {
         t->dim[axis] = groups;
-    else if (slot == 1)
+    } else if (slot == 1 && n->op == ASSAY_OP_CONV_TRANSPOSE && first) {
+        t->dim[0] = groups;
+        t->dim[1] = channels / groups;
+    } else if (slot == 1) {
         t->dim[0] = channels;
-    else
+    } else {
         t->dim[axis] = channels;
+    }
 }
 
 static int slot_of(const cutter *c, int value)
@@ -90,7 +109,8 @@ static assay_status copy_value(cutter *c, int value, const assay_node *reader, i
         set_shape(&t, 1, &c->elements);
     else if (c->shrunk)
         shrink_shape(c, slot, &t);
-    if (slot > 0) { /* weights, of which a proof looks at the network's; the bias as it is */
+    if (slot > 0 &&
+        reader) { /* weights, of which a proof looks at the network's; the bias as it is */
         const void *data = slot == 2 && assay_is_constant(c->from, value) ? v->data : NULL;
         return assay_graph_add_constant(c->to, v->name, &t, data, &c->map[value], err);
     }
@@ -114,6 +134,8 @@ static void shrink_attributes(const cutter *c, const assay_node *n, assay_attrs 
         a->conv.kernel.v[i] = a->conv.stride.v[i] = a->conv.dilation.v[i] = 1;
         a->conv.pad_begin.v[i] = a->conv.pad_end.v[i] = 0;
     }
+    for (int i = 0; i < a->conv.output_padding.n; i++)
+        a->conv.output_padding.v[i] = 0;
 }
 
 static assay_status copy_node(cutter *c, const assay_node *n, assay_error *err)
@@ -189,9 +211,13 @@ assay_status assay_fragment_keep(const assay_graph *g, const assay_match *m, ass
 
 bool assay_fragment_shrinks(const assay_graph *g, const assay_node *n)
 {
-    if (n->op == ASSAY_OP_MATMUL)
-        return g->value[n->in[1]].type.q.granularity == ASSAY_Q_TENSOR;
-    return n->op == ASSAY_OP_FC || n->op == ASSAY_OP_CONV;
+    const assay_type *w = n->n_in > 1 && n->in[1] >= 0 ? &g->value[n->in[1]].type : NULL;
+    const bool known = n->op == ASSAY_OP_MATMUL || n->op == ASSAY_OP_FC || n->op == ASSAY_OP_CONV ||
+                       n->op == ASSAY_OP_CONV_TRANSPOSE;
+    if (!w || !known || w->q.granularity == ASSAY_Q_BLOCK ||
+        (n->op == ASSAY_OP_MATMUL && (w->rank < 2 || g->value[n->in[0]].type.rank < 2)))
+        return false;
+    return w->q.count <= 1 || (int64_t)w->q.count == assay_product_channels(g, n);
 }
 
 assay_status assay_fragment_shrink(const assay_graph *g, const assay_match *m, assay_graph **out,

@@ -16,7 +16,8 @@ assay_status assay_fragment_keep(const assay_graph *g, const assay_match *m, ass
                                  assay_error *err);
 /* Weighted nodes (conv, fc, ...) lose all extents that do not decide their arithmetic: one product
  * an accumulator, as many channels and groups as before; weights are zeros, a bias keeps its
- * numbers. Matrix products become 1 by 1. False when the node is of another form. */
+ * numbers. Matrix products become one row by as many columns as
+ * have parameters of their own. False when the node is of another form. */
 bool assay_fragment_shrinks(const assay_graph *g, const assay_node *n);
 assay_status assay_fragment_shrink(const assay_graph *g, const assay_match *m, assay_graph **out,
                                    assay_error *err);

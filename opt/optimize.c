@@ -212,6 +212,23 @@ static assay_status attempt(optimizer *o, size_t r, int node, bool *applied, ass
     return s;
 }
 
+/* Bodies of control flow stay as they are; that is told, a line a node. */
+static void tell_bodies(const optimizer *o)
+{
+    for (int i = 0; i < o->g->n_nodes; i++) {
+        const assay_node *n = &o->g->node[i];
+        char line[400];
+        if (!(assay_op_get(n->op)->traits & ASSAY_T_FLOW))
+            continue;
+        o->report->refused++;
+        snprintf(line, sizeof line,
+                 "bodies: %.200s: refused: the graphs that %s runs are left as they are", n->name,
+                 assay_op_get(n->op)->name);
+        if (o->options->log)
+            o->options->log(o->options->user, line);
+    }
+}
+
 /* One sweep of the early or the late rules over every node. */
 static assay_status sweep(optimizer *o, bool late, bool *changed, assay_error *err)
 {
@@ -246,6 +263,8 @@ assay_status assay_optimize(assay_graph *g, const assay_scheme *s,
     o.uses = assay_rewrite_uses(g);
     o.spread = calloc((size_t)g->n_outputs + 1, sizeof *o.spread);
     status = o.certificate && o.uses && o.spread ? ASSAY_OK : assay_out_of_memory(err);
+    if (!status)
+        tell_bodies(&o);
     while (!status && changed) {
         status = sweep(&o, false, &changed, err);
         if (!status && !changed)

@@ -39,9 +39,18 @@ static int64_t zero_point(const assay_type *t, int64_t channel)
     return !t->q.zero_point ? 0 : t->q.zero_point[t->q.count > 1 ? channel : 0];
 }
 
+/* Weights stand as I,O/group,k... */
+static bool first_to_last(const assay_node *n)
+{
+    return n->op == ASSAY_OP_CONV_TRANSPOSE && n->attr.conv.layout == ASSAY_LAYOUT_NCHW;
+}
+
 int64_t assay_product_channels(const assay_graph *g, const assay_node *n)
 {
-    return n->op == ASSAY_OP_MATMUL ? 1 : g->value[n->in[1]].type.dim[0];
+    const assay_type *w = &g->value[n->in[1]].type;
+    if (n->op == ASSAY_OP_MATMUL) /* columns are alike but for their parameters */
+        return w->q.count > 1 ? (int64_t)w->q.count : 1;
+    return first_to_last(n) ? w->dim[1] * n->attr.conv.group : w->dim[0];
 }
 
 bool assay_product_bias(const assay_graph *g, const assay_node *n, int64_t channel, int64_t *bias)
@@ -79,6 +88,18 @@ static int64_t depth_of(const assay_graph *g, const assay_node *n)
     return spec.depth;
 }
 
+/* Where weight i of a channel stands. */
+static int64_t weight_of(const assay_value *w, const assay_node *n, int64_t channel, int64_t depth,
+                         int64_t i)
+{
+    if (!first_to_last(n))
+        return channel * depth + i;
+    const int64_t outputs = w->type.dim[1], inputs = w->type.dim[0] / n->attr.conv.group;
+    const int64_t taps = depth / inputs;
+    const int64_t input = channel / outputs * inputs + i / taps;
+    return (input * outputs + channel % outputs) * taps + i % taps;
+}
+
 assay_extremes assay_product_extremes(const assay_graph *g, const assay_node *n, int64_t lo,
                                       int64_t hi, int64_t channel)
 {
@@ -91,7 +112,8 @@ assay_extremes assay_product_extremes(const assay_graph *g, const assay_node *n,
         return e;
     }
     for (int64_t i = 0; i < depth; i++) {
-        int64_t c = assay_elem_get(w->type.elem, w->data, (size_t)(channel * depth + i)) - zw;
+        const size_t at = (size_t)weight_of(w, n, channel, depth, i);
+        int64_t c = assay_elem_get(w->type.elem, w->data, at) - zw;
         add_product(&e, lo, hi, c, c, 1);
     }
     return e;

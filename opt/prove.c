@@ -82,11 +82,15 @@ assay_status assay_prove_target(const assay_scheme *s, assay_proof *proof, assay
 {
     for (int i = 0; i < proof->after->n_nodes && proof->possible; i++) {
         const assay_node *n = &proof->after->node[i];
+        bool can = true;
         char why[160];
-        if (assay_needs_target(n) && !assay_target_computes(s, proof->after, n, why, sizeof why)) {
-            assay_status status = assay_fail(err, ASSAY_ERR_UNSUPPORTED, "%s", why);
+        assay_status status = ASSAY_OK;
+        if (assay_needs_target(n))
+            status = assay_target_computes(s, proof->after, n, &can, why, sizeof why, err);
+        if (!status && !can)
+            status = assay_fail(err, ASSAY_ERR_UNSUPPORTED, "%s", why);
+        if (status)
             return assay_prove_impossible(proof, status, err);
-        }
     }
     return ASSAY_OK;
 }

@@ -390,6 +390,10 @@ static assay_status judge(linear *l, const assay_match *m, const assay_rule *rul
         snprintf(v->evidence, sizeof v->evidence, "the accumulator may overflow");
         return ASSAY_OK;
     }
+    if (!l->factor && m->slot[0] > 0) {
+        snprintf(v->evidence, sizeof v->evidence, "no bound is known for a second operand");
+        return ASSAY_OK;
+    }
     if (!l->factor && !bias_is_good(l->g, l->node, 0, l->ratio, v))
         return ASSAY_OK;
     proof->factor = l->factor;

@@ -193,8 +193,12 @@ static bool target_can(assay_grouping *q, int i)
     if (!assay_scheme_fuses(q->scheme, assay_op_get(n->op)->name, type_of(q, n->in[0])->elem.bits))
         return because(q, "the target computes %s of %d bits in float (unfused_ops)",
                        assay_op_get(n->op)->name, type_of(q, n->in[0])->elem.bits);
-    return !assay_needs_target(n) ||
-           assay_target_computes(q->scheme, q->g, n, q->why, sizeof q->why);
+    bool can = true;
+    assay_error err;
+    if (assay_needs_target(n) &&
+        assay_target_computes(q->scheme, q->g, n, &can, q->why, sizeof q->why, &err) != ASSAY_OK)
+        q->memory_short = true;
+    return can;
 }
 
 /* Which inputs are codes that reach the output as they are: they need its parameters. */
@@ -332,10 +336,11 @@ static assay_status group_conversions(assay_grouping *q, int i, bool *done, assa
     }
     assay_op op = n->op;
     int was = n->in[0];
-    (void)err;
     n->op = ASSAY_OP_RESCALE;
     n->in[0] = in;
     *done = target_can(q, i);
+    if (q->memory_short)
+        return assay_out_of_memory(err);
     if (!*done) {
         n->op = op;
         n->in[0] = was;
@@ -369,6 +374,8 @@ static assay_status group_node(assay_grouping *q, int i, assay_error *err)
         status = commit(q, i, &group, err);
     else if (is_product(n->op))
         status = commit_sums(q, i, &group, err);
+    if (!status && q->memory_short)
+        status = assay_out_of_memory(err);
     return status || group.done ? status : assay_qdq_note(q, i, err);
 }
 

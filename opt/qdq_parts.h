@@ -20,6 +20,7 @@ typedef struct assay_grouping {
     assay_arena *arena;
     const char **reason, **node_name; /* of those nodes: why it is not grouped */
     char why[512];                    /* the latest refusal */
+    bool memory_short;                /* the target could not be asked */
     assay_quantize_report report;
 } assay_grouping;
 

@@ -85,15 +85,38 @@ static bool reads(const assay_quantizer *q, const assay_graph *built, int i, int
 }
 
 /* By the scheme, and by the target file where there is one. */
-static bool is_computed(const assay_quantizer *q, const assay_graph *built, const assay_node *n,
-                        char *why, size_t size)
+static assay_status is_computed(const assay_quantizer *q, const assay_graph *built,
+                                const assay_node *n, bool *can, char *why, size_t size,
+                                assay_error *err)
 {
-    return assay_target_computes(q->scheme, built, n, why, size) &&
-           (!q->options->target || assay_target_allows(q->options->target, built, n, why, size));
+    assay_status status = assay_target_computes(q->scheme, built, n, can, why, size, err);
+    if (!status && *can && q->options->target)
+        *can = assay_target_allows(q->options->target, built, n, why, size);
+    return status;
 }
 
-/* Asks the target about every integer node of `built`, and about every rescale, whose readers take
- * the blame; *refused counts what it cannot do. */
+/* Asks the target about every rescale, whose readers take the blame. */
+static assay_status ask_about_rescales(assay_quantizer *q, const assay_graph *built, int *refused,
+                                       assay_error *err)
+{
+    char why[sizeof err->text];
+    assay_status status = ASSAY_OK;
+    for (int k = 0; k < built->n_nodes && !status; k++) {
+        const assay_node *n = &built->node[k];
+        bool can = true;
+        if (n->op == ASSAY_OP_RESCALE)
+            status = assay_target_computes(q->scheme, built, n, &can, why, sizeof why, err);
+        for (int i = 0; i < q->g->n_nodes && !status && !can; i++)
+            if (reads(q, built, i, n->out[0])) {
+                ++*refused;
+                status = refuse(q, i, why, err);
+            }
+    }
+    return status;
+}
+
+/* Asks the target about every integer node of `built`, and about every rescale; *refused counts
+ * what it cannot do. */
 static assay_status ask_target(assay_quantizer *q, const assay_graph *built, int *refused,
                                assay_error *err)
 {
@@ -101,24 +124,16 @@ static assay_status ask_target(assay_quantizer *q, const assay_graph *built, int
     assay_status status = ASSAY_OK;
     *refused = 0;
     for (int i = 0; i < q->g->n_nodes && !status; i++) {
-        if (q->node[i].state != ASSAY_PLAN_INTEGER || !assay_needs_target(&q->g->node[i]) ||
-            is_computed(q, built, &built->node[q->node[i].built], why, sizeof why))
+        bool can = true;
+        if (q->node[i].state == ASSAY_PLAN_INTEGER && assay_needs_target(&q->g->node[i]))
+            status =
+                is_computed(q, built, &built->node[q->node[i].built], &can, why, sizeof why, err);
+        if (status || can)
             continue;
         ++*refused;
         status = refuse(q, i, why, err);
     }
-    for (int k = 0; k < built->n_nodes && !status && *refused == 0; k++) {
-        const assay_node *n = &built->node[k];
-        if (n->op != ASSAY_OP_RESCALE ||
-            assay_target_computes(q->scheme, built, n, why, sizeof why))
-            continue;
-        for (int i = 0; i < q->g->n_nodes && !status; i++)
-            if (reads(q, built, i, n->out[0])) {
-                ++*refused;
-                status = refuse(q, i, why, err);
-            }
-    }
-    return status;
+    return status || *refused > 0 ? status : ask_about_rescales(q, built, refused, err);
 }
 
 static assay_status quantize(assay_quantizer *q, assay_graph **out, assay_quantize_report *report,

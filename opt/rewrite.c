@@ -72,21 +72,24 @@ void assay_fit_attributes(const assay_scheme *s, const assay_graph *g, assay_nod
         assay_pool_count_overhang(&g->value[n->in[0]].type, &n->attr.pool);
 }
 
-bool assay_target_computes(const assay_scheme *s, const assay_graph *g, const assay_node *n,
-                           char *why, size_t size)
+assay_status assay_target_computes(const assay_scheme *s, const assay_graph *g, const assay_node *n,
+                                   bool *can, char *why, size_t size, assay_error *err)
 {
     assay_type in[ASSAY_SPEC_IN];
     assay_unit_spec spec;
     assay_unit *unit = NULL;
-    assay_error err;
     assay_unit_spec_fill(g, n, in, &spec);
     snprintf(why, size, "the target does not support it");
-    if (!assay_scheme_supports(s, &spec, why, size))
-        return false;
-    if (s->vt->prepare(s, &spec, &unit, &err) != ASSAY_OK) {
-        snprintf(why, size, "%.*s", (int)strcspn(err.text, "\n"), err.text);
-        return false;
-    }
-    s->vt->release(unit);
-    return true;
+    *can = assay_scheme_supports(s, &spec, why, size);
+    if (!*can)
+        return ASSAY_OK;
+    assay_status status = s->vt->prepare(s, &spec, &unit, err);
+    *can = status == ASSAY_OK;
+    if (status == ASSAY_ERR_MEMORY)
+        return status;
+    if (status)
+        snprintf(why, size, "%.*s", (int)strcspn(err->text, "\n"), err->text);
+    else
+        s->vt->release(unit);
+    return ASSAY_OK;
 }

@@ -40,9 +40,9 @@ bool assay_needs_target(const assay_node *n);
  * counts, whether what ceil_mode hangs over does. */
 void assay_fit_attributes(const assay_scheme *s, const assay_graph *g, assay_node *n);
 
-/* Whether the target can compute node n of g: what it says, and a unit prepared to try. When it
- * cannot, `why` (`size` bytes) says so in words. */
-bool assay_target_computes(const assay_scheme *s, const assay_graph *g, const assay_node *n,
-                           char *why, size_t size);
+/* Whether the target can compute node n of g (*can): what it says, and a unit prepared to try. When
+ * it cannot, `why` (`size` bytes) says so in words. ASSAY_ERR_MEMORY is no answer. */
+assay_status assay_target_computes(const assay_scheme *s, const assay_graph *g, const assay_node *n,
+                                   bool *can, char *why, size_t size, assay_error *err);
 
 #endif

@@ -105,10 +105,18 @@ bool assay_gains_down_matches(const assay_graph *g, const int *uses, assay_match
 bool assay_product_down_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *n = &g->node[m->lower];
-    const assay_node *p = assay_traits(n) & ASSAY_T_ABSORB_IN ? assay_above(g, m, 0) : NULL;
+    const int operands = n->op == ASSAY_OP_MATMUL ? 2 : 1;
     (void)uses;
-    return p && assay_is_rescale(g, p) && assay_is_product(n) &&
-           assay_is_quantized(&g->value[n->out[0]].type);
+    if (!(assay_traits(n) & ASSAY_T_ABSORB_IN) || !assay_is_product(n) ||
+        !assay_is_quantized(&g->value[n->out[0]].type))
+        return false;
+    for (int slot = 0; slot < operands; slot++) {
+        const assay_node *p = assay_above(g, m, slot);
+        if (p && assay_is_rescale(g, p))
+            return true;
+        m->n_upper = 0;
+    }
+    return false;
 }
 
 assay_status assay_product_down_rewrite(assay_graph *g, const assay_match *m,
@@ -121,7 +129,8 @@ assay_status assay_product_down_rewrite(assay_graph *g, const assay_match *m,
     if (bias >= 0 && m->factor != 1)
         s = assay_rescale_bias(g, m->lower, m->upper[0], m->factor, &bias, err);
     n = &g->node[m->lower];
-    n->in[0] = s ? n->in[0] : x;
+    if (!s)
+        n->in[m->slot[0]] = x;
     if (!s && bias >= 0)
         n->in[2] = bias;
     return s;
