@@ -191,6 +191,48 @@ void assay_calibrate(const assay_histogram *h, const assay_calibrate_how *how, d
     out->clipped = share_outside(h, out->min, out->max);
 }
 
+static void calibrate_glow(const assay_choice *c, const assay_histogram *h, assay_calibrated *out)
+{
+    float count[2048] = {0}, lo, hi;
+    bool symmetric;
+    int first, end, grow = 0, n;
+    double from, to, unused;
+    assay_error err;
+
+    if (h->min >= h->max || assay_choose_glow_range(c, (double)h->min, (double)h->max, &lo, &hi,
+                                                    &symmetric, &err) != ASSAY_OK)
+        return; /* what is wrong the chooser will say */
+    assay_histogram_extent(h, &first, &end);
+    for (;; grow++) {
+        first >>= grow > 0;
+        n = ((end - 1) >> grow) - first + 1;
+        if (n <= 2048)
+            break;
+    }
+    for (int i = first << grow; i < end; i++)
+        count[(i >> grow) - first] += (float)h->bin[i];
+    assay_histogram_edges(h, first << grow, &from, &unused);
+    assay_histogram_edges(h, ((first + n) << grow) - 1, &unused, &to);
+    out->final = assay_calibrate_glow(count, n, (float)from, (float)to, symmetric, &lo, &hi);
+    out->note = out->final ? NULL : "Glow's KL leaves a histogram of fewer than 255 bins as it is";
+    out->used = out->final ? ASSAY_CALIBRATE_KL : ASSAY_CALIBRATE_MIN_MAX;
+    if (out->final) {
+        out->min = (double)lo;
+        out->max = (double)hi;
+        out->clipped = share_outside(h, out->min, out->max);
+    }
+}
+
+void assay_calibrate_for(const assay_choice *c, const assay_histogram *h,
+                         const assay_calibrate_how *how, assay_calibrated *out)
+{
+    const assay_calibrate_how all = {.method = ASSAY_CALIBRATE_MIN_MAX};
+    const bool is_glow = c->chooser == ASSAY_CHOOSER_GLOW && how->method == ASSAY_CALIBRATE_KL;
+    assay_calibrate(h, is_glow ? &all : how, ldexp(1, c->elem.bits), out);
+    if (is_glow)
+        calibrate_glow(c, h, out);
+}
+
 static const char *const names[] = {"min-max", "percentile", "mse", "kl"};
 
 const char *assay_calibration_name(assay_calibration c)

@@ -2,6 +2,7 @@
 #ifndef ASSAY_OPT_CALIBRATE_H
 #define ASSAY_OPT_CALIBRATE_H
 
+#include "opt/choose.h"
 #include "opt/histogram.h"
 
 typedef enum assay_calibration {
@@ -24,6 +25,7 @@ typedef struct assay_calibrated {
     double min, max;
     double clipped;   /* share of the finite elements outside of [min, max] */
     const char *note; /* NULL, or why the method could not judge (a constant text) */
+    bool final;       /* Glow's own range, which its chooser takes as it is (assay_choice.final) */
 } assay_calibrated;
 
 /* The range that the calibration chooses for a type of `levels` codes; it lies in [h->min, h->max]
@@ -38,6 +40,18 @@ typedef struct assay_calibrated {
  */
 void assay_calibrate(const assay_histogram *h, const assay_calibrate_how *how, double levels,
                      assay_calibrated *out);
+
+/* The same for the parameters that are to be chosen from it: with Glow's chooser, KL is Glow's own,
+ * over the bins (merged by twos until there are at most 2048) in place of Glow's histogram. */
+void assay_calibrate_for(const assay_choice *c, const assay_histogram *h,
+                         const assay_calibrate_how *how, assay_calibrated *out);
+
+/* Glow's KL calibration to the bit: a histogram of n counts over [min, max], spread over the range
+ * [*lo, *hi] that its chooser made of it (assay_choose_glow_range), which it narrows. False, and
+ * nothing changed, where Glow leaves the range as it is: fewer than 255 bins (or more than
+ * ASSAY_HISTOGRAM_MAX_BINS), or an empty range. */
+bool assay_calibrate_glow(const float *count, int n, float min, float max, bool symmetric,
+                          float *lo, float *hi);
 
 /* Narrows a chosen range for codes lo..hi (zero point 0) whose scale is to be a power of two: the
  * one that holds the range may be almost twice too coarse for it. Halves it while the squared error

@@ -27,6 +27,7 @@ typedef struct assay_choice {
     bool power_of_two; /* the scale is a power of two: rounded up, which never saturates more ... */
     bool nearest;      /* ... or to the nearest one (in the exponent), which may */
     assay_chooser chooser;
+    bool final; /* glow: the range is its calibration's, neither to be widened nor stretched */
 } assay_choice;
 
 /* Least and greatest code in use. Codes of more than 30 bits use 30, so that differences of codes
@@ -42,6 +43,11 @@ void assay_choice_codes(const assay_choice *c, int64_t *lo, int64_t *hi);
  * ASSAY_ERR_INPUT when min > max or either is not a number; infinities are refused too. */
 assay_status assay_choose_qparams(const assay_choice *c, double min, double max, float *scale,
                                   int32_t *zero_point, assay_error *err);
+
+/* What Glow's chooser makes of a range before it chooses: 0 taken in, stretched to where symmetric
+ * codes reach. */
+assay_status assay_choose_glow_range(const assay_choice *c, double min, double max, float *least,
+                                     float *greatest, bool *symmetric, assay_error *err);
 
 /* The above for ASSAY_CHOOSER_GLOW. Its flaws: unsigned [-3, 3] has zero point 0 and loses every
  * negative value; so does any range with |min + max| below 2^-23; an empty range has scale 0.1.

@@ -6,29 +6,47 @@
 
 #include "opt/choose.h"
 
-assay_status assay_choose_glow(const assay_choice *c, double min, double max, float *scale,
-                               int32_t *zero_point, assay_error *err)
+assay_status assay_choose_glow_range(const assay_choice *c, double min, double max, float *least,
+                                     float *greatest, bool *symmetric, assay_error *err)
 {
     int64_t lo, hi;
-    float least = fminf((float)min, 0), greatest = fmaxf((float)max, 0);
-    bool power_of_two = c->power_of_two || c->schema == ASSAY_SCHEMA_POWER_OF_TWO;
-    bool symmetric = power_of_two || c->schema == ASSAY_SCHEMA_SYMMETRIC ||
-                     (c->schema == ASSAY_SCHEMA_SYMMETRIC_UNSIGNED && least < 0);
+    *least = fminf((float)min, 0);
+    *greatest = fmaxf((float)max, 0);
+    *symmetric = c->power_of_two || c->schema == ASSAY_SCHEMA_POWER_OF_TWO ||
+                 c->schema == ASSAY_SCHEMA_SYMMETRIC ||
+                 (c->schema == ASSAY_SCHEMA_SYMMETRIC_UNSIGNED && *least < 0);
     assay_choice_codes(c, &lo, &hi);
-    if (c->narrow || c->nearest || (symmetric && !c->elem.is_signed))
+    if (c->narrow || c->nearest || (*symmetric && !c->elem.is_signed))
         return assay_fail(err, ASSAY_ERR_INPUT, "the glow chooser has no %s",
                           c->narrow    ? "narrow range"
                           : c->nearest ? "rounding to the nearest power of two"
                                        : "symmetric schema for unsigned codes");
-    if (symmetric) { /* the end that fills its codes first stretches the other */
-        double below = (double)least / (double)lo, above = (double)greatest / (double)hi;
+    if (*symmetric) { /* the end that fills its codes first stretches the other */
+        double below = (double)*least / (double)lo, above = (double)*greatest / (double)hi;
         if (below > above)
-            greatest = (float)(below * (double)hi);
+            *greatest = (float)(below * (double)hi);
         else
-            least = (float)(above * (double)lo);
+            *least = (float)(above * (double)lo);
     }
-    least = fmaxf(least, -FLT_MAX);
-    greatest = fminf(greatest, FLT_MAX);
+    *least = fmaxf(*least, -FLT_MAX);
+    *greatest = fminf(*greatest, FLT_MAX);
+    return ASSAY_OK;
+}
+
+assay_status assay_choose_glow(const assay_choice *c, double min, double max, float *scale,
+                               int32_t *zero_point, assay_error *err)
+{
+    int64_t lo, hi;
+    float least, greatest;
+    bool symmetric;
+    assay_status status = assay_choose_glow_range(c, min, max, &least, &greatest, &symmetric, err);
+    if (status)
+        return status;
+    if (c->final) {
+        least = (float)min;
+        greatest = (float)max;
+    }
+    assay_choice_codes(c, &lo, &hi);
     double s = ((double)greatest - (double)least) / (double)(hi - lo);
     s = s == 0 ? 0.1 : s;
     double from_least = fabs((double)lo) + fabs((double)least / s);
@@ -39,6 +57,7 @@ assay_status assay_choose_glow(const assay_choice *c, double min, double max, fl
         z = 0;
     z = z < (double)lo ? (double)lo : z > (double)hi ? (double)hi : round(z);
     *zero_point = (int32_t)z;
-    *scale = (float)(power_of_two ? exp2(ceil(log2(s))) : s);
+    *scale = (float)(c->power_of_two || c->schema == ASSAY_SCHEMA_POWER_OF_TWO ? exp2(ceil(log2(s)))
+                                                                               : s);
     return ASSAY_OK;
 }

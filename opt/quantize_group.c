@@ -33,17 +33,19 @@ static bool takes_sign_from_data(const assay_quantizer *q, assay_elem elem)
 }
 
 /* Parameters for activations in [min, max]; without zero points an unsigned type starts at 0. */
-static assay_status choose_activation(const assay_quantizer *q, double min, double max,
+static assay_status choose_activation(const assay_quantizer *q, double min, double max, bool final,
                                       bool power_of_two, bool zero_offset, assay_code *code,
                                       assay_error *err)
 {
     assay_choice c = q->activation;
     c.elem = code->elem;
+    c.final = final && !power_of_two && !zero_offset;
     c.power_of_two |= power_of_two;
     if (zero_offset && c.schema != ASSAY_SCHEMA_POWER_OF_TWO)
         c.schema = ASSAY_SCHEMA_SYMMETRIC;
     if (!q->caps.activation_zero_point && !c.elem.is_signed) {
         c.schema = ASSAY_SCHEMA_ASYMMETRIC;
+        c.final = false;
         min = fmax(min, 0);
         max = fmax(max, 0);
     }
@@ -83,6 +85,7 @@ static void join(assay_quantizer *q, int a, int b)
         return;
     x->min = fmin(x->min, y->min);
     x->max = fmax(x->max, y->max);
+    x->final &= y->final;
     x->power_of_two |= y->power_of_two;
     x->zero_offset |= y->zero_offset;
     if (y->fixed) {
@@ -126,20 +129,23 @@ static assay_status set_range(assay_quantizer *q, int v, assay_elem elem, assay_
     const assay_value *value = &q->g->value[v];
     p->code.elem = elem;
     p->has_code = true;
-    p->calibrated = false;
+    p->calibrated = p->final = false;
     if (value->data)
         return assay_constant_range(value, &p->min, &p->max, err);
     const assay_profile_entry *e = assay_profile_find(q->profile, value->name);
     if (!e || e->seen.finite == 0)
         return assay_fail(err, ASSAY_ERR_INPUT, "profile has no observation of value '%.200s'",
                           value->name);
-    assay_calibrate(&e->seen, calibration_of(q, value->name), ldexp(1, elem.bits), &p->range);
+    assay_choice c = q->activation;
+    c.elem = elem;
+    assay_calibrate_for(&c, &e->seen, calibration_of(q, value->name), &p->range);
     p->calibrated = true;
     if (takes_sign_from_data(q, elem))
         p->code.elem.is_signed = p->range.min < 0;
     fit_power_of_two(q, &e->seen, p);
     p->min = p->range.min;
     p->max = p->range.max;
+    p->final = p->range.final;
     return ASSAY_OK;
 }
 
@@ -215,6 +221,7 @@ static assay_status join_node(assay_quantizer *q, int i, assay_error *err)
                 return status;
             root->min = widens ? fmin(root->min, min) : root->min;
             root->max = widens ? fmax(root->max, max) : root->max;
+            root->final &= !widens;
         } else {
             join(q, out, v);
         }
@@ -245,8 +252,8 @@ assay_status assay_plan_groups(assay_quantizer *q, assay_error *err)
         assay_plan_value *p = &q->value[v];
         if (p->group != v || !p->has_code || p->fixed)
             continue;
-        status =
-            choose_activation(q, p->min, p->max, p->power_of_two, p->zero_offset, &p->code, err);
+        status = choose_activation(q, p->min, p->max, p->final, p->power_of_two, p->zero_offset,
+                                   &p->code, err);
     }
     return status;
 }
@@ -287,5 +294,5 @@ assay_status assay_plan_input_code(const assay_quantizer *q, int i, int slot, as
     code->elem = p->elem;
     if (takes_sign_from_data(q, p->elem))
         code->elem.is_signed = min < 0;
-    return choose_activation(q, min, max, r->power_of_two, r->zero_offset, code, err);
+    return choose_activation(q, min, max, false, r->power_of_two, r->zero_offset, code, err);
 }

@@ -48,6 +48,7 @@ typedef struct assay_plan_value {
     bool fixed;                     /* group roots: the parameters are the scheme's own */
     bool power_of_two, zero_offset; /* group roots: what the target file demands of them */
     double min, max;
+    bool final;             /* group roots: [min, max] is Glow's own range of all values in it */
     assay_calibrated range; /* of this value alone, when calibrated */
     bool calibrated;
     assay_code code;

@@ -39,13 +39,15 @@ static int view_of(const char *name, int channel, const assay_histogram *seen,
                    const assay_choice *c, const assay_calibrate_how *how, cli_profile_view *v)
 {
     const int64_t lo = assay_elem_min(c->elem), hi = assay_elem_max(c->elem);
+    assay_choice choice = *c;
     assay_error err;
 
     *v = (cli_profile_view){.name = name, .channel = channel, .seen = seen, .elem = c->elem};
     if (seen->finite > 0)
-        assay_calibrate(seen, how, (double)(hi - lo + 1), &v->range);
-    if (assay_choose_qparams(c, v->range.min, v->range.max, &v->scale, &v->zero_point, &err) !=
-        ASSAY_OK)
+        assay_calibrate_for(&choice, seen, how, &v->range);
+    choice.final = v->range.final;
+    if (assay_choose_qparams(&choice, v->range.min, v->range.max, &v->scale, &v->zero_point,
+                             &err) != ASSAY_OK)
         return cli_failed(&err);
     v->lo = (double)v->scale * (double)(lo - v->zero_point);
     v->hi = (double)v->scale * (double)(hi - v->zero_point);

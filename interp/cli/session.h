@@ -24,7 +24,8 @@
 #define CLI_CHOICE_OPTIONS                                                                         \
     {"schema", 0, "NAME",                                                                          \
      "asymmetric, symmetric[-narrow|-unsigned], power-of-two[-nearest] (default: the scheme's)"},  \
-        {"chooser", 0, "NAME", "assay (default), or glow: Glow's parameters to the bit"},          \
+        {"chooser", 0, "NAME",                                                                     \
+         "assay (default), glow or fbgemm: that tool's parameters to the bit, glow's KL too"},     \
     {                                                                                              \
         "calibration", 0, "[PATTERN=]METHOD",                                                      \
             "min-max (default), percentile[:99.99], kl or mse; repeatable, by value"               \
