@@ -7,36 +7,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "interp/bundle.h"
-#include "interp/contract.h"
+#include "interp/bundle_writer.h"
 #include "interp/digest.h"
 #include "interp/files.h"
 #include "interp/model.h"
-
-struct assay_bundle_writer {
-    assay_bundle_options options;
-    const assay_program *program;
-    char *dir, *temporary, *model_file, *preprocessing;
-    json_t *inputs, *tensors, *constants;
-    int *index;          /* execution index by value, -1 before it is known */
-    int64_t sample;      /* the one being recorded */
-    assay_status status; /* of what cannot return one: notes of constants */
-    char path[4096];
-};
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
 
 static assay_status no_memory(assay_error *err)
 {
     return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory writing the bundle");
 }
 
-/* w->path = temporary/part */
-static assay_status in_bundle(assay_bundle_writer *w, const char *part, assay_error *err)
+assay_status assay_bundle_path(assay_bundle_writer *w, const char *part, assay_error *err)
 {
     if ((size_t)snprintf(w->path, sizeof w->path, "%s/%s", w->temporary, part) >= sizeof w->path)
         return assay_fail(err, ASSAY_ERR_LIMIT, "%s/%s: the path is too long", w->temporary, part);
@@ -45,7 +26,7 @@ static assay_status in_bundle(assay_bundle_writer *w, const char *part, assay_er
 
 static assay_status make_dir(assay_bundle_writer *w, const char *part, assay_error *err)
 {
-    assay_status status = in_bundle(w, part, err);
+    assay_status status = assay_bundle_path(w, part, err);
     if (status == ASSAY_OK && mkdir(w->path, 0777) != 0 && errno != EEXIST)
         status = assay_fail(err, ASSAY_ERR_IO, "%s: %s", w->path, strerror(errno));
     return status;
@@ -102,7 +83,7 @@ static assay_status write_graph(assay_bundle_writer *w, assay_error *err)
         status = make_dir(w, "constants", err);
     memcpy(constants, w->path, sizeof constants);
     if (status == ASSAY_OK)
-        status = in_bundle(w, "graph.assay", err);
+        status = assay_bundle_path(w, "graph.assay", err);
     if (status == ASSAY_OK)
         status = assay_text_save(w->program->graph, w->path, &text, err);
     if (status == ASSAY_OK && w->status != ASSAY_OK)
@@ -128,12 +109,9 @@ assay_status assay_bundle_begin(const assay_bundle_options *options, const assay
     w->temporary = malloc(length + 64);
     w->model_file = strdup(options->model_file ? options->model_file : "");
     w->preprocessing = options->preprocessing ? strdup(options->preprocessing) : NULL;
-    w->inputs = json_array();
-    w->tensors = json_array();
     w->constants = json_array();
     w->index = malloc(((size_t)program->graph->n_values + 1) * sizeof *w->index);
-    if (!w->dir || !w->temporary || !w->model_file || !w->inputs || !w->tensors || !w->constants ||
-        !w->index) {
+    if (!w->dir || !w->temporary || !w->model_file || !w->constants || !w->index) {
         free(w->temporary);
         w->temporary = NULL;
         assay_bundle_abort(w);
@@ -170,8 +148,10 @@ void assay_bundle_abort(assay_bundle_writer *w)
         return;
     if (w->temporary && w->temporary[0])
         assay_remove_tree(w->temporary);
-    json_decref(w->inputs);
-    json_decref(w->tensors);
+    for (size_t i = 0; i < w->inputs.n; i++)
+        free((void *)(uintptr_t)w->inputs.list[i].source);
+    free(w->inputs.list);
+    free(w->tensors.list);
     json_decref(w->constants);
     free(w->dir);
     free(w->temporary);
@@ -181,123 +161,62 @@ void assay_bundle_abort(assay_bundle_writer *w)
     free(w);
 }
 
-void assay_bundle_stem(int index, const char *op, const char *name, char stem[ASSAY_BUNDLE_STEM])
+static assay_status write_part(assay_bundle_writer *w, const char *kind, int value,
+                               const assay_type *type, const void *data, assay_error *err)
 {
-    char *p;
-
-    snprintf(stem, ASSAY_BUNDLE_STEM, "%04d_%s_%.160s", index, op, name);
-    for (p = stem; *p; p++)
-        if (!((*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
-              *p == '_' || *p == '-' || *p == '.'))
-            *p = '_';
-}
-
-static int node_layout(const assay_node *n)
-{
-    const assay_attr_field *f = assay_attr_find(assay_op_get(n->op)->attrs, "layout");
-    return *(const int *)((const char *)&n->attr + f->offset);
-}
-
-/* The layout of a value of rank 3 to 5: that of the node that makes it, or of one that uses it. */
-static const char *layout_of(const assay_graph *g, int value)
-{
-    for (int i = -1; i < g->n_nodes; i++) {
-        const int n = i < 0 ? g->value[value].producer : i;
-        bool touches = i < 0 && n >= 0;
-        if (n < 0 || !(assay_op_get(g->node[n].op)->traits & ASSAY_T_LAYOUT))
-            continue;
-        touches = touches || (g->node[n].n_in > 0 && g->node[n].in[0] == value);
-        if (touches && g->value[value].type.rank >= 3)
-            return node_layout(&g->node[n]) == ASSAY_LAYOUT_NHWC ? "NHWC" : "NCHW";
-    }
-    return NULL;
-}
-
-/* Writes one tensor as FOLDER/STEM.* and notes the .npy file in `entry`. */
-static assay_status write_part(assay_bundle_writer *w, const char *folder, const char *stem,
-                               unsigned forms, const assay_type *type, const void *data,
-                               json_t *entry, assay_error *err)
-{
-    char part[512];
-    assay_status status;
-
-    snprintf(part, sizeof part, "%s/%s", folder, stem);
-    status = in_bundle(w, part, err);
+    char part[ASSAY_BUNDLE_PART], folder[64];
+    assay_bundle_folder(w, kind, w->sample, folder);
+    assay_bundle_part(w, kind, value, w->sample, part);
+    assay_status status = make_dir(w, folder, err);
     if (status == ASSAY_OK)
-        status = assay_form_write(w->path, forms, w->options.hex_bits, type, data, err);
-    if (status == ASSAY_OK && (forms & ASSAY_FORM_NPY)) {
-        snprintf(part + strlen(part), sizeof part - strlen(part), ".npy");
-        json_object_set_new(entry, "file", json_string(part));
-    }
+        status = assay_bundle_path(w, part, err);
+    if (status == ASSAY_OK)
+        status = assay_form_write(w->path, w->options.forms, w->options.hex_bits, type, data, err);
     return status;
 }
 
-/* "tensors", or "tensors/s00003" when there are several samples. */
-static assay_status sample_folder(assay_bundle_writer *w, const char *kind, char folder[64],
-                                  assay_error *err)
+/* A new note, or NULL for want of memory. */
+static assay_bundle_note *add_note(assay_bundle_notes *all, int value, int64_t sample)
 {
-    if (w->options.samples > 1)
-        snprintf(folder, 64, "%s/s%05lld", kind, (long long)w->sample);
-    else
-        snprintf(folder, 64, "%s", kind);
-    return make_dir(w, folder, err);
+    if (all->n == all->room) {
+        const size_t room = all->room ? 2 * all->room : 64;
+        assay_bundle_note *list = realloc(all->list, room * sizeof *list);
+        if (!list)
+            return NULL;
+        all->list = list;
+        all->room = room;
+    }
+    all->list[all->n] = (assay_bundle_note){.value = value, .sample = sample};
+    return &all->list[all->n++];
 }
 
-static assay_status record(assay_bundle_writer *w, assay_run *run, int value, const char *op,
+static assay_type sums_type(const assay_value *v)
+{
+    assay_type sums = v->type;
+    memset(&sums.q, 0, sizeof sums.q);
+    sums.elem = assay_int(64, true);
+    return sums;
+}
+
+static assay_status record(assay_bundle_writer *w, assay_run *run, int value,
                            const int64_t *accumulators, assay_error *err)
 {
     const assay_value *v = &w->program->graph->value[value];
     const void *data = assay_run_data(run, value);
-    const char *layout = layout_of(w->program->graph, value);
-    json_t *entry, *type;
-    char hex[33], stem[ASSAY_BUNDLE_STEM], folder[64];
-    assay_status status;
-
     if (!data)
         return ASSAY_OK;
-    entry = json_object();
-    type = assay_json_type(&v->type);
-    if (!entry || !type || json_array_append_new(w->tensors, entry) != 0) {
-        json_decref(type);
+    assay_bundle_note *t = add_note(&w->tensors, value, w->sample);
+    if (!t)
         return no_memory(err);
-    }
-    assay_bundle_stem(w->index[value], op, v->name, stem);
-    json_object_set_new(entry, "index", json_integer(w->index[value]));
-    if (w->options.samples > 1)
-        json_object_set_new(entry, "sample", json_integer(w->sample));
-    if (v->source_index >= 0)
-        json_object_set_new(entry, "source_index", json_integer(v->source_index));
-    json_object_set_new(entry, "name", json_string(v->name));
-    json_object_set_new(entry, "op", json_string(op));
-    json_object_update(entry, type);
-    json_decref(type);
-    json_object_set_new(entry, "layout", layout ? json_string(layout) : json_null());
-    status = assay_digest_tensor(&v->type, data, hex, err);
-    if (status != ASSAY_OK)
-        return status;
-    json_object_set_new(entry, "xxh3", json_string(hex));
-    if (!w->options.digests_only) {
-        status = sample_folder(w, "tensors", folder, err);
-        if (status == ASSAY_OK)
-            status = write_part(w, folder, stem, w->options.forms, &v->type, data, entry, err);
-    }
+    assay_status status = assay_digest_tensor(&v->type, data, t->xxh3, err);
+    if (status == ASSAY_OK && !w->options.digests_only)
+        status = write_part(w, "tensors", value, &v->type, data, err);
     if (status == ASSAY_OK && accumulators && w->options.accumulators) {
-        assay_type sums = v->type;
-        json_t *sub = json_object();
-        memset(&sums.q, 0, sizeof sums.q);
-        sums.elem = assay_int(64, true);
-        json_object_set_new(entry, "accumulators", sub);
-        json_object_set_new(sub, "dtype", json_string("int64"));
-        status = assay_digest_tensor(&sums, accumulators, hex, err);
-        if (status != ASSAY_OK)
-            return status;
-        json_object_set_new(sub, "xxh3", json_string(hex));
-        if (!w->options.digests_only) {
-            status = sample_folder(w, "accumulators", folder, err);
-            if (status == ASSAY_OK)
-                status =
-                    write_part(w, folder, stem, w->options.forms, &sums, accumulators, sub, err);
-        }
+        const assay_type sums = sums_type(v);
+        t->has_sums = true;
+        status = assay_digest_tensor(&sums, accumulators, t->sums, err);
+        if (status == ASSAY_OK && !w->options.digests_only)
+            status = write_part(w, "accumulators", value, &sums, accumulators, err);
     }
     return status;
 }
@@ -311,9 +230,21 @@ static assay_status observe(void *user, assay_run *run, int node, const int64_t 
 
     for (int k = 0; k < n->n_out && status == ASSAY_OK; k++)
         if (n->out[k] >= 0)
-            status = record(w, run, n->out[k], assay_op_get(n->op)->name,
-                            k == 0 ? accumulators : NULL, err);
+            status = record(w, run, n->out[k], k == 0 ? accumulators : NULL, err);
     return status;
+}
+
+static assay_status record_input(assay_bundle_writer *w, assay_run *run, int value,
+                                 const char *source, assay_error *err)
+{
+    const assay_type *type = &w->program->graph->value[value].type;
+    assay_bundle_note *input = add_note(&w->inputs, value, w->sample);
+    if (!input)
+        return no_memory(err);
+    if (source && !(input->source = strdup(assay_base_name(source))))
+        return no_memory(err);
+    assay_status status = assay_digest_tensor(type, assay_run_data(run, value), input->xxh3, err);
+    return status == ASSAY_OK ? record(w, run, value, NULL, err) : status;
 }
 
 assay_status assay_bundle_sample(assay_bundle_writer *w, assay_run *run, int64_t sample,
@@ -323,101 +254,17 @@ assay_status assay_bundle_sample(assay_bundle_writer *w, assay_run *run, int64_t
     assay_status status = ASSAY_OK;
 
     w->sample = sample;
-    for (int i = 0; i < g->n_inputs && status == ASSAY_OK; i++) {
-        const assay_value *v = &g->value[g->input[i]];
-        json_t *entry = assay_json_type(&v->type);
-        char hex[33];
-        if (!entry || json_array_append_new(w->inputs, entry) != 0)
-            return no_memory(err);
-        status = assay_digest_tensor(&v->type, assay_run_data(run, g->input[i]), hex, err);
-        json_object_set_new(entry, "name", json_string(v->name));
-        if (w->options.samples > 1)
-            json_object_set_new(entry, "sample", json_integer(sample));
-        if (sources && sources[i])
-            json_object_set_new(entry, "file", json_string(base_name(sources[i])));
-        json_object_set_new(entry, "xxh3", json_string(hex));
-        if (status == ASSAY_OK)
-            status = record(w, run, g->input[i], "input", NULL, err);
-    }
+    for (int i = 0; i < g->n_inputs && status == ASSAY_OK; i++)
+        status = record_input(w, run, g->input[i], sources ? sources[i] : NULL, err);
     if (status != ASSAY_OK)
         return status;
     return assay_run_execute(run, observe, w->options.accumulators, w, err);
 }
 
-static json_t *node_list(const assay_program *p)
-{
-    json_t *a = json_array();
-    for (int n = 0; n < p->graph->n_nodes; n++)
-        json_array_append_new(
-            a, assay_json_node(p->graph, n, p->scheme ? p->scheme->vt : NULL, p->unit[n]));
-    return a;
-}
-
-/* Digest over the tensors' digests in their order, each as its 32 hex digits. */
-static assay_status bundle_digest(const json_t *tensors, char hex[33], assay_error *err)
-{
-    const size_t n = json_array_size(tensors);
-    char *all = calloc(n + 1, 32);
-
-    if (!all)
-        return no_memory(err);
-    for (size_t i = 0; i < n; i++)
-        memcpy(all + 32 * i, json_string_value(json_object_get(json_array_get(tensors, i), "xxh3")),
-               32);
-    assay_digest_bytes(all, 32 * n, hex);
-    free(all);
-    return ASSAY_OK;
-}
-
-static assay_status write_manifest(assay_bundle_writer *w, char digest[33], assay_error *err)
-{
-    const assay_program *p = w->program;
-    json_t *m = json_object();
-    json_t *graph = json_object();
-    char hex[33];
-    assay_status status;
-
-    json_object_set_new(m, "format", json_string("assay-golden-1"));
-    json_object_set_new(m, "assay", json_string(ASSAY_VERSION));
-    json_object_set_new(
-        m, "model",
-        json_pack("{s:s,s:s}", "file", base_name(w->model_file), "xxh3", p->graph->model_digest));
-    json_object_set_new(m, "scheme",
-                        p->scheme ? json_pack("{s:s,s:s,s:s}", "name", p->scheme->name, "xxh3",
-                                              p->scheme->digest, "text", p->scheme->text)
-                                  : json_null());
-    if (w->preprocessing)
-        json_object_set_new(m, "preprocessing", json_string(w->preprocessing));
-    if (w->options.sequence)
-        json_object_set_new(m, "sequence", json_true());
-    json_object_set(m, "inputs", w->inputs);
-    json_object_set_new(m, "graph", graph);
-    json_object_set_new(m, "nodes", node_list(p));
-    json_object_set(m, "constants", w->constants);
-    json_object_set(m, "tensors", w->tensors);
-    status = bundle_digest(w->tensors, digest, err);
-    if (p->scheme)
-        json_object_set_new(m, "contract", assay_contract_json(p));
-    json_object_set_new(m, "digest", json_string(status == ASSAY_OK ? digest : ""));
-    if (status == ASSAY_OK && !w->options.digests_only) {
-        status = in_bundle(w, "graph.assay", err);
-        if (status == ASSAY_OK)
-            status = assay_digest_file(w->path, hex, err);
-        json_object_set_new(graph, "file", json_string("graph.assay"));
-        json_object_set_new(graph, "xxh3", json_string(status == ASSAY_OK ? hex : ""));
-    }
-    if (status == ASSAY_OK)
-        status = in_bundle(w, "manifest.json", err);
-    if (status == ASSAY_OK)
-        status = assay_json_write(w->path, m, err);
-    json_decref(m);
-    return status;
-}
-
 assay_status assay_bundle_commit(assay_bundle_writer *w, char digest[33], assay_error *err)
 {
     char hex[33];
-    assay_status status = write_manifest(w, hex, err);
+    assay_status status = assay_bundle_manifest(w, hex, err);
 
     if (status == ASSAY_OK)
         status = assay_replace_tree(w->temporary, w->dir, w->options.replace, err);

@@ -6,6 +6,8 @@
 
 #include "interp/assay.h"
 
+/* What follows the last slash. */
+const char *assay_base_name(const char *path);
 /* Removes a folder and all below it, or a file; what cannot be removed is left. */
 void assay_remove_tree(const char *path);
 /* Moves the folder `from` to `to`; with `replace` whatever stood at `to` is removed afterwards. */

@@ -118,7 +118,7 @@ static bool is_byte_end(const assay_simd *s)
 /* Multiplier and shift are at most 127/128, so no result passes 127/128 * 2^31. */
 static bool shrinks(int64_t multiplier, int64_t shift)
 {
-    return multiplier >= 0 && multiplier <= (INT64_C(127) << shift) / 128;
+    return multiplier >= 0 && (shift > 55 || multiplier <= (INT64_C(127) << shift) / 128);
 }
 
 static bool is_packed(const assay_rescale *r, const assay_simd *s)
