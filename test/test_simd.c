@@ -67,7 +67,7 @@ static bool check_unit(const assay_scheme *s, test_rng *r)
     float sx = 1, sy = 1, sw[CHANNELS];
     bool by_channel = test_between(r, 0, 1), is_signed = test_between(r, 0, 1);
     bool bounded = test_between(r, 0, 1);
-    int most = test_between(r, 0, 1) ? -2 : 1, least = (int)test_between(r, -30, most);
+    int most = test_between(r, 0, 1) ? -2 : 1, least = (int)test_between(r, -40, most);
     int32_t zero[CHANNELS] = {0};
     int32_t zy = (int32_t)(is_signed ? test_between(r, -128, 127) : test_between(r, 0, 255));
     for (int c = 0; c < CHANNELS; c++)

@@ -77,8 +77,8 @@ static void rescales(void **state)
     static const char steps[] = "encoding: float32, scale: f32-steps, round: [half-even]";
     static const choice list[] = {
         {once, ASSAY_SIMD_ONE_ROUNDING, M, 40, 5},
-        {once, ASSAY_SIMD_ONE_ROUNDING, M, 61, 5},
-        {once, ASSAY_SIMD_NONE, M, 62, 5}, /* no room to add a half */
+        {once, ASSAY_SIMD_ONE_ROUNDING, M, 62, 5},
+        {once, ASSAY_SIMD_NONE, M, 63, 5}, /* no room to add a half */
         {once, ASSAY_SIMD_NONE, M, -1, 5},
         {once, ASSAY_SIMD_NONE, INT64_C(1) << 31, 40, 5}, /* 33 bits */
         {once, ASSAY_SIMD_NONE, M, 40, 5, .in_zero = 1},
@@ -175,6 +175,8 @@ static void packs(void **state)
         {{once, ASSAY_SIMD_ONE_ROUNDING, M, 40, 5, -129, 5}, false},
         {{twice, ASSAY_SIMD_DOUBLE_LEFT, M, 32, 5}, true},
         {{twice, ASSAY_SIMD_DOUBLE_LEFT, M, 31, 5}, false},
+        {{twice, ASSAY_SIMD_DOUBLE_LEFT, 0, 31, 5}, true},
+        {{twice, ASSAY_SIMD_DOUBLE_LEFT, M, 62, 5}, true},
         {{glow, ASSAY_SIMD_GLOW, 300, 12, 5, .pre = 7}, false},
         {{f32, ASSAY_SIMD_FLOAT, 0x3f7e0000, .zero = 5}, true},
         {{f32, ASSAY_SIMD_FLOAT, 0x3f7e0001, .zero = 5}, false},

@@ -55,7 +55,7 @@ static bool fits(const assay_rescale *r, int64_t least_shift)
 {
     for (size_t c = 0; c < r->n; c++)
         if (r->multiplier[c] != (int32_t)r->multiplier[c] || r->shift[c] < least_shift ||
-            r->shift[c] > 61 || (r->pre && (r->pre[c] < 0 || r->pre[c] > 61)))
+            r->shift[c] > 62 || (r->pre && (r->pre[c] < 0 || r->pre[c] > 61)))
             return false;
     return true;
 }
@@ -133,8 +133,9 @@ static bool is_packed(const assay_rescale *r, const assay_simd *s)
             packed = r->shift[c] <= 55 && shrinks(r->multiplier[c], r->shift[c]);
             break;
         case ASSAY_SIMD_DOUBLE:
-        case ASSAY_SIMD_DOUBLE_LEFT:
-            packed = r->shift[c] > 31 && shrinks(r->multiplier[c], r->shift[c]);
+        case ASSAY_SIMD_DOUBLE_LEFT: /* a channel without weights is 0 by any shift */
+            packed = r->multiplier[c] == 0 ||
+                     (r->shift[c] > 31 && shrinks(r->multiplier[c], r->shift[c]));
             break;
         default:
             packed = false;

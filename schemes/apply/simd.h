@@ -30,7 +30,7 @@ typedef struct assay_simd {
     bool wrap_sum;   /* the zero point is added modulo 2^32; else exactly */
     /* No result comes nearer to the ends of int32 than 2^24, whatever the accumulator, and the
      * codes are those of a byte: so the zero point may be added, and the codes packed, with
-     * saturation to 16 and 8 bits. Double roundings then shift by 31 and by 1 to 30 more. */
+     * saturation to 16 and 8 bits. Double roundings then shift by 31 and by 1 to 31 more. */
     bool packed;
     int32_t lo, hi, zero_point;
 } assay_simd;

@@ -71,7 +71,7 @@ INLINE eight load_eight(const assay_rescale *r, size_t c, __mmask8 mask,
 }
 
 /* p / 2^s: p plus what `mode` asks, shifted with the sign. The terms below a half are left out
- * where s is 0. |p| <= 2^62 and s <= 61, so nothing overflows. */
+ * where s is 0. |p| and half are at most 2^62 and 2^61, so nothing overflows. */
 INLINE __m512i round_shift(__m512i p, __m512i s, __m512i half, __m512i minus, __m512i mask,
                            const enum assay_rounding mode)
 {

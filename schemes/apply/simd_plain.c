@@ -41,7 +41,7 @@ INLINE int64_t shift_right(int64_t p, unsigned s)
     return (int64_t)((((uint64_t)p ^ top) >> s) - (top >> s));
 }
 
-/* p / 2^s, |p| <= 2^62, s <= 61. some: 0 where s is 0, else 1. */
+/* p / 2^s, |p| <= 2^62, s <= 62. some: 0 where s is 0, else 1. */
 INLINE int64_t round_shift(int64_t p, unsigned s, const enum assay_rounding mode)
 {
     const int64_t half = (int64_t)(((uint64_t)1 << s) >> 1), some = s > 0;
@@ -87,7 +87,7 @@ INLINE part load_part(const assay_rescale *r, size_t c, size_t n, const bool is_
             __builtin_memcpy(&p.scale[i], &bits, sizeof bits);
         } else {
             p.multiplier[i] = (int32_t)r->multiplier[k];
-            p.shift[i] = (int32_t)r->shift[k];
+            p.shift[i] = p.multiplier[i] ? (int32_t)r->shift[k] : 31; /* 0 by any shift */
         }
     }
     return p;
