@@ -73,6 +73,44 @@ static void test_whole_networks(void **state)
     }
 }
 
+/* Runs of one program on several threads at once, none of which is the first for its nodes: each
+ * keeps to its own scratch. */
+static void test_runs_side_by_side(void **state)
+{
+    enum { RUNS = 4 };
+    const bench_form f = {ASSAY_LAYOUT_NCHW, true, 1};
+    const assay_program_options o = {.engine = ASSAY_ENGINE_FAST, .threads = 1};
+    test_rng r = test_seed("side by side", 5);
+    assay_graph *g;
+    assay_scheme *s;
+    assay_program *p;
+    assay_run *run[RUNS];
+    assay_status status[RUNS];
+    assay_error err, e[RUNS];
+    (void)state;
+    assert_ok(bench_residual(&f, &g, &err), &err);
+    assert_ok(assay_scheme_open("tflite", &s, &err), &err);
+    assert_ok(assay_program_make_with(g, s, &o, &p, &err), &err);
+    for (int i = 0; i < RUNS; i++) {
+        assert_ok(assay_run_new(p, &run[i], &err), &err);
+        fast_fill_inputs(g, run[i], r);
+    }
+#pragma omp parallel for schedule(static) num_threads(RUNS)
+    for (int i = 0; i < RUNS; i++)
+        status[i] = assay_run_execute(run[i], NULL, false, NULL, &e[i]);
+    for (int i = 0; i < RUNS; i++) {
+        assert_ok(status[i], &e[i]);
+        assert_memory_equal(assay_run_data(run[i], g->output[0]),
+                            assay_run_data(run[0], g->output[0]),
+                            assay_type_bytes(&g->value[g->output[0]].type));
+    }
+    for (int i = 0; i < RUNS; i++)
+        assay_run_free(run[i]);
+    assay_program_free(p);
+    assay_scheme_free(s);
+    assay_graph_free(g);
+}
+
 static void test_isa_names(void **state)
 {
     const assay_isa_kernels *k;
@@ -129,8 +167,8 @@ static void test_both_names_the_element(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_whole_networks),
-                                       cmocka_unit_test(test_isa_names),
-                                       cmocka_unit_test(test_both_names_the_element)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_whole_networks), cmocka_unit_test(test_runs_side_by_side),
+        cmocka_unit_test(test_isa_names), cmocka_unit_test(test_both_names_the_element)};
     return cmocka_run_group_tests_name("fast_nets", tests, NULL, NULL);
 }

@@ -62,7 +62,7 @@ static void run_image(void *user, int64_t n)
     const conv *c = k->c;
     assay_call *call = k->call;
     const int threads = c->image_workers > 1 ? 1 : c->base.threads;
-    char *part = (char *)call->scratch + assay_fast_worker() * part_bytes(c);
+    char *part = (char *)call->scratch + assay_fast_worker(c->image_workers) * part_bytes(c);
     const assay_view *x = &call->in[0];
     const int64_t in_channels = c->w.in_channels, out_channels = c->w.out_channels;
     char *codes = part + assay_stage_bytes(&c->stage);

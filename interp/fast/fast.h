@@ -72,12 +72,14 @@ assay_status assay_fast_avg_pool(const assay_fast_setup *s, assay_fast **out, as
 void *assay_fast_alloc(size_t bytes);
 assay_status assay_fast_memory(const assay_fast_setup *s, assay_error *err);
 
-/* Which worker of a parallel region this is: its part of the scratch. */
-static inline size_t assay_fast_worker(void)
+/* Which of so many workers of assay_fast_each this is: its part of the scratch. One worker has no
+ * region of its own, and may be any thread of the caller's. */
+static inline size_t assay_fast_worker(int workers)
 {
 #ifdef _OPENMP
-    return (size_t)omp_get_thread_num();
+    return workers > 1 ? (size_t)omp_get_thread_num() : 0;
 #else
+    (void)workers;
     return 0;
 #endif
 }

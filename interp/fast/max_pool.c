@@ -100,6 +100,7 @@ static void max_along_first(const pool *p, const uint8_t *down, uint8_t *y)
 typedef struct work {
     const pool *p;
     assay_call *call;
+    int workers;
 } work;
 
 /* One row of output cells of an image, or of a plane. */
@@ -111,7 +112,7 @@ static void run_row(void *user, int64_t row)
     const int64_t plane = row / rows, r = row % rows, size = w->nhwc ? w->in_channels : 1;
     const uint8_t *x = (const uint8_t *)k->call->in[0].data + plane * w->in_area * size;
     uint8_t *y = (uint8_t *)k->call->out[0].data + row * w->out[2] * size;
-    uint8_t *down = (uint8_t *)k->call->scratch + assay_fast_worker() * down_bytes(k->p);
+    uint8_t *down = (uint8_t *)k->call->scratch + assay_fast_worker(k->workers) * down_bytes(k->p);
     max_down(k->p, x, r / high, r % high, size, down);
     (w->nhwc ? max_along_last : max_along_first)(k->p, down, y);
     look_up(k->p, y, w->out[2] * size);
@@ -123,9 +124,9 @@ static assay_status run_max(const assay_fast *f, assay_call *call, assay_error *
     const assay_window *w = &p->w;
     const int64_t planes = w->nhwc ? w->batch : w->batch * w->in_channels;
     const int64_t rows = planes * w->out[0] * w->out[1];
-    work k = {p, call};
+    work k = {p, call, assay_fast_threads(f->threads, rows * w->in[2])};
     (void)err;
-    assay_fast_each(assay_fast_threads(f->threads, rows * w->in[2]), rows, run_row, &k);
+    assay_fast_each(k.workers, rows, run_row, &k);
     return ASSAY_OK;
 }
 
