@@ -1,5 +1,7 @@
 #include "interp/check.h"
 
+#include "graph/blocks.h"
+
 static assay_status refuse(const assay_node *n, const assay_value *v, const char *expected,
                            assay_error *err)
 {
@@ -34,8 +36,15 @@ static assay_status check_weights(const assay_graph *g, const assay_node *n, ass
 {
     const assay_value *w = assay_node_in(g, n, 1), *y = assay_node_out(g, n, 0);
     const assay_value *bias = n->n_in > 2 ? assay_node_in(g, n, 2) : NULL;
-    if (!is_code(w) || w->type.q.granularity == ASSAY_Q_BLOCK)
-        return refuse(n, w, "codes with parameters per tensor or per output channel", err);
+    assay_blocks blocks;
+    bool transposed = n->op == ASSAY_OP_MATMUL && n->attr.matmul.transpose_b;
+    if (!is_code(w))
+        return refuse(n, w, "codes with parameters", err);
+    if (!assay_blocks_of(n->op, transposed, &w->type, &blocks))
+        return refuse(n, w,
+                      "quantized per tensor, per output channel, or (conv, fc, matmul by a "
+                      "matrix) per block of an output channel's inputs",
+                      err);
     if (w->type.q.granularity == ASSAY_Q_AXIS) {
         bool grouped = n->op == ASSAY_OP_CONV_TRANSPOSE && n->attr.conv.group > 1;
         if (w->type.q.axis != channel_axis(n, &w->type) ||
@@ -76,15 +85,25 @@ assay_status assay_check_integer_node(const assay_graph *g, const assay_node *n,
     return is_tensor_code(y) ? ASSAY_OK : refuse(n, y, "codes with parameters per tensor", err);
 }
 
-assay_status assay_check_vtable(const assay_node *n, unsigned calls, const assay_scheme_vtable *vt,
-                                assay_error *err)
+/* Whether a vtable that may end before `combine` has it. */
+static bool has_combine(const assay_scheme_vtable *vt)
 {
+    return vt->size >= offsetof(assay_scheme_vtable, combine) + sizeof vt->combine &&
+           vt->combine != NULL;
+}
+
+assay_status assay_check_vtable(const assay_graph *g, const assay_node *n, unsigned calls,
+                                const assay_scheme_vtable *vt, assay_error *err)
+{
+    const assay_value *w = n->n_in > 1 ? assay_node_in(g, n, 1) : NULL;
+    bool by_block = calls & ASSAY_CALLS_ACCUMULATE && w && w->type.q.granularity == ASSAY_Q_BLOCK;
     const struct {
         unsigned call;
         bool there;
         const char *name;
     } table[] = {
         {ASSAY_CALLS_ACCUMULATE, vt->accumulate != NULL, "accumulate"},
+        {ASSAY_CALLS_ACCUMULATE, !by_block || has_combine(vt), "combine"},
         {ASSAY_CALLS_ACCUMULATE, vt->requantize != NULL, "requantize"},
         {ASSAY_CALLS_POOL, vt->settle != NULL, "settle"},
         {ASSAY_CALLS_POOL, vt->pool != NULL, "pool"},

@@ -5,13 +5,13 @@
 #include "interp/kernel.h"
 
 /* Checks the types of a node that has an integer kernel with a unit: codes of at most 32 bits with
- * parameters per tensor, weights per tensor or per output channel, a bias of signed integers, float
+ * parameters per tensor, weights per tensor, per output channel or per block of inputs, a bias of signed integers, float
  * and bool only where the op converts or compares. ASSAY_ERR_UNSUPPORTED and a line that names the
  * node. */
 assay_status assay_check_integer_node(const assay_graph *g, const assay_node *n, assay_error *err);
 
 /* Whether the vtable has the row functions that a kernel calls; names the first that is missing. */
-assay_status assay_check_vtable(const assay_node *n, unsigned calls, const assay_scheme_vtable *vt,
-                                assay_error *err);
+assay_status assay_check_vtable(const assay_graph *g, const assay_node *n, unsigned calls,
+                                const assay_scheme_vtable *vt, assay_error *err);
 
 #endif

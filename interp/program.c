@@ -51,7 +51,7 @@ static assay_status prepare_node(assay_program *p, int i, assay_error *err)
         return assay_fail(err, ASSAY_ERR_INPUT, "node '%s' (%s) is quantized: a scheme is needed",
                           n->name, assay_op_get(n->op)->name);
     if ((status = assay_check_integer_node(g, n, err)) != ASSAY_OK ||
-        (status = assay_check_vtable(n, p->kernel[i].calls, p->scheme->vt, err)) != ASSAY_OK)
+        (status = assay_check_vtable(g, n, p->kernel[i].calls, p->scheme->vt, err)) != ASSAY_OK)
         return status;
     assay_unit_spec_fill(g, n, in, &spec);
     return p->scheme->vt->prepare(p->scheme, &spec, &p->unit[i], err);

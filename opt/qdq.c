@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/blocks.h"
 #include "opt/qdq_parts.h"
 
 static bool because(assay_grouping *q, const char *format, ...)
@@ -65,6 +66,11 @@ static bool fits_slot(const assay_grouping *q, const assay_node *n, int slot, in
     int last = type_of(q, codes)->rank - 1;
     if (p->granularity == ASSAY_Q_TENSOR)
         return true;
+    if (p->granularity == ASSAY_Q_BLOCK) {
+        bool transpose_b = n->op == ASSAY_OP_MATMUL && n->attr.matmul.transpose_b;
+        assay_blocks unused;
+        return slot == 1 && assay_blocks_of(n->op, transpose_b, type_of(q, codes), &unused);
+    }
     if (p->granularity != ASSAY_Q_AXIS)
         return false;
     if (is_weighted(n->op))

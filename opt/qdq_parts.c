@@ -59,17 +59,45 @@ bool assay_qdq_is_output(const assay_grouping *q, int value)
 
 /* ---- bias ---- */
 
-static double product_scale(const assay_type *x, const assay_type *w, size_t c)
+/* What the sums of a product are worth: in * weight, for all or for each output channel. */
+typedef struct sum_scales {
+    size_t n;
+    double *scale;
+} sum_scales;
+
+/* Empty when the scheme has no sums of such codes: then q->why says so. */
+static assay_status find_sum_scales(assay_grouping *q, const assay_node *n, const assay_type *x,
+                                    const assay_type *w, sum_scales *out, assay_error *err)
 {
-    return (double)x->q.scale[0] * (double)w->q.scale[w->q.count > 1 ? c : 0];
+    const assay_type in[2] = {*x, *w};
+    const assay_unit_spec spec = {
+        .size = sizeof spec,
+        .op = assay_op_get(n->op)->name,
+        .node = n->name,
+        .in = in,
+        .n_in = 2,
+        .flag = n->op == ASSAY_OP_MATMUL && n->attr.matmul.transpose_b,
+    };
+    float *unit = assay_arena_array(q->arena, w->q.count, sizeof *unit);
+    assay_error why;
+    *out = (sum_scales){0, assay_arena_array(q->arena, w->q.count, sizeof *out->scale)};
+    if (!unit || !out->scale)
+        return assay_out_of_memory(err);
+    if (assay_scheme_weight_units(q->scheme, &spec, unit, &out->n, &why) != ASSAY_OK) {
+        snprintf(q->why, sizeof q->why, "%.400s", why.text);
+        out->n = 0;
+    }
+    for (size_t c = 0; c < out->n; c++)
+        out->scale[c] = (double)x->q.scale[0] * (double)unit[c];
+    return ASSAY_OK;
 }
 
-/* Codes at the scale of the products, as far as float32 tells. */
-static bool at_product_scale(const assay_type *b, const assay_type *x, const assay_type *w)
+/* Codes at the scale of the sums, as far as float32 tells. */
+static bool at_sum_scale(const assay_type *b, const sum_scales *sums)
 {
-    size_t n = b->q.count > w->q.count ? b->q.count : w->q.count;
+    size_t n = b->q.count > sums->n ? b->q.count : sums->n;
     for (size_t c = 0; c < n; c++) {
-        double wanted = product_scale(x, w, c);
+        double wanted = sums->scale[sums->n > 1 ? c : 0];
         size_t i = b->q.count > 1 ? c : 0;
         if (fabs((double)b->q.scale[i] - wanted) > 1e-4 * wanted || b->q.zero_point[i] != 0)
             return false;
@@ -77,32 +105,31 @@ static bool at_product_scale(const assay_type *b, const assay_type *x, const ass
     return true;
 }
 
-/* A float bias as round(b / (in * weight)), half to even. */
-static assay_status quantize_bias(assay_grouping *q, const assay_type *x, const assay_type *w,
-                                  assay_qdq_group *group, bool *fits, assay_error *err)
+/* A float bias as round(b / scale), half to even. */
+static assay_status quantize_bias(assay_grouping *q, const sum_scales *sums, assay_qdq_group *group, bool *fits, assay_error *err)
 {
     const assay_value *b = &q->g->value[group->float_bias];
     const float *real = b->data;
     assay_type t = b->type;
     size_t n = (size_t)assay_shape_count(&t);
     int32_t *code = assay_arena_array(q->arena, n + 1, sizeof *code);
-    float *scale = assay_arena_array(q->arena, w->q.count, sizeof *scale);
-    int32_t *zero = assay_arena_array(q->arena, w->q.count, sizeof *zero);
+    float *scale = assay_arena_array(q->arena, sums->n, sizeof *scale);
+    int32_t *zero = assay_arena_array(q->arena, sums->n, sizeof *zero);
     if (!code || !scale || !zero)
         return assay_out_of_memory(err);
-    *fits = w->q.count == 1 || w->q.count == n;
-    for (size_t c = 0; c < w->q.count; c++)
-        scale[c] = (float)product_scale(x, w, c);
+    *fits = sums->n == 1 || sums->n == n;
+    for (size_t c = 0; c < sums->n; c++)
+        scale[c] = (float)sums->scale[c];
     for (size_t i = 0; i < n && *fits; i++) {
-        float s = scale[w->q.count > 1 ? i : 0];
+        float s = scale[sums->n > 1 ? i : 0];
         int64_t v =
             s > 0 ? assay_round_real((double)real[i] / (double)s, ASSAY_ROUND_HALF_EVEN) : 0;
         *fits = s > 0 && v >= -INT32_MAX && v <= INT32_MAX;
         code[i] = *fits ? (int32_t)v : 0;
     }
     t.elem = assay_int(32, true);
-    t.q = (assay_qparams){.granularity = w->q.count > 1 ? ASSAY_Q_AXIS : ASSAY_Q_TENSOR,
-                          .count = w->q.count,
+    t.q = (assay_qparams){.granularity = sums->n > 1 ? ASSAY_Q_AXIS : ASSAY_Q_TENSOR,
+                          .count = sums->n,
                           .scale = scale,
                           .zero_point = zero};
     for (int k = 2; k < 100 && *fits; k++) { /* layers may share a float bias */
@@ -124,11 +151,15 @@ bool assay_qdq_bias(assay_grouping *q, const assay_node *n, assay_qdq_group *gro
     if (!weighted || n->n_in < 3 || group->in[2] < 0)
         return true;
     const assay_type *x = &q->g->value[group->in[0]].type, *w = &q->g->value[group->in[1]].type;
+    sum_scales sums;
+    *status = find_sum_scales(q, n, x, w, &sums, err);
+    if (*status || sums.n == 0)
+        return false;
     if (group->float_bias >= 0) {
-        *status = quantize_bias(q, x, w, group, &fits, err);
+        *status = quantize_bias(q, &sums, group, &fits, err);
     } else {
         const assay_type *b = &q->g->value[group->in[2]].type;
-        fits = b->elem.is_signed && at_product_scale(b, x, w);
+        fits = b->elem.is_signed && at_sum_scale(b, &sums);
     }
     if (!fits)
         snprintf(q->why, sizeof q->why, "its bias '%.80s' is not at the scale of input and weights",
@@ -212,18 +243,20 @@ assay_status assay_qdq_sums(assay_grouping *q, int y, int *id, assay_error *err)
 assay_status assay_qdq_real_sums(assay_grouping *q, int i, int y, assay_error *err)
 {
     const assay_node *n = &q->g->node[i];
-    const assay_qparams *in = &q->g->value[n->in[0]].type.q, *w = &q->g->value[n->in[1]].type.q;
+    const assay_type *x = &q->g->value[n->in[0]].type, *w = &q->g->value[n->in[1]].type;
     assay_attrs cast = {.cast = {.to = ASSAY_CAST_F32}};
     assay_type real = q->g->value[y].type, step = {.elem = assay_f32(), .rank = 1};
     int sums = n->out[0], operand[2];
-    float *scale = assay_arena_array(q->arena, w->count, sizeof *scale);
+    sum_scales worth;
+    assay_status status = find_sum_scales(q, n, x, w, &worth, err);
+    float *scale = status ? NULL : assay_arena_array(q->arena, worth.n, sizeof *scale);
     if (!scale)
-        return assay_out_of_memory(err);
-    for (size_t c = 0; c < w->count; c++)
-        scale[c] = in->scale[0] * w->scale[c];
-    step.dim[0] = (int64_t)w->count;
+        return status ? status : assay_out_of_memory(err);
+    for (size_t c = 0; c < worth.n; c++)
+        scale[c] = (float)worth.scale[c];
+    step.dim[0] = (int64_t)worth.n;
     const char *name = q->g->value[y].name;
-    assay_status status = add_value(q, name, "real_sums", &real, &operand[0], err);
+    status = add_value(q, name, "real_sums", &real, &operand[0], err);
     if (!status)
         status = assay_graph_add_node(q->g, ASSAY_OP_CAST, NULL, &sums, 1, &operand[0], 1, &cast,
                                       NULL, err);

@@ -34,6 +34,7 @@ static assay_status choose_types(assay_quantizer *q, assay_error *err)
                           "scheme '%s': weights per output channel are asked for, but it has "
                           "one weight scale a tensor",
                           q->scheme->name);
+    q->block = o->weights == ASSAY_WEIGHTS_AS_TARGET ? c->block : 0;
     q->per_channel = c->per_channel && o->weights != ASSAY_WEIGHTS_PER_TENSOR;
     q->weight = (assay_choice){.elem = assay_int(c->weight_bits, c->weight_signed),
                                .schema = ASSAY_SCHEMA_SYMMETRIC,

@@ -36,7 +36,7 @@ typedef struct assay_calibrate_rule {
 } assay_calibrate_rule;
 
 typedef enum assay_weight_scales {
-    ASSAY_WEIGHTS_AS_TARGET, /* per channel where the target can */
+    ASSAY_WEIGHTS_AS_TARGET, /* per block of inputs or per channel where the target can */
     ASSAY_WEIGHTS_PER_TENSOR,
     ASSAY_WEIGHTS_PER_CHANNEL
 } assay_weight_scales;

@@ -141,13 +141,18 @@ static unsigned bias_bits(const assay_quantizer *q)
     return q->caps.bias_bits > 32 ? 64 : q->caps.bias_bits;
 }
 
+static double bias_limit(const assay_quantizer *q)
+{
+    return ldexp(1, (int)bias_bits(q) - 1 - BIAS_HEADROOM);
+}
+
 /* Raises scales so that every bias fits its type: |bias| <= scale * in_scale * 2^(bits - 1 - 2). */
 static assay_status make_room_for_bias(const assay_quantizer *q, const assay_node *n,
                                        float in_scale, int64_t channels, float *scale,
                                        assay_error *err)
 {
     const assay_value *b = n->n_in > 2 && n->in[2] >= 0 ? &q->g->value[n->in[2]] : NULL;
-    double min, max, limit = ldexp(1, (int)bias_bits(q) - 1 - BIAS_HEADROOM);
+    double min, max, limit = bias_limit(q);
     if (!b || n->op == ASSAY_OP_MATMUL)
         return ASSAY_OK;
     assay_status status = assay_constant_range(b, &min, &max, err);
@@ -202,6 +207,9 @@ assay_status assay_quantize_weights(const assay_quantizer *q, assay_graph *to, c
     const assay_choice choice = weight_choice(q, n);
     channel_map m = channel_map_of(q, n);
     int64_t count = assay_shape_count(&w->type), lo, hi;
+    int axis;
+    if (assay_takes_blocks(q, n, &axis))
+        return assay_quantize_blocks(q, to, n, in_scale, axis, bias_limit(q), type, data, err);
     float *scale;
     int32_t *zero_point;
     void *codes;
@@ -248,19 +256,23 @@ assay_status assay_quantize_bias(const assay_quantizer *q, assay_graph *to, cons
                                  const void **data, assay_error *err)
 {
     const assay_value *b = &q->g->value[n->in[2]];
-    bool per_channel = weights->q.granularity == ASSAY_Q_AXIS;
+    bool per_channel = weights->q.granularity != ASSAY_Q_TENSOR;
     assay_elem elem = assay_int(bias_bits(q), true);
-    float *scale;
+    float *scale, *unit = assay_arena_array(q->arena, weights->q.count, sizeof *unit);
+    size_t count;
     int32_t *zero_point;
     void *codes;
-    assay_status status = type_with_params(to->arena, &b->type, elem, weights->q.count,
-                                           per_channel ? 0 : -1, type, &scale, &zero_point, err);
+    assay_status status = unit ? assay_weight_units(q, n, in_scale, weights, unit, &count, err)
+                               : assay_out_of_memory(err);
+    if (!status)
+        status = type_with_params(to->arena, &b->type, elem, count, per_channel ? 0 : -1, type,
+                                  &scale, &zero_point, err);
     if (!status)
         status = code_room(to->arena, type, &codes, err);
     if (status)
         return status;
-    for (size_t c = 0; c < weights->q.count; c++)
-        scale[c] = in_scale * weights->q.scale[c];
+    for (size_t c = 0; c < count; c++)
+        scale[c] = in_scale * unit[c];
     int64_t lo = assay_elem_min(elem), hi = assay_elem_max(elem);
     for (int64_t o = 0; o < assay_shape_count(&b->type); o++)
         store(codes, elem, o,

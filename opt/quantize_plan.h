@@ -62,6 +62,7 @@ typedef struct assay_quantizer {
     assay_scheme_caps caps;
     assay_choice activation, weight; /* elem, schema, narrow, power_of_two */
     bool per_channel;
+    int64_t block; /* inputs that share a weight scale; 0: all of an output channel's */
     assay_plan_node *node;
     assay_plan_value *value;
     int *uses;
@@ -100,7 +101,17 @@ assay_status assay_plan_input_code(const assay_quantizer *q, int i, int slot, as
 assay_status assay_quantize_weights(const assay_quantizer *q, assay_graph *to, const assay_node *n,
                                     float in_scale, assay_type *type, const void **data,
                                     assay_error *err);
-/* Bias at scale in * weight. */
+/* quantize_blocks.c: whether the target has a scale for each block of this node's inputs, which go
+ * along *axis of the weights; such weights, so coarse that the bias is at most bias_limit units;
+ * and the units of a node's accumulators (assay_scheme_weight_units). */
+bool assay_takes_blocks(const assay_quantizer *q, const assay_node *n, int *axis);
+assay_status assay_quantize_blocks(const assay_quantizer *q, assay_graph *to, const assay_node *n,
+                                   float in_scale, int axis, double bias_limit, assay_type *type,
+                                   const void **data, assay_error *err);
+assay_status assay_weight_units(const assay_quantizer *q, const assay_node *n, float in_scale,
+                                const assay_type *weights, float *unit, size_t *count,
+                                assay_error *err);
+/* Bias at the scale of the accumulators: in * weight, or by block what the scheme says. */
 assay_status assay_quantize_bias(const assay_quantizer *q, assay_graph *to, const assay_node *n,
                                  float in_scale, const assay_type *weights, assay_type *type,
                                  const void **data, assay_error *err);

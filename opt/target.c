@@ -63,9 +63,10 @@ static bool allows_data(const assay_target_rule *r, const assay_value *v, char *
 static bool allows_weights(const assay_target_rule *r, const assay_value *w, char *why, size_t size)
 {
     bool by_channel = w->type.q.granularity == ASSAY_Q_AXIS;
+    bool by_tensor = w->type.q.granularity == ASSAY_Q_TENSOR;
     if (!assay_is_quantized(&w->type))
         return true;
-    if (by_channel ? r->per_tensor : r->per_channel && w->type.rank > 1) {
+    if ((r->per_tensor && !by_tensor) || (r->per_channel && !by_channel && w->type.rank > 1)) {
         snprintf(why, size, "it needs weights with scales per %s",
                  r->per_tensor ? "tensor" : "channel");
         return false;

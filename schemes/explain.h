@@ -8,6 +8,8 @@
 #include "schemes/lone.h"
 
 /* How a rescale is formed, encoded and applied, a sentence a line. */
+/* How products are added (explain_sums.c). */
+void assay_explain_sums(FILE *f, const assay_record *rec);
 void assay_explain_formula(FILE *f, const assay_record *rec);
 /* How the target writes shifts. */
 const char *assay_explain_shift_sign(const assay_rule_rescale *k);

@@ -299,6 +299,14 @@ bool assay_record_check(const assay_record *r, char *why, size_t size)
            "accumulator.order: lanes needs lanes of at least 2");
     REFUSE(r->accumulator.order != ASSAY_ORDER_LANES && r->accumulator.lanes != 1,
            "accumulator.lanes: %d needs order: lanes", r->accumulator.lanes);
+    REFUSE(r->blocks.kind == ASSAY_BLOCK_NONE && r->types.weight_scales == ASSAY_PER_BLOCK,
+           "types.weight_scales: per-block needs blocks.kind: multiplier");
+    REFUSE(r->blocks.kind != ASSAY_BLOCK_NONE && r->accumulator.saturate_pairs,
+           "blocks.kind: none with accumulator.saturate_pairs (pairs are of products)");
+    REFUSE(r->blocks.sum_overflow == ASSAY_NARROW_REFUSE, "blocks.sum_overflow: wrap or saturate");
+    REFUSE(r->blocks.kind != ASSAY_BLOCK_NONE && r->types.power_of_two_scales &&
+               r->blocks.unit != ASSAY_BLOCK_UNIT_POW2,
+           "blocks.unit: power-of-two with types.power_of_two_scales: yes");
     REFUSE(k->shift_min > k->shift_max, "rescale.shift_min %d is above shift_max %d", k->shift_min,
            k->shift_max);
     REFUSE(k->below_shift_min == ASSAY_RANGE_DENORMAL || k->below_shift_min == ASSAY_RANGE_UNNORMAL,

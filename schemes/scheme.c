@@ -210,7 +210,8 @@ void assay_scheme_get_caps(const assay_scheme *s, assay_scheme_caps *caps)
         .zero_point_middle_only = t->activation_zero_point == ASSAY_ZERO_POINT_MIDDLE,
         .weight_zero_point = t->weight_zero_point != ASSAY_ZERO_POINT_NONE,
         .weight_narrow = t->weight_narrow != 0,
-        .per_channel = t->weight_scales == ASSAY_PER_CHANNEL,
+        .per_channel = t->weight_scales != ASSAY_PER_TENSOR,
+        .block = t->weight_scales == ASSAY_PER_BLOCK ? r.blocks.size : 0,
         .power_of_two = t->power_of_two_scales != 0,
     };
 }
@@ -312,6 +313,22 @@ void assay_scheme_norm_codes(const assay_scheme *s, bool wide, unsigned *gamma_b
     record_for(s, "layer_norm", wide, &r);
     *gamma_bits = (unsigned)r.softmax.layer_norm_gamma_bits;
     *beta_shift = (unsigned)r.softmax.layer_norm_fraction;
+}
+
+assay_status assay_scheme_weight_units(const assay_scheme *s, const assay_unit_spec *spec,
+                                       float *unit, size_t *n, assay_error *err)
+{
+    const assay_qparams *q = &spec->in[1].q;
+    if (s->record != NULL)
+        return assay_family_weight_units(s, spec, unit, n, err);
+    if (q->granularity == ASSAY_Q_BLOCK)
+        return assay_fail(err, ASSAY_ERR_SCHEME,
+                          "scheme %s, node %s (%s): a plugin does not say what the accumulators of "
+                          "weights with a scale a block are worth",
+                          s->name, spec->node, spec->op);
+    memcpy(unit, q->scale, q->count * sizeof *unit);
+    *n = q->count;
+    return ASSAY_OK;
 }
 
 bool assay_scheme_supports(const assay_scheme *s, const assay_unit_spec *spec, char *why, size_t n)

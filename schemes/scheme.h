@@ -42,6 +42,7 @@ typedef struct assay_scheme_caps {
     bool weight_zero_point;
     bool weight_narrow; /* weights in [-(2^(b-1)-1), 2^(b-1)-1] */
     bool per_channel;   /* weights per output channel */
+    int64_t block;      /* weights per block of so many inputs, where there are more; 0: not so */
     bool power_of_two;  /* every scale must be a power of two */
 } assay_scheme_caps;
 void assay_scheme_get_caps(const assay_scheme *s, assay_scheme_caps *caps);
@@ -67,6 +68,13 @@ bool assay_scheme_counts_overhang(const assay_scheme *s);
  * finer than gamma's scale beta's is. */
 void assay_scheme_norm_codes(const assay_scheme *s, bool wide, unsigned *gamma_bits,
                              unsigned *beta_shift);
+
+/* What one step of a weighted node's accumulators is worth, in multiples of the input's scale: the
+ * scales of its weights spec->in[1], or one for each output channel where they are by block. `unit`
+ * has room for as many as the weights have scales; *n receives their number. ASSAY_ERR_SCHEME: the
+ * scheme has no arithmetic for such weights. */
+assay_status assay_scheme_weight_units(const assay_scheme *s, const assay_unit_spec *spec,
+                                       float *unit, size_t *n, assay_error *err);
 
 /* Whether the scheme has arithmetic for the op on these types; when it does not, `why` (a buffer
  * of `n` bytes) says so in words for the quantizer's report. */

@@ -67,7 +67,10 @@ static void fill_parameters(const assay_node *n, const assay_type *in, assay_uni
     case ASSAY_OP_FC:
     case ASSAY_OP_SVDF_FEATURE:
     case ASSAY_OP_SVDF_TIME:
+        spec->depth = weighted_depth(n, &in[0], &in[1]);
+        break;
     case ASSAY_OP_MATMUL:
+        spec->flag = a->matmul.transpose_b;
         spec->depth = weighted_depth(n, &in[0], &in[1]);
         break;
     case ASSAY_OP_MAX_POOL:

@@ -5,7 +5,8 @@
  *   op                        depth                        alpha, beta, gamma, epsilon, flag
  *   conv, conv_transpose      I/group * kernel cells       flag: group
  *   svdf_time                 as conv
- *   fc, svdf_feature, matmul  K
+ *   fc, svdf_feature          K
+ *   matmul                    K                            flag: transpose_b
  *   max_pool, avg_pool        kernel cells                 flag: count_include_pad
  *   global_avg_pool           spatial cells
  *   reduce_*                  reduced elements

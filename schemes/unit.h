@@ -55,7 +55,7 @@ struct assay_unit {
     int64_t table_min;
     /* Small constants of one op class; the files in apply/ say what each is. */
     int64_t k[12];
-    const int64_t *list[2];        /* quantize, dequantize: zero points by channel */
+    const int64_t *list[2];        /* zero points by channel; weighted: multipliers by block */
     int64_t window_side;           /* pool: side of a square window */
     const assay_rescale *by_count; /* pool: a rescale for each divisor 1..depth */
     size_t n_by_count;

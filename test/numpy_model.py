@@ -10,12 +10,14 @@ Prints TAP.
 
     numpy_model.py BUNDLE ...
 """
-import json
 import math
 import os
 import sys
 
 import numpy as np
+
+from bundle_arrays import Bundle, bounds, compare, each, half_away, strided, windows
+from record_rules import glow_triplet
 
 f32 = np.float32
 
@@ -27,10 +29,6 @@ def half_up_shift(n, s):
 
 def half_away_shift(n, s):
     return n if s == 0 else (half_up_shift(n, s) if n >= 0 else -half_up_shift(-n, s))
-
-
-def half_away(x):
-    return math.floor(x + 0.5) if x >= 0 else -math.floor(-x + 0.5)
 
 
 def wrap32(x):
@@ -59,21 +57,6 @@ def mbqm_double(x, m, shift):
 
 def mbqm_single(x, m, shift):
     return half_up_shift(x * m, 31 - shift)
-
-
-def glow_triplet(s):
-    """Glow's quantizeScaleOffset32To8: (pre, post, multiplier); all steps in float32."""
-    s = f32(s)
-    mantissa, exponent = math.frexp(float(s))
-    if mantissa == 0.5:
-        e = exponent - 1
-        return (0, 0, 2**e) if e > 0 else (0, -e, 1)
-    pre = post = 0
-    while s < 0.5 or (s < 256 and post < 15):
-        s, post = f32(s * 2), post + 1
-    while s < 255 and pre < post // 2:
-        s, pre = f32(s * 2), pre + 1
-    return pre, post, half_away(float(s))
 
 
 def glow_scale(x, t):
@@ -226,55 +209,6 @@ PRESETS = {
 }
 
 
-class Bundle:
-    def __init__(self, path):
-        self.path = path
-        with open(os.path.join(path, "manifest.json")) as f:
-            self.manifest = json.load(f)
-        self.entry = {t["name"]: t for t in self.manifest["constants"] + self.manifest["tensors"]}
-
-    def load(self, name):
-        return np.load(os.path.join(self.path, self.entry[name]["file"])).astype(np.int64)
-
-    def accumulators(self, name):
-        sub = self.entry[name].get("accumulators")
-        return np.load(os.path.join(self.path, sub["file"])) if sub else None
-
-    def scale(self, name):
-        return np.asarray(self.entry[name]["scale"], dtype=f32)
-
-    def zero(self, name):
-        return np.asarray(self.entry[name]["zero_point"], dtype=np.int64)
-
-    def quantized(self, name):
-        return "scale" in self.entry[name] and self.entry[name]["dtype"] != "float32"
-
-
-def bounds(bundle, node, name):
-    t = bundle.entry[name]
-    bits, unsigned = t["bits"], t["dtype"].startswith("u")
-    lo, hi = (0, 2**bits - 1) if unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
-    s, z = float(bundle.scale(name)), int(bundle.zero(name))
-    a = node["attributes"]
-    if "act_lo" in a:
-        lo = max(lo, z + half_away(float(f32(f32(a["act_lo"]) / f32(s)))))
-    if "act_hi" in a:
-        hi = min(hi, z + half_away(float(f32(f32(a["act_hi"]) / f32(s)))))
-    return lo, hi
-
-
-def windows(attributes, rank):
-    """Kernel, stride, dilation, begin and end padding, with the defaults filled in."""
-    def get(name, default):
-        return list(attributes.get(name) or [default] * rank)
-    return (attributes["kernel"], get("stride", 1), get("dilation", 1), get("pad_begin", 0),
-            get("pad_end", 0))
-
-
-def strided(starts, counts, strides):
-    return tuple(slice(a, a + (n - 1) * s + 1, s) for a, n, s in zip(starts, counts, strides))
-
-
 def convolve(x, w, attributes):
     """Exact convolution of centred integers: x [N,C,...], w [O,C/g,...]."""
     kernel, stride, dilation, begin, end = windows(attributes, x.ndim - 2)
@@ -310,18 +244,6 @@ def convolve_transposed(x, w, attributes, shape):
                 "nc...,co->no...", x[:, g * cg:(g + 1) * cg], taps)
     return out[(slice(None), slice(None)) +
                tuple(slice(b, b + m) for b, m in zip(begin, shape[2:]))]
-
-
-def each(function, *arrays):
-    """The function of corresponding elements, computed once for each distinct tuple."""
-    arrays = np.broadcast_arrays(*arrays)
-    table = {}
-    codes = []
-    for p in zip(*(a.flat for a in arrays)):
-        if p not in table:
-            table[p] = function(*(int(v) for v in p))
-        codes.append(table[p])
-    return np.array(codes, np.int64).reshape(arrays[0].shape)
 
 
 def rescale(bundle, node, scheme, acc, axis, s_w):
@@ -447,14 +369,6 @@ def check_pool(bundle, node, scheme):
         return compare(found, np.clip(most, lo, hi))
     return compare(found, pool_codes(bundle, node, scheme, sums, counts,
                                      attributes["count_include_pad"]))
-
-
-def compare(found, want):
-    bad = np.argwhere(found != want)
-    if len(bad) == 0:
-        return ""
-    at = tuple(int(i) for i in bad[0])
-    return f"{len(bad)} of {found.size} codes differ, first at {at}: {found[at]}, expected {want[at]}"
 
 
 CHECKS = {"conv": check_weighted, "conv_transpose": check_weighted, "fc": check_weighted,

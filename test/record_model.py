@@ -17,131 +17,10 @@ from fractions import Fraction
 
 import numpy as np
 
-import numpy_model as tensors  # bundles, windows, convolution taps
-
-f32 = np.float32
-INT32 = (-(2**31), 2**31 - 1)
-
-
-class Unknown(Exception):
-    """An arithmetic that this model does not have."""
-
-
-# ---- the record ----
-def parse_value(text):
-    if text.startswith("["):
-        return [parse_value(t.strip()) for t in text[1:-1].split(",")]
-    if text in ("yes", "no"):
-        return text == "yes"
-    return int(text) if text.lstrip("-").isdigit() else text
-
-
-def parse_record(text):
-    """Keys and values by indentation, as `assay scheme` prints a record."""
-    root = {}
-    stack = [(-1, root)]
-    for line in text.splitlines():
-        indent = len(line) - len(line.lstrip())
-        key, _, value = line.strip().partition(":")
-        while stack[-1][0] >= indent:
-            stack.pop()
-        if value.strip():
-            stack[-1][1][key.strip('"')] = parse_value(value.strip())
-        else:
-            stack[-1][1][key.strip('"')] = {}
-            stack.append((indent, stack[-1][1][key.strip('"')]))
-    return root
-
-
-def effective(record, node, wide, unsigned):
-    """The record in force for a node: later overrides win."""
-    out = {k: dict(v) for k, v in record.items() if isinstance(v, dict)}
-    layers = [record.get("ops", {}).get(node["op"])]
-    if wide:
-        layers = [record.get("wide"), layers[0], record.get("wide_ops", {}).get(node["op"])]
-    if unsigned:
-        layers.append(record.get("unsigned_ops", {}).get(node["op"]))
-    if unsigned and node["op"] == "conv" and node["attributes"].get("group", 1) > 1:
-        layers.append(record.get("unsigned_depthwise"))
-    layers.append(record.get("nodes", {}).get(node["name"]))
-    for layer in layers:
-        for section, values in (layer or {}).items():
-            out[section].update(values)
-    return out
-
-
-# ---- rounding and narrowing ----
-def rounded(v, mode):
-    """An exact Fraction to an integer."""
-    low = math.floor(v)
-    rest = v - low
-    if rest == 0:
-        return low
-    half = Fraction(1, 2)
-    up = {
-        "half-up": rest >= half,
-        "half-away": rest > half or (rest == half and v > 0),
-        "half-even": rest > half or (rest == half and low % 2 == 1),
-        "half-zero": rest > half or (rest == half and v < 0),
-        "floor": False,
-        "ceil": True,
-        "trunc": v < 0,
-        "away": v > 0,
-        "odd": low % 2 == 0,
-    }[mode]
-    return low + up
-
-
-def shifted(n, s, mode):
-    return rounded(Fraction(n, 2**s), mode) if s >= 0 else n << -s
-
-
-def saturate(x, bits):
-    return min(max(x, -(2 ** (bits - 1))), 2 ** (bits - 1) - 1)
-
-
-def wrap(x, bits):
-    return (x + 2 ** (bits - 1)) % 2**bits - 2 ** (bits - 1)
-
-
-def narrow(x, bits, how):
-    if bits == 0:
-        return x
-    return wrap(x, bits) if how == "wrap" else saturate(x, bits)
-
-
-def to_int(f, mode, overflow="saturate"):
-    v = rounded(Fraction(float(f)), mode)
-    return -(2**31) if overflow == "int-min" and not INT32[0] <= v <= INT32[1] else saturate(v, 32)
-
-
-# ---- accumulators ----
-def accumulate(a, products, bias):
-    """products[..., k] in reduction order, bias broadcast to the rest."""
-    bits, wraps = a["bits"], a["overflow"] == "wrap"
-
-    def step(acc, term):
-        total = acc + term
-        if bits >= 64:
-            return total
-        lo, hi = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
-        return (total - lo) % 2**bits + lo if wraps else np.clip(total, lo, hi)
-
-    def run(terms, acc):
-        for k in range(0, terms.shape[-1], a["block"]):
-            acc = step(acc, terms[..., k:k + a["block"]].sum(-1))
-        return acc
-
-    if wraps or a["overflow"] == "saturate-at-end":
-        return step(products.sum(-1), bias)
-    first = a["bias"] == "first"
-    acc = step(np.zeros(products.shape[:-1], np.int64), bias if first else 0)
-    if a["order"] == "lanes":
-        for lane in range(a["lanes"]):
-            acc = step(acc, run(products[..., lane::a["lanes"]], np.zeros_like(acc)))
-    else:
-        acc = run(products[..., ::-1] if a["order"] == "reverse" else products, acc)
-    return acc if first else step(acc, bias)
+import bundle_arrays as tensors  # bundles, windows, convolution taps
+from record_kinds import Output, adder, pooler
+from record_rules import (Rescale, Unknown, accumulate, effective, f32, formed, narrow, parse_record,
+                          rounded, shifted, to_int)
 
 
 def fields(x, attributes, spatial):
@@ -153,159 +32,6 @@ def fields(x, attributes, spatial):
         at = tensors.strided([t * d for t, d in zip(tap, dilation)], spatial, stride)
         out[..., i] = x[(slice(None), slice(None)) + at]
     return out
-
-
-# ---- scales ----
-def formed(k, s_in, s_w, s_out, per_tensor):
-    """R as a float64, by rescale.scale."""
-    kind = k["scale"]
-    if kind in ("f32", "f32-steps"):
-        return float(f32(f32(s_in * s_w) / s_out))
-    if kind == "f32-product" or (kind == "f32-product-if-per-tensor" and per_tensor):
-        return float(f32(s_in * s_w)) / float(s_out)
-    return float(s_in) * float(s_w) / float(s_out)
-
-
-def encode(k, real, shift=None):
-    """(multiplier, total shift) of a positive scale; `shift` when it is given already."""
-    _, exponent = math.frexp(real)
-    bits, mode = k["multiplier_bits"], k["multiplier_round"]
-    if k["encoding"] == "shift":
-        return 1, 1 - exponent
-    if shift is not None:
-        return rounded(Fraction(real) * 2**shift, mode), shift
-    if k["exponent_by_log"]:
-        exponent = math.floor(math.log(real) / math.log(2)) + 1
-    shift = bits - exponent
-    m = rounded(Fraction(real) * Fraction(2) ** shift, mode)
-    if m == 2**bits and k["multiplier_renormalise"]:
-        m, shift = m // 2, shift - 1
-    if shift < k["shift_min"]:
-        if k["below_shift_min"] == "zero":
-            return 0, None
-        if k["below_shift_min"] == "largest":
-            return 2**bits - 1, k["shift_min"]
-        raise Unknown("a scale below shift_min")
-    if shift > k["shift_max"]:
-        lost = min(shift - k["shift_max"], bits)
-        if k["beyond_shift_max"] == "zero":
-            return 0, None
-        if k["beyond_shift_max"] == "denormal":
-            return shifted(m, lost, k["denormal_round"]), k["shift_max"]
-        if k["beyond_shift_max"] == "unnormalised":
-            return rounded(Fraction(real) * 2 ** k["shift_max"], mode), k["shift_max"]
-        raise Unknown("a scale beyond shift_max")
-    return m, shift
-
-
-class Rescale:
-    """One rescale of one channel. `steps`: (s_in, s_w, s_out), for scales applied one by one."""
-
-    def __init__(self, k, real, steps=None, shift=None):
-        self.k, self.real, self.steps = k, real, steps
-        self.pre = 0
-        if k["encoding"] == "glow":
-            self.pre, self.shift, self.m = tensors.glow_triplet(f32(real))
-        elif k["encoding"] in ("multiplier", "shift"):
-            self.m, self.shift = self.listed = encode(k, real, shift)
-            self.shift = 0 if self.shift is None else self.shift
-            self.reduce()
-            if k["pre_shift"] == "fixed":
-                self.pre = k["pre_shift_bits"]
-            elif k["pre_shift"] == "rest":
-                self.pre = self.shift - int(steps_of(k)[0][0] or 0)
-            self.shift -= self.pre
-
-    def reduce(self):
-        k = self.k
-        if not k["reduced_bits"]:
-            return
-        drop = k["multiplier_bits"] - k["reduced_bits"]
-        self.m, self.shift = shifted(self.m, drop, "half-up"), self.shift - drop
-        if self.m >= 2 ** k["reduced_bits"]:
-            if k["reduced_overflow"] == "cap":
-                self.m = 2 ** k["reduced_bits"] - 1
-            else:
-                self.m, self.shift = self.m // 2, self.shift - 1
-
-    def value(self, x):
-        """x rescaled and rounded, before the zero point."""
-        k = self.k
-        if k["encoding"] == "thresholds":
-            return rounded(x * Fraction(self.real), k["round"][0])
-        if k["encoding"] in ("float32", "float64"):
-            return to_int(self.product(x), k["round"][0], k["float_overflow"])
-        if self.pre > 0:
-            mode = "floor" if k["encoding"] == "glow" else k["pre_shift_round"]
-            x = shifted(x, self.pre, mode)
-        elif self.pre < 0:
-            x = saturate(saturate(x, 32) << -self.pre, 32)
-        if k["operand_bits"]:
-            x = saturate(x, k["operand_bits"])
-        steps, shift = steps_of(k), self.shift
-        first = steps[0][0] if len(steps) > 1 else 0
-        if k["left_shift"] != "product" and shift < first:
-            x = x << (first - shift)
-            x = wrap(x, 32) if k["left_shift"] == "wrap" else saturate(x, 32)
-            shift = first
-        v = x * self.m
-        if k["product_bits"]:
-            v = wrap(v, k["product_bits"])
-        if shift < 0:
-            v, shift = v << -shift, 0
-        for i, (bits, mode) in enumerate(steps):
-            bits = shift if i == len(steps) - 1 else min(bits, shift)
-            v, shift = shifted(v, bits, mode), shift - bits
-        return narrow(v, k["result_bits"], k["result_overflow"])
-
-    def product(self, x):
-        if self.k["encoding"] == "float64":
-            return np.float64(x) * np.float64(self.real)
-        if self.k["scale"] == "f32-steps" and self.steps:
-            s_in, s_w, s_out = self.steps
-            return f32(f32(f32(f32(x) * s_in) * s_w) / s_out)
-        return f32(f32(x) * f32(self.real))
-
-    def code(self, x, out):
-        """x to a code of the output."""
-        k = self.k
-        if k["zero_point"] == "inside" and k["encoding"] in ("float32", "float64"):
-            f = self.product(x)
-            return out.clamp(to_int(f + type(f)(out.zero), k["round"][0], k["float_overflow"]))
-        return out.finish(k, self.value(x))
-
-
-def steps_of(k):
-    """[(bits or 0, mode)]"""
-    steps = []
-    for text in k["round"]:
-        bits, _, mode = str(text).rpartition(" ")
-        steps.append((int(bits) if bits else 0, mode))
-    return steps
-
-
-class Output:
-    def __init__(self, bundle, node):
-        name = node["outputs"][0]
-        entry = bundle.entry[name]
-        self.zero, self.scale = int(bundle.zero(name)), f32(bundle.scale(name))
-        self.bits, self.signed = entry["bits"], not entry["dtype"].startswith("u")
-        self.lo, self.hi = tensors.bounds(bundle, node, name)
-        if node["op"] == "relu":
-            self.lo = max(self.lo, self.zero)
-        given = node["attributes"]
-        self.act_lo = self.lo if "act_lo" in given or node["op"] == "relu" else -math.inf
-        self.act_hi = self.hi if "act_hi" in given else math.inf
-
-    def clamp(self, v):
-        return min(max(v, self.lo), self.hi)
-
-    def finish(self, k, v):
-        v = narrow(v + self.zero, k["sum_bits"], k["sum_overflow"])
-        if k["store"] == "wrap":
-            v = min(max(v, self.act_lo), self.act_hi)
-            return wrap(v, self.bits) if self.signed else v % 2**self.bits
-        return self.clamp(v)
 
 
 # ---- nodes ----
@@ -323,6 +49,8 @@ class Model:
         x, z = self.bundle.load(name), self.bundle.zero(name)
         if z.ndim == 0 or z.size == 1:
             return x - int(z.reshape(-1)[0])
+        if "block" in self.bundle.entry[name]:
+            return x - z.reshape(-1)[self.scale_numbers(name)]
         axis = self.bundle.entry[name]["axis"]
         return x - z.reshape([-1 if a == axis else 1 for a in range(x.ndim)])
 
@@ -377,6 +105,43 @@ class Model:
             out[:, c] = part * w[c].reshape([1] * (rank + 1) + [-1])
         return out, 1
 
+    def scale_numbers(self, name):
+        """Of weights by block: the number of each one's scale."""
+        entry = self.bundle.entry[name]
+        axis, block, shape = entry["axis"], entry["block"], list(entry["shape"])
+        extent, shape[axis] = shape[axis], -(-shape[axis] // block)
+        numbers = np.arange(math.prod(shape)).reshape(shape)
+        return np.repeat(numbers, block, axis).take(range(extent), axis)
+
+    def by_block(self, node, rec, products):
+        """What the blocks of each filter come to, and the channels' scales."""
+        k, name = rec["blocks"], node["inputs"][1]
+        if node["op"] == "matmul":
+            raise Unknown("a matrix by block")
+        numbers = self.scale_numbers(name)
+        channels = numbers.shape[0]
+        scales = np.array(self.bundle.entry[name]["scale"], f32).reshape(channels, -1)
+        most = 2 ** k["multiplier_bits"] - 1
+        terms = np.zeros(products.shape[:-1] + (scales.shape[1],), np.int64)
+        units = []
+        for c in range(channels):
+            at = (slice(None),) * (1 if node["op"] == "conv" else products.ndim - 2) + (c,)
+            largest = float(scales[c].max())
+            if k["unit"] == "largest":
+                unit = f32(largest / most)
+            else:
+                unit = f32(2.0 ** (math.frexp(largest)[1] - k["multiplier_bits"]))
+            units.append(f32(unit * f32(2.0 ** k["shift"])))
+            filters = (numbers[c] - numbers[c].min()).reshape(-1)
+            for b in range(scales.shape[1]):
+                m = min(rounded(Fraction(float(scales[c, b]) / float(unit)),
+                                k["multiplier_round"]), most)
+                total = products[at][..., filters == b].sum(-1)
+                terms[at + (Ellipsis, b)] = tensors.each(
+                    lambda s: shifted(narrow(s, k["sum_bits"], k["sum_overflow"]) * m, k["shift"],
+                                      k["round"]), total)
+        return terms, np.array(units, f32)
+
     def weighted(self, node, rec):
         products, axis = self.products(node)
         bias = 0
@@ -386,12 +151,17 @@ class Model:
             bias = b.reshape([-1 if a == axis % rank else 1 for a in range(rank)])
         if rec["accumulator"]["saturate_pairs"]:
             raise Unknown("pairs of products")
-        acc = accumulate(rec["accumulator"], products, bias)
+        rule, scales = rec["accumulator"], None
+        if "block" in self.bundle.entry[node["inputs"][1]]:
+            products, scales = self.by_block(node, rec, products)
+            rule = dict(rule, block=1)
+        acc = accumulate(rule, products, bias)
         name = node["outputs"][0]
         dumped = self.bundle.accumulators(name)
         if dumped is None or not np.array_equal(dumped, acc):
             return "accumulators differ"
-        want, fault = self.finish(node, rec, acc, axis, self.bundle.scale(node["inputs"][1]))
+        want, fault = self.finish(node, rec, acc, axis,
+                                  self.bundle.scale(node["inputs"][1]) if scales is None else scales)
         return fault or tensors.compare(self.bundle.load(name), want)
 
     def pairs(self, node, rec):
@@ -502,121 +272,6 @@ class Model:
                 else (x.astype(np.float64) * np.float64(s)).astype(f32))
         found = np.load(os.path.join(b.path, b.entry[node["outputs"][0]]["file"]))
         return "" if np.array_equal(found, want.astype(f32)) else "floats differ"
-
-
-def adder(rec, s1, s2, out, sign):
-    """ADD and SUB of centred codes x, y."""
-    a, k = rec["add"], rec["rescale"]
-    kind, bits, mode = a["kind"], a["bits"], a["round"]
-    r1, r2 = f32(s1 / out.scale), f32(s2 / out.scale)
-    if kind == "left-shift":
-        real = f32 if a["scale"] == "float32" else float
-        t = real(2) * max(real(s1), real(s2))
-        u1, u2 = (Rescale(k, float(real(s) / t)) for s in (s1, s2))
-        uo = Rescale(k, float(t / (real(2**bits) * real(out.scale))))
-        return lambda x, y: uo.code(wrap(u1.value(wrap(x << bits, 32)) +
-                                         sign * u2.value(wrap(y << bits, 32)), 32), out)
-    if kind == "common-exponent":
-        shift = bits - (math.frexp(float(max(r1, r2)))[1] - 1)
-        m1, m2 = (round(float(r) * 2.0**shift) for r in (r1, r2))
-        return lambda x, y: out.finish(k, shifted(wrap(x * m1 + sign * y * m2, 32), shift, mode))
-    if kind == "separate":
-        u1, u2 = (Rescale(k, formed(k, s, f32(1), out.scale, True), (s, f32(1), out.scale))
-                  for s in (s1, s2))
-        return lambda x, y: out.finish(k, u1.value(x) + sign * u2.value(y))
-    if kind == "align-power-of-two":
-        e1, e2, eo = (math.frexp(float(s))[1] for s in (s1, s2, out.scale))
-        coarse = max(e1, e2)
-        return lambda x, y: out.finish(k, shifted(
-            shifted(x << bits, coarse - e1, a["align_round"]) +
-            sign * shifted(y << bits, coarse - e2, a["align_round"]), bits + eo - coarse, mode))
-    if kind == "plain":
-        return lambda x, y: out.finish(k, x + sign * y)
-
-    def end(f):
-        if a["zero_point"] == "inside":
-            return out.clamp(to_int(f32(f + f32(out.zero)), mode))
-        return out.clamp(to_int(f, mode) + out.zero)
-    if kind == "float-real":
-        return lambda x, y: end(f32(f32(f32(f32(x) * s1) + sign * f32(f32(y) * s2)) / out.scale))
-    if kind == "float-ratio":
-        return lambda x, y: end(f32(f32(f32(x) * r1) + sign * f32(f32(y) * r2)))
-    if kind == "fixed-scale":
-        fixed = f32(2.0**-bits)
-        f1, f2, fo = f32(s1 / fixed), f32(s2 / fixed), f32(fixed / out.scale)
-        return lambda x, y: out.clamp(to_int(f32(f32(f32(
-            to_int(f32(f32(x) * f1), mode) + sign * to_int(f32(f32(y) * f2), mode)) * fo) +
-            f32(out.zero)), mode))
-    raise Unknown(f"add.kind {kind}")
-
-
-def pooler(op, rec, s_in, zero, out, depth, include_pad):
-    """A sum of raw codes over `count` cells."""
-    p, k = rec["pool"], rec["rescale"]
-    kind = p["kind"]
-    ratio = formed(k, s_in, f32(1), out.scale, True)
-    steps = (s_in, f32(1), out.scale)
-    if op == "reduce_sum":
-        unit = Rescale(k, ratio, steps)
-        return lambda s, n: unit.code(s - n * zero, out)
-
-    def divided(n):
-        if k["scale"] in ("f32", "f32-steps"):
-            if p["scale"] == "in/out/count":
-                return float(f32(f32(s_in / out.scale) / f32(n)))
-            return float(f32(s_in / f32(out.scale * f32(n))))
-        return float(s_in) / float(out.scale) / n
-
-    def to_output(code):
-        if (s_in, zero) == (out.scale, out.zero):
-            return out.clamp(code)
-        return Rescale(k, ratio, steps).code(code - zero, out)
-    if kind == "divide":
-        if p["keep_zero_point"]:
-            return lambda s, n: to_output(rounded(Fraction(s, n), p["round"]))
-        return lambda s, n: to_output(rounded(Fraction(s - n * zero, n), p["round"]) + zero)
-    if kind == "reciprocal":
-        def reciprocal(s, n):
-            e = (n - 1).bit_length()
-            return to_output(shifted((s - n * zero) * (((2**30 + 1) << e) // n), 30 + e,
-                                     "half-up") + zero)
-        return reciprocal
-    if kind == "two-stage":
-        part = 65536 // math.isqrt(depth)
-
-        def two(s, n):
-            v = shifted((s - n * zero) * part, 16, "half-away")
-            return to_output(shifted(v * part, 16, "half-away") + zero)
-        return two
-    if kind == "rescale-divide" and op == "avg_pool" and not include_pad:
-        unit = Rescale(k, ratio, steps)
-        return lambda s, n: out.finish(k, rounded(Fraction(unit.value(s - n * zero), n),
-                                                  p["round"]))
-    if kind in ("rescale", "rescale-divide") or (kind == "float-sum" and op != "avg_pool"):
-        return lambda s, n: Rescale(k, divided(n)).code(s - n * zero, out)
-    if kind == "divided-multiplier":
-        def divided_multiplier(s, n):
-            unit = Rescale(k, ratio)
-            m, shift = unit.listed
-            room = min(n.bit_length() - 1, 32, 31 + k["multiplier_bits"] - shift)
-            unit.m, unit.shift = (m << max(room, 0)) // n, shift + max(room, 0)
-            return unit.code(s - n * zero, out)
-        return divided_multiplier
-    if kind == "dpu":
-        known = {9: (7, 6), 25: (10, 8), 36: (7, 8), 49: (21, 10), 196: (21, 12)}
-        if math.isqrt(depth) ** 2 == depth and depth in known:
-            n_, m_ = known[depth]
-        else:
-            trials = [(round_half_away(2**b / depth), b)
-                      for b in range(math.ceil(math.log2(128 * depth)))]
-            n_, m_ = min(trials, key=lambda t: abs(t[0] / 2 ** t[1] - 1 / depth))
-        more = math.frexp(float(out.scale))[1] - math.frexp(float(s_in))[1]
-        return lambda s, n: out.finish(k, shifted((s - n * zero) * n_, m_ + more, p["round"]))
-    raise Unknown(f"pool.kind {kind}")
-
-
-def round_half_away(x):
-    return rounded(Fraction(x), "half-away")
 
 
 CHECKS = {"conv": Model.weighted, "fc": Model.weighted, "matmul": Model.weighted,

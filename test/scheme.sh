@@ -39,6 +39,16 @@ code 255 "a shift far to the left" fbgemm-fixed --acc 1000000 --multiplier 10737
 code 3 "three scales" xnnpack-qs8 --acc 300 --in-scale 0.1 --weight-scale 0.05 --out-scale 0.5
 prints 'tie' "try names ties" "$assay" scheme try qnnpack --acc 6028 --scale 0.00406430103
 
+# ---- how sums are made, in words ----
+prints '20 bits, saturates after each step' "a narrow accumulator" \
+    "$assay" scheme show "$source/test/schemes/floor12.yaml"
+prints 'in 2 lanes .product i to lane i % 2' "lanes" \
+    "$assay" scheme show "$source/test/schemes/blocks3.yaml"
+prints "A block's sum wraps to 11 bits first" "weights by block" \
+    "$assay" scheme show "$source/test/schemes/blocks3.yaml"
+prints 'shifted right by 3, rounded half-even; then it is one step' "and their shift" \
+    "$assay" scheme show "$source/test/schemes/blocks6.yaml"
+
 # ---- differences, decided ----
 prints 'identical for every accumulator' "cmsis-nn is tflite" \
     "$assay" scheme diff tflite cmsis-nn --scale 0.001:0.9:50 --acc -1000000:1000000
@@ -62,12 +72,40 @@ for pair in "tflite-single 1352" "xnnpack-qs8 1286" "qnnpack 1225" "onnxruntime-
     prints " add .* ${pair#* } of 65536 pairs of codes" "add: tflite and $pair" \
         "$assay" scheme diff tflite ${pair% *} --model nodes.assay
 done
-prints ' avg_pool identical for all 2554 sums' "a pool's sums are all tried" \
+prints ' avg_pool identical for all 1021 sums' "a pool's sums are all tried" \
     "$assay" scheme diff tflite tflite-single --model nodes.assay
 prints ' rescale .* 25 of 256 codes' "a rescale's codes are all tried" \
     "$assay" scheme diff tflite xnnpack-qs8 --model nodes.assay
 prints ' 1 tflite = cmsis-nn' "the matrix has nodes without weights too" \
     "$assay" scheme matrix nodes.assay --schemes tflite,cmsis-nn,tflite-single
+cat >rows.assay <<'END'
+graph rows {
+  input x: i8[3,2] q(0.1,3)
+  input wide: i8[3,12] q(0.1,3)
+  input bytes: u8[3,12] q(0.1,3)
+  const w: i8[2,12] q(axis=1,block=6,[0.01,0.02,0.03,0.01],[0,0,0,0]) = [1,2,3,4,5,6,7,8,9,10,11,12,1,2,3,4,5,6,7,8,9,10,11,12]
+  const v: i8[2,12] q(0.01,0) = [99,99,3,4,5,6,7,8,9,10,11,12,1,2,3,4,5,6,7,8,9,10,11,12]
+  two: i8[3,2] q(0.00390625,-128) = softmax(x)
+  many: i8[3,12] q(0.00390625,-128) = softmax(wide)
+  blocks: i8[3,2] q(0.1,0) = fc(wide, w)
+  plain: u8[3,2] q(0.1,0) = fc(bytes, v)
+  output two, many, blocks, plain
+}
+END
+prints ' softmax  identical for all 65536 rows' "rows of two codes are all tried" \
+    "$assay" scheme diff tflite pytorch-qnnpack --model rows.assay
+prints '^    row -128 -128: 0, -64' "and where they differ" \
+    "$assay" scheme diff tflite gemmini --model rows.assay
+prints ' many .* not decided: rows of 12 codes of 8 bits are too many' "longer ones are not" \
+    "$assay" scheme diff tflite tflite-single --model rows.assay
+prints ' blocks .* not comparable: .*no integer form of weights with a scale for each block' \
+    "weights by block" "$assay" scheme diff tflite tflite-single --model rows.assay
+prints " plain .* not decided: sums can leave onnxruntime-prevnni's accumulator" \
+    "a narrow accumulator" "$assay" scheme diff onnxruntime onnxruntime-prevnni --model rows.assay
+prints 'onnxruntime-prevnni is not decided: sums can leave' "and in the matrix" \
+    "$assay" scheme matrix rows.assay --schemes onnxruntime,onnxruntime-prevnni
+prints '  not decided: rows of 12 codes' "rows too" \
+    "$assay" scheme matrix rows.assay --schemes tflite,tflite-single
 
 # ---- rows ----
 extract() { # FILE: its columns as x/*.npy

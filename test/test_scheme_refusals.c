@@ -292,7 +292,7 @@ static void types(void **state)
     in[1].q.granularity = ASSAY_Q_BLOCK;
     spec.op = "conv";
     assert_refused(s->vt->prepare(s, &spec, &blocks, &err), &err,
-                   "weights with one scale a block are not supported here");
+                   "no integer form of weights with a scale for each block of inputs");
     spec.op = "add";
     in[1] = good;
     out.q.count = 0;

@@ -3,11 +3,14 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "interp/kernel.h"
 #include "schemes/scheme.h"
 
-#define MOST (1 << 20) /* operands of one node */
+#define MOST_BITS 20               /* of all the codes of an operand */
+#define MOST      (1 << MOST_BITS) /* operands of one node */
+#define ROW_BITS  16               /* the same of a row, whose results are as many codes */
 
 /* Codes of input k. */
 static int64_t codes(const cli_domain *d, int k)
@@ -20,10 +23,19 @@ static int32_t code_at(const cli_domain *d, int k, size_t i)
     return (int32_t)(assay_elem_min(d->in[k].elem) + (int64_t)i);
 }
 
+static bool has_borders(const assay_attr_pool *a)
+{
+    bool padded = a->ceil_mode;
+    for (int i = 0; i < a->kernel.n; i++)
+        padded = padded || a->pad_begin.v[i] > 0 || a->pad_end.v[i] > 0;
+    return padded;
+}
+
 /* Average pools may see fewer cells at the borders: counts 1..depth; others see them all. */
 static int32_t least_count(const cli_domain *d)
 {
-    return d->node->op == ASSAY_OP_AVG_POOL ? 1 : (int32_t)d->spec.depth;
+    bool fewer = d->node->op == ASSAY_OP_AVG_POOL && has_borders(&d->node->attr.pool);
+    return fewer ? 1 : (int32_t)d->spec.depth;
 }
 
 /* Sums of `count` cells: count * (codes - 1) + 1 of them. */
@@ -37,28 +49,92 @@ static bool sums(const cli_domain *d, int64_t *n)
     return *n <= MOST;
 }
 
+/* Channels of one place, or the elements of a row. */
+static int64_t row_length(const cli_domain *d)
+{
+    const assay_type *x = &d->in[0];
+    if (d->node->op != ASSAY_OP_LRN)
+        return d->spec.depth;
+    return x->dim[d->node->attr.lrn.layout == ASSAY_LAYOUT_NHWC ? x->rank - 1 : 1];
+}
+
+static bool undecided(cli_domain *d, const char *format, int64_t a, int64_t b)
+{
+    snprintf(d->why, sizeof d->why, format, a, b);
+    return false;
+}
+
+/* Rows of so few codes that all can be tried; the others of a layer normalization are constants. */
+static bool rows(cli_domain *d, int64_t *n)
+{
+    const int64_t bits = d->in[0].elem.bits, length = row_length(d);
+    d->what = "rows";
+    d->width = (size_t)length;
+    if (d->node->op == ASSAY_OP_LAYER_NORM)
+        return undecided(d, "a row of %" PRId64 " codes meets as many of gamma and beta", length,
+                         0);
+    if (length < 1 || length > ROW_BITS || bits * length > ROW_BITS)
+        return undecided(d,
+                         "rows of %" PRId64 " codes of %" PRId64
+                         " bits are too many to try all; compare runs of both",
+                         length, bits);
+    *n = INT64_C(1) << (bits * length);
+    return true;
+}
+
 bool cli_domain_of(const assay_graph *g, int i, cli_domain *d)
 {
     const assay_node *n = &g->node[i];
     int64_t count = 0;
-    *d = (cli_domain){.node = n, .calls = assay_ref_kernel(n->op).calls};
-    if (!assay_node_is_quantized(g, n) || n->n_in < 1)
+    *d = (cli_domain){.node = n, .calls = assay_ref_kernel(n->op).calls, .width = 1};
+    if (!assay_node_is_quantized(g, n) || n->n_in < 1 || d->calls == 0)
         return false;
     assay_unit_spec_fill(g, n, d->in, &d->spec);
+    if (d->calls == ASSAY_CALLS_QUANTIZE)
+        return undecided(d, "every float32 is an operand", 0, 0);
+    if (d->calls == ASSAY_CALLS_DEQUANTIZE)
+        return undecided(d, "it yields floats", 0, 0);
+    if (n->op == ASSAY_OP_RESIZE && n->attr.resize.mode != ASSAY_RESIZE_NEAREST)
+        return undecided(d, "four codes and two positions make too many operands", 0, 0);
     if (d->in[0].elem.kind != ASSAY_KIND_INT || d->in[0].elem.bits > 16)
-        return false;
-    if (d->calls == ASSAY_CALLS_UNARY && n->op != ASSAY_OP_RESIZE) {
+        return undecided(d, "codes of more than 16 bits are too many to try all", 0, 0);
+    if (d->calls == ASSAY_CALLS_UNARY) {
         d->what = "codes";
         count = codes(d, 0);
-    } else if (d->calls == ASSAY_CALLS_BINARY && d->in[1].elem.kind == ASSAY_KIND_INT &&
-               d->in[0].elem.bits + d->in[1].elem.bits <= 20) {
+    } else if (d->calls == ASSAY_CALLS_BINARY) {
         d->what = "pairs of codes";
+        if (d->in[1].elem.kind != ASSAY_KIND_INT ||
+            d->in[0].elem.bits + d->in[1].elem.bits > MOST_BITS)
+            return undecided(d, "pairs of %" PRId64 " and %" PRId64 " bits are too many to try all",
+                             d->in[0].elem.bits, d->in[1].elem.bits);
         count = codes(d, 0) * codes(d, 1);
-    } else if (d->calls == ASSAY_CALLS_POOL && sums(d, &count)) {
+    } else if (d->calls == ASSAY_CALLS_POOL) {
         d->what = "sums";
+        if (!sums(d, &count))
+            return undecided(d, "sums of %" PRId64 " codes are too many to try all", d->spec.depth,
+                             0);
+    } else if (!rows(d, &count)) {
+        return false;
     }
     d->n = (size_t)count;
-    return count > 0;
+    return true;
+}
+
+/* Row number i: its codes are the digits of i. */
+static void row_at(const cli_domain *d, size_t i, int32_t *row)
+{
+    for (size_t k = 0; k < d->width; k++, i >>= d->in[0].elem.bits)
+        row[k] = code_at(d, 0, i & ((size_t)codes(d, 0) - 1));
+}
+
+static void run_rows(const cli_domain *d, const assay_scheme *s, const assay_unit *u, int32_t *out)
+{
+    int32_t row[ROW_BITS];
+    for (size_t i = 0; i < d->n; i++, out += d->width) {
+        memset(out, 0, d->width * sizeof *out); /* a product is one code */
+        row_at(d, i, row);
+        s->vt->row(u, row, d->width, out);
+    }
 }
 
 static void run_pairs(const cli_domain *d, const assay_scheme *s, const assay_unit *u, int32_t *out)
@@ -112,6 +188,8 @@ assay_status cli_domain_run(const cli_domain *d, const assay_scheme *s, int32_t 
         run_pairs(d, s, u, out);
     } else if (d->calls == ASSAY_CALLS_POOL) {
         run_sums(d, s, u, out);
+    } else if (d->calls == ASSAY_CALLS_ROW) {
+        run_rows(d, s, u, out);
     } else {
         for (size_t i = 0; i < d->n; i++) {
             int32_t x = code_at(d, 0, i);
@@ -132,6 +210,12 @@ const char *cli_domain_point(const cli_domain *d, size_t i, char *text, size_t s
         int32_t count;
         int64_t sum = sum_at(d, i, &count);
         snprintf(text, size, "sum %" PRId64 " of %d cell%s", sum, count, count > 1 ? "s" : "");
+    } else if (d->calls == ASSAY_CALLS_ROW) {
+        int32_t row[ROW_BITS];
+        row_at(d, i, row);
+        size_t used = (size_t)snprintf(text, size, "row");
+        for (size_t k = 0; k < d->width && used < size; k++)
+            used += (size_t)snprintf(text + used, size - used, " %d", row[k]);
     } else {
         snprintf(text, size, "code %d", code_at(d, 0, i));
     }

@@ -1,6 +1,8 @@
 /* Nodes of a network whose arithmetic has few enough operands to try them all: every pair of codes
  * (add, mul, ...), every code (rescale, relu, tables, max pool), every sum of codes a window can
- * hold (average pool, mean). For comparing schemes node by node. */
+ * hold (average pool, mean), every row of a few codes (softmax). For comparing schemes node by
+ * node.
+ */
 #ifndef ASSAY_INTERP_CLI_DOMAIN_H
 #define ASSAY_INTERP_CLI_DOMAIN_H
 
@@ -11,14 +13,17 @@ typedef struct cli_domain {
     const assay_node *node;
     const char *what; /* "pairs of codes", ... */
     size_t n;         /* operands */
+    size_t width;     /* results of each: 1, or the row's length */
+    char why[128];    /* why they cannot be tried; "" where there is no arithmetic to compare */
     assay_type in[ASSAY_SPEC_IN];
     assay_unit_spec spec;
     unsigned calls; /* enum assay_calls */
 } cli_domain;
 
-/* Whether node i of g is such a node. */
+/* Whether node i of g is such a node; if not, out->why says why. */
 bool cli_domain_of(const assay_graph *g, int i, cli_domain *out);
-/* The node's codes under a scheme, out[d->n]; ASSAY_ERR_UNSUPPORTED where it works otherwise. */
+/* The node's codes under a scheme, out[d->n * d->width]; ASSAY_ERR_UNSUPPORTED where it works
+ * otherwise. */
 assay_status cli_domain_run(const cli_domain *d, const assay_scheme *s, int32_t *out,
                             assay_error *err);
 /* Operand i in words: "codes -3 and 5". */

@@ -55,13 +55,17 @@ static bool exact_bounds(const assay_type *x, const assay_value *w, const assay_
         return false;
     for (size_t c = 0; c < l->channels; c++) {
         load(w, (int64_t)(c * n), n, row);
-        l->lo[c] = l->hi[c] =
+        int64_t start =
             bias != NULL ? bias_at(bias, (int64_t)c % assay_shape_count(&bias->type)) : 0;
+        int64_t magnitude = larger(start, -start);
+        l->lo[c] = l->hi[c] = start;
         for (size_t i = 0; i < n; i++) {
             int64_t v = row[i] - zero_of(&w->type, (int64_t)c);
             l->lo[c] += v > 0 ? v * least : v * most;
             l->hi[c] += v > 0 ? v * most : v * least;
+            magnitude += larger(v, -v) * larger(most, -least);
         }
+        l->bound = larger(l->bound, magnitude);
     }
     free(row);
     return true;
@@ -76,6 +80,7 @@ static void wide_bounds(const assay_type *x, const assay_type *w, const assay_va
         most = larger(most, larger(bias_at(bias, i), -bias_at(bias, i)));
     l->hi[0] = sum + most;
     l->lo[0] = -l->hi[0];
+    l->bound = l->hi[0];
 }
 
 int cli_layer_of(const assay_graph *g, int i, cli_layer *l)
@@ -95,13 +100,23 @@ int cli_layer_of(const assay_graph *g, int i, cli_layer *l)
     l->lo = calloc(l->channels + 1, sizeof *l->lo);
     l->hi = calloc(l->channels + 1, sizeof *l->hi);
     bool ok = l->lo != NULL && l->hi != NULL;
-    if (ok && exact)
+    if (w->type.q.granularity == ASSAY_Q_BLOCK)
+        l->why = "its weights have a scale a block, so schemes differ in what they add up";
+    else if (ok && exact)
         ok = exact_bounds(&l->in[0], w, bias, l);
     else if (ok)
         wide_bounds(&l->in[0], &w->type, bias != NULL && bias->data != NULL ? bias : NULL, l);
     if (!ok)
         cli_layer_free(l);
     return ok ? 1 : -1;
+}
+
+bool cli_layer_is_exact(const cli_layer *l, const assay_scheme *s, const assay_unit *u)
+{
+    const assay_type *x = &l->in[0], *w = &l->in[1];
+    int64_t raw_x = assay_elem_max(x->elem) + (x->elem.is_signed ? 128 : 0);
+    int64_t raw_w = larger(assay_elem_max(w->elem), -assay_elem_min(w->elem));
+    return s->vt->exact(u, l->bound, 2 * raw_x * raw_w);
 }
 
 void cli_layer_free(cli_layer *l)

@@ -4,6 +4,7 @@
 #define ASSAY_INTERP_CLI_LAYERS_H
 
 #include "graph/graph.h"
+#include "schemes/scheme.h"
 #include "schemes/spec.h"
 #include "schemes/unit.h"
 
@@ -11,6 +12,8 @@ typedef struct cli_layer {
     const assay_node *node;
     size_t channels;  /* 1 when all have the same bounds */
     int64_t *lo, *hi; /* least and greatest accumulator by channel, bias included; owned */
+    int64_t bound;    /* of any sum of absolute products and the bias */
+    const char *why;  /* why comparing rescales decides nothing; NULL: it does */
     assay_type in[ASSAY_SPEC_IN];
     assay_unit_spec spec;
 } cli_layer;
@@ -20,5 +23,8 @@ typedef struct cli_layer {
  * they are depth times the greatest product. */
 int cli_layer_of(const assay_graph *g, int i, cli_layer *out);
 void cli_layer_free(cli_layer *l);
+/* Whether the accumulator of the layer's unit holds every sum, so that the rescale alone decides.
+ */
+bool cli_layer_is_exact(const cli_layer *l, const assay_scheme *s, const assay_unit *u);
 
 #endif

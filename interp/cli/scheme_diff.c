@@ -214,6 +214,12 @@ static int compare_layer(pair *p, const cli_layer *l)
         status = p->b->vt->prepare(p->b, &l->spec, &b, &err);
     if (status != ASSAY_OK) {
         printf("  %-28.60s %-8s not comparable: %s\n", name, op, err.text);
+    } else if (l->why != NULL) {
+        printf("  %-28.60s %-8s not decided: %s\n", name, op, l->why);
+    } else if (!cli_layer_is_exact(l, p->a, a) || !cli_layer_is_exact(l, p->b, b)) {
+        printf(
+            "  %-28.60s %-8s not decided: sums can leave %s's accumulator; compare runs of both\n",
+            name, op, (cli_layer_is_exact(l, p->a, a) ? p->b : p->a)->name);
     } else if ((status = compare_channels(l, a, b, &t, &err)) != ASSAY_OK) {
         printf("  %-28.60s %-8s not decided: %s\n", name, op, err.text);
     } else if (t.count == 0) {
@@ -236,7 +242,8 @@ static int compare_layer(pair *p, const cli_layer *l)
 static int compare_domain(pair *p, const cli_domain *d)
 {
     const char *name = d->node->name, *op = assay_op_get(d->node->op)->name;
-    int32_t *a = malloc(2 * d->n * sizeof *a), *b = a + d->n;
+    const size_t n = d->n * d->width;
+    int32_t *a = malloc(2 * n * sizeof *a), *b = a + n;
     assay_error err;
     size_t count = 0, first = 0;
     int64_t greatest = 0;
@@ -249,18 +256,23 @@ static int compare_domain(pair *p, const cli_domain *d)
         return CLI_OK;
     }
     for (size_t i = 0; i < d->n; i++) {
-        int64_t apart = llabs((long long)a[i] - b[i]);
-        if (apart > 0 && count++ == 0)
-            first = i;
-        greatest = apart > greatest ? apart : greatest;
+        size_t at = i * d->width;
+        bool differs = false;
+        for (size_t k = at; k < at + d->width; k++) {
+            int64_t apart = llabs((long long)a[k] - b[k]);
+            if (apart > 0 && !differs && count++ == 0)
+                first = k;
+            differs = differs || apart > 0;
+            greatest = apart > greatest ? apart : greatest;
+        }
     }
     if (count == 0) {
         printf("  %-28.60s %-8s identical for all %zu %s\n", name, op, d->n, d->what);
     } else {
         char point[64];
         printf("  %-28.60s %-8s %zu of %zu %s, by at most %" PRId64 ":\n    %s: %d, %d\n", name, op,
-               count, d->n, d->what, greatest, cli_domain_point(d, first, point, sizeof point),
-               a[first], b[first]);
+               count, d->n, d->what, greatest,
+               cli_domain_point(d, first / d->width, point, sizeof point), a[first], b[first]);
         p->differ = true;
     }
     free(a);
@@ -281,6 +293,9 @@ static int compare_layers(pair *p, const assay_graph *g)
             found++;
             if (compare_domain(p, &d) != CLI_OK)
                 return CLI_TROUBLE;
+        } else if (is == 0 && d.why[0] != '\0') {
+            printf("  %-28.60s %-8s not decided: %s\n", d.node->name,
+                   assay_op_get(d.node->op)->name, d.why);
         }
         if (is == 0)
             continue;

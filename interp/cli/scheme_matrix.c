@@ -19,6 +19,7 @@ typedef struct field {
     int n;
     assay_scheme *scheme[MOST];
     bool in[MOST];              /* can compute what is asked */
+    bool wraps[MOST];           /* its accumulator may overflow, so that rescales decide nothing */
     uint64_t count[MOST][MOST]; /* accumulators on which a pair disagrees */
     uint64_t considered;
 } field;
@@ -67,8 +68,10 @@ static void start(field *f)
 {
     memset(f->count, 0, sizeof f->count);
     f->considered = 0;
-    for (int i = 0; i < f->n; i++)
+    for (int i = 0; i < f->n; i++) {
         f->in[i] = true;
+        f->wraps[i] = false;
+    }
 }
 
 /* Adds the disagreements of one rescale; a NULL leaves its scheme out from now on. */
@@ -116,7 +119,9 @@ static void print_matrix(const field *f, const char *what)
     }
     for (int i = 0; i < f->n; i++)
         if (!f->in[i])
-            printf("   - %s cannot compute this\n", f->scheme[i]->name);
+            printf("   - %s %s\n", f->scheme[i]->name,
+                   f->wraps[i] ? "is not decided: sums can leave its accumulator"
+                               : "cannot compute this");
     if (n < 2)
         return;
     printf("      ");
@@ -181,8 +186,10 @@ static void over_layer(field *f, const cli_layer *l)
     for (int k = 0; k < f->n; k++) {
         assay_error err;
         const assay_scheme *s = f->scheme[k];
-        if (s->vt->prepare(s, &l->spec, &unit[k], &err) == ASSAY_OK)
-            r[k] = &unit[k]->scale[ASSAY_OUT];
+        if (s->vt->prepare(s, &l->spec, &unit[k], &err) != ASSAY_OK)
+            continue;
+        f->wraps[k] = !cli_layer_is_exact(l, s, unit[k]);
+        r[k] = f->wraps[k] ? NULL : &unit[k]->scale[ASSAY_OUT];
     }
     for (size_t c = 0; c < l->channels; c++)
         add_rescales(f, r, c, l->lo[c], l->hi[c]);
@@ -196,17 +203,19 @@ static void over_layer(field *f, const cli_layer *l)
 /* A node with few operands: all of them under every scheme. */
 static int over_domain(field *f, const cli_domain *d)
 {
-    int32_t *out = malloc((size_t)f->n * d->n * sizeof *out);
+    const size_t n = d->n * d->width;
+    int32_t *out = malloc((size_t)f->n * n * sizeof *out);
     assay_error err;
     if (out == NULL)
         return cli_trouble("out of memory");
     start(f);
     for (int i = 0; i < f->n; i++) {
-        int32_t *mine = out + (size_t)i * d->n;
+        int32_t *mine = out + (size_t)i * n;
         f->in[i] = cli_domain_run(d, f->scheme[i], mine, &err) == ASSAY_OK;
         for (int j = 0; j < i && f->in[i]; j++) {
-            for (size_t k = 0; k < d->n && f->in[j]; k++)
-                f->count[i][j] += mine[k] != out[(size_t)j * d->n + k];
+            for (size_t k = 0; k < n && f->in[j]; k += d->width)
+                f->count[i][j] +=
+                    memcmp(mine + k, out + (size_t)j * n + k, d->width * sizeof *out) != 0;
             f->count[j][i] = f->count[i][j];
         }
     }
@@ -215,6 +224,11 @@ static int over_domain(field *f, const cli_domain *d)
     printf("%s (%s):\n", d->node->name, assay_op_get(d->node->op)->name);
     print_matrix(f, d->what);
     return CLI_OK;
+}
+
+static void undecided(const assay_node *n, const char *why)
+{
+    printf("%s (%s):\n  not decided: %s\n", n->name, assay_op_get(n->op)->name, why);
 }
 
 static int over_network(field *f, const cli_args *a)
@@ -241,11 +255,16 @@ static int over_network(field *f, const cli_args *a)
         if (is == 0 && cli_domain_of(session.graph, i, &d)) {
             found++;
             status = over_domain(f, &d);
+        } else if (is == 0 && d.why[0] != '\0') {
+            undecided(d.node, d.why);
         }
         if (is <= 0)
             continue;
         found++;
-        over_layer(f, &l);
+        if (l.why != NULL)
+            undecided(l.node, l.why);
+        else
+            over_layer(f, &l);
         cli_layer_free(&l);
     }
     if (status == CLI_OK && found == 0)

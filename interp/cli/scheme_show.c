@@ -45,6 +45,8 @@ int cli_scheme_show(const cli_args *a)
     printf("%s%s%s\ndigest %s\n", s->name, s->description != NULL ? ": " : "",
            s->description != NULL ? s->description : "", s->digest);
     print_contract(d);
+    printf("\nthe accumulator (%s%s):\n", op, wide ? ", wide codes" : "");
+    assay_explain_sums(stdout, &rec);
     printf("\na rescale (%s%s):\n", op, wide ? ", wide codes" : "");
     assay_explain_formula(stdout, &rec);
     if (rec.rescale.encoding == ASSAY_ENCODE_MULTIPLIER ||

@@ -19,6 +19,14 @@ assay_status assay_fast_memory(const assay_fast_setup *s, assay_error *err)
                       s->node->name);
 }
 
+/* Weights with a scale for each block of inputs are the reference's: their sums are no plain ones.
+ */
+static bool is_by_block(const assay_fast_setup *s)
+{
+    const assay_value *w = s->node->n_in > 1 ? assay_node_in(s->graph, s->node, 1) : NULL;
+    return w && w->type.q.granularity == ASSAY_Q_BLOCK;
+}
+
 static bool is_constant(const assay_fast_setup *s, int input)
 {
     const assay_value *v = input < s->node->n_in ? assay_node_in(s->graph, s->node, input) : NULL;
@@ -29,7 +37,8 @@ assay_status assay_fast_prepare(const assay_fast_setup *s, assay_fast **out, ass
 {
     const unsigned calls = assay_ref_kernel(s->node->op).calls;
     *out = NULL;
-    if (!s->unit || assay_shape_count(&assay_node_out(s->graph, s->node, 0)->type) == 0 ||
+    if (!s->unit || is_by_block(s) ||
+        assay_shape_count(&assay_node_out(s->graph, s->node, 0)->type) == 0 ||
         assay_shape_count(&assay_node_in(s->graph, s->node, 0)->type) == 0)
         return ASSAY_OK;
     switch (s->node->op) {

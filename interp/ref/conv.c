@@ -20,11 +20,13 @@ typedef struct conv_scratch {
     int32_t *image;   /* one image: centred, in the order of memory */
     int32_t *field;   /* depth: what the window sees of one group, in reduction order */
     int64_t *tap;     /* kernel cells: what of the image lies under each, or -1 */
-    int64_t *acc;     /* O */
-    int32_t *y;       /* O */
+    assay_products products;
+    int64_t *acc; /* O */
+    int32_t *y;   /* O */
 } conv_scratch;
 
-static size_t carve(const assay_window *w, int64_t depth, char *memory, conv_scratch *s)
+static size_t carve(const assay_window *w, int64_t depth, const assay_node *n, const assay_type *x,
+                    const assay_view *weights, char *memory, conv_scratch *s)
 {
     size_t used = 0;
     s->filters = assay_carve(memory, &used, w->out_channels * depth, sizeof *s->filters);
@@ -34,16 +36,18 @@ static size_t carve(const assay_window *w, int64_t depth, char *memory, conv_scr
     s->tap = assay_carve(memory, &used, w->taps, sizeof *s->tap);
     s->acc = assay_carve(memory, &used, w->out_channels, sizeof *s->acc);
     s->y = assay_carve(memory, &used, w->out_channels, sizeof *s->y);
+    s->products = assay_products_of(n, x, weights, memory, &used);
     return used;
 }
 
 size_t assay_ref_conv_scratch(const assay_graph *g, const assay_node *n)
 {
+    const assay_type *x = &assay_node_in(g, n, 0)->type;
+    const assay_view weights = {.type = &assay_node_in(g, n, 1)->type};
     conv_scratch s;
     assay_window w;
-    assay_window_of_conv(&w, &n->attr.conv, &assay_node_in(g, n, 0)->type,
-                         &assay_node_out(g, n, 0)->type);
-    return carve(&w, w.in_channels / n->attr.conv.group * w.taps, NULL, &s);
+    assay_window_of_conv(&w, &n->attr.conv, x, &assay_node_out(g, n, 0)->type);
+    return carve(&w, w.in_channels / n->attr.conv.group * w.taps, n, x, &weights, NULL, &s);
 }
 
 /* Filter o of a transposed convolution in nchw, whose weights stand as I,O/group,k... */
@@ -88,16 +92,16 @@ assay_status assay_ref_conv(assay_call *call, assay_error *err)
     const assay_steps in = assay_steps_in(&w), out = assay_steps_out(&w);
     int64_t channels = w.in_channels / a->group, outputs = w.out_channels / a->group;
     int64_t depth = channels * w.taps;
-    int32_t zx = assay_zero_point(x->type, 0);
     conv_scratch s;
     (void)err;
 
-    carve(&w, depth, call->scratch, &s);
+    carve(&w, depth, call->node, x->type, weights, call->scratch, &s);
     for (int64_t o = 0; o < w.out_channels; o++) {
         if (transposed && !w.nhwc)
             load_transposed(weights, &w, a->group, o, s.filters + o * depth);
         else
-            assay_load_centred(weights, o * depth, 1, (size_t)depth, o, s.filters + o * depth);
+            assay_load_filter(&s.products, o * depth, 1, (size_t)depth, o, 0,
+                              s.filters + o * depth);
         s.bias[o] = assay_load_bias(bias, o);
     }
 
@@ -111,13 +115,10 @@ assay_status assay_ref_conv(assay_call *call, assay_error *err)
                 assay_slide_taps(&w, p, s.tap);
             for (int64_t o = 0, c = 0; o < w.out_channels; c += channels) {
                 gather(&w, &s, c, channels);
-                for (int64_t end = o + outputs; o < end; o++) {
-                    bool trapped = false;
-                    s.acc[o] = call->vt->accumulate(call->unit, s.field, s.filters + o * depth,
-                                                    (size_t)depth, s.bias[o], zx,
-                                                    assay_zero_point(weights->type, o), &trapped);
-                    assay_note_trap(call, trapped, first + o * out.channel);
-                }
+                for (int64_t end = o + outputs; o < end; o++)
+                    s.acc[o] =
+                        assay_sum_products(call, &s.products, s.field, s.filters + o * depth,
+                                           (size_t)depth, o, s.bias[o], first + o * out.channel);
             }
             assay_finish_sums(call, first, out.channel, (size_t)w.out_channels, 0, s.acc, s.y);
         }

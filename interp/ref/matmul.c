@@ -19,6 +19,7 @@ typedef struct matmul_scratch {
     int32_t *b;   /* N rows of K: the columns, centred */
     int64_t *acc; /* N */
     int32_t *y;   /* N */
+    assay_products products;
 } matmul_scratch;
 
 static operand operand_of(const assay_type *t, bool depth_is_last)
@@ -29,21 +30,24 @@ static operand operand_of(const assay_type *t, bool depth_is_last)
     return depth_is_last ? (operand){p, q, q, 1} : (operand){q, p, 1, q};
 }
 
-static size_t carve(const operand *b, char *memory, matmul_scratch *s)
+static size_t carve(const operand *b, const assay_node *n, const assay_type *x,
+                    const assay_view *weights, char *memory, matmul_scratch *s)
 {
     size_t used = 0;
     s->a = assay_carve(memory, &used, b->depth, sizeof *s->a);
     s->b = assay_carve(memory, &used, b->rows * b->depth, sizeof *s->b);
     s->acc = assay_carve(memory, &used, b->rows, sizeof *s->acc);
     s->y = assay_carve(memory, &used, b->rows, sizeof *s->y);
+    s->products = assay_products_of(n, x, weights, memory, &used);
     return used;
 }
 
 size_t assay_ref_matmul_scratch(const assay_graph *g, const assay_node *n)
 {
     matmul_scratch s;
-    operand b = operand_of(&assay_node_in(g, n, 1)->type, n->attr.matmul.transpose_b);
-    return carve(&b, NULL, &s);
+    const assay_view weights = {.type = &assay_node_in(g, n, 1)->type};
+    operand b = operand_of(weights.type, n->attr.matmul.transpose_b);
+    return carve(&b, n, &assay_node_in(g, n, 0)->type, &weights, NULL, &s);
 }
 
 /* The batch axes of an operand, or of the output when `matrix_axes` of its axes are the matrix. */
@@ -59,21 +63,16 @@ static assay_type batch_of(const assay_type *t, int matrix_axes)
 static void multiply(assay_call *call, const operand *a, const operand *b, int64_t at_a,
                      int64_t at_b, int64_t first, const matmul_scratch *s)
 {
-    const assay_view *va = &call->in[0], *vb = &call->in[1];
-    int32_t za = assay_zero_point(va->type, 0);
+    const assay_view *va = &call->in[0];
     for (int64_t n = 0; n < b->rows; n++)
-        assay_load_centred(vb, at_b * b->rows * b->depth + n * b->row_step, b->k_step,
-                           (size_t)b->depth, n, s->b + n * b->depth);
+        assay_load_filter(&s->products, at_b * b->rows * b->depth + n * b->row_step, b->k_step,
+                          (size_t)b->depth, n, 0, s->b + n * b->depth);
     for (int64_t m = 0; m < a->rows; m++, first += b->rows) {
         assay_load_centred(va, at_a * a->rows * a->depth + m * a->row_step, a->k_step,
                            (size_t)a->depth, 0, s->a);
-        for (int64_t n = 0; n < b->rows; n++) {
-            bool trapped = false;
-            s->acc[n] =
-                call->vt->accumulate(call->unit, s->a, s->b + n * b->depth, (size_t)b->depth, 0, za,
-                                     assay_zero_point(vb->type, n), &trapped);
-            assay_note_trap(call, trapped, first + n);
-        }
+        for (int64_t n = 0; n < b->rows; n++)
+            s->acc[n] = assay_sum_products(call, &s->products, s->a, s->b + n * b->depth,
+                                           (size_t)b->depth, n, 0, first + n);
         assay_finish_sums(call, first, 1, (size_t)b->rows, 0, s->acc, s->y);
     }
 }
@@ -90,7 +89,7 @@ assay_status assay_ref_matmul(assay_call *call, assay_error *err)
     matmul_scratch s;
     (void)err;
 
-    carve(&b, call->scratch, &s);
+    carve(&b, call->node, ta, &call->in[1], call->scratch, &s);
     for (bool row = assay_broadcast_begin(&w, &batch_y, batches, 2); row;
          row = assay_broadcast_next(&w))
         for (int64_t i = 0; i < w.columns; i++)

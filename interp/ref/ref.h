@@ -6,6 +6,7 @@
 #ifndef ASSAY_INTERP_REF_REF_H
 #define ASSAY_INTERP_REF_REF_H
 
+#include "graph/blocks.h"
 #include "interp/kernel.h"
 
 #define ASSAY_ROW 256 /* elements that an element-wise kernel carries at a time, on the stack */
@@ -38,12 +39,13 @@ size_t assay_ref_resize_scratch(const assay_graph *g, const assay_node *n);
 
 /* ---- zero points ---- */
 
-/* The zero point of index i along the parameters' axis; 0 when the type has no parameters. */
+/* The zero point of index i along the parameters' axis; 0 when the type has no parameters. (Of
+ * weights with parameters by block: products.c.) */
 static inline int32_t assay_zero_point(const assay_type *t, int64_t i)
 {
     if (t->q.granularity == ASSAY_Q_NONE)
         return 0;
-    return t->q.zero_point[t->q.granularity == ASSAY_Q_TENSOR ? 0 : i];
+    return t->q.zero_point[t->q.granularity == ASSAY_Q_AXIS ? i : 0];
 }
 
 /* Loads n codes and subtracts the zero point of index `channel`: the operands of a product. */
@@ -80,6 +82,26 @@ static inline void *assay_carve(char *memory, size_t *used, int64_t count, size_
 }
 
 /* ---- sums ---- */
+
+/* The weights of a node and how its products are summed (products.c). */
+typedef struct assay_products {
+    const assay_view *weights;
+    assay_blocks blocks;
+    int32_t zx;
+    int64_t *sums; /* blocks.count, when the weights have a scale a block */
+} assay_products;
+/* Carves what sums need from scratch memory (NULL: only counts it). */
+assay_products assay_products_of(const assay_node *n, const assay_type *x, const assay_view *w,
+                                 char *memory, size_t *used);
+/* n weights of a filter from element `first` on, `step` apart, in memory's order of the filter,
+ * minus their zero points; `at`: which weight of the filter the first is. */
+void assay_load_filter(const assay_products *p, int64_t first, int64_t step, size_t n,
+                       int64_t channel, int64_t at, int32_t *row);
+/* The accumulator of one filter over what it sees, both centred and n long; a trap is noted for
+ * `element` of the output. */
+int64_t assay_sum_products(assay_call *call, const assay_products *p, const int32_t *x,
+                           const int32_t *filter, size_t n, int64_t channel, int64_t bias,
+                           int64_t element);
 
 /* Records the element at which an accumulator declared to trap first left its range. */
 static inline void assay_note_trap(assay_call *call, bool trapped, int64_t element)

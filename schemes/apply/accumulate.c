@@ -1,15 +1,21 @@
 /* The accumulator: acc = bias + sum x[i] * w[i] within its width.
  *
  * Two's complement addition commutes with wrapping, so a wrapping accumulator is an exact sum that
- * wraps once at the end, in any order; the other policies go step by step in the stated order. */
+ * wraps once at the end, in any order; the other policies go step by step in the stated order.
+ *
+ * Weights with a scale for each block of inputs: the exact sum of a block's products is narrowed,
+ * multiplied by the block's integer, shifted with rounding, and is one step into the accumulator:
+ *
+ *   acc = bias + sum over blocks of round(narrow(sum x[i] * w[i]) * multiplier / 2^shift) */
 #include "schemes/apply/apply.h"
 #include "schemes/apply/round.h"
+#include "schemes/apply/tail.h"
 
 /* One addition under the policy. */
-static int64_t step(const assay_rule_accumulator *a, int64_t acc, int64_t term, bool *trapped)
+static int64_t step(const assay_rule_accumulator *a, assay_int128 acc, int64_t term, bool *trapped)
 {
     unsigned bits = (unsigned)a->bits;
-    assay_int128 sum = (assay_int128)acc + term;
+    assay_int128 sum = acc + term;
     int64_t narrow = assay_saturate128(sum, bits);
     if (a->overflow == ASSAY_OVERFLOW_TRAP && narrow != sum)
         *trapped = true;
@@ -37,16 +43,23 @@ static size_t position(const assay_rule_accumulator *a, size_t i, size_t n)
     return a->order == ASSAY_ORDER_REVERSE ? n - 1 - i : i;
 }
 
-/* Products first, first + stride, ... below n, `block` of them summed exactly before each step. */
-static int64_t run(const assay_rule_accumulator *a, const int32_t *x, const int32_t *w, size_t n,
-                   size_t first, size_t stride, int64_t acc, bool *trapped)
+/* What is added: products, or what the blocks of weights with a scale each come to. */
+typedef struct terms {
+    const int32_t *x, *w;
+    const int64_t *block; /* instead of x and w */
+    size_t n;
+} terms;
+
+/* Terms first, first + stride, ..., `together` of them summed exactly before each step. */
+static int64_t run(const assay_rule_accumulator *a, const terms *t, int32_t together, size_t first,
+                   size_t stride, int64_t acc, bool *trapped)
 {
     int64_t exact = 0;
     int32_t held = 0;
-    for (size_t i = first; i < n; i += stride) {
-        size_t p = position(a, i, n);
-        exact += (int64_t)x[p] * w[p];
-        if (++held == a->block) {
+    for (size_t i = first; i < t->n; i += stride) {
+        size_t p = position(a, i, t->n);
+        exact += t->block != NULL ? t->block[p] : (int64_t)t->x[p] * t->w[p];
+        if (++held == together) {
             acc = step(a, acc, exact, trapped);
             exact = 0;
             held = 0;
@@ -55,13 +68,21 @@ static int64_t run(const assay_rule_accumulator *a, const int32_t *x, const int3
     return held > 0 ? step(a, acc, exact, trapped) : acc;
 }
 
-static int64_t run_lanes(const assay_rule_accumulator *a, const int32_t *x, const int32_t *w,
-                         size_t n, int64_t acc, bool *trapped)
+/* Step by step in the record's order. */
+static int64_t run_all(const assay_rule_accumulator *a, const terms *t, int32_t together,
+                       int64_t acc, bool *trapped)
 {
     size_t lanes = (size_t)a->lanes;
+    if (a->order != ASSAY_ORDER_LANES)
+        return run(a, t, together, 0, 1, acc, trapped);
     for (size_t lane = 0; lane < lanes; lane++)
-        acc = step(a, acc, run(a, x, w, n, lane, lanes, 0, trapped), trapped);
+        acc = step(a, acc, run(a, t, together, lane, lanes, 0, trapped), trapped);
     return acc;
+}
+
+static bool steps_matter(const assay_rule_accumulator *a)
+{
+    return a->overflow != ASSAY_OVERFLOW_WRAP && a->overflow != ASSAY_OVERFLOW_SATURATE_END;
 }
 
 /* x86 vpmaddubsw: unsigned inputs (signed ones are moved up by 128) times signed weights, pairs of
@@ -85,17 +106,42 @@ int64_t assay_apply_accumulate(const assay_unit *u, const int32_t *x, const int3
 {
     const assay_rule_accumulator *a = &u->rec.accumulator;
     int64_t pairs = a->saturate_pairs ? pair_correction(u, x, w, n, zx, zw) : 0;
-    if (a->overflow == ASSAY_OVERFLOW_WRAP || a->overflow == ASSAY_OVERFLOW_SATURATE_END) {
+    if (!steps_matter(a)) {
         int64_t sum = 0;
         for (size_t i = 0; i < n; i++)
             sum += (int64_t)x[i] * w[i];
         return step(a, sum + pairs, bias, trapped);
     }
     int64_t acc = a->bias == ASSAY_BIAS_FIRST ? step(a, 0, bias, trapped) : 0;
-    acc = a->order == ASSAY_ORDER_LANES ? run_lanes(a, x, w, n, acc, trapped)
-                                        : run(a, x, w, n, 0, 1, acc, trapped);
+    acc = run_all(a, &(terms){.x = x, .w = w, .n = n}, a->block, acc, trapped);
     if (pairs != 0)
         acc = step(a, acc, pairs, trapped);
+    return a->bias == ASSAY_BIAS_LAST ? step(a, acc, bias, trapped) : acc;
+}
+
+/* What a block's sum adds; below 2^63, which the accumulator's steps take as they are. */
+static int64_t block_term(const assay_rule_blocks *k, int64_t sum, int64_t multiplier)
+{
+    sum = assay_narrow(sum, k->sum_bits, k->sum_overflow);
+    assay_int128 v = assay_round_shift128((assay_int128)sum * multiplier, (unsigned)k->shift,
+                                          (enum assay_rounding)k->round);
+    return assay_saturate128(v, 64);
+}
+
+int64_t assay_apply_combine(const assay_unit *u, int64_t *sum, size_t n, size_t channel,
+                            int64_t bias, bool *trapped)
+{
+    const assay_rule_accumulator *a = &u->rec.accumulator;
+    const int64_t *multiplier = u->list[0] + channel * n;
+    assay_int128 total = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum[i] = block_term(&u->rec.blocks, sum[i], multiplier[i]);
+        total += sum[i];
+    }
+    if (!steps_matter(a))
+        return step(a, total, bias, trapped);
+    int64_t acc = a->bias == ASSAY_BIAS_FIRST ? step(a, 0, bias, trapped) : 0;
+    acc = run_all(a, &(terms){.block = sum, .n = n}, 1, acc, trapped);
     return a->bias == ASSAY_BIAS_LAST ? step(a, acc, bias, trapped) : acc;
 }
 

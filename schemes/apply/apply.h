@@ -8,6 +8,8 @@
 /* ---- accumulate.c ---- */
 int64_t assay_apply_accumulate(const assay_unit *u, const int32_t *x, const int32_t *w, size_t n,
                                int64_t bias, int32_t zx, int32_t zw, bool *trapped);
+int64_t assay_apply_combine(const assay_unit *u, int64_t *sum, size_t n, size_t channel,
+                            int64_t bias, bool *trapped);
 int64_t assay_apply_settle(const assay_unit *u, int64_t sum, bool *trapped);
 bool assay_apply_exact(const assay_unit *u, int64_t bound, int64_t pair);
 

@@ -152,4 +152,5 @@ const assay_scheme_vtable assay_family_vtable = {
     .block = assay_apply_block,
     .pair = assay_apply_pair,
     .encode = assay_apply_encode,
+    .combine = assay_apply_combine,
 };

@@ -164,6 +164,12 @@ static bool is_table(const assay_record *r, enum assay_op op)
            (op == ASSAY_OP_GELU && r->unary.gelu == ASSAY_GELU_TABLE);
 }
 
+static bool has_block_weights(enum assay_op op, const assay_unit_spec *spec)
+{
+    return assay_class_of(op).derive == assay_derive_weighted &&
+           spec->in[1].q.granularity == ASSAY_Q_BLOCK;
+}
+
 /* What the op class cannot do at all under this record. */
 static bool class_supports(const assay_record *r, enum assay_op op, const assay_unit_spec *spec,
                            char *why, size_t n)
@@ -181,6 +187,8 @@ static bool class_supports(const assay_record *r, enum assay_op op, const assay_
         missing = "layer normalization";
     else if (op == ASSAY_OP_LRN && r->lrn.kind == ASSAY_LRN_NONE)
         missing = "local response normalization";
+    else if (r->blocks.kind == ASSAY_BLOCK_NONE && has_block_weights(op, spec))
+        missing = "weights with a scale for each block of inputs (blocks.kind)";
     else if (op == ASSAY_OP_RESIZE && spec->flag == ASSAY_RESIZE_LINEAR &&
              r->resize.kind == ASSAY_RESIZE_NONE)
         missing = "bilinear resize";

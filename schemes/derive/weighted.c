@@ -1,7 +1,14 @@
 /* conv, conv_transpose, fc, matmul, SVDF's steps: an accumulator and one output rescale, or none
- * where the sums themselves are wanted. */
-#include "graph/type.h"
+ * where the sums themselves are wanted. Weights with a scale for each block of inputs have a
+ * multiplier a block and one unit for the accumulators of an output channel. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/blocks.h"
 #include "schemes/derive/derive.h"
+#include "schemes/derive/prepare.h"
+#include "schemes/real.h"
 
 /* SVDF's feature saturates to the memory's type before its zero point is added, and the sum keeps
  * the low bits (micro/kernels/svdf_common.cc): that is the op's definition, whatever the target. */
@@ -13,18 +20,132 @@ static void store_feature(const assay_derive *d)
     rule->sum_overflow = ASSAY_NARROW_WRAP;
 }
 
-assay_status assay_derive_weighted(const assay_derive *d)
+/* ---- a scale for each block ---- */
+
+/* The unit of a channel's multipliers; the accumulator's is 2^shift of it. */
+static float unit_of(const assay_rule_blocks *k, const assay_blocks *b, const float *scale,
+                     int64_t channel)
 {
-    const assay_type *x = &d->spec->in[0], *w = &d->spec->in[1];
-    const assay_qparams *q = &w->q;
-    if (q->granularity == ASSAY_Q_BLOCK)
-        return assay_derive_fail(d, "weights with one scale a block are not supported here");
-    if (d->u->op == ASSAY_OP_SVDF_FEATURE)
-        store_feature(d);
+    float largest = 0;
+    int exponent;
+    for (int64_t i = 0; i < b->count; i++)
+        largest = fmaxf(largest, scale[assay_block_scale(b, channel, i)]);
+    if (k->unit == ASSAY_BLOCK_UNIT_LARGEST)
+        return (float)((double)largest / (ldexp(1, k->multiplier_bits) - 1));
+    frexpf(largest, &exponent);
+    return ldexpf(1, exponent - k->multiplier_bits);
+}
+
+static assay_status blocks_of(const assay_derive *d, const assay_rule_blocks *k, assay_blocks *b)
+{
+    const assay_type *w = &d->spec->in[1];
+    if (w->q.granularity == ASSAY_Q_BLOCK && k->kind == ASSAY_BLOCK_NONE)
+        return assay_derive_fail(d, "weights with a scale a block need blocks.kind: multiplier");
+    if (!assay_blocks_of(assay_op_find(d->spec->op), d->spec->flag != 0, w, b))
+        return assay_derive_fail(d, "weights can have a scale for each block of the inputs of an "
+                                    "output channel in conv, fc, and matmul by a matrix");
+    return ASSAY_OK;
+}
+
+assay_status assay_family_weight_units(const assay_scheme *s, const assay_unit_spec *spec,
+                                       float *unit, size_t *n, assay_error *err)
+{
+    const assay_qparams *q = &spec->in[1].q;
+    assay_derive d = {NULL, spec, s, err};
+    assay_record rec;
+    assay_blocks b;
+    assay_effective_record(assay_data(s), spec->op, spec->node, assay_form_of(spec), &rec);
+    assay_status status = blocks_of(&d, &rec.blocks, &b);
+    if (status != ASSAY_OK)
+        return status;
+    *n = b.count > 0 ? (size_t)b.channels : q->count;
+    for (size_t c = 0; c < *n; c++)
+        unit[c] = b.count > 0
+                      ? ldexpf(unit_of(&rec.blocks, &b, q->scale, (int64_t)c), rec.blocks.shift)
+                      : q->scale[c];
+    return ASSAY_OK;
+}
+
+/* The codes of a bias count steps of the accumulator, whatever its type says they are worth: the
+ * two must be one. */
+static assay_status check_bias(const assay_derive *d, const float *unit, size_t channels)
+{
+    const assay_type *b = d->spec->n_in > 2 ? &d->spec->in[2] : NULL;
+    const double in = (double)assay_scale_of(&d->spec->in[0]);
+    if (b == NULL || b->q.granularity == ASSAY_Q_NONE)
+        return ASSAY_OK;
+    for (size_t c = 0; c < channels; c++) {
+        double expected = in * (double)unit[c];
+        double found = (double)b->q.scale[b->q.count > 1 && c < b->q.count ? c : 0];
+        if (fabs(found - expected) > 1e-4 * expected)
+            return assay_derive_fail(d,
+                                     "channel %zu of the bias has the scale %.9g; expected the "
+                                     "accumulator's %.9g",
+                                     c, found, expected);
+    }
+    return ASSAY_OK;
+}
+
+static assay_status derive_multipliers(const assay_derive *d, const assay_blocks *b)
+{
+    const assay_rule_blocks *k = &d->u->rec.blocks;
+    const float *scale = d->spec->in[1].q.scale;
+    const int64_t most = (INT64_C(1) << k->multiplier_bits) - 1;
+    int64_t *m = assay_unit_array(d->u, "block_multiplier", (size_t)(b->channels * b->count));
+    if (m == NULL)
+        return assay_derive_memory(d);
+    for (int64_t c = 0; c < b->channels; c++) {
+        const double unit = (double)unit_of(k, b, scale, c);
+        for (int64_t i = 0; i < b->count; i++) {
+            double ratio = (double)scale[assay_block_scale(b, c, i)] / unit;
+            int64_t v = assay_round_real(ratio, (enum assay_rounding)k->multiplier_round);
+            m[c * b->count + i] = v < most ? v : most;
+        }
+    }
+    d->u->list[0] = m;
+    return ASSAY_OK;
+}
+
+/* ---- the unit ---- */
+
+static assay_status derive_output(const assay_derive *d, const float *unit, size_t n)
+{
     if (assay_is_accumulator(d->spec->out)) {
         d->u->scale[ASSAY_OUT].row = assay_rescale_row_sums;
         return ASSAY_OK;
     }
-    return assay_derive_output(d, assay_scale_of(x), q->scale, q->count,
+    return assay_derive_output(d, assay_scale_of(&d->spec->in[0]), unit, n,
                                assay_scale_of(d->spec->out));
+}
+
+static assay_status derive_blocks(const assay_derive *d, const assay_blocks *b)
+{
+    size_t n;
+    float *unit = calloc(d->spec->in[1].q.count, sizeof *unit);
+    if (unit == NULL)
+        return assay_derive_memory(d);
+    assay_status s = assay_family_weight_units(d->scheme, d->spec, unit, &n, d->err);
+    for (size_t c = 0; c < n && s == ASSAY_OK; c++)
+        if (!(unit[c] > 0) || !isfinite(unit[c]))
+            s = assay_derive_fail(d, "the block scales of channel %zu are out of reach", c);
+    if (s == ASSAY_OK)
+        s = check_bias(d, unit, n);
+    if (s == ASSAY_OK)
+        s = derive_multipliers(d, b);
+    if (s == ASSAY_OK)
+        s = derive_output(d, unit, n);
+    free(unit);
+    return s;
+}
+
+assay_status assay_derive_weighted(const assay_derive *d)
+{
+    const assay_qparams *q = &d->spec->in[1].q;
+    assay_blocks b;
+    assay_status s = blocks_of(d, &d->u->rec.blocks, &b);
+    if (s != ASSAY_OK)
+        return s;
+    if (d->u->op == ASSAY_OP_SVDF_FEATURE)
+        store_feature(d);
+    return b.count > 0 ? derive_blocks(d, &b) : derive_output(d, q->scale, q->count);
 }
