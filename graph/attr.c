@@ -17,10 +17,14 @@ static const char *const names_pad_mode[] = {"constant",  "reflect", "edge",
                                              "symmetric", "wrap",    NULL};
 static const char *const names_d2s_order[] = {"dcr", "crd", NULL};
 static const char *const names_resize_mode[] = {"nearest", "linear", "cubic", NULL};
-static const char *const names_resize_coordinate[] = {
-    "half_pixel", "pytorch_half_pixel",   "align_corners",
-    "asymmetric", "half_pixel_symmetric", "tflite_half_pixel",
-    NULL};
+static const char *const names_resize_coordinate[] = {"half_pixel",
+                                                      "pytorch_half_pixel",
+                                                      "align_corners",
+                                                      "asymmetric",
+                                                      "half_pixel_symmetric",
+                                                      "tflite_half_pixel",
+                                                      "tflite_half_pixel_corners",
+                                                      NULL};
 static const char *const names_resize_nearest[] = {"round_prefer_floor", "round_prefer_ceil",
                                                    "floor", "ceil", NULL};
 static const char *const names_elem[] = {"f32", "bool", "i8",  "u8",  "i16",  "u16",

@@ -39,7 +39,10 @@ enum assay_resize_coordinate {
     ASSAY_COORD_ALIGN_CORNERS,
     ASSAY_COORD_ASYMMETRIC,
     ASSAY_COORD_HALF_PIXEL_SYMMETRIC,
-    ASSAY_COORD_TFLITE_HALF_PIXEL /* fixed-point half pixel of TFLite's resize kernels */
+    ASSAY_COORD_TFLITE_HALF_PIXEL, /* fixed-point half pixel of TFLite's resize kernels */
+    /* half_pixel_centers and align_corners at once: (i + 1/2) * (in - 1) / (out - 1), which moves
+     * pixels even where the extents are equal */
+    ASSAY_COORD_TFLITE_HALF_PIXEL_CORNERS
 };
 enum assay_resize_nearest {
     ASSAY_NEAREST_ROUND_PREFER_FLOOR,
@@ -101,6 +104,14 @@ typedef union assay_attrs {
 #undef ATTRS_END
 #undef ATTR
 } assay_attrs;
+
+/* Whether a resize may move the pixels along an axis although its extent stays. */
+static inline bool assay_resize_shifts(const assay_attr_resize *a, int axis)
+{
+    bool last = a->layout == ASSAY_LAYOUT_NHWC;
+    return a->coordinate == ASSAY_COORD_TFLITE_HALF_PIXEL_CORNERS &&
+           (last ? axis >= 1 && axis < a->size.n - 1 : axis >= 2);
+}
 
 /* ---- reflection: what attr.def says, as data ---- */
 typedef struct assay_attr_field {

@@ -196,6 +196,24 @@ static assay_status check_indices(const assay_inference *c, const assay_type *t)
     return ASSAY_OK;
 }
 
+assay_status assay_shape_update_slice(const assay_inference *c)
+{
+    const assay_type *update = assay_infer_in(c, 1), *begin = assay_infer_in(c, 2);
+    assay_status s = check_indices(c, begin);
+    if (s)
+        return s;
+    if (begin->rank != 1 || begin->dim[0] != c->x->rank)
+        return assay_infer_fail(c, "begin has no entry for each of %d axes", c->x->rank);
+    if (!assay_elem_equal(update->elem, c->x->elem) || !assay_qparams_equal(&update->q, &c->x->q))
+        return assay_infer_fail(c, "kind or parameters of the update differ from the input's");
+    for (int i = 0; i < c->x->rank; ++i)
+        if (update->rank != c->x->rank || update->dim[i] > c->x->dim[i])
+            return assay_infer_fail(c, "the update is larger than the input");
+    assay_infer_shape(c->out, c->x);
+    c->out->q = c->x->q;
+    return ASSAY_OK;
+}
+
 static assay_status append(const assay_inference *c, int64_t dim)
 {
     if (c->out->rank == ASSAY_MAX_RANK)

@@ -316,6 +316,42 @@ static void where_lists_what_is_set(void **state)
     }
 }
 
+/* The update, moved inside, over what was there. */
+static void update_slice_replaces(void **state)
+{
+    test_rng rng = test_seed(__func__, 20260714);
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        op_case c = op_begin(ASSAY_OP_UPDATE_SLICE, 3, 1);
+        const int64_t x[3] = {4, 1 + round % 5, 3}, rank = 3;
+        int64_t u[3], begin[3];
+        c.in[2] = op_zeros(assay_int(64, true), 1, &rank);
+        for (int d = 0; d < 3; d++) {
+            const int64_t given = test_between(&rng, -3, 6);
+            u[d] = test_between(&rng, 1, x[d]);
+            begin[d] = given < 0 ? 0 : given + u[d] > x[d] ? x[d] - u[d] : given;
+            ((int64_t *)c.in[2].data)[d] = given;
+        }
+        c.in[0] = op_noise(&rng, op_any_elem(&rng), 3, x);
+        c.in[1] = op_noise(&rng, c.in[0].type.elem, 3, u);
+        op_run(&c);
+        for (int64_t i = 0; i < x[0] * x[1] * x[2]; i++) {
+            index_list at;
+            bool inside = true;
+            op_unravel(&c.out[0].type, i, at);
+            for (int d = 0; d < 3; d++) {
+                at[d] -= begin[d];
+                inside = inside && at[d] >= 0 && at[d] < u[d];
+            }
+            if (inside)
+                op_assert_moved(&c.out[0], i, &c.in[1], op_ravel(&c.in[1].type, at));
+            else
+                op_assert_moved(&c.out[0], i, &c.in[0], i);
+        }
+        op_end(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -327,6 +363,7 @@ int main(void)
         cmocka_unit_test(arg_finds_first_or_last),
         cmocka_unit_test(topk_orders_with_ties_by_index),
         cmocka_unit_test(where_lists_what_is_set),
+        cmocka_unit_test(update_slice_replaces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

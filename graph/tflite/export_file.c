@@ -72,6 +72,7 @@ static int options_type(int builtin)
         [BUILTIN_SPLIT_V] = 79,
         [BUILTIN_REVERSE_V2] = 81,
         [BUILTIN_UNIDIRECTIONAL_SEQUENCE_LSTM] = 71,
+        [BUILTIN_ADD_N] = 82,
         [BUILTIN_GATHER_ND] = 83,
         [BUILTIN_COS] = 84,
         [BUILTIN_WHERE] = 85,
@@ -89,6 +90,7 @@ static int options_type(int builtin)
         [BUILTIN_READ_VARIABLE] = 112,
         [BUILTIN_ASSIGN_VARIABLE] = 113,
         [BUILTIN_GELU] = 116,
+        [BUILTIN_DYNAMIC_UPDATE_SLICE] = 117,
         [BUILTIN_SIGN] = 123,
     };
     return type[builtin];

@@ -67,6 +67,8 @@ static int plain_builtin(assay_op op)
         {ASSAY_OP_SOFTMAX, BUILTIN_SOFTMAX},
         {ASSAY_OP_LOG_SOFTMAX, BUILTIN_LOG_SOFTMAX},
         {ASSAY_OP_L2_NORM, BUILTIN_L2_NORMALIZATION},
+        {ASSAY_OP_ADD_N, BUILTIN_ADD_N},
+        {ASSAY_OP_UPDATE_SLICE, BUILTIN_DYNAMIC_UPDATE_SLICE},
         {ASSAY_OP_WHERE, BUILTIN_WHERE},
         {ASSAY_OP_LRN, BUILTIN_LOCAL_RESPONSE_NORMALIZATION},
         {ASSAY_OP_CAST, BUILTIN_CAST},
@@ -185,13 +187,15 @@ static bool can_fuse(assay_op op)
 static void plain(tfl_export *x, const assay_node *n, int builtin)
 {
     const char *why = unsaid(x, n);
-    int in[3], y, fused;
+    int *in = assay_tfl_room(x, (size_t)n->n_in * sizeof *in), y, fused;
 
+    if (!in)
+        return;
     if (why || !one_kind(x, n)) {
         assay_tfl_refuse(x, n, "%s", why ? why : "operands of several kinds");
         return;
     }
-    for (int i = 0; i < n->n_in && i < 3; ++i)
+    for (int i = 0; i < n->n_in; ++i)
         in[i] = assay_tfl_tensor(x, n->in[i]);
     y = assay_tfl_begin(x, n, can_fuse(n->op), &fused);
     assay_tfl_operator(x, builtin, in, n->n_in, &y, 1);

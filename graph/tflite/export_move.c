@@ -189,8 +189,10 @@ static void resize(tfl_export *x, const assay_node *n)
     const assay_attr_resize *a = &n->attr.resize;
     const assay_type *from = in_type(x, n, 0), *to = out_type(x, n);
     bool linear = a->mode == ASSAY_RESIZE_LINEAR;
-    bool corners = a->coordinate == ASSAY_COORD_ALIGN_CORNERS;
+    bool both = !linear && a->coordinate == ASSAY_COORD_TFLITE_HALF_PIXEL_CORNERS;
+    bool corners = a->coordinate == ASSAY_COORD_ALIGN_CORNERS || both;
     bool half =
+        both ||
         a->coordinate == (linear ? ASSAY_COORD_HALF_PIXEL : ASSAY_COORD_TFLITE_HALF_PIXEL) ||
         (linear && a->coordinate == ASSAY_COORD_PYTORCH_HALF_PIXEL && to->dim[1] > 1 &&
          to->dim[2] > 1);

@@ -42,12 +42,14 @@ assay_status assay_tfl_op_zeros_like(const tfl_op *o)
     return s ? s : assay_tfl_node(o, ASSAY_OP_EXPAND, &zero, 1, &y, 1, &a, NULL);
 }
 
-/* Turns output 0 into a constant of n integers. */
+/* Output 0 is n integers: the constant "OUTPUT/known", a node that gives it, so that the tensor is
+ * one of those that are computed, and what other operators may read as constants. */
 static assay_status constant_output(const tfl_op *o, const int64_t *value, int n)
 {
     tfl_tensor *t = assay_tfl_out(o, 0);
-    size_t size = assay_elem_size(t->type.elem);
-    unsigned char *bytes;
+    void *data;
+    int known, y;
+    assay_status s;
 
     if (t->raw != TFL_INT32 && t->raw != TFL_INT64)
         return assay_tfl_unsupported(o, "to this type");
@@ -56,14 +58,19 @@ static assay_status constant_output(const tfl_op *o, const int64_t *value, int n
     if (assay_shape_count(&t->type) != n)
         return assay_tfl_fail(o, "its output has %lld elements, expected %d",
                               (long long)assay_shape_count(&t->type), n);
-    bytes = assay_arena_array(o->m->g->arena, (size_t)n + 1, size);
-    if (!bytes)
+    data = assay_arena_array(o->m->g->arena, (size_t)n + 1, assay_elem_size(t->type.elem));
+    if (!data)
         return assay_tfl_no_memory(o->m);
     for (int i = 0; i < n; ++i)
-        for (size_t k = 0; k < size; ++k)
-            bytes[(size_t)i * size + k] = (unsigned char)((uint64_t)value[i] >> (8 * k));
-    t->data = bytes;
-    t->bytes = (size_t)n * size;
+        assay_elem_set(t->type.elem, data, (size_t)i, value[i]);
+    if ((s = assay_tfl_result(o, 0, &y)) || (s = assay_tfl_part(o, "known", &t->type, &known)))
+        return s;
+    o->m->g->value[known].data = data;
+    if ((s = assay_tfl_reshape(o, known, y)))
+        return s;
+    t->data = data;
+    t->bytes = assay_type_bytes(&t->type);
+    t->is_native = true;
     return ASSAY_OK;
 }
 

@@ -302,6 +302,12 @@ assay_status assay_tfl_op_gather_nd(const tfl_op *o)
     return s ? s : assay_tfl_straight(o, NULL, NULL);
 }
 
+assay_status assay_tfl_op_update_slice(const tfl_op *o)
+{
+    assay_status s = expect_inputs(o, 3);
+    return s ? s : assay_tfl_straight(o, NULL, NULL);
+}
+
 assay_status assay_tfl_op_tile(const tfl_op *o)
 {
     assay_attrs a = {0};
@@ -560,16 +566,17 @@ assay_status assay_tfl_op_resize(const tfl_op *o)
 
     if (s)
         return s;
-    if (align && half)
+    if (align && half && linear)
         return assay_tfl_fail(o, "corners are aligned and pixels have half centres at once");
     assay_attrs_defaults(ASSAY_ATTRS_resize, &a);
     a.resize.layout = ASSAY_LAYOUT_NHWC;
     a.resize.mode = linear ? ASSAY_RESIZE_LINEAR : ASSAY_RESIZE_NEAREST;
     a.resize.nearest = align ? ASSAY_NEAREST_ROUND_PREFER_CEIL : ASSAY_NEAREST_FLOOR;
-    a.resize.coordinate = align    ? ASSAY_COORD_ALIGN_CORNERS
-                          : !half  ? ASSAY_COORD_ASYMMETRIC
-                          : linear ? ASSAY_COORD_HALF_PIXEL
-                                   : ASSAY_COORD_TFLITE_HALF_PIXEL;
+    a.resize.coordinate = align && half ? ASSAY_COORD_TFLITE_HALF_PIXEL_CORNERS
+                          : align       ? ASSAY_COORD_ALIGN_CORNERS
+                          : !half       ? ASSAY_COORD_ASYMMETRIC
+                          : linear      ? ASSAY_COORD_HALF_PIXEL
+                                        : ASSAY_COORD_TFLITE_HALF_PIXEL;
     shape_of(&assay_tfl_out(o, 0)->type, &a.resize.size);
     return only_input(o, 0, &a);
 }

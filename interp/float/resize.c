@@ -36,6 +36,11 @@ static double position(const assay_attr_resize *a, int64_t o, int64_t n_in, int6
         float step = (float)n_in / (float)n_out, centre = (float)o + 0.5F;
         return (double)(centre * step);
     }
+    case ASSAY_COORD_TFLITE_HALF_PIXEL_CORNERS: {
+        float step =
+            n_out > 1 ? (float)(n_in - 1) / (float)(n_out - 1) : (float)n_in / (float)n_out;
+        return (double)(((float)o + 0.5F) * step);
+    }
     case ASSAY_COORD_PYTORCH_HALF_PIXEL:
         return n_out == 1 ? 0 : half;
     case ASSAY_COORD_HALF_PIXEL_SYMMETRIC:
@@ -95,7 +100,8 @@ static void sample_at(const assay_attr_resize *a, double x, int64_t n_in, sample
 
 static bool leaves(const assay_attr_resize *a, const assay_type *x, const assay_type *y, int d)
 {
-    return x->dim[d] == y->dim[d] && (a->scales.n == 0 || a->scales.v[d] == 1.0F);
+    return x->dim[d] == y->dim[d] && !assay_resize_shifts(a, d) &&
+           (a->scales.n == 0 || a->scales.v[d] == 1.0F);
 }
 
 /* [outer, n_in, inner] to [outer, n_out, inner]. */

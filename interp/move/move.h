@@ -56,6 +56,7 @@ assay_status assay_move_depth_to_space(assay_call *call, assay_error *err);
 assay_status assay_move_space_to_depth(assay_call *call, assay_error *err);
 assay_status assay_move_select(assay_call *call, assay_error *err);
 assay_status assay_move_arg(assay_call *call, assay_error *err);
+assay_status assay_move_update_slice(assay_call *call, assay_error *err);
 assay_status assay_move_where(assay_call *call, assay_error *err);
 assay_status assay_move_topk(assay_call *call, assay_error *err);
 size_t assay_move_topk_scratch(const assay_graph *g, const assay_node *n);

@@ -21,6 +21,7 @@ static const assay_kernel kernels[ASSAY_OP_COUNT] = {
     [ASSAY_OP_SELECT] = {assay_move_select},
     [ASSAY_OP_ARG_MAX] = {assay_move_arg},
     [ASSAY_OP_ARG_MIN] = {assay_move_arg},
+    [ASSAY_OP_UPDATE_SLICE] = {assay_move_update_slice},
     [ASSAY_OP_WHERE] = {assay_move_where},
     [ASSAY_OP_TOPK] = {assay_move_topk, assay_move_topk_scratch},
 };

@@ -39,6 +39,8 @@ static uint32_t coordinate(const assay_attr_resize *a, int axis, int64_t in, int
         return out > 1 ? assay_f32_mul(x, ratio(in - 1, out - 1)) : 0;
     case ASSAY_COORD_TFLITE_HALF_PIXEL: /* the cell that holds the centre: no half taken off */
         return half;
+    case ASSAY_COORD_TFLITE_HALF_PIXEL_CORNERS:
+        return assay_f32_mul(centre, out > 1 ? ratio(in - 1, out - 1) : ratio(in, out));
     case ASSAY_COORD_PYTORCH_HALF_PIXEL:
         return out > 1 ? half_pixel : 0;
     case ASSAY_COORD_HALF_PIXEL_SYMMETRIC: {
@@ -73,10 +75,11 @@ void assay_nearest_indices(const assay_attr_resize *a, int axis, int64_t in, int
                            int32_t *index)
 {
     enum assay_rounding mode = nearest_rounding(a->nearest);
+    bool keeps = in == out && !assay_resize_shifts(a, axis);
     for (int64_t i = 0; i < out; i++)
-        index[i] = in == out ? (int32_t)i
-                             : (int32_t)assay_f32_to_int(coordinate(a, axis, in, out, i), mode, 0,
-                                                         in - 1, 0);
+        index[i] =
+            keeps ? (int32_t)i
+                  : (int32_t)assay_f32_to_int(coordinate(a, axis, in, out, i), mode, 0, in - 1, 0);
 }
 
 /* v = i * scale (half pixel: + scale/2 - one/2), one = 2^bits, scale = (in * one + out/2) / out;
