@@ -136,5 +136,7 @@ assay_status assay_sink_move_rewrite(assay_graph *g, const assay_match *m, const
     g->node[last] = node;
     g->node[m->lower] = rescale;
     g->value[result].producer = m->lower;
-    return node.n_out > 1 ? assay_graph_compact(g, NULL, err) : ASSAY_OK; /* rescales stand last */
+    /* further rescales stand last, and what else the node reads (a select's condition) may stand
+     * between the two places */
+    return node.n_out > 1 || node.n_in > m->n_upper ? assay_graph_compact(g, NULL, err) : ASSAY_OK;
 }
