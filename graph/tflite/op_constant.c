@@ -187,7 +187,7 @@ assay_status assay_tfl_op_where(const tfl_op *o)
     if (y->raw != TFL_INT64)
         return assay_tfl_fail(o, "its output is not int64");
     s = t->data ? assay_tfl_elements(o->m, t, &data) : assay_tfl_compute(o, 0, &data);
-    if (s || (s = assay_tfl_charge(o->m, (uint64_t)assay_shape_count(&t->type) * 8)))
+    if (s)
         return s;
     for (int64_t i = 0; i < assay_shape_count(&t->type); ++i)
         a.where.count += is_set(t, data, i);
