@@ -1,10 +1,9 @@
-/* Samples, merging, and whether a profile fits a network. */
+/* Samples and merging. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "graph/arena.h"
-#include "opt/digest.h"
 #include "opt/profile_state.h"
 
 /* ---- samples ---- */
@@ -168,61 +167,5 @@ assay_status assay_profile_merge(assay_profile *into, const assay_profile *from,
         for (int k = 0; k < e->n_channels; k++)
             assay_histogram_merge(&e->channel[k], &from->entry[i].channel[k]);
     }
-    return ASSAY_OK;
-}
-
-/* ---- fitness for a graph ---- */
-
-typedef struct name_list {
-    int n;
-    char text[400];
-} name_list;
-
-/* Appends 'name' while there is room. */
-static void list_name(name_list *l, const char *name)
-{
-    size_t used = strlen(l->text), need = strlen(name) + 5;
-    if (l->n++ < 8 && used + need < sizeof l->text) {
-        if (used > 0)
-            strcat(l->text, ", ");
-        strcat(strcat(strcat(l->text, "'"), name), "'");
-    }
-}
-
-assay_status assay_profile_check(const assay_profile *p, const assay_graph *g, assay_error *err)
-{
-    name_list missing = {0}, unseen = {0}, differing = {0};
-    uint64_t *lineage = calloc((size_t)g->n_values + 1, sizeof *lineage);
-    if (!lineage)
-        return assay_out_of_memory(err);
-    assay_status status = assay_value_lineage(g, lineage, err);
-    for (int v = 0; v < g->n_values && !status; v++) {
-        if (!assay_is_profiled(&g->value[v]))
-            continue;
-        const assay_profile_entry *e = assay_profile_find(p, g->value[v].name);
-        if (!e)
-            list_name(&missing, g->value[v].name);
-        else if (e->seen.finite == 0)
-            list_name(&unseen, g->value[v].name);
-        else if (e->lineage != lineage[v])
-            list_name(&differing, g->value[v].name);
-    }
-    free(lineage);
-    if (status)
-        return status;
-    if (missing.n > 0)
-        return assay_fail(err, ASSAY_ERR_INPUT,
-                          "profile is of another network: %d value(s) of this one are not in it: "
-                          "%s",
-                          missing.n, missing.text);
-    if (unseen.n > 0)
-        return assay_fail(err, ASSAY_ERR_INPUT,
-                          "profile has nothing but NaN and infinities of %d value(s): %s", unseen.n,
-                          unseen.text);
-    if (differing.n > 0)
-        return assay_fail(err, ASSAY_ERR_INPUT,
-                          "profile is of another network: %d value(s) were profiled with other "
-                          "weights: %s",
-                          differing.n, differing.text);
     return ASSAY_OK;
 }

@@ -132,7 +132,7 @@ static assay_status set_range(assay_quantizer *q, int v, assay_elem elem, assay_
     p->calibrated = p->final = false;
     if (value->data)
         return assay_constant_range(value, &p->min, &p->max, err);
-    const assay_profile_entry *e = assay_profile_find(q->profile, value->name);
+    const assay_profile_entry *e = assay_profile_of(q->profile, q->g, v);
     if (!e || e->seen.finite == 0)
         return assay_fail(err, ASSAY_ERR_INPUT, "profile has no observation of value '%.200s'",
                           value->name);

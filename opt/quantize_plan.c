@@ -64,7 +64,7 @@ static bool is_finite(const assay_quantizer *q, int v)
     if (!value || !is_real(value))
         return true;
     if (!assay_is_constant(q->g, v)) {
-        const assay_profile_entry *e = assay_profile_find(q->profile, value->name);
+        const assay_profile_entry *e = assay_profile_of(q->profile, q->g, v);
         return !e || (e->seen.nan == 0 && e->seen.inf == 0);
     }
     for (int64_t i = 0, count = assay_shape_count(&value->type); i < count; i++)
@@ -83,6 +83,22 @@ static bool all_finite(const assay_quantizer *q, const assay_node *n)
         if (!is_finite(q, n->out[i]))
             return false;
     return true;
+}
+
+/* Why the profile does not let node n be an integer node, or NULL; in the plan's arena. */
+static const char *not_profiled(const assay_quantizer *q, const assay_node *n)
+{
+    for (int i = 0; i < n->n_in + n->n_out; i++) {
+        const int v = i < n->n_in ? n->in[i] : n->out[i - n->n_in];
+        char text[200];
+        if (v < 0 || !is_real(&q->g->value[v]) || assay_is_constant(q->g, v) ||
+            assay_profile_of(q->profile, q->g, v))
+            continue;
+        snprintf(text, sizeof text, "the profile does not have '%.120s'", q->g->value[v].name);
+        const char *kept = assay_arena_string(q->arena, text);
+        return kept ? kept : "the profile does not have a value of it";
+    }
+    return NULL;
 }
 
 /* Why the node cannot be an integer node whatever the target, or NULL. */
@@ -209,6 +225,8 @@ assay_status assay_plan_nodes(assay_quantizer *q, assay_error *err)
         p->elem = wanted_elem(q, n);
         p->state = ASSAY_PLAN_FLOAT;
         p->reason = p->elem.kind == ASSAY_KIND_F32 ? "kept in float on request" : obstacle(q, n);
+        if (!p->reason)
+            p->reason = not_profiled(q, n);
         if (!p->reason)
             p->reason = not_offered(q, n, p->elem);
         if (!p->reason)

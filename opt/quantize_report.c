@@ -49,7 +49,7 @@ static assay_status list_choices(const assay_quantizer *q, assay_quantize_report
         const assay_plan_value *p = &q->value[v];
         if (!p->has_code || !p->calibrated)
             continue;
-        const assay_profile_entry *e = assay_profile_find(q->profile, q->g->value[v].name);
+        const assay_profile_entry *e = assay_profile_of(q->profile, q->g, v);
         const assay_code code = assay_plan_code(q, v);
         assay_value_choice *c = &r->choice[r->n_choices++];
         *c = (assay_value_choice){.value = strdup(q->g->value[v].name),

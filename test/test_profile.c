@@ -376,6 +376,7 @@ static void test_check_names_what_is_missing(void **state)
 {
     (void)state;
     assay_graph *lowered = linear(true, 1), *whole_fc = linear(false, 1), *other = linear(false, 2);
+    assay_graph *small = small_net();
     assay_profile *p = profile_of(lowered), *q = profile_of(whole_fc);
     float x[9] = {1, 2, 3};
     assay_error err;
@@ -384,10 +385,15 @@ static void test_check_names_what_is_missing(void **state)
     for (int v = 0; v < whole_fc->n_values; v++)
         assay_profile_observe(q, v, x, 9);
     assert_ok(assay_profile_check(p, whole_fc, &err), &err); /* one lowering serves another */
-    assert_refused(assay_profile_check(q, lowered, &err), &err, "'xw'");
+    assert_ok(assay_profile_check(q, lowered, &err), &err);  /* which has 'xw' in addition */
+    assert_null(assay_profile_of(q, lowered, assay_graph_find_value(lowered, "xw")));
     assert_refused(assay_profile_check(p, other, &err), &err, "other weights: 'y'");
+    assert_refused(assay_profile_check(p, small, &err), &err,
+                   "2 value(s) of this one are not in it: 'y z', 'e\"1\"'; 2 of it are not in this "
+                   "one: 'xw', 'y'");
     assay_profile_free(p);
     assay_profile_free(q);
+    assay_graph_free(small);
     assay_graph_free(lowered);
     assay_graph_free(whole_fc);
     assay_graph_free(other);
