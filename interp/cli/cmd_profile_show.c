@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +52,8 @@ static int view_of(const char *name, int channel, const assay_histogram *seen,
         return cli_failed(&err);
     v->lo = (double)v->scale * (double)(lo - v->zero_point);
     v->hi = (double)v->scale * (double)(hi - v->zero_point);
+    v->left = fmin((double)seen->min, v->lo);
+    v->right = fmax((double)seen->max, v->hi);
     return CLI_OK;
 }
 
@@ -118,9 +121,14 @@ static int view_all(const cli_args *a, const assay_profile *p, const cli_quantiz
         if (fnmatch(pattern, e->name, 0) != 0)
             continue;
         has_channels |= e->n_channels > 0;
+        const cli_profile_view *whole = &v[*n];
         status = view_of(e->name, -1, &e->seen, &choice, how, &v[(*n)++]);
-        for (int k = 0; cli_has(a, "channels") && k < e->n_channels && status == CLI_OK; k++)
-            status = view_of(e->name, k, &e->channel[k], &choice, how, &v[(*n)++]);
+        for (int k = 0; cli_has(a, "channels") && k < e->n_channels && status == CLI_OK; k++) {
+            status = view_of(e->name, k, &e->channel[k], &choice, how, &v[*n]);
+            v[*n].left = fmin(v[*n].left, whole->left);
+            v[*n].right = fmax(v[*n].right, whole->right);
+            ++*n;
+        }
     }
     if (status == CLI_OK && *n == 0)
         status = cli_trouble("%s: no value's name matches '%s'", a->positional[0], pattern);

@@ -20,7 +20,7 @@ typedef struct frame {
 
 static frame frame_of(const cli_profile_view *v)
 {
-    frame r = {fmin((double)v->seen->min, v->lo), fmax((double)v->seen->max, v->hi), 1};
+    frame r = {v->left, v->right, 1};
     const double margin = 0.01 * (r.hi - r.lo > 0 ? r.hi - r.lo : 1);
     for (int i = 0; i < v->seen->n_bins; i++)
         r.top = fmax(r.top, log10(1 + (double)v->seen->bin[i]));
@@ -95,6 +95,10 @@ static void put_panel(FILE *f, const cli_profile_view *v, double y)
             "calibrated range</text>\n",
             assay_elem_print(v->elem, elem), assay_calibration_name(v->range.used),
             (double)v->scale, v->zero_point, v->lo, v->hi, 100 * v->range.clipped);
+    fprintf(
+        f,
+        "<text x=\"%.0f\" y=\"%.0f\" fill=\"#555\" text-anchor=\"end\">tallest bin %.0f</text>\n",
+        LEFT + PLOT, y + 12, pow(10, r.top) - 1);
     fprintf(f,
             "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" fill=\"#d9ecd0\">"
             "<title>what the codes represent</title></rect>\n",
@@ -141,7 +145,7 @@ void cli_profile_html(FILE *f, const char *title, const cli_profile_view *v, int
     fputs("</title><style>body{font:14px sans-serif;margin:2em auto;max-width:1040px}"
           "table{border-collapse:collapse}td,th{padding:2px 10px;text-align:right;"
           "border-bottom:1px solid #ddd}td:first-child,th:first-child{text-align:left}"
-          "</style></head><body>\n<h1>",
+          "div{margin-top:1em}</style></head><body>\n<h1>",
           f);
     assay_xml_text(f, title);
     fputs("</h1>\n<p>Blue: how often each real value was seen (every bin that is not empty, on a "

@@ -17,7 +17,8 @@ typedef struct cli_profile_view {
     assay_elem elem;
     float scale;
     int32_t zero_point;
-    double lo, hi; /* least and greatest real value of the codes */
+    double lo, hi;      /* least and greatest real value of the codes */
+    double left, right; /* a drawing shows at least these: channels have their value's axis */
 } cli_profile_view;
 
 /* All of them below each other, as one SVG: each a histogram, every bin that is not empty a step of
