@@ -50,6 +50,11 @@ refused "shards of other selections" "one is of samples \[0, 50\), the other of 
 runs 0 "without channels" "$assay" profile "$model" -d "$images/calibration" -n 50 --shard 2/2 -q -o plain.yaml
 refused "channels in one shard only" "channels in one and 0 in the other" \
     "$assay" profile merge of2-1.yaml plain.yaml -o bad.yaml
+sed 's/scale=/scale=1/' one.yaml >scaled.yaml
+for command in eval golden sensitivity tune; do
+    refused "other preprocessing: $command" "scaled.yaml: .*taken with preprocessing '.*', but .*test is read with" \
+        "$assay" $command "$model" -p scaled.yaml -s tflite -d "$images/test" -n 2 -q
+done
 for bad in 0/4 5/4 3 a/b 1/0 1/2x 1/51; do
     refused "--shard $bad" "shard" "$assay" profile "$model" -d "$images/calibration" -n 50 --shard $bad -q -o bad.yaml
 done

@@ -135,6 +135,29 @@ void cli_report_print(const assay_quantize_report *r, FILE *f)
                 r->float_node[i].reason);
 }
 
+/* Are the samples of --dataset read as those of the profile were? Samples that are taken as they are
+ * stored, on either side, may have been preprocessed before. */
+static int check_preprocessing(const cli_args *a, const assay_profile *p)
+{
+    const char *path = cli_value(a, "dataset", NULL), *file = cli_value(a, "preprocess", NULL);
+    const char *then = assay_profile_get_origin(p).preprocessing;
+    char now[ASSAY_PREPROCESS_TEXT], stored[ASSAY_PREPROCESS_TEXT];
+    assay_preprocess how;
+    assay_error err;
+
+    if (!path || !then[0])
+        return CLI_OK;
+    if ((file ? assay_preprocess_read(file, &how, &err)
+              : assay_preprocess_find(path, &how, NULL, &err)) != ASSAY_OK)
+        return cli_failed(&err);
+    assay_preprocess_print(&how, now);
+    assay_preprocess_print(&(assay_preprocess){0}, stored);
+    if (strcmp(then, now) == 0 || strcmp(then, stored) == 0 || strcmp(now, stored) == 0)
+        return CLI_OK;
+    return cli_trouble("%s: the profile was taken with preprocessing '%s', but %s is read with '%s'",
+                       cli_value(a, "profile", ""), then, path, now);
+}
+
 /* s->graph becomes the integer network; the float one moves to s->floating. */
 static int quantize(cli_session *s, const cli_args *a)
 {
@@ -152,6 +175,8 @@ static int quantize(cli_session *s, const cli_args *a)
     if (assay_profile_complete(s->profile, &err) != ASSAY_OK)
         return cli_trouble("%s: %s; 'assay profile merge' joins shards",
                            cli_value(a, "profile", NULL), err.text);
+    if (check_preprocessing(a, s->profile) != CLI_OK)
+        return CLI_TROUBLE;
     trouble = cli_quantize_options(a, &q);
     if (trouble == CLI_OK) {
         status =
