@@ -105,33 +105,43 @@ static bool at_sum_scale(const assay_type *b, const sum_scales *sums)
     return true;
 }
 
-/* A float bias as round(b / scale), half to even. */
-static assay_status quantize_bias(assay_grouping *q, const sum_scales *sums, assay_qdq_group *group, bool *fits, assay_error *err)
+/* Codes round(b / scale), half to even; false when one does not fit. */
+static bool bias_codes(const assay_value *b, const float *scale, size_t scales, assay_elem elem,
+                       void *codes)
 {
-    const assay_value *b = &q->g->value[group->float_bias];
+    const double most = ldexp(1, elem.bits - 1) - 1;
     const float *real = b->data;
+    for (size_t i = 0; i < (size_t)assay_shape_count(&b->type); i++) {
+        double s = (double)scale[scales > 1 ? i : 0], v = (double)real[i] / s;
+        if (!(s > 0 && fabs(v) <= most && fabs(v) < 0x1p62))
+            return false;
+        assay_elem_set(elem, codes, i, assay_round_real(v, ASSAY_ROUND_HALF_EVEN));
+    }
+    return true;
+}
+
+/* A float bias in codes at the scales of the sums. */
+static assay_status quantize_bias(assay_grouping *q, const assay_node *node, const sum_scales *sums,
+                                  assay_qdq_group *group, bool *fits, assay_error *err)
+{
+    const bool wide = q->g->value[group->in[0]].type.elem.bits > 8;
+    const assay_value *b = &q->g->value[group->float_bias];
     assay_type t = b->type;
     size_t n = (size_t)assay_shape_count(&t);
-    int32_t *code = assay_arena_array(q->arena, n + 1, sizeof *code);
+    t.elem = assay_int(assay_scheme_bias_bits(q->scheme, assay_op_get(node->op)->name, wide), true);
+    void *code = assay_arena_array(q->arena, n + 1, assay_elem_size(t.elem));
     float *scale = assay_arena_array(q->arena, sums->n, sizeof *scale);
     int32_t *zero = assay_arena_array(q->arena, sums->n, sizeof *zero);
     if (!code || !scale || !zero)
         return assay_out_of_memory(err);
-    *fits = sums->n == 1 || sums->n == n;
     for (size_t c = 0; c < sums->n; c++)
         scale[c] = (float)sums->scale[c];
-    for (size_t i = 0; i < n && *fits; i++) {
-        float s = scale[sums->n > 1 ? i : 0];
-        int64_t v =
-            s > 0 ? assay_round_real((double)real[i] / (double)s, ASSAY_ROUND_HALF_EVEN) : 0;
-        *fits = s > 0 && v >= -INT32_MAX && v <= INT32_MAX;
-        code[i] = *fits ? (int32_t)v : 0;
-    }
-    t.elem = assay_int(32, true);
-    t.q = (assay_qparams){.granularity = sums->n > 1 ? ASSAY_Q_AXIS : ASSAY_Q_TENSOR,
-                          .count = sums->n,
-                          .scale = scale,
-                          .zero_point = zero};
+    *fits = (sums->n == 1 || sums->n == n) && bias_codes(b, scale, sums->n, t.elem, code);
+    if (t.elem.bits <= 32) /* 64 bits are plain: their scale is the products' */
+        t.q = (assay_qparams){.granularity = sums->n > 1 ? ASSAY_Q_AXIS : ASSAY_Q_TENSOR,
+                              .count = sums->n,
+                              .scale = scale,
+                              .zero_point = zero};
     for (int k = 2; k < 100 && *fits; k++) { /* layers may share a float bias */
         char suffix[16];
         char name[256];
@@ -156,7 +166,7 @@ bool assay_qdq_bias(assay_grouping *q, const assay_node *n, assay_qdq_group *gro
     if (*status || sums.n == 0)
         return false;
     if (group->float_bias >= 0) {
-        *status = quantize_bias(q, &sums, group, &fits, err);
+        *status = quantize_bias(q, n, &sums, group, &fits, err);
     } else {
         const assay_type *b = &q->g->value[group->in[2]].type;
         fits = b->elem.is_signed && at_sum_scale(b, &sums);

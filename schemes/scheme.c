@@ -279,6 +279,15 @@ bool assay_scheme_fuses(const assay_scheme *s, const char *op, unsigned bits)
     return s->record == NULL || id == ASSAY_OP_COUNT || !assay_data(s)->unfused[bits > 8][id];
 }
 
+unsigned assay_scheme_bias_bits(const assay_scheme *s, const char *op, bool wide)
+{
+    assay_record r;
+    if (s->record == NULL)
+        return 32;
+    record_for(s, op, wide, &r);
+    return r.types.bias_bits > 32 || (wide && r.accumulator.bits > 32) ? 64 : 32;
+}
+
 bool assay_scheme_counts_overhang(const assay_scheme *s)
 {
     assay_record r;

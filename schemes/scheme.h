@@ -61,6 +61,10 @@ bool assay_scheme_same_params(const assay_scheme *s, const char *op);
  */
 bool assay_scheme_fuses(const assay_scheme *s, const char *op, unsigned bits);
 
+/* Bits of the bias (32 or 64) that op takes beside codes of more than 8 bits (`wide`) or of at most
+ * 8: 64 where its accumulator has them. */
+unsigned assay_scheme_bias_bits(const assay_scheme *s, const char *op, bool wide);
+
 /* Whether an average pool of the target counts what the last window of ceil_mode hangs over. */
 bool assay_scheme_counts_overhang(const assay_scheme *s);
 

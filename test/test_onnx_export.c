@@ -45,6 +45,12 @@ static const struct {
                    "const k: f32[2] = [0.5,0.25]\ny: f32[3,2] = mul(f, k)\noutput y\n}\n"},
     {"another meaning", "graph g {\ninput x: i8[5] q(0.1,3)\nr: i8[5] q(0.3,1) = relabel(x)\n"
                         "l: i8[5] q(0.2,0) = leaky_relu(r) {alpha=0.1}\noutput l\n}\n"},
+    {"a bias of 64 bits",
+     "graph g {\ninput x: i16[1,2,3,3] q(0.001,0)\n"
+     "const w: i8[2,2,2,2] q(axis=0,[0.01,0.02],[0,0]) = "
+     "[1,-2,3,-4,5,-6,7,-8,9,-10,11,-12,13,-14,15,-16]\nconst b: i64[2] = [4000001,-77]\n"
+     "y: i16[1,2,2,2] q(0.01,0) = conv(x, w, b)\noutput y\n}\n",
+     "tflite"},
     {"bounds", "graph g {\ninput x: i8[2,2] q(0.1,3)\nconst w: i8[2,2] q(0.1,0) = [1,2,3,-4]\n"
                "y: i8[2,2] q(0.1,0) = fc(x, w) act[0,0.5]\noutput y\n}\n"},
 };
@@ -140,8 +146,12 @@ static void the_rest_is_refused(void **state)
          "output p\n}\n",
          "node 'pool' (max_pool): its channels are last, and it is not an image of two dimensions"},
         {"graph g {\ninput x: i16[2,2] q(0.1,0)\nconst w: i8[2,2] q(0.1,0) = [1,2,3,-4]\n"
-         "const b: i64[2] = [1,2]\ny: i16[2,2] q(0.1,0) = fc(x, w, b) @wide\noutput y\n}\n",
-         "node 'wide' (fc): a bias that is not int32"},
+         "const b: i64[2] = [1,123456789012]\ny: i16[2,2] q(0.1,0) = fc(x, w, b) @wide\noutput "
+         "y\n}\n",
+         "node 'wide' (fc): a 64-bit bias that float32 does not tell from its neighbours"},
+        {"graph g {\ninput x: i8[2] q(0.1,3)\nvar h: i8[2] q(0.1,3) = [0,0]\n"
+         "r: i8[2] q(0.1,3) = read(h) @before\ny: i8[2] q(0.1,3) = add(x, r)\noutput y\n}\n",
+         "node 'before' (read): state kept between runs, for which ONNX has no operator"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

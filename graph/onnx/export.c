@@ -80,6 +80,38 @@ static void quantize(onnx_writer *w, const char *from, int v)
     convert(w, "QuantizeLinear", from, y->name, &y->type, y->name);
 }
 
+static bool is_wide_bias(const assay_graph *g, int v)
+{
+    const assay_type *t = &g->value[v].type;
+    if (t->elem.kind != ASSAY_KIND_INT || t->elem.bits != 64)
+        return false;
+    for (int i = 0; i < g->n_nodes; i++)
+        for (int k = 0; k < g->node[i].n_in; k++)
+            if (g->node[i].in[k] == v)
+                return k == 2 && assay_op_get(g->node[i].op)->traits & ASSAY_T_WEIGHTED;
+    return false;
+}
+
+/* DequantizeLinear has no 64 bits: the bias as floats, of which its codes can be made again. */
+static void wide_bias(onnx_writer *w, const assay_node *n, const char *name, const float *scale,
+                      size_t scales)
+{
+    const assay_value *b = &w->g->value[n->in[2]];
+    int64_t count = assay_shape_count(&b->type);
+    float *real = onnx_memory(w, (size_t)count * sizeof *real + 1);
+
+    for (int64_t i = 0; real && scale && b->data && i < count; i++) {
+        double code = (double)assay_elem_get(b->type.elem, b->data, (size_t)i);
+        double s = (double)scale[scales > 1 ? i : 0];
+        real[i] = (float)(code * s);
+        if (rint((double)real[i] / s) != code) {
+            onnx_write_refuse(w, n, "a 64-bit bias that float32 does not tell from its neighbours");
+            return;
+        }
+    }
+    onnx_write_tensor(w, name, assay_f32(), b->type.rank, b->type.dim, real);
+}
+
 /* A bias is real at the scale of the products, whatever its own parameters say. */
 static const char *bias_of(onnx_writer *w, const assay_node *n)
 {
@@ -90,12 +122,12 @@ static const char *bias_of(onnx_writer *w, const assay_node *n)
 
     if (t.elem.kind != ASSAY_KIND_INT)
         return b->name;
-    if (t.elem.bits != 32) {
-        onnx_write_refuse(w, n, "a bias that is not int32");
-        return b->name;
-    }
     for (size_t c = 0; scale && c < weights->type.q.count; c++)
         scale[c] = w->g->value[n->in[0]].type.q.scale[0] * weights->type.q.scale[c];
+    if (t.elem.bits != 32) {
+        wide_bias(w, n, name, scale, weights->type.q.count);
+        return name;
+    }
     t.q = (assay_qparams){.granularity = weights->type.q.count > 1 ? ASSAY_Q_AXIS : ASSAY_Q_TENSOR,
                           .count = weights->type.q.count,
                           .scale = scale};
@@ -297,8 +329,12 @@ static void export_node(onnx_writer *w, const assay_node *n)
     bool codes = assay_is_quantized(&y->type);
     const char *in[MAX_IN], *to;
 
-    if (n->n_in > MAX_IN || assay_op_get(n->op)->traits & ASSAY_T_STATE) {
-        onnx_write_refuse(w, n, "state, or too many inputs");
+    if (assay_op_get(n->op)->traits & ASSAY_T_STATE) {
+        onnx_write_refuse(w, n, "state kept between runs, for which ONNX has no operator");
+        return;
+    }
+    if (n->n_in > MAX_IN) {
+        onnx_write_refuse(w, n, "more than 64 inputs");
         return;
     }
     if (assay_is_accumulator(&y->type) && assay_node_is_quantized(w->g, n) &&
@@ -372,12 +408,24 @@ static assay_status export(const assay_graph *g, unsigned char **bytes, size_t *
 
     onnx_write_begin(&w, g, opset_of(g), err);
     for (int v = 0; v < g->n_values && !w.status; v++)
-        if (g->value[v].data && !g->value[v].is_variable)
+        if (g->value[v].data && !g->value[v].is_variable && !is_wide_bias(g, v))
             onnx_write_tensor(&w, g->value[v].name, g->value[v].type.elem, g->value[v].type.rank,
                               g->value[v].type.dim, g->value[v].data);
     for (int i = 0; i < g->n_nodes && !w.status; i++)
         export_node(&w, &g->node[i]);
     return onnx_write_end(&w, bytes, length);
+}
+
+int assay_onnx_wide_products(const assay_graph *g)
+{
+    int count = 0;
+    for (int i = 0; i < g->n_nodes; i++) {
+        const assay_value *x = assay_node_in(g, &g->node[i], 0);
+        bool product = assay_op_get(g->node[i].op)->traits & ASSAY_T_WEIGHTED ||
+                       g->node[i].op == ASSAY_OP_MATMUL;
+        count += product && x && assay_is_quantized(&x->type) && x->type.elem.bits > 8;
+    }
+    return count;
 }
 
 assay_status assay_onnx_export(const assay_graph *g, unsigned char **bytes, size_t *length,

@@ -8,9 +8,14 @@
 
 /* Serializes g; *bytes is malloc'ed. Every quantized value keeps its name, as codes; the floats
  * around it are NAME:real and NAME:float. The opset is 13, or as far above as the network needs (17
- * layer normalization, 20 GELU, 21 codes of 4 or 16 bits and blocks). ASSAY_ERR_UNSUPPORTED names
- * the node that has no ONNX form here: channels-last layouts, plain i32 sums, state. */
+ * layer normalization, 20 GELU, 21 codes of 4 or 16 bits and blocks). Biases of 64 bits become
+ * floats. ASSAY_ERR_UNSUPPORTED names the node that has no ONNX form here: state, images of other
+ * than two dimensions with channels last, a 64-bit bias beyond float32's precision. */
 assay_status assay_onnx_export(const assay_graph *g, unsigned char **bytes, size_t *length,
                                assay_error *err);
+
+/* How many nodes of g multiply codes of more than 8 bits: ONNX Runtime computes them in float32, in
+ * an order of its own, so that its codes may be one away from those of g under any scheme. */
+int assay_onnx_wide_products(const assay_graph *g);
 
 #endif

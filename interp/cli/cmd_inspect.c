@@ -184,7 +184,7 @@ static const cli_option options[] = {
     {"canonical", 'c', NULL, "after constant folding and BatchNorm folding, as profiled"},
     {"scheme", 's', "NAME|FILE",
      "what a quantized ONNX network becomes under it, what stays in float and why"},
-    CLI_ADAPT_OPTION,
+    CLI_QDQ_OPTIONS,
     {"text", 't', NULL, "the network in text form instead of the table"},
     {"plan", 0, NULL, "the memory plan instead of the table"},
     {"plan-svg", 0, NULL, "the memory plan as a drawing"},

@@ -245,9 +245,8 @@ static int load(const cli_args *a, const char *path, bool canonical, bool keep_n
     assay_onnx_shape *shape = calloc((size_t)a->n_given + 1, sizeof *shape);
     char **name = calloc((size_t)a->n_given + 1, sizeof *name);
     cli_shapes from_data;
-    assay_model_options o = {.shape = shape,
-                             .tflite = cli_shapes_options(&from_data, a),
-                             .keep_narrow = keep_narrow};
+    assay_model_options o = {
+        .shape = shape, .tflite = cli_shapes_options(&from_data, a), .keep_narrow = keep_narrow};
     const char *text;
     int status = shape && name ? CLI_OK : cli_trouble("out of memory");
 
@@ -279,7 +278,7 @@ assay_status cli_group(const cli_args *a, assay_graph *g, const assay_scheme *sc
 {
     assay_status s = ASSAY_OK;
 
-    if (!assay_model_is_onnx(a->positional[0]))
+    if (!assay_model_is_onnx(a->positional[0]) || cli_has(a, "literal"))
         return ASSAY_OK;
     if (cli_has(a, "adapt"))
         s = assay_adapt_parameters(g, scheme, NULL, err);

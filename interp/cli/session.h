@@ -41,15 +41,15 @@
         "strict", 0, NULL, "exit 1 when a node stays in float"                                     \
     }
 /* What commands that run a network share. */
-#define CLI_ADAPT_OPTION                                                                           \
+#define CLI_QDQ_OPTIONS                                                                            \
+    {"adapt", 0, NULL,                                                                             \
+     "exchange a QDQ network's parameters that the scheme cannot have (scales, zero points)"},     \
     {                                                                                              \
-        "adapt", 0, NULL,                                                                          \
-            "exchange a QDQ network's parameters that the scheme cannot have (scales, zero "       \
-            "points)"                                                                              \
+        "literal", 0, NULL,                                                                        \
+            "compute a QDQ network as it says: floats between its conversions, no integer nodes"   \
     }
 #define CLI_RUN_OPTIONS                                                                            \
-    CLI_MODEL_OPTIONS, CLI_SCHEME_OPTIONS, CLI_ADAPT_OPTION, CLI_ENGINE_OPTIONS,                   \
-        CLI_QUANTIZE_OPTIONS
+    CLI_MODEL_OPTIONS, CLI_SCHEME_OPTIONS, CLI_QDQ_OPTIONS, CLI_ENGINE_OPTIONS, CLI_QUANTIZE_OPTIONS
 #define CLI_INPUT_OPTION                                                                           \
     {                                                                                              \
         "input", 'i', "[NAME=]FILE",                                                               \
@@ -85,8 +85,9 @@ typedef struct cli_session {
 /* Loads a model with the shapes that --shape and --batch give, in canonical form or as it is. */
 int cli_model_load(const cli_args *a, const char *path, bool canonical, assay_graph **g);
 
-/* Makes integer nodes of an ONNX network's dequantize -> op -> quantize, with --adapt after its
- * parameters were exchanged for the scheme's; other networks stay. report may be NULL. */
+/* Makes integer nodes of an ONNX network's dequantize -> op -> quantize (not with --literal), with
+ * --adapt after its parameters were exchanged for the scheme's; other networks stay. report may be
+ * NULL. */
 assay_status cli_group(const cli_args *a, assay_graph *g, const assay_scheme *scheme,
                        assay_quantize_report *report, assay_error *err);
 

@@ -8,7 +8,11 @@
  * where n is n_out, or n_in*s before rounding when scales are given (ONNX's node tests say so),
  * and is the nearest input, the two beside it weighted by distance (linear), or the four about it
  * weighted by Keys' cubic with coefficient a. Inputs beyond an end are that end, or with
- * exclude_outside left out and the remaining weights scaled to sum 1. */
+ * exclude_outside left out and the remaining weights scaled to sum 1.
+ *
+ * Linear in both axes of an image is one sum of four products in float32, as ONNX Runtime forms it
+ * (its bits decide at the ties of a quantize behind): positions in float32, weights |x - at|, both
+ * 1/2 where the two inputs are one; (wx*wy)*x from the first row's first column to the last. */
 #include <math.h>
 #include <string.h>
 
@@ -120,7 +124,79 @@ static void resample(const sample *table, int taps, int64_t outer, int64_t n_in,
         }
 }
 
-/* Scratch: the table of the longest axis, then two buffers for what lies between axes. */
+/* ---- linear in an image ---- */
+
+/* Only the last two axes change, nothing is left out at the ends, and extents as scaled are whole
+ * where they matter (ONNX Runtime rounds them first). */
+static bool is_bilinear(const assay_attr_resize *a, const assay_type *x, const assay_type *y)
+{
+    bool fits = (x->rank == 2 || x->rank == 4) && a->mode == ASSAY_RESIZE_LINEAR &&
+                !a->exclude_outside && a->coordinate != ASSAY_COORD_HALF_PIXEL_SYMMETRIC &&
+                a->coordinate != ASSAY_COORD_TFLITE_HALF_PIXEL;
+    for (int d = 0; d < x->rank && fits; d++)
+        if (d < x->rank - 2)
+            fits = leaves(a, x, y, d);
+        else if (a->coordinate == ASSAY_COORD_ALIGN_CORNERS && a->scales.n > 0)
+            fits = (double)x->dim[d] * (double)a->scales.v[d] == (double)y->dim[d];
+    return fits;
+}
+
+static float position32(const assay_attr_resize *a, float o, int64_t n_in, int64_t n_out, float s)
+{
+    if (s == 1.0F)
+        return o;
+    switch (a->coordinate) {
+    case ASSAY_COORD_ASYMMETRIC:
+        return o / s;
+    case ASSAY_COORD_ALIGN_CORNERS:
+        return n_out == 1 ? 0 : o * (float)(n_in - 1) / (float)(n_out - 1);
+    case ASSAY_COORD_PYTORCH_HALF_PIXEL:
+        return n_out == 1 ? 0 : (o + 0.5F) / s - 0.5F;
+    default:
+        return (o + 0.5F) / s - 0.5F;
+    }
+}
+
+static void linear_table(const assay_attr_resize *a, const assay_type *x, const assay_type *y,
+                         int d, sample *table)
+{
+    int64_t last = x->dim[d] - 1;
+    float s = a->scales.n > 0 ? a->scales.v[d] : (float)y->dim[d] / (float)x->dim[d];
+
+    for (int64_t o = 0; o < y->dim[d]; o++) {
+        float at = position32(a, (float)o, x->dim[d], y->dim[d], s);
+        at = fminf(fmaxf(at, 0), (float)last);
+        sample *t = &table[o];
+        t->at[0] = (int64_t)at < last ? (int64_t)at : last;
+        t->at[1] = t->at[0] < last ? t->at[0] + 1 : last;
+        t->weight[0] = t->at[0] == t->at[1] ? 0.5F : fabsf(at - (float)t->at[1]);
+        t->weight[1] = t->at[0] == t->at[1] ? 0.5F : fabsf(at - (float)t->at[0]);
+    }
+}
+
+static void bilinear(const assay_attr_resize *a, const assay_type *tx, const assay_type *ty,
+                     sample *table, const float *x, float *y)
+{
+    const int rows = tx->rank - 2, columns = tx->rank - 1;
+    const int64_t image = tx->dim[rows] * tx->dim[columns], width = tx->dim[columns];
+    sample *column = table + ty->dim[rows];
+
+    linear_table(a, tx, ty, rows, table);
+    linear_table(a, tx, ty, columns, column);
+    for (int64_t n = assay_extent(tx, 0, rows); n > 0; n--, x += image)
+        for (int64_t r = 0; r < ty->dim[rows]; r++)
+            for (int64_t c = 0; c < ty->dim[columns]; c++) {
+                const sample *sr = &table[r], *sc = &column[c];
+                const float *up = x + sr->at[0] * width, *down = x + sr->at[1] * width;
+                float sum = sc->weight[0] * sr->weight[0] * up[sc->at[0]];
+                sum += sc->weight[1] * sr->weight[0] * up[sc->at[1]];
+                sum += sc->weight[0] * sr->weight[1] * down[sc->at[0]];
+                sum += sc->weight[1] * sr->weight[1] * down[sc->at[1]];
+                *y++ = sum;
+            }
+}
+
+/* Scratch: tables of the two longest axes, then two buffers for what lies between axes. */
 static void layout_scratch(const assay_type *x, const assay_type *y, size_t *table, size_t *buffer)
 {
     int64_t longest = 1, count = assay_shape_count(x), most = count;
@@ -129,7 +205,7 @@ static void layout_scratch(const assay_type *x, const assay_type *y, size_t *tab
         count = x->dim[d] > 0 ? count / x->dim[d] * y->dim[d] : 0;
         most = count > most ? count : most;
     }
-    *table = (size_t)longest * sizeof(sample);
+    *table = 2 * (size_t)longest * sizeof(sample);
     *buffer = (size_t)most * sizeof(float);
 }
 
@@ -152,6 +228,10 @@ assay_status assay_float_resize(assay_call *call, assay_error *err)
     (void)err;
     if (assay_shape_count(x) == 0 || assay_shape_count(y) == 0)
         return ASSAY_OK;
+    if (is_bilinear(a, x, y)) {
+        bilinear(a, x, y, table, from, call->out[0].data);
+        return ASSAY_OK;
+    }
     layout_scratch(x, y, &table_bytes, &buffer_bytes);
     float *buffer[2] = {(float *)(void *)((char *)call->scratch + table_bytes), NULL};
     buffer[1] = buffer[0] + buffer_bytes / sizeof(float);

@@ -109,4 +109,4 @@ function encoder(r) {
   return n;
 }
 
-module.exports = {nets: {'ResNet-50': resnet50, 'ResNet-8': resnet8, MobileNetV2: mobilenetV2, 'DS-CNN': dsCnn, encoder}};
+module.exports = {Net, nets: {'ResNet-50': resnet50, 'ResNet-8': resnet8, MobileNetV2: mobilenetV2, 'DS-CNN': dsCnn, encoder}};

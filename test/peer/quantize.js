@@ -13,6 +13,12 @@ function activate(m, act, x, names) {
   return m.node(act, [x], {}, {names});
 }
 
+// Inputs that are not tensors of the network: shapes, places, scales.
+function listsOf(m, l) {
+  if (l.scales) return ['', m.constant('float32', [l.scales.length], l.scales)];
+  return (l.lists || (l.list ? [l.list] : [])).map(v => m.list(v));
+}
+
 const constantOf = (m, t) => m.constant('float32', t.shape, t.data);
 
 function floatModel(net, data) {
@@ -21,7 +27,7 @@ function floatModel(net, data) {
   for (const l of net.layers) {
     const ins = l.inputs.map(t => t.name);
     for (const c of [l.weights, l.bias, l.operand]) if (c) ins.push(constantOf(m, c));
-    if (l.list) ins.push(m.list(l.list));
+    ins.push(...listsOf(m, l));
     const y = m.node(l.op, ins, l.attrs, l.act ? {} : {names: [l.y.name]});
     if (l.act) activate(m, l.act, y, [l.y.name]);
     m.output(l.y.name, 'float32');
@@ -127,7 +133,7 @@ function qdqModel(net, ranges, data, options) {
       ins.push(real(b.name, [m.constant('float32', dims, b.scales)], s.each ? {axis: 0} : {}));
     }
     if (l.operand) { const o = s.operand(l); ins.push(real(o.name, o.names)); }
-    if (l.list) ins.push(m.list(l.list));
+    ins.push(...listsOf(m, l));
     let y = m.node(l.op, ins, l.attrs);
     if (l.act) y = activate(m, l.act, y);
     m.output(m.node('QuantizeLinear', [y, ...s.params[l.y.name].names], {}, {names: [s.codes(l.y)]}), s.type);
@@ -168,7 +174,7 @@ const FORMS = [
 async function eachForm(ort, net, r, work, visit) {
   const data = r.floats(product(net.input.shape)), ranges = await calibrate(ort, net, data, work);
   const each = r.chance(0.7);
-  for (const f of FORMS) await visit(f.name, f.write(net, ranges, data, {type: f.type, each}));
+  for (const f of FORMS.filter(k => !net.qdqOnly || k.name.startsWith('QDQ'))) await visit(f.name, f.write(net, ranges, data, {type: f.type, each}));
 }
 
 module.exports = {eachForm};
