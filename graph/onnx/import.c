@@ -4,8 +4,8 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "graph/map.h"
 #include "graph/onnx/import.h"
-#include "graph/slurp.h"
 
 static const onnx_op_row op_table[] = {
 #define ONNX_OP(domain, type, fn, op, min_in, max_in, max_out, attributes)                         \
@@ -234,6 +234,7 @@ static assay_status read_opset(onnx_import *im, const pb_model *m, assay_error *
     return ASSAY_OK;
 }
 
+/* With a folder, external data may be there and the bytes outlive the graph. */
 static assay_status import_bytes(const char *file, const char *folder, const void *bytes,
                                  size_t length, const assay_onnx_options *options,
                                  assay_graph **out, assay_error *err)
@@ -244,6 +245,7 @@ static assay_status import_bytes(const char *file, const char *folder, const voi
                       .options = options ? options : &none,
                       .bytes = bytes,
                       .length = length,
+                      .lasts = folder != NULL,
                       .left = onnx_memory_limit(length)};
     XXH128_hash_t hash = XXH3_128bits(bytes, length);
     pb_model *model;
@@ -253,6 +255,8 @@ static assay_status import_bytes(const char *file, const char *folder, const voi
     im.temp = assay_arena_new();
     if (!im.temp)
         return assay_out_of_memory(err);
+    if (im.lasts)
+        assay_map_forget(bytes, length); /* read for the hash */
     s = onnx_parse_model(&im, &model, err);
     if (!s)
         s = read_opset(&im, model, err);
@@ -286,17 +290,22 @@ assay_status assay_onnx_import_file(const char *path, const assay_onnx_options *
     char *folder = slash == path ? strdup("/")
                    : slash       ? strndup(path, (size_t)(slash - path))
                                  : strdup(".");
-    unsigned char *bytes = NULL;
-    size_t length;
+    assay_map *map = NULL;
     assay_status s;
 
     *out = NULL;
     if (!folder)
         return assay_out_of_memory(err);
-    s = assay_slurp(path, &bytes, &length, err);
+    s = assay_map_file(path, &map, err);
     if (!s)
-        s = import_bytes(path, folder, bytes, length, options, out, err);
-    free(bytes);
+        s = import_bytes(path, folder, map->bytes, map->size, options, out, err);
+    if (!s && assay_arena_own((*out)->arena, assay_unmap, map)) {
+        assay_graph_free(*out);
+        *out = NULL;
+        s = assay_out_of_memory(err);
+    }
+    if (s)
+        assay_unmap(map);
     free(folder);
     return s;
 }

@@ -62,6 +62,7 @@ typedef struct onnx_const {
     int64_t dim[ASSAY_MAX_RANK];
     int64_t count;
     const void *data;
+    bool lasts; /* data is aligned and lives as long as the graph: no copy is needed */
 } onnx_const;
 
 /* A constant behind a DequantizeLinear, which becomes a node when something needs its floats. */
@@ -89,6 +90,7 @@ typedef struct onnx_import {
     const char *folder;   /* where external data may be; NULL: nowhere */
     const uint8_t *bytes; /* the model; constants borrow from it */
     size_t length;
+    bool lasts; /* the bytes live as long as the graph */
     const assay_onnx_options *options;
     assay_graph *graph;
     assay_arena *temp; /* everything that lives only during the import */

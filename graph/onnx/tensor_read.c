@@ -45,10 +45,11 @@ static assay_status read_external(onnx_import *im, const pb_tensor *t, const cha
     /* The file's size is checked before anything is allocated. */
     if (onnx_read_external(im->folder, location, offset, length, NULL, what, err))
         return err ? err->status : ASSAY_ERR_IO;
-    data = assay_arena_alloc(im->temp, (size_t)bytes);
+    data = assay_arena_alloc(im->graph->arena, (size_t)bytes);
     if (!data)
         return assay_out_of_memory(err);
     out->data = data;
+    out->lasts = true;
     return onnx_read_external(im->folder, location, offset, length, data, what, err);
 }
 
@@ -62,6 +63,7 @@ static bool to_native(onnx_import *im, onnx_const *c, size_t size)
         for (size_t b = 0; b < size; b++)
             swapped[i * size + b] = ((const char *)c->data)[i * size + size - 1 - b];
     c->data = swapped;
+    c->lasts = false;
     return true;
 }
 #else
@@ -214,6 +216,7 @@ static assay_status read_tensor(onnx_import *im, const pb_tensor *t, const char 
         out->data = t->has_raw_length ? (const void *)(im->bytes + t->raw_offset)
                     : bytes > 0       ? (const void *)t->raw_data.data
                                       : "";
+        out->lasts = t->has_raw_length && im->lasts && (uintptr_t)out->data % size == 0;
         if (packed)
             return unpack(im, out, err);
         return to_native(im, out, size) ? ASSAY_OK : assay_out_of_memory(err);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "graph/map.h"
 #include "graph/onnx/import.h"
 
 void *onnx_alloc(onnx_import *im, size_t bytes)
@@ -103,6 +104,20 @@ static bool has_nan(const onnx_const *c)
     return nan;
 }
 
+static assay_status add_constant(onnx_import *im, const char *name, const assay_type *type,
+                                 const onnx_const *c, int *id, assay_error *err)
+{
+    const uint8_t *data = c->data;
+    assay_status s;
+
+    if (c->lasts)
+        return assay_graph_borrow_constant(im->graph, name, type, c->data, id, err);
+    s = assay_graph_add_constant(im->graph, name, type, c->data, id, err);
+    if (im->lasts && data >= im->bytes && data < im->bytes + im->length)
+        assay_map_forget(data, assay_type_bytes(type)); /* one copy is enough */
+    return s;
+}
+
 int onnx_materialize_codes(onnx_import *im, onnx_value *v, const assay_qparams *q, assay_error *err)
 {
     const assay_qparams *own;
@@ -121,8 +136,7 @@ int onnx_materialize_codes(onnx_import *im, onnx_value *v, const assay_qparams *
         type.q = *q;
         if (!name)
             assay_out_of_memory(err);
-        return name && assay_graph_add_constant(im->graph, name, &type, v->constant->data, &id,
-                                                err) == ASSAY_OK
+        return name && add_constant(im, name, &type, v->constant, &id, err) == ASSAY_OK
                    ? id
                    : ASSAY_NO_VALUE;
     }
@@ -190,7 +204,7 @@ int onnx_materialize(onnx_import *im, onnx_value *v, assay_error *err)
         assay_out_of_memory(err);
         return ASSAY_NO_VALUE;
     }
-    if (assay_graph_add_constant(im->graph, v->name, &type, c->data, &v->id, err))
+    if (add_constant(im, v->name, &type, c, &v->id, err))
         v->id = ASSAY_NO_VALUE;
     return v->id;
 }
