@@ -140,6 +140,18 @@ static assay_status check_arity(const assay_inference *c)
     return ASSAY_OK;
 }
 
+/* The axis of `out` that a reshape makes of one of x, whole and behind as many elements; or -1. */
+static int reshaped_axis(const assay_type *x, int axis, const assay_type *out)
+{
+    int64_t before = 1, reached = 1;
+    for (int i = 0; i < axis; ++i)
+        before *= x->dim[i];
+    for (int i = 0; i < out->rank; reached *= out->dim[i++])
+        if (reached == before && out->dim[i] == x->dim[axis])
+            return i;
+    return -1;
+}
+
 /* Where per-axis parameters of `axis` end up, or -1 when they cannot pass through the op. */
 static int follow_axis(const assay_node *n, const assay_type *x, const assay_type *out)
 {
@@ -151,6 +163,8 @@ static int follow_axis(const assay_node *n, const assay_type *x, const assay_typ
             if (n->attr.perm.perm.v[i] == axis)
                 return i;
         return -1;
+    case ASSAY_OP_RESHAPE:
+        return x->q.granularity == ASSAY_Q_AXIS ? reshaped_axis(x, axis, out) : -1;
     case ASSAY_OP_PAD:
     case ASSAY_OP_TILE:
     case ASSAY_OP_MAX_POOL:

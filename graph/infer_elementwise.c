@@ -188,8 +188,8 @@ assay_status assay_shape_cast(const assay_inference *c)
     return ASSAY_OK;
 }
 
-/* Quantize, dequantize, rescale: the output's kind and parameters are the node's meaning, so they
- * come from the output value. */
+/* Quantize, dequantize, rescale, relabel: the output's kind and parameters are the node's meaning,
+ * so they come from the output value. A relabel makes codes of plain integers too. */
 assay_status assay_shape_given(const assay_inference *c)
 {
     const assay_type *y = c->n->out ? &assay_node_out(c->g, c->n, 0)->type : NULL;
@@ -197,10 +197,11 @@ assay_status assay_shape_given(const assay_inference *c)
 
     if (!y)
         return assay_infer_fail(c, "the output's type cannot be inferred; add the value first");
-    if (from_codes ? !assay_is_quantized(c->x) : c->x->elem.kind != ASSAY_KIND_F32)
+    bool plain = c->n->op == ASSAY_OP_RELABEL && c->x->elem.kind == ASSAY_KIND_INT;
+    if (from_codes ? !assay_is_quantized(c->x) && !plain : c->x->elem.kind != ASSAY_KIND_F32)
         return assay_infer_fail(c, "the input is not %s",
                                 from_codes ? "an integer with parameters" : "f32");
-    if (to_codes ? !assay_is_quantized(y) : y->elem.kind != ASSAY_KIND_F32)
+    if (to_codes ? !assay_is_quantized(y) && !plain : y->elem.kind != ASSAY_KIND_F32)
         return assay_infer_fail(c, "the output is not %s",
                                 to_codes ? "an integer with parameters" : "f32");
     assay_infer_shape(c->out, c->x);

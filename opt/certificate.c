@@ -30,35 +30,53 @@ assay_status assay_certificate_digest(const json_t *certificate, char hex[33], a
     return s;
 }
 
-/* Types, parameters and bounds, which the structure's digest leaves out, and constants' bytes. */
-static void add_details(const assay_graph *g, assay_buf *b)
+static void add_value(const assay_graph *g, int v, bool *seen, assay_buf *b)
 {
+    const assay_value *x = v < 0 ? NULL : &g->value[v];
     char hex[33];
-    for (int i = 0; i < g->n_values; i++) {
-        const assay_value *v = &g->value[i];
-        assay_buf_printf(b, "%s:", v->name);
-        assay_type_print(&v->type, b);
-        if (v->data) {
-            hex_of(v->data, assay_type_bytes(&v->type), hex);
-            assay_buf_printf(b, "=%s", hex);
-        }
-        assay_buf_add(b, "\n", 1);
+    if (!x || seen[v])
+        return;
+    seen[v] = true;
+    assay_buf_printf(b, "%s:", x->name);
+    assay_type_print(&x->type, b);
+    if (x->data) {
+        hex_of(x->data, assay_type_bytes(&x->type), hex);
+        assay_buf_printf(b, "=%s", hex);
     }
+    assay_buf_add(b, "\n", 1);
+}
+
+/* Types, parameters and bounds, which the structure's digest leaves out, and constants' bytes.
+ * Values come in the order in which inputs, nodes and outputs name them. */
+static void add_details(const assay_graph *g, bool *seen, assay_buf *b)
+{
+    for (int i = 0; i < g->n_inputs; i++)
+        add_value(g, g->input[i], seen, b);
     for (int i = 0; i < g->n_nodes; i++) {
         const assay_node *n = &g->node[i];
         assay_buf_printf(b, "%s %a %a %d %d %d\n", n->name, (double)n->act_lo, (double)n->act_hi,
                          n->has_code_bounds, n->code_lo, n->code_hi);
+        for (int k = 0; k < n->n_in; k++)
+            add_value(g, n->in[k], seen, b);
+        for (int k = 0; k < n->n_out; k++)
+            add_value(g, n->out[k], seen, b);
     }
+    for (int i = 0; i < g->n_outputs; i++)
+        add_value(g, g->output[i], seen, b);
 }
 
 assay_status assay_certificate_network(const assay_graph *g, char hex[33], assay_error *err)
 {
     assay_buf text = {0};
-    assay_status s = assay_graph_digest(g, hex, err);
-    if (s)
+    bool *seen = calloc((size_t)g->n_values + 1, sizeof *seen);
+    assay_status s = seen ? assay_graph_digest(g, hex, err) : assay_out_of_memory(err);
+    if (s) {
+        free(seen);
         return s;
+    }
     assay_buf_add(&text, hex, 32);
-    add_details(g, &text);
+    add_details(g, seen, &text);
+    free(seen);
     s = assay_buf_status(&text, err);
     if (!s)
         hex_of(text.text, text.length, hex);
@@ -105,6 +123,9 @@ static const char *const obligations[] = {
     [ASSAY_PROVE_FLOATS] = "floats",
     [ASSAY_PROVE_BLEND] = "blend",
     [ASSAY_PROVE_GAINS] = "gains",
+    [ASSAY_PROVE_FORM] = "form",
+    [ASSAY_PROVE_LAYOUT] = "layout",
+    [ASSAY_PROVE_MOVED] = "moved",
 };
 static const char *const verdicts[] = {"exact", "bounded", "unproved"};
 
@@ -140,8 +161,8 @@ assay_status assay_certificate_add(json_t *certificate, const assay_rule *rule, 
                                    assay_error *err)
 {
     const assay_verdict *v = &proof->verdict;
-    bool sums =
-        rule->obligation == ASSAY_PROVE_ACCUMULATORS || rule->obligation == ASSAY_PROVE_LINEAR;
+    bool sums = rule->obligation == ASSAY_PROVE_ACCUMULATORS ||
+                rule->obligation == ASSAY_PROVE_LINEAR || rule->obligation == ASSAY_PROVE_FORM;
     json_t *step =
         json_pack("{s:s, s:s, s:s, s:s, s:I, s:s, s:o, s:o}", "pass", rule->name, "node", node,
                   "obligation", obligations[rule->obligation], "verdict", verdicts[v->kind],

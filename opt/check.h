@@ -43,6 +43,8 @@ const assay_node *check_producer(const assay_graph *g, int value); /* or NULL */
 bool check_same_value(const assay_graph *g, int v, const assay_graph *h, int w);
 /* A constant of the model, or of an earlier step that made it; NULL: there is none. */
 const assay_value *check_constant_of(const checker *c, const char *name);
+/* Transpose, reshape, relabel: the element at `i` of the output is that element of the input. */
+size_t check_source_of(const assay_graph *g, const assay_node *n, size_t i);
 /* A function of one code of a fragment: all its results by code - least; malloc'd. */
 assay_status check_tabulate(const checker *c, const assay_graph *g, const assay_node *n,
                             int32_t **table, size_t *size);
@@ -113,5 +115,8 @@ assay_status check_same(checker *c, const json_t *step, int64_t *worst);
 assay_status check_padding(checker *c, const json_t *step, int64_t *worst);
 assay_status check_blend(checker *c, const json_t *step, int64_t *worst);
 assay_status check_gains(checker *c, const json_t *step, int64_t *worst);
+assay_status check_form(checker *c, const json_t *step, int64_t *worst);
+assay_status check_layout(checker *c, const json_t *step, int64_t *worst);
+assay_status check_moved(checker *c, const json_t *step, int64_t *worst);
 
 #endif

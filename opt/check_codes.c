@@ -179,12 +179,11 @@ assay_status check_codes(checker *c, const json_t *step, int64_t *worst)
 
 /* ---- constants ---- */
 
-/* Transpose and reshape: the element at `i` of the output is that element of the input. */
-static size_t source_of(const assay_graph *g, const assay_node *n, size_t i)
+size_t check_source_of(const assay_graph *g, const assay_node *n, size_t i)
 {
     const assay_type *x = &g->value[n->in[0]].type, *y = &g->value[n->out[0]].type;
     size_t at[ASSAY_MAX_RANK] = {0}, source = 0;
-    if (n->op == ASSAY_OP_RESHAPE)
+    if (n->op != ASSAY_OP_TRANSPOSE)
         return i;
     for (int k = y->rank - 1; k >= 0; k--) {
         at[n->attr.perm.perm.v[k]] = i % (size_t)y->dim[k];
@@ -210,7 +209,7 @@ assay_status check_constant(checker *c, const json_t *step, int64_t *worst)
     if (n->op == ASSAY_OP_TRANSPOSE || n->op == ASSAY_OP_RESHAPE) {
         for (size_t i = 0; i < count; i++)
             if (memcmp((const char *)y->data + i * size,
-                       (const char *)x->data + source_of(g, n, i) * size, size) != 0)
+                       (const char *)x->data + check_source_of(g, n, i) * size, size) != 0)
                 *worst = INT64_MAX;
         return ASSAY_OK;
     }

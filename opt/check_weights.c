@@ -73,12 +73,20 @@ static reach matrix_reach(const assay_type *x, const assay_type *w, size_t colum
     return r;
 }
 
+/* Of the result of a layer. */
+static int64_t channels_of(const assay_graph *g, const assay_node *n)
+{
+    const assay_type *y = &g->value[n->out[0]].type;
+    const bool first = n->op != ASSAY_OP_FC && n->attr.conv.layout == ASSAY_LAYOUT_NCHW;
+    return y->rank < 2 ? 0 : y->dim[first ? 1 : y->rank - 1];
+}
+
 /* What the model and the steps so far say of node n of fragment g; false: not enough. */
 static bool weigh(const checker *c, const assay_graph *g, const assay_node *n, weighing *k)
 {
     const int b = n->n_in > 2 ? n->in[2] : -1;
     *k = (weighing){.w = c->model ? check_constant_of(c, g->value[n->in[1]].name) : NULL,
-                    .channels = assay_shape_count(&g->value[n->out[0]].type),
+                    .channels = channels_of(g, n),
                     .transposed = n->op == ASSAY_OP_CONV_TRANSPOSE &&
                                   n->attr.conv.layout == ASSAY_LAYOUT_NCHW,
                     .group = n->op == ASSAY_OP_FC ? 1 : n->attr.conv.group};

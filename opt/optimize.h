@@ -45,13 +45,28 @@ enum assay_obligation {
     ASSAY_PROVE_PADDING,      /* what is padded is the zero point */
     ASSAY_PROVE_FLOATS,       /* thresholds over all floats, where the function is monotone */
     ASSAY_PROVE_BLEND,        /* the rescale adds one number to every code, so to each blend */
-    ASSAY_PROVE_GAINS         /* normalization: the same gains, threshold forms of products */
+    ASSAY_PROVE_GAINS,        /* normalization: the same gains, threshold forms of products */
+    ASSAY_PROVE_FORM,         /* a linear layer in another form sums the same products */
+    ASSAY_PROVE_LAYOUT,       /* the same op, its axes in another order */
+    ASSAY_PROVE_MOVED /* a constant is moved; of any size, so the certificate leaves it out */
 };
 
 /* Codes that the fragment can yield: the candidate saturation of a merged rescale. */
 typedef struct assay_image {
     int64_t lo, hi;
 } assay_image;
+
+/* Rules that are in force only where a target's file asks for what they make (target.h), or
+ * where they are chosen by name: any of these. */
+enum assay_preference {
+    ASSAY_PREFER_CONV = 1,
+    ASSAY_PREFER_FC = 2,
+    ASSAY_PREFER_MATMUL = 4,
+    ASSAY_PREFER_NHWC = 8,
+    ASSAY_PREFER_NCHW = 16
+};
+#define ASSAY_PREFER_PRODUCTS (ASSAY_PREFER_CONV | ASSAY_PREFER_FC | ASSAY_PREFER_MATMUL)
+#define ASSAY_PREFER_LAYOUTS  (ASSAY_PREFER_NHWC | ASSAY_PREFER_NCHW)
 
 typedef struct assay_rule {
     const char *name;
@@ -64,6 +79,7 @@ typedef struct assay_rule {
      * without use. image: NULL, or where to saturate. */
     assay_status (*rewrite)(assay_graph *g, const assay_match *m, const assay_image *image,
                             assay_error *err);
+    uint32_t preference; /* 0: always in force; or of enum assay_preference */
 } assay_rule;
 
 /* The rules in the order in which they are tried; *n receives their number. */
@@ -72,7 +88,7 @@ const assay_rule *assay_rules(size_t *n);
 /* Rules of a scheme that is a shared object: it exports `const assay_rule_list
  * *assay_rules_plugin(void)`, built against this header, and they are tried behind ours. Their
  * obligations are discharged here, as those of all rules. */
-#define ASSAY_RULES_ABI 1
+#define ASSAY_RULES_ABI 2
 typedef struct assay_rule_list {
     uint32_t abi;  /* ASSAY_RULES_ABI */
     uint32_t size; /* sizeof(assay_rule) */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "graph/buf.h"
+#include "opt/target.h"
 
 void assay_policy_free(assay_policy *p)
 {
@@ -54,17 +55,41 @@ static assay_status unknown(const assay_policy *p, const char *where, const char
     return s;
 }
 
-/* Marks what is in a list separated by commas; NULL: everything. */
-static assay_status choose(const assay_policy *p, const char *list, bool *chosen, assay_error *err)
+/* Marks what is in a list separated by commas; NULL: everything that is always in force, or that
+ * the target prefers. */
+static assay_status choose(const assay_policy *p, const assay_optimize_options *o, bool *chosen,
+                           assay_error *err)
 {
+    const uint32_t preferred = o->target ? o->target->preference : 0;
+    const char *list = o->passes;
     for (size_t i = 0; i < p->n; i++)
-        chosen[i] = list == NULL;
+        chosen[i] = !list && (!p->rule[i].preference || p->rule[i].preference & preferred);
     for (const char *at = list; at; at = strchr(at, ',')) {
         at += *at == ',';
         size_t length = strcspn(at, ","), i = find(p, at, length);
         if (i == p->n)
             return unknown(p, "no pass ", at, length, err);
         chosen[i] = true;
+    }
+    return ASSAY_OK;
+}
+
+/* Rules of one kind (products, layouts) lead to one end, or they would undo each other for ever. */
+static assay_status check_agreement(const assay_policy *p, const bool *chosen, assay_error *err)
+{
+    static const uint32_t kinds[] = {ASSAY_PREFER_PRODUCTS, ASSAY_PREFER_LAYOUTS};
+    for (size_t k = 0; k < 2; k++) {
+        uint32_t ends = kinds[k];
+        size_t first = p->n;
+        for (size_t i = 0; i < p->n; i++) {
+            if (!chosen[i] || !(p->rule[i].preference & kinds[k]))
+                continue;
+            first = first == p->n ? i : first;
+            ends &= p->rule[i].preference;
+            if (!ends)
+                return assay_fail(err, ASSAY_ERR_INPUT, "passes '%s' and '%s' undo each other",
+                                  p->rule[first].name, p->rule[i].name);
+        }
     }
     return ASSAY_OK;
 }
@@ -107,7 +132,9 @@ assay_status assay_policy_make(const assay_optimize_options *options, const assa
     for (size_t i = 0; i < p->n && !status; i++)
         p->rule[i] = i < n ? rules[i] : more->rule[i - n];
     if (!status)
-        status = choose(p, options->passes, chosen, err);
+        status = choose(p, options, chosen, err);
+    if (!status)
+        status = check_agreement(p, chosen, err);
     if (!status && !options->rule)
         status = heed(p, s, chosen, err);
     for (size_t i = 0; i < p->n && !status; i++)

@@ -15,6 +15,11 @@ assay_status assay_product_cut(const assay_graph *g, const assay_match *m, const
 assay_status assay_product_prepare(const assay_graph *fragment, const assay_scheme *s,
                                    assay_unit **unit, assay_error *err);
 
+/* Whether two units make the same codes of all accumulators in proof->reach, by threshold forms of
+ * each channel; the verdict is filled. */
+assay_status assay_compare_forms(const assay_unit *before, const assay_unit *after,
+                                 assay_proof *proof, assay_error *err);
+
 /* Channels that differ in what is summed. */
 int64_t assay_product_channels(const assay_graph *g, const assay_node *n);
 /* The bias of a channel; false when no run knows it before. No bias is a bias of 0. */

@@ -85,7 +85,7 @@ assay_status assay_prove_target(const assay_scheme *s, assay_proof *proof, assay
         bool can = true;
         char why[160];
         assay_status status = ASSAY_OK;
-        if (assay_needs_target(n))
+        if (assay_needs_target(n) && assay_node_is_quantized(proof->after, n))
             status = assay_target_computes(s, proof->after, n, &can, why, sizeof why, err);
         if (!status && !can)
             status = assay_fail(err, ASSAY_ERR_UNSUPPORTED, "%s", why);
@@ -119,6 +119,9 @@ assay_status assay_prove(const assay_graph *g, const assay_match *m, const assay
         return assay_prove_blend(g, m, rule, s, run, proof, err);
     case ASSAY_PROVE_GAINS:
         return assay_prove_gains(g, m, rule, s, run, proof, err);
+    case ASSAY_PROVE_FORM:
+    case ASSAY_PROVE_LAYOUT:
+        return assay_prove_form(g, m, rule, s, run, proof, err);
     case ASSAY_PROVE_FLOATS:
         return assay_prove_floats(g, m, rule, s, run, proof, err);
     default:

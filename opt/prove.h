@@ -83,6 +83,11 @@ assay_status assay_prove_gains(const assay_graph *g, const assay_match *m, const
                                const assay_scheme *s, assay_run_fn run, assay_proof *proof,
                                assay_error *err);
 
+/* ---- prove_form.c: a layer in another form or layout ---- */
+assay_status assay_prove_form(const assay_graph *g, const assay_match *m, const assay_rule *rule,
+                              const assay_scheme *s, assay_run_fn run, assay_proof *proof,
+                              assay_error *err);
+
 /* ---- prove_floats.c: thresholds over all floats ---- */
 assay_status assay_prove_floats(const assay_graph *g, const assay_match *m, const assay_rule *rule,
                                 const assay_scheme *s, assay_run_fn run, assay_proof *proof,

@@ -58,7 +58,7 @@ static assay_status compare_channel(const assay_unit *before, const assay_unit *
 }
 
 /* first: the first channel that differs decides, because another attempt follows. */
-static assay_status compare_units(const assay_unit *before, const assay_unit *after, bool first,
+static assay_status compare_forms(const assay_unit *before, const assay_unit *after, bool first,
                                   weighted *w, assay_proof *proof, assay_error *err)
 {
     size_t channels = before->scale[ASSAY_OUT].n, other = after->scale[ASSAY_OUT].n;
@@ -66,11 +66,6 @@ static assay_status compare_units(const assay_unit *before, const assay_unit *af
     assay_verdict *v = &proof->verdict;
     memset(v, 0, sizeof *v);
     w->steps = 0;
-    if (memcmp(&before->rec.accumulator, &after->rec.accumulator, sizeof before->rec.accumulator)) {
-        v->kind = ASSAY_UNPROVED;
-        snprintf(v->evidence, sizeof v->evidence, "the accumulators have other rules");
-        return ASSAY_OK;
-    }
     assay_status s = ASSAY_OK;
     for (size_t c = 0; c < channels && !s && !(first && v->kind != ASSAY_EXACT); c++)
         s = compare_channel(before, after, c, w, proof, err);
@@ -79,6 +74,26 @@ static assay_status compare_units(const assay_unit *before, const assay_unit *af
                  "reachable [%lld, %lld], threshold forms equal (%zu channels, %zu steps)",
                  (long long)proof->reach.lo, (long long)proof->reach.hi, channels, w->steps);
     return s;
+}
+
+static assay_status compare_units(const assay_unit *before, const assay_unit *after, bool first,
+                                  weighted *w, assay_proof *proof, assay_error *err)
+{
+    assay_verdict *v = &proof->verdict;
+    if (memcmp(&before->rec.accumulator, &after->rec.accumulator, sizeof before->rec.accumulator)) {
+        memset(v, 0, sizeof *v);
+        v->kind = ASSAY_UNPROVED;
+        snprintf(v->evidence, sizeof v->evidence, "the accumulators have other rules");
+        return ASSAY_OK;
+    }
+    return compare_forms(before, after, first, w, proof, err);
+}
+
+assay_status assay_compare_forms(const assay_unit *before, const assay_unit *after,
+                                 assay_proof *proof, assay_error *err)
+{
+    weighted w = {NULL, 0, 0};
+    return compare_forms(before, after, false, &w, proof, err);
 }
 
 static assay_status attempt(const assay_match *m, const assay_rule *rule, const assay_scheme *s,

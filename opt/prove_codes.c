@@ -294,13 +294,18 @@ assay_status assay_tabulate_pairs(const assay_graph *g, int node, const assay_sc
     return status;
 }
 
-#define TRIALS 4
+#define TRIALS       4
+#define LARGEST_BIAS 4096
 
 /* Trial 0 has extremes only, as the bits of the element's index and the input's. */
 static void fill_sample(const assay_type *t, void *data, int trial, int input)
 {
     const bool truth = t->elem.kind == ASSAY_KIND_BOOL;
     int64_t least = truth ? 0 : assay_elem_min(t->elem), most = truth ? 1 : assay_elem_max(t->elem);
+    if (t->elem.bits > MOST_BITS) { /* a bias */
+        least = -LARGEST_BIAS;
+        most = LARGEST_BIAS;
+    }
     size_t n = (size_t)assay_shape_count(t);
     for (size_t i = 0; i < n; i++) {
         uint64_t r = scramble(i * 64 + (uint64_t)(trial * 16 + input) + 1);
@@ -349,7 +354,8 @@ assay_status assay_prove_samples(const assay_scheme *s, assay_run_fn run, assay_
     for (int k = 0; k < f->n_inputs && !status && codes; k++) {
         const assay_type *t = type_of_input(f, k);
         codes = t->elem.kind == ASSAY_KIND_BOOL ||
-                (t->elem.kind == ASSAY_KIND_INT && t->elem.bits <= MOST_BITS); /* no indices */
+                (t->elem.kind == ASSAY_KIND_INT &&
+                 (t->elem.bits <= MOST_BITS || assay_is_quantized(t))); /* no indices */
         if (codes && !(in[k] = malloc(assay_type_bytes(t) + 1)))
             status = assay_out_of_memory(err);
     }

@@ -65,7 +65,7 @@ assay_status assay_rescale_bias(assay_graph *g, int node, int rescale, int64_t f
     assay_type t = b->type;
     size_t n = (size_t)assay_shape_count(&t);
     float *scale = assay_arena_array(g->arena, t.q.count + 1, sizeof *scale);
-    char *name = assay_arena_alloc(g->arena, strlen(b->name) + 1);
+    char *name = assay_derived_name(g, g->value[g->node[node].out[0]].name, ":bias");
     if (!scale || !name || !b->data)
         return b->data ? assay_out_of_memory(err)
                        : assay_fail(err, ASSAY_ERR_UNSUPPORTED,
@@ -73,7 +73,6 @@ assay_status assay_rescale_bias(assay_graph *g, int node, int rescale, int64_t f
     for (size_t i = 0; i < t.q.count; i++)
         scale[i] = (float)((double)t.q.scale[i] / ratio);
     t.q.scale = scale;
-    strcpy(name, b->name);
     const void *data = b->data;
     do
         name = assay_derived_name(g, name, ":rescaled");

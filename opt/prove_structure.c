@@ -202,6 +202,30 @@ static void judge_constant(assay_proof *proof)
              (long long)assay_shape_count(&y->type));
 }
 
+/* A constant of any size stands in the certificate as an input, and what it becomes as another. */
+static assay_status leave_data_out(const assay_graph *g, const assay_match *m, assay_proof *proof,
+                                   assay_error *err)
+{
+    assay_graph *slim = NULL;
+    assay_status s = assay_fragment_cut(g, m, 0, &slim, err);
+    if (s)
+        return s;
+    assay_graph_free(proof->before);
+    assay_graph_free(proof->after);
+    proof->before = slim;
+    proof->after = NULL;
+    const assay_value *x = &slim->value[slim->input[0]], *y = &slim->value[slim->output[0]];
+    int in[2];
+    s = assay_graph_new("fragment", &proof->after, err);
+    if (!s)
+        s = assay_graph_add_value(proof->after, x->name, &x->type, &in[0], err);
+    if (!s)
+        s = assay_graph_add_value(proof->after, y->name, &y->type, &in[1], err);
+    if (!s)
+        s = assay_graph_set_inputs(proof->after, in, 2, err);
+    return s ? s : assay_graph_set_outputs(proof->after, &in[1], 1, err);
+}
+
 static void judge_by_form(assay_proof *proof, bool same, const char *evidence)
 {
     assay_verdict *v = &proof->verdict;
@@ -216,7 +240,8 @@ assay_status assay_prove_structure(const assay_graph *g, const assay_match *m,
                                    const assay_rule *rule, const assay_scheme *s, assay_run_fn run,
                                    assay_proof *proof, assay_error *err)
 {
-    bool constant = rule->obligation == ASSAY_PROVE_CONSTANT;
+    bool constant =
+        rule->obligation == ASSAY_PROVE_CONSTANT || rule->obligation == ASSAY_PROVE_MOVED;
     assay_status status = constant ? assay_fragment_keep(g, m, &proof->before, err)
                                    : assay_fragment_cut(g, m, 0, &proof->before, err);
     proof->verdict.kind = ASSAY_UNPROVED;
@@ -243,6 +268,9 @@ assay_status assay_prove_structure(const assay_graph *g, const assay_match *m,
     case ASSAY_PROVE_CONSTANT:
         judge_constant(proof);
         return ASSAY_OK;
+    case ASSAY_PROVE_MOVED:
+        judge_constant(proof);
+        return proof->verdict.kind == ASSAY_EXACT ? leave_data_out(g, m, proof, err) : ASSAY_OK;
     default:
         return judge_indices(s, run, proof, err);
     }

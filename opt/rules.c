@@ -6,12 +6,19 @@
 #define RULE(name, obligation, bounds, late, matches, rewrite)                                     \
     {                                                                                              \
         name, ASSAY_PROVE_##obligation, bounds, late, assay_##matches##_matches,                   \
-            assay_##rewrite##_rewrite                                                              \
+            assay_##rewrite##_rewrite, 0                                                           \
+    }
+/* In force where the target asks for it. */
+#define WANTED(name, obligation, preference, rule)                                                 \
+    {                                                                                              \
+        name, ASSAY_PROVE_##obligation, false, false, assay_##rule##_matches,                      \
+            assay_##rule##_rewrite, preference                                                     \
     }
 
 static const assay_rule rules[] = {
     RULE("common", SAME, false, false, common, common),
     RULE("constant", CONSTANT, false, false, constant, constant),
+    RULE("constant-move", MOVED, false, false, constant_move, constant),
     RULE("identity", CODES, false, false, identity, identity),
     RULE("merge-moves", INDICES, false, false, merge_moves, merge_moves),
     RULE("choice-to-clip", CODES, true, false, clip, clip),
@@ -34,6 +41,12 @@ static const assay_rule rules[] = {
     RULE("sink-transpose", ELEMENTS, false, false, sink_transpose, sink_transpose),
     RULE("mean-to-pool", SUMS, false, false, mean, mean),
     RULE("pad-into-conv", PADDING, false, false, pad, pad),
+    WANTED("matmul-to-fc", FORM, ASSAY_PREFER_CONV | ASSAY_PREFER_FC, matmul_to_fc),
+    WANTED("conv-to-fc", FORM, ASSAY_PREFER_FC | ASSAY_PREFER_MATMUL, conv_to_fc),
+    WANTED("fc-to-conv", FORM, ASSAY_PREFER_CONV, fc_to_conv),
+    WANTED("fc-to-matmul", FORM, ASSAY_PREFER_MATMUL, fc_to_matmul),
+    WANTED("to-nhwc", LAYOUT, ASSAY_PREFER_NHWC, to_nhwc),
+    WANTED("to-nchw", LAYOUT, ASSAY_PREFER_NCHW, to_nchw),
     RULE("table", TABLE, false, true, table, table),
 };
 

@@ -54,6 +54,18 @@ void assay_to_rescale(assay_node *n, int x, const assay_image *image);
 /* BASE + suffix, in the graph's arena; NULL when memory is out. */
 char *assay_derived_name(assay_graph *g, const char *base, const char *suffix);
 
+/* A value NAME + suffix, NAME that of `like`; the suffix once more where that is taken. */
+assay_status assay_add_derived(assay_graph *g, int like, const char *suffix, const assay_type *type,
+                               int *id, assay_error *err);
+
+/* ---- layouts ---- */
+/* Permutations of the axes of a value into the layout and back; perm[i] is the source's axis. */
+void assay_layout_perms(int rank, int layout, assay_list *there, assay_list *back);
+/* The type behind a transpose; parameters are t's own. */
+assay_type assay_permuted_type(const assay_type *t, const assay_list *perm);
+/* Where an image op keeps its layout; NULL: it has none that rules change. */
+int *assay_layout_of(assay_node *n);
+
 /* ---- the rules, by file ---- */
 #define ASSAY_DECLARE_RULE(name)                                                                   \
     bool assay_##name##_matches(const assay_graph *g, const int *uses, assay_match *m);            \
@@ -88,6 +100,15 @@ ASSAY_DECLARE_RULE(mean);
 /* rules_move.c */
 ASSAY_DECLARE_RULE(merge_moves);
 ASSAY_DECLARE_RULE(sink_transpose);
+ASSAY_DECLARE_RULE(constant_move);
+/* rules_form.c */
+ASSAY_DECLARE_RULE(fc_to_conv);
+ASSAY_DECLARE_RULE(conv_to_fc);
+ASSAY_DECLARE_RULE(matmul_to_fc);
+ASSAY_DECLARE_RULE(fc_to_matmul);
+/* rules_layout.c */
+ASSAY_DECLARE_RULE(to_nhwc);
+ASSAY_DECLARE_RULE(to_nchw);
 /* rules_table.c */
 ASSAY_DECLARE_RULE(table);
 

@@ -54,6 +54,16 @@ bool assay_constant_matches(const assay_graph *g, const int *uses, assay_match *
            assay_shape_count(&g->value[n->in[0]].type) <= LARGEST_CONSTANT;
 }
 
+/* The same of constants of any size that only move, or change their parameters. */
+bool assay_constant_move_matches(const assay_graph *g, const int *uses, assay_match *m)
+{
+    const assay_node *n = &g->node[m->lower];
+    (void)uses;
+    return (n->op == ASSAY_OP_TRANSPOSE || n->op == ASSAY_OP_RESHAPE ||
+            n->op == ASSAY_OP_RELABEL) &&
+           assay_is_constant(g, n->in[0]) && !assay_is_output(g, n->out[0]);
+}
+
 /* m->data: the elements. */
 assay_status assay_constant_rewrite(assay_graph *g, const assay_match *m, const assay_image *image,
                                     assay_error *err)

@@ -8,6 +8,8 @@
  *       add:     {types: [i8], parameters: same}
  *       softmax: {types: [f32]}
  *     others: {types: [i8]}        # ops without a line; when this is missing too: f32
+ *     prefer: {products: conv, layout: nhwc}   # what the optimizer makes of linear layers: conv,
+ * fc # or matmul; and of image ops: nhwc or nchw. Left out: as they are
  *
  * The first type of an op is what it gets when nothing else is asked for. Nodes that only index
  * (reshape, transpose, lookup, ...) need no line: they run in whatever is around them. */
@@ -32,6 +34,7 @@ typedef struct assay_target {
     char *name;
     assay_target_rule op[ASSAY_OP_COUNT];
     assay_target_rule others;
+    uint32_t preference; /* of enum assay_preference (optimize.h) */
 } assay_target;
 
 /* Reads a file; errors are FILE:LINE:COLUMN. ASSAY_ERR_INPUT: not such a file, unknown keys, ops or

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "graph/slurp.h"
+#include "opt/optimize.h"
 #include "opt/target.h"
 #include "schemes/tree.h"
 
@@ -145,6 +146,58 @@ static assay_status read_ops(const context *c, const assay_tree *t)
     return status;
 }
 
+/* What one word of `prefer` asks for. */
+static assay_status read_preference(const context *c, const assay_tree *t)
+{
+    static const struct {
+        const char *key, *word;
+        uint32_t preference;
+    } words[] = {
+        {"products", "conv", ASSAY_PREFER_CONV},     {"products", "fc", ASSAY_PREFER_FC},
+        {"products", "matmul", ASSAY_PREFER_MATMUL}, {"layout", "nhwc", ASSAY_PREFER_NHWC},
+        {"layout", "nchw", ASSAY_PREFER_NCHW},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(t->key, words[i].key) == 0 && t->kind == ASSAY_TREE_SCALAR &&
+            strcmp(t->text, words[i].word) == 0) {
+            c->target->preference |= words[i].preference;
+            return ASSAY_OK;
+        }
+    if (strcmp(t->key, "products") == 0)
+        return fail_at(c, t, "products: expected conv, fc or matmul");
+    if (strcmp(t->key, "layout") == 0)
+        return fail_at(c, t, "layout: expected nhwc or nchw");
+    return fail_at(c, t, "unknown key '%.40s'; prefer has products, layout", t->key);
+}
+
+static assay_status read_preferences(const context *c, const assay_tree *t)
+{
+    assay_status status = ASSAY_OK;
+    if (t->kind != ASSAY_TREE_MAP)
+        return fail_at(c, t, "prefer: expected a map such as {products: conv, layout: nhwc}");
+    for (const assay_tree *i = t->child; i && !status; i = i->next)
+        status = read_preference(c, i);
+    return status;
+}
+
+/* What is preferred must be offered in integers. */
+static assay_status check_preference(const context *c, const assay_tree *t)
+{
+    static const struct {
+        uint32_t preference;
+        assay_op op;
+    } needs[] = {{ASSAY_PREFER_CONV, ASSAY_OP_CONV},
+                 {ASSAY_PREFER_FC, ASSAY_OP_FC},
+                 {ASSAY_PREFER_MATMUL, ASSAY_OP_MATMUL}};
+    const assay_tree *prefer = assay_tree_get(t, "prefer");
+    for (size_t i = 0; prefer && i < sizeof needs / sizeof *needs; i++)
+        if (c->target->preference & needs[i].preference &&
+            assay_target_rule_of(c->target, needs[i].op)->n_types == 0)
+            return fail_at(c, prefer, "prefer: products: %s contradicts ops, where it is in float",
+                           assay_op_get(needs[i].op)->name);
+    return ASSAY_OK;
+}
+
 static assay_status read_name(const context *c, const assay_tree *t)
 {
     if (t->kind != ASSAY_TREE_SCALAR || !*t->text || strlen(t->text) > 63 ||
@@ -166,15 +219,17 @@ static assay_status read_target(const context *c, const assay_tree *t)
             status = read_ops(c, i);
         else if (strcmp(i->key, "others") == 0)
             status = read_rule(c, i, UINT32_MAX, &c->target->others);
+        else if (strcmp(i->key, "prefer") == 0)
+            status = read_preferences(c, i);
         else
-            status =
-                fail_at(c, i, "unknown key '%.40s'; a target file has target, ops, others", i->key);
+            status = fail_at(
+                c, i, "unknown key '%.40s'; a target file has target, ops, others, prefer", i->key);
     }
     if (!status && !c->target->name)
         status = fail_at(c, t, "the key \"target\" (its name) is missing");
     if (!status && !assay_tree_get(t, "ops") && !assay_tree_get(t, "others"))
         status = fail_at(c, t, "no ops: nothing would run on this target");
-    return status;
+    return status ? status : check_preference(c, t);
 }
 
 assay_status assay_target_parse(const char *file, const char *text, size_t length,

@@ -139,6 +139,12 @@ void rewrite_certified(const rewrite_outcome *o)
     assert_ok(assay_check_proof(text->text, text->length, "cert", NULL, &r, &err), &err);
     assert_int_equal(r.steps, o->report.applied);
     assert_ok(assay_check_proof(text->text, text->length, "cert", &networks, &r, &err), &err);
+    /* the result as its text gives it back */
+    assay_graph *again;
+    assert_ok(assay_graph_parse(o->text.text, o->text.length, "text", NULL, &again, &err), &err);
+    const assay_proof_networks written = {o->before, again};
+    assert_ok(assay_check_proof(text->text, text->length, "cert", &written, &r, &err), &err);
+    assay_graph_free(again);
 }
 
 void rewrite_has(const char *text, const char *part)
