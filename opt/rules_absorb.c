@@ -58,6 +58,7 @@ assay_status assay_up_rewrite(assay_graph *g, const assay_match *m, const assay_
     g->value[y].producer = m->upper[0];
     g->value[n->out[0]].producer = m->lower;
     p->has_code_bounds = image != NULL;
+    p->code_lo = p->code_hi = 0;
     if (image) {
         p->act_lo = -INFINITY;
         p->act_hi = INFINITY;

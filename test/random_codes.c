@@ -34,7 +34,7 @@ bool test_random_codes_has(assay_op op)
 {
     const uint32_t wanted = ASSAY_T_MOVE | ASSAY_T_UNARY | ASSAY_T_BINARY | ASSAY_T_SELECTS |
                             ASSAY_T_WEIGHTED | ASSAY_T_ABSORB_OUT | ASSAY_T_ROWWISE | ASSAY_T_SUMS |
-                            ASSAY_T_CONVERT | ASSAY_T_COMPARE;
+                            ASSAY_T_CONVERT | ASSAY_T_COMPARE | ASSAY_T_BLENDS;
     const bool other = op == ASSAY_OP_CUSTOM || op == ASSAY_OP_CUSTOM_MONOTONE ||
                        op == ASSAY_OP_CUSTOM_BINARY || op == ASSAY_OP_SVDF_FEATURE ||
                        op == ASSAY_OP_SVDF_TIME; /* a plugin's; with multipliers of their own */
@@ -81,10 +81,11 @@ static bool is_condition(const assay_type *t)
 static void draw_params(growing *w, assay_op op, assay_type *t, float *scale, int32_t *zero)
 {
     static const float scales[] = {0.0625F, 0.1F, 0.125F, 0.2F, 0.25F};
-    t->elem = upto(w, 3) ? assay_int(8, true) : assay_int(8, false);
+    const bool wide = upto(w, 7) == 0;
+    t->elem = upto(w, 3) ? assay_int(wide ? 16 : 8, true) : assay_int(8, false);
     *scale = scales[upto(w, 4)];
     *zero = t->elem.is_signed ? 0 : 128;
-    if (upto(w, 1))
+    if (t->elem.bits == 8 && upto(w, 1))
         *zero += (int32_t)test_between(w->r, -20, 20);
     if (assay_scheme_fixed_output(w->scheme, assay_op_get(op)->name, assay_int(8, true), scale,
                                   zero))
@@ -130,8 +131,15 @@ static void shuffle(growing *w, assay_list *l, int n)
     }
 }
 
+static int draw_layout(growing *w)
+{
+    return upto(w, 2) ? ASSAY_LAYOUT_NCHW : ASSAY_LAYOUT_NHWC;
+}
+
 static void draw_window(growing *w, assay_attr_pool *p)
 {
+    p->layout = draw_layout(w);
+    p->ceil_mode = upto(w, 4) == 0;
     const int64_t side = test_between(w->r, 1, 3);
     fill(&p->kernel, 2, side);
     fill(&p->stride, 2, test_between(w->r, 1, 2));
@@ -170,6 +178,11 @@ static void draw_movement(growing *w, assay_op op, const assay_type *x, assay_at
         for (int i = 2; i < x->rank; i++)
             a->pad.begin.v[i] = a->pad.end.v[i] = upto(w, 1);
         a->pad.value = upto(w, 2) ? 0 : -INFINITY;
+        a->pad.mode = upto(w, 3) ? ASSAY_PAD_CONSTANT : ASSAY_PAD_EDGE;
+        if (upto(w, 3) == 0) {
+            a->pad.has_code = true;
+            a->pad.code = test_between(w->r, 0, 127);
+        }
         break;
     case ASSAY_OP_TILE:
         fill(&a->tile.repeats, x->rank, 1);
@@ -206,10 +219,22 @@ static void draw_attributes(growing *w, assay_op op, const assay_type *x, assay_
         break;
     case ASSAY_ATTRS_lrn:
         a->lrn.size = 3;
+        a->lrn.alpha = 0.01F;
+        a->lrn.layout = draw_layout(w);
+        break;
+    case ASSAY_ATTRS_layout:
+        a->layout.layout = draw_layout(w);
+        break;
+    case ASSAY_ATTRS_matmul:
+        a->matmul.transpose_b = upto(w, 1);
         break;
     case ASSAY_ATTRS_resize:
-        a->resize.size = (assay_list){4, {x->dim[0], x->dim[1], x->dim[2] * 2, x->dim[3] * 2}};
+        a->resize.layout = draw_layout(w);
+        a->resize.size = (assay_list){4, {x->dim[0], x->dim[1], x->dim[2], x->dim[3]}};
+        for (int i = 0, first = a->resize.layout == ASSAY_LAYOUT_NHWC ? 1 : 2; i < 2; i++)
+            a->resize.size.v[first + i] = test_between(w->r, 1, 2 * x->dim[first + i]);
         a->resize.mode = upto(w, 1) ? ASSAY_RESIZE_NEAREST : ASSAY_RESIZE_LINEAR;
+        a->resize.coordinate = upto(w, 1) ? ASSAY_COORD_HALF_PIXEL : ASSAY_COORD_ALIGN_CORNERS;
         break;
     default:
         draw_movement(w, op, x, a);
@@ -224,26 +249,41 @@ static int add_weights(growing *w, assay_op op, const assay_type *x, assay_attrs
     static const int32_t zeros[8] = {0};
     assay_type t = {.elem = assay_int(8, true), .rank = 2};
     int64_t out = test_between(w->r, 1, 3), group = 1;
+    int axis = 0; /* of scales by channel */
     t.dim[0] = out;
     t.dim[1] = x->dim[x->rank - 1];
     if (op == ASSAY_OP_MATMUL) {
-        t.dim[0] = x->dim[x->rank - 1];
-        t.dim[1] = out;
+        axis = a->matmul.transpose_b ? 0 : 1;
+        t.dim[1 - axis] = x->dim[x->rank - 1];
+        t.dim[axis] = out;
     } else if (op != ASSAY_OP_FC) {
         const int64_t side = test_between(w->r, 1, 2);
-        group = op == ASSAY_OP_CONV && x->dim[1] <= 4 && upto(w, 2) == 0 ? x->dim[1] : 1;
+        const bool last = upto(w, 2) == 0, conv = op == ASSAY_OP_CONV;
+        const int64_t channels = x->dim[last ? 3 : 1];
+        a->conv.layout = last ? ASSAY_LAYOUT_NHWC : ASSAY_LAYOUT_NCHW;
+        group = conv && channels <= 4 && upto(w, 2) == 0 ? channels : 1;
         t.rank = 4;
-        t.dim[0] = op == ASSAY_OP_CONV ? out * group : x->dim[1];
-        t.dim[1] = op == ASSAY_OP_CONV ? x->dim[1] / group : out;
-        t.dim[2] = t.dim[3] = side;
+        t.dim[0] = conv ? out * group : last ? out : channels;
+        t.dim[1] = last ? side : conv ? channels / group : out;
+        t.dim[2] = side;
+        t.dim[3] = last ? channels / group : side;
+        axis = conv || last ? 0 : 1;
         fill(&a->conv.kernel, 2, side);
+        fill(&a->conv.pad_begin, 2, upto(w, side > 1));
         a->conv.group = group;
     }
-    bool by_channel = (op == ASSAY_OP_CONV || op == ASSAY_OP_FC) && t.dim[0] <= 8 && upto(w, 1);
+    const bool by_channel = t.dim[axis] <= 8 && upto(w, 1);
     t.q = (assay_qparams){.granularity = by_channel ? ASSAY_Q_AXIS : ASSAY_Q_TENSOR,
-                          .count = by_channel ? (size_t)t.dim[0] : 1,
+                          .axis = by_channel ? axis : 0,
+                          .count = by_channel ? (size_t)t.dim[axis] : 1,
                           .scale = scales,
                           .zero_point = zeros};
+    if (op == ASSAY_OP_FC && t.dim[1] % 2 == 0 && t.dim[0] <= 4 && upto(w, 5) == 0) {
+        t.q.granularity = ASSAY_Q_BLOCK; /* two scales a row */
+        t.q.axis = 1;
+        t.q.block = t.dim[1] / 2;
+        t.q.count = (size_t)t.dim[0] * 2;
+    }
     return add_constant(w, &t, -127, 127);
 }
 
@@ -256,6 +296,9 @@ static int add_bias(growing *w, const assay_type *x, int weights, int64_t channe
     assay_type t = {.elem = assay_int(32, true), .rank = 1, .dim = {channels}, .q = *q};
     for (size_t i = 0; i < q->count; i++)
         scale[i] = x->q.scale[0] * q->scale[i];
+    if (x->elem.bits > 8 && upto(w, 1))
+        t.elem = assay_int(64, true);
+    t.q.axis = 0;
     t.q.scale = scale;
     t.q.zero_point = zero;
     return add_constant(w, &t, -2000, 2000);
@@ -299,8 +342,9 @@ static int draw_operands(growing *w, assay_op op, int x, assay_attrs *a, int in[
     if (op == ASSAY_OP_MATMUL || traits(op) & ASSAY_T_WEIGHTED) {
         in[1] = add_weights(w, op, &t, a);
         const assay_type *weights = &w->g->value[in[1]].type;
-        int64_t channels = weights->dim[op == ASSAY_OP_CONV_TRANSPOSE ? 1 : 0];
-        if (op == ASSAY_OP_MATMUL || upto(w, 1))
+        const bool first = op == ASSAY_OP_CONV_TRANSPOSE && a->conv.layout == ASSAY_LAYOUT_NCHW;
+        int64_t channels = weights->dim[first ? 1 : 0];
+        if (op == ASSAY_OP_MATMUL || weights->q.granularity == ASSAY_Q_BLOCK || upto(w, 1))
             return 2;
         in[2] = add_bias(w, &t, in[1], channels);
         return 3;

@@ -26,6 +26,8 @@ void rewrite_finish(rewrite_outcome *o);
 int64_t rewrite_worst_difference(const rewrite_outcome *o, test_rng *r, int trials);
 /* Both networks give the same bits on random and extreme inputs. */
 void rewrite_same_bits(const rewrite_outcome *o, test_rng *r, int trials);
+/* The fast engine gives the reference's bits of the network afterwards, node by node. */
+void rewrite_engines_agree(const rewrite_outcome *o, test_rng *r, int trials);
 /* The certificate holds, and has a step for every application. */
 void rewrite_certified(const rewrite_outcome *o);
 void rewrite_has(const char *text, const char *part);

@@ -1,5 +1,7 @@
-/* Random networks of 5 to 40 nodes over every op that has a trait: the same bits before and after,
- * and in bounded mode no more than the stated difference. */
+/* Random networks of 5 to 40 nodes over every op that has a trait, under every preset: the same
+ * bits before and after, in both engines; in bounded mode no more than the stated difference; and
+ * the same again for a target that prefers forms and layouts. ASSAY_TEST_GRAPHS: how many, instead
+ * of two or three a preset. */
 #include "test/rewrite_case.h"
 
 #include <stdlib.h>
@@ -7,7 +9,19 @@
 
 #include "test/random_codes.h"
 
-static const char *const schemes[] = {"tflite", "tosa-single", "onnxruntime", "glow-interp"};
+static int n_schemes(void)
+{
+    int n = 0;
+    while (assay_scheme_presets()[n])
+        n++;
+    return n;
+}
+
+static int n_graphs(void)
+{
+    const char *text = getenv("ASSAY_TEST_GRAPHS");
+    return text ? atoi(text) : 3 * n_schemes();
+}
 
 /* Every op occurred in some network. */
 static void assert_complete(const int seen[ASSAY_OP_COUNT])
@@ -20,7 +34,7 @@ static void assert_complete(const int seen[ASSAY_OP_COUNT])
 static rewrite_outcome draw(test_rng *r, int i, int seen[ASSAY_OP_COUNT],
                             const assay_optimize_options *options)
 {
-    const char *name = schemes[i % 4];
+    const char *name = assay_scheme_presets()[i % n_schemes()];
     assay_scheme *s;
     assay_error err;
     assert_ok(assay_scheme_open(name, &s, &err), &err);
@@ -34,15 +48,16 @@ static void random_networks_keep_their_bits(void **state)
     test_rng r = test_seed("random_networks_keep_their_bits", 20261121);
     int applied = 0, refused = 0, seen[ASSAY_OP_COUNT] = {0};
     (void)state;
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < n_graphs(); i++) {
         rewrite_outcome o = draw(&r, i, seen, &(assay_optimize_options){.bound = 0});
         rewrite_same_bits(&o, &r, 6);
+        rewrite_engines_agree(&o, &r, 2);
         rewrite_certified(&o);
         applied += o.report.applied;
         refused += o.report.refused;
         rewrite_finish(&o);
     }
-    print_message("# %d rewrites applied, %d refused\n", applied, refused);
+    print_message("# %d networks, %d rewrites applied, %d refused\n", n_graphs(), applied, refused);
     assert_complete(seen);
     assert_true(applied > 40 && refused > 40);
 }
@@ -52,7 +67,7 @@ static void random_networks_keep_to_the_bound(void **state)
     test_rng r = test_seed("random_networks_keep_to_the_bound", 20261122);
     int bounded = 0, differing = 0, seen[ASSAY_OP_COUNT] = {0};
     (void)state;
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < n_graphs(); i++) {
         const assay_optimize_options options = {.allow = ASSAY_ALLOW_BOUNDED,
                                                 .bound = test_between(&r, 1, 6)};
         rewrite_outcome o = draw(&r, i, seen, &options);
@@ -66,9 +81,36 @@ static void random_networks_keep_to_the_bound(void **state)
         differing += worst > 0;
         rewrite_finish(&o);
     }
-    print_message("# %d bounded rewrites, differences seen in %d networks\n", bounded, differing);
+    print_message("# %d networks, %d bounded rewrites, differences seen in %d\n", n_graphs(),
+                  bounded, differing);
     assert_complete(seen);
     assert_true(bounded > 20 && differing > 5);
+}
+
+/* All forms and layouts that may be preferred, exactly. */
+static void random_networks_take_preferred_forms(void **state)
+{
+    static const char *const preferences[] = {
+        "common,constant,constant-move,identity,merge-moves,sink-transpose,matmul-to-fc,fc-to-conv,"
+        "to-nhwc",
+        "common,constant,constant-move,identity,merge-moves,sink-transpose,matmul-to-fc,conv-to-fc,"
+        "to-nchw",
+        "common,constant,constant-move,identity,merge-moves,sink-transpose,conv-to-fc,fc-to-matmul,"
+        "to-nhwc"};
+    test_rng r = test_seed("random_networks_take_preferred_forms", 20261123);
+    int applied = 0, seen[ASSAY_OP_COUNT] = {0};
+    (void)state;
+    for (int i = 0; i < n_graphs(); i++) {
+        rewrite_outcome o =
+            draw(&r, i, seen, &(assay_optimize_options){.passes = preferences[i % 3]});
+        rewrite_same_bits(&o, &r, 6);
+        rewrite_engines_agree(&o, &r, 2);
+        rewrite_certified(&o);
+        applied += o.report.applied;
+        rewrite_finish(&o);
+    }
+    print_message("# %d networks, %d rewrites applied\n", n_graphs(), applied);
+    assert_true(applied > 40);
 }
 
 int main(void)
@@ -76,6 +118,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_networks_keep_their_bits),
         cmocka_unit_test(random_networks_keep_to_the_bound),
+        cmocka_unit_test(random_networks_take_preferred_forms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
