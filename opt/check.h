@@ -43,6 +43,8 @@ const assay_node *check_producer(const assay_graph *g, int value); /* or NULL */
 bool check_same_value(const assay_graph *g, int v, const assay_graph *h, int w);
 /* A constant of the model, or of an earlier step that made it; NULL: there is none. */
 const assay_value *check_constant_of(const checker *c, const char *name);
+/* Codes as memory of type t keeps them, whatever a unit made. */
+void check_store(const assay_type *t, int32_t *code, size_t count);
 /* Transpose, reshape, relabel: the element at `i` of the output is that element of the input. */
 size_t check_source_of(const assay_graph *g, const assay_node *n, size_t i);
 /* A function of one code of a fragment: all its results by code - least; malloc'd. */
@@ -74,11 +76,17 @@ typedef struct check_reachable {
 /* Of node n of fragment g, on codes of type x. */
 check_reachable check_reach(const checker *c, const assay_graph *g, const assay_node *n,
                             const assay_unit *u, const assay_type *x);
+/* A function of codes: by code - least. */
+typedef struct check_table {
+    const int32_t *code;
+    size_t size;
+    int64_t least;
+} check_table;
+
 /* Greatest difference of the codes that two units make of accumulators factor * x and x, x in
- * lo..hi, channel by channel; those before go through a table by code - least, which may be NULL.
- */
+ * lo..hi, channel by channel; those before go through the table, which may be NULL. */
 int64_t check_forms(const checker *c, const assay_unit *before, const assay_unit *after,
-                    const int32_t *table, int64_t least, int64_t factor, int64_t lo, int64_t hi,
+                    const check_table *table, int64_t factor, int64_t lo, int64_t hi,
                     int64_t channels);
 /* Sum of the magnitudes of a channel's weights, where check_reach knows them. */
 int64_t check_magnitude(const checker *c, const assay_graph *g, const assay_node *n,

@@ -53,6 +53,8 @@ static assay_status run_node(const checker *c, const assay_graph *g, const assay
     else
         s = check_reject(c, "a node that is not element-wise");
     vt->release(u);
+    if (!s)
+        check_store(y, out, count);
     return s;
 }
 

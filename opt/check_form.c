@@ -182,7 +182,7 @@ static assay_status compare_sums(checker *c, const json_t *step, const assay_nod
             s = check_reject(c, "the accumulator may overflow");
     }
     if (!s && step)
-        *worst = check_forms(c, before, after, NULL, 0, 1, lo, hi,
+        *worst = check_forms(c, before, after, NULL, 1, lo, hi,
                              w->q.count > 1 ? (int64_t)w->q.count : 1);
     if (before)
         c->scheme->vt->release(before);

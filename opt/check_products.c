@@ -16,7 +16,7 @@ typedef struct ladder {
     const assay_unit *a, *b;
     int64_t factor;       /* a's accumulators are b's times it */
     const int32_t *table; /* behind a, by code - least; or NULL */
-    int64_t least;
+    int64_t least, codes; /* of the table */
     size_t channel;
     int64_t worst;
 } ladder;
@@ -32,8 +32,8 @@ static rung probe(ladder *l, int64_t x)
     const int64_t before = x * l->factor;
     l->vt->requantize(l->a, &before, 1, l->channel, &r.a);
     l->vt->requantize(l->b, &x, 1, l->channel, &r.b);
-    if (l->table)
-        r.a = l->table[r.a - l->least];
+    if (l->table) /* memory keeps the code's low bits */
+        r.a = l->table[(r.a - l->least) & (l->codes - 1)];
     int64_t d = (int64_t)r.a - r.b;
     d = d < 0 ? -d : d;
     l->worst = d > l->worst ? d : l->worst;
@@ -172,10 +172,15 @@ static int64_t ceil_div(int64_t a, int64_t k)
 }
 
 int64_t check_forms(const checker *c, const assay_unit *before, const assay_unit *after,
-                    const int32_t *table, int64_t least, int64_t factor, int64_t lo, int64_t hi,
+                    const check_table *table, int64_t factor, int64_t lo, int64_t hi,
                     int64_t channels)
 {
-    ladder l = {c->scheme->vt, before, after, factor, table, least, 0, 0};
+    ladder l = {.vt = c->scheme->vt, .a = before, .b = after, .factor = factor};
+    if (table) {
+        l.table = table->code;
+        l.least = table->least;
+        l.codes = (int64_t)table->size;
+    }
     for (int64_t i = 0; i < channels; i++) {
         l.channel = (size_t)i;
         climb(&l, lo, hi);
@@ -245,9 +250,10 @@ static assay_status check_product(checker *c, const json_t *step, bool linear, i
         if (known && all.overflows && k > 1)
             s = check_reject(c, "the accumulator may overflow");
     }
+    const check_table behind = {table, size,
+                                assay_elem_min(c->before->value[function->in[0]].type.elem)};
     if (!s)
-        *worst = check_forms(c, before, after, linear ? NULL : table,
-                             assay_elem_min(c->before->value[function->in[0]].type.elem), k, lo, hi,
+        *worst = check_forms(c, before, after, linear ? NULL : &behind, k, lo, hi,
                              parameters_of(c->before, a));
     c->given += !known;
     if (before)

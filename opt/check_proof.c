@@ -64,6 +64,14 @@ bool check_same_value(const assay_graph *g, int v, const assay_graph *h, int w)
            check_same_type(&g->value[v].type, &h->value[w].type);
 }
 
+void check_store(const assay_type *t, int32_t *code, size_t count)
+{
+    const unsigned bits = t->elem.bits;
+    const int64_t least = assay_elem_min(t->elem);
+    for (size_t i = 0; i < count && check_is_code(t) && bits < 32; i++)
+        code[i] = (int32_t)(least + (((int64_t)code[i] - least) & ((INT64_C(1) << bits) - 1)));
+}
+
 assay_status check_tabulate(const checker *c, const assay_graph *g, const assay_node *n,
                             int32_t **table, size_t *size)
 {
@@ -83,6 +91,8 @@ assay_status check_tabulate(const checker *c, const assay_graph *g, const assay_
         c->scheme->vt->unary(u, in, *size, out);
     else
         s = check_out_of_memory(c);
+    if (!s)
+        check_store(y, out, *size);
     c->scheme->vt->release(u);
     free(in);
     if (s)

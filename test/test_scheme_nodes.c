@@ -341,6 +341,24 @@ static void absent_zero_points(void **state)
     assay_scheme_free(s);
 }
 
+/* A relu by thresholds counts from its own least code: 2 * x, and none below the zero point. */
+static void relu_by_thresholds(void **state)
+{
+    (void)state;
+    const float two = 1.0f, half = 0.5f;
+    const int32_t zero = -1;
+    assay_type in = code_type(8, true, &two, NULL), out = code_type(8, true, &half, &zero);
+    assay_scheme *s = scheme_of("extends: finn-threshold\n");
+    assay_unit_spec spec = unit_spec("relu", &in, 1, &out);
+    assay_unit *u = prepare(s, &spec);
+    const int32_t x[5] = {-128, -1, 0, 5, 127}, expected[5] = {-1, -1, -1, 9, 127};
+    int32_t y[5];
+    s->vt->unary(u, x, 5, y);
+    assert_memory_equal(y, expected, sizeof y);
+    s->vt->release(u);
+    assay_scheme_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(given),
@@ -351,6 +369,7 @@ int main(void)
                                        cmocka_unit_test(broadcast_runs),
                                        cmocka_unit_test(saturated_pairs),
                                        cmocka_unit_test(large_scales),
-                                       cmocka_unit_test(absent_zero_points)};
+                                       cmocka_unit_test(absent_zero_points),
+                                       cmocka_unit_test(relu_by_thresholds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

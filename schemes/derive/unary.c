@@ -60,6 +60,14 @@ static assay_status inverse_sqrt(const assay_derive *d)
                                             ldexp(1 / (double)product, -ASSAY_RSQRT_BITS), "");
 }
 
+/* No code of a relu lies below the zero point. */
+static assay_status bound_relu(assay_rescale *r, assay_op op, assay_status status)
+{
+    if (status == ASSAY_OK && op == ASSAY_OP_RELU && r->lo < r->zero_point)
+        r->lo = r->zero_point;
+    return status;
+}
+
 assay_status assay_derive_unary(const assay_derive *d)
 {
     assay_unit *u = d->u;
@@ -75,11 +83,14 @@ assay_status assay_derive_unary(const assay_derive *d)
     if (!clamp && u->rec.unary.rescale == ASSAY_CHANGE_TABLE && in->elem.bits <= 16)
         return assay_derive_table(d);
     u->unary = clamp ? assay_apply_clamp : assay_apply_rescale;
-    assay_status s = clamp
-                         ? assay_derive_range(d)
-                         : assay_derive_output(d, assay_scale_of(in), &one, 1, assay_scale_of(out));
-    assay_rescale *r = &u->scale[ASSAY_OUT];
-    if (s == ASSAY_OK && u->op == ASSAY_OP_RELU && r->lo < r->zero_point)
-        r->lo = r->zero_point;
-    return s;
+    if (clamp)
+        return bound_relu(&u->scale[ASSAY_OUT], u->op, assay_derive_range(d));
+    /* thresholds count from the least code: that of a relu is known before them */
+    assay_unit_spec spec = *d->spec;
+    const assay_derive bounded = {u, &spec, d->scheme, d->err};
+    if (u->op == ASSAY_OP_RELU && u->rec.rescale.encoding == ASSAY_ENCODE_THRESHOLDS)
+        spec.act_lo = spec.act_lo > 0 ? spec.act_lo : 0;
+    return bound_relu(
+        &u->scale[ASSAY_OUT], u->op,
+        assay_derive_output(&bounded, assay_scale_of(in), &one, 1, assay_scale_of(out)));
 }
