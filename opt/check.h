@@ -16,6 +16,7 @@ typedef struct check_replay check_replay; /* the model, step by step */
 typedef struct checker {
     const char *file;
     int step;
+    const char *pass; /* of the step, or NULL */
     const assay_scheme *scheme;
     assay_graph *before, *after;
     const assay_graph *model; /* what the certificate is of, or NULL: not given */

@@ -12,7 +12,9 @@
 
 assay_status check_reject(const checker *c, const char *what)
 {
-    return assay_fail(c->err, ASSAY_ERR_INPUT, "%s: step %d: %s", c->file, c->step, what);
+    return c->pass ? assay_fail(c->err, ASSAY_ERR_INPUT, "%s: step %d (%.60s): %s", c->file,
+                                c->step, c->pass, what)
+                   : assay_fail(c->err, ASSAY_ERR_INPUT, "%s: step %d: %s", c->file, c->step, what);
 }
 
 assay_status check_out_of_memory(const checker *c)
@@ -242,19 +244,25 @@ typedef struct claims {
     json_int_t bound;
 } claims;
 
-static assay_status read_claims(const checker *c, const json_t *step, claims *k)
+static assay_status read_claims(checker *c, const json_t *step, claims *k)
 {
+    const char *pass = json_string_value(json_object_get(step, "pass"));
+    c->pass = pass;
     if (json_unpack((json_t *)(uintptr_t)step, "{s:s, s:s, s:s, s:s, s:s, s:I, s:s, s:s}", "pass",
                     &k->pass, "node", &k->node, "obligation", &k->obligation, "verdict",
                     &k->verdict, "evidence", &k->evidence, "bound", &k->bound, "before", &k->before,
                     "after", &k->after))
-        return check_reject(c, "a key is missing or of another type");
+        return check_reject(
+            c, "a key is missing or of another type; a step has pass, node, obligation, "
+               "verdict, evidence, bound, before, after");
     const bool exact = strcmp(k->verdict, "exact") == 0;
     const bool bounded = strcmp(k->verdict, "bounded") == 0;
     if (!exact && !bounded && strcmp(k->verdict, "unproved") != 0)
         return check_reject(c, "verdict is neither exact, bounded nor unproved");
     if ((exact && k->bound != 0) || (bounded && k->bound < 1))
-        return check_reject(c, "verdict and bound contradict each other");
+        return assay_fail(c->err, ASSAY_ERR_INPUT,
+                          "%s: step %d (%.60s): verdict %s and bound %lld contradict each other",
+                          c->file, c->step, k->pass, k->verdict, (long long)k->bound);
     return ASSAY_OK;
 }
 
@@ -268,10 +276,10 @@ static assay_status judge_step(checker *c, const json_t *step, const claims *k)
     }
     assay_status s = check_claim(c, step, k->obligation, &worst);
     if (!s && worst != k->bound)
-        return assay_fail(c->err, ASSAY_ERR_INPUT,
-                          "%s: step %d (%s): claimed %s by %lld, but outputs differ by %lld",
-                          c->file, c->step, k->pass, k->verdict, (long long)k->bound,
-                          (long long)worst);
+        return assay_fail(
+            c->err, ASSAY_ERR_INPUT,
+            "%s: step %d (%.60s): claimed %s (bound %lld), but outputs differ by %lld", c->file,
+            c->step, k->pass, k->verdict, (long long)k->bound, (long long)worst);
     return !s && k->bound > 0 ? add_spread(c, step) : s;
 }
 
@@ -330,8 +338,9 @@ static assay_status check_certificate(const json_t *root, checker *c,
                           ASSAY_CERTIFICATE_VERSION);
     assay_status s = assay_scheme_parse(name, text, strlen(text), &scheme, c->err);
     if (!s && strcmp(scheme->digest, digest) != 0)
-        s = assay_fail(c->err, ASSAY_ERR_INPUT, "%s: scheme '%s' was edited: its digest is %s",
-                       c->file, name, scheme->digest);
+        s = assay_fail(c->err, ASSAY_ERR_INPUT,
+                       "%s: scheme '%s' was edited: its digest is %s, not %.32s", c->file, name,
+                       scheme->digest, digest);
     c->scheme = scheme;
     if (!s)
         s = check_network(c, "model", model, networks->model);

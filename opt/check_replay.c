@@ -339,7 +339,9 @@ assay_status check_replay_step(checker *c, const char *obligation, const char *n
     term **of = calloc((size_t)h->n_values + 1, sizeof *of);
     assay_status s = was && of ? ASSAY_OK : check_out_of_memory(c);
     if (!s && (!lower || strcmp(lower->name, node) != 0))
-        s = check_reject(c, "it is about another node");
+        s = assay_fail(c->err, ASSAY_ERR_INPUT,
+                       "%s: step %d: it names node '%.100s', but its fragment ends in '%.100s'",
+                       c->file, c->step, node, lower ? lower->name : "no node");
     if (!s && f->n_outputs != h->n_outputs)
         s = check_reject(c, "the fragments have other inputs or outputs");
     if (!s)
