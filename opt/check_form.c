@@ -195,7 +195,8 @@ static assay_status compare_sums(checker *c, const json_t *step, const assay_nod
 
 assay_status check_form(checker *c, const json_t *step, int64_t *worst)
 {
-    const assay_node *a = c->before->n_nodes == 1 ? &c->before->node[0] : NULL, *b, *product;
+    const assay_node *a = c->before->n_nodes == 1 ? &c->before->node[0] : NULL;
+    const assay_node *b = NULL, *product = NULL;
     const assay_type *y = a ? &c->before->value[a->out[0]].type : NULL;
     if (!a || a->n_in < 2 || !check_is_code(y) || !check_is_code(input_type(c->before, a, 0)))
         return check_reject(c, "a fragment of another form");
