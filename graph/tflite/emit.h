@@ -30,6 +30,7 @@ typedef struct tfl_out_operator {
     int builtin;
     int n_in, n_out, n_options;
     int *in, *out; /* tensors, -1 for none */
+    int n_intermediates, *intermediate;
     flat_field option[FLAT_MAX_FIELDS];
     const char *text; /* of the last FLAT_OFFSET option, or NULL */
 } tfl_out_operator;
@@ -102,9 +103,13 @@ bool assay_tfl_export_math(tfl_export *x, const assay_node *n);
 bool assay_tfl_export_move(tfl_export *x, const assay_node *n);
 bool assay_tfl_export_state(tfl_export *x, const assay_node *n);
 bool assay_tfl_export_svdf(tfl_export *x, const assay_node *n);
+bool assay_tfl_export_lstm(tfl_export *x, const assay_node *n);
 
 /* ---- export_state.c ---- */
 
+/* Does the variable start as TFLite starts one that nothing initializes: with the code of zero
+ * (micro/micro_graph.cc: of 8 bits the zero point, of others 0)? */
+bool assay_tfl_starts_at_zero(const assay_value *v);
 /* A graph that assigns their first values to the variables of all parts that do not start as TFLite
  * starts them; NULL when there are none. */
 assay_status assay_tfl_initial_graph(const tfl_export *part, int n_parts, assay_graph **out,

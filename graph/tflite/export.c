@@ -26,9 +26,9 @@ static void export_node(tfl_export *x, const assay_node *n)
     if (n->op == ASSAY_OP_RELABEL && x->tensor_of[n->in[0]] == x->tensor_of[n->out[0]] &&
         x->tensor_of[n->in[0]] >= 0)
         return;
-    if (!assay_tfl_export_svdf(x, n) && !assay_tfl_export_conv(x, n) &&
-        !assay_tfl_export_math(x, n) && !assay_tfl_export_move(x, n) &&
-        !assay_tfl_export_state(x, n))
+    if (!assay_tfl_export_svdf(x, n) && !assay_tfl_export_lstm(x, n) &&
+        !assay_tfl_export_conv(x, n) && !assay_tfl_export_math(x, n) &&
+        !assay_tfl_export_move(x, n) && !assay_tfl_export_state(x, n))
         assay_tfl_refuse(x, n, "no operator of TFLite's is written for it");
 }
 

@@ -168,18 +168,27 @@ static size_t write_tensor(flat_writer *w, tfl_export *x, const tfl_out_tensor *
 
 static size_t write_operator(flat_writer *w, const tfl_out_operator *o, int code)
 {
-    int type = options_type(o->builtin);
-    const flat_field field[] = {{OPERATOR_CODE, 4, (uint32_t)code},
-                                {OPERATOR_INPUTS, FLAT_OFFSET, 0},
-                                {OPERATOR_OUTPUTS, FLAT_OFFSET, 0},
-                                {OPERATOR_OPTIONS - 1, 1, (uint32_t)type},
-                                {OPERATOR_OPTIONS, FLAT_OFFSET, 0}};
-    size_t table = assay_flat_write_table(w, field, type ? 5 : 3), options;
+    int type = options_type(o->builtin), n = 3;
+    flat_field field[6] = {{OPERATOR_CODE, 4, (uint32_t)code},
+                           {OPERATOR_INPUTS, FLAT_OFFSET, 0},
+                           {OPERATOR_OUTPUTS, FLAT_OFFSET, 0}};
+    size_t table, options;
 
+    if (type) {
+        field[n++] = (flat_field){OPERATOR_OPTIONS - 1, 1, (uint32_t)type};
+        field[n++] = (flat_field){OPERATOR_OPTIONS, FLAT_OFFSET, 0};
+    }
+    if (o->n_intermediates)
+        field[n++] = (flat_field){OPERATOR_INTERMEDIATES, FLAT_OFFSET, 0};
+    table = assay_flat_write_table(w, field, n);
     assay_flat_refer(w, table, OPERATOR_INPUTS,
                      assay_flat_write_vector(w, o->in, (size_t)o->n_in, 4, 4));
     assay_flat_refer(w, table, OPERATOR_OUTPUTS,
                      assay_flat_write_vector(w, o->out, (size_t)o->n_out, 4, 4));
+    if (o->n_intermediates)
+        assay_flat_refer(
+            w, table, OPERATOR_INTERMEDIATES,
+            assay_flat_write_vector(w, o->intermediate, (size_t)o->n_intermediates, 4, 4));
     if (!type)
         return table;
     options = assay_flat_write_table(w, o->option, o->n_options);

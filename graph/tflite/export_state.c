@@ -6,9 +6,7 @@
 
 enum { OPTION_SHARED_NAME = 1 };
 
-/* Does the variable start as TFLite starts one that nothing initializes: with the code of zero
- * (micro/micro_graph.cc: of 8 bits the zero point, of others 0)? */
-static bool starts_at_zero(const assay_value *v)
+bool assay_tfl_starts_at_zero(const assay_value *v)
 {
     const unsigned char *at = v->data;
     size_t bytes = assay_type_bytes(&v->type);
@@ -70,7 +68,8 @@ assay_status assay_tfl_initial_graph(const tfl_export *part, int n_parts, assay_
     for (int k = 0; k < n_parts && !s; ++k)
         for (int i = 0; i < part[k].g->n_values && !s; ++i) {
             const assay_value *v = &part[k].g->value[i];
-            if (v->is_variable && !starts_at_zero(v) && assay_graph_find_value(*out, v->name) < 0)
+            if (v->is_variable && !assay_tfl_starts_at_zero(v) &&
+                assay_graph_find_value(*out, v->name) < 0)
                 s = add_initial(*out, v, err);
         }
     if (s || (*out)->n_nodes == 0) {

@@ -8,11 +8,12 @@ static assay_status make_up(void *user, assay_graph *g, int value, const void **
                             assay_error *err)
 {
     const size_t bytes = assay_type_bytes(&g->value[value].type);
-    unsigned char *made = assay_arena_alloc(g->arena, bytes + 1);
+    unsigned char *made;
 
     (void)user;
     if (bytes > 1 << 20) /* as a run of the network would find, for want of such an input */
         return assay_fail(err, ASSAY_ERR_LIMIT, "%zu bytes", bytes);
+    made = assay_arena_alloc(g->arena, bytes + 1);
     if (!made)
         return assay_out_of_memory(err);
     for (size_t i = 0; i < bytes; i += 4) /* small numbers, some of them -1 */
