@@ -134,7 +134,8 @@ static assay_status adapt_weights(adapter *a, int id)
     for (int64_t i = 0; i < count; i++) {
         size_t k = index_of(&v->type, i);
         assay_elem_set(c.elem, data, (size_t)i,
-                       assay_quantize_real(real_at(v, i), (double)scale[k], zero[k], lo, hi));
+                       assay_quantize_real(real_at(v, i), (double)scale[k], zero[k], lo, hi,
+                                           a->caps.constant_round));
     }
     assay_qparams q = v->type.q;
     q.scale = scale;

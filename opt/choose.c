@@ -62,9 +62,10 @@ assay_status assay_choose_qparams(const assay_choice *c, double min, double max,
     return ASSAY_OK;
 }
 
-int64_t assay_quantize_real(double x, double scale, int64_t zero_point, int64_t lo, int64_t hi)
+int64_t assay_quantize_real(double x, double scale, int64_t zero_point, int64_t lo, int64_t hi,
+                            enum assay_rounding round)
 {
-    return assay_clamp(assay_round_real(x / scale, ASSAY_ROUND_HALF_AWAY) + zero_point, lo, hi);
+    return assay_clamp(assay_round_real(x / scale, round) + zero_point, lo, hi);
 }
 
 const char assay_schema_names[] = "asymmetric, symmetric, symmetric-narrow, symmetric-unsigned, "

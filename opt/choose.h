@@ -5,6 +5,7 @@
 #define ASSAY_OPT_CHOOSE_H
 
 #include "graph/type.h"
+#include "schemes/apply/round.h"
 
 typedef enum assay_schema {
     ASSAY_SCHEMA_ASYMMETRIC,         /* [min, max] over all codes */
@@ -62,8 +63,10 @@ assay_status assay_choose_glow(const assay_choice *c, double min, double max, fl
 assay_status assay_choose_fbgemm(const assay_choice *c, double min, double max, float *scale,
                                  int32_t *zero_point, assay_error *err);
 
-/* round half away from zero(x / scale) + zero_point, clamped to [lo, hi]. */
-int64_t assay_quantize_real(double x, double scale, int64_t zero_point, int64_t lo, int64_t hi);
+/* round(x / scale) + zero_point, clamped to [lo, hi]; how it rounds is the scheme's constant_round.
+ */
+int64_t assay_quantize_real(double x, double scale, int64_t zero_point, int64_t lo, int64_t hi,
+                            enum assay_rounding round);
 
 /* "asymmetric", "symmetric", "symmetric-narrow", "symmetric-unsigned", "power-of-two",
  * "power-of-two-nearest": sets schema, narrow and nearest of c; false for any other name. */

@@ -105,9 +105,9 @@ static bool at_sum_scale(const assay_type *b, const sum_scales *sums)
     return true;
 }
 
-/* Codes round(b / scale), half to even; false when one does not fit. */
+/* Codes round(b / scale); false when one does not fit. */
 static bool bias_codes(const assay_value *b, const float *scale, size_t scales, assay_elem elem,
-                       void *codes)
+                       enum assay_rounding round, void *codes)
 {
     const double most = ldexp(1, elem.bits - 1) - 1;
     const float *real = b->data;
@@ -115,7 +115,7 @@ static bool bias_codes(const assay_value *b, const float *scale, size_t scales, 
         double s = (double)scale[scales > 1 ? i : 0], v = (double)real[i] / s;
         if (!(s > 0 && fabs(v) <= most && fabs(v) < 0x1p62))
             return false;
-        assay_elem_set(elem, codes, i, assay_round_real(v, ASSAY_ROUND_HALF_EVEN));
+        assay_elem_set(elem, codes, i, assay_round_real(v, round));
     }
     return true;
 }
@@ -126,6 +126,7 @@ static assay_status quantize_bias(assay_grouping *q, const assay_node *node, con
 {
     const bool wide = q->g->value[group->in[0]].type.elem.bits > 8;
     const assay_value *b = &q->g->value[group->float_bias];
+    assay_scheme_caps caps;
     assay_type t = b->type;
     size_t n = (size_t)assay_shape_count(&t);
     t.elem = assay_int(assay_scheme_bias_bits(q->scheme, assay_op_get(node->op)->name, wide), true);
@@ -136,7 +137,9 @@ static assay_status quantize_bias(assay_grouping *q, const assay_node *node, con
         return assay_out_of_memory(err);
     for (size_t c = 0; c < sums->n; c++)
         scale[c] = (float)sums->scale[c];
-    *fits = (sums->n == 1 || sums->n == n) && bias_codes(b, scale, sums->n, t.elem, code);
+    assay_scheme_get_caps(q->scheme, &caps);
+    *fits = (sums->n == 1 || sums->n == n) &&
+            bias_codes(b, scale, sums->n, t.elem, caps.constant_round, code);
     if (t.elem.bits <= 32) /* 64 bits are plain: their scale is the products' */
         t.q = (assay_qparams){.granularity = sums->n > 1 ? ASSAY_Q_AXIS : ASSAY_Q_TENSOR,
                               .count = sums->n,
@@ -183,6 +186,8 @@ assay_status assay_qdq_norm(assay_grouping *q, const assay_node *n, assay_qdq_gr
                             assay_error *err)
 {
     assay_status status = ASSAY_OK;
+    assay_scheme_caps caps;
+    assay_scheme_get_caps(q->scheme, &caps);
     bool wide = q->g->value[group->in[0]].type.elem.bits > 8;
     for (int k = 1; k < n->n_in && !status; k++) {
         if (group->in[k] < 0 || q->g->value[group->in[k]].type.elem.kind != ASSAY_KIND_F32)
@@ -196,7 +201,8 @@ assay_status assay_qdq_norm(assay_grouping *q, const assay_node *n, assay_qdq_gr
             k == 1 ? assay_gamma_code(q->scheme, v, wide, &code, err)
                    : assay_beta_code(q->scheme, v, gamma ? gamma->q.scale[0] : 1, wide, &code, err);
         if (!status)
-            status = assay_quantize_constant(q->g, v, &code, &type, &codes, err);
+            status =
+                assay_quantize_constant(q->g, v, &code, caps.constant_round, &type, &codes, err);
         if (!status)
             status =
                 assay_rewrite_constant(q->g, v->name, n->name, &type, codes, &group->in[k], err);

@@ -49,6 +49,8 @@ typedef struct assay_quantize_options {
     assay_calibrate_how calibration;
     const assay_calibrate_rule *calibrate; /* for values that are not to have `calibration` */
     int n_calibrate;
+    assay_calibrate_how weight_calibration; /* by output channel where scales are; KL would need
+                                               more weights than a channel has */
     assay_weight_scales weights;
     const assay_precision_rule *precision;
     int n_precision;

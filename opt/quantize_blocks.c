@@ -10,22 +10,20 @@ bool assay_takes_blocks(const assay_quantizer *q, const assay_node *n, int *axis
     const assay_target_rule *rule = assay_plan_rule(q, n->op);
     bool nhwc = n->op == ASSAY_OP_CONV && n->attr.conv.layout == ASSAY_LAYOUT_NHWC;
     *axis = nhwc ? w->rank - 1 : 1;
-    return q->block > 0 && (n->op == ASSAY_OP_CONV || n->op == ASSAY_OP_FC) &&
-           !rule->per_tensor && !rule->per_channel && w->dim[*axis] > q->block;
+    return q->block > 0 && (n->op == ASSAY_OP_CONV || n->op == ASSAY_OP_FC) && !rule->per_tensor &&
+           !rule->per_channel && w->dim[*axis] > q->block;
 }
 
 assay_status assay_weight_units(const assay_quantizer *q, const assay_node *n, float in_scale,
                                 const assay_type *weights, float *unit, size_t *count,
                                 assay_error *err)
 {
-    const assay_type in[2] = {{.elem = q->activation.elem,
-                               .q = {.granularity = ASSAY_Q_TENSOR, .count = 1, .scale = &in_scale}},
-                              *weights};
-    const assay_unit_spec spec = {.size = sizeof spec,
-                                  .op = assay_op_get(n->op)->name,
-                                  .node = n->name,
-                                  .in = in,
-                                  .n_in = 2};
+    const assay_type in[2] = {
+        {.elem = q->activation.elem,
+         .q = {.granularity = ASSAY_Q_TENSOR, .count = 1, .scale = &in_scale}},
+        *weights};
+    const assay_unit_spec spec = {
+        .size = sizeof spec, .op = assay_op_get(n->op)->name, .node = n->name, .in = in, .n_in = 2};
     return assay_scheme_weight_units(q->scheme, &spec, unit, count, err);
 }
 
@@ -73,8 +71,7 @@ assay_status assay_quantize_blocks(const assay_quantizer *q, assay_graph *to, co
         return s;
     const int64_t depth = b.outer * b.extent * b.inner;
     for (int64_t i = 0; i < b.channels * depth; i++) {
-        double *r =
-            range + 2 * assay_block_scale(&b, i / depth, assay_block_number(&b, i % depth));
+        double *r = range + 2 * assay_block_scale(&b, i / depth, assay_block_number(&b, i % depth));
         r[0] = fmin(r[0], (double)x[i]);
         r[1] = fmax(r[1], (double)x[i]);
     }
@@ -86,7 +83,8 @@ assay_status assay_quantize_blocks(const assay_quantizer *q, assay_graph *to, co
     for (int64_t i = 0; i < b.channels * depth && !s; i++) {
         int64_t k = assay_block_scale(&b, i / depth, assay_block_number(&b, i % depth));
         assay_elem_set(type->elem, codes, (size_t)i,
-                       assay_quantize_real((double)x[i], (double)scale[k], zero[k], lo, hi));
+                       assay_quantize_real((double)x[i], (double)scale[k], zero[k], lo, hi,
+                                           q->caps.constant_round));
     }
     *data = codes;
     return s;

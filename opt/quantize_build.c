@@ -220,8 +220,8 @@ static assay_status integer_constant(builder *b, int i, int slot, const int *in,
                      ? norm_code(b, n, slot, in, &code)
                      : assay_plan_input_code(b->q, i, slot, &code, b->err);
         if (!status)
-            status =
-                assay_quantize_constant(b->to, &b->q->g->value[v], &code, &type, &data, b->err);
+            status = assay_quantize_constant(b->to, &b->q->g->value[v], &code,
+                                             b->q->caps.constant_round, &type, &data, b->err);
     }
     if (status)
         return status;

@@ -83,7 +83,8 @@ static assay_status code_room(assay_arena *arena, const assay_type *type, void *
 }
 
 assay_status assay_quantize_constant(assay_graph *to, const assay_value *v, const assay_code *code,
-                                     assay_type *type, const void **data, assay_error *err)
+                                     enum assay_rounding round, assay_type *type, const void **data,
+                                     assay_error *err)
 {
     void *codes;
     double min, max;
@@ -98,24 +99,17 @@ assay_status assay_quantize_constant(assay_graph *to, const assay_value *v, cons
     for (int64_t i = 0, n = assay_shape_count(type); i < n; i++)
         store(codes, code->elem, i,
               assay_quantize_real((double)((const float *)v->data)[i], (double)code->scale,
-                                  code->zero_point, lo, hi));
+                                  code->zero_point, lo, hi, round));
     *data = codes;
     return ASSAY_OK;
 }
 
 /* ---- weights ---- */
 
-/* Where output channels lie in the weights: channel = i / stride % channels. axis < 0: the layout
- * has no axis of its own for them (grouped transposed convolution), or per tensor is asked for. */
-typedef struct channel_map {
-    int axis;
-    int64_t channels, stride;
-} channel_map;
-
-static channel_map channel_map_of(const assay_quantizer *q, const assay_node *n)
+static assay_weight_map weight_map_of(const assay_quantizer *q, const assay_node *n)
 {
     const assay_type *w = &q->g->value[n->in[1]].type;
-    channel_map m = {.axis = 0, .channels = 1, .stride = assay_shape_count(w)};
+    assay_weight_map m = {.axis = 0, .channels = 1, .stride = assay_shape_count(w)};
     if (n->op == ASSAY_OP_CONV_TRANSPOSE && n->attr.conv.layout == ASSAY_LAYOUT_NCHW)
         m.axis = n->attr.conv.group == 1 ? 1 : -1;
     if (!q->per_channel || assay_plan_rule(q, n->op)->per_tensor || w->rank < 2)
@@ -168,14 +162,15 @@ static assay_status make_room_for_bias(const assay_quantizer *q, const assay_nod
 }
 
 /* Squared error of one channel's weights at a scale. */
-static double weight_error(const float *x, const channel_map *m, int64_t count, int64_t channel,
-                           double scale, int64_t lo, int64_t hi)
+static double weight_error(const float *x, const assay_weight_map *m, int64_t count,
+                           int64_t channel, double scale, int64_t lo, int64_t hi,
+                           enum assay_rounding round)
 {
     double sum = 0;
     for (int64_t i = channel * m->stride; i < count; i += m->stride * m->channels)
         for (int64_t k = i; k < i + m->stride; k++) {
-            double off =
-                (double)x[k] - scale * (double)assay_quantize_real((double)x[k], scale, 0, lo, hi);
+            double off = (double)x[k] -
+                         scale * (double)assay_quantize_real((double)x[k], scale, 0, lo, hi, round);
             sum += off * off;
         }
     return sum;
@@ -183,15 +178,15 @@ static double weight_error(const float *x, const channel_map *m, int64_t count, 
 
 /* The power of two that holds a channel's weights may be almost twice too coarse: halves the scale
  * while the error of clipping plus rounding falls. */
-static void fit_power_of_two(const float *x, const channel_map *m, int64_t count,
-                             const assay_choice *choice, float *scale)
+static void fit_power_of_two(const float *x, const assay_weight_map *m, int64_t count,
+                             const assay_choice *choice, enum assay_rounding round, float *scale)
 {
     int64_t lo, hi;
     assay_choice_codes(choice, &lo, &hi);
     for (int64_t c = 0; c < m->channels; c++) {
-        double best = weight_error(x, m, count, c, (double)scale[c], lo, hi), cost;
+        double best = weight_error(x, m, count, c, (double)scale[c], lo, hi, round), cost;
         while (best > 0 &&
-               (cost = weight_error(x, m, count, c, (double)scale[c] / 2, lo, hi)) < best) {
+               (cost = weight_error(x, m, count, c, (double)scale[c] / 2, lo, hi, round)) < best) {
             scale[c] /= 2;
             best = cost;
         }
@@ -205,7 +200,7 @@ assay_status assay_quantize_weights(const assay_quantizer *q, assay_graph *to, c
     const assay_value *w = &q->g->value[n->in[1]];
     const float *x = w->data;
     const assay_choice choice = weight_choice(q, n);
-    channel_map m = channel_map_of(q, n);
+    assay_weight_map m = weight_map_of(q, n);
     int64_t count = assay_shape_count(&w->type), lo, hi;
     int axis;
     if (assay_takes_blocks(q, n, &axis))
@@ -229,11 +224,13 @@ assay_status assay_quantize_weights(const assay_quantizer *q, assay_graph *to, c
             r[1] = (double)x[k] > r[1] ? (double)x[k] : r[1];
         }
     }
+    if (!status)
+        status = assay_calibrate_weights(q, &choice, x, &m, count, range, err);
     for (int64_t c = 0; c < m.channels && !status; c++)
         status = assay_choose_qparams(&choice, range[2 * c], range[2 * c + 1], &scale[c],
                                       &zero_point[c], err);
     if (!status && q->weight.power_of_two && q->weight.chooser == ASSAY_CHOOSER_ASSAY)
-        fit_power_of_two(x, &m, count, &q->weight, scale);
+        fit_power_of_two(x, &m, count, &q->weight, q->caps.constant_round, scale);
     if (!status)
         status = make_room_for_bias(q, n, in_scale, m.channels, scale, err);
     if (!status)
@@ -245,7 +242,8 @@ assay_status assay_quantize_weights(const assay_quantizer *q, assay_graph *to, c
         int64_t c = i / m.stride % m.channels;
         for (int64_t k = i; k < i + m.stride; k++)
             store(codes, q->weight.elem, k,
-                  assay_quantize_real((double)x[k], (double)scale[c], zero_point[c], lo, hi));
+                  assay_quantize_real((double)x[k], (double)scale[c], zero_point[c], lo, hi,
+                                      q->caps.constant_round));
     }
     *data = codes;
     return ASSAY_OK;
@@ -277,7 +275,8 @@ assay_status assay_quantize_bias(const assay_quantizer *q, assay_graph *to, cons
     for (int64_t o = 0; o < assay_shape_count(&b->type); o++)
         store(codes, elem, o,
               assay_quantize_real((double)((const float *)b->data)[o],
-                                  (double)scale[per_channel ? o : 0], 0, lo, hi));
+                                  (double)scale[per_channel ? o : 0], 0, lo, hi,
+                                  q->caps.constant_round));
     *data = codes;
     return ASSAY_OK;
 }

@@ -8,9 +8,8 @@
 
 static bool is_coarse(const assay_quantizer *q, int v, assay_elem elem)
 {
-    const assay_profile_entry *e = v < 0 || assay_is_constant(q->g, v)
-                                       ? NULL
-                                       : assay_profile_of(q->profile, q->g, v);
+    const assay_profile_entry *e =
+        v < 0 || assay_is_constant(q->g, v) ? NULL : assay_profile_of(q->profile, q->g, v);
     double codes = (double)(assay_elem_max(elem) - assay_elem_min(elem));
     return e && e->seen.finite > 0 &&
            ((double)e->seen.max - (double)e->seen.min) / codes > COARSEST_STEP;

@@ -5,6 +5,7 @@
  *   quantize_mask.c      attention masks, which stay in float
  *   quantize_group.c     which values share parameters, and the parameters
  *   quantize_constant.c  weights, biases and other constants as codes
+ *   calibrate_weights.c  which part of a channel's weights is worth codes
  *   quantize_norm.c      gamma and beta of layer normalization
  *   quantize_build.c     the integer graph
  *   quantize_report.c    what was decided, for people */
@@ -95,6 +96,18 @@ assay_code assay_plan_code(const assay_quantizer *q, int value);
 assay_status assay_plan_input_code(const assay_quantizer *q, int i, int slot, assay_code *code,
                                    assay_error *err);
 
+/* Where output channels lie in the weights: channel = i / stride % channels. axis < 0: the layout
+ * has no axis of its own for them (grouped transposed convolution), or per tensor is asked for. */
+typedef struct assay_weight_map {
+    int axis;
+    int64_t channels, stride;
+} assay_weight_map;
+/* calibrate_weights.c: narrows range[2c], range[2c + 1] of every channel of `total` weights as
+ * options->weight_calibration says. */
+assay_status assay_calibrate_weights(const assay_quantizer *q, const assay_choice *choice,
+                                     const float *x, const assay_weight_map *m, int64_t total,
+                                     double *range, assay_error *err);
+
 /* ---- quantize_constant.c: types and codes in the arena of graph `to` ---- */
 /* Weights of node n (symmetric, per output channel or per tensor), given its input's scale and its
  * bias. */
@@ -123,7 +136,8 @@ assay_status assay_beta_code(const assay_scheme *scheme, const assay_value *beta
                              bool wide, assay_code *code, assay_error *err);
 /* Any other constant, in the given parameters. */
 assay_status assay_quantize_constant(assay_graph *to, const assay_value *v, const assay_code *code,
-                                     assay_type *type, const void **data, assay_error *err);
+                                     enum assay_rounding round, assay_type *type, const void **data,
+                                     assay_error *err);
 /* Range of a float constant; ASSAY_ERR_INPUT when an element is not finite. */
 assay_status assay_constant_range(const assay_value *v, double *min, double *max, assay_error *err);
 /* Type of a value in per-tensor codes; its parameters lie in the arena. */

@@ -213,6 +213,7 @@ void assay_scheme_get_caps(const assay_scheme *s, assay_scheme_caps *caps)
         .per_channel = t->weight_scales != ASSAY_PER_TENSOR,
         .block = t->weight_scales == ASSAY_PER_BLOCK ? r.blocks.size : 0,
         .power_of_two = t->power_of_two_scales != 0,
+        .constant_round = (enum assay_rounding)t->constant_round,
     };
 }
 

@@ -11,6 +11,7 @@
 #define ASSAY_SCHEMES_SCHEME_H
 
 #include "interp/assay.h"
+#include "schemes/apply/round.h"
 
 struct assay_scheme {
     const assay_scheme_vtable *vt;
@@ -44,6 +45,7 @@ typedef struct assay_scheme_caps {
     bool per_channel;   /* weights per output channel */
     int64_t block;      /* weights per block of so many inputs, where there are more; 0: not so */
     bool power_of_two;  /* every scale must be a power of two */
+    enum assay_rounding constant_round; /* of constants that are made codes */
 } assay_scheme_caps;
 void assay_scheme_get_caps(const assay_scheme *s, assay_scheme_caps *caps);
 

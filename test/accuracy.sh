@@ -35,6 +35,16 @@ for net in plain_cnn res_dsconv; do
         within_a_point $net tflite "tflite, $schema" -n 510 --schema $schema
     done
 done
+printf 'scheme: w4\nextends: tflite\ntypes:\n  weight_bits: 4\n' >w4.yaml
+for method in min-max percentile mse; do
+    "$assay" eval "$model" -p res_dsconv.yaml -s ./w4.yaml -d "$images/test" -n 510 --engine fast -q --calibrate-weights $method >out 2>err
+    got=$(points w4)
+    [ $method = min-max ] && least=$got
+    runs 0 "weights in 4 bits: $method has $got points, min-max $least" \
+        awk -v a="$got" -v b="$least" 'BEGIN { exit !(a != "" && a >= b - 1) }'
+done
+refused "too few weights for KL" "calibrate-weights takes .* too few weights for kl" \
+    "$assay" quantize "$model" -p res_dsconv.yaml -s tflite --calibrate-weights kl
 prints '^/stem/act/Clip_output_0 +mse ' "a calibration for one value" \
     "$assay" quantize "$model" -p res_dsconv.yaml -s tflite --calibration '/stem*=mse' --ranges
 prints '^logits +min-max ' "the others keep theirs" \

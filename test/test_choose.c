@@ -299,7 +299,8 @@ static void test_quantize_real(void **state)
     } cases[] = {{0, 3},    {0.5, 4},   {-0.5, 2},    {0.49, 3},    {1.5, 5},
                  {-1.5, 1}, {200, 127}, {-200, -128}, {1e300, 127}, {-1e300, -128}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_int_equal(assay_quantize_real(cases[i].x, 1, 3, -128, 127), cases[i].q);
+        assert_int_equal(assay_quantize_real(cases[i].x, 1, 3, -128, 127, ASSAY_ROUND_HALF_AWAY),
+                         cases[i].q);
 }
 
 int main(void)

@@ -99,6 +99,12 @@ int cli_quantize_options(const cli_args *a, cli_quantize *q)
         if (parse_calibration(text, q) != CLI_OK)
             return CLI_TROUBLE;
     q->options.calibrate = q->calibrate;
+    text = cli_value(a, "calibrate-weights", "min-max");
+    if (!assay_calibration_find(text, &q->options.weight_calibration) ||
+        q->options.weight_calibration.method == ASSAY_CALIBRATE_KL)
+        return cli_trouble("--calibrate-weights takes min-max, percentile, percentile:99.9 or mse, "
+                           "not '%s'; a channel has too few weights for kl",
+                           text);
     for (int k = 0; (text = cli_value_at(a, "keep-float", k)); k++)
         if (add_rule(q, text, strlen(text), assay_f32()) != CLI_OK)
             return CLI_TROUBLE;
@@ -135,8 +141,8 @@ void cli_report_print(const assay_quantize_report *r, FILE *f)
                 r->float_node[i].reason);
 }
 
-/* Are the samples of --dataset read as those of the profile were? Samples that are taken as they are
- * stored, on either side, may have been preprocessed before. */
+/* Are the samples of --dataset read as those of the profile were? Samples that are taken as they
+ * are stored, on either side, may have been preprocessed before. */
 static int check_preprocessing(const cli_args *a, const assay_profile *p)
 {
     const char *path = cli_value(a, "dataset", NULL), *file = cli_value(a, "preprocess", NULL);
@@ -154,8 +160,9 @@ static int check_preprocessing(const cli_args *a, const assay_profile *p)
     assay_preprocess_print(&(assay_preprocess){0}, stored);
     if (strcmp(then, now) == 0 || strcmp(then, stored) == 0 || strcmp(now, stored) == 0)
         return CLI_OK;
-    return cli_trouble("%s: the profile was taken with preprocessing '%s', but %s is read with '%s'",
-                       cli_value(a, "profile", ""), then, path, now);
+    return cli_trouble(
+        "%s: the profile was taken with preprocessing '%s', but %s is read with '%s'",
+        cli_value(a, "profile", ""), then, path, now);
 }
 
 /* s->graph becomes the integer network; the float one moves to s->floating. */
