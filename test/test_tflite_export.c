@@ -271,12 +271,52 @@ static void hybrid(void **state)
     free(file);
 }
 
+/* Weights with a scale for each block of two inputs: real numbers, under float activations only. */
+static void blockwise(void **state)
+{
+    enum { FC = 9 };
+    static const int8_t weights[8] = {10, -20, 30, -40, 50, -60, 70, -80};
+    static const float scales[4] = {0.5F, 2, 0.25F, 1};
+    static const float want[8] = {5, -10, 60, -80, 12.5F, -15, 70, -80};
+    tb_model m = {.n_inputs = 1, .n_outputs = 1, .output = {3}};
+    unsigned char *file;
+    assay_graph *g;
+
+    (void)state;
+    tb_add(&m, "x", TFL_FLOAT32, 1, 4, -1);
+    tb_add(&m, "w", TFL_INT8, 2, 4, -1);
+    tb_data(&m, weights, sizeof weights);
+    m.tensor[1].block = 2;
+    m.tensor[1].block_scales = 2;
+    tb_add(&m, "scales", TFL_FLOAT32, 2, 2, -1);
+    tb_data(&m, scales, sizeof scales);
+    tb_add(&m, "y", TFL_FLOAT32, 1, 2, -1);
+    tb_outputs(tb_operator(&m, FC, 0, 1, -1, -2), 3, -2);
+    g = tb_import_ok(&m, &file);
+    assert_memory_equal(tb_value(g, "w")->data, want, sizeof want);
+    assay_graph_free(g);
+    free(file);
+    m.tensor[1].block = 3;
+    tb_refuse(&m, "does not divide into blocks");
+    m.tensor[1].block = 2;
+    m.tensor[1].block_scales = 0;
+    tb_refuse(&m, "not constants, one a block");
+    m.tensor[0].type = m.tensor[3].type = TFL_INT8;
+    m.tensor[0].n_scales = m.tensor[3].n_scales = 1;
+    m.tensor[0].scale[0] = m.tensor[3].scale[0] = 1;
+    tb_refuse(&m, "blockwise parameters");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comes_back),           cmocka_unit_test(refused),
-        cmocka_unit_test(refused_all),          cmocka_unit_test(lstm_is_whole),
-        cmocka_unit_test(open_lstm_is_refused), cmocka_unit_test(hybrid),
+        cmocka_unit_test(comes_back),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(refused_all),
+        cmocka_unit_test(lstm_is_whole),
+        cmocka_unit_test(open_lstm_is_refused),
+        cmocka_unit_test(hybrid),
+        cmocka_unit_test(blockwise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -206,6 +206,15 @@ static void write_tensor(writer *w, size_t at, const tb_tensor *t, int buffer)
         child(w, q, QUANT_ZERO_POINT, v);
         set(w, q, QUANT_DIMENSION, t->axis, 4);
     }
+    if (t->block) {
+        q = table(w, 7);
+        child(w, at, TENSOR_QUANTIZATION, q);
+        set(w, q, QUANT_DETAILS_TYPE, DETAILS_BLOCKWISE, 1);
+        v = table(w, 3);
+        child(w, q, QUANT_DETAILS, v);
+        set(w, v, BLOCKWISE_SCALES, t->block_scales, 4);
+        set(w, v, BLOCKWISE_SIZE, t->block, 4);
+    }
     if (t->sparse)
         write_sparsity(w, at);
 }

@@ -19,7 +19,8 @@ typedef struct tb_tensor {
     bool has_data, is_variable, outside; /* outside: the bytes stand behind the FlatBuffer */
     const void *data;
     size_t bytes;
-    int sparse; /* test of sparsity: 1: CSR of the last of two axes */
+    int block_scales, block; /* tensor and size of blockwise parameters, when block is not 0 */
+    int sparse;              /* test of sparsity: 1: CSR of the last of two axes */
 } tb_tensor;
 
 typedef struct tb_option {

@@ -32,6 +32,7 @@ typedef struct tfl_tensor {
     size_t bytes;
     bool is_native; /* data are elements in our containers already */
     bool is_variable;
+    flat_table blockwise;          /* parameters for each block of the last axis, when present */
     bool is_open;                  /* its shape's signature has an extent that is not known */
     int value;                     /* in the graph, or -1 as long as nothing needed it */
     struct tfl_resource *resource; /* whose handle this is, or NULL */

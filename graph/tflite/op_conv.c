@@ -13,7 +13,8 @@ static assay_status real_weights(const tfl_op *o, int x, int w)
 
     if (assay_tfl_in(o, x)->type.elem.kind != ASSAY_KIND_F32 || t->type.elem.kind != ASSAY_KIND_INT)
         return ASSAY_OK;
-    if (!t->data || t->value >= 0 || t->type.q.granularity == ASSAY_Q_NONE)
+    if (!t->data || t->value >= 0 ||
+        (t->type.q.granularity == ASSAY_Q_NONE && !assay_flat_present(t->blockwise)))
         return assay_tfl_unsupported(o, "hybrid: integer weights under float activations, which "
                                         "are not constant or without a scale");
     return assay_tfl_to_real(o->m, t);

@@ -36,8 +36,11 @@ enum tfl_quantization {
     QUANT_SCALE = 2,
     QUANT_ZERO_POINT = 3,
     QUANT_DETAILS_TYPE = 4,
+    QUANT_DETAILS = 5,
     QUANT_DIMENSION = 6
 };
+enum tfl_quantization_details { DETAILS_NONE = 0, DETAILS_BLOCKWISE = 2 };
+enum tfl_blockwise { BLOCKWISE_SCALES = 0, BLOCKWISE_ZERO_POINTS = 1, BLOCKWISE_SIZE = 2 };
 enum tfl_buffer { BUFFER_DATA = 0, BUFFER_OFFSET = 1, BUFFER_SIZE = 2 };
 enum tfl_operator {
     OPERATOR_CODE = 0,

@@ -81,12 +81,16 @@ static assay_status read_qparams(tfl_import *m, tfl_tensor *t)
 
     if (!s)
         s = assay_tfl_charge(m, (uint64_t)scales.count * 8);
-    if (s || scales.count == 0 || t->type.elem.kind != ASSAY_KIND_INT)
+    if (s || t->type.elem.kind != ASSAY_KIND_INT)
         return s;
-    if (details != 0) {
-        t->why = "custom or blockwise quantization";
-        return ASSAY_OK;
+    if (details != DETAILS_NONE) { /* by block: for weights under float activations only */
+        t->why = details == DETAILS_BLOCKWISE ? "blockwise parameters" : "custom quantization";
+        if (details == DETAILS_BLOCKWISE)
+            t->blockwise = assay_flat_child(q, QUANT_DETAILS);
+        return assay_flat_status(&m->file, m->err);
     }
+    if (scales.count == 0)
+        return ASSAY_OK;
     if (zeros.count != scales.count && zeros.count > 1)
         return fail(m, t, "the number of zero points differs from that of scales");
     if (t->type.rank == 1) /* a bias repeats its weights' axis in some files */
@@ -294,31 +298,88 @@ assay_status assay_tfl_elements(tfl_import *m, tfl_tensor *t, const void **out)
     return s;
 }
 
-assay_status assay_tfl_to_real(tfl_import *m, tfl_tensor *t)
+/* The tensor that a field of the blockwise parameters names, with an element a block of t; NULL
+ * where there is none. */
+static assay_status block_tensor(tfl_import *m, const tfl_tensor *t, int slot, int64_t n_blocks,
+                                 tfl_tensor **out)
+{
+    int32_t index = assay_flat_has(t->blockwise, slot) ? assay_flat_i32(t->blockwise, slot, 0) : -1;
+
+    *out = index >= 0 && index < m->tensors.n ? &m->tensors.at[index] : NULL;
+    if (*out && ((*out)->why || !(*out)->data || assay_shape_count(&(*out)->type) != n_blocks))
+        return fail(m, t, "the parameters of its blocks are not constants, one a block");
+    return assay_flat_status(&m->file, m->err);
+}
+
+/* real[i] = scale * (code - zero point) of the block that element i lies in: runs of `size`
+ * elements of the last axis (schema.fbs, BlockwiseQuantization). */
+static assay_status blocks_to_real(tfl_import *m, tfl_tensor *t, float *real)
+{
+    const int64_t n = assay_shape_count(&t->type),
+                  size = assay_flat_i32(t->blockwise, BLOCKWISE_SIZE, 0);
+    const int64_t depth = t->type.rank ? t->type.dim[t->type.rank - 1] : 1;
+    tfl_tensor *scales, *zeros;
+    const void *code, *scale, *zero = NULL;
+    assay_status s;
+
+    if (size < 1 || depth % size != 0)
+        return fail(m, t, "its last axis does not divide into blocks");
+    if ((s = block_tensor(m, t, BLOCKWISE_SCALES, n / size, &scales)) ||
+        (s = block_tensor(m, t, BLOCKWISE_ZERO_POINTS, n / size, &zeros)))
+        return s;
+    if (!scales || scales->type.elem.kind != ASSAY_KIND_F32 ||
+        (zeros && zeros->type.elem.kind != ASSAY_KIND_INT))
+        return fail(m, t, "its blocks have no scales, or zero points that are no integers");
+    if ((s = assay_tfl_elements(m, t, &code)) || (s = assay_tfl_elements(m, scales, &scale)) ||
+        (zeros && (s = assay_tfl_elements(m, zeros, &zero))))
+        return s;
+    for (int64_t i = 0; i < n; ++i) {
+        const size_t block = (size_t)(i / size);
+        const int64_t offset = zero ? assay_elem_get(zeros->type.elem, zero, block) : 0;
+        const float f = ((const float *)scale)[block];
+        if (!isfinite(f))
+            return fail(m, t, "a scale is not finite");
+        real[i] = f * (float)(assay_elem_get(t->type.elem, code, (size_t)i) - offset);
+    }
+    t->why = NULL;
+    return ASSAY_OK;
+}
+
+/* The same with parameters for the tensor or for each index of an axis. */
+static assay_status codes_to_real(tfl_import *m, tfl_tensor *t, float *real)
 {
     const assay_qparams *q = &t->type.q;
     size_t n = (size_t)assay_shape_count(&t->type), stride = n;
     const void *code;
-    float *real;
-    assay_status s = t->why ? fail(m, t, t->why) : assay_tfl_elements(m, t, &code);
+    assay_status s = assay_tfl_elements(m, t, &code);
 
-    if (!s)
-        s = assay_tfl_charge(m, n);
-    if (s)
-        return s;
-    real = assay_arena_array(m->g->arena, n + 1, sizeof *real);
-    if (!real)
-        return assay_tfl_no_memory(m);
     if (q->granularity == ASSAY_Q_AXIS) {
         stride = 1;
         for (int i = q->axis + 1; i < t->type.rank; ++i)
             stride *= (size_t)t->type.dim[i];
     }
-    for (size_t i = 0; i < n; ++i) {
+    for (size_t i = 0; !s && i < n; ++i) {
         size_t c = i / stride % q->count;
         real[i] = q->scale[c] *
                   (float)(assay_elem_get(t->type.elem, code, i) - (int64_t)q->zero_point[c]);
     }
+    return s;
+}
+
+assay_status assay_tfl_to_real(tfl_import *m, tfl_tensor *t)
+{
+    const bool blocks = assay_flat_present(t->blockwise);
+    size_t n = (size_t)assay_shape_count(&t->type);
+    float *real;
+    assay_status s = t->why && !blocks ? fail(m, t, t->why) : assay_tfl_charge(m, n);
+
+    if (s)
+        return s;
+    real = assay_arena_array(m->g->arena, n + 1, sizeof *real);
+    if (!real)
+        return assay_tfl_no_memory(m);
+    if ((s = blocks ? blocks_to_real(m, t, real) : codes_to_real(m, t, real)))
+        return s;
     t->data = (const unsigned char *)real;
     t->bytes = n * sizeof *real;
     t->is_native = true;
