@@ -104,7 +104,7 @@ static void test_where(void **state)
 
 static void test_where_of_a_constant(void **state)
 {
-    static const bool mask[6] = {false, true, false, false, true, true};
+    static const unsigned char mask[6] = {0, 24, 0, 0, 1, 255}; /* what is not 0 is true */
     static const float want[3] = {-2, 0, 6};
     tb_model t = {.n_inputs = 1, .input = {0}, .n_outputs = 1, .output = {3}};
     (void)state;

@@ -251,8 +251,22 @@ static void convert(const tfl_tensor *t, const unsigned char *from, void *to)
     else if (t->raw == TFL_FLOAT16)
         for (size_t i = 0; i < n; ++i)
             ((uint32_t *)to)[i] = widen(assay_flat_load16(from + 2 * i));
+    else if (t->type.elem.kind == ASSAY_KIND_BOOL)
+        for (size_t i = 0; i < n; ++i)
+            ((bool *)to)[i] = from[i] != 0;
     else
         to_native(from, n, size, to);
+}
+
+/* Bools of other bytes than 0 and 1, which C has none of. */
+static bool are_odd_bools(const tfl_tensor *t)
+{
+    size_t n = t->type.elem.kind == ASSAY_KIND_BOOL ? (size_t)assay_shape_count(&t->type) : 0;
+
+    for (size_t i = 0; i < n && i < t->bytes; ++i)
+        if (t->data[i] > 1)
+            return true;
+    return false;
 }
 
 static bool little_endian(void)
@@ -268,7 +282,8 @@ assay_status assay_tfl_elements(tfl_import *m, tfl_tensor *t, const void **out)
     size_t size = assay_elem_size(t->type.elem), bytes = assay_type_bytes(&t->type);
     bool sparse = assay_flat_present(assay_flat_child(t->table, TENSOR_SPARSITY));
     bool in_place = !sparse && t->raw != TFL_INT4 && t->raw != TFL_FLOAT16 &&
-                    (size == 1 || little_endian()) && (uintptr_t)t->data % size == 0;
+                    (size == 1 || little_endian()) && (uintptr_t)t->data % size == 0 &&
+                    !are_odd_bools(t);
     const unsigned char *from = t->data;
     void *to;
     assay_status s = assay_flat_status(&m->file, m->err);
