@@ -278,7 +278,7 @@ static int add_weights(growing *w, assay_op op, const assay_type *x, assay_attrs
                           .count = by_channel ? (size_t)t.dim[axis] : 1,
                           .scale = scales,
                           .zero_point = zeros};
-    if (op == ASSAY_OP_FC && t.dim[1] % 2 == 0 && t.dim[0] <= 4 && upto(w, 5) == 0) {
+    if (op == ASSAY_OP_FC && t.dim[1] % 2 == 0 && t.dim[0] <= 4 && upto(w, 1)) {
         t.q.granularity = ASSAY_Q_BLOCK; /* two scales a row */
         t.q.axis = 1;
         t.q.block = t.dim[1] / 2;

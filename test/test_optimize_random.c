@@ -4,17 +4,38 @@
  * of two or three a preset. */
 #include "test/rewrite_case.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "test/random_codes.h"
+
+/* A target with a multiplier for each block of weights, beside the presets. */
+static const char blocks[] = "scheme: blocks\nextends: tflite\n"
+                             "blocks: {kind: multiplier, multiplier_bits: 4}\n";
+static char blocks_path[700];
+static int with_blocks; /* networks that have such weights */
 
 static int n_schemes(void)
 {
     int n = 0;
     while (assay_scheme_presets()[n])
         n++;
-    return n;
+    return n + 1;
+}
+
+static const char *scheme_name(int i)
+{
+    i %= n_schemes();
+    return i == n_schemes() - 1 ? blocks_path : assay_scheme_presets()[i];
+}
+
+static bool has_blocks(const assay_graph *g)
+{
+    for (int v = 0; v < g->n_values; v++)
+        if (g->value[v].type.q.granularity == ASSAY_Q_BLOCK)
+            return true;
+    return false;
 }
 
 static int n_graphs(void)
@@ -34,12 +55,13 @@ static void assert_complete(const int seen[ASSAY_OP_COUNT])
 static rewrite_outcome draw(test_rng *r, int i, int seen[ASSAY_OP_COUNT],
                             const assay_optimize_options *options)
 {
-    const char *name = assay_scheme_presets()[i % n_schemes()];
+    const char *name = scheme_name(i);
     assay_scheme *s;
     assay_error err;
     assert_ok(assay_scheme_open(name, &s, &err), &err);
     assay_graph *g = test_random_codes(r, s, (int)test_between(r, 5, 40), seen);
     assay_scheme_free(s);
+    with_blocks += has_blocks(g);
     return rewrite_graph(name, g, options);
 }
 
@@ -109,7 +131,9 @@ static void random_networks_take_preferred_forms(void **state)
         applied += o.report.applied;
         rewrite_finish(&o);
     }
-    print_message("# %d networks, %d rewrites applied\n", n_graphs(), applied);
+    print_message("# %d networks, %d rewrites applied; weights by block in %d networks of all\n",
+                  n_graphs(), applied, with_blocks);
+    assert_true(with_blocks > 0);
     assert_true(applied > 40);
 }
 
@@ -120,5 +144,11 @@ int main(void)
         cmocka_unit_test(random_networks_keep_to_the_bound),
         cmocka_unit_test(random_networks_take_preferred_forms),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    char dir[600];
+    test_temp_dir(dir, sizeof dir);
+    snprintf(blocks_path, sizeof blocks_path, "%s/blocks.yaml", dir);
+    test_write_file(blocks_path, blocks, strlen(blocks));
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    test_remove_tree(dir);
+    return failed;
 }
