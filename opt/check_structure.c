@@ -217,60 +217,6 @@ assay_status check_elements(checker *c, const json_t *step, int64_t *worst)
     return same ? ASSAY_OK : check_reject(c, "the transposes were not only moved");
 }
 
-/* ---- indices: where every element of a chain of transposes and reshapes comes from ---- */
-
-static assay_status trace(const checker *c, const assay_graph *g, int64_t **source, int64_t *n)
-{
-    int value = g->n_outputs == 1 ? g->output[0] : -1;
-    *n = value >= 0 ? assay_shape_count(&g->value[value].type) : 0;
-    int64_t *at = malloc(((size_t)*n + 1) * sizeof *at);
-    if (!at)
-        return check_out_of_memory(c);
-    for (int64_t i = 0; i < *n; i++)
-        at[i] = i;
-    for (const assay_node *node; (node = check_producer(g, value)) != NULL; value = node->in[0]) {
-        const assay_type *x = &g->value[node->in[0]].type, *y = &g->value[value].type;
-        int64_t stride[ASSAY_MAX_RANK] = {0}, next = 1;
-        if (node->op == ASSAY_OP_RESHAPE)
-            continue;
-        if (node->op != ASSAY_OP_TRANSPOSE) {
-            free(at);
-            return check_reject(c, "a movement that is no transpose or reshape");
-        }
-        for (int k = x->rank - 1; k >= 0; k--) { /* the input's strides */
-            stride[k] = next;
-            next *= x->dim[k];
-        }
-        for (int64_t i = 0; i < *n; i++) {
-            int64_t rest = at[i], from = 0;
-            for (int k = y->rank - 1; k >= 0; k--) {
-                from += rest % y->dim[k] * stride[node->attr.perm.perm.v[k]];
-                rest /= y->dim[k];
-            }
-            at[i] = from;
-        }
-    }
-    *source = at;
-    return value == g->input[0] ? ASSAY_OK : check_reject(c, "a movement of something else");
-}
-
-assay_status check_indices(checker *c, const json_t *step, int64_t *worst)
-{
-    int64_t *a = NULL, *b = NULL, n = 0, m = 0;
-    (void)step;
-    *worst = 0;
-    if (c->before->n_inputs != 1 || c->after->n_inputs != 1)
-        return check_reject(c, "a fragment of another form");
-    assay_status s = trace(c, c->before, &a, &n);
-    if (!s)
-        s = trace(c, c->after, &b, &m);
-    if (!s && (n != m || memcmp(a, b, (size_t)n * sizeof *a) != 0))
-        *worst = INT64_MAX;
-    free(a);
-    free(b);
-    return s;
-}
-
 /* ---- same: two nodes alike, of which one is left ---- */
 
 assay_status check_same(checker *c, const json_t *step, int64_t *worst)

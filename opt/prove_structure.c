@@ -120,28 +120,59 @@ static void judge_padding(assay_proof *proof)
     }
 }
 
-/* ---- INDICES: movements of x; both fragments move its indices ---- */
+/* ---- INDICES: movements; both fragments move the numbers of all elements, from 1 on ---- */
 
+static assay_status number_inputs(const assay_graph *f, int32_t **in, assay_error *err)
+{
+    int64_t next = 1;
+    for (int k = 0; k < f->n_inputs; k++) {
+        const int64_t n = assay_shape_count(&f->value[f->input[k]].type);
+        if (n >= INT32_MAX - next)
+            return assay_fail(err, ASSAY_ERR_LIMIT, "too many elements to number");
+        if (!(in[k] = malloc(((size_t)n + 1) * sizeof *in[k])))
+            return assay_out_of_memory(err);
+        for (int64_t i = 0; i < n; i++)
+            in[k][i] = (int32_t)next++;
+    }
+    return ASSAY_OK;
+}
+
+/* The fragment on plain numbers; padding is 0, whichever code it is. */
 static assay_status run_indices(const assay_graph *f, const assay_scheme *s, assay_run_fn run,
                                 int32_t **out, assay_error *err)
 {
     assay_graph *plain = NULL;
-    const assay_type *x = &f->value[f->input[0]].type, *y = &f->value[f->output[0]].type;
-    size_t n = (size_t)assay_shape_count(x);
-    int32_t *in = malloc((n + 1) * sizeof *in);
+    int32_t *in[ASSAY_MATCH_UPPER * 2] = {NULL};
+    const assay_type *y = &f->value[f->output[0]].type;
     *out = malloc(((size_t)assay_shape_count(y) + 1) * sizeof **out);
-    assay_status status = in && *out ? assay_graph_clone(f, &plain, err) : assay_out_of_memory(err);
+    assay_status status = *out ? assay_graph_clone(f, &plain, err) : assay_out_of_memory(err);
     for (int v = 0; v < (status ? 0 : plain->n_values); v++) {
         plain->value[v].type.elem = assay_int(32, true);
         plain->value[v].type.q = (assay_qparams){0};
     }
-    for (size_t i = 0; i < n && in; i++)
-        in[i] = (int32_t)i;
+    for (int i = 0; i < (status ? 0 : plain->n_nodes); i++)
+        if (plain->node[i].op == ASSAY_OP_PAD) {
+            plain->node[i].attr.pad.has_code = false;
+            plain->node[i].attr.pad.value = 0;
+        }
     if (!status)
-        status = run(plain, s, (const void *const[]){in}, (void *const[]){*out}, err);
+        status = number_inputs(f, in, err);
+    if (!status)
+        status = run(plain, s, (const void *const *)in, (void *const[]){*out}, err);
     assay_graph_free(plain);
-    free(in);
+    for (int k = 0; k < f->n_inputs; k++)
+        free(in[k]);
     return status;
+}
+
+/* The code that a fragment pads with; false: it pads with none. */
+static bool padding_of(const assay_graph *f, int64_t *code)
+{
+    for (int i = 0; i < f->n_nodes; i++)
+        if (f->node[i].op == ASSAY_OP_PAD)
+            return assay_pad_fill(&f->node[i].attr.pad, &assay_node_out(f, &f->node[i], 0)->type,
+                                  code);
+    return false;
 }
 
 static assay_status judge_indices(const assay_scheme *s, assay_run_fn run, assay_proof *proof,
@@ -150,25 +181,25 @@ static assay_status judge_indices(const assay_scheme *s, assay_run_fn run, assay
     const assay_graph *f = proof->before;
     assay_verdict *v = &proof->verdict;
     int32_t *a = NULL, *b = NULL;
+    int64_t was = 0, is = 0;
     size_t n = (size_t)assay_shape_count(&f->value[f->output[0]].type), i = 0;
-    assay_status status =
-        f->n_inputs == 1 && assay_shape_count(&f->value[f->input[0]].type) < INT32_MAX
-            ? ASSAY_OK
-            : assay_fail(err, ASSAY_ERR_LIMIT, "too many elements to number");
-    if (!status)
-        status = run_indices(f, s, run, &a, err);
+    assay_status status = run_indices(f, s, run, &a, err);
     if (!status)
         status = run_indices(proof->after, s, run, &b, err);
     while (!status && i < n && a[i] == b[i])
         i++;
-    if (!status && i == n) {
+    if (!status && i < n) {
+        snprintf(v->evidence, sizeof v->evidence, "elements come from other places");
+        snprintf(v->counterexample, sizeof v->counterexample, "element %zu: x[%d] became x[%d]", i,
+                 (int)a[i] - 1, (int)b[i] - 1);
+    } else if (!status && (padding_of(f, &was) != padding_of(proof->after, &is) || was != is)) {
+        snprintf(v->evidence, sizeof v->evidence, "another padding");
+        snprintf(v->counterexample, sizeof v->counterexample, "padding: %lld became %lld",
+                 (long long)was, (long long)is);
+    } else if (!status) {
         v->kind = ASSAY_EXACT;
         snprintf(v->evidence, sizeof v->evidence, "%zu/%zu elements come from the same place", n,
                  n);
-    } else if (!status) {
-        snprintf(v->evidence, sizeof v->evidence, "elements come from other places");
-        snprintf(v->counterexample, sizeof v->counterexample, "element %zu: x[%d] became x[%d]", i,
-                 (int)a[i], (int)b[i]);
     }
     free(a);
     free(b);

@@ -39,6 +39,7 @@ static const assay_rule rules[] = {
     RULE("sink-average", AVERAGE, false, false, sink_average, sink_move),
     RULE("sink-blend", BLEND, false, false, sink_blend, sink_move),
     RULE("sink-transpose", ELEMENTS, false, false, sink_transpose, sink_transpose),
+    RULE("sink-transpose-move", INDICES, false, false, turn_move, sink_transpose),
     RULE("mean-to-pool", SUMS, false, false, mean, mean),
     RULE("pad-into-conv", PADDING, false, false, pad, pad),
     WANTED("matmul-to-fc", FORM, ASSAY_PREFER_CONV | ASSAY_PREFER_FC, matmul_to_fc),

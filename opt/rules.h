@@ -100,6 +100,7 @@ ASSAY_DECLARE_RULE(mean);
 /* rules_move.c */
 ASSAY_DECLARE_RULE(merge_moves);
 ASSAY_DECLARE_RULE(sink_transpose);
+ASSAY_DECLARE_RULE(turn_move);
 ASSAY_DECLARE_RULE(constant_move);
 /* rules_form.c */
 ASSAY_DECLARE_RULE(fc_to_conv);

@@ -96,19 +96,63 @@ bool assay_sink_transpose_matches(const assay_graph *g, const int *uses, assay_m
     return one || assay_shape_equal(&assay_node_in(g, n, 0)->type, &assay_node_in(g, n, 1)->type);
 }
 
+/* ---- the same below what moves along axes: concat, pad, slice ---- */
+
+bool assay_turn_move_matches(const assay_graph *g, const int *uses, assay_match *m)
+{
+    const assay_node *n = &g->node[m->lower];
+    if (n->op != ASSAY_OP_CONCAT && n->op != ASSAY_OP_SLICE &&
+        (n->op != ASSAY_OP_PAD || n->attr.pad.mode != ASSAY_PAD_CONSTANT))
+        return false;
+    for (int i = 0; i < n->n_in; i++) {
+        const assay_node *p = assay_above(g, m, i);
+        const assay_node *first = p ? &g->node[m->upper[0]] : NULL;
+        if (!p || p->op != ASSAY_OP_TRANSPOSE || uses[p->out[0]] != 1 ||
+            assay_is_constant(g, p->in[0]) ||
+            !assay_attrs_equal(ASSAY_ATTRS_perm, &p->attr, &first->attr))
+            return false;
+    }
+    return n->n_out == 1 && m->n_upper == n->n_in;
+}
+
+static void turn_list(assay_list *l, const assay_list *perm)
+{
+    const assay_list old = *l;
+    for (int i = 0; i < perm->n && old.n == perm->n; i++)
+        l->v[perm->v[i]] = old.v[i];
+}
+
+/* Attributes by axis, of a node that works in front of the transpose. */
+static void turn_attributes(assay_node *n, const assay_list *perm)
+{
+    if (n->op == ASSAY_OP_CONCAT)
+        n->attr.axis.axis = perm->v[n->attr.axis.axis];
+    if (n->op == ASSAY_OP_PAD) {
+        turn_list(&n->attr.pad.begin, perm);
+        turn_list(&n->attr.pad.end, perm);
+    }
+    if (n->op == ASSAY_OP_SLICE) {
+        turn_list(&n->attr.slice.begin, perm);
+        turn_list(&n->attr.slice.step, perm);
+        turn_list(&n->attr.slice.size, perm);
+    }
+}
+
 /* The node takes the place of the last transpose, and a transpose the node's; NAME:sunk stands
  * between them. */
 assay_status assay_sink_transpose_rewrite(assay_graph *g, const assay_match *m,
                                           const assay_image *image, assay_error *err)
 {
-    int last = m->upper[m->n_upper - 1], between;
+    int last = m->upper[0], between;
     (void)image;
-    last = m->upper[0] > last ? m->upper[0] : last;
+    for (int i = 1; i < m->n_upper; i++)
+        last = m->upper[i] > last ? m->upper[i] : last;
     assay_node node = g->node[m->lower], transpose = g->node[last];
-    const assay_value *y = &g->value[node.out[0]], *x = &g->value[transpose.in[0]];
+    const assay_value *y = &g->value[node.out[0]];
+    const assay_list *perm = &transpose.attr.perm.perm;
     assay_type t = y->type;
-    t.rank = x->type.rank;
-    memcpy(t.dim, x->type.dim, sizeof t.dim);
+    for (int i = 0; i < perm->n; i++)
+        t.dim[perm->v[i]] = y->type.dim[i];
     char *name = assay_derived_name(g, y->name, ":sunk");
     if (!name)
         return assay_out_of_memory(err);
@@ -117,6 +161,7 @@ assay_status assay_sink_transpose_rewrite(assay_graph *g, const assay_match *m,
         return s;
     for (int i = 0; i < m->n_upper; i++)
         node.in[m->slot[i]] = g->node[m->upper[i]].in[0];
+    turn_attributes(&node, perm);
     int result = node.out[0];
     g->value[transpose.out[0]].producer = -1;
     node.out[0] = between;

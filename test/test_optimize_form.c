@@ -177,6 +177,28 @@ static void image_ops_take_the_preferred_layout(void **state)
     rewrite_finish(&o);
 }
 
+/* Branches that come together, padding and slices between image ops: the transposes pass them. */
+static void transposes_pass_what_moves_along_axes(void **state)
+{
+    test_rng r = test_seed("transposes_pass_what_moves_along_axes", 8);
+    (void)state;
+    rewrite_outcome o = preferring(
+        "tflite", "layout: nhwc",
+        "graph t { input x: i8[1,2,4,4] q(0.1,3)\n"
+        "a: i8[1,2,4,4] q(0.1,3) = max_pool(x) {kernel=[3,3],pad_begin=[1,1],pad_end=[1,1]}\n"
+        "b: i8[1,2,4,4] q(0.1,3) = avg_pool(x) {kernel=[3,3],pad_begin=[1,1],pad_end=[1,1]}\n"
+        "c: i8[1,4,4,4] q(0.1,3) = concat(a, b) {axis=1}\n"
+        "p: i8[1,4,6,5] q(0.1,3) = pad(c) {begin=[0,0,1,0],end=[0,0,1,1],has_code=true,code=7}\n"
+        "s: i8[1,3,4,5] q(0.1,3) = slice(p) {begin=[0,1,1,0],step=[1,1,1,1],size=[1,3,4,5]}\n"
+        "m: i8[1,3,3,4] q(0.1,3) = max_pool(s) {kernel=[2,2]} output m }");
+    rewrite_has(o.log.text, "sink-transpose-move: c after ");
+    rewrite_has(o.text.text, "{axis=3}");
+    assert_int_equal(count(o.text.text, "= transpose("), 2); /* at the input and at the output */
+    rewrite_same_bits(&o, &r, 6);
+    rewrite_certified(&o);
+    rewrite_finish(&o);
+}
+
 /* Nothing asks for it: nothing changes. */
 static void nothing_is_preferred_unasked(void **state)
 {
@@ -263,6 +285,7 @@ int main(void)
         cmocka_unit_test(another_rounding_of_sums_is_refused),
         cmocka_unit_test(by_row_there_is_no_one_rescale_of_sums),
         cmocka_unit_test(image_ops_take_the_preferred_layout),
+        cmocka_unit_test(transposes_pass_what_moves_along_axes),
         cmocka_unit_test(nothing_is_preferred_unasked),
         cmocka_unit_test(an_order_that_tells_is_refused),
         cmocka_unit_test(passes_that_undo_each_other_are_refused),

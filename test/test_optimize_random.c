@@ -113,11 +113,11 @@ static void random_networks_keep_to_the_bound(void **state)
 static void random_networks_take_preferred_forms(void **state)
 {
     static const char *const preferences[] = {
-        "common,constant,constant-move,identity,merge-moves,sink-transpose,matmul-to-fc,fc-to-conv,"
+        "common,constant,constant-move,identity,merge-moves,sink-transpose,sink-transpose-move,matmul-to-fc,fc-to-conv,"
         "to-nhwc",
-        "common,constant,constant-move,identity,merge-moves,sink-transpose,matmul-to-fc,conv-to-fc,"
+        "common,constant,constant-move,identity,merge-moves,sink-transpose,sink-transpose-move,matmul-to-fc,conv-to-fc,"
         "to-nchw",
-        "common,constant,constant-move,identity,merge-moves,sink-transpose,conv-to-fc,fc-to-matmul,"
+        "common,constant,constant-move,identity,merge-moves,sink-transpose,sink-transpose-move,conv-to-fc,fc-to-matmul,"
         "to-nhwc"};
     test_rng r = test_seed("random_networks_take_preferred_forms", 20261123);
     int applied = 0, seen[ASSAY_OP_COUNT] = {0};

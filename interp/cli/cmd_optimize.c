@@ -99,7 +99,7 @@ static const cli_option options[] = {
     CLI_MODEL_OPTIONS,
     {"scheme", 's', "NAME|FILE", "the target's arithmetic: a preset, a .yaml or a .so"},
     {"allow", 0, "WHAT", "none (default: exact only), bounded:N codes an application, any"},
-    {"target", 0, "FILE", "what the device offers: no rewrite goes beyond it"},
+    {"target", 0, "FILE", "what the device offers, which no rewrite goes beyond, and prefers"},
     {"passes", 0, "LIST", "only these, separated by commas"},
     {"prove-to", 0, "FILE.json", "write the certificate of all applications"},
     {"output", 'o', "FILE.assay", "the network in text form (default: report only)"},
