@@ -11,6 +11,7 @@ typedef struct tuner {
     const assay_tune_options *o;
     assay_tune_result *r;
     assay_sensitivity table;
+    bool at_limit; /* as many nodes were in float as may be */
     assay_error *err;
 } tuner;
 
@@ -154,26 +155,76 @@ static assay_status tune_value(tuner *t, const assay_sensitivity_row *row)
     return status;
 }
 
-static assay_status tune_float(tuner *t, const assay_sensitivity_row *row, int *kept)
+/* Runs with the node in float, by a rule in front of all others. */
+static assay_status try_float(tuner *t, const assay_sensitivity_row *row, char what[200],
+                              assay_fidelity *f)
 {
     assay_quantize_options *o = &t->r->options;
     assay_precision_rule *rule = t->r->precision;
-    assay_fidelity f;
-    char what[200];
     const char *name = own(t, row->node);
     if (!name)
         return assay_fail(t->err, ASSAY_ERR_MEMORY, "out of memory");
     memmove(rule + 1, rule, (size_t)o->n_precision * sizeof *rule);
     rule[0] = (assay_precision_rule){.pattern = name, .elem = assay_f32(), .exact = true};
     o->n_precision++;
-    assay_status status = try_options(t, &f);
-    snprintf(what, sizeof what, "%.100s (%s) in float", row->node, row->op);
-    if (!status && keep_if_better(t, what, &f)) {
+    snprintf(what, 200, "%.100s (%s) in float", row->node, row->op);
+    return try_options(t, f);
+}
+
+/* Takes the first `n` rules back. */
+static void take_back(tuner *t, int n)
+{
+    assay_quantize_options *o = &t->r->options;
+    o->n_precision -= n;
+    memmove(t->r->precision, t->r->precision + n, (size_t)o->n_precision * sizeof *t->r->precision);
+}
+
+static assay_status tune_float(tuner *t, const assay_sensitivity_row *row, int *kept)
+{
+    assay_fidelity f;
+    char what[200];
+    assay_status status = try_float(t, row, what, &f);
+    if (!status && keep_if_better(t, what, &f))
         ++*kept;
-        return ASSAY_OK;
+    else if (!status)
+        take_back(t, 1);
+    return status;
+}
+
+/* ---- step 3: in float, one after the other ---- */
+
+static bool is_float(const tuner *t, const char *node)
+{
+    for (int i = 0; i < t->r->options.n_precision; i++)
+        if (t->r->precision[i].exact && strcmp(t->r->precision[i].pattern, node) == 0)
+            return true;
+    return false;
+}
+
+static assay_status tune_rest(tuner *t, int *kept)
+{
+    const assay_fidelity before = t->r->after;
+    const int kept_before = *kept;
+    assay_status status = ASSAY_OK;
+    for (int i = 0; i < t->table.n && !status && !is_reached(t) && *kept < t->o->max_float; i++) {
+        assay_fidelity f;
+        char what[200];
+        if (is_float(t, t->table.row[i].node))
+            continue;
+        status = try_float(t, &t->table.row[i], what, &f);
+        if (status)
+            break;
+        tell(t, "%-56s drop %7.4f  output %6.2f dB  as well", what, assay_fidelity_drop(&f),
+             f.output_sqnr);
+        t->r->after = f;
+        ++*kept;
     }
-    memmove(rule, rule + 1, (size_t)(o->n_precision - 1) * sizeof *rule);
-    o->n_precision--;
+    t->at_limit = *kept >= t->o->max_float;
+    if (!status && !is_better(&t->r->after, &before)) {
+        take_back(t, *kept - kept_before);
+        t->r->after = before;
+        *kept = kept_before;
+    }
     return status;
 }
 
@@ -192,7 +243,7 @@ static assay_status make_room(tuner *t)
     assay_tune_result *r = t->r;
     r->calibrate = calloc(n + (size_t)o->n_calibrate, sizeof *r->calibrate);
     r->precision = calloc(n + (size_t)o->n_precision, sizeof *r->precision);
-    r->owned = calloc(2 * n, sizeof *r->owned);
+    r->owned = calloc(3 * n, sizeof *r->owned);
     if (!r->calibrate || !r->precision || !r->owned)
         return assay_fail(t->err, ASSAY_ERR_MEMORY, "out of memory");
     for (int i = 0; i < o->n_calibrate; i++)
@@ -239,16 +290,20 @@ assay_status assay_tune(const assay_trial *trial, const assay_tune_options *o,
         status = tune_calibration(&t);
     if (status == ASSAY_OK && !is_reached(&t))
         status = tune_nodes(&t, &kept);
+    if (status == ASSAY_OK && !is_reached(&t))
+        status = tune_rest(&t, &kept);
     if (status == ASSAY_OK) {
         out->reached = is_reached(&t);
         if (out->reached)
             snprintf(out->reason, sizeof out->reason, "the target is reached");
-        else if (kept >= o->max_float)
-            snprintf(out->reason, sizeof out->reason, "%d nodes are in float, which is the limit",
+        else if (t.at_limit)
+            snprintf(out->reason, sizeof out->reason,
+                     "%d nodes are in float, which is the limit, and %d are kept so", o->max_float,
                      kept);
         else
             snprintf(out->reason, sizeof out->reason,
-                     "no node is left to try: all %d were, with every calibration and in float",
+                     "no node is left to try: all %d were, with every calibration, in float alone "
+                     "and together",
                      t.table.n);
     }
     assay_sensitivity_free(&t.table);

@@ -25,13 +25,15 @@ typedef struct assay_tune_result {
 } assay_tune_result;
 void assay_tune_result_free(assay_tune_result *r);
 
-/* The search, each step of which is kept only when it lowers the drop, or keeps the drop and raises
+/* The search. In 1 and 2 a trial is kept only when it lowers the drop, or keeps the drop and raises
  * the SQNR of the first output:
  *   1. the four calibrations, each for all values; the best goes on;
  *   2. the nodes, in the order in which their quantization costs most (SQNR of the output without
  *      that node's): the other calibrations for its output, then the node in float.
+ *   3. what is left, in that order, in float one after the other, whether or not each helps by
+ *      itself: kept when together they do.
  * It ends when the drop is within the target, when max_float nodes are in float, or when no node is
- * left. A node is tried once, so at most 5 + 6 n trials are made beside the sensitivity table's. */
+ * left: after at most 5 + 7 n trials, beside the sensitivity table's. */
 assay_status assay_tune(const assay_trial *t, const assay_tune_options *o, assay_tune_result *out,
                         assay_error *err);
 
