@@ -8,11 +8,11 @@ model=$source/datasets/models/res_dsconv.onnx
 images=$source/datasets/glyphs
 
 # ---- shards: the same bytes as one run, in any order and grouping ----
-runs 0 "one run" "$assay" profile "$model" -d "$images/calibration" -n 50 --per-channel -q -o one.yaml
+runs 0 "one run" "$assay" profile "$model" -d "$images/calibration" -n 50 --per-channel-of '/[Fs]*' -q -o one.yaml
 for n in 1 2 7 16; do
     parts=()
     for ((k = 1; k <= n; k++)); do
-        "$assay" profile "$model" -d "$images/calibration" -n 50 --per-channel -q --shard $k/$n -o "of$n-$k.yaml" >out 2>err ||
+        "$assay" profile "$model" -d "$images/calibration" -n 50 --per-channel-of '/[Fs]*' -q --shard $k/$n -o "of$n-$k.yaml" >out 2>err ||
             not_ok "shard $k/$n"
         parts+=("of$n-$k.yaml")
     done
@@ -41,10 +41,10 @@ runs 0 "another model's profile" "$assay" profile "$source/datasets/models/plain
 refused "shards of two models" "other.yaml: .*model is" "$assay" profile merge of2-1.yaml other.yaml -o bad.yaml
 sed 's/^preprocessing: "/&gray /' of2-2.yaml >gray.yaml
 refused "other preprocessing" "gray.yaml: .*preprocessing is" "$assay" profile merge of2-1.yaml gray.yaml -o bad.yaml
-runs 0 "another data set" "$assay" profile "$model" -d "$images/test" -n 50 --shard 2/2 --per-channel -q -o test.yaml
+runs 0 "another data set" "$assay" profile "$model" -d "$images/test" -n 50 --shard 2/2 --per-channel-of '/[Fs]*' -q -o test.yaml
 refused "shards of two data sets" "test.yaml: .*dataset is 'calibration' in one and 'test'" \
     "$assay" profile merge of2-1.yaml test.yaml -o bad.yaml
-runs 0 "fewer samples" "$assay" profile "$model" -d "$images/calibration" -n 40 --shard 2/2 --per-channel -q -o forty.yaml
+runs 0 "fewer samples" "$assay" profile "$model" -d "$images/calibration" -n 40 --shard 2/2 --per-channel-of '/[Fs]*' -q -o forty.yaml
 refused "shards of other selections" "one is of samples \[0, 50\), the other of \[0, 40\)" \
     "$assay" profile merge of2-1.yaml forty.yaml -o bad.yaml
 runs 0 "without channels" "$assay" profile "$model" -d "$images/calibration" -n 50 --shard 2/2 -q -o plain.yaml
@@ -90,6 +90,8 @@ prints 'KL cannot judge' "what a calibration cannot do" "$assay" profile show on
 refused "channels that were not profiled" "plain.yaml: it has no channels" "$assay" profile show plain.yaml --channels
 runs 0 "a drawing of channels" "$assay" profile show one.yaml --channels --value '*stem/act*' --svg c.svg
 prints ', channel 5' "names them" cat c.svg
+runs 0 "channels of all values" "$assay" profile "$model" -d "$images/calibration" -n 5 --per-channel -q -o all.yaml
+prints '  channel 33 ' "the last one's too" "$assay" profile show all.yaml --channels --value logits
 runs 0 "channels of some values" "$assay" profile "$model" -d "$images/calibration" -n 5 --per-channel-of '*/stem/*' -q -o stem.yaml
 prints '  channel 7 ' "have them" "$assay" profile show stem.yaml --channels --value '*/stem/act*'
 refused "of values that do not exist" "'nobody': no value has such a name" \
