@@ -56,11 +56,12 @@ typedef struct assay_columns {
     int32_t *acc; /* cells x ASSAY_DEPTHWISE */
 } assay_columns;
 
-/* Codes y = round(a * slope[0] + b * slope[1] + offset), between lo and hi, + zero; a code's byte
- * with its flip is unsigned. lo and hi are integers, |slope| < 1024. */
+/* Codes y = round(a * slope[0] + b * slope[1] + offset) + zero, kept between lo and hi; a and b are
+ * their bytes ^ flip. |slope| < 1024. */
 typedef struct assay_linear {
-    float slope[2], offset, lo, hi;
-    uint8_t flip[2], zero;
+    float slope[2], offset;
+    int32_t zero, lo, hi;
+    uint8_t flip[2];
 } assay_linear;
 
 typedef void (*assay_tile_fn)(const assay_tile *t, int rows, int columns);

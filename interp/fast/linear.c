@@ -77,7 +77,6 @@ bool assay_linear_find(const assay_fast_setup *s, const uint8_t *table, assay_li
     const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
     const int32_t zero = assay_zero_point(y, 0);
     double slope[2], origin[2];
-    int32_t lo, hi;
     if ((s->node->op != ASSAY_OP_ADD && s->node->op != ASSAY_OP_SUB) || !assay_is_quantized(y))
         return false;
     for (int i = 0; i < 2; i++) {
@@ -91,7 +90,7 @@ bool assay_linear_find(const assay_fast_setup *s, const uint8_t *table, assay_li
         out->flip[i] = x->elem.is_signed ? 0x80 : 0;
         origin[i] = assay_zero_point(x, 0) + out->flip[i];
     }
-    find_bounds(s, table, &lo, &hi);
+    find_bounds(s, table, &out->lo, &out->hi);
     for (size_t n = 0; n < 2 * sizeof nudges / sizeof *nudges; n++) {
         const int32_t inside = n % 2 ? zero : 0;
         double offset = inside;
@@ -100,9 +99,7 @@ bool assay_linear_find(const assay_fast_setup *s, const uint8_t *table, assay_li
             offset -= origin[i] * (double)out->slope[i];
         }
         out->offset = (float)offset;
-        out->lo = (float)(lo - zero + inside);
-        out->hi = (float)(hi - zero + inside);
-        out->zero = (uint8_t)(zero - inside);
+        out->zero = zero - inside;
         if (gives(s, out, table))
             return true;
     }

@@ -5,7 +5,11 @@
 
 #include "interp/ref/ref.h"
 
-enum { TILES = 8 }; /* of a block of rows: what a panel meets while the rows are in the cache */
+enum {
+    TILES = 8,  /* of a block of rows: what a panel meets while the rows are in the cache */
+    SHELF = 4,  /* tiles whose accumulators wait for each other where tiles are quick: */
+    QUICK = 64, /* at most so many units deep */
+};
 
 static int64_t panel_width(const assay_product *p, int64_t column)
 {
@@ -132,25 +136,30 @@ static void run_block(void *user, int64_t block)
 {
     const work *k = user;
     const assay_product *p = k->p;
-    int32_t acc[ASSAY_TILE_ROWS * ASSAY_TILE_COLUMNS];
+    int32_t acc[SHELF * ASSAY_TILE_ROWS * ASSAY_TILE_COLUMNS];
     const int64_t b = block % k->blocks, column = block / k->blocks * p->kernels->columns;
     const int64_t from = k->rows * b / k->blocks, to = k->rows * (b + 1) / k->blocks;
     const int64_t width = panel_width(p, column), rest = p->outputs - column;
     const int64_t tiles = (to - from + p->kernels->rows - 1) / p->kernels->rows;
+    const int64_t shelf = depth_units(p) <= QUICK ? SHELF : 1;
+    int64_t begin = from, waiting = from; /* the first row of the tile; without a code */
     assay_tile t = {.left = k->left,
                     .run = p->run,
                     .n_runs = p->n_runs,
                     .run_units = p->run_units,
                     .right = p->packed + column * depth_units(p) * ASSAY_UNIT,
-                    .start = p->start + column,
-                    .acc = acc};
+                    .start = p->start + column};
     for (int64_t i = 0; i < tiles; i++) {
-        const int64_t begin = from + (to - from) * i / tiles;
-        const int rows = (int)(from + (to - from) * (i + 1) / tiles - begin);
+        const int64_t end = from + (to - from) * (i + 1) / tiles;
         t.row = k->row + begin;
-        p->tile(&t, rows, (int)width);
-        assay_sink_take(k->sink, acc, ASSAY_TILE_COLUMNS, begin, rows, column,
+        t.acc = acc + (begin - waiting) * ASSAY_TILE_COLUMNS;
+        p->tile(&t, (int)(end - begin), (int)width);
+        begin = end;
+        if ((i + 1) % shelf != 0 && end < to)
+            continue;
+        assay_sink_take(k->sink, acc, ASSAY_TILE_COLUMNS, waiting, (int)(end - waiting), column,
                         (int)(rest < width ? rest : width));
+        waiting = end;
     }
 }
 
