@@ -145,37 +145,45 @@ typedef void (*assay_encode_fn)(const assay_unit *u, const float *x, size_t n, u
  *              overflow policy and block size. x and w are centred (code - zero point); zx and zw
  *              let a target that multiplies raw codes restore them. Returns the accumulator.
  *  combine     instead of accumulate where the weights have a scale for each block of inputs:
- * sum[i] is the exact sum of the products of block i of the channel's filter, blocks in memory's
- * order (of a second operand [K,N]: down its column), centred by each block's zero point; the bias
- * is in units of the accumulator. It may write to sum. settle      the same policy for a sum
- * already exact (pool, reduce): wrap, saturate or trap. requantize  acc[i] belongs to channel
- * (channel + i) when the unit is per channel; an output of plain i32 (no parameters) is the
- * accumulators themselves. binary      out[i] = op(a[i], b[i]) on codes (add, sub, mul, div, min,
- * max, squared difference, prelu with b the slope code, comparisons yielding 0 or 1). unary out[i]
- * = f(x[i]) on codes (rescale, relu, clip, leaky relu, tables, ...). pool        out[i] from sum[i]
- * of raw codes over count[i] valid cells of a window (average pool) or over all reduced elements
- * (mean, sum): zero points are the unit's affair. window      average pool where the order of the
- * sum matters: *out from the n codes of one window that are not padding, in C order, divided by
- * count. False when the unit works from sums (pool), whatever the codes; n may be 0 to ask just
- * that. May be NULL. row         one whole row of n codes to n codes (softmax, log softmax, l2
- * norm; lrn: all channels of one place). Layer norm: the n codes are followed by n codes of gamma
- * and n of beta. blend       bilinear resize: four corner codes in c[4*i..], and how far the
- * position is from the first of them along either axis, fy[i] and fx[i], in 2^-bits; with n = 0 it
- * may set *out to the bits that it wants, else they are 10. quantize    IEEE binary32 bits to
- * codes; dequantize the reverse; channel as in requantize.
+ *              sum[i] is the exact sum of the products of block i of the channel's filter, blocks
+ *              in memory's order (of a second operand [K,N]: down its column), centred by each
+ *              block's zero point; the bias is in units of the accumulator. It may write to sum.
+ *  settle      the same policy for a sum already exact (pool, reduce): wrap, saturate or trap.
+ *  requantize  acc[i] belongs to channel (channel + i) when the unit is per channel; an output of
+ *              plain i32 (no parameters) is the accumulators themselves.
+ *  binary      out[i] = op(a[i], b[i]) on codes (add, sub, mul, div, min, max, squared difference,
+ *              prelu with b the slope code, comparisons yielding 0 or 1).
+ *  unary       out[i] = f(x[i]) on codes (rescale, relu, clip, leaky relu, tables, ...).
+ *  pool        out[i] from sum[i] of raw codes over count[i] valid cells of a window (average
+ *              pool) or over all reduced elements (mean, sum): zero points are the unit's affair.
+ *  window      average pool where the order of the sum matters: *out from the n codes of one
+ *              window that are not padding, in C order, divided by count. False when the unit works
+ *              from sums (pool), whatever the codes; n may be 0 to ask just that. May be NULL.
+ *  row         one whole row of n codes to n codes (softmax, log softmax, l2 norm; lrn: all
+ *              channels of one place). Layer norm: the n codes are followed by n codes of gamma and
+ *              n of beta.
+ *  blend       bilinear resize: four corner codes in c[4*i..], and how far the position is from the
+ *              first of them along either axis, fy[i] and fx[i], in 2^-bits; with n = 0 it may set
+ *              *out to the bits that it wants, else they are 10.
+ *  quantize    IEEE binary32 bits to codes; dequantize the reverse; channel as in requantize.
  *
  * The next four are for an engine that adds products in its own order and works on rows of bytes. A
  * vtable may end before any of them (its size says so) or hold NULL: then such nodes go through the
  * functions above alone.
  *  exact       true when accumulate returns the exact sum whenever |bias| plus all |x[i]*w[i]| is
- * at most `bound`, and any two products of raw codes (activations moved up to unsigned) add up to
- * at most `pair` in magnitude. block, pair, encode   what does the work of requantize on blocks, of
- * binary, and of quantize without channels, for one-byte codes with the instructions of `isa`;
- * NULL: nothing does.
+ *              at most `bound`, and any two products of raw codes (activations moved up to
+ *              unsigned) add up to at most `pair` in magnitude.
+ *  block, pair, encode   what does the work of requantize on blocks, of binary, and of quantize
+ *              without channels, for one-byte codes with the instructions of `isa`; NULL: nothing
+ *              does.
  *
- * The last two may be missing or NULL: combine, and for the optimizer
- *  rule        word i on the optimizer's rules: *name becomes the rule's name, or NULL behind the
- * last word; returns by how many codes it may change results, 0, or ASSAY_RULE_NEVER. */
+ * The last three may be missing or NULL: combine, and
+ *  rule        for the optimizer: word i on its rules. *name becomes the rule's name, or NULL
+ *              behind the last word; returns by how many codes it may change results, 0, or
+ *              ASSAY_RULE_NEVER.
+ *  limit       the greatest magnitude that sums of products may be able to reach, in the worst case
+ *              of a node's weights: what may pass it is refused when a program is made. 0: anything
+ *              goes. */
 typedef struct assay_scheme_vtable {
     uint32_t abi;  /* ASSAY_SCHEME_ABI */
     uint32_t size; /* sizeof(assay_scheme_vtable) */
@@ -214,6 +222,7 @@ typedef struct assay_scheme_vtable {
     int64_t (*rule)(size_t i, const char **name);
     int64_t (*combine)(const assay_unit *u, int64_t *sum, size_t n, size_t channel, int64_t bias,
                        bool *trapped);
+    int64_t (*limit)(const assay_unit *u);
 } assay_scheme_vtable;
 
 /* What `rule` returns of a rewrite that this target must not have. */

@@ -54,7 +54,9 @@ static assay_status prepare_node(assay_program *p, int i, assay_error *err)
         (status = assay_check_vtable(g, n, p->kernel[i].calls, p->scheme->vt, err)) != ASSAY_OK)
         return status;
     assay_unit_spec_fill(g, n, in, &spec);
-    return p->scheme->vt->prepare(p->scheme, &spec, &p->unit[i], err);
+    status = p->scheme->vt->prepare(p->scheme, &spec, &p->unit[i], err);
+    return status == ASSAY_OK ? assay_check_accumulator(g, n, p->scheme->vt, p->unit[i], err)
+                              : status;
 }
 
 static assay_status prepare_nodes(assay_program *p, assay_error *err)

@@ -17,7 +17,8 @@ static int64_t step(const assay_rule_accumulator *a, assay_int128 acc, int64_t t
     unsigned bits = (unsigned)a->bits;
     assay_int128 sum = acc + term;
     int64_t narrow = assay_saturate128(sum, bits);
-    if (a->overflow == ASSAY_OVERFLOW_TRAP && narrow != sum)
+    if ((a->overflow == ASSAY_OVERFLOW_TRAP || a->overflow == ASSAY_OVERFLOW_REFUSE) &&
+        narrow != sum)
         *trapped = true;
     return a->overflow == ASSAY_OVERFLOW_WRAP ? assay_wrap((int64_t)sum, bits) : narrow;
 }
@@ -35,6 +36,12 @@ bool assay_apply_exact(const assay_unit *u, int64_t bound, int64_t pair)
     const assay_rule_accumulator *a = &u->rec.accumulator;
     return bound <= assay_int_max((unsigned)a->bits) &&
            (!a->saturate_pairs || pair <= assay_int_max(16));
+}
+
+int64_t assay_apply_limit(const assay_unit *u)
+{
+    const assay_rule_accumulator *a = &u->rec.accumulator;
+    return a->overflow == ASSAY_OVERFLOW_REFUSE ? assay_int_max((unsigned)a->bits) : 0;
 }
 
 /* Index of the i-th product in the record's order. */

@@ -12,6 +12,7 @@ int64_t assay_apply_combine(const assay_unit *u, int64_t *sum, size_t n, size_t 
                             int64_t bias, bool *trapped);
 int64_t assay_apply_settle(const assay_unit *u, int64_t sum, bool *trapped);
 bool assay_apply_exact(const assay_unit *u, int64_t bound, int64_t pair);
+int64_t assay_apply_limit(const assay_unit *u);
 
 /* ---- rescale.c, rescale_float.c, rescale_near.c ---- */
 /* Chooses r->row for the rule and parameters. */

@@ -153,4 +153,5 @@ const assay_scheme_vtable assay_family_vtable = {
     .pair = assay_apply_pair,
     .encode = assay_apply_encode,
     .combine = assay_apply_combine,
+    .limit = assay_apply_limit,
 };
