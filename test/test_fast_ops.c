@@ -86,7 +86,7 @@ static void check_add(const assay_scheme *s, test_rng *r, fast_tally *t)
     assay_attrs a;
     assay_op op = test_between(r, 0, 2) ? ASSAY_OP_ADD : ASSAY_OP_SUB;
     assay_attrs_defaults(assay_op_get(op)->attrs, &a);
-    assay_type x = fast_activation(r, 1, (int64_t[]){test_between(r, 1, 3000)}), b = x, y = x;
+    assay_type x = fast_activation(r, 1, (int64_t[]){test_between(r, 1, 12000)}), b = x, y = x;
     static float b_scale;
     static int32_t b_zero;
     b_scale = (float)(0.05 * ldexp(1 + test_unit(r), (int)test_between(r, -4, 2)));
@@ -98,6 +98,34 @@ static void check_add(const assay_scheme *s, test_rng *r, fast_tally *t)
     fast_add_input(&n, &x);
     fast_add_input(&n, &b);
     fast_finish(&n, op, &a, &y, r);
+    fast_check(&n, s, r, t);
+    assay_graph_free(n.graph);
+}
+
+/* Values of any size in any order: no scheme has a say. */
+static void check_transpose(const assay_scheme *s, test_rng *r, fast_tally *t)
+{
+    fast_net n = fast_begin();
+    assay_attrs a;
+    int64_t dim[4];
+    const int rank = (int)test_between(r, 2, 4);
+    assay_attrs_defaults(ASSAY_ATTRS_perm, &a);
+    a.perm.perm.n = rank;
+    for (int i = 0; i < rank; i++) {
+        dim[i] = test_between(r, 0, 3) ? test_between(r, 1, 40) : 1;
+        a.perm.perm.v[i] = i;
+    }
+    for (int i = rank - 1; i > 0; i--) {
+        const int k = (int)test_between(r, 0, i);
+        const int64_t v = a.perm.perm.v[i];
+        a.perm.perm.v[i] = a.perm.perm.v[k];
+        a.perm.perm.v[k] = v;
+    }
+    const assay_type x = fast_activation(r, rank, dim);
+    fast_add_input(&n, &x);
+    fast_finish(&n, ASSAY_OP_TRANSPOSE, &a, &x, r);
+    n.graph->node[0].act_lo = -INFINITY;
+    n.graph->node[0].act_hi = INFINITY;
     fast_check(&n, s, r, t);
     assay_graph_free(n.graph);
 }
@@ -164,6 +192,7 @@ static void test_presets(void **state)
             check_reduce(s, &r, &t);
             check_convert(s, &r, &t);
             check_add(s, &r, &t);
+            check_transpose(s, &r, &t);
         }
         check_element_wise(s, &r, &t);
         print_message("# %s: %d runs taken, %d left to ref, %d cases refused\n", *name, t.taken,

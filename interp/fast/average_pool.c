@@ -58,7 +58,7 @@ static void average_last(const average *p, assay_call *call, int64_t image,
         memset(s->partial, 0, (size_t)channels * sizeof *s->partial);
         for (int64_t k = 0; k < w->taps; k++)
             if (s->tap[k] >= 0)
-                assay_sums_add_row(x + s->tap[k], channels, p->is_signed, s->partial);
+                p->sums.rows->add(x + s->tap[k], (size_t)channels, p->is_signed, s->partial);
         for (int64_t c = 0; c < channels; c++) {
             s->sum[c] = s->partial[c] + (count - inside) * zx;
             s->count[c] = (int32_t)count;
@@ -84,7 +84,7 @@ static void average_first(const average *p, assay_call *call, int64_t image,
             const int64_t count = p->include_pad ? assay_slide_padded_count(w, cell) : inside;
             int64_t sum = (count - inside) * zx;
             if (whole && inside == w->in_area)
-                sum = assay_sums_of_run(x, inside, p->is_signed);
+                sum = p->sums.rows->sum(x, (size_t)inside, p->is_signed);
             else
                 for (int64_t k = 0; k < w->taps; k++)
                     if (s->tap[k] >= 0)

@@ -63,6 +63,7 @@ assay_status assay_fast_binary(const assay_fast_setup *s, assay_fast **out, assa
 assay_status assay_fast_max_pool(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 assay_status assay_fast_quantize(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 assay_status assay_fast_dequantize(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+assay_status assay_fast_transpose(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 assay_status assay_fast_reduce(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 assay_status assay_fast_avg_pool(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 

@@ -74,6 +74,10 @@ typedef struct assay_rows {
     void (*max)(const uint8_t *x, size_t n, uint8_t flip, uint8_t *best);
     /* y[i] = x[i] ^ flip */
     void (*flip)(const uint8_t *x, size_t n, uint8_t flip, uint8_t *y);
+    /* sum[i] += the code of byte x[i], and the sum of n codes; a signed code is (x ^ 0x80) - 0x80
+     */
+    void (*add)(const uint8_t *x, size_t n, bool is_signed, int32_t *sum);
+    int64_t (*sum)(const uint8_t *x, size_t n, bool is_signed);
     /* y[i * planes + c] = x[c * step + i] ^ flip */
     void (*weave)(const uint8_t *x, size_t step, int planes, size_t n, uint8_t flip, uint8_t *y);
 } assay_rows;

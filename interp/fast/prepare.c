@@ -37,8 +37,9 @@ assay_status assay_fast_prepare(const assay_fast_setup *s, assay_fast **out, ass
 {
     const unsigned calls = assay_ref_kernel(s->node->op).calls;
     *out = NULL;
-    if (!s->unit || is_by_block(s) ||
-        assay_shape_count(&assay_node_out(s->graph, s->node, 0)->type) == 0 ||
+    if (s->node->op != ASSAY_OP_TRANSPOSE && (!s->unit || is_by_block(s)))
+        return ASSAY_OK;
+    if (assay_shape_count(&assay_node_out(s->graph, s->node, 0)->type) == 0 ||
         assay_shape_count(&assay_node_in(s->graph, s->node, 0)->type) == 0)
         return ASSAY_OK;
     switch (s->node->op) {
@@ -51,6 +52,8 @@ assay_status assay_fast_prepare(const assay_fast_setup *s, assay_fast **out, ass
         return assay_fast_fc(s, out, err);
     case ASSAY_OP_FC:
         return is_constant(s, 1) && is_constant(s, 2) ? assay_fast_fc(s, out, err) : ASSAY_OK;
+    case ASSAY_OP_TRANSPOSE:
+        return assay_fast_transpose(s, out, err);
     case ASSAY_OP_QUANTIZE:
         return assay_fast_quantize(s, out, err);
     case ASSAY_OP_DEQUANTIZE:

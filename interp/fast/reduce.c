@@ -46,11 +46,11 @@ static assay_status run_sum(const assay_fast *f, assay_call *call, assay_error *
     for (int64_t o = 0; o < r->outer; o++) {
         const uint8_t *x = (const uint8_t *)call->in[0].data + o * r->extent * r->inner;
         if (r->inner == 1) {
-            s.sum[0] = assay_sums_of_run(x, r->extent, r->is_signed);
+            s.sum[0] = r->sums.rows->sum(x, (size_t)r->extent, r->is_signed);
         } else {
             memset(s.partial, 0, (size_t)r->inner * sizeof *s.partial);
             for (int64_t e = 0; e < r->extent; e++)
-                assay_sums_add_row(x + e * r->inner, r->inner, r->is_signed, s.partial);
+                r->sums.rows->add(x + e * r->inner, (size_t)r->inner, r->is_signed, s.partial);
             for (int64_t i = 0; i < r->inner; i++)
                 s.sum[i] = s.partial[i];
         }

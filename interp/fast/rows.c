@@ -87,6 +87,25 @@ static void flip_bytes(const uint8_t *restrict x, size_t n, uint8_t flip, uint8_
         y[i] = x[i] ^ flip;
 }
 
+static void add(const uint8_t *restrict x, size_t n, bool is_signed, int32_t *restrict sum)
+{
+    if (is_signed)
+        for (size_t i = 0; i < n; i++)
+            sum[i] += (int8_t)x[i];
+    else
+        for (size_t i = 0; i < n; i++)
+            sum[i] += x[i];
+}
+
+static int64_t sum_of(const uint8_t *x, size_t n, bool is_signed)
+{
+    const uint8_t flip = is_signed ? 0x80 : 0;
+    int64_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (uint8_t)(x[i] ^ flip);
+    return sum - (int64_t)n * flip;
+}
+
 static void weave(const uint8_t *restrict x, size_t step, int planes, size_t n, uint8_t flip,
                   uint8_t *restrict y)
 {
@@ -103,4 +122,4 @@ static void weave(const uint8_t *restrict x, size_t step, int planes, size_t n, 
 }
 
 const assay_rows JOIN(assay_rows, ROW_NAME) = {
-    .linear = linear, .max = max, .flip = flip_bytes, .weave = weave};
+    .linear = linear, .max = max, .flip = flip_bytes, .add = add, .sum = sum_of, .weave = weave};

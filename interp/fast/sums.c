@@ -33,7 +33,8 @@ assay_status assay_sums_make(const assay_fast_setup *s, int64_t count, int64_t o
 {
     const assay_elem x = assay_node_in(s->graph, s->node, 0)->type.elem;
     const int64_t least = assay_elem_min(x), most = assay_elem_max(x);
-    *t = (assay_sums){.count = (int32_t)count, .least = count * least};
+    *t = (assay_sums){
+        .rows = s->kernels->rows_of_bytes, .count = (int32_t)count, .least = count * least};
     if (count > MOST / (most - least) || count * (most - least) > outputs * WORTH)
         return ASSAY_OK;
     const int64_t values = count * (most - least) + 1;
@@ -66,25 +67,6 @@ void assay_sums_finish(const assay_sums *t, assay_call *call, int64_t first, siz
         out[i] = t->code[sum[i] - t->least];
     if (call->accumulators)
         memcpy(call->accumulators + first, sum, n * sizeof *sum);
-}
-
-void assay_sums_add_row(const uint8_t *x, int64_t n, bool is_signed, int32_t *sum)
-{
-    if (is_signed)
-        for (int64_t i = 0; i < n; i++)
-            sum[i] += (int8_t)x[i];
-    else
-        for (int64_t i = 0; i < n; i++)
-            sum[i] += x[i];
-}
-
-int64_t assay_sums_of_run(const uint8_t *x, int64_t n, bool is_signed)
-{
-    uint64_t sum = 0;
-    const uint8_t flip = is_signed ? 0x80 : 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += (uint8_t)(x[i] ^ flip);
-    return (int64_t)sum - n * flip;
 }
 
 bool assay_sums_ordered(const assay_fast_setup *s)

@@ -7,6 +7,7 @@
 #include "interp/fast/fast.h"
 
 typedef struct assay_sums {
+    const assay_rows *rows;
     int32_t count; /* codes in a sum of the table */
     int64_t least; /* the sum of code[0] */
     uint8_t *code; /* NULL: no table */
@@ -22,11 +23,6 @@ void assay_sums_free(assay_sums *t);
  * ... of output 0. */
 void assay_sums_finish(const assay_sums *t, assay_call *call, int64_t first, size_t n, int64_t *sum,
                        const int32_t *count, int32_t *y);
-
-/* sum[i] += the code of byte x[i], for n of them; the codes of signed bytes are x ^ 0x80 - 0x80. */
-void assay_sums_add_row(const uint8_t *x, int64_t n, bool is_signed, int32_t *sum);
-/* The sum of n consecutive codes. */
-int64_t assay_sums_of_run(const uint8_t *x, int64_t n, bool is_signed);
 
 /* Whether the scheme adds codes in their order, so that sums are not enough. */
 bool assay_sums_ordered(const assay_fast_setup *s);
