@@ -149,6 +149,10 @@ static void the_rest_is_refused(void **state)
          "const b: i64[2] = [1,123456789012]\ny: i16[2,2] q(0.1,0) = fc(x, w, b) @wide\noutput "
          "y\n}\n",
          "node 'wide' (fc): a 64-bit bias that float32 does not tell from its neighbours"},
+        {"graph g {\ninput x: i8[2,2] q(0.1,0)\n"
+         "const w: i8[2,2] q(axis=1,block=1,[0.1,0.2,0.3,0.4],[0,0,0,0]) = [1,2,3,-4]\n"
+         "const b: i32[2] = [1,2]\ny: i8[2,2] q(0.1,0) = fc(x, w, b) @blocks\noutput y\n}\n",
+         "node 'blocks' (fc): a bias in codes beside weights in blocks"},
         {"graph g {\ninput x: i8[2] q(0.1,3)\nvar h: i8[2] q(0.1,3) = [0,0]\n"
          "r: i8[2] q(0.1,3) = read(h) @before\ny: i8[2] q(0.1,3) = add(x, r)\noutput y\n}\n",
          "node 'before' (read): state kept between runs, for which ONNX has no operator"},

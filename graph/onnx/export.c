@@ -122,6 +122,10 @@ static const char *bias_of(onnx_writer *w, const assay_node *n)
 
     if (t.elem.kind != ASSAY_KIND_INT)
         return b->name;
+    if (weights->type.q.granularity == ASSAY_Q_BLOCK) {
+        onnx_write_refuse(w, n, "a bias in codes beside weights in blocks");
+        return b->name;
+    }
     for (size_t c = 0; scale && c < weights->type.q.count; c++)
         scale[c] = w->g->value[n->in[0]].type.q.scale[0] * weights->type.q.scale[c];
     if (t.elem.bits != 32) {

@@ -1,4 +1,5 @@
 /* Tensors of the model as constants: raw bytes, typed lists, external files, packed codes. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ static bool parse_u64(const char *text, uint64_t *v)
 static assay_status read_external(onnx_import *im, const pb_tensor *t, const char *what,
                                   onnx_const *out, uint64_t bytes, assay_error *err)
 {
+    char where[300];
     const char *location = external_entry(t, "location");
     const char *offset_text = external_entry(t, "offset");
     const char *length_text = external_entry(t, "length");
@@ -42,15 +44,16 @@ static assay_status read_external(onnx_import *im, const pb_tensor *t, const cha
     if (!im->folder)
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
                           "%s: %s: external data of a model that is not a file", im->file, what);
+    snprintf(where, sizeof where, "%.120s: %.170s", im->file, what);
     /* The file's size is checked before anything is allocated. */
-    if (onnx_read_external(im->folder, location, offset, length, NULL, what, err))
+    if (onnx_read_external(im->folder, location, offset, length, NULL, where, err))
         return err ? err->status : ASSAY_ERR_IO;
     data = assay_arena_alloc(im->graph->arena, (size_t)bytes);
     if (!data)
         return assay_out_of_memory(err);
     out->data = data;
     out->lasts = true;
-    return onnx_read_external(im->folder, location, offset, length, data, what, err);
+    return onnx_read_external(im->folder, location, offset, length, data, where, err);
 }
 
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -174,6 +177,7 @@ static assay_status read_tensor(onnx_import *im, const pb_tensor *t, const char 
     size_t size = onnx_dtype_size(t->data_type);
     bool packed = t->data_type == ONNX_UINT4 || t->data_type == ONNX_INT4;
     assay_type shape = {.elem = {ASSAY_KIND_INT, 8, false}, .rank = (int)t->n_dims};
+    char where[300];
     uint64_t bytes;
 
     if (size == 0)
@@ -186,7 +190,8 @@ static assay_status read_tensor(onnx_import *im, const pb_tensor *t, const char 
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "%s: %s: stored in segments", im->file, what);
     for (size_t d = 0; d < t->n_dims; d++)
         shape.dim[d] = t->dims[d];
-    if (assay_shape_check(&shape, what, err))
+    snprintf(where, sizeof where, "%.120s: %.170s", im->file, what);
+    if (assay_shape_check(&shape, where, err))
         return ASSAY_ERR_LIMIT;
     *out = (onnx_const){.dtype = t->data_type, .rank = (int)t->n_dims};
     memcpy(out->dim, shape.dim, sizeof out->dim);

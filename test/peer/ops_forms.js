@@ -6,9 +6,18 @@ const {product} = require('./random.js');
 const q = require('./ops_qlinear.js');
 const {DQ, activation, finish, weights, bias, maybeRelu} = require('./ops_qdq.js');
 
+const anyOpset = r => new Model(r.pick([13, 14, 15, 17, 18, 19, 21, 23]));
+
+// Weights of uint8, whose zero point is in the middle.
+function unsignedWeights(r) {
+  const m = anyOpset(r), c = q.convShapes(r), x = activation(m, r, 'uint8', c.x), w = weights(m, r, c.w, 0, 'uint8');
+  const [y, zero] = maybeRelu(m, r, m.node('Conv', [x.real, w.real, bias(m, r, x, w, c.out)], c.attrs), 'uint8');
+  return finish(m, r, y, 'uint8', q.outScale(r, c.depth), zero);
+}
+
 // A bias that stays float beside quantized weights, as PyTorch writes it.
 function floatBias(r) {
-  const m = new Model(), type = r.pick(q.ACTIVATIONS), c = q.convShapes(r), x = activation(m, r, type, c.x), w = weights(m, r, c.w, 0);
+  const m = anyOpset(r), type = r.pick(q.ACTIVATIONS), c = q.convShapes(r), x = activation(m, r, type, c.x), w = weights(m, r, c.w, 0);
   const b = m.constant('float32', [c.out], Array.from({length: c.out}, () => Math.fround(r.normal() * x.scale * w.scales[0] * 5000)));
   const [y, zero] = maybeRelu(m, r, m.node('Conv', [x.real, w.real, b], c.attrs), type);
   return finish(m, r, y, type, q.outScale(r, c.depth), zero);
@@ -25,7 +34,7 @@ function weightPair(r) {
 
 // The same conversion read by two operators, each with its own result.
 function shared(r) {
-  const m = new Model(), type = r.pick(q.ACTIVATIONS), shape = [1, r.int(1, 6), r.int(2, 8), r.int(2, 8)], x = activation(m, r, type, shape);
+  const m = anyOpset(r), type = r.pick(q.ACTIVATIONS), shape = [1, r.int(1, 6), r.int(2, 8), r.int(2, 8)], x = activation(m, r, type, shape);
   const [c, out] = [shape[1], r.int(1, 8)], w = weights(m, r, [out, c, 1, 1], 0), b = bias(m, r, x, w, out);
   finish(m, r, m.node('Conv', [x.real, w.real, b], {kernel_shape: [1, 1]}), type, q.outScale(r, c));
   finish(m, r, m.node('GlobalAveragePool', [x.real]), type, x.scale * r.scale(0.1, 1.2));
@@ -34,7 +43,7 @@ function shared(r) {
 
 // Bounds that are not the codes' own.
 function bounds(r) {
-  const m = new Model(), type = r.pick(q.ACTIVATIONS), c = q.convShapes(r), x = activation(m, r, type, c.x), w = weights(m, r, c.w, 0);
+  const m = anyOpset(r), type = r.pick(q.ACTIVATIONS), c = q.convShapes(r), x = activation(m, r, type, c.x), w = weights(m, r, c.w, 0);
   const y = m.node('Conv', [x.real, w.real, bias(m, r, x, w, c.out)], c.attrs), scale = Math.fround(q.outScale(r, c.depth));
   const lo = Math.fround(r.pick([0, 0, -1, -r.unit() * 90 * scale])), hi = Math.fround(r.pick([6, r.unit() * 150 * scale + 1]));
   const bounded = r.chance(0.3) ? m.node('Relu', [y]) : m.node('Clip', [y, m.scalar('float32', lo), m.scalar('float32', hi)]);
@@ -43,7 +52,7 @@ function bounds(r) {
 
 // A row of operators, codes in between, as a body of a network has them; every code is compared.
 function chain(r) {
-  const m = new Model(), type = r.pick(q.ACTIVATIONS), size = r.int(2, 8);
+  const m = new Model(r.pick([14, 17, 19, 21])), type = r.pick(q.ACTIVATIONS), size = r.int(2, 8);
   let shape = [r.int(1, 2), r.int(1, 6), size, size], x = activation(m, r, type, shape), last = null;
   const next = (real, scale, zero) => {
     const p = q.params(m, r, type, Math.fround(scale), zero), y = m.node('QuantizeLinear', [real, ...p.names]);
@@ -82,5 +91,5 @@ function chain(r) {
 }
 
 module.exports = {
-  cases: {'QDQ float bias': floatBias, 'QDQ weight pair': weightPair, 'QDQ shared': shared, 'QDQ bounds': bounds, 'QDQ chain': chain},
+  cases: {'QDQ unsigned weights': unsignedWeights, 'QDQ float bias': floatBias, 'QDQ weight pair': weightPair, 'QDQ shared': shared, 'QDQ bounds': bounds, 'QDQ chain': chain},
 };
