@@ -1,11 +1,11 @@
-/* Quantized networks computed as they say, floats between their conversions and no integer nodes (assay
- * run --literal), against ONNX Runtime without optimizations (golden/onnx, *_y_none.npy); and against it by
- * default where int8 activations make it keep convolutions in floats.
+/* Quantized networks computed as they say, floats between their conversions and no integer nodes
+ * (assay run --literal), against ONNX Runtime without optimizations (golden/onnx, *_y_none.npy);
+ * and against it by default where int8 activations make it keep convolutions in floats.
  *
- * QLinear operators are codes on both sides: equal. Where floats are summed, the order of addition is
- * ONNX Runtime's own: a sum that lies at the tie of a quantize may fall to either side, and networks
- * carry that on. Those are bounded in steps of the output's scale, beside what ONNX Runtime's own
- * levels of optimization differ by. */
+ * QLinear operators are codes on both sides: equal. Where floats are summed, the order of addition
+ * is ONNX Runtime's own: a sum that lies at the tie of a quantize may fall to either side, and
+ * networks carry that on. Those are bounded in steps of the output's scale, beside what ONNX
+ * Runtime's own levels of optimization differ by. */
 #include "test/support.h"
 
 #include <math.h>
@@ -24,12 +24,12 @@ typedef struct network {
 } network;
 
 static const network networks[] = {
-    {"dscnn", "qlin_u8s8", "y_none", 0, 0},   {"dscnn", "qlin_s8s8", "y_none", 0, 0},
-    {"resnet8", "qlin_u8s8", "y_none", 0, 0}, {"resnet8", "qlin_s8s8", "y_none", 0, 0},
-    {"encoder", "qlin_u8s8", "y_none", 0, 0}, {"dscnn", "qdq_u8s8", "y_none", 0.1, 1},
-    {"dscnn", "qdq_s8s8", "y_none", 0.1, 1},  {"dscnn", "qdq_s8s8", "y", 0.1, 1},
-    {"resnet8", "qdq_u8s8", "y_none", 0.1, 1}, {"resnet8", "qdq_s8s8", "y_none", 0.1, 1},
-    {"resnet8", "qdq_s8s8", "y", 0.1, 1},     {"encoder", "qdq_u8s8", "y_none", 0.01, 4},
+    {"dscnn", "qlin_u8s8", "y_none", 0, 0},       {"dscnn", "qlin_s8s8", "y_none", 0, 0},
+    {"resnet8", "qlin_u8s8", "y_none", 0, 0},     {"resnet8", "qlin_s8s8", "y_none", 0, 0},
+    {"encoder", "qlin_u8s8", "y_none", 0, 0},     {"dscnn", "qdq_u8s8", "y_none", 0.1, 1},
+    {"dscnn", "qdq_s8s8", "y_none", 0.1, 1},      {"dscnn", "qdq_s8s8", "y", 0.1, 1},
+    {"resnet8", "qdq_u8s8", "y_none", 0.1, 1},    {"resnet8", "qdq_s8s8", "y_none", 0.1, 1},
+    {"resnet8", "qdq_s8s8", "y", 0.1, 1},         {"encoder", "qdq_u8s8", "y_none", 0.01, 4},
     {"mobilenetv2", "qdq_u8s8", "y_none", 1, 12},
 };
 
@@ -66,7 +66,8 @@ static void compare(const network *n, const assay_scheme *s)
     read_npy(n, suffix, &y);
     snprintf(relative, sizeof relative, "golden/onnx/nets/%s_%s.onnx", n->net, n->variant);
     const assay_onnx_options options = {.batch = x.shape[0]};
-    assert_ok(assay_onnx_import_file(test_shared(relative, path, sizeof path), &options, &g, &err), &err);
+    assert_ok(assay_onnx_import_file(test_shared(relative, path, sizeof path), &options, &g, &err),
+              &err);
     assert_ok(assay_program_make(g, s, false, &p, &err), &err);
     assert_ok(assay_run_new(p, &r, &err), &err);
     assert_int_equal(assay_shape_count(&g->value[g->input[0]].type), assay_npy_count(&x));
@@ -78,8 +79,8 @@ static void compare(const network *n, const assay_scheme *s)
         differ += memcmp(&got[i], &want[i], sizeof *got) != 0;
         steps = fmax(steps, fabs((double)got[i] - (double)want[i]) / step_of(g));
     }
-    print_message("# %s_%s_%s: %zu of %zu elements differ, by at most %.0f steps\n", n->net, n->variant,
-                  n->suffix, differ, assay_npy_count(&y), steps);
+    print_message("# %s_%s_%s: %zu of %zu elements differ, by at most %.0f steps\n", n->net,
+                  n->variant, n->suffix, differ, assay_npy_count(&y), steps);
     assert_true((double)differ <= n->most_differ * (double)assay_npy_count(&y));
     assert_true(steps <= n->most_steps + 0.01);
     assay_run_free(r);

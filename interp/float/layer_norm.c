@@ -1,23 +1,45 @@
 /* layer_norm: y = scale * (x - mean) / sqrt(variance + epsilon) + bias, mean and (population)
  * variance over the axes from attr.axis to the last (ONNX LayerNormalization). scale and bias
- * broadcast to those axes. */
+ * broadcast to those axes.
+ *
+ * In the order of ONNX Runtime 1.30 on AVX2, found by probes (rows of 8 and more are equal, bit for
+ * bit): the mean rounded once, the variance as below, times a reciprocal, scale and bias fused. */
 #include <math.h>
 
 #include "interp/float/float.h"
 #include "interp/move/broadcast.h"
 #include "interp/move/move.h"
 
+#define LANES 8
+
+/* The mean of the squares of x - mean: float32 in eight lanes, fused, which are then added by
+ * halves; of what is left over squares by fours, added in order, and fused ones. */
+static float variance_of(const float *x, int64_t n, float mean)
+{
+    float lane[LANES] = {0};
+    int64_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (int k = 0; k < LANES; k++)
+            lane[k] = fmaf(x[i + k] - mean, x[i + k] - mean, lane[k]);
+    for (int half = LANES / 2; half > 0; half /= 2)
+        for (int k = 0; k < half; k++)
+            lane[k] += lane[k + half];
+    for (int64_t fours = i + (n - i) / 4 * 4; i < fours; i++)
+        lane[0] += (x[i] - mean) * (x[i] - mean);
+    for (; i < n; i++)
+        lane[0] = fmaf(x[i] - mean, x[i] - mean, lane[0]);
+    return lane[0] / (float)n;
+}
+
 static void normalize_row(const float *x, int64_t n, float epsilon, float *y)
 {
-    double mean = 0, variance = 0;
+    double sum = 0;
     for (int64_t i = 0; i < n; i++)
-        mean += (double)x[i];
-    mean /= (double)n;
+        sum += (double)x[i];
+    float mean = (float)(sum / (double)n);
+    float factor = 1 / sqrtf(variance_of(x, n, mean) + epsilon);
     for (int64_t i = 0; i < n; i++)
-        variance += ((double)x[i] - mean) * ((double)x[i] - mean);
-    double factor = 1 / sqrt(variance / (double)n + (double)epsilon);
-    for (int64_t i = 0; i < n; i++)
-        y[i] = (float)(((double)x[i] - mean) * factor);
+        y[i] = (x[i] - mean) * factor;
 }
 
 /* y op= v broadcast over y. */
@@ -33,6 +55,19 @@ static void apply(const assay_view *y, const assay_view *v, bool multiply)
         }
 }
 
+/* Input i has a value for each element of a row. */
+static bool is_row(const assay_call *call, int i, int64_t n)
+{
+    return i < call->node->n_in && call->in[i].data && assay_shape_count(call->in[i].type) == n;
+}
+
+static void scale_rows(const float *scale, const float *bias, int64_t rows, int64_t n, float *y)
+{
+    for (int64_t r = 0; r < rows; r++, y += n)
+        for (int64_t i = 0; i < n; i++)
+            y[i] = fmaf(y[i], scale[i], bias[i]);
+}
+
 assay_status assay_float_layer_norm(assay_call *call, assay_error *err)
 {
     const assay_attr_norm *a = &call->node->attr.norm;
@@ -44,6 +79,10 @@ assay_status assay_float_layer_norm(assay_call *call, assay_error *err)
     for (int64_t r = 0; r < rows; r++)
         normalize_row((const float *)call->in[0].data + r * n, n, a->epsilon,
                       (float *)call->out[0].data + r * n);
+    if (is_row(call, 1, n) && is_row(call, 2, n)) {
+        scale_rows(call->in[1].data, call->in[2].data, rows, n, call->out[0].data);
+        return ASSAY_OK;
+    }
     for (int i = 1; i < call->node->n_in; i++)
         if (call->in[i].data)
             apply(&call->out[0], &call->in[i], i == 1);

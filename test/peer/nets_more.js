@@ -21,6 +21,11 @@ class Wide extends Net {
     return this.layer('Resize', [x], shape, {scales: [1, 1, 2, 2], moves: nearest,
       attrs: {mode, coordinate_transformation_mode: nearest ? 'asymmetric' : 'half_pixel', ...(nearest ? {nearest_mode: 'floor'} : {})}});
   }
+  norm(x) {
+    const width = x.shape.at(-1);
+    return this.layer('LayerNormalization', [x], x.shape, {floats: [this.vector(width, 0.1, 1), this.vector(width)],
+      attrs: {axis: -1, epsilon: Float32Array.of(1e-5)}});
+  }
   slice(x, axis, from, to) {
     const shape = [...x.shape];
     shape[axis] = to - from;
@@ -78,15 +83,19 @@ function audio(r) {
   return n;
 }
 
-// Queries, keys and values of one product, cut apart.
+// Blocks of a transformer, normalized first; queries, keys and values of one product, cut apart.
 function attention(r) {
   const heads = r.pick([1, 3, 4, 6]), inner = r.pick([8, 16, 24]), width = heads * inner, length = r.int(5, 33), batch = r.int(1, 3);
-  const n = new Wide(r, [batch, length, width]), all = n.dense(n.input, 3 * width);
-  const part = (i, perm) => n.transpose(n.reshape(n.slice(all, 2, i * width, (i + 1) * width), [batch, length, heads, inner]), perm);
-  const weights = n.softmax(n.scaled(n.matmul(part(0, [0, 2, 1, 3]), part(1, [0, 2, 3, 1])), 1 / Math.sqrt(inner)));
-  const mixed = n.reshape(n.transpose(n.matmul(weights, part(2, [0, 2, 1, 3])), [0, 2, 1, 3]), [batch, length, width]);
-  const x = n.add(n.dense(mixed, width), n.input);
-  n.add(n.dense(n.unary('Gelu', n.dense(x, width * 2), {approximate: r.pick(['none', 'tanh'])}), width), x);
+  const n = new Wide(r, [batch, length, width]);
+  let x = n.input;
+  for (let block = r.int(1, 2); block > 0; block--) {
+    const all = n.dense(n.norm(x), 3 * width);
+    const part = (i, perm) => n.transpose(n.reshape(n.slice(all, 2, i * width, (i + 1) * width), [batch, length, heads, inner]), perm);
+    const weights = n.softmax(n.scaled(n.matmul(part(0, [0, 2, 1, 3]), part(1, [0, 2, 3, 1])), 1 / Math.sqrt(inner)));
+    const mixed = n.reshape(n.transpose(n.matmul(weights, part(2, [0, 2, 1, 3])), [0, 2, 1, 3]), [batch, length, width]);
+    x = n.add(n.dense(mixed, width), x);
+    x = n.add(n.dense(n.unary('Gelu', n.dense(n.norm(x), width * 2), {approximate: r.pick(['none', 'tanh'])}), width), x);
+  }
   return n;
 }
 

@@ -143,6 +143,15 @@ function cumsum(r) {
   return finish(m, r, m.node('CumSum', [x.real, axis], {reverse: r.int(0, 1)}), type, scaleFor(r, type));
 }
 
+// Rows of 8 and more: shorter ones ONNX Runtime sums in another way.
+function layerNorm(r) {
+  const m = new Model(), type = r.pick(ANY), x = activation(m, r, type, [...r.shape(r.int(1, 3), 5), r.int(8, 90)]), width = x.shape.at(-1);
+  const ins = [x.real, m.constant('float32', [width], r.floats(width, 0.2).map(v => v + 1)), m.constant('float32', [width], r.floats(width, 0.3))];
+  const y = m.node('LayerNormalization', ins, {axis: -1, epsilon: Float32Array.of(r.pick([1e-5, 1e-12, 1e-3]))});
+  m.output(y, 'float32');
+  return finish(m, r, y, type, type.endsWith('16') ? r.scale(1e-4, 1e-3) : r.scale(0.01, 0.05));
+}
+
 const alpha = (...list) => r => ({alpha: Float32Array.of(r.pick(list))});
 
 module.exports = {
@@ -152,7 +161,7 @@ module.exports = {
     'QDQ PRelu': prelu, 'QDQ Clip with bounds': clip, 'QDQ with floats': mixed, 'QDQ Div': binary('Div'), 'QDQ more moves': moves,
     'QDQ HardSwish': unary('HardSwish'), 'QDQ HardSigmoid': unary('HardSigmoid', r => ({alpha: Float32Array.of(r.pick([0.2, 1 / 6])), beta: Float32Array.of(0.5)})),
     'QDQ Elu': unary('Elu', alpha(1, 0.5), q.ACTIVATIONS), 'QDQ Tanh': unary('Tanh', undefined, q.ACTIVATIONS),
-    'QDQ Gelu': unary('Gelu', r => ({approximate: r.pick(['none', 'tanh'])}), q.ACTIVATIONS), 'QDQ Erf': unary('Erf', undefined, q.ACTIVATIONS), 'QDQ CumSum': cumsum,
+    'QDQ Gelu': unary('Gelu', r => ({approximate: r.pick(['none', 'tanh'])}), q.ACTIVATIONS), 'QDQ Erf': unary('Erf', undefined, q.ACTIVATIONS), 'QDQ CumSum': cumsum, 'QDQ LayerNormalization': layerNorm,
     'QDQ Sqrt': unary('Sqrt'), 'QDQ Abs': unary('Abs'), 'QDQ Neg': unary('Neg'), 'QDQ Exp': unary('Exp', undefined, q.ACTIVATIONS),
     'QDQ Floor': unary('Floor'), 'QDQ Softplus': unary('Softplus', undefined, q.ACTIVATIONS),
   },

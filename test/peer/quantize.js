@@ -16,6 +16,7 @@ function activate(m, act, x, names) {
 // Inputs that are not tensors of the network: shapes, places, scales.
 function listsOf(m, l) {
   if (l.scales) return ['', m.constant('float32', [l.scales.length], l.scales)];
+  if (l.floats) return l.floats.map(t => constantOf(m, t));
   return (l.lists || (l.list ? [l.list] : [])).map(v => m.list(v));
 }
 
