@@ -54,6 +54,54 @@ static void tosa_elements(void **state)
     npz_close(z);
 }
 
+/* What an op makes of n codes of so many bits, scale 1 in and out, in TOSA's preset. */
+static void tosa_unary(const char *op, unsigned bits, const int32_t zero[2], const int32_t *x,
+                       size_t n, int32_t *y)
+{
+    static const float one = 1;
+    assay_scheme *s = vectors_scheme("tosa-single");
+    const assay_type in = code_type(bits, true, &one, &zero[0]);
+    const assay_type out = code_type(bits, true, &one, &zero[1]);
+    const assay_unit_spec spec = unit_spec(op, &in, 1, &out);
+    assay_unit *u;
+    assay_error err;
+    assert_ok(s->vt->prepare(s, &spec, &u, &err), &err);
+    s->vt->unary(u, x, n, y);
+    s->vt->release(u);
+    assay_scheme_free(s);
+}
+
+/* ABS of int32, NEGATE of int8 with each pair of zero points that the file has. */
+static void tosa_signs(void **state)
+{
+    static const int32_t none[2] = {0, 0};
+    static const int32_t zero[4][2] = {{0, 0}, {5, -7}, {-128, 127}, {127, -128}};
+    const char *file = "tosa/elementwise_int";
+    struct npz *z = vectors_open(file);
+    size_t n, total;
+    (void)state;
+    const int64_t *a = vectors_ints(z, "un_a", &n), *y = vectors_ints(z, "abs_y", &n);
+    int32_t *x = calloc(2 * n, sizeof *x), *got = x + n;
+    assert_non_null(x);
+    for (size_t i = 0; i < n; i++)
+        x[i] = (int32_t)a[i];
+    tosa_unary("abs", 32, none, x, n, got);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(got[i], y[i]);
+    free(x);
+    y = vectors_ints(z, "negate8", &total);
+    for (size_t k = 0; k < total / 256; k++) {
+        int32_t codes[256], negative[256];
+        for (int i = 0; i < 256; i++)
+            codes[i] = i - 128;
+        tosa_unary("neg", 8, zero[k], codes, 256, negative);
+        for (size_t i = 0; i < 256; i++)
+            assert_int_equal(negative[i], y[256 * k + i]);
+    }
+    vectors_count(file, n + total);
+    npz_close(z);
+}
+
 static void tosa_reciprocal(void **state)
 {
     const char *file = "tosa/reciprocal_scale";
@@ -363,9 +411,9 @@ static void qonnx_trunc(void **state)
 size_t vectors_exact_tests(struct CMUnitTest *out)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tosa_elements), cmocka_unit_test(tosa_reciprocal),
-        cmocka_unit_test(tosa_conv),     cmocka_unit_test(ibert),
-        cmocka_unit_test(qonnx_trunc),
+        cmocka_unit_test(tosa_elements),   cmocka_unit_test(tosa_signs),
+        cmocka_unit_test(tosa_reciprocal), cmocka_unit_test(tosa_conv),
+        cmocka_unit_test(ibert),           cmocka_unit_test(qonnx_trunc),
     };
     memcpy(out, tests, sizeof tests);
     return sizeof tests / sizeof *tests;
