@@ -6,6 +6,35 @@
 
 #include "schemes/data.h"
 
+assay_scheme_data *assay_scheme_data_new(void)
+{
+    assay_scheme_data *d = calloc(1, sizeof *d);
+    if (d != NULL)
+        assay_record_default(&d->base);
+    return d;
+}
+
+void assay_scheme_data_free(assay_scheme_data *d)
+{
+    if (d == NULL)
+        return;
+    for (size_t i = 0; i < d->n_overrides; i++)
+        free(d->override[i].name);
+    for (size_t i = 0; i < d->n_given; i++) {
+        free(d->given[i].node);
+        free(d->given[i].multiplier);
+        free(d->given[i].shift);
+    }
+    for (int i = 0; i < ASSAY_CONTRACTS; i++)
+        free(d->contract[i]);
+    assay_wishes_free(d);
+    free(d->override);
+    free(d->given);
+    free(d->name);
+    free(d->description);
+    free(d);
+}
+
 static bool applies(const assay_override *o, const char *op, const char *node, unsigned form)
 {
     bool wide = form & ASSAY_FORM_WIDE;

@@ -71,6 +71,8 @@ static bool set_integers(assay_lone *o, const assay_bulk *b, size_t i, char *why
         e->multiplier = b->multiplier[i];
         e->pre = k->encoding == ASSAY_ENCODE_GLOW && b->pre != NULL ? b->pre[i] : 0;
         e->shift = assay_shift_from_target(k, b->shift[i]) + e->pre;
+        if (!assay_check_given(k, e, why, size))
+            return false;
     }
     if (!assay_place_encoded(k, e, &o->multiplier, &o->shift, &o->pre)) {
         snprintf(why, size, "the pre-shift is out of reach");

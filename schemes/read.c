@@ -1,127 +1,37 @@
 /* Scheme files: from a tree to scheme data, with every complaint at its line and column. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "schemes/data.h"
-#include "schemes/tree.h"
+#include "schemes/read.h"
 
 #define MAX_EXTENDS 8
 
 static const char *const contract_keys[] = {"exact", "approximate", "not_modelled"};
 
-typedef struct context {
-    const char *file;
-    assay_scheme_data *data;
-    assay_error *err;
-} context;
-
-static assay_status fail_at(const context *c, const assay_tree *t, const char *what)
-{
-    return assay_fail(c->err, ASSAY_ERR_INPUT, "%s:%u:%u: %s", c->file, t->line, t->column, what);
-}
-
-static assay_status no_memory(const context *c)
-{
-    return assay_fail(c->err, ASSAY_ERR_MEMORY, "%s: out of memory", c->file);
-}
-
-assay_scheme_data *assay_scheme_data_new(void)
-{
-    assay_scheme_data *d = calloc(1, sizeof *d);
-    if (d != NULL)
-        assay_record_default(&d->base);
-    return d;
-}
-
-void assay_scheme_data_free(assay_scheme_data *d)
-{
-    if (d == NULL)
-        return;
-    for (size_t i = 0; i < d->n_overrides; i++)
-        free(d->override[i].name);
-    for (size_t i = 0; i < d->n_given; i++) {
-        free(d->given[i].node);
-        free(d->given[i].multiplier);
-        free(d->given[i].shift);
-    }
-    for (int i = 0; i < ASSAY_CONTRACTS; i++)
-        free(d->contract[i]);
-    assay_wishes_free(d);
-    free(d->override);
-    free(d->given);
-    free(d->name);
-    free(d->description);
-    free(d);
-}
-
-/* Edit distance of a from b, of which at most 63 letters count. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[64], n = strnlen(b, 63);
-    for (size_t j = 0; j <= n; j++)
-        row[j] = j;
-    for (size_t i = 1; a[i - 1] != '\0'; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= n; j++) {
-            size_t best = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            if (row[j] + 1 < best)
-                best = row[j] + 1;
-            if (row[j - 1] + 1 < best)
-                best = row[j - 1] + 1;
-            row[j] = best;
-        }
-    }
-    return row[n];
-}
-
-typedef struct guess {
-    const char *word, *best;
-    size_t least;
-} guess;
-
-static void consider(guess *g, const char *candidate)
-{
-    size_t d = distance(candidate, g->word);
-    if (d < g->least) {
-        g->least = d;
-        g->best = candidate;
-    }
-}
-
-static assay_status unknown_key(const context *c, const assay_tree *t, const char *where,
-                                const guess *g)
-{
-    return assay_fail(c->err, ASSAY_ERR_INPUT, "%s:%u:%u: unknown key \"%s\" in %s; nearest: %s",
-                      c->file, t->line, t->column, t->key, where, g->best);
-}
-
-static assay_status set_text(const context *c, const assay_tree *t, char **out)
+static assay_status set_text(const assay_reading *c, const assay_tree *t, char **out)
 {
     if (t->kind != ASSAY_TREE_SCALAR)
-        return fail_at(c, t, "expected a text");
+        return assay_read_fail(c, t, "expected a text");
     free(*out);
     *out = strdup(t->text);
-    return *out != NULL ? ASSAY_OK : no_memory(c);
+    return *out != NULL ? ASSAY_OK : assay_read_no_memory(c);
 }
 
 /* A list of sentences, or one, joined by newlines. */
-static assay_status set_lines(const context *c, const assay_tree *t, char **out)
+static assay_status set_lines(const assay_reading *c, const assay_tree *t, char **out)
 {
     if (t->kind == ASSAY_TREE_SCALAR)
         return set_text(c, t, out);
     size_t size = 1;
     for (const assay_tree *i = t->child; i != NULL; i = i->next) {
         if (t->kind != ASSAY_TREE_LIST || i->kind != ASSAY_TREE_SCALAR)
-            return fail_at(c, i, "expected a list of texts");
+            return assay_read_fail(c, i, "expected a list of texts");
         size += strlen(i->text) + 1;
     }
     char *text = calloc(1, size);
     if (text == NULL)
-        return no_memory(c);
+        return assay_read_no_memory(c);
     for (const assay_tree *i = t->child; i != NULL; i = i->next) {
         strcat(text, i->text);
         if (i->next != NULL)
@@ -132,7 +42,7 @@ static assay_status set_lines(const context *c, const assay_tree *t, char **out)
     return ASSAY_OK;
 }
 
-static assay_status read_value(const context *c, const assay_tree *t, const assay_field *f,
+static assay_status read_value(const assay_reading *c, const assay_tree *t, const assay_field *f,
                                assay_field_value *v)
 {
     char why[256];
@@ -140,7 +50,7 @@ static assay_status read_value(const context *c, const assay_tree *t, const assa
     if (f->kind == ASSAY_FIELD_STEPS && t->kind == ASSAY_TREE_LIST) {
         for (const assay_tree *i = t->child; i != NULL; i = i->next) {
             if (i->kind != ASSAY_TREE_SCALAR)
-                return fail_at(c, i, "expected a rounding step such as \"31 half-up\"");
+                return assay_read_fail(c, i, "expected a rounding step such as \"31 half-up\"");
             if (!assay_field_parse(f, i->text, v, why, sizeof why))
                 return assay_fail(c->err, ASSAY_ERR_INPUT,
                                   "%s:%u:%u: %s.%s: found \"%.40s\", expected %s", c->file, i->line,
@@ -157,7 +67,7 @@ static assay_status read_value(const context *c, const assay_tree *t, const assa
                       c->file, t->line, t->column, f->section, f->name, t->text, why);
 }
 
-static assay_status add_override(const context *c, enum assay_scope scope, const char *name,
+static assay_status add_override(const assay_reading *c, enum assay_scope scope, const char *name,
                                  int field, assay_field_value v)
 {
     assay_scheme_data *d = c->data;
@@ -170,42 +80,45 @@ static assay_status add_override(const context *c, enum assay_scope scope, const
     }
     assay_override *grown = realloc(d->override, (d->n_overrides + 1) * sizeof *grown);
     if (grown == NULL)
-        return no_memory(c);
+        return assay_read_no_memory(c);
     d->override = grown;
     char *copy = strdup(name);
     if (copy == NULL)
-        return no_memory(c);
+        return assay_read_no_memory(c);
     grown[d->n_overrides++] = (assay_override){scope, copy, field, v};
     return ASSAY_OK;
 }
 
-/* Weights without a most negative code to spare are not narrow, unless the file says so (and is
- * then refused). */
-static void settle_narrow(const assay_tree *types, assay_record *r)
+/* What follows from other keys of a section unless the file says it: weights without a most
+ * negative code to spare are not narrow (who says that they are is refused), and a shift without a
+ * multiplier is written as it is. */
+static void settle(const assay_tree *section, assay_record *r)
 {
-    bool stated = strcmp(types->key, "types") != 0;
-    for (const assay_tree *i = types->child; i != NULL; i = i->next)
-        stated |= strcmp(i->key, "weight_narrow") == 0;
-    if (!stated && (!r->types.weight_signed || r->types.weight_bits == 1))
+    bool types = strcmp(section->key, "types") == 0, rescale = strcmp(section->key, "rescale") == 0;
+    if (types && assay_tree_get(section, "weight_narrow") == NULL &&
+        (!r->types.weight_signed || r->types.weight_bits == 1))
         r->types.weight_narrow = 0;
+    if (rescale && assay_tree_get(section, "shift_sign") == NULL &&
+        r->rescale.encoding == ASSAY_ENCODE_SHIFT)
+        r->rescale.shift_sign = ASSAY_SHIFT_RIGHT;
 }
 
 /* One section's keys, into the base record (scope NULL) or as overrides. */
-static assay_status read_section(const context *c, const assay_tree *t,
+static assay_status read_section(const assay_reading *c, const assay_tree *t,
                                  const enum assay_scope *scope, const char *name)
 {
     size_t n;
     const assay_field *fields = assay_record_fields(&n);
     if (t->kind != ASSAY_TREE_MAP)
-        return fail_at(c, t, "expected keys and values");
+        return assay_read_fail(c, t, "expected keys and values");
     for (const assay_tree *i = t->child; i != NULL; i = i->next) {
         int field = assay_record_find(t->key, i->key);
         if (field < 0) {
-            guess g = {i->key, "", SIZE_MAX};
+            assay_guess g = {i->key, "", SIZE_MAX};
             for (size_t f = 0; f < n; f++)
                 if (strcmp(fields[f].section, t->key) == 0)
-                    consider(&g, fields[f].name);
-            return unknown_key(c, i, t->key, &g);
+                    assay_read_consider(&g, fields[f].name);
+            return assay_read_unknown_key(c, i, t->key, &g);
         }
         assay_field_value v;
         assay_status s = read_value(c, i, &fields[field], &v);
@@ -217,113 +130,32 @@ static assay_status read_section(const context *c, const assay_tree *t,
             return s;
     }
     if (scope == NULL)
-        settle_narrow(t, &c->data->base);
+        settle(t, &c->data->base);
     return ASSAY_OK;
 }
 
-static void consider_sections(guess *g)
+static void consider_sections(assay_guess *g)
 {
     size_t n;
     const assay_field *fields = assay_record_fields(&n);
     for (size_t f = 0; f < n; f++)
-        consider(g, fields[f].section);
-}
-
-static assay_status read_numbers(const context *c, const assay_tree *t, int64_t **out, size_t *n)
-{
-    size_t count = 0;
-    const assay_tree *first = t->kind == ASSAY_TREE_SCALAR ? t : t->child;
-    if (t->kind == ASSAY_TREE_MAP || first == NULL)
-        return fail_at(c, t, "expected an integer or a list of integers");
-    for (const assay_tree *i = first; i != NULL; i = i == t ? NULL : i->next)
-        count++;
-    free(*out);
-    *out = calloc(count, sizeof **out);
-    if (*out == NULL)
-        return no_memory(c);
-    *n = count;
-    count = 0;
-    for (const assay_tree *i = first; i != NULL; i = i == t ? NULL : i->next) {
-        char *end;
-        errno = 0;
-        long long v = i->kind == ASSAY_TREE_SCALAR ? strtoll(i->text, &end, 10) : 0;
-        if (i->kind != ASSAY_TREE_SCALAR || end == i->text || *end != '\0' || errno != 0 ||
-            v < -(1LL << 32) || v > 1LL << 32)
-            return fail_at(c, i, "expected an integer of at most 33 bits");
-        (*out)[count++] = v;
-    }
-    return ASSAY_OK;
-}
-
-/* The entry of a node, a new one or (after `extends`) its parent's emptied; NULL: no memory. */
-static assay_given *given_of(assay_scheme_data *d, const char *node)
-{
-    for (size_t i = 0; i < d->n_given; i++)
-        if (strcmp(d->given[i].node, node) == 0)
-            return &d->given[i];
-    assay_given *grown = realloc(d->given, (d->n_given + 1) * sizeof *grown);
-    char *copy = strdup(node);
-    d->given = grown != NULL ? grown : d->given;
-    if (grown == NULL || copy == NULL) {
-        free(copy);
-        return NULL;
-    }
-    grown[d->n_given] = (assay_given){.node = copy};
-    return &grown[d->n_given++];
-}
-
-/* `given: {multiplier: [...], shift: [...], zero_point: N}` of a node. */
-static assay_status read_given(const context *c, const assay_tree *t, const char *node)
-{
-    if (t->kind != ASSAY_TREE_MAP)
-        return fail_at(c, t, "expected multiplier, shift and optionally zero_point");
-    assay_given *g = given_of(c->data, node);
-    if (g == NULL)
-        return no_memory(c);
-    g->has_zero_point = false;
-    size_t n_multiplier = 0, n_shift = 0, n_zero = 1;
-    for (const assay_tree *i = t->child; i != NULL; i = i->next) {
-        assay_status s;
-        int64_t *zero = NULL;
-        if (strcmp(i->key, "multiplier") == 0) {
-            s = read_numbers(c, i, &g->multiplier, &n_multiplier);
-        } else if (strcmp(i->key, "shift") == 0) {
-            s = read_numbers(c, i, &g->shift, &n_shift);
-        } else if (strcmp(i->key, "zero_point") == 0) {
-            s = read_numbers(c, i, &zero, &n_zero);
-            if (s == ASSAY_OK && (zero[0] < INT32_MIN || zero[0] > INT32_MAX))
-                s = fail_at(c, i, "zero_point: expected a 32-bit integer");
-            if (s == ASSAY_OK) {
-                g->zero_point = (int32_t)zero[0];
-                g->has_zero_point = true;
-            }
-            free(zero);
-        } else {
-            return fail_at(c, i, "unknown key; given holds multiplier, shift and zero_point");
-        }
-        if (s != ASSAY_OK)
-            return s;
-    }
-    g->n = n_multiplier;
-    if (n_multiplier == 0 || n_multiplier != n_shift || n_zero != 1)
-        return fail_at(c, t, "multiplier and shift must be lists of the same length");
-    return ASSAY_OK;
+        assay_read_consider(g, fields[f].section);
 }
 
 /* Sections under one op or node, or under `wide` and the like. */
-static assay_status read_sections(const context *c, const assay_tree *t, enum assay_scope scope,
-                                  const char *name)
+static assay_status read_sections(const assay_reading *c, const assay_tree *t,
+                                  enum assay_scope scope, const char *name)
 {
     if (t->kind != ASSAY_TREE_MAP)
-        return fail_at(c, t, "expected sections such as rescale: {...}");
+        return assay_read_fail(c, t, "expected sections such as rescale: {...}");
     for (const assay_tree *i = t->child; i != NULL; i = i->next) {
         assay_status s;
         if (scope == ASSAY_SCOPE_NODE && strcmp(i->key, "given") == 0) {
-            s = read_given(c, i, name);
+            s = assay_read_given(c, i, name);
         } else if (!assay_record_has_section(i->key) || strcmp(i->key, "types") == 0) {
-            guess g = {i->key, "", SIZE_MAX};
+            assay_guess g = {i->key, "", SIZE_MAX};
             consider_sections(&g);
-            s = unknown_key(c, i, name[0] != '\0' ? name : "this key", &g);
+            s = assay_read_unknown_key(c, i, name[0] != '\0' ? name : "this key", &g);
         } else {
             s = read_section(c, i, &scope, name);
         }
@@ -333,21 +165,21 @@ static assay_status read_sections(const context *c, const assay_tree *t, enum as
     return ASSAY_OK;
 }
 
-static assay_status check_op(const context *c, const assay_tree *at, const char *name)
+static assay_status check_op(const assay_reading *c, const assay_tree *at, const char *name)
 {
     if (assay_op_find(name) != ASSAY_OP_COUNT)
         return ASSAY_OK;
-    guess g = {name, "", SIZE_MAX};
+    assay_guess g = {name, "", SIZE_MAX};
     for (int op = 0; op < ASSAY_OP_COUNT; op++)
-        consider(&g, assay_op_get((assay_op)op)->name);
+        assay_read_consider(&g, assay_op_get((assay_op)op)->name);
     return assay_fail(c->err, ASSAY_ERR_INPUT, "%s:%u:%u: unknown op \"%s\"; nearest: %s", c->file,
                       at->line, at->column, name, g.best);
 }
 
-static assay_status read_scopes(const context *c, const assay_tree *t, enum assay_scope scope)
+static assay_status read_scopes(const assay_reading *c, const assay_tree *t, enum assay_scope scope)
 {
     if (t->kind != ASSAY_TREE_MAP)
-        return fail_at(c, t, "expected names with sections under them");
+        return assay_read_fail(c, t, "expected names with sections under them");
     for (const assay_tree *i = t->child; i != NULL; i = i->next) {
         assay_status s = scope == ASSAY_SCOPE_NODE ? ASSAY_OK : check_op(c, i, i->key);
         if (s == ASSAY_OK)
@@ -359,18 +191,18 @@ static assay_status read_scopes(const context *c, const assay_tree *t, enum assa
 }
 
 /* A list of op names, or of "all" alone, into a set. */
-static assay_status read_op_set(const context *c, const assay_tree *t, const char *what,
+static assay_status read_op_set(const assay_reading *c, const assay_tree *t, const char *what,
                                 bool set[ASSAY_OP_COUNT])
 {
     char message[96];
 
     snprintf(message, sizeof message, "%s: expected a list of op names", what);
     if (t->kind != ASSAY_TREE_LIST)
-        return fail_at(c, t, message);
+        return assay_read_fail(c, t, message);
     memset(set, 0, ASSAY_OP_COUNT * sizeof *set);
     for (const assay_tree *i = t->child; i != NULL; i = i->next) {
         if (i->kind != ASSAY_TREE_SCALAR)
-            return fail_at(c, i, message);
+            return assay_read_fail(c, i, message);
         if (strcmp(i->text, "all") == 0) {
             memset(set, 1, ASSAY_OP_COUNT * sizeof *set);
             continue;
@@ -383,17 +215,18 @@ static assay_status read_op_set(const context *c, const assay_tree *t, const cha
     return ASSAY_OK;
 }
 
-static assay_status read_contract(const context *c, const assay_tree *t)
+static assay_status read_contract(const assay_reading *c, const assay_tree *t)
 {
     if (t->kind != ASSAY_TREE_MAP)
-        return fail_at(c, t, "contract: expected exact_ops, exact, approximate, not_modelled");
+        return assay_read_fail(c, t,
+                               "contract: expected exact_ops, exact, approximate, not_modelled");
     for (const assay_tree *i = t->child; i != NULL; i = i->next) {
         int which = 0;
         while (which < ASSAY_CONTRACTS && strcmp(i->key, contract_keys[which]) != 0)
             which++;
         bool ops = strcmp(i->key, "exact_ops") == 0;
         if (which == ASSAY_CONTRACTS && !ops)
-            return fail_at(
+            return assay_read_fail(
                 c, i, "unknown key; contract holds exact_ops, exact, approximate, not_modelled");
         assay_status s = ops ? read_op_set(c, i, "exact_ops", c->data->exact_op)
                              : set_lines(c, i, &c->data->contract[which]);
@@ -404,20 +237,20 @@ static assay_status read_contract(const context *c, const assay_tree *t)
 }
 
 /* The parent: a preset's name, or a path relative to the working directory. */
-static assay_status read_parent(const context *c, const assay_tree *t, int depth)
+static assay_status read_parent(const assay_reading *c, const assay_tree *t, int depth)
 {
     if (t->kind != ASSAY_TREE_SCALAR)
-        return fail_at(c, t, "extends: expected the name of a preset or a path");
+        return assay_read_fail(c, t, "extends: expected the name of a preset or a path");
     if (depth >= MAX_EXTENDS)
-        return fail_at(c, t, "extends: a chain of more than 8 schemes (a circle?)");
+        return assay_read_fail(c, t, "extends: a chain of more than 8 schemes (a circle?)");
     size_t length;
     const char *text = assay_preset_text(t->text, &length);
     if (text != NULL)
         return assay_scheme_read(t->text, text, length, c->data, depth + 1, c->err);
     if (strchr(t->text, '/') == NULL && strstr(t->text, ".yaml") == NULL) {
-        guess g = {t->text, "", SIZE_MAX};
+        assay_guess g = {t->text, "", SIZE_MAX};
         for (const char *const *p = assay_scheme_presets(); *p != NULL; p++)
-            consider(&g, *p);
+            assay_read_consider(&g, *p);
         return assay_fail(c->err, ASSAY_ERR_INPUT,
                           "%s:%u:%u: extends: no preset \"%s\"; nearest: %s (a path needs a '/')",
                           c->file, t->line, t->column, t->text, g.best);
@@ -432,7 +265,7 @@ static assay_status read_parent(const context *c, const assay_tree *t, int depth
 }
 
 /* A name goes into reports, digests and file names: a word of at most 63 letters, digits, . _ - */
-static assay_status read_name(const context *c, const assay_tree *t)
+static assay_status read_name(const assay_reading *c, const assay_tree *t)
 {
     const char *word = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
     assay_status s = set_text(c, t, &c->data->name);
@@ -440,11 +273,12 @@ static assay_status read_name(const context *c, const assay_tree *t)
         return s;
     size_t n = strlen(c->data->name);
     if (n == 0 || n > 63 || strspn(c->data->name, word) != n)
-        return fail_at(c, t, "scheme: expected a name of 1 to 63 letters, digits, '.', '_' or '-'");
+        return assay_read_fail(
+            c, t, "scheme: expected a name of 1 to 63 letters, digits, '.', '_' or '-'");
     return ASSAY_OK;
 }
 
-static assay_status read_key(const context *c, const assay_tree *t)
+static assay_status read_key(const assay_reading *c, const assay_tree *t)
 {
     static const char *const keys[] = {
         "scheme",       "description",        "extends", "contract", "float_ops",
@@ -480,20 +314,37 @@ static assay_status read_key(const context *c, const assay_tree *t)
         return assay_wishes_read(c->file, t, c->data, c->err);
     if (assay_record_has_section(t->key))
         return read_section(c, t, NULL, NULL);
-    guess g = {t->key, "", SIZE_MAX};
+    assay_guess g = {t->key, "", SIZE_MAX};
     consider_sections(&g);
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        consider(&g, keys[i]);
-    return unknown_key(c, t, "the scheme", &g);
+        assay_read_consider(&g, keys[i]);
+    return assay_read_unknown_key(c, t, "the scheme", &g);
+}
+
+/* Where the file states the parameter with which a complaint begins ("section.key..."), or at least
+ * its section; else the file's beginning. */
+static const assay_tree *place_of(const assay_tree *tree, const char *why)
+{
+    char section[32], key[48];
+    if (sscanf(why, "%31[a-z_].%47[a-z_0-9]", section, key) != 2)
+        return tree;
+    const assay_tree *s = assay_tree_get(tree, section);
+    if (s == NULL || s->kind != ASSAY_TREE_MAP)
+        return tree;
+    const assay_tree *k = assay_tree_get(s, key);
+    return k != NULL ? k : s;
 }
 
 /* The base and every override in force together must make sense. */
-static assay_status check_all(const context *c)
+static assay_status check_all(const assay_reading *c, const assay_tree *tree)
 {
     const assay_scheme_data *d = c->data;
     char why[512];
-    if (!assay_record_check(&d->base, why, sizeof why))
-        return assay_fail(c->err, ASSAY_ERR_SCHEME, "%s: %s", c->file, why);
+    if (!assay_record_check(&d->base, why, sizeof why)) {
+        const assay_tree *at = place_of(tree, why);
+        return assay_fail(c->err, ASSAY_ERR_SCHEME, "%s:%u:%u: %s", c->file, at->line, at->column,
+                          why);
+    }
     for (size_t i = 0; i < d->n_overrides; i++) {
         const assay_override *o = &d->override[i];
         bool is_op = o->scope == ASSAY_SCOPE_OP || o->scope == ASSAY_SCOPE_WIDE_OP ||
@@ -518,18 +369,18 @@ assay_status assay_scheme_read(const char *file, const char *text, size_t length
     assay_status s = assay_tree_parse(file, text, length, &tree, err);
     if (s != ASSAY_OK)
         return s;
-    context c = {file, d, err};
+    assay_reading c = {file, d, err};
     const assay_tree *parent = NULL;
     if (tree->kind != ASSAY_TREE_MAP)
-        s = fail_at(&c, tree, "a scheme is a map of keys");
+        s = assay_read_fail(&c, tree, "a scheme is a map of keys");
     else if ((parent = assay_tree_get(tree, "extends")) != NULL)
         s = read_parent(&c, parent, depth);
     if (s == ASSAY_OK && assay_tree_get(tree, "scheme") == NULL)
-        s = fail_at(&c, tree, "the key \"scheme\" (its name) is missing");
+        s = assay_read_fail(&c, tree, "the key \"scheme\" (its name) is missing");
     for (const assay_tree *t = tree->child; t != NULL && s == ASSAY_OK; t = t->next)
         s = read_key(&c, t);
     if (s == ASSAY_OK)
-        s = check_all(&c);
+        s = check_all(&c, tree);
     assay_tree_free(tree);
     return s;
 }

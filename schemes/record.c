@@ -335,6 +335,8 @@ bool assay_record_check(const assay_record *r, char *why, size_t size)
            "rescale.pre_shift: fixed needs pre_shift_bits from 1 to 31");
     REFUSE(k->pre_shift != ASSAY_PRE_FIXED && k->pre_shift_bits != 0,
            "rescale.pre_shift_bits: %d needs pre_shift: fixed", k->pre_shift_bits);
+    REFUSE(k->store == ASSAY_NARROW_REFUSE, "rescale.store: saturate or wrap");
+    REFUSE(k->sum_overflow == ASSAY_NARROW_REFUSE, "rescale.sum_overflow: saturate or wrap");
     REFUSE(k->round.n == 0, "rescale.round needs at least one rounding step");
     REFUSE(k->pre_shift == ASSAY_PRE_REST && (k->round.n != 1 || k->round.step[0].bits == 0),
            "rescale.pre_shift: rest needs one rounding step with its bits, such as [15 half-up]");

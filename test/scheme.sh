@@ -35,7 +35,7 @@ code 24 "6028 in float32" pytorch-qnnpack --acc 6028 --scale 0.00406430103
 code 12 "7984 under double rounding" tflite --acc 7984 --scale 0.001440357
 code 11 "7984 under single rounding" tflite-single --acc 7984 --scale 0.001440357
 code 13 "multiplier and shift of the target" tflite --acc 100 --multiplier 1073741824 --shift -2 --type i8
-code 255 "a shift far to the left" fbgemm-fixed --acc 1000000 --multiplier 1073741824 --shift -100 --zp 5 --type u8
+code 255 "the farthest shift to the left" gemmlowp --acc 1000000 --multiplier 1073741824 --shift 31 --zp 5 --type u8
 code 3 "three scales" xnnpack-qs8 --acc 300 --in-scale 0.1 --weight-scale 0.05 --out-scale 0.5
 prints 'tie' "try names ties" "$assay" scheme try qnnpack --acc 6028 --scale 0.00406430103
 
@@ -157,6 +157,23 @@ refused "a word for a number" "--acc takes a number" "$assay" scheme try tflite 
 refused "scale that is not a power of two" 'not a power of two' "$assay" scheme try vta --acc 3 --scale 0.3
 refused "negative scale" 'negative' "$assay" scheme try tflite --acc 3 --scale -0.3
 refused "type" '--type takes' "$assay" scheme try tflite --acc 3 --scale 1 --type f32
+printf 'scheme: same\ntypes: {weight_bits: 4}\n' >one.yaml
+printf 'scheme: same\ntypes: {weight_bits: 5}\n' >other.yaml
+refused "two schemes of one name" 'two schemes of the name "same"' "$assay" scheme diff ./one.yaml ./other.yaml
+refused "in the matrix" 'two schemes of the name "same"' \
+    "$assay" scheme matrix --schemes ./one.yaml,./other.yaml
+refused "scale 0" '--scale 0 is zero' "$assay" scheme try tflite --acc 5 --scale 0
+refused "a subnormal scale" 'is subnormal' "$assay" scheme try tflite --acc 5 --scale 1e-40
+refused "a scale that is no number" 'not .nan.' "$assay" scheme try tflite --acc 5 --scale nan
+refused "a negative scale" 'is negative' "$assay" scheme try tflite --acc 5 --scale -0.5
+refused "shift beyond the operand" 'a left shift of 99; expected at most 31' \
+    "$assay" scheme try tflite --acc 5 --multiplier 1073741824 --shift 99
+refused "shift beyond the register" 'a right shift of 64; expected 0 to 63' \
+    "$assay" scheme try npu16 --acc 5 --multiplier 6553 --shift 64
+refused "multiplier beyond the register" 'multiplier 65537; expected at most 16 bits' \
+    "$assay" scheme try npu16 --acc 5 --multiplier 65537 --shift 3
+refused "zero point outside the type" 'zp 300 is outside i8' \
+    "$assay" scheme try tflite --acc 5 --scale 0.5 --zp 300
 refused "range" '--scale takes X' "$assay" scheme diff tflite ruy --scale 3:1
 refused "range of accumulators" '--acc takes X' "$assay" scheme diff tflite ruy --scale 1 --acc a:b
 refused "a multiplier for a float scheme" 'takes scales' "$assay" scheme try xnnpack-qs8 --acc 1 --multiplier 1 --shift 1

@@ -155,7 +155,7 @@ static void refusals(void **state)
            "value 'w' must be quantized per tensor, per output channel, or");
     refuse(BLOCKS,
            "input x: i8[1,4] q(0.05,3)\n"
-           "const w: i8[1,4] q(axis=1,block=2,[1e-44,1e-45],[0,0]) = [1,2,3,4]\n"
+           "const w: i8[1,4] q(axis=1,block=2,[1.2e-38,1.2e-38],[0,0]) = [1,2,3,4]\n"
            "y: i8[1,1] q(0.1,0) = fc(x, w)\n",
            "block scales of channel 0 are out of reach");
 }

@@ -166,59 +166,68 @@ static void combinations(void **state)
 #define RECORD(section, x) "scheme: a\n" section ": {" x "}\n"
     static const bad_file list[] = {
         {RECORD("types", "activation_zero_point: middle, activation_bits: 1"),
-         "f: types.activation_zero_point: middle needs more than one bit"},
+         "f:2:32: types.activation_zero_point: middle needs more than one bit"},
         {RECORD("types", "weight_narrow: yes, weight_signed: no"),
-         "f: types.weight_narrow: yes needs weight_signed: yes (unsigned weights have no most "
+         "f:2:24: types.weight_narrow: yes needs weight_signed: yes (unsigned weights have no most "
          "negative code)"},
         {RECORD("types", "weight_narrow: true, weight_bits: 1"),
-         "f: types.weight_narrow: yes needs weight_bits of at least 2"},
+         "f:2:24: types.weight_narrow: yes needs weight_bits of at least 2"},
         {RECORD("types", "activation_bits: 7") "accumulator: {saturate_pairs: yes}\n",
-         "f: accumulator.saturate_pairs: yes is defined for activation_bits: 8 only"},
+         "f:3:31: accumulator.saturate_pairs: yes is defined for activation_bits: 8 only"},
         {RECORD("accumulator", "order: lanes"),
-         "f: accumulator.order: lanes needs lanes of at least 2"},
-        {RECORD("accumulator", "lanes: 4"), "f: accumulator.lanes: 4 needs order: lanes"},
+         "f:2:22: accumulator.order: lanes needs lanes of at least 2"},
+        {RECORD("accumulator", "lanes: 4"), "f:2:22: accumulator.lanes: 4 needs order: lanes"},
         {RECORD("rescale", "shift_min: 5, shift_max: 4"),
-         "f: rescale.shift_min 5 is above shift_max 4"},
+         "f:2:22: rescale.shift_min 5 is above shift_max 4"},
         {RECORD("rescale", "below_shift_min: denormal"),
-         "f: rescale.below_shift_min: refuse, zero, largest or tosa-generator (a large scale has "
+         "f:2:28: rescale.below_shift_min: refuse, zero, largest or tosa-generator (a large scale "
+         "has "
          "no denormal form)"},
         {RECORD("rescale", "below_shift_min: unnormalised"),
-         "f: rescale.below_shift_min: refuse, zero, largest or tosa-generator (a large scale has "
+         "f:2:28: rescale.below_shift_min: refuse, zero, largest or tosa-generator (a large scale "
+         "has "
          "no denormal form)"},
         {RECORD("rescale", "beyond_shift_max: largest"),
-         "f: rescale.beyond_shift_max: refuse, zero, denormal, unnormalised or tosa-generator"},
+         "f:2:29: rescale.beyond_shift_max: refuse, zero, denormal, unnormalised or "
+         "tosa-generator"},
         {RECORD("rescale", "encoding: float32, zero_point: before, round: [floor]"),
-         "f: rescale.zero_point: before needs an integer encoding (floats: inside or after)"},
+         "f:2:42: rescale.zero_point: before needs an integer encoding (floats: inside or after)"},
         {RECORD("rescale", "scale: f32-steps"),
-         "f: rescale.scale: f32-steps needs encoding: float32 (others take f32, f32-product, "
+         "f:2:18: rescale.scale: f32-steps needs encoding: float32 (others take f32, f32-product, "
          "double or power-of-two)"},
         {RECORD("rescale", "scale: power-of-two"),
-         "f: rescale.scale: power-of-two needs types.power_of_two_scales: yes"},
+         "f:2:18: rescale.scale: power-of-two needs types.power_of_two_scales: yes"},
         {RECORD("rescale", "reduced_bits: 31"),
-         "f: rescale.reduced_bits 31 must be less than multiplier_bits 31"},
+         "f:2:25: rescale.reduced_bits 31 must be less than multiplier_bits 31"},
         {RECORD("rescale",
                 "encoding: float64, pre_shift: fixed, pre_shift_bits: 3, round: [floor]"),
-         "f: rescale.pre_shift: none with this encoding (glow derives its own, floats have none)"},
+         "f:2:41: rescale.pre_shift: none with this encoding (glow derives its own, floats have "
+         "none)"},
         {RECORD("rescale", "encoding: glow, pre_shift: fixed, pre_shift_bits: 3"),
-         "f: rescale.pre_shift: none with this encoding (glow derives its own, floats have none)"},
+         "f:2:38: rescale.pre_shift: none with this encoding (glow derives its own, floats have "
+         "none)"},
         {RECORD("rescale", "pre_shift: fixed"),
-         "f: rescale.pre_shift: fixed needs pre_shift_bits from 1 to 31"},
+         "f:2:22: rescale.pre_shift: fixed needs pre_shift_bits from 1 to 31"},
         {RECORD("rescale", "pre_shift_bits: 3"),
-         "f: rescale.pre_shift_bits: 3 needs pre_shift: fixed"},
-        {RECORD("rescale", "round: []"), "f: rescale.round needs at least one rounding step"},
-        {RECORD("rescale", "pre_shift: rest"),
-         "f: rescale.pre_shift: rest needs one rounding step with its bits, such as [15 half-up]"},
+         "f:2:27: rescale.pre_shift_bits: 3 needs pre_shift: fixed"},
+        {RECORD("rescale", "store: refuse"), "f:2:18: rescale.store: saturate or wrap"},
+        {RECORD("rescale", "sum_overflow: refuse"),
+         "f:2:25: rescale.sum_overflow: saturate or wrap"},
+        {RECORD("rescale", "round: []"), "f:2:18: rescale.round needs at least one rounding step"},
+        {RECORD("rescale", "pre_shift: rest"), "f:2:22: rescale.pre_shift: rest needs one rounding "
+                                               "step with its bits, such as [15 half-up]"},
         {RECORD("rescale", "pre_shift: rest, round: [floor]"),
-         "f: rescale.pre_shift: rest needs one rounding step with its bits, such as [15 half-up]"},
+         "f:2:22: rescale.pre_shift: rest needs one rounding step with its bits, such as [15 "
+         "half-up]"},
         {RECORD("rescale", "round: [floor, floor]"),
-         "f: rescale.round: step 1 needs its bits, such as \"31 half-up\" (only the last step "
+         "f:2:18: rescale.round: step 1 needs its bits, such as \"31 half-up\" (only the last step "
          "takes "
          "the rest)"},
         {RECORD("rescale", "encoding: float32"),
-         "f: rescale.round: one rounding with a float encoding (the product is rounded once)"},
+         "f:2:10: rescale.round: one rounding with a float encoding (the product is rounded once)"},
         {RECORD("types",
                 "power_of_two_scales: yes") "rescale: {scale: power-of-two, encoding: shift}\n",
-         "f: types.activation_zero_point: none or middle with encoding: shift"},
+         "f:2:8: types.activation_zero_point: none or middle with encoding: shift"},
         {RECORD("nodes", "n: {rescale: {shift_min: 63}}"),
          "f: with the overrides of n: rescale.shift_min 63 is above shift_max 62"},
         {RECORD("wide", "rescale: {shift_min: 63}"),
@@ -326,7 +335,7 @@ static void inherited(void **state)
 
     snprintf(text, sizeof text, "scheme: b\nextends: %s\nrescale: {shift_min: 63}\n", path);
     assert_refused(assay_scheme_parse("f", text, strlen(text), &s, &err), &err,
-                   "f: rescale.shift_min 63 is above shift_max 62");
+                   "f:3:22: rescale.shift_min 63 is above shift_max 62");
     /* Of two nodes, one has overrides beside it and one has not; names are quoted. */
     static const char two[] = "scheme: c\nnodes:\n  \"\\x7f\": {given: {multiplier: 1, shift: 2}}\n"
                               "  'a\\\"': {add: {bits: 3}}\n";

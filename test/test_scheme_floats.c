@@ -77,9 +77,10 @@ static void steps(void **state)
 {
     (void)state;
     static const float scales[][3] = {
-        {0.1f, 0.3f, 0.7f},    {1e-20f, 1e20f, 1},     {1, 1e-10f, 1e-40f}, {1e-30f, 1e-8f, 1e-38f},
-        {1e30f, 1, 3e38f},     {1e10f, 1e25f, 1e35f},  {0.5f, 0.25f, 2},    {1e-42f, 1, 1e-43f},
-        {1e-5f, 1e20f, 1e15f}, {0x1p-20f, 0x1p30f, 1}, {0x1p-90f, 1, 1},    {1e-5f, 1e-5f, 1e32f},
+        {0.1f, 0.3f, 0.7f},        {1e-20f, 1e20f, 1},    {1, 1e-10f, 1.2e-38f},
+        {1e-30f, 1e-8f, 1.2e-38f}, {1e30f, 1, 3e38f},     {1e10f, 1e25f, 1e35f},
+        {0.5f, 0.25f, 2},          {1.2e-38f, 1, 2e-38f}, {1e-5f, 1e20f, 1e15f},
+        {0x1p-20f, 0x1p30f, 1},    {0x1p-90f, 1, 1},      {1e-5f, 1e-5f, 1e32f},
     };
     test_rng rng = test_seed("steps", 9);
     for (size_t k = 0; k < 4 * sizeof scales / sizeof *scales; k++) {
@@ -159,9 +160,73 @@ static void doubles(void **state)
     }
 }
 
+/* Under `store: wrap` sums keep their low bits; floats at the edge, and bounds of an activation
+ * that lie beyond the type, saturate. */
+static void wrapping_stores(void **state)
+{
+    static const char text[] = "scheme: t\ntypes: {activation_bits: 3}\n"
+                               "rescale: {store: wrap, left_shift: product, round: [half-up]}\n";
+    static const float scale = 0.5F, one = 1;
+    static const int32_t zero = 0;
+    const uint32_t bits[4] = {0xC2C80000, 0xBF800000, 0x40200000, 0x42C80000}; /* -100 -1 2.5 100 */
+    const int64_t acc[3] = {-5, 2, 6};
+    int32_t out[4];
+    assay_scheme *s;
+    assay_unit *u;
+    assay_error err;
+    (void)state;
+    assert_ok(assay_scheme_parse("t", text, strlen(text), &s, &err), &err);
+    const assay_type real = {.elem = {ASSAY_KIND_F32, 32, true}, .rank = 1, .dim = {1}};
+    const assay_type codes = code_type(3, true, &scale, &zero);
+    assay_unit_spec spec = unit_spec("quantize", &real, 1, &codes);
+    assert_ok(s->vt->prepare(s, &spec, &u, &err), &err);
+    s->vt->quantize(u, bits, 4, 0, out);
+    assert_memory_equal(out, ((int32_t[]){-4, -2, 3, 3}), sizeof out);
+    s->vt->release(u);
+
+    const assay_type in[2] = {code_type(3, true, &scale, &zero), code_type(3, true, &one, &zero)};
+    spec = unit_spec("fc", in, 2, &codes);
+    assert_ok(s->vt->prepare(s, &spec, &u, &err), &err);
+    s->vt->requantize(u, acc, 3, 0, out);
+    assert_memory_equal(out, ((int32_t[]){3, 2, -2}), 3 * sizeof *out);
+    s->vt->release(u);
+    spec.act_lo = -0.5;
+    spec.act_hi = 40;
+    assert_ok(s->vt->prepare(s, &spec, &u, &err), &err);
+    s->vt->requantize(u, acc, 3, 0, out);
+    assert_memory_equal(out, ((int32_t[]){-1, 2, 3}), 3 * sizeof *out);
+    s->vt->release(u);
+    assay_scheme_free(s);
+}
+
+/* A scale that is no ratio of three has one step where a target applies three (a fuzzer found it).
+ */
+static void single_step(void **state)
+{
+    static const char text[] = "scheme: t\nrescale: {scale: f32-steps, encoding: float32, "
+                               "round: [half-even]}\n";
+    static const float scale = 0.5F;
+    static const int32_t zero = 0;
+    const assay_type in[2] = {code_type(8, true, &scale, &zero), code_type(8, true, &scale, &zero)};
+    const int32_t a[3] = {-128, 3, 100}, b[3] = {-1, 4, 27};
+    int32_t out[3];
+    assay_scheme *s;
+    assay_unit *u;
+    assay_error err;
+    (void)state;
+    assert_ok(assay_scheme_parse("t", text, strlen(text), &s, &err), &err);
+    const assay_unit_spec spec = unit_spec("add", in, 2, in);
+    assert_ok(s->vt->prepare(s, &spec, &u, &err), &err);
+    s->vt->binary(u, a, b, 3, out);
+    assert_memory_equal(out, ((int32_t[]){-128, 7, 127}), sizeof out);
+    s->vt->release(u);
+    assay_scheme_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(edges), cmocka_unit_test(steps),
-                                       cmocka_unit_test(doubles)};
+                                       cmocka_unit_test(doubles), cmocka_unit_test(wrapping_stores),
+                                       cmocka_unit_test(single_step)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

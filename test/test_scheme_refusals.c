@@ -319,7 +319,8 @@ static void types(void **state)
         out.q.scale = &bad[i];
         assert_false(assay_scheme_supports(s, &spec, why, sizeof why));
         snprintf(expected, sizeof expected,
-                 "the output has the scale %g; expected a finite number above 0", (double)bad[i]);
+                 "the output has the scale %g; expected a finite, normal number above 0",
+                 (double)bad[i]);
         assert_string_equal(why, expected);
     }
     assay_scheme_free(s);

@@ -203,7 +203,7 @@ static void not_encoded(void **state)
     } list[] = {
         {8, true, 0.5f, 3, 0, true},       {18, true, 0.5f, 3, 0, false},
         {18, false, 0.5f, 3, 0, false},    {8, true, 0.5f, 70000, 0, false},
-        {8, true, 0.5f, -70000, 0, false}, {8, true, 1e-40f, 3, 0, false}, /* 1 / s: infinite */
+        {8, true, 0.5f, -70000, 0, false}, {8, true, 0.5f, 3, 0x7f800001, false},
         {8, true, 0.5f, 3, -1, false},     {8, true, 0.5f, 3, 0x7f800000, false},
     };
     assay_scheme *s = scheme_of("convert: {division: reciprocal}\n");

@@ -298,7 +298,8 @@ static void refused(void **state)
     b.pre = NULL;
     assay_scheme_free(s);
 
-    s = scheme_of("rescale: {pre_shift: rest, round: [15 half-up]}\n");
+    s = scheme_of(
+        "rescale: {left_shift: product, pre_shift: rest, shift_max: 200, round: [15 half-up]}\n");
     b.multiplier = (const int64_t[]){1, 1};
     for (int side = -1; side <= 1; side += 2) {
         b.shift = (const int64_t[]){side * 100, 0};

@@ -32,6 +32,15 @@ static int check(const cli_args *a)
     return CLI_OK;
 }
 
+bool cli_scheme_names_differ(const assay_scheme *a, const assay_scheme *b)
+{
+    if (strcmp(a->name, b->name) != 0 || strcmp(a->digest, b->digest) == 0)
+        return true;
+    cli_trouble("scheme: two schemes of the name \"%s\" with different records; rename one",
+                a->name);
+    return false;
+}
+
 bool cli_scheme_is_wide(const assay_scheme *s)
 {
     return s->record != NULL && assay_data(s)->base.types.activation_bits > 8;

@@ -20,6 +20,9 @@ bool cli_scheme_type(const cli_args *a, const assay_scheme *s, assay_elem *out);
 /* "LO:HI", "LO:HI:N" or "X" as three numbers (HI = LO, N = 1 where missing); false after a
  * message. */
 bool cli_scheme_range(const cli_args *a, const char *option, double lo, double hi, double out[3]);
+/* Two schemes of one name cannot be told apart in a report: false after a message, unless they are
+ * the same record. */
+bool cli_scheme_names_differ(const assay_scheme *a, const assay_scheme *b);
 /* Whether the scheme's own arithmetic is that of codes of more than 8 bits. */
 bool cli_scheme_is_wide(const assay_scheme *s);
 

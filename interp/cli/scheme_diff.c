@@ -346,7 +346,9 @@ int cli_scheme_diff(const cli_args *args)
         return cli_failed(&err);
     }
     pair p = {a, b, false};
-    if (a->record == NULL || b->record == NULL) {
+    if (!cli_scheme_names_differ(a, b))
+        status = CLI_TROUBLE;
+    else if (a->record == NULL || b->record == NULL) {
         status = cli_trouble("scheme diff: a plugin has no record to compare");
     } else {
         compare_records(&p, args);

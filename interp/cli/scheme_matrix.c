@@ -41,6 +41,9 @@ static bool add(field *f, const char *name, bool required)
         return false;
     }
     f->n++;
+    for (int i = 0; i + 1 < f->n; i++)
+        if (!cli_scheme_names_differ(f->scheme[i], f->scheme[f->n - 1]))
+            return false;
     return true;
 }
 

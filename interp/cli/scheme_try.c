@@ -1,4 +1,5 @@
 /* assay scheme try: one rescale, explained step by step. */
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 
@@ -120,6 +121,9 @@ int cli_scheme_try(const cli_args *a)
                            "or --in-scale with --weight-scale and --out-scale");
     if (!read_numbers(a, &n))
         return CLI_TROUBLE;
+    if (cli_has(a, "scale") && fabs(n.scale) < (double)FLT_MIN)
+        return cli_trouble("scheme try: --scale %g is %s; expected a normal float32", n.scale,
+                           n.scale == 0 ? "zero" : "subnormal");
     if (assay_scheme_open(a->positional[1], &s, &err) != ASSAY_OK)
         return cli_failed(&err);
     int status = cli_scheme_type(a, s, &type) && fit_type(a, &n, &type) ? explain(a, s, &n, type)

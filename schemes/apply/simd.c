@@ -96,7 +96,7 @@ static bool choose_float(const assay_rescale *r, assay_simd *s)
     const assay_rule_rescale *k = r->rule;
     s->way = ASSAY_SIMD_FLOAT;
     s->mode = (enum assay_rounding)k->round.step[0].mode;
-    s->steps = k->scale == ASSAY_FORM_F32_STEPS;
+    s->steps = k->scale == ASSAY_FORM_F32_STEPS && r->scale_w != NULL;
     s->inside = k->zero_point == ASSAY_STAGE_INSIDE;
     s->indefinite = k->float_overflow == ASSAY_FLOAT_INT_MIN;
     bool exact = s->mode == ASSAY_ROUND_HALF_EVEN || s->mode == ASSAY_ROUND_HALF_AWAY ||

@@ -7,6 +7,8 @@ assay_status assay_derive_convert(const assay_derive *d)
     bool to_codes = u->op == ASSAY_OP_QUANTIZE;
     const assay_type *t = to_codes ? d->spec->out : &d->spec->in[0];
     const assay_qparams *q = &t->q;
+    u->rec.rescale.store =
+        ASSAY_NARROW_SATURATE; /* `store` is of sums and products, not of floats */
     assay_status s = to_codes ? assay_derive_range(d) : ASSAY_OK;
     int64_t *scale = assay_unit_array(u, "scale_bits", q->count);
     int64_t *zero = assay_unit_array(u, "zero_points", q->count);

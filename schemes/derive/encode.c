@@ -235,3 +235,24 @@ bool assay_place_encoded(const assay_rule_rescale *k, const assay_encoded *e, in
     *shift = total - *pre;
     return *pre >= -62 && *pre <= 62;
 }
+
+bool assay_check_given(const assay_rule_rescale *k, const assay_encoded *e, char *why, size_t size)
+{
+    const int64_t most = k->encoding == ASSAY_ENCODE_SHIFT ? 1 : INT64_C(1) << k->multiplier_bits;
+    const int64_t first = k->round.n > 1 ? k->round.step[0].bits : 0;
+    const int64_t left = k->left_shift == ASSAY_LEFT_PRODUCT ? 0 : first - e->shift;
+    if (k->encoding != ASSAY_ENCODE_GLOW && (e->multiplier > most || e->multiplier < -most)) {
+        snprintf(why, size, "multiplier %lld; expected at most %d bits", (long long)e->multiplier,
+                 k->encoding == ASSAY_ENCODE_SHIFT ? 1 : k->multiplier_bits);
+        return false;
+    }
+    if (e->shift < k->shift_min || e->shift > k->shift_max) {
+        snprintf(why, size, "a right shift of %lld; expected %d to %d", (long long)e->shift,
+                 k->shift_min, k->shift_max);
+        return false;
+    }
+    if (left > 31)
+        snprintf(why, size, "a left shift of %lld; expected at most 31, its operand has 32 bits",
+                 (long long)left);
+    return left <= 31;
+}

@@ -49,14 +49,15 @@ static assay_status set_range(const assay_derive *d, int32_t device_zero)
     r->zero_point = device_zero;
     float scale = assay_scale_of(s->out);
     int32_t zero_point = assay_zero_of(s->out);
-    bool wraps = rec->rescale.store == ASSAY_NARROW_WRAP;
-    int64_t lo = INT64_MIN, hi = INT64_MAX;
+    const bool wraps = rec->rescale.store == ASSAY_NARROW_WRAP;
+    const int64_t least = r->lo, most = r->hi;
+    int64_t lo = least, hi = most;
     if (!isinf(s->act_lo))
         lo = assay_code_of(rec, (float)s->act_lo, scale, zero_point);
     if (!isinf(s->act_hi))
         hi = assay_code_of(rec, (float)s->act_hi, scale, zero_point);
-    r->lo = wraps || lo > r->lo ? lo : r->lo;
-    r->hi = wraps || hi < r->hi ? hi : r->hi;
+    r->lo = wraps && isinf(s->act_lo) ? INT64_MIN : lo > least ? lo : least;
+    r->hi = wraps && isinf(s->act_hi) ? INT64_MAX : hi < most ? hi : most;
     if (r->lo > r->hi)
         return assay_derive_fail(d, "the fused activation [%g, %g] leaves no code of the output",
                                  s->act_lo, s->act_hi);
@@ -248,9 +249,15 @@ static assay_status use_given(const assay_derive *d, const assay_given *g, size_
     assay_encoded *e = calloc(g->n, sizeof *e);
     if (e == NULL)
         return assay_derive_memory(d);
-    for (size_t c = 0; c < g->n; c++)
+    assay_status s = ASSAY_OK;
+    for (size_t c = 0; c < g->n && s == ASSAY_OK; c++) {
+        char why[128];
         e[c] = (assay_encoded){g->multiplier[c], assay_shift_from_target(k, g->shift[c]), 0};
-    assay_status s = assay_derive_encoded(d, r, e, g->n, "");
+        if (!assay_check_given(k, &e[c], why, sizeof why))
+            s = assay_derive_fail(d, "given for channel %zu: %s", c, why);
+    }
+    if (s == ASSAY_OK)
+        s = assay_derive_encoded(d, r, e, g->n, "");
     free(e);
     return s;
 }

@@ -121,8 +121,8 @@ static bool check_type(const assay_type *t, bool axis, const char *what, char *w
         return false;
     }
     for (size_t i = 0; i < t->q.count; i++)
-        if (!isfinite(t->q.scale[i]) || t->q.scale[i] <= 0) {
-            snprintf(why, n, "%s has the scale %g; expected a finite number above 0", what,
+        if (!isnormal(t->q.scale[i]) || t->q.scale[i] <= 0) {
+            snprintf(why, n, "%s has the scale %g; expected a finite, normal number above 0", what,
                      (double)t->q.scale[i]);
             return false;
         }

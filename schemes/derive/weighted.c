@@ -126,7 +126,7 @@ static assay_status derive_blocks(const assay_derive *d, const assay_blocks *b)
         return assay_derive_memory(d);
     assay_status s = assay_family_weight_units(d->scheme, d->spec, unit, &n, d->err);
     for (size_t c = 0; c < n && s == ASSAY_OK; c++)
-        if (!(unit[c] > 0) || !isfinite(unit[c]))
+        if (!isnormal(unit[c]))
             s = assay_derive_fail(d, "the block scales of channel %zu are out of reach", c);
     if (s == ASSAY_OK)
         s = check_bias(d, unit, n);

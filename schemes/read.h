@@ -1,0 +1,32 @@
+/* Reading a scheme file: what its parts share. Internal to schemes/read*.c. */
+#ifndef ASSAY_SCHEMES_READ_H
+#define ASSAY_SCHEMES_READ_H
+
+#include "schemes/data.h"
+#include "schemes/tree.h"
+
+typedef struct assay_reading {
+    const char *file;
+    assay_scheme_data *data;
+    assay_error *err;
+} assay_reading;
+
+/* ---- read_words.c ---- */
+/* ASSAY_ERR_INPUT "FILE:LINE:COLUMN: what" */
+assay_status assay_read_fail(const assay_reading *c, const assay_tree *t, const char *what);
+assay_status assay_read_no_memory(const assay_reading *c);
+
+/* The candidate nearest to a word so far; starts as {word, "", SIZE_MAX}. */
+typedef struct assay_guess {
+    const char *word, *best;
+    size_t least;
+} assay_guess;
+void assay_read_consider(assay_guess *g, const char *candidate);
+assay_status assay_read_unknown_key(const assay_reading *c, const assay_tree *t, const char *where,
+                                    const assay_guess *g);
+
+/* ---- read_given.c ---- */
+/* `given: {multiplier: [...], shift: [...], zero_point: N}` of a node. */
+assay_status assay_read_given(const assay_reading *c, const assay_tree *t, const char *node);
+
+#endif

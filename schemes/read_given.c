@@ -1,0 +1,89 @@
+/* `given` of a node: what a device's own compiler chose in place of derivation. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schemes/read.h"
+
+static assay_status read_numbers(const assay_reading *c, const assay_tree *t, int64_t **out,
+                                 size_t *n)
+{
+    size_t count = 0;
+    const assay_tree *first = t->kind == ASSAY_TREE_SCALAR ? t : t->child;
+    if (t->kind == ASSAY_TREE_MAP || first == NULL)
+        return assay_read_fail(c, t, "expected an integer or a list of integers");
+    for (const assay_tree *i = first; i != NULL; i = i == t ? NULL : i->next)
+        count++;
+    free(*out);
+    *out = calloc(count, sizeof **out);
+    if (*out == NULL)
+        return assay_read_no_memory(c);
+    *n = count;
+    count = 0;
+    for (const assay_tree *i = first; i != NULL; i = i == t ? NULL : i->next) {
+        char *end;
+        errno = 0;
+        long long v = i->kind == ASSAY_TREE_SCALAR ? strtoll(i->text, &end, 10) : 0;
+        if (i->kind != ASSAY_TREE_SCALAR || end == i->text || *end != '\0' || errno != 0 ||
+            v < -(1LL << 32) || v > 1LL << 32)
+            return assay_read_fail(c, i, "expected an integer of at most 33 bits");
+        (*out)[count++] = v;
+    }
+    return ASSAY_OK;
+}
+
+/* The entry of a node, a new one or (after `extends`) its parent's emptied; NULL: no memory. */
+static assay_given *given_of(assay_scheme_data *d, const char *node)
+{
+    for (size_t i = 0; i < d->n_given; i++)
+        if (strcmp(d->given[i].node, node) == 0)
+            return &d->given[i];
+    assay_given *grown = realloc(d->given, (d->n_given + 1) * sizeof *grown);
+    char *copy = strdup(node);
+    d->given = grown != NULL ? grown : d->given;
+    if (grown == NULL || copy == NULL) {
+        free(copy);
+        return NULL;
+    }
+    grown[d->n_given] = (assay_given){.node = copy};
+    return &grown[d->n_given++];
+}
+
+/* `given: {multiplier: [...], shift: [...], zero_point: N}` of a node. */
+assay_status assay_read_given(const assay_reading *c, const assay_tree *t, const char *node)
+{
+    if (t->kind != ASSAY_TREE_MAP)
+        return assay_read_fail(c, t, "expected multiplier, shift and optionally zero_point");
+    assay_given *g = given_of(c->data, node);
+    if (g == NULL)
+        return assay_read_no_memory(c);
+    g->has_zero_point = false;
+    size_t n_multiplier = 0, n_shift = 0, n_zero = 1;
+    for (const assay_tree *i = t->child; i != NULL; i = i->next) {
+        assay_status s;
+        int64_t *zero = NULL;
+        if (strcmp(i->key, "multiplier") == 0) {
+            s = read_numbers(c, i, &g->multiplier, &n_multiplier);
+        } else if (strcmp(i->key, "shift") == 0) {
+            s = read_numbers(c, i, &g->shift, &n_shift);
+        } else if (strcmp(i->key, "zero_point") == 0) {
+            s = read_numbers(c, i, &zero, &n_zero);
+            if (s == ASSAY_OK && (zero[0] < INT32_MIN || zero[0] > INT32_MAX))
+                s = assay_read_fail(c, i, "zero_point: expected a 32-bit integer");
+            if (s == ASSAY_OK) {
+                g->zero_point = (int32_t)zero[0];
+                g->has_zero_point = true;
+            }
+            free(zero);
+        } else {
+            return assay_read_fail(c, i,
+                                   "unknown key; given holds multiplier, shift and zero_point");
+        }
+        if (s != ASSAY_OK)
+            return s;
+    }
+    g->n = n_multiplier;
+    if (n_multiplier == 0 || n_multiplier != n_shift || n_zero != 1)
+        return assay_read_fail(c, t, "multiplier and shift must be lists of the same length");
+    return ASSAY_OK;
+}
