@@ -169,6 +169,8 @@ static assay_status compare_sums(checker *c, const json_t *step, const assay_nod
         s = check_prepare(c, c->after, b, &after);
     if (!s && step && !check_interval(json_object_get(step, "reachable"), &lo, &hi))
         s = check_reject(c, "no interval of accumulators");
+    if (!s && step && is_plain(c->after, product->out[0]) && (lo < INT32_MIN || hi > INT32_MAX))
+        s = check_reject(c, "sums that do not fit 32 bits");
     if (!s && memcmp(&before->rec.accumulator, &sums->rec.accumulator,
                      sizeof before->rec.accumulator) != 0)
         s = check_reject(c, "the accumulators have other rules");

@@ -241,6 +241,13 @@ static assay_status last_unit(const assay_graph *h, const assay_scheme *s, assay
     return s->vt->prepare(s, &spec, unit, err);
 }
 
+/* Sums stand in memory as numbers of 32 bits. */
+static bool has_plain_sums(const assay_graph *h)
+{
+    const assay_node *n = product_of(h);
+    return n && is_plain_i32(assay_node_out(h, n, 0));
+}
+
 static assay_status compare_sums(const assay_graph *g, const assay_match *m, const assay_rule *rule,
                                  const assay_scheme *s, assay_proof *proof, assay_error *err)
 {
@@ -264,6 +271,10 @@ static assay_status compare_sums(const assay_graph *g, const assay_match *m, con
         status = last_unit(shrunk, s, &last, err);
     if (!status && !ordered && !exact_sums)
         snprintf(v->evidence, sizeof v->evidence, "the accumulator may overflow on the way");
+    else if (!status && has_plain_sums(shrunk) &&
+             (proof->reach.lo < INT32_MIN || proof->reach.hi > INT32_MAX))
+        snprintf(v->evidence, sizeof v->evidence, "sums in [%lld, %lld] do not fit 32 bits",
+                 (long long)proof->reach.lo, (long long)proof->reach.hi);
     else if (!status && memcmp(&before->rec.accumulator, &product->rec.accumulator,
                                sizeof before->rec.accumulator) != 0)
         snprintf(v->evidence, sizeof v->evidence, "the accumulators have other rules");

@@ -121,6 +121,30 @@ static void another_rounding_of_sums_is_refused(void **state)
     rewrite_finish(&o);
 }
 
+/* Of 16-bit codes: the accumulator holds them, memory of 32 bits does not. */
+static void sums_beyond_32_bits_stay_inside(void **state)
+{
+    char text[4000];
+    int n = snprintf(text, sizeof text,
+                     "graph t { input x: i16[1,600] q(0.1,0) const w: i8[1,600] q(0.01,0) = [127");
+    (void)state;
+    for (int i = 1; i < 600; i++)
+        n += snprintf(text + n, sizeof text - (size_t)n, ",127");
+    snprintf(text + n, sizeof text - (size_t)n, "] y: i16[1,1] q(1000,0) = fc(x,w) output y }");
+    const char wide[] = "scheme: wide\nextends: npu16\naccumulator: {bits: 48}\n";
+    char dir[600], path[700];
+    test_temp_dir(dir, sizeof dir);
+    snprintf(path, sizeof path, "%s/wide.yaml", dir);
+    test_write_file(path, wide, strlen(wide));
+    rewrite_outcome o =
+        rewrite_with(path, text, &(assay_optimize_options){.passes = "fc-to-matmul"});
+    test_remove_tree(dir);
+    rewrite_has(o.log.text, "fc-to-matmul: y: refused, not proved: sums in [");
+    rewrite_has(o.log.text, "do not fit 32 bits");
+    assert_int_equal(o.report.applied, 0);
+    rewrite_finish(&o);
+}
+
 static void by_row_there_is_no_one_rescale_of_sums(void **state)
 {
     (void)state;
@@ -283,6 +307,7 @@ int main(void)
         cmocka_unit_test(matrix_product_as_fully_connected),
         cmocka_unit_test(fully_connected_as_matrix_product_and_addition),
         cmocka_unit_test(another_rounding_of_sums_is_refused),
+        cmocka_unit_test(sums_beyond_32_bits_stay_inside),
         cmocka_unit_test(by_row_there_is_no_one_rescale_of_sums),
         cmocka_unit_test(image_ops_take_the_preferred_layout),
         cmocka_unit_test(transposes_pass_what_moves_along_axes),
