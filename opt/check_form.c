@@ -307,7 +307,9 @@ assay_status check_moved(checker *c, const json_t *step, int64_t *worst)
     *worst = 0;
     bool moves = n && (n->op == ASSAY_OP_TRANSPOSE || n->op == ASSAY_OP_RESHAPE ||
                        n->op == ASSAY_OP_RELABEL);
-    if (!moves || h->n_nodes != 0 || h->n_outputs != 1 || g->n_outputs != 1 ||
+    if (!moves || h->n_nodes != 0 || h->n_outputs != 1 || g->n_outputs != 1 || h->n_inputs != 2 ||
+        h->n_values != 2 || g->n_inputs != 1 || !check_same_value(g, g->input[0], h, h->input[0]) ||
+        !assay_shape_equal(&g->value[g->input[0]].type, &h->value[h->input[0]].type) ||
         !check_same_value(g, n->out[0], h, h->output[0]) ||
         !assay_shape_equal(&g->value[n->out[0]].type, &h->value[h->output[0]].type))
         return check_reject(c, "a constant that does not only move");

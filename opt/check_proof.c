@@ -145,10 +145,12 @@ static bool same_border(const assay_graph *a, const assay_graph *b)
     if (a->n_inputs != b->n_inputs || a->n_outputs != b->n_outputs || a->n_outputs < 1)
         return false;
     for (int i = 0; i < a->n_inputs; i++)
-        if (!check_same_value(a, a->input[i], b, b->input[i]))
+        if (!check_same_value(a, a->input[i], b, b->input[i]) ||
+            !assay_shape_equal(&a->value[a->input[i]].type, &b->value[b->input[i]].type))
             return false;
     for (int i = 0; i < a->n_outputs; i++)
-        if (!check_same_type(&a->value[a->output[i]].type, &b->value[b->output[i]].type))
+        if (!check_same_type(&a->value[a->output[i]].type, &b->value[b->output[i]].type) ||
+            !assay_shape_equal(&a->value[a->output[i]].type, &b->value[b->output[i]].type))
             return false;
     return true;
 }

@@ -185,12 +185,71 @@ static void every_field_counts_in_bounded_steps(void **state)
              &(assay_optimize_options){.allow = ASSAY_ALLOW_BOUNDED, .bound = 200});
 }
 
+/* A certificate for each argument that is left. */
+static void every_field_counts_in_every_argument(void **state)
+{
+    static const struct {
+        const char *scheme, *passes, *network;
+    } cases[] = {
+        {"tflite", "fc-to-conv",
+         "graph t { input x: i8[2,3] q(0.1,4) const w: i8[2,3] q(0.01,0) = [1,2,-3,-90,100,120]\n"
+         "y: i8[2,2] q(0.5,3) = fc(x,w) output y }"},
+        {"tflite", "fc-to-matmul,constant-move",
+         "graph t { input x: i8[2,3] q(0.1,4) const w: i8[2,3] q(0.01,0) = [1,2,-3,-90,100,120]\n"
+         "const b: i32[2] q(0.001,0) = [100,-200] y: i8[2,2] q(0.5,3) = fc(x,w,b) output y }"},
+        {"tflite", "to-nhwc",
+         "graph t { input x: i8[1,2,3,4] q(0.1,3) const w: i8[1,2,2,1] q(0.01,0) = [1,2,3,4]\n"
+         "c: i8[1,1,2,4] q(0.5,1) = conv(x,w) {kernel=[2,1]} output c }"},
+        {"tflite", "sink-move",
+         "graph t { input x: i8[4] q(0.1,0) a: i8[4] q(0.3,5) = rescale(x)\n"
+         "c: i8[6] q(0.3,5) = pad(a) {begin=[1],end=[1],has_code=true,code=25} output c }"},
+        {"tflite", "sink-order",
+         "graph t { input x: i8[1,1,4,5] q(0.1,0) a: i8[1,1,4,5] q(0.3,5) = rescale(x)\n"
+         "c: i8[1,1,3,3] q(0.3,5) = max_pool(a) {kernel=[2,3]} output c }"},
+        {"tosa-single", "sink-blend",
+         "graph t { input x: i8[1,1,2,3] q(0.1,0) a: u8[1,1,2,3] q(0.1,128) = rescale(x)\n"
+         "c: u8[1,1,4,7] q(0.1,128) = resize(a) {mode=linear,size=[1,1,4,7]} output c }"},
+        {"tosa-single", "sink-average",
+         "graph t { input x: i4[1,1,4,5] q(0.1,0) a: u4[1,1,4,5] q(0.1,8) = rescale(x)\n"
+         "c: u4[1,1,3,3] q(0.1,8) = avg_pool(a) {kernel=[2,3]} output c }"},
+        {"tflite", "absorb-up-lrn",
+         "graph t { input x: i8[1,4,2,3] q(0.5,0)\n"
+         "l: i8[1,4,2,3] q(0.25,3) = lrn(x) {size=3,alpha=0.01}\n"
+         "r: i8[1,4,2,3] q(0.25,3) = relu(l) output r }"},
+        {"tflite", "absorb-up-average",
+         "graph t { input x: i8[1,1,4,5] q(0.1,3)\n"
+         "b: i8[1,1,3,3] q(0.1,3) = avg_pool(x) {kernel=[2,3]}\n"
+         "r: i8[1,1,3,3] q(0.1,3) = relu(b) output r }"},
+        {"tflite", "absorb-up-quantize",
+         "graph t { input x: f32[4] q: i8[4] q(0.1,3) = quantize(x)\n"
+         "r: i8[4] q(0.1,3) = relu(q) output r }"},
+        {"tflite", "sink-transpose",
+         "graph t { input x: i8[2,3] q(0.1,0) a: i8[3,2] q(0.1,0) = transpose(x) {perm=[1,0]}\n"
+         "c: i8[3,2] q(0.3,0) = neg(a) output c }"},
+        {"tflite", "sink-transpose-move",
+         "graph t { input x: i8[2,3] q(0.1,0) a: i8[3,2] q(0.1,0) = transpose(x) {perm=[1,0]}\n"
+         "c: i8[4,2] q(0.1,0) = pad(a) {begin=[1,0],end=[0,0],has_code=true,code=5} output c }"},
+        {"tflite", "common",
+         "graph t { input x: i8[4] q(0.1,0) a: i8[4] q(0.2,1) = neg(x)\n"
+         "b: i8[4] q(0.2,1) = neg(x) c: i8[4] q(0.3,0) = add(a,b) output c }"},
+        {"tflite", "pad-into-conv",
+         "graph t { input x: i8[1,1,3,4] q(0.1,5) const w: i8[1,1,2,1] q(0.01,0) = [1,2]\n"
+         "p: i8[1,1,5,4] q(0.1,5) = pad(x) {begin=[0,0,1,0],end=[0,0,1,0]}\n"
+         "c: i8[1,1,4,4] q(0.5,0) = conv(p,w) {kernel=[2,1]} output c }"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        edit_all(cases[i].scheme, cases[i].network,
+                 &(assay_optimize_options){.passes = cases[i].passes});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_field_counts_in_exact_steps),
         cmocka_unit_test(every_field_counts_in_steps_about_sums),
         cmocka_unit_test(every_field_counts_in_bounded_steps),
+        cmocka_unit_test(every_field_counts_in_every_argument),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
