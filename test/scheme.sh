@@ -39,6 +39,16 @@ code 255 "the farthest shift to the left" gemmlowp --acc 1000000 --multiplier 10
 code 3 "three scales" xnnpack-qs8 --acc 300 --in-scale 0.1 --weight-scale 0.05 --out-scale 0.5
 prints 'tie' "try names ties" "$assay" scheme try qnnpack --acc 6028 --scale 0.00406430103
 
+# ---- what the fuzzer found worth keeping: accepted, or refused in one line ----
+odd=0
+for file in "$source"/test/fuzz/scheme/*; do
+    cp "$file" input.yaml
+    "$assay" scheme check ./input.yaml >out 2>err
+    status=$?
+    [ $status = 0 ] || { [ $status = 2 ] && [ "$(wc -l <err)" = 1 ]; } || odd=$((odd + 1))
+done
+runs 0 "$(ls "$source/test/fuzz/scheme" | wc -l) inputs of the fuzzer's corpus" test $odd = 0
+
 # ---- how sums are made, in words ----
 prints '20 bits, saturates after each step' "a narrow accumulator" \
     "$assay" scheme show "$source/test/schemes/floor12.yaml"

@@ -215,22 +215,30 @@ static void special(void **state)
         {"add: {kind: separate}\n", "sub", 8, 0.125f, 0, 0},
         {"unary: {leaky_relu: fixed-8}\n", "leaky_relu", 8, 0.25f, 0, 0},
         {"binary: {compare: rescale}\n", "less", 8, 0.125f, 0, 0},
+        {"lrn: {cells: 2}\n", "lrn", 8, 0.125f, 0, 0},
+        {"blocks: {kind: multiplier}\n", "fc", 8, 0.125f, 0, 0},
     };
-    const float scale = 0.125f;
-    const int32_t zero = 0;
+    const float scale = 0.125f, by_block[2] = {0.125f, 0.25f};
+    const int32_t zero = 0, zeros[2] = {0, 0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[300];
         assay_scheme *s;
         assay_error err;
         snprintf(text, sizeof text, "scheme: t\n%s", cases[i].record);
         assert_ok(assay_scheme_parse("t", text, strlen(text), &s, &err), &err);
-        const assay_type in[2] = {code_type(cases[i].bits, true, &scale, &zero),
-                                  code_type(8, true, &scale, &zero)};
+        assay_type in[2] = {code_type(cases[i].bits, true, &scale, &zero),
+                            code_type(8, true, &scale, &zero)};
+        if (strcmp(cases[i].op, "fc") == 0) {
+            in[1].rank = 2;
+            in[1].dim[1] = 4;
+            in[1].q = (assay_qparams){ASSAY_Q_BLOCK, 1, 2, 2, by_block, zeros};
+        }
         const assay_type out =
             code_type(cases[i].bits, true, &cases[i].scale_out, &cases[i].zero_out);
         assay_unit_spec spec = unit_spec(cases[i].op, in, 2, &out);
         spec.depth = 4;
         spec.alpha = 0.25;
+        spec.gamma = 1; /* lrn's bias */
         if (cases[i].act_hi > 0)
             spec.act_hi = cases[i].act_hi;
         const question q = {s, &spec};
