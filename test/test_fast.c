@@ -115,11 +115,12 @@ static void check_matrix(const assay_scheme *s, test_rng *r, fast_tally *t)
     fast_net n = fast_begin();
     assay_attrs a;
     bool matmul = test_between(r, 0, 1), constant = test_between(r, 0, 3) > 0;
-    int64_t k = test_between(r, 1, 200), o = test_between(r, 1, 100);
+    const bool deep = test_between(r, 0, 15) == 0;
+    int64_t k = deep ? 4096 : test_between(r, 1, 200), o = test_between(r, 1, deep ? 9 : 100);
     assay_attrs_defaults(ASSAY_ATTRS_matmul, &a);
     a.matmul.transpose_b = test_between(r, 0, 1);
-    assay_type x =
-        fast_activation(r, 3, (int64_t[]){test_between(r, 1, 2), test_between(r, 1, 30), k});
+    assay_type x = fast_activation(
+        r, 3, (int64_t[]){test_between(r, 1, 2), test_between(r, 1, deep ? 2 : 30), k});
     bool columns = matmul && !a.matmul.transpose_b;
     assay_type w = fast_weights(r, 2, columns ? (int64_t[]){k, o} : (int64_t[]){o, k});
     if (matmul)

@@ -5,6 +5,9 @@
 #include "interp/fast/product.h"
 #include "interp/ref/ref.h"
 
+/* Rows this far apart, or a multiple, share a set of a first-level cache of 8 or 12 ways. */
+enum { ALIAS = 4096, APART = 64 };
+
 typedef struct fc {
     assay_fast base;
     assay_form form;
@@ -75,8 +78,9 @@ static assay_status make(const assay_fast_setup *s, const assay_filters *f, cons
     c->form = *form;
     c->depth = f->channels;
     c->rows = assay_shape_count(&assay_node_in(s->graph, s->node, 0)->type) / c->depth;
-    c->in_place = form->bytes && form->up == 0 && bytes % ASSAY_UNIT == 0;
+    c->in_place = form->bytes && form->up == 0 && bytes % ASSAY_UNIT == 0 && bytes % ALIAS != 0;
     c->step = (bytes + ASSAY_UNIT - 1) / ASSAY_UNIT * ASSAY_UNIT;
+    c->step += c->step % ALIAS == 0 ? APART : 0;
     c->block = assay_sink_block(s);
     c->row = malloc((size_t)c->rows * sizeof *c->row);
     if (!c->row)
