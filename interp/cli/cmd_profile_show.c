@@ -69,19 +69,22 @@ static void print_table(const assay_profile *p, const cli_profile_view *v, int n
 {
     const assay_profile_origin o = assay_profile_get_origin(p);
     char elem[8];
+    int width = 36;
 
+    for (int i = 0; i < n; i++)
+        width = cli_widen(width, v[i].name);
     printf("model %s  data '%s'  %" PRIu64 " samples of [%" PRIu64 ", %" PRIu64 ")\n", o.model,
            o.dataset, assay_profile_samples(p), o.whole.first, o.whole.end);
-    printf("%-36s %12s %12s %12s %6s %6s  %-4s %12s %6s %12s %12s %9s\n", "value", "min", "max",
-           "elements", "NaN", "inf", "type", "scale", "zp", "from", "to", "beyond %");
+    printf("%-*s %12s %12s %12s %6s %6s  %-4s %12s %6s %12s %12s %9s\n", width, "value", "min",
+           "max", "elements", "NaN", "inf", "type", "scale", "zp", "from", "to", "beyond %");
     for (int i = 0; i < n; i++) {
         const assay_histogram *h = v[i].seen;
         char name[64];
         snprintf(name, sizeof name, "  channel %d", v[i].channel);
-        printf("%-36s %12.6g %12.6g %12" PRIu64 " %6" PRIu64 " %6" PRIu64
+        printf("%-*s %12.6g %12.6g %12" PRIu64 " %6" PRIu64 " %6" PRIu64
                "  %-4s %12.6g %6d %12.6g %12.6g %9.3g%s%s\n",
-               v[i].channel < 0 ? v[i].name : name, (double)h->min, (double)h->max, h->finite,
-               h->nan, h->inf, assay_elem_print(v[i].elem, elem), (double)v[i].scale,
+               width, v[i].channel < 0 ? v[i].name : name, (double)h->min, (double)h->max,
+               h->finite, h->nan, h->inf, assay_elem_print(v[i].elem, elem), (double)v[i].scale,
                v[i].zero_point, v[i].lo, v[i].hi, 100 * v[i].range.clipped,
                v[i].range.note ? "  " : "", v[i].range.note ? v[i].range.note : "");
     }

@@ -6,16 +6,19 @@
 static void print_ranges(const assay_quantize_report *r)
 {
     char elem[8];
+    int width = 36;
 
-    printf("%-36s %-10s %12s %12s %12s %12s %9s  %-4s %12s %6s\n", "value", "method", "seen min",
-           "seen max", "min", "max", "beyond %", "type", "scale", "zp");
+    for (int i = 0; i < r->n_choices; i++)
+        width = cli_widen(width, r->choice[i].value);
+    printf("%-*s %-10s %12s %12s %12s %12s %9s  %-4s %12s %6s\n", width, "value", "method",
+           "seen min", "seen max", "min", "max", "beyond %", "type", "scale", "zp");
     for (int i = 0; i < r->n_choices; i++) {
         const assay_value_choice *c = &r->choice[i];
-        printf("%-36s %-10s %12.6g %12.6g %12.6g %12.6g %9.3g  %-4s %12.6g %6d%s%s\n", c->value,
-               c->fixed ? "fixed" : assay_calibration_name(c->range.used), c->seen_min, c->seen_max,
-               c->range.min, c->range.max, 100 * c->range.clipped, assay_elem_print(c->elem, elem),
-               (double)c->scale, c->zero_point, c->range.note ? "  " : "",
-               c->range.note ? c->range.note : "");
+        printf("%-*s %-10s %12.6g %12.6g %12.6g %12.6g %9.3g  %-4s %12.6g %6d%s%s\n", width,
+               c->value, c->fixed ? "fixed" : assay_calibration_name(c->range.used), c->seen_min,
+               c->seen_max, c->range.min, c->range.max, 100 * c->range.clipped,
+               assay_elem_print(c->elem, elem), (double)c->scale, c->zero_point,
+               c->range.note ? "  " : "", c->range.note ? c->range.note : "");
     }
 }
 

@@ -42,14 +42,17 @@ static void print_ratio(double db)
 static void print_table(const assay_sensitivity *s)
 {
     char elem[8];
+    int width = 36;
 
-    printf("%-36s %-16s %-4s %17s %19s %19s\n", "", "", "", "own output, dB", "only it integer",
-           "only it float");
-    printf("%-36s %-16s %-4s %8s %8s  %8s %8s   %8s %8s\n", "node", "op", "type", "isolated",
+    for (int i = 0; i < s->n; i++)
+        width = cli_widen(width, s->row[i].node);
+    printf("%-*s %-16s %-4s %17s %19s %19s\n", width, "", "", "", "own output, dB",
+           "only it integer", "only it float");
+    printf("%-*s %-16s %-4s %8s %8s  %8s %8s   %8s %8s\n", width, "node", "op", "type", "isolated",
            "in place", "dB", "drop", "dB", "drop");
     for (int i = 0; i < s->n; i++) {
         const assay_sensitivity_row *r = &s->row[i];
-        printf("%-36s %-16s %-4s", r->node, r->op, assay_elem_print(r->elem, elem));
+        printf("%-*s %-16s %-4s", width, r->node, r->op, assay_elem_print(r->elem, elem));
         print_ratio(r->isolated);
         print_ratio(r->cumulative);
         printf(" ");

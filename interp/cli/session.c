@@ -130,6 +130,12 @@ void cli_quantize_free(cli_quantize *q)
     free(q->rule);
 }
 
+int cli_widen(int width, const char *name)
+{
+    const size_t length = strlen(name);
+    return length > (size_t)width ? (int)length : width;
+}
+
 void cli_report_print(const assay_quantize_report *r, FILE *f)
 {
     fprintf(
