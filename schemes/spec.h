@@ -28,9 +28,9 @@
  *     then `pool`. Cells of padding that count are added as the zero point.
  *   - resize (linear): fy, fx are fractions in 1/1024, 0..1023; corners in the order (y0,x0),
  *     (y0,x1), (y1,x0), (y1,x1).
- *   - lrn: `row` on all channels of one place, with the window's size in depth. The unit of a record
- *     then makes each code by what `requantize` does to (x - zero point) * gain, where the gains lie
- *     between those of its parameter "table", never increasing, and 0.
+ *   - lrn: `row` on all channels of one place, with the window's size in depth. The unit of a
+ * record then makes each code by what `requantize` does to (x - zero point) * gain, where the gains
+ * lie between those of its parameter "table", never increasing, and 0.
  *   - prelu: `binary` with a the input, b the slope.
  */
 #ifndef ASSAY_SCHEMES_SPEC_H
