@@ -335,6 +335,27 @@ static const assay_tree *place_of(const assay_tree *tree, const char *why)
     return k != NULL ? k : s;
 }
 
+/* The same inside the override of `name` ("" for all nodes of a form), whichever scope it stands
+ * in. */
+static const assay_tree *place_in_override(const assay_tree *tree, const char *name,
+                                           const char *why)
+{
+    const assay_tree *whole = tree;
+    for (const assay_tree *scope = tree->child; scope != NULL; scope = scope->next) {
+        if (scope->kind != ASSAY_TREE_MAP)
+            continue;
+        const assay_tree *o = name[0] != '\0' ? assay_tree_get(scope, name) : scope;
+        if (o == NULL || o->kind != ASSAY_TREE_MAP)
+            continue;
+        const assay_tree *at = place_of(o, why);
+        if (at != o)
+            return at;
+        if (o != scope)
+            whole = o;
+    }
+    return whole != tree ? whole : place_of(tree, why);
+}
+
 /* The base and every override in force together must make sense. */
 static assay_status check_all(const assay_reading *c, const assay_tree *tree)
 {
@@ -353,10 +374,13 @@ static assay_status check_all(const assay_reading *c, const assay_tree *tree)
             assay_record r;
             assay_effective_record(d, is_op ? o->name : "",
                                    o->scope == ASSAY_SCOPE_NODE ? o->name : "", form, &r);
-            if (!assay_record_check(&r, why, sizeof why))
-                return assay_fail(c->err, ASSAY_ERR_SCHEME, "%s: with the overrides of %s: %s",
-                                  c->file, o->name[0] != '\0' ? o->name : "all nodes of a form",
+            if (!assay_record_check(&r, why, sizeof why)) {
+                const assay_tree *at = place_in_override(tree, o->name, why);
+                return assay_fail(c->err, ASSAY_ERR_SCHEME,
+                                  "%s:%u:%u: with the overrides of %s: %s", c->file, at->line,
+                                  at->column, o->name[0] != '\0' ? o->name : "all nodes of a form",
                                   why);
+            }
         }
     }
     return ASSAY_OK;

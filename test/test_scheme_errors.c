@@ -229,9 +229,10 @@ static void combinations(void **state)
                 "power_of_two_scales: yes") "rescale: {scale: power-of-two, encoding: shift}\n",
          "f:2:8: types.activation_zero_point: none or middle with encoding: shift"},
         {RECORD("nodes", "n: {rescale: {shift_min: 63}}"),
-         "f: with the overrides of n: rescale.shift_min 63 is above shift_max 62"},
+         "f:2:34: with the overrides of n: rescale.shift_min 63 is above shift_max 62"},
         {RECORD("wide", "rescale: {shift_min: 63}"),
-         "f: with the overrides of all nodes of a form: rescale.shift_min 63 is above shift_max "
+         "f:2:29: with the overrides of all nodes of a form: rescale.shift_min 63 is above "
+         "shift_max "
          "62"},
     };
     CHECK(list);
