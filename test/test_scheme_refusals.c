@@ -268,7 +268,7 @@ static void rows(void **state)
 static void types(void **state)
 {
     (void)state;
-    const float two[2] = {1, 1}, bad[3] = {-1, 0, INFINITY}, one = 1;
+    const float two[2] = {1, 1}, bad[4] = {-1, 0, INFINITY, 1e-38F}, one = 1;
     const int32_t zeros[2] = {0, 0};
     char why[256];
     assay_error err = {0};
@@ -314,7 +314,7 @@ static void types(void **state)
     assert_refused(lut->vt->prepare(lut, &row, &u, &err), &err,
                    "needs signed 16-bit codes in and out");
     assay_scheme_free(lut);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         char expected[100];
         out.q.scale = &bad[i];
         assert_false(assay_scheme_supports(s, &spec, why, sizeof why));
@@ -323,6 +323,13 @@ static void types(void **state)
                  (double)bad[i]);
         assert_string_equal(why, expected);
     }
+    const assay_type real = {.elem = {.kind = ASSAY_KIND_F32, .bits = 32}};
+    spec = unit_spec("quantize", &real, 1, &out);
+    assert_true(
+        assay_scheme_supports(s, &spec, why, sizeof why)); /* a subnormal one: as floats say */
+    out.q.scale = &bad[2];
+    assert_false(assay_scheme_supports(s, &spec, why, sizeof why));
+    assert_string_equal(why, "the output has the scale inf; expected a finite number above 0");
     assay_scheme_free(s);
 }
 

@@ -110,7 +110,10 @@ static bool allows_axis(enum assay_op op, int input)
            op == ASSAY_OP_DEQUANTIZE;
 }
 
-static bool check_type(const assay_type *t, bool axis, const char *what, char *why, size_t n)
+/* `converts` to or from real numbers: a float step, which is defined for subnormal scales too (ONNX
+ * Runtime's bits at 1e-38); a rescale between codes needs normal ones. */
+static bool check_type(const assay_type *t, bool axis, bool converts, const char *what, char *why,
+                       size_t n)
 {
     if (!assay_is_quantized(t) || t->q.scale == NULL || t->q.count == 0) {
         snprintf(why, n, "%s has no quantization parameters", what);
@@ -121,9 +124,10 @@ static bool check_type(const assay_type *t, bool axis, const char *what, char *w
         return false;
     }
     for (size_t i = 0; i < t->q.count; i++)
-        if (!isnormal(t->q.scale[i]) || t->q.scale[i] <= 0) {
-            snprintf(why, n, "%s has the scale %g; expected a finite, normal number above 0", what,
-                     (double)t->q.scale[i]);
+        if (!(t->q.scale[i] > 0) ||
+            !(converts ? isfinite(t->q.scale[i]) : isnormal(t->q.scale[i]))) {
+            snprintf(why, n, "%s has the scale %g; expected a finite%s number above 0", what,
+                     (double)t->q.scale[i], converts ? "" : ", normal");
             return false;
         }
     return true;
@@ -231,12 +235,14 @@ bool assay_family_supports(const assay_scheme *s, const assay_unit_spec *spec, c
         snprintf(why, n, "%d inputs; expected at least %d", spec->n_in, c.codes);
         return false;
     }
+    bool converts = op == ASSAY_OP_QUANTIZE || op == ASSAY_OP_DEQUANTIZE;
     for (int i = 0; i < c.codes; i++)
-        if (!check_type(&spec->in[i], allows_axis(op, i), i == 0 ? "input 0" : "input 1", why, n))
+        if (!check_type(&spec->in[i], allows_axis(op, i), converts, i == 0 ? "input 0" : "input 1",
+                        why, n))
             return false;
     bool sums = c.derive == assay_derive_weighted && assay_is_accumulator(spec->out);
     if (!is_compare(op) && op != ASSAY_OP_DEQUANTIZE && !sums &&
-        !check_type(spec->out, op == ASSAY_OP_QUANTIZE, "the output", why, n))
+        !check_type(spec->out, op == ASSAY_OP_QUANTIZE, converts, "the output", why, n))
         return false;
     assay_record r;
     assay_effective_record(data, spec->op, spec->node, assay_form_of(spec), &r);
