@@ -82,8 +82,8 @@ assay_status assay_profile_load(const char *path, assay_profile **out, assay_err
 
 /* Whether the profile can serve canonical graph g: the weights that a value depends on are those of
  * the profiled network, and every value has an entry, unless g has all that was profiled and more:
- * nodes that were added. Batch size, lowering and unrelated nodes do not matter. The error lists the
- * values at fault. */
+ * nodes that were added. Batch size, lowering and unrelated nodes do not matter. The error lists
+ * the values at fault. */
 assay_status assay_profile_check(const assay_profile *p, const assay_graph *g, assay_error *err);
 /* ASSAY_ERR_INPUT when a sample of the whole (or, when that is unknown, one below the greatest) was
  * not observed: a shard is missing. */
@@ -94,8 +94,8 @@ int assay_profile_count(const assay_profile *p);
 const assay_profile_entry *assay_profile_get(const assay_profile *p, int i);
 const assay_profile_entry *assay_profile_find(const assay_profile *p,
                                               const char *name); /* or NULL */
-/* The entry that serves value v of canonical graph g: its own, or that of a value which holds the same
- * elements (a reshape, a transpose away); NULL when there is none. */
+/* The entry that serves value v of canonical graph g: its own, or that of a value which holds the
+ * same elements (a reshape, a transpose away); NULL when there is none. */
 const assay_profile_entry *assay_profile_of(const assay_profile *p, const assay_graph *g, int v);
 assay_profile_origin assay_profile_get_origin(const assay_profile *p);
 uint64_t assay_profile_samples(const assay_profile *p);

@@ -18,8 +18,8 @@ static assay_graph *images(bool last)
     const assay_attrs conv = {
         .conv = {.group = 1, .layout = last ? ASSAY_LAYOUT_NHWC : ASSAY_LAYOUT_NCHW}};
     assay_graph *g = net_new();
-    int x = last ? net_input(g, "x", NET_SHAPE(2, H, W, C))
-                 : net_input(g, "x", NET_SHAPE(2, C, H, W));
+    int x =
+        last ? net_input(g, "x", NET_SHAPE(2, H, W, C)) : net_input(g, "x", NET_SHAPE(2, C, H, W));
     int w = last ? net_constant(g, &rng, "w", -1, 1, NET_SHAPE(C, 1, 1, C))
                  : net_constant(g, &rng, "w", -1, 1, NET_SHAPE(C, C, 1, 1));
     int c = net_node(g, ASSAY_OP_CONV, "c", &conv, x, w, -2);
@@ -237,7 +237,8 @@ static void test_limits(void **state)
     assert_int_equal(assay_profile_by_channel(p, g, "*", &err), ASSAY_ERR_LIMIT);
     assert_non_null(strstr(err.text, "80000 channels are asked for, of 16 KiB each"));
     assert_int_equal(assay_profile_find(p, "x")->n_channels, 0);
-    assert_refused(assay_profile_by_channel(p, g, "y", &err), &err, "'y': no value has such a name");
+    assert_refused(assay_profile_by_channel(p, g, "y", &err), &err,
+                   "'y': no value has such a name");
     assert_ok(assay_profile_by_channel(p, g, "r", &err), &err);
     assert_int_equal(assay_profile_find(p, "r")->n_channels, 40000);
     assay_profile_free(p);
