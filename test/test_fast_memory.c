@@ -12,42 +12,7 @@
 #include "graph/text.h"
 #include "interp/program.h"
 #include "schemes/scheme.h"
-
-static long countdown; /* allocations until one fails; 0: none does */
-
-static bool fails(void)
-{
-    return countdown > 0 && --countdown == 0;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-    return fails() ? NULL : __real_realloc(p, size);
-}
-
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
-{
-    return fails() ? NULL : __real_aligned_alloc(alignment, size);
-}
+#include "test/alloc_fails.h"
 
 /* Nodes of every family that the engine takes: tables, reductions, products, transposed ones. */
 static const char ops[] = "graph net {\n"
@@ -72,13 +37,13 @@ static assay_status attempt(const assay_graph *g, const assay_scheme *s, enum as
     assay_program *p = NULL;
     assay_run *run = NULL;
     assay_error err;
-    countdown = at;
+    alloc_countdown = at;
     assay_status status = assay_program_make_with(g, s, &o, &p, &err);
     if (status == ASSAY_OK)
         status = assay_run_new(p, &run, &err);
     if (status == ASSAY_OK)
         status = assay_run_execute(run, NULL, engine == ASSAY_ENGINE_BOTH, NULL, &err);
-    countdown = 0;
+    alloc_countdown = 0;
     assay_run_free(run);
     assay_program_free(p);
     return status;

@@ -9,62 +9,35 @@
 #include <string.h>
 
 #include "graph/text.h"
+#include "test/alloc_fails.h"
 
-static long countdown; /* allocations until one fails; 0: none does */
-
-static bool fails(void)
-{
-    return countdown > 0 && --countdown == 0;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
 void *__real_assay_arena_alloc(assay_arena *a, size_t bytes);
 void *__real_assay_arena_array(assay_arena *a, size_t count, size_t size);
 void *__real_assay_arena_copy(assay_arena *a, const void *from, size_t bytes);
 char *__real_assay_arena_string(assay_arena *a, const char *text);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
 void *__wrap_assay_arena_alloc(assay_arena *a, size_t bytes);
 void *__wrap_assay_arena_array(assay_arena *a, size_t count, size_t size);
 void *__wrap_assay_arena_copy(assay_arena *a, const void *from, size_t bytes);
 char *__wrap_assay_arena_string(assay_arena *a, const char *text);
 
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-    return fails() ? NULL : __real_realloc(p, size);
-}
-
 void *__wrap_assay_arena_alloc(assay_arena *a, size_t bytes)
 {
-    return fails() ? NULL : __real_assay_arena_alloc(a, bytes);
+    return alloc_fails() ? NULL : __real_assay_arena_alloc(a, bytes);
 }
 
 void *__wrap_assay_arena_array(assay_arena *a, size_t count, size_t size)
 {
-    return fails() ? NULL : __real_assay_arena_array(a, count, size);
+    return alloc_fails() ? NULL : __real_assay_arena_array(a, count, size);
 }
 
 void *__wrap_assay_arena_copy(assay_arena *a, const void *from, size_t bytes)
 {
-    return fails() ? NULL : __real_assay_arena_copy(a, from, bytes);
+    return alloc_fails() ? NULL : __real_assay_arena_copy(a, from, bytes);
 }
 
 char *__wrap_assay_arena_string(assay_arena *a, const char *text)
 {
-    return fails() ? NULL : __real_assay_arena_string(a, text);
+    return alloc_fails() ? NULL : __real_assay_arena_string(a, text);
 }
 
 static const char sample[] =
@@ -123,22 +96,22 @@ static assay_status compact(const assay_graph *g, assay_error *err)
 {
     bool dead[8] = {false};
     assay_graph *copy;
-    long saved = countdown;
+    long saved = alloc_countdown;
     assay_error unused;
     assay_status s;
-    countdown = 0;
+    alloc_countdown = 0;
     assert_ok(assay_graph_clone(g, &copy, &unused), &unused);
     dead[4] = true; /* relu */
     assay_graph_replace_uses(copy, assay_graph_find_value(copy, "c"),
                              assay_graph_find_value(copy, "a"));
-    countdown = saved;
+    alloc_countdown = saved;
     s = assay_graph_compact(copy, dead, err);
-    saved = countdown;
-    countdown = 0;
+    saved = alloc_countdown;
+    alloc_countdown = 0;
     assert_int_equal(copy->n_nodes, s ? 5 : 4);
     assert_ok(assay_graph_verify(copy, &unused), &unused);
     assay_graph_free(copy);
-    countdown = saved;
+    alloc_countdown = saved;
     return s;
 }
 
@@ -159,10 +132,10 @@ static assay_status build(const assay_graph *unused_graph, assay_error *err)
         !(s = assay_graph_set_inputs(g, &x, 1, err)) &&
         !(s = assay_graph_add_inferred(g, ASSAY_OP_RELU, NULL, &x, 1, &name, 1, NULL, &y, err)))
         s = assay_graph_set_outputs(g, &y, 1, err);
-    saved = countdown;
-    countdown = 0;
+    saved = alloc_countdown;
+    alloc_countdown = 0;
     assert_ok(assay_graph_verify(g, &unused), &unused);
-    countdown = saved;
+    alloc_countdown = saved;
     assay_graph_free(g);
     return s;
 }
@@ -172,16 +145,16 @@ static void fail_every(operation op)
     assay_graph *g;
     assay_error err;
     long n = 1;
-    countdown = 0;
+    alloc_countdown = 0;
     assert_ok(assay_graph_parse(sample, strlen(sample), "t", NULL, &g, &err), &err);
     for (;; ++n) {
         assay_status s;
         bool reached;
-        countdown = n;
+        alloc_countdown = n;
         err.status = ASSAY_OK;
         s = op(g, &err);
-        reached = countdown == 0;
-        countdown = 0;
+        reached = alloc_countdown == 0;
+        alloc_countdown = 0;
         if (!reached) {
             assert_ok(s, &err);
             break;

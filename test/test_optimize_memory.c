@@ -12,35 +12,7 @@
 #include "opt/optimize.h"
 #include "opt/rewrite.h"
 #include "schemes/scheme.h"
-
-static long countdown; /* allocations until one fails; 0: none does */
-
-static bool fails(void)
-{
-    return countdown > 0 && --countdown == 0;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-    return fails() ? NULL : __real_realloc(p, size);
-}
+#include "test/alloc_fails.h"
 
 static const char network[] =
     "graph t { input x: i4[1,1,3,3] q(0.1,0)\n"
@@ -99,10 +71,10 @@ static void each_in_turn(work run, setting *s, const char *what)
 {
     for (long k = 1; k < 50000; k++) {
         assay_error err = {0};
-        countdown = k;
+        alloc_countdown = k;
         assay_status status = run(s, &err);
-        bool reached = countdown == 0;
-        countdown = 0;
+        bool reached = alloc_countdown == 0;
+        alloc_countdown = 0;
         if (!reached) {
             assert_ok(status, &err);
             print_message("# %s: %ld allocations\n", what, k - 1);

@@ -9,6 +9,7 @@
 
 #include "opt/profile.h"
 #include "test/net.h"
+#include "test/profile_text.h"
 
 #define SAMPLES  64
 #define ELEMENTS 300
@@ -67,30 +68,6 @@ static void observe(assay_profile *p, const assay_graph *g, int s)
     assert_ok(assay_profile_add_sample(p, (uint64_t)s, &err), &err);
 }
 
-static char *file_of(const assay_profile *p)
-{
-    char dir[256], path[512];
-    size_t length;
-    assay_error err;
-    test_temp_dir(dir, sizeof dir);
-    snprintf(path, sizeof path, "%s/p.yaml", dir);
-    assert_ok(assay_profile_save(p, path, &err), &err);
-    char *text = test_read_file(path, &length);
-    test_remove_tree(dir);
-    return text;
-}
-
-static assay_status load_text(const char *text, assay_profile **p, assay_error *err)
-{
-    char dir[256], path[512];
-    test_temp_dir(dir, sizeof dir);
-    snprintf(path, sizeof path, "%s/p.yaml", dir);
-    test_write_file(path, text, strlen(text));
-    assay_status status = assay_profile_load(path, p, err);
-    test_remove_tree(dir);
-    return status;
-}
-
 static assay_profile *whole(const assay_graph *g)
 {
     assay_profile *p = profile_of(g);
@@ -115,7 +92,7 @@ static void test_shards_give_one_file(void **state)
     const int shards[] = {1, 2, 7, 16};
     assay_graph *g = small_net();
     assay_profile *one = whole(g);
-    char *expected = file_of(one);
+    char *expected = test_profile_text(one);
     assay_error err;
     for (int k = 0; k < 4; k++) {
         assay_profile *part[16];
@@ -134,7 +111,7 @@ static void test_shards_give_one_file(void **state)
             assay_profile_free(part[b]);
             part[b] = part[--left];
         }
-        char *text = file_of(part[0]);
+        char *text = test_profile_text(part[0]);
         assert_ok(assay_profile_complete(part[0], &err), &err);
         assert_string_equal(text, expected);
         free(text);
@@ -218,10 +195,10 @@ static void test_file_round_trip(void **state)
     (void)state;
     assay_graph *g = small_net();
     assay_profile *p = whole(g), *q;
-    char *text = file_of(p), *again;
+    char *text = test_profile_text(p), *again;
     assay_error err;
-    assert_ok(load_text(text, &q, &err), &err);
-    again = file_of(q);
+    assert_ok(test_profile_load(text, &q, &err), &err);
+    again = test_profile_text(q);
     assert_string_equal(text, again);
     assert_ok(assay_profile_check(q, g, &err), &err);
     assert_int_equal(assay_profile_samples(q), SAMPLES);
@@ -277,24 +254,24 @@ static void test_lies_are_refused(void **state)
     };
     assay_graph *g = small_net();
     assay_profile *p = whole(g), *q;
-    char *text = file_of(p);
+    char *text = test_profile_text(p);
     assay_error err;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *bad = edited(text, cases[i].anchor, cases[i].from, cases[i].to);
-        assert_refused(load_text(bad, &q, &err), &err, cases[i].complaint);
+        assert_refused(test_profile_load(bad, &q, &err), &err, cases[i].complaint);
         assert_null(q);
         free(bad);
     }
     for (size_t length = 0; length < strlen(text); length += 97) { /* truncated anywhere */
         char *bad = strdup(text);
         bad[length] = '\0';
-        assert_refused(load_text(bad, &q, &err), &err, "p.yaml");
+        assert_refused(test_profile_load(bad, &q, &err), &err, "p.yaml");
         free(bad);
     }
     *strstr(text, "values:") = '\0';
     char *empty = malloc(strlen(text) + 16);
     strcat(strcpy(empty, text), "values: []\n");
-    assert_refused(load_text(empty, &q, &err), &err, "empty");
+    assert_refused(test_profile_load(empty, &q, &err), &err, "empty");
     free(empty);
     free(text);
     assert_refused(assay_profile_load("/no/such/file", &q, &err), &err, "/no/such/file");
@@ -312,13 +289,13 @@ static void test_mutated_files(void **state)
     assay_error err;
     int refused = 0;
     observe(p, g, 0);
-    char *text = file_of(p);
+    char *text = test_profile_text(p);
     int64_t length = (int64_t)strlen(text);
     for (int i = 0; i < 300; i++) {
         char *bad = strdup(text);
         for (int64_t k = test_between(&rng, 1, 4); k > 0; k--)
             bad[test_between(&rng, 0, length - 1)] = (char)test_between(&rng, 1, 255);
-        if (load_text(bad, &q, &err)) {
+        if (test_profile_load(bad, &q, &err)) {
             assert_non_null(strstr(err.text, "p.yaml"));
             assert_null(strchr(err.text, '\n'));
             refused++;

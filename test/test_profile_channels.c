@@ -8,6 +8,7 @@
 
 #include "opt/profile.h"
 #include "test/net.h"
+#include "test/profile_text.h"
 
 enum { SAMPLES = 20, C = 3, H = 37, W = 40, N = 2 * C * H * W };
 
@@ -57,30 +58,6 @@ static void observe(assay_profile *p, const assay_graph *g, int s)
         assay_profile_observe(p, v, x, N);
     }
     assert_ok(assay_profile_add_sample(p, (uint64_t)s, &err), &err);
-}
-
-static char *file_of(const assay_profile *p)
-{
-    char dir[256], path[512];
-    size_t length;
-    assay_error err;
-    test_temp_dir(dir, sizeof dir);
-    snprintf(path, sizeof path, "%s/p.yaml", dir);
-    assert_ok(assay_profile_save(p, path, &err), &err);
-    char *text = test_read_file(path, &length);
-    test_remove_tree(dir);
-    return text;
-}
-
-static assay_status load_text(const char *text, assay_profile **p, assay_error *err)
-{
-    char dir[256], path[512];
-    test_temp_dir(dir, sizeof dir);
-    snprintf(path, sizeof path, "%s/p.yaml", dir);
-    test_write_file(path, text, strlen(text));
-    assay_status status = assay_profile_load(path, p, err);
-    test_remove_tree(dir);
-    return status;
 }
 
 /* Counts of channel `c` of value `v`, from the definition. */
@@ -140,7 +117,7 @@ static void test_shards_give_one_file(void **state)
     assay_error err;
     for (int s = 0; s < SAMPLES; s++)
         observe(one, g, s);
-    char *expected = file_of(one);
+    char *expected = test_profile_text(one);
     for (int k = 0; k < 3; k++) {
         assay_profile *part[16];
         int left = shards[k];
@@ -155,15 +132,15 @@ static void test_shards_give_one_file(void **state)
             assay_profile_free(part[b]);
             part[b] = part[--left];
         }
-        char *text = file_of(part[0]);
+        char *text = test_profile_text(part[0]);
         assert_string_equal(text, expected);
         free(text);
         assay_profile_free(part[0]);
     }
-    assert_ok(load_text(expected, &back, &err), &err);
+    assert_ok(test_profile_load(expected, &back, &err), &err);
     assert_int_equal(assay_profile_find(back, "c")->n_channels, 0);
     assert_int_equal(assay_profile_find(back, "r")->n_channels, C);
-    char *text = file_of(back);
+    char *text = test_profile_text(back);
     assert_string_equal(text, expected);
     free(text);
     assay_profile_free(back);
@@ -204,10 +181,10 @@ static void test_lies_are_refused(void **state)
     assay_error err;
     for (int s = 0; s < SAMPLES; s++)
         observe(p, g, s);
-    char *text = file_of(p);
+    char *text = test_profile_text(p);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *bad = edited(text, cases[i].from, cases[i].to);
-        assert_refused(load_text(bad, &q, &err), &err, cases[i].complaint);
+        assert_refused(test_profile_load(bad, &q, &err), &err, cases[i].complaint);
         free(bad);
     }
     /* One count moved to the next bin of a channel: only the sum over channels can tell. */
@@ -218,8 +195,9 @@ static void test_lies_are_refused(void **state)
     h->bin[at]--;
     h->bin[at + 1]++;
     free(text);
-    text = file_of(p);
-    assert_refused(load_text(text, &q, &err), &err, "value 'c': its channels do not add up");
+    text = test_profile_text(p);
+    assert_refused(test_profile_load(text, &q, &err), &err,
+                   "value 'c': its channels do not add up");
     free(text);
     assay_profile_free(p);
     assay_graph_free(g);

@@ -9,43 +9,8 @@
 #include "interp/kernel.h"
 #include "interp/tune.h"
 #include "opt/target.h"
+#include "test/alloc_fails.h"
 #include "test/net.h"
-
-static long countdown; /* allocations until one fails; 0: none does */
-
-static bool fails(void)
-{
-    return countdown > 0 && --countdown == 0;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-char *__real_strdup(const char *text);
-char *__wrap_strdup(const char *text);
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-    return fails() ? NULL : __real_realloc(p, size);
-}
-
-char *__wrap_strdup(const char *text)
-{
-    return fails() ? NULL : __real_strdup(text);
-}
 
 static const char target_text[] = "target: box\nops:\n  conv: {types: [i8], weights: per-tensor}\n"
                                   "others: {types: [i8]}\n";
@@ -191,10 +156,10 @@ static void fail_every(assay_status (*op)(fixture *, assay_error *), long step)
     int failures = 0;
     for (long n = 1;; n += step) {
         assay_error err = {0};
-        countdown = n;
+        alloc_countdown = n;
         assay_status status = op(&f, &err);
-        bool all = countdown > 0;
-        countdown = 0;
+        bool all = alloc_countdown > 0;
+        alloc_countdown = 0;
         if (status) {
             assert_true(err.text[0] != 0);
             failures++;

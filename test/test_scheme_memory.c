@@ -12,56 +12,21 @@
 #include "scheme_unit.h"
 #include "schemes/lone.h"
 #include "schemes/staircase.h"
+#include "test/alloc_fails.h"
 
-static long countdown; /* allocations until one fails; 0: none does */
-
-static bool fails(void)
-{
-    return countdown > 0 && --countdown == 0;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t size);
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t size)
-{
-    return fails() ? NULL : __real_realloc(p, size);
-}
-
-char *__real_strdup(const char *s);
-char *__wrap_strdup(const char *s);
 int __real_yaml_parser_initialize(yaml_parser_t *p);
 int __wrap_yaml_parser_initialize(yaml_parser_t *p);
 int __real_yaml_parser_parse(yaml_parser_t *p, yaml_event_t *e);
 int __wrap_yaml_parser_parse(yaml_parser_t *p, yaml_event_t *e);
 
-char *__wrap_strdup(const char *s)
-{
-    return fails() ? NULL : __real_strdup(s);
-}
-
 int __wrap_yaml_parser_initialize(yaml_parser_t *p)
 {
-    return fails() ? 0 : __real_yaml_parser_initialize(p);
+    return alloc_fails() ? 0 : __real_yaml_parser_initialize(p);
 }
 
 int __wrap_yaml_parser_parse(yaml_parser_t *p, yaml_event_t *e)
 {
-    if (!fails())
+    if (!alloc_fails())
         return __real_yaml_parser_parse(p, e);
     p->error = YAML_MEMORY_ERROR;
     return 0;
@@ -74,10 +39,10 @@ static void each_in_turn(work run, const void *what, const char *name)
 {
     for (long k = 1; k < 5000; k++) {
         assay_error err = {0};
-        countdown = k;
+        alloc_countdown = k;
         assay_status status = run(what, &err);
-        bool reached = countdown == 0;
-        countdown = 0;
+        bool reached = alloc_countdown == 0;
+        alloc_countdown = 0;
         if (!reached)
             return;
         if (status != ASSAY_ERR_MEMORY)
