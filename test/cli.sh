@@ -30,6 +30,19 @@ else
     skip "QDQ networks" "no shared files"
 fi
 
+cat >wide.assay <<'NET'
+graph wide {
+  input x: i16[1,2] q(0.001,0)
+  const w: i8[2,2] q(0.01,0) = [1,2,3,4]
+  y: i16[1,2] q(0.001,0) = fc(x,w)
+  output y
+}
+NET
+refused "ONNX that ONNX Runtime answers with other bits" "wide.onnx: 1 node with products of 16-bit codes" \
+    "$assay" convert wide.assay -o wide.onnx
+runs 0 "which is written when that is allowed" "$assay" convert wide.assay --allow-inexact -o wide.onnx
+runs 0 "and reads" "$assay" inspect wide.onnx
+
 # ---- the whole way ----
 runs 0 "help" "$assay" --help
 for c in inspect profile quantize optimize check-proof convert run golden verify diff eval scheme; do

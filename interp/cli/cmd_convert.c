@@ -1,7 +1,6 @@
 /* assay convert: a network from one form into another. */
 #include <string.h>
 
-#include "graph/onnx/export.h"
 #include "interp/cli/cli.h"
 #include "interp/cli/session.h"
 #include "interp/model.h"
@@ -39,17 +38,10 @@ static int run(const cli_args *a)
     /* TFLite has no BatchNormalization and other ops that lowering takes away */
     status = cli_model_load(a, model, has_end(out, ".tflite") && assay_model_is_onnx(model), &g);
     if (status == CLI_OK && ((scheme && group(a, scheme, g, &err) != ASSAY_OK) ||
-                             assay_model_save(g, out, &err) != ASSAY_OK))
+                             cli_model_save(a, g, out, &err) != ASSAY_OK))
         status = cli_failed(&err);
     if (status == CLI_OK)
         printf("%s: %d nodes\n", out, g->n_nodes);
-    int wide = status == CLI_OK && has_end(out, ".onnx") ? assay_onnx_wide_products(g) : 0;
-    if (wide)
-        fprintf(
-            stderr,
-            "assay: %s: %d products of 16-bit codes, which ONNX Runtime computes in float32 in an "
-            "order of its own: its codes may be one away\n",
-            out, wide);
     assay_graph_free(g);
     return status;
 }
@@ -58,6 +50,7 @@ static const cli_option options[] = {
     CLI_MODEL_OPTIONS,
     {"scheme", 's', "NAME|FILE", "first make integer nodes of a QDQ network, as the scheme can"},
     CLI_QDQ_OPTIONS,
+    CLI_SAVE_OPTIONS,
     {"output", 'o', "FILE",
      "FILE.onnx: quantized values between standard QuantizeLinear and DequantizeLinear; "
      "FILE.tflite: TFLite's operators, channels last; any other name: text form"},
