@@ -2,9 +2,11 @@
 #ifndef ASSAY_TEST_SCHEME_UNIT_H
 #define ASSAY_TEST_SCHEME_UNIT_H
 
+#include <stdio.h>
 #include <string.h>
 
 #include "schemes/scheme.h"
+#include "test/support.h"
 
 /* Codes of `bits` bits with one scale and zero point; the pointers must outlive the type. */
 static inline assay_type code_type(unsigned bits, bool is_signed, const float *scale,
@@ -28,6 +30,25 @@ static inline assay_unit_spec unit_spec(const char *op, const assay_type *in, in
                              .act_lo = -__builtin_inf(),
                              .act_hi = __builtin_inf(),
                              .beta = 1};
+}
+
+/* The scheme of a record in YAML, without its name. */
+static inline assay_scheme *unit_scheme(const char *record)
+{
+    char text[600];
+    assay_error err = {0};
+    assay_scheme *s;
+    snprintf(text, sizeof text, "scheme: t\n%s", record);
+    assert_ok(assay_scheme_parse("t", text, strlen(text), &s, &err), &err);
+    return s;
+}
+
+static inline assay_unit *unit_prepare(const assay_scheme *s, const assay_unit_spec *spec)
+{
+    assay_error err = {0};
+    assay_unit *u;
+    assert_ok(s->vt->prepare(s, spec, &u, &err), &err);
+    return u;
 }
 
 /* The values of a unit's parameter and their number; NULL and 0 when it lists none of this name. */

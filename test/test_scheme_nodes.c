@@ -14,24 +14,6 @@
 
 static const int32_t zeros[4] = {0, 0, 0, 0};
 
-static assay_scheme *scheme_of(const char *record)
-{
-    char text[600];
-    assay_error err = {0};
-    assay_scheme *s;
-    snprintf(text, sizeof text, "scheme: t\n%s", record);
-    assert_ok(assay_scheme_parse("t", text, strlen(text), &s, &err), &err);
-    return s;
-}
-
-static assay_unit *prepare(const assay_scheme *s, const assay_unit_spec *spec)
-{
-    assay_error err = {0};
-    assay_unit *u;
-    assert_ok(s->vt->prepare(s, spec, &u, &err), &err);
-    return u;
-}
-
 /* Entry i of the parameter `name`, which the unit must list. */
 static int64_t param(const assay_scheme *s, const assay_unit *u, const char *name, size_t i)
 {
@@ -75,9 +57,9 @@ static void given(void **state)
                  "nodes:\n  other: {given: {multiplier: 1, shift: 1}}\n"
                  "  node: {given: {multiplier: %s, shift: %s, zero_point: -7}}\n",
                  told[k].name, list[0], list[1]);
-        assay_scheme *s = scheme_of(record);
+        assay_scheme *s = unit_scheme(record);
         assay_unit_spec spec = unit_spec("conv", in, 2, &out);
-        assay_unit *u = prepare(s, &spec);
+        assay_unit *u = unit_prepare(s, &spec);
         int32_t y[2];
         s->vt->requantize(u, acc, 2, 0, y);
         for (int c = 0; c < 2; c++) {
@@ -90,7 +72,7 @@ static void given(void **state)
         assert_int_equal(param(s, u, "shift", 0), written[0]);
         s->vt->release(u);
         spec.node = "another"; /* derives its own: R = 1 = 2^30 / 2^30 */
-        u = prepare(s, &spec);
+        u = unit_prepare(s, &spec);
         assert_int_equal(param(s, u, "zero_point", 0), 3);
         assert_int_equal(param(s, u, "multiplier", 0), INT64_C(1) << 30);
         assert_int_equal(param(s, u, "shift", 0), told[k].sign * 30 + told[k].offset);
@@ -105,9 +87,9 @@ static void given(void **state)
 static void forms(void **state)
 {
     (void)state;
-    assay_scheme *s = scheme_of("wide: {accumulator: {bits: 48}}\n"
-                                "unsigned_ops: {conv: {accumulator: {bits: 30}}}\n"
-                                "unsigned_depthwise: {accumulator: {bits: 29}}\n");
+    assay_scheme *s = unit_scheme("wide: {accumulator: {bits: 48}}\n"
+                                  "unsigned_ops: {conv: {accumulator: {bits: 30}}}\n"
+                                  "unsigned_depthwise: {accumulator: {bits: 29}}\n");
     static const struct {
         const char *op;
         unsigned bits, bias_bits; /* 0: the input is there, but absent */
@@ -134,7 +116,7 @@ static void forms(void **state)
         assay_type out = code_type(cases[i].bits, cases[i].is_signed, &one, zeros);
         assay_unit_spec spec = unit_spec(cases[i].op, in, cases[i].n_in, &out);
         spec.flag = cases[i].group;
-        assay_unit *u = prepare(s, &spec);
+        assay_unit *u = unit_prepare(s, &spec);
         if (u->rec.accumulator.bits != cases[i].accumulator)
             fail_msg("case %zu: %d bits", i, u->rec.accumulator.bits);
         s->vt->release(u);
@@ -145,10 +127,10 @@ static void forms(void **state)
 static void fixed_outputs(void **state)
 {
     (void)state;
-    assay_scheme *all = scheme_of("unary: {logistic: fixed-point}\n"
-                                  "softmax: {kind: fixed-point, log_softmax: yes, l2_norm: "
-                                  "newton-inverse-sqrt}\n");
-    assay_scheme *none = scheme_of("");
+    assay_scheme *all = unit_scheme("unary: {logistic: fixed-point}\n"
+                                    "softmax: {kind: fixed-point, log_softmax: yes, l2_norm: "
+                                    "newton-inverse-sqrt}\n");
+    assay_scheme *none = unit_scheme("");
     static const struct {
         const char *op;
         unsigned bits;
@@ -182,13 +164,13 @@ static void fixed_outputs(void **state)
 static void sums(void **state)
 {
     (void)state;
-    assay_scheme *s = scheme_of("");
+    assay_scheme *s = unit_scheme("");
     const float one = 1;
     const int32_t five = 5;
     assay_type in[2] = {code_type(8, true, &one, zeros), code_type(8, true, &one, zeros)};
     assay_type plain = {.elem = {ASSAY_KIND_INT, 32, true}, .rank = 1, .dim = {1}};
     assay_unit_spec spec = unit_spec("matmul", in, 2, &plain);
-    assay_unit *u = prepare(s, &spec);
+    assay_unit *u = unit_prepare(s, &spec);
     const int64_t acc[3] = {INT64_C(-7), INT64_C(1) << 31, (INT64_C(1) << 32) + 9};
     int32_t y[3];
     s->vt->requantize(u, acc, 3, 0, y);
@@ -199,7 +181,7 @@ static void sums(void **state)
 
     assay_type memory = code_type(16, true, &one, &five);
     spec = unit_spec("svdf_feature", in, 2, &memory);
-    u = prepare(s, &spec);
+    u = unit_prepare(s, &spec);
     const int64_t sum[3] = {-9, 40000, -40000};
     s->vt->requantize(u, sum, 3, 0, y);
     assert_int_equal(y[0], -4);
@@ -218,9 +200,9 @@ static void exact_sums(void **state)
     assay_type out = code_type(8, false, &one, zeros);
     const assay_unit_spec spec = unit_spec("conv", in, 2, &out);
     for (int pairs = 0; pairs < 2; pairs++) {
-        assay_scheme *s = scheme_of(pairs ? "accumulator: {bits: 20, saturate_pairs: yes}\n"
-                                          : "accumulator: {bits: 20}\n");
-        assay_unit *u = prepare(s, &spec);
+        assay_scheme *s = unit_scheme(pairs ? "accumulator: {bits: 20, saturate_pairs: yes}\n"
+                                            : "accumulator: {bits: 20}\n");
+        assay_unit *u = unit_prepare(s, &spec);
         assert_true(s->vt->exact(u, 524287, 32767));
         assert_false(s->vt->exact(u, 524288, 32767));
         assert_int_equal(s->vt->exact(u, 524287, 32768), !pairs);
@@ -244,8 +226,8 @@ static void saturated_pairs(void **state)
         bool trapped = false;
         snprintf(record, sizeof record, "accumulator: {overflow: %s, saturate_pairs: yes}\n",
                  overflows[i]);
-        assay_scheme *s = scheme_of(record);
-        assay_unit *u = prepare(s, &spec);
+        assay_scheme *s = unit_scheme(record);
+        assay_unit *u = unit_prepare(s, &spec);
         assert_int_equal(s->vt->accumulate(u, x, w, 4, 100, 0, 0, &trapped), 100 + 32767 + 11);
         assert_int_equal(s->vt->accumulate(u, x + 2, w + 2, 2, 100, 0, 0, &trapped), 100 + 11);
         assert_false(trapped);
@@ -271,8 +253,8 @@ static void large_scales(void **state)
     assay_type out = code_type(8, true, &one, zeros);
     const assay_unit_spec spec = unit_spec("conv", in, 2, &out);
     for (int i = 0; i < 3; i++) {
-        assay_scheme *s = scheme_of(list[i].record);
-        assay_unit *u = prepare(s, &spec);
+        assay_scheme *s = unit_scheme(list[i].record);
+        assay_unit *u = unit_prepare(s, &spec);
         assert_int_equal(param(s, u, "multiplier", 0), list[i].multiplier);
         assert_int_equal(param(s, u, "shift", 0), list[i].shift);
         s->vt->release(u);
@@ -302,7 +284,7 @@ static void broadcast_runs(void **state)
         {2, 3, {3, 1}, {2, 1, 1}, 0},
     };
     const float one = 1;
-    assay_scheme *s = scheme_of("add: {kind: float-scaled, fused: yes}\n");
+    assay_scheme *s = unit_scheme("add: {kind: float-scaled, fused: yes}\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assay_type in[2] = {code_type(8, true, &one, zeros), code_type(8, true, &one, zeros)};
         assay_type out = code_type(8, true, &one, zeros);
@@ -311,7 +293,7 @@ static void broadcast_runs(void **state)
         memcpy(in[0].dim, cases[i].a, sizeof cases[i].a);
         memcpy(in[1].dim, cases[i].b, sizeof cases[i].b);
         assay_unit_spec spec = unit_spec("add", in, 2, &out);
-        assay_unit *u = prepare(s, &spec);
+        assay_unit *u = unit_prepare(s, &spec);
         if (param(s, u, "constants", 3) != cases[i].single)
             fail_msg("case %zu", i);
         s->vt->release(u);
@@ -325,9 +307,9 @@ static void absent_zero_points(void **state)
     (void)state;
     const float half = 0.5f;
     assay_type in = code_type(8, true, &half, NULL), out = {.elem = assay_f32()};
-    assay_scheme *s = scheme_of("");
+    assay_scheme *s = unit_scheme("");
     assay_unit_spec spec = unit_spec("dequantize", &in, 1, &out);
-    assay_unit *u = prepare(s, &spec);
+    assay_unit *u = unit_prepare(s, &spec);
     const int32_t q = 3;
     uint32_t bits;
     s->vt->dequantize(u, &q, 1, 0, &bits);
@@ -348,9 +330,9 @@ static void relu_by_thresholds(void **state)
     const float two = 1.0f, half = 0.5f;
     const int32_t zero = -1;
     assay_type in = code_type(8, true, &two, NULL), out = code_type(8, true, &half, &zero);
-    assay_scheme *s = scheme_of("extends: finn-threshold\n");
+    assay_scheme *s = unit_scheme("extends: finn-threshold\n");
     assay_unit_spec spec = unit_spec("relu", &in, 1, &out);
-    assay_unit *u = prepare(s, &spec);
+    assay_unit *u = unit_prepare(s, &spec);
     const int32_t x[5] = {-128, -1, 0, 5, 127}, expected[5] = {-1, -1, -1, 9, 127};
     int32_t y[5];
     s->vt->unary(u, x, 5, y);

@@ -12,24 +12,6 @@
 
 static const int32_t zeros[4] = {0, 0, 0, 0};
 
-static assay_scheme *scheme_of(const char *record)
-{
-    char text[600];
-    assay_error err = {0};
-    assay_scheme *s;
-    snprintf(text, sizeof text, "scheme: t\n%s", record);
-    assert_ok(assay_scheme_parse("t", text, strlen(text), &s, &err), &err);
-    return s;
-}
-
-static assay_unit *prepare(const assay_scheme *s, const assay_unit_spec *spec)
-{
-    assay_error err = {0};
-    assay_unit *u;
-    assert_ok(s->vt->prepare(s, spec, &u, &err), &err);
-    return u;
-}
-
 /* The sum of `count` codes, doubled by the output's scale: exact in every kind. */
 static void many_operands(void **state)
 {
@@ -47,8 +29,8 @@ static void many_operands(void **state)
     const assay_type in = code_type(8, true, &one, &five), out = code_type(16, true, &half, &seven);
     const assay_unit_spec spec = unit_spec("add_n", &in, 1, &out);
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
-        assay_scheme *s = scheme_of(list[i].record);
-        assay_unit *u = prepare(s, &spec);
+        assay_scheme *s = unit_scheme(list[i].record);
+        assay_unit *u = unit_prepare(s, &spec);
         for (int32_t count = 1; count < 12; count++)
             for (int64_t sum = -128 * count; sum <= 127 * count; sum += 3) {
                 int32_t y;
@@ -66,15 +48,15 @@ static void one_shift(void **state)
     (void)state;
     const float one = 1;
     static const float scales[2][4] = {{0.3f, 1.5f, 0.01f, 1.4f}, {1e-30f, 1e-31f, 1e-32f, 1e-33f}};
-    assay_scheme *s = scheme_of("rescale: {common_shift: yes, multiplier_bits: 16, shift_sign: "
-                                "right}\n");
+    assay_scheme *s = unit_scheme("rescale: {common_shift: yes, multiplier_bits: 16, shift_sign: "
+                                  "right}\n");
     for (int k = 0; k < 2; k++) {
         assay_type in[2] = {code_type(8, true, &one, zeros), code_type(8, true, &one, zeros)};
         const assay_type out = code_type(8, true, &one, zeros);
         in[1].dim[0] = 4;
         in[1].q = (assay_qparams){ASSAY_Q_AXIS, 0, 0, 4, scales[k], zeros};
         const assay_unit_spec spec = unit_spec("conv", in, 2, &out);
-        assay_unit *u = prepare(s, &spec);
+        assay_unit *u = unit_prepare(s, &spec);
         size_t n;
         const int64_t *m = unit_param(s, u, "multiplier", &n);
         const int64_t *shift = unit_param(s, u, "shift", &n);
@@ -109,12 +91,12 @@ static void last_shifts(void **state)
     };
     const float one = 1;
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
-        assay_scheme *s = scheme_of(list[i].record);
+        assay_scheme *s = unit_scheme(list[i].record);
         const assay_type in[2] = {code_type(8, true, &list[i].s1, zeros),
                                   code_type(8, true, &list[i].s2, zeros)};
         const assay_type out = code_type(8, true, &one, zeros);
         const assay_unit_spec spec = unit_spec("conv", in, 2, &out);
-        assay_unit *u = prepare(s, &spec);
+        assay_unit *u = unit_prepare(s, &spec);
         size_t n;
         if (unit_param(s, u, "multiplier", &n)[0] != list[i].multiplier ||
             unit_param(s, u, "shift", &n)[0] != list[i].shift)
@@ -157,11 +139,11 @@ static void encodings(void **state)
                  "convert: {round: %s, division: %s, zero_point: %s, nan: %s}\n", modes[mode],
                  form & 1 ? "divide" : "reciprocal", form & 2 ? "inside" : "after",
                  form & 4 ? "least" : "zero-point");
-        assay_scheme *s = scheme_of(record);
+        assay_scheme *s = unit_scheme(record);
         const assay_type in = {.elem = {ASSAY_KIND_F32, 32, true}, .rank = 1, .dim = {1}};
         const assay_type out = code_type(8, k / 48 == 0, &scale, &zero);
         const assay_unit_spec spec = unit_spec("quantize", &in, 1, &out);
-        assay_unit *u = prepare(s, &spec);
+        assay_unit *u = unit_prepare(s, &spec);
         for (int i = 0; i < 3; i++) {
             const assay_isa_kernels *kernels;
             float x[203];
@@ -206,13 +188,13 @@ static void not_encoded(void **state)
         {8, true, 0.5f, -70000, 0, false}, {8, true, 0.5f, 3, 0x7f800001, false},
         {8, true, 0.5f, 3, -1, false},     {8, true, 0.5f, 3, 0x7f800000, false},
     };
-    assay_scheme *s = scheme_of("convert: {division: reciprocal}\n");
+    assay_scheme *s = unit_scheme("convert: {division: reciprocal}\n");
     const assay_type in = {.elem = {ASSAY_KIND_F32, 32, true}, .rank = 1, .dim = {1}};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
         const assay_type out =
             code_type(list[i].bits, list[i].is_signed, &list[i].scale, &list[i].zero);
         const assay_unit_spec spec = unit_spec("quantize", &in, 1, &out);
-        assay_unit *u = prepare(s, &spec);
+        assay_unit *u = unit_prepare(s, &spec);
         assay_unit copy = *u;
         if (list[i].changed != 0)
             copy.scale[ASSAY_OUT].scale = &list[i].changed;
@@ -232,8 +214,8 @@ static void statements(void **state)
     (void)state;
     assay_scheme_caps caps;
     assay_scheme plugin = {.name = "p"};
-    assay_scheme *s = scheme_of("unfused_ops: [conv]\nwide_unfused_ops: [fc]\n"
-                                "types: {weight_bits: 1}\n");
+    assay_scheme *s = unit_scheme("unfused_ops: [conv]\nwide_unfused_ops: [fc]\n"
+                                  "types: {weight_bits: 1}\n");
     assert_false(assay_scheme_fuses(s, "conv", 8));
     assert_true(assay_scheme_fuses(s, "conv", 16));
     assert_true(assay_scheme_fuses(s, "fc", 8));

@@ -19,21 +19,11 @@ typedef struct choice {
     int bits; /* of the output; 0: 8 */
 } choice;
 
-static assay_scheme *scheme_of(const char *record)
-{
-    char text[300];
-    assay_error err = {0};
-    assay_scheme *s;
-    snprintf(text, sizeof text, "scheme: t\n%s", record);
-    assert_ok(assay_scheme_parse("t", text, strlen(text), &s, &err), &err);
-    return s;
-}
-
 static assay_simd choose(const choice *c)
 {
     char record[300];
     snprintf(record, sizeof record, "rescale: {%s}\n", c->rule);
-    assay_scheme *s = scheme_of(record);
+    assay_scheme *s = unit_scheme(record);
     const int64_t one = 0x3f800000;
     const assay_rule_rescale *k = &assay_data(s)->base.rescale;
     const bool wraps = k->store == ASSAY_NARROW_WRAP && c->lo == c->hi;
@@ -307,7 +297,7 @@ static void sums(void **state)
             const int32_t zero[3] = {a_signed ? 101 : 110, -9 + 100 * !b_signed, 3};
             assay_error err = {0};
             assay_unit *u;
-            assay_scheme *s = scheme_of(n->record);
+            assay_scheme *s = unit_scheme(n->record);
             assay_type in[2] = {code_type(8, a_signed, &n->s[0], &zero[0]),
                                 code_type(8, b_signed, &n->s[1], &zero[1])};
             assay_type out =
@@ -340,7 +330,7 @@ static void altered(void **state)
     const int32_t zero = 0;
     assay_error err = {0};
     assay_unit *u;
-    assay_scheme *s = scheme_of("");
+    assay_scheme *s = unit_scheme("");
     const assay_type in[2] = {code_type(8, true, &scale[0], &zero),
                               code_type(8, true, &scale[1], &zero)};
     const assay_type out = code_type(8, true, &scale[2], &zero);

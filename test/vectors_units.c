@@ -9,14 +9,6 @@
 
 #include "scheme_unit.h"
 
-static assay_unit *prepare(const assay_scheme *s, const assay_unit_spec *spec)
-{
-    assay_unit *u;
-    assay_error err;
-    assert_ok(s->vt->prepare(s, spec, &u, &err), &err);
-    return u;
-}
-
 static const int64_t *param(const assay_scheme *s, const assay_unit *u, const char *name)
 {
     assay_unit_param list[32];
@@ -46,7 +38,7 @@ static void softmax_scaling(const char *file, const char *scheme)
         assay_type out = code_type(8, true, &out_scale, &out_zero);
         assay_unit_spec spec = unit_spec("softmax", &in, 1, &out);
         spec.beta = beta[i];
-        assay_unit *u = prepare(s, &spec);
+        assay_unit *u = unit_prepare(s, &spec);
         assert_int_equal(*param(s, u, "multiplier_in"), multiplier[i]);
         assert_int_equal(*param(s, u, "shift_in"), left[i]);
         assert_int_equal(*param(s, u, "constants"), least[i]);
@@ -83,7 +75,7 @@ static void add_parameters(void **state)
                             code_type(8, true, &scale[1], &zero)};
         assay_type out = code_type(8, true, &scale[2], &zero);
         assay_unit_spec spec = unit_spec("add", in, 2, &out);
-        assay_unit *u = prepare(s, &spec);
+        assay_unit *u = unit_prepare(s, &spec);
         const int64_t *k = param(s, u, "constants");
         assert_int_equal(k[0], ma[i]);
         assert_int_equal(k[1], mb[i]);
@@ -113,7 +105,7 @@ static void nvdla_average(void **state)
         assay_type in = code_type(16, true, &one, &zero), out = in;
         assay_unit_spec spec = unit_spec("avg_pool", &in, 1, &out);
         spec.depth = side * side;
-        assay_unit *u = prepare(s, &spec);
+        assay_unit *u = unit_prepare(s, &spec);
         const int32_t cells = side * side;
         for (size_t i = 0; i < n; i++) {
             int32_t y;
@@ -163,7 +155,7 @@ static void qonnx_quant(void **state)
             assay_type in = {.elem = {ASSAY_KIND_F32, 32, true}, .rank = 1, .dim = {1}};
             assay_type out = code_type((unsigned)bits[i], sign[i] != 0, &f, &zero);
             assay_unit_spec spec = unit_spec("quantize", &in, 1, &out);
-            assay_unit *u = prepare(s, &spec);
+            assay_unit *u = unit_prepare(s, &spec);
             s->vt->quantize(u, &bits_of_x, 1, 0, &y);
             s->vt->release(u);
             int64_t lo = sign[i] ? -(INT64_C(1) << (bits[i] - 1)) + narrow[i] : 0;
