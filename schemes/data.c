@@ -131,6 +131,8 @@ static void put_given(text *t, const assay_given *g)
     put(t, "]\n");
     if (g->has_zero_point)
         put(t, "      zero_point: %d\n", g->zero_point);
+    if (g->has_diff_min)
+        put(t, "      diff_min: %d\n", g->diff_min);
 }
 
 static const assay_given *find_given(const assay_scheme_data *d, const char *node)

@@ -44,6 +44,8 @@ typedef struct assay_given {
     int64_t *multiplier, *shift;
     bool has_zero_point;
     int32_t zero_point; /* replaces the output zero point */
+    bool has_diff_min;
+    int32_t diff_min; /* of softmax: the least difference from a row's greatest code that counts */
 } assay_given;
 
 /* What a target says about a rule of the optimizer: how many codes it may change results by, or

@@ -49,41 +49,54 @@ static assay_given *given_of(assay_scheme_data *d, const char *node)
     return &grown[d->n_given++];
 }
 
-/* `given: {multiplier: [...], shift: [...], zero_point: N}` of a node. */
+/* One 32-bit integer. */
+static assay_status read_number(const assay_reading *c, const assay_tree *t, bool *has, int32_t *to)
+{
+    int64_t *v = NULL;
+    size_t n = 0;
+    assay_status s = read_numbers(c, t, &v, &n);
+    if (s == ASSAY_OK && (n != 1 || v[0] < INT32_MIN || v[0] > INT32_MAX))
+        s = assay_read_fail(c, t, "expected one 32-bit integer");
+    if (s == ASSAY_OK) {
+        *to = (int32_t)v[0];
+        *has = true;
+    }
+    free(v);
+    return s;
+}
+
+/* `given: {multiplier: [...], shift: [...], zero_point: N, diff_min: N}` of a node. */
 assay_status assay_read_given(const assay_reading *c, const assay_tree *t, const char *node)
 {
     if (t->kind != ASSAY_TREE_MAP)
-        return assay_read_fail(c, t, "expected multiplier, shift and optionally zero_point");
+        return assay_read_fail(c, t,
+                               "expected multiplier, shift and optionally zero_point, "
+                               "diff_min");
     assay_given *g = given_of(c->data, node);
     if (g == NULL)
         return assay_read_no_memory(c);
-    g->has_zero_point = false;
-    size_t n_multiplier = 0, n_shift = 0, n_zero = 1;
+    g->has_zero_point = g->has_diff_min = false;
+    size_t n_multiplier = 0, n_shift = 0;
     for (const assay_tree *i = t->child; i != NULL; i = i->next) {
         assay_status s;
-        int64_t *zero = NULL;
         if (strcmp(i->key, "multiplier") == 0) {
             s = read_numbers(c, i, &g->multiplier, &n_multiplier);
         } else if (strcmp(i->key, "shift") == 0) {
             s = read_numbers(c, i, &g->shift, &n_shift);
         } else if (strcmp(i->key, "zero_point") == 0) {
-            s = read_numbers(c, i, &zero, &n_zero);
-            if (s == ASSAY_OK && (zero[0] < INT32_MIN || zero[0] > INT32_MAX))
-                s = assay_read_fail(c, i, "zero_point: expected a 32-bit integer");
-            if (s == ASSAY_OK) {
-                g->zero_point = (int32_t)zero[0];
-                g->has_zero_point = true;
-            }
-            free(zero);
+            s = read_number(c, i, &g->has_zero_point, &g->zero_point);
+        } else if (strcmp(i->key, "diff_min") == 0) {
+            s = read_number(c, i, &g->has_diff_min, &g->diff_min);
         } else {
             return assay_read_fail(c, i,
-                                   "unknown key; given holds multiplier, shift and zero_point");
+                                   "unknown key; given holds multiplier, shift, zero_point and "
+                                   "diff_min");
         }
         if (s != ASSAY_OK)
             return s;
     }
     g->n = n_multiplier;
-    if (n_multiplier == 0 || n_multiplier != n_shift || n_zero != 1)
+    if (n_multiplier == 0 || n_multiplier != n_shift)
         return assay_read_fail(c, t, "multiplier and shift must be lists of the same length");
     return ASSAY_OK;
 }

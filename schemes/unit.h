@@ -74,6 +74,7 @@ struct assay_unit {
     assay_unit_param *param;
     size_t n_params;
     bool memory_short; /* an allocation failed: the unit is not to be used */
+    bool given_used;   /* multipliers given for the node are in it */
 };
 
 #endif

@@ -137,7 +137,7 @@ static void given(void **state)
 {
     (void)state;
     static const bad_file list[] = {
-        {GIVEN("3"), "f:2:20: expected multiplier, shift and optionally zero_point"},
+        {GIVEN("3"), "f:2:20: expected multiplier, shift and optionally zero_point, diff_min"},
         {GIVEN("{multiplier: {a: 1}}"), "f:2:33: expected an integer or a list of integers"},
         {GIVEN("{shift: []}"), "f:2:28: expected an integer or a list of integers"},
         {GIVEN("{multiplier: [x]}"), "f:2:34: expected an integer of at most 33 bits"},
@@ -148,13 +148,15 @@ static void given(void **state)
         {GIVEN("{multiplier: 4294967297}"), "f:2:33: expected an integer of at most 33 bits"},
         {GIVEN("{multiplier: -4294967297}"), "f:2:33: expected an integer of at most 33 bits"},
         {GIVEN("{zero_point: x}"), "f:2:33: expected an integer of at most 33 bits"},
-        {GIVEN("{zero_point: 2147483648}"), "f:2:33: zero_point: expected a 32-bit integer"},
-        {GIVEN("{zero_point: -2147483649}"), "f:2:33: zero_point: expected a 32-bit integer"},
+        {GIVEN("{zero_point: 2147483648}"), "f:2:33: expected one 32-bit integer"},
+        {GIVEN("{zero_point: -2147483649}"), "f:2:33: expected one 32-bit integer"},
+        {GIVEN("{multiplier: 1, shift: 1, diff_min: 2147483648}"),
+         "f:2:56: expected one 32-bit integer"},
         {GIVEN("{multipliers: 3}"),
-         "f:2:34: unknown key; given holds multiplier, shift and zero_point"},
+         "f:2:34: unknown key; given holds multiplier, shift, zero_point and diff_min"},
         {GIVEN("{}"), "f:2:20: multiplier and shift must be lists of the same length"},
         {GIVEN("{multiplier: 1, shift: 1, zero_point: [1, 2]}"),
-         "f:2:20: multiplier and shift must be lists of the same length"},
+         "f:2:58: expected one 32-bit integer"},
     };
     CHECK(list);
 }

@@ -108,7 +108,7 @@ static void nodes(void **state)
     static const char text[] = "scheme: n\nextends: tflite\nnodes:\n  \"/a: \\\"b\\\"\\n\":\n"
                                "    given: {multiplier: [5, 6], shift: [1, 2], zero_point: 7}\n"
                                "    add: {bits: 19}\n"
-                               "  other: {given: {multiplier: 3, shift: -4}}\n";
+                               "  other: {given: {multiplier: 3, shift: -4, diff_min: -31}}\n";
     assay_error err = {0};
     assay_scheme *s, *again;
     if (assay_scheme_parse("n", text, strlen(text), &s, &err) != ASSAY_OK)
@@ -117,7 +117,7 @@ static void nodes(void **state)
         fail_msg("%s", err.text);
     assert_string_equal(s->text, again->text);
     assert_non_null(strstr(s->text, "multiplier: [5, 6]"));
-    assert_non_null(strstr(s->text, "shift: [-4]"));
+    assert_non_null(strstr(s->text, "shift: [-4]\n      diff_min: -31\n"));
     assay_scheme_free(s);
     assay_scheme_free(again);
 }

@@ -73,6 +73,11 @@ assay_status assay_derive_output(const assay_derive *d, float in, const float *w
 void assay_derive_near(assay_rescale *r, const double *real, size_t n, int64_t *near);
 void assay_derive_near_steps(assay_rescale *r, float in, const float *w, size_t n, float out,
                              double *real, int64_t *near);
+/* What the device's compiler chose for this node, or NULL; and its multipliers, checked against the
+ * rule: e has room for g->n. */
+const assay_given *assay_derive_given(const assay_derive *d);
+assay_status assay_derive_given_encoded(const assay_derive *d, const assay_given *g, size_t n,
+                                        const assay_rule_rescale *k, assay_encoded *e);
 /* A rescale without zero point and saturation, for an operand. */
 void assay_derive_intermediate(assay_rescale *r);
 /* Output zero point, type range and fused activation, for the rescale in slot ASSAY_OUT; listed

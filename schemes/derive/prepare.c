@@ -70,6 +70,8 @@ static assay_status prepare(const assay_scheme *s, const assay_unit_spec *spec, 
     assay_status status = list_inputs(&d, c.codes);
     if (status == ASSAY_OK)
         status = c.derive(&d);
+    if (status == ASSAY_OK && assay_derive_given(&d) != NULL && !u->given_used)
+        status = assay_derive_fail(&d, "multipliers are given, but this arithmetic takes none");
     if (status == ASSAY_OK && u->memory_short) /* a name that could not be made */
         status = assay_derive_memory(&d);
     if (status != ASSAY_OK) {

@@ -227,8 +227,7 @@ assay_status assay_derive_one(const assay_derive *d, assay_rescale *r, double re
     return assay_derive_real(d, r, &real, 1, suffix);
 }
 
-/* Multipliers that the device's compiler chose, for this node. */
-static const assay_given *find_given(const assay_derive *d)
+const assay_given *assay_derive_given(const assay_derive *d)
 {
     const assay_scheme_data *data = assay_data(d->scheme);
     for (size_t i = 0; i < data->n_given; i++)
@@ -237,25 +236,32 @@ static const assay_given *find_given(const assay_derive *d)
     return NULL;
 }
 
-static assay_status use_given(const assay_derive *d, const assay_given *g, size_t n)
+assay_status assay_derive_given_encoded(const assay_derive *d, const assay_given *g, size_t n,
+                                        const assay_rule_rescale *k, assay_encoded *e)
 {
-    assay_rescale *r = &d->u->scale[ASSAY_OUT];
-    const assay_rule_rescale *k = r->rule;
+    char why[128];
+    d->u->given_used = true;
     if (k->encoding == ASSAY_ENCODE_F32 || k->encoding == ASSAY_ENCODE_F64 ||
         k->encoding == ASSAY_ENCODE_THRESHOLDS)
         return assay_derive_fail(d, "given multipliers need an integer encoding");
     if (g->n != 1 && g->n != n)
         return assay_derive_fail(d, "%zu given multipliers; expected 1 or %zu", g->n, n);
+    for (size_t c = 0; c < g->n; c++) {
+        e[c] = (assay_encoded){g->multiplier[c], assay_shift_from_target(k, g->shift[c]), 0};
+        if (!assay_check_given(k, &e[c], why, sizeof why))
+            return assay_derive_fail(d, "given for channel %zu: %s", c, why);
+    }
+    return ASSAY_OK;
+}
+
+static assay_status use_given(const assay_derive *d, const assay_given *g, size_t n)
+{
+    assay_rescale *r = &d->u->scale[ASSAY_OUT];
     assay_encoded *e = calloc(g->n, sizeof *e);
     if (e == NULL)
         return assay_derive_memory(d);
-    assay_status s = ASSAY_OK;
-    for (size_t c = 0; c < g->n && s == ASSAY_OK; c++) {
-        char why[128];
-        e[c] = (assay_encoded){g->multiplier[c], assay_shift_from_target(k, g->shift[c]), 0};
-        if (!assay_check_given(k, &e[c], why, sizeof why))
-            s = assay_derive_fail(d, "given for channel %zu: %s", c, why);
-    }
+    assay_status s = g->has_diff_min ? assay_derive_fail(d, "given diff_min; only softmax has one")
+                                     : assay_derive_given_encoded(d, g, n, r->rule, e);
     if (s == ASSAY_OK)
         s = assay_derive_encoded(d, r, e, g->n, "");
     free(e);
@@ -306,7 +312,7 @@ assay_status assay_derive_ratio(const assay_derive *d, assay_rescale *r, float i
 assay_status assay_derive_output(const assay_derive *d, float in, const float *w, size_t n,
                                  float out)
 {
-    const assay_given *given = find_given(d);
+    const assay_given *given = assay_derive_given(d);
     assay_status s = given != NULL && given->has_zero_point ? set_range(d, given->zero_point)
                                                             : assay_derive_range(d);
     if (s != ASSAY_OK)

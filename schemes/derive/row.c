@@ -7,24 +7,42 @@
 
 #define DIFF_BITS 5
 
+/* The scale of differences: `real`, or the one that the device's compiler chose. */
+static assay_status encode_difference(const assay_derive *d, double real, assay_encoded *e)
+{
+    const assay_unit *u = d->u;
+    const assay_rule_rescale *k = &u->rec.rescale;
+    const assay_given *given = assay_derive_given(d);
+    char why[256];
+    if (given != NULL && given->has_zero_point)
+        return assay_derive_fail(d, "given zero_point; a row's codes begin where its type does");
+    if (given != NULL && given->has_diff_min && u->row == assay_apply_softmax_lut16)
+        return assay_derive_fail(d, "given diff_min; a table counts every difference");
+    if (given != NULL)
+        return assay_derive_given_encoded(d, given, 1, k, e);
+    return assay_encode(k, real, e, why, sizeof why) ? ASSAY_OK : assay_derive_fail(d, "%s", why);
+}
+
 /* TFLite PreprocessSoftmaxScaling and CalculateInputRadius: beta * s_in with 26 fraction bits as
- * multiplier and shift; differences below k[0] count as nothing. */
+ * multiplier and shift; differences below k[0] count as nothing. CMSIS-NN's kernels are given
+ * multiplier, shift and k[0] (diff_min) apart. */
 static assay_status fixed_scaling(const assay_derive *d, assay_encoded *e)
 {
     assay_unit *u = d->u;
-    char why[256];
     bool single = u->rec.rescale.round.n == 1;
     double cap = single ? 1073741823.0 : 2147483647.0;
     double real = fmin(
         (double)assay_scale_of(&d->spec->in[0]) * d->spec->beta * ldexp(1, 31 - DIFF_BITS), cap);
-    if (!assay_encode(&u->rec.rescale, real, e, why, sizeof why))
-        return assay_derive_fail(d, "%s", why);
+    assay_status s = encode_difference(d, real, e);
+    if (s != ASSAY_OK)
+        return s;
     int64_t left = u->rec.rescale.multiplier_bits - e->shift;
     if (left < 0 || left > 31) /* the cap itself has 31 */
         return assay_derive_fail(d, "beta * input scale %.9g is out of reach of 5 integer bits",
                                  real * ldexp(1, DIFF_BITS - 31));
     double radius = ldexp((1 << DIFF_BITS) - 1, 31 - DIFF_BITS) / ldexp(1, (int)left);
-    u->k[0] = -(int64_t)floor(radius);
+    const assay_given *given = assay_derive_given(d);
+    u->k[0] = given != NULL && given->has_diff_min ? given->diff_min : -(int64_t)floor(radius);
     int64_t *k = assay_unit_array(u, "constants", 1);
     if (k == NULL)
         return assay_derive_memory(d);
@@ -105,10 +123,11 @@ static assay_status softmax_lut16(const assay_derive *d)
     u->table = exps;
     u->list[0] = reciprocals;
     u->row = assay_apply_softmax_lut16;
+    assay_encoded e;
+    assay_status s = encode_difference(
+        d, (double)assay_scale_of(&d->spec->in[0]) * d->spec->beta / (10.0 / 65535.0), &e);
     assay_derive_intermediate(&u->scale[ASSAY_FIRST]);
-    return assay_derive_one(
-        d, &u->scale[ASSAY_FIRST],
-        (double)assay_scale_of(&d->spec->in[0]) * d->spec->beta / (10.0 / 65535.0), "_in");
+    return s == ASSAY_OK ? assay_derive_encoded(d, &u->scale[ASSAY_FIRST], &e, 1, "_in") : s;
 }
 
 /* Tables indexed by max - x. */
