@@ -64,15 +64,25 @@ static assay_status logistic8(const assay_derive *d)
     return s != ASSAY_OK ? s : fill(d, u->op == ASSAY_OP_SIGMOID ? logistic_entry : tanh_entry);
 }
 
+/* CheckedLog2 of kernels/internal/quantization_util.cc: the exponent of a scale that is a power of
+ * two within 0.07 %, in float32 as there. */
+static bool checked_log2(float scale, int *exponent)
+{
+    const float log = logf(scale) * (1.0f / logf(2.0f));
+    const float rounded = roundf(log);
+    *exponent = (int)rounded;
+    return fabsf(log - rounded) < 1e-3f;
+}
+
 /* logistic_common.cc, tanh.cc: a power-of-two scale is used as it is, else a 15-bit multiplier. */
 static assay_status logistic16(const assay_derive *d)
 {
     assay_unit *u = d->u;
     float s = assay_scale_of(&d->spec->in[0]);
     int exponent;
-    float fraction = frexpf(s, &exponent);
-    int left = exponent - 1 + 12;
-    bool pot = fraction == 0.5f && (left == 0 || (left == 1 && u->op == ASSAY_OP_TANH));
+    bool near = checked_log2(s, &exponent);
+    int left = exponent + 12;
+    bool pot = near && (left == 0 || (left == 1 && u->op == ASSAY_OP_TANH));
     if (pot) {
         u->k[0] = INT64_C(3) << left;
         u->k[1] = 0;
@@ -107,7 +117,12 @@ assay_status assay_derive_logistic(const assay_derive *d)
     if (s != ASSAY_OK)
         return s;
     assay_fixed_output(&u->rec, u->op, out->elem, &scale, &zero);
-    if (scale != assay_scale_of(out) || zero != assay_zero_of(out))
+    int wanted, found;
+    checked_log2(scale, &wanted);
+    bool fits = out->elem.bits > 8 /* what TFLite asks of either */
+                    ? checked_log2(assay_scale_of(out), &found) && found == wanted
+                    : scale == assay_scale_of(out);
+    if (!fits || zero != assay_zero_of(out))
         return assay_derive_fail(d,
                                  "the output must have scale %.9g and zero point %d; found %.9g "
                                  "and %d",
