@@ -49,6 +49,13 @@ for c in inspect profile quantize optimize check-proof convert run golden verify
     runs 0 "$c --help" "$assay" $c --help
 done
 runs 0 "inspect" "$assay" inspect "$model"
+prints "^types: f32 [0-9]+" "inspect counts types" "$assay" inspect "$model"
+printf 'graph w { input x: bool[3]\n y: i64[2,1] = where(x) {count=2}\n z: f32[2,1] = cast(y)\n output z }\n' >w.assay
+runs 0 "a network whose shapes depend on data, as TFLite" "$assay" convert w.assay -o w.tflite
+refused "which is not supported without an input" "WHERE: a shape depends on what is in input 0 \(operator 0\)" \
+    "$assay" inspect w.tflite
+runs 0 "but shown, with what is not supported" \
+    sh -c '"$1" inspect w.tflite | grep -q "0  WHERE  *y  *i64\[2,1\]  *not supported: WHERE: a shape depends"' - "$assay"
 runs 0 "inspect the memory plan" "$assay" inspect "$model" --plan
 runs 0 "profile" "$assay" profile "$model" -d "$images/calibration" -n 32 -o profile.yaml -q
 runs 0 "profile on one thread" "$assay" profile "$model" -d "$images/calibration" -n 32 -j 1 -o one.yaml -q

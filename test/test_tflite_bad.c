@@ -8,14 +8,34 @@
 #include "graph/tflite/tflite.h"
 
 /* builtin operators */
-enum { FC = 9, CUSTOM = 32, WHERE = 109 };
+enum { FC = 9, CUSTOM = 32, WHERE = 109, ELU = 111 };
 
 /* ---- refusals ---- */
+
+typedef struct seen {
+    int n, refused;
+    char text[400]; /* "WHERE y:why; " */
+} seen;
+
+static void see(void *to, const assay_tflite_row *row)
+{
+    seen *s = to;
+    size_t used = strlen(s->text);
+
+    assert_int_equal(row->index, s->n++);
+    assert_int_equal(row->subgraph, 0);
+    assert_true(row->type->elem.kind != ASSAY_KIND_NONE);
+    s->refused += row->why != NULL;
+    snprintf(s->text + used, sizeof s->text - used, "%s %s:%.32s; ", row->kind, row->output,
+             row->why ? row->why : "");
+}
 
 static void test_unsupported(void **state)
 {
     tb_model m = {.n_inputs = 2, .input = {0, 1}, .n_outputs = 1, .output = {6}};
+    seen all = {0};
     unsigned char *file;
+    size_t size;
     assay_graph *g;
     assay_error err;
 
@@ -35,11 +55,27 @@ static void test_unsupported(void **state)
     m.op[1].custom = "Mystery";
     tb_outputs(tb_operator(&m, WHERE, 0, -2), 5, -2);
     tb_outputs(tb_operator(&m, FC, 1, 2, -1, -2), 6, -2);
+    tb_add(&m, "z", TFL_FLOAT32, 1, 4, -1);
+    tb_outputs(tb_operator(&m, ELU, 1, -2), 7, -2);
     assert_int_equal(tb_import(&m, &file, &g, &err), ASSAY_ERR_UNSUPPORTED);
     assert_non_null(
         strstr(err.text, "WHERE: a shape depends on what is in input 0 (operators 0, 2)"));
     assert_non_null(strstr(err.text, "CUSTOM: 'Mystery' (operator 1)"));
     assert_non_null(strstr(err.text, "FULLY_CONNECTED: hybrid"));
+    free(file);
+
+    file = tb_finish(&m, &size);
+    assert_int_equal(assay_tflite_import_entry("m", NULL, file, size,
+                                               &(assay_tflite_options){.seen = see, .to = &all}, &g,
+                                               &err),
+                     ASSAY_ERR_UNSUPPORTED);
+    assert_int_equal(all.n, 5);
+    assert_int_equal(all.refused, 4);
+    assert_string_equal(all.text, "WHERE t0:WHERE: a shape depends on what i; "
+                                  "CUSTOM t1:CUSTOM: 'Mystery'; "
+                                  "WHERE t2:WHERE: a shape depends on what i; "
+                                  "FULLY_CONNECTED y:FULLY_CONNECTED: hybrid: integer; "
+                                  "ELU z:; ");
     free(file);
 }
 

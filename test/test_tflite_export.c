@@ -271,6 +271,61 @@ static void hybrid(void **state)
     free(file);
 }
 
+/* Real weights of a constant, one scale. */
+static void real_of_codes(const assay_graph *g, const char *name, const int8_t *codes, int n)
+{
+    const assay_value *w = tb_value(g, name);
+    assert_true(w->type.elem.kind == ASSAY_KIND_F32 && assay_shape_count(&w->type) == n);
+    for (int i = 0; i < n; ++i)
+        assert_true(((const float *)w->data)[i] == 0.01F * (float)codes[i]);
+}
+
+static void hybrid_state(void **state)
+{
+    enum { SVDF = 27, SVDF_RANK = 0 };
+    static const int8_t codes[6] = {10, -20, 30, -40, 50, -60};
+    tb_model m = lstm_model(&(lstm_case){TFL_FLOAT32, 1, 2, true, 0});
+    unsigned char *file;
+    assay_graph *g;
+
+    (void)state;
+    for (int k = 0; k < 2 * GATES; ++k) {
+        tb_tensor *t = &m.tensor[m.op[0].in[1 + k]];
+        t->type = TFL_INT8;
+        t->data = codes;
+        t->bytes = k < GATES ? UNITS * INPUTS : UNITS * UNITS;
+        t->n_scales = 1;
+        t->scale[0] = 0.01F;
+    }
+    g = tb_import_ok(&m, &file);
+    for (int k = 0; k < 2 * GATES; ++k) {
+        const tb_tensor *t = &m.tensor[m.op[0].in[1 + k]];
+        real_of_codes(g, t->name, codes, (int)t->bytes);
+    }
+    assay_graph_free(g);
+    free(file);
+
+    m = (tb_model){.n_inputs = 1, .n_outputs = 1, .output = {4}};
+    tb_add(&m, "x", TFL_FLOAT32, 1, 3, -1);
+    tb_add(&m, "feature", TFL_INT8, 2, 3, -1);
+    tb_quant(&m, 0.01F, 0);
+    tb_data(&m, codes, 6);
+    tb_add(&m, "time", TFL_INT8, 2, 2, -1);
+    tb_quant(&m, 0.01F, 0);
+    tb_data(&m, codes, 4);
+    tb_add(&m, "memory", TFL_FLOAT32, 1, 4, -1);
+    m.tensor[3].is_variable = true;
+    tb_add(&m, "y", TFL_FLOAT32, 1, 2, -1);
+    tb_operator(&m, SVDF, 0, 1, 2, -1, 3, -2);
+    tb_option_i32(&m.op[0], SVDF_RANK, 1);
+    tb_outputs(&m.op[0], 4, -2);
+    g = tb_import_ok(&m, &file);
+    real_of_codes(g, "feature", codes, 6);
+    real_of_codes(g, "time", codes, 4);
+    assay_graph_free(g);
+    free(file);
+}
+
 /* Weights with a scale for each block of two inputs: real numbers, under float activations only. */
 static void blockwise(void **state)
 {
@@ -310,13 +365,10 @@ static void blockwise(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comes_back),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(refused_all),
-        cmocka_unit_test(lstm_is_whole),
-        cmocka_unit_test(open_lstm_is_refused),
-        cmocka_unit_test(hybrid),
-        cmocka_unit_test(blockwise),
+        cmocka_unit_test(comes_back),           cmocka_unit_test(refused),
+        cmocka_unit_test(refused_all),          cmocka_unit_test(lstm_is_whole),
+        cmocka_unit_test(open_lstm_is_refused), cmocka_unit_test(hybrid),
+        cmocka_unit_test(hybrid_state),         cmocka_unit_test(blockwise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -227,6 +227,21 @@ assay_status assay_tfl_read_operator(tfl_import *m, int index, flat_table t, tfl
     return assay_flat_status(&m->file, m->err);
 }
 
+/* Tells whoever wants to see all operators. */
+static void show(const tfl_op *o, bool supported)
+{
+    const assay_tflite_options *to = o->m->options;
+    const tfl_tensor *y = o->n_out > 0 ? assay_tfl_out(o, 0) : NULL;
+
+    if (to && to->seen)
+        to->seen(to->to, &(assay_tflite_row){.subgraph = o->m->subgraph,
+                                             .index = o->index,
+                                             .kind = o->kind,
+                                             .output = y ? y->name : "",
+                                             .type = y ? &y->type : NULL,
+                                             .why = supported ? NULL : o->m->why});
+}
+
 static assay_status import_operator(tfl_import *m, int index, flat_table t)
 {
     tfl_op o;
@@ -248,6 +263,8 @@ static assay_status import_operator(tfl_import *m, int index, flat_table t)
         s = b->import(&o);
     if (!s)
         s = assay_flat_status(&m->file, m->err);
+    if (!s || s == ASSAY_ERR_UNSUPPORTED)
+        show(&o, !s);
     return s == ASSAY_ERR_UNSUPPORTED && m->n_faults ? skip_operator(&o) : s;
 }
 
@@ -272,13 +289,13 @@ static assay_status report_faults(const tfl_import *m)
         if (f->first[0] >= 0)
             snprintf(entry + n, sizeof entry - n, f->count > shown ? ", ... %d in all)" : ")",
                      f->count);
-        if (used + strlen(entry) + 40 > sizeof text)
+        if (used + strlen(entry) + 60 > sizeof text)
             ++untold;
         else
             used += (size_t)snprintf(text + used, sizeof text - used, "%s", entry);
     }
     if (untold)
-        snprintf(text + used, sizeof text - used, "; and %d more kinds", untold);
+        snprintf(text + used, sizeof text - used, "; and %d more kinds ('assay inspect')", untold);
     return assay_fail(m->err, ASSAY_ERR_UNSUPPORTED, "%s", text);
 }
 
@@ -334,6 +351,7 @@ assay_status assay_tfl_import_body(const tfl_op *o, int32_t index, int64_t *numb
     m->fault = inner.fault;
     m->n_faults = inner.n_faults;
     m->hidden_faults = inner.hidden_faults;
+    memcpy(m->why, inner.why, sizeof m->why);
     if (!s)
         s = assay_tfl_leave_body(o, &inner);
     if (!s)

@@ -68,6 +68,7 @@ typedef struct tfl_import {
     tfl_tensor_list tensors; /* of the subgraph at hand */
     tfl_resource *resource;
     tfl_fault *fault;
+    char why[360];                       /* the last one's words */
     uint64_t budget;                     /* work left, see assay_tfl_charge */
     const assay_tflite_options *options; /* or NULL */
     bool follows_data; /* a shape was computed: those behind it are inferred, not the file's */
@@ -171,6 +172,13 @@ assay_status assay_tfl_infer(const tfl_op *o, assay_op kind, const int *in, int 
                              const int *out, int n_out, const assay_attrs *attr);
 /* The same for the operator's output tensors, where its import asks them. */
 assay_status assay_tfl_settle(const tfl_op *o);
+
+/* ---- op_conv.c ---- */
+/* Float activations in input x over integer weights in input w ("hybrid"): TFLite quantizes the
+ * activations of each run by their own range, for speed. The network that this approximates is
+ * float, with the real values of the weights, and that is what is imported: the weights become
+ * these. Others are left as they are. */
+assay_status assay_tfl_real_weights(const tfl_op *op, int x, int w);
 
 /* ---- op_*.c: one function a kind of operator ---- */
 #define TFL_NONE(code, name)

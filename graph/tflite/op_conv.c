@@ -4,10 +4,7 @@
 
 #include "graph/tflite/import.h"
 
-/* Float activations over integer weights ("hybrid"): TFLite quantizes the activations of each run
- * by their own range, for speed. The network that this approximates is float, with the real values
- * of the weights, and that is what is imported. */
-static assay_status real_weights(const tfl_op *o, int x, int w)
+assay_status assay_tfl_real_weights(const tfl_op *o, int x, int w)
 {
     tfl_tensor *t = assay_tfl_in(o, w);
 
@@ -28,7 +25,7 @@ static assay_status check_operands(const tfl_op *o, int x, int w)
     if (assay_tfl_in(o, x)->type.rank != 4 || assay_tfl_in(o, w)->type.rank != 4 ||
         assay_tfl_out(o, 0)->type.rank != 4)
         return assay_tfl_fail(o, "expected input, weights and output of 4 dimensions");
-    return real_weights(o, x, w);
+    return assay_tfl_real_weights(o, x, w);
 }
 
 static void set2(assay_list *l, int64_t h, int64_t w)
@@ -275,7 +272,7 @@ assay_status assay_tfl_op_fully_connected(const tfl_op *o)
         return assay_tfl_fail(o, "the input or the weights are missing");
     if (assay_flat_i8(o->options, FC_WEIGHTS_FORMAT, 0) != 0)
         return assay_tfl_unsupported(o, "shuffled weights");
-    if ((s = real_weights(o, 0, 1)))
+    if ((s = assay_tfl_real_weights(o, 0, 1)))
         return s;
     x = assay_tfl_in(o, 0);
     w = assay_tfl_in(o, 1);
@@ -323,7 +320,7 @@ assay_status assay_tfl_op_batch_matmul(const tfl_op *o)
                                 .transpose_b = assay_flat_bool(o->options, MATMUL_ADJ_Y)}};
     if (o->n_in != 2 || o->in[0] < 0 || o->in[1] < 0)
         return assay_tfl_fail(o, "expected two inputs");
-    assay_status s = real_weights(o, 0, 1);
+    assay_status s = assay_tfl_real_weights(o, 0, 1);
     return s ? s : assay_tfl_straight(o, &a, NULL);
 }
 

@@ -84,12 +84,16 @@ static assay_status read_sizes(lstm *l)
     const assay_type *h = &assay_tfl_in(o, IN_HIDDEN)->type, *c = &assay_tfl_in(o, IN_CELL)->type;
     bool quantized = x->elem.kind == ASSAY_KIND_INT;
     bool weights_f32 = assay_tfl_in(o, IN_WEIGHTS)->type.elem.kind == ASSAY_KIND_F32;
+    assay_status s;
 
     l->time_major = assay_flat_bool(o->options, LSTM_TIME_MAJOR);
     if (x->rank != 3 || h->rank != 2 || c->rank != 2)
         return assay_tfl_fail(o, "expected an input of 3 dimensions and states of 2");
-    if (weights_f32 == quantized)
-        return assay_tfl_unsupported(o, "hybrid: integer weights under float activations");
+    if (weights_f32 && quantized)
+        return assay_tfl_unsupported(o, "float weights under integer activations");
+    for (int i = IN_WEIGHTS; i < IN_PEEPHOLE && !quantized; ++i)
+        if ((s = assay_tfl_real_weights(o, IN_X, i)))
+            return s;
     if (quantized &&
         (c->elem.bits != 16 || c->q.granularity != ASSAY_Q_TENSOR || c->q.zero_point[0] != 0 ||
          h->q.granularity != ASSAY_Q_TENSOR || !assay_elem_equal(h->elem, x->elem)))

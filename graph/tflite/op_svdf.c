@@ -26,6 +26,7 @@ static assay_status read_sizes(svdf *v)
     const tfl_op *o = v->o;
     const assay_type *x, *f, *t, *state;
     int32_t rank = assay_flat_i32(o->options, OPTION_RANK, 0);
+    assay_status s;
 
     if (o->n_in != IN_COUNT || o->n_out != 1)
         return assay_tfl_fail(o, "%d inputs and %d outputs, expected 5 and 1", o->n_in, o->n_out);
@@ -47,8 +48,11 @@ static assay_status read_sizes(svdf *v)
         return assay_tfl_fail(o, "rank %d, the weights' and the state's shapes do not agree", rank);
     v->units = v->filters / rank;
     v->quantized = x->elem.kind == ASSAY_KIND_INT;
-    if ((f->elem.kind == ASSAY_KIND_INT) != v->quantized)
-        return assay_tfl_unsupported(o, "hybrid: integer weights under float activations");
+    if (f->elem.kind != ASSAY_KIND_INT && v->quantized)
+        return assay_tfl_unsupported(o, "float weights under integer activations");
+    if ((s = assay_tfl_real_weights(o, IN_X, IN_FEATURE)) ||
+        (s = assay_tfl_real_weights(o, IN_X, IN_TIME)))
+        return s;
     if (!assay_tfl_in(o, IN_STATE)->is_variable)
         return assay_tfl_fail(o, "the state is not a variable");
     if (v->quantized &&

@@ -31,7 +31,7 @@ assay_status assay_tfl_compute(const tfl_op *o, int i, const void **data)
     const assay_tflite_options *options = m->options;
     assay_status s;
 
-    if (!options || m->depth || m->n_faults || t->is_variable || t->value < 0)
+    if (!options || !options->compute || m->depth || m->n_faults || t->is_variable || t->value < 0)
         return assay_tfl_unsupported(o, "a shape depends on what is in input %d", i);
     if ((s = options->compute(options->user, m->g, t->value, data, m->err)))
         return s;
@@ -267,7 +267,7 @@ static bool is_unsettled(const tfl_op *o)
 
     if (o->m->follows_data)
         return true;
-    if (!o->m->options)
+    if (!o->m->options || !o->m->options->compute)
         return false;
     if (o->builtin == CODE_RESHAPE)
         return y->is_open &&

@@ -17,12 +17,27 @@
  * gives them, allocated in the graph's arena. `used` then becomes true: the graph holds for that
  * input, and for others only as far as they lead to the same shapes. Without `compute` such
  * operators are not supported. */
+typedef struct assay_tflite_row assay_tflite_row;
+
 typedef struct assay_tflite_options {
     assay_status (*compute)(void *user, assay_graph *g, int value, const void **data,
                             assay_error *err);
     void *user;
     bool *used;
+    /* Unless NULL, gets every operator in the file's order, those of a body of control flow before
+     * the operator that runs it: whoever shows a model that is not supported. */
+    void (*seen)(void *to, const assay_tflite_row *row);
+    void *to;
 } assay_tflite_options;
+
+/* An operator as the file has it; everything borrowed for the call. */
+struct assay_tflite_row {
+    int subgraph, index;
+    const char *kind;       /* as "CONV_2D" */
+    const char *output;     /* its first output tensor's name; "" when there is none */
+    const assay_type *type; /* of that; of kind NONE when it is not one of ours; NULL: no output */
+    const char *why;        /* what is not supported, or NULL */
+};
 
 /* Maps the file; constants stay there, and the mapping lives as long as the graph does. The file
  * must not be truncated meanwhile. On success *out is a verified graph that the caller frees with

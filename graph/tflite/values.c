@@ -53,7 +53,7 @@ assay_status assay_tfl_fail(const tfl_op *op, const char *format, ...)
 assay_status assay_tfl_unsupported(const tfl_op *op, const char *format, ...)
 {
     tfl_import *m = op->m;
-    char reason[200], text[360], place[40];
+    char reason[200], text[sizeof m->why], place[40];
     tfl_fault *f = NULL;
     va_list args;
 
@@ -62,6 +62,7 @@ assay_status assay_tfl_unsupported(const tfl_op *op, const char *format, ...)
     va_end(args);
     snprintf(text, sizeof text, "%s%.100s%s%s", place_of(m, place), op->kind, *reason ? ": " : "",
              reason);
+    memcpy(m->why, text, sizeof text);
     for (int i = 0; !f && i < m->n_faults; ++i)
         if (strcmp(m->fault[i].what, text) == 0)
             f = &m->fault[i];

@@ -47,6 +47,35 @@ static void print_nodes(const assay_graph *g)
     }
 }
 
+/* How many values have which type of elements. */
+static void print_type_counts(const assay_graph *g)
+{
+    enum { MOST = 80 }; /* integers of 1 to 32 bits with and without sign, and a few others */
+    struct {
+        assay_elem elem;
+        int count;
+    } seen[MOST];
+    int n = 0;
+
+    for (int v = 0; v < g->n_values; v++) {
+        int k = 0;
+        while (k < n && !assay_elem_equal(seen[k].elem, g->value[v].type.elem))
+            k++;
+        if (k == n && n < MOST) {
+            seen[n].elem = g->value[v].type.elem;
+            seen[n++].count = 0;
+        }
+        if (k < n)
+            seen[k].count++;
+    }
+    printf("types:");
+    for (int k = 0; k < n; k++) {
+        char name[8];
+        printf(" %s %d", assay_elem_print(seen[k].elem, name), seen[k].count);
+    }
+    printf("\n");
+}
+
 static void print_counts(const assay_graph *g)
 {
     int ops[ASSAY_OP_COUNT] = {0};
@@ -72,6 +101,7 @@ static void print_counts(const assay_graph *g)
         if (ops[op])
             printf(" %s %d", assay_op_get((assay_op)op)->name, ops[op]);
     printf("\n");
+    print_type_counts(g);
 }
 
 static void print_ends(const assay_graph *g)
@@ -125,6 +155,36 @@ static bool waits_for_scheme(const assay_graph *g)
     return converts && !computes;
 }
 
+/* A line of the table of a TFLite model that cannot be imported. */
+static void print_operator(void *to, const assay_tflite_row *row)
+{
+    char type[160] = "", place[32];
+
+    if (row->subgraph)
+        snprintf(place, sizeof place, "%d:%d", row->subgraph, row->index);
+    else
+        snprintf(place, sizeof place, "%d", row->index);
+    if (row->type && row->type->elem.kind != ASSAY_KIND_NONE)
+        print_type(row->type, type, sizeof type);
+    assay_buf_printf(to, "%6s  %-22s %-28.60s %-44s %s%s\n", place, row->kind, row->output, type,
+                     row->why ? "not supported: " : "", row->why ? row->why : "");
+}
+
+/* All operators of a TFLite model that has some that are not supported, and which those are. */
+static void print_unsupported(const char *path)
+{
+    assay_buf table = {0};
+    const assay_tflite_options options = {.seen = print_operator, .to = &table};
+    assay_graph *g = NULL;
+    assay_error err;
+
+    if (assay_tflite_import_file_with(path, &options, &g, &err) == ASSAY_ERR_UNSUPPORTED &&
+        assay_buf_status(&table, &err) == ASSAY_OK && table.length > 0)
+        printf("%6s  %-22s %-28s %s\n%s", "#", "operator", "output", "type", table.text);
+    assay_buf_free(&table);
+    assay_graph_free(g);
+}
+
 static bool shows_table(const cli_args *a)
 {
     return !cli_has(a, "text") && !cli_has(a, "plan") && !cli_has(a, "plan-svg");
@@ -165,7 +225,7 @@ static int run(const cli_args *a)
 {
     const bool grouped = cli_has(a, "scheme");
     assay_quantize_report report = {0};
-    assay_graph *g;
+    assay_graph *g = NULL;
     assay_error err;
     int status = cli_model_load(a, a->positional[0], cli_has(a, "canonical"), &g);
 
@@ -174,6 +234,8 @@ static int run(const cli_args *a)
         status = cli_failed(&err);
     if (status == CLI_OK && report.n_integer && shows_table(a))
         cli_report_print(&report, stdout);
+    if (g == NULL && shows_table(a))
+        print_unsupported(a->positional[0]);
     assay_quantize_report_free(&report);
     assay_graph_free(g);
     return status;
