@@ -74,8 +74,9 @@ typedef struct check_reachable {
     bool known;     /* false: the model's weights are not at hand, or cannot be told */
     bool overflows; /* sums may leave the accumulator: then lo and hi are its ends */
 } check_reachable;
-/* Of node n of fragment g, on codes of type x. */
-check_reachable check_reach(const checker *c, const assay_graph *g, const assay_node *n,
+/* Of node n of fragment g, on codes of type x; bias: added to the sums of a matrix product by
+ * another node of g, or -1. */
+check_reachable check_reach(const checker *c, const assay_graph *g, const assay_node *n, int bias,
                             const assay_unit *u, const assay_type *x);
 /* A function of codes: by code - least. */
 typedef struct check_table {

@@ -133,8 +133,8 @@ static assay_status check_weights(const drifting *d, const json_t *drift, bool *
     const size_t forms = json_array_size(drift);
     double down = 0, up = 0;
     const check_reachable was =
-        check_reach(c, c->before, d->a, d->before, type_of(c->before, d->a->in[0]));
-    const check_reachable is = check_reach(c, c->after, d->b, d->after, x);
+        check_reach(c, c->before, d->a, -1, d->before, type_of(c->before, d->a->in[0]));
+    const check_reachable is = check_reach(c, c->after, d->b, -1, d->after, x);
     *known = was.known && is.known;
     if (!*known)
         return ASSAY_OK;

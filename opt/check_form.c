@@ -2,6 +2,7 @@
  * that moved. What is read off the fragments: the same operands, reshaped or transposed as the
  * forms say, the same op. Then the codes that become of the sums are compared over all that can
  * occur. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,101 +123,168 @@ static bool is_plain(const assay_graph *g, int v)
     return assay_is_accumulator(&g->value[v].type);
 }
 
-/* *b: the rescale at the end, of (sums + bias) * (input * weight). */
-static bool fc_as_matmul(const checker *c, const assay_node *a, const assay_node **b,
-                         const assay_node **product)
+static bool is_bare(const assay_node *n)
 {
-    const assay_graph *h = c->after;
+    return n->act_lo == -INFINITY && n->act_hi == INFINITY && !n->has_code_bounds;
+}
+
+/* A fragment that ends in a rescale of (sums + bias), relabelled as codes. */
+typedef struct sums {
+    const assay_node *product, *rescale;
+    int bias; /* or -1 */
+} sums;
+
+static bool find_sums(const assay_graph *g, sums *of)
+{
+    const assay_node *n = check_producer(g, g->output[0]);
+    *of = (sums){.rescale = n, .bias = -1};
+    n = n && n->op == ASSAY_OP_RESCALE ? check_producer(g, n->in[0]) : NULL;
+    if (!n || n->op != ASSAY_OP_RELABEL || !is_bare(n) ||
+        !check_is_code(&g->value[n->out[0]].type) ||
+        g->value[n->out[0]].type.q.zero_point[0] != 0 || !is_plain(g, n->in[0]))
+        return false;
+    n = check_producer(g, n->in[0]);
+    if (n && n->op == ASSAY_OP_ADD) {
+        of->bias = n->in[1];
+        if (!is_bare(n) || !is_plain(g, n->in[0]) || !is_plain(g, n->in[1]))
+            return false;
+        n = check_producer(g, n->in[0]);
+    }
+    of->product = n;
+    return n && n->op == ASSAY_OP_MATMUL && is_bare(n) && !n->attr.matmul.transpose_a &&
+           is_plain(g, n->out[0]);
+}
+
+/* Value w of h is what v of g holds, by another name for its numbers. */
+static bool is_relabelled(const assay_graph *g, int v, const assay_graph *h, int w)
+{
+    const assay_node *n = check_producer(h, w);
+    return n && n->op == ASSAY_OP_RELABEL && is_bare(n) && check_same_value(g, v, h, n->in[0]);
+}
+
+static bool fc_as_matmul(const checker *c, const assay_node *a, sums *to)
+{
+    const assay_graph *g = c->before, *h = c->after;
     const int bias = a->n_in > 2 ? a->in[2] : -1;
     const int64_t swapped[2] = {1, 0};
+    return find_sums(h, to) && check_same_bounds(a, to->rescale) &&
+           !to->product->attr.matmul.transpose_b && (bias < 0) == (to->bias < 0) &&
+           (bias < 0 || is_relabelled(g, bias, h, to->bias)) &&
+           is_moved(g, a->in[0], h, to->product->in[0], NOTHING, NULL) &&
+           is_moved(g, a->in[1], h, to->product->in[1], TURNED, swapped);
+}
+
+static bool sums_as_fc(const checker *c, sums *from, const assay_node **b)
+{
+    const assay_graph *g = c->before, *h = c->after;
+    const int64_t swapped[2] = {1, 0};
     *b = inner_of(h, NOTHING, NULL);
-    const assay_node *n =
-        *b && (*b)->op == ASSAY_OP_RESCALE ? check_producer(h, (*b)->in[0]) : NULL;
-    if (!n || n->op != ASSAY_OP_RELABEL || !check_is_code(&h->value[n->out[0]].type) ||
-        h->value[n->out[0]].type.q.zero_point[0] != 0 || !is_plain(h, n->in[0]) ||
-        !check_same_bounds(a, *b))
+    if (!*b || (*b)->op != ASSAY_OP_FC || !find_sums(g, from) ||
+        input_type(g, from->product, 1)->rank != 2)
         return false;
-    n = check_producer(h, n->in[0]);
-    if (bias >= 0) {
-        const assay_node *plain =
-            n && n->op == ASSAY_OP_ADD && n->n_in == 2 ? check_producer(h, n->in[1]) : NULL;
-        if (!plain || plain->op != ASSAY_OP_RELABEL || !is_plain(h, plain->out[0]) ||
-            !is_plain(h, n->in[0]) || !check_same_value(c->before, bias, h, plain->in[0]))
-            return false;
-        n = check_producer(h, n->in[0]);
-    }
-    *product = n;
-    return n && n->op == ASSAY_OP_MATMUL && !n->attr.matmul.transpose_a &&
-           !n->attr.matmul.transpose_b && is_plain(h, n->out[0]) &&
-           is_moved(c->before, a->in[0], h, n->in[0], NOTHING, NULL) &&
-           is_moved(c->before, a->in[1], h, n->in[1], TURNED, swapped);
+    const int bias = (*b)->n_in > 2 ? (*b)->in[2] : -1;
+    return (bias < 0) == (from->bias < 0) && (bias < 0 || is_relabelled(g, from->bias, h, bias)) &&
+           check_same_bounds(from->rescale, *b) &&
+           is_moved(g, from->product->in[0], h, (*b)->in[0], NOTHING, NULL) &&
+           is_moved(g, from->product->in[1], h, (*b)->in[1],
+                    from->product->attr.matmul.transpose_b ? NOTHING : TURNED, swapped);
 }
 
 /* ---- what becomes of the sums ---- */
 
-/* b yields codes of what a summed; in_order: as a did. */
-static assay_status compare_sums(checker *c, const json_t *step, const assay_node *a,
-                                 const assay_node *product, const assay_node *b, bool in_order,
-                                 int64_t *worst)
+/* A layer's product, and the node that makes codes of its sums, before and after. */
+typedef struct forms {
+    const assay_node *product[2], *codes[2];
+    int bias;      /* added to the sums behind the product before, or -1 */
+    bool in_order; /* the sums have the order that they had */
+} forms;
+
+static assay_status judge_reach(checker *c, const json_t *step, const forms *f,
+                                const assay_unit *before)
 {
-    assay_unit *before = NULL, *sums = NULL, *after = NULL;
-    const assay_type *w = input_type(c->before, a, 1);
+    const assay_node *a = f->product[0];
     int64_t lo = 0, hi = 0;
-    assay_status s = check_prepare(c, c->before, a, &before);
-    if (!s)
-        s = check_prepare(c, c->after, product, &sums);
-    if (!s)
-        s = check_prepare(c, c->after, b, &after);
-    if (!s && step && !check_interval(json_object_get(step, "reachable"), &lo, &hi))
-        s = check_reject(c, "no interval of accumulators");
-    if (!s && step && is_plain(c->after, product->out[0]) && (lo < INT32_MIN || hi > INT32_MAX))
-        s = check_reject(c, "sums that do not fit 32 bits");
-    if (!s && memcmp(&before->rec.accumulator, &sums->rec.accumulator,
-                     sizeof before->rec.accumulator) != 0)
-        s = check_reject(c, "the accumulators have other rules");
-    if (!s) {
-        const check_reachable all =
-            check_reach(c, c->before, a, before, input_type(c->before, a, 0));
-        c->given += !all.known;
-        if (all.known && step && (lo != all.lo || hi != all.hi))
-            s = check_reject(c, "the accumulators that can occur are others");
-        if (all.known && all.overflows && !in_order)
-            s = check_reject(c, "the accumulator may overflow");
+    if (step && !check_interval(json_object_get(step, "reachable"), &lo, &hi))
+        return check_reject(c, "no interval of accumulators");
+    if (step && (is_plain(c->after, f->product[1]->out[0]) || is_plain(c->before, a->out[0])) &&
+        (lo < INT32_MIN || hi > INT32_MAX))
+        return check_reject(c, "sums that do not fit 32 bits");
+    const check_reachable all =
+        check_reach(c, c->before, a, f->bias, before, input_type(c->before, a, 0));
+    c->given += !all.known;
+    if (all.known && step && (lo != all.lo || hi != all.hi))
+        return check_reject(c, "the accumulators that can occur are others");
+    return all.known && all.overflows && !f->in_order
+               ? check_reject(c, "the accumulator may overflow")
+               : ASSAY_OK;
+}
+
+static assay_status compare_sums(checker *c, const json_t *step, const forms *f, int64_t *worst)
+{
+    assay_unit *summed[2] = {NULL, NULL}, *made[2] = {NULL, NULL};
+    const assay_type *w = input_type(c->before, f->product[0], 1);
+    int64_t lo, hi;
+    assay_status s = ASSAY_OK;
+    for (int i = 0; i < 2 && !s; i++) {
+        s = check_prepare(c, i ? c->after : c->before, f->product[i], &summed[i]);
+        if (!s)
+            s = check_prepare(c, i ? c->after : c->before, f->codes[i], &made[i]);
     }
-    if (!s && step)
-        *worst = check_forms(c, before, after, NULL, 1, lo, hi,
+    if (!s && memcmp(&summed[0]->rec.accumulator, &summed[1]->rec.accumulator,
+                     sizeof summed[0]->rec.accumulator) != 0)
+        s = check_reject(c, "the accumulators have other rules");
+    if (!s)
+        s = judge_reach(c, step, f, summed[0]);
+    if (!s && step) {
+        check_interval(json_object_get(step, "reachable"), &lo, &hi);
+        *worst = check_forms(c, made[0], made[1], NULL, 1, lo, hi,
                              w->q.count > 1 ? (int64_t)w->q.count : 1);
-    if (before)
-        c->scheme->vt->release(before);
-    if (sums)
-        c->scheme->vt->release(sums);
-    if (after)
-        c->scheme->vt->release(after);
+    }
+    for (int i = 0; i < 4; i++) {
+        assay_unit *u = i < 2 ? summed[i] : made[i - 2];
+        if (u)
+            c->scheme->vt->release(u);
+    }
     return s;
 }
 
-assay_status check_form(checker *c, const json_t *step, int64_t *worst)
+/* One product before; or several nodes that end in a rescale of its sums. */
+static bool find_forms(const checker *c, forms *f)
 {
-    const assay_node *a = c->before->n_nodes == 1 ? &c->before->node[0] : NULL;
-    const assay_node *b = NULL, *product = NULL;
-    const assay_type *y = a ? &c->before->value[a->out[0]].type : NULL;
-    if (!a || a->n_in < 2 || !check_is_code(y) || !check_is_code(input_type(c->before, a, 0)))
-        return check_reject(c, "a fragment of another form");
-    bool same = false, in_order = true;
+    const assay_graph *g = c->before;
+    const assay_node *a = g->n_nodes == 1 ? &g->node[0] : NULL, *b = NULL;
+    sums s;
+    bool same = false;
+    *f = (forms){.bias = -1, .in_order = true};
+    if (!a) {
+        if (!sums_as_fc(c, &s, &b))
+            return false;
+        *f = (forms){{s.product, b}, {s.rescale, b}, s.bias, false};
+        return true;
+    }
+    if (a->n_in < 2)
+        return false;
     if (a->op == ASSAY_OP_CONV)
         same = conv_as_fc(c, a, &b);
     else if (a->op == ASSAY_OP_MATMUL)
         same = matmul_as_fc(c, a, &b);
     else if (a->op == ASSAY_OP_FC)
         same = fc_as_conv(c, a, &b);
-    product = b;
-    if (a->op == ASSAY_OP_FC && !same) {
-        in_order = false;
-        same = fc_as_matmul(c, a, &b, &product);
-    }
-    if (!same || !check_same_bounds(a, b))
+    *f = (forms){{a, b}, {a, b}, -1, true};
+    if (a->op == ASSAY_OP_FC && !same && (same = fc_as_matmul(c, a, &s)))
+        *f = (forms){{a, s.product}, {a, s.rescale}, -1, false};
+    return same && check_same_bounds(a, f->codes[1]);
+}
+
+assay_status check_form(checker *c, const json_t *step, int64_t *worst)
+{
+    forms f;
+    if (!find_forms(c, &f))
         return check_reject(c, "the layer is not the same");
-    return compare_sums(c, step, a, product, b, in_order, worst);
+    if (!check_is_code(&c->before->value[f.codes[0]->out[0]].type) ||
+        !check_is_code(input_type(c->before, f.product[0], 0)))
+        return check_reject(c, "a fragment of another form");
+    return compare_sums(c, step, &f, worst);
 }
 
 /* ---- layout ---- */
@@ -294,7 +362,8 @@ assay_status check_layout(checker *c, const json_t *step, int64_t *worst)
     *worst = 0;
     if (!a || !layout_of(a) || !same_in_layout(c, a, &b))
         return check_reject(c, "the op is not the same in another layout");
-    return a->n_in == 1 ? ASSAY_OK : compare_sums(c, NULL, a, b, b, false, worst);
+    return a->n_in == 1 ? ASSAY_OK
+                        : compare_sums(c, NULL, &(forms){{a, b}, {a, b}, -1, false}, worst);
 }
 
 /* ---- constants that move ---- */

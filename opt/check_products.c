@@ -243,7 +243,7 @@ static assay_status check_product(checker *c, const json_t *step, bool linear, i
         s = check_prepare(c, c->after, b, &after);
     if (!s) {
         const check_reachable all =
-            check_reach(c, c->before, a, before, &c->before->value[a->in[0]].type);
+            check_reach(c, c->before, a, -1, before, &c->before->value[a->in[0]].type);
         known = all.known;
         if (known && (lo != ceil_div(all.lo, k) || hi != -ceil_div(-all.hi, k)))
             s = check_reject(c, "the accumulators that can occur are others");

@@ -102,7 +102,25 @@ static bool weigh(const checker *c, const assay_graph *g, const assay_node *n, w
     return b < 0 || (k->bias && assay_shape_count(&k->bias->type) == k->channels);
 }
 
-check_reachable check_reach(const checker *c, const assay_graph *g, const assay_node *n,
+/* What is added to the sums of every column behind a matrix product; false: not known. */
+static bool add_behind(const checker *c, const assay_graph *g, int bias, reach *r)
+{
+    const assay_value *b = check_constant_of(c, g->value[bias].name);
+    if (!b || assay_shape_count(&b->type) < 1)
+        return false;
+    int64_t least = code_of(b, 0), most = least;
+    for (int64_t i = 1; i < assay_shape_count(&b->type); i++) {
+        const int64_t code = code_of(b, i);
+        least = code < least ? code : least;
+        most = code > most ? code : most;
+    }
+    r->lo += least;
+    r->hi += most;
+    r->magnitude += most > -least ? most : -least;
+    return true;
+}
+
+check_reachable check_reach(const checker *c, const assay_graph *g, const assay_node *n, int bias,
                             const assay_unit *u, const assay_type *x)
 {
     const int64_t most =
@@ -119,6 +137,8 @@ check_reachable check_reach(const checker *c, const assay_graph *g, const assay_
         reach r = matrix ? matrix_reach(x, b, (size_t)i, depth)
                          : channel_reach(&k, i, assay_elem_min(x->elem) - zero,
                                          assay_elem_max(x->elem) - zero);
+        if (bias >= 0)
+            all.known = add_behind(c, g, bias, &r);
         all.lo = r.lo < all.lo ? r.lo : all.lo;
         all.hi = r.hi > all.hi ? r.hi : all.hi;
         all.overflows |= r.magnitude > most;

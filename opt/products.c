@@ -20,9 +20,8 @@ assay_status assay_product_prepare(const assay_graph *fragment, const assay_sche
     return assay_fail(err, ASSAY_ERR_INTERNAL, "the product is gone");
 }
 
-assay_status assay_product_cut(const assay_graph *g, const assay_match *m, const assay_node *node,
-                               const assay_scheme *s, assay_graph **fragment, assay_unit **unit,
-                               assay_error *err)
+assay_status assay_product_has_proof(const assay_graph *g, const assay_node *node,
+                                     const assay_scheme *s, assay_error *err)
 {
     if (s->vt != &assay_family_vtable)
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
@@ -30,7 +29,16 @@ assay_status assay_product_cut(const assay_graph *g, const assay_match *m, const
     if (!assay_fragment_shrinks(g, node))
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "no proof is known for this form of %s",
                           assay_op_get(node->op)->name);
-    assay_status status = assay_fragment_shrink(g, m, fragment, err);
+    return ASSAY_OK;
+}
+
+assay_status assay_product_cut(const assay_graph *g, const assay_match *m, const assay_node *node,
+                               const assay_scheme *s, assay_graph **fragment, assay_unit **unit,
+                               assay_error *err)
+{
+    assay_status status = assay_product_has_proof(g, node, s, err);
+    if (!status)
+        status = assay_fragment_shrink(g, m, fragment, err);
     return status ? status : assay_product_prepare(*fragment, s, unit, err);
 }
 
@@ -121,8 +129,29 @@ assay_extremes assay_product_extremes(const assay_graph *g, const assay_node *n,
 
 #define WIDEST_SUM (INT64_C(1) << 50)
 
-assay_status assay_product_reach(const assay_graph *g, const assay_node *n, const assay_unit *u,
-                                 assay_interval *out, bool *exact_sums, assay_error *err)
+/* Least and greatest of what is added to the sums of a channel: what node n adds, or what stands
+ * behind it. */
+static void bias_range(const assay_graph *g, const assay_node *n, int behind, int64_t channel,
+                       int64_t *least, int64_t *most)
+{
+    const int b = behind >= 0 ? behind : n->n_in > 2 ? n->in[2] : ASSAY_NO_VALUE;
+    if (behind < 0 && assay_product_bias(g, n, channel, least)) {
+        *most = *least;
+        return;
+    }
+    const assay_type *t = &g->value[b].type;
+    *least = assay_elem_min(t->elem);
+    *most = assay_elem_max(t->elem);
+    for (int64_t i = 0; assay_is_constant(g, b) && i < assay_shape_count(t); i++) {
+        const int64_t code = assay_elem_get(t->elem, g->value[b].data, (size_t)i);
+        *least = i == 0 || code < *least ? code : *least;
+        *most = i == 0 || code > *most ? code : *most;
+    }
+}
+
+assay_status assay_product_reach(const assay_graph *g, const assay_node *n, int behind,
+                                 const assay_unit *u, assay_interval *out, bool *exact_sums,
+                                 assay_error *err)
 {
     const assay_rule_accumulator *a = &u->rec.accumulator;
     const assay_type *x = &g->value[n->in[0]].type, *w = &g->value[n->in[1]].type;
@@ -134,12 +163,10 @@ assay_status assay_product_reach(const assay_graph *g, const assay_node *n, cons
                           n->name);
     *out = (assay_interval){0, 0};
     for (int64_t c = 0, channels = assay_product_channels(g, n); c < channels; c++) {
-        int64_t bias, least, most;
+        int64_t least, most;
         assay_extremes e = assay_product_extremes(g, n, assay_elem_min(x->elem) - zx,
                                                   assay_elem_max(x->elem) - zx, c);
-        bool known = assay_product_bias(g, n, c, &bias);
-        least = known ? bias : assay_elem_min(g->value[b].type.elem);
-        most = known ? bias : assay_elem_max(g->value[b].type.elem);
+        bias_range(g, n, behind, c, &least, &most);
         e.magnitude += most > -least ? most : -least;
         out->lo = e.lo + least < out->lo ? e.lo + least : out->lo;
         out->hi = e.hi + most > out->hi ? e.hi + most : out->hi;

@@ -6,8 +6,11 @@
 #include "schemes/derive/prepare.h"
 #include "schemes/staircase.h"
 
+/* ASSAY_ERR_UNSUPPORTED: a form or a scheme without a known proof. */
+assay_status assay_product_has_proof(const assay_graph *g, const assay_node *node,
+                                     const assay_scheme *s, assay_error *err);
 /* The fragment of m around product `node`, shrunk, and the unit of that node (release it with the
- * scheme's vtable). ASSAY_ERR_UNSUPPORTED: a form or a scheme without a known proof. */
+ * scheme's vtable). Errors as above. */
 assay_status assay_product_cut(const assay_graph *g, const assay_match *m, const assay_node *node,
                                const assay_scheme *s, assay_graph **fragment, assay_unit **unit,
                                assay_error *err);
@@ -34,8 +37,10 @@ assay_extremes assay_product_extremes(const assay_graph *g, const assay_node *n,
                                       int64_t hi, int64_t channel);
 
 /* What the accumulator can hold at the end: the exact sums of all channels where none can leave its
- * width on the way (*exact_sums), else its whole width. */
-assay_status assay_product_reach(const assay_graph *g, const assay_node *n, const assay_unit *u,
-                                 assay_interval *out, bool *exact_sums, assay_error *err);
+ * width on the way (*exact_sums), else its whole width. behind: numbers that another node adds to
+ * the sums of a matrix product, or ASSAY_NO_VALUE. */
+assay_status assay_product_reach(const assay_graph *g, const assay_node *n, int behind,
+                                 const assay_unit *u, assay_interval *out, bool *exact_sums,
+                                 assay_error *err);
 
 #endif

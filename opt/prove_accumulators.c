@@ -135,7 +135,7 @@ assay_status assay_prove_accumulators(const assay_graph *g, const assay_match *m
         status = assay_tabulate(g, m->lower, s, run, &table, &n, err);
     w.table = table;
     if (!status)
-        status = assay_product_reach(g, node, before, &proof->reach, &exact_sums, err);
+        status = assay_product_reach(g, node, ASSAY_NO_VALUE, before, &proof->reach, &exact_sums, err);
     if (!status)
         status = attempt(m, rule, s, before, NULL, &w, proof, err);
     if (!status && rule->bounds && !(proof->possible && proof->verdict.kind == ASSAY_EXACT)) {

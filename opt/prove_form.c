@@ -2,8 +2,8 @@
  *
  * FORM    the same products in the same order are summed: the weights and the input are only
  *         reshaped, or transposed, as the two forms say; the threshold forms of what becomes of the
- *         sums agree over all that can occur. Where an addition follows the product, no sum may
- *         leave the accumulator on the way.
+ *         sums agree over all that can occur. Where an addition follows the product (before or
+ *         afterwards), no sum may leave the accumulator on the way.
  * LAYOUT  the op is the same but for the order of axes, which transposes in front and behind undo;
  *         sums have another order, so none may leave the accumulator on the way.
  *
@@ -80,6 +80,8 @@ static const assay_node *behind(const assay_graph *h, assay_op op, const assay_l
 
 /* ---- FORM ---- */
 
+static const assay_list swapped = {2, {1, 0}};
+
 static bool from_fc_to_conv(const assay_graph *f, const assay_node *a, const assay_graph *h)
 {
     const assay_node *b = behind(h, ASSAY_OP_RESHAPE, NULL);
@@ -105,7 +107,6 @@ static bool from_conv_to_fc(const assay_graph *f, const assay_node *a, const ass
 static bool from_matmul_to_fc(const assay_graph *f, const assay_node *a, const assay_graph *h)
 {
     const assay_node *b = behind(h, ASSAY_OP_COUNT, NULL);
-    const assay_list swapped = {2, {1, 0}};
     return b && b->op == ASSAY_OP_FC && !a->attr.matmul.transpose_a && b->n_in == 2 &&
            assay_node_in(f, a, 1)->type.rank == 2 &&
            is_moved(f, a->in[0], h, b->in[0], ASSAY_OP_COUNT, NULL) &&
@@ -118,27 +119,64 @@ static bool is_plain_i32(const assay_value *v)
     return assay_is_accumulator(&v->type);
 }
 
-/* rescale(relabel(sums)), sums the product's or those plus the bias as plain numbers. */
+/* A fragment that ends in rescale(relabel(sums)), sums a matrix product's or those plus a bias: all
+ * plain numbers of 32 bits. */
+typedef struct summed {
+    const assay_node *matmul;
+    int bias; /* plain numbers, or ASSAY_NO_VALUE */
+} summed;
+
+static bool read_summed(const assay_graph *f, summed *out)
+{
+    const assay_node *n = made_by(f, f->output[0]);
+    out->bias = ASSAY_NO_VALUE;
+    if (!n || n->op != ASSAY_OP_RESCALE || !(n = made_by(f, n->in[0])) ||
+        n->op != ASSAY_OP_RELABEL || !assay_is_plain(n) ||
+        assay_node_out(f, n, 0)->type.q.zero_point[0] != 0 || !(n = made_by(f, n->in[0])))
+        return false;
+    if (n->op == ASSAY_OP_ADD) {
+        if (!is_plain_i32(assay_node_out(f, n, 0)) || !assay_is_plain(n))
+            return false;
+        out->bias = n->in[1];
+        n = made_by(f, n->in[0]);
+    }
+    out->matmul = n;
+    return n && n->op == ASSAY_OP_MATMUL && is_plain_i32(assay_node_out(f, n, 0)) &&
+           assay_is_plain(n) && !n->attr.matmul.transpose_a;
+}
+
+/* Value w of h is what v of f holds, relabelled. */
+static bool is_relabelled(const assay_graph *f, int v, const assay_graph *h, int w)
+{
+    const assay_node *n = made_by(h, w);
+    return n && n->op == ASSAY_OP_RELABEL && assay_is_plain(n) && same_name(f, v, h, n->in[0]);
+}
+
 static bool from_fc_to_matmul(const assay_graph *f, const assay_node *a, const assay_graph *h)
 {
-    const assay_node *rescale = made_by(h, h->output[0]), *codes, *sums, *b, *bias;
-    const assay_list swapped = {2, {1, 0}};
-    if (!rescale || rescale->op != ASSAY_OP_RESCALE || !(codes = made_by(h, rescale->in[0])) ||
-        codes->op != ASSAY_OP_RELABEL || assay_node_in(h, rescale, 0)->type.q.zero_point[0] != 0 ||
-        !(sums = made_by(h, codes->in[0])))
+    const bool biased = a->n_in > 2 && a->in[2] >= 0;
+    summed b;
+    if (!read_summed(h, &b) || biased != (b.bias >= 0) || b.matmul->attr.matmul.transpose_b)
         return false;
-    b = sums;
-    if (a->n_in > 2 && a->in[2] >= 0) {
-        b = sums->op == ASSAY_OP_ADD ? made_by(h, sums->in[0]) : NULL;
-        bias = b ? made_by(h, sums->in[1]) : NULL;
-        if (!bias || bias->op != ASSAY_OP_RELABEL || !same_name(f, a->in[2], h, bias->in[0]) ||
-            !is_plain_i32(assay_node_out(h, sums, 0)) || !is_plain_i32(assay_node_out(h, bias, 0)))
-            return false;
-    }
-    return b->op == ASSAY_OP_MATMUL && is_plain_i32(assay_node_out(h, b, 0)) &&
-           !b->attr.matmul.transpose_a && !b->attr.matmul.transpose_b &&
-           is_moved(f, a->in[0], h, b->in[0], ASSAY_OP_COUNT, NULL) &&
-           is_moved(f, a->in[1], h, b->in[1], ASSAY_OP_TRANSPOSE, &swapped);
+    return (!biased ||
+            (is_plain_i32(&h->value[b.bias]) && is_relabelled(f, a->in[2], h, b.bias))) &&
+           is_moved(f, a->in[0], h, b.matmul->in[0], ASSAY_OP_COUNT, NULL) &&
+           is_moved(f, a->in[1], h, b.matmul->in[1], ASSAY_OP_TRANSPOSE, &swapped);
+}
+
+static bool from_sums_to_fc(const assay_graph *f, const assay_node *a, const assay_graph *h)
+{
+    const assay_node *b = behind(h, ASSAY_OP_COUNT, NULL);
+    summed was;
+    if (!read_summed(f, &was) || !b || b->op != ASSAY_OP_FC || !assay_same_bounds(a, b) ||
+        (was.bias >= 0) != (b->n_in > 2 && b->in[2] >= 0))
+        return false;
+    return (was.bias < 0 || is_relabelled(f, was.bias, h, b->in[2])) &&
+           assay_node_in(f, was.matmul, 1)->type.rank == 2 &&
+           is_moved(f, was.matmul->in[0], h, b->in[0], ASSAY_OP_COUNT, NULL) &&
+           is_moved(f, was.matmul->in[1], h, b->in[1],
+                    was.matmul->attr.matmul.transpose_b ? ASSAY_OP_COUNT : ASSAY_OP_TRANSPOSE,
+                    &swapped);
 }
 
 /* The bias, where there is one, is read as before. */
@@ -156,6 +194,8 @@ static bool same_form(const assay_graph *f, const assay_node *a, const assay_gra
         return false;
     if (b->op == ASSAY_OP_MATMUL)
         return a->op == ASSAY_OP_FC && from_fc_to_matmul(f, a, h);
+    if (a->op == ASSAY_OP_RESCALE)
+        return from_sums_to_fc(f, a, h);
     if (!same_bias(f, a, h, b))
         return false;
     return a->op == ASSAY_OP_FC     ? from_fc_to_conv(f, a, h)
@@ -185,10 +225,10 @@ static bool same_but_layout(const assay_node *a, const assay_node *b, const assa
 static void weight_perm(const assay_node *a, int rank, assay_list *perm)
 {
     const bool from_first = a->attr.conv.layout == ASSAY_LAYOUT_NCHW;
-    const bool swapped = a->op == ASSAY_OP_CONV_TRANSPOSE && from_first;
+    const bool inputs_first = a->op == ASSAY_OP_CONV_TRANSPOSE && from_first;
     const bool back = a->op == ASSAY_OP_CONV_TRANSPOSE && !from_first;
-    const int outputs = swapped ? 1 : 0;
-    const int inputs = swapped ? 0 : from_first ? 1 : rank - 1, cells = from_first ? 2 : 1;
+    const int outputs = inputs_first ? 1 : 0;
+    const int inputs = inputs_first ? 0 : from_first ? 1 : rank - 1, cells = from_first ? 2 : 1;
     int n = 0;
     if (back)
         perm->v[n++] = inputs;
@@ -225,83 +265,91 @@ static bool same_op_in_layout(const assay_graph *f, const assay_node *a, const a
 
 /* ---- what becomes of the sums ---- */
 
-/* The unit that ends in the codes of fragment h: its product's, or the rescale's behind the sums.
- */
-static assay_status last_unit(const assay_graph *h, const assay_scheme *s, assay_unit **unit,
-                              assay_error *err)
+/* A fragment's product, and what ends in its codes: the product, or the rescale of its sums. */
+typedef struct summing {
+    assay_unit *product, *last;
+    bool plain; /* sums stand in memory as numbers of 32 bits */
+    int bias;   /* added there, a value of the fragment, or ASSAY_NO_VALUE */
+} summing;
+
+static assay_status prepare(const assay_graph *f, const assay_scheme *s, summing *out,
+                            assay_error *err)
 {
-    const assay_node *n = product_of(h);
-    for (int i = 0; i < h->n_nodes; i++)
-        n = h->node[i].op == ASSAY_OP_RESCALE ? &h->node[i] : n;
-    if (!n)
-        return assay_fail(err, ASSAY_ERR_INTERNAL, "the product is gone");
+    const assay_node *n = product_of(f), *last = n;
+    summed plain;
     assay_type in[ASSAY_SPEC_IN];
     assay_unit_spec spec;
-    assay_unit_spec_fill(h, n, in, &spec);
-    return s->vt->prepare(s, &spec, unit, err);
+    assay_status status = assay_product_prepare(f, s, &out->product, err);
+    out->bias = ASSAY_NO_VALUE;
+    out->plain = n && is_plain_i32(assay_node_out(f, n, 0));
+    if (out->plain && read_summed(f, &plain)) {
+        out->bias = plain.bias;
+        last = made_by(f, f->output[0]);
+    }
+    if (status)
+        return status;
+    assay_unit_spec_fill(f, last, in, &spec);
+    return s->vt->prepare(s, &spec, &out->last, err);
 }
 
-/* Sums stand in memory as numbers of 32 bits. */
-static bool has_plain_sums(const assay_graph *h)
+static void release(const assay_scheme *s, summing *of)
 {
-    const assay_node *n = product_of(h);
-    return n && is_plain_i32(assay_node_out(h, n, 0));
+    if (of->product)
+        s->vt->release(of->product);
+    if (of->last)
+        s->vt->release(of->last);
+}
+
+/* The product in the network: of the match its last node, or the first. */
+static const assay_node *product_in(const assay_graph *g, const assay_match *m)
+{
+    const assay_node *n = &g->node[m->lower];
+    return assay_is_product(n) || m->n_upper == 0 ? n : &g->node[m->upper[0]];
 }
 
 static assay_status compare_sums(const assay_graph *g, const assay_match *m, const assay_rule *rule,
                                  const assay_scheme *s, assay_proof *proof, assay_error *err)
 {
-    const assay_node *n = &g->node[m->lower];
-    const bool ordered = rule->obligation == ASSAY_PROVE_FORM && product_of(proof->after) &&
-                         product_of(proof->after)->op != ASSAY_OP_MATMUL;
-    assay_graph *shrunk = NULL;
-    assay_unit *before = NULL, *product = NULL, *last = NULL;
+    summing before = {0}, after = {0};
     assay_verdict *v = &proof->verdict;
     bool exact_sums = false;
-    assay_status status = assay_product_cut(g, m, n, s, &shrunk, &before, err);
+    assay_status status = assay_product_has_proof(g, product_in(g, m), s, err);
     if (!status)
-        status = assay_product_reach(g, n, before, &proof->reach, &exact_sums, err);
-    if (!status && shrunk) {
-        const assay_match inner = assay_prove_match(m, proof);
-        status = rule->rewrite(shrunk, &inner, NULL, err);
+        status = prepare(proof->before, s, &before, err);
+    if (!status)
+        status = prepare(proof->after, s, &after, err);
+    if (!status) {
+        const int bias = before.bias < 0
+                             ? ASSAY_NO_VALUE
+                             : assay_graph_find_value(g, proof->before->value[before.bias].name);
+        status = assay_product_reach(g, product_in(g, m), bias, before.product, &proof->reach,
+                                     &exact_sums, err);
     }
-    if (!status)
-        status = assay_product_prepare(shrunk, s, &product, err);
-    if (!status)
-        status = last_unit(shrunk, s, &last, err);
-    if (!status && !ordered && !exact_sums)
+    const bool plain = before.plain || after.plain;
+    if (!status && (plain || rule->obligation == ASSAY_PROVE_LAYOUT) && !exact_sums)
         snprintf(v->evidence, sizeof v->evidence, "the accumulator may overflow on the way");
-    else if (!status && has_plain_sums(shrunk) &&
-             (proof->reach.lo < INT32_MIN || proof->reach.hi > INT32_MAX))
+    else if (!status && plain && (proof->reach.lo < INT32_MIN || proof->reach.hi > INT32_MAX))
         snprintf(v->evidence, sizeof v->evidence, "sums in [%lld, %lld] do not fit 32 bits",
                  (long long)proof->reach.lo, (long long)proof->reach.hi);
-    else if (!status && memcmp(&before->rec.accumulator, &product->rec.accumulator,
-                               sizeof before->rec.accumulator) != 0)
+    else if (!status && memcmp(&before.product->rec.accumulator, &after.product->rec.accumulator,
+                               sizeof before.product->rec.accumulator) != 0)
         snprintf(v->evidence, sizeof v->evidence, "the accumulators have other rules");
     else if (!status)
-        status = assay_compare_forms(before, last, proof, err);
-    if (before)
-        s->vt->release(before);
-    if (product)
-        s->vt->release(product);
-    if (last)
-        s->vt->release(last);
-    assay_graph_free(shrunk);
+        status = assay_compare_forms(before.last, after.last, proof, err);
+    release(s, &before);
+    release(s, &after);
     return status;
 }
 
 /* ---- both ---- */
 
-static void judge(const assay_graph *g, const assay_match *m, const assay_rule *rule,
-                  assay_proof *proof)
+static void judge(const assay_rule *rule, assay_proof *proof)
 {
     const assay_graph *f = proof->before, *h = proof->after;
     const assay_node *a = &f->node[f->n_nodes - 1];
     assay_verdict *v = &proof->verdict;
     const bool layout = rule->obligation == ASSAY_PROVE_LAYOUT;
     const bool same = layout ? same_op_in_layout(f, a, h) : same_form(f, a, h);
-    (void)g;
-    (void)m;
     v->kind = same ? ASSAY_EXACT : ASSAY_UNPROVED;
     snprintf(v->evidence, sizeof v->evidence, "%s",
              !same    ? "the layer is not the same"
@@ -326,8 +374,8 @@ assay_status assay_prove_form(const assay_graph *g, const assay_match *m, const 
     if (!status && proof->possible)
         status = assay_prove_samples(s, run, proof, err);
     if (!status && proof->possible && !v->counterexample[0]) {
-        judge(g, m, rule, proof);
-        if (v->kind == ASSAY_EXACT && assay_is_product(&g->node[m->lower])) {
+        judge(rule, proof);
+        if (v->kind == ASSAY_EXACT && assay_is_product(product_in(g, m))) {
             v->kind = ASSAY_UNPROVED;
             status = compare_sums(g, m, rule, s, proof, err);
         }

@@ -378,7 +378,7 @@ static assay_status judge(linear *l, const assay_match *m, const assay_rule *rul
         return ASSAY_OK;
     }
     assay_status status =
-        assay_product_reach(l->g, l->node, before, &proof->reach, &exact_sums, err);
+        assay_product_reach(l->g, l->node, ASSAY_NO_VALUE, before, &proof->reach, &exact_sums, err);
     if (status)
         return status;
     if (!l->factor)

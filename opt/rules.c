@@ -43,6 +43,7 @@ static const assay_rule rules[] = {
     RULE("mean-to-pool", SUMS, false, false, mean, mean),
     RULE("pad-into-conv", PADDING, false, false, pad, pad),
     WANTED("matmul-to-fc", FORM, ASSAY_PREFER_CONV | ASSAY_PREFER_FC, matmul_to_fc),
+    WANTED("sums-to-fc", FORM, ASSAY_PREFER_CONV | ASSAY_PREFER_FC, sums_to_fc),
     WANTED("conv-to-fc", FORM, ASSAY_PREFER_FC | ASSAY_PREFER_MATMUL, conv_to_fc),
     WANTED("fc-to-conv", FORM, ASSAY_PREFER_CONV, fc_to_conv),
     WANTED("fc-to-matmul", FORM, ASSAY_PREFER_MATMUL, fc_to_matmul),

@@ -107,6 +107,7 @@ ASSAY_DECLARE_RULE(fc_to_conv);
 ASSAY_DECLARE_RULE(conv_to_fc);
 ASSAY_DECLARE_RULE(matmul_to_fc);
 ASSAY_DECLARE_RULE(fc_to_matmul);
+ASSAY_DECLARE_RULE(sums_to_fc);
 /* rules_layout.c */
 ASSAY_DECLARE_RULE(to_nhwc);
 ASSAY_DECLARE_RULE(to_nchw);

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "graph/type.h"
+
 /* ---- what the rewrites add ---- */
 
 /* BASE + suffix, once more where that is taken. */
@@ -281,5 +283,81 @@ assay_status assay_fc_to_matmul_rewrite(assay_graph *g, const assay_match *m,
     memset(&n->attr, 0, sizeof n->attr);
     n->in[0] = sums;
     n->n_in = 1;
+    return assay_graph_compact(g, NULL, err);
+}
+
+/* ---- matrix product by a constant, addition, and one rescale of the sums -> fully connected ----
+ */
+
+/* What yields v, for one reader only; noted in the match behind the others. */
+static const assay_node *sole(const assay_graph *g, const int *uses, int v, assay_op op, int *node)
+{
+    *node = v >= 0 ? g->value[v].producer : -1;
+    const assay_node *n = *node >= 0 ? &g->node[*node] : NULL;
+    return n && n->op == op && uses[v] == 1 && assay_is_plain(n) ? n : NULL;
+}
+
+/* A number for each column, plain numbers of 32 bits. */
+static bool is_column_bias(const assay_graph *g, int v, int64_t columns)
+{
+    const assay_type *t = &g->value[v].type;
+    return assay_is_constant(g, v) && assay_is_accumulator(t) && t->rank == 1 &&
+           t->dim[0] == columns;
+}
+
+bool assay_sums_to_fc_matches(const assay_graph *g, const int *uses, assay_match *m)
+{
+    const assay_node *rescale = &g->node[m->lower];
+    int node[3], n = 3;
+    if (rescale->op != ASSAY_OP_RESCALE || !assay_is_code(assay_node_out(g, rescale, 0)))
+        return false;
+    const assay_node *below = sole(g, uses, rescale->in[0], ASSAY_OP_RELABEL, &node[--n]);
+    if (!below || !assay_is_accumulator(&assay_node_in(g, below, 0)->type) ||
+        assay_node_out(g, below, 0)->type.q.granularity != ASSAY_Q_TENSOR ||
+        assay_node_out(g, below, 0)->type.q.zero_point[0] != 0)
+        return false;
+    const assay_node *add = sole(g, uses, below->in[0], ASSAY_OP_ADD, &node[n - 1]);
+    n -= add != NULL;
+    const int sums = add ? add->in[0] : below->in[0];
+    const assay_node *matmul = sole(g, uses, sums, ASSAY_OP_MATMUL, &node[--n]);
+    if (!matmul || !assay_is_code(assay_node_in(g, matmul, 0)) ||
+        assay_node_in(g, matmul, 0)->type.rank < 2 || matmul->attr.matmul.transpose_a ||
+        !assay_is_constant(g, matmul->in[1]) || !assay_is_code(assay_node_in(g, matmul, 1)) ||
+        assay_node_in(g, matmul, 1)->type.rank != 2)
+        return false;
+    const assay_type *y = &assay_node_out(g, matmul, 0)->type;
+    if (add && !is_column_bias(g, add->in[1], y->dim[y->rank - 1]))
+        return false;
+    for (; n < 3; n++) { /* what is summed first */
+        m->upper[m->n_upper] = node[n];
+        m->slot[m->n_upper++] = 0;
+    }
+    return true;
+}
+
+assay_status assay_sums_to_fc_rewrite(assay_graph *g, const assay_match *m,
+                                      const assay_image *image, assay_error *err)
+{
+    const assay_node matmul = g->node[m->upper[0]];
+    const int y = g->node[m->lower].out[0];
+    int in[3] = {matmul.in[0], matmul.in[1], ASSAY_NO_VALUE};
+    assay_status s = ASSAY_OK;
+    (void)image;
+    if (!matmul.attr.matmul.transpose_b)
+        s = add_transposed(g, y, matmul.in[1], ":fc:weights", &in[1], err);
+    if (!s && m->n_upper == 3) {
+        assay_type codes = g->value[g->node[m->upper[1]].in[1]].type;
+        codes.q = g->value[g->node[m->lower].in[0]].type.q;
+        s = add_relabel(g, y, g->node[m->upper[1]].in[1], ":fc:bias", &codes, &in[2], err);
+    }
+    if (!s)
+        s = assay_rewrite_input(g, m->lower, 0, in[0], err);
+    for (int i = 1; i < m->n_upper && !s; i++)
+        s = assay_rewrite_input(g, m->lower, i, in[i], err);
+    if (s)
+        return s;
+    assay_node *n = &g->node[m->lower]; /* bounds and name stay */
+    n->op = ASSAY_OP_FC;
+    memset(&n->attr, 0, sizeof n->attr);
     return assay_graph_compact(g, NULL, err);
 }

@@ -197,6 +197,11 @@ static void every_field_counts_in_every_argument(void **state)
         {"tflite", "fc-to-matmul,constant-move",
          "graph t { input x: i8[2,3] q(0.1,4) const w: i8[2,3] q(0.01,0) = [1,2,-3,-90,100,120]\n"
          "const b: i32[2] q(0.001,0) = [100,-200] y: i8[2,2] q(0.5,3) = fc(x,w,b) output y }"},
+        {"tflite", "sums-to-fc",
+         "graph t { input x: i8[2,3] q(0.1,4) const w: i8[3,2] q(0.01,0) = [1,2,-3,-90,100,120]\n"
+         "const b: i32[2] = [100,-200] sums: i32[2,2] = matmul(x,w)\n"
+         "biased: i32[2,2] = add(sums,b) codes: i32[2,2] q(0.001,0) = relabel(biased)\n"
+         "y: i8[2,2] q(0.5,3) = rescale(codes) output y }"},
         {"tflite", "to-nhwc",
          "graph t { input x: i8[1,2,3,4] q(0.1,3) const w: i8[1,2,2,1] q(0.01,0) = [1,2,3,4]\n"
          "c: i8[1,1,2,4] q(0.5,1) = conv(x,w) {kernel=[2,1]} output c }"},

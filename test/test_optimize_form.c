@@ -110,6 +110,77 @@ static void fully_connected_as_matrix_product_and_addition(void **state)
            "conv-to-fc: y: exact", "= matmul(", "conv(");
 }
 
+/* The way back: constants again, and one node; from there a convolution where that is wanted. */
+#define SUMMED(w, transposed)                                                                      \
+    "graph t { input x: i8[2,3] q(0.1,4) const w: i8" w " q(0.01,0) = [1,2,-3,-90,100,120]\n"      \
+    "const b: i32[2] = [100,-200] sums: i32[2,2] = matmul(x,w) " transposed "\n"                   \
+    "biased: i32[2,2] = add(sums,b) codes: i32[2,2] q(0.001,0) = relabel(biased)\n"                \
+    "y: i8[2,2] q(0.5,3) = rescale(codes) act[-5,20] output y }"
+
+static void matrix_product_and_addition_as_fully_connected(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        const char *s = schemes[i];
+        expect(s, "products: fc", SUMMED("[3,2]", ""), "sums-to-fc: y after sums: exact: reach",
+               "y: i8[2,2] q(0.5,3) = fc(x, \"y:fc:weights\", \"y:fc:bias\") act[-5,20]",
+               "i32[2,2]");
+        expect(s, "products: fc", SUMMED("[2,3]", "{transpose_b=true}"), "sums-to-fc: y after",
+               "fc(x, w, \"y:fc:bias\")", "i32[2,2]");
+        expect(s, "products: conv", SUMMED("[3,2]", ""), "fc-to-conv: y: exact", "= conv(",
+               "matmul(");
+        expect(s, "products: fc",
+               "graph t { input x: i8[2,3] q(0.1,4) const w: i8[3,1] q(0.01,0) = [1,-90,120]\n"
+               "sums: i32[2,1] = matmul(x,w) codes: i32[2,1] q(0.001,0) = relabel(sums)\n"
+               "y: i8[2,1] q(0.5,3) = rescale(codes) output y }",
+               "sums-to-fc: y after sums: exact: reach", "fc(x, \"y:fc:weights\")", "i32[2,1]");
+    }
+}
+
+/* Taken apart and put together again it is what it was, but for names. */
+static void there_and_back_is_the_layer(void **state)
+{
+    (void)state;
+    rewrite_outcome o = preferring("tflite", "products: matmul", whole);
+    rewrite_has(o.text.text, "= matmul(");
+    expect("tflite", "products: fc", o.text.text, "sums-to-fc: y after y:sums: exact",
+           "fc(x, \"y:fc:weights\", \"y:fc:bias\") act[-5,20]", "i32[2,2]");
+    rewrite_finish(&o);
+}
+
+/* Sums that somebody else reads, bounds on the way, another unit, another rounding. */
+static void sums_that_are_no_layer_stay(void **state)
+{
+    const struct {
+        const char *scheme, *network, *log;
+    } cases[] = {
+        {"tosa-single", SUMMED("[3,2]", ""), "refused, differs by 1 LSB: reachable ["},
+        {"tflite",
+         "graph t { input x: i8[2,3] q(0.1,4) const w: i8[3,1] q(0.01,0) = [1,-90,120]\n"
+         "sums: i32[2,1] = matmul(x,w) codes: i32[2,1] q(0.002,0) = relabel(sums)\n"
+         "y: i8[2,1] q(0.5,3) = rescale(codes) output y }",
+         " became "},
+        {"tflite",
+         "graph t { input x: i8[2,3] q(0.1,4) const w: i8[3,1] q(0.01,0) = [1,-90,120]\n"
+         "sums: i32[2,1] = matmul(x,w) codes: i32[2,1] q(0.001,0) = relabel(sums)\n"
+         "y: i8[2,1] q(0.5,3) = rescale(codes) output y output sums }",
+         NULL},
+        {"tflite",
+         "graph t { input x: i8[2,3] q(0.1,4) const w: i8[3,1] q(0.01,0) = [1,-90,120]\n"
+         "sums: i32[2,1] = matmul(x,w) codes[-10,10] codes: i32[2,1] q(0.001,0) = relabel(sums)\n"
+         "y: i8[2,1] q(0.5,3) = rescale(codes) output y }",
+         NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rewrite_outcome o = preferring(cases[i].scheme, "products: fc", cases[i].network);
+        if (cases[i].log)
+            rewrite_has(o.log.text, cases[i].log);
+        rewrite_lacks(o.text.text, " = fc(");
+        rewrite_finish(&o);
+    }
+}
+
 /* Where the target rounds a rescale of 32 bits otherwise, a sum tells. */
 static void another_rounding_of_sums_is_refused(void **state)
 {
@@ -306,6 +377,9 @@ int main(void)
         cmocka_unit_test(one_cell_as_fully_connected),
         cmocka_unit_test(matrix_product_as_fully_connected),
         cmocka_unit_test(fully_connected_as_matrix_product_and_addition),
+        cmocka_unit_test(matrix_product_and_addition_as_fully_connected),
+        cmocka_unit_test(there_and_back_is_the_layer),
+        cmocka_unit_test(sums_that_are_no_layer_stay),
         cmocka_unit_test(another_rounding_of_sums_is_refused),
         cmocka_unit_test(sums_beyond_32_bits_stay_inside),
         cmocka_unit_test(by_row_there_is_no_one_rescale_of_sums),

@@ -45,12 +45,20 @@ static int n_graphs(void)
     return text ? atoi(text) : 3 * n_schemes();
 }
 
-/* Every op occurred in some network. */
+/* Every op occurred in some network; how often is told. */
 static void assert_complete(const int seen[ASSAY_OP_COUNT])
 {
-    for (int op = 0; op < ASSAY_OP_COUNT; op++)
-        if (test_random_codes_has((assay_op)op) && seen[op] == 0)
-            fail_msg("%s did not occur", assay_op_get((assay_op)op)->name);
+    assay_buf told = {0};
+    for (int op = 0; op < ASSAY_OP_COUNT; op++) {
+        const char *name = assay_op_get((assay_op)op)->name;
+        if (!test_random_codes_has((assay_op)op))
+            continue;
+        if (seen[op] == 0)
+            fail_msg("%s did not occur", name);
+        assay_buf_printf(&told, " %s %d", name, seen[op]);
+    }
+    print_message("# ops:%s\n", told.text);
+    assay_buf_free(&told);
 }
 
 static rewrite_outcome draw(test_rng *r, int i, int seen[ASSAY_OP_COUNT],
@@ -110,6 +118,21 @@ static void random_networks_keep_to_the_bound(void **state)
     assert_true(bounded > 20 && differing > 5);
 }
 
+/* What was taken apart into sums is put together again, and gives the bits of the first. */
+static int put_together(const rewrite_outcome *o, const char *scheme, test_rng *r)
+{
+    assay_graph *apart;
+    assay_error err;
+    assert_ok(assay_graph_clone(o->after, &apart, &err), &err);
+    rewrite_outcome again = rewrite_graph(
+        scheme, apart, &(assay_optimize_options){.passes = "sums-to-fc,constant,constant-move"});
+    rewrite_same_bits(&again, r, 4);
+    rewrite_certified(&again);
+    const int applied = again.report.applied;
+    rewrite_finish(&again);
+    return applied;
+}
+
 /* All forms and layouts that may be preferred, exactly. */
 static void random_networks_take_preferred_forms(void **state)
 {
@@ -124,7 +147,7 @@ static void random_networks_take_preferred_forms(void **state)
         "conv-to-fc,fc-to-matmul,"
         "to-nhwc"};
     test_rng r = test_seed("random_networks_take_preferred_forms", 20261123);
-    int applied = 0, seen[ASSAY_OP_COUNT] = {0};
+    int applied = 0, together = 0, seen[ASSAY_OP_COUNT] = {0};
     (void)state;
     for (int i = 0; i < n_graphs(); i++) {
         rewrite_outcome o =
@@ -133,12 +156,15 @@ static void random_networks_take_preferred_forms(void **state)
         rewrite_engines_agree(&o, &r, 2);
         rewrite_certified(&o);
         applied += o.report.applied;
+        if (i % 3 == 2)
+            together += put_together(&o, scheme_name(i), &r);
         rewrite_finish(&o);
     }
-    print_message("# %d networks, %d rewrites applied; weights by block in %d networks of all\n",
-                  n_graphs(), applied, with_blocks);
+    print_message("# %d networks, %d rewrites applied, %d taken back; weights by block in %d "
+                  "networks of all\n",
+                  n_graphs(), applied, together, with_blocks);
     assert_true(with_blocks > 0);
-    assert_true(applied > 40);
+    assert_true(applied > 40 && together > 0);
 }
 
 int main(void)
