@@ -47,9 +47,12 @@ static void add_value(const assay_graph *g, int v, bool *seen, assay_buf *b)
 }
 
 /* Types, parameters and bounds, which the structure's digest leaves out, and constants' bytes.
- * Values come in the order in which inputs, nodes and outputs name them. */
-static void add_details(const assay_graph *g, bool *seen, assay_buf *b)
+ * Values come in the order in which inputs, nodes and outputs name them. Bodies follow. */
+static assay_status add_details(const assay_graph *g, assay_buf *b, assay_error *err)
 {
+    bool *seen = calloc((size_t)g->n_values + 1, sizeof *seen);
+    if (!seen)
+        return assay_out_of_memory(err);
     for (int i = 0; i < g->n_inputs; i++)
         add_value(g, g->input[i], seen, b);
     for (int i = 0; i < g->n_nodes; i++) {
@@ -63,21 +66,27 @@ static void add_details(const assay_graph *g, bool *seen, assay_buf *b)
     }
     for (int i = 0; i < g->n_outputs; i++)
         add_value(g, g->output[i], seen, b);
+    free(seen);
+    assay_status s = ASSAY_OK;
+    for (int i = 0; i < g->n_subgraphs && !s; i++) {
+        char hex[33];
+        s = assay_certificate_network(g->subgraph[i], hex, err);
+        if (!s)
+            assay_buf_printf(b, "body %s\n", hex);
+    }
+    return s;
 }
 
 assay_status assay_certificate_network(const assay_graph *g, char hex[33], assay_error *err)
 {
     assay_buf text = {0};
-    bool *seen = calloc((size_t)g->n_values + 1, sizeof *seen);
-    assay_status s = seen ? assay_graph_digest(g, hex, err) : assay_out_of_memory(err);
-    if (s) {
-        free(seen);
-        return s;
+    assay_status s = assay_graph_digest(g, hex, err);
+    if (!s) {
+        assay_buf_add(&text, hex, 32);
+        s = add_details(g, &text, err);
     }
-    assay_buf_add(&text, hex, 32);
-    add_details(g, seen, &text);
-    free(seen);
-    s = assay_buf_status(&text, err);
+    if (!s)
+        s = assay_buf_status(&text, err);
     if (!s)
         hex_of(text.text, text.length, hex);
     assay_buf_free(&text);
@@ -93,6 +102,15 @@ json_t *assay_certificate_new(const assay_graph *g, const assay_scheme *s)
     return json_pack("{s:i, s:{s:s, s:s, s:s}, s:s, s:[]}", "assay_proof",
                      ASSAY_CERTIFICATE_VERSION, "scheme", "name", s->name, "digest", s->digest,
                      "text", s->text, "model", hex, "steps");
+}
+
+json_t *assay_certificate_body(json_t *certificate)
+{
+    json_t *bodies = json_object_get(certificate, "bodies");
+    if (!bodies && json_object_set_new(certificate, "bodies", json_array()) == 0)
+        bodies = json_object_get(certificate, "bodies");
+    json_t *body = json_pack("{s:[]}", "steps");
+    return json_array_append_new(bodies, body) == 0 ? body : NULL;
 }
 
 static json_t *fragment(const assay_graph *g)

@@ -19,12 +19,13 @@ typedef struct checker {
     const char *pass; /* of the step, or NULL */
     const assay_scheme *scheme;
     assay_graph *before, *after;
-    const assay_graph *model; /* what the certificate is of, or NULL: not given */
+    const assay_graph *model; /* what the steps begin with, or NULL: not given */
     assay_graph **constant;   /* results of earlier steps that computed or changed constants */
     int n_constants;
     int64_t *spread; /* by output of the network: what bounded steps come to; owned */
     size_t n_spread;
     bool unproved;        /* a step was applied without a proof */
+    bool in_body;         /* of control flow */
     check_replay *replay; /* with the model; owned */
     int given;            /* steps with something that only the model could tell */
     assay_error *err;

@@ -1,6 +1,7 @@
 /* A certificate and its steps; check.h says what the checker is. */
 #include "opt/check.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -323,6 +324,66 @@ static assay_status check_network(const checker *c, const char *what, const char
     return s;
 }
 
+/* Constants that steps made are known within one graph. */
+static void forget_constants(checker *c)
+{
+    for (int i = 0; i < c->n_constants; i++)
+        assay_graph_free(c->constant[i]);
+    free(c->constant);
+    c->constant = NULL;
+    c->n_constants = 0;
+}
+
+/* The steps of one graph, from the model to the result, each NULL when it is not at hand. */
+static assay_status check_steps(const json_t *steps, checker *c, const assay_graph *model,
+                                const assay_graph *result, assay_proof_report *report)
+{
+    c->model = model;
+    assay_status s = model ? check_replay_begin(c) : ASSAY_OK;
+    for (size_t i = 0; i < json_array_size(steps) && !s; i++) {
+        bool proved = false;
+        c->step = (int)i;
+        s = check_step(c, json_array_get(steps, i), &proved);
+        if (!s && c->in_body && !proved)
+            s = check_reject(c, "in a body of control flow only exact steps may be");
+        report->steps++;
+        report->proved += proved;
+    }
+    if (!s && model && result)
+        s = check_replay_result(c, result);
+    check_replay_end(c);
+    forget_constants(c);
+    return s;
+}
+
+/* Bodies are graphs of their own, each with its steps in the order of the model's. */
+static assay_status check_bodies(const json_t *of, checker *c, const assay_graph *model,
+                                 const assay_graph *result, assay_proof_report *report)
+{
+    const json_t *bodies = json_object_get(of, "bodies");
+    const size_t n = json_array_size(bodies);
+    const char *file = c->file;
+    assay_status s = ASSAY_OK;
+    if ((model && n != (size_t)model->n_subgraphs) || (bodies && !json_is_array(bodies)))
+        return assay_fail(c->err, ASSAY_ERR_INPUT, "%s: bodies: %d were expected, found %zu", file,
+                          model ? model->n_subgraphs : 0, n);
+    for (size_t i = 0; i < n && !s; i++) {
+        const json_t *body = json_array_get(bodies, i), *steps = json_object_get(body, "steps");
+        char where[400];
+        snprintf(where, sizeof where, "%.300s: body %zu", file, i);
+        c->file = where;
+        c->in_body = true;
+        const assay_graph *from = model ? model->subgraph[i] : NULL;
+        const assay_graph *to = result ? result->subgraph[i] : NULL;
+        s = json_is_array(steps) ? check_steps(steps, c, from, to, report)
+                                 : assay_fail(c->err, ASSAY_ERR_INPUT, "%s: no steps", where);
+        if (!s)
+            s = check_bodies(body, c, from, to, report);
+        c->file = file;
+    }
+    return s;
+}
+
 static assay_status check_certificate(const json_t *root, checker *c,
                                       const assay_proof_networks *networks,
                                       assay_proof_report *report)
@@ -351,18 +412,11 @@ static assay_status check_certificate(const json_t *root, checker *c,
     if (!s && strcmp(scheme->name, name) != 0)
         s = assay_fail(c->err, ASSAY_ERR_INPUT, "%s: scheme '%s' is '%s' by its text", c->file,
                        name, scheme->name);
-    if (!s && c->model)
-        s = check_replay_begin(c);
-    for (size_t i = 0; i < json_array_size(steps) && !s; i++) {
-        bool proved = false;
-        c->step = (int)i;
-        s = check_step(c, json_array_get(steps, i), &proved);
-        report->steps++;
-        report->proved += proved;
-    }
+    if (!s)
+        s = check_steps(steps, c, networks->model, networks->result, report);
+    if (!s)
+        s = check_bodies(root, c, networks->model, networks->result, report);
     report->given = c->given;
-    if (!s && c->model && networks->result)
-        s = check_replay_result(c, networks->result);
     if (!s)
         s = check_output_bound(c, json_object_get(root, "output_bound"));
     if (!s)
@@ -380,17 +434,13 @@ assay_status assay_check_proof(const char *json, size_t length, const char *file
 {
     const assay_proof_networks none = {NULL, NULL};
     json_error_t e;
-    checker c = {.file = file, .model = networks ? networks->model : NULL, .err = err};
+    checker c = {.file = file, .err = err};
     memset(report, 0, sizeof *report);
     json_t *root = json_loadb(json, length, JSON_REJECT_DUPLICATES, &e);
     if (!root)
         return assay_fail(err, ASSAY_ERR_INPUT, "%s:%d:%d: %s", file, e.line, e.column, e.text);
     assay_status s = check_certificate(root, &c, networks ? networks : &none, report);
-    for (int i = 0; i < c.n_constants; i++)
-        assay_graph_free(c.constant[i]);
-    free(c.constant);
     free(c.spread);
-    check_replay_end(&c);
     json_decref(root);
     return s;
 }

@@ -2,8 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/buf.h"
-#include "graph/text.h"
 #include "graph/type.h"
 #include "opt/check_terms.h"
 
@@ -27,6 +25,13 @@ static assay_status demand_roots(const checker *c, const assay_graph *g, term **
 {
     if (g->n_outputs != c->model->n_outputs || g->n_inputs != c->model->n_inputs)
         return differs(c, "inputs or outputs of", g->name);
+    for (int i = 0; i < g->n_inputs; i++) { /* a body's are told by their order alone */
+        const assay_value *is = &g->value[g->input[i]];
+        const assay_value *was = &c->model->value[c->model->input[i]];
+        if (strcmp(is->name, was->name) != 0 || !check_same_type(&is->type, &was->type) ||
+            !assay_shape_equal(&is->type, &was->type))
+            return differs(c, "input", is->name);
+    }
     for (int i = 0; i < g->n_outputs; i++) {
         const assay_value *is = &g->value[g->output[i]];
         const assay_value *was = &c->model->value[c->model->output[i]];
@@ -70,6 +75,16 @@ static assay_status compare_nodes(const checker *c, const assay_graph *g, term *
     return ASSAY_OK;
 }
 
+/* A variable holds at first what the model's of that name does. */
+static bool same_beginning(const checker *c, const assay_value *x)
+{
+    const int v = assay_graph_find_value(c->model, x->name);
+    const assay_value *was = v < 0 ? NULL : &c->model->value[v];
+    return was && was->is_variable && (was->data != NULL) == (x->data != NULL) &&
+           assay_type_bytes(&was->type) == assay_type_bytes(&x->type) &&
+           (!x->data || memcmp(was->data, x->data, assay_type_bytes(&x->type)) == 0);
+}
+
 static assay_status compare_leaves(const checker *c, const assay_graph *g, term *const *wanted)
 {
     for (int v = 0; v < g->n_values; v++) {
@@ -78,6 +93,8 @@ static assay_status compare_leaves(const checker *c, const assay_graph *g, term 
         if (x->producer >= 0 || !t)
             continue;
         const bool constant = x->data && !x->is_variable;
+        if (x->is_variable && !same_beginning(c, x))
+            return differs(c, "initial content of", x->name);
         if (t->by || !check_same_type(&t->type, &x->type) ||
             !assay_shape_equal(&t->type, &x->type) || constant != (t->data != NULL) ||
             (constant ? memcmp(t->data, x->data, assay_type_bytes(&x->type)) != 0
@@ -87,33 +104,33 @@ static assay_status compare_leaves(const checker *c, const assay_graph *g, term 
     return ASSAY_OK;
 }
 
-/* Bodies of control flow, and nodes that act on state, are the model's. */
-static assay_status compare_bodies(const checker *c, const assay_graph *g)
+/* The next node that acts on state, or NULL. */
+static const assay_node *next_state(const assay_graph *g, int *i)
 {
-    int state = 0;
-    bool same = g->n_subgraphs == c->model->n_subgraphs;
-    for (int i = 0; i < g->n_nodes; i++)
-        state += (check_traits(&g->node[i]) & ASSAY_T_STATE) != 0;
-    for (int i = 0; i < c->model->n_nodes; i++)
-        state -= (check_traits(&c->model->node[i]) & ASSAY_T_STATE) != 0;
-    for (int i = 0; i < g->n_subgraphs && same; i++) {
-        assay_buf a = {0}, b = {0};
-        assay_status s = assay_graph_print(g->subgraph[i], NULL, &a, c->err);
-        if (!s)
-            s = assay_graph_print(c->model->subgraph[i], NULL, &b, c->err);
-        same = !s && a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
-        assay_buf_free(&a);
-        assay_buf_free(&b);
-        if (s)
-            return s;
+    while (*i < g->n_nodes)
+        if (check_traits(&g->node[(*i)++]) & ASSAY_T_STATE)
+            return &g->node[*i - 1];
+    return NULL;
+}
+
+/* The nodes that act on state are the model's, in its order; there are as many bodies. */
+static assay_status compare_state(const checker *c, const assay_graph *g)
+{
+    for (int i = 0, k = 0;;) {
+        const assay_node *is = next_state(g, &i), *was = next_state(c->model, &k);
+        if (!is && !was)
+            break;
+        if (!is || !was || is->op != was->op || strcmp(is->name, was->name) != 0)
+            return differs(c, "state changed by", (is ? is : was)->name);
     }
-    return same && state == 0 ? ASSAY_OK : differs(c, "control flow of", g->name);
+    return g->n_subgraphs == c->model->n_subgraphs ? ASSAY_OK
+                                                   : differs(c, "control flow of", g->name);
 }
 
 assay_status check_replay_result(const checker *c, const assay_graph *g)
 {
     term **wanted = calloc((size_t)g->n_values + 1, sizeof *wanted);
-    assay_status s = wanted ? compare_bodies(c, g) : check_out_of_memory(c);
+    assay_status s = wanted ? compare_state(c, g) : check_out_of_memory(c);
     if (!s)
         s = demand_roots(c, g, wanted);
     if (!s)

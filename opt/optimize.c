@@ -15,13 +15,15 @@
 #include "opt/spread.h"
 #include "opt/target.h"
 
+/* One graph at work: the network, or a body of its control flow. */
 typedef struct optimizer {
     assay_graph *g;
+    const char *body; /* its name; NULL: the network itself */
     const assay_scheme *scheme;
     const assay_optimize_options *options;
     assay_optimize_report *report;
-    json_t *certificate;
-    assay_policy policy;
+    json_t *certificate; /* of this graph */
+    const assay_policy *policy;
     int64_t *spread; /* by output: codes that the applications so far may have changed it by */
     int *uses;
     uint64_t *refused; /* keys of matches that were refused: not to be proved, and told, again */
@@ -83,7 +85,7 @@ static void tell(const optimizer *o, const assay_rule *rule, const assay_match *
                  const assay_proof *p, bool applied)
 {
     const assay_verdict *v = &p->verdict;
-    char line[900], verdict[64];
+    char line[1100], verdict[64];
     const char *lower = o->g->node[m->lower].name;
     const char *upper = m->n_upper ? o->g->node[m->upper[0]].name : NULL;
     if (!o->options->log)
@@ -100,20 +102,26 @@ static void tell(const optimizer *o, const assay_rule *rule, const assay_match *
     else
         snprintf(verdict, sizeof verdict, "%s",
                  applied ? "not proved, allowed" : "refused, not proved");
-    snprintf(line, sizeof line, "%s: %.200s%s%.200s: %s: %s%s%s", rule->name, lower,
+    snprintf(line, sizeof line, "%s%.100s%s%s: %.200s%s%.200s: %s: %s%s%s", o->body ? "body '" : "",
+             o->body ? o->body : "", o->body ? "': " : "", rule->name, lower,
              upper ? " after " : "", upper ? upper : "", verdict, v->evidence,
              v->counterexample[0] ? "; " : "", v->counterexample);
     o->options->log(o->options->user, line);
 }
 
-/* by_target: codes by which the target lets the rule change results. */
-static bool is_allowed(const assay_optimize_options *o, int64_t by_target, const assay_proof *p)
+/* by_target: codes by which the target lets the rule change results. In a body only what is exact
+ * is allowed: a loop may run it any number of times, and a condition may turn on a code. */
+static bool is_allowed(const optimizer *o, int64_t by_target, const assay_proof *p)
 {
+    const assay_optimize_options *given = o->options;
     if (!p->possible)
         return false;
-    if (p->verdict.kind == ASSAY_EXACT || o->allow == ASSAY_ALLOW_ANY)
+    if (p->verdict.kind == ASSAY_EXACT || o->body)
+        return p->verdict.kind == ASSAY_EXACT;
+    if (given->allow == ASSAY_ALLOW_ANY)
         return true;
-    int64_t bound = o->allow == ASSAY_ALLOW_BOUNDED && o->bound > by_target ? o->bound : by_target;
+    int64_t bound =
+        given->allow == ASSAY_ALLOW_BOUNDED && given->bound > by_target ? given->bound : by_target;
     return p->verdict.kind == ASSAY_BOUNDED && p->verdict.bound <= bound;
 }
 
@@ -190,7 +198,7 @@ static void ask_target(const optimizer *o, assay_proof *p)
 
 static assay_status attempt(optimizer *o, size_t r, int node, bool *applied, assay_error *err)
 {
-    const assay_rule *rule = &o->policy.rule[r];
+    const assay_rule *rule = &o->policy->rule[r];
     assay_match m = {.lower = node};
     assay_proof proof;
     uint64_t key = 0;
@@ -204,7 +212,7 @@ static assay_status attempt(optimizer *o, size_t r, int node, bool *applied, ass
                    : assay_prove(o->g, &m, rule, o->scheme, o->options->run, &proof, err);
     if (!s) {
         ask_target(o, &proof);
-        *applied = is_allowed(o->options, o->policy.bound[r], &proof);
+        *applied = is_allowed(o, o->policy->bound[r], &proof);
         tell(o, rule, &m, &proof, *applied);
         s = *applied ? apply(o, rule, &m, &proof, err) : note_refusal(o, key, err);
     }
@@ -212,30 +220,13 @@ static assay_status attempt(optimizer *o, size_t r, int node, bool *applied, ass
     return s;
 }
 
-/* Bodies of control flow stay as they are; that is told, a line a node. */
-static void tell_bodies(const optimizer *o)
-{
-    for (int i = 0; i < o->g->n_nodes; i++) {
-        const assay_node *n = &o->g->node[i];
-        char line[400];
-        if (!(assay_op_get(n->op)->traits & ASSAY_T_FLOW))
-            continue;
-        o->report->refused++;
-        snprintf(line, sizeof line,
-                 "bodies: %.200s: refused: the graphs that %s runs are left as they are", n->name,
-                 assay_op_get(n->op)->name);
-        if (o->options->log)
-            o->options->log(o->options->user, line);
-    }
-}
-
 /* One sweep of the early or the late rules over every node. */
 static assay_status sweep(optimizer *o, bool late, bool *changed, assay_error *err)
 {
     assay_status s = ASSAY_OK;
     *changed = false;
-    for (size_t r = 0; r < o->policy.n && !s; r++) {
-        if (o->policy.rule[r].late != late)
+    for (size_t r = 0; r < o->policy->n && !s; r++) {
+        if (o->policy->rule[r].late != late)
             continue;
         for (int i = 0; i < o->g->n_nodes && !s;) {
             bool applied;
@@ -247,41 +238,64 @@ static assay_status sweep(optimizer *o, bool late, bool *changed, assay_error *e
     return s;
 }
 
+/* Until no rule applies. */
+static assay_status rewrite(optimizer *o, assay_error *err)
+{
+    bool changed = true;
+    o->uses = assay_rewrite_uses(o->g);
+    o->spread = calloc((size_t)o->g->n_outputs + 1, sizeof *o->spread);
+    assay_status s = o->certificate && o->uses && o->spread ? ASSAY_OK : assay_out_of_memory(err);
+    while (!s && changed) {
+        s = sweep(o, false, &changed, err);
+        if (!s && !changed)
+            s = sweep(o, true, &changed, err);
+    }
+    free(o->uses);
+    free(o->spread);
+    free(o->refused);
+    return s;
+}
+
+/* The graph, and the bodies of its control flow: what enters a body is any code of its type, so
+ * each is a network of its own, with steps of its own in the certificate. */
+static assay_status optimize(const optimizer *like, assay_graph *g, json_t *certificate,
+                             assay_error *err)
+{
+    optimizer o = *like;
+    o.g = g;
+    o.certificate = certificate;
+    assay_status s = rewrite(&o, err);
+    for (int i = 0; i < g->n_subgraphs && !s; i++) {
+        optimizer inner = *like;
+        inner.body = g->subgraph[i]->name;
+        s = optimize(&inner, g->subgraph[i], assay_certificate_body(certificate), err);
+    }
+    return s;
+}
+
 assay_status assay_optimize(assay_graph *g, const assay_scheme *s,
                             const assay_optimize_options *options, assay_optimize_report *report,
                             assay_error *err)
 {
-    optimizer o = {.g = g, .scheme = s, .options = options, .report = report};
-    bool changed = true;
+    assay_policy policy;
+    const optimizer o = {.scheme = s, .options = options, .report = report, .policy = &policy};
     memset(report, 0, sizeof *report);
-    assay_status status = assay_policy_make(options, s, &o.policy, err);
+    assay_status status = assay_policy_make(options, s, &policy, err);
     if (status) {
-        assay_policy_free(&o.policy);
+        assay_policy_free(&policy);
         return status;
     }
-    o.certificate = assay_certificate_new(g, s);
-    o.uses = assay_rewrite_uses(g);
-    o.spread = calloc((size_t)g->n_outputs + 1, sizeof *o.spread);
-    status = o.certificate && o.uses && o.spread ? ASSAY_OK : assay_out_of_memory(err);
-    if (!status)
-        tell_bodies(&o);
-    while (!status && changed) {
-        status = sweep(&o, false, &changed, err);
-        if (!status && !changed)
-            status = sweep(&o, true, &changed, err);
-    }
+    json_t *certificate = assay_certificate_new(g, s);
+    status = optimize(&o, g, certificate, err);
     if (!status)
         status = assay_graph_verify(g, err);
     if (!status && options->target)
         status = assay_target_verify(options->target, g, err);
     if (!status)
         status =
-            assay_certificate_print(o.certificate, g, report->unproved ? -1 : report->output_bound,
+            assay_certificate_print(certificate, g, report->unproved ? -1 : report->output_bound,
                                     &report->certificate, err);
-    json_decref(o.certificate);
-    assay_policy_free(&o.policy);
-    free(o.uses);
-    free(o.spread);
-    free(o.refused);
+    json_decref(certificate);
+    assay_policy_free(&policy);
     return status;
 }

@@ -248,6 +248,18 @@ static void every_field_counts_in_every_argument(void **state)
                  &(assay_optimize_options){.passes = cases[i].passes});
 }
 
+static void every_field_counts_in_bodies(void **state)
+{
+    (void)state;
+    edit_all("tflite",
+             "graph t { input p: bool[] input x: i8[4] q(0.1,0)\n"
+             "graph a { input v: i8[4] q(0.1,0) b: i8[4] q(0.1,0) = rescale(v) codes[-90,100]\n"
+             "c: i8[4] q(0.1,0) = rescale(b) codes[-100,80] output c }\n"
+             "graph o { input v: i8[4] q(0.1,0) output v }\n"
+             "z: i8[4] q(0.1,0) = rescale(x) y: i8[4] q(0.1,0) = if(p, z) output y }",
+             &(assay_optimize_options){.bound = 0});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +267,7 @@ int main(void)
         cmocka_unit_test(every_field_counts_in_steps_about_sums),
         cmocka_unit_test(every_field_counts_in_bounded_steps),
         cmocka_unit_test(every_field_counts_in_every_argument),
+        cmocka_unit_test(every_field_counts_in_bodies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

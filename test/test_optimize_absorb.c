@@ -170,20 +170,6 @@ static void sums_that_may_overflow_are_refused(void **state)
         "absorb-down-weighted: c after a: refused", "became");
 }
 
-/* What stands in bodies of control flow is told to stay. */
-static void bodies_of_control_flow_are_told_to_stay(void **state)
-{
-    (void)state;
-    rewrite_expect_refused("tflite",
-                           "graph t { input p: bool[] input x: i8[4] q(0.1,0)\n"
-                           "graph yes { input u: i8[4] q(0.1,0)\n"
-                           "v: i8[4] q(0.1,0) = rescale(u) output v }\n"
-                           "graph no { input u: i8[4] q(0.1,0)\n"
-                           "v: i8[4] q(0.1,0) = relu(u) output v }\n"
-                           "y: i8[4] q(0.1,0) = if(p, x) {on_true=0,on_false=1} output y }",
-                           "bodies: y: refused: the graphs that if runs are left as they are", "");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,7 +180,6 @@ int main(void)
         cmocka_unit_test(down_into_weighted_layers),
         cmocka_unit_test(down_into_two_operands),
         cmocka_unit_test(sums_that_may_overflow_are_refused),
-        cmocka_unit_test(bodies_of_control_flow_are_told_to_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,6 +37,15 @@ static int parse_allow(const char *text, assay_optimize_options *o)
     return cli_trouble("optimize: --allow takes none, bounded:N (codes) or any; found '%s'", text);
 }
 
+/* Bodies of control flow included. */
+static int count_nodes(const assay_graph *g)
+{
+    int n = g->n_nodes;
+    for (int i = 0; i < g->n_subgraphs; i++)
+        n += count_nodes(g->subgraph[i]);
+    return n;
+}
+
 static int optimize(const cli_args *a, assay_graph *g, const assay_scheme *s,
                     const assay_optimize_options *o)
 {
@@ -46,7 +55,7 @@ static int optimize(const cli_args *a, assay_graph *g, const assay_scheme *s,
     assay_status status = ASSAY_OK;
     if (assay_model_is_onnx(a->positional[0])) /* dequantize -> op -> quantize is an integer op */
         status = assay_group_qdq(g, s, assay_has_integer_kernel, NULL, &err);
-    int before = g->n_nodes;
+    int before = count_nodes(g);
     memset(&r, 0, sizeof r);
     if (!status)
         status = assay_optimize(g, s, o, &r, &err);
@@ -58,7 +67,8 @@ static int optimize(const cli_args *a, assay_graph *g, const assay_scheme *s,
     assay_buf_free(&r.certificate);
     if (status)
         return cli_failed(&err);
-    printf("%d applied, %d refused; %d nodes, were %d\n", r.applied, r.refused, g->n_nodes, before);
+    printf("%d applied, %d refused; %d nodes, were %d\n", r.applied, r.refused, count_nodes(g),
+           before);
     if (r.unproved)
         printf("%d applied without a proof: nothing is known of the outputs\n", r.unproved);
     else if (r.bounded)
