@@ -137,6 +137,12 @@ typedef void (*assay_pair_fn)(const assay_unit *u, const uint8_t *a, bool a_sign
 /* n floats to one-byte codes: what quantize gives. */
 typedef void (*assay_encode_fn)(const assay_unit *u, const float *x, size_t n, uint8_t *out);
 
+/* n sums of blend's corners, each code times its weight, the weights of one place adding up to
+ * 2^(2 bits): to codes of `size` bytes (1 or 2), two's complement. Four corners that all hold such
+ * a code blend to what these do. */
+typedef void (*assay_mix_fn)(const assay_unit *u, const int64_t *sum, size_t n, size_t size,
+                             void *out);
+
 /* The vtable. A plugin exports `const assay_scheme_vtable *assay_scheme_plugin(void)`.
  * A row function may be NULL when no unit of this scheme needs it. Row functions never fail and
  * never allocate, except that an accumulator declared to trap reports through *trapped.
@@ -177,13 +183,14 @@ typedef void (*assay_encode_fn)(const assay_unit *u, const float *x, size_t n, u
  *              without channels, for one-byte codes with the instructions of `isa`; NULL: nothing
  *              does.
  *
- * The last three may be missing or NULL: combine, and
+ * The last four may be missing or NULL: combine, and
  *  rule        for the optimizer: word i on its rules. *name becomes the rule's name, or NULL
  *              behind the last word; returns by how many codes it may change results, 0, or
  *              ASSAY_RULE_NEVER.
  *  limit       the greatest magnitude that sums of products may be able to reach, in the worst case
  *              of a node's weights: what may pass it is refused when a program is made. 0: anything
- *              goes. */
+ *              goes.
+ *  mix         for an engine as block: the rounding of blend. */
 typedef struct assay_scheme_vtable {
     uint32_t abi;  /* ASSAY_SCHEME_ABI */
     uint32_t size; /* sizeof(assay_scheme_vtable) */
@@ -223,6 +230,7 @@ typedef struct assay_scheme_vtable {
     int64_t (*combine)(const assay_unit *u, int64_t *sum, size_t n, size_t channel, int64_t bias,
                        bool *trapped);
     int64_t (*limit)(const assay_unit *u);
+    assay_mix_fn (*mix)(const assay_unit *u, enum assay_isa isa);
 } assay_scheme_vtable;
 
 /* What `rule` returns of a rewrite that this target must not have. */

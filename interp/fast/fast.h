@@ -65,6 +65,10 @@ assay_status assay_fast_quantize(const assay_fast_setup *s, assay_fast **out, as
 assay_status assay_fast_dequantize(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 assay_status assay_fast_transpose(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 assay_status assay_fast_reduce(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+assay_status assay_fast_resize_nearest(const assay_fast_setup *s, assay_fast **out,
+                                       assay_error *err);
+assay_status assay_fast_resize_linear(const assay_fast_setup *s, assay_fast **out,
+                                      assay_error *err);
 assay_status assay_fast_avg_pool(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 
 /* ---- small things that they share ---- */

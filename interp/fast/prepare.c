@@ -68,8 +68,10 @@ assay_status assay_fast_prepare(const assay_fast_setup *s, assay_fast **out, ass
     case ASSAY_OP_REDUCE_MAX:
     case ASSAY_OP_REDUCE_MIN:
         return assay_fast_reduce(s, out, err);
-    case ASSAY_OP_RESIZE: /* a function of more than one code */
-        return ASSAY_OK;
+    case ASSAY_OP_RESIZE:
+        return s->node->attr.resize.mode == ASSAY_RESIZE_NEAREST
+                   ? assay_fast_resize_nearest(s, out, err)
+                   : assay_fast_resize_linear(s, out, err);
     default:
         return calls == ASSAY_CALLS_UNARY    ? assay_fast_unary(s, out, err)
                : calls == ASSAY_CALLS_BINARY ? assay_fast_binary(s, out, err)

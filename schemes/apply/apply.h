@@ -46,6 +46,9 @@ assay_encode_fn assay_apply_encode(const assay_unit *u, enum assay_isa isa);
 /* The same for u's binary on one-byte codes, or NULL. */
 assay_pair_fn assay_apply_pair(const assay_unit *u, enum assay_isa isa);
 
+/* The same for the rounding of u's blend, or NULL. */
+assay_mix_fn assay_apply_mix(const assay_unit *u, enum assay_isa isa);
+
 /* ---- add.c: a and b are codes ---- */
 void assay_apply_add_left_shift(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
                                 int32_t *out);

@@ -232,3 +232,17 @@ assay_encode_fn assay_apply_encode(const assay_unit *u, enum assay_isa isa)
         return assay_simd_encode_portable(u);
     }
 }
+
+assay_mix_fn assay_apply_mix(const assay_unit *u, enum assay_isa isa)
+{
+    switch (isa) {
+#ifdef ASSAY_X86
+    case ASSAY_ISA_VNNI:
+        return assay_simd_mix_avx512(u);
+    case ASSAY_ISA_AVX2:
+        return assay_simd_mix_avx2(u);
+#endif
+    default:
+        return assay_simd_mix_portable(u);
+    }
+}

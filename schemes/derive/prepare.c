@@ -156,4 +156,5 @@ const assay_scheme_vtable assay_family_vtable = {
     .encode = assay_apply_encode,
     .combine = assay_apply_combine,
     .limit = assay_apply_limit,
+    .mix = assay_apply_mix,
 };

@@ -1,0 +1,73 @@
+#include "test/random_scheme.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schemes/record.h"
+
+enum { ATTEMPTS = 10000, MOST_CHANGES = 5, STEPS = 2 };
+
+/* A value of a field in its range; of widths, often a small one. */
+static assay_field_value draw(test_rng *r, const assay_field *f)
+{
+    assay_field_value v = {.number = 0};
+    int choices = 0;
+    switch (f->kind) {
+    case ASSAY_FIELD_ENUM:
+        while (f->choices[choices])
+            choices++;
+        v.number = (int32_t)test_between(r, 0, choices - 1);
+        break;
+    case ASSAY_FIELD_STEPS:
+        v.steps.n = (int32_t)test_between(r, 1, STEPS);
+        for (int i = 0; i < v.steps.n; i++) {
+            v.steps.step[i].bits = i + 1 < v.steps.n ? (int32_t)test_between(r, 1, 31) : 0;
+            v.steps.step[i].mode = (int32_t)test_between(r, 0, ASSAY_ROUND_ODD);
+        }
+        break;
+    default:
+        v.number = (int32_t)test_between(r, f->min, f->max < 48 ? f->max : 48);
+    }
+    return v;
+}
+
+/* `extends` a preset, then a line a change. */
+static void write_text(test_rng *r, char *text, size_t size)
+{
+    const char *const *presets = assay_scheme_presets();
+    size_t n_fields, used;
+    int n_presets = 0;
+    const assay_field *fields = assay_record_fields(&n_fields);
+    while (presets[n_presets])
+        n_presets++;
+    used = (size_t)snprintf(text, size, "scheme: drawn\nextends: %s\n",
+                            presets[test_between(r, 0, n_presets - 1)]);
+    for (int64_t left = test_between(r, 1, MOST_CHANGES); left > 0; left--) {
+        const bool sums = test_between(r, 0, 2) == 0; /* what decides which engine runs */
+        const assay_field *f;
+        char value[120], line[240];
+        do
+            f = &fields[test_between(r, 0, (int64_t)n_fields - 1)];
+        while (sums && strcmp(f->section, "accumulator") != 0);
+        snprintf(line, sizeof line, "\n%s:", f->section);
+        if (strstr(text, line)) /* a section is named once */
+            continue;
+        assay_field_print(f, draw(r, f), value, sizeof value);
+        used += (size_t)snprintf(text + used, size - used, "%s: {%s: %s}\n", f->section, f->name,
+                                 value);
+    }
+}
+
+assay_scheme *test_random_scheme(test_rng *r, char *text, size_t size)
+{
+    for (int i = 0; i < ATTEMPTS; i++) {
+        assay_scheme *s;
+        assay_error err;
+        write_text(r, text, size);
+        if (assay_scheme_parse("drawn", text, strlen(text), &s, &err) == ASSAY_OK)
+            return s;
+    }
+    fprintf(stderr, "no valid scheme in %d attempts; the last:\n%s", ATTEMPTS, text);
+    abort();
+}
