@@ -15,9 +15,9 @@ assay_status assay_check_vtable(const assay_graph *g, const assay_node *n, unsig
                                 const assay_scheme_vtable *vt, assay_error *err);
 
 /* Whether the sums of a node stay within what its scheme allows them to be able to reach; else
- * ASSAY_ERR_SCHEME and a line with the node, the bound and the limit. Nodes with weights or a
- * second operand only: conv, conv_transpose, fc, matmul; without scales by block. */
-assay_status assay_check_accumulator(const assay_graph *g, const assay_node *n,
+ * ASSAY_ERR_SCHEME and a line with the node, the bound and the limit. calls: what the node's kernel
+ * calls; others than `accumulate` and `pool` have no sums. */
+assay_status assay_check_accumulator(const assay_graph *g, const assay_node *n, unsigned calls,
                                      const assay_scheme_vtable *vt, const assay_unit *unit,
                                      assay_error *err);
 

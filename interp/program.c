@@ -55,7 +55,8 @@ static assay_status prepare_node(assay_program *p, int i, assay_error *err)
         return status;
     assay_unit_spec_fill(g, n, in, &spec);
     status = p->scheme->vt->prepare(p->scheme, &spec, &p->unit[i], err);
-    return status == ASSAY_OK ? assay_check_accumulator(g, n, p->scheme->vt, p->unit[i], err)
+    return status == ASSAY_OK ? assay_check_accumulator(g, n, p->kernel[i].calls, p->scheme->vt,
+                                                        p->unit[i], err)
                               : status;
 }
 
