@@ -183,14 +183,17 @@ typedef void (*assay_mix_fn)(const assay_unit *u, const int64_t *sum, size_t n, 
  *              without channels, for one-byte codes with the instructions of `isa`; NULL: nothing
  *              does.
  *
- * The last four may be missing or NULL: combine, and
+ * The last five may be missing or NULL: combine, and
  *  rule        for the optimizer: word i on its rules. *name becomes the rule's name, or NULL
  *              behind the last word; returns by how many codes it may change results, 0, or
  *              ASSAY_RULE_NEVER.
  *  limit       the greatest magnitude that sums of products may be able to reach, in the worst case
  *              of a node's weights: what may pass it is refused when a program is made. 0: anything
  *              goes.
- *  mix         for an engine as block: the rounding of blend. */
+ *  mix         for an engine as block: the rounding of blend.
+ *  monotone    true when requantize gives no smaller code for a greater accumulator between lo and
+ *              hi, in any channel. The optimizer then knows the codes by their steps; without it
+ *              only intervals that are short enough to look at every accumulator. */
 typedef struct assay_scheme_vtable {
     uint32_t abi;  /* ASSAY_SCHEME_ABI */
     uint32_t size; /* sizeof(assay_scheme_vtable) */
@@ -231,6 +234,7 @@ typedef struct assay_scheme_vtable {
                        bool *trapped);
     int64_t (*limit)(const assay_unit *u);
     assay_mix_fn (*mix)(const assay_unit *u, enum assay_isa isa);
+    bool (*monotone)(const assay_unit *u, int64_t lo, int64_t hi);
 } assay_scheme_vtable;
 
 /* What `rule` returns of a rewrite that this target must not have. */

@@ -72,8 +72,9 @@ assay_status check_model_bias(const checker *c, const assay_node *a);
 /* Accumulators that can occur, those of no products at all (0) among them. */
 typedef struct check_reachable {
     int64_t lo, hi;
-    bool known;     /* false: the model's weights are not at hand, or cannot be told */
-    bool overflows; /* sums may leave the accumulator: then lo and hi are its ends */
+    bool known;             /* false: the model's weights are not at hand, or cannot be told */
+    bool overflows;         /* sums may leave the accumulator: then lo and hi are its ends */
+    int64_t greatest, pair; /* magnitudes: of all products and the bias, of two raw products */
 } check_reachable;
 /* Of node n of fragment g, on codes of type x; bias: added to the sums of a matrix product by
  * another node of g, or -1. */
@@ -86,11 +87,16 @@ typedef struct check_table {
     int64_t least;
 } check_table;
 
-/* Greatest difference of the codes that two units make of accumulators factor * x and x, x in
- * lo..hi, channel by channel; those before go through the table, which may be NULL. */
-int64_t check_forms(const checker *c, const assay_unit *before, const assay_unit *after,
-                    const check_table *table, int64_t factor, int64_t lo, int64_t hi,
-                    int64_t channels);
+/* *worst: the greatest difference of the codes that two units make of accumulators factor * x and
+ * x, x in lo..hi, channel by channel; those before go through the table, which may be NULL. Of a
+ * plugin that does not say that it is monotone every accumulator is looked at; too many are
+ * refused. */
+assay_status check_forms(const checker *c, const assay_unit *before, const assay_unit *after,
+                         const check_table *table, int64_t factor, int64_t lo, int64_t hi,
+                         int64_t channels, int64_t *worst);
+/* Both units make the same accumulators of such sums. */
+bool check_sums_alike(const checker *c, const assay_unit *a, const assay_unit *b,
+                      const check_reachable *all);
 /* Sum of the magnitudes of a channel's weights, where check_reach knows them. */
 int64_t check_magnitude(const checker *c, const assay_graph *g, const assay_node *n,
                         int64_t channel);

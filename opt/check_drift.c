@@ -196,7 +196,9 @@ assay_status check_drift(checker *c, const json_t *step, int64_t *worst)
     int32_t *table = NULL;
     size_t size = 0;
     bool known = false;
-    assay_status s = check_product_pair(c, true, &d.a, &d.function, &d.b);
+    assay_status s = c->scheme->plugin_handle
+                         ? check_reject(c, "a bound on the sums of a plugin")
+                         : check_product_pair(c, true, &d.a, &d.function, &d.b);
     if (!s)
         s = check_tabulate(c, c->before, d.function, &table, &size);
     if (!s)

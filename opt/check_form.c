@@ -200,7 +200,7 @@ typedef struct forms {
 } forms;
 
 static assay_status judge_reach(checker *c, const json_t *step, const forms *f,
-                                const assay_unit *before)
+                                assay_unit *const summed[2])
 {
     const assay_node *a = f->product[0];
     int64_t lo = 0, hi = 0;
@@ -210,8 +210,10 @@ static assay_status judge_reach(checker *c, const json_t *step, const forms *f,
         (lo < INT32_MIN || hi > INT32_MAX))
         return check_reject(c, "sums that do not fit 32 bits");
     const check_reachable all =
-        check_reach(c, c->before, a, f->bias, before, input_type(c->before, a, 0));
+        check_reach(c, c->before, a, f->bias, summed[0], input_type(c->before, a, 0));
     c->given += !all.known;
+    if (!check_sums_alike(c, summed[0], summed[1], &all))
+        return check_reject(c, "the accumulators have other rules");
     if (all.known && step && (lo != all.lo || hi != all.hi))
         return check_reject(c, "the accumulators that can occur are others");
     return all.known && all.overflows && !f->in_order
@@ -230,15 +232,12 @@ static assay_status compare_sums(checker *c, const json_t *step, const forms *f,
         if (!s)
             s = check_prepare(c, i ? c->after : c->before, f->codes[i], &made[i]);
     }
-    if (!s && memcmp(&summed[0]->rec.accumulator, &summed[1]->rec.accumulator,
-                     sizeof summed[0]->rec.accumulator) != 0)
-        s = check_reject(c, "the accumulators have other rules");
     if (!s)
-        s = judge_reach(c, step, f, summed[0]);
+        s = judge_reach(c, step, f, summed);
     if (!s && step) {
         check_interval(json_object_get(step, "reachable"), &lo, &hi);
-        *worst = check_forms(c, made[0], made[1], NULL, 1, lo, hi,
-                             w->q.count > 1 ? (int64_t)w->q.count : 1);
+        s = check_forms(c, made[0], made[1], NULL, 1, lo, hi,
+                        w->q.count > 1 ? (int64_t)w->q.count : 1, worst);
     }
     for (int i = 0; i < 4; i++) {
         assay_unit *u = i < 2 ? summed[i] : made[i - 2];

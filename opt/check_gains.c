@@ -69,8 +69,7 @@ static assay_status judge(const checker *c, const normalizing *k, const int32_t 
     const int64_t hi = (assay_elem_max(x->elem) - x->q.zero_point[0]) * most;
     const int64_t least = assay_elem_min(c->before->value[k->function->in[0]].type.elem);
     const check_table behind = {table, size, least};
-    *worst = check_forms(c, k->before, k->after, k->down ? NULL : &behind, 1, lo, hi, 1);
-    return ASSAY_OK;
+    return check_forms(c, k->before, k->after, k->down ? NULL : &behind, 1, lo, hi, 1, worst);
 }
 
 assay_status check_gains(checker *c, const json_t *step, int64_t *worst)

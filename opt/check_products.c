@@ -1,6 +1,7 @@
 /* Checking what goes into a product (conv, fc, matmul): the codes that become of accumulators, at
  * all of a narrow interval; of a wide one at PROBES accumulators and, where two neighbours' codes
  * differ, by halving between them. The interval itself is looked at in check_weights.c. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,8 @@
 
 #define PROBES 1024
 #define NARROW 4096
+#define FEW    (INT64_C(1) << 16) /* of a plugin, all are looked at whatever it says, */
+#define MANY   (INT64_C(1) << 20) /* or when it says nothing */
 
 typedef struct ladder {
     const assay_scheme_vtable *vt;
@@ -18,6 +21,7 @@ typedef struct ladder {
     const int32_t *table; /* behind a, by code - least; or NULL */
     int64_t least, codes; /* of the table */
     size_t channel;
+    int64_t stride;
     int64_t worst;
 } ladder;
 
@@ -51,10 +55,9 @@ static void halve(ladder *l, rung p, rung q)
 
 static void climb(ladder *l, int64_t lo, int64_t hi)
 {
-    int64_t stride = hi - lo < NARROW ? 1 : (hi - lo) / PROBES;
     rung last = probe(l, lo);
     for (int64_t x = lo; x < hi;) {
-        x = hi - x < stride ? hi : x + stride;
+        x = hi - x < l->stride ? hi : x + l->stride;
         rung next = probe(l, x);
         halve(l, last, next);
         last = next;
@@ -171,11 +174,24 @@ static int64_t ceil_div(int64_t a, int64_t k)
     return a > 0 ? (a - 1) / k + 1 : -(-a / k);
 }
 
-int64_t check_forms(const checker *c, const assay_unit *before, const assay_unit *after,
-                    const check_table *table, int64_t factor, int64_t lo, int64_t hi,
-                    int64_t channels)
+/* The plugin says of both that codes never fall: between equal ones there is no other. */
+static bool are_monotone(const ladder *l, int64_t lo, int64_t hi)
+{
+    const assay_scheme_vtable *vt = l->vt;
+    return vt->size >= offsetof(assay_scheme_vtable, monotone) + sizeof vt->monotone &&
+           vt->monotone && vt->monotone(l->a, lo * l->factor, hi * l->factor) &&
+           vt->monotone(l->b, lo, hi);
+}
+
+assay_status check_forms(const checker *c, const assay_unit *before, const assay_unit *after,
+                         const check_table *table, int64_t factor, int64_t lo, int64_t hi,
+                         int64_t channels, int64_t *worst)
 {
     ladder l = {.vt = c->scheme->vt, .a = before, .b = after, .factor = factor};
+    const bool known = !c->scheme->plugin_handle || (hi - lo >= FEW && are_monotone(&l, lo, hi));
+    if (!known && hi - lo >= MANY)
+        return check_reject(c, "a plugin that does not say that its rescale is monotone");
+    l.stride = !known || hi - lo < NARROW ? 1 : (hi - lo) / PROBES;
     if (table) {
         l.table = table->code;
         l.least = table->least;
@@ -185,7 +201,8 @@ int64_t check_forms(const checker *c, const assay_unit *before, const assay_unit
         l.channel = (size_t)i;
         climb(&l, lo, hi);
     }
-    return l.worst;
+    *worst = l.worst;
+    return ASSAY_OK;
 }
 
 bool check_interval(const json_t *pair, int64_t *lo, int64_t *hi)
@@ -247,14 +264,16 @@ static assay_status check_product(checker *c, const json_t *step, bool linear, i
         known = all.known;
         if (known && (lo != ceil_div(all.lo, k) || hi != -ceil_div(-all.hi, k)))
             s = check_reject(c, "the accumulators that can occur are others");
-        if (known && all.overflows && k > 1)
+        if (known && all.overflows && (k > 1 || c->scheme->plugin_handle))
             s = check_reject(c, "the accumulator may overflow");
+        else if (!check_sums_alike(c, before, after, &all))
+            s = check_reject(c, "the accumulators have other rules");
     }
     const check_table behind = {table, size,
                                 assay_elem_min(c->before->value[function->in[0]].type.elem)};
     if (!s)
-        *worst = check_forms(c, before, after, linear ? NULL : &behind, k, lo, hi,
-                             parameters_of(c->before, a));
+        s = check_forms(c, before, after, linear ? NULL : &behind, k, lo, hi,
+                        parameters_of(c->before, a), worst);
     c->given += !known;
     if (before)
         c->scheme->vt->release(before);

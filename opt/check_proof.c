@@ -399,19 +399,25 @@ static assay_status check_certificate(const json_t *root, checker *c,
         !json_is_array(steps) || version != ASSAY_CERTIFICATE_VERSION)
         return assay_fail(c->err, ASSAY_ERR_INPUT, "%s: not a certificate of version %d", c->file,
                           ASSAY_CERTIFICATE_VERSION);
-    assay_status s = assay_scheme_parse(name, text, strlen(text), &scheme, c->err);
-    if (!s && strcmp(scheme->digest, digest) != 0)
+    assay_status s = ASSAY_OK;
+    if (strncmp(text, "plugin:", 7) != 0)
+        s = assay_scheme_parse(name, text, strlen(text), &scheme, c->err);
+    else if (!networks->plugin || strcmp(networks->plugin->text, text) != 0)
+        s = assay_fail(c->err, ASSAY_ERR_INPUT,
+                       "%s: its scheme is the plugin '%.100s', which must be given", c->file, name);
+    const assay_scheme *arithmetic = scheme ? scheme : networks->plugin;
+    if (!s && strcmp(arithmetic->digest, digest) != 0)
         s = assay_fail(c->err, ASSAY_ERR_INPUT,
                        "%s: scheme '%s' was edited: its digest is %s, not %.32s", c->file, name,
-                       scheme->digest, digest);
-    c->scheme = scheme;
+                       arithmetic->digest, digest);
+    c->scheme = arithmetic;
     if (!s)
         s = check_network(c, "model", model, networks->model);
     if (!s)
         s = check_network(c, "result", result, networks->result);
-    if (!s && strcmp(scheme->name, name) != 0)
+    if (!s && strcmp(arithmetic->name, name) != 0)
         s = assay_fail(c->err, ASSAY_ERR_INPUT, "%s: scheme '%s' is '%s' by its text", c->file,
-                       name, scheme->name);
+                       name, arithmetic->name);
     if (!s)
         s = check_steps(steps, c, networks->model, networks->result, report);
     if (!s)
@@ -432,7 +438,7 @@ assay_status assay_check_proof(const char *json, size_t length, const char *file
                                const assay_proof_networks *networks, assay_proof_report *report,
                                assay_error *err)
 {
-    const assay_proof_networks none = {NULL, NULL};
+    const assay_proof_networks none = {NULL, NULL, NULL};
     json_error_t e;
     checker c = {.file = file, .err = err};
     memset(report, 0, sizeof *report);

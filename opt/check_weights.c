@@ -1,6 +1,8 @@
 /* Accumulators that can occur in a product, from the model's weights; of a matrix product, both of
  * whose operands are computed, from their types. */
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "graph/type.h"
 #include "opt/check.h"
@@ -120,16 +122,46 @@ static bool add_behind(const checker *c, const assay_graph *g, int bias, reach *
     return true;
 }
 
+/* Greatest magnitude that a built-in accumulator holds. */
+static int64_t most_of(const assay_unit *u)
+{
+    const int bits = u->rec.accumulator.bits;
+    return (INT64_C(1) << (bits < 52 ? bits - 1 : 50)) - 1;
+}
+
+/* No sum leaves the accumulator. A plugin tells; its vtable may end before. */
+static bool is_exact(const checker *c, const assay_unit *u, const check_reachable *all)
+{
+    const assay_scheme_vtable *vt = c->scheme->vt;
+    if (!c->scheme->plugin_handle)
+        return all->greatest <= most_of(u) && !u->rec.accumulator.saturate_pairs;
+    return vt->size >= offsetof(assay_scheme_vtable, exact) + sizeof vt->exact && vt->exact &&
+           vt->exact(u, all->greatest, all->pair);
+}
+
+bool check_sums_alike(const checker *c, const assay_unit *a, const assay_unit *b,
+                      const check_reachable *all)
+{
+    const bool plugin = c->scheme->plugin_handle != NULL;
+    if (plugin ? !all->known
+               : memcmp(&a->rec.accumulator, &b->rec.accumulator, sizeof a->rec.accumulator) == 0)
+        return true;
+    return all->known && is_exact(c, a, all) && is_exact(c, b, all);
+}
+
+static int64_t raw_codes(const assay_type *t)
+{
+    return INT64_C(1) << (t->elem.bits > 8 ? t->elem.bits : 8);
+}
+
 check_reachable check_reach(const checker *c, const assay_graph *g, const assay_node *n, int bias,
                             const assay_unit *u, const assay_type *x)
 {
-    const int64_t most =
-        (INT64_C(1) << (u->rec.accumulator.bits < 52 ? u->rec.accumulator.bits - 1 : 50)) - 1;
     const bool matrix = n->op == ASSAY_OP_MATMUL;
     const assay_type *b = &g->value[n->in[1]].type;
     int64_t depth = matrix ? check_depth(c, g, n) : 0;
     weighing k;
-    check_reachable all = {0, 0, false, false};
+    check_reachable all = {.pair = 2 * raw_codes(x) * raw_codes(b)};
     all.known = matrix ? depth > 0 : weigh(c, g, n, &k);
     const int64_t channels = matrix ? (b->q.count > 1 ? (int64_t)b->q.count : 1) : k.channels;
     for (int64_t i = 0; all.known && i < channels; i++) {
@@ -141,12 +173,12 @@ check_reachable check_reach(const checker *c, const assay_graph *g, const assay_
             all.known = add_behind(c, g, bias, &r);
         all.lo = r.lo < all.lo ? r.lo : all.lo;
         all.hi = r.hi > all.hi ? r.hi : all.hi;
-        all.overflows |= r.magnitude > most;
+        all.greatest = r.magnitude > all.greatest ? r.magnitude : all.greatest;
     }
-    all.overflows |= all.known && u->rec.accumulator.saturate_pairs;
-    if (all.overflows) {
-        all.lo = -most - 1;
-        all.hi = most;
+    all.overflows = all.known && !is_exact(c, u, &all);
+    if (all.overflows && !c->scheme->plugin_handle) {
+        all.lo = -most_of(u) - 1;
+        all.hi = most_of(u);
     }
     return all;
 }

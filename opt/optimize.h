@@ -151,6 +151,8 @@ typedef struct assay_proof_report {
 typedef struct assay_proof_networks {
     const assay_graph *model;  /* what was optimized: its weights decide intervals */
     const assay_graph *result; /* what came out */
+    const assay_scheme
+        *plugin; /* of a certificate under a plugin, whose arithmetic it cannot hold */
 } assay_proof_networks;
 
 /* Checks a certificate from its own text: scheme, fragments and claims, and with the networks also

@@ -20,12 +20,8 @@ assay_status assay_product_prepare(const assay_graph *fragment, const assay_sche
     return assay_fail(err, ASSAY_ERR_INTERNAL, "the product is gone");
 }
 
-assay_status assay_product_has_proof(const assay_graph *g, const assay_node *node,
-                                     const assay_scheme *s, assay_error *err)
+assay_status assay_product_has_proof(const assay_graph *g, const assay_node *node, assay_error *err)
 {
-    if (s->vt != &assay_family_vtable)
-        return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
-                          "the scheme is a plugin: its rescales have no threshold form");
     if (!assay_fragment_shrinks(g, node))
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "no proof is known for this form of %s",
                           assay_op_get(node->op)->name);
@@ -36,7 +32,7 @@ assay_status assay_product_cut(const assay_graph *g, const assay_match *m, const
                                const assay_scheme *s, assay_graph **fragment, assay_unit **unit,
                                assay_error *err)
 {
-    assay_status status = assay_product_has_proof(g, node, s, err);
+    assay_status status = assay_product_has_proof(g, node, err);
     if (!status)
         status = assay_fragment_shrink(g, m, fragment, err);
     return status ? status : assay_product_prepare(*fragment, s, unit, err);
@@ -127,7 +123,11 @@ assay_extremes assay_product_extremes(const assay_graph *g, const assay_node *n,
     return e;
 }
 
-#define WIDEST_SUM (INT64_C(1) << 50)
+/* Greatest magnitude of a raw code; bytes may be moved up to unsigned. */
+static int64_t raw_of(const assay_type *t)
+{
+    return INT64_C(1) << (t->elem.bits < 9 ? 8 : t->elem.bits);
+}
 
 /* Least and greatest of what is added to the sums of a channel: what node n adds, or what stands
  * behind it. */
@@ -150,35 +150,27 @@ static void bias_range(const assay_graph *g, const assay_node *n, int behind, in
 }
 
 assay_status assay_product_reach(const assay_graph *g, const assay_node *n, int behind,
-                                 const assay_unit *u, assay_interval *out, bool *exact_sums,
+                                 const assay_scheme *s, const assay_unit *u, assay_sums *sums,
                                  assay_error *err)
 {
-    const assay_rule_accumulator *a = &u->rec.accumulator;
     const assay_type *x = &g->value[n->in[0]].type, *w = &g->value[n->in[1]].type;
-    int b = n->n_in > 2 ? n->in[2] : ASSAY_NO_VALUE;
-    int64_t greatest = 0, zx = zero_point(x, 0);
+    const int b = n->n_in > 2 ? n->in[2] : ASSAY_NO_VALUE;
+    const int64_t zx = zero_point(x, 0);
     if (x->elem.bits > 16 || w->elem.bits > 16 || depth_of(g, n) > INT64_C(1) << 18 ||
         (b >= 0 && g->value[b].type.elem.bits > 48))
         return assay_fail(err, ASSAY_ERR_LIMIT, "node '%s': sums too wide for an interval",
                           n->name);
-    *out = (assay_interval){0, 0};
+    *sums = (assay_sums){.pair = 2 * raw_of(x) * raw_of(w)};
+    assay_interval *r = &sums->reach;
     for (int64_t c = 0, channels = assay_product_channels(g, n); c < channels; c++) {
         int64_t least, most;
         assay_extremes e = assay_product_extremes(g, n, assay_elem_min(x->elem) - zx,
                                                   assay_elem_max(x->elem) - zx, c);
         bias_range(g, n, behind, c, &least, &most);
         e.magnitude += most > -least ? most : -least;
-        out->lo = e.lo + least < out->lo ? e.lo + least : out->lo;
-        out->hi = e.hi + most > out->hi ? e.hi + most : out->hi;
-        greatest = e.magnitude > greatest ? e.magnitude : greatest;
+        r->lo = e.lo + least < r->lo ? e.lo + least : r->lo;
+        r->hi = e.hi + most > r->hi ? e.hi + most : r->hi;
+        sums->greatest = e.magnitude > sums->greatest ? e.magnitude : sums->greatest;
     }
-    int64_t most = a->bits < 52 ? (INT64_C(1) << (a->bits - 1)) - 1 : WIDEST_SUM;
-    *exact_sums = greatest <= most && !a->saturate_pairs;
-    if (*exact_sums)
-        return ASSAY_OK;
-    if (a->bits >= 52)
-        return assay_fail(err, ASSAY_ERR_LIMIT, "node '%s': sums too wide for an interval",
-                          n->name);
-    *out = (assay_interval){-most - 1, most};
-    return ASSAY_OK;
+    return assay_sums_settle(s, u, sums, err);
 }

@@ -2,13 +2,12 @@
 #ifndef ASSAY_OPT_PRODUCTS_H
 #define ASSAY_OPT_PRODUCTS_H
 
-#include "opt/prove.h"
+#include "opt/forms.h"
 #include "schemes/derive/prepare.h"
-#include "schemes/staircase.h"
 
-/* ASSAY_ERR_UNSUPPORTED: a form or a scheme without a known proof. */
+/* ASSAY_ERR_UNSUPPORTED: a form without a known proof. */
 assay_status assay_product_has_proof(const assay_graph *g, const assay_node *node,
-                                     const assay_scheme *s, assay_error *err);
+                                     assay_error *err);
 /* The fragment of m around product `node`, shrunk, and the unit of that node (release it with the
  * scheme's vtable). Errors as above. */
 assay_status assay_product_cut(const assay_graph *g, const assay_match *m, const assay_node *node,
@@ -18,9 +17,10 @@ assay_status assay_product_cut(const assay_graph *g, const assay_match *m, const
 assay_status assay_product_prepare(const assay_graph *fragment, const assay_scheme *s,
                                    assay_unit **unit, assay_error *err);
 
-/* Whether two units make the same codes of all accumulators in proof->reach, by threshold forms of
- * each channel; the verdict is filled. */
-assay_status assay_compare_forms(const assay_unit *before, const assay_unit *after,
+/* Whether two units of products with such weights make the same codes of all accumulators in
+ * proof->reach, by threshold forms of each channel; the verdict is filled. */
+assay_status assay_compare_forms(const assay_scheme *s, const assay_type *weights,
+                                 const assay_unit *before, const assay_unit *after,
                                  assay_proof *proof, assay_error *err);
 
 /* Channels that differ in what is summed. */
@@ -36,11 +36,10 @@ typedef struct assay_extremes {
 assay_extremes assay_product_extremes(const assay_graph *g, const assay_node *n, int64_t lo,
                                       int64_t hi, int64_t channel);
 
-/* What the accumulator can hold at the end: the exact sums of all channels where none can leave its
- * width on the way (*exact_sums), else its whole width. behind: numbers that another node adds to
- * the sums of a matrix product, or ASSAY_NO_VALUE. */
+/* What the accumulators of n, whose unit is u, go through. behind: numbers that another node adds
+ * to the sums of a matrix product, or ASSAY_NO_VALUE. */
 assay_status assay_product_reach(const assay_graph *g, const assay_node *n, int behind,
-                                 const assay_unit *u, assay_interval *out, bool *exact_sums,
+                                 const assay_scheme *s, const assay_unit *u, assay_sums *sums,
                                  assay_error *err);
 
 #endif

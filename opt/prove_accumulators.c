@@ -16,6 +16,8 @@ static void map_codes(assay_staircase *s, const int64_t *table, int64_t least)
 }
 
 typedef struct weighted {
+    const assay_scheme *scheme;
+    const assay_type *weights;
     const int64_t *table; /* of the function behind the node, before; or NULL */
     int64_t least;
     size_t steps; /* of all forms together */
@@ -29,10 +31,10 @@ static assay_status compare_channel(const assay_unit *before, const assay_unit *
     assay_disagreements d;
     assay_verdict *v = &proof->verdict;
     const assay_interval r = proof->reach;
-    assay_status s = assay_staircase_make(&before->scale[ASSAY_OUT], channel, r.lo, r.hi, &a, err);
+    assay_status s = assay_form_make(w->scheme, before, channel, r, &a, err);
     if (s)
         return s;
-    s = assay_staircase_make(&after->scale[ASSAY_OUT], channel, r.lo, r.hi, &b, err);
+    s = assay_form_make(w->scheme, after, channel, r, &b, err);
     if (s) {
         assay_staircase_free(&a);
         return s;
@@ -61,7 +63,8 @@ static assay_status compare_channel(const assay_unit *before, const assay_unit *
 static assay_status compare_forms(const assay_unit *before, const assay_unit *after, bool first,
                                   weighted *w, assay_proof *proof, assay_error *err)
 {
-    size_t channels = before->scale[ASSAY_OUT].n, other = after->scale[ASSAY_OUT].n;
+    size_t channels = assay_form_count(w->scheme, before, w->weights);
+    const size_t other = assay_form_count(w->scheme, after, w->weights);
     channels = other > channels ? other : channels;
     assay_verdict *v = &proof->verdict;
     memset(v, 0, sizeof *v);
@@ -76,48 +79,46 @@ static assay_status compare_forms(const assay_unit *before, const assay_unit *af
     return s;
 }
 
-static assay_status compare_units(const assay_unit *before, const assay_unit *after, bool first,
-                                  weighted *w, assay_proof *proof, assay_error *err)
-{
-    assay_verdict *v = &proof->verdict;
-    if (memcmp(&before->rec.accumulator, &after->rec.accumulator, sizeof before->rec.accumulator)) {
-        memset(v, 0, sizeof *v);
-        v->kind = ASSAY_UNPROVED;
-        snprintf(v->evidence, sizeof v->evidence, "the accumulators have other rules");
-        return ASSAY_OK;
-    }
-    return compare_forms(before, after, first, w, proof, err);
-}
-
-assay_status assay_compare_forms(const assay_unit *before, const assay_unit *after,
+assay_status assay_compare_forms(const assay_scheme *s, const assay_type *weights,
+                                 const assay_unit *before, const assay_unit *after,
                                  assay_proof *proof, assay_error *err)
 {
-    weighted w = {NULL, 0, 0};
+    weighted w = {.scheme = s, .weights = weights};
     return compare_forms(before, after, false, &w, proof, err);
 }
 
 static assay_status attempt(const assay_match *m, const assay_rule *rule, const assay_scheme *s,
-                            const assay_unit *before, const assay_image *image, weighted *w,
-                            assay_proof *proof, assay_error *err)
+                            const assay_unit *before, const assay_sums *sums,
+                            const assay_image *image, weighted *w, assay_proof *proof,
+                            assay_error *err)
 {
     assay_unit *after = NULL;
+    assay_verdict *v = &proof->verdict;
     proof->possible = true;
     proof->uses_image = image != NULL;
     assay_status status = assay_prove_rewrite(m, rule, image, proof, err);
     if (status || !proof->possible)
         return status;
     status = assay_product_prepare(proof->after, s, &after, err);
-    if (!status)
-        status = compare_units(before, after, rule->bounds && !image, w, proof, err);
+    if (!status && !assay_sums_alike(s, before, after, sums)) {
+        memset(v, 0, sizeof *v);
+        v->kind = ASSAY_UNPROVED;
+        snprintf(v->evidence, sizeof v->evidence, "the accumulators have other rules");
+    } else if (!status) {
+        status = compare_forms(before, after, rule->bounds && !image, w, proof, err);
+    }
     if (after)
         s->vt->release(after);
     return assay_prove_impossible(proof, status, err);
 }
 
-static assay_image image_of(const assay_rescale *r, const int64_t *table, int64_t least)
+/* What the function makes of the codes that the unit ends at; of a plugin's, of all codes. */
+static assay_image image_of(const assay_scheme *s, const assay_unit *u, const weighted *w, size_t n)
 {
-    assay_image image = {table[r->lo - least], table[r->hi - least]};
-    return image;
+    const bool known = s->vt == &assay_family_vtable;
+    const assay_rescale *r = &u->scale[ASSAY_OUT];
+    return known ? (assay_image){w->table[r->lo - w->least], w->table[r->hi - w->least]}
+                 : (assay_image){w->table[0], w->table[n - 1]};
 }
 
 assay_status assay_prove_accumulators(const assay_graph *g, const assay_match *m,
@@ -128,20 +129,24 @@ assay_status assay_prove_accumulators(const assay_graph *g, const assay_match *m
     assay_unit *before = NULL;
     int64_t *table = NULL;
     size_t n = 0;
-    bool exact_sums;
-    weighted w = {.least = assay_elem_min(assay_node_out(g, node, 0)->type.elem)};
+    assay_sums sums;
+    weighted w = {.scheme = s,
+                  .weights = &assay_node_in(g, node, 1)->type,
+                  .least = assay_elem_min(assay_node_out(g, node, 0)->type.elem)};
     assay_status status = assay_product_cut(g, m, node, s, &proof->before, &before, err);
     if (!status)
         status = assay_tabulate(g, m->lower, s, run, &table, &n, err);
     w.table = table;
     if (!status)
-        status = assay_product_reach(g, node, ASSAY_NO_VALUE, before, &proof->reach, &exact_sums, err);
-    if (!status)
-        status = attempt(m, rule, s, before, NULL, &w, proof, err);
+        status = assay_product_reach(g, node, ASSAY_NO_VALUE, s, before, &sums, err);
+    if (!status) {
+        proof->reach = sums.reach;
+        status = attempt(m, rule, s, before, &sums, NULL, &w, proof, err);
+    }
     if (!status && rule->bounds && !(proof->possible && proof->verdict.kind == ASSAY_EXACT)) {
-        proof->image = image_of(&before->scale[ASSAY_OUT], table, w.least);
+        proof->image = image_of(s, before, &w, n);
         if (proof->image.lo <= proof->image.hi)
-            status = attempt(m, rule, s, before, &proof->image, &w, proof, err);
+            status = attempt(m, rule, s, before, &sums, &proof->image, &w, proof, err);
     }
     if (before)
         s->vt->release(before);

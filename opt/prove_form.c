@@ -312,8 +312,9 @@ static assay_status compare_sums(const assay_graph *g, const assay_match *m, con
 {
     summing before = {0}, after = {0};
     assay_verdict *v = &proof->verdict;
-    bool exact_sums = false;
-    assay_status status = assay_product_has_proof(g, product_in(g, m), s, err);
+    const assay_node *n = product_in(g, m);
+    assay_sums sums = {0};
+    assay_status status = assay_product_has_proof(g, n, err);
     if (!status)
         status = prepare(proof->before, s, &before, err);
     if (!status)
@@ -322,20 +323,20 @@ static assay_status compare_sums(const assay_graph *g, const assay_match *m, con
         const int bias = before.bias < 0
                              ? ASSAY_NO_VALUE
                              : assay_graph_find_value(g, proof->before->value[before.bias].name);
-        status = assay_product_reach(g, product_in(g, m), bias, before.product, &proof->reach,
-                                     &exact_sums, err);
+        status = assay_product_reach(g, n, bias, s, before.product, &sums, err);
+        proof->reach = sums.reach;
     }
     const bool plain = before.plain || after.plain;
-    if (!status && (plain || rule->obligation == ASSAY_PROVE_LAYOUT) && !exact_sums)
+    if (!status && (plain || rule->obligation == ASSAY_PROVE_LAYOUT) && !sums.exact)
         snprintf(v->evidence, sizeof v->evidence, "the accumulator may overflow on the way");
     else if (!status && plain && (proof->reach.lo < INT32_MIN || proof->reach.hi > INT32_MAX))
         snprintf(v->evidence, sizeof v->evidence, "sums in [%lld, %lld] do not fit 32 bits",
                  (long long)proof->reach.lo, (long long)proof->reach.hi);
-    else if (!status && memcmp(&before.product->rec.accumulator, &after.product->rec.accumulator,
-                               sizeof before.product->rec.accumulator) != 0)
+    else if (!status && !assay_sums_alike(s, before.product, after.product, &sums))
         snprintf(v->evidence, sizeof v->evidence, "the accumulators have other rules");
     else if (!status)
-        status = assay_compare_forms(before.last, after.last, proof, err);
+        status = assay_compare_forms(s, &assay_node_in(g, n, 1)->type, before.last, after.last,
+                                     proof, err);
     release(s, &before);
     release(s, &after);
     return status;

@@ -146,21 +146,24 @@ static void divide_steps(assay_staircase *s, int64_t k)
 typedef struct linear {
     const assay_graph *g;
     const assay_node *node;
+    const assay_scheme *scheme;
+    const assay_type *weights;
     int64_t factor;
     double ratio;              /* sums in front of the bias are sums now times 1 / ratio */
     double error_lo, error_hi; /* of one rescaled code, in codes of the rescale's output */
 } linear;
 
-static assay_status make_forms(const assay_unit *before, const assay_unit *after, int64_t k,
+static assay_status make_forms(const linear *l, const assay_unit *before, const assay_unit *after,
                                size_t channel, assay_interval r, assay_staircase *a,
                                assay_staircase *b, assay_error *err)
 {
-    assay_status s =
-        assay_staircase_make(&before->scale[ASSAY_OUT], channel, k * r.lo, k * r.hi, a, err);
+    const int64_t k = l->factor;
+    const assay_interval times = {k * r.lo, k * r.hi};
+    assay_status s = assay_form_make(l->scheme, before, channel, times, a, err);
     if (s)
         return s;
     divide_steps(a, k);
-    s = assay_staircase_make(&after->scale[ASSAY_OUT], channel, r.lo, r.hi, b, err);
+    s = assay_form_make(l->scheme, after, channel, r, b, err);
     if (s)
         assay_staircase_free(a);
     return s;
@@ -169,14 +172,15 @@ static assay_status make_forms(const assay_unit *before, const assay_unit *after
 static assay_status compare_exactly(const linear *l, const assay_unit *before,
                                     const assay_unit *after, assay_proof *proof, assay_error *err)
 {
-    size_t channels = before->scale[ASSAY_OUT].n, other = after->scale[ASSAY_OUT].n, steps = 0;
+    size_t channels = assay_form_count(l->scheme, before, l->weights), steps = 0;
+    const size_t other = assay_form_count(l->scheme, after, l->weights);
     channels = other > channels ? other : channels;
     assay_verdict *v = &proof->verdict;
     memset(v, 0, sizeof *v);
     for (size_t c = 0; c < channels; c++) {
         assay_staircase a, b;
         assay_disagreements d;
-        assay_status s = make_forms(before, after, l->factor, c, proof->reach, &a, &b, err);
+        assay_status s = make_forms(l, before, after, c, proof->reach, &a, &b, err);
         if (s)
             return s;
         assay_staircase_compare(&a, &b, &d);
@@ -368,29 +372,31 @@ static assay_status judge(linear *l, const assay_match *m, const assay_rule *rul
     const assay_type *y = &assay_node_out(l->g, rescale, 0)->type;
     assay_verdict *v = &proof->verdict;
     assay_unit *after = NULL;
-    bool exact_sums;
+    const bool built_in = s->vt == &assay_family_vtable;
+    assay_sums sums;
     size_t at;
     v->kind = ASSAY_UNPROVED;
     l->factor = factor_of(x, y, table, n, &at);
-    if (before->rec.accumulator.saturate_pairs) {
+    if (built_in && before->rec.accumulator.saturate_pairs) {
         snprintf(v->evidence, sizeof v->evidence,
                  "pairs of raw codes saturate in this target's accumulator");
         return ASSAY_OK;
     }
-    assay_status status =
-        assay_product_reach(l->g, l->node, ASSAY_NO_VALUE, before, &proof->reach, &exact_sums, err);
+    assay_status status = assay_product_reach(l->g, l->node, ASSAY_NO_VALUE, s, before, &sums, err);
     if (status)
         return status;
+    proof->reach = sums.reach;
     if (!l->factor)
         tell_error(x, y, table, at, v);
     if (l->factor && !bias_is_good(l->g, l->node, l->factor, l->ratio, v))
         l->factor = 0;
-    if (l->factor != 1 && !exact_sums) {
+    if (l->factor != 1 && !sums.exact) {
         snprintf(v->evidence, sizeof v->evidence, "the accumulator may overflow");
         return ASSAY_OK;
     }
-    if (!l->factor && m->slot[0] > 0) {
-        snprintf(v->evidence, sizeof v->evidence, "no bound is known for a second operand");
+    if (!l->factor && (m->slot[0] > 0 || !built_in)) {
+        snprintf(v->evidence, sizeof v->evidence, "no bound is known %s",
+                 built_in ? "for a second operand" : "of a plugin's sums");
         return ASSAY_OK;
     }
     if (!l->factor && !bias_is_good(l->g, l->node, 0, l->ratio, v))
@@ -405,7 +411,10 @@ static assay_status judge(linear *l, const assay_match *m, const assay_rule *rul
         int64_t k = l->factor;
         proof->reach =
             (assay_interval){ceil_div(proof->reach.lo, k), -ceil_div(-proof->reach.hi, k)};
-        status = compare_exactly(l, before, after, proof, err);
+        if (!assay_sums_alike(s, before, after, &sums))
+            snprintf(v->evidence, sizeof v->evidence, "the accumulators have other rules");
+        else
+            status = compare_exactly(l, before, after, proof, err);
     } else if (!status && after) {
         const assay_interval was = proof->reach;
         measure_errors(l, x, y, table, n);
@@ -422,7 +431,11 @@ assay_status assay_prove_linear(const assay_graph *g, const assay_match *m, cons
                                 const assay_scheme *s, assay_run_fn run, assay_proof *proof,
                                 assay_error *err)
 {
-    linear l = {.g = g, .node = &g->node[m->lower], .ratio = scale_ratio(g, m->upper[0])};
+    linear l = {.g = g,
+                .node = &g->node[m->lower],
+                .scheme = s,
+                .weights = &assay_node_in(g, &g->node[m->lower], 1)->type,
+                .ratio = scale_ratio(g, m->upper[0])};
     assay_unit *before = NULL;
     int64_t *table = NULL;
     size_t n = 0;

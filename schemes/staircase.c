@@ -108,6 +108,22 @@ static void bisect(builder *b, const point *p, const point *q)
     bisect(b, &next, q);
 }
 
+/* What has been built, or nothing. */
+static assay_status finish(builder *b, assay_error *err)
+{
+    const assay_status status = b->status;
+    const long long lo = (long long)b->out->lo, hi = (long long)b->out->hi;
+    if (status == ASSAY_OK)
+        return ASSAY_OK;
+    assay_staircase_free(b->out);
+    return status == ASSAY_ERR_MEMORY
+               ? assay_fail(err, status, "out of memory for a threshold form")
+               : assay_fail(err, status,
+                            "the codes of accumulators %lld..%lld change more than %zu times; give "
+                            "a narrower range",
+                            lo, hi, MAX_RUNS);
+}
+
 assay_status assay_staircase_make(const assay_rescale *r, size_t channel, int64_t lo, int64_t hi,
                                   assay_staircase *out, assay_error *err)
 {
@@ -123,15 +139,69 @@ assay_status assay_staircase_make(const assay_rescale *r, size_t channel, int64_
     } else {
         bisect(&b, &first, &last);
     }
-    if (b.status == ASSAY_OK)
-        return ASSAY_OK;
+    return finish(&b, err);
+}
+
+/* ---- codes that only a function tells ---- */
+
+#define PROBES 1024
+
+typedef struct asking {
+    builder b;
+    int64_t (*code)(const void *of, int64_t x);
+    const void *of;
+    point low, high; /* where the code falls; high.x == low.x: nowhere yet */
+} asking;
+
+/* Steps behind p up to q, whose code is no less. */
+static void ask_between(asking *a, const point *p, const point *q)
+{
+    if (a->b.status != ASSAY_OK)
+        return;
+    if (q->code < p->code) {
+        a->low = *p;
+        a->high = *q;
+        a->b.status = ASSAY_ERR_SCHEME;
+        return;
+    }
+    if (q->x - p->x <= 1 || p->code == q->code) {
+        emit(&a->b, q->x, q->code);
+        return;
+    }
+    point m = {.x = p->x + (q->x - p->x) / 2};
+    m.code = a->code(a->of, m.x);
+    ask_between(a, p, &m);
+    ask_between(a, &m, q);
+}
+
+assay_status assay_staircase_ask(int64_t (*code)(const void *of, int64_t x), const void *of,
+                                 bool monotone, int64_t lo, int64_t hi, assay_staircase *out,
+                                 assay_error *err)
+{
+    memset(out, 0, sizeof *out);
+    out->lo = lo;
+    out->hi = hi;
+    asking a = {.b = {.out = out, .status = ASSAY_OK}, .code = code, .of = of};
+    const int64_t stride = monotone && hi - lo > PROBES ? (hi - lo) / PROBES : 1;
+    point last = {.x = lo, .code = code(of, lo)};
+    emit(&a.b, lo, last.code);
+    while (last.x < hi && a.b.status == ASSAY_OK) {
+        point next = {.x = hi - last.x < stride ? hi : last.x + stride};
+        next.code = code(of, next.x);
+        if (monotone)
+            ask_between(&a, &last, &next);
+        else
+            emit(&a.b, next.x, next.code);
+        last = next;
+    }
+    if (a.b.status != ASSAY_ERR_SCHEME)
+        return finish(&a.b, err);
     assay_staircase_free(out);
-    return b.status == ASSAY_ERR_MEMORY
-               ? assay_fail(err, b.status, "out of memory for a threshold form")
-               : assay_fail(err, b.status,
-                            "the codes of accumulators %lld..%lld change more than %zu times; give "
-                            "a narrower range",
-                            (long long)lo, (long long)hi, MAX_RUNS);
+    return assay_fail(err, ASSAY_ERR_SCHEME,
+                      "the rescale is said to be monotone, but accumulator %lld became %lld and "
+                      "%lld became %lld",
+                      (long long)a.low.x, (long long)a.low.code, (long long)a.high.x,
+                      (long long)a.high.code);
 }
 
 void assay_staircase_free(assay_staircase *s)

@@ -19,6 +19,12 @@ typedef struct assay_staircase {
  * range), ASSAY_ERR_MEMORY. On failure nothing is owned. */
 assay_status assay_staircase_make(const assay_rescale *r, size_t channel, int64_t lo, int64_t hi,
                                   assay_staircase *out, assay_error *err);
+/* The form of codes that only a function tells. monotone: it is said never to fall, so steps are
+ * found by bisection, and ASSAY_ERR_SCHEME names two accumulators that show otherwise where it
+ * looks; else every accumulator is asked about. */
+assay_status assay_staircase_ask(int64_t (*code)(const void *of, int64_t x), const void *of,
+                                 bool monotone, int64_t lo, int64_t hi, assay_staircase *out,
+                                 assay_error *err);
 void assay_staircase_free(assay_staircase *s);
 /* The code at x, lo <= x <= hi. */
 int64_t assay_staircase_at(const assay_staircase *s, int64_t x);

@@ -178,10 +178,10 @@ void rewrite_certified(const rewrite_outcome *o)
 {
     assay_graph *again; /* the result as its text gives it back */
     assay_error err;
-    check_with(o, NULL);
-    check_with(o, &(assay_proof_networks){o->before, o->after});
+    check_with(o, &(assay_proof_networks){.plugin = o->scheme});
+    check_with(o, &(assay_proof_networks){o->before, o->after, o->scheme});
     assert_ok(assay_graph_parse(o->text.text, o->text.length, "text", NULL, &again, &err), &err);
-    check_with(o, &(assay_proof_networks){o->before, again});
+    check_with(o, &(assay_proof_networks){o->before, again, o->scheme});
     assay_graph_free(again);
 }
 

@@ -10,10 +10,9 @@
 #include "opt/qdq.h"
 
 /* The network as `assay optimize` saw it. */
-static int load_model(const cli_args *a, assay_graph **g)
+static int load_model(const cli_args *a, const assay_scheme *s, assay_graph **g)
 {
-    const char *path = cli_value(a, "model", NULL), *scheme = cli_value(a, "scheme", NULL);
-    assay_scheme *s = NULL;
+    const char *path = cli_value(a, "model", NULL);
     assay_error err;
     int status;
 
@@ -21,13 +20,11 @@ static int load_model(const cli_args *a, assay_graph **g)
         return CLI_OK;
     if ((status = cli_model_load(a, path, true, g)) != CLI_OK || !assay_model_is_onnx(path))
         return status;
-    if (!scheme)
+    if (!s)
         return cli_trouble("check-proof: an ONNX model is grouped under a scheme; give --scheme");
-    if (assay_scheme_open(scheme, &s, &err) != ASSAY_OK ||
-        assay_group_qdq(*g, s, assay_has_integer_kernel, NULL, &err) != ASSAY_OK)
-        status = cli_failed(&err);
-    assay_scheme_free(s);
-    return status;
+    return assay_group_qdq(*g, s, assay_has_integer_kernel, NULL, &err) == ASSAY_OK
+               ? CLI_OK
+               : cli_failed(&err);
 }
 
 static int check(const char *path, const assay_proof_networks *networks)
@@ -58,14 +55,21 @@ static int check(const char *path, const assay_proof_networks *networks)
 
 static int run(const cli_args *a)
 {
-    const char *result = cli_value(a, "result", NULL);
+    const char *result = cli_value(a, "result", NULL), *scheme = cli_value(a, "scheme", NULL);
     assay_graph *model = NULL, *after = NULL;
-    int status = load_model(a, &model);
+    assay_scheme *s = NULL;
+    assay_error err;
+    int status = CLI_OK;
 
+    if (scheme && assay_scheme_open(scheme, &s, &err) != ASSAY_OK)
+        status = cli_failed(&err);
+    if (status == CLI_OK)
+        status = load_model(a, s, &model);
     if (status == CLI_OK && result)
         status = cli_model_load(a, result, true, &after);
     if (status == CLI_OK)
-        status = check(a->positional[0], &(assay_proof_networks){model, after});
+        status = check(a->positional[0], &(assay_proof_networks){model, after, s});
+    assay_scheme_free(s);
     assay_graph_free(model);
     assay_graph_free(after);
     return status;
@@ -75,7 +79,7 @@ static const cli_option options[] = {
     CLI_MODEL_OPTIONS,
     {"model", 'm', "MODEL", "the network that was optimized: its weights are looked at too"},
     {"result", 0, "FILE.assay", "the network that came out: is it the certificate's?"},
-    {"scheme", 's', "NAME|FILE", "of an ONNX model, as optimize had it"},
+    {"scheme", 's', "NAME|FILE", "as optimize had it: of an ONNX model, or a plugin"},
     {NULL, 0, NULL, NULL}};
 
 const cli_command cli_check_proof = {
