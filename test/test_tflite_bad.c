@@ -8,7 +8,7 @@
 #include "graph/tflite/tflite.h"
 
 /* builtin operators */
-enum { FC = 9, CUSTOM = 32, WHERE = 109, ELU = 111 };
+enum { FC = 9, CUSTOM = 32, CAST = 53, WHERE = 109, ELU = 111 };
 
 /* ---- refusals ---- */
 
@@ -77,6 +77,30 @@ static void test_unsupported(void **state)
                                   "FULLY_CONNECTED y:FULLY_CONNECTED: hybrid: integer; "
                                   "ELU z:; ");
     free(file);
+}
+
+/* Types of tensors are named. */
+static void test_types(void **state)
+{
+    static const struct {
+        int type;
+        const char *name;
+    } types[] = {{5, "STRING"},       {8, "COMPLEX64"},        {18, "BFLOAT16"},
+                 {22, "FLOAT8_E5M2"}, {23, "an unknown type"}, {-1, "an unknown type"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof types / sizeof *types; ++i) {
+        tb_model m = {.n_inputs = 1, .n_outputs = 1, .output = {1}};
+        char input[64], cast[64];
+        snprintf(input, sizeof input, "model input: a tensor of type %s", types[i].name);
+        snprintf(cast, sizeof cast, "CAST: to %s (operator 0)", types[i].name);
+        tb_add(&m, "x", TFL_FLOAT32, 4, -1);
+        tb_add(&m, "y", types[i].type, 4, -1);
+        tb_outputs(tb_operator(&m, CAST, 0, -2), 1, -2);
+        tb_refuse(&m, cast);
+        m.tensor[0].type = types[i].type;
+        tb_refuse(&m, input);
+    }
 }
 
 static void test_malformed(void **state)
@@ -217,9 +241,8 @@ static void test_mutations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unsupported),
-        cmocka_unit_test(test_malformed),
-        cmocka_unit_test(test_headers),
+        cmocka_unit_test(test_unsupported), cmocka_unit_test(test_types),
+        cmocka_unit_test(test_malformed),   cmocka_unit_test(test_headers),
         cmocka_unit_test(test_mutations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

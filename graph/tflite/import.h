@@ -107,6 +107,8 @@ void assay_tfl_enter_body(tfl_import *inner);
 assay_status assay_tfl_leave_body(const tfl_op *o, tfl_import *inner);
 
 /* ---- tensor.c ---- */
+/* As the schema calls it: "FLOAT64". */
+const char *assay_tfl_type_name(enum tfl_type raw);
 assay_status assay_tfl_describe(tfl_import *m, int tensor, flat_table table);
 /* The elements of a constant tensor in our storage (native order, unpacked, dense): borrowed from
  * the file when they stand there like that, else in the graph's arena. */

@@ -52,7 +52,7 @@ static assay_status constant_output(const tfl_op *o, const int64_t *value, int n
     assay_status s;
 
     if (t->raw != TFL_INT32 && t->raw != TFL_INT64)
-        return assay_tfl_unsupported(o, "to this type");
+        return assay_tfl_unsupported(o, "to %s", assay_tfl_type_name(t->raw));
     if (t->data || t->value >= 0)
         return assay_tfl_fail(o, "its output '%.200s' exists already", t->name);
     if (assay_shape_count(&t->type) != n)

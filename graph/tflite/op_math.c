@@ -246,7 +246,7 @@ assay_status assay_tfl_op_cast(const tfl_op *o)
         a.cast.to = ASSAY_CAST_I64;
         break;
     default:
-        return assay_tfl_unsupported(o, "to this type");
+        return assay_tfl_unsupported(o, "to %s", assay_tfl_type_name(assay_tfl_out(o, 0)->raw));
     }
     return assay_tfl_straight(o, &a, NULL);
 }

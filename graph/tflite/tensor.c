@@ -13,6 +13,27 @@ static assay_status fail(tfl_import *m, const tfl_tensor *t, const char *what)
                       (int)(t - m->tensors.at), t->name, what);
 }
 
+const char *assay_tfl_type_name(enum tfl_type raw)
+{
+    static const char *const names[] = {
+        "FLOAT32",  "FLOAT16",  "INT32",     "UINT8",         "INT64",      "STRING",
+        "BOOL",     "INT16",    "COMPLEX64", "INT8",          "FLOAT64",    "COMPLEX128",
+        "UINT64",   "RESOURCE", "VARIANT",   "UINT32",        "UINT16",     "INT4",
+        "BFLOAT16", "INT2",     "UINT4",     "FLOAT8_E4M3FN", "FLOAT8_E5M2"};
+    return (int)raw >= 0 && (size_t)raw < sizeof names / sizeof *names ? names[raw]
+                                                                       : "an unknown type";
+}
+
+/* Types that are not ours. */
+static assay_status name_type(tfl_import *m, tfl_tensor *t)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "a tensor of type %s", assay_tfl_type_name(t->raw));
+    t->why = assay_arena_string(m->temp, text);
+    return t->why ? ASSAY_OK : assay_tfl_no_memory(m);
+}
+
 static assay_elem elem_of(enum tfl_type raw)
 {
     switch (raw) {
@@ -84,7 +105,8 @@ static assay_status read_qparams(tfl_import *m, tfl_tensor *t)
     if (s || t->type.elem.kind != ASSAY_KIND_INT)
         return s;
     if (details != DETAILS_NONE) { /* by block: for weights under float activations only */
-        t->why = details == DETAILS_BLOCKWISE ? "blockwise parameters" : "custom quantization";
+        t->why = details == DETAILS_BLOCKWISE ? "blockwise parameters"
+                                              : "custom or multi-axis quantization";
         if (details == DETAILS_BLOCKWISE)
             t->blockwise = assay_flat_child(q, QUANT_DETAILS);
         return assay_flat_status(&m->file, m->err);
@@ -177,8 +199,8 @@ assay_status assay_tfl_describe(tfl_import *m, int tensor, flat_table table)
             *c = '_';
     t->name = name;
     t->type.elem = elem_of(t->raw);
-    if (t->type.elem.kind == ASSAY_KIND_NONE)
-        t->why = "a tensor of a type other than float, bool and integers";
+    if (t->type.elem.kind == ASSAY_KIND_NONE && (s = name_type(m, t)))
+        return s;
     (void)((s = read_shape(m, t)) || (s = read_qparams(m, t)) || (s = find_data(m, t)));
     if (!s && t->raw == TFL_FLOAT16 && !t->data)
         t->why = "a float16 tensor that is not constant";
