@@ -50,10 +50,13 @@ assay_status assay_tabulate(const assay_graph *g, int node, const assay_scheme *
 assay_status assay_tabulate_pairs(const assay_graph *g, int node, const assay_scheme *s,
                                   assay_run_fn run, int64_t **table, assay_error *err);
 
-/* Runs both fragments on samples of codes, extremes among them. When results differ, the verdict
+/* Runs both fragments on samples of codes, extremes among them: SAMPLES to see whether an argument
+ * is worth while, MORE for a counterexample where there is none. When results differ, the verdict
  * receives evidence and counterexample. */
-assay_status assay_prove_samples(const assay_scheme *s, assay_run_fn run, assay_proof *proof,
-                                 assay_error *err);
+#define ASSAY_SAMPLES      4
+#define ASSAY_MORE_SAMPLES 200
+assay_status assay_prove_samples(const assay_scheme *s, assay_run_fn run, int samples,
+                                 assay_proof *proof, assay_error *err);
 
 /* ---- prove_accumulators.c, prove_linear.c: threshold forms ---- */
 assay_status assay_prove_accumulators(const assay_graph *g, const assay_match *m,

@@ -126,7 +126,7 @@ assay_status assay_prove_blend(const assay_graph *g, const assay_match *m, const
     if (!status && proof->possible)
         status = assay_prove_target(s, proof, err);
     if (!status && proof->possible)
-        status = assay_prove_samples(s, run, proof, err);
+        status = assay_prove_samples(s, run, ASSAY_SAMPLES, proof, err);
     if (!status && proof->possible && !proof->verdict.counterexample[0]) {
         status = assay_tabulate(g, m->upper[0], s, run, &b.table, &b.size, err);
         if (!status)

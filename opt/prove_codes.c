@@ -294,7 +294,6 @@ assay_status assay_tabulate_pairs(const assay_graph *g, int node, const assay_sc
     return status;
 }
 
-#define TRIALS       4
 #define LARGEST_BIAS 4096
 
 /* Trial 0 has extremes only, as the bits of the element's index and the input's. */
@@ -308,7 +307,7 @@ static void fill_sample(const assay_type *t, void *data, int trial, int input)
     }
     size_t n = (size_t)assay_shape_count(t);
     for (size_t i = 0; i < n; i++) {
-        uint64_t r = scramble(i * 64 + (uint64_t)(trial * 16 + input) + 1);
+        uint64_t r = scramble(i * 8192 + (uint64_t)(trial * 32 + input) + 1);
         assay_elem_set(t->elem, data, i,
                        trial == 0 ? (r & 1 ? least : most)
                                   : least + (int64_t)(r % (uint64_t)(most - least + 1)));
@@ -343,8 +342,8 @@ static assay_status make_room(const assay_graph *f, void **before, void **after,
     return ASSAY_OK;
 }
 
-assay_status assay_prove_samples(const assay_scheme *s, assay_run_fn run, assay_proof *proof,
-                                 assay_error *err)
+assay_status assay_prove_samples(const assay_scheme *s, assay_run_fn run, int samples,
+                                 assay_proof *proof, assay_error *err)
 {
     const assay_graph *f = proof->before;
     void *in[ASSAY_MATCH_UPPER * 2] = {NULL};
@@ -361,7 +360,7 @@ assay_status assay_prove_samples(const assay_scheme *s, assay_run_fn run, assay_
     }
     if (!status)
         status = make_room(f, before, after, err);
-    for (int trial = 0; trial < TRIALS && codes && !status && !proof->verdict.counterexample[0];
+    for (int trial = 0; trial < samples && codes && !status && !proof->verdict.counterexample[0];
          trial++) {
         for (int k = 0; k < f->n_inputs; k++)
             fill_sample(type_of_input(f, k), in[k], trial, k);

@@ -373,7 +373,7 @@ assay_status assay_prove_form(const assay_graph *g, const assay_match *m, const 
     if (!status && proof->possible)
         status = assay_prove_target(s, proof, err);
     if (!status && proof->possible)
-        status = assay_prove_samples(s, run, proof, err);
+        status = assay_prove_samples(s, run, ASSAY_SAMPLES, proof, err);
     if (!status && proof->possible && !v->counterexample[0]) {
         judge(rule, proof);
         if (v->kind == ASSAY_EXACT && assay_is_product(product_in(g, m))) {

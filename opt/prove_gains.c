@@ -141,7 +141,7 @@ static assay_status attempt(const assay_match *m, const assay_rule *rule, const 
     proof->uses_image = image != NULL;
     assay_status status = assay_prove_rewrite(m, rule, image, proof, err);
     if (!status && proof->possible && k->down)
-        status = assay_prove_samples(s, run, proof, err);
+        status = assay_prove_samples(s, run, ASSAY_SAMPLES, proof, err);
     if (!status && proof->possible)
         status = prepare(proof->after, s, &after, err);
     if (!status && after)

@@ -194,13 +194,14 @@ static assay_status rewrite_and_judge(const assay_match *m, const assay_node *n,
     if (!status && proof->possible)
         status = assay_prove_target(s, proof, err);
     if (!status && proof->possible)
-        status = assay_prove_samples(s, run, proof, err);
+        status = assay_prove_samples(s, run, ASSAY_SAMPLES, proof, err);
     if (status || !proof->possible || v->counterexample[0])
         return status;
     if (!may_sink_below(n, rule->obligation)) {
+        status = assay_prove_samples(s, run, ASSAY_MORE_SAMPLES, proof, err);
         snprintf(v->evidence, sizeof v->evidence, "%s computes more than it moves or chooses",
                  assay_op_get(n->op)->name);
-        return ASSAY_OK;
+        return status;
     }
     status = compare_choices(n, r, s, proof, err);
     if (!status && !v->counterexample[0])

@@ -235,3 +235,34 @@ const assay_rule *rewrite_rule(const char *name)
     fail_msg("no rule %s", name);
     return NULL;
 }
+
+assay_node *rewrite_find(assay_graph *g, assay_op op)
+{
+    for (int i = 0; i < g->n_nodes; i++)
+        if (g->node[i].op == op)
+            return &g->node[i];
+    return NULL;
+}
+
+void rewrite_catches(const rewrite_mutant *mutants, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        assay_rule rule = *rewrite_rule(mutants[i].base);
+        rule.bounds = false;
+        rule.preference = 0;
+        rule.obligation = mutants[i].obligation;
+        if (mutants[i].matches)
+            rule.matches = mutants[i].matches;
+        if (mutants[i].rewrite)
+            rule.rewrite = mutants[i].rewrite;
+        rewrite_outcome o = rewrite_with("tflite", mutants[i].text,
+                                         &(assay_optimize_options){.rule = &rule, .n_rules = 1});
+        if (o.report.applied || !o.report.refused)
+            fail_msg("mutant '%s' got through: %s\n%s", mutants[i].what,
+                     o.log.text ? o.log.text : "no match", o.text.text);
+        if (!strstr(o.log.text, "became") && !strstr(o.log.text, "changes the type"))
+            fail_msg("mutant '%s' without a counterexample: %s", mutants[i].what, o.log.text);
+        rewrite_finish(&o);
+    }
+    print_message("# %zu mutants\n", n);
+}

@@ -43,6 +43,34 @@ void rewrite_expect_refused(const char *scheme, const char *in, const char *rule
 
 const assay_rule *rewrite_rule(const char *name);
 
+/* A rule of ours with something changed: the obligation, and where they are not NULL the pattern or
+ * the rewrite. */
+typedef struct rewrite_mutant {
+    const char *what, *base;
+    enum assay_obligation obligation;
+    bool (*matches)(const assay_graph *, const int *, assay_match *);
+    assay_status (*rewrite)(assay_graph *, const assay_match *, const assay_image *, assay_error *);
+    const char *text; /* a network that it would change the results of */
+} rewrite_mutant;
+/* Under tflite each is refused, with a counterexample. */
+void rewrite_catches(const rewrite_mutant *mutants, size_t n);
+/* The node of this kind that a rewrite has left, or NULL. */
+assay_node *rewrite_find(assay_graph *g, assay_op op);
+
+/* REWRITE_MUTANT(name, base): the base rule's rewrite, and then `edit`, which sets n, while it is
+ * at it. */
+#define REWRITE_MUTANT(name, base, edit)                                                           \
+    static assay_status name(assay_graph *g, const assay_match *m, const assay_image *image,       \
+                             assay_error *err)                                                     \
+    {                                                                                              \
+        assay_status s = rewrite_rule(base)->rewrite(g, m, image, err);                            \
+        assay_node *n = NULL;                                                                      \
+        if (s)                                                                                     \
+            return s;                                                                              \
+        edit;                                                                                      \
+        return n ? ASSAY_OK : assay_fail(err, ASSAY_ERR_INTERNAL, "nothing to mutate");            \
+    }
+
 /* Weights and bias of a convolution from 1 to 2 channels, input scale 0.1. */
 #define REWRITE_CONV_PARTS                                                                         \
     "const w: i8[2,1,2,2] q(axis=0,[0.01,0.02],[0,0]) = [1,2,3,4,-90,100,-110,120]\n"              \

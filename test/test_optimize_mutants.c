@@ -188,14 +188,7 @@ static void mutants_are_caught(void **state)
         "b: i8[1,1,2,2] q(0.13,5) = avg_pool(a) {kernel=[2,2],stride=[2,2]} output b }";
     const char bounded[] = "graph t { input x: i8[4] q(0.1,0) const lo: i8[1] q(0.1,0) = [-30]\n"
                            "b: i8[4] q(0.1,0) = max(x,lo) output b }";
-    const struct {
-        const char *what, *base;
-        enum assay_obligation obligation;
-        bool (*matches)(const assay_graph *, const int *, assay_match *);
-        assay_status (*rewrite)(assay_graph *, const assay_match *, const assay_image *,
-                                assay_error *);
-        const char *text;
-    } mutants[] = {
+    const rewrite_mutant mutants[] = {
         {"last range wins", "merge-rescales", ASSAY_PROVE_CODES, NULL, last_range_wins, two},
         {"a bound off by one", "merge-rescales", ASSAY_PROVE_CODES, NULL, off_by_one, two},
         {"a bound lost", "merge-rescales", ASSAY_PROVE_CODES, NULL, no_lower_bound, relu_chain},
@@ -232,23 +225,7 @@ static void mutants_are_caught(void **state)
          narrow_tanh},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof mutants / sizeof *mutants; i++) {
-        assay_rule rule = *rewrite_rule(mutants[i].base);
-        rule.bounds = false;
-        rule.obligation = mutants[i].obligation;
-        if (mutants[i].matches)
-            rule.matches = mutants[i].matches;
-        if (mutants[i].rewrite)
-            rule.rewrite = mutants[i].rewrite;
-        rewrite_outcome o = rewrite_with("tflite", mutants[i].text,
-                                         &(assay_optimize_options){.rule = &rule, .n_rules = 1});
-        if (o.report.applied || !o.report.refused)
-            fail_msg("mutant '%s' got through: %s\n%s", mutants[i].what,
-                     o.log.text ? o.log.text : "no match", o.text.text);
-        if (!strstr(o.log.text, "became") && !strstr(o.log.text, "changes the type"))
-            fail_msg("mutant '%s' without a counterexample: %s", mutants[i].what, o.log.text);
-        rewrite_finish(&o);
-    }
+    rewrite_catches(mutants, sizeof mutants / sizeof *mutants);
 }
 
 int main(void)

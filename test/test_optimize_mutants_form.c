@@ -7,71 +7,49 @@
 
 #include "opt/rewrite.h"
 
-/* The node of this kind that the rewrite has left. */
-static assay_node *find(assay_graph *g, assay_op op)
-{
-    for (int i = 0; i < g->n_nodes; i++)
-        if (g->node[i].op == op)
-            return &g->node[i];
-    return NULL;
-}
-
-/* MUTANT(name, base): the base rule's rewrite, and then `edit` while it is at it. */
-#define MUTANT(name, base, edit)                                                                   \
-    static assay_status name(assay_graph *g, const assay_match *m, const assay_image *image,       \
-                             assay_error *err)                                                     \
-    {                                                                                              \
-        assay_status s = rewrite_rule(base)->rewrite(g, m, image, err);                            \
-        assay_node *n = NULL;                                                                      \
-        if (s)                                                                                     \
-            return s;                                                                              \
-        edit;                                                                                      \
-        return n ? ASSAY_OK : assay_fail(err, ASSAY_ERR_INTERNAL, "nothing to mutate");            \
-    }
-
-MUTANT(arms_exchanged, "sink-move", {
+REWRITE_MUTANT(arms_exchanged, "sink-move", {
     int arm;
-    if ((n = find(g, ASSAY_OP_SELECT))) {
+    if ((n = rewrite_find(g, ASSAY_OP_SELECT))) {
         arm = n->in[1];
         n->in[1] = n->in[2];
         n->in[2] = arm;
     }
 })
-MUTANT(another_neighbour, "sink-move", {
-    if ((n = find(g, ASSAY_OP_RESIZE)))
+REWRITE_MUTANT(another_neighbour, "sink-move", {
+    if ((n = rewrite_find(g, ASSAY_OP_RESIZE)))
         n->attr.resize.nearest = ASSAY_NEAREST_CEIL;
 })
-MUTANT(wider_window, "absorb-down-lrn", {
-    if ((n = find(g, ASSAY_OP_LRN)))
+REWRITE_MUTANT(wider_window, "absorb-down-lrn", {
+    if ((n = rewrite_find(g, ASSAY_OP_LRN)))
         n->attr.lrn.size = 1;
 })
-MUTANT(weights_not_turned, "matmul-to-fc", {
-    if ((n = find(g, ASSAY_OP_FC)))
+REWRITE_MUTANT(weights_not_turned, "matmul-to-fc", {
+    if ((n = rewrite_find(g, ASSAY_OP_FC)))
         n->in[1] = g->node[g->value[n->in[1]].producer].in[0];
 })
-MUTANT(bias_forgotten, "fc-to-matmul", {
-    assay_node *add = find(g, ASSAY_OP_ADD);
-    if ((n = find(g, ASSAY_OP_RELABEL)) && add)
+REWRITE_MUTANT(bias_forgotten, "fc-to-matmul", {
+    assay_node *add = rewrite_find(g, ASSAY_OP_ADD);
+    if ((n = rewrite_find(g, ASSAY_OP_RELABEL)) && add)
         for (int i = 0; i < g->n_nodes; i++)
             if (g->node[i].op == ASSAY_OP_RELABEL && g->node[i].in[0] == add->out[0])
                 g->node[i].in[0] = add->in[0];
 })
-MUTANT(cells_exchanged, "to-nhwc", {
-    if ((n = find(g, ASSAY_OP_CONV))) {
+REWRITE_MUTANT(cells_exchanged, "to-nhwc", {
+    if ((n = rewrite_find(g, ASSAY_OP_CONV))) {
         assay_list *perm = &g->node[g->value[n->in[1]].producer].attr.perm.perm;
         perm->v[1] = 3;
         perm->v[2] = 2;
     }
 })
-MUTANT(padding_on_the_other_side, "to-nhwc", {
-    if ((n = find(g, ASSAY_OP_MAX_POOL))) {
+REWRITE_MUTANT(padding_on_the_other_side, "to-nhwc", {
+    if ((n = rewrite_find(g, ASSAY_OP_MAX_POOL))) {
         const assay_list begin = n->attr.pool.pad_begin;
         n->attr.pool.pad_begin = n->attr.pool.pad_end;
         n->attr.pool.pad_end = begin;
     }
 })
-MUTANT(turned_back_otherwise, "conv-to-fc", {
-    if ((n = find(g, ASSAY_OP_TRANSPOSE)))
+REWRITE_MUTANT(turned_back_otherwise, "conv-to-fc", {
+    if ((n = rewrite_find(g, ASSAY_OP_TRANSPOSE)))
         for (int i = 0; i < g->n_nodes; i++)
             if (g->node[i].op == ASSAY_OP_TRANSPOSE && g->node[i].in[0] != g->input[0]) {
                 assay_list *perm = &g->node[i].attr.perm.perm;
@@ -154,14 +132,7 @@ static assay_status stride_forgotten(assay_graph *g, const assay_match *m, const
 
 static void mutants_are_caught(void **state)
 {
-    const struct {
-        const char *what, *base;
-        enum assay_obligation obligation;
-        bool (*matches)(const assay_graph *, const int *, assay_match *);
-        assay_status (*rewrite)(assay_graph *, const assay_match *, const assay_image *,
-                                assay_error *);
-        const char *text;
-    } mutants[] = {
+    const rewrite_mutant mutants[] = {
         {"a padding that is not mapped", "sink-move", ASSAY_PROVE_MOVE, NULL, old_filling,
          A "b: i8[1,1,3,4] q(0.3,5) = pad(a) {begin=[0,0,0,1],end=[0,0,0,0],has_code=true,code=25}"
            " output b }"},
@@ -204,25 +175,7 @@ static void mutants_are_caught(void **state)
          "y: i8[2,3] q(0.2,0) = add(x,r) output y }"},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof mutants / sizeof *mutants; i++) {
-        assay_rule rule = *rewrite_rule(mutants[i].base);
-        rule.bounds = false;
-        rule.preference = 0;
-        rule.obligation = mutants[i].obligation;
-        if (mutants[i].matches)
-            rule.matches = mutants[i].matches;
-        if (mutants[i].rewrite)
-            rule.rewrite = mutants[i].rewrite;
-        rewrite_outcome o = rewrite_with("tflite", mutants[i].text,
-                                         &(assay_optimize_options){.rule = &rule, .n_rules = 1});
-        if (o.report.applied || !o.report.refused)
-            fail_msg("mutant '%s' got through: %s\n%s", mutants[i].what,
-                     o.log.text ? o.log.text : "no match", o.text.text);
-        if (!strstr(o.log.text, "became"))
-            fail_msg("mutant '%s' without a counterexample: %s", mutants[i].what, o.log.text);
-        rewrite_finish(&o);
-    }
-    print_message("# %zu mutants\n", sizeof mutants / sizeof *mutants);
+    rewrite_catches(mutants, sizeof mutants / sizeof *mutants);
 }
 
 int main(void)
