@@ -143,6 +143,10 @@ typedef void (*assay_encode_fn)(const assay_unit *u, const float *x, size_t n, u
 typedef void (*assay_mix_fn)(const assay_unit *u, const int64_t *sum, size_t n, size_t size,
                              void *out);
 
+/* What row gives, as codes of one byte; scratch has room for n. */
+typedef void (*assay_row_fn)(const assay_unit *u, const int32_t *x, size_t n, int32_t *scratch,
+                             uint8_t *out);
+
 /* The vtable. A plugin exports `const assay_scheme_vtable *assay_scheme_plugin(void)`.
  * A row function may be NULL when no unit of this scheme needs it. Row functions never fail and
  * never allocate, except that an accumulator declared to trap reports through *trapped.
@@ -190,7 +194,7 @@ typedef void (*assay_mix_fn)(const assay_unit *u, const int64_t *sum, size_t n, 
  *  limit       the greatest magnitude that sums of products may be able to reach, in the worst case
  *              of a node's weights: what may pass it is refused when a program is made. 0: anything
  *              goes.
- *  mix         for an engine as block: the rounding of blend.
+ *  mix, bytes  for an engine as block: the rounding of blend, and the work of row.
  *  monotone    true when requantize gives no smaller code for a greater accumulator between lo and
  *              hi, in any channel. The optimizer then knows the codes by their steps; without it
  *              only intervals that are short enough to look at every accumulator. */
@@ -235,6 +239,7 @@ typedef struct assay_scheme_vtable {
     int64_t (*limit)(const assay_unit *u);
     assay_mix_fn (*mix)(const assay_unit *u, enum assay_isa isa);
     bool (*monotone)(const assay_unit *u, int64_t lo, int64_t hi);
+    assay_row_fn (*bytes)(const assay_unit *u, enum assay_isa isa);
 } assay_scheme_vtable;
 
 /* What `rule` returns of a rewrite that this target must not have. */

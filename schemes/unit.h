@@ -53,6 +53,9 @@ struct assay_unit {
     /* 256- or 65,536-entry table by code - table_min, or 513 entries to interpolate */
     const int64_t *table;
     int64_t table_min;
+    /* Softmax of codes of at most 8 bits: 256 exponentials by the distance from the row's greatest
+     * code, fixed-point or float bits, for vector forms (apply/simd_softmax.c); else NULL. */
+    const int32_t *exponential;
     /* Small constants of one op class; the files in apply/ say what each is. */
     int64_t k[12];
     const int64_t *list[2];        /* zero points by channel; weighted: multipliers by block */

@@ -69,6 +69,7 @@ assay_status assay_fast_resize_nearest(const assay_fast_setup *s, assay_fast **o
                                        assay_error *err);
 assay_status assay_fast_resize_linear(const assay_fast_setup *s, assay_fast **out,
                                       assay_error *err);
+assay_status assay_fast_row(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 assay_status assay_fast_avg_pool(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 
 /* ---- small things that they share ---- */

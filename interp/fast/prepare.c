@@ -72,6 +72,9 @@ assay_status assay_fast_prepare(const assay_fast_setup *s, assay_fast **out, ass
         return s->node->attr.resize.mode == ASSAY_RESIZE_NEAREST
                    ? assay_fast_resize_nearest(s, out, err)
                    : assay_fast_resize_linear(s, out, err);
+    case ASSAY_OP_SOFTMAX:
+    case ASSAY_OP_LAYER_NORM:
+        return assay_fast_row(s, out, err);
     default:
         return calls == ASSAY_CALLS_UNARY    ? assay_fast_unary(s, out, err)
                : calls == ASSAY_CALLS_BINARY ? assay_fast_binary(s, out, err)

@@ -130,5 +130,7 @@ typedef struct assay_axis_walk {
     int64_t outer, extent, inner;
 } assay_axis_walk;
 assay_axis_walk assay_walk_axis(const assay_type *t, int64_t axis);
+/* The rows of softmax, l2_norm, layer_norm, lrn over x (row.c). */
+assay_axis_walk assay_ref_row_walk(const assay_node *n, const assay_type *x);
 
 #endif

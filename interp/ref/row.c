@@ -5,7 +5,7 @@
  *                                       lrn along the channels */
 #include "interp/ref/ref.h"
 
-static assay_axis_walk rows_of(const assay_node *n, const assay_type *x)
+assay_axis_walk assay_ref_row_walk(const assay_node *n, const assay_type *x)
 {
     assay_axis_walk w;
     switch (n->op) {
@@ -33,7 +33,7 @@ static int64_t row_length(const assay_node *n, int64_t extent)
 size_t assay_ref_row_scratch(const assay_graph *g, const assay_node *n)
 {
     size_t used = 0;
-    int64_t extent = rows_of(n, &assay_node_in(g, n, 0)->type).extent;
+    int64_t extent = assay_ref_row_walk(n, &assay_node_in(g, n, 0)->type).extent;
     assay_carve(NULL, &used, row_length(n, extent), sizeof(int32_t));
     assay_carve(NULL, &used, extent, sizeof(int32_t));
     return used;
@@ -50,7 +50,7 @@ static void load_operand(const assay_call *call, int input, size_t n, int32_t *r
 
 assay_status assay_ref_row(assay_call *call, assay_error *err)
 {
-    const assay_axis_walk w = rows_of(call->node, call->in[0].type);
+    const assay_axis_walk w = assay_ref_row_walk(call->node, call->in[0].type);
     size_t used = 0, n = (size_t)w.extent;
     int32_t *x = assay_carve(call->scratch, &used, row_length(call->node, w.extent), sizeof *x);
     int32_t *y = assay_carve(call->scratch, &used, w.extent, sizeof *y);

@@ -46,6 +46,9 @@ assay_encode_fn assay_apply_encode(const assay_unit *u, enum assay_isa isa);
 /* The same for u's binary on one-byte codes, or NULL. */
 assay_pair_fn assay_apply_pair(const assay_unit *u, enum assay_isa isa);
 
+/* The same for u's row with output codes of one byte, or NULL. */
+assay_row_fn assay_apply_bytes(const assay_unit *u, enum assay_isa isa);
+
 /* The same for the rounding of u's blend, or NULL. */
 assay_mix_fn assay_apply_mix(const assay_unit *u, enum assay_isa isa);
 
@@ -125,6 +128,8 @@ void assay_apply_sum(const assay_unit *u, const int64_t *sum, const int32_t *cou
                      int32_t *out);
 
 /* ---- softmax.c, softmax_table.c, norm.c, layer_norm.c ---- */
+/* e^(beta * s_in * difference) in F_0; difference <= 0. */
+int32_t assay_softmax_exponential(const assay_unit *u, int32_t difference);
 void assay_apply_softmax_fixed(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
 void assay_apply_log_softmax(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
 void assay_apply_softmax_lut16(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
@@ -136,6 +141,9 @@ void assay_apply_softmax_float_sum(const assay_unit *u, const int32_t *x, size_t
 void assay_apply_l2_norm(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
 void assay_apply_product(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
 /* x: n codes, then n of gamma, then n of beta (whatever they are where the input is absent). */
+#define ASSAY_LAYER_NORM_GUARD 8 /* bits of the square root */
+/* r of layer_norm.c, and the sum of the n codes. */
+int64_t assay_layer_norm_root(const assay_unit *u, const int32_t *x, size_t n, int64_t *sum);
 void assay_apply_layer_norm(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
 
 /* ---- lrn.c ---- */

@@ -18,8 +18,6 @@
 #include "schemes/apply/apply.h"
 #include "schemes/apply/fixedpoint.h"
 
-#define GUARD_BITS 8 /* of the square root */
-
 typedef struct row_sums {
     int64_t sum, squares; /* |x| < 2^16 and n <= 2^20: below 2^36 and 2^52 */
 } row_sums;
@@ -46,15 +44,22 @@ static uint64_t square_root(assay_uint128 v)
     return (uint64_t)root;
 }
 
-static void normalize_sqrt(const assay_unit *u, const int32_t *x, size_t n, int32_t *z)
+int64_t assay_layer_norm_root(const assay_unit *u, const int32_t *x, size_t n, int64_t *sum)
 {
     const row_sums s = sums_of(x, n);
     const assay_int128 spread =
         (assay_int128)s.squares * (int64_t)n - (assay_int128)s.sum * s.sum + u->k[0];
-    const int64_t root = (int64_t)square_root((assay_uint128)spread << (2 * GUARD_BITS));
+    *sum = s.sum;
+    return (int64_t)square_root((assay_uint128)spread << (2 * ASSAY_LAYER_NORM_GUARD));
+}
+
+static void normalize_sqrt(const assay_unit *u, const int32_t *x, size_t n, int32_t *z)
+{
+    int64_t sum;
+    const int64_t root = assay_layer_norm_root(u, x, n, &sum);
     for (size_t i = 0; i < n; i++) {
-        int64_t d = (int64_t)n * x[i] - s.sum; /* below 2^37 */
-        int64_t wide = d * (INT64_C(1) << (u->k[1] + GUARD_BITS));
+        int64_t d = (int64_t)n * x[i] - sum; /* below 2^37 */
+        int64_t wide = d * (INT64_C(1) << (u->k[1] + ASSAY_LAYER_NORM_GUARD));
         z[i] = root == 0 ? 0 : (int32_t)assay_round_div(wide, root, ASSAY_ROUND_HALF_AWAY);
     }
 }

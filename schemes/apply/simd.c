@@ -246,3 +246,18 @@ assay_mix_fn assay_apply_mix(const assay_unit *u, enum assay_isa isa)
         return assay_simd_mix_portable(u);
     }
 }
+
+assay_row_fn assay_apply_bytes(const assay_unit *u, enum assay_isa isa)
+{
+    const bool norm = u->row == assay_apply_layer_norm;
+    switch (isa) {
+#ifdef ASSAY_X86
+    case ASSAY_ISA_VNNI:
+        return norm ? assay_simd_layer_norm_avx512(u) : assay_simd_softmax_avx512(u);
+    case ASSAY_ISA_AVX2:
+        return norm ? assay_simd_layer_norm_avx2(u) : assay_simd_softmax_avx2(u);
+#endif
+    default:
+        return norm ? assay_simd_layer_norm_portable(u) : assay_simd_softmax_portable(u);
+    }
+}

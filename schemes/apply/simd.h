@@ -52,10 +52,17 @@ assay_encode_fn assay_simd_encode_portable(const assay_unit *u);
 
 /* simd_mix.c, by instruction set: bilinear sums to codes; NULL where u has none. */
 assay_mix_fn assay_simd_mix_portable(const assay_unit *u);
+/* simd_softmax.c, simd_layer_norm.c, by instruction set: rows to bytes; NULL where u has none. */
+assay_row_fn assay_simd_softmax_portable(const assay_unit *u);
+assay_row_fn assay_simd_layer_norm_portable(const assay_unit *u);
 
 #ifdef ASSAY_X86
 assay_mix_fn assay_simd_mix_avx2(const assay_unit *u);
 assay_mix_fn assay_simd_mix_avx512(const assay_unit *u);
+assay_row_fn assay_simd_softmax_avx2(const assay_unit *u);
+assay_row_fn assay_simd_softmax_avx512(const assay_unit *u);
+assay_row_fn assay_simd_layer_norm_avx2(const assay_unit *u);
+assay_row_fn assay_simd_layer_norm_avx512(const assay_unit *u);
 assay_block_fn assay_simd_plain_avx2(const assay_simd *s);
 assay_encode_fn assay_simd_encode_avx2(const assay_unit *u);
 assay_block_fn assay_simd_plain_avx512(const assay_simd *s);

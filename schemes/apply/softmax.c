@@ -13,8 +13,7 @@ static int32_t greatest(const int32_t *x, size_t n)
     return max;
 }
 
-/* e^(beta * s_in * difference) in F_0. */
-static int32_t exponential(const assay_unit *u, int32_t difference)
+int32_t assay_softmax_exponential(const assay_unit *u, int32_t difference)
 {
     int64_t scaled = assay_rescale_value(&u->scale[ASSAY_FIRST], difference, 0);
     return assay_fixed_exp_negative(assay_wrap32(scaled), DIFF_BITS);
@@ -26,7 +25,8 @@ static int32_t sum_exponentials(const assay_unit *u, const int32_t *x, size_t n,
     int32_t sum = 0;
     for (size_t i = 0; i < n; i++)
         if (x[i] - max >= u->k[0])
-            sum = assay_wrap32((int64_t)sum + assay_rdbp(exponential(u, x[i] - max), SUM_BITS));
+            sum = assay_wrap32((int64_t)sum +
+                               assay_rdbp(assay_softmax_exponential(u, x[i] - max), SUM_BITS));
     return sum;
 }
 
@@ -42,7 +42,7 @@ void assay_apply_softmax_fixed(const assay_unit *u, const int32_t *x, size_t n, 
             out[i] = (int32_t)o->lo;
             continue;
         }
-        int64_t v = assay_srdhm(inverse, exponential(u, x[i] - max));
+        int64_t v = assay_srdhm(inverse, assay_softmax_exponential(u, x[i] - max));
         v = assay_round_shift(v, (unsigned)(over_unit + u->k[1]), ASSAY_ROUND_HALF_AWAY);
         out[i] = (int32_t)assay_clamp(v + o->lo, o->lo, o->hi);
     }

@@ -157,4 +157,5 @@ const assay_scheme_vtable assay_family_vtable = {
     .combine = assay_apply_combine,
     .limit = assay_apply_limit,
     .mix = assay_apply_mix,
+    .bytes = assay_apply_bytes,
 };

@@ -168,6 +168,37 @@ static assay_status softmax_table(const assay_derive *d)
     return ASSAY_OK;
 }
 
+/* The exponentials of all distances in 32 bits, where the kind has a vector form. */
+static assay_status shorten_exponentials(const assay_derive *d)
+{
+    assay_unit *u = d->u;
+    const bool fixed = u->row == assay_apply_softmax_fixed;
+    const int distances = 1 << d->spec->in[0].elem.bits;
+    if (!fixed && (u->table == NULL || u->row == assay_apply_softmax_lut16))
+        return ASSAY_OK;
+    int32_t *e = assay_unit_alloc(u, 256 * sizeof *e);
+    if (e == NULL)
+        return assay_derive_memory(d);
+    for (int i = 0; i < distances; i++)
+        if (!fixed)
+            e[i] = (int32_t)u->table[i];
+        else if (-i >= u->k[0])
+            e[i] = assay_softmax_exponential(u, -i);
+    u->exponential = e;
+    return ASSAY_OK;
+}
+
+static assay_status derive_kind(const assay_derive *d, int kind)
+{
+    if (d->u->op == ASSAY_OP_LOG_SOFTMAX)
+        return log_softmax(d);
+    if (kind == ASSAY_SOFTMAX_FIXED)
+        return softmax_fixed(d);
+    if (kind == ASSAY_SOFTMAX_IBERT)
+        return assay_derive_softmax_ibert(d);
+    return kind == ASSAY_SOFTMAX_LUT16 ? softmax_lut16(d) : softmax_table(d);
+}
+
 assay_status assay_derive_row(const assay_derive *d)
 {
     assay_unit *u = d->u;
@@ -186,13 +217,8 @@ assay_status assay_derive_row(const assay_derive *d)
     if (lut16 ? in.bits != 16 || out.bits != 16 || !in.is_signed || !out.is_signed : in.bits > 8)
         return assay_derive_fail(d, lut16 ? "needs signed 16-bit codes in and out"
                                           : "needs input codes of at most 8 bits");
-    if (u->op == ASSAY_OP_LOG_SOFTMAX)
-        return log_softmax(d);
-    if (kind == ASSAY_SOFTMAX_FIXED)
-        return softmax_fixed(d);
-    if (kind == ASSAY_SOFTMAX_IBERT)
-        return assay_derive_softmax_ibert(d);
-    return lut16 ? softmax_lut16(d) : softmax_table(d);
+    s = derive_kind(d, kind);
+    return s == ASSAY_OK ? shorten_exponentials(d) : s;
 }
 
 /* TFLite reduce.cc, GetQuantProdScaling: s_in / s_out^(1/n) after each of the n factors, so that
