@@ -84,6 +84,8 @@ static void ops(void **state)
         {"", "resize", "the target has no integer form of cubic resize",
          .flag = ASSAY_RESIZE_CUBIC},
         {"table: {kind: none}\n", "exp", "the target has no integer form of tables of functions"},
+        {"softmax: {kind: lut-16}\nrescale: {encoding: float32, round: [floor]}\n", "softmax",
+         "its fixed-point form needs rescale.encoding: multiplier and no pre-shift"},
         {POW2 "}\nsoftmax: {kind: fixed-point}\n", "softmax",
          "its fixed-point form needs rescale.encoding: multiplier and no pre-shift"},
         {"rescale: {pre_shift: fixed, pre_shift_bits: 3}\nunary: {logistic: fixed-point}\n", "tanh",

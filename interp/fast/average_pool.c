@@ -1,4 +1,5 @@
-/* Averages of 8-bit codes under a window: exact sums, in longer rows than the reference's. */
+/* Averages of codes of at most 16 bits under a window: exact sums, in longer rows than the
+ * reference's. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,8 @@
 typedef struct average {
     assay_fast base;
     assay_window w;
-    bool is_signed, include_pad;
+    bool include_pad;
+    assay_elem elem;
     assay_sums sums;
 } average;
 
@@ -49,8 +51,8 @@ static void average_last(const average *p, assay_call *call, int64_t image,
                          const average_scratch *s)
 {
     const assay_window *w = &p->w;
-    const uint8_t *x = (const uint8_t *)call->in[0].data + image * assay_steps_in(w).image;
-    const int64_t channels = w->in_channels;
+    const int64_t channels = w->in_channels, size = (int64_t)assay_elem_size(p->elem);
+    const char *x = (const char *)call->in[0].data + image * assay_steps_in(w).image * size;
     const int32_t zx = assay_zero_point(call->in[0].type, 0);
     for (int64_t cell = 0; cell < w->out_area; cell++) {
         const int64_t inside = assay_slide_taps(w, cell, s->tap);
@@ -58,7 +60,8 @@ static void average_last(const average *p, assay_call *call, int64_t image,
         memset(s->partial, 0, (size_t)channels * sizeof *s->partial);
         for (int64_t k = 0; k < w->taps; k++)
             if (s->tap[k] >= 0)
-                p->sums.rows->add(x + s->tap[k], (size_t)channels, p->is_signed, s->partial);
+                assay_sums_add(&p->sums, p->elem, x + s->tap[k] * size, (size_t)channels,
+                               s->partial);
         for (int64_t c = 0; c < channels; c++) {
             s->sum[c] = s->partial[c] + (count - inside) * zx;
             s->count[c] = (int32_t)count;
@@ -68,27 +71,34 @@ static void average_last(const average *p, assay_call *call, int64_t image,
     }
 }
 
+static inline int32_t code_at(assay_elem e, const char *x, int64_t i)
+{
+    if (assay_elem_size(e) == 1)
+        return e.is_signed ? ((const int8_t *)x)[i] : ((const uint8_t *)x)[i];
+    return e.is_signed ? ((const int16_t *)x)[i] : ((const uint16_t *)x)[i];
+}
+
 /* Plane by plane, all cells of one at a time. */
 static void average_first(const average *p, assay_call *call, int64_t image,
                           const average_scratch *s)
 {
     const assay_window *w = &p->w;
     const bool whole = w->taps == w->in_area && w->out_area == 1 && !p->include_pad;
-    const uint8_t flip = p->is_signed ? 0x80 : 0;
+    const int64_t size = (int64_t)assay_elem_size(p->elem);
     const int32_t zx = assay_zero_point(call->in[0].type, 0);
     for (int64_t c = 0; c < w->in_channels; c++) {
-        const uint8_t *x =
-            (const uint8_t *)call->in[0].data + image * assay_steps_in(w).image + c * w->in_area;
+        const char *x = (const char *)call->in[0].data +
+                        (image * assay_steps_in(w).image + c * w->in_area) * size;
         for (int64_t cell = 0; cell < w->out_area; cell++) {
             const int64_t inside = assay_slide_taps(w, cell, s->tap);
             const int64_t count = p->include_pad ? assay_slide_padded_count(w, cell) : inside;
             int64_t sum = (count - inside) * zx;
             if (whole && inside == w->in_area)
-                sum = p->sums.rows->sum(x, (size_t)inside, p->is_signed);
+                sum = assay_sums_total(&p->sums, p->elem, x, (size_t)inside);
             else
                 for (int64_t k = 0; k < w->taps; k++)
                     if (s->tap[k] >= 0)
-                        sum += (x[s->tap[k]] ^ flip) - flip;
+                        sum += code_at(p->elem, x, s->tap[k]);
             s->sum[cell] = sum;
             s->count[cell] = (int32_t)count;
         }
@@ -127,15 +137,16 @@ static void find_window(const assay_fast_setup *s, average *p)
     }
     if (p->w.nhwc)
         p->base.layouts = ASSAY_LAYOUTS_FIXED;
-    p->is_signed = x->elem.is_signed;
+    p->elem = x->elem;
 }
 
-/* Partial sums are int32: windows of 2^23 cells and more are the reference's. */
+/* Partial sums are int32: windows of so many cells that they might not hold them are the
+ * reference's. */
 assay_status assay_fast_avg_pool(const assay_fast_setup *s, assay_fast **out, assay_error *err)
 {
     average_scratch unused;
-    if (!assay_is_byte(&assay_node_in(s->graph, s->node, 0)->type) ||
-        !assay_is_byte(&assay_node_out(s->graph, s->node, 0)->type) || assay_sums_ordered(s))
+    const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
+    if (!assay_sums_has(x) || assay_sums_ordered(s))
         return ASSAY_OK;
     average *p = assay_fast_alloc(sizeof *p);
     if (!p)
@@ -143,7 +154,7 @@ assay_status assay_fast_avg_pool(const assay_fast_setup *s, assay_fast **out, as
     p->base = (assay_fast){
         .run = run_average, .free = free_average, .threads = s->threads, .arrange = arrange};
     find_window(s, p);
-    if (p->w.taps >= INT32_MAX / 256) {
+    if (p->w.taps > assay_sums_most(x)) {
         free_average(&p->base);
         return ASSAY_OK;
     }

@@ -1,5 +1,6 @@
-/* Reductions of 8-bit codes over neighbouring axes: x is [outer][extent][inner], y [outer][inner].
- * Sums are exact; a maximum goes through a table of what follows it. */
+/* Reductions over neighbouring axes: x is [outer][extent][inner], y [outer][inner]. Sums of codes
+ * of at most 16 bits are exact; a maximum of 8-bit codes goes through a table of what follows it.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 typedef struct reduction {
     assay_fast base;
     int64_t outer, extent, inner;
-    bool is_signed;
+    assay_elem elem;
     assay_sums sums;
     uint8_t flip;       /* maxima: from a code's byte to one that grows towards what is sought */
     uint8_t table[256]; /* by flipped maximum */
@@ -40,17 +41,18 @@ static size_t carve(const reduction *r, char *memory, row_scratch *s)
 static assay_status run_sum(const assay_fast *f, assay_call *call, assay_error *err)
 {
     const reduction *r = (const reduction *)f;
+    const int64_t row = r->inner * (int64_t)assay_elem_size(r->elem);
     row_scratch s;
     (void)err;
     carve(r, call->scratch, &s);
     for (int64_t o = 0; o < r->outer; o++) {
-        const uint8_t *x = (const uint8_t *)call->in[0].data + o * r->extent * r->inner;
+        const char *x = (const char *)call->in[0].data + o * r->extent * row;
         if (r->inner == 1) {
-            s.sum[0] = r->sums.rows->sum(x, (size_t)r->extent, r->is_signed);
+            s.sum[0] = assay_sums_total(&r->sums, r->elem, x, (size_t)r->extent);
         } else {
             memset(s.partial, 0, (size_t)r->inner * sizeof *s.partial);
             for (int64_t e = 0; e < r->extent; e++)
-                r->sums.rows->add(x + e * r->inner, (size_t)r->inner, r->is_signed, s.partial);
+                assay_sums_add(&r->sums, r->elem, x + e * row, (size_t)r->inner, s.partial);
             for (int64_t i = 0; i < r->inner; i++)
                 s.sum[i] = s.partial[i];
         }
@@ -101,7 +103,7 @@ static bool find_extents(const assay_attr_reduce *a, const assay_type *x, reduct
         else
             r->inner *= x->dim[i];
     }
-    return r->extent < INT32_MAX / 256;
+    return r->extent <= assay_sums_most(x);
 }
 
 static assay_status make(const assay_fast_setup *s, const reduction *from, assay_fast **out,
@@ -120,14 +122,16 @@ assay_status assay_fast_reduce(const assay_fast_setup *s, assay_fast **out, assa
     const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
     const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
     const assay_op op = s->node->op;
-    reduction r = {.base = {.free = free_reduction}, .is_signed = x->elem.is_signed};
+    reduction r = {.base = {.free = free_reduction}, .elem = x->elem};
     row_scratch unused;
-    if (!assay_is_byte(x) || !assay_is_byte(y) || !find_extents(&s->node->attr.reduce, x, &r))
+    const bool is_max = op == ASSAY_OP_REDUCE_MAX || op == ASSAY_OP_REDUCE_MIN;
+    const bool has = is_max ? assay_is_byte(x) && assay_is_byte(y) : assay_sums_has(x);
+    if (!has || !find_extents(&s->node->attr.reduce, x, &r))
         return ASSAY_OK;
-    if (op == ASSAY_OP_REDUCE_MAX || op == ASSAY_OP_REDUCE_MIN) {
+    if (is_max) {
         uint8_t by_code[256];
         r.base.run = run_max;
-        r.flip = (uint8_t)((r.is_signed ? 0x80 : 0) ^ (op == ASSAY_OP_REDUCE_MIN ? 0xff : 0));
+        r.flip = (uint8_t)((r.elem.is_signed ? 0x80 : 0) ^ (op == ASSAY_OP_REDUCE_MIN ? 0xff : 0));
         assay_fast_table(s, x->elem, by_code);
         for (int i = 0; i < 256; i++)
             r.table[i] = by_code[i ^ r.flip];

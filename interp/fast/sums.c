@@ -35,6 +35,9 @@ assay_status assay_sums_make(const assay_fast_setup *s, int64_t count, int64_t o
     const int64_t least = assay_elem_min(x), most = assay_elem_max(x);
     *t = (assay_sums){
         .rows = s->kernels->rows_of_bytes, .count = (int32_t)count, .least = count * least};
+    if (!assay_is_byte(&assay_node_in(s->graph, s->node, 0)->type) ||
+        !assay_is_byte(&assay_node_out(s->graph, s->node, 0)->type))
+        return ASSAY_OK;
     if (count > MOST / (most - least) || count * (most - least) > outputs * WORTH)
         return ASSAY_OK;
     const int64_t values = count * (most - least) + 1;
@@ -50,6 +53,46 @@ void assay_sums_free(assay_sums *t)
 {
     free(t->code);
     t->code = NULL;
+}
+
+bool assay_sums_has(const assay_type *x)
+{
+    return x->elem.kind == ASSAY_KIND_INT && x->elem.bits <= 16;
+}
+
+int64_t assay_sums_most(const assay_type *x)
+{
+    return INT32_MAX >> x->elem.bits;
+}
+
+#define ADD_WORDS(T)                                                                               \
+    for (size_t i = 0; i < n; i++)                                                                 \
+    sum[i] += ((const T *)x)[i]
+
+void assay_sums_add(const assay_sums *t, assay_elem e, const char *x, size_t n, int32_t *sum)
+{
+    if (assay_elem_size(e) == 1)
+        t->rows->add((const uint8_t *)x, n, e.is_signed, sum);
+    else if (e.is_signed)
+        ADD_WORDS(int16_t);
+    else
+        ADD_WORDS(uint16_t);
+}
+
+#define TOTAL_WORDS(T)                                                                             \
+    for (size_t i = 0; i < n; i++)                                                                 \
+    sum += ((const T *)x)[i]
+
+int64_t assay_sums_total(const assay_sums *t, assay_elem e, const char *x, size_t n)
+{
+    int64_t sum = 0;
+    if (assay_elem_size(e) == 1)
+        return t->rows->sum((const uint8_t *)x, n, e.is_signed);
+    if (e.is_signed)
+        TOTAL_WORDS(int16_t);
+    else
+        TOTAL_WORDS(uint16_t);
+    return sum;
 }
 
 void assay_sums_finish(const assay_sums *t, assay_call *call, int64_t first, size_t n, int64_t *sum,

@@ -1,6 +1,6 @@
-/* Sums of codes that a scheme settles and divides: average pools, mean, sum. Where all are over the
- * same number of codes and few values can occur, what becomes of them is a table of all of them,
- * asked of the unit itself. */
+/* Sums of codes of at most 16 bits that a scheme settles and divides: average pools, mean, sum.
+ * Where all are over the same number of codes and few values can occur, what becomes of them is a
+ * table of all of them, asked of the unit itself. */
 #ifndef ASSAY_INTERP_FAST_SUMS_H
 #define ASSAY_INTERP_FAST_SUMS_H
 
@@ -18,6 +18,13 @@ typedef struct assay_sums {
 assay_status assay_sums_make(const assay_fast_setup *s, int64_t count, int64_t outputs,
                              assay_sums *out, assay_error *err);
 void assay_sums_free(assay_sums *t);
+/* Codes whose sums are taken: of at most 16 bits. */
+bool assay_sums_has(const assay_type *x);
+/* The most codes that int32 partial sums hold. */
+int64_t assay_sums_most(const assay_type *x);
+/* sum[i] += code i of x, and the sum of n codes, x of element kind e. */
+void assay_sums_add(const assay_sums *t, assay_elem e, const char *x, size_t n, int32_t *sum);
+int64_t assay_sums_total(const assay_sums *t, assay_elem e, const char *x, size_t n);
 
 /* As assay_finish_pool (interp/ref/ref.h): n sums of count[i] codes to elements first, first + 1,
  * ... of output 0. */

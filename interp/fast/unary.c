@@ -1,15 +1,14 @@
-/* A function of one 8-bit code is its table: the unit itself is asked for every code, so the table
- * is exact under any scheme. */
+/* A function of one code is its table (table.h). */
 #include <stdlib.h>
 #include <string.h>
 
-#include "interp/fast/fast.h"
+#include "interp/fast/table.h"
 
 enum { CODES = 256, PART = 16384 };
 
 typedef struct unary {
     assay_fast base;
-    uint8_t table[CODES];
+    assay_table table;
 } unary;
 
 bool assay_fast_code(assay_elem e, int byte, int32_t *code)
@@ -32,30 +31,31 @@ bool assay_fast_table(const assay_fast_setup *s, const assay_elem in, uint8_t ta
     return identity;
 }
 
-static void free_table(assay_fast *f)
+static void free_unary(assay_fast *f)
 {
-    free(f);
+    unary *u = (unary *)f;
+    assay_table_free(&u->table);
+    free(u);
 }
 
 typedef struct work {
-    const unary *u;
-    const uint8_t *x;
-    uint8_t *y;
+    const assay_table *t;
+    const char *x;
+    char *y;
     int64_t count;
 } work;
 
 static void look_up(void *user, int64_t part)
 {
     const work *k = user;
-    const int64_t first = part * PART, end = first + PART < k->count ? first + PART : k->count;
-    for (int64_t i = first; i < end; i++)
-        k->y[i] = k->u->table[k->x[i]];
+    const int64_t i = part * PART, n = k->count - i < PART ? k->count - i : PART;
+    assay_table_look_up(k->t, k->x + i * k->t->in_size, (size_t)n, k->y + i * k->t->out_size);
 }
 
 static assay_status run_unary(const assay_fast *f, assay_call *call, assay_error *err)
 {
     const int64_t count = assay_shape_count(call->out[0].type);
-    work k = {(const unary *)f, call->in[0].data, call->out[0].data, count};
+    work k = {&((const unary *)f)->table, call->in[0].data, call->out[0].data, count};
     (void)err;
     assay_fast_each(assay_fast_threads(f->threads, count), (count + PART - 1) / PART, look_up, &k);
     return ASSAY_OK;
@@ -63,18 +63,19 @@ static assay_status run_unary(const assay_fast *f, assay_call *call, assay_error
 
 assay_status assay_fast_unary(const assay_fast_setup *s, assay_fast **out, assay_error *err)
 {
-    const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
-    const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
-    if (!assay_is_byte(x) || !assay_is_byte(y))
+    if (!assay_table_pays(s, assay_shape_count(&assay_node_out(s->graph, s->node, 0)->type)))
         return ASSAY_OK;
     unary *u = assay_fast_alloc(sizeof *u);
     if (!u)
         return assay_fast_memory(s, err);
     u->base = (assay_fast){.run = run_unary,
-                           .free = free_table,
+                           .free = free_unary,
                            .threads = s->threads,
                            .layouts = ASSAY_LAYOUTS_ALIKE};
-    assay_fast_table(s, x->elem, u->table);
-    *out = &u->base;
-    return ASSAY_OK;
+    const assay_status status = assay_table_make(s, &u->table, err);
+    if (status == ASSAY_OK)
+        *out = &u->base;
+    else
+        free_unary(&u->base);
+    return status;
 }

@@ -149,7 +149,7 @@ static bool needs_multiplier(const assay_record *r, enum assay_op op)
     case ASSAY_OP_REDUCE_MEAN:
         return r->pool.kind == ASSAY_POOL_DIVIDED_MULTIPLIER;
     case ASSAY_OP_SOFTMAX:
-        return r->softmax.kind == ASSAY_SOFTMAX_FIXED;
+        return r->softmax.kind == ASSAY_SOFTMAX_FIXED || r->softmax.kind == ASSAY_SOFTMAX_LUT16;
     case ASSAY_OP_LOG_SOFTMAX:
     case ASSAY_OP_L2_NORM:
         return true;
