@@ -48,7 +48,7 @@ static void report(const subject *t, const assay_program_options *o, const char 
 /* The inputs of round i: anything, all the least, all the greatest, alternating. */
 static void fill_inputs(const subject *t, assay_run *run, int i)
 {
-    test_rng r = {t->seed * INPUTS + (uint64_t)i};
+    test_rng seed = {t->seed * INPUTS + (uint64_t)i}, r = {test_random(&seed)};
     for (int k = 0; k < t->g->n_inputs; k++) {
         const int v = t->g->input[k];
         void *data = assay_run_data(run, v);
@@ -167,7 +167,7 @@ int main(int argc, char **argv)
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (uint64_t i = 0; i < count; i++) {
         char text[SCHEME_TEXT];
-        test_rng r = {(first + i) * 0x9e3779b97f4a7c15U};
+        test_rng seed = {first + i}, r = {test_random(&seed)};
         assay_scheme *s = draw_scheme(&r, text);
         assay_graph *g = s ? test_random_layers(&r, s, (int)test_between(&r, 1, depth)) : NULL;
         if (getenv("ASSAY_SWEEP_LOG"))

@@ -1,8 +1,7 @@
 /* Every allocation of preparing and of running a program under the fast engine, or both engines,
  * may fail: the answer is ASSAY_ERR_MEMORY, and nothing leaks (run under ASan).
  *
- * The linker wraps malloc and its kin (test/meson.build). OpenMP's own are its own affair: one
- * thread. */
+ * The linker wraps malloc and its kin (test/meson.build). OpenMP's own are its own affair. */
 #include "test/support.h"
 
 #include <stdlib.h>
@@ -26,14 +25,25 @@ static const char ops[] = "graph net {\n"
                           "  r: i8[1,4,15] q(0.1,0) = reduce_mean(m) {axes=[3],keepdims=false}\n"
                           "  p: i8[1,4,15] q(0.00390625,-128) = softmax(r) {axis=2}\n"
                           "  y: f32[1,4,15] = dequantize(p)\n"
+                          "  n: i8[1,4,30,30] q(0.1,0) = resize(s) {size=[1,4,30,30]}\n"
+                          "  l: i8[1,4,9,40] q(0.1,0) = resize(n) {size=[1,4,9,40],mode=linear}\n"
+                          "  const gamma: i16[1] q(0.001,0) = [900]\n"
+                          "  z: i8[1,4,9,40] q(0.1,0) = layer_norm(l, gamma)\n"
+                          "  a: i8[1,4,8,39] q(0.1,0) = avg_pool(z) {kernel=[2,2]}\n"
+                          "  b: i8[1,4,7,38] q(0.1,0) = max_pool(a) {kernel=[2,2]}\n"
+                          "  c: i16[1,4,7,38] q(0.001,0) = rescale(b)\n"
+                          "  d: i16[1,4,7] q(0.001,0) = reduce_sum(c) {axes=[3],keepdims=false}\n"
+                          "  e: i16[1,7,4] q(0.001,0) = transpose(d) {perm=[0,2,1]}\n"
                           "  output y\n"
+                          "  output e\n"
                           "}\n";
 
-/* A program of g prepared and run while allocation number `at` fails (0: none). */
+/* A program of g prepared and run while allocation number `at` fails (0: none). Threads take
+ * nothing of their own: they share the run's scratch. */
 static assay_status attempt(const assay_graph *g, const assay_scheme *s, enum assay_engine engine,
                             long at)
 {
-    const assay_program_options o = {.engine = engine, .outputs_only = true};
+    const assay_program_options o = {.engine = engine, .outputs_only = true, .threads = 2};
     assay_program *p = NULL;
     assay_run *run = NULL;
     assay_error err;
