@@ -187,7 +187,7 @@ typedef void (*assay_row_fn)(const assay_unit *u, const int32_t *x, size_t n, in
  *              without channels, for one-byte codes with the instructions of `isa`; NULL: nothing
  *              does.
  *
- * The last five may be missing or NULL: combine, and
+ * The last six may be missing or NULL: combine, and
  *  rule        for the optimizer: word i on its rules. *name becomes the rule's name, or NULL
  *              behind the last word; returns by how many codes it may change results, 0, or
  *              ASSAY_RULE_NEVER.
