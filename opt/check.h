@@ -94,7 +94,8 @@ typedef struct check_table {
 assay_status check_forms(const checker *c, const assay_unit *before, const assay_unit *after,
                          const check_table *table, int64_t factor, int64_t lo, int64_t hi,
                          int64_t channels, int64_t *worst);
-/* Both units make the same accumulators of such sums. */
+/* Both units make the same accumulators of such sums, by the same rules or exactly; of sums that
+ * are not known that is taken as given. */
 bool check_sums_alike(const checker *c, const assay_unit *a, const assay_unit *b,
                       const check_reachable *all);
 /* Sum of the magnitudes of a channel's weights, where check_reach knows them. */

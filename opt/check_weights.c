@@ -142,11 +142,9 @@ static bool is_exact(const checker *c, const assay_unit *u, const check_reachabl
 bool check_sums_alike(const checker *c, const assay_unit *a, const assay_unit *b,
                       const check_reachable *all)
 {
-    const bool plugin = c->scheme->plugin_handle != NULL;
-    if (plugin ? !all->known
-               : memcmp(&a->rec.accumulator, &b->rec.accumulator, sizeof a->rec.accumulator) == 0)
-        return true;
-    return all->known && is_exact(c, a, all) && is_exact(c, b, all);
+    const bool same = !c->scheme->plugin_handle && memcmp(&a->rec.accumulator, &b->rec.accumulator,
+                                                          sizeof a->rec.accumulator) == 0;
+    return same || !all->known || (is_exact(c, a, all) && is_exact(c, b, all));
 }
 
 static int64_t raw_codes(const assay_type *t)

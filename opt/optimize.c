@@ -26,7 +26,7 @@ typedef struct optimizer {
     const assay_policy *policy;
     int64_t *spread; /* by output: codes that the applications so far may have changed it by */
     int *uses;
-    uint64_t *refused; /* keys of matches that were refused: not to be proved, and told, again */
+    uint64_t *refused; /* keys of matches that were refused, not to be proved again, and of lines */
     size_t n_refused, room;
 } optimizer;
 
@@ -77,19 +77,17 @@ static assay_status note_refusal(optimizer *o, uint64_t key, assay_error *err)
         o->room = room;
     }
     o->refused[o->n_refused++] = key;
-    o->report->refused++;
     return ASSAY_OK;
 }
 
-static void tell(const optimizer *o, const assay_rule *rule, const assay_match *m,
-                 const assay_proof *p, bool applied)
+/* The line for an application or a refusal. */
+static void describe(const optimizer *o, const assay_rule *rule, const assay_match *m,
+                     const assay_proof *p, bool applied, char *line, size_t size)
 {
     const assay_verdict *v = &p->verdict;
-    char line[1100], verdict[64];
+    char verdict[64];
     const char *lower = o->g->node[m->lower].name;
     const char *upper = m->n_upper ? o->g->node[m->upper[0]].name : NULL;
-    if (!o->options->log)
-        return;
     if (m->obstacle)
         snprintf(verdict, sizeof verdict, "refused");
     else if (!p->possible)
@@ -102,11 +100,10 @@ static void tell(const optimizer *o, const assay_rule *rule, const assay_match *
     else
         snprintf(verdict, sizeof verdict, "%s",
                  applied ? "not proved, allowed" : "refused, not proved");
-    snprintf(line, sizeof line, "%s%.100s%s%s: %.200s%s%.200s: %s: %s%s%s", o->body ? "body '" : "",
+    snprintf(line, size, "%s%.100s%s%s: %.200s%s%.200s: %s: %s%s%s", o->body ? "body '" : "",
              o->body ? o->body : "", o->body ? "': " : "", rule->name, lower,
              upper ? " after " : "", upper ? upper : "", verdict, v->evidence,
              v->counterexample[0] ? "; " : "", v->counterexample);
-    o->options->log(o->options->user, line);
 }
 
 /* by_target: codes by which the target lets the rule change results. In a body only what is exact
@@ -187,6 +184,25 @@ static assay_status obstruct(const assay_match *m, assay_proof *proof)
     return ASSAY_OK;
 }
 
+/* A refusal is told once: what is tried again because a neighbour changed, and refused in the same
+ * words, is no news. */
+static assay_status tell(optimizer *o, const assay_rule *rule, const assay_match *m,
+                         const assay_proof *p, bool applied, uint64_t key, assay_error *err)
+{
+    char line[1100];
+    describe(o, rule, m, p, applied, line, sizeof line);
+    const uint64_t words = XXH3_64bits(line, strlen(line));
+    const bool news = applied || !was_refused(o, words);
+    assay_status s = applied ? ASSAY_OK : note_refusal(o, key, err);
+    if (!s && !applied && news) {
+        o->report->refused++;
+        s = note_refusal(o, words, err);
+    }
+    if (news && o->options->log)
+        o->options->log(o->options->user, line);
+    return s;
+}
+
 /* Asks the target file about what the rewrite made; what it does not offer is not possible. */
 static void ask_target(const optimizer *o, assay_proof *p)
 {
@@ -213,8 +229,9 @@ static assay_status attempt(optimizer *o, size_t r, int node, bool *applied, ass
     if (!s) {
         ask_target(o, &proof);
         *applied = is_allowed(o, o->policy->bound[r], &proof);
-        tell(o, rule, &m, &proof, *applied);
-        s = *applied ? apply(o, rule, &m, &proof, err) : note_refusal(o, key, err);
+        s = tell(o, rule, &m, &proof, *applied, key, err);
+        if (!s && *applied)
+            s = apply(o, rule, &m, &proof, err);
     }
     assay_proof_free(&proof);
     return s;

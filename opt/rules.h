@@ -40,6 +40,11 @@ bool assay_same_bounds(const assay_node *a, const assay_node *b);
 /* The producer of input `slot` of m->lower, or NULL; noted in the match. */
 const assay_node *assay_above(const assay_graph *g, assay_match *m, int slot);
 
+/* Of uppers that are alike one will stay: the node that stands last, returned, which is given the
+ * name of the last in the match's order. So a fragment, whose nodes stand in that order, and the
+ * network agree. */
+int assay_take_last(assay_graph *g, const assay_match *m);
+
 /* ---- y is x: uses of y go to x; an output of the network keeps its name when x's producer can
  * yield it ---- */
 

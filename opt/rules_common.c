@@ -120,6 +120,22 @@ const assay_node *assay_above(const assay_graph *g, assay_match *m, int slot)
     return &g->node[v->producer];
 }
 
+int assay_take_last(assay_graph *g, const assay_match *m)
+{
+    int last = m->upper[0], named = 0;
+    for (int i = 1; i < m->n_upper; i++) {
+        bool again = false;
+        for (int k = 0; k < i; k++)
+            again |= m->upper[k] == m->upper[i];
+        named = again ? named : i;
+        last = m->upper[i] > last ? m->upper[i] : last;
+    }
+    const char *name = g->node[m->upper[named]].name;
+    g->node[m->upper[named]].name = g->node[last].name;
+    g->node[last].name = name;
+    return last;
+}
+
 bool assay_may_stand_for(const assay_graph *g, assay_match *m, int x)
 {
     int y = g->node[m->lower].out[0], producer = g->value[x].producer;

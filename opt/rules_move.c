@@ -143,10 +143,9 @@ static void turn_attributes(assay_node *n, const assay_list *perm)
 assay_status assay_sink_transpose_rewrite(assay_graph *g, const assay_match *m,
                                           const assay_image *image, assay_error *err)
 {
-    int last = m->upper[0], between;
+    const int last = assay_take_last(g, m);
+    int between;
     (void)image;
-    for (int i = 1; i < m->n_upper; i++)
-        last = m->upper[i] > last ? m->upper[i] : last;
     assay_node node = g->node[m->lower], transpose = g->node[last];
     const assay_value *y = &g->value[node.out[0]];
     const assay_list *perm = &transpose.attr.perm.perm;

@@ -108,10 +108,9 @@ static void map_fill(const assay_match *m, assay_node *n)
 assay_status assay_sink_move_rewrite(assay_graph *g, const assay_match *m, const assay_image *image,
                                      assay_error *err)
 {
-    int last = m->upper[0], between[ASSAY_MATCH_UPPER], x = g->node[m->upper[0]].in[0];
+    const int last = assay_take_last(g, m);
+    int between[ASSAY_MATCH_UPPER], x = g->node[m->upper[0]].in[0];
     (void)image;
-    for (int i = 1; i < m->n_upper; i++)
-        last = m->upper[i] > last ? m->upper[i] : last;
     assay_node node = g->node[m->lower], rescale = g->node[last];
     for (int i = 0; i < node.n_out; i++) {
         assay_status s = add_between(g, x, node.out[i], &between[i], err);

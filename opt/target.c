@@ -116,7 +116,8 @@ bool assay_target_allows(const assay_target *t, const assay_graph *g, const assa
         return false;
     }
     for (int i = 0; i < n->n_in && allowed; i++) {
-        if (n->in[i] < 0 || (weighted && i > 1))
+        /* the bias of a layer; gamma and beta of a normalization: in the scheme's own widths */
+        if (n->in[i] < 0 || (weighted && i > 1) || (n->op == ASSAY_OP_LAYER_NORM && i > 0))
             continue;
         const assay_value *v = &g->value[n->in[i]];
         allowed = weighted && i == 1 ? allows_weights(r, v, detail, sizeof detail)
@@ -138,5 +139,10 @@ assay_status assay_target_verify(const assay_target *t, const assay_graph *g, as
         if (!assay_target_allows(t, g, &g->node[i], why, sizeof why))
             return assay_fail(err, ASSAY_ERR_INPUT, "node '%.200s' (%s): %s", g->node[i].name,
                               assay_op_get(g->node[i].op)->name, why);
+    for (int i = 0; i < g->n_subgraphs; i++) {
+        assay_status s = assay_target_verify(t, g->subgraph[i], err);
+        if (s)
+            return s;
+    }
     return ASSAY_OK;
 }

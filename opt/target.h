@@ -8,8 +8,10 @@
  *       add:     {types: [i8], parameters: same}
  *       softmax: {types: [f32]}
  *     others: {types: [i8]}        # ops without a line; when this is missing too: f32
- *     prefer: {products: conv, layout: nhwc}   # what the optimizer makes of linear layers: conv,
- * fc # or matmul; and of image ops: nhwc or nchw. Left out: as they are
+ *     prefer: {products: conv, layout: nhwc}
+ *
+ * `prefer` is what the optimizer makes of linear layers (conv, fc or matmul) and of image ops (nhwc
+ * or nchw); left out, they stay as they are.
  *
  * The first type of an op is what it gets when nothing else is asked for. Nodes that only index
  * (reshape, transpose, lookup, ...) need no line: they run in whatever is around them. */
@@ -56,7 +58,8 @@ bool assay_target_has_params(const assay_target_rule *r, float scale, int32_t ze
  * Nodes that compute no codes, conversions and nodes that only index are always. */
 bool assay_target_allows(const assay_target *t, const assay_graph *g, const assay_node *n,
                          char *why, size_t size);
-/* All nodes of a graph; ASSAY_ERR_INPUT names the first that the target does not offer. */
+/* All nodes of a graph and of its bodies; ASSAY_ERR_INPUT names the first that the target does not
+ * offer. */
 assay_status assay_target_verify(const assay_target *t, const assay_graph *g, assay_error *err);
 
 #endif

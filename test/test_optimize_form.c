@@ -148,6 +148,31 @@ static void there_and_back_is_the_layer(void **state)
     rewrite_finish(&o);
 }
 
+/* A refusal stands in the log once, however often neighbours change. */
+static void a_refusal_is_told_once(void **state)
+{
+    (void)state;
+    rewrite_outcome o = preferring("tflite", "products: matmul, layout: nhwc",
+                                   ONE_CELL("nchw", "[1,3,2,2]", "[1,2,2,2]", "[2,3,1,1]"));
+    const char *first = strstr(o.log.text, "fc-to-matmul: y: refused: its weights have a scale");
+    assert_non_null(first);
+    rewrite_lacks(first + 1, "fc-to-matmul: y: refused");
+    rewrite_finish(&o);
+}
+
+/* Constants of a normalization are in the scheme's own widths, which a target does not list. */
+static void a_normalization_keeps_its_constants(void **state)
+{
+    (void)state;
+    rewrite_outcome o = preferring(
+        "tflite", "layout: nhwc",
+        "graph t { input x: i8[2,4] q(0.1,4) const g: i16[4] q(0.001,0) = [1000,900,1100,1000]\n"
+        "const b: i32[4] q(0.0000009765625,0) = [100,-200,0,7]\n"
+        "y: i8[2,4] q(0.02,0) = layer_norm(x,g,b) output y }");
+    assert_int_equal(o.report.applied, 0);
+    rewrite_finish(&o);
+}
+
 /* Sums that somebody else reads, bounds on the way, another unit, another rounding. */
 static void sums_that_are_no_layer_stay(void **state)
 {
@@ -379,6 +404,8 @@ int main(void)
         cmocka_unit_test(fully_connected_as_matrix_product_and_addition),
         cmocka_unit_test(matrix_product_and_addition_as_fully_connected),
         cmocka_unit_test(there_and_back_is_the_layer),
+        cmocka_unit_test(a_refusal_is_told_once),
+        cmocka_unit_test(a_normalization_keeps_its_constants),
         cmocka_unit_test(sums_that_are_no_layer_stay),
         cmocka_unit_test(another_rounding_of_sums_is_refused),
         cmocka_unit_test(sums_beyond_32_bits_stay_inside),

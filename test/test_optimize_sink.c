@@ -174,6 +174,27 @@ static void a_given_padding_stays(void **state)
         "pad-into-conv: c after p: exact", "pad_begin=[1,1]", "pad(");
 }
 
+/* What the node reads stands in another order than what yields it: the one that stays has the same
+ * name in the certificate as in the network, where a later step finds it. */
+static void operands_in_any_order(void **state)
+{
+    (void)state;
+    rewrite_expect_exact("tflite",
+                         "graph t { input x: i8[1,3] q(0.1,0) input z: i8[1,3] q(0.1,0)\n"
+                         "a: i8[1,3] q(0.1,0) = rescale(x) codes[-50,50]\n"
+                         "b: i8[1,3] q(0.1,0) = rescale(z) codes[-50,50]\n"
+                         "c: i8[1,6] q(0.1,0) = concat(b,a) {axis=1}\n"
+                         "d: i8[1,6] q(0.1,0) = rescale(c) codes[-9,90] output d }",
+                         "merge-rescales: d after a: exact", "concat(z, x)", "codes[-50");
+    rewrite_expect_exact("tflite",
+                         "graph t { input x: i8[2,3] q(0.1,0) input z: i8[2,3] q(0.1,0)\n"
+                         "a: i8[3,2] q(0.1,0) = transpose(x) {perm=[1,0]}\n"
+                         "b: i8[3,2] q(0.1,0) = transpose(z) {perm=[1,0]}\n"
+                         "c: i8[3,2] q(0.3,0) = sub(b,a)\n"
+                         "d: i8[2,3] q(0.3,0) = transpose(c) {perm=[1,0]} output d }",
+                         "sink-transpose: c after b: exact", "sub(z, x)", "transpose(");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +208,7 @@ int main(void)
         cmocka_unit_test(the_lesser_of_two_takes_them),
         cmocka_unit_test(relu_and_clip_become_bounds),
         cmocka_unit_test(a_given_padding_stays),
+        cmocka_unit_test(operands_in_any_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
