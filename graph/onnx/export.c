@@ -420,18 +420,6 @@ static assay_status export(const assay_graph *g, unsigned char **bytes, size_t *
     return onnx_write_end(&w, bytes, length);
 }
 
-int assay_onnx_wide_products(const assay_graph *g)
-{
-    int count = 0;
-    for (int i = 0; i < g->n_nodes; i++) {
-        const assay_value *x = assay_node_in(g, &g->node[i], 0);
-        bool product = assay_op_get(g->node[i].op)->traits & ASSAY_T_WEIGHTED ||
-                       g->node[i].op == ASSAY_OP_MATMUL;
-        count += product && x && assay_is_quantized(&x->type) && x->type.elem.bits > 8;
-    }
-    return count;
-}
-
 assay_status assay_onnx_export(const assay_graph *g, unsigned char **bytes, size_t *length,
                                assay_error *err)
 {

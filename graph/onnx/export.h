@@ -14,8 +14,4 @@
 assay_status assay_onnx_export(const assay_graph *g, unsigned char **bytes, size_t *length,
                                assay_error *err);
 
-/* How many nodes of g multiply codes of more than 8 bits: ONNX Runtime computes them in float32, in
- * an order of its own, so that its codes may be one away from those of g under any scheme. */
-int assay_onnx_wide_products(const assay_graph *g);
-
 #endif

@@ -66,7 +66,8 @@ void onnx_import_gemm(onnx_node *n)
             in[2] = codes ? c : bias_vector(n, c, beta, columns);
             adds = false;
         }
-        y = onnx_op(n, ASSAY_OP_FC, NULL, in, in[2] ? 3 : 2, adds ? "product" : NULL);
+        assay_attrs attr = {.fc = {.input_major = !trans_b, .x_turned = trans_a}};
+        y = onnx_op(n, ASSAY_OP_FC, &attr, in, in[2] ? 3 : 2, adds ? "product" : NULL);
     } else {
         assay_attrs attr = {.matmul = {.transpose_a = trans_a, .transpose_b = trans_b}};
         bool more = adds || alpha != 1;
@@ -89,7 +90,8 @@ void onnx_import_matmul(onnx_node *n)
         onnx_check_finite(n, b);
         onnx_value *weights = onnx_transposed(n, b, swap, "weights");
         onnx_inherit_name(weights, b);
-        onnx_op2(n, ASSAY_OP_FC, NULL, a, weights, NULL);
+        assay_attrs attr = {.fc = {.input_major = true}};
+        onnx_op2(n, ASSAY_OP_FC, &attr, a, weights, NULL);
     } else {
         assay_attrs attr = {.matmul = {.transpose_a = false}};
         onnx_op2(n, ASSAY_OP_MATMUL, &attr, a, b, NULL);

@@ -38,7 +38,7 @@ static int run(const cli_args *a)
     /* TFLite has no BatchNormalization and other ops that lowering takes away */
     status = cli_model_load(a, model, has_end(out, ".tflite") && assay_model_is_onnx(model), &g);
     if (status == CLI_OK && ((scheme && group(a, scheme, g, &err) != ASSAY_OK) ||
-                             cli_model_save(a, g, out, &err) != ASSAY_OK))
+                             assay_model_save(g, out, &err) != ASSAY_OK))
         status = cli_failed(&err);
     if (status == CLI_OK)
         printf("%s: %d nodes\n", out, g->n_nodes);
@@ -50,7 +50,6 @@ static const cli_option options[] = {
     CLI_MODEL_OPTIONS,
     {"scheme", 's', "NAME|FILE", "first make integer nodes of a QDQ network, as the scheme can"},
     CLI_QDQ_OPTIONS,
-    CLI_SAVE_OPTIONS,
     {"output", 'o', "FILE",
      "FILE.onnx: quantized values between standard QuantizeLinear and DequantizeLinear; "
      "FILE.tflite: TFLite's operators, channels last; any other name: text form"},

@@ -61,7 +61,7 @@ static int optimize(const cli_args *a, assay_graph *g, const assay_scheme *s,
         status = assay_optimize(g, s, o, &r, &err);
 
     if (!status && out)
-        status = cli_model_save(a, g, out, &err);
+        status = assay_model_save(g, out, &err);
     if (!status && cert)
         status = assay_write_file(cert, r.certificate.text, r.certificate.length, &err);
     assay_buf_free(&r.certificate);
@@ -112,7 +112,6 @@ static const cli_option options[] = {
     {"target", 0, "FILE", "what the device offers, which no rewrite goes beyond, and prefers"},
     {"passes", 0, "LIST", "only these, separated by commas"},
     {"prove-to", 0, "FILE.json", "write the certificate of all applications"},
-    CLI_SAVE_OPTIONS,
     {"output", 'o', "FILE.assay", "the network in text form (default: report only)"},
     {NULL, 0, NULL, NULL}};
 

@@ -1,5 +1,6 @@
 /* assay quantize: a float network and a profile into an integer network under a scheme. */
 #include "interp/cli/session.h"
+#include "interp/model.h"
 
 /* What was chosen for every activation, and why. */
 static void print_ranges(const assay_quantize_report *r)
@@ -29,7 +30,7 @@ static int save(const cli_args *a, const cli_session *s)
     cli_report_print(&s->report, stdout);
     if (cli_has(a, "ranges"))
         print_ranges(&s->report);
-    if (out && cli_model_save(a, s->graph, out, &err) != ASSAY_OK)
+    if (out && assay_model_save(s->graph, out, &err) != ASSAY_OK)
         return cli_failed(&err);
     if (out)
         printf("%s: %d nodes\n", out, s->graph->n_nodes);
@@ -55,7 +56,6 @@ static const cli_option options[] = {
     CLI_SCHEME_OPTIONS,
     CLI_QUANTIZE_OPTIONS,
     {"ranges", 0, NULL, "show the method, range, scale and zero point of every activation"},
-    CLI_SAVE_OPTIONS,
     {"output", 'o', "FILE.assay", "the integer network in text form (default: report only)"},
     {NULL, 0, NULL, NULL}};
 

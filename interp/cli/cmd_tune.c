@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "interp/cli/session.h"
+#include "interp/model.h"
 #include "interp/tune.h"
 
 static void print_line(void *user, const char *line)
@@ -52,7 +53,7 @@ static int save(const cli_args *a, const assay_trial *t, const assay_quantize_op
     if (status == ASSAY_OK) {
         cli_report_print(&report, stdout);
         if (out)
-            status = cli_model_save(a, q, out, &err);
+            status = assay_model_save(q, out, &err);
     }
     if (status == ASSAY_OK && out)
         printf("%s: %d nodes\n", out, q->n_nodes);
@@ -114,7 +115,6 @@ static const cli_option options[] = {
     CLI_QUANTIZE_OPTIONS,
     {"target-drop", 0, "POINTS", "top-1 that may be lost to the float network (default: 0.5)"},
     {"max-float", 0, "N", "keep at most N nodes in float (default: 4)"},
-    CLI_SAVE_OPTIONS,
     {"output", 'o', "FILE.assay", "the integer network in text form"},
     {NULL, 0, NULL, NULL}};
 

@@ -282,22 +282,6 @@ static int load(const cli_args *a, const char *path, bool canonical, bool keep_n
     return status;
 }
 
-assay_status cli_model_save(const cli_args *a, const assay_graph *g, const char *path,
-                            assay_error *err)
-{
-    const char *end = strrchr(path, '.');
-    const int wide = end && !strcmp(end, ".onnx") ? assay_onnx_wide_products(g) : 0;
-
-    if (wide && !cli_has(a, "allow-inexact"))
-        return assay_fail(
-            err, ASSAY_ERR_UNSUPPORTED,
-            "%s: %d node%s with products of 16-bit codes, which ONNX Runtime computes in float32 "
-            "in an order of its own: its codes may be one away; --allow-inexact "
-            "writes them all the same",
-            path, wide, wide > 1 ? "s" : "");
-    return assay_model_save(g, path, err);
-}
-
 int cli_model_load(const cli_args *a, const char *path, bool canonical, assay_graph **g)
 {
     return load(a, path, canonical, false, g);

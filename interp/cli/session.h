@@ -63,11 +63,6 @@
     {                                                                                              \
         "batch", 0, "N", "extent of a symbolic first dimension (default: 1)"                       \
     }
-#define CLI_SAVE_OPTIONS                                                                           \
-    {                                                                                              \
-        "allow-inexact", 0, NULL,                                                                  \
-            "write ONNX whose bits ONNX Runtime may not give (16-bit products)"                    \
-    }
 #define CLI_DATA_OPTIONS                                                                           \
     {"dataset", 'd', "PATH", "folder of PNGs, IDX, CIFAR-10 .bin, .npy or raw file"},              \
         {"labels", 0, "FILE", "labels, where they are not beside the data set"},                   \
@@ -91,11 +86,6 @@ typedef struct cli_session {
 
 /* Loads a model with the shapes that --shape and --batch give, in canonical form or as it is. */
 int cli_model_load(const cli_args *a, const char *path, bool canonical, assay_graph **g);
-
-/* Writes g in the form that the end of `path` asks for. An ONNX file that ONNX Runtime would answer
- * with other bits than g's is refused without --allow-inexact (ASSAY_ERR_UNSUPPORTED). */
-assay_status cli_model_save(const cli_args *a, const assay_graph *g, const char *path,
-                            assay_error *err);
 
 /* Makes integer nodes of an ONNX network's dequantize -> op -> quantize (not with --literal), with
  * --adapt after its parameters were exchanged for the scheme's; other networks stay. report may be

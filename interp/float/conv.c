@@ -8,35 +8,13 @@
 static void add_bias(const assay_window *w, const float *bias, float *y)
 {
     int64_t channels = w->out_channels, area = w->out_area;
-    for (int64_t i = 0; i < channels * area; i++)
-        y[i] = bias[w->nhwc ? i % channels : i / area];
-}
-
-/* Depthwise in nchw (a group is one input channel): the plane shifted under each tap, times that
- * tap's weight. y holds the bias already. */
-static void depthwise_plane(const assay_window *w, const float *x, const float *weight, float *y)
-{
-    for (int64_t t = 0; t < w->taps; t++) {
-        int64_t tx = t % w->kernel[2], ty = t / w->kernel[2] % w->kernel[1];
-        int64_t tz = t / w->kernel[2] / w->kernel[1];
-        int64_t lo[ASSAY_SPATIAL], hi[ASSAY_SPATIAL];
-        assay_window_valid(w, 0, tz, &lo[0], &hi[0]);
-        assay_window_valid(w, 1, ty, &lo[1], &hi[1]);
-        assay_window_valid(w, 2, tx, &lo[2], &hi[2]);
-        for (int64_t oz = lo[0]; oz < hi[0]; oz++)
-            for (int64_t oy = lo[1]; oy < hi[1]; oy++) {
-                int64_t iz = oz * w->stride[0] - w->pad[0] + tz * w->dilation[0];
-                int64_t iy = oy * w->stride[1] - w->pad[1] + ty * w->dilation[1];
-                int64_t from = (iz * w->in[1] + iy) * w->in[2] - w->pad[2] + tx * w->dilation[2];
-                float *to = y + (oz * w->out[1] + oy) * w->out[2];
-                if (w->stride[2] == 1)
-                    for (int64_t ox = lo[2]; ox < hi[2]; ox++)
-                        to[ox] += x[from + ox] * weight[t];
-                else
-                    for (int64_t ox = lo[2]; ox < hi[2]; ox++)
-                        to[ox] += x[from + ox * w->stride[2]] * weight[t];
-            }
-    }
+    if (w->nhwc)
+        for (int64_t i = 0; i < channels * area; i++)
+            y[i] += bias[i % channels];
+    else
+        for (int64_t c = 0; c < channels; c++, y += area)
+            for (int64_t i = 0; i < area; i++)
+                y[i] += bias[c];
 }
 
 /* y[o] += x[o / multiplier] * w[o] for a pixel's channels. */
@@ -52,7 +30,7 @@ static void add_products(const float *x, const float *w, int64_t inputs, int64_t
                 y[c * multiplier + m] += x[c] * w[c * multiplier + m];
 }
 
-/* Depthwise in nhwc; weights are brought from [o, t] to [t, o] so that channels are adjacent. */
+/* Depthwise in nhwc: weights are [t, o], so that channels are adjacent. */
 static void depthwise_nhwc(const assay_window *w, const float *x, const float *by_tap, float *y)
 {
     int64_t channels = w->out_channels, multiplier = channels / w->in_channels;
@@ -79,21 +57,17 @@ static void depthwise_nhwc(const assay_window *w, const float *x, const float *b
 static void depthwise(const assay_window *w, const float *x, const float *weight, float *scratch,
                       float *y)
 {
-    int64_t multiplier = w->out_channels / w->in_channels;
     for (int64_t o = 0; o < w->out_channels; o++)
-        if (w->nhwc)
-            for (int64_t t = 0; t < w->taps; t++)
-                scratch[t * w->out_channels + o] = weight[o * w->taps + t];
-        else
-            depthwise_plane(w, x + o / multiplier * w->in_area, weight + o * w->taps,
-                            y + o * w->out_area);
-    if (w->nhwc)
-        depthwise_nhwc(w, x, scratch, y);
+        for (int64_t t = 0; t < w->taps; t++)
+            scratch[t * w->out_channels + o] = weight[o * w->taps + t];
+    for (int64_t i = 0; i < w->out_channels * w->out_area; i++)
+        y[i] = 0;
+    depthwise_nhwc(w, x, scratch, y);
 }
 
 static bool is_depthwise(const assay_window *w, int64_t groups)
 {
-    return groups == w->in_channels && groups > 1;
+    return w->nhwc && groups == w->in_channels && groups > 1;
 }
 
 /* Every tap of every window reads the input at the output's own position. */
@@ -105,26 +79,39 @@ static bool is_pointwise(const assay_window *w)
     return same;
 }
 
+/* Images of one channel whose windows are whole rows, or whole columns: MLAS multiplies with the
+ * image as it stands, a window's taps side by side. */
+static bool takes_rows(const assay_window *w, int64_t channels, int rank)
+{
+    bool plain = !w->nhwc && channels == 1 && w->taps > 1 && rank <= 4 && w->kernel[2] == w->in[2];
+    for (int d = 0; d < ASSAY_SPATIAL; d++)
+        plain = plain && w->stride[d] == 1 && w->dilation[d] == 1 && w->pad[d] == 0 &&
+                w->in[d] - w->kernel[d] + 1 == w->out[d];
+    return plain;
+}
+
 typedef struct conv_group {
     const assay_window *w;
-    const char *node;
     int64_t group, groups;
     const float *weight; /* the group's */
     float *column;
+    bool rows, ordered; /* takes_rows, assay_gemm.ordered */
 } conv_group;
 
-/* One group of one image by GEMM; y holds the bias already. */
-static assay_status conv_by_gemm(const conv_group *c, const float *x, float *y, assay_error *err)
+/* One group of one image by GEMM. In nchw the order of addition is ONNX Runtime's (convolve.cpp):
+ * that of one product whose columns are all positions, whatever the tile. */
+static void conv_by_gemm(const conv_group *c, const float *x, float *y)
 {
     const assay_window *w = c->w;
     int64_t channels = w->in_channels / c->groups, outputs = w->out_channels / c->groups;
     int64_t depth = channels * w->taps, tile = assay_patch_tile(depth, w->out_area);
-    bool direct = is_pointwise(w);
+    bool direct = is_pointwise(w) || c->rows;
+    int64_t block = assay_gemm_block(&(assay_gemm){.m = outputs, .n = w->out_area, .k = depth});
 
     for (int64_t first = 0; first < w->out_area; first += tile) {
         int64_t n = w->out_area - first < tile ? w->out_area - first : tile;
         assay_patches p = {w, c->group * channels, channels, first, n};
-        assay_gemm g = {.k = depth, .beta = 1};
+        assay_gemm g = {.k = depth, .block = block, .ordered = c->ordered};
         if (!direct && depth > 0)
             assay_im2col(&p, x, c->column);
         if (w->nhwc) {
@@ -147,11 +134,13 @@ static assay_status conv_by_gemm(const conv_group *c, const float *x, float *y, 
             g.c = y + c->group * outputs * w->out_area + first;
             g.ldc = w->out_area;
         }
-        assay_status s = assay_gemm_run(&g, c->node, err);
-        if (s)
-            return s;
+        if (c->rows) {
+            g.b = x + p.channel * w->in_area + first * w->in[2];
+            g.ldb = w->in[2];
+            g.b_t = true;
+        }
+        assay_gemm_run(&g);
     }
-    return ASSAY_OK;
 }
 
 size_t assay_float_conv_scratch(const assay_graph *g, const assay_node *n)
@@ -174,24 +163,24 @@ assay_status assay_float_conv(assay_call *call, assay_error *err)
     float *y = call->out[0].data;
     assay_window w;
 
+    (void)err;
     assay_window_of_conv(&w, a, call->in[0].type, call->out[0].type);
-    conv_group c = {.w = &w, .node = call->node->name, .groups = a->group, .column = call->scratch};
+    conv_group c = {.w = &w,
+                    .groups = a->group,
+                    .column = call->scratch,
+                    .ordered = assay_is_ordered(call),
+                    .rows = takes_rows(&w, w.in_channels / a->group, call->in[0].type->rank)};
     int64_t group_weights = w.out_channels / a->group * (w.in_channels / a->group) * w.taps;
     for (int64_t n = 0; n < w.batch; n++) {
-        for (int64_t i = 0; i < w.out_channels * w.out_area; i++)
-            y[i] = 0;
-        if (bias)
-            add_bias(&w, bias, y);
-        if (is_depthwise(&w, a->group)) {
+        if (is_depthwise(&w, a->group))
             depthwise(&w, x, weight, call->scratch, y);
-        } else {
+        else
             for (c.group = 0; c.group < c.groups; c.group++) {
                 c.weight = weight + c.group * group_weights;
-                assay_status s = conv_by_gemm(&c, x, y, err);
-                if (s)
-                    return s;
+                conv_by_gemm(&c, x, y);
             }
-        }
+        if (bias)
+            add_bias(&w, bias, y);
         x += w.in_channels * w.in_area;
         y += w.out_channels * w.out_area;
     }

@@ -2,60 +2,103 @@
  * x[n, c, p] * w[c, o, t], c in o's group (ONNX ConvTranspose): each input is spread through the
  * taps of a window over the output. nhwc: channels last, w[o, t, c], one group.
  *
- * With the window taken as sliding over y, this is the transpose of im2col after a product. */
+ * With the window taken as sliding over y, this is the transpose of im2col after a product. In nchw
+ * the order of addition is ONNX Runtime's (conv_transpose.cc, math_cpu.cc): the product's, then tap
+ * after tap, then the bias. */
 #include "interp/float/float.h"
 #include "interp/float/window.h"
 
-static void set_bias(const assay_window *w, const float *bias, float *y)
+static void add_bias(const assay_window *w, const float *bias, float *y)
 {
     int64_t channels = w->in_channels, area = w->in_area;
     for (int64_t i = 0; i < channels * area; i++)
-        y[i] = bias ? bias[w->nhwc ? i % channels : i / area] : 0;
+        y[i] += bias[w->nhwc ? i % channels : i / area];
 }
 
 /* Channels of x (windows) and of y (slid over) in a group. */
 typedef struct spread_group {
     const assay_window *w;
-    const char *node;
-    int64_t group, inputs, outputs;
+    int64_t inputs, outputs;
     const float *weight; /* the group's */
+    bool constant;       /* the weights are: ONNX Runtime turns them beforehand */
+    bool ordered;        /* assay_gemm.ordered */
     float *column;
 } spread_group;
 
-static assay_status spread(const spread_group *s, const float *x, float *y, assay_error *err)
+/* Adds what tap t makes of every input, column[p], to a plane of y. */
+static void spread_tap(const assay_window *w, int64_t t, const float *column, float *y)
+{
+    const int64_t tap[ASSAY_SPATIAL] = {t / w->kernel[2] / w->kernel[1],
+                                        t / w->kernel[2] % w->kernel[1], t % w->kernel[2]};
+    int64_t lo[ASSAY_SPATIAL], hi[ASSAY_SPATIAL], origin[ASSAY_SPATIAL];
+    for (int d = 0; d < ASSAY_SPATIAL; d++) {
+        assay_window_valid(w, d, tap[d], &lo[d], &hi[d]);
+        origin[d] = tap[d] * w->dilation[d] - w->pad[d];
+    }
+    for (int64_t pz = lo[0]; pz < hi[0]; pz++)
+        for (int64_t py = lo[1]; py < hi[1]; py++) {
+            const float *from = column + (pz * w->out[1] + py) * w->out[2];
+            int64_t qz = pz * w->stride[0] + origin[0], qy = py * w->stride[1] + origin[1];
+            float *to = y + (qz * w->in[1] + qy) * w->in[2];
+            for (int64_t px = lo[2]; px < hi[2]; px++)
+                to[px * w->stride[2] + origin[2]] += from[px];
+        }
+}
+
+/* Output channels whose products are made at once: one, or all where x is one position, since there
+ * the order of addition depends on a channel's place. */
+static int64_t at_once(const assay_window *w, int64_t outputs)
+{
+    return w->out_area == 1 ? outputs : 1;
+}
+
+static void spread_nchw(const spread_group *s, const float *x, float *y)
+{
+    const assay_window *w = s->w;
+    int64_t all = s->outputs * w->taps, channels = at_once(w, s->outputs);
+    bool turned = s->constant && all > 1 && s->inputs > 1;
+
+    for (int64_t o = 0; o < s->outputs; o += channels) {
+        assay_gemm_run(&(assay_gemm){.m = channels * w->taps, /* [inputs, all]^T * [inputs, n] */
+                                     .n = w->out_area,
+                                     .k = s->inputs,
+                                     .a = s->weight + o * w->taps,
+                                     .lda = all,
+                                     .a_t = true,
+                                     .a_turned = turned,
+                                     .ordered = s->ordered,
+                                     .b = x,
+                                     .ldb = w->out_area,
+                                     .c = s->column,
+                                     .ldc = w->out_area});
+        for (int64_t t = 0; t < channels * w->taps; t++)
+            spread_tap(w, t % w->taps, s->column + t * w->out_area,
+                       y + (o + t / w->taps) * w->in_area);
+    }
+}
+
+/* [n, inputs] * [taps*outputs, inputs]^T, a tile at a time. */
+static void spread_nhwc(const spread_group *s, const float *x, float *y)
 {
     const assay_window *w = s->w;
     int64_t depth = s->outputs * w->taps, tile = assay_patch_tile(depth, w->out_area);
 
     for (int64_t first = 0; first < w->out_area; first += tile) {
         int64_t n = w->out_area - first < tile ? w->out_area - first : tile;
-        assay_patches p = {w, s->group * s->outputs, s->outputs, first, n};
-        assay_gemm g = {.k = s->inputs, .c = s->column};
-        if (w->nhwc) { /* [n, inputs] * [taps*outputs, inputs]^T, weights brought to that order */
-            g.m = n;
-            g.n = depth;
-            g.a = x + first * w->out_channels;
-            g.lda = w->out_channels;
-            g.b = s->weight;
-            g.ldb = s->inputs;
-            g.b_t = true;
-            g.ldc = depth;
-        } else { /* [inputs, outputs*taps]^T * [inputs, n] */
-            g.m = depth;
-            g.n = n;
-            g.a = s->weight;
-            g.lda = depth;
-            g.a_t = true;
-            g.b = x + s->group * s->inputs * w->out_area + first;
-            g.ldb = w->out_area;
-            g.ldc = n;
-        }
-        assay_status status = assay_gemm_run(&g, s->node, err);
-        if (status)
-            return status;
+        assay_patches p = {w, 0, s->outputs, first, n};
+        assay_gemm_run(&(assay_gemm){.m = n,
+                                     .n = depth,
+                                     .k = s->inputs,
+                                     .a = x + first * w->out_channels,
+                                     .lda = w->out_channels,
+                                     .b = s->weight,
+                                     .ldb = s->inputs,
+                                     .b_t = true,
+                                     .ordered = s->ordered,
+                                     .c = s->column,
+                                     .ldc = depth});
         assay_col2im(&p, s->column, y);
     }
-    return ASSAY_OK;
 }
 
 /* The window slides over the output: its "input" is y, its "output" x. */
@@ -75,8 +118,10 @@ size_t assay_float_conv_transpose_scratch(const assay_graph *g, const assay_node
 {
     assay_window w;
     window_of(&w, n, &assay_node_in(g, n, 0)->type, &assay_node_out(g, n, 0)->type);
-    int64_t depth = w.in_channels / n->attr.conv.group * w.taps;
-    return (size_t)(reordered(&w) + depth * assay_patch_tile(depth, w.out_area)) * sizeof(float);
+    int64_t outputs = w.in_channels / n->attr.conv.group, depth = outputs * w.taps;
+    int64_t column = w.nhwc ? depth * assay_patch_tile(depth, w.out_area)
+                            : at_once(&w, outputs) * w.taps * w.out_area;
+    return (size_t)(reordered(&w) + column) * sizeof(float);
 }
 
 static const float *reorder(const assay_window *w, const float *weight, float *to)
@@ -104,19 +149,25 @@ assay_status assay_float_conv_transpose(assay_call *call, assay_error *err)
     if (w.nhwc)
         weight = reorder(&w, weight, scratch);
     spread_group s = {.w = &w,
-                      .node = call->node->name,
                       .inputs = w.out_channels / a->group,
                       .outputs = w.in_channels / a->group,
+                      .constant = assay_node_in(call->graph, call->node, 1)->data != NULL,
+                      .ordered = assay_is_ordered(call),
                       .column =
                           scratch ? scratch + reordered(&w) : NULL}; /* no scratch, no cells */
     for (int64_t n = 0; n < w.batch; n++) {
-        set_bias(&w, bias, y);
-        for (s.group = 0; s.group < a->group; s.group++) {
-            s.weight = weight + s.group * s.inputs * s.outputs * w.taps;
-            assay_status status = spread(&s, x, y, err);
-            if (status)
-                return status;
+        for (int64_t i = 0; i < w.in_channels * w.in_area; i++)
+            y[i] = 0;
+        for (int64_t group = 0; group < a->group; group++) {
+            s.weight = weight + group * s.inputs * s.outputs * w.taps;
+            if (w.nhwc)
+                spread_nhwc(&s, x, y);
+            else
+                spread_nchw(&s, x + group * s.inputs * w.out_area,
+                            y + group * s.outputs * w.in_area);
         }
+        if (bias)
+            add_bias(&w, bias, y);
         x += w.out_channels * w.out_area;
         y += w.in_channels * w.in_area;
     }

@@ -9,19 +9,24 @@ assay_status assay_float_fc(assay_call *call, assay_error *err)
     int64_t count = assay_shape_count(call->out[0].type);
     float *y = call->out[0].data;
 
+    (void)err;
     if (bias)
         for (int64_t i = 0; i < count; i++)
             y[i] = bias[i % outputs];
-    return assay_gemm_run(&(assay_gemm){.m = outputs ? count / outputs : 0,
-                                        .n = outputs,
-                                        .k = depth,
-                                        .a = call->in[0].data,
-                                        .lda = depth,
-                                        .b = call->in[1].data,
-                                        .ldb = depth,
-                                        .b_t = true,
-                                        .c = y,
-                                        .ldc = outputs,
-                                        .beta = bias ? 1.0F : 0.0F},
-                          call->node->name, err);
+    assay_gemm_run(&(assay_gemm){.m = outputs ? count / outputs : 0,
+                                 .n = outputs,
+                                 .k = depth,
+                                 .a = call->in[0].data,
+                                 .lda = depth,
+                                 .b = call->in[1].data,
+                                 .ldb = depth,
+                                 .b_t = true,
+                                 .c = y,
+                                 .ldc = outputs,
+                                 .add = bias != NULL,
+                                 .ordered = assay_is_ordered(call),
+                                 .packed = assay_node_in(call->graph, call->node, 1)->data != NULL,
+                                 .a_turned = call->node->attr.fc.x_turned,
+                                 .b_turned = call->node->attr.fc.input_major});
+    return ASSAY_OK;
 }

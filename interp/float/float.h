@@ -18,17 +18,31 @@ static inline bool assay_holds_f32(const assay_view *v)
 }
 
 /* ---- gemm.c ----
- * C[m,n] = A[m,k] * B[k,n] + beta * C, row-major; a_t, b_t: the operand is stored transposed.
- * lda, ldb, ldc: elements between stored rows. One thread: callers run images side by side. */
+ * C[m,n] = A[m,k] * B[k,n], or that added to C; row-major; a_t, b_t: the operand is stored
+ * transposed. lda, ldb, ldc: elements between stored rows. ordered: added in ONNX Runtime's order,
+ * as everything under a scheme is, else in BLAS's. What the order depends on beside the extents:
+ *   packed  B is a constant of the network, which ONNX Runtime lays out beforehand
+ *   a_turned, b_turned  the operand is stored here the other way than ONNX Runtime has it
+ *   block   0, or the depth of blocks where the product is a part of a greater one
+ * One thread: callers run images side by side. */
 typedef struct assay_gemm {
     int64_t m, n, k;
     const float *a, *b;
     float *c;
-    int64_t lda, ldb, ldc;
-    bool a_t, b_t;
-    float beta;
+    int64_t lda, ldb, ldc, block;
+    bool a_t, b_t, add, ordered, packed, a_turned, b_turned;
 } assay_gemm;
-assay_status assay_gemm_run(const assay_gemm *g, const char *node, assay_error *err);
+void assay_gemm_run(const assay_gemm *g);
+static inline bool assay_is_ordered(const assay_call *call)
+{
+    return call->vt != NULL;
+}
+/* The depth of blocks of a whole product: only extents, a_t, a_turned and packed are read. */
+int64_t assay_gemm_block(const assay_gemm *g);
+
+/* ---- reduce_sum.c: sums or means of floats over a's axes ---- */
+void assay_float_sums(const assay_attr_reduce *a, const assay_view *x, bool mean,
+                      const assay_view *y);
 
 /* ---- kernels; each file opens with its formula ---- */
 assay_status assay_float_conv(assay_call *call, assay_error *err);

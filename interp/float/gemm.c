@@ -1,37 +1,202 @@
-/* C = A*B + beta*C through CBLAS, with its 32-bit extents checked. */
+/* C = A*B (+ C) in binary32, added in the order of MLAS, ONNX Runtime's library of kernels, on
+ * x86-64 (onnxruntime/core/mlas/lib: sgemm.cpp, SgemmKernelM1*.S, FgemmKernel*.h): the same bits on
+ * every machine, and ONNX Runtime's where it computes in floats.
+ *
+ * The order for one element of C, a row of A times a column of B:
+ *
+ *   general   the depth is cut into blocks (assay_gemm_block); within one,
+ *             s = fma(a[k], b[k], s) from s = 0; C is the blocks' sums added in turn
+ *   one row   of A, B as it stands: by fours, ((a0*b0 + a1*b1) + a2*b2) + a3*b3, which is added to
+ *             C; then two, then one that are left
+ *   one row   of A, B transposed: eight sums of every eighth product, added as lanes_of says
+ *
+ * One column of B (and C) is one row, with the operands exchanged. */
 #include <cblas.h>
 #include <limits.h>
 
 #include "interp/float/float.h"
+#include "interp/float/gemm_tile.h"
 #include "interp/float/setup.h"
+
+#define BLOCK        128
+#define PACKED_BLOCK 256 /* of a B that is constant, and laid out beforehand */
+#define LANES        8
 
 void assay_float_single_thread(void)
 {
     openblas_set_num_threads(1);
 }
 
-static void scale_rows(const assay_gemm *g)
+int64_t assay_gemm_block(const assay_gemm *g)
 {
-    for (int64_t i = 0; i < g->m; i++)
-        for (int64_t j = 0; j < g->n; j++)
-            g->c[i * g->ldc + j] = g->beta == 0 ? 0 : g->beta * g->c[i * g->ldc + j];
+    int64_t columns = BLOCK, block = BLOCK;
+
+    if (g->packed)
+        return PACKED_BLOCK;
+    if (g->n < g->k && g->a_t == g->a_turned)
+        for (; columns > 16 && columns / 2 >= g->n; columns /= 2)
+            block *= 2;
+    return block;
 }
 
-assay_status assay_gemm_run(const assay_gemm *g, const char *node, assay_error *err)
+/* ---- one row ---- */
+
+/* c (+)= a[0]*b[0] + a[1]*b[1] + ... of `count` rows of B, `down` apart. */
+static inline __attribute__((always_inline)) void add_rows(int count, const float *a,
+                                                           const float *b, int64_t down,
+                                                           int64_t across, int64_t n, bool add,
+                                                           float *c)
+{
+    for (int64_t j = 0; j < n; j++) {
+        float s = a[0] * b[j * across];
+        for (int i = 1; i < count; i++)
+            s += a[i] * b[i * down + j * across];
+        c[j] = s + (add ? c[j] : 0);
+    }
+}
+
+static inline __attribute__((always_inline)) void add_all_rows(const float *a, const float *b,
+                                                               int64_t down, int64_t across,
+                                                               int64_t k, int64_t n, bool add,
+                                                               float *c)
+{
+    for (; k >= 4; k -= 4, a += 4, b += 4 * down, add = true)
+        add_rows(4, a, b, down, across, n, add, c);
+    if (k >= 2) {
+        add_rows(2, a, b, down, across, n, add, c);
+        a += 2;
+        b += 2 * down;
+        k -= 2;
+        add = true;
+    }
+    if (k == 1)
+        add_rows(1, a, b, down, across, n, add, c);
+}
+
+static void one_row(const float *a, const float *b, int64_t down, int64_t across, int64_t k,
+                    int64_t n, bool add, float *c)
+{
+    if (across == 1) /* neighbours side by side: the loop over them is vectors */
+        add_all_rows(a, b, down, 1, k, n, add, c);
+    else
+        add_all_rows(a, b, down, across, k, n, add, c);
+}
+
+static void dot(const float *a, const float *b, int64_t along, int64_t k, float lane[LANES])
+{
+    int64_t i = 0;
+    for (int l = 0; l < LANES; l++)
+        lane[l] = 0;
+    for (; i + LANES <= k; i += LANES)
+        for (int l = 0; l < LANES; l++)
+            lane[l] += a[i + l] * b[(i + l) * along];
+    for (int l = 0; i < k; i++, l++)
+        lane[l] += a[i] * b[i * along];
+}
+
+/* The lanes' sum, which depends on how many columns are done at once: 4, 2 or 1. */
+static float sum_of(const float l[LANES], int together)
+{
+    if (together == 4)
+        return (((l[0] + l[1]) + l[2]) + l[3]) + (((l[4] + l[5]) + l[6]) + l[7]);
+    if (together == 2)
+        return ((l[0] + l[2]) + (l[4] + l[6])) + ((l[1] + l[3]) + (l[5] + l[7]));
+    return ((l[0] + l[1]) + (l[2] + l[3])) + ((l[4] + l[5]) + (l[6] + l[7]));
+}
+
+/* Element k of column j of B is b[k * down + j * across]. */
+static void one_row_transposed(const float *a, const float *b, int64_t down, int64_t across,
+                               int64_t k, int64_t n, bool add, float *c)
+{
+    for (int64_t j = 0; j < n; j++) {
+        float lane[LANES];
+        dot(a, b + j * across, down, k, lane);
+        int together = j < n / 4 * 4 ? 4 : j < n / 2 * 2 ? 2 : 1;
+        c[j] = sum_of(lane, together) + (add ? c[j] : 0);
+    }
+}
+
+/* ---- many rows: tiles of TILE_ROWS rows by TILE_COLUMNS columns ---- */
+
+/* A panel of B: `depth` rows of TILE_COLUMNS, zeros beyond n. */
+static void pack(const assay_gemm *g, int64_t from, int64_t depth, int64_t column, float *panel)
+{
+    int64_t n = g->n - column < TILE_COLUMNS ? g->n - column : TILE_COLUMNS;
+    int64_t down = g->b_t ? 1 : g->ldb, across = g->b_t ? g->ldb : 1;
+    const float *b = g->b + from * down + column * across;
+
+    for (int64_t k = 0; k < depth; k++, b += down, panel += TILE_COLUMNS) {
+        for (int64_t j = 0; j < n; j++)
+            panel[j] = b[j * across];
+        for (int64_t j = n; j < TILE_COLUMNS; j++)
+            panel[j] = 0;
+    }
+}
+
+static void store(const assay_gemm *g, const float *sums, int rows, int64_t row, int64_t column,
+                  bool add)
+{
+    int64_t n = g->n - column < TILE_COLUMNS ? g->n - column : TILE_COLUMNS;
+    for (int r = 0; r < rows; r++, sums += TILE_COLUMNS) {
+        float *c = g->c + (row + r) * g->ldc + column;
+        for (int64_t j = 0; j < n; j++)
+            c[j] = add ? sums[j] + c[j] : sums[j];
+    }
+}
+
+static void many_rows(const assay_gemm *g, int64_t block)
+{
+    const assay_gemm_tile tile = assay_gemm_tile_choose();
+    const int64_t down = g->a_t ? 1 : g->lda, along = g->a_t ? g->lda : 1;
+    float panel[TILE_COLUMNS * TILE_DEPTH], sums[TILE_ROWS * TILE_COLUMNS];
+
+    for (int64_t column = 0; column < g->n; column += TILE_COLUMNS)
+        for (int64_t from = 0; from < g->k; from += block) {
+            int64_t depth = g->k - from < block ? g->k - from : block;
+            pack(g, from, depth, column, panel);
+            for (int64_t row = 0; row < g->m; row += TILE_ROWS) {
+                int rows = g->m - row < TILE_ROWS ? (int)(g->m - row) : TILE_ROWS;
+                tile(g->a + row * down + from * along, down, along, panel, depth, rows, sums);
+                store(g, sums, rows, row, column, g->add || from > 0);
+            }
+        }
+}
+
+/* False when an extent is beyond CBLAS's 32 bits. */
+static bool run_blas(const assay_gemm *g)
 {
     const int64_t extents[] = {g->m, g->n, g->k, g->lda, g->ldb, g->ldc};
     for (size_t i = 0; i < sizeof extents / sizeof *extents; i++)
         if (extents[i] > INT_MAX)
-            return assay_fail(err, ASSAY_ERR_LIMIT, "node '%s': a matrix extent is over 2^31",
-                              node);
-    if (g->m == 0 || g->n == 0)
-        return ASSAY_OK;
-    if (g->k == 0) {
-        scale_rows(g);
-        return ASSAY_OK;
-    }
+            return false;
     cblas_sgemm(CblasRowMajor, g->a_t ? CblasTrans : CblasNoTrans,
-                g->b_t ? CblasTrans : CblasNoTrans, (blasint)g->m, (blasint)g->n, (blasint)g->k,
-                1.0F, g->a, (blasint)g->lda, g->b, (blasint)g->ldb, g->beta, g->c, (blasint)g->ldc);
-    return ASSAY_OK;
+                g->b_t ? CblasTrans : CblasNoTrans, (blasint)g->m, (blasint)g->n, (blasint)g->k, 1,
+                g->a, (blasint)g->lda, g->b, (blasint)g->ldb, g->add ? 1 : 0, g->c,
+                (blasint)g->ldc);
+    return true;
+}
+
+void assay_gemm_run(const assay_gemm *g)
+{
+    const bool a_t = g->a_t != g->a_turned,
+               b_t = g->b_t != g->b_turned; /* as ONNX Runtime has it */
+    const bool row = g->m == 1 && !a_t && !g->a_t && !g->packed;
+    const bool column =
+        g->n == 1 && g->ldc == 1 && !g->packed && (b_t ? g->k == 1 : g->b_t || g->ldb == 1);
+    const int64_t a_down = g->a_t ? 1 : g->lda, a_along = g->a_t ? g->lda : 1;
+    const int64_t b_down = g->b_t ? 1 : g->ldb, b_across = g->b_t ? g->ldb : 1;
+
+    if (g->m == 0 || g->n == 0)
+        return;
+    if (g->k == 0)
+        for (int64_t i = 0; !g->add && i < g->m; i++)
+            for (int64_t j = 0; j < g->n; j++)
+                g->c[i * g->ldc + j] = 0;
+    else if (row)
+        (b_t ? one_row_transposed : one_row)(g->a, g->b, b_down, b_across, g->k, g->n, g->add,
+                                             g->c);
+    else if (column)
+        (a_t ? one_row : one_row_transposed)(g->b, g->a, a_along, a_down, g->k, g->m, g->add, g->c);
+    else if (g->ordered || !run_blas(g))
+        many_rows(g, g->block ? g->block : assay_gemm_block(g));
 }

@@ -2,8 +2,9 @@
  * variance over the axes from attr.axis to the last (ONNX LayerNormalization). scale and bias
  * broadcast to those axes.
  *
- * In the order of ONNX Runtime 1.30 on AVX2, found by probes (rows of 8 and more are equal, bit for
- * bit): the mean rounded once, the variance as below, times a reciprocal, scale and bias fused. */
+ * In the order of ONNX Runtime 1.30 (MLAS's layernorm_kernel_avx2.cpp): the mean rounded once, the
+ * variance as below, times a reciprocal, scale and bias fused. Rows of less than 8 it computes
+ * elsewhere (layer_norm_impl.cc): Welford's running mean and squares, a division, nothing fused. */
 #include <math.h>
 
 #include "interp/float/float.h"
@@ -29,6 +30,19 @@ static float variance_of(const float *x, int64_t n, float mean)
     for (; i < n; i++)
         lane[0] = fmaf(x[i] - mean, x[i] - mean, lane[0]);
     return lane[0] / (float)n;
+}
+
+static void normalize_short(const float *x, int64_t n, float epsilon, float *y)
+{
+    float mean = 0, squares = 0;
+    for (int64_t i = 0; i < n; i++) {
+        float before = x[i] - mean;
+        mean += before / (float)(i + 1);
+        squares += before * (x[i] - mean);
+    }
+    float deviation = sqrtf(squares / (float)n + epsilon);
+    for (int64_t i = 0; i < n; i++)
+        y[i] = (x[i] - mean) / deviation;
 }
 
 static void normalize_row(const float *x, int64_t n, float epsilon, float *y)
@@ -77,9 +91,10 @@ assay_status assay_float_layer_norm(assay_call *call, assay_error *err)
 
     (void)err;
     for (int64_t r = 0; r < rows; r++)
-        normalize_row((const float *)call->in[0].data + r * n, n, a->epsilon,
-                      (float *)call->out[0].data + r * n);
-    if (is_row(call, 1, n) && is_row(call, 2, n)) {
+        (n < LANES ? normalize_short : normalize_row)((const float *)call->in[0].data + r * n, n,
+                                                      a->epsilon,
+                                                      (float *)call->out[0].data + r * n);
+    if (n >= LANES && is_row(call, 1, n) && is_row(call, 2, n)) {
         scale_rows(call->in[1].data, call->in[2].data, rows, n, call->out[0].data);
         return ASSAY_OK;
     }

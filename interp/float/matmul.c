@@ -3,6 +3,7 @@
  * transpose_a and transpose_b swap the last two axes of the operand first. */
 #include "interp/float/float.h"
 #include "interp/move/broadcast.h"
+#include "interp/move/move.h"
 
 /* The type without its last two axes (fewer when there are fewer). */
 static assay_type batch_of(const assay_type *t, int matrix_axes)
@@ -12,6 +13,9 @@ static assay_type batch_of(const assay_type *t, int matrix_axes)
     return b;
 }
 
+/* The product of every pair of matrices. Where all rows of a meet one matrix, they are one matrix;
+ * where an operand is of one axis, each row is a product of its own (ONNX Runtime's
+ * matmul_helper.h): the order of addition depends on it. */
 assay_status assay_float_matmul(assay_call *call, assay_error *err)
 {
     const assay_attr_matmul *attr = &call->node->attr.matmul;
@@ -27,22 +31,35 @@ assay_status assay_float_matmul(assay_call *call, assay_error *err)
                     .lda = a_columns,
                     .ldb = b_columns,
                     .a_t = a_t,
-                    .b_t = b_t};
+                    .b_t = b_t,
+                    .ordered = assay_is_ordered(call),
+                    .packed = b->rank == 2 && assay_node_in(call->graph, call->node, 1)->data};
     assay_type batch = batch_of(y, 2 - row - column);
     assay_type batch_a = batch_of(a, 2), batch_b = batch_of(b, 2);
     const assay_view in[2] = {{NULL, &batch_a}, {NULL, &batch_b}};
     assay_broadcast w;
 
+    (void)err;
     g.ldc = g.n;
+    g.a = call->in[0].data;
+    g.b = call->in[1].data;
+    g.c = call->out[0].data;
+    if (!a_t && !row && !column && a->rank >= b->rank && assay_shape_count(&batch_b) == 1) {
+        g.m = assay_extent(a, 0, a->rank - 1);
+        assay_gemm_run(&g);
+        return ASSAY_OK;
+    }
+    const int64_t times = column && !a_t ? g.m : 1;
+    g.m /= times;
     for (bool more = assay_broadcast_begin(&w, &batch, in, 2); more;
          more = assay_broadcast_next(&w))
-        for (int64_t i = 0; i < w.columns; i++) {
-            g.a = (const float *)call->in[0].data + (w.at[0] + i * w.step[0]) * rows * a_columns;
-            g.b = (const float *)call->in[1].data + (w.at[1] + i * w.step[1]) * b_rows * b_columns;
-            g.c = (float *)call->out[0].data + (w.at_out + i) * g.m * g.n;
-            assay_status s = assay_gemm_run(&g, call->node->name, err);
-            if (s)
-                return s;
+        for (int64_t i = 0; i < w.columns * times; i++) {
+            int64_t at = i / times, part = i % times;
+            g.a = (const float *)call->in[0].data + (w.at[0] + at * w.step[0]) * rows * a_columns +
+                  part * a_columns;
+            g.b = (const float *)call->in[1].data + (w.at[1] + at * w.step[1]) * b_rows * b_columns;
+            g.c = (float *)call->out[0].data + ((w.at_out + at) * times + part) * g.m * g.n;
+            assay_gemm_run(&g);
         }
     return ASSAY_OK;
 }

@@ -1,5 +1,6 @@
-/* reduce_sum, reduce_mean, reduce_prod, reduce_max, reduce_min over attr.axes. Floats are summed in
- * double, integers in int64 with the mean truncated toward zero; of bools, max is any and min all.
+/* reduce_sum, reduce_mean, reduce_prod, reduce_max, reduce_min over attr.axes. Sums of floats have
+ * a file of their own (reduce_sum.c), products are kept in double, integers in int64 with the mean
+ * truncated toward zero; of bools, max is any and min all.
  * One pass over x in C order; the output element of each x is found by strides that are 0 on the
  * reduced axes. */
 #include <math.h>
@@ -114,16 +115,19 @@ assay_status assay_float_reduce(assay_call *call, assay_error *err)
     bool real = assay_holds_f32(y), mean = op == ASSAY_OP_REDUCE_MEAN;
     sum *acc = call->scratch;
 
+    if (real && (mean || op == ASSAY_OP_REDUCE_SUM)) {
+        assay_float_sums(&call->node->attr.reduce, &call->in[0], mean, y);
+        return ASSAY_OK;
+    }
     for (int64_t i = 0; i < outputs; i++)
         acc[i] = identity(op, real);
     reduce_all(call, acc);
     int64_t each = outputs > 0 ? inputs / outputs : 0;
-    if (mean && !real && each == 0 && outputs > 0)
+    if (mean && each == 0 && outputs > 0)
         return assay_fail(err, ASSAY_ERR_INPUT, "node '%s': mean of no integers", call->node->name);
     for (int64_t i = 0; i < outputs; i++)
         if (real) {
-            double v = mean ? acc[i].real / (double)each : acc[i].real;
-            ((float *)y->data)[i] = (float)v;
+            ((float *)y->data)[i] = (float)acc[i].real;
         } else {
             int64_t v = mean ? acc[i].whole / each : acc[i].whole;
             if (y->type->elem.kind == ASSAY_KIND_BOOL)

@@ -12,14 +12,7 @@
 #include <math.h>
 
 #include "interp/float/float.h"
-
-static float gelu(float x, int approximate)
-{
-    const float sqrt_half = 0.70710678118654752F, sqrt_2_pi = 0.79788456080286536F;
-    float r = approximate == ASSAY_GELU_TANH ? tanhf(sqrt_2_pi * (x + 0.044715F * x * x * x))
-                                             : erff(x * sqrt_half);
-    return 0.5F * x * (1.0F + r);
-}
+#include "schemes/derive/mlas.h"
 
 static float softplus(float x)
 {
@@ -57,9 +50,9 @@ static bool float_unary(const assay_node *node, const float *x, int64_t n, float
     case ASSAY_OP_LEAKY_RELU:
         EACH(v >= 0 ? v : a->alpha.alpha * v);
     case ASSAY_OP_SIGMOID:
-        EACH(1.0F / (1.0F + expf(-v)));
+        EACH(assay_mlas_sigmoid(v));
     case ASSAY_OP_TANH:
-        EACH(tanhf(v));
+        EACH(assay_mlas_tanh(v));
     case ASSAY_OP_HARD_SWISH:
         EACH(v * unit_clip(v / 6.0F + 0.5F));
     case ASSAY_OP_HARD_SIGMOID:
@@ -67,11 +60,11 @@ static bool float_unary(const assay_node *node, const float *x, int64_t n, float
     case ASSAY_OP_ELU:
         EACH(v > 0 ? v : a->alpha.alpha * expm1f(v));
     case ASSAY_OP_GELU:
-        EACH(gelu(v, a->gelu.approximate));
+        EACH(a->gelu.approximate == ASSAY_GELU_TANH ? assay_mlas_gelu_tanh(v) : assay_mlas_gelu(v));
     case ASSAY_OP_ERF:
-        EACH(erff(v));
+        EACH(assay_mlas_erf(v));
     case ASSAY_OP_EXP:
-        EACH(expf(v));
+        EACH(assay_mlas_exp(v));
     case ASSAY_OP_LOG:
         EACH(logf(v));
     case ASSAY_OP_SQRT:

@@ -5,6 +5,7 @@
 #include "graph/attr.h"
 #include "graph/type.h"
 #include "schemes/derive/derive.h"
+#include "schemes/derive/mlas.h"
 
 static double evaluate64(enum assay_op op, const assay_unit_spec *s, double x)
 {
@@ -62,33 +63,39 @@ static double evaluate64(enum assay_op op, const assay_unit_spec *s, double x)
     }
 }
 
-/* MLAS's logistic function on machines with fused multiply-add (lib/logistic.cpp and its AVX2
- * kernel, constants from there; ONNX Runtime 1.30, measured): x * P(x^2) / Q(x^2) + 1/2. */
-static float rational_sigmoid(float x)
-{
-    static const float p[] = {4.37031012579801e-11f, 1.15627324459942e-07f, 6.08574864600143e-05f,
-                              8.51377133304701e-03f, 2.48287947061529e-01f};
-    static const float q[] = {6.10247389755681e-13f, 5.76102136993427e-09f, 6.29106785017040e-06f,
-                              1.70198817374094e-03f, 1.16817656904453e-01f, 9.93151921023180e-01f};
-    float v = fminf(fmaxf(x, -18), 18), square = v * v, above = p[0], below = q[0];
-    for (size_t i = 1; i < sizeof p / sizeof *p; i++)
-        above = fmaf(above, square, p[i]);
-    for (size_t i = 1; i < sizeof q / sizeof *q; i++)
-        below = fmaf(below, square, q[i]);
-    above = above * v;
-    float ratio = above / below;
-    return fminf(fmaxf(ratio + 0.5f, 0), 1);
-}
-
-/* The functions whose float32 evaluation targets fix operation by operation (TFLite
- * activations.cc, gelu.h); the rest are the float64 value rounded. */
-static float evaluate32(const assay_record *rec, enum assay_op op, const assay_unit_spec *s,
-                        float x)
+/* False: not a function that MLAS has an approximation of. */
+static bool evaluate_mlas(enum assay_op op, const assay_unit_spec *s, float *x)
 {
     switch (op) {
     case ASSAY_OP_SIGMOID:
-        if (rec->table.sigmoid == ASSAY_SIGMOID_RATIONAL)
-            return rational_sigmoid(x);
+        *x = assay_mlas_sigmoid(*x);
+        return true;
+    case ASSAY_OP_TANH:
+        *x = assay_mlas_tanh(*x);
+        return true;
+    case ASSAY_OP_EXP:
+        *x = assay_mlas_exp(*x);
+        return true;
+    case ASSAY_OP_ERF:
+        *x = assay_mlas_erf(*x);
+        return true;
+    case ASSAY_OP_GELU:
+        *x = s->flag == ASSAY_GELU_TANH ? assay_mlas_gelu_tanh(*x) : assay_mlas_gelu(*x);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The functions whose float32 evaluation targets fix operation by operation (TFLite
+ * activations.cc, gelu.h; MLAS); the rest are the float64 value rounded. */
+static float evaluate32(const assay_record *rec, enum assay_op op, const assay_unit_spec *s,
+                        float x)
+{
+    if (rec->table.sigmoid == ASSAY_SIGMOID_RATIONAL && evaluate_mlas(op, s, &x))
+        return x;
+    switch (op) {
+    case ASSAY_OP_SIGMOID:
         return 1.0f / (1.0f + expf(-x));
     case ASSAY_OP_TANH:
         return tanhf(x);

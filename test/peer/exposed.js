@@ -48,7 +48,6 @@ function feedFrom(file) {
 // random.
 function exposed(file, input, r) {
   const graph = [], rest = [], outs = [], codes = [], feeds = {};
-  let wideProducts = false;
   for (const f of fields(fs.readFileSync(file))) {
     if (f.field !== 7) { rest.push(f.raw); continue; }
     for (const g of fields(f.data)) {
@@ -57,7 +56,6 @@ function exposed(file, input, r) {
       if (g.field === 12) outs.push({name: name(1)});
       if (g.field === 11) feeds[name(1)] = input ? feedFrom(input) : feedOf(g.data, r);
       if (g.field === 1 && name(4) === 'QuantizeLinear') codes.push(name(2));
-      if (g.field === 1 && /^(Conv|ConvTranspose|Gemm|MatMul)$/.test(name(4))) wideProducts = true;
     }
   }
   for (const c of codes)
@@ -65,7 +63,7 @@ function exposed(file, input, r) {
       outs.push({name: c});
       graph.push(message(12, [text(1, c)]));
     }
-  return {outs, feeds, wideProducts, bytes: () => Buffer.concat([...rest, bytes(7, Buffer.concat(graph))])};
+  return {outs, feeds, bytes: () => Buffer.concat([...rest, bytes(7, Buffer.concat(graph))])};
 }
 
 module.exports = {exposed};

@@ -24,6 +24,7 @@ const kinds = Object.entries({
   ...require('./ops_qdq.js').cases,
   ...require('./ops_forms.js').cases,
   ...require('./ops_float.js').cases,
+  ...require('./ops_sums.js').cases,
 });
 
 // Their floats depend on ONNX Runtime's order of addition.
@@ -81,7 +82,7 @@ async function runOperators(o, work, tally) {
     if ((o.case >= 0 && n !== o.case) || (o.only && kind !== o.only)) continue;
     const from = `--seed ${o.seed} --case ${n}`;
     tally.add(kind, from, await attempt(o, make(new Random(o.seed, n)), work, 'ref'));
-    if (kind.startsWith('QDQ') && !SUMS.has(kind))
+    if ((kind.startsWith('QDQ') && !SUMS.has(kind)) || kind.endsWith('in floats'))
       tally.add(`${kind}, literally`, from, await attempt(o, make(new Random(o.seed, n)), work, 'ref', true));
   }
 }

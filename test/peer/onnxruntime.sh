@@ -27,7 +27,7 @@ for model in "$nets"/*_q*.onnx; do
     name=$(basename "$model" .onnx)
     x=$nets/${name%%_*}_x.npy
     batch=$(head -c 128 "$x" | grep -ao "'shape': ([0-9]*" | grep -o '[0-9]*$')
-    "$assay" convert "$model" --batch "$batch" -s onnxruntime --allow-inexact -o "$name.onnx" >/dev/null && add "$name" "$x"
+    "$assay" convert "$model" --batch "$batch" -s onnxruntime -o "$name.onnx" >/dev/null && add "$name" "$x"
 done
 images=$source/datasets/glyphs
 for model in "$source"/datasets/models/*.onnx; do
@@ -41,7 +41,7 @@ done
 for model in "$shared"/models/*.tflite; do
     name=$(basename "$model" .tflite) # channels last; random inputs
     case $name in *lstm* | *float* | *fp32* | pretrainedResnet | dtln*) continue ;; esac # state; floats
-    "$assay" convert "$model" --allow-inexact -o "$name.onnx" >/dev/null 2>&1 && echo "$work/$name.onnx" >>exported
+    "$assay" convert "$model" -o "$name.onnx" >/dev/null 2>&1 && echo "$work/$name.onnx" >>exported
 done
 NODE_PATH=$modules node "$source/test/peer/onnxruntime.js" "$assay" --exported exported "$@" 2>log
 status=$?

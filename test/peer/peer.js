@@ -42,20 +42,8 @@ function ours(assay, file, feeds, folder, options = []) {
 
 const isNaN32 = (b, i) => Number.isNaN(b.readFloatLE(i));
 
-// Codes of 16 bits behind a product: ONNX Runtime's float sums may put one in a hundred one step away.
-function isNear(want, got) {
-  if (want.type !== 'int16' && want.type !== 'uint16') return false;
-  let near = 0;
-  for (let i = 0; i < want.bytes.length; i += 2) {
-    const d = Math.abs(want.bytes.readInt16LE(i) - got.bytes.readInt16LE(i));
-    if (d > 1) return false;
-    near += d;
-  }
-  return near <= 1 + want.bytes.length / 200;
-}
-
 // The first difference of two tensors as text, or null. Any NaN equals any NaN.
-function difference(want, got, wideProducts) {
+function difference(want, got) {
   if (want.shape.join() !== got.shape.join() || want.bytes.length !== got.bytes.length)
     return `shape [${got.shape}], expected [${want.shape}]`;
   if (want.bytes.equals(got.bytes)) return null;
@@ -66,7 +54,7 @@ function difference(want, got, wideProducts) {
     if (first < 0) first = i;
     bad++;
   }
-  if (bad === 0 || (wideProducts && isNear(want, got))) return null;
+  if (bad === 0) return null;
   const show = b => want.type === 'float32' ? b.readFloatLE(first) : want.type === 'int64' ? b.readBigInt64LE(first)
     : want.type.startsWith('int') ? b.readIntLE(first, want.size) : b.readUIntLE(first, want.size);
   return `${bad} of ${want.bytes.length / want.size} elements differ, the first at ${first / want.size}: ` +
@@ -86,7 +74,7 @@ async function compare(ort, assay, model, work, options, level) {
   }
   let elements = 0, trouble = null;
   model.outs.forEach((o, i) => {
-    const d = got[i] ? difference(want[o.name], got[i], model.wideProducts) : 'is missing';
+    const d = got[i] ? difference(want[o.name], got[i]) : 'is missing';
     elements += want[o.name].bytes.length / want[o.name].size;
     trouble ||= d && `tensor '${o.name}': ${d}`;
   });

@@ -1,0 +1,15 @@
+/* Functions as MLAS approximates them, ONNX Runtime's library of kernels, on x86-64 with fused
+ * multiply-add: binary32 throughout, the same bits on every machine. Orders and constants are those
+ * of onnxruntime/core/mlas/lib; ONNX Runtime 1.30's results are equal, bit for bit. */
+#ifndef ASSAY_SCHEMES_DERIVE_MLAS_H
+#define ASSAY_SCHEMES_DERIVE_MLAS_H
+
+float assay_mlas_exp(float x);     /* compute.cpp, TransKernelAvx512F.S */
+float assay_mlas_sigmoid(float x); /* logistic.cpp: x * P(x^2) / Q(x^2) + 1/2 */
+float assay_mlas_tanh(float x);    /* tanh.cpp: x * P(x^2) / Q(x^2) */
+float assay_mlas_erf(float x);     /* erf.cpp */
+/* ONNX Runtime's Gelu (core/providers/cpu/tensor/gelu.cc), by erf or by tanh. */
+float assay_mlas_gelu(float x);
+float assay_mlas_gelu_tanh(float x);
+
+#endif
