@@ -1,7 +1,10 @@
 /* Profiling beside plain float inference: the same images, held in memory, as many threads, runs of
  * the two in turn; medians, and the median of the ratios of neighbours.
  *
- *   bench_profile MODEL DATASET [IMAGES [THREADS]] */
+ *   bench_profile MODEL DATASET [IMAGES [THREADS]]
+ *
+ * Data sets as `assay profile` takes them. Once with a histogram for each value, once for each
+ * channel too. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -78,7 +81,7 @@ static assay_status infer(const images *m, double *ns, assay_error *err)
     return status;
 }
 
-static assay_status profile(const images *m, double *ns, assay_error *err)
+static assay_status profile(const images *m, bool by_channel, double *ns, assay_error *err)
 {
     const assay_samples samples = {
         .user = (void *)(uintptr_t)m, .count = m->count, .read = read_image};
@@ -88,6 +91,8 @@ static assay_status profile(const images *m, double *ns, assay_error *err)
 
     if (status == ASSAY_OK)
         status = assay_profile_new(m->graph, &made, err);
+    if (status == ASSAY_OK && by_channel)
+        status = assay_profile_by_channel(made, m->graph, "*", err);
     const double start = bench_now();
     if (status == ASSAY_OK)
         status = assay_profile_samples_of(p, &samples, m->threads, made, err);
@@ -103,7 +108,7 @@ static double median(double *x)
     return x[RUNS / 2];
 }
 
-static assay_status measure(const char *name, const images *m, assay_error *err)
+static assay_status measure(const char *what, const images *m, bool by_channel, assay_error *err)
 {
     double plain[RUNS], with[RUNS], ratio[RUNS];
     images part = *m;
@@ -112,12 +117,12 @@ static assay_status measure(const char *name, const images *m, assay_error *err)
 
     part.count = (m->count + 7) / 8;
     for (int i = 0; status == ASSAY_OK && i < 3; i++)
-        status = profile(&part, with, err);
+        status = profile(&part, by_channel, with, err);
     getrusage(RUSAGE_SELF, &before);
     for (int i = 0; status == ASSAY_OK && i < RUNS; i++) {
         status = infer(m, &plain[i], err);
         if (status == ASSAY_OK)
-            status = profile(m, &with[i], err);
+            status = profile(m, by_channel, &with[i], err);
         ratio[i] = with[i] / plain[i];
     }
     getrusage(RUSAGE_SELF, &after);
@@ -126,8 +131,7 @@ static assay_status measure(const char *name, const images *m, assay_error *err)
     qsort(ratio, RUNS, sizeof *ratio, bench_ascending);
     printf("  %-34.34s float %8.1f us an image, profile %8.1f, ratio %.2f [%.2f, %.2f], memory "
            "+%ld KiB with 8 times the images\n",
-           strrchr(name, '/') ? strrchr(name, '/') + 1 : name,
-           median(plain) / 1e3 / (double)m->count, median(with) / 1e3 / (double)m->count,
+           what, median(plain) / 1e3 / (double)m->count, median(with) / 1e3 / (double)m->count,
            ratio[RUNS / 2], ratio[0], ratio[RUNS - 1], after.ru_maxrss - before.ru_maxrss);
     return ASSAY_OK;
 }
@@ -149,7 +153,10 @@ int main(int argc, char **argv)
     if (status == ASSAY_OK)
         status = load(argv[2], argc > 3 ? atol(argv[3]) : 256, &m, &err);
     if (status == ASSAY_OK)
-        status = measure(argv[1], &m, &err);
+        status =
+            measure(strrchr(argv[1], '/') ? strrchr(argv[1], '/') + 1 : argv[1], &m, false, &err);
+    if (status == ASSAY_OK)
+        status = measure("by channel", &m, true, &err);
     free(m.data);
     assay_graph_free(g);
     if (status != ASSAY_OK) {

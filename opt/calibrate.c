@@ -10,20 +10,32 @@
  * ReLU's would drown all else. So the bin that starts at 0 counts no more than its neighbours. */
 typedef struct weighed {
     const assay_histogram *h;
-    int first, end; /* bins that are not empty lie in [first, end) */
-    double total;
-    double count[ASSAY_HISTOGRAM_MAX_BINS];
+    int first, n; /* bins first, first + 1, ..., n of them */
+    double width, total;
+    double count[ASSAY_HISTOGRAM_BINS];
 } weighed;
+
+/* The middle of the i-th bin. */
+static double centre_of(const weighed *w, int i)
+{
+    return (w->first + i + 0.5) * w->width;
+}
 
 static void weigh(const assay_histogram *h, weighed *w)
 {
-    const int zero = h->n_bins / 2;
-    *w = (weighed){.h = h};
-    assay_histogram_extent(h, &w->first, &w->end);
-    for (int i = w->first; i < w->end; i++)
-        w->count[i] = (double)h->bin[i];
-    w->count[zero] = fmin(w->count[zero], fmax(1, fmax(w->count[zero - 1], w->count[zero + 1])));
-    for (int i = w->first; i < w->end; i++)
+    int end;
+    *w = (weighed){.h = h, .width = ldexp(1, h->exponent)};
+    assay_histogram_extent(h, &w->first, &end);
+    w->n = end - w->first;
+    for (int i = 0; i < w->n; i++)
+        w->count[i] = (double)*assay_histogram_at(h, w->first + i);
+    const int zero = -w->first;
+    if (zero >= 0 && zero < w->n) {
+        double left = zero > 0 ? w->count[zero - 1] : 0;
+        double right = zero + 1 < w->n ? w->count[zero + 1] : 0;
+        w->count[zero] = fmin(w->count[zero], fmax(1, fmax(left, right)));
+    }
+    for (int i = 0; i < w->n; i++)
         w->total += w->count[i];
 }
 
@@ -31,11 +43,11 @@ static void weigh(const assay_histogram *h, weighed *w)
 static void percentile(const weighed *w, double keep, double *min, double *max)
 {
     uint64_t drop = (uint64_t)((double)w->h->finite * (100 - keep) / 200), seen = 0;
-    int lo = w->first, hi = w->end - 1;
+    int lo = w->first, hi = w->first + w->n - 1;
     double edge;
-    while ((seen += w->h->bin[lo]) <= drop)
+    while ((seen += *assay_histogram_at(w->h, lo)) <= drop)
         lo++;
-    for (seen = 0; (seen += w->h->bin[hi]) <= drop;)
+    for (seen = 0; (seen += *assay_histogram_at(w->h, hi)) <= drop;)
         hi--;
     assay_histogram_edges(w->h, lo, min, &edge);
     assay_histogram_edges(w->h, hi, &edge, max);
@@ -45,10 +57,8 @@ static void percentile(const weighed *w, double keep, double *min, double *max)
 static double squared_error(const weighed *w, double lo, double hi, double step)
 {
     double sum = 0;
-    for (int i = w->first; i < w->end; i++) {
-        double a, b;
-        assay_histogram_edges(w->h, i, &a, &b);
-        double centre = (a + b) / 2;
+    for (int i = 0; i < w->n; i++) {
+        double centre = centre_of(w, i);
         double off = centre < lo ? lo - centre : centre > hi ? centre - hi : 0;
         sum += w->count[i] * (off > 0 ? off * off : step * step / 12);
     }
@@ -67,14 +77,12 @@ static int code_of(double x, double lo, double step, int levels)
  * (Miller 1955), which would otherwise reward every clipping of a small sample. */
 static double divergence(const weighed *w, double lo, double hi, int levels)
 {
-    double mass[ASSAY_HISTOGRAM_MAX_BINS] = {0}, below = 0, above = 0, kept = 0, sum = 0;
-    int used[ASSAY_HISTOGRAM_MAX_BINS] = {0}, code[ASSAY_HISTOGRAM_MAX_BINS];
+    double mass[ASSAY_HISTOGRAM_BINS] = {0}, below = 0, above = 0, kept = 0, sum = 0;
+    int used[ASSAY_HISTOGRAM_BINS] = {0}, code[ASSAY_HISTOGRAM_BINS];
     double step = (hi - lo) / (levels - 1);
     int first = -1, last = -1, bins = 0, codes = 0;
-    for (int i = w->first; i < w->end; i++) {
-        double a, b;
-        assay_histogram_edges(w->h, i, &a, &b);
-        double x = (a + b) / 2;
+    for (int i = 0; i < w->n; i++) {
+        double x = centre_of(w, i);
         below += x < lo ? w->count[i] : 0;
         above += x > hi ? w->count[i] : 0;
         if (x < lo || x > hi)
@@ -105,7 +113,7 @@ static double divergence(const weighed *w, double lo, double hi, int levels)
 static double cost_of(const weighed *w, assay_calibration method, double levels, double lo,
                       double hi)
 {
-    int n = levels < ASSAY_HISTOGRAM_MAX_BINS ? (int)levels : ASSAY_HISTOGRAM_MAX_BINS;
+    int n = levels < ASSAY_HISTOGRAM_BINS ? (int)levels : ASSAY_HISTOGRAM_BINS;
     if (method == ASSAY_CALIBRATE_MSE)
         return squared_error(w, lo, hi, (hi - lo) / (levels - 1));
     return divergence(w, lo, hi, n);
@@ -135,10 +143,12 @@ static void search(const weighed *w, assay_calibration method, double levels, do
 static double share_outside(const assay_histogram *h, double min, double max)
 {
     uint64_t outside = 0;
-    for (int i = 0; i < h->n_bins; i++) {
+    int first, end;
+    assay_histogram_extent(h, &first, &end);
+    for (int i = first; i < end; i++) {
         double lo, hi;
         assay_histogram_edges(h, i, &lo, &hi);
-        outside += hi <= min || lo > max ? h->bin[i] : 0;
+        outside += hi <= min || lo > max ? *assay_histogram_at(h, i) : 0;
     }
     return (double)outside / (double)h->finite;
 }
@@ -176,7 +186,7 @@ void assay_calibrate(const assay_histogram *h, const assay_calibrate_how *how, d
     if (how->method == ASSAY_CALIBRATE_MIN_MAX || h->min >= h->max)
         return;
     weigh(h, &w);
-    if (how->method == ASSAY_CALIBRATE_KL && w.end - w.first < levels) {
+    if (how->method == ASSAY_CALIBRATE_KL && w.n < levels) {
         out->used = ASSAY_CALIBRATE_MIN_MAX;
         out->note = "the histogram has fewer bins than the type has codes, so KL cannot judge";
         return;
@@ -195,7 +205,7 @@ static void calibrate_glow(const assay_choice *c, const assay_histogram *h, assa
 {
     float count[2048] = {0}, lo, hi;
     bool symmetric;
-    int first, end, grow = 0, n;
+    int first, end, bin, grow = 0, n;
     double from, to, unused;
     assay_error err;
 
@@ -203,16 +213,14 @@ static void calibrate_glow(const assay_choice *c, const assay_histogram *h, assa
                                                     &symmetric, &err) != ASSAY_OK)
         return; /* what is wrong the chooser will say */
     assay_histogram_extent(h, &first, &end);
-    for (;; grow++) {
-        first >>= grow > 0;
-        n = ((end - 1) >> grow) - first + 1;
-        if (n <= 2048)
-            break;
-    }
-    for (int i = first << grow; i < end; i++)
-        count[(i >> grow) - first] += (float)h->bin[i];
-    assay_histogram_edges(h, first << grow, &from, &unused);
-    assay_histogram_edges(h, ((first + n) << grow) - 1, &unused, &to);
+    while (((end - 1) >> grow) - (first >> grow) >= 2048)
+        grow++;
+    bin = first >> grow;
+    n = ((end - 1) >> grow) - bin + 1;
+    for (int i = first; i < end; i++)
+        count[(i >> grow) - bin] += (float)*assay_histogram_at(h, i);
+    assay_histogram_edges(h, bin * (1 << grow), &from, &unused);
+    assay_histogram_edges(h, (bin + n) * (1 << grow) - 1, &unused, &to);
     out->final = assay_calibrate_glow(count, n, (float)from, (float)to, symmetric, &lo, &hi);
     out->note = out->final ? NULL : "Glow's KL leaves a histogram of fewer than 255 bins as it is";
     out->used = out->final ? ASSAY_CALIBRATE_KL : ASSAY_CALIBRATE_MIN_MAX;

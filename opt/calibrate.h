@@ -49,7 +49,7 @@ void assay_calibrate_for(const assay_choice *c, const assay_histogram *h,
 /* Glow's KL calibration to the bit: a histogram of n counts over [min, max], spread over the range
  * [*lo, *hi] that its chooser made of it (assay_choose_glow_range), which it narrows. False, and
  * nothing changed, where Glow leaves the range as it is: fewer than 255 bins (or more than
- * ASSAY_HISTOGRAM_MAX_BINS), or an empty range. */
+ * ASSAY_HISTOGRAM_BINS), or an empty range. */
 bool assay_calibrate_glow(const float *count, int n, float min, float max, bool symmetric,
                           float *lo, float *hi);
 

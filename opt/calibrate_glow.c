@@ -11,7 +11,7 @@
 
 typedef struct bins {
     int n;
-    float count[ASSAY_HISTOGRAM_MAX_BINS];
+    float count[ASSAY_HISTOGRAM_BINS];
 } bins;
 
 static float within(float x, float lo, float hi)
@@ -150,7 +150,7 @@ bool assay_calibrate_glow(const float *count, int n, float min, float max, bool 
                           float *lo, float *hi)
 {
     bins seen = {.n = n}, spread;
-    if (!(min < max) || !(*lo < *hi) || n < CODES || n > ASSAY_HISTOGRAM_MAX_BINS)
+    if (!(min < max) || !(*lo < *hi) || n < CODES || n > ASSAY_HISTOGRAM_BINS)
         return false;
     memcpy(seen.count, count, (size_t)n * sizeof *count);
     respread(&seen, min, max, &spread, *lo, *hi);

@@ -3,16 +3,14 @@
 
 #include "opt/quantize_plan.h"
 
-#define BINS 2048
-
 /* Weights of one channel into an empty histogram. */
 static void count(const float *x, const assay_weight_map *m, int64_t total, int64_t channel,
                   float min, float max, assay_histogram *h)
 {
-    assay_histogram_grow(h, assay_histogram_exponent(min, max));
+    assay_histogram_grow(h, min, max);
     for (int64_t i = channel * m->stride; i < total; i += m->stride * m->channels) {
         for (int64_t k = i; k < i + m->stride; k++)
-            h->bin[BINS / 2 + (int)floor(ldexp((double)x[k], -h->exponent) * (BINS / 2))]++;
+            ++*assay_histogram_at(h, assay_histogram_bin(h, (double)x[k]));
         assay_histogram_note(h, (uint64_t)m->stride, min, max);
     }
 }
@@ -27,7 +25,7 @@ assay_status assay_calibrate_weights(const assay_quantizer *q, const assay_choic
         double *r = &range[2 * c]; /* takes in 0 */
         assay_calibrated chosen;
         assay_histogram h;
-        status = assay_histogram_init(&h, BINS, err);
+        status = assay_histogram_init(&h, err);
         if (!status && r[0] < r[1]) {
             count(x, m, total, c, (float)r[0], (float)r[1], &h);
             assay_calibrate(&h, how, ldexp(1, choice->elem.bits), &chosen);

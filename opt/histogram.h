@@ -1,8 +1,13 @@
-/* A histogram whose state depends only on the set of elements counted: n_bins equal bins (a power
- * of two) of [-2^exponent, 2^exponent), where the exponent is the least one (at least
- * ASSAY_HISTOGRAM_MIN_EXPONENT) whose range holds every finite element. When it grows by one, bins
- * 2i and 2i+1 become one bin exactly; so histograms merge in any order and grouping. Data on one
- * side of zero still cover at least a quarter of the bins. */
+/* A histogram whose state depends only on the set of elements counted. Bin i is [i * 2^exponent,
+ * (i + 1) * 2^exponent), where the exponent is the least that puts the bins of all finite elements
+ * into ASSAY_HISTOGRAM_BINS neighbours. Growing by one makes one bin of bins 2i and 2i+1 exactly;
+ * so histograms merge in any order and grouping.
+ *
+ * Since half the width would not have done, more than half of the ASSAY_HISTOGRAM_BINS, and so more
+ * than 2000, lie between the least and the greatest element, wherever these are: unless their
+ * distance is below the resolution of floats, or of 2^ASSAY_HISTOGRAM_MIN_EXPONENT.
+ *
+ * Counts are kept in a ring: that of bin i at i mod ASSAY_HISTOGRAM_BINS. */
 #ifndef ASSAY_OPT_HISTOGRAM_H
 #define ASSAY_OPT_HISTOGRAM_H
 
@@ -11,38 +16,55 @@
 
 #include "interp/assay.h"
 
-#define ASSAY_HISTOGRAM_MIN_EXPONENT (-100)
-#define ASSAY_HISTOGRAM_MAX_BINS     8192
+#define ASSAY_HISTOGRAM_BINS         4096
+#define ASSAY_HISTOGRAM_MIN_EXPONENT (-112)
+#define ASSAY_HISTOGRAM_MAX_EXPONENT 117       /* -2^128 and 2^128 are 2^11 of these each away */
+#define ASSAY_HISTOGRAM_MAX_BIN      (1 << 24) /* bins are in [-MAX_BIN, MAX_BIN) */
 
 typedef struct assay_histogram {
     uint64_t finite;   /* elements counted in bins */
     uint64_t nan, inf; /* elements that are in no bin */
     float min, max;    /* over finite elements; 0 when there are none */
     int exponent;
-    int n_bins; /* at most ASSAY_HISTOGRAM_MAX_BINS */
-    uint64_t *bin;
+    uint64_t *count; /* the ring */
 } assay_histogram;
 
 /* An empty one; *h is to be cleared whatever the status. */
-assay_status assay_histogram_init(assay_histogram *h, int n_bins, assay_error *err);
+assay_status assay_histogram_init(assay_histogram *h, assay_error *err);
+/* Gives its memory back. */
 void assay_histogram_clear(assay_histogram *h);
+/* Forgets every element. */
+void assay_histogram_reset(assay_histogram *h);
 
-/* Least exponent whose range holds every x of [min, max]. */
+/* The least exponent for elements of which min is the least and max the greatest. */
 int assay_histogram_exponent(float min, float max);
-/* Grows the range to [-2^exponent, 2^exponent); does nothing when it is that wide. */
-void assay_histogram_grow(assay_histogram *h, int exponent);
-/* Counts n elements of [min, max] that were found finite; their bins are the caller's to add. */
+/* Whether the exponent is the least one for elements of [min, max] as well. */
+bool assay_histogram_holds(const assay_histogram *h, float min, float max);
+/* Makes it so. */
+void assay_histogram_grow(assay_histogram *h, float min, float max);
+/* Notes n elements, of which these are the least and the greatest, and which h holds; counting them
+ * is the caller's. */
 void assay_histogram_note(assay_histogram *h, uint64_t n, float min, float max);
-/* The bin among n_bins that bin i goes into when the range grows by 2^grow. */
-int assay_histogram_coarser_bin(int n_bins, int i, int grow);
+
 /* Whether counts of both together fit in 64 bits. */
 bool assay_histogram_can_merge(const assay_histogram *a, const assay_histogram *b);
-/* Adds `from`, which has as many bins. */
+/* Adds `from`. */
 void assay_histogram_merge(assay_histogram *into, const assay_histogram *from);
 
+/* Whether they saw the same, as far as they tell. */
+bool assay_histogram_equal(const assay_histogram *a, const assay_histogram *b);
+
+/* The bin of x, which is finite and in the histogram's range. */
+int assay_histogram_bin(const assay_histogram *h, double x);
+/* Where bin i's count is. */
+static inline uint64_t *assay_histogram_at(const assay_histogram *h, int i)
+{
+    return &h->count[(unsigned)i % ASSAY_HISTOGRAM_BINS];
+}
 /* Edges of bin i in real values: [*lo, *hi). */
 void assay_histogram_edges(const assay_histogram *h, int i, double *lo, double *hi);
-/* Bins that are not empty lie in [*first, *end), which is empty when all are. */
+/* The least and the greatest element are in bins *first and *end - 1; *first = *end when there are
+ * none. */
 void assay_histogram_extent(const assay_histogram *h, int *first, int *end);
 
 #endif

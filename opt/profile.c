@@ -39,6 +39,7 @@ void assay_profile_free(assay_profile *p)
         for (int k = 0; k < p->entry[i].n_channels; k++)
             assay_histogram_clear(&p->entry[i].channel[k]);
         free(p->entry[i].channel);
+        free(p->entry[i].pending);
     }
     free(p->entry);
     free(p->fresh);
@@ -83,8 +84,7 @@ assay_status assay_profile_set_whole(assay_profile *p, assay_profile_range whole
 assay_status assay_profile_entry_init(assay_profile_entry *e, const char *name, assay_error *err)
 {
     *e = (assay_profile_entry){.name = strdup(name)};
-    return e->name ? assay_histogram_init(&e->seen, ASSAY_PROFILE_BINS, err)
-                   : assay_out_of_memory(err);
+    return e->name ? assay_histogram_init(&e->seen, err) : assay_out_of_memory(err);
 }
 
 bool assay_is_profiled(const assay_value *v)

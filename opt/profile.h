@@ -2,10 +2,9 @@
  *
  * The state is integer and depends only on the set of observations: in any order, over any number
  * of threads or shards, merged in any grouping, it is the same, and so is the file. For each value
- * a histogram (opt/histogram.h) of ASSAY_PROFILE_BINS bins, and on request one of
- * ASSAY_PROFILE_CHANNEL_BINS for each of its channels.
+ * a histogram (opt/histogram.h), and on request one for each of its channels.
  *
- * Memory does not depend on the number of samples: 96 KiB a value while observing, 16 KiB a
+ * Memory does not depend on the number of samples: 48 KiB a value while observing, 44 KiB a
  * channel, of which there are at most ASSAY_PROFILE_CHANNELS, and all that for each thread. */
 #ifndef ASSAY_OPT_PROFILE_H
 #define ASSAY_OPT_PROFILE_H
@@ -13,17 +12,18 @@
 #include "graph/graph.h"
 #include "opt/histogram.h"
 
-#define ASSAY_PROFILE_BINS         ASSAY_HISTOGRAM_MAX_BINS
-#define ASSAY_PROFILE_CHANNEL_BINS 2048
-#define ASSAY_PROFILE_CHANNELS     65536 /* of all values together: 1 GiB of bins */
+#define ASSAY_PROFILE_CHANNELS 65536 /* of all values together: 2.75 GiB */
+
+typedef struct assay_profile_pending assay_profile_pending;
 
 typedef struct assay_profile_entry {
     const char *name;     /* the value's name */
     uint64_t lineage;     /* digest of the weights that the value depends on (opt/digest.h) */
     assay_histogram seen; /* all its elements */
     int n_channels;       /* 0 unless asked for; element i is of channel i / stride % n_channels */
-    size_t stride;        /* (known while observing only) */
     assay_histogram *channel;
+    size_t stride;                  /* while observing only */
+    assay_profile_pending *pending; /* NULL otherwise (opt/profile_state.h) */
 } assay_profile_entry;
 
 /* Samples [first, end) of the data set. */
@@ -62,8 +62,8 @@ assay_status assay_profile_by_channel(assay_profile *p, const assay_graph *g, co
 assay_status assay_profile_channels_like(assay_profile *p, const assay_profile *like,
                                          assay_error *err);
 
-/* Counts n elements of the value with this index in the profile's graph. A value that is not
- * profiled (constants, integers) is ignored. Never fails and never allocates. */
+/* Counts n elements, all of each sample, of the value with this index in the profile's graph. A
+ * value that is not profiled (constants, integers) is ignored. Never fails and never allocates. */
 void assay_profile_observe(assay_profile *p, int value, const float *x, size_t n);
 /* Notes that sample number `sample` of the data set has been observed in full.
  * ASSAY_ERR_INPUT when it had been before. */

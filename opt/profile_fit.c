@@ -76,11 +76,9 @@ static bool is_in(const assay_graph *g, const assay_profile_entry *e)
  */
 static bool has_twin_in(const assay_profile *p, const assay_graph *g, const assay_profile_entry *e)
 {
-    const size_t size = ASSAY_PROFILE_BINS * sizeof *e->seen.bin;
     for (int i = 0; i < p->n_entries; i++) {
         const assay_profile_entry *o = &p->entry[i];
-        if (o != e && o->lineage == e->lineage && o->seen.min == e->seen.min &&
-            o->seen.max == e->seen.max && memcmp(o->seen.bin, e->seen.bin, size) == 0 &&
+        if (o != e && o->lineage == e->lineage && assay_histogram_equal(&o->seen, &e->seen) &&
             is_in(g, o))
             return true;
     }

@@ -14,32 +14,39 @@ const assay_profile_rows *assay_profile_rows_best(void)
     return &assay_profile_rows_any;
 }
 
-static void settle(assay_histogram *h, assay_profile_fresh *f)
+static void settle(assay_histogram *h, void *fresh)
 {
+    assay_profile_fresh *f = fresh;
     const uint16_t *a = f->count[0], *b = f->count[1];
-    for (int i = 0; i < ASSAY_PROFILE_BINS; i++)
-        h->bin[i] += (uint64_t)a[i] + b[i];
-    for (int i = ASSAY_PROFILE_BINS; i < ASSAY_PROFILE_ROW; i++)
-        h->bin[ASSAY_PROFILE_HALF] += (uint64_t)a[i] + b[i];
+    for (int i = 0; i < ASSAY_HISTOGRAM_BINS; i++)
+        h->count[i] += (uint64_t)a[i] + b[i];
+    for (int i = ASSAY_HISTOGRAM_BINS; i < ASSAY_PROFILE_ROW; i++)
+        h->count[0] += (uint64_t)a[i] + b[i];
     memset(f, 0, sizeof *f);
 }
 
 void assay_profile_settle(const assay_profile *p)
 {
-    for (int i = 0; p->fresh && i < p->n_entries; i++)
+    for (int i = 0; p->fresh && i < p->n_entries; i++) {
         if (p->fresh[i].n > 0)
             settle(&p->entry[i].seen, &p->fresh[i]);
+        if (p->entry[i].pending)
+            assay_profile_settle_channels(&p->entry[i], &p->fresh[i]);
+    }
 }
 
-bool assay_profile_place(const assay_histogram *h, assay_profile_chunk *c)
+/* Finds the places of all elements; false when not all are finite and held by h. */
+static bool find_places(const assay_histogram *h, assay_profile_chunk *c)
 {
-    const float scale = ldexpf(ASSAY_PROFILE_HALF, -h->exponent), end = ldexpf(1, h->exponent);
+    const float scale = ldexpf(1, -h->exponent), end = ldexpf(1, h->exponent + 24);
     int32_t bits;
     memcpy(&bits, &end, sizeof bits);
-    return assay_profile_rows_best()->bins(c->x, c->n, scale, bits - 1, c->bin, &c->lo, &c->hi);
+    return assay_profile_rows_best()->places(c->x, c->n, scale, bits - 1, c->at, &c->lo, &c->hi) &&
+           assay_histogram_holds(h, c->lo, c->hi);
 }
 
-void assay_profile_keep_finite(assay_histogram *h, assay_profile_chunk *c)
+/* Counts NaNs and infinities in h and keeps the other elements, and their range. */
+static void keep_finite(assay_histogram *h, assay_profile_chunk *c)
 {
     size_t kept = 0;
     c->lo = FLT_MAX;
@@ -51,8 +58,8 @@ void assay_profile_keep_finite(assay_histogram *h, assay_profile_chunk *c)
         } else if (isinf(x)) {
             h->inf++;
         } else {
-            c->lo = fminf(c->lo, x);
-            c->hi = fmaxf(c->hi, x);
+            c->lo = x < c->lo ? x : c->lo;
+            c->hi = x > c->hi ? x : c->hi;
             c->finite[kept++] = x;
         }
     }
@@ -60,24 +67,31 @@ void assay_profile_keep_finite(assay_histogram *h, assay_profile_chunk *c)
     c->n = kept;
 }
 
-static void observe_chunk(assay_histogram *h, assay_profile_fresh *f, assay_profile_chunk *c)
+void assay_profile_place(assay_histogram *h, assay_profile_chunk *c,
+                         void (*settle_first)(assay_histogram *, void *), void *user)
 {
-    if (!assay_profile_place(h, c)) {
-        assay_profile_keep_finite(h, c);
+    if (!find_places(h, c)) {
+        keep_finite(h, c);
         if (c->n == 0)
             return;
-        const int exponent = assay_histogram_exponent(c->lo, c->hi);
-        if (exponent > h->exponent)
-            settle(h, f);
-        assay_histogram_grow(h, exponent);
-        assay_profile_place(h, c);
+        if (h->finite > 0 && !assay_histogram_holds(h, c->lo, c->hi))
+            settle_first(h, user);
+        assay_histogram_grow(h, c->lo, c->hi);
+        find_places(h, c);
     }
+    assay_histogram_note(h, c->n, c->lo, c->hi);
+}
+
+static void observe_chunk(assay_histogram *h, assay_profile_fresh *f, assay_profile_chunk *c)
+{
+    assay_profile_place(h, c, settle, f);
+    if (c->n == 0)
+        return;
     if (f->n + c->n > 2 * UINT16_MAX - ASSAY_PROFILE_CHUNK)
         settle(h, f);
     f->n += (uint32_t)c->n;
-    assay_profile_rows_best()->count(c->bin, c->n & ~(size_t)1, f->count);
-    f->count[0][c->bin[c->n - 1]] += c->n & 1;
-    assay_histogram_note(h, c->n, c->lo, c->hi);
+    assay_profile_rows_best()->count(c->at, c->n & ~(size_t)1, f->count);
+    f->count[0][c->at[c->n - 1]] += c->n & 1;
 }
 
 void assay_profile_observe(assay_profile *p, int value, const float *x, size_t n)
@@ -87,8 +101,10 @@ void assay_profile_observe(assay_profile *p, int value, const float *x, size_t n
     assay_profile_entry *e = &p->entry[p->entry_of_value[value]];
     assay_profile_fresh *f = &p->fresh[p->entry_of_value[value]];
     assay_profile_chunk c;
-    if (e->channel)
-        assay_profile_observe_channels(e, x, n);
+    if (e->pending) {
+        assay_profile_observe_channels(e, f, x, n);
+        return;
+    }
     for (size_t at = 0; at < n; at += ASSAY_PROFILE_CHUNK) {
         c.x = x + at;
         c.n = n - at < ASSAY_PROFILE_CHUNK ? n - at : ASSAY_PROFILE_CHUNK;

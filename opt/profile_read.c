@@ -47,7 +47,9 @@ static assay_status fail_at(assay_events *r, const place *at, const char *format
     return ASSAY_REFUSE(r, "value '%.200s'%s: %s", at->value, channel, text);
 }
 
-static assay_status read_counts(assay_events *r, const place *where, assay_histogram *h, int first)
+/* Counts of bins `first` to the last but one before `end`. */
+static assay_status read_counts(assay_events *r, const place *where, assay_histogram *h, int first,
+                                int end)
 {
     uint64_t sum = 0;
     int at = first;
@@ -55,26 +57,25 @@ static assay_status read_counts(assay_events *r, const place *where, assay_histo
     if (!status)
         status = assay_events_expect(r, YAML_SEQUENCE_START_EVENT, "a list of counts");
     while (!status && !(status = assay_events_next(r))) {
-        uint64_t count;
+        uint64_t count = 0;
         int empty, length = 0;
         if (r->event.type == YAML_SEQUENCE_END_EVENT)
             break;
         if (r->event.type != YAML_SCALAR_EVENT)
             return fail_at(r, where, "expected a count");
-        if (sscanf(assay_events_text(r), "0*%5d%n", &empty, &length) == 1 && empty > 0 &&
-            assay_events_text(r)[length] == '\0') {
-            if (empty > h->n_bins - at)
-                return fail_at(r, where, "more than %d bins", h->n_bins);
-            at += empty;
-            continue;
+        if (sscanf(assay_events_text(r), "0*%5d%n", &empty, &length) != 1 || empty < 1 ||
+            assay_events_text(r)[length] != '\0') {
+            empty = 1;
+            if ((status = assay_events_as_count(r, "counts", &count)))
+                break;
         }
-        if (at >= h->n_bins)
-            return fail_at(r, where, "more than %d bins", h->n_bins);
-        if ((status = assay_events_as_count(r, "counts", &count)))
-            break;
-        h->bin[at++] = count;
+        if (empty > end - at)
+            return fail_at(r, where, "more counts than bins of [%.9g, %.9g], which are %d",
+                           (double)h->min, (double)h->max, end - first);
         if (count > UINT64_MAX - sum)
             return fail_at(r, where, "counts exceed 64 bits");
+        *assay_histogram_at(h, at) = count;
+        at += empty;
         sum += count;
     }
     if (!status && sum != h->finite)
@@ -83,72 +84,65 @@ static assay_status read_counts(assay_events *r, const place *where, assay_histo
     return status;
 }
 
-/* Whether min and max lie in the outermost bins that are not empty, and the range is the least. */
-static assay_status check_range(assay_events *r, const place *where, const assay_histogram *h)
+/* Whether the exponent and the first bin are those of [min, max]. */
+static assay_status check_range(assay_events *r, const place *where, const assay_histogram *h,
+                                int first)
 {
-    int first, end;
-    double lo, hi;
+    int bin, end;
     if (h->min > h->max)
         return fail_at(r, where, "min %.9g is greater than max %.9g", (double)h->min,
                        (double)h->max);
+    if (h->finite == 0 && (h->min != 0 || h->max != 0))
+        return fail_at(r, where, "it has a range, but no finite elements");
     if (h->exponent != assay_histogram_exponent(h->min, h->max))
         return fail_at(r, where, "exponent %d does not belong to [%.9g, %.9g], whose is %d",
                        h->exponent, (double)h->min, (double)h->max,
                        assay_histogram_exponent(h->min, h->max));
-    if (h->finite == 0)
-        return h->min == 0 && h->max == 0
-                   ? ASSAY_OK
-                   : fail_at(r, where, "it has a range, but no finite elements");
-    assay_histogram_extent(h, &first, &end);
-    assay_histogram_edges(h, first, &lo, &hi);
-    if (!((double)h->min >= lo && (double)h->min < hi))
-        return fail_at(r, where, "min %.9g is not in its first bin, [%.9g, %.9g)", (double)h->min,
-                       lo, hi);
-    assay_histogram_edges(h, end - 1, &lo, &hi);
-    if (!((double)h->max >= lo && (double)h->max < hi))
-        return fail_at(r, where, "max %.9g is not in its last bin, [%.9g, %.9g)", (double)h->max,
-                       lo, hi);
+    assay_histogram_extent(h, &bin, &end);
+    if (first != bin)
+        return fail_at(r, where, "first bin %d is not that of min %.9g, which is %d", first,
+                       (double)h->min, bin);
     return ASSAY_OK;
 }
 
 static assay_status read_histogram(assay_events *r, const place *where, assay_histogram *h)
 {
-    int first = 0;
+    int first = 0, bin, end;
     assay_status status;
     if ((status = assay_events_float(r, "min", &h->min)) ||
         (status = assay_events_float(r, "max", &h->max)) ||
         (status = assay_events_count(r, "finite", &h->finite)) ||
         (status = assay_events_count(r, "nan", &h->nan)) ||
         (status = assay_events_count(r, "inf", &h->inf)) ||
-        (status =
-             assay_events_int(r, "exponent", ASSAY_HISTOGRAM_MIN_EXPONENT, 128, &h->exponent)) ||
-        (status = assay_events_int(r, "first", 0, h->n_bins - 1, &first)) ||
-        (status = read_counts(r, where, h, first)))
+        (status = assay_events_int(r, "exponent", ASSAY_HISTOGRAM_MIN_EXPONENT,
+                                   ASSAY_HISTOGRAM_MAX_EXPONENT, &h->exponent)) ||
+        (status = assay_events_int(r, "first", -ASSAY_HISTOGRAM_MAX_BIN, ASSAY_HISTOGRAM_MAX_BIN,
+                                   &first)) ||
+        (status = check_range(r, where, h, first)))
         return status;
-    return check_range(r, where, h);
+    assay_histogram_extent(h, &bin, &end);
+    status = read_counts(r, where, h, first, end);
+    if (!status && h->finite > 0 && *assay_histogram_at(h, first) == 0)
+        return fail_at(r, where, "nothing is in the bin of min %.9g", (double)h->min);
+    if (!status && h->finite > 0 && *assay_histogram_at(h, end - 1) == 0)
+        return fail_at(r, where, "nothing is in the bin of max %.9g", (double)h->max);
+    return status;
 }
 
-/* The channels together are the value: their histograms merged are its own, in coarser bins. */
+/* The channels together are the value: their histograms merged are its own. */
 static assay_status check_channels(assay_events *r, const assay_profile_entry *e)
 {
-    const int merged = ASSAY_PROFILE_BINS / ASSAY_PROFILE_CHANNEL_BINS;
     assay_histogram all;
     if (e->n_channels == 0)
         return ASSAY_OK;
-    assay_status status = assay_histogram_init(&all, ASSAY_PROFILE_CHANNEL_BINS, r->err);
+    assay_status status = assay_histogram_init(&all, r->err);
     bool same = !status;
     for (int i = 0; i < e->n_channels && same; i++) {
         same = assay_histogram_can_merge(&all, &e->channel[i]);
         if (same)
             assay_histogram_merge(&all, &e->channel[i]);
     }
-    same = same && all.finite == e->seen.finite && all.nan == e->seen.nan &&
-           all.inf == e->seen.inf && all.min == e->seen.min && all.max == e->seen.max;
-    for (int i = 0; i < ASSAY_PROFILE_CHANNEL_BINS && same; i++)
-        for (int k = 0; k < merged; k++)
-            all.bin[i] -= e->seen.bin[merged * i + k];
-    for (int i = 0; i < ASSAY_PROFILE_CHANNEL_BINS && same; i++)
-        same = all.bin[i] == 0;
+    same = same && assay_histogram_equal(&all, &e->seen);
     assay_histogram_clear(&all);
     if (!status && !same)
         status = ASSAY_REFUSE(
@@ -180,8 +174,7 @@ static assay_status read_channels(assay_events *r, assay_profile *p, assay_profi
             e->channel = grown;
         }
         p->n_channels++;
-        status =
-            assay_histogram_init(&e->channel[e->n_channels++], ASSAY_PROFILE_CHANNEL_BINS, r->err);
+        status = assay_histogram_init(&e->channel[e->n_channels++], r->err);
         if (!status)
             status = read_histogram(r, &where, &e->channel[e->n_channels - 1]);
         if (!status)
@@ -300,15 +293,14 @@ static assay_status read_profile(assay_events *r, assay_profile *p)
                                        "a profile, found an empty file")) &&
         !(status = assay_events_expect(r, YAML_MAPPING_START_EVENT, "a mapping")) &&
         !(status = assay_events_string(r, "assay", &version)) &&
-        !(status = assay_events_int(r, "format", 3, 3, &ignored)) &&
+        !(status = assay_events_int(r, "format", 4, 4, &ignored)) &&
         !(status = assay_events_string(r, "model", &p->model)) &&
         !(status = assay_events_string(r, "graph", &p->graph)) &&
         !(status = assay_events_string(r, "preprocessing", &p->preprocessing)) &&
         !(status = assay_events_string(r, "dataset", &p->dataset)) &&
         !(status = read_whole(r, &p->whole)) && !(status = read_samples(r, p)) &&
-        !(status = assay_events_int(r, "bins", ASSAY_PROFILE_BINS, ASSAY_PROFILE_BINS, &ignored)) &&
-        !(status = assay_events_int(r, "channel_bins", ASSAY_PROFILE_CHANNEL_BINS,
-                                    ASSAY_PROFILE_CHANNEL_BINS, &ignored)) &&
+        !(status =
+              assay_events_int(r, "bins", ASSAY_HISTOGRAM_BINS, ASSAY_HISTOGRAM_BINS, &ignored)) &&
         !(status = read_values(r, p)) &&
         !(status = assay_events_expect(r, YAML_MAPPING_END_EVENT, "no more keys")) &&
         !(status = assay_events_expect(r, YAML_DOCUMENT_END_EVENT, "the end of the document")))

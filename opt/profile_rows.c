@@ -11,8 +11,8 @@
 /* For x < 0 the float next to it, nearer to zero: floor(x * scale) is -1 - trunc(|that| * scale),
  * also where the product underflows. Bits of positive floats are in the order of the floats.
  * Choices are arithmetic, not branches, so that the compiler makes vectors of them. */
-static bool bins(const float *restrict x, size_t n, float scale, int32_t limit,
-                 int32_t *restrict bin, float *least, float *greatest)
+static bool places(const float *restrict x, size_t n, float scale, int32_t limit,
+                   int32_t *restrict at, float *least, float *greatest)
 {
     float lo = x[0], hi = x[0];
     int32_t top = 0;
@@ -27,24 +27,32 @@ static bool bins(const float *restrict x, size_t n, float scale, int32_t limit,
         top = inside > top ? inside : top;
         uint32_t kept = (uint32_t)inside < (uint32_t)limit ? (uint32_t)inside : (uint32_t)limit;
         memcpy(&size, &kept, sizeof size);
-        int32_t at = ASSAY_PROFILE_HALF + ((int32_t)(size * scale) ^ sign);
-        int32_t zero = ASSAY_PROFILE_BINS + (i & (ASSAY_PROFILE_ZEROS - 1));
+        int32_t bin = ((int32_t)(size * scale) ^ sign) & (ASSAY_HISTOGRAM_BINS - 1);
+        int32_t zero = ASSAY_HISTOGRAM_BINS + (i & (ASSAY_PROFILE_ZEROS - 1));
         int32_t is_zero = -(int32_t)(magnitude == 0);
-        bin[i] = (zero & is_zero) | (at & ~is_zero);
+        at[i] = (zero & is_zero) | (bin & ~is_zero);
     }
     *least = lo;
     *greatest = hi;
     return top <= limit && lo >= -FLT_MAX; /* -inf is next to -2^128 */
 }
 
-static void count(const int32_t *bin, size_t n, uint16_t (*table)[ASSAY_PROFILE_ROW])
+static void count(const int32_t *at, size_t n, uint16_t (*table)[ASSAY_PROFILE_ROW])
 {
     uint16_t *a = table[0], *b = table[1];
 #pragma GCC unroll 4
     for (size_t i = 0; i < n; i += 2) {
-        a[bin[i]]++;
-        b[bin[i + 1]]++;
+        a[at[i]]++;
+        b[at[i + 1]]++;
     }
 }
 
-const assay_profile_rows ROWS = {bins, count};
+static void fold(uint16_t (*table)[ASSAY_PROFILE_ROW], uint16_t *restrict into)
+{
+    const uint16_t *restrict a = table[0], *restrict b = table[1];
+    for (int i = 0; i < ASSAY_PROFILE_ROW; i++)
+        into[i] = (uint16_t)(into[i] + a[i] + b[i]);
+    memset(table, 0, 2 * sizeof *table);
+}
+
+const assay_profile_rows ROWS = {places, count, fold};

@@ -34,24 +34,44 @@ assay_status assay_profile_entry_init(assay_profile_entry *e, const char *name, 
 bool assay_is_profiled(const assay_value *v);
 /* Adds the fresh counts of every entry to its bins (which is all that queries do to a profile). */
 void assay_profile_settle(const assay_profile *p);
-/* profile_channels.c: n elements of a value that has channels. */
-void assay_profile_observe_channels(assay_profile_entry *e, const float *x, size_t n);
 
 #define ASSAY_PROFILE_CHUNK 1024
+
+/* A channel's last elements, gathered until there are enough to count, and as above the narrow
+ * counts of those before. Its size keeps the channels of a value off the same lines of a cache. */
+typedef struct assay_profile_row {
+    float x[ASSAY_PROFILE_CHUNK];
+    uint16_t count[ASSAY_PROFILE_ROW];
+} assay_profile_row;
+
+/* What is not in the histograms of a value's channels yet. */
+struct assay_profile_pending {
+    size_t gathered; /* of each channel, at most ASSAY_PROFILE_CHUNK */
+    size_t counted;  /* since the narrow counts were 0: so often at most in one place */
+    bool stale;      /* the value's own histogram is not all of its channels' */
+    assay_profile_row row[];
+};
+/* profile_channels.c: n elements of a value that has channels; and its histograms brought up to all
+ * that was observed. The tables are all 0 before and after. */
+void assay_profile_observe_channels(assay_profile_entry *e, assay_profile_fresh *tables,
+                                    const float *x, size_t n);
+void assay_profile_settle_channels(assay_profile_entry *e, assay_profile_fresh *tables);
 
 /* Elements on their way into a histogram. */
 typedef struct assay_profile_chunk {
     const float *x;
-    size_t n;                         /* at most ASSAY_PROFILE_CHUNK */
-    float lo, hi;                     /* once they are placed */
-    int32_t bin[ASSAY_PROFILE_CHUNK]; /* of each, as profile_rows.h numbers them */
+    size_t n;                        /* at most ASSAY_PROFILE_CHUNK */
+    float lo, hi;                    /* once they are placed */
+    int32_t at[ASSAY_PROFILE_CHUNK]; /* of each, as profile_rows.h numbers them */
     float finite[ASSAY_PROFILE_CHUNK];
 } assay_profile_chunk;
 
-/* Finds the bins of n > 0 elements; false when not all are finite and in h's range. */
-bool assay_profile_place(const assay_histogram *h, assay_profile_chunk *c);
-/* Counts NaNs and infinities in h and keeps the other elements, and their range. */
-void assay_profile_keep_finite(assay_histogram *h, assay_profile_chunk *c);
+/* Finds the places in h, which grows when it must, of n > 0 elements; NaN and infinity are counted
+ * and left out. The rest of h, but
+ * for its counts, is brought up to date. When it is to grow, settle(user) is called first: counts
+ * of its places that are elsewhere are to be added now. */
+void assay_profile_place(assay_histogram *h, assay_profile_chunk *c,
+                         void (*settle)(assay_histogram *, void *), void *user);
 
 /* The passes that this machine does fastest. */
 const assay_profile_rows *assay_profile_rows_best(void);

@@ -30,7 +30,7 @@ static void write_text(FILE *f, const char *key, const char *text)
 }
 
 /* Bins from the first to the last that is not empty, n > 1 empty ones in a row as 0*n; keys behind
- * `indent`. */
+ * `indent`. The last is not empty, which ends the search for the next. */
 static void write_histogram(FILE *f, const assay_histogram *h, const char *indent)
 {
     int first, end;
@@ -38,17 +38,18 @@ static void write_histogram(FILE *f, const assay_histogram *h, const char *inden
     fprintf(f, "%smin: %.9g\n%smax: %.9g\n", indent, (double)h->min, indent, (double)h->max);
     fprintf(f, "%sfinite: %" PRIu64 "\n%snan: %" PRIu64 "\n%sinf: %" PRIu64 "\n", indent, h->finite,
             indent, h->nan, indent, h->inf);
-    fprintf(f, "%sexponent: %d\n%sfirst: %d\n%scounts: [", indent, h->exponent, indent,
-            first < end ? first : 0, indent);
+    fprintf(f, "%sexponent: %d\n%sfirst: %d\n%scounts: [", indent, h->exponent, indent, first,
+            indent);
     for (int i = first, next, written = 0; i < end; i = next, written++) {
-        for (next = i + 1; h->bin[i] == 0 && h->bin[next] == 0; next++)
+        const uint64_t count = *assay_histogram_at(h, i);
+        for (next = i + 1; count == 0 && *assay_histogram_at(h, next) == 0; next++)
             ;
         if (written > 0)
             fputs(written % 16 == 0 ? ",\n    " : ", ", f);
         if (next > i + 1)
             fprintf(f, "0*%d", next - i);
         else
-            fprintf(f, "%" PRIu64, h->bin[i]);
+            fprintf(f, "%" PRIu64, count);
     }
     fputs("]\n", f);
 }
@@ -66,9 +67,11 @@ static void write_profile(FILE *f, const assay_profile *p)
 {
     assay_profile_settle(p);
     fputs("# Ranges and histograms of a float network's values, for assay quantize.\n"
-          "# counts: of the bins from number `first` on; 0*9 are nine empty ones.\n",
+          "# Bin i is [i, i + 1) times 2^exponent; counts are of bin `first` and what follows, 0*9 "
+          "are nine\n"
+          "# empty ones.\n",
           f);
-    fputs("assay: \"" ASSAY_VERSION "\"\nformat: 3\n", f);
+    fputs("assay: \"" ASSAY_VERSION "\"\nformat: 4\n", f);
     write_text(f, "model", p->model);
     write_text(f, "graph", p->graph);
     write_text(f, "preprocessing", p->preprocessing);
@@ -77,8 +80,7 @@ static void write_profile(FILE *f, const assay_profile *p)
     for (int i = 0; i < p->n_ranges; i++)
         fprintf(f, "%s[%" PRIu64 ", %" PRIu64 "]", i ? ", " : "", p->range[i].first,
                 p->range[i].end);
-    fprintf(f, "]\nbins: %d\nchannel_bins: %d\nvalues:\n", ASSAY_PROFILE_BINS,
-            ASSAY_PROFILE_CHANNEL_BINS);
+    fprintf(f, "]\nbins: %d\nvalues:\n", ASSAY_HISTOGRAM_BINS);
     for (int i = 0; i < p->n_entries; i++) {
         const assay_profile_entry *e = &p->entry[i];
         fputs("- name: ", f);

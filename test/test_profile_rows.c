@@ -21,7 +21,7 @@ static float element(test_rng *rng, int kind)
     case 2:
         return ldexpf(x < 0 ? -1.0f : 1.0f, (int)test_between(rng, -149, 2));
     case 3: /* on the edge of a bin */
-        return (float)test_between(rng, -4096, 4095) * 0x1p-9f;
+        return (float)test_between(rng, -(1 << 24), (1 << 24) - 1) * 0x1p-21f;
     default:
         return x;
     }
@@ -29,12 +29,12 @@ static float element(test_rng *rng, int kind)
 
 static void check_build(const assay_profile_rows *rows, test_rng *rng)
 {
-    const float end = 8, all = INFINITY; /* bins over [-8, 8), or over all floats */
+    const float end = 8, all = INFINITY; /* of [-8, 8), or of all floats */
     int32_t limit, all_limit;
     memcpy(&limit, &end, sizeof limit);
     memcpy(&all_limit, &all, sizeof all_limit);
     float x[N], lo, hi;
-    int32_t bin[N];
+    int32_t at[N];
     for (int round = 0; round < 200; round++) {
         size_t n = (size_t)test_between(rng, 1, N);
         float least = INFINITY, greatest = -INFINITY;
@@ -43,19 +43,20 @@ static void check_build(const assay_profile_rows *rows, test_rng *rng)
             least = fminf(least, x[i]);
             greatest = fmaxf(greatest, x[i]);
         }
-        assert_true(rows->bins(x, n, 0x1p9f, limit - 1, bin, &lo, &hi));
+        assert_true(rows->places(x, n, 0x1p21f, limit - 1, at, &lo, &hi));
         assert_true(lo == least && hi == greatest);
         for (size_t i = 0; i < n; i++) {
-            int expected = x[i] == 0.0f ? ASSAY_PROFILE_BINS + (int)(i % ASSAY_PROFILE_ZEROS)
-                                        : ASSAY_PROFILE_HALF + (int)floor((double)x[i] * 512);
-            if (bin[i] != expected)
-                fail_msg("%a at %zu is in bin %d, expected %d", (double)x[i], i, bin[i], expected);
+            int expected = x[i] == 0.0f
+                               ? ASSAY_HISTOGRAM_BINS + (int)(i % ASSAY_PROFILE_ZEROS)
+                               : (int)floor((double)x[i] * 0x1p21) & (ASSAY_HISTOGRAM_BINS - 1);
+            if (at[i] != expected)
+                fail_msg("%a at %zu is at %d, expected %d", (double)x[i], i, at[i], expected);
         }
         const float odd[] = {8, -8.000001f, 1e30f, NAN, -NAN, INFINITY, -INFINITY};
         const int kind = (int)test_between(rng, 0, 6);
         x[test_between(rng, 0, (int64_t)n - 1)] = odd[kind];
-        assert_false(rows->bins(x, n, 0x1p9f, limit - 1, bin, &lo, &hi));
-        assert_true(rows->bins(x, n, 0x1p-116f, all_limit - 1, bin, &lo, &hi) == (kind < 3));
+        assert_false(rows->places(x, n, 0x1p21f, limit - 1, at, &lo, &hi));
+        assert_true(rows->places(x, n, 0x1p-116f, all_limit - 1, at, &lo, &hi) == (kind < 3));
     }
 }
 
@@ -88,10 +89,10 @@ static void test_many_of_one(void **state)
     x[0] = 5;
     assay_profile_observe(p, 0, x, 1);
     const assay_profile_entry *e = assay_profile_find(p, "x");
-    assert_int_equal(e->seen.exponent, 3);
-    assert_int_equal(e->seen.bin[ASSAY_PROFILE_HALF], 300001);
-    assert_int_equal(e->seen.bin[ASSAY_PROFILE_HALF + 384], 300001); /* 0.75 / (2^3 / 2^12) */
-    assert_int_equal(e->seen.bin[ASSAY_PROFILE_HALF + 2560], 1);
+    assert_int_equal(e->seen.exponent, -9); /* 5 * 2^10 is beyond 4096 bins */
+    assert_int_equal(e->seen.count[0], 300001);
+    assert_int_equal(e->seen.count[384], 300001); /* 0.75 * 2^9 */
+    assert_int_equal(e->seen.count[2560], 1);
     assert_int_equal(e->seen.finite, 600003);
     assay_profile_free(p);
     assay_graph_free(g);

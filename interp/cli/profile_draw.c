@@ -22,8 +22,10 @@ static frame frame_of(const cli_profile_view *v)
 {
     frame r = {v->left, v->right, 1};
     const double margin = 0.01 * (r.hi - r.lo > 0 ? r.hi - r.lo : 1);
-    for (int i = 0; i < v->seen->n_bins; i++)
-        r.top = fmax(r.top, log10(1 + (double)v->seen->bin[i]));
+    int first, end;
+    assay_histogram_extent(v->seen, &first, &end);
+    for (int i = first; i < end; i++)
+        r.top = fmax(r.top, log10(1 + (double)*assay_histogram_at(v->seen, i)));
     r.lo -= margin;
     r.hi += margin;
     return r;
@@ -38,18 +40,20 @@ static double x_of(const frame *r, double real)
 static void put_bins(FILE *f, const assay_histogram *h, const frame *r, double axis)
 {
     bool open = false;
+    int first, end;
+    assay_histogram_extent(h, &first, &end);
     fputs("<path fill=\"#1f5fa8\" d=\"", f);
-    for (int i = 0; i < h->n_bins; i++) {
+    for (int i = first; i < end; i++) {
+        const uint64_t count = *assay_histogram_at(h, i);
         double lo, hi;
         assay_histogram_edges(h, i, &lo, &hi);
-        if (h->bin[i] > 0 && !open)
+        if (count > 0 && !open)
             fprintf(f, "M%.3f %.1f", x_of(r, lo), axis);
-        if (h->bin[i] > 0)
-            fprintf(f, "V%.1fH%.3f", axis - CURVE * log10(1 + (double)h->bin[i]) / r->top,
-                    x_of(r, hi));
-        if (h->bin[i] == 0 && open)
+        if (count > 0)
+            fprintf(f, "V%.1fH%.3f", axis - CURVE * log10(1 + (double)count) / r->top, x_of(r, hi));
+        if (count == 0 && open)
             fprintf(f, "V%.1fZ", axis);
-        open = h->bin[i] > 0;
+        open = count > 0;
     }
     if (open)
         fprintf(f, "V%.1fZ", axis);
