@@ -267,9 +267,6 @@ static void rows(void **state)
         {"softmax: {kind: lut-16}\n", "softmax", lut, .bits1 = 16},
         {"softmax: {kind: lut-16}\n", "softmax", lut, .bits1 = 16, .bits_out = 16,
          .is_unsigned = true},
-        {"softmax: {kind: lut-16}\nrescale: {scale: double, encoding: float64}\n", "softmax",
-         "needs a rescale by an integer multiplier, where the scheme has float scales", .bits1 = 16,
-         .bits_out = 16},
         {"softmax: {kind: fixed-point}\n", "softmax", "needs input codes of at most 8 bits",
          .bits1 = 9},
     };

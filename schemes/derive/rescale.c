@@ -101,10 +101,6 @@ assay_status assay_derive_encoded(const assay_derive *d, assay_rescale *r, const
 {
     assay_unit *u = d->u;
     const assay_rule_rescale *k = r->rule;
-    if (k->encoding == ASSAY_ENCODE_F32 || k->encoding == ASSAY_ENCODE_F64)
-        return assay_derive_fail(d,
-                                 "needs a rescale by an integer multiplier, where the scheme has "
-                                 "float scales");
     bool has_pre = k->pre_shift != ASSAY_PRE_NONE || k->encoding == ASSAY_ENCODE_GLOW;
     int64_t *m = assay_unit_array(u, NULL, n), *shift = assay_unit_array(u, NULL, n);
     int64_t *pre = has_pre ? assay_unit_array(u, name_of(u, "pre", suffix), n) : NULL;
