@@ -81,7 +81,8 @@ static assay_status adapt_activation(adapter *a, int v)
     int32_t zero;
     assay_qparams q = {
         .granularity = ASSAY_Q_TENSOR, .count = 1, .scale = &scale, .zero_point = &zero};
-    if (t->q.granularity != ASSAY_Q_TENSOR || suits(a, t, a->caps.activation_zero_point))
+    const bool any = t->elem.bits > 8 ? a->caps.wide_zero_point : a->caps.activation_zero_point;
+    if (t->q.granularity != ASSAY_Q_TENSOR || suits(a, t, any))
         return ASSAY_OK;
     assay_status s = choose(a, &c, t, 0, -1, &scale, &zero);
     if (s)

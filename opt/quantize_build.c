@@ -209,11 +209,11 @@ static assay_status integer_constant(builder *b, int i, int slot, const int *in,
     assay_code code;
     assay_status status;
     if (weighted && slot == 1) {
-        float scale = b->to->value[in[0]].type.q.scale[0];
-        status = assay_quantize_weights(b->q, b->to, n, scale, &type, &data, b->err);
+        const assay_type x = b->to->value[in[0]].type;
+        status = assay_quantize_weights(b->q, b->to, n, &x, &type, &data, b->err);
     } else if (weighted && slot == 2) {
-        float scale = b->to->value[in[0]].type.q.scale[0];
-        status = assay_quantize_bias(b->q, b->to, n, scale, &b->to->value[in[1]].type, &type, &data,
+        const assay_type x = b->to->value[in[0]].type;
+        status = assay_quantize_bias(b->q, b->to, n, &x, &b->to->value[in[1]].type, &type, &data,
                                      b->err);
     } else {
         status = n->op == ASSAY_OP_LAYER_NORM && slot > 0

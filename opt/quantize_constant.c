@@ -130,29 +130,32 @@ static assay_choice weight_choice(const assay_quantizer *q, const assay_node *n)
     return c;
 }
 
-static unsigned bias_bits(const assay_quantizer *q)
+/* Of node n beside codes of type `in`. */
+static unsigned bias_bits(const assay_quantizer *q, const assay_node *n, const assay_type *in)
 {
-    return q->caps.bias_bits > 32 ? 64 : q->caps.bias_bits;
+    const char *op = assay_op_get(n->op)->name;
+    bool wide = in->elem.bits > 8 && assay_scheme_bias_bits(q->scheme, op, true) > 32;
+    return wide || q->caps.bias_bits > 32 ? 64 : q->caps.bias_bits;
 }
 
-static double bias_limit(const assay_quantizer *q)
+static double bias_limit(const assay_quantizer *q, const assay_node *n, const assay_type *in)
 {
-    return ldexp(1, (int)bias_bits(q) - 1 - BIAS_HEADROOM);
+    return ldexp(1, (int)bias_bits(q, n, in) - 1 - BIAS_HEADROOM);
 }
 
 /* Raises scales so that every bias fits its type: |bias| <= scale * in_scale * 2^(bits - 1 - 2). */
 static assay_status make_room_for_bias(const assay_quantizer *q, const assay_node *n,
-                                       float in_scale, int64_t channels, float *scale,
+                                       const assay_type *in, int64_t channels, float *scale,
                                        assay_error *err)
 {
     const assay_value *b = n->n_in > 2 && n->in[2] >= 0 ? &q->g->value[n->in[2]] : NULL;
-    double min, max, limit = bias_limit(q);
+    double min, max, limit = bias_limit(q, n, in), in_scale = (double)in->q.scale[0];
     if (!b || n->op == ASSAY_OP_MATMUL)
         return ASSAY_OK;
     assay_status status = assay_constant_range(b, &min, &max, err);
     for (int64_t o = 0; o < assay_shape_count(&b->type) && !status; o++) {
         int64_t c = channels == 1 ? 0 : o % channels;
-        double need = fabs((double)((const float *)b->data)[o]) / limit / (double)in_scale;
+        double need = fabs((double)((const float *)b->data)[o]) / limit / in_scale;
         if (need <= (double)scale[c])
             continue;
         scale[c] = weight_choice(q, n).power_of_two ? exp2f(ceilf(log2f((float)need)))
@@ -194,7 +197,7 @@ static void fit_power_of_two(const float *x, const assay_weight_map *m, int64_t 
 }
 
 assay_status assay_quantize_weights(const assay_quantizer *q, assay_graph *to, const assay_node *n,
-                                    float in_scale, assay_type *type, const void **data,
+                                    const assay_type *in, assay_type *type, const void **data,
                                     assay_error *err)
 {
     const assay_value *w = &q->g->value[n->in[1]];
@@ -204,7 +207,8 @@ assay_status assay_quantize_weights(const assay_quantizer *q, assay_graph *to, c
     int64_t count = assay_shape_count(&w->type), lo, hi;
     int axis;
     if (assay_takes_blocks(q, n, &axis))
-        return assay_quantize_blocks(q, to, n, in_scale, axis, bias_limit(q), type, data, err);
+        return assay_quantize_blocks(q, to, n, in->q.scale[0], axis, bias_limit(q, n, in), type,
+                                     data, err);
     float *scale;
     int32_t *zero_point;
     void *codes;
@@ -232,7 +236,7 @@ assay_status assay_quantize_weights(const assay_quantizer *q, assay_graph *to, c
     if (!status && q->weight.power_of_two && q->weight.chooser == ASSAY_CHOOSER_ASSAY)
         fit_power_of_two(x, &m, count, &q->weight, q->caps.constant_round, scale);
     if (!status)
-        status = make_room_for_bias(q, n, in_scale, m.channels, scale, err);
+        status = make_room_for_bias(q, n, in, m.channels, scale, err);
     if (!status)
         status = code_room(to->arena, type, &codes, err);
     if (status)
@@ -250,12 +254,13 @@ assay_status assay_quantize_weights(const assay_quantizer *q, assay_graph *to, c
 }
 
 assay_status assay_quantize_bias(const assay_quantizer *q, assay_graph *to, const assay_node *n,
-                                 float in_scale, const assay_type *weights, assay_type *type,
+                                 const assay_type *in, const assay_type *weights, assay_type *type,
                                  const void **data, assay_error *err)
 {
     const assay_value *b = &q->g->value[n->in[2]];
     bool per_channel = weights->q.granularity != ASSAY_Q_TENSOR;
-    assay_elem elem = assay_int(bias_bits(q), true);
+    assay_elem elem = assay_int(bias_bits(q, n, in), true);
+    const float in_scale = in->q.scale[0];
     float *scale, *unit = assay_arena_array(q->arena, weights->q.count, sizeof *unit);
     size_t count;
     int32_t *zero_point;

@@ -38,6 +38,7 @@ static assay_status choose_activation(const assay_quantizer *q, double min, doub
                                       assay_error *err)
 {
     assay_choice c = q->activation;
+    zero_offset |= code->elem.bits > 8 && !q->caps.wide_zero_point;
     c.elem = code->elem;
     c.final = final && !power_of_two && !zero_offset;
     c.power_of_two |= power_of_two;

@@ -109,10 +109,10 @@ assay_status assay_calibrate_weights(const assay_quantizer *q, const assay_choic
                                      double *range, assay_error *err);
 
 /* ---- quantize_constant.c: types and codes in the arena of graph `to` ---- */
-/* Weights of node n (symmetric, per output channel or per tensor), given its input's scale and its
+/* Weights of node n (symmetric, per output channel or per tensor), given its input's type and its
  * bias. */
 assay_status assay_quantize_weights(const assay_quantizer *q, assay_graph *to, const assay_node *n,
-                                    float in_scale, assay_type *type, const void **data,
+                                    const assay_type *in, assay_type *type, const void **data,
                                     assay_error *err);
 /* quantize_blocks.c: whether the target has a scale for each block of this node's inputs, which go
  * along *axis of the weights; such weights, so coarse that the bias is at most bias_limit units;
@@ -126,7 +126,7 @@ assay_status assay_weight_units(const assay_quantizer *q, const assay_node *n, f
                                 assay_error *err);
 /* Bias at the scale of the accumulators: in * weight, or by block what the scheme says. */
 assay_status assay_quantize_bias(const assay_quantizer *q, assay_graph *to, const assay_node *n,
-                                 float in_scale, const assay_type *weights, assay_type *type,
+                                 const assay_type *in, const assay_type *weights, assay_type *type,
                                  const void **data, assay_error *err);
 /* quantize_norm.c: parameters of a layer normalization's constant gamma, and of its constant beta
  * given gamma's scale; wide: the node's codes have more than 8 bits. */

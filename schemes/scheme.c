@@ -207,6 +207,8 @@ void assay_scheme_get_caps(const assay_scheme *s, assay_scheme_caps *caps)
         .activation_signed = t->activation_signed != 0,
         .weight_signed = t->weight_signed != 0,
         .activation_zero_point = t->activation_zero_point != ASSAY_ZERO_POINT_NONE,
+        .wide_zero_point =
+            t->activation_zero_point != ASSAY_ZERO_POINT_NONE && t->wide_zero_point != 0,
         .zero_point_middle_only = t->activation_zero_point == ASSAY_ZERO_POINT_MIDDLE,
         .weight_zero_point = t->weight_zero_point != ASSAY_ZERO_POINT_NONE,
         .weight_narrow = t->weight_narrow != 0,

@@ -40,6 +40,7 @@ typedef struct assay_scheme_caps {
     bool activation_signed, weight_signed;
     bool activation_zero_point;  /* may activations have zero points other than 0 ... */
     bool zero_point_middle_only; /* ... or only 0 / the middle of the range */
+    bool wide_zero_point;        /* the same for activations of more than 8 bits */
     bool weight_zero_point;
     bool weight_narrow; /* weights in [-(2^(b-1)-1), 2^(b-1)-1] */
     bool per_channel;   /* weights per output channel */

@@ -100,6 +100,34 @@ static void test_precision_rules(void **state)
     quantized_drop(&s);
 }
 
+/* TFLite's 16-bit codes have no zero points, and their layers biases of 64 bits. */
+static void test_wide_tflite(void **state)
+{
+    test_rng rng = rng_of(state);
+    const assay_precision_rule all = {"*", assay_int(16, true)};
+    quantized s = quantized_prepare(quantized_classifier(&rng), &rng, "tflite");
+    int wide = 0, biases = 0;
+    quantized_make(&s, (assay_quantize_options){.precision = &all, .n_precision = 1});
+    for (int v = 0; v < s.q->n_values; v++) {
+        const assay_type *t = &s.q->value[v].type;
+        if (!assay_is_quantized(t) || t->elem.bits != 16)
+            continue;
+        assert_int_equal(t->q.zero_point[0], 0);
+        wide++;
+    }
+    for (int i = 0; i < s.q->n_nodes; i++) {
+        const assay_node *n = &s.q->node[i];
+        if ((n->op != ASSAY_OP_CONV && n->op != ASSAY_OP_FC) || n->n_in < 3)
+            continue;
+        assert_int_equal(assay_node_in(s.q, n, 0)->type.elem.bits, 16);
+        assert_int_equal(assay_node_in(s.q, n, 2)->type.elem.bits, 64);
+        biases++;
+    }
+    assert_true(wide >= 5 && biases >= 2);
+    assert_true(quantized_sqnr(&s, &rng, 0) > 40);
+    quantized_drop(&s);
+}
+
 /* One bias and one weight tensor for two inputs of different scale: the bias needs a twin. */
 static void test_constants_with_two_readers(void **state)
 {
@@ -250,6 +278,7 @@ int main(void)
         WITH_RNG(test_concat),
         WITH_RNG(test_embedding),
         WITH_RNG(test_precision_rules),
+        WITH_RNG(test_wide_tflite),
         WITH_RNG(test_constants_with_two_readers),
         WITH_RNG(test_bias_fits),
         WITH_RNG(test_transposed_convolution_axis),

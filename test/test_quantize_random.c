@@ -239,8 +239,8 @@ static void check_capabilities(const assay_graph *q, const assay_scheme *scheme)
         for (size_t i = 0; i < t->q.count; i++) {
             int exponent, z = t->q.zero_point[i];
             int middle = t->elem.is_signed ? 0 : 1 << (t->elem.bits - 1);
-            bool allowed = z == 0 || (caps.activation_zero_point &&
-                                      (!caps.zero_point_middle_only || z == middle));
+            bool any = t->elem.bits > 8 ? caps.wide_zero_point : caps.activation_zero_point;
+            bool allowed = z == 0 || (any && (!caps.zero_point_middle_only || z == middle));
             if (!allowed || (caps.power_of_two && frexpf(t->q.scale[i], &exponent) != 0.5f))
                 fail_msg("scheme %s, value %s: scale %g, zero point %d", scheme->name,
                          q->value[v].name, (double)t->q.scale[i], z);
