@@ -385,6 +385,20 @@ static assay_status group_node(assay_grouping *q, int i, assay_error *err)
     return status || group.done ? status : assay_qdq_note(q, i, err);
 }
 
+/* By default ONNX Runtime brings images whose channels come in sixteens to a layout of its own
+ * (NCHWc), in which pools add tap after tap. */
+static void order_pools(assay_graph *g)
+{
+    for (int i = 0; i < g->n_nodes; i++) {
+        assay_node *n = &g->node[i];
+        if (n->op != ASSAY_OP_AVG_POOL)
+            continue;
+        const assay_type *x = &assay_node_in(g, n, 0)->type;
+        if (assay_is_quantized(x) || (x->rank == 4 && x->dim[1] % 16 == 0))
+            n->attr.pool.columns_first = false;
+    }
+}
+
 assay_status assay_group_qdq(assay_graph *g, const assay_scheme *scheme,
                              bool (*has_kernel)(assay_op op), assay_quantize_report *report,
                              assay_error *err)
@@ -400,6 +414,8 @@ assay_status assay_group_qdq(assay_graph *g, const assay_scheme *scheme,
         status = assay_graph_compact(g, q.dead, err);
     if (!status && q.any)
         status = assay_eliminate_dead(g, &changed, err);
+    if (!status)
+        order_pools(g);
     if (!status)
         status = assay_graph_verify(g, err);
     if (!status)

@@ -201,8 +201,10 @@ void onnx_import_pool(onnx_node *n)
     assay_type x = onnx_type(n, onnx_in(n, 0));
     assay_attrs a = onnx_pool_attrs(n, &x, false);
 
-    if (n->row->op == ASSAY_OP_AVG_POOL)
+    if (n->row->op == ASSAY_OP_AVG_POOL) {
         onnx_since(n, 7); /* before, it was not said whether padding counts */
+        a.pool.columns_first = n->opset < 19;
+    }
     if (onnx_out_used(n, 1))
         onnx_refuse(n, "output Indices");
     onnx_op1(n, n->row->op, &a, onnx_in(n, 0), NULL);

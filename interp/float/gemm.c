@@ -181,8 +181,7 @@ void assay_gemm_run(const assay_gemm *g)
     const bool a_t = g->a_t != g->a_turned,
                b_t = g->b_t != g->b_turned; /* as ONNX Runtime has it */
     const bool row = g->m == 1 && !a_t && !g->a_t && !g->packed;
-    const bool column =
-        g->n == 1 && g->ldc == 1 && !g->packed && (b_t ? g->k == 1 : g->b_t || g->ldb == 1);
+    const bool column = g->n == 1 && g->ldc == 1 && !g->packed && (g->b_turned || g->ldb == 1);
     const int64_t a_down = g->a_t ? 1 : g->lda, a_along = g->a_t ? g->lda : 1;
     const int64_t b_down = g->b_t ? 1 : g->ldb, b_across = g->b_t ? g->ldb : 1;
 

@@ -68,17 +68,68 @@ static float max_of_window(const assay_window *w, const placed *at, const float 
     return top;
 }
 
-static float mean_of_window(const assay_window *w, const placed *at, bool with_padding,
-                            const float *x, int64_t pixel)
+static float sum_of_window(const assay_window *w, const placed *at, const float *x, int64_t pixel)
 {
     float sum = 0;
-    int64_t count = 0;
-    EACH_TAP(*w, *at, i, {
-        sum += x[i * pixel];
-        count++;
-    })
-    count = with_padding ? padded_count(w, at) : count;
-    return count > 0 ? sum / (float)count : 0;
+    EACH_TAP(*w, *at, i, { sum += x[i * pixel]; })
+    return sum;
+}
+
+/* Each column of the window first, then the columns' sums. */
+static float sum_of_columns(const assay_window *w, const placed *at, const float *x, int64_t pixel)
+{
+    float sum = 0;
+    for (int64_t tx = at->lo[2]; tx < at->hi[2]; tx++) {
+        placed column = *at;
+        column.lo[2] = tx;
+        column.hi[2] = tx + 1;
+        sum += sum_of_window(w, &column, x, pixel);
+    }
+    return sum;
+}
+
+/* Of a plane: four sums of every fourth, added crosswise, and what is left over in turn. */
+static float sum_of_plane(const float *x, int64_t n, int64_t step)
+{
+    float lane[4] = {0};
+    int64_t i = 0;
+    for (; i < n / 4 * 4; i++)
+        lane[i % 4] += x[i * step];
+    float sum = (lane[0] + lane[2]) + (lane[1] + lane[3]);
+    for (; i < n; i++)
+        sum += x[i * step];
+    return sum;
+}
+
+/* Orders of addition: one tap after another, or as MLAS does (pooling.cpp), which ONNX Runtime
+ * calls for opsets before 19. */
+typedef enum pool_order { TAPS, COLUMNS, PLANE } pool_order;
+
+static pool_order order_of(const assay_attr_pool *a, const assay_window *w)
+{
+    bool whole = true, narrow = a->kernel.n >= 2 && w->stride[2] <= 2 &&
+                                w->in[2] + w->pad[2] + w->pad_end[2] <= 2045;
+    for (int d = 0; d < ASSAY_SPATIAL; d++) {
+        whole = whole && w->kernel[d] == w->in[d] && w->stride[d] == 1 && w->pad[d] == 0 &&
+                w->pad_end[d] == 0;
+        narrow = narrow && w->kernel[d] <= 32;
+    }
+    return !a->columns_first ? TAPS : whole ? PLANE : narrow ? COLUMNS : TAPS;
+}
+
+static float mean_of_window(const assay_window *w, const placed *at, const assay_attr_pool *a,
+                            const float *x, int64_t pixel)
+{
+    const pool_order order = order_of(a, w);
+    int64_t count = a->count_include_pad ? padded_count(w, at) : 1;
+    for (int d = 0; d < ASSAY_SPATIAL && !a->count_include_pad; d++)
+        count *= at->hi[d] > at->lo[d] ? at->hi[d] - at->lo[d] : 0;
+    if (count == 0)
+        return 0;
+    float sum = order == PLANE     ? sum_of_plane(x, w->in_area, pixel)
+                : order == COLUMNS ? sum_of_columns(w, at, x, pixel)
+                                   : sum_of_window(w, at, x, pixel);
+    return sum / (float)count;
 }
 
 static void float_pool(const assay_call *call, const assay_window *w)
@@ -94,9 +145,8 @@ static void float_pool(const assay_call *call, const assay_window *w)
             for (int64_t c = 0; c < w->in_channels; c++) {
                 const float *plane = x + c * s.channel_in;
                 y[c * s.channel_out + p * s.pixel] =
-                    call->node->op == ASSAY_OP_MAX_POOL
-                        ? max_of_window(w, &at, plane, s.pixel)
-                        : mean_of_window(w, &at, a->count_include_pad, plane, s.pixel);
+                    call->node->op == ASSAY_OP_MAX_POOL ? max_of_window(w, &at, plane, s.pixel)
+                                                        : mean_of_window(w, &at, a, plane, s.pixel);
             }
         }
         x += w->in_channels * w->in_area;
@@ -148,20 +198,6 @@ assay_status assay_float_avg_pool(assay_call *call, assay_error *err)
     return ASSAY_OK;
 }
 
-/* Of a plane: four sums of every fourth, added crosswise, and what is left over in turn (MLAS,
- * pooling.cpp). */
-static float sum_of(const float *x, int64_t n, int64_t step)
-{
-    float lane[4] = {0};
-    int64_t i = 0;
-    for (; i < n / 4 * 4; i++)
-        lane[i % 4] += x[i * step];
-    float sum = (lane[0] + lane[2]) + (lane[1] + lane[3]);
-    for (; i < n; i++)
-        sum += x[i * step];
-    return sum;
-}
-
 assay_status assay_float_global_avg_pool(assay_call *call, assay_error *err)
 {
     const assay_type *t = call->in[0].type;
@@ -174,7 +210,7 @@ assay_status assay_float_global_avg_pool(assay_call *call, assay_error *err)
     (void)err;
     for (int64_t n = 0; n < t->dim[0]; n++, x += channels * area)
         for (int64_t c = 0; c < channels; c++) {
-            float sum = sum_of(nhwc ? x + c : x + c * area, area, nhwc ? channels : 1);
+            float sum = sum_of_plane(nhwc ? x + c : x + c * area, area, nhwc ? channels : 1);
             *y++ = sum / (float)area;
         }
     return ASSAY_OK;

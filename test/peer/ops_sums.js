@@ -75,12 +75,12 @@ function gemm(r) {
 }
 
 function averagePool(r) {
-  const m = new Model(19), w = q.windows(r, {dilations: false}), x = input(m, r, [r.int(1, 2), r.int(1, 5), ...w.image]);
+  const m = new Model(r.pick([13, 19])), w = q.windows(r, {dilations: false}), x = input(m, r, [r.int(1, 2), r.pick([16, r.int(1, 5)]), ...w.image]);
   return give(m, r, m.node('AveragePool', [x], {...q.withoutCrop(w.attrs), count_include_pad: r.int(0, 1)}));
 }
 
-function globalAveragePool(r) {
-  const m = new Model(), x = input(m, r, [r.int(1, 3), r.int(1, 20), ...r.shape(r.int(1, 3), 14)]);
+function globalAveragePool(r) { // 16 channels of the network's input it brings to a layout of its own
+  const m = new Model(), x = input(m, r, [r.int(1, 3), r.int(1, 15), ...r.shape(r.int(1, 3), 14)]);
   return give(m, r, m.node('GlobalAveragePool', [x]));
 }
 
