@@ -237,14 +237,15 @@ static assay_status observe(void *user, assay_run *run, int node, const int64_t 
 static assay_status record_input(assay_bundle_writer *w, assay_run *run, int value,
                                  const char *source, assay_error *err)
 {
-    const assay_type *type = &w->program->graph->value[value].type;
     assay_bundle_note *input = add_note(&w->inputs, value, w->sample);
     if (!input)
         return no_memory(err);
     if (source && !(input->source = strdup(assay_base_name(source))))
         return no_memory(err);
-    assay_status status = assay_digest_tensor(type, assay_run_data(run, value), input->xxh3, err);
-    return status == ASSAY_OK ? record(w, run, value, NULL, err) : status;
+    assay_status status = record(w, run, value, NULL, err);
+    if (status == ASSAY_OK)
+        memcpy(input->xxh3, w->tensors.list[w->tensors.n - 1].xxh3, sizeof input->xxh3);
+    return status;
 }
 
 assay_status assay_bundle_sample(assay_bundle_writer *w, assay_run *run, int64_t sample,

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "interp/fast/isa.h"
+#include "schemes/narrow.h"
 #include "schemes/scheme.h"
 
 enum { CHANNELS = 40, ROWS = 24, STEP = 48 };
@@ -61,8 +62,51 @@ static void compare(const assay_scheme *s, const assay_unit *u, assay_block_fn b
     }
 }
 
+/* What assay_narrow_form says of an accumulator (schemes/narrow.h), in plain C. */
+static int32_t by_numbers(const assay_narrow_form *k, int32_t acc)
+{
+    const int64_t product = (int64_t)acc * k->factor, half = INT64_C(1) << (k->shift - 1);
+    const uint32_t bits = (uint32_t)k->factor;
+    int64_t y;
+    if (k->by == ASSAY_NARROW_FLOAT) {
+        float f;
+        memcpy(&f, &bits, sizeof f);
+        y = lrintf((float)acc * f);
+    } else if (k->by == ASSAY_NARROW_HALF_UP) {
+        y = (product + half) >> k->shift;
+    } else {
+        const int64_t q = (product + (1 << 30)) >> 31, one = INT64_C(1) << (k->shift - 31);
+        const int64_t away = ((q < 0 ? -q : q) + one / 2) / one;
+        y = q < 0 ? -away : away;
+    }
+    assert_true(y > -(INT64_C(1) << 31) + (1 << 24) && y < (INT64_C(1) << 31) - (1 << 24));
+    y += k->zero_point;
+    return (int32_t)(y < k->lo ? k->lo : y > k->hi ? k->hi : y);
+}
+
+/* Returns whether the unit says what it does in numbers. */
+static bool check_numbers(const assay_scheme *s, const assay_unit *u, test_rng *r)
+{
+    bool found = false;
+    for (size_t c = 0; c < CHANNELS; c++) {
+        assay_narrow_form k;
+        if (!assay_scheme_narrow(s->vt, u, c, &k))
+            continue;
+        found = true;
+        for (int i = 0; i < 50; i++) {
+            const int64_t acc = draw_sum(r);
+            int32_t want;
+            s->vt->requantize(u, &acc, 1, c, &want);
+            if (by_numbers(&k, (int32_t)acc) != want)
+                fail_msg("%s: accumulator %d of channel %zu: row %d, numbers %d", s->name, (int)acc,
+                         c, want, by_numbers(&k, (int32_t)acc));
+        }
+    }
+    return found;
+}
+
 /* Returns whether the unit has a vector form. */
-static bool check_unit(const assay_scheme *s, test_rng *r)
+static bool check_unit(const assay_scheme *s, test_rng *r, int *in_numbers)
 {
     float sx = 1, sy = 1, sw[CHANNELS];
     bool by_channel = test_between(r, 0, 1), is_signed = test_between(r, 0, 1);
@@ -103,6 +147,7 @@ static bool check_unit(const assay_scheme *s, test_rng *r)
         }
         found = found || block != NULL;
     }
+    *in_numbers += check_numbers(s, u, r);
     s->vt->release(u);
     return found;
 }
@@ -114,11 +159,14 @@ static void test_blocks(void **state)
     for (const char *const *name = assay_scheme_presets(); *name; name++) {
         assay_scheme *s;
         assay_error err;
-        int found = 0;
+        int found = 0, numbers = 0;
         assert_ok(assay_scheme_open(*name, &s, &err), &err);
         for (int i = 0; i < 200; i++)
-            found += check_unit(s, &r);
-        print_message("# %s: %d of 200 units have a vector form\n", *name, found);
+            found += check_unit(s, &r, &numbers);
+        print_message("# %s: %d of 200 units have a vector form, %d numbers\n", *name, found,
+                      numbers);
+        if (strcmp(*name, "tflite") == 0 || strcmp(*name, "onnxruntime") == 0)
+            assert_true(numbers > 0);
         assay_scheme_free(s);
     }
 }
@@ -142,14 +190,16 @@ static void test_roundings(void **state)
             char text[512], rescale[256];
             assay_scheme *s;
             assay_error err;
-            int found = 0;
+            int found = 0, numbers = 0;
             snprintf(rescale, sizeof rescale, rescales[k], modes[m]);
             snprintf(text, sizeof text, "scheme: t\nrescale:\n  %s", rescale);
             assert_ok(assay_scheme_parse("t", text, strlen(text), &s, &err), &err);
             for (int i = 0; i < 60; i++)
-                found += check_unit(s, &r);
+                found += check_unit(s, &r, &numbers);
             if (k < 2 || (has(ASSAY_ISA_VNNI) && (m == 1 || m == 2 || (m >= 4 && m <= 6))))
                 assert_true(found > 0);
+            if ((k == 0 && m == 0) || ((k == 2 || k == 5) && m == 2))
+                assert_true(numbers > 0);
             assay_scheme_free(s);
         }
 }

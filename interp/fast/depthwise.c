@@ -6,7 +6,7 @@
 enum {
     BLOCK = ASSAY_DEPTHWISE,
     GROUP = 4,  /* taps of a unit of bytes */
-    BLOCKS = 8, /* that are narrowed at once */
+    BLOCKS = 8, /* whose accumulators wait for each other */
 };
 
 /* Cells that share a block: where windows follow each other cell by cell, so do the bytes under one
@@ -35,11 +35,16 @@ static void find_columns(const assay_window *w, const int32_t *run, assay_depthw
                                  .stride = (int)(w->stride[2] * d->cells),
                                  .column_step = w->dilation[2] * w->in_channels,
                                  .three = groups == 1 && taps != GROUP};
-    d->window_step = w->stride[2] * w->in_channels;
     d->windows = shared && d->columns.stride < width ? d->cells * ASSAY_CELLS : d->cells;
 }
 
-/* Where the weight of tap k, channel c of a block stands. */
+/* Where channel c of a block stands in the inner loop's order (isa.h), and which stands there. */
+static int64_t interleaved(const assay_depthwise *d, int64_t c)
+{
+    return d->form.bytes ? c / 16 * 4 + c % 16 / 4 * 16 + c % 4 : c;
+}
+
+/* Where the weight of tap k, place c of a block stands. */
 static int64_t packed_at(const assay_depthwise *d, int64_t k, int64_t c)
 {
     if (!d->form.bytes)
@@ -59,14 +64,31 @@ static void pack_filter(const assay_depthwise *d, const int32_t *filter, char *b
     }
 }
 
+static bool make_narrowing(const assay_fast_setup *s, assay_depthwise *d, int64_t lanes)
+{
+    int32_t *channel = malloc((size_t)lanes * sizeof *channel);
+    if (!channel)
+        return false;
+    for (int64_t i = 0; i < lanes; i++) {
+        const int64_t lane = i / BLOCK * BLOCK + interleaved(d, i % BLOCK);
+        channel[i] = (int32_t)(lane < d->cells * d->channels ? lane % d->channels : -1);
+    }
+    const bool made = assay_narrower_make(s, channel, lanes, &d->narrowing);
+    free(channel);
+    return made;
+}
+
 assay_status assay_depthwise_make(const assay_fast_setup *s, const assay_filters *f,
                                   const assay_window *w, const assay_form *form, const int32_t *run,
                                   assay_depthwise *d, assay_error *err)
 {
     const int64_t cells = f->cells, blocks = (f->outputs + BLOCK - 1) / BLOCK;
     int32_t *row = malloc((size_t)cells * sizeof *row);
-    *d = (assay_depthwise){
-        .kernels = s->kernels, .form = *form, .channels = f->outputs, .n_taps = cells};
+    *d = (assay_depthwise){.kernels = s->kernels,
+                           .form = *form,
+                           .channels = f->outputs,
+                           .n_taps = cells,
+                           .row_cells = w->out[2]};
     d->tap = assay_fast_alloc((size_t)(cells * GROUP) * sizeof *d->tap);
     d->cells = form->bytes ? cells_of(w) : 1;
     if (d->tap && form->bytes)
@@ -78,7 +100,8 @@ assay_status assay_depthwise_make(const assay_fast_setup *s, const assay_filters
                          : cells * BLOCK * form->element;
     d->packed = assay_fast_alloc((size_t)(blocks * d->block_bytes));
     d->start = assay_fast_alloc((size_t)(blocks * BLOCK) * sizeof *d->start);
-    if (!row || !d->tap || !d->packed || !d->start) {
+    if (!row || !d->tap || !d->packed || !d->start ||
+        (form->bytes && !make_narrowing(s, d, blocks * BLOCK))) {
         free(row);
         assay_depthwise_free(d);
         return assay_fast_memory(s, err);
@@ -86,9 +109,10 @@ assay_status assay_depthwise_make(const assay_fast_setup *s, const assay_filters
     for (int64_t c = 0; c < f->outputs; c++) {
         assay_filter_load(f, c, row);
         for (int64_t i = 0; i < d->cells; i++) {
-            const int64_t lane = i * f->outputs + c;
-            d->start[lane] = assay_filter_start(f, form, c, row);
-            pack_filter(d, row, d->packed + lane / BLOCK * d->block_bytes, lane % BLOCK);
+            const int64_t lane = i * f->outputs + c, block = lane / BLOCK;
+            const int64_t place = interleaved(d, lane % BLOCK);
+            d->start[block * BLOCK + place] = assay_filter_start(f, form, c, row);
+            pack_filter(d, row, d->packed + block * d->block_bytes, place);
         }
     }
     free(row);
@@ -100,17 +124,9 @@ void assay_depthwise_free(assay_depthwise *d)
     free(d->tap);
     free(d->packed);
     free(d->start);
+    assay_narrower_free(&d->narrowing);
     d->tap = d->start = NULL;
     d->packed = NULL;
-}
-
-/* How many of the n windows from row[0] on, at most those of one call, stand side by side. */
-static int64_t neighbours(const assay_depthwise *d, const int32_t *row, int64_t n)
-{
-    int64_t i = 1;
-    while (i < n && i < d->windows && row[i] - row[i - 1] == d->window_step)
-        i++;
-    return i;
 }
 
 /* Accumulators of one output cell in a block. */
@@ -133,55 +149,83 @@ static void run_words(const assay_depthwise *d, const char *left, const int32_t 
     }
 }
 
-/* The last block of neighbours may hold cells that are none: what follows is written after it. */
-static void run_bytes(const assay_depthwise *d, const char *left, const int32_t *row, int64_t rows,
-                      int64_t block, int32_t *acc)
-{
-    assay_columns t = d->columns;
-    t.right = d->packed + block * d->block_bytes;
-    t.start = d->start + block * BLOCK;
-    for (int64_t i = 0, n; i < rows; i += n) {
-        n = neighbours(d, row + i, rows - i);
-        t.left = left + row[i];
-        t.acc = acc + i * cell_lanes(d);
-        d->kernels->byte_columns(&t, (int)((n + d->cells - 1) / d->cells));
-    }
-}
-
 typedef struct work {
     const assay_depthwise *d;
     const char *left;
     const int32_t *row;
     int64_t rows;
     const assay_sink *sink;
+    bool narrows;
 } work;
 
+/* Which of a block's bytes are codes, where n cells are left and `rest` channels. */
+static uint64_t wanted(const assay_depthwise *d, int64_t n, int64_t rest)
+{
+    const int64_t bytes = d->cells > 1 ? n * d->channels : rest;
+    return bytes < BLOCK ? (UINT64_C(1) << bytes) - 1 : ~UINT64_C(0);
+}
+
+/* n windows side by side, to codes or to acc. The last block may hold cells that are none: to acc
+ * they are written, and what follows after them. */
+static void run_bytes(const work *k, int64_t from, int64_t n, int64_t block, int32_t *acc)
+{
+    const assay_depthwise *d = k->d;
+    const assay_sink *sink = k->sink;
+    const int64_t channel = block * BLOCK;
+    assay_columns t = d->columns;
+    t.right = d->packed + block * d->block_bytes;
+    t.start = d->start + channel;
+    t.codes_step = d->cells * sink->codes_step;
+    if (k->narrows) {
+        t.narrowing = &d->narrowing;
+        t.lanes = d->narrowing.lanes + channel / ASSAY_TILE_STEP;
+    }
+    t.wanted[0] = wanted(d, d->cells, d->channels - channel);
+    for (int64_t i = 0, cells; i < n; i += cells) {
+        cells = n - i < d->windows ? n - i : d->windows;
+        const int64_t blocks = (cells + d->cells - 1) / d->cells;
+        t.left = k->left + channel + k->row[from + i];
+        t.acc = acc + i * cell_lanes(d);
+        if (k->narrows)
+            t.codes = (uint8_t *)sink->codes + (from + i) * sink->codes_step + channel;
+        t.wanted[1] = wanted(d, cells - (blocks - 1) * d->cells, d->channels - channel);
+        d->kernels->byte_columns(&t, (int)blocks);
+    }
+}
+
+/* One block of a row of cells, some at a time. */
 static void run_block(const work *k, int64_t from, int64_t to, int64_t block)
 {
     const assay_depthwise *d = k->d;
-    int32_t acc[(BLOCKS + 1) * BLOCK];
     const int64_t channel = block * BLOCK, rest = d->channels - channel;
-    const char *first = k->left + channel * d->form.element;
-    (d->form.bytes ? run_bytes : run_words)(d, first, k->row + from, to - from, block, acc);
-    assay_sink_take(k->sink, acc, cell_lanes(d), from, (int)(to - from), channel,
-                    (int)(rest < BLOCK ? rest : BLOCK));
+    const int64_t part = BLOCKS * d->cells;
+    int32_t acc[(BLOCKS + 1) * BLOCK];
+    for (int64_t i = from; i < to; i += part) {
+        const int64_t n = to - i < part ? to - i : part;
+        if (d->form.bytes)
+            run_bytes(k, i, n, block, acc);
+        else
+            run_words(d, k->left + channel * d->form.element, k->row + i, n, block, acc);
+        if (!k->narrows)
+            assay_sink_take(k->sink, acc, cell_lanes(d), i, (int)n, channel,
+                            (int)(rest < BLOCK ? rest : BLOCK));
+    }
 }
 
-/* Some rows, all channels. */
-static void run_part(void *user, int64_t i)
+/* A row of cells, all channels. */
+static void run_row(void *user, int64_t i)
 {
     const work *k = user;
-    const int64_t part = BLOCKS * k->d->cells, from = i * part;
-    const int64_t to = from + part < k->rows ? from + part : k->rows;
+    const int64_t from = i * k->d->row_cells;
     for (int64_t block = 0; block * BLOCK < k->d->channels; block++)
-        run_block(k, from, to, block);
+        run_block(k, from, from + k->d->row_cells, block);
 }
 
 void assay_depthwise_run(const assay_depthwise *d, const char *left, const int32_t *row,
                          int64_t rows, const assay_sink *sink, int threads)
 {
-    const int64_t part = BLOCKS * d->cells;
-    work k = {d, left, row, rows, sink};
+    const bool narrows = d->narrowing.lanes && sink->block && !sink->call->accumulators;
+    work k = {d, left, row, rows, sink, narrows};
     assay_fast_each(assay_fast_threads(threads, rows * d->channels * d->n_taps / 16),
-                    (rows + part - 1) / part, run_part, &k);
+                    rows / d->row_cells, run_row, &k);
 }

@@ -12,9 +12,10 @@ typedef struct assay_depthwise {
     int64_t n_taps;        /* words: of a window */
     assay_columns columns; /* bytes: what all blocks share */
     int64_t cells;         /* output cells in a block: more than 1 where channels are few */
-    int64_t window_step;   /* bytes between windows that stand side by side */
+    int64_t row_cells;     /* output cells of a row: their windows stand side by side */
     int64_t windows;       /* cells that one call computes: blocks that share columns */
-    int32_t *tap;          /* bytes from a window's first cell, or from a column's head */
+    assay_narrower narrowing;
+    int32_t *tap; /* bytes from a window's first cell, or from a column's head */
     int64_t block_bytes;
     char *packed;
     int32_t *start;

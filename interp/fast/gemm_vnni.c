@@ -1,18 +1,69 @@
 /* AVX-512 VNNI: vpdpbusd adds four products of an unsigned and a signed byte to an int32, vpdpwssd
  * two of words; both without saturation. 14 x 32 accumulators in 28 registers, two more for the
  * packed weights, one for the unit of the left operand that a row broadcasts: 31 of 32. */
-#include <immintrin.h>
 #include <string.h>
 
-#include "interp/fast/isa.h"
+#include "interp/fast/narrow_avx512.h"
 
 enum { ROWS = ASSAY_TILE_ROWS, LANES = 16 };
-
-#define INLINE static inline __attribute__((always_inline))
 
 INLINE __m512i dot(__m512i acc, __m512i x, __m512i w, const bool bytes)
 {
     return bytes ? _mm512_dpbusd_epi32(acc, x, w) : _mm512_dpwssd_epi32(acc, x, w);
+}
+
+INLINE void store_32(const assay_tile *t, int row, __m256i codes)
+{
+    uint8_t *to = t->codes + row * t->codes_step;
+    if (t->wanted == 2 * LANES)
+        _mm256_storeu_si256((__m256i *)to, codes);
+    else
+        _mm256_mask_storeu_epi8(to, (1u << t->wanted) - 1, codes);
+}
+
+INLINE void store_16(const assay_tile *t, int row, __m128i codes)
+{
+    uint8_t *to = t->codes + row * t->codes_step;
+    if (t->wanted == LANES)
+        _mm_storeu_si128((__m128i *)to, codes);
+    else
+        _mm_mask_storeu_epi8(to, (__mmask16)((1u << t->wanted) - 1), codes);
+}
+
+/* Two rows of 32 columns, or four of 16, are packed at once; the last rows may stand for rows that
+ * are none. Packs leave groups of four columns of one row 16 bytes apart. */
+INLINE void narrow(const assay_tile *t, __m512i acc[ROWS][2], const int rows, const int vectors,
+                   const enum narrow_way way)
+{
+    const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+    const int last = rows - 1;
+#pragma GCC unroll 2
+    for (int j = 0; j < vectors; j++)
+#pragma GCC unroll 14
+        for (int i = 0; i < rows; i++)
+            acc[i][j] = narrow_one(&t->lanes[j], acc[i][j], way);
+#pragma GCC unroll 14
+    for (int i = 0; i < rows; i += 4 / vectors) {
+        const int b = i + 1 < last ? i + 1 : last;
+        const int c = i + 2 < last ? i + 2 : last, d = i + 3 < last ? i + 3 : last;
+        const __m512i y = _mm512_permutexvar_epi32(
+            order, vectors == 2
+                       ? narrow_pack(t->narrowing, acc[i][0], acc[i][1], acc[b][0], acc[b][1])
+                       : narrow_pack(t->narrowing, acc[i][0], acc[b][0], acc[c][0], acc[d][0]));
+        if (vectors == 2) {
+            store_32(t, i, _mm512_castsi512_si256(y));
+            if (b > i)
+                store_32(t, b, _mm512_extracti64x4_epi64(y, 1));
+        } else {
+            store_16(t, i, _mm512_castsi512_si128(y));
+            if (b > i)
+                store_16(t, b, _mm512_extracti32x4_epi32(y, 1));
+            if (c > b)
+                store_16(t, c, _mm512_extracti32x4_epi32(y, 2));
+            if (d > c)
+                store_16(t, d, _mm512_extracti32x4_epi32(y, 3));
+        }
+    }
 }
 
 /* vectors: 1 or 2, of 16 columns each. */
@@ -40,6 +91,19 @@ INLINE void tile(const assay_tile *t, const int rows, const int vectors, const b
                 if (vectors > 1)
                     acc[i][1] = dot(acc[i][1], x, b1, bytes);
             }
+        }
+    }
+    if (bytes && t->narrowing) {
+        switch (narrow_way(t->narrowing)) {
+        case NARROW_FLOAT:
+            narrow(t, acc, rows, vectors, NARROW_FLOAT);
+            return;
+        case NARROW_AWAY:
+            narrow(t, acc, rows, vectors, NARROW_AWAY);
+            return;
+        default:
+            narrow(t, acc, rows, vectors, NARROW_ADD);
+            return;
         }
     }
 #pragma GCC unroll 14
@@ -90,105 +154,13 @@ static void words(const assay_tile *t, int rows, int columns)
         height(t, rows, 1, false);
 }
 
-/* Four taps of 64 channels become 64 units, in four vectors: bytes of taps 0 and 1, 2 and 3 are
- * interleaved, then the pairs. Interleaving goes by lanes of 16 bytes; that the 4 x 4 groups of
- * four channels are transposed beforehand brings channels 16 v .. 16 v + 15 into vector v. */
-INLINE void load_units(const char *head, const int32_t *tap, const bool three, __m512i unit[4])
-{
-    const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
-    const __m512i zero = _mm512_setzero_si512();
-    const __m512i x0 = _mm512_permutexvar_epi32(order, _mm512_loadu_si512(head + tap[0]));
-    const __m512i x1 = _mm512_permutexvar_epi32(order, _mm512_loadu_si512(head + tap[1]));
-    const __m512i x2 = _mm512_permutexvar_epi32(order, _mm512_loadu_si512(head + tap[2]));
-    const __m512i x3 =
-        three ? zero : _mm512_permutexvar_epi32(order, _mm512_loadu_si512(head + tap[3]));
-    const __m512i p = _mm512_unpacklo_epi8(x0, x1), q = _mm512_unpackhi_epi8(x0, x1);
-    const __m512i r = _mm512_unpacklo_epi8(x2, x3), s = _mm512_unpackhi_epi8(x2, x3);
-    unit[0] = _mm512_unpacklo_epi16(p, r);
-    unit[1] = _mm512_unpackhi_epi16(p, r);
-    unit[2] = _mm512_unpacklo_epi16(q, s);
-    unit[3] = _mm512_unpackhi_epi16(q, s);
-}
-
-/* Each column is loaded once and meets every window that it lies in. */
-INLINE void columns(const assay_columns *t, const int cells, const bool three)
-{
-    const int last = (cells - 1) * t->stride + t->width;
-    __m512i acc[ASSAY_CELLS][4];
-#pragma GCC unroll 4
-    for (int i = 0; i < cells; i++)
-        for (int j = 0; j < 4; j++)
-            acc[i][j] = _mm512_loadu_si512(t->start + j * LANES);
-    for (int g = 0; g < t->n_groups; g++) {
-        const __m512i *w = (const __m512i *)t->right + (int64_t)g * t->width * 4;
-        for (int k = 0; k < last; k++) {
-            __m512i unit[4];
-            load_units(t->left + k * t->column_step, t->tap + g * 4, three, unit);
-#pragma GCC unroll 4
-            for (int i = 0; i < cells; i++) {
-                const int column = k - i * t->stride; /* of window i */
-                if (column < 0 || column >= t->width)
-                    continue;
-                for (int j = 0; j < 4; j++)
-                    acc[i][j] = _mm512_dpbusd_epi32(acc[i][j], unit[j], w[column * 4 + j]);
-            }
-        }
-    }
-#pragma GCC unroll 4
-    for (int i = 0; i < cells; i++)
-        for (int j = 0; j < 4; j++)
-            _mm512_storeu_si512(t->acc + i * ASSAY_DEPTHWISE + j * LANES, acc[i][j]);
-}
-
-INLINE void some_columns(const assay_columns *t, int cells, const bool three)
-{
-    switch (cells) {
-    case 1:
-        columns(t, 1, three);
-        break;
-    case 2:
-        columns(t, 2, three);
-        break;
-    case 3:
-        columns(t, 3, three);
-        break;
-    default:
-        columns(t, ASSAY_CELLS, three);
-    }
-}
-
-static void byte_columns(const assay_columns *t, int cells)
-{
-    if (t->three)
-        some_columns(t, cells, true);
-    else
-        some_columns(t, cells, false);
-}
-
-static void word_taps(const assay_taps *t)
-{
-    const __m256i *w = t->right;
-    __m512i acc[4];
-    for (int j = 0; j < 4; j++)
-        acc[j] = _mm512_loadu_si512(t->start + j * LANES);
-    for (int64_t k = 0; k < t->n_taps; k++, w += 4) {
-        const __m256i *x = (const __m256i *)(t->left + t->tap[k]);
-#pragma GCC unroll 4
-        for (int j = 0; j < 4; j++)
-            acc[j] = _mm512_add_epi32(
-                acc[j], _mm512_mullo_epi32(_mm512_cvtepi16_epi32(_mm256_loadu_si256(x + j)),
-                                           _mm512_cvtepi16_epi32(_mm256_load_si256(w + j))));
-    }
-    for (int j = 0; j < 4; j++)
-        _mm512_storeu_si512(t->acc + j * LANES, acc[j]);
-}
-
 const assay_isa_kernels assay_isa_vnni = {.isa = ASSAY_ISA_VNNI,
                                           .name = "vnni",
                                           .rows = ROWS,
                                           .columns = ASSAY_TILE_COLUMNS,
                                           .bytes = bytes,
                                           .words = words,
-                                          .word_taps = word_taps,
-                                          .byte_columns = byte_columns,
+                                          .word_taps = assay_vnni_taps,
+                                          .byte_columns = assay_vnni_columns,
+                                          .narrows = true,
                                           .rows_of_bytes = &assay_rows_avx512};

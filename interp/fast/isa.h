@@ -7,7 +7,7 @@
 #ifndef ASSAY_INTERP_FAST_ISA_H
 #define ASSAY_INTERP_FAST_ISA_H
 
-#include "interp/assay.h"
+#include "schemes/narrow.h"
 
 enum {
     ASSAY_TILE_ROWS = 14,    /* the greatest tile of any instruction set */
@@ -18,6 +18,24 @@ enum {
     ASSAY_CELLS = 4,         /* output cells that share columns */
 };
 
+/* How the accumulators of 16 lanes of a vector become codes (schemes/narrow.h).
+ */
+typedef struct assay_sixteen {
+    float scale[16];      /* FLOAT; the others: */
+    int64_t factor[2][8]; /* of even and of odd lanes */
+    int64_t add[2][8];    /* to products, before they are shifted */
+    int32_t shift[16];    /* of the upper halves of products */
+} assay_sixteen;
+
+typedef struct assay_narrower {
+    enum assay_narrow_by by;
+    bool away; /* DOUBLE: 2^31 is taken off negative products; not needed where no code is below the
+                  zero point */
+    int16_t zero_point;   /* of unsigned codes moved down by 128, like the next two */
+    int8_t lo, hi, flip;  /* flip: ^ what moves codes up again */
+    assay_sixteen *lanes; /* NULL: the scheme has no such form; owned */
+} assay_narrower;
+
 /* One tile. Row i of the left operand is made of n_runs runs of run_units units; run r stands at
  * left + row[i] + run[r]. The right operand is packed (interp/fast/README.md has the drawing). */
 typedef struct assay_tile {
@@ -27,7 +45,12 @@ typedef struct assay_tile {
     int64_t n_runs, run_units;
     const void *right;
     const int32_t *start; /* by column: what the accumulators begin with */
-    int32_t *acc;         /* rows x ASSAY_TILE_COLUMNS */
+    int32_t *acc;         /* rows x ASSAY_TILE_COLUMNS; unused with: */
+    const assay_narrower *narrowing;
+    const assay_sixteen *lanes; /* of the first column */
+    uint8_t *codes;
+    int64_t codes_step;
+    int wanted; /* columns that are codes */
 } assay_tile;
 
 /* One block of ASSAY_DEPTHWISE channels of one output cell, in words. Tap k of the window stands at
@@ -53,7 +76,12 @@ typedef struct assay_columns {
     int64_t column_step;
     const void *right;
     const int32_t *start;
-    int32_t *acc; /* cells x ASSAY_DEPTHWISE */
+    int32_t *acc; /* cells x ASSAY_DEPTHWISE, channels in order; unused with: */
+    const assay_narrower *narrowing;
+    const assay_sixteen *lanes;
+    uint8_t *codes;
+    int64_t codes_step; /* from a cell's to the next */
+    uint64_t wanted[2]; /* which of a cell's bytes are codes: of all cells but the last; of it */
 } assay_columns;
 
 /* Codes y = round(a * slope[0] + b * slope[1] + offset) + zero, kept between lo and hi; a and b are
@@ -89,10 +117,15 @@ typedef struct assay_isa_kernels {
     assay_tile_fn bytes, words; /* bytes: NULL where there is no exact byte product */
     assay_taps_fn word_taps;
     assay_columns_fn byte_columns; /* with bytes */
+    bool narrows;                  /* bytes and byte_columns do */
     const assay_rows *rows_of_bytes;
 } assay_isa_kernels;
 
 extern const assay_isa_kernels assay_isa_portable, assay_isa_avx2, assay_isa_vnni;
+
+/* depthwise_vnni.c */
+void assay_vnni_columns(const assay_columns *t, int cells);
+void assay_vnni_taps(const assay_taps *t);
 
 extern const assay_rows assay_rows_portable, assay_rows_avx2, assay_rows_avx512;
 

@@ -6,9 +6,10 @@
 #include "interp/ref/ref.h"
 
 enum {
-    TILES = 8,  /* of a block of rows: what a panel meets while the rows are in the cache */
-    SHELF = 4,  /* tiles whose accumulators wait for each other where tiles are quick: */
-    QUICK = 64, /* at most so many units deep */
+    TILES = 8,     /* of a block of rows: what a panel meets while the rows are in the cache */
+    SHELF = 4,     /* tiles whose accumulators wait for each other where tiles are quick: */
+    QUICK = 64,    /* at most so many units deep */
+    NEAR = 1 << 17 /* bytes of weights that stay in a second-level cache beside rows and codes */
 };
 
 static int64_t panel_width(const assay_product *p, int64_t column)
@@ -49,6 +50,20 @@ static void pack_filter(const assay_product *p, const assay_form *form, const in
         memcpy(head + u * step, line + u * ASSAY_UNIT, ASSAY_UNIT);
 }
 
+/* Lanes are columns. */
+static bool make_narrowing(const assay_fast_setup *s, int64_t first, int64_t outputs, int64_t whole,
+                           assay_narrower *out)
+{
+    int32_t *channel = malloc((size_t)whole * sizeof *channel);
+    if (!channel)
+        return false;
+    for (int64_t i = 0; i < whole; i++)
+        channel[i] = (int32_t)(i < outputs ? first + i : -1);
+    const bool made = assay_narrower_make(s, channel, whole, out);
+    free(channel);
+    return made;
+}
+
 assay_status assay_product_make(const assay_fast_setup *s, const assay_filters *f,
                                 const assay_form *form, int64_t first, int64_t outputs,
                                 const int32_t *run, int64_t n_runs, assay_product *out,
@@ -67,7 +82,8 @@ assay_status assay_product_make(const assay_fast_setup *s, const assay_filters *
     line = assay_fast_alloc((size_t)(depth_units(out) * ASSAY_UNIT));
     out->packed = assay_fast_alloc((size_t)(whole * depth_units(out) * ASSAY_UNIT));
     out->start = assay_fast_alloc((size_t)whole * sizeof *out->start);
-    if (!row || !line || !out->packed || !out->start) {
+    if (!row || !line || !out->packed || !out->start ||
+        (form->bytes && !make_narrowing(s, first, outputs, whole, &out->narrowing))) {
         free(row);
         free(line);
         assay_product_free(out);
@@ -87,6 +103,7 @@ void assay_product_free(assay_product *p)
 {
     free(p->packed);
     free(p->start);
+    assay_narrower_free(&p->narrowing);
     p->packed = NULL;
     p->start = NULL;
 }
@@ -127,7 +144,8 @@ typedef struct work {
     const assay_product *p;
     const char *left;
     const int32_t *row;
-    int64_t rows, blocks;
+    int64_t rows, blocks, panels;
+    bool by_rows; /* all panels of a block of rows, then the next block */
     const assay_sink *sink;
 } work;
 
@@ -136,8 +154,11 @@ static void run_block(void *user, int64_t block)
 {
     const work *k = user;
     const assay_product *p = k->p;
+    const assay_sink *sink = k->sink;
     int32_t acc[SHELF * ASSAY_TILE_ROWS * ASSAY_TILE_COLUMNS];
-    const int64_t b = block % k->blocks, column = block / k->blocks * p->kernels->columns;
+    const int64_t b = k->by_rows ? block / k->panels : block % k->blocks;
+    const int64_t panel = k->by_rows ? block % k->panels : block / k->blocks;
+    const int64_t column = panel * p->kernels->columns;
     const int64_t from = k->rows * b / k->blocks, to = k->rows * (b + 1) / k->blocks;
     const int64_t width = panel_width(p, column), rest = p->outputs - column;
     const int64_t tiles = (to - from + p->kernels->rows - 1) / p->kernels->rows;
@@ -148,17 +169,25 @@ static void run_block(void *user, int64_t block)
                     .n_runs = p->n_runs,
                     .run_units = p->run_units,
                     .right = p->packed + column * depth_units(p) * ASSAY_UNIT,
-                    .start = p->start + column};
+                    .start = p->start + column,
+                    .codes_step = sink->codes_step,
+                    .wanted = (int)(rest < width ? rest : width)};
+    if (p->narrowing.lanes && sink->block && !sink->call->accumulators) {
+        t.narrowing = &p->narrowing;
+        t.lanes = p->narrowing.lanes + column / ASSAY_TILE_STEP;
+    }
     for (int64_t i = 0; i < tiles; i++) {
         const int64_t end = from + (to - from) * (i + 1) / tiles;
         t.row = k->row + begin;
         t.acc = acc + (begin - waiting) * ASSAY_TILE_COLUMNS;
+        if (t.narrowing)
+            t.codes = (uint8_t *)sink->codes + begin * sink->codes_step + column;
         p->tile(&t, (int)(end - begin), (int)width);
         begin = end;
-        if ((i + 1) % shelf != 0 && end < to)
+        if (t.narrowing || ((i + 1) % shelf != 0 && end < to))
             continue;
-        assay_sink_take(k->sink, acc, ASSAY_TILE_COLUMNS, waiting, (int)(end - waiting), column,
-                        (int)(rest < width ? rest : width));
+        assay_sink_take(sink, acc, ASSAY_TILE_COLUMNS, waiting, (int)(end - waiting), column,
+                        t.wanted);
         waiting = end;
     }
 }
@@ -168,7 +197,8 @@ void assay_product_run(const assay_product *p, const char *left, const int32_t *
 {
     const int64_t columns = p->kernels->columns, height = p->kernels->rows * TILES;
     const int64_t panels = (p->outputs + columns - 1) / columns;
-    work k = {p, left, row, rows, (rows + height - 1) / height, sink};
+    const bool by_rows = p->outputs * depth_units(p) * ASSAY_UNIT <= NEAR;
+    work k = {p, left, row, rows, (rows + height - 1) / height, panels, by_rows, sink};
     assay_fast_each(assay_fast_threads(threads, rows * p->outputs * depth_units(p) / 16),
                     panels * k.blocks, run_block, &k);
 }

@@ -2,6 +2,7 @@
 #ifndef ASSAY_INTERP_FAST_PRODUCT_H
 #define ASSAY_INTERP_FAST_PRODUCT_H
 
+#include "interp/fast/narrow.h"
 #include "interp/fast/weights.h"
 
 /* The right operand, packed in panels of the tile's width (README.md has the drawing). */
@@ -12,6 +13,7 @@ typedef struct assay_product {
     const int32_t *run; /* bytes from a row's first element to each run; borrowed */
     char *packed;
     int32_t *start; /* by output, up to whole panels */
+    assay_narrower narrowing;
 } assay_product;
 
 /* Packs filters first .. first + outputs - 1 of f, each cut into n_runs runs of equal length. */

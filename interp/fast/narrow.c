@@ -1,0 +1,55 @@
+#include "interp/fast/narrow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LANES = 16 };
+
+static void set_lane(assay_sixteen *p, int i, const assay_narrow_form *k)
+{
+    const int64_t half = INT64_C(1) << (k->shift - 1);
+    if (k->by == ASSAY_NARROW_FLOAT) {
+        const uint32_t bits = (uint32_t)k->factor;
+        memcpy(&p->scale[i], &bits, sizeof bits);
+        return;
+    }
+    p->factor[i % 2][i / 2] = k->factor;
+    p->add[i % 2][i / 2] = half + (k->by == ASSAY_NARROW_DOUBLE ? 1 << 30 : 0);
+    p->shift[i] = k->shift - 32;
+}
+
+bool assay_narrower_make(const assay_fast_setup *s, const int32_t *channel, int64_t n,
+                         assay_narrower *out)
+{
+    const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
+    assay_narrow_form k;
+    *out = (assay_narrower){0};
+    if (!s->kernels->narrows || !assay_is_byte(y))
+        return true;
+    for (int64_t i = 0; i < n; i++)
+        if (channel[i] >= 0 && !assay_scheme_narrow(s->vt, s->unit, (size_t)channel[i], &k))
+            return true;
+    out->lanes = assay_fast_alloc((size_t)(n / LANES) * sizeof *out->lanes);
+    if (!out->lanes)
+        return false;
+    for (int64_t i = 0; i < n; i++) {
+        if (channel[i] < 0)
+            continue;
+        assay_scheme_narrow(s->vt, s->unit, (size_t)channel[i], &k);
+        set_lane(&out->lanes[i / LANES], (int)(i % LANES), &k);
+    }
+    out->by = k.by;
+    out->away = k.by == ASSAY_NARROW_DOUBLE && k.lo < k.zero_point;
+    const int32_t down = k.lo < 0 ? 0 : 128;
+    out->zero_point = (int16_t)(k.zero_point - down);
+    out->lo = (int8_t)(k.lo - down);
+    out->hi = (int8_t)(k.hi - down);
+    out->flip = (int8_t)(-down);
+    return true;
+}
+
+void assay_narrower_free(assay_narrower *w)
+{
+    free(w->lanes);
+    w->lanes = NULL;
+}

@@ -1,0 +1,14 @@
+/* Parameters by which inner loops make codes of accumulators without storing them. */
+#ifndef ASSAY_INTERP_FAST_NARROW_H
+#define ASSAY_INTERP_FAST_NARROW_H
+
+#include "interp/fast/fast.h"
+
+/* For n lanes, a multiple of 16; lane i is of channel[i], or of none where that is negative.
+ * out->lanes is NULL where the node's rescale or the instruction set has no such form. False: no
+ * memory. */
+bool assay_narrower_make(const assay_fast_setup *s, const int32_t *channel, int64_t n,
+                         assay_narrower *out);
+void assay_narrower_free(assay_narrower *w);
+
+#endif
