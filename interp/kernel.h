@@ -21,6 +21,7 @@ typedef struct assay_call {
     const assay_view *out; /* node->n_out views */
     const assay_scheme_vtable *vt;
     const assay_unit *unit; /* NULL for pure data movement and float kernels */
+    bool in_turn;           /* float products are added one after the other, as the scheme says */
     void *scratch;          /* at least what the kernel's scratch function asked for, 16-aligned */
     int64_t *accumulators;  /* when not NULL: receives the pre-rescale sums, out element order */
     bool trapped;           /* set when an accumulator declared to trap left its range ... */

@@ -55,9 +55,9 @@ static assay_status prepare_node(assay_program *p, int i, assay_error *err)
         return status;
     assay_unit_spec_fill(g, n, in, &spec);
     status = p->scheme->vt->prepare(p->scheme, &spec, &p->unit[i], err);
-    return status == ASSAY_OK ? assay_check_accumulator(g, n, p->kernel[i].calls, p->scheme->vt,
-                                                        p->unit[i], err)
-                              : status;
+    return status == ASSAY_OK
+               ? assay_check_accumulator(g, n, p->kernel[i].calls, p->scheme->vt, p->unit[i], err)
+               : status;
 }
 
 static assay_status prepare_nodes(assay_program *p, assay_error *err)
@@ -141,6 +141,7 @@ assay_status assay_program_make_with(const assay_graph *g, const assay_scheme *s
     if (p) {
         p->graph = g;
         p->scheme = s;
+        p->in_turn = s && assay_scheme_floats_in_turn(s);
         p->engine = o->engine;
         p->outputs_only = o->outputs_only && !o->keep_all && o->engine == ASSAY_ENGINE_FAST;
         p->kernel = calloc((size_t)g->n_nodes + 1, sizeof *p->kernel);

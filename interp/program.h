@@ -52,6 +52,7 @@ struct assay_fast;
 typedef struct assay_program {
     const assay_graph *graph;   /* borrowed */
     const assay_scheme *scheme; /* borrowed; NULL when the graph is all float */
+    bool in_turn;               /* assay_scheme_floats_in_turn */
     assay_plan *plan;
     assay_kernel *kernel; /* by node */
     assay_unit **unit;    /* by node, NULL where none */

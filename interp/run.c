@@ -186,6 +186,7 @@ assay_status assay_run_execute(assay_run *r, assay_observer observe, bool want_a
             .out = r->view + r->first_view[i] + n->n_in,
             .vt = p->scheme ? p->scheme->vt : NULL,
             .unit = p->unit[i],
+            .in_turn = p->in_turn,
             .scratch = r->arena + p->plan->scratch_offset,
             .accumulators = want_accumulators && sums ? r->accumulators : NULL,
         };

@@ -291,6 +291,11 @@ unsigned assay_scheme_bias_bits(const assay_scheme *s, const char *op, bool wide
     return r.types.bias_bits > 32 || (wide && r.accumulator.bits > 32) ? 64 : 32;
 }
 
+bool assay_scheme_floats_in_turn(const assay_scheme *s)
+{
+    return s->record != NULL && assay_data(s)->base.convert.floats_in_turn;
+}
+
 bool assay_scheme_counts_overhang(const assay_scheme *s)
 {
     assay_record r;

@@ -68,6 +68,9 @@ bool assay_scheme_fuses(const assay_scheme *s, const char *op, unsigned bits);
  * 8: 64 where its accumulator has them. */
 unsigned assay_scheme_bias_bits(const assay_scheme *s, const char *op, bool wide);
 
+/* Whether floats that stay floats are added one after the other. */
+bool assay_scheme_floats_in_turn(const assay_scheme *s);
+
 /* Whether an average pool of the target counts what the last window of ceil_mode hangs over. */
 bool assay_scheme_counts_overhang(const assay_scheme *s);
 

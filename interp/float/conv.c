@@ -95,7 +95,7 @@ typedef struct conv_group {
     int64_t group, groups;
     const float *weight; /* the group's */
     float *column;
-    bool rows, ordered; /* takes_rows, assay_gemm.ordered */
+    bool rows, ordered, in_turn; /* takes_rows; of assay_gemm */
 } conv_group;
 
 /* One group of one image by GEMM. In nchw the order of addition is ONNX Runtime's (convolve.cpp):
@@ -111,7 +111,7 @@ static void conv_by_gemm(const conv_group *c, const float *x, float *y)
     for (int64_t first = 0; first < w->out_area; first += tile) {
         int64_t n = w->out_area - first < tile ? w->out_area - first : tile;
         assay_patches p = {w, c->group * channels, channels, first, n};
-        assay_gemm g = {.k = depth, .block = block, .ordered = c->ordered};
+        assay_gemm g = {.k = depth, .block = block, .ordered = c->ordered, .in_turn = c->in_turn};
         if (!direct && depth > 0)
             assay_im2col(&p, x, c->column);
         if (w->nhwc) {
@@ -169,6 +169,7 @@ assay_status assay_float_conv(assay_call *call, assay_error *err)
                     .groups = a->group,
                     .column = call->scratch,
                     .ordered = assay_is_ordered(call),
+                    .in_turn = call->in_turn,
                     .rows = takes_rows(&w, w.in_channels / a->group, call->in[0].type->rank)};
     int64_t group_weights = w.out_channels / a->group * (w.in_channels / a->group) * w.taps;
     for (int64_t n = 0; n < w.batch; n++) {

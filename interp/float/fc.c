@@ -25,6 +25,7 @@ assay_status assay_float_fc(assay_call *call, assay_error *err)
                                  .ldc = outputs,
                                  .add = bias != NULL,
                                  .ordered = assay_is_ordered(call),
+                                 .in_turn = call->in_turn,
                                  .packed = assay_node_in(call->graph, call->node, 1)->data != NULL,
                                  .a_turned = call->node->attr.fc.x_turned,
                                  .b_turned = call->node->attr.fc.input_major});

@@ -20,7 +20,8 @@ static inline bool assay_holds_f32(const assay_view *v)
 /* ---- gemm.c ----
  * C[m,n] = A[m,k] * B[k,n], or that added to C; row-major; a_t, b_t: the operand is stored
  * transposed. lda, ldb, ldc: elements between stored rows. ordered: added in ONNX Runtime's order,
- * as everything under a scheme is, else in BLAS's. What the order depends on beside the extents:
+ * as everything under a scheme is unless it says in_turn (one product after the other, then what
+ * was in C), else in BLAS's. What ONNX Runtime's order depends on beside the extents:
  *   packed  B is a constant of the network, which ONNX Runtime lays out beforehand
  *   a_turned, b_turned  the operand is stored here the other way than ONNX Runtime has it
  *   block   0, or the depth of blocks where the product is a part of a greater one
@@ -30,7 +31,7 @@ typedef struct assay_gemm {
     const float *a, *b;
     float *c;
     int64_t lda, ldb, ldc, block;
-    bool a_t, b_t, add, ordered, packed, a_turned, b_turned;
+    bool a_t, b_t, add, ordered, in_turn, packed, a_turned, b_turned;
 } assay_gemm;
 void assay_gemm_run(const assay_gemm *g);
 static inline bool assay_is_ordered(const assay_call *call)

@@ -33,6 +33,7 @@ assay_status assay_float_matmul(assay_call *call, assay_error *err)
                     .a_t = a_t,
                     .b_t = b_t,
                     .ordered = assay_is_ordered(call),
+                    .in_turn = call->in_turn,
                     .packed = b->rank == 2 && assay_node_in(call->graph, call->node, 1)->data};
     assay_type batch = batch_of(y, 2 - row - column);
     assay_type batch_a = batch_of(a, 2), batch_b = batch_of(b, 2);
