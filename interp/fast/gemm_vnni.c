@@ -5,7 +5,11 @@
 
 #include "interp/fast/narrow_avx512.h"
 
-enum { ROWS = ASSAY_TILE_ROWS, LANES = 16 };
+enum {
+    ROWS = ASSAY_TILE_ROWS,
+    LANES = 16,
+    POINTERS = 10, /* rows whose addresses are in registers; gcc would put some in vectors */
+};
 
 INLINE __m512i dot(__m512i acc, __m512i x, __m512i w, const bool bytes)
 {
@@ -76,16 +80,19 @@ INLINE void tile(const assay_tile *t, const int rows, const int vectors, const b
         for (int j = 0; j < vectors; j++)
             acc[i][j] = _mm512_loadu_si512(t->start + j * LANES);
     for (int64_t r = 0; r < t->n_runs; r++) {
-        const char *a[ROWS];
+        const char *a[ROWS], *volatile stored[ROWS];
 #pragma GCC unroll 14
         for (int i = 0; i < rows; i++)
-            a[i] = t->left + t->run[r] + t->row[i];
+            if (i < POINTERS)
+                a[i] = t->left + t->run[r] + t->row[i];
+            else
+                stored[i] = t->left + t->run[r] + t->row[i];
         for (int64_t u = 0; u < t->run_units; u++, b += vectors) {
             const __m512i b0 = _mm512_load_si512(b), b1 = _mm512_load_si512(b + vectors - 1);
 #pragma GCC unroll 14
             for (int i = 0; i < rows; i++) {
                 int32_t unit;
-                memcpy(&unit, a[i] + u * ASSAY_UNIT, sizeof unit);
+                memcpy(&unit, (i < POINTERS ? a[i] : stored[i]) + u * ASSAY_UNIT, sizeof unit);
                 const __m512i x = _mm512_set1_epi32(unit);
                 acc[i][0] = dot(acc[i][0], x, b0, bytes);
                 if (vectors > 1)
