@@ -23,6 +23,7 @@ INLINE void load_units(const char *head, const int32_t *tap, const bool three, _
 INLINE void narrow(const assay_columns *t, __m512i acc[ASSAY_CELLS][4], const int cells,
                    const enum narrow_way way)
 {
+    const narrow_end end = narrow_end_of(t->narrowing);
 #pragma GCC unroll 4
     for (int j = 0; j < 4; j++)
 #pragma GCC unroll 4
@@ -30,9 +31,8 @@ INLINE void narrow(const assay_columns *t, __m512i acc[ASSAY_CELLS][4], const in
             acc[i][j] = narrow_one(&t->lanes[j], acc[i][j], way);
 #pragma GCC unroll 4
     for (int i = 0; i < cells; i++)
-        _mm512_mask_storeu_epi8(
-            t->codes + i * t->codes_step, t->wanted[i == cells - 1],
-            narrow_pack(t->narrowing, acc[i][0], acc[i][1], acc[i][2], acc[i][3]));
+        _mm512_mask_storeu_epi8(t->codes + i * t->codes_step, t->wanted[i == cells - 1],
+                                narrow_pack(&end, acc[i][0], acc[i][1], acc[i][2], acc[i][3]));
 }
 
 /* Accumulators in the order of channels: lanes of 16 bytes are transposed. */

@@ -16,22 +16,21 @@ INLINE __m512i dot(__m512i acc, __m512i x, __m512i w, const bool bytes)
     return bytes ? _mm512_dpbusd_epi32(acc, x, w) : _mm512_dpwssd_epi32(acc, x, w);
 }
 
-INLINE void store_32(const assay_tile *t, int row, __m256i codes)
+/* Columns of a row: all of them, or those that are wanted. */
+INLINE void store_32(uint8_t *to, __m256i codes, __mmask32 wanted, bool all)
 {
-    uint8_t *to = t->codes + row * t->codes_step;
-    if (t->wanted == 2 * LANES)
+    if (all)
         _mm256_storeu_si256((__m256i *)to, codes);
     else
-        _mm256_mask_storeu_epi8(to, (1u << t->wanted) - 1, codes);
+        _mm256_mask_storeu_epi8(to, wanted, codes);
 }
 
-INLINE void store_16(const assay_tile *t, int row, __m128i codes)
+INLINE void store_16(uint8_t *to, __m128i codes, __mmask32 wanted, bool all)
 {
-    uint8_t *to = t->codes + row * t->codes_step;
-    if (t->wanted == LANES)
+    if (all)
         _mm_storeu_si128((__m128i *)to, codes);
     else
-        _mm_mask_storeu_epi8(to, (__mmask16)((1u << t->wanted) - 1), codes);
+        _mm_mask_storeu_epi8(to, (__mmask16)wanted, codes);
 }
 
 /* Two rows of 32 columns, or four of 16, are packed at once; the last rows may stand for rows that
@@ -40,33 +39,37 @@ INLINE void narrow(const assay_tile *t, __m512i acc[ROWS][2], const int rows, co
                    const enum narrow_way way)
 {
     const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+    const narrow_end end = narrow_end_of(t->narrowing);
+    const bool all = t->wanted == vectors * LANES;
+    const __mmask32 wanted = (__mmask32)((UINT64_C(1) << t->wanted) - 1);
+    const int64_t step = t->codes_step;
     const int last = rows - 1;
+    uint8_t *to = t->codes;
 #pragma GCC unroll 2
     for (int j = 0; j < vectors; j++)
 #pragma GCC unroll 14
         for (int i = 0; i < rows; i++)
             acc[i][j] = narrow_one(&t->lanes[j], acc[i][j], way);
 #pragma GCC unroll 14
-    for (int i = 0; i < rows; i += 4 / vectors) {
+    for (int i = 0; i < rows; i += 4 / vectors, to += step) {
         const int b = i + 1 < last ? i + 1 : last;
         const int c = i + 2 < last ? i + 2 : last, d = i + 3 < last ? i + 3 : last;
         const __m512i y = _mm512_permutexvar_epi32(
-            order, vectors == 2
-                       ? narrow_pack(t->narrowing, acc[i][0], acc[i][1], acc[b][0], acc[b][1])
-                       : narrow_pack(t->narrowing, acc[i][0], acc[b][0], acc[c][0], acc[d][0]));
+            order, vectors == 2 ? narrow_pack(&end, acc[i][0], acc[i][1], acc[b][0], acc[b][1])
+                                : narrow_pack(&end, acc[i][0], acc[b][0], acc[c][0], acc[d][0]));
         if (vectors == 2) {
-            store_32(t, i, _mm512_castsi512_si256(y));
+            store_32(to, _mm512_castsi512_si256(y), wanted, all);
             if (b > i)
-                store_32(t, b, _mm512_extracti64x4_epi64(y, 1));
-        } else {
-            store_16(t, i, _mm512_castsi512_si128(y));
-            if (b > i)
-                store_16(t, b, _mm512_extracti32x4_epi32(y, 1));
-            if (c > b)
-                store_16(t, c, _mm512_extracti32x4_epi32(y, 2));
-            if (d > c)
-                store_16(t, d, _mm512_extracti32x4_epi32(y, 3));
+                store_32(to += step, _mm512_extracti64x4_epi64(y, 1), wanted, all);
+            continue;
         }
+        store_16(to, _mm512_castsi512_si128(y), wanted, all);
+        if (b > i)
+            store_16(to += step, _mm512_extracti32x4_epi32(y, 1), wanted, all);
+        if (c > b)
+            store_16(to += step, _mm512_extracti32x4_epi32(y, 2), wanted, all);
+        if (d > c)
+            store_16(to += step, _mm512_extracti32x4_epi32(y, 3), wanted, all);
     }
 }
 

@@ -55,16 +55,25 @@ INLINE __m512i narrow_one(const assay_sixteen *k, __m512i x, const enum narrow_w
     return x;
 }
 
+/* What all lanes share; loaded once, for codes that are stored might be anything's bytes. */
+typedef struct narrow_end {
+    __m512i zero, lo, hi, flip;
+} narrow_end;
+
+INLINE narrow_end narrow_end_of(const assay_narrower *n)
+{
+    return (narrow_end){_mm512_set1_epi16(n->zero_point), _mm512_set1_epi8(n->lo),
+                        _mm512_set1_epi8(n->hi), _mm512_set1_epi8(n->flip)};
+}
+
 /* Four vectors to 64 bytes: lanes of 16 bytes of a, b, c and d in turn. Packs saturate: what lies
  * beyond every code stays beyond it. */
-INLINE __m512i narrow_pack(const assay_narrower *n, __m512i a, __m512i b, __m512i c, __m512i d)
+INLINE __m512i narrow_pack(const narrow_end *n, __m512i a, __m512i b, __m512i c, __m512i d)
 {
-    const __m512i zero = _mm512_set1_epi16(n->zero_point);
-    const __m512i lo = _mm512_set1_epi8(n->lo), hi = _mm512_set1_epi8(n->hi);
-    const __m512i low = _mm512_adds_epi16(_mm512_packs_epi32(a, b), zero);
-    const __m512i high = _mm512_adds_epi16(_mm512_packs_epi32(c, d), zero);
-    const __m512i codes = _mm512_max_epi8(_mm512_packs_epi16(low, high), lo);
-    return _mm512_xor_si512(_mm512_min_epi8(codes, hi), _mm512_set1_epi8(n->flip));
+    const __m512i low = _mm512_adds_epi16(_mm512_packs_epi32(a, b), n->zero);
+    const __m512i high = _mm512_adds_epi16(_mm512_packs_epi32(c, d), n->zero);
+    const __m512i codes = _mm512_max_epi8(_mm512_packs_epi16(low, high), n->lo);
+    return _mm512_xor_si512(_mm512_min_epi8(codes, n->hi), n->flip);
 }
 
 #endif
