@@ -51,7 +51,9 @@ typedef struct job {
     const assay_samples *samples;
     const assay_value_pair *pair; /* n of them, and the first outputs behind */
     int n;
-    powers *powers; /* [sample][n + 1] */
+    char *recorded;    /* the reference's first output by sample, or NULL */
+    bool has_recorded; /* it has them all: the reference is not run */
+    powers *powers;    /* [sample][n + 1] */
     assay_fidelity *out;
 } job;
 
@@ -63,7 +65,7 @@ static const assay_type *type_of(const job *j, int which, int value)
 static assay_status run_both(const job *j, assay_run *const run[2], int64_t i, assay_error *err)
 {
     assay_status status = ASSAY_OK;
-    for (int k = 0; k < 2 && status == ASSAY_OK; k++) {
+    for (int k = j->has_recorded ? 1 : 0; k < 2 && status == ASSAY_OK; k++) {
         status = assay_sample_read(run[k], j->samples, j->program[k]->graph, i, err);
         if (status != ASSAY_OK)
             break;
@@ -73,21 +75,34 @@ static assay_status run_both(const job *j, assay_run *const run[2], int64_t i, a
     return status;
 }
 
+static size_t output_bytes(const job *j)
+{
+    return assay_type_bytes(type_of(j, 0, j->program[0]->graph->output[0]));
+}
+
 static void note(const job *j, assay_run *const run[2], int64_t k, assay_fidelity *mine)
 {
     const int outputs[2] = {j->program[0]->graph->output[0], j->program[1]->graph->output[0]};
     const int64_t label =
         j->samples->label ? j->samples->label(j->samples->user, j->samples->first + k) : -1;
+    const void *result[2] = {NULL, assay_run_data(run[1], outputs[1])};
+    powers *const at = &j->powers[k * (j->n + 1)];
     int64_t best[2];
-    for (int p = 0; p <= j->n; p++) {
-        const int r = p < j->n ? j->pair[p].reference : outputs[0];
-        const int o = p < j->n ? j->pair[p].other : outputs[1];
+    if (j->has_recorded)
+        result[0] = j->recorded + (size_t)k * output_bytes(j);
+    else
+        result[0] = assay_run_data(run[0], outputs[0]);
+    if (j->recorded && !j->has_recorded)
+        memcpy(j->recorded + (size_t)k * output_bytes(j), result[0], output_bytes(j));
+    for (int p = 0; p < j->n; p++) {
+        const int r = j->pair[p].reference, o = j->pair[p].other;
         if (r >= 0 && o >= 0)
-            j->powers[k * (j->n + 1) + p] = compare(type_of(j, 0, r), assay_run_data(run[0], r),
-                                                    type_of(j, 1, o), assay_run_data(run[1], o));
+            at[p] = compare(type_of(j, 0, r), assay_run_data(run[0], r), type_of(j, 1, o),
+                            assay_run_data(run[1], o));
     }
+    at[j->n] = compare(type_of(j, 0, outputs[0]), result[0], type_of(j, 1, outputs[1]), result[1]);
     for (int w = 0; w < 2; w++)
-        best[w] = best_class(type_of(j, w, outputs[w]), assay_run_data(run[w], outputs[w]));
+        best[w] = best_class(type_of(j, w, outputs[w]), result[w]);
     mine->samples++;
     mine->agree += best[0] == best[1];
     mine->labelled += label >= 0;
@@ -112,7 +127,7 @@ static void work(job *j, int threads, assay_shared_error *shared)
         assay_fidelity mine = {0};
         assay_error e;
         assay_status status = ASSAY_OK;
-        for (int k = 0; k < 2 && status == ASSAY_OK; k++)
+        for (int k = j->has_recorded ? 1 : 0; k < 2 && status == ASSAY_OK; k++)
             status = assay_run_new(j->program[k], &run[k], &e);
         if (status != ASSAY_OK)
             assay_share_error(shared, status, &e);
@@ -137,19 +152,33 @@ static void work(job *j, int threads, assay_shared_error *shared)
 
 assay_status assay_fidelity_measure(const assay_program *reference, const assay_program *other,
                                     const assay_samples *samples, int threads,
-                                    const assay_value_pair *pair, int n, double *sqnr,
-                                    assay_fidelity *out, assay_error *err)
+                                    const assay_value_pair *pair, int n, assay_recorded *recorded,
+                                    double *sqnr, assay_fidelity *out, assay_error *err)
 {
-    job j = {{reference, other}, samples, pair, n, NULL, out};
+    job j = {{reference, other}, samples, pair, n, NULL, false, NULL, out};
     assay_shared_error shared = {ASSAY_OK, err};
     memset(out, 0, sizeof *out);
     if (reference->graph->n_outputs < 1 || other->graph->n_outputs < 1)
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "%s: the network has no output",
                           reference->graph->name);
+    if (recorded) {
+        const size_t bytes = output_bytes(&j), most = ASSAY_RECORDED_BYTES;
+        j.has_recorded = n == 0 && recorded->output;
+        j.recorded = recorded->output;
+        if (!j.recorded && bytes > 0 && (size_t)samples->count <= most / bytes)
+            j.recorded = malloc((size_t)samples->count * bytes + 1);
+    }
     j.powers = calloc((size_t)samples->count * ((size_t)n + 1), sizeof *j.powers);
     if (!j.powers)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
-    work(&j, threads, &shared);
+        shared.status = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    else
+        work(&j, threads, &shared);
+    if (recorded && shared.status == ASSAY_OK)
+        recorded->output = j.recorded;
+    else if (!recorded || j.recorded != recorded->output)
+        free(j.recorded);
+    if (!j.powers)
+        return shared.status;
     for (int p = 0; p < n; p++)
         sqnr[p] = pair[p].reference < 0 || pair[p].other < 0
                       ? (double)NAN

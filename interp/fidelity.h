@@ -23,13 +23,21 @@ typedef struct assay_fidelity {
  * samples that it classifies otherwise than the reference. */
 double assay_fidelity_drop(const assay_fidelity *f);
 
-/* Runs both programs on every sample. sqnr[k] receives 10 log10(sum r^2 / sum (r - o)^2) of pair k
+/* The first output of a reference on every sample, for measures that need no more of it. Zero at
+ * first; the first measure fills it, unless it were more than ASSAY_RECORDED_BYTES. */
+typedef struct assay_recorded {
+    char *output; /* free(3) it */
+} assay_recorded;
+#define ASSAY_RECORDED_BYTES (256 << 20)
+
+/* Runs both programs on every sample, the reference not where n is 0 and `recorded` has its outputs
+ * (of these samples; may be NULL). sqnr[k] receives 10 log10(sum r^2 / sum (r - o)^2) of pair k
  * over all samples, in dB: infinite when there is no noise, NaN for a pair with an index below 0.
  * Elements that are not finite in the reference are left out. Programs must keep all values that
  * are compared. The result does not depend on the number of threads (0: all cores). */
 assay_status assay_fidelity_measure(const assay_program *reference, const assay_program *other,
                                     const assay_samples *samples, int threads,
-                                    const assay_value_pair *pair, int n, double *sqnr,
-                                    assay_fidelity *out, assay_error *err);
+                                    const assay_value_pair *pair, int n, assay_recorded *recorded,
+                                    double *sqnr, assay_fidelity *out, assay_error *err);
 
 #endif

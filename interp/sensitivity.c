@@ -28,8 +28,8 @@ static assay_status compare(const assay_trial *t, const assay_graph *q, const ch
     if (status == ASSAY_OK)
         status = assay_program_make_with(q, t->scheme, &keep, &p[1], err);
     if (status == ASSAY_OK)
-        status =
-            assay_fidelity_measure(p[0], p[1], t->samples, t->threads, pair, n, sqnr, out, err);
+        status = assay_fidelity_measure(p[0], p[1], t->samples, t->threads, pair, n, t->recorded,
+                                        sqnr, out, err);
     assay_program_free(p[0]);
     assay_program_free(p[1]);
     free(pair);
@@ -115,8 +115,8 @@ static assay_status measure_row(const assay_trial *t, const assay_graph *q, cons
                                      alone ? &floating : NULL, &rules, &o, err);
     trial.options = &o;
     if (status == ASSAY_OK)
-        status = assay_trial_run(&trial, &own, 1, &sqnr, alone ? &row->alone : &row->without, NULL,
-                                 NULL, err);
+        status = assay_trial_run(&trial, &own, alone ? 1 : 0, &sqnr,
+                                 alone ? &row->alone : &row->without, NULL, NULL, err);
     if (status == ASSAY_OK && alone)
         row->isolated = sqnr;
     free(rules);
@@ -175,8 +175,8 @@ static assay_status measure_whole(const assay_trial *t, const assay_graph *q, as
     return status;
 }
 
-assay_status assay_sensitivity_measure(const assay_trial *t, void (*step)(void *, int done, int of),
-                                       void *user, assay_sensitivity *out, assay_error *err)
+static assay_status measure(const assay_trial *t, void (*step)(void *, int done, int of),
+                            void *user, assay_sensitivity *out, assay_error *err)
 {
     assay_graph *q = NULL;
     int *index = NULL;
@@ -196,5 +196,17 @@ assay_status assay_sensitivity_measure(const assay_trial *t, void (*step)(void *
     }
     assay_graph_free(q);
     free(index);
+    return status;
+}
+
+assay_status assay_sensitivity_measure(const assay_trial *t, void (*step)(void *, int done, int of),
+                                       void *user, assay_sensitivity *out, assay_error *err)
+{
+    assay_recorded recorded = {NULL};
+    assay_trial trial = *t;
+    if (!trial.recorded)
+        trial.recorded = &recorded;
+    assay_status status = measure(&trial, step, user, out, err);
+    free(recorded.output);
     return status;
 }

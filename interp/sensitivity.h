@@ -13,6 +13,8 @@ typedef struct assay_trial {
     const assay_quantize_options *options;
     const assay_samples *samples;
     int threads; /* over samples; 0: all cores */
+    assay_recorded
+        *recorded; /* the float outputs, for several trials with these samples; or NULL */
 } assay_trial;
 
 /* Quantizes, runs both networks, and compares. sqnr of values by name: name[k] is one of the float

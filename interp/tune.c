@@ -272,11 +272,14 @@ static assay_status tune_nodes(tuner *t, int *kept)
     return status;
 }
 
-assay_status assay_tune(const assay_trial *trial, const assay_tune_options *o,
+assay_status assay_tune(const assay_trial *given, const assay_tune_options *o,
                         assay_tune_result *out, assay_error *err)
 {
-    tuner t = {.trial = trial, .o = o, .r = out, .err = err};
+    assay_recorded recorded = {NULL};
+    assay_trial trial = *given;
+    tuner t = {.trial = &trial, .o = o, .r = out, .err = err};
     int kept = 0;
+    trial.recorded = trial.recorded ? trial.recorded : &recorded;
     *out = (assay_tune_result){0};
     assay_status status = make_room(&t);
     if (status == ASSAY_OK)
@@ -307,5 +310,6 @@ assay_status assay_tune(const assay_trial *trial, const assay_tune_options *o,
                      t.table.n);
     }
     assay_sensitivity_free(&t.table);
+    free(recorded.output);
     return status;
 }

@@ -120,7 +120,7 @@ static void test_definition(void **state)
         assay_fidelity f;
         assay_error err;
         assert_ok(assay_fidelity_measure(p.program[0], p.program[1], &samples, threads, pairs, 2,
-                                         sqnr, &f, &err),
+                                         NULL, sqnr, &f, &err),
                   &err);
         assert_true(fabs(sqnr[0] - 10 * log10(signal / noise)) < 1e-9);
         assert_true(isnan(sqnr[1]));
@@ -145,13 +145,13 @@ static void test_no_noise_no_labels(void **state)
     const assay_samples samples = {.count = SAMPLES, .read = read_sample};
     assay_fidelity f;
     assay_error err;
-    assert_ok(
-        assay_fidelity_measure(p.program[0], p.program[1], &samples, 2, NULL, 0, NULL, &f, &err),
-        &err);
+    assert_ok(assay_fidelity_measure(p.program[0], p.program[1], &samples, 2, NULL, 0, NULL, NULL,
+                                     &f, &err),
+              &err);
     assert_true(isinf(f.output_sqnr) && f.output_sqnr > 0 && assay_fidelity_drop(&f) == 0);
-    assert_ok(
-        assay_fidelity_measure(q.program[0], q.program[1], &samples, 2, NULL, 0, NULL, &f, &err),
-        &err);
+    assert_ok(assay_fidelity_measure(q.program[0], q.program[1], &samples, 2, NULL, 0, NULL, NULL,
+                                     &f, &err),
+              &err);
     assert_int_equal(f.labelled, 0);
     assert_true(assay_fidelity_drop(&f) == 100.0 * (double)(f.samples - f.agree) / (double)SAMPLES);
     drop(&p);
@@ -170,10 +170,45 @@ static void test_odd_elements(void **state)
     assay_fidelity f;
     assay_error err;
     double sqnr;
-    assert_ok(
-        assay_fidelity_measure(p.program[0], p.program[1], &samples, 2, pairs, 1, &sqnr, &f, &err),
-        &err);
+    assert_ok(assay_fidelity_measure(p.program[0], p.program[1], &samples, 2, pairs, 1, NULL, &sqnr,
+                                     &f, &err),
+              &err);
     assert_true(isfinite(sqnr) && sqnr > 0);
+    drop(&p);
+}
+
+static assay_status read_counted(void *user, int64_t i, int k, void *input, assay_error *err)
+{
+    ++*(int *)user;
+    return read_sample(NULL, i, k, input, err);
+}
+
+/* Recorded outputs stand for the reference, to the last bit, where nothing else of it is asked. */
+static void test_recorded(void **state)
+{
+    (void)state;
+    pair p = two(0.2);
+    const int y[2] = {assay_graph_find_value(p.graph[0], "y"),
+                      assay_graph_find_value(p.graph[1], "y")};
+    const assay_value_pair pairs[] = {{y[0], y[1]}};
+    int reads = 0;
+    const assay_samples samples = {
+        .count = SAMPLES, .read = read_counted, .label = label_of, .user = &reads};
+    assay_recorded recorded = {NULL};
+    assay_fidelity f[3];
+    assay_error err;
+    double sqnr;
+    for (int i = 0; i < 3; i++) /* runs both, runs one, runs both for the pair */
+        assert_ok(assay_fidelity_measure(p.program[0], p.program[1], &samples, 1, pairs, i == 2,
+                                         &recorded, &sqnr, &f[i], &err),
+                  &err);
+    assert_int_equal(reads, 5 * SAMPLES);
+    for (int i = 1; i < 3; i++) {
+        assert_true(f[i].output_sqnr == f[0].output_sqnr && f[i].agree == f[0].agree);
+        assert_true(f[i].right == f[0].right && f[i].right_reference == f[0].right_reference);
+        assert_true(f[i].labelled == f[0].labelled && f[i].samples == SAMPLES);
+    }
+    free(recorded.output);
     drop(&p);
 }
 
@@ -184,9 +219,9 @@ static void test_errors(void **state)
     const assay_samples samples = {.count = SAMPLES, .read = read_fails};
     assay_fidelity f;
     assay_error err;
-    assert_refused(
-        assay_fidelity_measure(p.program[0], p.program[1], &samples, 2, NULL, 0, NULL, &f, &err),
-        &err, "sample 11 is gone");
+    assert_refused(assay_fidelity_measure(p.program[0], p.program[1], &samples, 2, NULL, 0, NULL,
+                                          NULL, &f, &err),
+                   &err, "sample 11 is gone");
     drop(&p);
 }
 
@@ -196,6 +231,7 @@ int main(void)
         cmocka_unit_test(test_definition),
         cmocka_unit_test(test_no_noise_no_labels),
         cmocka_unit_test(test_odd_elements),
+        cmocka_unit_test(test_recorded),
         cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests_name("fidelity", tests, NULL, NULL);

@@ -14,11 +14,12 @@ static void print_ranges(const assay_quantize_report *r)
            "seen min", "seen max", "min", "max", "beyond %", "type", "scale", "zp");
     for (int i = 0; i < r->n_choices; i++) {
         const assay_value_choice *c = &r->choice[i];
-        printf("%-*s %-10s %12.6g %12.6g %12.6g %12.6g %9.3g  %-4s %12.6g %6d%s%s\n", width,
-               c->value, c->fixed ? "fixed" : assay_calibration_name(c->range.used), c->seen_min,
-               c->seen_max, c->range.min, c->range.max, 100 * c->range.clipped,
-               assay_elem_print(c->elem, elem), (double)c->scale, c->zero_point,
-               c->range.note ? "  " : "", c->range.note ? c->range.note : "");
+        cli_put_name(width, c->value);
+        printf(" %-10s %12.6g %12.6g %12.6g %12.6g %9.3g  %-4s %12.6g %6d%s%s\n",
+               c->fixed ? "fixed" : assay_calibration_name(c->range.used), c->seen_min, c->seen_max,
+               c->range.min, c->range.max, 100 * c->range.clipped, assay_elem_print(c->elem, elem),
+               (double)c->scale, c->zero_point, c->range.note ? "  " : "",
+               c->range.note ? c->range.note : "");
     }
 }
 

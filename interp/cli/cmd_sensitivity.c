@@ -52,7 +52,8 @@ static void print_table(const assay_sensitivity *s)
            "in place", "dB", "drop", "dB", "drop");
     for (int i = 0; i < s->n; i++) {
         const assay_sensitivity_row *r = &s->row[i];
-        printf("%-*s %-16s %-4s", width, r->node, r->op, assay_elem_print(r->elem, elem));
+        cli_put_name(width, r->node);
+        printf(" %-16s %-4s", r->op, assay_elem_print(r->elem, elem));
         print_ratio(r->isolated);
         print_ratio(r->cumulative);
         printf(" ");

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "interp/xml.h"
 
@@ -12,6 +13,7 @@
 #define CURVE  90.0
 #define PANEL  150.0
 #define HEADER 34.0
+#define BRIEF  110 /* characters of a name above a panel */
 
 /* What a panel shows from left to right, and its greatest count. */
 typedef struct frame {
@@ -72,9 +74,18 @@ static void put_tick(FILE *f, const frame *r, double real, double axis, const ch
             real);
 }
 
-static void put_name(FILE *f, const cli_profile_view *v)
+/* The name; of a long one the beginning and the end, when it is to be `brief`. */
+static void put_name(FILE *f, const cli_profile_view *v, bool brief)
 {
-    assay_xml_text(f, v->name);
+    const size_t length = strlen(v->name);
+    char text[BRIEF + 1];
+    if (brief && length > BRIEF) {
+        const int end = BRIEF / 3, begin = BRIEF - end - 5;
+        snprintf(text, sizeof text, "%.*s ... %s", begin, v->name, v->name + length - (size_t)end);
+        assay_xml_text(f, text);
+    } else {
+        assay_xml_text(f, v->name);
+    }
     if (v->channel >= 0)
         fprintf(f, ", channel %d", v->channel);
 }
@@ -87,22 +98,24 @@ static void put_panel(FILE *f, const cli_profile_view *v, double y)
     char elem[8];
 
     fprintf(f, "<text x=\"%.0f\" y=\"%.0f\" font-weight=\"bold\">", LEFT, y + 12);
-    put_name(f, v);
+    put_name(f, v, true);
+    if (strlen(v->name) > BRIEF) {
+        fputs("<title>", f);
+        assay_xml_text(f, v->name);
+        fputs("</title>", f);
+    }
     fprintf(f,
             "</text>\n<text x=\"%.0f\" y=\"%.0f\" fill=\"#555\">seen [%.6g, %.6g], %" PRIu64
             " elements",
             LEFT, y + 27, (double)h->min, (double)h->max, h->finite);
     if (h->nan || h->inf)
         fprintf(f, ", %" PRIu64 " NaN, %" PRIu64 " infinite", h->nan, h->inf);
-    fprintf(f,
-            "; %s %s: scale %.6g, zero point %d, represents [%.6g, %.6g], %.3g %% beyond the "
-            "calibrated range</text>\n",
-            assay_elem_print(v->elem, elem), assay_calibration_name(v->range.used),
-            (double)v->scale, v->zero_point, v->lo, v->hi, 100 * v->range.clipped);
     fprintf(
         f,
-        "<text x=\"%.0f\" y=\"%.0f\" fill=\"#555\" text-anchor=\"end\">tallest bin %.0f</text>\n",
-        LEFT + PLOT, y + 12, pow(10, r.top) - 1);
+        ", tallest bin %.0f; %s %s: scale %.6g, zero point %d, represents [%.6g, %.6g], %.3g %% "
+        "beyond the calibrated range</text>\n",
+        pow(10, r.top) - 1, assay_elem_print(v->elem, elem), assay_calibration_name(v->range.used),
+        (double)v->scale, v->zero_point, v->lo, v->hi, 100 * v->range.clipped);
     fprintf(f,
             "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" fill=\"#d9ecd0\">"
             "<title>what the codes represent</title></rect>\n",
@@ -146,9 +159,11 @@ void cli_profile_html(FILE *f, const char *title, const cli_profile_view *v, int
 
     fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>", f);
     assay_xml_text(f, title);
-    fputs("</title><style>body{font:14px sans-serif;margin:2em auto;max-width:1040px}"
+    fputs("</title><style>body{font:14px sans-serif;margin:2em "
+          "auto;max-width:1040px}table{font-size:12px}"
           "table{border-collapse:collapse}td,th{padding:2px 10px;text-align:right;"
-          "border-bottom:1px solid #ddd}td:first-child,th:first-child{text-align:left}"
+          "border-bottom:1px solid "
+          "#ddd}td:first-child,th:first-child{text-align:left;overflow-wrap:anywhere}"
           "div{margin-top:1em}</style></head><body>\n<h1>",
           f);
     assay_xml_text(f, title);
@@ -160,7 +175,7 @@ void cli_profile_html(FILE *f, const char *title, const cli_profile_view *v, int
     for (int i = 0; i < n; i++) {
         const assay_histogram *h = v[i].seen;
         fprintf(f, "<tr><td><a href=\"#v%d\">", i);
-        put_name(f, &v[i]);
+        put_name(f, &v[i], false);
         fprintf(f,
                 "</a></td><td>%.6g</td><td>%.6g</td><td>%" PRIu64 "</td><td>%" PRIu64
                 "</td><td>%" PRIu64 "</td><td>%s</td><td>%.6g</td><td>%d</td><td>%.6g</td>"

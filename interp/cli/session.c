@@ -131,10 +131,20 @@ void cli_quantize_free(cli_quantize *q)
     free(q->rule);
 }
 
+#define WIDEST 64 /* of a column */
+
 int cli_widen(int width, const char *name)
 {
     const size_t length = strlen(name);
-    return length > (size_t)width ? (int)length : width;
+    return length > (size_t)width && length <= WIDEST ? (int)length : width;
+}
+
+void cli_put_name(int width, const char *name)
+{
+    const bool fits = strlen(name) <= (size_t)width;
+    if (!fits)
+        printf("%s\n", name);
+    printf("%-*s", width, fits ? name : "");
 }
 
 void cli_report_print(const assay_quantize_report *r, FILE *f)

@@ -114,8 +114,10 @@ int cli_quantize_options(const cli_args *a, cli_quantize *q);
 void cli_quantize_free(cli_quantize *q);
 void cli_report_print(const assay_quantize_report *r, FILE *f);
 
-/* The width of a column that also holds this name. */
+/* The width of a column of names that also holds this one, but for a very long one. */
 int cli_widen(int width, const char *name);
+/* A name in such a column; a very long one on a line of its own, with the column empty below. */
+void cli_put_name(int width, const char *name);
 
 /* "PATH: 43 values over 256 samples", and which values held NaN or infinity. */
 void cli_profile_print(const char *path, const assay_profile *p, FILE *f);
