@@ -124,6 +124,10 @@ static void put_panel(FILE *f, const cli_profile_view *v, double y)
     fprintf(f, "<path stroke=\"#333\" d=\"M%.1f %.1fH%.1f\"/>\n", LEFT, axis, LEFT + PLOT);
     put_tick(f, &r, v->lo, axis, "#3a7d1e");
     put_tick(f, &r, v->hi, axis, "#3a7d1e");
+    if (x_of(&r, (double)h->max) - x_of(&r, v->hi) > 60)
+        put_tick(f, &r, (double)h->max, axis, "#333");
+    if (x_of(&r, v->lo) - x_of(&r, (double)h->min) > 60)
+        put_tick(f, &r, (double)h->min, axis, "#333");
     if (r.lo < 0 && r.hi > 0 && x_of(&r, 0) - x_of(&r, v->lo) > 60 &&
         x_of(&r, v->hi) - x_of(&r, 0) > 60)
         put_tick(f, &r, 0, axis, "#333");
