@@ -228,10 +228,8 @@ static void test_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_definition),
-        cmocka_unit_test(test_no_noise_no_labels),
-        cmocka_unit_test(test_odd_elements),
-        cmocka_unit_test(test_recorded),
+        cmocka_unit_test(test_definition),   cmocka_unit_test(test_no_noise_no_labels),
+        cmocka_unit_test(test_odd_elements), cmocka_unit_test(test_recorded),
         cmocka_unit_test(test_errors),
     };
     return cmocka_run_group_tests_name("fidelity", tests, NULL, NULL);
