@@ -65,7 +65,7 @@ static void compare(const assay_scheme *s, const assay_unit *u, assay_block_fn b
 /* What assay_narrow_form says of an accumulator (schemes/narrow.h), in plain C. */
 static int32_t by_numbers(const assay_narrow_form *k, int32_t acc)
 {
-    const int64_t product = (int64_t)acc * k->factor, half = INT64_C(1) << (k->shift - 1);
+    const int64_t product = (int64_t)acc * k->factor;
     const uint32_t bits = (uint32_t)k->factor;
     int64_t y;
     if (k->by == ASSAY_NARROW_FLOAT) {
@@ -73,7 +73,7 @@ static int32_t by_numbers(const assay_narrow_form *k, int32_t acc)
         memcpy(&f, &bits, sizeof f);
         y = lrintf((float)acc * f);
     } else if (k->by == ASSAY_NARROW_HALF_UP) {
-        y = (product + half) >> k->shift;
+        y = (product + (INT64_C(1) << (k->shift - 1))) >> k->shift;
     } else {
         const int64_t q = (product + (1 << 30)) >> 31, one = INT64_C(1) << (k->shift - 31);
         const int64_t away = ((q < 0 ? -q : q) + one / 2) / one;

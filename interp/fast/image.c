@@ -8,6 +8,7 @@
 enum {
     SLACK = 128, /* bytes that loads may reach over an image's end */
     WOVEN = 4,   /* channels of planes that are interleaved row by row */
+    WORTH = 1024 /* elements of a row that are worth a step of their own */
 };
 
 static int64_t max64(int64_t a, int64_t b)
@@ -74,7 +75,8 @@ bool assay_stage_make(const assay_window *w, const int64_t spread[3], bool nhwc,
         g->padded = g->padded || extent != w->in[i];
     }
     g->count = count;
-    g->row_cells = spread[2] > 1 ? 1 : g->padded ? w->in[2] : w->in_area;
+    const bool by_row = g->padded || w->in[2] * w->in_channels >= WORTH; /* threads share rows */
+    g->row_cells = spread[2] > 1 ? 1 : by_row ? w->in[2] : w->in_area;
     g->n_runs = merge ? w->kernel[0] * w->kernel[1] : w->taps;
     g->place = malloc((size_t)w->in_area * sizeof *g->place);
     g->row = malloc((size_t)w->out_area * sizeof *g->row);

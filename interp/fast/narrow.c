@@ -7,12 +7,12 @@ enum { LANES = 16 };
 
 static void set_lane(assay_sixteen *p, int i, const assay_narrow_form *k)
 {
-    const int64_t half = INT64_C(1) << (k->shift - 1);
     if (k->by == ASSAY_NARROW_FLOAT) {
         const uint32_t bits = (uint32_t)k->factor;
         memcpy(&p->scale[i], &bits, sizeof bits);
         return;
     }
+    const int64_t half = INT64_C(1) << (k->shift - 1);
     p->factor[i % 2][i / 2] = k->factor;
     p->add[i % 2][i / 2] = half + (k->by == ASSAY_NARROW_DOUBLE ? 1 << 30 : 0);
     p->shift[i] = k->shift - 32;
