@@ -61,7 +61,7 @@ static void take_outputs(const body *b, const assay_view *out)
 static assay_status run_if(assay_run *outer, assay_run *const *runs, const assay_call *call,
                            assay_error *err)
 {
-    const bool *condition = call->in[0].data;
+    const uint8_t *condition = call->in[0].data; /* a caller's byte: not 0 is true */
     const assay_attrs *a = &call->node->attr;
     body b = body_of(outer, runs, call, *condition ? a->branch.on_true : a->branch.on_false);
     assay_status s = run_body(&b, call->in + 1, err);
@@ -82,7 +82,7 @@ static assay_status run_while(assay_run *outer, assay_run *const *runs, const as
         assay_status s = run_body(&test, call->out, err);
         if (s != ASSAY_OK)
             return s;
-        if (!*(const bool *)assay_run_data(test.run, test.graph->output[0]))
+        if (!*(const uint8_t *)assay_run_data(test.run, test.graph->output[0]))
             return ASSAY_OK;
         if ((s = run_body(&b, call->out, err)) != ASSAY_OK)
             return s;
