@@ -11,25 +11,12 @@
 #include <xxh_x86dispatch.h>           /* XXH3_128bits by the machine's vectors: the same hash */
 #endif
 
-/* Eight hex digits at once, the last one in the lowest byte: a byte each, and 'a' - '0' - 10 more
- * where (digit + 6) has bit 4. */
-static uint64_t eight_digits(uint32_t x)
-{
-    uint64_t d = x;
-    d = (d | d << 16) & 0x0000ffff0000ffff;
-    d = (d | d << 8) & 0x00ff00ff00ff00ff;
-    d = (d | d << 4) & 0x0f0f0f0f0f0f0f0f;
-    return d + 0x3030303030303030 + ((d + 0x0606060606060606) >> 4 & 0x0101010101010101) * 39;
-}
-
 static void print_hash(XXH128_hash_t h, char hex[33])
 {
-    const uint32_t part[4] = {(uint32_t)(h.high64 >> 32), (uint32_t)h.high64,
-                              (uint32_t)(h.low64 >> 32), (uint32_t)h.low64};
-    for (int k = 0; k < 4; k++) {
-        const uint64_t digits = eight_digits(part[k]);
-        for (int i = 0; i < 8; i++)
-            hex[8 * k + i] = (char)(digits >> (56 - 8 * i) & 255);
+    static const char digits[] = "0123456789abcdef";
+    for (int i = 0; i < 16; i++) {
+        hex[15 - i] = digits[h.high64 >> 4 * i & 15];
+        hex[31 - i] = digits[h.low64 >> 4 * i & 15];
     }
     hex[32] = 0;
 }
