@@ -53,6 +53,15 @@ size_t check_source_of(const assay_graph *g, const assay_node *n, size_t i);
 assay_status check_tabulate(const checker *c, const assay_graph *g, const assay_node *n,
                             int32_t **table, size_t *size);
 
+/* The output of a fragment that works element by element, for all codes of its one or two inputs,
+ * the first slowest; *result is malloc'd. */
+assay_status check_tabulate_all(const checker *c, const assay_graph *g, int32_t **result,
+                                size_t *n);
+
+/* With the model: what changing a value's codes by so many comes to at each output of the network,
+ * as the steps so far left it, is what is claimed. */
+assay_status check_spread(checker *c, const char *value, int64_t bound, const json_t *claimed);
+
 /* ---- check_replay.c: the steps, one after the other, make the result of the model ---- */
 assay_status check_replay_begin(checker *c);
 assay_status check_replay_step(checker *c, const char *obligation, const char *node);

@@ -120,8 +120,7 @@ static assay_status run_rows(const checker *c, const assay_graph *g, int32_t *co
     return s;
 }
 
-/* The fragment's output for all codes of its inputs, first input slowest; *result is malloc'd. */
-static assay_status tabulate(const checker *c, const assay_graph *g, int32_t **result, size_t *n)
+assay_status check_tabulate_all(const checker *c, const assay_graph *g, int32_t **result, size_t *n)
 {
     int32_t *in[2] = {NULL, NULL};
     assay_status s = ASSAY_OK;
@@ -169,9 +168,9 @@ assay_status check_codes(checker *c, const json_t *step, int64_t *worst)
     int32_t *a = NULL, *b = NULL;
     size_t n, m;
     (void)step;
-    assay_status s = tabulate(c, c->before, &a, &n);
+    assay_status s = check_tabulate_all(c, c->before, &a, &n);
     if (!s)
-        s = tabulate(c, c->after, &b, &m);
+        s = check_tabulate_all(c, c->after, &b, &m);
     if (!s)
         *worst = worst_of(a, b, n, check_is_code(&c->before->value[c->before->output[0]].type));
     free(a);

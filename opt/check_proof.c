@@ -224,7 +224,10 @@ static assay_status add_spread(checker *c, const json_t *step)
             return check_reject(c, "spread: a number of codes was expected");
         c->spread[i] += json_integer_value(by);
     }
-    return ASSAY_OK;
+    return c->model
+               ? check_spread(c, c->before->value[c->before->output[0]].name,
+                              (int64_t)json_integer_value(json_object_get(step, "bound")), list)
+               : ASSAY_OK;
 }
 
 /* The outputs differ by what all steps together come to. */

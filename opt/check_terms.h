@@ -20,6 +20,8 @@ struct term {
     assay_type type;
     bool shapeless;   /* made in a fragment without the network's extents */
     const void *data; /* of a constant */
+    int round;        /* of check_spread.c, in which `change` was computed: */
+    int64_t change;   /* codes by which the step at hand may change it */
 };
 
 struct check_replay {
@@ -27,6 +29,7 @@ struct check_replay {
     size_t room, used; /* names to terms: a table with open addressing */
     const char **name;
     term **named;
+    int round;
 };
 
 /* The term that stands for t now. */

@@ -185,6 +185,39 @@ static void every_field_counts_in_bounded_steps(void **state)
              &(assay_optimize_options){.allow = ASSAY_ALLOW_BOUNDED, .bound = 200});
 }
 
+/* A smaller bound on the outputs, told alike by the step and for the network: only what the change
+ * comes to below tells. */
+static void a_bound_on_the_outputs_is_computed_again(void **state)
+{
+    rewrite_outcome o = rewrite_with(
+        "tflite",
+        "graph t { input x: i8[1,1,3,3] q(0.1,0) a: i8[1,1,3,3] q(0.15,5) = rescale(x)\n"
+        "b: i8[1,1,3,3] q(0.17,-3) = rescale(a) const w: i8[1,1,2,2] q(0.01,0) = [90,-100,3,120]\n"
+        "c: i8[1,1,2,2] q(0.3,0) = conv(b,w) {kernel=[2,2]} t: i8[1,1,2,2] q(0.0078125,0) = "
+        "tanh(c)\n"
+        "output t output c }",
+        &(assay_optimize_options){
+            .passes = "merge-rescales", .allow = ASSAY_ALLOW_BOUNDED, .bound = 1});
+    editing e = {.o = &o, .root = json_loads(o.report.certificate.text, 0, NULL)};
+    json_t *steps = json_object_get(e.root, "steps");
+    json_t *spread = json_object_get(json_array_get(steps, 0), "spread");
+    (void)state;
+    assert_int_equal(o.report.bounded, 1);
+    rewrite_certified(&o);
+    for (size_t i = 0; i < json_array_size(spread); i++) {
+        json_t *by = json_array_get(spread, i), *all = json_object_get(e.root, "output_bound");
+        const json_int_t was = json_integer_value(by), bound = json_integer_value(all);
+        assert_true(was > 1);
+        json_integer_set(by, was - 1);
+        json_integer_set(all, was == bound ? bound - 1 : bound);
+        must_be_refused(&e, "a smaller bound");
+        json_integer_set(by, was);
+        json_integer_set(all, bound);
+    }
+    json_decref(e.root);
+    rewrite_finish(&o);
+}
+
 /* A certificate for each argument that is left. */
 static void every_field_counts_in_every_argument(void **state)
 {
@@ -266,6 +299,7 @@ int main(void)
         cmocka_unit_test(every_field_counts_in_exact_steps),
         cmocka_unit_test(every_field_counts_in_steps_about_sums),
         cmocka_unit_test(every_field_counts_in_bounded_steps),
+        cmocka_unit_test(a_bound_on_the_outputs_is_computed_again),
         cmocka_unit_test(every_field_counts_in_every_argument),
         cmocka_unit_test(every_field_counts_in_bodies),
     };
