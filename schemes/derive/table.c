@@ -133,6 +133,16 @@ static int64_t to_code(const assay_derive *d, float f)
     return assay_clamp(code + o->zero_point, o->lo, o->hi);
 }
 
+/* A code as the output holds it: where the target keeps the low bits, and the type has fewer than
+ * its storage, they are taken here. */
+static int64_t stored(const assay_derive *d, int64_t code)
+{
+    const assay_rescale *o = &d->u->scale[ASSAY_OUT];
+    if (d->u->rec.rescale.store != ASSAY_NARROW_WRAP || o->out_bits % 8 == 0)
+        return code;
+    return o->out_signed ? assay_wrap(code, o->out_bits) : code & ((INT64_C(1) << o->out_bits) - 1);
+}
+
 static assay_status full(const assay_derive *d)
 {
     assay_unit *u = d->u;
@@ -148,7 +158,7 @@ static assay_status full(const assay_derive *d)
         float f = u->rec.table.precision == ASSAY_PRECISION_F32
                       ? evaluate32(&u->rec, u->op, d->spec, x)
                       : (float)evaluate64(u->op, d->spec, (double)x);
-        table[q - lo] = to_code(d, f);
+        table[q - lo] = stored(d, to_code(d, f));
         running += scale;
     }
     u->table = table;
