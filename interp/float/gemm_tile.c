@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-static void tile_portable(const float *a, int64_t down, int64_t along, const float *panel,
-                          int64_t depth, int rows, float *sums)
+void assay_gemm_tile_portable(const float *a, int64_t down, int64_t along, const float *panel,
+                              int64_t depth, int rows, float *sums)
 {
     for (int r = 0; r < rows; r++, sums += TILE_COLUMNS) {
         for (int j = 0; j < TILE_COLUMNS; j++)
@@ -21,5 +21,5 @@ assay_gemm_tile assay_gemm_tile_choose(void)
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         return assay_gemm_tile_fma;
 #endif
-    return tile_portable;
+    return assay_gemm_tile_portable;
 }

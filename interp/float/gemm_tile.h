@@ -15,6 +15,9 @@ enum {
 typedef void (*assay_gemm_tile)(const float *a, int64_t down, int64_t along, const float *panel,
                                 int64_t depth, int rows, float *sums);
 
+/* Any machine (gemm_tile.c). */
+void assay_gemm_tile_portable(const float *a, int64_t down, int64_t along, const float *panel,
+                              int64_t depth, int rows, float *sums);
 /* AVX2 and FMA (gemm_fma.c). */
 void assay_gemm_tile_fma(const float *a, int64_t down, int64_t along, const float *panel,
                          int64_t depth, int rows, float *sums);
