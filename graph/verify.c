@@ -113,8 +113,8 @@ static assay_status node_fail(const assay_node *n, assay_error *err, const char 
 
 static assay_status check_types(const assay_graph *g, const assay_node *n, assay_error *err)
 {
-    bool moves = assay_op_get(n->op)->traits & (ASSAY_T_MOVE | ASSAY_T_STATE) ||
-                 n->op == ASSAY_OP_SELECT;
+    bool moves =
+        assay_op_get(n->op)->traits & (ASSAY_T_MOVE | ASSAY_T_STATE) || n->op == ASSAY_OP_SELECT;
     assay_type *out = calloc((size_t)n->n_out, sizeof *out);
     assay_status s = out ? assay_infer(g, n, out, err) : assay_out_of_memory(err);
 
