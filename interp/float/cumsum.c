@@ -5,10 +5,10 @@
 /* n elements from `first`, `step` apart (negative in reverse). */
 static void float_line(const float *x, float *y, int64_t n, int64_t step, bool exclusive)
 {
-    double sum = 0;
+    float sum = 0;
     for (int64_t i = 0; i < n; i++) {
-        double next = sum + (double)x[i * step];
-        y[i * step] = (float)(exclusive ? sum : next);
+        float next = sum + x[i * step];
+        y[i * step] = exclusive ? sum : next;
         sum = next;
     }
 }

@@ -4,7 +4,8 @@
  * In the order of ONNX Runtime 1.30 on x86-64 (core/providers/cpu/reduction/reduction_ops.h), which
  * depends on how the axes alternate once neighbours that are both kept (K) or both reduced (R) are
  * one: rows (R, KR, RKR) by Eigen's vector sum (Eigen/src/Core/Redux.h), RKR row after row; columns
- * in turn (RK), or by fours as a product with ones (KRK); anything else in turn. */
+ * in turn (RK), or by fours as a product with ones (KRK); anything else in turn, and so are KRK and
+ * RKR where nothing is there for a second thread. */
 #include "interp/float/float.h"
 
 #define PACKET 4
@@ -15,7 +16,7 @@ typedef struct layout {
     int64_t extent[ASSAY_MAX_RANK];
 } layout;
 
-/* The axes with neighbours of one kind joined; those of extent 1 are of any kind. */
+/* The axes with neighbours of one kind joined. */
 static layout layout_of(const assay_attr_reduce *a, const assay_type *x)
 {
     bool reduced[ASSAY_MAX_RANK] = {false};
@@ -23,8 +24,6 @@ static layout layout_of(const assay_attr_reduce *a, const assay_type *x)
     for (int i = 0; i < a->axes.n; i++)
         reduced[(int)a->axes.v[i]] = true;
     for (int d = 0; d < x->rank; d++) {
-        if (x->dim[d] == 1)
-            continue;
         if (l.n == 0 || l.reduced[l.n - 1] != reduced[d]) {
             l.reduced[l.n] = reduced[d];
             l.extent[l.n++] = 1;
@@ -145,6 +144,8 @@ void assay_float_sums(const assay_attr_reduce *a, const assay_view *x, bool mean
         l.reduced[0] ? sum_rows(x->data, 1, 1, e[0], to) : sum_columns(x->data, 1, e[0], to);
     else if (l.n == 2)
         l.reduced[1] ? sum_rows(x->data, 1, e[0], e[1], to) : sum_columns(x->data, e[0], e[1], to);
+    else if (e[l.reduced[0]] < 2)
+        sum_in_turn(x->data, &l, to, outputs);
     else if (l.reduced[0])
         sum_rows(x->data, e[0], e[1], e[2], to);
     else
