@@ -128,8 +128,8 @@ static void test_kinds(void **state)
         "softmax: {kind: float-table, layer_norm: integer-sqrt, layer_norm_fraction: 16}",
         "softmax: {kind: integer-table, layer_norm: integer-sqrt, layer_norm_fraction: 4}",
         "softmax: {kind: q31-table, layer_norm: integer-sqrt, layer_norm_shift: 9}",
-        "softmax: {kind: float-sum, layer_norm: integer-sqrt, layer_norm_shift: 16}\n"
-        "rescale: {encoding: float32, scale: f32, round: [half-even]}",
+        ("softmax: {kind: float-sum, layer_norm: integer-sqrt, layer_norm_shift: 16}\n"
+         "rescale: {encoding: float32, scale: f32, round: [half-even]}"),
         "softmax: {kind: i-bert, layer_norm: newton-inverse-sqrt}"};
     test_rng r = test_seed("kinds of rows", 10);
     (void)state;
