@@ -84,7 +84,6 @@ void fast_add_bias(fast_net *n, int64_t outputs, test_rng *r)
         data[i] >>= test_between(r, 0, 3) ? 16 : 1;
 }
 
-/* The node, with an output of element kind and parameters of y. */
 void fast_finish(fast_net *n, assay_op op, const assay_attrs *a, const assay_type *y, test_rng *r)
 {
     const char *name = "y";
@@ -126,7 +125,6 @@ void fast_fill_inputs(const assay_graph *g, assay_run *run, test_rng r)
         fast_fill(&r, &g->value[g->input[i]].type, assay_run_data(run, g->input[i]));
 }
 
-/* Runs under engine `both` on every instruction set, then `fast` alone against `ref` alone. */
 void fast_check(const fast_net *n, const assay_scheme *s, test_rng *r, fast_tally *t)
 {
     static const char *const isas[] = {"portable", "avx2", "vnni"};
@@ -174,6 +172,40 @@ void fast_check(const fast_net *n, const assay_scheme *s, test_rng *r, fast_tall
     assay_program_free(ref);
 }
 
+/* ---- under many schemes ---- */
+
+fast_tally fast_presets(fast_cases *cases, test_rng *r)
+{
+    fast_tally all = {0};
+    for (const char *const *name = assay_scheme_presets(); *name; name++) {
+        assay_scheme *s;
+        assay_error err;
+        fast_tally t = {0};
+        assert_ok(assay_scheme_open(*name, &s, &err), &err);
+        cases(s, r, &t);
+        print_message("# %s: %d runs taken, %d left to ref, %d cases refused\n", *name, t.taken,
+                      t.left, t.refused);
+        all.taken += t.taken;
+        all.left += t.left;
+        all.refused += t.refused;
+        assay_scheme_free(s);
+    }
+    return all;
+}
+
+fast_tally fast_scheme(const char *lines, fast_cases *cases, test_rng *r)
+{
+    char text[300];
+    assay_scheme *s;
+    assay_error err;
+    fast_tally t = {0};
+    snprintf(text, sizeof text, "scheme: t\n%s\n", lines);
+    assert_ok(assay_scheme_parse("t", text, strlen(text), &s, &err), &err);
+    cases(s, r, &t);
+    assay_scheme_free(s);
+    return t;
+}
+
 /* ---- types ---- */
 
 static float scales[256];
@@ -214,7 +246,6 @@ assay_type fast_weights(test_rng *r, int rank, const int64_t *dim)
     return t;
 }
 
-/* An output whose codes spread over the range for sums of `depth` products. */
 assay_type fast_output(test_rng *r, int64_t depth)
 {
     assay_type t = {.elem = assay_int(test_between(r, 0, 7) ? 8 : 16, test_between(r, 0, 1))};
@@ -223,6 +254,13 @@ assay_type fast_output(test_rng *r, int64_t depth)
     y_zero = t.elem.bits == 16 ? 0 : fast_draw(r, t.elem);
     t.q = fast_params(1, &y_scale, &y_zero);
     return t;
+}
+
+void fast_rescale(assay_type *t, float scale, test_rng *r)
+{
+    y_scale = scale;
+    y_zero = fast_draw(r, t->elem);
+    t->q = fast_params(1, &y_scale, &y_zero);
 }
 
 /* ---- shapes ---- */

@@ -33,6 +33,14 @@ void fast_fill_inputs(const assay_graph *g, assay_run *run, test_rng r);
 /* Runs under engine `both` on every instruction set, then `fast` alone against `ref` alone. */
 void fast_check(const fast_net *n, const assay_scheme *s, test_rng *r, fast_tally *t);
 
+/* ---- under many schemes ---- */
+typedef void fast_cases(const assay_scheme *s, test_rng *r, fast_tally *t);
+/* Cases under every preset, each of which goes on with the numbers of r; prints and sums tallies.
+ */
+fast_tally fast_presets(fast_cases *cases, test_rng *r);
+/* Cases under a scheme of these lines. */
+fast_tally fast_scheme(const char *lines, fast_cases *cases, test_rng *r);
+
 /* ---- types; those of one call live until the next ---- */
 int32_t fast_draw(test_rng *r, assay_elem e); /* any code */
 assay_qparams fast_params(size_t count, const float *scale, const int32_t *zero);
@@ -40,6 +48,8 @@ assay_type fast_activation(test_rng *r, int rank, const int64_t *dim);
 assay_type fast_weights(test_rng *r, int rank, const int64_t *dim);
 /* An output whose codes spread over the range for sums of `depth` products. */
 assay_type fast_output(test_rng *r, int64_t depth);
+/* Gives t a scale and any zero point. */
+void fast_rescale(assay_type *t, float scale, test_rng *r);
 
 /* ---- shapes ---- */
 void fast_put(assay_list *l, int spatial, test_rng *r, int64_t lo, int64_t hi);

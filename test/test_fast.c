@@ -3,10 +3,6 @@
  * machine has. */
 #include "fast_case.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 static void check_conv(const assay_scheme *s, test_rng *r, fast_tally *t)
 {
     fast_net n = fast_begin();
@@ -138,59 +134,50 @@ static void check_matrix(const assay_scheme *s, test_rng *r, fast_tally *t)
     assay_graph_free(n.graph);
 }
 
+/* ---- schemes ---- */
+
+static void all_products(const assay_scheme *s, test_rng *r, fast_tally *t)
+{
+    for (int i = 0; i < 8; i++) {
+        check_conv(s, r, t);
+        check_conv(s, r, t);
+        check_matrix(s, r, t);
+        check_conv_transpose(s, r, t);
+        check_product(s, r, t);
+    }
+}
+
 /* Shapes differ from preset to preset. */
 static void test_presets(void **state)
 {
     test_rng r = test_seed("fast engine", 1);
-    fast_tally all = {0};
     (void)state;
-    for (const char *const *name = assay_scheme_presets(); *name; name++) {
-        assay_scheme *s;
-        assay_error err;
-        fast_tally t = {0};
-        assert_ok(assay_scheme_open(*name, &s, &err), &err);
-        for (int i = 0; i < 8; i++) {
-            check_conv(s, &r, &t);
-            check_conv(s, &r, &t);
-            check_matrix(s, &r, &t);
-            check_conv_transpose(s, &r, &t);
-            check_product(s, &r, &t);
-        }
-        print_message("# %s: %d runs taken, %d left to ref, %d cases refused\n", *name, t.taken,
-                      t.left, t.refused);
-        all.taken += t.taken;
-        all.left += t.left;
-        assay_scheme_free(s);
-    }
+    const fast_tally all = fast_presets(all_products, &r);
     assert_true(all.taken > 2 * all.left);
+}
+
+static void some_products(const assay_scheme *s, test_rng *r, fast_tally *t)
+{
+    for (int i = 0; i < 20; i++) {
+        check_conv(s, r, t);
+        check_matrix(s, r, t);
+    }
 }
 
 /* Accumulators whose policy or order matters: saturating, trapping, narrow, in lanes. */
 static void test_policies(void **state)
 {
     static const char *const rules[] = {
-        "bits: 16\n  overflow: saturate-each-step",
-        "bits: 20\n  overflow: trap",
-        "bits: 18\n  overflow: wrap",
-        "bits: 24\n  overflow: saturate-at-end",
-        "bits: 16\n  overflow: saturate-each-step\n  order: lanes\n  lanes: 4",
-        "saturate_pairs: yes"};
+        "accumulator: {bits: 16, overflow: saturate-each-step}",
+        "accumulator: {bits: 20, overflow: trap}",
+        "accumulator: {bits: 18, overflow: wrap}",
+        "accumulator: {bits: 24, overflow: saturate-at-end}",
+        "accumulator: {bits: 16, overflow: saturate-each-step, order: lanes, lanes: 4}",
+        "accumulator: {saturate_pairs: yes}"};
     test_rng r = test_seed("policies", 2);
     (void)state;
-    for (size_t k = 0; k < sizeof rules / sizeof *rules; k++) {
-        char text[256];
-        assay_scheme *s;
-        assay_error err;
-        fast_tally t = {0};
-        snprintf(text, sizeof text, "scheme: t\naccumulator:\n  %s\n", rules[k]);
-        assert_ok(assay_scheme_parse("t", text, strlen(text), &s, &err), &err);
-        for (int i = 0; i < 20; i++) {
-            check_conv(s, &r, &t);
-            check_matrix(s, &r, &t);
-        }
-        assert_true(t.left > 0);
-        assay_scheme_free(s);
-    }
+    for (size_t k = 0; k < sizeof rules / sizeof *rules; k++)
+        assert_true(fast_scheme(rules[k], some_products, &r).left > 0);
 }
 
 int main(void)

@@ -2,13 +2,6 @@
 #include "fast_case.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-static float y_scale;
-static int32_t y_zero;
-
-/* ---- others ---- */
 
 static void check_pool(const assay_scheme *s, test_rng *r, fast_tally *t)
 {
@@ -40,11 +33,8 @@ static void check_pool(const assay_scheme *s, test_rng *r, fast_tally *t)
     int rank =
         fast_shape(dim, nhwc, test_between(r, 1, 2), test_between(r, 1, 40), spatial, extent);
     assay_type x = fast_activation(r, rank, dim), y = x;
-    if (test_between(r, 0, 1)) {
-        y_scale = 0.07f;
-        y_zero = fast_draw(r, y.elem);
-        y.q = fast_params(1, &y_scale, &y_zero);
-    }
+    if (test_between(r, 0, 1))
+        fast_rescale(&y, 0.07f, r);
     fast_add_input(&n, &x);
     fast_finish(&n, op, &a, &y, r);
     fast_check(&n, s, r, t);
@@ -73,9 +63,7 @@ static void check_element_wise(const assay_scheme *s, test_rng *r, fast_tally *t
         x.dim[1] = 1;
     if (two && test_between(r, 0, 1))
         b.dim[2] = 1;
-    y_scale = 0.03f;
-    y_zero = fast_draw(r, y.elem);
-    y.q = fast_params(1, &y_scale, &y_zero);
+    fast_rescale(&y, 0.03f, r);
     fast_add_input(&n, &x);
     if (two)
         fast_add_input(&n, &b);
@@ -95,10 +83,8 @@ static void check_add(const assay_scheme *s, test_rng *r, fast_tally *t)
     static int32_t b_zero;
     b_scale = (float)(0.05 * ldexp(1 + test_unit(r), (int)test_between(r, -4, 2)));
     b_zero = fast_draw(r, x.elem);
-    y_scale = (float)(0.05 * ldexp(1 + test_unit(r), (int)test_between(r, -3, 3)));
-    y_zero = fast_draw(r, x.elem);
     b.q = fast_params(1, &b_scale, &b_zero);
-    y.q = fast_params(1, &y_scale, &y_zero);
+    fast_rescale(&y, (float)(0.05 * ldexp(1 + test_unit(r), (int)test_between(r, -3, 3))), r);
     fast_add_input(&n, &x);
     fast_add_input(&n, &b);
     fast_finish(&n, op, &a, &y, r);
@@ -151,11 +137,8 @@ static void check_reduce(const assay_scheme *s, test_rng *r, fast_tally *t)
         if (i == first || i == last || test_between(r, 0, 3))
             a.reduce.axes.v[a.reduce.axes.n++] = i;
     assay_type x = fast_activation(r, 4, dim), y = x;
-    if (test_between(r, 0, 1)) {
-        y_scale = 0.07f;
-        y_zero = fast_draw(r, y.elem);
-        y.q = fast_params(1, &y_scale, &y_zero);
-    }
+    if (test_between(r, 0, 1))
+        fast_rescale(&y, 0.07f, r);
     fast_add_input(&n, &x);
     fast_finish(&n, ops[test_between(r, 0, 3)], &a, &y, r);
     fast_check(&n, s, r, t);
@@ -181,30 +164,23 @@ static void check_convert(const assay_scheme *s, test_rng *r, fast_tally *t)
 }
 
 /* Shapes differ from preset to preset. */
+static void all_ops(const assay_scheme *s, test_rng *r, fast_tally *t)
+{
+    for (int i = 0; i < 6; i++) {
+        check_pool(s, r, t);
+        check_reduce(s, r, t);
+        check_convert(s, r, t);
+        check_add(s, r, t);
+        check_transpose(s, r, t);
+    }
+    check_element_wise(s, r, t);
+}
+
 static void test_presets(void **state)
 {
     test_rng r = test_seed("fast engine, other ops", 5);
-    fast_tally all = {0};
     (void)state;
-    for (const char *const *name = assay_scheme_presets(); *name; name++) {
-        assay_scheme *s;
-        assay_error err;
-        fast_tally t = {0};
-        assert_ok(assay_scheme_open(*name, &s, &err), &err);
-        for (int i = 0; i < 6; i++) {
-            check_pool(s, &r, &t);
-            check_reduce(s, &r, &t);
-            check_convert(s, &r, &t);
-            check_add(s, &r, &t);
-            check_transpose(s, &r, &t);
-        }
-        check_element_wise(s, &r, &t);
-        print_message("# %s: %d runs taken, %d left to ref, %d cases refused\n", *name, t.taken,
-                      t.left, t.refused);
-        all.taken += t.taken;
-        all.left += t.left;
-        assay_scheme_free(s);
-    }
+    const fast_tally all = fast_presets(all_ops, &r);
     assert_true(all.taken > all.left);
 }
 

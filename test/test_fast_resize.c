@@ -1,12 +1,7 @@
 /* The fast engine against the reference: nearest and bilinear resizes. */
 #include "fast_case.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
-
-static float y_scale;
-static int32_t y_zero;
 
 /* Any mode, coordinates and extents; parameters of the output its input's, or others. */
 static void check_resize(const assay_scheme *s, test_rng *r, fast_tally *t)
@@ -26,11 +21,8 @@ static void check_resize(const assay_scheme *s, test_rng *r, fast_tally *t)
     const int rank =
         fast_shape(dim, nhwc, test_between(r, 1, 2), test_between(r, 1, 30), spatial, extent);
     assay_type x = fast_activation(r, rank, dim), y = x;
-    if (test_between(r, 0, 2) == 0) {
-        y_scale = 0.07f;
-        y_zero = fast_draw(r, y.elem);
-        y.q = fast_params(1, &y_scale, &y_zero);
-    }
+    if (test_between(r, 0, 2) == 0)
+        fast_rescale(&y, 0.07f, r);
     a.resize.size = (assay_list){.n = rank};
     const bool large = test_between(r, 0, 3) == 0; /* tables of 16-bit codes pay */
     for (int i = 0; i < rank; i++) {
@@ -45,23 +37,17 @@ static void check_resize(const assay_scheme *s, test_rng *r, fast_tally *t)
     assay_graph_free(n.graph);
 }
 
+static void ten_resizes(const assay_scheme *s, test_rng *r, fast_tally *t)
+{
+    for (int i = 0; i < 10; i++)
+        check_resize(s, r, t);
+}
+
 static void test_presets(void **state)
 {
     test_rng r = test_seed("resize", 6);
-    fast_tally all = {0};
     (void)state;
-    for (const char *const *name = assay_scheme_presets(); *name; name++) {
-        assay_scheme *s;
-        assay_error err;
-        fast_tally t = {0};
-        assert_ok(assay_scheme_open(*name, &s, &err), &err);
-        for (int i = 0; i < 10; i++)
-            check_resize(s, &r, &t);
-        all.taken += t.taken;
-        all.left += t.left;
-        assay_scheme_free(s);
-    }
-    print_message("# %d runs taken, %d left to ref\n", all.taken, all.left);
+    const fast_tally all = fast_presets(ten_resizes, &r);
     assert_true(all.taken > 4 * all.left);
 }
 
@@ -73,17 +59,10 @@ static void test_roundings(void **state)
     (void)state;
     for (int mode = 0; mode < ASSAY_ROUND_COUNT; mode++)
         for (size_t k = 0; k < sizeof bits / sizeof *bits; k++) {
-            char text[200];
-            assay_scheme *s;
-            assay_error err;
-            fast_tally t = {0};
-            snprintf(text, sizeof text, "scheme: t\nresize: {bits: %d, round: %s}\n", bits[k],
+            char line[200];
+            snprintf(line, sizeof line, "resize: {bits: %d, round: %s}", bits[k],
                      assay_rounding_name((enum assay_rounding)mode));
-            assert_ok(assay_scheme_parse("t", text, strlen(text), &s, &err), &err);
-            for (int i = 0; i < 6; i++)
-                check_resize(s, &r, &t);
-            assert_true(t.taken > 0);
-            assay_scheme_free(s);
+            assert_true(fast_scheme(line, ten_resizes, &r).taken > 0);
         }
 }
 

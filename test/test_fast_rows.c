@@ -3,8 +3,6 @@
 #include "fast_case.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 static float x_scale, y_scale, gamma_scale;
 static int32_t x_zero, y_zero;
@@ -92,31 +90,25 @@ static void check_layer_norm(const assay_scheme *s, test_rng *r, fast_tally *t)
     assay_graph_free(n.graph);
 }
 
-static fast_tally check_scheme(assay_scheme *s, test_rng *r, int times)
+static void eight_each(const assay_scheme *s, test_rng *r, fast_tally *t)
 {
-    fast_tally t = {0};
-    for (int i = 0; i < times; i++) {
-        check_softmax(s, r, &t);
-        check_layer_norm(s, r, &t);
+    for (int i = 0; i < 8; i++) {
+        check_softmax(s, r, t);
+        check_layer_norm(s, r, t);
     }
-    return t;
+}
+
+static void many_each(const assay_scheme *s, test_rng *r, fast_tally *t)
+{
+    for (int i = 0; i < 8; i++)
+        eight_each(s, r, t);
 }
 
 static void test_presets(void **state)
 {
     test_rng r = test_seed("rows", 9);
-    fast_tally all = {0};
     (void)state;
-    for (const char *const *name = assay_scheme_presets(); *name; name++) {
-        assay_scheme *s;
-        assay_error err;
-        assert_ok(assay_scheme_open(*name, &s, &err), &err);
-        const fast_tally t = check_scheme(s, &r, 8);
-        all.taken += t.taken;
-        all.left += t.left;
-        assay_scheme_free(s);
-    }
-    print_message("# %d runs taken, %d left to ref\n", all.taken, all.left);
+    const fast_tally all = fast_presets(eight_each, &r);
     assert_true(all.taken > all.left);
 }
 
@@ -134,17 +126,11 @@ static void test_kinds(void **state)
     test_rng r = test_seed("kinds of rows", 10);
     (void)state;
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
-        char text[300];
-        assay_scheme *s;
-        assay_error err;
-        snprintf(text, sizeof text, "scheme: t\n%s\n", schemes[i]);
-        assert_ok(assay_scheme_parse("t", text, strlen(text), &s, &err), &err);
-        const fast_tally t = check_scheme(s, &r, 60);
+        const fast_tally t = fast_scheme(schemes[i], many_each, &r);
         print_message("# %zu: %d runs taken, %d left to ref, %d cases refused\n", i, t.taken,
                       t.left, t.refused);
         if (i + 1 < sizeof schemes / sizeof *schemes)
             assert_true(t.taken > t.left);
-        assay_scheme_free(s);
     }
 }
 
