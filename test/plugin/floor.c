@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interp/assay.h"
+#include "shift.h"
 
 struct assay_unit {
     int64_t shift, zero_in, zero_out, lo, hi;
@@ -27,11 +27,11 @@ static assay_status prepare(const assay_scheme *s, const assay_unit_spec *spec, 
     const bool product = strcmp(spec->op, known[3]) != 0 && strcmp(spec->op, known[4]) != 0;
     double real = (double)spec->in[0].q.scale[0] / (double)y->q.scale[0];
     real *= product ? (double)spec->in[1].q.scale[0] : 1;
-    u->shift = (int64_t)fmin(fmax(round(-log2(real)), 0), 31);
+    u->shift = nearest_shift(real);
     u->zero_in = product ? 0 : spec->in[0].q.zero_point[0];
     u->zero_out = y->q.zero_point[0];
-    u->lo = y->elem.is_signed ? -(INT64_C(1) << (y->elem.bits - 1)) : 0;
-    u->hi = u->lo + (INT64_C(1) << y->elem.bits) - 1;
+    u->lo = least_code(y->elem);
+    u->hi = greatest_code(y->elem);
     const double scale = (double)y->q.scale[0];
     const double least = strcmp(spec->op, "relu") == 0 ? 0 : spec->act_lo;
     if (isfinite(least))
@@ -54,29 +54,9 @@ static size_t params(const assay_unit *u, assay_unit_param *list, size_t max)
     return 1;
 }
 
-static int64_t accumulate(const assay_unit *u, const int32_t *x, const int32_t *w, size_t n,
-                          int64_t bias, int32_t zx, int32_t zw, bool *trapped)
-{
-    (void)u;
-    (void)zx;
-    (void)zw;
-    (void)trapped;
-    for (size_t i = 0; i < n; i++)
-        bias += (int64_t)x[i] * w[i];
-    return bias;
-}
-
-static int64_t settle(const assay_unit *u, int64_t sum, bool *trapped)
-{
-    (void)u;
-    (void)trapped;
-    return sum;
-}
-
 static int32_t code_of(const assay_unit *u, int64_t x, int64_t more)
 {
-    int64_t v = (x < 0 ? ~(~x >> u->shift) : x >> u->shift) + u->zero_out + more;
-    return (int32_t)(v < u->lo ? u->lo : v > u->hi ? u->hi : v);
+    return saturate(shift_floor(x, u->shift) + u->zero_out + more, u->lo, u->hi);
 }
 
 static void requantize(const assay_unit *u, const int64_t *acc, size_t n, size_t channel,
@@ -127,8 +107,8 @@ const assay_scheme_vtable *assay_scheme_plugin(void)
         .prepare = prepare,
         .release = release,
         .params = params,
-        .accumulate = accumulate,
-        .settle = settle,
+        .accumulate = accumulate_wide,
+        .settle = settle_wide,
         .requantize = requantize,
         .unary = unary,
 #ifdef SAYS_EXACT

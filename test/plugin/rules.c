@@ -1,11 +1,11 @@
 /* A scheme as a shared object that has something to say about the optimizer: it forbids a rule,
  * lets another change results by a code, and brings one of its own, for an op that it computes
  * itself. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "opt/optimize.h"
+#include "shift.h"
 
 struct assay_unit {
     int add;      /* custom_monotone: x + number */
@@ -28,8 +28,8 @@ static assay_status prepare(const assay_scheme *s, const assay_unit_spec *spec, 
     u->add = shift ? (int)spec->flag : spec->out->q.zero_point[0] - spec->in[0].q.zero_point[0];
     u->add = custom ? 0 : u->add;
     u->negates = custom;
-    u->lo = spec->out->elem.is_signed ? -(INT64_C(1) << (spec->out->elem.bits - 1)) : 0;
-    u->hi = u->lo + (INT64_C(1) << spec->out->elem.bits) - 1;
+    u->lo = least_code(spec->out->elem);
+    u->hi = greatest_code(spec->out->elem);
     *out = u;
     return ASSAY_OK;
 }
@@ -47,31 +47,10 @@ static size_t params(const assay_unit *u, assay_unit_param *list, size_t max)
     return 0;
 }
 
-static int64_t accumulate(const assay_unit *u, const int32_t *x, const int32_t *w, size_t n,
-                          int64_t bias, int32_t zx, int32_t zw, bool *trapped)
-{
-    (void)u;
-    (void)zx;
-    (void)zw;
-    (void)trapped;
-    for (size_t i = 0; i < n; i++)
-        bias += (int64_t)x[i] * w[i];
-    return bias;
-}
-
-static int64_t settle(const assay_unit *u, int64_t sum, bool *trapped)
-{
-    (void)u;
-    (void)trapped;
-    return sum;
-}
-
 static void unary(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
-    for (size_t i = 0; i < n; i++) {
-        int64_t v = (u->negates ? -(int64_t)x[i] : x[i]) + u->add;
-        out[i] = (int32_t)(v < u->lo ? u->lo : v > u->hi ? u->hi : v);
-    }
+    for (size_t i = 0; i < n; i++)
+        out[i] = saturate((u->negates ? -(int64_t)x[i] : x[i]) + u->add, u->lo, u->hi);
 }
 
 static int64_t word(size_t i, const char **name)
@@ -133,8 +112,8 @@ const assay_scheme_vtable *assay_scheme_plugin(void)
         .prepare = prepare,
         .release = release,
         .params = params,
-        .accumulate = accumulate,
-        .settle = settle,
+        .accumulate = accumulate_wide,
+        .settle = settle_wide,
         .unary = unary,
         .rule = word,
     };

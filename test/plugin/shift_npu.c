@@ -2,12 +2,11 @@
  *
  * A device without multipliers: a conv's or fully connected layer's accumulator is shifted to the
  * right by a whole number of bits, the nearest to the real scale, with floor, and saturated. Only
- * interp/assay.h is needed to write one. */
-#include <math.h>
+ * interp/assay.h is needed to write one; shift.h is what the examples share. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "interp/assay.h"
+#include "shift.h"
 
 struct assay_unit {
     int64_t shift, zero_point, lo, hi;
@@ -25,10 +24,10 @@ static assay_status prepare(const assay_scheme *s, const assay_unit_spec *spec, 
         return assay_fail(err, ASSAY_ERR_MEMORY, "shift-npu: out of memory");
     double real = (double)spec->in[0].q.scale[0] * (double)spec->in[1].q.scale[0] /
                   (double)spec->out->q.scale[0];
-    u->shift = (int64_t)fmin(fmax(round(-log2(real)), 0), 31);
+    u->shift = nearest_shift(real);
     u->zero_point = spec->out->q.zero_point[0];
-    u->lo = spec->out->elem.is_signed ? -(INT64_C(1) << (spec->out->elem.bits - 1)) : 0;
-    u->hi = u->lo + (INT64_C(1) << spec->out->elem.bits) - 1;
+    u->lo = least_code(spec->out->elem);
+    u->hi = greatest_code(spec->out->elem);
     *out = u;
     return ASSAY_OK;
 }
@@ -47,34 +46,12 @@ static size_t params(const assay_unit *u, assay_unit_param *list, size_t max)
     return 2;
 }
 
-static int64_t accumulate(const assay_unit *u, const int32_t *x, const int32_t *w, size_t n,
-                          int64_t bias, int32_t zx, int32_t zw, bool *trapped)
-{
-    (void)u;
-    (void)zx;
-    (void)zw;
-    (void)trapped;
-    for (size_t i = 0; i < n; i++)
-        bias += (int64_t)x[i] * w[i];
-    return bias;
-}
-
-static int64_t settle(const assay_unit *u, int64_t sum, bool *trapped)
-{
-    (void)u;
-    (void)trapped;
-    return sum;
-}
-
 static void requantize(const assay_unit *u, const int64_t *acc, size_t n, size_t channel,
                        int32_t *out)
 {
     (void)channel;
-    for (size_t i = 0; i < n; i++) {
-        int64_t v = acc[i] < 0 ? ~(~acc[i] >> u->shift) : acc[i] >> u->shift;
-        v += u->zero_point;
-        out[i] = (int32_t)(v < u->lo ? u->lo : v > u->hi ? u->hi : v);
-    }
+    for (size_t i = 0; i < n; i++)
+        out[i] = saturate(shift_floor(acc[i], u->shift) + u->zero_point, u->lo, u->hi);
 }
 
 __attribute__((visibility("default"))) const assay_scheme_vtable *assay_scheme_plugin(void);
@@ -89,8 +66,8 @@ const assay_scheme_vtable *assay_scheme_plugin(void)
         .prepare = prepare,
         .release = release,
         .params = params,
-        .accumulate = accumulate,
-        .settle = settle,
+        .accumulate = accumulate_wide,
+        .settle = settle_wide,
         .requantize = requantize,
     };
     return &vtable;
