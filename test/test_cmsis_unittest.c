@@ -3,16 +3,11 @@
  * file that extends cmsis-nn. */
 #include "support.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tflite_case.h"
-
-typedef struct tally {
-    int cases, equal;
-} tally;
 
 /* The archive's name of an array: of a layer of a network, "L03_" stands before it. */
 static const char *array(const tflite_file *f, const char *key)
@@ -30,7 +25,7 @@ static int64_t param(const tflite_file *f, const char *key)
 }
 
 /* A scheme with this case's multipliers for the node, where it has any. */
-static assay_scheme *scheme_of(tflite_file *f)
+static assay_scheme *scheme_of(const tflite_file *f)
 {
     static const char *const keys[2] = {"multiplier", "shift"};
     static char text[40000];
@@ -278,42 +273,11 @@ static size_t extreme(tflite_file *f)
 
 /* ---- folders ---- */
 
-static void run_folder(const char *name, size_t (*one)(tflite_file *f), int least)
-{
-    char relative[200], folder[400], path[800];
-    tally t = {0, 0};
-    snprintf(relative, sizeof relative, "vectors/cmsis-nn-unittest/%s", name);
-    if (!test_shared(relative, folder, sizeof folder))
-        skip();
-    DIR *d = opendir(folder);
-    assert_non_null(d);
-    for (struct dirent *e; (e = readdir(d));) {
-        size_t length = strlen(e->d_name);
-        if (length < 5 || strcmp(e->d_name + length - 4, ".npz") != 0)
-            continue;
-        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-        tflite_file f = tflite_open_path(path);
-        f.scheme = scheme_of(&f);
-        size_t wrong = one(&f);
-        if (wrong)
-            print_message("# %s/%s: %zu elements differ\n", name, e->d_name, wrong);
-        t.cases++;
-        t.equal += wrong == 0;
-        npz_close(f.data);
-        json_decref(f.about);
-        assay_scheme_free(f.scheme);
-    }
-    closedir(d);
-    print_message("# %s: %d of %d equal\n", name, t.equal, t.cases);
-    assert_true(t.cases >= least);
-    assert_int_equal(t.equal, t.cases);
-}
-
 #define FOLDER(name, one, least)                                                                   \
     static void test_##name(void **state)                                                          \
     {                                                                                              \
         (void)state;                                                                               \
-        run_folder(#name, one, least);                                                             \
+        tflite_folder("cmsis-nn-unittest/" #name, scheme_of, one, least);                          \
     }
 FOLDER(conv, ordinary_conv, 70)
 FOLDER(depthwise_conv, depthwise_conv, 36)

@@ -1,5 +1,6 @@
 #include "support.h"
 
+#include <dirent.h>
 #include <math.h>
 #include <string.h>
 
@@ -55,6 +56,38 @@ void tflite_run(const char *name, const char *scheme,
         failed += wrong != 0;
     }
     tflite_close(&f, n, failed);
+}
+
+void tflite_folder(const char *folder, assay_scheme *(*scheme)(const tflite_file *f),
+                   size_t (*one)(tflite_file *f), int least)
+{
+    char relative[200], place[400], path[800];
+    int cases = 0, equal = 0;
+    snprintf(relative, sizeof relative, "vectors/%s", folder);
+    if (!test_shared(relative, place, sizeof place))
+        skip();
+    DIR *d = opendir(place);
+    assert_non_null(d);
+    for (struct dirent *e; (e = readdir(d));) {
+        size_t length = strlen(e->d_name);
+        if (length < 5 || strcmp(e->d_name + length - 4, ".npz") != 0)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", place, e->d_name);
+        tflite_file f = tflite_open_path(path);
+        f.scheme = scheme(&f);
+        size_t wrong = one(&f);
+        if (wrong)
+            print_message("# %s/%s: %zu elements differ\n", folder, e->d_name, wrong);
+        cases++;
+        equal += wrong == 0;
+        assay_scheme_free(f.scheme);
+        npz_close(f.data);
+        json_decref(f.about);
+    }
+    closedir(d);
+    print_message("# %s: %d of %d equal\n", folder, equal, cases);
+    assert_true(cases >= least);
+    assert_int_equal(equal, cases);
 }
 
 double tflite_number(const json_t *c, const char *key)

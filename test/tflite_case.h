@@ -26,6 +26,11 @@ void tflite_close(tflite_file *f, size_t cases, size_t failed);
 void tflite_run(const char *name, const char *scheme,
                 size_t (*one)(tflite_file *f, const json_t *c));
 
+/* All archives of the folder vectors/FOLDER, at least so many, each under the scheme that `scheme`
+ * opens for it: `one` returns how many elements differ, 0 everywhere or the test fails. */
+void tflite_folder(const char *folder, assay_scheme *(*scheme)(const tflite_file *f),
+                   size_t (*one)(tflite_file *f), int least);
+
 double tflite_number(const json_t *c, const char *key);    /* 0 when absent */
 const char *tflite_word(const json_t *c, const char *key); /* "" when absent */
 /* "PREFIX_INDEX" of a case. Returns buf. */
