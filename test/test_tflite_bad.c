@@ -186,29 +186,6 @@ static void test_headers(void **state)
 
 /* ---- mutated files: refused or imported, never a crash; the sanitizers watch ---- */
 
-static void mutate(test_rng *rng, unsigned char *bytes, size_t *size)
-{
-    int flips = (int)test_between(rng, 1, 8);
-    if (test_between(rng, 0, 4) == 0)
-        *size = (size_t)test_between(rng, 0, (int64_t)*size);
-    for (int i = 0; *size > 0 && i < flips; ++i) {
-        size_t at = (size_t)test_between(rng, 0, (int64_t)*size - 1);
-        switch (test_between(rng, 0, 3)) {
-        case 0:
-            bytes[at] ^= (unsigned char)(1 << test_between(rng, 0, 7));
-            break;
-        case 1:
-            bytes[at] = (unsigned char)test_random(rng);
-            break;
-        case 2:
-            bytes[at] = 0xff;
-            break;
-        default:
-            memset(bytes + at, (int)test_between(rng, 0, 255), *size - at < 4 ? *size - at : 4);
-        }
-    }
-}
-
 static void test_mutations(void **state)
 {
     test_rng rng = test_seed("tflite mutations", 20261121);
@@ -224,7 +201,7 @@ static void test_mutations(void **state)
         assay_graph *g;
         assay_error err;
         memcpy(copy, file, size);
-        mutate(&rng, copy, &n);
+        tb_damage(&rng, copy, &n);
         if (assay_tflite_import_memory("mutant", copy, n, &g, &err) == ASSAY_OK) {
             ++imported;
             assay_graph_free(g);

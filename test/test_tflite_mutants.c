@@ -12,6 +12,7 @@
 #include "graph/tflite/export.h"
 #include "graph/tflite/tflite.h"
 #include "interp/program.h"
+#include "test/tflite_build.h"
 #include "test/tflite_graphs.h"
 
 #define MAX_SEEDS 200
@@ -59,42 +60,6 @@ static int shared_models(seed *s, int room)
     }
     free(entry);
     return taken;
-}
-
-static void put(unsigned char *bytes, size_t size, size_t at, uint32_t v)
-{
-    for (size_t i = 0; i < 4 && at + i < size; ++i)
-        bytes[at + i] = (unsigned char)(v >> (8 * i));
-}
-
-static void damage(test_rng *rng, unsigned char *bytes, size_t *size)
-{
-    static const uint32_t odd[] = {0,          1,          2,          0x7fffffff, 0x80000000,
-                                   0xffffffff, 0x00ffffff, 0x40000000, 0xfffffff0, 0x10000};
-    int changes = (int)test_between(rng, 1, 6);
-
-    if (test_between(rng, 0, 9) == 0)
-        *size = (size_t)test_between(rng, 0, (int64_t)*size);
-    for (int i = 0; *size > 0 && i < changes; ++i) {
-        size_t at = (size_t)test_between(rng, 0, (int64_t)*size - 1);
-        switch (test_between(rng, 0, 4)) {
-        case 0:
-            bytes[at] ^= (unsigned char)(1 << test_between(rng, 0, 7));
-            break;
-        case 1:
-            bytes[at] = (unsigned char)test_random(rng);
-            break;
-        case 2:
-            put(bytes, *size, at & ~(size_t)3, odd[test_between(rng, 0, 9)]);
-            break;
-        case 3: /* an offset to somewhere else, perhaps back */
-            put(bytes, *size, at & ~(size_t)3,
-                (uint32_t)(test_between(rng, 0, 2 * (int64_t)*size) - (int64_t)*size));
-            break;
-        default:
-            memset(bytes + at, (int)test_between(rng, 0, 255), *size - at < 16 ? *size - at : 16);
-        }
-    }
 }
 
 static bool is_small(const assay_graph *g)
@@ -150,7 +115,7 @@ static void survive(void **state)
         double seconds;
         assert_non_null(copy);
         memcpy(copy, from->bytes, size);
-        damage(&rng, copy, &size);
+        tb_damage(&rng, copy, &size);
         begin = clock();
         count[try(scheme, copy, size)]++;
         seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;

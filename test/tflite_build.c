@@ -370,3 +370,41 @@ unsigned char *tb_finish(const tb_model *m, size_t *size)
     *size = w.size;
     return w.bytes;
 }
+
+/* ---- damage ---- */
+
+static void put_word(unsigned char *bytes, size_t size, size_t at, uint32_t v)
+{
+    for (size_t i = 0; i < 4 && at + i < size; ++i)
+        bytes[at + i] = (unsigned char)(v >> (8 * i));
+}
+
+void tb_damage(test_rng *rng, unsigned char *bytes, size_t *size)
+{
+    static const uint32_t odd[] = {0,          1,          2,          0x7fffffff, 0x80000000,
+                                   0xffffffff, 0x00ffffff, 0x40000000, 0xfffffff0, 0x10000};
+    int changes = (int)test_between(rng, 1, 6);
+
+    if (test_between(rng, 0, 9) == 0)
+        *size = (size_t)test_between(rng, 0, (int64_t)*size);
+    for (int i = 0; *size > 0 && i < changes; ++i) {
+        size_t at = (size_t)test_between(rng, 0, (int64_t)*size - 1);
+        switch (test_between(rng, 0, 4)) {
+        case 0:
+            bytes[at] ^= (unsigned char)(1 << test_between(rng, 0, 7));
+            break;
+        case 1:
+            bytes[at] = (unsigned char)test_random(rng);
+            break;
+        case 2:
+            put_word(bytes, *size, at & ~(size_t)3, odd[test_between(rng, 0, 9)]);
+            break;
+        case 3: /* an offset to somewhere else, perhaps back */
+            put_word(bytes, *size, at & ~(size_t)3,
+                     (uint32_t)(test_between(rng, 0, 2 * (int64_t)*size) - (int64_t)*size));
+            break;
+        default:
+            memset(bytes + at, (int)test_between(rng, 0, 255), *size - at < 16 ? *size - at : 16);
+        }
+    }
+}

@@ -57,6 +57,8 @@ void tb_outputs(tb_op *op, ...);
 void tb_option_i32(tb_op *op, int slot, int32_t value);
 void tb_option_i8(tb_op *op, int slot, int8_t value);
 void tb_option_f32(tb_op *op, int slot, float value);
+/* Changes up to 6 bytes, words or runs of a file, and cuts it now and then. */
+void tb_damage(test_rng *rng, unsigned char *bytes, size_t *size);
 /* The file; free it. */
 unsigned char *tb_finish(const tb_model *m, size_t *size);
 
