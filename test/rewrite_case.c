@@ -236,6 +236,23 @@ const assay_rule *rewrite_rule(const char *name)
     return NULL;
 }
 
+assay_status rewrite_with_data(const char *base, assay_graph *g, const assay_match *m,
+                               const assay_image *image, const void *data, assay_error *err)
+{
+    assay_match other = *m;
+    other.data = data;
+    return rewrite_rule(base)->rewrite(g, &other, image, err);
+}
+
+bool rewrite_first_two(const assay_graph *g, const int *uses, assay_match *m)
+{
+    (void)uses;
+    m->n_upper = 1;
+    m->upper[0] = 0;
+    m->slot[0] = -1;
+    return m->lower == 1 && g->node[0].op == g->node[1].op;
+}
+
 assay_node *rewrite_find(assay_graph *g, assay_op op)
 {
     for (int i = 0; i < g->n_nodes; i++)

@@ -54,6 +54,11 @@ typedef struct rewrite_mutant {
 } rewrite_mutant;
 /* Under tflite each is refused, with a counterexample. */
 void rewrite_catches(const rewrite_mutant *mutants, size_t n);
+/* The base rule's rewrite, given other data. */
+assay_status rewrite_with_data(const char *base, assay_graph *g, const assay_match *m,
+                               const assay_image *image, const void *data, assay_error *err);
+/* A pattern: the first two nodes, when they are of one op. */
+bool rewrite_first_two(const assay_graph *g, const int *uses, assay_match *m);
 /* The node of this kind that a rewrite has left, or NULL. */
 assay_node *rewrite_find(assay_graph *g, assay_op op);
 

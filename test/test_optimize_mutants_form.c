@@ -91,9 +91,7 @@ static assay_status zeros_instead(assay_graph *g, const assay_match *m, const as
                                   assay_error *err)
 {
     const int8_t zeros[64] = {0};
-    assay_match other = *m;
-    other.data = zeros;
-    return rewrite_rule("constant-move")->rewrite(g, &other, image, err);
+    return rewrite_with_data("constant-move", g, m, image, zeros, err);
 }
 
 /* Linear, as if it only moved. */
