@@ -33,15 +33,25 @@ typedef struct assay_proof {
 
 /* Tries the rule's rewrite on the fragment, first as it is and then, where the rule can, saturated
  * at the image, and discharges the obligation. Free the proof whatever the status. */
-assay_status assay_prove(const assay_graph *g, const assay_match *m, const assay_rule *rule,
-                         const assay_scheme *s, assay_run_fn run, assay_proof *proof,
-                         assay_error *err);
+typedef assay_status assay_prover(const assay_graph *g, const assay_match *m,
+                                  const assay_rule *rule, const assay_scheme *s, assay_run_fn run,
+                                  assay_proof *proof, assay_error *err);
+assay_prover assay_prove; /* by the obligation that the rule names: one of those below */
 void assay_proof_free(assay_proof *p);
 
-/* ---- prove_codes.c: enumeration ---- */
-assay_status assay_prove_codes(const assay_graph *g, const assay_match *m, const assay_rule *rule,
-                               const assay_scheme *s, assay_run_fn run, assay_proof *proof,
-                               assay_error *err);
+/* One a file, prove_NAME.c. */
+assay_prover assay_prove_codes;        /* enumeration */
+assay_prover assay_prove_accumulators; /* thresholds over the accumulators that can occur */
+assay_prover assay_prove_linear;       /* a rescale goes into the weights */
+assay_prover assay_prove_sums;         /* all sums of a window */
+assay_prover assay_prove_sink;         /* a rescale passes what moves or chooses codes */
+assay_prover assay_prove_blend;        /* a rescale passes what blends neighbouring codes */
+assay_prover assay_prove_gains;        /* into a local response normalization */
+assay_prover assay_prove_form;         /* a layer in another form or layout */
+assay_prover assay_prove_floats;       /* thresholds over all floats */
+assay_prover assay_prove_structure;    /* what is read off the fragments */
+
+/* ---- prove_codes.c, for others too ---- */
 /* All results of a function of one code, by code - least code; malloc'd into *table. The other
  * operand of an element-wise node may be one constant number, or the same value. */
 assay_status assay_tabulate(const assay_graph *g, int node, const assay_scheme *s, assay_run_fn run,
@@ -57,49 +67,6 @@ assay_status assay_tabulate_pairs(const assay_graph *g, int node, const assay_sc
 #define ASSAY_MORE_SAMPLES 200
 assay_status assay_prove_samples(const assay_scheme *s, assay_run_fn run, int samples,
                                  assay_proof *proof, assay_error *err);
-
-/* ---- prove_accumulators.c, prove_linear.c: threshold forms ---- */
-assay_status assay_prove_accumulators(const assay_graph *g, const assay_match *m,
-                                      const assay_rule *rule, const assay_scheme *s,
-                                      assay_run_fn run, assay_proof *proof, assay_error *err);
-assay_status assay_prove_linear(const assay_graph *g, const assay_match *m, const assay_rule *rule,
-                                const assay_scheme *s, assay_run_fn run, assay_proof *proof,
-                                assay_error *err);
-
-/* ---- prove_sums.c: all sums of a window ---- */
-assay_status assay_prove_sums(const assay_graph *g, const assay_match *m, const assay_rule *rule,
-                              const assay_scheme *s, assay_run_fn run, assay_proof *proof,
-                              assay_error *err);
-
-/* ---- prove_sink.c: a rescale passes what moves or chooses codes ---- */
-assay_status assay_prove_sink(const assay_graph *g, const assay_match *m, const assay_rule *rule,
-                              const assay_scheme *s, assay_run_fn run, assay_proof *proof,
-                              assay_error *err);
-
-/* ---- prove_blend.c: a rescale passes what blends neighbouring codes ---- */
-assay_status assay_prove_blend(const assay_graph *g, const assay_match *m, const assay_rule *rule,
-                               const assay_scheme *s, assay_run_fn run, assay_proof *proof,
-                               assay_error *err);
-
-/* ---- prove_gains.c: into a local response normalization ---- */
-assay_status assay_prove_gains(const assay_graph *g, const assay_match *m, const assay_rule *rule,
-                               const assay_scheme *s, assay_run_fn run, assay_proof *proof,
-                               assay_error *err);
-
-/* ---- prove_form.c: a layer in another form or layout ---- */
-assay_status assay_prove_form(const assay_graph *g, const assay_match *m, const assay_rule *rule,
-                              const assay_scheme *s, assay_run_fn run, assay_proof *proof,
-                              assay_error *err);
-
-/* ---- prove_floats.c: thresholds over all floats ---- */
-assay_status assay_prove_floats(const assay_graph *g, const assay_match *m, const assay_rule *rule,
-                                const assay_scheme *s, assay_run_fn run, assay_proof *proof,
-                                assay_error *err);
-
-/* ---- prove_structure.c: what is read off the fragments ---- */
-assay_status assay_prove_structure(const assay_graph *g, const assay_match *m,
-                                   const assay_rule *rule, const assay_scheme *s, assay_run_fn run,
-                                   assay_proof *proof, assay_error *err);
 
 /* ---- prove.c, for all of them ---- */
 /* proof->after: the fragment rewritten, without what nobody needs, and verified. When it cannot be,
