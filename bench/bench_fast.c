@@ -133,11 +133,16 @@ static void bench_nets(options *o)
 static void bench_resnet50_file(options *o)
 {
     const bench_form f = {ASSAY_LAYOUT_NCHW, false, 1};
-    const char *path = "/tmp/assay-bench-resnet50.onnx";
+    char path[] = "/tmp/assay-bench-XXXXXX.onnx";
     assay_graph *g;
     assay_error err;
     if (o->name && !strstr("resnet50 file", o->name))
         return;
+    const int file = mkstemps(path, 5);
+    if (file < 0 || close(file) != 0) {
+        fprintf(stderr, "bench: cannot create a file in /tmp\n");
+        exit(2);
+    }
     bench_check(bench_resnet50(&f, &g, &err), &err);
     bench_check(assay_model_save(g, path, &err), &err);
     assay_graph_free(g);
@@ -195,9 +200,13 @@ int main(int argc, char **argv)
             o.name = "";
         else if (strcmp(argv[i], "--profile") == 0)
             o.profile = true;
-        else if (strcmp(argv[i], "--json") == 0 && i + 1 < argc)
+        else if (strcmp(argv[i], "--json") == 0 && i + 1 < argc) {
             json = fopen(argv[++i], "w");
-        else if (strcmp(argv[i], "--ort") == 0 && i + 1 < argc)
+            if (!json) {
+                fprintf(stderr, "bench: cannot write '%s'\n", argv[i]);
+                return 2;
+            }
+        } else if (strcmp(argv[i], "--ort") == 0 && i + 1 < argc)
             script = argv[++i];
         else
             o.name = argv[i];

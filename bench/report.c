@@ -4,13 +4,18 @@
 
 bench_report bench_report_begin(FILE *json)
 {
-    bench_report r = {.json = json, .peak = bench_peak_vnni()};
-    printf("int8 peak by dot products: %.1f GMAC/s a thread\n", r.peak / 1e9);
+    const char *isa;
+    bench_report r = {.json = json, .peak = bench_peak(&isa)};
+    if (r.peak > 0)
+        printf("int8 peak by dot products (%s): %.1f GMAC/s a thread\n", isa, r.peak / 1e9);
+    else
+        printf("instruction set: %s, without an int8 peak\n", isa);
     printf("%-30s %-11s %-11s %5s %3s %12s %12s %12s %8s %6s %6s %6s %8s %8s %8s %8s %8s\n",
            "network", "form", "engine", "batch", "thr", "ns/image", "least", "greatest", "GMAC/s",
            "%peak", "x ort", "x ref", "load ms", "prep ms", "peak MB", "digests", "dump");
     if (json)
-        fprintf(json, "{\"peak_gmac_per_s\": %.3f, \"results\": [", r.peak / 1e9);
+        fprintf(json, "{\"isa\": \"%s\", \"peak_gmac_per_s\": %.3f, \"results\": [", isa,
+                r.peak / 1e9);
     return r;
 }
 
