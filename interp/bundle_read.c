@@ -1,4 +1,5 @@
 /* Reading a golden bundle back. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,13 +40,16 @@ assay_status assay_bundle_open(const char *dir, assay_bundle **out, assay_error 
         free(b);
         return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
     }
-    b->manifest = json_load_file(path, JSON_REJECT_DUPLICATES, &json_error);
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        status = assay_fail(err, ASSAY_ERR_IO, "%s: no golden bundle: %s", path, strerror(errno));
+        goto done;
+    }
+    b->manifest = json_loadf(file, JSON_REJECT_DUPLICATES, &json_error);
+    fclose(file);
     if (!b->manifest) {
-        status =
-            json_error.line < 0
-                ? assay_fail(err, ASSAY_ERR_IO, "%s: no golden bundle: %s", path, json_error.text)
-                : assay_fail(err, ASSAY_ERR_INPUT, "%s:%d:%d: %s", path, json_error.line,
-                             json_error.column, json_error.text);
+        status = assay_fail(err, ASSAY_ERR_INPUT, "%s:%d:%d: %s", path, json_error.line,
+                            json_error.column, json_error.text);
         goto done;
     }
     tensors = json_object_get(b->manifest, "tensors");

@@ -90,8 +90,12 @@ static bool ends_with(const char *s, const char *end)
 static assay_status open_plugin(const char *path, assay_scheme **out, assay_error *err)
 {
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (handle == NULL)
-        return assay_fail(err, ASSAY_ERR_SCHEME, "%s: %s", path, dlerror());
+    if (handle == NULL) {
+        const char *why = dlerror();
+        const bool named = strncmp(why, path, strlen(path)) == 0;
+        return assay_fail(err, ASSAY_ERR_SCHEME, "%s%s%s", named ? "" : path, named ? "" : ": ",
+                          why);
+    }
     const assay_scheme_vtable *(*entry)(void);
     *(void **)&entry = dlsym(handle, "assay_scheme_plugin");
     const assay_scheme_vtable *vt = entry != NULL ? entry() : NULL;

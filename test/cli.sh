@@ -159,6 +159,8 @@ refused "a pass of no such name" "no pass 'fold'" "$assay" optimize chain.assay 
 refused "an allowance of no such kind" "bounded:N" "$assay" optimize chain.assay -s tflite --allow some
 refused "optimize without a scheme" "scheme" "$assay" optimize chain.assay
 
+refused "an input of another name" "no input 'nothing'" "$assay" run net.assay -s tflite -i "nothing=$first"
+refused "an option with nothing" "output needs a value" "$assay" golden net.assay -s tflite -i "$first" -o ''
 refused "missing input" "is not given" "$assay" run net.assay -s tflite
 refused "no scheme for a quantized network" "scheme" "$assay" run net.assay -i "$first"
 refused "a scheme but no profile" "profile" "$assay" run "$model" -s tflite -i "$first"

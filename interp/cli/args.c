@@ -87,7 +87,7 @@ static int take(cli_args *a, int argc, char **argv, int i)
         cli_trouble("%s: option --%s takes no value", a->command->name, o->name);
         return 0;
     }
-    if (o->value && !value && i + 1 >= argc) {
+    if (o->value && (value ? !*value : i + 1 >= argc || !*argv[i + 1])) {
         cli_trouble("%s: option --%s needs a value: %s", a->command->name, o->name, o->value);
         return 0;
     }

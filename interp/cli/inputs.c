@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "graph/npy.h"
 #include "interp/cli/session.h"
@@ -198,6 +199,10 @@ int cli_files_open(cli_files *f, const cli_args *a, const assay_graph *g)
     for (int k = 0; (text = cli_value_at(a, "input", k)); k++) {
         size_t skip;
         const int input = named_input(g, text, &skip);
+        const char *equals = strchr(text, '=');
+        if (input < 0 && equals && access(text, F_OK) != 0)
+            return cli_trouble("--input %s: the network has no input '%.*s'", text,
+                               (int)(equals - text), text);
         const int64_t at = input < 0 ? first_free(f, 0, 1) : first_free(f, input, inputs);
         f->file[at] = text + skip;
         if (at / inputs >= f->samples)

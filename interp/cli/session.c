@@ -43,7 +43,7 @@ static int parse_precision(const char *text, cli_quantize *q)
                                "conv1=i16 or 'fc*=f32,*=i8', not '%s'",
                                text);
         if (assay_elem_parse(kind, &elem, &err) != ASSAY_OK)
-            return cli_failed(&err);
+            return cli_trouble("--precision: %s", err.text);
         if (add_rule(q, s, (size_t)(equals - s), elem) != CLI_OK)
             return CLI_TROUBLE;
         s += n + (s[n] == ',');
