@@ -122,10 +122,10 @@ static inline void assay_fast_each(int workers, int64_t n, void (*body)(void *us
 }
 
 /* The code that a byte stands for, and whether it is one of element e. */
-bool assay_fast_code(assay_elem e, int byte, int32_t *code);
-
-/* The values of a function of one 8-bit code, by the code's byte. Returns whether it is the
- * identity. */
-bool assay_fast_table(const assay_fast_setup *s, const assay_elem in, uint8_t table[256]);
+static inline bool assay_fast_code(assay_elem e, int byte, int32_t *code)
+{
+    *code = e.is_signed ? (int8_t)byte : byte;
+    return *code >= assay_elem_min(e) && *code <= assay_elem_max(e);
+}
 
 #endif

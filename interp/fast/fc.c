@@ -18,8 +18,6 @@ typedef struct fc {
     assay_product product;
 } fc;
 
-static const int32_t no_run[1] = {0};
-
 static void free_fc(assay_fast *f)
 {
     fc *c = (fc *)f;
@@ -88,7 +86,7 @@ static assay_status make(const assay_fast_setup *s, const assay_filters *f, cons
     for (int64_t r = 0; r < c->rows; r++)
         c->row[r] = (int32_t)(r * c->step);
     c->base.scratch = c->in_place ? 0 : (size_t)(c->rows * c->step);
-    return assay_product_make(s, f, form, 0, f->outputs, no_run, 1, &c->product, err);
+    return assay_product_make(s, f, form, 0, f->outputs, assay_one_run, 1, &c->product, err);
 }
 
 assay_status assay_fast_fc(const assay_fast_setup *s, assay_fast **out, assay_error *err)

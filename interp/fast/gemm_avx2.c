@@ -62,7 +62,7 @@ static void words(const assay_tile *t, int rows, int columns)
     }
 }
 
-/* 16 channels at a time: words widened to int32 products. */
+/* 8 channels a vector: words are widened, their products int32. */
 static void word_taps(const assay_taps *t)
 {
     const __m256i *w = t->right;

@@ -18,8 +18,7 @@ enum {
     ASSAY_CELLS = 4,         /* output cells that share columns */
 };
 
-/* How the accumulators of 16 lanes of a vector become codes (schemes/narrow.h).
- */
+/* How the accumulators of 16 lanes of a vector become codes (schemes/narrow.h). */
 typedef struct assay_sixteen {
     float scale[16];      /* FLOAT; the others: */
     int64_t factor[2][8]; /* of even and of odd lanes */

@@ -19,8 +19,6 @@ typedef struct matmul {
     int32_t *row;
 } matmul;
 
-static const int32_t no_run[1] = {0};
-
 static void free_matmul(assay_fast *f)
 {
     matmul *m = (matmul *)f;
@@ -194,7 +192,7 @@ assay_status assay_fast_matmul(const assay_fast_setup *s, assay_fast **out, assa
                                  .outputs = m->columns,
                                  .n_runs = 1,
                                  .run_units = m->left_step / ASSAY_UNIT,
-                                 .run = no_run};
+                                 .run = assay_one_run};
     for (int64_t r = 0; r < rows; r++)
         row[r] = (int32_t)(r * m->left_step);
     m->base.scratch = carve(m, NULL, &unused);

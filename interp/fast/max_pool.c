@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interp/fast/fast.h"
+#include "interp/fast/table.h"
 #include "interp/window.h"
 
 typedef struct pool {
@@ -148,7 +148,7 @@ assay_status assay_fast_max_pool(const assay_fast_setup *s, assay_fast **out, as
                            .arrange = arrange};
     p->rows = s->kernels->rows_of_bytes;
     p->flip = x->elem.is_signed ? 0x80 : 0;
-    p->identity = assay_fast_table(s, x->elem, by_code);
+    p->identity = assay_table_bytes(s, x->elem, by_code);
     for (int i = 0; i < 256; i++)
         p->table[i] = by_code[i ^ p->flip];
     p->base.scratch = down_bytes(p) * (size_t)s->threads;

@@ -16,6 +16,9 @@ typedef struct assay_product {
     assay_narrower narrowing;
 } assay_product;
 
+/* Of a product whose rows are one run each. */
+static const int32_t assay_one_run[1] = {0};
+
 /* Packs filters first .. first + outputs - 1 of f, each cut into n_runs runs of equal length. */
 assay_status assay_product_make(const assay_fast_setup *s, const assay_filters *f,
                                 const assay_form *form, int64_t first, int64_t outputs,

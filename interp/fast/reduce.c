@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "interp/fast/sums.h"
+#include "interp/fast/table.h"
 #include "interp/ref/ref.h"
 
 typedef struct reduction {
@@ -132,7 +133,7 @@ assay_status assay_fast_reduce(const assay_fast_setup *s, assay_fast **out, assa
         uint8_t by_code[256];
         r.base.run = run_max;
         r.flip = (uint8_t)((r.elem.is_signed ? 0x80 : 0) ^ (op == ASSAY_OP_REDUCE_MIN ? 0xff : 0));
-        assay_fast_table(s, x->elem, by_code);
+        assay_table_bytes(s, x->elem, by_code);
         for (int i = 0; i < 256; i++)
             r.table[i] = by_code[i ^ r.flip];
         return make(s, &r, out, err);

@@ -17,6 +17,20 @@ bool assay_table_pays(const assay_fast_setup *s, int64_t outputs)
            (x->elem.bits <= 8 || outputs >= (INT64_C(1) << x->elem.bits) / WORTH);
 }
 
+bool assay_table_bytes(const assay_fast_setup *s, assay_elem in, uint8_t value[256])
+{
+    bool identity = true;
+    for (int i = 0; i < 256; i++) {
+        int32_t x, y = 0;
+        if (assay_fast_code(in, i, &x)) {
+            s->vt->unary(s->unit, &x, 1, &y);
+            identity = identity && (uint8_t)y == i;
+        }
+        value[i] = (uint8_t)y;
+    }
+    return identity;
+}
+
 static void ask_unary(const assay_fast_setup *s, const int32_t *x, size_t n, int32_t *y)
 {
     s->vt->unary(s->unit, x, n, y);

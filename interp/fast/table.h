@@ -23,6 +23,10 @@ assay_status assay_table_make_of(const assay_fast_setup *s, assay_table_fn f, as
                                  assay_error *err);
 void assay_table_free(assay_table *t);
 
+/* The values of the node's unary function of codes of at most 8 bits, by the code's byte; whether
+ * it is the identity. */
+bool assay_table_bytes(const assay_fast_setup *s, assay_elem in, uint8_t value[256]);
+
 /* y[i] = the value of x[i]; where in_size and out_size are equal, y may be x. */
 void assay_table_look_up(const assay_table *t, const void *x, size_t n, void *y);
 

@@ -1,35 +1,14 @@
 /* A function of one code is its table (table.h). */
 #include <stdlib.h>
-#include <string.h>
 
 #include "interp/fast/table.h"
 
-enum { CODES = 256, PART = 16384 };
+enum { PART = 16384 };
 
 typedef struct unary {
     assay_fast base;
     assay_table table;
 } unary;
-
-bool assay_fast_code(assay_elem e, int byte, int32_t *code)
-{
-    *code = e.is_signed ? (int8_t)byte : byte;
-    return *code >= assay_elem_min(e) && *code <= assay_elem_max(e);
-}
-
-bool assay_fast_table(const assay_fast_setup *s, const assay_elem in, uint8_t table[CODES])
-{
-    bool identity = true;
-    for (int i = 0; i < CODES; i++) {
-        int32_t x, y = 0;
-        if (assay_fast_code(in, i, &x)) {
-            s->vt->unary(s->unit, &x, 1, &y);
-            identity = identity && (uint8_t)y == i;
-        }
-        table[i] = (uint8_t)y;
-    }
-    return identity;
-}
 
 static void free_unary(assay_fast *f)
 {
