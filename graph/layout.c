@@ -4,210 +4,34 @@
  */
 #include "graph/layout.h"
 
-#include <stdio.h>
 #include <string.h>
 
-enum order { OLD, NEW };
+#include "graph/layout_change.h"
 
 /* perm[i] is the source's axis. */
 static const int to_last[4] = {0, 2, 3, 1}, to_first[4] = {0, 3, 1, 2};
 
-typedef struct change {
-    const assay_graph *from;
-    assay_graph *to;
-    enum assay_layout layout; /* the new one */
-    const int *there, *back;  /* permutations from the old order to the new, and back */
-    const char *suffix[2];    /* of a name in either order, where it is taken */
-    int *at[2];               /* of from's values: their index in `to` in either order; -1: none */
-    assay_error *err;
-} change;
-
-static const assay_type *type_of(const change *c, int v)
+static const assay_type *type_of(const assay_layout_change *c, int v)
 {
     return &c->from->value[v].type;
 }
 
-/* ---- types and constants in another order ---- */
-
-static assay_type permuted(const assay_type *t, const int *perm)
-{
-    assay_type to = *t;
-    for (int i = 0; i < t->rank; ++i) {
-        to.dim[i] = t->dim[perm[i]];
-        if (t->q.granularity != ASSAY_Q_TENSOR && t->q.axis == perm[i])
-            to.q.axis = i;
-    }
-    return to;
-}
-
-static void permute(const assay_type *t, const void *data, const int *perm, void *out)
-{
-    size_t size = assay_elem_size(t->elem), k = 0;
-    int64_t stride[4] = {t->dim[1] * t->dim[2] * t->dim[3], t->dim[2] * t->dim[3], t->dim[3], 1};
-    int64_t n[4], s[4];
-
-    for (int i = 0; i < 4; ++i) {
-        n[i] = t->dim[perm[i]];
-        s[i] = stride[perm[i]];
-    }
-    for (int64_t a = 0; a < n[0]; ++a)
-        for (int64_t b = 0; b < n[1]; ++b)
-            for (int64_t c = 0; c < n[2]; ++c)
-                for (int64_t d = 0; d < n[3]; ++d)
-                    memcpy((char *)out + size * k++,
-                           (const char *)data +
-                               size * (size_t)(a * s[0] + b * s[1] + c * s[2] + d * s[3]),
-                           size);
-}
-
-/* The name, or with a suffix where it is taken. */
-static const char *name_for(const change *c, int v, const char *suffix, bool suffixed)
-{
-    const char *name = c->from->value[v].name;
-    size_t room = strlen(name) + strlen(suffix) + 16;
-    char *longer;
-
-    if (!suffixed && assay_graph_find_value(c->to, name) < 0)
-        return name;
-    longer = assay_arena_alloc(c->to->arena, room);
-    if (!longer)
-        return NULL;
-    snprintf(longer, room, "%s:%s", name, suffix);
-    for (int i = 2; assay_graph_find_value(c->to, longer) >= 0; ++i)
-        snprintf(longer, room, "%s:%s%d", name, suffix, i);
-    return longer;
-}
-
-static assay_status add_constant(const change *c, int v, const assay_type *type, const void *data,
-                                 const char *suffix, int *out)
-{
-    const char *name = name_for(c, v, suffix, false);
-    return name ? assay_graph_borrow_constant(c->to, name, type, data, out, c->err)
-                : assay_out_of_memory(c->err);
-}
-
-static assay_status permuted_constant(const change *c, int v, const assay_type *t, const int *perm,
-                                      const char *suffix, int *out)
-{
-    assay_type type = permuted(t, perm);
-    void *data = assay_arena_alloc(c->to->arena, assay_type_bytes(t));
-
-    if (!data)
-        return assay_out_of_memory(c->err);
-    permute(t, c->from->value[v].data, perm, data);
-    return add_constant(c, v, &type, data, suffix, out);
-}
-
-/* Are the elements in the same order either way? Axes of more than one index do not overtake. */
-static bool same_order(const assay_type *t, const int *perm)
-{
-    int last = -1;
-    for (int i = 0; i < 4; ++i) {
-        if (t->dim[perm[i]] == 1)
-            continue;
-        if (perm[i] < last)
-            return false;
-        last = perm[i];
-    }
-    return true;
-}
-
-/* ---- values ---- */
-
-/* A transpose (a reshape, where no element changes places) of value `x`, which is `t`. */
-static assay_status turn(const change *c, int v, int x, const assay_type *t, const int *perm,
-                         const char *suffix, int *out)
-{
-    bool moves = !same_order(t, perm);
-    assay_type type = permuted(t, perm);
-    assay_attrs a = {0};
-    const char *name = name_for(c, v, suffix, false);
-    assay_status s;
-
-    if (!name)
-        return assay_out_of_memory(c->err);
-    for (int i = 0; i < 4; ++i)
-        if (moves)
-            a.perm.perm.v[i] = perm[i];
-        else
-            a.shape.shape.v[i] = type.dim[i];
-    if (moves)
-        a.perm.perm.n = 4;
-    else
-        a.shape.shape.n = 4;
-    if ((s = assay_graph_add_value(c->to, name, &type, out, c->err)))
-        return s;
-    return assay_graph_add_node(c->to, moves ? ASSAY_OP_TRANSPOSE : ASSAY_OP_RESHAPE, NULL, &x, 1,
-                                out, 1, &a, NULL, c->err);
-}
-
-/* Value v in the given order. */
-static assay_status value(const change *c, int v, enum order order, int *out)
-{
-    const assay_value *x;
-    const assay_type *t;
-    const char *suffix = c->suffix[order];
-    assay_type other;
-    assay_status s;
-
-    *out = v == ASSAY_NO_VALUE ? ASSAY_NO_VALUE : c->at[order][v];
-    if (v == ASSAY_NO_VALUE || *out >= 0)
-        return ASSAY_OK;
-    x = &c->from->value[v];
-    t = &x->type;
-    if (order == OLD && c->at[NEW][v] < 0) {
-        s = x->is_variable ? assay_graph_add_variable(c->to, x->name, t, x->data, out, c->err)
-                           : add_constant(c, v, t, x->data, suffix, out);
-    } else if (x->data && !x->is_variable) {
-        s = order == NEW ? permuted_constant(c, v, t, c->there, suffix, out)
-                         : add_constant(c, v, t, x->data, suffix, out);
-    } else if (order == NEW) {
-        s = turn(c, v, c->at[OLD][v], t, c->there, suffix, out);
-    } else {
-        other = permuted(t, c->there);
-        s = turn(c, v, c->at[NEW][v], &other, c->back, suffix, out);
-    }
-    c->at[order][v] = *out;
-    return s;
-}
-
-/* A node's result. What the network gives out keeps its name for the order that it has there. */
-static assay_status result(const change *c, int v, enum order order, int *out)
-{
-    const assay_value *x = &c->from->value[v];
-    assay_type type = order == NEW ? permuted(&x->type, c->there) : x->type;
-    bool given = false;
-    const char *name;
-    assay_status s;
-
-    for (int i = 0; i < c->from->n_outputs; ++i)
-        given = given || c->from->output[i] == v;
-    name = name_for(c, v, c->suffix[NEW], given && order == NEW);
-    if (!name)
-        return assay_out_of_memory(c->err);
-    s = assay_graph_add_value(c->to, name, &type, out, c->err);
-    c->at[order][v] = *out;
-    return s;
-}
-
-/* ---- nodes ---- */
-
 /* An operand of an element-wise op in the new order: of fewer dimensions it has leading ones. */
-static assay_status operand(const change *c, int v, int *out)
+static assay_status operand(const assay_layout_change *c, int v, int *out)
 {
     const assay_type *t = type_of(c, v);
     assay_type full = *t;
 
     if (t->rank == 4)
-        return value(c, v, NEW, out);
+        return assay_layout_value(c, v, ASSAY_ORDER_NEW, out);
     if (assay_shape_count(t) == 1)
-        return value(c, v, OLD, out);
+        return assay_layout_value(c, v, ASSAY_ORDER_OLD, out);
     full.rank = 4;
     for (int i = 0; i < 4; ++i)
         full.dim[i] = i < 4 - t->rank ? 1 : t->dim[i - (4 - t->rank)];
     if (full.q.granularity != ASSAY_Q_TENSOR)
         full.q.axis += 4 - t->rank;
-    return permuted_constant(c, v, &full, c->there, c->suffix[NEW], out);
+    return assay_layout_constant(c, v, &full, c->there, c->suffix[ASSAY_ORDER_NEW], out);
 }
 
 static bool is_elementwise(assay_op op)
@@ -218,7 +42,7 @@ static bool is_elementwise(assay_op op)
 }
 
 /* Do all operands allow the new order, and is one there already? */
-static bool flows(const change *c, const assay_node *n)
+static bool flows(const assay_layout_change *c, const assay_node *n)
 {
     bool any = false;
 
@@ -229,18 +53,18 @@ static bool flows(const change *c, const assay_node *n)
         if (!x ||
             (x->type.rank != 4 && assay_shape_count(&x->type) != 1 && (!x->data || x->is_variable)))
             return false;
-        any = any || (x->type.rank == 4 && c->at[NEW][n->in[i]] >= 0 && !x->data);
+        any = any || (x->type.rank == 4 && c->at[ASSAY_ORDER_NEW][n->in[i]] >= 0 && !x->data);
     }
     return any;
 }
 
 /* Where an axis of the old order is in the new one. */
-static int64_t moved_axis(const change *c, int64_t axis)
+static int64_t moved_axis(const assay_layout_change *c, int64_t axis)
 {
     return c->back[axis];
 }
 
-static void moved_list(const change *c, assay_list *list)
+static void moved_list(const assay_layout_change *c, assay_list *list)
 {
     const assay_list old = *list;
     for (int i = 0; i < 4 && old.n == 4; ++i)
@@ -248,7 +72,7 @@ static void moved_list(const change *c, assay_list *list)
 }
 
 /* Attributes for the new order, of an op that takes them; false: the op has to stay. */
-static bool moved_attributes(const change *c, const assay_node *n, assay_attrs *a)
+static bool moved_attributes(const assay_layout_change *c, const assay_node *n, assay_attrs *a)
 {
     switch (n->op) {
     case ASSAY_OP_CONCAT:
@@ -306,7 +130,7 @@ static int *layout_of(assay_op op, assay_attrs *a)
     }
 }
 
-static bool takes_layout(const change *c, const assay_node *n)
+static bool takes_layout(const assay_layout_change *c, const assay_node *n)
 {
     assay_attrs a = n->attr;
     const int *layout = layout_of(n->op, &a);
@@ -315,7 +139,7 @@ static bool takes_layout(const change *c, const assay_node *n)
            (n->op != ASSAY_OP_CONV_TRANSPOSE || a.conv.group == 1);
 }
 
-static void set_layout(const change *c, const assay_node *n, assay_attrs *a)
+static void set_layout(const assay_layout_change *c, const assay_node *n, assay_attrs *a)
 {
     *layout_of(n->op, a) = (int)c->layout;
     if (n->op != ASSAY_OP_RESIZE)
@@ -328,8 +152,8 @@ static void set_layout(const change *c, const assay_node *n, assay_attrs *a)
     }
 }
 
-static assay_status add_node(const change *c, const assay_node *n, const int *in, int n_in,
-                             const int *out, const assay_attrs *a)
+static assay_status add_node(const assay_layout_change *c, const assay_node *n, const int *in,
+                             int n_in, const int *out, const assay_attrs *a)
 {
     int id;
     assay_status s =
@@ -347,7 +171,7 @@ static assay_status add_node(const change *c, const assay_node *n, const int *in
 
 /* Filters with channels first are [O,I,h,w], or [I,O,h,w] of a transposed convolution; with
  * channels last [O,h,w,I]. */
-static assay_status filters(const change *c, const assay_node *n, int *out)
+static assay_status filters(const assay_layout_change *c, const assay_node *n, int *out)
 {
     static const int transposed[2][4] = {{3, 0, 1, 2}, {1, 2, 3, 0}};
     const int *perm =
@@ -356,31 +180,31 @@ static assay_status filters(const change *c, const assay_node *n, int *out)
     assay_status s;
 
     if (c->from->value[v].data && !c->from->value[v].is_variable)
-        return permuted_constant(c, v, type_of(c, v), perm, c->suffix[NEW], out);
-    s = value(c, v, OLD, &x);
-    return s ? s : turn(c, v, x, type_of(c, v), perm, c->suffix[NEW], out);
+        return assay_layout_constant(c, v, type_of(c, v), perm, c->suffix[ASSAY_ORDER_NEW], out);
+    s = assay_layout_value(c, v, ASSAY_ORDER_OLD, &x);
+    return s ? s : assay_layout_turn(c, v, x, type_of(c, v), perm, c->suffix[ASSAY_ORDER_NEW], out);
 }
 
-static assay_status image_node(const change *c, const assay_node *n)
+static assay_status image_node(const assay_layout_change *c, const assay_node *n)
 {
     assay_attrs a = n->attr;
     int in[3], out;
-    assay_status s = value(c, n->in[0], NEW, &in[0]);
+    assay_status s = assay_layout_value(c, n->in[0], ASSAY_ORDER_NEW, &in[0]);
 
     set_layout(c, n, &a);
     if (!s && n->n_in > 1)
         s = filters(c, n, &in[1]);
     if (!s && n->n_in > 2)
-        s = value(c, n->in[2], OLD, &in[2]);
+        s = assay_layout_value(c, n->in[2], ASSAY_ORDER_OLD, &in[2]);
     if (!s)
-        s = result(c, n->out[0], NEW, &out);
+        s = assay_layout_result(c, n->out[0], ASSAY_ORDER_NEW, &out);
     return s ? s : add_node(c, n, in, n->n_in, &out, &a);
 }
 
 #define FEW 16
 
-static assay_status any_node(const change *c, const assay_node *n, enum order order,
-                             const assay_attrs *a)
+static assay_status any_node(const assay_layout_change *c, const assay_node *n,
+                             enum assay_order order, const assay_attrs *a)
 {
     int few_in[FEW], few_out[FEW], *in = few_in, *out = few_out;
     assay_status s = ASSAY_OK;
@@ -392,57 +216,59 @@ static assay_status any_node(const change *c, const assay_node *n, enum order or
     if (!in || !out)
         return assay_out_of_memory(c->err);
     for (int i = 0; !s && i < n->n_in; ++i)
-        s = order == NEW ? operand(c, n->in[i], &in[i]) : value(c, n->in[i], OLD, &in[i]);
+        s = order == ASSAY_ORDER_NEW ? operand(c, n->in[i], &in[i])
+                                     : assay_layout_value(c, n->in[i], ASSAY_ORDER_OLD, &in[i]);
     for (int i = 0; !s && i < n->n_out; ++i)
-        s = result(c, n->out[i], order, &out[i]);
+        s = assay_layout_result(c, n->out[i], order, &out[i]);
     return s ? s : add_node(c, n, in, n->n_in, out, a);
 }
 
 /* Reshapes and transposes read either order. */
-static assay_status from_last(const change *c, const assay_node *n)
+static assay_status from_last(const assay_layout_change *c, const assay_node *n)
 {
     assay_attrs a = n->attr;
     int out;
-    assay_status s = result(c, n->out[0], OLD, &out);
+    assay_status s = assay_layout_result(c, n->out[0], ASSAY_ORDER_OLD, &out);
 
     if (n->op == ASSAY_OP_TRANSPOSE)
         for (int i = 0; i < 4; ++i)
             a.perm.perm.v[i] = moved_axis(c, a.perm.perm.v[i]);
-    return s ? s : add_node(c, n, &c->at[NEW][n->in[0]], 1, &out, &a);
+    return s ? s : add_node(c, n, &c->at[ASSAY_ORDER_NEW][n->in[0]], 1, &out, &a);
 }
 
-static assay_status change_node(const change *c, const assay_node *n)
+static assay_status change_node(const assay_layout_change *c, const assay_node *n)
 {
     assay_attrs a = n->attr;
-    bool has_last = n->n_in > 0 && n->in[0] >= 0 && c->at[NEW][n->in[0]] >= 0;
+    bool has_last = n->n_in > 0 && n->in[0] >= 0 && c->at[ASSAY_ORDER_NEW][n->in[0]] >= 0;
 
     if (n->n_in > 0 && n->in[0] >= 0 && takes_layout(c, n))
         return image_node(c, n);
-    if (has_last && (n->op == ASSAY_OP_TRANSPOSE ||
-                     (n->op == ASSAY_OP_RESHAPE && same_order(type_of(c, n->in[0]), c->there))))
+    if (has_last &&
+        (n->op == ASSAY_OP_TRANSPOSE ||
+         (n->op == ASSAY_OP_RESHAPE && assay_layout_same_order(type_of(c, n->in[0]), c->there))))
         return from_last(c, n);
     if (flows(c, n) && moved_attributes(c, n, &a))
-        return any_node(c, n, NEW, &a);
-    return any_node(c, n, OLD, &n->attr);
+        return any_node(c, n, ASSAY_ORDER_NEW, &a);
+    return any_node(c, n, ASSAY_ORDER_OLD, &n->attr);
 }
 
 /* ---- the graph ---- */
 
-static assay_status change_graph(const change *c)
+static assay_status change_graph(const assay_layout_change *c)
 {
     const assay_graph *g = c->from;
     int *id = assay_arena_array(c->to->arena, (size_t)(g->n_inputs + g->n_outputs) + 1, sizeof *id);
     assay_status s = id ? ASSAY_OK : assay_out_of_memory(c->err);
 
     for (int i = 0; !s && i < g->n_inputs; ++i)
-        if (!(s = result(c, g->input[i], OLD, &id[i])))
+        if (!(s = assay_layout_result(c, g->input[i], ASSAY_ORDER_OLD, &id[i])))
             c->to->value[id[i]].source_index = g->value[g->input[i]].source_index;
     if (!s)
         s = assay_graph_set_inputs(c->to, id, g->n_inputs, c->err);
     for (int i = 0; !s && i < g->n_nodes; ++i)
         s = change_node(c, &g->node[i]);
     for (int i = 0; !s && i < g->n_outputs; ++i)
-        s = value(c, g->output[i], OLD, &id[i]);
+        s = assay_layout_value(c, g->output[i], ASSAY_ORDER_OLD, &id[i]);
     if (!s)
         s = assay_graph_set_outputs(c->to, id, g->n_outputs, c->err);
     return s ? s : assay_graph_verify(c->to, c->err);
@@ -452,12 +278,12 @@ assay_status assay_change_layout(const assay_graph *g, enum assay_layout layout,
                                  assay_error *err)
 {
     bool last = layout == ASSAY_LAYOUT_NHWC;
-    change c = {.from = g,
-                .layout = layout,
-                .there = last ? to_last : to_first,
-                .back = last ? to_first : to_last,
-                .suffix = {last ? "first" : "last", last ? "last" : "first"},
-                .err = err};
+    assay_layout_change c = {.from = g,
+                             .layout = layout,
+                             .there = last ? to_last : to_first,
+                             .back = last ? to_first : to_last,
+                             .suffix = {last ? "first" : "last", last ? "last" : "first"},
+                             .err = err};
     bool needed = false;
     assay_status s;
 
@@ -469,12 +295,13 @@ assay_status assay_change_layout(const assay_graph *g, enum assay_layout layout,
         return ASSAY_OK;
     if ((s = assay_graph_new(g->name, &c.to, err)))
         return s;
-    for (int o = OLD; o <= NEW; ++o) {
+    for (int o = ASSAY_ORDER_OLD; o <= ASSAY_ORDER_NEW; ++o) {
         c.at[o] = assay_arena_array(c.to->arena, (size_t)g->n_values + 1, sizeof *c.at[o]);
         for (int v = 0; c.at[o] && v < g->n_values; ++v)
             c.at[o][v] = -1;
     }
-    s = c.at[OLD] && c.at[NEW] ? change_graph(&c) : assay_out_of_memory(err);
+    s = c.at[ASSAY_ORDER_OLD] && c.at[ASSAY_ORDER_NEW] ? change_graph(&c)
+                                                       : assay_out_of_memory(err);
     if (s) {
         assay_graph_free(c.to);
         return s;

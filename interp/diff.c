@@ -1,167 +1,12 @@
 /* Matching two sets of tensors and comparing them one by one. */
 #include "interp/diff.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "graph/npy.h"
-#include "graph/slurp.h"
 #include "interp/compare.h"
-#include "interp/files.h"
-
-/* One side: a bundle, or loose dumps found by name. */
-typedef struct side {
-    const char *path;
-    assay_bundle *bundle;
-    char **file; /* loose dumps: names in the folder, sorted */
-    int n_files;
-} side;
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static bool is_folder(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-static assay_status list_folder(side *s, assay_error *err)
-{
-    DIR *d = opendir(s->path);
-    struct dirent *e;
-
-    if (!d)
-        return assay_fail(err, ASSAY_ERR_IO, "%s: %s", s->path, strerror(errno));
-    while ((e = readdir(d))) {
-        char **longer;
-        if (e->d_name[0] == '.')
-            continue;
-        longer = realloc(s->file, ((size_t)s->n_files + 1) * sizeof *longer);
-        if (longer)
-            s->file = longer;
-        if (!longer || !(s->file[s->n_files] = strdup(e->d_name))) {
-            closedir(d);
-            return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
-        }
-        s->n_files++;
-    }
-    closedir(d);
-    if (s->n_files > 1)
-        qsort(s->file, (size_t)s->n_files, sizeof *s->file, by_name);
-    return ASSAY_OK;
-}
-
-static assay_status open_side(const char *path, side *s, assay_error *err)
-{
-    char manifest[4096];
-
-    s->path = path;
-    if (access(path, F_OK) != 0)
-        return assay_fail(err, ASSAY_ERR_IO, "%s: %s", path, strerror(errno));
-    if (!is_folder(path))
-        return ASSAY_OK;
-    snprintf(manifest, sizeof manifest, "%s/manifest.json", path);
-    if (access(manifest, F_OK) == 0)
-        return assay_bundle_open(path, &s->bundle, err);
-    return list_folder(s, err);
-}
-
-static void close_side(side *s)
-{
-    assay_bundle_free(s->bundle);
-    for (int i = 0; i < s->n_files; i++)
-        free(s->file[i]);
-    free(s->file);
-}
-
-/* A file name is a dump of the tensor when, without its extension, it is the tensor's name or its
- * name in a bundle ("0007_conv_NAME"), with characters that file systems dislike made '_'. */
-static bool names_tensor(const char *file, const assay_bundle_tensor *t)
-{
-    const char *dot = strrchr(file, '.');
-    const size_t n = dot ? (size_t)(dot - file) : strlen(file);
-    char stem[ASSAY_BUNDLE_STEM];
-    const char *plain;
-
-    assay_bundle_stem(t->index, t->op ? t->op : "", t->name, stem);
-    plain = stem + strlen(stem) - strlen(t->name); /* the name is last, character for character */
-    return (n == strlen(stem) && strncmp(file, stem, n) == 0) ||
-           (strlen(t->name) < strlen(stem) && n == strlen(plain) && strncmp(file, plain, n) == 0) ||
-           (n == strlen(t->name) && strncmp(file, t->name, n) == 0);
-}
-
-static assay_status type_of_npy(const assay_npy *a, const char *path, assay_type *t,
-                                assay_error *err)
-{
-    static const assay_elem elems[] = {[ASSAY_NPY_BOOL] = {ASSAY_KIND_BOOL, 8, false},
-                                       [ASSAY_NPY_I1] = {ASSAY_KIND_INT, 8, true},
-                                       [ASSAY_NPY_U1] = {ASSAY_KIND_INT, 8, false},
-                                       [ASSAY_NPY_I2] = {ASSAY_KIND_INT, 16, true},
-                                       [ASSAY_NPY_U2] = {ASSAY_KIND_INT, 16, false},
-                                       [ASSAY_NPY_I4] = {ASSAY_KIND_INT, 32, true},
-                                       [ASSAY_NPY_U4] = {ASSAY_KIND_INT, 32, false},
-                                       [ASSAY_NPY_I8] = {ASSAY_KIND_INT, 64, true},
-                                       [ASSAY_NPY_U8] = {ASSAY_KIND_NONE, 0, false},
-                                       [ASSAY_NPY_F2] = {ASSAY_KIND_NONE, 0, false},
-                                       [ASSAY_NPY_F4] = {ASSAY_KIND_F32, 32, true},
-                                       [ASSAY_NPY_F8] = {ASSAY_KIND_NONE, 0, false}};
-
-    memset(t, 0, sizeof *t);
-    t->elem = elems[a->type];
-    t->rank = a->rank;
-    if (t->elem.kind == ASSAY_KIND_NONE || a->rank > ASSAY_MAX_RANK)
-        return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "%s: %s of rank %d cannot be compared", path,
-                          assay_npy_type_name(a->type), a->rank);
-    memcpy(t->dim, a->shape, (size_t)a->rank * sizeof *t->dim);
-    return ASSAY_OK;
-}
-
-/* A loose dump: .npy carries its own type; anything else is raw little-endian bytes of `like`. */
-static assay_status read_loose(const char *path, const assay_type *like, assay_type *t, void **data,
-                               assay_error *err)
-{
-    const size_t length = strlen(path);
-    const size_t want = like ? (size_t)assay_shape_count(like) * assay_elem_size(like->elem) : 0;
-    unsigned char *bytes = NULL;
-    size_t size;
-    assay_status status;
-
-    if (!like || (length > 4 && strcmp(path + length - 4, ".npy") == 0)) {
-        assay_npy a;
-        status = assay_npy_read_file(path, &a, err);
-        if (status != ASSAY_OK)
-            return status;
-        status = assay_npy_widen(&a, err);
-        if (status == ASSAY_OK)
-            status = type_of_npy(&a, path, t, err);
-        if (status != ASSAY_OK) {
-            assay_npy_free(&a);
-            return status;
-        }
-        *data = a.data;
-        if (like) /* codes mean what the reference says they mean */
-            t->q = like->q;
-        return ASSAY_OK;
-    }
-    status = assay_slurp(path, &bytes, &size, err);
-    *data = bytes;
-    if (status == ASSAY_OK && size != want) {
-        free(*data);
-        *data = NULL;
-        return assay_fail(err, ASSAY_ERR_INPUT, "%s: %zu bytes, but the tensor has %zu", path, size,
-                          want);
-    }
-    *t = *like;
-    return status;
-}
+#include "interp/diff_side.h"
 
 static void merge_limits(assay_thresholds *to, const assay_thresholds *from)
 {
@@ -272,8 +117,8 @@ static assay_status compare_row(assay_diff *d, assay_diff_row *r, const assay_di
 
 /* Reads tensor i of bundle a and its counterpart, and compares them. */
 static assay_status compare_entry(assay_diff *d, assay_diff_row *r, const assay_diff_options *o,
-                                  const side *a, int i, const side *b, int other, const char *file,
-                                  assay_error *err)
+                                  const assay_diff_side *a, int i, const assay_diff_side *b,
+                                  int other, const char *file, assay_error *err)
 {
     const assay_bundle_tensor *ta = &a->bundle->tensor[i];
     assay_type tb;
@@ -295,7 +140,7 @@ static assay_status compare_entry(assay_diff *d, assay_diff_row *r, const assay_
         status = assay_bundle_read(b->bundle, other, &data_b, err);
     } else if (status == ASSAY_OK) {
         snprintf(path, sizeof path, "%s/%s", b->path, file);
-        status = read_loose(path, &ta->type, &tb, &data_b, err);
+        status = assay_diff_read_loose(path, &ta->type, &tb, &data_b, err);
     }
     if (status == ASSAY_OK)
         status = compare_row(d, r, o, &ta->type, data_a, &tb, data_b, err);
@@ -318,7 +163,7 @@ static int by_key(const void *x, const void *y)
     return names ? names : a->sample < b->sample ? -1 : a->sample > b->sample;
 }
 
-static assay_status diff_bundle(assay_diff *d, const side *a, const side *b,
+static assay_status diff_bundle(assay_diff *d, const assay_diff_side *a, const assay_diff_side *b,
                                 const assay_diff_options *o, assay_error *err)
 {
     const int n = b->bundle ? b->bundle->n_tensors : 0;
@@ -341,7 +186,7 @@ static assay_status diff_bundle(assay_diff *d, const side *a, const side *b,
             break;
         }
         for (int k = 0; k < b->n_files && !file; k++)
-            if (names_tensor(b->file[k], t))
+            if (assay_diff_names(b->file[k], t))
                 file = b->file[k];
         if (!hit && !file) {
             r->kind = ASSAY_DIFF_MISSING;
@@ -365,9 +210,9 @@ static assay_status diff_files(assay_diff *d, const char *a, const char *b,
 
     if (!r)
         return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
-    status = read_loose(a, NULL, &ta, &data_a, err);
+    status = assay_diff_read_loose(a, NULL, &ta, &data_a, err);
     if (status == ASSAY_OK)
-        status = read_loose(b, &ta, &tb, &data_b, err);
+        status = assay_diff_read_loose(b, &ta, &tb, &data_b, err);
     if (status == ASSAY_OK)
         status = compare_row(d, r, o, &ta, data_a, &tb, data_b, err);
     free(data_a);
@@ -378,7 +223,7 @@ static assay_status diff_files(assay_diff *d, const char *a, const char *b,
 assay_status assay_diff_paths(const char *a, const char *b, const assay_diff_options *options,
                               assay_diff **out, assay_error *err)
 {
-    side sa = {0}, sb = {0};
+    assay_diff_side sa = {0}, sb = {0};
     assay_diff *d = calloc(1, sizeof *d);
     assay_status status;
 
@@ -386,13 +231,13 @@ assay_status assay_diff_paths(const char *a, const char *b, const assay_diff_opt
     if (!d)
         return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
     d->first = -1;
-    status = open_side(a, &sa, err);
+    status = assay_diff_side_open(a, &sa, err);
     if (status == ASSAY_OK)
-        status = open_side(b, &sb, err);
+        status = assay_diff_side_open(b, &sb, err);
     if (status == ASSAY_OK) {
-        if (sa.bundle && (sb.bundle || is_folder(b)))
+        if (sa.bundle && (sb.bundle || assay_is_folder(b)))
             status = diff_bundle(d, &sa, &sb, options, err);
-        else if (!is_folder(a) && !is_folder(b))
+        else if (!assay_is_folder(a) && !assay_is_folder(b))
             status = diff_files(d, a, b, options, err);
         else
             status =
@@ -413,8 +258,8 @@ assay_status assay_diff_paths(const char *a, const char *b, const assay_diff_opt
                 assay_fail(err, ASSAY_ERR_INPUT, "a threshold names tensor '%s', which %s has not",
                            options->overrides[k].tensor, a);
     }
-    close_side(&sa);
-    close_side(&sb);
+    assay_diff_side_close(&sa);
+    assay_diff_side_close(&sb);
     if (status != ASSAY_OK) {
         assay_diff_free(d);
         return status;

@@ -11,11 +11,10 @@
 
 #include "graph/type.h"
 #include "opt/fragment.h"
-#include "opt/linear.h"
 #include "opt/products.h"
 #include "opt/prove.h"
+#include "opt/rescale_bias.h"
 #include "opt/rules.h"
-#include "schemes/real.h"
 
 #define LARGEST_FACTOR (INT64_C(1) << 16)
 
@@ -44,47 +43,6 @@ static int64_t factor_of(const assay_type *x, const assay_type *y, const int64_t
 
 /* ---- the bias ---- */
 
-static double scale_ratio(const assay_graph *g, int rescale)
-{
-    const assay_node *n = &g->node[rescale];
-    return (double)g->value[n->out[0]].type.q.scale[0] / (double)g->value[n->in[0]].type.q.scale[0];
-}
-
-/* A bias in units of the new scale. */
-static int64_t rescaled(int64_t bias, int64_t factor, double ratio)
-{
-    return factor > 0 ? bias / factor
-                      : assay_round_real((double)bias * ratio, ASSAY_ROUND_HALF_AWAY);
-}
-
-assay_status assay_rescale_bias(assay_graph *g, int node, int rescale, int64_t factor, int *bias,
-                                assay_error *err)
-{
-    const assay_value *b = &g->value[*bias];
-    const double ratio = scale_ratio(g, rescale);
-    assay_type t = b->type;
-    size_t n = (size_t)assay_shape_count(&t);
-    float *scale = assay_arena_array(g->arena, t.q.count + 1, sizeof *scale);
-    char *name = assay_derived_name(g, g->value[g->node[node].out[0]].name, ":bias");
-    if (!scale || !name || !b->data)
-        return b->data ? assay_out_of_memory(err)
-                       : assay_fail(err, ASSAY_ERR_UNSUPPORTED,
-                                    "node '%s': its bias is no constant", g->node[node].name);
-    for (size_t i = 0; i < t.q.count; i++)
-        scale[i] = (float)((double)t.q.scale[i] / ratio);
-    t.q.scale = scale;
-    const void *data = b->data;
-    do
-        name = assay_derived_name(g, name, ":rescaled");
-    while (name && assay_graph_find_value(g, name) >= 0);
-    assay_status s =
-        name ? assay_graph_add_constant(g, name, &t, NULL, bias, err) : assay_out_of_memory(err);
-    for (size_t i = 0; i < n && !s; i++)
-        assay_elem_set(t.elem, (void *)(uintptr_t)g->value[*bias].data, i,
-                       rescaled(assay_elem_get(t.elem, data, i), factor, ratio));
-    return s;
-}
-
 /* Every bias is known, and fits its type in the new unit; where there is a factor, it divides all.
  */
 static bool bias_is_good(const assay_graph *g, const assay_node *n, int64_t factor, double ratio,
@@ -105,7 +63,7 @@ static bool bias_is_good(const assay_graph *g, const assay_node *n, int64_t fact
                      (long long)bias, real);
             return false;
         }
-        now = rescaled(bias, factor, ratio);
+        now = assay_rescaled_bias(bias, factor, ratio);
         if (factor > 0 && now * factor != bias) {
             snprintf(v->evidence, sizeof v->evidence, "the bias is no multiple of %lld",
                      (long long)factor);
@@ -224,7 +182,7 @@ static bool drift_of(const linear *l, bool one_channel, int64_t c, assay_drift *
         int64_t bias = 0;
         assay_product_bias(l->g, l->node, k, &bias);
         double weights = (double)assay_product_extremes(l->g, l->node, -1, 1, k).hi;
-        double off = (double)bias - (double)rescaled(bias, 0, l->ratio) / l->ratio;
+        double off = (double)bias - (double)assay_rescaled_bias(bias, 0, l->ratio) / l->ratio;
         double worst = fmax(-l->error_lo, l->error_hi) * weights;
         down = fmin(down, off - worst);
         up = fmax(up, off + worst);
@@ -321,7 +279,7 @@ static assay_status reach_now(const linear *l, const assay_type *x, const assay_
     for (int64_t c = 0; c < assay_product_channels(l->g, l->node); c++) {
         int64_t bias = 0;
         assay_product_bias(l->g, l->node, c, &bias);
-        bias = rescaled(bias, 0, l->ratio);
+        bias = assay_rescaled_bias(bias, 0, l->ratio);
         assay_extremes e =
             assay_product_extremes(l->g, l->node, assay_elem_min(x->elem) - zero_of(x),
                                    assay_elem_max(x->elem) - zero_of(x), c);
@@ -351,7 +309,7 @@ static bool has_new_bias(const linear *l, const assay_graph *after, assay_verdic
     for (int64_t c = 0; n && c < assay_product_channels(l->g, l->node); c++) {
         int64_t was = 0, is = 0, wanted;
         assay_product_bias(l->g, l->node, c, &was);
-        wanted = rescaled(was, l->factor, l->ratio);
+        wanted = assay_rescaled_bias(was, l->factor, l->ratio);
         if (assay_product_bias(after, n, c, &is) && is == wanted)
             continue;
         snprintf(v->evidence, sizeof v->evidence, "the bias is in another unit");
@@ -435,7 +393,7 @@ assay_status assay_prove_linear(const assay_graph *g, const assay_match *m, cons
                 .node = &g->node[m->lower],
                 .scheme = s,
                 .weights = &assay_node_in(g, &g->node[m->lower], 1)->type,
-                .ratio = scale_ratio(g, m->upper[0])};
+                .ratio = assay_rescale_ratio(g, m->upper[0])};
     assay_unit *before = NULL;
     int64_t *table = NULL;
     size_t n = 0;

@@ -1,7 +1,7 @@
 /* Rescales go up into the node that yields their input, or down into the node that reads it. */
 #include <math.h>
 
-#include "opt/linear.h"
+#include "opt/rescale_bias.h"
 #include "opt/rules.h"
 
 /* ---- up: the producer yields what the rescale (relu, clip) would make of it ---- */

@@ -9,140 +9,6 @@
 #include "graph/layout.h"
 #include "graph/onnx/export_parts.h"
 
-/* ---- conversions ---- */
-
-static void scales_and_zeros(onnx_writer *w, const char *name, const assay_type *t)
-{
-    const assay_qparams *q = &t->q;
-    int64_t dim[ASSAY_MAX_RANK] = {(int64_t)q->count};
-    int rank = q->granularity == ASSAY_Q_TENSOR ? 0 : 1;
-
-    if (q->granularity == ASSAY_Q_BLOCK) {
-        rank = t->rank;
-        memcpy(dim, t->dim, sizeof dim);
-        dim[q->axis] = (dim[q->axis] + q->block - 1) / q->block;
-    }
-    onnx_write_tensor(w, onnx_text(w, "%s:scale", name), assay_f32(), rank, dim, q->scale);
-    if (t->elem.bits == 32) /* a bias: its zero point is 0 */
-        return;
-    char *zeros = onnx_memory(w, q->count * assay_elem_size(t->elem) + 1);
-    for (size_t i = 0; zeros && i < q->count; i++)
-        assay_elem_set(t->elem, zeros, i, q->zero_point[i]);
-    onnx_write_tensor(w, onnx_text(w, "%s:zero", name), t->elem, rank, dim, zeros);
-}
-
-/* QuantizeLinear or DequantizeLinear of `from` into `to`, with the parameters written for `name`.
- */
-static void convert(onnx_writer *w, const char *op, const char *from, const char *name,
-                    const assay_type *t, const char *to)
-{
-    onnx_write_node(w, op, to);
-    onnx_write_input(w, from);
-    onnx_write_input(w, onnx_text(w, "%s:scale", name));
-    if (t->elem.bits != 32)
-        onnx_write_input(w, onnx_text(w, "%s:zero", name));
-    if (t->q.granularity != ASSAY_Q_TENSOR)
-        onnx_write_int(w, "axis", t->q.axis);
-    if (t->q.granularity == ASSAY_Q_BLOCK)
-        onnx_write_int(w, "block_size", t->q.block);
-}
-
-/* The parameters of a value, written once. */
-static void parameters(onnx_writer *w, int v)
-{
-    if (w->has_params[v])
-        return;
-    w->has_params[v] = true;
-    scales_and_zeros(w, w->g->value[v].name, &w->g->value[v].type);
-}
-
-/* The name of a value's real numbers; of codes a DequantizeLinear is made at the first use. */
-static const char *real_of(onnx_writer *w, int v)
-{
-    const assay_value *x = &w->g->value[v];
-    const char *name;
-
-    if (!assay_is_quantized(&x->type))
-        return x->name;
-    name = onnx_text(w, "%s:real", x->name);
-    if (!w->has_real[v]) {
-        w->has_real[v] = true;
-        parameters(w, v);
-        convert(w, "DequantizeLinear", x->name, x->name, &x->type, name);
-    }
-    return name;
-}
-
-static void quantize(onnx_writer *w, const char *from, int v)
-{
-    const assay_value *y = &w->g->value[v];
-    parameters(w, v);
-    convert(w, "QuantizeLinear", from, y->name, &y->type, y->name);
-}
-
-static bool is_wide_bias(const assay_graph *g, int v)
-{
-    const assay_type *t = &g->value[v].type;
-    if (t->elem.kind != ASSAY_KIND_INT || t->elem.bits != 64)
-        return false;
-    for (int i = 0; i < g->n_nodes; i++)
-        for (int k = 0; k < g->node[i].n_in; k++)
-            if (g->node[i].in[k] == v)
-                return k == 2 && assay_op_get(g->node[i].op)->traits & ASSAY_T_WEIGHTED;
-    return false;
-}
-
-/* DequantizeLinear has no 64 bits: the bias as floats, of which its codes can be made again. */
-static void wide_bias(onnx_writer *w, const assay_node *n, const char *name, const float *scale,
-                      size_t scales)
-{
-    const assay_value *b = &w->g->value[n->in[2]];
-    int64_t count = assay_shape_count(&b->type);
-    float *real = onnx_memory(w, (size_t)count * sizeof *real + 1);
-
-    for (int64_t i = 0; real && scale && b->data && i < count; i++) {
-        double code = (double)assay_elem_get(b->type.elem, b->data, (size_t)i);
-        double s = (double)scale[scales > 1 ? i : 0];
-        real[i] = (float)(code * s);
-        if (rint((double)real[i] / s) != code) {
-            onnx_write_refuse(w, n, "a 64-bit bias that float32 does not tell from its neighbours");
-            return;
-        }
-    }
-    onnx_write_tensor(w, name, assay_f32(), b->type.rank, b->type.dim, real);
-}
-
-/* A bias is real at the scale of the products, whatever its own parameters say. */
-static const char *bias_of(onnx_writer *w, const assay_node *n)
-{
-    const assay_value *b = &w->g->value[n->in[2]], *weights = &w->g->value[n->in[1]];
-    const char *name = onnx_text(w, "%s:bias", w->g->value[n->out[0]].name);
-    assay_type t = b->type;
-    float *scale = onnx_memory(w, weights->type.q.count * sizeof *scale + 1);
-
-    if (t.elem.kind != ASSAY_KIND_INT)
-        return b->name;
-    if (weights->type.q.granularity == ASSAY_Q_BLOCK) {
-        onnx_write_refuse(w, n, "a bias in codes beside weights in blocks");
-        return b->name;
-    }
-    for (size_t c = 0; scale && c < weights->type.q.count; c++)
-        scale[c] = w->g->value[n->in[0]].type.q.scale[0] * weights->type.q.scale[c];
-    if (t.elem.bits != 32) {
-        wide_bias(w, n, name, scale, weights->type.q.count);
-        return name;
-    }
-    t.q = (assay_qparams){.granularity = weights->type.q.count > 1 ? ASSAY_Q_AXIS : ASSAY_Q_TENSOR,
-                          .count = weights->type.q.count,
-                          .scale = scale};
-    if (scale)
-        scales_and_zeros(w, name, &t);
-    convert(w, "DequantizeLinear", b->name, name, &t, onnx_text(w, "%s:real", name));
-    return onnx_text(w, "%s:real", name);
-}
-
-/* ---- nodes ---- */
-
 /* Fused bounds as Relu or Clip of `from` into `to` (NULL: a name of its own); returns the name of
  * the result, `from` where there are no bounds. */
 static const char *bounded(onnx_writer *w, const assay_node *n, const char *from, const char *to)
@@ -177,7 +43,7 @@ static const char *turned(onnx_writer *w, const assay_node *n, int i)
     assay_type t = x->type;
 
     if (!(i == 0 ? n->attr.matmul.transpose_a : n->attr.matmul.transpose_b) || perm.n < 2)
-        return real_of(w, n->in[i]);
+        return onnx_export_real(w, n->in[i]);
     for (int d = 0; d < perm.n; d++)
         perm.v[d] = d < perm.n - 2 ? d : 2 * perm.n - 3 - d;
     to = onnx_text(w, "%s:%s_turned", y, suffix[i]);
@@ -188,9 +54,9 @@ static const char *turned(onnx_writer *w, const assay_node *n, int i)
         return to;
     if (t.q.granularity != ASSAY_Q_TENSOR && t.q.axis >= perm.n - 2)
         t.q.axis = 2 * perm.n - 3 - t.q.axis;
-    parameters(w, n->in[i]);
+    onnx_export_parameters(w, n->in[i]);
     real = onnx_text(w, "%s:real", to);
-    convert(w, "DequantizeLinear", to, x->name, &t, real);
+    onnx_export_convert(w, "DequantizeLinear", to, x->name, &t, real);
     return real;
 }
 
@@ -270,25 +136,27 @@ static void deep_fc(onnx_writer *w, const assay_node *n, const char **in)
     onnx_write_input(w, onnx_write_integers(w, flat, "shape", &rows));
     in[0] = flat;
     if (codes) {
-        convert(w, "QuantizeLinear", flat, x->name, &x->type, onnx_text(w, "%s:q", flat));
+        onnx_export_convert(w, "QuantizeLinear", flat, x->name, &x->type,
+                            onnx_text(w, "%s:q", flat));
         in[0] = onnx_text(w, "%s:real", flat);
-        convert(w, "DequantizeLinear", onnx_text(w, "%s:q", flat), x->name, &x->type, in[0]);
+        onnx_export_convert(w, "DequantizeLinear", onnx_text(w, "%s:q", flat), x->name, &x->type,
+                            in[0]);
     }
     onnx_export_operation(w, n, in, made);
     made = bounded(w, n, made, NULL);
     if (codes) {
         to = onnx_text(w, "%s:rows", y->name);
-        parameters(w, n->out[0]);
-        convert(w, "QuantizeLinear", made, y->name, &y->type, to);
+        onnx_export_parameters(w, n->out[0]);
+        onnx_export_convert(w, "QuantizeLinear", made, y->name, &y->type, to);
         made = onnx_text(w, "%s:real", to);
-        convert(w, "DequantizeLinear", to, y->name, &y->type, made);
+        onnx_export_convert(w, "DequantizeLinear", to, y->name, &y->type, made);
     }
     to = codes ? onnx_text(w, "%s:float", y->name) : y->name;
     onnx_write_node(w, "Reshape", to);
     onnx_write_input(w, made);
     onnx_write_input(w, onnx_write_integers(w, y->name, "shape", &shape));
     if (codes)
-        quantize(w, to, n->out[0]);
+        onnx_export_quantize(w, to, n->out[0]);
 }
 
 static void split(onnx_writer *w, const assay_node *n, const char *x)
@@ -305,7 +173,7 @@ static void split(onnx_writer *w, const assay_node *n, const char *x)
         onnx_write_output(w, codes ? onnx_text(w, "%s:float", name) : name);
     }
     for (int k = 0; k < n->n_out && codes; k++)
-        quantize(w, onnx_text(w, "%s:float", w->g->value[n->out[k]].name), n->out[k]);
+        onnx_export_quantize(w, onnx_text(w, "%s:float", w->g->value[n->out[k]].name), n->out[k]);
 }
 
 #define MAX_IN 64
@@ -318,13 +186,13 @@ static const char *input_of(onnx_writer *w, const assay_node *n, int i)
     if (n->in[i] < 0)
         return "";
     if (weighted && i == 2)
-        return bias_of(w, n);
+        return onnx_export_bias(w, n);
     if (n->op == ASSAY_OP_MATMUL)
         return turned(w, n, i);
     /* indices; codes that only get another meaning */
     if ((n->op == ASSAY_OP_GATHER && i == 1) || n->op == ASSAY_OP_RELABEL)
         return w->g->value[n->in[i]].name;
-    return real_of(w, n->in[i]);
+    return onnx_export_real(w, n->in[i]);
 }
 
 static void export_node(onnx_writer *w, const assay_node *n)
@@ -350,13 +218,13 @@ static void export_node(onnx_writer *w, const assay_node *n)
         in[i] = input_of(w, n, i);
     switch (n->op) {
     case ASSAY_OP_DEQUANTIZE:
-        parameters(w, n->in[0]);
-        convert(w, "DequantizeLinear", w->g->value[n->in[0]].name, w->g->value[n->in[0]].name,
-                &w->g->value[n->in[0]].type, y->name);
+        onnx_export_parameters(w, n->in[0]);
+        onnx_export_convert(w, "DequantizeLinear", w->g->value[n->in[0]].name,
+                            w->g->value[n->in[0]].name, &w->g->value[n->in[0]].type, y->name);
         return;
     case ASSAY_OP_QUANTIZE:
     case ASSAY_OP_RESCALE:
-        quantize(w, bounded(w, n, in[0], NULL), n->out[0]);
+        onnx_export_quantize(w, bounded(w, n, in[0], NULL), n->out[0]);
         return;
     case ASSAY_OP_SPLIT:
         split(w, n, in[0]);
@@ -376,7 +244,7 @@ static void export_node(onnx_writer *w, const assay_node *n)
     if (codes) {
         to = onnx_text(w, "%s:float", y->name);
         onnx_export_operation(w, n, in, to);
-        quantize(w, bounded(w, n, to, NULL), n->out[0]);
+        onnx_export_quantize(w, bounded(w, n, to, NULL), n->out[0]);
         return;
     }
     to = isinf(n->act_lo) && isinf(n->act_hi) ? y->name : onnx_text(w, "%s:unbounded", y->name);
@@ -412,7 +280,7 @@ static assay_status export(const assay_graph *g, unsigned char **bytes, size_t *
 
     onnx_write_begin(&w, g, opset_of(g), err);
     for (int v = 0; v < g->n_values && !w.status; v++)
-        if (g->value[v].data && !g->value[v].is_variable && !is_wide_bias(g, v))
+        if (g->value[v].data && !g->value[v].is_variable && !onnx_export_is_wide_bias(g, v))
             onnx_write_tensor(&w, g->value[v].name, g->value[v].type.elem, g->value[v].type.rank,
                               g->value[v].type.dim, g->value[v].data);
     for (int i = 0; i < g->n_nodes && !w.status; i++)

@@ -1,5 +1,5 @@
 /* What the importer's files share. One import runs through these steps: the model's tables are
- * read (import.c), tensors described (tensor.c), operators turned into nodes one by one in the
+ * read (tables.c), tensors described (tensor.c), operators turned into nodes one by one in the
  * file's order (op_*.c through ops.def); a tensor becomes a value when an operator first touches
  * it (values.c). */
 #ifndef ASSAY_GRAPH_TFLITE_IMPORT_H
@@ -93,8 +93,21 @@ typedef struct tfl_op {
 assay_status assay_tfl_charge(tfl_import *m, uint64_t amount);
 assay_status assay_tfl_no_memory(tfl_import *m);
 
-/* ---- import.c ---- */
+/* ---- tables.c ---- */
+/* A string of the file, NUL-terminated, that lives as long as the import; NULL: no memory. */
+char *assay_tfl_text(tfl_import *m, flat_table t, int slot);
+assay_status assay_tfl_read_codes(tfl_import *m, flat_table model);
 assay_status assay_tfl_read_tensors(tfl_import *m, flat_table subgraph);
+/* Indices of tensors; -1 is kept where `optional`. `what` they are is for the error. */
+assay_status assay_tfl_read_indices(tfl_import *m, flat_vector v, bool optional, const char *what,
+                                    const int **out);
+/* The inputs of the subgraph at hand, named after the model's signature, and its outputs. */
+assay_status assay_tfl_add_inputs(tfl_import *m, flat_table model, flat_vector list);
+assay_status assay_tfl_add_outputs(tfl_import *m, flat_vector list);
+/* The subgraph at which a run begins: that of the signature named `entry`, or the first. */
+assay_status assay_tfl_find_entry(tfl_import *m, flat_table model, const char *entry);
+
+/* ---- import.c ---- */
 /* Fills *op from the operator's table; does not look at what kind it is. */
 assay_status assay_tfl_read_operator(tfl_import *m, int index, flat_table t, tfl_op *op);
 
