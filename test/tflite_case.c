@@ -90,6 +90,21 @@ void tflite_folder(const char *folder, assay_scheme *(*scheme)(const tflite_file
     assert_int_equal(equal, cases);
 }
 
+const int64_t *tflite_codes(tflite_file *f, const char *name)
+{
+    size_t n;
+    const int64_t *v = npz_i64(f->data, name, &n, NULL);
+    assert_non_null(v);
+    return v;
+}
+
+size_t tflite_told(const char *op, size_t i, size_t wrong)
+{
+    if (wrong)
+        print_message("# %s %zu: %zu elements differ\n", op, i, wrong);
+    return wrong != 0;
+}
+
 double tflite_number(const json_t *c, const char *key)
 {
     return json_number_value(json_object_get(c, key));

@@ -31,6 +31,10 @@ void tflite_run(const char *name, const char *scheme,
 void tflite_folder(const char *folder, assay_scheme *(*scheme)(const tflite_file *f),
                    size_t (*one)(tflite_file *f), int least);
 
+/* An array of codes that is there. */
+const int64_t *tflite_codes(tflite_file *f, const char *name);
+/* Prints a line where a case differs; whether it does, as 0 or 1. */
+size_t tflite_told(const char *what, size_t i, size_t wrong);
 double tflite_number(const json_t *c, const char *key);    /* 0 when absent */
 const char *tflite_word(const json_t *c, const char *key); /* "" when absent */
 /* "PREFIX_INDEX" of a case. Returns buf. */
