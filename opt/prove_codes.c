@@ -242,56 +242,47 @@ assay_status assay_prove_codes(const assay_graph *g, const assay_match *m, const
     return proof->possible ? assay_prove_impossible(proof, status, err) : status;
 }
 
-assay_status assay_tabulate(const assay_graph *g, int node, const assay_scheme *s, assay_run_fn run,
-                            int64_t **table, size_t *size, assay_error *err)
+/* All results of a node on d->n elements: every code of its inputs, of which it has d->n_inputs. */
+static assay_status tabulate(const assay_graph *g, int node, const assay_scheme *s,
+                             assay_run_fn run, domain *d, int64_t **table, assay_error *err)
 {
     assay_match m = {.lower = node};
     assay_graph *f = NULL;
-    domain d = {.n_inputs = 1, .complete = true};
-    const assay_node *n = &g->node[node];
-    int x = n->n_in > 1 && assay_is_constant(g, n->in[0]) ? n->in[1] : n->in[0];
-    d.n = (size_t)1 << g->value[x].type.elem.bits;
-    assay_status status = assay_fragment_cut(g, &m, (int64_t)d.n, &f, err);
+    assay_status status = assay_fragment_cut(g, &m, (int64_t)d->n, &f, err);
+    if (!status && f->n_inputs != d->n_inputs)
+        status = assay_fail(err, ASSAY_ERR_INTERNAL, "node '%s' has not %d computed operands",
+                            g->node[node].name, d->n_inputs);
     if (!status)
-        status = fill_domain(f, &d, err);
+        status = fill_domain(f, d, err);
     if (!status)
-        status = run_fragment(f, s, run, &d, &d.before, err);
-    *table = status ? NULL : malloc(d.n * sizeof **table);
+        status = run_fragment(f, s, run, d, &d->before, err);
+    *table = status ? NULL : malloc(d->n * sizeof **table);
     if (!status && !*table)
         status = assay_out_of_memory(err);
-    for (size_t i = 0; i < d.n && !status; i++)
-        (*table)[i] = result_at(result_type(f), d.before, i);
-    *size = d.n;
-    domain_free(&d);
+    for (size_t i = 0; i < d->n && !status; i++)
+        (*table)[i] = result_at(result_type(f), d->before, i);
+    domain_free(d);
     assay_graph_free(f);
     return status;
+}
+
+assay_status assay_tabulate(const assay_graph *g, int node, const assay_scheme *s, assay_run_fn run,
+                            int64_t **table, size_t *size, assay_error *err)
+{
+    const assay_node *n = &g->node[node];
+    int x = n->n_in > 1 && assay_is_constant(g, n->in[0]) ? n->in[1] : n->in[0];
+    *size = (size_t)1 << g->value[x].type.elem.bits;
+    domain d = {.n_inputs = 1, .n = *size, .complete = true};
+    return tabulate(g, node, s, run, &d, table, err);
 }
 
 assay_status assay_tabulate_pairs(const assay_graph *g, int node, const assay_scheme *s,
                                   assay_run_fn run, int64_t **table, assay_error *err)
 {
-    assay_match m = {.lower = node};
-    assay_graph *f = NULL;
-    domain d = {.n_inputs = 2, .complete = true};
     const assay_node *n = &g->node[node];
     unsigned bits = assay_node_in(g, n, 0)->type.elem.bits + assay_node_in(g, n, 1)->type.elem.bits;
-    d.n = (size_t)1 << bits;
-    assay_status status = assay_fragment_cut(g, &m, (int64_t)d.n, &f, err);
-    *table = NULL;
-    if (!status && f->n_inputs != 2)
-        status = assay_fail(err, ASSAY_ERR_INTERNAL, "node '%s' has not two operands", n->name);
-    if (!status)
-        status = fill_domain(f, &d, err);
-    if (!status)
-        status = run_fragment(f, s, run, &d, &d.before, err);
-    *table = status ? NULL : malloc(d.n * sizeof **table);
-    if (!status && !*table)
-        status = assay_out_of_memory(err);
-    for (size_t i = 0; i < d.n && !status; i++)
-        (*table)[i] = result_at(result_type(f), d.before, i);
-    domain_free(&d);
-    assay_graph_free(f);
-    return status;
+    domain d = {.n_inputs = 2, .n = (size_t)1 << bits, .complete = true};
+    return tabulate(g, node, s, run, &d, table, err);
 }
 
 #define LARGEST_BIAS 4096

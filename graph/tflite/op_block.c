@@ -48,6 +48,15 @@ static assay_status reshape_part(const tfl_op *o, int from, const char *name,
     return s ? s : assay_tfl_reshape(o, from, *to);
 }
 
+/* A permutation whose first k axes are given, and what it makes of `split`: the others stay. */
+static void turn(const assay_type *split, assay_list *perm, int k, assay_type *turned)
+{
+    for (perm->n = k; perm->n < split->rank; ++perm->n)
+        perm->v[perm->n] = perm->n;
+    for (int i = 0; i < perm->n; ++i)
+        turned->dim[i] = split->dim[perm->v[i]];
+}
+
 /* [N, H, W, rest] padded -> [N, H/b, b, W/b', b', rest] -> [b, b', N, H/b, W/b', rest] */
 assay_status assay_tfl_op_space_to_batch(const tfl_op *o)
 {
@@ -85,13 +94,7 @@ assay_status assay_tfl_op_space_to_batch(const tfl_op *o)
     perm.perm.perm.v[k++] = 0;
     for (int i = 0; i < b.n; ++i)
         perm.perm.perm.v[k++] = 1 + 2 * i;
-    while (k < rank + b.n) {
-        perm.perm.perm.v[k] = k;
-        ++k;
-    }
-    perm.perm.perm.n = k;
-    for (int i = 0; i < k; ++i)
-        turned.dim[i] = split.dim[perm.perm.perm.v[i]];
+    turn(&split, &perm.perm.perm, k, &turned);
     if ((s = reshape_part(o, x, "blocks", &split, &x)) ||
         (s = add_part(o, ASSAY_OP_TRANSPOSE, x, "turned", &turned, &perm, &x)) ||
         (s = assay_tfl_result(o, 0, &y)))
@@ -129,13 +132,7 @@ assay_status assay_tfl_op_batch_to_space(const tfl_op *o)
         perm.perm.perm.v[k++] = b.n + 1 + i;
         perm.perm.perm.v[k++] = i;
     }
-    while (k < rank + b.n) {
-        perm.perm.perm.v[k] = k;
-        ++k;
-    }
-    perm.perm.perm.n = k;
-    for (int i = 0; i < k; ++i)
-        turned.dim[i] = split.dim[perm.perm.perm.v[i]];
+    turn(&split, &perm.perm.perm, k, &turned);
     t.dim[0] /= product;
     for (int i = 0; i < b.n; ++i)
         if (__builtin_mul_overflow(t.dim[1 + i], b.block[i], &t.dim[1 + i]))

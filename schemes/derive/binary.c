@@ -55,19 +55,8 @@ static assay_status squared_difference(const assay_derive *d)
 /* Negative inputs: s_in * s_slope / s_out on the product of the codes. */
 static assay_status prelu(const assay_derive *d)
 {
-    assay_unit *u = d->u;
-    const float one = 1;
-    float s_in = assay_scale_of(&d->spec->in[0]), slope = assay_scale_of(&d->spec->in[1]);
-    float s_out = assay_scale_of(d->spec->out);
-    u->binary = assay_apply_prelu;
-    assay_status s = assay_derive_output(d, s_in, &one, 1, s_out);
-    if (s != ASSAY_OK)
-        return s;
-    assay_rescale *r = &u->scale[ASSAY_FIRST];
-    r->zero_point = u->scale[ASSAY_OUT].zero_point;
-    r->lo = u->scale[ASSAY_OUT].lo;
-    r->hi = u->scale[ASSAY_OUT].hi;
-    return assay_derive_ratio(d, r, s_in, &slope, 1, s_out, "_negative");
+    d->u->binary = assay_apply_prelu;
+    return assay_derive_slope(d, assay_scale_of(&d->spec->in[1]));
 }
 
 /* A float32 scale as an integer of 24 bits times 2^*exponent. */

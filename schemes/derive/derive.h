@@ -68,6 +68,9 @@ assay_status assay_derive_ratio(const assay_derive *d, assay_rescale *r, float i
  * multipliers given for the node. */
 assay_status assay_derive_output(const assay_derive *d, float in, const float *w, size_t n,
                                  float out);
+/* The output rescale of scale in / out, and in scale[ASSAY_FIRST] the one of negative inputs, of
+ * in * slope / out. */
+assay_status assay_derive_slope(const assay_derive *d, float slope);
 /* near.c: the integers of the short path of float rows, from the n real scales, into near[n];
  * leaves r without them where they do not apply. In steps: real[n] is room for the quotients. */
 void assay_derive_near(assay_rescale *r, const double *real, size_t n, int64_t *near);

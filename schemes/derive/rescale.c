@@ -320,3 +320,18 @@ assay_status assay_derive_output(const assay_derive *d, float in, const float *w
     return given != NULL ? use_given(d, given, n)
                          : assay_derive_ratio(d, &d->u->scale[ASSAY_OUT], in, w, n, out, "");
 }
+
+assay_status assay_derive_slope(const assay_derive *d, float slope)
+{
+    const float one = 1;
+    const float in = assay_scale_of(&d->spec->in[0]), out = assay_scale_of(d->spec->out);
+    const assay_rescale *y = &d->u->scale[ASSAY_OUT];
+    assay_rescale *r = &d->u->scale[ASSAY_FIRST];
+    assay_status s = assay_derive_output(d, in, &one, 1, out);
+    if (s != ASSAY_OK)
+        return s;
+    r->zero_point = y->zero_point;
+    r->lo = y->lo;
+    r->hi = y->hi;
+    return assay_derive_ratio(d, r, in, &slope, 1, out, "_negative");
+}

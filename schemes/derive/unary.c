@@ -6,7 +6,6 @@
 static assay_status slope(const assay_derive *d)
 {
     assay_unit *u = d->u;
-    const float one = 1;
     float s_in = assay_scale_of(&d->spec->in[0]), s_out = assay_scale_of(d->spec->out);
     float alpha = (float)d->spec->alpha;
     if (u->rec.unary.leaky_relu == ASSAY_SLOPE_TABLE)
@@ -23,17 +22,9 @@ static assay_status slope(const assay_derive *d)
         k[1] = u->k[1];
         return assay_derive_range(d);
     }
-    assay_status s = assay_derive_output(d, s_in, &one, 1, s_out);
-    if (s != ASSAY_OK)
-        return s;
-    assay_rescale *r = &u->scale[ASSAY_FIRST];
-    r->zero_point = u->scale[ASSAY_OUT].zero_point;
-    r->lo = u->scale[ASSAY_OUT].lo;
-    r->hi = u->scale[ASSAY_OUT].hi;
     u->k[0] = alpha < 0;
     u->unary = assay_apply_slope;
-    float magnitude = fabsf(alpha);
-    return assay_derive_ratio(d, r, s_in, &magnitude, 1, s_out, "_negative");
+    return assay_derive_slope(d, fabsf(alpha));
 }
 
 static assay_status absolute(const assay_derive *d)
