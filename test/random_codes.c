@@ -112,135 +112,6 @@ static int add_constant(growing *w, const assay_type *t, int64_t lo, int64_t hi)
     return id;
 }
 
-/* ---- attributes ---- */
-
-static void fill(assay_list *l, int n, int64_t v)
-{
-    l->n = n;
-    for (int i = 0; i < n; i++)
-        l->v[i] = v;
-}
-
-static void shuffle(growing *w, assay_list *l, int n)
-{
-    l->n = n;
-    for (int i = 0; i < n; i++) {
-        int k = (int)upto(w, i);
-        l->v[i] = l->v[k];
-        l->v[k] = i;
-    }
-}
-
-static int draw_layout(growing *w)
-{
-    return upto(w, 2) ? ASSAY_LAYOUT_NCHW : ASSAY_LAYOUT_NHWC;
-}
-
-static void draw_window(growing *w, assay_attr_pool *p)
-{
-    p->layout = draw_layout(w);
-    p->ceil_mode = upto(w, 4) == 0;
-    const int64_t side = test_between(w->r, 1, 3);
-    fill(&p->kernel, 2, side);
-    fill(&p->stride, 2, test_between(w->r, 1, 2));
-    fill(&p->pad_begin, 2, upto(w, side > 1));
-    fill(&p->pad_end, 2, upto(w, side > 1));
-    p->count_include_pad = upto(w, 1);
-}
-
-static void draw_movement(growing *w, assay_op op, const assay_type *x, assay_attrs *a)
-{
-    switch (op) {
-    case ASSAY_OP_RESHAPE:
-        a->shape.shape.n = x->rank;
-        for (int i = 0; i < x->rank; i++)
-            a->shape.shape.v[i] = x->dim[x->rank - 1 - i];
-        break;
-    case ASSAY_OP_EXPAND:
-        a->shape.shape.n = x->rank;
-        for (int i = 0; i < x->rank; i++)
-            a->shape.shape.v[i] = x->dim[i] == 1 ? test_between(w->r, 1, 2) : x->dim[i];
-        break;
-    case ASSAY_OP_TRANSPOSE:
-        shuffle(w, &a->perm.perm, x->rank);
-        break;
-    case ASSAY_OP_SLICE:
-        a->slice.begin.n = a->slice.step.n = a->slice.size.n = x->rank;
-        for (int i = 0; i < x->rank; i++) {
-            a->slice.begin.v[i] = upto(w, 1) ? 0 : upto(w, x->dim[i] - 1);
-            a->slice.step.v[i] = 1;
-            a->slice.size.v[i] = x->dim[i] - a->slice.begin.v[i];
-        }
-        break;
-    case ASSAY_OP_PAD:
-        fill(&a->pad.begin, x->rank, 0);
-        fill(&a->pad.end, x->rank, 0);
-        for (int i = 2; i < x->rank; i++)
-            a->pad.begin.v[i] = a->pad.end.v[i] = upto(w, 1);
-        a->pad.value = upto(w, 2) ? 0 : -INFINITY;
-        a->pad.mode = upto(w, 3) ? ASSAY_PAD_CONSTANT : ASSAY_PAD_EDGE;
-        if (upto(w, 3) == 0) {
-            a->pad.has_code = true;
-            a->pad.code = test_between(w->r, 0, 127);
-        }
-        break;
-    case ASSAY_OP_TILE:
-        fill(&a->tile.repeats, x->rank, 1);
-        a->tile.repeats.v[upto(w, x->rank - 1)] = 2;
-        break;
-    case ASSAY_OP_REVERSE:
-        fill(&a->axes.axes, 1, upto(w, x->rank - 1));
-        break;
-    default:
-        break;
-    }
-}
-
-static void draw_attributes(growing *w, assay_op op, const assay_type *x, assay_attrs *a)
-{
-    assay_attrs_defaults(assay_op_get(op)->attrs, a);
-    switch (assay_op_get(op)->attrs) {
-    case ASSAY_ATTRS_pool:
-        draw_window(w, &a->pool);
-        break;
-    case ASSAY_ATTRS_axis:
-    case ASSAY_ATTRS_split:
-        a->axis.axis = upto(w, x->rank - 1);
-        break;
-    case ASSAY_ATTRS_gather:
-        a->gather.axis = upto(w, x->rank - 1);
-        break;
-    case ASSAY_ATTRS_reduce:
-        fill(&a->reduce.axes, 1, upto(w, x->rank - 1));
-        break;
-    case ASSAY_ATTRS_clip:
-        a->clip.lo = (float)test_between(w->r, -5, 0);
-        a->clip.hi = (float)test_between(w->r, 1, 9);
-        break;
-    case ASSAY_ATTRS_lrn:
-        a->lrn.size = 3;
-        a->lrn.alpha = 0.01F;
-        a->lrn.layout = draw_layout(w);
-        break;
-    case ASSAY_ATTRS_layout:
-        a->layout.layout = draw_layout(w);
-        break;
-    case ASSAY_ATTRS_matmul:
-        a->matmul.transpose_b = upto(w, 1);
-        break;
-    case ASSAY_ATTRS_resize:
-        a->resize.layout = draw_layout(w);
-        a->resize.size = (assay_list){4, {x->dim[0], x->dim[1], x->dim[2], x->dim[3]}};
-        for (int i = 0, first = a->resize.layout == ASSAY_LAYOUT_NHWC ? 1 : 2; i < 2; i++)
-            a->resize.size.v[first + i] = test_between(w->r, 1, 2 * x->dim[first + i]);
-        a->resize.mode = upto(w, 1) ? ASSAY_RESIZE_NEAREST : ASSAY_RESIZE_LINEAR;
-        a->resize.coordinate = upto(w, 1) ? ASSAY_COORD_HALF_PIXEL : ASSAY_COORD_ALIGN_CORNERS;
-        break;
-    default:
-        draw_movement(w, op, x, a);
-    }
-}
-
 /* ---- operands ---- */
 
 static int add_weights(growing *w, assay_op op, const assay_type *x, assay_attrs *a)
@@ -268,8 +139,9 @@ static int add_weights(growing *w, assay_op op, const assay_type *x, assay_attrs
         t.dim[2] = side;
         t.dim[3] = last ? channels / group : side;
         axis = conv || last ? 0 : 1;
-        fill(&a->conv.kernel, 2, side);
-        fill(&a->conv.pad_begin, 2, upto(w, side > 1));
+        a->conv.kernel = (assay_list){2, {side, side}};
+        const int64_t pad = upto(w, side > 1);
+        a->conv.pad_begin = (assay_list){2, {pad, pad}};
         a->conv.group = group;
     }
     const bool by_channel = t.dim[axis] <= 8 && upto(w, 1);
@@ -410,7 +282,7 @@ static bool add_node(growing *w, assay_op op)
     if (x < 0)
         return false;
     const assay_type from = w->g->value[x].type;
-    draw_attributes(w, op, &from, &a);
+    test_random_codes_attributes(w->r, op, &from, &a);
     if (!(n_in = draw_operands(w, op, x, &a, in)))
         return false;
     assay_node node = {

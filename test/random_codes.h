@@ -10,6 +10,8 @@
  * seen[op] counts what occurs, and what occurs least is drawn most. */
 assay_graph *test_random_codes(test_rng *r, const assay_scheme *s, int nodes,
                                int seen[ASSAY_OP_COUNT]);
+/* Attributes of a node of one of them on an input of type x (random_codes_attrs.c). */
+void test_random_codes_attributes(test_rng *r, assay_op op, const assay_type *x, assay_attrs *a);
 /* Whether such networks hold the op. */
 bool test_random_codes_has(assay_op op);
 
