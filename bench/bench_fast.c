@@ -133,21 +133,22 @@ static void bench_nets(options *o)
 static void bench_resnet50_file(options *o)
 {
     const bench_form f = {ASSAY_LAYOUT_NCHW, false, 1};
-    char path[] = "/tmp/assay-bench-XXXXXX.onnx";
+    char folder[] = "/tmp/assay-bench-XXXXXX", path[64];
     assay_graph *g;
     assay_error err;
     if (o->name && !strstr("resnet50 file", o->name))
         return;
-    const int file = mkstemps(path, 5);
-    if (file < 0 || close(file) != 0) {
-        fprintf(stderr, "bench: cannot create a file in /tmp\n");
+    if (!mkdtemp(folder)) {
+        fprintf(stderr, "bench: cannot create a folder in /tmp\n");
         exit(2);
     }
+    snprintf(path, sizeof path, "%s/resnet50.onnx", folder);
     bench_check(bench_resnet50(&f, &g, &err), &err);
     bench_check(assay_model_save(g, path, &err), &err);
     assay_graph_free(g);
     bench_file(&o->report, o->ort, path, "onnxruntime");
     unlink(path);
+    rmdir(folder);
 }
 
 /* Products of ever more multiply-accumulates: their cost is linear. */
