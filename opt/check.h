@@ -126,24 +126,25 @@ bool check_outputs_fit(const checker *c, const assay_node *below, const assay_no
 
 /* ---- the obligations, by name in the certificate. *worst: the greatest difference of codes that
  * was found; INT64_MAX where floats differ. ---- */
-assay_status check_codes(checker *c, const json_t *step, int64_t *worst);
-assay_status check_constant(checker *c, const json_t *step, int64_t *worst);
-assay_status check_floats(checker *c, const json_t *step, int64_t *worst);
-assay_status check_accumulators(checker *c, const json_t *step, int64_t *worst);
-assay_status check_linear(checker *c, const json_t *step, int64_t *worst);
-assay_status check_drift(checker *c, const json_t *step, int64_t *worst); /* linear, bounded */
-assay_status check_sums(checker *c, const json_t *step, int64_t *worst);
-assay_status check_average(checker *c, const json_t *step, int64_t *worst);
-assay_status check_move(checker *c, const json_t *step, int64_t *worst);
-assay_status check_order(checker *c, const json_t *step, int64_t *worst);
-assay_status check_elements(checker *c, const json_t *step, int64_t *worst);
-assay_status check_indices(checker *c, const json_t *step, int64_t *worst);
-assay_status check_same(checker *c, const json_t *step, int64_t *worst);
-assay_status check_padding(checker *c, const json_t *step, int64_t *worst);
-assay_status check_blend(checker *c, const json_t *step, int64_t *worst);
-assay_status check_gains(checker *c, const json_t *step, int64_t *worst);
-assay_status check_form(checker *c, const json_t *step, int64_t *worst);
-assay_status check_layout(checker *c, const json_t *step, int64_t *worst);
-assay_status check_moved(checker *c, const json_t *step, int64_t *worst);
+typedef assay_status check_obligation(checker *c, const json_t *step, int64_t *worst);
+check_obligation check_codes;
+check_obligation check_constant;
+check_obligation check_floats;
+check_obligation check_accumulators;
+check_obligation check_linear;
+check_obligation check_drift; /* linear, bounded */
+check_obligation check_sums;
+check_obligation check_average;
+check_obligation check_move;
+check_obligation check_order;
+check_obligation check_elements;
+check_obligation check_indices;
+check_obligation check_same;
+check_obligation check_padding;
+check_obligation check_blend;
+check_obligation check_gains;
+check_obligation check_form;
+check_obligation check_layout;
+check_obligation check_moved;
 
 #endif

@@ -5,6 +5,14 @@
 
 #include "schemes/unit.h"
 
+/* Rows of codes (binary, unary: of n elements; row: a softmax or norm of n codes) and of sums of
+ * count[i] codes: assay_scheme_vtable.binary, unary, row, pool. */
+typedef void assay_binary_row(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
+                              int32_t *out);
+typedef void assay_unary_row(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+typedef void assay_pool_row(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
+                            int32_t *out);
+
 /* ---- accumulate.c ---- */
 int64_t assay_apply_accumulate(const assay_unit *u, const int32_t *x, const int32_t *w, size_t n,
                                int64_t bias, int32_t zx, int32_t zw, bool *trapped);
@@ -53,109 +61,83 @@ assay_row_fn assay_apply_bytes(const assay_unit *u, enum assay_isa isa);
 assay_mix_fn assay_apply_mix(const assay_unit *u, enum assay_isa isa);
 
 /* ---- add.c: a and b are codes ---- */
-void assay_apply_add_left_shift(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
-                                int32_t *out);
-void assay_apply_add_n(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
-                       int32_t *out);
-void assay_apply_add_common_exponent(const assay_unit *u, const int32_t *a, const int32_t *b,
-                                     size_t n, int32_t *out);
-void assay_apply_add_separate(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
-                              int32_t *out);
-void assay_apply_add_align(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
-                           int32_t *out);
-void assay_apply_add_plain(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
-                           int32_t *out);
-void assay_apply_add_fixed_scale(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
-                                 int32_t *out);
+assay_binary_row assay_apply_add_left_shift;
+assay_pool_row assay_apply_add_n;
+assay_binary_row assay_apply_add_common_exponent;
+assay_binary_row assay_apply_add_separate;
+assay_binary_row assay_apply_add_align;
+assay_binary_row assay_apply_add_plain;
+assay_binary_row assay_apply_add_fixed_scale;
 /* ---- add_float.c ---- */
-void assay_apply_add_float_scaled(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
-                                  int32_t *out);
-void assay_apply_add_float_real(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
-                                int32_t *out);
-void assay_apply_add_float_ratio(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
-                                 int32_t *out);
+assay_binary_row assay_apply_add_float_scaled;
+assay_binary_row assay_apply_add_float_real;
+assay_binary_row assay_apply_add_float_ratio;
 
 /* ---- binary.c ---- */
-void assay_apply_mul(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
-                     int32_t *out);
-void assay_apply_minmax(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
-                        int32_t *out);
-void assay_apply_squared_difference(const assay_unit *u, const int32_t *a, const int32_t *b,
-                                    size_t n, int32_t *out);
-void assay_apply_prelu(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
-                       int32_t *out);
-void assay_apply_compare(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
-                         int32_t *out);
-void assay_apply_div_reciprocal(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
-                                int32_t *out);
-void assay_apply_div_float(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
-                           int32_t *out);
-void assay_apply_div_truncate(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
-                              int32_t *out);
+assay_binary_row assay_apply_mul;
+assay_binary_row assay_apply_minmax;
+assay_binary_row assay_apply_squared_difference;
+assay_binary_row assay_apply_prelu;
+assay_binary_row assay_apply_compare;
+assay_binary_row assay_apply_div_reciprocal;
+assay_binary_row assay_apply_div_float;
+assay_binary_row assay_apply_div_truncate;
 
 /* ---- unary.c ---- */
-void assay_apply_clamp(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
-void assay_apply_rescale(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
-void assay_apply_slope(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
-void assay_apply_abs(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+assay_unary_row assay_apply_clamp;
+assay_unary_row assay_apply_rescale;
+assay_unary_row assay_apply_slope;
+assay_unary_row assay_apply_abs;
 #define ASSAY_RSQRT_BITS 20 /* fraction bits between the two steps of assay_apply_rsqrt */
-void assay_apply_rsqrt(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
-void assay_apply_slope_fixed8(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
-void assay_apply_table(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
-void assay_apply_table513(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
-void assay_apply_logistic16(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
-void assay_apply_tanh16(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+assay_unary_row assay_apply_rsqrt;
+assay_unary_row assay_apply_slope_fixed8;
+assay_unary_row assay_apply_table;
+assay_unary_row assay_apply_table513;
+assay_unary_row assay_apply_logistic16;
+assay_unary_row assay_apply_tanh16;
 
 /* ---- pool.c ---- */
 /* TOSA 1.0 AVG_POOL2D divides by d, 0..2^31, as times ((2^30 + 1) << k) / d and a shift of 30 + k,
  * k = ceil(log2 d). */
 int64_t assay_pool_reciprocal(int64_t d, unsigned *shift);
-void assay_apply_pool_divide(const assay_unit *u, const int64_t *sum, const int32_t *count,
-                             size_t n, int32_t *out);
-void assay_apply_pool_reciprocal(const assay_unit *u, const int64_t *sum, const int32_t *count,
-                                 size_t n, int32_t *out);
-void assay_apply_pool_rescale(const assay_unit *u, const int64_t *sum, const int32_t *count,
-                              size_t n, int32_t *out);
-void assay_apply_pool_rescale_divide(const assay_unit *u, const int64_t *sum, const int32_t *count,
-                                     size_t n, int32_t *out);
-void assay_apply_pool_two_stage(const assay_unit *u, const int64_t *sum, const int32_t *count,
-                                size_t n, int32_t *out);
-void assay_apply_pool_dpu(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
-                          int32_t *out);
+assay_pool_row assay_apply_pool_divide;
+assay_pool_row assay_apply_pool_reciprocal;
+assay_pool_row assay_apply_pool_rescale;
+assay_pool_row assay_apply_pool_rescale_divide;
+assay_pool_row assay_apply_pool_two_stage;
+assay_pool_row assay_apply_pool_dpu;
 void assay_apply_window_float_sum(const assay_unit *u, const int32_t *x, size_t n, int32_t count,
                                   int32_t *out);
-void assay_apply_sum(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
-                     int32_t *out);
+assay_pool_row assay_apply_sum;
 
 /* ---- softmax.c, softmax_table.c, norm.c, layer_norm.c ---- */
 /* e^(beta * s_in * difference) in F_0; difference <= 0. */
 int32_t assay_softmax_exponential(const assay_unit *u, int32_t difference);
-void assay_apply_softmax_fixed(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
-void assay_apply_log_softmax(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
-void assay_apply_softmax_lut16(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
-void assay_apply_softmax_float_table(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
-void assay_apply_softmax_integer_table(const assay_unit *u, const int32_t *x, size_t n,
-                                       int32_t *out);
-void assay_apply_softmax_q31(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
-void assay_apply_softmax_float_sum(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
-void assay_apply_l2_norm(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
-void assay_apply_product(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+assay_unary_row assay_apply_softmax_fixed;
+assay_unary_row assay_apply_log_softmax;
+assay_unary_row assay_apply_softmax_lut16;
+assay_unary_row assay_apply_softmax_float_table;
+assay_unary_row assay_apply_softmax_integer_table;
+assay_unary_row assay_apply_softmax_q31;
+assay_unary_row assay_apply_softmax_float_sum;
+assay_unary_row assay_apply_l2_norm;
+assay_unary_row assay_apply_product;
 /* x: n codes, then n of gamma, then n of beta (whatever they are where the input is absent). */
 #define ASSAY_LAYER_NORM_GUARD 8 /* bits of the square root */
 /* r of layer_norm.c, and the sum of the n codes. */
 int64_t assay_layer_norm_root(const assay_unit *u, const int32_t *x, size_t n, int64_t *sum);
-void assay_apply_layer_norm(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+assay_unary_row assay_apply_layer_norm;
 
 /* ---- lrn.c ---- */
 /* The entry of a sum of squares, and the least sum of that entry. */
 int64_t assay_lrn_entry(int64_t sum, unsigned cells);
 int64_t assay_lrn_least(int64_t entry, unsigned cells);
 /* x: the n channels of one place. */
-void assay_apply_lrn(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+assay_unary_row assay_apply_lrn;
 
 /* ---- ibert.c ---- */
-void assay_apply_gelu_ibert(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
-void assay_apply_softmax_ibert(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+assay_unary_row assay_apply_gelu_ibert;
+assay_unary_row assay_apply_softmax_ibert;
 
 /* ---- resize.c ---- */
 void assay_apply_blend(const assay_unit *u, const int32_t *c, const int32_t *fy, const int32_t *fx,

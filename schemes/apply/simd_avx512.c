@@ -1,6 +1,7 @@
 /* AVX-512 forms of the rescales that simd.h lists. 16 columns at a time: their parameters are
  * loaded once and serve all rows of the block. */
 #include "schemes/apply/simd_avx512.h"
+#include "schemes/apply/simd_modes.h"
 
 INLINE void integers(const assay_unit *u, const int32_t *acc, size_t rows, size_t columns,
                      size_t acc_step, size_t channel, uint8_t *out, size_t out_step,
@@ -79,20 +80,8 @@ INLINE void floats(const assay_unit *u, const int32_t *acc, size_t rows, size_t 
         floats(ARGUMENTS, mode);                                                                   \
     }
 
-ONE(half_up, ASSAY_ROUND_HALF_UP)
-ONE(half_away, ASSAY_ROUND_HALF_AWAY)
-ONE(half_even, ASSAY_ROUND_HALF_EVEN)
-ONE(half_zero, ASSAY_ROUND_HALF_ZERO)
-ONE(floor, ASSAY_ROUND_FLOOR)
-ONE(trunc, ASSAY_ROUND_TRUNC)
-ONE(ceil, ASSAY_ROUND_CEIL)
-ONE(odd, ASSAY_ROUND_ODD)
-ONE(away, ASSAY_ROUND_AWAY)
-FLOAT(half_even, ASSAY_ROUND_HALF_EVEN)
-FLOAT(half_away, ASSAY_ROUND_HALF_AWAY)
-FLOAT(floor, ASSAY_ROUND_FLOOR)
-FLOAT(trunc, ASSAY_ROUND_TRUNC)
-FLOAT(ceil, ASSAY_ROUND_CEIL)
+ASSAY_SIMD_INTEGER_MODES(ONE)
+ASSAY_SIMD_FLOAT_MODES(FLOAT)
 
 static void double_left(PARAMETERS)
 {
@@ -107,23 +96,13 @@ static void glow(PARAMETERS)
     integers(ARGUMENTS, ASSAY_SIMD_GLOW, ASSAY_ROUND_HALF_UP);
 }
 
+#define ONE_ENTRY(name, mode)   [mode] = one_##name,
+#define FLOAT_ENTRY(name, mode) [mode] = float_##name,
+
 assay_block_fn assay_simd_avx512(const assay_simd *s)
 {
-    static const assay_block_fn one[ASSAY_ROUND_COUNT] = {[ASSAY_ROUND_HALF_UP] = one_half_up,
-                                                          [ASSAY_ROUND_HALF_AWAY] = one_half_away,
-                                                          [ASSAY_ROUND_HALF_EVEN] = one_half_even,
-                                                          [ASSAY_ROUND_HALF_ZERO] = one_half_zero,
-                                                          [ASSAY_ROUND_FLOOR] = one_floor,
-                                                          [ASSAY_ROUND_TRUNC] = one_trunc,
-                                                          [ASSAY_ROUND_CEIL] = one_ceil,
-                                                          [ASSAY_ROUND_ODD] = one_odd,
-                                                          [ASSAY_ROUND_AWAY] = one_away};
-    static const assay_block_fn of_float[ASSAY_ROUND_COUNT] = {
-        [ASSAY_ROUND_HALF_EVEN] = float_half_even,
-        [ASSAY_ROUND_HALF_AWAY] = float_half_away,
-        [ASSAY_ROUND_FLOOR] = float_floor,
-        [ASSAY_ROUND_TRUNC] = float_trunc,
-        [ASSAY_ROUND_CEIL] = float_ceil};
+    static const assay_block_fn one[ASSAY_ROUND_COUNT] = {ASSAY_SIMD_INTEGER_MODES(ONE_ENTRY)};
+    static const assay_block_fn of_float[ASSAY_ROUND_COUNT] = {ASSAY_SIMD_FLOAT_MODES(FLOAT_ENTRY)};
     if (s->packed)
         return assay_simd_packed_avx512(s);
     switch (s->way) {

@@ -5,6 +5,7 @@
  * low half of each 64-bit lane), and what is left of the products after the shift is blended back.
  */
 #include "schemes/apply/simd_avx512.h"
+#include "schemes/apply/simd_modes.h"
 
 enum { WIDE = 2 * LANES, ODD = 0xaaaa };
 
@@ -261,20 +262,8 @@ INLINE void packed(PARAMETERS, const enum assay_simd_way way, const bool variant
         packed(ARGUMENTS, ASSAY_SIMD_FLOAT, true, mode);                                           \
     }
 
-ONE(half_up, ASSAY_ROUND_HALF_UP)
-ONE(half_away, ASSAY_ROUND_HALF_AWAY)
-ONE(half_even, ASSAY_ROUND_HALF_EVEN)
-ONE(half_zero, ASSAY_ROUND_HALF_ZERO)
-ONE(floor, ASSAY_ROUND_FLOOR)
-ONE(trunc, ASSAY_ROUND_TRUNC)
-ONE(ceil, ASSAY_ROUND_CEIL)
-ONE(odd, ASSAY_ROUND_ODD)
-ONE(away, ASSAY_ROUND_AWAY)
-FLOAT(half_even, ASSAY_ROUND_HALF_EVEN)
-FLOAT(half_away, ASSAY_ROUND_HALF_AWAY)
-FLOAT(floor, ASSAY_ROUND_FLOOR)
-FLOAT(trunc, ASSAY_ROUND_TRUNC)
-FLOAT(ceil, ASSAY_ROUND_CEIL)
+ASSAY_SIMD_INTEGER_MODES(ONE)
+ASSAY_SIMD_FLOAT_MODES(FLOAT)
 
 static void double_rounding(PARAMETERS)
 {
@@ -285,24 +274,14 @@ static void double_above(PARAMETERS)
     packed(ARGUMENTS, ASSAY_SIMD_DOUBLE, true, ASSAY_ROUND_HALF_UP);
 }
 
-#define BY_MODE(name) [ASSAY_ROUND_##name]
+#define ONE_ENTRY(name, mode)   [mode] = one_##name,
+#define FLOAT_ENTRY(name, mode) [mode] = {float_##name, float_inside_##name},
+
 assay_block_fn assay_simd_packed_avx512(const assay_simd *s)
 {
-    static const assay_block_fn one[ASSAY_ROUND_COUNT] = {BY_MODE(HALF_UP) = one_half_up,
-                                                          BY_MODE(HALF_AWAY) = one_half_away,
-                                                          BY_MODE(HALF_EVEN) = one_half_even,
-                                                          BY_MODE(HALF_ZERO) = one_half_zero,
-                                                          BY_MODE(FLOOR) = one_floor,
-                                                          BY_MODE(TRUNC) = one_trunc,
-                                                          BY_MODE(CEIL) = one_ceil,
-                                                          BY_MODE(ODD) = one_odd,
-                                                          BY_MODE(AWAY) = one_away};
+    static const assay_block_fn one[ASSAY_ROUND_COUNT] = {ASSAY_SIMD_INTEGER_MODES(ONE_ENTRY)};
     static const assay_block_fn of_float[ASSAY_ROUND_COUNT][2] = {
-        BY_MODE(HALF_EVEN) = {float_half_even, float_inside_half_even},
-        BY_MODE(HALF_AWAY) = {float_half_away, float_inside_half_away},
-        BY_MODE(FLOOR) = {float_floor, float_inside_floor},
-        BY_MODE(TRUNC) = {float_trunc, float_inside_trunc},
-        BY_MODE(CEIL) = {float_ceil, float_inside_ceil}};
+        ASSAY_SIMD_FLOAT_MODES(FLOAT_ENTRY)};
     switch (s->way) {
     case ASSAY_SIMD_ONE_ROUNDING:
         return one[s->mode];

@@ -6,6 +6,7 @@
  * default modes. A float is clamped to integral bounds before it is rounded: rounding is monotone
  * and leaves them where they are, so the result is the same. */
 #include "schemes/apply/simd.h"
+#include "schemes/apply/simd_modes.h"
 #include "schemes/unit.h"
 
 #define JOIN2(a, b) a##_##b
@@ -143,39 +144,17 @@ INLINE void block(PARAMETERS, const enum assay_simd_way way, const enum assay_ro
 #define ONE(name, mode)   BLOCK(one_##name, ASSAY_SIMD_ONE_ROUNDING, mode)
 #define FLOAT(name, mode) BLOCK(float_##name, ASSAY_SIMD_FLOAT, mode)
 
-ONE(half_up, ASSAY_ROUND_HALF_UP)
-ONE(half_away, ASSAY_ROUND_HALF_AWAY)
-ONE(half_even, ASSAY_ROUND_HALF_EVEN)
-ONE(half_zero, ASSAY_ROUND_HALF_ZERO)
-ONE(floor, ASSAY_ROUND_FLOOR)
-ONE(trunc, ASSAY_ROUND_TRUNC)
-ONE(ceil, ASSAY_ROUND_CEIL)
-ONE(odd, ASSAY_ROUND_ODD)
-ONE(away, ASSAY_ROUND_AWAY)
-FLOAT(half_even, ASSAY_ROUND_HALF_EVEN)
-FLOAT(half_away, ASSAY_ROUND_HALF_AWAY)
-FLOAT(floor, ASSAY_ROUND_FLOOR)
-FLOAT(trunc, ASSAY_ROUND_TRUNC)
-FLOAT(ceil, ASSAY_ROUND_CEIL)
+ASSAY_SIMD_INTEGER_MODES(ONE)
+ASSAY_SIMD_FLOAT_MODES(FLOAT)
 BLOCK(double_rounding, ASSAY_SIMD_DOUBLE, ASSAY_ROUND_HALF_UP)
+
+#define ONE_ENTRY(name, mode)   [mode] = one_##name,
+#define FLOAT_ENTRY(name, mode) [mode] = float_##name,
 
 assay_block_fn NAMED(assay_simd_plain)(const assay_simd *s)
 {
-    static const assay_block_fn one[ASSAY_ROUND_COUNT] = {[ASSAY_ROUND_HALF_UP] = one_half_up,
-                                                          [ASSAY_ROUND_HALF_AWAY] = one_half_away,
-                                                          [ASSAY_ROUND_HALF_EVEN] = one_half_even,
-                                                          [ASSAY_ROUND_HALF_ZERO] = one_half_zero,
-                                                          [ASSAY_ROUND_FLOOR] = one_floor,
-                                                          [ASSAY_ROUND_TRUNC] = one_trunc,
-                                                          [ASSAY_ROUND_CEIL] = one_ceil,
-                                                          [ASSAY_ROUND_ODD] = one_odd,
-                                                          [ASSAY_ROUND_AWAY] = one_away};
-    static const assay_block_fn of_float[ASSAY_ROUND_COUNT] = {
-        [ASSAY_ROUND_HALF_EVEN] = float_half_even,
-        [ASSAY_ROUND_HALF_AWAY] = float_half_away,
-        [ASSAY_ROUND_FLOOR] = float_floor,
-        [ASSAY_ROUND_TRUNC] = float_trunc,
-        [ASSAY_ROUND_CEIL] = float_ceil};
+    static const assay_block_fn one[ASSAY_ROUND_COUNT] = {ASSAY_SIMD_INTEGER_MODES(ONE_ENTRY)};
+    static const assay_block_fn of_float[ASSAY_ROUND_COUNT] = {ASSAY_SIMD_FLOAT_MODES(FLOAT_ENTRY)};
     if (!s->packed)
         return NULL;
     return s->way == ASSAY_SIMD_ONE_ROUNDING ? one[s->mode]
