@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interp/fast/turn.h"
 #include "interp/ref/ref.h"
 
 enum {
@@ -129,75 +130,6 @@ void assay_form_row(const assay_form *form, const assay_view *x, int64_t first, 
     }
 }
 
-/* ---- transposition ---- */
-
-typedef uint8_t v16 __attribute__((vector_size(16)));
-
-enum { SIDE = 16 };
-
-/* 16 x 16 bytes: four perfect shuffles of the rows. */
-static inline void transpose(v16 v[SIDE])
-{
-    for (int round = 0; round < 4; round++) {
-        v16 t[SIDE];
-        for (int i = 0; i < SIDE / 2; i++) {
-            t[2 * i] = __builtin_shufflevector(v[i], v[i + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5,
-                                               21, 6, 22, 7, 23);
-            t[2 * i + 1] = __builtin_shufflevector(v[i], v[i + 8], 8, 24, 9, 25, 10, 26, 11, 27, 12,
-                                                   28, 13, 29, 14, 30, 15, 31);
-        }
-        memcpy(v, t, sizeof t);
-    }
-}
-
-/* The first row of tile i of n rows: the last tile is moved back to lie inside, and writes some
- * bytes again. */
-static int64_t tile_at(int64_t i, int64_t n)
-{
-    return i * SIDE + SIDE <= n ? i * SIDE : n - SIDE;
-}
-
-static void load_tile(const uint8_t *from, int64_t step, v16 v[SIDE])
-{
-    for (int i = 0; i < SIDE; i++)
-        memcpy(&v[i], from + i * step, sizeof v[i]);
-    transpose(v);
-}
-
-typedef struct turning {
-    const uint8_t *from;
-    uint8_t *to;
-    int64_t rows, columns;
-} turning;
-
-/* Tiles of 16 columns. */
-static void turn_columns(void *user, int64_t tile)
-{
-    const turning *t = user;
-    const int64_t down = (t->rows + SIDE - 1) / SIDE, c = tile_at(tile, t->columns);
-    for (int64_t i = 0; i < down; i++) {
-        const int64_t r = tile_at(i, t->rows);
-        v16 v[SIDE];
-        load_tile(t->from + r * t->columns + c, t->columns, v);
-        for (int k = 0; k < SIDE; k++)
-            memcpy(t->to + (c + k) * t->rows + r, &v[k], sizeof v[k]);
-    }
-}
-
-void assay_transpose_bytes(const uint8_t *from, int64_t rows, int64_t columns, uint8_t *to,
-                           int threads)
-{
-    turning t = {from, to, rows, columns};
-    if (rows >= SIDE && columns >= SIDE) {
-        assay_fast_each(assay_fast_threads(threads, rows * columns / 8),
-                        (columns + SIDE - 1) / SIDE, turn_columns, &t);
-        return;
-    }
-    for (int64_t c = 0; c < columns; c++)
-        for (int64_t r = 0; r < rows; r++)
-            to[c * rows + r] = from[r * columns + c];
-}
-
 /* ---- staging ---- */
 
 typedef struct staging {
@@ -212,15 +144,15 @@ static void stage_tiles(void *user, int64_t tile)
 {
     const staging *s = user;
     const assay_stage *g = s->g;
-    const int64_t cells = g->cells, down = (g->channels + SIDE - 1) / SIDE;
-    const int64_t cell = tile_at(tile, cells);
+    const int64_t cells = g->cells, down = (g->channels + ASSAY_TURN - 1) / ASSAY_TURN;
+    const int64_t cell = assay_turn_at(tile, cells);
     const uint8_t *from = (const uint8_t *)s->x->data + s->first;
     const uint8_t up = (uint8_t)g->form.up;
     for (int64_t i = 0; i < down; i++) {
-        const int64_t c = tile_at(i, g->channels);
-        v16 v[SIDE];
-        load_tile(from + c * cells + cell, cells, v);
-        for (int k = 0; k < SIDE; k++) {
+        const int64_t c = assay_turn_at(i, g->channels);
+        assay_v16 v[ASSAY_TURN];
+        assay_turn_load(from + c * cells + cell, cells, v);
+        for (int k = 0; k < ASSAY_TURN; k++) {
             v[k] ^= up;
             memcpy(s->to + g->place[cell + k] + c, &v[k], sizeof v[k]);
         }
@@ -276,7 +208,7 @@ void assay_stage_fill(const assay_stage *g, const assay_view *x, int64_t first, 
                       int threads)
 {
     staging s = {g, x, first, to};
-    const bool tiles = g->form.bytes && g->cells >= SIDE && g->channels >= SIDE;
+    const bool tiles = g->form.bytes && g->cells >= ASSAY_TURN && g->channels >= ASSAY_TURN;
     if (g->nhwc || (g->form.bytes && g->channels <= WOVEN)) {
         stage_rows(&s, threads);
         return;
@@ -285,7 +217,7 @@ void assay_stage_fill(const assay_stage *g, const assay_view *x, int64_t first, 
         memset(to, g->form.zero, (size_t)(g->count * g->form.element));
     if (tiles)
         assay_fast_each(assay_fast_threads(threads, g->cells * g->channels / 8),
-                        (g->cells + SIDE - 1) / SIDE, stage_tiles, &s);
+                        (g->cells + ASSAY_TURN - 1) / ASSAY_TURN, stage_tiles, &s);
     else
         stage_planes(g, x, first, to);
 }

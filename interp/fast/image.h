@@ -34,9 +34,6 @@ size_t assay_stage_bytes(const assay_stage *g);
 void assay_stage_fill(const assay_stage *g, const assay_view *x, int64_t first, char *to,
                       int threads);
 
-/* Bytes [rows][columns] to [columns][rows]. */
-void assay_transpose_bytes(const uint8_t *from, int64_t rows, int64_t columns, uint8_t *to,
-                           int threads);
 /* Elements of any 8- or 16-bit type to a form's elements. */
 void assay_form_row(const assay_form *form, const assay_view *x, int64_t first, int64_t n,
                     char *to);

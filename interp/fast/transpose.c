@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "interp/fast/fast.h"
-#include "interp/fast/image.h"
+#include "interp/fast/turn.h"
 
 typedef struct transposition {
     assay_fast base;
