@@ -152,6 +152,10 @@ const char *assay_tfl_unique(tfl_import *m, const char *name, int index);
 /* Adds a node named after its first output. *id may be NULL. */
 assay_status assay_tfl_node(const tfl_op *op, assay_op kind, const int *in, int n_in,
                             const int *out, int n_out, const assay_attrs *attr, int *id);
+/* At least n inputs, all there, and outputs; else malformed. */
+assay_status assay_tfl_expect(const tfl_op *op, int n);
+/* A node on input i only; other inputs were attributes. */
+assay_status assay_tfl_only_input(const tfl_op *op, int i, const assay_attrs *attr);
 /* All inputs to all outputs through one node. */
 assay_status assay_tfl_straight(const tfl_op *op, const assay_attrs *attr, int *id);
 /* x reshaped to `to`'s shape: into `to` itself. */

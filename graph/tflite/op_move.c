@@ -6,26 +6,6 @@
 
 enum { CODE_SPLIT_V = 102, CODE_PADV2 = 60, CODE_MIRROR_PAD = 100, CODE_RESIZE_BILINEAR = 23 };
 
-/* At least n inputs, all there, and outputs. */
-static assay_status expect_inputs(const tfl_op *o, int n)
-{
-    if (o->n_in < n || o->n_out < 1)
-        return assay_tfl_fail(o, "%d inputs and %d outputs", o->n_in, o->n_out);
-    for (int i = 0; i < n; ++i)
-        if (o->in[i] < 0)
-            return assay_tfl_fail(o, "input %d is missing", i);
-    return ASSAY_OK;
-}
-
-/* A node on input i only; other inputs were attributes. */
-static assay_status only_input(const tfl_op *o, int i, const assay_attrs *a)
-{
-    tfl_op one = *o;
-    one.n_in = 1;
-    one.in = &o->in[i];
-    return assay_tfl_straight(&one, a, NULL);
-}
-
 static void shape_of(const assay_type *t, assay_list *out)
 {
     out->n = t->rank;
@@ -37,11 +17,11 @@ static void shape_of(const assay_type *t, assay_list *out)
 assay_status assay_tfl_op_reshape(const tfl_op *o)
 {
     assay_attrs a = {0};
-    assay_status s = expect_inputs(o, 1);
+    assay_status s = assay_tfl_expect(o, 1);
     if (s)
         return s;
     shape_of(&assay_tfl_out(o, 0)->type, &a.shape.shape);
-    return only_input(o, 0, &a);
+    return assay_tfl_only_input(o, 0, &a);
 }
 
 assay_status assay_tfl_op_expand(const tfl_op *o)
@@ -52,12 +32,12 @@ assay_status assay_tfl_op_expand(const tfl_op *o)
 assay_status assay_tfl_op_transpose(const tfl_op *o)
 {
     assay_attrs a = {0};
-    assay_status s = expect_inputs(o, 2);
+    assay_status s = assay_tfl_expect(o, 2);
     if (s)
         return s;
     if ((s = assay_tfl_ints(o, 1, ASSAY_MAX_RANK, a.perm.perm.v, &a.perm.perm.n)))
         return s;
-    return a.perm.perm.n ? only_input(o, 0, &a) : assay_tfl_op_reshape(o);
+    return a.perm.perm.n ? assay_tfl_only_input(o, 0, &a) : assay_tfl_op_reshape(o);
 }
 
 /* SPLIT: axis, x.  SPLIT_V: x, sizes, axis.  The sizes are those of the output tensors. */
@@ -65,7 +45,7 @@ assay_status assay_tfl_op_split(const tfl_op *o)
 {
     bool v = o->builtin == CODE_SPLIT_V;
     assay_attrs a = {0};
-    assay_status s = expect_inputs(o, v ? 3 : 2);
+    assay_status s = assay_tfl_expect(o, v ? 3 : 2);
 
     if (s || (s = assay_tfl_int(o, v ? 2 : 0, &a.split.axis)))
         return s;
@@ -79,136 +59,21 @@ assay_status assay_tfl_op_split(const tfl_op *o)
             return assay_tfl_fail(o, "axis %lld is outside output %d", (long long)a.split.axis, i);
         a.split.sizes.v[a.split.sizes.n++] = part->dim[axis];
     }
-    return only_input(o, v ? 0 : 1, &a);
+    return assay_tfl_only_input(o, v ? 0 : 1, &a);
 }
 
 /* A size of -1 reaches to the end: the output tensor says how far that is. */
 assay_status assay_tfl_op_slice(const tfl_op *o)
 {
     assay_attrs a = {0};
-    assay_status s = expect_inputs(o, 3);
+    assay_status s = assay_tfl_expect(o, 3);
 
     if (!s)
         s = assay_tfl_ints(o, 1, ASSAY_MAX_RANK, a.slice.begin.v, &a.slice.begin.n);
     if (s)
         return s;
     shape_of(&assay_tfl_out(o, 0)->type, &a.slice.size);
-    return only_input(o, 0, &a);
-}
-
-/* ---- STRIDED_SLICE ---- */
-
-typedef struct strided {
-    int n; /* entries of begin, end and strides */
-    int64_t begin[2 * ASSAY_MAX_RANK], end[2 * ASSAY_MAX_RANK], stride[2 * ASSAY_MAX_RANK];
-    int32_t begin_mask, end_mask, ellipsis, new_axis, shrink;
-    bool offset;
-} strided;
-
-static assay_status read_strided(const tfl_op *o, strided *d)
-{
-    int n_end, n_stride;
-    assay_status s;
-    if ((s = assay_tfl_ints(o, 1, 2 * ASSAY_MAX_RANK, d->begin, &d->n)) ||
-        (s = assay_tfl_ints(o, 2, 2 * ASSAY_MAX_RANK, d->end, &n_end)) ||
-        (s = assay_tfl_ints(o, 3, 2 * ASSAY_MAX_RANK, d->stride, &n_stride)))
-        return s;
-    if (n_end != d->n || n_stride != d->n)
-        return assay_tfl_fail(o, "begin, end and strides differ in length");
-    for (int i = 0; i < d->n; ++i)
-        if (d->begin[i] < INT32_MIN || d->begin[i] > INT32_MAX || d->end[i] < INT32_MIN ||
-            d->end[i] > INT32_MAX || d->stride[i] < INT32_MIN || d->stride[i] > INT32_MAX)
-            return assay_tfl_fail(o, "an entry of begin, end or strides is beyond 32 bits");
-    d->begin_mask = assay_flat_i32(o->options, STRIDED_BEGIN_MASK, 0);
-    d->end_mask = assay_flat_i32(o->options, STRIDED_END_MASK, 0);
-    d->ellipsis = assay_flat_i32(o->options, STRIDED_ELLIPSIS_MASK, 0);
-    d->new_axis = assay_flat_i32(o->options, STRIDED_NEW_AXIS_MASK, 0);
-    d->shrink = assay_flat_i32(o->options, STRIDED_SHRINK_MASK, 0);
-    d->offset = assay_flat_bool(o->options, STRIDED_OFFSET);
-    return ASSAY_OK;
-}
-
-static int64_t clamp(int64_t v, int64_t lo, int64_t hi)
-{
-    return v < lo ? lo : v > hi ? hi : v;
-}
-
-/* One axis of extent `extent`: where it starts and how many elements it takes (numpy's rules for
- * slices; kernels/internal/strided_slice_logic.h for masks). */
-static assay_status slice_axis(const tfl_op *o, const strided *d, int i, int64_t extent,
-                               int64_t *begin, int64_t *size)
-{
-    int64_t stride = d->stride[i], lo = stride > 0 ? 0 : -1, hi = stride > 0 ? extent : extent - 1;
-    int64_t from = d->begin[i], to = d->end[i];
-
-    if (stride == 0)
-        return assay_tfl_fail(o, "stride %d is zero", i);
-    from = d->begin_mask >> i & 1 ? (stride > 0 ? 0 : extent - 1)
-                                  : clamp(from < 0 ? from + extent : from, lo, hi);
-    to += d->offset ? from : 0;
-    to = d->end_mask >> i & 1 ? (stride > 0 ? extent : -1)
-                              : clamp(to < 0 ? to + extent : to, lo, hi);
-    if (d->shrink >> i & 1)
-        *size = 1;
-    else if (stride > 0)
-        *size = to > from ? (to - from - 1) / stride + 1 : 0;
-    else
-        *size = from > to ? (from - to - 1) / -stride + 1 : 0;
-    *begin = *size ? from : 0;
-    return ASSAY_OK;
-}
-
-/* Walks the entries along the input's axes: new axes take none, the ellipsis takes what is left. */
-static assay_status slice_axes(const tfl_op *o, const strided *d, const assay_type *x,
-                               assay_attr_slice *a)
-{
-    int left = x->rank, axis = 0;
-    assay_status s = ASSAY_OK;
-
-    for (int i = 0; i < d->n; ++i)
-        left -= !(d->ellipsis >> i & 1) && !(d->new_axis >> i & 1);
-    a->begin.n = a->step.n = a->size.n = x->rank;
-    for (int i = 0; i < x->rank; ++i) {
-        a->begin.v[i] = 0;
-        a->step.v[i] = 1;
-        a->size.v[i] = x->dim[i];
-    }
-    for (int i = 0; !s && i < d->n; ++i) {
-        if (d->ellipsis >> i & 1) {
-            axis += left > 0 ? left : 0;
-            left = 0;
-        } else if (!(d->new_axis >> i & 1)) {
-            if (axis >= x->rank)
-                return assay_tfl_fail(o, "more entries than the input has dimensions");
-            a->step.v[axis] = d->stride[i];
-            s = slice_axis(o, d, i, x->dim[axis], &a->begin.v[axis], &a->size.v[axis]);
-            ++axis;
-        }
-    }
-    return s;
-}
-
-assay_status assay_tfl_op_strided_slice(const tfl_op *o)
-{
-    strided d = {0};
-    assay_attrs a = {0};
-    assay_type part;
-    int x, y, sliced;
-    assay_status s = expect_inputs(o, 4);
-
-    if (s || (s = read_strided(o, &d)) ||
-        (s = slice_axes(o, &d, &assay_tfl_in(o, 0)->type, &a.slice)))
-        return s;
-    if (d.new_axis == 0 && d.shrink == 0)
-        return only_input(o, 0, &a);
-    part = assay_tfl_out(o, 0)->type;
-    part.rank = a.slice.size.n;
-    memcpy(part.dim, a.slice.size.v, sizeof part.dim);
-    if ((s = assay_tfl_value(o, 0, &x)) || (s = assay_tfl_result(o, 0, &y)) ||
-        (s = assay_tfl_part(o, "slice", &part, &sliced)) ||
-        (s = assay_tfl_node(o, ASSAY_OP_SLICE, &x, 1, &sliced, 1, &a, NULL)))
-        return s;
-    return assay_tfl_reshape(o, sliced, y);
+    return assay_tfl_only_input(o, 0, &a);
 }
 
 /* ---- padding ---- */
@@ -241,7 +106,7 @@ assay_status assay_tfl_op_pad(const tfl_op *o)
     int64_t pads[2 * ASSAY_MAX_RANK];
     assay_attrs a;
     int n;
-    assay_status s = expect_inputs(o, o->builtin == CODE_PADV2 ? 3 : 2);
+    assay_status s = assay_tfl_expect(o, o->builtin == CODE_PADV2 ? 3 : 2);
 
     if (s || (s = assay_tfl_ints(o, 1, 2 * ASSAY_MAX_RANK, pads, &n)))
         return s;
@@ -255,7 +120,7 @@ assay_status assay_tfl_op_pad(const tfl_op *o)
         a.pad.mode = assay_flat_i8(o->options, 0, 0) ? ASSAY_PAD_SYMMETRIC : ASSAY_PAD_REFLECT;
     else if (o->builtin == CODE_PADV2 && (s = pad_value(o, &a.pad)))
         return s;
-    return only_input(o, 0, &a);
+    return assay_tfl_only_input(o, 0, &a);
 }
 
 /* ---- gathering and repeating ---- */
@@ -264,7 +129,7 @@ assay_status assay_tfl_op_gather(const tfl_op *o)
 {
     assay_attrs a = {.gather = {.axis = assay_flat_i32(o->options, GATHER_AXIS, 0),
                                 .batch_dims = assay_flat_i32(o->options, GATHER_BATCH_DIMS, 0)}};
-    assay_status s = expect_inputs(o, 2);
+    assay_status s = assay_tfl_expect(o, 2);
     if (!s && a.gather.batch_dims < 0)
         a.gather.batch_dims += assay_tfl_in(o, 1)->type.rank;
     return s ? s : assay_tfl_straight(o, &a, NULL);
@@ -277,7 +142,7 @@ assay_status assay_tfl_op_embedding_lookup(const tfl_op *o)
     assay_attrs a = {0};
     assay_type rows;
     int in[2], y, codes;
-    assay_status s = expect_inputs(o, 2);
+    assay_status s = assay_tfl_expect(o, 2);
 
     if (!s && assay_tfl_in(o, 1)->type.q.granularity == ASSAY_Q_AXIS && assay_tfl_in(o, 1)->data &&
         assay_tfl_out(o, 0)->type.elem.kind == ASSAY_KIND_F32) /* a scale for each row */
@@ -298,32 +163,32 @@ assay_status assay_tfl_op_embedding_lookup(const tfl_op *o)
 
 assay_status assay_tfl_op_gather_nd(const tfl_op *o)
 {
-    assay_status s = expect_inputs(o, 2);
+    assay_status s = assay_tfl_expect(o, 2);
     return s ? s : assay_tfl_straight(o, NULL, NULL);
 }
 
 assay_status assay_tfl_op_update_slice(const tfl_op *o)
 {
-    assay_status s = expect_inputs(o, 3);
+    assay_status s = assay_tfl_expect(o, 3);
     return s ? s : assay_tfl_straight(o, NULL, NULL);
 }
 
 assay_status assay_tfl_op_tile(const tfl_op *o)
 {
     assay_attrs a = {0};
-    assay_status s = expect_inputs(o, 2);
+    assay_status s = assay_tfl_expect(o, 2);
     if (!s)
         s = assay_tfl_ints(o, 1, ASSAY_MAX_RANK, a.tile.repeats.v, &a.tile.repeats.n);
-    return s ? s : only_input(o, 0, &a);
+    return s ? s : assay_tfl_only_input(o, 0, &a);
 }
 
 assay_status assay_tfl_op_reverse(const tfl_op *o)
 {
     assay_attrs a = {0};
-    assay_status s = expect_inputs(o, 2);
+    assay_status s = assay_tfl_expect(o, 2);
     if (!s)
         s = assay_tfl_axes(o, 1, assay_tfl_in(o, 0)->type.rank, &a.axes.axes);
-    return s ? s : only_input(o, 0, &a);
+    return s ? s : assay_tfl_only_input(o, 0, &a);
 }
 
 assay_status assay_tfl_op_block(const tfl_op *o)
@@ -331,7 +196,7 @@ assay_status assay_tfl_op_block(const tfl_op *o)
     assay_attrs a = {.block = {.layout = ASSAY_LAYOUT_NHWC,
                                .block = assay_flat_i32(o->options, 0, 0),
                                .order = ASSAY_D2S_DCR}};
-    assay_status s = expect_inputs(o, 1);
+    assay_status s = assay_tfl_expect(o, 1);
     return s ? s : assay_tfl_straight(o, &a, NULL);
 }
 
@@ -342,7 +207,7 @@ assay_status assay_tfl_op_pack(const tfl_op *o)
     assay_attrs a = {.axis.axis = assay_flat_i32(o->options, PACK_AXIS, 0)};
     assay_type part;
     int *in, y;
-    assay_status s = expect_inputs(o, 1);
+    assay_status s = assay_tfl_expect(o, 1);
 
     if (s)
         return s;
@@ -378,7 +243,7 @@ assay_status assay_tfl_op_unpack(const tfl_op *o)
     assay_attrs a = {.split.axis = assay_flat_i32(o->options, PACK_AXIS, 0)};
     assay_type part;
     int *out, vx, y;
-    assay_status s = expect_inputs(o, 1);
+    assay_status s = assay_tfl_expect(o, 1);
 
     if (s)
         return s;
@@ -413,7 +278,7 @@ assay_status assay_tfl_op_resize(const tfl_op *o)
     bool align = assay_flat_bool(o->options, linear ? BILINEAR_ALIGN : NEAREST_ALIGN);
     bool half = assay_flat_bool(o->options, linear ? BILINEAR_HALF_PIXEL : NEAREST_HALF_PIXEL);
     assay_attrs a;
-    assay_status s = expect_inputs(o, 1);
+    assay_status s = assay_tfl_expect(o, 1);
 
     if (s)
         return s;
@@ -429,5 +294,5 @@ assay_status assay_tfl_op_resize(const tfl_op *o)
                           : linear      ? ASSAY_COORD_HALF_PIXEL
                                         : ASSAY_COORD_TFLITE_HALF_PIXEL;
     shape_of(&assay_tfl_out(o, 0)->type, &a.resize.size);
-    return only_input(o, 0, &a);
+    return assay_tfl_only_input(o, 0, &a);
 }

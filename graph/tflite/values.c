@@ -280,6 +280,24 @@ assay_status assay_tfl_node(const tfl_op *op, assay_op kind, const int *in, int 
 
 #define FEW 8
 
+assay_status assay_tfl_expect(const tfl_op *o, int n)
+{
+    if (o->n_in < n || o->n_out < 1)
+        return assay_tfl_fail(o, "%d inputs and %d outputs", o->n_in, o->n_out);
+    for (int i = 0; i < n; ++i)
+        if (o->in[i] < 0)
+            return assay_tfl_fail(o, "input %d is missing", i);
+    return ASSAY_OK;
+}
+
+assay_status assay_tfl_only_input(const tfl_op *o, int i, const assay_attrs *a)
+{
+    tfl_op one = *o;
+    one.n_in = 1;
+    one.in = &o->in[i];
+    return assay_tfl_straight(&one, a, NULL);
+}
+
 assay_status assay_tfl_straight(const tfl_op *op, const assay_attrs *attr, int *id)
 {
     int few_in[FEW], few_out[FEW], *in = few_in, *out = few_out;
