@@ -1,4 +1,4 @@
-/* The manifest of a golden bundle: the program, and an entry for each note that samples left. */
+/* The manifest of a golden bundle: the program, and an entry for each tensor that samples left. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,38 +69,52 @@ static const char *layout_of(const assay_graph *g, int value)
     return NULL;
 }
 
-static json_t *input_entry(const assay_bundle_writer *w, const assay_bundle_note *t)
+static void set_digest(json_t *entry, assay_digest d)
 {
-    const assay_value *v = &w->program->graph->value[t->value];
+    char hex[33];
+    assay_digest_print(d, hex);
+    json_object_set_new(entry, "xxh3", json_string(hex));
+}
+
+/* The entry of input `slot` of a record. */
+static json_t *input_entry(const assay_bundle_writer *w, int64_t record, int slot)
+{
+    const assay_bundle_records *r = &w->records;
+    const assay_graph *g = w->program->graph;
+    const assay_value *v = &g->value[r->slot[slot].value];
+    const char *source = r->source[record * g->n_inputs + slot];
     json_t *entry = assay_json_type(&v->type);
     json_object_set_new(entry, "name", json_string(v->name));
     if (w->options.samples > 1)
-        json_object_set_new(entry, "sample", json_integer(t->sample));
-    if (t->source)
-        json_object_set_new(entry, "file", json_string(t->source));
-    json_object_set_new(entry, "xxh3", json_string(t->xxh3));
+        json_object_set_new(entry, "sample", json_integer(r->sample[record]));
+    if (source)
+        json_object_set_new(entry, "file", json_string(source));
+    set_digest(entry, r->tensor[record * r->n_slots + slot]);
     return entry;
 }
 
-static void set_file(const assay_bundle_writer *w, const char *kind, const assay_bundle_note *t,
+static void set_file(const assay_bundle_writer *w, const char *kind, int value, int64_t sample,
                      json_t *entry)
 {
     char part[ASSAY_BUNDLE_PART];
     if (w->options.digests_only)
         return;
-    assay_bundle_part(w, kind, t->value, t->sample, part);
+    assay_bundle_part(w, kind, value, sample, part);
     json_object_set_new(entry, "file", json_sprintf("%s.npy", part));
 }
 
-static json_t *tensor_entry(const assay_bundle_writer *w, const assay_bundle_note *t)
+static json_t *tensor_entry(const assay_bundle_writer *w, int64_t record, int slot)
 {
+    const assay_bundle_records *r = &w->records;
+    const assay_bundle_slot *t = &r->slot[slot];
+    const int64_t sample = r->sample[record];
     const assay_graph *g = w->program->graph;
     const assay_value *v = &g->value[t->value];
     const char *layout = layout_of(g, t->value);
     json_t *entry = json_object(), *type = assay_json_type(&v->type);
     json_object_set_new(entry, "index", json_integer(w->index[t->value]));
     if (w->options.samples > 1)
-        json_object_set_new(entry, "sample", json_integer(t->sample));
+        json_object_set_new(entry, "sample", json_integer(sample));
     if (v->source_index >= 0)
         json_object_set_new(entry, "source_index", json_integer(v->source_index));
     json_object_set_new(entry, "name", json_string(v->name));
@@ -108,28 +122,29 @@ static json_t *tensor_entry(const assay_bundle_writer *w, const assay_bundle_not
     json_object_update(entry, type);
     json_decref(type);
     json_object_set_new(entry, "layout", layout ? json_string(layout) : json_null());
-    json_object_set_new(entry, "xxh3", json_string(t->xxh3));
-    set_file(w, "tensors", t, entry);
+    set_digest(entry, r->tensor[record * r->n_slots + slot]);
+    set_file(w, "tensors", t->value, sample, entry);
     if (t->has_sums) {
         json_t *sub = json_object();
         json_object_set_new(entry, "accumulators", sub);
         json_object_set_new(sub, "dtype", json_string("int64"));
-        json_object_set_new(sub, "xxh3", json_string(t->sums));
-        set_file(w, "accumulators", t, sub);
+        set_digest(sub, r->sums[record * r->n_slots + slot]);
+        set_file(w, "accumulators", t->value, sample, sub);
     }
     return entry;
 }
 
-/* The entries of all notes, or NULL for want of memory. */
-static json_t *entry_list(const assay_bundle_writer *w, const assay_bundle_notes *all,
-                          json_t *(*make)(const assay_bundle_writer *w, const assay_bundle_note *t))
+/* The entries of the first `slots` slots of all records, or NULL for want of memory. */
+static json_t *entry_list(const assay_bundle_writer *w, int slots,
+                          json_t *(*make)(const assay_bundle_writer *w, int64_t record, int slot))
 {
     json_t *a = json_array();
-    for (size_t i = 0; i < all->n && a; i++)
-        if (json_array_append_new(a, make(w, &all->list[i])) != 0) {
-            json_decref(a);
-            a = NULL;
-        }
+    for (int64_t k = 0; k < w->records.n; k++)
+        for (int i = 0; i < slots && a; i++)
+            if (json_array_append_new(a, make(w, k, i)) != 0) {
+                json_decref(a);
+                a = NULL;
+            }
     return a;
 }
 
@@ -143,15 +158,18 @@ static json_t *node_list(const assay_program *p)
 }
 
 /* Digest over the tensors' digests in their order, each as its 32 hex digits. */
-static assay_status bundle_digest(const assay_bundle_notes *tensors, char hex[33], assay_error *err)
+static assay_status bundle_digest(const assay_bundle_records *r, char hex[33], assay_error *err)
 {
-    char *all = calloc(tensors->n + 1, 32);
+    const size_t n = (size_t)r->n * (size_t)r->n_slots;
+    char *all = calloc(n + 1, 32), one[33];
 
     if (!all)
         return no_memory(err);
-    for (size_t i = 0; i < tensors->n; i++)
-        memcpy(all + 32 * i, tensors->list[i].xxh3, 32);
-    assay_digest_bytes(all, 32 * tensors->n, hex);
+    for (size_t i = 0; i < n; i++) {
+        assay_digest_print(r->tensor[i], one);
+        memcpy(all + 32 * i, one, 32);
+    }
+    assay_digest_bytes(all, 32 * n, hex);
     free(all);
     return ASSAY_OK;
 }
@@ -161,8 +179,8 @@ assay_status assay_bundle_manifest(assay_bundle_writer *w, char digest[33], assa
     const assay_program *p = w->program;
     json_t *m = json_object();
     json_t *graph = json_object();
-    json_t *inputs = entry_list(w, &w->inputs, input_entry);
-    json_t *tensors = entry_list(w, &w->tensors, tensor_entry);
+    json_t *inputs = entry_list(w, p->graph->n_inputs, input_entry);
+    json_t *tensors = entry_list(w, w->records.n_slots, tensor_entry);
     char hex[33];
     assay_status status;
 
@@ -191,7 +209,7 @@ assay_status assay_bundle_manifest(assay_bundle_writer *w, char digest[33], assa
     json_object_set_new(m, "nodes", node_list(p));
     json_object_set(m, "constants", w->constants);
     json_object_set_new(m, "tensors", tensors);
-    status = bundle_digest(&w->tensors, digest, err);
+    status = bundle_digest(&w->records, digest, err);
     if (p->scheme)
         json_object_set_new(m, "contract", assay_contract_json(p));
     json_object_set_new(m, "digest", json_string(status == ASSAY_OK ? digest : ""));

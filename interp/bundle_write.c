@@ -1,4 +1,5 @@
-/* Writing a golden bundle: every tensor as it is produced, the manifest last, then one rename. */
+/* A golden bundle from its beginning to the rename that makes it appear; bundle_record.c records
+ * the samples between, bundle_manifest.c writes the manifest. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@ assay_status assay_bundle_path(assay_bundle_writer *w, const char *part, assay_e
     return ASSAY_OK;
 }
 
-static assay_status make_dir(assay_bundle_writer *w, const char *part, assay_error *err)
+assay_status assay_bundle_make_dir(assay_bundle_writer *w, const char *part, assay_error *err)
 {
     assay_status status = assay_bundle_path(w, part, err);
     if (status == ASSAY_OK && mkdir(w->path, 0777) != 0 && errno != EEXIST)
@@ -76,11 +77,11 @@ static assay_status write_graph(assay_bundle_writer *w, assay_error *err)
 
     if (w->options.digests_only)
         return ASSAY_OK;
-    status = make_dir(w, "tensors", err);
+    status = assay_bundle_make_dir(w, "tensors", err);
     if (status == ASSAY_OK && w->options.accumulators)
-        status = make_dir(w, "accumulators", err);
+        status = assay_bundle_make_dir(w, "accumulators", err);
     if (status == ASSAY_OK)
-        status = make_dir(w, "constants", err);
+        status = assay_bundle_make_dir(w, "constants", err);
     memcpy(constants, w->path, sizeof constants);
     if (status == ASSAY_OK)
         status = assay_bundle_path(w, "graph.assay", err);
@@ -133,6 +134,8 @@ assay_status assay_bundle_begin(const assay_bundle_options *options, const assay
         goto fail;
     }
     status = write_graph(w, err);
+    if (status == ASSAY_OK)
+        status = assay_bundle_records_begin(w, err);
     if (status != ASSAY_OK)
         goto fail;
     *out = w;
@@ -148,10 +151,7 @@ void assay_bundle_abort(assay_bundle_writer *w)
         return;
     if (w->temporary && w->temporary[0])
         assay_remove_tree(w->temporary);
-    for (size_t i = 0; i < w->inputs.n; i++)
-        free((void *)(uintptr_t)w->inputs.list[i].source);
-    free(w->inputs.list);
-    free(w->tensors.list);
+    assay_bundle_records_free(w);
     json_decref(w->constants);
     free(w->dir);
     free(w->temporary);
@@ -159,107 +159,6 @@ void assay_bundle_abort(assay_bundle_writer *w)
     free(w->preprocessing);
     free(w->index);
     free(w);
-}
-
-static assay_status write_part(assay_bundle_writer *w, const char *kind, int value,
-                               const assay_type *type, const void *data, assay_error *err)
-{
-    char part[ASSAY_BUNDLE_PART], folder[64];
-    assay_bundle_folder(w, kind, w->sample, folder);
-    assay_bundle_part(w, kind, value, w->sample, part);
-    assay_status status = make_dir(w, folder, err);
-    if (status == ASSAY_OK)
-        status = assay_bundle_path(w, part, err);
-    if (status == ASSAY_OK)
-        status = assay_form_write(w->path, w->options.forms, w->options.hex_bits, type, data, err);
-    return status;
-}
-
-/* A new note, or NULL for want of memory. */
-static assay_bundle_note *add_note(assay_bundle_notes *all, int value, int64_t sample)
-{
-    if (all->n == all->room) {
-        const size_t room = all->room ? 2 * all->room : 64;
-        assay_bundle_note *list = realloc(all->list, room * sizeof *list);
-        if (!list)
-            return NULL;
-        all->list = list;
-        all->room = room;
-    }
-    all->list[all->n] = (assay_bundle_note){.value = value, .sample = sample};
-    return &all->list[all->n++];
-}
-
-static assay_type sums_type(const assay_value *v)
-{
-    assay_type sums = v->type;
-    memset(&sums.q, 0, sizeof sums.q);
-    sums.elem = assay_int(64, true);
-    return sums;
-}
-
-static assay_status record(assay_bundle_writer *w, assay_run *run, int value,
-                           const int64_t *accumulators, assay_error *err)
-{
-    const assay_value *v = &w->program->graph->value[value];
-    const void *data = assay_run_data(run, value);
-    if (!data)
-        return ASSAY_OK;
-    assay_bundle_note *t = add_note(&w->tensors, value, w->sample);
-    if (!t)
-        return no_memory(err);
-    assay_status status = assay_digest_tensor(&v->type, data, t->xxh3, err);
-    if (status == ASSAY_OK && !w->options.digests_only)
-        status = write_part(w, "tensors", value, &v->type, data, err);
-    if (status == ASSAY_OK && accumulators && w->options.accumulators) {
-        const assay_type sums = sums_type(v);
-        t->has_sums = true;
-        status = assay_digest_tensor(&sums, accumulators, t->sums, err);
-        if (status == ASSAY_OK && !w->options.digests_only)
-            status = write_part(w, "accumulators", value, &sums, accumulators, err);
-    }
-    return status;
-}
-
-static assay_status observe(void *user, assay_run *run, int node, const int64_t *accumulators,
-                            assay_error *err)
-{
-    assay_bundle_writer *w = user;
-    const assay_node *n = &w->program->graph->node[node];
-    assay_status status = ASSAY_OK;
-
-    for (int k = 0; k < n->n_out && status == ASSAY_OK; k++)
-        if (n->out[k] >= 0)
-            status = record(w, run, n->out[k], k == 0 ? accumulators : NULL, err);
-    return status;
-}
-
-static assay_status record_input(assay_bundle_writer *w, assay_run *run, int value,
-                                 const char *source, assay_error *err)
-{
-    assay_bundle_note *input = add_note(&w->inputs, value, w->sample);
-    if (!input)
-        return no_memory(err);
-    if (source && !(input->source = strdup(assay_base_name(source))))
-        return no_memory(err);
-    assay_status status = record(w, run, value, NULL, err);
-    if (status == ASSAY_OK)
-        memcpy(input->xxh3, w->tensors.list[w->tensors.n - 1].xxh3, sizeof input->xxh3);
-    return status;
-}
-
-assay_status assay_bundle_sample(assay_bundle_writer *w, assay_run *run, int64_t sample,
-                                 const char *const *sources, assay_error *err)
-{
-    const assay_graph *g = w->program->graph;
-    assay_status status = ASSAY_OK;
-
-    w->sample = sample;
-    for (int i = 0; i < g->n_inputs && status == ASSAY_OK; i++)
-        status = record_input(w, run, g->input[i], sources ? sources[i] : NULL, err);
-    if (status != ASSAY_OK)
-        return status;
-    return assay_run_execute(run, observe, w->options.accumulators, w, err);
 }
 
 assay_status assay_bundle_commit(assay_bundle_writer *w, char digest[33], assay_error *err)

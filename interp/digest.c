@@ -11,19 +11,36 @@
 #include <xxh_x86dispatch.h>           /* XXH3_128bits by the machine's vectors: the same hash */
 #endif
 
-static void print_hash(XXH128_hash_t h, char hex[33])
+#include "interp/xxh3.h"
+
+static assay_digest from_hash(XXH128_hash_t h)
+{
+    return (assay_digest){.high = h.high64, .low = h.low64};
+}
+
+assay_digest assay_digest_of(const void *bytes, size_t n)
+{
+#ifdef ASSAY_X86
+    if (n >= ASSAY_XXH3_LONG && __builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512dq"))
+        return assay_xxh3_avx512(bytes, n);
+#endif
+    return from_hash(XXH3_128bits(bytes, n));
+}
+
+void assay_digest_print(assay_digest d, char hex[33])
 {
     static const char digits[] = "0123456789abcdef";
     for (int i = 0; i < 16; i++) {
-        hex[15 - i] = digits[h.high64 >> 4 * i & 15];
-        hex[31 - i] = digits[h.low64 >> 4 * i & 15];
+        hex[15 - i] = digits[d.high >> 4 * i & 15];
+        hex[31 - i] = digits[d.low >> 4 * i & 15];
     }
     hex[32] = 0;
 }
 
 void assay_digest_bytes(const void *bytes, size_t n, char hex[33])
 {
-    print_hash(XXH3_128bits(bytes, n), hex);
+    assay_digest_print(assay_digest_of(bytes, n), hex);
 }
 
 static bool host_is_little_endian(void)
@@ -34,27 +51,37 @@ static bool host_is_little_endian(void)
     return first == 1;
 }
 
-assay_status assay_digest_tensor(const assay_type *type, const void *data, char hex[33],
-                                 assay_error *err)
+assay_status assay_digest_elements(const void *data, size_t n, size_t width, assay_digest *out,
+                                   assay_error *err)
 {
-    const size_t width = assay_elem_size(type->elem);
-    const size_t bytes = (size_t)assay_shape_count(type) * width;
     const uint8_t *from = data;
     uint8_t *swapped;
 
     if (width == 1 || host_is_little_endian()) {
-        assay_digest_bytes(data, bytes, hex);
+        *out = assay_digest_of(data, n);
         return ASSAY_OK;
     }
-    swapped = malloc(bytes ? bytes : 1);
+    swapped = malloc(n ? n : 1);
     if (!swapped)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory digesting %zu bytes", bytes);
-    for (size_t i = 0; i < bytes; i += width)
+        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory digesting %zu bytes", n);
+    for (size_t i = 0; i < n; i += width)
         for (size_t b = 0; b < width; b++)
             swapped[i + b] = from[i + width - 1 - b];
-    assay_digest_bytes(swapped, bytes, hex);
+    *out = assay_digest_of(swapped, n);
     free(swapped);
     return ASSAY_OK;
+}
+
+assay_status assay_digest_tensor(const assay_type *type, const void *data, char hex[33],
+                                 assay_error *err)
+{
+    const size_t width = assay_elem_size(type->elem);
+    assay_digest d = {0, 0};
+    const assay_status status =
+        assay_digest_elements(data, (size_t)assay_shape_count(type) * width, width, &d, err);
+
+    assay_digest_print(d, hex);
+    return status;
 }
 
 assay_status assay_digest_file(const char *path, char hex[33], assay_error *err)
@@ -76,7 +103,7 @@ assay_status assay_digest_file(const char *path, char hex[33], assay_error *err)
     if (ferror(f))
         status = assay_fail(err, ASSAY_ERR_IO, "%s: read error", path);
     else
-        print_hash(XXH3_128bits_digest(state), hex);
+        assay_digest_print(from_hash(XXH3_128bits_digest(state)), hex);
 done:
     if (f)
         fclose(f);

@@ -143,6 +143,7 @@ assay_status assay_program_make_with(const assay_graph *g, const assay_scheme *s
         p->scheme = s;
         p->in_turn = s && assay_scheme_floats_in_turn(s);
         p->engine = o->engine;
+        p->keep_all = o->keep_all;
         p->outputs_only = o->outputs_only && !o->keep_all && o->engine == ASSAY_ENGINE_FAST;
         p->kernel = calloc((size_t)g->n_nodes + 1, sizeof *p->kernel);
         p->unit = calloc((size_t)g->n_nodes + 1, sizeof *p->unit);

@@ -57,7 +57,7 @@ typedef struct assay_program {
     assay_kernel *kernel; /* by node */
     assay_unit **unit;    /* by node, NULL where none */
     enum assay_engine engine;
-    bool outputs_only;
+    bool keep_all, outputs_only; /* as in the options */
     struct assay_fast **fast;    /* by node, NULL where the reference kernel runs */
     struct assay_program **body; /* by subgraph; NULL when there are none */
 } assay_program;
