@@ -38,20 +38,22 @@ static void write_histogram(FILE *f, const assay_histogram *h, const char *inden
     fprintf(f, "%smin: %.9g\n%smax: %.9g\n", indent, (double)h->min, indent, (double)h->max);
     fprintf(f, "%sfinite: %" PRIu64 "\n%snan: %" PRIu64 "\n%sinf: %" PRIu64 "\n", indent, h->finite,
             indent, h->nan, indent, h->inf);
-    fprintf(f, "%sexponent: %d\n%sfirst: %d\n%scounts: [", indent, h->exponent, indent, first,
+    fprintf(f, "%sexponent: %d\n%sfirst: %d\n%scounts: |", indent, h->exponent, indent, first,
             indent);
     for (int i = first, next, written = 0; i < end; i = next, written++) {
         const uint64_t count = *assay_histogram_at(h, i);
         for (next = i + 1; count == 0 && *assay_histogram_at(h, next) == 0; next++)
             ;
-        if (written > 0)
-            fputs(written % 16 == 0 ? ",\n    " : ", ", f);
+        if (written % 32 == 0)
+            fprintf(f, "\n%s  ", indent);
+        else
+            fputc(' ', f);
         if (next > i + 1)
             fprintf(f, "0*%d", next - i);
         else
             fprintf(f, "%" PRIu64, count);
     }
-    fputs("]\n", f);
+    fputc('\n', f);
 }
 
 static void write_channels(FILE *f, const assay_profile_entry *e)
@@ -71,7 +73,7 @@ static void write_profile(FILE *f, const assay_profile *p)
           "are nine\n"
           "# empty ones.\n",
           f);
-    fputs("assay: \"" ASSAY_VERSION "\"\nformat: 4\n", f);
+    fputs("assay: \"" ASSAY_VERSION "\"\nformat: 5\n", f);
     write_text(f, "model", p->model);
     write_text(f, "graph", p->graph);
     write_text(f, "preprocessing", p->preprocessing);

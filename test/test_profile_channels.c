@@ -172,7 +172,8 @@ static void test_lies_are_refused(void **state)
         {"    inf: ", "    fin: ", "expected key 'inf'"},
         {"    exponent: ", "    exponent: 9 #", "value 'c', channel 0: exponent 9"},
         {"    first: ", "    first: 7 #", "value 'c', channel 0: first bin"},
-        {"counts: [", "counts: [[", "value 'c', channel 0: expected a count"},
+        {"counts: |\n      ", "counts: |\n      [",
+         "value 'c', channel 0: counts: expected a count"},
         {"channels:\n", "channels:\n  - 3\n", "value 'c', channel 0: expected a channel's mapping"},
         {"channels:\n", "channels: []\n  more:\n", "no more keys in this value"},
     };
