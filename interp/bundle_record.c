@@ -114,12 +114,9 @@ static assay_status write_part(assay_bundle_writer *w, const char *kind, int val
                                const assay_type *type, const void *data, assay_error *err)
 {
     const int64_t sample = w->records.sample[w->records.n - 1];
-    char part[ASSAY_BUNDLE_PART], folder[64];
-    assay_bundle_folder(w, kind, sample, folder);
+    char part[ASSAY_BUNDLE_PART];
     assay_bundle_part(w, kind, value, sample, part);
-    assay_status status = assay_bundle_make_dir(w, folder, err);
-    if (status == ASSAY_OK)
-        status = assay_bundle_path(w, part, err);
+    assay_status status = assay_bundle_path(w, part, err);
     if (status == ASSAY_OK)
         status = assay_form_write(w->path, w->options.forms, w->options.hex_bits, type, data, err);
     return status;
@@ -171,6 +168,19 @@ static assay_status observe(void *user, assay_run *run, int node, const int64_t 
                                               : status;
 }
 
+/* The folders of a sample's files. */
+static assay_status make_dirs(assay_bundle_writer *w, int64_t sample, assay_error *err)
+{
+    char folder[64];
+    assay_bundle_folder(w, "tensors", sample, folder);
+    assay_status status = assay_bundle_make_dir(w, folder, err);
+    if (status == ASSAY_OK && w->options.accumulators) {
+        assay_bundle_folder(w, "accumulators", sample, folder);
+        status = assay_bundle_make_dir(w, folder, err);
+    }
+    return status;
+}
+
 /* Begins the next record. */
 static assay_status begin_record(assay_bundle_writer *w, int64_t sample, const char *const *sources,
                                  assay_error *err)
@@ -188,7 +198,7 @@ static assay_status begin_record(assay_bundle_writer *w, int64_t sample, const c
     for (int i = 0; sources && i < n_inputs; i++)
         if (sources[i] && !(source[i] = strdup(assay_base_name(sources[i]))))
             return no_memory(err);
-    return ASSAY_OK;
+    return w->options.digests_only ? ASSAY_OK : make_dirs(w, sample, err);
 }
 
 assay_status assay_bundle_sample(assay_bundle_writer *w, assay_run *run, int64_t sample,
