@@ -18,6 +18,7 @@
 #include "bench/nets.h"
 #include "bench/ort.h"
 #include "bench/ours.h"
+#include "bench/process.h"
 #include "bench/report.h"
 #include "bench/session.h"
 #include "interp/model.h"
@@ -197,6 +198,9 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "--file") == 0 && i + 2 < argc) {
             o.files = true;
             i += 2;
+        } else if (strcmp(argv[i], "--start") == 0 && i + 2 < argc) {
+            o.files = true;
+            i += 2;
         } else if (strcmp(argv[i], "--all") == 0)
             o.name = "";
         else if (strcmp(argv[i], "--profile") == 0)
@@ -218,6 +222,8 @@ int main(int argc, char **argv)
     for (int i = 1; i + 2 < argc; i++)
         if (strcmp(argv[i], "--file") == 0)
             bench_file(&o.report, o.ort, argv[i + 1], argv[i + 2]);
+        else if (strcmp(argv[i], "--start") == 0)
+            bench_process(&o.report, argv[i + 1], argv[i + 2]);
     if (!o.files || o.name) {
         bench_matrices(&o);
         bench_nets(&o);

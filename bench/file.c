@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/golden.h"
 #include "bench/ours.h"
 #include "bench/session.h"
-#include "interp/bundle.h"
 #include "interp/model.h"
 #include "opt/qdq.h"
 
@@ -32,50 +32,6 @@ static double least_load_ns(const char *path, const char *scheme)
         least = i == 0 || ns < least ? ns : least;
     }
     return least;
-}
-
-/* ---- golden bundles ---- */
-
-typedef struct golden {
-    bench_ours *ours;
-    bool digests_only;
-    char dir[64];
-} golden;
-
-/* A bundle of so many samples, without what every bundle costs once. */
-static double time_golden(void *user, int calls)
-{
-    golden *g = user;
-    const assay_bundle_options o = {.dir = g->dir,
-                                    .replace = true,
-                                    .digests_only = g->digests_only,
-                                    .samples = calls,
-                                    .model_file = "bench"};
-    assay_bundle_writer *w;
-    assay_error err;
-    bench_check(assay_bundle_begin(&o, g->ours->program, &w, &err), &err);
-    const double begin = bench_now();
-    for (int i = 0; i < calls; i++)
-        bench_check(assay_bundle_sample(w, g->ours->run, i, NULL, &err), &err);
-    const double ns = bench_now() - begin;
-    assay_bundle_abort(w);
-    return ns;
-}
-
-static void measure_golden(const assay_graph *g, const char *scheme, bench_result *b)
-{
-    const assay_program_options how = {.engine = ASSAY_ENGINE_FAST, .keep_all = true};
-    bench_ours ours;
-    golden digests = {&ours, true, "/tmp/assay-bench-digests"};
-    golden dump = {&ours, false, "/tmp/assay-bench-dump"};
-    bench_entrant e[3] = {{.time = bench_ours_time, .user = &ours},
-                          {.time = time_golden, .user = &digests},
-                          {.time = time_golden, .user = &dump}};
-    bench_ours_open(&ours, g, scheme, &how);
-    bench_contest(e, 3);
-    b->digests = 1 / bench_entrant_ratio(&e[1], &e[0]);
-    b->dump = 1 / bench_entrant_ratio(&e[2], &e[0]);
-    bench_ours_close(&ours);
 }
 
 /* ---- a file ---- */
@@ -109,7 +65,7 @@ static void bench_threads(bench_report *r, bench_ort *ort, const char *path, con
     if (threads == 1) {
         b.load_ns = least_load_ns(path, scheme);
         b.ref = bench_reference_ns(g, scheme) / b.ns.median;
-        measure_golden(g, scheme, &b);
+        bench_golden(g, scheme, &b);
     }
     bench_report_add(r, &b);
     bench_ours_close(&ours);

@@ -10,9 +10,10 @@ bench_report bench_report_begin(FILE *json)
         printf("int8 peak by dot products (%s): %.1f GMAC/s a thread\n", isa, r.peak / 1e9);
     else
         printf("instruction set: %s, without an int8 peak\n", isa);
-    printf("%-30s %-11s %-11s %5s %3s %12s %12s %12s %8s %6s %6s %6s %8s %8s %8s %8s %8s\n",
+    printf("%-30s %-11s %-11s %5s %3s %12s %12s %12s %8s %6s %6s %6s %8s %8s %8s %8s %8s %7s %7s\n",
            "network", "form", "engine", "batch", "thr", "ns/image", "least", "greatest", "GMAC/s",
-           "%peak", "x ort", "x ref", "load ms", "prep ms", "peak MB", "digests", "dump");
+           "%peak", "x ort", "x ref", "load ms", "prep ms", "peak MB", "digests", "dump", "x files",
+           "x file");
     if (json)
         fprintf(json, "{\"isa\": \"%s\", \"peak_gmac_per_s\": %.3f, \"results\": [", isa,
                 r.peak / 1e9);
@@ -35,11 +36,13 @@ static void add_json(bench_report *r, const bench_result *b)
             "\"threads\": %d, \"ns_per_image\": %.0f, \"least\": %.0f, \"greatest\": %.0f, "
             "\"gmac_per_s\": %.3f, \"of_peak\": %.4f, \"times_onnxruntime\": %.3f, "
             "\"times_ref\": %.2f, \"load_ns\": %.0f, \"prepare_ns\": %.0f, \"peak_bytes\": %lld, "
-            "\"digests\": %.3f, \"dump\": %.3f}",
+            "\"digests\": %.3f, \"dump\": %.3f, "
+            "\"dump_by_files\": %.3f, \"dump_by_one_file\": %.3f}",
             r->another ? "," : "", b->name, b->form, b->engine, (long long)b->images, b->threads,
             b->ns.median / n, b->ns.least / n, b->ns.greatest / n, (double)b->macs / b->ns.median,
             r->peak > 0 ? (double)b->macs / b->ns.median * 1e9 / r->peak / b->threads : 0, b->ratio,
-            b->ref, b->load_ns, b->prepare_ns, (long long)b->peak_bytes, b->digests, b->dump);
+            b->ref, b->load_ns, b->prepare_ns, (long long)b->peak_bytes, b->digests, b->dump,
+            b->dump_by_files, b->dump_by_one_file);
     r->another = true;
 }
 
@@ -57,6 +60,8 @@ void bench_report_add(bench_report *r, const bench_result *b)
     print_number(8, 1, (double)b->peak_bytes / 1e6);
     print_number(8, 3, b->digests);
     print_number(8, 2, b->dump);
+    print_number(7, 2, b->dump_by_files);
+    print_number(7, 2, b->dump_by_one_file);
     printf("\n");
     fflush(stdout);
     if (r->json)

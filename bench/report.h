@@ -22,8 +22,10 @@ typedef struct bench_result {
     double ratio, ref; /* times as fast as ONNX Runtime (U8S8), as our reference; 0: unknown */
     double load_ns, prepare_ns; /* 0: not measured */
     int64_t peak_bytes;         /* likewise */
-    double digests, dump; /* times a run without: with digests of every tensor; with all of them
-                             written; 0: not measured */
+    /* Times a run that looks at no tensor, 0: not measured. digests: with those of every tensor;
+     * dump: with all of them written. And times writing the same bytes plainly: what a dump adds to
+     * a run, to as many files, to one. */
+    double digests, dump, dump_by_files, dump_by_one_file;
 } bench_result;
 
 /* Measures the peak and writes the head; json may be NULL. */
