@@ -70,6 +70,13 @@ static bool is_depthwise(const assay_window *w, int64_t groups)
     return w->nhwc && groups == w->in_channels && groups > 1;
 }
 
+/* An output channel of each input channel. */
+static bool takes_planes(const assay_window *w, int64_t groups)
+{
+    return !w->nhwc && groups == w->in_channels && groups == w->out_channels &&
+           assay_plane_floats(w) > 0;
+}
+
 /* Every tap of every window reads the input at the output's own position. */
 static bool is_pointwise(const assay_window *w)
 {
@@ -152,6 +159,8 @@ size_t assay_float_conv_scratch(const assay_graph *g, const assay_node *n)
     int64_t floats = depth * assay_patch_tile(depth, w.out_area);
     if (is_depthwise(&w, n->attr.conv.group))
         floats = w.taps * w.out_channels;
+    else if (takes_planes(&w, n->attr.conv.group))
+        floats = floats > assay_plane_floats(&w) ? floats : assay_plane_floats(&w);
     return (size_t)floats * sizeof(float);
 }
 
@@ -171,10 +180,13 @@ assay_status assay_float_conv(assay_call *call, assay_error *err)
                     .ordered = assay_is_ordered(call),
                     .in_turn = call->in_turn,
                     .rows = takes_rows(&w, w.in_channels / a->group, call->in[0].type->rank)};
+    const bool planes = takes_planes(&w, a->group) && !c.in_turn && !c.rows;
     int64_t group_weights = w.out_channels / a->group * (w.in_channels / a->group) * w.taps;
     for (int64_t n = 0; n < w.batch; n++) {
         if (is_depthwise(&w, a->group))
             depthwise(&w, x, weight, call->scratch, y);
+        else if (planes)
+            assay_conv_planes(&w, x, weight, call->scratch, y);
         else
             for (c.group = 0; c.group < c.groups; c.group++) {
                 c.weight = weight + c.group * group_weights;

@@ -10,6 +10,13 @@ void assay_window_valid(const assay_window *w, int axis, int64_t t, int64_t *fir
 /* Taps [first, last) along `axis` that read inside the input at output position o. */
 void assay_window_taps(const assay_window *w, int axis, int64_t o, int64_t *first, int64_t *last);
 
+/* ---- planes.c: depthwise, an output channel of each input channel, nchw ---- */
+/* Floats of scratch; 0 when there are too many taps, or a row is too long. */
+int64_t assay_plane_floats(const assay_window *w);
+/* One image, without bias. */
+void assay_conv_planes(const assay_window *w, const float *x, const float *weight, float *staged,
+                       float *y);
+
 /* ---- im2col.c ----
  * A patch matrix holds, for output positions p of one image and a group's channels c, the input
  * under each tap t, zero where that lies outside:
