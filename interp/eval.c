@@ -217,6 +217,8 @@ assay_status assay_profile_samples_of(const assay_program *p, const assay_sample
         if (!mine.profile)
             status = profile_like(p->graph, profile, &mine.profile, &e);
         if (status == ASSAY_OK)
+            assay_profile_follow_clamps(mine.profile, p->graph);
+        if (status == ASSAY_OK)
             status = assay_run_new(p, &run, &e);
         if (status != ASSAY_OK)
             assay_share_error(&shared, status, &e);

@@ -51,6 +51,8 @@ static void join(const assay_histogram *h, float *min, float *max)
 
 bool assay_histogram_holds(const assay_histogram *h, float min, float max)
 {
+    if (h->finite > 0 && min >= h->min && max <= h->max)
+        return true;
     join(h, &min, &max);
     if (h->finite == 0)
         return assay_histogram_exponent(min, max) == h->exponent;

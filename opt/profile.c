@@ -124,6 +124,10 @@ static assay_status make_entries(assay_profile *p, const assay_graph *g, const u
             return ASSAY_ERR_MEMORY;
         e->lineage = lineage[v];
     }
+    for (int i = 0; i < p->n_entries; i++) {
+        p->fresh[i].lo = -INFINITY;
+        p->fresh[i].hi = INFINITY;
+    }
     qsort(p->entry, (size_t)p->n_entries, sizeof *p->entry, by_name);
     p->n_values = g->n_values;
     for (int v = 0; v < g->n_values; v++)

@@ -4,7 +4,7 @@
  * of threads or shards, merged in any grouping, it is the same, and so is the file. For each value
  * a histogram (opt/histogram.h), and on request one for each of its channels.
  *
- * Memory does not depend on the number of samples: 48 KiB a value while observing, 44 KiB a
+ * Memory does not depend on the number of samples: 48 KiB a value while observing, 56 KiB a
  * channel, of which there are at most ASSAY_PROFILE_CHANNELS, and all that for each thread. */
 #ifndef ASSAY_OPT_PROFILE_H
 #define ASSAY_OPT_PROFILE_H
@@ -12,7 +12,7 @@
 #include "graph/graph.h"
 #include "opt/histogram.h"
 
-#define ASSAY_PROFILE_CHANNELS 65536 /* of all values together: 2.75 GiB */
+#define ASSAY_PROFILE_CHANNELS 65536 /* of all values together: 3.5 GiB */
 
 typedef struct assay_profile_pending assay_profile_pending;
 
@@ -61,6 +61,12 @@ assay_status assay_profile_by_channel(assay_profile *p, const assay_graph *g, co
 /* Channels of the same values as `like` has, which is of the same graph. */
 assay_status assay_profile_channels_like(assay_profile *p, const assay_profile *like,
                                          assay_error *err);
+
+/* From now on what a ReLU or a clip to constant bounds makes of a value is counted together with
+ * that value, which is cheaper than twice: its own observation is ignored. p must be new, g the
+ * graph that it was made for, and what is observed what the network computes. Channels are asked
+ * for before. */
+void assay_profile_follow_clamps(assay_profile *p, const assay_graph *g);
 
 /* Counts n elements, all of each sample, of the value with this index in the profile's graph. A
  * value that is not profiled (constants, integers) is ignored. Never fails and never allocates. */

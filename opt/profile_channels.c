@@ -1,5 +1,6 @@
 /* Histograms by channel, beside that of the whole value. */
 #include <fnmatch.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -114,107 +115,159 @@ assay_status assay_profile_channels_like(assay_profile *p, const assay_profile *
     return status;
 }
 
-/* ---- observing: gathered channel by channel, and counted when there are enough ---- */
+/* ---- clamps ---- */
 
-static void settle(assay_histogram *h, void *row)
+/* What a node makes of its one input by min(max(x, *lo), *hi) alone. */
+static bool is_clamp(const assay_node *n, float *lo, float *hi)
 {
-    uint16_t *count = ((assay_profile_row *)row)->count;
-    for (int i = 0; i < ASSAY_HISTOGRAM_BINS; i++)
-        h->count[i] += count[i];
-    for (int i = ASSAY_HISTOGRAM_BINS; i < ASSAY_PROFILE_ROW; i++)
-        h->count[0] += count[i];
-    memset(count, 0, ASSAY_PROFILE_ROW * sizeof *count);
+    *lo = n->op == ASSAY_OP_CLIP ? n->attr.clip.lo : 0;
+    *hi = n->op == ASSAY_OP_CLIP ? n->attr.clip.hi : INFINITY;
+    return (n->op == ASSAY_OP_RELU || n->op == ASSAY_OP_CLIP) && n->n_in == 1 && n->n_out == 1 &&
+           n->act_lo == -INFINITY && n->act_hi == INFINITY && *lo <= *hi;
 }
 
-static void settle_all(assay_profile_entry *e)
+/* Inputs and what nodes compute are observed; states of the network are not. */
+static bool is_observed(const assay_graph *g, int v)
 {
-    for (int i = 0; i < e->n_channels; i++)
-        settle(&e->channel[i], &e->pending->row[i]);
-    e->pending->counted = 0;
+    bool found = false;
+    for (int i = 0; i < g->n_inputs; i++)
+        found = found || g->input[i] == v;
+    for (int i = 0; i < g->n_nodes && !found; i++)
+        for (int k = 0; k < g->node[i].n_out; k++)
+            found = found || g->node[i].out[k] == v;
+    return found;
 }
 
-/* Counts n elements of each channel, `pitch` apart: by two tables that stay in the first level of
- * the cache, and then in one stream into the channel's. */
-static void count(assay_profile_entry *e, assay_profile_fresh *tables, const float *x, size_t n,
-                  size_t pitch)
+void assay_profile_follow_clamps(assay_profile *p, const assay_graph *g)
 {
-    const assay_profile_rows *rows = assay_profile_rows_best();
-    assay_profile_chunk c;
-    if (e->pending->counted + n > UINT16_MAX)
-        settle_all(e);
-    e->pending->counted += n;
-    for (int i = 0; i < e->n_channels; i++) {
-        assay_profile_row *row = &e->pending->row[i];
-        c.x = x + (size_t)i * pitch;
-        c.n = n;
-        assay_profile_place(&e->channel[i], &c, settle, row);
-        rows->count(c.at, c.n & ~(size_t)1, tables->count);
-        if (c.n % 2 == 1)
-            tables->count[0][c.at[c.n - 1]]++;
-        rows->fold(tables->count, row->count);
+    for (int i = 0; p->fresh && i < g->n_nodes; i++) {
+        const assay_node *n = &g->node[i];
+        float lo, hi;
+        if (!is_clamp(n, &lo, &hi))
+            continue;
+        const int from = p->entry_of_value[n->in[0]], to = p->entry_of_value[n->out[0]];
+        if (from < 0 || to < 0 || !is_observed(g, n->in[0]))
+            continue;
+        assay_profile_fresh *x = &p->fresh[from], *y = &p->fresh[to];
+        if (x->clamped || x->is_clamped || y->clamped || y->is_clamped ||
+            p->entry[from].n_channels != p->entry[to].n_channels ||
+            p->entry[from].stride != p->entry[to].stride)
+            continue;
+        x->clamped = &p->entry[to];
+        x->lo = lo;
+        x->hi = hi;
+        y->is_clamped = true;
     }
 }
 
-static void count_gathered(assay_profile_entry *e, assay_profile_fresh *tables)
+/* ---- observing: gathered channel by channel, and counted when there are enough ---- */
+
+static assay_profile_pair pair_of(const assay_profile_entry *e, const assay_profile_fresh *f, int c)
 {
-    if (e->pending->gathered > 0)
-        count(e, tables, e->pending->row[0].x, e->pending->gathered,
-              sizeof *e->pending->row / sizeof *e->pending->row[0].x);
-    e->pending->gathered = 0;
+    return (assay_profile_pair){&e->channel[c], f->clamped ? &f->clamped->channel[c] : NULL, f->lo,
+                                f->hi};
+}
+
+/* The table is fetched first: it has left the cache since it was last needed, and where the next
+ * elements fall cannot be foreseen. */
+static void count(const assay_profile_pair *p, assay_profile_counts *counts, const float *x,
+                  size_t n)
+{
+    enum { LINE = 64 / sizeof *counts->table };
+    uint16_t at[ASSAY_PROFILE_CHUNK];
+    for (int i = 0; i < (p->y ? ASSAY_PROFILE_TABLE : ASSAY_PROFILE_ROW); i += LINE)
+        __builtin_prefetch(&counts->table[i], 1);
+    if (counts->most + n > UINT16_MAX)
+        assay_profile_add(p, counts);
+    if (!assay_profile_place(p, x, n, counts, at)) {
+        assay_profile_add(p, counts);
+        if (!assay_profile_place_anew(p, x, n, counts, at))
+            return;
+    }
+    counts->most += (uint32_t)n;
+    assay_profile_rows_best()->count(at, n, counts->table);
+}
+
+static void count_all(const assay_profile_pair *p, assay_profile_counts *counts, const float *x,
+                      size_t n)
+{
+    for (size_t at = 0; at < n; at += ASSAY_PROFILE_CHUNK)
+        count(p, counts, x + at, n - at < ASSAY_PROFILE_CHUNK ? n - at : ASSAY_PROFILE_CHUNK);
+}
+
+/* n elements of a channel, one after the other. */
+static void observe_row(const assay_profile_pair *p, assay_profile_row *row, const float *x,
+                        size_t n)
+{
+    for (size_t took; n > 0; x += took, n -= took) {
+        const size_t room = ASSAY_PROFILE_GATHERED - row->gathered;
+        took = n < room ? n : room;
+        memcpy(row->x + row->gathered, x, took * sizeof *x);
+        row->gathered += took;
+        if (row->gathered == ASSAY_PROFILE_GATHERED) {
+            count_all(p, &row->counts, row->x, row->gathered);
+            row->gathered = 0;
+        }
+    }
 }
 
 /* `pixels` rows of an element of each channel, a few channels at a time. */
-static void gather_pixels(assay_profile_entry *e, const float *x, size_t pixels)
+static void observe_pixels(const assay_profile_entry *e, const assay_profile_fresh *f,
+                           const float *x, size_t pixels)
 {
-    enum { TOGETHER = 16 };
+    enum { TOGETHER = 16, PIXELS = 256 };
+    float block[TOGETHER][PIXELS];
     const size_t channels = (size_t)e->n_channels;
-    for (size_t first = 0; first < channels; first += TOGETHER) {
-        const size_t end = first + TOGETHER < channels ? first + TOGETHER : channels;
-        for (size_t p = 0; p < pixels; p++)
-            for (size_t c = first; c < end; c++)
-                e->pending->row[c].x[e->pending->gathered + p] = x[p * channels + c];
+    for (size_t at = 0; at < pixels; at += PIXELS) {
+        const size_t n = pixels - at < PIXELS ? pixels - at : PIXELS;
+        for (size_t first = 0; first < channels; first += TOGETHER) {
+            const size_t end = first + TOGETHER < channels ? first + TOGETHER : channels;
+            for (size_t p = 0; p < n; p++)
+                for (size_t c = first; c < end; c++)
+                    block[c - first][p] = x[(at + p) * channels + c];
+            for (size_t c = first; c < end; c++) {
+                const assay_profile_pair pair = pair_of(e, f, (int)c);
+                observe_row(&pair, &e->pending->row[c], block[c - first], n);
+            }
+        }
     }
-}
-
-/* A row of each channel, `stride` apart. */
-static void gather_rows(assay_profile_entry *e, const float *x, size_t length)
-{
-    for (size_t c = 0; c < (size_t)e->n_channels; c++)
-        memcpy(&e->pending->row[c].x[e->pending->gathered], x + c * e->stride, length * sizeof *x);
 }
 
 /* Rows of each channel are e->stride long. Of one element each, they are taken many at once. */
-void assay_profile_observe_channels(assay_profile_entry *e, assay_profile_fresh *tables,
+void assay_profile_observe_channels(assay_profile_entry *e, const assay_profile_fresh *f,
                                     const float *x, size_t n)
 {
-    const size_t channels = (size_t)e->n_channels, each = n / channels;
+    const size_t channels = (size_t)e->n_channels;
     e->pending->stale = true;
-    for (size_t done = 0, took; done < each; done += took) {
-        const size_t in_row = done % e->stride,
-                     left = e->stride > 1 ? e->stride - in_row : each - done;
-        const size_t room = ASSAY_PROFILE_CHUNK - e->pending->gathered;
-        took = left < room ? left : room;
-        const float *row = x + (done - in_row) * channels + in_row;
-        if (took == ASSAY_PROFILE_CHUNK && e->stride > 1) {
-            count(e, tables, row, took, e->stride);
-            continue;
+    if (f->clamped)
+        f->clamped->pending->stale = true;
+    if (e->stride == 1)
+        observe_pixels(e, f, x, n / channels);
+    else
+        for (size_t at = 0; at < n; at += e->stride) {
+            const size_t c = at / e->stride % channels;
+            const assay_profile_pair pair = pair_of(e, f, (int)c);
+            observe_row(&pair, &e->pending->row[c], x + at, e->stride);
         }
-        if (e->stride > 1)
-            gather_rows(e, row, took);
-        else
-            gather_pixels(e, x + done * channels, took);
-        e->pending->gathered += took;
-        if (e->pending->gathered == ASSAY_PROFILE_CHUNK)
-            count_gathered(e, tables);
+}
+
+void assay_profile_settle_channels(assay_profile_entry *e, const assay_profile_fresh *f)
+{
+    if (!e->pending || !e->pending->stale || f->is_clamped)
+        return;
+    for (int i = 0; i < e->n_channels; i++) {
+        const assay_profile_pair pair = pair_of(e, f, i);
+        assay_profile_row *row = &e->pending->row[i];
+        count_all(&pair, &row->counts, row->x, row->gathered);
+        row->gathered = 0;
+        assay_profile_add(&pair, &row->counts);
     }
 }
 
-void assay_profile_settle_channels(assay_profile_entry *e, assay_profile_fresh *tables)
+void assay_profile_join_channels(assay_profile_entry *e)
 {
-    if (!e->pending->stale)
+    if (!e->pending || !e->pending->stale)
         return;
-    count_gathered(e, tables);
-    settle_all(e);
     assay_histogram_reset(&e->seen);
     for (int i = 0; i < e->n_channels; i++)
         assay_histogram_merge(&e->seen, &e->channel[i]);

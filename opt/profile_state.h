@@ -6,11 +6,26 @@
 #include "opt/profile.h"
 #include "opt/profile_rows.h"
 
-/* Counts of an entry's last elements, narrow so that the tables of all values stay in the cache;
- * added to its bins before they are looked at. */
+/* Where elements x are counted: their own histogram and, if there is one, that of what a ReLU or
+ * clip makes of them, min(max(x, lo), hi). lo and hi are infinite when there is none. */
+typedef struct assay_profile_pair {
+    assay_histogram *x, *y; /* y may be NULL */
+    float lo, hi;
+} assay_profile_pair;
+
+/* Narrow counts of last elements, added to their histograms before these are looked at. */
+typedef struct assay_profile_counts {
+    uint32_t most;         /* no place has more */
+    uint32_t below, above; /* elements that the clamp made lo, hi */
+    uint16_t table[ASSAY_PROFILE_TABLE];
+} assay_profile_counts;
+
+/* What is not in the histogram of a value yet. */
 typedef struct assay_profile_fresh {
-    uint32_t n; /* elements counted here, none more than 65535 times */
-    uint16_t count[2][ASSAY_PROFILE_ROW];
+    assay_profile_entry *clamped; /* counted together with this one, or NULL */
+    float lo, hi;                 /* the clamp */
+    bool is_clamped;              /* counted together with another */
+    assay_profile_counts counts;
 } assay_profile_fresh;
 
 struct assay_profile {
@@ -37,41 +52,40 @@ void assay_profile_settle(const assay_profile *p);
 
 #define ASSAY_PROFILE_CHUNK 1024
 
-/* A channel's last elements, gathered until there are enough to count, and as above the narrow
- * counts of those before. Its size keeps the channels of a value off the same lines of a cache. */
+/* Finds the places of n > 0 elements, at most ASSAY_PROFILE_CHUNK, and notes their range in the
+ * pair's histograms and their number there and in `counts`; the places are still to be counted.
+ * False, with nothing done, when a histogram is to grow or not all are finite: the counts of its
+ * places that are elsewhere are to be added to it now (assay_profile_add), and then */
+bool assay_profile_place(const assay_profile_pair *p, const float *x, size_t n,
+                         assay_profile_counts *counts, uint16_t *at);
+/* does the same with histograms that grow. False when not all are finite, or y has seen more than
+ * clamps of x: all n are then in the histograms, and there are no places. */
+bool assay_profile_place_anew(const assay_profile_pair *p, const float *x, size_t n,
+                              assay_profile_counts *counts, uint16_t *at);
+/* Adds counts to the histograms, and forgets them. */
+void assay_profile_add(const assay_profile_pair *p, assay_profile_counts *counts);
+
+#define ASSAY_PROFILE_GATHERED 2048
+
+/* A channel's last elements, gathered until there are enough to count, and the narrow counts of
+ * those before. Its size keeps the channels of a value off the same lines of a cache. */
 typedef struct assay_profile_row {
-    float x[ASSAY_PROFILE_CHUNK];
-    uint16_t count[ASSAY_PROFILE_ROW];
+    size_t gathered;
+    float x[ASSAY_PROFILE_GATHERED];
+    assay_profile_counts counts;
 } assay_profile_row;
 
 /* What is not in the histograms of a value's channels yet. */
 struct assay_profile_pending {
-    size_t gathered; /* of each channel, at most ASSAY_PROFILE_CHUNK */
-    size_t counted;  /* since the narrow counts were 0: so often at most in one place */
-    bool stale;      /* the value's own histogram is not all of its channels' */
+    bool stale; /* the value's own histogram is not all of its channels' */
     assay_profile_row row[];
 };
-/* profile_channels.c: n elements of a value that has channels; and its histograms brought up to all
- * that was observed. The tables are all 0 before and after. */
-void assay_profile_observe_channels(assay_profile_entry *e, assay_profile_fresh *tables,
+/* profile_channels.c: n elements of a value that has channels; */
+void assay_profile_observe_channels(assay_profile_entry *e, const assay_profile_fresh *f,
                                     const float *x, size_t n);
-void assay_profile_settle_channels(assay_profile_entry *e, assay_profile_fresh *tables);
-
-/* Elements on their way into a histogram. */
-typedef struct assay_profile_chunk {
-    const float *x;
-    size_t n;                        /* at most ASSAY_PROFILE_CHUNK */
-    float lo, hi;                    /* once they are placed */
-    int32_t at[ASSAY_PROFILE_CHUNK]; /* of each, as profile_rows.h numbers them */
-    float finite[ASSAY_PROFILE_CHUNK];
-} assay_profile_chunk;
-
-/* Finds the places in h, which grows when it must, of n > 0 elements; NaN and infinity are counted
- * and left out. The rest of h, but
- * for its counts, is brought up to date. When it is to grow, settle(user) is called first: counts
- * of its places that are elsewhere are to be added now. */
-void assay_profile_place(assay_histogram *h, assay_profile_chunk *c,
-                         void (*settle)(assay_histogram *, void *), void *user);
+/* its channels' histograms (and its clamp's) brought up to all that was observed; then its own. */
+void assay_profile_settle_channels(assay_profile_entry *e, const assay_profile_fresh *f);
+void assay_profile_join_channels(assay_profile_entry *e);
 
 /* The passes that this machine does fastest. */
 const assay_profile_rows *assay_profile_rows_best(void);

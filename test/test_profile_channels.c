@@ -215,7 +215,7 @@ static void test_limits(void **state)
     net_output(g, net_node(g, ASSAY_OP_RELU, "r", NULL, x, -2));
     assert_ok(assay_profile_new(g, &p, &err), &err);
     assert_int_equal(assay_profile_by_channel(p, g, "*", &err), ASSAY_ERR_LIMIT);
-    assert_non_null(strstr(err.text, "80000 channels are asked for, of 44 KiB each"));
+    assert_non_null(strstr(err.text, "80000 channels are asked for, of 56 KiB each"));
     assert_int_equal(assay_profile_find(p, "x")->n_channels, 0);
     assert_refused(assay_profile_by_channel(p, g, "y", &err), &err,
                    "'y': no value has such a name");

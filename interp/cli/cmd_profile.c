@@ -149,7 +149,7 @@ static const cli_option options[] = {
      ".npy, .png or raw bytes; one for each input, again for each sample"},
     {"shard", 0, "K/N",
      "only the K-th of N parts of the samples; 'assay profile merge' joins them"},
-    {"per-channel", 0, NULL, "also a histogram of each channel, 44 KiB each"},
+    {"per-channel", 0, NULL, "also a histogram of each channel, 56 KiB each"},
     {"per-channel-of", 0, "PATTERN", "the same for values whose name matches only"},
     {"output", 'o', "FILE", "the profile (default: profile.yaml)"},
     {NULL, 0, NULL, NULL}};
