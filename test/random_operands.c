@@ -1,0 +1,121 @@
+/* Operands of an op for test_random_layers; those with weights are random_weights.c's. */
+#include "test/random_drawing.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A second operand of x's kind that broadcasts with it. */
+static int add_partner(test_drawing *d, int x)
+{
+    assay_type t = d->g->value[x].type;
+    test_params p;
+    const int drop = t.rank > 0 && test_upto(d, 2) == 0 ? (int)test_upto(d, t.rank) : 0;
+    if (test_upto(d, 5) == 0)
+        return x;
+    t.rank -= drop;
+    for (int i = 0; i < t.rank; i++)
+        t.dim[i] = test_upto(d, 3) || drop == 0 ? d->g->value[x].type.dim[i + drop] : 1;
+    for (int i = 0; i < t.rank && test_upto(d, 2) == 0; i++)
+        t.dim[i] = t.dim[i] == 1 ? test_between(d->r, 1, 4) : test_upto(d, 1) ? 1 : t.dim[i];
+    if (test_upto(d, 2)) {
+        const assay_elem e = t.elem;
+        test_draw_type(d, &t, &p);
+        t.elem = test_upto(d, 3) ? e : t.elem;
+        if (p.zero[0] < assay_elem_min(t.elem) || p.zero[0] > assay_elem_max(t.elem))
+            p.zero[0] = 0;
+    }
+    return test_add_either(d, &t);
+}
+
+/* A value of the same type: for sums and concatenations; a concatenation's may be longer. */
+static int add_sibling(test_drawing *d, assay_op op, int x, const assay_attrs *a)
+{
+    assay_type t = d->g->value[x].type;
+    const int64_t axis = a->axis.axis < 0 ? a->axis.axis + t.rank : a->axis.axis;
+    if (op == ASSAY_OP_CONCAT && axis < t.rank)
+        t.dim[axis] = test_draw_extent(d);
+    return test_upto(d, 3) ? test_add_either(d, &t) : x;
+}
+
+static int add_indices(test_drawing *d, assay_op op, const assay_type *x, const assay_attrs *a)
+{
+    const bool nd = op == ASSAY_OP_GATHER_ND;
+    const int64_t axis = a->gather.axis < 0 ? a->gather.axis + x->rank : a->gather.axis;
+    assay_type t = {.elem = assay_int(64, true), .rank = nd ? 2 : 1, .dim = {3, 1}};
+    if (x->rank == 0 || x->dim[nd ? 0 : axis] == 0)
+        return -1;
+    const int id = test_add_constant(d, &t);
+    for (int i = 0; id >= 0 && i < 3; i++)
+        ((int64_t *)(uintptr_t)d->g->value[id].data)[i] = test_upto(d, x->dim[nd ? 0 : axis] - 1);
+    return id;
+}
+
+/* Gamma and beta of a layer normalization over the axes from a->norm.axis on. */
+static int draw_norm(test_drawing *d, const assay_type *x, const assay_attrs *a, int in[4])
+{
+    unsigned bits, finer;
+    const float scale = test_draw_scale(d), fine = scale;
+    const int32_t zero = 0;
+    const int64_t axis = a->norm.axis < 0 ? a->norm.axis + x->rank : a->norm.axis;
+    assay_type t = {.rank = x->rank - (int)axis};
+    assay_scheme_norm_codes(d->scheme, x->elem.bits > 8, &bits, &finer);
+    for (int i = 0; i < t.rank; i++)
+        t.dim[i] = x->dim[axis + i];
+    t.elem = assay_int(bits, true);
+    t.q = (assay_qparams){ASSAY_Q_TENSOR, 0, 0, 1, &scale, &zero};
+    in[1] = test_add_constant(d, &t);
+    if (test_upto(d, 1))
+        return 2;
+    const float beta = test_upto(d, 1) ? ldexpf(fine, -(int)finer) : test_draw_scale(d) / 64;
+    t.elem = assay_int(test_upto(d, 1) ? 32 : 16, true);
+    t.q.scale = &beta;
+    in[2] = test_add_constant(d, &t);
+    return 3;
+}
+
+static int draw_select(test_drawing *d, int x, int in[4])
+{
+    assay_type t = {.elem = assay_bool(), .rank = d->g->value[x].type.rank};
+    memcpy(t.dim, d->g->value[x].type.dim, sizeof t.dim);
+    in[0] = test_add_either(d, &t);
+    in[1] = x;
+    in[2] = test_upto(d, 1) ? x : test_add_either(d, &d->g->value[x].type);
+    return 3;
+}
+
+/* Their number; one of them is -1 when there are none. */
+int test_draw_operands(test_drawing *d, assay_op op, int x, assay_attrs *a, int in[4])
+{
+    const assay_type t = d->g->value[x].type;
+    in[0] = x;
+    switch (op) {
+    case ASSAY_OP_CONV:
+    case ASSAY_OP_CONV_TRANSPOSE:
+    case ASSAY_OP_FC:
+    case ASSAY_OP_MATMUL:
+        return test_draw_weighted(d, op, x, a, in);
+    case ASSAY_OP_LOOKUP: {
+        const assay_type table = {
+            .elem = assay_int(8, true), .rank = 1, .dim = {INT64_C(1) << t.elem.bits}};
+        in[1] = test_add_constant(d, &table);
+        return 2;
+    }
+    case ASSAY_OP_GATHER:
+    case ASSAY_OP_GATHER_ND:
+        in[1] = add_indices(d, op, &t, a);
+        return 2;
+    case ASSAY_OP_SELECT:
+        return draw_select(d, x, in);
+    case ASSAY_OP_LAYER_NORM:
+        return t.rank > 0 && test_upto(d, 3) ? draw_norm(d, &t, a, in) : 1;
+    case ASSAY_OP_ADD_N:
+    case ASSAY_OP_CONCAT:
+        in[1] = add_sibling(d, op, x, a);
+        in[2] = add_sibling(d, op, x, a);
+        return (int)test_between(d->r, 1, 3);
+    default:
+        if (assay_op_get(op)->min_in == 2)
+            in[1] = add_partner(d, x);
+        return assay_op_get(op)->min_in;
+    }
+}
