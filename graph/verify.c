@@ -222,6 +222,24 @@ static assay_status check_interface(const assay_graph *g, bool *defined, assay_e
     return ASSAY_OK;
 }
 
+/* A body's variable that is named like one of g is that variable. */
+static assay_status check_shared(const assay_graph *g, const assay_graph *body, assay_error *err)
+{
+    for (int i = 0; i < body->n_values; ++i) {
+        const assay_value *inner = &body->value[i];
+        const int same = inner->is_variable ? assay_graph_find_value(g, inner->name) : -1;
+        const assay_type *t = same < 0 ? NULL : &g->value[same].type;
+        if (t && g->value[same].is_variable &&
+            (!assay_elem_equal(t->elem, inner->type.elem) || !assay_shape_equal(t, &inner->type) ||
+             !assay_qparams_equal(&t->q, &inner->type.q)))
+            return assay_fail(err, ASSAY_ERR_INPUT,
+                              "variable '%.200s' has another type in subgraph '%.200s' than in the "
+                              "graph around it",
+                              inner->name, body->name);
+    }
+    return ASSAY_OK;
+}
+
 assay_status assay_graph_verify(const assay_graph *g, assay_error *err)
 {
     bool *defined = calloc((size_t)g->n_values + 1, sizeof *defined);
@@ -239,7 +257,8 @@ assay_status assay_graph_verify(const assay_graph *g, assay_error *err)
             s = assay_fail(err, ASSAY_ERR_INPUT, "graph output %d is not defined by any node", i);
     }
     for (int i = 0; !s && i < g->n_subgraphs; ++i)
-        s = assay_graph_verify(g->subgraph[i], err);
+        if (!(s = check_shared(g, g->subgraph[i], err)))
+            s = assay_graph_verify(g->subgraph[i], err);
     free(defined);
     return s;
 }

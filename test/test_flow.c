@@ -2,6 +2,7 @@
  * IF, WHILE and several entry points of TFLite models. */
 #include "test/support.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,6 +134,25 @@ static void test_variables(void **state)
         assay_run_reset(m.r);
     }
     stop(&m);
+}
+
+/* Once read and written beyond the end of the shorter one. */
+static void test_shared_variables_have_one_type(void **state)
+{
+    static const char *const types[] = {"f32[100000]", "f32[1]", "i32[]"};
+    (void)state;
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        char text[400];
+        assay_graph *g;
+        assay_error err;
+        snprintf(text, sizeof text,
+                 "graph g { input p: bool[] input x: f32[] var total: f32[] = [100] "
+                 "graph sum { input v: f32[] var total: %s output v } "
+                 "graph same { input v: f32[] output v } y: f32[] = if(p, x) output y }",
+                 types[i]);
+        assert_refused(assay_graph_parse(text, strlen(text), "test", NULL, &g, &err), &err,
+                       "variable 'total' has another type");
+    }
 }
 
 static void test_text_keeps_bodies(void **state)
@@ -314,6 +334,7 @@ int main(void)
         cmocka_unit_test(test_while),
         cmocka_unit_test(test_endless_loop_ends),
         cmocka_unit_test(test_variables),
+        cmocka_unit_test(test_shared_variables_have_one_type),
         cmocka_unit_test(test_text_keeps_bodies),
         cmocka_unit_test(test_tflite_if),
         cmocka_unit_test(test_tflite_refused),
