@@ -108,7 +108,9 @@ static assay_status prepare_fast(assay_program *p, const assay_program_options *
     size_t scratch = 0;
     assay_fast_setup s = {.graph = g,
                           .vt = p->scheme ? p->scheme->vt : NULL,
-                          .threads = o->threads > 0 ? o->threads : 1};
+                          .threads = o->threads < 1                   ? 1
+                                     : o->threads > ASSAY_MAX_THREADS ? ASSAY_MAX_THREADS
+                                                                      : o->threads};
     assay_status status = assay_isa_choose(o->isa, &s.kernels, err);
     for (int i = 0; i < g->n_nodes && status == ASSAY_OK; i++) {
         const assay_kernel *k = &p->kernel[i];

@@ -37,10 +37,14 @@ enum assay_engine {
     ASSAY_ENGINE_BOTH  /* each node by both; a run ends at the first element that differs */
 };
 
+#define ASSAY_MAX_THREADS 1024
+
 typedef struct assay_program_options {
     bool keep_all; /* every value keeps its own place (bundles, profiling) */
     enum assay_engine engine;
-    int threads; /* within a node, for the fast engine; 0 counts as 1 */
+    /* Within a node, for the fast engine: less than 1 counts as 1, more than ASSAY_MAX_THREADS as
+     * that many. */
+    int threads;
     /* Only the network's inputs and outputs will be looked at: the engine may store what is between
      * them as it likes, and a run takes no observer that reads values and no accumulators. */
     bool outputs_only;

@@ -34,10 +34,13 @@ static int draw_layout(test_rng *r)
     return upto(r, 1) ? ASSAY_LAYOUT_NCHW : ASSAY_LAYOUT_NHWC;
 }
 
-/* Of windows over `spatial` axes. */
-static void draw_window(test_rng *r, int spatial, assay_list *kernel, assay_list *stride,
-                        assay_list *dilation, assay_list *begin, assay_list *end)
+/* Of windows over x's spatial axes, one in nine of them out of the ordinary. */
+static void draw_window(test_rng *r, const assay_type *x, int layout, assay_list *kernel,
+                        assay_list *stride, assay_list *dilation, assay_list *begin,
+                        assay_list *end)
 {
+    const int spatial = x->rank > 2 ? x->rank - 2 : 1, first = layout == ASSAY_LAYOUT_NCHW ? 2 : 1;
+    const int64_t way = upto(r, 26);
     draw_list(r, kernel, spatial, 1, spatial == 3 ? 2 : 4);
     draw_list(r, stride, spatial, 1, 3);
     draw_list(r, dilation, spatial, 1, upto(r, 2) ? 1 : 3);
@@ -46,6 +49,19 @@ static void draw_window(test_rng *r, int spatial, assay_list *kernel, assay_list
     for (int i = 0; i < spatial && upto(r, 1); i++) {
         begin->v[i] = upto(r, kernel->v[i] - 1);
         end->v[i] = upto(r, kernel->v[i] - 1);
+    }
+    for (int i = 0; i < spatial && x->rank > 2; i++) {
+        const int64_t extent = x->dim[first + i];
+        if (way == 0 && extent > 0 && extent < 40) { /* sees all */
+            kernel->v[i] = extent;
+            dilation->v[i] = 1;
+        } else if (way == 1) { /* passes over cells */
+            stride->v[i] = test_between(r, kernel->v[i] + 1, 9);
+        } else if (way == 2) { /* taps further apart than the image is wide */
+            dilation->v[i] = extent + upto(r, 3);
+            begin->v[i] = upto(r, dilation->v[i] * kernel->v[i]);
+            end->v[i] = dilation->v[i] * kernel->v[i];
+        }
     }
 }
 
@@ -130,8 +146,12 @@ static void draw_split(test_rng *r, const assay_type *x, assay_attr_split *a)
 {
     a->axis = draw_axis(r, x->rank);
     const int64_t extent = x->rank ? x->dim[a->axis < 0 ? a->axis + x->rank : a->axis] : 0;
-    a->sizes = (assay_list){2, {upto(r, extent)}};
-    a->sizes.v[1] = extent - a->sizes.v[0];
+    int64_t left = extent;
+    a->sizes.n = (int)test_between(r, 1, 4);
+    for (int i = 0; i < a->sizes.n; i++) {
+        a->sizes.v[i] = i + 1 < a->sizes.n ? upto(r, left) : left;
+        left -= a->sizes.v[i];
+    }
 }
 
 static void draw_pad(test_rng *r, const assay_type *x, assay_attr_pad *a)
@@ -146,16 +166,16 @@ static void draw_pad(test_rng *r, const assay_type *x, assay_attr_pad *a)
 
 static void draw_window_of(test_rng *r, assay_op op, const assay_type *x, assay_attrs *a)
 {
-    const int spatial = x->rank > 2 ? x->rank - 2 : 1;
     if (assay_op_get(op)->attrs == ASSAY_ATTRS_conv) {
         assay_attr_conv *c = &a->conv;
         c->layout = draw_layout(r);
-        draw_window(r, spatial, &c->kernel, &c->stride, &c->dilation, &c->pad_begin, &c->pad_end);
+        draw_window(r, x, c->layout, &c->kernel, &c->stride, &c->dilation, &c->pad_begin,
+                    &c->pad_end);
         return;
     }
     assay_attr_pool *p = &a->pool;
     p->layout = draw_layout(r);
-    draw_window(r, spatial, &p->kernel, &p->stride, &p->dilation, &p->pad_begin, &p->pad_end);
+    draw_window(r, x, p->layout, &p->kernel, &p->stride, &p->dilation, &p->pad_begin, &p->pad_end);
     p->ceil_mode = upto(r, 3) == 0;
     p->count_include_pad = upto(r, 1);
 }
@@ -206,6 +226,23 @@ void test_random_attrs(test_rng *r, assay_op op, const assay_type *x, assay_attr
         a->arg.axis = draw_axis(r, x->rank);
         a->arg.keepdims = upto(r, 1);
         a->arg.select_last = upto(r, 1);
+        a->arg.index_bits = upto(r, 1) ? 64 : 32;
+        break;
+    case ASSAY_ATTRS_topk:
+        a->topk.axis = draw_axis(r, x->rank);
+        a->topk.k =
+            upto(r, x->rank ? x->dim[a->topk.axis < 0 ? a->topk.axis + x->rank : a->topk.axis] : 0);
+        a->topk.largest = upto(r, 1);
+        a->topk.index_bits = upto(r, 1) ? 64 : 32;
+        break;
+    case ASSAY_ATTRS_cast:
+        a->cast.to = (int)upto(r, ASSAY_CAST_BF16);
+        break;
+    case ASSAY_ATTRS_mod:
+        a->mod.truncated = upto(r, 1);
+        break;
+    case ASSAY_ATTRS_batch_norm:
+        a->batch_norm.layout = draw_layout(r);
         break;
     case ASSAY_ATTRS_cumsum:
         a->cumsum.axis = draw_axis(r, x->rank);

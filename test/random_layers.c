@@ -7,7 +7,7 @@
 #include "interp/program.h"
 #include "test/random_drawing.h"
 
-enum { OPS = 8, ATTEMPTS = 20 };
+enum { OPS = 8, ATTEMPTS = 20, MOST_DEPTH = 2 };
 
 static uint32_t traits(assay_op op)
 {
@@ -23,7 +23,7 @@ static bool is_given(assay_op op)
 }
 
 /* An output scale that spreads sums of products over the codes. */
-static float product_scale(test_drawing *d, const int in[4])
+static float product_scale(test_drawing *d, const int in[TEST_MOST_IN])
 {
     const assay_type *x = &d->g->value[in[0]].type, *w = &d->g->value[in[1]].type;
     const int64_t outputs = w->dim[0] > 0 ? w->dim[0] : 1;
@@ -32,13 +32,33 @@ static float product_scale(test_drawing *d, const int in[4])
                    ldexp(1, (int)test_between(d->r, 2, 8)));
 }
 
+/* Outputs whose types are inferred whole. */
+static bool is_inferred(assay_op op, const assay_type *x)
+{
+    switch (op) {
+    case ASSAY_OP_ARG_MAX:
+    case ASSAY_OP_ARG_MIN:
+    case ASSAY_OP_LOGICAL_NOT:
+    case ASSAY_OP_CAST:
+    case ASSAY_OP_WHERE:
+    case ASSAY_OP_TOPK:
+    case ASSAY_OP_UPDATE_SLICE:
+    case ASSAY_OP_READ:
+    case ASSAY_OP_ASSIGN:
+        return true;
+    default:
+        return traits(op) & ASSAY_T_COMPARE ||
+               (op != ASSAY_OP_QUANTIZE && x->elem.kind != ASSAY_KIND_INT);
+    }
+}
+
 /* Kind and parameters of an output whose shape is inferred. */
-static void draw_output(test_drawing *d, assay_op op, const int in[4], assay_type *t,
+static void draw_output(test_drawing *d, assay_op op, const int in[TEST_MOST_IN], assay_type *t,
                         test_params *p)
 {
     const assay_type *x = &d->g->value[in[op == ASSAY_OP_SELECT ? 1 : 0]].type;
     const uint32_t keeps = ASSAY_T_MOVE | ASSAY_T_SELECTS;
-    if (traits(op) & ASSAY_T_COMPARE || op == ASSAY_OP_ARG_MAX || op == ASSAY_OP_ARG_MIN)
+    if (is_inferred(op, x))
         return;
     if (op == ASSAY_OP_DEQUANTIZE) {
         t->elem = assay_f32();
@@ -84,35 +104,57 @@ static void draw_bounds(test_drawing *d, assay_node *n, const assay_type *y)
     }
 }
 
+/* What the op computes with: codes where it can, now and then floats. */
+static enum test_operands draw_kind(test_drawing *d, assay_op op)
+{
+    const assay_kernel k = assay_float_kernel(op);
+    if (op == ASSAY_OP_LOGICAL_AND || op == ASSAY_OP_LOGICAL_OR || op == ASSAY_OP_LOGICAL_NOT)
+        return TEST_BOOLS;
+    if (op == ASSAY_OP_CAST)
+        return (enum test_operands)test_upto(d, TEST_BOOLS);
+    if (op == ASSAY_OP_QUANTIZE || !assay_has_integer_kernel(op))
+        return TEST_FLOATS;
+    return k.run && test_upto(d, 11) == 0 ? TEST_FLOATS : TEST_CODES;
+}
+
 /* A first operand that suits the op. */
 static int draw_first(test_drawing *d, assay_op op)
 {
-    if (op == ASSAY_OP_QUANTIZE) {
-        assay_type t = {.rank = 0};
-        test_draw_shape(d, (int)test_upto(d, 4), &t);
-        t.elem = assay_f32();
-        return test_add_input(d, &t);
-    }
-    if (op == ASSAY_OP_MATMUL)
-        return test_draw_operand(d, 1, 4);
-    if (op == ASSAY_OP_FC || traits(op) & ASSAY_T_ROWWISE)
-        return test_draw_operand(d, 1, 4);
+    const enum test_operands kind = draw_kind(d, op);
+    const bool flat = op == ASSAY_OP_FC || op == ASSAY_OP_MATMUL || op == ASSAY_OP_SVDF_FEATURE;
+    if (flat && kind == TEST_CODES && test_upto(d, 9) == 0)
+        return test_draw_deep_operand(d);
+    if (flat || traits(op) & ASSAY_T_ROWWISE)
+        return test_draw_operand(d, kind, 1, 4);
     if (op == ASSAY_OP_RESIZE)
-        return test_draw_operand(d, test_upto(d, 3) ? 3 : 1, 4);
+        return test_draw_operand(d, kind, test_upto(d, 3) ? 3 : 1, 4);
     if (traits(op) & ASSAY_T_LAYOUT)
-        return test_draw_operand(d, 3, test_upto(d, 3) ? 4 : 5);
-    return test_draw_operand(d, 0, 5);
+        return test_draw_operand(d, kind, 3, test_upto(d, 3) ? 4 : 5);
+    return test_draw_operand(d, kind, 0, ASSAY_MAX_RANK);
+}
+
+/* Types of the outputs after the first: parts are of its kind; indices have theirs. */
+static void complete_outputs(assay_op op, const assay_type *x, assay_type *t, int n_out)
+{
+    if (op == ASSAY_OP_TOPK)
+        t[0].q = x->q;
+    for (int i = 1; i < n_out && op != ASSAY_OP_TOPK; i++) {
+        t[i].elem = t[0].elem;
+        t[i].q = t[0].q;
+    }
 }
 
 /* Adds a node of this op; false when it makes no sense for what was drawn. */
 static bool add_node(test_drawing *d, assay_op op)
 {
     assay_attrs a;
-    int in[4] = {0}, out[2], id;
-    const int n_out = op == ASSAY_OP_SPLIT ? 2 : 1, x = draw_first(d, op);
-    assay_type t[2] = {{.elem = assay_bool()}, {.elem = assay_bool()}};
+    int in[TEST_MOST_IN] = {0}, out[TEST_MOST_OUT], id;
+    assay_type t[TEST_MOST_OUT];
     test_params p;
     assay_error err;
+    if (traits(op) & ASSAY_T_FLOW)
+        return test_add_flow(d, op);
+    const int x = draw_first(d, op);
     if (x < 0)
         return false;
     const assay_type from = d->g->value[x].type;
@@ -121,8 +163,16 @@ static bool add_node(test_drawing *d, assay_op op)
     for (int i = 0; i < n_in; i++)
         if (in[i] < 0)
             return false;
-    assay_node node = {
-        .name = "drawn", .op = op, .n_in = n_in, .n_out = n_out, .in = in, .attr = a};
+    for (int i = 0; i < TEST_MOST_OUT; i++)
+        t[i] = (assay_type){.elem = assay_bool()};
+    assay_node node = {.name = "drawn",
+                       .op = op,
+                       .n_in = n_in,
+                       .n_out = op == ASSAY_OP_SPLIT  ? a.split.sizes.n
+                                : op == ASSAY_OP_TOPK ? 2
+                                                      : 1,
+                       .in = in,
+                       .attr = a};
     node.act_lo = -INFINITY;
     node.act_hi = INFINITY;
     assay_node_complete(d->g, &node, &node.attr);
@@ -130,15 +180,12 @@ static bool add_node(test_drawing *d, assay_op op)
         t[0] = from;
     else if (assay_infer(d->g, &node, t, &err) != ASSAY_OK)
         return false;
-    for (int i = 0; i < n_out; i++) {
-        if (i == 0)
-            draw_output(d, op, in, &t[0], &p);
-        t[i].elem = t[0].elem;
-        t[i].q = t[0].q;
+    draw_output(d, op, in, &t[0], &p);
+    complete_outputs(op, &from, t, node.n_out);
+    for (int i = 0; i < node.n_out; i++)
         if ((out[i] = test_add_input(d, &t[i])) < 0)
             return false;
-    }
-    if (assay_graph_add_node(d->g, op, NULL, in, n_in, out, n_out, &a, &id, &err) != ASSAY_OK)
+    if (assay_graph_add_node(d->g, op, NULL, in, n_in, out, node.n_out, &a, &id, &err) != ASSAY_OK)
         return false;
     draw_bounds(d, &d->g->node[id], &t[0]);
     return true;
@@ -151,7 +198,7 @@ static bool finish(assay_graph *g)
     assay_error err;
     for (int v = 0; v < g->n_values && n_in < 64 && n_out < 64; v++) {
         const assay_value *x = &g->value[v];
-        if (x->producer < 0 && !x->data && assay_graph_count_uses(g, v))
+        if (x->producer < 0 && !x->data && !x->is_variable && assay_graph_count_uses(g, v))
             in[n_in++] = v;
         if (x->producer >= 0 && (!assay_graph_count_uses(g, v) || v % 7 == 0))
             out[n_out++] = v;
@@ -179,13 +226,13 @@ static bool is_computed(const test_drawing *d)
     return good;
 }
 
-static bool is_wanted(assay_op op)
+static bool is_wanted(const test_drawing *d, assay_op op)
 {
-    const uint32_t not = ASSAY_T_STATE | ASSAY_T_FLOW;
-    return !(traits(op) & not ) && op != ASSAY_OP_CUSTOM && op != ASSAY_OP_CUSTOM_MONOTONE &&
-           op != ASSAY_OP_CUSTOM_BINARY && op != ASSAY_OP_SVDF_FEATURE &&
-           op != ASSAY_OP_SVDF_TIME && op != ASSAY_OP_TOPK && op != ASSAY_OP_WHERE &&
-           assay_has_integer_kernel(op);
+    if (traits(op) & ASSAY_T_FLOW)
+        return d->depth < MOST_DEPTH;
+    return op != ASSAY_OP_CUSTOM && op != ASSAY_OP_CUSTOM_MONOTONE &&
+           op != ASSAY_OP_CUSTOM_BINARY &&
+           (assay_has_integer_kernel(op) || assay_float_kernel(op).run);
 }
 
 /* Any op; products a quarter of the time. */
@@ -198,13 +245,12 @@ static assay_op draw_op(test_drawing *d)
         return products[test_upto(d, 4)];
     do
         op = (assay_op)test_upto(d, ASSAY_OP_COUNT - 1);
-    while (!is_wanted(op));
+    while (!is_wanted(d, op));
     return op;
 }
 
-assay_graph *test_random_layers(test_rng *r, const assay_scheme *s, int nodes)
+static assay_graph *draw(test_drawing d, int nodes)
 {
-    test_drawing d = {.r = r, .scheme = s};
     assay_graph *g, *trial;
     assay_error err;
     d.weights = (enum test_data)test_upto(&d, TEST_DATA_WAYS);
@@ -227,4 +273,14 @@ assay_graph *test_random_layers(test_rng *r, const assay_scheme *s, int nodes)
         return g;
     assay_graph_free(g);
     return NULL;
+}
+
+assay_graph *test_random_layers(test_rng *r, const assay_scheme *s, int nodes)
+{
+    return draw((test_drawing){.r = r, .scheme = s}, nodes);
+}
+
+assay_graph *test_draw_body(test_drawing *d, int nodes)
+{
+    return draw((test_drawing){.r = d->r, .scheme = d->scheme, .depth = d->depth + 1}, nodes);
 }

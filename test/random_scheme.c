@@ -6,7 +6,7 @@
 
 #include "schemes/record.h"
 
-enum { ATTEMPTS = 10000, MOST_CHANGES = 5, STEPS = 2 };
+enum { ATTEMPTS = 10000, MOST_SECTIONS = 4, MOST_FIELDS = 3, STEPS = 2 };
 
 /* A value of a field in its range; of widths, often a small one. */
 static assay_field_value draw(test_rng *r, const assay_field *f)
@@ -27,12 +27,34 @@ static assay_field_value draw(test_rng *r, const assay_field *f)
         }
         break;
     default:
-        v.number = (int32_t)test_between(r, f->min, f->max < 48 ? f->max : 48);
+        v.number = (int32_t)test_between(r, f->min, f->max < 64 ? f->max : 64);
     }
     return v;
 }
 
-/* `extends` a preset, then a line a change. */
+/* Fields of one section that the text does not have yet, as "\n  name: value" each. */
+static size_t write_section(test_rng *r, const char *section, char *text, size_t used, size_t size)
+{
+    size_t n_fields;
+    const assay_field *fields = assay_record_fields(&n_fields);
+    const size_t begin = used;
+    used += (size_t)snprintf(text + used, size - used, "%s:\n", section);
+    for (int64_t left = test_between(r, 1, MOST_FIELDS); left > 0; left--) {
+        const assay_field *f;
+        char value[120], line[120];
+        do
+            f = &fields[test_between(r, 0, (int64_t)n_fields - 1)];
+        while (strcmp(f->section, section) != 0);
+        snprintf(line, sizeof line, "\n  %s:", f->name);
+        if (strstr(text + begin, line))
+            continue;
+        assay_field_print(f, draw(r, f), value, sizeof value);
+        used += (size_t)snprintf(text + used, size - used, "  %s: %s\n", f->name, value);
+    }
+    return used;
+}
+
+/* `extends` a preset, then some fields of some sections. */
 static void write_text(test_rng *r, char *text, size_t size)
 {
     const char *const *presets = assay_scheme_presets();
@@ -43,19 +65,14 @@ static void write_text(test_rng *r, char *text, size_t size)
         n_presets++;
     used = (size_t)snprintf(text, size, "scheme: drawn\nextends: %s\n",
                             presets[test_between(r, 0, n_presets - 1)]);
-    for (int64_t left = test_between(r, 1, MOST_CHANGES); left > 0; left--) {
+    for (int64_t left = test_between(r, 1, MOST_SECTIONS); left > 0; left--) {
         const bool sums = test_between(r, 0, 2) == 0; /* what decides which engine runs */
-        const assay_field *f;
-        char value[120], line[240];
-        do
-            f = &fields[test_between(r, 0, (int64_t)n_fields - 1)];
-        while (sums && strcmp(f->section, "accumulator") != 0);
-        snprintf(line, sizeof line, "\n%s:", f->section);
-        if (strstr(text, line)) /* a section is named once */
-            continue;
-        assay_field_print(f, draw(r, f), value, sizeof value);
-        used += (size_t)snprintf(text + used, size - used, "%s: {%s: %s}\n", f->section, f->name,
-                                 value);
+        const char *section =
+            sums ? "accumulator" : fields[test_between(r, 0, (int64_t)n_fields - 1)].section;
+        char line[120];
+        snprintf(line, sizeof line, "\n%s:", section);
+        if (!strstr(text, line)) /* a section is named once */
+            used = write_section(r, section, text, used, size);
     }
 }
 

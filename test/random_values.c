@@ -116,6 +116,8 @@ void test_draw_shape(test_drawing *d, int rank, assay_type *t)
         for (int i = 0; i < rank; i++)
             t->dim[i] = test_draw_extent(d);
     while (assay_shape_count(t) > USUAL);
+    if (rank > 0 && test_upto(d, 24) == 0) /* thousands of channels */
+        t->dim[test_upto(d, 2) ? rank - 1 : rank > 1] = test_between(d->r, 2040, 2100);
     if (rank > 0 && rank < 3 && test_upto(d, 7) == 0) /* large enough for tables of all pairs */
         t->dim[rank - 1] = 70000;
     if (assay_shape_count(t) > TEST_MOST_ELEMENTS)
@@ -150,6 +152,16 @@ int test_add_constant(test_drawing *d, const assay_type *t)
     return id;
 }
 
+int test_add_variable(test_drawing *d, const assay_type *t)
+{
+    char name[16];
+    assay_error err;
+    int id;
+    if (assay_graph_add_variable(d->g, fresh(d, name, sizeof name), t, NULL, &id, &err))
+        return -1;
+    return id;
+}
+
 /* A value that is computed, or a constant. */
 int test_add_either(test_drawing *d, const assay_type *t)
 {
@@ -158,21 +170,52 @@ int test_add_either(test_drawing *d, const assay_type *t)
 
 bool test_is_code(const assay_type *t)
 {
-    return t->q.granularity == ASSAY_Q_TENSOR && t->elem.bits <= 16;
+    return t->elem.kind == ASSAY_KIND_INT && t->q.granularity == ASSAY_Q_TENSOR &&
+           t->elem.bits <= 16;
 }
 
-/* Codes of a rank from lo to hi: some that are there, or a new input. */
-int test_draw_operand(test_drawing *d, int lo, int hi)
+static bool is_of(enum test_operands kind, const assay_type *t)
+{
+    switch (kind) {
+    case TEST_CODES:
+        return test_is_code(t);
+    case TEST_FLOATS:
+        return t->elem.kind == ASSAY_KIND_F32;
+    default:
+        return t->elem.kind == ASSAY_KIND_BOOL;
+    }
+}
+
+int test_draw_operand(test_drawing *d, enum test_operands kind, int lo, int hi)
 {
     assay_type t = {.rank = 0};
     test_params p;
     for (int i = 0; i < 4 && d->g->n_values > 0; i++) {
         const int v = (int)test_upto(d, d->g->n_values - 1);
         const assay_type *x = &d->g->value[v].type;
-        if (test_is_code(x) && x->rank >= lo && x->rank <= hi && d->g->value[v].producer >= 0)
+        if (is_of(kind, x) && x->rank >= lo && x->rank <= hi && d->g->value[v].producer >= 0)
             return v;
     }
     test_draw_shape(d, (int)test_between(d->r, lo, hi), &t);
-    test_draw_type(d, &t, &p);
+    if (kind == TEST_CODES)
+        test_draw_type(d, &t, &p);
+    else
+        t.elem = kind == TEST_FLOATS ? assay_f32() : assay_bool();
+    return test_add_input(d, &t);
+}
+
+/* Depths at which products of extreme codes reach 2^31: of u8 and i8 65,793, of i16 and i8 512, of
+ * i16 and i16 2. */
+int test_draw_deep_operand(test_drawing *d)
+{
+    static const int64_t depth[] = {65793, 512, 2};
+    const float scale = 0.01F;
+    const int32_t zero = 0;
+    const int way = (int)test_upto(d, 2);
+    const assay_type t = {.elem = way == 0 ? assay_int(8, false) : assay_int(16, true),
+                          .rank = 2,
+                          .dim = {test_upto(d, 3) ? test_between(d->r, 1, 2) : 3,
+                                  depth[way] + test_between(d->r, -1, 1)},
+                          .q = {ASSAY_Q_TENSOR, 0, 0, 1, &scale, &zero}};
     return test_add_input(d, &t);
 }

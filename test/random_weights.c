@@ -31,7 +31,9 @@ static void draw_scales(test_drawing *d, int axis, int blocked, assay_type *t, t
 
 static assay_elem draw_weight_elem(test_drawing *d)
 {
-    const int64_t way = test_upto(d, 9);
+    const int64_t way = test_upto(d, 11);
+    if (way > 9)
+        return assay_int(way == 10 ? 2 : 1, way == 10 || test_upto(d, 1));
     if (way < 6)
         return assay_int(8, true);
     return way < 8 ? assay_int(4, true)
@@ -42,13 +44,13 @@ static assay_elem draw_weight_elem(test_drawing *d)
 static void shape_filter(test_drawing *d, assay_op op, const assay_type *x, assay_attr_conv *a,
                          assay_type *w, int *channel_axis)
 {
-    const bool last = a->layout == ASSAY_LAYOUT_NHWC, conv = op == ASSAY_OP_CONV;
+    const bool last = a->layout == ASSAY_LAYOUT_NHWC, conv = op != ASSAY_OP_CONV_TRANSPOSE;
     const int spatial = x->rank - 2;
     const int64_t in = x->dim[last ? x->rank - 1 : 1];
-    int64_t group = test_upto(d, 2) ? 1 : test_upto(d, 1) && in > 0 ? in : test_between(d->r, 1, 4);
+    int64_t group = test_upto(d, 2) ? 1 : test_upto(d, 1) && in > 0 ? in : test_between(d->r, 1, 7);
     if (in % group || (!conv && last))
         group = 1;
-    const int64_t out = group * test_between(d->r, 1, group > 4 ? 2 : 40);
+    const int64_t out = group * test_between(d->r, 1, group > 4 || in > 1000 ? 3 : 40);
     a->group = group;
     w->rank = x->rank;
     w->dim[0] = conv || last ? out : in;
@@ -86,15 +88,15 @@ static int add_bias(test_drawing *d, const assay_type *x, const assay_type *w, i
 }
 
 /* Operands of conv, conv_transpose, fc and matmul on x. */
-int test_draw_weighted(test_drawing *d, assay_op op, int x, assay_attrs *a, int in[4])
+int test_draw_weighted(test_drawing *d, assay_op op, int x, assay_attrs *a, int in[TEST_MOST_IN])
 {
     const assay_type t = d->g->value[x].type;
     const int64_t depth = t.rank > 0 ? t.dim[t.rank - 1] : 1;
     assay_type w = {.elem = draw_weight_elem(d), .rank = 2};
     test_params p;
     int axis = 0, blocked = 1;
-    int64_t outputs = test_between(d->r, 1, 40);
-    if (op == ASSAY_OP_FC) {
+    int64_t outputs = test_between(d->r, 1, depth > 5000 ? 3 : test_upto(d, 15) ? 40 : 2100);
+    if (op == ASSAY_OP_FC || op == ASSAY_OP_SVDF_FEATURE) {
         w.dim[0] = outputs;
         w.dim[1] = depth;
     } else if (op == ASSAY_OP_MATMUL) {
@@ -109,9 +111,20 @@ int test_draw_weighted(test_drawing *d, assay_op op, int x, assay_attrs *a, int 
     } else {
         shape_filter(d, op, &t, &a->conv, &w, &axis);
         outputs = w.dim[0];
-        blocked = op == ASSAY_OP_CONV ? (a->conv.layout == ASSAY_LAYOUT_NHWC ? w.rank - 1 : 1) : -1;
+        blocked = op != ASSAY_OP_CONV_TRANSPOSE
+                      ? (a->conv.layout == ASSAY_LAYOUT_NHWC ? w.rank - 1 : 1)
+                      : -1;
         if (op == ASSAY_OP_CONV_TRANSPOSE && a->conv.layout == ASSAY_LAYOUT_NCHW)
             outputs = w.dim[1] * a->conv.group;
+    }
+    if (t.elem.kind == ASSAY_KIND_F32) {
+        const assay_type bias = {.elem = assay_f32(), .rank = 1, .dim = {outputs}};
+        w.elem = assay_f32();
+        in[1] = test_add_either(d, &w);
+        if (op == ASSAY_OP_MATMUL || test_upto(d, 1))
+            return 2;
+        in[2] = test_add_either(d, &bias);
+        return 3;
     }
     if (op == ASSAY_OP_MATMUL && test_upto(d, 1)) { /* computed */
         test_draw_type(d, &w, &p);
@@ -120,7 +133,7 @@ int test_draw_weighted(test_drawing *d, assay_op op, int x, assay_attrs *a, int 
     }
     draw_scales(d, axis, blocked, &w, &p);
     in[1] = test_add_constant(d, &w);
-    if (op == ASSAY_OP_MATMUL || test_upto(d, 1) || in[1] < 0)
+    if (op == ASSAY_OP_MATMUL || op == ASSAY_OP_SVDF_FEATURE || test_upto(d, 1) || in[1] < 0)
         return 2;
     in[2] = add_bias(d, &t, &w, outputs);
     return 3;

@@ -2,10 +2,11 @@
  *
  *   sweep_engines [FIRST [COUNT [DEPTH]]]   networks of seeds FIRST, FIRST + 1, ...
  *
- * Each is drawn from its own seed alone, under a preset in turn or a random scheme, and run with
- * engine `both` and accumulators, then with `fast` alone and only its outputs of interest, on every
- * instruction set that the machine has, with 1 and 2 threads, on several inputs. What differs is
- * printed whole; DEPTH is how many nodes a network may have. */
+ * Each is drawn from its own seed alone, under a preset, a random scheme or a plugin, and run on
+ * every instruction set that the machine has, with 1 to 3 threads, on several inputs in turn
+ * (variables keep their state): by engine `both` with accumulators, by `fast` with every value in a
+ * place of its own, and by `fast` with only its outputs of interest. What differs is printed whole;
+ * DEPTH is how many nodes a network may have. */
 #include "test/random_layers.h"
 #include "test/random_scheme.h"
 
@@ -19,7 +20,7 @@
 #include "interp/fast/fast.h"
 #include "interp/program.h"
 
-enum { INPUTS = 3, SCHEME_TEXT = 2000 };
+enum { INPUTS = 3, SCHEME_TEXT = 2000, WAYS = 3 };
 
 typedef struct sweep {
     int seen[ASSAY_OP_COUNT];  /* nodes */
@@ -58,13 +59,17 @@ static void fill_inputs(const subject *t, assay_run *run, int i)
     }
 }
 
-/* Whether the outputs of two runs are equal. */
-static bool same_outputs(const assay_graph *g, assay_run *a, assay_run *b)
+/* Whether two runs have the same outputs; with keep_all, all values. */
+static bool same_values(const assay_graph *g, bool all, assay_run *a, assay_run *b,
+                        const char **name)
 {
-    for (int k = 0; k < g->n_outputs; k++) {
-        const size_t bytes = assay_type_bytes(&g->value[g->output[k]].type);
-        if (bytes &&
-            memcmp(assay_run_data(a, g->output[k]), assay_run_data(b, g->output[k]), bytes) != 0)
+    for (int v = 0; v < g->n_values; v++) {
+        const size_t bytes = assay_type_bytes(&g->value[v].type);
+        bool wanted = all && (g->value[v].producer >= 0 || g->value[v].is_variable);
+        for (int k = 0; k < g->n_outputs; k++)
+            wanted = wanted || g->output[k] == v;
+        *name = g->value[v].name;
+        if (wanted && bytes && memcmp(assay_run_data(a, v), assay_run_data(b, v), bytes) != 0)
             return false;
     }
     return true;
@@ -90,8 +95,9 @@ static bool compare(const subject *t, const assay_program_options *o, const assa
         w->trapped += expected != ASSAY_OK;
         if (good && expected != ASSAY_OK)
             good = strcmp(err.text, said.text) == 0;
-        if (good && expected == ASSAY_OK && !same_outputs(t->g, run, want)) {
-            snprintf(err.text, sizeof err.text, "an output differs from the reference's");
+        const char *name;
+        if (good && expected == ASSAY_OK && !same_values(t->g, o->keep_all, run, want, &name)) {
+            snprintf(err.text, sizeof err.text, "'%s' differs from the reference's", name);
             good = false;
         }
     }
@@ -112,17 +118,19 @@ static void check(const subject *t, sweep *w)
     static const char *const isas[] = {"portable", "avx2", "vnni"};
     assay_program *ref;
     assay_error err;
-    if (assay_program_make(t->g, t->s, false, &ref, &err) != ASSAY_OK) {
+    if (assay_program_make(t->g, t->s, true, &ref, &err) != ASSAY_OK) {
         w->differing++;
         report(t, &(assay_program_options){.isa = "-"}, err.text);
         return;
     }
     w->networks++;
-    for (int i = 0; i < 12; i++) {
-        const assay_program_options o = {.engine = i % 2 ? ASSAY_ENGINE_FAST : ASSAY_ENGINE_BOTH,
-                                         .outputs_only = i % 2,
-                                         .threads = 1 + i / 2 % 2,
-                                         .isa = isas[i / 4]};
+    for (int i = 0; i < 3 * WAYS; i++) {
+        const int way = i % WAYS;
+        const assay_program_options o = {.engine = way ? ASSAY_ENGINE_FAST : ASSAY_ENGINE_BOTH,
+                                         .keep_all = way == 1,
+                                         .outputs_only = way == 2,
+                                         .threads = 1 + (int)((t->seed + (uint64_t)way) % 3),
+                                         .isa = isas[i / WAYS]};
         const assay_isa_kernels *k;
         if (assay_isa_choose(o.isa, &k, &err) == ASSAY_OK && !compare(t, &o, ref, w)) {
             w->differing++;
@@ -132,18 +140,21 @@ static void check(const subject *t, sweep *w)
     assay_program_free(ref);
 }
 
-/* A preset in turn, or a random scheme. */
+/* A preset, or one time in three a random scheme, now and then a plugin. */
 static assay_scheme *draw_scheme(test_rng *r, char text[SCHEME_TEXT])
 {
     const char *const *presets = assay_scheme_presets();
     int n = 0;
     assay_scheme *s;
     assay_error err;
+    static const char *const plugins[] = {PLUGINS};
     while (presets[n])
         n++;
     if (test_between(r, 0, 2) == 0)
         return test_random_scheme(r, text, SCHEME_TEXT);
-    const char *name = presets[test_between(r, 0, n - 1)];
+    const char *name = test_between(r, 0, 15)
+                           ? presets[test_between(r, 0, n - 1)]
+                           : plugins[test_between(r, 0, sizeof plugins / sizeof *plugins - 1)];
     snprintf(text, SCHEME_TEXT, "scheme: %s\n", name);
     return assay_scheme_open(name, &s, &err) == ASSAY_OK ? s : NULL;
 }

@@ -119,6 +119,8 @@ static void test_isa_names(void **state)
     assert_ok(assay_isa_choose("portable", &k, &err), &err);
     assert_string_equal(k->name, "portable");
     assert_refused(assay_isa_choose("sse9", &k, &err), &err, "found 'sse9'");
+    assert_refused(assay_isa_choose("AVX2", &k, &err), &err, "expected portable, avx2 or vnni");
+    assert_refused(assay_isa_choose("sse9", &k, &err), &err, "portable)"); /* what is here */
 }
 
 /* What `both` says of a difference. */

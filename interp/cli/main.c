@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "interp/cli/args.h"
+#include "interp/fast/isa.h"
 
 static const cli_command *const commands[] = {
     &cli_inspect,     &cli_profile, &cli_profile_merge, &cli_profile_show, &cli_quantize_command,
@@ -50,6 +51,15 @@ static void help(FILE *f)
                "Exit status: 0 done or same, 1 different, 2 trouble.\n");
 }
 
+/* An instruction set that is unknown, or that this machine lacks, is refused whatever is asked for:
+ * who forces one wants to know that it is what runs. */
+static int check_isa(void)
+{
+    const assay_isa_kernels *k;
+    assay_error err;
+    return assay_isa_choose(NULL, &k, &err) == ASSAY_OK ? CLI_PARSED : cli_failed(&err);
+}
+
 int main(int argc, char **argv)
 {
     const cli_command *command;
@@ -72,6 +82,8 @@ int main(int argc, char **argv)
     if (command) {
         cli_args args;
         int status = cli_parse(command, argc - 1 - words, argv + 1 + words, &args);
+        if (status == CLI_PARSED)
+            status = check_isa();
         if (status == CLI_PARSED)
             status = command->run(&args);
         cli_args_free(&args);

@@ -251,14 +251,14 @@ int cli_session_load(cli_session *s, const cli_args *a)
 
 int cli_engine_options(const cli_args *a, assay_program_options *o)
 {
-    const char *engine = cli_value(a, "engine", "ref"), *n = cli_value(a, "node-threads", "1");
-    char *end;
+    const char *engine = cli_value(a, "engine", "ref");
+    int64_t threads;
 
     if (!assay_engine_find(engine, &o->engine))
         return cli_trouble("--engine is ref, fast or both, not '%s'", engine);
-    o->threads = (int)strtol(n, &end, 10);
-    if (*end || o->threads < 1 || o->threads > 1024)
-        return cli_trouble("--node-threads takes a number from 1 to 1024, not '%s'", n);
+    if (!cli_integer(a, "node-threads", 1, 1, ASSAY_MAX_THREADS, &threads))
+        return CLI_TROUBLE;
+    o->threads = (int)threads;
     return CLI_OK;
 }
 
