@@ -2,7 +2,8 @@
  * a channel axis. */
 #include "graph/infer.h"
 
-/* Window attributes stay below this, so that extents cannot overflow int64. */
+/* Window attributes, and the cells of a window, stay below this, so that extents and counts cannot
+ * overflow int64. */
 #define WINDOW_MAX ((int64_t)1 << 30)
 
 /* Axis of the first spatial dimension and of the channels in an activation. */
@@ -35,6 +36,11 @@ static assay_status check_window(const assay_inference *c, const assay_list *ker
            (s = assay_infer_list(c, "dilation", dilation, n, 1, WINDOW_MAX)) ||
            (s = assay_infer_list(c, "pad_begin", begin, n, 0, WINDOW_MAX)) ||
            (s = assay_infer_list(c, "pad_end", end, n, 0, WINDOW_MAX)));
+    for (int64_t i = 0, cells = 1; !s && i < n; ++i) {
+        if (kernel->v[i] > WINDOW_MAX / cells)
+            return assay_infer_fail(c, "a window has more than %lld cells", (long long)WINDOW_MAX);
+        cells *= kernel->v[i];
+    }
     return s;
 }
 

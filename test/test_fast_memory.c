@@ -1,14 +1,17 @@
-/* Every allocation of preparing and of running a program under the fast engine, or both engines,
- * may fail: the answer is ASSAY_ERR_MEMORY, and nothing leaks (run under ASan).
+/* Every allocation of preparing and of running a program under the fast engine, or both engines, on
+ * each instruction set, may fail: the answer is ASSAY_ERR_MEMORY, and nothing leaks (run under
+ * ASan).
  *
  * The linker wraps malloc and its kin (test/meson.build). OpenMP's own are its own affair. */
 #include "test/support.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/nets.h"
 #include "graph/text.h"
+#include "interp/fast/isa.h"
 #include "interp/program.h"
 #include "schemes/scheme.h"
 #include "test/alloc_fails.h"
@@ -41,9 +44,10 @@ static const char ops[] = "graph net {\n"
 /* A program of g prepared and run while allocation number `at` fails (0: none). Threads take
  * nothing of their own: they share the run's scratch. */
 static assay_status attempt(const assay_graph *g, const assay_scheme *s, enum assay_engine engine,
-                            long at)
+                            const char *isa, long at)
 {
-    const assay_program_options o = {.engine = engine, .outputs_only = true, .threads = 2};
+    const assay_program_options o = {
+        .engine = engine, .outputs_only = true, .threads = 2, .isa = isa};
     assay_program *p = NULL;
     assay_run *run = NULL;
     assay_error err;
@@ -59,21 +63,30 @@ static assay_status attempt(const assay_graph *g, const assay_scheme *s, enum as
     return status;
 }
 
-static void check(const assay_graph *g, const char *scheme)
+/* On every instruction set that is here. */
+static void check(const assay_graph *g, const char *scheme, const char *more)
 {
+    static const char *const isas[] = {"portable", "avx2", "vnni"};
     assay_scheme *s;
     assay_error err;
-    assert_ok(assay_scheme_open(scheme, &s, &err), &err);
-    for (int engine = ASSAY_ENGINE_FAST; engine <= ASSAY_ENGINE_BOTH; engine++) {
+    char text[200];
+    snprintf(text, sizeof text, "scheme: t\nextends: %s\n%s", scheme, more);
+    assert_ok(assay_scheme_parse("t", text, strlen(text), &s, &err), &err);
+    for (int i = 0; i < 6; i++) {
+        const enum assay_engine engine = i % 2 ? ASSAY_ENGINE_BOTH : ASSAY_ENGINE_FAST;
+        const char *isa = isas[i / 2];
+        const assay_isa_kernels *k;
         long at = 1;
         assay_status status;
-        assert_int_equal(attempt(g, s, (enum assay_engine)engine, 0), ASSAY_OK);
-        while ((status = attempt(g, s, (enum assay_engine)engine, at)) != ASSAY_OK) {
+        if (assay_isa_choose(isa, &k, &err) != ASSAY_OK)
+            continue;
+        assert_int_equal(attempt(g, s, engine, isa, 0), ASSAY_OK);
+        while ((status = attempt(g, s, engine, isa, at)) != ASSAY_OK) {
             if (status != ASSAY_ERR_MEMORY)
                 fail_msg("allocation %ld: status %d", at, (int)status);
             at++;
         }
-        print_message("# %s, engine %d: %ld allocations\n", scheme, engine, at - 1);
+        print_message("# %s, %s, engine %d: %ld allocations\n", scheme, isa, (int)engine, at - 1);
         assert_true(at > 10);
     }
     assay_scheme_free(s);
@@ -87,7 +100,7 @@ static void networks(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         assert_ok(bench_ds_cnn(&forms[i], &g, &err), &err);
-        check(g, i ? "tflite" : "onnxruntime");
+        check(g, i ? "tflite" : "onnxruntime", "");
         assay_graph_free(g);
     }
 }
@@ -98,12 +111,56 @@ static void other_ops(void **state)
     assay_error err;
     (void)state;
     assert_ok(assay_graph_parse(ops, strlen(ops), "t", NULL, &g, &err), &err);
-    check(g, "tflite");
+    check(g, "tflite", "");
+    assay_graph_free(g);
+}
+
+/* State, bodies, weights by block, weights of 4 bits, a depthwise convolution. */
+static const char rest[] =
+    "graph net {\n"
+    "  input x: i8[1,4,6,6] q(0.01,0)\n"
+    "  input p: bool[]\n"
+    "  var v: i8[1,4,6,6] q(0.01,0)\n"
+    "  graph yes {\n"
+    "    input a: i8[1,4,6,6] q(0.01,0)\n"
+    "    b: i8[1,4,6,6] q(0.02,0) = add(a, a)\n"
+    "    output b\n"
+    "  }\n"
+    "  graph no {\n"
+    "    input c: i8[1,4,6,6] q(0.01,0)\n"
+    "    d: i8[1,4,6,6] q(0.02,0) = relu(c)\n"
+    "    output d\n"
+    "  }\n"
+    "  old: i8[1,4,6,6] q(0.01,0) = read(v)\n"
+    "  new: i8[1,4,6,6] q(0.01,0) = add(old, x)\n"
+    "  kept: i8[1,4,6,6] q(0.01,0) = assign(v, new)\n"
+    "  taken: i8[1,4,6,6] q(0.02,0) = if(p, kept)\n"
+    "  const w: i8[4,1,3,3] q(0.02,0) = [1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9,1,2,3,4,5,6,7,8,9,"
+    "1,2,3,4,5,6,7,8,9]\n"
+    "  e: i8[1,4,4,4] q(0.2,0) = conv(taken, w) {group=4}\n"
+    "  const k: i4[2,4] q(axis=1,block=2,[0.02,0.03,0.01,0.02],[0,0,0,0]) = [1,2,3,-4,-5,-7,0,3]\n"
+    "  f: i8[1,4,16] q(0.2,0) = reshape(e) {shape=[1,4,16]}\n"
+    "  t: i8[1,16,4] q(0.2,0) = transpose(f) {perm=[0,2,1]}\n"
+    "  m: i8[1,16,2] q(0.2,0) = fc(t, k)\n"
+    "  const l: i4[2,4] q(0.02,0) = [1,2,3,-4,-5,-7,0,3]\n"
+    "  y: i8[1,16,2] q(0.2,0) = fc(t, l)\n"
+    "  output m\n"
+    "  output y\n"
+    "}\n";
+
+static void state_and_bodies(void **state)
+{
+    assay_graph *g;
+    assay_error err;
+    (void)state;
+    assert_ok(assay_graph_parse(rest, strlen(rest), "t", NULL, &g, &err), &err);
+    check(g, "tflite", "blocks: {kind: multiplier}\n");
     assay_graph_free(g);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(networks), cmocka_unit_test(other_ops)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(networks), cmocka_unit_test(other_ops),
+                                       cmocka_unit_test(state_and_bodies)};
     return cmocka_run_group_tests_name("fast_memory", tests, NULL, NULL);
 }

@@ -226,6 +226,11 @@ static const infer_case cases[] = {
     {X4, "y: f32[2,6,8,10] = max_pool(x) {kernel=[0,1]}", "'kernel'"},
     {X4, "y: f32[2,6,8,10] = max_pool(x) {kernel=[2,2], pad_begin=[2,2]}", "in the padding"},
     {X4, "y: f32[2,6,8,10] = max_pool(x) {kernel=[9,9]}", "does not fit"},
+    /* once 2^90 steps, and 0 in int64 */
+    {"input x: f32[1,1,2,2,2]",
+     "y: f32[1,1,1,1,1] = max_pool(x) {kernel=[1073741824,1073741824,1073741824], "
+     "pad_begin=[536870911,536870911,536870911], pad_end=[536870911,536870911,536870911]}",
+     "a window has more than 1073741824 cells"},
     {X4, "y: f32[2,6,1,1] = global_avg_pool(x)", NULL},
     {X4, "y: f32[2,1,1,10] = global_avg_pool(x) {layout=nhwc}", NULL},
     {"input x: f32[2,6,0]", "y: f32[2,6,1] = global_avg_pool(x)", "empty"},

@@ -111,6 +111,38 @@ static void test_products(void **state)
                  13, "", "output channel 1 may reach 3456");
 }
 
+/* Convolutions of every kind: channels of their own, groups, zero points of the weights by channel,
+ * several samples at once; and a bias that alone goes too far. */
+static void test_convolutions(void **state)
+{
+    (void)state;
+    check_border("  input x: i8[1,2,2,2] q(0.1,0)\n" /* 128 * 4 * 9 */
+                 "  const w: i8[2,1,2,2] q(0.1,0) = [1,1,1,1, 9,-9,9,9]\n"
+                 "  y: i8[1,2,1,1] q(0.1,0) = conv(x, w) {group=2}\n",
+                 14, "", "output channel 1 may reach 4608");
+    check_border("  input x: i8[1,2,2,2] q(0.1,0)\n" /* two filters a channel */
+                 "  const w: i8[4,2,2,1] q(0.1,0) = [1,1,1,1, 1,1,1,1, 1,1,1,1, 9,-9,9,9]\n"
+                 "  y: i8[1,1,1,4] q(0.1,0) = conv(x, w) {layout=nhwc,group=2}\n",
+                 14, "", "output channel 3 may reach 4608");
+    check_border("  input x: u8[1,2,3] q(0.1,255)\n" /* 255 * 2 * (100 + 28) */
+                 "  const w: i8[2,2,1] q(axis=0,[0.1,0.1],[0,-28]) = [1,1, 100,100]\n"
+                 "  y: i8[1,2,3] q(0.1,0) = conv(x, w)\n",
+                 17, "", "output channel 1 may reach 65280");
+    check_border("  input x: i8[1,2,1,1] q(0.1,0)\n" /* of two groups, one input each */
+                 "  const w: i8[2,2,1,1] q(0.1,0) = [1,1, 1,9]\n"
+                 "  y: i8[1,4,1,1] q(0.1,0) = conv_transpose(x, w) {group=2}\n",
+                 12, "", "output channel 3 may reach 1152");
+    check_border("  input x: i16[1,1,4,1] q(0.1,0)\n"
+                 "  const w: i8[1,1,4,1] q(0.1,0) = [9,-9,9,9]\n"
+                 "  y: i8[1,1,1,1] q(0.1,0) = svdf_time(x, w)\n",
+                 22, "", "output channel 0 may reach 1179648");
+    check_border("  input x: i8[1,1] q(0.1,0)\n"
+                 "  const w: i8[1,1] q(0.1,0) = [0]\n"
+                 "  const b: i32[1] = [-4096]\n"
+                 "  y: i8[1,1] q(0.1,0) = fc(x, w, b)\n",
+                 14, "", "output channel 0 may reach 4096");
+}
+
 /* Two blocks of two inputs: multipliers 255 and 85 of a channel's unit; sums of at most 128 * 6. */
 #define BLOCKS                                                                                     \
     "  input x: i8[1,4] q(0.1,0)\n"                                                                \
@@ -167,9 +199,9 @@ static void test_accepted(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sums), cmocka_unit_test(test_ordered),
-                                       cmocka_unit_test(test_products),
-                                       cmocka_unit_test(test_blocks),
-                                       cmocka_unit_test(test_accepted)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sums),     cmocka_unit_test(test_ordered),
+        cmocka_unit_test(test_products), cmocka_unit_test(test_convolutions),
+        cmocka_unit_test(test_blocks),   cmocka_unit_test(test_accepted)};
     return cmocka_run_group_tests_name("overflow_sums", tests, NULL, NULL);
 }

@@ -21,8 +21,9 @@ typedef struct fc_shape {
 
 static fc_shape shape_of(const assay_type *x, const assay_type *w)
 {
-    fc_shape s = {.depth = w->dim[1], .outputs = w->dim[0]};
-    s.rows = s.depth > 0 ? assay_shape_count(x) / s.depth : 0;
+    fc_shape s = {.rows = 1, .depth = w->dim[1], .outputs = w->dim[0]};
+    for (int i = 0; i < x->rank - 1; i++) /* a depth of 0 leaves the bias */
+        s.rows *= x->dim[i];
     return s;
 }
 

@@ -35,6 +35,14 @@ int64_t assay_code_of(const assay_record *rec, float x, float scale, int32_t zer
     return assay_f32_to_int(assay_bits_of(f), mode, INT32_MIN, INT32_MAX, 0) + zero_point;
 }
 
+/* Whether codes beyond the type keep their low bits. A softmax has no rescale at its end: its
+ * formulas name the least and the greatest code. */
+static bool keeps_low_bits(const assay_unit *u)
+{
+    return u->rec.rescale.store == ASSAY_NARROW_WRAP && u->op != ASSAY_OP_SOFTMAX &&
+           u->op != ASSAY_OP_LOG_SOFTMAX;
+}
+
 /* The output's range and zero point; a device's own zero point takes the place of the type's, after
  * which the codes of the activation still go. */
 static assay_status set_range(const assay_derive *d, int32_t device_zero)
@@ -49,7 +57,7 @@ static assay_status set_range(const assay_derive *d, int32_t device_zero)
     r->zero_point = device_zero;
     float scale = assay_scale_of(s->out);
     int32_t zero_point = assay_zero_of(s->out);
-    const bool wraps = rec->rescale.store == ASSAY_NARROW_WRAP;
+    const bool wraps = keeps_low_bits(d->u);
     const int64_t least = r->lo, most = r->hi;
     int64_t lo = least, hi = most;
     if (!isinf(s->act_lo))
@@ -134,6 +142,10 @@ static assay_status derive_thresholds(const assay_derive *d, assay_rescale *r, c
 {
     assay_unit *u = d->u;
     enum assay_rounding mode = (enum assay_rounding)r->rule->round.step[0].mode;
+    if (r->lo == INT64_MIN || r->hi == INT64_MAX) /* rescale.store: wrap */
+        return assay_derive_fail(d,
+                                 "thresholds have a least and a greatest code, which keeping the "
+                                 "low bits has not");
     if (r->hi - r->lo > 65535)
         return assay_derive_fail(d, "thresholds need an output of at most 16 bits");
     size_t count = (size_t)(r->hi - r->lo);
