@@ -146,7 +146,8 @@ int test_add_constant(test_drawing *d, const assay_type *t)
     char name[16];
     assay_error err;
     int id;
-    if (assay_graph_add_constant(d->g, fresh(d, name, sizeof name), t, NULL, &id, &err))
+    if (assay_shape_count(t) > TEST_MOST_ELEMENTS ||
+        assay_graph_add_constant(d->g, fresh(d, name, sizeof name), t, NULL, &id, &err))
         return -1;
     test_random_data(d->r, d->weights, t, (void *)(uintptr_t)d->g->value[id].data);
     return id;
