@@ -116,6 +116,9 @@ void test_draw_shape(test_drawing *d, int rank, assay_type *t)
         for (int i = 0; i < rank; i++)
             t->dim[i] = test_draw_extent(d);
     while (assay_shape_count(t) > USUAL);
+    if (rank > 2 && rank < 5 && test_upto(d, 29) == 0) /* work enough for several threads */
+        for (int i = 0; i < rank; i++)
+            t->dim[i] = i ? test_between(d->r, 12, 30) : test_between(d->r, 1, 4);
     if (rank > 0 && test_upto(d, 24) == 0) /* thousands of channels */
         t->dim[test_upto(d, 2) ? rank - 1 : rank > 1] = test_between(d->r, 2040, 2100);
     if (rank > 0 && rank < 3 && test_upto(d, 7) == 0) /* large enough for tables of all pairs */
