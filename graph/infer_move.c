@@ -283,7 +283,7 @@ static assay_status block_axes(const assay_inference *c, int *h, int *w, int *ch
 assay_status assay_shape_depth_to_space(const assay_inference *c)
 {
     int64_t block = c->n->attr.block.block, *d = c->out->dim;
-    int h, w, channels;
+    int h = 0, w = 0, channels = 0; /* gcc -O3 does not see that they are set */
     assay_status s = block_axes(c, &h, &w, &channels);
     if (s)
         return s;
@@ -299,7 +299,7 @@ assay_status assay_shape_depth_to_space(const assay_inference *c)
 assay_status assay_shape_space_to_depth(const assay_inference *c)
 {
     int64_t block = c->n->attr.block.block, *d = c->out->dim;
-    int h, w, channels;
+    int h = 0, w = 0, channels = 0; /* gcc -O3 does not see that they are set */
     assay_status s = block_axes(c, &h, &w, &channels);
     if (s)
         return s;

@@ -38,7 +38,10 @@ for cc in gcc clang; do
     for level in 0 3; do
         build=$work/$cc-O$level
         [ -d "$build" ] || CC=$cc meson setup "$build" "$source" -Doptimization=$level -Ddebug=false >/dev/null
-        ninja -C "$build" assay >/dev/null
+        ninja -C "$build" assay >"$build.log" || {
+            tail -n 40 "$build.log" >&2
+            exit 2
+        }
         for threads in 1 2; do
             count=$((count + 1))
             digests "$build/assay" $threads "$work/out" >"$work/$cc-O$level-$threads.txt"

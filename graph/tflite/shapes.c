@@ -130,7 +130,7 @@ static assay_status settle_squeeze(const tfl_op *o, const assay_type *x)
 {
     int64_t axis[ASSAY_MAX_RANK], dim[ASSAY_MAX_RANK];
     bool named[ASSAY_MAX_RANK] = {false};
-    int n, rank = 0;
+    int n = 0, rank = 0;
     assay_status s = option_list(o, 0, axis, &n);
 
     for (int i = 0; !s && i < n; ++i) {

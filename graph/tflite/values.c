@@ -372,7 +372,7 @@ assay_status assay_tfl_ints(const tfl_op *op, int i, int max, int64_t *out, int 
 
 assay_status assay_tfl_int(const tfl_op *op, int i, int64_t *out)
 {
-    int n;
+    int n = 0;
     assay_status s = assay_tfl_ints(op, i, 1, out, &n);
     if (!s && n != 1)
         s = assay_tfl_fail(op, "input %d: expected one integer", i);
@@ -383,7 +383,7 @@ assay_status assay_tfl_axes(const tfl_op *op, int i, int rank, assay_list *out)
 {
     int64_t axis[ASSAY_ATTR_LIST];
     unsigned seen = 0;
-    int n;
+    int n = 0;
     assay_status s = assay_tfl_ints(op, i, ASSAY_ATTR_LIST, axis, &n);
 
     out->n = 0;
