@@ -66,6 +66,7 @@ static void pack_filter(const assay_depthwise *d, const int32_t *filter, char *b
 
 static bool make_narrowing(const assay_fast_setup *s, assay_depthwise *d, int64_t lanes)
 {
+    const int64_t bound = d->form.bound;
     int32_t *channel = malloc((size_t)lanes * sizeof *channel);
     if (!channel)
         return false;
@@ -73,7 +74,7 @@ static bool make_narrowing(const assay_fast_setup *s, assay_depthwise *d, int64_
         const int64_t lane = i / BLOCK * BLOCK + interleaved(d, i % BLOCK);
         channel[i] = (int32_t)(lane < d->cells * d->channels ? lane % d->channels : -1);
     }
-    const bool made = assay_narrower_make(s, channel, lanes, &d->narrowing);
+    const bool made = assay_narrower_make(s, bound, channel, lanes, &d->narrowing);
     free(channel);
     return made;
 }

@@ -23,16 +23,16 @@ INLINE void load_units(const char *head, const int32_t *tap, const bool three, _
 INLINE void narrow(const assay_columns *t, __m512i acc[ASSAY_CELLS][4], const int cells,
                    const enum narrow_way way)
 {
-    const narrow_end end = narrow_end_of(t->narrowing);
+    const narrow_all all = narrow_all_of(t->narrowing);
 #pragma GCC unroll 4
     for (int j = 0; j < 4; j++)
 #pragma GCC unroll 4
         for (int i = 0; i < cells; i++)
-            acc[i][j] = narrow_one(&t->lanes[j], acc[i][j], way);
+            acc[i][j] = narrow_one(&all, &t->lanes[j], acc[i][j], way);
 #pragma GCC unroll 4
     for (int i = 0; i < cells; i++)
         _mm512_mask_storeu_epi8(t->codes + i * t->codes_step, t->wanted[i == cells - 1],
-                                narrow_pack(&end, acc[i][0], acc[i][1], acc[i][2], acc[i][3]));
+                                narrow_pack(&all, acc[i][0], acc[i][1], acc[i][2], acc[i][3], way));
 }
 
 /* Accumulators in the order of channels: lanes of 16 bytes are transposed. */
@@ -86,7 +86,7 @@ INLINE void columns(const assay_columns *t, const int cells, const bool three)
         narrow(t, acc, cells, NARROW_AWAY);
         break;
     default:
-        narrow(t, acc, cells, NARROW_ADD);
+        narrow(t, acc, cells, NARROW_INTEGER);
     }
 }
 

@@ -17,17 +17,17 @@ INLINE __m512i dot(__m512i acc, __m512i x, __m512i w, const bool bytes)
 }
 
 /* Columns of a row: all of them, or those that are wanted. */
-INLINE void store_32(uint8_t *to, __m256i codes, __mmask32 wanted, bool all)
+INLINE void store_32(uint8_t *to, __m256i codes, __mmask32 wanted, bool whole)
 {
-    if (all)
+    if (whole)
         _mm256_storeu_si256((__m256i *)to, codes);
     else
         _mm256_mask_storeu_epi8(to, wanted, codes);
 }
 
-INLINE void store_16(uint8_t *to, __m128i codes, __mmask32 wanted, bool all)
+INLINE void store_16(uint8_t *to, __m128i codes, __mmask32 wanted, bool whole)
 {
-    if (all)
+    if (whole)
         _mm_storeu_si128((__m128i *)to, codes);
     else
         _mm_mask_storeu_epi8(to, (__mmask16)wanted, codes);
@@ -39,8 +39,8 @@ INLINE void narrow(const assay_tile *t, __m512i acc[ROWS][2], const int rows, co
                    const enum narrow_way way)
 {
     const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
-    const narrow_end end = narrow_end_of(t->narrowing);
-    const bool all = t->wanted == vectors * LANES;
+    const narrow_all all = narrow_all_of(t->narrowing);
+    const bool whole = t->wanted == vectors * LANES;
     const __mmask32 wanted = (__mmask32)((UINT64_C(1) << t->wanted) - 1);
     const int64_t step = t->codes_step;
     const int last = rows - 1;
@@ -49,27 +49,28 @@ INLINE void narrow(const assay_tile *t, __m512i acc[ROWS][2], const int rows, co
     for (int j = 0; j < vectors; j++)
 #pragma GCC unroll 14
         for (int i = 0; i < rows; i++)
-            acc[i][j] = narrow_one(&t->lanes[j], acc[i][j], way);
+            acc[i][j] = narrow_one(&all, &t->lanes[j], acc[i][j], way);
 #pragma GCC unroll 14
     for (int i = 0; i < rows; i += 4 / vectors, to += step) {
         const int b = i + 1 < last ? i + 1 : last;
         const int c = i + 2 < last ? i + 2 : last, d = i + 3 < last ? i + 3 : last;
         const __m512i y = _mm512_permutexvar_epi32(
-            order, vectors == 2 ? narrow_pack(&end, acc[i][0], acc[i][1], acc[b][0], acc[b][1])
-                                : narrow_pack(&end, acc[i][0], acc[b][0], acc[c][0], acc[d][0]));
+            order, vectors == 2
+                       ? narrow_pack(&all, acc[i][0], acc[i][1], acc[b][0], acc[b][1], way)
+                       : narrow_pack(&all, acc[i][0], acc[b][0], acc[c][0], acc[d][0], way));
         if (vectors == 2) {
-            store_32(to, _mm512_castsi512_si256(y), wanted, all);
+            store_32(to, _mm512_castsi512_si256(y), wanted, whole);
             if (b > i)
-                store_32(to += step, _mm512_extracti64x4_epi64(y, 1), wanted, all);
+                store_32(to += step, _mm512_extracti64x4_epi64(y, 1), wanted, whole);
             continue;
         }
-        store_16(to, _mm512_castsi512_si128(y), wanted, all);
+        store_16(to, _mm512_castsi512_si128(y), wanted, whole);
         if (b > i)
-            store_16(to += step, _mm512_extracti32x4_epi32(y, 1), wanted, all);
+            store_16(to += step, _mm512_extracti32x4_epi32(y, 1), wanted, whole);
         if (c > b)
-            store_16(to += step, _mm512_extracti32x4_epi32(y, 2), wanted, all);
+            store_16(to += step, _mm512_extracti32x4_epi32(y, 2), wanted, whole);
         if (d > c)
-            store_16(to += step, _mm512_extracti32x4_epi32(y, 3), wanted, all);
+            store_16(to += step, _mm512_extracti32x4_epi32(y, 3), wanted, whole);
     }
 }
 
@@ -112,7 +113,7 @@ INLINE void tile(const assay_tile *t, const int rows, const int vectors, const b
             narrow(t, acc, rows, vectors, NARROW_AWAY);
             return;
         default:
-            narrow(t, acc, rows, vectors, NARROW_ADD);
+            narrow(t, acc, rows, vectors, NARROW_INTEGER);
             return;
         }
     }

@@ -142,7 +142,8 @@ static bool is_exact(const assay_fast_setup *s, const assay_type *a, const assay
         !s->vt->exact(s->unit, x.reach * w.reach * depth, 2 * raw_x * raw_w))
         return false;
     if (assay_is_byte(a) && s->kernels->bytes && w.lo >= INT8_MIN && w.hi <= INT8_MAX) {
-        *form = (assay_form){true, up, zx + up, zx, 1, s->kernels->rows_of_bytes};
+        *form = (assay_form){
+            true, up, zx + up, zx, 1, s->kernels->rows_of_bytes, x.reach * w.reach * depth};
         return true;
     }
     *form = (assay_form){.centre = zx, .element = 2};

@@ -12,14 +12,12 @@ static void set_lane(assay_sixteen *p, int i, const assay_narrow_form *k)
         memcpy(&p->scale[i], &bits, sizeof bits);
         return;
     }
-    const int64_t half = INT64_C(1) << (k->shift - 1);
     p->factor[i % 2][i / 2] = k->factor;
-    p->add[i % 2][i / 2] = half + (k->by == ASSAY_NARROW_DOUBLE ? 1 << 30 : 0);
     p->shift[i] = k->shift - 32;
 }
 
-bool assay_narrower_make(const assay_fast_setup *s, const int32_t *channel, int64_t n,
-                         assay_narrower *out)
+bool assay_narrower_make(const assay_fast_setup *s, int64_t bound, const int32_t *channel,
+                         int64_t n, assay_narrower *out)
 {
     const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
     assay_narrow_form k;
@@ -29,6 +27,8 @@ bool assay_narrower_make(const assay_fast_setup *s, const int32_t *channel, int6
     for (int64_t i = 0; i < n; i++)
         if (channel[i] >= 0 && !assay_scheme_narrow(s->vt, s->unit, (size_t)channel[i], &k))
             return true;
+    if (k.by != ASSAY_NARROW_FLOAT && bound >= 1 << 30)
+        return true;
     out->lanes = assay_fast_alloc((size_t)(n / LANES) * sizeof *out->lanes);
     if (!out->lanes)
         return false;
@@ -41,7 +41,10 @@ bool assay_narrower_make(const assay_fast_setup *s, const int32_t *channel, int6
     out->by = k.by;
     out->away = k.by == ASSAY_NARROW_DOUBLE && k.lo < k.zero_point;
     const int32_t down = k.lo < 0 ? 0 : 128;
-    out->zero_point = (int16_t)(k.zero_point - down);
+    out->first = k.by == ASSAY_NARROW_DOUBLE ? INT64_C(1) << 31 : 0;
+    out->zero = (int16_t)(k.zero_point - down);
+    if (k.by != ASSAY_NARROW_FLOAT)
+        out->zero = (int16_t)(1 + 2 * out->zero);
     out->lo = (int8_t)(k.lo - down);
     out->hi = (int8_t)(k.hi - down);
     out->flip = (int8_t)(-down);

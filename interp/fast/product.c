@@ -51,15 +51,15 @@ static void pack_filter(const assay_product *p, const assay_form *form, const in
 }
 
 /* Lanes are columns. */
-static bool make_narrowing(const assay_fast_setup *s, int64_t first, int64_t outputs, int64_t whole,
-                           assay_narrower *out)
+static bool make_narrowing(const assay_fast_setup *s, int64_t bound, int64_t first, int64_t outputs,
+                           int64_t whole, assay_narrower *out)
 {
     int32_t *channel = malloc((size_t)whole * sizeof *channel);
     if (!channel)
         return false;
     for (int64_t i = 0; i < whole; i++)
         channel[i] = (int32_t)(i < outputs ? first + i : -1);
-    const bool made = assay_narrower_make(s, channel, whole, out);
+    const bool made = assay_narrower_make(s, bound, channel, whole, out);
     free(channel);
     return made;
 }
@@ -83,7 +83,7 @@ assay_status assay_product_make(const assay_fast_setup *s, const assay_filters *
     out->packed = assay_fast_alloc((size_t)(whole * depth_units(out) * ASSAY_UNIT));
     out->start = assay_fast_alloc((size_t)whole * sizeof *out->start);
     if (!row || !line || !out->packed || !out->start ||
-        (form->bytes && !make_narrowing(s, first, outputs, whole, &out->narrowing))) {
+        (form->bytes && !make_narrowing(s, form->bound, first, outputs, whole, &out->narrowing))) {
         free(row);
         free(line);
         assay_product_free(out);

@@ -79,10 +79,11 @@ bool assay_filters_exact(const assay_fast_setup *s, const assay_filters *f, int3
     const int64_t raw_x = assay_elem_max(x->elem) + (x->elem.is_signed ? 128 : 0);
     if (!s->vt->exact(s->unit, e.bound, 2 * raw_x * e.raw))
         return false;
-    *form = (assay_form){.centre = zx, .element = 2, .rows = s->kernels->rows_of_bytes};
+    *form = (assay_form){
+        .centre = zx, .element = 2, .rows = s->kernels->rows_of_bytes, .bound = e.bound};
     if (assay_is_byte(x) && s->kernels->bytes && e.least >= INT8_MIN && e.most <= INT8_MAX) {
         const int32_t up = x->elem.is_signed ? 128 : 0;
-        *form = (assay_form){true, up, zx + up, zx, 1, form->rows};
+        *form = (assay_form){true, up, zx + up, zx, 1, form->rows, form->bound};
         return true;
     }
     return lo >= INT16_MIN && hi <= INT16_MAX && e.least >= INT16_MIN && e.most <= INT16_MAX;

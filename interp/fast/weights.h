@@ -21,6 +21,7 @@ typedef struct assay_form {
     int32_t centre; /* subtracted from codes in words: the zero point */
     int element;    /* bytes of an element of the left operand: 1 or 2 */
     const assay_rows *rows;
+    int64_t bound; /* no partial sum lies beyond it */
 } assay_form;
 
 static inline int64_t assay_filter_depth(const assay_filters *f)
