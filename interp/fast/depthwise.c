@@ -136,8 +136,8 @@ static int64_t cell_lanes(const assay_depthwise *d)
     return BLOCK / d->cells;
 }
 
-static void run_words(const assay_depthwise *d, const char *left, const int32_t *row, int64_t rows,
-                      int64_t block, int32_t *acc)
+static void depthwise_words(const assay_depthwise *d, const char *left, const int32_t *row,
+                            int64_t rows, int64_t block, int32_t *acc)
 {
     assay_taps t = {.tap = d->tap,
                     .n_taps = d->n_taps,
@@ -168,7 +168,7 @@ static uint64_t wanted(const assay_depthwise *d, int64_t n, int64_t rest)
 
 /* n windows side by side, to codes or to acc. The last block may hold cells that are none: to acc
  * they are written, and what follows after them. */
-static void run_bytes(const work *k, int64_t from, int64_t n, int64_t block, int32_t *acc)
+static void depthwise_bytes(const work *k, int64_t from, int64_t n, int64_t block, int32_t *acc)
 {
     const assay_depthwise *d = k->d;
     const assay_sink *sink = k->sink;
@@ -195,7 +195,7 @@ static void run_bytes(const work *k, int64_t from, int64_t n, int64_t block, int
 }
 
 /* One block of a row of cells, some at a time. */
-static void run_block(const work *k, int64_t from, int64_t to, int64_t block)
+static void depthwise_block(const work *k, int64_t from, int64_t to, int64_t block)
 {
     const assay_depthwise *d = k->d;
     const int64_t channel = block * BLOCK, rest = d->channels - channel;
@@ -204,9 +204,9 @@ static void run_block(const work *k, int64_t from, int64_t to, int64_t block)
     for (int64_t i = from; i < to; i += part) {
         const int64_t n = to - i < part ? to - i : part;
         if (d->form.bytes)
-            run_bytes(k, i, n, block, acc);
+            depthwise_bytes(k, i, n, block, acc);
         else
-            run_words(d, k->left + channel * d->form.element, k->row + i, n, block, acc);
+            depthwise_words(d, k->left + channel * d->form.element, k->row + i, n, block, acc);
         if (!k->narrows)
             assay_sink_take(k->sink, acc, cell_lanes(d), i, (int)n, channel,
                             (int)(rest < BLOCK ? rest : BLOCK));
@@ -214,12 +214,12 @@ static void run_block(const work *k, int64_t from, int64_t to, int64_t block)
 }
 
 /* A row of cells, all channels. */
-static void run_row(void *user, int64_t i)
+static void depthwise_row(void *user, int64_t i)
 {
     const work *k = user;
     const int64_t from = i * k->d->row_cells;
     for (int64_t block = 0; block * BLOCK < k->d->channels; block++)
-        run_block(k, from, from + k->d->row_cells, block);
+        depthwise_block(k, from, from + k->d->row_cells, block);
 }
 
 void assay_depthwise_run(const assay_depthwise *d, const char *left, const int32_t *row,
@@ -228,5 +228,5 @@ void assay_depthwise_run(const assay_depthwise *d, const char *left, const int32
     const bool narrows = d->narrowing.lanes && sink->block && !sink->call->accumulators;
     work k = {d, left, row, rows, sink, narrows};
     assay_fast_each(assay_fast_threads(threads, rows * d->channels * d->n_taps / 16),
-                    rows / d->row_cells, run_row, &k);
+                    rows / d->row_cells, depthwise_row, &k);
 }

@@ -107,7 +107,7 @@ INLINE void some_columns(const assay_columns *t, int cells, const bool three)
     }
 }
 
-void assay_vnni_columns(const assay_columns *t, int cells)
+void assay_vnni_depthwise_columns(const assay_columns *t, int cells)
 {
     if (t->three)
         some_columns(t, cells, true);
@@ -115,7 +115,7 @@ void assay_vnni_columns(const assay_columns *t, int cells)
         some_columns(t, cells, false);
 }
 
-void assay_vnni_taps(const assay_taps *t)
+void assay_vnni_depthwise_taps(const assay_taps *t)
 {
     const __m256i *w = t->right;
     __m512i acc[4];

@@ -38,7 +38,7 @@ static inline __attribute__((always_inline)) void tile(const assay_tile *t, cons
     }
 }
 
-static void words(const assay_tile *t, int rows, int columns)
+static void avx2_tile_words(const assay_tile *t, int rows, int columns)
 {
     (void)columns; /* always ASSAY_TILE_STEP */
     switch (rows) {
@@ -63,7 +63,7 @@ static void words(const assay_tile *t, int rows, int columns)
 }
 
 /* 8 channels a vector: words are widened, their products int32. */
-static void word_taps(const assay_taps *t)
+static void avx2_depthwise_taps(const assay_taps *t)
 {
     const __m256i *w = t->right;
     __m256i acc[ASSAY_DEPTHWISE / 8];
@@ -87,6 +87,6 @@ const assay_isa_kernels assay_isa_avx2 = {.isa = ASSAY_ISA_AVX2,
                                           .name = "avx2",
                                           .rows = ROWS,
                                           .columns = ASSAY_TILE_STEP,
-                                          .words = words,
-                                          .word_taps = word_taps,
+                                          .words = avx2_tile_words,
+                                          .word_taps = avx2_depthwise_taps,
                                           .rows_of_bytes = &assay_rows_avx2};

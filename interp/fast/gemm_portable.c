@@ -5,7 +5,7 @@
 
 enum { ROWS = 4 };
 
-static void words(const assay_tile *t, int rows, int columns)
+static void portable_tile_words(const assay_tile *t, int rows, int columns)
 {
     const int16_t *b = t->right;
     (void)columns; /* always ASSAY_TILE_STEP */
@@ -24,7 +24,7 @@ static void words(const assay_tile *t, int rows, int columns)
             }
 }
 
-static void word_taps(const assay_taps *t)
+static void portable_depthwise_taps(const assay_taps *t)
 {
     const int16_t *w = t->right;
     memcpy(t->acc, t->start, ASSAY_DEPTHWISE * sizeof *t->acc);
@@ -40,6 +40,6 @@ const assay_isa_kernels assay_isa_portable = {.isa = ASSAY_ISA_PORTABLE,
                                               .name = "portable",
                                               .rows = ROWS,
                                               .columns = ASSAY_TILE_STEP,
-                                              .words = words,
-                                              .word_taps = word_taps,
+                                              .words = portable_tile_words,
+                                              .word_taps = portable_depthwise_taps,
                                               .rows_of_bytes = &assay_rows_portable};

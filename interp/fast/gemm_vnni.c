@@ -149,7 +149,7 @@ INLINE void height(const assay_tile *t, int rows, const int vectors, const bool 
     }
 }
 
-static void bytes(const assay_tile *t, int rows, int columns)
+static void vnni_tile_bytes(const assay_tile *t, int rows, int columns)
 {
     if (columns > LANES)
         height(t, rows, 2, true);
@@ -157,7 +157,7 @@ static void bytes(const assay_tile *t, int rows, int columns)
         height(t, rows, 1, true);
 }
 
-static void words(const assay_tile *t, int rows, int columns)
+static void vnni_tile_words(const assay_tile *t, int rows, int columns)
 {
     if (columns > LANES)
         height(t, rows, 2, false);
@@ -169,9 +169,9 @@ const assay_isa_kernels assay_isa_vnni = {.isa = ASSAY_ISA_VNNI,
                                           .name = "vnni",
                                           .rows = ROWS,
                                           .columns = ASSAY_TILE_COLUMNS,
-                                          .bytes = bytes,
-                                          .words = words,
-                                          .word_taps = assay_vnni_taps,
-                                          .byte_columns = assay_vnni_columns,
+                                          .bytes = vnni_tile_bytes,
+                                          .words = vnni_tile_words,
+                                          .word_taps = assay_vnni_depthwise_taps,
+                                          .byte_columns = assay_vnni_depthwise_columns,
                                           .narrows = true,
                                           .rows_of_bytes = &assay_rows_avx512};

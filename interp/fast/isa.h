@@ -124,8 +124,8 @@ typedef struct assay_isa_kernels {
 extern const assay_isa_kernels assay_isa_portable, assay_isa_avx2, assay_isa_vnni;
 
 /* depthwise_vnni.c */
-void assay_vnni_columns(const assay_columns *t, int cells);
-void assay_vnni_taps(const assay_taps *t);
+void assay_vnni_depthwise_columns(const assay_columns *t, int cells);
+void assay_vnni_depthwise_taps(const assay_taps *t);
 
 extern const assay_rows assay_rows_portable, assay_rows_avx2, assay_rows_avx512;
 

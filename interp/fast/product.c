@@ -150,7 +150,7 @@ typedef struct work {
 } work;
 
 /* One block of rows of one panel, in tiles of as equal a height as can be. */
-static void run_block(void *user, int64_t block)
+static void gemm_block(void *user, int64_t block)
 {
     const work *k = user;
     const assay_product *p = k->p;
@@ -200,5 +200,5 @@ void assay_product_run(const assay_product *p, const char *left, const int32_t *
     const bool by_rows = p->outputs * depth_units(p) * ASSAY_UNIT <= NEAR;
     work k = {p, left, row, rows, (rows + height - 1) / height, panels, by_rows, sink};
     assay_fast_each(assay_fast_threads(threads, rows * p->outputs * depth_units(p) / 16),
-                    panels * k.blocks, run_block, &k);
+                    panels * k.blocks, gemm_block, &k);
 }

@@ -11,51 +11,61 @@
 #define JOIN(a, b)  JOIN2(a, b)
 
 #ifdef __AVX512BW__
-/* 16 sums, rounded half to even. */
-static inline __m512i sixteen(const assay_linear *l, __m128i a, __m128i b)
+enum { STEP = 64 };
+
+static inline __m512 sixteen(const uint8_t *x, __m128i flip)
 {
-    const __m512 x = _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(a));
-    const __m512 y = _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(b));
-    const __m512 v = _mm512_fmadd_ps(y, _mm512_set1_ps(l->slope[1]), _mm512_set1_ps(l->offset));
-    return _mm512_cvtps_epi32(_mm512_fmadd_ps(x, _mm512_set1_ps(l->slope[0]), v));
+    const __m128i u = _mm_xor_si128(_mm_loadu_si128((const __m128i *)x), flip);
+    return _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(u));
 }
 
-/* Packs go by lanes of 16 bytes; `order` puts the groups of four right. Saturation keeps what lies
- * beyond every code beyond it. */
-static void linear(const assay_linear *l, const uint8_t *restrict a, const uint8_t *restrict b,
-                   size_t n, uint8_t *restrict y)
+/* 64 sums, rounded half to even. Packs go by lanes of 16 bytes; `order` puts the groups of four
+ * right. Saturation keeps what lies beyond every code beyond it. */
+static inline void linear_step(const assay_linear *l, const uint8_t *a, const uint8_t *b,
+                               uint8_t *y)
 {
     const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
     const __m512i zero = _mm512_set1_epi16((int16_t)l->zero);
     const __m512i lo = _mm512_set1_epi8((char)l->lo), hi = _mm512_set1_epi8((char)l->hi);
-    const __m512i flip_a = _mm512_set1_epi8((char)l->flip[0]);
-    const __m512i flip_b = _mm512_set1_epi8((char)l->flip[1]);
-    for (size_t i = 0; i < n; i += 64) {
-        const __mmask64 mask = n - i < 64 ? (UINT64_C(1) << (n - i)) - 1 : ~UINT64_C(0);
-        const __m512i x = _mm512_xor_si512(_mm512_maskz_loadu_epi8(mask, a + i), flip_a);
-        const __m512i z = _mm512_xor_si512(_mm512_maskz_loadu_epi8(mask, b + i), flip_b);
-        const __m512i v0 = sixteen(l, _mm512_castsi512_si128(x), _mm512_castsi512_si128(z));
-        const __m512i v1 =
-            sixteen(l, _mm512_extracti32x4_epi32(x, 1), _mm512_extracti32x4_epi32(z, 1));
-        const __m512i v2 =
-            sixteen(l, _mm512_extracti32x4_epi32(x, 2), _mm512_extracti32x4_epi32(z, 2));
-        const __m512i v3 =
-            sixteen(l, _mm512_extracti32x4_epi32(x, 3), _mm512_extracti32x4_epi32(z, 3));
-        const __m512i low = _mm512_adds_epi16(_mm512_packs_epi32(v0, v1), zero);
-        const __m512i high = _mm512_adds_epi16(_mm512_packs_epi32(v2, v3), zero);
-        __m512i codes;
-        if (l->lo < 0)
-            codes = _mm512_min_epi8(_mm512_max_epi8(_mm512_packs_epi16(low, high), lo), hi);
-        else
-            codes = _mm512_min_epu8(_mm512_max_epu8(_mm512_packus_epi16(low, high), lo), hi);
-        _mm512_mask_storeu_epi8(y + i, mask, _mm512_permutexvar_epi32(order, codes));
+    const __m512 slope_a = _mm512_set1_ps(l->slope[0]), slope_b = _mm512_set1_ps(l->slope[1]);
+    const __m128i flip_a = _mm_set1_epi8((char)l->flip[0]);
+    const __m128i flip_b = _mm_set1_epi8((char)l->flip[1]);
+    __m512i v[4], codes;
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        const __m512 part =
+            _mm512_fmadd_ps(sixteen(b + 16 * i, flip_b), slope_b, _mm512_set1_ps(l->offset));
+        v[i] = _mm512_cvtps_epi32(_mm512_fmadd_ps(sixteen(a + 16 * i, flip_a), slope_a, part));
     }
+    const __m512i low = _mm512_adds_epi16(_mm512_packs_epi32(v[0], v[1]), zero);
+    const __m512i high = _mm512_adds_epi16(_mm512_packs_epi32(v[2], v[3]), zero);
+    if (l->lo < 0)
+        codes = _mm512_min_epi8(_mm512_max_epi8(_mm512_packs_epi16(low, high), lo), hi);
+    else
+        codes = _mm512_min_epu8(_mm512_max_epu8(_mm512_packus_epi16(low, high), lo), hi);
+    _mm512_storeu_si512(y, _mm512_permutexvar_epi32(order, codes));
+}
+
+static void add_linear(const assay_linear *linear, const uint8_t *restrict a,
+                       const uint8_t *restrict b, size_t n, uint8_t *restrict y)
+{
+    const assay_linear l = *linear;
+    const size_t whole = n / STEP * STEP, rest = n - whole;
+    for (size_t i = 0; i < whole; i += STEP)
+        linear_step(&l, a + i, b + i, y + i);
+    if (rest == 0)
+        return;
+    uint8_t part[3][STEP] = {{0}};
+    memcpy(part[0], a + whole, rest);
+    memcpy(part[1], b + whole, rest);
+    linear_step(&l, part[0], part[1], part[2]);
+    memcpy(y + whole, part[2], rest);
 }
 #else
 /* |v| < 2^22: adding 1.5 * 2^23 rounds it to an integer, half to even, and leaves that in the low
  * bits. */
-static void linear(const assay_linear *l, const uint8_t *restrict a, const uint8_t *restrict b,
-                   size_t n, uint8_t *restrict y)
+static void add_linear(const assay_linear *l, const uint8_t *restrict a, const uint8_t *restrict b,
+                       size_t n, uint8_t *restrict y)
 {
     const assay_linear k = *l;
     const float lo = (float)(k.lo - k.zero), hi = (float)(k.hi - k.zero);
@@ -73,7 +83,7 @@ static void linear(const assay_linear *l, const uint8_t *restrict a, const uint8
 }
 #endif
 
-static void max(const uint8_t *restrict x, size_t n, uint8_t flip, uint8_t *restrict best)
+static void max_rows(const uint8_t *restrict x, size_t n, uint8_t flip, uint8_t *restrict best)
 {
     for (size_t i = 0; i < n; i++) {
         const uint8_t v = x[i] ^ flip;
@@ -87,7 +97,7 @@ static void flip_bytes(const uint8_t *restrict x, size_t n, uint8_t flip, uint8_
         y[i] = x[i] ^ flip;
 }
 
-static void add(const uint8_t *restrict x, size_t n, bool is_signed, int32_t *restrict sum)
+static void add_row(const uint8_t *restrict x, size_t n, bool is_signed, int32_t *restrict sum)
 {
     if (is_signed)
         for (size_t i = 0; i < n; i++)
@@ -97,7 +107,7 @@ static void add(const uint8_t *restrict x, size_t n, bool is_signed, int32_t *re
             sum[i] += x[i];
 }
 
-static int64_t sum_of(const uint8_t *x, size_t n, bool is_signed)
+static int64_t sum_row(const uint8_t *x, size_t n, bool is_signed)
 {
     const uint8_t flip = is_signed ? 0x80 : 0;
     int64_t sum = 0;
@@ -106,8 +116,8 @@ static int64_t sum_of(const uint8_t *x, size_t n, bool is_signed)
     return sum - (int64_t)n * flip;
 }
 
-static void weave(const uint8_t *restrict x, size_t step, int planes, size_t n, uint8_t flip,
-                  uint8_t *restrict y)
+static void weave_planes(const uint8_t *restrict x, size_t step, int planes, size_t n, uint8_t flip,
+                         uint8_t *restrict y)
 {
     if (planes == 3)
         for (size_t i = 0; i < n; i++) {
@@ -121,5 +131,9 @@ static void weave(const uint8_t *restrict x, size_t step, int planes, size_t n, 
                 y[i * (size_t)planes + (size_t)c] = x[(size_t)c * step + i] ^ flip;
 }
 
-const assay_rows JOIN(assay_rows, ROW_NAME) = {
-    .linear = linear, .max = max, .flip = flip_bytes, .add = add, .sum = sum_of, .weave = weave};
+const assay_rows JOIN(assay_rows, ROW_NAME) = {.linear = add_linear,
+                                               .max = max_rows,
+                                               .flip = flip_bytes,
+                                               .add = add_row,
+                                               .sum = sum_row,
+                                               .weave = weave_planes};
