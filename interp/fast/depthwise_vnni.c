@@ -49,23 +49,25 @@ INLINE void store(int32_t *to, const __m512i a[4])
 }
 
 /* Each column is loaded once and meets every window that it lies in. */
-INLINE void columns(const assay_columns *t, const int cells, const bool three)
+INLINE void columns(const assay_columns *t, const int cells, const bool three, const int width,
+                    const int stride)
 {
-    const int last = (cells - 1) * t->stride + t->width;
+    const int last = (cells - 1) * stride + width;
     __m512i acc[ASSAY_CELLS][4];
 #pragma GCC unroll 4
     for (int i = 0; i < cells; i++)
         for (int j = 0; j < 4; j++)
             acc[i][j] = _mm512_loadu_si512(t->start + j * LANES);
     for (int g = 0; g < t->n_groups; g++) {
-        const __m512i *w = (const __m512i *)t->right + (int64_t)g * t->width * 4;
+        const __m512i *w = (const __m512i *)t->right + (int64_t)g * width * 4;
+#pragma GCC unroll 9
         for (int k = 0; k < last; k++) {
             __m512i unit[4];
             load_units(t->left + k * t->column_step, t->tap + g * 4, three, unit);
 #pragma GCC unroll 4
             for (int i = 0; i < cells; i++) {
-                const int column = k - i * t->stride; /* of window i */
-                if (column < 0 || column >= t->width)
+                const int column = k - i * stride; /* of window i */
+                if (column < 0 || column >= width)
                     continue;
                 for (int j = 0; j < 4; j++)
                     acc[i][j] = _mm512_dpbusd_epi32(acc[i][j], unit[j], w[column * 4 + j]);
@@ -90,29 +92,35 @@ INLINE void columns(const assay_columns *t, const int cells, const bool three)
     }
 }
 
-INLINE void some_columns(const assay_columns *t, int cells, const bool three)
+INLINE void some_columns(const assay_columns *t, int cells, const bool three, const int width,
+                         const int stride)
 {
     switch (cells) {
     case 1:
-        columns(t, 1, three);
+        columns(t, 1, three, width, stride);
         break;
     case 2:
-        columns(t, 2, three);
+        columns(t, 2, three, width, stride);
         break;
     case 3:
-        columns(t, 3, three);
+        columns(t, 3, three, width, stride);
         break;
     default:
-        columns(t, ASSAY_CELLS, three);
+        columns(t, ASSAY_CELLS, three, width, stride);
     }
 }
 
+/* Kernels of 3 x 3 have loops of their own. */
 void assay_vnni_depthwise_columns(const assay_columns *t, int cells)
 {
-    if (t->three)
-        some_columns(t, cells, true);
+    if (t->three && t->width == 3 && t->stride == 1)
+        some_columns(t, cells, true, 3, 1);
+    else if (t->three && t->width == 3 && t->stride == 2)
+        some_columns(t, cells, true, 3, 2);
+    else if (t->three)
+        some_columns(t, cells, true, t->width, t->stride);
     else
-        some_columns(t, cells, false);
+        some_columns(t, cells, false, t->width, t->stride);
 }
 
 void assay_vnni_depthwise_taps(const assay_taps *t)
