@@ -108,18 +108,7 @@ static inline int assay_fast_threads(int threads, int64_t work)
 
 /* body(user, i) for i = 0 .. n - 1, each worker its part in order. For one there is no parallel
  * region: its end is a system call, even with one thread. */
-static inline void assay_fast_each(int workers, int64_t n, void (*body)(void *user, int64_t i),
-                                   void *user)
-{
-    if (workers <= 1) {
-        for (int64_t i = 0; i < n; i++)
-            body(user, i);
-        return;
-    }
-#pragma omp parallel for schedule(static) num_threads(workers)
-    for (int64_t i = 0; i < n; i++)
-        body(user, i);
-}
+void assay_fast_each(int workers, int64_t n, void (*body)(void *user, int64_t i), void *user);
 
 /* The code that a byte stands for, and whether it is one of element e. */
 static inline bool assay_fast_code(assay_elem e, int byte, int32_t *code)
