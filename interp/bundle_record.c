@@ -47,8 +47,8 @@ static void set_stops(assay_bundle_records *r, const assay_graph *g, size_t most
         for (int k = r->first[i]; k < r->first[i + 1]; k++)
             waiting += r->slot[k].bytes;
         r->stop[i] = waiting > most;
-        if (r->stop[i])
-            waiting = 0;
+        r->stops = r->stops || r->stop[i];
+        waiting = r->stop[i] ? 0 : waiting;
     }
 }
 
@@ -204,11 +204,12 @@ static assay_status begin_record(assay_bundle_writer *w, int64_t sample, const c
 assay_status assay_bundle_sample(assay_bundle_writer *w, assay_run *run, int64_t sample,
                                  const char *const *sources, assay_error *err)
 {
+    const bool observed = w->records.stops || w->options.accumulators;
     assay_status status = begin_record(w, sample, sources, err);
     w->records.done = 0;
     if (status == ASSAY_OK)
         status = record_up_to(w, run, w->program->graph->n_inputs, err);
     if (status == ASSAY_OK)
-        status = assay_run_execute(run, observe, w->options.accumulators, w, err);
+        status = assay_run_execute(run, observed ? observe : NULL, w->options.accumulators, w, err);
     return status == ASSAY_OK ? record_up_to(w, run, w->records.n_slots, err) : status;
 }

@@ -22,6 +22,7 @@ typedef struct assay_bundle_records {
     int n_slots;
     assay_bundle_slot *slot;
     int *first;           /* of a node: its first slot; one more at the end */
+    bool stops;           /* there is a node after which slots are recorded */
     bool *stop;           /* by node: after it, slots that wait are recorded */
     int done;             /* of the record at hand: slots that wait no longer */
     int64_t *sample;      /* by record: the sample's number */

@@ -92,7 +92,7 @@ static uint64_t word_at(const uint8_t *p)
 }
 
 /* All lanes, under a part of the secret, as one word. */
-static uint64_t merge(const uint64_t lane[LANES], const uint8_t *s, uint64_t sum)
+static inline uint64_t merge(const uint64_t lane[LANES], const uint8_t *s, uint64_t sum)
 {
     for (int i = 0; i < LANES; i += 2) {
         const unsigned __int128 product = (unsigned __int128)(lane[i] ^ word_at(s + 8 * i)) *
