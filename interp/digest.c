@@ -11,8 +11,6 @@
 #include <xxh_x86dispatch.h>           /* XXH3_128bits by the machine's vectors: the same hash */
 #endif
 
-#include "interp/xxh3.h"
-
 static assay_digest from_hash(XXH128_hash_t h)
 {
     return (assay_digest){.high = h.high64, .low = h.low64};
@@ -21,9 +19,9 @@ static assay_digest from_hash(XXH128_hash_t h)
 assay_digest assay_digest_of(const void *bytes, size_t n)
 {
 #ifdef ASSAY_X86
-    if (n >= ASSAY_XXH3_LONG && __builtin_cpu_supports("avx512f") &&
-        __builtin_cpu_supports("avx512dq"))
-        return assay_xxh3_avx512(bytes, n);
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        return assay_digest_avx512(bytes, n);
 #endif
     return from_hash(XXH3_128bits(bytes, n));
 }

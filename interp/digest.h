@@ -10,6 +10,8 @@ typedef struct assay_digest {
 } assay_digest;
 
 assay_digest assay_digest_of(const void *bytes, size_t n);
+/* The same on a machine with AVX-512F, BW, DQ and VL. */
+assay_digest assay_digest_avx512(const void *bytes, size_t n);
 void assay_digest_print(assay_digest d, char hex[33]);
 /* The two above. */
 void assay_digest_bytes(const void *bytes, size_t n, char hex[33]);

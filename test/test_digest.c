@@ -8,7 +8,6 @@
 
 #include "interp/bundle.h"
 #include "interp/digest.h"
-#include "interp/xxh3.h"
 #include "test/folder.h"
 #include "test/net.h"
 
@@ -34,7 +33,7 @@ static void every_length(void **state)
     free(bytes);
 }
 
-/* Lanes that are all ones, where carries and the scramble's shift tell. */
+/* Lanes that are all ones or all zeros. */
 static void extreme_bytes(void **state)
 {
     static const uint8_t fill[] = {0, 0xff, 0x80, 0x7f};
@@ -43,7 +42,7 @@ static void extreme_bytes(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof fill; i++) {
         memset(bytes, fill[i], MOST);
-        for (size_t n = ASSAY_XXH3_LONG; n <= MOST; n = 2 * n + 1)
+        for (size_t n = 1; n <= MOST; n = 2 * n + 1)
             assert_same_hash(assay_digest_of(bytes, n), bytes, n);
     }
     free(bytes);
