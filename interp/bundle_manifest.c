@@ -1,4 +1,5 @@
-/* The manifest of a golden bundle: the program, and an entry for each tensor that samples left. */
+/* The manifest of a golden bundle: the program and what it ran on; bundle_tensors.c lists what came
+ * out. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +33,7 @@ void assay_bundle_folder(const assay_bundle_writer *w, const char *kind, int64_t
         snprintf(folder, 64, "%s", kind);
 }
 
-static const char *op_of(const assay_graph *g, int value)
+const char *assay_bundle_op(const assay_graph *g, int value)
 {
     const int n = g->value[value].producer;
     return n >= 0 ? assay_op_get(g->node[n].op)->name : "input";
@@ -43,37 +44,9 @@ void assay_bundle_part(const assay_bundle_writer *w, const char *kind, int value
 {
     const assay_graph *g = w->program->graph;
     char stem[ASSAY_BUNDLE_STEM], folder[64];
-    assay_bundle_stem(w->index[value], op_of(g, value), g->value[value].name, stem);
+    assay_bundle_stem(w->index[value], assay_bundle_op(g, value), g->value[value].name, stem);
     assay_bundle_folder(w, kind, sample, folder);
     snprintf(part, ASSAY_BUNDLE_PART, "%s/%s", folder, stem);
-}
-
-static int node_layout(const assay_node *n)
-{
-    const assay_attr_field *f = assay_attr_find(assay_op_get(n->op)->attrs, "layout");
-    return *(const int *)((const char *)&n->attr + f->offset);
-}
-
-/* The layout of a value of rank 3 to 5: that of the node that makes it, or of one that uses it. */
-static const char *layout_of(const assay_graph *g, int value)
-{
-    for (int i = -1; i < g->n_nodes; i++) {
-        const int n = i < 0 ? g->value[value].producer : i;
-        bool touches = i < 0 && n >= 0;
-        if (n < 0 || !(assay_op_get(g->node[n].op)->traits & ASSAY_T_LAYOUT))
-            continue;
-        touches = touches || (g->node[n].n_in > 0 && g->node[n].in[0] == value);
-        if (touches && g->value[value].type.rank >= 3)
-            return node_layout(&g->node[n]) == ASSAY_LAYOUT_NHWC ? "NHWC" : "NCHW";
-    }
-    return NULL;
-}
-
-static void set_digest(json_t *entry, assay_digest d)
-{
-    char hex[33];
-    assay_digest_print(d, hex);
-    json_object_set_new(entry, "xxh3", json_string(hex));
 }
 
 /* The entry of input `slot` of a record. */
@@ -84,64 +57,24 @@ static json_t *input_entry(const assay_bundle_writer *w, int64_t record, int slo
     const assay_value *v = &g->value[r->slot[slot].value];
     const char *source = r->source[record * g->n_inputs + slot];
     json_t *entry = assay_json_type(&v->type);
+    char hex[33];
+    assay_digest_print(r->tensor[record * r->n_slots + slot], hex);
     json_object_set_new(entry, "name", json_string(v->name));
     if (w->options.samples > 1)
         json_object_set_new(entry, "sample", json_integer(r->sample[record]));
     if (source)
         json_object_set_new(entry, "file", json_string(source));
-    set_digest(entry, r->tensor[record * r->n_slots + slot]);
+    json_object_set_new(entry, "xxh3", json_string(hex));
     return entry;
 }
 
-static void set_file(const assay_bundle_writer *w, const char *kind, int value, int64_t sample,
-                     json_t *entry)
-{
-    char part[ASSAY_BUNDLE_PART];
-    if (w->options.digests_only)
-        return;
-    assay_bundle_part(w, kind, value, sample, part);
-    json_object_set_new(entry, "file", json_sprintf("%s.npy", part));
-}
-
-static json_t *tensor_entry(const assay_bundle_writer *w, int64_t record, int slot)
-{
-    const assay_bundle_records *r = &w->records;
-    const assay_bundle_slot *t = &r->slot[slot];
-    const int64_t sample = r->sample[record];
-    const assay_graph *g = w->program->graph;
-    const assay_value *v = &g->value[t->value];
-    const char *layout = layout_of(g, t->value);
-    json_t *entry = json_object(), *type = assay_json_type(&v->type);
-    json_object_set_new(entry, "index", json_integer(w->index[t->value]));
-    if (w->options.samples > 1)
-        json_object_set_new(entry, "sample", json_integer(sample));
-    if (v->source_index >= 0)
-        json_object_set_new(entry, "source_index", json_integer(v->source_index));
-    json_object_set_new(entry, "name", json_string(v->name));
-    json_object_set_new(entry, "op", json_string(op_of(g, t->value)));
-    json_object_update(entry, type);
-    json_decref(type);
-    json_object_set_new(entry, "layout", layout ? json_string(layout) : json_null());
-    set_digest(entry, r->tensor[record * r->n_slots + slot]);
-    set_file(w, "tensors", t->value, sample, entry);
-    if (t->has_sums) {
-        json_t *sub = json_object();
-        json_object_set_new(entry, "accumulators", sub);
-        json_object_set_new(sub, "dtype", json_string("int64"));
-        set_digest(sub, r->sums[record * r->n_slots + slot]);
-        set_file(w, "accumulators", t->value, sample, sub);
-    }
-    return entry;
-}
-
-/* The entries of the first `slots` slots of all records, or NULL for want of memory. */
-static json_t *entry_list(const assay_bundle_writer *w, int slots,
-                          json_t *(*make)(const assay_bundle_writer *w, int64_t record, int slot))
+/* The entries of all records' inputs, or NULL for want of memory. */
+static json_t *input_list(const assay_bundle_writer *w)
 {
     json_t *a = json_array();
     for (int64_t k = 0; k < w->records.n; k++)
-        for (int i = 0; i < slots && a; i++)
-            if (json_array_append_new(a, make(w, k, i)) != 0) {
+        for (int i = 0; i < w->program->graph->n_inputs && a; i++)
+            if (json_array_append_new(a, input_entry(w, k, i)) != 0) {
                 json_decref(a);
                 a = NULL;
             }
@@ -174,13 +107,37 @@ static assay_status bundle_digest(const assay_bundle_records *r, char hex[33], a
     return ASSAY_OK;
 }
 
+/* The manifest, whose list of tensors is empty as yet, with that list. */
+static assay_status write_manifest(const assay_bundle_writer *w, const json_t *m, assay_error *err)
+{
+    static const char list[] = "\n \"tensors\": [";
+    char *text = json_dumps(m, ASSAY_JSON_FORMAT), *all = NULL;
+    const char *rest = text ? strstr(text, list) + strlen(list) : NULL;
+    size_t size = 0;
+    FILE *f = text ? open_memstream(&all, &size) : NULL;
+    assay_status status = f ? ASSAY_OK : no_memory(err);
+
+    if (status == ASSAY_OK) {
+        fwrite(text, 1, (size_t)(rest - text), f);
+        status = assay_bundle_tensors_print(w, f, err);
+        fputs(rest, f);
+        if ((ferror(f) | fclose(f)) != 0 && status == ASSAY_OK)
+            status = no_memory(err);
+    }
+    if (status == ASSAY_OK)
+        status = assay_write_file(w->path, all, size, err);
+    free(all);
+    free(text);
+    return status;
+}
+
 assay_status assay_bundle_manifest(assay_bundle_writer *w, char digest[33], assay_error *err)
 {
     const assay_program *p = w->program;
     json_t *m = json_object();
     json_t *graph = json_object();
-    json_t *inputs = entry_list(w, p->graph->n_inputs, input_entry);
-    json_t *tensors = entry_list(w, w->records.n_slots, tensor_entry);
+    json_t *inputs = input_list(w);
+    json_t *tensors = json_array(); /* filled in as text */
     char hex[33];
     assay_status status;
 
@@ -223,7 +180,7 @@ assay_status assay_bundle_manifest(assay_bundle_writer *w, char digest[33], assa
     if (status == ASSAY_OK)
         status = assay_bundle_path(w, "manifest.json", err);
     if (status == ASSAY_OK)
-        status = assay_json_write(w->path, m, err);
+        status = write_manifest(w, m, err);
     json_decref(m);
     return status;
 }

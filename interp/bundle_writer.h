@@ -66,7 +66,15 @@ enum { ASSAY_BUNDLE_PART = 64 + ASSAY_BUNDLE_STEM + 8 };
 void assay_bundle_part(const assay_bundle_writer *w, const char *kind, int value, int64_t sample,
                        char part[ASSAY_BUNDLE_PART]);
 
+/* The op that makes a value, or "input". */
+const char *assay_bundle_op(const assay_graph *g, int value);
+
 /* Writes manifest.json; the digest over all tensors' goes to `digest`. */
 assay_status assay_bundle_manifest(assay_bundle_writer *w, char digest[33], assay_error *err);
+
+/* ---- bundle_tensors.c ---- */
+
+/* Prints what stands between the brackets of the manifest's list of tensors. */
+assay_status assay_bundle_tensors_print(const assay_bundle_writer *w, FILE *f, assay_error *err);
 
 #endif

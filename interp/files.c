@@ -88,7 +88,7 @@ assay_status assay_write_file(const char *path, const void *data, size_t size, a
 
 assay_status assay_json_write(const char *path, const json_t *json, assay_error *err)
 {
-    char *text = json_dumps(json, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17));
+    char *text = json_dumps(json, ASSAY_JSON_FORMAT);
     assay_status status;
 
     if (!text)

@@ -14,6 +14,7 @@ void assay_remove_tree(const char *path);
 assay_status assay_replace_tree(const char *from, const char *to, bool replace, assay_error *err);
 /* Writes text or JSON under a temporary name and renames it. "-" is standard output. */
 assay_status assay_write_file(const char *path, const void *data, size_t size, assay_error *err);
+#define ASSAY_JSON_FORMAT (JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17))
 assay_status assay_json_write(const char *path, const json_t *json, assay_error *err);
 
 #endif
