@@ -97,7 +97,8 @@ static assay_status read_counts(assay_events *r, const place *where, assay_histo
         return status;
     for (const char *text = assay_events_text(r), *word; *text;) {
         uint64_t count, bins;
-        text += strspn(text, " \n");
+        while (*text == ' ' || *text == '\n')
+            text++;
         word = text;
         if (*text == '\0')
             break;
