@@ -23,6 +23,8 @@ static bool ok(bench_builder *b, assay_status status)
 static assay_type activation(const bench_builder *b, bool relu)
 {
     static const int32_t zeros[4] = {128, 0, 0, -128}; /* [signed][relu] */
+    if (b->form->is_float)
+        return (assay_type){.elem = assay_f32()};
     return (assay_type){
         .elem = assay_int(8, b->form->is_signed),
         .q = {ASSAY_Q_TENSOR, 0, 0, 1, activation_scale, &zeros[2 * b->form->is_signed + relu]}};
@@ -80,13 +82,32 @@ static int add(bench_builder *b, assay_op op, const int *in, int n_in, const ass
     if (b->status != ASSAY_OK ||
         !ok(b, assay_graph_add_inferred(b->graph, op, name, in, n_in, &names, 1, a, &y, b->err)))
         return 0;
-    b->graph->value[y].type.elem = t.elem;
-    ok(b, assay_graph_set_qparams(b->graph, y, &t.q, b->err));
+    if (!b->form->is_float) {
+        b->graph->value[y].type.elem = t.elem;
+        ok(b, assay_graph_set_qparams(b->graph, y, &t.q, b->err));
+    }
     if (relu) {
         b->graph->node[b->graph->n_nodes - 1].act_lo = 0;
         b->graph->node[b->graph->n_nodes - 1].act_hi = INFINITY;
     }
     return y;
+}
+
+/* A constant of floats in [-most, most]. */
+static int add_floats(bench_builder *b, char letter, const assay_type *shape, double most)
+{
+    char name[32];
+    int id = 0;
+    assay_type t = *shape;
+    t.elem = assay_f32();
+    snprintf(name, sizeof name, "%c%d", letter, b->nodes);
+    if (b->status != ASSAY_OK ||
+        !ok(b, assay_graph_add_constant(b->graph, name, &t, NULL, &id, b->err)))
+        return 0;
+    float *x = (float *)(uintptr_t)b->graph->value[id].data;
+    for (int64_t i = 0; i < assay_shape_count(&t); i++)
+        x[i] = (float)(most * next(b, -1000, 1000) / 1000);
+    return id;
 }
 
 /* Weights [o, ...] of `depth` a filter, and a bias, as inputs 1 and 2. */
@@ -98,6 +119,12 @@ static void add_weights(bench_builder *b, const assay_type *shape, int64_t depth
     int32_t zero[MOST];
     const int64_t o = shape->dim[0];
     assay_type w = *shape;
+    if (b->form->is_float) {
+        const assay_type sums = {.rank = 1, .dim = {o}};
+        in[1] = add_floats(b, 'w', shape, sqrt(3 / (double)depth)); /* keeps the spread */
+        in[2] = add_floats(b, 'b', &sums, 0.5);
+        return;
+    }
     for (int64_t i = 0; i < o; i++) { /* sums of `depth` products of spread 40 * 70, to spread 40 */
         scale[i] = (float)(1.0 / 70 / sqrt((double)depth) * (0.7 + 0.01 * next(b, 0, 60)));
         zero[i] = 0;

@@ -10,6 +10,7 @@ typedef struct bench_form {
     int layout; /* ASSAY_LAYOUT_NCHW, ASSAY_LAYOUT_NHWC */
     bool is_signed;
     int64_t batch;
+    bool is_float; /* floats in place of codes */
 } bench_form;
 
 /* ResNet-50 v1.5 (stride in the 3x3), 224 x 224, 4.1 GMAC. */

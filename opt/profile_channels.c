@@ -177,8 +177,7 @@ static void count(const assay_profile_pair *p, assay_profile_counts *counts, con
     uint16_t at[ASSAY_PROFILE_CHUNK];
     for (int i = 0; i < (p->y ? ASSAY_PROFILE_TABLE : ASSAY_PROFILE_ROW); i += LINE)
         __builtin_prefetch(&counts->table[i], 1);
-    if (counts->most + n > UINT16_MAX)
-        assay_profile_add(p, counts);
+    assay_profile_add_full(p, counts, n);
     if (!assay_profile_place(p, x, n, counts, at)) {
         assay_profile_add(p, counts);
         if (!assay_profile_place_anew(p, x, n, counts, at))

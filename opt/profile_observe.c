@@ -58,6 +58,15 @@ void assay_profile_add(const assay_profile_pair *p, assay_profile_counts *counts
     counts->most = counts->below = counts->above = 0;
 }
 
+void assay_profile_add_full(const assay_profile_pair *p, assay_profile_counts *counts, size_t n)
+{
+    if (counts->most + n <= UINT16_MAX)
+        return;
+    counts->most = assay_profile_rows_best()->greatest(counts->table);
+    if (counts->most > UINT16_MAX / 2)
+        assay_profile_add(p, counts);
+}
+
 /* ---- places ---- */
 
 static float clamp(float x, float lo, float hi)
@@ -171,8 +180,7 @@ static void observe_chunk(const assay_profile_pair *p, assay_profile_fresh *f, c
                           size_t n)
 {
     uint16_t at[ASSAY_PROFILE_CHUNK];
-    if (f->counts.most + n > UINT16_MAX)
-        assay_profile_add(p, &f->counts);
+    assay_profile_add_full(p, &f->counts, n);
     if (!assay_profile_place(p, x, n, &f->counts, at)) {
         assay_profile_add(p, &f->counts);
         if (!assay_profile_place_anew(p, x, n, &f->counts, at))

@@ -76,4 +76,12 @@ static void count(const uint16_t *restrict at, size_t n, uint16_t *restrict tabl
         table[at[i]]++;
 }
 
-const assay_profile_rows ROWS = {places, count};
+static uint16_t greatest(const uint16_t *table)
+{
+    uint16_t most = 0;
+    for (int i = 0; i < ASSAY_PROFILE_TABLE; i++)
+        most = table[i] > most ? table[i] : most;
+    return most;
+}
+
+const assay_profile_rows ROWS = {places, count, greatest};

@@ -36,6 +36,8 @@ typedef struct assay_profile_rows {
     /* Adds one at each place. Elements far apart are taken together: neighbours are often equal,
      * and additions to the same place wait for each other. */
     void (*count)(const uint16_t *at, size_t n, uint16_t *table);
+    /* The greatest count of a table. */
+    uint16_t (*greatest)(const uint16_t *table);
 } assay_profile_rows;
 
 extern const assay_profile_rows assay_profile_rows_any;

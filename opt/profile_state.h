@@ -15,7 +15,7 @@ typedef struct assay_profile_pair {
 
 /* Narrow counts of last elements, added to their histograms before these are looked at. */
 typedef struct assay_profile_counts {
-    uint32_t most;         /* no place has more */
+    uint32_t most;         /* no place has more; 0: all are 0 */
     uint32_t below, above; /* elements that the clamp made lo, hi */
     uint16_t table[ASSAY_PROFILE_TABLE];
 } assay_profile_counts;
@@ -55,15 +55,18 @@ void assay_profile_settle(const assay_profile *p);
 /* Finds the places of n > 0 elements, at most ASSAY_PROFILE_CHUNK, and notes their range in the
  * pair's histograms and their number there and in `counts`; the places are still to be counted.
  * False, with nothing done, when a histogram is to grow or not all are finite: the counts of its
- * places that are elsewhere are to be added to it now (assay_profile_add), and then */
+ * places that are elsewhere are to be added to it now (assay_profile_add), and
+ * assay_profile_place_anew is to be called. */
 bool assay_profile_place(const assay_profile_pair *p, const float *x, size_t n,
                          assay_profile_counts *counts, uint16_t *at);
-/* does the same with histograms that grow. False when not all are finite, or y has seen more than
+/* The same with histograms that grow. False when not all are finite, or y has seen more than
  * clamps of x: all n are then in the histograms, and there are no places. */
 bool assay_profile_place_anew(const assay_profile_pair *p, const float *x, size_t n,
                               assay_profile_counts *counts, uint16_t *at);
 /* Adds counts to the histograms, and forgets them. */
 void assay_profile_add(const assay_profile_pair *p, assay_profile_counts *counts);
+/* Adds them when n more might not fit, which is seldom: elements are spread over many bins. */
+void assay_profile_add_full(const assay_profile_pair *p, assay_profile_counts *counts, size_t n);
 
 #define ASSAY_PROFILE_GATHERED 2048
 

@@ -89,6 +89,10 @@ static void check_count(const assay_profile_rows *rows, test_rng *rng)
         }
         rows->count(at, n, table);
         assert_memory_equal(table, expected, sizeof table);
+        uint16_t greatest = 0;
+        for (int i = 0; i < ASSAY_PROFILE_TABLE; i++)
+            greatest = table[i] > greatest ? table[i] : greatest;
+        assert_int_equal(rows->greatest(table), greatest);
     }
 }
 

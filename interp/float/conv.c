@@ -12,9 +12,12 @@ static void add_bias(const assay_window *w, const float *bias, float *y)
         for (int64_t i = 0; i < channels * area; i++)
             y[i] += bias[i % channels];
     else
-        for (int64_t c = 0; c < channels; c++, y += area)
+        for (int64_t c = 0; c < channels; c++, y += area) {
+            const float b = bias[c];
+#pragma omp simd
             for (int64_t i = 0; i < area; i++)
-                y[i] += bias[c];
+                y[i] += b;
+        }
 }
 
 /* y[o] += x[o / multiplier] * w[o] for a pixel's channels. */

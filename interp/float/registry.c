@@ -134,11 +134,13 @@ static void clamp_output(const assay_call *call)
         clamp_integers(n, y);
     if (!assay_holds_f32(y))
         return;
-    int64_t count = assay_shape_count(y->type);
+    const int64_t count = assay_shape_count(y->type);
+    const float lo = n->act_lo, hi = n->act_hi;
     float *v = y->data;
+#pragma omp simd
     for (int64_t i = 0; i < count; i++) {
-        v[i] = v[i] < n->act_lo ? n->act_lo : v[i];
-        v[i] = v[i] > n->act_hi ? n->act_hi : v[i];
+        const float x = v[i] < lo ? lo : v[i];
+        v[i] = x > hi ? hi : x;
     }
 }
 
