@@ -52,30 +52,38 @@ static void inside(const assay_window *w, int64_t at, int64_t n, int64_t tx, int
     *last = *last > n ? n : *last;
 }
 
+/* One row of outputs under one tap, of every channel: `first` zeros, elements, zeros from `last`
+ * on.
+ */
+static void gather_tap(const assay_patches *p, const float *from, int64_t first, int64_t last,
+                       int64_t n, float *to)
+{
+    const int64_t stride = p->w->stride[2], step = p->w->taps * p->n;
+    for (int64_t c = 0; c < p->channels; c++, from += p->w->in_area, to += step) {
+        for (int64_t i = 0; i < first; i++)
+            to[i] = 0;
+        if (stride == 1 && last > first)
+            memcpy(to + first, from + first, (size_t)(last - first) * sizeof *to);
+        else
+            for (int64_t i = first; i < last; i++)
+                to[i] = from[i * stride];
+        for (int64_t i = last; i < n; i++)
+            to[i] = 0;
+    }
+}
+
 static void gather_nchw(const assay_patches *p, const int64_t at[ASSAY_SPATIAL], int64_t offset,
                         int64_t n, float *x, float *column)
 {
     const assay_window *w = p->w;
-    float *to = column + offset;
-    for (int64_t c = 0; c < p->channels; c++) {
-        const float *plane = x + (p->channel + c) * w->in_area;
-        for (int64_t t = 0; t < w->taps; t++, to += p->n) {
-            int64_t tx = t % w->kernel[2], rest = t / w->kernel[2], first = n, last = n;
-            int64_t row = input_row(w, at, rest / w->kernel[1], rest % w->kernel[1]);
-            if (row >= 0)
-                inside(w, at[2], n, tx, &first, &last);
-            const float *from =
-                plane + row + at[2] * w->stride[2] - w->pad[2] + tx * w->dilation[2];
-            for (int64_t i = 0; i < first; i++)
-                to[i] = 0;
-            if (w->stride[2] == 1 && last > first)
-                memcpy(to + first, from + first, (size_t)(last - first) * sizeof *to);
-            else
-                for (int64_t i = first; i < last; i++)
-                    to[i] = from[i * w->stride[2]];
-            for (int64_t i = last; i < n; i++)
-                to[i] = 0;
-        }
+    const float *plane = x + p->channel * w->in_area;
+    for (int64_t t = 0; t < w->taps; t++) {
+        int64_t tx = t % w->kernel[2], rest = t / w->kernel[2], first = n, last = n;
+        int64_t row = input_row(w, at, rest / w->kernel[1], rest % w->kernel[1]);
+        if (row >= 0)
+            inside(w, at[2], n, tx, &first, &last);
+        gather_tap(p, plane + row + at[2] * w->stride[2] - w->pad[2] + tx * w->dilation[2], first,
+                   last, n, column + offset + t * p->n);
     }
 }
 
