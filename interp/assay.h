@@ -134,6 +134,10 @@ typedef void (*assay_block_fn)(const assay_unit *u, const int32_t *acc, size_t r
 typedef void (*assay_pair_fn)(const assay_unit *u, const uint8_t *a, bool a_signed,
                               const uint8_t *b, bool b_signed, size_t n, uint8_t *out);
 
+/* n pairs of codes to codes: what binary gives; of unary b is NULL. */
+typedef void (*assay_codes_fn)(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
+                               int32_t *out);
+
 /* n floats to one-byte codes: what quantize gives. */
 typedef void (*assay_encode_fn)(const assay_unit *u, const float *x, size_t n, uint8_t *out);
 
@@ -187,7 +191,7 @@ typedef void (*assay_row_fn)(const assay_unit *u, const int32_t *x, size_t n, in
  *              without channels, for one-byte codes with the instructions of `isa`; NULL: nothing
  *              does.
  *
- * The last six may be missing or NULL: combine, and
+ * The last seven may be missing or NULL: combine, and
  *  rule        for the optimizer: word i on its rules. *name becomes the rule's name, or NULL
  *              behind the last word; returns by how many codes it may change results, 0, or
  *              ASSAY_RULE_NEVER.
@@ -195,6 +199,8 @@ typedef void (*assay_row_fn)(const assay_unit *u, const int32_t *x, size_t n, in
  *              of a node's weights: what may pass it is refused when a program is made. 0: anything
  *              goes.
  *  mix, bytes  for an engine as block: the rounding of blend, and the work of row.
+ *  codes       likewise: what does the work of binary or unary on rows of codes that are at most
+ *              `reach` from their zero points.
  *  monotone    true when requantize gives no smaller code for a greater accumulator between lo and
  *              hi, in any channel. The optimizer then knows the codes by their steps; without it
  *              only intervals that are short enough to look at every accumulator. */
@@ -240,6 +246,7 @@ typedef struct assay_scheme_vtable {
     assay_mix_fn (*mix)(const assay_unit *u, enum assay_isa isa);
     bool (*monotone)(const assay_unit *u, int64_t lo, int64_t hi);
     assay_row_fn (*bytes)(const assay_unit *u, enum assay_isa isa);
+    assay_codes_fn (*codes)(const assay_unit *u, enum assay_isa isa, int64_t reach);
 } assay_scheme_vtable;
 
 /* What `rule` returns of a rewrite that this target must not have. */

@@ -37,8 +37,11 @@ static const char ops[] = "graph net {\n"
                           "  c: i16[1,4,7,38] q(0.001,0) = rescale(b)\n"
                           "  d: i16[1,4,7] q(0.001,0) = reduce_sum(c) {axes=[3],keepdims=false}\n"
                           "  e: i16[1,7,4] q(0.001,0) = transpose(d) {perm=[0,2,1]}\n"
+                          "  const h: i16[1] q(0.001,0) = [900]\n"
+                          "  g: i16[1,4,7,38] q(0.002,0) = add(c, h)\n"
                           "  output y\n"
                           "  output e\n"
+                          "  output g\n"
                           "}\n";
 
 /* A program of g prepared and run while allocation number `at` fails (0: none). Threads take

@@ -117,4 +117,7 @@ static inline bool assay_fast_code(assay_elem e, int byte, int32_t *code)
     return *code >= assay_elem_min(e) && *code <= assay_elem_max(e);
 }
 
+/* The scheme's vector form of the node's binary or unary on rows of codes, or NULL. */
+assay_codes_fn assay_fast_codes(const assay_fast_setup *s);
+
 #endif

@@ -1,13 +1,16 @@
-/* A function of one code is its table (table.h). */
+/* A function of one code is its table (table.h), or where asking for all of it does not pay, the
+ * scheme's vector form for rows of codes, or its plain row. */
 #include <stdlib.h>
 
+#include "interp/fast/operands.h"
 #include "interp/fast/table.h"
 
-enum { PART = 16384 };
+enum { PART = 16384, ROW = 512 };
 
 typedef struct unary {
     assay_fast base;
     assay_table table;
+    assay_codes_fn codes; /* NULL: without one */
 } unary;
 
 static void free_unary(assay_fast *f)
@@ -18,31 +21,56 @@ static void free_unary(assay_fast *f)
 }
 
 typedef struct work {
-    const assay_table *t;
-    const char *x;
-    char *y;
+    const unary *u;
+    assay_call *call;
     int64_t count;
 } work;
 
 static void look_up(void *user, int64_t part)
 {
     const work *k = user;
+    const assay_table *t = &k->u->table;
     const int64_t i = part * PART, n = k->count - i < PART ? k->count - i : PART;
-    assay_table_look_up(k->t, k->x + i * k->t->in_size, (size_t)n, k->y + i * k->t->out_size);
+    assay_table_look_up(t, (const char *)k->call->in[0].data + i * t->in_size, (size_t)n,
+                        (char *)k->call->out[0].data + i * t->out_size);
+}
+
+static void run_rows(void *user, int64_t part)
+{
+    const work *k = user;
+    const assay_elem ex = k->call->in[0].type->elem, ey = k->call->out[0].type->elem;
+    const int64_t first = part * PART;
+    const int64_t end = k->count - first < PART ? k->count : first + PART;
+    int32_t x[ROW], y[ROW];
+    for (int64_t i = first; i < end; i += ROW) {
+        const int64_t n = end - i < ROW ? end - i : ROW;
+        assay_widen(ex, (const char *)k->call->in[0].data + i * (int64_t)assay_elem_size(ex), n, x);
+        if (k->u->codes)
+            k->u->codes(k->call->unit, x, NULL, (size_t)n, y);
+        else
+            k->call->vt->unary(k->call->unit, x, (size_t)n, y);
+        assay_narrow_codes(ey, y, n,
+                           (char *)k->call->out[0].data + i * (int64_t)assay_elem_size(ey));
+    }
 }
 
 static assay_status run_unary(const assay_fast *f, assay_call *call, assay_error *err)
 {
+    const unary *u = (const unary *)f;
     const int64_t count = assay_shape_count(call->out[0].type);
-    work k = {&((const unary *)f)->table, call->in[0].data, call->out[0].data, count};
+    work k = {u, call, count};
     (void)err;
-    assay_fast_each(assay_fast_threads(f->threads, count), (count + PART - 1) / PART, look_up, &k);
+    assay_fast_each(assay_fast_threads(f->threads, u->table.value ? count : count * 4),
+                    (count + PART - 1) / PART, u->table.value ? look_up : run_rows, &k);
     return ASSAY_OK;
 }
 
 assay_status assay_fast_unary(const assay_fast_setup *s, assay_fast **out, assay_error *err)
 {
-    if (!assay_table_pays(s, assay_shape_count(&assay_node_out(s->graph, s->node, 0)->type)))
+    const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
+    const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
+    assay_status status = ASSAY_OK;
+    if (!assay_is_short(x) || !assay_is_short(y))
         return ASSAY_OK;
     unary *u = assay_fast_alloc(sizeof *u);
     if (!u)
@@ -51,7 +79,10 @@ assay_status assay_fast_unary(const assay_fast_setup *s, assay_fast **out, assay
                            .free = free_unary,
                            .threads = s->threads,
                            .layouts = ASSAY_LAYOUTS_ALIKE};
-    const assay_status status = assay_table_make(s, &u->table, err);
+    if (assay_table_pays(s, assay_shape_count(y)))
+        status = assay_table_make(s, &u->table, err);
+    else
+        u->codes = assay_fast_codes(s);
     if (status == ASSAY_OK)
         *out = &u->base;
     else

@@ -57,6 +57,10 @@ assay_pair_fn assay_apply_pair(const assay_unit *u, enum assay_isa isa);
 /* The same for u's row with output codes of one byte, or NULL. */
 assay_row_fn assay_apply_bytes(const assay_unit *u, enum assay_isa isa);
 
+/* The same for u's binary or unary on rows of codes at most `reach` from their zero points, or
+ * NULL. */
+assay_codes_fn assay_apply_codes(const assay_unit *u, enum assay_isa isa, int64_t reach);
+
 /* The same for the rounding of u's blend, or NULL. */
 assay_mix_fn assay_apply_mix(const assay_unit *u, enum assay_isa isa);
 

@@ -233,6 +233,20 @@ assay_encode_fn assay_apply_encode(const assay_unit *u, enum assay_isa isa)
     }
 }
 
+assay_codes_fn assay_apply_codes(const assay_unit *u, enum assay_isa isa, int64_t reach)
+{
+    switch (isa) {
+#ifdef ASSAY_X86
+    case ASSAY_ISA_VNNI:
+        return assay_simd_codes_avx512(u, reach);
+    case ASSAY_ISA_AVX2:
+        return assay_simd_codes_avx2(u, reach);
+#endif
+    default:
+        return assay_simd_codes_portable(u, reach);
+    }
+}
+
 assay_mix_fn assay_apply_mix(const assay_unit *u, enum assay_isa isa)
 {
     switch (isa) {

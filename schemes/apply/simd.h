@@ -50,6 +50,9 @@ enum assay_simd_add assay_simd_add_choose(const assay_unit *u);
 assay_block_fn assay_simd_plain_portable(const assay_simd *s);
 assay_encode_fn assay_simd_encode_portable(const assay_unit *u);
 
+/* simd_codes.c, by instruction set: element-wise functions of codes at most `reach` from their zero
+ * points; NULL where u has none. */
+assay_codes_fn assay_simd_codes_portable(const assay_unit *u, int64_t reach);
 /* simd_mix.c, by instruction set: bilinear sums to codes; NULL where u has none. */
 assay_mix_fn assay_simd_mix_portable(const assay_unit *u);
 /* simd_softmax.c, simd_layer_norm.c, by instruction set: rows to bytes; NULL where u has none. */
@@ -57,6 +60,8 @@ assay_row_fn assay_simd_softmax_portable(const assay_unit *u);
 assay_row_fn assay_simd_layer_norm_portable(const assay_unit *u);
 
 #ifdef ASSAY_X86
+assay_codes_fn assay_simd_codes_avx2(const assay_unit *u, int64_t reach);
+assay_codes_fn assay_simd_codes_avx512(const assay_unit *u, int64_t reach);
 assay_mix_fn assay_simd_mix_avx2(const assay_unit *u);
 assay_mix_fn assay_simd_mix_avx512(const assay_unit *u);
 assay_row_fn assay_simd_softmax_avx2(const assay_unit *u);

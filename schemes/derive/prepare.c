@@ -158,4 +158,5 @@ const assay_scheme_vtable assay_family_vtable = {
     .limit = assay_apply_limit,
     .mix = assay_apply_mix,
     .bytes = assay_apply_bytes,
+    .codes = assay_apply_codes,
 };
