@@ -90,11 +90,42 @@ static void check_layer_norm(const assay_scheme *s, test_rng *r, fast_tally *t)
     assay_graph_free(n.graph);
 }
 
+/* The others, of whatever parameters the scheme gives their outputs; 16-bit softmax too. */
+static void check_others(const assay_scheme *s, test_rng *r, fast_tally *t)
+{
+    static const assay_op ops[] = {ASSAY_OP_SOFTMAX, ASSAY_OP_LOG_SOFTMAX, ASSAY_OP_L2_NORM,
+                                   ASSAY_OP_LRN};
+    assay_op op = ops[test_between(r, 0, 3)];
+    fast_net n = fast_begin();
+    assay_attrs a;
+    assay_type x = draw_input(r, op != ASSAY_OP_LOG_SOFTMAX), y;
+    if (op == ASSAY_OP_LRN && x.rank < 3)
+        op = ASSAY_OP_L2_NORM;
+    if (op == ASSAY_OP_SOFTMAX) {
+        x.elem = assay_int(16, true);
+        x_zero = 0;
+    }
+    assay_attrs_defaults(assay_op_get(op)->attrs, &a);
+    if (op == ASSAY_OP_LRN)
+        a.lrn.size = test_between(r, 1, 7);
+    y = x;
+    y_scale = 1.0f / 128;
+    y_zero = 0;
+    assay_scheme_fixed_output(s, assay_op_get(op)->name, y.elem, &y_scale, &y_zero);
+    y.q = fast_params(1, &y_scale, &y_zero);
+    fast_add_input(&n, &x);
+    fast_finish(&n, op, &a, &y, r);
+    fast_check(&n, s, r, t);
+    assay_graph_free(n.graph);
+}
+
 static void eight_each(const assay_scheme *s, test_rng *r, fast_tally *t)
 {
     for (int i = 0; i < 8; i++) {
         check_softmax(s, r, t);
         check_layer_norm(s, r, t);
+        if (i % 2)
+            check_others(s, r, t);
     }
 }
 

@@ -32,6 +32,7 @@ static void arrange(assay_fast *f, bool in_last, bool out_last)
 typedef struct average_scratch {
     int64_t *tap, *sum;
     int32_t *count, *y, *partial;
+    int32_t *padding; /* by cell: what cells of padding that count add to its sum */
 } average_scratch;
 
 static size_t carve(const average *p, char *memory, average_scratch *s)
@@ -42,7 +43,8 @@ static size_t carve(const average *p, char *memory, average_scratch *s)
     s->sum = assay_carve(memory, &used, n, sizeof *s->sum);
     s->count = assay_carve(memory, &used, n, sizeof *s->count);
     s->y = assay_carve(memory, &used, n, sizeof *s->y);
-    s->partial = assay_carve(memory, &used, n, sizeof *s->partial);
+    s->partial = assay_carve(memory, &used, n > p->w.in[2] ? n : p->w.in[2], sizeof *s->partial);
+    s->padding = assay_carve(memory, &used, p->w.out_area, sizeof *s->padding);
     return used;
 }
 
@@ -71,11 +73,44 @@ static void average_last(const average *p, assay_call *call, int64_t image,
     }
 }
 
-static inline int32_t code_at(assay_elem e, const char *x, int64_t i)
+/* How many codes each cell's window holds, the same in every plane. */
+static void count_cells(const average *p, const assay_call *call, const average_scratch *s)
 {
-    if (assay_elem_size(e) == 1)
-        return e.is_signed ? ((const int8_t *)x)[i] : ((const uint8_t *)x)[i];
-    return e.is_signed ? ((const int16_t *)x)[i] : ((const uint16_t *)x)[i];
+    const int32_t zx = assay_zero_point(call->in[0].type, 0);
+    for (int64_t cell = 0; cell < p->w.out_area; cell++) {
+        const int64_t inside = assay_slide_taps(&p->w, cell, s->tap);
+        const int64_t count = p->include_pad ? assay_slide_padded_count(&p->w, cell) : inside;
+        s->count[cell] = (int32_t)count;
+        s->padding[cell] = (int32_t)((count - inside) * zx);
+    }
+}
+
+/* Where kernel cell k of axis i meets the input for output index o, or -1. */
+static int64_t meet(const assay_window *w, int i, int64_t o, int64_t k)
+{
+    const int64_t at = o * w->stride[i] - w->pad[i] + k * w->dilation[i];
+    return at >= 0 && at < w->in[i] ? at : -1;
+}
+
+/* The sums of row (o0, o1) of output cells of plane x: down the rows under the kernel first. */
+static void sum_cells(const average *p, const char *x, int64_t o0, int64_t o1,
+                      const average_scratch *s, int64_t *sum)
+{
+    const assay_window *w = &p->w;
+    const int64_t row = w->in[2] * (int64_t)assay_elem_size(p->elem);
+    memset(s->partial, 0, (size_t)w->in[2] * sizeof *s->partial);
+    for (int64_t k = 0; k < w->kernel[0] * w->kernel[1]; k++) {
+        const int64_t i0 = meet(w, 0, o0, k / w->kernel[1]);
+        const int64_t i1 = meet(w, 1, o1, k % w->kernel[1]);
+        if (i0 >= 0 && i1 >= 0)
+            assay_sums_add(&p->sums, p->elem, x + (i0 * w->in[1] + i1) * row, (size_t)w->in[2],
+                           s->partial);
+    }
+    for (int64_t o = 0; o < w->out[2]; o++)
+        for (int64_t k = 0; k < w->kernel[2]; k++) {
+            const int64_t i = meet(w, 2, o, k);
+            sum[o] += i >= 0 ? s->partial[i] : 0;
+        }
 }
 
 /* Plane by plane, all cells of one at a time. */
@@ -83,25 +118,17 @@ static void average_first(const average *p, assay_call *call, int64_t image,
                           const average_scratch *s)
 {
     const assay_window *w = &p->w;
-    const bool whole = w->taps == w->in_area && w->out_area == 1 && !p->include_pad;
     const int64_t size = (int64_t)assay_elem_size(p->elem);
-    const int32_t zx = assay_zero_point(call->in[0].type, 0);
     for (int64_t c = 0; c < w->in_channels; c++) {
         const char *x = (const char *)call->in[0].data +
                         (image * assay_steps_in(w).image + c * w->in_area) * size;
-        for (int64_t cell = 0; cell < w->out_area; cell++) {
-            const int64_t inside = assay_slide_taps(w, cell, s->tap);
-            const int64_t count = p->include_pad ? assay_slide_padded_count(w, cell) : inside;
-            int64_t sum = (count - inside) * zx;
-            if (whole && inside == w->in_area)
-                sum = assay_sums_total(&p->sums, p->elem, x, (size_t)inside);
-            else
-                for (int64_t k = 0; k < w->taps; k++)
-                    if (s->tap[k] >= 0)
-                        sum += code_at(p->elem, x, s->tap[k]);
-            s->sum[cell] = sum;
-            s->count[cell] = (int32_t)count;
-        }
+        for (int64_t cell = 0; cell < w->out_area; cell++)
+            s->sum[cell] = s->padding[cell];
+        if (w->out_area == 1 && s->count[0] == w->in_area && !p->include_pad)
+            s->sum[0] = assay_sums_total(&p->sums, p->elem, x, (size_t)w->in_area);
+        else
+            for (int64_t r = 0; r < w->out[0] * w->out[1]; r++)
+                sum_cells(p, x, r / w->out[1], r % w->out[1], s, s->sum + r * w->out[2]);
         assay_sums_finish(&p->sums, call, image * assay_steps_out(w).image + c * w->out_area,
                           (size_t)w->out_area, s->sum, s->count, s->y);
     }
@@ -113,6 +140,8 @@ static assay_status run_average(const assay_fast *f, assay_call *call, assay_err
     average_scratch s;
     (void)err;
     carve(p, call->scratch, &s);
+    if (!p->w.nhwc)
+        count_cells(p, call, &s);
     for (int64_t n = 0; n < p->w.batch; n++)
         if (p->w.nhwc)
             average_last(p, call, n, &s);

@@ -57,6 +57,7 @@ bool assay_fast_arrange(const assay_graph *g, assay_fast *const *fast);
 /* One op (family) each; the same contract. */
 assay_status assay_fast_conv(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 assay_status assay_fast_fc(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+assay_status assay_fast_fc_blocks(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 assay_status assay_fast_matmul(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 assay_status assay_fast_unary(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 assay_status assay_fast_binary(const assay_fast_setup *s, assay_fast **out, assay_error *err);

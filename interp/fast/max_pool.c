@@ -1,19 +1,14 @@
-/* Maxima of 8-bit codes under a window, read where they stand: taken of bytes whose order is that
- * of the codes (the sign bit of signed ones flipped); what follows, an activation or a rescale, is
- * a table of the maximum. */
+/* Maxima of codes of at most 16 bits under a window (most.h), read where they stand. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "interp/fast/table.h"
+#include "interp/fast/most.h"
 #include "interp/window.h"
 
 typedef struct pool {
     assay_fast base;
-    const assay_rows *rows;
+    assay_most most;
     assay_window w;
-    bool identity;
-    uint8_t flip;       /* from a code's byte to one that sorts as unsigned */
-    uint8_t table[256]; /* by flipped maximum */
 } pool;
 
 static void free_pool(assay_fast *f)
@@ -28,20 +23,17 @@ static void arrange(assay_fast *f, bool in_last, bool out_last)
     p->w.nhwc = p->w.nhwc || in_last;
 }
 
-/* A worker's part of the scratch; enough in either layout. */
+/* A worker's part of the scratch, enough in either layout: columns' maxima, then a row of windows'.
+ */
 static size_t down_bytes(const pool *p)
 {
-    return (size_t)(p->w.in[2] * p->w.in_channels + 63) / 64 * 64;
+    return (size_t)(p->w.in[2] * p->w.in_channels * p->most.size + 63) / 64 * 64;
 }
 
-static void look_up(const pool *p, uint8_t *y, int64_t n)
+static size_t worker_bytes(const pool *p)
 {
-    if (!p->identity)
-        for (int64_t i = 0; i < n; i++)
-            y[i] = p->table[y[i]];
-    else if (p->flip)
-        for (int64_t i = 0; i < n; i++)
-            y[i] ^= p->flip;
+    const size_t along = (size_t)(p->w.out[2] * p->w.in_channels * p->most.size + 63) / 64 * 64;
+    return down_bytes(p) + along;
 }
 
 /* Where kernel cell k of axis i meets the input for output index o, or -1. */
@@ -52,49 +44,53 @@ static int64_t meet(const assay_window *w, int i, int64_t o, int64_t k)
 }
 
 /* The maxima of each column under the kernel, for row (o0, o1) of output cells: first down the
- * rows. A cell is `size` bytes. */
-static void max_down(const pool *p, const uint8_t *x, int64_t o0, int64_t o1, int64_t size,
-                     uint8_t *down)
+ * rows. A cell is `n` codes. */
+static void max_down(const pool *p, const char *x, int64_t o0, int64_t o1, int64_t n, char *down)
 {
     const assay_window *w = &p->w;
-    const int64_t row = w->in[2] * size;
-    memset(down, 0, (size_t)row); /* the least, flipped */
+    const int64_t row = w->in[2] * n, bytes = row * p->most.size;
+    memset(down, 0, (size_t)bytes); /* the least, flipped */
     for (int64_t k = 0; k < w->kernel[0] * w->kernel[1]; k++) {
         const int64_t i0 = meet(w, 0, o0, k / w->kernel[1]);
         const int64_t i1 = meet(w, 1, o1, k % w->kernel[1]);
         if (i0 >= 0 && i1 >= 0)
-            p->rows->max(x + (i0 * w->in[1] + i1) * row, (size_t)row, p->flip, down);
+            assay_most_row(&p->most, x + (i0 * w->in[1] + i1) * bytes, false, row, down);
     }
 }
 
 /* Then along them: channels last. */
-static void max_along_last(const pool *p, const uint8_t *down, uint8_t *y)
+static void max_along_last(const pool *p, const char *down, char *along)
 {
     const assay_window *w = &p->w;
-    const int64_t channels = w->in_channels;
-    for (int64_t o = 0; o < w->out[2]; o++, y += channels) {
-        memset(y, 0, (size_t)channels);
+    const int64_t channels = w->in_channels, cell = channels * p->most.size;
+    memset(along, 0, (size_t)(w->out[2] * cell));
+    for (int64_t o = 0; o < w->out[2]; o++, along += cell)
         for (int64_t k = 0; k < w->kernel[2]; k++) {
             const int64_t i = meet(w, 2, o, k);
             if (i >= 0)
-                p->rows->max(down + i * channels, (size_t)channels, 0, y);
+                assay_most_row(&p->most, down + i * cell, true, channels, along);
         }
-    }
 }
 
+#define ALONG_FIRST(T)                                                                             \
+    for (int64_t o = 0; o < w->out[2]; o++) {                                                      \
+        T best = 0;                                                                                \
+        for (int64_t k = 0; k < w->kernel[2]; k++) {                                               \
+            const int64_t i = meet(w, 2, o, k);                                                    \
+            if (i >= 0 && best < ((const T *)down)[i])                                             \
+                best = ((const T *)down)[i];                                                       \
+        }                                                                                          \
+        ((T *)along)[o] = best;                                                                    \
+    }
+
 /* And of one plane. */
-static void max_along_first(const pool *p, const uint8_t *down, uint8_t *y)
+static void max_along_first(const pool *p, const void *down, void *along)
 {
     const assay_window *w = &p->w;
-    for (int64_t o = 0; o < w->out[2]; o++) {
-        uint8_t best = 0;
-        for (int64_t k = 0; k < w->kernel[2]; k++) {
-            const int64_t i = meet(w, 2, o, k);
-            if (i >= 0 && best < down[i])
-                best = down[i];
-        }
-        y[o] = best;
-    }
+    if (p->most.size == 1)
+        ALONG_FIRST(uint8_t)
+    else
+        ALONG_FIRST(uint16_t)
 }
 
 typedef struct work {
@@ -109,13 +105,16 @@ static void run_row(void *user, int64_t row)
     const work *k = user;
     const assay_window *w = &k->p->w;
     const int64_t rows = w->out[0] * w->out[1], high = w->out[1];
-    const int64_t plane = row / rows, r = row % rows, size = w->nhwc ? w->in_channels : 1;
-    const uint8_t *x = (const uint8_t *)k->call->in[0].data + plane * w->in_area * size;
-    uint8_t *y = (uint8_t *)k->call->out[0].data + row * w->out[2] * size;
-    uint8_t *down = (uint8_t *)k->call->scratch + assay_fast_worker(k->workers) * down_bytes(k->p);
-    max_down(k->p, x, r / high, r % high, size, down);
-    (w->nhwc ? max_along_last : max_along_first)(k->p, down, y);
-    look_up(k->p, y, w->out[2] * size);
+    const int64_t plane = row / rows, r = row % rows, n = w->nhwc ? w->in_channels : 1;
+    const char *x = (const char *)k->call->in[0].data + plane * w->in_area * n * k->p->most.size;
+    char *down = (char *)k->call->scratch + assay_fast_worker(k->workers) * worker_bytes(k->p);
+    char *along = down + down_bytes(k->p);
+    max_down(k->p, x, r / high, r % high, n, down);
+    if (w->nhwc)
+        max_along_last(k->p, down, along);
+    else
+        max_along_first(k->p, down, along);
+    assay_most_finish(&k->p->most, k->call, along, w->out[2] * n, row * w->out[2] * n);
 }
 
 static assay_status run_max(const assay_fast *f, assay_call *call, assay_error *err)
@@ -134,24 +133,20 @@ assay_status assay_fast_max_pool(const assay_fast_setup *s, assay_fast **out, as
 {
     const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
     const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
-    uint8_t by_code[256];
-    if (!assay_is_byte(x) || !assay_is_byte(y))
+    assay_most most;
+    if (!assay_most_make(s, false, &most))
         return ASSAY_OK;
     pool *p = assay_fast_alloc(sizeof *p);
     if (!p)
         return assay_fast_memory(s, err);
+    p->most = most;
     assay_window_of_pool(&p->w, &s->node->attr.pool, x, y);
     p->base = (assay_fast){.run = run_max,
                            .free = free_pool,
                            .threads = s->threads,
                            .layouts = p->w.nhwc ? ASSAY_LAYOUTS_FIXED : ASSAY_LAYOUTS_ALIKE,
                            .arrange = arrange};
-    p->rows = s->kernels->rows_of_bytes;
-    p->flip = x->elem.is_signed ? 0x80 : 0;
-    p->identity = assay_table_bytes(s, x->elem, by_code);
-    for (int i = 0; i < 256; i++)
-        p->table[i] = by_code[i ^ p->flip];
-    p->base.scratch = down_bytes(p) * (size_t)s->threads;
+    p->base.scratch = worker_bytes(p) * (size_t)s->threads;
     *out = &p->base;
     return ASSAY_OK;
 }

@@ -19,8 +19,7 @@ assay_status assay_fast_memory(const assay_fast_setup *s, assay_error *err)
                       s->node->name);
 }
 
-/* Weights with a scale for each block of inputs are the reference's: their sums are no plain ones.
- */
+/* Weights with a scale for each block of inputs. */
 static bool is_by_block(const assay_fast_setup *s)
 {
     const assay_value *w = s->node->n_in > 1 ? assay_node_in(s->graph, s->node, 1) : NULL;
@@ -37,11 +36,16 @@ assay_status assay_fast_prepare(const assay_fast_setup *s, assay_fast **out, ass
 {
     const unsigned calls = assay_ref_kernel(s->node->op).calls;
     *out = NULL;
-    if (s->node->op != ASSAY_OP_TRANSPOSE && (!s->unit || is_by_block(s)))
+    if (s->node->op != ASSAY_OP_TRANSPOSE && !s->unit)
         return ASSAY_OK;
     if (assay_shape_count(&assay_node_out(s->graph, s->node, 0)->type) == 0 ||
         assay_shape_count(&assay_node_in(s->graph, s->node, 0)->type) == 0)
         return ASSAY_OK;
+    if (is_by_block(s)) {
+        const bool takes = s->node->op == ASSAY_OP_FC || s->node->op == ASSAY_OP_MATMUL;
+        return takes && is_constant(s, 1) && is_constant(s, 2) ? assay_fast_fc_blocks(s, out, err)
+                                                               : ASSAY_OK;
+    }
     switch (s->node->op) {
     case ASSAY_OP_CONV:
     case ASSAY_OP_CONV_TRANSPOSE:
@@ -73,6 +77,9 @@ assay_status assay_fast_prepare(const assay_fast_setup *s, assay_fast **out, ass
                    ? assay_fast_resize_nearest(s, out, err)
                    : assay_fast_resize_linear(s, out, err);
     case ASSAY_OP_SOFTMAX:
+    case ASSAY_OP_LOG_SOFTMAX:
+    case ASSAY_OP_L2_NORM:
+    case ASSAY_OP_LRN:
     case ASSAY_OP_LAYER_NORM:
         return assay_fast_row(s, out, err);
     default:

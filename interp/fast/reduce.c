@@ -1,11 +1,10 @@
 /* Reductions over neighbouring axes: x is [outer][extent][inner], y [outer][inner]. Sums of codes
- * of at most 16 bits are exact; a maximum of 8-bit codes goes through a table of what follows it.
- */
+ * of at most 16 bits are exact; maxima are most.h. */
 #include <stdlib.h>
 #include <string.h>
 
+#include "interp/fast/most.h"
 #include "interp/fast/sums.h"
-#include "interp/fast/table.h"
 #include "interp/ref/ref.h"
 
 typedef struct reduction {
@@ -13,8 +12,7 @@ typedef struct reduction {
     int64_t outer, extent, inner;
     assay_elem elem;
     assay_sums sums;
-    uint8_t flip;       /* maxima: from a code's byte to one that grows towards what is sought */
-    uint8_t table[256]; /* by flipped maximum */
+    assay_most most;
 } reduction;
 
 static void free_reduction(assay_fast *f)
@@ -67,20 +65,22 @@ static assay_status run_sum(const assay_fast *f, assay_call *call, assay_error *
 static assay_status run_max(const assay_fast *f, assay_call *call, assay_error *err)
 {
     const reduction *r = (const reduction *)f;
+    const int64_t size = r->most.size, row = r->inner * size;
+    const int64_t together = r->inner == 1 ? r->outer : 1; /* outer indices that end in one go */
+    char *best = call->scratch;
     (void)err;
     for (int64_t o = 0; o < r->outer; o++) {
-        const uint8_t *x = (const uint8_t *)call->in[0].data + o * r->extent * r->inner;
-        uint8_t *y = (uint8_t *)call->out[0].data + o * r->inner;
-        memset(y, 0, (size_t)r->inner); /* the least, flipped */
-        for (int64_t e = 0; e < r->extent && r->inner > 1; e++)
-            for (int64_t i = 0; i < r->inner; i++) {
-                const uint8_t v = x[e * r->inner + i] ^ r->flip;
-                y[i] = y[i] > v ? y[i] : v;
-            }
-        for (int64_t e = 0; e < r->extent && r->inner == 1; e++)
-            y[0] = y[0] > (x[e] ^ r->flip) ? y[0] : (uint8_t)(x[e] ^ r->flip);
-        for (int64_t i = 0; i < r->inner; i++)
-            y[i] = r->table[y[i]];
+        const char *x = (const char *)call->in[0].data + o * r->extent * row;
+        const int64_t at = o % together;
+        if (r->inner == 1) {
+            assay_most_of(&r->most, x, r->extent, best + at * size);
+        } else {
+            memset(best, 0, (size_t)row); /* the least, flipped */
+            for (int64_t e = 0; e < r->extent; e++)
+                assay_most_row(&r->most, x + e * row, false, r->inner, best);
+        }
+        if (at == together - 1)
+            assay_most_finish(&r->most, call, best, together * r->inner, (o - at) * r->inner);
     }
     return ASSAY_OK;
 }
@@ -121,21 +121,16 @@ static assay_status make(const assay_fast_setup *s, const reduction *from, assay
 assay_status assay_fast_reduce(const assay_fast_setup *s, assay_fast **out, assay_error *err)
 {
     const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
-    const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
     const assay_op op = s->node->op;
     reduction r = {.base = {.free = free_reduction}, .elem = x->elem};
     row_scratch unused;
-    const bool is_max = op == ASSAY_OP_REDUCE_MAX || op == ASSAY_OP_REDUCE_MIN;
-    const bool has = is_max ? assay_is_byte(x) && assay_is_byte(y) : assay_sums_has(x);
-    if (!has || !find_extents(&s->node->attr.reduce, x, &r))
+    if (!assay_sums_has(x) || !find_extents(&s->node->attr.reduce, x, &r))
         return ASSAY_OK;
-    if (is_max) {
-        uint8_t by_code[256];
+    if (op == ASSAY_OP_REDUCE_MAX || op == ASSAY_OP_REDUCE_MIN) {
         r.base.run = run_max;
-        r.flip = (uint8_t)((r.elem.is_signed ? 0x80 : 0) ^ (op == ASSAY_OP_REDUCE_MIN ? 0xff : 0));
-        assay_table_bytes(s, x->elem, by_code);
-        for (int i = 0; i < 256; i++)
-            r.table[i] = by_code[i ^ r.flip];
+        if (!assay_most_make(s, op == ASSAY_OP_REDUCE_MIN, &r.most))
+            return ASSAY_OK;
+        r.base.scratch = (size_t)((r.inner == 1 ? r.outer : r.inner) * r.most.size);
         return make(s, &r, out, err);
     }
     r.base.run = run_sum;

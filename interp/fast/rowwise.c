@@ -1,5 +1,5 @@
-/* Operations on whole rows (softmax, layer normalization), each by the scheme's vector form; rows
- * are independent, and threads share them. */
+/* Operations on whole rows (softmax, normalizations), each by the scheme's vector form for bytes,
+ * or its plain row; rows are independent, and threads share them. */
 #include <stdlib.h>
 
 #include "interp/fast/fast.h"
@@ -7,9 +7,9 @@
 
 typedef struct rows {
     assay_fast base;
-    assay_axis_walk w; /* rows are `extent` elements, `inner` apart */
-    bool is_norm;      /* a row is followed by gamma and beta */
-    assay_row_fn bytes;
+    assay_axis_walk w;  /* rows are `extent` elements, `inner` apart */
+    bool is_norm;       /* a row is followed by gamma and beta */
+    assay_row_fn bytes; /* NULL: the plain row */
 } rows;
 
 static void free_rows(assay_fast *f)
@@ -62,6 +62,12 @@ static void run_part(void *user, int64_t part)
     }
     for (int64_t r = first; r < last; r++) {
         const int64_t at = r / w->inner * n * w->inner + r % w->inner;
+        if (!k->p->bytes) {
+            assay_load_row(&k->call->in[0], at, w->inner, (size_t)n, s.x);
+            k->call->vt->row(k->call->unit, s.x, (size_t)n, s.scratch);
+            assay_store_row(&k->call->out[0], at, w->inner, (size_t)n, s.scratch);
+            continue;
+        }
         uint8_t *y = (uint8_t *)k->call->out[0].data + at;
         assay_load_row(&k->call->in[0], at, w->inner, (size_t)n, s.x);
         k->p->bytes(k->call->unit, s.x, (size_t)n, s.scratch, w->inner == 1 ? y : s.y);
@@ -85,11 +91,10 @@ static assay_status run(const assay_fast *f, assay_call *call, assay_error *err)
 assay_status assay_fast_row(const assay_fast_setup *s, assay_fast **out, assay_error *err)
 {
     const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
-    const bool has = ASSAY_FAST_HAS(s->vt, bytes);
+    const bool has =
+        ASSAY_FAST_HAS(s->vt, bytes) && assay_is_byte(&assay_node_out(s->graph, s->node, 0)->type);
     const assay_row_fn bytes = has ? s->vt->bytes(s->unit, s->kernels->isa) : NULL;
     pieces unused;
-    if (!bytes || !assay_is_byte(&assay_node_out(s->graph, s->node, 0)->type))
-        return ASSAY_OK;
     rows *p = assay_fast_alloc(sizeof *p);
     if (!p)
         return assay_fast_memory(s, err);

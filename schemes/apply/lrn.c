@@ -16,10 +16,8 @@
 /* The bits of a sum beyond its first cells + 1. */
 static unsigned excess(int64_t sum, unsigned cells)
 {
-    unsigned e = 0;
-    while (sum >> e >> cells > 1)
-        e++;
-    return e;
+    const unsigned bits = 64 - (unsigned)__builtin_clzll((uint64_t)sum | 1);
+    return bits > cells + 1 ? bits - cells - 1 : 0;
 }
 
 int64_t assay_lrn_entry(int64_t sum, unsigned cells)
