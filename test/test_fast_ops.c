@@ -105,13 +105,21 @@ static void check_transpose(const assay_scheme *s, test_rng *r, fast_tally *t)
         dim[i] = test_between(r, 0, 3) ? test_between(r, 1, 40) : 1;
         a.perm.perm.v[i] = i;
     }
-    for (int i = rank - 1; i > 0; i--) {
+    const bool keeps_last = test_between(r, 0, 2) == 0; /* a run of few elements moves as one */
+    if (keeps_last)
+        dim[rank - 1] = test_between(r, 2, 4);
+    for (int i = rank - 1 - keeps_last; i > 0; i--) {
         const int k = (int)test_between(r, 0, i);
         const int64_t v = a.perm.perm.v[i];
         a.perm.perm.v[i] = a.perm.perm.v[k];
         a.perm.perm.v[k] = v;
     }
-    const assay_type x = fast_activation(r, rank, dim);
+    assay_type x = fast_activation(r, rank, dim);
+    if (test_between(r, 0, 2) == 0) { /* plain values of four bytes */
+        x.q = (assay_qparams){0};
+        x.elem =
+            test_between(r, 0, 1) ? assay_int(32, true) : (assay_elem){ASSAY_KIND_F32, 32, true};
+    }
     fast_add_input(&n, &x);
     fast_finish(&n, ASSAY_OP_TRANSPOSE, &a, &x, r);
     n.graph->node[0].act_lo = -INFINITY;

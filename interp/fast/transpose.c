@@ -1,5 +1,5 @@
-/* Transposes of bytes that exchange two runs of axes, others before them staying: a matrix of bytes
- * for each index of those, by tiles of 16 x 16. */
+/* Transposes that exchange two runs of axes, others before and after them staying: a matrix for
+ * each index of those before, its elements the runs of those after, of at most 8 bytes (turn.h). */
 #include <stdlib.h>
 
 #include "interp/fast/fast.h"
@@ -8,6 +8,7 @@
 typedef struct transposition {
     assay_fast base;
     int64_t matrices, rows, columns;
+    int size; /* bytes of an element of a matrix */
 } transposition;
 
 static void free_transposition(assay_fast *f)
@@ -18,20 +19,19 @@ static void free_transposition(assay_fast *f)
 static assay_status run(const assay_fast *f, assay_call *call, assay_error *err)
 {
     const transposition *t = (const transposition *)f;
-    const int64_t size = t->rows * t->columns;
+    const int64_t bytes = t->rows * t->columns * t->size;
     (void)err;
     for (int64_t i = 0; i < t->matrices; i++)
-        assay_transpose_bytes((const uint8_t *)call->in[0].data + i * size, t->rows, t->columns,
-                              (uint8_t *)call->out[0].data + i * size, f->threads);
+        assay_transpose_cells((const char *)call->in[0].data + i * bytes, t->rows, t->columns,
+                              t->size, (char *)call->out[0].data + i * bytes, f->threads);
     return ASSAY_OK;
 }
 
-/* perm is 0 .. same-1, then `second` .. rank-1, then same .. second-1. */
-static bool is_exchange(const assay_list *perm, int same, int second)
+/* perm is 0 .. same-1, then second .. end-1, then same .. second-1, then end .. rank-1. */
+static bool is_exchange(const assay_list *perm, int same, int second, int end)
 {
-    for (int i = same; i < perm->n; i++)
-        if (perm->v[i] !=
-            (i < same + perm->n - second ? second + i - same : i - (perm->n - second)))
+    for (int i = same; i < end; i++)
+        if (perm->v[i] != (i < same + end - second ? second + i - same : i - (end - second)))
             return false;
     return true;
 }
@@ -40,13 +40,17 @@ assay_status assay_fast_transpose(const assay_fast_setup *s, assay_fast **out, a
 {
     const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
     const assay_list *perm = &s->node->attr.perm.perm;
-    int same = 0;
-    if (assay_elem_size(x->elem) != 1 || perm->n != x->rank)
+    int64_t size = (int64_t)assay_elem_size(x->elem);
+    int same = 0, end = perm->n;
+    if (perm->n != x->rank)
         return ASSAY_OK;
     while (same < perm->n && perm->v[same] == same)
         same++;
-    const int second = same < perm->n ? (int)perm->v[same] : 0;
-    if (same == perm->n || !is_exchange(perm, same, second))
+    for (; end > same && perm->v[end - 1] == end - 1; end--)
+        size *= x->dim[end - 1];
+    const int second = same < end ? (int)perm->v[same] : 0;
+    const bool fits = size == 1 || size == 2 || size == 4 || size == 8;
+    if (same == end || !fits || !is_exchange(perm, same, second, end))
         return ASSAY_OK;
     transposition *t = assay_fast_alloc(sizeof *t);
     if (!t)
@@ -54,8 +58,9 @@ assay_status assay_fast_transpose(const assay_fast_setup *s, assay_fast **out, a
     *t = (transposition){.base = {.run = run, .free = free_transposition, .threads = s->threads},
                          .matrices = 1,
                          .rows = 1,
-                         .columns = 1};
-    for (int i = 0; i < x->rank; i++)
+                         .columns = 1,
+                         .size = (int)size};
+    for (int i = 0; i < end; i++)
         *(i < same ? &t->matrices : i < second ? &t->rows : &t->columns) *= x->dim[i];
     *out = &t->base;
     return ASSAY_OK;

@@ -36,3 +36,92 @@ void assay_transpose_bytes(const uint8_t *from, int64_t rows, int64_t columns, u
         for (int64_t r = 0; r < rows; r++)
             to[c * rows + r] = from[r * columns + c];
 }
+
+/* ---- elements of more than a byte ---- */
+
+typedef uint16_t words __attribute__((vector_size(16)));
+typedef uint32_t longs __attribute__((vector_size(16)));
+
+static inline void turn_words(words v[8])
+{
+    for (int round = 0; round < 3; round++) {
+        words t[8];
+        for (int i = 0; i < 4; i++) {
+            t[2 * i] = __builtin_shufflevector(v[i], v[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
+            t[2 * i + 1] = __builtin_shufflevector(v[i], v[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
+        }
+        memcpy(v, t, sizeof t);
+    }
+}
+
+static inline void turn_longs(longs v[4])
+{
+    for (int round = 0; round < 2; round++) {
+        longs t[4];
+        for (int i = 0; i < 2; i++) {
+            t[2 * i] = __builtin_shufflevector(v[i], v[i + 2], 0, 4, 1, 5);
+            t[2 * i + 1] = __builtin_shufflevector(v[i], v[i + 2], 2, 6, 3, 7);
+        }
+        memcpy(v, t, sizeof t);
+    }
+}
+
+typedef struct cells {
+    const char *from;
+    char *to;
+    int64_t rows, columns;
+} cells;
+
+/* Columns of the input by N at a time, as tiles of N rows; what is no whole tile one by one. */
+#define BAND(name, T, V, N, turn)                                                                  \
+    static void name(void *user, int64_t band)                                                     \
+    {                                                                                              \
+        const cells *t = user;                                                                     \
+        const T *from = (const T *)t->from;                                                        \
+        T *to = (T *)t->to;                                                                        \
+        const int64_t first = band * N, rest = t->columns - first;                                 \
+        const int64_t last = first + (rest < N ? rest : N),                                        \
+                      whole = rest < N ? 0 : t->rows / N * N;                                      \
+        for (int64_t r = 0; r < whole; r += N) {                                                   \
+            V v[N];                                                                                \
+            for (int i = 0; i < N; i++)                                                            \
+                memcpy(&v[i], from + (r + i) * t->columns + first, sizeof v[i]);                   \
+            turn(v);                                                                               \
+            for (int i = 0; i < N; i++)                                                            \
+                memcpy(to + (first + i) * t->rows + r, &v[i], sizeof v[i]);                        \
+        }                                                                                          \
+        for (int64_t c = first; c < last; c++)                                                     \
+            for (int64_t r = whole; r < t->rows; r++)                                              \
+                to[c * t->rows + r] = from[r * t->columns + c];                                    \
+    }
+
+typedef struct pair_of_quads {
+    uint64_t v[2];
+} quads;
+
+static inline void turn_quads(quads v[2])
+{
+    const uint64_t x = v[0].v[1];
+    v[0].v[1] = v[1].v[0];
+    v[1].v[0] = x;
+}
+
+BAND(band_words, uint16_t, words, 8, turn_words)
+BAND(band_longs, uint32_t, longs, 4, turn_longs)
+BAND(band_quads, uint64_t, quads, 2, turn_quads)
+
+void assay_transpose_cells(const void *from, int64_t rows, int64_t columns, int size, void *to,
+                           int threads)
+{
+    cells t = {from, to, rows, columns};
+    if (size == 1) {
+        assay_transpose_bytes(from, rows, columns, to, threads);
+        return;
+    }
+    const int64_t wide = 16 / size; /* of a band */
+    assay_fast_each(assay_fast_threads(threads, rows * columns / 4), (columns + wide - 1) / wide,
+                    size == 2   ? band_words
+                    : size == 4 ? band_longs
+                                : band_quads,
+                    &t);
+}

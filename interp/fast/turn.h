@@ -1,4 +1,5 @@
-/* Matrices of bytes transposed in tiles of 16 x 16: channels first to last, and back. */
+/* Matrices transposed in tiles: channels first to last, and back. Bytes by 16 x 16, elements of 2
+ * and 4 bytes by 8 x 8 and 4 x 4. */
 #ifndef ASSAY_INTERP_FAST_TURN_H
 #define ASSAY_INTERP_FAST_TURN_H
 
@@ -41,6 +42,9 @@ static inline void assay_turn_load(const uint8_t *from, int64_t step, assay_v16 
 
 /* Bytes [rows][columns] to [columns][rows]. */
 void assay_transpose_bytes(const uint8_t *from, int64_t rows, int64_t columns, uint8_t *to,
+                           int threads);
+/* The same of elements of `size` bytes: 1, 2, 4 or 8. */
+void assay_transpose_cells(const void *from, int64_t rows, int64_t columns, int size, void *to,
                            int threads);
 
 #endif
