@@ -8,20 +8,19 @@
 #include <math.h>
 
 #include "interp/float/float.h"
+#include "interp/float/fused.h"
 #include "interp/move/broadcast.h"
 #include "interp/move/move.h"
 
-#define LANES 8
+enum { LANES = ASSAY_FUSED_LANES };
 
 /* The mean of the squares of x - mean: float32 in eight lanes, fused, which are then added by
  * halves; of what is left over squares by fours, added in order, and fused ones. */
 static float variance_of(const float *x, int64_t n, float mean)
 {
     float lane[LANES] = {0};
-    int64_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (int k = 0; k < LANES; k++)
-            lane[k] = fmaf(x[i + k] - mean, x[i + k] - mean, lane[k]);
+    int64_t i = n / LANES * LANES;
+    assay_float_squares(x, i, mean, lane);
     for (int half = LANES / 2; half > 0; half /= 2)
         for (int k = 0; k < half; k++)
             lane[k] += lane[k + half];
@@ -77,9 +76,8 @@ static bool is_row(const assay_call *call, int i, int64_t n)
 
 static void scale_rows(const float *scale, const float *bias, int64_t rows, int64_t n, float *y)
 {
-    for (int64_t r = 0; r < rows; r++, y += n)
-        for (int64_t i = 0; i < n; i++)
-            y[i] = fmaf(y[i], scale[i], bias[i]);
+    for (int64_t r = 0; r < rows; r++)
+        assay_float_scale(scale, bias, n, y + r * n);
 }
 
 assay_status assay_float_layer_norm(assay_call *call, assay_error *err)

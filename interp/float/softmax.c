@@ -7,10 +7,10 @@
 #include <math.h>
 
 #include "interp/float/float.h"
+#include "interp/float/fused.h"
 #include "interp/move/move.h"
-#include "schemes/derive/mlas.h"
 
-#define LANES 16
+enum { LANES = 16, PART = 256 /* a multiple of LANES */ };
 
 static float sum_of(float lane[LANES])
 {
@@ -25,11 +25,16 @@ static void softmax_row(const float *x, float *y, int64_t n, int64_t step, float
     float top = -INFINITY, lane[LANES] = {0};
     for (int64_t i = 0; i < n; i++)
         top = x[i * step] > top ? x[i * step] : top;
-    for (int64_t i = 0; i < n; i++) {
-        float e = assay_mlas_exp(beta * (x[i * step] - top));
-        lane[i % LANES] += e;
-        if (!is_log)
-            y[i * step] = e;
+    for (int64_t i = 0; i < n; i += PART) {
+        const int64_t m = n - i < PART ? n - i : PART;
+        float v[PART], e[PART];
+        for (int64_t k = 0; k < m; k++)
+            v[k] = beta * (x[(i + k) * step] - top);
+        assay_float_exp(v, m, e);
+        for (int64_t k = 0; k < m; k++)
+            lane[k % LANES] += e[k];
+        for (int64_t k = 0; k < m && !is_log; k++)
+            y[(i + k) * step] = e[k];
     }
     const float sum = sum_of(lane), factor = 1 / sum, shift = logf(sum);
     for (int64_t i = 0; i < n; i++)
