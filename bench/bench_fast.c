@@ -3,13 +3,13 @@
  * network as U8S8, and as our reference engine.
  *
  *   bench_fast [--json FILE] [--ort SCRIPT] [--cpu] [--profile] [--quick] [--file MODEL SCHEME ...]
- *              [--all | NAME]
+ *              [--process NAME COMMAND ...] [--all | NAME]
  *
  * --ort runs the peer (bench/ort.js); --profile prints the time by node; --quick leaves the
  * reference engine out; --cpu takes CPU time, which a busy machine lengthens less, and means
  * something for one thread only; NAME runs only the cases whose title
- * ("resnet50 batch 1 threads 2") contains it. With --file only models from files are run,
- * unless there is --all or a NAME. */
+ * ("resnet50 batch 1 threads 2") contains it. With --file only models from files are run, and with
+ * --process only commands (from start to finish), unless there is --all or a NAME. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -198,7 +198,7 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "--file") == 0 && i + 2 < argc) {
             o.files = true;
             i += 2;
-        } else if (strcmp(argv[i], "--start") == 0 && i + 2 < argc) {
+        } else if (strcmp(argv[i], "--process") == 0 && i + 2 < argc) {
             o.files = true;
             i += 2;
         } else if (strcmp(argv[i], "--all") == 0)
@@ -222,7 +222,7 @@ int main(int argc, char **argv)
     for (int i = 1; i + 2 < argc; i++)
         if (strcmp(argv[i], "--file") == 0)
             bench_file(&o.report, o.ort, argv[i + 1], argv[i + 2]);
-        else if (strcmp(argv[i], "--start") == 0)
+        else if (strcmp(argv[i], "--process") == 0)
             bench_process(&o.report, argv[i + 1], argv[i + 2]);
     if (!o.files || o.name) {
         bench_matrices(&o);
