@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# bench_fast's JSON and bench/compare, as TAP: every number has its place, a run beside itself changes
-# nothing, beside another what changed is said, and what is no such JSON is refused in one line.
+# bench_fast's JSON and bench/compare, as TAP: every number has its place under every instruction set, a
+# run beside itself changes nothing, beside another what changed is said, and what is no such JSON is
+# refused in one line.
 #
 #   bench.sh ASSAY SOURCE BENCH_FAST
 set -u
@@ -37,5 +38,19 @@ prints '^start .* only in old.json' "what is gone" "$compare" old.json new.json
 refused "a half" "half.json: not the JSON of a whole run" sh -c 'head -c 500 old.json >half.json; "$1" half.json old.json' - "$compare"
 refused "no file" "absent.json: No such file" "$compare" old.json absent.json
 refused "one file" "usage: compare" "$compare" old.json
+for text in '' '[]' '{}' '{"peak_gmac_per_s": null, "results": []}' '{"peak_gmac_per_s": 1, "results": [{"name": "a"}]}'; do
+    echo "$text" >wrong.json
+    refused "JSON of something else: $text" "wrong.json: not the JSON of a whole run" "$compare" old.json wrong.json
+done
+
+for isa in vnni avx2 portable; do
+    ASSAY_ISA=$isa "$bench" --quick --json $isa.json "ds_cnn batch 1 threads 1" >out 2>err
+    status=$?
+    if grep -q "this machine has no $isa" err; then skip "$isa" "not on this machine"; continue; fi
+    runs 0 "$isa: runs" test $status = 0
+    prints "ds_cnn +s8 nhwc +assay .* 1.00 x" "$isa: every row is found again" "$compare" $isa.json $isa.json
+done
+refused "an instruction set of no such name" "ASSAY_ISA.*'mmx'" env ASSAY_ISA=mmx "$bench" none
+refused "JSON where no file can be" "cannot write" "$bench" --json nowhere/x.json none
 runs 2 "a process that fails" "$bench" --process bad "$assay no-such-command"
 finish
