@@ -42,8 +42,8 @@ for isa in portable avx2 vnni; do
         done
     else skip "both engines on $isa" "this machine has no $isa"; fi
 done
-for threads in 0 -1 1025 4294967297 99999999999999999999 1.5 nan many; do
-    refused "no '$threads' threads" "node-threads takes a (whole )?number" \
+for threads in 0 -1 1025 4294967297 99999999999999999999 1.5 nan many ""; do
+    refused "no '$threads' threads" "node-threads (takes a (whole )?number|needs a value)" \
         "$assay" run net.assay -s tflite -i "$image" --engine fast --node-threads "$threads"
 done
 for threads in -1 4097 4294967297 many; do
