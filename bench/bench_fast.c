@@ -2,11 +2,12 @@
  * machine's int8 peak measured in the same run, how many times as fast as ONNX Runtime on the same
  * network as U8S8, and as our reference engine.
  *
- *   bench_fast [--json FILE] [--ort SCRIPT] [--cpu] [--profile] [--quick] [--file MODEL SCHEME ...]
- *              [--process NAME COMMAND ...] [--all | NAME]
+ *   bench_fast [--json FILE] [--ort SCRIPT] [--cpu] [--profile] [--soak SECONDS] [--quick]
+ *              [--file MODEL SCHEME ...] [--process NAME COMMAND ...] [--all | NAME]
  *
- * --ort runs the peer (bench/ort.js); --profile prints the time by node; --quick leaves the
- * reference engine out; --cpu takes CPU time, which a busy machine lengthens less, and means
+ * --ort runs the peer (bench/ort.js); --profile prints the time by node; --soak runs each of our
+ * programs so long before it is timed, for a sampling profiler; --quick leaves the reference engine
+ * out; --cpu takes CPU time, which a busy machine lengthens less, and means
  * something for one thread only; NAME runs only the cases whose title
  * ("resnet50 batch 1 threads 2") contains it. With --file only models from files are run, and with
  * --process only commands (from start to finish), unless there is --all or a NAME. */
@@ -27,6 +28,7 @@ typedef struct options {
     bench_report report;
     bench_ort *ort; /* NULL: without the peer */
     bool profile, quick, cpu, files;
+    double soak; /* seconds */
     const char *name;
 } options;
 
@@ -45,6 +47,13 @@ static const struct {
                   {"u8 nchw", "onnxruntime", ASSAY_LAYOUT_NCHW, false},
                   {"s8 nchw", "onnxruntime", ASSAY_LAYOUT_NCHW, true},
                   {"s8 nhwc", "tflite", ASSAY_LAYOUT_NHWC, true}};
+
+static void soak(bench_ours *ours, double seconds)
+{
+    const double end = bench_now() + seconds * 1e9;
+    while (bench_now() < end)
+        bench_ours_time(ours, 1);
+}
 
 static void bench_net(options *o, const char *name, maker make, int64_t batch, int threads)
 {
@@ -80,6 +89,7 @@ static void bench_net(options *o, const char *name, maker make, int64_t batch, i
             bench_ours_open(&ours[n], g[n], forms[i].scheme, &how);
             if (o->cpu)
                 ours[n].clock = CLOCK_PROCESS_CPUTIME_ID;
+            soak(&ours[n], o->soak);
             entrant[n] = (bench_entrant){.time = bench_ours_time, .user = &ours[n]};
         }
         n++;
@@ -193,6 +203,8 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--quick") == 0)
             o.quick = true;
+        else if (strcmp(argv[i], "--soak") == 0 && i + 1 < argc)
+            o.soak = atof(argv[++i]);
         else if (strcmp(argv[i], "--cpu") == 0)
             o.cpu = true;
         else if (strcmp(argv[i], "--file") == 0 && i + 2 < argc) {
