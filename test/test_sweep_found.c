@@ -116,10 +116,45 @@ static void test_thresholds_under_wrap(void **state)
     assay_scheme_free(s);
 }
 
+/* The scratch of a product of no codes had no room for its one result (seen by ASan). */
+static void test_product_of_nothing(void **state)
+{
+    static const char text[] = "graph net {\n"
+                               "  input x: i8[3,0] q(0.1,0)\n"
+                               "  y: i8[3,1] q(1,7) = reduce_prod(x) {axes=[1]}\n"
+                               "  output y\n}\n";
+    const assay_program_options o = {.engine = ASSAY_ENGINE_BOTH};
+    assay_error err;
+    (void)state;
+    machine m = start("scheme: t\nextends: tflite\n", text, &o);
+    assert_true(m.p->plan->scratch_bytes >= sizeof(int32_t));
+    assert_ok(assay_run_execute(m.r, NULL, false, NULL, &err), &err);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(((int8_t *)assay_run_data(m.r, m.g->output[0]))[i], 7);
+    stop(&m);
+}
+
+/* Rows of no elements: the mean of one was a division by zero. */
+static void test_empty_rows(void **state)
+{
+    static const char text[] = "graph net {\n"
+                               "  input x: i8[3,0] q(0.1,0)\n"
+                               "  y: i8[3,0] q(0.1,0) = layer_norm(x)\n"
+                               "  z: i8[3,0] q(0.00390625,-128) = softmax(x)\n"
+                               "  output y\n  output z\n}\n";
+    const assay_program_options o = {.engine = ASSAY_ENGINE_BOTH};
+    assay_error err;
+    (void)state;
+    machine m = start("scheme: t\nextends: tflite\n", text, &o);
+    assert_ok(assay_run_execute(m.r, NULL, false, NULL, &err), &err);
+    stop(&m);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_fc_of_depth_0),
-                                       cmocka_unit_test(test_softmax_under_wrap),
-                                       cmocka_unit_test(test_thresholds_under_wrap)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fc_of_depth_0), cmocka_unit_test(test_softmax_under_wrap),
+        cmocka_unit_test(test_thresholds_under_wrap), cmocka_unit_test(test_product_of_nothing),
+        cmocka_unit_test(test_empty_rows)};
     return cmocka_run_group_tests_name("sweep_found", tests, NULL, NULL);
 }

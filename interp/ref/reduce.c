@@ -133,7 +133,7 @@ size_t assay_ref_product_scratch(const assay_graph *g, const assay_node *n)
     int64_t count = reduced_elements(n, &assay_node_in(g, n, 0)->type);
     size_t used = 0;
     assay_carve(NULL, &used, count, sizeof(int32_t));
-    assay_carve(NULL, &used, count, sizeof(int32_t));
+    assay_carve(NULL, &used, count + 1, sizeof(int32_t)); /* a product of nothing is one code */
     return used;
 }
 
@@ -143,7 +143,7 @@ assay_status assay_ref_product(assay_call *call, assay_error *err)
     reduction r = reduction_of(call);
     size_t used = 0;
     int32_t *x = assay_carve(call->scratch, &used, r.count, sizeof *x);
-    int32_t *y = assay_carve(call->scratch, &used, r.count, sizeof *y);
+    int32_t *y = assay_carve(call->scratch, &used, r.count + 1, sizeof *y);
     int64_t element = 0;
     (void)err;
 

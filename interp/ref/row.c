@@ -60,7 +60,7 @@ assay_status assay_ref_row(assay_call *call, assay_error *err)
         load_operand(call, 1, n, x + n);
         load_operand(call, 2, n, x + 2 * n);
     }
-    for (int64_t o = 0; o < w.outer; o++)
+    for (int64_t o = 0; n > 0 && o < w.outer; o++) /* no mean of an empty row */
         for (int64_t i = 0; i < w.inner; i++) {
             int64_t first = o * w.extent * w.inner + i;
             assay_load_row(&call->in[0], first, w.inner, n, x);
