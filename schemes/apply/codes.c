@@ -59,7 +59,7 @@ static bool one_rounding(int64_t m, int64_t left, int64_t shift, enum assay_roun
     return *reach < ROOM && addends(mode, (unsigned)shift, out->add);
 }
 
-/* By two: `first` bits, then the rest of `shift` half away. */
+/* By two: `first` bits, then the rest of `shift`, one bit or more, half away. */
 static bool two_roundings(int64_t m, int64_t left, int64_t first, int64_t shift,
                           enum assay_rounding mode, int64_t *reach, assay_step *out)
 {
@@ -67,7 +67,7 @@ static bool two_roundings(int64_t m, int64_t left, int64_t first, int64_t shift,
         return false;
     out->low = (unsigned)(shift - first);
     out->half = (int32_t)((INT64_C(1) << out->low) / 2);
-    out->away = out->low > 0 ? -1 : 0;
+    out->away = -1;
     *reach = (*reach >> out->low) + 1;
     return true;
 }
@@ -129,18 +129,16 @@ static int64_t wrapped(int64_t reach)
 
 /* ---- the kinds ---- */
 
-/* x * m, its low 32 bits. */
-static bool times(int64_t m, assay_step *out)
+/* x * m, its low 32 bits; 0 <= m < 2^31. */
+static assay_step times(int64_t m)
 {
-    *out = (assay_step){.m = m};
-    return m >= 0 && m < WIDE;
+    return (assay_step){.m = m};
 }
 
 static bool sum_of(const assay_unit *u, int64_t reach, assay_codes *c)
 {
     int64_t ra = reach, rb = reach, sum;
     c->kind = ASSAY_CODES_SUM;
-    c->subtract = u->subtract;
     if (u->binary == assay_apply_add_left_shift) {
         if (!step_of(&u->scale[ASSAY_FIRST], u->k[0], &ra, &c->a) ||
             !step_of(&u->scale[ASSAY_SECOND], u->k[0], &rb, &c->b))
@@ -149,19 +147,24 @@ static bool sum_of(const assay_unit *u, int64_t reach, assay_codes *c)
         return step_of(&u->scale[ASSAY_OUT], 0, &sum, &c->out);
     }
     if (u->binary == assay_apply_add_common_exponent) {
+        if (u->k[0] < 0 || u->k[0] >= WIDE || u->k[1] < 0 || u->k[1] >= WIDE)
+            return false;
+        c->a = times(u->k[0]);
+        c->b = times(u->k[1]);
         sum = wrapped(reach * (u->k[0] + u->k[1]));
-        return times(u->k[0], &c->a) && times(u->k[1], &c->b) &&
-               one_rounding(1, 0, u->k[2], (enum assay_rounding)u->rec.add.round, &sum, &c->out);
+        return one_rounding(1, 0, u->k[2], (enum assay_rounding)u->rec.add.round, &sum, &c->out);
     }
     if (u->binary == assay_apply_add_separate) {
         if (!step_of(&u->scale[ASSAY_FIRST], 0, &ra, &c->a) ||
             !step_of(&u->scale[ASSAY_SECOND], 0, &rb, &c->b))
             return false;
-        sum = ra + rb;
-        return times(1, &c->out) && sum < ROOM;
+        c->out = times(1);
+        return ra + rb < ROOM;
     }
-    if (u->binary == assay_apply_add_plain)
-        return times(1, &c->a) && times(1, &c->b) && times(1, &c->out);
+    if (u->binary == assay_apply_add_plain) {
+        c->a = c->b = c->out = times(1);
+        return true;
+    }
     const enum assay_rounding align = (enum assay_rounding)u->rec.add.align_round;
     if (u->k[2] > 31 || !one_rounding(1, u->k[2], u->k[0], align, &ra, &c->a) ||
         !one_rounding(1, u->k[2], u->k[1], align, &rb, &c->b))
@@ -190,9 +193,10 @@ static bool extreme_of(const assay_unit *u, int64_t reach, assay_codes *c)
     for (int i = 0; i < 2; i++) {
         int64_t r = reach;
         assay_end unused;
-        if (u->k[i] ? !times(1, step[i])
-                    : !step_of(&u->scale[i], 0, &r, step[i]) || !end_of(&u->scale[i], &unused) ||
-                          unused.wrap > 0)
+        if (u->k[i])
+            *step[i] = times(1);
+        else if (!step_of(&u->scale[i], 0, &r, step[i]) || !end_of(&u->scale[i], &unused) ||
+                 unused.wrap > 0)
             return false;
     }
     return true;
@@ -362,7 +366,7 @@ static bool float_form(const assay_unit *u, int64_t reach, assay_codes *c)
 bool assay_codes_of(const assay_unit *u, int64_t reach, assay_codes *c)
 {
     *c = (assay_codes){.zero = {(int32_t)u->in_zero[0], (int32_t)u->in_zero[1]},
-                       .subtract = u->subtract};
+                       .minus = u->subtract ? -1 : 0};
     if (reach >= NEAR)
         return false;
     return integer_form(u, reach, c) || float_form(u, reach, c);

@@ -57,7 +57,8 @@ typedef struct assay_codes {
     int32_t zero[2];
     assay_step a, b, out;
     assay_end end;
-    bool subtract, greatest;
+    int32_t minus; /* SUM: -1 where y is subtracted */
+    bool greatest;
     int64_t factor[2];
     int32_t holds[3]; /* ORDER: what is stored for below, at, above */
     uint32_t real[4]; /* float32 bits */

@@ -36,8 +36,6 @@ INLINE int32_t add(int32_t a, int32_t b, int32_t minus)
                      const int32_t *restrict b, size_t n, int32_t *restrict out)                   \
     {                                                                                              \
         const assay_codes c = *codes;                                                              \
-        const int32_t minus = c.subtract ? -1 : 0;                                                 \
-        (void)minus;                                                                               \
         for (size_t i = 0; i < n; i++) {                                                           \
             const int32_t x = a[i] - c.zero[0], y = b[i] - c.zero[1];                              \
             (void)y;                                                                               \
@@ -60,7 +58,7 @@ INLINE int32_t hold(const assay_codes *c, bool below, bool above)
     return below ? c->holds[0] : above ? c->holds[2] : c->holds[1];
 }
 
-LOOP(sum, finish(&c.end, take(&c.out, add(take(&c.a, x), take(&c.b, y), minus))))
+LOOP(sum, finish(&c.end, take(&c.out, add(take(&c.a, x), take(&c.b, y), c.minus))))
 LOOP(squared, finish(&c.end, take(&c.out, square(take(&c.a, x) - take(&c.b, y)))))
 LOOP(product, finish(&c.end, take(&c.out, x *y)))
 LOOP(prelu, finish(&c.end, choose(x >= 0, take(&c.out, x), take(&c.a, x *y))))

@@ -46,7 +46,7 @@ static terms terms_of(const assay_codes *c)
                    .lo = (float)(c->end.lo + inside),
                    .hi = (float)(c->end.hi + inside),
                    .base = c->end.zero - inside,
-                   .subtract = c->subtract,
+                   .subtract = c->minus != 0,
                    .steps = c->steps,
                    .exchanged = c->exchanged};
 }
