@@ -95,16 +95,14 @@ CHANGE(great_real_2, c->u.k[2] = INT64_C(200) << 23)
     "types: {power_of_two_scales: yes, activation_zero_point: none}\n"                             \
     "rescale: {encoding: shift, scale: power-of-two, round: [floor]}\n"                            \
     "add: {kind: align-power-of-two, bits: 3, round: floor}\n"
-#define REAL                                                                                       \
-    "rescale: {encoding: float32, scale: f32, round: [half-even]}\nadd: {kind: float-real, "       \
-    "round: half-even}\n"
-#define RATIO                                                                                      \
-    "rescale: {encoding: float32, scale: f32-steps, round: [half-even]}\nadd: {kind: "             \
-    "float-ratio, zero_point: "                                                                    \
-    "inside}\n"
+#define F32   "rescale: {encoding: float32, scale: f32, round: [half-even]}\n"
+#define STEPS "rescale: {encoding: float32, scale: f32-steps, round: [half-even]}\n"
+#define INT_MIN_BEYOND                                                                             \
+    "rescale: {encoding: float32, scale: f32, float_overflow: int-min, round: [half-even]}\n"
+#define REAL  F32 "add: {kind: float-real, round: half-even}\n"
+#define RATIO STEPS "add: {kind: float-ratio, zero_point: inside, round: half-even}\n"
 #define SCALED                                                                                     \
-    "rescale: {encoding: float32, scale: f32, float_overflow: int-min, round: [half-even]}\n"      \
-    "add: {kind: float-scaled, float_overflow: int-min, round: half-even}\n"
+    INT_MIN_BEYOND "add: {kind: float-scaled, float_overflow: int-min, round: half-even}\n"
 
 static const struct {
     const char *record, *op;
