@@ -3,11 +3,7 @@
 #define ASSAY_SCHEMES_APPLY_SIMD_CODES_H
 
 #include "schemes/apply/codes.h"
-
-#define JOIN2(a, b) a##_##b
-#define JOIN(a, b)  JOIN2(a, b)
-#define NAMED(a)    JOIN(a, SIMD_NAME)
-#define INLINE      static inline __attribute__((always_inline))
+#include "schemes/apply/simd_round.h"
 
 /* The loop for a form of floats (simd_codes_float.c); NULL where the instruction set has none. */
 assay_codes_fn NAMED(assay_simd_codes_float)(const assay_codes *c);

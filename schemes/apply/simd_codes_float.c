@@ -14,24 +14,6 @@ static float float_of(uint32_t bits)
     return f;
 }
 
-/* Integral, for |f| < 2^22 (simd_plain.c). */
-INLINE float round_float(float f, const enum assay_rounding mode)
-{
-    const float big = 12582912.0f, near = (f + big) - big, d = f - near; /* d is exact */
-    switch (mode) {
-    case ASSAY_ROUND_FLOOR:
-        return near - (d < 0 ? 1.0f : 0.0f);
-    case ASSAY_ROUND_CEIL:
-        return near + (d > 0 ? 1.0f : 0.0f);
-    case ASSAY_ROUND_TRUNC:
-        return near - (f > 0 && d < 0 ? 1.0f : 0.0f) + (f < 0 && d > 0 ? 1.0f : 0.0f);
-    case ASSAY_ROUND_HALF_AWAY:
-        return near + (f > 0 && d == 0.5f ? 1.0f : 0.0f) - (f < 0 && d == -0.5f ? 1.0f : 0.0f);
-    default:
-        return near;
-    }
-}
-
 typedef struct terms {
     float k[3], inside, lo, hi;
     int32_t base; /* what is added after rounding */

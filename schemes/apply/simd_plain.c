@@ -7,33 +7,10 @@
  * and leaves them where they are, so the result is the same. */
 #include "schemes/apply/simd.h"
 #include "schemes/apply/simd_modes.h"
+#include "schemes/apply/simd_round.h"
 #include "schemes/unit.h"
 
-#define JOIN2(a, b) a##_##b
-#define JOIN(a, b)  JOIN2(a, b)
-#define NAMED(a)    JOIN(a, SIMD_NAME)
-#define INLINE      static inline __attribute__((always_inline))
-
 /* ---- roundings ---- */
-
-/* Integral, for |f| < 2^22: adding 1.5 * 2^23 leaves no fraction bits, so the sum is rounded half
- * to even. The others correct what is nearest. */
-INLINE float round_float(float f, const enum assay_rounding mode)
-{
-    const float big = 12582912.0f, near = (f + big) - big, d = f - near; /* d is exact */
-    switch (mode) {
-    case ASSAY_ROUND_FLOOR:
-        return near - (d < 0 ? 1.0f : 0.0f);
-    case ASSAY_ROUND_CEIL:
-        return near + (d > 0 ? 1.0f : 0.0f);
-    case ASSAY_ROUND_TRUNC:
-        return near - (f > 0 && d < 0 ? 1.0f : 0.0f) + (f < 0 && d > 0 ? 1.0f : 0.0f);
-    case ASSAY_ROUND_HALF_AWAY: /* ties that went toward zero */
-        return near + (f > 0 && d == 0.5f ? 1.0f : 0.0f) - (f < 0 && d == -0.5f ? 1.0f : 0.0f);
-    default:
-        return near;
-    }
-}
 
 /* floor(p / 2^s) for any sign: the shift of an unsigned number, moved up and back. */
 INLINE int64_t shift_right(int64_t p, unsigned s)
