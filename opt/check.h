@@ -58,8 +58,9 @@ assay_status check_tabulate(const checker *c, const assay_graph *g, const assay_
 assay_status check_tabulate_all(const checker *c, const assay_graph *g, int32_t **result,
                                 size_t *n);
 
-/* With the model: what changing a value's codes by so many comes to at each output of the network,
- * as the steps so far left it, is what is claimed. */
+/* With the model: what changing a value's codes by so many adds at each output of the network, as
+ * the steps so far left it, is what is claimed: with what those steps came to never more than the
+ * output's codes can differ by. */
 assay_status check_spread(checker *c, const char *value, int64_t bound, const json_t *claimed);
 
 /* ---- check_replay.c: the steps, one after the other, make the result of the model ---- */
@@ -132,7 +133,7 @@ check_obligation check_constant;
 check_obligation check_floats;
 check_obligation check_accumulators;
 check_obligation check_linear;
-check_obligation check_drift; /* linear, bounded */
+check_obligation check_drift; /* linear, where sums drift */
 check_obligation check_sums;
 check_obligation check_average;
 check_obligation check_move;

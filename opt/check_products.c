@@ -290,8 +290,6 @@ assay_status check_accumulators(checker *c, const json_t *step, int64_t *worst)
 
 assay_status check_linear(checker *c, const json_t *step, int64_t *worst)
 {
-    const char *verdict = json_string_value(json_object_get(step, "verdict"));
-    if (verdict && strcmp(verdict, "bounded") == 0)
-        return check_drift(c, step, worst);
-    return check_product(c, step, true, worst);
+    return json_object_get(step, "drift") ? check_drift(c, step, worst)
+                                          : check_product(c, step, true, worst);
 }

@@ -24,10 +24,15 @@ static assay_status follow(following *f, term *t, int64_t *change);
 
 /* ---- one node of the network as a graph of its own ---- */
 
-static assay_status lift_value(const checker *c, assay_graph *g, term *t, int i, int *id)
+/* A constant stays one where a function reads one number, or a product its weights; of several
+ * numbers that a function of two operands reads any code may stand in any place. */
+static assay_status lift_value(const checker *c, const work *w, assay_graph *g, term *t, int i,
+                               int *id)
 {
     char name[32];
-    const bool constant = t->data && !t->by;
+    const bool constant = t->data && !t->by &&
+                          !(check_traits(&w->node) & ASSAY_T_BINARY && check_is_code(&t->type) &&
+                            assay_shape_count(&t->type) != 1);
     snprintf(name, sizeof name, "v%d", i);
     return constant ? assay_graph_add_constant(g, name, &t->type, t->data, id, c->err)
                     : assay_graph_add_value(g, name, &t->type, id, c->err);
@@ -47,7 +52,7 @@ static assay_status lift(const checker *c, const work *w, term *out, assay_graph
             in[i] = w->in[k] && check_term_now(w->in[k]) == t ? in[k] : in[i];
         if (!t || in[i] >= 0)
             continue;
-        s = lift_value(c, *g, t, i, &in[i]);
+        s = lift_value(c, w, *g, t, i, &in[i]);
         if (!s && !(*g)->value[in[i]].data)
             inputs[n_inputs++] = in[i];
     }
@@ -216,12 +221,32 @@ static bool is_float(const assay_type *t)
     return t->elem.kind == ASSAY_KIND_F32;
 }
 
-static double widest(const assay_type *t)
+/* By how much codes of the type can differ at all; floats have none. */
+static int64_t range_of(const assay_type *t)
 {
-    const assay_elem e = t->elem;
-    return e.kind == ASSAY_KIND_F32    ? (double)INT32_MAX
-           : e.kind == ASSAY_KIND_BOOL ? 1
-                                       : (double)assay_elem_max(e) - (double)assay_elem_min(e);
+    if (t->elem.kind == ASSAY_KIND_BOOL)
+        return 1;
+    if (is_float(t))
+        return INT32_MAX;
+    return t->elem.bits > 32 ? UINT32_MAX : assay_elem_max(t->elem) - assay_elem_min(t->elem);
+}
+
+/* The same of a term whose operands were followed: of floats that were dequantized, and moved, it
+ * is what the codes behind them have. */
+static int64_t widest(const following *f, const term *t)
+{
+    int64_t most = 0;
+    if (!is_float(&t->type) || !t->by ||
+        !(check_traits(&t->by->node) & ASSAY_T_MOVE ||
+          (check_traits(&t->by->node) & ASSAY_T_CONVERT &&
+           is_small(&check_term_now(t->by->in[0])->type))))
+        return range_of(&t->type);
+    for (int i = 0; i < t->by->node.n_in; i++) {
+        const term *x = t->by->in[i] ? check_term_now(t->by->in[i]) : NULL;
+        const int64_t of = !x ? 0 : x->by && x->round == f->round ? x->most : range_of(&x->type);
+        most = of > most ? of : most;
+    }
+    return most;
 }
 
 /* A function of one code, or of two that are enumerated together. */
@@ -309,7 +334,8 @@ static assay_status follow_work(following *f, term *t)
     if (!s && most > 0)
         s = through(f, w, t, d, &by);
     free(d);
-    t->change = (int64_t)fmin(by, widest(&t->type));
+    t->most = widest(f, t);
+    t->change = by < (double)t->most ? (int64_t)by : t->most;
     t->round = f->round;
     return s;
 }
@@ -328,6 +354,12 @@ static assay_status follow(following *f, term *t, int64_t *change)
     return s;
 }
 
+static int64_t least_of(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* c->spread has what is claimed by now. */
 assay_status check_spread(checker *c, const char *value, int64_t bound, const json_t *claimed)
 {
     following f = {.c = c, .round = ++c->replay->round, .known = true};
@@ -335,14 +367,18 @@ assay_status check_spread(checker *c, const char *value, int64_t bound, const js
     assay_status s = t ? ASSAY_OK : check_reject(c, "a value that the network does not have");
     if (t) {
         t->change = bound;
+        t->most = range_of(&t->type);
         t->round = f.round;
     }
     for (int i = 0; i < c->model->n_outputs && !s; i++) {
+        const int64_t adds = json_integer_value(json_array_get(claimed, (size_t)i));
         int64_t change = 0;
         term *out = check_term_find(c->replay, c->model->value[c->model->output[i]].name);
         if (out)
             s = follow(&f, out, &change);
-        if (!s && f.known && json_integer_value(json_array_get(claimed, (size_t)i)) != change)
+        if (out && out->by && f.known)
+            change = least_of(change, out->most - (c->spread[i] - adds));
+        if (!s && f.known && adds != change)
             s = assay_fail(c->err, ASSAY_ERR_INPUT,
                            "%s: step %d (%.60s): spread: output %d changes by at most %lld codes",
                            c->file, c->step, c->pass, i, (long long)change);

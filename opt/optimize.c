@@ -107,11 +107,12 @@ static void describe(const optimizer *o, const assay_rule *rule, const assay_mat
 }
 
 /* by_target: codes by which the target lets the rule change results. In a body only what is exact
- * is allowed: a loop may run it any number of times, and a condition may turn on a code. */
+ * is allowed: a loop may run it any number of times, and a condition may turn on a code. Without a
+ * fragment afterwards the rewrite was not even tried: nothing allows that. */
 static bool is_allowed(const optimizer *o, int64_t by_target, const assay_proof *p)
 {
     const assay_optimize_options *given = o->options;
-    if (!p->possible)
+    if (!p->possible || !p->after)
         return false;
     if (p->verdict.kind == ASSAY_EXACT || o->body)
         return p->verdict.kind == ASSAY_EXACT;
@@ -122,12 +123,13 @@ static bool is_allowed(const optimizer *o, int64_t by_target, const assay_proof 
     return p->verdict.kind == ASSAY_BOUNDED && p->verdict.bound <= bound;
 }
 
-/* What a bounded application comes to at each output, from value `y` on; what lies below it is the
- * same afterwards. */
+/* What a bounded application adds at each output, from value `y` on; what lies below it is the
+ * same afterwards. All together never come to more than the output's codes can differ by. */
 static assay_status add_spread(optimizer *o, int y, int64_t bound, int64_t *spread,
                                assay_error *err)
 {
-    assay_status s = assay_spread(o->g, o->scheme, o->options->run, y, bound, spread, err);
+    assay_status s =
+        assay_spread(o->g, o->scheme, o->options->run, y, bound, o->spread, spread, err);
     for (int i = 0; i < o->g->n_outputs && !s; i++) {
         o->spread[i] += spread[i];
         if (o->spread[i] > o->report->output_bound)

@@ -249,9 +249,14 @@ static assay_status bound(const linear *l, const assay_unit *before, const assay
         if (s)
             return s;
     }
+    const bool nothing = proof->verdict.kind == ASSAY_BOUNDED && proof->verdict.bound == 0;
     snprintf(proof->verdict.evidence, sizeof proof->verdict.evidence,
-             "errors of a rescaled code in [%.3g, %.3g], carried through the weights", l->error_lo,
-             l->error_hi);
+             "errors of a rescaled code in [%.3g, %.3g], carried through the weights%s",
+             l->error_lo, l->error_hi, nothing ? ", change no code" : "");
+    if (nothing) {
+        proof->verdict.kind = ASSAY_EXACT;
+        proof->verdict.counterexample[0] = '\0';
+    }
     return ASSAY_OK;
 }
 

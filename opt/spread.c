@@ -19,7 +19,8 @@ typedef struct spreading {
     const assay_graph *g;
     const assay_scheme *scheme;
     assay_run_fn run;
-    int64_t *by; /* by value: greatest change of its codes */
+    int64_t *by;   /* by value: greatest change of its codes */
+    int64_t *most; /* by value: the greatest change that there can be */
     assay_error *err;
 } spreading;
 
@@ -137,13 +138,24 @@ static bool keeps_changes(const spreading *s, const assay_node *n)
            (assay_traits(n) & ASSAY_T_SELECTS && n->n_in == 1 && assay_same_type(x, y));
 }
 
-/* What the type of a value lets its codes change by; floats have none of their own. */
-static double widest(const assay_value *v)
+/* What the type of a value lets its codes change by. Floats have none of their own: of those that
+ * were dequantized and moved it is what those codes can change by. */
+static int64_t widest(const spreading *s, int value)
 {
-    assay_elem e = v->type.elem;
-    return e.kind == ASSAY_KIND_F32    ? (double)INT32_MAX
-           : e.kind == ASSAY_KIND_BOOL ? 1
-                                       : (double)assay_elem_max(e) - (double)assay_elem_min(e);
+    const assay_value *v = &s->g->value[value];
+    const assay_elem e = v->type.elem;
+    const assay_node *n = v->producer >= 0 ? &s->g->node[v->producer] : NULL;
+    int64_t most = 0;
+    if (e.kind == ASSAY_KIND_BOOL)
+        return 1;
+    if (e.kind != ASSAY_KIND_F32)
+        return e.bits > 32 ? UINT32_MAX : assay_elem_max(e) - assay_elem_min(e);
+    if (!n || !(assay_is_edge(s->g, n, false) || assay_traits(n) & ASSAY_T_MOVE))
+        return INT32_MAX;
+    for (int i = 0; i < n->n_in; i++)
+        if (n->in[i] >= 0 && s->most[n->in[i]] > most)
+            most = s->most[n->in[i]];
+    return most;
 }
 
 static bool is_number(const assay_graph *g, int value)
@@ -184,23 +196,42 @@ static assay_status through_node(const spreading *s, int node)
         by = through_sums(s, n);
     }
     for (int i = 0; i < n->n_out && !status; i++) {
-        double most = widest(&s->g->value[n->out[i]]);
-        s->by[n->out[i]] = (int64_t)(by < most ? by : most);
+        const int64_t most = s->most[n->out[i]];
+        s->by[n->out[i]] = by < (double)most ? (int64_t)by : most;
+    }
+    return status;
+}
+
+/* by, most: g->n_values zeros each. */
+static assay_status spread_all(const spreading *s, int value, int64_t lsb, const int64_t *so_far,
+                               int64_t *spread)
+{
+    const assay_graph *g = s->g;
+    assay_status status = ASSAY_OK;
+    for (int v = 0; v < g->n_values; v++)
+        s->most[v] = g->value[v].producer < 0 ? widest(s, v) : 0;
+    for (int i = 0; i < g->n_nodes; i++)
+        for (int k = 0; k < g->node[i].n_out; k++)
+            s->most[g->node[i].out[k]] = widest(s, g->node[i].out[k]);
+    s->by[value] = lsb;
+    for (int i = 0; i < g->n_nodes && !status; i++)
+        status = through_node(s, i);
+    for (int i = 0; i < g->n_outputs && !status; i++) {
+        const int64_t by = s->by[g->output[i]], room = s->most[g->output[i]] - so_far[i];
+        spread[i] = by < room ? by : room;
     }
     return status;
 }
 
 assay_status assay_spread(const assay_graph *g, const assay_scheme *s, assay_run_fn run, int value,
-                          int64_t lsb, int64_t *spread, assay_error *err)
+                          int64_t lsb, const int64_t *so_far, int64_t *spread, assay_error *err)
 {
-    spreading all = {g, s, run, calloc((size_t)g->n_values + 1, sizeof(int64_t)), err};
-    assay_status status = all.by ? ASSAY_OK : assay_out_of_memory(err);
-    if (!status)
-        all.by[value] = lsb;
-    for (int i = 0; i < g->n_nodes && !status; i++)
-        status = through_node(&all, i);
-    for (int i = 0; i < g->n_outputs && !status; i++)
-        spread[i] = all.by[g->output[i]];
+    const size_t room = (size_t)g->n_values + 1;
+    const spreading all = {g,  s, run, calloc(room, sizeof(int64_t)), calloc(room, sizeof(int64_t)),
+                           err};
+    const assay_status status = all.by && all.most ? spread_all(&all, value, lsb, so_far, spread)
+                                                   : assay_out_of_memory(err);
     free(all.by);
+    free(all.most);
     return status;
 }
