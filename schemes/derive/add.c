@@ -13,12 +13,28 @@ static assay_status list_constants(const assay_derive *d, size_t n)
     return ASSAY_OK;
 }
 
+/* The sum of the operands' halves, whose own rescale may shift it to the left. */
+static assay_status check_sum(const assay_derive *d, int32_t bits)
+{
+    const assay_rescale *o = &d->u->scale[ASSAY_OUT];
+    const int64_t r1 = assay_reach(&d->spec->in[0]), r2 = assay_reach(&d->spec->in[1]);
+    const int64_t first = o->rule->round.n > 1 ? o->rule->round.step[0].bits : 0;
+    int64_t left = 0;
+    if (o->shift != NULL && o->rule->left_shift == ASSAY_LEFT_WRAP && o->shift[0] < first)
+        left = first - o->shift[0];
+    return assay_derive_fits(d, ldexp((double)(r1 > r2 ? r1 : r2), bits + (int)left), 32,
+                             "the sum, shifted left for its output scale,");
+}
+
 /* TFLite: T = 2 * max(s1, s2); operands at s / T after a shift to the left by `bits`, the sum at
  * T / (2^bits * s_out). LiteRT and TFLM ADD form these in double, TFLM SUB in float32. */
 static assay_status left_shift(const assay_derive *d, float s1, float s2, float s_out)
 {
     assay_unit *u = d->u;
-    int bits = u->rec.add.bits;
+    int32_t bits;
+    assay_status s = assay_derive_left_shift(d, 2, u->rec.add.bits, &bits);
+    if (s != ASSAY_OK)
+        return s;
     double twice = 2 * (s1 > s2 ? (double)s1 : (double)s2);
     double r1 = s1 / twice, r2 = s2 / twice, out = twice / (ldexp(1, bits) * s_out);
     if (u->rec.add.scale == ASSAY_PRECISION_F32) {
@@ -30,13 +46,15 @@ static assay_status left_shift(const assay_derive *d, float s1, float s2, float 
     }
     assay_derive_intermediate(&u->scale[ASSAY_FIRST]);
     assay_derive_intermediate(&u->scale[ASSAY_SECOND]);
-    assay_status s = assay_derive_one(d, &u->scale[ASSAY_FIRST], r1, "_1");
+    s = assay_derive_one(d, &u->scale[ASSAY_FIRST], r1, "_1");
     if (s == ASSAY_OK)
         s = assay_derive_one(d, &u->scale[ASSAY_SECOND], r2, "_2");
     if (s == ASSAY_OK)
         s = assay_derive_one(d, &u->scale[ASSAY_OUT], out, "");
     u->k[0] = bits;
     u->binary = assay_apply_add_left_shift;
+    if (s == ASSAY_OK)
+        s = check_sum(d, bits);
     return s == ASSAY_OK ? list_constants(d, 1) : s;
 }
 
@@ -55,7 +73,10 @@ static assay_status common_exponent(const assay_derive *d, float s1, float s2, f
     u->k[1] = lrintf(ldexpf(r2, shift));
     u->k[2] = shift;
     u->binary = assay_apply_add_common_exponent;
-    return list_constants(d, 3);
+    double most = (double)assay_reach(&d->spec->in[0]) * (double)u->k[0] +
+                  (double)assay_reach(&d->spec->in[1]) * (double)u->k[1];
+    assay_status s = assay_derive_fits(d, most, 32, "with this add.bits the sum");
+    return s == ASSAY_OK ? list_constants(d, 3) : s;
 }
 
 static assay_status separate(const assay_derive *d, float s1, float s2, float s_out)
@@ -91,7 +112,10 @@ static assay_status align(const assay_derive *d, float s1, float s2, float s_out
     u->k[2] = guard;
     u->k[3] = guard + e_out - coarse;
     u->binary = assay_apply_add_align;
-    return list_constants(d, 4);
+    double most =
+        ldexp((double)assay_reach(&d->spec->in[0]) + (double)assay_reach(&d->spec->in[1]), guard);
+    assay_status s = assay_derive_fits(d, most, 63, "with this add.bits the sum");
+    return s == ASSAY_OK ? list_constants(d, 4) : s;
 }
 
 static void set_floats(assay_unit *u, float a, float b, float c)
@@ -171,6 +195,12 @@ assay_status assay_derive_add(const assay_derive *d)
         float fixed = ldexpf(1, -u->rec.add.bits);
         set_floats(u, s1 / fixed, s2 / fixed, fixed / s_out);
         u->binary = assay_apply_add_fixed_scale;
+        s = assay_derive_fits(d,
+                              (double)assay_reach(a) * (double)(s1 / fixed) +
+                                  (double)assay_reach(b) * (double)(s2 / fixed),
+                              32, "with this add.bits the sum");
+        if (s != ASSAY_OK)
+            return s;
         break;
     }
     default:
@@ -191,16 +221,19 @@ assay_status assay_derive_sum(const assay_derive *d)
     assay_unit *u = d->u;
     const float one = 1;
     float s_in = assay_scale_of(&d->spec->in[0]), s_out = assay_scale_of(d->spec->out);
-    int bits = u->rec.add.bits;
+    int32_t bits;
     int64_t *k = assay_unit_array(u, "constants", 2);
     if (k == NULL)
         return assay_derive_memory(d);
     u->pool = assay_apply_add_n;
-    if (u->rec.add.kind != ASSAY_ADD_LEFT_SHIFT || bits < 1)
+    if (u->rec.add.kind != ASSAY_ADD_LEFT_SHIFT || u->rec.add.bits < 1)
         return assay_derive_output(d, s_in, &one, 1, s_out);
+    assay_status s = assay_derive_left_shift(d, 1, u->rec.add.bits, &bits);
+    if (s != ASSAY_OK)
+        return s;
     u->k[0] = k[0] = bits - 1;
     u->k[1] = k[1] = u->rec.add.extra_zero_point;
-    assay_status s = assay_derive_range(d);
+    s = assay_derive_range(d);
     double real = 2 * (double)s_in / (ldexp(1, bits) * (double)s_out);
     return s != ASSAY_OK ? s : assay_derive_one(d, &u->scale[ASSAY_OUT], real, "");
 }

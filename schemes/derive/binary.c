@@ -37,11 +37,15 @@ static assay_status squared_difference(const assay_derive *d)
            s2 = (double)assay_scale_of(&d->spec->in[1]);
     double s_out = (double)assay_scale_of(d->spec->out), twice = 2 * (s1 > s2 ? s1 : s2);
     int bits = d->spec->in[0].elem.bits > 8 ? 0 : u->rec.binary.squared_difference_bits;
+    double most = (double)(assay_reach(&d->spec->in[0]) + assay_reach(&d->spec->in[1]));
+    most = ldexp(most, bits - 1) + 1; /* halves of the shifted codes, each rounded */
     assay_derive_intermediate(&u->scale[ASSAY_FIRST]);
     assay_derive_intermediate(&u->scale[ASSAY_SECOND]);
     u->k[0] = bits;
     u->binary = assay_apply_squared_difference;
-    assay_status s = assay_derive_range(d);
+    assay_status s = assay_derive_fits(d, most * most, 32, "the square of a difference");
+    if (s == ASSAY_OK)
+        s = assay_derive_range(d);
     if (s == ASSAY_OK)
         s = assay_derive_one(d, &u->scale[ASSAY_FIRST], s1 / twice, "_1");
     if (s == ASSAY_OK)
@@ -52,11 +56,29 @@ static assay_status squared_difference(const assay_derive *d)
     return s;
 }
 
+static assay_status check_product(const assay_derive *d)
+{
+    return assay_derive_fits(
+        d, (double)assay_reach(&d->spec->in[0]) * (double)assay_reach(&d->spec->in[1]), 63,
+        "the product of two codes");
+}
+
+static assay_status multiply(const assay_derive *d)
+{
+    assay_status s = check_product(d);
+    d->u->binary = assay_apply_mul;
+    return s != ASSAY_OK
+               ? s
+               : assay_derive_output(d, assay_scale_of(&d->spec->in[0]), d->spec->in[1].q.scale, 1,
+                                     assay_scale_of(d->spec->out));
+}
+
 /* Negative inputs: s_in * s_slope / s_out on the product of the codes. */
 static assay_status prelu(const assay_derive *d)
 {
+    assay_status s = check_product(d);
     d->u->binary = assay_apply_prelu;
-    return assay_derive_slope(d, assay_scale_of(&d->spec->in[1]));
+    return s != ASSAY_OK ? s : assay_derive_slope(d, assay_scale_of(&d->spec->in[1]));
 }
 
 /* A float32 scale as an integer of 24 bits times 2^*exponent. */
@@ -80,7 +102,11 @@ static assay_status compare(const assay_derive *d)
         return ASSAY_OK;
     assay_derive_intermediate(&u->scale[ASSAY_FIRST]);
     assay_derive_intermediate(&u->scale[ASSAY_SECOND]);
-    assay_status s = assay_derive_one(d, &u->scale[ASSAY_FIRST], (double)s1, "_1");
+    int64_t r1 = assay_reach(&d->spec->in[0]), r2 = assay_reach(&d->spec->in[1]);
+    assay_status s =
+        assay_derive_fits(d, 256.0 * (double)(r1 > r2 ? r1 : r2), 32, "a code shifted left by 8");
+    if (s == ASSAY_OK)
+        s = assay_derive_one(d, &u->scale[ASSAY_FIRST], (double)s1, "_1");
     return s != ASSAY_OK ? s : assay_derive_one(d, &u->scale[ASSAY_SECOND], (double)s2, "_2");
 }
 
@@ -92,7 +118,11 @@ assay_status assay_derive_div(const assay_derive *d)
     float s_out = assay_scale_of(d->spec->out);
     float product = s2 * s_out;
     float real = s1 / product;
-    assay_status s = assay_derive_range(d);
+    int64_t r1 = assay_reach(&d->spec->in[0]), r2 = assay_reach(&d->spec->in[1]);
+    assay_status s =
+        assay_derive_fits(d, (double)(r1 > r2 ? r1 : r2), 32, "a code less its zero point");
+    if (s == ASSAY_OK)
+        s = assay_derive_range(d);
     u->k[0] = assay_bits_of(s1);
     u->k[1] = assay_bits_of(product);
     u->binary = u->rec.binary.div == ASSAY_DIV_RECIPROCAL ? assay_apply_div_reciprocal
@@ -106,12 +136,9 @@ assay_status assay_derive_div(const assay_derive *d)
 assay_status assay_derive_binary(const assay_derive *d)
 {
     assay_unit *u = d->u;
-    const assay_type *a = &d->spec->in[0], *b = &d->spec->in[1];
     switch (u->op) {
     case ASSAY_OP_MUL:
-        u->binary = assay_apply_mul;
-        return assay_derive_output(d, assay_scale_of(a), b->q.scale, 1,
-                                   assay_scale_of(d->spec->out));
+        return multiply(d);
     case ASSAY_OP_MIN:
     case ASSAY_OP_MAX:
         return minmax(d);

@@ -87,6 +87,16 @@ void assay_derive_intermediate(assay_rescale *r);
  * as "zero_point" and "range". */
 assay_status assay_derive_range(const assay_derive *d);
 
+/* ---- reach.c: what codes can bring into registers that no parameter states ---- */
+/* The greatest |code - zero point| of a quantized type, over all its zero points. */
+int64_t assay_reach(const assay_type *t);
+/* Refuses magnitudes of up to `most` in a signed register of so many bits; `what` names them. */
+assay_status assay_derive_fits(const assay_derive *d, double most, unsigned bits, const char *what);
+/* The shift to the left of the first n inputs' codes in 32 bits: `wanted`, or as much of it as
+ * their codes leave room for (TFLite has 20 for 8-bit codes and 15 for 16-bit ones, which is that
+ * room). */
+assay_status assay_derive_left_shift(const assay_derive *d, int n, int32_t wanted, int32_t *bits);
+
 /* ---- support.c, prepare.c ---- */
 typedef struct assay_op_class {
     assay_status (*derive)(const assay_derive *d); /* NULL: no quantized form */

@@ -25,7 +25,10 @@ assay_status assay_derive_gelu_ibert(const assay_derive *d)
     u->k[0] = (int64_t)b;
     u->k[1] = (int64_t)c;
     u->unary = assay_apply_gelu_ibert;
-    assay_status status = list(d, 2);
+    assay_status status = assay_derive_fits(d, -2 * c * (double)assay_reach(&d->spec->in[0]), 32,
+                                            "a code times I-BERT's erf");
+    if (status == ASSAY_OK)
+        status = list(d, 2);
     return status != ASSAY_OK
                ? status
                : assay_derive_output(d, (float)s, &step, 1, assay_scale_of(d->spec->out));

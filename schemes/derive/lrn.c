@@ -1,19 +1,10 @@
 /* Local response normalization: the table of gains that apply/lrn.c reads. */
 #include <math.h>
 
-#include "graph/type.h"
 #include "schemes/derive/derive.h"
 #include "schemes/real.h"
 
 #define MOST_CHANNELS (1 << 20) /* in a window, so that sums of squares stay below 2^54 */
-
-/* The greatest |code - zero point|. */
-static int64_t greatest(const assay_type *t)
-{
-    int64_t down = assay_zero_of(t) - assay_elem_min(t->elem);
-    int64_t up = assay_elem_max(t->elem) - assay_zero_of(t);
-    return down > up ? down : up;
-}
 
 assay_status assay_derive_lrn(const assay_derive *d)
 {
@@ -39,7 +30,7 @@ assay_status assay_derive_lrn(const assay_derive *d)
     if (!(first > 0) || isinf(first) || places < -126 || places > 126)
         return assay_derive_fail(d, "bias %g to the power of -%g is out of reach", s->gamma,
                                  s->beta);
-    int64_t most = greatest(&s->in[0]);
+    int64_t most = assay_reach(&s->in[0]);
     size_t n = (size_t)assay_lrn_entry(most * most * s->depth, cells) + 2;
     int64_t *table = assay_unit_array(u, "table", n);
     if (table == NULL)

@@ -165,7 +165,9 @@ assay_status assay_derive_pool(const assay_derive *d)
         return then_rescale(d);
     case ASSAY_POOL_RECIPROCAL:
         u->pool = assay_apply_pool_reciprocal;
-        return then_rescale(d);
+        s = assay_derive_fits(d, (double)u->depth * (double)assay_reach(&d->spec->in[0]), 32,
+                              "the sum of the window");
+        return s != ASSAY_OK ? s : then_rescale(d);
     case ASSAY_POOL_TWO_STAGE:
         if (u->window_side * u->window_side != u->depth || u->window_side > 8)
             return assay_derive_fail(d,

@@ -188,6 +188,25 @@ static assay_status shorten_exponentials(const assay_derive *d)
     return ASSAY_OK;
 }
 
+/* Kinds whose formula ends in codes of one scale, 2^-`bits` from `zero`, whatever the type says:
+ * the type must say that (within what TensorFlow Lite allows). */
+static assay_status check_shares(const assay_derive *d, int kind)
+{
+    const assay_elem e = d->spec->out->elem;
+    const bool lut16 = kind == ASSAY_SOFTMAX_LUT16;
+    const int bits = lut16 ? 15 : kind == ASSAY_SOFTMAX_INT_TABLE ? 8 : e.bits;
+    const int32_t zero = lut16 ? 0 : (int32_t)assay_elem_min(e);
+    const double wanted = ldexp(1, -bits), found = (double)assay_scale_of(d->spec->out);
+    if (kind != ASSAY_SOFTMAX_FIXED && kind != ASSAY_SOFTMAX_INT_TABLE && !lut16)
+        return ASSAY_OK;
+    if (e.bits <= 16 && fabs(found - wanted) <= wanted / 1000 &&
+        assay_zero_of(d->spec->out) == zero)
+        return ASSAY_OK;
+    return assay_derive_fail(
+        d, "its codes count 2^-%d from %d; the output has %u bits, scale %.9g, zero point %d", bits,
+        zero, e.bits, found, assay_zero_of(d->spec->out));
+}
+
 static assay_status derive_kind(const assay_derive *d, int kind)
 {
     if (d->u->op == ASSAY_OP_LOG_SOFTMAX)
@@ -207,8 +226,10 @@ assay_status assay_derive_row(const assay_derive *d)
     if (s != ASSAY_OK)
         return s;
     if (u->op == ASSAY_OP_L2_NORM) {
+        const double reach = (double)assay_reach(&d->spec->in[0]);
         u->row = assay_apply_l2_norm;
-        return ASSAY_OK;
+        return assay_derive_fits(d, reach * reach * (double)d->spec->depth, 32,
+                                 "the sum of squares");
     }
     int kind = u->op == ASSAY_OP_LOG_SOFTMAX ? ASSAY_SOFTMAX_FIXED : u->rec.softmax.kind;
     bool lut16 = kind == ASSAY_SOFTMAX_LUT16;
@@ -218,6 +239,8 @@ assay_status assay_derive_row(const assay_derive *d)
         return assay_derive_fail(d, lut16 ? "needs signed 16-bit codes in and out"
                                           : "needs input codes of at most 8 bits");
     s = derive_kind(d, kind);
+    if (s == ASSAY_OK && u->op == ASSAY_OP_SOFTMAX)
+        s = check_shares(d, kind);
     return s == ASSAY_OK ? shorten_exponentials(d) : s;
 }
 
@@ -232,6 +255,12 @@ assay_status assay_derive_product(const assay_derive *d)
         return s;
     if (u->rec.rescale.reduced_bits == 0)
         return assay_derive_fail(d, "no product of codes is defined (rescale.reduced_bits)");
+    double most = ldexp((double)assay_reach(&d->spec->in[0]), u->rec.rescale.result_bits - 1);
+    s = u->rec.rescale.result_bits == 0
+            ? assay_derive_fail(d, "a product of many codes needs rescale.result_bits")
+            : assay_derive_fits(d, most, 63, "a product times one more code");
+    if (s != ASSAY_OK)
+        return s;
     u->row = assay_apply_product;
     double root = pow((double)assay_scale_of(d->spec->out), 1.0 / (double)d->spec->depth);
     return assay_derive_one(d, &u->scale[ASSAY_OUT], (double)assay_scale_of(&d->spec->in[0]) / root,

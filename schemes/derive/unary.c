@@ -12,6 +12,11 @@ static assay_status slope(const assay_derive *d)
         return assay_derive_table(d);
     if (u->rec.unary.leaky_relu == ASSAY_SLOPE_FIXED8) {
         float ratio = s_in / s_out, negative = ratio * alpha;
+        double most = 256 * (double)fmaxf(ratio, fabsf(negative));
+        assay_status s = assay_derive_fits(d, most * (double)assay_reach(&d->spec->in[0]), 32,
+                                           "a code times its slope in 8 fraction bits");
+        if (s != ASSAY_OK)
+            return s;
         u->k[0] = lrintf(256.0f * ratio);
         u->k[1] = lrintf(256.0f * negative);
         u->unary = assay_apply_slope_fixed8;
@@ -44,7 +49,10 @@ static assay_status inverse_sqrt(const assay_derive *d)
         return assay_derive_table(d);
     float root = sqrtf(assay_scale_of(&d->spec->in[0]));
     float product = root * assay_scale_of(d->spec->out);
-    assay_status s = assay_derive_range(d);
+    assay_status s = assay_derive_fits(d, (double)assay_reach(&d->spec->in[0]), 32,
+                                       "a code less its zero point");
+    if (s == ASSAY_OK)
+        s = assay_derive_range(d);
     d->u->unary = assay_apply_rsqrt;
     return s != ASSAY_OK ? s
                          : assay_derive_one(d, &d->u->scale[ASSAY_OUT],

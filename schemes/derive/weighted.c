@@ -145,6 +145,12 @@ assay_status assay_derive_weighted(const assay_derive *d)
     assay_status s = blocks_of(d, &d->u->rec.blocks, &b);
     if (s != ASSAY_OK)
         return s;
+    const double depth = d->spec->depth > 1 ? (double)d->spec->depth : 1;
+    s = assay_derive_fits(
+        d, depth * (double)assay_reach(&d->spec->in[0]) * (double)assay_reach(&d->spec->in[1]), 63,
+        "the exact sum of the products");
+    if (s != ASSAY_OK)
+        return s;
     if (d->u->op == ASSAY_OP_SVDF_FEATURE)
         store_feature(d);
     return b.count > 0 ? derive_blocks(d, &b) : derive_output(d, q->scale, q->count);
