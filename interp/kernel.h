@@ -61,6 +61,10 @@ assay_kernel assay_ref_kernel(assay_op op);
  * serve bool, i32 and i64 (index arithmetic) where the op has a meaning for them. */
 assay_kernel assay_float_kernel(assay_op op);
 
+/* Refuses an element kind that the float kernel of the node's op does not take (same file); OK for
+ * ops that are moves or that it has no kernel for. */
+assay_status assay_check_float_node(const assay_graph *g, const assay_node *n, assay_error *err);
+
 /* Whether codes can be computed with: what the quantizer asks (assay_quantize_options.has_kernel).
  */
 bool assay_has_integer_kernel(assay_op op);

@@ -15,6 +15,7 @@
 #include "graph/tflite/tflite.h"
 #include "interp/evaluate.h"
 #include "interp/files.h"
+#include "interp/kernel.h"
 #include "opt/opt.h"
 
 /* What a file is, by its first bytes: text form, FlatBuffers with TFLite's identifier, or ONNX. */
@@ -83,8 +84,38 @@ static assay_status load_model_text(const char *path, assay_graph **out, assay_e
     return status == ASSAY_OK ? assay_text_load(path, constants, out, err) : status;
 }
 
-assay_status assay_model_load(const char *path, const assay_model_options *options,
-                              assay_graph **out, assay_error *err)
+/* Adds what no engine computes of the graph to the list in `all`; returns how many there are. */
+static int list_without_kernel(const assay_graph *g, assay_error *all)
+{
+    int count = 0;
+
+    for (int i = 0; i < g->n_subgraphs; i++)
+        count += list_without_kernel(g->subgraph[i], all);
+    for (int i = 0; i < g->n_nodes; i++) {
+        size_t used = strlen(all->text), room = sizeof all->text - used;
+        assay_error why;
+        if (assay_node_is_quantized(g, &g->node[i]) ||
+            assay_check_float_node(g, &g->node[i], &why) == ASSAY_OK)
+            continue;
+        count++;
+        if (strlen(why.text) + 2 < room)
+            snprintf(all->text + used, room, "%s%s", used ? "; " : "", why.text);
+    }
+    return count;
+}
+
+static assay_status check_kinds(const char *path, const assay_graph *g, assay_error *err)
+{
+    assay_error all = {.status = ASSAY_OK};
+    int count = list_without_kernel(g, &all);
+
+    return count ? assay_fail(err, ASSAY_ERR_UNSUPPORTED, "%.200s: %d unsupported: %.600s", path,
+                              count, all.text)
+                 : ASSAY_OK;
+}
+
+static assay_status load(const char *path, const assay_model_options *options, assay_graph **out,
+                         assay_error *err)
 {
     const assay_model_options none = {0}, *o = options ? options : &none;
     const assay_onnx_options onnx = {
@@ -106,6 +137,18 @@ assay_status assay_model_load(const char *path, const assay_model_options *optio
     default:
         return assay_onnx_import_file(path, &onnx, out, err);
     }
+}
+
+assay_status assay_model_load(const char *path, const assay_model_options *options,
+                              assay_graph **out, assay_error *err)
+{
+    assay_status status = load(path, options, out, err);
+
+    if (status == ASSAY_OK && (status = check_kinds(path, *out, err)) != ASSAY_OK) {
+        assay_graph_free(*out);
+        *out = NULL;
+    }
+    return status;
 }
 
 bool assay_model_is_onnx(const char *path)

@@ -19,7 +19,8 @@ typedef struct assay_model_options {
  * TFLite's form it means what it says. */
 bool assay_model_is_onnx(const char *path);
 
-/* options may be NULL. */
+/* options may be NULL. What no engine computes, an op on an element kind that its kernel does not
+ * take, is refused here, all of it in one line. */
 assay_status assay_model_load(const char *path, const assay_model_options *options,
                               assay_graph **out, assay_error *err);
 /* Loads and lowers canonically (opt/opt.h), as profiling and quantizing do. A graph that already

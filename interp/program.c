@@ -45,6 +45,8 @@ static assay_status prepare_node(assay_program *p, int i, assay_error *err)
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "node '%s': no %s kernel for op %s", n->name,
                           assay_node_is_quantized(g, n) ? "integer" : "float",
                           assay_op_get(n->op)->name);
+    if (p->kernel[i].run == assay_float_kernel(n->op).run)
+        return assay_check_float_node(g, n, err);
     if (!p->kernel[i].needs_unit)
         return ASSAY_OK;
     if (!p->scheme)

@@ -134,6 +134,29 @@ head -c 200 "$first" >short.png
 refused "truncated PNG" "short.png" "$assay" run "$model" -i short.png
 head -c 100 outputs/*.npy >short.npy
 refused "truncated npy" "short.npy" "$assay" run "$model" -i short.npy
+
+# inputs of every kind of integer take what bundles write of them, and nothing beyond their codes
+cat >kinds.assay <<'END'
+graph kinds {
+  input a: i4[2] q(0.5,0)
+  input b: u6[2] q(0.5,0)
+  input c: u32[2]
+  ya: f32[2] = dequantize(a)
+  yb: f32[2] = dequantize(b)
+  yc: u32[2] = add(c, c)
+  output ya, yb, yc
+}
+END
+/usr/bin/python3 -c 'import numpy as np
+np.save("i4.npy", np.array([-8, 7], "i1")); np.save("u6.npy", np.array([0, 63], "u1"))
+np.save("u32.npy", np.array([0, 2**31 + 1], "u4")); np.save("i4-out.npy", np.array([-8, 8], "i1"))'
+runs 0 "inputs of odd widths" "$assay" golden kinds.assay -s tflite -i a=i4.npy -i b=u6.npy -i c=u32.npy -o kinds
+runs 0 "what a bundle wrote of them" "$assay" golden kinds.assay -s tflite -i "a=$(ls kinds/tensors/*_a.npy)" \
+    -i "b=$(ls kinds/tensors/*_b.npy)" -i "c=$(ls kinds/tensors/*_c.npy)" -o kinds-again
+same_tensors() { cmp "$1"/tensors/*_yc.npy "$2"/tensors/*_yc.npy && cmp "$1"/tensors/*_ya.npy "$2"/tensors/*_ya.npy; }
+runs 0 "the same of them" same_tensors kinds kinds-again
+refused "a code outside its type" "i4-out.npy: element 1 is 8, outside i4 of input 'a'" \
+    "$assay" run kinds.assay -s tflite -i a=i4-out.npy -i b=u6.npy -i c=u32.npy
 /usr/bin/python3 -c 'import numpy as np; np.save("shape.npy", np.zeros((1,3,7,7),"f4"))'
 refused "wrong shape" "shape.npy.*input" "$assay" run "$model" -i shape.npy
 

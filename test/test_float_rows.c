@@ -69,6 +69,24 @@ static void matmul_broadcasts_batches(void **state)
         free(want);
         op_end(&c);
     }
+    for (int round = 0; round < ROUNDS; round++) { /* integers wrap */
+        const int64_t m = test_between(&rng, 1, 5), n = test_between(&rng, 1, 5),
+                      k = test_between(&rng, 0, 5);
+        const bool is_signed = round & 1, tb = round & 2;
+        op_case c = op_begin(ASSAY_OP_MATMUL, 2, 1);
+        c.attr.matmul = (assay_attr_matmul){.transpose_b = tb};
+        c.in[0] = op_noise(&rng, assay_int(32, is_signed), 2, (int64_t[]){m, k});
+        c.in[1] = op_noise(&rng, assay_int(32, is_signed), 2, (int64_t[]){tb ? n : k, tb ? k : n});
+        op_run(&c);
+        const uint32_t *a = c.in[0].data, *b = c.in[1].data, *y = c.out[0].data;
+        for (int64_t i = 0; i < m * n; i++) {
+            uint32_t sum = 0;
+            for (int64_t j = 0; j < k; j++)
+                sum += a[i / n * k + j] * b[tb ? i % n * k + j : j * n + i % n];
+            assert_int_equal(y[i], sum);
+        }
+        op_end(&c);
+    }
     op_case v = op_begin(ASSAY_OP_MATMUL, 2, 1);
     v.in[0] = op_floats(1, (int64_t[]){2}, (float[]){1, 2});
     v.in[1] = op_floats(1, (int64_t[]){2}, (float[]){3, 4});

@@ -68,7 +68,17 @@ static void wrong_models_are_named(void **state)
         {"in x f32 2\nconst w f32 2\nconst w f32 2\nAdd x,w -> y\nout y", "'w' is defined twice"},
         {"in x f32 2\nin x f32 2\nRelu x -> y\nout y", "'x' is defined twice"},
         {"in x f32 2\nRelu z -> y\nout y", "'Relu_0' (Relu) uses 'z', which nothing defines"},
-        {"in x f32 2\nAdd x,b -> a\nRelu a -> b\nout b", "before node 'Relu_1' makes it"},
+        {"in x f32 2\nAdd x,b -> a\nRelu a -> b\nout b",
+         "uses 'a' before node 'Add_0' makes it: the nodes are a cycle"},
+        {"in x f32 2\nAdd a,x -> a\nout a", "before node 'Add_0' makes it: the nodes are a cycle"},
+        {"in x f32 2\nconst c bool - = 1\nIf c -> a then_branch={graph Relu b -> u; out u}\n"
+         "Neg a -> b\nout b",
+         "the nodes are a cycle"},
+        {"in x u8 2\nconst s f32 - = -1\nDequantizeLinear x,s -> y\nout y",
+         "scale 's' has the element -1 at index 0"},
+        {"in x f32 2\nconst w i8 2\nconst s f32 - = inf\nDequantizeLinear w,s -> d\nAdd x,d -> y\n"
+         "out y",
+         "scale 's' has the element inf at index 0"},
         {"in x f32 2\nRelu x -> y\nout z", "output 'z' is not defined"},
         {"in x f32 2\nRelu x -> y", "no outputs"},
         {"in x f32 2,N\nRelu x -> y\nout y", "dimension 1 of input 'x' is symbolic ('N')"},

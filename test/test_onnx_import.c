@@ -50,6 +50,28 @@ static void shape_arithmetic_folds(void **state)
     CHECK_ALL(forms);
 }
 
+/* Nodes that stand before those that make their inputs, or what their subgraphs use, are sorted;
+ * the others keep their places. */
+static void nodes_out_of_order_are_sorted(void **state)
+{
+    static const onnx_form forms[] = {
+        {13, "in x f32 2\nRelu b -> y\nNeg x -> b\nout y", "neg relu", "[2]"},
+        {13, "in x f32 2\nAdd c,d -> y\nAbs d -> c\nSqrt x -> e\nNeg e -> d\nout y",
+         "sqrt neg abs add", "[2]"},
+        {13,
+         "in x f32 2,3\nIf c -> a then_branch={graph Relu b -> u; out u} "
+         "else_branch={graph Foo x -> v; out v}\nShape x -> s\nSize s -> r\nNeg x -> b\n"
+         "const two i64 - = 2\nEqual r,two -> c\nSqrt a -> y\nout y",
+         "neg relu sqrt", "[2,3]"},
+        {13,
+         "in x f32 2\nconst c bool - = 1\nIf c -> a then_branch={graph Identity b -> u; out u} "
+         "else_branch={graph Foo x -> v; out v}\nSqrt a -> y\nNeg x -> b\nout y",
+         "neg sqrt", "[2]"},
+    };
+    (void)state;
+    CHECK_ALL(forms);
+}
+
 /* Of an If whose condition is known only the branch taken is imported, with its own constants. */
 static void known_branches_are_taken(void **state)
 {
@@ -285,6 +307,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shape_arithmetic_folds),
         cmocka_unit_test(known_branches_are_taken),
+        cmocka_unit_test(nodes_out_of_order_are_sorted),
         cmocka_unit_test(triangles_and_indices_fold),
         cmocka_unit_test(constant_outputs_are_made),
         cmocka_unit_test(patterns_are_fused),

@@ -125,7 +125,28 @@ static void conversions(void **state)
          "QuantizeLinear x,s,z -> y axis=0 block_size=2\nout y",
          {1, 2, 3, 4, 6, 8},
          {1, 2, 3, 3, 4, 5}},
-        /* parameters that arrive with the input */
+        /* constants under scales that are not above 0: 1 2 15, and by axis 1, and in blocks */
+        {"in x f32 3\nconst w u4 3 = 33 15\n" S("s", "-0.5")
+             Z("z", "u4", "1") "DequantizeLinear w,s,z -> d\nAdd x,d -> y\nout y",
+         {0, 0, 0},
+         {0, -0.5, -7}},
+        {"in x f32 2,3\nconst w i8 2,3 = -128 1 2 127 4 5\nconst s f32 3 = -1 0 2\n"
+         "DequantizeLinear w,s -> d axis=1\nAdd x,d -> y\nout y",
+         {0},
+         {128, 0, 4, -127, 0, 10}},
+        {"in x f32 3,2\nconst w i4 3,2 = 33 67 135\nconst s f32 2,2 = 1 -2 -3 4\n"
+         "DequantizeLinear w,s -> d axis=0 block_size=2\nAdd x,d -> y\nout y",
+         {0},
+         {1, -4, 3, -8, -21, -32}},
+        /* parameters that arrive with the input, one for all and along an axis */
+        {"in x f32 2,2\nin s f32 2\nconst z u8 2 = 3 0\nQuantizeLinear x,s,z -> y axis=0\nout y",
+         {-100, 1, 3, 8},
+         {0, 3, 1, 2},
+         {2, 4}},
+        {"in x i8 2,2\nin s f32 2\nconst z i8 2 = 3 0\nDequantizeLinear x,s,z -> y axis=-1\nout y",
+         {-100, 1, 3, 8},
+         {-206, 4, 0, 32},
+         {2, 4}},
         {"in x f32 3\nin s f32 1\n" Z("z", "u8", "3") "QuantizeLinear x,s,z -> y\nout y",
          {-100, 1, 3},
          {0, 3, 5},
@@ -154,6 +175,9 @@ static void operators(void **state)
              "z", "u8", "2") "ConvInteger x,w,z -> y pads=[0,1,0,0]\nout y",
          {10, 20, 30},
          {-16, -28, -38}},
+        {"in x i32 2,2\nconst w i32 2,2 = 1 2 3 1073741824\nMatMul x,w -> y\nout y",
+         {1, 2, 3, 4},
+         {7, -2147483646, 15, 6}},
         {"in x u8 2,2\nin z u8 1\nconst w i8 2,2 = 1 2 3 4\nMatMulInteger x,w,z -> y\nout y",
          {1, 2, 3, 4},
          {3, 4, 11, 16},
@@ -163,6 +187,11 @@ static void operators(void **state)
          "com.microsoft:MatMulNBits x,w,s -> y K=4 N=2 bits=4 block_size=2\nout y",
          {1, 1, 1, 1},
          {17, -17}},
+        /* the same under scales of 1 -2 0 2, as symmetric quantizers write them */
+        {"in x f32 1,4\nconst w u8 2,2,1 = 169 203 103 69\nconst s f32 4 = 1 -2 0 2\n"
+         "com.microsoft:MatMulNBits x,w,s -> y K=4 N=2 bits=4 block_size=2\nout y",
+         {1, 1, 1, 1},
+         {-11, -14}},
         /* the same with groups of columns anywhere: scales 1 2 1 2 and 2 1 2 1, half precision */
         {"in x f32 1,4\nconst w u8 2,2,1 = 169 203 103 69\nconst s f16 4 = 15360 16384 16384 "
          "15360\n"
@@ -361,6 +390,33 @@ static void outputs_without_a_name(void **state)
     }
 }
 
+/* One constant may be read with as many parameters as there are nodes; each gets its own codes. */
+static void a_bias_serves_several_nodes(void **state)
+{
+    (void)state;
+    check(&(sample){
+        "in x i8 1,2\nconst w i8 2,2 = 1 2 3 4\nconst b i32 2 = 4 8\n" S("s", "1") S("t", "2")
+            S("u", "4") "DequantizeLinear x,s -> a\nDequantizeLinear w,s -> v\n"
+                        "DequantizeLinear b,s -> c\nDequantizeLinear b,t -> d\n"
+                        "DequantizeLinear b,u -> e\nGemm a,v,c -> f\nGemm a,v,d -> g\n"
+                        "Gemm a,v,e -> h\nSum f,g,h -> y\nout y",
+        .in = {1, 2}, .want = {49, 86}});
+}
+
+/* Weights of a float product: an axis that moves takes its scales along. */
+static void constant_codes_move(void **state)
+{
+    (void)state;
+    check(&(sample){"in x f32 1,2\nconst w i8 3,2 = 1 2 3 4 5 6\nconst s f32 3 = 1 2 -4\n"
+                    "DequantizeLinear w,s -> d axis=0\nTranspose d -> t perm=[1,0]\n"
+                    "MatMul x,t -> y\nout y",
+                    .in = {1, 10}, .want = {21, 86, -260}});
+    check(&(sample){"in x f32 2\nconst w i8 1,2 = 1 2\nconst s f32 - = 2\n"
+                    "DequantizeLinear w,s -> d\nTranspose d -> y perm=[1,0]\nout y\nRelu x -> z\n"
+                    "out z",
+                    .want = {2, 4}});
+}
+
 /* What a target refuses stays as it was, and still runs. */
 static void a_refused_group_is_left(void **state)
 {
@@ -392,6 +448,8 @@ int main(void)
         cmocka_unit_test(groups),
         cmocka_unit_test(groups_are_the_targets_operators),
         cmocka_unit_test(outputs_without_a_name),
+        cmocka_unit_test(a_bias_serves_several_nodes),
+        cmocka_unit_test(constant_codes_move),
         cmocka_unit_test(a_refused_group_is_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,6 +76,7 @@ assay_status onnx_declare_nodes(onnx_import *im, const pb_graph *g, onnx_node *n
             assay_status s = declare(im, pb->output[k], nodes[i].name, err);
             if (s)
                 return s;
+            onnx_find_value(im, pb->output[k])->by = &nodes[i];
         }
     }
     for (size_t i = 0; i < g->n_node; i++) {

@@ -244,13 +244,14 @@ onnx_value *onnx_reshaped(onnx_node *n, onnx_value *x, int rank, const int64_t *
     return onnx_op1(n, ASSAY_OP_RESHAPE, &attr, x, suffix);
 }
 
-/* Codes of weights are transposed themselves. */
+/* Codes of weights are transposed themselves. Their floats carry the name of the node's output when
+ * suffix is NULL, else one derived from the weights'. */
 static onnx_value *transposed_codes(onnx_node *n, onnx_value *x, const int64_t *perm,
                                     const char *suffix)
 {
-    const char *name = onnx_fresh_name(n->im, x->name, suffix);
-    onnx_value *constant = onnx_transposed(n, x->codes->constant, perm, suffix);
-    onnx_value *y = name ? onnx_add_value(n->im, name) : NULL;
+    onnx_value *constant = onnx_transposed(n, x->codes->constant, perm, suffix ? suffix : "codes");
+    const char *name = suffix ? onnx_fresh_name(n->im, x->name, suffix) : NULL;
+    onnx_value *y = !suffix ? onnx_result(n, NULL) : name ? onnx_add_value(n->im, name) : NULL;
     onnx_codes *codes = onnx_alloc(n->im, sizeof *codes);
 
     if (n->status)

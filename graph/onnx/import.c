@@ -98,8 +98,8 @@ static bool inputs_ready(onnx_node *n)
             return false;
         if (v && !onnx_is_made(v)) {
             onnx_fail(n, ASSAY_ERR_INPUT,
-                      "uses '%s' before node '%s' makes it: nodes are cyclic or out of order",
-                      n->pb->input[i], v->maker);
+                      "uses '%s' before node '%s' makes it: the nodes are a cycle", n->pb->input[i],
+                      v->maker);
             return false;
         }
     }
@@ -108,8 +108,12 @@ static bool inputs_ready(onnx_node *n)
 
 static assay_status import_nodes(onnx_import *im, onnx_node *nodes, size_t count, assay_error *err)
 {
+    onnx_node **order = onnx_order_nodes(im, nodes, count);
+
+    if (!order)
+        return assay_out_of_memory(err);
     for (size_t i = 0; i < count; i++) {
-        onnx_node *n = &nodes[i];
+        onnx_node *n = order[i];
         assay_error cause;
 
         n->err = &cause;

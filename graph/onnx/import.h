@@ -79,10 +79,11 @@ typedef struct onnx_value {
     int id;                     /* in the graph, or ASSAY_NO_VALUE */
     struct onnx_value *same;    /* an alias of that value (Identity), or NULL */
     const char *maker; /* the node that defines it, for messages; NULL: no definition yet */
-    int uses;          /* by nodes and as graph output */
-    bool is_output;    /* of the graph */
-    bool is_lost;      /* made by an unsupported node: nothing is known of it */
-    int narrow;        /* the ONNX value is ONNX_FLOAT16 or ONNX_BFLOAT16; else 0 (narrow.c) */
+    const struct onnx_node *by; /* that node, or NULL: an input, a constant, made by a handler */
+    int uses;                   /* by nodes and as graph output */
+    bool is_output;             /* of the graph */
+    bool is_lost;               /* made by an unsupported node: nothing is known of it */
+    int narrow; /* the ONNX value is ONNX_FLOAT16 or ONNX_BFLOAT16; else 0 (narrow.c) */
 } onnx_value;
 
 typedef struct onnx_import {
@@ -259,6 +260,13 @@ bool onnx_read_params(onnx_node *n, size_t scale, size_t zero, assay_elem elem, 
 /* v as a graph value with these parameters, never folded. A value that has others is refused; a
  * constant is then copied. */
 onnx_value *onnx_quantized(onnx_node *n, onnx_value *v, const assay_qparams *q);
+/* As onnx_read_params, but scales may be anything: for constants, which onnx_mirror makes good. */
+bool onnx_read_any_params(onnx_node *n, size_t scale, size_t zero, assay_elem elem, int64_t count,
+                          assay_qparams *q);
+/* Constant codes v with parameters *q (granularity, axis and block filled in), as the codes and
+ * parameters with scales above 0 that stand for the same numbers: mirror.c. Fails on scales that
+ * are not finite. */
+onnx_value *onnx_mirror(onnx_node *n, onnx_value *v, const char *scale_name, assay_qparams *q);
 /* onnx_read_params and onnx_quantized of input i, one scale for all. */
 onnx_value *onnx_quantized_in(onnx_node *n, size_t i, size_t scale, size_t zero);
 /* Input i with one scale, or one for each index of `axis`. */
@@ -310,6 +318,11 @@ assay_status onnx_read_inputs(onnx_import *im, const pb_graph *g, assay_error *e
 assay_status onnx_declare_nodes(onnx_import *im, const pb_graph *g, onnx_node *nodes,
                                 assay_error *err);
 assay_status onnx_declare_outputs(onnx_import *im, const pb_graph *g, assay_error *err);
+
+/* ---- order.c ---- */
+/* The nodes so that each comes after those that make what it uses, otherwise as they stand; nodes
+ * of a cycle among them. NULL: no memory. */
+onnx_node **onnx_order_nodes(onnx_import *im, onnx_node *nodes, size_t count);
 
 /* ---- import.c ---- */
 /* A failure ends the import unless it is only unsupported: that goes into the list, and is OK. */

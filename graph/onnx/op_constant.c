@@ -243,6 +243,6 @@ void onnx_import_if_then_else(onnx_node *n)
     if (s)
         onnx_fail(n, s, "%.300s", cause.text);
     for (size_t i = 0; i < n->pb->n_output && !n->status; i++)
-        if (out[i]->constant || out[i]->id != ASSAY_NO_VALUE)
+        if (onnx_is_made(out[i]))
             onnx_bind(n, i, out[i]);
 }

@@ -84,13 +84,13 @@ static onnx_value *unpacked(onnx_node *n, const packed *p)
             zero[r * a_row + i] = zero_at(p, r, b);
         }
     }
-    *codes = (onnx_codes){onnx_constant(n, w, "codes"),
-                          {.granularity = ASSAY_Q_BLOCK,
-                           .axis = 1,
-                           .block = p->group ? 1 : p->block,
-                           .count = (size_t)count,
-                           .scale = scale,
-                           .zero_point = zero}};
+    codes->q = (assay_qparams){.granularity = ASSAY_Q_BLOCK,
+                               .axis = 1,
+                               .block = p->group ? 1 : p->block,
+                               .count = (size_t)count,
+                               .scale = scale,
+                               .zero_point = zero};
+    codes->constant = onnx_mirror(n, onnx_constant(n, w, "codes"), n->pb->input[2], &codes->q);
     if (n->status)
         return NULL;
     *v = (onnx_value){.codes = codes, .id = ASSAY_NO_VALUE, .maker = n->name, .uses = 1};

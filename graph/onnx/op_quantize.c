@@ -17,15 +17,41 @@ static bool is_late(onnx_node *n)
     return (scale && !scale->constant) || (zero && !zero->constant);
 }
 
-/* Refuses what is not one float32 scale and one zero point. */
+/* Refuses what is not float32 scales and zero points, one for all or one for each index of an axis.
+ */
 static void check_late(onnx_node *n)
 {
     onnx_value *zero = onnx_in(n, 2);
-    assay_type s = onnx_type(n, onnx_in(n, 1)), z = onnx_type(n, zero);
+    assay_type x = onnx_type(n, onnx_in(n, 0)), s = onnx_type(n, onnx_in(n, 1));
+    assay_type z = zero ? onnx_type(n, zero) : s;
+    int64_t axis = onnx_int(n, "axis", 1), along = 1;
 
-    if (s.elem.kind != ASSAY_KIND_F32 || onnx_count(&s) != 1 || (zero && onnx_count(&z) != 1))
-        onnx_refuse(n,
-                    "parameters that are not known at import, other than one for all in float32");
+    if (axis >= -x.rank && axis < x.rank)
+        along = x.dim[axis < 0 ? axis + x.rank : axis];
+    if (s.elem.kind != ASSAY_KIND_F32 || onnx_int(n, "block_size", 0) != 0 ||
+        (onnx_count(&s) != 1 && onnx_count(&s) != along) ||
+        (onnx_count(&z) != 1 && onnx_count(&z) != along))
+        onnx_refuse(n, "parameters that are not known at import, other than one for all or one for "
+                       "each index of an axis, in float32");
+}
+
+/* A parameter so that it broadcasts with x: one for all, or along the attribute's axis. */
+static onnx_value *spread_late(onnx_node *n, onnx_value *v, const char *suffix)
+{
+    assay_type x = onnx_type(n, onnx_in(n, 0)), t = onnx_type(n, v);
+    int64_t dim[ASSAY_MAX_RANK];
+
+    if (n->status || onnx_count(&t) == 1)
+        return n->status ? NULL : v;
+    for (int i = 0; i < x.rank; i++)
+        dim[i] = 1;
+    dim[onnx_axis(n, onnx_int(n, "axis", 1), x.rank)] = onnx_count(&t);
+    return onnx_reshaped(n, v, x.rank, dim, suffix);
+}
+
+static onnx_value *late_scale(onnx_node *n)
+{
+    return spread_late(n, onnx_in(n, 1), "scale");
 }
 
 /* The zero point of input 2 as a float, or NULL for 0. */
@@ -34,7 +60,9 @@ static onnx_value *late_zero(onnx_node *n)
     const assay_attrs cast = {.cast = {.to = ASSAY_CAST_F32}};
     onnx_value *zero = onnx_in(n, 2);
 
-    return zero && !n->status ? onnx_op1(n, ASSAY_OP_CAST, &cast, zero, "zero") : NULL;
+    return zero && !n->status
+               ? spread_late(n, onnx_op1(n, ASSAY_OP_CAST, &cast, zero, "zero"), "zeros")
+               : NULL;
 }
 
 /* round(x / scale) + zero, clipped, as codes. */
@@ -48,7 +76,7 @@ static void late_quantize(onnx_node *n, assay_elem elem)
     if (n->status)
         return;
     zero = late_zero(n);
-    y = onnx_op2(n, ASSAY_OP_DIV, NULL, onnx_in(n, 0), onnx_in(n, 1), "scaled");
+    y = onnx_op2(n, ASSAY_OP_DIV, NULL, onnx_in(n, 0), late_scale(n), "scaled");
     y = onnx_op1(n, ASSAY_OP_ROUND, NULL, y, "rounded");
     if (zero)
         y = onnx_op2(n, ASSAY_OP_ADD, NULL, y, zero, "shifted");
@@ -71,19 +99,20 @@ static void late_dequantize(onnx_node *n)
     if (zero && !n->status)
         x = onnx_op2(n, ASSAY_OP_SUB, NULL, x, zero, "centred");
     if (!n->status)
-        onnx_op2(n, ASSAY_OP_MUL, NULL, x, onnx_in(n, 1), NULL);
+        onnx_op2(n, ASSAY_OP_MUL, NULL, x, late_scale(n), NULL);
 }
 
 /* ---- QuantizeLinear, DequantizeLinear ---- */
 
-/* Parameters along an axis or in blocks, for codes of x's shape. */
-static bool read_linear(onnx_node *n, const assay_type *x, assay_elem elem, assay_qparams *q)
+/* Parameters along an axis or in blocks, for codes of x's shape; `any`: with scales of any sign. */
+static bool read_linear(onnx_node *n, const assay_type *x, assay_elem elem, bool any,
+                        assay_qparams *q)
 {
     int64_t block = onnx_int(n, "block_size", 0);
     bool several = false;
     int axis = 0;
 
-    if (n->status || !onnx_read_params(n, 1, 2, elem, -1, q))
+    if (n->status || !(any ? onnx_read_any_params : onnx_read_params)(n, 1, 2, elem, -1, q))
         return false;
     several = q->count > 1 || block > 0;
     if (several)
@@ -125,7 +154,7 @@ void onnx_import_quantize_linear(onnx_node *n)
         onnx_refuse(n, "an input that is not float32");
     else if (is_late(n))
         late_quantize(n, elem);
-    else if (read_linear(n, &t, elem, &q))
+    else if (read_linear(n, &t, elem, false, &q))
         onnx_convert(n, ASSAY_OP_QUANTIZE, x, elem, &q, NULL);
 }
 
@@ -144,7 +173,10 @@ void onnx_import_dequantize_linear(onnx_node *n)
         late_dequantize(n);
         return;
     }
-    if (!read_linear(n, &t, t.elem, &q))
+    const bool fixed = x->constant && t.elem.bits <= 16;
+    if (!read_linear(n, &t, t.elem, fixed, &q))
+        return;
+    if (fixed && !(x = onnx_mirror(n, x, n->pb->input[1], &q)))
         return;
     if (x->constant && y && !y->is_output) { /* y is NULL for an output without a name */
         onnx_codes *codes = onnx_alloc(n->im, sizeof *codes);

@@ -45,8 +45,8 @@ static bool check_zeros(onnx_node *n, const char *name, const onnx_const *c, ass
     return true;
 }
 
-bool onnx_read_params(onnx_node *n, size_t scale, size_t zero, assay_elem elem, int64_t count,
-                      assay_qparams *q)
+bool onnx_read_any_params(onnx_node *n, size_t scale, size_t zero, assay_elem elem, int64_t count,
+                          assay_qparams *q)
 {
     const onnx_const *s = NULL, *z = onnx_has(n, zero) ? parameter(n, zero, "zero point") : NULL;
 
@@ -88,8 +88,14 @@ bool onnx_read_params(onnx_node *n, size_t scale, size_t zero, assay_elem elem, 
     }
     q->scale = scales;
     q->zero_point = zeros;
-    return (!s || check_scales(n, n->pb->input[scale], scales, q->count)) &&
-           (!z || check_zeros(n, n->pb->input[zero], z, elem));
+    return !z || check_zeros(n, n->pb->input[zero], z, elem);
+}
+
+bool onnx_read_params(onnx_node *n, size_t scale, size_t zero, assay_elem elem, int64_t count,
+                      assay_qparams *q)
+{
+    return onnx_read_any_params(n, scale, zero, elem, count, q) &&
+           (scale == ONNX_NO_INPUT || check_scales(n, n->pb->input[scale], q->scale, q->count));
 }
 
 onnx_value *onnx_quantized(onnx_node *n, onnx_value *v, const assay_qparams *q)

@@ -87,7 +87,7 @@ const char *onnx_fresh_name(onnx_import *im, const char *base, const char *suffi
     if (!name)
         return NULL;
     snprintf(name, n, "%s/%s", base, suffix);
-    while (onnx_find_value(im, name))
+    while (onnx_find_value(im, name) || assay_graph_find_value(im->graph, name) >= 0)
         snprintf(name, n, "%s/%s%u", base, suffix, ++im->n_fresh);
     return name;
 }

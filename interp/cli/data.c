@@ -16,9 +16,11 @@ static void codes_to_real(const assay_type *t, void *input)
 static assay_status read_sample(void *user, int64_t i, int k, void *input, assay_error *err)
 {
     const cli_data *d = user;
-    (void)k; /* 0: checked when opened */
     assay_status status =
         assay_dataset_read_input(d->dataset, &d->preprocess, i, &d->type, input, err);
+    if (status == ASSAY_OK)
+        status = cli_check_codes(d->codes ? d->codes : &d->graph->value[d->graph->input[k]], input,
+                                 "data set", err);
     if (status == ASSAY_OK && d->codes)
         codes_to_real(&d->codes->type, input);
     return status;

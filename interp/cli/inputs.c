@@ -7,29 +7,19 @@
 #include "graph/npy.h"
 #include "interp/cli/session.h"
 
-/* Element kind of a sample as the network sees it. */
-static assay_elem elem_of(assay_npy_type t)
+/* Is that how a tensor of this kind is stored? Codes of odd widths are in the smallest container.
+ */
+static bool stores(assay_npy_type t, assay_elem e)
 {
-    switch (t) {
-    case ASSAY_NPY_BOOL:
-        return assay_bool();
-    case ASSAY_NPY_I1:
-        return assay_int(8, true);
-    case ASSAY_NPY_U1:
-        return assay_int(8, false);
-    case ASSAY_NPY_I2:
-        return assay_int(16, true);
-    case ASSAY_NPY_U2:
-        return assay_int(16, false);
-    case ASSAY_NPY_I4:
-        return assay_int(32, true);
-    case ASSAY_NPY_I8:
-        return assay_int(64, true);
-    case ASSAY_NPY_F4:
-        return assay_f32();
-    default:
-        return (assay_elem){ASSAY_KIND_NONE, 0, false};
-    }
+    static const assay_npy_type container[4][2] = {{ASSAY_NPY_U1, ASSAY_NPY_I1},
+                                                   {ASSAY_NPY_U2, ASSAY_NPY_I2},
+                                                   {ASSAY_NPY_U4, ASSAY_NPY_I4},
+                                                   {ASSAY_NPY_U8, ASSAY_NPY_I8}};
+    const size_t size = assay_elem_size(e);
+
+    if (e.kind != ASSAY_KIND_INT)
+        return t == (e.kind == ASSAY_KIND_BOOL ? ASSAY_NPY_BOOL : ASSAY_NPY_F4);
+    return t == container[size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3][e.is_signed];
 }
 
 /* Same shape, where dimensions of 1 in front do not count. */
@@ -64,12 +54,31 @@ assay_status cli_check_sample(const assay_sample_type *t, const assay_value *in,
 {
     char wanted[160], found[160];
 
-    if (assay_elem_equal(elem_of(t->type), in->type.elem) &&
+    if (stores(t->type, in->type.elem) &&
         shapes_agree(t->shape, t->rank, in->type.dim, in->type.rank))
         return ASSAY_OK;
     return assay_fail(err, ASSAY_ERR_INPUT, "%s: holds %s, but input '%s' takes %s", file,
                       assay_sample_print(t, found, sizeof found), in->name,
                       print_type(&in->type, wanted));
+}
+
+assay_status cli_check_codes(const assay_value *in, const void *data, const char *file,
+                             assay_error *err)
+{
+    const assay_elem e = in->type.elem;
+    const size_t n = (size_t)assay_shape_count(&in->type);
+    char kind[8];
+
+    if (e.kind != ASSAY_KIND_INT || e.bits == 8 * assay_elem_size(e))
+        return ASSAY_OK;
+    for (size_t i = 0; i < n; i++) {
+        const int64_t v = assay_elem_get(e, data, i);
+        if (v < assay_elem_min(e) || v > assay_elem_max(e))
+            return assay_fail(err, ASSAY_ERR_INPUT,
+                              "%s: element %zu is %lld, outside %s of input '%s'", file, i,
+                              (long long)v, assay_elem_print(e, kind), in->name);
+    }
+    return ASSAY_OK;
 }
 
 static bool ends_with(const char *s, const char *end)
@@ -95,8 +104,10 @@ static assay_status read_npy(const char *file, const assay_value *in, void *to, 
     t.rank = a.rank;
     memcpy(t.shape, a.shape, sizeof t.shape);
     status = cli_check_sample(&t, in, file, err);
-    if (status == ASSAY_OK)
+    if (status == ASSAY_OK) {
         memcpy(to, a.data, assay_npy_bytes(&a));
+        status = cli_check_codes(in, to, file, err);
+    }
     assay_npy_free(&a);
     return status;
 }
@@ -121,6 +132,8 @@ static assay_status read_image(const cli_args *a, const char *file, const assay_
         status = cli_check_sample(&t, in, file, err);
     if (status == ASSAY_OK)
         status = assay_dataset_read_input(d, &p, 0, &t, to, err);
+    if (status == ASSAY_OK)
+        status = cli_check_codes(in, to, file, err);
     assay_dataset_close(d);
     return status;
 }
@@ -141,7 +154,7 @@ static assay_status read_raw(const char *file, const assay_value *in, void *to, 
     if (n != want || more)
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: %s %zu bytes, but input '%s' takes %zu", file,
                           more ? "more than" : "holds", n, in->name, want);
-    return ASSAY_OK;
+    return cli_check_codes(in, to, file, err);
 }
 
 bool cli_has_state(const assay_graph *g)

@@ -149,9 +149,12 @@ void cli_data_close(cli_data *d);
 int cli_trial_open(cli_session *s, cli_data *d, cli_quantize *q, const cli_args *a, assay_trial *t);
 
 /* Is a sample of type t, which `file` holds, what the input takes? Dimensions of 1 in front do not
- * count. */
+ * count; codes are in the smallest container of their width. */
 assay_status cli_check_sample(const assay_sample_type *t, const assay_value *in, const char *file,
                               assay_error *err);
+/* Refuses codes outside a type of fewer bits than its container; `data` is the whole input. */
+assay_status cli_check_codes(const assay_value *in, const void *data, const char *file,
+                             assay_error *err);
 
 /* Has the network variables, or one of its bodies? */
 bool cli_has_state(const assay_graph *g);

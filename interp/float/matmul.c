@@ -1,6 +1,7 @@
 /* matmul: y[.., m, n] = sum over k: a[.., m, k] * b[.., k, n]; the axes before broadcast. An
  * operand of rank 1 is a row (a) or a column (b) and its axis is absent from y (numpy.matmul).
- * transpose_a and transpose_b swap the last two axes of the operand first. */
+ * transpose_a and transpose_b swap the last two axes of the operand first. Integers wrap in their
+ * width. */
 #include "interp/float/float.h"
 #include "interp/move/broadcast.h"
 #include "interp/move/move.h"
@@ -11,6 +12,36 @@ static assay_type batch_of(const assay_type *t, int matrix_axes)
     assay_type b = *t;
     b.rank = t->rank > matrix_axes ? t->rank - matrix_axes : 0;
     return b;
+}
+
+/* One product of integers; the operands' and the result's first elements are given. */
+static void integer_product(const assay_call *call, const assay_gemm *g, int64_t a, int64_t b,
+                            int64_t c)
+{
+    for (int64_t i = 0; i < g->m * g->n; i++) {
+        int64_t sum = 0;
+        for (int64_t k = 0; k < g->k; k++) {
+            int64_t x, y, row = i / g->n, column = i % g->n;
+            assay_load_integers(&call->in[0], a + (g->a_t ? k * g->lda + row : row * g->lda + k), 1,
+                                1, &x);
+            assay_load_integers(&call->in[1],
+                                b + (g->b_t ? column * g->ldb + k : k * g->ldb + column), 1, 1, &y);
+            sum = (int64_t)((uint64_t)sum + (uint64_t)x * (uint64_t)y);
+        }
+        assay_store_integers(&call->out[0], c + i, 1, &sum);
+    }
+}
+
+static void product(const assay_call *call, assay_gemm *g, int64_t a, int64_t b, int64_t c)
+{
+    if (!assay_holds_f32(&call->in[0])) {
+        integer_product(call, g, a, b, c);
+        return;
+    }
+    g->a = (const float *)call->in[0].data + a;
+    g->b = (const float *)call->in[1].data + b;
+    g->c = (float *)call->out[0].data + c;
+    assay_gemm_run(g);
 }
 
 /* The product of every pair of matrices. Where all rows of a meet one matrix, they are one matrix;
@@ -42,12 +73,9 @@ assay_status assay_float_matmul(assay_call *call, assay_error *err)
 
     (void)err;
     g.ldc = g.n;
-    g.a = call->in[0].data;
-    g.b = call->in[1].data;
-    g.c = call->out[0].data;
     if (!a_t && !row && !column && a->rank >= b->rank && assay_shape_count(&batch_b) == 1) {
         g.m = assay_extent(a, 0, a->rank - 1);
-        assay_gemm_run(&g);
+        product(call, &g, 0, 0, 0);
         return ASSAY_OK;
     }
     const int64_t times = column && !a_t ? g.m : 1;
@@ -56,11 +84,9 @@ assay_status assay_float_matmul(assay_call *call, assay_error *err)
          more = assay_broadcast_next(&w))
         for (int64_t i = 0; i < w.columns * times; i++) {
             int64_t at = i / times, part = i % times;
-            g.a = (const float *)call->in[0].data + (w.at[0] + at * w.step[0]) * rows * a_columns +
-                  part * a_columns;
-            g.b = (const float *)call->in[1].data + (w.at[1] + at * w.step[1]) * b_rows * b_columns;
-            g.c = (float *)call->out[0].data + ((w.at_out + at) * times + part) * g.m * g.n;
-            assay_gemm_run(&g);
+            product(call, &g, (w.at[0] + at * w.step[0]) * rows * a_columns + part * a_columns,
+                    (w.at[1] + at * w.step[1]) * b_rows * b_columns,
+                    ((w.at_out + at) * times + part) * g.m * g.n);
         }
     return ASSAY_OK;
 }

@@ -27,7 +27,7 @@ static const entry entries[ASSAY_OP_COUNT] = {
     [ASSAY_OP_FC] = {assay_float_fc, NULL, F32},
     [ASSAY_OP_SVDF_FEATURE] = {assay_float_fc, NULL, F32},
     [ASSAY_OP_SVDF_TIME] = {assay_float_conv, assay_float_conv_scratch, F32},
-    [ASSAY_OP_MATMUL] = {assay_float_matmul, NULL, F32},
+    [ASSAY_OP_MATMUL] = {assay_float_matmul, NULL, NUMBER},
     [ASSAY_OP_BATCH_NORM] = {assay_float_batch_norm, NULL, F32},
     [ASSAY_OP_ADD] = {assay_float_binary, NULL, NUMBER},
     [ASSAY_OP_SUB] = {assay_float_binary, NULL, NUMBER},
@@ -144,17 +144,27 @@ static void clamp_output(const assay_call *call)
     }
 }
 
+assay_status assay_check_float_node(const assay_graph *g, const assay_node *n, assay_error *err)
+{
+    const assay_value *x = n->n_in > 0 ? assay_node_in(g, n, 0) : NULL;
+    char kind[8];
+
+    if (assay_move_kernel(n->op).run || !entries[n->op].run || !x ||
+        admits(entries[n->op].kinds, &x->type))
+        return ASSAY_OK;
+    return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "node '%s': the float engine has no %s of %s%s",
+                      n->name, assay_op_get(n->op)->name,
+                      assay_is_quantized(&x->type) ? "quantized " : "",
+                      assay_elem_print(x->type.elem, kind));
+}
+
 static assay_status run(assay_call *call, assay_error *err)
 {
     const entry *e = &entries[call->node->op];
-    char kind[8];
-    if (!admits(e->kinds, call->in[0].type))
-        return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
-                          "node '%s': the float engine has no %s of %s%s", call->node->name,
-                          assay_op_get(call->node->op)->name,
-                          assay_is_quantized(call->in[0].type) ? "quantized " : "",
-                          assay_elem_print(call->in[0].type->elem, kind));
-    assay_status s = e->run(call, err);
+    assay_status s = assay_check_float_node(call->graph, call->node, err);
+
+    if (!s)
+        s = e->run(call, err);
     if (!s)
         clamp_output(call);
     return s;
