@@ -37,18 +37,23 @@ void assay_scheme_data_free(assay_scheme_data *d)
 
 static bool applies(const assay_override *o, const char *op, const char *node, unsigned form)
 {
-    bool wide = form & ASSAY_FORM_WIDE;
+    bool wide = form & ASSAY_FORM_WIDE, is_unsigned = form & ASSAY_FORM_UNSIGNED;
+    bool depthwise = form & ASSAY_FORM_DEPTHWISE;
     switch (o->scope) {
     case ASSAY_SCOPE_WIDE:
         return wide;
     case ASSAY_SCOPE_OP:
         return strcmp(o->name, op) == 0;
+    case ASSAY_SCOPE_DEPTHWISE:
+        return depthwise;
     case ASSAY_SCOPE_WIDE_OP:
         return wide && strcmp(o->name, op) == 0;
+    case ASSAY_SCOPE_WIDE_DEPTHWISE:
+        return wide && depthwise;
     case ASSAY_SCOPE_UNSIGNED_OP:
-        return form & ASSAY_FORM_UNSIGNED && strcmp(o->name, op) == 0;
+        return is_unsigned && strcmp(o->name, op) == 0;
     case ASSAY_SCOPE_UNSIGNED_DEPTHWISE:
-        return form & ASSAY_FORM_UNSIGNED_DEPTHWISE;
+        return is_unsigned && depthwise;
     default:
         return strcmp(o->name, node) == 0;
     }
@@ -60,6 +65,10 @@ void assay_effective_record(const assay_scheme_data *d, const char *op, const ch
     size_t n;
     const assay_field *fields = assay_record_fields(&n);
     *out = d->base;
+    if (strcmp(op, ASSAY_DEPTHWISE) == 0) {
+        op = "conv";
+        form |= ASSAY_FORM_DEPTHWISE;
+    }
     for (int scope = 0; scope < ASSAY_SCOPES; scope++)
         for (size_t i = 0; i < d->n_overrides; i++) {
             const assay_override *o = &d->override[i];
@@ -154,8 +163,9 @@ static bool has_override(const assay_scheme_data *d, const char *node)
 
 static void put_overrides(text *t, const assay_scheme_data *d)
 {
-    static const char *const scopes[] = {
-        "wide", "ops", "wide_ops", "unsigned_ops", "unsigned_depthwise", "nodes"};
+    static const char *const scopes[ASSAY_SCOPES] = {
+        "wide", "ops", "ops", "wide_ops", "wide_ops", "unsigned_ops", "unsigned_depthwise",
+        "nodes"};
     size_t n;
     const assay_field *fields = assay_record_fields(&n);
     assay_override *sorted = malloc((d->n_overrides + 1) * sizeof *sorted);
@@ -169,7 +179,7 @@ static void put_overrides(text *t, const assay_scheme_data *d)
     for (size_t i = 0; i < d->n_overrides; i++) {
         const assay_override *o = &sorted[i], *last = i > 0 ? &sorted[i - 1] : NULL;
         const assay_field *f = &fields[o->field];
-        bool new_scope = last == NULL || last->scope != o->scope;
+        bool new_scope = last == NULL || strcmp(scopes[last->scope], scopes[o->scope]) != 0;
         bool new_name = new_scope || strcmp(last->name, o->name) != 0;
         bool new_section = new_name || strcmp(fields[last->field].section, f->section) != 0;
         const char *indent = assay_scope_is_named(o->scope) ? "  " : "";

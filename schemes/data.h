@@ -7,22 +7,27 @@
 #include "schemes/record.h"
 #include "schemes/scheme.h"
 
-/* Overrides apply in this order, later ones win. */
+/* Overrides apply in this order, later ones win. Depthwise is a grouped conv, named beside the ops.
+ */
 enum assay_scope {
     ASSAY_SCOPE_WIDE, /* nodes whose first input has codes of more than 8 bits */
     ASSAY_SCOPE_OP,
-    ASSAY_SCOPE_WIDE_OP,     /* both */
+    ASSAY_SCOPE_DEPTHWISE,
+    ASSAY_SCOPE_WIDE_OP, /* both */
+    ASSAY_SCOPE_WIDE_DEPTHWISE,
     ASSAY_SCOPE_UNSIGNED_OP, /* nodes of an op whose first input has unsigned codes */
     ASSAY_SCOPE_UNSIGNED_DEPTHWISE,
     ASSAY_SCOPE_NODE
 };
-#define ASSAY_SCOPES 6
+#define ASSAY_SCOPES 8
+/* What stands for a depthwise conv where ops are named. */
+#define ASSAY_DEPTHWISE "depthwise"
 
 /* What overrides may depend on beside op and name: flags. */
 enum assay_form {
-    ASSAY_FORM_WIDE = 1,              /* codes of more than 8 bits */
-    ASSAY_FORM_UNSIGNED = 2,          /* as in TFLite's legacy 8-bit scheme */
-    ASSAY_FORM_UNSIGNED_DEPTHWISE = 4 /* a grouped conv of unsigned codes */
+    ASSAY_FORM_WIDE = 1,     /* codes of more than 8 bits */
+    ASSAY_FORM_UNSIGNED = 2, /* as in TFLite's legacy 8-bit scheme */
+    ASSAY_FORM_DEPTHWISE = 4 /* a grouped conv */
 };
 
 static inline bool assay_scope_is_named(enum assay_scope s)
@@ -32,7 +37,7 @@ static inline bool assay_scope_is_named(enum assay_scope s)
 
 typedef struct assay_override {
     enum assay_scope scope;
-    char *name; /* op or node; "" for scopes without names */
+    char *name; /* op or node, ASSAY_DEPTHWISE; "" for scopes without names */
     int field;  /* index into assay_record_fields */
     assay_field_value value;
 } assay_override;
@@ -98,7 +103,7 @@ const char *assay_preset_text(const char *name, size_t *length);
 assay_status assay_scheme_read_file(const char *path, char **text, size_t *length,
                                     assay_error *err);
 
-/* The record in force for an op and node; form: flags of enum assay_form. */
+/* The record in force for an op (or ASSAY_DEPTHWISE) and node; form: flags of enum assay_form. */
 void assay_effective_record(const assay_scheme_data *d, const char *op, const char *node,
                             unsigned form, assay_record *out);
 /* assay_scheme_fixed_output (scheme.h) under this record. */

@@ -176,13 +176,26 @@ static assay_status check_op(const assay_reading *c, const assay_tree *at, const
                       at->line, at->column, name, g.best);
 }
 
+/* `depthwise` among the ops of a scope. Of unsigned codes it is also spelled unsigned_depthwise. */
+static assay_status read_depthwise(const assay_reading *c, const assay_tree *t,
+                                   enum assay_scope ops)
+{
+    if (ops == ASSAY_SCOPE_UNSIGNED_OP)
+        return read_sections(c, t, ASSAY_SCOPE_UNSIGNED_DEPTHWISE, "");
+    return read_sections(c, t,
+                         ops == ASSAY_SCOPE_OP ? ASSAY_SCOPE_DEPTHWISE : ASSAY_SCOPE_WIDE_DEPTHWISE,
+                         ASSAY_DEPTHWISE);
+}
+
 static assay_status read_scopes(const assay_reading *c, const assay_tree *t, enum assay_scope scope)
 {
     if (t->kind != ASSAY_TREE_MAP)
         return assay_read_fail(c, t, "expected names with sections under them");
     for (const assay_tree *i = t->child; i != NULL; i = i->next) {
-        assay_status s = scope == ASSAY_SCOPE_NODE ? ASSAY_OK : check_op(c, i, i->key);
-        if (s == ASSAY_OK)
+        assay_status s;
+        if (scope != ASSAY_SCOPE_NODE && strcmp(i->key, ASSAY_DEPTHWISE) == 0)
+            s = read_depthwise(c, i, scope);
+        else if (scope == ASSAY_SCOPE_NODE || (s = check_op(c, i, i->key)) == ASSAY_OK)
             s = read_sections(c, i, scope, i->key);
         if (s != ASSAY_OK)
             return s;
@@ -356,6 +369,22 @@ static const assay_tree *place_in_override(const assay_tree *tree, const char *n
     return whole != tree ? whole : place_of(tree, why);
 }
 
+/* The op whose record an override takes part in, "" where it is any. */
+static const char *op_of(const assay_override *o)
+{
+    switch (o->scope) {
+    case ASSAY_SCOPE_DEPTHWISE:
+    case ASSAY_SCOPE_WIDE_DEPTHWISE:
+    case ASSAY_SCOPE_UNSIGNED_DEPTHWISE:
+        return ASSAY_DEPTHWISE;
+    case ASSAY_SCOPE_WIDE:
+    case ASSAY_SCOPE_NODE:
+        return "";
+    default:
+        return o->name;
+    }
+}
+
 /* The base and every override in force together must make sense. */
 static assay_status check_all(const assay_reading *c, const assay_tree *tree)
 {
@@ -368,12 +397,10 @@ static assay_status check_all(const assay_reading *c, const assay_tree *tree)
     }
     for (size_t i = 0; i < d->n_overrides; i++) {
         const assay_override *o = &d->override[i];
-        bool is_op = o->scope == ASSAY_SCOPE_OP || o->scope == ASSAY_SCOPE_WIDE_OP ||
-                     o->scope == ASSAY_SCOPE_UNSIGNED_OP;
         for (unsigned form = 0; form < 8; form++) {
             assay_record r;
-            assay_effective_record(d, is_op ? o->name : "",
-                                   o->scope == ASSAY_SCOPE_NODE ? o->name : "", form, &r);
+            assay_effective_record(d, op_of(o), o->scope == ASSAY_SCOPE_NODE ? o->name : "", form,
+                                   &r);
             if (!assay_record_check(&r, why, sizeof why)) {
                 const assay_tree *at = place_in_override(tree, o->name, why);
                 return assay_fail(c->err, ASSAY_ERR_SCHEME,

@@ -43,12 +43,12 @@ def parse_record(text):
 def effective(record, node, wide, unsigned):
     """The record in force for a node: later overrides win."""
     out = {k: dict(v) for k, v in record.items() if isinstance(v, dict)}
-    layers = [record.get("ops", {}).get(node["op"])]
-    if wide:
-        layers = [record.get("wide"), layers[0], record.get("wide_ops", {}).get(node["op"])]
-    if unsigned:
-        layers.append(record.get("unsigned_ops", {}).get(node["op"]))
-    if unsigned and node["op"] == "conv" and node["attributes"].get("group", 1) > 1:
+    depthwise = node["op"] == "conv" and node["attributes"].get("group", 1) > 1
+    names = [node["op"], "depthwise"] if depthwise else [node["op"]]
+    layers = [record.get("wide")] if wide else []
+    for scope in ["ops"] + wide * ["wide_ops"] + unsigned * ["unsigned_ops"]:
+        layers += [record.get(scope, {}).get(name) for name in names]
+    if unsigned and depthwise:
         layers.append(record.get("unsigned_depthwise"))
     layers.append(record.get("nodes", {}).get(node["name"]))
     for layer in layers:

@@ -81,15 +81,35 @@ static void given(void **state)
     }
 }
 
+static int accumulator_bits(const assay_scheme *s, const char *op, unsigned bits,
+                            unsigned bias_bits, bool is_signed, int n_in, int64_t group)
+{
+    const float one = 1;
+    assay_type in[3] = {
+        code_type(bits, is_signed, &one, zeros), code_type(8, true, &one, zeros), {.rank = 0}};
+    if (bias_bits > 0)
+        in[2] = code_type(bias_bits, true, &one, zeros);
+    assay_type out = code_type(bits, is_signed, &one, zeros);
+    assay_unit_spec spec = unit_spec(op, in, n_in, &out);
+    spec.flag = group;
+    assay_unit *u = unit_prepare(s, &spec);
+    int found = u->rec.accumulator.bits;
+    s->vt->release(u);
+    return found;
+}
+
 /* 16-bit activations: the accumulator of conv and fc follows the bias (TFLM conv.cc, measured on
  * grouped ones too), that of a grouped conv without one and all else is wide. Unsigned codes and
  * unsigned depthwise nodes have overrides of their own. */
 static void forms(void **state)
 {
     (void)state;
-    assay_scheme *s = unit_scheme("wide: {accumulator: {bits: 48}}\n"
-                                  "unsigned_ops: {conv: {accumulator: {bits: 30}}}\n"
-                                  "unsigned_depthwise: {accumulator: {bits: 29}}\n");
+    static const char *const spelled[] = {
+        "wide: {accumulator: {bits: 48}}\n"
+        "unsigned_ops: {conv: {accumulator: {bits: 30}}}\n"
+        "unsigned_depthwise: {accumulator: {bits: 29}}\n",
+        "wide: {accumulator: {bits: 48}}\n"
+        "unsigned_ops: {depthwise: {accumulator: {bits: 29}}, conv: {accumulator: {bits: 30}}}\n"};
     static const struct {
         const char *op;
         unsigned bits, bias_bits; /* 0: the input is there, but absent */
@@ -106,21 +126,41 @@ static void forms(void **state)
         {"matmul", 16, 0, true, 2, 0, 48}, {"conv", 8, 32, false, 3, 1, 30},
         {"conv", 8, 32, false, 3, 4, 29},  {"fc", 8, 32, false, 3, 4, 32},
     };
-    const float one = 1;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assay_type in[3] = {code_type(cases[i].bits, cases[i].is_signed, &one, zeros),
-                            code_type(8, true, &one, zeros),
-                            {.rank = 0}};
-        if (cases[i].bias_bits > 0)
-            in[2] = code_type(cases[i].bias_bits, true, &one, zeros);
-        assay_type out = code_type(cases[i].bits, cases[i].is_signed, &one, zeros);
-        assay_unit_spec spec = unit_spec(cases[i].op, in, cases[i].n_in, &out);
-        spec.flag = cases[i].group;
-        assay_unit *u = unit_prepare(s, &spec);
-        if (u->rec.accumulator.bits != cases[i].accumulator)
-            fail_msg("case %zu: %d bits", i, u->rec.accumulator.bits);
-        s->vt->release(u);
+    assay_scheme *s[] = {unit_scheme(spelled[0]), unit_scheme(spelled[1])};
+    for (size_t i = 0; i < 2 * (sizeof cases / sizeof *cases); i++) {
+        const size_t k = i / 2;
+        int bits = accumulator_bits(s[i % 2], cases[k].op, cases[k].bits, cases[k].bias_bits,
+                                    cases[k].is_signed, cases[k].n_in, cases[k].group);
+        if (bits != cases[k].accumulator)
+            fail_msg("case %zu: %d bits", k, bits);
     }
+    assert_string_equal(s[0]->text, s[1]->text);
+    assay_scheme_free(s[1]);
+    assay_scheme_free(s[0]);
+}
+
+/* Depthwise stands beside the ops and wins over conv in the same key, in whichever order the file
+ * has them; later keys win over earlier ones. */
+static void depthwise(void **state)
+{
+    (void)state;
+    assay_scheme *s = unit_scheme(
+        "ops: {depthwise: {accumulator: {bits: 31}}, conv: {accumulator: {bits: 30}}}\n"
+        "wide_ops: {depthwise: {accumulator: {bits: 41}}, conv: {accumulator: {bits: 40}}}\n"
+        "unsigned_ops: {conv: {accumulator: {bits: 29}}}\n");
+    assay_error err = {0};
+    assay_scheme *again;
+    assert_int_equal(accumulator_bits(s, "conv", 8, 32, true, 3, 1), 30);
+    assert_int_equal(accumulator_bits(s, "conv", 8, 32, true, 3, 4), 31);
+    assert_int_equal(accumulator_bits(s, "conv", 16, 64, true, 3, 1), 40);
+    assert_int_equal(accumulator_bits(s, "conv", 16, 64, true, 3, 4), 41);
+    assert_int_equal(accumulator_bits(s, "conv", 8, 32, false, 3, 4), 29);
+    assert_int_equal(accumulator_bits(s, "conv_transpose", 8, 32, true, 3, 4), 32);
+    assert_non_null(
+        strstr(s->text, "ops:\n  conv:\n    accumulator:\n      bits: 30\n  depthwise:\n"));
+    assert_ok(assay_scheme_parse("again", s->text, strlen(s->text), &again, &err), &err);
+    assert_string_equal(s->text, again->text);
+    assay_scheme_free(again);
     assay_scheme_free(s);
 }
 
@@ -345,6 +385,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(given),
                                        cmocka_unit_test(forms),
+                                       cmocka_unit_test(depthwise),
                                        cmocka_unit_test(fixed_outputs),
                                        cmocka_unit_test(sums),
                                        cmocka_unit_test(exact_sums),

@@ -29,7 +29,7 @@ unsigned assay_form_of(const assay_unit_spec *spec)
     bool is_unsigned = spec->in[0].elem.kind == ASSAY_KIND_INT && !spec->in[0].elem.is_signed;
     bool depthwise = assay_op_find(spec->op) == ASSAY_OP_CONV && spec->flag > 1;
     return (is_wide(spec) ? ASSAY_FORM_WIDE : 0U) | (is_unsigned ? ASSAY_FORM_UNSIGNED : 0U) |
-           (is_unsigned && depthwise ? ASSAY_FORM_UNSIGNED_DEPTHWISE : 0U);
+           (depthwise ? ASSAY_FORM_DEPTHWISE : 0U);
 }
 
 /* Parameters are listed once more for whoever recomputes: what the unit read from its types. */
