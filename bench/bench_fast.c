@@ -22,7 +22,7 @@
 #include "bench/process.h"
 #include "bench/report.h"
 #include "bench/session.h"
-#include "interp/model.h"
+#include "interp/run/model.h"
 
 typedef struct options {
     bench_report report;

@@ -11,8 +11,8 @@
 #include "bench/timing.h"
 #include "graph/onnx/export.h"
 #include "graph/tflite/export.h"
-#include "interp/model.h"
-#include "interp/program.h"
+#include "interp/run/model.h"
+#include "interp/run/program.h"
 
 static void check(assay_status status, const assay_error *err)
 {

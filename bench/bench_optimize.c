@@ -7,8 +7,8 @@
 
 #include "bench/nets.h"
 #include "bench/timing.h"
-#include "interp/evaluate.h"
-#include "opt/optimize.h"
+#include "interp/run/evaluate.h"
+#include "opt/rewrite/optimize.h"
 
 /* Node n yields NAME:raw; a node behind it yields what n did. */
 static assay_status take_apart(assay_graph *g, int n, assay_error *err)

@@ -12,8 +12,8 @@
 #include "bench/timing.h"
 #include "datasets/dataset.h"
 #include "datasets/preprocess.h"
-#include "interp/eval.h"
-#include "interp/model.h"
+#include "interp/measure/eval.h"
+#include "interp/run/model.h"
 
 enum { RUNS = 15 };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "interp/program.h"
+#include "interp/run/program.h"
 
 enum { RUNS = 9 };
 

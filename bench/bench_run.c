@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "bench/timing.h"
-#include "interp/model.h"
-#include "interp/program.h"
-#include "opt/quantize.h"
+#include "interp/run/model.h"
+#include "interp/run/program.h"
+#include "opt/quantize/quantize.h"
 
 enum { RUNS = 31 };
 

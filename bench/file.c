@@ -6,8 +6,8 @@
 #include "bench/golden.h"
 #include "bench/ours.h"
 #include "bench/session.h"
-#include "interp/model.h"
-#include "opt/qdq.h"
+#include "interp/run/model.h"
+#include "opt/quantize/qdq.h"
 
 static assay_graph *load(const char *path, const char *scheme)
 {

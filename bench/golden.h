@@ -3,7 +3,7 @@
 #define ASSAY_BENCH_GOLDEN_H
 
 #include "bench/report.h"
-#include "graph/graph.h"
+#include "graph/core/graph.h"
 
 /* Fills in digests, dump, dump_by_files and dump_by_one_file, all measured in turns in one thread;
  * files go to /tmp. */

@@ -2,7 +2,7 @@
 #ifndef ASSAY_BENCH_NETS_H
 #define ASSAY_BENCH_NETS_H
 
-#include "graph/graph.h"
+#include "graph/core/graph.h"
 
 /* What their tensors are. ONNX's habit: nchw, u8; TFLite's: nhwc, s8. Weights are s8 with a scale a
  * channel in both. */

@@ -3,7 +3,7 @@
 #define ASSAY_BENCH_OURS_H
 
 #include "bench/contest.h"
-#include "interp/program.h"
+#include "interp/run/program.h"
 
 typedef struct bench_ours {
     const assay_graph *graph; /* borrowed */

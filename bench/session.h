@@ -3,7 +3,7 @@
 #define ASSAY_BENCH_SESSION_H
 
 #include "bench/ort.h"
-#include "graph/graph.h"
+#include "graph/core/graph.h"
 
 typedef struct bench_session {
     bench_ort *ort;

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "graph/npy.h"
+#include "graph/text/npy.h"
 #include "interp/assay.h"
 
 typedef struct assay_dataset assay_dataset;

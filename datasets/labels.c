@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "datasets/internal.h"
-#include "graph/slurp.h"
+#include "graph/core/slurp.h"
 
 assay_status assay_read_text(const char *path, char **text, assay_error *err)
 {

@@ -9,7 +9,7 @@
 
 #include <png.h>
 
-#include "graph/slurp.h"
+#include "graph/core/slurp.h"
 
 #define MAX_SIDE   (1 << 14)
 #define MAX_PIXELS (1 << 26)

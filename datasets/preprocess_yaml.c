@@ -7,7 +7,7 @@
 
 #include "datasets/internal.h"
 #include "datasets/preprocess.h"
-#include "graph/slurp.h"
+#include "graph/core/slurp.h"
 
 typedef struct reader {
     yaml_document_t document;

@@ -1,7 +1,7 @@
 /* The public functions that are no more than a view of the inner ones. */
-#include "interp/bundle.h"
-#include "interp/model.h"
-#include "opt/qdq.h"
+#include "interp/golden/bundle.h"
+#include "interp/run/model.h"
+#include "opt/quantize/qdq.h"
 
 assay_status assay_load(const char *path, assay_graph **out, assay_error *err)
 {

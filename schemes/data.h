@@ -3,7 +3,7 @@
 #ifndef ASSAY_SCHEMES_DATA_H
 #define ASSAY_SCHEMES_DATA_H
 
-#include "graph/op.h"
+#include "graph/core/op.h"
 #include "schemes/record.h"
 #include "schemes/scheme.h"
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graph/type.h"
+#include "graph/core/type.h"
 
 #define FLOAT_ONE 0x3f800000
 

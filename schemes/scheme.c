@@ -6,7 +6,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "graph/type.h"
+#include "graph/core/type.h"
 #include "schemes/data.h"
 #include "schemes/derive/prepare.h"
 

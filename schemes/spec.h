@@ -36,7 +36,7 @@
 #ifndef ASSAY_SCHEMES_SPEC_H
 #define ASSAY_SCHEMES_SPEC_H
 
-#include "graph/graph.h"
+#include "graph/core/graph.h"
 
 #define ASSAY_SPEC_IN 8 /* inputs that a spec describes; no op with arithmetic has more */
 

@@ -5,9 +5,9 @@
 #ifndef ASSAY_SCHEMES_UNIT_H
 #define ASSAY_SCHEMES_UNIT_H
 
-#include "graph/op.h"
+#include "graph/core/op.h"
 #include "interp/assay.h"
-#include "schemes/apply/simd.h"
+#include "schemes/apply/simd/simd.h"
 #include "schemes/record.h"
 
 typedef struct assay_rescale assay_rescale;
@@ -54,7 +54,7 @@ struct assay_unit {
     const int64_t *table;
     int64_t table_min;
     /* Softmax of codes of at most 8 bits: 256 exponentials by the distance from the row's greatest
-     * code, fixed-point or float bits, for vector forms (apply/simd_softmax.c); else NULL. */
+     * code, fixed-point or float bits, for vector forms (apply/simd/softmax.c); else NULL. */
     const int32_t *exponential;
     /* Small constants of one op class; the files in apply/ say what each is. */
     int64_t k[12];

@@ -21,6 +21,6 @@ put() { # NAME FILE: the table of FILE, lines "# | ... |", between <!-- NAME -->
 CMOCKA_MESSAGE_OUTPUT=TAP "$build/test/test_tflite_golden" >"$work/golden.out" 2>&1 ||
     { cat "$work/golden.out" >&2; exit 1; }
 put tflite-golden "$work/golden.out"
-test/tflite_twins.sh "$build/assay" . >"$work/twins.out"
+test/tflite/tflite_twins.sh "$build/assay" . >"$work/twins.out"
 ! grep '^not ok' "$work/twins.out" >&2
 put tflite-twins "$work/twins.out"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/layout.h"
+#include "graph/layout/layout.h"
 #include "graph/onnx/export_parts.h"
 
 /* Fused bounds as Relu or Clip of `from` into `to` (NULL: a name of its own); returns the name of

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "graph/graph.h"
+#include "graph/core/graph.h"
 
 /* Serializes g; *bytes is malloc'ed. Every quantized value keeps its name, as codes; the floats
  * around it are NAME:real and NAME:float. The opset is 13, or as far above as the network needs (17

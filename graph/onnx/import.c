@@ -4,7 +4,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "graph/map.h"
+#include "graph/core/map.h"
 #include "graph/onnx/import.h"
 
 static const onnx_op_row op_table[] = {

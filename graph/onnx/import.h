@@ -11,7 +11,7 @@
 #ifndef ASSAY_GRAPH_ONNX_IMPORT_H
 #define ASSAY_GRAPH_ONNX_IMPORT_H
 
-#include "graph/arena.h"
+#include "graph/core/arena.h"
 #include "graph/onnx/onnx.h"
 #include "graph/onnx/onnx.pb-c.h"
 

@@ -6,7 +6,7 @@
  * among values that are narrow already needs none. */
 #include <string.h>
 
-#include "graph/narrow.h"
+#include "graph/core/narrow.h"
 #include "graph/onnx/fold.h"
 
 bool onnx_is_narrow(int dtype)

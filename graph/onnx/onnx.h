@@ -9,7 +9,7 @@
 #ifndef ASSAY_GRAPH_ONNX_ONNX_H
 #define ASSAY_GRAPH_ONNX_ONNX_H
 
-#include "graph/graph.h"
+#include "graph/core/graph.h"
 
 #define ASSAY_ONNX_OPSET_MIN 1
 #define ASSAY_ONNX_OPSET_MAX 26

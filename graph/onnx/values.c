@@ -4,7 +4,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "graph/map.h"
+#include "graph/core/map.h"
 #include "graph/onnx/import.h"
 
 void *onnx_alloc(onnx_import *im, size_t bytes)

@@ -4,7 +4,7 @@
 #ifndef ASSAY_GRAPH_TFLITE_EMIT_H
 #define ASSAY_GRAPH_TFLITE_EMIT_H
 
-#include "graph/graph.h"
+#include "graph/core/graph.h"
 #include "graph/tflite/flat_write.h"
 #include "graph/tflite/schema.h"
 

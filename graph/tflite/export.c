@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graph/layout.h"
+#include "graph/layout/layout.h"
 #include "graph/tflite/emit.h"
 
 /* ---- nodes ---- */

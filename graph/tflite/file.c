@@ -2,7 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "graph/map.h"
+#include "graph/core/map.h"
 #include "graph/tflite/import.h"
 #include "graph/tflite/tflite.h"
 

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "graph/buf.h"
+#include "graph/core/buf.h"
 
 typedef struct flat_writer {
     assay_buf bytes;

@@ -5,7 +5,7 @@
 #ifndef ASSAY_GRAPH_TFLITE_IMPORT_H
 #define ASSAY_GRAPH_TFLITE_IMPORT_H
 
-#include "graph/graph.h"
+#include "graph/core/graph.h"
 #include "graph/tflite/flat.h"
 #include "graph/tflite/schema.h"
 #include "graph/tflite/tflite.h"

@@ -2,8 +2,8 @@
  * follows from them for the shapes behind. */
 #include <string.h>
 
-#include "graph/complete.h"
-#include "graph/infer.h"
+#include "graph/core/complete.h"
+#include "graph/core/infer.h"
 #include "graph/tflite/import.h"
 
 /* Builtin codes (ops.def) of the operators whose import asks the output tensor for its shape. */

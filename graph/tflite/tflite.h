@@ -8,7 +8,7 @@
 #ifndef ASSAY_GRAPH_TFLITE_TFLITE_H
 #define ASSAY_GRAPH_TFLITE_TFLITE_H
 
-#include "graph/graph.h"
+#include "graph/core/graph.h"
 
 /* Shapes that depend on data. A TFLite model may compute a shape: WHERE gives as many rows as
  * elements are set, RESHAPE may read its shape from a tensor. A graph's shapes are known, so such a

@@ -1,13 +1,13 @@
 /* assay check-proof: does a certificate hold? */
 #include <stdlib.h>
 
-#include "graph/slurp.h"
+#include "graph/core/slurp.h"
 #include "interp/cli/cli.h"
 #include "interp/cli/session.h"
-#include "interp/kernel.h"
-#include "interp/model.h"
-#include "opt/optimize.h"
-#include "opt/qdq.h"
+#include "interp/run/kernel.h"
+#include "interp/run/model.h"
+#include "opt/quantize/qdq.h"
+#include "opt/rewrite/optimize.h"
 
 /* The network as `assay optimize` saw it. */
 static int load_model(const cli_args *a, const assay_scheme *s, assay_graph **g)

@@ -3,7 +3,7 @@
 
 #include "interp/cli/cli.h"
 #include "interp/cli/session.h"
-#include "interp/model.h"
+#include "interp/run/model.h"
 
 static assay_status group(const cli_args *a, const char *name, assay_graph *g, assay_error *err)
 {

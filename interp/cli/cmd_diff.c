@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "interp/cli/cli.h"
-#include "interp/diff.h"
+#include "interp/golden/diff.h"
 
 static const char *const measures[] = {"max-lsb", "rel", "abs", "cosine", "sqnr"};
 

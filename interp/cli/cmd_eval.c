@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "interp/cli/session.h"
-#include "interp/contract.h"
-#include "interp/files.h"
-#include "interp/model.h"
+#include "interp/golden/contract.h"
+#include "interp/golden/files.h"
+#include "interp/run/model.h"
 
 static double points(const assay_accuracy *r, int k)
 {

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interp/bundle.h"
 #include "interp/cli/session.h"
-#include "interp/contract.h"
+#include "interp/golden/bundle.h"
+#include "interp/golden/contract.h"
 
 static bool parse_forms(const char *text, unsigned *forms)
 {

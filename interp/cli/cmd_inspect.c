@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/text.h"
+#include "graph/text/text.h"
 #include "interp/cli/session.h"
-#include "interp/model.h"
-#include "interp/program.h"
+#include "interp/run/model.h"
+#include "interp/run/program.h"
 
 /* "i8[1,8,32,32] q(0.02,-3)", with long lists of parameters only counted. */
 static void print_type(const assay_type *t, char *buf, size_t size)

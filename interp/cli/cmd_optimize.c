@@ -4,13 +4,13 @@
 
 #include "interp/cli/cli.h"
 #include "interp/cli/session.h"
-#include "interp/evaluate.h"
-#include "interp/files.h"
-#include "interp/kernel.h"
-#include "interp/model.h"
-#include "opt/optimize.h"
-#include "opt/qdq.h"
-#include "opt/target.h"
+#include "interp/golden/files.h"
+#include "interp/run/evaluate.h"
+#include "interp/run/kernel.h"
+#include "interp/run/model.h"
+#include "opt/quantize/qdq.h"
+#include "opt/rewrite/optimize.h"
+#include "opt/target/target.h"
 
 static void print_line(void *user, const char *line)
 {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "interp/cli/session.h"
-#include "interp/model.h"
+#include "interp/run/model.h"
 
 /* What the samples are and which of them this run takes. */
 typedef struct task {

@@ -1,6 +1,6 @@
 /* assay quantize: a float network and a profile into an integer network under a scheme. */
 #include "interp/cli/session.h"
-#include "interp/model.h"
+#include "interp/run/model.h"
 
 /* What was chosen for every activation, and why. */
 static void print_ranges(const assay_quantize_report *r)

@@ -3,10 +3,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "interp/bundle.h"
 #include "interp/cli/session.h"
-#include "interp/compare.h"
-#include "interp/contract.h"
+#include "interp/golden/bundle.h"
+#include "interp/golden/compare.h"
+#include "interp/golden/contract.h"
 
 /* The five greatest of a vector of scores. */
 static void print_best(const assay_value *v, const void *data)

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/type.h"
+#include "graph/core/type.h"
 #include "interp/cli/scheme.h"
 #include "schemes/data.h"
 

@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "interp/cli/session.h"
-#include "interp/model.h"
-#include "interp/tune.h"
+#include "interp/measure/tune.h"
+#include "interp/run/model.h"
 
 static void print_line(void *user, const char *line)
 {

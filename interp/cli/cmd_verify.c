@@ -1,9 +1,9 @@
 /* assay verify: is a bundle whole, and does a fresh run give the same bits? */
 #include <inttypes.h>
 
-#include "interp/bundle.h"
 #include "interp/cli/cli.h"
 #include "interp/cli/session.h"
+#include "interp/golden/bundle.h"
 
 static void print_fault(void *user, const char *line)
 {

@@ -6,7 +6,7 @@
 #ifndef ASSAY_INTERP_CLI_DOMAIN_H
 #define ASSAY_INTERP_CLI_DOMAIN_H
 
-#include "graph/graph.h"
+#include "graph/core/graph.h"
 #include "schemes/spec.h"
 
 typedef struct cli_domain {

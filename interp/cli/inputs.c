@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "graph/npy.h"
+#include "graph/text/npy.h"
 #include "interp/cli/session.h"
 
 /* Is that how a tensor of this kind is stored? Codes of odd widths are in the smallest container.

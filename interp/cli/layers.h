@@ -3,7 +3,7 @@
 #ifndef ASSAY_INTERP_CLI_LAYERS_H
 #define ASSAY_INTERP_CLI_LAYERS_H
 
-#include "graph/graph.h"
+#include "graph/core/graph.h"
 #include "schemes/scheme.h"
 #include "schemes/spec.h"
 #include "schemes/unit.h"

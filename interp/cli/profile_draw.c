@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "interp/xml.h"
+#include "interp/page/xml.h"
 
 #define WIDTH  1000.0
 #define LEFT   12.0

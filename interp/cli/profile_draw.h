@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "graph/type.h"
-#include "opt/calibrate.h"
+#include "graph/core/type.h"
+#include "opt/calibrate/calibrate.h"
 
 /* One value, or a channel of one, as `profile show` sees it: what was seen, and what codes would
  * represent. */

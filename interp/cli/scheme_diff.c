@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/type.h"
+#include "graph/core/type.h"
 #include "interp/cli/domain.h"
 #include "interp/cli/layers.h"
 #include "interp/cli/scheme.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/npy.h"
-#include "graph/type.h"
+#include "graph/core/type.h"
+#include "graph/text/npy.h"
 #include "interp/cli/scheme.h"
 #include "schemes/bulk.h"
 

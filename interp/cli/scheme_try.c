@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "graph/type.h"
+#include "graph/core/type.h"
 #include "interp/cli/scheme.h"
 #include "schemes/explain.h"
 

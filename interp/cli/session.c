@@ -6,10 +6,10 @@
 
 #include "graph/onnx/export.h"
 #include "interp/cli/shapes.h"
-#include "interp/kernel.h"
-#include "interp/model.h"
-#include "opt/adapt.h"
-#include "opt/qdq.h"
+#include "interp/run/kernel.h"
+#include "interp/run/model.h"
+#include "opt/quantize/adapt.h"
+#include "opt/quantize/qdq.h"
 
 #define WIDEST 64 /* of a column */
 

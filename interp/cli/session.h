@@ -5,10 +5,10 @@
 #include "datasets/dataset.h"
 #include "datasets/preprocess.h"
 #include "interp/cli/cli.h"
-#include "interp/eval.h"
-#include "interp/program.h"
-#include "interp/sensitivity.h"
-#include "opt/quantize.h"
+#include "interp/measure/eval.h"
+#include "interp/measure/sensitivity.h"
+#include "interp/run/program.h"
+#include "opt/quantize/quantize.h"
 
 /* Options shared by the commands that run networks; splice into their tables. */
 #define CLI_SCHEME_OPTIONS                                                                         \

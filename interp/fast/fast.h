@@ -12,7 +12,7 @@
 #ifdef _OPENMP
 #include <omp.h>
 #endif
-#include "interp/kernel.h"
+#include "interp/run/kernel.h"
 
 typedef struct assay_fast assay_fast;
 /* Whether a node cares how a channels-first network's values are stored. */

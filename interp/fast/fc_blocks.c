@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/blocks.h"
+#include "graph/core/blocks.h"
 #include "interp/fast/fast.h"
 #include "interp/ref/ref.h"
 

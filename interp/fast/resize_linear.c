@@ -11,7 +11,7 @@
 #include "interp/fast/table.h"
 #include "interp/ref/ref.h"
 #include "interp/ref/resize_axis.h"
-#include "interp/window.h"
+#include "interp/run/window.h"
 
 enum { DEFAULT_BITS = 10 /* as in interp/ref/resize.c */ };
 

@@ -3,7 +3,7 @@
  * float16 and bfloat16: float32, rounded. */
 #include <math.h>
 
-#include "graph/narrow.h"
+#include "graph/core/narrow.h"
 
 #include "interp/float/float.h"
 

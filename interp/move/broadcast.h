@@ -9,7 +9,7 @@
 #ifndef ASSAY_INTERP_MOVE_BROADCAST_H
 #define ASSAY_INTERP_MOVE_BROADCAST_H
 
-#include "interp/kernel.h"
+#include "interp/run/kernel.h"
 
 #define ASSAY_BROADCAST_IN 3
 

@@ -6,8 +6,8 @@
 #ifndef ASSAY_INTERP_REF_REF_H
 #define ASSAY_INTERP_REF_REF_H
 
-#include "graph/blocks.h"
-#include "interp/kernel.h"
+#include "graph/core/blocks.h"
+#include "interp/run/kernel.h"
 
 #define ASSAY_ROW 256 /* elements that an element-wise kernel carries at a time, on the stack */
 

@@ -8,7 +8,7 @@
  * TFLite's reference/resize_bilinear.h, which here serves every target. */
 #include "interp/ref/ref.h"
 #include "interp/ref/resize_axis.h"
-#include "interp/window.h"
+#include "interp/run/window.h"
 
 #define DEFAULT_BITS 10 /* of a scheme that does not say */
 

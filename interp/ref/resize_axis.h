@@ -2,7 +2,7 @@
 #ifndef ASSAY_INTERP_REF_RESIZE_AXIS_H
 #define ASSAY_INTERP_REF_RESIZE_AXIS_H
 
-#include "graph/graph.h"
+#include "graph/core/graph.h"
 
 /* The cells on both sides of a position, and how far it is from lo to hi in 2^-bits. */
 typedef struct assay_linear_tap {

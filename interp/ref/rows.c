@@ -1,4 +1,4 @@
-/* Rows: codes between their storage (1, 2, 4 or 8 bytes, see graph/type.h) and int32.
+/* Rows: codes between their storage (1, 2, 4 or 8 bytes, see graph/core/type.h) and int32.
  *
  * Every kernel reads and writes tensors through these, so that the width of an element is known
  * here only. Sub-byte codes are stored one a byte, sign-extended. */

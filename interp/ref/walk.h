@@ -11,7 +11,7 @@
 #ifndef ASSAY_INTERP_REF_WALK_H
 #define ASSAY_INTERP_REF_WALK_H
 
-#include "graph/graph.h"
+#include "graph/core/graph.h"
 
 typedef struct assay_walk {
     int64_t row, row_step, at;

@@ -1,6 +1,6 @@
 /* Element-wise functions of codes, as numbers that loops over vectors use: which functions have
  * such a form, and why the form's 32 and 64 bits are enough. codes.c fills it (integers only),
- * simd_codes.c and simd_codes_float.c run it. */
+ * simd/codes.c and simd/codes_float.c run it. */
 #ifndef ASSAY_SCHEMES_APPLY_CODES_H
 #define ASSAY_SCHEMES_APPLY_CODES_H
 

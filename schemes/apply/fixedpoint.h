@@ -5,7 +5,7 @@
  * the same with 15 in place of 31 and 16-bit products.
  *
  * Sources: gemmlowp fixedpoint/fixedpoint.h; TensorFlow Lite kernels/internal/common.h and
- * common.cc; all checked on vectors made by those headers (test/test_fixedpoint.c).
+ * common.cc; all checked on vectors made by those headers (test/schemes/test_fixedpoint.c).
  * Abbreviations in the comments: RHU = half up, RHA = half away, at the bit that follows.
  */
 #ifndef ASSAY_SCHEMES_APPLY_FIXEDPOINT_H

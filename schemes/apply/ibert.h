@@ -1,6 +1,6 @@
 /* I-BERT's integer polynomials (Kim et al. 2021, algorithms 2 and 3) as Gemmini computes them
  * (ucb-bar/libgemmini @ 5b1254a, gemmini.cc), in int32 that wraps; measured on its own functions
- * (test/vectors_exact.c). q counts steps of the input's scale S. */
+ * (test/schemes/vectors_exact.c). q counts steps of the input's scale S. */
 #ifndef ASSAY_SCHEMES_APPLY_IBERT_H
 #define ASSAY_SCHEMES_APPLY_IBERT_H
 

@@ -1,7 +1,7 @@
 /* mul, min, max, prelu, div, squared difference and comparisons. */
 #include <math.h>
 
-#include "graph/type.h"
+#include "graph/core/type.h"
 #include "schemes/derive/derive.h"
 
 static assay_status minmax(const assay_derive *d)

@@ -1,7 +1,7 @@
 /* Layer normalization: what apply/layer_norm.c needs, from real scales and epsilon. */
 #include <math.h>
 
-#include "graph/type.h"
+#include "graph/core/type.h"
 #include "schemes/derive/derive.h"
 
 #define MOST_ELEMENTS   (1 << 20) /* so that sums and products stay below 2^63 */

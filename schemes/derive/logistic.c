@@ -2,7 +2,7 @@
  * 8 bits. Otherwise these are ordinary tables. */
 #include <math.h>
 
-#include "graph/type.h"
+#include "graph/core/type.h"
 #include "schemes/apply/fixedpoint.h"
 #include "schemes/derive/derive.h"
 

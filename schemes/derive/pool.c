@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "graph/type.h"
+#include "graph/core/type.h"
 #include "schemes/derive/derive.h"
 
 #define MAX_WINDOW 65536

@@ -1,7 +1,7 @@
 /* Registers whose width is the target's own and no parameter of the record: what codes of a type
  * can bring into them. What could leave one is refused when the unit is prepared; nothing wraps
  * around there unseen. */
-#include "graph/type.h"
+#include "graph/core/type.h"
 #include "schemes/derive/derive.h"
 
 int64_t assay_reach(const assay_type *t)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/type.h"
+#include "graph/core/type.h"
 #include "schemes/derive/derive.h"
 
 assay_status assay_derive_fail(const assay_derive *d, const char *format, ...)

@@ -1,5 +1,5 @@
 /* Bilinear resize: blending of codes, then a rescale when the output has other parameters. */
-#include "graph/attr.h"
+#include "graph/core/attr.h"
 #include "schemes/derive/derive.h"
 
 assay_status assay_derive_resize(const assay_derive *d)

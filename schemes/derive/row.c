@@ -2,7 +2,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "graph/type.h"
+#include "graph/core/type.h"
 #include "schemes/derive/derive.h"
 
 #define DIFF_BITS 5

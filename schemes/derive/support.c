@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "graph/attr.h"
-#include "graph/type.h"
+#include "graph/core/attr.h"
+#include "graph/core/type.h"
 #include "schemes/derive/derive.h"
 #include "schemes/derive/prepare.h"
 

@@ -2,8 +2,8 @@
  * only differ between libraries when it lies within about 1e-7 of a rounding tie. */
 #include <math.h>
 
-#include "graph/attr.h"
-#include "graph/type.h"
+#include "graph/core/attr.h"
+#include "graph/core/type.h"
 #include "schemes/derive/derive.h"
 #include "schemes/derive/mlas.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/blocks.h"
+#include "graph/core/blocks.h"
 #include "schemes/derive/derive.h"
 #include "schemes/derive/prepare.h"
 #include "schemes/real.h"

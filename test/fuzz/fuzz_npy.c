@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/npy.h"
+#include "graph/text/npy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

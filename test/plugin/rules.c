@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "opt/optimize.h"
+#include "opt/rewrite/optimize.h"
 #include "shift.h"
 
 struct assay_unit {

@@ -1,0 +1,18 @@
+/* Tensors as .npy files: the container of the element kind, in C order. */
+#ifndef ASSAY_GRAPH_CONSTANT_H
+#define ASSAY_GRAPH_CONSTANT_H
+
+#include "graph/core/type.h"
+#include "graph/text/npy.h"
+
+/* NumPy's type for an element kind's container. */
+assay_npy_type assay_elem_npy(assay_elem e);
+
+/* Writes elements of type t to a file. */
+assay_status assay_constant_write(const char *path, const assay_type *t, const void *data,
+                                  assay_error *err);
+/* Reads a file that must hold t's container and shape; *data is malloc'd for the caller. */
+assay_status assay_constant_read(const char *path, const assay_type *t, void **data,
+                                 assay_error *err);
+
+#endif

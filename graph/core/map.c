@@ -1,0 +1,59 @@
+/* Mapping files. */
+#include "graph/core/map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void assay_unmap(void *p)
+{
+    assay_map *map = p;
+    if (map)
+        munmap((void *)(uintptr_t)map->bytes, map->size);
+    free(map);
+}
+
+assay_status assay_map_file(const char *path, assay_map **out, assay_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    assay_map *map = malloc(sizeof *map);
+    assay_status s = ASSAY_OK;
+
+    *out = NULL;
+    if (!map)
+        s = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    else if (fd < 0 || fstat(fd, &st) != 0)
+        s = assay_fail(err, ASSAY_ERR_IO, "%s: %s", path, strerror(errno));
+    else if (!S_ISREG(st.st_mode) || st.st_size == 0)
+        s = assay_fail(err, ASSAY_ERR_IO, "%s: %s", path,
+                       S_ISREG(st.st_mode) ? "empty file" : "not a regular file");
+    if (!s) {
+        map->size = (size_t)st.st_size;
+        map->bytes = mmap(NULL, map->size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (map->bytes == MAP_FAILED)
+            s = assay_fail(err, ASSAY_ERR_IO, "%s: cannot be mapped: %s", path, strerror(errno));
+    }
+    if (fd >= 0)
+        close(fd);
+    if (s) {
+        free(map);
+        return s;
+    }
+    *out = map;
+    return ASSAY_OK;
+}
+
+void assay_map_forget(const void *bytes, size_t size)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t from = ((uintptr_t)bytes + page - 1) / page * page;
+    const uintptr_t to = ((uintptr_t)bytes + size) / page * page;
+    if (to > from)
+        madvise((void *)from, to - from, MADV_DONTNEED);
+}

@@ -1,0 +1,12 @@
+/* From names to value indices: a hash table inside the graph. For the files of graph/ only. */
+#ifndef ASSAY_GRAPH_NAMES_H
+#define ASSAY_GRAPH_NAMES_H
+
+#include "graph/core/graph.h"
+
+/* Enters value `id` under its name, which must not be there yet. */
+assay_status assay_names_add(assay_graph *g, int id, assay_error *err);
+/* Enters all values anew, after their indices changed. Needs no memory when the graph shrank. */
+assay_status assay_names_rebuild(assay_graph *g, assay_error *err);
+
+#endif

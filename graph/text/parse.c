@@ -1,0 +1,373 @@
+/* Parsing the text form: recursive descent over the grammar in text.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/text/scan.h"
+
+#define MAX_DEPTH 16
+
+static assay_status parse_graph(assay_scanner *p, int depth, assay_graph **out);
+
+/* ---- values ---- */
+
+/* Elements of t's kind, as many as t has, into malloc'd *data. */
+static assay_status parse_elements(assay_scanner *p, const assay_type *t, void **data)
+{
+    size_t size = assay_elem_size(t->elem), n = 0;
+    size_t count = (size_t)assay_shape_count(t);
+    bool is_float = t->elem.kind == ASSAY_KIND_F32, is_bool = t->elem.kind == ASSAY_KIND_BOOL;
+    int64_t lo = is_float || is_bool ? 0 : assay_elem_min(t->elem);
+    int64_t hi = is_float || is_bool ? 1 : assay_elem_max(t->elem);
+    assay_status s = assay_scan_expect(p, "[");
+
+    while (!s && !assay_scan_accept(p, "]")) {
+        int64_t v = 0;
+        float f = 0;
+        void *bigger = assay_scan_grow(*data, n, size);
+        if (!bigger)
+            return assay_out_of_memory(p->err);
+        *data = bigger;
+        if (n == count)
+            return assay_scan_fail(p, "more than the %zu elements of the type", count);
+        if (n && (s = assay_scan_expect(p, ",")))
+            break;
+        s = is_float ? assay_scan_float(p, &f) : assay_scan_int(p, lo, hi, &v);
+        if (is_float)
+            memcpy((char *)bigger + n++ * size, &f, sizeof f);
+        else
+            assay_elem_set(t->elem, bigger, n++, v);
+    }
+    if (!s && n != count)
+        s = assay_scan_fail(p, "%zu elements, but the type has %zu", n, count);
+    return s;
+}
+
+/* file "NAME": a file of the directory of constants, and of no other. */
+static assay_status parse_file(assay_scanner *p, const assay_type *t, void **data)
+{
+    const char *at = assay_scan_here(p);
+    char *name, path[4096];
+    assay_error inner;
+    assay_status s = assay_scan_string(p, &name);
+
+    if (s)
+        return s;
+    if (!*name || strchr(name, '/') || strcmp(name, "..") == 0 || strcmp(name, ".") == 0)
+        s = assay_scan_fail_at(p, at, ASSAY_ERR_INPUT, "'%.100s' is not a plain file name", name);
+    else if (!p->constants_dir)
+        s = assay_scan_fail_at(p, at, ASSAY_ERR_INPUT,
+                               "the text names a file, but there is no directory of constants");
+    else if (snprintf(path, sizeof path, "%s/%s", p->constants_dir, name) >= (int)sizeof path)
+        s = assay_scan_fail_at(p, at, ASSAY_ERR_IO, "the path of '%.100s' is too long", name);
+    else
+        s = assay_scan_located(p, at, assay_constant_read(path, t, data, &inner), &inner);
+    free(name);
+    return s;
+}
+
+typedef enum { WITHOUT_DATA, CONSTANT, VARIABLE } value_kind;
+
+/* name ":" type [ "=" data ], added to the graph. */
+static assay_status parse_value(assay_scanner *p, assay_graph *g, value_kind kind, int *id)
+{
+    assay_type t = {.rank = 0};
+    assay_text_params q = {0};
+    void *data = NULL;
+    char *name = NULL;
+    int source_index = -1;
+    bool has_data;
+    assay_error inner;
+    const char *at = assay_scan_here(p);
+    assay_status s;
+
+    if (!(s = assay_scan_name(p, &name)) && !(s = assay_scan_expect(p, ":")))
+        s = assay_text_parse_type(p, &t, &q, &source_index);
+    if (!s)
+        s = assay_scan_located(p, at, assay_shape_check(&t, name, &inner), &inner);
+    has_data = kind == CONSTANT || (kind == VARIABLE && assay_scan_accept(p, "="));
+    if (!s && kind == CONSTANT)
+        s = assay_scan_expect(p, "=");
+    if (!s && has_data)
+        s = assay_scan_accept(p, "file") ? parse_file(p, &t, &data) : parse_elements(p, &t, &data);
+    if (!s) {
+        s = kind == CONSTANT   ? assay_graph_add_constant(g, name, &t, data, id, &inner)
+            : kind == VARIABLE ? assay_graph_add_variable(g, name, &t, data, id, &inner)
+                               : assay_graph_add_value(g, name, &t, id, &inner);
+        s = assay_scan_located(p, at, s, &inner);
+    }
+    if (!s)
+        g->value[*id].source_index = source_index;
+    free(name);
+    free(data);
+    assay_text_params_free(&q);
+    return s;
+}
+
+/* The name of a value that is there already. */
+static assay_status parse_reference(assay_scanner *p, const assay_graph *g, int *id)
+{
+    const char *at = assay_scan_here(p);
+    char *name;
+    assay_status s = assay_scan_name(p, &name);
+    if (s)
+        return s;
+    *id = assay_graph_find_value(g, name);
+    if (*id < 0)
+        s = assay_scan_fail_at(p, at, ASSAY_ERR_INPUT, "nothing before defines '%.200s'", name);
+    free(name);
+    return s;
+}
+
+/* ---- nodes ---- */
+
+/* A growing list of value indices. */
+typedef struct ids {
+    int *v;
+    int n;
+} ids;
+
+static assay_status push(assay_scanner *p, ids *l, int id)
+{
+    int *v = assay_scan_grow(l->v, (size_t)l->n, sizeof *v);
+    if (!v)
+        return assay_out_of_memory(p->err);
+    l->v = v;
+    l->v[l->n++] = id;
+    return ASSAY_OK;
+}
+
+static assay_status parse_args(assay_scanner *p, const assay_graph *g, ids *in)
+{
+    assay_status s = assay_scan_expect(p, "(");
+    while (!s && !assay_scan_accept(p, ")")) {
+        int id = ASSAY_NO_VALUE;
+        if (in->n && (s = assay_scan_expect(p, ",")))
+            break;
+        if (!assay_scan_accept(p, "_"))
+            s = parse_reference(p, g, &id);
+        if (!s)
+            s = push(p, in, id);
+    }
+    return s;
+}
+
+/* "{" field "=" text ... "}" */
+static assay_status parse_attrs(assay_scanner *p, assay_op op, assay_attrs *a)
+{
+    assay_attrs_id id = assay_op_get(op)->attrs;
+    bool first = true;
+    assay_status s = ASSAY_OK;
+
+    while (!s && !assay_scan_accept(p, "}")) {
+        char word[32], text[640];
+        const assay_attr_field *f;
+        const char *at;
+        assay_error inner;
+        if (!first && (s = assay_scan_expect(p, ",")))
+            break;
+        first = false;
+        at = assay_scan_here(p);
+        if ((s = assay_scan_word(p, word, sizeof word, "an attribute")))
+            break;
+        f = assay_attr_find(id, word);
+        if (!f)
+            return assay_scan_fail_at(p, at, ASSAY_ERR_INPUT, "%s has no attribute '%s'",
+                                      assay_op_get(op)->name, word);
+        if (!(s = assay_scan_expect(p, "=")) && !(s = assay_scan_raw(p, text, sizeof text)))
+            s = assay_scan_located(p, at, assay_attr_parse(f, text, a, &inner), &inner);
+    }
+    return s;
+}
+
+/* act[..] codes[..] @name, each optional. */
+static assay_status parse_fused(assay_scanner *p, assay_node *n, char **name)
+{
+    int64_t lo, hi;
+    assay_status s = ASSAY_OK;
+    if (assay_scan_accept(p, "act[")) {
+        if ((s = assay_scan_float(p, &n->act_lo)) || (s = assay_scan_expect(p, ",")) ||
+            (s = assay_scan_float(p, &n->act_hi)) || (s = assay_scan_expect(p, "]")))
+            return s;
+    }
+    if (assay_scan_accept(p, "codes[")) {
+        if ((s = assay_scan_int(p, INT32_MIN, INT32_MAX, &lo)) || (s = assay_scan_expect(p, ",")) ||
+            (s = assay_scan_int(p, INT32_MIN, INT32_MAX, &hi)) || (s = assay_scan_expect(p, "]")))
+            return s;
+        n->has_code_bounds = true;
+        n->code_lo = (int32_t)lo;
+        n->code_hi = (int32_t)hi;
+    }
+    return assay_scan_accept(p, "@") ? assay_scan_name(p, name) : ASSAY_OK;
+}
+
+static assay_status parse_node_into(assay_scanner *p, assay_graph *g, ids *in, ids *out,
+                                    char **name)
+{
+    const char *at = assay_scan_here(p);
+    assay_node n = {.act_lo = -INFINITY, .act_hi = INFINITY};
+    assay_error inner;
+    char word[32];
+    int id;
+    assay_status s;
+
+    do {
+        if ((s = parse_value(p, g, WITHOUT_DATA, &id)) || (s = push(p, out, id)))
+            return s;
+    } while (assay_scan_accept(p, ","));
+    if ((s = assay_scan_expect(p, "=")))
+        return s;
+    at = assay_scan_here(p);
+    if ((s = assay_scan_word(p, word, sizeof word, "an op")))
+        return s;
+    n.op = assay_op_find(word);
+    if (n.op == ASSAY_OP_COUNT)
+        return assay_scan_fail_at(p, at, ASSAY_ERR_UNSUPPORTED, "there is no op '%s'", word);
+    assay_attrs_defaults(assay_op_get(n.op)->attrs, &n.attr);
+    if ((s = parse_args(p, g, in)))
+        return s;
+    if (assay_scan_accept(p, "{") && (s = parse_attrs(p, n.op, &n.attr)))
+        return s;
+    if ((s = parse_fused(p, &n, name)))
+        return s;
+    s = assay_graph_add_node(g, n.op, *name, in->v, in->n, out->v, out->n, &n.attr, &id, &inner);
+    if (s)
+        return assay_scan_located(p, at, s, &inner);
+    g->node[id].act_lo = n.act_lo;
+    g->node[id].act_hi = n.act_hi;
+    g->node[id].has_code_bounds = n.has_code_bounds;
+    g->node[id].code_lo = n.code_lo;
+    g->node[id].code_hi = n.code_hi;
+    return ASSAY_OK;
+}
+
+static assay_status parse_node(assay_scanner *p, assay_graph *g)
+{
+    ids in = {0}, out = {0};
+    char *name = NULL;
+    assay_status s = parse_node_into(p, g, &in, &out, &name);
+    free(in.v);
+    free(out.v);
+    free(name);
+    return s;
+}
+
+/* ---- graphs ---- */
+
+static assay_status parse_model(assay_scanner *p, assay_graph *g)
+{
+    const char *at = assay_scan_here(p);
+    char *digest;
+    assay_status s = assay_scan_string(p, &digest);
+    if (s)
+        return s;
+    if (strlen(digest) == 32 && strspn(digest, "0123456789abcdef") == 32)
+        memcpy(g->model_digest, digest, 33);
+    else
+        s = assay_scan_fail_at(p, at, ASSAY_ERR_INPUT,
+                               "expected 32 hexadecimal digits, found '%.60s'", digest);
+    free(digest);
+    return s;
+}
+
+static assay_status parse_subgraph(assay_scanner *p, assay_graph *g, int depth)
+{
+    assay_graph *sub;
+    assay_status s;
+    if (depth == MAX_DEPTH)
+        return assay_scan_fail(p, "graphs are nested more than %d deep", MAX_DEPTH);
+    if ((s = parse_graph(p, depth + 1, &sub)))
+        return s;
+    s = assay_graph_add_subgraph(g, sub, NULL, p->err);
+    if (s)
+        assay_graph_free(sub);
+    return s;
+}
+
+static assay_status parse_output(assay_scanner *p, const assay_graph *g, ids *outputs)
+{
+    assay_status s;
+    do {
+        int id;
+        if ((s = parse_reference(p, g, &id)) || (s = push(p, outputs, id)))
+            return s;
+    } while (assay_scan_accept(p, ","));
+    return ASSAY_OK;
+}
+
+static assay_status parse_items(assay_scanner *p, assay_graph *g, int depth, ids *inputs,
+                                ids *outputs)
+{
+    assay_status s = assay_scan_expect(p, "{");
+    while (!s && !assay_scan_accept(p, "}")) {
+        int id;
+        if (assay_scan_accept(p, "input")) {
+            if (!(s = parse_value(p, g, WITHOUT_DATA, &id)))
+                s = push(p, inputs, id);
+        } else if (assay_scan_accept(p, "const"))
+            s = parse_value(p, g, CONSTANT, &id);
+        else if (assay_scan_accept(p, "var"))
+            s = parse_value(p, g, VARIABLE, &id);
+        else if (assay_scan_accept(p, "value"))
+            s = parse_value(p, g, WITHOUT_DATA, &id);
+        else if (assay_scan_accept(p, "output"))
+            s = parse_output(p, g, outputs);
+        else if (assay_scan_accept(p, "model"))
+            s = parse_model(p, g);
+        else if (assay_scan_accept(p, "graph"))
+            s = parse_subgraph(p, g, depth);
+        else
+            s = parse_node(p, g);
+    }
+    return s;
+}
+
+/* After the word "graph". */
+static assay_status parse_graph(assay_scanner *p, int depth, assay_graph **out)
+{
+    ids inputs = {0}, outputs = {0};
+    assay_graph *g = NULL;
+    assay_error inner;
+    const char *at = assay_scan_here(p);
+    char *name = NULL;
+    assay_status s = assay_scan_name(p, &name);
+
+    *out = NULL;
+    if (!s)
+        s = assay_scan_located(p, at, assay_graph_new(name, &g, &inner), &inner);
+    free(name);
+    if (!s)
+        s = parse_items(p, g, depth, &inputs, &outputs);
+    if (!s)
+        s = assay_graph_set_inputs(g, inputs.v, inputs.n, p->err);
+    if (!s)
+        s = assay_graph_set_outputs(g, outputs.v, outputs.n, p->err);
+    free(inputs.v);
+    free(outputs.v);
+    if (s)
+        assay_graph_free(g);
+    else
+        *out = g;
+    return s;
+}
+
+assay_status assay_graph_parse(const char *text, size_t length, const char *file,
+                               const char *constants_dir, assay_graph **out, assay_error *err)
+{
+    assay_scanner p;
+    assay_error inner;
+    assay_status s = assay_scan_open(&p, text, length, file, constants_dir, err);
+
+    *out = NULL;
+    if (s)
+        return s;
+    if (!(s = assay_scan_expect(&p, "graph")) && !(s = parse_graph(&p, 0, out)) &&
+        !(s = assay_scan_end(&p)) && (s = assay_graph_verify(*out, &inner)))
+        s = assay_fail(err, s, "%.100s: %.600s", file, inner.text);
+    if (s) {
+        assay_graph_free(*out);
+        *out = NULL;
+    }
+    assay_scan_close(&p);
+    return s;
+}

@@ -1,0 +1,306 @@
+/* Printing the text form; the grammar is in text.h. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/core/complete.h"
+#include "graph/core/constant.h"
+#include "graph/text/text.h"
+
+#define BARE "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./$-"
+
+static const char *const words[] = {"graph", "model", "input",  "const",
+                                    "var",   "value", "output", NULL};
+
+bool assay_name_is_bare(const char *name)
+{
+    size_t n = strspn(name, BARE);
+    if (n == 0 || name[n] != '\0' || name[0] == '-' || strcmp(name, "_") == 0)
+        return false;
+    for (int i = 0; words[i]; ++i)
+        if (strcmp(name, words[i]) == 0)
+            return false;
+    return true;
+}
+
+static void print_string(const char *text, assay_buf *out)
+{
+    assay_buf_printf(out, "\"");
+    for (; *text; ++text) {
+        if (*text == '"' || *text == '\\')
+            assay_buf_printf(out, "\\");
+        assay_buf_add(out, text, 1);
+    }
+    assay_buf_printf(out, "\"");
+}
+
+void assay_name_print(const char *name, assay_buf *out)
+{
+    if (assay_name_is_bare(name))
+        assay_buf_printf(out, "%s", name);
+    else
+        print_string(name, out);
+}
+
+static void print_params(const assay_qparams *q, assay_buf *out)
+{
+    if (q->granularity == ASSAY_Q_NONE)
+        return;
+    assay_buf_printf(out, " q(");
+    if (q->granularity == ASSAY_Q_TENSOR) {
+        assay_buf_float(out, q->scale[0]);
+        assay_buf_printf(out, ",%ld)", (long)q->zero_point[0]);
+        return;
+    }
+    assay_buf_printf(out, "axis=%d,", q->axis);
+    if (q->granularity == ASSAY_Q_BLOCK)
+        assay_buf_printf(out, "block=%lld,", (long long)q->block);
+    for (size_t i = 0; i < q->count; ++i) {
+        assay_buf_printf(out, "%s", i ? "," : "[");
+        assay_buf_float(out, q->scale[i]);
+    }
+    assay_buf_printf(out, "%s],", q->count ? "" : "[");
+    for (size_t i = 0; i < q->count; ++i)
+        assay_buf_printf(out, "%s%ld", i ? "," : "[", (long)q->zero_point[i]);
+    assay_buf_printf(out, "%s])", q->count ? "" : "[");
+}
+
+void assay_type_print(const assay_type *t, assay_buf *out)
+{
+    char elem[8];
+    assay_buf_printf(out, "%s[", assay_elem_print(t->elem, elem));
+    for (int i = 0; i < t->rank; ++i)
+        assay_buf_printf(out, "%s%lld", i ? "," : "", (long long)t->dim[i]);
+    assay_buf_printf(out, "]");
+    print_params(&t->q, out);
+}
+
+/* ---- values ---- */
+
+typedef struct printer {
+    const assay_graph *g;
+    const assay_text_options *options;
+    int *n_files; /* constants written so far, subgraphs included */
+    assay_buf *out;
+    assay_error *err;
+    int indent;
+    bool *printed; /* by value */
+} printer;
+
+static void start_line(const printer *p, const char *word)
+{
+    assay_buf_printf(p->out, "%*s%s", p->indent, "", word);
+}
+
+/* "name: type src(3)" */
+static void print_value(const printer *p, const assay_value *v)
+{
+    assay_name_print(v->name, p->out);
+    assay_buf_printf(p->out, ": ");
+    assay_type_print(&v->type, p->out);
+    if (v->source_index >= 0)
+        assay_buf_printf(p->out, " src(%d)", v->source_index);
+}
+
+/* One element as text. */
+static void print_element(const assay_value *v, size_t i, assay_buf *out)
+{
+    if (v->type.elem.kind == ASSAY_KIND_F32)
+        assay_buf_float(out, ((const float *)v->data)[i]);
+    else
+        assay_buf_printf(out, "%lld", (long long)assay_elem_get(v->type.elem, v->data, i));
+}
+
+/* A file name for constant number n: "c0007_conv1.weight.npy" with what is not plain made '_'. */
+static void file_name(char *buf, size_t size, int n, const char *name)
+{
+    int length = snprintf(buf, size, "c%04d_", n);
+    size_t at = (size_t)length;
+    for (const char *p = name; *p && at < size - 5; ++p, ++at)
+        buf[at] = strchr(BARE, *p) && *p != '/' && *p != '$' ? *p : '_';
+    snprintf(buf + at, size - at, ".npy");
+}
+
+static assay_status print_file(const printer *p, int id)
+{
+    const assay_value *v = &p->g->value[id];
+    const assay_text_options *o = p->options;
+    char name[ASSAY_TEXT_FILE_NAME], path[4096];
+    file_name(name, sizeof name, (*p->n_files)++, v->name);
+    if (snprintf(path, sizeof path, "%s/%s", o->constants_dir, name) >= (int)sizeof path)
+        return assay_fail(p->err, ASSAY_ERR_IO, "%.300s: the path is too long", o->constants_dir);
+    assay_buf_printf(p->out, "file \"%s\"", name);
+    if (o->on_file)
+        o->on_file(o->user, p->g, id, name);
+    return assay_constant_write(path, &v->type, v->data, p->err);
+}
+
+/* A value that no node produces, on its own line. */
+static assay_status print_source(printer *p, int id)
+{
+    const assay_value *v = &p->g->value[id];
+    assay_status s = ASSAY_OK;
+    size_t n;
+
+    if (p->printed[id] || v->producer >= 0)
+        return ASSAY_OK;
+    p->printed[id] = true;
+    start_line(p, v->is_variable ? "var " : v->data ? "const " : "value ");
+    print_value(p, v);
+    if (v->data) {
+        n = (size_t)assay_shape_count(&v->type);
+        assay_buf_printf(p->out, " = ");
+        if (p->options->constants_dir && n > p->options->inline_limit) {
+            s = print_file(p, id);
+        } else {
+            assay_buf_printf(p->out, "[");
+            for (size_t i = 0; i < n; ++i) {
+                assay_buf_printf(p->out, "%s", i ? "," : "");
+                print_element(v, i, p->out);
+            }
+            assay_buf_printf(p->out, "]");
+        }
+    }
+    assay_buf_printf(p->out, "\n");
+    return s;
+}
+
+/* ---- nodes ---- */
+
+/* Whether parsing would come to the same value without the field: its default, completed. */
+static bool is_implied(const printer *p, const assay_node *n, const assay_attr_field *f)
+{
+    assay_attrs without;
+    assay_attrs_copy(assay_op_get(n->op)->attrs, &without, &n->attr);
+    assay_attr_default(f, &without);
+    assay_node_complete(p->g, n, &without);
+    return assay_attr_equal(f, &without, &n->attr);
+}
+
+static void print_attrs(const printer *p, const assay_node *n)
+{
+    const assay_attrs_info *info = assay_attrs_get(assay_op_get(n->op)->attrs);
+    const char *separator = " {";
+    for (int i = 0; i < info->n_fields; ++i) {
+        const assay_attr_field *f = &info->field[i];
+        if (is_implied(p, n, f))
+            continue;
+        assay_buf_printf(p->out, "%s%s=", separator, f->name);
+        separator = ", ";
+        assay_attr_print(f, &n->attr, p->out);
+    }
+    if (separator[0] == ',')
+        assay_buf_printf(p->out, "}");
+}
+
+static void print_node(const printer *p, const assay_node *n)
+{
+    start_line(p, "");
+    for (int i = 0; i < n->n_out; ++i) {
+        assay_buf_printf(p->out, "%s", i ? ", " : "");
+        print_value(p, assay_node_out(p->g, n, i));
+    }
+    assay_buf_printf(p->out, " = %s(", assay_op_get(n->op)->name);
+    for (int i = 0; i < n->n_in; ++i) {
+        const assay_value *v = assay_node_in(p->g, n, i);
+        assay_buf_printf(p->out, "%s", i ? ", " : "");
+        if (v)
+            assay_name_print(v->name, p->out);
+        else
+            assay_buf_printf(p->out, "_");
+    }
+    assay_buf_printf(p->out, ")");
+    print_attrs(p, n);
+    if (n->act_lo != -INFINITY || n->act_hi != INFINITY) {
+        assay_buf_printf(p->out, " act[");
+        assay_buf_float(p->out, n->act_lo);
+        assay_buf_printf(p->out, ",");
+        assay_buf_float(p->out, n->act_hi);
+        assay_buf_printf(p->out, "]");
+    }
+    if (n->has_code_bounds)
+        assay_buf_printf(p->out, " codes[%ld,%ld]", (long)n->code_lo, (long)n->code_hi);
+    if (strcmp(n->name, assay_node_out(p->g, n, 0)->name) != 0) {
+        assay_buf_printf(p->out, " @");
+        assay_name_print(n->name, p->out);
+    }
+    assay_buf_printf(p->out, "\n");
+}
+
+/* ---- graphs ---- */
+
+static assay_status print_graph(const printer *parent, const assay_graph *g, int indent);
+
+static assay_status print_items(printer *p)
+{
+    const assay_graph *g = p->g;
+    assay_status s = ASSAY_OK;
+
+    if (g->model_digest[0]) {
+        start_line(p, "model ");
+        print_string(g->model_digest, p->out);
+        assay_buf_printf(p->out, "\n");
+    }
+    for (int i = 0; i < g->n_inputs; ++i) {
+        start_line(p, "input ");
+        print_value(p, &g->value[g->input[i]]);
+        assay_buf_printf(p->out, "\n");
+        p->printed[g->input[i]] = true;
+    }
+    for (int i = 0; !s && i < g->n_subgraphs; ++i)
+        s = print_graph(p, g->subgraph[i], p->indent);
+    for (int i = 0; !s && i < g->n_nodes; ++i) {
+        const assay_node *n = &g->node[i];
+        for (int k = 0; !s && k < n->n_in; ++k)
+            if (n->in[k] != ASSAY_NO_VALUE)
+                s = print_source(p, n->in[k]);
+        if (!s)
+            print_node(p, n);
+    }
+    for (int i = 0; !s && i < g->n_values; ++i)
+        s = print_source(p, i);
+    for (int i = 0; i < g->n_outputs; ++i) {
+        start_line(p, "output ");
+        assay_name_print(g->value[g->output[i]].name, p->out);
+        assay_buf_printf(p->out, "\n");
+    }
+    return s;
+}
+
+/* parent: where to, and how. */
+static assay_status print_graph(const printer *parent, const assay_graph *g, int indent)
+{
+    printer p = *parent;
+    assay_status s;
+
+    p.g = g;
+    p.indent = indent + 2;
+    p.printed = calloc((size_t)g->n_values + 1, sizeof *p.printed);
+    if (!p.printed)
+        return assay_out_of_memory(p.err);
+    assay_buf_printf(p.out, "%*sgraph ", indent, "");
+    assay_name_print(g->name, p.out);
+    assay_buf_printf(p.out, " {\n");
+    s = print_items(&p);
+    assay_buf_printf(p.out, "%*s}\n", indent, "");
+    free(p.printed);
+    return s;
+}
+
+assay_status assay_graph_print_with(const assay_graph *g, const assay_text_options *options,
+                                    assay_buf *out, assay_error *err)
+{
+    int n_files = 0;
+    printer p = {.options = options, .n_files = &n_files, .out = out, .err = err};
+    assay_status s = print_graph(&p, g, 0);
+    return s ? s : assay_buf_status(out, err);
+}
+
+assay_status assay_graph_print(const assay_graph *g, const char *constants_dir, assay_buf *out,
+                               assay_error *err)
+{
+    const assay_text_options options = {.constants_dir = constants_dir,
+                                        .inline_limit = ASSAY_TEXT_INLINE};
+    return assay_graph_print_with(g, &options, out, err);
+}

@@ -1,0 +1,114 @@
+/* Golden bundles: the tensors of every layer, hashed and dumped, in a folder.
+ *
+ *   DIR/manifest.json          what ran and what came out; fixed format, see interp/README.md
+ *   DIR/graph.assay            the network as text
+ *   DIR/constants/NAME.npy     weights, biases (unless digests only)
+ *   DIR/tensors/0007_conv_NAME.npy  every tensor, in execution order (unless digests only);
+ *                              with several samples tensors/s00003/0007_conv_NAME.npy
+ *   DIR/accumulators/...       pre-rescale sums, on request
+ *
+ * A bundle is written under a temporary name beside DIR and renamed: it is whole or absent. */
+#ifndef ASSAY_INTERP_BUNDLE_H
+#define ASSAY_INTERP_BUNDLE_H
+
+#include <jansson.h>
+
+#include "interp/run/program.h"
+
+enum assay_form { /* forms of a dumped tensor, a bit set */
+                  ASSAY_FORM_NPY = 1 << 0,
+                  ASSAY_FORM_RAW = 1 << 1, /* little-endian bytes, C order: .bin */
+                  ASSAY_FORM_HEX = 1 << 2, /* $readmemh text: .hex */
+                  ASSAY_FORM_C = 1 << 3    /* a C array: .h */
+};
+
+typedef struct assay_bundle_options {
+    const char *dir;
+    bool replace;           /* an existing bundle at dir may be replaced */
+    bool digests_only;      /* no tensors, no constants */
+    bool accumulators;      /* pre-rescale sums too */
+    unsigned forms;         /* set of assay_form; 0 means npy */
+    int64_t samples;        /* how many will be recorded; more than one get folders of their own */
+    bool sequence;          /* the samples are steps: the network's state goes on between them */
+    unsigned hex_bits;      /* $readmemh word width in bits; 0: one element a word */
+    const char *model_file; /* as the user named it; its base name is recorded */
+    const char *preprocessing; /* canonical text or NULL */
+} assay_bundle_options;
+
+/* Execution index of every value: inputs first, then the outputs of the nodes in their order; -1
+ * for the others. `index` has g->n_values entries. */
+void assay_bundle_number(const assay_graph *g, int *index);
+
+/* File name of a tensor without extension: "0007_conv_NAME", with what a file system may dislike
+ * made '_'; names are cut at 160 bytes. */
+#define ASSAY_BUNDLE_STEM 256
+void assay_bundle_stem(int index, const char *op, const char *name, char stem[ASSAY_BUNDLE_STEM]);
+
+/* ---- writing ---- */
+typedef struct assay_bundle_writer assay_bundle_writer;
+
+/* The strings of *options are copied. */
+assay_status assay_bundle_begin(const assay_bundle_options *options, const assay_program *program,
+                                assay_bundle_writer **out, assay_error *err);
+/* Executes `run` (inputs in place) as sample number `sample` and records every tensor. `sources`
+ * (one a graph input, entries may be NULL) say where the inputs came from. */
+assay_status assay_bundle_sample(assay_bundle_writer *w, assay_run *run, int64_t sample,
+                                 const char *const *sources, assay_error *err);
+/* Writes the manifest and moves the bundle into place. digest (33 bytes, may be NULL) receives
+ * the digest over all tensor digests. Frees w either way. */
+assay_status assay_bundle_commit(assay_bundle_writer *w, char digest[33], assay_error *err);
+/* Removes what was written. NULL is fine. */
+void assay_bundle_abort(assay_bundle_writer *w);
+
+/* Forms of one tensor (interp/golden/bundle_forms.c); stem is the path without extension. */
+assay_status assay_form_write(const char *stem, unsigned forms, unsigned hex_bits,
+                              const assay_type *type, const void *data, assay_error *err);
+/* NumPy's name of the container of an element kind: "int8", "float32", ... */
+const char *assay_dtype_name(assay_elem e);
+
+/* ---- JSON pieces (interp/golden/bundle_json.c); new references, NULL when out of memory ---- */
+json_t *assay_json_type(const assay_type *t); /* dtype, bits, shape, scale, zero_point, axis */
+json_t *assay_json_node(const assay_graph *g, int node, const assay_scheme_vtable *vt,
+                        const assay_unit *unit);
+/* Reads back what assay_json_type wrote; scales and zero points are malloc'd into *t (free with
+ * assay_json_type_free). */
+assay_status assay_json_type_read(const json_t *o, const char *what, assay_type *t,
+                                  assay_error *err);
+void assay_json_type_free(assay_type *t);
+
+/* ---- reading ---- */
+typedef struct assay_bundle_tensor {
+    int64_t sample;
+    int index;
+    const char *name, *op;
+    assay_type type;
+    const char *digest;
+    const char *file; /* relative to the bundle, or NULL (digests only) */
+} assay_bundle_tensor;
+
+typedef struct assay_bundle {
+    char *dir;
+    json_t *manifest;
+    int n_tensors;
+    assay_bundle_tensor *tensor;
+} assay_bundle;
+
+/* Reads and checks DIR/manifest.json. */
+assay_status assay_bundle_open(const char *dir, assay_bundle **out, assay_error *err);
+void assay_bundle_free(assay_bundle *b);
+/* Elements of tensor i, malloc'd in native order; the file's shape and dtype are checked. */
+assay_status assay_bundle_read(const assay_bundle *b, int i, void **data, assay_error *err);
+
+/* ---- verify (interp/golden/verify.c) ---- */
+typedef struct assay_verify_result {
+    int64_t tensors, files_bad, replay_bad;
+} assay_verify_result;
+/* Re-hashes every file against the manifest, and with `replay` runs the bundle's own graph under
+ * its own scheme on its own inputs by that engine and compares every digest; replay may be NULL,
+ * its keep_all counts as set. `report` (may be NULL) gets one line for each fault. Faults are
+ * counted, not errors. */
+assay_status assay_bundle_verify(const char *dir, const assay_program_options *replay,
+                                 void (*report)(void *, const char *), void *user,
+                                 assay_verify_result *out, assay_error *err);
+
+#endif

@@ -1,0 +1,234 @@
+/* Types and nodes as JSON, and types back. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/core/attr.h"
+#include "interp/golden/bundle.h"
+
+/* Scales print with 17 digits so that they read back to the same float. */
+static json_t *scales(const assay_qparams *q)
+{
+    json_t *a;
+    if (q->granularity == ASSAY_Q_TENSOR)
+        return json_real((double)q->scale[0]);
+    a = json_array();
+    for (size_t i = 0; i < q->count; i++)
+        json_array_append_new(a, json_real((double)q->scale[i]));
+    return a;
+}
+
+static json_t *zero_points(const assay_qparams *q)
+{
+    json_t *a;
+    if (q->granularity == ASSAY_Q_TENSOR)
+        return json_integer(q->zero_point[0]);
+    a = json_array();
+    for (size_t i = 0; i < q->count; i++)
+        json_array_append_new(a, json_integer(q->zero_point[i]));
+    return a;
+}
+
+json_t *assay_json_type(const assay_type *t)
+{
+    json_t *o = json_object();
+    json_t *shape = json_array();
+
+    json_object_set_new(o, "dtype", json_string(assay_dtype_name(t->elem)));
+    json_object_set_new(o, "bits", json_integer(t->elem.bits));
+    for (int d = 0; d < t->rank; d++)
+        json_array_append_new(shape, json_integer(t->dim[d]));
+    json_object_set_new(o, "shape", shape);
+    if (t->q.granularity != ASSAY_Q_NONE) {
+        json_object_set_new(o, "scale", scales(&t->q));
+        json_object_set_new(o, "zero_point", zero_points(&t->q));
+        if (t->q.granularity != ASSAY_Q_TENSOR)
+            json_object_set_new(o, "axis", json_integer(t->q.axis));
+        if (t->q.granularity == ASSAY_Q_BLOCK)
+            json_object_set_new(o, "block", json_integer(t->q.block));
+    }
+    return o;
+}
+
+static json_t *names(const assay_graph *g, const int *ids, int n)
+{
+    json_t *a = json_array();
+    for (int i = 0; i < n; i++)
+        json_array_append_new(a, ids[i] < 0 ? json_null() : json_string(g->value[ids[i]].name));
+    return a;
+}
+
+static json_t *parameters(const assay_scheme_vtable *vt, const assay_unit *unit)
+{
+    enum { MAX = 64 };
+    assay_unit_param list[MAX];
+    json_t *o = json_object();
+    size_t n = vt->params ? vt->params(unit, list, MAX) : 0;
+
+    if (n > MAX)
+        n = MAX;
+    for (size_t i = 0; i < n; i++) {
+        json_t *a = json_array();
+        for (size_t k = 0; k < list[i].count; k++)
+            json_array_append_new(a, json_integer(list[i].value[k]));
+        json_object_set_new(o, list[i].name, a);
+    }
+    return o;
+}
+
+static json_t *attribute(const assay_attr_field *f, const assay_attrs *attrs)
+{
+    const void *at = (const char *)attrs + f->offset;
+    json_t *a;
+
+    switch (f->kind) {
+    case 'I':
+        return json_integer(*(const int64_t *)at);
+    case 'B':
+        return json_boolean(*(const bool *)at);
+    case 'F': /* JSON has no infinities: as text, "inf" */
+        return isfinite(*(const float *)at)
+                   ? json_real((double)*(const float *)at)
+                   : json_string(*(const float *)at > 0.0f ? "inf" : "-inf");
+    case 'E':
+        return json_string(f->names[*(const int *)at]);
+    case 'L':
+        a = json_array();
+        for (int i = 0; i < ((const assay_list *)at)->n; i++)
+            json_array_append_new(a, json_integer(((const assay_list *)at)->v[i]));
+        return a;
+    default:
+        a = json_array();
+        for (int i = 0; i < ((const assay_float_list *)at)->n; i++)
+            json_array_append_new(a, json_real((double)((const assay_float_list *)at)->v[i]));
+        return a;
+    }
+}
+
+static json_t *attributes(const assay_node *n)
+{
+    const assay_attrs_info *info = assay_attrs_get(assay_op_get(n->op)->attrs);
+    json_t *o = json_object();
+
+    for (int i = 0; i < info->n_fields; i++)
+        json_object_set_new(o, info->field[i].name, attribute(&info->field[i], &n->attr));
+    if (isfinite(n->act_lo))
+        json_object_set_new(o, "act_lo", json_real((double)n->act_lo));
+    if (isfinite(n->act_hi))
+        json_object_set_new(o, "act_hi", json_real((double)n->act_hi));
+    if (n->has_code_bounds) {
+        json_object_set_new(o, "code_lo", json_integer(n->code_lo));
+        json_object_set_new(o, "code_hi", json_integer(n->code_hi));
+    }
+    return o;
+}
+
+json_t *assay_json_node(const assay_graph *g, int node, const assay_scheme_vtable *vt,
+                        const assay_unit *unit)
+{
+    const assay_node *n = &g->node[node];
+    json_t *o = json_object();
+
+    json_object_set_new(o, "name", json_string(n->name));
+    json_object_set_new(o, "op", json_string(assay_op_get(n->op)->name));
+    json_object_set_new(o, "inputs", names(g, n->in, n->n_in));
+    json_object_set_new(o, "outputs", names(g, n->out, n->n_out));
+    json_object_set_new(o, "attributes", attributes(n));
+    if (unit)
+        json_object_set_new(o, "parameters", parameters(vt, unit));
+    return o;
+}
+
+static bool elem_of_dtype(const char *dtype, int64_t bits, assay_elem *e)
+{
+    static const struct {
+        const char *name;
+        assay_elem elem;
+    } known[] = {{"float32", {ASSAY_KIND_F32, 32, true}}, {"bool", {ASSAY_KIND_BOOL, 8, false}},
+                 {"int8", {ASSAY_KIND_INT, 8, true}},     {"uint8", {ASSAY_KIND_INT, 8, false}},
+                 {"int16", {ASSAY_KIND_INT, 16, true}},   {"uint16", {ASSAY_KIND_INT, 16, false}},
+                 {"int32", {ASSAY_KIND_INT, 32, true}},   {"uint32", {ASSAY_KIND_INT, 32, false}},
+                 {"int64", {ASSAY_KIND_INT, 64, true}}};
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(dtype, known[i].name) == 0) {
+            *e = known[i].elem;
+            if (e->kind == ASSAY_KIND_INT && bits >= 1 && bits <= e->bits)
+                e->bits = (uint8_t)bits;
+            return true;
+        }
+    return false;
+}
+
+static assay_status read_params(const json_t *o, const char *what, assay_type *t, assay_error *err)
+{
+    const json_t *scale = json_object_get(o, "scale");
+    const json_t *zero = json_object_get(o, "zero_point");
+    const json_t *axis = json_object_get(o, "axis");
+    const json_t *block = json_object_get(o, "block");
+    const size_t n = json_is_array(scale) ? json_array_size(scale) : 1;
+    float *s;
+    int32_t *z;
+
+    if (!scale)
+        return ASSAY_OK;
+    if (json_is_array(scale) != json_is_array(zero) ||
+        (json_is_array(zero) && json_array_size(zero) != n) || n == 0)
+        return assay_fail(err, ASSAY_ERR_INPUT, "%s: scale and zero_point do not match", what);
+    s = calloc(n, sizeof *s);
+    z = calloc(n, sizeof *z);
+    t->q.scale = s;
+    t->q.zero_point = z;
+    if (!s || !z)
+        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    for (size_t i = 0; i < n; i++) {
+        s[i] = (float)json_number_value(json_is_array(scale) ? json_array_get(scale, i) : scale);
+        z[i] = (int32_t)json_integer_value(json_is_array(zero) ? json_array_get(zero, i) : zero);
+    }
+    t->q.count = n;
+    t->q.granularity = !json_is_array(scale) ? ASSAY_Q_TENSOR
+                       : block               ? ASSAY_Q_BLOCK
+                                             : ASSAY_Q_AXIS;
+    t->q.axis = (int)json_integer_value(axis);
+    t->q.block = json_integer_value(block);
+    if (t->q.granularity != ASSAY_Q_TENSOR &&
+        (t->q.axis < 0 || t->q.axis >= t->rank ||
+         (t->q.granularity == ASSAY_Q_AXIS && (int64_t)n != t->dim[t->q.axis]) ||
+         (t->q.granularity == ASSAY_Q_BLOCK && t->q.block < 1)))
+        return assay_fail(err, ASSAY_ERR_INPUT, "%s: %zu scales do not fit axis %d of the shape",
+                          what, n, t->q.axis);
+    return ASSAY_OK;
+}
+
+assay_status assay_json_type_read(const json_t *o, const char *what, assay_type *t,
+                                  assay_error *err)
+{
+    const char *dtype = json_string_value(json_object_get(o, "dtype"));
+    const json_t *shape = json_object_get(o, "shape");
+    assay_status status;
+
+    memset(t, 0, sizeof *t);
+    if (!dtype || !elem_of_dtype(dtype, json_integer_value(json_object_get(o, "bits")), &t->elem))
+        return assay_fail(err, ASSAY_ERR_INPUT, "%s: unknown dtype '%s'", what,
+                          dtype ? dtype : "(none)");
+    if (!json_is_array(shape) || json_array_size(shape) > ASSAY_MAX_RANK)
+        return assay_fail(err, ASSAY_ERR_INPUT, "%s: shape is not a list of at most %d sizes", what,
+                          ASSAY_MAX_RANK);
+    t->rank = (int)json_array_size(shape);
+    for (int d = 0; d < t->rank; d++)
+        t->dim[d] = json_integer_value(json_array_get(shape, (size_t)d));
+    status = assay_shape_check(t, what, err);
+    if (status == ASSAY_OK)
+        status = read_params(o, what, t, err);
+    if (status != ASSAY_OK)
+        assay_json_type_free(t);
+    return status;
+}
+
+void assay_json_type_free(assay_type *t)
+{
+    free((void *)(uintptr_t)t->q.scale);
+    free((void *)(uintptr_t)t->q.zero_point);
+    t->q.scale = NULL;
+    t->q.zero_point = NULL;
+}

@@ -1,0 +1,119 @@
+/* The manifest's list of tensors. It is written as text: of what may be a million entries those of
+ * one tensor differ in nothing but sample, digest and file, and as JSON objects they take ten times
+ * as long as the network. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/golden/bundle_writer.h"
+#include "interp/golden/files.h"
+
+static int node_layout(const assay_node *n)
+{
+    const assay_attr_field *f = assay_attr_find(assay_op_get(n->op)->attrs, "layout");
+    return *(const int *)((const char *)&n->attr + f->offset);
+}
+
+/* The layout of a value of rank 3 to 5: that of the node that makes it, or of one that uses it. */
+static const char *layout_of(const assay_graph *g, int value)
+{
+    for (int i = -1; i < g->n_nodes; i++) {
+        const int n = i < 0 ? g->value[value].producer : i;
+        bool touches = i < 0 && n >= 0;
+        if (n < 0 || !(assay_op_get(g->node[n].op)->traits & ASSAY_T_LAYOUT))
+            continue;
+        touches = touches || (g->node[n].n_in > 0 && g->node[n].in[0] == value);
+        if (touches && g->value[value].type.rank >= 3)
+            return node_layout(&g->node[n]) == ASSAY_LAYOUT_NHWC ? "NHWC" : "NCHW";
+    }
+    return NULL;
+}
+
+/* What entries of a slot have in common, from source_index to layout, or NULL for want of memory.
+ */
+static json_t *common_fields(const assay_graph *g, int value)
+{
+    const assay_value *v = &g->value[value];
+    const char *layout = layout_of(g, value);
+    json_t *o = json_object(), *type = assay_json_type(&v->type);
+    if (v->source_index >= 0)
+        json_object_set_new(o, "source_index", json_integer(v->source_index));
+    json_object_set_new(o, "name", json_string(v->name));
+    json_object_set_new(o, "op", json_string(assay_bundle_op(g, value)));
+    json_object_update(o, type);
+    json_decref(type);
+    json_object_set_new(o, "layout", layout ? json_string(layout) : json_null());
+    return o;
+}
+
+/* The fields of an object as lines of an entry, without its braces; malloc'd, or NULL. */
+static char *lines_of(json_t *o)
+{
+    char *text = json_dumps(o, ASSAY_JSON_FORMAT), *lines = NULL;
+    const char *end = text ? text + strlen(text) - 2 : NULL; /* newline and brace */
+    size_t size;
+    FILE *f = text ? open_memstream(&lines, &size) : NULL;
+    for (const char *p = text + 1; f && p < end; p++) {
+        fputc(*p, f);
+        if (*p == '\n')
+            fputs("  ", f);
+    }
+    if (f && (ferror(f) | fclose(f)) != 0) {
+        free(lines);
+        lines = NULL;
+    }
+    free(text);
+    json_decref(o);
+    return lines;
+}
+
+static void print_outcome(const assay_bundle_writer *w, FILE *f, const char *indent,
+                          const char *kind, int value, int64_t sample, assay_digest digest)
+{
+    char part[ASSAY_BUNDLE_PART], hex[33];
+    assay_digest_print(digest, hex);
+    fprintf(f, ",\n%s\"xxh3\": \"%s\"", indent, hex);
+    if (w->options.digests_only)
+        return;
+    assay_bundle_part(w, kind, value, sample, part); /* no character of it needs an escape */
+    fprintf(f, ",\n%s\"file\": \"%s.npy\"", indent, part);
+}
+
+static void print_entry(const assay_bundle_writer *w, FILE *f, const char *lines, int64_t record,
+                        int slot)
+{
+    const assay_bundle_records *r = &w->records;
+    const assay_bundle_slot *t = &r->slot[slot];
+    const int64_t sample = r->sample[record], at = record * r->n_slots + slot;
+    fprintf(f, "%s\n  {\n   \"index\": %d", at > 0 ? "," : "", w->index[t->value]);
+    if (w->options.samples > 1)
+        fprintf(f, ",\n   \"sample\": %" PRId64, sample);
+    fputc(',', f);
+    fputs(lines, f);
+    print_outcome(w, f, "   ", "tensors", t->value, sample, r->tensor[at]);
+    if (t->has_sums) {
+        fputs(",\n   \"accumulators\": {\n    \"dtype\": \"int64\"", f);
+        print_outcome(w, f, "    ", "accumulators", t->value, sample, r->sums[at]);
+        fputs("\n   }", f);
+    }
+    fputs("\n  }", f);
+}
+
+assay_status assay_bundle_tensors_print(const assay_bundle_writer *w, FILE *f, assay_error *err)
+{
+    const assay_bundle_records *r = &w->records;
+    char **lines = calloc((size_t)r->n_slots + 1, sizeof *lines);
+    bool good = lines != NULL;
+    for (int i = 0; i < r->n_slots && good; i++)
+        good = (lines[i] = lines_of(common_fields(w->program->graph, r->slot[i].value))) != NULL;
+    for (int64_t k = 0; k < r->n && good; k++)
+        for (int i = 0; i < r->n_slots; i++)
+            print_entry(w, f, lines[i], k, i);
+    if (good && r->n > 0 && r->n_slots > 0)
+        fputs("\n ", f);
+    for (int i = 0; lines && i < r->n_slots; i++)
+        free(lines[i]);
+    free(lines);
+    return good ? ASSAY_OK
+                : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory listing the bundle's tensors");
+}

@@ -1,0 +1,80 @@
+/* What writing a golden bundle holds, between its samples (bundle_write.c) and its manifest
+ * (bundle_manifest.c). */
+#ifndef ASSAY_INTERP_BUNDLE_WRITER_H
+#define ASSAY_INTERP_BUNDLE_WRITER_H
+
+#include <jansson.h>
+
+#include "interp/golden/bundle.h"
+#include "interp/golden/digest.h"
+
+/* A tensor that every sample leaves, at its place in their order: the graph's inputs, then the
+ * outputs of its nodes. */
+typedef struct assay_bundle_slot {
+    int value;
+    bool has_sums; /* accumulators were recorded with it */
+    size_t width, bytes;
+} assay_bundle_slot;
+
+/* What the samples left; the manifest's entries are made of it at the end. */
+typedef struct assay_bundle_records {
+    int64_t n, room; /* samples */
+    int n_slots;
+    assay_bundle_slot *slot;
+    int *first;           /* of a node: its first slot; one more at the end */
+    bool stops;           /* there is a node after which slots are recorded */
+    bool *stop;           /* by node: after it, slots that wait are recorded */
+    int done;             /* of the record at hand: slots that wait no longer */
+    int64_t *sample;      /* by record: the sample's number */
+    char **source;        /* n_inputs a record: names of files, entries may be NULL */
+    assay_digest *tensor; /* n_slots a record */
+    assay_digest *sums;   /* likewise, when accumulators are asked for; else NULL */
+} assay_bundle_records;
+
+struct assay_bundle_writer {
+    assay_bundle_options options;
+    const assay_program *program;
+    char *dir, *temporary, *model_file, *preprocessing;
+    assay_bundle_records records;
+    json_t *constants;
+    int *index;          /* execution index by value, -1 before it is known */
+    assay_status status; /* of what cannot return one: notes of constants */
+    char path[4096];
+};
+
+/* ---- bundle_record.c ---- */
+
+/* Says what every sample will leave, and makes room for w->options.samples of them. */
+assay_status assay_bundle_records_begin(assay_bundle_writer *w, assay_error *err);
+void assay_bundle_records_free(assay_bundle_writer *w);
+
+/* ---- bundle_write.c ---- */
+
+/* w->path = temporary/part */
+assay_status assay_bundle_path(assay_bundle_writer *w, const char *part, assay_error *err);
+
+/* Makes the folder temporary/part; that it is there already is no error. */
+assay_status assay_bundle_make_dir(assay_bundle_writer *w, const char *part, assay_error *err);
+
+/* ---- bundle_manifest.c ---- */
+
+/* The folder of a sample's tensors: KIND, or KIND/s00003 when there are several samples. */
+void assay_bundle_folder(const assay_bundle_writer *w, const char *kind, int64_t sample,
+                         char folder[64]);
+/* Where in the bundle a value's files are, without extension. */
+enum { ASSAY_BUNDLE_PART = 64 + ASSAY_BUNDLE_STEM + 8 };
+void assay_bundle_part(const assay_bundle_writer *w, const char *kind, int value, int64_t sample,
+                       char part[ASSAY_BUNDLE_PART]);
+
+/* The op that makes a value, or "input". */
+const char *assay_bundle_op(const assay_graph *g, int value);
+
+/* Writes manifest.json; the digest over all tensors' goes to `digest`. */
+assay_status assay_bundle_manifest(assay_bundle_writer *w, char digest[33], assay_error *err);
+
+/* ---- bundle_tensors.c ---- */
+
+/* Prints what stands between the brackets of the manifest's list of tensors. */
+assay_status assay_bundle_tensors_print(const assay_bundle_writer *w, FILE *f, assay_error *err);
+
+#endif

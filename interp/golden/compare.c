@@ -1,0 +1,170 @@
+/* Measures between two tensors: equal codes, LSB, relative and absolute error, cosine, SQNR.
+ *
+ *   SQNR = 10 log10( sum a^2 / sum (a-b)^2 ),  cosine = <a,b> / (|a| |b|),  a the reference. */
+#include "interp/golden/compare.h"
+
+#include <math.h>
+#include <string.h>
+
+int64_t assay_element_code(const assay_type *type, const void *data, int64_t i)
+{
+    const size_t width = assay_elem_size(type->elem);
+    const uint8_t *p = (const uint8_t *)data + (size_t)i * width;
+    const bool s = type->elem.is_signed && type->elem.kind != ASSAY_KIND_BOOL;
+
+    switch (width) {
+    case 1:
+        return s ? (int64_t)(int8_t)*p : (int64_t)*p;
+    case 2: {
+        uint16_t v;
+        memcpy(&v, p, sizeof v);
+        return s ? (int64_t)(int16_t)v : (int64_t)v;
+    }
+    case 4: {
+        uint32_t v;
+        memcpy(&v, p, sizeof v);
+        return s ? (int64_t)(int32_t)v : (int64_t)v;
+    }
+    default: {
+        int64_t v;
+        memcpy(&v, p, sizeof v);
+        return v;
+    }
+    }
+}
+
+/* Index into the parameters for flat element i. */
+static size_t param_index(const assay_type *t, int64_t i)
+{
+    int64_t inner = 1;
+    int64_t index;
+
+    if (t->q.granularity == ASSAY_Q_TENSOR)
+        return 0;
+    for (int d = t->rank - 1; d > t->q.axis; d--)
+        inner *= t->dim[d];
+    index = (i / inner) % t->dim[t->q.axis];
+    if (t->q.granularity == ASSAY_Q_AXIS)
+        return (size_t)index;
+    /* Block: parameters in C order over (outer, blocks of the axis, inner). */
+    {
+        const int64_t blocks = (t->dim[t->q.axis] + t->q.block - 1) / t->q.block;
+        const int64_t outer = i / (inner * t->dim[t->q.axis]);
+        return (size_t)((outer * blocks + index / t->q.block) * inner + i % inner);
+    }
+}
+
+double assay_element_real(const assay_type *type, const void *data, int64_t i)
+{
+    if (type->elem.kind == ASSAY_KIND_F32) {
+        float f;
+        memcpy(&f, (const uint8_t *)data + (size_t)i * sizeof f, sizeof f);
+        return (double)f;
+    }
+    {
+        const int64_t code = assay_element_code(type, data, i);
+        size_t k;
+        if (!assay_is_quantized(type))
+            return (double)code;
+        k = param_index(type, i);
+        return (double)type->q.scale[k] * (double)(code - type->q.zero_point[k]);
+    }
+}
+
+/* Same value and sign (0 and -0 differ, as their bits do); any NaN equals any NaN. */
+static bool equal_reals(double a, double b)
+{
+    return (a == b && signbit(a) == signbit(b)) || (isnan(a) && isnan(b));
+}
+
+static bool elementwise(const assay_thresholds *l)
+{
+    return l->max_lsb >= 0.0 || l->rel >= 0.0 || l->abs >= 0.0;
+}
+
+/* When only a whole-tensor measure is asked for, it alone decides. */
+static bool only_whole_tensor(const assay_thresholds *l)
+{
+    return !elementwise(l) && (l->cosine >= 0.0 || l->sqnr >= 0.0);
+}
+
+assay_element_error assay_element_compare(const assay_type *type_a, const void *a,
+                                          const assay_type *type_b, const void *b, int64_t i,
+                                          const assay_thresholds *limits)
+{
+    const bool codes = type_a->elem.kind != ASSAY_KIND_F32 && type_b->elem.kind != ASSAY_KIND_F32;
+    assay_element_error e = {.a = assay_element_real(type_a, a, i),
+                             .b = assay_element_real(type_b, b, i)};
+
+    if (!equal_reals(e.a, e.b)) {
+        e.abs = fabs(e.a - e.b);
+        e.rel = e.abs / fabs(e.a);
+    }
+    if (codes)
+        e.lsb = fabs((double)assay_element_code(type_a, a, i) -
+                     (double)assay_element_code(type_b, b, i));
+    e.same = codes ? e.lsb == 0.0 : equal_reals(e.a, e.b);
+    e.good = e.same || only_whole_tensor(limits) ||
+             (codes && limits->max_lsb >= 0.0 && e.lsb <= limits->max_lsb) ||
+             (limits->rel >= 0.0 && e.rel <= limits->rel) ||
+             (limits->abs >= 0.0 && e.abs <= limits->abs);
+    return e;
+}
+
+typedef struct sums {
+    double aa, bb, ab, noise;
+} sums;
+
+static void finish(const assay_thresholds *limits, const sums *s, assay_comparison *out)
+{
+    if (s->aa == 0.0 && s->bb == 0.0)
+        out->cosine = 1.0;
+    else if (s->aa == 0.0 || s->bb == 0.0)
+        out->cosine = 0.0;
+    else
+        out->cosine = s->ab / (sqrt(s->aa) * sqrt(s->bb));
+    out->sqnr = s->noise == 0.0 ? (double)INFINITY : 10.0 * log10(s->aa / s->noise);
+    if (limits->cosine >= 0.0 && !(out->cosine >= limits->cosine))
+        out->pass = false;
+    if (limits->sqnr >= 0.0 && !(out->sqnr >= limits->sqnr))
+        out->pass = false;
+}
+
+assay_status assay_compare(const assay_type *type_a, const void *a, const assay_type *type_b,
+                           const void *b, const assay_thresholds *limits, assay_comparison *out,
+                           assay_error *err)
+{
+    const bool whole_only = only_whole_tensor(limits);
+    sums s = {0.0, 0.0, 0.0, 0.0};
+
+    if (!assay_shape_equal(type_a, type_b))
+        return assay_fail(err, ASSAY_ERR_INPUT, "the shapes differ");
+    memset(out, 0, sizeof *out);
+    out->elements = assay_shape_count(type_a);
+    out->first = -1;
+    out->pass = true;
+    for (int64_t i = 0; i < out->elements; i++) {
+        const assay_element_error e = assay_element_compare(type_a, a, type_b, b, i, limits);
+
+        if (!e.same)
+            out->differing++;
+        if (!e.good) {
+            out->mismatches++;
+            out->pass = false;
+        }
+        if (!e.good || (whole_only && !e.same))
+            out->first = out->first < 0 ? i : out->first;
+        if (e.lsb > out->max_lsb)
+            out->max_lsb = e.lsb;
+        if (e.abs > out->max_abs || isnan(e.abs))
+            out->max_abs = e.abs;
+        if (e.rel > out->max_rel || isnan(e.rel))
+            out->max_rel = e.rel;
+        s.aa += e.a * e.a;
+        s.bb += e.b * e.b;
+        s.ab += e.a * e.b;
+        s.noise += e.abs * e.abs;
+    }
+    finish(limits, &s, out);
+    return ASSAY_OK;
+}

@@ -1,0 +1,170 @@
+/* A diff as text, JSON and JUnit. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/golden/diff.h"
+#include "interp/golden/files.h"
+#include "interp/page/xml.h"
+
+static void print_element(const assay_diff *d, const assay_diff_element *e, FILE *f)
+{
+    fprintf(f, "  %s[", d->row[e->row].name);
+    for (int k = 0; k < e->rank; k++)
+        fprintf(f, "%s%" PRId64, k ? "," : "", e->at[k]);
+    if (e->codes)
+        fprintf(f, "]  %" PRId64 " != %" PRId64 "\n", e->code_a, e->code_b);
+    else
+        fprintf(f, "]  %.9g != %.9g\n", e->real_a, e->real_b);
+}
+
+static void print_verdict(const assay_diff *d, FILE *f)
+{
+    const assay_diff_row *r = d->first >= 0 ? &d->row[d->first] : NULL;
+
+    if (!r) {
+        fprintf(f, "SAME: %d tensors compared, all within their thresholds", d->n_compared);
+    } else {
+        fprintf(f, "DIFFERENT: %d of %d tensors; first at #%d '%s'", d->n_failed, d->n_compared,
+                r->index, r->name);
+        if (r->op[0])
+            fprintf(f, " (%s)", r->op);
+        if (r->sample)
+            fprintf(f, ", sample %" PRId64, r->sample);
+    }
+    if (d->n_rows > d->n_compared)
+        fprintf(f, "; %d not in the second", d->n_rows - d->n_compared);
+    fputc('\n', f);
+}
+
+void assay_diff_print(const assay_diff *d, FILE *f)
+{
+    print_verdict(d, f);
+    for (int i = 0; i < d->n_elements; i++)
+        print_element(d, &d->element[i], f);
+    fprintf(f, "%-2s %5s  %-44s %-18s %10s %10s %8s %10s %9s %8s\n", "", "#", "tensor", "op",
+            "elements", "mismatch", "max LSB", "max rel", "cosine", "SQNR dB");
+    for (int i = 0; i < d->n_rows; i++) {
+        const assay_diff_row *r = &d->row[i];
+        fprintf(f, "%-2s %5d  %-44.80s %-18s ", i == d->first ? "=>" : "", r->index, r->name,
+                r->op);
+        if (r->kind == ASSAY_DIFF_COMPARED)
+            fprintf(f, "%10" PRId64 " %10" PRId64 " %8.0f %10.3g %9.6f %8.2f\n", r->result.elements,
+                    r->result.mismatches, r->result.max_lsb, r->result.max_rel, r->result.cosine,
+                    r->result.sqnr);
+        else
+            fprintf(f, "%s\n", r->note);
+    }
+}
+
+static const char *kind_name(const assay_diff_row *r)
+{
+    if (r->kind == ASSAY_DIFF_MISSING)
+        return "missing";
+    return r->result.pass ? "same" : "different";
+}
+
+/* JSON has no infinity: a measure that is not finite is null. */
+static json_t *number(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
+}
+
+static json_t *json_row(const assay_diff_row *r)
+{
+    json_t *o = json_pack("{s:s,s:s,s:I,s:i,s:s}", "name", r->name, "op", r->op, "sample",
+                          (json_int_t)r->sample, "index", r->index, "verdict", kind_name(r));
+    if (!o)
+        return NULL;
+    if (r->note[0])
+        json_object_set_new(o, "note", json_string(r->note));
+    if (r->kind == ASSAY_DIFF_COMPARED) {
+        json_object_set_new(o, "elements", json_integer(r->result.elements));
+        json_object_set_new(o, "differing", json_integer(r->result.differing));
+        json_object_set_new(o, "mismatches", json_integer(r->result.mismatches));
+        json_object_set_new(o, "first", json_integer(r->result.first));
+        json_object_set_new(o, "max_lsb", number(r->result.max_lsb));
+        json_object_set_new(o, "max_abs", number(r->result.max_abs));
+        json_object_set_new(o, "max_rel", number(r->result.max_rel));
+        json_object_set_new(o, "cosine", number(r->result.cosine));
+        json_object_set_new(o, "sqnr_db", number(r->result.sqnr));
+    }
+    return o;
+}
+
+static json_t *json_element(const assay_diff *d, const assay_diff_element *e)
+{
+    json_t *o = json_object();
+    json_t *at = json_array();
+
+    for (int k = 0; k < e->rank; k++)
+        json_array_append_new(at, json_integer(e->at[k]));
+    json_object_set_new(o, "tensor", json_string(d->row[e->row].name));
+    json_object_set_new(o, "at", at);
+    json_object_set_new(o, "a", e->codes ? json_integer(e->code_a) : number(e->real_a));
+    json_object_set_new(o, "b", e->codes ? json_integer(e->code_b) : number(e->real_b));
+    return o;
+}
+
+assay_status assay_diff_write_json(const assay_diff *d, const char *path, assay_error *err)
+{
+    json_t *o = json_pack("{s:s,s:i,s:i}", "verdict", d->n_failed ? "different" : "same",
+                          "compared", d->n_compared, "different", d->n_failed);
+    json_t *rows = json_array(), *elements = json_array();
+    assay_status status;
+
+    if (!o || !rows || !elements) {
+        json_decref(o);
+        json_decref(rows);
+        json_decref(elements);
+        return assay_fail(err, ASSAY_ERR_MEMORY, "%s: out of memory for JSON", path);
+    }
+    json_object_set_new(o, "first",
+                        d->first >= 0 ? json_string(d->row[d->first].name) : json_null());
+    for (int i = 0; i < d->n_rows; i++)
+        json_array_append_new(rows, json_row(&d->row[i]));
+    for (int i = 0; i < d->n_elements; i++)
+        json_array_append_new(elements, json_element(d, &d->element[i]));
+    json_object_set_new(o, "elements", elements);
+    json_object_set_new(o, "tensors", rows);
+    status = assay_json_write(path, o, err);
+    json_decref(o);
+    return status;
+}
+
+assay_status assay_diff_write_junit(const assay_diff *d, const char *path, assay_error *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+    assay_status status;
+
+    if (!f)
+        return assay_fail(err, ASSAY_ERR_MEMORY, "%s: out of memory", path);
+    fprintf(f,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+            "<testsuite name=\"assay diff\" tests=\"%d\" failures=\"%d\" skipped=\"%d\">\n",
+            d->n_rows, d->n_failed, d->n_rows - d->n_compared);
+    for (int i = 0; i < d->n_rows; i++) {
+        const assay_diff_row *r = &d->row[i];
+        fputs(" <testcase classname=\"", f);
+        assay_xml_text(f, r->op);
+        fputs("\" name=\"", f);
+        assay_xml_text(f, r->name);
+        if (r->kind == ASSAY_DIFF_MISSING)
+            fputs("\"><skipped message=\"not in the second\"/></testcase>\n", f);
+        else if (r->result.pass)
+            fputs("\"/>\n", f);
+        else
+            fprintf(f,
+                    "\"><failure message=\"%" PRId64 " of %" PRId64
+                    " elements, max %.0f LSB\">%s</failure></testcase>\n",
+                    r->result.mismatches, r->result.elements, r->result.max_lsb, r->note);
+    }
+    fputs("</testsuite>\n", f);
+    fclose(f);
+    status = assay_write_file(path, text, size, err);
+    free(text);
+    return status;
+}

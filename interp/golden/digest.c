@@ -1,0 +1,110 @@
+/* XXH3-128 of tensors, bytes and files. */
+#include "interp/golden/digest.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <xxhash.h>
+#if __has_include(<xxh_x86dispatch.h>) /* installed where the library has it */
+#include <xxh_x86dispatch.h>           /* XXH3_128bits by the machine's vectors: the same hash */
+#endif
+
+static assay_digest from_hash(XXH128_hash_t h)
+{
+    return (assay_digest){.high = h.high64, .low = h.low64};
+}
+
+assay_digest assay_digest_of(const void *bytes, size_t n)
+{
+#ifdef ASSAY_X86
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        return assay_digest_avx512(bytes, n);
+#endif
+    return from_hash(XXH3_128bits(bytes, n));
+}
+
+void assay_digest_print(assay_digest d, char hex[33])
+{
+    static const char digits[] = "0123456789abcdef";
+    for (int i = 0; i < 16; i++) {
+        hex[15 - i] = digits[d.high >> 4 * i & 15];
+        hex[31 - i] = digits[d.low >> 4 * i & 15];
+    }
+    hex[32] = 0;
+}
+
+void assay_digest_bytes(const void *bytes, size_t n, char hex[33])
+{
+    assay_digest_print(assay_digest_of(bytes, n), hex);
+}
+
+static bool host_is_little_endian(void)
+{
+    const uint16_t probe = 1;
+    uint8_t first;
+    memcpy(&first, &probe, 1);
+    return first == 1;
+}
+
+assay_status assay_digest_elements(const void *data, size_t n, size_t width, assay_digest *out,
+                                   assay_error *err)
+{
+    const uint8_t *from = data;
+    uint8_t *swapped;
+
+    if (width == 1 || host_is_little_endian()) {
+        *out = assay_digest_of(data, n);
+        return ASSAY_OK;
+    }
+    swapped = malloc(n ? n : 1);
+    if (!swapped)
+        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory digesting %zu bytes", n);
+    for (size_t i = 0; i < n; i += width)
+        for (size_t b = 0; b < width; b++)
+            swapped[i + b] = from[i + width - 1 - b];
+    *out = assay_digest_of(swapped, n);
+    free(swapped);
+    return ASSAY_OK;
+}
+
+assay_status assay_digest_tensor(const assay_type *type, const void *data, char hex[33],
+                                 assay_error *err)
+{
+    const size_t width = assay_elem_size(type->elem);
+    assay_digest d = {0, 0};
+    const assay_status status =
+        assay_digest_elements(data, (size_t)assay_shape_count(type) * width, width, &d, err);
+
+    assay_digest_print(d, hex);
+    return status;
+}
+
+assay_status assay_digest_file(const char *path, char hex[33], assay_error *err)
+{
+    assay_status status = ASSAY_OK;
+    XXH3_state_t *state = XXH3_createState();
+    FILE *f = fopen(path, "rb");
+    uint8_t block[65536];
+    size_t n;
+
+    if (!f || !state) {
+        status = f ? assay_fail(err, ASSAY_ERR_MEMORY, "out of memory")
+                   : assay_fail(err, ASSAY_ERR_IO, "%s: %s", path, strerror(errno));
+        goto done;
+    }
+    XXH3_128bits_reset(state);
+    while ((n = fread(block, 1, sizeof block, f)) > 0)
+        XXH3_128bits_update(state, block, n);
+    if (ferror(f))
+        status = assay_fail(err, ASSAY_ERR_IO, "%s: read error", path);
+    else
+        assay_digest_print(from_hash(XXH3_128bits_digest(state)), hex);
+done:
+    if (f)
+        fclose(f);
+    XXH3_freeState(state);
+    return status;
+}

@@ -1,0 +1,43 @@
+/* How near the values of one network are to those of another on the same samples: signal to
+ * quantization noise, and the best class of the first output. */
+#ifndef ASSAY_INTERP_FIDELITY_H
+#define ASSAY_INTERP_FIDELITY_H
+
+#include "interp/measure/eval.h"
+
+/* Values to compare, by index: real values of both, of the same shape. */
+typedef struct assay_value_pair {
+    int reference, other;
+} assay_value_pair;
+
+typedef struct assay_fidelity {
+    int64_t samples;
+    int64_t labelled;        /* of them with a label */
+    int64_t right_reference; /* labelled samples whose best class is the label */
+    int64_t right;           /* the same for the other network */
+    int64_t agree;           /* samples with the same best class in both */
+    double output_sqnr;      /* dB, of the first output */
+} assay_fidelity;
+
+/* Points of top-1 that the other network loses: to the labels, or, without labels, the share of
+ * samples that it classifies otherwise than the reference. */
+double assay_fidelity_drop(const assay_fidelity *f);
+
+/* The first output of a reference on every sample, for measures that need no more of it. Zero at
+ * first; the first measure fills it, unless it were more than ASSAY_RECORDED_BYTES. */
+typedef struct assay_recorded {
+    char *output; /* free(3) it */
+} assay_recorded;
+#define ASSAY_RECORDED_BYTES (256 << 20)
+
+/* Runs both programs on every sample, the reference not where n is 0 and `recorded` has its outputs
+ * (of these samples; may be NULL). sqnr[k] receives 10 log10(sum r^2 / sum (r - o)^2) of pair k
+ * over all samples, in dB: infinite when there is no noise, NaN for a pair with an index below 0.
+ * Elements that are not finite in the reference are left out. Programs must keep all values that
+ * are compared. The result does not depend on the number of threads (0: all cores). */
+assay_status assay_fidelity_measure(const assay_program *reference, const assay_program *other,
+                                    const assay_samples *samples, int threads,
+                                    const assay_value_pair *pair, int n, assay_recorded *recorded,
+                                    double *sqnr, assay_fidelity *out, assay_error *err);
+
+#endif

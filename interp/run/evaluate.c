@@ -1,0 +1,74 @@
+/* Evaluating one node whose inputs are constants: what constant folding asks of the engines; and a
+ * whole graph once: what proofs ask of them. */
+#include "interp/run/evaluate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/float/setup.h"
+#include "interp/run/kernel.h"
+#include "interp/run/program.h"
+
+static assay_status run_node(const assay_graph *g, const assay_node *n, const assay_kernel *kernel,
+                             void *const *out, assay_view *views, assay_error *err)
+{
+    assay_call call = {.graph = g, .node = n, .in = views, .out = views + n->n_in};
+
+    for (int i = 0; i < n->n_in; i++) {
+        const assay_value *v = assay_node_in(g, n, i);
+        if (!v)
+            continue;
+        if (!v->data && assay_shape_count(&v->type) > 0)
+            return assay_fail(err, ASSAY_ERR_INTERNAL, "node '%s': input '%s' is not a constant",
+                              n->name, v->name);
+        views[i] = (assay_view){(void *)(uintptr_t)v->data, &v->type};
+    }
+    for (int i = 0; i < n->n_out; i++)
+        views[n->n_in + i] = (assay_view){out[i], &assay_node_out(g, n, i)->type};
+    size_t bytes = kernel->scratch ? kernel->scratch(g, n) : 0;
+    if (bytes > 0 && !(call.scratch = malloc(bytes)))
+        return assay_fail(err, ASSAY_ERR_MEMORY, "node '%s': no memory for %zu bytes of scratch",
+                          n->name, bytes);
+    assay_float_single_thread();
+    assay_status s = kernel->run(&call, err);
+    free(call.scratch);
+    return s;
+}
+
+assay_status assay_evaluate_node(const assay_graph *g, const assay_node *n, void *const *out,
+                                 assay_error *err)
+{
+    assay_kernel kernel = assay_float_kernel(n->op);
+
+    if (!kernel.run)
+        return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "node '%s': the float engine has no %s",
+                          n->name, assay_op_get(n->op)->name);
+    assay_view *views = calloc((size_t)(n->n_in + n->n_out), sizeof *views);
+    if (!views)
+        return assay_fail(err, ASSAY_ERR_MEMORY, "node '%s': no memory for %d views", n->name,
+                          n->n_in + n->n_out);
+    assay_status s = run_node(g, n, &kernel, out, views, err);
+    free(views);
+    return s;
+}
+
+assay_status assay_run_graph(const assay_graph *g, const assay_scheme *s, const void *const *in,
+                             void *const *out, assay_error *err)
+{
+    assay_program *p = NULL;
+    assay_run *r = NULL;
+    assay_status status = assay_program_make(g, s, true, &p, err);
+    if (!status)
+        status = assay_run_new(p, &r, err);
+    for (int i = 0; i < g->n_inputs && !status; i++)
+        memcpy(assay_run_data(r, g->input[i]), in[i],
+               assay_type_bytes(&g->value[g->input[i]].type));
+    if (!status)
+        status = assay_run_execute(r, NULL, false, NULL, err);
+    for (int i = 0; i < g->n_outputs && !status; i++)
+        memcpy(out[i], assay_run_data(r, g->output[i]),
+               assay_type_bytes(&g->value[g->output[i]].type));
+    assay_run_free(r);
+    assay_program_free(p);
+    return status;
+}

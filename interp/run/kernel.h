@@ -1,0 +1,79 @@
+/* What a kernel sees. Kernels index, schemes round: a kernel loads codes into int32 rows, asks the
+ * unit for everything that rounds, and stores codes back.
+ *
+ * This header is included by files compiled without floating point. */
+#ifndef ASSAY_INTERP_KERNEL_H
+#define ASSAY_INTERP_KERNEL_H
+
+#include "graph/core/graph.h"
+
+typedef struct assay_view {
+    void *data; /* NULL when the optional input is absent */
+    const assay_type *type;
+} assay_view;
+
+#define ASSAY_KERNEL_IN 8 /* views kept inline; variadic ops (concat, split) get longer arrays */
+
+typedef struct assay_call {
+    const assay_graph *graph;
+    const assay_node *node;
+    const assay_view *in;  /* node->n_in views */
+    const assay_view *out; /* node->n_out views */
+    const assay_scheme_vtable *vt;
+    const assay_unit *unit; /* NULL for pure data movement and float kernels */
+    bool in_turn;           /* float products are added one after the other, as the scheme says */
+    void *scratch;          /* at least what the kernel's scratch function asked for, 16-aligned */
+    int64_t *accumulators;  /* when not NULL: receives the pre-rescale sums, out element order */
+    bool trapped;           /* set when an accumulator declared to trap left its range ... */
+    int64_t trapped_at;     /* ... first at this element of the output */
+} assay_call;
+
+typedef assay_status (*assay_kernel_fn)(assay_call *call, assay_error *err);
+/* Bytes of scratch for a node. */
+typedef size_t (*assay_scratch_fn)(const assay_graph *g, const assay_node *n);
+
+/* Row functions of the vtable that a kernel calls. */
+enum assay_calls {
+    ASSAY_CALLS_ACCUMULATE = 1 << 0, /* and requantize */
+    ASSAY_CALLS_POOL = 1 << 1,       /* and settle */
+    ASSAY_CALLS_BINARY = 1 << 2,
+    ASSAY_CALLS_UNARY = 1 << 3,
+    ASSAY_CALLS_ROW = 1 << 4,
+    ASSAY_CALLS_BLEND = 1 << 5,
+    ASSAY_CALLS_QUANTIZE = 1 << 6,
+    ASSAY_CALLS_DEQUANTIZE = 1 << 7
+};
+
+typedef struct assay_kernel {
+    assay_kernel_fn run;
+    assay_scratch_fn scratch; /* NULL: none */
+    bool needs_unit;          /* a unit is prepared by the scheme for this node */
+    unsigned calls;           /* enum assay_calls; 0 without a unit */
+} assay_kernel;
+
+/* The kernel that computes a node of a graph under the reference engine: an integer kernel where
+ * the node is quantized, else a float kernel; run == NULL when there is none (interp/run/kernel.c).
+ */
+assay_kernel assay_node_kernel(const assay_graph *g, const assay_node *n);
+
+/* The integer reference kernel of an op (interp/ref/registry.c), or one with run == NULL. */
+assay_kernel assay_ref_kernel(assay_op op);
+/* The float kernel of an op (interp/float/registry.c), or one with run == NULL. Float kernels also
+ * serve bool, i32 and i64 (index arithmetic) where the op has a meaning for them. */
+assay_kernel assay_float_kernel(assay_op op);
+
+/* Refuses an element kind that the float kernel of the node's op does not take (same file); OK for
+ * ops that are moves or that it has no kernel for. */
+assay_status assay_check_float_node(const assay_graph *g, const assay_node *n, assay_error *err);
+
+/* Whether codes can be computed with: what the quantizer asks (assay_quantize_options.has_kernel).
+ */
+bool assay_has_integer_kernel(assay_op op);
+
+/* ---- rows (interp/ref/rows.c): codes between storage and int32 ---- */
+/* Loads n elements starting at element `first` with element stride `step` into row. */
+void assay_load_row(const assay_view *v, int64_t first, int64_t step, size_t n, int32_t *row);
+void assay_store_row(const assay_view *v, int64_t first, int64_t step, size_t n,
+                     const int32_t *row);
+
+#endif

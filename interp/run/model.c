@@ -1,0 +1,236 @@
+/* Networks from files. */
+#include "interp/run/model.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "graph/core/slurp.h"
+#include "graph/onnx/export.h"
+#include "graph/onnx/onnx.h"
+#include "graph/text/text.h"
+#include "graph/tflite/export.h"
+#include "graph/tflite/tflite.h"
+#include "interp/golden/files.h"
+#include "interp/run/evaluate.h"
+#include "interp/run/kernel.h"
+#include "opt/lower/opt.h"
+
+/* What a file is, by its first bytes: text form, FlatBuffers with TFLite's identifier, or ONNX. */
+enum form { FORM_TEXT, FORM_ONNX, FORM_TFLITE };
+
+static assay_status sniff(const char *path, enum form *form, assay_error *err)
+{
+    char room[4096], head[8] = {0};
+    const char *entry;
+    FILE *f = fopen(assay_tflite_split(path, room, &entry), "rb");
+    size_t n;
+
+    if (!f)
+        return assay_fail(err, ASSAY_ERR_IO, "%s: cannot open the model", path);
+    n = fread(head, 1, sizeof head, f);
+    fclose(f);
+    if (n == 0)
+        return assay_fail(err, ASSAY_ERR_INPUT, "%s: empty or not a readable file", path);
+    if (n == 8 && memcmp(head + 4, "TFL3", 4) == 0)
+        *form = FORM_TFLITE;
+    else if (memcmp(head, "graph", 5) == 0 || head[0] == '#')
+        *form = FORM_TEXT;
+    else
+        *form = FORM_ONNX;
+    return ASSAY_OK;
+}
+
+assay_status assay_text_load(const char *path, const char *constants, assay_graph **out,
+                             assay_error *err)
+{
+    unsigned char *text = NULL;
+    size_t size = 0;
+    assay_status status = assay_slurp(path, &text, &size, err);
+
+    if (status == ASSAY_OK)
+        status = assay_graph_parse((const char *)text, size, path, constants, out, err);
+    free(text);
+    return status;
+}
+
+assay_status assay_text_save(const assay_graph *g, const char *path,
+                             const assay_text_options *options, assay_error *err)
+{
+    assay_buf text = {0};
+    assay_status status = assay_graph_print_with(g, options, &text, err);
+
+    if (status == ASSAY_OK)
+        status = assay_write_file(path, text.text, text.length, err);
+    assay_buf_free(&text);
+    return status;
+}
+
+/* The folder of a text model's large constants: PATH.d, with `suffix` behind it. */
+static assay_status constants_of(const char *path, const char *suffix, char out[4096],
+                                 assay_error *err)
+{
+    if ((size_t)snprintf(out, 4096, "%s.d%s", path, suffix) >= 4096)
+        return assay_fail(err, ASSAY_ERR_LIMIT, "%s: the path is too long", path);
+    return ASSAY_OK;
+}
+
+static assay_status load_model_text(const char *path, assay_graph **out, assay_error *err)
+{
+    char constants[4096];
+    assay_status status = constants_of(path, "", constants, err);
+    return status == ASSAY_OK ? assay_text_load(path, constants, out, err) : status;
+}
+
+/* Adds what no engine computes of the graph to the list in `all`; returns how many there are. */
+static int list_without_kernel(const assay_graph *g, assay_error *all)
+{
+    int count = 0;
+
+    for (int i = 0; i < g->n_subgraphs; i++)
+        count += list_without_kernel(g->subgraph[i], all);
+    for (int i = 0; i < g->n_nodes; i++) {
+        size_t used = strlen(all->text), room = sizeof all->text - used;
+        assay_error why;
+        if (assay_node_is_quantized(g, &g->node[i]) ||
+            assay_check_float_node(g, &g->node[i], &why) == ASSAY_OK)
+            continue;
+        count++;
+        if (strlen(why.text) + 2 < room)
+            snprintf(all->text + used, room, "%s%s", used ? "; " : "", why.text);
+    }
+    return count;
+}
+
+static assay_status check_kinds(const char *path, const assay_graph *g, assay_error *err)
+{
+    assay_error all = {.status = ASSAY_OK};
+    int count = list_without_kernel(g, &all);
+
+    return count ? assay_fail(err, ASSAY_ERR_UNSUPPORTED, "%.200s: %d unsupported: %.600s", path,
+                              count, all.text)
+                 : ASSAY_OK;
+}
+
+static assay_status load(const char *path, const assay_model_options *options, assay_graph **out,
+                         assay_error *err)
+{
+    const assay_model_options none = {0}, *o = options ? options : &none;
+    const assay_onnx_options onnx = {
+        .batch = o->batch, .shapes = o->shape, .n_shapes = o->n_shapes};
+    enum form form = FORM_ONNX;
+    assay_status status = sniff(path, &form, err);
+
+    *out = NULL;
+    if (status != ASSAY_OK)
+        return status;
+    if (form != FORM_ONNX && (o->batch > 0 || o->n_shapes > 0))
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "%s: its shapes are fixed; only an ONNX model takes others", path);
+    switch (form) {
+    case FORM_TEXT:
+        return load_model_text(path, out, err);
+    case FORM_TFLITE:
+        return assay_tflite_import_file_with(path, o->tflite, out, err);
+    default:
+        return assay_onnx_import_file(path, &onnx, out, err);
+    }
+}
+
+assay_status assay_model_load(const char *path, const assay_model_options *options,
+                              assay_graph **out, assay_error *err)
+{
+    assay_status status = load(path, options, out, err);
+
+    if (status == ASSAY_OK && (status = check_kinds(path, *out, err)) != ASSAY_OK) {
+        assay_graph_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+bool assay_model_is_onnx(const char *path)
+{
+    enum form form;
+    return sniff(path, &form, NULL) == ASSAY_OK && form == FORM_ONNX;
+}
+
+bool assay_model_is_quantized(const assay_graph *g)
+{
+    for (int n = 0; n < g->n_nodes; n++)
+        if (assay_node_is_quantized(g, &g->node[n]))
+            return true;
+    return false;
+}
+
+assay_status assay_model_load_canonical(const char *path, const assay_model_options *options,
+                                        assay_graph **out, assay_error *err)
+{
+    assay_status status = assay_model_load(path, options, out, err);
+
+    if (status == ASSAY_OK && !assay_model_is_quantized(*out)) {
+        if (!options || !options->keep_narrow)
+            status = assay_drop_narrowing(*out, err);
+        if (status == ASSAY_OK)
+            status = assay_canonicalize(*out, assay_evaluate_node, err);
+        if (status != ASSAY_OK) {
+            assay_graph_free(*out);
+            *out = NULL;
+        }
+    }
+    return status;
+}
+
+static assay_status save_text(const assay_graph *g, const char *path, assay_error *err)
+{
+    char constants[4096], partial[4096];
+    assay_text_options options = {.inline_limit = ASSAY_TEXT_INLINE};
+    assay_status status = constants_of(path, "", constants, err);
+
+    if (status == ASSAY_OK)
+        status = constants_of(path, ".partial", partial, err);
+    if (status != ASSAY_OK)
+        return status;
+    if (mkdir(partial, 0777) != 0)
+        return assay_fail(err, ASSAY_ERR_IO, "%s: cannot create: %s", partial, strerror(errno));
+    options.constants_dir = partial;
+    status = assay_text_save(g, path, &options, err);
+    if (status == ASSAY_OK)
+        status = assay_replace_tree(partial, constants, true, err);
+    if (status != ASSAY_OK)
+        assay_remove_tree(partial);
+    return status;
+}
+
+typedef assay_status (*export_fn)(const assay_graph *g, unsigned char **bytes, size_t *length,
+                                  assay_error *err);
+
+static assay_status save_bytes(const assay_graph *g, export_fn export, const char *path,
+                               assay_error *err)
+{
+    unsigned char *bytes = NULL;
+    size_t length = 0;
+    assay_status status = export(g, &bytes, &length, err);
+
+    if (status == ASSAY_OK)
+        status = assay_write_file(path, bytes, length, err);
+    free(bytes);
+    return status;
+}
+
+static bool ends_in(const char *path, const char *suffix)
+{
+    const size_t length = strlen(path), n = strlen(suffix);
+    return length > n && strcmp(path + length - n, suffix) == 0;
+}
+
+assay_status assay_model_save(const assay_graph *g, const char *path, assay_error *err)
+{
+    if (ends_in(path, ".onnx"))
+        return save_bytes(g, assay_onnx_export, path, err);
+    if (ends_in(path, ".tflite"))
+        return save_bytes(g, assay_tflite_export, path, err);
+    return save_text(g, path, err);
+}

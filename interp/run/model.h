@@ -1,0 +1,40 @@
+/* Networks from files: ONNX, TFLite, and our own text form, told apart by what they hold. */
+#ifndef ASSAY_INTERP_MODEL_H
+#define ASSAY_INTERP_MODEL_H
+
+#include "graph/core/graph.h"
+#include "graph/onnx/onnx.h"
+#include "graph/text/text.h"
+#include "graph/tflite/tflite.h"
+
+typedef struct assay_model_options {
+    int64_t batch;                 /* ONNX: value of symbolic leading dimensions; 0: 1 */
+    const assay_onnx_shape *shape; /* ONNX: of inputs, in place of what the model says */
+    size_t n_shapes;
+    const assay_tflite_options *tflite; /* TFLite: where shapes depend on data; or NULL */
+    bool keep_narrow; /* canonical: floats still rounded to float16 where the model is in float16 */
+} assay_model_options;
+
+/* Whether the file is ONNX, where dequantize -> op -> quantize means an integer op
+ * (opt/quantize/qdq.h); in TFLite's form it means what it says. */
+bool assay_model_is_onnx(const char *path);
+
+/* options may be NULL. What no engine computes, an op on an element kind that its kernel does not
+ * take, is refused here, all of it in one line. */
+assay_status assay_model_load(const char *path, const assay_model_options *options,
+                              assay_graph **out, assay_error *err);
+/* Loads and lowers canonically (opt/lower/opt.h), as profiling and quantizing do. A graph that
+ * already holds integer nodes stays as it is. */
+assay_status assay_model_load_canonical(const char *path, const assay_model_options *options,
+                                        assay_graph **out, assay_error *err);
+/* The text form with its large constants in a folder, which must exist to save. */
+assay_status assay_text_load(const char *path, const char *constants, assay_graph **out,
+                             assay_error *err);
+assay_status assay_text_save(const assay_graph *g, const char *path,
+                             const assay_text_options *options, assay_error *err);
+/* Writes the text form: PATH and, for large constants, the folder PATH.d beside it. */
+assay_status assay_model_save(const assay_graph *g, const char *path, assay_error *err);
+/* Does any node compute on codes? */
+bool assay_model_is_quantized(const assay_graph *g);
+
+#endif

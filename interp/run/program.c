@@ -1,0 +1,212 @@
+#include "interp/run/program.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/fast/fast.h"
+#include "interp/float/setup.h"
+#include "interp/run/check.h"
+#include "interp/run/flow.h"
+#include "schemes/spec.h"
+
+#define COUNT_ROOM 40 /* kept free in a list for the line that counts the rest */
+
+/* Adds a fault's line to the list in *all, or counts it when there is no room. */
+static void add_fault(assay_error *all, const assay_node *n, const assay_error *fault, int *hidden)
+{
+    size_t used = strlen(all->text), room = sizeof all->text - COUNT_ROOM - used;
+    char line[sizeof fault->text + 200];
+    if (strstr(fault->text, n->name))
+        snprintf(line, sizeof line, "%s", fault->text);
+    else
+        snprintf(line, sizeof line, "node '%.120s' (%s): %s", n->name, assay_op_get(n->op)->name,
+                 fault->text);
+    if (all->status == ASSAY_OK)
+        all->status = fault->status;
+    if (used > 0 && strlen(line) + 2 > room)
+        ++*hidden;
+    else
+        snprintf(all->text + used, room, "%s%.*s", used ? "\n" : "", (int)sizeof all->text, line);
+}
+
+/* The kernel and the unit of one node. */
+static assay_status prepare_node(assay_program *p, int i, assay_error *err)
+{
+    const assay_graph *g = p->graph;
+    const assay_node *n = &g->node[i];
+    assay_type in[ASSAY_SPEC_IN];
+    assay_unit_spec spec;
+    assay_status status;
+
+    if (assay_is_flow(n)) /* its bodies have programs of their own */
+        return ASSAY_OK;
+    p->kernel[i] = assay_node_kernel(g, n);
+    if (!p->kernel[i].run)
+        return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "node '%s': no %s kernel for op %s", n->name,
+                          assay_node_is_quantized(g, n) ? "integer" : "float",
+                          assay_op_get(n->op)->name);
+    if (p->kernel[i].run == assay_float_kernel(n->op).run)
+        return assay_check_float_node(g, n, err);
+    if (!p->kernel[i].needs_unit)
+        return ASSAY_OK;
+    if (!p->scheme)
+        return assay_fail(err, ASSAY_ERR_INPUT, "node '%s' (%s) is quantized: a scheme is needed",
+                          n->name, assay_op_get(n->op)->name);
+    if ((status = assay_check_integer_node(g, n, err)) != ASSAY_OK ||
+        (status = assay_check_vtable(g, n, p->kernel[i].calls, p->scheme->vt, err)) != ASSAY_OK)
+        return status;
+    assay_unit_spec_fill(g, n, in, &spec);
+    status = p->scheme->vt->prepare(p->scheme, &spec, &p->unit[i], err);
+    return status == ASSAY_OK
+               ? assay_check_accumulator(g, n, p->kernel[i].calls, p->scheme->vt, p->unit[i], err)
+               : status;
+}
+
+static assay_status prepare_nodes(assay_program *p, assay_error *err)
+{
+    assay_error all = {.status = ASSAY_OK};
+    int hidden = 0;
+    for (int i = 0; i < p->graph->n_nodes; i++) {
+        assay_error fault = {.status = ASSAY_OK};
+        assay_status status = prepare_node(p, i, &fault);
+        fault.status = status;
+        if (status == ASSAY_ERR_MEMORY)
+            return assay_fail(err, status, "%s", fault.text);
+        if (status != ASSAY_OK)
+            add_fault(&all, &p->graph->node[i], &fault, &hidden);
+    }
+    if (all.status == ASSAY_OK)
+        return ASSAY_OK;
+    if (hidden)
+        snprintf(all.text + strlen(all.text), sizeof all.text - strlen(all.text),
+                 "\n... and %d more", hidden);
+    if (err)
+        *err = all; /* a list of lines */
+    return all.status;
+}
+
+static assay_status prepare_bodies(assay_program *p, const assay_program_options *o,
+                                   assay_error *err)
+{
+    assay_program_options inner = *o;
+    assay_status status = ASSAY_OK;
+    inner.keep_all = false;
+    if (p->graph->n_subgraphs == 0)
+        return ASSAY_OK;
+    p->body = calloc((size_t)p->graph->n_subgraphs, sizeof *p->body);
+    if (!p->body)
+        return assay_fail(err, ASSAY_ERR_MEMORY, "no memory for %d subgraphs",
+                          p->graph->n_subgraphs);
+    for (int i = 0; i < p->graph->n_subgraphs && status == ASSAY_OK; i++)
+        status =
+            assay_program_make_with(p->graph->subgraph[i], p->scheme, &inner, &p->body[i], err);
+    return status;
+}
+
+/* What of the program the fast engine takes, and the scratch that the rest needs beside it. */
+static assay_status prepare_fast(assay_program *p, const assay_program_options *o, assay_error *err)
+{
+    const assay_graph *g = p->graph;
+    size_t scratch = 0;
+    assay_fast_setup s = {.graph = g,
+                          .vt = p->scheme ? p->scheme->vt : NULL,
+                          .threads = o->threads < 1                   ? 1
+                                     : o->threads > ASSAY_MAX_THREADS ? ASSAY_MAX_THREADS
+                                                                      : o->threads};
+    assay_status status = assay_isa_choose(o->isa, &s.kernels, err);
+    for (int i = 0; i < g->n_nodes && status == ASSAY_OK; i++) {
+        const assay_kernel *k = &p->kernel[i];
+        s.node = &g->node[i];
+        s.unit = p->unit[i];
+        status = assay_fast_prepare(&s, &p->fast[i], err);
+        size_t ref = k->scratch ? k->scratch(g, s.node) : 0;
+        size_t fast = p->fast[i] ? p->fast[i]->scratch : 0;
+        if (p->fast[i] && o->engine == ASSAY_ENGINE_FAST)
+            ref = 0;
+        scratch = ref > scratch ? ref : scratch;
+        scratch = fast > scratch ? fast : scratch;
+    }
+    if (status == ASSAY_OK && p->outputs_only && !assay_fast_arrange(g, p->fast))
+        status = assay_fail(err, ASSAY_ERR_MEMORY, "no memory to arrange %d values", g->n_values);
+    if (status == ASSAY_OK)
+        assay_plan_set_scratch(p->plan, scratch);
+    return status;
+}
+
+assay_status assay_program_make_with(const assay_graph *g, const assay_scheme *s,
+                                     const assay_program_options *o, assay_program **out,
+                                     assay_error *err)
+{
+    *out = NULL;
+    assay_status status = assay_graph_verify(g, err);
+    if (status != ASSAY_OK)
+        return status;
+    assay_program *p = calloc(1, sizeof *p);
+    if (p) {
+        p->graph = g;
+        p->scheme = s;
+        p->in_turn = s && assay_scheme_floats_in_turn(s);
+        p->engine = o->engine;
+        p->keep_all = o->keep_all;
+        p->outputs_only = o->outputs_only && !o->keep_all && o->engine == ASSAY_ENGINE_FAST;
+        p->kernel = calloc((size_t)g->n_nodes + 1, sizeof *p->kernel);
+        p->unit = calloc((size_t)g->n_nodes + 1, sizeof *p->unit);
+        p->fast = calloc((size_t)g->n_nodes + 1, sizeof *p->fast);
+    }
+    if (!p || !p->kernel || !p->unit || !p->fast)
+        status =
+            assay_fail(err, ASSAY_ERR_MEMORY, "no memory for a program of %d nodes", g->n_nodes);
+    assay_float_single_thread();
+    if (status == ASSAY_OK)
+        status = prepare_nodes(p, err);
+    if (status == ASSAY_OK)
+        status = prepare_bodies(p, o, err);
+    if (status == ASSAY_OK)
+        status = assay_plan_make(g, o->keep_all, &p->plan, err);
+    if (status == ASSAY_OK && o->engine != ASSAY_ENGINE_REF)
+        status = prepare_fast(p, o, err);
+    if (status != ASSAY_OK) {
+        assay_program_free(p);
+        return status;
+    }
+    *out = p;
+    return ASSAY_OK;
+}
+
+assay_status assay_program_make(const assay_graph *g, const assay_scheme *s, bool keep_all,
+                                assay_program **out, assay_error *err)
+{
+    const assay_program_options options = {.keep_all = keep_all};
+    return assay_program_make_with(g, s, &options, out, err);
+}
+
+bool assay_engine_find(const char *name, enum assay_engine *engine)
+{
+    static const char *const names[] = {"ref", "fast", "both"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(name, names[i]) == 0) {
+            *engine = (enum assay_engine)i;
+            return true;
+        }
+    return false;
+}
+
+void assay_program_free(assay_program *p)
+{
+    if (!p)
+        return;
+    for (int i = 0; i < p->graph->n_nodes; i++) {
+        if (p->unit && p->unit[i])
+            p->scheme->vt->release(p->unit[i]);
+        if (p->fast)
+            assay_fast_free(p->fast[i]);
+    }
+    for (int i = 0; p->body && i < p->graph->n_subgraphs; i++)
+        assay_program_free(p->body[i]);
+    assay_plan_free(p->plan);
+    free(p->body);
+    free(p->fast);
+    free(p->unit);
+    free(p->kernel);
+    free(p);
+}

@@ -1,0 +1,206 @@
+/* One run of a program: an arena, views into it, and the loop over the nodes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/fast/fast.h"
+#include "interp/run/both.h"
+#include "interp/run/flow.h"
+#include "interp/run/program.h"
+
+struct assay_run {
+    const assay_program *program;
+    char *arena;
+    assay_view *view;      /* of all nodes: inputs, then outputs, node after node */
+    int *first_view;       /* by node */
+    int64_t *accumulators; /* room for the greatest output, made when first asked for */
+    assay_both both;       /* used by engine `both` alone */
+    assay_run **body;      /* by subgraph */
+};
+
+/* Where a value is: in the arena, or in the graph when it is constant. */
+static void *value_data(const assay_run *r, int value)
+{
+    const assay_program *p = r->program;
+    if (value == ASSAY_NO_VALUE)
+        return NULL;
+    if (p->plan->offset[value] >= 0)
+        return r->arena + p->plan->offset[value];
+    return (void *)(uintptr_t)p->graph->value[value].data; /* kernels only read it */
+}
+
+static const assay_type absent = {.elem = {.kind = ASSAY_KIND_NONE}};
+
+static assay_view view_of(const assay_run *r, int value)
+{
+    return (assay_view){value_data(r, value),
+                        value == ASSAY_NO_VALUE ? &absent : &r->program->graph->value[value].type};
+}
+
+static void make_views(assay_run *r)
+{
+    const assay_graph *g = r->program->graph;
+    int at = 0;
+    for (int i = 0; i < g->n_nodes; i++) {
+        const assay_node *n = &g->node[i];
+        r->first_view[i] = at;
+        for (int j = 0; j < n->n_in; j++)
+            r->view[at++] = view_of(r, n->in[j]);
+        for (int j = 0; j < n->n_out; j++)
+            r->view[at++] = view_of(r, n->out[j]);
+    }
+}
+
+static assay_status make_bodies(assay_run *r, assay_error *err)
+{
+    const assay_program *p = r->program;
+    assay_status status = ASSAY_OK;
+    if (p->graph->n_subgraphs == 0)
+        return ASSAY_OK;
+    r->body = calloc((size_t)p->graph->n_subgraphs, sizeof *r->body);
+    if (!r->body)
+        return assay_fail(err, ASSAY_ERR_MEMORY, "no memory for %d subgraphs",
+                          p->graph->n_subgraphs);
+    for (int i = 0; i < p->graph->n_subgraphs && status == ASSAY_OK; i++)
+        status = assay_run_new(p->body[i], &r->body[i], err);
+    return status;
+}
+
+assay_status assay_run_new(const assay_program *p, assay_run **out, assay_error *err)
+{
+    const assay_graph *g = p->graph;
+    size_t views = 1, bytes = p->plan->arena_bytes ? p->plan->arena_bytes : 64;
+    for (int i = 0; i < g->n_nodes; i++)
+        views += (size_t)(g->node[i].n_in + g->node[i].n_out);
+    assay_run *r = calloc(1, sizeof *r);
+    *out = NULL;
+    if (r) {
+        r->program = p;
+        r->arena = aligned_alloc(64, bytes);
+        r->view = calloc(views, sizeof *r->view);
+        r->first_view = calloc((size_t)g->n_nodes + 1, sizeof *r->first_view);
+    }
+    if (!r || !r->arena || !r->view || !r->first_view) {
+        assay_run_free(r);
+        return assay_fail(err, ASSAY_ERR_MEMORY, "no memory for an arena of %zu bytes", bytes);
+    }
+    memset(r->arena, 0, bytes);
+    make_views(r);
+    assay_status status = make_bodies(r, err);
+    if (status != ASSAY_OK) {
+        assay_run_free(r);
+        return status;
+    }
+    assay_run_reset(r);
+    *out = r;
+    return ASSAY_OK;
+}
+
+void assay_run_free(assay_run *r)
+{
+    if (!r)
+        return;
+    for (int i = 0; r->body && i < r->program->graph->n_subgraphs; i++)
+        assay_run_free(r->body[i]);
+    free(r->body);
+    free(r->arena);
+    free(r->view);
+    free(r->first_view);
+    free(r->accumulators);
+    assay_both_free(&r->both);
+    free(r);
+}
+
+void assay_run_reset(assay_run *r)
+{
+    const assay_graph *g = r->program->graph;
+    for (int i = 0; i < g->n_subgraphs; i++)
+        assay_run_reset(r->body[i]);
+    for (int v = 0; v < g->n_values; v++) {
+        const assay_value *value = &g->value[v];
+        size_t count = (size_t)assay_shape_count(&value->type);
+        if (!value->is_variable)
+            continue;
+        if (value->data) {
+            memcpy(value_data(r, v), value->data, count * assay_elem_size(value->type.elem));
+        } else { /* the code of zero */
+            assay_view view = view_of(r, v);
+            int32_t zero = assay_is_quantized(&value->type) ? value->type.q.zero_point[0] : 0;
+            for (size_t i = 0; i < count; i++)
+                assay_store_row(&view, (int64_t)i, 1, 1, &zero);
+        }
+    }
+}
+
+void *assay_run_data(assay_run *r, int value)
+{
+    return value >= 0 && value < r->program->graph->n_values ? value_data(r, value) : NULL;
+}
+
+static assay_status make_accumulators(assay_run *r, assay_error *err)
+{
+    const assay_graph *g = r->program->graph;
+    size_t most = 1;
+    for (int i = 0; i < g->n_nodes; i++) {
+        size_t count = (size_t)assay_shape_count(&assay_node_out(g, &g->node[i], 0)->type);
+        most = count > most ? count : most;
+    }
+    r->accumulators = calloc(most, sizeof *r->accumulators);
+    return r->accumulators
+               ? ASSAY_OK
+               : assay_fail(err, ASSAY_ERR_MEMORY, "no memory for %zu accumulators", most);
+}
+
+/* One node by the program's engine. */
+static assay_status run_node(assay_run *r, int node, assay_call *call, assay_error *err)
+{
+    const assay_program *p = r->program;
+    const assay_fast *fast = p->fast[node];
+    if (assay_is_flow(call->node))
+        return assay_flow_run(r, r->body, call, err);
+    if (!fast)
+        return p->kernel[node].run(call, err);
+    if (p->engine == ASSAY_ENGINE_BOTH)
+        return assay_both_run(&r->both, fast, &p->kernel[node], call, err);
+    return fast->run(fast, call, err);
+}
+
+assay_status assay_run_execute(assay_run *r, assay_observer observe, bool want_accumulators,
+                               void *user, assay_error *err)
+{
+    const assay_program *p = r->program;
+    if (p->outputs_only && want_accumulators)
+        return assay_fail(err, ASSAY_ERR_INTERNAL,
+                          "a program made for its outputs only has no accumulators to show");
+    if (want_accumulators && !r->accumulators) {
+        assay_status status = make_accumulators(r, err);
+        if (status != ASSAY_OK)
+            return status;
+    }
+    for (int i = 0; i < p->graph->n_nodes; i++) {
+        const assay_node *n = &p->graph->node[i];
+        bool sums = p->kernel[i].calls & (ASSAY_CALLS_ACCUMULATE | ASSAY_CALLS_POOL);
+        assay_call call = {
+            .graph = p->graph,
+            .node = n,
+            .in = r->view + r->first_view[i],
+            .out = r->view + r->first_view[i] + n->n_in,
+            .vt = p->scheme ? p->scheme->vt : NULL,
+            .unit = p->unit[i],
+            .in_turn = p->in_turn,
+            .scratch = r->arena + p->plan->scratch_offset,
+            .accumulators = want_accumulators && sums ? r->accumulators : NULL,
+        };
+        assay_status status = run_node(r, i, &call, err);
+        if (status != ASSAY_OK)
+            return status;
+        if (call.trapped)
+            return assay_fail(err, ASSAY_ERR_SCHEME,
+                              "node '%s': the accumulator of element %lld of '%s' left its range, "
+                              "which scheme '%s' refuses",
+                              n->name, (long long)call.trapped_at,
+                              assay_node_out(p->graph, n, 0)->name, p->scheme->name);
+        if (observe && (status = observe(user, r, i, call.accumulators, err)) != ASSAY_OK)
+            return status;
+    }
+    return ASSAY_OK;
+}

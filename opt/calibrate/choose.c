@@ -1,0 +1,94 @@
+#include "opt/calibrate/choose.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "schemes/real.h"
+
+#define LEAST_SCALE   0x1p-60
+#define GREATEST_REAL 0x1p60
+#define TIE           1e-9 /* a zero point this close below a half is a tie */
+
+void assay_choice_codes(const assay_choice *c, int64_t *lo, int64_t *hi)
+{
+    assay_elem e = c->elem;
+    if (e.bits > 30)
+        e.bits = 30;
+    *lo = assay_elem_min(e) + (c->narrow && e.is_signed ? 1 : 0);
+    *hi = assay_elem_max(e);
+}
+
+static double power_of_two(double s, bool nearest)
+{
+    int exponent;
+    double mantissa = frexp(s, &exponent); /* s = mantissa * 2^exponent, mantissa in [0.5, 1) */
+    bool down = nearest ? mantissa < M_SQRT1_2 : mantissa == 0.5;
+    return ldexp(1.0, down ? exponent - 1 : exponent);
+}
+
+assay_status assay_choose_qparams(const assay_choice *c, double min, double max, float *scale,
+                                  int32_t *zero_point, assay_error *err)
+{
+    int64_t lo, hi;
+    if (!isfinite(min) || !isfinite(max) || min > max)
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "range [%g, %g] cannot be quantized: expected finite min <= max", min,
+                          max);
+    if (c->chooser == ASSAY_CHOOSER_GLOW)
+        return assay_choose_glow(c, min, max, scale, zero_point, err);
+    if (c->chooser == ASSAY_CHOOSER_FBGEMM)
+        return assay_choose_fbgemm(c, min, max, scale, zero_point, err);
+    assay_choice_codes(c, &lo, &hi);
+    min = fmax(fmin(min, 0.0), -GREATEST_REAL);
+    max = fmin(fmax(max, 0.0), GREATEST_REAL);
+
+    bool whole = c->schema == ASSAY_SCHEMA_ASYMMETRIC ||
+                 (c->schema == ASSAY_SCHEMA_SYMMETRIC_UNSIGNED && min == 0.0);
+    int64_t zp = c->elem.is_signed ? 0 : (hi + 1) / 2; /* the middle code */
+    double s;
+    if (whole)
+        s = (max - min) / (double)(hi - lo);
+    else
+        s = fmax(-min / (double)(zp - lo), max / (double)(hi - zp));
+    s = s > 0.0 ? fmax(s, LEAST_SCALE) : 1.0;
+    if (c->power_of_two || c->schema == ASSAY_SCHEMA_POWER_OF_TWO)
+        s = power_of_two(s, c->nearest);
+    *scale = (float)s;
+    if (whole) {
+        double z = floor((double)lo - min / s + 0.5 + TIE);
+        zp = z < (double)lo ? lo : z > (double)hi ? hi : (int64_t)z;
+    }
+    *zero_point = (int32_t)zp;
+    return ASSAY_OK;
+}
+
+int64_t assay_quantize_real(double x, double scale, int64_t zero_point, int64_t lo, int64_t hi,
+                            enum assay_rounding round)
+{
+    return assay_clamp(assay_round_real(x / scale, round) + zero_point, lo, hi);
+}
+
+const char assay_schema_names[] = "asymmetric, symmetric, symmetric-narrow, symmetric-unsigned, "
+                                  "power-of-two or power-of-two-nearest";
+
+bool assay_schema_find(const char *name, assay_choice *c)
+{
+    static const struct {
+        const char *name;
+        assay_schema schema;
+        bool narrow, nearest;
+    } known[] = {{"asymmetric", ASSAY_SCHEMA_ASYMMETRIC, false, false},
+                 {"symmetric", ASSAY_SCHEMA_SYMMETRIC, false, false},
+                 {"symmetric-narrow", ASSAY_SCHEMA_SYMMETRIC, true, false},
+                 {"symmetric-unsigned", ASSAY_SCHEMA_SYMMETRIC_UNSIGNED, false, false},
+                 {"power-of-two", ASSAY_SCHEMA_POWER_OF_TWO, false, false},
+                 {"power-of-two-nearest", ASSAY_SCHEMA_POWER_OF_TWO, false, true}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(name, known[i].name) == 0) {
+            c->schema = known[i].schema;
+            c->narrow = known[i].narrow;
+            c->nearest = known[i].nearest;
+            return true;
+        }
+    return false;
+}

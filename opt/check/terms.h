@@ -1,0 +1,43 @@
+/* A network as terms, which a certificate's steps rewrite: check_replay.c holds it, check_result.c
+ * compares what is left with the result. Internal to opt/check*.c. */
+#ifndef ASSAY_OPT_CHECK_TERMS_H
+#define ASSAY_OPT_CHECK_TERMS_H
+
+#include "opt/check/check.h"
+
+typedef struct term term;
+
+typedef struct work {
+    assay_node node; /* without its operands, which are terms */
+    term **in;       /* NULL where absent */
+} work;
+
+struct term {
+    const char *name; /* of an input or variable */
+    work *by;         /* NULL: a constant, an input, a variable */
+    int index;        /* which output of `by` */
+    const term *same; /* another term took this one's place */
+    assay_type type;
+    bool shapeless;   /* made in a fragment without the network's extents */
+    const void *data; /* of a constant */
+    int round;        /* of check_spread.c, in which `change` was computed: */
+    int64_t change;   /* codes by which the step at hand may change it */
+    int64_t most;     /* ... and by which anything may */
+};
+
+struct check_replay {
+    assay_arena *arena;
+    size_t room, used; /* names to terms: a table with open addressing */
+    const char **name;
+    term **named;
+    int round;
+};
+
+/* The term that stands for t now. */
+term *check_term_now(const term *t);
+/* By a value's name; NULL: there is none. */
+term *check_term_find(const check_replay *r, const char *name);
+/* Of a product that a fragment shrank only group and layout tell. */
+bool check_same_attributes(const assay_node *a, const assay_node *b, bool shrunk);
+
+#endif

@@ -1,0 +1,184 @@
+#include "opt/lower/digest.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "opt/lower/opt.h"
+
+static void hash_int(XXH3_state_t *h, int64_t v)
+{
+    unsigned char byte[8];
+    for (int i = 0; i < 8; i++)
+        byte[i] = (unsigned char)((uint64_t)v >> (8 * i));
+    XXH3_128bits_update(h, byte, sizeof byte);
+}
+
+static void hash_text(XXH3_state_t *h, const char *s)
+{
+    hash_int(h, (int64_t)strlen(s));
+    XXH3_128bits_update(h, s, strlen(s));
+}
+
+static void hash_float(XXH3_state_t *h, float f)
+{
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    hash_int(h, bits);
+}
+
+/* Extents hold the batch size in entry 0; every other list is hashed whole. */
+static void hash_list(XXH3_state_t *h, const char *field, const assay_list *l)
+{
+    bool extents = strcmp(field, "shape") == 0 || strcmp(field, "size") == 0;
+    hash_int(h, l->n);
+    for (int i = extents ? 1 : 0; i < l->n; i++)
+        hash_int(h, l->v[i]);
+}
+
+static void hash_float_list(XXH3_state_t *h, const assay_float_list *l)
+{
+    hash_int(h, l->n);
+    for (int i = 0; i < l->n; i++)
+        hash_float(h, l->v[i]);
+}
+
+/* One function for each attribute struct, made from attr.def. */
+#define HASH_I(h, field, value) hash_int(h, value)
+#define HASH_B(h, field, value) hash_int(h, value)
+#define HASH_E(h, field, value) hash_int(h, value)
+#define HASH_F(h, field, value) hash_float(h, value)
+#define HASH_L(h, field, value) hash_list(h, field, &(value))
+#define HASH_G(h, field, value) hash_float_list(h, &(value))
+#define ATTRS(name)                                                                                \
+    static void hash_attr_##name(XXH3_state_t *h, const assay_attrs *a)                            \
+    {                                                                                              \
+        (void)h;                                                                                   \
+        (void)a;
+#define ATTRS_END(name)                       }
+#define ATTR(name, kind, field, names, value) HASH_##kind(h, #field, a->name.field);
+#include "graph/core/attr.def"
+#undef ATTRS
+#undef ATTRS_END
+#undef ATTR
+
+typedef void (*hash_attr_fn)(XXH3_state_t *, const assay_attrs *);
+static const hash_attr_fn hash_attr[] = {
+#define OP(ID, name, attr, min_in, max_in, n_out, shape, traits) hash_attr_##attr,
+#include "graph/core/op.def"
+#undef OP
+};
+
+static void hash_value(XXH3_state_t *h, const assay_graph *g, int id)
+{
+    if (id < 0) {
+        hash_text(h, "");
+        return;
+    }
+    const assay_value *v = &g->value[id];
+    hash_text(h, v->name);
+    hash_int(h, v->type.elem.kind);
+    hash_int(h, v->type.elem.bits);
+    hash_int(h, v->type.elem.is_signed);
+    hash_int(h, v->type.rank);
+    for (int i = v->data ? 0 : 1; i < v->type.rank; i++) /* dimension 0 is the batch */
+        hash_int(h, v->type.dim[i]);
+}
+
+assay_status assay_graph_digest(const assay_graph *g, char digest[33], assay_error *err)
+{
+    XXH3_state_t *h = XXH3_createState();
+    if (!h)
+        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory for the digest of a graph");
+    XXH3_128bits_reset(h);
+    for (int i = 0; i < g->n_inputs; i++)
+        hash_value(h, g, g->input[i]);
+    for (int i = 0; i < g->n_nodes; i++) {
+        const assay_node *n = &g->node[i];
+        hash_text(h, assay_op_get(n->op)->name);
+        hash_attr[n->op](h, &n->attr);
+        hash_float(h, n->act_lo);
+        hash_float(h, n->act_hi);
+        for (int j = 0; j < n->n_in; j++)
+            hash_value(h, g, n->in[j]);
+        for (int j = 0; j < n->n_out; j++)
+            hash_value(h, g, n->out[j]);
+    }
+    for (int i = 0; i < g->n_outputs; i++)
+        hash_value(h, g, g->output[i]);
+    XXH128_hash_t d = XXH3_128bits_digest(h);
+    XXH3_freeState(h);
+    for (int i = 0; i < 16; i++) {
+        uint64_t half = i < 8 ? d.high64 : d.low64;
+        unsigned byte = (unsigned)(half >> (56 - 8 * (i % 8))) & 0xff;
+        digest[2 * i] = "0123456789abcdef"[byte >> 4];
+        digest[2 * i + 1] = "0123456789abcdef"[byte & 15];
+    }
+    digest[32] = '\0';
+    return ASSAY_OK;
+}
+
+/* A bijective mix of 64 bits (the finalizer of MurmurHash3, public domain constants). */
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ (x >> 33)) * 0xff51afd7ed558ccdULL;
+    x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53ULL;
+    return x ^ (x >> 33);
+}
+
+static uint64_t payload_digest(const assay_value *v)
+{
+    const unsigned char *p = v->data;
+    uint64_t sum = 0;
+    for (int64_t i = 0, n = assay_shape_count(&v->type); i < n; i++) {
+        uint32_t bits;
+        memcpy(&bits, p + 4 * i, sizeof bits);
+        sum += mix((uint64_t)bits + 0x9e3779b97f4a7c15ULL);
+    }
+    return mix(sum);
+}
+
+/* Sums the payloads of the constants that `v` depends on; mark[x] == stamp once x is visited. */
+static uint64_t ancestors(const assay_graph *g, int v, const uint64_t *payload, int *mark,
+                          int *stack)
+{
+    int depth = 0, stamp = v + 1;
+    uint64_t sum = 0;
+    stack[depth++] = v;
+    mark[v] = stamp;
+    while (depth > 0) {
+        int x = stack[--depth];
+        sum += payload[x];
+        if (g->value[x].producer < 0)
+            continue;
+        const assay_node *n = &g->node[g->value[x].producer];
+        for (int i = 0; i < n->n_in; i++)
+            if (n->in[i] >= 0 && mark[n->in[i]] != stamp) {
+                mark[n->in[i]] = stamp;
+                stack[depth++] = n->in[i];
+            }
+    }
+    return sum;
+}
+
+assay_status assay_value_lineage(const assay_graph *g, uint64_t *lineage, assay_error *err)
+{
+    size_t n = (size_t)(g->n_values > 0 ? g->n_values : 1);
+    uint64_t *payload = calloc(n, sizeof *payload);
+    int *mark = calloc(n, sizeof *mark);
+    int *stack = calloc(n, sizeof *stack);
+    assay_status status = ASSAY_OK;
+    if (!payload || !mark || !stack) {
+        status = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory for the lineage of values");
+    } else {
+        for (int v = 0; v < g->n_values; v++)
+            if (g->value[v].data && g->value[v].type.elem.kind == ASSAY_KIND_F32)
+                payload[v] = payload_digest(&g->value[v]);
+        for (int v = 0; v < g->n_values; v++)
+            lineage[v] = ancestors(g, v, payload, mark, stack);
+    }
+    free(payload);
+    free(mark);
+    free(stack);
+    return status;
+}

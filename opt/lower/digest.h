@@ -1,0 +1,14 @@
+/* Digests of graphs that do not depend on the batch size. */
+#ifndef ASSAY_OPT_DIGEST_H
+#define ASSAY_OPT_DIGEST_H
+
+#include "graph/core/graph.h"
+
+/* lineage[v] identifies the weights that value v is computed from: a sum over the float constants
+ * among its ancestors of a digest of their elements, whatever the elements' order. It is the same
+ * for every batch size, for a layer kept whole or lowered, and with unrelated nodes beside it; it
+ * differs when a weight does. 0 for values that depend on no float constant. `lineage` has room
+ * for g->n_values. */
+assay_status assay_value_lineage(const assay_graph *g, uint64_t *lineage, assay_error *err);
+
+#endif

@@ -1,0 +1,94 @@
+#include "opt/prove/forms.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "schemes/derive/prepare.h"
+
+/* Accumulators of a plugin's form: so many are looked at one by one whatever it says, and so many
+ * when it says nothing. */
+#define FEW        (INT64_C(1) << 16)
+#define MANY       (INT64_C(1) << 20)
+#define WIDEST_SUM (INT64_C(1) << 50)
+
+#define HAS(vt, field)                                                                             \
+    ((vt)->size >= offsetof(assay_scheme_vtable, field) + sizeof((vt)->field) && (vt)->field)
+
+static bool is_built_in(const assay_scheme *s)
+{
+    return s->vt == &assay_family_vtable;
+}
+
+/* ---- sums ---- */
+
+assay_status assay_sums_settle(const assay_scheme *s, const assay_unit *u, assay_sums *sums,
+                               assay_error *err)
+{
+    if (!is_built_in(s)) {
+        sums->exact = HAS(s->vt, exact) && s->vt->exact(u, sums->greatest, sums->pair);
+        return sums->exact ? ASSAY_OK
+                           : assay_fail(err, ASSAY_ERR_UNSUPPORTED,
+                                        "the plugin does not say that sums of up to %lld are exact",
+                                        (long long)sums->greatest);
+    }
+    const assay_rule_accumulator *a = &u->rec.accumulator;
+    const int64_t most = a->bits < 52 ? (INT64_C(1) << (a->bits - 1)) - 1 : WIDEST_SUM;
+    sums->exact = sums->greatest <= most && !a->saturate_pairs;
+    if (sums->exact)
+        return ASSAY_OK;
+    if (a->bits >= 52)
+        return assay_fail(err, ASSAY_ERR_LIMIT, "sums too wide for an interval");
+    sums->reach = (assay_interval){-most - 1, most};
+    return ASSAY_OK;
+}
+
+bool assay_sums_alike(const assay_scheme *s, const assay_unit *a, const assay_unit *b,
+                      const assay_sums *sums)
+{
+    assay_sums other = *sums;
+    assay_error unused;
+    if (is_built_in(s) &&
+        memcmp(&a->rec.accumulator, &b->rec.accumulator, sizeof a->rec.accumulator) == 0)
+        return true;
+    return sums->exact && assay_sums_settle(s, b, &other, &unused) == ASSAY_OK && other.exact;
+}
+
+/* ---- threshold forms ---- */
+
+size_t assay_form_count(const assay_scheme *s, const assay_unit *u, const assay_type *weights)
+{
+    if (is_built_in(s))
+        return u->scale[ASSAY_OUT].n;
+    return weights && weights->q.count > 1 ? weights->q.count : 1;
+}
+
+typedef struct one_channel {
+    const assay_scheme_vtable *vt;
+    const assay_unit *unit;
+    size_t channel;
+} one_channel;
+
+static int64_t code_of(const void *of, int64_t x)
+{
+    const one_channel *c = of;
+    int32_t code = 0;
+    c->vt->requantize(c->unit, &x, 1, c->channel, &code);
+    return code;
+}
+
+assay_status assay_form_make(const assay_scheme *s, const assay_unit *u, size_t channel,
+                             assay_interval r, assay_staircase *out, assay_error *err)
+{
+    if (is_built_in(s))
+        return assay_staircase_make(&u->scale[ASSAY_OUT], channel, r.lo, r.hi, out, err);
+    const one_channel c = {s->vt, u, channel};
+    const bool monotone =
+        r.hi - r.lo >= FEW && HAS(s->vt, monotone) && s->vt->monotone(u, r.lo, r.hi);
+    if (!s->vt->requantize || (!monotone && r.hi - r.lo >= MANY))
+        return assay_fail(
+            err, ASSAY_ERR_UNSUPPORTED,
+            "the plugin does not say that its rescale is monotone, and [%lld, %lld] is "
+            "too much to look at",
+            (long long)r.lo, (long long)r.hi);
+    return assay_staircase_ask(code_of, &c, monotone, r.lo, r.hi, out, err);
+}

@@ -1,0 +1,414 @@
+/* A rescale in front of a product goes into it. It does when it multiplies every code, counted from
+ * the zero point, by one whole number k, and the bias is a multiple of k: then what was summed is k
+ * times what is summed now, and the threshold forms decide. k is 1 where only the zero point moves.
+ *
+ * Otherwise the sums differ by at most what the rescale's errors add up to through the weights, and
+ * the threshold forms tell by how many codes. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/core/type.h"
+#include "opt/prove/fragment.h"
+#include "opt/prove/products.h"
+#include "opt/prove/prove.h"
+#include "opt/prove/rescale_bias.h"
+#include "opt/rewrite/rules.h"
+
+#define LARGEST_FACTOR (INT64_C(1) << 16)
+
+static int64_t zero_of(const assay_type *t)
+{
+    return t->q.zero_point[0];
+}
+
+/* The whole number by which the table multiplies, or 0; then *at is a code that shows it. */
+static int64_t factor_of(const assay_type *x, const assay_type *y, const int64_t *table, size_t n,
+                         size_t *at)
+{
+    int64_t least = assay_elem_min(x->elem), zero = zero_of(x) - least;
+    int64_t next = zero + 1 < (int64_t)n ? zero + 1 : zero - 1;
+    int64_t k = (table[next] - zero_of(y)) / (next - zero);
+    *at = (size_t)next;
+    if (k < 1 || k > LARGEST_FACTOR)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        if (table[i] - zero_of(y) != k * ((int64_t)i - zero)) {
+            *at = i;
+            return 0;
+        }
+    return k;
+}
+
+/* ---- the bias ---- */
+
+/* Every bias is known, and fits its type in the new unit; where there is a factor, it divides all.
+ */
+static bool bias_is_good(const assay_graph *g, const assay_node *n, int64_t factor, double ratio,
+                         assay_verdict *v)
+{
+    for (int64_t c = 0; n->n_in > 2 && n->in[2] >= 0 && c < assay_product_channels(g, n); c++) {
+        assay_elem e = g->value[n->in[2]].type.elem;
+        int64_t bias, now;
+        if (!assay_product_bias(g, n, c, &bias)) {
+            snprintf(v->evidence, sizeof v->evidence, "the bias is not known");
+            return false;
+        }
+        double real = factor > 0 ? 0 : (double)bias * ratio;
+        if (fabs(real) > (double)assay_elem_max(e)) {
+            snprintf(v->evidence, sizeof v->evidence, "the bias of channel %lld would overflow",
+                     (long long)c);
+            snprintf(v->counterexample, sizeof v->counterexample, "bias %lld became %.0f",
+                     (long long)bias, real);
+            return false;
+        }
+        now = assay_rescaled_bias(bias, factor, ratio);
+        if (factor > 0 && now * factor != bias) {
+            snprintf(v->evidence, sizeof v->evidence, "the bias is no multiple of %lld",
+                     (long long)factor);
+            snprintf(v->counterexample, sizeof v->counterexample,
+                     "bias %lld of channel %lld became %lld times %lld", (long long)bias,
+                     (long long)c, (long long)now, (long long)factor);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- forms ---- */
+
+static int64_t ceil_div(int64_t a, int64_t k)
+{
+    return a >= 0 ? (a + k - 1) / k : -(-a / k);
+}
+
+/* The form of codes by k * x becomes the form by x. */
+static void divide_steps(assay_staircase *s, int64_t k)
+{
+    size_t kept = 0;
+    s->lo = ceil_div(s->lo, k);
+    s->hi = -ceil_div(-s->hi, k);
+    for (size_t i = 0; i < s->n; i++) {
+        int64_t from = ceil_div(s->from[i], k);
+        from = from < s->lo ? s->lo : from;
+        kept -= kept > 0 && s->from[kept - 1] == from; /* a step between two sums */
+        if (from > s->hi)
+            break;
+        s->from[kept] = from;
+        s->code[kept++] = s->code[i];
+    }
+    s->n = kept;
+}
+
+typedef struct linear {
+    const assay_graph *g;
+    const assay_node *node;
+    const assay_scheme *scheme;
+    const assay_type *weights;
+    int64_t factor;
+    double ratio;              /* sums in front of the bias are sums now times 1 / ratio */
+    double error_lo, error_hi; /* of one rescaled code, in codes of the rescale's output */
+} linear;
+
+static assay_status make_forms(const linear *l, const assay_unit *before, const assay_unit *after,
+                               size_t channel, assay_interval r, assay_staircase *a,
+                               assay_staircase *b, assay_error *err)
+{
+    const int64_t k = l->factor;
+    const assay_interval times = {k * r.lo, k * r.hi};
+    assay_status s = assay_form_make(l->scheme, before, channel, times, a, err);
+    if (s)
+        return s;
+    divide_steps(a, k);
+    s = assay_form_make(l->scheme, after, channel, r, b, err);
+    if (s)
+        assay_staircase_free(a);
+    return s;
+}
+
+static assay_status compare_exactly(const linear *l, const assay_unit *before,
+                                    const assay_unit *after, assay_proof *proof, assay_error *err)
+{
+    size_t channels = assay_form_count(l->scheme, before, l->weights), steps = 0;
+    const size_t other = assay_form_count(l->scheme, after, l->weights);
+    channels = other > channels ? other : channels;
+    assay_verdict *v = &proof->verdict;
+    memset(v, 0, sizeof *v);
+    for (size_t c = 0; c < channels; c++) {
+        assay_staircase a, b;
+        assay_disagreements d;
+        assay_status s = make_forms(l, before, after, c, proof->reach, &a, &b, err);
+        if (s)
+            return s;
+        assay_staircase_compare(&a, &b, &d);
+        steps += b.n;
+        assay_staircase_free(&a);
+        assay_staircase_free(&b);
+        if (!d.count)
+            continue;
+        bool refused = d.first[0].a == ASSAY_REFUSED || d.first[0].b == ASSAY_REFUSED;
+        v->kind = refused || v->kind == ASSAY_UNPROVED ? ASSAY_UNPROVED : ASSAY_BOUNDED;
+        if (d.greatest <= v->bound)
+            continue;
+        v->bound = d.greatest;
+        snprintf(v->counterexample, sizeof v->counterexample,
+                 "accumulator %lld of channel %zu: %lld became %lld", (long long)d.first[0].from, c,
+                 (long long)d.first[0].a, (long long)d.first[0].b);
+    }
+    snprintf(
+        v->evidence, sizeof v->evidence,
+        "reachable [%lld, %lld], sums times %lld, threshold forms %s (%zu channels, %zu steps)",
+        (long long)proof->reach.lo, (long long)proof->reach.hi, (long long)l->factor,
+        v->kind == ASSAY_EXACT ? "equal" : "differ", channels, steps);
+    return ASSAY_OK;
+}
+
+static bool is_ordered(const assay_staircase *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->code[i] == ASSAY_REFUSED || (i > 0 && s->code[i] < s->code[i - 1]))
+            return false;
+    return true;
+}
+
+/* Sums before lie within [down, up] of sums now by the ratio of scales; false: too far to tell. */
+static bool drift_of(const linear *l, bool one_channel, int64_t c, assay_drift *out)
+{
+    double down = 0, up = 0;
+    int64_t first = one_channel ? c : 0,
+            end = one_channel ? c + 1 : assay_product_channels(l->g, l->node);
+    for (int64_t k = first; k < end; k++) {
+        int64_t bias = 0;
+        assay_product_bias(l->g, l->node, k, &bias);
+        double weights = (double)assay_product_extremes(l->g, l->node, -1, 1, k).hi;
+        double off = (double)bias - (double)assay_rescaled_bias(bias, 0, l->ratio) / l->ratio;
+        double worst = fmax(-l->error_lo, l->error_hi) * weights;
+        down = fmin(down, off - worst);
+        up = fmax(up, off + worst);
+    }
+    if (!(up < 0x1p40 && down > -0x1p40))
+        return false;
+    *out = (assay_drift){(int64_t)floor(down), (int64_t)ceil(up)};
+    return true;
+}
+
+/* Code of the form at a sum that is known to lie within the form's ends. */
+static int64_t code_near(const assay_staircase *s, double sum)
+{
+    sum = fmin(fmax(sum, (double)s->lo), (double)s->hi);
+    return assay_staircase_at(s, (int64_t)sum);
+}
+
+static assay_status bound_channel(const linear *l, const assay_unit *before,
+                                  const assay_unit *after, assay_interval was, size_t c,
+                                  assay_proof *proof, assay_error *err)
+{
+    assay_drift *d = &proof->drift[c];
+    assay_verdict *v = &proof->verdict;
+    assay_staircase a, b;
+    if (!drift_of(l, before->scale[ASSAY_OUT].n > 1, (int64_t)c, d))
+        return assay_fail(err, ASSAY_ERR_LIMIT, "errors too wide for an interval");
+    assay_status s = assay_staircase_make(&before->scale[ASSAY_OUT], c, was.lo, was.hi, &a, err);
+    if (s)
+        return s;
+    s = assay_staircase_make(&after->scale[ASSAY_OUT], c, proof->reach.lo, proof->reach.hi, &b,
+                             err);
+    if (!s && (!is_ordered(&a) || !is_ordered(&b)))
+        v->kind = ASSAY_UNPROVED;
+    for (size_t i = 0; !s && v->kind != ASSAY_UNPROVED && i < b.n; i++) {
+        int64_t first = b.from[i], last = i + 1 < b.n ? b.from[i + 1] - 1 : b.hi;
+        int64_t low =
+            b.code[i] - code_near(&a, floor((double)first / l->ratio) + (double)d->down - 1);
+        int64_t high = code_near(&a, ceil((double)last / l->ratio) + (double)d->up + 1) - b.code[i];
+        v->bound = low > v->bound ? low : v->bound;
+        v->bound = high > v->bound ? high : v->bound;
+    }
+    assay_staircase_free(&a);
+    if (!s)
+        assay_staircase_free(&b);
+    return s;
+}
+
+static assay_status bound(const linear *l, const assay_unit *before, const assay_unit *after,
+                          assay_interval was, assay_proof *proof, assay_error *err)
+{
+    size_t channels = before->scale[ASSAY_OUT].n, other = after->scale[ASSAY_OUT].n;
+    char found[sizeof proof->verdict.counterexample];
+    memcpy(found, proof->verdict.counterexample, sizeof found);
+    proof->verdict = (assay_verdict){.kind = ASSAY_BOUNDED};
+    memcpy(proof->verdict.counterexample, found, sizeof found);
+    channels = other > channels ? other : channels;
+    proof->was = was;
+    proof->n_drift = channels;
+    proof->drift = calloc(channels + 1, sizeof *proof->drift);
+    if (!proof->drift)
+        return assay_out_of_memory(err);
+    for (size_t c = 0; c < channels; c++) {
+        assay_status s = bound_channel(l, before, after, was, c, proof, err);
+        if (s)
+            return s;
+    }
+    const bool nothing = proof->verdict.kind == ASSAY_BOUNDED && proof->verdict.bound == 0;
+    snprintf(proof->verdict.evidence, sizeof proof->verdict.evidence,
+             "errors of a rescaled code in [%.3g, %.3g], carried through the weights%s",
+             l->error_lo, l->error_hi, nothing ? ", change no code" : "");
+    if (nothing) {
+        proof->verdict.kind = ASSAY_EXACT;
+        proof->verdict.counterexample[0] = '\0';
+    }
+    return ASSAY_OK;
+}
+
+/* What the rescale makes of codes beside what the scales say. */
+static void measure_errors(linear *l, const assay_type *x, const assay_type *y,
+                           const int64_t *table, size_t n)
+{
+    int64_t least = assay_elem_min(x->elem);
+    for (size_t i = 0; i < n; i++) {
+        double real = (double)(least + (int64_t)i - zero_of(x)) / l->ratio;
+        double e = (double)(table[i] - zero_of(y)) - real;
+        l->error_lo = fmin(l->error_lo, e);
+        l->error_hi = fmax(l->error_hi, e);
+    }
+}
+
+/* Sums of the codes that the rescale reads, with the bias in their unit. */
+static assay_status reach_now(const linear *l, const assay_type *x, const assay_unit *u,
+                              assay_interval *out, assay_error *err)
+{
+    const int64_t most = u->rec.accumulator.bits < 52
+                             ? (INT64_C(1) << (u->rec.accumulator.bits - 1)) - 1
+                             : INT64_C(1) << 50;
+    *out = (assay_interval){0, 0};
+    for (int64_t c = 0; c < assay_product_channels(l->g, l->node); c++) {
+        int64_t bias = 0;
+        assay_product_bias(l->g, l->node, c, &bias);
+        bias = assay_rescaled_bias(bias, 0, l->ratio);
+        assay_extremes e =
+            assay_product_extremes(l->g, l->node, assay_elem_min(x->elem) - zero_of(x),
+                                   assay_elem_max(x->elem) - zero_of(x), c);
+        if (e.magnitude + (bias < 0 ? -bias : bias) > most)
+            return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "the accumulator might overflow");
+        out->lo = e.lo + bias < out->lo ? e.lo + bias : out->lo;
+        out->hi = e.hi + bias > out->hi ? e.hi + bias : out->hi;
+    }
+    return ASSAY_OK;
+}
+
+static void tell_error(const assay_type *x, const assay_type *y, const int64_t *table, size_t at,
+                       assay_verdict *v)
+{
+    int64_t code = assay_elem_min(x->elem) + (int64_t)at;
+    snprintf(v->counterexample, sizeof v->counterexample,
+             "input %lld: %lld became %lld (counted from zero points)", (long long)code,
+             (long long)(table[at] - zero_of(y)), (long long)(code - zero_of(x)));
+}
+
+/* The rewritten product has the bias that the proof is about. */
+static bool has_new_bias(const linear *l, const assay_graph *after, assay_verdict *v)
+{
+    const assay_node *n = NULL;
+    for (int i = 0; i < after->n_nodes; i++)
+        n = assay_is_product(&after->node[i]) ? &after->node[i] : n;
+    for (int64_t c = 0; n && c < assay_product_channels(l->g, l->node); c++) {
+        int64_t was = 0, is = 0, wanted;
+        assay_product_bias(l->g, l->node, c, &was);
+        wanted = assay_rescaled_bias(was, l->factor, l->ratio);
+        if (assay_product_bias(after, n, c, &is) && is == wanted)
+            continue;
+        snprintf(v->evidence, sizeof v->evidence, "the bias is in another unit");
+        snprintf(v->counterexample, sizeof v->counterexample,
+                 "bias %lld of channel %lld became %lld instead of %lld", (long long)was,
+                 (long long)c, (long long)is, (long long)wanted);
+        return false;
+    }
+    return n != NULL;
+}
+
+static assay_status judge(linear *l, const assay_match *m, const assay_rule *rule,
+                          const assay_scheme *s, const assay_unit *before, const int64_t *table,
+                          size_t n, assay_proof *proof, assay_error *err)
+{
+    const assay_node *rescale = &l->g->node[m->upper[0]];
+    const assay_type *x = &assay_node_in(l->g, rescale, 0)->type;
+    const assay_type *y = &assay_node_out(l->g, rescale, 0)->type;
+    assay_verdict *v = &proof->verdict;
+    assay_unit *after = NULL;
+    const bool built_in = s->vt == &assay_family_vtable;
+    assay_sums sums;
+    size_t at;
+    v->kind = ASSAY_UNPROVED;
+    l->factor = factor_of(x, y, table, n, &at);
+    if (built_in && before->rec.accumulator.saturate_pairs) {
+        snprintf(v->evidence, sizeof v->evidence,
+                 "pairs of raw codes saturate in this target's accumulator");
+        return ASSAY_OK;
+    }
+    assay_status status = assay_product_reach(l->g, l->node, ASSAY_NO_VALUE, s, before, &sums, err);
+    if (status)
+        return status;
+    proof->reach = sums.reach;
+    if (!l->factor)
+        tell_error(x, y, table, at, v);
+    if (l->factor && !bias_is_good(l->g, l->node, l->factor, l->ratio, v))
+        l->factor = 0;
+    if (l->factor != 1 && !sums.exact) {
+        snprintf(v->evidence, sizeof v->evidence, "the accumulator may overflow");
+        return ASSAY_OK;
+    }
+    if (!l->factor && (m->slot[0] > 0 || !built_in)) {
+        snprintf(v->evidence, sizeof v->evidence, "no bound is known %s",
+                 built_in ? "for a second operand" : "of a plugin's sums");
+        return ASSAY_OK;
+    }
+    if (!l->factor && !bias_is_good(l->g, l->node, 0, l->ratio, v))
+        return ASSAY_OK;
+    proof->factor = l->factor;
+    status = assay_prove_rewrite(m, rule, NULL, proof, err);
+    if (!status && proof->possible && !has_new_bias(l, proof->after, v))
+        return ASSAY_OK;
+    if (!status && proof->possible)
+        status = assay_product_prepare(proof->after, s, &after, err);
+    if (!status && after && l->factor) {
+        int64_t k = l->factor;
+        proof->reach =
+            (assay_interval){ceil_div(proof->reach.lo, k), -ceil_div(-proof->reach.hi, k)};
+        if (!assay_sums_alike(s, before, after, &sums))
+            snprintf(v->evidence, sizeof v->evidence, "the accumulators have other rules");
+        else
+            status = compare_exactly(l, before, after, proof, err);
+    } else if (!status && after) {
+        const assay_interval was = proof->reach;
+        measure_errors(l, x, y, table, n);
+        status = reach_now(l, x, after, &proof->reach, err);
+        if (!status)
+            status = bound(l, before, after, was, proof, err);
+    }
+    if (after)
+        s->vt->release(after);
+    return status;
+}
+
+assay_status assay_prove_linear(const assay_graph *g, const assay_match *m, const assay_rule *rule,
+                                const assay_scheme *s, assay_run_fn run, assay_proof *proof,
+                                assay_error *err)
+{
+    linear l = {.g = g,
+                .node = &g->node[m->lower],
+                .scheme = s,
+                .weights = &assay_node_in(g, &g->node[m->lower], 1)->type,
+                .ratio = assay_rescale_ratio(g, m->upper[0])};
+    assay_unit *before = NULL;
+    int64_t *table = NULL;
+    size_t n = 0;
+    assay_status status = assay_product_cut(g, m, l.node, s, &proof->before, &before, err);
+    if (!status)
+        status = assay_tabulate(g, m->upper[0], s, run, &table, &n, err);
+    if (!status)
+        status = judge(&l, m, rule, s, before, table, n, proof, err);
+    if (before)
+        s->vt->release(before);
+    free(table);
+    return assay_prove_impossible(proof, status, err);
+}

@@ -1,0 +1,237 @@
+#include "opt/prove/spread.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "graph/core/type.h"
+#include "opt/prove/fragment.h"
+#include "opt/prove/products.h"
+#include "opt/prove/prove.h"
+#include "opt/rewrite/rules.h"
+#include "schemes/spec.h"
+
+/* A rescale by R turns a change of d into at most R * d, give or take its multiplier's error (8
+ * bits at least: below 2^-6), and the roundings on both sides. */
+#define MULTIPLIER_ERROR (1.0 / 64)
+#define ROUNDINGS        3.0
+
+typedef struct spreading {
+    const assay_graph *g;
+    const assay_scheme *scheme;
+    assay_run_fn run;
+    int64_t *by;   /* by value: greatest change of its codes */
+    int64_t *most; /* by value: the greatest change that there can be */
+    assay_error *err;
+} spreading;
+
+static int64_t by_of(const spreading *s, const assay_node *n, int slot)
+{
+    return slot < n->n_in && n->in[slot] >= 0 ? s->by[n->in[slot]] : 0;
+}
+
+static int64_t greatest_input(const spreading *s, const assay_node *n)
+{
+    int64_t worst = 0;
+    for (int i = 0; i < n->n_in; i++)
+        worst = by_of(s, n, i) > worst ? by_of(s, n, i) : worst;
+    return worst;
+}
+
+static float scale_of(const assay_value *v)
+{
+    return v && v->type.q.count > 0 ? v->type.q.scale[0] : 1;
+}
+
+/* Greatest difference between entries that lie at most d apart, `step` elements each. */
+static int64_t greatest_change(const int64_t *table, size_t n, size_t step, int64_t d)
+{
+    int64_t worst = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 1; k <= (size_t)d && i + k < n; k++) {
+            int64_t change = table[i * step] - table[(i + k) * step];
+            change = change < 0 ? -change : change;
+            worst = change > worst ? change : worst;
+        }
+    return worst;
+}
+
+static assay_status through_unary(const spreading *s, int node, int64_t *by)
+{
+    int64_t *table = NULL;
+    size_t n = 0;
+    assay_status status = assay_tabulate(s->g, node, s->scheme, s->run, &table, &n, s->err);
+    if (!status)
+        *by = greatest_change(table, n, 1, greatest_input(s, &s->g->node[node]));
+    free(table);
+    return status;
+}
+
+/* All pairs of codes: first the change by one operand, then by the other. */
+static assay_status through_binary(const spreading *s, int node, int64_t *by)
+{
+    const assay_node *n = &s->g->node[node];
+    size_t a = (size_t)1 << assay_node_in(s->g, n, 0)->type.elem.bits;
+    size_t b = (size_t)1 << assay_node_in(s->g, n, 1)->type.elem.bits;
+    int64_t *table = NULL, along_a = 0, along_b = 0, d;
+    assay_status status = assay_tabulate_pairs(s->g, node, s->scheme, s->run, &table, s->err);
+    for (size_t i = 0; i < b && !status; i++) {
+        d = greatest_change(table + i, a, b, by_of(s, n, 0));
+        along_a = d > along_a ? d : along_a;
+    }
+    for (size_t i = 0; i < a && !status; i++) {
+        d = greatest_change(table + i * b, b, 1, by_of(s, n, 1));
+        along_b = d > along_b ? d : along_b;
+    }
+    *by = along_a + along_b;
+    free(table);
+    return status;
+}
+
+static double rescaled(double change, double ratio)
+{
+    return change > 0 ? ceil(change * ratio * (1 + MULTIPLIER_ERROR)) + ROUNDINGS : 0;
+}
+
+/* A product: the change of the sum through the weights, and of the other operand's codes. */
+static double through_product(const spreading *s, const assay_node *n)
+{
+    const assay_value *x = assay_node_in(s->g, n, 0), *w = assay_node_in(s->g, n, 1);
+    const assay_value *y = assay_node_out(s->g, n, 0);
+    const double d = (double)by_of(s, n, 0), dw = (double)by_of(s, n, 1);
+    double worst = 0;
+    assay_type in[ASSAY_SPEC_IN];
+    assay_unit_spec spec;
+    if (by_of(s, n, 2) || !assay_fragment_shrinks(s->g, n))
+        return INFINITY;
+    assay_unit_spec_fill(s->g, n, in, &spec);
+    for (int64_t c = 0; c < assay_product_channels(s->g, n); c++) {
+        double scale = w->type.q.count > 1 ? (double)w->type.q.scale[c] : (double)scale_of(w);
+        double sum = d * (double)assay_product_extremes(s->g, n, -1, 1, c).hi;
+        sum += dw * (double)spec.depth * (ldexp(1, x->type.elem.bits) + d);
+        worst = fmax(worst, rescaled(sum, (double)scale_of(x) * scale / (double)scale_of(y)));
+    }
+    return worst;
+}
+
+/* An average of changes is no greater than they are; a sum is by as many. */
+static double through_sums(const spreading *s, const assay_node *n)
+{
+    assay_type in[ASSAY_SPEC_IN];
+    assay_unit_spec spec;
+    assay_unit_spec_fill(s->g, n, in, &spec);
+    double ratio =
+        (double)scale_of(assay_node_in(s->g, n, 0)) / (double)scale_of(assay_node_out(s->g, n, 0));
+    if (n->op == ASSAY_OP_REDUCE_SUM)
+        ratio *= (double)spec.depth;
+    return rescaled((double)by_of(s, n, 0), ratio);
+}
+
+/* The greatest change of any input, when the node only moves or chooses codes of one scale. */
+static bool keeps_changes(const spreading *s, const assay_node *n)
+{
+    const assay_value *x = assay_node_in(s->g, n, 0), *y = assay_node_out(s->g, n, 0);
+    if (n->op == ASSAY_OP_GATHER || n->op == ASSAY_OP_GATHER_ND)
+        return !by_of(s, n, 1);
+    if (n->op == ASSAY_OP_SELECT)
+        return !by_of(s, n, 0);
+    return assay_traits(n) & ASSAY_T_MOVE ||
+           (assay_traits(n) & ASSAY_T_SELECTS && n->n_in == 1 && assay_same_type(x, y));
+}
+
+/* What the type of a value lets its codes change by. Floats have none of their own: of those that
+ * were dequantized and moved it is what those codes can change by. */
+static int64_t widest(const spreading *s, int value)
+{
+    const assay_value *v = &s->g->value[value];
+    const assay_elem e = v->type.elem;
+    const assay_node *n = v->producer >= 0 ? &s->g->node[v->producer] : NULL;
+    int64_t most = 0;
+    if (e.kind == ASSAY_KIND_BOOL)
+        return 1;
+    if (e.kind != ASSAY_KIND_F32)
+        return e.bits > 32 ? UINT32_MAX : assay_elem_max(e) - assay_elem_min(e);
+    if (!n || !(assay_is_edge(s->g, n, false) || assay_traits(n) & ASSAY_T_MOVE))
+        return INT32_MAX;
+    for (int i = 0; i < n->n_in; i++)
+        if (n->in[i] >= 0 && s->most[n->in[i]] > most)
+            most = s->most[n->in[i]];
+    return most;
+}
+
+static bool is_number(const assay_graph *g, int value)
+{
+    return assay_is_constant(g, value) && assay_shape_count(&g->value[value].type) == 1;
+}
+
+static assay_status through_node(const spreading *s, int node)
+{
+    const assay_node *n = &s->g->node[node];
+    const assay_value *x = assay_node_in(s->g, n, 0), *y = assay_node_out(s->g, n, 0);
+    double by = INFINITY;
+    int64_t exactly = 0;
+    assay_status status = ASSAY_OK;
+    bool one = assay_is_binary(s->g, n) &&
+               (n->in[0] == n->in[1] || is_number(s->g, n->in[0]) || is_number(s->g, n->in[1]));
+    bool two = assay_is_binary(s->g, n) && !one &&
+               x->type.elem.bits + assay_node_in(s->g, n, 1)->type.elem.bits <= ASSAY_WIDEST_TABLE;
+    if (greatest_input(s, n) == 0)
+        return ASSAY_OK;
+    if (one || assay_is_unary(s->g, n)) {
+        status = through_unary(s, node, &exactly);
+        by = (double)exactly;
+    } else if (two) {
+        status = through_binary(s, node, &exactly);
+        by = (double)exactly;
+    } else if (keeps_changes(s, n)) {
+        by = (double)greatest_input(s, n);
+    } else if (assay_is_edge(s->g, n, false)) {
+        by = (double)by_of(s, n, 0);
+    } else if (assay_is_edge(s->g, n, true) && x->producer >= 0 &&
+               assay_is_edge(s->g, &s->g->node[x->producer], false)) {
+        const assay_value *codes = assay_node_in(s->g, &s->g->node[x->producer], 0);
+        by = rescaled((double)by_of(s, n, 0), (double)scale_of(codes) / (double)scale_of(y));
+    } else if (assay_is_product(n) && assay_is_code(y) && assay_is_code(x)) {
+        by = through_product(s, n);
+    } else if (assay_traits(n) & ASSAY_T_SUMS && assay_is_code(x) && assay_is_code(y)) {
+        by = through_sums(s, n);
+    }
+    for (int i = 0; i < n->n_out && !status; i++) {
+        const int64_t most = s->most[n->out[i]];
+        s->by[n->out[i]] = by < (double)most ? (int64_t)by : most;
+    }
+    return status;
+}
+
+/* by, most: g->n_values zeros each. */
+static assay_status spread_all(const spreading *s, int value, int64_t lsb, const int64_t *so_far,
+                               int64_t *spread)
+{
+    const assay_graph *g = s->g;
+    assay_status status = ASSAY_OK;
+    for (int v = 0; v < g->n_values; v++)
+        s->most[v] = g->value[v].producer < 0 ? widest(s, v) : 0;
+    for (int i = 0; i < g->n_nodes; i++)
+        for (int k = 0; k < g->node[i].n_out; k++)
+            s->most[g->node[i].out[k]] = widest(s, g->node[i].out[k]);
+    s->by[value] = lsb;
+    for (int i = 0; i < g->n_nodes && !status; i++)
+        status = through_node(s, i);
+    for (int i = 0; i < g->n_outputs && !status; i++) {
+        const int64_t by = s->by[g->output[i]], room = s->most[g->output[i]] - so_far[i];
+        spread[i] = by < room ? by : room;
+    }
+    return status;
+}
+
+assay_status assay_spread(const assay_graph *g, const assay_scheme *s, assay_run_fn run, int value,
+                          int64_t lsb, const int64_t *so_far, int64_t *spread, assay_error *err)
+{
+    const size_t room = (size_t)g->n_values + 1;
+    const spreading all = {g,  s, run, calloc(room, sizeof(int64_t)), calloc(room, sizeof(int64_t)),
+                           err};
+    const assay_status status = all.by && all.most ? spread_all(&all, value, lsb, so_far, spread)
+                                                   : assay_out_of_memory(err);
+    free(all.by);
+    free(all.most);
+    return status;
+}

@@ -1,0 +1,208 @@
+/* Parameters that a target cannot have, exchanged for those that it can. */
+#include "opt/quantize/adapt.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "opt/calibrate/choose.h"
+#include "opt/rewrite/rewrite.h"
+
+typedef struct adapter {
+    assay_graph *g;
+    assay_scheme_caps caps;
+    bool *fixed; /* of values: something other than a conversion sees the codes */
+    int n_changed;
+    assay_error *err;
+} adapter;
+
+static bool find_fixed(adapter *a)
+{
+    const assay_graph *g = a->g;
+    a->fixed = calloc((size_t)g->n_values + 1, sizeof *a->fixed);
+    if (!a->fixed)
+        return false;
+    for (int i = 0; i < g->n_inputs; i++)
+        a->fixed[g->input[i]] = true;
+    for (int i = 0; i < g->n_outputs; i++)
+        a->fixed[g->output[i]] = true;
+    for (int i = 0; i < g->n_nodes; i++) {
+        const assay_node *n = &g->node[i];
+        for (int k = 0; k < n->n_in; k++)
+            if (n->in[k] >= 0 && n->op != ASSAY_OP_DEQUANTIZE)
+                a->fixed[n->in[k]] = true;
+        for (int k = 0; k < n->n_out; k++)
+            if (n->op != ASSAY_OP_QUANTIZE)
+                a->fixed[n->out[k]] = true;
+    }
+    return true;
+}
+
+static bool is_power_of_two(float scale)
+{
+    int exponent;
+    return frexpf(scale, &exponent) == 0.5f;
+}
+
+/* Can the target have these parameters? */
+static bool suits(const adapter *a, const assay_type *t, bool zero_points)
+{
+    for (size_t i = 0; i < t->q.count; i++)
+        if ((a->caps.power_of_two && !is_power_of_two(t->q.scale[i])) ||
+            (!zero_points && t->q.zero_point[i] != 0))
+            return false;
+    return true;
+}
+
+/* The least parameters that hold what codes of t can be at index i of its parameters; constants are
+ * centred and need only what they hold, `most`. */
+static assay_status choose(const adapter *a, const assay_choice *c, const assay_type *t, size_t i,
+                           double most, float *scale, int32_t *zero)
+{
+    double s = (double)t->q.scale[i], z = t->q.zero_point[i];
+    double lo = s * ((double)assay_elem_min(t->elem) - z);
+    double hi = s * ((double)assay_elem_max(t->elem) - z);
+    return most >= 0 ? assay_choose_qparams(c, -most, most, scale, zero, a->err)
+                     : assay_choose_qparams(c, lo, hi, scale, zero, a->err);
+}
+
+static assay_choice choice_for(const adapter *a, unsigned bits, bool is_signed, bool narrow)
+{
+    return (assay_choice){.elem = assay_int(bits, is_signed),
+                          .schema = a->caps.power_of_two ? ASSAY_SCHEMA_POWER_OF_TWO
+                                                         : ASSAY_SCHEMA_SYMMETRIC,
+                          .narrow = narrow};
+}
+
+static assay_status adapt_activation(adapter *a, int v)
+{
+    assay_type *t = &a->g->value[v].type;
+    assay_choice c = choice_for(a, t->elem.bits, a->caps.activation_signed, false);
+    float scale;
+    int32_t zero;
+    assay_qparams q = {
+        .granularity = ASSAY_Q_TENSOR, .count = 1, .scale = &scale, .zero_point = &zero};
+    const bool any = t->elem.bits > 8 ? a->caps.wide_zero_point : a->caps.activation_zero_point;
+    if (t->q.granularity != ASSAY_Q_TENSOR || suits(a, t, any))
+        return ASSAY_OK;
+    assay_status s = choose(a, &c, t, 0, -1, &scale, &zero);
+    if (s)
+        return s;
+    t->elem = c.elem;
+    a->n_changed++;
+    return assay_graph_set_qparams(a->g, v, &q, a->err);
+}
+
+/* Of element i: the index of its parameters. */
+static size_t index_of(const assay_type *t, int64_t i)
+{
+    int64_t inner = 1;
+    if (t->q.count == 1)
+        return 0;
+    for (int d = t->q.axis + 1; d < t->rank; d++)
+        inner *= t->dim[d];
+    return (size_t)(i / inner % t->dim[t->q.axis]);
+}
+
+static double real_at(const assay_value *v, int64_t i)
+{
+    size_t k = index_of(&v->type, i);
+    return (double)v->type.q.scale[k] *
+           (double)(assay_elem_get(v->type.elem, v->data, (size_t)i) - v->type.q.zero_point[k]);
+}
+
+static assay_status adapt_weights(adapter *a, int id)
+{
+    assay_value *v = &a->g->value[id];
+    size_t n = v->type.q.count;
+    int64_t count = assay_shape_count(&v->type), lo, hi;
+    assay_choice c = choice_for(a, v->type.elem.bits, a->caps.weight_signed, a->caps.weight_narrow);
+    if (v->type.q.granularity == ASSAY_Q_BLOCK || suits(a, &v->type, a->caps.weight_zero_point))
+        return ASSAY_OK;
+    float *scale = assay_arena_array(a->g->arena, n, sizeof *scale);
+    int32_t *zero = assay_arena_array(a->g->arena, n, sizeof *zero);
+    double *most = assay_arena_array(a->g->arena, n, sizeof *most);
+    void *data = assay_arena_alloc(a->g->arena, assay_type_bytes(&v->type));
+    assay_status s = ASSAY_OK;
+    if (!scale || !zero || !most || !data)
+        return assay_out_of_memory(a->err);
+    for (int64_t i = 0; i < count; i++)
+        most[index_of(&v->type, i)] = fmax(most[index_of(&v->type, i)], fabs(real_at(v, i)));
+    for (size_t k = 0; k < n && !s; k++)
+        s = choose(a, &c, &v->type, k, most[k], &scale[k], &zero[k]);
+    if (s)
+        return s;
+    assay_choice_codes(&c, &lo, &hi);
+    for (int64_t i = 0; i < count; i++) {
+        size_t k = index_of(&v->type, i);
+        assay_elem_set(c.elem, data, (size_t)i,
+                       assay_quantize_real(real_at(v, i), (double)scale[k], zero[k], lo, hi,
+                                           a->caps.constant_round));
+    }
+    assay_qparams q = v->type.q;
+    q.scale = scale;
+    q.zero_point = zero;
+    v->data = data;
+    v->type.elem = c.elem;
+    a->n_changed++;
+    return assay_graph_set_qparams(a->g, id, &q, a->err);
+}
+
+/* A bias behind dequantize node i as floats; the node loses its users. */
+static assay_status real_bias(adapter *a, int i)
+{
+    const assay_value *v = &a->g->value[a->g->node[i].in[0]];
+    assay_type t = v->type;
+    int64_t count = assay_shape_count(&t);
+    float *real = malloc(((size_t)count + 1) * sizeof *real);
+    int id;
+    if (!real)
+        return assay_out_of_memory(a->err);
+    for (int64_t k = 0; k < count; k++)
+        real[k] = (float)real_at(v, k);
+    t.elem = assay_f32();
+    t.q = (assay_qparams){0};
+    assay_status s = assay_rewrite_constant(a->g, v->name, "float", &t, real, &id, a->err);
+    free(real);
+    if (!s)
+        assay_graph_replace_uses(a->g, a->g->node[i].out[0], id);
+    return s;
+}
+
+static assay_status adapt(adapter *a)
+{
+    assay_graph *g = a->g;
+    assay_status s = ASSAY_OK;
+    for (int v = 0; v < g->n_values && !s; v++) {
+        const assay_value *x = &g->value[v];
+        if (a->fixed[v] || !assay_is_quantized(&x->type) || x->type.elem.bits > 16)
+            continue;
+        s = assay_is_constant(g, v) ? adapt_weights(a, v) : adapt_activation(a, v);
+    }
+    for (int i = 0; i < g->n_nodes && !s && a->n_changed; i++) {
+        const assay_node *n = &g->node[i];
+        if (n->op == ASSAY_OP_DEQUANTIZE && assay_is_constant(g, n->in[0]) &&
+            g->value[n->in[0]].type.elem.bits > 16 &&
+            g->value[n->in[0]].type.q.granularity != ASSAY_Q_BLOCK)
+            s = real_bias(a, i);
+    }
+    return s;
+}
+
+assay_status assay_adapt_parameters(assay_graph *g, const assay_scheme *scheme, int *n_changed,
+                                    assay_error *err)
+{
+    adapter a = {.g = g, .err = err};
+    int dropped;
+    assay_status s = ASSAY_OK;
+    assay_scheme_get_caps(scheme, &a.caps);
+    if (!find_fixed(&a))
+        return assay_out_of_memory(err);
+    if (a.caps.power_of_two || !a.caps.activation_zero_point || !a.caps.weight_zero_point)
+        s = adapt(&a);
+    free(a.fixed);
+    if (!s && a.n_changed)
+        s = assay_eliminate_dead(g, &dropped, err);
+    if (n_changed)
+        *n_changed = a.n_changed;
+    return s ? s : assay_graph_verify(g, err);
+}

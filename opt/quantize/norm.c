@@ -1,0 +1,49 @@
+/* Layer normalization's constants: gamma in symmetric codes of the scheme's width, beta in 32 bits
+ * at the scale of the products, gamma's scale / 2^fraction, or a power of two above it. */
+#include <math.h>
+
+#include "opt/quantize/plan.h"
+
+#define BETA_BITS 29 /* of 32: it leaves room for the sum that it is part of */
+
+static assay_status magnitude(const assay_value *v, double *most, assay_error *err)
+{
+    double min, max;
+    assay_status status = assay_constant_range(v, &min, &max, err);
+    *most = fmax(fabs(min), fabs(max));
+    return status;
+}
+
+assay_status assay_gamma_code(const assay_scheme *scheme, const assay_value *gamma, bool wide,
+                              assay_code *code, assay_error *err)
+{
+    assay_scheme_caps caps;
+    unsigned bits, shift;
+    double most;
+    assay_status status = magnitude(gamma, &most, err);
+    if (status)
+        return status;
+    assay_scheme_get_caps(scheme, &caps);
+    assay_scheme_norm_codes(scheme, wide, &bits, &shift);
+    assay_choice choice = {.elem = assay_int(bits, true),
+                           .schema = ASSAY_SCHEMA_SYMMETRIC,
+                           .narrow = true,
+                           .power_of_two = caps.power_of_two};
+    code->elem = choice.elem;
+    return assay_choose_qparams(&choice, -most, most, &code->scale, &code->zero_point, err);
+}
+
+assay_status assay_beta_code(const assay_scheme *scheme, const assay_value *beta, float gamma_scale,
+                             bool wide, assay_code *code, assay_error *err)
+{
+    unsigned bits, shift;
+    double most;
+    assay_status status = magnitude(beta, &most, err);
+    if (status)
+        return status;
+    assay_scheme_norm_codes(scheme, wide, &bits, &shift);
+    *code = (assay_code){.elem = assay_int(32, true), .scale = ldexpf(gamma_scale, -(int)shift)};
+    while (most / (double)code->scale > ldexp(1, BETA_BITS))
+        code->scale *= 2;
+    return ASSAY_OK;
+}

@@ -1,0 +1,156 @@
+/* The inside of the quantizer: what is decided before the integer graph is built.
+ *
+ *   quantize.c           the driver: decide, build, ask the target, decide again; the report
+ *   quantize_plan.c      which nodes are integer, which activations are fused
+ *   quantize_mask.c      attention masks, which stay in float
+ *   quantize_group.c     which values share parameters, and the parameters
+ *   quantize_constant.c  weights, biases and other constants as codes
+ *   calibrate_weights.c  which part of a channel's weights is worth codes
+ *   quantize_norm.c      gamma and beta of layer normalization
+ *   quantize_build.c     the integer graph
+ *   quantize_report.c    what was decided, for people */
+#ifndef ASSAY_OPT_QUANTIZE_PLAN_H
+#define ASSAY_OPT_QUANTIZE_PLAN_H
+
+#include "graph/core/arena.h"
+#include "opt/quantize/quantize.h"
+#include "opt/rewrite/rewrite.h"
+
+/* Per-tensor parameters and the type that they are for. */
+typedef struct assay_code {
+    assay_elem elem;
+    float scale;
+    int32_t zero_point;
+} assay_code;
+
+enum assay_plan_state {
+    ASSAY_PLAN_PLAIN,   /* works on indices, booleans or codes: copied as it is */
+    ASSAY_PLAN_FLOAT,   /* works on real values, stays in float */
+    ASSAY_PLAN_INTEGER, /* becomes an integer node */
+    ASSAY_PLAN_FUSED    /* an activation that went into the node `fused_into` */
+};
+
+typedef struct assay_plan_node {
+    enum assay_plan_state state;
+    const char *reason; /* FLOAT: why */
+    assay_elem elem;    /* of its output codes */
+    bool keep_apart;    /* an activation that must not be fused */
+    bool masked;        /* FLOAT because of an attention mask */
+    int fused_into;
+    int out;              /* value that output 0 becomes: its own, or the fused activation's */
+    float act_lo, act_hi; /* of the fused activations */
+    int built;            /* index in the integer graph, or -1 */
+} assay_plan_node;
+
+typedef struct assay_plan_value {
+    int group;                      /* union-find parent */
+    int producer;                   /* producing node after fusion, or -1 */
+    bool has_code;                  /* group roots: elem and range are known */
+    bool fixed;                     /* group roots: the parameters are the scheme's own */
+    bool power_of_two, zero_offset; /* group roots: what the target file demands of them */
+    double min, max;
+    bool final;             /* group roots: [min, max] is Glow's own range of all values in it */
+    assay_calibrated range; /* of this value alone, when calibrated */
+    bool calibrated;
+    assay_code code;
+} assay_plan_value;
+
+typedef struct assay_quantizer {
+    const assay_graph *g;
+    const assay_profile *profile;
+    const assay_scheme *scheme;
+    const assay_quantize_options *options;
+    assay_scheme_caps caps;
+    assay_choice activation, weight; /* elem, schema, narrow, power_of_two */
+    bool per_channel;
+    int64_t block; /* inputs that share a weight scale; 0: all of an output channel's */
+    assay_plan_node *node;
+    assay_plan_value *value;
+    int *uses;
+    assay_arena *arena; /* texts of reasons */
+} assay_quantizer;
+
+/* ---- quantize_plan.c ---- */
+/* First state of every node: what the options and the kernels allow. */
+assay_status assay_plan_nodes(assay_quantizer *q, assay_error *err);
+/* quantize_mask.c: softmax over values too wide for codes, and the nodes that mask them, to float.
+ */
+void assay_plan_masks(assay_quantizer *q);
+/* Given the nodes that cannot be integer: draws the borders of the float parts where they cost
+ * least, and fuses activations into the integer nodes in front. May be called again after more
+ * nodes have become float or an activation is kept apart. */
+assay_status assay_plan_borders(assay_quantizer *q, assay_error *err);
+/* Whether the op's outputs hold elements of its inputs: parameters are the same on both sides. */
+bool assay_plan_keeps_params(const assay_quantizer *q, const assay_node *n);
+/* What the target file says about an op; no constraints when there is none. */
+const assay_target_rule *assay_plan_rule(const assay_quantizer *q, assay_op op);
+/* Input `slot` of the node is a real value that is not a constant. */
+bool assay_plan_is_data(const assay_quantizer *q, const assay_node *n, int slot);
+
+/* ---- quantize_group.c ---- */
+/* Parameters of every value that an integer node reads or writes. */
+assay_status assay_plan_groups(assay_quantizer *q, assay_error *err);
+bool assay_plan_is_fixed(const assay_quantizer *q, int value);
+assay_code assay_plan_code(const assay_quantizer *q, int value);
+/* What input `slot` of integer node i must be given: the value's own parameters, or others. */
+assay_status assay_plan_input_code(const assay_quantizer *q, int i, int slot, assay_code *code,
+                                   assay_error *err);
+
+/* Where output channels lie in the weights: channel = i / stride % channels. axis < 0: the layout
+ * has no axis of its own for them (grouped transposed convolution), or per tensor is asked for. */
+typedef struct assay_weight_map {
+    int axis;
+    int64_t channels, stride;
+} assay_weight_map;
+/* calibrate_weights.c: narrows range[2c], range[2c + 1] of every channel of `total` weights as
+ * options->weight_calibration says. */
+assay_status assay_calibrate_weights(const assay_quantizer *q, const assay_choice *choice,
+                                     const float *x, const assay_weight_map *m, int64_t total,
+                                     double *range, assay_error *err);
+
+/* ---- quantize_constant.c: types and codes in the arena of graph `to` ---- */
+/* Weights of node n (symmetric, per output channel or per tensor), given its input's type and its
+ * bias. */
+assay_status assay_quantize_weights(const assay_quantizer *q, assay_graph *to, const assay_node *n,
+                                    const assay_type *in, assay_type *type, const void **data,
+                                    assay_error *err);
+/* quantize_blocks.c: whether the target has a scale for each block of this node's inputs, which go
+ * along *axis of the weights; such weights, so coarse that the bias is at most bias_limit units;
+ * and the units of a node's accumulators (assay_scheme_weight_units). */
+bool assay_takes_blocks(const assay_quantizer *q, const assay_node *n, int *axis);
+assay_status assay_quantize_blocks(const assay_quantizer *q, assay_graph *to, const assay_node *n,
+                                   float in_scale, int axis, double bias_limit, assay_type *type,
+                                   const void **data, assay_error *err);
+assay_status assay_weight_units(const assay_quantizer *q, const assay_node *n, float in_scale,
+                                const assay_type *weights, float *unit, size_t *count,
+                                assay_error *err);
+/* Bias at the scale of the accumulators: in * weight, or by block what the scheme says. */
+assay_status assay_quantize_bias(const assay_quantizer *q, assay_graph *to, const assay_node *n,
+                                 const assay_type *in, const assay_type *weights, assay_type *type,
+                                 const void **data, assay_error *err);
+/* quantize_norm.c: parameters of a layer normalization's constant gamma, and of its constant beta
+ * given gamma's scale; wide: the node's codes have more than 8 bits. */
+assay_status assay_gamma_code(const assay_scheme *scheme, const assay_value *gamma, bool wide,
+                              assay_code *code, assay_error *err);
+assay_status assay_beta_code(const assay_scheme *scheme, const assay_value *beta, float gamma_scale,
+                             bool wide, assay_code *code, assay_error *err);
+/* Any other constant, in the given parameters. */
+assay_status assay_quantize_constant(assay_graph *to, const assay_value *v, const assay_code *code,
+                                     enum assay_rounding round, assay_type *type, const void **data,
+                                     assay_error *err);
+/* Range of a float constant; ASSAY_ERR_INPUT when an element is not finite. */
+assay_status assay_constant_range(const assay_value *v, double *min, double *max, assay_error *err);
+/* Type of a value in per-tensor codes; its parameters lie in the arena. */
+assay_status assay_coded_type(assay_arena *arena, const assay_type *source, const assay_code *code,
+                              assay_type *type, assay_error *err);
+
+/* ---- quantize_build.c ---- */
+assay_status assay_plan_build(assay_quantizer *q, assay_graph **out, assay_quantize_report *report,
+                              assay_error *err);
+
+/* ---- quantize_report.c ---- */
+/* Fills what the plan says; the counts of conversions are the builder's. */
+assay_status assay_plan_report(const assay_quantizer *q, assay_quantize_report *r,
+                               assay_error *err);
+
+#endif

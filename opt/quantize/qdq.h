@@ -1,0 +1,20 @@
+/* Grouping of dequantize -> op -> quantize into integer nodes (opt/README.md has the rules).
+ *
+ * A QDQ network says with floats between conversions what an integer network computes. Under a
+ * scheme the group *is* the integer op: what it gives is the scheme's definition of it, and need
+ * not equal the floats' result. Everything outside of groups stays as the network says. */
+#ifndef ASSAY_OPT_QDQ_H
+#define ASSAY_OPT_QDQ_H
+
+#include "opt/quantize/quantize.h"
+
+/* Rewrites g, which stays valid; a network without conversions does not change. has_kernel as in
+ * assay_quantize_options. `report` may be NULL, else free it with assay_quantize_report_free
+ * whatever the status: n_integer counts the nodes on codes, n_fused activations in groups,
+ * n_rescale and n_convert the conversions that the network is left with, and the float nodes are
+ * listed with the reason. */
+assay_status assay_group_qdq(assay_graph *g, const assay_scheme *scheme,
+                             bool (*has_kernel)(assay_op op), assay_quantize_report *report,
+                             assay_error *err);
+
+#endif

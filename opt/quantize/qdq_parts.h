@@ -1,0 +1,67 @@
+/* Between the files of the QDQ grouping: qdq.c decides, qdq_parts.c makes. Internal to opt/. */
+#ifndef ASSAY_OPT_QDQ_PARTS_H
+#define ASSAY_OPT_QDQ_PARTS_H
+
+#include "opt/quantize/qdq.h"
+#include "opt/rewrite/rewrite.h"
+
+#define ASSAY_QDQ_IN    64 /* inputs or outputs of a node that is grouped */
+#define ASSAY_QDQ_FUSED 8  /* activations behind one node, and roundings between them */
+
+typedef struct assay_grouping {
+    assay_graph *g;
+    const assay_scheme *scheme;
+    bool (*has_kernel)(assay_op op);
+    bool any; /* the network has conversions */
+    int max_in;
+    int n_values, n_nodes; /* at the start */
+    int *uses, *reader;    /* of those values */
+    bool *dead;
+    assay_arena *arena;
+    const char **reason, **node_name; /* of those nodes: why it is not grouped */
+    char why[512];                    /* the latest refusal */
+    bool memory_short;                /* the target could not be asked */
+    assay_quantize_report report;
+} assay_grouping;
+
+/* What is around one node. */
+typedef struct assay_qdq_group {
+    int in[ASSAY_QDQ_IN];       /* codes in place of floats */
+    int quantize[ASSAY_QDQ_IN]; /* nodes, one an output */
+    int fused[ASSAY_QDQ_FUSED], n_fused;
+    int n_narrowing; /* of those: casts to narrow floats */
+    float lo, hi;    /* bounds of the activations */
+    int float_bias;  /* a constant, or ASSAY_NO_VALUE */
+    bool float_norm; /* a layer normalization with float gamma or beta */
+    bool done;
+} assay_qdq_group;
+
+/* Same kind and parameters. */
+static inline bool assay_same_codes(const assay_type *a, const assay_type *b)
+{
+    return assay_elem_equal(a->elem, b->elem) && assay_qparams_equal(&a->q, &b->q);
+}
+
+assay_status assay_qdq_begin(assay_grouping *q, assay_error *err);
+void assay_qdq_end(assay_grouping *q);
+/* Notes q->why as the reason why node i stays as it is. */
+assay_status assay_qdq_note(assay_grouping *q, int i, assay_error *err);
+/* Fills the report's list from the rewritten graph. */
+assay_status assay_qdq_report(assay_grouping *q, assay_error *err);
+
+bool assay_qdq_is_output(const assay_grouping *q, int value);
+/* The bias of a weighted node: a float constant becomes codes at scale in * weight, codes are
+ * checked to be at that scale. False: it does not fit (q->why), or *status says what failed. */
+bool assay_qdq_bias(assay_grouping *q, const assay_node *n, assay_qdq_group *group,
+                    assay_status *status, assay_error *err);
+/* Constant float gamma and beta of a layer normalization become codes, as the quantizer's. */
+assay_status assay_qdq_norm(assay_grouping *q, const assay_node *n, assay_qdq_group *group,
+                            assay_error *err);
+/* Appends a rescale of `value` into the parameters of `like`. */
+assay_status assay_qdq_rescale(assay_grouping *q, int value, int like, int *id, assay_error *err);
+/* Adds the plain i32 value that will hold the sums of float value y. */
+assay_status assay_qdq_sums(assay_grouping *q, int y, int *id, assay_error *err);
+/* Appends what makes y of the sums that node i gives: a cast, times in * weight. */
+assay_status assay_qdq_real_sums(assay_grouping *q, int i, int y, assay_error *err);
+
+#endif

@@ -1,0 +1,203 @@
+/* The driver: decide, build, ask the target about every integer node, and decide again with what
+ * it refused, until it refuses nothing. Each round turns a node to float or sets an activation
+ * apart, neither of which is undone, so the rounds end. */
+#include "opt/quantize/quantize.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "opt/quantize/plan.h"
+
+/* ---- what the target and the options allow ---- */
+
+static assay_status choose_types(assay_quantizer *q, assay_error *err)
+{
+    const assay_quantize_options *o = q->options;
+    const assay_scheme_caps *c = &q->caps;
+    bool any_zero_point = c->activation_zero_point && !c->zero_point_middle_only;
+    q->activation = o->activation;
+    if (!o->has_schema)
+        q->activation.schema = any_zero_point ? ASSAY_SCHEMA_ASYMMETRIC : ASSAY_SCHEMA_SYMMETRIC;
+    const assay_schema schema = q->activation.schema;
+    q->activation.elem = assay_int(c->activation_bits, c->activation_signed);
+    q->activation.power_of_two =
+        c->power_of_two || o->power_of_two || schema == ASSAY_SCHEMA_POWER_OF_TWO;
+    if ((schema == ASSAY_SCHEMA_ASYMMETRIC || schema == ASSAY_SCHEMA_SYMMETRIC_UNSIGNED) &&
+        !any_zero_point)
+        return assay_fail(err, ASSAY_ERR_SCHEME,
+                          "scheme '%s': activations cannot have any zero point, as an asymmetric "
+                          "schema needs; use symmetric",
+                          q->scheme->name);
+    if (o->weights == ASSAY_WEIGHTS_PER_CHANNEL && !c->per_channel)
+        return assay_fail(err, ASSAY_ERR_SCHEME,
+                          "scheme '%s': weights per output channel are asked for, but it has "
+                          "one weight scale a tensor",
+                          q->scheme->name);
+    q->block = o->weights == ASSAY_WEIGHTS_AS_TARGET ? c->block : 0;
+    q->per_channel = c->per_channel && o->weights != ASSAY_WEIGHTS_PER_TENSOR;
+    q->weight = (assay_choice){.elem = assay_int(c->weight_bits, c->weight_signed),
+                               .schema = ASSAY_SCHEMA_SYMMETRIC,
+                               .narrow = c->weight_narrow,
+                               .power_of_two = q->activation.power_of_two};
+    if (!q->weight.narrow && q->weight.elem.is_signed) /* else Glow has no such weights */
+        q->weight.chooser = o->activation.chooser;
+    return ASSAY_OK;
+}
+
+static bool has_activation(const assay_quantizer *q, int i)
+{
+    return q->node[i].out != q->g->node[i].out[0];
+}
+
+/* Sets the activations that were fused into node i apart. */
+static void set_apart(assay_quantizer *q, int i)
+{
+    for (int k = 0; k < q->g->n_nodes; k++)
+        if (q->node[k].state == ASSAY_PLAN_FUSED && q->node[k].fused_into == i)
+            q->node[k].keep_apart = true;
+}
+
+/* Node i cannot be as it was built: its activation is set apart, or it becomes float. */
+static assay_status refuse(assay_quantizer *q, int i, const char *why, assay_error *err)
+{
+    assay_plan_node *p = &q->node[i];
+    if (p->state != ASSAY_PLAN_INTEGER)
+        return ASSAY_OK;
+    if (has_activation(q, i)) {
+        set_apart(q, i);
+        return ASSAY_OK;
+    }
+    p->state = ASSAY_PLAN_FLOAT;
+    p->reason = assay_arena_string(q->arena, why);
+    return p->reason ? ASSAY_OK : assay_out_of_memory(err);
+}
+
+/* Whether integer node i reads value v of the built graph. */
+static bool reads(const assay_quantizer *q, const assay_graph *built, int i, int v)
+{
+    if (q->node[i].state != ASSAY_PLAN_INTEGER)
+        return false;
+    const assay_node *n = &built->node[q->node[i].built];
+    for (int j = 0; j < n->n_in; j++)
+        if (n->in[j] == v)
+            return true;
+    return false;
+}
+
+/* By the scheme, and by the target file where there is one. */
+static assay_status is_computed(const assay_quantizer *q, const assay_graph *built,
+                                const assay_node *n, bool *can, char *why, size_t size,
+                                assay_error *err)
+{
+    assay_status status = assay_target_computes(q->scheme, built, n, can, why, size, err);
+    if (!status && *can && q->options->target)
+        *can = assay_target_allows(q->options->target, built, n, why, size);
+    return status;
+}
+
+/* Asks the target about every rescale, whose readers take the blame. */
+static assay_status ask_about_rescales(assay_quantizer *q, const assay_graph *built, int *refused,
+                                       assay_error *err)
+{
+    char why[sizeof err->text];
+    assay_status status = ASSAY_OK;
+    for (int k = 0; k < built->n_nodes && !status; k++) {
+        const assay_node *n = &built->node[k];
+        bool can = true;
+        if (n->op == ASSAY_OP_RESCALE)
+            status = assay_target_computes(q->scheme, built, n, &can, why, sizeof why, err);
+        for (int i = 0; i < q->g->n_nodes && !status && !can; i++)
+            if (reads(q, built, i, n->out[0])) {
+                ++*refused;
+                status = refuse(q, i, why, err);
+            }
+    }
+    return status;
+}
+
+/* Asks the target about every integer node of `built`, and about every rescale; *refused counts
+ * what it cannot do. */
+static assay_status ask_target(assay_quantizer *q, const assay_graph *built, int *refused,
+                               assay_error *err)
+{
+    char why[sizeof err->text];
+    assay_status status = ASSAY_OK;
+    *refused = 0;
+    for (int i = 0; i < q->g->n_nodes && !status; i++) {
+        bool can = true;
+        if (q->node[i].state == ASSAY_PLAN_INTEGER && assay_needs_target(&q->g->node[i]))
+            status =
+                is_computed(q, built, &built->node[q->node[i].built], &can, why, sizeof why, err);
+        if (status || can)
+            continue;
+        ++*refused;
+        status = refuse(q, i, why, err);
+    }
+    return status || *refused > 0 ? status : ask_about_rescales(q, built, refused, err);
+}
+
+static assay_status quantize(assay_quantizer *q, assay_graph **out, assay_quantize_report *report,
+                             assay_error *err)
+{
+    assay_status status = choose_types(q, err);
+    if (!status)
+        status = assay_profile_check(q->profile, q->g, err);
+    if (!status)
+        status = assay_plan_nodes(q, err);
+    if (!status)
+        assay_plan_masks(q);
+    for (int refused = 1; !status && refused > 0;) {
+        assay_graph_free(*out);
+        *out = NULL;
+        if ((status = assay_plan_borders(q, err)) || (status = assay_plan_groups(q, err)) ||
+            (status = assay_plan_build(q, out, report, err)))
+            break;
+        status = ask_target(q, *out, &refused, err);
+    }
+    if (!status && q->options->target)
+        status = assay_target_verify(q->options->target, *out, err);
+    return status ? status : assay_graph_verify(*out, err);
+}
+
+static assay_status allocate(assay_quantizer *q, assay_error *err)
+{
+    q->arena = assay_arena_new();
+    q->uses = assay_rewrite_uses(q->g);
+    if (!q->arena || !q->uses)
+        return assay_out_of_memory(err);
+    q->node = assay_arena_array(q->arena, (size_t)q->g->n_nodes + 1, sizeof *q->node);
+    q->value = assay_arena_array(q->arena, (size_t)q->g->n_values + 1, sizeof *q->value);
+    return q->node && q->value ? ASSAY_OK : assay_out_of_memory(err);
+}
+
+assay_status assay_quantize(const assay_graph *g, const assay_profile *profile,
+                            const assay_scheme *scheme, const assay_quantize_options *options,
+                            assay_graph **out, assay_quantize_report *report, assay_error *err)
+{
+    assay_quantizer q = {.g = g, .profile = profile, .scheme = scheme, .options = options};
+    assay_quantize_report made = {0};
+    *out = NULL;
+    if (report)
+        *report = made;
+    if (g->n_subgraphs > 0)
+        return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
+                          "graph '%.200s' has control flow, which is not quantized", g->name);
+    assay_scheme_get_caps(scheme, &q.caps);
+    assay_status status = allocate(&q, err);
+    if (!status)
+        status = quantize(&q, out, &made, err);
+    if (!status)
+        status = assay_plan_report(&q, &made, err);
+    if (status) {
+        assay_graph_free(*out);
+        *out = NULL;
+    }
+    if (status || !report)
+        assay_quantize_report_free(&made);
+    else
+        *report = made;
+    assay_arena_free(q.arena);
+    free(q.uses);
+    return status;
+}

@@ -1,0 +1,73 @@
+/* What the quantizer did, for people: which nodes stayed in float and why, and every activation's
+ * parameters. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "opt/quantize/plan.h"
+
+void assay_quantize_report_free(assay_quantize_report *r)
+{
+    for (int i = 0; i < r->n_float; i++) {
+        free(r->float_node[i].node);
+        free(r->float_node[i].op);
+        free(r->float_node[i].reason);
+    }
+    for (int i = 0; i < r->n_choices; i++)
+        free(r->choice[i].value);
+    free(r->float_node);
+    free(r->choice);
+    *r = (assay_quantize_report){0};
+}
+
+static assay_status list_float(const assay_quantizer *q, assay_quantize_report *r, assay_error *err)
+{
+    r->float_node = calloc((size_t)q->g->n_nodes + 1, sizeof *r->float_node);
+    if (!r->float_node)
+        return assay_out_of_memory(err);
+    for (int i = 0; i < q->g->n_nodes; i++) {
+        r->n_integer += q->node[i].state == ASSAY_PLAN_INTEGER;
+        r->n_fused += q->node[i].state == ASSAY_PLAN_FUSED;
+        if (q->node[i].state != ASSAY_PLAN_FLOAT)
+            continue;
+        assay_float_node *f = &r->float_node[r->n_float++];
+        f->node = strdup(q->g->node[i].name);
+        f->op = strdup(assay_op_get(q->g->node[i].op)->name);
+        f->reason = strdup(q->node[i].reason);
+        if (!f->node || !f->op || !f->reason)
+            return assay_out_of_memory(err);
+    }
+    return ASSAY_OK;
+}
+
+static assay_status list_choices(const assay_quantizer *q, assay_quantize_report *r,
+                                 assay_error *err)
+{
+    r->choice = calloc((size_t)q->g->n_values + 1, sizeof *r->choice);
+    if (!r->choice)
+        return assay_out_of_memory(err);
+    for (int v = 0; v < q->g->n_values; v++) {
+        const assay_plan_value *p = &q->value[v];
+        if (!p->has_code || !p->calibrated)
+            continue;
+        const assay_profile_entry *e = assay_profile_of(q->profile, q->g, v);
+        const assay_code code = assay_plan_code(q, v);
+        assay_value_choice *c = &r->choice[r->n_choices++];
+        *c = (assay_value_choice){.value = strdup(q->g->value[v].name),
+                                  .seen_min = (double)e->seen.min,
+                                  .seen_max = (double)e->seen.max,
+                                  .range = p->range,
+                                  .elem = code.elem,
+                                  .scale = code.scale,
+                                  .zero_point = code.zero_point,
+                                  .fixed = assay_plan_is_fixed(q, v)};
+        if (!c->value)
+            return assay_out_of_memory(err);
+    }
+    return ASSAY_OK;
+}
+
+assay_status assay_plan_report(const assay_quantizer *q, assay_quantize_report *r, assay_error *err)
+{
+    assay_status status = list_float(q, r, err);
+    return status ? status : list_choices(q, r, err);
+}

@@ -1,0 +1,202 @@
+#!/usr/bin/env bash
+# `assay scheme` from outside, as TAP: its tables, the public incidents, rows through .npy files
+# against what the targets' own code gave, bad arguments (exit status 2 and one line on stderr).
+#
+#   scheme.sh ASSAY SOURCE
+set -u
+. "$(dirname "$0")/tap.sh" "$@"
+
+# ---- every preset shows itself, and checks ----
+for preset in $("$assay" scheme list | cut -d' ' -f1); do
+    prints '^record:' "show $preset" "$assay" scheme show "$preset"
+    runs 0 "check $preset" "$assay" scheme check "$source/schemes/presets/$preset.yaml"
+    runs 0 "$preset does not differ from itself" "$assay" scheme diff "$preset" "$preset"
+done
+"$assay" scheme new my-npu >my-npu.yaml
+runs 0 "a new template is a scheme" "$assay" scheme check ./my-npu.yaml
+prints '^  0 differ' "and it says the defaults" "$assay" scheme diff ./my-npu.yaml ./my-npu.yaml
+
+# ---- incidents of the field ----
+code() { # EXPECTED NAME ARGUMENTS: the code of one rescale
+    local want=$1 name=$2
+    shift 2
+    prints "^  code +$want\$" "$name gives $want" "$assay" scheme try "$@"
+}
+# tensorflow/tensorflow#102943: the float32 chain makes 585 * R exactly 6.5
+r=0.011111111910680305
+code -120 "585 under the float32 chain" xnnpack-qs8 --acc 585 --scale 0.0111111114 --zp -126
+code -119 "585 under double rounding" tflite --acc 585 --scale $r --zp -126
+code -119 "585 under single rounding" tflite-single --acc 585 --scale $r --zp -126
+code -120 "585 * 0.0111" xnnpack-qs8 --acc 585 --scale 0.0111 --zp -126
+# QNNPACK's 6028; tensorflow/tensorflow#25087's 7984, at a scale where the two roundings part
+code 25 "6028 under double rounding" qnnpack --acc 6028 --scale 0.00406430103
+code 24 "6028 under single rounding" ruy --acc 6028 --scale 0.00406430103
+code 24 "6028 in float32" pytorch-qnnpack --acc 6028 --scale 0.00406430103
+code 12 "7984 under double rounding" tflite --acc 7984 --scale 0.001440357
+code 11 "7984 under single rounding" tflite-single --acc 7984 --scale 0.001440357
+code 13 "multiplier and shift of the target" tflite --acc 100 --multiplier 1073741824 --shift -2 --type i8
+code 255 "the farthest shift to the left" gemmlowp --acc 1000000 --multiplier 1073741824 --shift 31 --zp 5 --type u8
+code 3 "three scales" xnnpack-qs8 --acc 300 --in-scale 0.1 --weight-scale 0.05 --out-scale 0.5
+prints 'tie' "try names ties" "$assay" scheme try qnnpack --acc 6028 --scale 0.00406430103
+
+# ---- what the fuzzer found worth keeping: accepted, or refused in one line ----
+odd=0
+for file in "$source"/test/fuzz/scheme/*; do
+    cp "$file" input.yaml
+    "$assay" scheme check ./input.yaml >out 2>err
+    status=$?
+    [ $status = 0 ] || { [ $status = 2 ] && [ "$(wc -l <err)" = 1 ]; } || odd=$((odd + 1))
+done
+runs 0 "$(ls "$source/test/fuzz/scheme" | wc -l) inputs of the fuzzer's corpus" test $odd = 0
+
+# ---- how sums are made, in words ----
+prints '20 bits, saturates after each step' "a narrow accumulator" \
+    "$assay" scheme show "$source/test/sheets/floor12.yaml"
+prints 'in 2 lanes .product i to lane i % 2' "lanes" \
+    "$assay" scheme show "$source/test/sheets/blocks3.yaml"
+prints "A block's sum wraps to 11 bits first" "weights by block" \
+    "$assay" scheme show "$source/test/sheets/blocks3.yaml"
+prints 'shifted right by 3, rounded half-even; then it is one step' "and their shift" \
+    "$assay" scheme show "$source/test/sheets/blocks6.yaml"
+
+# ---- differences, decided ----
+prints 'identical for every accumulator' "cmsis-nn is tflite" \
+    "$assay" scheme diff tflite cmsis-nn --scale 0.001:0.9:50 --acc -1000000:1000000
+runs 1 "double and single rounding differ" "$assay" scheme diff tflite tflite-single --scale 0.25
+prints '^    acc -2: -1, 0$' "and where" "$assay" scheme diff tflite tflite-single --scale 0.25
+prints ' 1 cmsis-nn-single.*= tflite-single' "classes of the matrix" "$assay" scheme matrix
+
+# The counts of targets/arithmetic.md 9.3, all 65,536 pairs of codes of one add.
+cat >nodes.assay <<'END'
+graph nodes {
+  input a: i8[1,4,4,2] q(0.05,3)
+  input b: i8[1,4,4,2] q(0.03,-7)
+  sum: i8[1,4,4,2] q(0.06,5) = add(a, b)
+  mean: i8[1,2,2,2] q(0.06,5) = avg_pool(sum) {layout=nhwc, kernel=[2,2], stride=[2,2]}
+  wide: i8[1,2,2,2] q(0.1,-3) = rescale(mean)
+  output wide
+}
+END
+for pair in "tflite-single 1352" "xnnpack-qs8 1286" "qnnpack 1225" "onnxruntime-sse 3459" \
+    "onnxruntime 2900" "glow-cpu 15889"; do
+    prints " add .* ${pair#* } of 65536 pairs of codes" "add: tflite and $pair" \
+        "$assay" scheme diff tflite ${pair% *} --model nodes.assay
+done
+prints ' avg_pool identical for all 1021 sums' "a pool's sums are all tried" \
+    "$assay" scheme diff tflite tflite-single --model nodes.assay
+prints ' rescale .* 25 of 256 codes' "a rescale's codes are all tried" \
+    "$assay" scheme diff tflite xnnpack-qs8 --model nodes.assay
+prints ' 1 tflite = cmsis-nn' "the matrix has nodes without weights too" \
+    "$assay" scheme matrix nodes.assay --schemes tflite,cmsis-nn,tflite-single
+cat >rows.assay <<'END'
+graph rows {
+  input x: i8[3,2] q(0.1,3)
+  input wide: i8[3,12] q(0.1,3)
+  input bytes: u8[3,12] q(0.1,3)
+  const w: i8[2,12] q(axis=1,block=6,[0.01,0.02,0.03,0.01],[0,0,0,0]) = [1,2,3,4,5,6,7,8,9,10,11,12,1,2,3,4,5,6,7,8,9,10,11,12]
+  const v: i8[2,12] q(0.01,0) = [99,99,3,4,5,6,7,8,9,10,11,12,1,2,3,4,5,6,7,8,9,10,11,12]
+  two: i8[3,2] q(0.00390625,-128) = softmax(x)
+  many: i8[3,12] q(0.00390625,-128) = softmax(wide)
+  blocks: i8[3,2] q(0.1,0) = fc(wide, w)
+  plain: u8[3,2] q(0.1,0) = fc(bytes, v)
+  output two, many, blocks, plain
+}
+END
+prints ' softmax  identical for all 65536 rows' "rows of two codes are all tried" \
+    "$assay" scheme diff tflite pytorch-qnnpack --model rows.assay
+prints '^    row -128 -128: 0, -64' "and where they differ" \
+    "$assay" scheme diff tflite gemmini --model rows.assay
+prints ' many .* not decided: rows of 12 codes of 8 bits are too many' "longer ones are not" \
+    "$assay" scheme diff tflite tflite-single --model rows.assay
+prints ' blocks .* not comparable: .*no integer form of weights with a scale for each block' \
+    "weights by block" "$assay" scheme diff tflite tflite-single --model rows.assay
+prints " plain .* not decided: sums can leave onnxruntime-prevnni's accumulator" \
+    "a narrow accumulator" "$assay" scheme diff onnxruntime onnxruntime-prevnni --model rows.assay
+prints 'onnxruntime-prevnni is not decided: sums can leave' "and in the matrix" \
+    "$assay" scheme matrix rows.assay --schemes onnxruntime,onnxruntime-prevnni
+prints '  not decided: rows of 12 codes' "rows too" \
+    "$assay" scheme matrix rows.assay --schemes tflite,tflite-single
+
+# ---- rows ----
+extract() { # FILE: its columns as x/*.npy
+    rm -rf x
+    mkdir x
+    python3 -m zipfile -e "$source/test/vectors/$1.npz" x
+}
+same() { # NAME GOT WANTED: the elements; headers of 128 bytes may be written differently
+    if cmp -i 128 "$2" "$3" >out 2>err; then ok "$1"; else not_ok "$1"; fi
+}
+extract tflite/requant_double_int8
+bounds="--zp x/zp.npy --min x/qmin.npy --max x/qmax.npy"
+runs 0 "apply by scale" "$assay" scheme apply tflite --type i8 --acc x/acc.npy --scale x/scale.npy $bounds -o out.npy
+same "the target's codes" out.npy x/result.npy
+runs 0 "apply by multiplier" "$assay" scheme apply tflite --type i8 --acc x/acc.npy --multiplier x/multiplier.npy --shift x/shift.npy $bounds -o out.npy
+same "the target's codes again" out.npy x/result.npy
+runs 0 "derive" "$assay" scheme derive tflite --scale x/scale.npy --multiplier m.npy --shift h.npy
+runs 0 "what derive wrote, apply reads" "$assay" scheme apply tflite --type i8 --acc x/acc.npy --multiplier m.npy --shift h.npy $bounds -o out.npy
+same "the target's codes once more" out.npy x/result.npy
+extract tflite/requant_double_int16x8_acc64
+for scheme in tflite tflite-int16x8; do
+    runs 0 "apply $scheme, int64 accumulators" "$assay" scheme apply $scheme --type i16 --acc x/acc.npy --scale x/scale.npy $bounds -o out.npy
+    same "codes of $scheme" out.npy x/result.npy
+done
+extract tflite/requant_floatscale_int16
+runs 0 "apply, float scales" "$assay" scheme apply tflite-float-scale --type i16 --acc x/acc.npy --scale x/scale.npy $bounds -o out.npy
+same "codes of float scales" out.npy x/result.npy
+extract xnnpack/requant_rndnu_uint8
+runs 0 "apply, unsigned" "$assay" scheme apply xnnpack-qu8-arm --type u8 --acc x/acc.npy --scale x/scale.npy $bounds -o out.npy --errors e.npy
+extract nvdla/sdp_output_cvt_int8
+runs 0 "apply, offset before" "$assay" scheme apply nvdla --type i8 --acc x/acc.npy --multiplier x/cvt_scale.npy --shift x/cvt_shift.npy --in-zp x/offset.npy -o out.npy
+same "codes of NVDLA" out.npy x/result.npy
+extract tosa/apply_scale_32_double_round
+apply="$assay scheme apply tosa-double --type i32 --acc x/value.npy --multiplier x/multiplier.npy --shift x/shift.npy"
+refused "a row that the target refuses" 'row [0-9]+: the target refuses' $apply -o none.npy
+[ ! -e none.npy ] && ok "and no file" || not_ok "and no file"
+runs 0 "rows marked" $apply -o out.npy --errors e.npy
+
+# ---- bad arguments ----
+rows="$assay scheme apply tflite --acc x/value.npy"
+refused "no verb" "no verb 'scheme frob'" "$assay" scheme frob
+refused "no name" 'scheme show: 0 names' "$assay" scheme show
+refused "no scheme" 'no scheme "nope"' "$assay" scheme show nope
+refused "no such file" 'No such file' "$assay" scheme check ./nope.yaml
+refused "option of another verb" 'no option --errors here' "$assay" scheme show tflite --errors e
+refused "try without a scale" 'scheme try: needs --acc' "$assay" scheme try tflite --acc 3
+refused "both scale and multiplier" 'scheme try: needs' "$assay" scheme try tflite --acc 3 --scale 1 --multiplier 3 --shift 1
+refused "a word for a number" "--acc takes a number" "$assay" scheme try tflite --acc x --scale 1
+refused "scale that is not a power of two" 'not a power of two' "$assay" scheme try vta --acc 3 --scale 0.3
+refused "negative scale" 'negative' "$assay" scheme try tflite --acc 3 --scale -0.3
+refused "type" '--type takes' "$assay" scheme try tflite --acc 3 --scale 1 --type f32
+printf 'scheme: same\ntypes: {weight_bits: 4}\n' >one.yaml
+printf 'scheme: same\ntypes: {weight_bits: 5}\n' >other.yaml
+refused "two schemes of one name" 'two schemes of the name "same"' "$assay" scheme diff ./one.yaml ./other.yaml
+refused "in the matrix" 'two schemes of the name "same"' \
+    "$assay" scheme matrix --schemes ./one.yaml,./other.yaml
+refused "scale 0" '--scale 0 is zero' "$assay" scheme try tflite --acc 5 --scale 0
+refused "a subnormal scale" 'is subnormal' "$assay" scheme try tflite --acc 5 --scale 1e-40
+refused "a scale that is no number" 'not .nan.' "$assay" scheme try tflite --acc 5 --scale nan
+refused "a negative scale" 'is negative' "$assay" scheme try tflite --acc 5 --scale -0.5
+refused "shift beyond the operand" 'a left shift of 99; expected at most 31' \
+    "$assay" scheme try tflite --acc 5 --multiplier 1073741824 --shift 99
+refused "shift beyond the register" 'a right shift of 64; expected 0 to 63' \
+    "$assay" scheme try npu16 --acc 5 --multiplier 6553 --shift 64
+refused "multiplier beyond the register" 'multiplier 65537; expected at most 16 bits' \
+    "$assay" scheme try npu16 --acc 5 --multiplier 65537 --shift 3
+refused "zero point outside the type" 'zp 300 is outside i8' \
+    "$assay" scheme try tflite --acc 5 --scale 0.5 --zp 300
+refused "range" '--scale takes X' "$assay" scheme diff tflite ruy --scale 3:1
+refused "range of accumulators" '--acc takes X' "$assay" scheme diff tflite ruy --scale 1 --acc a:b
+refused "a multiplier for a float scheme" 'takes scales' "$assay" scheme try xnnpack-qs8 --acc 1 --multiplier 1 --shift 1
+refused "no output" 'needs --acc' $rows --scale x/scale.npy
+refused "floats as accumulators" 'expected integers' "$assay" scheme apply tflite --acc x/scale.npy --scale x/scale.npy -o o.npy
+refused "integers as scales" 'expected float' $rows --scale x/value.npy -o o.npy
+refused "not an array" 'npy|array' $rows --scale my-npu.yaml -o o.npy
+extract nvdla/sdp_output_cvt_int16
+mv x/acc.npy other.npy
+extract tflite/requant_double_int8
+refused "arrays of other lengths" 'elements; expected' "$assay" scheme apply tflite --acc x/acc.npy --scale x/scale.npy --zp other.npy -o o.npy
+refused "nowhere to write" 'nowhere' "$assay" scheme apply tflite --acc x/acc.npy --scale x/scale.npy -o nowhere/o.npy
+refused "thresholds are no multipliers" 'thresholds' "$assay" scheme derive finn-threshold --scale x/scale.npy --multiplier m.npy --shift h.npy
+refused "name of a template" 'a name has' "$assay" scheme new 'a b'
+
+finish

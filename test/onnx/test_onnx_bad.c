@@ -1,0 +1,364 @@
+/* The ONNX importer on wrong and unsupported models: one clear line, never a crash. */
+#include "test/support/support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "graph/onnx/export.h"
+#include "graph/onnx/onnx.h"
+#include "interp/run/kernel.h"
+#include "opt/quantize/qdq.h"
+#include "schemes/scheme.h"
+#include "test/support/onnx_build.h"
+
+static void refused(int64_t opset, const char *text, assay_status status, const char *part)
+{
+    size_t length;
+    void *bytes = onnx_build(opset, text, &length);
+    assay_graph *g = NULL;
+    assay_error err = {0};
+    assay_status s = assay_onnx_import_memory("test.onnx", bytes, length, NULL, &g, &err);
+
+    if (s != status || !strstr(err.text, part))
+        print_error("%s\nstatus %d: %s\n", text, (int)s, err.text);
+    assert_null(g);
+    assert_int_equal(s, status);
+    assert_refused(s, &err, part);
+    assert_null(strchr(err.text, '\n'));
+    free(bytes);
+}
+
+static void everything_unsupported_is_listed(void **state)
+{
+    (void)state;
+    refused(13,
+            "in x f32 2\nFoo x -> a : first\nRelu a -> b\nRelu x -> c gain=1 : second\n"
+            "my.domain:Bar x -> d\nMaxPool x -> e kernel_shape=[2]\nin z f64 2\nout b",
+            ASSAY_ERR_UNSUPPORTED,
+            "test.onnx: 5 unsupported: input 'z' is float64; node 'first' (Foo): no such op here; "
+            "node 'second' (Relu): attribute 'gain'; node 'Bar_3' (Bar): no such op here in domain "
+            "my.domain; node 'MaxPool_4' (MaxPool): input of rank 1: 1 to 3 spatial axes are "
+            "supported");
+}
+
+/* However many there are, the text stays one bounded line that says how many. */
+static void a_long_list_is_bounded(void **state)
+{
+    char text[8000] = "in x f32 2\n";
+
+    (void)state;
+    for (int i = 0; i < 100; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "Foo x -> y%d\n", i);
+    strcat(text, "out y0");
+    refused(13, text, ASSAY_ERR_UNSUPPORTED, "100 unsupported: node 'Foo_0' (Foo): no such op");
+    refused(13, text, ASSAY_ERR_UNSUPPORTED, "; ...");
+}
+
+typedef struct bad {
+    const char *text, *part;
+} bad;
+
+static void wrong_models_are_named(void **state)
+{
+    static const bad models[] = {
+        {"in x f32 2\nRelu x -> a\nRelu x -> a\nout a", "'a' is defined twice"},
+        {"in x f32 2\nconst w f32 2\nconst w f32 2\nAdd x,w -> y\nout y", "'w' is defined twice"},
+        {"in x f32 2\nin x f32 2\nRelu x -> y\nout y", "'x' is defined twice"},
+        {"in x f32 2\nRelu z -> y\nout y", "'Relu_0' (Relu) uses 'z', which nothing defines"},
+        {"in x f32 2\nAdd x,b -> a\nRelu a -> b\nout b",
+         "uses 'a' before node 'Add_0' makes it: the nodes are a cycle"},
+        {"in x f32 2\nAdd a,x -> a\nout a", "before node 'Add_0' makes it: the nodes are a cycle"},
+        {"in x f32 2\nconst c bool - = 1\nIf c -> a then_branch={graph Relu b -> u; out u}\n"
+         "Neg a -> b\nout b",
+         "the nodes are a cycle"},
+        {"in x u8 2\nconst s f32 - = -1\nDequantizeLinear x,s -> y\nout y",
+         "scale 's' has the element -1 at index 0"},
+        {"in x f32 2\nconst w i8 2\nconst s f32 - = inf\nDequantizeLinear w,s -> d\nAdd x,d -> y\n"
+         "out y",
+         "scale 's' has the element inf at index 0"},
+        {"in x f32 2\nRelu x -> y\nout z", "output 'z' is not defined"},
+        {"in x f32 2\nRelu x -> y", "no outputs"},
+        {"in x f32 2,N\nRelu x -> y\nout y", "dimension 1 of input 'x' is symbolic ('N')"},
+        {"in x f32\nRelu x -> y\nout y", "input 'x' has no shape"},
+        {"in x f32 2\nAdd x -> y\nout y", "'Add_0' (Add): input 1 is missing"},
+        {"in x f32 2\nAdd x,x,x -> y\nout y", "3 inputs and 1 outputs"},
+        {"in x f32 2\nconst w f32 3 = 1 2\nAdd x,w -> y\nout y",
+         "initializer 'w': its shape needs 12 bytes, its data has 8"},
+        {"in x f32 2\nlist w f32 3 = 1 2\nAdd x,w -> y\nout y", "needs 3 elements, it has 2"},
+        {"in x i8 1\nlist w i8 1 = 200\nMax x,w -> y\nout y", "element 0 is 200, outside int8"},
+        {"in x f32 2\nconst w f32 1099511627776,1099511627776,1099511627776 = 1\nAdd x,w -> y\n"
+         "out y",
+         "initializer 'w'"},
+        {"in x f32 100\nconst w f32 100\nconst v f32 99,3 = 1 2\nAdd x,w -> y\nout y",
+         "initializer 'v': its shape needs 1188 bytes, its data has 8"},
+        {"in x f32 2\nlist w f32 -4 = 1\nAdd x,w -> y\nout y", "initializer 'w'"},
+        {"in x f32 1,1,4,4\nconst w f32 1,1,1,1 = nan\nConv x,w -> y\nout y", "constant 'w' has"},
+        {"in x f32 1,1,4,4\nconst w f32 1,1,1,1 = inf\nConv x,w -> y\nout y",
+         "constant 'w' has the element inf at index 0"},
+        {"in x f32 1\nconst w f32 1 = nan\nAdd x,w -> y\nout y", "constant 'w' has a NaN"},
+        {"in x f32 1,2,4,4\nconst w f32 1,1,1,1\nConv x,w -> y\nout y", "Conv_0"},
+        {"in x f32 1,1,4,4\nconst w f32 1,1,3\nConv x,w -> y\nout y", "weights of rank 3"},
+        {"in x f32 1,1,4,4\nconst w f32 1,1,3,3\nConv x,w -> y strides=[1]\nout y",
+         "attribute 'strides' has 1 entries, expected 2"},
+        {"in x f32 1,1,4,4\nconst w f32 1,1,3,3\nConv x,w -> y strides=2\nout y",
+         "attribute 'strides' has type 2, expected 7"},
+        {"in x f32 2,3\nin z f32 4\nAdd x,z -> y\nout y", "Add_0"},
+        {"in x f32 2,3\nSoftmax x -> y axis=2\nout y", "axis 2 of a value of rank 2"},
+        {"in x f32 2,3\nconst s i64 1 = 5\nReshape x,s -> y\nout y", "6 elements do not fit"},
+        {"in x f32 2,3\nTranspose x -> y perm=[0,0]\nout y", "not a permutation"},
+        {"in x f32 2,3\nconst i i64 1 = 2\nGather x,i -> y\nout y", "index 2 of an axis of 2"},
+        {"in x f32 4\nconst a i64 1 = 1\nconst b i64 1 = 0\nDiv a,b -> c\nReshape x,c -> y\nout y",
+         "division by zero"},
+        {"in x f32 4\next w f32 4 w.bin 0 16\nAdd x,w -> y\nout y", "not a file"},
+        {"in x f32 2\nconst s f32 - = 0\nQuantizeLinear x,s -> y\nout y",
+         "scale 's' has the element 0 at index 0, expected finite and above 0"},
+        {"in x u8 2\nconst s f32 - = nan\nDequantizeLinear x,s -> y\nout y", "has the element nan"},
+        {"in x u8 2\nconst s f32 - = 1\nconst z i8 - = 1\nDequantizeLinear x,s,z -> y\nout y",
+         "zero point 'z' is int8, expected u8"},
+        {"in x f32 2,3\nconst s f32 3 = 1 1 1\nQuantizeLinear x,s -> y axis=2\nout y",
+         "axis 2 of a value of rank 2"},
+        {"in x f32 2,3\nconst s f32 2 = 1 1\nQuantizeLinear x,s -> y axis=1\nout y",
+         "scale 's' has 2 elements, expected 3"},
+        {"in x f32 2,3\nconst s f32 2,3 = 1 1 1 1 1 1\nQuantizeLinear x,s -> y block_size=2\nout y",
+         "scale 's' has 6 elements, expected 4"},
+        {"in x u8 1,4\nconst s f32 - = 1\nconst w i8 4,2\ncom.microsoft:QLinearAdd "
+         "x,s,_,w -> y\nout y",
+         "input 4, a scale, is missing"},
+        {"in x f32 4\nconst s f32 - = 1\ncom.microsoft:QLinearSigmoid x,s,_,s -> y\nout y",
+         "'x' is not an integer, as codes must be"},
+        {"in x u8 1,4\nconst s f32 - = 1\nconst z u8 - = 0\nconst w i8 4,2\nconst v i8 - = 0\n"
+         "const b f32 2\ncom.microsoft:QGemm x,s,z,w,s,v,b,s,z -> y\nout y",
+         "bias 'b' is not int32"},
+        {"in x f32 2,8\nconst w u8 1,1,4\nconst s f32 1\nconst g i32 8 = 0 0 0 1 0 0 0 0\n"
+         "com.microsoft:MatMulNBits x,w,s,_,g -> y K=8 N=1 block_size=8\nout y",
+         "g_idx has the element 1 at index 3, expected 0 to 0"},
+        {"in x f32 2,8\nconst w u8 1,1,4\nconst s f32 1\nconst g i32 4\n"
+         "com.microsoft:MatMulNBits x,w,s,_,g -> y K=8 N=1 block_size=8\nout y",
+         "g_idx has 4 elements of int32, expected an int32 for each of 8 columns"},
+        {"list w i4 3 = 33 300\nconst s f32 - = 1\nDequantizeLinear w,s -> y\nout y",
+         "initializer 'w': element 1 is 300, expected a byte of two codes"},
+        {"list w i4 3 = 33\nconst s f32 - = 1\nDequantizeLinear w,s -> y\nout y",
+         "initializer 'w': its shape needs 2 elements of two codes, it has 1"},
+        {"in x u8 4\nconst s f32 - = 1\nconst z u8 0\nDequantizeLinear x,s,z -> y\nout y",
+         "zero point 'z' has 0 elements, expected 1 or 1"},
+        {"in x u8 4\nconst s f32 4 = 1 1 1 1\nconst z u8 2\nDequantizeLinear x,s,z -> y "
+         "axis=0\nout y",
+         "zero point 'z' has 2 elements, expected 1 or 4"},
+        {"in x u8 1,4\nconst s f32 - = 1\ncom.microsoft:QLinearConcat s,_,x,s -> y\nout y",
+         "4 inputs, expected 2 and 3 an operand"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        assay_status s = strstr(models[i].part, "not a file") ? ASSAY_ERR_UNSUPPORTED
+                         : strstr(models[i].text, "1099511627776") || strstr(models[i].text, " -4 ")
+                             ? ASSAY_ERR_LIMIT
+                             : ASSAY_ERR_INPUT;
+        refused(13, models[i].text, s, models[i].part);
+    }
+}
+
+static void unsupported_models_are_named(void **state)
+{
+    static const bad models[] = {
+        {"in x f64 2\nRelu x -> y\nout y", "input 'x' is float64"},
+        {"in x str 2\nIdentity x -> y\nout y", "input 'x' is string"},
+        {"in x f32 2\nconst w f64 2\nCast w -> v to=17\nAdd x,v -> y\nout y",
+         "cast to float8e4m3fn"},
+        {"in x f32 2\nCast x -> y to=22\nout y", "cast to int4"},
+        {"in x f32 2\nconst s f32 - = 1\nQuantizeLinear x,s -> y precision=10\nout y",
+         "attribute 'precision' is 10, not float32"},
+        {"in x f32 2\nconst w f64 2\nAdd x,w -> y\nout y", "constant 'w' is float64"},
+        {"in x f32 2,3\nin s i64 2\nReshape x,s -> y\nout y", "('s') is not known at import"},
+        {"in x f32 1,1,4,4\nMaxPool x -> y,i kernel_shape=[2,2]\nout y\nout i", "output Indices"},
+        {"in x f32 2\nin c bool -\nIf c -> y then_branch={graph Relu x -> u; out u}\nout y",
+         "condition 'c' is not known"},
+        {"in x f32 2\nconst c bool - = 1\nIf c -> y then_branch={graph Foo x -> u : deep; out u}\n"
+         "out y",
+         "1 unsupported: node 'deep' (Foo)"},
+        {"in x f32 2\nconst s f64 - = 1\nQuantizeLinear x,s -> y\nout y", "scale 's' is float64"},
+        {"in x u8 2\nconst s f32 - = 1\nconst t f32 - = 2\nDequantizeLinear x,s -> a\n"
+         "DequantizeLinear x,t -> b\nAdd a,b -> y\nout y",
+         "'x' is read with other parameters than it has: scale 2"},
+        {"in x f32 2,8\nconst w u8 1,1,4\nconst s f32 1\ncom.microsoft:MatMulNBits x,w,s -> y "
+         "K=8 N=1 block_size=8 bits=2\nout y",
+         "weights of 2 bits"},
+        {"in x f32 1,1,4,4\nResize x,_,x -> y mode=area\nout y", "attribute 'mode' is 'area'"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+        refused(13, models[i].text, ASSAY_ERR_UNSUPPORTED, models[i].part);
+    refused(6, "in x f32 2\nDropout x -> y\nout y", ASSAY_ERR_UNSUPPORTED,
+            "its form of opset 6; it is supported from 7 on");
+    refused(99, "in x f32 2\nRelu x -> y\nout y", ASSAY_ERR_UNSUPPORTED, "opset 99");
+}
+
+/* External data stays in the model's folder. */
+static void paths_out_of_the_folder_are_refused(void **state)
+{
+    static const char *const where[] = {"../secret.bin", "/etc/passwd", "link.bin", "none.bin"};
+    char root[200], path[300], text[200], target[300];
+
+    (void)state;
+    test_temp_dir(root, sizeof root);
+    snprintf(path, sizeof path, "%s/model", root);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(target, sizeof target, "%s/secret.bin", root);
+    test_write_file(target, "0123456789abcdef", 16);
+    snprintf(path, sizeof path, "%s/model/link.bin", root);
+    assert_int_equal(symlink("../secret.bin", path), 0);
+    snprintf(path, sizeof path, "%s/model/m.onnx", root);
+    for (size_t i = 0; i < sizeof where / sizeof *where; i++) {
+        size_t length;
+        snprintf(text, sizeof text, "in x f32 4\next w f32 4 %s 0 16\nAdd x,w -> y\nout y",
+                 where[i]);
+        void *bytes = onnx_build(13, text, &length);
+        assay_graph *g;
+        assay_error err = {0};
+        test_write_file(path, bytes, length);
+        assay_status s = assay_onnx_import_file(path, NULL, &g, &err);
+        assert_int_equal(s, ASSAY_ERR_INPUT);
+        assert_refused(s, &err, "not a readable file inside the model's folder");
+        free(bytes);
+    }
+    test_remove_tree(root);
+}
+
+/* A model with something of everything, for damage. */
+static void *sample(size_t *length)
+{
+    return onnx_build(
+        13,
+        "in x f32 N,3,6,6\nconst w f32 2,3,3,3\nlist b f32 2 = 1 -1\n"
+        "Conv x,w,b -> c pads=[1,1,1,1] strides=[2,2] : conv\n"
+        "BatchNormalization c,b,b,b,v -> n\nlist v f32 2 = 1 1\nRelu n -> r\n"
+        "Shape r -> s\nconst i i64 - = 0\nGather s,i -> g\nconst a i64 1 = 0\n"
+        "Unsqueeze g,a -> u\nconst m i64 1 = -1\nConcat u,m -> t axis=0\n"
+        "Reshape r,t -> f\nconst fw f32 4,18\nconst odd u8 261\nGemm f,fw -> o transB=1\n"
+        "Softmax o -> y axis=-1\nSplit o -> p,q axis=1\nPad p,pads -> z\n"
+        "list pads i64 4 = 0 1 0 -1\nConstant - -> k value={f32 2 1 2}\n"
+        "Max q,k -> l\nSlice x,a,sz,a -> sl\nconst sz i64 1 = 1\nout y\nout z\n"
+        "out l\nout sl",
+        length);
+}
+
+/* The same of codes. */
+static void *quantized_sample(size_t *length)
+{
+    return onnx_build(
+        21,
+        "in x f32 1,2,6,6\nconst s f32 - = 0.5\nconst z u8 - = 3\nconst w i8 2,2,3,3\n"
+        "const ws f32 2 = 0.25 0.5\nconst wz i8 2 = 0 0\nconst b i32 2 = 5 -5\n"
+        "const bs f32 2 = 0.125 0.25\nQuantizeLinear x,s,z -> xq\n"
+        "DequantizeLinear xq,s,z -> xd\nDequantizeLinear w,ws,wz -> wd axis=0\n"
+        "DequantizeLinear b,bs -> bd axis=0\nConv xd,wd,bd -> c pads=[1,1,1,1]\nRelu c -> r\n"
+        "QuantizeLinear r,s,z -> rq\nDequantizeLinear rq,s,z -> rd\n"
+        "MaxPool rd -> m kernel_shape=[2,2] strides=[2,2]\nQuantizeLinear m,s,z -> mq\n"
+        "QLinearConv mq,s,z,w,ws,wz,s,z,b -> k pads=[1,1,1,1]\n"
+        "com.microsoft:QLinearAdd k,s,z,mq,s,z,s,z -> a\n"
+        "com.microsoft:QLinearConcat s,z,a,s,z,k,s,z -> cc axis=1\n"
+        "com.microsoft:QLinearAveragePool cc,s,z,s,z -> p kernel_shape=[3,3]\n"
+        "const t i64 2 = 1 4\nReshape p,t -> f\nconst g i8 4,3\nconst gz i8 - = 0\n"
+        "QLinearMatMul f,s,z,g,s,gz,s,z -> o\nDequantizeLinear o,s,z -> y\n"
+        "const u u4 4,4 = 33 67 101 135 33 67 101 135\nconst us f32 2,4 = 1 1 1 1 2 2 2 2\n"
+        "DequantizeLinear u,us -> ud axis=0 block_size=2\n"
+        "DequantizeLinear f,s,z -> fd\nMatMul fd,ud -> v\nDynamicQuantizeLinear v -> dq,ds,dz\n"
+        "MatMulInteger dq,g,dz -> mm\nout y\nout mm\nout ds",
+        length);
+}
+
+/* Imports; what comes of it is grouped and written again. */
+static void import_any(const void *bytes, size_t length, const assay_scheme *s)
+{
+    assay_graph *g = NULL;
+    assay_error err = {0};
+    unsigned char *again = NULL;
+
+    if (assay_onnx_import_memory("damaged", bytes, length, NULL, &g, &err) != ASSAY_OK) {
+        assert_true(err.text[0] != '\0');
+        return;
+    }
+    assert_non_null(g);
+    assert_ok(assay_group_qdq(g, s, assay_has_integer_kernel, NULL, &err), &err);
+    if (assay_onnx_export(g, &again, &length, &err) != ASSAY_OK)
+        assert_true(err.text[0] != '\0');
+    free(again);
+    assay_graph_free(g);
+}
+
+static void *(*const samples[])(size_t *) = {sample, quantized_sample};
+#define N_SAMPLES (sizeof samples / sizeof *samples)
+
+static assay_scheme *some_scheme(void)
+{
+    assay_scheme *s = NULL;
+    assay_error err;
+    assert_ok(assay_scheme_open("onnxruntime", &s, &err), &err);
+    return s;
+}
+
+static void truncate_everywhere(char *bytes, size_t length, const assay_scheme *s)
+{
+    assay_graph *g;
+    assay_error err;
+
+    assert_ok(assay_onnx_import_memory("sample", bytes, length, NULL, &g, &err), &err);
+    assay_graph_free(g);
+    for (size_t n = 0; n < length; n++) {
+        void *cut = malloc(n ? n : 1); /* exact, so that a sanitizer sees overreads */
+        memcpy(cut, bytes, n);
+        import_any(cut, n, s);
+        free(cut);
+    }
+}
+
+static void truncation_anywhere_is_survived(void **state)
+{
+    assay_scheme *s = some_scheme();
+    (void)state;
+    for (size_t k = 0; k < N_SAMPLES; k++) {
+        size_t length;
+        char *bytes = samples[k](&length);
+        truncate_everywhere(bytes, length, s);
+        free(bytes);
+    }
+    assay_scheme_free(s);
+}
+
+static void bit_flips_are_survived(void **state)
+{
+    test_rng rng = test_seed("onnx bit flips", 20261121);
+    assay_scheme *s = some_scheme();
+
+    (void)state;
+    for (size_t n = 0; n < N_SAMPLES; n++) {
+        size_t length;
+        char *bytes = samples[n](&length), *copy = malloc(length);
+        for (int i = 0; i < 5000; i++) {
+            memcpy(copy, bytes, length);
+            for (int64_t k = test_between(&rng, 1, 4); k > 0; k--)
+                copy[test_between(&rng, 0, (int64_t)length - 1)] ^=
+                    (char)(1 << test_between(&rng, 0, 7));
+            import_any(copy, length, s);
+        }
+        free(copy);
+        free(bytes);
+    }
+    assay_scheme_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everything_unsupported_is_listed),
+        cmocka_unit_test(a_long_list_is_bounded),
+        cmocka_unit_test(wrong_models_are_named),
+        cmocka_unit_test(unsupported_models_are_named),
+        cmocka_unit_test(paths_out_of_the_folder_are_refused),
+        cmocka_unit_test(truncation_anywhere_is_survived),
+        cmocka_unit_test(bit_flips_are_survived),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

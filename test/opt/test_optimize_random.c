@@ -1,0 +1,184 @@
+/* Random networks of 5 to 40 nodes over every op that has a trait, under every preset: the same
+ * bits before and after, in both engines; in bounded mode no more than the stated difference; and
+ * the same again for a target that prefers forms and layouts. ASSAY_TEST_GRAPHS: how many, instead
+ * of two or three a preset. */
+#include "test/support/rewrite_case.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test/support/random_codes.h"
+
+/* A target with a multiplier for each block of weights, beside the presets. */
+static const char blocks[] = "scheme: blocks\nextends: tflite\n"
+                             "blocks: {kind: multiplier, multiplier_bits: 4}\n";
+static char blocks_path[700];
+enum { N_BLOCKS = 4 };  /* its places in the turn: not every network has a layer with weights */
+static int with_blocks; /* networks that have such weights */
+
+static int n_schemes(void)
+{
+    int n = 0;
+    while (assay_scheme_presets()[n])
+        n++;
+    return n + N_BLOCKS;
+}
+
+static const char *scheme_name(int i)
+{
+    i %= n_schemes();
+    return i >= n_schemes() - N_BLOCKS ? blocks_path : assay_scheme_presets()[i];
+}
+
+static bool has_blocks(const assay_graph *g)
+{
+    for (int v = 0; v < g->n_values; v++)
+        if (g->value[v].type.q.granularity == ASSAY_Q_BLOCK)
+            return true;
+    return false;
+}
+
+static int n_graphs(void)
+{
+    const char *text = getenv("ASSAY_TEST_GRAPHS");
+    return text ? atoi(text) : 3 * n_schemes();
+}
+
+/* Every op occurred in some network; how often is told. */
+static void assert_complete(const int seen[ASSAY_OP_COUNT])
+{
+    assay_buf told = {0};
+    for (int op = 0; op < ASSAY_OP_COUNT; op++) {
+        const char *name = assay_op_get((assay_op)op)->name;
+        if (!test_random_codes_has((assay_op)op))
+            continue;
+        if (seen[op] == 0)
+            fail_msg("%s did not occur", name);
+        assay_buf_printf(&told, " %s %d", name, seen[op]);
+    }
+    print_message("# ops:%s\n", told.text);
+    assay_buf_free(&told);
+}
+
+static rewrite_outcome draw(test_rng *r, int i, int seen[ASSAY_OP_COUNT],
+                            const assay_optimize_options *options)
+{
+    const char *name = scheme_name(i);
+    assay_scheme *s;
+    assay_error err;
+    assert_ok(assay_scheme_open(name, &s, &err), &err);
+    assay_graph *g = test_random_codes(r, s, (int)test_between(r, 5, 40), seen);
+    assay_scheme_free(s);
+    with_blocks += has_blocks(g);
+    return rewrite_graph(name, g, options);
+}
+
+static void random_networks_keep_their_bits(void **state)
+{
+    test_rng r = test_seed("random_networks_keep_their_bits", 20261121);
+    int applied = 0, refused = 0, seen[ASSAY_OP_COUNT] = {0};
+    (void)state;
+    for (int i = 0; i < n_graphs(); i++) {
+        rewrite_outcome o = draw(&r, i, seen, &(assay_optimize_options){.bound = 0});
+        rewrite_same_bits(&o, &r, 6);
+        rewrite_engines_agree(&o, &r, 2);
+        rewrite_certified(&o);
+        applied += o.report.applied;
+        refused += o.report.refused;
+        rewrite_finish(&o);
+    }
+    print_message("# %d networks, %d rewrites applied, %d refused\n", n_graphs(), applied, refused);
+    assert_complete(seen);
+    assert_true(applied > 40 && refused > 40);
+}
+
+static void random_networks_keep_to_the_bound(void **state)
+{
+    test_rng r = test_seed("random_networks_keep_to_the_bound", 20261122);
+    int bounded = 0, differing = 0, seen[ASSAY_OP_COUNT] = {0};
+    (void)state;
+    for (int i = 0; i < n_graphs(); i++) {
+        const assay_optimize_options options = {.allow = ASSAY_ALLOW_BOUNDED,
+                                                .bound = test_between(&r, 1, 6)};
+        rewrite_outcome o = draw(&r, i, seen, &options);
+        int64_t worst = rewrite_worst_difference(&o, &r, 6);
+        if (worst > o.report.output_bound)
+            fail_msg("outputs differ by %lld, stated are %lld\n%s\n%s", (long long)worst,
+                     (long long)o.report.output_bound, o.log.text, o.text.text);
+        assert_int_equal(o.report.unproved, 0);
+        rewrite_certified(&o);
+        bounded += o.report.bounded;
+        differing += worst > 0;
+        rewrite_finish(&o);
+    }
+    print_message("# %d networks, %d bounded rewrites, differences seen in %d\n", n_graphs(),
+                  bounded, differing);
+    assert_complete(seen);
+    assert_true(bounded > 20 && differing > 5);
+}
+
+/* What was taken apart into sums is put together again, and gives the bits of the first. */
+static int put_together(const rewrite_outcome *o, const char *scheme, test_rng *r)
+{
+    assay_graph *apart;
+    assay_error err;
+    assert_ok(assay_graph_clone(o->after, &apart, &err), &err);
+    rewrite_outcome again = rewrite_graph(
+        scheme, apart, &(assay_optimize_options){.passes = "sums-to-fc,constant,constant-move"});
+    rewrite_same_bits(&again, r, 4);
+    rewrite_certified(&again);
+    const int applied = again.report.applied;
+    rewrite_finish(&again);
+    return applied;
+}
+
+/* All forms and layouts that may be preferred, exactly. */
+static void random_networks_take_preferred_forms(void **state)
+{
+    static const char *const preferences[] = {
+        "common,constant,constant-move,identity,merge-moves,sink-transpose,sink-transpose-move,"
+        "matmul-to-fc,fc-to-conv,"
+        "to-nhwc",
+        "common,constant,constant-move,identity,merge-moves,sink-transpose,sink-transpose-move,"
+        "matmul-to-fc,conv-to-fc,"
+        "to-nchw",
+        "common,constant,constant-move,identity,merge-moves,sink-transpose,sink-transpose-move,"
+        "conv-to-fc,fc-to-matmul,"
+        "to-nhwc"};
+    test_rng r = test_seed("random_networks_take_preferred_forms", 20261123);
+    int applied = 0, together = 0, seen[ASSAY_OP_COUNT] = {0};
+    (void)state;
+    for (int i = 0; i < n_graphs(); i++) {
+        rewrite_outcome o =
+            draw(&r, i, seen, &(assay_optimize_options){.passes = preferences[i % 3]});
+        rewrite_same_bits(&o, &r, 6);
+        rewrite_engines_agree(&o, &r, 2);
+        rewrite_certified(&o);
+        applied += o.report.applied;
+        if (i % 3 == 2)
+            together += put_together(&o, scheme_name(i), &r);
+        rewrite_finish(&o);
+    }
+    print_message("# %d networks, %d rewrites applied, %d taken back; weights by block in %d "
+                  "networks of all\n",
+                  n_graphs(), applied, together, with_blocks);
+    assert_true(with_blocks > 0);
+    assert_true(applied > 40 && together > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_networks_keep_their_bits),
+        cmocka_unit_test(random_networks_keep_to_the_bound),
+        cmocka_unit_test(random_networks_take_preferred_forms),
+    };
+    char dir[600];
+    test_temp_dir(dir, sizeof dir);
+    snprintf(blocks_path, sizeof blocks_path, "%s/blocks.yaml", dir);
+    test_write_file(blocks_path, blocks, strlen(blocks));
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    test_remove_tree(dir);
+    return failed;
+}

@@ -1,0 +1,128 @@
+/* A profile serves other forms of its network: a layer as convolution or fully connected, and nodes
+ * that were added. */
+#include "test/support/support.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/text/text.h"
+#include "interp/run/evaluate.h"
+#include "interp/run/kernel.h"
+#include "opt/lower/opt.h"
+#include "opt/quantize/quantize.h"
+#include "test/support/net.h"
+
+/* x[1,4,1,1] through weights [3,4], as a 1x1 convolution and a reshape ("q" -> "y") or as a reshape
+ * and a fully-connected layer ("f" -> "y"); with `aside` a branch from y as well. */
+static assay_graph *head(bool conv, bool aside)
+{
+    test_rng rng = {5};
+    const assay_attrs group = {.conv = {.group = 1}},
+                      flat = {.shape = {.shape = {2, {1, conv ? 3 : 4}}}};
+    assay_graph *g = net_new();
+    assay_error err;
+    int x = net_input(g, "x", NET_SHAPE(1, 4, 1, 1)), y;
+    int w = conv ? net_constant(g, &rng, "W", -1, 1, NET_SHAPE(3, 4, 1, 1))
+                 : net_constant(g, &rng, "W", -1, 1, NET_SHAPE(3, 4));
+    int b = net_constant(g, &rng, "b", -1, 1, NET_SHAPE(3));
+    if (conv) {
+        y = net_node(g, ASSAY_OP_CONV, "q", &group, x, w, b, -2);
+        y = net_node(g, ASSAY_OP_RESHAPE, "y", &flat, y, -2);
+    } else {
+        y = net_node(g, ASSAY_OP_RESHAPE, "f", &flat, x, -2);
+        y = net_node(g, ASSAY_OP_FC, "y", NULL, y, w, b, -2);
+    }
+    net_output(g, y);
+    if (aside)
+        net_output(g, net_node(g, ASSAY_OP_TANH, "t", NULL, y, -2));
+    assert_ok(assay_canonicalize(g, assay_evaluate_node, &err), &err);
+    return g;
+}
+
+static assay_profile *profile_of(const assay_graph *g)
+{
+    test_rng rng = {9};
+    assay_profile *p;
+    assay_error err;
+    assert_ok(assay_profile_new(g, &p, &err), &err);
+    for (uint64_t i = 0; i < 20; i++) {
+        assay_graph *copy;
+        float *x = net_random_input(&rng, g, 0);
+        assert_ok(assay_graph_clone(g, &copy, &err), &err);
+        net_run(copy, (const float *const[]){x});
+        for (int v = 0; v < g->n_values; v++)
+            assay_profile_observe(p, v, copy->value[v].data,
+                                  (size_t)assay_shape_count(&g->value[v].type));
+        assert_ok(assay_profile_add_sample(p, i, &err), &err);
+        assay_graph_free(copy);
+        free(x);
+    }
+    return p;
+}
+
+/* The integer network as text; free it. */
+static char *quantized(const assay_graph *g, const assay_profile *p, assay_quantize_report *report)
+{
+    const assay_quantize_options options = {.has_kernel = assay_has_integer_kernel};
+    assay_scheme *s;
+    assay_graph *q;
+    assay_error err;
+    assay_buf text = {0};
+    assert_ok(assay_scheme_open("tflite", &s, &err), &err);
+    assert_ok(assay_quantize(g, p, s, &options, &q, report, &err), &err);
+    assert_ok(assay_graph_print(q, NULL, &text, &err), &err);
+    assay_graph_free(q);
+    assay_scheme_free(s);
+    return text.text;
+}
+
+static void test_convolution_or_fully_connected(void **state)
+{
+    (void)state;
+    for (int conv = 0; conv < 2; conv++) {
+        assay_graph *g = head(conv, false), *other = head(!conv, false);
+        assay_profile *own = profile_of(g), *others = profile_of(other);
+        assay_quantize_report report[2];
+        char *expected = quantized(g, own, &report[0]), *text = quantized(g, others, &report[1]);
+        assert_string_equal(text, expected);
+        assert_int_equal(report[1].n_float, 0);
+        for (int i = 0; i < 2; i++)
+            assay_quantize_report_free(&report[i]);
+        free(expected);
+        free(text);
+        assay_profile_free(own);
+        assay_profile_free(others);
+        assay_graph_free(g);
+        assay_graph_free(other);
+    }
+}
+
+/* What was added has no ranges: it stays in float, with the reason, even behind another lowering.
+ */
+static void test_nodes_added(void **state)
+{
+    (void)state;
+    for (int conv = 0; conv < 2; conv++) {
+        assay_graph *profiled = head(conv, false), *g = head(true, true);
+        assay_profile *p = profile_of(profiled);
+        assay_quantize_report report;
+        char *text = quantized(g, p, &report);
+        assert_int_equal(report.n_float, 1);
+        assert_string_equal(report.float_node[0].op, "tanh");
+        assert_string_equal(report.float_node[0].reason, "the profile does not have 't'");
+        assay_quantize_report_free(&report);
+        free(text);
+        assay_profile_free(p);
+        assay_graph_free(profiled);
+        assay_graph_free(g);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_convolution_or_fully_connected),
+        cmocka_unit_test(test_nodes_added),
+    };
+    return cmocka_run_group_tests_name("profile_fit", tests, NULL, NULL);
+}

@@ -1,0 +1,211 @@
+/* Every allocation of profiles, target files, the quantizer and the sensitivity table may fail: the
+ * call fails or succeeds, nothing is left behind (run under ASan), nothing half-made comes out. */
+#include "test/support/support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/measure/tune.h"
+#include "interp/run/kernel.h"
+#include "opt/target/target.h"
+#include "test/support/alloc_fails.h"
+#include "test/support/net.h"
+
+static const char target_text[] = "target: box\nops:\n  conv: {types: [i8], weights: per-tensor}\n"
+                                  "others: {types: [i8]}\n";
+
+/* What the operations work on; made while nothing fails. */
+typedef struct fixture {
+    assay_graph *graph;
+    assay_profile *profile;
+    assay_scheme *scheme;
+    assay_target *target;
+    char dir[256], path[300];
+} fixture;
+
+static void observe(assay_profile *p, const assay_graph *g, uint64_t sample)
+{
+    assay_error err;
+    float x[64];
+    for (int v = 0; v < g->n_values; v++) {
+        size_t n = (size_t)assay_shape_count(&g->value[v].type);
+        for (size_t i = 0; i < n; i++)
+            x[i] = (float)((i * 7 + sample) % 11) / 5 - 1;
+        assay_profile_observe(p, v, x, n);
+    }
+    assert_ok(assay_profile_add_sample(p, sample, &err), &err);
+}
+
+static fixture prepare(void)
+{
+    fixture f = {.graph = net_new()};
+    test_rng rng = {3};
+    assay_attrs conv = {.conv = {.group = 1}};
+    assay_error err;
+    int x = net_input(f.graph, "x", NET_SHAPE(1, 2, 2, 2));
+    int w = net_constant(f.graph, &rng, "w", -1, 1, NET_SHAPE(2, 2, 1, 1));
+    int c = net_node(f.graph, ASSAY_OP_CONV, "c", &conv, x, w, -2);
+    net_output(f.graph, net_node(f.graph, ASSAY_OP_TANH, "y", NULL, c, -2));
+    assert_ok(assay_profile_new(f.graph, &f.profile, &err), &err);
+    assert_ok(assay_profile_by_channel(f.profile, f.graph, "*", &err), &err);
+    observe(f.profile, f.graph, 0);
+    assert_ok(assay_scheme_open("tflite", &f.scheme, &err), &err);
+    assert_ok(assay_target_parse("t", target_text, strlen(target_text), &f.target, &err), &err);
+    test_temp_dir(f.dir, sizeof f.dir);
+    snprintf(f.path, sizeof f.path, "%s/p.yaml", f.dir);
+    assert_ok(assay_profile_save(f.profile, f.path, &err), &err);
+    return f;
+}
+
+static void drop(fixture *f)
+{
+    test_remove_tree(f->dir);
+    assay_target_free(f->target);
+    assay_scheme_free(f->scheme);
+    assay_profile_free(f->profile);
+    assay_graph_free(f->graph);
+}
+
+/* ---- operations ---- */
+
+static assay_status parse_target(fixture *f, assay_error *err)
+{
+    assay_target *t;
+    assay_status status = assay_target_parse("t", target_text, strlen(target_text), &t, err);
+    (void)f;
+    assert_true((t == NULL) == (status != ASSAY_OK));
+    assay_target_free(t);
+    return status;
+}
+
+static assay_status new_profile(fixture *f, assay_error *err)
+{
+    assay_profile *p;
+    assay_status status = assay_profile_new(f->graph, &p, err);
+    if (!status)
+        status = assay_profile_by_channel(p, f->graph, "*", err);
+    assay_profile_free(p);
+    return status;
+}
+
+static assay_status load_and_merge(fixture *f, assay_error *err)
+{
+    assay_profile *p, *q = NULL;
+    assay_status status = assay_profile_load(f->path, &p, err);
+    if (!status)
+        status = assay_profile_new(f->graph, &q, err);
+    if (!status)
+        status = assay_profile_by_channel(q, f->graph, "*", err);
+    if (!status)
+        status = assay_profile_merge(q, p, err);
+    assay_profile_free(p);
+    assay_profile_free(q);
+    return status;
+}
+
+static assay_status save(fixture *f, assay_error *err)
+{
+    return assay_profile_save(f->profile, f->path, err);
+}
+
+static assay_quantize_options options_of(const fixture *f)
+{
+    return (assay_quantize_options){.has_kernel = assay_has_integer_kernel, .target = f->target};
+}
+
+static assay_status quantize(fixture *f, assay_error *err)
+{
+    const assay_quantize_options o = options_of(f);
+    assay_quantize_report report;
+    assay_graph *q;
+    assay_status status = assay_quantize(f->graph, f->profile, f->scheme, &o, &q, &report, err);
+    assert_true((q == NULL) == (status != ASSAY_OK));
+    assay_quantize_report_free(&report);
+    assay_graph_free(q);
+    return status;
+}
+
+static assay_status read_sample(void *user, int64_t i, int k, void *input, assay_error *err)
+{
+    (void)user;
+    (void)k;
+    (void)err;
+    for (int e = 0; e < 8; e++)
+        ((float *)input)[e] = (float)((e + i) % 5) / 4 - 0.5f;
+    return ASSAY_OK;
+}
+
+static assay_status tune(fixture *f, assay_error *err)
+{
+    const assay_quantize_options o = options_of(f);
+    const assay_samples samples = {.count = 2, .read = read_sample};
+    const assay_trial t = {f->graph, f->profile, f->scheme, &o, &samples, 1};
+    const assay_tune_options how = {.target_drop = -1, .max_float = 1};
+    assay_tune_result r;
+    assay_status status = assay_tune(&t, &how, &r, err);
+    assay_tune_result_free(&r);
+    return status;
+}
+
+/* Fails the first allocation, then the second, ... until all succeed; in steps where that is many.
+ */
+static void fail_every(assay_status (*op)(fixture *, assay_error *), long step)
+{
+    fixture f = prepare();
+    int failures = 0;
+    for (long n = 1;; n += step) {
+        assay_error err = {0};
+        alloc_countdown = n;
+        assay_status status = op(&f, &err);
+        bool all = alloc_countdown > 0;
+        alloc_countdown = 0;
+        if (status) {
+            assert_true(err.text[0] != 0);
+            failures++;
+        }
+        if (all) {
+            assert_ok(status, &err);
+            break;
+        }
+    }
+    assert_true(failures > 0);
+    drop(&f);
+}
+
+static void test_target(void **state)
+{
+    (void)state;
+    fail_every(parse_target, 1);
+}
+
+static void test_profile(void **state)
+{
+    (void)state;
+    fail_every(new_profile, 1);
+    fail_every(load_and_merge, 1);
+    fail_every(save, 1);
+}
+
+static void test_quantize(void **state)
+{
+    (void)state;
+    fail_every(quantize, 1);
+}
+
+static void test_tune(void **state)
+{
+    (void)state;
+    fail_every(tune, 13);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_target),
+        cmocka_unit_test(test_profile),
+        cmocka_unit_test(test_quantize),
+        cmocka_unit_test(test_tune),
+    };
+    return cmocka_run_group_tests_name("profile_memory", tests, NULL, NULL);
+}

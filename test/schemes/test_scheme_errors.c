@@ -1,0 +1,363 @@
+/* Every complaint about a scheme file, word for word with its line and column. */
+#include "test/support/support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schemes/data.h"
+#include "schemes/scheme.h"
+#include "schemes/tree.h"
+
+typedef struct bad_file {
+    const char *text, *message;
+} bad_file;
+
+static void check(const bad_file *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        assay_error err = {0};
+        assay_scheme *s = NULL;
+        const char *text = list[i].text;
+        assert_int_not_equal(assay_scheme_parse("f", text, strlen(text), &s, &err), ASSAY_OK);
+        assert_null(s);
+        if (strcmp(err.text, list[i].message) != 0)
+            fail_msg("%s\nexpected: %s\nfound:    %s", text, list[i].message, err.text);
+    }
+}
+#define CHECK(list) check(list, sizeof list / sizeof *list)
+
+static void yaml(void **state)
+{
+    (void)state;
+    static const bad_file list[] = {
+        {"\x01", "f:1:1: control characters are not allowed"},
+        {"*x\n", "f:1:1: aliases are not accepted; write the value out"},
+        {"scheme: a\nops: &x {}\n", "f:2:6: anchors are not accepted"},
+        {"scheme: a\nfloat_ops: &x []\n", "f:2:12: anchors are not accepted"},
+        {"scheme: \"a\\0b\"\n", "f:1:9: a NUL character in a value"},
+        {"scheme: a\n? [b]\n: c\n", "f:2:3: a key must be a plain word"},
+        {"scheme: a\n&k b: c\n", "f:2:1: anchors are not accepted; write the value out"},
+        {"scheme: a\nops: {conv: {add: {bits: &x 3}}}\n",
+         "f:2:26: anchors are not accepted; write the value out"},
+        {"scheme: a\nops: {conv: [1, *x]}\n",
+         "f:2:17: aliases are not accepted; write the value out"},
+    };
+    CHECK(list);
+}
+
+static void kinds(void **state)
+{
+    (void)state;
+    static const bad_file list[] = {
+        {"- a\n", "f:1:1: a scheme is a map of keys"},
+        {"word\n", "f:1:1: a scheme is a map of keys"},
+        {"scheme: [a]\n", "f:1:9: expected a text"},
+        {"scheme: ''\n",
+         "f:1:9: scheme: expected a name of 1 to 63 letters, digits, '.', '_' or '-'"},
+        {"scheme: 0123456789012345678901234567890123456789012345678901234567890123\n",
+         "f:1:9: scheme: expected a name of 1 to 63 letters, digits, '.', '_' or '-'"},
+        {"scheme: a\ndescription: {}\n", "f:2:14: expected a text"},
+        {"scheme: a\nextends: [tflite]\n",
+         "f:2:10: extends: expected the name of a preset or a path"},
+        {"scheme: a\nextends: tfite\n",
+         "f:2:10: extends: no preset \"tfite\"; nearest: tflite (a path needs a '/')"},
+        {"scheme: a\nextends: no.yaml\n", "no.yaml: No such file or directory"},
+        {"scheme: a\nextends: ./no\n", "./no: No such file or directory"},
+        {"scheme: a\nrescale: 3\n", "f:2:10: expected keys and values"},
+        {"scheme: a\nrescale: {store: [wrap]}\n", "f:2:18: rescale.store: expected one value"},
+        {"scheme: a\nrescale: {round: {a: b}}\n", "f:2:18: rescale.round: expected one value"},
+        {"scheme: a\nrescale: {round: [[floor]]}\n",
+         "f:2:19: expected a rounding step such as \"31 half-up\""},
+        {"scheme: a\nwide: 3\n", "f:2:7: expected sections such as rescale: {...}"},
+        {"scheme: a\nwide: {resale: {}}\n",
+         "f:2:16: unknown key \"resale\" in this key; nearest: rescale"},
+        {"scheme: a\nops: {conv: {types: {}}}\n",
+         "f:2:21: unknown key \"types\" in conv; nearest: types"},
+        {"scheme: a\nops: [conv]\n", "f:2:6: expected names with sections under them"},
+        {"scheme: a\nwide_ops: {cov: {}}\n", "f:2:17: unknown op \"cov\"; nearest: conv"},
+        {"scheme: a\nwide_ops: {depthwise: 3}\n",
+         "f:2:23: expected sections such as rescale: {...}"},
+        {"scheme: a\nops: {depthwise: {rescale: {shift_min: 63}}}\n",
+         "f:2:40: with the overrides of depthwise: rescale.shift_min 63 is above shift_max 62"},
+        {"scheme: a\nunsigned_ops: {fc: 3}\n", "f:2:20: expected sections such as rescale: {...}"},
+        {"scheme: a\nunsigned_depthwise: 3\n", "f:2:21: expected sections such as rescale: {...}"},
+        {"scheme: a\nfloat_ops: conv\n", "f:2:12: float_ops: expected a list of op names"},
+        {"scheme: a\nfloat_ops: [[conv]]\n", "f:2:13: float_ops: expected a list of op names"},
+        {"scheme: a\ncontract: x\n",
+         "f:2:11: contract: expected exact_ops, exact, approximate, not_modelled"},
+        {"scheme: a\ncontract: {exactly: x}\n",
+         "f:2:21: unknown key; contract holds exact_ops, exact, approximate, not_modelled"},
+        {"scheme: a\ncontract: {exact_ops: 3}\n", "f:2:23: exact_ops: expected a list of op names"},
+        {"scheme: a\ncontract: {exact: {a: b}}\n", "f:2:23: expected a list of texts"},
+        {"scheme: a\ncontract: {exact: [[b]]}\n", "f:2:20: expected a list of texts"},
+        {"scheme: a\nxx0123456789012345678901234567890123456789012345678901234567890123: 1\n",
+         "f:2:69: unknown key "
+         "\"xx0123456789012345678901234567890123456789012345678901234567890123\" "
+         "in the scheme; nearest: extends"},
+    };
+    CHECK(list);
+}
+
+static void values(void **state)
+{
+    (void)state;
+    static const char modes[] =
+        "one of: half-up, half-away, half-even, half-zero, floor, trunc, ceil, odd, away";
+    char last[200];
+    snprintf(last, sizeof last, "f:2:18: rescale.round: found \"half\", expected %s", modes);
+    const bad_file list[] = {
+        {"scheme: a\nadd: {bits: x}\n",
+         "f:2:13: add.bits: found \"x\", expected an integer from 0 to 30"},
+        {"scheme: a\nadd: {bits: 3x}\n",
+         "f:2:13: add.bits: found \"3x\", expected an integer from 0 to 30"},
+        {"scheme: a\nadd: {bits: 99999999999999999999}\n",
+         "f:2:13: add.bits: found \"99999999999999999999\", expected an integer from 0 to 30"},
+        {"scheme: a\nadd: {bits: -1}\n",
+         "f:2:13: add.bits: found \"-1\", expected an integer from 0 to 30"},
+        {"scheme: a\nadd: {bits: 31}\n",
+         "f:2:13: add.bits: found \"31\", expected an integer from 0 to 30"},
+        {"scheme: a\nadd: {fused: maybe}\n",
+         "f:2:14: add.fused: found \"maybe\", expected one of: no, yes"},
+        {"scheme: a\nrescale: {store: keep}\n",
+         "f:2:18: rescale.store: found \"keep\", expected one of: wrap, saturate, refuse"},
+        {"scheme: a\nrescale: {round: half}\n", last},
+        {"scheme: a\nrescale: {round: [9 half-up, 9 half-up, 9 half-up, floor]}\n",
+         "f:2:52: rescale.round: found \"floor\", expected at most 3 rounding steps"},
+        {"scheme: a\nrescale: {round: [64 floor]}\n",
+         "f:2:19: rescale.round: found \"64 floor\", expected \"BITS MODE\" with BITS from 1 to "
+         "63, "
+         "such as \"31 half-up\""},
+        {"scheme: a\nrescale: {round: [1234567890 floor]}\n",
+         "f:2:19: rescale.round: found \"1234567890 floor\", expected \"BITS MODE\" with BITS from "
+         "1 "
+         "to 63, such as \"31 half-up\""},
+    };
+    CHECK(list);
+}
+
+#define GIVEN(x) "scheme: a\nnodes: {n: {given: " x "}}\n"
+static void given(void **state)
+{
+    (void)state;
+    static const bad_file list[] = {
+        {GIVEN("3"), "f:2:20: expected multiplier, shift and optionally zero_point, diff_min"},
+        {GIVEN("{multiplier: {a: 1}}"), "f:2:33: expected an integer or a list of integers"},
+        {GIVEN("{shift: []}"), "f:2:28: expected an integer or a list of integers"},
+        {GIVEN("{multiplier: [x]}"), "f:2:34: expected an integer of at most 33 bits"},
+        {GIVEN("{multiplier: [1x]}"), "f:2:34: expected an integer of at most 33 bits"},
+        {GIVEN("{multiplier: [[1]]}"), "f:2:34: expected an integer of at most 33 bits"},
+        {GIVEN("{multiplier: 99999999999999999999}"),
+         "f:2:33: expected an integer of at most 33 bits"},
+        {GIVEN("{multiplier: 4294967297}"), "f:2:33: expected an integer of at most 33 bits"},
+        {GIVEN("{multiplier: -4294967297}"), "f:2:33: expected an integer of at most 33 bits"},
+        {GIVEN("{zero_point: x}"), "f:2:33: expected an integer of at most 33 bits"},
+        {GIVEN("{zero_point: 2147483648}"), "f:2:33: expected one 32-bit integer"},
+        {GIVEN("{zero_point: -2147483649}"), "f:2:33: expected one 32-bit integer"},
+        {GIVEN("{multiplier: 1, shift: 1, diff_min: 2147483648}"),
+         "f:2:56: expected one 32-bit integer"},
+        {GIVEN("{multipliers: 3}"),
+         "f:2:34: unknown key; given holds multiplier, shift, zero_point and diff_min"},
+        {GIVEN("{}"), "f:2:20: multiplier and shift must be lists of the same length"},
+        {GIVEN("{multiplier: 1, shift: 1, zero_point: [1, 2]}"),
+         "f:2:58: expected one 32-bit integer"},
+    };
+    CHECK(list);
+}
+
+/* Impossible combinations: what holds, and what would be possible. */
+static void combinations(void **state)
+{
+    (void)state;
+#define RECORD(section, x) "scheme: a\n" section ": {" x "}\n"
+    static const bad_file list[] = {
+        {RECORD("types", "activation_zero_point: middle, activation_bits: 1"),
+         "f:2:32: types.activation_zero_point: middle needs more than one bit"},
+        {RECORD("types", "weight_narrow: yes, weight_signed: no"),
+         "f:2:24: types.weight_narrow: yes needs weight_signed: yes (unsigned weights have no most "
+         "negative code)"},
+        {RECORD("types", "weight_narrow: true, weight_bits: 1"),
+         "f:2:24: types.weight_narrow: yes needs weight_bits of at least 2"},
+        {RECORD("types", "activation_bits: 7") "accumulator: {saturate_pairs: yes}\n",
+         "f:3:31: accumulator.saturate_pairs: yes is defined for activation_bits: 8 only"},
+        {RECORD("accumulator", "order: lanes"),
+         "f:2:22: accumulator.order: lanes needs lanes of at least 2"},
+        {RECORD("accumulator", "lanes: 4"), "f:2:22: accumulator.lanes: 4 needs order: lanes"},
+        {RECORD("rescale", "shift_min: 5, shift_max: 4"),
+         "f:2:22: rescale.shift_min 5 is above shift_max 4"},
+        {RECORD("rescale", "below_shift_min: denormal"),
+         "f:2:28: rescale.below_shift_min: refuse, zero, largest or tosa-generator (a large scale "
+         "has "
+         "no denormal form)"},
+        {RECORD("rescale", "below_shift_min: unnormalised"),
+         "f:2:28: rescale.below_shift_min: refuse, zero, largest or tosa-generator (a large scale "
+         "has "
+         "no denormal form)"},
+        {RECORD("rescale", "beyond_shift_max: largest"),
+         "f:2:29: rescale.beyond_shift_max: refuse, zero, denormal, unnormalised or "
+         "tosa-generator"},
+        {RECORD("rescale", "encoding: float32, zero_point: before, round: [floor]"),
+         "f:2:42: rescale.zero_point: before needs an integer encoding (floats: inside or after)"},
+        {RECORD("rescale", "scale: f32-steps"),
+         "f:2:18: rescale.scale: f32-steps needs encoding: float32 (others take f32, f32-product, "
+         "double or power-of-two)"},
+        {RECORD("rescale", "scale: power-of-two"),
+         "f:2:18: rescale.scale: power-of-two needs types.power_of_two_scales: yes"},
+        {RECORD("rescale", "reduced_bits: 31"),
+         "f:2:25: rescale.reduced_bits 31 must be less than multiplier_bits 31"},
+        {RECORD("rescale",
+                "encoding: float64, pre_shift: fixed, pre_shift_bits: 3, round: [floor]"),
+         "f:2:41: rescale.pre_shift: none with this encoding (glow derives its own, floats have "
+         "none)"},
+        {RECORD("rescale", "encoding: glow, pre_shift: fixed, pre_shift_bits: 3"),
+         "f:2:38: rescale.pre_shift: none with this encoding (glow derives its own, floats have "
+         "none)"},
+        {RECORD("rescale", "pre_shift: fixed"),
+         "f:2:22: rescale.pre_shift: fixed needs pre_shift_bits from 1 to 31"},
+        {RECORD("rescale", "pre_shift_bits: 3"),
+         "f:2:27: rescale.pre_shift_bits: 3 needs pre_shift: fixed"},
+        {RECORD("rescale", "store: refuse"), "f:2:18: rescale.store: saturate or wrap"},
+        {RECORD("rescale", "sum_overflow: refuse"),
+         "f:2:25: rescale.sum_overflow: saturate or wrap"},
+        {RECORD("rescale", "round: []"), "f:2:18: rescale.round needs at least one rounding step"},
+        {RECORD("rescale", "pre_shift: rest"), "f:2:22: rescale.pre_shift: rest needs one rounding "
+                                               "step with its bits, such as [15 half-up]"},
+        {RECORD("rescale", "pre_shift: rest, round: [floor]"),
+         "f:2:22: rescale.pre_shift: rest needs one rounding step with its bits, such as [15 "
+         "half-up]"},
+        {RECORD("rescale", "round: [floor, floor]"),
+         "f:2:18: rescale.round: step 1 needs its bits, such as \"31 half-up\" (only the last step "
+         "takes "
+         "the rest)"},
+        {RECORD("rescale", "encoding: float32"),
+         "f:2:10: rescale.round: one rounding with a float encoding (the product is rounded once)"},
+        {RECORD("types",
+                "power_of_two_scales: yes") "rescale: {scale: power-of-two, encoding: shift}\n",
+         "f:2:8: types.activation_zero_point: none or middle with encoding: shift"},
+        {RECORD("nodes", "n: {rescale: {shift_min: 63}}"),
+         "f:2:34: with the overrides of n: rescale.shift_min 63 is above shift_max 62"},
+        {RECORD("wide", "rescale: {shift_min: 63}"),
+         "f:2:29: with the overrides of all nodes of a form: rescale.shift_min 63 is above "
+         "shift_max "
+         "62"},
+    };
+    CHECK(list);
+}
+
+/* Possible ones of the same parameters. */
+static void possible(void **state)
+{
+    (void)state;
+    static const char *const list[] = {
+        RECORD("types", "activation_zero_point: middle, activation_bits: 2"),
+        RECORD("types", "activation_zero_point: middle, activation_bits: 1, activation_signed: no"),
+        RECORD("types", "weight_narrow: false, weight_signed: no"),
+        RECORD("accumulator", "order: lanes, lanes: 2"),
+        RECORD("rescale", "below_shift_min: largest, pre_shift: rest, round: [15 half-up]"),
+        ("scheme: a\ntypes: {power_of_two_scales: yes, activation_zero_point: middle}\n"
+         "rescale: {scale: power-of-two, encoding: shift}\n"),
+        "scheme: a\ntypes: {power_of_two_scales: yes}\nrescale: {scale: power-of-two}\n",
+        "scheme: a\ncontract: {exact: all of it, approximate: [one, two], exact_ops: [all]}\n",
+        "scheme: a\nfloat_ops: [all]\nunsigned_depthwise: {add: {bits: 3}}\n",
+    };
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        assay_error err = {0};
+        assay_scheme *s, *again;
+        assert_ok(assay_scheme_parse("f", list[i], strlen(list[i]), &s, &err), &err);
+        assert_ok(assay_scheme_parse("g", s->text, strlen(s->text), &again, &err), &err);
+        assert_string_equal(s->text, again->text);
+        assay_scheme_free(again);
+        assay_scheme_free(s);
+    }
+    assay_scheme_free(NULL); /* as free(NULL) */
+}
+
+static void files(void **state)
+{
+    (void)state;
+    char dir[600], path[700], text[900], expected[900];
+    assay_error err = {0};
+    assay_scheme *s;
+    test_temp_dir(dir, sizeof dir);
+
+    assert_refused(assay_scheme_open("./no.yml", &s, &err), &err, "./no.yml: No such file");
+    assert_refused(assay_scheme_open("no.yml", &s, &err), &err, "no.yml: No such file");
+    assert_refused(assay_scheme_open("no.yaml", &s, &err), &err, "no.yaml: No such file");
+    snprintf(path, sizeof path, "%s/.", dir);
+    snprintf(expected, sizeof expected, "%s: cannot be read", path);
+    assert_int_equal(assay_scheme_open(path, &s, &err), ASSAY_ERR_IO);
+    assert_string_equal(err.text, expected);
+
+    snprintf(path, sizeof path, "%s/bad.yaml", dir);
+    test_write_file(path, "scheme: a b\n", 12);
+    assert_refused(assay_scheme_open(path, &s, &err), &err, "bad.yaml:1:9: scheme: expected");
+    assert_null(s);
+
+    snprintf(path, sizeof path, "%s/circle.yaml", dir);
+    snprintf(text, sizeof text, "scheme: a\nextends: %s\n", path);
+    test_write_file(path, text, strlen(text));
+    assert_refused(assay_scheme_open(path, &s, &err), &err,
+                   "circle.yaml:2:10: extends: a chain of more than 8 schemes (a circle?)");
+
+    const size_t n = (1u << 20) + 1;
+    char *long_text = malloc(n);
+    assert_non_null(long_text);
+    memset(long_text, ' ', n);
+    snprintf(path, sizeof path, "%s/long.yaml", dir);
+    test_write_file(path, long_text, n);
+    assert_int_equal(assay_scheme_open(path, &s, &err), ASSAY_ERR_LIMIT);
+    assert_non_null(strstr(err.text, "long.yaml: more than 1048576 bytes"));
+    assert_int_equal(assay_scheme_parse("f", long_text, n, &s, &err), ASSAY_ERR_LIMIT);
+    assert_string_equal(err.text, "f: 1048577 bytes; at most 1048576 are accepted");
+    /* 100,001 values in 200,000 bytes */
+    for (size_t i = 0; i < n; i += 2)
+        memcpy(long_text + i, "1,", i + 2 <= n ? 2 : 1);
+    memcpy(long_text, "[1", 2);
+    long_text[200003] = ']';
+    assert_refused(assay_scheme_parse("f", long_text, 200004, &s, &err), &err,
+                   "too many values (at most 100000)");
+    free(long_text);
+    test_remove_tree(dir);
+}
+
+/* `given` of a node replaces its parent's, zero point and all. */
+static void inherited(void **state)
+{
+    (void)state;
+    char dir[600], path[700], text[900];
+    assay_error err = {0};
+    assay_scheme *s;
+    test_temp_dir(dir, sizeof dir);
+    snprintf(path, sizeof path, "%s/parent.yaml", dir);
+    static const char parent[] = GIVEN("{multiplier: [5, 6], shift: [1, 2], zero_point: 7}");
+    test_write_file(path, parent, sizeof parent - 1);
+    snprintf(text, sizeof text, "scheme: b\nextends: %s\nnodes: {n: {given: %s}}\n", path,
+             "{multiplier: 9, shift: -4}");
+    assert_ok(assay_scheme_parse("f", text, strlen(text), &s, &err), &err);
+    assert_non_null(strstr(s->text, "nodes:\n  \"n\":\n    given:\n      multiplier: [9]\n"
+                                    "      shift: [-4]\n"));
+    assert_null(strstr(s->text, "zero_point: 7"));
+    assert_int_equal(assay_data(s)->n_given, 1);
+    assay_scheme_free(s);
+
+    snprintf(text, sizeof text, "scheme: b\nextends: %s\nrescale: {shift_min: 63}\n", path);
+    assert_refused(assay_scheme_parse("f", text, strlen(text), &s, &err), &err,
+                   "f:3:22: rescale.shift_min 63 is above shift_max 62");
+    /* Of two nodes, one has overrides beside it and one has not; names are quoted. */
+    static const char two[] = "scheme: c\nnodes:\n  \"\\x7f\": {given: {multiplier: 1, shift: 2}}\n"
+                              "  'a\\\"': {add: {bits: 3}}\n";
+    assert_ok(assay_scheme_parse("f", two, strlen(two), &s, &err), &err);
+    assert_non_null(strstr(s->text, "nodes:\n  \"a\\\\\\\"\":\n    add:\n      bits: 3\n"
+                                    "  \"\\x7f\":\n    given:\n"));
+    assay_scheme_free(s);
+    test_remove_tree(dir);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(yaml),         cmocka_unit_test(kinds),
+                                       cmocka_unit_test(values),       cmocka_unit_test(given),
+                                       cmocka_unit_test(combinations), cmocka_unit_test(possible),
+                                       cmocka_unit_test(files),        cmocka_unit_test(inherited)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

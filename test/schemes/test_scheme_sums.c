@@ -1,0 +1,237 @@
+/* Sums of many operands, multipliers under one shift, scales at the ends of the shifts, and floats
+ * to codes in vectors. */
+#include "test/support/support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "interp/fast/isa.h"
+#include "schemes/unit.h"
+#include "test/support/scheme_unit.h"
+
+static const int32_t zeros[4] = {0, 0, 0, 0};
+
+/* The sum of `count` codes, doubled by the output's scale: exact in every kind. */
+static void many_operands(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *record;
+        int extra; /* zero points counted too often */
+    } list[] = {{"", 0},
+                {"add: {bits: 1}\n", 0},
+                {"add: {bits: 0}\n", 0},
+                {"add: {extra_zero_point: yes}\n", 1},
+                {"add: {kind: float-ratio}\n", 0}};
+    const float one = 1, half = 0.5f;
+    const int32_t five = 5, seven = -7;
+    const assay_type in = code_type(8, true, &one, &five), out = code_type(16, true, &half, &seven);
+    const assay_unit_spec spec = unit_spec("add_n", &in, 1, &out);
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        assay_scheme *s = unit_scheme(list[i].record);
+        assay_unit *u = unit_prepare(s, &spec);
+        for (int32_t count = 1; count < 12; count++)
+            for (int64_t sum = -128 * count; sum <= 127 * count; sum += 3) {
+                int32_t y;
+                s->vt->pool(u, &sum, &count, 1, &y);
+                assert_int_equal(y, 2 * (sum - 5 * (count + list[i].extra)) - 7);
+            }
+        s->vt->release(u);
+        assay_scheme_free(s);
+    }
+}
+
+/* The greatest scale of a layer takes all the bits; the others are rounded under its shift. */
+static void one_shift(void **state)
+{
+    (void)state;
+    const float one = 1;
+    static const float scales[2][4] = {{0.3f, 1.5f, 0.01f, 1.4f}, {1e-30f, 1e-31f, 1e-32f, 1e-33f}};
+    assay_scheme *s = unit_scheme("rescale: {common_shift: yes, multiplier_bits: 16, shift_sign: "
+                                  "right}\n");
+    for (int k = 0; k < 2; k++) {
+        assay_type in[2] = {code_type(8, true, &one, zeros), code_type(8, true, &one, zeros)};
+        const assay_type out = code_type(8, true, &one, zeros);
+        in[1].dim[0] = 4;
+        in[1].q = (assay_qparams){ASSAY_Q_AXIS, 0, 0, 4, scales[k], zeros};
+        const assay_unit_spec spec = unit_spec("conv", in, 2, &out);
+        assay_unit *u = unit_prepare(s, &spec);
+        size_t n;
+        const int64_t *m = unit_param(s, u, "multiplier", &n);
+        const int64_t *shift = unit_param(s, u, "shift", &n);
+        assert_int_equal(n, 4);
+        for (int c = 0; c < 4; c++) {
+            assert_int_equal(m[c], k == 0 ? llround(ldexp((double)scales[0][c], 15)) : 0);
+            assert_int_equal(shift[c], k == 0 ? 15 : 0); /* beyond 2^-62 there is nothing */
+        }
+        s->vt->release(u);
+    }
+    assay_scheme_free(s);
+}
+
+static void last_shifts(void **state)
+{
+    (void)state;
+    static const char tosa[] = "rescale: {shift_min: 2, shift_max: 62, below_shift_min: "
+                               "tosa-generator, beyond_shift_max: tosa-generator, shift_sign: "
+                               "right}\n";
+    static const struct {
+        const char *record;
+        float s1, s2;
+        int64_t multiplier, shift;
+    } list[] = {
+        {tosa, 0x1p-33f, 1, INT64_C(1) << 31, 62}, /* the one that the generator doubles */
+        {tosa, 0x1.8p-33f, 1, 3 << 28, 62},
+        {tosa, 0x1.8p-70f, 1, 0, 62},
+        {tosa, 0x1.8p30f, 1, 3 << 27, 2}, /* shift 0: a quarter of it */
+        {tosa, 0x1.8p29f, 1, 3 << 28, 2}, /* shift 1: half of it */
+        {"rescale: {scale: f32, shift_sign: right}\n", 1e-30f, 1e-30f, 0,
+         0}, /* underflow: R is 0 */
+    };
+    const float one = 1;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        assay_scheme *s = unit_scheme(list[i].record);
+        const assay_type in[2] = {code_type(8, true, &list[i].s1, zeros),
+                                  code_type(8, true, &list[i].s2, zeros)};
+        const assay_type out = code_type(8, true, &one, zeros);
+        const assay_unit_spec spec = unit_spec("conv", in, 2, &out);
+        assay_unit *u = unit_prepare(s, &spec);
+        size_t n;
+        if (unit_param(s, u, "multiplier", &n)[0] != list[i].multiplier ||
+            unit_param(s, u, "shift", &n)[0] != list[i].shift)
+            fail_msg("%zu: %lld, %lld", i, (long long)unit_param(s, u, "multiplier", &n)[0],
+                     (long long)unit_param(s, u, "shift", &n)[0]);
+        s->vt->release(u);
+        assay_scheme_free(s);
+    }
+}
+
+/* ---- floats to codes ---- */
+
+static float draw(test_rng *r, float scale)
+{
+    static const float ends[] = {NAN,    INFINITY, -INFINITY, 0.0f,    -0.0f,   3e38f,
+                                 -3e38f, 1e-45f,   -1e-45f,   0x1p31f, -0x1p31f};
+    switch (test_between(r, 0, 3)) {
+    case 0:
+        return ends[test_between(r, 0, 10)];
+    case 1: /* halves */
+        return (float)test_between(r, -600, 600) * 0.5f * scale;
+    default:
+        return (float)(test_unit(r) * 600 - 300) * scale;
+    }
+}
+
+static void encodings(void **state)
+{
+    (void)state;
+    static const char *const modes[] = {"half-even", "half-away", "floor", "trunc", "ceil", "odd"};
+    static const enum assay_isa isas[] = {ASSAY_ISA_PORTABLE, ASSAY_ISA_AVX2, ASSAY_ISA_VNNI};
+    static const char *const names[] = {"portable", "avx2", "vnni"};
+    test_rng r = test_seed("encodings", 12);
+    for (int k = 0; k < 96; k++) {
+        const int mode = k % 6, form = k / 6 % 8;
+        const float scale = k / 48 ? 0.1f : 0.25f;
+        const int32_t zero = k / 48 ? 33 : -5;
+        char record[200];
+        snprintf(record, sizeof record,
+                 "convert: {round: %s, division: %s, zero_point: %s, nan: %s}\n", modes[mode],
+                 form & 1 ? "divide" : "reciprocal", form & 2 ? "inside" : "after",
+                 form & 4 ? "least" : "zero-point");
+        assay_scheme *s = unit_scheme(record);
+        const assay_type in = {.elem = {ASSAY_KIND_F32, 32, true}, .rank = 1, .dim = {1}};
+        const assay_type out = code_type(8, k / 48 == 0, &scale, &zero);
+        const assay_unit_spec spec = unit_spec("quantize", &in, 1, &out);
+        assay_unit *u = unit_prepare(s, &spec);
+        for (int i = 0; i < 3; i++) {
+            const assay_isa_kernels *kernels;
+            float x[203];
+            uint32_t bits[203];
+            int32_t want[203];
+            uint8_t got[204] = {0};
+            assay_encode_fn encode = s->vt->encode(u, isas[i]);
+            if (assay_isa_choose(names[i], &kernels, NULL) != ASSAY_OK)
+                continue;
+            assert_int_equal(encode != NULL, mode < 5);
+            for (int j = 0; j < 203; j++)
+                x[j] = draw(&r, scale);
+            memcpy(bits, x, sizeof bits);
+            s->vt->quantize(u, bits, 203, 0, want);
+            if (encode != NULL)
+                encode(u, x, 203, got);
+            for (int j = 0; j < 203 && encode != NULL; j++)
+                if (got[j] != (uint8_t)want[j])
+                    fail_msg("%s %s: %a is %d, in vectors %d", record, names[i], (double)x[j],
+                             (uint8_t)want[j], got[j]);
+            assert_int_equal(got[203], 0);
+        }
+        s->vt->release(u);
+        assay_scheme_free(s);
+    }
+}
+
+/* Codes, zero points and scales that a vector of float32 does not hold have no such form. */
+static void not_encoded(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned bits;
+        bool is_signed;
+        float scale;
+        int32_t zero;
+        int64_t changed; /* float bits that take the place of the scale's; 0: none */
+        bool encoded;
+    } list[] = {
+        {8, true, 0.5f, 3, 0, true},       {18, true, 0.5f, 3, 0, false},
+        {18, false, 0.5f, 3, 0, false},    {8, true, 0.5f, 70000, 0, false},
+        {8, true, 0.5f, -70000, 0, false}, {8, true, 0.5f, 3, 0x7f800001, false},
+        {8, true, 0.5f, 3, -1, false},     {8, true, 0.5f, 3, 0x7f800000, false},
+    };
+    assay_scheme *s = unit_scheme("convert: {division: reciprocal}\n");
+    const assay_type in = {.elem = {ASSAY_KIND_F32, 32, true}, .rank = 1, .dim = {1}};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        const assay_type out =
+            code_type(list[i].bits, list[i].is_signed, &list[i].scale, &list[i].zero);
+        const assay_unit_spec spec = unit_spec("quantize", &in, 1, &out);
+        assay_unit *u = unit_prepare(s, &spec);
+        assay_unit copy = *u;
+        if (list[i].changed != 0)
+            copy.scale[ASSAY_OUT].scale = &list[i].changed;
+        if ((s->vt->encode(&copy, ASSAY_ISA_PORTABLE) != NULL) != list[i].encoded)
+            fail_msg("case %zu", i);
+        copy.scale[ASSAY_OUT].n = 2; /* by channel */
+        assert_null(s->vt->encode(&copy, ASSAY_ISA_PORTABLE));
+        s->vt->release(u);
+    }
+    assay_scheme_free(s);
+}
+
+/* ---- what a file says of fusing and of narrow weights ---- */
+
+static void statements(void **state)
+{
+    (void)state;
+    assay_scheme_caps caps;
+    assay_scheme plugin = {.name = "p"};
+    assay_scheme *s = unit_scheme("unfused_ops: [conv]\nwide_unfused_ops: [fc]\n"
+                                  "types: {weight_bits: 1}\n");
+    assert_false(assay_scheme_fuses(s, "conv", 8));
+    assert_true(assay_scheme_fuses(s, "conv", 16));
+    assert_true(assay_scheme_fuses(s, "fc", 8));
+    assert_false(assay_scheme_fuses(s, "fc", 16));
+    assert_true(assay_scheme_fuses(s, "nothing", 8));
+    assert_true(assay_scheme_fuses(&plugin, "conv", 8));
+    assay_scheme_get_caps(s, &caps);
+    assert_false(caps.weight_narrow); /* one bit has no code to spare */
+    assay_scheme_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(many_operands), cmocka_unit_test(one_shift),
+        cmocka_unit_test(last_shifts),   cmocka_unit_test(encodings),
+        cmocka_unit_test(not_encoded),   cmocka_unit_test(statements)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

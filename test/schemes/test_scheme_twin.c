@@ -1,0 +1,382 @@
+/* Rescales against a naive twin: rational arithmetic written from the words of record.def, the C
+ * library's floats, no code of schemes/. Every preset, then thousands of random scheme files. */
+#include "test/support/support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schemes/bulk.h"
+#include "schemes/data.h"
+
+typedef __int128 wide;
+
+/* ---- the twin ---- */
+
+static wide pow2_ref(int n)
+{
+    wide p = 1;
+    while (n-- > 0)
+        p *= 2;
+    return p;
+}
+
+/* n / 2^s, s at most 120, as the words say. */
+static wide round_ref(wide n, int s, int mode)
+{
+    if (s > 120) { /* nearer to 0 than any rule minds */
+        n = n > 0 ? 1 : n < 0 ? -1 : 0;
+        s = 3;
+    }
+    wide d = pow2_ref(s), q = n / d, r = n % d; /* toward zero */
+    if (r == 0)
+        return q;
+    int sign = n < 0 ? -1 : 1;
+    wide twice = 2 * r * sign;
+    bool odd = q % 2 != 0;
+    switch (mode) {
+    case 0: /* half-up */
+        return twice > d || (twice == d && sign > 0) ? q + sign : q;
+    case 1: /* half-away */
+        return twice >= d ? q + sign : q;
+    case 2: /* half-even */
+        return twice > d || (twice == d && odd) ? q + sign : q;
+    case 3: /* half-zero */
+        return twice > d ? q + sign : q;
+    case 4: /* floor */
+        return sign < 0 ? q - 1 : q;
+    case 5: /* trunc */
+        return q;
+    case 6: /* ceil */
+        return sign > 0 ? q + 1 : q;
+    case 7: /* odd */
+        return odd ? q : q + sign;
+    default: /* away */
+        return q + sign;
+    }
+}
+
+static wide saturate_ref(wide x, int bits)
+{
+    wide top = pow2_ref(bits - 1);
+    return x < -top ? -top : x > top - 1 ? top - 1 : x;
+}
+
+static wide wrap_ref(wide x, int bits)
+{
+    wide turn = pow2_ref(bits), r = x % turn;
+    r += r < 0 ? turn : 0;
+    return r >= turn / 2 ? r - turn : r;
+}
+
+typedef struct twin {
+    const assay_record *rec;
+    int64_t multiplier, shift, pre; /* shift: right, in all, without pre */
+    float f32;
+    double f64;
+    int64_t zero, in_zero, lo, hi;
+    int bits;
+    bool is_signed;
+} twin;
+
+static wide round_float_ref(double x, int mode)
+{
+    double low = floor(x), rest = x - low;
+    if (fabs(x) > 4.0e18)
+        return x > 0 ? pow2_ref(62) : -pow2_ref(62);
+    return round_ref((wide)low * 256 + (rest == 0     ? 0
+                                        : rest < 0.5  ? 64
+                                        : rest == 0.5 ? 128
+                                                      : 192),
+                     8, mode);
+}
+
+/* libgemmini's macro, in C floats. */
+static wide add_one_ref(float x)
+{
+    wide i = (wide)x;
+    wide next = x < 0 ? (wide)(x - 1.0f) : (wide)(x + 1.0f);
+    float rest = fabsf(x - (float)i);
+    return rest < 0.5f ? i : rest > 0.5f ? next : i % 2 == 0 ? i : next;
+}
+
+static wide store_ref(const twin *t, wide v)
+{
+    const assay_rule_rescale *k = &t->rec->rescale;
+    v += t->zero;
+    if (k->sum_bits > 0)
+        v = k->sum_overflow == ASSAY_NARROW_WRAP ? wrap_ref(v, k->sum_bits)
+                                                 : saturate_ref(v, k->sum_bits);
+    v = v < t->lo ? t->lo : v > t->hi ? t->hi : v;
+    if (k->store == ASSAY_NARROW_WRAP) {
+        v = wrap_ref(v, t->bits);
+        v += !t->is_signed && v < 0 ? pow2_ref(t->bits) : 0;
+    }
+    return v;
+}
+
+static wide float_ref(const twin *t, int64_t x)
+{
+    const assay_rule_rescale *k = &t->rec->rescale;
+    int mode = k->round.step[0].mode;
+    bool inside = k->zero_point == ASSAY_STAGE_INSIDE, single = k->encoding == ASSAY_ENCODE_F32;
+    volatile float f = (float)x;
+    f = f * t->f32;
+    if (inside && single)
+        f = f + (float)t->zero;
+    volatile double d = (double)x * t->f64;
+    if (inside)
+        d = d + (double)t->zero;
+    wide v = k->float_rounding == ASSAY_FLOAT_ROUND_ADD_ONE && single
+                 ? add_one_ref(f)
+                 : round_float_ref(single ? (double)f : d, mode);
+    if (k->float_rounding != ASSAY_FLOAT_ROUND_ADD_ONE && v != saturate_ref(v, 32))
+        v = k->float_overflow == ASSAY_FLOAT_INT_MIN && single ? -pow2_ref(31)
+                                                               : saturate_ref(v, 32);
+    if (inside)
+        return v < t->lo ? t->lo : v > t->hi ? t->hi : v;
+    return store_ref(t, v);
+}
+
+static wide integer_ref(const twin *t, int64_t acc)
+{
+    const assay_rule_rescale *k = &t->rec->rescale;
+    wide x = acc;
+    int64_t shift = t->shift, first = k->round.n > 1 ? k->round.step[0].bits : 0;
+    if (t->pre > 0)
+        x = round_ref(x, (int)t->pre, k->pre_shift_round);
+    else if (t->pre < 0)
+        x = saturate_ref(saturate_ref(x, 32) * pow2_ref((int)-t->pre), 32);
+    if (k->operand_bits > 0)
+        x = saturate_ref(x, k->operand_bits);
+    if (shift < first && k->left_shift != ASSAY_LEFT_PRODUCT) {
+        int left = (int)(first - shift > 60 ? 60 : first - shift);
+        x = k->left_shift == ASSAY_LEFT_WRAP
+                ? wrap_ref(x * pow2_ref(left), 32)
+                : saturate_ref(saturate_ref(x, 32) * pow2_ref(left), 32);
+        shift = first;
+    }
+    wide v = x * t->multiplier;
+    if (k->product_bits > 0)
+        v = wrap_ref(v, k->product_bits);
+    if (shift < 0) {
+        v *= pow2_ref((int)-shift > 40 ? 40 : (int)-shift);
+        shift = 0;
+    }
+    for (int i = 0; i < k->round.n; i++) {
+        bool last = i == k->round.n - 1;
+        int64_t bits = last || k->round.step[i].bits > shift ? shift : k->round.step[i].bits;
+        v = round_ref(v, (int)bits, k->round.step[i].mode);
+        shift -= bits;
+    }
+    if (k->result_bits > 0)
+        v = k->result_overflow == ASSAY_NARROW_WRAP ? wrap_ref(v, k->result_bits)
+                                                    : saturate_ref(v, k->result_bits);
+    return store_ref(t, v);
+}
+
+/* ---- driving it ---- */
+
+/* The target's way of writing a shift, undone. */
+static int64_t total_shift(const assay_rule_rescale *k, int64_t written)
+{
+    switch (k->shift_sign) {
+    case ASSAY_SHIFT_LEFT_OF_BITS:
+        return k->multiplier_bits - written;
+    case ASSAY_SHIFT_RIGHT_OF_BITS:
+        return k->multiplier_bits + written;
+    case ASSAY_SHIFT_LEFT:
+        return -written;
+    default:
+        return written;
+    }
+}
+
+/* A second rounding of the multiplier, and where the pre-shift comes from. */
+static void place(twin *t, int64_t written, int64_t glow_pre)
+{
+    const assay_rule_rescale *k = &t->rec->rescale;
+    t->shift = total_shift(k, written);
+    if (k->reduced_bits > 0) {
+        int drop = k->multiplier_bits - k->reduced_bits;
+        wide limit = pow2_ref(k->reduced_bits), m = round_ref(t->multiplier, drop, 0);
+        t->shift -= drop;
+        if (m >= limit && k->reduced_overflow == ASSAY_REDUCED_CAP) {
+            m = limit - 1;
+        } else if (m >= limit) {
+            m = limit / 2;
+            t->shift--;
+        }
+        t->multiplier = (int64_t)m;
+    }
+    t->pre = k->encoding == ASSAY_ENCODE_GLOW  ? glow_pre
+             : k->pre_shift == ASSAY_PRE_FIXED ? k->pre_shift_bits
+             : k->pre_shift == ASSAY_PRE_REST  ? t->shift - k->round.step[0].bits
+                                               : 0;
+    t->shift -= k->encoding == ASSAY_ENCODE_GLOW ? 0 : t->pre;
+}
+
+typedef struct sample {
+    double scale;
+    int64_t acc, zero, in_zero;
+    assay_elem type;
+} sample;
+
+static sample random_sample(test_rng *rng, const assay_record *rec)
+{
+    static const assay_elem types[] = {{ASSAY_KIND_INT, 8, true},  {ASSAY_KIND_INT, 8, false},
+                                       {ASSAY_KIND_INT, 16, true}, {ASSAY_KIND_INT, 6, false},
+                                       {ASSAY_KIND_INT, 4, true},  {ASSAY_KIND_INT, 32, true}};
+    sample s = {.type = types[test_between(rng, 0, 5)]};
+    bool pow2 = rec->types.power_of_two_scales != 0 || test_between(rng, 0, 3) == 0;
+    s.scale = ldexp(pow2 ? 0.5 : 0.5 + test_unit(rng) / 2, (int)test_between(rng, -20, 4));
+    if (rec->rescale.scale == ASSAY_FORM_F32 || rec->rescale.scale == ASSAY_FORM_F32_STEPS)
+        s.scale = (double)(float)s.scale;
+    s.acc = test_between(rng, INT32_MIN, INT32_MAX) >> test_between(rng, 0, 31);
+    if (test_between(rng, 0, 2) > 0) { /* lands near the codes, often on a tie */
+        double code = (double)test_between(rng, -140, 140) + (double)test_between(rng, 0, 1) / 2;
+        s.acc = (int64_t)fmax(fmin(code / s.scale, 2147483647.0), -2147483648.0);
+    }
+    s.zero = s.type.bits == 32 ? 0
+             : s.type.is_signed
+                 ? test_between(rng, -(1 << (s.type.bits - 1)), (1 << (s.type.bits - 1)) - 1)
+                 : test_between(rng, 0, (1 << s.type.bits) - 1);
+    s.in_zero = test_between(rng, 0, 3) == 0 ? test_between(rng, -128, 255) : 0;
+    return s;
+}
+
+/* How many of n samples are compared (the target refuses others). */
+static size_t compare(const assay_scheme *s, test_rng *rng, int n)
+{
+    assay_error err = {0};
+    assay_record rec;
+    assay_effective_record(assay_data(s), "conv", "", false, &rec);
+    bool floats =
+        rec.rescale.encoding == ASSAY_ENCODE_F32 || rec.rescale.encoding == ASSAY_ENCODE_F64;
+    size_t compared = 0;
+    for (int i = 0; i < n; i++) {
+        sample p = random_sample(rng, &rec);
+        int64_t m = 0, h = 0, pre = 0, out;
+        uint8_t refused = 0;
+        const assay_bulk b = {.n = 1,
+                              .type = p.type,
+                              .acc = &p.acc,
+                              .scale = &p.scale,
+                              .zero_point = &p.zero,
+                              .in_zero = &p.in_zero};
+        assert_ok(
+            assay_scheme_bulk_derive(s, NULL, false, &p.scale, 1, &m, &h, &pre, &refused, &err),
+            &err);
+        if (refused)
+            continue;
+        assert_ok(assay_scheme_bulk_apply(s, &b, &out, &refused, &err), &err);
+        if (refused)
+            continue;
+        bool wraps = rec.rescale.store == ASSAY_NARROW_WRAP;
+        twin t = {.rec = &rec,
+                  .multiplier = m,
+                  .f32 = (float)p.scale,
+                  .f64 = p.scale,
+                  .zero = p.zero,
+                  .in_zero = p.in_zero,
+                  .bits = p.type.bits,
+                  .is_signed = p.type.is_signed};
+        t.lo = wraps ? INT64_MIN / 2 : p.type.is_signed ? -(INT64_C(1) << (p.type.bits - 1)) : 0;
+        t.hi = wraps ? INT64_MAX / 2 : (INT64_C(1) << (p.type.bits - p.type.is_signed)) - 1;
+        if (!floats)
+            place(&t, h, pre);
+        wide want = floats ? float_ref(&t, p.acc - p.in_zero) : integer_ref(&t, p.acc - p.in_zero);
+        compared++;
+        if ((wide)out != want)
+            fail_msg(
+                "%s: acc %lld, R %.17g (%lld, %lld), zero points %lld and %lld, %c%u: %lld, the "
+                "twin %lld\n%s",
+                s->name, (long long)p.acc, p.scale, (long long)m, (long long)h,
+                (long long)p.in_zero, (long long)p.zero, p.type.is_signed ? 'i' : 'u', p.type.bits,
+                (long long)out, (long long)want, s->text);
+    }
+    return compared;
+}
+
+static void presets(void **state)
+{
+    (void)state;
+    test_rng rng = test_seed("presets", 909);
+    for (const char *const *name = assay_scheme_presets(); *name != NULL; name++) {
+        assay_scheme *s;
+        assay_error err;
+        assert_ok(assay_scheme_open(*name, &s, &err), &err);
+        if (assay_data(s)->base.rescale.encoding != ASSAY_ENCODE_THRESHOLDS &&
+            compare(s, &rng, 4000) < 100)
+            fail_msg("%s: hardly a sample was taken", *name);
+        assay_scheme_free(s);
+    }
+}
+
+/* ---- random scheme files ---- */
+
+static const char *any(test_rng *rng, const char *const *list, int n)
+{
+    return list[test_between(rng, 0, n - 1)];
+}
+
+static void random_text(test_rng *rng, char *buf, size_t size)
+{
+    static const char *const modes[] = {"half-up", "half-away", "half-even", "half-zero", "floor",
+                                        "trunc",   "ceil",      "odd",       "away"};
+    static const char *const narrow[] = {"wrap", "saturate"};
+    static const char *const left[] = {"product", "wrap", "saturate"};
+    static const char *const signs[] = {"right", "left-of-multiplier", "right-of-multiplier",
+                                        "left"};
+    int bits = (int)test_between(rng, 4, 31), steps = (int)test_between(rng, 1, 3);
+    char rounds[120], extra[200] = "";
+    int n = snprintf(rounds, sizeof rounds, "[");
+    for (int i = 0; i + 1 < steps; i++)
+        n += snprintf(rounds + n, sizeof rounds - (size_t)n, "%d %s, ",
+                      (int)test_between(rng, 1, 15), any(rng, modes, 9));
+    snprintf(rounds + n, sizeof rounds - (size_t)n, "%s]", any(rng, modes, 9));
+    if (test_between(rng, 0, 2) == 0)
+        snprintf(extra, sizeof extra, ", pre_shift: fixed, pre_shift_bits: %d, pre_shift_round: %s",
+                 (int)test_between(rng, 1, 12), any(rng, modes, 9));
+    else if (test_between(rng, 0, 2) == 0)
+        snprintf(extra, sizeof extra, ", reduced_bits: %d", (int)test_between(rng, 1, bits - 1));
+    snprintf(buf, size,
+             "scheme: random\nrescale: {scale: double, multiplier_bits: %d, multiplier_round: %s, "
+             "shift_min: %d, shift_max: %d, beyond_shift_max: denormal, left_shift: %s, round: %s, "
+             "operand_bits: %d, product_bits: %d, result_bits: %d, result_overflow: %s, sum_bits: "
+             "%d, sum_overflow: %s, store: %s, shift_sign: %s%s}\n",
+             bits, any(rng, modes, 9), (int)test_between(rng, -20, 10),
+             (int)test_between(rng, 30, 63), any(rng, left, 3), rounds,
+             (int)test_between(rng, 0, 1) * (int)test_between(rng, 12, 40),
+             (int)test_between(rng, 0, 1) * 48,
+             (int)test_between(rng, 0, 1) * (int)test_between(rng, 9, 40), any(rng, narrow, 2),
+             (int)test_between(rng, 0, 1) * (int)test_between(rng, 18, 32), any(rng, narrow, 2),
+             any(rng, narrow, 2), any(rng, signs, 4), extra);
+}
+
+static void random_files(void **state)
+{
+    (void)state;
+    test_rng rng = test_seed("files", 911);
+    size_t taken = 0, compared = 0;
+    for (int i = 0; i < 3000; i++) {
+        char text[1200];
+        assay_scheme *s;
+        assay_error err;
+        random_text(&rng, text, sizeof text);
+        if (assay_scheme_parse("random", text, strlen(text), &s, &err) != ASSAY_OK)
+            continue; /* an impossible combination, which the reader names */
+        taken++;
+        compared += compare(s, &rng, 60);
+        assay_scheme_free(s);
+    }
+    print_message("# %zu random schemes, %zu rescales\n", taken, compared);
+    assert_true(taken > 1500 && compared > 50000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(presets), cmocka_unit_test(random_files)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

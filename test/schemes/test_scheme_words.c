@@ -1,0 +1,378 @@
+/* A rescale in words, step by step, compared as text; and what single rescales refuse. */
+#include "test/support/support.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/core/type.h"
+#include "schemes/derive/derive.h"
+#include "schemes/explain.h"
+#include "schemes/lone.h"
+
+static assay_scheme *scheme_of(const char *record)
+{
+    char text[600];
+    assay_error err = {0};
+    assay_scheme *s;
+    snprintf(text, sizeof text, "scheme: t\n%s", record);
+    assert_ok(assay_scheme_parse("t", text, strlen(text), &s, &err), &err);
+    return s;
+}
+
+typedef struct worked {
+    const char *record;
+    double scale;
+    int64_t acc, zero, in_zero;
+    const char *steps;
+} worked;
+
+static const worked cases[] = {
+    {"rescale: {pre_shift: fixed, pre_shift_bits: 4, operand_bits: 6, multiplier_bits: 4, "
+     "left_shift: product, round: [half-up]}\n",
+     0.40625, -100, 5, 7,
+     "  accumulator             -100\n"
+     "  minus input zero point  -100 - 7 = -107\n"
+     "  pre-shift               -107 >> 4 = -7\n"
+     "  saturated to  6 bits    -7\n"
+     "  product                 -7 * 13 = -91\n"
+     "  rounding 1              -91 / 2^1 = -45.5 -> -45, half-up (a tie)\n"
+     "  plus zero point         -45 + 5 = -40\n"
+     "  code                    -40\n"},
+    {"rescale: {round: [half-up], result_bits: 4}\n", 0.5, 25, 0, 0,
+     "  accumulator             25\n"
+     "  product                 25 * 1073741824 = 26843545600\n"
+     "  rounding 1              26843545600 / 2^31 = 12.5 -> 13, half-up (a tie)\n"
+     "  narrowed to  4 bits     7\n"
+     "  code                    7\n"},
+    {"rescale: {left_shift: saturate}\n", 4, 1 << 30, 0, 0,
+     "  accumulator             1073741824\n"
+     "  shifted left            1073741824 * 2^3 = 2147483647 in 32 bits\n"
+     "  product                 2147483647 * 1073741824 = 2305843008139952128\n"
+     "  rounding 1              2305843008139952128 / 2^31 = 1073741823.5 -> 1073741824, half-up "
+     "(a tie)\n"
+     "  rounding 2              1073741824 / 2^0 = 1073741824 -> 1073741824, half-away\n"
+     "  saturated to -128..127  127\n"
+     "  code                    127\n"},
+    {"", 4, 1 << 30, 0, 0,
+     "  accumulator             1073741824\n"
+     "  shifted left            1073741824 * 2^3 = 0 in 32 bits (wrapped around)\n"
+     "  product                 0 * 1073741824 = 0\n"
+     "  rounding 1              0 / 2^31 = 0 -> 0, half-up\n"
+     "  rounding 2              0 / 2^0 = 0 -> 0, half-away\n"
+     "  code                    0\n"},
+    {"rescale: {left_shift: product, round: [half-up], product_bits: 16, multiplier_bits: 8}\n",
+     0.75, -300, 0, 0,
+     "  accumulator             -300\n"
+     "  product                 -300 * 192 = -57600\n"
+     "  product in 16 bits      7936\n"
+     "  rounding 1              7936 / 2^8 = 31 -> 31, half-up\n"
+     "  code                    31\n"},
+    {"rescale: {left_shift: product, round: [half-up], multiplier_bits: 8}\n", 768, -3, 0, 0,
+     "  accumulator             -3\n"
+     "  product                 -3 * 192 = -576\n"
+     "  product shifted left    by 2\n"
+     "  rounding 1              -2304 / 2^0 = -2304 -> -2304, half-up\n"
+     "  saturated to -128..127  -128\n"
+     "  code                    -128\n"},
+    {"rescale: {store: wrap}\n", 0.5, 513, 3, 0,
+     "  accumulator             513\n"
+     "  product                 513 * 1073741824 = 550829555712\n"
+     "  rounding 1              550829555712 / 2^31 = 256.5 -> 257, half-up (a tie)\n"
+     "  rounding 2              257 / 2^0 = 257 -> 257, half-away\n"
+     "  plus zero point         257 + 3 = 260\n"
+     "  low 8 bits              4\n"
+     "  code                    4\n"},
+    {"rescale: {encoding: float64, round: [half-even]}\n", 0.1, 25, 1, 0,
+     "  accumulator             25\n"
+     "  as float64              25\n"
+     "  times R in float64      25 * 0.1 = 2.5\n"
+     "  rounded                 2, half-even (a tie)\n"
+     "  plus zero point         2 + 1 = 3\n"
+     "  code                    3\n"},
+    {"rescale: {encoding: float32, scale: f32-steps, zero_point: inside, round: [half-even]}\n",
+     0.5, -5, 10, 0,
+     "  accumulator             -5\n"
+     "  as float32              -5\n"
+     "  times in scale          -5 * 0.5 = -2.5\n"
+     "  times weight scale      * 1 = -2.5\n"
+     "  divided by out scale    / 1 = -2.5\n"
+     "  plus zero point         + 10 = 7.5\n"
+     "  rounded                 8, half-even (a tie)\n"
+     "  code                    8\n"},
+    {"rescale: {input_bits: 8}\n", 0.5, 128, 0, 0,
+     "  accumulator             128\n"
+     "  the target refuses this accumulator\n"},
+};
+
+static void steps(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const worked *w = &cases[i];
+        char why[256], *text;
+        size_t size;
+        assay_error err = {0};
+        assay_lone o;
+        assay_scheme *s = scheme_of(w->record);
+        const assay_bulk b = {.n = 1,
+                              .type = assay_int(8, true),
+                              .scale = &w->scale,
+                              .zero_point = &w->zero,
+                              .in_zero = &w->in_zero};
+        assert_ok(assay_lone_start(&o, s, NULL, false, &err), &err);
+        assert_true(assay_lone_set(&o, &b, 0, why, sizeof why));
+        FILE *f = open_memstream(&text, &size);
+        assay_explain_steps(f, &o, w->acc);
+        fclose(f);
+        if (strcmp(text, w->steps) != 0)
+            fail_msg("%s\nexpected:\n%sfound:\n%s", w->record, w->steps, text);
+        free(text);
+        assay_scheme_free(s);
+    }
+}
+
+/* A quotient so near an integer or a half that float64 cannot tell is called so in words. */
+static void trifles(void **state)
+{
+    (void)state;
+    static const struct {
+        double scale;
+        int64_t acc;
+        const char *line;
+    } list[] = {
+        {2147483647 / 0x1p31, INT32_MAX,
+         " / 2^31 = 2147483646 plus a trifle -> 2147483646, half-up\n"},
+        {2147483647 / 0x1p31, -INT32_MAX, " / 2^31 = -2147483646 less a trifle -> -2147483646, "},
+        {2147483647 / 0x1p32, INT32_MAX - 1,
+         " / 2^32 = 1073741822.5 plus a trifle -> 1073741823, "},
+        {2147483647 / 0x1p32, 1 - INT32_MAX,
+         " / 2^32 = -1073741822.5 less a trifle -> -1073741823, "},
+    };
+    assay_scheme *s = scheme_of("rescale: {round: [half-up], left_shift: product}\n");
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        char why[256], *text;
+        size_t size;
+        assay_error err = {0};
+        assay_lone o;
+        const assay_bulk b = {.n = 1, .type = assay_int(32, true), .scale = &list[i].scale};
+        assert_ok(assay_lone_start(&o, s, NULL, false, &err), &err);
+        assert_true(assay_lone_set(&o, &b, 0, why, sizeof why));
+        FILE *f = open_memstream(&text, &size);
+        assay_explain_steps(f, &o, list[i].acc);
+        fclose(f);
+        if (strstr(text, list[i].line) == NULL)
+            fail_msg("expected %s in\n%s", list[i].line, text);
+        free(text);
+    }
+    assay_scheme_free(s);
+}
+
+typedef struct sentence {
+    const char *record, *line;
+    bool said;
+} sentence;
+
+static void formula(void **state)
+{
+    (void)state;
+    static const char pow2[] = "types: {power_of_two_scales: yes, activation_zero_point: none}\n"
+                               "rescale: {scale: power-of-two, encoding: shift, reduced_bits: 7}\n";
+    static const sentence list[] = {
+        {"", "  R = in * weight / out is formed in double precision, from float32 scales.\n", true},
+        {"rescale: {scale: f32-product}\n", "formed as a float32 product in * weight, then", true},
+        {"rescale: {pre_shift: fixed, pre_shift_bits: 4}\n",
+         "  x is shifted right by 4 first, rounded floor.\n", true},
+        {"rescale: {pre_shift: rest, round: [15 half-up], pre_shift_round: ceil}\n",
+         "  x is first shifted right, rounded ceil, by all but the last 15 bits.\n", true},
+        {"rescale: {reduced_bits: 15}\n", "  m is then rounded half-up to 15 bits.\n", true},
+        {pow2, "  R becomes a shift alone: R = 1 / 2^s, s <= 62.\n", true},
+        {pow2, "m is then", false},
+        {"rescale: {multiplier_renormalise: no}\n", "rounded half-away, not renormalised;", true},
+        {"rescale: {encoding: float64, round: [floor], zero_point: inside}\n",
+         "  R stays a float64 (binary64).\n  x * R is a product of floats; plus the zero point it "
+         "is rounded to an integer floor.\n  The sum saturates",
+         true},
+        {"rescale: {encoding: float32, round: [floor], float_rounding: add-one}\n",
+         " (the neighbour found by adding 1.0f).\n", true},
+        {"rescale: {result_bits: 16, result_overflow: refuse}\n",
+         "  The result is refused beyond 16 bits.\n", true},
+        {"rescale: {zero_point: before}\n",
+         "  An offset is subtracted before the multiplication.\n", true},
+        {"rescale: {sum_bits: 9, sum_overflow: saturate}\n", ", which saturates in 9 bits.\n",
+         true},
+        {"rescale: {sum_bits: 0}\n", "  The zero point is added to the rounded integer.\n", true},
+        {"rescale: {encoding: thresholds, round: [ceil]}\n",
+         "  A threshold is where the exact product acc * R, rounded ceil, takes the code.\n", true},
+        {"rescale: {common_shift: yes}\n",
+         "  The channels of a layer share the s of the greatest R.\n", true},
+        {"rescale: {shift_sign: left}\n", "Shifts: left: m * 2^shift\n", true},
+        {"rescale: {shift_sign: right}\n", "Shifts: right: m / 2^shift\n", true},
+        {"rescale: {shift_sign: right-of-multiplier}\n",
+         "Shifts: right, after the multiplier's own bits: m / 2^bits / 2^shift\n", true},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        char *text;
+        size_t size;
+        assay_scheme *s = scheme_of(list[i].record);
+        FILE *f = open_memstream(&text, &size);
+        assay_explain_formula(f, &assay_data(s)->base);
+        fprintf(f, "Shifts: %s\n", assay_explain_shift_sign(&assay_data(s)->base.rescale));
+        fclose(f);
+        if ((strstr(text, list[i].line) != NULL) != list[i].said)
+            fail_msg("%s\n%s: %s\n%s", list[i].record, list[i].said ? "expected" : "unexpected",
+                     list[i].line, text);
+        free(text);
+        assay_scheme_free(s);
+    }
+}
+
+static void refused(void **state)
+{
+    (void)state;
+    const int64_t acc[2] = {1, 128}, multiplier[2] = {1 << 30, 1 << 30}, shift[2] = {1, 1};
+    const double half[2] = {0.5, 0.5}, scale[2] = {-1, 0.5};
+    int64_t out[2], m[2], sh[2], pre[2];
+    uint8_t error[2];
+    assay_error err = {0};
+    assay_bulk b = {.n = 2, .type = assay_int(8, true), .acc = acc};
+    assay_scheme plugin = {.name = "p"};
+
+    assert_int_equal(assay_scheme_bulk_apply(&plugin, &b, out, error, &err), ASSAY_ERR_UNSUPPORTED);
+    assert_string_equal(err.text, "scheme p: a plugin has no parameter record");
+    assert_int_equal(
+        assay_scheme_bulk_derive(&plugin, NULL, false, half, 2, m, sh, pre, error, &err),
+        ASSAY_ERR_UNSUPPORTED);
+    assert_int_equal(assay_explain_rounding(stderr, &plugin, NULL, false, &err),
+                     ASSAY_ERR_UNSUPPORTED);
+    assert_int_equal(assay_explain_examples(stderr, &plugin, NULL, false, &err),
+                     ASSAY_ERR_UNSUPPORTED);
+    assert_null(assay_scheme_contract(&plugin, ASSAY_CONTRACT_EXACT));
+    assert_false(assay_scheme_is_exact(&plugin, "conv"));
+    assert_true(assay_scheme_is_exact(&plugin, "reshape"));
+    assert_false(assay_scheme_is_exact(&plugin, "nothing"));
+
+    assay_scheme *s = scheme_of("rescale: {input_bits: 8}\n");
+    assert_refused(assay_scheme_bulk_apply(s, &b, out, error, &err), &err,
+                   "scales, or multipliers and shifts, are needed");
+    b.multiplier = multiplier;
+    assert_refused(assay_scheme_bulk_apply(s, &b, out, error, &err), &err,
+                   "scales, or multipliers and shifts, are needed");
+    b.shift = shift;
+    assert_refused(assay_scheme_bulk_apply(s, &b, out, NULL, &err), &err,
+                   "row 1: the target refuses the accumulator 128");
+    assert_ok(assay_scheme_bulk_apply(s, &b, out, error, &err), &err);
+    assert_int_equal(error[0], 0);
+    assert_int_equal(error[1], 1);
+    assert_int_equal(out[0], 1);
+    assert_int_equal(out[1], 0);
+    assert_refused(assay_scheme_bulk_derive(s, NULL, false, scale, 2, m, sh, pre, NULL, &err), &err,
+                   "row 0: scale -1 is negative");
+    assert_ok(assay_scheme_bulk_derive(s, NULL, false, scale, 2, m, sh, pre, error, &err), &err);
+    assert_int_equal(error[0], 1);
+    assert_ok(assay_scheme_bulk_derive(s, NULL, false, scale, 2, m, sh, NULL, error, &err), &err);
+    assert_int_equal(m[1], 1 << 30);
+    assert_int_equal(sh[1], 0);
+    assert_int_equal(pre[1], 0);
+    assay_scheme_free(s);
+
+    s = scheme_of("rescale: {encoding: thresholds, round: [floor]}\n");
+    assert_refused(assay_scheme_bulk_apply(s, &b, out, NULL, &err), &err,
+                   "row 0: this encoding takes scales, not multipliers");
+    assert_refused(assay_scheme_bulk_derive(s, NULL, false, half, 2, m, sh, pre, NULL, &err), &err,
+                   "scheme t: its scales become thresholds, not multipliers");
+    assay_scheme_free(s);
+
+    s = scheme_of(
+        "rescale: {encoding: glow, product_bits: 32, round: [half-up], shift_sign: right}\n");
+    b.shift = (const int64_t[]){9, 9}; /* without a pre-shift: x * 300 / 2^9 */
+    b.multiplier = (const int64_t[]){300, 300};
+    assert_ok(assay_scheme_bulk_apply(s, &b, out, NULL, &err), &err);
+    assert_int_equal(out[0], 1);
+    assert_int_equal(out[1], 75);
+    b.pre = (const int64_t[]){1, 7}; /* the shift is the one after it */
+    assert_ok(assay_scheme_bulk_apply(s, &b, out, NULL, &err), &err);
+    assert_int_equal(out[0], 0);
+    assert_int_equal(out[1], 1); /* 300 / 512, half up */
+    b.pre = NULL;
+    assay_scheme_free(s);
+
+    s = scheme_of(
+        "rescale: {left_shift: product, pre_shift: rest, shift_max: 200, round: [15 half-up]}\n");
+    b.multiplier = (const int64_t[]){1, 1};
+    for (int side = -1; side <= 1; side += 2) {
+        b.shift = (const int64_t[]){side * 100, 0};
+        assert_refused(assay_scheme_bulk_apply(s, &b, out, NULL, &err), &err,
+                       "row 0: the pre-shift is out of reach");
+    }
+    assay_scheme_free(s);
+}
+
+/* The rounding table has a dash where the target takes no such scale. */
+static void rounding_table(void **state)
+{
+    (void)state;
+    char *text;
+    size_t size;
+    assay_error err = {0};
+    assay_scheme *s = scheme_of("rescale: {shift_max: 31, beyond_shift_max: refuse}\n");
+    FILE *f = open_memstream(&text, &size);
+    assert_ok(assay_explain_rounding(f, s, NULL, false, &err), &err);
+    fclose(f);
+    assert_non_null(strstr(text,
+                           "  R = 1/2                      -2     -1      .      0      .      "
+                           ".      1      .      2      3\n"));
+    assert_non_null(strstr(text,
+                           "  R = 1/4                       -      -      -      -      -      "
+                           "-      -      -      -      -\n"));
+    free(text);
+    assay_scheme_free(s);
+}
+
+/* Three scales apart: formed as the rule says, or applied one after the other. */
+static void formed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *record;
+        double real; /* of in * weight / out below */
+    } list[] = {
+        {"", (double)0.1f * (double)0.3f / (double)0.7f},
+        {"rescale: {scale: f32-product}\n", (double)(0.1f * 0.3f) / (double)0.7f},
+        {"rescale: {scale: f32}\n", (double)(0.1f * 0.3f / 0.7f)},
+    };
+    const int64_t acc = 2000000;
+    char why[256];
+    assay_error err = {0};
+    const assay_bulk b = {.n = 1, .type = assay_int(32, true)};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        assay_lone o;
+        assay_scheme *s = scheme_of(list[i].record);
+        int exponent;
+        assert_ok(assay_lone_start(&o, s, NULL, false, &err), &err);
+        assert_true(assay_lone_form(&o, &b, 0.1f, 0.3f, 0.7f, true, why, sizeof why));
+        assert_int_equal(o.multiplier, llround(ldexp(frexp(list[i].real, &exponent), 31)));
+        assert_false(assay_lone_form(&o, &b, -0.1f, 0.3f, 0.7f, true, why, sizeof why));
+        assert_non_null(strstr(why, "is negative"));
+        assay_scheme_free(s);
+    }
+    assay_lone o;
+    assay_scheme *s = scheme_of("rescale: {encoding: float32, scale: f32-steps, round: [trunc]}\n");
+    assert_ok(assay_lone_start(&o, s, NULL, false, &err), &err);
+    assert_true(assay_lone_form(&o, &b, 0.1f, 0.3f, 0.7f, true, why, sizeof why));
+    volatile float f = (float)acc;
+    f = f * 0.1f;
+    f = f * 0.3f;
+    f = f / 0.7f;
+    assert_int_equal(assay_rescale_one(&o.r, acc, 0), (int32_t)f);
+    assay_scheme_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(steps),          cmocka_unit_test(trifles),
+                                       cmocka_unit_test(formula),        cmocka_unit_test(refused),
+                                       cmocka_unit_test(rounding_table), cmocka_unit_test(formed)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
