@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/text/text.h"
 #include "graph/core/type.h"
+#include "graph/text/text.h"
 #include "interp/run/program.h"
 #include "test/support/random_codes.h"
 
