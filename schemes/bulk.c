@@ -5,6 +5,14 @@
 
 #include "schemes/lone.h"
 
+static bool set_row(assay_lone *o, const assay_bulk *b, size_t i, char *why, size_t size)
+{
+    if (b->in == NULL)
+        return assay_lone_set(o, b, i, why, size);
+    return assay_lone_form(o, b, i, (float)b->in[i], b->weight != NULL ? (float)b->weight[i] : 1,
+                           b->out != NULL ? (float)b->out[i] : 1, why, size);
+}
+
 assay_status assay_scheme_bulk_apply(const assay_scheme *s, const assay_bulk *b, int64_t *out,
                                      uint8_t *error, assay_error *err)
 {
@@ -13,20 +21,17 @@ assay_status assay_scheme_bulk_apply(const assay_scheme *s, const assay_bulk *b,
     assay_status status = assay_lone_start(&o, s, b->op, b->wide, err);
     if (status != ASSAY_OK)
         return status;
-    if (b->scale == NULL && (b->multiplier == NULL || b->shift == NULL))
+    if (b->scale == NULL && b->in == NULL && (b->multiplier == NULL || b->shift == NULL))
         return assay_fail(err, ASSAY_ERR_INPUT, "scales, or multipliers and shifts, are needed");
     for (size_t i = 0; i < b->n; i++) {
-        bool ok = assay_lone_set(&o, b, i, why, sizeof why);
-        if (ok && !assay_rescale_accepts(&o.r, b->acc[i], 0)) {
-            snprintf(why, sizeof why, "the target refuses the accumulator %lld",
-                     (long long)b->acc[i]);
-            ok = false;
-        }
+        int64_t code = 0;
+        bool ok = set_row(&o, b, i, why, sizeof why) &&
+                  assay_lone_code(&o, b->acc[i], b->sums, &code, why, sizeof why);
         if (!ok && error == NULL)
             return assay_fail(err, ASSAY_ERR_SCHEME, "row %zu: %s", i, why);
         if (error != NULL)
             error[i] = !ok;
-        out[i] = ok ? assay_rescale_one(&o.r, b->acc[i], 0) : 0;
+        out[i] = code;
     }
     return ASSAY_OK;
 }

@@ -4,7 +4,8 @@
 
 #include "schemes/scheme.h"
 
-/* n independent rescales; arrays have n entries. Either scale, or multiplier and shift (in the
+/* n independent rescales; arrays have n entries. Either scale, or the three scales of which it is
+ * formed (float32; weight and out may be NULL: 1), or multiplier and shift (in the
  * target's own sign convention, `rescale.shift_sign`) and pre where the target has a pre-shift. */
 typedef struct assay_bulk {
     size_t n;
@@ -12,11 +13,14 @@ typedef struct assay_bulk {
     bool wide;       /* the record for codes of more than 8 bits */
     assay_elem type; /* of the output, 1..32 bits */
     const int64_t *acc;
+    bool sums;           /* acc are exact sums, which a weighted op's accumulator holds first */
     const double *scale; /* R; rounded to float32 first where the scheme forms scales in float32 */
+    const double *in, *weight, *out; /* or R = in * weight / out, formed as the scheme does */
+    bool per_tensor;                 /* the weights have one scale */
     const int64_t *multiplier, *shift, *pre;
     const int64_t *zero_point; /* of the output; NULL: 0 */
     const int64_t *in_zero;    /* subtracted from acc; NULL: 0 */
-    const int64_t *lo, *hi;    /* saturation; NULL: the type's range */
+    const int64_t *lo, *hi;    /* saturation within the type's range; NULL: that range */
 } assay_bulk;
 
 /* out[i]: the code; error[i] (may be NULL): 1 where the target would refuse (out[i] is then 0).

@@ -26,12 +26,7 @@ static bool one(assay_lone *o, double real, int64_t zero, int64_t acc, int64_t *
         .n = 1, .type = output_type(&o->rec), .scale = &real, .zero_point = &zero};
     if (!assay_lone_set(o, &b, 0, why, size))
         return false;
-    if (!assay_rescale_accepts(&o->r, acc, 0)) {
-        snprintf(why, size, "the accumulator is out of range");
-        return false;
-    }
-    *code = assay_rescale_one(&o->r, acc, 0);
-    return true;
+    return assay_lone_code(o, acc, true, code, why, size);
 }
 
 assay_status assay_explain_rounding(FILE *f, const assay_scheme *s, const char *op, bool wide,

@@ -262,8 +262,19 @@ void assay_explain_steps(FILE *f, const assay_lone *o, int64_t acc)
 {
     const assay_rescale *r = &o->r;
     assay_trace t;
-    assay_trace_run(r, acc, 0, &t);
+    int64_t held = acc;
+    const bool fits = assay_lone_settle(o, &held);
     fprintf(f, "  accumulator             %" PRId64 "\n", acc);
+    if (!fits)
+        fprintf(f, "  beyond %d bits, which the target refuses\n", o->rec.accumulator.bits);
+    else if (held != acc)
+        fprintf(f, "  %s %2d bits       %" PRId64 "\n",
+                o->rec.accumulator.overflow == ASSAY_OVERFLOW_WRAP ? "wrapped to " : "saturated to",
+                o->rec.accumulator.bits, held);
+    if (!fits)
+        return;
+    acc = held;
+    assay_trace_run(r, acc, 0, &t);
     if (r->in_zero != 0)
         fprintf(f, "  minus input zero point  %" PRId64 " - %" PRId64 " = %" PRId64 "\n", acc,
                 r->in_zero, t.operand);

@@ -6,8 +6,58 @@
 #include <string.h>
 
 #include "graph/core/type.h"
+#include "schemes/guess.h"
 
 #define FLOAT_ONE 0x3f800000
+
+/* Ops that rescale an accumulator of products. */
+static bool is_weighted(assay_op op)
+{
+    return assay_class_of(op).derive == assay_derive_weighted && op != ASSAY_OP_SVDF_FEATURE;
+}
+
+/* Ops that are one rescale, of what is called the accumulator here. */
+static bool is_one_rescale(const assay_record *r, assay_op op)
+{
+    switch (op) {
+    case ASSAY_OP_MUL:
+    case ASSAY_OP_REDUCE_SUM:
+        return true;
+    case ASSAY_OP_RESCALE:
+    case ASSAY_OP_RELU:
+    case ASSAY_OP_CLIP:
+    case ASSAY_OP_MAX_POOL:
+    case ASSAY_OP_REDUCE_MAX:
+    case ASSAY_OP_REDUCE_MIN:
+        return r->unary.rescale == ASSAY_CHANGE_RESCALE;
+    case ASSAY_OP_AVG_POOL: /* R with the divisor in it */
+    case ASSAY_OP_GLOBAL_AVG_POOL:
+    case ASSAY_OP_REDUCE_MEAN:
+        return r->pool.kind == ASSAY_POOL_RESCALE;
+    default:
+        return is_weighted(op);
+    }
+}
+
+static assay_status check_op(const assay_lone *o, const assay_scheme *s, const char *name,
+                             assay_error *err)
+{
+    if (o->op == ASSAY_OP_COUNT) {
+        assay_guess g = {name, "", SIZE_MAX};
+        for (int op = 0; op < ASSAY_OP_COUNT; op++)
+            assay_guess_consider(&g, assay_op_get((assay_op)op)->name);
+        return assay_fail(err, ASSAY_ERR_INPUT, "no op \"%s\"; nearest: %s", name, g.best);
+    }
+    if (assay_data(s)->in_float[o->op])
+        return assay_fail(err, ASSAY_ERR_INPUT, "scheme %s leaves %s in float (float_ops)", s->name,
+                          name);
+    if (!is_one_rescale(&o->rec, o->op))
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "%s is not one rescale of an accumulator under scheme %s; `assay scheme "
+                          "diff A B --model NETWORK` tries its nodes",
+                          name, s->name);
+    return ASSAY_OK;
+}
 
 assay_status assay_lone_start(assay_lone *o, const assay_scheme *s, const char *op, bool wide,
                               assay_error *err)
@@ -16,7 +66,9 @@ assay_status assay_lone_start(assay_lone *o, const assay_scheme *s, const char *
     if (s->record == NULL)
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "scheme %s: a plugin has no parameter record",
                           s->name);
-    assay_effective_record(assay_data(s), op != NULL ? op : "conv", "", wide, &o->rec);
+    op = op != NULL ? op : "conv";
+    o->op = assay_op_find(op);
+    assay_effective_record(assay_data(s), op, "", wide, &o->rec);
     o->rule = o->rec.rescale;
     if (o->rule.encoding == ASSAY_ENCODE_THRESHOLDS) {
         o->rule.encoding = ASSAY_ENCODE_MULTIPLIER;
@@ -25,7 +77,7 @@ assay_status assay_lone_start(assay_lone *o, const assay_scheme *s, const char *
     }
     o->r.rule = &o->rule;
     o->r.n = 1;
-    return ASSAY_OK;
+    return check_op(o, s, op, err);
 }
 
 bool assay_lone_is_float(const assay_lone *o)
@@ -63,18 +115,11 @@ static void set_exact(assay_lone *o, double scale)
     o->encoded.pre = 0;
 }
 
-static bool set_integers(assay_lone *o, const assay_bulk *b, size_t i, char *why, size_t size)
+/* The encoded scale in its places. */
+static bool place(assay_lone *o, char *why, size_t size)
 {
     const assay_rule_rescale *k = &o->rec.rescale;
-    assay_encoded *e = &o->encoded;
-    if (b->scale == NULL) {
-        e->multiplier = b->multiplier[i];
-        e->pre = k->encoding == ASSAY_ENCODE_GLOW && b->pre != NULL ? b->pre[i] : 0;
-        e->shift = assay_shift_from_target(k, b->shift[i]) + e->pre;
-        if (!assay_check_given(k, e, why, size))
-            return false;
-    }
-    if (!assay_place_encoded(k, e, &o->multiplier, &o->shift, &o->pre)) {
+    if (!assay_place_encoded(k, &o->encoded, &o->multiplier, &o->shift, &o->pre)) {
         snprintf(why, size, "the pre-shift is out of reach");
         return false;
     }
@@ -85,40 +130,78 @@ static bool set_integers(assay_lone *o, const assay_bulk *b, size_t i, char *why
     return true;
 }
 
-bool assay_lone_set(assay_lone *o, const assay_bulk *b, size_t i, char *why, size_t size)
+/* Bounds act within the type, whose range they never replace; where the low bits are stored there
+ * is no such range, and they act on the value before. */
+static bool set_bounds(assay_lone *o, const assay_bulk *b, size_t i, char *why, size_t size)
 {
-    const assay_rule_rescale *k = &o->rec.rescale;
-    double scale = b->scale != NULL ? assay_lone_formed(o, b->scale[i]) : 0;
-    if (b->scale != NULL && !assay_encode(k, scale, &o->encoded, why, size))
-        return false;
-    if (b->scale == NULL && (assay_lone_is_float(o) || k->encoding == ASSAY_ENCODE_THRESHOLDS)) {
-        snprintf(why, size, "this encoding takes scales, not multipliers");
-        return false;
-    }
-    if (k->encoding == ASSAY_ENCODE_THRESHOLDS)
-        set_exact(o, scale);
-    if (assay_lone_is_float(o))
-        set_float(o, scale);
-    else if (!set_integers(o, b, i, why, size))
-        return false;
+    const bool wraps = o->rule.store == ASSAY_NARROW_WRAP;
+    const int64_t least = assay_elem_min(b->type), most = assay_elem_max(b->type);
+    assay_rescale *r = &o->r;
+    r->lo = wraps ? INT64_MIN : least;
+    r->hi = wraps ? INT64_MAX : most;
+    if (b->lo != NULL && b->lo[i] > r->lo)
+        r->lo = b->lo[i];
+    if (b->hi != NULL && b->hi[i] < r->hi)
+        r->hi = b->hi[i];
+    if (o->op == ASSAY_OP_RELU && r->lo < r->zero_point)
+        r->lo = r->zero_point;
+    if (r->lo <= r->hi)
+        return true;
+    snprintf(why, size, "bounds %lld..%lld leave no code of the type", (long long)r->lo,
+             (long long)r->hi);
+    return false;
+}
+
+/* All of row i but its scale. */
+static bool set_rest(assay_lone *o, const assay_bulk *b, size_t i, char *why, size_t size)
+{
     o->r.zero_point = b->zero_point != NULL ? b->zero_point[i] : 0;
     o->r.in_zero = b->in_zero != NULL ? b->in_zero[i] : 0;
     o->r.out_bits = b->type.bits;
     o->r.out_signed = b->type.is_signed;
-    bool wraps = k->store == ASSAY_NARROW_WRAP;
-    o->r.lo = b->lo != NULL ? b->lo[i] : wraps ? INT64_MIN : assay_elem_min(b->type);
-    o->r.hi = b->hi != NULL ? b->hi[i] : wraps ? INT64_MAX : assay_elem_max(b->type);
+    if (!set_bounds(o, b, i, why, size))
+        return false;
     assay_rescale_choose(&o->r);
     return true;
 }
 
-bool assay_lone_form(assay_lone *o, const assay_bulk *b, float in, float weight, float out,
-                     bool per_tensor, char *why, size_t size)
+/* Row i with this scale. */
+static bool set_scale(assay_lone *o, const assay_bulk *b, size_t i, double scale, char *why,
+                      size_t size)
 {
-    double real = assay_form_scale(&o->rec.rescale, in, weight, out, per_tensor);
-    assay_bulk one = *b;
-    one.scale = &real;
-    if (!assay_lone_set(o, &one, 0, why, size))
+    if (!assay_encode(&o->rec.rescale, scale, &o->encoded, why, size))
+        return false;
+    if (o->rec.rescale.encoding == ASSAY_ENCODE_THRESHOLDS)
+        set_exact(o, scale);
+    if (assay_lone_is_float(o))
+        set_float(o, scale);
+    else if (!place(o, why, size))
+        return false;
+    return set_rest(o, b, i, why, size);
+}
+
+bool assay_lone_set(assay_lone *o, const assay_bulk *b, size_t i, char *why, size_t size)
+{
+    const assay_rule_rescale *k = &o->rec.rescale;
+    assay_encoded *e = &o->encoded;
+    if (b->scale != NULL)
+        return set_scale(o, b, i, assay_lone_formed(o, b->scale[i]), why, size);
+    if (assay_lone_is_float(o) || k->encoding == ASSAY_ENCODE_THRESHOLDS) {
+        snprintf(why, size, "this encoding takes scales, not multipliers");
+        return false;
+    }
+    e->multiplier = b->multiplier[i];
+    e->pre = k->encoding == ASSAY_ENCODE_GLOW && b->pre != NULL ? b->pre[i] : 0;
+    e->shift = assay_shift_from_target(k, b->shift[i]) + e->pre;
+    return assay_check_given(k, e, why, size) && place(o, why, size) &&
+           set_rest(o, b, i, why, size);
+}
+
+bool assay_lone_form(assay_lone *o, const assay_bulk *b, size_t i, float in, float weight,
+                     float out, char *why, size_t size)
+{
+    double real = assay_form_scale(&o->rec.rescale, in, weight, out, b->per_tensor);
+    if (!set_scale(o, b, i, real, why, size))
         return false;
     if (o->rec.rescale.scale == ASSAY_FORM_F32_STEPS) {
         o->scale = assay_bits_of(in);
@@ -127,4 +210,38 @@ bool assay_lone_form(assay_lone *o, const assay_bulk *b, float in, float weight,
         assay_derive_near_steps(&o->r, in, &weight, 1, out, &real, &o->near);
     }
     return true;
+}
+
+bool assay_lone_settle(const assay_lone *o, int64_t *acc)
+{
+    assay_unit u;
+    bool trapped = false;
+    if (!is_weighted(o->op))
+        return true;
+    memset(&u, 0, sizeof u);
+    u.rec.accumulator = o->rec.accumulator;
+    *acc = assay_apply_settle(&u, *acc, &trapped);
+    return !trapped;
+}
+
+bool assay_lone_holds(const assay_lone *o, int64_t lo, int64_t hi)
+{
+    const unsigned bits = (unsigned)o->rec.accumulator.bits;
+    return !is_weighted(o->op) || (lo >= assay_int_min(bits) && hi <= assay_int_max(bits));
+}
+
+bool assay_lone_code(const assay_lone *o, int64_t acc, bool is_sum, int64_t *code, char *why,
+                     size_t size)
+{
+    int64_t held = acc;
+    if (is_sum && !assay_lone_settle(o, &held))
+        snprintf(why, size, "the sum %lld leaves the accumulator's %d bits", (long long)acc,
+                 o->rec.accumulator.bits);
+    else if (!assay_rescale_accepts(&o->r, held, 0))
+        snprintf(why, size, "the target refuses the accumulator %lld", (long long)held);
+    else {
+        *code = assay_rescale_one(&o->r, held, 0);
+        return true;
+    }
+    return false;
 }

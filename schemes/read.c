@@ -117,7 +117,7 @@ static assay_status read_section(const assay_reading *c, const assay_tree *t,
             assay_guess g = {i->key, "", SIZE_MAX};
             for (size_t f = 0; f < n; f++)
                 if (strcmp(fields[f].section, t->key) == 0)
-                    assay_read_consider(&g, fields[f].name);
+                    assay_guess_consider(&g, fields[f].name);
             return assay_read_unknown_key(c, i, t->key, &g);
         }
         assay_field_value v;
@@ -139,7 +139,7 @@ static void consider_sections(assay_guess *g)
     size_t n;
     const assay_field *fields = assay_record_fields(&n);
     for (size_t f = 0; f < n; f++)
-        assay_read_consider(g, fields[f].section);
+        assay_guess_consider(g, fields[f].section);
 }
 
 /* Sections under one op or node, or under `wide` and the like. */
@@ -171,7 +171,7 @@ static assay_status check_op(const assay_reading *c, const assay_tree *at, const
         return ASSAY_OK;
     assay_guess g = {name, "", SIZE_MAX};
     for (int op = 0; op < ASSAY_OP_COUNT; op++)
-        assay_read_consider(&g, assay_op_get((assay_op)op)->name);
+        assay_guess_consider(&g, assay_op_get((assay_op)op)->name);
     return assay_fail(c->err, ASSAY_ERR_INPUT, "%s:%u:%u: unknown op \"%s\"; nearest: %s", c->file,
                       at->line, at->column, name, g.best);
 }
@@ -263,7 +263,7 @@ static assay_status read_parent(const assay_reading *c, const assay_tree *t, int
     if (strchr(t->text, '/') == NULL && strstr(t->text, ".yaml") == NULL) {
         assay_guess g = {t->text, "", SIZE_MAX};
         for (const char *const *p = assay_scheme_presets(); *p != NULL; p++)
-            assay_read_consider(&g, *p);
+            assay_guess_consider(&g, *p);
         return assay_fail(c->err, ASSAY_ERR_INPUT,
                           "%s:%u:%u: extends: no preset \"%s\"; nearest: %s (a path needs a '/')",
                           c->file, t->line, t->column, t->text, g.best);
@@ -330,7 +330,7 @@ static assay_status read_key(const assay_reading *c, const assay_tree *t)
     assay_guess g = {t->key, "", SIZE_MAX};
     consider_sections(&g);
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        assay_read_consider(&g, keys[i]);
+        assay_guess_consider(&g, keys[i]);
     return assay_read_unknown_key(c, t, "the scheme", &g);
 }
 

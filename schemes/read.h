@@ -3,6 +3,7 @@
 #define ASSAY_SCHEMES_READ_H
 
 #include "schemes/data.h"
+#include "schemes/guess.h"
 #include "schemes/tree.h"
 
 typedef struct assay_reading {
@@ -16,12 +17,6 @@ typedef struct assay_reading {
 assay_status assay_read_fail(const assay_reading *c, const assay_tree *t, const char *what);
 assay_status assay_read_no_memory(const assay_reading *c);
 
-/* The candidate nearest to a word so far; starts as {word, "", SIZE_MAX}. */
-typedef struct assay_guess {
-    const char *word, *best;
-    size_t least;
-} assay_guess;
-void assay_read_consider(assay_guess *g, const char *candidate);
 assay_status assay_read_unknown_key(const assay_reading *c, const assay_tree *t, const char *where,
                                     const assay_guess *g);
 

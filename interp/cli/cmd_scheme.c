@@ -5,6 +5,7 @@
 #include "graph/core/type.h"
 #include "interp/cli/scheme.h"
 #include "schemes/data.h"
+#include "schemes/guess.h"
 
 static int list(const cli_args *a)
 {
@@ -38,6 +39,17 @@ bool cli_scheme_names_differ(const assay_scheme *a, const assay_scheme *b)
         return true;
     cli_trouble("scheme: two schemes of the name \"%s\" with different records; rename one",
                 a->name);
+    return false;
+}
+
+bool cli_scheme_op(const cli_args *a)
+{
+    assay_guess g = {cli_value(a, "op", "conv"), "", SIZE_MAX};
+    if (assay_op_find(g.word) != ASSAY_OP_COUNT)
+        return true;
+    for (int op = 0; op < ASSAY_OP_COUNT; op++)
+        assay_guess_consider(&g, assay_op_get((assay_op)op)->name);
+    cli_trouble("scheme: no op \"%s\"; nearest: %s", g.word, g.best);
     return false;
 }
 
@@ -111,7 +123,9 @@ static const struct verb {
      "per-tensor ",
      cli_scheme_try},
     {"new", 0, 1, "", cli_scheme_new},
-    {"apply", 1, 1, " acc scale multiplier shift pre zp in-zp min max type op wide output errors ",
+    {"apply", 1, 1,
+     " acc scale multiplier shift pre zp in-zp min max type op wide in-scale weight-scale "
+     "out-scale per-tensor output errors ",
      cli_scheme_apply},
     {"derive", 1, 1, " scale multiplier shift pre op wide errors ", cli_scheme_derive},
 };
@@ -146,23 +160,23 @@ static int run(const cli_args *a)
 }
 
 static const cli_option options[] = {
-    {"acc", 'a', "N|LO:HI|FILE", "accumulator (try), their range (diff, matrix), .npy (apply)"},
-    {"scale", 0, "X|LO:HI:N|FILE", "real scale R (try), N of them (diff, matrix), .npy (apply)"},
+    {"acc", 'a', "N|LO:HI|FILE", "accumulator, their range (diff, matrix), .npy of them (apply)"},
+    {"scale", 0, "X|LO:HI:N|FILE", "real scale R, N of them (diff, matrix), .npy of them (apply)"},
     {"multiplier", 0, "N|FILE", "with --shift, as the target writes them, in place of --scale"},
     {"shift", 0, "N|FILE", "shift in the target's own sign convention ('show' states it)"},
     {"pre", 0, "N|FILE", "pre-shift, where the target has one"},
     {"zp", 0, "N|FILE", "zero point of the output"},
     {"in-zp", 0, "N|FILE", "zero point subtracted from the accumulator"},
-    {"min", 0, "N|FILE", "lower bound of the codes"},
-    {"max", 0, "N|FILE", "upper bound of the codes"},
+    {"min", 0, "N|FILE", "lower bound of the codes, within the type"},
+    {"max", 0, "N|FILE", "upper bound of the codes, within the type"},
     {"type", 0, "TYPE", "of the output: i8, u8, i16, i32 (default: the scheme's activations)"},
     {"output", 'o', "FILE", "apply: codes, .npy"},
     {"errors", 0, "FILE", "apply, derive: .npy of 1 where the target refuses a row"},
-    {"op", 0, "NAME", "whose overrides apply (default: conv)"},
+    {"op", 0, "NAME", "whose arithmetic it is (default: conv); one that is one rescale"},
     {"wide", 0, NULL, "the arithmetic of codes of more than 8 bits (int64 accumulators to i16)"},
-    {"in-scale", 0, "X", "try: the three scales of which R is formed"},
-    {"weight-scale", 0, "X", "(default 1)"},
-    {"out-scale", 0, "X", "(default 1)"},
+    {"in-scale", 0, "X|FILE", "try, apply: the three scales of which R is formed"},
+    {"weight-scale", 0, "X|FILE", "(default 1)"},
+    {"out-scale", 0, "X|FILE", "(default 1)"},
     {"model", 0, "MODEL", "diff: every layer of a quantized network"},
     {"scheme", 's', "NAME|FILE", "matrix: quantizes a float MODEL, with --profile"},
     {"schemes", 0, "A,B,...", "matrix: only these (default: every preset)"},

@@ -23,6 +23,8 @@ bool cli_scheme_range(const cli_args *a, const char *option, double lo, double h
 /* Two schemes of one name cannot be told apart in a report: false after a message, unless they are
  * the same record. */
 bool cli_scheme_names_differ(const assay_scheme *a, const assay_scheme *b);
+/* --op names an op: false after a message. */
+bool cli_scheme_op(const cli_args *a);
 /* Whether the scheme's own arithmetic is that of codes of more than 8 bits. */
 bool cli_scheme_is_wide(const assay_scheme *s);
 

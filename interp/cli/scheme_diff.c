@@ -1,5 +1,6 @@
 /* assay scheme diff: where two arithmetics part, exactly: by record, by a range of scales, by the
- * layers of a network. Exit status 0 when they agree, 1 when they differ. */
+ * layers of a network. Exit status 0 when they agree, 1 when they differ, 2 when no difference was
+ * found but not all was decided. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -17,11 +18,12 @@
 typedef struct pair {
     const assay_scheme *a, *b;
     bool differ;
+    int undecided; /* scales, or nodes */
 } pair;
 
 /* ---- the records ---- */
 
-static void compare_records(const pair *p, const cli_args *args)
+static void compare_records(pair *p, const cli_args *args)
 {
     const char *op = cli_value(args, "op", "conv");
     bool wide_a = cli_has(args, "wide") || cli_scheme_is_wide(p->a);
@@ -46,6 +48,8 @@ static void compare_records(const pair *p, const cli_args *args)
         printf("  %-32s %-28s %s\n", key, left, right);
     }
     printf("  %zu differ, %zu are the same\n", n - same, same);
+    if (!cli_has(args, "scale") && !cli_has(args, "model"))
+        p->differ = same < n;
 }
 
 /* ---- one rescale against another ---- */
@@ -70,6 +74,14 @@ static void print_first(const assay_disagreements *d, size_t most)
     }
 }
 
+/* Two forms; they are freed. */
+static void compare_forms(assay_staircase *a, assay_staircase *b, assay_disagreements *out)
+{
+    assay_staircase_compare(a, b, out);
+    assay_staircase_free(a);
+    assay_staircase_free(b);
+}
+
 static assay_status compare_rescales(const assay_rescale *a, size_t ca, const assay_rescale *b,
                                      size_t cb, int64_t lo, int64_t hi, assay_disagreements *out,
                                      assay_error *err)
@@ -79,11 +91,42 @@ static assay_status compare_rescales(const assay_rescale *a, size_t ca, const as
     if (status != ASSAY_OK)
         return status;
     status = assay_staircase_make(b, cb, lo, hi, &y, err);
-    if (status == ASSAY_OK) {
-        assay_staircase_compare(&x, &y, out);
-        assay_staircase_free(&y);
-    }
-    assay_staircase_free(&x);
+    if (status == ASSAY_OK)
+        compare_forms(&x, &y, out);
+    else
+        assay_staircase_free(&x);
+    return status;
+}
+
+#define MOST_SUMS (1 << 22) /* that are all tried, where an accumulator does not hold them */
+
+static int64_t code_of(const void *lone, int64_t acc)
+{
+    int64_t code;
+    char why[256];
+    return assay_lone_code(lone, acc, true, &code, why, sizeof why) ? code : ASSAY_REFUSED;
+}
+
+/* Lone rescales of exact sums. */
+static assay_status compare_lone(const assay_lone *a, const assay_lone *b, int64_t lo, int64_t hi,
+                                 assay_disagreements *out, assay_error *err)
+{
+    assay_staircase x, y;
+    if (assay_lone_holds(a, lo, hi) && assay_lone_holds(b, lo, hi))
+        return compare_rescales(&a->r, 0, &b->r, 0, lo, hi, out, err);
+    if (hi - lo >= MOST_SUMS)
+        return assay_fail(err, ASSAY_ERR_LIMIT,
+                          "sums leave an accumulator of %d or %d bits; give --acc within it, or at "
+                          "most %d of them",
+                          a->rec.accumulator.bits, b->rec.accumulator.bits, MOST_SUMS);
+    assay_status status = assay_staircase_ask(code_of, a, false, lo, hi, &x, err);
+    if (status != ASSAY_OK)
+        return status;
+    status = assay_staircase_ask(code_of, b, false, lo, hi, &y, err);
+    if (status == ASSAY_OK)
+        compare_forms(&x, &y, out);
+    else
+        assay_staircase_free(&x);
     return status;
 }
 
@@ -120,10 +163,11 @@ static int compare_scale(pair *p, const question *q, double real, bool alone, ui
     if (ok)
         ok = set(&b, who = p->b, q, real, why, sizeof why);
     if (!ok) {
-        printf("  R = %-12.9g %s refuses: %s\n", real, who->name, why);
+        printf("  R = %-12.9g not decided: %s refuses: %s\n", real, who->name, why);
+        p->undecided++;
         return CLI_OK;
     }
-    if (compare_rescales(&a.r, 0, &b.r, 0, q->lo, q->hi, &d, &err) != ASSAY_OK)
+    if (compare_lone(&a, &b, q->lo, q->hi, &d, &err) != ASSAY_OK)
         return cli_failed(&err);
     totals[0] += d.count;
     totals[1] += d.considered;
@@ -165,8 +209,11 @@ static int compare_scales(pair *p, const cli_args *args)
         if (status != CLI_OK)
             return status;
     }
-    if (totals[0] == 0)
-        printf("  identical for every accumulator (%" PRIu64 " considered)\n", totals[1]);
+    if (totals[1] == 0)
+        printf("  nothing was decided\n");
+    else if (totals[0] == 0)
+        printf("  identical for every accumulator%s (%" PRIu64 " considered)\n",
+               p->undecided > 0 ? " of the other scales" : "", totals[1]);
     else
         printf("  %" PRIu64 " of %" PRIu64 " differ\n", totals[0], totals[1]);
     return CLI_OK;
@@ -209,6 +256,7 @@ static int compare_layer(pair *p, const cli_layer *l)
     assay_error err;
     totals t;
     const char *name = l->node->name, *op = assay_op_get(l->node->op)->name;
+    bool decided = false;
     assay_status status = p->a->vt->prepare(p->a, &l->spec, &a, &err);
     if (status == ASSAY_OK)
         status = p->b->vt->prepare(p->b, &l->spec, &b, &err);
@@ -222,7 +270,7 @@ static int compare_layer(pair *p, const cli_layer *l)
             name, op, (cli_layer_is_exact(l, p->a, a) ? p->b : p->a)->name);
     } else if ((status = compare_channels(l, a, b, &t, &err)) != ASSAY_OK) {
         printf("  %-28.60s %-8s not decided: %s\n", name, op, err.text);
-    } else if (t.count == 0) {
+    } else if ((decided = true) && t.count == 0) {
         printf("  %-28.60s %-8s identical for every reachable accumulator\n", name, op);
     } else {
         printf("  %-28.60s %-8s %" PRIu64 " of %" PRIu64 " accumulators, in %" PRIu64
@@ -231,6 +279,7 @@ static int compare_layer(pair *p, const cli_layer *l)
         print_first(&t.first, 2);
         p->differ = true;
     }
+    p->undecided += !decided;
     if (a != NULL)
         p->a->vt->release(a);
     if (b != NULL)
@@ -252,6 +301,7 @@ static int compare_domain(pair *p, const cli_domain *d)
     if (cli_domain_run(d, p->a, a, &err) != ASSAY_OK ||
         cli_domain_run(d, p->b, b, &err) != ASSAY_OK) {
         printf("  %-28.60s %-8s not comparable: %s\n", name, op, err.text);
+        p->undecided++;
         free(a);
         return CLI_OK;
     }
@@ -296,6 +346,7 @@ static int compare_layers(pair *p, const assay_graph *g)
         } else if (is == 0 && d.why[0] != '\0') {
             printf("  %-28.60s %-8s not decided: %s\n", d.node->name,
                    assay_op_get(d.node->op)->name, d.why);
+            p->undecided++;
         }
         if (is == 0)
             continue;
@@ -307,6 +358,7 @@ static int compare_layers(pair *p, const assay_graph *g)
     }
     if (found == 0)
         printf("  none: the network has no quantized node that can be decided\n");
+    p->undecided += found == 0;
     return CLI_OK;
 }
 
@@ -345,8 +397,8 @@ int cli_scheme_diff(const cli_args *args)
         assay_scheme_free(a);
         return cli_failed(&err);
     }
-    pair p = {a, b, false};
-    if (!cli_scheme_names_differ(a, b))
+    pair p = {a, b, false, 0};
+    if (!cli_scheme_names_differ(a, b) || !cli_scheme_op(args))
         status = CLI_TROUBLE;
     else if (a->record == NULL || b->record == NULL) {
         status = cli_trouble("scheme diff: a plugin has no record to compare");
@@ -359,5 +411,10 @@ int cli_scheme_diff(const cli_args *args)
     }
     assay_scheme_free(a);
     assay_scheme_free(b);
-    return status != CLI_OK ? status : p.differ ? CLI_DIFFERENT : CLI_OK;
+    if (status != CLI_OK || p.differ)
+        return status != CLI_OK ? status : CLI_DIFFERENT;
+    if (p.undecided == 0)
+        return CLI_OK;
+    return cli_trouble("scheme diff: no difference found, but %d of the %s not decided",
+                       p.undecided, cli_has(args, "model") ? "nodes were" : "scales were");
 }

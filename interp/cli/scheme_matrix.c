@@ -167,8 +167,10 @@ static int over_scales(field *f, const cli_args *a)
             assay_error err;
             if (assay_lone_start(&lone[k], f->scheme[k], cli_value(a, "op", NULL), wide, &err) ==
                     ASSAY_OK &&
-                assay_lone_set(&lone[k], &b, 0, why, sizeof why))
-                r[k] = &lone[k].r;
+                assay_lone_set(&lone[k], &b, 0, why, sizeof why)) {
+                f->wraps[k] = !assay_lone_holds(&lone[k], (int64_t)acc[0], (int64_t)acc[1]);
+                r[k] = f->wraps[k] ? NULL : &lone[k].r;
+            }
         }
         add_rescales(f, r, 0, (int64_t)acc[0], (int64_t)acc[1]);
     }

@@ -8,26 +8,48 @@
 #include "interp/cli/scheme.h"
 #include "schemes/bulk.h"
 
-/* Columns by option; what is not given is NULL. */
-enum { ACC, MULTIPLIER, SHIFT, PRE, ZP, IN_ZP, MIN, MAX, N_COLUMNS };
-static const char *const column_names[N_COLUMNS] = {"acc", "multiplier", "shift", "pre",
-                                                    "zp",  "in-zp",      "min",   "max"};
+/* Columns by option; what is not given is NULL. Integers first. */
+enum {
+    ACC,
+    MULTIPLIER,
+    SHIFT,
+    PRE,
+    ZP,
+    IN_ZP,
+    MIN,
+    MAX,
+    N_INTEGERS,
+    SCALE = N_INTEGERS,
+    IN_SCALE,
+    WEIGHT_SCALE,
+    OUT_SCALE,
+    N_COLUMNS
+};
+static const char *const column_names[N_COLUMNS] = {
+    "acc", "multiplier", "shift", "pre",      "zp",           "in-zp",
+    "min", "max",        "scale", "in-scale", "weight-scale", "out-scale"};
 
 typedef struct rows {
     size_t n;
     int rank;
     int64_t shape[ASSAY_NPY_MAX_RANK];
-    bool wide_acc; /* accumulators are int64 */
-    int64_t *column[N_COLUMNS];
-    double *scale;
+    bool wide_acc;             /* accumulators are int64 */
+    bool from_file[N_COLUMNS]; /* npy holds the column; else it is one number */
+    assay_npy npy[N_COLUMNS];
+    int64_t *column[N_INTEGERS];
+    double *real[N_COLUMNS]; /* of SCALE and those behind it */
     uint8_t *error;
 } rows;
 
 static void rows_free(rows *r)
 {
-    for (int i = 0; i < N_COLUMNS; i++)
+    for (int i = 0; i < N_COLUMNS; i++) {
+        if (r->from_file[i])
+            assay_npy_free(&r->npy[i]);
+        free(r->real[i]);
+    }
+    for (int i = 0; i < N_INTEGERS; i++)
         free(r->column[i]);
-    free(r->scale);
     free(r->error);
 }
 
@@ -43,14 +65,37 @@ static bool is_integer(assay_npy_type t)
     return t != ASSAY_NPY_F2 && t != ASSAY_NPY_F4 && t != ASSAY_NPY_F8 && t != ASSAY_NPY_U8;
 }
 
-/* Takes the first array's length, and asks it (or 1, repeated) of all others. */
-static bool fits(rows *r, const char *option, const assay_npy *a)
+static void *out_of_memory(void)
 {
-    size_t n = assay_npy_count(a);
-    if (r->n == SIZE_MAX) {
+    cli_trouble("scheme: out of memory");
+    return NULL;
+}
+
+/* Reads the file that column `which` names, unless it is a number. The first array of other than
+ * one element gives the rows their number and shape. */
+static bool open_column(const cli_args *a, int which, rows *r)
+{
+    const char *option = column_names[which], *text = cli_value(a, option, "");
+    char *end;
+    assay_error err;
+    (void)strtod(text, &end);
+    if (end != text && *end == '\0')
+        return true;
+    if (assay_npy_read_file(text, &r->npy[which], &err) != ASSAY_OK)
+        return cli_failed(&err) == CLI_OK;
+    r->from_file[which] = true;
+    const assay_npy_type type = r->npy[which].type;
+    if (which < N_INTEGERS ? !is_integer(type) : type != ASSAY_NPY_F4 && type != ASSAY_NPY_F8) {
+        cli_trouble("scheme: --%s holds %s; expected %s", option, assay_npy_type_name(type),
+                    which < N_INTEGERS ? "integers of at most 64 bits, signed"
+                                       : "float32 or float64");
+        return false;
+    }
+    const size_t n = assay_npy_count(&r->npy[which]);
+    if (r->n == SIZE_MAX || (r->n == 1 && n != 1)) {
         r->n = n;
-        r->rank = a->rank;
-        memcpy(r->shape, a->shape, sizeof r->shape);
+        r->rank = r->npy[which].rank;
+        memcpy(r->shape, r->npy[which].shape, sizeof r->shape);
     }
     if (n == r->n || n == 1)
         return true;
@@ -58,66 +103,50 @@ static bool fits(rows *r, const char *option, const assay_npy *a)
     return false;
 }
 
-/* An .npy of the option, all its elements; false after a message. */
-static bool load(const cli_args *a, const char *option, rows *r, assay_npy *out)
+/* One number in place of a column of integers. */
+static bool read_integer(const cli_args *a, int which, int64_t *v)
 {
-    assay_error err;
-    if (assay_npy_read_file(cli_value(a, option, ""), out, &err) != ASSAY_OK) {
-        cli_failed(&err);
-        return false;
-    }
-    if (fits(r, option, out))
+    const char *text = cli_value(a, column_names[which], "");
+    char *end;
+    errno = 0;
+    *v = strtoll(text, &end, 10);
+    if (*end == '\0' && errno == 0)
         return true;
-    assay_npy_free(out);
+    cli_trouble("scheme: --%s takes an integer or a .npy file, not '%s'", column_names[which],
+                text);
     return false;
 }
 
-static void *out_of_memory(void)
+static bool fill_integers(const cli_args *a, int which, rows *r)
 {
-    cli_trouble("scheme: out of memory");
-    return NULL;
-}
-
-static bool load_integers(const cli_args *a, int which, rows *r)
-{
-    const char *option = column_names[which];
-    assay_npy npy;
-    if (!load(a, option, r, &npy))
+    int64_t one = 0;
+    if (!r->from_file[which] && !read_integer(a, which, &one))
         return false;
-    bool ok = is_integer(npy.type);
-    int64_t *v = ok ? malloc((r->n + 1) * sizeof *v) : NULL;
-    if (!ok)
-        cli_trouble("scheme: --%s holds %s; expected integers of at most 64 bits, signed", option,
-                    assay_npy_type_name(npy.type));
-    else if (v == NULL)
-        out_of_memory();
-    size_t count = assay_npy_count(&npy);
-    for (size_t i = 0; v != NULL && i < r->n; i++)
-        v[i] = integer_at(&npy, count == 1 ? 0 : i);
+    int64_t *v = r->column[which] = malloc((r->n + 1) * sizeof *v);
+    if (v == NULL)
+        return out_of_memory() != NULL;
+    const assay_npy *npy = &r->npy[which];
+    const size_t count = r->from_file[which] ? assay_npy_count(npy) : 1;
+    for (size_t i = 0; i < r->n; i++)
+        v[i] = r->from_file[which] ? integer_at(npy, count == 1 ? 0 : i) : one;
     if (which == ACC)
-        r->wide_acc = npy.type == ASSAY_NPY_I8;
-    assay_npy_free(&npy);
-    r->column[which] = v;
-    return v != NULL;
+        r->wide_acc = r->from_file[which] && npy->type == ASSAY_NPY_I8;
+    return true;
 }
 
-static bool load_scales(const cli_args *a, rows *r)
+static bool fill_reals(const cli_args *a, int which, rows *r)
 {
-    assay_npy npy;
-    if (!load(a, "scale", r, &npy))
+    double one = 0;
+    if (!r->from_file[which] && !cli_number(a, column_names[which], 0, -1e300, 1e300, &one))
         return false;
-    bool ok = npy.type == ASSAY_NPY_F4 || npy.type == ASSAY_NPY_F8;
-    r->scale = ok ? malloc((r->n + 1) * sizeof *r->scale) : NULL;
-    if (!ok)
-        cli_trouble("scheme: --scale holds %s; expected float32 or float64",
-                    assay_npy_type_name(npy.type));
-    else if (r->scale == NULL)
-        out_of_memory();
-    size_t count = assay_npy_count(&npy);
-    for (size_t i = 0; r->scale != NULL && i < r->n; i++)
-        r->scale[i] = assay_npy_get(npy.data, npy.type, count == 1 ? 0 : i);
-    assay_npy_free(&npy);
-    return r->scale != NULL;
+    double *v = r->real[which] = malloc((r->n + 1) * sizeof *v);
+    if (v == NULL)
+        return out_of_memory() != NULL;
+    const assay_npy *npy = &r->npy[which];
+    const size_t count = r->from_file[which] ? assay_npy_count(npy) : 1;
+    for (size_t i = 0; i < r->n; i++)
+        v[i] = r->from_file[which] ? assay_npy_get(npy->data, npy->type, count == 1 ? 0 : i) : one;
+    return true;
 }
 
 /* Integers beyond 2^47 would meet no device, and keep sums of them within 64 bits. */
@@ -190,15 +219,23 @@ static assay_npy_type npy_type(assay_elem e)
     return e.is_signed ? ASSAY_NPY_I4 : ASSAY_NPY_U4;
 }
 
-static bool load_all(const cli_args *a, rows *r)
+/* The columns first..last - 1 that are given, and room for errors. */
+static bool load_columns(const cli_args *a, int first, int last, rows *r)
 {
-    for (int i = 0; i < N_COLUMNS; i++)
-        if (cli_has(a, column_names[i]) && !load_integers(a, i, r))
+    for (int i = first; i < last; i++)
+        if (cli_has(a, column_names[i]) && !open_column(a, i, r))
             return false;
-    if (cli_has(a, "scale") && !load_scales(a, r))
-        return false;
+    if (r->n == SIZE_MAX) {
+        r->n = 1;
+        r->rank = 1;
+        r->shape[0] = 1;
+    }
+    for (int i = first; i < last; i++)
+        if (cli_has(a, column_names[i]) &&
+            !(i < N_INTEGERS ? fill_integers(a, i, r) : fill_reals(a, i, r)))
+            return false;
     r->error = calloc(r->n + 1, 1);
-    return r->error != NULL ? in_range(r) : out_of_memory() != NULL;
+    return r->error != NULL || out_of_memory() != NULL;
 }
 
 static int apply_rows(const cli_args *a, const assay_scheme *s, rows *r, assay_elem type)
@@ -209,8 +246,13 @@ static int apply_rows(const cli_args *a, const assay_scheme *s, rows *r, assay_e
                           .op = cli_value(a, "op", NULL),
                           .wide = wide,
                           .type = type,
+                          .sums = true,
                           .acc = r->column[ACC],
-                          .scale = r->scale,
+                          .scale = r->real[SCALE],
+                          .in = r->real[IN_SCALE],
+                          .weight = r->real[WEIGHT_SCALE],
+                          .out = r->real[OUT_SCALE],
+                          .per_tensor = cli_has(a, "per-tensor"),
                           .multiplier = r->column[MULTIPLIER],
                           .shift = r->column[SHIFT],
                           .pre = r->column[PRE],
@@ -236,16 +278,20 @@ int cli_scheme_apply(const cli_args *a)
     assay_error err;
     assay_elem type;
     rows r = {.n = SIZE_MAX};
-    bool given = cli_has(a, "multiplier") && cli_has(a, "shift");
+    const bool multiplier = cli_has(a, "multiplier") && cli_has(a, "shift");
+    const bool any = cli_has(a, "multiplier") || cli_has(a, "shift") || cli_has(a, "pre");
+    const bool formed = cli_has(a, "weight-scale") || cli_has(a, "out-scale");
 
-    if (!cli_has(a, "acc") || !cli_has(a, "output") || cli_has(a, "scale") == given ||
-        (cli_has(a, "multiplier") || cli_has(a, "shift") || cli_has(a, "pre")) != given)
-        return cli_trouble("scheme apply: needs --acc A.npy, -o R.npy, and --scale S.npy or "
-                           "--multiplier M.npy with --shift H.npy");
+    if (!cli_has(a, "acc") || !cli_has(a, "output") || any != multiplier ||
+        (formed && !cli_has(a, "in-scale")) ||
+        cli_has(a, "scale") + cli_has(a, "in-scale") + multiplier != 1)
+        return cli_trouble("scheme apply: needs --acc A.npy, -o R.npy, and --scale S.npy, or "
+                           "--in-scale, --weight-scale and --out-scale, or --multiplier M.npy with "
+                           "--shift H.npy");
     if (assay_scheme_open(a->positional[1], &s, &err) != ASSAY_OK)
         return cli_failed(&err);
     int status = CLI_TROUBLE;
-    if (cli_scheme_type(a, s, &type) && load_all(a, &r))
+    if (cli_scheme_type(a, s, &type) && load_columns(a, 0, N_COLUMNS, &r) && in_range(&r))
         status = apply_rows(a, s, &r, type);
     rows_free(&r);
     assay_scheme_free(s);
@@ -260,8 +306,8 @@ static int derive_rows(const cli_args *a, const assay_scheme *s, rows *r)
         return cli_trouble("scheme: out of memory");
     int64_t *shift = out + r->n, *pre = shift + r->n;
     assay_status status = assay_scheme_bulk_derive(
-        s, cli_value(a, "op", NULL), cli_has(a, "wide") || cli_scheme_is_wide(s), r->scale, r->n,
-        out, shift, pre, cli_has(a, "errors") ? r->error : NULL, &err);
+        s, cli_value(a, "op", NULL), cli_has(a, "wide") || cli_scheme_is_wide(s), r->real[SCALE],
+        r->n, out, shift, pre, cli_has(a, "errors") ? r->error : NULL, &err);
     bool ok =
         status == ASSAY_OK &&
         write_integers(r, cli_value(a, "multiplier", ""), out, ASSAY_NPY_I8) &&
@@ -284,10 +330,8 @@ int cli_scheme_derive(const cli_args *a)
     if (assay_scheme_open(a->positional[1], &s, &err) != ASSAY_OK)
         return cli_failed(&err);
     int status = CLI_TROUBLE;
-    if (load_scales(a, &r)) {
-        r.error = calloc(r.n + 1, 1);
-        status = r.error != NULL ? derive_rows(a, s, &r) : cli_trouble("scheme: out of memory");
-    }
+    if (load_columns(a, SCALE, SCALE + 1, &r))
+        status = derive_rows(a, s, &r);
     rows_free(&r);
     assay_scheme_free(s);
     return status;

@@ -41,6 +41,11 @@ int cli_scheme_show(const cli_args *a)
     const char *op = cli_value(a, "op", "conv");
     bool wide = cli_has(a, "wide") || cli_scheme_is_wide(s);
     assay_record rec;
+    assay_lone lone;
+    if (assay_lone_start(&lone, s, op, wide, &err) != ASSAY_OK) {
+        assay_scheme_free(s);
+        return cli_failed(&err);
+    }
     assay_effective_record(d, op, "", wide, &rec);
     printf("%s%s%s\ndigest %s\n", s->name, s->description != NULL ? ": " : "",
            s->description != NULL ? s->description : "", s->digest);

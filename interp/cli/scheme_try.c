@@ -64,6 +64,7 @@ static int explain(const cli_args *a, const assay_scheme *s, const numbers *n, a
     const assay_bulk b = {.n = 1,
                           .type = type,
                           .scale = cli_has(a, "scale") ? &n->scale : NULL,
+                          .per_tensor = cli_has(a, "per-tensor"),
                           .multiplier = &n->multiplier,
                           .shift = &n->shift,
                           .pre = &n->pre,
@@ -75,8 +76,8 @@ static int explain(const cli_args *a, const assay_scheme *s, const numbers *n, a
     bool wide = cli_has(a, "wide") || cli_scheme_is_wide(s);
     if (assay_lone_start(&o, s, cli_value(a, "op", NULL), wide, &err) != ASSAY_OK)
         return cli_failed(&err);
-    bool ok = formed ? assay_lone_form(&o, &b, (float)n->in, (float)n->weight, (float)n->out,
-                                       cli_has(a, "per-tensor"), why, sizeof why)
+    bool ok = formed ? assay_lone_form(&o, &b, 0, (float)n->in, (float)n->weight, (float)n->out,
+                                       why, sizeof why)
                      : assay_lone_set(&o, &b, 0, why, sizeof why);
     if (!ok)
         return cli_trouble("scheme %s: %s", s->name, why);

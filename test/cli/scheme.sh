@@ -88,6 +88,46 @@ prints ' rescale .* 25 of 256 codes' "a rescale's codes are all tried" \
     "$assay" scheme diff tflite xnnpack-qs8 --model nodes.assay
 prints ' 1 tflite = cmsis-nn' "the matrix has nodes without weights too" \
     "$assay" scheme matrix nodes.assay --schemes tflite,cmsis-nn,tflite-single
+
+undecided() { # PATTERN NAME COMMAND...: exit status 2 and a line that matches PATTERN
+    local pattern=$1 name=$2
+    shift 2
+    "$@" >out 2>err
+    if [ $? = 2 ] && grep -Eq -- "$pattern" out; then ok "$name"; else
+        echo "# pattern $pattern: $*"
+        not_ok "$name"
+    fi
+}
+# ---- what was not decided is neither same nor different ----
+refused "no scale was decided" 'no difference found, but 1 of the scales were not decided' \
+    "$assay" scheme diff tflite vta --scale 0.3
+printf 'scheme: other\nextends: qnnpack\n' >other.yaml
+refused "one of two scales" 'no difference found, but 1 of the scales were not decided' \
+    "$assay" scheme diff qnnpack ./other.yaml --scale 0.5:2:2
+runs 1 "parameters that differ are a difference" "$assay" scheme diff tflite tflite-single
+printf 'scheme: narrow\nextends: tflite\naccumulator: {bits: 24, overflow: saturate-at-end}\n' >narrow.yaml
+runs 1 "sums beyond an accumulator" \
+    "$assay" scheme diff tflite ./narrow.yaml --scale 0.00390625 --acc 8388000:8400000 --type i32
+prints '^    acc 8388608: ' "from the first one on" \
+    "$assay" scheme diff tflite ./narrow.yaml --scale 1 --acc 8388000:8389000 --type i32
+runs 0 "and none within" \
+    "$assay" scheme diff tflite ./narrow.yaml --scale 1e-5 --acc -8388608:8388607 --type i16
+refused "too many to try" 'give --acc within it' \
+    "$assay" scheme diff tflite ./narrow.yaml --scale 1e-5 --acc -88388608:88388607
+prints '^  saturated to 24 bits       8388607$' "try shows the accumulator" \
+    "$assay" scheme try ./narrow.yaml --acc 10000000 --scale 1e-5
+code 84 "and rescales what it holds" ./narrow.yaml --acc 10000000 --scale 1e-5
+for op in add softmax avg_pool quantize resize svdf_feature; do
+    refused "try --op $op" "$op is not one rescale of an accumulator under scheme tflite" \
+        "$assay" scheme try tflite --op $op --acc 3 --scale 0.5
+    undecided "refuses: $op is not one rescale" "diff --op $op" \
+        "$assay" scheme diff tflite tflite-single --op $op --scale 0.5
+done
+refused "an op in float" 'leaves div in float' "$assay" scheme try tosa-single --op div --acc 3 --scale 0.5
+refused "no such op" 'no op "cnv"; nearest: conv' "$assay" scheme try tflite --op cnv --acc 3 --scale 0.5
+refused "no such op, parameters" 'no op "sofmax"; nearest: softmax' "$assay" scheme diff tflite ruy --op sofmax
+code -5 "a relu ends at its zero point" tflite --op relu --acc -30 --scale 0.5 --zp -5
+
 cat >rows.assay <<'END'
 graph rows {
   input x: i8[3,2] q(0.1,3)
@@ -102,15 +142,15 @@ graph rows {
   output two, many, blocks, plain
 }
 END
-prints ' softmax  identical for all 65536 rows' "rows of two codes are all tried" \
+undecided ' softmax  identical for all 65536 rows' "rows of two codes are all tried" \
     "$assay" scheme diff tflite pytorch-qnnpack --model rows.assay
 prints '^    row -128 -128: 0, -64' "and where they differ" \
     "$assay" scheme diff tflite gemmini --model rows.assay
-prints ' many .* not decided: rows of 12 codes of 8 bits are too many' "longer ones are not" \
+undecided ' many .* not decided: rows of 12 codes of 8 bits are too many' "longer ones are not" \
     "$assay" scheme diff tflite tflite-single --model rows.assay
-prints ' blocks .* not comparable: .*no integer form of weights with a scale for each block' \
+undecided ' blocks .* not comparable: .*no integer form of weights with a scale for each block' \
     "weights by block" "$assay" scheme diff tflite tflite-single --model rows.assay
-prints " plain .* not decided: sums can leave onnxruntime-prevnni's accumulator" \
+undecided " plain .* not decided: sums can leave onnxruntime-prevnni's accumulator" \
     "a narrow accumulator" "$assay" scheme diff onnxruntime onnxruntime-prevnni --model rows.assay
 prints 'onnxruntime-prevnni is not decided: sums can leave' "and in the matrix" \
     "$assay" scheme matrix rows.assay --schemes onnxruntime,onnxruntime-prevnni
@@ -132,6 +172,34 @@ runs 0 "apply by scale" "$assay" scheme apply tflite --type i8 --acc x/acc.npy -
 same "the target's codes" out.npy x/result.npy
 runs 0 "apply by multiplier" "$assay" scheme apply tflite --type i8 --acc x/acc.npy --multiplier x/multiplier.npy --shift x/shift.npy $bounds -o out.npy
 same "the target's codes again" out.npy x/result.npy
+cat >tens.yaml <<'END'
+scheme: tens
+extends: tflite
+types: {activation_bits: 10}
+END
+apply() { # WANTED NAME ARGUMENTS: the one code, as decimal of 16 bits
+    local want=$1 name=$2
+    shift 2
+    "$assay" scheme apply "$@" -o out.npy 2>err && [ "$(od -An -t d2 -j 128 out.npy | tr -d ' ')" = "$want" ]
+    runs 0 "$name" test $? = 0
+}
+apply 3 "numbers for columns" ./tens.yaml --acc 24 --multiplier 1073741824 --shift -2
+apply 511 "a bound beyond the type is none" ./tens.yaml --acc 30000 --scale 1 --max 700
+apply -512 "nor below it" ./tens.yaml --acc -30000 --scale 1 --min -700
+apply 70 "a bound within it" ./tens.yaml --acc 30000 --scale 1 --max 70
+apply -120 "three scales, formed in float32" xnnpack-qs8 --type i16 --acc 585 --in-scale 0.1 \
+    --weight-scale 0.1111111114 --out-scale 1 --zp -126
+apply 511 "a sum that its accumulator holds in 24 bits" ./narrow.yaml --type i16 --acc 10000000 --scale 6.0975e-05
+refused "bounds without a code" 'bounds 700..511 leave no code' \
+    "$assay" scheme apply ./tens.yaml --acc 3 --scale 1 --min 700 -o out.npy
+refused "a column that is neither" "nine" \
+    "$assay" scheme apply ./tens.yaml --acc nine --scale 1 -o out.npy
+refused "a fraction for an integer" "acc takes an integer or a .npy file, not '1.5'" \
+    "$assay" scheme apply ./tens.yaml --acc 1.5 --scale 1 -o out.npy
+refused "scales and R" 'scheme apply: needs' \
+    "$assay" scheme apply ./tens.yaml --acc 1 --scale 1 --in-scale 1 -o out.npy
+refused "a weight's scale alone" 'scheme apply: needs' \
+    "$assay" scheme apply ./tens.yaml --acc 1 --weight-scale 1 -o out.npy
 runs 0 "derive" "$assay" scheme derive tflite --scale x/scale.npy --multiplier m.npy --shift h.npy
 runs 0 "what derive wrote, apply reads" "$assay" scheme apply tflite --type i8 --acc x/acc.npy --multiplier m.npy --shift h.npy $bounds -o out.npy
 same "the target's codes once more" out.npy x/result.npy

@@ -351,16 +351,16 @@ static void formed(void **state)
         assay_scheme *s = scheme_of(list[i].record);
         int exponent;
         assert_ok(assay_lone_start(&o, s, NULL, false, &err), &err);
-        assert_true(assay_lone_form(&o, &b, 0.1f, 0.3f, 0.7f, true, why, sizeof why));
+        assert_true(assay_lone_form(&o, &b, 0, 0.1f, 0.3f, 0.7f, why, sizeof why));
         assert_int_equal(o.multiplier, llround(ldexp(frexp(list[i].real, &exponent), 31)));
-        assert_false(assay_lone_form(&o, &b, -0.1f, 0.3f, 0.7f, true, why, sizeof why));
+        assert_false(assay_lone_form(&o, &b, 0, -0.1f, 0.3f, 0.7f, why, sizeof why));
         assert_non_null(strstr(why, "is negative"));
         assay_scheme_free(s);
     }
     assay_lone o;
     assay_scheme *s = scheme_of("rescale: {encoding: float32, scale: f32-steps, round: [trunc]}\n");
     assert_ok(assay_lone_start(&o, s, NULL, false, &err), &err);
-    assert_true(assay_lone_form(&o, &b, 0.1f, 0.3f, 0.7f, true, why, sizeof why));
+    assert_true(assay_lone_form(&o, &b, 0, 0.1f, 0.3f, 0.7f, why, sizeof why));
     volatile float f = (float)acc;
     f = f * 0.1f;
     f = f * 0.3f;
