@@ -5,6 +5,7 @@
 #ifndef ASSAY_SCHEMES_UNIT_H
 #define ASSAY_SCHEMES_UNIT_H
 
+#include "graph/core/float_eval.h"
 #include "graph/core/op.h"
 #include "interp/assay.h"
 #include "schemes/apply/simd/simd.h"

@@ -8,6 +8,7 @@
 
 #include "graph/core/arena.h"
 #include "graph/core/attr.h"
+#include "graph/core/float_eval.h"
 #include "graph/core/op.h"
 #include "graph/core/type.h"
 

@@ -12,6 +12,7 @@
  *
  * One column of B (and C) is one row, with the operands exchanged. */
 #include <cblas.h>
+#include <dlfcn.h>
 #include <limits.h>
 
 #include "interp/float/float.h"
@@ -22,9 +23,22 @@
 #define PACKED_BLOCK 256 /* of a B that is constant, and laid out beforehand */
 #define LANES        8
 
+/* Which CBLAS is here shows when the program is loaded: Debian's libblas.so.3 is what the machine's
+ * owner chose. One that has none of these has no threads. */
 void assay_float_single_thread(void)
 {
-    openblas_set_num_threads(1);
+    static const char *const setters[] = {"openblas_set_num_threads", "MKL_Set_Num_Threads",
+                                          "flexiblas_set_num_threads"};
+    for (size_t i = 0; i < sizeof setters / sizeof *setters; i++) {
+        void (*set)(int);
+        *(void **)&set = dlsym(RTLD_DEFAULT, setters[i]);
+        if (set)
+            set(1);
+    }
+    void (*set_blis)(int64_t); /* its dim_t */
+    *(void **)&set_blis = dlsym(RTLD_DEFAULT, "bli_thread_set_num_threads");
+    if (set_blis)
+        set_blis(1);
 }
 
 int64_t assay_gemm_block(const assay_gemm *g)
@@ -201,9 +215,8 @@ static bool run_blas(const assay_gemm *g)
         if (extents[i] > INT_MAX)
             return false;
     cblas_sgemm(CblasRowMajor, g->a_t ? CblasTrans : CblasNoTrans,
-                g->b_t ? CblasTrans : CblasNoTrans, (blasint)g->m, (blasint)g->n, (blasint)g->k, 1,
-                g->a, (blasint)g->lda, g->b, (blasint)g->ldb, g->add ? 1 : 0, g->c,
-                (blasint)g->ldc);
+                g->b_t ? CblasTrans : CblasNoTrans, (int)g->m, (int)g->n, (int)g->k, 1, g->a,
+                (int)g->lda, g->b, (int)g->ldb, g->add ? 1 : 0, g->c, (int)g->ldc);
     return true;
 }
 

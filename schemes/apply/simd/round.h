@@ -10,10 +10,11 @@
 #define INLINE      static inline __attribute__((always_inline))
 
 /* Integral, for |f| < 2^22: adding 1.5 * 2^23 leaves no fraction bits, so the sum is rounded half
- * to even. The others correct what is nearest. */
+ * to even. The others correct what is nearest. The sum has a variable, which C rounds to float even
+ * where it computes in a wider type. */
 INLINE float round_float(float f, const enum assay_rounding mode)
 {
-    const float big = 12582912.0f, near = (f + big) - big, d = f - near; /* d is exact */
+    const float big = 12582912.0f, sum = f + big, near = sum - big, d = f - near; /* d is exact */
     switch (mode) {
     case ASSAY_ROUND_FLOOR:
         return near - (d < 0 ? 1.0f : 0.0f);

@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# What ./dev does where something is missing, with stand-ins for the commands that it asks and calls.
+#   dev.sh ASSAY SOURCE       TAP on standard output
+set -u
+. "$(dirname "$0")/../cli/tap.sh" "$1" "$2"
+unset CC PKG_CONFIG ASSAY_BUILD ASSAY_WERROR
+chmod 755 "$work"
+mkdir tree bare
+cp "$source/dev" "$source/meson_options.txt" tree/
+cd tree || exit 2
+
+# A system with the tools of a minimal Debian alone, for one who is not root.
+for tool in bash sh env sed grep cut cat tail find stat dirname mkdir rm tr awk; do
+    ln -s "$(command -v $tool)" ../bare/$tool
+done
+stand_in() { # NAME BODY
+    printf '#!/bin/sh\n%s\n' "$2" >"../bare/$1"
+    chmod +x "../bare/$1"
+}
+stand_in id 'case $1 in -u) echo 1000 ;; *) echo someone ;; esac'
+says() { # PATTERN NAME: what the last command wrote to stderr
+    if grep -Eq "$1" err; then ok "$2"; else not_ok "$2"; fi
+}
+bare() { PATH=$work/bare "$@"; }
+
+all='apt-get install .*gcc libc6-dev meson ninja-build pkg-config .*libpng-dev .*libopenblas-dev'
+stand_in apt-get 'exit 1'
+refused "without root and sudo the packages are named" "there sudo.*$all" bare ./dev build
+touch gcc cc meson ninja pkg-config protoc-c
+refused "files of that name here are no commands" "$all" bare ./dev build
+refused "golden asks for no packages of the tests" 'libopenblas-dev$' bare ./dev golden
+refused "test does" 'libcmocka-dev .*python3-numpy' bare ./dev test
+rm ../bare/apt-get gcc cc meson ninja pkg-config protoc-c
+refused "nor is there apt" "no apt-get here.*$all" bare ./dev build
+
+stand_in apt-get 'echo "$DEBIAN_FRONTEND $*" >>'"$work/apt"
+stand_in sudo 'unset DEBIAN_FRONTEND; exec "$@"'
+stand_in true ''
+runs 2 "with sudo they are installed, and asked for again" bare ./dev build
+says 'installed, but not found .*libpng-dev' "what is still not found is named"
+prints '^noninteractive install .*libpng-dev' "apt-get asks nothing behind sudo" cat "$work/apt"
+stand_in sudo 'echo "sudo: no" >&2; exit 1'
+runs 2 "sudo refuses" bare ./dev build
+says "sudo refuses.*$all" "then the packages are named"
+
+# A library is what pkg-config knows and what links, whatever files lie about.
+if command -v pkg-config >/dev/null && pkg-config --exists blas && echo '#include <cblas.h>' | cc -x c -fsyntax-only - 2>/dev/null; then
+    for tool in cc gcc pkg-config as ld dpkg-query; do
+        [ ! -x "$(command -v $tool)" ] || ln -s "$(command -v $tool)" ../bare/$tool
+    done
+    rm ../bare/sudo
+    cat >../pc <<'END'
+#!/bin/sh
+case "$*" in *openblas | *flexiblas | *blis | *cblas | *libpng) exit 1 ;; esac
+exec pkg-config "$@"
+END
+    chmod +x ../pc
+    stand_in dpkg-query 'exit 1'
+    PKG_CONFIG=$work/pc bare ./dev build >out 2>err
+    if grep -q libpng-dev err && ! grep -q blas err; then ok "any CBLAS serves"; else not_ok "any CBLAS serves"; fi
+    stand_in dpkg-query 'echo install ok installed'
+    runs 2 "installed, but hidden from the build" env PKG_CONFIG="$work/pc" PATH="$work/bare" ./dev build
+    says 'installed, but not found .*libpng-dev' "that is said"
+else
+    skip "any CBLAS serves" "no CBLAS called blas here"
+fi
+
+# Build directories that cannot be used. All packages are there: every question has its answer.
+for tool in cc gcc meson ninja pkg-config protoc-c; do
+    rm -f ../bare/$tool
+    stand_in $tool 'exit 0'
+done
+mkdir -p build/meson-info
+echo '{"directories": {"source": "/gone", "build": "/gone/build"}}' >build/meson-info/meson-info.json
+refused "a build directory of a source that moved" "build/ was set up for the source in /gone, not for $work/tree" bare ./dev build
+rm -r build
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+    mkdir -p build
+    as_nobody() { PATH=$work/bare "$(command -v setpriv)" --reuid=65534 --regid=65534 --clear-groups "$@"; }
+    refused "a build directory of another user" "^dev: build belongs to root, not to someone: remove build/" as_nobody ./dev build
+    rm -r build
+    refused "a source tree of another user" "cannot write to \./; ASSAY_BUILD=DIR" as_nobody ./dev build
+    for file in build.log build; do touch $file; done
+    rm build
+    refused "an old log is no answer" "cannot write" as_nobody ./dev build
+else
+    skip "a build directory of another user" "needs root and setpriv"
+fi
+finish

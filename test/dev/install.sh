@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# What `meson install` gives to those who link: names, sizes, flags.
+#   install.sh ASSAY SOURCE BUILD STRIP COMPILER...       TAP; STRIP: the build's option
+set -u
+build=$(realpath "$3") strip=$4
+. "$(dirname "$0")/../cli/tap.sh" "$1" "$2"
+shift 4
+cc=("$@")
+
+runs 0 "installs" meson install -C "$build" --no-rebuild --destdir "$work/root"
+archive=$(find root -name libassay.a) shared=$(find root -name 'libassay.so.*.*.*')
+pc=$(dirname "$(find "$PWD/root" -name assay.pc)")
+
+# Names that a program or its other libraries may have too.
+foreign() { # NM-OPTION FILE: global names that are not ours
+    nm -g --defined-only "$1" "$2" | awk 'NF == 3 { print $3 }' | grep -v '^assay_'
+}
+runs 1 "the archive has no global name without assay_" foreign -A "$archive"
+runs 1 "nor has the shared library" sh -c "nm -D --defined-only '$shared' | awk '{ print \$3 }' | grep -Ev '^(\.gomp_critical_user_)?assay_'"
+names() { "$@" | awk 'NF >= 3 { print $NF }' | sed 's/@.*//' | grep '^assay_' | sort -u; }
+names nm -g --defined-only "$archive" >in-archive
+names nm -D --defined-only "$shared" >in-shared
+runs 0 "both have the same names, and some" sh -c 'cmp in-archive in-shared && [ -s in-archive ]'
+if [ "$strip" != true ]; then skip "the shared library carries no debug information" "this build has -Dstrip=false"; else
+    runs 1 "the shared library carries no debug information" sh -c "readelf -SW '$shared' | grep '\.debug_info'"
+fi
+
+# A machine with none of the packages that Assay was built with.
+export PKG_CONFIG_LIBDIR=$pc PKG_CONFIG_SYSROOT_DIR=$work/root
+unset PKG_CONFIG_PATH
+prints '-I.*include' "pkg-config --cflags asks for no other package" pkg-config --cflags assay
+prints '-lassay' "nor does --libs" pkg-config --libs assay
+prints '-lpng' "--static names what the archive needs" pkg-config --static --libs assay
+
+cat >program.c <<'END'
+#include <assay.h>
+#include <stdio.h>
+int check_reject(void), onnx__model_proto__init(void); /* as inside of the archive */
+int check_reject(void) { return 1; }
+int onnx__model_proto__init(void) { return 2; }
+int main(void) { return check_reject() + onnx__model_proto__init() == 3 && assay_fail(NULL, ASSAY_OK, "none") == ASSAY_OK ? 0 : 1; }
+END
+if nm "$archive" | grep -Eq ' U __(asan|ubsan|gcov|llvm_prof)'; then
+    skip "programs link" "an instrumented build"
+else
+    read -ra flags < <(pkg-config --cflags --libs assay)
+    runs 0 "a program links with the shared library" "${cc[@]}" program.c -o dynamic "${flags[@]}"
+    LD_LIBRARY_PATH=$(dirname "$shared") runs 0 "and runs" ./dynamic
+    unset PKG_CONFIG_SYSROOT_DIR # the archive's other libraries are this machine's
+    read -ra flags < <(pkg-config --static --libs assay | sed "s/-lassay//")
+    runs 0 "a program with names of ours links with the archive" "${cc[@]}" program.c -I"$(dirname "$(find root -name assay.h)")" "$archive" -o static "${flags[@]}"
+    runs 0 "and runs" ./static
+fi
+finish

@@ -1,0 +1,93 @@
+/* What vector forms round floats with (schemes/apply/simd/round.h), against the definitions of the
+ * modes, on every kind of float: whole, halves, their neighbours, tiny. Built a second time with
+ * x87 arithmetic, where C keeps sums in a wider type: the same bits. */
+#include "test/support/support.h"
+
+#include <float.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SIMD_NAME test
+#include "schemes/apply/simd/round.h"
+
+/* The mode's integer for the exact number f. */
+static int64_t defined(float f, enum assay_rounding mode)
+{
+    const int64_t down = (int64_t)f - (f < (float)(int64_t)f);
+    const double part = (double)f - (double)down; /* 0 <= part < 1, exact */
+    switch (mode) {
+    case ASSAY_ROUND_FLOOR:
+        return down;
+    case ASSAY_ROUND_CEIL:
+        return down + (part > 0);
+    case ASSAY_ROUND_TRUNC:
+        return (int64_t)f;
+    case ASSAY_ROUND_HALF_AWAY:
+        return down + (f < 0 ? part > 0.5 : part >= 0.5);
+    default:
+        return down + (part > 0.5 || (part == 0.5 && down % 2 != 0));
+    }
+}
+
+static float from_bits(uint32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+static uint32_t bits_of(float f)
+{
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+
+static void rounds(float f)
+{
+    static const enum assay_rounding modes[] = {ASSAY_ROUND_FLOOR, ASSAY_ROUND_CEIL,
+                                                ASSAY_ROUND_TRUNC, ASSAY_ROUND_HALF_AWAY,
+                                                ASSAY_ROUND_HALF_EVEN};
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        const volatile float got = round_float(f, modes[i]);
+        const int64_t want = defined(f, modes[i]);
+        if ((double)got != (double)want)
+            fail_msg("mode %d of %a: %a, expected %lld", (int)modes[i], (double)f, (double)got,
+                     (long long)want);
+    }
+}
+
+static void edges(void **state)
+{
+    (void)state;
+    for (int half = -2000; half <= 2000; half++) {
+        const uint32_t bits = bits_of((float)half / 2);
+        for (uint32_t near = half == 0 ? 0 : (uint32_t)-2; near != 3; near++)
+            rounds(from_bits(bits + near));
+    }
+    for (int e = 1; e < 127 + 22; e++)
+        for (uint32_t sign = 0; sign <= 1; sign++) {
+            rounds(from_bits(sign << 31 | (uint32_t)e << 23));
+            rounds(from_bits(sign << 31 | (uint32_t)e << 23 | 0x7fffff));
+        }
+}
+
+static void random_floats(void **state)
+{
+    (void)state;
+    test_rng r = test_seed("round_float", 7);
+    for (int i = 0; i < 200000; i++) {
+        const uint32_t e = (uint32_t)test_between(&r, 90, 127 + 21);
+        rounds(from_bits((uint32_t)(test_random(&r) & 0x807fffff) | e << 23));
+    }
+}
+
+int main(void)
+{
+    printf("# floats are computed with FLT_EVAL_METHOD %d\n", (int)FLT_EVAL_METHOD);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(edges),
+        cmocka_unit_test(random_floats),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
