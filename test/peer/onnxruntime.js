@@ -37,9 +37,9 @@ function options(argv) {
   return o;
 }
 
-// What was compared, a row a kind.
+// What was compared, a row a kind, printed when the kind is done.
 class Tally {
-  constructor() { this.rows = new Map(); }
+  constructor() { this.rows = new Map(); this.line = 0; this.bad = 0; }
   add(kind, from, r) {
     if (!this.rows.has(kind)) this.rows.set(kind, {cases: 0, tensors: 0, elements: 0, bad: 0, refused: 0, notes: []});
     const t = this.rows.get(kind), note = r.refused ? `refused by ONNX Runtime: ${r.refused}` : r.trouble;
@@ -51,16 +51,18 @@ class Tally {
     if (note && (process.env.PEER_VERBOSE || (r.trouble && t.bad === 1) || (r.refused && t.refused === 1)))
       t.notes.push(`# ${from}: ${note}`);
   }
-  print() {
-    let line = 0, bad = 0;
+  print() { // the rows since the last time
     for (const [kind, t] of this.rows) {
-      console.log(`${t.bad ? 'not ok' : 'ok'} ${++line} - ${kind}: ${t.cases} cases, ${t.tensors} tensors, ` +
+      console.log(`${t.bad ? 'not ok' : 'ok'} ${++this.line} - ${kind}: ${t.cases} cases, ${t.tensors} tensors, ` +
         `${t.elements} elements, ${t.bad} cases differ${t.refused ? `, ${t.refused} refused by ONNX Runtime` : ''}`);
       t.notes.forEach(n => console.log(n));
-      bad += t.bad;
+      this.bad += t.bad;
     }
-    console.log(`1..${line}`);
-    return bad;
+    this.rows.clear();
+  }
+  finish() { // how many cases differ
+    console.log(`1..${this.line}`);
+    return this.bad;
   }
 }
 
@@ -73,31 +75,37 @@ async function attempt(o, model, work, engine, literal = false) {
   }
 }
 
+// Case n is of kind n modulo the number of kinds.
 async function runOperators(o, work, tally) {
-  for (let n = 0; n < o.cases; n++) {
-    const [kind, make] = kinds[n % kinds.length];
-    if ((o.case >= 0 && n !== o.case) || (o.only && kind !== o.only)) continue;
-    const from = `--seed ${o.seed} --case ${n}`;
-    tally.add(kind, from, await attempt(o, make(new Random(o.seed, n)), work, 'ref'));
-    if (kind.startsWith('QDQ') || kind.endsWith('in floats'))
-      tally.add(`${kind}, literally`, from, await attempt(o, make(new Random(o.seed, n)), work, 'ref', true));
+  for (const [first, [kind, make]] of kinds.entries()) {
+    for (let n = first; n < o.cases; n += kinds.length) {
+      if ((o.case >= 0 && n !== o.case) || (o.only && kind !== o.only)) continue;
+      const from = `--seed ${o.seed} --case ${n}`;
+      tally.add(kind, from, await attempt(o, make(new Random(o.seed, n)), work, 'ref'));
+      if (kind.startsWith('QDQ') || kind.endsWith('in floats'))
+        tally.add(`${kind}, literally`, from, await attempt(o, make(new Random(o.seed, n)), work, 'ref', true));
+    }
+    tally.print();
   }
 }
 
 async function runNetworks(o, work, tally) {
-  for (let k = 0; k < o.nets; k++)
-    for (const [i, [name, make]] of Object.entries(nets).entries()) {
+  for (const [i, [name, make]] of Object.entries(nets).entries()) {
+    for (let k = 0; k < o.nets; k++) {
       const r = new Random(o.seed, 1e6 + 100 * k + i);
       if (o.case >= 0 || (o.only && !name.startsWith(o.only))) continue;
       await eachForm(ort, make(r), r, work, async (form, model) =>
         tally.add(`${name} ${form}`, `--seed ${o.seed} --nets ${k + 1} --only ${name}`, await attempt(o, model, work, 'fast')));
     }
+    tally.print();
+  }
 }
 
 async function runExported(o, work, tally) {
   for (const line of o.exported ? fs.readFileSync(o.exported, 'utf8').split('\n').filter(l => l) : []) {
     const [file, input] = line.split(' '), name = path.basename(file, '.onnx');
     tally.add(`exported ${name}`, file, await attempt(o, exposed(file, input, new Random(o.seed, 0)), work, 'fast'));
+    tally.print();
   }
 }
 
@@ -109,5 +117,5 @@ async function runExported(o, work, tally) {
   await runNetworks(o, work, tally);
   await runExported(o, work, tally);
   if (!o.keep) fs.rmSync(work, {recursive: true});
-  process.exit(tally.print() ? 1 : 0);
+  process.exit(tally.finish() ? 1 : 0);
 })();

@@ -13,6 +13,7 @@ nets=$shared/golden/onnx/nets
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+echo "# ONNX Runtime from npm, then the models that Assay writes for it; results as they come"
 skip() { echo "1..0 # SKIP $1"; exit 0; }
 modules=$("$source/test/peer/install.sh" 2>"$work/why") || skip "$(cat "$work/why")"
 cd "$work" || exit 2
@@ -21,6 +22,7 @@ add() { # NAME INPUT: NAME.onnx is to be compared on that input, which may be an
     "$assay" golden "$1.onnx" -s onnxruntime -i "$2" -o "$1" >/dev/null 2>log ||
         { sed 's/^/# /' log; echo "Bail out! $1"; exit 1; }
     echo "$work/$1.onnx $work/$(echo "$1"/tensors/0000_*)" >>exported
+    echo "# wrote $1.onnx"
 }
 
 for model in "$nets"/*_q*.onnx; do
