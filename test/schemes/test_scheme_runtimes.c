@@ -1,0 +1,87 @@
+/* Presets of LiteRT and TFLite by runtime, version and delegate: accumulators that tell their
+ * kernels apart. Measured with these runtimes by ./dev peer litert. */
+#include "schemes/derive/derive.h"
+#include "test/support/scheme_unit.h"
+
+static const int32_t zero[1];
+
+/* One accumulator through op's rescale of R = 1/4; group > 1: depthwise. */
+static int32_t quarter(const char *preset, const char *op, int64_t group, unsigned bits,
+                       int64_t acc)
+{
+    const float one = 1, four = 4;
+    assay_error err = {0};
+    assay_scheme *s;
+    assert_ok(assay_scheme_open(preset, &s, &err), &err);
+    assay_type in[3] = {code_type(bits, true, &one, zero), code_type(8, true, &one, zero),
+                        code_type(bits > 8 ? 64 : 32, true, &one, zero)};
+    assay_type out = code_type(bits, true, &four, zero);
+    assay_unit_spec spec = unit_spec(op, in, 3, &out);
+    spec.flag = group;
+    assay_unit *u = unit_prepare(s, &spec);
+    int32_t y;
+    s->vt->requantize(u, &acc, 1, 0, &y);
+    s->vt->release(u);
+    assay_scheme_free(s);
+    return y;
+}
+
+/* -6/4 is a tie after the doubling high product, 1/4 one before it. */
+static void rounding(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *preset, *op;
+        int64_t group;
+        unsigned bits;
+        int32_t of_minus_6, of_1;
+    } cases[] = {
+        {"litert-ref", "conv", 1, 8, -2, 1},      {"litert-ref", "conv", 4, 8, -2, 1},
+        {"litert-ref", "fc", 1, 8, -2, 0},        {"litert-ref", "fc", 1, 16, -2, 0},
+        {"litert-ref", "conv", 1, 16, -1, 0},     {"tflite-2.9-x86", "conv", 1, 8, -1, 1},
+        {"tflite-2.9-x86", "conv", 4, 8, -2, 1},  {"tflite-2.9-x86", "fc", 1, 8, -1, 1},
+        {"tflite-2.9-x86", "fc", 1, 16, -1, 0},   {"litert-xnnpack", "conv", 1, 8, -2, 0},
+        {"litert-xnnpack", "conv", 4, 8, -2, 0},  {"litert-xnnpack", "fc", 1, 8, -2, 0},
+        {"litert-xnnpack", "conv", 1, 16, -1, 0}, {"ruy", "conv", 1, 8, -1, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int32_t a = quarter(cases[i].preset, cases[i].op, cases[i].group, cases[i].bits, -6);
+        int32_t b = quarter(cases[i].preset, cases[i].op, cases[i].group, cases[i].bits, 1);
+        if (a != cases[i].of_minus_6 || b != cases[i].of_1)
+            fail_msg("case %zu, %s %s: %d and %d", i, cases[i].preset, cases[i].op, a, b);
+    }
+}
+
+/* What the delegate does not take is LiteRT's own: the same parameters, or of 16 bits the same
+ * units. */
+static void undelegated(void **state)
+{
+    (void)state;
+    static const char *const ops[] = {"softmax", "avg_pool", "sigmoid", "relu", "log_softmax"};
+    const float one = 1, probability = 1.0F / 256;
+    const int32_t least[1] = {-128};
+    assay_error err = {0};
+    assay_scheme *s[2];
+    assert_ok(assay_scheme_open("litert-xnnpack", &s[0], &err), &err);
+    assert_ok(assay_scheme_open("litert-ref", &s[1], &err), &err);
+    for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
+        assay_type in = code_type(8, true, &one, zero), out = in;
+        if (strcmp(ops[i], "softmax") == 0 || strcmp(ops[i], "sigmoid") == 0)
+            out = code_type(8, true, &probability, least);
+        assay_unit_spec spec = unit_spec(ops[i], &in, 1, &out);
+        assay_unit *u[2];
+        for (int k = 0; k < 2; k++)
+            u[k] = unit_prepare(s[k], &spec);
+        assert_memory_equal(&u[0]->rec, &u[1]->rec, sizeof u[0]->rec);
+        for (int k = 0; k < 2; k++)
+            s[k]->vt->release(u[k]);
+    }
+    for (int k = 0; k < 2; k++)
+        assay_scheme_free(s[k]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rounding), cmocka_unit_test(undelegated)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
