@@ -121,7 +121,8 @@ void assay_explain_formula(FILE *f, const assay_record *rec)
     formation(f, k);
     encoding(f, k);
     if (k->zero_point == ASSAY_STAGE_BEFORE)
-        fprintf(f, "  An offset is subtracted before the multiplication.\n");
+        fprintf(f, "  The zero point is an offset: it is subtracted before the multiplication, and "
+                   "nothing is added after.\n");
     if (is_float)
         fprintf(f, "  x * R is a product of floats; %s to an integer %s%s.\n",
                 k->zero_point == ASSAY_STAGE_INSIDE ? "plus the zero point it is rounded"
@@ -228,8 +229,8 @@ static void integer_steps(FILE *f, const assay_lone *o, const assay_trace *t)
                 quotient(t->round[i].before, t->round[i].bits, q, sizeof q),
                 decimal(t->round[i].after, b), MODE(t->round[i].mode),
                 is_tie(t->round[i].before, t->round[i].bits) ? " (a tie)" : "");
-    if ((assay_int128)t->narrowed != t->round[t->n_rounds - 1].after)
-        fprintf(f, "  narrowed to %2d bits     %" PRId64 "\n", k->result_bits, t->narrowed);
+    if (t->narrowed != t->round[t->n_rounds - 1].after)
+        fprintf(f, "  narrowed to %2d bits     %s\n", k->result_bits, decimal(t->narrowed, a));
 }
 
 static void float_steps(FILE *f, const assay_lone *o, const assay_trace *t)
@@ -254,7 +255,7 @@ static void float_steps(FILE *f, const assay_lone *o, const assay_trace *t)
         fprintf(f, "  plus zero point         + %" PRId64 " = %.9g\n", o->r.zero_point,
                 value(t->f_inside));
     double rest = fabs(value(t->f_inside) - trunc(value(t->f_inside)));
-    fprintf(f, "  rounded                 %" PRId64 ", %s%s\n", t->rounded,
+    fprintf(f, "  rounded                 %" PRId64 ", %s%s\n", (int64_t)t->rounded,
             MODE(k->round.step[0].mode), rest == 0.5 ? " (a tie)" : "");
 }
 
@@ -264,6 +265,8 @@ void assay_explain_steps(FILE *f, const assay_lone *o, int64_t acc)
     assay_trace t;
     int64_t held = acc;
     const bool fits = assay_lone_settle(o, &held);
+    const bool before = o->rule.zero_point == ASSAY_STAGE_BEFORE;
+    char sum[48], clamped[48], rounded[48];
     fprintf(f, "  accumulator             %" PRId64 "\n", acc);
     if (!fits)
         fprintf(f, "  beyond %d bits, which the target refuses\n", o->rec.accumulator.bits);
@@ -274,10 +277,14 @@ void assay_explain_steps(FILE *f, const assay_lone *o, int64_t acc)
     if (!fits)
         return;
     acc = held;
+    const int64_t centred = acc - r->in_zero;
     assay_trace_run(r, acc, 0, &t);
     if (r->in_zero != 0)
         fprintf(f, "  minus input zero point  %" PRId64 " - %" PRId64 " = %" PRId64 "\n", acc,
-                r->in_zero, t.operand);
+                r->in_zero, centred);
+    if (before && r->zero_point != 0)
+        fprintf(f, "  minus zero point        %" PRId64 " - %" PRId64 " = %" PRId64 "\n", centred,
+                r->zero_point, t.operand);
     if (!t.accepted) {
         fprintf(f, "  the target refuses this accumulator\n");
         return;
@@ -286,12 +293,12 @@ void assay_explain_steps(FILE *f, const assay_lone *o, int64_t acc)
         float_steps(f, o, &t);
     else
         integer_steps(f, o, &t);
-    if (o->rule.zero_point != ASSAY_STAGE_INSIDE && r->zero_point != 0)
-        fprintf(f, "  plus zero point         %" PRId64 " + %" PRId64 " = %" PRId64 "\n", t.rounded,
-                r->zero_point, t.sum);
+    if (o->rule.zero_point == ASSAY_STAGE_AFTER && r->zero_point != 0)
+        fprintf(f, "  plus zero point         %s + %" PRId64 " = %s\n", decimal(t.rounded, rounded),
+                r->zero_point, decimal(t.sum, sum));
     if (t.clamped != t.sum)
-        fprintf(f, "  saturated to %" PRId64 "..%" PRId64 "  %" PRId64 "\n", r->lo, r->hi,
-                t.clamped);
+        fprintf(f, "  saturated to %" PRId64 "..%" PRId64 "  %s\n", r->lo, r->hi,
+                decimal(t.clamped, clamped));
     if (t.code != t.clamped)
         fprintf(f, "  low %u bits              %" PRId64 "\n", r->out_bits, t.code);
     fprintf(f, "  code                    %d\n", assay_rescale_one(r, acc, 0));

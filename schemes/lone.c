@@ -134,22 +134,17 @@ static bool place(assay_lone *o, char *why, size_t size)
  * is no such range, and they act on the value before. */
 static bool set_bounds(assay_lone *o, const assay_bulk *b, size_t i, char *why, size_t size)
 {
-    const bool wraps = o->rule.store == ASSAY_NARROW_WRAP;
-    const int64_t least = assay_elem_min(b->type), most = assay_elem_max(b->type);
+    const int64_t *lo = b->lo != NULL ? &b->lo[i] : NULL, *hi = b->hi != NULL ? &b->hi[i] : NULL;
     assay_rescale *r = &o->r;
-    r->lo = wraps ? INT64_MIN : least;
-    r->hi = wraps ? INT64_MAX : most;
-    if (b->lo != NULL && b->lo[i] > r->lo)
-        r->lo = b->lo[i];
-    if (b->hi != NULL && b->hi[i] < r->hi)
-        r->hi = b->hi[i];
-    if (o->op == ASSAY_OP_RELU && r->lo < r->zero_point)
-        r->lo = r->zero_point;
-    if (r->lo <= r->hi)
-        return true;
-    snprintf(why, size, "bounds %lld..%lld leave no code of the type", (long long)r->lo,
-             (long long)r->hi);
-    return false;
+    assay_derive_end(r, b->type, lo, hi);
+    if (r->clamp_lo > r->clamp_hi) {
+        snprintf(why, size, "bounds %lld..%lld leave no code of the type", (long long)r->clamp_lo,
+                 (long long)r->clamp_hi);
+        return false;
+    }
+    if (o->op == ASSAY_OP_RELU)
+        assay_derive_relu(r);
+    return true;
 }
 
 /* All of row i but its scale. */
@@ -157,8 +152,6 @@ static bool set_rest(assay_lone *o, const assay_bulk *b, size_t i, char *why, si
 {
     o->r.zero_point = b->zero_point != NULL ? b->zero_point[i] : 0;
     o->r.in_zero = b->in_zero != NULL ? b->in_zero[i] : 0;
-    o->r.out_bits = b->type.bits;
-    o->r.out_signed = b->type.is_signed;
     if (!set_bounds(o, b, i, why, size))
         return false;
     assay_rescale_choose(&o->r);

@@ -132,8 +132,9 @@ assay_status assay_staircase_make(const assay_rescale *r, size_t channel, int64_
     out->hi = hi;
     builder b = {r, channel, 0, out, ASSAY_OK};
     point first = at(&b, lo), last = at(&b, hi);
-    if (lo < r->in_zero && r->in_zero < hi) { /* refusals lie on both sides of it */
-        point zero = at(&b, r->in_zero);
+    const int64_t centre = assay_trace_zero(r);
+    if (lo < centre && centre < hi) { /* refusals lie on both sides of it */
+        point zero = at(&b, centre);
         bisect(&b, &first, &zero);
         bisect(&b, &zero, &last);
     } else {

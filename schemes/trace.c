@@ -6,7 +6,7 @@
 #include "schemes/apply/apply.h"
 #include "schemes/apply/softfloat.h"
 
-enum { ZONE_LEFT, ZONE_PRODUCT, ZONE_RESULT, ZONE_SUM, ZONE_STORE, ZONE_FLOAT };
+enum { ZONE_LEFT, ZONE_PRODUCT, ZONE_RESULT, ZONE_SUM, ZONE_STORE, ZONE_FLOAT, ZONE_UNIT };
 
 /* How often x went round a register of so many bits. */
 static int64_t turns(assay_int128 x, unsigned bits)
@@ -14,34 +14,41 @@ static int64_t turns(assay_int128 x, unsigned bits)
     return assay_saturate128(assay_shift_right128(x + ((assay_int128)1 << (bits - 1)), bits), 64);
 }
 
-static int64_t narrowed(assay_int128 v, int32_t bits, int32_t how, int64_t *zone)
+static assay_int128 narrowed(assay_int128 v, int32_t bits, int32_t how, int64_t *zone)
 {
-    bool wraps = how == ASSAY_NARROW_WRAP;
     if (bits == 0)
-        return assay_saturate128(v, 63);
+        return v;
     unsigned width = (unsigned)bits;
-    if (!wraps)
+    if (how != ASSAY_NARROW_WRAP)
         return assay_saturate128(v, width);
     *zone = turns(v, width);
     return assay_wrap((int64_t)v, width);
 }
 
+/* t->sum as the output's type holds it. */
 static void store(const assay_rescale *r, assay_trace *t)
 {
-    const assay_rule_rescale *k = r->rule;
-    t->sum =
-        narrowed((assay_int128)t->rounded + r->zero_point, k->sum_bits,
-                 k->sum_bits == 0 ? ASSAY_NARROW_SATURATE : k->sum_overflow, &t->zone[ZONE_SUM]);
-    t->code = t->clamped = assay_clamp(t->sum, r->lo, r->hi);
-    if (k->store != ASSAY_NARROW_WRAP)
-        return;
-    if (r->out_signed) {
-        t->code = assay_wrap(t->clamped, r->out_bits);
+    const bool wraps = r->rule->store == ASSAY_NARROW_WRAP;
+    const bool low = r->clamp_lo != INT64_MIN, high = r->clamp_hi != INT64_MAX; /* bounds */
+    t->clamped = low && t->sum < r->clamp_lo    ? r->clamp_lo
+                 : high && t->sum > r->clamp_hi ? r->clamp_hi
+                                                : t->sum;
+    t->code = (int64_t)t->clamped;
+    if (wraps && r->out_signed) {
+        t->code = assay_wrap(t->code, r->out_bits);
         t->zone[ZONE_STORE] = turns(t->clamped, r->out_bits);
-    } else {
-        t->code = assay_wrap_unsigned(t->clamped, r->out_bits);
-        t->zone[ZONE_STORE] = assay_shift_right(t->clamped, r->out_bits);
+    } else if (wraps) {
+        t->code = assay_wrap_unsigned(t->code, r->out_bits);
+        t->zone[ZONE_STORE] = assay_saturate128(assay_shift_right128(t->clamped, r->out_bits), 64);
     }
+}
+
+static void add_zero(const assay_rescale *r, assay_trace *t)
+{
+    const assay_rule_rescale *k = r->rule;
+    const int64_t zero = k->zero_point == ASSAY_STAGE_BEFORE ? 0 : r->zero_point;
+    t->sum = narrowed(t->rounded + zero, k->sum_bits, k->sum_overflow, &t->zone[ZONE_SUM]);
+    store(r, t);
 }
 
 static void integers(const assay_rescale *r, size_t c, assay_trace *t)
@@ -79,12 +86,7 @@ static void integers(const assay_rescale *r, size_t c, assay_trace *t)
     assay_int128 v = t->product;
     if (shift < 0) {
         t->product_left = (unsigned)-shift;
-        const assay_int128 limit = (assay_int128)1 << 63;
-        v = t->product_left > 63
-                ? (v > 0   ? limit
-                   : v < 0 ? -limit
-                           : 0)
-                : (assay_int128)assay_saturate128(v, 64) * ((assay_int128)1 << t->product_left);
+        v = assay_shift_left128(v, t->product_left);
         shift = 0;
     }
     for (int i = 0; i < list->n; i++) {
@@ -100,15 +102,39 @@ static void integers(const assay_rescale *r, size_t c, assay_trace *t)
     t->n_rounds = list->n;
     t->narrowed = narrowed(v, k->result_bits, k->result_overflow, &t->zone[ZONE_RESULT]);
     t->rounded = t->narrowed;
-    store(r, t);
+    add_zero(r, t);
 }
 
-/* The unit of a float value, or the side on which it is far beyond the codes. */
+/* The unit of a float value, or the side on which it is far beyond the codes (or integral, where
+ * low bits are stored). */
 static int64_t unit_of(const assay_rescale *r, uint32_t f)
 {
+    const bool wraps = r->rule->store == ASSAY_NARROW_WRAP;
+    const int64_t far = INT64_C(1) << 24;
     int64_t low = assay_f32_to_int(f, ASSAY_ROUND_TRUNC, INT64_MIN, INT64_MAX, 0);
-    int64_t v = assay_clamp(low, r->lo - r->zero_point - 2, r->hi - r->zero_point + 2);
+    int64_t v = assay_clamp(low, wraps ? -far : r->lo - r->zero_point - 2,
+                            wraps ? far : r->hi - r->zero_point + 2);
     return v * 2 + (f >> 31);
+}
+
+/* Of a value beyond int32: it saturates, or becomes INT32_MIN. */
+static void convert(const assay_rescale *r, int64_t v, assay_trace *t)
+{
+    t->rounded = assay_saturate(v, 32);
+    if (r->rule->float_overflow != ASSAY_FLOAT_INT_MIN)
+        return;
+    t->zone[ZONE_FLOAT] = (v > INT32_MAX) - (v < INT32_MIN);
+    t->rounded = t->zone[ZONE_FLOAT] != 0 ? INT32_MIN : v;
+}
+
+static void end_float(const assay_rescale *r, assay_trace *t)
+{
+    if (r->rule->zero_point != ASSAY_STAGE_INSIDE) {
+        add_zero(r, t);
+        return;
+    }
+    t->sum = t->rounded;
+    store(r, t);
 }
 
 static void floats32(const assay_rescale *r, size_t c, assay_trace *t)
@@ -124,22 +150,14 @@ static void floats32(const assay_rescale *r, size_t c, assay_trace *t)
     }
     bool inside = k->zero_point == ASSAY_STAGE_INSIDE;
     t->f_inside = f = inside ? assay_f32_add(f, zero) : f;
-    t->rounded =
-        assay_f32_to_int(f, (enum assay_rounding)k->round.step[0].mode, INT32_MIN, INT32_MAX, 0);
+    convert(
+        r, assay_f32_to_int(f, (enum assay_rounding)k->round.step[0].mode, INT64_MIN, INT64_MAX, 0),
+        t);
     if (k->float_rounding == ASSAY_FLOAT_ROUND_ADD_ONE) {
-        t->rounded = assay_rescale_value_float(r, t->operand + r->in_zero, c);
-        t->zone[ZONE_FLOAT] = unit_of(r, f);
-    } else if (k->float_overflow == ASSAY_FLOAT_INT_MIN) {
-        const uint32_t two31 = 0x4f000000;
-        t->zone[ZONE_FLOAT] = assay_f32_le(two31, f)              ? 1
-                              : assay_f32_lt(f, two31 | 1u << 31) ? -1
-                                                                  : 0;
-        t->rounded = t->zone[ZONE_FLOAT] != 0 ? INT32_MIN : t->rounded;
+        t->rounded = assay_rescale_add_one(k, f);
+        t->zone[ZONE_UNIT] = unit_of(r, f);
     }
-    if (inside)
-        t->sum = t->clamped = t->code = assay_clamp(t->rounded, r->lo, r->hi);
-    else
-        store(r, t);
+    end_float(r, t);
 }
 
 static void floats64(const assay_rescale *r, size_t c, assay_trace *t)
@@ -148,14 +166,15 @@ static void floats64(const assay_rescale *r, size_t c, assay_trace *t)
     enum assay_rounding mode = (enum assay_rounding)k->round.step[0].mode;
     t->f_acc = assay_f64_from_i64(t->operand);
     t->f_product = t->f_inside = assay_f64_mul(t->f_acc, (uint64_t)r->scale[c]);
-    if (k->zero_point == ASSAY_STAGE_INSIDE) {
+    if (k->zero_point == ASSAY_STAGE_INSIDE)
         t->f_inside = assay_f64_add(t->f_product, assay_f64_from_i64(r->zero_point));
-        t->rounded = assay_f64_to_int(t->f_inside, mode, INT32_MIN, INT32_MAX, 0);
-        t->sum = t->clamped = t->code = assay_clamp(t->rounded, r->lo, r->hi);
-        return;
-    }
-    t->rounded = assay_f64_to_int(t->f_product, mode, INT32_MIN, INT32_MAX, 0);
-    store(r, t);
+    convert(r, assay_f64_to_int(t->f_inside, mode, INT64_MIN, INT64_MAX, 0), t);
+    end_float(r, t);
+}
+
+int64_t assay_trace_zero(const assay_rescale *r)
+{
+    return r->in_zero + (r->rule->zero_point == ASSAY_STAGE_BEFORE ? r->zero_point : 0);
 }
 
 void assay_trace_run(const assay_rescale *r, int64_t x, size_t channel, assay_trace *t)
@@ -163,11 +182,12 @@ void assay_trace_run(const assay_rescale *r, int64_t x, size_t channel, assay_tr
     size_t c = r->n > 1 ? channel : 0;
     memset(t, 0, sizeof *t);
     t->accepted = assay_rescale_accepts(r, x, channel);
-    t->operand = x - r->in_zero;
+    t->operand = assay_saturate128((assay_int128)x - assay_trace_zero(r), 64);
     switch (r->rule->encoding) {
     case ASSAY_ENCODE_THRESHOLDS:
         t->rounded = assay_rescale_value(r, x, channel);
-        t->sum = t->clamped = t->code = t->rounded + r->zero_point;
+        t->sum = t->clamped = t->rounded + r->zero_point;
+        t->code = (int64_t)t->clamped;
         return;
     case ASSAY_ENCODE_F32:
         floats32(r, c, t);

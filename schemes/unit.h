@@ -32,8 +32,12 @@ struct assay_rescale {
     size_t n_thresholds;
     int64_t in_zero;    /* subtracted first */
     int64_t zero_point; /* of the output */
-    int64_t lo, hi;     /* codes: the type's range and the fused activation */
-    unsigned out_bits;  /* for store: wrap */
+    int64_t lo, hi;     /* codes: the type's range within the fused activation */
+    /* What a value is clamped to before it is stored: lo and hi; where the target keeps the low
+     * bits (store: wrap), the fused activation alone: INT64_MIN, INT64_MAX where it has no bound.
+     */
+    int64_t clamp_lo, clamp_hi;
+    unsigned out_bits; /* of the type */
     bool out_signed;
     /* acc[i] of channel (channel + i) when n > 1, to codes */
     void (*row)(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel, int32_t *out);

@@ -2,6 +2,8 @@
  *
  * Two's complement addition commutes with wrapping, so a wrapping accumulator is an exact sum that
  * wraps once at the end, in any order; the other policies go step by step in the stated order.
+ * Pairs of products that saturate to int16 (saturate_pairs) are one term each, saturated before the
+ * step; order, lanes and blocks are of pairs then, a block of whole pairs.
  *
  * Weights with a scale for each block of inputs: the exact sum of a block's products is narrowed,
  * multiplied by the block's integer, shifted with rounding, and is one step into the accumulator:
@@ -50,12 +52,33 @@ static size_t position(const assay_rule_accumulator *a, size_t i, size_t n)
     return a->order == ASSAY_ORDER_REVERSE ? n - 1 - i : i;
 }
 
-/* What is added: products, or what the blocks of weights with a scale each come to. */
+/* What is added: products, what pairs of them come to, or what the blocks of weights with a scale
+ * each do. */
 typedef struct terms {
     const int32_t *x, *w;
+    size_t products;      /* of x and w */
+    int64_t up_x, up_w;   /* to the codes that a pair multiplies */
+    bool pairs;           /* terms are pairs of products */
     const int64_t *block; /* instead of x and w */
     size_t n;
 } terms;
+
+/* x86 vpmaddubsw: unsigned inputs (signed ones are moved up by 128) times signed weights, a pair of
+ * products saturated to int16; what the zero points added to the pair is taken out exactly. */
+static int64_t pair_term(const terms *t, size_t pair)
+{
+    int64_t raw = 0, centred = 0;
+    for (size_t i = 2 * pair; i < t->products && i < 2 * pair + 2; i++) {
+        raw += (t->x[i] + t->up_x) * (t->w[i] + t->up_w);
+        centred += (int64_t)t->x[i] * t->w[i];
+    }
+    return centred + assay_saturate(raw, 16) - raw;
+}
+
+static int64_t term_of(const terms *t, size_t i)
+{
+    return t->pairs ? pair_term(t, i) : t->block != NULL ? t->block[i] : (int64_t)t->x[i] * t->w[i];
+}
 
 /* Terms first, first + stride, ..., `together` of them summed exactly before each step. */
 static int64_t run(const assay_rule_accumulator *a, const terms *t, int32_t together, size_t first,
@@ -64,8 +87,7 @@ static int64_t run(const assay_rule_accumulator *a, const terms *t, int32_t toge
     int64_t exact = 0;
     int32_t held = 0;
     for (size_t i = first; i < t->n; i += stride) {
-        size_t p = position(a, i, t->n);
-        exact += t->block != NULL ? t->block[p] : (int64_t)t->x[p] * t->w[p];
+        exact += term_of(t, position(a, i, t->n));
         if (++held == together) {
             acc = step(a, acc, exact, trapped);
             exact = 0;
@@ -92,37 +114,29 @@ static bool steps_matter(const assay_rule_accumulator *a)
     return a->overflow != ASSAY_OVERFLOW_WRAP && a->overflow != ASSAY_OVERFLOW_SATURATE_END;
 }
 
-/* x86 vpmaddubsw: unsigned inputs (signed ones are moved up by 128) times signed weights, pairs of
- * products saturated to int16; what the zero point added is taken out exactly afterwards. */
-static int64_t pair_correction(const assay_unit *u, const int32_t *x, const int32_t *w, size_t n,
-                               int32_t zx, int32_t zw)
-{
-    int64_t up = zx + (u->in_signed ? 128 : 0); /* centred + up = the unsigned code */
-    int64_t lost = 0;
-    for (size_t i = 0; i < n; i += 2) {
-        int64_t pair = (x[i] + up) * ((int64_t)w[i] + zw);
-        if (i + 1 < n)
-            pair += (x[i + 1] + up) * ((int64_t)w[i + 1] + zw);
-        lost += assay_saturate(pair, 16) - pair;
-    }
-    return lost;
-}
-
 int64_t assay_apply_accumulate(const assay_unit *u, const int32_t *x, const int32_t *w, size_t n,
                                int64_t bias, int32_t zx, int32_t zw, bool *trapped)
 {
     const assay_rule_accumulator *a = &u->rec.accumulator;
-    int64_t pairs = a->saturate_pairs ? pair_correction(u, x, w, n, zx, zw) : 0;
+    const bool pairs = a->saturate_pairs != 0;
+    const terms t = {.x = x,
+                     .w = w,
+                     .products = n,
+                     .up_x = zx + (u->in_signed ? 128 : 0),
+                     .up_w = zw,
+                     .pairs = pairs,
+                     .n = pairs ? (n + 1) / 2 : n};
     if (!steps_matter(a)) {
         int64_t sum = 0;
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < t.n && pairs; i++)
+            sum += pair_term(&t, i);
+        for (size_t i = 0; i < n && !pairs; i++)
             sum += (int64_t)x[i] * w[i];
-        return step(a, sum + pairs, bias, trapped);
+        return step(a, sum, bias, trapped);
     }
+    const int32_t together = pairs ? (a->block + 1) / 2 : a->block;
     int64_t acc = a->bias == ASSAY_BIAS_FIRST ? step(a, 0, bias, trapped) : 0;
-    acc = run_all(a, &(terms){.x = x, .w = w, .n = n}, a->block, acc, trapped);
-    if (pairs != 0)
-        acc = step(a, acc, pairs, trapped);
+    acc = run_all(a, &t, together, acc, trapped);
     return a->bias == ASSAY_BIAS_LAST ? step(a, acc, bias, trapped) : acc;
 }
 

@@ -21,9 +21,9 @@ void assay_apply_add_left_shift(const assay_unit *u, const int32_t *a, const int
     for (size_t i = 0; i < n; i++) {
         int64_t x = assay_shift_left_wrap(first(u, a[i]), (unsigned)u->k[0], 32);
         int64_t y = assay_shift_left_wrap(b[i] - u->in_zero[1], (unsigned)u->k[0], 32);
-        x = assay_rescale_value(&u->scale[ASSAY_FIRST], x, 0);
-        y = assay_rescale_value(&u->scale[ASSAY_SECOND], y, 0);
-        int64_t sum = assay_wrap(u->subtract ? x - y : x + y, 32);
+        const assay_int128 p = assay_rescale_value(&u->scale[ASSAY_FIRST], x, 0);
+        const assay_int128 q = assay_rescale_value(&u->scale[ASSAY_SECOND], y, 0);
+        int64_t sum = assay_wrap((int64_t)(u->subtract ? p - q : p + q), 32);
         out[i] = assay_rescale_one(&u->scale[ASSAY_OUT], sum, 0);
     }
 }
@@ -36,8 +36,8 @@ void assay_apply_add_common_exponent(const assay_unit *u, const int32_t *a, cons
     enum assay_rounding mode = (enum assay_rounding)u->rec.add.round;
     for (size_t i = 0; i < n; i++) {
         int64_t sum = assay_wrap(first(u, a[i]) * u->k[0] + second(u, b[i]) * u->k[1], 32);
-        out[i] = assay_rescale_finish(&u->scale[ASSAY_OUT],
-                                      assay_round_shift(sum, (unsigned)u->k[2], mode));
+        out[i] = assay_rescale_end(&u->scale[ASSAY_OUT],
+                                   assay_round_shift(sum, (unsigned)u->k[2], mode));
     }
 }
 
@@ -46,9 +46,10 @@ void assay_apply_add_separate(const assay_unit *u, const int32_t *a, const int32
                               int32_t *out)
 {
     for (size_t i = 0; i < n; i++) {
-        int64_t x = assay_rescale_value(&u->scale[ASSAY_FIRST], first(u, a[i]), 0);
-        int64_t y = assay_rescale_value(&u->scale[ASSAY_SECOND], b[i] - u->in_zero[1], 0);
-        out[i] = assay_rescale_finish(&u->scale[ASSAY_OUT], u->subtract ? x - y : x + y);
+        const assay_int128 x = assay_rescale_value(&u->scale[ASSAY_FIRST], first(u, a[i]), 0);
+        const assay_int128 y =
+            assay_rescale_value(&u->scale[ASSAY_SECOND], b[i] - u->in_zero[1], 0);
+        out[i] = assay_rescale_end(&u->scale[ASSAY_OUT], u->subtract ? x - y : x + y);
     }
 }
 
@@ -67,9 +68,9 @@ void assay_apply_add_align(const assay_unit *u, const int32_t *a, const int32_t 
         x = assay_round_shift(x, (unsigned)u->k[0], align);
         y = assay_round_shift(y, (unsigned)u->k[1], align);
         int64_t sum = u->subtract ? x - y : x + y;
-        sum = u->k[3] >= 0 ? assay_round_shift(sum, (unsigned)u->k[3], mode)
-                           : assay_shift_left_saturate(sum, (unsigned)-u->k[3], 64);
-        out[i] = assay_rescale_finish(&u->scale[ASSAY_OUT], sum);
+        out[i] = assay_rescale_end(&u->scale[ASSAY_OUT],
+                                   u->k[3] >= 0 ? assay_round_shift(sum, (unsigned)u->k[3], mode)
+                                                : assay_shift_left128(sum, (unsigned)-u->k[3]));
     }
 }
 
@@ -78,7 +79,7 @@ void assay_apply_add_plain(const assay_unit *u, const int32_t *a, const int32_t 
                            int32_t *out)
 {
     for (size_t i = 0; i < n; i++)
-        out[i] = assay_rescale_finish(&u->scale[ASSAY_OUT], first(u, a[i]) + second(u, b[i]));
+        out[i] = assay_rescale_end(&u->scale[ASSAY_OUT], first(u, a[i]) + second(u, b[i]));
 }
 
 /* Glow interpreter: both operands at the fixed scale 2^-bits, each rounded there, summed, then to
@@ -96,8 +97,8 @@ void assay_apply_add_fixed_scale(const assay_unit *u, const int32_t *a, const in
         int64_t add = assay_f32_to_int(y, mode, INT32_MIN, INT32_MAX, 0);
         sum = assay_wrap(u->subtract ? sum - add : sum + add, 32);
         uint32_t f = assay_f32_mul(assay_f32_from_i64(sum), (uint32_t)u->k[2]);
-        out[i] =
-            (int32_t)assay_f32_to_int(assay_f32_add(f, zero), mode, o->lo, o->hi, o->zero_point);
+        out[i] = assay_rescale_store(
+            o, assay_f32_to_int(assay_f32_add(f, zero), mode, INT32_MIN, INT32_MAX, 0));
     }
 }
 

@@ -11,7 +11,7 @@ void assay_apply_add_float_scaled(const assay_unit *u, const int32_t *a, const i
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     enum assay_rounding mode = (enum assay_rounding)u->rec.add.round;
     uint32_t r1 = (uint32_t)u->k[0], r2 = (uint32_t)u->k[1], f0 = (uint32_t)u->k[2];
-    const bool wraps = u->rec.add.float_overflow == ASSAY_FLOAT_INT_MIN;
+    const bool int_min = u->rec.add.float_overflow == ASSAY_FLOAT_INT_MIN;
     for (size_t i = 0; i < n; i++) {
         uint32_t x = assay_f32_from_i32(a[i]), y = assay_f32_from_i32(b[i]), f;
         if (!u->rec.add.fused)
@@ -21,21 +21,23 @@ void assay_apply_add_float_scaled(const assay_unit *u, const int32_t *a, const i
         else
             f = assay_f32_fma(x, r1, assay_f32_fma(y, r2, f0));
         int64_t v = assay_f32_to_int(f, mode, INT64_MIN, INT64_MAX, INT64_MIN);
-        out[i] = (int32_t)(wraps && v != (int32_t)v ? o->lo : assay_clamp(v, o->lo, o->hi));
+        v = v == (int32_t)v ? v : int_min ? INT32_MIN : assay_saturate(v, 32);
+        out[i] = assay_rescale_store(o, v);
     }
 }
 
-/* The end of a float sum: zero point inside or after the rounding, saturation. */
+/* The end of a float sum: zero point inside or after the rounding, store. */
 static int32_t round_out(const assay_unit *u, uint32_t f)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     enum assay_rounding mode = (enum assay_rounding)u->rec.add.round;
     if (u->rec.add.zero_point == ASSAY_STAGE_INSIDE) {
         f = assay_f32_add(f, assay_f32_from_i32((int32_t)o->zero_point));
-        return (int32_t)assay_f32_to_int(f, mode, o->lo, o->hi, o->zero_point);
+        return assay_rescale_store(o,
+                                   assay_f32_to_int(f, mode, INT32_MIN, INT32_MAX, o->zero_point));
     }
     int64_t v = assay_f32_to_int(f, mode, INT32_MIN, INT32_MAX, 0);
-    return (int32_t)assay_clamp(v + o->zero_point, o->lo, o->hi);
+    return assay_rescale_store(o, v + o->zero_point);
 }
 
 /* Dequantize, add, quantize: (s1*(a - z1) + s2*(b - z2)) / s_out. k[0] s1, k[1] s2, k[2] s_out. */

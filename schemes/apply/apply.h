@@ -25,10 +25,16 @@ int64_t assay_apply_limit(const assay_unit *u);
 /* ---- rescale.c, rescale_float.c, rescale_near.c ---- */
 /* Chooses r->row for the rule and parameters. */
 void assay_rescale_choose(assay_rescale *r);
-/* x rescaled and rounded, without zero point and saturation. */
-int64_t assay_rescale_value(const assay_rescale *r, int64_t x, size_t channel);
-/* zero point and saturation after assay_rescale_value (zero_point: after). */
-int32_t assay_rescale_finish(const assay_rescale *r, int64_t value);
+/* x rescaled and rounded, without the zero point that is added after; below 2^126. Beyond 2^100
+ * only the sign and the low 64 bits are meant. */
+assay_int128 assay_rescale_value(const assay_rescale *r, int64_t x, size_t channel);
+/* The code of what assay_rescale_value gave: zero point (unless it was subtracted before), store.
+ */
+int32_t assay_rescale_finish(const assay_rescale *r, assay_int128 value);
+/* The code of a sum at the output's scale that no rescale made: zero point, store. */
+int32_t assay_rescale_end(const assay_rescale *r, assay_int128 sum);
+/* The code of what is a code already, if one of its type: store. */
+int32_t assay_rescale_store(const assay_rescale *r, int64_t code);
 /* One accumulator through r->row. */
 int32_t assay_rescale_one(const assay_rescale *r, int64_t x, size_t channel);
 /* Whether the target accepts x: false where it would raise an error (result_overflow: refuse,
@@ -42,6 +48,8 @@ void assay_rescale_row_float(const assay_rescale *r, const int64_t *acc, size_t 
 /* The accumulators themselves, modulo 2^32. */
 void assay_rescale_row_sums(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel,
                             int32_t *out);
+/* A float32 to an integer by float_rounding: add-one, and beyond int32 by float_overflow. */
+int64_t assay_rescale_add_one(const assay_rule_rescale *k, uint32_t f);
 int64_t assay_rescale_value_float(const assay_rescale *r, int64_t x, size_t channel);
 
 /* ---- simd.c, simd_avx512.c: blocks of accumulators to bytes ---- */

@@ -24,7 +24,7 @@ void assay_apply_minmax(const assay_unit *u, const int32_t *a, const int32_t *b,
             x = assay_rescale_one(&u->scale[ASSAY_FIRST], x - u->in_zero[0], 0);
         if (!u->k[1])
             y = assay_rescale_one(&u->scale[ASSAY_SECOND], y - u->in_zero[1], 0);
-        out[i] = (int32_t)assay_clamp((u->op == ASSAY_OP_MAX) == (x > y) ? x : y, o->lo, o->hi);
+        out[i] = assay_rescale_store(o, (u->op == ASSAY_OP_MAX) == (x > y) ? x : y);
     }
 }
 
@@ -35,9 +35,9 @@ void assay_apply_squared_difference(const assay_unit *u, const int32_t *a, const
     for (size_t i = 0; i < n; i++) {
         int64_t x = assay_shift_left_wrap(a[i] - u->in_zero[0], (unsigned)u->k[0], 32);
         int64_t y = assay_shift_left_wrap(b[i] - u->in_zero[1], (unsigned)u->k[0], 32);
-        int64_t d = assay_rescale_value(&u->scale[ASSAY_FIRST], x, 0) -
-                    assay_rescale_value(&u->scale[ASSAY_SECOND], y, 0);
-        out[i] = assay_rescale_one(&u->scale[ASSAY_OUT], assay_wrap(d * d, 32), 0);
+        const uint64_t d = (uint64_t)(assay_rescale_value(&u->scale[ASSAY_FIRST], x, 0) -
+                                      assay_rescale_value(&u->scale[ASSAY_SECOND], y, 0));
+        out[i] = assay_rescale_one(&u->scale[ASSAY_OUT], assay_wrap((int64_t)(d * d), 32), 0);
     }
 }
 
@@ -89,9 +89,11 @@ void assay_apply_compare(const assay_unit *u, const int32_t *a, const int32_t *b
         int64_t x = a[i] - u->in_zero[0], y = b[i] - u->in_zero[1];
         int order;
         if (u->rec.binary.compare == ASSAY_COMPARE_RESCALE) {
-            x = assay_rescale_value(&u->scale[ASSAY_FIRST], assay_shift_left_wrap(x, 8, 32), 0);
-            y = assay_rescale_value(&u->scale[ASSAY_SECOND], assay_shift_left_wrap(y, 8, 32), 0);
-            order = (x > y) - (x < y);
+            const assay_int128 p =
+                assay_rescale_value(&u->scale[ASSAY_FIRST], assay_shift_left_wrap(x, 8, 32), 0);
+            const assay_int128 q =
+                assay_rescale_value(&u->scale[ASSAY_SECOND], assay_shift_left_wrap(y, 8, 32), 0);
+            order = (p > q) - (p < q);
         } else if (u->k[2] >= 0) {
             order = order_scaled(x * u->k[0], u->k[2], y * u->k[1]);
         } else {

@@ -100,19 +100,23 @@ static bool step_of(const assay_rescale *r, int64_t left, int64_t *reach, assay_
     return two_roundings(m, left, first, shift, mode, reach, out);
 }
 
+static bool stores_low_bits(const assay_rescale *r)
+{
+    return r->rule->store == ASSAY_NARROW_WRAP;
+}
+
 /* The end of r, of values below ROOM. */
 static bool end_of(const assay_rescale *r, assay_end *out)
 {
     const assay_rule_rescale *k = r->rule;
-    const bool wraps = k->store == ASSAY_NARROW_WRAP;
     const int64_t z = r->zero_point;
-    if (z <= -NEAR || z >= NEAR ||
+    if (z <= -NEAR || z >= NEAR || (k->zero_point == ASSAY_STAGE_BEFORE && z != 0) ||
         (k->sum_bits > 0 && k->sum_bits < (k->sum_overflow == ASSAY_NARROW_WRAP ? 32 : 24)))
         return false;
     *out = (assay_end){.lo = INT32_MIN, .hi = INT32_MAX, .zero = (int32_t)z};
-    if (wraps) {
+    if (stores_low_bits(r)) {
         out->wrap = 32 - r->out_bits;
-        return r->out_signed && r->lo == INT64_MIN && r->hi == INT64_MAX;
+        return r->out_signed && r->clamp_lo == INT64_MIN && r->clamp_hi == INT64_MAX;
     }
     if (r->lo <= -NEAR || r->hi >= NEAR || r->lo > r->hi)
         return false;
@@ -265,7 +269,7 @@ static bool integer_form(const assay_unit *u, int64_t reach, assay_codes *c)
         c->kind = ASSAY_CODES_CLAMP;
         c->end = (assay_end){.lo = (int32_t)o->lo, .hi = (int32_t)o->hi};
         c->zero[0] = 0;
-        return o->lo > -NEAR && o->hi < NEAR;
+        return !stores_low_bits(o) && o->lo > -NEAR && o->hi < NEAR;
     }
     const bool adds = u->binary == assay_apply_add_left_shift ||
                       u->binary == assay_apply_add_common_exponent ||
@@ -348,7 +352,8 @@ static bool float_form(const assay_unit *u, int64_t reach, assay_codes *c)
     for (int i = 0; i < 3; i++)
         c->real[i] = (uint32_t)u->k[i];
     if (u->binary == assay_apply_add_float_scaled)
-        return o->lo > -NEAR && o->hi < NEAR && set_mode(u->rec.add.round, c) && scaled_of(u, c);
+        return !stores_low_bits(o) && o->lo > -NEAR && o->hi < NEAR &&
+               set_mode(u->rec.add.round, c) && scaled_of(u, c);
     if (!end_of(o, &c->end) || c->end.wrap > 0)
         return false;
     if (u->binary == assay_apply_mul)

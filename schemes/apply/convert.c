@@ -19,10 +19,11 @@ void assay_apply_quantize(const assay_unit *u, const uint32_t *bits, size_t n, s
                                                        : assay_f32_mul(bits[i], scale);
         if (k->zero_point == ASSAY_STAGE_INSIDE) {
             f = assay_f32_add(f, assay_f32_from_i64(zero));
-            out[i] = (int32_t)assay_f32_to_int(f, mode, o->lo, o->hi, least ? o->lo : zero);
+            out[i] = assay_rescale_store(
+                o, assay_f32_to_int(f, mode, o->lo, o->hi, least ? o->lo : zero));
         } else {
             int64_t v = assay_f32_to_int(f, mode, INT32_MIN, INT32_MAX, least ? INT32_MIN : 0);
-            out[i] = (int32_t)assay_clamp(v + zero, o->lo, o->hi);
+            out[i] = assay_rescale_store(o, v + zero);
         }
     }
 }

@@ -48,7 +48,8 @@ void assay_apply_div_float(const assay_unit *u, const int32_t *a, const int32_t 
         }
         uint32_t f = assay_f32_div(assay_f32_mul(assay_f32_from_i64(x), (uint32_t)u->k[0]),
                                    assay_f32_mul(assay_f32_from_i64(y), (uint32_t)u->k[1]));
-        out[i] = (int32_t)assay_f32_to_int(assay_f32_add(f, zero), mode, o->lo, o->hi, 0);
+        out[i] = assay_rescale_store(
+            o, assay_f32_to_int(assay_f32_add(f, zero), mode, INT32_MIN, INT32_MAX, 0));
     }
 }
 

@@ -88,7 +88,7 @@ static void normalize_newton(const assay_unit *u, const int32_t *x, size_t n, in
 static int64_t beta_of(const assay_unit *u, int32_t code)
 {
     int64_t v = code - u->k[5];
-    return u->k[6] ? assay_rescale_value(&u->scale[ASSAY_SECOND], v, 0) : v;
+    return u->k[6] ? assay_saturate128(assay_rescale_value(&u->scale[ASSAY_SECOND], v, 0), 62) : v;
 }
 
 void assay_apply_layer_norm(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)

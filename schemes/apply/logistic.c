@@ -6,11 +6,15 @@
 void assay_apply_logistic16(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     for (size_t i = 0; i < n; i++)
-        out[i] = assay_table_logistic16((int16_t)x[i], (int32_t)u->k[0], (unsigned)u->k[1]);
+        out[i] = assay_rescale_store(
+            &u->scale[ASSAY_OUT],
+            assay_table_logistic16((int16_t)x[i], (int32_t)u->k[0], (unsigned)u->k[1]));
 }
 
 void assay_apply_tanh16(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     for (size_t i = 0; i < n; i++)
-        out[i] = assay_table_tanh16((int16_t)x[i], (int32_t)u->k[0], (unsigned)u->k[1]);
+        out[i] = assay_rescale_store(
+            &u->scale[ASSAY_OUT],
+            assay_table_tanh16((int16_t)x[i], (int32_t)u->k[0], (unsigned)u->k[1]));
 }

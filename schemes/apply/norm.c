@@ -31,6 +31,7 @@ void assay_apply_product(const assay_unit *u, const int32_t *x, size_t n, int32_
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     int64_t product = n ? x[0] - u->in_zero[0] : 0;
     for (size_t i = 1; i < n; i++)
-        product = assay_rescale_value(o, product * (x[i] - u->in_zero[0]), 0);
+        product =
+            assay_wrap((int64_t)assay_rescale_value(o, product * (x[i] - u->in_zero[0]), 0), 32);
     out[0] = assay_rescale_finish(o, assay_rescale_value(o, product, 0));
 }

@@ -14,8 +14,7 @@ static inline int64_t centred(const assay_unit *u, int64_t sum, int32_t count)
 static inline int32_t to_output(const assay_unit *u, int64_t code)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
-    return u->k[0] ? (int32_t)assay_clamp(code, o->lo, o->hi)
-                   : assay_rescale_one(o, code - u->in_zero[0], 0);
+    return u->k[0] ? assay_rescale_store(o, code) : assay_rescale_one(o, code - u->in_zero[0], 0);
 }
 
 /* TFLite, CMSIS-NN: an integer division, by default of raw codes. */
@@ -72,7 +71,7 @@ void assay_apply_pool_rescale_divide(const assay_unit *u, const int64_t *sum, co
     enum assay_rounding mode = (enum assay_rounding)u->rec.pool.round;
     for (size_t i = 0; i < n; i++) {
         int64_t d = count[i];
-        int64_t v = assay_rescale_value(o, centred(u, sum[i], count[i]), 0);
+        int64_t v = assay_saturate128(assay_rescale_value(o, centred(u, sum[i], count[i]), 0), 64);
         out[i] = assay_rescale_finish(o, d > 0 ? assay_round_div(v, d, mode) : 0);
     }
 }
@@ -100,9 +99,8 @@ void assay_apply_pool_dpu(const assay_unit *u, const int64_t *sum, const int32_t
     for (size_t i = 0; i < n; i++) {
         int64_t v = centred(u, sum[i], count[i]) * u->k[1];
         int64_t shift = u->k[2] + u->k[3];
-        v = shift >= 0 ? assay_round_shift(v, (unsigned)shift, mode)
-                       : assay_shift_left_saturate(v, (unsigned)-shift, 64);
-        out[i] = assay_rescale_finish(o, v);
+        out[i] = assay_rescale_end(o, shift >= 0 ? assay_round_shift(v, (unsigned)shift, mode)
+                                                 : assay_shift_left128(v, (unsigned)-shift));
     }
 }
 
@@ -118,8 +116,8 @@ void assay_apply_window_float_sum(const assay_unit *u, const int32_t *x, size_t 
     uint32_t mean = assay_f32_div(sum, assay_f32_from_i32(count));
     uint32_t f = assay_f32_add(assay_f32_div(mean, (uint32_t)u->k[0]),
                                assay_f32_from_i32((int32_t)o->zero_point));
-    *out =
-        (int32_t)assay_f32_to_int(f, (enum assay_rounding)u->rec.pool.round, o->lo, o->hi, o->lo);
+    *out = assay_rescale_store(o, assay_f32_to_int(f, (enum assay_rounding)u->rec.pool.round,
+                                                   INT32_MIN, INT32_MAX, INT32_MIN));
 }
 
 /* The sum itself, rescaled. */

@@ -1,7 +1,7 @@
 /* From one scale to another in integers:
  *
  *   x - in_zero -> pre-shift -> left shift -> times multiplier -> rounding steps -> narrow
- *     -> + zero point -> saturate
+ *     -> + zero point (or subtracted first) -> store
  *
  * `scaled_any` is that line for every rule, in 128 bits. `scaled` is the same line for the common
  * rules in 64 bits: its choices are constants in each row below, so the compiler makes a tight
@@ -10,51 +10,49 @@
 #include "schemes/apply/round.h"
 #include "schemes/apply/tail.h"
 
-/* The operand: in_zero removed, pre-shifted, saturated to operand_bits. */
-static int64_t operand(const assay_rescale *r, int64_t x, size_t c)
+/* The operand: in_zero removed (and the output's zero point, where it is subtracted before),
+ * pre-shifted, saturated to operand_bits. */
+static assay_int128 difference(const assay_rescale *r, int64_t x)
+{
+    return (assay_int128)x - r->in_zero - (assay_zero_is_before(r) ? r->zero_point : 0);
+}
+
+static assay_int128 operand(const assay_rescale *r, int64_t acc, size_t c)
 {
     const assay_rule_rescale *k = r->rule;
-    x -= r->in_zero;
+    assay_int128 x = difference(r, acc);
     if (r->pre != NULL) {
         int64_t pre = r->pre[c];
-        x = pre >= 0 ? assay_round_shift(x, (unsigned)pre, (enum assay_rounding)k->pre_shift_round)
-                     : assay_shift_left_saturate(assay_saturate(x, 32), (unsigned)-pre, 32);
+        x = pre >= 0
+                ? assay_round_shift128(x, (unsigned)pre, (enum assay_rounding)k->pre_shift_round)
+                : assay_shift_left_saturate(assay_saturate128(x, 32), (unsigned)-pre, 32);
     }
-    return k->operand_bits > 0 ? assay_saturate(x, (unsigned)k->operand_bits) : x;
+    return k->operand_bits > 0 ? assay_saturate128(x, (unsigned)k->operand_bits) : x;
 }
 
-static int64_t left(const assay_rule_rescale *k, int64_t x, unsigned bits)
+static int64_t left(const assay_rule_rescale *k, assay_int128 x, unsigned bits)
 {
     return k->left_shift == ASSAY_LEFT_WRAP
-               ? assay_shift_left_wrap(x, bits, 32)
-               : assay_shift_left_saturate(assay_saturate(x, 32), bits, 32);
+               ? assay_shift_left_wrap((int64_t)x, bits, 32)
+               : assay_shift_left_saturate(assay_saturate128(x, 32), bits, 32);
 }
 
-/* The exact product shifted to the left; beyond 2^63 only the sign matters. */
-static assay_int128 product_left(assay_int128 v, unsigned bits)
-{
-    assay_int128 limit = (assay_int128)1 << 63;
-    if (bits > 63)
-        return v > 0 ? limit : v < 0 ? -limit : 0;
-    return (assay_int128)assay_saturate128(v, 64) * ((assay_int128)1 << bits);
-}
-
-static int64_t scaled_any(const assay_rescale *r, int64_t x, size_t c)
+static assay_int128 scaled_any(const assay_rescale *r, int64_t acc, size_t c)
 {
     const assay_rule_rescale *k = r->rule;
     const assay_steps *list = &k->round;
     int64_t shift = r->shift[c];
     int64_t first = list->n > 1 ? list->step[0].bits : 0;
-    x = operand(r, x, c);
+    assay_int128 v = operand(r, acc, c);
     if (k->left_shift != ASSAY_LEFT_PRODUCT && shift < first) {
-        x = left(k, x, (unsigned)(first - shift));
+        v = left(k, v, (unsigned)(first - shift));
         shift = first;
     }
-    assay_int128 v = (assay_int128)x * r->multiplier[c];
+    v *= r->multiplier[c]; /* at most 65 and 54 bits */
     if (k->product_bits > 0)
         v = assay_wrap((int64_t)v, (unsigned)k->product_bits);
     if (shift < 0) {
-        v = product_left(v, (unsigned)-shift);
+        v = assay_shift_left128(v, (unsigned)-shift);
         shift = 0;
     }
     for (int i = 0; i < list->n; i++) {
@@ -64,16 +62,26 @@ static int64_t scaled_any(const assay_rescale *r, int64_t x, size_t c)
                                  (enum assay_rounding)list->step[i].mode);
         shift -= bits;
     }
-    if (k->result_overflow == ASSAY_NARROW_WRAP && k->result_bits > 0)
-        return assay_narrow((int64_t)v, k->result_bits, ASSAY_NARROW_WRAP);
-    return assay_narrow(assay_saturate128(v, 63), k->result_bits,
-                        k->result_overflow); /* room to add */
+    return assay_narrow128(v, k->result_bits, k->result_overflow);
 }
 
-int32_t assay_rescale_finish(const assay_rescale *r, int64_t v)
+int32_t assay_rescale_finish(const assay_rescale *r, assay_int128 v)
 {
     assay_tail t = assay_tail_of(r);
-    return assay_finish(&t, v);
+    return assay_finish128(&t, v);
+}
+
+int32_t assay_rescale_end(const assay_rescale *r, assay_int128 sum)
+{
+    assay_tail t = assay_tail_of(r);
+    t.zero_point = r->zero_point;
+    return assay_finish128(&t, sum);
+}
+
+int32_t assay_rescale_store(const assay_rescale *r, int64_t code)
+{
+    assay_tail t = assay_tail_of(r);
+    return assay_store(&t, code);
 }
 
 /* What is constant in a row of a common rule. */
@@ -122,9 +130,11 @@ static inline __attribute__((always_inline)) void row_of(const assay_rescale *r,
     for (size_t i = 0; i < n; i++) {
         int64_t x = acc[i], v;
         size_t at = c + i * step;
-        if (x != (int32_t)x)
-            v = scaled_any(r, x, at);
-        else if (step == 0)
+        if (x != (int32_t)x) {
+            out[i] = assay_finish128(&t, scaled_any(r, x, at));
+            continue;
+        }
+        if (step == 0)
             v = scaled(x, m, s, p, w);
         else
             v = scaled(x, multiplier[at], shift[at], w.pre != PRE_NONE ? pre[at] : 0, w);
@@ -208,7 +218,7 @@ static bool is_float(const assay_rescale *r)
     return r->rule->encoding == ASSAY_ENCODE_F32 || r->rule->encoding == ASSAY_ENCODE_F64;
 }
 
-int64_t assay_rescale_value(const assay_rescale *r, int64_t x, size_t channel)
+assay_int128 assay_rescale_value(const assay_rescale *r, int64_t x, size_t channel)
 {
     size_t c = r->n > 1 ? channel : 0;
     if (r->rule->encoding == ASSAY_ENCODE_THRESHOLDS)
@@ -227,27 +237,26 @@ bool assay_rescale_accepts(const assay_rescale *r, int64_t x, size_t channel)
 {
     const assay_rule_rescale *k = r->rule;
     size_t c = r->n > 1 ? channel : 0;
-    int64_t v = x - r->in_zero;
-    if (k->input_bits > 0 && v != assay_saturate(v, (unsigned)k->input_bits))
+    const assay_int128 v = difference(r, x);
+    if (k->input_bits > 0 && v != assay_saturate128(v, (unsigned)k->input_bits))
         return false;
     if (k->input_shift_range) {
         int64_t shift = r->shift[c];
         if (r->multiplier[c] < 0 || shift < k->shift_min || shift > k->shift_max)
             return false;
-        if (shift < 63 && v != assay_saturate(v, (unsigned)shift))
+        if (shift < 1 ? v != 0 : shift < 63 && v != assay_saturate128(v, (unsigned)shift))
             return false;
     }
     if (k->result_overflow != ASSAY_NARROW_REFUSE || k->result_bits == 0 || is_float(r))
         return true;
-    /* Narrowing saturates, so a value at a bound is compared with the same rule one bit wider. */
-    assay_rule_rescale wide = *k;
+    assay_rule_rescale wide = *k; /* what there is before it is narrowed */
     wide.result_bits = 0;
     assay_rescale copy = *r;
     copy.rule = &wide;
-    v = scaled_any(&copy, x, c);
-    int64_t sum = v + r->zero_point;
-    return v == assay_saturate(v, (unsigned)k->result_bits) &&
-           sum == assay_saturate(sum, (unsigned)k->result_bits);
+    const assay_int128 result = scaled_any(&copy, x, c);
+    const assay_int128 sum = result + assay_tail_of(r).zero_point;
+    return result == assay_saturate128(result, (unsigned)k->result_bits) &&
+           sum == assay_saturate128(sum, (unsigned)k->result_bits);
 }
 
 /* The 64-bit row for a rule of one or two common roundings, or NULL. */
@@ -265,7 +274,7 @@ static void (*common_row(const assay_rescale *r))(const assay_rescale *, const i
         if (r->multiplier[c] > widest || r->multiplier[c] < -widest)
             return NULL;
     }
-    if (r->in_zero != 0)
+    if (r->in_zero != 0 || (assay_zero_is_before(r) && r->zero_point != 0))
         return NULL;
     bool one_half_up = list->n == 1 && list->step[0].mode == ASSAY_ROUND_HALF_UP;
     if (r->pre != NULL && one_half_up && k->product_bits == 32 && k->operand_bits == 0 &&

@@ -28,6 +28,14 @@ static inline int64_t to_24_bits(int64_t n, unsigned *shift)
     return assay_round_shift(n, (unsigned)drop, ASSAY_ROUND_HALF_EVEN);
 }
 
+/* An integer as the int32 that a conversion of the target gives. */
+static inline int64_t to_int32(const assay_rule_rescale *k, int64_t v)
+{
+    return v == (int32_t)v                            ? v
+           : k->float_overflow == ASSAY_FLOAT_INT_MIN ? INT32_MIN
+                                                      : assay_saturate(v, 32);
+}
+
 /* round(f + z), |z| <= 2^16: the sum rounded to float32, then to an integer. */
 static inline int64_t add_and_round(uint32_t f, int64_t z, enum assay_rounding mode)
 {
@@ -50,7 +58,7 @@ static int64_t round_add_one(uint32_t f)
     int64_t n;
     unsigned shift;
     if (!unpack(f, &n, &shift)) /* integers, or nearer to 0 than 2^-14 */
-        return assay_f32_to_int(f, ASSAY_ROUND_HALF_EVEN, INT32_MIN, INT32_MAX, 0);
+        return assay_f32_to_int(f, ASSAY_ROUND_HALF_EVEN, INT64_MIN, INT64_MAX, 0);
     int64_t one = INT64_C(1) << shift, low = assay_shift_right(n, shift),
             rest = 2 * (n & (one - 1));
     int64_t v = low;
@@ -61,14 +69,21 @@ static int64_t round_add_one(uint32_t f)
     return f >> 31 ? -v : v;
 }
 
+int64_t assay_rescale_add_one(const assay_rule_rescale *k, uint32_t f)
+{
+    return to_int32(k, round_add_one(f));
+}
+
 static inline int64_t to_int(const assay_rule_rescale *k, uint32_t f, enum assay_rounding mode)
 {
     if (k->float_rounding == ASSAY_FLOAT_ROUND_ADD_ONE)
-        return round_add_one(f);
-    if (k->float_overflow == ASSAY_FLOAT_SATURATE)
-        return assay_f32_to_int(f, mode, INT32_MIN, INT32_MAX, 0);
-    int64_t v = assay_f32_to_int(f, mode, INT64_MIN, INT64_MAX, INT64_MIN);
-    return v == (int32_t)v ? v : INT32_MIN;
+        return assay_rescale_add_one(k, f);
+    return to_int32(k, assay_f32_to_int(f, mode, INT64_MIN, INT64_MAX, 0));
+}
+
+static inline int64_t to_int64(const assay_rule_rescale *k, uint64_t f, enum assay_rounding mode)
+{
+    return to_int32(k, assay_f64_to_int(f, mode, INT64_MIN, INT64_MAX, 0));
 }
 
 static inline uint32_t to_f32(int64_t x)
@@ -129,7 +144,7 @@ int64_t assay_rescale_value_float(const assay_rescale *r, int64_t x, size_t c)
     const assay_rule_rescale *k = r->rule;
     enum assay_rounding mode = (enum assay_rounding)k->round.step[0].mode;
     if (k->encoding == ASSAY_ENCODE_F64)
-        return assay_f64_to_int(product64(r, x, c), mode, INT32_MIN, INT32_MAX, 0);
+        return to_int64(k, product64(r, x, c), mode);
     divisor d = divisor_of(r);
     return to_int(k, product(r, &d, x, c), mode);
 }
@@ -175,12 +190,10 @@ static int32_t element_f64(const assay_rescale *r, int64_t x, size_t c)
     int64_t v;
     bool done = short_f64((uint64_t)r->scale[c], x - r->in_zero, r->zero_point, inside, mode, &v);
     if (!inside)
-        return assay_rescale_finish(r, done ? assay_saturate(v, 32)
-                                            : assay_rescale_value_float(r, x, c));
-    if (!done)
-        v = assay_f64_to_int(assay_f64_add(product64(r, x, c), assay_f64_from_i64(r->zero_point)),
-                             mode, r->lo, r->hi, 0);
-    return (int32_t)assay_clamp(v, r->lo, r->hi);
+        return assay_rescale_finish(r, done ? to_int32(k, v) : assay_rescale_value_float(r, x, c));
+    const uint64_t zero = assay_f64_from_i64(r->zero_point);
+    return assay_rescale_store(
+        r, done ? to_int32(k, v) : to_int64(k, assay_f64_add(product64(r, x, c), zero), mode));
 }
 
 static int32_t element_f32(const assay_rescale *r, int64_t x, size_t c)
@@ -197,7 +210,7 @@ static int32_t element_f32(const assay_rescale *r, int64_t x, size_t c)
     int64_t v = plain && zero == assay_saturate(zero, 17)
                     ? add_and_round(f, zero, mode)
                     : to_int(k, assay_f32_add(f, assay_f32_from_i64(zero)), mode);
-    return (int32_t)assay_clamp(v, r->lo, r->hi);
+    return assay_rescale_store(r, v);
 }
 
 int32_t assay_rescale_element_float(const assay_rescale *r, int64_t x, size_t c)

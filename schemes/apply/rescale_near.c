@@ -83,7 +83,7 @@ static inline __attribute__((always_inline)) void row_of(const assay_rescale *r,
             continue;
         }
         int64_t v = rounded(inside ? whole + t.zero_point : whole, fraction, mode);
-        out[i] = inside ? (int32_t)assay_clamp(v, t.lo, t.hi) : assay_finish(&t, v);
+        out[i] = inside ? assay_store(&t, v) : assay_finish(&t, v);
     }
 }
 

@@ -17,7 +17,6 @@ void assay_apply_blend(const assay_unit *u, const int32_t *c, const int32_t *fy,
         int64_t y = fy[i], x = fx[i];
         int64_t sum = (one - y) * ((one - x) * c[0] + x * c[1]) + y * ((one - x) * c[2] + x * c[3]);
         int64_t v = assay_round_shift(sum, 2 * bits, mode);
-        out[i] = u->k[0] ? (int32_t)assay_clamp(v, o->lo, o->hi)
-                         : assay_rescale_one(o, v - u->in_zero[0], 0);
+        out[i] = u->k[0] ? assay_rescale_store(o, v) : assay_rescale_one(o, v - u->in_zero[0], 0);
     }
 }

@@ -173,4 +173,16 @@ static inline int64_t assay_shift_left_saturate(int64_t x, unsigned s, unsigned 
     return assay_saturate128((assay_int128)x * ((assay_int128)1 << s), bits);
 }
 
+/* x * 2^s, any s, |x| < 2^126. Exact while it stays below 2^126; beyond, a number of the same sign,
+ * of at least 2^100, with the low 64 bits of the product: no narrowing to 64 bits or fewer, by
+ * wrapping or by saturation, tells it from the product. */
+static inline assay_int128 assay_shift_left128(assay_int128 x, unsigned s)
+{
+    const assay_int128 limit = (assay_int128)1 << 126, far = (assay_int128)1 << 100;
+    if (s < 126 && x < (limit >> s) && x > -(limit >> s))
+        return x * ((assay_int128)1 << s);
+    const uint64_t low = s > 63 ? 0 : (uint64_t)x << s;
+    return x == 0 ? 0 : (x > 0 ? far : -far) + (assay_int128)low;
+}
+
 #endif

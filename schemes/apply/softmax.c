@@ -15,8 +15,8 @@ static int32_t greatest(const int32_t *x, size_t n)
 
 int32_t assay_softmax_exponential(const assay_unit *u, int32_t difference)
 {
-    int64_t scaled = assay_rescale_value(&u->scale[ASSAY_FIRST], difference, 0);
-    return assay_fixed_exp_negative(assay_wrap32(scaled), DIFF_BITS);
+    const assay_int128 scaled = assay_rescale_value(&u->scale[ASSAY_FIRST], difference, 0);
+    return assay_fixed_exp_negative(assay_wrap32((int64_t)scaled), DIFF_BITS);
 }
 
 /* Sum of the exponentials of differences of at least k[0]. */
@@ -44,7 +44,7 @@ void assay_apply_softmax_fixed(const assay_unit *u, const int32_t *x, size_t n, 
         }
         int64_t v = assay_srdhm(inverse, assay_softmax_exponential(u, x[i] - max));
         v = assay_round_shift(v, (unsigned)(over_unit + u->k[1]), ASSAY_ROUND_HALF_AWAY);
-        out[i] = (int32_t)assay_clamp(v + o->lo, o->lo, o->hi);
+        out[i] = assay_rescale_store(o, v + o->lo);
     }
 }
 
@@ -56,16 +56,17 @@ void assay_apply_log_softmax(const assay_unit *u, const int32_t *x, size_t n, in
     const unsigned output_integer_bits = 4;
     int32_t max = greatest(x, n);
     int32_t log = assay_fixed_log(sum_exponentials(u, x, n, max), SUM_BITS, DIFF_BITS);
-    int64_t least = assay_rescale_value(&u->scale[ASSAY_SECOND], (int64_t)log + INT32_MIN, 0);
+    int64_t least = assay_saturate128(
+        assay_rescale_value(&u->scale[ASSAY_SECOND], (int64_t)log + INT32_MIN, 0), 64);
     least = least > u->k[0] - 1 ? least : u->k[0] - 1;
     for (size_t i = 0; i < n; i++) {
         if (x[i] - max <= least) {
             out[i] = (int32_t)o->lo;
             continue;
         }
-        int64_t v = assay_rescale_value(&u->scale[ASSAY_FIRST], x[i] - max, 0) - log;
+        int64_t v = (int64_t)assay_rescale_value(&u->scale[ASSAY_FIRST], x[i] - max, 0) - log;
         v = assay_rdbp(assay_wrap32(v), 31 - DIFF_BITS - output_integer_bits);
-        out[i] = (int32_t)assay_clamp(v + o->hi, o->lo, o->hi);
+        out[i] = assay_rescale_store(o, v + o->hi);
     }
 }
 
@@ -82,8 +83,9 @@ void assay_apply_softmax_lut16(const assay_unit *u, const int32_t *x, size_t n, 
     int32_t max = greatest(x, n);
     int32_t sum = 0;
     for (size_t i = 0; i < n; i++) {
-        int64_t d = assay_rescale_value(&u->scale[ASSAY_FIRST], (int64_t)x[i] - max, 0) + 32767;
-        out[i] = lookup(u->table, assay_saturate(d, 16));
+        const assay_int128 d =
+            assay_rescale_value(&u->scale[ASSAY_FIRST], (int64_t)x[i] - max, 0) + 32767;
+        out[i] = lookup(u->table, assay_saturate128(d, 16));
         sum = assay_wrap32((int64_t)sum + out[i]);
     }
     unsigned headroom = (unsigned)assay_clamp(assay_clz32((uint32_t)sum), 1, 31); /* wrapped: 1 */
@@ -92,6 +94,6 @@ void assay_apply_softmax_lut16(const assay_unit *u, const int32_t *x, size_t n, 
     int64_t inverse = lookup(u->list[0], assay_saturate(shifted - 98304, 16));
     for (size_t i = 0; i < n; i++) {
         int64_t v = assay_round_shift(out[i] * inverse, 31 - headroom, ASSAY_ROUND_HALF_UP);
-        out[i] = (int32_t)assay_clamp(v, 0, o->hi);
+        out[i] = assay_rescale_store(o, v < 0 ? 0 : v);
     }
 }

@@ -24,7 +24,7 @@ void assay_apply_softmax_float_table(const assay_unit *u, const int32_t *x, size
     for (size_t i = 0; i < n; i++) {
         uint32_t f = assay_f32_mul((uint32_t)u->table[max - x[i]], inverse);
         int64_t v = assay_f32_to_int(f, ASSAY_ROUND_HALF_AWAY, INT32_MIN, INT32_MAX, 0);
-        out[i] = (int32_t)assay_clamp(v + o->zero_point, o->lo, o->hi);
+        out[i] = assay_rescale_store(o, v + o->zero_point);
     }
 }
 
@@ -40,8 +40,7 @@ void assay_apply_softmax_integer_table(const assay_unit *u, const int32_t *x, si
         sum += u->table[max - x[i]];
     for (size_t i = 0; i < n; i++) {
         int64_t t = u->table[max - x[i]] * 256 + sum / 2;
-        out[i] =
-            (int32_t)assay_clamp(assay_round_div(t, sum, ASSAY_ROUND_TRUNC) + o->lo, o->lo, o->hi);
+        out[i] = assay_rescale_store(o, assay_round_div(t, sum, ASSAY_ROUND_TRUNC) + o->lo);
     }
 }
 
@@ -62,7 +61,7 @@ void assay_apply_softmax_float_sum(const assay_unit *u, const int32_t *x, size_t
         uint32_t f = assay_f32_mul((uint32_t)u->table[max - x[i]], (uint32_t)u->k[0]);
         int64_t v = assay_f32_to_int(assay_f32_div(f, sum), ASSAY_ROUND_HALF_EVEN, INT32_MIN,
                                      beyond, beyond);
-        out[i] = (int32_t)(v == beyond ? overflown : assay_clamp(v + o->zero_point, o->lo, o->hi));
+        out[i] = assay_rescale_store(o, v == beyond ? overflown : v + o->zero_point);
     }
 }
 
@@ -77,7 +76,7 @@ void assay_apply_softmax_q31(const assay_unit *u, const int32_t *x, size_t n, in
         sum += u->table[max - x[i]];
     for (size_t i = 0; i < n; i++) {
         int64_t t = assay_round_shift(u->table[max - x[i]] * u->k[0], 16, ASSAY_ROUND_HALF_AWAY);
-        out[i] = (int32_t)assay_clamp(
-            assay_round_div(t, sum, ASSAY_ROUND_HALF_AWAY) + o->zero_point, o->lo, o->hi);
+        out[i] =
+            assay_rescale_store(o, assay_round_div(t, sum, ASSAY_ROUND_HALF_AWAY) + o->zero_point);
     }
 }

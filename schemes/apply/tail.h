@@ -1,4 +1,5 @@
-/* The end of every rescale: zero point, saturation. */
+/* The end of every operation that gives codes: zero point, and the one way into the output's type.
+ */
 #ifndef ASSAY_SCHEMES_APPLY_TAIL_H
 #define ASSAY_SCHEMES_APPLY_TAIL_H
 
@@ -13,20 +14,33 @@ static inline int64_t assay_narrow(int64_t x, int32_t bits, int32_t how)
     return how == ASSAY_NARROW_WRAP ? assay_wrap(x, (unsigned)bits)
                                     : assay_saturate(x, (unsigned)bits);
 }
+static inline assay_int128 assay_narrow128(assay_int128 x, int32_t bits, int32_t how)
+{
+    if (bits == 0)
+        return x;
+    return how == ASSAY_NARROW_WRAP ? assay_wrap((int64_t)x, (unsigned)bits)
+                                    : assay_saturate128(x, (unsigned)bits);
+}
 
 /* What a row keeps in registers. */
 typedef struct assay_tail {
-    int64_t zero_point, lo, hi;
+    int64_t zero_point, lo, hi; /* lo, hi: clamp_lo, clamp_hi */
     int32_t sum_bits, sum_overflow;
     bool wraps, is_signed;
     unsigned bits;
 } assay_tail;
 
+/* Whether the output's zero point is taken from what is multiplied. */
+static inline bool assay_zero_is_before(const assay_rescale *r)
+{
+    return r->rule->zero_point == ASSAY_STAGE_BEFORE;
+}
+
 static inline assay_tail assay_tail_of(const assay_rescale *r)
 {
-    return (assay_tail){r->zero_point,
-                        r->lo,
-                        r->hi,
+    return (assay_tail){assay_zero_is_before(r) ? 0 : r->zero_point,
+                        r->clamp_lo,
+                        r->clamp_hi,
                         r->rule->sum_bits,
                         r->rule->sum_overflow,
                         r->rule->store == ASSAY_NARROW_WRAP,
@@ -34,15 +48,36 @@ static inline assay_tail assay_tail_of(const assay_rescale *r)
                         r->out_bits};
 }
 
-static inline int32_t assay_finish(const assay_tail *t, int64_t v)
+/* A clamped value as the type holds it. */
+static inline int32_t assay_keep(const assay_tail *t, int64_t v)
 {
-    v += t->zero_point;
-    if (t->sum_bits > 0)
-        v = assay_narrow(v, t->sum_bits, t->sum_overflow);
-    v = assay_clamp(v, t->lo, t->hi);
     if (t->wraps)
         v = t->is_signed ? assay_wrap(v, t->bits) : assay_wrap_unsigned(v, t->bits);
     return (int32_t)v;
+}
+
+/* The code that is stored for v, always one of the output's type: what saturates has bounds within
+ * the type, what does not keeps the low bits. Every operation ends here. */
+static inline int32_t assay_store(const assay_tail *t, int64_t v)
+{
+    return assay_keep(t, assay_clamp(v, t->lo, t->hi));
+}
+
+/* The zero point, then the code; |v| < 2^63 - 2^32. */
+static inline int32_t assay_finish(const assay_tail *t, int64_t v)
+{
+    return assay_store(t, assay_narrow(v + t->zero_point, t->sum_bits, t->sum_overflow));
+}
+
+/* The same of any v below 2^127 - 2^64. */
+static inline int32_t assay_finish128(const assay_tail *t, assay_int128 v)
+{
+    v = assay_narrow128(v + t->zero_point, t->sum_bits, t->sum_overflow);
+    if (v < t->lo && t->lo != INT64_MIN)
+        v = t->lo;
+    if (v > t->hi && t->hi != INT64_MAX)
+        v = t->hi;
+    return assay_keep(t, (int64_t)v);
 }
 
 #endif

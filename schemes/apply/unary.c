@@ -8,7 +8,7 @@ void assay_apply_clamp(const assay_unit *u, const int32_t *x, size_t n, int32_t 
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     for (size_t i = 0; i < n; i++)
-        out[i] = (int32_t)assay_clamp(x[i], o->lo, o->hi);
+        out[i] = assay_rescale_store(o, x[i]);
 }
 
 /* rescale, relu, clip: out = saturate(rescale(x - z_in) + z_out). */
@@ -36,7 +36,7 @@ void assay_apply_slope_fixed8(const assay_unit *u, const int32_t *x, size_t n, i
     for (size_t i = 0; i < n; i++) {
         int64_t v = x[i] - u->in_zero[0];
         v = assay_round_shift(v * (v >= 0 ? u->k[0] : u->k[1]), 8, ASSAY_ROUND_HALF_UP);
-        out[i] = assay_rescale_finish(&u->scale[ASSAY_OUT], v);
+        out[i] = assay_rescale_end(&u->scale[ASSAY_OUT], v);
     }
 }
 
@@ -65,7 +65,7 @@ void assay_apply_rsqrt(const assay_unit *u, const int32_t *x, size_t n, int32_t 
         assay_rescale r = *o;
         r.multiplier = &multiplier;
         r.shift = &shift;
-        out[i] = assay_rescale_one(o, assay_rescale_value(&r, 1, 0), 0);
+        out[i] = assay_rescale_one(o, (int64_t)assay_rescale_value(&r, 1, 0), 0);
     }
 }
 
@@ -84,6 +84,6 @@ void assay_apply_table513(const assay_unit *u, const int32_t *x, size_t n, int32
         int64_t index = 256 + assay_shift_right(x[i], 7), part = x[i] & 127;
         int64_t slope = assay_wrap(u->table[index + 1] - u->table[index], 16);
         int64_t v = u->table[index] + assay_round_shift(slope * part, 7, ASSAY_ROUND_HALF_UP);
-        out[i] = (int32_t)assay_clamp(v, o->lo, o->hi);
+        out[i] = assay_rescale_store(o, v);
     }
 }

@@ -10,16 +10,12 @@ static assay_status minmax(const assay_derive *d)
     const float one = 1;
     const assay_type *out = d->spec->out;
     assay_status s = assay_derive_range(d);
-    const assay_rescale *o = &u->scale[ASSAY_OUT];
     for (int i = 0; i < 2 && s == ASSAY_OK; i++) {
         assay_rescale *r = &u->scale[ASSAY_FIRST + i];
         const assay_type *in = &d->spec->in[i];
         u->k[i] = assay_same_params(in, out);
-        r->zero_point = o->zero_point;
-        r->lo = assay_elem_min(out->elem);
-        r->hi = assay_elem_max(out->elem);
-        r->out_bits = o->out_bits;
-        r->out_signed = o->out_signed;
+        r->zero_point = u->scale[ASSAY_OUT].zero_point;
+        assay_derive_end(r, out->elem, NULL, NULL);
         if (!u->k[i])
             s = assay_derive_ratio(d, r, assay_scale_of(in), &one, 1, assay_scale_of(out),
                                    i == 0 ? "_1" : "_2");

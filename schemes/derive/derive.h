@@ -76,6 +76,8 @@ assay_status assay_derive_slope(const assay_derive *d, float slope);
 void assay_derive_near(assay_rescale *r, const double *real, size_t n, int64_t *near);
 void assay_derive_near_steps(assay_rescale *r, float in, const float *w, size_t n, float out,
                              double *real, int64_t *near);
+/* No code of a relu lies below the zero point. */
+void assay_derive_relu(assay_rescale *r);
 /* What the device's compiler chose for this node, or NULL; and its multipliers, checked against the
  * rule: e has room for g->n. */
 const assay_given *assay_derive_given(const assay_derive *d);
@@ -83,6 +85,12 @@ assay_status assay_derive_given_encoded(const assay_derive *d, const assay_given
                                         const assay_rule_rescale *k, assay_encoded *e);
 /* A rescale without zero point and saturation, for an operand. */
 void assay_derive_intermediate(assay_rescale *r);
+/* The end of a rescale whose rule is set: codes of type e, within the bounds *lo and *hi (NULL: the
+ * type's). Where low bits are stored, bounds are clamped to before and may lie outside the type.
+ * False: no code of the type is within the bounds. */
+bool assay_derive_end(assay_rescale *r, assay_elem e, const int64_t *lo, const int64_t *hi);
+/* The same end as that of another rescale, zero point included. */
+void assay_derive_end_of(assay_rescale *r, const assay_rescale *other);
 /* Output zero point, type range and fused activation, for the rescale in slot ASSAY_OUT; listed
  * as "zero_point" and "range". */
 assay_status assay_derive_range(const assay_derive *d);

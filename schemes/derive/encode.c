@@ -145,7 +145,7 @@ static bool encode_multiplier(const assay_rule_rescale *k, double real, assay_en
         if (k->beyond_shift_max == ASSAY_RANGE_ZERO)
             encode_zero(k, e);
         else if (k->beyond_shift_max == ASSAY_RANGE_DENORMAL)
-            e->multiplier = assay_round_shift(e->multiplier, (unsigned)(lost > bits ? bits : lost),
+            e->multiplier = assay_round_shift(e->multiplier, (unsigned)lost,
                                               (enum assay_rounding)k->denormal_round);
         else
             e->multiplier =

@@ -18,7 +18,7 @@ static assay_status fill(const assay_derive *d,
     if (table == NULL)
         return assay_derive_memory(d);
     for (int64_t q = lo; q <= hi; q++)
-        table[q - lo] = assay_clamp(entry(d, q - u->in_zero[0]), o->lo, o->hi);
+        table[q - lo] = assay_rescale_store(o, entry(d, q - u->in_zero[0]));
     u->table = table;
     u->table_min = lo;
     u->unary = assay_apply_table;
@@ -34,7 +34,7 @@ static int64_t logistic_entry(const assay_derive *d, int64_t x)
         return least;
     if (x >= u->k[2])
         return least + 255;
-    int32_t a = assay_wrap32(assay_rescale_value(&u->scale[ASSAY_FIRST], x, 0));
+    int32_t a = assay_wrap32((int64_t)assay_rescale_value(&u->scale[ASSAY_FIRST], x, 0));
     return assay_rdbp(assay_fixed_logistic(a, 4), 23) + least;
 }
 
@@ -46,7 +46,7 @@ static int64_t tanh_entry(const assay_derive *d, int64_t x)
         return zero - 128;
     if (x >= u->k[2])
         return zero + 127;
-    int32_t a = assay_wrap32(assay_rescale_value(&u->scale[ASSAY_FIRST], x, 0));
+    int32_t a = assay_wrap32((int64_t)assay_rescale_value(&u->scale[ASSAY_FIRST], x, 0));
     return assay_rdbp(assay_fixed_tanh(a, 4), 24) + zero;
 }
 
@@ -130,9 +130,10 @@ assay_status assay_derive_logistic(const assay_derive *d)
                                  assay_zero_of(out));
     if (in->elem.bits <= 8 && out->elem.bits <= 8)
         return logistic8(d);
-    if (in->elem.bits != 16 || out->elem.bits != 16 || assay_zero_of(in) != 0)
-        return assay_derive_fail(d, "fixed-point needs 8-bit codes or 16-bit codes with zero "
-                                    "point 0");
+    if (in->elem.bits != 16 || out->elem.bits != 16 || !in->elem.is_signed ||
+        !out->elem.is_signed || assay_zero_of(in) != 0)
+        return assay_derive_fail(d, "fixed-point needs 8-bit codes or signed 16-bit codes with "
+                                    "zero point 0");
     return logistic16(d);
 }
 

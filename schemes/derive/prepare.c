@@ -1,6 +1,7 @@
 /* The vtable of the built-in families: a node's record, then its unit. */
 #include <stdlib.h>
 
+#include "schemes/apply/tail.h"
 #include "schemes/derive/derive.h"
 #include "schemes/derive/prepare.h"
 
@@ -45,6 +46,24 @@ static assay_status list_inputs(const assay_derive *d, int codes)
     return ASSAY_OK;
 }
 
+/* Where the zero point is subtracted before scaling it is an offset in the accumulator's unit,
+ * which the type of the output does not tell. */
+static assay_status check_offset(const assay_derive *d)
+{
+    const assay_unit *u = d->u;
+    const assay_rescale *o = &u->scale[ASSAY_OUT];
+    const assay_given *given = assay_derive_given(d);
+    const bool rescales = o->row != NULL || u->by_count != NULL || u->op == ASSAY_OP_L2_NORM;
+    if (!assay_zero_is_before(o) || o->zero_point == 0 || !rescales ||
+        (given != NULL && given->has_zero_point))
+        return ASSAY_OK;
+    return assay_derive_fail(d,
+                             "the output has zero point %lld, but what rescale.zero_point: before "
+                             "subtracts is an offset of the accumulator; expected zero point 0, or "
+                             "the device's offset as given.zero_point",
+                             (long long)o->zero_point);
+}
+
 static assay_status prepare(const assay_scheme *s, const assay_unit_spec *spec, assay_unit **out,
                             assay_error *err)
 {
@@ -72,6 +91,8 @@ static assay_status prepare(const assay_scheme *s, const assay_unit_spec *spec, 
         status = c.derive(&d);
     if (status == ASSAY_OK && assay_derive_given(&d) != NULL && !u->given_used)
         status = assay_derive_fail(&d, "multipliers are given, but this arithmetic takes none");
+    if (status == ASSAY_OK)
+        status = check_offset(&d);
     if (status == ASSAY_OK && u->memory_short) /* a name that could not be made */
         status = assay_derive_memory(&d);
     if (status != ASSAY_OK) {

@@ -35,12 +35,38 @@ int64_t assay_code_of(const assay_record *rec, float x, float scale, int32_t zer
     return assay_f32_to_int(assay_bits_of(f), mode, INT32_MIN, INT32_MAX, 0) + zero_point;
 }
 
-/* Whether codes beyond the type keep their low bits. A softmax has no rescale at its end: its
- * formulas name the least and the greatest code. */
-static bool keeps_low_bits(const assay_unit *u)
+bool assay_derive_end(assay_rescale *r, assay_elem e, const int64_t *lo, const int64_t *hi)
 {
-    return u->rec.rescale.store == ASSAY_NARROW_WRAP && u->op != ASSAY_OP_SOFTMAX &&
-           u->op != ASSAY_OP_LOG_SOFTMAX;
+    const bool wraps = r->rule->store == ASSAY_NARROW_WRAP;
+    r->lo = assay_elem_min(e);
+    r->hi = assay_elem_max(e);
+    r->out_bits = e.bits;
+    r->out_signed = e.is_signed;
+    if (lo != NULL && *lo > r->lo)
+        r->lo = *lo;
+    if (hi != NULL && *hi < r->hi)
+        r->hi = *hi;
+    r->clamp_lo = !wraps ? r->lo : lo != NULL ? *lo : INT64_MIN;
+    r->clamp_hi = !wraps ? r->hi : hi != NULL ? *hi : INT64_MAX;
+    return r->lo <= r->hi;
+}
+
+void assay_derive_end_of(assay_rescale *r, const assay_rescale *other)
+{
+    r->zero_point = other->zero_point;
+    r->lo = other->lo;
+    r->hi = other->hi;
+    r->clamp_lo = other->clamp_lo;
+    r->clamp_hi = other->clamp_hi;
+    r->out_bits = other->out_bits;
+    r->out_signed = other->out_signed;
+}
+
+/* The code of a bound of the fused activation. */
+static int64_t bound_of(const assay_derive *d, double bound)
+{
+    const assay_type *out = d->spec->out;
+    return assay_code_of(&d->u->rec, (float)bound, assay_scale_of(out), assay_zero_of(out));
 }
 
 /* The output's range and zero point; a device's own zero point takes the place of the type's, after
@@ -49,24 +75,14 @@ static assay_status set_range(const assay_derive *d, int32_t device_zero)
 {
     const assay_unit_spec *s = d->spec;
     assay_rescale *r = &d->u->scale[ASSAY_OUT];
-    const assay_record *rec = &d->u->rec;
-    r->lo = assay_elem_min(s->out->elem);
-    r->hi = assay_elem_max(s->out->elem);
-    r->out_bits = s->out->elem.bits;
-    r->out_signed = s->out->elem.is_signed;
+    const int64_t least = assay_elem_min(s->out->elem), most = assay_elem_max(s->out->elem);
+    int64_t lo = isinf(s->act_lo) ? least : bound_of(d, s->act_lo);
+    int64_t hi = isinf(s->act_hi) ? most : bound_of(d, s->act_hi);
+    lo = lo > least ? lo : least;
+    hi = hi < most ? hi : most;
     r->zero_point = device_zero;
-    float scale = assay_scale_of(s->out);
-    int32_t zero_point = assay_zero_of(s->out);
-    const bool wraps = keeps_low_bits(d->u);
-    const int64_t least = r->lo, most = r->hi;
-    int64_t lo = least, hi = most;
-    if (!isinf(s->act_lo))
-        lo = assay_code_of(rec, (float)s->act_lo, scale, zero_point);
-    if (!isinf(s->act_hi))
-        hi = assay_code_of(rec, (float)s->act_hi, scale, zero_point);
-    r->lo = wraps && isinf(s->act_lo) ? INT64_MIN : lo > least ? lo : least;
-    r->hi = wraps && isinf(s->act_hi) ? INT64_MAX : hi < most ? hi : most;
-    if (r->lo > r->hi)
+    if (!assay_derive_end(r, s->out->elem, isinf(s->act_lo) ? NULL : &lo,
+                          isinf(s->act_hi) ? NULL : &hi))
         return assay_derive_fail(d, "the fused activation [%g, %g] leaves no code of the output",
                                  s->act_lo, s->act_hi);
     int64_t *zero = assay_unit_array(d->u, "zero_point", 1);
@@ -74,8 +90,8 @@ static assay_status set_range(const assay_derive *d, int32_t device_zero)
     if (zero == NULL || range == NULL)
         return assay_derive_memory(d);
     zero[0] = r->zero_point;
-    range[0] = r->lo;
-    range[1] = r->hi;
+    range[0] = r->clamp_lo;
+    range[1] = r->clamp_hi;
     return ASSAY_OK;
 }
 
@@ -87,10 +103,7 @@ assay_status assay_derive_range(const assay_derive *d)
 void assay_derive_intermediate(assay_rescale *r)
 {
     r->zero_point = 0;
-    r->lo = INT32_MIN;
-    r->hi = INT32_MAX;
-    r->out_bits = 32;
-    r->out_signed = true;
+    assay_derive_end(r, (assay_elem){ASSAY_KIND_INT, 32, true}, NULL, NULL);
 }
 
 /* "multiplier" + "_1", in the unit's memory. */
@@ -142,7 +155,7 @@ static assay_status derive_thresholds(const assay_derive *d, assay_rescale *r, c
 {
     assay_unit *u = d->u;
     enum assay_rounding mode = (enum assay_rounding)r->rule->round.step[0].mode;
-    if (r->lo == INT64_MIN || r->hi == INT64_MAX) /* rescale.store: wrap */
+    if (r->rule->store == ASSAY_NARROW_WRAP)
         return assay_derive_fail(d,
                                  "thresholds have a least and a greatest code, which keeping the "
                                  "low bits has not");
@@ -337,13 +350,10 @@ assay_status assay_derive_slope(const assay_derive *d, float slope)
 {
     const float one = 1;
     const float in = assay_scale_of(&d->spec->in[0]), out = assay_scale_of(d->spec->out);
-    const assay_rescale *y = &d->u->scale[ASSAY_OUT];
     assay_rescale *r = &d->u->scale[ASSAY_FIRST];
     assay_status s = assay_derive_output(d, in, &one, 1, out);
     if (s != ASSAY_OK)
         return s;
-    r->zero_point = y->zero_point;
-    r->lo = y->lo;
-    r->hi = y->hi;
+    assay_derive_end_of(r, &d->u->scale[ASSAY_OUT]);
     return assay_derive_ratio(d, r, in, &slope, 1, out, "_negative");
 }

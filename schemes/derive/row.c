@@ -222,6 +222,8 @@ assay_status assay_derive_row(const assay_derive *d)
 {
     assay_unit *u = d->u;
     const assay_elem in = d->spec->in[0].elem, out = d->spec->out->elem;
+    if (u->op != ASSAY_OP_L2_NORM) /* their formulas name the least and the greatest code */
+        u->rec.rescale.store = ASSAY_NARROW_SATURATE;
     assay_status s = assay_derive_range(d);
     if (s != ASSAY_OK)
         return s;

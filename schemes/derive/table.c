@@ -128,19 +128,10 @@ static int64_t to_code(const assay_derive *d, float f)
         return d->u->rec.convert.nan == ASSAY_NAN_LEAST ? o->lo
                                                         : assay_clamp(o->zero_point, o->lo, o->hi);
     if (k->zero_point == ASSAY_STAGE_INSIDE)
-        return assay_f32_to_int(assay_bits_of(v + zero), mode, o->lo, o->hi, 0);
+        return assay_rescale_store(
+            o, assay_f32_to_int(assay_bits_of(v + zero), mode, INT32_MIN, INT32_MAX, 0));
     int64_t code = assay_f32_to_int(assay_bits_of(v), mode, INT32_MIN, INT32_MAX, 0);
-    return assay_clamp(code + o->zero_point, o->lo, o->hi);
-}
-
-/* A code as the output holds it: where the target keeps the low bits, and the type has fewer than
- * its storage, they are taken here. */
-static int64_t stored(const assay_derive *d, int64_t code)
-{
-    const assay_rescale *o = &d->u->scale[ASSAY_OUT];
-    if (d->u->rec.rescale.store != ASSAY_NARROW_WRAP || o->out_bits % 8 == 0)
-        return code;
-    return o->out_signed ? assay_wrap(code, o->out_bits) : code & ((INT64_C(1) << o->out_bits) - 1);
+    return assay_rescale_store(o, code + o->zero_point);
 }
 
 static assay_status full(const assay_derive *d)
@@ -158,7 +149,7 @@ static assay_status full(const assay_derive *d)
         float f = u->rec.table.precision == ASSAY_PRECISION_F32
                       ? evaluate32(&u->rec, u->op, d->spec, x)
                       : (float)evaluate64(u->op, d->spec, (double)x);
-        table[q - lo] = stored(d, to_code(d, f));
+        table[q - lo] = to_code(d, f);
         running += scale;
     }
     u->table = table;
@@ -210,8 +201,8 @@ assay_status assay_derive_table(const assay_derive *d)
     if (s != ASSAY_OK)
         return s;
     assay_rescale *o = &d->u->scale[ASSAY_OUT];
-    if (d->u->op == ASSAY_OP_RELU && o->lo < o->zero_point)
-        o->lo = o->zero_point;
+    if (d->u->op == ASSAY_OP_RELU)
+        assay_derive_relu(o);
     const assay_elem e = d->spec->in[0].elem;
     bool int16 = e.bits == 16 && e.is_signed && d->spec->out->elem.bits == 16;
     return d->u->rec.table.kind == ASSAY_TABLE_INTERPOLATED && int16 ? interpolated(d) : full(d);

@@ -59,11 +59,18 @@ static assay_status inverse_sqrt(const assay_derive *d)
                                             ldexp(1 / (double)product, -ASSAY_RSQRT_BITS), "");
 }
 
-/* No code of a relu lies below the zero point. */
+void assay_derive_relu(assay_rescale *r)
+{
+    const bool wraps = r->rule->store == ASSAY_NARROW_WRAP;
+    r->lo = assay_clamp(r->zero_point, r->lo, r->hi);
+    if (!wraps || r->clamp_lo < r->zero_point)
+        r->clamp_lo = wraps ? r->zero_point : r->lo;
+}
+
 static assay_status bound_relu(assay_rescale *r, assay_op op, assay_status status)
 {
-    if (status == ASSAY_OK && op == ASSAY_OP_RELU && r->lo < r->zero_point)
-        r->lo = r->zero_point;
+    if (status == ASSAY_OK && op == ASSAY_OP_RELU)
+        assay_derive_relu(r);
     return status;
 }
 

@@ -220,6 +220,8 @@ static void wide_multipliers(void **state)
                            .shift = &shift,
                            .lo = INT32_MIN,
                            .hi = INT32_MAX,
+                           .clamp_lo = INT32_MIN,
+                           .clamp_hi = INT32_MAX,
                            .out_bits = 32,
                            .out_signed = true};
         assay_rescale_choose(&r);
@@ -257,6 +259,14 @@ static void refused(void **state)
         {"result_overflow: refuse, result_bits: 8, round: [floor]", 1, 0, 128, false},
         {"result_overflow: refuse, result_bits: 8, round: [floor]", 1, 0, 127, false}, /* + 3 */
         {"result_overflow: refuse, result_bits: 0, round: [floor]", 1, 0, 5000, true},
+        {"result_overflow: refuse, result_bits: 64, round: [floor]", 4, 0, INT64_MAX / 4 + 1,
+         false},
+        {"result_overflow: refuse, result_bits: 64, round: [floor]", 4, 0, INT64_MAX / 8, true},
+        {"result_overflow: refuse, result_bits: 64, round: [floor]", 4, 0, INT64_MIN / 4, true},
+        {"result_overflow: refuse, result_bits: 64, round: [floor]", 4, 0, INT64_MIN / 4 - 1,
+         false},
+        {"input_shift_range: yes, shift_min: 0, shift_max: 62", 1, 0, 0, true},
+        {"input_shift_range: yes, shift_min: 0, shift_max: 62", 1, 0, 1, false},
         {"result_overflow: saturate, result_bits: 8, round: [floor]", 1, 0, 5000, true},
     };
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
@@ -268,6 +278,8 @@ static void refused(void **state)
                            .zero_point = 3,
                            .lo = -128,
                            .hi = 127,
+                           .clamp_lo = -128,
+                           .clamp_hi = 127,
                            .out_bits = 8,
                            .out_signed = true};
         assay_rescale_choose(&r);

@@ -95,25 +95,31 @@ static wide round_float_ref(double x, int mode)
 /* libgemmini's macro, in C floats. */
 static wide add_one_ref(float x)
 {
+    if (fabsf(x) >= 0x1p60f)
+        return x > 0 ? pow2_ref(60) : -pow2_ref(60);
     wide i = (wide)x;
     wide next = x < 0 ? (wide)(x - 1.0f) : (wide)(x + 1.0f);
     float rest = fabsf(x - (float)i);
     return rest < 0.5f ? i : rest > 0.5f ? next : i % 2 == 0 ? i : next;
 }
 
+/* A sum as the type holds it. */
+static wide hold_ref(const twin *t, wide v)
+{
+    if (t->rec->rescale.store != ASSAY_NARROW_WRAP)
+        return v < t->lo ? t->lo : v > t->hi ? t->hi : v;
+    v = wrap_ref(v, t->bits);
+    return v + (!t->is_signed && v < 0 ? pow2_ref(t->bits) : 0);
+}
+
 static wide store_ref(const twin *t, wide v)
 {
     const assay_rule_rescale *k = &t->rec->rescale;
-    v += t->zero;
+    v += k->zero_point == ASSAY_STAGE_BEFORE ? 0 : t->zero;
     if (k->sum_bits > 0)
         v = k->sum_overflow == ASSAY_NARROW_WRAP ? wrap_ref(v, k->sum_bits)
                                                  : saturate_ref(v, k->sum_bits);
-    v = v < t->lo ? t->lo : v > t->hi ? t->hi : v;
-    if (k->store == ASSAY_NARROW_WRAP) {
-        v = wrap_ref(v, t->bits);
-        v += !t->is_signed && v < 0 ? pow2_ref(t->bits) : 0;
-    }
-    return v;
+    return hold_ref(t, v);
 }
 
 static wide float_ref(const twin *t, int64_t x)
@@ -131,18 +137,15 @@ static wide float_ref(const twin *t, int64_t x)
     wide v = k->float_rounding == ASSAY_FLOAT_ROUND_ADD_ONE && single
                  ? add_one_ref(f)
                  : round_float_ref(single ? (double)f : d, mode);
-    if (k->float_rounding != ASSAY_FLOAT_ROUND_ADD_ONE && v != saturate_ref(v, 32))
-        v = k->float_overflow == ASSAY_FLOAT_INT_MIN && single ? -pow2_ref(31)
-                                                               : saturate_ref(v, 32);
-    if (inside)
-        return v < t->lo ? t->lo : v > t->hi ? t->hi : v;
-    return store_ref(t, v);
+    if (v != saturate_ref(v, 32))
+        v = k->float_overflow == ASSAY_FLOAT_INT_MIN ? -pow2_ref(31) : saturate_ref(v, 32);
+    return inside ? hold_ref(t, v) : store_ref(t, v);
 }
 
 static wide integer_ref(const twin *t, int64_t acc)
 {
     const assay_rule_rescale *k = &t->rec->rescale;
-    wide x = acc;
+    wide x = acc - (k->zero_point == ASSAY_STAGE_BEFORE ? t->zero : 0);
     int64_t shift = t->shift, first = k->round.n > 1 ? k->round.step[0].bits : 0;
     if (t->pre > 0)
         x = round_ref(x, (int)t->pre, k->pre_shift_round);
@@ -161,7 +164,7 @@ static wide integer_ref(const twin *t, int64_t acc)
     if (k->product_bits > 0)
         v = wrap_ref(v, k->product_bits);
     if (shift < 0) {
-        v *= pow2_ref((int)-shift > 40 ? 40 : (int)-shift);
+        v *= pow2_ref((int)-shift);
         shift = 0;
     }
     for (int i = 0; i < k->round.n; i++) {
@@ -230,7 +233,9 @@ static sample random_sample(test_rng *rng, const assay_record *rec)
                                        {ASSAY_KIND_INT, 4, true},  {ASSAY_KIND_INT, 32, true}};
     sample s = {.type = types[test_between(rng, 0, 5)]};
     bool pow2 = rec->types.power_of_two_scales != 0 || test_between(rng, 0, 3) == 0;
-    s.scale = ldexp(pow2 ? 0.5 : 0.5 + test_unit(rng) / 2, (int)test_between(rng, -20, 4));
+    const bool large = test_between(rng, 0, 15) == 0; /* results leave 32 and 64 bits */
+    s.scale = ldexp(pow2 ? 0.5 : 0.5 + test_unit(rng) / 2,
+                    (int)test_between(rng, large ? 4 : -20, large ? 40 : 4));
     if (rec->rescale.scale == ASSAY_FORM_F32 || rec->rescale.scale == ASSAY_FORM_F32_STEPS)
         s.scale = (double)(float)s.scale;
     s.acc = test_between(rng, INT32_MIN, INT32_MAX) >> test_between(rng, 0, 31);
@@ -273,7 +278,6 @@ static size_t compare(const assay_scheme *s, test_rng *rng, int n)
         assert_ok(assay_scheme_bulk_apply(s, &b, &out, &refused, &err), &err);
         if (refused)
             continue;
-        bool wraps = rec.rescale.store == ASSAY_NARROW_WRAP;
         twin t = {.rec = &rec,
                   .multiplier = m,
                   .f32 = (float)p.scale,
@@ -282,8 +286,8 @@ static size_t compare(const assay_scheme *s, test_rng *rng, int n)
                   .in_zero = p.in_zero,
                   .bits = p.type.bits,
                   .is_signed = p.type.is_signed};
-        t.lo = wraps ? INT64_MIN / 2 : p.type.is_signed ? -(INT64_C(1) << (p.type.bits - 1)) : 0;
-        t.hi = wraps ? INT64_MAX / 2 : (INT64_C(1) << (p.type.bits - p.type.is_signed)) - 1;
+        t.lo = p.type.is_signed ? -(INT64_C(1) << (p.type.bits - 1)) : 0;
+        t.hi = (INT64_C(1) << (p.type.bits - p.type.is_signed)) - 1;
         if (!floats)
             place(&t, h, pre);
         wide want = floats ? float_ref(&t, p.acc - p.in_zero) : integer_ref(&t, p.acc - p.in_zero);
@@ -329,6 +333,7 @@ static void random_text(test_rng *rng, char *buf, size_t size)
     static const char *const left[] = {"product", "wrap", "saturate"};
     static const char *const signs[] = {"right", "left-of-multiplier", "right-of-multiplier",
                                         "left"};
+    static const char *const stages[] = {"after", "after", "before"};
     int bits = (int)test_between(rng, 4, 31), steps = (int)test_between(rng, 1, 3);
     char rounds[120], extra[200] = "";
     int n = snprintf(rounds, sizeof rounds, "[");
@@ -341,18 +346,38 @@ static void random_text(test_rng *rng, char *buf, size_t size)
                  (int)test_between(rng, 1, 12), any(rng, modes, 9));
     else if (test_between(rng, 0, 2) == 0)
         snprintf(extra, sizeof extra, ", reduced_bits: %d", (int)test_between(rng, 1, bits - 1));
+    const bool wide_result = test_between(rng, 0, 3) == 0;
     snprintf(buf, size,
              "scheme: random\nrescale: {scale: double, multiplier_bits: %d, multiplier_round: %s, "
-             "shift_min: %d, shift_max: %d, beyond_shift_max: denormal, left_shift: %s, round: %s, "
-             "operand_bits: %d, product_bits: %d, result_bits: %d, result_overflow: %s, sum_bits: "
-             "%d, sum_overflow: %s, store: %s, shift_sign: %s%s}\n",
-             bits, any(rng, modes, 9), (int)test_between(rng, -20, 10),
-             (int)test_between(rng, 30, 63), any(rng, left, 3), rounds,
+             "shift_min: %d, shift_max: %d, beyond_shift_max: denormal, denormal_round: %s, "
+             "left_shift: %s, round: %s, operand_bits: %d, product_bits: %d, result_bits: %d, "
+             "result_overflow: %s, zero_point: %s, sum_bits: %d, sum_overflow: %s, store: %s, "
+             "shift_sign: %s%s}\n",
+             bits, any(rng, modes, 9), (int)test_between(rng, -40, 10),
+             (int)test_between(rng, 12, 63), any(rng, modes, 9), any(rng, left, 3), rounds,
              (int)test_between(rng, 0, 1) * (int)test_between(rng, 12, 40),
              (int)test_between(rng, 0, 1) * 48,
-             (int)test_between(rng, 0, 1) * (int)test_between(rng, 9, 40), any(rng, narrow, 2),
+             (int)test_between(rng, 0, 1) * (int)test_between(rng, 9, wide_result ? 64 : 40),
+             any(rng, narrow, 2), any(rng, stages, 3),
              (int)test_between(rng, 0, 1) * (int)test_between(rng, 18, 32), any(rng, narrow, 2),
              any(rng, narrow, 2), any(rng, signs, 4), extra);
+}
+
+static void random_float_text(test_rng *rng, char *buf, size_t size)
+{
+    static const char *const modes[] = {"half-up", "half-away", "half-even", "half-zero", "floor",
+                                        "trunc",   "ceil",      "odd",       "away"};
+    static const char *const narrow[] = {"wrap", "saturate"};
+    static const char *const stages[] = {"after", "inside"};
+    static const char *const beyond[] = {"saturate", "int-min"};
+    const bool single = test_between(rng, 0, 1);
+    snprintf(buf, size,
+             "scheme: random\nrescale: {encoding: %s, scale: %s, round: [%s], zero_point: %s, "
+             "sum_bits: %d, sum_overflow: %s, store: %s, float_overflow: %s%s}\n",
+             single ? "float32" : "float64", single ? "f32" : "double", any(rng, modes, 9),
+             any(rng, stages, 2), (int)test_between(rng, 0, 1) * (int)test_between(rng, 18, 32),
+             any(rng, narrow, 2), any(rng, narrow, 2), any(rng, beyond, 2),
+             single && test_between(rng, 0, 3) == 0 ? ", float_rounding: add-one" : "");
 }
 
 static void random_files(void **state)
@@ -360,11 +385,11 @@ static void random_files(void **state)
     (void)state;
     test_rng rng = test_seed("files", 911);
     size_t taken = 0, compared = 0;
-    for (int i = 0; i < 3000; i++) {
+    for (int i = 0; i < 4000; i++) {
         char text[1200];
         assay_scheme *s;
         assay_error err;
-        random_text(&rng, text, sizeof text);
+        (i % 4 ? random_text : random_float_text)(&rng, text, sizeof text);
         if (assay_scheme_parse("random", text, strlen(text), &s, &err) != ASSAY_OK)
             continue; /* an impossible combination, which the reader names */
         taken++;

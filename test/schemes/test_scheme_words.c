@@ -199,7 +199,9 @@ static void formula(void **state)
         {"rescale: {result_bits: 16, result_overflow: refuse}\n",
          "  The result is refused beyond 16 bits.\n", true},
         {"rescale: {zero_point: before}\n",
-         "  An offset is subtracted before the multiplication.\n", true},
+         "  The zero point is an offset: it is subtracted before the multiplication, and nothing "
+         "is added after.\n",
+         true},
         {"rescale: {sum_bits: 9, sum_overflow: saturate}\n", ", which saturates in 9 bits.\n",
          true},
         {"rescale: {sum_bits: 0}\n", "  The zero point is added to the rounded integer.\n", true},

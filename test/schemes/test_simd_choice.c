@@ -37,14 +37,12 @@ static assay_simd choose(const choice *c)
                        .scale_out = c->pre != 0 ? &c->pre : &one,
                        .in_zero = c->in_zero,
                        .zero_point = c->zero,
-                       .lo = wraps            ? INT64_MIN
-                             : c->lo == c->hi ? -128
-                                              : c->lo,
-                       .hi = wraps            ? INT64_MAX
-                             : c->lo == c->hi ? 127
-                                              : c->hi,
+                       .lo = c->lo == c->hi ? -128 : c->lo,
+                       .hi = c->lo == c->hi ? 127 : c->hi,
                        .out_bits = c->bits ? (unsigned)c->bits : 8,
                        .out_signed = true};
+    r.clamp_lo = wraps ? INT64_MIN : r.lo;
+    r.clamp_hi = wraps ? INT64_MAX : r.hi;
     assay_rescale_choose(&r);
     if (c->zero == 77) /* plain sums, or no row at all */
         r.row = c->in_zero ? NULL : assay_rescale_row_sums;

@@ -163,7 +163,7 @@ def encode(k, real, shift=None):
             return 2**bits - 1, k["shift_min"]
         raise Unknown("a scale below shift_min")
     if shift > k["shift_max"]:
-        lost = min(shift - k["shift_max"], bits)
+        lost = shift - k["shift_max"]
         if k["beyond_shift_max"] == "zero":
             return 0, None
         if k["beyond_shift_max"] == "denormal":

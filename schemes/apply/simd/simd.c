@@ -32,7 +32,8 @@ static bool choose_end(const assay_rescale *r, assay_simd *s)
     const assay_rule_rescale *k = r->rule;
     const int result = narrowing(k->result_bits, k->result_overflow);
     const int sum = narrowing(k->sum_bits, k->sum_overflow);
-    if (result < 0 || sum < 0 || !is_near(r->zero_point))
+    if (result < 0 || sum < 0 || !is_near(r->zero_point) ||
+        (k->zero_point == ASSAY_STAGE_BEFORE && r->zero_point != 0))
         return false;
     s->zero_point = (int32_t)r->zero_point;
     s->truncate = result == 1 || (k->result_bits == 0 && sum == 1);
@@ -43,7 +44,7 @@ static bool choose_end(const assay_rescale *r, assay_simd *s)
         s->lo = INT32_MIN;
         s->hi = INT32_MAX;
         s->truncate = s->wrap_sum = true;
-        return plain && r->lo == INT64_MIN && r->hi == INT64_MAX;
+        return plain && r->clamp_lo == INT64_MIN && r->clamp_hi == INT64_MAX;
     }
     s->lo = (int32_t)r->lo;
     s->hi = (int32_t)r->hi;
@@ -170,7 +171,8 @@ enum assay_simd_add assay_simd_add_choose(const assay_unit *u)
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     if (u->binary == assay_apply_add_float_scaled)
         return u->rec.add.round == ASSAY_ROUND_HALF_EVEN && is_near(o->lo) && is_near(o->hi) &&
-                       is_small(u->k[0]) && is_small(u->k[1]) && is_small(u->k[2])
+                       o->rule->store != ASSAY_NARROW_WRAP && is_small(u->k[0]) &&
+                       is_small(u->k[1]) && is_small(u->k[2])
                    ? ASSAY_SIMD_ADD_FLOAT
                    : ASSAY_SIMD_ADD_NONE;
     if (u->binary != assay_apply_add_left_shift || u->k[0] < 0 || u->k[0] > 31)
