@@ -167,11 +167,13 @@ assay_status assay_derive_add(const assay_derive *d)
     assay_unit *u = d->u;
     const assay_type *a = &d->spec->in[0], *b = &d->spec->in[1], *out = d->spec->out;
     float s1 = assay_scale_of(a), s2 = assay_scale_of(b), s_out = assay_scale_of(out);
+    if (u->op != ASSAY_OP_ADD && u->op != ASSAY_OP_SUB)
+        return assay_derive_unknown(d);
     assay_status s = assay_derive_range(d);
     if (s != ASSAY_OK)
         return s;
     u->subtract = u->op == ASSAY_OP_SUB;
-    switch (u->rec.add.kind) {
+    switch ((enum assay_add_kind)u->rec.add.kind) {
     case ASSAY_ADD_LEFT_SHIFT:
         return left_shift(d, s1, s2, s_out);
     case ASSAY_ADD_COMMON_EXPONENT:
@@ -203,7 +205,7 @@ assay_status assay_derive_add(const assay_derive *d)
             return s;
         break;
     }
-    default:
+    case ASSAY_ADD_PLAIN:
         if (s1 != s2 || s1 != s_out)
             return assay_derive_fail(d, "a plain add needs equal scales; found %.9g, %.9g, %.9g",
                                      (double)s1, (double)s2, (double)s_out);

@@ -142,7 +142,14 @@ assay_status assay_derive_binary(const assay_derive *d)
         return squared_difference(d);
     case ASSAY_OP_PRELU:
         return prelu(d);
-    default:
+    case ASSAY_OP_EQUAL:
+    case ASSAY_OP_NOT_EQUAL:
+    case ASSAY_OP_LESS:
+    case ASSAY_OP_LESS_EQUAL:
+    case ASSAY_OP_GREATER:
+    case ASSAY_OP_GREATER_EQUAL:
         return compare(d);
+    default:
+        return assay_derive_unknown(d);
     }
 }

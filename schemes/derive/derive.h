@@ -19,6 +19,8 @@ typedef struct assay_derive {
 assay_status assay_derive_fail(const assay_derive *d, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 assay_status assay_derive_memory(const assay_derive *d);
+/* The class that support.c names for the op does not know it: nothing runs in its place. */
+assay_status assay_derive_unknown(const assay_derive *d);
 
 /* ---- unit.c: memory ---- */
 /* n zeroed entries that live as long as the unit, listed by params() under `name` unless it is
@@ -153,6 +155,8 @@ static inline uint32_t assay_bits_of(float f)
     __builtin_memcpy(&bits, &f, sizeof bits);
     return bits;
 }
+/* table.c: ops whose output is their input, or one of them, under other parameters. */
+bool assay_keeps_value(enum assay_op op);
 /* The code of a real value by the scheme's quantize rule, not saturated beyond int32. */
 int64_t assay_code_of(const assay_record *rec, float x, float scale, int32_t zero_point);
 

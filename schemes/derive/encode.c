@@ -10,7 +10,7 @@ double assay_form_scale(const assay_rule_rescale *k, float in, float w, float ou
     double exact = (double)in * (double)w / (double)out;
     float product = in * w;
     float ratio = product / out;
-    switch (k->scale) {
+    switch ((enum assay_formation)k->scale) {
     case ASSAY_FORM_F32_PRODUCT:
         return (double)product / (double)out;
     case ASSAY_FORM_F32_PRODUCT_TENSOR:
@@ -18,37 +18,41 @@ double assay_form_scale(const assay_rule_rescale *k, float in, float w, float ou
     case ASSAY_FORM_F32:
     case ASSAY_FORM_F32_STEPS:
         return (double)ratio;
-    default:
-        return exact;
+    case ASSAY_FORM_DOUBLE:
+    case ASSAY_FORM_POW2:
+        break;
     }
+    return exact;
 }
 
 int64_t assay_shift_to_target(const assay_rule_rescale *k, int64_t shift)
 {
-    switch (k->shift_sign) {
+    switch ((enum assay_shift_sign)k->shift_sign) {
     case ASSAY_SHIFT_LEFT_OF_BITS:
         return k->multiplier_bits - shift;
     case ASSAY_SHIFT_RIGHT_OF_BITS:
         return shift - k->multiplier_bits;
     case ASSAY_SHIFT_LEFT:
         return -shift;
-    default:
-        return shift;
+    case ASSAY_SHIFT_RIGHT:
+        break;
     }
+    return shift;
 }
 
 int64_t assay_shift_from_target(const assay_rule_rescale *k, int64_t shift)
 {
-    switch (k->shift_sign) {
+    switch ((enum assay_shift_sign)k->shift_sign) {
     case ASSAY_SHIFT_LEFT_OF_BITS:
         return k->multiplier_bits - shift;
     case ASSAY_SHIFT_RIGHT_OF_BITS:
         return shift + k->multiplier_bits;
     case ASSAY_SHIFT_LEFT:
         return -shift;
-    default:
-        return shift;
+    case ASSAY_SHIFT_RIGHT:
+        break;
     }
+    return shift;
 }
 
 #define REFUSE(...)                                                                                \

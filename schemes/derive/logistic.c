@@ -109,6 +109,8 @@ assay_status assay_derive_logistic(const assay_derive *d)
 {
     assay_unit *u = d->u;
     const assay_type *in = &d->spec->in[0], *out = d->spec->out;
+    if (u->op != ASSAY_OP_SIGMOID && u->op != ASSAY_OP_TANH)
+        return assay_derive_unknown(d);
     if (u->rec.unary.logistic == ASSAY_LOGISTIC_TABLE)
         return assay_derive_table(d);
     assay_status s = assay_derive_range(d);

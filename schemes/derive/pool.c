@@ -152,6 +152,9 @@ assay_status assay_derive_pool(const assay_derive *d)
         u->pool = assay_apply_sum;
         return assay_derive_output(d, s_in, &one, 1, s_out);
     }
+    if (u->op != ASSAY_OP_AVG_POOL && u->op != ASSAY_OP_GLOBAL_AVG_POOL &&
+        u->op != ASSAY_OP_REDUCE_MEAN)
+        return assay_derive_unknown(d);
     if (u->depth < 1 || (u->op == ASSAY_OP_AVG_POOL && u->depth > MAX_WINDOW))
         return assay_derive_fail(d, "a window of %lld cells; expected 1 to %d", (long long)u->depth,
                                  MAX_WINDOW);
@@ -159,7 +162,7 @@ assay_status assay_derive_pool(const assay_derive *d)
     assay_status s = assay_derive_range(d);
     if (s != ASSAY_OK)
         return s;
-    switch (u->rec.pool.kind) {
+    switch ((enum assay_pool_kind)u->rec.pool.kind) {
     case ASSAY_POOL_DIVIDE:
         u->pool = assay_apply_pool_divide;
         return then_rescale(d);
@@ -185,7 +188,10 @@ assay_status assay_derive_pool(const assay_derive *d)
         return assay_derive_ratio(d, &u->scale[ASSAY_OUT], s_in, &one, 1, s_out, "");
     case ASSAY_POOL_FLOAT_SUM:
         return u->op == ASSAY_OP_AVG_POOL ? float_sum(d) : by_count(d, false);
-    default:
-        return by_count(d, u->rec.pool.kind == ASSAY_POOL_DIVIDED_MULTIPLIER);
+    case ASSAY_POOL_DIVIDED_MULTIPLIER:
+        return by_count(d, true);
+    case ASSAY_POOL_RESCALE:
+        break;
     }
+    return by_count(d, false);
 }

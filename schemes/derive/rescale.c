@@ -19,6 +19,11 @@ assay_status assay_derive_fail(const assay_derive *d, const char *format, ...)
                       d->spec->node, d->spec->op, text);
 }
 
+assay_status assay_derive_unknown(const assay_derive *d)
+{
+    return assay_derive_fail(d, "no arithmetic of this op is known");
+}
+
 assay_status assay_derive_memory(const assay_derive *d)
 {
     return assay_fail(d->err, ASSAY_ERR_MEMORY, "node %s: out of memory", d->spec->node);

@@ -211,17 +211,30 @@ static assay_status derive_kind(const assay_derive *d, int kind)
 {
     if (d->u->op == ASSAY_OP_LOG_SOFTMAX)
         return log_softmax(d);
-    if (kind == ASSAY_SOFTMAX_FIXED)
+    switch ((enum assay_softmax_kind)kind) {
+    case ASSAY_SOFTMAX_FIXED:
         return softmax_fixed(d);
-    if (kind == ASSAY_SOFTMAX_IBERT)
+    case ASSAY_SOFTMAX_IBERT:
         return assay_derive_softmax_ibert(d);
-    return kind == ASSAY_SOFTMAX_LUT16 ? softmax_lut16(d) : softmax_table(d);
+    case ASSAY_SOFTMAX_LUT16:
+        return softmax_lut16(d);
+    case ASSAY_SOFTMAX_FLOAT_TABLE:
+    case ASSAY_SOFTMAX_INT_TABLE:
+    case ASSAY_SOFTMAX_Q31_TABLE:
+    case ASSAY_SOFTMAX_FLOAT_SUM:
+        return softmax_table(d);
+    case ASSAY_SOFTMAX_NONE: /* support.c refuses it */
+        break;
+    }
+    return assay_derive_unknown(d);
 }
 
 assay_status assay_derive_row(const assay_derive *d)
 {
     assay_unit *u = d->u;
     const assay_elem in = d->spec->in[0].elem, out = d->spec->out->elem;
+    if (u->op != ASSAY_OP_SOFTMAX && u->op != ASSAY_OP_LOG_SOFTMAX && u->op != ASSAY_OP_L2_NORM)
+        return assay_derive_unknown(d);
     if (u->op != ASSAY_OP_L2_NORM) /* their formulas name the least and the greatest code */
         u->rec.rescale.store = ASSAY_NARROW_SATURATE;
     assay_status s = assay_derive_range(d);

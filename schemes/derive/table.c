@@ -7,6 +7,14 @@
 #include "schemes/derive/derive.h"
 #include "schemes/derive/mlas.h"
 
+bool assay_keeps_value(enum assay_op op)
+{
+    return op == ASSAY_OP_RESCALE || op == ASSAY_OP_RELU || op == ASSAY_OP_CLIP ||
+           op == ASSAY_OP_MAX_POOL || op == ASSAY_OP_REDUCE_MAX || op == ASSAY_OP_REDUCE_MIN ||
+           op == ASSAY_OP_RESIZE;
+}
+
+/* NaN where op is no function that this file knows: then there is no table (assay_derive_table). */
 static double evaluate64(enum assay_op op, const assay_unit_spec *s, double x)
 {
     switch (op) {
@@ -58,8 +66,8 @@ static double evaluate64(enum assay_op op, const assay_unit_spec *s, double x)
         return cos(x);
     case ASSAY_OP_SOFTPLUS:
         return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
-    default: /* other parameters only: rescale, relu, clip, maxima */
-        return x;
+    default:
+        return assay_keeps_value(op) ? x : (double)NAN;
     }
 }
 
@@ -203,6 +211,9 @@ assay_status assay_derive_table(const assay_derive *d)
     assay_rescale *o = &d->u->scale[ASSAY_OUT];
     if (d->u->op == ASSAY_OP_RELU)
         assay_derive_relu(o);
+    /* Every function here is a number at 0.25, in whose argument nothing is out of range. */
+    if (isnan(evaluate64(d->u->op, d->spec, 0.25)))
+        return assay_derive_unknown(d);
     const assay_elem e = d->spec->in[0].elem;
     bool int16 = e.bits == 16 && e.is_signed && d->spec->out->elem.bits == 16;
     return d->u->rec.table.kind == ASSAY_TABLE_INTERPOLATED && int16 ? interpolated(d) : full(d);

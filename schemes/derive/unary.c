@@ -85,6 +85,8 @@ assay_status assay_derive_unary(const assay_derive *d)
     const assay_type *in = &d->spec->in[0], *out = d->spec->out;
     if (u->op == ASSAY_OP_LEAKY_RELU)
         return slope(d);
+    if (!assay_keeps_value(u->op))
+        return assay_derive_unknown(d);
     bool clamp = u->op != ASSAY_OP_RESCALE && assay_same_params(in, out);
     if (!clamp && u->rec.unary.rescale == ASSAY_CHANGE_TABLE && in->elem.bits <= 16)
         return assay_derive_table(d);

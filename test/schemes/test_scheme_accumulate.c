@@ -13,6 +13,7 @@ enum { DEPTH = 67 };
 typedef struct policy {
     int bits, lanes, block;
     const char *overflow, *order, *bias;
+    bool pairs; /* of unsigned codes, saturated to int16 */
 } policy;
 
 static assay_scheme *open_policy(const policy *p)
@@ -23,8 +24,8 @@ static assay_scheme *open_policy(const policy *p)
     snprintf(
         text, sizeof text,
         "scheme: narrow\naccumulator: {bits: %d, overflow: %s, order: %s, lanes: %d, block: %d, "
-        "bias: %s}\n",
-        p->bits, p->overflow, p->order, p->lanes, p->block, p->bias);
+        "bias: %s, saturate_pairs: %s}\n",
+        p->bits, p->overflow, p->order, p->lanes, p->block, p->bias, p->pairs ? "yes" : "no");
     assert_ok(assay_scheme_parse("narrow", text, strlen(text), &s, &err), &err);
     return s;
 }
@@ -55,13 +56,22 @@ static int64_t add_serial(const policy *p, int64_t reg, int64_t term, bool *trap
 /* Sum of a list of terms in blocks. */
 static int64_t sum_blocks(const policy *p, const int64_t *term, int n, int64_t reg, bool *trapped)
 {
-    for (int i = 0; i < n; i += p->block) {
+    const int block = p->pairs ? (p->block + 1) / 2 : p->block;
+    for (int i = 0; i < n; i += block) {
         int64_t exact = 0;
-        for (int j = i; j < n && j < i + p->block; j++)
+        for (int j = i; j < n && j < i + block; j++)
             exact += term[j];
         reg = add_serial(p, reg, exact, trapped);
     }
     return reg;
+}
+
+/* vpmaddubsw of two products (w1 = 0: of one), less what moving the codes up by 128 added. */
+static int64_t pair_of(int32_t x0, int32_t w0, int32_t x1, int32_t w1)
+{
+    int64_t sum = (int64_t)(x0 + 128) * w0 + (int64_t)(x1 + 128) * w1;
+    sum = sum > 32767 ? 32767 : sum < -32768 ? -32768 : sum;
+    return sum - 128 * (int64_t)(w0 + w1);
 }
 
 static int64_t model(const policy *p, const int32_t *x, const int32_t *w, int n, int64_t bias,
@@ -69,8 +79,11 @@ static int64_t model(const policy *p, const int32_t *x, const int32_t *w, int n,
 {
     int64_t term[DEPTH], lane[DEPTH], reg = 0;
     bool last = strcmp(p->bias, "last") == 0;
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n && !p->pairs; i++)
         term[i] = (int64_t)x[i] * w[i];
+    for (int i = 0; i < n && p->pairs; i += 2)
+        term[i / 2] = pair_of(x[i], w[i], i + 1 < n ? x[i + 1] : 0, i + 1 < n ? w[i + 1] : 0);
+    n = p->pairs ? (n + 1) / 2 : n;
     if (strcmp(p->overflow, "saturate-at-end") == 0) {
         int64_t exact = bias;
         for (int i = 0; i < n; i++)
@@ -114,7 +127,7 @@ static void check(const policy *p, test_rng *rng)
         int32_t x[DEPTH], w[DEPTH];
         int n = (int)test_between(rng, 0, DEPTH);
         for (int i = 0; i < n; i++) {
-            x[i] = (int32_t)test_between(rng, -255, 255);
+            x[i] = (int32_t)test_between(rng, p->pairs ? -128 : -255, p->pairs ? 127 : 255);
             w[i] = (int32_t)test_between(rng, -128, 127);
         }
         int64_t bias = test_between(rng, -100000, 100000);
@@ -123,9 +136,9 @@ static void check(const policy *p, test_rng *rng)
         int64_t expected = model(p, x, w, n, bias, &expected_trap);
         bool traps = strcmp(p->overflow, "trap") == 0 || strcmp(p->overflow, "refuse") == 0;
         if ((!traps || !expected_trap) && got != expected)
-            fail_msg("%d bits %s, %s, %d lanes, block %d, bias %s: %lld, expected %lld", p->bits,
-                     p->overflow, p->order, p->lanes, p->block, p->bias, (long long)got,
-                     (long long)expected);
+            fail_msg("%d bits %s, %s, %d lanes, block %d, bias %s%s: %lld, expected %lld", p->bits,
+                     p->overflow, p->order, p->lanes, p->block, p->bias, p->pairs ? ", pairs" : "",
+                     (long long)got, (long long)expected);
         assert_int_equal(trapped, traps && expected_trap);
         bool settled_trap = false, model_trap = false;
         assert_int_equal(s->vt->settle(u, bias, &settled_trap),
@@ -146,15 +159,15 @@ static void policies(void **state)
         const char *name;
         int lanes;
     } orders[] = {{"forward", 1}, {"reverse", 1}, {"lanes", 2}, {"lanes", 16}};
-    static const int widths[] = {12, 16, 17, 20, 24, 32, 48}, blocks[] = {1, 4, 16};
+    static const int widths[] = {12, 16, 17, 20, 24, 32, 48}, blocks[] = {1, 3, 4, 16};
     test_rng rng = test_seed("accumulate", 505);
     for (size_t b = 0; b < 7; b++)
         for (size_t v = 0; v < 5; v++)
             for (size_t o = 0; o < 4; o++)
-                for (size_t k = 0; k < 3; k++)
-                    for (size_t i = 0; i < 2; i++) {
-                        policy p = {widths[b],   orders[o].lanes, blocks[k],
-                                    overflow[v], orders[o].name,  bias[i]};
+                for (size_t k = 0; k < 4; k++)
+                    for (size_t i = 0; i < 4; i++) {
+                        policy p = {widths[b],      orders[o].lanes, blocks[k], overflow[v],
+                                    orders[o].name, bias[i % 2],     i > 1};
                         check(&p, &rng);
                     }
 }
@@ -169,7 +182,7 @@ static void order_matters(void **state)
         int64_t expected;
     } cases[] = {{"forward", 1, 0}, {"reverse", 1, 3}, {"forward", 3, 3}, {"forward", 2, 0}};
     for (size_t k = 0; k < 4; k++) {
-        policy p = {3, 1, cases[k].block, "saturate-each-step", cases[k].order, "first"};
+        policy p = {3, 1, cases[k].block, "saturate-each-step", cases[k].order, "first", false};
         assay_error err = {0};
         assay_scheme *s = open_policy(&p);
         assay_unit *u;

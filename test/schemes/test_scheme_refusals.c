@@ -95,6 +95,27 @@ static void ops(void **state)
     CHECK(list);
 }
 
+/* What is subtracted before scaling is an offset of the accumulator, which no type tells. */
+static void offsets(void **state)
+{
+    (void)state;
+    static const char message[] =
+        "the output has zero point 5, but what rescale.zero_point: before subtracts is an offset "
+        "of "
+        "the accumulator; expected zero point 0, or the device's offset as given.zero_point";
+    static const refusal list[] = {
+        {"rescale: {zero_point: before}\n", "conv", message, .z_out = 5},
+        {"rescale: {zero_point: before}\n", "relu", message, .z_out = 5},
+        {"rescale: {zero_point: before}\npool: {kind: rescale}\n", "global_avg_pool", message,
+         .z_out = 5, .depth = 4},
+        {"rescale: {zero_point: before}\nsoftmax: {l2_norm: newton-inverse-sqrt}\n", "l2_norm",
+         message, .z_out = 5},
+        {"rescale: {zero_point: before}\nnodes: {node: {given: {multiplier: 5, shift: 3}}}\n",
+         "conv", message, .z_out = 5},
+    };
+    CHECK(list);
+}
+
 static void ranges(void **state)
 {
     (void)state;
@@ -344,8 +365,9 @@ static void types(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(ops),    cmocka_unit_test(ranges),
-                                       cmocka_unit_test(scales), cmocka_unit_test(classes),
-                                       cmocka_unit_test(rows),   cmocka_unit_test(types)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(ops),     cmocka_unit_test(offsets),
+                                       cmocka_unit_test(ranges),  cmocka_unit_test(scales),
+                                       cmocka_unit_test(classes), cmocka_unit_test(rows),
+                                       cmocka_unit_test(types)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
