@@ -14,6 +14,13 @@ bool assay_scheme_is_exact(const assay_scheme *s, const char *op)
     return assay_data(s)->exact_op[id];
 }
 
+bool assay_scheme_is_exact_float(const assay_scheme *s, const char *op)
+{
+    const assay_op id = assay_op_find(op);
+
+    return id != ASSAY_OP_COUNT && s->record != NULL && assay_data(s)->exact_float[id];
+}
+
 const char *assay_scheme_contract(const assay_scheme *s, enum assay_contract which)
 {
     return s->record == NULL ? NULL : assay_data(s)->contract[which];

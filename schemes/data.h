@@ -64,8 +64,9 @@ typedef struct assay_wish {
 
 typedef struct assay_scheme_data {
     char *name, *description;
-    char *contract[ASSAY_CONTRACTS]; /* one sentence a line; NULL when nothing is said */
-    bool exact_op[ASSAY_OP_COUNT];   /* ops whose results the contract calls bit-exact */
+    char *contract[ASSAY_CONTRACTS];  /* one sentence a line; NULL when nothing is said */
+    bool exact_op[ASSAY_OP_COUNT];    /* ops whose results the contract calls bit-exact */
+    bool exact_float[ASSAY_OP_COUNT]; /* ... where they are computed in floats */
     assay_record base;
     assay_override *override;
     size_t n_overrides;

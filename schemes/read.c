@@ -232,17 +232,21 @@ static assay_status read_contract(const assay_reading *c, const assay_tree *t)
 {
     if (t->kind != ASSAY_TREE_MAP)
         return assay_read_fail(c, t,
-                               "contract: expected exact_ops, exact, approximate, not_modelled");
+                               "contract: expected exact_ops, exact_float_ops, exact, "
+                               "approximate, not_modelled");
     for (const assay_tree *i = t->child; i != NULL; i = i->next) {
         int which = 0;
         while (which < ASSAY_CONTRACTS && strcmp(i->key, contract_keys[which]) != 0)
             which++;
         bool ops = strcmp(i->key, "exact_ops") == 0;
-        if (which == ASSAY_CONTRACTS && !ops)
-            return assay_read_fail(
-                c, i, "unknown key; contract holds exact_ops, exact, approximate, not_modelled");
-        assay_status s = ops ? read_op_set(c, i, "exact_ops", c->data->exact_op)
-                             : set_lines(c, i, &c->data->contract[which]);
+        bool floats = strcmp(i->key, "exact_float_ops") == 0;
+        if (which == ASSAY_CONTRACTS && !ops && !floats)
+            return assay_read_fail(c, i,
+                                   "unknown key; contract holds exact_ops, exact_float_ops, exact, "
+                                   "approximate, not_modelled");
+        assay_status s = ops || floats ? read_op_set(c, i, i->key,
+                                                     ops ? c->data->exact_op : c->data->exact_float)
+                                       : set_lines(c, i, &c->data->contract[which]);
         if (s != ASSAY_OK)
             return s;
     }

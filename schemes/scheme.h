@@ -95,6 +95,9 @@ bool assay_scheme_supports(const assay_scheme *s, const assay_unit_spec *spec, c
 /* Whether results of the op under this scheme are claimed to be the target's own bits. Data
  * movement and choices among codes round nothing and are always exact. */
 bool assay_scheme_is_exact(const assay_scheme *s, const char *op);
+/* The same of results that are floats: by default of none, for a runtime's floats hang on its order
+ * of addition and its approximations of functions. */
+bool assay_scheme_is_exact_float(const assay_scheme *s, const char *op);
 /* The claims in words, one a line: what is exact, what is approximate, what is not modelled. NULL
  * when nothing is said. */
 enum assay_contract { ASSAY_CONTRACT_EXACT, ASSAY_CONTRACT_APPROXIMATE, ASSAY_CONTRACT_UNMODELLED };

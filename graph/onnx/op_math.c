@@ -224,13 +224,14 @@ void onnx_import_celu(onnx_node *n)
     onnx_op2(n, ASSAY_OP_MUL, NULL, x, alpha, NULL);
 }
 
-/* x / (1 + |x|) */
+/* x / (1 + |x|), by a reciprocal as ONNX Runtime has it */
 void onnx_import_softsign(onnx_node *n)
 {
     onnx_value *x = onnx_in(n, 0), *d = onnx_op1(n, ASSAY_OP_ABS, NULL, x, "abs");
 
     d = onnx_op2(n, ASSAY_OP_ADD, NULL, d, onnx_scalar(n, x, 1, "one"), "divisor");
-    onnx_op2(n, ASSAY_OP_DIV, NULL, x, d, NULL);
+    onnx_op2(n, ASSAY_OP_MUL, NULL, x, onnx_op1(n, ASSAY_OP_RECIPROCAL, NULL, d, "reciprocal"),
+             NULL);
 }
 
 /* x > alpha ? x : 0 */

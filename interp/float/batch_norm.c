@@ -1,4 +1,6 @@
-/* batch_norm: y = scale[c] * (x - mean[c]) / sqrt(variance[c] + epsilon) + bias[c]. */
+/* batch_norm: y = scale[c] * (x - mean[c]) / sqrt(variance[c] + epsilon) + bias[c], as ONNX Runtime
+ * has it: y = x * factor + (bias[c] - mean[c] * factor), factor = 1 / sqrt(variance[c] + epsilon) *
+ * scale[c]. */
 #include <math.h>
 
 #include "interp/float/float.h"
@@ -22,9 +24,10 @@ assay_status assay_float_batch_norm(assay_call *call, assay_error *err)
     }
     for (int64_t o = 0; o < outer; o++)
         for (int64_t c = 0; c < channels; c++) {
-            float factor = scale[c] / sqrtf(variance[c] + a->epsilon);
+            const float factor = 1 / sqrtf(variance[c] + a->epsilon) * scale[c];
+            const float offset = bias[c] - mean[c] * factor;
             for (int64_t i = 0; i < inner; i++, x++, y++)
-                *y = (*x - mean[c]) * factor + bias[c];
+                *y = *x * factor + offset;
         }
     return ASSAY_OK;
 }

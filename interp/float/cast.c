@@ -1,6 +1,10 @@
 /* cast: the same value in another element kind: to integers toward zero, NaN to 0 and values beyond
  * the type to its ends; integers wrap in a narrower type; to bool, whether it is not zero. To
- * float16 and bfloat16: float32, rounded. */
+ * float16 and bfloat16: float32, rounded.
+ *
+ * Floats under a scheme that has ONNX Runtime's: as x86 converts, to an integer of 32 bits (of 64
+ * for kinds that 32 bits with a sign do not hold) whose least one stands for what is beyond it and
+ * NaN, and that wraps in a narrower type. */
 #include <math.h>
 
 #include "graph/core/narrow.h"
@@ -17,12 +21,23 @@ static int64_t integer_of(float v, assay_elem to)
     return t >= (double)assay_elem_max(to) ? assay_elem_max(to) : (int64_t)t;
 }
 
+static int64_t machine_integer_of(float v, assay_elem to)
+{
+    const bool wide = to.bits > 32 || (to.bits == 32 && !to.is_signed);
+    const float end = wide ? 0x1p63F : 0x1p31F;
+
+    if (v >= -end && v < end)
+        return (int64_t)v;
+    return wide ? INT64_MIN : INT32_MIN;
+}
+
 assay_status assay_float_cast(assay_call *call, assay_error *err)
 {
     const assay_view *x = &call->in[0], *y = &call->out[0];
     int64_t n = assay_shape_count(x->type);
     int to = call->node->attr.cast.to;
     bool to_bool = y->type->elem.kind == ASSAY_KIND_BOOL;
+    bool machine = assay_is_ordered(call) && !call->in_turn;
 
     (void)err;
     for (int64_t i = 0; i < n; i++) {
@@ -30,7 +45,9 @@ assay_status assay_float_cast(assay_call *call, assay_error *err)
         float f = 0;
         if (assay_holds_f32(x)) {
             f = ((const float *)x->data)[i];
-            v = to_bool || assay_holds_f32(y) ? f != 0 : integer_of(f, y->type->elem);
+            v = to_bool || assay_holds_f32(y) ? f != 0
+                : machine                     ? machine_integer_of(f, y->type->elem)
+                                              : integer_of(f, y->type->elem);
         } else {
             assay_load_integers(x, i, 1, 1, &v);
             f = (float)v;

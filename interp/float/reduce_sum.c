@@ -5,7 +5,7 @@
  * depends on how the axes alternate once neighbours that are both kept (K) or both reduced (R) are
  * one: rows (R, KR, RKR) by Eigen's vector sum (Eigen/src/Core/Redux.h), RKR row after row; columns
  * in turn (RK), or by fours as a product with ones (KRK); anything else in turn, and so are KRK and
- * RKR where nothing is there for a second thread. */
+ * RKR where nothing is there for a second thread, and what says so (attribute in_turn). */
 #include "interp/float/float.h"
 
 #define PACKET 4
@@ -138,7 +138,7 @@ void assay_float_sums(const assay_attr_reduce *a, const assay_view *x, bool mean
     const int64_t inputs = assay_shape_count(x->type), outputs = assay_shape_count(y->type);
     float *to = y->data;
 
-    if (inputs == 0 || l.n == 0 || l.n > 3)
+    if (inputs == 0 || l.n == 0 || l.n > 3 || a->in_turn)
         sum_in_turn(x->data, &l, to, inputs ? outputs : 0);
     else if (l.n == 1)
         l.reduced[0] ? sum_rows(x->data, 1, 1, e[0], to) : sum_columns(x->data, 1, e[0], to);

@@ -3,7 +3,7 @@
  *   relu          max(x, 0)                    clip          min(max(x, lo), hi)
  *   leaky_relu    x >= 0 ? x : alpha*x         elu           x > 0 ? x : alpha*(e^x - 1)
  *   sigmoid       1 / (1 + e^-x)               softplus      ln(1 + e^x)
- *   hard_sigmoid  clip(alpha*x + beta, 0, 1)   hard_swish    x * clip(x/6 + 1/2, 0, 1)
+ *   hard_sigmoid  clip(alpha*x + beta, 0, 1)   hard_swish    x * clip(x*(1/6) + 1/2, 0, 1)
  *   gelu          x/2 * (1 + erf(x/sqrt 2)), or with tanh(sqrt(2/pi) * (x + 0.044715 x^3)) for erf
  *   round         to the nearest, halves to even
  *
@@ -54,7 +54,7 @@ static bool float_unary(const assay_node *node, const float *x, int64_t n, float
     case ASSAY_OP_TANH:
         EACH(assay_mlas_tanh(v));
     case ASSAY_OP_HARD_SWISH:
-        EACH(v * unit_clip(v / 6.0F + 0.5F));
+        EACH(assay_mlas_hard_swish(v));
     case ASSAY_OP_HARD_SIGMOID:
         EACH(unit_clip(a->alpha_beta.alpha * v + a->alpha_beta.beta));
     case ASSAY_OP_ELU:

@@ -80,6 +80,12 @@ float assay_mlas_erf(float x)
     return copysignf(1 - ldexpf(POLYNOMIAL(p, r), (int)m), x);
 }
 
+float assay_mlas_hard_swish(float x)
+{
+    const float gate = x * (1.0F / 6.0F) + 0.5F;
+    return x * (gate < 0 ? 0 : gate > 1 ? 1 : gate);
+}
+
 float assay_mlas_gelu(float x)
 {
     return 0.5F * x * (assay_mlas_erf(x * 0.70710678118654752F) + 1);

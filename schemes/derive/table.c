@@ -87,6 +87,9 @@ static bool evaluate_mlas(enum assay_op op, const assay_unit_spec *s, float *x)
     case ASSAY_OP_ERF:
         *x = assay_mlas_erf(*x);
         return true;
+    case ASSAY_OP_HARD_SWISH:
+        *x = assay_mlas_hard_swish(*x);
+        return true;
     case ASSAY_OP_GELU:
         *x = s->flag == ASSAY_GELU_TANH ? assay_mlas_gelu_tanh(*x) : assay_mlas_gelu(*x);
         return true;

@@ -254,6 +254,7 @@ static void refused(void **state)
     assert_false(assay_scheme_is_exact(&plugin, "conv"));
     assert_true(assay_scheme_is_exact(&plugin, "reshape"));
     assert_false(assay_scheme_is_exact(&plugin, "nothing"));
+    assert_false(assay_scheme_is_exact_float(&plugin, "exp"));
 
     assay_scheme *s = scheme_of("rescale: {input_bits: 8}\n");
     assert_refused(assay_scheme_bulk_apply(s, &b, out, error, &err), &err,
