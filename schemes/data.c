@@ -255,6 +255,7 @@ char *assay_scheme_text(const assay_scheme_data *d)
     put_op_set(&t, "float_ops", d->in_float);
     put_op_set(&t, "unfused_ops", d->unfused[0]);
     put_op_set(&t, "wide_unfused_ops", d->unfused[1]);
+    put_op_set(&t, "narrow_unfused_ops", d->unfused[2]);
     put_wishes(&t, d);
     put_overrides(&t, d);
     if (d->n_given > 0 && !has_override(d, NULL))

@@ -76,8 +76,8 @@ typedef struct assay_scheme_data {
     size_t n_wishes;
     bool in_float[ASSAY_OP_COUNT]; /* ops that the target does not compute in integers */
     /* ops that it computes in float where a network has them between conversions, for codes of at
-     * most 8 bits and of more */
-    bool unfused[2][ASSAY_OP_COUNT];
+     * most 8 bits, of more, and where some operand's have fewer */
+    bool unfused[3][ASSAY_OP_COUNT];
 } assay_scheme_data;
 
 assay_scheme_data *assay_scheme_data_new(void);

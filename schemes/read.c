@@ -297,10 +297,21 @@ static assay_status read_name(const assay_reading *c, const assay_tree *t)
 
 static assay_status read_key(const assay_reading *c, const assay_tree *t)
 {
-    static const char *const keys[] = {
-        "scheme",       "description",        "extends", "contract", "float_ops",
-        "unfused_ops",  "wide_unfused_ops",   "wide",    "ops",      "wide_ops",
-        "unsigned_ops", "unsigned_depthwise", "nodes",   "rules"};
+    static const char *const keys[] = {"scheme",
+                                       "description",
+                                       "extends",
+                                       "contract",
+                                       "float_ops",
+                                       "unfused_ops",
+                                       "wide_unfused_ops",
+                                       "narrow_unfused_ops",
+                                       "wide",
+                                       "ops",
+                                       "wide_ops",
+                                       "unsigned_ops",
+                                       "unsigned_depthwise",
+                                       "nodes",
+                                       "rules"};
     if (strcmp(t->key, "scheme") == 0)
         return read_name(c, t);
     if (strcmp(t->key, "description") == 0)
@@ -315,6 +326,8 @@ static assay_status read_key(const assay_reading *c, const assay_tree *t)
         return read_op_set(c, t, "unfused_ops", c->data->unfused[0]);
     if (strcmp(t->key, "wide_unfused_ops") == 0)
         return read_op_set(c, t, "wide_unfused_ops", c->data->unfused[1]);
+    if (strcmp(t->key, "narrow_unfused_ops") == 0)
+        return read_op_set(c, t, "narrow_unfused_ops", c->data->unfused[2]);
     if (strcmp(t->key, "wide") == 0)
         return read_sections(c, t, ASSAY_SCOPE_WIDE, "");
     if (strcmp(t->key, "ops") == 0)

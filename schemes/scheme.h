@@ -63,6 +63,8 @@ bool assay_scheme_same_params(const assay_scheme *s, const char *op);
  * QDQ network? False: it computes floats there (unfused_ops). Plugins have it for all they prepare.
  */
 bool assay_scheme_fuses(const assay_scheme *s, const char *op, unsigned bits);
+/* The same where some operand's codes have fewer than 8 bits (narrow_unfused_ops). */
+bool assay_scheme_fuses_narrow(const assay_scheme *s, const char *op);
 
 /* Bits of the bias (32 or 64) that op takes beside codes of more than 8 bits (`wide`) or of at most
  * 8: 64 where its accumulator has them. */

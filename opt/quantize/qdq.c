@@ -190,6 +190,16 @@ static void set_output(assay_grouping *q, int i, int k, int value)
     q->g->value[value].producer = i;
 }
 
+/* Codes of fewer than 8 bits among the operands. */
+static bool has_narrow(const assay_grouping *q, const assay_node *n)
+{
+    for (int i = 0; i < n->n_in; i++)
+        if (n->in[i] >= 0 && assay_is_quantized(&q->g->value[n->in[i]].type) &&
+            q->g->value[n->in[i]].type.elem.bits < 8)
+            return true;
+    return false;
+}
+
 /* Asks the target about node i as it stands. */
 static bool target_can(assay_grouping *q, int i)
 {
@@ -199,6 +209,11 @@ static bool target_can(assay_grouping *q, int i)
     if (!assay_scheme_fuses(q->scheme, assay_op_get(n->op)->name, type_of(q, n->in[0])->elem.bits))
         return because(q, "the target computes %s of %d bits in float (unfused_ops)",
                        assay_op_get(n->op)->name, type_of(q, n->in[0])->elem.bits);
+    if (has_narrow(q, n) && !assay_scheme_fuses_narrow(q->scheme, assay_op_get(n->op)->name))
+        return because(q,
+                       "the target computes %s of fewer than 8 bits in float "
+                       "(narrow_unfused_ops)",
+                       assay_op_get(n->op)->name);
     bool can = true;
     assay_error err;
     if (assay_needs_target(n) &&

@@ -214,12 +214,17 @@ static void statements(void **state)
     (void)state;
     assay_scheme_caps caps;
     assay_scheme plugin = {.name = "p"};
-    assay_scheme *s = unit_scheme("unfused_ops: [conv]\nwide_unfused_ops: [fc]\n"
-                                  "types: {weight_bits: 1}\n");
+    assay_scheme *s =
+        unit_scheme("unfused_ops: [conv]\nwide_unfused_ops: [fc]\nnarrow_unfused_ops: [fc]\n"
+                    "types: {weight_bits: 1}\n");
     assert_false(assay_scheme_fuses(s, "conv", 8));
     assert_true(assay_scheme_fuses(s, "conv", 16));
     assert_true(assay_scheme_fuses(s, "fc", 8));
     assert_false(assay_scheme_fuses(s, "fc", 16));
+    assert_true(assay_scheme_fuses_narrow(s, "conv"));
+    assert_false(assay_scheme_fuses_narrow(s, "fc"));
+    assert_true(assay_scheme_fuses_narrow(s, "nothing"));
+    assert_true(assay_scheme_fuses_narrow(&plugin, "fc"));
     assert_true(assay_scheme_fuses(s, "nothing", 8));
     assert_true(assay_scheme_fuses(&plugin, "conv", 8));
     assay_scheme_get_caps(s, &caps);
