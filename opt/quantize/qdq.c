@@ -136,7 +136,10 @@ static int find_quantize(assay_grouping *q, const assay_node *n, int k, assay_qd
         group->fused[group->n_fused++] = reader;
         reader = only_reader(q, a->out[0]);
     }
-    return reader >= 0 && q->g->node[reader].op == ASSAY_OP_QUANTIZE ? reader : -1;
+    return reader >= 0 && q->g->node[reader].op == ASSAY_OP_QUANTIZE &&
+                   !q->g->node[reader].has_code_bounds
+               ? reader
+               : -1;
 }
 
 static bool find_outputs(assay_grouping *q, const assay_node *n, assay_qdq_group *group)

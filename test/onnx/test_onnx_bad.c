@@ -178,6 +178,21 @@ static void unsupported_models_are_named(void **state)
         {"in x f32 2\nconst c bool - = 1\nIf c -> y then_branch={graph Foo x -> u : deep; out u}\n"
          "out y",
          "1 unsupported: node 'deep' (Foo)"},
+        {"in x f32 2\nconst s f32 - = 1\nconst z f32 - = 0\nconst b f32 - = 4\n"
+         "onnx.brevitas:Quant x,s,z,b -> y rounding_mode=CEIL\nout y",
+         "attribute 'rounding_mode' is 'CEIL'"},
+        {"in x f32 2\nconst s f32 - = 1\nconst z f32 - = 0\nconst b f32 - = 1\n"
+         "qonnx.custom_op.general:Quant x,s,z,b -> y\nout y",
+         "a bit width of 1, signed: 2 to 16 are supported"},
+        {"in x f32 2\nconst s f32 - = 1\nconst z f32 - = 0.5\nconst b f32 - = 4\n"
+         "qonnx.custom_op.general:Quant x,s,z,b -> y\nout y",
+         "its zero point 'z' has the element 0.5, which is no code"},
+        {"in x f32 2,2\nconst s f32 2,2 = 1 2 3 4\nconst z f32 - = 0\nconst b f32 - = 4\n"
+         "qonnx.custom_op.general:Quant x,s,z,b -> y\nout y",
+         "its scale ('s') is neither one for all"},
+        {"in x f32 2\nin s f32 1\nconst z f32 - = 0\nconst b f32 - = 4\n"
+         "qonnx.custom_op.general:Quant x,s,z,b -> y\nout y",
+         "its scale ('s') is not a float32 constant"},
         {"in x f32 2\nconst s f64 - = 1\nQuantizeLinear x,s -> y\nout y", "scale 's' is float64"},
         {"in x u8 2\nconst s f32 - = 1\nconst t f32 - = 2\nDequantizeLinear x,s -> a\n"
          "DequantizeLinear x,t -> b\nAdd a,b -> y\nout y",

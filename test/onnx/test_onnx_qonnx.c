@@ -1,0 +1,135 @@
+/* QONNX's Quant as it is imported, under the preset qonnx, against the numbers of QONNX's own code:
+ * of values of the run and of constants. */
+#include "test/support/support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/onnx/onnx.h"
+#include "interp/run/kernel.h"
+#include "interp/run/program.h"
+#include "opt/quantize/qdq.h"
+#include "schemes/scheme.h"
+#include "test/support/npz.h"
+#include "test/support/onnx_build.h"
+
+static assay_graph *import(const char *text)
+{
+    size_t length;
+    void *bytes = onnx_build(13, text, &length);
+    assay_graph *g = NULL;
+    assay_error err = {0};
+    assay_status s = assay_onnx_import_memory("test.onnx", bytes, length, NULL, &g, &err);
+
+    if (s)
+        print_error("%s\n", text);
+    assert_ok(s, &err);
+    free(bytes);
+    return g;
+}
+
+/* The first output for one input, as many as there are. */
+static void run(assay_graph *g, const assay_scheme *s, const float *x, float *y)
+{
+    assay_program *p = NULL;
+    assay_run *r = NULL;
+    assay_error err;
+
+    assert_ok(assay_program_make(g, s, false, &p, &err), &err);
+    assert_ok(assay_run_new(p, &r, &err), &err);
+    memcpy(assay_run_data(r, g->input[0]), x, assay_type_bytes(&g->value[g->input[0]].type));
+    assert_ok(assay_run_execute(r, NULL, false, NULL, &err), &err);
+    memcpy(y, assay_run_data(r, g->output[0]), assay_type_bytes(&g->value[g->output[0]].type));
+    assay_run_free(r);
+    assay_program_free(p);
+}
+
+static assay_scheme *qonnx(void)
+{
+    assay_scheme *s = NULL;
+    assay_error err;
+    assert_ok(assay_scheme_open("qonnx", &s, &err), &err);
+    return s;
+}
+
+/* Rows with rounding mode ROUND, whose zero point is a code: as a value, then as a constant. */
+static void rows_of_qonnx(void **state)
+{
+    char path[4096], text[700];
+    assay_scheme *s = qonnx();
+    size_t n, seen = 0;
+    (void)state;
+
+    struct npz *z = npz_open(npz_vectors_path("qonnx/int_quant.npz", 0, path, sizeof path));
+    assert_non_null(z);
+    const double *x = npz_f64(z, "x", &n, NULL), *scale = npz_f64(z, "scale", &n, NULL);
+    const double *zero = npz_f64(z, "zp", &n, NULL), *want = npz_f64(z, "result", &n, NULL);
+    const int64_t *bits = npz_i64(z, "bitwidth", &n, NULL), *sign = npz_i64(z, "signed", &n, NULL);
+    const int64_t *narrow = npz_i64(z, "narrow", &n, NULL);
+    const int64_t *mode = npz_i64(z, "rounding_mode", &n, NULL);
+    for (size_t i = 0; i < n; i++) {
+        const double lo = sign[i] ? -(double)(INT64_C(1) << (bits[i] - 1)) : 0;
+        const double hi = (double)(INT64_C(1) << (bits[i] - sign[i])) - 1;
+        if (mode[i] != 0 || bits[i] < 2 || bits[i] > 16 || zero[i] < lo || zero[i] > hi)
+            continue;
+        const float v = (float)x[i];
+        float y[2];
+        snprintf(text, sizeof text,
+                 "in x f32 1\nconst c f32 1 = %.9g\nconst s f32 - = %.9g\nconst z f32 - = %.9g\n"
+                 "const b f32 - = %d\n"
+                 "qonnx.custom_op.general:Quant x,s,z,b -> u signed=%d narrow=%d\n"
+                 "onnx.brevitas:Quant c,s,z,b -> v signed=%d narrow=%d rounding_mode=ROUND\n"
+                 "Concat u,v -> y axis=0\nout y",
+                 x[i], scale[i], zero[i], (int)bits[i], (int)sign[i], (int)narrow[i], (int)sign[i],
+                 (int)narrow[i]);
+        assay_graph *g = import(text);
+        run(g, s, &v, y);
+        if (y[0] != (float)want[i] || y[1] != (float)want[i])
+            fail_msg("row %zu: %s: %.9g and %.9g, QONNX %.9g", i, text, (double)y[0], (double)y[1],
+                     want[i]);
+        assay_graph_free(g);
+        seen++;
+    }
+    print_message("# %zu rows\n", seen);
+    assert_true(seen > 100);
+    npz_close(z);
+    assay_scheme_free(s);
+}
+
+/* Weights with a scale for each output channel become codes, and the layer between two Quants one
+ * integer node. */
+static void layers_are_grouped(void **state)
+{
+    assay_graph *g =
+        import("in x f32 1,2\nconst s f32 - = 0.5\nconst z f32 - = 0\nconst b f32 - = 4\n"
+               "const w f32 2,2 = 0.25 -1 2 0.5\nconst t f32 1,2 = 0.25 0.5\n"
+               "qonnx.custom_op.general:Quant x,s,z,b -> a\n"
+               "qonnx.custom_op.general:Quant w,t,z,b -> v narrow=1\nMatMul a,v -> m\n"
+               "qonnx.custom_op.general:Quant m,s,z,b -> y\nout y");
+    assay_scheme *s = qonnx();
+    const float x[2] = {1.25F, -0.7F}; /* codes 2 and -1: 1 and -0.5 */
+    float y[2];
+    assay_error err;
+    int products = 0;
+    (void)state;
+
+    assert_ok(assay_group_qdq(g, s, assay_has_integer_kernel, NULL, &err), &err);
+    for (int i = 0; i < g->n_nodes; i++)
+        products += (g->node[i].op == ASSAY_OP_MATMUL || g->node[i].op == ASSAY_OP_FC) &&
+                    assay_node_is_quantized(g, &g->node[i]);
+    assert_int_equal(products, 1);
+    run(g, s, x, y);
+    /* weights 0.25 -1 / 1.75 (greatest code 7) 0.5: 0.25 - 0.875 = -0.625 and -1 - 0.25 = -1.25, to
+     * codes round(-1.25) = -1 and round(-2.5) = -2 */
+    assert_true(y[0] == -0.5F && y[1] == -1);
+    assay_graph_free(g);
+    assay_scheme_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_of_qonnx),
+                                       cmocka_unit_test(layers_are_grouped)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
