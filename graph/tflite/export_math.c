@@ -184,6 +184,23 @@ static bool can_fuse(assay_op op)
            op == ASSAY_OP_L2_NORM;
 }
 
+/* Operators that choose among codes compare and copy them raw, whatever their parameters are
+ * (reference/maximum_minimum.h, select.h): an operand is requantized to the result's before. */
+static int alike(tfl_export *x, const assay_node *n, int i)
+{
+    const assay_type *from = in_type(x, n, i);
+    assay_type to = *from;
+    int in = assay_tfl_tensor(x, n->in[i]), y;
+
+    to.q = out_type(x, n)->q;
+    if (!(assay_op_get(n->op)->traits & ASSAY_T_SELECTS) || !assay_is_quantized(from) ||
+        assay_qparams_equal(&from->q, &to.q))
+        return in;
+    y = assay_tfl_extra(x, n, i == 0 ? "first" : "second", &to, NULL);
+    assay_tfl_operator(x, BUILTIN_QUANTIZE, &in, 1, &y, 1);
+    return y;
+}
+
 static void plain(tfl_export *x, const assay_node *n, int builtin)
 {
     const char *why = unsaid(x, n);
@@ -196,7 +213,7 @@ static void plain(tfl_export *x, const assay_node *n, int builtin)
         return;
     }
     for (int i = 0; i < n->n_in; ++i)
-        in[i] = assay_tfl_tensor(x, n->in[i]);
+        in[i] = alike(x, n, i);
     y = assay_tfl_begin(x, n, can_fuse(n->op), &fused);
     assay_tfl_operator(x, builtin, in, n->n_in, &y, 1);
     options(x, n, fused);

@@ -24,6 +24,32 @@ assay_status assay_tfl_op_unary(const tfl_op *o)
     return s ? s : assay_tfl_straight(o, NULL, NULL);
 }
 
+/* MAXIMUM and MINIMUM compare codes raw and give one of them, whatever their parameters are
+ * (reference/maximum_minimum.h; measured with TFLite 2.2, 2.9 and LiteRT 2.5.3): to us they are
+ * codes of the result. */
+static assay_status greatest(const tfl_op *o)
+{
+    const assay_type *out = &assay_tfl_out(o, 0)->type;
+    int in[2], y;
+    assay_status s = assay_tfl_result(o, 0, &y);
+
+    for (int i = 0; !s && i < 2; ++i) {
+        int from, to;
+        if ((s = assay_tfl_value(o, i, &from)))
+            return s;
+        assay_type type = o->m->g->value[from].type;
+        in[i] = from;
+        if (!assay_is_quantized(&type) || !assay_elem_equal(type.elem, out->elem) ||
+            assay_qparams_equal(&type.q, &out->q))
+            continue;
+        type.q = out->q;
+        if ((s = assay_tfl_part(o, "raw", &type, &to)) == ASSAY_OK)
+            s = assay_tfl_node(o, ASSAY_OP_RELABEL, &from, 1, &to, 1, NULL, NULL);
+        in[i] = to;
+    }
+    return s ? s : assay_tfl_node(o, o->op, in, 2, &y, 1, NULL, NULL);
+}
+
 /* Slot 0 of the options of ADD, SUB, MUL and DIV is the fused activation; others have none. ADD of
  * plain integers does not look at it (TFLM, add.cc). */
 assay_status assay_tfl_op_binary(const tfl_op *o)
@@ -35,6 +61,8 @@ assay_status assay_tfl_op_binary(const tfl_op *o)
     if (!s && o->op == ASSAY_OP_ADD && assay_tfl_out(o, 0)->type.elem.kind == ASSAY_KIND_INT &&
         !assay_is_quantized(&assay_tfl_out(o, 0)->type))
         fused = false;
+    if (!s && (o->op == ASSAY_OP_MIN || o->op == ASSAY_OP_MAX))
+        return greatest(o);
     if (!s)
         s = assay_tfl_straight(o, NULL, &id);
     return s || !fused ? s : assay_tfl_activation(o, 0, id);

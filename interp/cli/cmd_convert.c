@@ -23,6 +23,26 @@ static bool has_end(const char *path, const char *end)
     return n > m && strcmp(path + n - m, end) == 0;
 }
 
+/* What a known runtime computes wrongly, though the format can say it. */
+static void warn(const assay_graph *g)
+{
+    int first = -1, others = -1;
+    for (int i = 0; i < g->n_nodes; i++) {
+        const assay_node *n = &g->node[i];
+        if (n->op != ASSAY_OP_FC || g->value[n->in[1]].type.q.granularity != ASSAY_Q_AXIS)
+            continue;
+        others++;
+        if (first < 0)
+            first = i;
+    }
+    if (first >= 0)
+        fprintf(stderr,
+                "assay: warning: node '%s' (fc)%s has a scale for each output channel; TensorFlow "
+                "Lite 2.9 and "
+                "older take the first scale for all of them, newer ones and LiteRT do not\n",
+                g->value[g->node[first].out[0]].name, others > 0 ? " and others" : "");
+}
+
 static int run(const cli_args *a)
 {
     const char *model = a->positional[0], *out = cli_value(a, "output", NULL);
@@ -42,6 +62,8 @@ static int run(const cli_args *a)
         status = cli_failed(&err);
     if (status == CLI_OK)
         printf("%s: %d nodes\n", out, g->n_nodes);
+    if (status == CLI_OK && has_end(out, ".tflite"))
+        warn(g);
     assay_graph_free(g);
     return status;
 }

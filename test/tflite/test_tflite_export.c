@@ -76,6 +76,41 @@ static const char *const refusals[][2] = {
      "16-bit codes with a zero point"},
 };
 
+/* MAXIMUM compares raw codes: what has other parameters than the result is requantized before it in
+ * what we write, and codes of the result in what we read. */
+static void raw_maximum(void **state)
+{
+    (void)state;
+    assay_graph *g = tflite_graph("graph m { input a: i8[2] q(0.1,3)\n input b: i8[2] q(0.2,1)\n"
+                                  "y: i8[2] q(0.2,1) = max(a, b)\n output y }");
+    assay_graph *back;
+    unsigned char *bytes, *file;
+    size_t length;
+    assay_error err;
+    assert_ok(assay_tflite_export(g, &bytes, &length, &err), &err);
+    assert_ok(assay_tflite_import_memory("m", bytes, length, &back, &err), &err);
+    assert_int_equal(back->n_nodes, 2);
+    assert_int_equal(back->node[0].op, ASSAY_OP_RESCALE);
+    assert_int_equal(tb_producer(back, "y")->op, ASSAY_OP_MAX);
+    assay_graph_free(back);
+    assay_graph_free(g);
+    free(bytes);
+
+    tb_model m = {.n_inputs = 2, .n_outputs = 1, .input = {0, 1}, .output = {2}};
+    tb_add(&m, "a", TFL_INT8, 2, -1);
+    tb_quant(&m, 0.1F, 3);
+    tb_add(&m, "b", TFL_INT8, 2, -1);
+    tb_quant(&m, 0.2F, 1);
+    tb_add(&m, "y", TFL_INT8, 2, -1);
+    tb_quant(&m, 0.2F, 1);
+    tb_outputs(tb_operator(&m, 55, 0, 1, -2), 2, -2); /* MAXIMUM */
+    back = tb_import_ok(&m, &file);
+    assert_int_equal(back->n_nodes, 2);
+    assert_int_equal(back->node[0].op, ASSAY_OP_RELABEL);
+    assay_graph_free(back);
+    free(file);
+}
+
 static void refused(void **state)
 {
     (void)state;
@@ -365,10 +400,11 @@ static void blockwise(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(comes_back),           cmocka_unit_test(refused),
-        cmocka_unit_test(refused_all),          cmocka_unit_test(lstm_is_whole),
-        cmocka_unit_test(open_lstm_is_refused), cmocka_unit_test(hybrid),
-        cmocka_unit_test(hybrid_state),         cmocka_unit_test(blockwise),
+        cmocka_unit_test(raw_maximum),   cmocka_unit_test(comes_back),
+        cmocka_unit_test(refused),       cmocka_unit_test(refused_all),
+        cmocka_unit_test(lstm_is_whole), cmocka_unit_test(open_lstm_is_refused),
+        cmocka_unit_test(hybrid),        cmocka_unit_test(hybrid_state),
+        cmocka_unit_test(blockwise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
