@@ -25,7 +25,6 @@ const kinds = Object.entries({
   ...require('./ops_forms.js').cases,
   ...require('./ops_float.js').cases,
   ...require('./ops_sums.js').cases,
-  ...require('./ops_alone.js').cases,
 });
 
 function options(argv) {

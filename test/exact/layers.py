@@ -1,0 +1,188 @@
+"""Weighted nodes: fc, conv in both layouts, matmul. Drawn, and computed from exact products in the order of
+the weights in memory; taps of the padding are products of nothing, which keep their place."""
+import rescale
+import sums
+from network import ints
+from numbers_exact import f32, number
+
+
+class Channel:
+    """One output channel: weights, its bias and the scale of its accumulator."""
+
+    def __init__(self, weights, bias, unit, scales, size):
+        self.weights, self.bias, self.unit, self.scales, self.size = weights, bias, unit, scales, size
+
+    def total(self, record, x_zero, w_zero, x, codes):
+        rule = record["accumulator"]
+        products = [0 if p is None else (p - x_zero) * (w - w_zero) for p, w in zip(codes, self.weights)]
+        if self.size:
+            products = sums.block_terms(record["blocks"], products, self.scales, self.unit, self.size)
+            rule = sums.one_by_one(rule)
+        elif rule["saturate_pairs"]:
+            products = sums.saturated_pairs(codes, self.weights, x_zero, w_zero, x.kind[1])
+            rule = sums.of_pairs(rule)
+        return sums.accumulate(rule, products, self.bias)
+
+
+class Weights:
+    """Drawn weights of `width` channels and `depth` products each."""
+
+    def __init__(self, network, name, shape, blocks):
+        record = network.record
+        self.network, self.record, self.name, self.shape = network, record, name, shape
+        self.width, self.depth = shape[0], 1
+        for extent in shape[1:]:
+            self.depth *= extent
+        types = record["types"]
+        self.kind = (types["weight_bits"], types["weight_signed"])
+        self.blocks = blocks and types["weight_scales"] == "per-block"
+        self.per_tensor = types["weight_scales"] == "per-tensor"
+        self.zero = 0 if self.blocks else network.draw_zero(self.kind, types["weight_zero_point"])
+        self.codes = network.draw_codes(self.kind, self.width * self.depth, types["weight_narrow"])
+        self.size = network.rng.randint(1, self.depth) if self.blocks else 0
+        count = (self.depth + self.size - 1) // self.size if self.blocks else 1
+        self.scales = [[network.draw_scale(-8, -1) for _ in range(count)] for _ in range(self.width)]
+        if self.per_tensor:
+            self.scales = [self.scales[0]] * self.width
+        self.bias = [0] * self.width
+        network.lines.append("const %s: %s = %s" % (name, self.type(), ints(self.codes)))
+
+    def type(self):
+        flat = ",".join(number(s) for own in self.scales for s in own)
+        if self.blocks:
+            zeros = ints([0] * sum(map(len, self.scales)))
+            params = "q(axis=1,block=%d,[%s],%s)" % (self.size, flat, zeros)
+        elif self.per_tensor:
+            params = "q(%s,%d)" % (number(self.scales[0][0]), self.zero)
+        else:
+            params = "q(axis=0,[%s],%s)" % (flat, ints([self.zero] * self.width))
+        return "%s%d%s %s" % ("i" if self.kind[1] else "u", self.kind[0], ints(self.shape), params)
+
+    def draw_bias(self, x):
+        """The text of the third argument."""
+        rng = self.network.rng
+        if self.blocks or rng.random() < 0.4:
+            return ""
+        bits = self.record["types"]["bias_bits"]
+        limit = 1 << min(bits - 1, rng.choice([4, 10, 20, 31]))
+        self.bias = [rng.randint(-limit, limit - 1) for _ in range(self.width)]
+        steps = [number(f32(x.scale * own[0])) for own in self.scales]
+        params = "q(%s,0)" % steps[0] if self.per_tensor else "q(axis=0,[%s],%s)" % (
+            ",".join(steps), ints([0] * self.width))
+        self.network.lines.append("const b%s: i%d[%d] %s = %s" % (self.name, 64 if bits > 32 else 32, self.width, params,
+                                                               ints(self.bias)))
+        return ", b" + self.name
+
+    def channels(self):
+        made = []
+        for index, own in enumerate(self.scales):
+            unit = sums.unit_of(self.record["blocks"], own) if self.blocks else own[0]
+            weights = self.codes[index * self.depth:(index + 1) * self.depth]
+            made.append(Channel(weights, self.bias[index], unit, own, self.size))
+        return made
+
+
+def outputs(record, x, out, kept, channels, per_tensor, w_zero, rows):
+    """rows: [(channel, codes)] in the order of the output's elements."""
+    coarse = 1 << record["blocks"]["shift"] if channels[0].size else 1
+    reals = [rescale.form(record["rescale"]["scale"], x.scale, c.unit * coarse, out.scale, per_tensor)
+             for c in channels]
+    common = None if isinstance(reals[0], tuple) else max(reals)
+    encoded = [rescale.encode(record["rescale"], real, common) for real in reals]
+    totals = [channels[c].total(record, x.zero, w_zero, x, codes) for c, codes in rows]
+    kept[out.name] = totals
+    return [rescale.apply(record["rescale"], encoded[c], total, out.zero, out.bounds, out.kind)
+            for (c, _), total in zip(rows, totals)]
+
+
+def fc(network, x):
+    rng = network.rng
+    batch = x.shape[0]
+    depth = len(x.codes) // batch
+    out = network.tensor([batch, rng.randint(1, 3)])
+    weights = Weights(network, "w" + out.name, [out.shape[1], depth], True)
+    bias = weights.draw_bias(x)
+    record = network.records("fc", out.name, not bias)
+    rows = [(c, x.codes[r * depth:(r + 1) * depth]) for r in range(batch) for c in range(weights.width)]
+    network.node(out, "fc(%s, %s%s)%s" % (x.name, weights.name, bias, network.bounds(out)), lambda: outputs(
+        record, x, out, network.sums, weights.channels(), weights.per_tensor, weights.zero, rows))
+    return out
+
+
+def matmul(network, x):
+    """By a computed matrix: an input of its own."""
+    rng, batch = network.rng, x.shape[0]
+    depth = len(x.codes) // batch
+    y = network.input([depth, rng.randint(1, 3)])
+    out = network.tensor([batch, y.shape[1]])
+    record = network.records("matmul", out.name)
+    columns = [Channel(y.codes[c::y.shape[1]], 0, y.scale, None, 0) for c in range(y.shape[1])]
+    rows = [(c, x.codes[r * depth:(r + 1) * depth]) for r in range(batch) for c in range(y.shape[1])]
+    network.node(out, "matmul(%s, %s)" % (x.name, y.name), lambda: outputs(
+        record, x, out, network.sums, columns, True, y.zero, rows))
+    return out
+
+
+class Window:
+    """A two-dimensional window: kernel, stride, padding; which input elements an output element sees."""
+
+    def __init__(self, rng, extent, padded):
+        self.extent = extent
+        self.kernel = [rng.randint(1, min(3, n)) for n in extent]
+        self.stride = [rng.choice([1, 1, 2]) for _ in extent]
+        self.begin = [rng.randint(0, k - 1) if padded else 0 for k in self.kernel]
+        self.end = [rng.randint(0, k - 1) if padded else 0 for k in self.kernel]
+        self.out = [(n + b + e - k) // s + 1 for n, b, e, k, s in zip(extent, self.begin, self.end, self.kernel,
+                                                                      self.stride)]
+
+    def text(self):
+        return "kernel=%s, stride=%s, pad_begin=%s, pad_end=%s" % (
+            ints(self.kernel), ints(self.stride), ints(self.begin), ints(self.end))
+
+    def places(self, row, column):
+        """[(row, column) or None in the padding], row-major in the kernel"""
+        for i in range(self.kernel[0]):
+            for j in range(self.kernel[1]):
+                r = row * self.stride[0] + i - self.begin[0]
+                c = column * self.stride[1] + j - self.begin[1]
+                yield (r, c) if 0 <= r < self.extent[0] and 0 <= c < self.extent[1] else None
+
+
+def conv(network):
+    """On an image of its own."""
+    rng = network.rng
+    depth, group = rng.choice([(1, 1), (2, 1), (3, 1), (2, 2), (4, 2)])
+    extent = [rng.randint(1, 4), rng.randint(1, 4)]
+    nhwc = rng.random() < 0.4
+    window = Window(rng, extent, rng.random() < 0.5)
+    width = group * rng.randint(1, 2)
+    x = network.input([1] + (extent + [depth] if nhwc else [depth] + extent))
+    out = network.tensor([1] + (window.out + [width] if nhwc else [width] + window.out))
+    own = depth // group
+    shape = [width] + (window.kernel + [own] if nhwc else [own] + window.kernel)
+    weights = Weights(network, "w" + out.name, shape, False)
+    bias = weights.draw_bias(x)
+    record = network.records("depthwise" if group > 1 else "conv", out.name, not bias and group == 1)
+
+    def code(channel, place):
+        if place is None:
+            return None
+        r, c = place
+        at = (r * extent[1] + c) * depth + channel if nhwc else (channel * extent[0] + r) * extent[1] + c
+        return x.codes[at]
+
+    def row(c, i, j):
+        channels = [c * group // width * own + k for k in range(own)]
+        places = list(window.places(i, j))
+        if nhwc:
+            return [code(k, place) for place in places for k in channels]
+        return [code(k, place) for k in channels for place in places]
+
+    planes = [(i, j) for i in range(window.out[0]) for j in range(window.out[1])]
+    order = [(c, i, j) for i, j in planes for c in range(width)] if nhwc else [
+        (c, i, j) for c in range(width) for i, j in planes]
+    text = "conv(%s, %s%s) {layout=%s, %s, group=%d}%s" % (
+        x.name, weights.name, bias, "nhwc" if nhwc else "nchw", window.text(), group, network.bounds(out))
+    network.node(out, text, lambda: outputs(record, x, out, network.sums, weights.channels(), weights.per_tensor,
+                                            weights.zero, [(c, row(c, i, j)) for c, i, j in order]))
+    return out
