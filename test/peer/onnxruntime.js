@@ -25,6 +25,7 @@ const kinds = Object.entries({
   ...require('./ops_forms.js').cases,
   ...require('./ops_float.js').cases,
   ...require('./ops_sums.js').cases,
+  ...require('./ops_alone.js').cases,
 });
 
 function options(argv) {

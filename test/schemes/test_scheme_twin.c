@@ -9,6 +9,8 @@
 
 #include "schemes/bulk.h"
 #include "schemes/data.h"
+#include "schemes/lone.h"
+#include "schemes/trace.h"
 
 typedef __int128 wide;
 
@@ -251,6 +253,23 @@ static sample random_sample(test_rng *rng, const assay_record *rec)
     return s;
 }
 
+/* The words of `scheme try` come from a trace that is written apart: it ends in the same code. */
+static void check_trace(const assay_scheme *s, const assay_bulk *b, int64_t code)
+{
+    assay_lone o;
+    assay_trace t;
+    assay_error err = {0};
+    char why[256];
+    assert_ok(assay_lone_start(&o, s, NULL, false, &err), &err);
+    assert_true(assay_lone_set(&o, b, 0, why, sizeof why));
+    int64_t acc = b->acc[0];
+    assert_true(assay_lone_settle(&o, &acc));
+    assay_trace_run(&o.r, acc, 0, &t);
+    if (!t.accepted || t.code != code)
+        fail_msg("%s: acc %lld: %lld, the trace %lld\n%s", s->name, (long long)acc, (long long)code,
+                 (long long)t.code, s->text);
+}
+
 /* How many of n samples are compared (the target refuses others). */
 static size_t compare(const assay_scheme *s, test_rng *rng, int n)
 {
@@ -292,6 +311,7 @@ static size_t compare(const assay_scheme *s, test_rng *rng, int n)
             place(&t, h, pre);
         wide want = floats ? float_ref(&t, p.acc - p.in_zero) : integer_ref(&t, p.acc - p.in_zero);
         compared++;
+        check_trace(s, &b, out);
         if ((wide)out != want)
             fail_msg(
                 "%s: acc %lld, R %.17g (%lld, %lld), zero points %lld and %lld, %c%u: %lld, the "

@@ -22,12 +22,16 @@ class Output:
     def clamp(self, v):
         return min(max(v, self.lo), self.hi)
 
-    def finish(self, k, v):
-        v = narrow(v + self.zero, k["sum_bits"], k["sum_overflow"])
+    def store(self, k, v):
+        """A value as the output's type holds it."""
         if k["store"] == "wrap":
             v = min(max(v, self.act_lo), self.act_hi)
             return wrap(v, self.bits) if self.signed else v % 2**self.bits
         return self.clamp(v)
+
+    def finish(self, k, v):
+        zero = 0 if k["zero_point"] == "before" else self.zero
+        return self.store(k, narrow(v + zero, k["sum_bits"], k["sum_overflow"]))
 
 
 def adder(rec, s1, s2, out, sign):
@@ -61,8 +65,8 @@ def adder(rec, s1, s2, out, sign):
 
     def end(f):
         if a["zero_point"] == "inside":
-            return out.clamp(to_int(f32(f + f32(out.zero)), mode))
-        return out.clamp(to_int(f, mode) + out.zero)
+            return out.store(k, to_int(f32(f + f32(out.zero)), mode))
+        return out.store(k, to_int(f, mode) + out.zero)
     if kind == "float-real":
         return lambda x, y: end(f32(f32(f32(f32(x) * s1) + sign * f32(f32(y) * s2)) / out.scale))
     if kind == "float-ratio":
@@ -70,7 +74,7 @@ def adder(rec, s1, s2, out, sign):
     if kind == "fixed-scale":
         fixed = f32(2.0**-bits)
         f1, f2, fo = f32(s1 / fixed), f32(s2 / fixed), f32(fixed / out.scale)
-        return lambda x, y: out.clamp(to_int(f32(f32(f32(
+        return lambda x, y: out.store(k, to_int(f32(f32(f32(
             to_int(f32(f32(x) * f1), mode) + sign * to_int(f32(f32(y) * f2), mode)) * fo) +
             f32(out.zero)), mode))
     raise Unknown(f"add.kind {kind}")
@@ -95,7 +99,7 @@ def pooler(op, rec, s_in, zero, out, depth, include_pad):
 
     def to_output(code):
         if (s_in, zero) == (out.scale, out.zero):
-            return out.clamp(code)
+            return out.store(k, code)
         return Rescale(k, ratio, steps).code(code - zero, out)
     if kind == "divide":
         if p["keep_zero_point"]:

@@ -247,8 +247,8 @@ class Rescale:
         k = self.k
         if k["zero_point"] == "inside" and k["encoding"] in ("float32", "float64"):
             f = self.product(x)
-            return out.clamp(to_int(f + type(f)(out.zero), k["round"][0], k["float_overflow"]))
-        return out.finish(k, self.value(x))
+            return out.store(k, to_int(f + type(f)(out.zero), k["round"][0], k["float_overflow"]))
+        return out.finish(k, self.value(x - out.zero if k["zero_point"] == "before" else x))
 
 
 def steps_of(k):
