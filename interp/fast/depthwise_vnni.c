@@ -1,5 +1,6 @@
 /* Depthwise convolution in AVX-512 VNNI: 64 channels of up to four neighbouring cells. */
-#include "interp/fast/narrow_avx512.h"
+#include "interp/fast/isa.h"
+#include "schemes/apply/simd/narrow_avx512.h"
 
 enum { LANES = 16 };
 

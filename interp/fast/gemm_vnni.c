@@ -3,7 +3,8 @@
  * packed weights, one for the unit of the left operand that a row broadcasts: 31 of 32. */
 #include <string.h>
 
-#include "interp/fast/narrow_avx512.h"
+#include "interp/fast/isa.h"
+#include "schemes/apply/simd/narrow_avx512.h"
 
 enum {
     ROWS = ASSAY_TILE_ROWS,

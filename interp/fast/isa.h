@@ -7,7 +7,7 @@
 #ifndef ASSAY_INTERP_FAST_ISA_H
 #define ASSAY_INTERP_FAST_ISA_H
 
-#include "schemes/narrow.h"
+#include "schemes/apply/simd/narrow.h"
 
 enum {
     ASSAY_TILE_ROWS = 14,    /* the greatest tile of any instruction set */
@@ -17,24 +17,6 @@ enum {
     ASSAY_DEPTHWISE = 64,    /* channels of a depthwise block */
     ASSAY_CELLS = 4,         /* output cells that share columns */
 };
-
-/* How the accumulators of 16 lanes of a vector become codes (narrow_avx512.h). */
-typedef struct assay_sixteen {
-    float scale[16];      /* FLOAT; the others: */
-    int64_t factor[2][8]; /* of even and of odd lanes */
-    int32_t shift[16];    /* of the upper halves of doubled products, to twice the code */
-} assay_sixteen;
-
-typedef struct assay_narrower {
-    enum assay_narrow_by by;
-    bool away;     /* DOUBLE: negative sums are rounded down once more; not needed where no
-                      code is below the zero point */
-    int64_t first; /* added to doubled products */
-    int16_t zero;  /* FLOAT: zero point; the others: 1 + twice the zero point; that of unsigned
-                      codes moved down by 128, as the next two */
-    int8_t lo, hi, flip;  /* flip: ^ what moves codes up again */
-    assay_sixteen *lanes; /* NULL: the scheme has no such form; owned */
-} assay_narrower;
 
 /* One tile. Row i of the left operand is made of n_runs runs of run_units units; run r stands at
  * left + row[i] + run[r]. The right operand is packed (interp/fast/README.md has the drawing). */

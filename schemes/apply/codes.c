@@ -11,37 +11,16 @@
  * constant for each sign. */
 static bool addends(enum assay_rounding mode, unsigned s, int64_t add[2])
 {
-    const int64_t all = (INT64_C(1) << s) - 1, half = (INT64_C(1) << s) / 2;
-    const int64_t below = half > 0 ? half - 1 : 0;
-    switch (mode) {
-    case ASSAY_ROUND_HALF_UP:
-        add[0] = add[1] = half;
-        return true;
-    case ASSAY_ROUND_HALF_AWAY:
-        add[0] = half;
-        add[1] = below;
-        return true;
-    case ASSAY_ROUND_HALF_ZERO:
-        add[0] = below;
-        add[1] = half;
-        return true;
-    case ASSAY_ROUND_FLOOR:
-        add[0] = add[1] = 0;
-        return true;
-    case ASSAY_ROUND_TRUNC:
-        add[0] = 0;
-        add[1] = all;
-        return true;
-    case ASSAY_ROUND_CEIL:
-        add[0] = add[1] = all;
-        return true;
-    case ASSAY_ROUND_AWAY:
-        add[0] = all;
-        add[1] = 0;
-        return true;
-    default: /* half-even, odd */
-        return false;
+    const uint64_t ones = (UINT64_C(1) << s) - 1, half = (ones + 1) / 2;
+    const uint64_t some = 0 - (uint64_t)(s > 0);
+    for (int i = 0; i < 2; i++) {
+        const uint64_t negative = 0 - (uint64_t)i;
+        const uint64_t even = assay_rounding_addend(mode, half, ones, negative, 0, some);
+        if (even != assay_rounding_addend(mode, half, ones, negative, UINT64_MAX, some))
+            return false;
+        add[i] = (int64_t)even;
     }
+    return true;
 }
 
 /* x * 2^left * m / 2^shift by one rounding. *reach becomes what the result may reach. */
@@ -292,14 +271,6 @@ static bool is_plain(int64_t bits)
     return bits > (int64_t)(127 - 40) << 23 && bits < (int64_t)(127 + 20) << 23;
 }
 
-static bool set_mode(int32_t mode, assay_codes *c)
-{
-    c->mode = (enum assay_rounding)mode;
-    return c->mode == ASSAY_ROUND_HALF_EVEN || c->mode == ASSAY_ROUND_HALF_AWAY ||
-           c->mode == ASSAY_ROUND_FLOOR || c->mode == ASSAY_ROUND_TRUNC ||
-           c->mode == ASSAY_ROUND_CEIL;
-}
-
 /* MLAS: no sum reaches 2^31, so none is what a conversion out of range gives. */
 static bool scaled_of(const assay_unit *u, assay_codes *c)
 {
@@ -328,9 +299,9 @@ static bool float_rescale(const assay_unit *u, int64_t reach, enum assay_codes_k
     while (reach >> most > 0)
         most++;
     if (k->encoding != ASSAY_ENCODE_F32 || k->float_rounding != ASSAY_FLOAT_ROUND_EXACT ||
-        r->n != 1 || r->in_zero != 0 || reach >= WIDE || !is_plain(r->scale[0]) ||
-        !set_mode(k->round.step[0].mode, c))
+        r->n != 1 || r->in_zero != 0 || reach >= WIDE || !is_plain(r->scale[0]))
         return false;
+    c->mode = (enum assay_rounding)k->round.step[0].mode;
     most += exponent_of(r->scale[0]) + 1;
     c->kind = kind;
     c->steps = r->scale_w != NULL;
@@ -351,9 +322,9 @@ static bool float_form(const assay_unit *u, int64_t reach, assay_codes *c)
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     for (int i = 0; i < 3; i++)
         c->real[i] = (uint32_t)u->k[i];
+    c->mode = (enum assay_rounding)u->rec.add.round;
     if (u->binary == assay_apply_add_float_scaled)
-        return !stores_low_bits(o) && o->lo > -NEAR && o->hi < NEAR &&
-               set_mode(u->rec.add.round, c) && scaled_of(u, c);
+        return !stores_low_bits(o) && o->lo > -NEAR && o->hi < NEAR && scaled_of(u, c);
     if (!end_of(o, &c->end) || c->end.wrap > 0)
         return false;
     if (u->binary == assay_apply_mul)
@@ -364,7 +335,7 @@ static bool float_form(const assay_unit *u, int64_t reach, assay_codes *c)
     c->kind =
         u->binary == assay_apply_add_float_real ? ASSAY_CODES_FLOAT_REAL : ASSAY_CODES_FLOAT_RATIO;
     return (u->binary == assay_apply_add_float_real || u->binary == assay_apply_add_float_ratio) &&
-           set_mode(u->rec.add.round, c) && is_plain(u->k[0]) && is_plain(u->k[1]) &&
+           is_plain(u->k[0]) && is_plain(u->k[1]) &&
            (c->kind == ASSAY_CODES_FLOAT_RATIO || is_plain(u->k[2]));
 }
 

@@ -161,12 +161,9 @@ static inline __attribute__((always_inline)) void row(const assay_rescale *r, co
     }
 
 /* One rounding of the whole product. */
-ROW(half_up, .mode = ASSAY_ROUND_HALF_UP)
-ROW(half_away, .mode = ASSAY_ROUND_HALF_AWAY)
-ROW(half_even, .mode = ASSAY_ROUND_HALF_EVEN)
-ROW(half_zero, .mode = ASSAY_ROUND_HALF_ZERO)
-ROW(floor, .mode = ASSAY_ROUND_FLOOR)
-ROW(trunc, .mode = ASSAY_ROUND_TRUNC)
+#define ONE_ROW(ID, name, ...)   ROW(name, .mode = ASSAY_ROUND_##ID)
+#define ROW_ENTRY(ID, name, ...) row_##name,
+ASSAY_ROUNDINGS(ONE_ROW)
 /* TFLite: a left shift that wraps, rounding doubling high multiply, a rounding right shift. */
 ROW(double, .mode = ASSAY_ROUND_HALF_UP, .second = ASSAY_ROUND_HALF_AWAY, .first_bits = 31,
     .left = LEFT_WRAPS)
@@ -291,24 +288,9 @@ static void (*common_row(const assay_rescale *r))(const assay_rescale *, const i
             return least >= 0 ? row_double_plain : NULL;
         return k->left_shift == ASSAY_LEFT_WRAP ? row_double : row_double_saturating;
     }
-    if (list->n != 1 || least < 0)
-        return NULL;
-    switch (list->step[0].mode) {
-    case ASSAY_ROUND_HALF_UP:
-        return row_half_up;
-    case ASSAY_ROUND_HALF_AWAY:
-        return row_half_away;
-    case ASSAY_ROUND_HALF_EVEN:
-        return row_half_even;
-    case ASSAY_ROUND_HALF_ZERO:
-        return row_half_zero;
-    case ASSAY_ROUND_FLOOR:
-        return row_floor;
-    case ASSAY_ROUND_TRUNC:
-        return row_trunc;
-    default:
-        return NULL;
-    }
+    static void (*const one[])(const assay_rescale *, const int64_t *, size_t, size_t,
+                               int32_t *) = {ASSAY_ROUNDINGS(ROW_ENTRY)};
+    return list->n == 1 && least >= 0 ? one[list->step[0].mode] : NULL;
 }
 
 void assay_rescale_choose(assay_rescale *r)

@@ -21,8 +21,8 @@
 
 /* Where the boundaries of a rounding are. */
 enum boundary {
-    AT_HALVES,       /* the four to nearest, which differ on ties only */
-    AT_INTEGERS,     /* floor, ceil, trunc */
+    AT_HALVES,       /* to the nearest: they differ on ties only */
+    AT_INTEGERS,     /* the directed ones */
     AT_HALF_INTEGERS /* Gemmini's addition of one: both */
 };
 
@@ -41,21 +41,6 @@ static uint64_t window_of(const assay_rescale *r)
         return 0;
     uint64_t steps = (uint64_t)(bound + 4) << (k->encoding == ASSAY_ENCODE_F64 ? 14 : 43);
     return steps + ((uint64_t)1 << (r->near_left + 31));
-}
-
-static inline __attribute__((always_inline)) int64_t rounded(int64_t whole, uint64_t fraction,
-                                                             enum assay_rounding mode)
-{
-    switch (mode) {
-    case ASSAY_ROUND_FLOOR:
-        return whole;
-    case ASSAY_ROUND_CEIL:
-        return whole + 1; /* never exact: integers are inside the window */
-    case ASSAY_ROUND_TRUNC:
-        return whole + (whole < 0);
-    default:
-        return whole + (int64_t)(fraction >> 63);
-    }
 }
 
 /* `step` 0: one scale for the whole row; 1: one an element, from c on. */
@@ -82,9 +67,24 @@ static inline __attribute__((always_inline)) void row_of(const assay_rescale *r,
             out[i] = assay_rescale_element_float(r, acc[i], c + i * step);
             continue;
         }
-        int64_t v = rounded(inside ? whole + t.zero_point : whole, fraction, mode);
+        int64_t v = inside ? whole + t.zero_point : whole;
+        v += assay_rounds_up(mode, v < 0, v & 1, fraction); /* never exact, never a tie of `at` */
         out[i] = inside ? assay_store(&t, v) : assay_finish(&t, v);
     }
+}
+
+/* Whether a rule asks of a fraction only on which side of one half it is, or only whether it is 0.
+ */
+static bool changes_at(enum assay_rounding mode, enum boundary at)
+{
+    for (int i = 0; i < 4; i++) {
+        const bool negative = i & 1, odd = i & 2;
+        const bool low = assay_rounds_up(mode, negative, odd, 1);
+        const bool high = assay_rounds_up(mode, negative, odd, UINT64_MAX);
+        if (at == AT_HALVES ? low || !high : low != high)
+            return false;
+    }
+    return true;
 }
 
 void assay_rescale_row_float(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel,
@@ -95,18 +95,16 @@ void assay_rescale_row_float(const assay_rescale *r, const int64_t *acc, size_t 
     const uint64_t window = window_of(r);
     const bool adds_one = r->rule->float_rounding == ASSAY_FLOAT_ROUND_ADD_ONE &&
                           r->rule->encoding == ASSAY_ENCODE_F32;
-    const bool nearest = mode <= ASSAY_ROUND_HALF_ZERO;
-    const bool directed =
-        mode == ASSAY_ROUND_FLOOR || mode == ASSAY_ROUND_CEIL || mode == ASSAY_ROUND_TRUNC;
+    const bool nearest = changes_at(mode, AT_HALVES), directed = changes_at(mode, AT_INTEGERS);
     if (window == 0 || (!nearest && !directed && !adds_one))
         for (size_t i = 0; i < n; i++)
             out[i] = assay_rescale_element_float(r, acc[i], c + i * step);
     else if (adds_one)
-        row_of(r, acc, n, c, step, out, window, AT_HALF_INTEGERS, ASSAY_ROUND_HALF_EVEN);
+        row_of(r, acc, n, c, step, out, window, AT_HALF_INTEGERS, ASSAY_ROUND_HALF_UP);
     else if (directed)
         row_of(r, acc, n, c, step, out, window, AT_INTEGERS, mode);
     else if (step == 0)
-        row_of(r, acc, n, 0, 0, out, window, AT_HALVES, ASSAY_ROUND_HALF_EVEN);
+        row_of(r, acc, n, 0, 0, out, window, AT_HALVES, ASSAY_ROUND_HALF_UP);
     else
-        row_of(r, acc, n, c, 1, out, window, AT_HALVES, ASSAY_ROUND_HALF_EVEN);
+        row_of(r, acc, n, c, 1, out, window, AT_HALVES, ASSAY_ROUND_HALF_UP);
 }

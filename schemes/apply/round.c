@@ -3,17 +3,19 @@
 #include <stddef.h>
 #include <string.h>
 
-static const char *const rounding_names[ASSAY_ROUND_COUNT] = {
-    [ASSAY_ROUND_HALF_UP] = "half-up",     [ASSAY_ROUND_HALF_AWAY] = "half-away",
-    [ASSAY_ROUND_HALF_EVEN] = "half-even", [ASSAY_ROUND_HALF_ZERO] = "half-zero",
-    [ASSAY_ROUND_FLOOR] = "floor",         [ASSAY_ROUND_TRUNC] = "trunc",
-    [ASSAY_ROUND_CEIL] = "ceil",           [ASSAY_ROUND_ODD] = "odd",
-    [ASSAY_ROUND_AWAY] = "away",
-};
+#define TEXT(ID, name, text, words, ieee, addend)  text,
+#define WORDS(ID, name, text, words, ieee, addend) words,
+static const char *const rounding_names[] = {ASSAY_ROUNDINGS(TEXT)};
+static const char *const rounding_words[] = {ASSAY_ROUNDINGS(WORDS)};
 
 const char *assay_rounding_name(enum assay_rounding mode)
 {
     return (unsigned)mode < ASSAY_ROUND_COUNT ? rounding_names[mode] : NULL;
+}
+
+const char *assay_rounding_words(enum assay_rounding mode)
+{
+    return (unsigned)mode < ASSAY_ROUND_COUNT ? rounding_words[mode] : NULL;
 }
 
 bool assay_rounding_parse(const char *name, enum assay_rounding *mode)

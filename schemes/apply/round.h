@@ -1,20 +1,9 @@
 /* The one place where Assay rounds.
  *
- * An exact real value n / 2^s or n / d is turned into an integer by one of nine rules; every
- * other file that must round calls one of the three functions below, so a truth table printed
+ * An exact real value n / 2^s or n / d is turned into an integer by one of the rules of round.def;
+ * every other file that must round calls one of the functions below, so a truth table printed
  * from here is the truth of every kernel. Beside them: saturation and wrap-around, the only two
  * ways by which a value is narrowed.
- *
- *   value             -2.5 -1.5 -0.75 -0.5 -0.25 0.25  0.5 0.75  1.5  2.5
- *   half-up             -2   -1    -1    0     0    0    1    1    2    3   floor(v + 1/2)
- *   half-away           -3   -2    -1   -1     0    0    1    1    2    3   C round()
- *   half-even           -2   -2    -1    0     0    0    0    1    2    2   IEEE, C rint()
- *   half-zero           -2   -1    -1    0     0    0    0    1    1    2
- *   floor               -3   -2    -1   -1    -1    0    0    0    1    2   arithmetic shift
- *   trunc               -2   -1     0    0     0    0    0    0    1    2   C division
- *   ceil                -2   -1     0    0     0    1    1    1    2    3
- *   odd                 -3   -1    -1   -1    -1    1    1    1    1    3   inexact sets bit 0
- *   away                -3   -2    -1   -1    -1    1    1    1    2    3
  *
  * Integers only; compiled with -mgeneral-regs-only. Two's complement is assumed where an
  * out-of-range value is converted to a signed type, as gcc and clang define it.
@@ -25,54 +14,49 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "schemes/apply/round.def"
+
 typedef __int128 assay_int128;
 typedef unsigned __int128 assay_uint128;
 
-enum assay_rounding {
-    ASSAY_ROUND_HALF_UP,   /* nearest, ties toward +infinity */
-    ASSAY_ROUND_HALF_AWAY, /* nearest, ties away from zero */
-    ASSAY_ROUND_HALF_EVEN, /* nearest, ties to the even neighbour */
-    ASSAY_ROUND_HALF_ZERO, /* nearest, ties toward zero */
-    ASSAY_ROUND_FLOOR,     /* toward -infinity */
-    ASSAY_ROUND_TRUNC,     /* toward zero */
-    ASSAY_ROUND_CEIL,      /* toward +infinity */
-    ASSAY_ROUND_ODD,       /* an inexact value goes to its odd neighbour (safe to round again) */
-    ASSAY_ROUND_AWAY,      /* away from zero */
-};
-#define ASSAY_ROUND_COUNT 9
+#define ASSAY_ROUNDING_ID(ID, name, text, words, ieee, addend)  ASSAY_ROUND_##ID,
+#define ASSAY_ROUNDING_ONE(ID, name, text, words, ieee, addend) +1
+enum assay_rounding { ASSAY_ROUNDINGS(ASSAY_ROUNDING_ID) };
+enum { ASSAY_ROUND_COUNT = 0 ASSAY_ROUNDINGS(ASSAY_ROUNDING_ONE) };
 
 /* "half-up" and so on; NULL for a value outside the enumeration. */
 const char *assay_rounding_name(enum assay_rounding mode);
-/* The reverse: true and *mode set when `name` is one of the nine names, else false. */
+/* The reverse: true and *mode set when `name` is one of these names, else false. */
 bool assay_rounding_parse(const char *name, enum assay_rounding *mode);
 
-/* The nine rules: does a value q + fraction / 2^64, q its floor, round to q + 1 (true) or to q?
- * `negative` is the sign of the value, `odd` the low bit of q. (fraction >= half + 1 reads: >
- * half.) */
+/* "nearest, ties toward +infinity" and so on; NULL for a value outside the enumeration. */
+const char *assay_rounding_words(enum assay_rounding mode);
+
+/* Defines NAME(mode, ...), the addend of round.def, for numbers of one type: an unsigned integer,
+ * or a compiler's vector of them. */
+#define ASSAY_ROUNDING_CASE(ID, name, text, words, ieee, addend)                                   \
+    case ASSAY_ROUND_##ID:                                                                         \
+        return addend;
+#define ASSAY_ROUNDING_ADDEND(NAME, type)                                                          \
+    static inline __attribute__((always_inline)) type NAME(                                        \
+        const enum assay_rounding mode, type half, type ones, type negative, type odd, type some)  \
+    {                                                                                              \
+        const type zero = ones ^ ones;                                                             \
+        switch (mode) {                                                                            \
+            ASSAY_ROUNDINGS(ASSAY_ROUNDING_CASE)                                                   \
+        }                                                                                          \
+        return zero;                                                                               \
+    }
+ASSAY_ROUNDING_ADDEND(assay_rounding_addend, uint64_t)
+
+/* Does a value q + fraction / 2^64, q its floor, round to q + 1 (true) or to q? `negative` is the
+ * sign of the value, `odd` the low bit of q. The addend carries into q. */
 static inline bool assay_rounds_up(enum assay_rounding mode, bool negative, bool odd,
                                    uint64_t fraction)
 {
-    const uint64_t half = (uint64_t)1 << 63;
-    switch (mode) {
-    case ASSAY_ROUND_HALF_UP:
-        return fraction >= half;
-    case ASSAY_ROUND_HALF_AWAY:
-        return fraction >= half + negative;
-    case ASSAY_ROUND_HALF_EVEN:
-        return fraction >= half + !odd;
-    case ASSAY_ROUND_HALF_ZERO:
-        return fraction >= half + !negative;
-    case ASSAY_ROUND_FLOOR:
-        return false;
-    case ASSAY_ROUND_TRUNC:
-        return fraction != 0 && negative;
-    case ASSAY_ROUND_CEIL:
-        return fraction != 0;
-    case ASSAY_ROUND_ODD:
-        return fraction != 0 && !odd;
-    default: /* away */
-        return fraction != 0 && !negative;
-    }
+    const uint64_t addend = assay_rounding_addend(
+        mode, UINT64_C(1) << 63, UINT64_MAX, 0 - (uint64_t)negative, 0 - (uint64_t)odd, UINT64_MAX);
+    return fraction + addend < addend;
 }
 
 /* floor(n / 2^s), 0 <= s <= 63 (127): the arithmetic shift, without relying on C's `>>` of a

@@ -174,8 +174,6 @@ static void test_blocks(void **state)
 /* Every rounding of a single shift, and of a float product. */
 static void test_roundings(void **state)
 {
-    static const char *const modes[] = {"half-up", "half-away", "half-even", "half-zero", "floor",
-                                        "trunc",   "ceil",      "odd",       "away"};
     static const char *const rescales[] = {
         "encoding: multiplier\n  multiplier_bits: 31\n  round: [%s]\n",
         "encoding: multiplier\n  multiplier_bits: 15\n  sum_bits: 0\n  round: [%s]\n",
@@ -186,17 +184,18 @@ static void test_roundings(void **state)
     test_rng r = test_seed("roundings", 2);
     (void)state;
     for (size_t k = 0; k < sizeof rescales / sizeof *rescales; k++)
-        for (size_t m = 0; m < sizeof modes / sizeof *modes; m++) {
+        for (int m = 0; m < ASSAY_ROUND_COUNT; m++) {
+            const char *mode = assay_rounding_name((enum assay_rounding)m);
             char text[512], rescale[256];
             assay_scheme *s;
             assay_error err;
             int found = 0, numbers = 0;
-            snprintf(rescale, sizeof rescale, rescales[k], modes[m]);
+            snprintf(rescale, sizeof rescale, rescales[k], mode);
             snprintf(text, sizeof text, "scheme: t\nrescale:\n  %s", rescale);
             assert_ok(assay_scheme_parse("t", text, strlen(text), &s, &err), &err);
             for (int i = 0; i < 60; i++)
                 found += check_unit(s, &r, &numbers);
-            if (k < 2 || (has(ASSAY_ISA_VNNI) && (m == 1 || m == 2 || (m >= 4 && m <= 6))))
+            if (k < 2 || has(ASSAY_ISA_VNNI))
                 assert_true(found > 0);
             if ((k == 0 && m == 0) || ((k == 2 || k == 5) && m == 2))
                 assert_true(numbers > 0);

@@ -152,7 +152,7 @@ INLINE void float_scaled(const assay_unit *u, const uint8_t *a, bool a_signed, c
             f = _mm512_fmadd_ps(y, r2, _mm512_fmadd_ps(x, r1, f0));
         else
             f = _mm512_fmadd_ps(x, r1, _mm512_fmadd_ps(y, r2, f0));
-        const __m512i v = _mm512_cvttps_epi32(round_float(f, mode));
+        const __m512i v = _mm512_cvttps_epi32(round_floats(f, mode));
         store_codes(out + i, mask, _mm512_min_epi32(_mm512_max_epi32(v, lo), hi));
     }
 }

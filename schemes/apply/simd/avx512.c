@@ -1,7 +1,6 @@
 /* AVX-512 forms of the rescales that simd.h lists. 16 columns at a time: their parameters are
  * loaded once and serve all rows of the block. */
 #include "schemes/apply/simd/avx512.h"
-#include "schemes/apply/simd/modes.h"
 
 INLINE void integers(const assay_unit *u, const int32_t *acc, size_t rows, size_t columns,
                      size_t acc_step, size_t channel, uint8_t *out, size_t out_step,
@@ -52,7 +51,7 @@ INLINE void floats(const assay_unit *u, const int32_t *acc, size_t rows, size_t 
                 f = _mm512_div_ps(_mm512_mul_ps(f, scale_w), scale_out);
             if (s.inside)
                 f = _mm512_add_ps(f, f_zero);
-            f = round_float(f, mode);
+            f = round_floats(f, mode);
             __m512i y = _mm512_cvttps_epi32(f); /* integral; INT32_MIN where out of range */
             if (!s.indefinite)
                 y = _mm512_mask_mov_epi32(y, _mm512_cmp_ps_mask(f, beyond, _CMP_GE_OQ),
@@ -69,19 +68,19 @@ INLINE void floats(const assay_unit *u, const int32_t *acc, size_t rows, size_t 
         size_t channel, uint8_t *out, size_t out_step
 #define ARGUMENTS u, acc, rows, columns, acc_step, channel, out, out_step
 
-#define ONE(name, mode)                                                                            \
+#define ONE(ID, name, ...)                                                                         \
     static void one_##name(PARAMETERS)                                                             \
     {                                                                                              \
-        integers(ARGUMENTS, ASSAY_SIMD_ONE_ROUNDING, mode);                                        \
+        integers(ARGUMENTS, ASSAY_SIMD_ONE_ROUNDING, ASSAY_ROUND_##ID);                            \
     }
-#define FLOAT(name, mode)                                                                          \
+#define FLOAT(ID, name, ...)                                                                       \
     static void float_##name(PARAMETERS)                                                           \
     {                                                                                              \
-        floats(ARGUMENTS, mode);                                                                   \
+        floats(ARGUMENTS, ASSAY_ROUND_##ID);                                                       \
     }
 
-ASSAY_SIMD_INTEGER_MODES(ONE)
-ASSAY_SIMD_FLOAT_MODES(FLOAT)
+ASSAY_ROUNDINGS(ONE)
+ASSAY_ROUNDINGS(FLOAT)
 
 static void double_left(PARAMETERS)
 {
@@ -96,13 +95,13 @@ static void glow(PARAMETERS)
     integers(ARGUMENTS, ASSAY_SIMD_GLOW, ASSAY_ROUND_HALF_UP);
 }
 
-#define ONE_ENTRY(name, mode)   [mode] = one_##name,
-#define FLOAT_ENTRY(name, mode) [mode] = float_##name,
+#define ONE_ENTRY(ID, name, ...)   one_##name,
+#define FLOAT_ENTRY(ID, name, ...) float_##name,
 
 assay_block_fn assay_simd_avx512(const assay_simd *s)
 {
-    static const assay_block_fn one[ASSAY_ROUND_COUNT] = {ASSAY_SIMD_INTEGER_MODES(ONE_ENTRY)};
-    static const assay_block_fn of_float[ASSAY_ROUND_COUNT] = {ASSAY_SIMD_FLOAT_MODES(FLOAT_ENTRY)};
+    static const assay_block_fn one[ASSAY_ROUND_COUNT] = {ASSAY_ROUNDINGS(ONE_ENTRY)};
+    static const assay_block_fn of_float[ASSAY_ROUND_COUNT] = {ASSAY_ROUNDINGS(FLOAT_ENTRY)};
     if (s->packed)
         return assay_simd_packed_avx512(s);
     switch (s->way) {

@@ -10,10 +10,9 @@
 
 #include <immintrin.h>
 
+#include "schemes/apply/simd/round.h"
 #include "schemes/apply/simd/simd.h"
 #include "schemes/unit.h"
-
-#define INLINE static inline __attribute__((always_inline))
 
 enum { LANES = 16 };
 
@@ -70,39 +69,17 @@ INLINE eight load_eight(const assay_rescale *r, size_t c, __mmask8 mask,
     return e;
 }
 
-/* p / 2^s: p plus what `mode` asks, shifted with the sign. The terms below a half are left out
- * where s is 0. |p| and half are at most 2^62 and 2^61, so nothing overflows. */
+ASSAY_ROUNDING_ADDEND(addend512, __m512i)
+
+/* p / 2^s: p plus the addend of `mode`, shifted with the sign. half, minus and mask are 2^(s-1),
+ * -1 and 2^s - 1, the first two 0 where s is 0. |p| and half are at most 2^62 and 2^61, so nothing
+ * overflows. */
 INLINE __m512i round_shift(__m512i p, __m512i s, __m512i half, __m512i minus, __m512i mask,
                            const enum assay_rounding mode)
 {
-    const __m512i sign = _mm512_srai_epi64(p, 63), q = _mm512_srav_epi64(p, s);
-    const __m512i odd = _mm512_and_si512(q, _mm512_set1_epi64(1));
-    const __m512i inexact =
-        _mm512_maskz_mov_epi64(_mm512_test_epi64_mask(p, mask), _mm512_set1_epi64(1));
-    switch (mode) {
-    case ASSAY_ROUND_HALF_UP: /* ties and more go up */
-        return _mm512_srav_epi64(_mm512_add_epi64(p, half), s);
-    case ASSAY_ROUND_HALF_AWAY: /* negative ties stay down */
-        p = _mm512_add_epi64(p, _mm512_and_si512(sign, minus));
-        return _mm512_srav_epi64(_mm512_add_epi64(p, half), s);
-    case ASSAY_ROUND_HALF_EVEN: /* ties go up from an odd floor */
-        p = _mm512_add_epi64(p,
-                             _mm512_and_si512(_mm512_sub_epi64(odd, _mm512_set1_epi64(1)), minus));
-        return _mm512_srav_epi64(_mm512_add_epi64(p, half), s);
-    case ASSAY_ROUND_HALF_ZERO: /* ties go up where negative */
-        p = _mm512_add_epi64(p, _mm512_andnot_si512(sign, minus));
-        return _mm512_srav_epi64(_mm512_add_epi64(p, half), s);
-    case ASSAY_ROUND_FLOOR:
-        return q;
-    case ASSAY_ROUND_TRUNC:
-        return _mm512_add_epi64(q, _mm512_and_si512(inexact, sign));
-    case ASSAY_ROUND_CEIL:
-        return _mm512_add_epi64(q, inexact);
-    case ASSAY_ROUND_ODD:
-        return _mm512_or_si512(q, inexact);
-    default: /* away */
-        return _mm512_add_epi64(q, _mm512_andnot_si512(sign, inexact));
-    }
+    const __m512i negative = _mm512_srai_epi64(p, 63), q = _mm512_srav_epi64(p, s);
+    const __m512i odd = _mm512_srai_epi64(_mm512_slli_epi64(q, 63), 63);
+    return _mm512_srav_epi64(p + addend512(mode, half, mask, negative, odd, minus), s);
 }
 
 INLINE __m512i scale_eight(const eight *e, __m256i acc, const enum assay_simd_way way,
@@ -165,25 +142,51 @@ INLINE __m512i join(const ending *e, __m512i low, __m512i high)
 
 /* ---- floats ---- */
 
-INLINE __m512 round_float(__m512 f, const enum assay_rounding mode)
+typedef uint32_t lanes32 __attribute__((vector_size(64)));
+ASSAY_ROUNDING_ADDEND(addend_lanes, lanes32)
+
+INLINE __m512i in_lanes(__mmask16 where, int32_t value)
 {
-    const __m512 t = _mm512_roundscale_ps(f, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
-    const __m512 d = _mm512_abs_ps(_mm512_sub_ps(f, t));
-    const __m512i sign = _mm512_and_si512(_mm512_castps_si512(f), _mm512_set1_epi32(INT32_MIN));
-    const __m512 one =
-        _mm512_castsi512_ps(_mm512_or_si512(sign, _mm512_castps_si512(_mm512_set1_ps(1.0f))));
-    switch (mode) {
-    case ASSAY_ROUND_HALF_EVEN:
+    return _mm512_maskz_set1_epi32(where, value);
+}
+
+/* As round_float of simd/round.h: the floor, and which of four the fraction above it is. Where f is
+ * beyond 2^31 or no number it has none, and comes back. */
+INLINE __m512 round_by_steps(__m512 f, const enum assay_rounding mode)
+{
+    const __m512 floor = _mm512_roundscale_ps(f, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+    const __m512 near = _mm512_roundscale_ps(f, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    const __m512 zero = _mm512_setzero_ps(), d = _mm512_sub_ps(f, near); /* exact */
+    const __m512 half = _mm512_set1_ps(0.5f);
+    const __mmask16 tie = _mm512_cmp_ps_mask(_mm512_abs_ps(d), half, _CMP_EQ_OQ);
+    const __mmask16 under = _mm512_cmp_ps_mask(d, zero, _CMP_LT_OQ);
+    const __mmask16 over = _mm512_cmp_ps_mask(d, zero, _CMP_GT_OQ);
+    const lanes32 part = (lanes32)in_lanes((__mmask16)(over & ~tie), 1) |
+                         (lanes32)in_lanes(tie, 2) |
+                         (lanes32)in_lanes((__mmask16)(under & ~tie), 3);
+    const lanes32 negative = (lanes32)in_lanes(_mm512_cmp_ps_mask(f, zero, _CMP_LT_OQ), -1);
+    const __m512i q = _mm512_cvttps_epi32(floor);
+    const lanes32 odd = (lanes32)_mm512_srai_epi32(_mm512_slli_epi32(q, 31), 31);
+    const lanes32 two = (lanes32)_mm512_set1_epi32(2), three = (lanes32)_mm512_set1_epi32(3);
+    const lanes32 all = (lanes32)_mm512_set1_epi32(-1);
+    const lanes32 sum = part + addend_lanes(mode, two, three, negative, odd, all);
+    const __mmask16 up = _mm512_cmpgt_epu32_mask((__m512i)sum, (__m512i)three);
+    return _mm512_mask_add_ps(floor, up, floor, _mm512_set1_ps(1.0f));
+}
+
+INLINE __m512 round_floats(__m512 f, const enum assay_rounding mode)
+{
+    switch (ieee_of(mode)) {
+    case IEEE_NEAREST:
         return _mm512_roundscale_ps(f, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    case ASSAY_ROUND_FLOOR:
+    case IEEE_DOWN:
         return _mm512_roundscale_ps(f, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
-    case ASSAY_ROUND_CEIL:
+    case IEEE_ZERO:
+        return _mm512_roundscale_ps(f, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+    case IEEE_UP:
         return _mm512_roundscale_ps(f, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
-    case ASSAY_ROUND_TRUNC:
-        return t;
-    default: /* half away; d of an infinity is NaN, which is not >= */
-        return _mm512_mask_add_ps(t, _mm512_cmp_ps_mask(d, _mm512_set1_ps(0.5f), _CMP_GE_OQ), t,
-                                  one);
+    default:
+        return round_by_steps(f, mode);
     }
 }
 

@@ -70,50 +70,52 @@ INLINE void loop(const assay_unit *u, const int32_t *restrict a, const int32_t *
         float f = value(&t, a[i] - za, y, kind);
         f = f < t.lo ? t.lo : f;
         f = f > t.hi ? t.hi : f;
-        out[i] = (int32_t)round_float(f, mode) + t.base;
+        out[i] = round_float(f, mode) + t.base;
     }
 }
 
-#define LOOP(kind, KIND, mode, MODE)                                                               \
+#define LOOP(kind, KIND, ID, mode)                                                                 \
     static void kind##_##mode(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,   \
                               int32_t *out)                                                        \
     {                                                                                              \
-        loop(u, a, b, n, out, ASSAY_CODES_FLOAT_##KIND, ASSAY_ROUND_##MODE);                       \
+        loop(u, a, b, n, out, ASSAY_CODES_FLOAT_##KIND, ASSAY_ROUND_##ID);                         \
     }
-#define LOOPS(kind, KIND)                                                                          \
-    LOOP(kind, KIND, half_even, HALF_EVEN)                                                         \
-    LOOP(kind, KIND, half_away, HALF_AWAY)                                                         \
-    LOOP(kind, KIND, floor, FLOOR)                                                                 \
-    LOOP(kind, KIND, trunc, TRUNC)                                                                 \
-    LOOP(kind, KIND, ceil, CEIL)
-#define ENTRIES(kind, KIND)                                                                        \
-    [ASSAY_CODES_FLOAT_##KIND -                                                                    \
-        ASSAY_CODES_FLOAT_SCALED] = {[ASSAY_ROUND_HALF_EVEN] = kind##_half_even,                   \
-                                     [ASSAY_ROUND_HALF_AWAY] = kind##_half_away,                   \
-                                     [ASSAY_ROUND_FLOOR] = kind##_floor,                           \
-                                     [ASSAY_ROUND_TRUNC] = kind##_trunc,                           \
-                                     [ASSAY_ROUND_CEIL] = kind##_ceil}
+#define SCALED(ID, mode, ...)  LOOP(scaled, SCALED, ID, mode)
+#define FUSED(ID, mode, ...)   LOOP(fused, FUSED, ID, mode)
+#define REAL(ID, mode, ...)    LOOP(real, REAL, ID, mode)
+#define RATIO(ID, mode, ...)   LOOP(ratio, RATIO, ID, mode)
+#define PRODUCT(ID, mode, ...) LOOP(product, PRODUCT, ID, mode)
+#define CHANGE(ID, mode, ...)  LOOP(change, CHANGE, ID, mode)
 
-LOOPS(scaled, SCALED)
+#define SCALED_ENTRY(ID, mode, ...)  scaled_##mode,
+#define FUSED_ENTRY(ID, mode, ...)   fused_##mode,
+#define REAL_ENTRY(ID, mode, ...)    real_##mode,
+#define RATIO_ENTRY(ID, mode, ...)   ratio_##mode,
+#define PRODUCT_ENTRY(ID, mode, ...) product_##mode,
+#define CHANGE_ENTRY(ID, mode, ...)  change_##mode,
+#define ENTRIES(KIND)                                                                              \
+    [ASSAY_CODES_FLOAT_##KIND - ASSAY_CODES_FLOAT_SCALED] = {ASSAY_ROUNDINGS(KIND##_ENTRY)}
+
+ASSAY_ROUNDINGS(SCALED)
 #if defined __AVX512F__
-LOOPS(fused, FUSED)
+ASSAY_ROUNDINGS(FUSED)
 #endif
-LOOPS(real, REAL)
-LOOPS(ratio, RATIO)
-LOOPS(product, PRODUCT)
-LOOPS(change, CHANGE)
+ASSAY_ROUNDINGS(REAL)
+ASSAY_ROUNDINGS(RATIO)
+ASSAY_ROUNDINGS(PRODUCT)
+ASSAY_ROUNDINGS(CHANGE)
 
 assay_codes_fn NAMED(assay_simd_codes_float)(const assay_codes *c)
 {
     static const assay_codes_fn forms[][ASSAY_ROUND_COUNT] = {
-        ENTRIES(scaled, SCALED),
+        ENTRIES(SCALED),
 #if defined __AVX512F__
-        ENTRIES(fused, FUSED),
+        ENTRIES(FUSED),
 #endif
-        ENTRIES(real, REAL),
-        ENTRIES(ratio, RATIO),
-        ENTRIES(product, PRODUCT),
-        ENTRIES(change, CHANGE)
+        ENTRIES(REAL),
+        ENTRIES(RATIO),
+        ENTRIES(PRODUCT),
+        ENTRIES(CHANGE)
     };
     return forms[c->kind - ASSAY_CODES_FLOAT_SCALED][c->mode];
 }

@@ -1,11 +1,7 @@
 /* Bilinear sums to codes (resize.c) in C loops that compilers turn into vectors: built once for
  * each instruction set, which SIMD_NAME appends to the names. */
 #include "schemes/apply/apply.h"
-#include "schemes/apply/round.h"
-
-#define JOIN2(a, b) a##_##b
-#define JOIN(a, b)  JOIN2(a, b)
-#define INLINE      static inline __attribute__((always_inline))
+#include "schemes/apply/simd/round.h"
 
 /* As assay_round_shift with 0 < s < 63, which blend's fraction bits are. */
 INLINE int64_t round_sum(int64_t sum, unsigned s, const enum assay_rounding mode)
@@ -26,33 +22,18 @@ INLINE void mix(const assay_unit *u, const int64_t *sum, size_t n, size_t size, 
             ((uint16_t *)out)[i] = (uint16_t)round_sum(sum[i], s, mode);
 }
 
-#define MIX(name, mode)                                                                            \
+#define MIX(ID, name, ...)                                                                         \
     static void mix_##name(const assay_unit *u, const int64_t *sum, size_t n, size_t size,         \
                            void *out)                                                              \
     {                                                                                              \
-        mix(u, sum, n, size, out, mode);                                                           \
+        mix(u, sum, n, size, out, ASSAY_ROUND_##ID);                                               \
     }
+#define ENTRY(ID, name, ...) mix_##name,
 
-MIX(half_up, ASSAY_ROUND_HALF_UP)
-MIX(half_away, ASSAY_ROUND_HALF_AWAY)
-MIX(half_even, ASSAY_ROUND_HALF_EVEN)
-MIX(half_zero, ASSAY_ROUND_HALF_ZERO)
-MIX(floor, ASSAY_ROUND_FLOOR)
-MIX(trunc, ASSAY_ROUND_TRUNC)
-MIX(ceil, ASSAY_ROUND_CEIL)
-MIX(odd, ASSAY_ROUND_ODD)
-MIX(away, ASSAY_ROUND_AWAY)
+ASSAY_ROUNDINGS(MIX)
 
-assay_mix_fn JOIN(assay_simd_mix, SIMD_NAME)(const assay_unit *u)
+assay_mix_fn NAMED(assay_simd_mix)(const assay_unit *u)
 {
-    static const assay_mix_fn forms[ASSAY_ROUND_COUNT] = {[ASSAY_ROUND_HALF_UP] = mix_half_up,
-                                                          [ASSAY_ROUND_HALF_AWAY] = mix_half_away,
-                                                          [ASSAY_ROUND_HALF_EVEN] = mix_half_even,
-                                                          [ASSAY_ROUND_HALF_ZERO] = mix_half_zero,
-                                                          [ASSAY_ROUND_FLOOR] = mix_floor,
-                                                          [ASSAY_ROUND_TRUNC] = mix_trunc,
-                                                          [ASSAY_ROUND_CEIL] = mix_ceil,
-                                                          [ASSAY_ROUND_ODD] = mix_odd,
-                                                          [ASSAY_ROUND_AWAY] = mix_away};
+    static const assay_mix_fn forms[ASSAY_ROUND_COUNT] = {ASSAY_ROUNDINGS(ENTRY)};
     return u->blend == assay_apply_blend ? forms[u->rec.resize.round] : NULL;
 }

@@ -5,7 +5,6 @@
  * low half of each 64-bit lane), and what is left of the products after the shift is blended back.
  */
 #include "schemes/apply/simd/avx512.h"
-#include "schemes/apply/simd/modes.h"
 
 enum { WIDE = 2 * LANES, ODD = 0xaaaa };
 
@@ -173,7 +172,7 @@ INLINE __m512i scale_float(const sixteen *p, __m512i x, const bool inside,
     if (inside)
         f = _mm512_add_ps(f, p->zero);
     return mode == ASSAY_ROUND_HALF_EVEN ? _mm512_cvtps_epi32(f)
-                                         : _mm512_cvttps_epi32(round_float(f, mode));
+                                         : _mm512_cvttps_epi32(round_floats(f, mode));
 }
 
 /* variant: floats: inside; double roundings: above. */
@@ -247,23 +246,23 @@ INLINE void packed(PARAMETERS, const enum assay_simd_way way, const bool variant
     }
 }
 
-#define ONE(name, mode)                                                                            \
+#define ONE(ID, name, ...)                                                                         \
     static void one_##name(PARAMETERS)                                                             \
     {                                                                                              \
-        packed(ARGUMENTS, ASSAY_SIMD_ONE_ROUNDING, false, mode);                                   \
+        packed(ARGUMENTS, ASSAY_SIMD_ONE_ROUNDING, false, ASSAY_ROUND_##ID);                       \
     }
-#define FLOAT(name, mode)                                                                          \
+#define FLOAT(ID, name, ...)                                                                       \
     static void float_##name(PARAMETERS)                                                           \
     {                                                                                              \
-        packed(ARGUMENTS, ASSAY_SIMD_FLOAT, false, mode);                                          \
+        packed(ARGUMENTS, ASSAY_SIMD_FLOAT, false, ASSAY_ROUND_##ID);                              \
     }                                                                                              \
     static void float_inside_##name(PARAMETERS)                                                    \
     {                                                                                              \
-        packed(ARGUMENTS, ASSAY_SIMD_FLOAT, true, mode);                                           \
+        packed(ARGUMENTS, ASSAY_SIMD_FLOAT, true, ASSAY_ROUND_##ID);                               \
     }
 
-ASSAY_SIMD_INTEGER_MODES(ONE)
-ASSAY_SIMD_FLOAT_MODES(FLOAT)
+ASSAY_ROUNDINGS(ONE)
+ASSAY_ROUNDINGS(FLOAT)
 
 static void double_rounding(PARAMETERS)
 {
@@ -274,14 +273,13 @@ static void double_above(PARAMETERS)
     packed(ARGUMENTS, ASSAY_SIMD_DOUBLE, true, ASSAY_ROUND_HALF_UP);
 }
 
-#define ONE_ENTRY(name, mode)   [mode] = one_##name,
-#define FLOAT_ENTRY(name, mode) [mode] = {float_##name, float_inside_##name},
+#define ONE_ENTRY(ID, name, ...)   one_##name,
+#define FLOAT_ENTRY(ID, name, ...) {float_##name, float_inside_##name},
 
 assay_block_fn assay_simd_packed_avx512(const assay_simd *s)
 {
-    static const assay_block_fn one[ASSAY_ROUND_COUNT] = {ASSAY_SIMD_INTEGER_MODES(ONE_ENTRY)};
-    static const assay_block_fn of_float[ASSAY_ROUND_COUNT][2] = {
-        ASSAY_SIMD_FLOAT_MODES(FLOAT_ENTRY)};
+    static const assay_block_fn one[ASSAY_ROUND_COUNT] = {ASSAY_ROUNDINGS(ONE_ENTRY)};
+    static const assay_block_fn of_float[ASSAY_ROUND_COUNT][2] = {ASSAY_ROUNDINGS(FLOAT_ENTRY)};
     switch (s->way) {
     case ASSAY_SIMD_ONE_ROUNDING:
         return one[s->mode];

@@ -5,7 +5,6 @@
  * and int32 to float32 are the IEEE operations that softfloat.h computes, under the machine's
  * default modes. A float is clamped to integral bounds before it is rounded: rounding is monotone
  * and leaves them where they are, so the result is the same. */
-#include "schemes/apply/simd/modes.h"
 #include "schemes/apply/simd/round.h"
 #include "schemes/apply/simd/simd.h"
 #include "schemes/unit.h"
@@ -19,31 +18,13 @@ INLINE int64_t shift_right(int64_t p, unsigned s)
     return (int64_t)((((uint64_t)p ^ top) >> s) - (top >> s));
 }
 
-/* p / 2^s, |p| <= 2^62, s <= 62. some: 0 where s is 0, else 1. */
+/* p / 2^s, |p| <= 2^62, s <= 62. */
 INLINE int64_t round_shift(int64_t p, unsigned s, const enum assay_rounding mode)
 {
-    const int64_t half = (int64_t)(((uint64_t)1 << s) >> 1), some = s > 0;
-    const int64_t inexact = (p & (int64_t)(((uint64_t)1 << s) - 1)) != 0, negative = p < 0;
-    switch (mode) {
-    case ASSAY_ROUND_HALF_UP:
-        return shift_right(p + half, s);
-    case ASSAY_ROUND_HALF_AWAY:
-        return shift_right(p + half - (negative & some), s);
-    case ASSAY_ROUND_HALF_EVEN:
-        return shift_right(p + half - (~shift_right(p, s) & some), s);
-    case ASSAY_ROUND_HALF_ZERO:
-        return shift_right(p + half - (~negative & some), s);
-    case ASSAY_ROUND_TRUNC:
-        return shift_right(p, s) + (inexact & negative);
-    case ASSAY_ROUND_CEIL:
-        return shift_right(p, s) + inexact;
-    case ASSAY_ROUND_ODD:
-        return shift_right(p, s) | inexact;
-    case ASSAY_ROUND_AWAY:
-        return shift_right(p, s) + (inexact & ~negative);
-    default:
-        return shift_right(p, s);
-    }
+    const uint64_t one = 1, ones = (one << s) - 1, odd = (uint64_t)shift_right(p, s) & 1;
+    const uint64_t addend = assay_rounding_addend(
+        mode, (one << s) >> 1, ones, 0 - (uint64_t)(p < 0), 0 - odd, 0 - (uint64_t)(s > 0));
+    return shift_right((int64_t)((uint64_t)p + addend), s);
 }
 
 /* ---- blocks ---- */
@@ -80,7 +61,7 @@ INLINE int32_t scale(const assay_simd *s, const part *p, size_t i, int32_t acc,
         float f = (float)acc * p->scale[i] + inside;
         f = f < (float)lo + inside ? (float)lo + inside : f;
         f = f > (float)hi + inside ? (float)hi + inside : f;
-        return (int32_t)round_float(f, mode) - (int32_t)inside;
+        return round_float(f, mode) - (int32_t)inside;
     }
     const int64_t product = (int64_t)acc * p->multiplier[i];
     int64_t v;
@@ -118,20 +99,20 @@ INLINE void block(PARAMETERS, const enum assay_simd_way way, const enum assay_ro
     {                                                                                              \
         block(ARGUMENTS, way, mode);                                                               \
     }
-#define ONE(name, mode)   BLOCK(one_##name, ASSAY_SIMD_ONE_ROUNDING, mode)
-#define FLOAT(name, mode) BLOCK(float_##name, ASSAY_SIMD_FLOAT, mode)
+#define ONE(ID, name, ...)   BLOCK(one_##name, ASSAY_SIMD_ONE_ROUNDING, ASSAY_ROUND_##ID)
+#define FLOAT(ID, name, ...) BLOCK(float_##name, ASSAY_SIMD_FLOAT, ASSAY_ROUND_##ID)
 
-ASSAY_SIMD_INTEGER_MODES(ONE)
-ASSAY_SIMD_FLOAT_MODES(FLOAT)
+ASSAY_ROUNDINGS(ONE)
+ASSAY_ROUNDINGS(FLOAT)
 BLOCK(double_rounding, ASSAY_SIMD_DOUBLE, ASSAY_ROUND_HALF_UP)
 
-#define ONE_ENTRY(name, mode)   [mode] = one_##name,
-#define FLOAT_ENTRY(name, mode) [mode] = float_##name,
+#define ONE_ENTRY(ID, name, ...)   one_##name,
+#define FLOAT_ENTRY(ID, name, ...) float_##name,
 
 assay_block_fn NAMED(assay_simd_plain)(const assay_simd *s)
 {
-    static const assay_block_fn one[ASSAY_ROUND_COUNT] = {ASSAY_SIMD_INTEGER_MODES(ONE_ENTRY)};
-    static const assay_block_fn of_float[ASSAY_ROUND_COUNT] = {ASSAY_SIMD_FLOAT_MODES(FLOAT_ENTRY)};
+    static const assay_block_fn one[ASSAY_ROUND_COUNT] = {ASSAY_ROUNDINGS(ONE_ENTRY)};
+    static const assay_block_fn of_float[ASSAY_ROUND_COUNT] = {ASSAY_ROUNDINGS(FLOAT_ENTRY)};
     if (!s->packed)
         return NULL;
     return s->way == ASSAY_SIMD_ONE_ROUNDING ? one[s->mode]
@@ -148,9 +129,9 @@ INLINE void encode(const assay_unit *u, const float *x, size_t n, uint8_t *out, 
     const assay_rule_convert *k = &u->rec.convert;
     const int32_t zero = (int32_t)u->list[0][0];
     const float inside = k->zero_point == ASSAY_STAGE_INSIDE ? (float)zero : 0;
-    const float base = (float)zero - inside; /* what is added after rounding */
-    const float lo = (float)o->lo - base, hi = (float)o->hi - base;
-    const float nan = k->nan == ASSAY_NAN_LEAST ? lo : (float)zero - base;
+    const int32_t base = zero - (int32_t)inside; /* what is added after rounding */
+    const float lo = (float)(o->lo - base), hi = (float)(o->hi - base);
+    const float nan = k->nan == ASSAY_NAN_LEAST ? lo : (float)(zero - base);
     const uint32_t bits = (uint32_t)o->scale[0];
     float s;
     __builtin_memcpy(&s, &bits, sizeof s);
@@ -159,33 +140,25 @@ INLINE void encode(const assay_unit *u, const float *x, size_t n, uint8_t *out, 
         f = f != f ? nan : f;
         f = f < lo ? lo : f;
         f = f > hi ? hi : f;
-        out[i] = (uint8_t)(int32_t)(round_float(f, mode) + base);
+        out[i] = (uint8_t)(round_float(f, mode) + base);
     }
 }
 
-#define ENCODE(name, mode)                                                                         \
+#define ENCODE(ID, name, ...)                                                                      \
     static void divide_##name(const assay_unit *u, const float *x, size_t n, uint8_t *out)         \
     {                                                                                              \
-        encode(u, x, n, out, true, mode);                                                          \
+        encode(u, x, n, out, true, ASSAY_ROUND_##ID);                                              \
     }                                                                                              \
     static void multiply_##name(const assay_unit *u, const float *x, size_t n, uint8_t *out)       \
     {                                                                                              \
-        encode(u, x, n, out, false, mode);                                                         \
+        encode(u, x, n, out, false, ASSAY_ROUND_##ID);                                             \
     }
+#define ENCODE_ENTRY(ID, name, ...) {multiply_##name, divide_##name},
 
-ENCODE(half_even, ASSAY_ROUND_HALF_EVEN)
-ENCODE(half_away, ASSAY_ROUND_HALF_AWAY)
-ENCODE(floor, ASSAY_ROUND_FLOOR)
-ENCODE(trunc, ASSAY_ROUND_TRUNC)
-ENCODE(ceil, ASSAY_ROUND_CEIL)
+ASSAY_ROUNDINGS(ENCODE)
 
 assay_encode_fn NAMED(assay_simd_encode)(const assay_unit *u)
 {
-    static const assay_encode_fn forms[ASSAY_ROUND_COUNT][2] = {
-        [ASSAY_ROUND_HALF_EVEN] = {multiply_half_even, divide_half_even},
-        [ASSAY_ROUND_HALF_AWAY] = {multiply_half_away, divide_half_away},
-        [ASSAY_ROUND_FLOOR] = {multiply_floor, divide_floor},
-        [ASSAY_ROUND_TRUNC] = {multiply_trunc, divide_trunc},
-        [ASSAY_ROUND_CEIL] = {multiply_ceil, divide_ceil}};
+    static const assay_encode_fn forms[ASSAY_ROUND_COUNT][2] = {ASSAY_ROUNDINGS(ENCODE_ENTRY)};
     return forms[u->rec.convert.round][u->rec.convert.division == ASSAY_SCALE_DIVIDE];
 }

@@ -100,10 +100,7 @@ static bool choose_float(const assay_rescale *r, assay_simd *s)
     s->steps = k->scale == ASSAY_FORM_F32_STEPS && r->scale_w != NULL;
     s->inside = k->zero_point == ASSAY_STAGE_INSIDE;
     s->indefinite = k->float_overflow == ASSAY_FLOAT_INT_MIN;
-    bool exact = s->mode == ASSAY_ROUND_HALF_EVEN || s->mode == ASSAY_ROUND_HALF_AWAY ||
-                 s->mode == ASSAY_ROUND_FLOOR || s->mode == ASSAY_ROUND_TRUNC ||
-                 s->mode == ASSAY_ROUND_CEIL;
-    return exact && k->float_rounding == ASSAY_FLOAT_ROUND_EXACT && k->store != ASSAY_NARROW_WRAP &&
+    return k->float_rounding == ASSAY_FLOAT_ROUND_EXACT && k->store != ASSAY_NARROW_WRAP &&
            are_scales(r->scale, r->n) &&
            (!s->steps || (are_scales(r->scale_w, r->n) && are_scales(r->scale_out, 1)));
 }

@@ -10,12 +10,12 @@
  * differ q is 0, and floor((0 - 1 + 2^(r-1)) / 2^r) is 0 too. And where codes below the zero point
  * all become the least one (not `away`), that may be left out: without it a negative q gives at
  * most 0 too. */
-#ifndef ASSAY_INTERP_FAST_NARROW_AVX512_H
-#define ASSAY_INTERP_FAST_NARROW_AVX512_H
+#ifndef ASSAY_SCHEMES_APPLY_SIMD_NARROW_AVX512_H
+#define ASSAY_SCHEMES_APPLY_SIMD_NARROW_AVX512_H
 
 #include <immintrin.h>
 
-#include "interp/fast/isa.h"
+#include "schemes/apply/simd/narrow.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
