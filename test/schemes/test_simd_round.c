@@ -24,6 +24,14 @@ static int64_t defined(float f, enum assay_rounding mode)
         return (int64_t)f;
     case ASSAY_ROUND_HALF_AWAY:
         return down + (f < 0 ? part > 0.5 : part >= 0.5);
+    case ASSAY_ROUND_HALF_UP:
+        return down + (part >= 0.5);
+    case ASSAY_ROUND_HALF_ZERO:
+        return down + (f < 0 ? part >= 0.5 : part > 0.5);
+    case ASSAY_ROUND_ODD:
+        return down + (part > 0 && down % 2 == 0);
+    case ASSAY_ROUND_AWAY:
+        return down + (part > 0 && f > 0);
     default:
         return down + (part > 0.5 || (part == 0.5 && down % 2 != 0));
     }
@@ -45,15 +53,12 @@ static uint32_t bits_of(float f)
 
 static void rounds(float f)
 {
-    static const enum assay_rounding modes[] = {ASSAY_ROUND_FLOOR, ASSAY_ROUND_CEIL,
-                                                ASSAY_ROUND_TRUNC, ASSAY_ROUND_HALF_AWAY,
-                                                ASSAY_ROUND_HALF_EVEN};
-    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
-        const volatile float got = round_float(f, modes[i]);
-        const int64_t want = defined(f, modes[i]);
-        if ((double)got != (double)want)
-            fail_msg("mode %d of %a: %a, expected %lld", (int)modes[i], (double)f, (double)got,
-                     (long long)want);
+    for (int i = 0; i < ASSAY_ROUND_COUNT; i++) {
+        const enum assay_rounding mode = (enum assay_rounding)i;
+        const int64_t got = round_float(f, mode), want = defined(f, mode);
+        if (got != want)
+            fail_msg("%s of %a: %lld, expected %lld", assay_rounding_name(mode), (double)f,
+                     (long long)got, (long long)want);
     }
 }
 
