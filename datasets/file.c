@@ -278,7 +278,7 @@ assay_status assay_dataset_open_file(assay_dataset *d, const assay_dataset_optio
                                      assay_error *err)
 {
     char *beside = NULL;
-    d->fd = open(d->path, O_RDONLY | O_CLOEXEC);
+    d->fd = open(d->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (d->fd < 0)
         return assay_fail(err, ASSAY_ERR_IO, "%s: cannot open: %s", d->path, strerror(errno));
     assay_status status = open_format(d, options, err);

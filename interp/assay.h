@@ -307,7 +307,7 @@ void assay_run_free(assay_run *r);
 /* State variables back to their initial content. */
 void assay_run_reset(assay_run *r);
 /* Memory of a value in this run, in native order and storage: inputs are written here before,
- * outputs read after. NULL for a value without memory. */
+ * outputs read after. NULL for a value without memory, and for one that is not kept. */
 void *assay_run_data(assay_run *r, int value);
 /* Runs all nodes on what the inputs hold. */
 assay_status assay_execute(assay_run *r, assay_error *err);

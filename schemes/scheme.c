@@ -9,6 +9,7 @@
 #include "graph/core/type.h"
 #include "schemes/data.h"
 #include "schemes/derive/prepare.h"
+#include "schemes/tree.h"
 
 #define MAX_FILE (1u << 20)
 
@@ -38,6 +39,21 @@ static void set_digest(assay_scheme *s)
     XXH128_hash_t h = XXH3_128bits(s->text, strlen(s->text));
     snprintf(s->digest, sizeof s->digest, "%016llx%016llx", (unsigned long long)h.high64,
              (unsigned long long)h.low64);
+}
+
+assay_status assay_scheme_parse_whole(const char *file, const char *text, size_t length,
+                                      assay_scheme **out, assay_error *err)
+{
+    assay_tree *tree;
+    assay_status s = assay_tree_parse(file, text, length, &tree, err);
+    *out = NULL;
+    if (s != ASSAY_OK)
+        return s;
+    if (tree->kind == ASSAY_TREE_MAP && assay_tree_get(tree, "extends") != NULL)
+        s = assay_fail(err, ASSAY_ERR_INPUT,
+                       "%s: the scheme extends another; what a bundle holds is whole", file);
+    assay_tree_free(tree);
+    return s == ASSAY_OK ? assay_scheme_parse(file, text, length, out, err) : s;
 }
 
 assay_status assay_scheme_parse(const char *file, const char *text, size_t length,

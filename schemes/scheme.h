@@ -29,6 +29,10 @@ assay_status assay_scheme_open(const char *name_or_path, assay_scheme **out, ass
 /* From text in memory; `file` names it in messages. */
 assay_status assay_scheme_parse(const char *file, const char *text, size_t length,
                                 assay_scheme **out, assay_error *err);
+/* The same of a text that stands for itself: one that extends another is refused, so that nothing
+ * but the text is read. */
+assay_status assay_scheme_parse_whole(const char *file, const char *text, size_t length,
+                                      assay_scheme **out, assay_error *err);
 void assay_scheme_free(assay_scheme *s);
 
 /* Preset names in order, NULL at the end. */

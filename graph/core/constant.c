@@ -1,7 +1,13 @@
 /* Tensors as .npy files. */
 #include "graph/core/constant.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include <xxhash.h>
+
+#include "graph/core/arena.h"
 
 assay_npy_type assay_elem_npy(assay_elem e)
 {
@@ -29,31 +35,72 @@ assay_status assay_constant_write(const char *path, const assay_type *t, const v
     return assay_npy_write_file(path, &a, err);
 }
 
+/* Takes the elements over from *a, which must be of t's container and shape. */
+static assay_status take(const char *path, assay_npy *a, const assay_type *t, void **data,
+                         assay_error *err)
+{
+    assay_type found = {.rank = 0};
+    char expected_shape[128], found_shape[128];
+    assay_status s;
+
+    found.rank = a->rank < ASSAY_MAX_RANK ? a->rank : ASSAY_MAX_RANK;
+    memcpy(found.dim, a->shape, (size_t)found.rank * sizeof *found.dim);
+    if (a->type == assay_elem_npy(t->elem) && a->rank <= ASSAY_MAX_RANK &&
+        assay_shape_equal(&found, t)) {
+        *data = a->data;
+        return ASSAY_OK;
+    }
+    s = assay_fail(err, ASSAY_ERR_INPUT, "%.300s: holds %s%s, expected %s%s", path,
+                   assay_npy_type_name(a->type),
+                   assay_shape_print(&found, found_shape, sizeof found_shape),
+                   assay_npy_type_name(assay_elem_npy(t->elem)),
+                   assay_shape_print(t, expected_shape, sizeof expected_shape));
+    assay_npy_free(a);
+    return s;
+}
+
 assay_status assay_constant_read(const char *path, const assay_type *t, void **data,
                                  assay_error *err)
 {
     assay_npy a;
-    assay_type found = {.rank = 0};
-    char expected_shape[128], found_shape[128];
     assay_status s = assay_npy_read_file(path, &a, err);
 
     *data = NULL;
-    if (s)
-        return s;
-    found.rank = a.rank;
-    for (int i = 0; i < a.rank && i < ASSAY_MAX_RANK; ++i)
-        found.dim[i] = a.shape[i];
-    if (a.type != assay_elem_npy(t->elem) || a.rank > ASSAY_MAX_RANK ||
-        !assay_shape_equal(&found, t)) {
-        found.rank = a.rank < ASSAY_MAX_RANK ? a.rank : ASSAY_MAX_RANK;
-        s = assay_fail(err, ASSAY_ERR_INPUT, "%.300s: holds %s%s, expected %s%s", path,
-                       assay_npy_type_name(a.type),
-                       assay_shape_print(&found, found_shape, sizeof found_shape),
-                       assay_npy_type_name(assay_elem_npy(t->elem)),
-                       assay_shape_print(t, expected_shape, sizeof expected_shape));
-        assay_npy_free(&a);
-        return s;
+    return s ? s : take(path, &a, t, data, err);
+}
+
+assay_status assay_constant_parse(const char *path, const unsigned char *bytes, size_t size,
+                                  const assay_type *t, void **data, assay_error *err)
+{
+    assay_npy a;
+    assay_status s = assay_npy_read_memory(bytes, size, path, &a, err);
+
+    *data = NULL;
+    return s ? s : take(path, &a, t, data, err);
+}
+
+static void print_digest(XXH128_hash_t h, char hex[33])
+{
+    snprintf(hex, 33, "%016llx%016llx", (unsigned long long)h.high64, (unsigned long long)h.low64);
+}
+
+assay_status assay_constant_digest(const assay_type *t, const void *data, char hex[33],
+                                   assay_error *err)
+{
+    const uint16_t one = 1;
+    const size_t size = assay_elem_size(t->elem), n = (size_t)assay_shape_count(t);
+    void *swapped;
+
+    if (size == 1 || *(const unsigned char *)&one == 1) {
+        print_digest(XXH3_128bits(data, n * size), hex);
+        return ASSAY_OK;
     }
-    *data = a.data;
+    swapped = malloc(n * size + 1);
+    if (!swapped)
+        return assay_out_of_memory(err);
+    memcpy(swapped, data, n * size);
+    assay_npy_swap(swapped, n, size);
+    print_digest(XXH3_128bits(swapped, n * size), hex);
+    free(swapped);
     return ASSAY_OK;
 }

@@ -20,7 +20,7 @@ void assay_unmap(void *p)
 
 assay_status assay_map_file(const char *path, assay_map **out, assay_error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     struct stat st;
     assay_map *map = malloc(sizeof *map);
     assay_status s = ASSAY_OK;

@@ -6,9 +6,16 @@
 
 #include "interp/assay.h"
 
-/* Reads all of `path` into *bytes, malloc'd for the caller, with a 0 byte after the end that
- * *size does not count. Fails with ASSAY_ERR_IO (also for a folder), _LIMIT above 2^40 bytes or
- * _MEMORY, and then leaves *bytes NULL. */
+/* Reads a regular file of at most 2^40 bytes; what is none (a pipe, a device) is refused and never
+ * waited for. *bytes is malloc'd for the caller and has a zero behind its *size bytes, which are
+ * not counted; on failure it is NULL. ASSAY_ERR_IO, _LIMIT or _MEMORY. */
 assay_status assay_slurp(const char *path, unsigned char **bytes, size_t *size, assay_error *err);
+
+/* The same of a file below a folder that may be a stranger's: `path` is relative to the open folder
+ * `dir`, which `name` names in messages. No part of it may be empty, "." or "..", or a symbolic
+ * link: nothing outside the folder is opened. ASSAY_ERR_INPUT where the path leaves the folder, the
+ * file is missing or is no regular file; ASSAY_ERR_IO where it is there and cannot be read. */
+assay_status assay_slurp_inside(int dir, const char *name, const char *path, unsigned char **bytes,
+                                size_t *size, assay_error *err);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/core/slurp.h"
 #include "graph/text/scan.h"
 
 #define MAX_DEPTH 16
@@ -43,11 +44,54 @@ static assay_status parse_elements(assay_scanner *p, const assay_type *t, void *
     return s;
 }
 
+/* Elements of file `name` of the directory of constants. */
+static assay_status read_file(const assay_scanner *p, const char *name, const assay_type *t,
+                              void **data, assay_error *err)
+{
+    const assay_text_folder *c = p->constants;
+    unsigned char *bytes;
+    size_t size;
+    char path[4096];
+    assay_status s;
+
+    if (snprintf(path, sizeof path, "%s/%s", c->path, name) >= (int)sizeof path)
+        return assay_fail(err, ASSAY_ERR_IO, "the path of '%.100s' is too long", name);
+    if (c->inside < 0)
+        return assay_constant_read(path, t, data, err);
+    s = assay_slurp_inside(c->inside, c->shown, path, &bytes, &size, err);
+    if (!s)
+        s = assay_constant_parse(path, bytes, size, t, data, err);
+    free(bytes);
+    return s;
+}
+
+/* The digest that a file's elements must have, where the text gives one. */
+static assay_status parse_digest(assay_scanner *p, const char *name, const assay_type *t,
+                                 const void *data)
+{
+    const char *at = assay_scan_here(p);
+    char *digest, found[33];
+    assay_status s;
+
+    if (!assay_scan_accept(p, "xxh3"))
+        return ASSAY_OK;
+    if ((s = assay_scan_string(p, &digest)))
+        return s;
+    s = assay_constant_digest(t, data, found, p->err);
+    if (!s && strcmp(found, digest) != 0)
+        s = assay_scan_fail_at(p, at, ASSAY_ERR_INPUT,
+                               "'%.100s' holds other constants than this network was written with "
+                               "(digest %s, expected %.40s)",
+                               name, found, digest);
+    free(digest);
+    return s;
+}
+
 /* file "NAME": a file of the directory of constants, and of no other. */
 static assay_status parse_file(assay_scanner *p, const assay_type *t, void **data)
 {
     const char *at = assay_scan_here(p);
-    char *name, path[4096];
+    char *name;
     assay_error inner;
     assay_status s = assay_scan_string(p, &name);
 
@@ -55,13 +99,13 @@ static assay_status parse_file(assay_scanner *p, const assay_type *t, void **dat
         return s;
     if (!*name || strchr(name, '/') || strcmp(name, "..") == 0 || strcmp(name, ".") == 0)
         s = assay_scan_fail_at(p, at, ASSAY_ERR_INPUT, "'%.100s' is not a plain file name", name);
-    else if (!p->constants_dir)
+    else if (!p->constants->path)
         s = assay_scan_fail_at(p, at, ASSAY_ERR_INPUT,
                                "the text names a file, but there is no directory of constants");
-    else if (snprintf(path, sizeof path, "%s/%s", p->constants_dir, name) >= (int)sizeof path)
-        s = assay_scan_fail_at(p, at, ASSAY_ERR_IO, "the path of '%.100s' is too long", name);
     else
-        s = assay_scan_located(p, at, assay_constant_read(path, t, data, &inner), &inner);
+        s = assay_scan_located(p, at, read_file(p, name, t, data, &inner), &inner);
+    if (!s)
+        s = parse_digest(p, name, t, *data);
     free(name);
     return s;
 }
@@ -354,9 +398,17 @@ static assay_status parse_graph(assay_scanner *p, int depth, assay_graph **out)
 assay_status assay_graph_parse(const char *text, size_t length, const char *file,
                                const char *constants_dir, assay_graph **out, assay_error *err)
 {
+    const assay_text_folder constants = {.path = constants_dir, .inside = -1};
+    return assay_graph_parse_in(text, length, file, &constants, out, err);
+}
+
+assay_status assay_graph_parse_in(const char *text, size_t length, const char *file,
+                                  const assay_text_folder *constants, assay_graph **out,
+                                  assay_error *err)
+{
     assay_scanner p;
     assay_error inner;
-    assay_status s = assay_scan_open(&p, text, length, file, constants_dir, err);
+    assay_status s = assay_scan_open(&p, text, length, file, constants, err);
 
     *out = NULL;
     if (s)

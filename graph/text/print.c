@@ -112,28 +112,29 @@ static void print_element(const assay_value *v, size_t i, assay_buf *out)
         assay_buf_printf(out, "%lld", (long long)assay_elem_get(v->type.elem, v->data, i));
 }
 
-/* A file name for constant number n: "c0007_conv1.weight.npy" with what is not plain made '_'. */
-static void file_name(char *buf, size_t size, int n, const char *name)
+/* A file name for constant number n: "c0007_conv1.weight.npy" with what is not plain made '_'; the
+ * first digits of a digest stand before the extension. */
+static void file_name(char *buf, size_t size, int n, const char *name, const char *digest)
 {
+    const size_t behind = strlen(".npy") + (*digest ? 17 : 0);
     int length = snprintf(buf, size, "c%04d_", n);
     size_t at = (size_t)length;
-    for (const char *p = name; *p && at < size - 5; ++p, ++at)
+    for (const char *p = name; *p && at < size - behind - 1; ++p, ++at)
         buf[at] = strchr(BARE, *p) && *p != '/' && *p != '$' ? *p : '_';
-    snprintf(buf + at, size - at, ".npy");
+    snprintf(buf + at, size - at, "%s%.16s.npy", *digest ? "." : "", digest);
 }
 
 static assay_status print_file(const printer *p, int id)
 {
     const assay_value *v = &p->g->value[id];
     const assay_text_options *o = p->options;
-    char name[ASSAY_TEXT_FILE_NAME], path[4096];
-    file_name(name, sizeof name, (*p->n_files)++, v->name);
-    if (snprintf(path, sizeof path, "%s/%s", o->constants_dir, name) >= (int)sizeof path)
-        return assay_fail(p->err, ASSAY_ERR_IO, "%.300s: the path is too long", o->constants_dir);
-    assay_buf_printf(p->out, "file \"%s\"", name);
-    if (o->on_file)
-        o->on_file(o->user, p->g, id, name);
-    return assay_constant_write(path, &v->type, v->data, p->err);
+    char name[ASSAY_TEXT_FILE_NAME], digest[33];
+    assay_status s = assay_constant_digest(&v->type, v->data, digest, p->err);
+    if (s)
+        return s;
+    file_name(name, sizeof name, (*p->n_files)++, v->name, o->named_by_digest ? digest : "");
+    assay_buf_printf(p->out, "file \"%s\" xxh3 \"%s\"", name, digest);
+    return o->put(o->user, p->g, id, name, digest, p->err);
 }
 
 /* A value that no node produces, on its own line. */
@@ -151,7 +152,7 @@ static assay_status print_source(printer *p, int id)
     if (v->data) {
         n = (size_t)assay_shape_count(&v->type);
         assay_buf_printf(p->out, " = ");
-        if (p->options->constants_dir && n > p->options->inline_limit) {
+        if (p->options->put && n > p->options->inline_limit) {
             s = print_file(p, id);
         } else {
             assay_buf_printf(p->out, "[");
@@ -297,10 +298,23 @@ assay_status assay_graph_print_with(const assay_graph *g, const assay_text_optio
     return s ? s : assay_buf_status(out, err);
 }
 
+/* Writes a constant to its file in the folder `user`. */
+static assay_status put_file(void *user, const assay_graph *g, int value, const char *file,
+                             const char *digest, assay_error *err)
+{
+    const assay_value *v = &g->value[value];
+    char path[4096];
+    (void)digest;
+    if (snprintf(path, sizeof path, "%s/%s", (const char *)user, file) >= (int)sizeof path)
+        return assay_fail(err, ASSAY_ERR_IO, "%.300s: the path is too long", (const char *)user);
+    return assay_constant_write(path, &v->type, v->data, err);
+}
+
 assay_status assay_graph_print(const assay_graph *g, const char *constants_dir, assay_buf *out,
                                assay_error *err)
 {
-    const assay_text_options options = {.constants_dir = constants_dir,
-                                        .inline_limit = ASSAY_TEXT_INLINE};
+    const assay_text_options options = {.inline_limit = ASSAY_TEXT_INLINE,
+                                        .put = constants_dir ? put_file : NULL,
+                                        .user = (void *)(uintptr_t)constants_dir};
     return assay_graph_print_with(g, &options, out, err);
 }

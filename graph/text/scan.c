@@ -9,9 +9,9 @@
 #include <string.h>
 
 assay_status assay_scan_open(assay_scanner *p, const char *text, size_t length, const char *file,
-                             const char *constants_dir, assay_error *err)
+                             const assay_text_folder *constants, assay_error *err)
 {
-    *p = (assay_scanner){.file = file, .constants_dir = constants_dir, .err = err};
+    *p = (assay_scanner){.file = file, .constants = constants, .err = err};
     p->text = malloc(length + 1);
     if (!p->text)
         return assay_out_of_memory(err);

@@ -9,14 +9,15 @@
 #include "graph/text/text.h"
 
 typedef struct assay_scanner {
-    const char *file, *constants_dir;
+    const char *file;
+    const assay_text_folder *constants;
     char *text; /* a NUL-terminated copy */
     const char *end, *p;
     assay_error *err;
 } assay_scanner;
 
 assay_status assay_scan_open(assay_scanner *p, const char *text, size_t length, const char *file,
-                             const char *constants_dir, assay_error *err);
+                             const assay_text_folder *constants, assay_error *err);
 void assay_scan_close(assay_scanner *p);
 
 /* Where the next token starts. */

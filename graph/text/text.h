@@ -21,7 +21,8 @@
  * "f32" | "bool" | "i1".."i32" | "u1".."u32" | "i64" params  = "q" "(" number "," int ")" per
  * tensor | "q" "(" "axis" "=" int "," numbers "," ints ")"                scales, zero points | "q"
  * "(" "axis" "=" int "," "block" "=" int "," numbers "," ints ")" data    = numbers | ints C order
- *           | "file" string                             .npy in the directory of constants
+ *           | "file" string [ "xxh3" string ]           .npy in the directory of constants, and the
+ *                                                       digest that its elements must have
  *   numbers = "[" [ number { "," number } ] "]"         ints likewise
  *   name    = letters, digits and _ . / $ -, not starting with '-', not "_" and none of the words
  *             that start an item; anything else is a string
@@ -46,22 +47,37 @@
 assay_status assay_graph_print(const assay_graph *g, const char *constants_dir, assay_buf *out,
                                assay_error *err);
 
-/* The same with a say in which constants go to files. */
+/* The same with a say in which constants go to files, and who writes them. */
 #define ASSAY_TEXT_FILE_NAME 80
 typedef struct assay_text_options {
-    const char *constants_dir; /* NULL: all constants in the text */
-    size_t inline_limit;       /* constants of more elements go to files */
-    /* Told of each constant that goes to a file, and of the file's name in constants_dir. */
-    void (*on_file)(void *user, const assay_graph *g, int value, const char *file);
+    size_t inline_limit; /* constants of more elements go to files */
+    /* File names hold part of the digest, c0000_NAME.0123456789abcdef.npy: constants that differ
+     * never share a name. */
+    bool named_by_digest;
+    /* Takes each constant that goes to a file, with the file's name and the digest of its elements
+     * (assay_constant_digest). NULL: all constants are in the text. */
+    assay_status (*put)(void *user, const assay_graph *g, int value, const char *file,
+                        const char *digest, assay_error *err);
     void *user;
 } assay_text_options;
 assay_status assay_graph_print_with(const assay_graph *g, const assay_text_options *options,
                                     assay_buf *out, assay_error *err);
 
+/* The directory of a text's constants. */
+typedef struct assay_text_folder {
+    const char *path;  /* NULL: there is none */
+    int inside;        /* an open folder, which path is relative to and nothing may lead out of
+                          (assay_slurp_inside); -1: path is a path as any */
+    const char *shown; /* that folder's name in messages */
+} assay_text_folder;
+
 /* Parses one graph and verifies it. `file` names the text in messages, which give line and column;
  * constants_dir may be NULL when the text names no files. The text need not be NUL-terminated. */
 assay_status assay_graph_parse(const char *text, size_t length, const char *file,
                                const char *constants_dir, assay_graph **out, assay_error *err);
+assay_status assay_graph_parse_in(const char *text, size_t length, const char *file,
+                                  const assay_text_folder *constants, assay_graph **out,
+                                  assay_error *err);
 
 /* ---- pieces for other printers ---- */
 /* "f32[1,3]", "i8[1,8] q(0.02,-3)". */

@@ -114,6 +114,12 @@ int cli_parse(const cli_command *command, int argc, char **argv, cli_args *args)
         if (n == 0)
             return CLI_TROUBLE;
     }
+    if (command->max_args >= 0 && args->n_positional > command->max_args &&
+        find_long(command, "input", strlen("input")) && cli_has(args, "input"))
+        return cli_trouble(
+            "%s: '%s' is one argument too many; every input file has an -i of its own: "
+            "-i a.npy -i b.npy",
+            command->name, args->positional[command->max_args]);
     if (args->n_positional < command->min_args ||
         (command->max_args >= 0 && args->n_positional > command->max_args))
         return cli_trouble("usage: assay %s %s", command->name, command->usage);

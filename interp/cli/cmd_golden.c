@@ -8,26 +8,16 @@
 
 static bool parse_forms(const char *text, unsigned *forms)
 {
-    static const struct {
-        const char *name;
-        unsigned form;
-    } known[] = {{"npy", ASSAY_FORM_NPY},
-                 {"raw", ASSAY_FORM_RAW},
-                 {"hex", ASSAY_FORM_HEX},
-                 {"c", ASSAY_FORM_C}};
-
     *forms = 0;
     while (*text) {
         const size_t n = strcspn(text, ",");
-        size_t i = 0;
-        while (i < 4 && !(strlen(known[i].name) == n && strncmp(known[i].name, text, n) == 0))
-            i++;
-        if (i == 4) {
+        const unsigned form = assay_form_find(text, n);
+        if (!form) {
             cli_trouble("golden: --format takes a list of npy, raw, hex and c, not '%.*s'", (int)n,
                         text);
             return false;
         }
-        *forms |= known[i].form;
+        *forms |= form;
         text += n + (text[n] == ',');
     }
     return true;
@@ -167,11 +157,14 @@ static const cli_option options[] = {
     CLI_DATA_OPTIONS,
     {"sequence", 0, NULL, "a data set's samples are the steps of one sequence: the state goes on"},
     {"output", 'o', "DIR", "the bundle; must not exist yet"},
-    {"force", 'f', NULL, "replace an existing bundle"},
+    {"force", 'f', NULL, "replace a golden bundle (nothing else)"},
     {"digests-only", 0, NULL, "hashes only, no tensors"},
     {"accumulators", 0, NULL, "also the sums before each rescale"},
-    {"format", 0, "LIST", "of npy, raw, hex ($readmemh) and c; npy is always written"},
-    {"hex-bits", 0, "N", "bits of a $readmemh word (default: one element)"},
+    {"format", 0, "LIST",
+     "of npy, raw, hex ($readmemh) and c, for tensors, constants and parameters; npy is always "
+     "written"},
+    {"hex-bits", 0, "N",
+     "bits of a $readmemh word (default: one element); a smaller one takes several for an element"},
     {NULL, 0, NULL, NULL}};
 
 const cli_command cli_golden = {

@@ -24,12 +24,15 @@ static int run(const cli_args *a)
         if (assay_bundle_verify(a->positional[i], cli_has(a, "files-only") ? NULL : &engine,
                                 print_fault, NULL, &r, &err) != ASSAY_OK)
             return cli_failed(&err);
-        if (r.files_bad || r.replay_bad)
+        const bool bad = r.files_bad || r.replay_bad || r.entries_bad;
+        if (bad)
             status = CLI_DIFFERENT;
         printf("%s: %s: %" PRId64 " tensors, %" PRId64 " bad files, %" PRId64
-               " tensors that a fresh run gives otherwise\n",
-               a->positional[i], r.files_bad || r.replay_bad ? "BAD" : "good", r.tensors,
-               r.files_bad, r.replay_bad);
+               " tensors that a fresh run gives otherwise",
+               a->positional[i], bad ? "BAD" : "good", r.tensors, r.files_bad, r.replay_bad);
+        if (r.entries_bad)
+            printf(", %" PRId64 " other entries of the manifest", r.entries_bad);
+        putchar('\n');
     }
     return status;
 }

@@ -6,8 +6,10 @@
  *   DIR/tensors/0007_conv_NAME.npy  every tensor, in execution order (unless digests only);
  *                              with several samples tensors/s00003/0007_conv_NAME.npy
  *   DIR/accumulators/...       pre-rescale sums, on request
+ *   DIR/parameters/0007_conv_NAME.multiplier.hex   the units' integers, where other forms than .npy
+ *                              are asked for
  *
- * A bundle is written under a temporary name beside DIR and renamed: it is whole or absent. */
+ * A bundle is written beside DIR and moved there (interp/partial.h): it is whole or absent. */
 #ifndef ASSAY_INTERP_BUNDLE_H
 #define ASSAY_INTERP_BUNDLE_H
 
@@ -19,18 +21,20 @@ enum assay_form { /* forms of a dumped tensor, a bit set */
                   ASSAY_FORM_NPY = 1 << 0,
                   ASSAY_FORM_RAW = 1 << 1, /* little-endian bytes, C order: .bin */
                   ASSAY_FORM_HEX = 1 << 2, /* $readmemh text: .hex */
-                  ASSAY_FORM_C = 1 << 3    /* a C array: .h */
+                  ASSAY_FORM_C = 1 << 3,   /* a C array: .h */
+                  ASSAY_FORM_ALL = (1 << 4) - 1
 };
 
 typedef struct assay_bundle_options {
-    const char *dir;
-    bool replace;           /* an existing bundle at dir may be replaced */
+    const char *dir;        /* NULL: nothing is written, but digests are taken and the manifest made
+                               as if all were */
+    bool replace;           /* a golden bundle at dir may be replaced */
     bool digests_only;      /* no tensors, no constants */
     bool accumulators;      /* pre-rescale sums too */
     unsigned forms;         /* set of assay_form; 0 means npy */
     int64_t samples;        /* how many will be recorded; more than one get folders of their own */
     bool sequence;          /* the samples are steps: the network's state goes on between them */
-    unsigned hex_bits;      /* $readmemh word width in bits; 0: one element a word */
+    unsigned hex_bits;      /* $readmemh word width in bits (interp/hex.h); 0: one element a word */
     const char *model_file; /* as the user named it; its base name is recorded */
     const char *preprocessing; /* canonical text or NULL */
 } assay_bundle_options;
@@ -43,6 +47,8 @@ void assay_bundle_number(const assay_graph *g, int *index);
  * made '_'; names are cut at 160 bytes. */
 #define ASSAY_BUNDLE_STEM 256
 void assay_bundle_stem(int index, const char *op, const char *name, char stem[ASSAY_BUNDLE_STEM]);
+/* A file's path without ".npy"; false when it is none or too long. */
+bool assay_bundle_stem_of(const char *file, char *stem, size_t size);
 
 /* ---- writing ---- */
 typedef struct assay_bundle_writer assay_bundle_writer;
@@ -60,16 +66,32 @@ assay_status assay_bundle_commit(assay_bundle_writer *w, char digest[33], assay_
 /* Removes what was written. NULL is fine. */
 void assay_bundle_abort(assay_bundle_writer *w);
 
-/* Forms of one tensor (interp/golden/bundle_forms.c); stem is the path without extension. */
+/* ---- forms of one tensor (interp/golden/bundle_forms.c) ---- */
+
+/* "npy", "raw", "hex", "c"; ".npy" and so on without the dot; the form of a name, or 0. */
+const char *assay_form_name(enum assay_form form);
+const char *assay_form_extension(enum assay_form form);
+unsigned assay_form_find(const char *name, size_t length);
+/* The bytes of a file in one form, malloc'd; the C array is named after the stem. */
+assay_status assay_form_render(enum assay_form form, const char *stem, unsigned hex_bits,
+                               const assay_type *type, const void *data, unsigned char **bytes,
+                               size_t *size, assay_error *err);
+/* Files in some forms; stem is the path without extension. */
 assay_status assay_form_write(const char *stem, unsigned forms, unsigned hex_bits,
                               const assay_type *type, const void *data, assay_error *err);
 /* NumPy's name of the container of an element kind: "int8", "float32", ... */
 const char *assay_dtype_name(assay_elem e);
 
 /* ---- JSON pieces (interp/golden/bundle_json.c); new references, NULL when out of memory ---- */
+/* A name as it is, or, where its bytes are no UTF-8, with those that are none as \xHH. */
+json_t *assay_json_name(const char *name);
 json_t *assay_json_type(const assay_type *t); /* dtype, bits, shape, scale, zero_point, axis */
 json_t *assay_json_node(const assay_graph *g, int node, const assay_scheme_vtable *vt,
                         const assay_unit *unit);
+/* A unit's parameters, at most so many; returns how many. */
+#define ASSAY_BUNDLE_PARAMETERS 64
+size_t assay_bundle_parameters(const assay_scheme_vtable *vt, const assay_unit *unit,
+                               assay_unit_param list[ASSAY_BUNDLE_PARAMETERS]);
 /* Reads back what assay_json_type wrote; scales and zero points are malloc'd into *t (free with
  * assay_json_type_free). */
 assay_status assay_json_type_read(const json_t *o, const char *what, assay_type *t,
@@ -83,30 +105,54 @@ typedef struct assay_bundle_tensor {
     const char *name, *op;
     assay_type type;
     const char *digest;
-    const char *file; /* relative to the bundle, or NULL (digests only) */
+    const char *file;                    /* relative to the bundle, or NULL (digests only) */
+    const char *sums_digest, *sums_file; /* of the accumulators; NULL where there are none */
 } assay_bundle_tensor;
 
 typedef struct assay_bundle {
     char *dir;
+    int folder; /* the open folder: nothing outside it is read */
     json_t *manifest;
+    bool sealed;       /* the manifest's bytes have the digest that it ends with */
+    unsigned forms;    /* set of assay_form that its arrays are in; 0: it does not say */
+    unsigned hex_bits; /* as in assay_bundle_options */
     int n_tensors;
     assay_bundle_tensor *tensor;
 } assay_bundle;
 
-/* Reads and checks DIR/manifest.json. */
+/* Reads and checks DIR/manifest.json. A bundle may be a stranger's: of what it names, only regular
+ * files below DIR are ever opened, and no link in it is followed. */
 assay_status assay_bundle_open(const char *dir, assay_bundle **out, assay_error *err);
 void assay_bundle_free(assay_bundle *b);
-/* Elements of tensor i, malloc'd in native order; the file's shape and dtype are checked. */
+/* Elements of tensor i, malloc'd in native order; the file's shape and dtype are checked.
+ * ASSAY_ERR_IO where a file is there and cannot be read, _INPUT where it is not as it should be. */
 assay_status assay_bundle_read(const assay_bundle *b, int i, void **data, assay_error *err);
+/* Its accumulators, int64 of its shape; *type describes them. */
+assay_status assay_bundle_read_sums(const assay_bundle *b, int i, assay_type *type, void **data,
+                                    assay_error *err);
+/* Elements of `type` from file `file` of the bundle. */
+assay_status assay_bundle_read_array(const assay_bundle *b, const char *file,
+                                     const assay_type *type, void **data, assay_error *err);
+/* The type of a tensor's accumulators, and of n integers of a unit's parameter: int32 where all
+ * fit, else int64. */
+assay_type assay_bundle_sums_type(const assay_type *tensor);
+assay_type assay_bundle_parameter_type(const int64_t *value, size_t n);
+/* The same integers as elements of that type, malloc'd. */
+assay_status assay_bundle_parameter_data(const assay_type *type, const int64_t *value, void **data,
+                                         assay_error *err);
 
 /* ---- verify (interp/golden/verify.c) ---- */
 typedef struct assay_verify_result {
-    int64_t tensors, files_bad, replay_bad;
+    int64_t tensors;
+    int64_t files_bad;   /* missing, other bytes than they should be, or not of the bundle */
+    int64_t replay_bad;  /* tensors that a fresh run gives otherwise */
+    int64_t entries_bad; /* other entries of the manifest that are not so */
 } assay_verify_result;
-/* Re-hashes every file against the manifest, and with `replay` runs the bundle's own graph under
- * its own scheme on its own inputs by that engine and compares every digest; replay may be NULL,
- * its keep_all counts as set. `report` (may be NULL) gets one line for each fault. Faults are
- * counted, not errors. */
+/* Compares every file with the manifest, and the manifest with its own digest. With `replay` it
+ * also runs the bundle's own graph under its own scheme on its own inputs by that engine and
+ * compares all that the manifest says with what it would say of that run; replay may be NULL, its
+ * keep_all counts as set. `report` (may be NULL) gets one line for each fault. Faults are counted,
+ * not errors; what cannot be read or run is an error. */
 assay_status assay_bundle_verify(const char *dir, const assay_program_options *replay,
                                  void (*report)(void *, const char *), void *user,
                                  assay_verify_result *out, assay_error *err);

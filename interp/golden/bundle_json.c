@@ -1,10 +1,58 @@
 /* Types and nodes as JSON, and types back. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "graph/core/attr.h"
 #include "interp/golden/bundle.h"
+
+/* Bytes of the UTF-8 character at p, or 0 when there is none (RFC 3629). */
+static size_t character(const unsigned char *p)
+{
+    const size_t n = p[0] < 0x80   ? 1
+                     : p[0] < 0xc2 ? 0
+                     : p[0] < 0xe0 ? 2
+                     : p[0] < 0xf0 ? 3
+                     : p[0] < 0xf5 ? 4
+                                   : 0;
+    for (size_t i = 1; i < n; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+        (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
+        return 0;
+    return n;
+}
+
+json_t *assay_json_name(const char *name)
+{
+    char *escaped = malloc(4 * strlen(name) + 1), *to = escaped;
+    json_t *o;
+    if (!escaped)
+        return NULL;
+    for (const unsigned char *p = (const unsigned char *)name; *p;) {
+        const size_t n = character(p);
+        if (n == 0) {
+            to += sprintf(to, "\\x%02x", *p++);
+            continue;
+        }
+        memcpy(to, p, n);
+        to += n;
+        p += n;
+    }
+    *to = 0;
+    o = json_string(escaped);
+    free(escaped);
+    return o;
+}
+
+size_t assay_bundle_parameters(const assay_scheme_vtable *vt, const assay_unit *unit,
+                               assay_unit_param list[ASSAY_BUNDLE_PARAMETERS])
+{
+    const size_t n = vt->params ? vt->params(unit, list, ASSAY_BUNDLE_PARAMETERS) : 0;
+    return n < ASSAY_BUNDLE_PARAMETERS ? n : ASSAY_BUNDLE_PARAMETERS;
+}
 
 /* Scales print with 17 digits so that they read back to the same float. */
 static json_t *scales(const assay_qparams *q)
@@ -54,19 +102,16 @@ static json_t *names(const assay_graph *g, const int *ids, int n)
 {
     json_t *a = json_array();
     for (int i = 0; i < n; i++)
-        json_array_append_new(a, ids[i] < 0 ? json_null() : json_string(g->value[ids[i]].name));
+        json_array_append_new(a, ids[i] < 0 ? json_null() : assay_json_name(g->value[ids[i]].name));
     return a;
 }
 
 static json_t *parameters(const assay_scheme_vtable *vt, const assay_unit *unit)
 {
-    enum { MAX = 64 };
-    assay_unit_param list[MAX];
+    assay_unit_param list[ASSAY_BUNDLE_PARAMETERS];
     json_t *o = json_object();
-    size_t n = vt->params ? vt->params(unit, list, MAX) : 0;
+    const size_t n = assay_bundle_parameters(vt, unit, list);
 
-    if (n > MAX)
-        n = MAX;
     for (size_t i = 0; i < n; i++) {
         json_t *a = json_array();
         for (size_t k = 0; k < list[i].count; k++)
@@ -129,7 +174,7 @@ json_t *assay_json_node(const assay_graph *g, int node, const assay_scheme_vtabl
     const assay_node *n = &g->node[node];
     json_t *o = json_object();
 
-    json_object_set_new(o, "name", json_string(n->name));
+    json_object_set_new(o, "name", assay_json_name(n->name));
     json_object_set_new(o, "op", json_string(assay_op_get(n->op)->name));
     json_object_set_new(o, "inputs", names(g, n->in, n->n_in));
     json_object_set_new(o, "outputs", names(g, n->out, n->n_out));

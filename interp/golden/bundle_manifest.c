@@ -24,6 +24,16 @@ void assay_bundle_stem(int index, const char *op, const char *name, char stem[AS
             *p = '_';
 }
 
+bool assay_bundle_stem_of(const char *file, char *stem, size_t size)
+{
+    const size_t n = strlen(file), extension = strlen(".npy");
+    if (n <= extension || n - extension >= size || strcmp(file + n - extension, ".npy") != 0)
+        return false;
+    memcpy(stem, file, n - extension);
+    stem[n - extension] = 0;
+    return true;
+}
+
 void assay_bundle_folder(const assay_bundle_writer *w, const char *kind, int64_t sample,
                          char folder[64])
 {
@@ -59,11 +69,11 @@ static json_t *input_entry(const assay_bundle_writer *w, int64_t record, int slo
     json_t *entry = assay_json_type(&v->type);
     char hex[33];
     assay_digest_print(r->tensor[record * r->n_slots + slot], hex);
-    json_object_set_new(entry, "name", json_string(v->name));
+    json_object_set_new(entry, "name", assay_json_name(v->name));
     if (w->options.samples > 1)
         json_object_set_new(entry, "sample", json_integer(r->sample[record]));
     if (source)
-        json_object_set_new(entry, "file", json_string(source));
+        json_object_set_new(entry, "file", assay_json_name(source));
     json_object_set_new(entry, "xxh3", json_string(hex));
     return entry;
 }
@@ -81,12 +91,61 @@ static json_t *input_list(const assay_bundle_writer *w)
     return a;
 }
 
-static json_t *node_list(const assay_program *p)
+/* The files of a node's parameters in forms other than .npy, PART.NAME.hex and so on; *part is ""
+ * where there are none. */
+static assay_status put_parameters(assay_bundle_writer *w, int node, char part[ASSAY_BUNDLE_PART],
+                                   assay_error *err)
+{
+    const assay_program *p = w->program;
+    const unsigned forms = w->options.forms & ~(unsigned)ASSAY_FORM_NPY;
+    const int value = p->graph->node[node].out[0];
+    assay_unit_param list[ASSAY_BUNDLE_PARAMETERS];
+    char stem[ASSAY_BUNDLE_STEM], named[ASSAY_BUNDLE_PART + 64];
+    const size_t n =
+        p->unit[node] ? assay_bundle_parameters(p->scheme->vt, p->unit[node], list) : 0;
+    assay_status status = ASSAY_OK;
+
+    *part = 0;
+    if (n == 0 || value < 0 || !forms || w->options.digests_only)
+        return ASSAY_OK;
+    assay_bundle_stem(w->index[value], assay_bundle_op(p->graph, value),
+                      p->graph->value[value].name, stem);
+    snprintf(part, ASSAY_BUNDLE_PART, "parameters/%s", stem);
+    for (size_t i = 0; i < n && status == ASSAY_OK; i++) {
+        const assay_type type = assay_bundle_parameter_type(list[i].value, list[i].count);
+        void *data;
+        snprintf(named, sizeof named, "%s.%.60s", part, list[i].name);
+        status = assay_bundle_parameter_data(&type, list[i].value, &data, err);
+        if (status == ASSAY_OK)
+            status = assay_bundle_put(w, named, forms, &type, data, err);
+        free(data);
+    }
+    return status;
+}
+
+static assay_status add_nodes(assay_bundle_writer *w, json_t *m, assay_error *err)
+{
+    const assay_program *p = w->program;
+    json_t *a = json_array();
+    assay_status status = ASSAY_OK;
+    for (int n = 0; n < p->graph->n_nodes && status == ASSAY_OK; n++) {
+        json_t *o = assay_json_node(p->graph, n, p->scheme ? p->scheme->vt : NULL, p->unit[n]);
+        char part[ASSAY_BUNDLE_PART];
+        status = put_parameters(w, n, part, err);
+        if (*part)
+            json_object_set_new(o, "parameter_files", json_string(part));
+        json_array_append_new(a, o);
+    }
+    json_object_set_new(m, "nodes", a);
+    return status;
+}
+
+static json_t *form_list(unsigned forms)
 {
     json_t *a = json_array();
-    for (int n = 0; n < p->graph->n_nodes; n++)
-        json_array_append_new(
-            a, assay_json_node(p->graph, n, p->scheme ? p->scheme->vt : NULL, p->unit[n]));
+    for (unsigned form = 1; form <= ASSAY_FORM_C; form <<= 1)
+        if (forms & form)
+            json_array_append_new(a, json_string(assay_form_name((enum assay_form)form)));
     return a;
 }
 
@@ -107,80 +166,87 @@ static assay_status bundle_digest(const assay_bundle_records *r, char hex[33], a
     return ASSAY_OK;
 }
 
-/* The manifest, whose list of tensors is empty as yet, with that list. */
-static assay_status write_manifest(const assay_bundle_writer *w, const json_t *m, assay_error *err)
+/* The manifest, whose list of tensors is empty as yet, with that list and sealed. */
+static assay_status print_manifest(const assay_bundle_writer *w, const json_t *m, char **out,
+                                   size_t *size, assay_error *err)
 {
     static const char list[] = "\n \"tensors\": [";
-    char *text = json_dumps(m, ASSAY_JSON_FORMAT), *all = NULL;
-    const char *rest = text ? strstr(text, list) + strlen(list) : NULL;
-    size_t size = 0;
-    FILE *f = text ? open_memstream(&all, &size) : NULL;
+    char *text = json_dumps(m, ASSAY_JSON_FORMAT), *all = NULL, hex[33];
+    char *rest = text ? strstr(text, list) + strlen(list) : NULL;
+    FILE *f = text ? open_memstream(&all, size) : NULL;
     assay_status status = f ? ASSAY_OK : no_memory(err);
 
     if (status == ASSAY_OK) {
         fwrite(text, 1, (size_t)(rest - text), f);
         status = assay_bundle_tensors_print(w, f, err);
+        rest[strlen(rest) - strlen("\n}")] = 0;
         fputs(rest, f);
+        if (fflush(f) == 0)
+            assay_digest_bytes(all, *size, hex);
+        fprintf(f, ASSAY_BUNDLE_SEAL "%s\"\n}\n", hex);
         if ((ferror(f) | fclose(f)) != 0 && status == ASSAY_OK)
             status = no_memory(err);
     }
-    if (status == ASSAY_OK)
-        status = assay_write_file(w->path, all, size, err);
-    free(all);
+    if (status != ASSAY_OK) {
+        free(all);
+        all = NULL;
+    }
+    *out = all;
     free(text);
     return status;
 }
 
-assay_status assay_bundle_manifest(assay_bundle_writer *w, char digest[33], assay_error *err)
+/* What ran, on what, and how it was written. */
+static json_t *origin(const assay_bundle_writer *w)
 {
     const assay_program *p = w->program;
     json_t *m = json_object();
-    json_t *graph = json_object();
-    json_t *inputs = input_list(w);
-    json_t *tensors = json_array(); /* filled in as text */
-    char hex[33];
-    assay_status status;
-
-    if (!m || !graph || !inputs || !tensors) {
-        json_decref(m);
-        json_decref(graph);
-        json_decref(inputs);
-        json_decref(tensors);
-        return no_memory(err);
-    }
     json_object_set_new(m, "format", json_string("assay-golden-1"));
     json_object_set_new(m, "assay", json_string(ASSAY_VERSION));
     json_object_set_new(m, "model",
-                        json_pack("{s:s,s:s}", "file", assay_base_name(w->model_file), "xxh3",
+                        json_pack("{s:o,s:s}", "file",
+                                  assay_json_name(assay_base_name(w->model_file)), "xxh3",
                                   p->graph->model_digest));
     json_object_set_new(m, "scheme",
                         p->scheme ? json_pack("{s:s,s:s,s:s}", "name", p->scheme->name, "xxh3",
                                               p->scheme->digest, "text", p->scheme->text)
                                   : json_null());
     if (w->preprocessing)
-        json_object_set_new(m, "preprocessing", json_string(w->preprocessing));
+        json_object_set_new(m, "preprocessing", assay_json_name(w->preprocessing));
     if (w->options.sequence)
         json_object_set_new(m, "sequence", json_true());
+    json_object_set_new(m, "forms", form_list(w->options.forms));
+    if (w->options.hex_bits)
+        json_object_set_new(m, "hex_bits", json_integer(w->options.hex_bits));
+    return m;
+}
+
+assay_status assay_bundle_manifest(assay_bundle_writer *w, char digest[33], char **text,
+                                   size_t *size, assay_error *err)
+{
+    const assay_program *p = w->program;
+    json_t *m = origin(w), *graph = json_object(), *inputs = input_list(w);
+    assay_status status = m && graph && inputs ? ASSAY_OK : no_memory(err);
+
+    *text = NULL;
+    if (!w->options.digests_only) {
+        json_object_set_new(graph, "file", json_string("graph.assay"));
+        json_object_set_new(graph, "xxh3", json_string(w->graph_digest));
+    }
     json_object_set_new(m, "inputs", inputs);
     json_object_set_new(m, "graph", graph);
-    json_object_set_new(m, "nodes", node_list(p));
+    if (status == ASSAY_OK)
+        status = add_nodes(w, m, err);
     json_object_set(m, "constants", w->constants);
-    json_object_set_new(m, "tensors", tensors);
-    status = bundle_digest(&w->records, digest, err);
+    json_object_set_new(m, "tensors", json_array()); /* filled in as text */
+    if (status == ASSAY_OK)
+        status = bundle_digest(&w->records, digest, err);
     if (p->scheme)
         json_object_set_new(m, "contract", assay_contract_json(p));
-    json_object_set_new(m, "digest", json_string(status == ASSAY_OK ? digest : ""));
-    if (status == ASSAY_OK && !w->options.digests_only) {
-        status = assay_bundle_path(w, "graph.assay", err);
-        if (status == ASSAY_OK)
-            status = assay_digest_file(w->path, hex, err);
-        json_object_set_new(graph, "file", json_string("graph.assay"));
-        json_object_set_new(graph, "xxh3", json_string(status == ASSAY_OK ? hex : ""));
+    if (status == ASSAY_OK) {
+        json_object_set_new(m, "digest", json_string(digest));
+        status = print_manifest(w, m, text, size, err);
     }
-    if (status == ASSAY_OK)
-        status = assay_bundle_path(w, "manifest.json", err);
-    if (status == ASSAY_OK)
-        status = write_manifest(w, m, err);
     json_decref(m);
     return status;
 }

@@ -1,74 +1,131 @@
 /* Reading a golden bundle back. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "graph/text/npy.h"
+#include "graph/core/constant.h"
+#include "graph/core/slurp.h"
 #include "interp/golden/bundle.h"
+#include "interp/golden/bundle_writer.h"
+#include "interp/golden/hex.h"
 
 static assay_status read_entry(const json_t *o, const char *where, assay_bundle_tensor *t,
                                assay_error *err)
 {
+    const json_t *sums = json_object_get(o, "accumulators");
+
     t->name = json_string_value(json_object_get(o, "name"));
     t->op = json_string_value(json_object_get(o, "op"));
     t->digest = json_string_value(json_object_get(o, "xxh3"));
     t->file = json_string_value(json_object_get(o, "file"));
     t->sample = json_integer_value(json_object_get(o, "sample"));
     t->index = (int)json_integer_value(json_object_get(o, "index"));
-    if (!t->name || !t->digest || !json_is_integer(json_object_get(o, "index")))
+    t->sums_digest = json_string_value(json_object_get(sums, "xxh3"));
+    t->sums_file = json_string_value(json_object_get(sums, "file"));
+    if (!t->name || !t->digest || !json_is_integer(json_object_get(o, "index")) ||
+        (sums && !t->sums_digest))
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "%s: an entry of \"tensors\" lacks name, index or xxh3", where);
-    if (t->file && (t->file[0] == '/' || strstr(t->file, "..")))
-        return assay_fail(err, ASSAY_ERR_INPUT, "%s: file '%s' leaves the bundle", where, t->file);
     return assay_json_type_read(o, t->name, &t->type, err);
 }
 
-assay_status assay_bundle_open(const char *dir, assay_bundle **out, assay_error *err)
+static assay_status read_tensors(assay_bundle *b, const char *path, assay_error *err)
 {
-    char path[4096];
-    json_error_t json_error;
-    const json_t *tensors;
-    assay_bundle *b;
+    const json_t *tensors = json_object_get(b->manifest, "tensors");
     assay_status status = ASSAY_OK;
 
-    *out = NULL;
-    if ((size_t)snprintf(path, sizeof path, "%s/manifest.json", dir) >= sizeof path)
-        return assay_fail(err, ASSAY_ERR_LIMIT, "%s: the path is too long", dir);
-    b = calloc(1, sizeof *b);
-    if (!b || !(b->dir = strdup(dir))) {
-        free(b);
-        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
-    }
-    FILE *file = fopen(path, "rb");
-    if (!file) {
-        status = assay_fail(err, ASSAY_ERR_IO, "%s: no golden bundle: %s", path, strerror(errno));
-        goto done;
-    }
-    b->manifest = json_loadf(file, JSON_REJECT_DUPLICATES, &json_error);
-    fclose(file);
-    if (!b->manifest) {
-        status = assay_fail(err, ASSAY_ERR_INPUT, "%s:%d:%d: %s", path, json_error.line,
-                            json_error.column, json_error.text);
-        goto done;
-    }
-    tensors = json_object_get(b->manifest, "tensors");
-    if (!json_is_array(tensors)) {
-        status =
-            assay_fail(err, ASSAY_ERR_INPUT, "%s: no \"tensors\" list: not a golden bundle", path);
-        goto done;
-    }
+    if (!json_is_array(tensors))
+        return assay_fail(err, ASSAY_ERR_INPUT, "%s: no \"tensors\" list: not a golden bundle",
+                          path);
     b->tensor = calloc(json_array_size(tensors) + 1, sizeof *b->tensor);
-    if (!b->tensor) {
-        status = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
-        goto done;
-    }
+    if (!b->tensor)
+        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
     for (size_t i = 0; i < json_array_size(tensors) && status == ASSAY_OK; i++) {
         status = read_entry(json_array_get(tensors, i), path, &b->tensor[i], err);
         if (status == ASSAY_OK)
             b->n_tensors++;
     }
-done:
+    return status;
+}
+
+static assay_status read_forms(assay_bundle *b, const char *path, assay_error *err)
+{
+    const json_t *list = json_object_get(b->manifest, "forms"), *o;
+    const json_int_t hex_bits = json_integer_value(json_object_get(b->manifest, "hex_bits"));
+    size_t i;
+
+    json_array_foreach(list, i, o)
+    {
+        const char *name = json_string_value(o);
+        const unsigned form = name ? assay_form_find(name, strlen(name)) : 0;
+        if (!form)
+            return assay_fail(err, ASSAY_ERR_INPUT, "%s: \"forms\" are npy, raw, hex and c", path);
+        b->forms |= form;
+    }
+    if (hex_bits < 0 || hex_bits > ASSAY_HEX_MAX_BITS)
+        return assay_fail(err, ASSAY_ERR_INPUT, "%s: \"hex_bits\" is not from 1 to %d", path,
+                          ASSAY_HEX_MAX_BITS);
+    b->hex_bits = (unsigned)hex_bits;
+    return ASSAY_OK;
+}
+
+/* Whether the text ends in the digest of what stands before that. */
+static bool is_sealed(const char *text, size_t size)
+{
+    const size_t mark = strlen(ASSAY_BUNDLE_SEAL), tail = mark + 32 + strlen("\"\n}\n");
+    const char *seal = size > tail ? text + size - tail : NULL;
+    char hex[33];
+    if (!seal || memcmp(seal, ASSAY_BUNDLE_SEAL, mark) != 0 ||
+        memcmp(seal + mark + 32, "\"\n}\n", 4) != 0)
+        return false;
+    assay_digest_bytes(text, size - tail, hex);
+    return memcmp(seal + mark, hex, 32) == 0;
+}
+
+static assay_status read_manifest(assay_bundle *b, assay_error *err)
+{
+    char path[600];
+    json_error_t json_error;
+    unsigned char *text;
+    size_t size;
+    assay_status status = assay_slurp_inside(b->folder, b->dir, "manifest.json", &text, &size, err);
+
+    snprintf(path, sizeof path, "%.580s/manifest.json", b->dir);
+    if (status == ASSAY_ERR_INPUT) {
+        const assay_error inner = err ? *err : (assay_error){0};
+        return assay_fail(err, ASSAY_ERR_IO, "%s: no golden bundle%s", path,
+                          err ? strstr(inner.text, "manifest.json") + strlen("manifest.json") : "");
+    }
+    if (status != ASSAY_OK)
+        return status;
+    b->sealed = is_sealed((const char *)text, size);
+    b->manifest = json_loadb((const char *)text, size, JSON_REJECT_DUPLICATES, &json_error);
+    free(text);
+    if (!b->manifest)
+        return assay_fail(err, ASSAY_ERR_INPUT, "%s:%d:%d: %s", path, json_error.line,
+                          json_error.column, json_error.text);
+    status = read_forms(b, path, err);
+    return status == ASSAY_OK ? read_tensors(b, path, err) : status;
+}
+
+assay_status assay_bundle_open(const char *dir, assay_bundle **out, assay_error *err)
+{
+    assay_bundle *b = calloc(1, sizeof *b);
+    assay_status status;
+
+    *out = NULL;
+    if (!b || !(b->dir = strdup(dir))) {
+        free(b);
+        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    }
+    b->folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    status = b->folder >= 0
+                 ? read_manifest(b, err)
+                 : assay_fail(err, ASSAY_ERR_IO, "%s/manifest.json: no golden bundle: %s", dir,
+                              strerror(errno));
     if (status != ASSAY_OK) {
         assay_bundle_free(b);
         return status;
@@ -85,37 +142,79 @@ void assay_bundle_free(assay_bundle *b)
         assay_json_type_free(&b->tensor[i].type);
     free(b->tensor);
     json_decref(b->manifest);
+    if (b->folder >= 0)
+        close(b->folder);
     free(b->dir);
     free(b);
+}
+
+/* ---- arrays ---- */
+
+assay_status assay_bundle_read_array(const assay_bundle *b, const char *file,
+                                     const assay_type *type, void **data, assay_error *err)
+{
+    unsigned char *bytes;
+    size_t size;
+    assay_status status = assay_slurp_inside(b->folder, b->dir, file, &bytes, &size, err);
+
+    *data = NULL;
+    if (status == ASSAY_OK)
+        status = assay_constant_parse(file, bytes, size, type, data, err);
+    free(bytes);
+    return status;
 }
 
 assay_status assay_bundle_read(const assay_bundle *b, int i, void **data, assay_error *err)
 {
     const assay_bundle_tensor *t = &b->tensor[i];
-    char path[4096];
-    assay_npy a;
-    assay_status status;
-    bool fits;
 
     *data = NULL;
     if (!t->file)
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: tensor '%s' was kept as a digest only", b->dir,
                           t->name);
-    if ((size_t)snprintf(path, sizeof path, "%s/%s", b->dir, t->file) >= sizeof path)
-        return assay_fail(err, ASSAY_ERR_LIMIT, "%s: the path is too long", b->dir);
-    status = assay_npy_read_file(path, &a, err);
-    if (status != ASSAY_OK)
-        return status;
-    fits = a.rank == t->type.rank &&
-           strcmp(assay_npy_type_name(a.type), assay_dtype_name(t->type.elem)) == 0;
-    for (int d = 0; d < t->type.rank && fits; d++)
-        fits = a.shape[d] == t->type.dim[d];
-    if (!fits) {
-        assay_npy_free(&a);
-        return assay_fail(err, ASSAY_ERR_INPUT,
-                          "%s: shape or dtype is not what the manifest says of '%s'", path,
-                          t->name);
-    }
-    *data = a.data;
+    return assay_bundle_read_array(b, t->file, &t->type, data, err);
+}
+
+assay_type assay_bundle_sums_type(const assay_type *tensor)
+{
+    assay_type t = *tensor;
+    memset(&t.q, 0, sizeof t.q);
+    t.elem = assay_int(64, true);
+    return t;
+}
+
+assay_status assay_bundle_read_sums(const assay_bundle *b, int i, assay_type *type, void **data,
+                                    assay_error *err)
+{
+    const assay_bundle_tensor *t = &b->tensor[i];
+
+    *data = NULL;
+    *type = assay_bundle_sums_type(&t->type);
+    if (!t->sums_file)
+        return assay_fail(err, ASSAY_ERR_INPUT, "%s: the accumulators of '%s' are not there",
+                          b->dir, t->name);
+    return assay_bundle_read_array(b, t->sums_file, type, data, err);
+}
+
+/* ---- parameters ---- */
+
+assay_type assay_bundle_parameter_type(const int64_t *value, size_t n)
+{
+    assay_type t = {.elem = assay_int(32, true), .rank = 1, .dim = {(int64_t)n}};
+    for (size_t i = 0; i < n; i++)
+        if (value[i] < INT32_MIN || value[i] > INT32_MAX)
+            t.elem = assay_int(64, true);
+    return t;
+}
+
+assay_status assay_bundle_parameter_data(const assay_type *type, const int64_t *value, void **data,
+                                         assay_error *err)
+{
+    const size_t n = (size_t)type->dim[0];
+    *data = malloc(n * assay_elem_size(type->elem) + 1);
+    if (!*data)
+        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    for (size_t i = 0; i < n; i++)
+        assay_elem_set(type->elem, *data, i, value[i]);
     return ASSAY_OK;
 }

@@ -115,11 +115,10 @@ static assay_status write_part(assay_bundle_writer *w, const char *kind, int val
 {
     const int64_t sample = w->records.sample[w->records.n - 1];
     char part[ASSAY_BUNDLE_PART];
+    if (!assay_bundle_has_files(w))
+        return ASSAY_OK;
     assay_bundle_part(w, kind, value, sample, part);
-    assay_status status = assay_bundle_path(w, part, err);
-    if (status == ASSAY_OK)
-        status = assay_form_write(w->path, w->options.forms, w->options.hex_bits, type, data, err);
-    return status;
+    return assay_bundle_put(w, part, w->options.forms, type, data, err);
 }
 
 /* Digest and file of the accumulators of a slot. */
@@ -129,13 +128,11 @@ static assay_status record_sums(assay_bundle_writer *w, int slot, const int64_t 
     assay_bundle_records *r = &w->records;
     assay_bundle_slot *t = &r->slot[slot];
     assay_digest *digest = r->sums + (r->n - 1) * r->n_slots + slot;
-    assay_type sums = w->program->graph->value[t->value].type;
-    memset(&sums.q, 0, sizeof sums.q);
-    sums.elem = assay_int(64, true);
+    const assay_type sums = assay_bundle_sums_type(&w->program->graph->value[t->value].type);
     t->has_sums = true;
     assay_status status = assay_digest_elements(accumulators, t->bytes / t->width * sizeof(int64_t),
                                                 sizeof(int64_t), digest, err);
-    if (status == ASSAY_OK && !w->options.digests_only)
+    if (status == ASSAY_OK)
         status = write_part(w, "accumulators", t->value, &sums, accumulators, err);
     return status;
 }
@@ -148,9 +145,9 @@ static assay_status record_up_to(assay_bundle_writer *w, assay_run *run, int end
     assay_status status = ASSAY_OK;
     for (; r->done < end && status == ASSAY_OK; r->done++) {
         const assay_bundle_slot *t = &r->slot[r->done];
-        const void *data = assay_run_data(run, t->value);
+        const void *data = assay_run_value(run, t->value);
         status = assay_digest_elements(data, t->bytes, t->width, &digest[r->done], err);
-        if (status == ASSAY_OK && !w->options.digests_only)
+        if (status == ASSAY_OK)
             status = write_part(w, "tensors", t->value, &w->program->graph->value[t->value].type,
                                 data, err);
     }
@@ -198,7 +195,7 @@ static assay_status begin_record(assay_bundle_writer *w, int64_t sample, const c
     for (int i = 0; sources && i < n_inputs; i++)
         if (sources[i] && !(source[i] = strdup(assay_base_name(sources[i]))))
             return no_memory(err);
-    return w->options.digests_only ? ASSAY_OK : make_dirs(w, sample, err);
+    return assay_bundle_has_files(w) ? make_dirs(w, sample, err) : ASSAY_OK;
 }
 
 assay_status assay_bundle_sample(assay_bundle_writer *w, assay_run *run, int64_t sample,

@@ -38,7 +38,7 @@ static json_t *common_fields(const assay_graph *g, int value)
     json_t *o = json_object(), *type = assay_json_type(&v->type);
     if (v->source_index >= 0)
         json_object_set_new(o, "source_index", json_integer(v->source_index));
-    json_object_set_new(o, "name", json_string(v->name));
+    json_object_set_new(o, "name", assay_json_name(v->name));
     json_object_set_new(o, "op", json_string(assay_bundle_op(g, value)));
     json_object_update(o, type);
     json_decref(type);

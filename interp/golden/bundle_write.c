@@ -1,6 +1,5 @@
-/* A golden bundle from its beginning to the rename that makes it appear; bundle_record.c records
- * the samples between, bundle_manifest.c writes the manifest. */
-#include <dirent.h>
+/* A golden bundle from its beginning to the move that makes it appear; bundle_record.c records the
+ * samples between, bundle_manifest.c writes the manifest, partial.c moves it. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,20 +7,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "graph/text/text.h"
+#include "interp/golden/bundle_files.h"
 #include "interp/golden/bundle_writer.h"
-#include "interp/golden/digest.h"
 #include "interp/golden/files.h"
-#include "interp/run/model.h"
 
 static assay_status no_memory(assay_error *err)
 {
     return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory writing the bundle");
 }
 
+bool assay_bundle_has_files(const assay_bundle_writer *w)
+{
+    return !w->options.digests_only && w->options.dir;
+}
+
 assay_status assay_bundle_path(assay_bundle_writer *w, const char *part, assay_error *err)
 {
-    if ((size_t)snprintf(w->path, sizeof w->path, "%s/%s", w->temporary, part) >= sizeof w->path)
-        return assay_fail(err, ASSAY_ERR_LIMIT, "%s/%s: the path is too long", w->temporary, part);
+    if ((size_t)snprintf(w->path, sizeof w->path, "%s/%s", w->partial.path, part) >= sizeof w->path)
+        return assay_fail(err, ASSAY_ERR_LIMIT, "%.300s/%.200s: the path is too long",
+                          w->partial.path, part);
     return ASSAY_OK;
 }
 
@@ -30,6 +35,17 @@ assay_status assay_bundle_make_dir(assay_bundle_writer *w, const char *part, ass
     assay_status status = assay_bundle_path(w, part, err);
     if (status == ASSAY_OK && mkdir(w->path, 0777) != 0 && errno != EEXIST)
         status = assay_fail(err, ASSAY_ERR_IO, "%s: %s", w->path, strerror(errno));
+    return status;
+}
+
+assay_status assay_bundle_put(assay_bundle_writer *w, const char *part, unsigned forms,
+                              const assay_type *type, const void *data, assay_error *err)
+{
+    assay_status status = ASSAY_OK;
+    if (assay_bundle_has_files(w))
+        status = assay_bundle_path(w, part, err);
+    if (status == ASSAY_OK && assay_bundle_has_files(w))
+        status = assay_form_write(w->path, forms, w->options.hex_bits, type, data, err);
     return status;
 }
 
@@ -47,48 +63,77 @@ void assay_bundle_number(const assay_graph *g, int *index)
                 index[g->node[n].out[k]] = next++;
 }
 
-/* A constant of the network went to a file. */
-static void note_constant(void *user, const assay_graph *g, int value, const char *file)
+/* A constant of the network: its entry in the manifest, and its files. */
+static assay_status put_constant(void *user, const assay_graph *g, int value, const char *file,
+                                 const char *digest, assay_error *err)
 {
     assay_bundle_writer *w = user;
     const assay_value *v = &g->value[value];
     json_t *entry = assay_json_type(&v->type);
-    char part[ASSAY_TEXT_FILE_NAME + 16], hex[33];
+    char part[ASSAY_TEXT_FILE_NAME + 16];
 
-    if (w->status == ASSAY_OK)
-        w->status = assay_digest_tensor(&v->type, v->data, hex, NULL);
-    if (w->status != ASSAY_OK || !entry || json_array_append_new(w->constants, entry) != 0) {
-        w->status = ASSAY_ERR_MEMORY;
-        return;
-    }
     snprintf(part, sizeof part, "constants/%s", file);
-    json_object_set_new(entry, "name", json_string(v->name));
+    json_object_set_new(entry, "name", assay_json_name(v->name));
     json_object_set_new(entry, "file", json_string(part));
-    json_object_set_new(entry, "xxh3", json_string(hex));
+    json_object_set_new(entry, "xxh3", json_string(digest));
+    if (!entry || json_array_append_new(w->constants, entry) != 0)
+        return no_memory(err);
+    part[strlen(part) - strlen(".npy")] = 0;
+    return assay_bundle_put(w, part, w->options.forms, &v->type, v->data, err);
 }
 
-/* The folders, the network as text and its constants. */
+/* The network as text, and its constants. */
 static assay_status write_graph(assay_bundle_writer *w, assay_error *err)
 {
-    char constants[sizeof w->path];
-    const assay_text_options text = {
-        .constants_dir = constants, .inline_limit = 0, .on_file = note_constant, .user = w};
-    assay_status status;
+    const assay_text_options text = {.inline_limit = 0, .put = put_constant, .user = w};
+    assay_buf buf = {0};
+    assay_status status = assay_graph_print_with(w->program->graph, &text, &buf, err);
 
-    if (w->options.digests_only)
-        return ASSAY_OK;
-    status = assay_bundle_make_dir(w, "tensors", err);
+    if (status == ASSAY_OK)
+        assay_digest_bytes(buf.text, buf.length, w->graph_digest);
+    if (status == ASSAY_OK && assay_bundle_has_files(w)) {
+        status = assay_bundle_path(w, "graph.assay", err);
+        if (status == ASSAY_OK)
+            status = assay_bytes_write(w->path, buf.text, buf.length, err);
+    }
+    assay_buf_free(&buf);
+    return status;
+}
+
+/* The folders of what comes. */
+static assay_status make_dirs(assay_bundle_writer *w, assay_error *err)
+{
+    assay_status status = assay_bundle_make_dir(w, "tensors", err);
     if (status == ASSAY_OK && w->options.accumulators)
         status = assay_bundle_make_dir(w, "accumulators", err);
     if (status == ASSAY_OK)
         status = assay_bundle_make_dir(w, "constants", err);
-    memcpy(constants, w->path, sizeof constants);
+    if (status == ASSAY_OK && w->options.forms != ASSAY_FORM_NPY)
+        status = assay_bundle_make_dir(w, "parameters", err);
+    return status;
+}
+
+/* The folder under its temporary name, and what is known before the first sample. */
+static assay_status begin(assay_bundle_writer *w, assay_error *err)
+{
+    assay_status status = ASSAY_OK;
+    struct stat st;
+
+    if (w->options.dir) {
+        if (lstat(w->dir, &st) == 0)
+            status = w->options.replace
+                         ? assay_bundle_may_replace(w->dir, err)
+                         : assay_fail(err, ASSAY_ERR_IO, "%s: exists already; --force replaces it",
+                                      w->dir);
+        if (status == ASSAY_OK)
+            status = assay_partial_folder(w->dir, assay_bundle_is_partial, &w->partial, err);
+    }
+    if (status == ASSAY_OK && assay_bundle_has_files(w))
+        status = make_dirs(w, err);
+    if (status == ASSAY_OK && !w->options.digests_only)
+        status = write_graph(w, err);
     if (status == ASSAY_OK)
-        status = assay_bundle_path(w, "graph.assay", err);
-    if (status == ASSAY_OK)
-        status = assay_text_save(w->program->graph, w->path, &text, err);
-    if (status == ASSAY_OK && w->status != ASSAY_OK)
-        status = no_memory(err);
+        status = assay_bundle_records_begin(w, err);
     return status;
 }
 
@@ -96,8 +141,6 @@ assay_status assay_bundle_begin(const assay_bundle_options *options, const assay
                                 assay_bundle_writer **out, assay_error *err)
 {
     assay_bundle_writer *w = calloc(1, sizeof *w);
-    const size_t length = strlen(options->dir);
-    struct stat st;
     assay_status status;
 
     *out = NULL;
@@ -106,73 +149,74 @@ assay_status assay_bundle_begin(const assay_bundle_options *options, const assay
     w->options = *options;
     w->options.forms |= ASSAY_FORM_NPY;
     w->program = program;
-    w->dir = strdup(options->dir);
-    w->temporary = malloc(length + 64);
+    w->partial = (assay_partial)ASSAY_PARTIAL_NONE;
+    w->dir = strdup(options->dir ? options->dir : "");
     w->model_file = strdup(options->model_file ? options->model_file : "");
     w->preprocessing = options->preprocessing ? strdup(options->preprocessing) : NULL;
     w->constants = json_array();
     w->index = malloc(((size_t)program->graph->n_values + 1) * sizeof *w->index);
-    if (!w->dir || !w->temporary || !w->model_file || !w->constants || !w->index) {
-        free(w->temporary);
-        w->temporary = NULL;
+    if (!w->dir || !w->model_file || (options->preprocessing && !w->preprocessing) ||
+        !w->constants || !w->index) {
         assay_bundle_abort(w);
         return no_memory(err);
     }
     while (strlen(w->dir) > 1 && w->dir[strlen(w->dir) - 1] == '/')
         w->dir[strlen(w->dir) - 1] = 0;
-    w->temporary[0] = 0;
     assay_bundle_number(program->graph, w->index);
-    if (lstat(w->dir, &st) == 0 && !options->replace) {
-        status = assay_fail(err, ASSAY_ERR_IO, "%s: exists already; --force replaces it", w->dir);
-        goto fail;
+    status = begin(w, err);
+    if (status != ASSAY_OK) {
+        assay_bundle_abort(w);
+        return status;
     }
-    snprintf(w->temporary, length + 64, "%s.partial-%ld", w->dir, (long)getpid());
-    if (mkdir(w->temporary, 0777) != 0) {
-        status = assay_fail(err, ASSAY_ERR_IO, "%s: cannot create the bundle: %s", w->temporary,
-                            strerror(errno));
-        w->temporary[0] = 0;
-        goto fail;
-    }
-    status = write_graph(w, err);
-    if (status == ASSAY_OK)
-        status = assay_bundle_records_begin(w, err);
-    if (status != ASSAY_OK)
-        goto fail;
     *out = w;
     return ASSAY_OK;
-fail:
-    assay_bundle_abort(w);
-    return status;
 }
 
 void assay_bundle_abort(assay_bundle_writer *w)
 {
     if (!w)
         return;
-    if (w->temporary && w->temporary[0])
-        assay_remove_tree(w->temporary);
+    if (w->partial.path[0])
+        assay_remove_tree(w->partial.path);
+    assay_partial_close(&w->partial);
     assay_bundle_records_free(w);
     json_decref(w->constants);
     free(w->dir);
-    free(w->temporary);
     free(w->model_file);
     free(w->preprocessing);
     free(w->index);
     free(w);
 }
 
+/* Moves the bundle into place. The one that stood there goes, unless it is no longer what it was a
+ * moment ago. */
+static assay_status place(assay_bundle_writer *w, assay_error *err)
+{
+    assay_status status = assay_partial_folder_place(
+        &w->partial, w->dir, w->options.replace ? assay_bundle_may_replace : NULL, err);
+    if (status != ASSAY_OK || !w->partial.path[0])
+        return status;
+    status = assay_bundle_may_replace(w->partial.path, err);
+    if (status != ASSAY_OK)
+        w->partial.path[0] = 0; /* left where it is */
+    return status;
+}
+
 assay_status assay_bundle_commit(assay_bundle_writer *w, char digest[33], assay_error *err)
 {
-    char hex[33];
-    assay_status status = assay_bundle_manifest(w, hex, err);
+    char hex[33], *text = NULL;
+    size_t size = 0;
+    assay_status status = assay_bundle_manifest(w, hex, &text, &size, err);
 
     if (status == ASSAY_OK)
-        status = assay_replace_tree(w->temporary, w->dir, w->options.replace, err);
-    if (status == ASSAY_OK) {
-        w->temporary[0] = 0;
-        if (digest)
-            memcpy(digest, hex, sizeof hex);
-    }
+        status = assay_bundle_path(w, "manifest.json", err);
+    if (status == ASSAY_OK)
+        status = assay_bytes_write(w->path, text, size, err);
+    if (status == ASSAY_OK)
+        status = place(w, err);
+    if (status == ASSAY_OK && digest)
+        memcpy(digest, hex, sizeof hex);
+    free(text);
     assay_bundle_abort(w);
     return status;
 }

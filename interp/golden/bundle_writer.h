@@ -7,6 +7,7 @@
 
 #include "interp/golden/bundle.h"
 #include "interp/golden/digest.h"
+#include "interp/golden/partial.h"
 
 /* A tensor that every sample leaves, at its place in their order: the graph's inputs, then the
  * outputs of its nodes. */
@@ -34,11 +35,12 @@ typedef struct assay_bundle_records {
 struct assay_bundle_writer {
     assay_bundle_options options;
     const assay_program *program;
-    char *dir, *temporary, *model_file, *preprocessing;
+    char *dir, *model_file, *preprocessing;
+    assay_partial partial; /* the folder that is written to */
+    char graph_digest[33]; /* of the network as text */
     assay_bundle_records records;
     json_t *constants;
-    int *index;          /* execution index by value, -1 before it is known */
-    assay_status status; /* of what cannot return one: notes of constants */
+    int *index; /* execution index by value, -1 before it is known */
     char path[4096];
 };
 
@@ -50,10 +52,17 @@ void assay_bundle_records_free(assay_bundle_writer *w);
 
 /* ---- bundle_write.c ---- */
 
-/* w->path = temporary/part */
+/* Are files written but for the manifest? */
+bool assay_bundle_has_files(const assay_bundle_writer *w);
+
+/* Writes an array as PART.npy and so on, if files are written at all. */
+assay_status assay_bundle_put(assay_bundle_writer *w, const char *part, unsigned forms,
+                              const assay_type *type, const void *data, assay_error *err);
+
+/* w->path = PARTIAL/part */
 assay_status assay_bundle_path(assay_bundle_writer *w, const char *part, assay_error *err);
 
-/* Makes the folder temporary/part; that it is there already is no error. */
+/* Makes the folder PARTIAL/part; that it is there already is no error. */
 assay_status assay_bundle_make_dir(assay_bundle_writer *w, const char *part, assay_error *err);
 
 /* ---- bundle_manifest.c ---- */
@@ -69,8 +78,13 @@ void assay_bundle_part(const assay_bundle_writer *w, const char *kind, int value
 /* The op that makes a value, or "input". */
 const char *assay_bundle_op(const assay_graph *g, int value);
 
-/* Writes manifest.json; the digest over all tensors' goes to `digest`. */
-assay_status assay_bundle_manifest(assay_bundle_writer *w, char digest[33], assay_error *err);
+/* The manifest's text, malloc'd, and the files of the nodes' parameters; the digest over all
+ * tensors' goes to `digest`. */
+assay_status assay_bundle_manifest(assay_bundle_writer *w, char digest[33], char **text,
+                                   size_t *size, assay_error *err);
+
+/* The last line but one of a manifest: the digest of all that stands before it. */
+#define ASSAY_BUNDLE_SEAL ",\n \"xxh3\": \""
 
 /* ---- bundle_tensors.c ---- */
 

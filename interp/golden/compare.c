@@ -77,6 +77,17 @@ static bool equal_reals(double a, double b)
     return (a == b && signbit(a) == signbit(b)) || (isnan(a) && isnan(b));
 }
 
+/* Errors of values that are not the same. 0 and -0 are apart by nothing; from what is no number, or
+ * from infinity to a number, it is infinitely far. */
+static void measure(assay_element_error *e)
+{
+    const double apart = fabs(e->a - e->b);
+    e->abs = isnan(apart) ? (double)INFINITY : apart;
+    e->rel = e->abs == 0.0                  ? 0.0
+             : isinf(e->a) || isinf(e->abs) ? (double)INFINITY
+                                            : e->abs / fabs(e->a);
+}
+
 static bool elementwise(const assay_thresholds *l)
 {
     return l->max_lsb >= 0.0 || l->rel >= 0.0 || l->abs >= 0.0;
@@ -96,10 +107,8 @@ assay_element_error assay_element_compare(const assay_type *type_a, const void *
     assay_element_error e = {.a = assay_element_real(type_a, a, i),
                              .b = assay_element_real(type_b, b, i)};
 
-    if (!equal_reals(e.a, e.b)) {
-        e.abs = fabs(e.a - e.b);
-        e.rel = e.abs / fabs(e.a);
-    }
+    if (!equal_reals(e.a, e.b))
+        measure(&e);
     if (codes)
         e.lsb = fabs((double)assay_element_code(type_a, a, i) -
                      (double)assay_element_code(type_b, b, i));
@@ -113,17 +122,35 @@ assay_element_error assay_element_compare(const assay_type *type_a, const void *
 
 typedef struct sums {
     double aa, bb, ab, noise;
+    bool beyond; /* some element is no finite number on one side alone, or not the same on both */
 } sums;
+
+/* Elements that are the same and not finite say nothing of the angle or the noise. */
+static void add_element(sums *s, const assay_element_error *e)
+{
+    if (!isfinite(e->a) || !isfinite(e->b)) {
+        s->beyond = s->beyond || e->abs != 0.0;
+        return;
+    }
+    s->aa += e->a * e->a;
+    s->bb += e->b * e->b;
+    s->ab += e->a * e->b;
+    s->noise += e->abs * e->abs;
+}
 
 static void finish(const assay_thresholds *limits, const sums *s, assay_comparison *out)
 {
-    if (s->aa == 0.0 && s->bb == 0.0)
+    if (s->beyond)
+        out->cosine = 0.0;
+    else if (s->aa == 0.0 && s->bb == 0.0)
         out->cosine = 1.0;
     else if (s->aa == 0.0 || s->bb == 0.0)
         out->cosine = 0.0;
     else
         out->cosine = s->ab / (sqrt(s->aa) * sqrt(s->bb));
-    out->sqnr = s->noise == 0.0 ? (double)INFINITY : 10.0 * log10(s->aa / s->noise);
+    out->sqnr = s->beyond         ? -(double)INFINITY
+                : s->noise == 0.0 ? (double)INFINITY
+                                  : 10.0 * log10(s->aa / s->noise);
     if (limits->cosine >= 0.0 && !(out->cosine >= limits->cosine))
         out->pass = false;
     if (limits->sqnr >= 0.0 && !(out->sqnr >= limits->sqnr))
@@ -135,7 +162,7 @@ assay_status assay_compare(const assay_type *type_a, const void *a, const assay_
                            assay_error *err)
 {
     const bool whole_only = only_whole_tensor(limits);
-    sums s = {0.0, 0.0, 0.0, 0.0};
+    sums s = {0};
 
     if (!assay_shape_equal(type_a, type_b))
         return assay_fail(err, ASSAY_ERR_INPUT, "the shapes differ");
@@ -156,14 +183,11 @@ assay_status assay_compare(const assay_type *type_a, const void *a, const assay_
             out->first = out->first < 0 ? i : out->first;
         if (e.lsb > out->max_lsb)
             out->max_lsb = e.lsb;
-        if (e.abs > out->max_abs || isnan(e.abs))
+        if (e.abs > out->max_abs)
             out->max_abs = e.abs;
-        if (e.rel > out->max_rel || isnan(e.rel))
+        if (e.rel > out->max_rel)
             out->max_rel = e.rel;
-        s.aa += e.a * e.a;
-        s.bb += e.b * e.b;
-        s.ab += e.a * e.b;
-        s.noise += e.abs * e.abs;
+        add_element(&s, &e);
     }
     finish(limits, &s, out);
     return ASSAY_OK;

@@ -2,12 +2,15 @@
 #include "interp/golden/files.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "interp/golden/partial.h"
 
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *walk)
 {
@@ -29,61 +32,78 @@ void assay_remove_tree(const char *path)
     nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-assay_status assay_replace_tree(const char *from, const char *to, bool replace, assay_error *err)
+/* All bytes, or the reason why not. */
+static int put_all(int file, const void *data, size_t size)
 {
-    char old[4096];
-    struct stat st;
-    bool moved = false;
+    const char *from = data;
+    while (size > 0) {
+        const ssize_t n = write(file, from, size);
+        if (n < 0 && errno != EINTR)
+            return errno;
+        from += n > 0 ? n : 0;
+        size -= n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
 
-    if ((size_t)snprintf(old, sizeof old, "%s.old-%ld", to, (long)getpid()) >= sizeof old)
-        return assay_fail(err, ASSAY_ERR_LIMIT, "%s: the path is too long", to);
-    if (lstat(to, &st) == 0) {
-        if (!replace)
-            return assay_fail(err, ASSAY_ERR_IO, "%s: exists already", to);
-        if (rename(to, old) != 0)
-            return assay_fail(err, ASSAY_ERR_IO, "%s: cannot replace: %s", to, strerror(errno));
-        moved = true;
-    }
-    if (rename(from, to) != 0) {
-        const int reason = errno;
-        if (moved)
-            rename(old, to);
-        return assay_fail(err, ASSAY_ERR_IO, "%s: cannot move into place: %s", to,
-                          strerror(reason));
-    }
-    if (moved)
-        assay_remove_tree(old);
-    return ASSAY_OK;
+assay_status assay_bytes_write(const char *path, const void *data, size_t size, assay_error *err)
+{
+    const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int reason = file < 0 ? errno : put_all(file, data, size);
+
+    if (file >= 0 && close(file) != 0 && !reason)
+        reason = errno;
+    return reason ? assay_fail(err, ASSAY_ERR_IO, "%s: cannot write: %s", path, strerror(reason))
+                  : ASSAY_OK;
+}
+
+/* A device or a pipe takes bytes as they come: it must not be moved away. */
+static assay_status write_through(const char *path, const void *data, size_t size, assay_error *err)
+{
+    const int file = open(path, O_WRONLY | O_CLOEXEC);
+    int reason = file < 0 ? errno : put_all(file, data, size);
+
+    if (file >= 0 && close(file) != 0 && !reason)
+        reason = errno;
+    return reason ? assay_fail(err, ASSAY_ERR_IO, "%s: cannot write: %s", path, strerror(reason))
+                  : ASSAY_OK;
+}
+
+static assay_status write_whole(const char *path, const void *data, size_t size, assay_error *err)
+{
+    assay_partial partial;
+    assay_status status = assay_partial_file(path, &partial, err);
+    int reason;
+
+    if (status != ASSAY_OK)
+        return status;
+    reason = put_all(partial.lock, data, size);
+    if (!reason)
+        return assay_partial_file_place(&partial, path, err);
+    unlink(partial.path);
+    assay_partial_close(&partial);
+    return assay_fail(err, ASSAY_ERR_IO, "%s: cannot write: %s", path, strerror(reason));
 }
 
 assay_status assay_write_file(const char *path, const void *data, size_t size, assay_error *err)
 {
-    char temporary[4096];
-    FILE *f;
-    int reason = 0;
+    struct stat st;
+    char *target;
+    assay_status status;
 
     if (strcmp(path, "-") == 0) {
         if (fwrite(data, 1, size, stdout) != size || fflush(stdout) != 0)
             return assay_fail(err, ASSAY_ERR_IO, "standard output: %s", strerror(errno));
         return ASSAY_OK;
     }
-    if ((size_t)snprintf(temporary, sizeof temporary, "%s.partial-%ld", path, (long)getpid()) >=
-        sizeof temporary)
-        return assay_fail(err, ASSAY_ERR_LIMIT, "%s: the path is too long", path);
-    f = fopen(temporary, "wb");
-    if (!f)
-        return assay_fail(err, ASSAY_ERR_IO, "%s: %s", path, strerror(errno));
-    if (fwrite(data, 1, size, f) != size)
-        reason = errno;
-    if (fclose(f) != 0 && !reason)
-        reason = errno;
-    if (!reason && rename(temporary, path) != 0)
-        reason = errno;
-    if (reason) {
-        remove(temporary);
-        return assay_fail(err, ASSAY_ERR_IO, "%s: cannot write: %s", path, strerror(reason));
-    }
-    return ASSAY_OK;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return S_ISDIR(st.st_mode) ? assay_fail(err, ASSAY_ERR_IO, "%s: is a folder", path)
+                                   : write_through(path, data, size, err);
+    /* What a link names is replaced, not the link. */
+    target = lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? realpath(path, NULL) : NULL;
+    status = write_whole(target ? target : path, data, size, err);
+    free(target);
+    return status;
 }
 
 assay_status assay_json_write(const char *path, const json_t *json, assay_error *err)

@@ -152,7 +152,7 @@ static assay_status observe(void *user, assay_run *run, int node, const int64_t 
     (void)err;
     for (int k = 0; k < n->n_out; k++)
         if (n->out[k] >= 0 && p->graph->value[n->out[k]].type.elem.kind == ASSAY_KIND_F32)
-            assay_profile_observe(p->profile, n->out[k], assay_run_data(run, n->out[k]),
+            assay_profile_observe(p->profile, n->out[k], assay_run_value(run, n->out[k]),
                                   (size_t)assay_shape_count(&p->graph->value[n->out[k]].type));
     return ASSAY_OK;
 }

@@ -1,13 +1,12 @@
 /* Networks from files. */
 #include "interp/run/model.h"
 
-#include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include "graph/core/slurp.h"
 #include "graph/onnx/export.h"
 #include "graph/onnx/onnx.h"
 #include "graph/text/text.h"
@@ -24,15 +23,17 @@ enum form { FORM_TEXT, FORM_ONNX, FORM_TFLITE };
 static assay_status sniff(const char *path, enum form *form, assay_error *err)
 {
     char room[4096], head[8] = {0};
-    const char *entry;
-    FILE *f = fopen(assay_tflite_split(path, room, &entry), "rb");
-    size_t n;
+    const char *entry, *opened = assay_tflite_split(path, room, &entry);
+    const int file = open(opened, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    struct stat st;
+    ssize_t n = -1;
 
-    if (!f)
+    if (file < 0)
         return assay_fail(err, ASSAY_ERR_IO, "%s: cannot open the model", path);
-    n = fread(head, 1, sizeof head, f);
-    fclose(f);
-    if (n == 0)
+    if (fstat(file, &st) == 0 && S_ISREG(st.st_mode))
+        n = read(file, head, sizeof head);
+    close(file);
+    if (n <= 0)
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: empty or not a readable file", path);
     if (n == 8 && memcmp(head + 4, "TFL3", 4) == 0)
         *form = FORM_TFLITE;
@@ -41,47 +42,6 @@ static assay_status sniff(const char *path, enum form *form, assay_error *err)
     else
         *form = FORM_ONNX;
     return ASSAY_OK;
-}
-
-assay_status assay_text_load(const char *path, const char *constants, assay_graph **out,
-                             assay_error *err)
-{
-    unsigned char *text = NULL;
-    size_t size = 0;
-    assay_status status = assay_slurp(path, &text, &size, err);
-
-    if (status == ASSAY_OK)
-        status = assay_graph_parse((const char *)text, size, path, constants, out, err);
-    free(text);
-    return status;
-}
-
-assay_status assay_text_save(const assay_graph *g, const char *path,
-                             const assay_text_options *options, assay_error *err)
-{
-    assay_buf text = {0};
-    assay_status status = assay_graph_print_with(g, options, &text, err);
-
-    if (status == ASSAY_OK)
-        status = assay_write_file(path, text.text, text.length, err);
-    assay_buf_free(&text);
-    return status;
-}
-
-/* The folder of a text model's large constants: PATH.d, with `suffix` behind it. */
-static assay_status constants_of(const char *path, const char *suffix, char out[4096],
-                                 assay_error *err)
-{
-    if ((size_t)snprintf(out, 4096, "%s.d%s", path, suffix) >= 4096)
-        return assay_fail(err, ASSAY_ERR_LIMIT, "%s: the path is too long", path);
-    return ASSAY_OK;
-}
-
-static assay_status load_model_text(const char *path, assay_graph **out, assay_error *err)
-{
-    char constants[4096];
-    assay_status status = constants_of(path, "", constants, err);
-    return status == ASSAY_OK ? assay_text_load(path, constants, out, err) : status;
 }
 
 /* Adds what no engine computes of the graph to the list in `all`; returns how many there are. */
@@ -131,7 +91,7 @@ static assay_status load(const char *path, const assay_model_options *options, a
                           "%s: its shapes are fixed; only an ONNX model takes others", path);
     switch (form) {
     case FORM_TEXT:
-        return load_model_text(path, out, err);
+        return assay_text_load(path, out, err);
     case FORM_TFLITE:
         return assay_tflite_import_file_with(path, o->tflite, out, err);
     default:
@@ -183,27 +143,6 @@ assay_status assay_model_load_canonical(const char *path, const assay_model_opti
     return status;
 }
 
-static assay_status save_text(const assay_graph *g, const char *path, assay_error *err)
-{
-    char constants[4096], partial[4096];
-    assay_text_options options = {.inline_limit = ASSAY_TEXT_INLINE};
-    assay_status status = constants_of(path, "", constants, err);
-
-    if (status == ASSAY_OK)
-        status = constants_of(path, ".partial", partial, err);
-    if (status != ASSAY_OK)
-        return status;
-    if (mkdir(partial, 0777) != 0)
-        return assay_fail(err, ASSAY_ERR_IO, "%s: cannot create: %s", partial, strerror(errno));
-    options.constants_dir = partial;
-    status = assay_text_save(g, path, &options, err);
-    if (status == ASSAY_OK)
-        status = assay_replace_tree(partial, constants, true, err);
-    if (status != ASSAY_OK)
-        assay_remove_tree(partial);
-    return status;
-}
-
 typedef assay_status (*export_fn)(const assay_graph *g, unsigned char **bytes, size_t *length,
                                   assay_error *err);
 
@@ -232,5 +171,5 @@ assay_status assay_model_save(const assay_graph *g, const char *path, assay_erro
         return save_bytes(g, assay_onnx_export, path, err);
     if (ends_in(path, ".tflite"))
         return save_bytes(g, assay_tflite_export, path, err);
-    return save_text(g, path, err);
+    return assay_text_save(g, path, err);
 }

@@ -27,12 +27,11 @@ assay_status assay_model_load(const char *path, const assay_model_options *optio
  * already holds integer nodes stays as it is. */
 assay_status assay_model_load_canonical(const char *path, const assay_model_options *options,
                                         assay_graph **out, assay_error *err);
-/* The text form with its large constants in a folder, which must exist to save. */
-assay_status assay_text_load(const char *path, const char *constants, assay_graph **out,
-                             assay_error *err);
-assay_status assay_text_save(const assay_graph *g, const char *path,
-                             const assay_text_options *options, assay_error *err);
-/* Writes the text form: PATH and, for large constants, the folder PATH.d beside it. */
+/* The text form from PATH and its large constants from the folder PATH.d, and back
+ * (interp/model_text.c). A save leaves the old network or the new one, whenever it is killed. */
+assay_status assay_text_load(const char *path, assay_graph **out, assay_error *err);
+assay_status assay_text_save(const assay_graph *g, const char *path, assay_error *err);
+/* Writes in the form that the ending of PATH names: .onnx, .tflite, else text. */
 assay_status assay_model_save(const assay_graph *g, const char *path, assay_error *err);
 /* Does any node compute on codes? */
 bool assay_model_is_quantized(const assay_graph *g);

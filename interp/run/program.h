@@ -85,8 +85,11 @@ void assay_run_free(assay_run *r);
 void assay_run_reset(assay_run *r); /* variables back to their initial state */
 
 /* Memory of a value in this run (inputs are written here, outputs read; constants read-only). NULL
- * for unused values. */
+ * for unused values, and for those that a program without keep_all does not keep. */
 void *assay_run_data(assay_run *r, int value);
+/* The same of any value, for observers: without keep_all it is there from the node that makes it to
+ * the last one that uses it. */
+void *assay_run_value(assay_run *r, int value);
 
 /* Called after each node with its outputs in place. accumulators is NULL unless asked for, and for
  * nodes without: the others are conv, conv_transpose, fc, matmul, average pools, mean and sum. */

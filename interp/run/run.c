@@ -131,9 +131,28 @@ void assay_run_reset(assay_run *r)
     }
 }
 
-void *assay_run_data(assay_run *r, int value)
+void *assay_run_value(assay_run *r, int value)
 {
     return value >= 0 && value < r->program->graph->n_values ? value_data(r, value) : NULL;
+}
+
+static bool is_among(const int *list, int n, int value)
+{
+    int i = 0;
+    while (i < n && list[i] != value)
+        i++;
+    return i < n;
+}
+
+void *assay_run_data(assay_run *r, int value)
+{
+    void *data = assay_run_value(r, value);
+    const assay_program *p = r->program;
+    const assay_graph *g = p->graph;
+    if (!data || p->keep_all || p->plan->offset[value] < 0 || g->value[value].is_variable ||
+        is_among(g->input, g->n_inputs, value) || is_among(g->output, g->n_outputs, value))
+        return data;
+    return NULL; /* its place is another's by now */
 }
 
 static assay_status make_accumulators(assay_run *r, assay_error *err)

@@ -186,6 +186,7 @@ refused "an allowance of no such kind" "bounded:N" "$assay" optimize chain.assay
 refused "optimize without a scheme" "scheme" "$assay" optimize chain.assay
 
 refused "an input of another name" "no input 'nothing'" "$assay" run net.assay -s tflite -i "nothing=$first"
+refused "two files behind one -i" "every input file has an -i of its own" "$assay" run net.assay -s tflite -i "$first" "$first"
 refused "an option with nothing" "output needs a value" "$assay" golden net.assay -s tflite -i "$first" -o ''
 refused "missing input" "is not given" "$assay" run net.assay -s tflite
 refused "no scheme for a quantized network" "scheme" "$assay" run net.assay -i "$first"

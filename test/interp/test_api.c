@@ -57,6 +57,10 @@ static void test_whole_way(void **state)
     assert_ok(assay_run_new(pf, &rf, &err), &err);
     assert_ok(assay_run_new(pq, &rq, &err), &err);
     assert_int_equal(assay_input_count(g), 1);
+    for (int v = 0; v < assay_value_count(g); v++) { /* without keep_all, only what is kept */
+        const bool kept = v == assay_input(g, 0) || v == assay_output(g, 0);
+        assert_true((assay_run_data(rf, v) != NULL) == (kept || g->value[v].data != NULL));
+    }
     assert_ok(stripes(NULL, 3, 0, assay_run_data(rf, assay_input(g, 0)), &err), &err);
     assert_ok(stripes(NULL, 3, 0, assay_run_data(rq, assay_input(q, 0)), &err), &err);
     assert_ok(assay_execute(rf, &err), &err);

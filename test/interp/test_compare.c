@@ -74,6 +74,31 @@ static void test_floats(void **state)
     assert_int_equal(compare(&t, a, b, limits).first, 3);
 }
 
+/* 0 and -0 are nothing apart, whatever the limit; what is no number is far from every number. */
+static void test_edges_of_floats(void **state)
+{
+    const float zero[3] = {0.0f, -0.0f, 2.0f}, turned[3] = {-0.0f, 0.0f, 2.0f};
+    const float a[4] = {NAN, INFINITY, -INFINITY, 1.0f}, b[4] = {1.0f, 1.0f, INFINITY, 1.0f};
+    assay_type t = vector(assay_f32(), 3);
+    assay_thresholds limits = ASSAY_THRESHOLDS_EXACT;
+    assay_comparison c = compare(&t, zero, turned, limits);
+
+    (void)state;
+    assert_int_equal(c.mismatches, 2);
+    assert_true(c.max_rel == 0.0 && c.max_abs == 0.0);
+    assert_true(c.cosine == 1.0 && isinf(c.sqnr));
+    limits.rel = 0.0;
+    assert_true(compare(&t, zero, turned, limits).pass);
+    t = vector(assay_f32(), 4);
+    limits.rel = 1e30;
+    c = compare(&t, a, b, limits);
+    assert_int_equal(c.mismatches, 3);
+    assert_true(isinf(c.max_rel) && isinf(c.max_abs));
+    assert_true(c.cosine == 0.0 && c.sqnr < 0.0);
+    c = compare(&t, a, a, limits);
+    assert_true(c.pass && c.max_rel == 0.0 && c.cosine == 1.0 && c.sqnr > 0.0);
+}
+
 static void test_whole_tensor_measures(void **state)
 {
     const float a[2] = {3.0f, 4.0f}, b[2] = {3.0f, 4.5f};
@@ -115,6 +140,7 @@ int main(void)
         cmocka_unit_test(test_codes),
         cmocka_unit_test(test_quantized_real_values),
         cmocka_unit_test(test_floats),
+        cmocka_unit_test(test_edges_of_floats),
         cmocka_unit_test(test_whole_tensor_measures),
         cmocka_unit_test(test_shapes_must_agree),
     };

@@ -152,11 +152,32 @@ static void names_of_presets(void **state)
     test_remove_tree(dir);
 }
 
+/* What a bundle holds stands for itself: no other file is read. */
+static void whole_texts(void **state)
+{
+    (void)state;
+    static const char other[] = "scheme: x\nextends: /etc/passwd\n", list[] = "- a\n",
+                      bad[] = "a: [";
+    assay_error err = {0};
+    assay_scheme *s, *again;
+    assert_refused(assay_scheme_parse_whole("t", other, sizeof other - 1, &s, &err), &err,
+                   "extends another");
+    assert_refused(assay_scheme_parse_whole("t", list, sizeof list - 1, &s, &err), &err, "map");
+    assert_refused(assay_scheme_parse_whole("t", bad, sizeof bad - 1, &s, &err), &err, "t:");
+    assert_null(s);
+    assert_ok(assay_scheme_open("npu16", &s, &err), &err);
+    assert_ok(assay_scheme_parse_whole("t", s->text, strlen(s->text), &again, &err), &err);
+    assert_string_equal(s->digest, again->digest);
+    assay_scheme_free(s);
+    assay_scheme_free(again);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_files),        cmocka_unit_test(presets),
         cmocka_unit_test(fields),           cmocka_unit_test(nodes),
-        cmocka_unit_test(names_of_presets), cmocka_unit_test(unknown_names)};
+        cmocka_unit_test(names_of_presets), cmocka_unit_test(unknown_names),
+        cmocka_unit_test(whole_texts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

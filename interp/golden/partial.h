@@ -1,0 +1,43 @@
+/* What is written beside its place and then moved there: whole or absent, whoever dies meanwhile.
+ *
+ * A partial is PATH.partial-PID-N, locked (flock) as long as its writer lives. One whose lock is
+ * free and whose process is gone was left by a run that was killed, and the next writer of PATH
+ * removes it. Writers never wait for each other: whoever moves into place last wins, whole. */
+#ifndef ASSAY_INTERP_PARTIAL_H
+#define ASSAY_INTERP_PARTIAL_H
+
+#include "interp/assay.h"
+
+typedef struct assay_partial {
+    char path[4096]; /* "" when there is none */
+    int lock;        /* the open partial, or -1 */
+} assay_partial;
+
+#define ASSAY_PARTIAL_NONE                                                                         \
+    {                                                                                              \
+        "", -1                                                                                     \
+    }
+
+/* Makes an empty file or folder beside `path`, after removing what killed runs left there: files,
+ * or folders that `ours` (NULL for files) recognizes. */
+assay_status assay_partial_file(const char *path, assay_partial *out, assay_error *err);
+assay_status assay_partial_folder(const char *path, bool (*ours)(const char *folder),
+                                  assay_partial *out, assay_error *err);
+
+/* Moves a partial file to `path`, over what stands there, after all its bytes are on the disk. The
+ * partial is gone whatever the status. */
+assay_status assay_partial_file_place(assay_partial *p, const char *path, assay_error *err);
+
+/* Moves a partial folder to `path`, after the disk has all of it. With `replace` a folder may stand
+ * there that replace(folder, user, err) lets go; it changes places with the partial in one step
+ * (where the file system can), and p->path then names it and is the caller's to remove. Else
+ * p->path is "". */
+assay_status assay_partial_folder_place(assay_partial *p, const char *path,
+                                        assay_status (*replace)(const char *folder,
+                                                                assay_error *err),
+                                        assay_error *err);
+
+/* Unlocks, and forgets the path. */
+void assay_partial_close(assay_partial *p);
+
+#endif

@@ -1,0 +1,281 @@
+/* The files of a bundle against its manifest. The .npy of an array is compared by its digest; the
+ * bytes of every form, .npy itself included, with those that the elements are written as. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/core/slurp.h"
+#include "interp/golden/bundle_files.h"
+#include "interp/golden/digest.h"
+#include "interp/golden/verify.h"
+
+/* A file's fault is counted and said, what keeps it from being read is not its fault. */
+static assay_status fault_or_trouble(const assay_verifier *c, const char *file, assay_status status,
+                                     const assay_error *inner, assay_error *err)
+{
+    if (status == ASSAY_ERR_IO || status == ASSAY_ERR_MEMORY) {
+        if (err)
+            *err = *inner;
+        return status;
+    }
+    if (status != ASSAY_OK) {
+        c->out->files_bad++;
+        assay_verifier_say(c, file, "%s", inner->text);
+    }
+    return ASSAY_OK;
+}
+
+static assay_status compare_bytes(const assay_verifier *c, const char *file,
+                                  const unsigned char *wanted, size_t size, assay_error *err)
+{
+    unsigned char *bytes;
+    size_t found;
+    assay_error inner;
+    assay_status status =
+        assay_slurp_inside(c->bundle->folder, c->bundle->dir, file, &bytes, &found, &inner);
+    if (status != ASSAY_OK)
+        return fault_or_trouble(c, file, status, &inner, err);
+    if (found != size || memcmp(bytes, wanted, size) != 0) {
+        c->out->files_bad++;
+        assay_verifier_say(c, file, "not what the tensor's elements are written as");
+    }
+    free(bytes);
+    return ASSAY_OK;
+}
+
+/* STEM in some forms, against elements. */
+static assay_status compare_forms(const assay_verifier *c, const char *stem, unsigned forms,
+                                  const assay_type *type, const void *data, assay_error *err)
+{
+    assay_status status = ASSAY_OK;
+    char file[1200];
+    for (unsigned form = 1; form <= ASSAY_FORM_C && status == ASSAY_OK; form <<= 1) {
+        unsigned char *wanted;
+        size_t size;
+        if (!(forms & form))
+            continue;
+        snprintf(file, sizeof file, "%s.%s", stem, assay_form_extension((enum assay_form)form));
+        status = assay_form_render((enum assay_form)form, stem, c->bundle->hex_bits, type, data,
+                                   &wanted, &size, err);
+        if (status == ASSAY_OK)
+            status = compare_bytes(c, file, wanted, size, err);
+        free(wanted);
+    }
+    return status;
+}
+
+/* An array that the manifest names by its .npy and the digest of its elements. */
+static assay_status check_array(const assay_verifier *c, const char *file, const assay_type *type,
+                                const char *digest, assay_error *err)
+{
+    const unsigned forms = c->bundle->forms ? c->bundle->forms : ASSAY_FORM_NPY;
+    char stem[1000], hex[33];
+    void *data;
+    assay_error inner;
+    assay_status status;
+
+    if (!assay_bundle_stem_of(file, stem, sizeof stem)) {
+        c->out->files_bad++;
+        assay_verifier_say(c, file, "is not the name of an .npy file");
+        return ASSAY_OK;
+    }
+    status = assay_bundle_read_array(c->bundle, file, type, &data, &inner);
+    if (status != ASSAY_OK)
+        return fault_or_trouble(c, file, status, &inner, err);
+    status = assay_digest_tensor(type, data, hex, err);
+    if (status == ASSAY_OK && (!digest || strcmp(hex, digest) != 0)) {
+        c->out->files_bad++;
+        assay_verifier_say(c, file, "the file's digest is not the manifest's");
+    }
+    if (status == ASSAY_OK)
+        status = compare_forms(c, stem, forms, type, data, err);
+    free(data);
+    return status;
+}
+
+static assay_status check_tensors(const assay_verifier *c, assay_error *err)
+{
+    assay_status status = ASSAY_OK;
+    for (int i = 0; i < c->bundle->n_tensors && status == ASSAY_OK; i++) {
+        const assay_bundle_tensor *t = &c->bundle->tensor[i];
+        const assay_type sums = assay_bundle_sums_type(&t->type);
+        if (t->file)
+            status = check_array(c, t->file, &t->type, t->digest, err);
+        if (status == ASSAY_OK && t->sums_file)
+            status = check_array(c, t->sums_file, &sums, t->sums_digest, err);
+    }
+    return status;
+}
+
+static assay_status check_constant(const assay_verifier *c, const json_t *entry, assay_error *err)
+{
+    const char *file = json_string_value(json_object_get(entry, "file"));
+    assay_type type;
+    assay_error inner;
+    assay_status status = assay_json_type_read(entry, file ? file : "no file", &type, &inner);
+
+    if (status == ASSAY_OK && !file) {
+        assay_json_type_free(&type);
+        status = assay_fail(&inner, ASSAY_ERR_INPUT, "an entry names no file");
+    }
+    if (status != ASSAY_OK)
+        return fault_or_trouble(c, "constants", status, &inner, err);
+    status = check_array(c, file, &type, json_string_value(json_object_get(entry, "xxh3")), err);
+    assay_json_type_free(&type);
+    return status;
+}
+
+static assay_status check_constants(const assay_verifier *c, assay_error *err)
+{
+    const json_t *list = json_object_get(c->bundle->manifest, "constants");
+    assay_status status = ASSAY_OK;
+    for (size_t i = 0; i < json_array_size(list) && status == ASSAY_OK; i++)
+        status = check_constant(c, json_array_get(list, i), err);
+    return status;
+}
+
+/* The integers of one parameter; false where it is no list of them. */
+static bool read_integers(const json_t *list, int64_t **value, size_t *n)
+{
+    *n = json_array_size(list);
+    *value = malloc((*n + 1) * sizeof **value);
+    for (size_t i = 0; i < *n && *value; i++) {
+        if (!json_is_integer(json_array_get(list, i)))
+            return false;
+        (*value)[i] = json_integer_value(json_array_get(list, i));
+    }
+    return json_is_array(list) && *value;
+}
+
+static assay_status check_parameter(const assay_verifier *c, const char *stem, const char *name,
+                                    const json_t *list, assay_error *err)
+{
+    const unsigned forms = c->bundle->forms & ~(unsigned)ASSAY_FORM_NPY;
+    char part[1000];
+    int64_t *value = NULL;
+    void *data = NULL;
+    size_t n;
+    assay_status status = ASSAY_OK;
+
+    snprintf(part, sizeof part, "%.600s.%.300s", stem, name);
+    if (read_integers(list, &value, &n)) {
+        const assay_type type = assay_bundle_parameter_type(value, n);
+        status = assay_bundle_parameter_data(&type, value, &data, err);
+        if (status == ASSAY_OK)
+            status = compare_forms(c, part, forms, &type, data, err);
+    } else {
+        c->out->files_bad++;
+        assay_verifier_say(c, part, "the parameter is not a list of integers");
+    }
+    free(data);
+    free(value);
+    return status;
+}
+
+static assay_status check_parameters(const assay_verifier *c, assay_error *err)
+{
+    assay_status status = ASSAY_OK;
+    json_t *node, *list;
+    const char *name;
+    size_t i;
+    json_array_foreach(json_object_get(c->bundle->manifest, "nodes"), i, node)
+    {
+        const char *stem = json_string_value(json_object_get(node, "parameter_files"));
+        if (!stem)
+            continue;
+        json_object_foreach(json_object_get(node, "parameters"), name, list)
+        {
+            if (status == ASSAY_OK)
+                status = check_parameter(c, stem, name, list, err);
+        }
+    }
+    return status;
+}
+
+/* graph.assay, by its digest. */
+static assay_status check_graph(const assay_verifier *c, assay_error *err)
+{
+    const json_t *graph = json_object_get(c->bundle->manifest, "graph");
+    const char *file = json_string_value(json_object_get(graph, "file"));
+    const char *digest = json_string_value(json_object_get(graph, "xxh3"));
+    unsigned char *bytes;
+    size_t size;
+    char hex[33];
+    assay_error inner;
+    assay_status status;
+
+    if (!file)
+        return ASSAY_OK;
+    status = assay_slurp_inside(c->bundle->folder, c->bundle->dir, file, &bytes, &size, &inner);
+    if (status != ASSAY_OK)
+        return fault_or_trouble(c, file, status, &inner, err);
+    assay_digest_bytes(bytes, size, hex);
+    free(bytes);
+    if (!digest || strcmp(hex, digest) != 0) {
+        c->out->files_bad++;
+        assay_verifier_say(c, file, "the file's digest is not the manifest's");
+    }
+    return ASSAY_OK;
+}
+
+/* The manifest's digest of itself, and that over all tensors. */
+static assay_status check_manifest(const assay_verifier *c, assay_error *err)
+{
+    const assay_bundle *b = c->bundle;
+    const char *digest = json_string_value(json_object_get(b->manifest, "digest"));
+    char *all = calloc((size_t)b->n_tensors + 1, 32), hex[33];
+
+    if (!all)
+        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    for (int i = 0; i < b->n_tensors; i++)
+        memcpy(all + 32 * (size_t)i, b->tensor[i].digest, strnlen(b->tensor[i].digest, 32));
+    assay_digest_bytes(all, 32 * (size_t)b->n_tensors, hex);
+    free(all);
+    if (!b->sealed) {
+        c->out->files_bad++;
+        assay_verifier_say(c, "manifest.json",
+                           json_object_get(b->manifest, "xxh3")
+                               ? "its digest of itself (its last line) is not that of its bytes"
+                               : "has no digest of itself: it was changed, or written by a version "
+                                 "that gave none; golden writes it anew");
+    }
+    if (!digest || strcmp(digest, hex) != 0) {
+        c->out->files_bad++;
+        assay_verifier_say(c, "manifest.json", "\"digest\" is not that of the tensors' digests");
+    }
+    if (b->n_tensors == 0) {
+        c->out->files_bad++;
+        assay_verifier_say(c, "manifest.json", "holds no tensors");
+    }
+    return ASSAY_OK;
+}
+
+static void count_stranger(void *user, const char *path)
+{
+    const assay_verifier *c = user;
+    c->out->files_bad++;
+    assay_verifier_say(c, path, "is not of the bundle: the manifest names no such file");
+}
+
+static assay_status check_strangers(const assay_verifier *c, assay_error *err)
+{
+    assay_bundle_list known;
+    assay_verifier own = *c;
+    assay_status status = assay_bundle_list_files(c->bundle, &known, err);
+    if (status == ASSAY_OK)
+        status = assay_bundle_strangers(c->bundle->folder, c->bundle->dir, &known, count_stranger,
+                                        &own, err);
+    assay_bundle_list_free(&known);
+    return status;
+}
+
+assay_status assay_verify_files(const assay_verifier *c, assay_error *err)
+{
+    static assay_status (*const checks[])(const assay_verifier *, assay_error *) = {
+        check_manifest,  check_graph,      check_tensors,
+        check_constants, check_parameters, check_strangers};
+    assay_status status = ASSAY_OK;
+    for (size_t i = 0; i < sizeof checks / sizeof *checks && status == ASSAY_OK; i++)
+        status = checks[i](c, err);
+    return status;
+}

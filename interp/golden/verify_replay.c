@@ -1,0 +1,321 @@
+/* A bundle's own network under its own scheme on its own inputs, run again: the manifest is made
+ * anew and compared entry by entry. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/core/slurp.h"
+#include "graph/text/text.h"
+#include "interp/golden/bundle_writer.h"
+#include "interp/golden/verify.h"
+
+/* ---- comparing ---- */
+
+static void bad_entry(const assay_verifier *c, const char *path, const json_t *found,
+                      const json_t *wanted)
+{
+    char *a = found ? json_dumps(found, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+    char *b = wanted ? json_dumps(wanted, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+    c->out->entries_bad++;
+    assay_verifier_say(c, "manifest.json", "%.200s: %.80s, by a fresh run %.80s", path,
+                       a ? a : "nothing", b ? b : "nothing");
+    free(a);
+    free(b);
+}
+
+static void compare(const assay_verifier *c, const char *path, const json_t *found,
+                    const json_t *wanted);
+
+static void compare_objects(const assay_verifier *c, const char *path, const json_t *found,
+                            const json_t *wanted)
+{
+    char inner[1024];
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)wanted, key, value)
+    {
+        snprintf(inner, sizeof inner, "%.600s%s%.400s", path, *path ? "." : "", key);
+        compare(c, inner, json_object_get(found, key), value);
+    }
+    json_object_foreach((json_t *)(uintptr_t)found, key, value)
+    {
+        snprintf(inner, sizeof inner, "%.600s%s%.400s", path, *path ? "." : "", key);
+        if (!json_object_get(wanted, key))
+            bad_entry(c, inner, value, NULL);
+    }
+}
+
+/* One fault an array: the first. */
+static void compare_arrays(const assay_verifier *c, const char *path, const json_t *found,
+                           const json_t *wanted)
+{
+    const size_t n = json_array_size(found), m = json_array_size(wanted);
+    const int64_t before = c->out->entries_bad;
+    char inner[1024];
+    for (size_t i = 0; i < (n > m ? n : m) && c->out->entries_bad == before; i++) {
+        snprintf(inner, sizeof inner, "%.900s[%zu]", path, i);
+        compare(c, inner, json_array_get(found, i), json_array_get(wanted, i));
+    }
+}
+
+static void compare(const assay_verifier *c, const char *path, const json_t *found,
+                    const json_t *wanted)
+{
+    if (json_is_object(found) && json_is_object(wanted))
+        compare_objects(c, path, found, wanted);
+    else if (json_is_array(found) && json_is_array(wanted))
+        compare_arrays(c, path, found, wanted);
+    else if (!json_equal(found, wanted))
+        bad_entry(c, path, found, wanted);
+}
+
+/* Entries of tensors: other bits are counted by tensor. */
+static void compare_tensors(const assay_verifier *c, const json_t *found, const json_t *wanted)
+{
+    const size_t n = json_array_size(found), m = json_array_size(wanted);
+    char path[64];
+    for (size_t i = 0; i < (n > m ? n : m); i++) {
+        json_t *a = json_array_get(found, i), *b = json_array_get(wanted, i);
+        const char *name = json_string_value(json_object_get(b ? b : a, "name"));
+        if (!a || !b || !json_equal(json_object_get(a, "xxh3"), json_object_get(b, "xxh3"))) {
+            c->out->replay_bad++;
+            assay_verifier_say(c, name ? name : "tensors", "%s",
+                               !a   ? "not in the manifest"
+                               : !b ? "a fresh run does not give it"
+                                    : "a fresh run gives other bits");
+            if (!a || !b)
+                continue;
+            json_object_set(a, "xxh3", json_object_get(b, "xxh3"));
+        }
+        snprintf(path, sizeof path, "tensors[%zu]", i);
+        compare(c, path, a, b);
+    }
+}
+
+/* Adds the counts of a contract's list of ops to those in `sum`. */
+static void add_counts(json_t *sum, const json_t *list)
+{
+    const char *op;
+    json_t *count;
+    json_object_foreach((json_t *)(uintptr_t)list, op, count) json_object_set_new(
+        sum, op,
+        json_integer(json_integer_value(json_object_get(sum, op)) + json_integer_value(count)));
+}
+
+/* A contract without what is claimed, which is no part of a scheme's text: nodes by op alone. */
+static void drop_claims(json_t *m)
+{
+    json_t *contract = json_object_get(m, "contract"), *sum = json_object();
+    add_counts(sum, json_object_get(contract, "exact"));
+    add_counts(sum, json_object_get(contract, "not_exact"));
+    json_object_del(contract, "words");
+    json_object_del(contract, "not_exact");
+    json_object_set_new(contract, "exact", sum);
+}
+
+/* What a run cannot know, the manifest's own digest covers. */
+static void drop_origin(json_t *m, bool claims)
+{
+    if (!claims)
+        drop_claims(m);
+    json_object_del(m, "assay");
+    json_object_del(m, "xxh3");
+    json_object_del(m, "tensors");
+}
+
+/* claims: those of the scheme are known. */
+static assay_status compare_manifests(const assay_verifier *c, const char *text, size_t size,
+                                      bool claims, assay_error *err)
+{
+    json_t *wanted = json_loadb(text, size, 0, NULL);
+    json_t *found = json_deep_copy(c->bundle->manifest);
+    if (wanted && found) {
+        compare_tensors(c, json_object_get(found, "tensors"), json_object_get(wanted, "tensors"));
+        drop_origin(found, claims);
+        drop_origin(wanted, claims);
+        compare(c, "", found, wanted);
+    }
+    const bool good = wanted && found;
+    json_decref(wanted);
+    json_decref(found);
+    return good ? ASSAY_OK : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+}
+
+/* ---- running ---- */
+
+typedef struct replay {
+    const assay_verifier *c;
+    assay_graph *graph;
+    assay_scheme *scheme;
+    bool preset; /* the scheme is one of ours */
+    assay_program *program;
+    assay_run *run;
+    assay_bundle_writer *writer;
+} replay;
+
+/* The scheme of a bundle, from its text; a preset of ours that has the same text also knows what it
+ * claims. */
+static assay_status load_scheme(replay *r, const json_t *scheme, assay_error *err)
+{
+    const char *name = json_string_value(json_object_get(scheme, "name"));
+    const char *text = json_string_value(json_object_get(scheme, "text"));
+    assay_scheme *preset = NULL;
+    assay_status status;
+
+    if (!name || !text)
+        return ASSAY_OK;
+    status = assay_scheme_parse_whole(name, text, strlen(text), &r->scheme, err);
+    for (const char *const *p = assay_scheme_presets(); *p && status == ASSAY_OK && !r->preset; p++)
+        if (strcmp(*p, name) == 0 && assay_scheme_open(name, &preset, NULL) == ASSAY_OK) {
+            r->preset = strcmp(preset->digest, r->scheme->digest) == 0;
+            assay_scheme_free(r->preset ? r->scheme : preset);
+            r->scheme = r->preset ? preset : r->scheme;
+        }
+    return status;
+}
+
+static assay_status load(replay *r, const assay_program_options *engine, assay_error *err)
+{
+    const assay_bundle *b = r->c->bundle;
+    const assay_text_folder constants = {"constants", b->folder, b->dir};
+    assay_program_options options = *engine;
+    unsigned char *bytes;
+    size_t size;
+    assay_status status;
+
+    if (!json_object_get(json_object_get(b->manifest, "graph"), "file"))
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "%s: holds digests only, no network to run again; --files-only checks "
+                          "what is there",
+                          b->dir);
+    options.keep_all = true;
+    status = assay_slurp_inside(b->folder, b->dir, "graph.assay", &bytes, &size, err);
+    if (status == ASSAY_OK)
+        status = assay_graph_parse_in((const char *)bytes, size, "graph.assay", &constants,
+                                      &r->graph, err);
+    free(bytes);
+    if (status == ASSAY_OK)
+        status = load_scheme(r, json_object_get(b->manifest, "scheme"), err);
+    if (status == ASSAY_OK)
+        status = assay_program_make_with(r->graph, r->scheme, &options, &r->program, err);
+    return status == ASSAY_OK ? assay_run_new(r->program, &r->run, err) : status;
+}
+
+/* Entries are sample-major: a sample ends where its number changes. */
+static int end_of(const assay_bundle *b, int first)
+{
+    int end = first + 1;
+    while (end < b->n_tensors && b->tensor[end].sample == b->tensor[first].sample)
+        end++;
+    return end;
+}
+
+static assay_status begin(replay *r, assay_error *err)
+{
+    const assay_bundle *b = r->c->bundle;
+    const json_t *m = b->manifest;
+    assay_bundle_options o = {
+        .accumulators = false,
+        .forms = b->forms,
+        .hex_bits = b->hex_bits,
+        .sequence = json_is_true(json_object_get(m, "sequence")),
+        .model_file = json_string_value(json_object_get(json_object_get(m, "model"), "file")),
+        .preprocessing = json_string_value(json_object_get(m, "preprocessing"))};
+    for (int first = 0; first < b->n_tensors; first = end_of(b, first))
+        o.samples++;
+    for (int i = 0; i < b->n_tensors; i++)
+        o.accumulators = o.accumulators || b->tensor[i].sums_digest;
+    return assay_bundle_begin(&o, r->program, &r->writer, err);
+}
+
+/* The entry of the graph's input i among a sample's, or -1. */
+static int entry_of_input(const replay *r, int i, int first, int end)
+{
+    const assay_bundle *b = r->c->bundle;
+    int e = first;
+    while (e < end && b->tensor[e].index != i) /* inputs are numbered first */
+        e++;
+    return e < end ? e : -1;
+}
+
+/* Puts input i of a sample in place, from the bundle's own tensor. */
+static assay_status read_input(replay *r, int i, int first, int end, assay_error *err)
+{
+    const assay_bundle *b = r->c->bundle;
+    const int value = r->graph->input[i], e = entry_of_input(r, i, first, end);
+    const assay_value *v = &r->graph->value[value];
+    void *data;
+    assay_status status;
+
+    if (e < 0)
+        return assay_fail(err, ASSAY_ERR_INPUT, "%s: input '%s' of sample %lld is missing", b->dir,
+                          v->name, (long long)b->tensor[first].sample);
+    if (!b->tensor[e].file)
+        return assay_bundle_read(b, e, &data, err);
+    status = assay_bundle_read_array(b, b->tensor[e].file, &v->type, &data, err);
+    if (status == ASSAY_OK)
+        memcpy(assay_run_data(r->run, value), data, assay_type_bytes(&v->type));
+    free(data);
+    return status;
+}
+
+/* Name of the file that input i of the k-th sample came from, or NULL. */
+static const char *source_of(const replay *r, int64_t k, int i)
+{
+    const json_t *inputs = json_object_get(r->c->bundle->manifest, "inputs");
+    const size_t at = (size_t)(k * r->graph->n_inputs + i);
+    return json_string_value(json_object_get(json_array_get(inputs, at), "file"));
+}
+
+static assay_status run_sample(replay *r, int64_t k, int first, int end, assay_error *err)
+{
+    const assay_bundle *b = r->c->bundle;
+    const int n = r->graph->n_inputs;
+    const char **sources = calloc((size_t)n + 1, sizeof *sources);
+    assay_status status = sources ? ASSAY_OK : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+
+    for (int i = 0; i < n && status == ASSAY_OK; i++) {
+        sources[i] = source_of(r, k, i);
+        status = read_input(r, i, first, end, err);
+    }
+    if (!json_is_true(json_object_get(b->manifest, "sequence")))
+        assay_run_reset(r->run);
+    if (status == ASSAY_OK)
+        status = assay_bundle_sample(r->writer, r->run, b->tensor[first].sample, sources, err);
+    free(sources);
+    return status;
+}
+
+static void close_replay(replay *r)
+{
+    assay_bundle_abort(r->writer);
+    assay_run_free(r->run);
+    assay_program_free(r->program);
+    assay_scheme_free(r->scheme);
+    assay_graph_free(r->graph);
+}
+
+assay_status assay_verify_replay(const assay_verifier *c, const assay_program_options *engine,
+                                 assay_error *err)
+{
+    const assay_bundle *b = c->bundle;
+    replay r = {.c = c};
+    char *text = NULL, digest[33];
+    size_t size = 0;
+    int64_t k = 0;
+    assay_status status = load(&r, engine, err);
+
+    if (status == ASSAY_OK)
+        status = begin(&r, err);
+    for (int first = 0, end; first < b->n_tensors && status == ASSAY_OK; first = end, k++) {
+        end = end_of(b, first);
+        status = run_sample(&r, k, first, end, err);
+    }
+    if (status == ASSAY_OK)
+        status = assay_bundle_manifest(r.writer, digest, &text, &size, err);
+    if (status == ASSAY_OK)
+        status = compare_manifests(c, text, size, r.preset, err);
+    free(text);
+    close_replay(&r);
+    return status;
+}

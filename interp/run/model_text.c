@@ -1,0 +1,166 @@
+/* Networks in text form as files: PATH, and PATH.d with their large constants.
+ *
+ * One rename takes the network from the old to the new, that of the text: files of constants have
+ * names by content, so that the old ones and the new stand side by side until then, and those that
+ * the text does not name go afterwards. Writers of one PATH take turns. Readers need no lock: where
+ * constants are gone, the text is read again if it is another by now. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "graph/core/constant.h"
+#include "graph/core/slurp.h"
+#include "interp/golden/files.h"
+#include "interp/run/model.h"
+
+/* ---- reading ---- */
+
+/* The folder of a text's large constants. */
+static assay_status constants_of(const char *path, char out[4096], assay_error *err)
+{
+    if ((size_t)snprintf(out, 4096, "%s.d", path) >= 4096)
+        return assay_fail(err, ASSAY_ERR_LIMIT, "%.300s: the path is too long", path);
+    return ASSAY_OK;
+}
+
+/* Whether the file holds these bytes still. */
+static bool is_still(const char *path, const unsigned char *text, size_t size)
+{
+    unsigned char *now;
+    size_t length;
+    const bool same = assay_slurp(path, &now, &length, NULL) == ASSAY_OK && length == size &&
+                      memcmp(now, text, size) == 0;
+    free(now);
+    return same;
+}
+
+assay_status assay_text_load(const char *path, assay_graph **out, assay_error *err)
+{
+    enum { TRIES = 100 };
+    char constants[4096];
+    assay_status status = constants_of(path, constants, err);
+    bool again = status == ASSAY_OK;
+
+    for (int tries = 0; again && tries < TRIES; tries++) {
+        unsigned char *text;
+        size_t size;
+        again = false;
+        status = assay_slurp(path, &text, &size, err);
+        if (status == ASSAY_OK) {
+            status = assay_graph_parse((const char *)text, size, path, constants, out, err);
+            again = status != ASSAY_OK && !is_still(path, text, size);
+        }
+        free(text);
+    }
+    return status;
+}
+
+/* ---- writing ---- */
+
+typedef struct saver {
+    const char *folder; /* of the constants */
+    int open;           /* that folder, locked; -1 before it is needed */
+} saver;
+
+/* Opens the folder of constants and waits for its other writers. */
+static assay_status enter(saver *s, assay_error *err)
+{
+    s->open = open(s->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (s->open < 0)
+        return assay_fail(err, ASSAY_ERR_IO, "%s: cannot open the folder of constants: %s",
+                          s->folder, strerror(errno));
+    flock(s->open, LOCK_EX); /* a file system without locks has writers one at a time */
+    return ASSAY_OK;
+}
+
+static assay_status put_constant(void *user, const assay_graph *g, int value, const char *file,
+                                 const char *digest, assay_error *err)
+{
+    saver *s = user;
+    const assay_value *v = &g->value[value];
+    char path[4096 + ASSAY_TEXT_FILE_NAME], partial[sizeof path + 16];
+    assay_status status = ASSAY_OK;
+
+    (void)digest;
+    if (s->open < 0) {
+        if (mkdir(s->folder, 0777) != 0 && errno != EEXIST)
+            return assay_fail(err, ASSAY_ERR_IO, "%s: cannot create: %s", s->folder,
+                              strerror(errno));
+        status = enter(s, err);
+    }
+    snprintf(path, sizeof path, "%s/%s", s->folder, file);
+    snprintf(partial, sizeof partial, "%s.partial", path);
+    if (status == ASSAY_OK)
+        status = assay_constant_write(partial, &v->type, v->data, err);
+    if (status == ASSAY_OK && rename(partial, path) != 0) {
+        status = assay_fail(err, ASSAY_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
+        unlink(partial);
+    }
+    return status;
+}
+
+/* Whether a file of the folder is one of constants, or of a run that was killed writing one. */
+static bool is_constant(const char *name)
+{
+    const size_t n = strlen(name);
+    const char *end = strstr(name, ".npy");
+    while (end && strstr(end + 1, ".npy"))
+        end = strstr(end + 1, ".npy");
+    return n > 10 && name[0] == 'c' && strspn(name + 1, "0123456789") >= 4 && end &&
+           (strcmp(end, ".npy") == 0 || strcmp(end, ".npy.partial") == 0);
+}
+
+/* Removes constants that the text does not name. */
+static void clean(const saver *s, const char *text)
+{
+    char quoted[264];
+    DIR *d = opendir(s->folder);
+    for (const struct dirent *e; d && (e = readdir(d));) {
+        snprintf(quoted, sizeof quoted, "\"%s\"", e->d_name);
+        if (is_constant(e->d_name) && !strstr(text, quoted))
+            unlinkat(s->open, e->d_name, 0);
+    }
+    if (d)
+        closedir(d);
+}
+
+/* Constants, and everything else that waits, reach the disk before the text that names them. */
+static assay_status settle(const saver *s, assay_error *err)
+{
+    if (s->open >= 0 && syncfs(s->open) != 0 && errno != EINVAL && errno != ENOSYS)
+        return assay_fail(err, ASSAY_ERR_IO, "%s: cannot write: %s", s->folder, strerror(errno));
+    return ASSAY_OK;
+}
+
+assay_status assay_text_save(const assay_graph *g, const char *path, assay_error *err)
+{
+    char folder[4096];
+    saver s = {.folder = folder, .open = -1};
+    const assay_text_options options = {.inline_limit = ASSAY_TEXT_INLINE,
+                                        .named_by_digest = true,
+                                        .put = put_constant,
+                                        .user = &s};
+    assay_buf text = {0};
+    assay_status status = constants_of(path, folder, err);
+
+    if (status == ASSAY_OK && access(folder, F_OK) == 0)
+        status = enter(&s, err);
+    if (status == ASSAY_OK)
+        status = assay_graph_print_with(g, &options, &text, err);
+    if (status == ASSAY_OK)
+        status = settle(&s, err);
+    if (status == ASSAY_OK)
+        status = assay_write_file(path, text.text, text.length, err);
+    if (status == ASSAY_OK && s.open >= 0)
+        clean(&s, text.text);
+    if (s.open >= 0)
+        close(s.open);
+    assay_buf_free(&text);
+    return status;
+}

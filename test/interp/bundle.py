@@ -1,0 +1,427 @@
+#!/usr/bin/env python3
+"""bundle.py ASSAY IO_FAULTS: golden bundles under tampering, odd names, links, killed writers and full disks.
+
+Every leaf of a manifest and every file of a bundle in all forms is changed in turn, and verify must
+see each; what a run can know, it must see even where the manifest's digest of itself is not asked.
+"""
+import copy
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ASSAY = os.path.realpath(sys.argv[1])
+FAULTS = os.path.realpath(sys.argv[2])
+COUNT = [0]
+SEED = int(os.environ.get("ASSAY_SEED", "0")) or random.SystemRandom().randrange(1 << 32)
+RANDOM = random.Random(SEED)
+
+NAMES = ["x..y", "a/b", "a_b", "long" * 60, b"\xff\xfe non UTF-8", "\u00fc \\\\x41"]
+
+
+def check(good, name, why=""):
+    COUNT[0] += 1
+    print(f"{'ok' if good else 'not ok'} {COUNT[0]} - {name}")
+    if not good and why:
+        print("# " + str(why).replace("\n", "\n# "))
+    sys.stdout.flush()
+
+
+def assay(*args, **more):
+    run = subprocess.run([ASSAY, *args], capture_output=True, timeout=60, check=False, **more)
+    return run.returncode, run.stdout.decode(errors="replace") + run.stderr.decode(errors="replace")
+
+
+def quoted(name):
+    return b'"' + (name if isinstance(name, bytes) else name.encode()) + b'"'
+
+
+def write(path, data):
+    with open(path, "wb") as f:
+        f.write(data)
+
+
+def read(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def chain(path, weight=3):
+    """A conv, an add whose constant is 4 bits wide, and a relu for each odd name."""
+    w = ",".join(str((weight * i) % 17 - 8) for i in range(36))
+    lines = [
+        b"graph odd {",
+        b"  input in: i8[1,4,4,2] q(0.5,3)",
+        f"  const w: i8[2,3,3,2] q(axis=0,[0.01,0.02],[0,0]) = [{w}]".encode(),
+        b"  const b: i32[2] q(axis=0,[0.005,0.01],[0,0]) = [7,-9]",
+        b"  c: i8[1,4,4,2] q(0.1,-4) = conv(in, w, b) {layout=nhwc, kernel=[3,3], stride=[1,1], dilation=[1,1], pad_begin=[1,1], pad_end=[1,1]}",
+    ]
+    before = b"c"
+    for name in NAMES:
+        lines.append(b"  %s: i8[1,4,4,2] q(0.1,-4) = relu(%s)" % (quoted(name), before))
+        before = quoted(name)
+    lines += [b"  output " + before, b"}"]
+    write(path, b"\n".join(lines) + b"\n")
+
+
+def raw_input(path, seed=1):
+    r = random.Random(seed)
+    write(path, bytes(r.randrange(256) for _ in range(32)))
+
+
+def files_below(folder):
+    return sorted(os.path.relpath(os.path.join(d, f), folder) for d, _, fs in os.walk(folder) for f in fs)
+
+
+def leaves(o, path=()):
+    if isinstance(o, dict):
+        for k in o:
+            yield from leaves(o[k], path + (k,))
+        if not o:
+            yield path
+    elif isinstance(o, list):
+        for i, v in enumerate(o):
+            yield from leaves(v, path + (i,))
+        if not o:
+            yield path
+    else:
+        yield path
+
+
+def get(o, path):
+    for p in path:
+        o = o[p]
+    return o
+
+
+def changed(v):
+    if isinstance(v, bool):
+        return not v
+    if isinstance(v, (int, float)):
+        return v + 1
+    if isinstance(v, str):
+        if re.fullmatch("[0-9a-f]{32}", v):
+            return "0" * 32
+        return v[:-1] + ("b" if v.endswith("a") else "a")
+    return 1 if v is None else [1]
+
+
+def faults(out):
+    n = re.search(r"(\d+) bad files?, (\d+) tensors that a fresh run gives otherwise(?:, (\d+) other)?", out)
+    return [int(g or 0) for g in n.groups()] if n else None
+
+
+# What no run can know: only the manifest's digest of itself speaks for it.
+ORIGIN = [("assay",), ("model", "file"), ("preprocessing",), ("xxh3",)]
+
+
+def is_origin(path):
+    return path in ORIGIN or (path[0] == "inputs" and path[-1] == "file")
+
+
+def every_leaf(bundle):
+    path = os.path.join(bundle, "manifest.json")
+    whole = read(path)
+    manifest = json.loads(whole)
+    seen, slipped, blind = 0, [], []
+    for leaf in leaves(manifest):
+        for kind in ("change", "drop"):
+            m = copy.deepcopy(manifest)
+            holder = get(m, leaf[:-1])
+            if kind == "change":
+                holder[leaf[-1]] = changed(holder[leaf[-1]])
+            else:
+                del holder[leaf[-1]]
+            write(path, json.dumps(m, indent=1).encode())
+            status, out = assay("verify", bundle)
+            seen += 1
+            if status == 0:
+                slipped.append((leaf, kind))
+            # one fault is the manifest's own digest; a run or the files must find another
+            n = faults(out)
+            if status == 1 and n and sum(n) < 2 and not is_origin(leaf):
+                blind.append((leaf, kind, out))
+    write(path, whole)
+    check(not slipped, f"verify sees each of {seen} changes of the manifest's leaves", slipped)
+    check(not blind, "and sees what a run can know without the manifest's own digest", blind[:5])
+    m = dict(manifest, tensors=[])
+    write(path, json.dumps(m, indent=1).encode())
+    check(assay("verify", bundle)[0] == 1, "an empty list of tensors is no good bundle")
+    check(assay("verify", "--files-only", bundle)[0] == 1, "nor is it for --files-only")
+    write(path, whole)
+
+
+def every_file(bundle):
+    slipped = []
+    files = files_below(bundle)
+    for option in ([], ["--files-only"]):
+        for name in files:
+            path = os.path.join(bundle, name)
+            whole = read(path)
+            at = RANDOM.randrange(len(whole))
+            for data in (whole[:at] + bytes([whole[at] ^ 1 << RANDOM.randrange(8)]) + whole[at + 1:],
+                         whole[:RANDOM.randrange(len(whole))], whole + b"\n", None):
+                if data is None:
+                    os.unlink(path)
+                else:
+                    write(path, data)
+                if assay("verify", bundle, *option)[0] == 0:
+                    slipped.append((name, at, option))
+            write(path, whole)
+    check(not slipped, f"verify sees every one of {len(files)} files flipped, cut, longer, gone (seed {SEED})",
+          slipped[:10])
+    write(os.path.join(bundle, "tensors", "0099_conv_more.npy"), b"more")
+    status, out = assay("verify", bundle)
+    check(status == 1 and "tensors/0099_conv_more.npy: is not of the bundle" in out, "a file too many is said", out)
+    os.unlink(os.path.join(bundle, "tensors", "0099_conv_more.npy"))
+    check(assay("verify", bundle)[0] == 0, "and all is well again")
+
+
+def tampering():
+    chain("odd.assay")
+    raw_input("in.bin")
+    status, out = assay("golden", "odd.assay", "-s", "tflite", "-i", "in.bin", "--accumulators", "--format",
+                        "npy,raw,hex,c", "--hex-bits", "12", "-o", "all")
+    check(status == 0, "a bundle in all forms of tensors with odd names", out)
+    names = files_below("all")
+    check(all(any(n.endswith(f"{part}.{e}") for n in names) for part in ("_w", "_b", "_c.multiplier", "_c.zero_point")
+              for e in ("hex", "h", "bin")), "constants, biases, multipliers and zero points in all forms", names)
+    status, out = assay("verify", "all")
+    check(status == 0, "verifies", out)
+    check(assay("diff", "all", "all")[0] == 0, "and equals itself")
+    manifest = json.loads(read("all/manifest.json"))
+    check([t["name"] for t in manifest["tensors"]][2:] ==
+          ["x..y", "a/b", "a_b", "long" * 60, "\\xff\\xfe non UTF-8", "\u00fc \\x41"],
+          "names come back, bytes that are no UTF-8 as \\xHH", [t["name"] for t in manifest["tensors"]])
+    every_leaf("all")
+    every_file("all")
+    for i in (1, 2, 3):
+        raw_input(f"in{i}.bin", i)
+    status, _ = assay("golden", "odd.assay", "-s", "tflite", *sum((["-i", f"in{i}.bin"] for i in (1, 2, 3)), []),
+                      "-o", "three")
+    check(status == 0 and assay("verify", "three")[0] == 0, "three samples verify")
+
+
+def strangers():
+    """What a stranger's bundle names outside itself is never opened; what is no file is not waited for."""
+    secret = os.path.abspath("secret.npy")
+    shutil.copyfile("three/tensors/s00000/0000_input_in.npy", secret)
+    def tampered(change):
+        shutil.rmtree("bad", ignore_errors=True)
+        shutil.copytree("all", "bad", symlinks=True)
+        change()
+        start = time.time()
+        runs = [assay("verify", "bad"), assay("verify", "bad", "--files-only"), assay("diff", "bad", "all")]
+        return runs, time.time() - start
+    def link(name, to):
+        os.unlink("bad/" + name)
+        os.symlink(to, "bad/" + name)
+    def rewrite(edit):
+        m = json.loads(read("bad/manifest.json"))
+        edit(m)
+        write("bad/manifest.json", json.dumps(m).encode())
+    tensor = "tensors/0000_input_in.npy"
+    def link_folder():
+        os.rename("bad/tensors", "elsewhere")
+        os.symlink(os.path.abspath("elsewhere"), "bad/tensors")
+    for name, change in (
+            ("a tensor that is a link", lambda: link(tensor, secret)),
+            ("a constant that is a link", lambda: link("constants/c0000_w.npy", os.path.abspath("all/constants/c0000_w.npy"))),
+            ("a network that is a link", lambda: link("graph.assay", os.path.abspath("all/graph.assay"))),
+            ("a folder that is a link", link_folder),
+            ("a path upwards", lambda: rewrite(lambda m: m["tensors"][0].update(file="../secret.npy"))),
+            ("an absolute path", lambda: rewrite(lambda m: m["tensors"][0].update(file=secret))),
+            ("a pipe", lambda: (os.unlink("bad/" + tensor), os.mkfifo("bad/" + tensor))),
+            ("a pipe as the network", lambda: (os.unlink("bad/graph.assay"), os.mkfifo("bad/graph.assay"))),
+            ("a scheme that extends a file",
+             lambda: rewrite(lambda m: m["scheme"].update(text="scheme: x\nextends: " + secret + "\n")))):
+        runs, took = tampered(change)
+        good = all(status > 0 for status, _ in runs[:2]) and took < 30
+        if "scheme" not in name and name not in ("a constant that is a link", "a network that is a link",
+                                                 "a pipe as the network"):
+            good = good and runs[2][0] == 2
+        check(good, f"{name} is not followed", runs)
+    os.mkfifo("fifo.assay")
+    check(assay("inspect", "fifo.assay")[0] == 2, "nor is a pipe waited for as a model")
+
+
+def force():
+    """--force replaces a golden bundle and nothing else."""
+    def again(where):
+        return assay("golden", "odd.assay", "-s", "tflite", "-i", "in2.bin", "-f", "-o", where)
+    os.makedirs("home/music")
+    write("home/music/song", b"la")
+    os.mkdir("empty")
+    write("file", b"text")
+    shutil.copytree("three", "mixed")
+    write("mixed/tensors/s00001/notes.txt", b"mine")
+    os.symlink("three", "link")
+    os.makedirs("faked")
+    write("faked/manifest.json", b'{"tensors": []}')
+    write("faked/thesis.tex", b"mine")
+    for where, names in (("home", "golden bundle"), ("empty", "golden bundle"), ("file", "no folder"),
+                         ("mixed", "tensors/s00001/notes.txt"), ("link", "no folder"),
+                         ("faked", "thesis.tex")):
+        before = files_below(where)
+        status, out = again(where)
+        check(status == 2 and names in out and files_below(where) == before and out.count("\n") == 1,
+              f"--force leaves {where} alone and says why", out)
+    status, out = again("three")
+    check(status == 0 and assay("verify", "three")[0] == 0, "and replaces a bundle", out)
+    check(not [f for f in os.listdir(".") if ".partial" in f or ".old" in f], "with nothing left behind",
+          os.listdir("."))
+
+
+def faulty(n, what, *args, reading=False):
+    env = dict(os.environ, LD_PRELOAD=FAULTS, ASSAY_FAULT=f"{n}:{what}",
+               ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0:detect_leaks=0")
+    if reading:
+        env["ASSAY_FAULT_READ"] = "1"
+    return assay(*args, env=env)
+
+
+def output_of(network):
+    status, out = assay("run", network, "-s", "tflite", "-i", "in.bin")
+    return out if status == 0 else f"does not run: {out}"
+
+
+def everywhere(what, fresh, act, good, name):
+    """Lets call 1, 2, ... of `act` fail in the way `what`, from the state that `fresh` makes, until
+    it fails no more; good(status, out) says what may be found afterwards."""
+    n, bad = 0, []
+    while n < 400:
+        n += 1
+        fresh()
+        status, out = faulty(n, what, *act)
+        if status == 0:
+            break
+        why = good(status, out)
+        if why:
+            bad.append((n, status, out, why))
+    check(not bad and 3 < n < 400, f"{name}, at each of {n - 1} points", bad[:3])
+
+
+def networks():
+    """PATH and PATH.d: the old network or the new one, whenever the writer dies."""
+    chain("new.assay", 5)
+    def fresh():
+        for f in os.listdir("."):
+            if f.startswith("net.assay"):
+                shutil.rmtree(f) if os.path.isdir(f) else os.unlink(f)
+        assay("convert", "odd.assay", "-o", "net.assay")
+    fresh()
+    old = output_of("net.assay")
+    assay("convert", "new.assay", "-o", "net.assay")
+    new = output_of("net.assay")
+    check(old != new and old == output_of("odd.assay"), "two networks that differ", (old, new))
+    def whole(status, _):
+        if status not in (2, -signal.SIGKILL):
+            return "status"
+        found = output_of("net.assay")
+        if found not in (old, new):
+            return found
+        status, out = assay("convert", "new.assay", "-o", "net.assay")
+        left = [f for f in os.listdir(".") + os.listdir("net.assay.d") if "partial" in f]
+        if status or output_of("net.assay") != new or left or len(os.listdir("net.assay.d")) != 1:
+            return out, left, os.listdir("net.assay.d")
+        return None
+    act = ("convert", "new.assay", "-o", "net.assay")
+    everywhere("kill", fresh, act, whole, "a network is whole, and the next save cleans up, when its writer is killed")
+    everywhere("28", fresh, act, whole, "the same on a full disk")
+    everywhere("5", fresh, act, whole, "the same with a broken disk")
+    shutil.copytree("net.assay.d", "mixed.assay.d")
+    for f in os.listdir("net.assay.d"):
+        data = bytearray(read("net.assay.d/" + f))
+        data[-1] ^= 1
+        write("net.assay.d/" + f, bytes(data))
+    status, out = assay("run", "net.assay", "-s", "tflite", "-i", "in.bin")
+    check(status == 2 and "other constants" in out and out.count("\n") == 1,
+          "constants of another network are refused", out)
+    text = re.sub(rb' xxh3 "[0-9a-f]*"', b"", read("net.assay"))
+    write("net.assay", text)
+    check(assay("run", "net.assay", "-s", "tflite", "-i", "in.bin")[0] == 0, "a file without digests still loads")
+    for folder in ("link.assay.d", "file.assay.d"):
+        shutil.rmtree(folder, ignore_errors=True)
+    os.mkdir("home.assay.d")
+    write("home.assay.d/thesis.tex", b"mine")
+    check(assay("convert", "odd.assay", "-o", "home.assay")[0] == 0 and read("home.assay.d/thesis.tex") == b"mine",
+          "another's file in the folder of constants stays")
+
+
+def bundles():
+    """A bundle is the old one or the new one, whenever its writer dies."""
+    act = ("golden", "new.assay", "-s", "tflite", "-i", "in.bin", "-f", "-o", "target")
+    def clear():
+        for f in os.listdir("."):
+            if f.startswith("target"):
+                shutil.rmtree(f)
+    def fresh():
+        clear()
+        shutil.copytree("old", "target")
+    assay("golden", "odd.assay", "-s", "tflite", "-i", "in.bin", "-o", "old")
+    def whole(status, _):
+        if status not in (2, -signal.SIGKILL):
+            return "status"
+        if os.path.exists("target"):
+            found, out = assay("verify", "target")
+            if found:
+                return out
+        elif os.path.exists("old-was-there"):
+            return "gone"
+        status, out = assay(*act)
+        left = [f for f in os.listdir(".") if "target." in f]
+        return (out, left) if status or left or assay("verify", "target")[0] else None
+    write("old-was-there", b"")
+    everywhere("kill", fresh, act, whole, "a bundle is whole, and the next run cleans up, when its writer is killed")
+    everywhere("5", fresh, act, whole, "the same with a broken disk")
+    os.unlink("old-was-there")
+    everywhere("28", clear, act, whole, "whole or absent on a full disk")
+    fresh()
+    runs = [faulty(n, "5", "verify", "old", reading=True) for n in range(1, 100)]
+    check(all(status in (0, 2) for status, _ in runs) and sum(status == 2 for status, _ in runs) > 10,
+          "what cannot be read is trouble, not a difference", [r for r in runs if r[0] == 1])
+    both = [subprocess.Popen([ASSAY, *act], stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(6)]
+    outs = [(p.communicate(), p.returncode) for p in both]
+    check(all(s == 0 for _, s in outs) and assay("verify", "target")[0] == 0 and
+          not [f for f in os.listdir(".") if "target." in f], "six writers at once: the last wins, whole", outs)
+    save = [ASSAY, "convert", "odd.assay", "-o", "net.assay"]
+    both = [subprocess.Popen(save, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(6)]
+    outs = [(p.communicate(), p.returncode) for p in both]
+    check(all(s == 0 for _, s in outs) and output_of("net.assay") == output_of("odd.assay"),
+          "six writers of a network at once", outs)
+    killed, bad = 0, []
+    for _ in range(20):  # at any moment
+        fresh()
+        p = subprocess.Popen([ASSAY, *act], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(RANDOM.random() * 0.04)
+        p.kill()
+        p.communicate()
+        killed += p.returncode != 0
+        why = whole(-signal.SIGKILL, "")
+        if why:
+            bad.append(why)
+    check(not bad, f"killed {killed} of 20 times at random (seed {SEED})", bad)
+
+
+def main():
+    work = tempfile.mkdtemp()
+    os.chdir(work)
+    try:
+        tampering()
+        strangers()
+        force()
+        networks()
+        bundles()
+    finally:
+        os.chdir("/")
+        shutil.rmtree(work, ignore_errors=True)
+    print(f"1..{COUNT[0]}")
+
+
+main()
