@@ -207,17 +207,22 @@ static void in_turn(const assay_gemm *g)
         }
 }
 
-/* False when an extent is beyond CBLAS's 32 bits. */
-static bool run_blas(const assay_gemm *g)
+/* CBLAS takes extents of 32 bits, and no rows that overlap (those of a convolution whose windows
+ * are rows of the image do). */
+static bool suits_blas(const assay_gemm *g)
 {
     const int64_t extents[] = {g->m, g->n, g->k, g->lda, g->ldb, g->ldc};
     for (size_t i = 0; i < sizeof extents / sizeof *extents; i++)
         if (extents[i] > INT_MAX)
             return false;
+    return g->lda >= (g->a_t ? g->m : g->k) && g->ldb >= (g->b_t ? g->k : g->n) && g->ldc >= g->n;
+}
+
+static void run_blas(const assay_gemm *g)
+{
     cblas_sgemm(CblasRowMajor, g->a_t ? CblasTrans : CblasNoTrans,
                 g->b_t ? CblasTrans : CblasNoTrans, (int)g->m, (int)g->n, (int)g->k, 1, g->a,
                 (int)g->lda, g->b, (int)g->ldb, g->add ? 1 : 0, g->c, (int)g->ldc);
-    return true;
 }
 
 void assay_gemm_run(const assay_gemm *g)
@@ -242,6 +247,8 @@ void assay_gemm_run(const assay_gemm *g)
                                              g->c);
     else if (column)
         (a_t ? one_row : one_row_transposed)(g->b, g->a, a_along, a_down, g->k, g->m, g->add, g->c);
-    else if (g->ordered || !run_blas(g))
+    else if (g->ordered || !suits_blas(g))
         many_rows(g, g->block ? g->block : assay_gemm_block(g));
+    else
+        run_blas(g);
 }
