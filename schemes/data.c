@@ -5,12 +5,20 @@
 #include <string.h>
 
 #include "schemes/data.h"
+#include "schemes/reads.h"
 
 assay_scheme_data *assay_scheme_data_new(void)
 {
     assay_scheme_data *d = calloc(1, sizeof *d);
-    if (d != NULL)
-        assay_record_default(&d->base);
+    size_t n;
+    (void)assay_record_fields(&n);
+    uint8_t *origin = d != NULL ? calloc(n, 1) : NULL;
+    if (origin == NULL) {
+        free(d);
+        return NULL;
+    }
+    d->origin = origin;
+    assay_record_default(&d->base);
     return d;
 }
 
@@ -27,6 +35,9 @@ void assay_scheme_data_free(assay_scheme_data *d)
     }
     for (int i = 0; i < ASSAY_CONTRACTS; i++)
         free(d->contract[i]);
+    for (int i = 0; i < d->n_from; i++)
+        free(d->from[i]);
+    free(d->origin);
     assay_wishes_free(d);
     free(d->override);
     free(d->given);
@@ -35,8 +46,19 @@ void assay_scheme_data_free(assay_scheme_data *d)
     free(d);
 }
 
-static bool applies(const assay_override *o, const char *op, const char *node, unsigned form)
+/* A depthwise conv is a conv of one form. */
+static const char *plain_op(const char *op, unsigned *form)
 {
+    if (strcmp(op, ASSAY_DEPTHWISE) != 0)
+        return op;
+    *form |= ASSAY_FORM_DEPTHWISE;
+    return "conv";
+}
+
+bool assay_override_applies(const assay_override *o, const char *op, const char *node,
+                            unsigned form)
+{
+    op = plain_op(op, &form);
     bool wide = form & ASSAY_FORM_WIDE, is_unsigned = form & ASSAY_FORM_UNSIGNED;
     bool depthwise = form & ASSAY_FORM_DEPTHWISE;
     switch (o->scope) {
@@ -59,22 +81,34 @@ static bool applies(const assay_override *o, const char *op, const char *node, u
     }
 }
 
+const char *assay_override_op(const assay_override *o)
+{
+    switch (o->scope) {
+    case ASSAY_SCOPE_DEPTHWISE:
+    case ASSAY_SCOPE_WIDE_DEPTHWISE:
+    case ASSAY_SCOPE_UNSIGNED_DEPTHWISE:
+        return ASSAY_DEPTHWISE;
+    case ASSAY_SCOPE_WIDE:
+    case ASSAY_SCOPE_NODE:
+        return "";
+    default:
+        return o->name;
+    }
+}
+
 void assay_effective_record(const assay_scheme_data *d, const char *op, const char *node,
                             unsigned form, assay_record *out)
 {
     size_t n;
     const assay_field *fields = assay_record_fields(&n);
     *out = d->base;
-    if (strcmp(op, ASSAY_DEPTHWISE) == 0) {
-        op = "conv";
-        form |= ASSAY_FORM_DEPTHWISE;
-    }
     for (int scope = 0; scope < ASSAY_SCOPES; scope++)
         for (size_t i = 0; i < d->n_overrides; i++) {
             const assay_override *o = &d->override[i];
-            if ((int)o->scope == scope && applies(o, op, node, form))
+            if ((int)o->scope == scope && assay_override_applies(o, op, node, form))
                 assay_record_set(out, &fields[o->field], o->value);
         }
+    assay_reads_settle(out);
 }
 
 typedef struct text {

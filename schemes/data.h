@@ -7,6 +7,8 @@
 #include "schemes/record.h"
 #include "schemes/scheme.h"
 
+#define ASSAY_MAX_EXTENDS 9 /* files of a scheme */
+
 /* Overrides apply in this order, later ones win. Depthwise is a grouped conv, named beside the ops.
  */
 enum assay_scope {
@@ -40,7 +42,13 @@ typedef struct assay_override {
     char *name; /* op or node, ASSAY_DEPTHWISE; "" for scopes without names */
     int field;  /* index into assay_record_fields */
     assay_field_value value;
+    int origin;                  /* 1 + the file that states it */
+    const struct assay_tree *at; /* while its file is read: where; NULL: inherited */
 } assay_override;
+/* The op whose record an override takes part in, "" where it is any; and whether it is in force. */
+const char *assay_override_op(const assay_override *o);
+bool assay_override_applies(const assay_override *o, const char *op, const char *node,
+                            unsigned form);
 
 /* Rescale parameters of one node that replace derivation, in the target's own shift convention. */
 typedef struct assay_given {
@@ -67,6 +75,12 @@ typedef struct assay_scheme_data {
     char *contract[ASSAY_CONTRACTS];  /* one sentence a line; NULL when nothing is said */
     bool exact_op[ASSAY_OP_COUNT];    /* ops whose results the contract calls bit-exact */
     bool exact_float[ASSAY_OP_COUNT]; /* ... where they are computed in floats */
+    int lost_by[ASSAY_OP_COUNT];   /* 1 + the field by which an inherited claim was lost; 0: it was
+                                      not */
+    bool claims_from;              /* exact_op was inherited, in part */
+    char *from[ASSAY_MAX_EXTENDS]; /* the files read, the first ancestor first */
+    int n_from;
+    uint8_t *origin; /* of each field of the base: 1 + the file that states it, 0: none does */
     assay_record base;
     assay_override *override;
     size_t n_overrides;
@@ -104,7 +118,8 @@ const char *assay_preset_text(const char *name, size_t *length);
 assay_status assay_scheme_read_file(const char *path, char **text, size_t *length,
                                     assay_error *err);
 
-/* The record in force for an op (or ASSAY_DEPTHWISE) and node; form: flags of enum assay_form. */
+/* The record in force, fields that it does not read at their defaults, for an op (or
+ * ASSAY_DEPTHWISE) and node; form: flags of enum assay_form. */
 void assay_effective_record(const assay_scheme_data *d, const char *op, const char *node,
                             unsigned form, assay_record *out);
 /* assay_scheme_fixed_output (scheme.h) under this record. */

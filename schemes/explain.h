@@ -23,4 +23,8 @@ assay_status assay_explain_rounding(FILE *f, const assay_scheme *s, const char *
 assay_status assay_explain_examples(FILE *f, const assay_scheme *s, const char *op, bool wide,
                                     assay_error *err);
 
+/* Nothing for a scheme without `extends`; else which parameters each ancestor states last, which
+ * claims of bit-exactness are inherited, and which were lost by what. */
+void assay_explain_inheritance(FILE *f, const assay_scheme_data *d);
+
 #endif

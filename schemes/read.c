@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "schemes/claims.h"
 #include "schemes/read.h"
-
-#define MAX_EXTENDS 8
+#include "schemes/reads.h"
 
 static const char *const contract_keys[] = {"exact", "approximate", "not_modelled"};
 
@@ -67,14 +67,17 @@ static assay_status read_value(const assay_reading *c, const assay_tree *t, cons
                       c->file, t->line, t->column, f->section, f->name, t->text, why);
 }
 
-static assay_status add_override(const assay_reading *c, enum assay_scope scope, const char *name,
-                                 int field, assay_field_value v)
+static assay_status add_override(const assay_reading *c, const assay_tree *at,
+                                 enum assay_scope scope, const char *name, int field,
+                                 assay_field_value v)
 {
     assay_scheme_data *d = c->data;
     for (size_t i = 0; i < d->n_overrides; i++) {
         assay_override *o = &d->override[i];
         if (o->scope == scope && o->field == field && strcmp(o->name, name) == 0) {
             o->value = v;
+            o->origin = d->n_from + 1;
+            o->at = at;
             return ASSAY_OK;
         }
     }
@@ -85,7 +88,7 @@ static assay_status add_override(const assay_reading *c, enum assay_scope scope,
     char *copy = strdup(name);
     if (copy == NULL)
         return assay_read_no_memory(c);
-    grown[d->n_overrides++] = (assay_override){scope, copy, field, v};
+    grown[d->n_overrides++] = (assay_override){scope, copy, field, v, d->n_from + 1, at};
     return ASSAY_OK;
 }
 
@@ -123,9 +126,12 @@ static assay_status read_section(const assay_reading *c, const assay_tree *t,
         assay_field_value v;
         assay_status s = read_value(c, i, &fields[field], &v);
         if (s == ASSAY_OK && scope != NULL)
-            s = add_override(c, *scope, name, field, v);
-        else if (s == ASSAY_OK)
+            s = add_override(c, i, *scope, name, field, v);
+        else if (s == ASSAY_OK) {
             assay_record_set(&c->data->base, &fields[field], v);
+            c->at[field] = i;
+            c->data->origin[field] = (uint8_t)(c->data->n_from + 1);
+        }
         if (s != ASSAY_OK)
             return s;
     }
@@ -228,7 +234,7 @@ static assay_status read_op_set(const assay_reading *c, const assay_tree *t, con
     return ASSAY_OK;
 }
 
-static assay_status read_contract(const assay_reading *c, const assay_tree *t)
+static assay_status read_contract(assay_reading *c, const assay_tree *t)
 {
     if (t->kind != ASSAY_TREE_MAP)
         return assay_read_fail(c, t,
@@ -239,6 +245,8 @@ static assay_status read_contract(const assay_reading *c, const assay_tree *t)
         while (which < ASSAY_CONTRACTS && strcmp(i->key, contract_keys[which]) != 0)
             which++;
         bool ops = strcmp(i->key, "exact_ops") == 0;
+        c->states_ops = c->states_ops || ops;
+        c->states_exact = c->states_exact || which == ASSAY_CONTRACT_EXACT;
         bool floats = strcmp(i->key, "exact_float_ops") == 0;
         if (which == ASSAY_CONTRACTS && !ops && !floats)
             return assay_read_fail(c, i,
@@ -258,7 +266,7 @@ static assay_status read_parent(const assay_reading *c, const assay_tree *t, int
 {
     if (t->kind != ASSAY_TREE_SCALAR)
         return assay_read_fail(c, t, "extends: expected the name of a preset or a path");
-    if (depth >= MAX_EXTENDS)
+    if (depth >= ASSAY_MAX_EXTENDS - 1)
         return assay_read_fail(c, t, "extends: a chain of more than 8 schemes (a circle?)");
     size_t length;
     const char *text = assay_preset_text(t->text, &length);
@@ -295,7 +303,7 @@ static assay_status read_name(const assay_reading *c, const assay_tree *t)
     return ASSAY_OK;
 }
 
-static assay_status read_key(const assay_reading *c, const assay_tree *t)
+static assay_status read_key(assay_reading *c, const assay_tree *t)
 {
     static const char *const keys[] = {"scheme",
                                        "description",
@@ -386,22 +394,6 @@ static const assay_tree *place_in_override(const assay_tree *tree, const char *n
     return whole != tree ? whole : place_of(tree, why);
 }
 
-/* The op whose record an override takes part in, "" where it is any. */
-static const char *op_of(const assay_override *o)
-{
-    switch (o->scope) {
-    case ASSAY_SCOPE_DEPTHWISE:
-    case ASSAY_SCOPE_WIDE_DEPTHWISE:
-    case ASSAY_SCOPE_UNSIGNED_DEPTHWISE:
-        return ASSAY_DEPTHWISE;
-    case ASSAY_SCOPE_WIDE:
-    case ASSAY_SCOPE_NODE:
-        return "";
-    default:
-        return o->name;
-    }
-}
-
 /* The base and every override in force together must make sense. */
 static assay_status check_all(const assay_reading *c, const assay_tree *tree)
 {
@@ -416,8 +408,8 @@ static assay_status check_all(const assay_reading *c, const assay_tree *tree)
         const assay_override *o = &d->override[i];
         for (unsigned form = 0; form < 8; form++) {
             assay_record r;
-            assay_effective_record(d, op_of(o), o->scope == ASSAY_SCOPE_NODE ? o->name : "", form,
-                                   &r);
+            assay_effective_record(d, assay_override_op(o),
+                                   o->scope == ASSAY_SCOPE_NODE ? o->name : "", form, &r);
             if (!assay_record_check(&r, why, sizeof why)) {
                 const assay_tree *at = place_in_override(tree, o->name, why);
                 return assay_fail(c->err, ASSAY_ERR_SCHEME,
@@ -437,18 +429,37 @@ assay_status assay_scheme_read(const char *file, const char *text, size_t length
     assay_status s = assay_tree_parse(file, text, length, &tree, err);
     if (s != ASSAY_OK)
         return s;
-    assay_reading c = {file, d, err};
+    size_t n;
+    (void)assay_record_fields(&n);
+    assay_reading c = {file, d, err, calloc(n, sizeof *c.at), false, false};
+    if (c.at == NULL) {
+        assay_tree_free(tree);
+        return assay_read_no_memory(&c);
+    }
     const assay_tree *parent = NULL;
+    assay_claims *claims = NULL;
     if (tree->kind != ASSAY_TREE_MAP)
         s = assay_read_fail(&c, tree, "a scheme is a map of keys");
     else if ((parent = assay_tree_get(tree, "extends")) != NULL)
         s = read_parent(&c, parent, depth);
+    if (s == ASSAY_OK && parent != NULL)
+        s = assay_claims_begin(&c, &claims);
     if (s == ASSAY_OK && assay_tree_get(tree, "scheme") == NULL)
         s = assay_read_fail(&c, tree, "the key \"scheme\" (its name) is missing");
     for (const assay_tree *t = tree->child; t != NULL && s == ASSAY_OK; t = t->next)
         s = read_key(&c, t);
     if (s == ASSAY_OK)
+        s = assay_reads_drop(&c);
+    if (s == ASSAY_OK)
         s = check_all(&c, tree);
+    if (s == ASSAY_OK)
+        s = assay_reads_check(&c);
+    assay_claims_end(&c, claims, c.states_ops);
+    if (s == ASSAY_OK && (d->from[d->n_from++] = strdup(file)) == NULL)
+        s = assay_read_no_memory(&c);
+    for (size_t i = 0; i < d->n_overrides; i++)
+        d->override[i].at = NULL;
+    free(c.at);
     assay_tree_free(tree);
     return s;
 }

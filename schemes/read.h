@@ -10,6 +10,8 @@ typedef struct assay_reading {
     const char *file;
     assay_scheme_data *data;
     assay_error *err;
+    const assay_tree **at; /* where the file states each field of the base; NULL: it does not */
+    bool states_ops, states_exact; /* contract.exact_ops and contract.exact are its own */
 } assay_reading;
 
 /* ---- read_words.c ---- */

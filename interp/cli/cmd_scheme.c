@@ -5,6 +5,7 @@
 #include "graph/core/type.h"
 #include "interp/cli/scheme.h"
 #include "schemes/data.h"
+#include "schemes/explain.h"
 #include "schemes/guess.h"
 
 static int list(const cli_args *a)
@@ -29,6 +30,8 @@ static int check(const cli_args *a)
     if (assay_scheme_open(a->positional[1], &s, &err) != ASSAY_OK)
         return cli_failed(&err);
     printf("%s: good; scheme '%s', digest %s\n", a->positional[1], s->name, s->digest);
+    if (s->record != NULL)
+        assay_explain_inheritance(stdout, assay_data(s));
     assay_scheme_free(s);
     return CLI_OK;
 }

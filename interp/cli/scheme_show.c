@@ -50,6 +50,9 @@ int cli_scheme_show(const cli_args *a)
     printf("%s%s%s\ndigest %s\n", s->name, s->description != NULL ? ": " : "",
            s->description != NULL ? s->description : "", s->digest);
     print_contract(d);
+    if (d->n_from > 1)
+        printf("\ninherited:\n");
+    assay_explain_inheritance(stdout, d);
     printf("\nthe accumulator (%s%s):\n", op, wide ? ", wide codes" : "");
     assay_explain_sums(stdout, &rec);
     printf("\na rescale (%s%s):\n", op, wide ? ", wide codes" : "");

@@ -244,7 +244,7 @@ bool assay_rescale_accepts(const assay_rescale *r, int64_t x, size_t channel)
         if (shift < 1 ? v != 0 : shift < 63 && v != assay_saturate128(v, (unsigned)shift))
             return false;
     }
-    if (k->result_overflow != ASSAY_NARROW_REFUSE || k->result_bits == 0 || is_float(r))
+    if (k->result_overflow != ASSAY_NARROW_REFUSE || k->result_bits == 0)
         return true;
     assay_rule_rescale wide = *k; /* what there is before it is narrowed */
     wide.result_bits = 0;

@@ -98,6 +98,16 @@ undecided() { # PATTERN NAME COMMAND...: exit status 2 and a line that matches P
         not_ok "$name"
     fi
 }
+# ---- what a file inherits ----
+printf 'scheme: child\nextends: tflite\naccumulator: {bits: 24}\n' >child.yaml
+prints '^  from tflite:$' "check names the parent" "$assay" scheme check ./child.yaml
+prints '^    pool: kind, round, keep_zero_point$' "what comes from it" "$assay" scheme check ./child.yaml
+prints '^    accumulator: overflow$' "what does not" "$assay" scheme check ./child.yaml
+prints '^  claims of bit-exactness inherited: add, ' "claims" "$assay" scheme show ./child.yaml
+prints '^  claims lost: conv, .*fc, .*[(]accumulator.bits is another[)]$' "and lost ones" "$assay" scheme show ./child.yaml
+refused "a field that its encoding does not read" 'operand_bits: 8 is not read here; it needs' \
+    "$assay" scheme check "$source/test/cli/unread.yaml"
+
 # ---- what was not decided is neither same nor different ----
 refused "no scale was decided" 'no difference found, but 1 of the scales were not decided' \
     "$assay" scheme diff tflite vta --scale 0.3

@@ -178,7 +178,7 @@ static void formula(void **state)
 {
     (void)state;
     static const char pow2[] = "types: {power_of_two_scales: yes, activation_zero_point: none}\n"
-                               "rescale: {scale: power-of-two, encoding: shift, reduced_bits: 7}\n";
+                               "rescale: {scale: power-of-two, encoding: shift}\n";
     static const sentence list[] = {
         {"", "  R = in * weight / out is formed in double precision, from float32 scales.\n", true},
         {"rescale: {scale: f32-product}\n", "formed as a float32 product in * weight, then", true},

@@ -1,0 +1,23 @@
+/* Which fields of a record its arithmetic reads (reads.def), and which op reads which. */
+#ifndef ASSAY_SCHEMES_READS_H
+#define ASSAY_SCHEMES_READS_H
+
+#include "schemes/read.h"
+
+/* Why field f is not read under record r: the condition that is not met, in words; NULL when it is
+ * read. */
+const char *assay_reads_not(const assay_record *r, const assay_field *f);
+/* Gives every field that is not read its default. */
+void assay_reads_settle(assay_record *r);
+
+/* Whether results of op may depend on field f of record r; and the first field in which two records
+ * differ for it, -1: none. */
+bool assay_reads_op(const assay_record *r, assay_op op, const assay_field *f);
+int assay_reads_change(const assay_record *a, const assay_record *b, assay_op op);
+
+/* While a file is read: drops what it inherited and no record in force reads, and refuses what it
+ * states so itself with a value other than the default. ASSAY_ERR_SCHEME, ASSAY_ERR_MEMORY. */
+assay_status assay_reads_drop(const assay_reading *c);
+assay_status assay_reads_check(const assay_reading *c);
+
+#endif

@@ -1,0 +1,186 @@
+/* Fields that an encoding or a kind does not read, and claims that are inherited or lost. */
+#include "test/support/support.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "schemes/reads.h"
+#include "schemes/scheme.h"
+
+static assay_scheme *parse(const char *text)
+{
+    assay_error err = {0};
+    assay_scheme *s;
+    assert_ok(assay_scheme_parse("t", text, strlen(text), &s, &err), &err);
+    return s;
+}
+
+/* What a file itself states. */
+static void stated(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } list[] = {
+        {"rescale: {encoding: thresholds, round: [floor], operand_bits: 8}\n",
+         "t:2:63: rescale.operand_bits: 8 is not read here; it needs rescale.encoding: multiplier, "
+         "shift or glow"},
+        {"rescale: {encoding: thresholds, round: [floor], zero_point: before}\n",
+         "t:2:61: rescale.zero_point: before is not read here; it needs a rescale.encoding other "
+         "than thresholds"},
+        {"types: {power_of_two_scales: yes, activation_zero_point: none}\n"
+         "rescale: {encoding: shift, scale: power-of-two, reduced_bits: 7}\n",
+         "t:3:63: rescale.reduced_bits: 7 is not read here; it needs rescale.encoding: multiplier"},
+        {"rescale: {encoding: float64, round: [floor], float_rounding: add-one}\n",
+         "t:2:62: rescale.float_rounding: add-one is not read here; it needs rescale.encoding: "
+         "float32"},
+        {"add: {kind: plain, bits: 3}\n",
+         "t:2:26: add.bits: 3 is not read here; it needs add.kind: left-shift, common-exponent, "
+         "align-power-of-two or fixed-scale"},
+        {"extends: tflite\npool: {kind: reciprocal, round: floor}\n",
+         "t:3:33: pool.round: floor is not read here; it needs pool.kind: divide, rescale-divide, "
+         "dpu or float-sum"},
+        {"ops: {fc: {rescale: {encoding: float32, round: [floor], product_bits: 33}}}\n",
+         "t:2:71: rescale.product_bits: 33 is not read here; it needs rescale.encoding: "
+         "multiplier, shift or glow"},
+        {"nodes: {n: {lrn: {kind: none, cells: 4}}}\n",
+         "t:2:38: lrn.cells: 4 is not read here; it needs lrn.kind: table"},
+        {"wide: {softmax: {layer_norm_shift: 4}}\n",
+         "t:2:36: softmax.layer_norm_shift: 4 is not read here; it needs softmax.layer_norm: "
+         "newton-inverse-sqrt or integer-sqrt"},
+        /* one record reads it: enough */
+        {"rescale: {encoding: float32, round: [floor], product_bits: 33}\n"
+         "ops: {fc: {rescale: {encoding: multiplier}}}\n",
+         NULL},
+        /* a default says nothing new */
+        {"rescale: {encoding: float32, round: [floor], product_bits: 0, multiplier_bits: 31}\n",
+         NULL},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        char text[300];
+        assay_error err = {0};
+        assay_scheme *s;
+        snprintf(text, sizeof text, "scheme: t\n%s", list[i].text);
+        assay_status status = assay_scheme_parse("t", text, strlen(text), &s, &err);
+        if (list[i].message == NULL) {
+            assert_ok(status, &err);
+            assay_scheme_free(s);
+        } else if (status != ASSAY_ERR_SCHEME || strcmp(err.text, list[i].message) != 0) {
+            fail_msg("%s\nexpected: %s\nfound:    %s", text, list[i].message, err.text);
+        }
+    }
+}
+
+/* What it inherits is dropped: the text, and every record, are as if it had never been said. */
+static void inherited(void **state)
+{
+    (void)state;
+    assay_scheme *s = parse("scheme: t\nextends: npu16\n"
+                            "rescale: {encoding: thresholds, round: [floor]}\n");
+    assay_record r, plain;
+    assay_record_default(&plain);
+    assay_effective_record(assay_data(s), "conv", "", 0, &r);
+    assert_int_equal(r.rescale.multiplier_bits, plain.rescale.multiplier_bits);
+    assert_int_equal(r.rescale.left_shift, plain.rescale.left_shift);
+    assert_non_null(strstr(s->text, "  multiplier_bits: 31\n"));
+    assert_null(strstr(s->text, "  multiplier_bits: 16\n"));
+    assay_scheme_free(s);
+}
+
+/* Every field is read by the default record or is in the table: by some record then. */
+static void table(void **state)
+{
+    (void)state;
+    size_t n, conditional = 0;
+    const assay_field *fields = assay_record_fields(&n);
+    assay_record r, other;
+    assay_record_default(&r);
+    assay_record_default(&other);
+    r.blocks.kind = ASSAY_BLOCK_MULTIPLIER;
+    r.softmax.layer_norm = ASSAY_LAYER_NORM_SQRT;
+    other.rescale.encoding = ASSAY_ENCODE_F32;
+    other.pool.kind = ASSAY_POOL_RESCALE;
+    for (size_t i = 0; i < n; i++) {
+        bool read =
+            assay_reads_not(&r, &fields[i]) == NULL || assay_reads_not(&other, &fields[i]) == NULL;
+        for (int kind = 0; kind <= ASSAY_ADD_PLAIN && !read; kind++) {
+            other.add.kind = kind;
+            read = assay_reads_not(&other, &fields[i]) == NULL;
+        }
+        if (!read)
+            fail_msg("%s.%s is never read", fields[i].section, fields[i].name);
+        conditional += assay_reads_not(&r, &fields[i]) != NULL;
+    }
+    assert_true(conditional > 5);
+}
+
+static void check_claims(const char *text, const char *kept, const char *lost)
+{
+    assay_scheme *s = parse(text);
+    const char *const lists[2] = {kept, lost};
+    for (int i = 0; i < 2; i++) {
+        char words[200];
+        snprintf(words, sizeof words, "%s", lists[i]);
+        for (char *rest = NULL, *op = strtok_r(words, " ", &rest); op != NULL;
+             op = strtok_r(NULL, " ", &rest))
+            if (assay_scheme_is_exact(s, op) != (i == 0))
+                fail_msg("%s\n%s is %s", text, op, i == 0 ? "lost" : "kept");
+    }
+    assay_scheme_free(s);
+}
+
+static void claims(void **state)
+{
+    (void)state;
+    check_claims("scheme: t\nextends: tflite\n", "conv fc add softmax quantize avg_pool", "lrn");
+    check_claims("scheme: t\nextends: tflite\naccumulator: {bits: 24}\n",
+                 "add mul avg_pool softmax quantize", "conv fc matmul conv_transpose");
+    check_claims("scheme: t\nextends: tflite\nrescale: {round: [half-up]}\n", "quantize dequantize",
+                 "conv fc add mul avg_pool softmax sigmoid");
+    check_claims("scheme: t\nextends: tflite\nadd: {bits: 19}\n", "conv mul avg_pool",
+                 "add sub add_n cumsum");
+    check_claims("scheme: t\nextends: tflite\npool: {round: floor}\n", "conv reduce_sum max_pool",
+                 "avg_pool");
+    check_claims("scheme: t\nextends: tflite\ntable: {round: floor}\n", "conv relu sigmoid softmax",
+                 "elu gelu hard_swish");
+    check_claims("scheme: t\nextends: tflite\nunary: {logistic: table}\n", "conv elu",
+                 "sigmoid tanh");
+    check_claims("scheme: t\nextends: tflite\nbinary: {compare: exact, div: float}\n",
+                 "conv squared_difference", "div");
+    check_claims("scheme: t\nextends: tflite\nresize: {round: floor}\n", "conv", "resize");
+    check_claims("scheme: t\nextends: tflite\nconvert: {dequantize: float32}\n", "conv quantize",
+                 "dequantize");
+    check_claims("scheme: t\nextends: tflite\nconvert: {round: floor}\n", "dequantize",
+                 "conv quantize");
+    check_claims("scheme: t\nextends: tflite\nconvert: {nan: least, floats_in_turn: no}\n", "conv",
+                 "quantize elu");
+    check_claims("scheme: t\nextends: tflite\ntypes: {bias_bits: 16}\n", "add quantize", "conv fc");
+    check_claims("scheme: t\nextends: tflite\ntypes: {activation_bits: 6}\n", "",
+                 "conv add quantize");
+    check_claims("scheme: t\nextends: tflite\nops: {fc: {rescale: {round: [floor]}}}\n", "conv add",
+                 "fc");
+    check_claims("scheme: t\nextends: tflite\nwide: {add: {bits: 14}}\n", "conv", "add");
+    check_claims("scheme: t\nextends: tflite\nnodes: {n: {pool: {round: floor}}}\n", "conv",
+                 "avg_pool");
+    check_claims("scheme: t\nextends: tflite\nnodes: {n: {given: {multiplier: [1], shift: [1]}}}\n",
+                 "conv avg_pool", "");
+    check_claims("scheme: t\nextends: tflite\nrescale: {shift_sign: right}\nblocks: {kind: none}\n",
+                 "conv avg_pool", "");
+    check_claims("scheme: t\nextends: tflite\ncontract: {exact_ops: [fc]}\n"
+                 "rescale: {round: [half-up]}\n",
+                 "fc", "conv");
+    assay_scheme *s = parse("scheme: t\nextends: tflite\naccumulator: {bits: 24}\n");
+    assert_null(assay_scheme_contract(s, ASSAY_CONTRACT_EXACT)); /* the parent's sentences */
+    assert_non_null(assay_scheme_contract(s, ASSAY_CONTRACT_APPROXIMATE));
+    assay_scheme_free(s);
+    s = parse("scheme: t\nextends: tflite\naccumulator: {bits: 24}\ncontract: {exact: add}\n");
+    assert_string_equal(assay_scheme_contract(s, ASSAY_CONTRACT_EXACT), "add");
+    assay_scheme_free(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(stated), cmocka_unit_test(inherited),
+                                       cmocka_unit_test(table), cmocka_unit_test(claims)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
