@@ -235,6 +235,9 @@ void assay_scheme_get_caps(const assay_scheme *s, assay_scheme_caps *caps)
         .per_channel = t->weight_scales != ASSAY_PER_TENSOR,
         .block = t->weight_scales == ASSAY_PER_BLOCK ? r.blocks.size : 0,
         .power_of_two = t->power_of_two_scales != 0,
+        .activation_either_sign = r.accepts.activation_either_sign != 0,
+        .weight_either_sign = r.accepts.weight_either_sign != 0,
+        .weight_least_code = r.accepts.weight_least_code != 0,
         .constant_round = (enum assay_rounding)t->constant_round,
     };
 }
@@ -315,6 +318,13 @@ unsigned assay_scheme_bias_bits(const assay_scheme *s, const char *op, bool wide
         return 32;
     record_for(s, op, wide, &r);
     return r.types.bias_bits > 32 || (wide && r.accumulator.bits > 32) ? 64 : 32;
+}
+
+unsigned assay_scheme_accumulator_bits(const assay_scheme *s, const char *op, bool wide)
+{
+    assay_record r;
+    record_for(s, op, wide, &r);
+    return (unsigned)r.accumulator.bits;
 }
 
 bool assay_scheme_floats_in_turn(const assay_scheme *s)

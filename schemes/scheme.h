@@ -50,6 +50,8 @@ typedef struct assay_scheme_caps {
     bool per_channel;   /* weights per output channel */
     int64_t block;      /* weights per block of so many inputs, where there are more; 0: not so */
     bool power_of_two;  /* every scale must be a power of two */
+    /* What networks that come quantized may have beside this. */
+    bool activation_either_sign, weight_either_sign, weight_least_code;
     enum assay_rounding constant_round; /* of constants that are made codes */
 } assay_scheme_caps;
 void assay_scheme_get_caps(const assay_scheme *s, assay_scheme_caps *caps);
@@ -73,6 +75,10 @@ bool assay_scheme_fuses_narrow(const assay_scheme *s, const char *op);
 /* Bits of the bias (32 or 64) that op takes beside codes of more than 8 bits (`wide`) or of at most
  * 8: 64 where its accumulator has them. */
 unsigned assay_scheme_bias_bits(const assay_scheme *s, const char *op, bool wide);
+
+/* Bits of op's accumulator beside codes of more than 8 bits (`wide`) or of at most 8; a plugin's
+ * count as 32. */
+unsigned assay_scheme_accumulator_bits(const assay_scheme *s, const char *op, bool wide);
 
 /* Whether floats that stay floats are added one after the other. */
 bool assay_scheme_floats_in_turn(const assay_scheme *s);

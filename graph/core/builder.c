@@ -332,9 +332,18 @@ assay_status assay_graph_set_outputs(assay_graph *g, const int *ids, int n, assa
     return set_list(g, "graph output", &g->output, &g->n_outputs, ids, n, err);
 }
 
+assay_status assay_graph_set_quantized_for(assay_graph *g, const char *scheme, assay_error *err)
+{
+    const assay_status s = check_name("scheme", scheme ? scheme : "", err);
+    if (s)
+        return s;
+    g->quantized_for = scheme ? assay_arena_string(g->arena, scheme) : NULL;
+    return scheme && !g->quantized_for ? assay_out_of_memory(err) : ASSAY_OK;
+}
+
 static assay_status copy_into(const assay_graph *g, assay_graph *c, assay_error *err)
 {
-    assay_status s = ASSAY_OK;
+    assay_status s = assay_graph_set_quantized_for(c, g->quantized_for, err);
     int id;
 
     memcpy(c->model_digest, g->model_digest, sizeof c->model_digest);

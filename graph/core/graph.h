@@ -47,6 +47,7 @@ typedef struct assay_graph {
     int *output;                   /* value indices */
     struct assay_graph **subgraph; /* bodies of control flow, owned */
     char model_digest[33];         /* XXH3-128 hex of the source file's bytes, or "" */
+    const char *quantized_for;     /* name of the scheme that it was quantized for, or NULL */
     int *name_slot; /* names to values, graph/core/names.c; use assay_graph_find_value */
     int n_name_slots;
 } assay_graph;
@@ -56,6 +57,8 @@ typedef struct assay_graph {
 
 assay_status assay_graph_new(const char *name, assay_graph **out, assay_error *err);
 void assay_graph_free(assay_graph *g);
+/* Notes the name of the scheme (copied) that the graph was quantized for; NULL: none. */
+assay_status assay_graph_set_quantized_for(assay_graph *g, const char *scheme, assay_error *err);
 assay_status assay_graph_clone(const assay_graph *g, assay_graph **out, assay_error *err);
 
 /* Appends a value; name must be unique and not empty. *id receives its index. */

@@ -295,6 +295,10 @@ assay_status assay_change_layout(const assay_graph *g, enum assay_layout layout,
         return ASSAY_OK;
     if ((s = assay_graph_new(g->name, &c.to, err)))
         return s;
+    if ((s = assay_graph_set_quantized_for(c.to, g->quantized_for, err))) {
+        assay_graph_free(c.to);
+        return s;
+    }
     for (int o = ASSAY_ORDER_OLD; o <= ASSAY_ORDER_NEW; ++o) {
         c.at[o] = assay_arena_array(c.to->arena, (size_t)g->n_values + 1, sizeof *c.at[o]);
         for (int v = 0; c.at[o] && v < g->n_values; ++v)

@@ -314,6 +314,20 @@ static assay_status parse_model(assay_scanner *p, assay_graph *g)
     return s;
 }
 
+/* At the string behind the word, whose quotation mark is what tells it from a value's name. */
+static assay_status parse_scheme(assay_scanner *p, assay_graph *g)
+{
+    const char *at = --p->p;
+    assay_error inner;
+    char *name;
+    assay_status s = assay_scan_string(p, &name);
+    if (s)
+        return s;
+    s = assay_scan_located(p, at, assay_graph_set_quantized_for(g, name, &inner), &inner);
+    free(name);
+    return s;
+}
+
 static assay_status parse_subgraph(assay_scanner *p, assay_graph *g, int depth)
 {
     assay_graph *sub;
@@ -358,6 +372,8 @@ static assay_status parse_items(assay_scanner *p, assay_graph *g, int depth, ids
             s = parse_output(p, g, outputs);
         else if (assay_scan_accept(p, "model"))
             s = parse_model(p, g);
+        else if (assay_scan_accept(p, "scheme\""))
+            s = parse_scheme(p, g);
         else if (assay_scan_accept(p, "graph"))
             s = parse_subgraph(p, g, depth);
         else

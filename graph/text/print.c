@@ -243,6 +243,11 @@ static assay_status print_items(printer *p)
         print_string(g->model_digest, p->out);
         assay_buf_printf(p->out, "\n");
     }
+    if (g->quantized_for) {
+        start_line(p, "scheme ");
+        print_string(g->quantized_for, p->out);
+        assay_buf_printf(p->out, "\n");
+    }
     for (int i = 0; i < g->n_inputs; ++i) {
         start_line(p, "input ");
         print_value(p, &g->value[g->input[i]]);

@@ -5,6 +5,7 @@
  *
  *   graph   = "graph" name "{" { item } "}"
  *   item    = "model" string                            digest of the source file, 32 hex digits
+ *           | "scheme" string                           what it was quantized for: a note
  *           | "input" name ":" type                     in the graph's order
  *           | "const" name ":" type "=" data
  *           | "var" name ":" type [ "=" data ]          state kept between runs; starts as zeros

@@ -197,6 +197,8 @@ static assay_status show(const cli_args *a, const assay_graph *g, assay_error *e
     if (cli_has(a, "plan") || cli_has(a, "plan-svg"))
         return print_plan(g, cli_has(a, "plan-svg"), err);
     printf("%s: %s\nmodel digest %s\n", a->positional[0], g->name, g->model_digest);
+    if (g->quantized_for)
+        printf("quantized for %s\n", g->quantized_for);
     print_ends(g);
     print_nodes(g);
     print_counts(g);

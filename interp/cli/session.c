@@ -6,6 +6,7 @@
 
 #include "graph/onnx/export.h"
 #include "interp/cli/shapes.h"
+#include "interp/golden/contract.h"
 #include "interp/run/kernel.h"
 #include "interp/run/model.h"
 #include "opt/quantize/adapt.h"
@@ -249,6 +250,19 @@ int cli_session_load(cli_session *s, const cli_args *a)
     return CLI_OK;
 }
 
+/* A network that came quantized, and what the scheme says that its target holds. */
+static int check_types(const cli_session *s, const cli_args *a)
+{
+    assay_error err;
+
+    if (!s->scheme || s->floating || cli_has(a, "as-is") ||
+        assay_contract_admits(s->graph, s->scheme, &err) == ASSAY_OK)
+        return CLI_OK;
+    const bool adapts = assay_model_is_onnx(a->positional[0]) && !cli_has(a, "adapt");
+    return cli_trouble("%s: %s; --as-is runs the network all the same%s", a->positional[0],
+                       err.text, adapts ? ", --adapt exchanges its parameters" : "");
+}
+
 int cli_engine_options(const cli_args *a, assay_program_options *o)
 {
     const char *engine = cli_value(a, "engine", "ref");
@@ -272,6 +286,8 @@ int cli_session_open(cli_session *s, const cli_args *a, bool keep_all)
         cli_report_print(&s->report, stdout);
         return CLI_DIFFERENT;
     }
+    if (status == CLI_OK)
+        status = check_types(s, a);
     if (status == CLI_OK)
         status = cli_engine_options(a, &options);
     if (status == CLI_OK &&

@@ -50,8 +50,15 @@
         "literal", 0, NULL,                                                                        \
             "compute a QDQ network as it says: floats between its conversions, no integer nodes"   \
     }
+#define CLI_AS_IS_OPTION                                                                           \
+    {                                                                                              \
+        "as-is", 0, NULL,                                                                          \
+            "run a quantized network that holds what the scheme's types do not; the contract "     \
+            "says what is outside"                                                                 \
+    }
 #define CLI_RUN_OPTIONS                                                                            \
-    CLI_MODEL_OPTIONS, CLI_SCHEME_OPTIONS, CLI_QDQ_OPTIONS, CLI_ENGINE_OPTIONS, CLI_QUANTIZE_OPTIONS
+    CLI_AS_IS_OPTION, CLI_MODEL_OPTIONS, CLI_SCHEME_OPTIONS, CLI_QDQ_OPTIONS, CLI_ENGINE_OPTIONS,  \
+        CLI_QUANTIZE_OPTIONS
 #define CLI_INPUT_OPTION                                                                           \
     {                                                                                              \
         "input", 'i', "[NAME=]FILE",                                                               \

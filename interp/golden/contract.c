@@ -3,14 +3,22 @@
 
 #include <string.h>
 
-enum class { EXACT, NOT_EXACT, FLOAT_EXACT, FLOAT, CLASSES };
-static const char *const class_key[CLASSES] = {"exact", "not_exact", "float_exact", "float"};
+#include "schemes/admit.h"
+
+enum class { EXACT, NOT_EXACT, OUTSIDE, FLOAT_EXACT, FLOAT, CLASSES };
+static const char *const class_key[CLASSES] = {"exact", "not_exact", "outside", "float_exact",
+                                               "float"};
 static const char *const class_words[CLASSES] = {
-    "bit-exact", "not claimed bit-exact", "in float, bit-exact", "in float, not claimed bit-exact"};
+    "bit-exact", "not claimed bit-exact", "outside the scheme's types, nothing claimed",
+    "in float, bit-exact", "in float, not claimed bit-exact"};
+
+enum { MOST_REASONS = 3 }; /* why nodes are outside, that are told */
 
 typedef struct tally {
     int count[CLASSES][ASSAY_OP_COUNT];
     int total[CLASSES];
+    char why[MOST_REASONS + 1][ASSAY_CONTRACT_WHY]; /* the last one takes those that are not told */
+    int n_why;
 } tally;
 
 /* Weights that are a float constant as they stand: of codes made floats a runtime may have another
@@ -66,9 +74,43 @@ static void count_nodes(const assay_program *p, tally *t)
             c = assay_scheme_is_exact(p->scheme, assay_op_get(n->op)->name) ? EXACT : NOT_EXACT;
         if (moves && c >= FLOAT_EXACT)
             continue; /* copies: nothing is computed */
+        if (c != FLOAT &&
+            !assay_scheme_admits(p->scheme, p->graph, n, t->why[t->n_why], sizeof t->why[0])) {
+            c = OUTSIDE;
+            t->n_why += t->n_why < MOST_REASONS;
+        }
         t->count[c][n->op]++;
         t->total[c]++;
     }
+}
+
+/* The first node that the scheme's types do not admit, and how many there are. */
+static int first_outside(const assay_graph *g, const assay_scheme *s, const assay_node **first,
+                         char why[ASSAY_CONTRACT_WHY])
+{
+    int n = 0;
+    for (int i = 0; i < g->n_nodes; i++) {
+        char other[ASSAY_CONTRACT_WHY];
+        if (assay_scheme_admits(s, g, &g->node[i], *first ? other : why, ASSAY_CONTRACT_WHY))
+            continue;
+        *first = *first ? *first : &g->node[i];
+        n++;
+    }
+    for (int i = 0; i < g->n_subgraphs; i++)
+        n += first_outside(g->subgraph[i], s, first, why);
+    return n;
+}
+
+assay_status assay_contract_admits(const assay_graph *g, const assay_scheme *s, assay_error *err)
+{
+    char why[ASSAY_CONTRACT_WHY];
+    const assay_node *first = NULL;
+    const int n = first_outside(g, s, &first, why);
+    if (n == 0)
+        return ASSAY_OK;
+    return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
+                      "node '%.80s' (%s): %s; %d of %d nodes are outside the scheme's types",
+                      first->name, assay_op_get(first->op)->name, why, n, g->n_nodes);
 }
 
 void assay_contract_print(const assay_program *p, FILE *f)
@@ -80,16 +122,22 @@ void assay_contract_print(const assay_program *p, FILE *f)
     if (!p->scheme)
         return;
     count_nodes(p, &t);
+    if (p->graph->quantized_for)
+        fprintf(f, "quantized for %s\n", p->graph->quantized_for);
     fprintf(f, "contract of %s:", p->scheme->name);
-    for (int c = 0; c < CLASSES; c++) {
+    for (int c = 0, told = 0; c < CLASSES; c++) {
         if (!t.total[c])
             continue;
-        fprintf(f, "%s %s", c ? ";" : "", class_words[c]);
+        fprintf(f, "%s %s", told++ ? ";" : "", class_words[c]);
         for (int op = 0; op < ASSAY_OP_COUNT; op++)
             if (t.count[c][op])
                 fprintf(f, " %s %d", assay_op_get((assay_op)op)->name, t.count[c][op]);
     }
     fputc('\n', f);
+    for (int i = 0; i < t.n_why; i++)
+        fprintf(f, "  outside: %s\n", t.why[i]);
+    if (t.total[OUTSIDE] > t.n_why)
+        fprintf(f, "  outside: ... and %d more nodes\n", t.total[OUTSIDE] - t.n_why);
     for (int k = 0; k < 2 && t.total[NOT_EXACT]; k++) {
         const char *words = assay_scheme_contract(p->scheme, others[k]);
         while (words && *words) {
@@ -118,6 +166,8 @@ json_t *assay_contract_json(const assay_program *p)
                                     json_integer(t.count[c][op]));
         json_object_set_new(o, class_key[c], ops);
     }
+    if (p->graph->quantized_for)
+        json_object_set_new(o, "quantized_for", json_string(p->graph->quantized_for));
     words = json_object();
     for (int k = 0; k < 3; k++) {
         const char *text = assay_scheme_contract(p->scheme, (enum assay_contract)k);
@@ -125,5 +175,11 @@ json_t *assay_contract_json(const assay_program *p)
             json_object_set_new(words, words_key[k], json_string(text));
     }
     json_object_set_new(o, "words", words);
+    if (t.total[OUTSIDE]) {
+        json_t *why = json_array();
+        for (int i = 0; i < t.n_why; i++)
+            json_array_append_new(why, json_string(t.why[i]));
+        json_object_set_new(o, "outside_why", why);
+    }
     return o;
 }

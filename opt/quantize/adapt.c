@@ -12,6 +12,7 @@ typedef struct adapter {
     assay_scheme_caps caps;
     bool *fixed; /* of values: something other than a conversion sees the codes */
     int n_changed;
+    bool rescaled; /* a scale is another: biases are in another unit */
     assay_error *err;
 } adapter;
 
@@ -73,6 +74,31 @@ static assay_choice choice_for(const adapter *a, unsigned bits, bool is_signed, 
                           .narrow = narrow};
 }
 
+/* Codes of the other signedness, with the zero point as far from the least: the same numbers. */
+static assay_status turn_sign(adapter *a, int v)
+{
+    assay_type *t = &a->g->value[v].type;
+    const int64_t half = INT64_C(1) << (t->elem.bits - 1);
+    const int64_t by = t->elem.is_signed ? half : -half, count = assay_shape_count(t);
+    const assay_elem to = assay_int(t->elem.bits, !t->elem.is_signed);
+    assay_qparams q = t->q;
+    int32_t *zero = assay_arena_array(a->g->arena, q.count, sizeof *zero);
+    char *data = a->g->value[v].data ? assay_arena_alloc(a->g->arena, assay_type_bytes(t)) : NULL;
+    if (!zero || (a->g->value[v].data && !data))
+        return assay_out_of_memory(a->err);
+    for (size_t k = 0; k < q.count; k++)
+        zero[k] = (int32_t)(q.zero_point[k] + by);
+    for (int64_t i = 0; data && i < count; i++)
+        assay_elem_set(to, data, (size_t)i,
+                       assay_elem_get(t->elem, a->g->value[v].data, (size_t)i) + by);
+    if (data)
+        a->g->value[v].data = data;
+    t->elem = to;
+    q.zero_point = zero;
+    a->n_changed++;
+    return assay_graph_set_qparams(a->g, v, &q, a->err);
+}
+
 static assay_status adapt_activation(adapter *a, int v)
 {
     assay_type *t = &a->g->value[v].type;
@@ -82,13 +108,18 @@ static assay_status adapt_activation(adapter *a, int v)
     assay_qparams q = {
         .granularity = ASSAY_Q_TENSOR, .count = 1, .scale = &scale, .zero_point = &zero};
     const bool any = t->elem.bits > 8 ? a->caps.wide_zero_point : a->caps.activation_zero_point;
-    if (t->q.granularity != ASSAY_Q_TENSOR || suits(a, t, any))
+    const bool turned =
+        t->elem.is_signed != a->caps.activation_signed && !a->caps.activation_either_sign;
+    if (t->q.granularity != ASSAY_Q_TENSOR || (suits(a, t, any) && !turned))
         return ASSAY_OK;
+    if (suits(a, t, any) && any && !a->caps.zero_point_middle_only)
+        return turn_sign(a, v);
     assay_status s = choose(a, &c, t, 0, -1, &scale, &zero);
     if (s)
         return s;
     t->elem = c.elem;
     a->n_changed++;
+    a->rescaled = true;
     return assay_graph_set_qparams(a->g, v, &q, a->err);
 }
 
@@ -110,14 +141,31 @@ static double real_at(const assay_value *v, int64_t i)
            (double)(assay_elem_get(v->type.elem, v->data, (size_t)i) - v->type.q.zero_point[k]);
 }
 
+/* The most negative code, where the target's weights never hold it. */
+static bool holds_least(const adapter *a, const assay_value *v)
+{
+    const int64_t least = assay_elem_min(v->type.elem), count = assay_shape_count(&v->type);
+    const bool matters = v->type.elem.is_signed && v->type.elem.bits == a->caps.weight_bits &&
+                         a->caps.weight_narrow && !a->caps.weight_least_code;
+    for (int64_t i = 0; matters && i < count; i++)
+        if (assay_elem_get(v->type.elem, v->data, (size_t)i) == least)
+            return true;
+    return false;
+}
+
 static assay_status adapt_weights(adapter *a, int id)
 {
     assay_value *v = &a->g->value[id];
     size_t n = v->type.q.count;
     int64_t count = assay_shape_count(&v->type), lo, hi;
     assay_choice c = choice_for(a, v->type.elem.bits, a->caps.weight_signed, a->caps.weight_narrow);
-    if (v->type.q.granularity == ASSAY_Q_BLOCK || suits(a, &v->type, a->caps.weight_zero_point))
+    const bool turned =
+        v->type.elem.is_signed != a->caps.weight_signed && !a->caps.weight_either_sign;
+    const bool suited = suits(a, &v->type, a->caps.weight_zero_point) && !holds_least(a, v);
+    if (v->type.q.granularity == ASSAY_Q_BLOCK || (suited && !turned))
         return ASSAY_OK;
+    if (suited && a->caps.weight_zero_point)
+        return turn_sign(a, id);
     float *scale = assay_arena_array(a->g->arena, n, sizeof *scale);
     int32_t *zero = assay_arena_array(a->g->arena, n, sizeof *zero);
     double *most = assay_arena_array(a->g->arena, n, sizeof *most);
@@ -144,6 +192,7 @@ static assay_status adapt_weights(adapter *a, int id)
     v->data = data;
     v->type.elem = c.elem;
     a->n_changed++;
+    a->rescaled = true;
     return assay_graph_set_qparams(a->g, id, &q, a->err);
 }
 
@@ -178,7 +227,7 @@ static assay_status adapt(adapter *a)
             continue;
         s = assay_is_constant(g, v) ? adapt_weights(a, v) : adapt_activation(a, v);
     }
-    for (int i = 0; i < g->n_nodes && !s && a->n_changed; i++) {
+    for (int i = 0; i < g->n_nodes && !s && a->rescaled; i++) {
         const assay_node *n = &g->node[i];
         if (n->op == ASSAY_OP_DEQUANTIZE && assay_is_constant(g, n->in[0]) &&
             g->value[n->in[0]].type.elem.bits > 16 &&
@@ -197,8 +246,7 @@ assay_status assay_adapt_parameters(assay_graph *g, const assay_scheme *scheme, 
     assay_scheme_get_caps(scheme, &a.caps);
     if (!find_fixed(&a))
         return assay_out_of_memory(err);
-    if (a.caps.power_of_two || !a.caps.activation_zero_point || !a.caps.weight_zero_point)
-        s = adapt(&a);
+    s = adapt(&a);
     free(a.fixed);
     if (!s && a.n_changed)
         s = assay_eliminate_dead(g, &dropped, err);

@@ -401,6 +401,8 @@ assay_status assay_plan_build(assay_quantizer *q, assay_graph **out, assay_quant
     memset(b.code, -1, n * sizeof *b.code);
     assay_status status = assay_graph_new(q->g->name, &b.to, err);
     if (!status)
+        status = assay_graph_set_quantized_for(b.to, q->scheme->name, err);
+    if (!status)
         status = build(&b, ids);
     if (status)
         assay_graph_free(b.to);

@@ -138,12 +138,18 @@ static unsigned bias_bits(const assay_quantizer *q, const assay_node *n, const a
     return wide || q->caps.bias_bits > 32 ? 64 : q->caps.bias_bits;
 }
 
+/* The greatest bias that is chosen: all that its type holds where the accumulator is wide enough
+ * for it and the products; else what leaves room for them. */
 static double bias_limit(const assay_quantizer *q, const assay_node *n, const assay_type *in)
 {
-    return ldexp(1, (int)bias_bits(q, n, in) - 1 - BIAS_HEADROOM);
+    const unsigned bits = bias_bits(q, n, in);
+    const char *op = assay_op_get(n->op)->name;
+    if (assay_scheme_accumulator_bits(q->scheme, op, in->elem.bits > 8) >= bits + BIAS_HEADROOM)
+        return ldexp(1, (int)bits - 1) - 1;
+    return ldexp(1, (int)bits - 1 - BIAS_HEADROOM);
 }
 
-/* Raises scales so that every bias fits its type: |bias| <= scale * in_scale * 2^(bits - 1 - 2). */
+/* Raises scales so that every bias fits: |bias| <= scale * in_scale * bias_limit. */
 static assay_status make_room_for_bias(const assay_quantizer *q, const assay_node *n,
                                        const assay_type *in, int64_t channels, float *scale,
                                        assay_error *err)

@@ -17,9 +17,12 @@ if [ -d "$nets" ]; then
     runs 0 "inspect lists what a scheme leaves in float" \
         sh -c '"$1" inspect "$2" -s onnxruntime | grep -q "float: LayerNorm.*no integer form of layer normalization"' - \
         "$assay" "$nets/encoder_qdq_u8s8.onnx"
+    runs 2 "unsigned codes under a scheme of signed ones" "$assay" golden "$nets/resnet8_qdq_u8s8.onnx" --batch 2 \
+        -s npu16 -i "$nets/resnet8_x.npy" -o qdq-refused
+    runs 0 "one line says why, and what runs it" test "$(grep -c "types.activation_signed.*--as-is" err)" = 1
     for s in onnxruntime tflite npu16; do
         runs 0 "a QDQ network under $s" "$assay" golden "$nets/resnet8_qdq_u8s8.onnx" --batch 2 -s $s \
-            -i "$nets/resnet8_x.npy" -o qdq-$s
+            --as-is -i "$nets/resnet8_x.npy" -o qdq-$s
         runs 0 "its bundle verifies" "$assay" verify qdq-$s
     done
     runs 0 "a network as QDQ ONNX" "$assay" convert "$nets/resnet8_qlin_u8s8.onnx" --batch 2 -o made.onnx

@@ -99,6 +99,22 @@ static void nothing(void **state)
     assay_graph_free(g);
 }
 
+/* A target of signed codes with zero points: the same scales, the same numbers, codes 128 less. */
+static void signedness_moves_codes(void **state)
+{
+    int n_changed, n_float;
+    assay_graph *g = adapted(net, "tosa-single", &n_changed, &n_float);
+    const assay_value *a = value(g, "a"), *y = value(g, "y");
+    (void)state;
+    assert_int_equal(n_changed, 2); /* a, y */
+    assert_int_equal(n_float, 0);
+    assert_true(a->type.elem.is_signed && y->type.elem.is_signed);
+    assert_int_equal(a->type.q.zero_point[0], 100 - 128);
+    assert_true(a->type.q.scale[0] == 0.1f);
+    assert_int_equal(((const int8_t *)value(g, "w")->data)[0], 100);
+    assay_graph_free(g);
+}
+
 /* Codes that the network takes or gives are its interface. */
 static void interfaces_stay(void **state)
 {
@@ -120,9 +136,8 @@ static void interfaces_stay(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(power_of_two),
-        cmocka_unit_test(without_zero_points),
-        cmocka_unit_test(nothing),
+        cmocka_unit_test(power_of_two),    cmocka_unit_test(without_zero_points),
+        cmocka_unit_test(nothing),         cmocka_unit_test(signedness_moves_codes),
         cmocka_unit_test(interfaces_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

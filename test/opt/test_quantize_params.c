@@ -3,7 +3,11 @@
 #include "test/support/support.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "graph/core/type.h"
 
 #include "interp/run/evaluate.h"
 #include "test/support/quantized.h"
@@ -168,6 +172,50 @@ static void test_bias_fits(void **state)
     quantized_drop(&s);
 }
 
+/* The largest bias takes the whole of a type that the accumulator has room beside, and of one that
+ * it has not a quarter. */
+static void test_bias_takes_its_range(void **state)
+{
+    static const struct {
+        const char *types;
+        int64_t most;
+    } cases[] = {
+        {"types: {bias_bits: 8}", 127},
+        {"types: {bias_bits: 12}", 2047},
+        {"types: {bias_bits: 16}", 32767},
+        {"types: {bias_bits: 24}", 8388607},
+        {"types: {bias_bits: 16}\naccumulator: {bits: 17}", 8192},
+        {"types: {bias_bits: 16}\naccumulator: {bits: 18}", 32767},
+        {"types: {bias_bits: 32}", 1 << 29},
+    };
+    char path[700], dir[600], text[300];
+    test_rng rng = rng_of(state);
+    test_temp_dir(dir, sizeof dir);
+    snprintf(path, sizeof path, "%s/bias.yaml", dir);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assay_graph *g = net_new();
+        int64_t most = 0;
+        snprintf(text, sizeof text, "scheme: bias\nextends: npu16\n%s\n", cases[i].types);
+        test_write_file(path, text, strlen(text));
+        int x = net_input(g, "x", NET_SHAPE(1, 6));
+        int w = net_constant(g, &rng, "w", -1e-6, 1e-6, NET_SHAPE(2, 6));
+        int b = net_constant(g, &rng, "b", 50, 60, NET_SHAPE(2));
+        net_output(g, net_node(g, ASSAY_OP_FC, "y", NULL, x, w, b, -2));
+        quantized s = quantized_prepare(g, &rng, path);
+        quantized_make(&s, (assay_quantize_options){0});
+        const assay_value *bias = &s.q->value[assay_graph_find_value(s.q, "b")];
+        for (size_t o = 0; o < 2; o++) {
+            const int64_t code = assay_elem_get(bias->type.elem, bias->data, o);
+            most = code > most ? code : most;
+        }
+        if (most > cases[i].most || most < cases[i].most - 1 - cases[i].most / 1000)
+            fail_msg("%s: the largest bias is %lld of %lld", cases[i].types, (long long)most,
+                     (long long)cases[i].most);
+        quantized_drop(&s);
+    }
+    test_remove_tree(dir);
+}
+
 static void test_transposed_convolution_axis(void **state)
 {
     test_rng rng = rng_of(state);
@@ -281,6 +329,7 @@ int main(void)
         WITH_RNG(test_wide_tflite),
         WITH_RNG(test_constants_with_two_readers),
         WITH_RNG(test_bias_fits),
+        WITH_RNG(test_bias_takes_its_range),
         WITH_RNG(test_transposed_convolution_axis),
         WITH_RNG(test_integer_io),
         WITH_RNG(test_power_of_two),
