@@ -4,6 +4,7 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "graph/core/type.h"
 #include "opt/lower/opt.h"
 
 static void hash_int(XXH3_state_t *h, int64_t v)
@@ -69,6 +70,31 @@ static const hash_attr_fn hash_attr[] = {
 #undef OP
 };
 
+/* Of a constant: elements from one place along the axis to the next. */
+static int64_t stride_of(const assay_type *t, int axis)
+{
+    int64_t stride = 1;
+    for (int i = axis + 1; i < t->rank; i++)
+        stride *= t->dim[i];
+    return stride;
+}
+
+/* Whether all places along an axis hold the same: a constant that was expanded over the batch,
+ * which may be any axis, holds so many copies of what the model has once. */
+static bool repeats(const assay_value *v, int axis)
+{
+    const assay_type *t = &v->type;
+    const size_t size = assay_elem_size(t->elem), n = (size_t)assay_shape_count(t);
+    const size_t step = (size_t)stride_of(t, axis), room = step * (size_t)t->dim[axis];
+    const char *data = v->data;
+    if (t->rank < 2 || t->dim[axis] < 2)
+        return false;
+    for (size_t block = 0; block < n; block += room)
+        if (memcmp(data + block * size, data + (block + step) * size, (room - step) * size) != 0)
+            return false;
+    return true;
+}
+
 static void hash_value(XXH3_state_t *h, const assay_graph *g, int id)
 {
     if (id < 0) {
@@ -82,7 +108,7 @@ static void hash_value(XXH3_state_t *h, const assay_graph *g, int id)
     hash_int(h, v->type.elem.is_signed);
     hash_int(h, v->type.rank);
     for (int i = v->data ? 0 : 1; i < v->type.rank; i++) /* dimension 0 is the batch */
-        hash_int(h, v->type.dim[i]);
+        hash_int(h, v->data && repeats(v, i) ? 1 : v->type.dim[i]);
 }
 
 assay_status assay_graph_digest(const assay_graph *g, char digest[33], assay_error *err)
@@ -126,12 +152,25 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 33);
 }
 
+/* Of the elements that are at the first place of every axis along which the constant repeats. */
 static uint64_t payload_digest(const assay_value *v)
 {
     const unsigned char *p = v->data;
+    int64_t stride[ASSAY_MAX_RANK], extent[ASSAY_MAX_RANK];
+    int n_repeated = 0;
     uint64_t sum = 0;
+    for (int axis = 0; axis < v->type.rank; axis++)
+        if (repeats(v, axis)) {
+            stride[n_repeated] = stride_of(&v->type, axis);
+            extent[n_repeated++] = v->type.dim[axis];
+        }
     for (int64_t i = 0, n = assay_shape_count(&v->type); i < n; i++) {
         uint32_t bits;
+        bool again = false;
+        for (int k = 0; k < n_repeated; k++)
+            again |= i / stride[k] % extent[k] != 0;
+        if (again)
+            continue;
         memcpy(&bits, p + 4 * i, sizeof bits);
         sum += mix((uint64_t)bits + 0x9e3779b97f4a7c15ULL);
     }

@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/onnx/onnx.h"
 #include "graph/text/text.h"
 #include "interp/run/evaluate.h"
 #include "interp/run/kernel.h"
 #include "opt/lower/opt.h"
 #include "opt/quantize/quantize.h"
 #include "test/support/net.h"
+#include "test/support/onnx_build.h"
 
 /* x[1,4,1,1] through weights [3,4], as a 1x1 convolution and a reshape ("q" -> "y") or as a reshape
  * and a fully-connected layer ("f" -> "y"); with `aside` a branch from y as well. */
@@ -118,11 +120,96 @@ static void test_nodes_added(void **state)
     }
 }
 
+/* A small vision transformer's beginning and end: patches, a class token expanded over the batch in
+ * front of them, positions, a layer. */
+#define VIT                                                                                        \
+    "in x f32 N,1,8,8\nconst k f32 6,1,4,4\nConv x,k -> patches strides=[4,4]\n"                   \
+    "Shape x -> xs\nconst zero i64 1 = 0\nGather xs,zero -> n\nconst rest i64 2 = 1 6\n"           \
+    "Concat n,rest -> cs axis=0\nconst cls f32 1,1,6\nExpand cls,cs -> token\n"                    \
+    "const flat i64 3 = 0 6 -1\nReshape patches,flat -> cells\n"                                   \
+    "Transpose cells -> rows perm=[0,2,1]\nConcat token,rows -> all axis=1\n"                      \
+    "const pos f32 1,5,6\nAdd all,pos -> placed\nconst w f32 6,4\n"
+static const char vit[] = VIT "MatMul placed,w -> y\nout y";
+/* The same, and the batch is another axis too. */
+static const char turned_vit[] =
+    VIT "Transpose placed -> turned perm=[1,0,2]\nTranspose token -> first perm=[1,0,2]\n"
+        "Concat first,turned -> twice axis=0\nMatMul twice,w -> y\nout y";
+
+static assay_graph *vit_of(const char *text, int64_t batch)
+{
+    const assay_onnx_options options = {.batch = batch};
+    size_t length;
+    void *bytes = onnx_build(13, text, &length);
+    assay_graph *g;
+    assay_error err;
+    assert_ok(assay_onnx_import_memory("vit", bytes, length, &options, &g, &err), &err);
+    assert_ok(assay_canonicalize(g, assay_evaluate_node, &err), &err);
+    free(bytes);
+    return g;
+}
+
+/* Copies that the batch makes of a weight are no other weights, whichever axis the batch is. */
+static void test_any_batch(void **state)
+{
+    static const int64_t batches[] = {1, 2, 7, 256};
+    assay_graph *g = vit_of(turned_vit, 1);
+    assay_profile *p = profile_of(g);
+    assay_error err;
+    (void)state;
+    for (size_t i = 0; i < sizeof batches / sizeof *batches; i++) {
+        assay_graph *more = vit_of(turned_vit, batches[i]);
+        assert_ok(assay_profile_check(p, more, &err), &err);
+        assay_graph_free(more);
+    }
+    assay_profile_free(p);
+    assay_graph_free(g);
+}
+
+/* Shards of one profile may be taken at different batches: the network is the same. */
+static void test_digest_of_any_batch(void **state)
+{
+    assay_graph *g = vit_of(vit, 2), *more = vit_of(vit, 5);
+    char digest[33], other[33];
+    assay_error err;
+    (void)state;
+    assert_ok(assay_graph_digest(g, digest, &err), &err);
+    assert_ok(assay_graph_digest(more, other, &err), &err);
+    assert_string_equal(other, digest);
+    assay_graph_free(g);
+    assay_graph_free(more);
+}
+
+/* A weight that is another is still noticed, in what does not repeat and in one copy of what does.
+ */
+static void test_other_weights(void **state)
+{
+    static const char *const names[] = {"k", "pos", "token"};
+    assay_graph *g = vit_of(turned_vit, 3);
+    assay_profile *p = profile_of(g);
+    assay_error err;
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assay_graph *other;
+        assert_ok(assay_graph_clone(g, &other, &err), &err);
+        const int v = assay_graph_find_value(other, names[i]);
+        assert_true(v >= 0 && other->value[v].data);
+        ((float *)(uintptr_t)other->value[v].data)[1] += 0.5f;
+        assert_int_equal(assay_profile_check(p, other, &err), ASSAY_ERR_INPUT);
+        assert_non_null(strstr(err.text, "other weights"));
+        assay_graph_free(other);
+    }
+    assay_profile_free(p);
+    assay_graph_free(g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_convolution_or_fully_connected),
         cmocka_unit_test(test_nodes_added),
+        cmocka_unit_test(test_any_batch),
+        cmocka_unit_test(test_digest_of_any_batch),
+        cmocka_unit_test(test_other_weights),
     };
     return cmocka_run_group_tests_name("profile_fit", tests, NULL, NULL);
 }
