@@ -150,5 +150,8 @@ assay_status assay_dataset_read(const assay_dataset *d, int64_t i, void *out, as
     if (i < 0 || i >= d->count)
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: there is no sample %" PRId64 " among %" PRId64,
                           d->path, i, d->count);
-    return d->files ? read_image(d, i, out, err) : assay_dataset_read_record(d, i, out, err);
+    if (!d->files)
+        return assay_dataset_read_record(d, i, out, err);
+    return assay_dataset_has_arrays(d) ? assay_dataset_read_array(d, i, out, err)
+                                       : read_image(d, i, out, err);
 }

@@ -1,6 +1,8 @@
 /* Data sets: samples with labels, read one at a time from any thread.
  *
  *   folder of PNG   labels.txt in it: a line "NAME LABEL" for each image
+ *   folder of .npy  the same, a sample a file; read where a folder holds no PNG; 1s in front of an
+ *                   image's three dimensions do not count
  *   one PNG         *.png: a data set of one sample, without a label
  *   IDX             MNIST's format: train-images-idx3-ubyte and train-labels-idx1-ubyte
  *   CIFAR-10        binary version, *.bin: records of a label and 3x32x32 bytes

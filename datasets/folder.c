@@ -1,4 +1,5 @@
-/* A folder of PNG images, listed by its labels file or, without one, by name; or one image. */
+/* A folder of PNG images or of .npy files with a sample each, listed by its labels file or, without
+ * one, by name; or one image. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -14,6 +15,12 @@ bool assay_is_png_name(const char *name)
 {
     size_t n = strlen(name);
     return n > 4 && strcasecmp(name + n - 4, ".png") == 0;
+}
+
+static bool is_npy_name(const char *name)
+{
+    size_t n = strlen(name);
+    return n > 4 && strcasecmp(name + n - 4, ".npy") == 0;
 }
 
 /* Takes over `file` (NULL: no memory). */
@@ -90,7 +97,7 @@ static int compare_paths(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static assay_status list_folder(assay_dataset *d, assay_error *err)
+static assay_status list_folder(assay_dataset *d, bool (*is_sample)(const char *), assay_error *err)
 {
     assay_status status = ASSAY_OK;
     const struct dirent *entry;
@@ -99,7 +106,7 @@ static assay_status list_folder(assay_dataset *d, assay_error *err)
     if (!dir)
         return assay_fail(err, ASSAY_ERR_IO, "%s: cannot list: %s", d->path, strerror(errno));
     while (!status && (entry = readdir(dir)) != NULL) {
-        if (assay_is_png_name(entry->d_name))
+        if (is_sample(entry->d_name))
             status = append(d, &room, join(d->path, entry->d_name), -1, err);
     }
     closedir(dir);
@@ -110,10 +117,62 @@ static assay_status list_folder(assay_dataset *d, assay_error *err)
     return status;
 }
 
-/* The first image says what all must be. */
+/* A sample's array without the 1s that a tensor's dump has in front of an image. */
+static assay_status read_array(const char *path, assay_npy *a, assay_error *err)
+{
+    assay_status status = assay_npy_read_file(path, a, err);
+    while (!status && a->rank > 3 && a->shape[0] == 1) {
+        a->rank--;
+        memmove(a->shape, a->shape + 1, (size_t)a->rank * sizeof a->shape[0]);
+    }
+    return status;
+}
+
+static assay_status take_array_type(assay_dataset *d, assay_error *err)
+{
+    assay_npy first;
+    const assay_status status = read_array(d->files[0], &first, err);
+    if (status)
+        return status;
+    d->type = (assay_sample_type){.type = first.type, .rank = first.rank};
+    memcpy(d->type.shape, first.shape, (size_t)first.rank * sizeof first.shape[0]);
+    assay_npy_free(&first);
+    return ASSAY_OK;
+}
+
+assay_status assay_dataset_read_array(const assay_dataset *d, int64_t i, void *out,
+                                      assay_error *err)
+{
+    assay_npy a;
+    char expected[160], found[160];
+    assay_status status = read_array(d->files[i], &a, err);
+    if (status)
+        return status;
+    assay_sample_type is = {.type = a.type, .rank = a.rank};
+    memcpy(is.shape, a.shape, (size_t)a.rank * sizeof a.shape[0]);
+    if (is.type != d->type.type || is.rank != d->type.rank ||
+        memcmp(is.shape, d->type.shape, (size_t)is.rank * sizeof is.shape[0]) != 0)
+        status = assay_fail(err, ASSAY_ERR_INPUT,
+                            "%s: holds %s; expected %s as the first of the data set", d->files[i],
+                            assay_sample_print(&is, found, sizeof found),
+                            assay_sample_print(&d->type, expected, sizeof expected));
+    else
+        memcpy(out, a.data, assay_sample_bytes(&d->type));
+    assay_npy_free(&a);
+    return status;
+}
+
+bool assay_dataset_has_arrays(const assay_dataset *d)
+{
+    return is_npy_name(d->files[0]);
+}
+
+/* The first sample says what all must be. */
 static assay_status take_type(assay_dataset *d, assay_error *err)
 {
     assay_image first;
+    if (assay_dataset_has_arrays(d))
+        return take_array_type(d, err);
     assay_status status = assay_png_read_file(d->files[0], &first, err);
     if (status)
         return status;
@@ -141,9 +200,11 @@ assay_status assay_dataset_open_folder(assay_dataset *d, const char *labels, ass
     if (labels || access(own, F_OK) == 0)
         status = list_labels(d, own, err);
     else
-        status = list_folder(d, err);
+        status = list_folder(d, assay_is_png_name, err);
+    if (!status && d->count == 0 && access(own, F_OK) != 0)
+        status = list_folder(d, is_npy_name, err);
     free(own);
     if (!status && d->count == 0)
-        status = assay_fail(err, ASSAY_ERR_INPUT, "%s: no PNG images", d->path);
+        status = assay_fail(err, ASSAY_ERR_INPUT, "%s: no PNG images, and no .npy files", d->path);
     return status ? status : take_type(d, err);
 }

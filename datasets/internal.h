@@ -12,7 +12,7 @@ struct assay_dataset {
     int64_t class_count;
     char **class_names; /* [class_count] */
 
-    char **files; /* a folder: path of each image, [count]; else NULL */
+    char **files; /* a folder: path of each image or array, [count]; else NULL */
 
     int fd;         /* one file with all samples; -1 for a folder */
     int64_t offset; /* of the first sample */
@@ -26,6 +26,11 @@ assay_status assay_dataset_open_folder(assay_dataset *d, const char *labels, ass
 assay_status assay_dataset_open_image(assay_dataset *d, assay_error *err);
 assay_status assay_dataset_open_file(assay_dataset *d, const assay_dataset_options *options,
                                      assay_error *err);
+
+/* Whether the files of a folder are arrays, and sample i of such. */
+bool assay_dataset_has_arrays(const assay_dataset *d);
+assay_status assay_dataset_read_array(const assay_dataset *d, int64_t i, void *out,
+                                      assay_error *err);
 
 /* Does the name end in .png, in any case? */
 bool assay_is_png_name(const char *name);

@@ -11,7 +11,8 @@
  *   layout: NCHW           # of the network's input, or NHWC
  *   dtype: f32             # of the network's input; u8 as stored, i8 as stored or u8 - 128
  *
- * Keys that are left out change nothing. */
+ * Keys that are left out change nothing. README.md has the same for users; a test reads it there.
+ */
 #ifndef ASSAY_DATASETS_PREPROCESS_H
 #define ASSAY_DATASETS_PREPROCESS_H
 

@@ -49,17 +49,53 @@ static const char *print_type(const assay_type *t, char buf[160])
     return buf;
 }
 
+/* Height, width and channels of samples [h, w, 1 or 3], as of PNGs; false when they are no such. */
+static bool is_image(const assay_sample_type *t, int64_t image[3])
+{
+    int first = 0;
+    while (first < t->rank - 3 && t->shape[first] == 1)
+        first++;
+    if (t->planar || t->rank - first != 3)
+        return false;
+    memcpy(image, t->shape + first, 3 * sizeof *image);
+    return image[2] == 1 || image[2] == 3;
+}
+
+/* What preprocess.yaml could say for such images to be the input; "" where it cannot help. */
+static const char *advise(const assay_sample_type *t, const assay_value *in, char text[200])
+{
+    const assay_type *y = &in->type;
+    int64_t image[3];
+    text[0] = '\0';
+    if (!is_image(t, image) || y->rank < 3)
+        return text;
+    const int64_t *dim = y->dim + y->rank - 3;
+    const bool planar = dim[0] == image[2] && dim[1] == image[0] && dim[2] == image[1];
+    const bool floats = y->elem.kind == ASSAY_KIND_F32 && t->type != ASSAY_NPY_F4;
+    const bool codes = y->elem.kind == ASSAY_KIND_INT && y->elem.bits == 8 && y->elem.is_signed &&
+                       t->type == ASSAY_NPY_U1;
+    if (!planar && memcmp(dim, image, sizeof image) != 0)
+        return text;
+    snprintf(text, 200,
+             "; preprocess.yaml (beside the data, or --preprocess) could say: {layout: %s%s}",
+             planar ? "NCHW" : "NHWC",
+             floats  ? ", scale: 1/255"
+             : codes ? ", dtype: i8"
+                     : "");
+    return text;
+}
+
 assay_status cli_check_sample(const assay_sample_type *t, const assay_value *in, const char *file,
                               assay_error *err)
 {
-    char wanted[160], found[160];
+    char wanted[160], found[160], advice[200];
 
     if (stores(t->type, in->type.elem) &&
         shapes_agree(t->shape, t->rank, in->type.dim, in->type.rank))
         return ASSAY_OK;
-    return assay_fail(err, ASSAY_ERR_INPUT, "%s: holds %s, but input '%s' takes %s", file,
+    return assay_fail(err, ASSAY_ERR_INPUT, "%s: holds %s, but input '%s' takes %s%s", file,
                       assay_sample_print(t, found, sizeof found), in->name,
-                      print_type(&in->type, wanted));
+                      print_type(&in->type, wanted), advise(t, in, advice));
 }
 
 assay_status cli_check_codes(const assay_value *in, const void *data, const char *file,

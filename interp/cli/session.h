@@ -71,7 +71,7 @@
         "batch", 0, "N", "extent of a symbolic first dimension (default: 1)"                       \
     }
 #define CLI_DATA_OPTIONS                                                                           \
-    {"dataset", 'd', "PATH", "folder of PNGs, IDX, CIFAR-10 .bin, .npy or raw file"},              \
+    {"dataset", 'd', "PATH", "folder of PNGs or .npy, IDX, CIFAR-10 .bin, .npy or raw file"},      \
         {"labels", 0, "FILE", "labels, where they are not beside the data set"},                   \
         {"raw", 0, "TYPE", "what raw data hold, as u8:32x32x3"},                                   \
         {"preprocess", 0, "FILE", "preprocessing (default: preprocess.yaml beside the data set)"}, \

@@ -137,6 +137,11 @@ refused "truncated ONNX" "short.onnx" "$assay" inspect short.onnx
 : >empty.onnx
 refused "empty model" "empty.onnx" "$assay" inspect empty.onnx
 head -c 200 "$first" >short.png
+mkdir unsaid && cp "$first" unsaid/a.png
+refused "an image of another layout" 'preprocess.yaml .* could say: \{layout: NCHW, scale: 1/255\}' \
+    "$assay" run "$model" -i unsaid/a.png
+echo '{layout: NCHW, scale: 1/255}' >unsaid/preprocess.yaml
+runs 0 "which then runs" "$assay" run "$model" -i unsaid/a.png
 refused "truncated PNG" "short.png" "$assay" run "$model" -i short.png
 head -c 100 outputs/*.npy >short.npy
 refused "truncated npy" "short.npy" "$assay" run "$model" -i short.npy

@@ -108,6 +108,40 @@ static void nothing_is_resized(void **state)
     assay_dataset_close(d);
 }
 
+/* A folder without images: a sample each .npy, whatever 1s stand in front of an image. */
+static void folder_of_arrays(void **state)
+{
+    float values[12] = {0.5f, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, out[12];
+    char path[128], text[160];
+    assay_error err;
+    assay_npy a = {ASSAY_NPY_F4, 4, {1, 3, 2, 2}, values}, b = {ASSAY_NPY_F4, 3, {3, 2, 2}, values},
+              other = {ASSAY_NPY_F4, 3, {2, 2, 3}, values};
+    assert_int_equal(assay_npy_write_file(folder_path(state, "b.npy", path), &b, NULL), ASSAY_OK);
+    assert_int_equal(assay_npy_write_file(folder_path(state, "a.npy", path), &a, NULL), ASSAY_OK);
+    assay_dataset *d = folder_opened(state, ".", NULL);
+    assert_int_equal(assay_dataset_count(d), 2);
+    assert_int_equal(assay_dataset_label(d, 0), -1);
+    assert_string_equal(assay_sample_print(assay_dataset_sample_type(d), text, sizeof text),
+                        "float32 [3,2,2]");
+    for (int64_t i = 0; i < 2; i++) {
+        memset(out, 0, sizeof out);
+        assert_int_equal(assay_dataset_read(d, i, out, NULL), ASSAY_OK);
+        assert_memory_equal(out, values, sizeof out);
+    }
+    assay_dataset_close(d);
+    folder_put_text(state, "labels.txt", "b.npy 1\na.npy 0\n");
+    d = folder_opened(state, ".", NULL);
+    assert_int_equal(assay_dataset_label(d, 0), 1);
+    assay_dataset_close(d);
+    assert_int_equal(assay_npy_write_file(folder_path(state, "a.npy", path), &other, NULL), 0);
+    d = folder_opened(state, ".", NULL);
+    assert_int_equal(assay_dataset_read(d, 1, out, &err), ASSAY_ERR_INPUT);
+    assert_non_null(strstr(err.text, "a.npy: holds float32 [2,2,3]; expected float32 [3,2,2]"));
+    assay_dataset_close(d);
+    folder_put_text(state, "b.npy", "broken");
+    folder_refused(state, ".", NULL, ASSAY_ERR_INPUT, "b.npy");
+}
+
 /* ---- files of samples ---------------------------------------------------------------------- */
 
 static void idx_images(void **state)
@@ -329,6 +363,7 @@ int main(void)
         IN_FOLDER(one_image),
         IN_FOLDER(folder_refusals),
         IN_FOLDER(nothing_is_resized),
+        IN_FOLDER(folder_of_arrays),
         IN_FOLDER(idx_images),
         IN_FOLDER(idx_is_big_endian),
         IN_FOLDER(cifar10),

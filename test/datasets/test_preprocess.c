@@ -34,6 +34,26 @@ static void preprocess_text(void **state)
                         "dtype=stored layout=stored channels=stored");
 }
 
+/* The example in README.md, which users have, is read and says what it says there. */
+static void preprocess_is_documented(void **state)
+{
+    char path[700], line[300], text[2000] = "", printed[ASSAY_PREPROCESS_TEXT];
+    bool inside = false;
+    (void)state;
+    FILE *f = fopen(test_source("datasets/README.md", path, sizeof path), "r");
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f)) {
+        inside = line[0] == '#' ? strcmp(line, "## preprocess.yaml\n") == 0 : inside;
+        if (inside && strncmp(line, "    ", 4) == 0)
+            strncat(text, line + 4, sizeof text - strlen(text) - 1);
+    }
+    fclose(f);
+    const assay_preprocess p = parsed(text);
+    assert_string_equal(assay_preprocess_print(&p, printed),
+                        "dtype=f32 layout=NCHW channels=RGB scale=0.00392156862745098 "
+                        "mean=0.485,0.456,0.406 std=0.229,0.224,0.225");
+}
+
 static void preprocess_longest_text(void **state)
 {
     (void)state;
@@ -206,13 +226,10 @@ static void preprocess_is_found_beside(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(preprocess_text),
-        cmocka_unit_test(preprocess_longest_text),
-        cmocka_unit_test(preprocess_refusals),
-        cmocka_unit_test(preprocess_values),
-        cmocka_unit_test(preprocess_passes_integers),
-        cmocka_unit_test(preprocess_must_fit),
-        cmocka_unit_test(preprocess_is_found_beside),
+        cmocka_unit_test(preprocess_text),         cmocka_unit_test(preprocess_is_documented),
+        cmocka_unit_test(preprocess_longest_text), cmocka_unit_test(preprocess_refusals),
+        cmocka_unit_test(preprocess_values),       cmocka_unit_test(preprocess_passes_integers),
+        cmocka_unit_test(preprocess_must_fit),     cmocka_unit_test(preprocess_is_found_beside),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "test/support/support.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,34 @@ static assay_target *target_of(const char *text)
     assay_error err;
     assert_ok(assay_target_parse("t.yaml", text, strlen(text), &t, &err), &err);
     return t;
+}
+
+/* The example in README.md, which users have, is read and says what it says there. */
+static void test_documented(void **state)
+{
+    char path[700], line[300], text[2000] = "";
+    bool inside = false;
+    (void)state;
+    FILE *f = fopen(test_source("opt/README.md", path, sizeof path), "r");
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f)) {
+        inside |= strncmp(line, "    target:", 11) == 0;
+        inside &= strncmp(line, "    ", 4) == 0;
+        if (inside)
+            strncat(text, line + 4, sizeof text - strlen(text) - 1);
+    }
+    fclose(f);
+    assay_target *t = target_of(text);
+    assert_string_equal(t->name, "my-npu");
+    assert_int_equal(assay_target_rule_of(t, ASSAY_OP_CONV)->n_types, 2);
+    assert_true(assay_target_rule_of(t, ASSAY_OP_CONV)->per_channel);
+    const assay_target_rule *fc = assay_target_rule_of(t, ASSAY_OP_FC);
+    assert_true(fc->per_tensor && fc->power_of_two && fc->zero_offset);
+    assert_true(assay_target_rule_of(t, ASSAY_OP_ADD)->same_params);
+    assert_int_equal(assay_target_rule_of(t, ASSAY_OP_SOFTMAX)->n_types, 0);
+    assert_int_equal(assay_target_rule_of(t, ASSAY_OP_MUL)->n_types, 1);
+    assert_true(t->preference != 0);
+    assay_target_free(t);
 }
 
 static void test_bad_files(void **state)
@@ -260,6 +289,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bad_files),
+        cmocka_unit_test(test_documented),
         cmocka_unit_test(test_mutated_files),
         cmocka_unit_test(test_what_is_not_listed_stays_float),
         cmocka_unit_test(test_types),
