@@ -69,11 +69,15 @@ static int run(const cli_args *a)
     assay_diff_override *list = calloc((size_t)a->n_given + 1, sizeof *list);
     char **names = calloc((size_t)a->n_given + 1, sizeof *names);
     int status = CLI_TROUBLE;
+    int64_t hex_bits = 0;
 
     if (!list || !names)
         cli_trouble("out of memory");
-    else if (parse_limits(a, &o, list, names))
+    else if (cli_integer(a, "hex-bits", 0, 0, 1024, &hex_bits) &&
+             parse_limits(a, &o, list, names)) {
+        o.hex_bits = (unsigned)hex_bits;
         status = compare(a, &o);
+    }
     for (int i = 0; names && i < o.n_overrides; i++)
         free(names[i]);
     free(names);
@@ -87,6 +91,7 @@ static const cli_option options[] = {
     {"abs", 0, "[TENSOR=]A", "real values may differ by A"},
     {"cosine", 0, "[TENSOR=]C", "cosine similarity of the tensor at least C"},
     {"sqnr", 0, "[TENSOR=]DB", "signal to quantization noise ratio at least DB"},
+    {"hex-bits", 0, "N", "bits of a word of .hex dumps (default: as they say themselves)"},
     {"json", 0, "FILE", "the whole report as JSON (- for standard output)"},
     {"junit", 0, "FILE", "one test case a tensor, for CI"},
     {"quiet", 'q', NULL, "no report, only the exit status"},

@@ -16,8 +16,11 @@ static assay_status no_memory(assay_error *err)
 void assay_bundle_stem(int index, const char *op, const char *name, char stem[ASSAY_BUNDLE_STEM])
 {
     char *p;
+    json_t *shown = assay_json_name(name); /* as the manifest has it: readers find files by that */
+    const char *text = shown ? json_string_value(shown) : name;
 
-    snprintf(stem, ASSAY_BUNDLE_STEM, "%04d_%s_%.160s", index, op, name);
+    snprintf(stem, ASSAY_BUNDLE_STEM, "%04d_%s_%.160s", index, op, text);
+    json_decref(shown);
     for (p = stem; *p; p++)
         if (!((*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
               *p == '_' || *p == '-' || *p == '.'))

@@ -1,12 +1,63 @@
 /* Matching two sets of tensors and comparing them one by one. */
 #include "interp/golden/diff.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "interp/golden/compare.h"
-#include "interp/golden/diff_side.h"
+#include "interp/golden/dumps.h"
+
+/* What is compared: bundle a with bundle b or with dumps; neither: two files. */
+typedef struct sides {
+    assay_bundle *a, *b;
+    assay_dumps dumps;
+} sides;
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool is_bundle(const char *path)
+{
+    char manifest[4096];
+    snprintf(manifest, sizeof manifest, "%.4000s/manifest.json", path);
+    return access(manifest, F_OK) == 0;
+}
+
+static assay_status open_sides(sides *s, const char *a, const char *b, unsigned hex_bits,
+                               assay_error *err)
+{
+    assay_status status = ASSAY_OK;
+    for (int k = 0; k < 2; k++)
+        if (access(k ? b : a, F_OK) != 0)
+            return assay_fail(err, ASSAY_ERR_IO, "%s: %s", k ? b : a, strerror(errno));
+    if (!is_folder(a) && !is_folder(b))
+        return ASSAY_OK;
+    if (!is_bundle(a) || !is_folder(b))
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "%s: the first must be a golden bundle (a folder with manifest.json) and "
+                          "the second a bundle or a folder of dumps, or both .npy files",
+                          a);
+    status = assay_bundle_open(a, &s->a, err);
+    if (status == ASSAY_OK)
+        status = is_bundle(b) ? assay_bundle_open(b, &s->b, err)
+                              : assay_dumps_open(b, hex_bits, &s->dumps, err);
+    return status;
+}
+
+static void close_sides(sides *s)
+{
+    assay_bundle_free(s->a);
+    assay_bundle_free(s->b);
+    assay_dumps_close(&s->dumps);
+}
 
 static void merge_limits(assay_thresholds *to, const assay_thresholds *from)
 {
@@ -115,38 +166,153 @@ static assay_status compare_row(assay_diff *d, assay_diff_row *r, const assay_di
     return status;
 }
 
-/* Reads tensor i of bundle a and its counterpart, and compares them. */
-static assay_status compare_entry(assay_diff *d, assay_diff_row *r, const assay_diff_options *o,
-                                  const assay_diff_side *a, int i, const assay_diff_side *b,
-                                  int other, const char *file, assay_error *err)
+/* Elements of the counterpart of a's tensor `ta`: entry `other` of bundle b, or dump `other`. */
+static assay_status read_other(const assay_bundle_tensor *ta, bool sums, const sides *s, int other,
+                               assay_type *tb, void **data, assay_error *err)
 {
-    const assay_bundle_tensor *ta = &a->bundle->tensor[i];
-    assay_type tb;
+    const assay_type like = sums ? assay_bundle_sums_type(&ta->type) : ta->type;
+    if (!s->b)
+        return assay_dumps_read(&s->dumps, other, &like, tb, data, err);
+    if (sums)
+        return assay_bundle_read_sums(s->b, other, tb, data, err);
+    *tb = s->b->tensor[other].type;
+    return assay_bundle_read(s->b, other, data, err);
+}
+
+/* Of digests alone. */
+static assay_status compare_digests(assay_diff *d, assay_diff_row *r, const assay_type *type,
+                                    const char *a, const char *b)
+{
+    r->kind = ASSAY_DIFF_DIGEST_ONLY;
+    r->result.elements = assay_shape_count(type);
+    r->result.pass = strcmp(a, b) == 0;
+    snprintf(r->note, sizeof r->note, "digests %s", r->result.pass ? "equal" : "differ");
+    settle_row(d, r);
+    return ASSAY_OK;
+}
+
+/* Reads tensor i of bundle a, or its accumulators, and its counterpart, and compares them. */
+static assay_status compare_entry(assay_diff *d, assay_diff_row *r, const assay_diff_options *o,
+                                  const sides *s, int i, int other, bool sums, assay_error *err)
+{
+    const assay_bundle_tensor *ta = &s->a->tensor[i];
+    const assay_bundle_tensor *b = s->b ? &s->b->tensor[other] : NULL;
+    assay_type ra = ta->type, tb;
     void *data_a = NULL, *data_b = NULL;
-    char path[4096];
     assay_status status;
 
-    if (b->bundle && (!ta->file || !b->bundle->tensor[other].file)) {
-        r->kind = ASSAY_DIFF_DIGEST_ONLY;
-        r->result.elements = assay_shape_count(&ta->type);
-        r->result.pass = strcmp(ta->digest, b->bundle->tensor[other].digest) == 0;
-        snprintf(r->note, sizeof r->note, "digests %s", r->result.pass ? "equal" : "differ");
-        settle_row(d, r);
-        return ASSAY_OK;
-    }
-    status = assay_bundle_read(a->bundle, i, &data_a, err);
-    if (status == ASSAY_OK && b->bundle) {
-        tb = b->bundle->tensor[other].type;
-        status = assay_bundle_read(b->bundle, other, &data_b, err);
-    } else if (status == ASSAY_OK) {
-        snprintf(path, sizeof path, "%s/%s", b->path, file);
-        status = assay_diff_read_loose(path, &ta->type, &tb, &data_b, err);
-    }
+    if (b && (sums ? !ta->sums_file || !b->sums_file : !ta->file || !b->file))
+        return compare_digests(d, r, &ta->type, sums ? ta->sums_digest : ta->digest,
+                               sums ? b->sums_digest : b->digest);
+    status = sums ? assay_bundle_read_sums(s->a, i, &ra, &data_a, err)
+                  : assay_bundle_read(s->a, i, &data_a, err);
     if (status == ASSAY_OK)
-        status = compare_row(d, r, o, &ta->type, data_a, &tb, data_b, err);
+        status = read_other(ta, sums, s, other, &tb, &data_b, err);
+    if (status == ASSAY_OK)
+        status = compare_row(d, r, o, &ra, data_a, &tb, data_b, err);
     free(data_a);
     free(data_b);
     return status;
+}
+
+/* Accumulators and parameters decide where nothing but equality is asked for. */
+static bool is_exact(const assay_diff_options *o)
+{
+    const assay_thresholds *l = &o->limits;
+    return o->n_overrides == 0 && l->max_lsb < 0.0 && l->rel < 0.0 && l->abs < 0.0 &&
+           l->cosine < 0.0 && l->sqnr < 0.0;
+}
+
+/* A row of accumulators, where both sides have them. */
+static assay_status diff_sums(assay_diff *d, const assay_diff_options *o, const sides *s, int i,
+                              int entry, assay_error *err)
+{
+    const assay_bundle_tensor *t = &s->a->tensor[i];
+    const int dump =
+        s->b || !t->sums_file ? -1 : assay_dumps_find(&s->dumps, t, s->a->tensor[0].sample, true);
+    const int failed = d->n_failed, first = d->first;
+    char name[512];
+    assay_diff_row *r;
+    assay_status status;
+
+    if (!t->sums_digest || (s->b ? entry < 0 || !s->b->tensor[entry].sums_digest : dump < 0))
+        return ASSAY_OK;
+    snprintf(name, sizeof name, "%.480s (accumulators)", t->name);
+    r = add_row(d, name, t->op, t->sample, t->index);
+    status = r ? compare_entry(d, r, o, s, i, s->b ? entry : dump, true, err)
+               : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    if (status == ASSAY_OK && !is_exact(o)) {
+        d->n_failed = failed;
+        d->first = first;
+        d->row[d->n_rows - 1].result.pass = true;
+    }
+    return status;
+}
+
+/* ---- parameters ---- */
+
+/* What of two nodes is not the same: "multiplier[3]: 5 != 6"; false where all is. */
+static bool find_parameter(const json_t *a, const json_t *b, char *note, size_t size)
+{
+    const char *key;
+    json_t *list;
+    json_object_foreach((json_t *)(uintptr_t)a, key, list)
+    {
+        const json_t *other = json_object_get(b, key);
+        for (size_t i = 0; i < json_array_size(list) || i < json_array_size(other); i++)
+            if (!json_equal(json_array_get(list, i), json_array_get(other, i))) {
+                snprintf(note, size, "%.60s[%zu]: %lld != %lld", key, i,
+                         (long long)json_integer_value(json_array_get(list, i)),
+                         (long long)json_integer_value(json_array_get(other, i)));
+                return true;
+            }
+    }
+    return false;
+}
+
+static const json_t *node_named(const assay_bundle *b, size_t i, const char *name)
+{
+    const json_t *list = json_object_get(b->manifest, "nodes");
+    const json_t *guess = json_array_get(list, i);
+    const char *found = json_string_value(json_object_get(guess, "name"));
+    if (found && strcmp(found, name) == 0)
+        return guess;
+    for (size_t k = 0; k < json_array_size(list); k++) {
+        found = json_string_value(json_object_get(json_array_get(list, k), "name"));
+        if (found && strcmp(found, name) == 0)
+            return json_array_get(list, k);
+    }
+    return NULL;
+}
+
+/* A row for each node whose parameters differ, under one and the same scheme. */
+static assay_status diff_parameters(assay_diff *d, const assay_diff_options *o, const sides *s,
+                                    assay_error *err)
+{
+    const json_t *list = json_object_get(s->a->manifest, "nodes");
+    const json_t *scheme = json_object_get(s->a->manifest, "scheme");
+    if (!s->b || !json_equal(json_object_get(scheme, "xxh3"),
+                             json_object_get(json_object_get(s->b->manifest, "scheme"), "xxh3")))
+        return ASSAY_OK;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *node = json_array_get(list, i);
+        const char *name = json_string_value(json_object_get(node, "name"));
+        const json_t *other = name ? node_named(s->b, i, name) : NULL;
+        char note[160], row[512];
+        assay_diff_row *r;
+        if (!other || !find_parameter(json_object_get(node, "parameters"),
+                                      json_object_get(other, "parameters"), note, sizeof note))
+            continue;
+        snprintf(row, sizeof row, "%.480s (parameters)", name);
+        r = add_row(d, row, json_string_value(json_object_get(node, "op")), 0, -1);
+        if (!r)
+            return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+        r->kind = ASSAY_DIFF_DIGEST_ONLY;
+        r->result.pass = !is_exact(o);
+        snprintf(r->note, sizeof r->note, "%s", note);
+        settle_row(d, r);
+    }
+    return ASSAY_OK;
 }
 
 /* Names of bundle b, sorted, for look-up. */
@@ -163,37 +329,65 @@ static int by_key(const void *x, const void *y)
     return names ? names : a->sample < b->sample ? -1 : a->sample > b->sample;
 }
 
-static assay_status diff_bundle(assay_diff *d, const assay_diff_side *a, const assay_diff_side *b,
-                                const assay_diff_options *o, assay_error *err)
+/* The dump of a's tensor, which no tensor that it fits better has. */
+static assay_status find_dump(const sides *s, int i, int *dump, assay_error *err)
 {
-    const int n = b->bundle ? b->bundle->n_tensors : 0;
-    key *keys = malloc(((size_t)n + 1) * sizeof *keys);
-    assay_status status = ASSAY_OK;
-
-    if (!keys)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
-    for (int i = 0; i < n; i++)
-        keys[i] = (key){b->bundle->tensor[i].name, b->bundle->tensor[i].sample, i};
-    qsort(keys, (size_t)n, sizeof *keys, by_key);
-    for (int i = 0; i < a->bundle->n_tensors && status == ASSAY_OK; i++) {
-        const assay_bundle_tensor *t = &a->bundle->tensor[i];
-        const key wanted = {t->name, t->sample, 0};
-        const key *hit = n ? bsearch(&wanted, keys, (size_t)n, sizeof *keys, by_key) : NULL;
-        const char *file = NULL;
-        assay_diff_row *r = add_row(d, t->name, t->op, t->sample, t->index);
-        if (!r) {
-            status = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
-            break;
-        }
-        for (int k = 0; k < b->n_files && !file; k++)
-            if (assay_diff_names(b->file[k], t))
-                file = b->file[k];
-        if (!hit && !file) {
-            r->kind = ASSAY_DIFF_MISSING;
-            snprintf(r->note, sizeof r->note, "not in the second");
+    const assay_bundle *a = s->a;
+    *dump = assay_dumps_find(&s->dumps, &a->tensor[i], a->tensor[0].sample, false);
+    for (int k = 0; k < a->n_tensors && *dump >= 0; k++) {
+        if (k == i || a->tensor[k].sample != a->tensor[i].sample)
             continue;
-        }
-        status = compare_entry(d, r, o, a, i, b, hit ? hit->entry : -1, file, err);
+        const int theirs = assay_dumps_fit(&s->dumps, *dump, &a->tensor[k]);
+        const int mine = assay_dumps_fit(&s->dumps, *dump, &a->tensor[i]);
+        if (theirs == mine)
+            return assay_fail(
+                err, ASSAY_ERR_INPUT,
+                "%.300s: the dump of '%.100s' or of '%.100s'? A name as in the bundle's "
+                "folder, with its number, says which",
+                s->dumps.dump[*dump].path, a->tensor[i].name, a->tensor[k].name);
+        if (theirs > mine)
+            *dump = -1;
+    }
+    return ASSAY_OK;
+}
+
+static assay_status diff_tensor(assay_diff *d, const sides *s, const assay_diff_options *o, int i,
+                                int entry, assay_error *err)
+{
+    const assay_bundle_tensor *t = &s->a->tensor[i];
+    assay_status status = diff_sums(d, o, s, i, entry, err);
+    assay_diff_row *r = status == ASSAY_OK ? add_row(d, t->name, t->op, t->sample, t->index) : NULL;
+
+    if (status == ASSAY_OK && !r)
+        status = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    if (status == ASSAY_OK && !s->b)
+        status = find_dump(s, i, &entry, err);
+    if (status != ASSAY_OK)
+        return status;
+    if (entry < 0) {
+        r->kind = ASSAY_DIFF_MISSING;
+        snprintf(r->note, sizeof r->note, "not in the second");
+        return ASSAY_OK;
+    }
+    return compare_entry(d, r, o, s, i, entry, false, err);
+}
+
+static assay_status diff_bundle(assay_diff *d, const sides *s, const assay_diff_options *o,
+                                assay_error *err)
+{
+    const int n = s->b ? s->b->n_tensors : 0;
+    key *keys = malloc(((size_t)n + 1) * sizeof *keys);
+    assay_status status =
+        keys ? diff_parameters(d, o, s, err) : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+
+    for (int i = 0; i < n && keys; i++)
+        keys[i] = (key){s->b->tensor[i].name, s->b->tensor[i].sample, i};
+    if (n > 0 && keys)
+        qsort(keys, (size_t)n, sizeof *keys, by_key);
+    for (int i = 0; i < s->a->n_tensors && status == ASSAY_OK; i++) {
+        const key wanted = {s->a->tensor[i].name, s->a->tensor[i].sample, 0};
+        const key *hit = n ? bsearch(&wanted, keys, (size_t)n, sizeof *keys, by_key) : NULL;
+        status = diff_tensor(d, s, o, i, hit ? hit->entry : -1, err);
     }
     free(keys);
     return status;
@@ -210,9 +404,9 @@ static assay_status diff_files(assay_diff *d, const char *a, const char *b,
 
     if (!r)
         return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
-    status = assay_diff_read_loose(a, NULL, &ta, &data_a, err);
+    status = assay_dump_read_npy(a, NULL, &ta, &data_a, err);
     if (status == ASSAY_OK)
-        status = assay_diff_read_loose(b, &ta, &tb, &data_b, err);
+        status = assay_dump_read_npy(b, &ta, &tb, &data_b, err);
     if (status == ASSAY_OK)
         status = compare_row(d, r, o, &ta, data_a, &tb, data_b, err);
     free(data_a);
@@ -223,7 +417,7 @@ static assay_status diff_files(assay_diff *d, const char *a, const char *b,
 assay_status assay_diff_paths(const char *a, const char *b, const assay_diff_options *options,
                               assay_diff **out, assay_error *err)
 {
-    assay_diff_side sa = {0}, sb = {0};
+    sides s = {0};
     assay_diff *d = calloc(1, sizeof *d);
     assay_status status;
 
@@ -231,21 +425,9 @@ assay_status assay_diff_paths(const char *a, const char *b, const assay_diff_opt
     if (!d)
         return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
     d->first = -1;
-    status = assay_diff_side_open(a, &sa, err);
+    status = open_sides(&s, a, b, options->hex_bits, err);
     if (status == ASSAY_OK)
-        status = assay_diff_side_open(b, &sb, err);
-    if (status == ASSAY_OK) {
-        if (sa.bundle && (sb.bundle || assay_is_folder(b)))
-            status = diff_bundle(d, &sa, &sb, options, err);
-        else if (!assay_is_folder(a) && !assay_is_folder(b))
-            status = diff_files(d, a, b, options, err);
-        else
-            status =
-                assay_fail(err, ASSAY_ERR_INPUT,
-                           "%s: the first must be a golden bundle (a folder with manifest.json), "
-                           "or both must be .npy files",
-                           a);
-    }
+        status = s.a ? diff_bundle(d, &s, options, err) : diff_files(d, a, b, options, err);
     if (status == ASSAY_OK && d->n_compared == 0)
         status = assay_fail(err, ASSAY_ERR_INPUT,
                             "nothing compared: %s and %s have no tensor name in common", a, b);
@@ -258,8 +440,7 @@ assay_status assay_diff_paths(const char *a, const char *b, const assay_diff_opt
                 assay_fail(err, ASSAY_ERR_INPUT, "a threshold names tensor '%s', which %s has not",
                            options->overrides[k].tensor, a);
     }
-    assay_diff_side_close(&sa);
-    assay_diff_side_close(&sb);
+    close_sides(&s);
     if (status != ASSAY_OK) {
         assay_diff_free(d);
         return status;

@@ -1,7 +1,9 @@
 /* Diff: one set of tensors against another, in execution order, with a verdict.
  *
- * A side is a golden bundle, a folder of dumps without a manifest (a device's), or one .npy file.
- */
+ * A side is a golden bundle, a folder of a device's dumps (dumps.h), or one .npy file. Of two
+ * bundles accumulators and the nodes' parameters are compared too, where both have them: they must
+ * be equal when no threshold is given (parameters: of one and the same scheme), else they are only
+ * shown. */
 #ifndef ASSAY_INTERP_DIFF_H
 #define ASSAY_INTERP_DIFF_H
 
@@ -20,6 +22,7 @@ typedef struct assay_diff_options {
     assay_thresholds limits;
     const assay_diff_override *overrides;
     int n_overrides;
+    unsigned hex_bits; /* width of a word of .hex dumps; 0: as they say themselves */
 } assay_diff_options;
 
 typedef struct assay_diff_row {

@@ -226,13 +226,15 @@ static assay_status take_word(const reading *r, const layout *l, const assay_typ
                : fail_at(r, "bits are set above those of the elements");
 }
 
-/* The layout of words of so many digits that makes n elements of `words` words. False when there is
- * none; *two when there are two that read otherwise. */
+/* The layout of words of so many digits, all of their bits if it can be, that makes n elements of
+ * `words` words. False when there is none; *two when there are two that read otherwise. */
 static bool find_layout(unsigned bits, unsigned digits, int64_t n, int64_t words, layout *l,
                         bool *two)
 {
-    bool found = false;
-    for (unsigned w = 4 * digits - 3; w <= 4 * digits; w++) {
+    *l = layout_of(bits, 4 * digits);
+    const bool whole = words_of(l, n) == words;
+    bool found = whole;
+    for (unsigned w = 4 * digits - 1; !whole && w > 4 * digits - 4; w--) {
         const layout tried = layout_of(bits, w);
         if (words_of(&tried, n) != words)
             continue;

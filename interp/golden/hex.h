@@ -21,7 +21,8 @@ uint64_t assay_hex_pattern(const assay_type *type, const void *data, int64_t i);
 void assay_hex_print(FILE *f, const assay_type *type, const void *data, unsigned word_bits);
 
 /* Reads as many elements as `type` has into `data` (its container). With word_bits 0 the width is
- * found from the digits and the number of words; where two would do, it must be given. Comments,
+ * found from the digits and the number of words: all bits of the digits where that fits; where two
+ * others would do, it must be given. Comments,
  * '_' within digits, and addresses (@1f) that go on without a gap are taken; x and z are refused,
  * as are bits above the elements that are neither zeros nor copies of the sign. `name` is for
  * messages. */

@@ -208,6 +208,48 @@ def tampering():
     check(status == 0 and assay("verify", "three")[0] == 0, "three samples verify")
 
 
+def dumps():
+    """A device's dumps in every form and layout that a bundle has, and what differs in two bundles."""
+    def laid(folder, keep):
+        shutil.rmtree("device", ignore_errors=True)
+        for f in files_below(folder):
+            to = keep(f)
+            if to:
+                os.makedirs(os.path.dirname("device/" + to), exist_ok=True)
+                shutil.copyfile(os.path.join(folder, f), "device/" + to)
+        return assay("diff", folder, "device")
+    for bits in (0, 4, 12, 24, 128):
+        more = ["--hex-bits", str(bits)] if bits else []
+        assay("golden", "odd.assay", "-s", "tflite", "-i", "in.bin", "--accumulators", "--format", "hex,raw", *more,
+              "-f", "-o", "forms")
+        for e in ("npy", "bin", "hex"):
+            status, out = laid("forms", lambda f, e=e: f if f.endswith(e) and not f.startswith("c") else None)
+            check(status == 0 and "SAME: 9 tensors" in out, f"dumps laid out like a bundle, .{e}, words of {bits}", out)
+            status, out = laid("forms", lambda f, e=e: f[8:] if f.endswith(e) and f.startswith("tensors/") else None)
+            check(status == 0 and "SAME: 8 tensors" in out, f"a flat folder, .{e}, words of {bits}", out)
+    status, out = laid("three", lambda f: f[8:] if f.startswith("tensors/") else None)
+    check(status == 0 and "SAME: 24 tensors" in out, "samples in folders", out)
+    status, out = laid("three", lambda f: f[15:] if f.startswith("tensors/s00000") else None)
+    check(status == 0 and "SAME: 8 tensors" in out and "16 not in the second" in out, "a flat folder is one sample", out)
+    status, out = laid("forms", lambda f: "a_b.npy" if "0005_relu_long" not in f and f.endswith("_a_b.npy") else None)
+    check(status == 0 and "SAME: 1 tensors" in out, "a_b.npy is the dump of 'a_b', not of 'a/b'", out)
+    shutil.rmtree("other", ignore_errors=True)
+    shutil.copytree("all", "other")
+    sums = "other/" + json.loads(read("all/manifest.json"))["tensors"][1]["accumulators"]["file"]
+    data = bytearray(read(sums))
+    data[-8] ^= 1
+    write(sums, bytes(data))
+    status, out = assay("diff", "all", "other")
+    check(status == 1 and "(accumulators)" in out, "accumulators are compared", out)
+    shutil.rmtree("other")
+    shutil.copytree("all", "other")
+    m = json.loads(read("other/manifest.json"))
+    m["nodes"][0]["parameters"]["multiplier"][0] += 1
+    write("other/manifest.json", json.dumps(m).encode())
+    status, out = assay("diff", "all", "other")
+    check(status == 1 and "multiplier[0]: " in out, "and parameters", out)
+
+
 def strangers():
     """What a stranger's bundle names outside itself is never opened; what is no file is not waited for."""
     secret = os.path.abspath("secret.npy")
@@ -414,6 +456,7 @@ def main():
     os.chdir(work)
     try:
         tampering()
+        dumps()
         strangers()
         force()
         networks()

@@ -1,0 +1,256 @@
+#include "interp/golden/dumps.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "graph/core/slurp.h"
+#include "graph/text/npy.h"
+#include "interp/golden/files.h"
+#include "interp/golden/hex.h"
+
+/* ---- what is there ---- */
+
+static const char *extension_of(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot ? dot : name + strlen(name);
+}
+
+static bool is_hex(const char *extension)
+{
+    return strcmp(extension, ".hex") == 0 || strcmp(extension, ".mem") == 0;
+}
+
+/* Which of a tensor's files is read: the least. */
+static int rank_of(const char *path)
+{
+    const char *extension = extension_of(assay_base_name(path));
+    return strcmp(extension, ".npy") == 0 ? 0 : is_hex(extension) ? 2 : 1;
+}
+
+static int by_preference(const void *x, const void *y)
+{
+    const assay_dump *a = x, *b = y;
+    const int ranks = rank_of(a->path) - rank_of(b->path);
+    return ranks ? ranks : strcmp(a->path, b->path);
+}
+
+static assay_status add(assay_dumps *d, const char *path, int64_t sample, bool sums,
+                        assay_error *err)
+{
+    assay_dump *more = reallocarray(d->dump, (size_t)d->n + 1, sizeof *more);
+    if (more)
+        d->dump = more;
+    if (!more || !(d->dump[d->n].path = strdup(path)))
+        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    d->dump[d->n].sample = sample;
+    d->dump[d->n++].sums = sums;
+    return ASSAY_OK;
+}
+
+/* The number of "s00003", or -1. */
+static int64_t sample_of(const char *name)
+{
+    const size_t digits = name[0] == 's' ? strspn(name + 1, "0123456789") : 0;
+    return digits > 0 && digits <= 18 && name[1 + digits] == 0 ? strtoll(name + 1, NULL, 10) : -1;
+}
+
+/* What is below `part` of the folder ("" for itself): files, and folders that have a meaning. */
+static assay_status list(assay_dumps *d, const char *part, int64_t sample, bool sums,
+                         assay_error *err)
+{
+    char path[4096], inner[2048];
+    assay_status status = ASSAY_OK;
+    snprintf(path, sizeof path, "%.2000s/%.1000s", d->folder, part);
+    DIR *dir = opendir(path);
+    if (!dir)
+        return assay_fail(err, ASSAY_ERR_IO, "%s: %s", path, strerror(errno));
+    for (const struct dirent *e; status == ASSAY_OK && (e = readdir(dir));) {
+        struct stat st;
+        const int64_t number = sample < 0 ? sample_of(e->d_name) : -1;
+        const bool kind =
+            !*part && (strcmp(e->d_name, "tensors") == 0 || strcmp(e->d_name, "accumulators") == 0);
+        if (e->d_name[0] == '.' || strcmp(extension_of(e->d_name), ".h") == 0)
+            continue;
+        snprintf(inner, sizeof inner, "%.1000s%s%.255s", part, *part ? "/" : "", e->d_name);
+        snprintf(path, sizeof path, "%.2000s/%.1500s", d->folder, inner);
+        if (stat(path, &st) != 0)
+            continue;
+        if (S_ISREG(st.st_mode))
+            status = add(d, inner, sample, sums, err);
+        else if (S_ISDIR(st.st_mode) && (kind || number >= 0))
+            status = list(d, inner, number, sums || strcmp(e->d_name, "accumulators") == 0, err);
+    }
+    closedir(dir);
+    return status;
+}
+
+assay_status assay_dumps_open(const char *folder, unsigned hex_bits, assay_dumps *out,
+                              assay_error *err)
+{
+    assay_status status;
+    *out = (assay_dumps){.folder = strdup(folder), .hex_bits = hex_bits};
+    status = out->folder ? list(out, "", -1, false, err)
+                         : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    if (out->n > 1)
+        qsort(out->dump, (size_t)out->n, sizeof *out->dump, by_preference);
+    return status;
+}
+
+void assay_dumps_close(assay_dumps *d)
+{
+    for (int i = 0; i < d->n; i++)
+        free(d->dump[i].path);
+    free(d->dump);
+    free(d->folder);
+    *d = (assay_dumps){0};
+}
+
+/* ---- whose it is ---- */
+
+static int fit(const char *path, const assay_bundle_tensor *t)
+{
+    const char *file = assay_base_name(path);
+    const size_t n = (size_t)(extension_of(file) - file);
+    char stem[ASSAY_BUNDLE_STEM];
+    size_t before;
+
+    assay_bundle_stem(t->index, t->op ? t->op : "", t->name, stem);
+    if (n == strlen(stem) && strncmp(file, stem, n) == 0)
+        return 3;
+    if (n == strlen(t->name) && strncmp(file, t->name, n) == 0)
+        return 2;
+    before = strlen(stem) - strnlen(t->name, 160); /* names are cut there */
+    return n == strlen(stem + before) && strncmp(file, stem + before, n) == 0;
+}
+
+int assay_dumps_fit(const assay_dumps *d, int i, const assay_bundle_tensor *t)
+{
+    return fit(d->dump[i].path, t);
+}
+
+int assay_dumps_find(const assay_dumps *d, const assay_bundle_tensor *t, int64_t first, bool sums)
+{
+    int best = -1, best_fit = 0;
+    for (int i = 0; i < d->n; i++) {
+        const assay_dump *dump = &d->dump[i];
+        const int f = dump->sums == sums && (dump->sample < 0 ? first : dump->sample) == t->sample
+                          ? fit(dump->path, t)
+                          : 0;
+        if (f > best_fit) {
+            best = i;
+            best_fit = f;
+        }
+    }
+    return best;
+}
+
+/* ---- reading ---- */
+
+static const assay_elem elems[] = {
+    [ASSAY_NPY_BOOL] = {ASSAY_KIND_BOOL, 8, false}, [ASSAY_NPY_I1] = {ASSAY_KIND_INT, 8, true},
+    [ASSAY_NPY_U1] = {ASSAY_KIND_INT, 8, false},    [ASSAY_NPY_I2] = {ASSAY_KIND_INT, 16, true},
+    [ASSAY_NPY_U2] = {ASSAY_KIND_INT, 16, false},   [ASSAY_NPY_I4] = {ASSAY_KIND_INT, 32, true},
+    [ASSAY_NPY_U4] = {ASSAY_KIND_INT, 32, false},   [ASSAY_NPY_I8] = {ASSAY_KIND_INT, 64, true},
+    [ASSAY_NPY_U8] = {ASSAY_KIND_NONE, 0, false},   [ASSAY_NPY_F2] = {ASSAY_KIND_NONE, 0, false},
+    [ASSAY_NPY_F4] = {ASSAY_KIND_F32, 32, true},    [ASSAY_NPY_F8] = {ASSAY_KIND_NONE, 0, false}};
+
+assay_status assay_dump_read_npy(const char *path, const assay_type *like, assay_type *t,
+                                 void **data, assay_error *err)
+{
+    assay_npy a;
+    assay_status status = assay_npy_read_file(path, &a, err);
+
+    *data = NULL;
+    if (status == ASSAY_OK)
+        status = assay_npy_widen(&a, err);
+    *t = (assay_type){.rank = a.rank};
+    if (status == ASSAY_OK)
+        t->elem = elems[a.type];
+    if (status == ASSAY_OK && (t->elem.kind == ASSAY_KIND_NONE || a.rank > ASSAY_MAX_RANK))
+        status = assay_fail(err, ASSAY_ERR_UNSUPPORTED, "%s: %s of rank %d cannot be compared",
+                            path, assay_npy_type_name(a.type), a.rank);
+    if (status != ASSAY_OK) {
+        assay_npy_free(&a);
+        return status;
+    }
+    memcpy(t->dim, a.shape, (size_t)a.rank * sizeof *t->dim);
+    if (like) /* codes mean what the reference says they mean */
+        t->q = like->q;
+    *data = a.data;
+    return ASSAY_OK;
+}
+
+/* Elements of less than 8 bits without gaps, the first in the least significant place. */
+static void unpack(const assay_type *t, const unsigned char *bytes, void *data)
+{
+    const unsigned bits = t->elem.bits;
+    const int64_t n = assay_shape_count(t);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t v = 0;
+        for (unsigned b = 0; b < bits; b++) {
+            const int64_t at = i * bits + b;
+            v |= (int64_t)(bytes[at / 8] >> at % 8 & 1) << b;
+        }
+        if (t->elem.is_signed && v >> (bits - 1))
+            v -= INT64_C(1) << bits;
+        assay_elem_set(t->elem, data, (size_t)i, v);
+    }
+}
+
+static bool is_packable(const assay_type *t)
+{
+    return t->elem.kind == ASSAY_KIND_INT && t->elem.bits < 8;
+}
+
+static assay_status take_raw(const char *path, const unsigned char *bytes, size_t size,
+                             const assay_type *t, void *data, assay_error *err)
+{
+    const uint16_t one = 1;
+    const size_t n = (size_t)assay_shape_count(t), width = assay_elem_size(t->elem);
+    if (size == n * width) {
+        memcpy(data, bytes, size);
+        if (*(const unsigned char *)&one == 0)
+            assay_npy_swap(data, n, width);
+        return ASSAY_OK;
+    }
+    if (is_packable(t) && size == (n * t->elem.bits + 7) / 8) {
+        unpack(t, bytes, data);
+        return ASSAY_OK;
+    }
+    return assay_fail(err, ASSAY_ERR_INPUT, "%s: %zu bytes, but the tensor has %zu%s", path, size,
+                      n * width, is_packable(t) ? " (or its bits, packed)" : "");
+}
+
+assay_status assay_dumps_read(const assay_dumps *d, int i, const assay_type *like, assay_type *t,
+                              void **data, assay_error *err)
+{
+    const char *extension = extension_of(assay_base_name(d->dump[i].path));
+    unsigned char *bytes = NULL;
+    size_t size;
+    char path[4096];
+    assay_status status;
+
+    snprintf(path, sizeof path, "%.2000s/%.2000s", d->folder, d->dump[i].path);
+    if (strcmp(extension, ".npy") == 0)
+        return assay_dump_read_npy(path, like, t, data, err);
+    *t = *like;
+    *data = malloc(assay_type_bytes(like) + 1);
+    status = *data ? assay_slurp(path, &bytes, &size, err)
+                   : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    if (status == ASSAY_OK)
+        status = is_hex(extension)
+                     ? assay_hex_parse(path, (const char *)bytes, like, d->hex_bits, *data, err)
+                     : take_raw(path, bytes, size, like, *data, err);
+    free(bytes);
+    if (status != ASSAY_OK) {
+        free(*data);
+        *data = NULL;
+    }
+    return status;
+}

@@ -1,0 +1,50 @@
+/* A device's dumps: tensors in files that are found by their names.
+ *
+ *   NAME.EXT                       one sample, flat
+ *   s00003/NAME.EXT                sample 3
+ *   tensors/[s00003/]NAME.EXT      laid out like a golden bundle; accumulators/ likewise
+ *
+ * NAME is a tensor's name or its name in a bundle ("0007_conv_NAME"), with what file systems
+ * dislike made '_'. EXT: .npy carries its own type; .hex and .mem are $readmemh text (hex.h); .h is
+ * passed over; anything else is raw: the container's little-endian bytes, or, of elements of less
+ * than 8 bits, those bits packed without gaps, the first element in the least significant bits of
+ * the first byte. Of several files of one tensor .npy goes before raw, and raw before .hex. */
+#ifndef ASSAY_INTERP_GOLDEN_DUMPS_H
+#define ASSAY_INTERP_GOLDEN_DUMPS_H
+
+#include "interp/golden/bundle.h"
+
+typedef struct assay_dump {
+    char *path;     /* below the folder */
+    int64_t sample; /* -1: the folder holds one sample, which it does not number */
+    bool sums;      /* accumulators */
+} assay_dump;
+
+typedef struct assay_dumps {
+    char *folder;
+    unsigned hex_bits; /* width of a .hex word; 0: as the digits and the count of words say */
+    assay_dump *dump;  /* in the order of preference, then of paths */
+    int n;
+} assay_dumps;
+
+assay_status assay_dumps_open(const char *folder, unsigned hex_bits, assay_dumps *out,
+                              assay_error *err);
+void assay_dumps_close(assay_dumps *d);
+
+/* The dump of a tensor of `first` (the bundle's first sample, which what is not numbered is) or of
+ * its accumulators: its index, or -1. */
+int assay_dumps_find(const assay_dumps *d, const assay_bundle_tensor *t, int64_t first, bool sums);
+
+/* How well a dump's name fits a tensor: 3 its name in a bundle, 2 its name, 1 its name with '_' for
+ * what file systems dislike, 0 not at all. */
+int assay_dumps_fit(const assay_dumps *d, int i, const assay_bundle_tensor *t);
+
+/* Elements of a dump, malloc'd; `like` is the tensor's type in the bundle, *t what the dump holds.
+ */
+assay_status assay_dumps_read(const assay_dumps *d, int i, const assay_type *like, assay_type *t,
+                              void **data, assay_error *err);
+/* The same of one .npy file; `like` may be NULL. */
+assay_status assay_dump_read_npy(const char *path, const assay_type *like, assay_type *t,
+                                 void **data, assay_error *err);
+
+#endif
