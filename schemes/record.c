@@ -28,9 +28,8 @@
 #undef STEPS
 
 static const char *const bool_texts[] = {"no", "yes", NULL};
-/* In the order of enum assay_rounding. */
-static const char *const round_texts[] = {"half-up", "half-away", "half-even", "half-zero", "floor",
-                                          "trunc",   "ceil",      "odd",       "away",      NULL};
+#define TEXT(ID, name, text, words, ieee, addend) text,
+static const char *const round_texts[] = {ASSAY_ROUNDINGS(TEXT) NULL};
 
 #define KIND_INT(of)   ASSAY_FIELD_INT, NULL
 #define KIND_BOOL(of)  ASSAY_FIELD_BOOL, bool_texts

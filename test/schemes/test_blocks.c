@@ -2,6 +2,7 @@
  * orientations) under random records against sums written from the definition of the type (scale
  * of a weight = its index with the block axis divided) and of the record; refusals; what the
  * quantizer, the grouping of a QDQ network, the engines and the optimizer make of such weights. */
+#include "test/support/roundings.h"
 #include "test/support/support.h"
 
 #include <math.h>
@@ -76,22 +77,6 @@ static assay_scheme *open_record(const record *k)
 static int64_t floor_of(long double v)
 {
     return (int64_t)floorl(v);
-}
-
-/* Everything here fits the 64 bits of a long double's significand. */
-static int64_t rounded(long double v, enum assay_rounding mode)
-{
-    int64_t low = floor_of(v);
-    long double rest = v - (long double)low;
-    bool up[] = {rest >= 0.5L,
-                 v > 0 ? rest >= 0.5L : rest > 0.5L,
-                 rest > 0.5L || (rest == 0.5L && low % 2 != 0),
-                 v > 0 ? rest > 0.5L : rest >= 0.5L,
-                 false,
-                 rest > 0 && v<0, rest> 0,
-                 rest > 0 && low % 2 == 0,
-                 rest > 0 && v > 0};
-    return low + up[mode];
 }
 
 static int64_t narrow(int64_t v, int bits, bool wraps)
@@ -334,11 +319,11 @@ static int64_t code_of(const product *p, const record *k, const filled *f, int64
         if (at[p->channel] != channel)
             continue;
         int64_t most = (INT64_C(1) << k->block_bits) - 1;
-        int64_t m =
-            rounded((long double)((double)q->scale[s] / f->unit[channel]), k->multiplier_round);
+        int64_t m = test_rounded((long double)((double)q->scale[s] / f->unit[channel]),
+                                 k->multiplier_round);
         m = m < most ? m : most;
         int64_t v = k->sum_bits ? narrow(sum[s], k->sum_bits, k->wraps_sum) : sum[s];
-        term[n++] = rounded(ldexpl((long double)(v * m), -k->shift), k->round);
+        term[n++] = test_rounded(ldexpl((long double)(v * m), -k->shift), k->round);
     }
     int64_t acc = gather(k, term, n, f->bias[channel]);
     int exponent;

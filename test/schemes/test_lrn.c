@@ -1,6 +1,7 @@
 /* Local response normalization in integers: against a twin that goes the other way round (cells
  * found by search, windows summed anew, long double gains), against the real function, refusals,
  * both layouts, and a network that the quantizer makes of it. */
+#include "test/support/roundings.h"
 #include "test/support/support.h"
 
 #include <math.h>
@@ -93,33 +94,6 @@ static long double real_gain(const place *p, int64_t sum)
 
 /* ---- the twin: a cell is found by walking over all of them ---- */
 
-static int64_t rounded(long double v, enum assay_rounding mode)
-{
-    int64_t low = (int64_t)floorl(v);
-    long double rest = v - floorl(v);
-    bool above = rest > 0.5L, tie = rest == 0.5L, inexact = rest > 0;
-    switch (mode) {
-    case ASSAY_ROUND_HALF_UP:
-        return low + (above || tie);
-    case ASSAY_ROUND_HALF_AWAY:
-        return low + (above || (tie && v > 0));
-    case ASSAY_ROUND_HALF_EVEN:
-        return low + (above || (tie && low % 2 != 0));
-    case ASSAY_ROUND_HALF_ZERO:
-        return low + (above || (tie && v < 0));
-    case ASSAY_ROUND_FLOOR:
-        return low;
-    case ASSAY_ROUND_TRUNC:
-        return low + (inexact && v < 0);
-    case ASSAY_ROUND_CEIL:
-        return low + inexact;
-    case ASSAY_ROUND_ODD:
-        return low + (inexact && low % 2 == 0);
-    default:
-        return low + (inexact && v > 0);
-    }
-}
-
 /* An entry of the table, or INT64_MIN where the double that the library rounds may fall on either
  * side of a tie. */
 static int64_t entry(const place *p, int64_t sum)
@@ -128,7 +102,7 @@ static int64_t entry(const place *p, int64_t sum)
     frexpl(real_gain(p, 0), &exponent);
     long double v = ldexpl(real_gain(p, sum), p->bits - exponent), twice = 2 * v;
     bool doubtful = twice != rintl(twice) && fabsl(twice - rintl(twice)) < twice * 0x1p-46L;
-    return doubtful ? INT64_MIN : rounded(v, p->round);
+    return doubtful ? INT64_MIN : test_rounded(v, p->round);
 }
 
 static int64_t twin_gain(const place *p, int64_t sum)
@@ -145,7 +119,7 @@ static int64_t twin_gain(const place *p, int64_t sum)
     if (!p->interpolate)
         return low;
     return low +
-           rounded((long double)((high - low) * (sum - least)) / (long double)width, p->round);
+           test_rounded((long double)((high - low) * (sum - least)) / (long double)width, p->round);
 }
 
 /* The multiplier and shift of the record above. */

@@ -1,4 +1,5 @@
 /* Real numbers to integers against exact rational arithmetic, all nine rules. */
+#include "test/support/roundings.h"
 #include "test/support/support.h"
 
 #include <math.h>
@@ -14,40 +15,20 @@ static int64_t real_ref(double x, enum assay_rounding mode)
     if (m == 0 || e >= 0)
         return m * (e >= 0 && m != 0 ? INT64_C(1) << e : 0);
     const bool negative = m < 0;
-    int64_t below, twice; /* twice: the sign of 2 * rest - 1 */
-    bool exact = false;
+    int64_t below;
+    enum test_part part;
     if (e < -60) { /* |x| < 2^-7 */
         below = negative ? -1 : 0;
-        twice = negative ? 1 : -1;
+        part = negative ? TEST_ABOVE_HALF : TEST_BELOW_HALF;
     } else {
         const int64_t one = INT64_C(1) << -e, rest = ((m % one) + one) % one;
         below = (m - rest) / one;
-        exact = rest == 0;
-        twice = rest > one - rest ? 1 : rest == one - rest ? 0 : -1;
+        part = rest == 0            ? TEST_WHOLE
+               : rest < one - rest  ? TEST_BELOW_HALF
+               : rest == one - rest ? TEST_HALF
+                                    : TEST_ABOVE_HALF;
     }
-    const int64_t above = below + !exact, near = twice > 0 ? above : below;
-    const int64_t outward = negative ? below : above, inward = negative ? above : below;
-    const int64_t even = below % 2 == 0 ? below : above, odd = below % 2 == 0 ? above : below;
-    switch (mode) {
-    case ASSAY_ROUND_HALF_UP:
-        return twice == 0 ? above : near;
-    case ASSAY_ROUND_HALF_AWAY:
-        return twice == 0 ? outward : near;
-    case ASSAY_ROUND_HALF_EVEN:
-        return twice == 0 ? even : near;
-    case ASSAY_ROUND_HALF_ZERO:
-        return twice == 0 ? inward : near;
-    case ASSAY_ROUND_FLOOR:
-        return below;
-    case ASSAY_ROUND_TRUNC:
-        return inward;
-    case ASSAY_ROUND_CEIL:
-        return above;
-    case ASSAY_ROUND_ODD:
-        return exact ? below : odd;
-    default:
-        return outward;
-    }
+    return below + test_rounds_up(mode, negative, below % 2 != 0, part);
 }
 
 static void check(double x)

@@ -1,5 +1,6 @@
 /* Rescales against a naive twin: rational arithmetic written from the words of record.def, the C
  * library's floats, no code of schemes/. Every preset, then thousands of random scheme files. */
+#include "test/support/roundings.h"
 #include "test/support/support.h"
 
 #include <math.h>
@@ -36,27 +37,13 @@ static wide round_ref(wide n, int s, int mode)
         return q;
     int sign = n < 0 ? -1 : 1;
     wide twice = 2 * r * sign;
-    bool odd = q % 2 != 0;
-    switch (mode) {
-    case 0: /* half-up */
-        return twice > d || (twice == d && sign > 0) ? q + sign : q;
-    case 1: /* half-away */
-        return twice >= d ? q + sign : q;
-    case 2: /* half-even */
-        return twice > d || (twice == d && odd) ? q + sign : q;
-    case 3: /* half-zero */
-        return twice > d ? q + sign : q;
-    case 4: /* floor */
-        return sign < 0 ? q - 1 : q;
-    case 5: /* trunc */
-        return q;
-    case 6: /* ceil */
-        return sign > 0 ? q + 1 : q;
-    case 7: /* odd */
-        return odd ? q : q + sign;
-    default: /* away */
-        return q + sign;
-    }
+    const bool negative = sign < 0, odd_floor = (q % 2 != 0) != negative;
+    const wide rest = negative ? 2 * d - twice : twice; /* above the floor, in halves of d */
+    const enum test_part part = rest < d    ? TEST_BELOW_HALF
+                                : rest == d ? TEST_HALF
+                                            : TEST_ABOVE_HALF;
+    const bool up = test_rounds_up((enum assay_rounding)mode, negative, odd_floor, part);
+    return up == negative ? q : q + sign;
 }
 
 static wide saturate_ref(wide x, int bits)

@@ -1,6 +1,7 @@
 /* What vector forms round floats with (schemes/apply/simd/round.h), against the definitions of the
  * modes, on every kind of float: whole, halves, their neighbours, tiny. Built a second time with
  * x87 arithmetic, where C keeps sums in a wider type: the same bits. */
+#include "test/support/roundings.h"
 #include "test/support/support.h"
 
 #include <float.h>
@@ -9,33 +10,6 @@
 
 #define SIMD_NAME test
 #include "schemes/apply/simd/round.h"
-
-/* The mode's integer for the exact number f. */
-static int64_t defined(float f, enum assay_rounding mode)
-{
-    const int64_t down = (int64_t)f - (f < (float)(int64_t)f);
-    const double part = (double)f - (double)down; /* 0 <= part < 1, exact */
-    switch (mode) {
-    case ASSAY_ROUND_FLOOR:
-        return down;
-    case ASSAY_ROUND_CEIL:
-        return down + (part > 0);
-    case ASSAY_ROUND_TRUNC:
-        return (int64_t)f;
-    case ASSAY_ROUND_HALF_AWAY:
-        return down + (f < 0 ? part > 0.5 : part >= 0.5);
-    case ASSAY_ROUND_HALF_UP:
-        return down + (part >= 0.5);
-    case ASSAY_ROUND_HALF_ZERO:
-        return down + (f < 0 ? part >= 0.5 : part > 0.5);
-    case ASSAY_ROUND_ODD:
-        return down + (part > 0 && down % 2 == 0);
-    case ASSAY_ROUND_AWAY:
-        return down + (part > 0 && f > 0);
-    default:
-        return down + (part > 0.5 || (part == 0.5 && down % 2 != 0));
-    }
-}
 
 static float from_bits(uint32_t bits)
 {
@@ -55,7 +29,7 @@ static void rounds(float f)
 {
     for (int i = 0; i < ASSAY_ROUND_COUNT; i++) {
         const enum assay_rounding mode = (enum assay_rounding)i;
-        const int64_t got = round_float(f, mode), want = defined(f, mode);
+        const int64_t got = round_float(f, mode), want = test_rounded(f, mode);
         if (got != want)
             fail_msg("%s of %a: %lld, expected %lld", assay_rounding_name(mode), (double)f,
                      (long long)got, (long long)want);
