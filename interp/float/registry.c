@@ -49,31 +49,17 @@ static const entry entries[ASSAY_OP_COUNT] = {
     [ASSAY_OP_LOGICAL_AND] = {assay_float_compare, NULL, BOOL},
     [ASSAY_OP_LOGICAL_OR] = {assay_float_compare, NULL, BOOL},
     [ASSAY_OP_LOGICAL_NOT] = {assay_float_logical_not, NULL, BOOL},
-    [ASSAY_OP_RELU] = {assay_float_unary, NULL, NUMBER},
-    [ASSAY_OP_CLIP] = {assay_float_unary, NULL, NUMBER},
-    [ASSAY_OP_LEAKY_RELU] = {assay_float_unary, NULL, F32},
-    [ASSAY_OP_SIGMOID] = {assay_float_unary, NULL, F32},
-    [ASSAY_OP_TANH] = {assay_float_unary, NULL, F32},
-    [ASSAY_OP_HARD_SWISH] = {assay_float_unary, NULL, F32},
-    [ASSAY_OP_HARD_SIGMOID] = {assay_float_unary, NULL, F32},
-    [ASSAY_OP_ELU] = {assay_float_unary, NULL, F32},
-    [ASSAY_OP_GELU] = {assay_float_unary, NULL, F32},
-    [ASSAY_OP_ERF] = {assay_float_unary, NULL, F32},
-    [ASSAY_OP_EXP] = {assay_float_unary, NULL, F32},
-    [ASSAY_OP_LOG] = {assay_float_unary, NULL, F32},
-    [ASSAY_OP_SQRT] = {assay_float_unary, NULL, F32},
-    [ASSAY_OP_RSQRT] = {assay_float_unary, NULL, F32},
-    [ASSAY_OP_SQUARE] = {assay_float_unary, NULL, NUMBER},
-    [ASSAY_OP_RECIPROCAL] = {assay_float_unary, NULL, F32},
-    [ASSAY_OP_ABS] = {assay_float_unary, NULL, NUMBER},
-    [ASSAY_OP_NEG] = {assay_float_unary, NULL, NUMBER},
-    [ASSAY_OP_SIGN] = {assay_float_unary, NULL, NUMBER},
-    [ASSAY_OP_FLOOR] = {assay_float_unary, NULL, NUMBER},
-    [ASSAY_OP_CEIL] = {assay_float_unary, NULL, NUMBER},
-    [ASSAY_OP_ROUND] = {assay_float_unary, NULL, NUMBER},
-    [ASSAY_OP_SIN] = {assay_float_unary, NULL, F32},
-    [ASSAY_OP_COS] = {assay_float_unary, NULL, F32},
-    [ASSAY_OP_SOFTPLUS] = {assay_float_unary, NULL, F32},
+#define INTEGERS(expression)                          NUMBER
+#define NONE                                          F32
+#define FUNCTION(ID, integers, y)                     [ASSAY_OP_##ID] = {assay_float_unary, NULL, integers},
+#define FUNCTION_F32(ID, integers, y, table, engine)  FUNCTION(ID, integers, y)
+#define FUNCTION_MLAS(ID, integers, y, table, engine) FUNCTION(ID, integers, y)
+#include "schemes/derive/function.def"
+#undef INTEGERS
+#undef NONE
+#undef FUNCTION
+#undef FUNCTION_F32
+#undef FUNCTION_MLAS
     [ASSAY_OP_SOFTMAX] = {assay_float_softmax, NULL, F32},
     [ASSAY_OP_LOG_SOFTMAX] = {assay_float_softmax, NULL, F32},
     [ASSAY_OP_L2_NORM] = {assay_float_l2_norm, NULL, F32},

@@ -10,6 +10,7 @@
                        .needs_unit = true,                                                         \
                        .calls = ASSAY_CALLS_##calls_}
 
+/* Element-wise ops of one value without a line here are all unary.c. */
 static const assay_kernel kernels[ASSAY_OP_COUNT] = {
     KERNEL_SCRATCH(CONV, conv, conv, ACCUMULATE),
     KERNEL_SCRATCH(CONV_TRANSPOSE, conv, conv, ACCUMULATE),
@@ -33,34 +34,6 @@ static const assay_kernel kernels[ASSAY_OP_COUNT] = {
     KERNEL(GREATER, binary, BINARY),
     KERNEL(GREATER_EQUAL, binary, BINARY),
 
-    KERNEL(RELU, unary, UNARY),
-    KERNEL(CLIP, unary, UNARY),
-    KERNEL(LEAKY_RELU, unary, UNARY),
-    KERNEL(SIGMOID, unary, UNARY),
-    KERNEL(TANH, unary, UNARY),
-    KERNEL(HARD_SWISH, unary, UNARY),
-    KERNEL(HARD_SIGMOID, unary, UNARY),
-    KERNEL(ELU, unary, UNARY),
-    KERNEL(GELU, unary, UNARY),
-    KERNEL(ERF, unary, UNARY),
-    KERNEL(EXP, unary, UNARY),
-    KERNEL(LOG, unary, UNARY),
-    KERNEL(SQRT, unary, UNARY),
-    KERNEL(RSQRT, unary, UNARY),
-    KERNEL(SQUARE, unary, UNARY),
-    KERNEL(RECIPROCAL, unary, UNARY),
-    KERNEL(ABS, unary, UNARY),
-    KERNEL(NEG, unary, UNARY),
-    KERNEL(SIGN, unary, UNARY),
-    KERNEL(FLOOR, unary, UNARY),
-    KERNEL(CEIL, unary, UNARY),
-    KERNEL(ROUND, unary, UNARY),
-    KERNEL(SIN, unary, UNARY),
-    KERNEL(COS, unary, UNARY),
-    KERNEL(SOFTPLUS, unary, UNARY),
-    KERNEL(RESCALE, unary, UNARY),
-    KERNEL(CUSTOM, unary, UNARY),
-    KERNEL(CUSTOM_MONOTONE, unary, UNARY),
     KERNEL(CUSTOM_BINARY, binary, BINARY),
 
     [ASSAY_OP_LOOKUP] = {.run = assay_ref_lookup},
@@ -91,5 +64,10 @@ assay_kernel assay_ref_kernel(assay_op op)
 {
     if ((int)op < 0 || op >= ASSAY_OP_COUNT)
         return (assay_kernel){0};
-    return kernels[op].run ? kernels[op] : assay_move_kernel(op);
+    if (kernels[op].run)
+        return kernels[op];
+    if (assay_op_get(op)->traits & ASSAY_T_UNARY)
+        return (assay_kernel){
+            .run = assay_ref_unary, .needs_unit = true, .calls = ASSAY_CALLS_UNARY};
+    return assay_move_kernel(op);
 }

@@ -157,6 +157,8 @@ static inline uint32_t assay_bits_of(float f)
 }
 /* table.c: ops whose output is their input, or one of them, under other parameters. */
 bool assay_keeps_value(enum assay_op op);
+/* Whether function.def has a line for the op. */
+bool assay_is_function(enum assay_op op);
 /* The code of a real value by the scheme's quantize rule, not saturated beyond int32. */
 int64_t assay_code_of(const assay_record *rec, float x, float scale, int32_t zero_point);
 

@@ -13,94 +13,63 @@ static assay_status gelu(const assay_derive *d)
                                                     : assay_derive_table(d);
 }
 
+/* Element-wise functions without a line here are tables (function.def). */
+static const assay_op_class classes[ASSAY_OP_COUNT] = {
+    [ASSAY_OP_CONV] = {assay_derive_weighted, 2},
+    [ASSAY_OP_CONV_TRANSPOSE] = {assay_derive_weighted, 2},
+    [ASSAY_OP_FC] = {assay_derive_weighted, 2},
+    [ASSAY_OP_SVDF_FEATURE] = {assay_derive_weighted, 2},
+    [ASSAY_OP_SVDF_TIME] = {assay_derive_weighted, 2},
+    [ASSAY_OP_MATMUL] = {assay_derive_weighted, 2},
+    [ASSAY_OP_ADD] = {assay_derive_add, 2},
+    [ASSAY_OP_SUB] = {assay_derive_add, 2},
+    [ASSAY_OP_ADD_N] = {assay_derive_sum, 1},
+    [ASSAY_OP_CUMSUM] = {assay_derive_sum, 1},
+    [ASSAY_OP_MUL] = {assay_derive_binary, 2},
+    [ASSAY_OP_MIN] = {assay_derive_binary, 2},
+    [ASSAY_OP_MAX] = {assay_derive_binary, 2},
+    [ASSAY_OP_PRELU] = {assay_derive_binary, 2},
+    [ASSAY_OP_SQUARED_DIFFERENCE] = {assay_derive_binary, 2},
+    [ASSAY_OP_EQUAL] = {assay_derive_binary, 2},
+    [ASSAY_OP_NOT_EQUAL] = {assay_derive_binary, 2},
+    [ASSAY_OP_LESS] = {assay_derive_binary, 2},
+    [ASSAY_OP_LESS_EQUAL] = {assay_derive_binary, 2},
+    [ASSAY_OP_GREATER] = {assay_derive_binary, 2},
+    [ASSAY_OP_GREATER_EQUAL] = {assay_derive_binary, 2},
+    [ASSAY_OP_DIV] = {assay_derive_div, 2},
+    [ASSAY_OP_MAX_POOL] = {assay_derive_unary, 1},
+    [ASSAY_OP_REDUCE_MAX] = {assay_derive_unary, 1},
+    [ASSAY_OP_REDUCE_MIN] = {assay_derive_unary, 1},
+    [ASSAY_OP_RESCALE] = {assay_derive_unary, 1},
+    [ASSAY_OP_RELU] = {assay_derive_unary, 1},
+    [ASSAY_OP_CLIP] = {assay_derive_unary, 1},
+    [ASSAY_OP_LEAKY_RELU] = {assay_derive_unary, 1},
+    [ASSAY_OP_ABS] = {assay_derive_unary, 1},
+    [ASSAY_OP_RSQRT] = {assay_derive_unary, 1},
+    [ASSAY_OP_SIGMOID] = {assay_derive_logistic, 1},
+    [ASSAY_OP_TANH] = {assay_derive_logistic, 1},
+    [ASSAY_OP_HARD_SWISH] = {assay_derive_hard_swish, 1},
+    [ASSAY_OP_AVG_POOL] = {assay_derive_pool, 1},
+    [ASSAY_OP_GLOBAL_AVG_POOL] = {assay_derive_pool, 1},
+    [ASSAY_OP_REDUCE_MEAN] = {assay_derive_pool, 1},
+    [ASSAY_OP_REDUCE_SUM] = {assay_derive_pool, 1},
+    [ASSAY_OP_SOFTMAX] = {assay_derive_row, 1},
+    [ASSAY_OP_LOG_SOFTMAX] = {assay_derive_row, 1},
+    [ASSAY_OP_L2_NORM] = {assay_derive_row, 1},
+    [ASSAY_OP_REDUCE_PROD] = {assay_derive_product, 1},
+    [ASSAY_OP_LAYER_NORM] = {assay_derive_layer_norm, 1},
+    [ASSAY_OP_LRN] = {assay_derive_lrn, 1},
+    [ASSAY_OP_GELU] = {gelu, 1},
+    [ASSAY_OP_RESIZE] = {assay_derive_resize, 1},
+    [ASSAY_OP_QUANTIZE] = {assay_derive_convert, 0},
+    [ASSAY_OP_DEQUANTIZE] = {assay_derive_convert, 1},
+};
+
 assay_op_class assay_class_of(enum assay_op op)
 {
-    switch (op) {
-    case ASSAY_OP_CONV:
-    case ASSAY_OP_CONV_TRANSPOSE:
-    case ASSAY_OP_FC:
-    case ASSAY_OP_SVDF_FEATURE:
-    case ASSAY_OP_SVDF_TIME:
-    case ASSAY_OP_MATMUL:
-        return (assay_op_class){assay_derive_weighted, 2};
-    case ASSAY_OP_ADD:
-    case ASSAY_OP_SUB:
-        return (assay_op_class){assay_derive_add, 2};
-    case ASSAY_OP_ADD_N:
-    case ASSAY_OP_CUMSUM:
-        return (assay_op_class){assay_derive_sum, 1};
-    case ASSAY_OP_MUL:
-    case ASSAY_OP_MIN:
-    case ASSAY_OP_MAX:
-    case ASSAY_OP_PRELU:
-    case ASSAY_OP_SQUARED_DIFFERENCE:
-    case ASSAY_OP_EQUAL:
-    case ASSAY_OP_NOT_EQUAL:
-    case ASSAY_OP_LESS:
-    case ASSAY_OP_LESS_EQUAL:
-    case ASSAY_OP_GREATER:
-    case ASSAY_OP_GREATER_EQUAL:
-        return (assay_op_class){assay_derive_binary, 2};
-    case ASSAY_OP_DIV:
-        return (assay_op_class){assay_derive_div, 2};
-    case ASSAY_OP_MAX_POOL: /* these choose codes; a fused clip or a rescale may follow */
-    case ASSAY_OP_REDUCE_MAX:
-    case ASSAY_OP_REDUCE_MIN:
-    case ASSAY_OP_RESCALE:
-    case ASSAY_OP_RELU:
-    case ASSAY_OP_CLIP:
-    case ASSAY_OP_LEAKY_RELU:
-    case ASSAY_OP_ABS:
-    case ASSAY_OP_RSQRT:
-        return (assay_op_class){assay_derive_unary, 1};
-    case ASSAY_OP_SIGMOID:
-    case ASSAY_OP_TANH:
-        return (assay_op_class){assay_derive_logistic, 1};
-    case ASSAY_OP_HARD_SWISH:
-        return (assay_op_class){assay_derive_hard_swish, 1};
-    case ASSAY_OP_HARD_SIGMOID:
-    case ASSAY_OP_ELU:
-    case ASSAY_OP_ERF:
-    case ASSAY_OP_EXP:
-    case ASSAY_OP_LOG:
-    case ASSAY_OP_SQRT:
-    case ASSAY_OP_SQUARE:
-    case ASSAY_OP_RECIPROCAL:
-    case ASSAY_OP_NEG:
-    case ASSAY_OP_SIGN:
-    case ASSAY_OP_FLOOR:
-    case ASSAY_OP_CEIL:
-    case ASSAY_OP_ROUND:
-    case ASSAY_OP_SIN:
-    case ASSAY_OP_COS:
-    case ASSAY_OP_SOFTPLUS:
+    if (classes[op].derive == NULL && assay_is_function(op))
         return (assay_op_class){assay_derive_table, 1};
-    case ASSAY_OP_AVG_POOL:
-    case ASSAY_OP_GLOBAL_AVG_POOL:
-    case ASSAY_OP_REDUCE_MEAN:
-    case ASSAY_OP_REDUCE_SUM:
-        return (assay_op_class){assay_derive_pool, 1};
-    case ASSAY_OP_SOFTMAX:
-    case ASSAY_OP_LOG_SOFTMAX:
-    case ASSAY_OP_L2_NORM:
-        return (assay_op_class){assay_derive_row, 1};
-    case ASSAY_OP_REDUCE_PROD:
-        return (assay_op_class){assay_derive_product, 1};
-    case ASSAY_OP_LAYER_NORM:
-        return (assay_op_class){assay_derive_layer_norm, 1};
-    case ASSAY_OP_LRN:
-        return (assay_op_class){assay_derive_lrn, 1};
-    case ASSAY_OP_GELU:
-        return (assay_op_class){gelu, 1};
-    case ASSAY_OP_RESIZE:
-        return (assay_op_class){assay_derive_resize, 1};
-    case ASSAY_OP_QUANTIZE:
-        return (assay_op_class){assay_derive_convert, 0};
-    case ASSAY_OP_DEQUANTIZE:
-        return (assay_op_class){assay_derive_convert, 1};
-    default:
-        return (assay_op_class){NULL, 0};
-    }
+    return classes[op];
 }
 
 /* Ops whose later inputs may have parameters by axis. */

@@ -14,118 +14,98 @@ bool assay_keeps_value(enum assay_op op)
            op == ASSAY_OP_RESIZE;
 }
 
-/* NaN where op is no function that this file knows: then there is no table (assay_derive_table). */
-static double evaluate64(enum assay_op op, const assay_unit_spec *s, double x)
-{
-    switch (op) {
-    case ASSAY_OP_SIGMOID:
-        return 1 / (1 + exp(-x));
-    case ASSAY_OP_TANH:
-        return tanh(x);
-    case ASSAY_OP_HARD_SWISH:
-        return x * fmin(fmax(x + 3, 0), 6) / 6;
-    case ASSAY_OP_HARD_SIGMOID:
-        return fmin(fmax(s->alpha * x + s->beta, 0), 1);
-    case ASSAY_OP_LEAKY_RELU:
-        return x < 0 ? s->alpha * x : x;
-    case ASSAY_OP_ELU:
-        return x < 0 ? s->alpha * expm1(x) : x;
-    case ASSAY_OP_GELU:
-        return s->flag == ASSAY_GELU_TANH
-                   ? 0.5 * x * (1 + tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)))
-                   : 0.5 * x * erfc(-x * 0.70710678118654752440);
-    case ASSAY_OP_ERF:
-        return erf(x);
-    case ASSAY_OP_EXP:
-        return exp(x);
-    case ASSAY_OP_LOG:
-        return log(x);
-    case ASSAY_OP_SQRT:
-        return sqrt(x);
-    case ASSAY_OP_RSQRT:
-        return 1 / sqrt(x);
-    case ASSAY_OP_SQUARE:
-        return x * x;
-    case ASSAY_OP_RECIPROCAL:
-        return 1 / x;
-    case ASSAY_OP_ABS:
-        return fabs(x);
-    case ASSAY_OP_NEG:
-        return -x;
-    case ASSAY_OP_SIGN:
-        return (x > 0) - (x < 0);
-    case ASSAY_OP_FLOOR:
-        return floor(x);
-    case ASSAY_OP_CEIL:
-        return ceil(x);
-    case ASSAY_OP_ROUND:
-        return rint(x);
-    case ASSAY_OP_SIN:
-        return sin(x);
-    case ASSAY_OP_COS:
-        return cos(x);
-    case ASSAY_OP_SOFTPLUS:
-        return x > 0 ? x + log1p(exp(-x)) : log1p(exp(x));
-    default:
-        return assay_keeps_value(op) ? x : (double)NAN;
-    }
-}
+#define FUNCTION(ID, integers, y) FUNCTION_F32(ID, integers, y, ROUNDED, ROUNDED)
+#define FUNCTION_MLAS             FUNCTION_F32
 
-/* False: not a function that MLAS has an approximation of. */
-static bool evaluate_mlas(enum assay_op op, const assay_unit_spec *s, float *x)
+bool assay_is_function(enum assay_op op)
 {
     switch (op) {
-    case ASSAY_OP_SIGMOID:
-        *x = assay_mlas_sigmoid(*x);
-        return true;
-    case ASSAY_OP_TANH:
-        *x = assay_mlas_tanh(*x);
-        return true;
-    case ASSAY_OP_EXP:
-        *x = assay_mlas_exp(*x);
-        return true;
-    case ASSAY_OP_ERF:
-        *x = assay_mlas_erf(*x);
-        return true;
-    case ASSAY_OP_HARD_SWISH:
-        *x = assay_mlas_hard_swish(*x);
-        return true;
-    case ASSAY_OP_GELU:
-        *x = s->flag == ASSAY_GELU_TANH ? assay_mlas_gelu_tanh(*x) : assay_mlas_gelu(*x);
+#define FUNCTION_F32(ID, integers, y, table, engine) case ASSAY_OP_##ID:
+#include "schemes/derive/function.def"
+#undef FUNCTION_F32
         return true;
     default:
         return false;
     }
 }
 
-/* The functions whose float32 evaluation targets fix operation by operation (TFLite
- * activations.cc, gelu.h; MLAS); the rest are the float64 value rounded. */
+static double gelu_tanh(double x)
+{
+    return 0.5 * x * (1 + tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
+}
+
+static float gelu_tanhf(float x)
+{
+    float cube = x * x * x;
+    return 0.5f * x * (1.0f + tanhf(0.797884583f * (x + 0.044715f * cube)));
+}
+
+/* NaN where op is no function that this file knows: then there is no table (assay_derive_table). */
+static double evaluate64(enum assay_op op, const assay_unit_spec *s, double x)
+{
+    const double alpha = s->alpha, beta = s->beta;
+    const bool by_tanh = s->flag == ASSAY_GELU_TANH;
+    switch (op) {
+#define FUNCTION_F32(ID, integers, y, table, engine)                                               \
+    case ASSAY_OP_##ID:                                                                            \
+        return y;
+#include "schemes/derive/function.def"
+#undef FUNCTION_F32
+    default:
+        return assay_keeps_value(op) ? x : (double)NAN;
+    }
+}
+
+#define ROUNDED ((float)evaluate64(op, s, (double)x))
+
+/* False: not a function that MLAS has an approximation of. */
+static bool evaluate_mlas(enum assay_op op, const assay_unit_spec *s, float *value)
+{
+    const float x = *value;
+    const bool by_tanh = s->flag == ASSAY_GELU_TANH;
+    switch (op) {
+#undef FUNCTION
+#undef FUNCTION_MLAS
+#define FUNCTION(ID, integers, y)
+#define FUNCTION_F32(ID, integers, y, table, engine)
+#define FUNCTION_MLAS(ID, integers, y, table, engine)                                              \
+    case ASSAY_OP_##ID:                                                                            \
+        *value = engine;                                                                           \
+        return true;
+#include "schemes/derive/function.def"
+#undef FUNCTION
+#undef FUNCTION_F32
+#undef FUNCTION_MLAS
+    default:
+        return false;
+    }
+}
+
+#define FUNCTION(ID, integers, y) FUNCTION_F32(ID, integers, y, ROUNDED, ROUNDED)
+#define FUNCTION_MLAS             FUNCTION_F32
+
+/* Tables of precision f32. */
 static float evaluate32(const assay_record *rec, enum assay_op op, const assay_unit_spec *s,
                         float x)
 {
+    const float alpha = (float)s->alpha;
+    const bool by_tanh = s->flag == ASSAY_GELU_TANH;
     if (rec->table.sigmoid == ASSAY_SIGMOID_RATIONAL && evaluate_mlas(op, s, &x))
         return x;
     switch (op) {
-    case ASSAY_OP_SIGMOID:
-        return 1.0f / (1.0f + expf(-x));
-    case ASSAY_OP_TANH:
-        return tanhf(x);
-    case ASSAY_OP_ELU:
-        return x < 0.0f ? (float)s->alpha * expm1f(x) : x;
-    case ASSAY_OP_EXP:
-        return expf(x);
-    case ASSAY_OP_LOG:
-        return logf(x);
-    case ASSAY_OP_GELU:
-        if (s->flag == ASSAY_GELU_TANH) {
-            float cube = x * x * x;
-            return 0.5f * x * (1.0f + tanhf(0.797884583f * (x + 0.044715f * cube)));
-        }
-        return 0.5f * x * erfcf(x * -0.707106769f);
+#define FUNCTION_F32(ID, integers, y, table, engine)                                               \
+    case ASSAY_OP_##ID:                                                                            \
+        return table;
+#include "schemes/derive/function.def"
+#undef FUNCTION_F32
     default:
-        return (float)evaluate64(op, s, (double)x);
+        return ROUNDED;
     }
 }
+
+#undef FUNCTION
+#undef FUNCTION_MLAS
+#undef ROUNDED
 
 /* Real to code by the table's rule; what is not a number becomes what convert.nan says. */
 static int64_t to_code(const assay_derive *d, float f)
