@@ -19,8 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "graph/base.h"
 #include "graph/text/npy.h"
-#include "interp/assay.h"
 
 typedef struct assay_dataset assay_dataset;
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "interp/assay.h"
+#include "graph/base.h"
 
 typedef struct assay_image {
     int height, width;

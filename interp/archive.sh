@@ -1,5 +1,5 @@
 #!/bin/sh
-# The archive that is installed: one object, in which only what interp/assay.h declares is global; so a
+# The archive that is installed: one object, in which only what assay.h declares is global; so a
 # program may have functions and libraries with the names that we use inside (check_*, onnx_*, ONNX's own
 # messages).
 #

@@ -3,7 +3,7 @@
 #ifndef ASSAY_SCHEMES_NARROW_H
 #define ASSAY_SCHEMES_NARROW_H
 
-#include "interp/assay.h"
+#include "schemes/vtable.h"
 
 /* FLOAT    y = float(acc) * factor in binary32, factor being its bits, rounded half to even
  * HALF_UP  y = floor((acc * factor + 2^(shift-1)) / 2^shift)

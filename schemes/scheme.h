@@ -10,8 +10,8 @@
 #ifndef ASSAY_SCHEMES_SCHEME_H
 #define ASSAY_SCHEMES_SCHEME_H
 
-#include "interp/assay.h"
 #include "schemes/apply/round.h"
+#include "schemes/vtable.h"
 
 struct assay_scheme {
     const assay_scheme_vtable *vt;

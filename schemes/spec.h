@@ -37,6 +37,7 @@
 #define ASSAY_SCHEMES_SPEC_H
 
 #include "graph/core/graph.h"
+#include "schemes/vtable.h"
 
 #define ASSAY_SPEC_IN 8 /* inputs that a spec describes; no op with arithmetic has more */
 

@@ -6,7 +6,7 @@
 #ifndef ASSAY_SCHEMES_TREE_H
 #define ASSAY_SCHEMES_TREE_H
 
-#include "interp/assay.h"
+#include "graph/base.h"
 
 enum assay_tree_kind { ASSAY_TREE_SCALAR, ASSAY_TREE_MAP, ASSAY_TREE_LIST };
 

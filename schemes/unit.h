@@ -7,9 +7,9 @@
 
 #include "graph/core/float_eval.h"
 #include "graph/core/op.h"
-#include "interp/assay.h"
 #include "schemes/apply/simd/simd.h"
 #include "schemes/record.h"
+#include "schemes/vtable.h"
 
 typedef struct assay_rescale assay_rescale;
 

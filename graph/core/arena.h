@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "interp/assay.h"
+#include "graph/base.h"
 
 typedef struct assay_arena assay_arena;
 

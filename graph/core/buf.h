@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "interp/assay.h"
+#include "graph/base.h"
 
 typedef struct assay_buf {
     char *text; /* NUL-terminated once anything was appended; else NULL */

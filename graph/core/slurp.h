@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "interp/assay.h"
+#include "graph/base.h"
 
 /* Reads a regular file of at most 2^40 bytes; what is none (a pipe, a device) is refused and never
  * waited for. *bytes is malloc'd for the caller and has a zero behind its *size bytes, which are

@@ -2,7 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "interp/assay.h"
+#include "graph/base.h"
 
 /* A message may quote what a broken file holds; it stays one line that a terminal can show. */
 static void one_line(char *text)

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "interp/assay.h"
+#include "graph/base.h"
 
 /* Storage in memory is the smallest native container: 1..8 bits in one byte, 9..16 in two,
  * 17..32 in four, 33..64 in eight; bool in one byte; f32 in four. Sub-byte values are unpacked

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "interp/assay.h"
+#include "graph/base.h"
 
 #define ASSAY_NPY_MAX_RANK 8
 /* No header is longer: magic, version, length, and at most 65535 bytes of text. */

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "interp/assay.h"
+#include "graph/base.h"
 
 typedef struct flat_file {
     const char *name; /* for messages */

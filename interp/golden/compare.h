@@ -3,6 +3,7 @@
 #define ASSAY_INTERP_COMPARE_H
 
 #include "graph/core/type.h"
+#include "interp/assay.h"
 
 /* Real value of element i of a tensor: scale * (code - zero point) when quantized, else the number
  * itself. */

@@ -6,6 +6,7 @@
 #define ASSAY_INTERP_KERNEL_H
 
 #include "graph/core/graph.h"
+#include "schemes/vtable.h"
 
 typedef struct assay_view {
     void *data; /* NULL when the optional input is absent */

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "interp/assay.h"
 #include "interp/run/kernel.h"
 #include "schemes/scheme.h"
 

@@ -5,7 +5,7 @@
 
 #include <yaml.h>
 
-#include "interp/assay.h"
+#include "graph/base.h"
 
 typedef struct assay_events {
     const char *path;

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "interp/assay.h"
+#include "graph/base.h"
 
 #define ASSAY_HISTOGRAM_BINS         4096
 #define ASSAY_HISTOGRAM_MIN_EXPONENT (-112)

@@ -21,6 +21,9 @@ names() { "$@" | awk 'NF >= 3 { print $NF }' | sed 's/@.*//' | grep '^assay_' | 
 names nm -g --defined-only "$archive" >in-archive
 names nm -D --defined-only "$shared" >in-shared
 runs 0 "both have the same names, and some" sh -c 'cmp in-archive in-shared && [ -s in-archive ]'
+declared() { find root -path '*/include/*.h' -exec sed -E '/^[a-z].*[( *]assay_[a-z_]+\(/!d; /^(typedef|static|#)/d; s/^[^(]*[ *](assay_[a-z_]+)\(.*/\1/' {} + | sort -u; }
+declared >in-headers
+runs 0 "they are what the headers declare" sh -c 'diff in-headers in-shared'
 if [ "$strip" != true ]; then skip "the shared library carries no debug information" "this build has -Dstrip=false"; else
     runs 1 "the shared library carries no debug information" sh -c "readelf -SW '$shared' | grep '\.debug_info'"
 fi
@@ -32,6 +35,15 @@ prints '-I.*include' "pkg-config --cflags asks for no other package" pkg-config 
 prints '-lassay' "nor does --libs" pkg-config --libs assay
 prints '-lpng' "--static names what the archive needs" pkg-config --static --libs assay
 
+for header in assay.h graph/base.h schemes/vtable.h; do
+    for language in c c++; do
+        if [ $language = c++ ] && ! command -v c++ >out; then skip "$header serves alone in C++" "no C++ compiler"; continue; fi
+        echo "#include <$header>" >"alone.$language"
+        read -ra flags < <(pkg-config --cflags assay)
+        if [ $language = c ]; then compiler=("${cc[@]}"); else compiler=(c++); fi
+        runs 0 "$header serves alone in $language" "${compiler[@]}" -x $language -Wall -Wextra -Werror -fsyntax-only "alone.$language" "${flags[@]}"
+    done
+done
 cat >program.c <<'END'
 #include <assay.h>
 #include <stdio.h>

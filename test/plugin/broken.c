@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interp/assay.h"
+#include "schemes/vtable.h"
 
 static assay_status prepare(const assay_scheme *s, const assay_unit_spec *spec, assay_unit **out,
                             assay_error *err)

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "interp/assay.h"
+#include "schemes/vtable.h"
 
 /* The shift to the right that is nearest to a real scale of less than 1. */
 static inline int64_t nearest_shift(double real)

@@ -2,7 +2,7 @@
  *
  * A device without multipliers: a conv's or fully connected layer's accumulator is shifted to the
  * right by a whole number of bits, the nearest to the real scale, with floor, and saturated. Only
- * interp/assay.h is needed to write one; shift.h is what the examples share. */
+ * schemes/vtable.h is needed to write one; shift.h is what the examples share. */
 #include <stdlib.h>
 #include <string.h>
 

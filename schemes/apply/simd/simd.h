@@ -5,8 +5,8 @@
 #ifndef ASSAY_SCHEMES_APPLY_SIMD_H
 #define ASSAY_SCHEMES_APPLY_SIMD_H
 
-#include "interp/assay.h"
 #include "schemes/apply/round.h"
+#include "schemes/vtable.h"
 
 struct assay_rescale;
 

@@ -1,0 +1,196 @@
+/* Schemes as others see them: what a unit is prepared from, and the vtable that a target's
+ * arithmetic consists of.
+ *
+ * Public: users get it through assay.h; whoever writes a plugin needs nothing else. */
+#ifndef ASSAY_SCHEMES_VTABLE_H
+#define ASSAY_SCHEMES_VTABLE_H
+
+#include "../graph/base.h" /* relative: so it is found beside this file when both are installed */
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#if defined(__GNUC__)
+#pragma GCC visibility push(default) /* the library hides every symbol but those declared so */
+#endif
+
+/* ---- schemes: the arithmetic of a target ---------------------------------------------------
+ *
+ * A kernel walks tensors and forms exact integer operands; everything that rounds, narrows,
+ * saturates or changes scale is asked of a *unit*: one node's arithmetic, prepared by the scheme
+ * from the node's types (floating point allowed there) and applied to rows (integers only).
+ * Rows are contiguous; codes travel as int32, accumulators as int64, floats as their IEEE bits. */
+
+typedef struct assay_scheme assay_scheme;
+typedef struct assay_unit assay_unit;
+
+/* What a unit is prepared from. Everything is borrowed for the call only. */
+typedef struct assay_unit_spec {
+    uint32_t size;        /* sizeof(assay_unit_spec) of the caller: for plugins' compatibility */
+    const char *op;       /* name in the op table: "conv", "add", "sigmoid", ... */
+    const char *node;     /* the node's name, for overrides and messages; neither is NULL */
+    const assay_type *in; /* n_in input types, kind NONE where an optional one is absent */
+    int n_in;
+    const assay_type *out;
+    int64_t depth;         /* products in one accumulator (conv, fc, matmul), or window size, or
+                              count of reduced elements, or row length (softmax); else 0 */
+    double act_lo, act_hi; /* fused activation bounds in real values; infinities when none */
+    double alpha, beta;    /* the op's own real parameters: leaky slope, softmax beta, ... */
+    double gamma, epsilon;
+    int64_t flag; /* op-specific choice, e.g. count_include_pad, gelu's approximation */
+} assay_unit_spec;
+
+/* One named integer (or float-bits) parameter array of a prepared unit, for bundles and reports:
+ * "multiplier", "shift", "scale_bits", "zero_point", "lo", "hi", "bias", "table", ... */
+typedef struct assay_unit_param {
+    const char *name;
+    size_t count;
+    const int64_t *value; /* owned by the unit */
+} assay_unit_param;
+
+#define ASSAY_SCHEME_ABI 1
+
+/* Instruction sets that an engine may ask a scheme to use. */
+enum assay_isa { ASSAY_ISA_PORTABLE, ASSAY_ISA_AVX2, ASSAY_ISA_VNNI };
+
+/* rows x columns accumulators, acc_step a row, to codes of one byte, out_step bytes a row; column j
+ * belongs to channel (channel + j). The same codes as requantize gives. */
+typedef void (*assay_block_fn)(const assay_unit *u, const int32_t *acc, size_t rows, size_t columns,
+                               size_t acc_step, size_t channel, uint8_t *out, size_t out_step);
+/* n pairs of one-byte codes to one-byte codes: what binary gives. */
+typedef void (*assay_pair_fn)(const assay_unit *u, const uint8_t *a, bool a_signed,
+                              const uint8_t *b, bool b_signed, size_t n, uint8_t *out);
+
+/* n pairs of codes to codes: what binary gives; of unary b is NULL. */
+typedef void (*assay_codes_fn)(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
+                               int32_t *out);
+
+/* n floats to one-byte codes: what quantize gives. */
+typedef void (*assay_encode_fn)(const assay_unit *u, const float *x, size_t n, uint8_t *out);
+
+/* n sums of blend's corners, each code times its weight, the weights of one place adding up to
+ * 2^(2 bits): to codes of `size` bytes (1 or 2), two's complement. Four corners that all hold such
+ * a code blend to what these do. */
+typedef void (*assay_mix_fn)(const assay_unit *u, const int64_t *sum, size_t n, size_t size,
+                             void *out);
+
+/* What row gives, as codes of one byte; scratch has room for n. */
+typedef void (*assay_row_fn)(const assay_unit *u, const int32_t *x, size_t n, int32_t *scratch,
+                             uint8_t *out);
+
+/* The vtable. A plugin exports `const assay_scheme_vtable *assay_scheme_plugin(void)`.
+ * A row function may be NULL when no unit of this scheme needs it. Row functions never fail and
+ * never allocate, except that an accumulator declared to trap reports through *trapped.
+ *
+ *  accumulate  sum of x[i]*w[i], i in reduction order, plus bias, under the accumulator's width,
+ *              overflow policy and block size. x and w are centred (code - zero point); zx and zw
+ *              let a target that multiplies raw codes restore them. Returns the accumulator.
+ *  combine     instead of accumulate where the weights have a scale for each block of inputs:
+ *              sum[i] is the exact sum of the products of block i of the channel's filter, blocks
+ *              in memory's order (of a second operand [K,N]: down its column), centred by each
+ *              block's zero point; the bias is in units of the accumulator. It may write to sum.
+ *  settle      the same policy for a sum already exact (pool, reduce): wrap, saturate or trap.
+ *  requantize  acc[i] belongs to channel (channel + i) when the unit is per channel; an output of
+ *              plain i32 (no parameters) is the accumulators themselves.
+ *  binary      out[i] = op(a[i], b[i]) on codes (add, sub, mul, div, min, max, squared difference,
+ *              prelu with b the slope code, comparisons yielding 0 or 1).
+ *  unary       out[i] = f(x[i]) on codes (rescale, relu, clip, leaky relu, tables, ...).
+ *  pool        out[i] from sum[i] of raw codes over count[i] valid cells of a window (average
+ *              pool) or over all reduced elements (mean, sum): zero points are the unit's affair.
+ *  window      average pool where the order of the sum matters: *out from the n codes of one
+ *              window that are not padding, in C order, divided by count. False when the unit works
+ *              from sums (pool), whatever the codes; n may be 0 to ask just that. May be NULL.
+ *  row         one whole row of n codes to n codes (softmax, log softmax, l2 norm; lrn: all
+ *              channels of one place). Layer norm: the n codes are followed by n codes of gamma and
+ *              n of beta.
+ *  blend       bilinear resize: four corner codes in c[4*i..], and how far the position is from the
+ *              first of them along either axis, fy[i] and fx[i], in 2^-bits; with n = 0 it may set
+ *              *out to the bits that it wants, else they are 10.
+ *  quantize    IEEE binary32 bits to codes; dequantize the reverse; channel as in requantize.
+ *
+ * The next four are for an engine that adds products in its own order and works on rows of bytes. A
+ * vtable may end before any of them (its size says so) or hold NULL: then such nodes go through the
+ * functions above alone.
+ *  exact       true when accumulate returns the exact sum whenever |bias| plus all |x[i]*w[i]| is
+ *              at most `bound`, and any two products of raw codes (activations moved up to
+ *              unsigned) add up to at most `pair` in magnitude.
+ *  block, pair, encode   what does the work of requantize on blocks, of binary, and of quantize
+ *              without channels, for one-byte codes with the instructions of `isa`; NULL: nothing
+ *              does.
+ *
+ * The last seven may be missing or NULL: combine, and
+ *  rule        for the optimizer: word i on its rules. *name becomes the rule's name, or NULL
+ *              behind the last word; returns by how many codes it may change results, 0, or
+ *              ASSAY_RULE_NEVER.
+ *  limit       the greatest magnitude that sums of products may be able to reach, in the worst case
+ *              of a node's weights: what may pass it is refused when a program is made. 0: anything
+ *              goes.
+ *  mix, bytes  for an engine as block: the rounding of blend, and the work of row.
+ *  codes       likewise: what does the work of binary or unary on rows of codes that are at most
+ *              `reach` from their zero points.
+ *  monotone    true when requantize gives no smaller code for a greater accumulator between lo and
+ *              hi, in any channel. The optimizer then knows the codes by their steps; without it
+ *              only intervals that are short enough to look at every accumulator. */
+typedef struct assay_scheme_vtable {
+    uint32_t abi;  /* ASSAY_SCHEME_ABI */
+    uint32_t size; /* sizeof(assay_scheme_vtable) */
+    const char *name;
+    const char *description;
+
+    assay_status (*prepare)(const assay_scheme *s, const assay_unit_spec *spec, assay_unit **out,
+                            assay_error *err);
+    void (*release)(assay_unit *u);
+    /* Lists the unit's parameters; returns how many, at most `max` are written. */
+    size_t (*params)(const assay_unit *u, assay_unit_param *list, size_t max);
+
+    int64_t (*accumulate)(const assay_unit *u, const int32_t *x, const int32_t *w, size_t n,
+                          int64_t bias, int32_t zx, int32_t zw, bool *trapped);
+    int64_t (*settle)(const assay_unit *u, int64_t sum, bool *trapped);
+    void (*requantize)(const assay_unit *u, const int64_t *acc, size_t n, size_t channel,
+                       int32_t *out);
+    void (*binary)(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n, int32_t *out);
+    void (*unary)(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+    void (*pool)(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
+                 int32_t *out);
+    void (*row)(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
+    void (*blend)(const assay_unit *u, const int32_t *c, const int32_t *fy, const int32_t *fx,
+                  size_t n, int32_t *out);
+    void (*quantize)(const assay_unit *u, const uint32_t *bits, size_t n, size_t channel,
+                     int32_t *out);
+    void (*dequantize)(const assay_unit *u, const int32_t *q, size_t n, size_t channel,
+                       uint32_t *bits);
+    bool (*window)(const assay_unit *u, const int32_t *x, size_t n, int32_t count, int32_t *out);
+
+    bool (*exact)(const assay_unit *u, int64_t bound, int64_t pair);
+    assay_block_fn (*block)(const assay_unit *u, enum assay_isa isa);
+    assay_pair_fn (*pair)(const assay_unit *u, enum assay_isa isa);
+    assay_encode_fn (*encode)(const assay_unit *u, enum assay_isa isa);
+
+    int64_t (*rule)(size_t i, const char **name);
+    int64_t (*combine)(const assay_unit *u, int64_t *sum, size_t n, size_t channel, int64_t bias,
+                       bool *trapped);
+    int64_t (*limit)(const assay_unit *u);
+    assay_mix_fn (*mix)(const assay_unit *u, enum assay_isa isa);
+    bool (*monotone)(const assay_unit *u, int64_t lo, int64_t hi);
+    assay_row_fn (*bytes)(const assay_unit *u, enum assay_isa isa);
+    assay_codes_fn (*codes)(const assay_unit *u, enum assay_isa isa, int64_t reach);
+} assay_scheme_vtable;
+
+/* What `rule` returns of a rewrite that this target must not have. */
+#define ASSAY_RULE_NEVER (-1)
+
+/* Bytes of the vtable up to what every scheme has. */
+#define ASSAY_SCHEME_VTABLE_SIZE offsetof(assay_scheme_vtable, window)
+
+/* Opens a scheme by preset name ("tflite"), by path of a YAML file (a name with '/' or ending in
+ * .yaml), or by path of a shared object (ending in .so). */
+assay_status assay_scheme_open(const char *name_or_path, assay_scheme **out, assay_error *err);
+void assay_scheme_free(assay_scheme *s);
+
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
+#ifdef __cplusplus
+}
+#endif
+#endif
