@@ -122,9 +122,9 @@ static assay_status open_plugin(const char *path, assay_scheme **out, assay_erro
     else if (vt->abi != ASSAY_SCHEME_ABI)
         status = assay_fail(err, ASSAY_ERR_SCHEME, "%s: plugin ABI %u; this library speaks %u",
                             path, vt->abi, ASSAY_SCHEME_ABI);
-    else if (vt->size < ASSAY_SCHEME_VTABLE_SIZE)
-        status = assay_fail(err, ASSAY_ERR_SCHEME, "%s: vtable of %u bytes; expected at least %zu",
-                            path, vt->size, ASSAY_SCHEME_VTABLE_SIZE);
+    else if (vt->size != sizeof *vt)
+        status = assay_fail(err, ASSAY_ERR_SCHEME, "%s: vtable of %u bytes; expected %zu", path,
+                            vt->size, sizeof *vt);
     else if (vt->name == NULL || vt->prepare == NULL || vt->release == NULL || vt->params == NULL ||
              vt->accumulate == NULL || vt->settle == NULL)
         status = assay_fail(err, ASSAY_ERR_SCHEME,

@@ -48,7 +48,7 @@ typedef struct assay_unit_param {
     const int64_t *value; /* owned by the unit */
 } assay_unit_param;
 
-#define ASSAY_SCHEME_ABI 1
+#define ASSAY_SCHEME_ABI 2
 
 /* Instruction sets that an engine may ask a scheme to use. */
 enum assay_isa { ASSAY_ISA_PORTABLE, ASSAY_ISA_AVX2, ASSAY_ISA_VNNI };
@@ -78,9 +78,53 @@ typedef void (*assay_mix_fn)(const assay_unit *u, const int64_t *sum, size_t n, 
 typedef void (*assay_row_fn)(const assay_unit *u, const int32_t *x, size_t n, int32_t *scratch,
                              uint8_t *out);
 
+/* For an engine that adds products in its own order and works on rows of bytes: the work of a row
+ * function with the instructions of `isa`. Any may be NULL, or return NULL: then such nodes go
+ * through the row functions alone.
+ *
+ *  block   requantize, on blocks, to one-byte codes
+ *  pair    binary, on one-byte codes
+ *  encode  quantize without channels, to one-byte codes
+ *  mix     the rounding of blend
+ *  bytes   row, to one-byte codes
+ *  codes   binary or unary, on rows of codes that are at most `reach` from their zero points */
+typedef struct assay_scheme_simd {
+    assay_block_fn (*block)(const assay_unit *u, enum assay_isa isa);
+    assay_pair_fn (*pair)(const assay_unit *u, enum assay_isa isa);
+    assay_encode_fn (*encode)(const assay_unit *u, enum assay_isa isa);
+    assay_mix_fn (*mix)(const assay_unit *u, enum assay_isa isa);
+    assay_row_fn (*bytes)(const assay_unit *u, enum assay_isa isa);
+    assay_codes_fn (*codes)(const assay_unit *u, enum assay_isa isa, int64_t reach);
+} assay_scheme_simd;
+
+/* What `rule` returns of a rewrite that this target must not have. */
+#define ASSAY_RULE_NEVER (-1)
+
+/* What a scheme says of itself, for those who reason about it: checks of a network's sums, engines,
+ * the optimizer and its checker. Any may be NULL: then nothing is known.
+ *
+ *  exact     true when accumulate returns the exact sum whenever |bias| plus all |x[i]*w[i]| is at
+ *            most `bound`, and any two products of raw codes (activations moved up to unsigned) add
+ *            up to at most `pair` in magnitude.
+ *  limit     the greatest magnitude that sums of products may be able to reach, in the worst case
+ *            of a node's weights: what may pass it is refused when a program is made. 0: anything
+ *            goes.
+ *  monotone  true when requantize gives no smaller code for a greater accumulator between lo and
+ *            hi, in any channel. The optimizer then knows the codes by their steps; without it only
+ *            intervals that are short enough to look at every accumulator.
+ *  rule      word i on the optimizer's rules. *name becomes the rule's name, or NULL behind the
+ *            last word; returns by how many codes it may change results, 0, or ASSAY_RULE_NEVER. */
+typedef struct assay_scheme_facts {
+    bool (*exact)(const assay_unit *u, int64_t bound, int64_t pair);
+    int64_t (*limit)(const assay_unit *u);
+    bool (*monotone)(const assay_unit *u, int64_t lo, int64_t hi);
+    int64_t (*rule)(size_t i, const char **name);
+} assay_scheme_facts;
+
 /* The vtable. A plugin exports `const assay_scheme_vtable *assay_scheme_plugin(void)`.
- * A row function may be NULL when no unit of this scheme needs it. Row functions never fail and
- * never allocate, except that an accumulator declared to trap reports through *trapped.
+ * A row function but accumulate and settle may be NULL when no unit of this scheme needs it. Row
+ * functions never fail and never allocate, except that an accumulator declared to trap reports
+ * through *trapped.
  *
  *  accumulate  sum of x[i]*w[i], i in reduction order, plus bias, under the accumulator's width,
  *              overflow policy and block size. x and w are centred (code - zero point); zx and zw
@@ -99,7 +143,7 @@ typedef void (*assay_row_fn)(const assay_unit *u, const int32_t *x, size_t n, in
  *              pool) or over all reduced elements (mean, sum): zero points are the unit's affair.
  *  window      average pool where the order of the sum matters: *out from the n codes of one
  *              window that are not padding, in C order, divided by count. False when the unit works
- *              from sums (pool), whatever the codes; n may be 0 to ask just that. May be NULL.
+ *              from sums (pool), whatever the codes; n may be 0 to ask just that.
  *  row         one whole row of n codes to n codes (softmax, log softmax, l2 norm; lrn: all
  *              channels of one place). Layer norm: the n codes are followed by n codes of gamma and
  *              n of beta.
@@ -108,29 +152,7 @@ typedef void (*assay_row_fn)(const assay_unit *u, const int32_t *x, size_t n, in
  *              *out to the bits that it wants, else they are 10.
  *  quantize    IEEE binary32 bits to codes; dequantize the reverse; channel as in requantize.
  *
- * The next four are for an engine that adds products in its own order and works on rows of bytes. A
- * vtable may end before any of them (its size says so) or hold NULL: then such nodes go through the
- * functions above alone.
- *  exact       true when accumulate returns the exact sum whenever |bias| plus all |x[i]*w[i]| is
- *              at most `bound`, and any two products of raw codes (activations moved up to
- *              unsigned) add up to at most `pair` in magnitude.
- *  block, pair, encode   what does the work of requantize on blocks, of binary, and of quantize
- *              without channels, for one-byte codes with the instructions of `isa`; NULL: nothing
- *              does.
- *
- * The last seven may be missing or NULL: combine, and
- *  rule        for the optimizer: word i on its rules. *name becomes the rule's name, or NULL
- *              behind the last word; returns by how many codes it may change results, 0, or
- *              ASSAY_RULE_NEVER.
- *  limit       the greatest magnitude that sums of products may be able to reach, in the worst case
- *              of a node's weights: what may pass it is refused when a program is made. 0: anything
- *              goes.
- *  mix, bytes  for an engine as block: the rounding of blend, and the work of row.
- *  codes       likewise: what does the work of binary or unary on rows of codes that are at most
- *              `reach` from their zero points.
- *  monotone    true when requantize gives no smaller code for a greater accumulator between lo and
- *              hi, in any channel. The optimizer then knows the codes by their steps; without it
- *              only intervals that are short enough to look at every accumulator. */
+ * `simd` and `facts` are read by others than those who compute: either may be NULL. */
 typedef struct assay_scheme_vtable {
     uint32_t abi;  /* ASSAY_SCHEME_ABI */
     uint32_t size; /* sizeof(assay_scheme_vtable) */
@@ -145,6 +167,8 @@ typedef struct assay_scheme_vtable {
 
     int64_t (*accumulate)(const assay_unit *u, const int32_t *x, const int32_t *w, size_t n,
                           int64_t bias, int32_t zx, int32_t zw, bool *trapped);
+    int64_t (*combine)(const assay_unit *u, int64_t *sum, size_t n, size_t channel, int64_t bias,
+                       bool *trapped);
     int64_t (*settle)(const assay_unit *u, int64_t sum, bool *trapped);
     void (*requantize)(const assay_unit *u, const int64_t *acc, size_t n, size_t channel,
                        int32_t *out);
@@ -152,6 +176,7 @@ typedef struct assay_scheme_vtable {
     void (*unary)(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
     void (*pool)(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
                  int32_t *out);
+    bool (*window)(const assay_unit *u, const int32_t *x, size_t n, int32_t count, int32_t *out);
     void (*row)(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
     void (*blend)(const assay_unit *u, const int32_t *c, const int32_t *fy, const int32_t *fx,
                   size_t n, int32_t *out);
@@ -159,28 +184,13 @@ typedef struct assay_scheme_vtable {
                      int32_t *out);
     void (*dequantize)(const assay_unit *u, const int32_t *q, size_t n, size_t channel,
                        uint32_t *bits);
-    bool (*window)(const assay_unit *u, const int32_t *x, size_t n, int32_t count, int32_t *out);
 
-    bool (*exact)(const assay_unit *u, int64_t bound, int64_t pair);
-    assay_block_fn (*block)(const assay_unit *u, enum assay_isa isa);
-    assay_pair_fn (*pair)(const assay_unit *u, enum assay_isa isa);
-    assay_encode_fn (*encode)(const assay_unit *u, enum assay_isa isa);
-
-    int64_t (*rule)(size_t i, const char **name);
-    int64_t (*combine)(const assay_unit *u, int64_t *sum, size_t n, size_t channel, int64_t bias,
-                       bool *trapped);
-    int64_t (*limit)(const assay_unit *u);
-    assay_mix_fn (*mix)(const assay_unit *u, enum assay_isa isa);
-    bool (*monotone)(const assay_unit *u, int64_t lo, int64_t hi);
-    assay_row_fn (*bytes)(const assay_unit *u, enum assay_isa isa);
-    assay_codes_fn (*codes)(const assay_unit *u, enum assay_isa isa, int64_t reach);
+    const assay_scheme_simd *simd;
+    const assay_scheme_facts *facts;
 } assay_scheme_vtable;
 
-/* What `rule` returns of a rewrite that this target must not have. */
-#define ASSAY_RULE_NEVER (-1)
-
-/* Bytes of the vtable up to what every scheme has. */
-#define ASSAY_SCHEME_VTABLE_SIZE offsetof(assay_scheme_vtable, window)
+/* Whether a scheme has member `field` of its `simd` or `facts` (`part`). */
+#define ASSAY_SCHEME_HAS(vt, part, field) ((vt)->part != NULL && (vt)->part->field != NULL)
 
 /* Opens a scheme by preset name ("tflite"), by path of a YAML file (a name with '/' or ending in
  * .yaml), or by path of a shared object (ending in .so). */

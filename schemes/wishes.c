@@ -74,6 +74,5 @@ int64_t assay_scheme_wish(const assay_scheme *s, size_t i, const char **rule)
         return *rule != NULL ? d->wish[i].bound : 0;
     }
     *rule = NULL;
-    bool asks = vt->size > offsetof(assay_scheme_vtable, rule) && vt->rule != NULL;
-    return asks ? vt->rule(i, rule) : 0;
+    return ASSAY_SCHEME_HAS(vt, facts, rule) ? vt->facts->rule(i, rule) : 0;
 }

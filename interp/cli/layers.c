@@ -116,7 +116,7 @@ bool cli_layer_is_exact(const cli_layer *l, const assay_scheme *s, const assay_u
     const assay_type *x = &l->in[0], *w = &l->in[1];
     int64_t raw_x = assay_elem_max(x->elem) + (x->elem.is_signed ? 128 : 0);
     int64_t raw_w = larger(assay_elem_max(w->elem), -assay_elem_min(w->elem));
-    return s->vt->exact(u, l->bound, 2 * raw_x * raw_w);
+    return s->vt->facts->exact(u, l->bound, 2 * raw_x * raw_w);
 }
 
 void cli_layer_free(cli_layer *l)

@@ -138,9 +138,9 @@ static assay_status choose_bytes(const assay_fast_setup *s, bool has_rows, binar
 {
     const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
     const int64_t outputs = assay_shape_count(y);
-    const bool pairs = ASSAY_FAST_HAS(s->vt, pair) && y->elem.kind == ASSAY_KIND_INT;
+    const bool pairs = ASSAY_SCHEME_HAS(s->vt, simd, pair) && y->elem.kind == ASSAY_KIND_INT;
     const bool adds = s->node->op == ASSAY_OP_ADD || s->node->op == ASSAY_OP_SUB;
-    u->pair = pairs ? s->vt->pair(s->unit, s->kernels->isa) : NULL;
+    u->pair = pairs ? s->vt->simd->pair(s->unit, s->kernels->isa) : NULL;
     u->way = u->pair ? PAIR : ROWS;
     const bool quick = u->pair || has_rows;
     if (outputs < CODES * CODES && (!adds || !quick || outputs < CODES * CODES / 16))

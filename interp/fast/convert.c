@@ -74,9 +74,10 @@ assay_status assay_fast_quantize(const assay_fast_setup *s, assay_fast **out, as
 {
     const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
     conversion *c;
-    if (!assay_is_byte(y) || y->q.granularity != ASSAY_Q_TENSOR || !ASSAY_FAST_HAS(s->vt, encode))
+    if (!assay_is_byte(y) || y->q.granularity != ASSAY_Q_TENSOR ||
+        !ASSAY_SCHEME_HAS(s->vt, simd, encode))
         return ASSAY_OK;
-    const assay_encode_fn encode = s->vt->encode(s->unit, s->kernels->isa);
+    const assay_encode_fn encode = s->vt->simd->encode(s->unit, s->kernels->isa);
     if (!encode)
         return ASSAY_OK;
     assay_status status = make(s, &c, err);

@@ -91,10 +91,6 @@ static inline size_t assay_fast_worker(int workers)
 #endif
 }
 
-/* Whether the scheme's vtable reaches to `field` and has it. */
-#define ASSAY_FAST_HAS(vt, field)                                                                  \
-    ((vt)->size >= offsetof(assay_scheme_vtable, field) + sizeof(vt)->field && (vt)->field)
-
 /* Stored in one byte. */
 static inline bool assay_is_byte(const assay_type *t)
 {

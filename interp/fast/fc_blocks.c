@@ -264,7 +264,7 @@ assay_status assay_fast_fc_blocks(const assay_fast_setup *s, assay_fast **out, a
     c->kernels = s->kernels;
     const int64_t lo = assay_elem_min(x->elem) - assay_zero_point(x, 0);
     const int64_t hi = assay_elem_max(x->elem) - assay_zero_point(x, 0);
-    if (!ASSAY_FAST_HAS(s->vt, combine) || !find_shape(s, c) || lo < INT16_MIN || hi > INT16_MAX) {
+    if (!s->vt->combine || !find_shape(s, c) || lo < INT16_MIN || hi > INT16_MAX) {
         free_fc(&c->base);
         return ASSAY_OK;
     }

@@ -125,11 +125,11 @@ static int64_t reach_of(const assay_type *t)
 assay_codes_fn assay_fast_codes(const assay_fast_setup *s)
 {
     int64_t reach = 0;
-    if (!ASSAY_FAST_HAS(s->vt, codes))
+    if (!ASSAY_SCHEME_HAS(s->vt, simd, codes))
         return NULL;
     for (int i = 0; i < s->node->n_in && i < 2; i++) {
         const int64_t r = reach_of(&assay_node_in(s->graph, s->node, i)->type);
         reach = r > reach ? r : reach;
     }
-    return s->vt->codes(s->unit, s->kernels->isa, reach);
+    return s->vt->simd->codes(s->unit, s->kernels->isa, reach);
 }

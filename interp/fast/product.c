@@ -111,8 +111,8 @@ void assay_product_free(assay_product *p)
 assay_block_fn assay_sink_block(const assay_fast_setup *s)
 {
     const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
-    bool has = ASSAY_FAST_HAS(s->vt, block) && assay_is_byte(y);
-    return has ? s->vt->block(s->unit, s->kernels->isa) : NULL;
+    bool has = ASSAY_SCHEME_HAS(s->vt, simd, block) && assay_is_byte(y);
+    return has ? s->vt->simd->block(s->unit, s->kernels->isa) : NULL;
 }
 
 void assay_sink_take(const assay_sink *k, const int32_t *acc, int64_t acc_step, int64_t row,

@@ -167,7 +167,7 @@ assay_status assay_fast_resize_linear(const assay_fast_setup *s, assay_fast **ou
     int32_t bits = DEFAULT_BITS;
     pieces unused;
     const assay_mix_fn mix =
-        ASSAY_FAST_HAS(s->vt, mix) ? s->vt->mix(s->unit, s->kernels->isa) : NULL;
+        ASSAY_SCHEME_HAS(s->vt, simd, mix) ? s->vt->simd->mix(s->unit, s->kernels->isa) : NULL;
     if (!mix || !is_plain(a, x, y) || !assay_table_pays(s, assay_shape_count(y)))
         return ASSAY_OK;
     blender *p = assay_fast_alloc(sizeof *p);

@@ -91,9 +91,9 @@ static assay_status run(const assay_fast *f, assay_call *call, assay_error *err)
 assay_status assay_fast_row(const assay_fast_setup *s, assay_fast **out, assay_error *err)
 {
     const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
-    const bool has =
-        ASSAY_FAST_HAS(s->vt, bytes) && assay_is_byte(&assay_node_out(s->graph, s->node, 0)->type);
-    const assay_row_fn bytes = has ? s->vt->bytes(s->unit, s->kernels->isa) : NULL;
+    const bool has = ASSAY_SCHEME_HAS(s->vt, simd, bytes) &&
+                     assay_is_byte(&assay_node_out(s->graph, s->node, 0)->type);
+    const assay_row_fn bytes = has ? s->vt->simd->bytes(s->unit, s->kernels->isa) : NULL;
     pieces unused;
     rows *p = assay_fast_alloc(sizeof *p);
     if (!p)

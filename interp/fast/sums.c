@@ -114,5 +114,5 @@ void assay_sums_finish(const assay_sums *t, assay_call *call, int64_t first, siz
 
 bool assay_sums_ordered(const assay_fast_setup *s)
 {
-    return ASSAY_FAST_HAS(s->vt, window) && s->vt->window(s->unit, NULL, 0, 0, NULL);
+    return s->vt->window && s->vt->window(s->unit, NULL, 0, 0, NULL);
 }

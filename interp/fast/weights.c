@@ -71,13 +71,13 @@ bool assay_filters_exact(const assay_fast_setup *s, const assay_filters *f, int3
     const int32_t zx = assay_zero_point(x, 0);
     const int64_t lo = assay_elem_min(x->elem) - zx, hi = assay_elem_max(x->elem) - zx;
     extremes e;
-    if (!ASSAY_FAST_HAS(s->vt, exact) || x->elem.bits > 16)
+    if (!ASSAY_SCHEME_HAS(s->vt, facts, exact) || x->elem.bits > 16)
         return false;
     if (!find_extremes(f, reach(lo, hi), row, &e))
         return false;
     /* Codes as a target that multiplies raw ones sees them: bytes moved up to unsigned. */
     const int64_t raw_x = assay_elem_max(x->elem) + (x->elem.is_signed ? 128 : 0);
-    if (!s->vt->exact(s->unit, e.bound, 2 * raw_x * e.raw))
+    if (!s->vt->facts->exact(s->unit, e.bound, 2 * raw_x * e.raw))
         return false;
     *form = (assay_form){
         .centre = zx, .element = 2, .rows = s->kernels->rows_of_bytes, .bound = e.bound};

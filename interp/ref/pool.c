@@ -89,8 +89,7 @@ assay_status assay_ref_max_pool(assay_call *call, assay_error *err)
 static bool is_ordered(const assay_call *call)
 {
     const assay_scheme_vtable *vt = call->vt;
-    return vt->size > offsetof(assay_scheme_vtable, window) && vt->window &&
-           vt->window(call->unit, NULL, 0, 0, NULL);
+    return vt->window && vt->window(call->unit, NULL, 0, 0, NULL);
 }
 
 /* One output cell of all channels, each window's codes in C order. */

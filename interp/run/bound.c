@@ -175,17 +175,15 @@ static assay_status check_products(const assay_graph *g, const assay_node *n,
 /* Whether the unit adds in floats, in the window's order: no accumulator. */
 static bool is_ordered(const assay_scheme_vtable *vt, const assay_unit *unit)
 {
-    return vt->size >= offsetof(assay_scheme_vtable, window) + sizeof vt->window && vt->window &&
-           vt->window(unit, NULL, 0, 0, NULL);
+    return vt->window && vt->window(unit, NULL, 0, 0, NULL);
 }
 
 assay_status assay_check_accumulator(const assay_graph *g, const assay_node *n, unsigned calls,
                                      const assay_scheme_vtable *vt, const assay_unit *unit,
                                      assay_error *err)
 {
-    const bool asks = vt->size >= offsetof(assay_scheme_vtable, limit) + sizeof vt->limit;
     const bool sums = calls & (ASSAY_CALLS_ACCUMULATE | ASSAY_CALLS_POOL);
-    const int64_t limit = sums && asks && vt->limit ? vt->limit(unit) : 0;
+    const int64_t limit = sums && ASSAY_SCHEME_HAS(vt, facts, limit) ? vt->facts->limit(unit) : 0;
     if (limit == 0)
         return ASSAY_OK;
     if (calls & ASSAY_CALLS_ACCUMULATE)

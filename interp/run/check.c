@@ -85,13 +85,6 @@ assay_status assay_check_integer_node(const assay_graph *g, const assay_node *n,
     return is_tensor_code(y) ? ASSAY_OK : refuse(n, y, "codes with parameters per tensor", err);
 }
 
-/* Whether a vtable that may end before `combine` has it. */
-static bool has_combine(const assay_scheme_vtable *vt)
-{
-    return vt->size >= offsetof(assay_scheme_vtable, combine) + sizeof vt->combine &&
-           vt->combine != NULL;
-}
-
 assay_status assay_check_vtable(const assay_graph *g, const assay_node *n, unsigned calls,
                                 const assay_scheme_vtable *vt, assay_error *err)
 {
@@ -103,7 +96,7 @@ assay_status assay_check_vtable(const assay_graph *g, const assay_node *n, unsig
         const char *name;
     } table[] = {
         {ASSAY_CALLS_ACCUMULATE, vt->accumulate != NULL, "accumulate"},
-        {ASSAY_CALLS_ACCUMULATE, !by_block || has_combine(vt), "combine"},
+        {ASSAY_CALLS_ACCUMULATE, !by_block || vt->combine != NULL, "combine"},
         {ASSAY_CALLS_ACCUMULATE, vt->requantize != NULL, "requantize"},
         {ASSAY_CALLS_POOL, vt->settle != NULL, "settle"},
         {ASSAY_CALLS_POOL, vt->pool != NULL, "pool"},

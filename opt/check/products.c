@@ -178,9 +178,9 @@ static int64_t ceil_div(int64_t a, int64_t k)
 static bool are_monotone(const ladder *l, int64_t lo, int64_t hi)
 {
     const assay_scheme_vtable *vt = l->vt;
-    return vt->size >= offsetof(assay_scheme_vtable, monotone) + sizeof vt->monotone &&
-           vt->monotone && vt->monotone(l->a, lo * l->factor, hi * l->factor) &&
-           vt->monotone(l->b, lo, hi);
+    return ASSAY_SCHEME_HAS(vt, facts, monotone) &&
+           vt->facts->monotone(l->a, lo * l->factor, hi * l->factor) &&
+           vt->facts->monotone(l->b, lo, hi);
 }
 
 assay_status check_forms(const checker *c, const assay_unit *before, const assay_unit *after,

@@ -129,14 +129,13 @@ static int64_t most_of(const assay_unit *u)
     return (INT64_C(1) << (bits < 52 ? bits - 1 : 50)) - 1;
 }
 
-/* No sum leaves the accumulator. A plugin tells; its vtable may end before. */
+/* No sum leaves the accumulator. A plugin tells, if it knows. */
 static bool is_exact(const checker *c, const assay_unit *u, const check_reachable *all)
 {
     const assay_scheme_vtable *vt = c->scheme->vt;
     if (!c->scheme->plugin_handle)
         return all->greatest <= most_of(u) && !u->rec.accumulator.saturate_pairs;
-    return vt->size >= offsetof(assay_scheme_vtable, exact) + sizeof vt->exact && vt->exact &&
-           vt->exact(u, all->greatest, all->pair);
+    return ASSAY_SCHEME_HAS(vt, facts, exact) && vt->facts->exact(u, all->greatest, all->pair);
 }
 
 bool check_sums_alike(const checker *c, const assay_unit *a, const assay_unit *b,

@@ -11,9 +11,6 @@
 #define MANY       (INT64_C(1) << 20)
 #define WIDEST_SUM (INT64_C(1) << 50)
 
-#define HAS(vt, field)                                                                             \
-    ((vt)->size >= offsetof(assay_scheme_vtable, field) + sizeof((vt)->field) && (vt)->field)
-
 static bool is_built_in(const assay_scheme *s)
 {
     return s->vt == &assay_family_vtable;
@@ -25,7 +22,8 @@ assay_status assay_sums_settle(const assay_scheme *s, const assay_unit *u, assay
                                assay_error *err)
 {
     if (!is_built_in(s)) {
-        sums->exact = HAS(s->vt, exact) && s->vt->exact(u, sums->greatest, sums->pair);
+        sums->exact = ASSAY_SCHEME_HAS(s->vt, facts, exact) &&
+                      s->vt->facts->exact(u, sums->greatest, sums->pair);
         return sums->exact ? ASSAY_OK
                            : assay_fail(err, ASSAY_ERR_UNSUPPORTED,
                                         "the plugin does not say that sums of up to %lld are exact",
@@ -82,8 +80,8 @@ assay_status assay_form_make(const assay_scheme *s, const assay_unit *u, size_t 
     if (is_built_in(s))
         return assay_staircase_make(&u->scale[ASSAY_OUT], channel, r.lo, r.hi, out, err);
     const one_channel c = {s->vt, u, channel};
-    const bool monotone =
-        r.hi - r.lo >= FEW && HAS(s->vt, monotone) && s->vt->monotone(u, r.lo, r.hi);
+    const bool monotone = r.hi - r.lo >= FEW && ASSAY_SCHEME_HAS(s->vt, facts, monotone) &&
+                          s->vt->facts->monotone(u, r.lo, r.hi);
     if (!s->vt->requantize || (!monotone && r.hi - r.lo >= MANY))
         return assay_fail(
             err, ASSAY_ERR_UNSUPPORTED,

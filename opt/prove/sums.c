@@ -79,8 +79,7 @@ static const assay_node *sums_node(const assay_graph *f)
 
 static bool is_ordered(const assay_scheme_vtable *vt, const assay_unit *u)
 {
-    return vt->size > offsetof(assay_scheme_vtable, window) && vt->window &&
-           vt->window(u, NULL, 0, 0, NULL);
+    return vt->window && vt->window(u, NULL, 0, 0, NULL);
 }
 
 static assay_status prepare(const assay_graph *f, const assay_scheme *s, pooling *p,

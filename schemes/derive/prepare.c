@@ -152,6 +152,18 @@ static void blend(const assay_unit *u, const int32_t *c, const int32_t *fy, cons
     u->blend(u, c, fy, fx, n, out);
 }
 
+static const assay_scheme_simd simd = {
+    .block = assay_apply_block,
+    .pair = assay_apply_pair,
+    .encode = assay_apply_encode,
+    .mix = assay_apply_mix,
+    .bytes = assay_apply_bytes,
+    .codes = assay_apply_codes,
+};
+
+/* Wishes are the record's own (schemes/wishes.c), and its rescales are looked at themselves. */
+static const assay_scheme_facts facts = {.exact = assay_apply_exact, .limit = assay_apply_limit};
+
 const assay_scheme_vtable assay_family_vtable = {
     .abi = ASSAY_SCHEME_ABI,
     .size = sizeof(assay_scheme_vtable),
@@ -161,23 +173,17 @@ const assay_scheme_vtable assay_family_vtable = {
     .release = assay_unit_release,
     .params = params,
     .accumulate = assay_apply_accumulate,
+    .combine = assay_apply_combine,
     .settle = assay_apply_settle,
     .requantize = requantize,
     .binary = binary,
     .unary = unary,
     .pool = pool,
+    .window = window,
     .row = row,
     .blend = blend,
     .quantize = assay_apply_quantize,
     .dequantize = assay_apply_dequantize,
-    .window = window,
-    .exact = assay_apply_exact,
-    .block = assay_apply_block,
-    .pair = assay_apply_pair,
-    .encode = assay_apply_encode,
-    .combine = assay_apply_combine,
-    .limit = assay_apply_limit,
-    .mix = assay_apply_mix,
-    .bytes = assay_apply_bytes,
-    .codes = assay_apply_codes,
+    .simd = &simd,
+    .facts = &facts,
 };

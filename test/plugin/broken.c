@@ -51,8 +51,15 @@ const assay_scheme_vtable *assay_scheme_plugin(void)
 {
     static assay_scheme_vtable vt;
     const char *wrong = getenv("ASSAY_TEST_BROKEN");
-    vt = (assay_scheme_vtable){ASSAY_SCHEME_ABI, sizeof vt, "broken",   "",    prepare,
-                               release,          params,    accumulate, settle};
+    vt = (assay_scheme_vtable){.abi = ASSAY_SCHEME_ABI,
+                               .size = sizeof vt,
+                               .name = "broken",
+                               .description = "",
+                               .prepare = prepare,
+                               .release = release,
+                               .params = params,
+                               .accumulate = accumulate,
+                               .settle = settle};
     if (wrong == NULL)
         return &vt;
     if (strcmp(wrong, "vtable") == 0)

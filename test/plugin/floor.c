@@ -99,6 +99,14 @@ __attribute__((visibility("default"))) const assay_scheme_vtable *assay_scheme_p
 
 const assay_scheme_vtable *assay_scheme_plugin(void)
 {
+    static const assay_scheme_facts facts = {
+#ifdef SAYS_EXACT
+        .exact = exact,
+#endif
+#ifdef SAYS_MONOTONE
+        .monotone = monotone,
+#endif
+    };
     static const assay_scheme_vtable vtable = {
         .abi = ASSAY_SCHEME_ABI,
         .size = sizeof(assay_scheme_vtable),
@@ -111,12 +119,7 @@ const assay_scheme_vtable *assay_scheme_plugin(void)
         .settle = settle_wide,
         .requantize = requantize,
         .unary = unary,
-#ifdef SAYS_EXACT
-        .exact = exact,
-#endif
-#ifdef SAYS_MONOTONE
-        .monotone = monotone,
-#endif
+        .facts = &facts,
     };
     return &vtable;
 }

@@ -104,6 +104,7 @@ __attribute__((visibility("default"))) const assay_scheme_vtable *assay_scheme_p
 
 const assay_scheme_vtable *assay_scheme_plugin(void)
 {
+    static const assay_scheme_facts facts = {.rule = word};
     static const assay_scheme_vtable vtable = {
         .abi = ASSAY_SCHEME_ABI,
         .size = sizeof(assay_scheme_vtable),
@@ -115,7 +116,7 @@ const assay_scheme_vtable *assay_scheme_plugin(void)
         .accumulate = accumulate_wide,
         .settle = settle_wide,
         .unary = unary,
-        .rule = word,
+        .facts = &facts,
     };
     return &vtable;
 }

@@ -137,7 +137,7 @@ static void check_unit(const assay_scheme *s, test_rng *r, int prepared[OPS], in
     reach = ops[op].n_in == 2 && other > reach ? other : reach;
     prepared[op]++;
     for (enum assay_isa isa = ASSAY_ISA_PORTABLE; isa <= ASSAY_ISA_VNNI; isa++) {
-        const assay_codes_fn codes = has(isa) ? s->vt->codes(u, isa, reach) : NULL;
+        const assay_codes_fn codes = has(isa) ? s->vt->simd->codes(u, isa, reach) : NULL;
         for (int i = 0; codes && i < 4; i++)
             compare(s, u, codes, op, t, r);
         found[op] += codes != NULL && isa == ASSAY_ISA_PORTABLE;

@@ -80,8 +80,8 @@ static void refusals(void **state)
         const char *wrong, *message;
     } broken[] = {
         {"vtable", "no vtable; expected a function assay_scheme_plugin"},
-        {"abi", "plugin ABI 2; this library speaks 1"},
-        {"size", "vtable of 16 bytes; expected at least"},
+        {"abi", "plugin ABI 3; this library speaks 2"},
+        {"size", "vtable of 16 bytes; expected "},
         {"name", "name, prepare, release, params, accumulate and settle must be set"},
         {"prepare", "name, prepare, release, params, accumulate and settle must be set"},
         {"release", "name, prepare, release, params, accumulate and settle must be set"},

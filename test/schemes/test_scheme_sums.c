@@ -151,7 +151,7 @@ static void encodings(void **state)
             uint32_t bits[203];
             int32_t want[203];
             uint8_t got[204] = {0};
-            assay_encode_fn encode = s->vt->encode(u, isas[i]);
+            assay_encode_fn encode = s->vt->simd->encode(u, isas[i]);
             if (assay_isa_choose(names[i], &kernels, NULL) != ASSAY_OK)
                 continue;
             assert_non_null(encode);
@@ -198,10 +198,10 @@ static void not_encoded(void **state)
         assay_unit copy = *u;
         if (list[i].changed != 0)
             copy.scale[ASSAY_OUT].scale = &list[i].changed;
-        if ((s->vt->encode(&copy, ASSAY_ISA_PORTABLE) != NULL) != list[i].encoded)
+        if ((s->vt->simd->encode(&copy, ASSAY_ISA_PORTABLE) != NULL) != list[i].encoded)
             fail_msg("case %zu", i);
         copy.scale[ASSAY_OUT].n = 2; /* by channel */
-        assert_null(s->vt->encode(&copy, ASSAY_ISA_PORTABLE));
+        assert_null(s->vt->simd->encode(&copy, ASSAY_ISA_PORTABLE));
         s->vt->release(u);
     }
     assay_scheme_free(s);

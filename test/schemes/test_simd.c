@@ -140,7 +140,7 @@ static bool check_unit(const assay_scheme *s, test_rng *r, int *in_numbers)
         return false; /* the preset has no such rescale */
     bool found = false;
     for (enum assay_isa isa = ASSAY_ISA_PORTABLE; isa <= ASSAY_ISA_VNNI; isa++) {
-        assay_block_fn block = has(isa) ? s->vt->block(u, isa) : NULL;
+        assay_block_fn block = has(isa) ? s->vt->simd->block(u, isa) : NULL;
         for (int i = 0; block && i < 6; i++) {
             size_t n = (size_t)test_between(r, 1, CHANNELS);
             compare(s, u, block, (size_t)test_between(r, 0, CHANNELS - (int64_t)n), n, r);

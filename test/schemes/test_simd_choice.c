@@ -306,9 +306,9 @@ static void sums(void **state)
             if (assay_simd_add_choose(u) != n->form)
                 fail_msg("%zu, %s: form %d, expected %d", i, n->record, assay_simd_add_choose(u),
                          n->form);
-            assert_null(s->vt->pair(u, ASSAY_ISA_PORTABLE));
-            assert_null(s->vt->pair(u, ASSAY_ISA_AVX2));
-            assay_pair_fn pair = s->vt->pair(u, ASSAY_ISA_VNNI);
+            assert_null(s->vt->simd->pair(u, ASSAY_ISA_PORTABLE));
+            assert_null(s->vt->simd->pair(u, ASSAY_ISA_AVX2));
+            assay_pair_fn pair = s->vt->simd->pair(u, ASSAY_ISA_VNNI);
             if (pair != NULL) /* on this processor's family */
                 assert_int_not_equal(n->form, ASSAY_SIMD_ADD_NONE);
             if (has_vnni)
