@@ -35,6 +35,15 @@ const char *assay_sample_print(const assay_sample_type *t, char *buf, size_t siz
     return buf;
 }
 
+static assay_status open_samples(assay_dataset *d, bool folder, const assay_dataset_options *o,
+                                 assay_error *err)
+{
+    if (folder)
+        return assay_dataset_open_folder(d, o->labels, err);
+    return assay_is_png_name(d->path) ? assay_dataset_open_image(d, err)
+                                      : assay_dataset_open_file(d, o, err);
+}
+
 static assay_status open_path(assay_dataset *d, const assay_dataset_options *options,
                               assay_error *err)
 {
@@ -43,12 +52,12 @@ static assay_status open_path(assay_dataset *d, const assay_dataset_options *opt
     if (stat(d->path, &st) != 0)
         return assay_fail(err, ASSAY_ERR_IO, "%s: cannot open data set: %s", d->path,
                           strerror(errno));
-    if (S_ISDIR(st.st_mode))
-        status = assay_dataset_open_folder(d, options->labels, err);
-    else if (assay_is_png_name(d->path))
-        status = assay_dataset_open_image(d, err);
-    else
-        status = assay_dataset_open_file(d, options, err);
+    if (options->labels && assay_are_label_maps(options->labels)) {
+        const assay_dataset_options rest = {.raw = options->raw, .planar = options->planar};
+        status = open_samples(d, S_ISDIR(st.st_mode), &rest, err);
+        return status ? status : assay_dataset_open_maps(d, options->labels, err);
+    }
+    status = open_samples(d, S_ISDIR(st.st_mode), options, err);
     return status ? status : assay_dataset_read_classes(d, err);
 }
 
@@ -78,6 +87,7 @@ void assay_dataset_close(assay_dataset *d)
 {
     if (!d)
         return;
+    assay_dataset_close(d->maps);
     if (d->fd >= 0)
         close(d->fd);
     for (int64_t i = 0; d->files && i < d->count; i++)
@@ -129,7 +139,8 @@ static assay_status read_image(const assay_dataset *d, int64_t i, void *out, ass
 {
     assay_image image;
     char expected[160];
-    assay_status status = assay_png_read_file(d->files[i], &image, err);
+    assay_status status = d->indices ? assay_png_read_indices(d->files[i], &image, err)
+                                     : assay_png_read_file(d->files[i], &image, err);
     if (status)
         return status;
     if (image.height != d->type.shape[0] || image.width != d->type.shape[1] ||

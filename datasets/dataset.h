@@ -9,6 +9,9 @@
  *   NPY             NAME.npy, first dimension the samples; NAME_labels.npy
  *   raw             samples one after another; element type and shape come from the caller
  *
+ * Labels by pixel (segmentation): a folder with a map a sample, NAME.png or NAME.npy as the sample
+ * is called, or an array [N,H,W] of integers.
+ *
  * A data set is never read whole: memory does not grow with the number of samples (but for
  * labels and names). Nothing is resized or converted silently: all samples have one type and
  * shape, and one that differs is an error that names it. */
@@ -33,7 +36,8 @@ typedef struct assay_sample_type {
 } assay_sample_type;
 
 typedef struct assay_dataset_options {
-    /* Labels file: text ("NAME LABEL" a line for a folder, else "LABEL"), .npy or IDX.
+    /* Labels file: text ("NAME LABEL" a line for a folder, else "LABEL"), .npy or IDX; or the
+     * folder or .npy of label maps.
      * NULL: where the list above says; none there means that no sample has a label. */
     const char *labels;
     /* For raw data: the type of one sample, as "u8:32x32x3". NULL for every other format. */
@@ -54,6 +58,13 @@ const assay_sample_type *assay_dataset_sample_type(const assay_dataset *d);
 
 /* Label of sample i, or -1 when the data set has none. */
 int64_t assay_dataset_label(const assay_dataset *d, int64_t i);
+
+/* Are labels by pixel? Then size[] receives height and width of their maps. */
+bool assay_dataset_map_size(const assay_dataset *d, int64_t size[2]);
+/* The label of each pixel of sample i, of a data set that has them: label[height * width], -1 where
+ * the map holds `ignored`. May be called from several threads at once. */
+assay_status assay_dataset_read_map(const assay_dataset *d, int64_t i, int64_t ignored,
+                                    int64_t *label, assay_error *err);
 
 /* Number of class names (classes.txt, looked for as preprocess.yaml; else 0) and their text. */
 int64_t assay_dataset_class_count(const assay_dataset *d);

@@ -283,11 +283,12 @@ assay_status assay_dataset_open_file(assay_dataset *d, const assay_dataset_optio
         return assay_fail(err, ASSAY_ERR_IO, "%s: cannot open: %s", d->path, strerror(errno));
     assay_status status = open_format(d, options, err);
     d->type.planar |= options->planar;
-    if (!status && !options->labels && !d->labels)
+    if (!status && !options->labels && !d->labels && !d->indices)
         status = labels_beside(d->path, &beside, err);
     const char *labels = options->labels ? options->labels : beside;
     if (!status && labels)
-        status = assay_dataset_read_labels(d, labels, err);
+        status = assay_are_label_maps(labels) ? assay_dataset_open_maps(d, labels, err)
+                                              : assay_dataset_read_labels(d, labels, err);
     free(beside);
     return status;
 }

@@ -168,12 +168,13 @@ bool assay_dataset_has_arrays(const assay_dataset *d)
 }
 
 /* The first sample says what all must be. */
-static assay_status take_type(assay_dataset *d, assay_error *err)
+assay_status assay_dataset_take_type(assay_dataset *d, assay_error *err)
 {
     assay_image first;
     if (assay_dataset_has_arrays(d))
         return take_array_type(d, err);
-    assay_status status = assay_png_read_file(d->files[0], &first, err);
+    assay_status status = d->indices ? assay_png_read_indices(d->files[0], &first, err)
+                                     : assay_png_read_file(d->files[0], &first, err);
     if (status)
         return status;
     free(first.pixels);
@@ -188,7 +189,7 @@ assay_status assay_dataset_open_image(assay_dataset *d, assay_error *err)
     assay_status status = append(d, &room, strdup(d->path), -1, err);
     free(d->labels);
     d->labels = NULL;
-    return status ? status : take_type(d, err);
+    return status ? status : assay_dataset_take_type(d, err);
 }
 
 assay_status assay_dataset_open_folder(assay_dataset *d, const char *labels, assay_error *err)
@@ -206,5 +207,5 @@ assay_status assay_dataset_open_folder(assay_dataset *d, const char *labels, ass
     free(own);
     if (!status && d->count == 0)
         status = assay_fail(err, ASSAY_ERR_INPUT, "%s: no PNG images, and no .npy files", d->path);
-    return status ? status : take_type(d, err);
+    return status ? status : assay_dataset_take_type(d, err);
 }

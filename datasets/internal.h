@@ -18,6 +18,10 @@ struct assay_dataset {
     int64_t offset; /* of the first sample */
     int64_t stride; /* bytes from one sample to the next */
     bool swap;      /* elements are in the other byte order */
+
+    assay_dataset *maps; /* labels by pixel, a sample each; or NULL */
+    bool indices;        /* these are such: a palette's indices are read, not its colours */
+    int64_t map[2];      /* then: height, width */
 };
 
 /* Each fills type, count and the source of samples; what a failure leaves is released by
@@ -31,6 +35,13 @@ assay_status assay_dataset_open_file(assay_dataset *d, const assay_dataset_optio
 bool assay_dataset_has_arrays(const assay_dataset *d);
 assay_status assay_dataset_read_array(const assay_dataset *d, int64_t i, void *out,
                                       assay_error *err);
+
+/* The type of all samples of d->files, which is the first one's. */
+assay_status assay_dataset_take_type(assay_dataset *d, assay_error *err);
+
+/* Are these labels maps, one a sample: a folder, or an array [N,H,W]? Opens them as d->maps. */
+bool assay_are_label_maps(const char *labels);
+assay_status assay_dataset_open_maps(assay_dataset *d, const char *labels, assay_error *err);
 
 /* Does the name end in .png, in any case? */
 bool assay_is_png_name(const char *name);

@@ -3,6 +3,7 @@
 #include "datasets/png.h"
 
 #include <setjmp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ typedef struct decoder {
     png_infop info;
     unsigned char *rows; /* [height, width, stored channels] */
     png_bytep *row;
+    bool indices; /* pixels are numbers, not colours */
     jmp_buf jump;
 } decoder;
 
@@ -65,7 +67,10 @@ static assay_status read_header(decoder *d, assay_image *out)
     if (png_get_bit_depth(d->png, d->info) == 16)
         return assay_fail(d->err, ASSAY_ERR_UNSUPPORTED,
                           "%s: PNG with 16-bit samples; expected at most 8 bits", d->name);
-    png_set_expand(d->png); /* palettes, gray below 8 bits, tRNS to alpha */
+    if (d->indices)
+        png_set_packing(d->png); /* a byte an index */
+    else
+        png_set_expand(d->png); /* palettes, gray below 8 bits, tRNS to alpha */
     png_set_interlace_handling(d->png);
     png_read_update_info(d->png, d->info);
     return ASSAY_OK;
@@ -113,10 +118,10 @@ static assay_status decode(decoder *d, assay_image *out)
     return channels % 2 == 0 ? drop_alpha(d, out, channels) : ASSAY_OK;
 }
 
-assay_status assay_png_read_memory(const void *bytes, size_t size, const char *name,
-                                   assay_image *out, assay_error *err)
+static assay_status read_memory(const void *bytes, size_t size, const char *name, bool indices,
+                                assay_image *out, assay_error *err)
 {
-    decoder d = {.next = bytes, .left = size, .name = name, .err = err};
+    decoder d = {.next = bytes, .left = size, .name = name, .indices = indices, .err = err};
     memset(out, 0, sizeof *out);
     if (size < 8 || png_sig_cmp(bytes, 0, 8) != 0)
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: not a PNG file", name);
@@ -135,7 +140,13 @@ assay_status assay_png_read_memory(const void *bytes, size_t size, const char *n
     return status;
 }
 
-assay_status assay_png_read_file(const char *path, assay_image *out, assay_error *err)
+assay_status assay_png_read_memory(const void *bytes, size_t size, const char *name,
+                                   assay_image *out, assay_error *err)
+{
+    return read_memory(bytes, size, name, false, out, err);
+}
+
+static assay_status read_file(const char *path, bool indices, assay_image *out, assay_error *err)
 {
     unsigned char *bytes;
     size_t size;
@@ -143,7 +154,17 @@ assay_status assay_png_read_file(const char *path, assay_image *out, assay_error
     assay_status status = assay_slurp(path, &bytes, &size, err);
     if (status)
         return status;
-    status = assay_png_read_memory(bytes, size, path, out, err);
+    status = read_memory(bytes, size, path, indices, out, err);
     free(bytes);
     return status;
+}
+
+assay_status assay_png_read_file(const char *path, assay_image *out, assay_error *err)
+{
+    return read_file(path, false, out, err);
+}
+
+assay_status assay_png_read_indices(const char *path, assay_image *out, assay_error *err)
+{
+    return read_file(path, true, out, err);
 }

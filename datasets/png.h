@@ -24,4 +24,8 @@ assay_status assay_png_read_file(const char *path, assay_image *out, assay_error
 assay_status assay_png_read_memory(const void *bytes, size_t size, const char *name,
                                    assay_image *out, assay_error *err);
 
+/* The same where pixels are numbers and no colours: a palette's indices, gray as it is stored at
+ * any depth up to 8 bits; channels is 1 for both. */
+assay_status assay_png_read_indices(const char *path, assay_image *out, assay_error *err);
+
 #endif

@@ -1,5 +1,6 @@
-/* assay eval: top-1 and top-5 of a network, and of its float twin. */
+/* assay eval: accuracy of a network, and how near it is to its float twin. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "interp/cli/session.h"
@@ -7,62 +8,99 @@
 #include "interp/golden/files.h"
 #include "interp/run/model.h"
 
+/* What was asked for, and what came of it. */
+typedef struct evaluation {
+    const cli_args *args;
+    const char *name;          /* of the scheme */
+    const assay_graph *twin;   /* NULL: nothing to compare with */
+    bool labelled, has_pixels; /* the samples' labels; by pixel */
+    double max_drop, min_sqnr; /* infinite, where none was asked for */
+    assay_fidelity result;     /* without a twin only `other` */
+} evaluation;
+
 static double points(const assay_accuracy *r, int k)
 {
     return r->samples ? 100.0 * (double)r->top[k - 1] / (double)r->samples : 0.0;
 }
 
-static void print_row(const char *what, const assay_accuracy *r)
+/* What --max-drop is about. */
+static double score(const assay_accuracy *r)
 {
-    printf("%-28.60s top-1 %8.4f %%  top-5 %8.4f %%  (%" PRId64 " of %" PRId64 ")  outputs %s\n",
-           what, points(r, 1), points(r, 5), r->top[0], r->samples, r->digest);
+    return isnan(r->mean_iou) ? points(r, 1) : 100.0 * r->mean_iou;
 }
 
-/* Evaluates one program over --dataset; `codes` as in cli_data_open_twin. */
-static int evaluate(const cli_args *a, const assay_program *p, const assay_value *codes,
-                    const char *what, assay_accuracy *r)
-{
-    cli_data d;
-    assay_error err;
-    int status = cli_data_open_twin(&d, a, p->graph, codes, what);
+/* ---- text ---- */
 
-    if (status == CLI_OK && assay_evaluate(p, &d.samples, d.threads, NULL, r, &err) != ASSAY_OK) {
-        cli_data_close(&d);
-        status = cli_failed(&err);
+static void print_row(const evaluation *e, const char *what, const assay_accuracy *r)
+{
+    printf("%-28.60s ", what);
+    if (e->labelled && e->has_pixels)
+        printf("mean IoU %8.4f %%  pixels %8.4f %%  (%" PRId64 " of %" PRId64 ")  ", score(r),
+               points(r, 1), r->top[0], r->samples);
+    else if (e->labelled)
+        printf("top-1 %8.4f %%  top-5 %8.4f %%  (%" PRId64 " of %" PRId64 ")  ", points(r, 1),
+               points(r, 5), r->top[0], r->samples);
+    printf("outputs %s\n", r->digest);
+}
+
+static void print_difference(const evaluation *e)
+{
+    const assay_accuracy *r = &e->result.other, *f = &e->result.reference;
+
+    if (e->labelled && e->has_pixels)
+        printf("%-28s mean IoU %+8.4f    pixels %+8.4f    points\n", "difference",
+               score(r) - score(f), points(r, 1) - points(f, 1));
+    else if (e->labelled)
+        printf("%-28s top-1 %+8.4f    top-5 %+8.4f    points\n", "difference",
+               points(r, 1) - points(f, 1), points(r, 5) - points(f, 5));
+    printf("%-28s SQNR %.2f dB  MSE %.6g", "outputs against float", e->result.output_sqnr,
+           e->result.output_mse);
+    if (e->result.compared)
+        printf("  agreement %.4f %%  (%" PRId64 " of %" PRId64 "%s)",
+               100.0 * (double)e->result.agree / (double)e->result.compared, e->result.agree,
+               e->result.compared, e->result.compared > e->result.samples ? " pixels" : "");
+    printf("\n");
+}
+
+/* ---- JSON ---- */
+
+/* JSON has no infinity and no NaN. */
+static json_t *number(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+static void put_accuracy(json_t *o, const evaluation *e, const char *prefix,
+                         const assay_accuracy *r)
+{
+    char key[32];
+    for (int k = 1; k <= ASSAY_EVAL_TOP && e->labelled; k += ASSAY_EVAL_TOP - 1) {
+        snprintf(key, sizeof key, e->has_pixels ? "%spixel_top%d" : "%stop%d", prefix, k);
+        json_object_set_new(o, key, json_real(points(r, k)));
     }
-    cli_data_close(&d);
-    if (status == CLI_OK && r->samples == 0)
-        status = cli_trouble("%s: no sample has a label", cli_value(a, "dataset", ""));
-    return status;
+    snprintf(key, sizeof key, "%smean_iou", prefix);
+    if (e->labelled && e->has_pixels)
+        json_object_set_new(o, key, number(100.0 * r->mean_iou));
 }
 
-/* The float twin of the network whose input is `codes`. */
-static int evaluate_float(const cli_args *a, const assay_graph *g, const assay_value *codes,
-                          assay_accuracy *r)
+static int write_json(const evaluation *e, const char *path)
 {
-    assay_program *p;
-    assay_error err;
-    int status;
-
-    if (assay_program_make(g, NULL, false, &p, &err) != ASSAY_OK)
-        return cli_failed(&err);
-    status = evaluate(a, p, codes, "float", r);
-    assay_program_free(p);
-    return status;
-}
-
-static int write_json(const char *path, const char *name, const assay_accuracy *r,
-                      const assay_accuracy *twin)
-{
-    json_t *o =
-        json_pack("{s:s,s:I,s:f,s:f,s:s}", "scheme", name, "samples", (json_int_t)r->samples,
-                  "top1", points(r, 1), "top5", points(r, 5), "outputs", r->digest);
+    const assay_fidelity *f = &e->result;
+    json_t *o = json_pack("{s:s,s:I,s:s}", "scheme", e->name, "samples",
+                          (json_int_t)(e->labelled ? f->other.samples : f->samples), "outputs",
+                          f->other.digest);
     assay_error err;
     assay_status status;
 
-    if (o && twin) {
-        json_object_set_new(o, "float_top1", json_real(points(twin, 1)));
-        json_object_set_new(o, "float_top5", json_real(points(twin, 5)));
+    if (o)
+        put_accuracy(o, e, "", &f->other);
+    if (o && e->twin) {
+        put_accuracy(o, e, "float_", &f->reference);
+        json_object_set_new(o, "sqnr_db", number(f->output_sqnr));
+        json_object_set_new(o, "mse", number(f->output_mse));
+        json_object_set_new(o, "agreement",
+                            f->compared ? json_real(100.0 * (double)f->agree / (double)f->compared)
+                                        : json_null());
     }
     status =
         o ? assay_json_write(path, o, &err) : assay_fail(&err, ASSAY_ERR_MEMORY, "out of memory");
@@ -70,43 +108,116 @@ static int write_json(const char *path, const char *name, const assay_accuracy *
     return status == ASSAY_OK ? CLI_OK : cli_failed(&err);
 }
 
-static int compare(const cli_args *a, const cli_session *s)
+/* ---- running ---- */
+
+/* Before anything runs: is there what was asked for to judge by? */
+static int check(evaluation *e, const cli_data *d, const assay_program *p)
 {
-    const assay_graph *twin = s->floating;
-    const char *name = s->scheme ? s->scheme->name : "float";
-    const char *json = cli_value(a, "json", NULL);
-    assay_graph *loaded = NULL;
-    assay_accuracy r, f;
+    const char *path = cli_value(e->args, "dataset", "");
+    const assay_graph *g = p->graph;
+    assay_judge judge;
+    int status;
+
+    if (g->n_outputs < 1)
+        return cli_trouble("%s: the network has no output", e->args->positional[0]);
+    status = cli_data_judge(d, &g->value[g->output[0]], &judge, &e->labelled);
+    e->has_pixels = judge.maps;
+    if (status != CLI_OK || e->labelled)
+        return status;
+    if (cli_has(e->args, "max-drop"))
+        return cli_trouble(
+            "%s: no sample has a label that --max-drop could count by; pass --labels "
+            "PATH, or --min-sqnr DB",
+            path);
+    return e->twin ? CLI_OK
+                   : cli_trouble("%s: no sample has a label, and there is no float twin to compare "
+                                 "with; pass --labels PATH, or --float MODEL with --scheme",
+                                 path);
+}
+
+static int evaluate_alone(evaluation *e, cli_data *d, const assay_program *p)
+{
     assay_error err;
-    double drop;
+    e->result.samples = d->samples.count;
+    return assay_evaluate(p, &d->samples, d->threads, NULL, &e->result.other, &err) == ASSAY_OK
+               ? CLI_OK
+               : cli_failed(&err);
+}
+
+/* The twin takes the same samples, in its own type. */
+static int evaluate_both(evaluation *e, cli_data *d, const assay_program *p)
+{
+    cli_data twin = {0};
+    assay_program *floating = NULL;
+    assay_error err;
+    int status =
+        cli_data_open_twin(&twin, e->args, e->twin, &p->graph->value[p->graph->input[0]], "float");
+
+    if (status == CLI_OK && assay_program_make(e->twin, NULL, false, &floating, &err) != ASSAY_OK)
+        status = cli_failed(&err);
+    d->samples.reference = &twin.samples;
+    if (status == CLI_OK && assay_fidelity_measure(floating, p, &d->samples, d->threads, NULL, 0,
+                                                   NULL, NULL, &e->result, &err) != ASSAY_OK) {
+        cli_data_close(d); /* ends the line of progress */
+        status = cli_failed(&err);
+    }
+    assay_program_free(floating);
+    cli_data_close(&twin);
+    return status;
+}
+
+static int report(const evaluation *e, const assay_program *p)
+{
+    const char *json = cli_value(e->args, "json", NULL);
+    const assay_fidelity *f = &e->result;
     int status = CLI_OK;
 
-    if (!cli_number(a, "max-drop", 100.0, 0.0, 100.0, &drop))
+    if (e->twin)
+        print_row(e, "float", &f->reference);
+    print_row(e, e->name, &f->other);
+    if (e->twin)
+        print_difference(e);
+    assay_contract_print(p, stdout);
+    if (json)
+        status = write_json(e, json);
+    if (status == CLI_OK && e->twin &&
+        ((e->labelled && score(&f->reference) - score(&f->other) > e->max_drop) ||
+         f->output_sqnr < e->min_sqnr))
+        status = CLI_DIFFERENT;
+    return status;
+}
+
+static int compare(const cli_args *a, const cli_session *s)
+{
+    evaluation e = {.args = a, .name = s->scheme ? s->scheme->name : "float", .twin = s->floating};
+    assay_graph *loaded = NULL;
+    cli_data d = {0};
+    assay_error err;
+    int status = CLI_OK;
+
+    if (!cli_number(a, "max-drop", 100.0, 0.0, 100.0, &e.max_drop) ||
+        !cli_number(a, "min-sqnr", -INFINITY, -1000, 1000, &e.min_sqnr))
         return CLI_TROUBLE;
+    if (s->graph->n_inputs < 1)
+        return cli_trouble("%s: the network has no input", a->positional[0]);
     if (cli_has(a, "float")) {
-        if (s->graph->n_inputs < 1)
-            return cli_trouble("%s: the network has no input", a->positional[0]);
         if (assay_model_load_canonical(cli_value(a, "float", ""), NULL, &loaded, &err) != ASSAY_OK)
             return cli_failed(&err);
-        twin = loaded;
+        e.twin = loaded;
     }
-    if (twin && s->scheme)
-        status = evaluate_float(a, twin, &s->graph->value[s->graph->input[0]], &f);
+    e.twin = s->scheme ? e.twin : NULL;
+    if (cli_has(a, "min-sqnr") && !e.twin)
+        status = cli_trouble("--min-sqnr needs a float twin to compare with; pass --float MODEL "
+                             "with --scheme");
     if (status == CLI_OK)
-        status = evaluate(a, s->program, NULL, name, &r);
-    if (status == CLI_OK) {
-        if (twin && s->scheme)
-            print_row("float", &f);
-        print_row(name, &r);
-        if (twin && s->scheme)
-            printf("%-28s top-1 %+8.4f    top-5 %+8.4f    points\n", "difference",
-                   points(&r, 1) - points(&f, 1), points(&r, 5) - points(&f, 5));
-        assay_contract_print(s->program, stdout);
-        if (json)
-            status = write_json(json, name, &r, twin && s->scheme ? &f : NULL);
-        if (status == CLI_OK && twin && s->scheme && points(&f, 1) - points(&r, 1) > drop)
-            status = CLI_DIFFERENT;
-    }
+        status = cli_data_open(&d, a, s->graph, e.name);
+    if (status == CLI_OK)
+        status = check(&e, &d, s->program);
+    if (status == CLI_OK)
+        status = e.twin ? evaluate_both(&e, &d, s->program) : evaluate_alone(&e, &d, s->program);
+    cli_data_close(&d);
+    if (status == CLI_OK)
+        status = report(&e, s->program);
     assay_graph_free(loaded);
     return status;
 }
@@ -125,21 +236,30 @@ static int run(const cli_args *a)
 static const cli_option options[] = {
     CLI_RUN_OPTIONS,
     CLI_DATA_OPTIONS,
+    CLI_JUDGE_OPTIONS,
     {"float", 0, "MODEL", "the float twin to compare with (default: the model itself, if float)"},
-    {"max-drop", 0, "POINTS", "exit 1 when top-1 falls by more than this below the float twin's"},
+    {"max-drop", 0, "POINTS",
+     "exit 1 when top-1 (mean IoU, with label maps) falls by more than this below the float "
+     "twin's"},
+    {"min-sqnr", 0, "DB",
+     "exit 1 when the output's signal to noise ratio against the float twin is less"},
     {"json", 0, "FILE", "the result as JSON (- for standard output)"},
     {NULL, 0, NULL, NULL}};
 
 const cli_command cli_eval = {
     .name = "eval",
     .usage = "MODEL --dataset PATH [--scheme S [--profile PROFILE.yaml]]",
-    .summary = "top-1 and top-5 over a data set, beside the float twin's",
+    .summary =
+        "accuracy over a data set, by sample or by pixel; noise and agreement with the float twin",
     .examples =
         "  assay eval net.onnx --dataset test/\n"
         "  assay eval net.onnx --profile profile.yaml --scheme tflite --dataset test/\n"
         "  assay eval net-int8.assay --scheme tflite -d test/ --float net.onnx --max-drop 0.5\n"
         "  assay eval net-int8.tflite --scheme tflite -d codes.npy --labels labels.npy --float "
-        "net-float.tflite\n",
+        "net-float.tflite\n"
+        "  assay eval segment.onnx -p profile.yaml -s tflite -d images/ --labels maps/ "
+        "--ignore-label 255\n"
+        "  assay eval denoiser.onnx -p profile.yaml -s tflite -d noisy/ --min-sqnr 30\n",
     .options = options,
     .min_args = 1,
     .max_args = 1,

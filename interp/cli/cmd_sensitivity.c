@@ -7,6 +7,8 @@
 
 int cli_trial_open(cli_session *s, cli_data *d, cli_quantize *q, const cli_args *a, assay_trial *t)
 {
+    assay_judge judge;
+    bool labelled;
     int status;
 
     if (!cli_has(a, "profile") || !cli_has(a, "scheme") || !cli_has(a, "dataset"))
@@ -21,6 +23,8 @@ int cli_trial_open(cli_session *s, cli_data *d, cli_quantize *q, const cli_args 
         status = cli_data_open(d, a, s->floating, a->command->name);
     if (status != CLI_OK)
         return status;
+    if (s->floating->n_outputs > 0)
+        status = cli_data_judge(d, &s->floating->value[s->floating->output[0]], &judge, &labelled);
     d->samples.done = NULL; /* progress is by trial */
     *t = (assay_trial){.floating = s->floating,
                        .profile = s->profile,
@@ -28,15 +32,30 @@ int cli_trial_open(cli_session *s, cli_data *d, cli_quantize *q, const cli_args 
                        .options = &q->options,
                        .samples = &d->samples,
                        .threads = d->threads};
-    return CLI_OK;
+    return status;
+}
+
+static void print_number(double x, int decimals)
+{
+    if (isnan(x))
+        printf(" %8s", "-");
+    else
+        printf(" %8.*f", decimals, x);
 }
 
 static void print_ratio(double db)
 {
-    if (isnan(db))
-        printf(" %8s", "-");
-    else
-        printf(" %8.2f", db);
+    print_number(db, 2);
+}
+
+static void print_whole(const assay_fidelity *f)
+{
+    const double drop = assay_fidelity_drop(f);
+
+    printf("the whole: output %.2f dB (MSE %.6g)", f->output_sqnr, f->output_mse);
+    if (!isnan(drop))
+        printf(", drop %.4f points of %s", drop, assay_fidelity_drop_name(f));
+    printf(", over %lld samples\n", (long long)f->samples);
 }
 
 static void print_table(const assay_sensitivity *s)
@@ -58,14 +77,13 @@ static void print_table(const assay_sensitivity *s)
         print_ratio(r->cumulative);
         printf(" ");
         print_ratio(r->alone.output_sqnr);
-        printf(" %8.4f  ", assay_fidelity_drop(&r->alone));
+        print_number(assay_fidelity_drop(&r->alone), 4);
+        printf("  ");
         print_ratio(r->without.output_sqnr);
-        printf(" %8.4f\n", assay_fidelity_drop(&r->without));
+        print_number(assay_fidelity_drop(&r->without), 4);
+        printf("\n");
     }
-    printf("the whole: output %.2f dB, drop %.4f points %s, over %lld samples\n",
-           s->whole.output_sqnr, assay_fidelity_drop(&s->whole),
-           s->whole.labelled ? "of top-1" : "(share classified otherwise; no labels)",
-           (long long)s->whole.samples);
+    print_whole(&s->whole);
 }
 
 /* JSON has no infinity and no NaN. */
@@ -83,17 +101,18 @@ static int write_json(const char *path, const assay_sensitivity *s)
     for (int i = 0; i < s->n; i++) {
         const assay_sensitivity_row *r = &s->row[i];
         json_array_append_new(
-            rows,
-            json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:f,s:o,s:f}", "node", r->node, "op", r->op,
-                      "value", r->value, "type", assay_elem_print(r->elem, elem), "isolated_db",
-                      ratio(r->isolated), "cumulative_db", ratio(r->cumulative), "alone_db",
-                      ratio(r->alone.output_sqnr), "alone_drop", assay_fidelity_drop(&r->alone),
-                      "without_db", ratio(r->without.output_sqnr), "without_drop",
-                      assay_fidelity_drop(&r->without)));
+            rows, json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "node", r->node, "op",
+                            r->op, "value", r->value, "type", assay_elem_print(r->elem, elem),
+                            "isolated_db", ratio(r->isolated), "cumulative_db",
+                            ratio(r->cumulative), "alone_db", ratio(r->alone.output_sqnr),
+                            "alone_drop", ratio(assay_fidelity_drop(&r->alone)), "without_db",
+                            ratio(r->without.output_sqnr), "without_drop",
+                            ratio(assay_fidelity_drop(&r->without))));
     }
-    o = json_pack("{s:o,s:f,s:I,s:o}", "output_db", ratio(s->whole.output_sqnr), "drop",
-                  assay_fidelity_drop(&s->whole), "samples", (json_int_t)s->whole.samples, "nodes",
-                  rows);
+    o = json_pack("{s:o,s:f,s:o,s:s,s:I,s:o}", "output_db", ratio(s->whole.output_sqnr),
+                  "output_mse", s->whole.output_mse, "drop", ratio(assay_fidelity_drop(&s->whole)),
+                  "drop_of", assay_fidelity_drop_name(&s->whole), "samples",
+                  (json_int_t)s->whole.samples, "nodes", rows);
     const assay_status status =
         o ? assay_json_write(path, o, &err) : assay_fail(&err, ASSAY_ERR_MEMORY, "out of memory");
     json_decref(o);
@@ -135,11 +154,9 @@ static int run(const cli_args *a)
 }
 
 static const cli_option options[] = {
-    CLI_MODEL_OPTIONS,
-    CLI_SCHEME_OPTIONS,
-    CLI_DATA_OPTIONS,
-    CLI_QUANTIZE_OPTIONS,
-    {"json", 0, "FILE", "the table as JSON (- for standard output)"},
+    CLI_MODEL_OPTIONS,    CLI_SCHEME_OPTIONS,
+    CLI_DATA_OPTIONS,     CLI_JUDGE_OPTIONS,
+    CLI_QUANTIZE_OPTIONS, {"json", 0, "FILE", "the table as JSON (- for standard output)"},
     {NULL, 0, NULL, NULL}};
 
 const cli_command cli_sensitivity = {

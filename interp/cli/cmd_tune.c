@@ -1,4 +1,5 @@
 /* assay tune: calibrations and nodes in float that lose no more accuracy than is allowed. */
+#include <math.h>
 #include <string.h>
 
 #include "interp/cli/session.h"
@@ -62,6 +63,22 @@ static int save(const cli_args *a, const assay_trial *t, const assay_quantize_op
     return status == ASSAY_OK ? CLI_OK : cli_failed(&err);
 }
 
+static void print_end(const assay_tune_options *o, const assay_tune_result *r)
+{
+    const double before = assay_fidelity_drop(&r->before), after = assay_fidelity_drop(&r->after);
+
+    printf("stopped after %d trials: %s; ", r->trials, r->reason);
+    if (!isnan(after))
+        printf("drop %.4f points of %s (was %.4f%s", after, assay_fidelity_drop_name(&r->after),
+               before, o->target_sqnr > 0 ? "), " : ", ");
+    if (!isnan(after) && o->target_sqnr <= 0)
+        printf("target %.4g), ", o->target_drop);
+    printf("output %.2f dB (was %.2f", r->after.output_sqnr, r->before.output_sqnr);
+    if (o->target_sqnr > 0)
+        printf(", target %.4g", o->target_sqnr);
+    printf(")\n");
+}
+
 static int tune(const cli_args *a, const assay_trial *t)
 {
     assay_tune_options o = {.log = print_line};
@@ -71,18 +88,14 @@ static int tune(const cli_args *a, const assay_trial *t)
     int status = CLI_OK;
 
     if (!cli_number(a, "target-drop", 0.5, 0, 100, &o.target_drop) ||
+        !cli_number(a, "target-sqnr", 0, 0, 1000, &o.target_sqnr) ||
         !cli_integer(a, "max-float", 4, 0, 1000000, &most))
         return CLI_TROUBLE;
     o.max_float = (int)most;
     if (assay_tune(t, &o, &r, &err) != ASSAY_OK) {
         status = cli_failed(&err);
     } else {
-        printf("stopped after %d trials: %s; drop %.4f points %s (was %.4f, target %.4g), output "
-               "%.2f dB (was %.2f)\n",
-               r.trials, r.reason, assay_fidelity_drop(&r.after),
-               r.after.labelled ? "of top-1" : "(share classified otherwise)",
-               assay_fidelity_drop(&r.before), o.target_drop, r.after.output_sqnr,
-               r.before.output_sqnr);
+        print_end(&o, &r);
         print_options(&r.options, t->options);
         status = save(a, t, &r.options);
         if (status == CLI_OK && !r.reached)
@@ -113,7 +126,11 @@ static const cli_option options[] = {
     CLI_SCHEME_OPTIONS,
     CLI_DATA_OPTIONS,
     CLI_QUANTIZE_OPTIONS,
-    {"target-drop", 0, "POINTS", "top-1 that may be lost to the float network (default: 0.5)"},
+    CLI_JUDGE_OPTIONS,
+    {"target-drop", 0, "POINTS",
+     "what may be lost to the float network (default: 0.5): of top-1, of mean IoU with label maps, "
+     "of agreement with float without labels"},
+    {"target-sqnr", 0, "DB", "the signal to noise ratio of the first output to reach instead"},
     {"max-float", 0, "N", "keep at most N nodes in float (default: 4)"},
     {"output", 'o', "FILE.assay", "the integer network in text form"},
     {NULL, 0, NULL, NULL}};
@@ -123,7 +140,8 @@ const cli_command cli_tune = {
     .usage = "MODEL --profile PROFILE.yaml --scheme S --dataset PATH [--target-drop 0.5]",
     .summary = "pick calibrations and nodes to keep in float; say why the search stopped",
     .examples = "  assay tune net.onnx -p profile.yaml -s npu16 -d train/ --target-drop 0.5 -o "
-                "net-int8.assay\n",
+                "net-int8.assay\n"
+                "  assay tune denoiser.onnx -p profile.yaml -s npu16 -d noisy/ --target-sqnr 30\n",
     .options = options,
     .min_args = 1,
     .max_args = 1,

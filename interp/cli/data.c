@@ -32,6 +32,12 @@ static int64_t read_label(void *user, int64_t i)
     return assay_dataset_label(d->dataset, i);
 }
 
+static assay_status read_map(void *user, int64_t i, int64_t *label, assay_error *err)
+{
+    const cli_data *d = user;
+    return assay_dataset_read_map(d->dataset, i, d->ignored, label, err);
+}
+
 static void sample_done(void *user)
 {
     cli_data *d = user;
@@ -59,6 +65,37 @@ static bool are_codes(const assay_sample_type *t, const assay_graph *g, const as
            codes->type.elem.bits <= 8 && g->value[g->input[0]].type.elem.kind == ASSAY_KIND_F32 &&
            assay_shape_count(&g->value[g->input[0]].type) == assay_shape_count(&codes->type) &&
            cli_check_sample(t, codes, "", NULL) == ASSAY_OK;
+}
+
+/* What labels are, and where classes are in the output. */
+static int bind_labels(cli_data *d, const cli_args *a)
+{
+    int64_t axis;
+
+    if (!cli_integer(a, "class-axis", -1, 0, ASSAY_MAX_RANK - 1, &axis) ||
+        !cli_integer(a, "ignore-label", 255, 0, INT32_MAX, &d->ignored))
+        return CLI_TROUBLE;
+    d->samples.class_axis = (int)axis + 1;
+    if (assay_dataset_map_size(d->dataset, d->samples.map))
+        d->samples.label_map = read_map;
+    return CLI_OK;
+}
+
+int cli_data_judge(const cli_data *d, const assay_value *out, assay_judge *j, bool *labelled)
+{
+    const assay_judge one_list = {.places = 1};
+    char shape[96];
+    assay_error err;
+
+    if (assay_judge_make(out, &d->samples, j, &err) != ASSAY_OK)
+        return cli_failed(&err);
+    *labelled = assay_judge_has_labels(j, &d->samples);
+    if (!*labelled && assay_judge_has_labels(&one_list, &d->samples))
+        fprintf(stderr,
+                "assay: labels of samples are not used: output '%s' is %s, no list of classes; "
+                "--labels takes label maps\n",
+                out->name, assay_shape_print(&out->type, shape, sizeof shape));
+    return CLI_OK;
 }
 
 int cli_data_open_twin(cli_data *d, const cli_args *a, const assay_graph *g,
@@ -105,6 +142,8 @@ int cli_data_open_twin(cli_data *d, const cli_args *a, const assay_graph *g,
                                  .read = read_sample,
                                  .label = read_label,
                                  .done = sample_done};
+    if (bind_labels(d, a) != CLI_OK)
+        return CLI_TROUBLE;
     cli_progress_begin(&d->progress, what, d->samples.count, cli_has(a, "quiet"));
     return CLI_OK;
 }

@@ -6,6 +6,7 @@
 #include "datasets/preprocess.h"
 #include "interp/cli/cli.h"
 #include "interp/measure/eval.h"
+#include "interp/measure/judge.h"
 #include "interp/measure/sensitivity.h"
 #include "interp/run/program.h"
 #include "opt/quantize/quantize.h"
@@ -72,13 +73,24 @@
     }
 #define CLI_DATA_OPTIONS                                                                           \
     {"dataset", 'd', "PATH", "folder of PNGs or .npy, IDX, CIFAR-10 .bin, .npy or raw file"},      \
-        {"labels", 0, "FILE", "labels, where they are not beside the data set"},                   \
+        {"labels", 0, "PATH",                                                                      \
+         "labels, where they are not beside the data set; by pixel: a folder with a map a sample " \
+         "(NAME.png, NAME.npy), or .npy [N,H,W]"},                                                 \
         {"raw", 0, "TYPE", "what raw data hold, as u8:32x32x3"},                                   \
         {"preprocess", 0, "FILE", "preprocessing (default: preprocess.yaml beside the data set)"}, \
         {"first", 0, "N", "skip N samples"}, {"limit", 'n', "N", "use at most N samples"},         \
         {"threads", 'j', "N", "threads over samples (default: all cores)"},                        \
     {                                                                                              \
         "quiet", 'q', NULL, "no progress"                                                          \
+    }
+
+/* What an output is judged by. */
+#define CLI_JUDGE_OPTIONS                                                                          \
+    {"class-axis", 0, "N",                                                                         \
+     "axis of the first output that counts classes (default: the one beside label maps' pixels; "  \
+     "all, where the output is one list)"},                                                        \
+    {                                                                                              \
+        "ignore-label", 0, "N", "what label maps hold where a pixel has no label (default: 255)"   \
     }
 
 typedef struct cli_session {
@@ -137,6 +149,7 @@ typedef struct cli_data {
     assay_sample_type type; /* after preprocessing */
     assay_samples samples;  /* ready for assay_evaluate */
     int threads;
+    int64_t ignored; /* label of pixels without one */
     cli_progress progress;
     const assay_graph *graph;
     const assay_value
@@ -150,6 +163,9 @@ int cli_data_open(cli_data *d, const cli_args *a, const assay_graph *g, const ch
 int cli_data_open_twin(cli_data *d, const cli_args *a, const assay_graph *g,
                        const assay_value *codes, const char *what);
 void cli_data_close(cli_data *d);
+/* Where classes are in an output of the network that d was opened for, and whether the samples have
+ * labels for them; says on stderr where there are labels that cannot be used. */
+int cli_data_judge(const cli_data *d, const assay_value *out, assay_judge *j, bool *labelled);
 
 /* What `sensitivity` and `tune` begin with: a float network, a profile, a scheme, options and
  * samples to judge by. All are closed by the caller, whatever the status. */

@@ -5,32 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <xxhash.h>
-
-#include "interp/golden/compare.h"
+#include "interp/measure/judge.h"
 #include "interp/run/workers.h"
-
-/* How many classes come before class c: greater scores, or equal ones of lower index. */
-static int64_t rank_of(const assay_type *t, const void *scores, int64_t n, int64_t c)
-{
-    const double mine = assay_element_real(t, scores, c);
-    int64_t before = 0;
-
-    for (int64_t i = 0; i < n; i++) {
-        const double other = assay_element_real(t, scores, i);
-        before += other > mine || (other == mine && i < c);
-    }
-    return before;
-}
-
-static int64_t best_of(const assay_type *t, const void *scores, int64_t n)
-{
-    int64_t best = 0;
-    for (int64_t i = 1; i < n; i++)
-        if (assay_element_real(t, scores, i) > assay_element_real(t, scores, best))
-            best = i;
-    return best;
-}
 
 /* Runs sample i; outputs stay in the run. */
 static assay_status run_sample(assay_run *run, const assay_samples *s, const assay_graph *g,
@@ -51,89 +27,111 @@ static assay_status check_has_output(const assay_program *p, assay_error *err)
                                                 "%s: the network has no output", p->graph->name);
 }
 
-typedef struct counts {
-    int64_t samples;
-    int64_t top[ASSAY_EVAL_TOP];
-} counts;
-
-static void count_sample(counts *c, const assay_type *t, const void *scores, int64_t label)
+void assay_accuracy_digest(const XXH128_canonical_t *hash, int64_t n, char digest[33])
 {
-    const int64_t n = assay_shape_count(t);
-    int64_t rank;
+    const XXH128_hash_t all = XXH3_128bits(hash, (size_t)n * sizeof *hash);
+    snprintf(digest, 33, "%016llx%016llx", (unsigned long long)all.high64,
+             (unsigned long long)all.low64);
+}
 
-    if (label < 0 || label >= n)
-        return;
-    rank = rank_of(t, scores, n, label);
-    c->samples++;
-    for (int64_t k = rank; k < ASSAY_EVAL_TOP; k++)
-        c->top[k]++;
+/* What all threads of an evaluation read, and where each writes what is its own. */
+typedef struct evaluation {
+    const assay_program *program;
+    const assay_samples *samples;
+    assay_judge judge;
+    XXH128_canonical_t *hash; /* [sample] */
+    int64_t *predictions;     /* [sample], or NULL */
+} evaluation;
+
+/* What one thread has of its own. */
+typedef struct worker {
+    assay_run *run;
+    assay_tally tally;
+    int64_t *label; /* [places] */
+} worker;
+
+static assay_status start(const evaluation *e, worker *w, assay_error *err)
+{
+    assay_status status = assay_run_new(e->program, &w->run, err);
+    if (status == ASSAY_OK)
+        status = assay_tally_make(&e->judge, &w->tally, err);
+    w->label = calloc((size_t)e->judge.places + 1, sizeof *w->label);
+    if (status == ASSAY_OK && !w->label)
+        status = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    return status;
+}
+
+static assay_status evaluate_sample(const evaluation *e, worker *w, int64_t k, assay_error *err)
+{
+    const assay_graph *g = e->program->graph;
+    const assay_type *t = &g->value[g->output[0]].type;
+    const int64_t i = e->samples->first + k;
+    assay_status status = run_sample(w->run, e->samples, g, i, err);
+
+    if (status != ASSAY_OK)
+        return status;
+    const void *scores = assay_run_data(w->run, g->output[0]);
+    XXH128_canonicalFromHash(
+        &e->hash[k], XXH3_128bits(scores, (size_t)assay_shape_count(t) * assay_elem_size(t->elem)));
+    if (e->predictions)
+        e->predictions[k] = e->judge.places == 1 ? assay_judge_best(&e->judge, t, scores, 0) : -1;
+    status = assay_judge_labels(&e->judge, e->samples, i, w->label, err);
+    return status ? status : assay_tally_add(&w->tally, &e->judge, t, scores, w->label, i, err);
+}
+
+static void evaluate_all(const evaluation *e, int threads, assay_tally *sum,
+                         assay_shared_error *shared)
+{
+#pragma omp parallel num_threads(assay_worker_count(threads, e->samples->count))
+    {
+        worker mine = {0};
+        assay_error err;
+        assay_status status = start(e, &mine, &err);
+
+        if (status != ASSAY_OK)
+            assay_share_error(shared, status, &err);
+#pragma omp for schedule(dynamic, 4)
+        for (int64_t k = 0; k < e->samples->count; k++) {
+            if (assay_has_failed(shared))
+                continue;
+            status = evaluate_sample(e, &mine, k, &err);
+            if (status != ASSAY_OK)
+                assay_share_error(shared, status, &err);
+            else
+                assay_sample_done(e->samples);
+        }
+#pragma omp critical(assay_eval_counts)
+        assay_tally_join(sum, &mine.tally);
+        assay_tally_free(&mine.tally);
+        free(mine.label);
+        assay_run_free(mine.run);
+    }
 }
 
 assay_status assay_evaluate(const assay_program *p, const assay_samples *samples, int threads,
                             int64_t *predictions, assay_accuracy *out, assay_error *err)
 {
-    const assay_graph *g = p->graph;
-    XXH128_canonical_t *hash = calloc((size_t)samples->count + 1, sizeof *hash);
+    evaluation e = {.program = p, .samples = samples, .predictions = predictions};
     assay_shared_error shared = {check_has_output(p, err), err};
-    int64_t label_bad = -1;
+    assay_tally sum = {0};
 
-    memset(out, 0, sizeof *out);
-    if (!hash)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
-    threads = assay_worker_count(threads, samples->count);
-#pragma omp parallel num_threads(threads)
-    {
-        assay_run *run = NULL;
-        assay_error e;
-        counts mine = {0};
-        assay_status status =
-            assay_has_failed(&shared) ? ASSAY_ERR_INPUT : assay_run_new(p, &run, &e);
-
-        if (status != ASSAY_OK && !assay_has_failed(&shared))
-            assay_share_error(&shared, status, &e);
-#pragma omp for schedule(dynamic, 4)
-        for (int64_t k = 0; k < samples->count; k++) {
-            const assay_type *t = &g->value[g->output[0]].type;
-            const int64_t i = samples->first + k;
-            const void *scores;
-            if (assay_has_failed(&shared))
-                continue;
-            status = run_sample(run, samples, g, i, &e);
-            if (status != ASSAY_OK) {
-                assay_share_error(&shared, status, &e);
-                continue;
-            }
-            scores = assay_run_data(run, g->output[0]);
-            XXH128_canonicalFromHash(&hash[k], XXH3_128bits(scores, (size_t)assay_shape_count(t) *
-                                                                        assay_elem_size(t->elem)));
-            if (samples->label(samples->user, i) >= assay_shape_count(t)) {
-#pragma omp atomic write
-                label_bad = i;
-            }
-            count_sample(&mine, t, scores, samples->label(samples->user, i));
-            if (predictions)
-                predictions[k] = best_of(t, scores, assay_shape_count(t));
-            assay_sample_done(samples);
-        }
-#pragma omp critical(assay_eval_counts)
-        {
-            out->samples += mine.samples;
-            for (int k = 0; k < ASSAY_EVAL_TOP; k++)
-                out->top[k] += mine.top[k];
-        }
-        assay_run_free(run);
+    *out = (assay_accuracy){0};
+    if (shared.status == ASSAY_OK)
+        shared.status =
+            assay_judge_make(&p->graph->value[p->graph->output[0]], samples, &e.judge, err);
+    if (shared.status == ASSAY_OK)
+        shared.status = assay_tally_make(&e.judge, &sum, err);
+    e.hash = calloc((size_t)samples->count + 1, sizeof *e.hash);
+    if (shared.status == ASSAY_OK && !e.hash)
+        shared.status = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    if (shared.status == ASSAY_OK)
+        evaluate_all(&e, threads, &sum, &shared);
+    if (shared.status == ASSAY_OK) {
+        assay_tally_end(&sum, out);
+        assay_accuracy_digest(e.hash, samples->count, out->digest);
     }
-    if (shared.status == ASSAY_OK && label_bad >= 0)
-        shared.status = assay_fail(
-            err, ASSAY_ERR_INPUT, "sample %lld has label %lld, but the network has %lld classes",
-            (long long)label_bad, (long long)samples->label(samples->user, label_bad),
-            (long long)assay_shape_count(&g->value[g->output[0]].type));
-    {
-        const XXH128_hash_t all = XXH3_128bits(hash, (size_t)samples->count * sizeof *hash);
-        snprintf(out->digest, sizeof out->digest, "%016llx%016llx", (unsigned long long)all.high64,
-                 (unsigned long long)all.low64);
-    }
-    free(hash);
+    assay_tally_free(&sum);
+    free(e.hash);
     return shared.status;
 }
 

@@ -3,6 +3,8 @@
 #ifndef ASSAY_INTERP_EVAL_H
 #define ASSAY_INTERP_EVAL_H
 
+#include <xxhash.h>
+
 #include "interp/run/program.h"
 #include "opt/profile/profile.h"
 
@@ -14,21 +16,32 @@ typedef struct assay_samples {
     assay_status (*read)(void *user, int64_t i, int k, void *input, assay_error *err);
     int64_t (*label)(void *user, int64_t i);
     void (*done)(void *user); /* may be NULL; called one at a time after each sample */
+    /* Labels by pixel: map[0] rows of map[1] of sample i, below 0 where a pixel has none. NULL: a
+     * sample has one label, or none. */
+    assay_status (*label_map)(void *user, int64_t i, int64_t *label, assay_error *err);
+    int64_t map[2];
+    int class_axis; /* 1 + the axis of the first output that counts classes; 0: as judge.h says */
+    /* The same samples for a reference network that takes them otherwise; NULL: the same way. */
+    const struct assay_samples *reference;
 } assay_samples;
 
 #define ASSAY_EVAL_TOP 5
 
 typedef struct assay_accuracy {
-    int64_t samples; /* with a label */
+    int64_t samples; /* with a label; pixels, where labels are by pixel */
     int64_t
         top[ASSAY_EVAL_TOP]; /* top[k-1]: label among the k greatest outputs; ties: lower index */
-    char digest[33];         /* XXH3-128 over the outputs' bytes, in sample order */
+    double mean_iou; /* over the classes that labels or outputs have; NaN without label maps */
+    char digest[33]; /* XXH3-128 over the outputs' bytes, in sample order */
 } assay_accuracy;
 
-/* Evaluates the program's first output as class scores. predictions, when not NULL, receives the
- * best class of each sample. threads 0: all cores. */
+/* Evaluates the program's first output (judge.h). predictions, when not NULL, receives the best
+ * class of each sample, -1 where the output is no list of classes. threads 0: all cores. */
 assay_status assay_evaluate(const assay_program *p, const assay_samples *samples, int threads,
                             int64_t *predictions, assay_accuracy *out, assay_error *err);
+
+/* XXH3-128 over n hashes, as assay_accuracy has it. */
+void assay_accuracy_digest(const XXH128_canonical_t *hash, int64_t n, char digest[33]);
 
 /* Profiles every float value of an all-float program, each right after its node has run. Of what a
  * failure leaves in the profile nothing is to be used. */

@@ -5,17 +5,19 @@
 #include <string.h>
 
 #include "interp/golden/compare.h"
+#include "interp/measure/judge.h"
 #include "interp/run/workers.h"
 
 /* Of one pair on one sample; summed over samples in their order, whatever thread made them. */
 typedef struct powers {
     double signal, noise;
+    int64_t n; /* elements that count */
 } powers;
 
 static powers compare(const assay_type *tr, const void *r, const assay_type *to, const void *o)
 {
     const int64_t n = assay_shape_count(tr);
-    powers p = {0, 0};
+    powers p = {0, 0, 0};
     for (int64_t i = 0; i < n; i++) {
         const double a = assay_element_real(tr, r, i);
         const double d = a - assay_element_real(to, o, i);
@@ -23,27 +25,25 @@ static powers compare(const assay_type *tr, const void *r, const assay_type *to,
             continue;
         p.signal += a * a;
         p.noise += d * d;
+        p.n++;
     }
     return p;
 }
 
-static double decibels(const powers *p, int64_t samples, int stride)
+static powers sum_of(const powers *p, int64_t samples, int stride)
 {
-    powers all = {0, 0};
+    powers all = {0, 0, 0};
     for (int64_t i = 0; i < samples; i++) {
         all.signal += p[i * stride].signal;
         all.noise += p[i * stride].noise;
+        all.n += p[i * stride].n;
     }
-    return all.noise == 0 ? INFINITY : 10 * log10(all.signal / all.noise);
+    return all;
 }
 
-static int64_t best_class(const assay_type *t, const void *scores)
+static double decibels(powers all)
 {
-    int64_t best = 0;
-    for (int64_t i = 1, n = assay_shape_count(t); i < n; i++)
-        if (assay_element_real(t, scores, i) > assay_element_real(t, scores, best))
-            best = i;
-    return best;
+    return all.noise == 0 ? INFINITY : 10 * log10(all.signal / all.noise);
 }
 
 typedef struct job {
@@ -54,8 +54,19 @@ typedef struct job {
     char *recorded;    /* the reference's first output by sample, or NULL */
     bool has_recorded; /* it has them all: the reference is not run */
     powers *powers;    /* [sample][n + 1] */
+    assay_judge judge[2];
+    XXH128_canonical_t *hash[2]; /* [sample] */
+    assay_tally tally[2];        /* of all threads */
     assay_fidelity *out;
 } job;
+
+/* What one thread has of its own. */
+typedef struct worker {
+    assay_run *run[2];
+    assay_tally tally[2];
+    int64_t *label; /* [places] */
+    int64_t agree;
+} worker;
 
 static const assay_type *type_of(const job *j, int which, int value)
 {
@@ -66,7 +77,9 @@ static assay_status run_both(const job *j, assay_run *const run[2], int64_t i, a
 {
     assay_status status = ASSAY_OK;
     for (int k = j->has_recorded ? 1 : 0; k < 2 && status == ASSAY_OK; k++) {
-        status = assay_sample_read(run[k], j->samples, j->program[k]->graph, i, err);
+        status = assay_sample_read(
+            run[k], k == 0 && j->samples->reference ? j->samples->reference : j->samples,
+            j->program[k]->graph, i, err);
         if (status != ASSAY_OK)
             break;
         assay_run_reset(run[k]);
@@ -80,73 +93,155 @@ static size_t output_bytes(const job *j)
     return assay_type_bytes(type_of(j, 0, j->program[0]->graph->output[0]));
 }
 
-static void note(const job *j, assay_run *const run[2], int64_t k, assay_fidelity *mine)
+/* The first outputs of both; the reference's is kept where it is recorded. */
+static void results_of(const job *j, assay_run *const run[2], int64_t k, const void *result[2])
+{
+    char *const kept = j->recorded ? j->recorded + (size_t)k * output_bytes(j) : NULL;
+    result[0] = j->has_recorded ? kept : assay_run_data(run[0], j->program[0]->graph->output[0]);
+    result[1] = assay_run_data(run[1], j->program[1]->graph->output[0]);
+    if (kept && !j->has_recorded)
+        memcpy(kept, result[0], output_bytes(j));
+}
+
+static assay_status judge(const job *j, worker *w, int64_t k, const void *const result[2],
+                          assay_error *err)
+{
+    const int64_t i = j->samples->first + k;
+    assay_status status = assay_judge_labels(&j->judge[1], j->samples, i, w->label, err);
+    const assay_type *t[2];
+
+    for (int s = 0; s < 2; s++) {
+        t[s] = type_of(j, s, j->program[s]->graph->output[0]);
+        XXH128_canonicalFromHash(
+            &j->hash[s][k],
+            XXH3_128bits(result[s], (size_t)assay_shape_count(t[s]) * assay_elem_size(t[s]->elem)));
+        if (status == ASSAY_OK)
+            status = assay_tally_add(&w->tally[s], &j->judge[s], t[s], result[s], w->label, i, err);
+    }
+    for (int64_t p = 0; p < j->judge[0].places; p++)
+        w->agree += assay_judge_best(&j->judge[0], t[0], result[0], p) ==
+                    assay_judge_best(&j->judge[1], t[1], result[1], p);
+    return status;
+}
+
+static assay_status note(const job *j, worker *w, int64_t k, assay_error *err)
 {
     const int outputs[2] = {j->program[0]->graph->output[0], j->program[1]->graph->output[0]};
-    const int64_t label =
-        j->samples->label ? j->samples->label(j->samples->user, j->samples->first + k) : -1;
-    const void *result[2] = {NULL, assay_run_data(run[1], outputs[1])};
     powers *const at = &j->powers[k * (j->n + 1)];
-    int64_t best[2];
-    if (j->has_recorded)
-        result[0] = j->recorded + (size_t)k * output_bytes(j);
-    else
-        result[0] = assay_run_data(run[0], outputs[0]);
-    if (j->recorded && !j->has_recorded)
-        memcpy(j->recorded + (size_t)k * output_bytes(j), result[0], output_bytes(j));
+    const void *result[2];
+
+    results_of(j, w->run, k, result);
     for (int p = 0; p < j->n; p++) {
         const int r = j->pair[p].reference, o = j->pair[p].other;
         if (r >= 0 && o >= 0)
-            at[p] = compare(type_of(j, 0, r), assay_run_data(run[0], r), type_of(j, 1, o),
-                            assay_run_data(run[1], o));
+            at[p] = compare(type_of(j, 0, r), assay_run_data(w->run[0], r), type_of(j, 1, o),
+                            assay_run_data(w->run[1], o));
     }
     at[j->n] = compare(type_of(j, 0, outputs[0]), result[0], type_of(j, 1, outputs[1]), result[1]);
-    for (int w = 0; w < 2; w++)
-        best[w] = best_class(type_of(j, w, outputs[w]), result[w]);
-    mine->samples++;
-    mine->agree += best[0] == best[1];
-    mine->labelled += label >= 0;
-    mine->right_reference += label >= 0 && best[0] == label;
-    mine->right += label >= 0 && best[1] == label;
+    return judge(j, w, k, result, err);
 }
 
-static void add(assay_fidelity *to, const assay_fidelity *from)
+static assay_status start(const job *j, worker *w, assay_error *err)
 {
-    to->samples += from->samples;
-    to->labelled += from->labelled;
-    to->right_reference += from->right_reference;
-    to->right += from->right;
-    to->agree += from->agree;
+    assay_status status = ASSAY_OK;
+    for (int k = 0; k < 2 && status == ASSAY_OK; k++)
+        status = assay_tally_make(&j->judge[k], &w->tally[k], err);
+    for (int k = j->has_recorded ? 1 : 0; k < 2 && status == ASSAY_OK; k++)
+        status = assay_run_new(j->program[k], &w->run[k], err);
+    w->label = calloc((size_t)j->judge[1].places + 1, sizeof *w->label);
+    if (status == ASSAY_OK && !w->label)
+        status = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    return status;
+}
+
+static void finish(job *j, worker *w)
+{
+#pragma omp critical(assay_fidelity_add)
+    {
+        j->out->agree += w->agree;
+        for (int k = 0; k < 2; k++)
+            assay_tally_join(&j->tally[k], &w->tally[k]);
+    }
+    for (int k = 0; k < 2; k++) {
+        assay_tally_free(&w->tally[k]);
+        assay_run_free(w->run[k]);
+    }
+    free(w->label);
 }
 
 static void work(job *j, int threads, assay_shared_error *shared)
 {
 #pragma omp parallel num_threads(assay_worker_count(threads, j->samples->count))
     {
-        assay_run *run[2] = {NULL, NULL};
-        assay_fidelity mine = {0};
+        worker mine = {0};
         assay_error e;
-        assay_status status = ASSAY_OK;
-        for (int k = j->has_recorded ? 1 : 0; k < 2 && status == ASSAY_OK; k++)
-            status = assay_run_new(j->program[k], &run[k], &e);
+        assay_status status = start(j, &mine, &e);
         if (status != ASSAY_OK)
             assay_share_error(shared, status, &e);
 #pragma omp for schedule(dynamic, 4)
         for (int64_t k = 0; k < j->samples->count; k++) {
             if (assay_has_failed(shared))
                 continue;
-            status = run_both(j, run, j->samples->first + k, &e);
-            if (status != ASSAY_OK) {
+            status = run_both(j, mine.run, j->samples->first + k, &e);
+            if (status == ASSAY_OK)
+                status = note(j, &mine, k, &e);
+            if (status != ASSAY_OK)
                 assay_share_error(shared, status, &e);
-                continue;
-            }
-            note(j, run, k, &mine);
-            assay_sample_done(j->samples);
+            else
+                assay_sample_done(j->samples);
         }
-#pragma omp critical(assay_fidelity_add)
-        add(j->out, &mine);
-        assay_run_free(run[0]);
-        assay_run_free(run[1]);
+        finish(j, &mine);
+    }
+}
+
+/* Where classes are in both outputs, and room for what is counted. */
+static assay_status prepare(job *j, assay_error *err)
+{
+    const size_t samples = (size_t)j->samples->count;
+    const assay_value *out[2];
+    assay_status status = ASSAY_OK;
+
+    for (int k = 0; k < 2; k++) {
+        const assay_graph *g = j->program[k]->graph;
+        if (g->n_outputs < 1)
+            return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "%s: the network has no output", g->name);
+        out[k] = &g->value[g->output[0]];
+        status = status ? status : assay_judge_make(out[k], j->samples, &j->judge[k], err);
+    }
+    if (!status && (assay_shape_count(&out[0]->type) != assay_shape_count(&out[1]->type) ||
+                    j->judge[0].places != j->judge[1].places))
+        status = assay_fail(err, ASSAY_ERR_INPUT,
+                            "outputs '%s' and '%s' of the two networks are not of one shape",
+                            out[0]->name, out[1]->name);
+    for (int k = 0; k < 2 && !status; k++) {
+        j->hash[k] = calloc(samples + 1, sizeof *j->hash[k]);
+        status = j->hash[k] ? assay_tally_make(&j->judge[k], &j->tally[k], err)
+                            : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    }
+    j->powers = calloc(samples * ((size_t)j->n + 1), sizeof *j->powers);
+    if (!status && !j->powers)
+        status = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    return status;
+}
+
+/* The numbers of all samples. */
+static void conclude(job *j, double *sqnr)
+{
+    const int64_t count = j->samples->count;
+    const powers all = sum_of(j->powers + j->n, count, j->n + 1);
+    assay_accuracy *side[2] = {&j->out->reference, &j->out->other};
+
+    for (int p = 0; p < j->n; p++)
+        sqnr[p] = j->pair[p].reference < 0 || j->pair[p].other < 0
+                      ? (double)NAN
+                      : decibels(sum_of(j->powers + p, count, j->n + 1));
+    j->out->samples = count;
+    j->out->compared = count * j->judge[0].places;
+    j->out->output_sqnr = decibels(all);
+    j->out->output_mse = all.n ? all.noise / (double)all.n : 0;
+    for (int k = 0; k < 2; k++) {
+        assay_tally_end(&j->tally[k], side[k]);
+        assay_accuracy_digest(j->hash[k], count, side[k]->digest);
     }
 }
 
@@ -155,42 +250,47 @@ assay_status assay_fidelity_measure(const assay_program *reference, const assay_
                                     const assay_value_pair *pair, int n, assay_recorded *recorded,
                                     double *sqnr, assay_fidelity *out, assay_error *err)
 {
-    job j = {{reference, other}, samples, pair, n, NULL, false, NULL, out};
+    job j = {.program = {reference, other}, .samples = samples, .pair = pair, .n = n, .out = out};
     assay_shared_error shared = {ASSAY_OK, err};
-    memset(out, 0, sizeof *out);
-    if (reference->graph->n_outputs < 1 || other->graph->n_outputs < 1)
-        return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "%s: the network has no output",
-                          reference->graph->name);
-    if (recorded) {
+    *out = (assay_fidelity){0};
+    shared.status = prepare(&j, err);
+    if (recorded && shared.status == ASSAY_OK) {
         const size_t bytes = output_bytes(&j), most = ASSAY_RECORDED_BYTES;
         j.has_recorded = n == 0 && recorded->output;
         j.recorded = recorded->output;
         if (!j.recorded && bytes > 0 && (size_t)samples->count <= most / bytes)
             j.recorded = malloc((size_t)samples->count * bytes + 1);
     }
-    j.powers = calloc((size_t)samples->count * ((size_t)n + 1), sizeof *j.powers);
-    if (!j.powers)
-        shared.status = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
-    else
+    if (shared.status == ASSAY_OK)
         work(&j, threads, &shared);
+    if (shared.status == ASSAY_OK)
+        conclude(&j, sqnr);
     if (recorded && shared.status == ASSAY_OK)
         recorded->output = j.recorded;
     else if (!recorded || j.recorded != recorded->output)
         free(j.recorded);
-    if (!j.powers)
-        return shared.status;
-    for (int p = 0; p < n; p++)
-        sqnr[p] = pair[p].reference < 0 || pair[p].other < 0
-                      ? (double)NAN
-                      : decibels(j.powers + p, samples->count, n + 1);
-    out->output_sqnr = decibels(j.powers + n, samples->count, n + 1);
+    for (int k = 0; k < 2; k++) {
+        assay_tally_free(&j.tally[k]);
+        free(j.hash[k]);
+    }
     free(j.powers);
     return shared.status;
 }
 
 double assay_fidelity_drop(const assay_fidelity *f)
 {
-    if (f->labelled > 0)
-        return 100.0 * (double)(f->right_reference - f->right) / (double)f->labelled;
-    return f->samples > 0 ? 100.0 * (double)(f->samples - f->agree) / (double)f->samples : 0;
+    if (f->other.samples > 0 && !isnan(f->other.mean_iou))
+        return 100.0 * (f->reference.mean_iou - f->other.mean_iou);
+    if (f->other.samples > 0)
+        return 100.0 * (double)(f->reference.top[0] - f->other.top[0]) / (double)f->other.samples;
+    return f->compared > 0 ? 100.0 * (double)(f->compared - f->agree) / (double)f->compared
+                           : (double)NAN;
+}
+
+const char *assay_fidelity_drop_name(const assay_fidelity *f)
+{
+    if (f->other.samples > 0)
+        return isnan(f->other.mean_iou) ? "top-1" : "mean IoU";
+    return f->compared > 0 ? "agreement with float (no labels)"
+                           : "nothing (an output without classes)";
 }

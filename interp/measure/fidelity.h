@@ -1,5 +1,5 @@
 /* How near the values of one network are to those of another on the same samples: signal to
- * quantization noise, and the best class of the first output. */
+ * quantization noise, labels met and agreement of the first output (judge.h). */
 #ifndef ASSAY_INTERP_FIDELITY_H
 #define ASSAY_INTERP_FIDELITY_H
 
@@ -12,16 +12,21 @@ typedef struct assay_value_pair {
 
 typedef struct assay_fidelity {
     int64_t samples;
-    int64_t labelled;        /* of them with a label */
-    int64_t right_reference; /* labelled samples whose best class is the label */
-    int64_t right;           /* the same for the other network */
-    int64_t agree;           /* samples with the same best class in both */
-    double output_sqnr;      /* dB, of the first output */
+    assay_accuracy reference, other; /* against the labels, if there are any */
+    int64_t
+        compared;  /* samples, or pixels, whose best class is compared; 0: there are no classes */
+    int64_t agree; /* of them with the same best class in both */
+    double output_sqnr; /* dB, of the first output */
+    double output_mse;  /* mean of squared differences of it, in its real values */
 } assay_fidelity;
 
-/* Points of top-1 that the other network loses: to the labels, or, without labels, the share of
- * samples that it classifies otherwise than the reference. */
+/* Points that the other network loses: of top-1 to the labels, of mean IoU to label maps; without
+ * labels the share of samples (pixels) that it classifies otherwise than the reference. NaN for an
+ * output without classes: only its noise can be judged. */
 double assay_fidelity_drop(const assay_fidelity *f);
+/* What those are points of: "top-1", "mean IoU", "agreement with float (no labels)" or "nothing (an
+ * output without classes)". */
+const char *assay_fidelity_drop_name(const assay_fidelity *f);
 
 /* The first output of a reference on every sample, for measures that need no more of it. Zero at
  * first; the first measure fills it, unless it were more than ASSAY_RECORDED_BYTES. */

@@ -49,23 +49,45 @@ static assay_status try_options(tuner *t, assay_fidelity *f)
     return assay_trial_run(&trial, NULL, 0, NULL, f, NULL, NULL, t->err);
 }
 
-static bool is_better(const assay_fidelity *a, const assay_fidelity *b)
+static bool is_better(const tuner *t, const assay_fidelity *a, const assay_fidelity *b)
 {
-    const double x = assay_fidelity_drop(a), y = assay_fidelity_drop(b);
+    const bool by_drop = t->o->target_sqnr <= 0;
+    const double x = by_drop ? assay_fidelity_drop(a) : 0, y = by_drop ? assay_fidelity_drop(b) : 0;
     return x < y || (x == y && a->output_sqnr > b->output_sqnr);
 }
 
 static bool is_reached(const tuner *t)
 {
-    return assay_fidelity_drop(&t->r->after) <= t->o->target_drop;
+    return t->o->target_sqnr > 0 ? t->r->after.output_sqnr >= t->o->target_sqnr
+                                 : assay_fidelity_drop(&t->r->after) <= t->o->target_drop;
+}
+
+/* A line of the log: what was tried, and what came of it. */
+static void tell_trial(const tuner *t, const char *what, const assay_fidelity *f,
+                       const char *verdict)
+{
+    char drop[32] = "";
+    if (!isnan(assay_fidelity_drop(f)))
+        snprintf(drop, sizeof drop, "drop %7.4f  ", assay_fidelity_drop(f));
+    tell(t, "%-56s %soutput %6.2f dB%s", what, drop, f->output_sqnr, verdict);
+}
+
+static assay_status check_target(const tuner *t)
+{
+    if (t->o->target_sqnr > 0 || !isnan(assay_fidelity_drop(&t->r->before)))
+        return ASSAY_OK;
+    return assay_fail(t->err, ASSAY_ERR_INPUT,
+                      "%s: the first output has no classes, so no accuracy can be lost: state a "
+                      "signal to noise ratio to reach, as --target-sqnr 30, or which of its axes "
+                      "counts classes, as --class-axis 1",
+                      t->trial->floating->name);
 }
 
 /* Notes f when it is better than the best so far; what was tried is kept then. */
 static bool keep_if_better(tuner *t, const char *what, const assay_fidelity *f)
 {
-    const bool kept = is_better(f, &t->r->after);
-    tell(t, "%-56s drop %7.4f  output %6.2f dB  %s", what, assay_fidelity_drop(f), f->output_sqnr,
-         kept ? "kept" : "not kept");
+    const bool kept = is_better(t, f, &t->r->after);
+    tell_trial(t, what, f, kept ? "  kept" : "  not kept");
     if (kept)
         t->r->after = *f;
     return kept;
@@ -214,13 +236,12 @@ static assay_status tune_rest(tuner *t, int *kept)
         status = try_float(t, &t->table.row[i], what, &f);
         if (status)
             break;
-        tell(t, "%-56s drop %7.4f  output %6.2f dB  as well", what, assay_fidelity_drop(&f),
-             f.output_sqnr);
+        tell_trial(t, what, &f, "  as well");
         t->r->after = f;
         ++*kept;
     }
     t->at_limit = *kept >= t->o->max_float;
-    if (!status && !is_better(&t->r->after, &before)) {
+    if (!status && !is_better(t, &t->r->after, &before)) {
         take_back(t, *kept - kept_before);
         t->r->after = before;
         *kept = kept_before;
@@ -286,9 +307,10 @@ assay_status assay_tune(const assay_trial *given, const assay_tune_options *o,
         status = try_options(&t, &out->before);
     if (status == ASSAY_OK) {
         out->after = out->before;
-        tell(&t, "%-56s drop %7.4f  output %6.2f dB", "as given", assay_fidelity_drop(&out->before),
-             out->before.output_sqnr);
+        status = check_target(&t);
     }
+    if (status == ASSAY_OK)
+        tell_trial(&t, "as given", &out->before, "");
     if (status == ASSAY_OK && !is_reached(&t))
         status = tune_calibration(&t);
     if (status == ASSAY_OK && !is_reached(&t))

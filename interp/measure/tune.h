@@ -5,7 +5,8 @@
 #include "interp/measure/sensitivity.h"
 
 typedef struct assay_tune_options {
-    double target_drop; /* points of top-1 (assay_fidelity_drop) that may be lost */
+    double target_drop; /* points (assay_fidelity_drop) that may be lost */
+    double target_sqnr; /* above 0: dB of the first output instead, and the drop does not count */
     int max_float;      /* nodes that may be kept in float at most */
     /* A line a trial, in order; may be NULL. */
     void (*log)(void *user, const char *line);
@@ -26,14 +27,15 @@ typedef struct assay_tune_result {
 void assay_tune_result_free(assay_tune_result *r);
 
 /* The search. In 1 and 2 a trial is kept only when it lowers the drop, or keeps the drop and raises
- * the SQNR of the first output:
+ * the SQNR of the first output (with target_sqnr: when it raises the SQNR):
  *   1. the four calibrations, each for all values; the best goes on;
  *   2. the nodes, in the order in which their quantization costs most (SQNR of the output without
  *      that node's): the other calibrations for its output, then the node in float.
  *   3. what is left, in that order, in float one after the other, whether or not each helps by
  *      itself: kept when together they do.
  * It ends when the drop is within the target, when max_float nodes are in float, or when no node is
- * left: after at most 5 + 7 n trials, beside the sensitivity table's. */
+ * left: after at most 5 + 7 n trials, beside the sensitivity table's. ASSAY_ERR_INPUT when there is
+ * a drop to judge by neither in labels nor in classes, and no target_sqnr. */
 assay_status assay_tune(const assay_trial *t, const assay_tune_options *o, assay_tune_result *out,
                         assay_error *err);
 

@@ -125,8 +125,8 @@ static void test_definition(void **state)
         assert_true(fabs(sqnr[0] - 10 * log10(signal / noise)) < 1e-9);
         assert_true(isnan(sqnr[1]));
         assert_true(fabs(f.output_sqnr - 10 * log10(out_signal / out_noise)) < 1e-3);
-        assert_true(f.samples == SAMPLES && f.agree == agree && f.labelled == labelled);
-        assert_true(f.right == right && f.right_reference == right_reference);
+        assert_true(f.samples == SAMPLES && f.agree == agree && f.other.samples == labelled);
+        assert_true(f.other.top[0] == right && f.reference.top[0] == right_reference);
         assert_true(assay_fidelity_drop(&f) ==
                     100.0 * (double)(right_reference - right) / (double)labelled);
         if (threads == 1) {
@@ -152,7 +152,7 @@ static void test_no_noise_no_labels(void **state)
     assert_ok(assay_fidelity_measure(q.program[0], q.program[1], &samples, 2, NULL, 0, NULL, NULL,
                                      &f, &err),
               &err);
-    assert_int_equal(f.labelled, 0);
+    assert_int_equal(f.other.samples, 0);
     assert_true(assay_fidelity_drop(&f) == 100.0 * (double)(f.samples - f.agree) / (double)SAMPLES);
     drop(&p);
     drop(&q);
@@ -205,8 +205,9 @@ static void test_recorded(void **state)
     assert_int_equal(reads, 5 * SAMPLES);
     for (int i = 1; i < 3; i++) {
         assert_true(f[i].output_sqnr == f[0].output_sqnr && f[i].agree == f[0].agree);
-        assert_true(f[i].right == f[0].right && f[i].right_reference == f[0].right_reference);
-        assert_true(f[i].labelled == f[0].labelled && f[i].samples == SAMPLES);
+        assert_true(f[i].other.top[0] == f[0].other.top[0] &&
+                    f[i].reference.top[0] == f[0].reference.top[0]);
+        assert_true(f[i].other.samples == f[0].other.samples && f[i].samples == SAMPLES);
     }
     free(recorded.output);
     drop(&p);
