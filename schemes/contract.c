@@ -1,7 +1,7 @@
 /* What a scheme claims of its results. */
 #include "schemes/data.h"
 
-bool assay_scheme_is_exact(const assay_scheme *s, const char *op)
+bool assay_scheme_is_exact(const assay_scheme *s, const char *op, unsigned bits)
 {
     const assay_op id = assay_op_find(op);
 
@@ -11,7 +11,7 @@ bool assay_scheme_is_exact(const assay_scheme *s, const char *op)
         return true;
     if (s->record == NULL) /* a plugin makes no claims */
         return false;
-    return assay_data(s)->exact_op[id];
+    return assay_data(s)->exact_op[id] && (bits <= 8 || !assay_data(s)->exact_narrow[id]);
 }
 
 bool assay_scheme_is_exact_float(const assay_scheme *s, const char *op)

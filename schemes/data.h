@@ -72,9 +72,10 @@ typedef struct assay_wish {
 
 typedef struct assay_scheme_data {
     char *name, *description;
-    char *contract[ASSAY_CONTRACTS];  /* one sentence a line; NULL when nothing is said */
-    bool exact_op[ASSAY_OP_COUNT];    /* ops whose results the contract calls bit-exact */
-    bool exact_float[ASSAY_OP_COUNT]; /* ... where they are computed in floats */
+    char *contract[ASSAY_CONTRACTS];   /* one sentence a line; NULL when nothing is said */
+    bool exact_op[ASSAY_OP_COUNT];     /* ops whose results the contract calls bit-exact */
+    bool exact_narrow[ASSAY_OP_COUNT]; /* of those: for codes of at most 8 bits alone */
+    bool exact_float[ASSAY_OP_COUNT];  /* ... where they are computed in floats */
     int lost_by[ASSAY_OP_COUNT];   /* 1 + the field by which an inherited claim was lost; 0: it was
                                       not */
     bool claims_from;              /* exact_op was inherited, in part */

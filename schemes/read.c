@@ -8,6 +8,8 @@
 #include "schemes/reads.h"
 
 static const char *const contract_keys[] = {"exact", "approximate", "not_modelled"};
+#define CONTRACT_KEYS                                                                              \
+    "exact_ops, exact_narrow_ops, exact_float_ops, exact, approximate, not_modelled"
 
 static assay_status set_text(const assay_reading *c, const assay_tree *t, char **out)
 {
@@ -234,30 +236,37 @@ static assay_status read_op_set(const assay_reading *c, const assay_tree *t, con
     return ASSAY_OK;
 }
 
+/* The set of ops that a key of the contract names, or NULL. */
+static bool *claimed_ops(const assay_reading *c, const char *key)
+{
+    return strcmp(key, "exact_ops") == 0          ? c->data->exact_op
+           : strcmp(key, "exact_float_ops") == 0  ? c->data->exact_float
+           : strcmp(key, "exact_narrow_ops") == 0 ? c->data->exact_narrow
+                                                  : NULL;
+}
+
 static assay_status read_contract(assay_reading *c, const assay_tree *t)
 {
+    bool narrow = false;
     if (t->kind != ASSAY_TREE_MAP)
-        return assay_read_fail(c, t,
-                               "contract: expected exact_ops, exact_float_ops, exact, "
-                               "approximate, not_modelled");
+        return assay_read_fail(c, t, "contract: expected " CONTRACT_KEYS);
     for (const assay_tree *i = t->child; i != NULL; i = i->next) {
         int which = 0;
         while (which < ASSAY_CONTRACTS && strcmp(i->key, contract_keys[which]) != 0)
             which++;
-        bool ops = strcmp(i->key, "exact_ops") == 0;
-        c->states_ops = c->states_ops || ops;
+        bool *ops = claimed_ops(c, i->key);
+        c->states_ops = c->states_ops || ops == c->data->exact_op;
         c->states_exact = c->states_exact || which == ASSAY_CONTRACT_EXACT;
-        bool floats = strcmp(i->key, "exact_float_ops") == 0;
-        if (which == ASSAY_CONTRACTS && !ops && !floats)
-            return assay_read_fail(c, i,
-                                   "unknown key; contract holds exact_ops, exact_float_ops, exact, "
-                                   "approximate, not_modelled");
-        assay_status s = ops || floats ? read_op_set(c, i, i->key,
-                                                     ops ? c->data->exact_op : c->data->exact_float)
-                                       : set_lines(c, i, &c->data->contract[which]);
+        narrow = narrow || ops == c->data->exact_narrow;
+        if (which == ASSAY_CONTRACTS && ops == NULL)
+            return assay_read_fail(c, i, "unknown key; contract holds " CONTRACT_KEYS);
+        assay_status s = ops != NULL ? read_op_set(c, i, i->key, ops)
+                                     : set_lines(c, i, &c->data->contract[which]);
         if (s != ASSAY_OK)
             return s;
     }
+    if (c->states_ops && !narrow) /* its own claims are of every width */
+        memset(c->data->exact_narrow, 0, sizeof c->data->exact_narrow);
     return ASSAY_OK;
 }
 

@@ -24,29 +24,34 @@ assay_status assay_tfl_op_unary(const tfl_op *o)
     return s ? s : assay_tfl_straight(o, NULL, NULL);
 }
 
-/* MAXIMUM and MINIMUM compare codes raw and give one of them, whatever their parameters are
- * (reference/maximum_minimum.h; measured with TFLite 2.2, 2.9 and LiteRT 2.5.3): to us they are
- * codes of the result. */
-static assay_status greatest(const tfl_op *o)
+/* MAXIMUM, MINIMUM and SELECT look at codes raw and give some of them, whatever their parameters
+ * are (reference/maximum_minimum.h, select.h; the first two measured with TFLite 2.2, 2.9 and
+ * LiteRT 2.5.3): to us operand i is codes of the result. */
+static assay_status raw(const tfl_op *o, int i, int *to)
 {
     const assay_type *out = &assay_tfl_out(o, 0)->type;
+    int from;
+    assay_status s = assay_tfl_value(o, i, &from);
+
+    *to = from;
+    if (s)
+        return s;
+    assay_type type = o->m->g->value[from].type;
+    if (!assay_is_quantized(&type) || !assay_elem_equal(type.elem, out->elem) ||
+        assay_qparams_equal(&type.q, &out->q))
+        return ASSAY_OK;
+    type.q = out->q;
+    s = assay_tfl_part(o, "raw", &type, to);
+    return s ? s : assay_tfl_node(o, ASSAY_OP_RELABEL, &from, 1, to, 1, NULL, NULL);
+}
+
+static assay_status greatest(const tfl_op *o)
+{
     int in[2], y;
     assay_status s = assay_tfl_result(o, 0, &y);
 
-    for (int i = 0; !s && i < 2; ++i) {
-        int from, to;
-        if ((s = assay_tfl_value(o, i, &from)))
-            return s;
-        assay_type type = o->m->g->value[from].type;
-        in[i] = from;
-        if (!assay_is_quantized(&type) || !assay_elem_equal(type.elem, out->elem) ||
-            assay_qparams_equal(&type.q, &out->q))
-            continue;
-        type.q = out->q;
-        if ((s = assay_tfl_part(o, "raw", &type, &to)) == ASSAY_OK)
-            s = assay_tfl_node(o, ASSAY_OP_RELABEL, &from, 1, &to, 1, NULL, NULL);
-        in[i] = to;
-    }
+    for (int i = 0; !s && i < 2; ++i)
+        s = raw(o, i, &in[i]);
     return s ? s : assay_tfl_node(o, o->op, in, 2, &y, 1, NULL, NULL);
 }
 
@@ -291,17 +296,18 @@ assay_status assay_tfl_op_select(const tfl_op *o)
         return s;
     c = assay_tfl_in(o, 0);
     x = assay_tfl_in(o, 1);
-    if (o->builtin == CODE_SELECT_V2 || c->type.rank != 1 || x->type.rank <= 1)
-        return assay_tfl_straight(o, NULL, NULL);
-    type = c->type;
-    type.rank = x->type.rank;
-    for (int i = 1; i < type.rank; ++i)
-        type.dim[i] = 1;
-    if ((s = assay_tfl_value(o, 0, &in[0])) || (s = assay_tfl_value(o, 1, &in[1])) ||
-        (s = assay_tfl_value(o, 2, &in[2])) || (s = assay_tfl_result(o, 0, &y)) ||
-        (s = assay_tfl_part(o, "condition", &type, &wide)) ||
-        (s = assay_tfl_reshape(o, in[0], wide)))
+    if ((s = assay_tfl_value(o, 0, &in[0])) || (s = raw(o, 1, &in[1])) || (s = raw(o, 2, &in[2])) ||
+        (s = assay_tfl_result(o, 0, &y)))
         return s;
-    in[0] = wide;
+    if (o->builtin != CODE_SELECT_V2 && c->type.rank == 1 && x->type.rank > 1) {
+        type = c->type;
+        type.rank = x->type.rank;
+        for (int i = 1; i < type.rank; ++i)
+            type.dim[i] = 1;
+        if ((s = assay_tfl_part(o, "condition", &type, &wide)) ||
+            (s = assay_tfl_reshape(o, in[0], wide)))
+            return s;
+        in[0] = wide;
+    }
     return assay_tfl_node(o, ASSAY_OP_SELECT, in, 3, &y, 1, NULL, NULL);
 }

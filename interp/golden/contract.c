@@ -54,9 +54,26 @@ static enum class float_class(const assay_program *p, const assay_node *n) {
     const bool product = n->op == ASSAY_OP_MATMUL || n->op == ASSAY_OP_FC ||
                          n->op == ASSAY_OP_CONV || n->op == ASSAY_OP_CONV_TRANSPOSE;
 
-    if (!assay_scheme_is_exact_float(p->scheme, assay_op_get(n->op)->name) ||
+    const assay_elem to = g->value[n->out[0]].type.elem;
+    const bool to_u32 = n->op == ASSAY_OP_CAST && to.kind == ASSAY_KIND_INT && to.bits == 32 &&
+                        !to.is_signed; /* beyond 32 bits it hangs on the machine */
+
+    if (!assay_scheme_is_exact_float(p->scheme, assay_op_get(n->op)->name) || to_u32 ||
         (product && !has_plain_weights(g, n)) || !stands_alone(g, n)) return FLOAT;
     return FLOAT_EXACT;
+}
+
+/* The bits of a node's widest activations: its first input's or its results' codes. */
+static unsigned widest(const assay_graph *g, const assay_node *n)
+{
+    const assay_type *in = n->n_in > 0 ? &assay_node_in(g, n, 0)->type : NULL;
+    unsigned bits = in != NULL && assay_is_quantized(in) ? in->elem.bits : 0;
+    for (int i = 0; i < n->n_out; i++) {
+        const assay_type *out = &g->value[n->out[i]].type;
+        if (assay_is_quantized(out) && out->elem.bits > bits)
+            bits = out->elem.bits;
+    }
+    return bits;
 }
 
 /* Of the program and the bodies of its control flow. */
@@ -71,7 +88,9 @@ static void count_nodes(const assay_program *p, tally *t)
             continue;
         enum class c = float_class(p, n);
         if (assay_node_is_quantized(p->graph, n))
-            c = assay_scheme_is_exact(p->scheme, assay_op_get(n->op)->name) ? EXACT : NOT_EXACT;
+            c = assay_scheme_is_exact(p->scheme, assay_op_get(n->op)->name, widest(p->graph, n))
+                    ? EXACT
+                    : NOT_EXACT;
         if (moves && c >= FLOAT_EXACT)
             continue; /* copies: nothing is computed */
         if (c != FLOAT &&

@@ -34,9 +34,10 @@ function options(argv) {
 const said = e => String(e.stderr || e.message).trim().split('\n').pop();
 const assay = (o, ...args) => execFileSync(o.assay, args, {stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 1 << 26});
 
-// The values of an input: any codes; floats of a few octaves.
+// The values of an input: those that it must have, or any codes; floats of a few octaves.
 function feed(r, t) {
   const n = product(t.shape);
+  if (t.values) return ARRAYS[t.type].from(t.values);
   if (t.type === 'float32') return r.floats(n, 4);
   return LIMITS[t.type] && t.type !== 'int32' ? r.codes(t.type, n) : ARRAYS[t.type].from({length: n}, () => r.int(0, 1));
 }

@@ -43,11 +43,11 @@ const depthwise = kind => r => {
   return n;
 };
 
-const fc = (kind, perChannel = false) => r => {
+const fc = (kind, {perChannel = false, bare = 0.2} = {}) => r => {
   const n = new Net(r), depth = r.int(1, 70), channels = r.int(1, 30);
   const x = n.input(n.codes(kind, [r.pick([1, 1, 4, 7]), depth])), w = n.weights(kind, [channels, depth], channels, perChannel, 0);
   const b = n.bias(x, w, channels);
-  n.node(n.sumType(kind, [x.t.shape[0], channels], x, w, depth), 'fc', r.chance(0.2) ? [x, w] : [x, w, b], {}, n.activation());
+  n.node(n.sumType(kind, [x.t.shape[0], channels], x, w, depth), 'fc', r.chance(bare) ? [x, w] : [x, w, b], {}, n.activation());
   return n;
 };
 
@@ -181,7 +181,7 @@ const recast = (from, to) => r => {
 
 function ofKind(k) {
   const wide = k === 'i16', [lo] = LIMITS[k], out = {
-    [`conv ${k}`]: conv(k), [`depthwise ${k}`]: depthwise(k), [`fully connected ${k}`]: fc(k),
+    [`conv ${k}`]: conv(k), [`depthwise ${k}`]: depthwise(k), [`fully connected ${k}`]: fc(k, {bare: wide ? 0 : 0.2}),
     [`add ${k}`]: binary('add', k, (a, b) => Math.max(a, b)), [`sub ${k}`]: binary('sub', k, (a, b) => Math.max(a, b)),
     [`mul ${k}`]: binary('mul', k, (a, b) => a * b * (wide ? 16384 : 64)),
     [`max pool ${k}`]: kept('max_pool', k, pool('max_pool')), [`average pool ${k}`]: kept('avg_pool', k, pool('avg_pool')),
@@ -195,7 +195,8 @@ function ofKind(k) {
     [`quantize ${k}`]: quantize(k), [`requantize ${k}`]: recast(k, k),
     [`resize bilinear ${k}`]: resize(k, 'linear'), [`resize nearest ${k}`]: resize(k, 'nearest'),
   };
-  if (wide) return {...out, [`batch matmul ${k}`]: matmul(k), [`transposed conv ${k}`]: transposed(k)};
+  if (wide) return {...out, [`batch matmul ${k}`]: matmul(k), [`transposed conv ${k}`]: transposed(k),
+    [`fully connected without bias ${k}`]: fc(k, {bare: 1})};
   return {
     ...out,
     [`transposed conv ${k}`]: transposed(k),
@@ -203,7 +204,7 @@ function ofKind(k) {
     [`hard swish ${k}`]: unary('hard_swish', k),
     [`prelu ${k}`]: prelu(k),
     ...(k === 'u8' ? {[`div ${k}`]: div(k)} : {
-      [`fully connected by channel ${k}`]: fc(k, true),
+      [`fully connected by channel ${k}`]: fc(k, {perChannel: true}),
       [`batch matmul ${k}`]: matmul(k),
       [`div ${k}`]: div(k),
       [`squared difference ${k}`]: binary('squared_difference', k, (a, b) => a * b * 64, {act: false}),

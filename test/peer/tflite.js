@@ -6,6 +6,7 @@
 const TYPES = {0: 'float32', 2: 'int32', 3: 'uint8', 4: 'int64', 6: 'bool', 7: 'int16', 9: 'int8'};
 const MODEL_CODES = 1, MODEL_SUBGRAPHS = 2, MODEL_SIGNATURES = 7;
 const CODE_DEPRECATED = 0, CODE_BUILTIN = 3;
+const TRANSPOSE_CONV = 67;
 const GRAPH_TENSORS = 0, GRAPH_INPUTS = 1, GRAPH_OUTPUTS = 2, GRAPH_OPERATORS = 3;
 
 // Where a table's field stands, or 0.
@@ -32,7 +33,7 @@ function text(b, table, slot) {
   return b.toString('utf8', start + 4, start + 4 + b.readUInt32LE(start));
 }
 
-// {tensors: [{name, type, shape}], inputs, outputs, results, builtins}: results are what operators give.
+// {tensors: [{name, type, shape, values: where only those make sense}], inputs, outputs, results, builtins}: results are what operators give.
 function read(b) {
   const model = target(b, 0), graphs = tables(b, model, MODEL_SUBGRAPHS), graph = graphs[0];
   const tensors = tables(b, graph, GRAPH_TENSORS).map(t => ({
@@ -46,12 +47,16 @@ function read(b) {
     return Math.max(byte ? b.readInt8(byte) : 0, int ? b.readInt32LE(int) : 0);
   });
   const operators = tables(b, graph, GRAPH_OPERATORS);
+  const builtins = operators.map(o => codes[field(b, o, 0) ? b.readUInt32LE(field(b, o, 0)) : 0]);
+  operators.forEach((o, i) => { // the first operand is the shape of the result, which may be an input
+    if (builtins[i] === TRANSPOSE_CONV) tensors[numbers(b, o, 1)[0]].values = tensors[numbers(b, o, 2)[0]].shape;
+  });
   return {
     tensors, graph, graphs: graphs.length,
     inputs: numbers(b, graph, GRAPH_INPUTS),
     outputs: numbers(b, graph, GRAPH_OUTPUTS),
     results: operators.flatMap(o => numbers(b, o, 2)),
-    builtins: operators.map(o => codes[field(b, o, 0) ? b.readUInt32LE(field(b, o, 0)) : 0]),
+    builtins,
   };
 }
 

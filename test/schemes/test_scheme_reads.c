@@ -123,7 +123,7 @@ static void check_claims(const char *text, const char *kept, const char *lost)
         snprintf(words, sizeof words, "%s", lists[i]);
         for (char *rest = NULL, *op = strtok_r(words, " ", &rest); op != NULL;
              op = strtok_r(NULL, " ", &rest))
-            if (assay_scheme_is_exact(s, op) != (i == 0))
+            if (assay_scheme_is_exact(s, op, 8) != (i == 0))
                 fail_msg("%s\n%s is %s", text, op, i == 0 ? "lost" : "kept");
     }
     assay_scheme_free(s);
@@ -178,9 +178,37 @@ static void claims(void **state)
     assay_scheme_free(s);
 }
 
+/* Claims for codes of at most 8 bits alone; a file that states its claims anew states their widths.
+ */
+static void claims_by_width(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool wide_fc, wide_conv;
+    } cases[] = {
+        {"contract: {exact_ops: [fc, conv]}\n", true, true},
+        {"contract: {exact_ops: [fc, conv], exact_narrow_ops: [fc]}\n", false, true},
+        {"contract: {exact_narrow_ops: [fc], exact_ops: [fc, conv]}\n", false, true},
+        {"extends: tflite-2.9-x86\n", false, true},
+        {"extends: tflite-2.9-x86\ncontract: {exact_ops: [fc]}\n", true, false},
+        {"extends: tflite-2.9-x86\ncontract: {exact_narrow_ops: [conv]}\n", true, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "scheme: t\n%s", cases[i].text);
+        assay_scheme *s = parse(text);
+        assert_true(assay_scheme_is_exact(s, "fc", 8));
+        assert_int_equal(assay_scheme_is_exact(s, "fc", 16), cases[i].wide_fc);
+        assert_int_equal(assay_scheme_is_exact(s, "conv", 16), cases[i].wide_conv);
+        assay_scheme_free(s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(stated), cmocka_unit_test(inherited),
-                                       cmocka_unit_test(table), cmocka_unit_test(claims)};
+                                       cmocka_unit_test(table), cmocka_unit_test(claims),
+                                       cmocka_unit_test(claims_by_width)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

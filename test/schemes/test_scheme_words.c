@@ -251,9 +251,9 @@ static void refused(void **state)
     assert_int_equal(assay_explain_examples(stderr, &plugin, NULL, false, &err),
                      ASSAY_ERR_UNSUPPORTED);
     assert_null(assay_scheme_contract(&plugin, ASSAY_CONTRACT_EXACT));
-    assert_false(assay_scheme_is_exact(&plugin, "conv"));
-    assert_true(assay_scheme_is_exact(&plugin, "reshape"));
-    assert_false(assay_scheme_is_exact(&plugin, "nothing"));
+    assert_false(assay_scheme_is_exact(&plugin, "conv", 8));
+    assert_true(assay_scheme_is_exact(&plugin, "reshape", 16));
+    assert_false(assay_scheme_is_exact(&plugin, "nothing", 8));
     assert_false(assay_scheme_is_exact_float(&plugin, "exp"));
 
     assay_scheme *s = scheme_of("rescale: {input_bits: 8}\n");

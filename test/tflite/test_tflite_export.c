@@ -111,6 +111,29 @@ static void raw_maximum(void **state)
     free(file);
 }
 
+/* SELECT_V2 likewise: of its operands the two that it chooses from. */
+static void raw_select(void **state)
+{
+    (void)state;
+    assay_graph *back;
+    unsigned char *file;
+    tb_model m = {.n_inputs = 3, .n_outputs = 1, .input = {0, 1, 2}, .output = {3}};
+    tb_add(&m, "c", TFL_BOOL, 2, -1);
+    tb_add(&m, "a", TFL_INT8, 2, -1);
+    tb_quant(&m, 0.1F, 3);
+    tb_add(&m, "b", TFL_INT8, 2, -1);
+    tb_quant(&m, 0.2F, 1);
+    tb_add(&m, "y", TFL_INT8, 2, -1);
+    tb_quant(&m, 0.2F, 1);
+    tb_outputs(tb_operator(&m, 123, 0, 1, 2, -2), 3, -2); /* SELECT_V2 */
+    back = tb_import_ok(&m, &file);
+    assert_int_equal(back->n_nodes, 2);
+    assert_int_equal(back->node[0].op, ASSAY_OP_RELABEL);
+    assert_string_equal(back->value[back->node[0].in[0]].name, "a");
+    assay_graph_free(back);
+    free(file);
+}
+
 static void refused(void **state)
 {
     (void)state;
@@ -400,11 +423,11 @@ static void blockwise(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(raw_maximum),   cmocka_unit_test(comes_back),
-        cmocka_unit_test(refused),       cmocka_unit_test(refused_all),
-        cmocka_unit_test(lstm_is_whole), cmocka_unit_test(open_lstm_is_refused),
-        cmocka_unit_test(hybrid),        cmocka_unit_test(hybrid_state),
-        cmocka_unit_test(blockwise),
+        cmocka_unit_test(raw_maximum),          cmocka_unit_test(raw_select),
+        cmocka_unit_test(comes_back),           cmocka_unit_test(refused),
+        cmocka_unit_test(refused_all),          cmocka_unit_test(lstm_is_whole),
+        cmocka_unit_test(open_lstm_is_refused), cmocka_unit_test(hybrid),
+        cmocka_unit_test(hybrid_state),         cmocka_unit_test(blockwise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
