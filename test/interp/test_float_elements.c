@@ -5,7 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS 40
+#include "interp/run/kernel.h"
+
+/* Ops that worked values of this file were computed of. */
+static bool worked[ASSAY_OP_COUNT];
+
+static void run_worked(op_case *c)
+{
+    op_run(c);
+    worked[c->op] = true;
+}
 
 /* ---- element-wise ---- */
 
@@ -41,7 +50,7 @@ static void unary_worked_values(void **state)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         op_case c = op_begin(cases[k].op, 1, 1);
         c.in[0] = op_floats(1, (int64_t[]){5}, x);
-        op_run(&c);
+        run_worked(&c);
         op_assert_close(&c.out[0], cases[k].want, assay_op_get(c.op)->name);
         op_end(&c);
     }
@@ -57,7 +66,7 @@ static void unary_worked_values(void **state)
     for (size_t k = 0; k < sizeof roots / sizeof *roots; k++) {
         op_case c = op_begin(roots[k].op, 1, 1);
         c.in[0] = op_floats(1, (int64_t[]){3}, positive);
-        op_run(&c);
+        run_worked(&c);
         op_assert_close(&c.out[0], roots[k].want, assay_op_get(c.op)->name);
         op_end(&c);
     }
@@ -77,7 +86,7 @@ static void gelu_with_tanh_and_clip(void **state)
     c.attr.clip = (assay_attr_clip){.lo = -1.5F, .hi = 2.5F};
     c.in[0] = op_zeros(assay_int(8, true), 1, (int64_t[]){3});
     memcpy(c.in[0].data, (int8_t[]){-100, 1, 100}, 3);
-    op_run(&c);
+    run_worked(&c);
     assert_memory_equal(c.out[0].data, ((int8_t[]){-1, 1, 2}), 3);
     op_end(&c);
 }
@@ -91,7 +100,7 @@ static void fused_activation_bounds_every_kernel(void **state)
     c.act_hi = 6;
     c.in[0] = op_floats(1, (int64_t[]){3}, (float[]){-5, 1, 5});
     c.in[1] = op_floats(1, (int64_t[]){1}, (float[]){2});
-    op_run(&c);
+    run_worked(&c);
     op_assert_close(&c.out[0], (float[]){0, 3, 6}, "add with relu6");
     op_end(&c);
 }
@@ -120,7 +129,7 @@ static void binary_floats(void **state)
         op_case c = op_begin(cases[k].op, 2, 1);
         c.in[0] = op_floats(1, (int64_t[]){4}, a);
         c.in[1] = op_floats(1, (int64_t[]){4}, b);
-        op_run(&c);
+        run_worked(&c);
         op_assert_close(&c.out[0], cases[k].want, assay_op_get(c.op)->name);
         op_end(&c);
     }
@@ -152,7 +161,7 @@ static void binary_integers(void **state)
         c.in[1] = op_zeros(assay_int(8, true), 1, (int64_t[]){4});
         memcpy(c.in[0].data, a, sizeof a);
         memcpy(c.in[1].data, b, sizeof b);
-        op_run(&c);
+        run_worked(&c);
         assert_memory_equal(c.out[0].data, cases[k].want, 4);
         op_end(&c);
     }
@@ -184,7 +193,7 @@ static void comparisons_and_logic(void **state)
             memcpy(c.in[0].data, (int64_t[]){1, 2, 3}, 24);
             memcpy(c.in[1].data, (int64_t[]){2}, 8);
         }
-        op_run(&c);
+        run_worked(&c);
         assert_memory_equal(c.out[0].data, cases[k / 2].want, 3);
         op_end(&c);
     }
@@ -197,7 +206,7 @@ static void comparisons_and_logic(void **state)
         memcpy(c.in[0].data, (uint8_t[]){0, 0, 1, 1}, 4);
         if (c.n_in > 1)
             memcpy(c.in[1].data, (uint8_t[]){0, 1, 0, 1}, 4);
-        op_run(&c);
+        run_worked(&c);
         assert_memory_equal(c.out[0].data, want[k], 4);
         op_end(&c);
     }
@@ -209,7 +218,7 @@ static void casts_truncate_and_saturate(void **state)
     op_case c = op_begin(ASSAY_OP_CAST, 1, 1);
     c.attr.cast.to = ASSAY_CAST_I8;
     c.in[0] = op_floats(1, (int64_t[]){5}, (float[]){-1.9F, 1.9F, 1000, -INFINITY, NAN});
-    op_run(&c);
+    run_worked(&c);
     assert_memory_equal(c.out[0].data, ((int8_t[]){-1, 1, 127, -128, 0}), 5);
     op_end(&c);
 
@@ -227,6 +236,17 @@ static void casts_truncate_and_saturate(void **state)
     op_run(&f);
     op_assert_close(&f.out[0], (float[]){65535}, "cast of u16");
     op_end(&f);
+}
+
+static void every_element_wise_op_has_worked_values(void **state)
+{
+    (void)state;
+    for (int op = 0; op < ASSAY_OP_COUNT; op++) {
+        const assay_op_info *info = assay_op_get((assay_op)op);
+        if (info->traits & (ASSAY_T_UNARY | ASSAY_T_BINARY) &&
+            assay_float_kernel((assay_op)op).run && !worked[op])
+            fail_msg("%s has no worked values in test_float_elements.c", info->name);
+    }
 }
 
 /* ---- resize: one axis of four inputs, worked by the formulas of ONNX Resize ---- */
@@ -287,7 +307,7 @@ static void resize_worked_values(void **state)
             for (int64_t i = 0; i < 8; i++)
                 x[i] = (float)(leading ? i / 2 : i % 4) + 1;
             c.in[0] = op_floats(4, (int64_t[]){1, 1, 8 / last, last}, x);
-            op_run(&c);
+            run_worked(&c);
             for (int64_t i = 0; i < 2 * r->size; i++)
                 want[i] = r->want[leading ? i / 2 : i % r->size];
             op_assert_close(&c.out[0], want, "resize");
@@ -318,6 +338,7 @@ int main(void)
         cmocka_unit_test(binary_floats),
         cmocka_unit_test(binary_integers),
         cmocka_unit_test(comparisons_and_logic),
+        cmocka_unit_test(every_element_wise_op_has_worked_values), /* after those before it */
         cmocka_unit_test(casts_truncate_and_saturate),
         cmocka_unit_test(resize_worked_values),
         cmocka_unit_test(quantized_values_are_refused),

@@ -1,0 +1,98 @@
+/* The op table against what computes it: an op that the graph accepts has arithmetic on codes or is
+ * listed here as one that stays in floats, and it has a float twin or is listed here as one that
+ * has none; what is listed and no longer true is a fault too. */
+#include "test/support/support.h"
+
+#include "graph/core/op.h"
+#include "interp/move/move.h"
+#include "interp/run/kernel.h"
+#include "schemes/derive/derive.h"
+
+/* No scheme has an integer form of these: the quantizer leaves them in float. */
+static bool stays_in_float(assay_op op)
+{
+    switch (op) {
+    case ASSAY_OP_BATCH_NORM: /* folded into the layer in front */
+    case ASSAY_OP_POW:
+    case ASSAY_OP_MOD:
+    case ASSAY_OP_FLOOR_DIV:
+    case ASSAY_OP_LOGICAL_AND:
+    case ASSAY_OP_LOGICAL_OR:
+    case ASSAY_OP_LOGICAL_NOT:
+    case ASSAY_OP_CAST: /* by value: one kernel for floats and integers */
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Computed on codes without a scheme, or by a scheme that is a shared object. */
+static bool has_codes_without_scheme(assay_op op)
+{
+    return op == ASSAY_OP_LOOKUP || op == ASSAY_OP_CUSTOM || op == ASSAY_OP_CUSTOM_MONOTONE ||
+           op == ASSAY_OP_CUSTOM_BINARY;
+}
+
+/* Meaningful on codes alone; a relabel is a move. */
+static bool has_no_float_twin(assay_op op)
+{
+    const bool converts = assay_op_get(op)->traits & ASSAY_T_CONVERT;
+    return has_codes_without_scheme(op) || (converts && op != ASSAY_OP_RELABEL);
+}
+
+static bool is_flow(assay_op op)
+{
+    return assay_op_get(op)->traits & ASSAY_T_STATE;
+}
+
+static void check(assay_op op)
+{
+    const char *name = assay_op_get(op)->name;
+    const bool moves = assay_move_kernel(op).run != NULL;
+    const bool derived = assay_class_of(op).derive != NULL;
+    const bool codes = assay_ref_kernel(op).run != NULL, floats = assay_float_kernel(op).run;
+
+    if (derived && !codes)
+        fail_msg("%s has arithmetic and no integer kernel (interp/ref/registry.c)", name);
+    if (codes && !moves && !derived && !has_codes_without_scheme(op))
+        fail_msg("%s has an integer kernel and no arithmetic (schemes/derive)", name);
+    if (codes == stays_in_float(op))
+        fail_msg("%s %s", name,
+                 codes ? "is listed as an op that stays in float, and has an integer kernel"
+                       : "has a shape rule and no integer kernel (interp/ref/registry.c)");
+    if (!floats != has_no_float_twin(op))
+        fail_msg("%s %s", name,
+                 floats ? "is listed as an op without a float twin, and has one"
+                        : "has a shape rule and no float twin (interp/float/registry.c)");
+}
+
+static void every_op_is_computed(void **state)
+{
+    (void)state;
+    for (int op = 0; op < ASSAY_OP_COUNT; op++)
+        if (!is_flow((assay_op)op))
+            check((assay_op)op);
+}
+
+/* A function of one value is a line of function.def, or the arithmetic names the op. */
+static void every_function_has_a_formula(void **state)
+{
+    (void)state;
+    for (int op = 0; op < ASSAY_OP_COUNT; op++) {
+        const uint32_t traits = assay_op_get((assay_op)op)->traits;
+        if (traits & ASSAY_T_UNARY && !has_no_float_twin((assay_op)op) &&
+            !assay_is_function((assay_op)op))
+            fail_msg("%s has no line in schemes/derive/function.def",
+                     assay_op_get((assay_op)op)->name);
+        if (assay_is_function((assay_op)op) && !(traits & ASSAY_T_UNARY))
+            fail_msg("%s has a line in function.def and not the trait UNARY",
+                     assay_op_get((assay_op)op)->name);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_op_is_computed),
+                                       cmocka_unit_test(every_function_has_a_formula)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
