@@ -11,9 +11,9 @@ static bool parse_forms(const char *text, unsigned *forms)
     *forms = 0;
     while (*text) {
         const size_t n = strcspn(text, ",");
-        const unsigned form = assay_form_find(text, n);
+        const unsigned form = assay_dump_find(text, n);
         if (!form) {
-            cli_trouble("golden: --format takes a list of npy, raw, hex and c, not '%.*s'", (int)n,
+            cli_trouble("golden: --format takes a list of " ASSAY_DUMP_NAMES "not '%.*s'", (int)n,
                         text);
             return false;
         }
@@ -161,8 +161,8 @@ static const cli_option options[] = {
     {"digests-only", 0, NULL, "hashes only, no tensors"},
     {"accumulators", 0, NULL, "also the sums before each rescale"},
     {"format", 0, "LIST",
-     "of npy, raw, hex ($readmemh) and c, for tensors, constants and parameters; npy is always "
-     "written"},
+     "of " ASSAY_DUMP_NAMES
+     "for tensors, constants and parameters; npy is always written, hex is for $readmemh"},
     {"hex-bits", 0, "N",
      "bits of a $readmemh word (default: one element); a smaller one takes several for an element"},
     {NULL, 0, NULL, NULL}};

@@ -54,7 +54,7 @@ static int show_outputs(const char *dir, const assay_graph *g, assay_run *run)
             continue;
         assay_bundle_stem(i, "output", v->name, stem);
         snprintf(path, sizeof path, "%s/%s", dir, stem);
-        if (assay_form_write(path, ASSAY_FORM_NPY, 0, &v->type, data, &err) != ASSAY_OK)
+        if (assay_dump_write(path, ASSAY_DUMP_NPY, 0, &v->type, data, &err) != ASSAY_OK)
             return cli_failed(&err);
         printf("  in %s.npy\n", path);
     }

@@ -15,15 +15,23 @@
 
 #include <jansson.h>
 
+#include "interp/golden/format.def"
 #include "interp/run/program.h"
 
-enum assay_form { /* forms of a dumped tensor, a bit set */
-                  ASSAY_FORM_NPY = 1 << 0,
-                  ASSAY_FORM_RAW = 1 << 1, /* little-endian bytes, C order: .bin */
-                  ASSAY_FORM_HEX = 1 << 2, /* $readmemh text: .hex */
-                  ASSAY_FORM_C = 1 << 3,   /* a C array: .h */
-                  ASSAY_FORM_ALL = (1 << 4) - 1
+/* Formats of a dumped array, a bit set. */
+enum assay_dump_format {
+#define DUMP(ID, name, extension, what) ASSAY_DUMP_BIT_##ID,
+    ASSAY_DUMPS(DUMP)
+#undef DUMP
+        ASSAY_DUMP_COUNT,
+#define DUMP(ID, name, extension, what) ASSAY_DUMP_##ID = 1 << ASSAY_DUMP_BIT_##ID,
+    ASSAY_DUMPS(DUMP)
+#undef DUMP
+        ASSAY_DUMP_ALL = (1 << ASSAY_DUMP_COUNT) - 1
 };
+/* "npy, raw, ..., " for messages. */
+#define ASSAY_DUMP_NAME(ID, name, extension, what) #name ", "
+#define ASSAY_DUMP_NAMES                           ASSAY_DUMPS(ASSAY_DUMP_NAME)
 
 typedef struct assay_bundle_options {
     const char *dir;        /* NULL: nothing is written, but digests are taken and the manifest made
@@ -31,7 +39,7 @@ typedef struct assay_bundle_options {
     bool replace;           /* a golden bundle at dir may be replaced */
     bool digests_only;      /* no tensors, no constants */
     bool accumulators;      /* pre-rescale sums too */
-    unsigned forms;         /* set of assay_form; 0 means npy */
+    unsigned forms;         /* set of assay_dump_format; 0 means npy */
     int64_t samples;        /* how many will be recorded; more than one get folders of their own */
     bool sequence;          /* the samples are steps: the network's state goes on between them */
     unsigned hex_bits;      /* $readmemh word width in bits (interp/hex.h); 0: one element a word */
@@ -66,18 +74,18 @@ assay_status assay_bundle_commit(assay_bundle_writer *w, char digest[33], assay_
 /* Removes what was written. NULL is fine. */
 void assay_bundle_abort(assay_bundle_writer *w);
 
-/* ---- forms of one tensor (interp/golden/bundle_forms.c) ---- */
+/* ---- one tensor in the formats of format.def (format.c) ---- */
 
-/* "npy", "raw", "hex", "c"; ".npy" and so on without the dot; the form of a name, or 0. */
-const char *assay_form_name(enum assay_form form);
-const char *assay_form_extension(enum assay_form form);
-unsigned assay_form_find(const char *name, size_t length);
+/* The name in format.def; ".npy" and so on without the dot; the format of a name, or 0. */
+const char *assay_dump_name(enum assay_dump_format format);
+const char *assay_dump_extension(enum assay_dump_format format);
+unsigned assay_dump_find(const char *name, size_t length);
 /* The bytes of a file in one form, malloc'd; the C array is named after the stem. */
-assay_status assay_form_render(enum assay_form form, const char *stem, unsigned hex_bits,
+assay_status assay_dump_render(enum assay_dump_format format, const char *stem, unsigned hex_bits,
                                const assay_type *type, const void *data, unsigned char **bytes,
                                size_t *size, assay_error *err);
 /* Files in some forms; stem is the path without extension. */
-assay_status assay_form_write(const char *stem, unsigned forms, unsigned hex_bits,
+assay_status assay_dump_write(const char *stem, unsigned forms, unsigned hex_bits,
                               const assay_type *type, const void *data, assay_error *err);
 /* NumPy's name of the container of an element kind: "int8", "float32", ... */
 const char *assay_dtype_name(assay_elem e);
@@ -114,7 +122,7 @@ typedef struct assay_bundle {
     int folder; /* the open folder: nothing outside it is read */
     json_t *manifest;
     bool sealed;       /* the manifest's bytes have the digest that it ends with */
-    unsigned forms;    /* set of assay_form that its arrays are in; 0: it does not say */
+    unsigned forms;    /* set of assay_dump_format that its arrays are in; 0: it does not say */
     unsigned hex_bits; /* as in assay_bundle_options */
     int n_tensors;
     assay_bundle_tensor *tensor;

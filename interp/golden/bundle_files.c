@@ -48,9 +48,9 @@ static void add(assay_bundle_list *l, const char *stem, const char *extension)
 
 static void add_forms(assay_bundle_list *l, const char *stem, unsigned forms)
 {
-    for (unsigned form = 1; form <= ASSAY_FORM_C; form <<= 1)
+    for (unsigned form = 1; form & ASSAY_DUMP_ALL; form <<= 1)
         if (forms & form)
-            add(l, stem, assay_form_extension((enum assay_form)form));
+            add(l, stem, assay_dump_extension((enum assay_dump_format)form));
 }
 
 /* The forms of what the manifest names as .npy. */
@@ -73,14 +73,14 @@ static void add_parameters(assay_bundle_list *l, const json_t *node, unsigned fo
         json_object_foreach(json_object_get(node, "parameters"), name, value)
         {
             snprintf(part, sizeof part, "%.600s.%.300s", stem, name);
-            add_forms(l, part, forms & ~(unsigned)ASSAY_FORM_NPY);
+            add_forms(l, part, forms & ~(unsigned)ASSAY_DUMP_NPY);
         }
 }
 
 assay_status assay_bundle_list_files(const assay_bundle *b, assay_bundle_list *out,
                                      assay_error *err)
 {
-    const unsigned forms = b->forms ? b->forms : ASSAY_FORM_ALL;
+    const unsigned forms = b->forms ? b->forms : ASSAY_DUMP_ALL;
     const json_t *constants = json_object_get(b->manifest, "constants"), *o;
     size_t i;
 
@@ -148,8 +148,8 @@ static bool is_named_so(const char *path)
     const char *dot = strrchr(name, '.');
     if (!slash)
         return strcmp(path, "manifest.json") == 0 || strcmp(path, "graph.assay") == 0;
-    for (unsigned form = 1; form <= ASSAY_FORM_C; form <<= 1)
-        if (dot && strcmp(dot + 1, assay_form_extension((enum assay_form)form)) == 0)
+    for (unsigned form = 1; form & ASSAY_DUMP_ALL; form <<= 1)
+        if (dot && strcmp(dot + 1, assay_dump_extension((enum assay_dump_format)form)) == 0)
             return digits >= 4 && name[(*name == 'c') + digits] == '_';
     return false;
 }

@@ -100,7 +100,7 @@ static assay_status put_parameters(assay_bundle_writer *w, int node, char part[A
                                    assay_error *err)
 {
     const assay_program *p = w->program;
-    const unsigned forms = w->options.forms & ~(unsigned)ASSAY_FORM_NPY;
+    const unsigned forms = w->options.forms & ~(unsigned)ASSAY_DUMP_NPY;
     const int value = p->graph->node[node].out[0];
     assay_unit_param list[ASSAY_BUNDLE_PARAMETERS];
     char stem[ASSAY_BUNDLE_STEM], named[ASSAY_BUNDLE_PART + 64];
@@ -146,9 +146,9 @@ static assay_status add_nodes(assay_bundle_writer *w, json_t *m, assay_error *er
 static json_t *form_list(unsigned forms)
 {
     json_t *a = json_array();
-    for (unsigned form = 1; form <= ASSAY_FORM_C; form <<= 1)
+    for (unsigned form = 1; form & ASSAY_DUMP_ALL; form <<= 1)
         if (forms & form)
-            json_array_append_new(a, json_string(assay_form_name((enum assay_form)form)));
+            json_array_append_new(a, json_string(assay_dump_name((enum assay_dump_format)form)));
     return a;
 }
 

@@ -60,7 +60,7 @@ static assay_status read_forms(assay_bundle *b, const char *path, assay_error *e
     json_array_foreach(list, i, o)
     {
         const char *name = json_string_value(o);
-        const unsigned form = name ? assay_form_find(name, strlen(name)) : 0;
+        const unsigned form = name ? assay_dump_find(name, strlen(name)) : 0;
         if (!form)
             return assay_fail(err, ASSAY_ERR_INPUT, "%s: \"forms\" are npy, raw, hex and c", path);
         b->forms |= form;

@@ -45,7 +45,7 @@ assay_status assay_bundle_put(assay_bundle_writer *w, const char *part, unsigned
     if (assay_bundle_has_files(w))
         status = assay_bundle_path(w, part, err);
     if (status == ASSAY_OK && assay_bundle_has_files(w))
-        status = assay_form_write(w->path, forms, w->options.hex_bits, type, data, err);
+        status = assay_dump_write(w->path, forms, w->options.hex_bits, type, data, err);
     return status;
 }
 
@@ -108,7 +108,7 @@ static assay_status make_dirs(assay_bundle_writer *w, assay_error *err)
         status = assay_bundle_make_dir(w, "accumulators", err);
     if (status == ASSAY_OK)
         status = assay_bundle_make_dir(w, "constants", err);
-    if (status == ASSAY_OK && w->options.forms != ASSAY_FORM_NPY)
+    if (status == ASSAY_OK && w->options.forms != ASSAY_DUMP_NPY)
         status = assay_bundle_make_dir(w, "parameters", err);
     return status;
 }
@@ -147,7 +147,7 @@ assay_status assay_bundle_begin(const assay_bundle_options *options, const assay
     if (!w)
         return no_memory(err);
     w->options = *options;
-    w->options.forms |= ASSAY_FORM_NPY;
+    w->options.forms |= ASSAY_DUMP_NPY;
     w->program = program;
     w->partial = (assay_partial)ASSAY_PARTIAL_NONE;
     w->dir = strdup(options->dir ? options->dir : "");

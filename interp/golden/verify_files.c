@@ -49,14 +49,15 @@ static assay_status compare_forms(const assay_verifier *c, const char *stem, uns
 {
     assay_status status = ASSAY_OK;
     char file[1200];
-    for (unsigned form = 1; form <= ASSAY_FORM_C && status == ASSAY_OK; form <<= 1) {
+    for (unsigned form = 1; form & ASSAY_DUMP_ALL && status == ASSAY_OK; form <<= 1) {
         unsigned char *wanted;
         size_t size;
         if (!(forms & form))
             continue;
-        snprintf(file, sizeof file, "%s.%s", stem, assay_form_extension((enum assay_form)form));
-        status = assay_form_render((enum assay_form)form, stem, c->bundle->hex_bits, type, data,
-                                   &wanted, &size, err);
+        snprintf(file, sizeof file, "%s.%s", stem,
+                 assay_dump_extension((enum assay_dump_format)form));
+        status = assay_dump_render((enum assay_dump_format)form, stem, c->bundle->hex_bits, type,
+                                   data, &wanted, &size, err);
         if (status == ASSAY_OK)
             status = compare_bytes(c, file, wanted, size, err);
         free(wanted);
@@ -68,7 +69,7 @@ static assay_status compare_forms(const assay_verifier *c, const char *stem, uns
 static assay_status check_array(const assay_verifier *c, const char *file, const assay_type *type,
                                 const char *digest, assay_error *err)
 {
-    const unsigned forms = c->bundle->forms ? c->bundle->forms : ASSAY_FORM_NPY;
+    const unsigned forms = c->bundle->forms ? c->bundle->forms : ASSAY_DUMP_NPY;
     char stem[1000], hex[33];
     void *data;
     assay_error inner;
@@ -150,7 +151,7 @@ static bool read_integers(const json_t *list, int64_t **value, size_t *n)
 static assay_status check_parameter(const assay_verifier *c, const char *stem, const char *name,
                                     const json_t *list, assay_error *err)
 {
-    const unsigned forms = c->bundle->forms & ~(unsigned)ASSAY_FORM_NPY;
+    const unsigned forms = c->bundle->forms & ~(unsigned)ASSAY_DUMP_NPY;
     char part[1000];
     int64_t *value = NULL;
     void *data = NULL;

@@ -1,4 +1,4 @@
-/* One tensor as .npy, raw bytes, $readmemh text and a C array. */
+/* One tensor in the formats of format.def. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,75 +10,54 @@
 #include "interp/golden/files.h"
 #include "interp/golden/hex.h"
 
-static const struct {
-    enum assay_form form;
-    const char *name, *extension;
-} forms_known[] = {{ASSAY_FORM_NPY, "npy", "npy"},
-                   {ASSAY_FORM_RAW, "raw", "bin"},
-                   {ASSAY_FORM_HEX, "hex", "hex"},
-                   {ASSAY_FORM_C, "c", "h"}};
-
-enum { N_FORMS = sizeof forms_known / sizeof *forms_known };
-
-const char *assay_form_extension(enum assay_form form)
-{
-    int i = 0;
-    while (forms_known[i].form != form)
-        i++;
-    return forms_known[i].extension;
-}
-
-const char *assay_form_name(enum assay_form form)
-{
-    int i = 0;
-    while (forms_known[i].form != form)
-        i++;
-    return forms_known[i].name;
-}
-
-unsigned assay_form_find(const char *name, size_t length)
-{
-    for (int i = 0; i < N_FORMS; i++)
-        if (strlen(forms_known[i].name) == length &&
-            strncmp(forms_known[i].name, name, length) == 0)
-            return forms_known[i].form;
-    return 0;
-}
-
 const char *assay_dtype_name(assay_elem e)
 {
     return assay_npy_type_name(assay_elem_npy(e));
 }
 
-static void print_raw(FILE *f, const assay_type *type, const void *data)
+/* An array to print: elements of a type in C order; stem is its file's path without extension. */
+typedef struct dumped {
+    const char *stem;
+    unsigned hex_bits;
+    const assay_type *type;
+    const void *data;
+} dumped;
+
+static void print_raw(FILE *f, const dumped *d)
 {
-    const int64_t n = assay_shape_count(type);
-    const size_t width = assay_elem_size(type->elem);
+    const int64_t n = assay_shape_count(d->type);
+    const size_t width = assay_elem_size(d->type->elem);
 
     for (int64_t i = 0; i < n; i++) {
         uint8_t bytes[8];
-        const uint64_t v = assay_hex_pattern(type, data, i);
+        const uint64_t v = assay_hex_pattern(d->type, d->data, i);
         for (size_t b = 0; b < width; b++)
             bytes[b] = (uint8_t)(v >> (8 * b));
         fwrite(bytes, 1, width, f);
     }
 }
 
-static void print_c(FILE *f, const char *stem, const assay_type *type, const void *data)
+static void print_hex(FILE *f, const dumped *d)
 {
+    assay_hex_print(f, d->type, d->data, d->hex_bits);
+}
+
+static void print_c(FILE *f, const dumped *d)
+{
+    const assay_type *type = d->type;
     const int64_t n = assay_shape_count(type);
     const bool is_float = type->elem.kind == ASSAY_KIND_F32;
 
     fprintf(f, "/* shape:");
-    for (int d = 0; d < type->rank; d++)
-        fprintf(f, " %" PRId64, type->dim[d]);
+    for (int i = 0; i < type->rank; i++)
+        fprintf(f, " %" PRId64, type->dim[i]);
     fprintf(f, "%s */\n#include <stdint.h>\nstatic const ",
             is_float ? "; IEEE binary32 bit patterns" : "");
     if (is_float || type->elem.kind == ASSAY_KIND_BOOL)
         fprintf(f, "%s t_", is_float ? "uint32_t" : "uint8_t");
     else
         fprintf(f, "%s_t t_", assay_dtype_name(type->elem));
-    for (const char *p = assay_base_name(stem); *p; p++) {
+    for (const char *p = assay_base_name(d->stem); *p; p++) {
         const bool word =
             (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z');
         fputc(word ? *p : '_', f);
@@ -87,9 +66,9 @@ static void print_c(FILE *f, const char *stem, const assay_type *type, const voi
     for (int64_t i = 0; i < n; i++) {
         fprintf(f, "%s", i % 16 == 0 ? "\n    " : " ");
         if (is_float)
-            fprintf(f, "0x%08" PRIx64 ",", assay_hex_pattern(type, data, i));
+            fprintf(f, "0x%08" PRIx64 ",", assay_hex_pattern(type, d->data, i));
         else
-            fprintf(f, "%" PRId64 ",", assay_element_code(type, data, i));
+            fprintf(f, "%" PRId64 ",", assay_element_code(type, d->data, i));
     }
     fprintf(f, "%s};\n", n > 0 ? "\n" : "0");
 }
@@ -102,28 +81,62 @@ static assay_npy npy_of(const assay_type *type, const void *data)
     return a;
 }
 
-assay_status assay_form_render(enum assay_form form, const char *stem, unsigned hex_bits,
+#define print_npy NULL /* by graph/text/npy.h */
+static const struct {
+    const char *name, *extension;
+    void (*print)(FILE *f, const dumped *d);
+} formats[] = {
+#define DUMP(ID, name, extension, what) {#name, extension, print_##name},
+    ASSAY_DUMPS(DUMP)
+#undef DUMP
+};
+#undef print_npy
+
+static int index_of(enum assay_dump_format format)
+{
+    int i = 0;
+    while (1 << i != (int)format)
+        i++;
+    return i;
+}
+
+const char *assay_dump_extension(enum assay_dump_format format)
+{
+    return formats[index_of(format)].extension;
+}
+
+const char *assay_dump_name(enum assay_dump_format format)
+{
+    return formats[index_of(format)].name;
+}
+
+unsigned assay_dump_find(const char *name, size_t length)
+{
+    for (int i = 0; i < ASSAY_DUMP_COUNT; i++)
+        if (strlen(formats[i].name) == length && strncmp(formats[i].name, name, length) == 0)
+            return 1U << i;
+    return 0;
+}
+
+assay_status assay_dump_render(enum assay_dump_format format, const char *stem, unsigned hex_bits,
                                const assay_type *type, const void *data, unsigned char **bytes,
                                size_t *size, assay_error *err)
 {
     const assay_npy a = npy_of(type, data);
+    const dumped d = {stem, hex_bits, type, data};
     char *text = NULL;
     void *npy;
     FILE *f;
 
     *bytes = NULL;
-    if (form == ASSAY_FORM_NPY) {
+    if (format == ASSAY_DUMP_NPY) {
         assay_status status = assay_npy_write_memory(&a, &npy, size, err);
         *bytes = status == ASSAY_OK ? npy : NULL;
         return status;
     }
     f = open_memstream(&text, size);
-    if (f && form == ASSAY_FORM_RAW)
-        print_raw(f, type, data);
-    else if (f && form == ASSAY_FORM_HEX)
-        assay_hex_print(f, type, data, hex_bits);
-    else if (f)
-        print_c(f, stem, type, data);
+    if (f)
+        formats[index_of(format)].print(f, &d);
     if (!f || (ferror(f) | fclose(f)) != 0) {
         free(text);
         return assay_fail(err, ASSAY_ERR_MEMORY, "%s: out of memory", stem);
@@ -132,27 +145,26 @@ assay_status assay_form_render(enum assay_form form, const char *stem, unsigned 
     return ASSAY_OK;
 }
 
-assay_status assay_form_write(const char *stem, unsigned forms, unsigned hex_bits,
+assay_status assay_dump_write(const char *stem, unsigned wanted, unsigned hex_bits,
                               const assay_type *type, const void *data, assay_error *err)
 {
     const assay_npy a = npy_of(type, data);
     assay_status status = ASSAY_OK;
     char path[4096];
 
-    for (int i = 0; i < N_FORMS && status == ASSAY_OK; i++) {
-        const enum assay_form form = forms_known[i].form;
+    for (int i = 0; i < ASSAY_DUMP_COUNT && status == ASSAY_OK; i++) {
+        const enum assay_dump_format format = (enum assay_dump_format)(1 << i);
         unsigned char *bytes = NULL;
         size_t size;
-        if (!(forms & form))
+        if (!(wanted & format))
             continue;
-        if ((size_t)snprintf(path, sizeof path, "%s.%s", stem, forms_known[i].extension) >=
-            sizeof path)
+        if ((size_t)snprintf(path, sizeof path, "%s.%s", stem, formats[i].extension) >= sizeof path)
             return assay_fail(err, ASSAY_ERR_LIMIT, "%.300s: the path is too long", stem);
-        if (form == ASSAY_FORM_NPY) { /* no copy: bundles are made of many */
+        if (format == ASSAY_DUMP_NPY) { /* no copy: bundles are made of many */
             status = assay_npy_write_file(path, &a, err);
             continue;
         }
-        status = assay_form_render(form, stem, hex_bits, type, data, &bytes, &size, err);
+        status = assay_dump_render(format, stem, hex_bits, type, data, &bytes, &size, err);
         if (status == ASSAY_OK)
             status = assay_bytes_write(path, bytes, size, err);
         free(bytes);
