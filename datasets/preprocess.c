@@ -1,6 +1,8 @@
 /* Preprocessing: what a sample becomes, and the mapping itself. */
 #include "datasets/preprocess.h"
 
+#include "datasets/resize.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,28 +61,40 @@ const char *assay_preprocess_print(const assay_preprocess *p, char buf[ASSAY_PRE
                                    channel_names[p->channel_order]);
     used = print_list(buf, used, "scale", p->scales, p->scale, 1);
     used = print_list(buf, used, "mean", p->means, p->mean, 0);
-    print_list(buf, used, "std", p->stds, p->std, 1);
+    used = print_list(buf, used, "std", p->stds, p->std, 1);
+    if (p->resize[0] > 0)
+        snprintf(buf + used, ASSAY_PREPROCESS_TEXT - used, " resize=%" PRId64 "x%" PRId64 ",%s",
+                 p->resize[0], p->resize[1], p->nearest ? "nearest" : "bilinear");
     return buf;
 }
 
 /* ---- types -------------------------------------------------------------------------------- */
 
-typedef struct plane_shape {
-    int64_t height, width, channels;
-} plane_shape;
-
-/* [H,W,C], [C,H,W] (planar) or [H,W] as an image; false when it is none. */
-static bool as_image(const assay_sample_type *t, plane_shape *s)
+/* What samples of type `in` are after resizing. */
+static assay_sample_type resized(const assay_preprocess *p, const assay_sample_type *in)
 {
-    if (t->rank == 2)
-        *s = (plane_shape){t->shape[0], t->shape[1], 1};
-    else if (t->rank == 3 && t->planar)
-        *s = (plane_shape){t->shape[1], t->shape[2], t->shape[0]};
-    else if (t->rank == 3)
-        *s = (plane_shape){t->shape[0], t->shape[1], t->shape[2]};
-    else
-        return false;
-    return true;
+    assay_sample_type t = *in;
+    const int rows = in->rank == 3 && in->planar ? 1 : 0;
+    if (p->resize[0] > 0) {
+        t.shape[rows] = p->resize[0];
+        t.shape[rows + 1] = p->resize[1];
+    }
+    return t;
+}
+
+static assay_status check_size(const assay_preprocess *p, const assay_sample_type *in,
+                               const char *name, assay_error *err)
+{
+    char shape[160];
+    assay_extent s;
+    const bool fits =
+        in->type == ASSAY_NPY_U1 || in->type == ASSAY_NPY_I1 || in->type == ASSAY_NPY_F4;
+    if (p->resize[0] == 0 || (fits && assay_extent_of(in, &s)))
+        return ASSAY_OK;
+    return assay_fail(err, ASSAY_ERR_INPUT,
+                      "%s: preprocessing resizes, but samples are %s; expected images of u8, i8 or "
+                      "f32",
+                      name, assay_sample_print(in, shape, sizeof shape));
 }
 
 static assay_status check_channels(const assay_preprocess *p, const assay_sample_type *in,
@@ -90,9 +104,9 @@ static assay_status check_channels(const assay_preprocess *p, const assay_sample
         const char *key;
         int count;
     } lists[] = {{"scale", p->scales}, {"mean", p->means}, {"std", p->stds}};
-    plane_shape s = {0};
+    assay_extent s = {0};
     char shape[160];
-    bool image = as_image(in, &s);
+    bool image = assay_extent_of(in, &s);
     assay_sample_print(in, shape, sizeof shape);
     if ((p->layout || p->channel_order) && !image)
         return assay_fail(err, ASSAY_ERR_INPUT,
@@ -136,9 +150,14 @@ static assay_status check_dtype(const assay_preprocess *p, const assay_sample_ty
 assay_status assay_preprocess_type(const assay_preprocess *p, const assay_sample_type *in,
                                    const char *name, assay_sample_type *out, assay_error *err)
 {
-    plane_shape s;
+    assay_extent s;
+    assay_status status = check_size(p, in, name, err);
+    if (status)
+        return status;
+    const assay_sample_type sized = resized(p, in);
+    in = &sized;
     *out = *in;
-    assay_status status = check_channels(p, in, name, err);
+    status = check_channels(p, in, name, err);
     if (!status)
         status = check_dtype(p, in, name, out, err);
     if (!status && in->rank == ASSAY_NPY_MAX_RANK)
@@ -149,7 +168,7 @@ assay_status assay_preprocess_type(const assay_preprocess *p, const assay_sample
     if (status)
         return status;
     out->shape[0] = 1;
-    if (p->layout && as_image(in, &s)) {
+    if (p->layout && assay_extent_of(in, &s)) {
         out->planar = p->layout == ASSAY_IMAGE_NCHW;
         out->rank = 4;
         out->shape[1] = out->planar ? s.channels : s.height;
@@ -191,8 +210,8 @@ static void map_element(const assay_preprocess *p, int64_t channel, const void *
 void assay_preprocess_apply(const assay_preprocess *p, const assay_sample_type *type,
                             const void *in, const assay_sample_type *out_type, void *out)
 {
-    plane_shape s;
-    if (!as_image(type, &s)) {
+    assay_extent s;
+    if (!assay_extent_of(type, &s)) {
         size_t count = assay_sample_count(type);
         for (size_t i = 0; i < count; i++)
             map_element(p, 0, in, type->type, i, out, out_type->type, i);
@@ -214,13 +233,21 @@ assay_status assay_dataset_read_input(const assay_dataset *d, const assay_prepro
                                       assay_error *err)
 {
     const assay_sample_type *type = assay_dataset_sample_type(d);
-    size_t bytes = assay_sample_bytes(type);
-    void *stored = malloc(bytes);
+    const assay_sample_type sized = resized(p, type);
+    const size_t bytes = assay_sample_bytes(type);
+    const size_t more = p->resize[0] > 0 ? assay_sample_bytes(&sized) : 0;
+    char *stored = malloc(bytes + more);
     if (!stored)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "no memory for a sample of %zu bytes", bytes);
+        return assay_fail(err, ASSAY_ERR_MEMORY, "no memory for a sample of %zu bytes",
+                          bytes + more);
     assay_status status = assay_dataset_read(d, i, stored, err);
+    const char *image = stored;
+    if (!status && more > 0) {
+        assay_resize(type, stored, p->nearest, &sized, stored + bytes);
+        image = stored + bytes;
+    }
     if (!status)
-        assay_preprocess_apply(p, type, stored, out_type, out);
+        assay_preprocess_apply(p, &sized, image, out_type, out);
     free(stored);
     return status;
 }

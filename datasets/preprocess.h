@@ -4,6 +4,8 @@
  *
  * computed in double and rounded to float32 once. Written as YAML:
  *
+ *   resize: [224, 224]     # height, width; before anything else (resize.h)
+ *   interpolation: bilinear  # or nearest
  *   scale: 1/255           # number or fraction; one, or a list with one a channel
  *   mean: [0.485, 0.456, 0.406]
  *   std: [0.229, 0.224, 0.225]
@@ -19,6 +21,7 @@
 #include "datasets/dataset.h"
 
 #define ASSAY_MAX_CHANNELS 16
+#define ASSAY_MAX_RESIZE   16384 /* rows, columns */
 
 typedef enum assay_channel_order {
     ASSAY_CHANNELS_STORED = 0,
@@ -41,6 +44,8 @@ typedef enum assay_input_dtype {
 } assay_input_dtype;
 
 typedef struct assay_preprocess {
+    int64_t resize[2]; /* height, width; 0: as stored */
+    bool nearest;
     int scales, means, stds; /* entries given: 0 (identity), 1 (all channels) or one a channel */
     double scale[ASSAY_MAX_CHANNELS];
     double mean[ASSAY_MAX_CHANNELS];
@@ -64,16 +69,18 @@ assay_status assay_preprocess_find(const char *path, assay_preprocess *out, bool
 
 /* The canonical line, such as "dtype=f32 layout=NCHW channels=RGB scale=0.5 mean=0.1,0.2,0.3":
  * equal preprocessing gives equal text. Written to profiles and compared there. Returns buf. */
-#define ASSAY_PREPROCESS_TEXT 1280
+#define ASSAY_PREPROCESS_TEXT 1320
 const char *assay_preprocess_print(const assay_preprocess *p, char buf[ASSAY_PREPROCESS_TEXT]);
 
 /* Type and shape, with a leading batch dimension of 1, of what samples of type `in` become. Fails
  * when the preprocessing does not fit them: other number of channels, layout of what is no image,
- * numbers that integer output would drop. `name` names the data set in messages. */
+ * numbers that integer output would drop, a new size for samples other than u8, i8 or f32 images.
+ * `name` names the data set in messages. */
 assay_status assay_preprocess_type(const assay_preprocess *p, const assay_sample_type *in,
                                    const char *name, assay_sample_type *out, assay_error *err);
 
-/* Maps one sample; `in` and `out` are of the types that assay_preprocess_type accepted and gave. */
+/* Maps one sample that has its size; `in` is of the type that assay_preprocess_type accepted, in
+ * the new size where one is stated, `out` of the type that it gave. */
 void assay_preprocess_apply(const assay_preprocess *p, const assay_sample_type *type,
                             const void *in, const assay_sample_type *out_type, void *out);
 

@@ -68,6 +68,22 @@ static assay_status parse_numbers(reader *r, const yaml_node_t *node, bool divis
                                                                   : refuse(r, node, what);
 }
 
+static assay_status parse_size(reader *r, const yaml_node_t *node, int64_t size[2])
+{
+    double value[ASSAY_MAX_CHANNELS];
+    int count = 0;
+    assay_status status = parse_numbers(r, node, true, &count, value);
+    if (status)
+        return status;
+    for (int i = 0; i < 2; i++) {
+        if (count != 2 || value[i] != floor(value[i]) || value[i] < 1 ||
+            value[i] > ASSAY_MAX_RESIZE)
+            return refuse(r, node, "[height, width], each from 1 to 16384");
+        size[i] = (int64_t)value[i];
+    }
+    return ASSAY_OK;
+}
+
 /* Index of the scalar among `words` plus 1, as the enums count; -1 when it is none of them. */
 static int parse_word(const yaml_node_t *node, const char *const words[3])
 {
@@ -80,17 +96,20 @@ static int parse_word(const yaml_node_t *node, const char *const words[3])
 static assay_status parse_pair(reader *r, const yaml_node_t *key, const yaml_node_t *value,
                                unsigned *seen)
 {
-    static const char *const keys[] = {"scale", "mean", "std", "channel_order", "layout", "dtype"};
+    static const char *const keys[] = {"scale",  "mean",  "std",    "channel_order",
+                                       "layout", "dtype", "resize", "interpolation"};
     static const char *const orders[3] = {"gray", "RGB", "BGR"};
     static const char *const layouts[3] = {"NCHW", "NHWC", NULL};
     static const char *const dtypes[3] = {"f32", "u8", "i8"};
+    static const char *const methods[3] = {"bilinear", "nearest", NULL};
     assay_preprocess *p = r->out;
     int k = 0, word = 0;
-    while (k < 6 && (key->type != YAML_SCALAR_NODE ||
+    while (k < 8 && (key->type != YAML_SCALAR_NODE ||
                      strcmp((const char *)key->data.scalar.value, keys[k]) != 0))
         k++;
-    if (k == 6)
-        return refuse(r, key, "scale, mean, std, channel_order, layout or dtype");
+    if (k == 8)
+        return refuse(r, key,
+                      "scale, mean, std, channel_order, layout, dtype, resize or interpolation");
     if (*seen & 1u << k)
         return refuse(r, key, "each key once");
     *seen |= 1u << k;
@@ -113,11 +132,19 @@ static assay_status parse_pair(reader *r, const yaml_node_t *key, const yaml_nod
             return refuse(r, value, "NCHW or NHWC");
         p->layout = (assay_image_layout)word;
         return ASSAY_OK;
-    default:
+    case 5:
         word = parse_word(value, dtypes);
         if (word < 0)
             return refuse(r, value, "f32, u8 or i8");
         p->dtype = (assay_input_dtype)word;
+        return ASSAY_OK;
+    case 6:
+        return parse_size(r, value, p->resize);
+    default:
+        word = parse_word(value, methods);
+        if (word < 0)
+            return refuse(r, value, "bilinear or nearest");
+        p->nearest = word == 2;
         return ASSAY_OK;
     }
 }

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "datasets/preprocess.h"
+#include "datasets/resize.h"
 
 static assay_preprocess parsed(const char *text)
 {
@@ -34,6 +35,61 @@ static void preprocess_text(void **state)
                         "dtype=stored layout=stored channels=stored");
 }
 
+/* Values computed by hand from the formula of resize.h. */
+static void preprocess_resizes(void **state)
+{
+    (void)state;
+    const assay_sample_type in = {.type = ASSAY_NPY_U1, .rank = 3, .shape = {1, 2, 2}};
+    const assay_sample_type wide = {.type = ASSAY_NPY_U1, .rank = 3, .shape = {1, 4, 2}};
+    const assay_sample_type tall = {.type = ASSAY_NPY_F4, .rank = 2, .shape = {3, 1}};
+    const assay_sample_type flat = {.type = ASSAY_NPY_F4, .rank = 2, .shape = {2, 3}};
+    const assay_sample_type planes = {
+        .type = ASSAY_NPY_I1, .rank = 3, .shape = {2, 1, 2}, .planar = true};
+    const assay_sample_type more = {
+        .type = ASSAY_NPY_I1, .rank = 3, .shape = {2, 1, 4}, .planar = true};
+    uint8_t u[8];
+    int8_t s[8];
+    float f[6];
+    assay_resize(&in, (const uint8_t[]){0, 100, 10, 200}, false, &wide, u);
+    assert_memory_equal(u, ((const uint8_t[]){0, 100, 2, 125, 8, 175, 10, 200}), 8);
+    assay_resize(&in, (const uint8_t[]){0, 100, 10, 200}, true, &wide, u);
+    assert_memory_equal(u, ((const uint8_t[]){0, 100, 0, 100, 10, 200, 10, 200}), 8);
+    assay_resize(&planes, (const int8_t[]){-3, 3, -128, 127}, false, &more, s);
+    assert_memory_equal(s, ((const int8_t[]){-3, -2, 2, 3, -128, -64, 63, 127}), 8);
+    assay_resize(&tall, (const float[]){1, 2, 4}, false, &flat, f);
+    assert_memory_equal(f, ((const float[]){1.25f, 1.25f, 1.25f, 3.5f, 3.5f, 3.5f}), sizeof f);
+}
+
+/* Through preprocess.yaml: the network's input has the new size. */
+static void preprocess_reads_resized(void **state)
+{
+    (void)state;
+    char path[64];
+    assay_dataset *d;
+    assay_error err;
+    float values[4];
+    assay_sample_type type;
+    const assay_preprocess p = parsed("resize: [1, 4]\nscale: 1/2\nlayout: NCHW\n");
+    const assay_preprocess floats = parsed("resize: [2, 2]\n");
+    const assay_sample_type row = {.type = ASSAY_NPY_U1, .rank = 1, .shape = {4}};
+    test_temp_dir(path, sizeof path);
+    char file[96];
+    snprintf(file, sizeof file, "%s/x.npy", path);
+    uint8_t pixels[] = {0, 10};
+    const assay_npy array = {ASSAY_NPY_U1, 4, {1, 1, 2, 1}, pixels};
+    assert_int_equal(assay_npy_write_file(file, &array, &err), ASSAY_OK);
+    assert_int_equal(assay_dataset_open(file, NULL, &d, &err), ASSAY_OK);
+    assert_int_equal(assay_preprocess_type(&p, assay_dataset_sample_type(d), "x", &type, &err),
+                     ASSAY_OK);
+    assert_memory_equal(type.shape, ((const int64_t[]){1, 1, 1, 4}), 4 * sizeof(int64_t));
+    assert_int_equal(assay_dataset_read_input(d, &p, 0, &type, values, &err), ASSAY_OK);
+    assert_memory_equal(values, ((const float[]){0, 1, 4, 5}), sizeof values);
+    assay_dataset_close(d);
+    test_remove_tree(path);
+    assert_int_equal(assay_preprocess_type(&floats, &row, "x", &type, &err), ASSAY_ERR_INPUT);
+    assert_non_null(strstr(err.text, "x: preprocessing resizes, but samples are uint8 [4]"));
+}
+
 /* The example in README.md, which users have, is read and says what it says there. */
 static void preprocess_is_documented(void **state)
 {
@@ -51,19 +107,20 @@ static void preprocess_is_documented(void **state)
     const assay_preprocess p = parsed(text);
     assert_string_equal(assay_preprocess_print(&p, printed),
                         "dtype=f32 layout=NCHW channels=RGB scale=0.00392156862745098 "
-                        "mean=0.485,0.456,0.406 std=0.229,0.224,0.225");
+                        "mean=0.485,0.456,0.406 std=0.229,0.224,0.225 resize=224x224,bilinear");
 }
 
 static void preprocess_longest_text(void **state)
 {
     (void)state;
     char text[ASSAY_PREPROCESS_TEXT];
-    assay_preprocess p = {.scales = 16, .means = 16, .stds = 16};
+    assay_preprocess p = {.scales = 16, .means = 16, .stds = 16, .resize = {16384, 16384}};
     for (int i = 0; i < 16; i++)
         p.scale[i] = p.mean[i] = p.std[i] = -1.2345678901234567e-300 * (i + 1);
     assay_preprocess_print(&p, text);
     assert_true(strlen(text) < ASSAY_PREPROCESS_TEXT - 1);
     assert_non_null(strstr(text, " std=-1.23456789012345"));
+    assert_non_null(strstr(text, " resize=16384x16384,bilinear"));
 }
 
 static void preprocess_refusals(void **state)
@@ -72,10 +129,14 @@ static void preprocess_refusals(void **state)
     static const struct {
         const char *text, *says;
     } cases[] = {
+        {"resize: 224\n", "p.yaml:1: expected [height, width], each from 1 to 16384"},
+        {"resize: [2, 2.5]\n", "expected [height, width], each"},
+        {"resize: [2, 16385]\n", "expected [height, width], each"},
+        {"interpolation: cubic\n", "expected bilinear or nearest"},
         {"", "expected a mapping, found nothing"},
         {"- 1\n", "p.yaml:1: expected a mapping"},
-        {"scale: 1\nmeen: 2\n", "p.yaml:2: expected scale, mean, std, channel_order, layout or "
-                                "dtype, found \"meen\""},
+        {"scale: 1\nmeen: 2\n", "p.yaml:2: expected scale, mean, std, channel_order, layout, "
+                                "dtype, resize or interpolation, found \"meen\""},
         {"scale: 1\nscale: 1\n", "p.yaml:2: expected each key once"},
         {"scale: one\n", "expected finite numbers, found \"one\""},
         {"scale: 1/0\n", "finite"},
@@ -226,6 +287,7 @@ static void preprocess_is_found_beside(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(preprocess_resizes),      cmocka_unit_test(preprocess_reads_resized),
         cmocka_unit_test(preprocess_text),         cmocka_unit_test(preprocess_is_documented),
         cmocka_unit_test(preprocess_longest_text), cmocka_unit_test(preprocess_refusals),
         cmocka_unit_test(preprocess_values),       cmocka_unit_test(preprocess_passes_integers),
