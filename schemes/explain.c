@@ -80,6 +80,9 @@ static void encoding(FILE *f, const assay_rule_rescale *k)
         fprintf(f, "  m is then rounded half-up to %d bits.\n", k->reduced_bits);
 }
 
+/* By enum assay_narrowing. */
+static const char *const narrows[] = {"wraps", "saturates", "is refused beyond"};
+
 static void integer_application(FILE *f, const assay_rule_rescale *k)
 {
     if (k->pre_shift == ASSAY_PRE_FIXED)
@@ -108,9 +111,8 @@ static void integer_application(FILE *f, const assay_rule_rescale *k)
         fprintf(f, "%s", MODE(k->round.step[i].mode));
     }
     fprintf(f, ".\n");
-    static const char *const how[] = {"wraps", "saturates", "is refused beyond"};
     if (k->result_bits > 0)
-        fprintf(f, "  The result %s %s%d bits.\n", how[k->result_overflow],
+        fprintf(f, "  The result %s %s%d bits.\n", narrows[k->result_overflow],
                 k->result_overflow == ASSAY_NARROW_REFUSE ? "" : "to ", k->result_bits);
 }
 
@@ -142,8 +144,8 @@ void assay_explain_formula(FILE *f, const assay_record *rec)
     if (adds)
         fprintf(f, "  The zero point is added to the rounded integer");
     if (adds && k->sum_bits > 0)
-        fprintf(f, ", which %s in %d bits",
-                k->sum_overflow == ASSAY_NARROW_WRAP ? "wraps" : "saturates", k->sum_bits);
+        fprintf(f, ", which %s%s %d bits", narrows[k->sum_overflow],
+                k->sum_overflow == ASSAY_NARROW_REFUSE ? "" : " in", k->sum_bits);
     if (adds)
         fprintf(f, ".\n");
     fprintf(f, "  The %s %s.\n", has_zero ? "sum" : "result",

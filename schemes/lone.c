@@ -116,18 +116,14 @@ static void set_exact(assay_lone *o, double scale)
 }
 
 /* The encoded scale in its places. */
-static bool place(assay_lone *o, char *why, size_t size)
+static void place(assay_lone *o)
 {
     const assay_rule_rescale *k = &o->rec.rescale;
-    if (!assay_place_encoded(k, &o->encoded, &o->multiplier, &o->shift, &o->pre)) {
-        snprintf(why, size, "the pre-shift is out of reach");
-        return false;
-    }
+    assay_place_encoded(k, &o->encoded, &o->multiplier, &o->shift, &o->pre);
     bool has_pre = k->pre_shift != ASSAY_PRE_NONE || k->encoding == ASSAY_ENCODE_GLOW;
     o->r.multiplier = &o->multiplier;
     o->r.shift = &o->shift;
     o->r.pre = has_pre ? &o->pre : NULL;
-    return true;
 }
 
 /* Bounds act within the type, whose range they never replace; where the low bits are stored there
@@ -168,8 +164,8 @@ static bool set_scale(assay_lone *o, const assay_bulk *b, size_t i, double scale
         set_exact(o, scale);
     if (assay_lone_is_float(o))
         set_float(o, scale);
-    else if (!place(o, why, size))
-        return false;
+    else
+        place(o);
     return set_rest(o, b, i, why, size);
 }
 
@@ -186,8 +182,10 @@ bool assay_lone_set(assay_lone *o, const assay_bulk *b, size_t i, char *why, siz
     e->multiplier = b->multiplier[i];
     e->pre = k->encoding == ASSAY_ENCODE_GLOW && b->pre != NULL ? b->pre[i] : 0;
     e->shift = assay_shift_from_target(k, b->shift[i]) + e->pre;
-    return assay_check_given(k, e, why, size) && place(o, why, size) &&
-           set_rest(o, b, i, why, size);
+    if (!assay_check_given(k, e, why, size))
+        return false;
+    place(o);
+    return set_rest(o, b, i, why, size);
 }
 
 bool assay_lone_form(assay_lone *o, const assay_bulk *b, size_t i, float in, float weight,

@@ -318,6 +318,9 @@ bool assay_record_check(const assay_record *r, char *why, size_t size)
            "add: after; or subtract first: before)");
     REFUSE(k->zero_point == ASSAY_STAGE_BEFORE && is_float,
            "rescale.zero_point: before needs an integer encoding (floats: inside or after)");
+    REFUSE(r->add.zero_point == ASSAY_STAGE_BEFORE, "add.zero_point: inside or after");
+    REFUSE(r->table.zero_point == ASSAY_STAGE_BEFORE, "table.zero_point: after or inside");
+    REFUSE(r->convert.zero_point == ASSAY_STAGE_BEFORE, "convert.zero_point: after or inside");
     REFUSE(k->scale == ASSAY_FORM_F32_STEPS && k->encoding != ASSAY_ENCODE_F32,
            "rescale.scale: f32-steps needs encoding: float32 (others take f32, f32-product, double "
            "or power-of-two)");
@@ -335,7 +338,6 @@ bool assay_record_check(const assay_record *r, char *why, size_t size)
     REFUSE(k->pre_shift != ASSAY_PRE_FIXED && k->pre_shift_bits != 0,
            "rescale.pre_shift_bits: %d needs pre_shift: fixed", k->pre_shift_bits);
     REFUSE(k->store == ASSAY_NARROW_REFUSE, "rescale.store: saturate or wrap");
-    REFUSE(k->sum_overflow == ASSAY_NARROW_REFUSE, "rescale.sum_overflow: saturate or wrap");
     REFUSE(k->round.n == 0, "rescale.round needs at least one rounding step");
     REFUSE(k->pre_shift == ASSAY_PRE_REST && (k->round.n != 1 || k->round.step[0].bits == 0),
            "rescale.pre_shift: rest needs one rounding step with its bits, such as [15 half-up]");
@@ -348,6 +350,11 @@ bool assay_record_check(const assay_record *r, char *why, size_t size)
         REFUSE(last && k->round.step[i].bits != 0 && k->pre_shift != ASSAY_PRE_REST,
                "rescale.round: the last step takes the remaining bits; write it without a number");
     }
+    REFUSE(
+        k->encoding == ASSAY_ENCODE_F32 && k->float_rounding == ASSAY_FLOAT_ROUND_ADD_ONE &&
+            k->round.step[0].mode != ASSAY_ROUND_HALF_EVEN,
+        "rescale.float_rounding: add-one needs round: [half-even] (its neighbour is the nearest, "
+        "even on a tie)");
     REFUSE(is_float && k->round.n != 1,
            "rescale.round: one rounding with a float encoding (the product is rounded once)");
     REFUSE(r->types.power_of_two_scales && r->types.activation_zero_point == ASSAY_ZERO_POINT_ANY &&

@@ -46,8 +46,9 @@ static void store(const assay_rescale *r, assay_trace *t)
 static void add_zero(const assay_rescale *r, assay_trace *t)
 {
     const assay_rule_rescale *k = r->rule;
-    const int64_t zero = k->zero_point == ASSAY_STAGE_BEFORE ? 0 : r->zero_point;
-    t->sum = narrowed(t->rounded + zero, k->sum_bits, k->sum_overflow, &t->zone[ZONE_SUM]);
+    const bool before = k->zero_point == ASSAY_STAGE_BEFORE; /* nothing is added */
+    t->sum = narrowed(t->rounded + (before ? 0 : r->zero_point), before ? 0 : k->sum_bits,
+                      k->sum_overflow, &t->zone[ZONE_SUM]);
     store(r, t);
 }
 
@@ -57,12 +58,8 @@ static void integers(const assay_rescale *r, size_t c, assay_trace *t)
     const assay_steps *list = &k->round;
     int64_t shift = r->shift[c], first = list->n > 1 ? list->step[0].bits : 0;
     t->shifted = t->operand;
-    if (r->pre != NULL && r->pre[c] >= 0)
-        t->shifted = assay_round_shift(t->operand, (unsigned)r->pre[c],
-                                       (enum assay_rounding)k->pre_shift_round);
-    else if (r->pre != NULL)
-        t->shifted =
-            assay_shift_left_saturate(assay_saturate(t->operand, 32), (unsigned)-r->pre[c], 32);
+    if (r->pre != NULL)
+        t->shifted = (int64_t)assay_pre_shift(k, t->operand, r->pre[c]);
     t->saturated =
         k->operand_bits > 0 ? assay_saturate(t->shifted, (unsigned)k->operand_bits) : t->shifted;
     t->lifted = t->saturated;

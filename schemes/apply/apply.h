@@ -25,6 +25,9 @@ int64_t assay_apply_limit(const assay_unit *u);
 /* ---- rescale.c, rescale_float.c, rescale_near.c ---- */
 /* Chooses r->row for the rule and parameters. */
 void assay_rescale_choose(assay_rescale *r);
+/* x before the multiplication by the rule's pre-shift: to the right rounded, to the left (pre < 0)
+ * saturated in 32 bits. |x| < 2^65, any pre. */
+assay_int128 assay_pre_shift(const assay_rule_rescale *k, assay_int128 x, int64_t pre);
 /* x rescaled and rounded, without the zero point that is added after; below 2^126. Beyond 2^100
  * only the sign and the low 64 bits are meant. */
 assay_int128 assay_rescale_value(const assay_rescale *r, int64_t x, size_t channel);

@@ -3,6 +3,7 @@
 #include "schemes/apply/apply.h"
 #include "schemes/apply/round.h"
 #include "schemes/apply/softfloat.h"
+#include "schemes/apply/tail.h"
 
 /* The sum of (code - zero point). */
 static inline int64_t centred(const assay_unit *u, int64_t sum, int32_t count)
@@ -10,8 +11,16 @@ static inline int64_t centred(const assay_unit *u, int64_t sum, int32_t count)
     return sum - count * u->in_zero[0];
 }
 
-/* From codes of the input's scale to codes of the output's (k[0]: they are the same). */
-static inline int32_t to_output(const assay_unit *u, int64_t code)
+/* From values of the input's scale, their zero point gone, to codes of the output's (k[0]: the
+ * parameters are the same). */
+static inline int32_t to_output(const assay_unit *u, int64_t value)
+{
+    const assay_rescale *o = &u->scale[ASSAY_OUT];
+    return u->k[0] ? assay_rescale_end(o, value) : assay_rescale_one(o, value, 0);
+}
+
+/* The same of codes, whose zero point is still in them. */
+static inline int32_t code_to_output(const assay_unit *u, int64_t code)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     return u->k[0] ? assay_rescale_store(o, code) : assay_rescale_one(o, code - u->in_zero[0], 0);
@@ -23,13 +32,13 @@ void assay_apply_pool_divide(const assay_unit *u, const int64_t *sum, const int3
 {
     enum assay_rounding mode = (enum assay_rounding)u->rec.pool.round;
     for (size_t i = 0; i < n; i++) {
-        int64_t d = count[i], zero = u->in_zero[0];
+        int64_t d = count[i];
         if (d == 0)
-            out[i] = to_output(u, zero);
+            out[i] = code_to_output(u, u->in_zero[0]);
         else if (u->rec.pool.keep_zero_point)
-            out[i] = to_output(u, assay_round_div(sum[i], d, mode));
+            out[i] = code_to_output(u, assay_round_div(sum[i], d, mode));
         else
-            out[i] = to_output(u, assay_round_div(centred(u, sum[i], count[i]), d, mode) + zero);
+            out[i] = to_output(u, assay_round_div(centred(u, sum[i], count[i]), d, mode));
     }
 }
 
@@ -46,8 +55,8 @@ void assay_apply_pool_reciprocal(const assay_unit *u, const int64_t *sum, const 
     for (size_t i = 0; i < n; i++) {
         unsigned shift;
         int64_t m = assay_pool_reciprocal(count[i], &shift);
-        int64_t v = assay_round_shift(centred(u, sum[i], count[i]) * m, shift, ASSAY_ROUND_HALF_UP);
-        out[i] = to_output(u, v + u->in_zero[0]);
+        int64_t v = centred(u, sum[i], count[i]) * m;
+        out[i] = to_output(u, assay_round_shift(v, shift, ASSAY_ROUND_HALF_UP));
     }
 }
 
@@ -71,8 +80,8 @@ void assay_apply_pool_rescale_divide(const assay_unit *u, const int64_t *sum, co
     enum assay_rounding mode = (enum assay_rounding)u->rec.pool.round;
     for (size_t i = 0; i < n; i++) {
         int64_t d = count[i];
-        int64_t v = assay_saturate128(assay_rescale_value(o, centred(u, sum[i], count[i]), 0), 64);
-        out[i] = assay_rescale_finish(o, d > 0 ? assay_round_div(v, d, mode) : 0);
+        assay_int128 v = assay_rescale_value(o, centred(u, sum[i], count[i]), 0);
+        out[i] = assay_rescale_finish(o, d > 0 ? assay_round_div128(v, d, mode) : 0);
     }
 }
 
@@ -85,7 +94,7 @@ void assay_apply_pool_two_stage(const assay_unit *u, const int64_t *sum, const i
         int64_t v = centred(u, sum[i], count[i]);
         v = assay_round_shift(v * reciprocal, 16, ASSAY_ROUND_HALF_AWAY);
         v = assay_round_shift(v * reciprocal, 16, ASSAY_ROUND_HALF_AWAY);
-        out[i] = to_output(u, v + u->in_zero[0]);
+        out[i] = to_output(u, v);
     }
 }
 
@@ -117,7 +126,7 @@ void assay_apply_window_float_sum(const assay_unit *u, const int32_t *x, size_t 
     uint32_t f = assay_f32_add(assay_f32_div(mean, (uint32_t)u->k[0]),
                                assay_f32_from_i32((int32_t)o->zero_point));
     *out = assay_rescale_store(o, assay_f32_to_int(f, (enum assay_rounding)u->rec.pool.round,
-                                                   INT32_MIN, INT32_MAX, INT32_MIN));
+                                                   INT32_MIN, assay_float_most(o), INT32_MIN));
 }
 
 /* The sum itself, rescaled. */

@@ -17,15 +17,19 @@ static assay_int128 difference(const assay_rescale *r, int64_t x)
     return (assay_int128)x - r->in_zero - (assay_zero_is_before(r) ? r->zero_point : 0);
 }
 
+assay_int128 assay_pre_shift(const assay_rule_rescale *k, assay_int128 x, int64_t pre)
+{
+    return pre >= 0 ? assay_round_shift128(x, pre > 127 ? 127 : (unsigned)pre,
+                                           (enum assay_rounding)k->pre_shift_round)
+                    : assay_shift_left_saturate(assay_saturate128(x, 32), (unsigned)-pre, 32);
+}
+
 static assay_int128 operand(const assay_rescale *r, int64_t acc, size_t c)
 {
     const assay_rule_rescale *k = r->rule;
     assay_int128 x = difference(r, acc);
     if (r->pre != NULL) {
-        int64_t pre = r->pre[c];
-        x = pre >= 0
-                ? assay_round_shift128(x, (unsigned)pre, (enum assay_rounding)k->pre_shift_round)
-                : assay_shift_left_saturate(assay_saturate128(x, 32), (unsigned)-pre, 32);
+        x = assay_pre_shift(k, x, r->pre[c]);
     }
     return k->operand_bits > 0 ? assay_saturate128(x, (unsigned)k->operand_bits) : x;
 }
@@ -75,6 +79,7 @@ int32_t assay_rescale_end(const assay_rescale *r, assay_int128 sum)
 {
     assay_tail t = assay_tail_of(r);
     t.zero_point = r->zero_point;
+    t.sum_bits = r->rule->sum_bits;
     return assay_finish128(&t, sum);
 }
 
@@ -230,6 +235,29 @@ int32_t assay_rescale_one(const assay_rescale *r, int64_t x, size_t channel)
     return out;
 }
 
+static bool accepts_result(const assay_rescale *r, int64_t x, size_t channel)
+{
+    const assay_rule_rescale *k = r->rule;
+    if (k->result_overflow != ASSAY_NARROW_REFUSE || k->result_bits == 0)
+        return true;
+    assay_rule_rescale wide = *k; /* what there is before it is narrowed */
+    wide.result_bits = 0;
+    assay_rescale copy = *r;
+    copy.rule = &wide;
+    const assay_int128 v = assay_rescale_value(&copy, x, channel);
+    return v == assay_saturate128(v, (unsigned)k->result_bits);
+}
+
+static bool accepts_sum(const assay_rescale *r, int64_t x, size_t channel)
+{
+    const assay_tail t = assay_tail_of(r);
+    if (t.sum_overflow != ASSAY_NARROW_REFUSE || t.sum_bits == 0 ||
+        r->rule->zero_point == ASSAY_STAGE_INSIDE)
+        return true;
+    const assay_int128 sum = assay_rescale_value(r, x, channel) + t.zero_point;
+    return sum == assay_saturate128(sum, (unsigned)t.sum_bits);
+}
+
 bool assay_rescale_accepts(const assay_rescale *r, int64_t x, size_t channel)
 {
     const assay_rule_rescale *k = r->rule;
@@ -237,23 +265,12 @@ bool assay_rescale_accepts(const assay_rescale *r, int64_t x, size_t channel)
     const assay_int128 v = difference(r, x);
     if (k->input_bits > 0 && v != assay_saturate128(v, (unsigned)k->input_bits))
         return false;
-    if (k->input_shift_range) {
-        int64_t shift = r->shift[c];
-        if (r->multiplier[c] < 0 || shift < k->shift_min || shift > k->shift_max)
-            return false;
-        if (shift < 1 ? v != 0 : shift < 63 && v != assay_saturate128(v, (unsigned)shift))
+    if (k->input_shift_range) { /* of the whole shift, whatever comes before the multiplication */
+        const int64_t shift = r->shift[c] + (r->pre != NULL ? r->pre[c] : 0);
+        if (shift < 1 ? v != 0 : shift < 65 && v != assay_saturate128(v, (unsigned)shift))
             return false;
     }
-    if (k->result_overflow != ASSAY_NARROW_REFUSE || k->result_bits == 0)
-        return true;
-    assay_rule_rescale wide = *k; /* what there is before it is narrowed */
-    wide.result_bits = 0;
-    assay_rescale copy = *r;
-    copy.rule = &wide;
-    const assay_int128 result = scaled_any(&copy, x, c);
-    const assay_int128 sum = result + assay_tail_of(r).zero_point;
-    return result == assay_saturate128(result, (unsigned)k->result_bits) &&
-           sum == assay_saturate128(sum, (unsigned)k->result_bits);
+    return accepts_result(r, x, channel) && accepts_sum(r, x, channel);
 }
 
 /* The 64-bit row for a rule of one or two common roundings, or NULL. */
@@ -266,7 +283,7 @@ static void (*common_row(const assay_rescale *r))(const assay_rescale *, const i
     int64_t least = 0;
     for (size_t c = 0; c < r->n; c++) {
         least = r->shift[c] < least ? r->shift[c] : least;
-        if (r->pre != NULL && (r->pre[c] < 0 || r->shift[c] < 0))
+        if (r->pre != NULL && (r->pre[c] < 0 || r->pre[c] > 62 || r->shift[c] < 0))
             return NULL;
         if (r->multiplier[c] > widest || r->multiplier[c] < -widest)
             return NULL;

@@ -29,6 +29,13 @@ bool assay_rounding_parse(const char *name, enum assay_rounding *mode)
     return false;
 }
 
+/* A fraction on the same side of one half as rest / den, 0 <= rest < den: it rounds alike. */
+static uint64_t fraction_of(uint64_t rest, uint64_t den)
+{
+    const uint64_t half = (uint64_t)1 << 63;
+    return rest == 0 ? 0 : rest < den - rest ? half - 1 : rest > den - rest ? half + 1 : half;
+}
+
 int64_t assay_round_div(int64_t n, int64_t d, enum assay_rounding mode)
 {
     bool negative = (n < 0) != (d < 0) && n != 0;
@@ -39,14 +46,19 @@ int64_t assay_round_div(int64_t n, int64_t d, enum assay_rounding mode)
         floor++;
         rest = den - rest;
     }
-    /* Any fraction on the same side of one half rounds alike. */
-    const uint64_t half = (uint64_t)1 << 63;
-    uint64_t fraction = rest == 0           ? 0
-                        : rest < den - rest ? half - 1
-                        : rest > den - rest ? half + 1
-                                            : half;
-    bool up = assay_rounds_up(mode, negative, floor & 1, fraction);
+    bool up = assay_rounds_up(mode, negative, floor & 1, fraction_of(rest, den));
     if (negative)
         return (int64_t)(0 - (floor - up));
     return floor + up > INT64_MAX ? INT64_MAX : (int64_t)(floor + up);
+}
+
+assay_int128 assay_round_div128(assay_int128 n, int64_t d, enum assay_rounding mode)
+{
+    assay_int128 floor = n / d, rest = n % d;
+    if (rest < 0) {
+        floor--;
+        rest += d;
+    }
+    return floor +
+           assay_rounds_up(mode, n < 0, floor & 1, fraction_of((uint64_t)rest, (uint64_t)d));
 }

@@ -22,6 +22,13 @@ static inline assay_int128 assay_narrow128(assay_int128 x, int32_t bits, int32_t
                                     : assay_saturate128(x, (unsigned)bits);
 }
 
+/* The greatest integer that a float becomes on its way to the output: int32's, or the type's own
+ * where that is uint32. */
+static inline int64_t assay_float_most(const assay_rescale *r)
+{
+    return r->out_bits == 32 && !r->out_signed ? UINT32_MAX : INT32_MAX;
+}
+
 /* What a row keeps in registers. */
 typedef struct assay_tail {
     int64_t zero_point, lo, hi; /* lo, hi: clamp_lo, clamp_hi */
@@ -41,7 +48,7 @@ static inline assay_tail assay_tail_of(const assay_rescale *r)
     return (assay_tail){assay_zero_is_before(r) ? 0 : r->zero_point,
                         r->clamp_lo,
                         r->clamp_hi,
-                        r->rule->sum_bits,
+                        assay_zero_is_before(r) ? 0 : r->rule->sum_bits,
                         r->rule->sum_overflow,
                         r->rule->store == ASSAY_NARROW_WRAP,
                         r->out_signed,

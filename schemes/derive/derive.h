@@ -47,8 +47,8 @@ int64_t assay_shift_from_target(const assay_rule_rescale *k, int64_t shift);
 /* Whether a multiplier and shift that were given, not derived, fit the rule's registers. */
 bool assay_check_given(const assay_rule_rescale *k, const assay_encoded *e, char *why, size_t size);
 /* Where the parts of an encoded scale go: the multiplier after reduction, the right shift after the
- * multiplication, the shift before it. False when the pre-shift is out of reach. */
-bool assay_place_encoded(const assay_rule_rescale *k, const assay_encoded *e, int64_t *multiplier,
+ * multiplication, the shift before it. */
+void assay_place_encoded(const assay_rule_rescale *k, const assay_encoded *e, int64_t *multiplier,
                          int64_t *shift, int64_t *pre);
 /* The real scale in * w / out as the rule forms it; per_tensor: the weights have one scale. */
 double assay_form_scale(const assay_rule_rescale *k, float in, float w, float out, bool per_tensor);

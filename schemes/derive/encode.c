@@ -176,7 +176,7 @@ bool assay_encode(const assay_rule_rescale *k, double real, assay_encoded *e, ch
     if (k->scale == ASSAY_FORM_POW2 && fraction != 0.5)
         REFUSE("scale %.9g is not a power of two", real);
     if (k->encoding == ASSAY_ENCODE_SHIFT) {
-        *e = (assay_encoded){1, 1 - exponent, 0};
+        *e = (assay_encoded){real < 0 ? -1 : 1, 1 - exponent, 0};
         if (e->shift < k->shift_min || e->shift > k->shift_max)
             REFUSE("scale %.9g needs a right shift of %lld, outside %d..%d", real,
                    (long long)e->shift, k->shift_min, k->shift_max);
@@ -213,21 +213,22 @@ void assay_encode_at(const assay_rule_rescale *k, double real, int64_t shift, as
 /* A multiplier with fewer bits (TFLite int16x8: 15; XNNPACK rndnu16: 15). */
 static void reduce(const assay_rule_rescale *k, int64_t *m, int64_t *shift)
 {
-    if (k->reduced_bits == 0)
+    if (k->reduced_bits == 0 || *m == 0)
         return;
     int64_t limit = INT64_C(1) << k->reduced_bits;
     unsigned drop = (unsigned)(k->multiplier_bits - k->reduced_bits);
-    *m = assay_round_shift(*m, drop, ASSAY_ROUND_HALF_UP);
+    int64_t magnitude = assay_round_shift(*m < 0 ? -*m : *m, drop, ASSAY_ROUND_HALF_UP);
     *shift -= drop;
-    if (*m >= limit && k->reduced_overflow == ASSAY_REDUCED_CAP) {
-        *m = limit - 1;
-    } else if (*m >= limit) {
-        *m = limit / 2;
+    if (magnitude >= limit && k->reduced_overflow == ASSAY_REDUCED_CAP) {
+        magnitude = limit - 1;
+    } else if (magnitude >= limit) {
+        magnitude = limit / 2;
         (*shift)--;
     }
+    *m = *m < 0 ? -magnitude : magnitude;
 }
 
-bool assay_place_encoded(const assay_rule_rescale *k, const assay_encoded *e, int64_t *multiplier,
+void assay_place_encoded(const assay_rule_rescale *k, const assay_encoded *e, int64_t *multiplier,
                          int64_t *shift, int64_t *pre)
 {
     int64_t total = e->shift;
@@ -237,7 +238,6 @@ bool assay_place_encoded(const assay_rule_rescale *k, const assay_encoded *e, in
            : k->pre_shift == ASSAY_PRE_REST ? total - k->round.step[0].bits
                                             : e->pre;
     *shift = total - *pre;
-    return *pre >= -62 && *pre <= 62;
 }
 
 bool assay_check_given(const assay_rule_rescale *k, const assay_encoded *e, char *why, size_t size)

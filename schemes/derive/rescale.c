@@ -137,9 +137,7 @@ assay_status assay_derive_encoded(const assay_derive *d, assay_rescale *r, const
         return assay_derive_memory(d);
     for (size_t c = 0; c < n; c++) {
         int64_t before;
-        if (!assay_place_encoded(k, &e[c], &m[c], &shift[c], &before))
-            return assay_derive_fail(d, "a pre-shift of %lld bits is out of reach",
-                                     (long long)before);
+        assay_place_encoded(k, &e[c], &m[c], &shift[c], &before);
         if (has_pre)
             pre[c] = before;
         m_out[c] = e[c].multiplier;

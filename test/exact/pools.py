@@ -24,9 +24,6 @@ def divide(record, a, out, count):  # 2.4 AVGPOOL
 
 
 def reciprocal(record, a, out, count):  # 6.1 (d)
-    if record["rescale"]["sum_bits"] not in (0, 32):
-        raise Unsaid("whether a sum is narrowed here")
-
     def one(codes):
         n = len(codes)
         k = (n - 1).bit_length()

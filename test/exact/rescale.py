@@ -52,9 +52,16 @@ def encode(rule, real, common=None):
     return Scale(sign * scale.multiplier, scale.shift)
 
 
+def written_right(rule, shift):
+    """A shift as the target writes it, to the right."""
+    bits, sign = rule["multiplier_bits"], rule["shift_sign"]
+    return {"right": shift, "left-of-multiplier": bits - shift, "right-of-multiplier": shift + bits,
+            "left": -shift}[sign]
+
+
 def encode_magnitude(rule, real, common):
     if real == 0:
-        return Scale(0, rule["zero_shift"])
+        return Scale(0, written_right(rule, rule["zero_shift"]))
     if rule["encoding"] == "shift":
         return encode_shift(rule, real)
     bits = rule["multiplier_bits"]
@@ -88,7 +95,7 @@ def into_range(rule, real, multiplier, shift):
     if how is None:
         return multiplier, shift
     if how == "zero":
-        return 0, rule["zero_shift"]
+        return 0, written_right(rule, rule["zero_shift"])
     if how == "largest" and shift < low:
         return (1 << bits) - 1, low
     if how == "unnormalised" and shift > high:
@@ -153,10 +160,8 @@ def scaled_integer(rule, scale, x):
     elif rule["pre_shift"] == "rest":
         pre, pre_mode = scale.shift - steps[-1][0], rule["pre_shift_round"]
     shift = scale.shift - (0 if scale.pre else pre)
-    if abs(pre) > 62:
-        raise Unsaid("pre-shifts beyond 62 bits")
-    if pre < 0:  # the rest may be a shift to the left, which saturates in 32 bits
-        x = narrow(x << -pre, 32, "saturate")
+    if pre < 0:  # the rest may be a shift to the left, which saturates in 32 bits, before it and after
+        x = narrow(narrow(x, 32, "saturate") << -pre, 32, "saturate")
     x = round_to_int(Fraction(x, 1 << max(pre, 0)), pre_mode)
     x = narrow(x, rule["operand_bits"], "saturate")
     how = rule["left_shift"]
@@ -228,8 +233,6 @@ def apply(rule, scale, x, zero_point, bounds, kind):
         value = float_to_int(value, mode, rule["float_overflow"], rule["float_rounding"])
     else:
         half = Fraction(2) ** (scale.shift - 1)
-        if rule["input_shift_range"] and (scale.multiplier <= 0 or not 0 < scale.shift < 64):
-            raise Unsaid("the range of such a shift")
         if rule["input_shift_range"] and not -half <= x < half:
             raise Refused("an operand beyond the shift's range")
         value = scaled_integer(rule, scale, x)

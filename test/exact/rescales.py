@@ -119,7 +119,7 @@ UNREAD = {
     "multiplier": FLOAT,
     "shift": MULTIPLIER + FLOAT,
     "glow": MULTIPLIER + SHIFT + FLOAT + ["pre_shift", "pre_shift_bits", "pre_shift_round",
-                                          "input_shift_range"],
+                                          "input_shift_range", "negative_scale"],
     "float32": MULTIPLIER + SHIFT + INTEGER + ["result_bits", "result_overflow"],
     "float64": MULTIPLIER + SHIFT + INTEGER + ["result_bits", "result_overflow", "float_rounding"],
     "thresholds": MULTIPLIER + SHIFT + INTEGER + FLOAT + NARROW + ["zero_point"],
@@ -131,8 +131,6 @@ def repair(rng, drawn):
     encoding = drawn["encoding"]
     for name in UNREAD[encoding]:
         drawn.pop(name, None)
-    if encoding in ("glow", "shift"):
-        drawn.pop("negative_scale", None)
     if "tosa-generator" in (drawn.get("below_shift_min"), drawn.get("beyond_shift_max")):
         drawn.update(multiplier_bits=rng.choice([15, 31]), shift_min=2, shift_max=62)
     if drawn.get("reduced_bits", 0) >= drawn.get("multiplier_bits", 31):
@@ -144,26 +142,19 @@ def repair(rng, drawn):
         drawn["zero_point"] = "after"
     if drawn.get("scale") == "f32-steps" and encoding != "float32":
         drawn["scale"] = "f32"
-    for name in ("sum_overflow", "store"):
-        if drawn.get(name) == "refuse":
-            drawn[name] = rng.choice(["wrap", "saturate"])
+    if drawn.get("store") == "refuse":
+        drawn["store"] = rng.choice(["wrap", "saturate"])
     if drawn.get("below_shift_min") in ("denormal", "unnormalised"):
         drawn["below_shift_min"] = rng.choice(["zero", "largest"])
     if drawn.get("beyond_shift_max") == "largest":
         drawn["beyond_shift_max"] = rng.choice(["denormal", "unnormalised"])
     if drawn.get("shift_min", -1100) > drawn.get("shift_max", 62):
         drawn["shift_max"] = drawn["shift_min"]
-    if drawn.get("zero_point") == "before":
-        drawn["sum_bits"] = 0  # nothing is added that could overflow
-    if drawn.get("result_overflow") == "refuse" and (
-            drawn.get("result_bits") == 1 or "product_bits" in drawn or "operand_bits" in drawn):
-        drawn["result_overflow"] = "wrap"
     drawn.pop("pre_shift_bits", None)
     if drawn.get("pre_shift") == "fixed":
         drawn["pre_shift_bits"] = rng.choice([1, 2, 7, 30, 31])
     elif drawn.get("pre_shift") == "rest":
         drawn["round"] = [(rng.choice([1, 7, 15, 31]), drawn["round"][-1][1])]
-        drawn["result_overflow"] = "saturate"
     if drawn.get("pre_shift") != "rest":
         drawn["round"][-1] = (None, drawn["round"][-1][1])
 

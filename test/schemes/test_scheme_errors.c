@@ -223,8 +223,12 @@ static void combinations(void **state)
         {RECORD("rescale", "pre_shift_bits: 3"),
          "f:2:27: rescale.pre_shift_bits: 3 needs pre_shift: fixed"},
         {RECORD("rescale", "store: refuse"), "f:2:18: rescale.store: saturate or wrap"},
-        {RECORD("rescale", "sum_overflow: refuse"),
-         "f:2:25: rescale.sum_overflow: saturate or wrap"},
+        {RECORD("add", "zero_point: before"), "f:2:19: add.zero_point: inside or after"},
+        {RECORD("table", "zero_point: before"), "f:2:21: table.zero_point: after or inside"},
+        {RECORD("convert", "zero_point: before"), "f:2:23: convert.zero_point: after or inside"},
+        {RECORD("rescale", "encoding: float32, round: [away], float_rounding: add-one"),
+         "f:2:61: rescale.float_rounding: add-one needs round: [half-even] (its neighbour is the "
+         "nearest, even on a tie)"},
         {RECORD("rescale", "round: []"), "f:2:18: rescale.round needs at least one rounding step"},
         {RECORD("rescale", "pre_shift: rest"), "f:2:22: rescale.pre_shift: rest needs one rounding "
                                                "step with its bits, such as [15 half-up]"},

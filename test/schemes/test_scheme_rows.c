@@ -54,7 +54,7 @@ static const char *const rules[] = {
     "encoding: float32, round: [odd]",
     "encoding: float32, round: [half-even], float_overflow: int-min",
     "encoding: float32, round: [half-even], float_rounding: add-one",
-    "encoding: float32, round: [odd], float_rounding: add-one",
+    "encoding: float32, round: [half-even], float_rounding: add-one, float_overflow: int-min",
     "encoding: float32, round: [half-even], sum_bits: 9",
     "encoding: float32, round: [half-even], sum_bits: 9, sum_overflow: saturate",
     "encoding: float32, round: [half-even], store: wrap",
@@ -234,8 +234,8 @@ static void wide_multipliers(void **state)
     assay_scheme_free(s);
 }
 
-/* What the target would refuse: too wide an operand, a shift out of its range, a result beyond its
- * bits before or after the zero point. */
+/* What the target would refuse: too wide an operand, an operand out of the shift's range, a result
+ * or its sum with the zero point beyond their bits. */
 static void refused(void **state)
 {
     (void)state;
@@ -250,13 +250,18 @@ static void refused(void **state)
         {"input_bits: 8", 1, 0, -129, false},
         {"input_shift_range: yes, shift_min: 2, shift_max: 62", 1, 8, 127, true},
         {"input_shift_range: yes, shift_min: 2, shift_max: 62", 1, 8, 128, false},
-        {"input_shift_range: yes, shift_min: 2, shift_max: 62", 1, 1, 0, false},
-        {"input_shift_range: yes, shift_min: 2, shift_max: 62", 1, 63, 0, false},
+        {"input_shift_range: yes, shift_min: 2, shift_max: 62", 1, 1, 0, true},
+        {"input_shift_range: yes, shift_min: 2, shift_max: 62", 1, 63, -1, true},
         {"input_shift_range: yes, shift_min: 2, shift_max: 63", 1, 63, INT32_MAX, true},
-        {"input_shift_range: yes, shift_min: 2, shift_max: 62", -1, 8, 0, false},
+        {"input_shift_range: yes, shift_min: 2, shift_max: 62", -1, 8, -128, true},
+        {"input_shift_range: yes, shift_min: 2, shift_max: 62", -1, 8, 128, false},
         {"result_overflow: refuse, result_bits: 8, round: [floor]", 1, 0, 120, true},
         {"result_overflow: refuse, result_bits: 8, round: [floor]", 1, 0, 128, false},
-        {"result_overflow: refuse, result_bits: 8, round: [floor]", 1, 0, 127, false}, /* + 3 */
+        {"result_overflow: refuse, result_bits: 8, round: [floor]", 1, 0, 127, true},
+        {"sum_overflow: refuse, sum_bits: 8, round: [floor]", 1, 0, 127, false}, /* + 3 */
+        {"sum_overflow: refuse, sum_bits: 8, round: [floor]", 1, 0, 124, true},
+        {"sum_overflow: refuse, sum_bits: 0, round: [floor]", 1, 0, 127, true},
+        {"sum_overflow: refuse, sum_bits: 8, zero_point: before, round: [floor]", 1, 0, 140, true},
         {"result_overflow: refuse, result_bits: 0, round: [floor]", 1, 0, 5000, true},
         {"result_overflow: refuse, result_bits: 64, round: [floor]", 4, 0, INT64_MAX / 4 + 1,
          false},

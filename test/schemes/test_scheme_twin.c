@@ -104,8 +104,9 @@ static wide hold_ref(const twin *t, wide v)
 static wide store_ref(const twin *t, wide v)
 {
     const assay_rule_rescale *k = &t->rec->rescale;
-    v += k->zero_point == ASSAY_STAGE_BEFORE ? 0 : t->zero;
-    if (k->sum_bits > 0)
+    const bool adds = k->zero_point != ASSAY_STAGE_BEFORE;
+    v += adds ? t->zero : 0;
+    if (adds && k->sum_bits > 0)
         v = k->sum_overflow == ASSAY_NARROW_WRAP ? wrap_ref(v, k->sum_bits)
                                                  : saturate_ref(v, k->sum_bits);
     return hold_ref(t, v);
@@ -378,13 +379,14 @@ static void random_float_text(test_rng *rng, char *buf, size_t size)
     static const char *const stages[] = {"after", "inside"};
     static const char *const beyond[] = {"saturate", "int-min"};
     const bool single = test_between(rng, 0, 1);
+    const bool add_one = single && test_between(rng, 0, 3) == 0;
     snprintf(buf, size,
              "scheme: random\nrescale: {encoding: %s, scale: %s, round: [%s], zero_point: %s, "
              "sum_bits: %d, sum_overflow: %s, store: %s, float_overflow: %s%s}\n",
-             single ? "float32" : "float64", single ? "f32" : "double", any(rng, modes, 9),
-             any(rng, stages, 2), (int)test_between(rng, 0, 1) * (int)test_between(rng, 18, 32),
-             any(rng, narrow, 2), any(rng, narrow, 2), any(rng, beyond, 2),
-             single && test_between(rng, 0, 3) == 0 ? ", float_rounding: add-one" : "");
+             single ? "float32" : "float64", single ? "f32" : "double",
+             add_one ? "half-even" : any(rng, modes, 9), any(rng, stages, 2),
+             (int)test_between(rng, 0, 1) * (int)test_between(rng, 18, 32), any(rng, narrow, 2),
+             any(rng, narrow, 2), any(rng, beyond, 2), add_one ? ", float_rounding: add-one" : "");
 }
 
 static void random_files(void **state)

@@ -31,16 +31,16 @@ static bool choose_end(const assay_rescale *r, assay_simd *s)
 {
     const assay_rule_rescale *k = r->rule;
     const int result = narrowing(k->result_bits, k->result_overflow);
-    const int sum = narrowing(k->sum_bits, k->sum_overflow);
-    if (result < 0 || sum < 0 || !is_near(r->zero_point) ||
-        (k->zero_point == ASSAY_STAGE_BEFORE && r->zero_point != 0))
+    const bool before = k->zero_point == ASSAY_STAGE_BEFORE; /* nothing is added */
+    const int sum = narrowing(before ? 0 : k->sum_bits, k->sum_overflow);
+    if (result < 0 || sum < 0 || !is_near(r->zero_point) || (before && r->zero_point != 0))
         return false;
     s->zero_point = (int32_t)r->zero_point;
     s->truncate = result == 1 || (k->result_bits == 0 && sum == 1);
     s->wrap_sum = sum == 1;
     if (k->store == ASSAY_NARROW_WRAP) { /* the byte is the low bits of the sum */
         bool plain = k->result_bits == 0 || result == 1;
-        plain = plain && (k->sum_bits == 0 || sum == 1) && r->out_bits == 8;
+        plain = plain && (sum == 1 || before || k->sum_bits == 0) && r->out_bits == 8;
         s->lo = INT32_MIN;
         s->hi = INT32_MAX;
         s->truncate = s->wrap_sum = true;
