@@ -1,7 +1,6 @@
 /* All samples in one file: .npy, IDX, CIFAR-10 binary and raw. Each format comes down to an offset,
  * a stride and a byte order; samples are fetched with pread, so that nothing is shared. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "datasets/internal.h"
+#include "graph/core/slurp.h"
 
 #define CIFAR_RECORD (1 + 3 * 32 * 32)
 
@@ -278,10 +278,11 @@ assay_status assay_dataset_open_file(assay_dataset *d, const assay_dataset_optio
                                      assay_error *err)
 {
     char *beside = NULL;
-    d->fd = open(d->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    if (d->fd < 0)
-        return assay_fail(err, ASSAY_ERR_IO, "%s: cannot open: %s", d->path, strerror(errno));
-    assay_status status = open_format(d, options, err);
+    size_t size;
+    assay_status status = assay_open_regular(d->path, &d->fd, &size, err);
+    if (status)
+        return status;
+    status = open_format(d, options, err);
     d->type.planar |= options->planar;
     if (!status && !options->labels && !d->labels && !d->indices)
         status = labels_beside(d->path, &beside, err);

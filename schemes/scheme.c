@@ -1,11 +1,12 @@
 /* Opening schemes, and what the quantizer asks of them. */
 #include <dlfcn.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <xxhash.h>
 
+#include "graph/core/slurp.h"
 #include "graph/core/type.h"
 #include "schemes/data.h"
 #include "schemes/derive/prepare.h"
@@ -15,23 +16,10 @@
 
 assay_status assay_scheme_read_file(const char *path, char **text, size_t *length, assay_error *err)
 {
-    FILE *f = fopen(path, "rb");
-    if (f == NULL)
-        return assay_fail(err, ASSAY_ERR_IO, "%s: %s", path, strerror(errno));
-    char *buffer = malloc(MAX_FILE + 1);
-    size_t n = buffer != NULL ? fread(buffer, 1, MAX_FILE + 1, f) : 0;
-    bool failed = ferror(f) != 0;
-    fclose(f);
-    if (buffer == NULL || failed || n > MAX_FILE) {
-        free(buffer);
-        if (buffer == NULL)
-            return assay_fail(err, ASSAY_ERR_MEMORY, "%s: out of memory", path);
-        return failed ? assay_fail(err, ASSAY_ERR_IO, "%s: cannot be read", path)
-                      : assay_fail(err, ASSAY_ERR_LIMIT, "%s: more than %u bytes", path, MAX_FILE);
-    }
-    *text = buffer;
-    *length = n;
-    return ASSAY_OK;
+    unsigned char *bytes;
+    assay_status status = assay_slurp_most(path, MAX_FILE, &bytes, length, err);
+    *text = (char *)bytes;
+    return status;
 }
 
 static void set_digest(assay_scheme *s)
@@ -105,6 +93,9 @@ static bool ends_with(const char *s, const char *end)
  */
 static assay_status open_plugin(const char *path, assay_scheme **out, assay_error *err)
 {
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) /* dlopen would wait for a pipe */
+        return assay_fail(err, ASSAY_ERR_IO, "%s: not a regular file", path);
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (handle == NULL) {
         const char *why = dlerror();

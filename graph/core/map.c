@@ -2,13 +2,13 @@
 #include "graph/core/map.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "graph/core/slurp.h"
 
 void assay_unmap(void *p)
 {
@@ -20,27 +20,26 @@ void assay_unmap(void *p)
 
 assay_status assay_map_file(const char *path, assay_map **out, assay_error *err)
 {
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    struct stat st;
-    assay_map *map = malloc(sizeof *map);
-    assay_status s = ASSAY_OK;
+    int fd;
+    size_t size;
+    assay_map *map;
+    assay_status s = assay_open_regular(path, &fd, &size, err);
 
     *out = NULL;
+    if (s)
+        return s;
+    map = malloc(sizeof *map);
     if (!map)
         s = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
-    else if (fd < 0 || fstat(fd, &st) != 0)
-        s = assay_fail(err, ASSAY_ERR_IO, "%s: %s", path, strerror(errno));
-    else if (!S_ISREG(st.st_mode) || st.st_size == 0)
-        s = assay_fail(err, ASSAY_ERR_IO, "%s: %s", path,
-                       S_ISREG(st.st_mode) ? "empty file" : "not a regular file");
+    else if (size == 0)
+        s = assay_fail(err, ASSAY_ERR_IO, "%s: empty file", path);
     if (!s) {
-        map->size = (size_t)st.st_size;
+        map->size = size;
         map->bytes = mmap(NULL, map->size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (map->bytes == MAP_FAILED)
             s = assay_fail(err, ASSAY_ERR_IO, "%s: cannot be mapped: %s", path, strerror(errno));
     }
-    if (fd >= 0)
-        close(fd);
+    close(fd);
     if (s) {
         free(map);
         return s;

@@ -1,4 +1,4 @@
-/* Reading a whole file into memory. */
+/* Opening and reading files whole. */
 #include "graph/core/slurp.h"
 
 #include <errno.h>
@@ -11,6 +11,7 @@
 
 /* A pipe without a writer or a device must not be waited for before it is seen to be one. */
 enum { READING = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY };
+#define MOST ((size_t)1 << 40)
 
 /* Bytes of an open file; how many were read, or -1. */
 static ssize_t read_all(int file, unsigned char *to, size_t size)
@@ -27,45 +28,82 @@ static ssize_t read_all(int file, unsigned char *to, size_t size)
     return (ssize_t)n;
 }
 
-/* `irregular`: the status of what is no regular file. */
-static assay_status slurp_open(int file, const char *path, assay_status irregular,
-                               unsigned char **bytes, size_t *size, assay_error *err)
+assay_status assay_read_whole(int file, const char *path, void *to, size_t size, assay_error *err)
+{
+    const ssize_t n = read_all(file, to, size);
+    if (n < 0)
+        return assay_fail(err, ASSAY_ERR_IO, "%s: %s", path, strerror(errno));
+    return (size_t)n == size
+               ? ASSAY_OK
+               : assay_fail(err, ASSAY_ERR_IO, "%s: read %zd of %zu bytes", path, n, size);
+}
+
+/* Whether an open file is a regular one, and its size; `irregular`: the status of what is none. */
+static assay_status look(int file, const char *path, assay_status irregular, size_t *size,
+                         assay_error *err)
 {
     struct stat st;
     if (fstat(file, &st) != 0)
         return assay_fail(err, ASSAY_ERR_IO, "%s: %s", path, strerror(errno));
     if (!S_ISREG(st.st_mode))
         return assay_fail(err, irregular, "%s: not a regular file", path);
-    if (st.st_size > (off_t)1 << 40)
-        return assay_fail(err, ASSAY_ERR_LIMIT, "%s: larger than 2^40 bytes", path);
-    unsigned char *b = malloc((size_t)st.st_size + 1);
-    if (!b)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "%s: no memory for %lld bytes", path,
-                          (long long)st.st_size);
-    const ssize_t n = read_all(file, b, (size_t)st.st_size);
-    if (n != st.st_size) {
-        const int cause = errno;
-        free(b);
-        return n < 0 ? assay_fail(err, ASSAY_ERR_IO, "%s: %s", path, strerror(cause))
-                     : assay_fail(err, ASSAY_ERR_IO, "%s: read %zd of %lld bytes", path, n,
-                                  (long long)st.st_size);
-    }
-    b[n] = 0;
-    *bytes = b;
-    *size = (size_t)n;
+    *size = (size_t)st.st_size;
     return ASSAY_OK;
+}
+
+assay_status assay_open_regular(const char *path, int *file, size_t *size, assay_error *err)
+{
+    *file = open(path, READING);
+    if (*file < 0 && errno == ENXIO) /* a socket, or a device that is not there */
+        return assay_fail(err, ASSAY_ERR_IO, "%s: not a regular file", path);
+    if (*file < 0)
+        return assay_fail(err, ASSAY_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    assay_status status = look(*file, path, ASSAY_ERR_IO, size, err);
+    if (status != ASSAY_OK) {
+        close(*file);
+        *file = -1;
+    }
+    return status;
+}
+
+/* All `size` bytes of an open file, and a zero behind them. */
+static assay_status slurp_open(int file, const char *path, size_t size, size_t most,
+                               unsigned char **bytes, assay_error *err)
+{
+    if (size > most)
+        return assay_fail(err, ASSAY_ERR_LIMIT, "%s: larger than %zu bytes", path, most);
+    unsigned char *b = malloc(size + 1);
+    if (!b)
+        return assay_fail(err, ASSAY_ERR_MEMORY, "%s: no memory for %zu bytes", path, size);
+    assay_status status = assay_read_whole(file, path, b, size, err);
+    if (status != ASSAY_OK) {
+        free(b);
+        return status;
+    }
+    b[size] = 0;
+    *bytes = b;
+    return ASSAY_OK;
+}
+
+assay_status assay_slurp_most(const char *path, size_t most, unsigned char **bytes, size_t *size,
+                              assay_error *err)
+{
+    int file;
+    *bytes = NULL;
+    *size = 0;
+    assay_status status = assay_open_regular(path, &file, size, err);
+    if (status != ASSAY_OK)
+        return status;
+    status = slurp_open(file, path, *size, most, bytes, err);
+    close(file);
+    if (status != ASSAY_OK)
+        *size = 0;
+    return status;
 }
 
 assay_status assay_slurp(const char *path, unsigned char **bytes, size_t *size, assay_error *err)
 {
-    *bytes = NULL;
-    *size = 0;
-    const int file = open(path, READING);
-    if (file < 0)
-        return assay_fail(err, ASSAY_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
-    assay_status status = slurp_open(file, path, ASSAY_ERR_IO, bytes, size, err);
-    close(file);
-    return status;
+    return assay_slurp_most(path, MOST, bytes, size, err);
 }
 
 /* Opens the next part of a path below `dir`; *path moves behind it. -1 with errno; EXDEV: the part
@@ -126,7 +164,11 @@ assay_status assay_slurp_inside(int dir, const char *name, const char *path, uns
             return no_part(shown, cause, err);
         at = next;
     } while (*rest);
-    assay_status status = slurp_open(at, shown, ASSAY_ERR_INPUT, bytes, size, err);
+    assay_status status = look(at, shown, ASSAY_ERR_INPUT, size, err);
+    if (status == ASSAY_OK)
+        status = slurp_open(at, shown, *size, MOST, bytes, err);
     close(at);
+    if (status != ASSAY_OK)
+        *size = 0;
     return status;
 }

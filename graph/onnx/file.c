@@ -2,8 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
+#include "graph/core/slurp.h"
 #include "graph/onnx/import.h"
 
 /* The canonical path of folder/location when that lies inside the folder, else NULL. */
@@ -32,26 +33,23 @@ assay_status onnx_read_external(const char *folder, const char *location, uint64
                                 uint64_t length, void *into, const char *what, assay_error *err)
 {
     char *path = path_inside(folder, location);
-    FILE *f = path ? fopen(path, "rb") : NULL;
-    struct stat st;
-    assay_status s = ASSAY_OK;
+    int file;
+    size_t size;
+    assay_status s = path ? assay_open_regular(path, &file, &size, NULL) : ASSAY_ERR_INPUT;
 
     free(path);
-    if (!f)
+    if (s)
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "%s: external data '%s' is not a readable file inside the model's folder",
                           what, location);
-    if (fstat(fileno(f), &st) != 0 || !S_ISREG(st.st_mode))
-        s = assay_fail(err, ASSAY_ERR_INPUT, "%s: external data '%s' is not a regular file", what,
-                       location);
-    else if (offset > (uint64_t)st.st_size || length > (uint64_t)st.st_size - offset)
+    if (offset > size || length > size - offset)
         s = assay_fail(err, ASSAY_ERR_INPUT,
-                       "%s: external data '%s' has %lld bytes, bytes %llu to %llu are wanted", what,
-                       location, (long long)st.st_size, (unsigned long long)offset,
+                       "%s: external data '%s' has %zu bytes, bytes %llu to %llu are wanted", what,
+                       location, size, (unsigned long long)offset,
                        (unsigned long long)(offset + length));
-    else if (into && (fseeko(f, (off_t)offset, SEEK_SET) != 0 ||
-                      fread(into, 1, (size_t)length, f) != (size_t)length))
+    else if (into && (lseek(file, (off_t)offset, SEEK_SET) < 0 ||
+                      assay_read_whole(file, location, into, (size_t)length, NULL)))
         s = assay_fail(err, ASSAY_ERR_IO, "%s: cannot read external data '%s'", what, location);
-    fclose(f);
+    close(file);
     return s;
 }

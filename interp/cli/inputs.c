@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "graph/core/slurp.h"
 #include "graph/text/npy.h"
 #include "interp/cli/session.h"
 
@@ -178,19 +179,18 @@ static assay_status read_image(const cli_args *a, const char *file, const assay_
 static assay_status read_raw(const char *file, const assay_value *in, void *to, assay_error *err)
 {
     const size_t want = (size_t)assay_shape_count(&in->type) * assay_elem_size(in->type.elem);
-    FILE *f = fopen(file, "rb");
-    size_t n;
-    bool more;
+    int from;
+    size_t size;
+    assay_status status = assay_open_regular(file, &from, &size, err);
 
-    if (!f)
-        return assay_fail(err, ASSAY_ERR_IO, "%s: cannot open", file);
-    n = fread(to, 1, want, f);
-    more = n == want && fgetc(f) != EOF;
-    fclose(f);
-    if (n != want || more)
-        return assay_fail(err, ASSAY_ERR_INPUT, "%s: %s %zu bytes, but input '%s' takes %zu", file,
-                          more ? "more than" : "holds", n, in->name, want);
-    return cli_check_codes(in, to, file, err);
+    if (status != ASSAY_OK)
+        return status;
+    status = size == want
+                 ? assay_read_whole(from, file, to, want, err)
+                 : assay_fail(err, ASSAY_ERR_INPUT, "%s: holds %zu bytes, but input '%s' takes %zu",
+                              file, size, in->name, want);
+    close(from);
+    return status == ASSAY_OK ? cli_check_codes(in, to, file, err) : status;
 }
 
 bool cli_has_state(const assay_graph *g)

@@ -1,15 +1,17 @@
 /* XXH3-128 of tensors, bytes and files. */
 #include "interp/golden/digest.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <xxhash.h>
 #if __has_include(<xxh_x86dispatch.h>) /* installed where the library has it */
 #include <xxh_x86dispatch.h>           /* XXH3_128bits by the machine's vectors: the same hash */
 #endif
+
+#include "graph/core/slurp.h"
 
 static assay_digest from_hash(XXH128_hash_t h)
 {
@@ -84,27 +86,24 @@ assay_status assay_digest_tensor(const assay_type *type, const void *data, char 
 
 assay_status assay_digest_file(const char *path, char hex[33], assay_error *err)
 {
-    assay_status status = ASSAY_OK;
     XXH3_state_t *state = XXH3_createState();
-    FILE *f = fopen(path, "rb");
     uint8_t block[65536];
-    size_t n;
+    int file;
+    size_t left;
+    assay_status status = state ? assay_open_regular(path, &file, &left, err)
+                                : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
 
-    if (!f || !state) {
-        status = f ? assay_fail(err, ASSAY_ERR_MEMORY, "out of memory")
-                   : assay_fail(err, ASSAY_ERR_IO, "%s: %s", path, strerror(errno));
-        goto done;
+    if (status == ASSAY_OK) {
+        XXH3_128bits_reset(state);
+        for (size_t n; left > 0 && status == ASSAY_OK; left -= n) {
+            n = left < sizeof block ? left : sizeof block;
+            status = assay_read_whole(file, path, block, n, err);
+            XXH3_128bits_update(state, block, n);
+        }
+        close(file);
     }
-    XXH3_128bits_reset(state);
-    while ((n = fread(block, 1, sizeof block, f)) > 0)
-        XXH3_128bits_update(state, block, n);
-    if (ferror(f))
-        status = assay_fail(err, ASSAY_ERR_IO, "%s: read error", path);
-    else
+    if (status == ASSAY_OK)
         assay_digest_print(from_hash(XXH3_128bits_digest(state)), hex);
-done:
-    if (f)
-        fclose(f);
     XXH3_freeState(state);
     return status;
 }

@@ -1,12 +1,11 @@
 /* Networks from files. */
 #include "interp/run/model.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "graph/core/slurp.h"
 #include "graph/onnx/export.h"
 #include "graph/onnx/onnx.h"
 #include "graph/text/text.h"
@@ -24,14 +23,13 @@ static assay_status sniff(const char *path, enum form *form, assay_error *err)
 {
     char room[4096], head[8] = {0};
     const char *entry, *opened = assay_tflite_split(path, room, &entry);
-    const int file = open(opened, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-    struct stat st;
-    ssize_t n = -1;
+    int file;
+    size_t size;
+    assay_status status = assay_open_regular(opened, &file, &size, err);
 
-    if (file < 0)
-        return assay_fail(err, ASSAY_ERR_IO, "%s: cannot open the model", path);
-    if (fstat(file, &st) == 0 && S_ISREG(st.st_mode))
-        n = read(file, head, sizeof head);
+    if (status != ASSAY_OK)
+        return status;
+    const ssize_t n = read(file, head, sizeof head);
     close(file);
     if (n <= 0)
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: empty or not a readable file", path);

@@ -1,11 +1,11 @@
 /* Reading a profile back, trusting nothing. */
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "graph/core/arena.h"
+#include "graph/core/slurp.h"
 #include "opt/profile/events.h"
 #include "opt/profile/state.h"
 
@@ -350,20 +350,22 @@ assay_status assay_profile_load(const char *path, assay_profile **out, assay_err
     assay_events r = {.path = path, .err = err};
     assay_profile *p;
     *out = NULL;
-    FILE *f = fopen(path, "r");
-    if (!f)
-        return assay_fail(err, ASSAY_ERR_IO, "%s: cannot open profile: %s", path, strerror(errno));
-    assay_status status = assay_profile_blank(&p, err);
+    unsigned char *text;
+    size_t length;
+    assay_status status = assay_slurp(path, &text, &length, err);
+    if (status)
+        return status;
+    status = assay_profile_blank(&p, err);
     if (!status && !yaml_parser_initialize(&r.parser)) {
         status = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
     } else if (!status) {
-        yaml_parser_set_input_file(&r.parser, f);
+        yaml_parser_set_input_string(&r.parser, text, length);
         status = read_profile(&r, p);
         if (r.has_event)
             yaml_event_delete(&r.event);
         yaml_parser_delete(&r.parser);
     }
-    fclose(f);
+    free(text);
     if (status)
         assay_profile_free(p);
     else
