@@ -8,6 +8,7 @@
 #include "bench/nets.h"
 #include "bench/timing.h"
 #include "interp/run/evaluate.h"
+#include "opt/check/proof.h"
 #include "opt/rewrite/optimize.h"
 
 /* Node n yields NAME:raw; a node behind it yields what n did. */

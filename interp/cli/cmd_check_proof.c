@@ -6,8 +6,8 @@
 #include "interp/cli/session.h"
 #include "interp/run/kernel.h"
 #include "interp/run/model.h"
+#include "opt/check/proof.h"
 #include "opt/quantize/qdq.h"
-#include "opt/rewrite/optimize.h"
 
 /* The network as `assay optimize` saw it. */
 static int load_model(const cli_args *a, const assay_scheme *s, assay_graph **g)

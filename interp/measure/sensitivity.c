@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "opt/rewrite/rewrite.h"
+#include "opt/lower/pass.h"
 
 #define MOST_FUSED 8 /* nodes that become one integer node */
 

@@ -1,6 +1,6 @@
 /* The certificate's checker. It shares nothing with the passes or the prover but the certificate:
  * it reads the fragments as text, prepares their nodes from the scheme's text, and runs the
- * scheme's row functions over domains that it enumerates itself. Internal to opt/check*.c. */
+ * scheme's row functions over domains that it enumerates itself. Internal to opt/check. */
 #ifndef ASSAY_OPT_CHECK_H
 #define ASSAY_OPT_CHECK_H
 
@@ -63,7 +63,7 @@ assay_status check_tabulate_all(const checker *c, const assay_graph *g, int32_t 
  * output's codes can differ by. */
 assay_status check_spread(checker *c, const char *value, int64_t bound, const json_t *claimed);
 
-/* ---- check_replay.c: the steps, one after the other, make the result of the model ---- */
+/* ---- replay.c: the steps, one after the other, make the result of the model ---- */
 assay_status check_replay_begin(checker *c);
 assay_status check_replay_step(checker *c, const char *obligation, const char *node);
 assay_status check_replay_result(const checker *c, const assay_graph *result);

@@ -8,7 +8,6 @@
 
 #include "graph/core/type.h"
 #include "opt/check/check.h"
-#include "schemes/unit.h"
 
 /* ---- movements ---- */
 

@@ -7,7 +7,6 @@
 
 #include "graph/core/type.h"
 #include "opt/check/check.h"
-#include "schemes/unit.h"
 
 #define PROBES 1024
 #define NARROW 4096

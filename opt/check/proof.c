@@ -7,8 +7,8 @@
 
 #include "graph/core/type.h"
 #include "graph/text/text.h"
-#include "opt/rewrite/certificate.h"
-#include "opt/rewrite/optimize.h"
+#include "opt/certificate/certificate.h"
+#include "opt/check/proof.h"
 
 /* Constants that an element-wise fragment reads are the model's, or one number of it repeated. */
 static assay_status check_constants(const checker *c)

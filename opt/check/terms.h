@@ -1,5 +1,5 @@
-/* A network as terms, which a certificate's steps rewrite: check_replay.c holds it, check_result.c
- * compares what is left with the result. Internal to opt/check*.c. */
+/* A network as terms, which a certificate's steps rewrite: replay.c holds it, result.c
+ * compares what is left with the result. Internal to opt/check. */
 #ifndef ASSAY_OPT_CHECK_TERMS_H
 #define ASSAY_OPT_CHECK_TERMS_H
 

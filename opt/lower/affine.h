@@ -2,7 +2,7 @@
 #ifndef ASSAY_OPT_AFFINE_H
 #define ASSAY_OPT_AFFINE_H
 
-#include "opt/rewrite/rewrite.h"
+#include "opt/lower/pass.h"
 
 typedef struct assay_affine {
     int64_t channels;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "graph/core/type.h"
-#include "opt/rewrite/rewrite.h"
+#include "opt/lower/pass.h"
 
 static bool has_reciprocal(float x)
 {

@@ -3,7 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "opt/rewrite/rules.h"
+#include "opt/lower/nodes.h"
+#include "opt/lower/pass.h"
 
 /* min or max with one finite number; *x: the other operand. */
 static bool is_bound(const assay_graph *g, const assay_node *n, int *x, float *number)

@@ -2,7 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "opt/rewrite/rules.h"
+#include "opt/lower/nodes.h"
+#include "opt/lower/pass.h"
 
 static bool is_same(const assay_graph *g, const assay_node *a, const assay_node *b)
 {

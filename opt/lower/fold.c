@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "graph/core/type.h"
-#include "opt/rewrite/rewrite.h"
+#include "opt/lower/pass.h"
 
 /* Folding may blow a network up (a broadcast of one number): beyond this many bytes a node is
  * folded only when its result is no larger than its inputs. */

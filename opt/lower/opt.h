@@ -54,10 +54,6 @@ assay_status assay_drop_narrowing(assay_graph *g, assay_error *err);
 /* Nodes whose outputs reach no output of the graph go, and constants that nobody uses. */
 assay_status assay_eliminate_dead(assay_graph *g, int *changed, assay_error *err);
 
-/* XXH3-128 hex of the graph's structure (nodes, attributes, names, shapes) without constants'
- * payload and without batch size. */
-assay_status assay_graph_digest(const assay_graph *g, char digest[33], assay_error *err);
-
 /* ---- profile: opt/profile/profile.h; parameters: opt/calibrate/choose.h; quantizer:
  * opt/quantize/quantize.h ---- */
 #endif

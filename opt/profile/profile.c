@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "graph/core/arena.h"
-#include "opt/lower/digest.h"
-#include "opt/lower/opt.h"
+#include "graph/core/digest.h"
 #include "opt/profile/state.h"
 
 /* ---- making and freeing ---- */

@@ -17,8 +17,8 @@
 typedef struct assay_profile_pending assay_profile_pending;
 
 typedef struct assay_profile_entry {
-    const char *name;     /* the value's name */
-    uint64_t lineage;     /* digest of the weights that the value depends on (opt/lower/digest.h) */
+    const char *name; /* the value's name */
+    uint64_t lineage; /* digest of the weights that the value depends on (graph/core/digest.h) */
     assay_histogram seen; /* all its elements */
     int n_channels;       /* 0 unless asked for; element i is of channel i / stride % n_channels */
     assay_histogram *channel;

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "graph/core/type.h"
+#include "opt/lower/pass.h"
 #include "opt/prove/fragment.h"
 #include "opt/prove/prove.h"
-#include "opt/rewrite/rewrite.h"
 
 #define MOST_BITS 16   /* of the whole domain */
 #define SAMPLES   4096 /* of a domain that is too wide, or of floats */

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "graph/core/type.h"
+#include "opt/lower/nodes.h"
 #include "opt/prove/fragment.h"
 #include "opt/prove/prove.h"
-#include "opt/rewrite/rules.h"
 
 /* Keys order floats: -inf ... -0, +0 ... +inf. */
 #define KEY_INFINITY INT64_C(0x7f800000)

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "opt/lower/pass.h"
 #include "opt/prove/products.h"
-#include "opt/rewrite/rewrite.h"
 
 /* Copies values and nodes on demand; `map` is by value of the network. */
 typedef struct cutter {

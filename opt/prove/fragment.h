@@ -2,7 +2,7 @@
 #ifndef ASSAY_OPT_FRAGMENT_H
 #define ASSAY_OPT_FRAGMENT_H
 
-#include "opt/rewrite/optimize.h"
+#include "opt/prove/rule.h"
 
 /* In the fragment the nodes stand in order, uppers first; m->lower is the last.
  *   elements > 0   element-wise nodes over vectors of that many codes

@@ -10,11 +10,11 @@
 #include <string.h>
 
 #include "graph/core/type.h"
+#include "opt/lower/nodes.h"
 #include "opt/prove/fragment.h"
 #include "opt/prove/products.h"
 #include "opt/prove/prove.h"
 #include "opt/prove/rescale_bias.h"
-#include "opt/rewrite/rules.h"
 
 #define LARGEST_FACTOR (INT64_C(1) << 16)
 

@@ -1,8 +1,8 @@
 #include "opt/prove/products.h"
 
 #include "graph/core/type.h"
+#include "opt/lower/pass.h"
 #include "opt/prove/fragment.h"
-#include "opt/rewrite/rewrite.h"
 #include "schemes/spec.h"
 
 assay_status assay_product_prepare(const assay_graph *fragment, const assay_scheme *s,

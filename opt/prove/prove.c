@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "opt/lower/pass.h"
 #include "opt/prove/fragment.h"
-#include "opt/rewrite/rewrite.h"
 
 void assay_proof_free(assay_proof *p)
 {

@@ -2,7 +2,7 @@
 #ifndef ASSAY_OPT_PROVE_H
 #define ASSAY_OPT_PROVE_H
 
-#include "opt/rewrite/optimize.h"
+#include "opt/prove/rule.h"
 
 /* Accumulators that can occur, one interval for all channels. */
 typedef struct assay_interval {

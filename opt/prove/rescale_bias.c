@@ -1,7 +1,7 @@
 #include "opt/prove/rescale_bias.h"
 
 #include "graph/core/type.h"
-#include "opt/rewrite/rules.h"
+#include "opt/lower/nodes.h"
 #include "schemes/real.h"
 
 double assay_rescale_ratio(const assay_graph *g, int rescale)

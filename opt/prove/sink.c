@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "graph/core/type.h"
+#include "opt/lower/nodes.h"
+#include "opt/lower/pass.h"
 #include "opt/prove/fragment.h"
 #include "opt/prove/prove.h"
-#include "opt/rewrite/rewrite.h"
-#include "opt/rewrite/rules.h"
 #include "schemes/spec.h"
 
 /* The rescale's codes by code - least of its input. */

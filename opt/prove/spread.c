@@ -4,10 +4,11 @@
 #include <stdlib.h>
 
 #include "graph/core/type.h"
+#include "opt/lower/nodes.h"
+#include "opt/lower/pass.h"
 #include "opt/prove/fragment.h"
 #include "opt/prove/products.h"
 #include "opt/prove/prove.h"
-#include "opt/rewrite/rules.h"
 #include "schemes/spec.h"
 
 /* A rescale by R turns a change of d into at most R * d, give or take its multiplier's error (8

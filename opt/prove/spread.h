@@ -2,7 +2,7 @@
 #ifndef ASSAY_OPT_SPREAD_H
 #define ASSAY_OPT_SPREAD_H
 
-#include "opt/rewrite/optimize.h"
+#include "opt/prove/rule.h"
 
 /* When the codes of `value` change by at most lsb, those of output i of the network, which may have
  * changed by so_far[i] before, change by at most spread[i] more (g->n_outputs entries each): never

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "graph/core/type.h"
+#include "opt/lower/nodes.h"
 #include "opt/prove/fragment.h"
 #include "opt/prove/prove.h"
-#include "opt/rewrite/rules.h"
 
 static const assay_node *yields(const assay_graph *f, int value)
 {

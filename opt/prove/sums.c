@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "graph/core/type.h"
+#include "opt/lower/nodes.h"
 #include "opt/prove/fragment.h"
 #include "opt/prove/prove.h"
-#include "opt/rewrite/rules.h"
 #include "schemes/spec.h"
 
 #define MOST_SUMS      (INT64_C(1) << 24) /* of all counts together */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "opt/calibrate/choose.h"
-#include "opt/rewrite/rewrite.h"
+#include "opt/lower/pass.h"
 
 typedef struct adapter {
     assay_graph *g;

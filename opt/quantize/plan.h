@@ -13,8 +13,8 @@
 #define ASSAY_OPT_QUANTIZE_PLAN_H
 
 #include "graph/core/arena.h"
+#include "opt/lower/pass.h"
 #include "opt/quantize/quantize.h"
-#include "opt/rewrite/rewrite.h"
 
 /* Per-tensor parameters and the type that they are for. */
 typedef struct assay_code {

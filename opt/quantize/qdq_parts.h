@@ -2,8 +2,8 @@
 #ifndef ASSAY_OPT_QDQ_PARTS_H
 #define ASSAY_OPT_QDQ_PARTS_H
 
+#include "opt/lower/pass.h"
 #include "opt/quantize/qdq.h"
-#include "opt/rewrite/rewrite.h"
 
 #define ASSAY_QDQ_IN    64 /* inputs or outputs of a node that is grouped */
 #define ASSAY_QDQ_FUSED 8  /* activations behind one node, and roundings between them */

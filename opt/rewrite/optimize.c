@@ -8,11 +8,11 @@
 
 #include "graph/text/text.h"
 #include "opt/lower/opt.h"
+#include "opt/lower/pass.h"
 #include "opt/prove/prove.h"
 #include "opt/prove/spread.h"
-#include "opt/rewrite/certificate.h"
+#include "opt/rewrite/certify.h"
 #include "opt/rewrite/policy.h"
-#include "opt/rewrite/rewrite.h"
 #include "opt/target/target.h"
 
 /* One graph at work: the network, or a body of its control flow. */

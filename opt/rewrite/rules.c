@@ -2,6 +2,7 @@
  * applies is shown elsewhere (prove.c); nothing in rules*.c judges whether a rewrite keeps the
  * bits. */
 #include "opt/rewrite/rules.h"
+#include "opt/target/target.h"
 
 #define RULE(name, obligation, bounds, late, matches, rewrite)                                     \
     {                                                                                              \

@@ -1,42 +1,11 @@
-/* What rules ask of nodes, and the edits that several of them make. Internal to opt/. */
+/* The rules, and the edits that several of them make. Internal to opt/rewrite. */
 #ifndef ASSAY_OPT_RULES_H
 #define ASSAY_OPT_RULES_H
 
+#include "opt/lower/nodes.h"
+#include "opt/lower/pass.h"
 #include "opt/rewrite/optimize.h"
-#include "opt/rewrite/rewrite.h"
 
-#define ASSAY_WIDEST_TABLE 16 /* bits of a code whose whole domain is enumerated */
-
-/* ---- predicates ---- */
-uint32_t assay_traits(const assay_node *n);
-bool assay_is_float(const assay_value *v);
-/* A code of at most ASSAY_WIDEST_TABLE bits with one scale and zero point. */
-bool assay_is_code(const assay_value *v);
-/* Kind and parameters; extents aside. */
-bool assay_same_type(const assay_value *a, const assay_value *b);
-bool assay_is_plain(const assay_node *n);                       /* no fused activation, no bounds */
-bool assay_is_unary(const assay_graph *g, const assay_node *n); /* a function of one code */
-bool assay_is_rescale(const assay_graph *g, const assay_node *n); /* of codes to codes */
-/* Rescale, relu, clip: what one rescale with saturation can stand for. */
-bool assay_is_monotone(const assay_graph *g, const assay_node *n);
-bool assay_is_binary(const assay_graph *g, const assay_node *n);
-/* Between f32 and codes of one scale. */
-bool assay_is_edge(const assay_graph *g, const assay_node *n, bool to_codes);
-/* Conv, fc, matmul: what has an accumulator of products. */
-bool assay_is_product(const assay_node *n);
-/* Every output element is one of the input's, wherever it comes from: no order among codes matters.
- */
-bool assay_only_moves(const assay_node *n);
-/* Output elements are blends of neighbours, whose weights add up to one. */
-bool assay_blends(const assay_node *n);
-/* Inputs first .. first + count - 1 are those that carry codes; the others are indices,
- * conditions. */
-int assay_data_inputs(const assay_graph *g, const assay_node *n, int *first);
-/* The code that a pad of constants fills values of type t with; false when it has none. */
-bool assay_pad_fill(const assay_attr_pad *a, const assay_type *t, int64_t *code);
-bool assay_is_output(const assay_graph *g, int value);
-/* Fused activation and bounds are the same. */
-bool assay_same_bounds(const assay_node *a, const assay_node *b);
 /* The producer of input `slot` of m->lower, or NULL; noted in the match. */
 const assay_node *assay_above(const assay_graph *g, assay_match *m, int slot);
 
@@ -50,26 +19,13 @@ int assay_take_last(assay_graph *g, const assay_match *m);
 
 /* Where it cannot, m->obstacle says so. Always true. */
 bool assay_may_stand_for(const assay_graph *g, assay_match *m, int x);
-/* `lower` yields y so far, and is without use afterwards. */
-assay_status assay_stand_for(assay_graph *g, int x, int lower);
 
 /* ---- edits ---- */
 /* n becomes a rescale of x that saturates at the image (NULL: at its type's ends). */
 void assay_to_rescale(assay_node *n, int x, const assay_image *image);
-/* BASE + suffix, in the graph's arena; NULL when memory is out. */
-char *assay_derived_name(assay_graph *g, const char *base, const char *suffix);
-
 /* A value NAME + suffix, NAME that of `like`; the suffix once more where that is taken. */
 assay_status assay_add_derived(assay_graph *g, int like, const char *suffix, const assay_type *type,
                                int *id, assay_error *err);
-
-/* ---- layouts ---- */
-/* Permutations of the axes of a value into the layout and back; perm[i] is the source's axis. */
-void assay_layout_perms(int rank, int layout, assay_list *there, assay_list *back);
-/* The type behind a transpose; parameters are t's own. */
-assay_type assay_permuted_type(const assay_type *t, const assay_list *perm);
-/* Where an image op keeps its layout; NULL: it has none that rules change. */
-int *assay_layout_of(assay_node *n);
 
 /* ---- the rules, by file ---- */
 #define ASSAY_DECLARE_RULE(name)                                                                   \

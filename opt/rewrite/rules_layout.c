@@ -5,46 +5,6 @@
 
 #include <string.h>
 
-void assay_layout_perms(int rank, int layout, assay_list *there, assay_list *back)
-{
-    const bool last = layout == ASSAY_LAYOUT_NHWC;
-    there->n = back->n = rank;
-    for (int i = 0; i < rank; i++) {
-        int from = i == 0 ? 0 : last ? (i == rank - 1 ? 1 : i + 1) : (i == 1 ? rank - 1 : i - 1);
-        there->v[i] = from;
-        back->v[from] = i;
-    }
-}
-
-assay_type assay_permuted_type(const assay_type *t, const assay_list *perm)
-{
-    assay_type to = *t;
-    for (int i = 0; i < perm->n; i++) {
-        to.dim[i] = t->dim[perm->v[i]];
-        if (t->q.granularity == ASSAY_Q_AXIS && t->q.axis == perm->v[i])
-            to.q.axis = i;
-    }
-    return to;
-}
-
-int *assay_layout_of(assay_node *n)
-{
-    switch (assay_op_get(n->op)->attrs) {
-    case ASSAY_ATTRS_conv:
-        return &n->attr.conv.layout;
-    case ASSAY_ATTRS_pool:
-        return &n->attr.pool.layout;
-    case ASSAY_ATTRS_layout:
-        return &n->attr.layout.layout;
-    case ASSAY_ATTRS_lrn:
-        return &n->attr.lrn.layout;
-    case ASSAY_ATTRS_resize:
-        return &n->attr.resize.layout;
-    default:
-        return NULL;
-    }
-}
-
 static bool matches(const assay_graph *g, const assay_match *m, int layout)
 {
     assay_node n = g->node[m->lower];

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "graph/core/slurp.h"
-#include "opt/rewrite/optimize.h"
 #include "opt/target/target.h"
 #include "schemes/tree.h"
 

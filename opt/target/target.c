@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "graph/core/buf.h"
-#include "opt/rewrite/rewrite.h"
+#include "opt/lower/pass.h"
 
 void assay_target_free(assay_target *t)
 {

@@ -22,6 +22,18 @@
 
 #define ASSAY_TARGET_TYPES 16
 
+/* Rules that are in force only where a target's file asks for what they make (`prefer`), or
+ * where they are chosen by name: any of these. */
+enum assay_preference {
+    ASSAY_PREFER_CONV = 1,
+    ASSAY_PREFER_FC = 2,
+    ASSAY_PREFER_MATMUL = 4,
+    ASSAY_PREFER_NHWC = 8,
+    ASSAY_PREFER_NCHW = 16
+};
+#define ASSAY_PREFER_PRODUCTS (ASSAY_PREFER_CONV | ASSAY_PREFER_FC | ASSAY_PREFER_MATMUL)
+#define ASSAY_PREFER_LAYOUTS  (ASSAY_PREFER_NHWC | ASSAY_PREFER_NCHW)
+
 typedef struct assay_target_rule {
     bool stated;                         /* the op has a line of its own */
     assay_elem type[ASSAY_TARGET_TYPES]; /* integer kinds, the preferred first */
@@ -36,7 +48,7 @@ typedef struct assay_target {
     char *name;
     assay_target_rule op[ASSAY_OP_COUNT];
     assay_target_rule others;
-    uint32_t preference; /* of enum assay_preference (optimize.h) */
+    uint32_t preference; /* of enum assay_preference */
 } assay_target;
 
 /* Reads a file; errors are FILE:LINE:COLUMN. ASSAY_ERR_INPUT: not such a file, unknown keys, ops or

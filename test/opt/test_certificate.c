@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "opt/rewrite/certificate.h"
+#include "opt/certificate/certificate.h"
+#include "opt/check/proof.h"
 
 static const char chain[] = "graph t { input x: u8[6] q(0.1,0)\n"
                             "a: u8[6] q(0.1,0) = rescale(x) codes[10,30]\n"

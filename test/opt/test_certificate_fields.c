@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "opt/rewrite/certificate.h"
+#include "opt/certificate/certificate.h"
+#include "opt/check/proof.h"
 
 typedef struct editing {
     const rewrite_outcome *o;

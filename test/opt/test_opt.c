@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/core/digest.h"
 #include "interp/run/evaluate.h"
-#include "opt/lower/digest.h"
 #include "opt/lower/opt.h"
 #include "test/support/net.h"
 

@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "graph/text/text.h"
-#include "opt/rewrite/certificate.h"
+#include "opt/certificate/certificate.h"
+#include "opt/check/proof.h"
 
 /* A choice between a chain of rescales that merges and one that does not. */
 #define BRANCHES                                                                                   \

@@ -9,8 +9,9 @@
 
 #include "graph/text/text.h"
 #include "interp/run/evaluate.h"
+#include "opt/check/proof.h"
+#include "opt/lower/pass.h"
 #include "opt/rewrite/optimize.h"
-#include "opt/rewrite/rewrite.h"
 #include "schemes/scheme.h"
 #include "test/support/alloc_fails.h"
 

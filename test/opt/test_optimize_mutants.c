@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "opt/rewrite/rewrite.h"
+#include "opt/lower/pass.h"
 
 static const char pool[] = "graph t { input x: i8[1,1,4,4] q(0.1,0)\n"
                            "a: i8[1,1,4,4] q(0.13,5) = rescale(x)\n"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "opt/rewrite/rewrite.h"
+#include "opt/lower/pass.h"
 
 REWRITE_MUTANT(arms_exchanged, "sink-move", {
     int arm;

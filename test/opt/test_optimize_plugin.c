@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "opt/check/proof.h"
+
 /* FLOOR_PLUGIN, of which everything is known; SILENT_PLUGIN says only that sums are exact,
  * INEXACT_PLUGIN only that rescales are monotone; LYING_PLUGIN says both. Paths given by the build.
  */

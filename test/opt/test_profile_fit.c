@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/core/digest.h"
 #include "graph/onnx/onnx.h"
 #include "graph/text/text.h"
 #include "interp/run/evaluate.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "opt/rewrite/optimize.h"
+#include "opt/prove/rule.h"
 #include "shift.h"
 
 struct assay_unit {

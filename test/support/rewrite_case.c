@@ -9,6 +9,7 @@
 #include "graph/text/text.h"
 #include "interp/run/evaluate.h"
 #include "interp/run/program.h"
+#include "opt/check/proof.h"
 
 static void keep_line(void *user, const char *line)
 {

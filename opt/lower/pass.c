@@ -1,4 +1,4 @@
-#include "opt/rewrite/rewrite.h"
+#include "opt/lower/pass.h"
 
 #include <stdio.h>
 #include <stdlib.h>

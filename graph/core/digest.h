@@ -1,8 +1,13 @@
-/* Digests of graphs that do not depend on the batch size. */
-#ifndef ASSAY_OPT_DIGEST_H
-#define ASSAY_OPT_DIGEST_H
+/* Digests of networks that do not depend on the batch size: of the structure, and of the weights
+ * that a value is computed from. */
+#ifndef ASSAY_GRAPH_DIGEST_H
+#define ASSAY_GRAPH_DIGEST_H
 
 #include "graph/core/graph.h"
+
+/* XXH3-128 hex of the graph's structure (nodes, attributes, names, shapes) without constants'
+ * payload and without batch size. */
+assay_status assay_graph_digest(const assay_graph *g, char digest[33], assay_error *err);
 
 /* lineage[v] identifies the weights that value v is computed from: a sum over the float constants
  * among its ancestors of a digest of their elements, whatever the elements' order. It is the same

@@ -1,11 +1,10 @@
-#include "opt/lower/digest.h"
+#include "graph/core/digest.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
 #include "graph/core/type.h"
-#include "opt/lower/opt.h"
 
 static void hash_int(XXH3_state_t *h, int64_t v)
 {

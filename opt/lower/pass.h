@@ -1,6 +1,6 @@
 /* What passes share: uses, constants, changing a node in place. Internal to opt/. */
-#ifndef ASSAY_OPT_REWRITE_H
-#define ASSAY_OPT_REWRITE_H
+#ifndef ASSAY_OPT_PASS_H
+#define ASSAY_OPT_PASS_H
 
 #include "graph/core/arena.h"
 #include "opt/lower/opt.h"

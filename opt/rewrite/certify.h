@@ -1,12 +1,11 @@
-/* What was proved, as JSON: opt/check/proof.c reads it back. Internal to opt/. */
-#ifndef ASSAY_OPT_CERTIFICATE_H
-#define ASSAY_OPT_CERTIFICATE_H
+/* Writing down what was proved, as JSON: opt/check/proof.c reads it back. */
+#ifndef ASSAY_OPT_CERTIFY_H
+#define ASSAY_OPT_CERTIFY_H
 
 #include <jansson.h>
 
+#include "graph/core/buf.h"
 #include "opt/prove/prove.h"
-
-#define ASSAY_CERTIFICATE_VERSION 3
 
 /* A certificate without steps. NULL when memory is out. */
 json_t *assay_certificate_new(const assay_graph *g, const assay_scheme *s);
@@ -22,9 +21,5 @@ assay_status assay_certificate_add(json_t *certificate, const assay_rule *rule, 
  * digest over everything, and appends its text. */
 assay_status assay_certificate_print(json_t *certificate, const assay_graph *result,
                                      int64_t output_bound, assay_buf *out, assay_error *err);
-/* XXH3-128 of a certificate without its own digest. */
-assay_status assay_certificate_digest(const json_t *certificate, char hex[33], assay_error *err);
-/* Digest of a network: structure, types, parameters, bounds, constants' bytes, bodies. */
-assay_status assay_certificate_network(const assay_graph *g, char hex[33], assay_error *err);
 
 #endif

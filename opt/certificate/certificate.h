@@ -1,0 +1,17 @@
+/* What the writer of certificates (opt/rewrite/certify.c) and their checker (opt/check) agree upon:
+ * the version, and what is digested in which way. */
+#ifndef ASSAY_OPT_CERTIFICATE_H
+#define ASSAY_OPT_CERTIFICATE_H
+
+#include <jansson.h>
+
+#include "graph/core/graph.h"
+
+#define ASSAY_CERTIFICATE_VERSION 3
+
+/* XXH3-128 of a certificate without its own digest. */
+assay_status assay_certificate_digest(const json_t *certificate, char hex[33], assay_error *err);
+/* Digest of a network: structure, types, parameters, bounds, constants' bytes, bodies. */
+assay_status assay_certificate_network(const assay_graph *g, char hex[33], assay_error *err);
+
+#endif

@@ -1,0 +1,92 @@
+/* A rule: a pattern, a rewrite, and the obligation that must be discharged for it; and the verdict
+ * on one application. A scheme's shared object may bring rules of its own. */
+#ifndef ASSAY_OPT_RULE_H
+#define ASSAY_OPT_RULE_H
+
+#include "graph/core/graph.h"
+#include "schemes/scheme.h"
+
+/* Runs a whole graph once, supplied by interp: in[i] and out[i] are memory for input and output i
+ * in native storage. ASSAY_ERR_UNSUPPORTED and ASSAY_ERR_SCHEME: the target cannot compute it. */
+typedef assay_status (*assay_run_fn)(const assay_graph *g, const assay_scheme *s,
+                                     const void *const *in, void *const *out, assay_error *err);
+
+#define ASSAY_MATCH_UPPER 16
+
+/* Where a rule applies: node `lower`, and the nodes `upper` that produce its inputs `slot[i]`. */
+typedef struct assay_match {
+    int lower, n_upper;
+    int upper[ASSAY_MATCH_UPPER], slot[ASSAY_MATCH_UPPER];
+    const char *obstacle; /* the pattern is there, but for this reason (static text) it must stay */
+    const void *data;     /* for the rewrite: what the proof computed, native storage; or NULL */
+    int64_t factor;       /* likewise: the rescale multiplies by it; 0: by no whole number */
+    bool fills;           /* likewise: a pad that moves fills with code `fill` there */
+    int64_t fill;
+} assay_match;
+
+enum assay_obligation {
+    ASSAY_PROVE_CODES,        /* all codes of one input, all pairs of two */
+    ASSAY_PROVE_TABLE,        /* the same; the results are what the rewrite is given */
+    ASSAY_PROVE_ACCUMULATORS, /* threshold forms over the accumulators that can occur */
+    ASSAY_PROVE_LINEAR,       /* the rescale multiplies by a whole number, as the bias was */
+    ASSAY_PROVE_SUMS,         /* all sums of a window, for each count of cells */
+    ASSAY_PROVE_AVERAGE,      /* the same: sums of rescaled codes beside sums of codes */
+    ASSAY_PROVE_MOVE,         /* each output element is one input element */
+    ASSAY_PROVE_ORDER,        /* the rescale is monotone, the node chooses by order */
+    ASSAY_PROVE_ELEMENTS,     /* the node works element by element */
+    ASSAY_PROVE_INDICES,      /* every element goes to the same place */
+    ASSAY_PROVE_SAME,         /* the same node on the same inputs */
+    ASSAY_PROVE_CONSTANT,     /* inputs are known: the result is computed */
+    ASSAY_PROVE_PADDING,      /* what is padded is the zero point */
+    ASSAY_PROVE_FLOATS,       /* thresholds over all floats, where the function is monotone */
+    ASSAY_PROVE_BLEND,        /* the rescale adds one number to every code, so to each blend */
+    ASSAY_PROVE_GAINS,        /* normalization: the same gains, threshold forms of products */
+    ASSAY_PROVE_FORM,         /* a linear layer in another form sums the same products */
+    ASSAY_PROVE_LAYOUT,       /* the same op, its axes in another order */
+    ASSAY_PROVE_MOVED /* a constant is moved; of any size, so the certificate leaves it out */
+};
+
+/* Codes that the fragment can yield: the candidate saturation of a merged rescale. */
+typedef struct assay_image {
+    int64_t lo, hi;
+} assay_image;
+
+typedef struct assay_rule {
+    const char *name;
+    enum assay_obligation obligation;
+    bool bounds; /* the rewrite saturates at the image when that is needed for equality */
+    bool late;   /* tried where no other rule applies any more */
+    /* Whether the pattern is at m->lower; fills the rest of *m. uses: by value. */
+    bool (*matches)(const assay_graph *g, const int *uses, assay_match *m);
+    /* Edits g in place. The output values of m->lower keep their names and types. Nodes may be left
+     * without use. image: NULL, or where to saturate. */
+    assay_status (*rewrite)(assay_graph *g, const assay_match *m, const assay_image *image,
+                            assay_error *err);
+    uint32_t preference; /* 0: always in force; or of enum assay_preference (target.h) */
+} assay_rule;
+
+/* Rules of a scheme that is a shared object: it exports `const assay_rule_list
+ * *assay_rules_plugin(void)`, built against this header, and they are tried behind ours. Their
+ * obligations are discharged here, as those of all rules. */
+#define ASSAY_RULES_ABI 2
+typedef struct assay_rule_list {
+    uint32_t abi;  /* ASSAY_RULES_ABI */
+    uint32_t size; /* sizeof(assay_rule) */
+    size_t n;
+    const assay_rule *rule;
+} assay_rule_list;
+
+enum assay_verdict_kind {
+    ASSAY_EXACT,   /* proved: no bit changes */
+    ASSAY_BOUNDED, /* the whole domain was looked at: outputs differ by at most `bound` codes */
+    ASSAY_UNPROVED /* neither */
+};
+
+typedef struct assay_verdict {
+    enum assay_verdict_kind kind;
+    int64_t bound;
+    char evidence[160];       /* "256/256 codes equal" */
+    char counterexample[160]; /* inputs and both outputs where they differ most, or "" */
+} assay_verdict;
+
+#endif
