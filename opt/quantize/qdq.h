@@ -1,4 +1,4 @@
-/* Grouping of dequantize -> op -> quantize into integer nodes (opt/README.md has the rules).
+/* Grouping of dequantize -> op -> quantize into integer nodes (README.md has the rules).
  *
  * A QDQ network says with floats between conversions what an integer network computes. Under a
  * scheme the group *is* the integer op: what it gives is the scheme's definition of it, and need

@@ -3,7 +3,7 @@
  * A rule is a pattern, a rewrite, and an obligation: what must be shown for the rewrite to change
  * no bit. The rewrite is tried on a fragment cut out of the network, the obligation is discharged
  * on the fragment before and after, and only then is the network touched. The rules run until none
- * applies; opt/README.md states the measure that makes it end. */
+ * applies; README.md states the measure that makes it end. */
 #ifndef ASSAY_OPT_OPTIMIZE_H
 #define ASSAY_OPT_OPTIMIZE_H
 

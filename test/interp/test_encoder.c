@@ -202,7 +202,7 @@ static bool same_class(const float *want, const assay_value *v, const void *got)
     return best == found;
 }
 
-/* Under one preset: nothing in float, and the measures of docs in opt/README.md. */
+/* Under one preset: nothing in float, and the measures of docs in opt/quantize/README.md. */
 static void whole(const char *preset, double cosine, double worst, int agreeing)
 {
     test_rng rng = test_seed("encoder", 128);

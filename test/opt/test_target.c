@@ -25,7 +25,7 @@ static void test_documented(void **state)
     char path[700], line[300], text[2000] = "";
     bool inside = false;
     (void)state;
-    FILE *f = fopen(test_source("opt/README.md", path, sizeof path), "r");
+    FILE *f = fopen(test_source("opt/target/README.md", path, sizeof path), "r");
     assert_non_null(f);
     while (fgets(line, sizeof line, f)) {
         inside |= strncmp(line, "    target:", 11) == 0;
