@@ -1,0 +1,147 @@
+/* Small floats: decode, and encode with one rounding. */
+#include "schemes/mac/formats.h"
+
+#include <string.h>
+
+#define LAYOUT(ID, name, bits, exponent, fraction, bias, specials)                                 \
+    {name, bits, exponent, fraction, bias, ASSAY_MAC_##specials},
+static const assay_mac_layout layouts[] = {ASSAY_MAC_FLOATS(LAYOUT)};
+
+const assay_mac_layout *assay_mac_layout_of(enum assay_mac_format f)
+{
+    return &layouts[f];
+}
+
+bool assay_mac_format_parse(const char *name, enum assay_mac_format *f)
+{
+    for (int i = 0; i < ASSAY_MAC_FORMATS; i++)
+        if (strcmp(layouts[i].name, name) == 0) {
+            *f = (enum assay_mac_format)i;
+            return true;
+        }
+    return false;
+}
+
+static uint32_t ones(int n)
+{
+    return (uint32_t)(((uint64_t)1 << n) - 1);
+}
+
+/* Is this (exponent field and fraction, no sign) Inf or NaN? */
+static enum assay_mac_kind kind_of(const assay_mac_layout *l, uint32_t magnitude, bool negative)
+{
+    const uint32_t all = ones(l->exponent_bits + l->fraction_bits);
+    const uint32_t infinity = all - ones(l->fraction_bits);
+    switch (l->specials) {
+    case ASSAY_MAC_IEEE:
+        return magnitude < infinity    ? ASSAY_MAC_NUMBER
+               : magnitude == infinity ? ASSAY_MAC_INF
+                                       : ASSAY_MAC_NAN;
+    case ASSAY_MAC_FNUZ:
+        return negative && magnitude == 0 ? ASSAY_MAC_NAN : ASSAY_MAC_NUMBER;
+    case ASSAY_MAC_FINITE:
+        return ASSAY_MAC_NUMBER;
+    default:
+        return magnitude == all ? ASSAY_MAC_NAN : ASSAY_MAC_NUMBER;
+    }
+}
+
+assay_mac_value assay_mac_decode(enum assay_mac_format f, uint32_t pattern)
+{
+    const assay_mac_layout *l = &layouts[f];
+    if (f == ASSAY_MAC_TF32)
+        pattern >>= 13;
+    const uint32_t magnitude = pattern & ones(l->exponent_bits + l->fraction_bits);
+    const int field = (int)(magnitude >> l->fraction_bits);
+    assay_mac_value v = {.significand = magnitude & ones(l->fraction_bits)};
+    if (l->specials == ASSAY_MAC_SCALE) { /* every field is that of a normal number */
+        v.significand = 1;
+        v.unit = field - l->bias;
+    } else {
+        v.negative =
+            f != ASSAY_MAC_UE4M3 && (pattern >> (l->exponent_bits + l->fraction_bits) & 1) != 0;
+        v.significand |= (uint64_t)(field != 0) << l->fraction_bits;
+        v.unit = (field != 0 ? field : 1) - l->bias;
+    }
+    v.exponent = v.unit - l->fraction_bits;
+    v.kind = kind_of(l, magnitude, v.negative);
+    return v;
+}
+
+static uint32_t with_sign(enum assay_mac_format f, bool negative, uint32_t magnitude)
+{
+    const assay_mac_layout *l = &layouts[f];
+    if (l->specials == ASSAY_MAC_FNUZ && magnitude == 0)
+        return 0; /* there is no -0 */
+    const uint32_t pattern = magnitude | (uint32_t)negative
+                                             << (l->exponent_bits + l->fraction_bits);
+    return f == ASSAY_MAC_TF32 ? pattern << 13 : pattern;
+}
+
+/* Exponent field and fraction of the largest number. */
+static uint32_t largest(const assay_mac_layout *l)
+{
+    const uint32_t all = ones(l->exponent_bits + l->fraction_bits);
+    switch (l->specials) {
+    case ASSAY_MAC_IEEE:
+        return all - ones(l->fraction_bits) - 1;
+    case ASSAY_MAC_FN:
+        return all - 1;
+    default:
+        return all;
+    }
+}
+
+static uint32_t not_a_number(enum assay_mac_format f, bool negative)
+{
+    const assay_mac_layout *l = &layouts[f];
+    switch (l->specials) {
+    case ASSAY_MAC_IEEE:
+        return with_sign(f, negative, largest(l) + 1 + ((uint32_t)1 << (l->fraction_bits - 1)));
+    case ASSAY_MAC_FN:
+        return with_sign(f, negative, largest(l) + 1);
+    case ASSAY_MAC_FNUZ:
+        return (uint32_t)1 << (l->bits - 1);
+    default:
+        return largest(l);
+    }
+}
+
+static uint32_t beyond(enum assay_mac_format f, bool negative, bool saturate)
+{
+    const assay_mac_layout *l = &layouts[f];
+    if (saturate || l->specials == ASSAY_MAC_FINITE)
+        return with_sign(f, negative, largest(l));
+    if (l->specials == ASSAY_MAC_IEEE)
+        return with_sign(f, negative, largest(l) + 1);
+    return not_a_number(f, negative);
+}
+
+uint32_t assay_mac_encode(enum assay_mac_format f, const assay_mac_value *v,
+                          const assay_mac_rounding *how)
+{
+    const assay_mac_layout *l = &layouts[f];
+    if (v->kind == ASSAY_MAC_NAN)
+        return not_a_number(f, v->negative);
+    if (v->kind == ASSAY_MAC_INF)
+        return beyond(f, v->negative, how->saturate && l->specials != ASSAY_MAC_FNUZ);
+    if (v->significand == 0)
+        return with_sign(f, v->negative, 0);
+    /* The value lies in [2^top, 2^(top+1)); below the least normal exponent the grid stays. */
+    const int least = 1 - l->bias;
+    const int top = v->exponent + 63 - __builtin_clzll(v->significand);
+    const int unit = top > least ? top : least;
+    const int drop = unit - how->fraction_bits - v->exponent;
+    if (unit > least + (1 << l->exponent_bits))
+        return beyond(f, v->negative, how->saturate);
+    assay_int128 n = v->significand;
+    n = v->negative ? -n : n;
+    n = drop < 0 ? n * ((assay_int128)1 << -drop)
+                 : assay_round_shift128(n, drop < 127 ? (unsigned)drop : 127, how->mode);
+    /* Digits carry into the exponent field; a subnormal's unit digit makes it that of field 1. */
+    const uint64_t digits = (uint64_t)(n < 0 ? -n : n) << (l->fraction_bits - how->fraction_bits);
+    const uint64_t magnitude = ((uint64_t)(unit - least) << l->fraction_bits) + digits;
+    if (magnitude > largest(l))
+        return beyond(f, v->negative, how->saturate);
+    return with_sign(f, v->negative, (uint32_t)magnitude);
+}

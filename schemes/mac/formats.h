@@ -1,0 +1,69 @@
+/* Small floats as integers: a pattern's sign, significand and exponent, and back with one rounding.
+ *
+ * Integers only (compiled with integer_only); the rounding is apply/round.h's.
+ */
+#ifndef ASSAY_SCHEMES_MAC_FORMATS_H
+#define ASSAY_SCHEMES_MAC_FORMATS_H
+
+#include "schemes/apply/round.h"
+#include "schemes/mac/formats.def"
+
+#define ASSAY_MAC_FLOAT_ID(ID, name, bits, exponent, fraction, bias, specials)  ASSAY_MAC_##ID,
+#define ASSAY_MAC_FLOAT_ONE(ID, name, bits, exponent, fraction, bias, specials) +1
+enum assay_mac_format { ASSAY_MAC_FLOATS(ASSAY_MAC_FLOAT_ID) };
+enum { ASSAY_MAC_FORMATS = 0 ASSAY_MAC_FLOATS(ASSAY_MAC_FLOAT_ONE) };
+
+enum assay_mac_specials {
+    ASSAY_MAC_IEEE,
+    ASSAY_MAC_FN,
+    ASSAY_MAC_FNUZ,
+    ASSAY_MAC_FINITE,
+    ASSAY_MAC_SCALE
+};
+
+/* A line of formats.def. */
+typedef struct assay_mac_layout {
+    const char *name;
+    int bits, exponent_bits, fraction_bits, bias;
+    enum assay_mac_specials specials;
+} assay_mac_layout;
+
+/* The layout of a format; it lives as long as the program. */
+const assay_mac_layout *assay_mac_layout_of(enum assay_mac_format f);
+/* True and *f set when `name` is a format's name, else false. */
+bool assay_mac_format_parse(const char *name, enum assay_mac_format *f);
+
+enum assay_mac_kind {
+    ASSAY_MAC_NUMBER, /* zero too: significand 0 */
+    ASSAY_MAC_INF,
+    ASSAY_MAC_NAN
+};
+
+/* A NUMBER is (-1)^negative * significand * 2^exponent. Decoded numbers keep the format's own
+ * digits: `unit` is the exponent of the digit before the binary point (of a subnormal, the least
+ * normal exponent), so exponent = unit - fraction bits. */
+typedef struct assay_mac_value {
+    enum assay_mac_kind kind;
+    bool negative;
+    int unit, exponent;
+    uint64_t significand;
+} assay_mac_value;
+
+/* What a pattern of format f stands for; bits above the format's are ignored. */
+assay_mac_value assay_mac_decode(enum assay_mac_format f, uint32_t pattern);
+
+/* How a number enters a format. */
+typedef struct assay_mac_rounding {
+    enum assay_rounding mode;
+    int fraction_bits; /* of the result; at most the format's, lower digits are 0 */
+    bool saturate;     /* overflow gives the largest number; else Inf, NaN where there is none */
+} assay_mac_rounding;
+
+/* The pattern of v in format f (any but e8m0, ue4m3): rounded once, with gradual underflow; `unit`
+ * is not read. A NaN gives the quiet one of fewest digits (FINITE: the largest number, as ONNX's
+ * Cast to float4 has it); Inf what overflow gives, but NaN in a FNUZ format. Saturating Inf and
+ * NaN follow the tables of ONNX's Cast, opset 24. */
+uint32_t assay_mac_encode(enum assay_mac_format f, const assay_mac_value *v,
+                          const assay_mac_rounding *how);
+
+#endif
