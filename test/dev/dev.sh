@@ -29,7 +29,7 @@ refused "without root and sudo the packages are named" "there sudo.*$all" bare .
 touch gcc cc meson ninja pkg-config protoc-c
 refused "files of that name here are no commands" "$all" bare ./dev build
 refused "golden asks for no packages of the tests" 'libopenblas-dev$' bare ./dev golden
-refused "test does" 'libcmocka-dev .*python3-numpy' bare ./dev test
+refused "test does" 'libcmocka-dev ' bare ./dev test
 rm ../bare/apt-get gcc cc meson ninja pkg-config protoc-c
 refused "nor is there apt" "no apt-get here.*$all" bare ./dev build
 
