@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "interp/assay.h"
+#include "interp/cli/commands.def"
 
 /* Exit statuses: 0 done (or same), 1 different or a check that failed, 2 trouble. */
 enum { CLI_OK = 0, CLI_DIFFERENT = 1, CLI_TROUBLE = 2 };
@@ -65,8 +66,8 @@ void cli_progress_begin(cli_progress *p, const char *what, int64_t total, bool q
 void cli_progress_step(cli_progress *p); /* one more done; callers serialise */
 void cli_progress_end(cli_progress *p);
 
-extern const cli_command cli_inspect, cli_run, cli_profile, cli_profile_merge, cli_profile_show,
-    cli_quantize_command, cli_golden, cli_verify, cli_diff, cli_eval, cli_scheme, cli_optimize,
-    cli_check_proof, cli_convert, cli_sensitivity, cli_tune;
+#define CLI_DECLARE(ID) extern const cli_command cli_##ID;
+CLI_COMMANDS(CLI_DECLARE)
+#undef CLI_DECLARE
 
 #endif

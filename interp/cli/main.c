@@ -6,10 +6,9 @@
 #include "interp/fast/isa.h"
 
 static const cli_command *const commands[] = {
-    &cli_inspect,     &cli_profile, &cli_profile_merge, &cli_profile_show, &cli_quantize_command,
-    &cli_sensitivity, &cli_tune,    &cli_optimize,      &cli_check_proof,  &cli_run,
-    &cli_golden,      &cli_verify,  &cli_diff,          &cli_eval,         &cli_scheme,
-    &cli_convert,
+#define ROW(ID) &cli_##ID,
+    CLI_COMMANDS(ROW)
+#undef ROW
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 

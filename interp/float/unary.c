@@ -40,6 +40,30 @@ static float clip(float x, float lo, float hi)
 
 #define FUNCTION_MLAS FUNCTION_F32
 
+/* Functions without a form of their own in binary32. */
+static bool binary64_unary(assay_op op, const constants *k, const float *from, int64_t n, float *to)
+{
+    const double alpha = (double)k->alpha, beta = (double)k->beta;
+    (void)alpha;
+    (void)beta;
+    for (int64_t i = 0; i < n; i++) {
+        const double x = (double)from[i];
+        switch (op) {
+#define FUNCTION(ID, integers, y)                                                                  \
+    case ASSAY_OP_##ID:                                                                            \
+        to[i] = (float)(y);                                                                        \
+        break;
+#define FUNCTION_F32(ID, integers, y, table, engine)
+#include "schemes/derive/function.def"
+#undef FUNCTION
+#undef FUNCTION_F32
+        default:
+            return false;
+        }
+    }
+    return true;
+}
+
 /* False when the op is none of these. */
 static bool float_unary(const assay_node *node, const float *from, int64_t n, float *to)
 {
@@ -54,21 +78,12 @@ static bool float_unary(const assay_node *node, const float *from, int64_t n, fl
             to[i] = engine;                                                                        \
         }                                                                                          \
         return true;
-/* in binary64, rounded once */
-#define FUNCTION(ID, integers, y)                                                                  \
-    case ASSAY_OP_##ID:                                                                            \
-        for (int64_t i = 0; i < n; i++) {                                                          \
-            const double x = (double)from[i], alpha = (double)k.alpha, beta = (double)k.beta;      \
-            (void)alpha;                                                                           \
-            (void)beta;                                                                            \
-            to[i] = (float)(y);                                                                    \
-        }                                                                                          \
-        return true;
+#define FUNCTION(ID, integers, y)
 #include "schemes/derive/function.def"
 #undef FUNCTION
 #undef FUNCTION_F32
     default:
-        return false;
+        return binary64_unary(node->op, &k, from, n, to);
     }
 }
 
