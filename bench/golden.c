@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "bench/ours.h"
+#include "interp/files/files.h"
 #include "interp/golden/bundle.h"
-#include "interp/golden/files.h"
 
 typedef struct bundles {
     bench_ours *ours;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "graph/core/complete.h"
-#include "graph/core/constant.h"
+#include "graph/text/constant.h"
 #include "graph/text/text.h"
 
 #define BARE "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./$-"

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "graph/core/constant.h"
+#include "graph/text/constant.h"
 #include "graph/text/text.h"
 
 typedef struct assay_scanner {

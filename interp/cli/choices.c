@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "interp/cli/session.h"
-#include "interp/run/kernel.h"
+#include "interp/kernel/kernel.h"
 
 /* The next rule: nodes that match the first `length` characters of `pattern`. */
 static int add_rule(cli_quantize *q, const char *pattern, size_t length, assay_elem elem)

@@ -4,7 +4,7 @@
 #include "graph/core/slurp.h"
 #include "interp/cli/cli.h"
 #include "interp/cli/session.h"
-#include "interp/run/kernel.h"
+#include "interp/kernel/kernel.h"
 #include "interp/run/model.h"
 #include "opt/check/proof.h"
 #include "opt/quantize/qdq.h"

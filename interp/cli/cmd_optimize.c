@@ -4,9 +4,9 @@
 
 #include "interp/cli/cli.h"
 #include "interp/cli/session.h"
-#include "interp/golden/files.h"
+#include "interp/files/files.h"
+#include "interp/kernel/kernel.h"
 #include "interp/run/evaluate.h"
-#include "interp/run/kernel.h"
 #include "interp/run/model.h"
 #include "opt/quantize/qdq.h"
 #include "opt/rewrite/optimize.h"

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "interp/cli/session.h"
-#include "interp/golden/files.h"
+#include "interp/files/files.h"
 #include "interp/measure/sensitivity.h"
 
 int cli_trial_open(cli_session *s, cli_data *d, cli_quantize *q, const cli_args *a, assay_trial *t)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "interp/run/kernel.h"
+#include "interp/kernel/kernel.h"
 #include "schemes/scheme.h"
 
 #define MOST_BITS 20               /* of all the codes of an operand */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interp/run/kernel.h"
+#include "interp/kernel/kernel.h"
 
 static int64_t zero_of(const assay_type *t, int64_t channel)
 {

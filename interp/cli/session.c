@@ -7,7 +7,7 @@
 #include "graph/onnx/export.h"
 #include "interp/cli/shapes.h"
 #include "interp/golden/contract.h"
-#include "interp/run/kernel.h"
+#include "interp/kernel/kernel.h"
 #include "interp/run/model.h"
 #include "opt/quantize/adapt.h"
 #include "opt/quantize/qdq.h"

@@ -3,7 +3,7 @@
 #define ASSAY_INTERP_FAST_DEPTHWISE_H
 
 #include "interp/fast/product.h"
-#include "interp/run/window.h"
+#include "interp/kernel/window.h"
 
 typedef struct assay_depthwise {
     const assay_isa_kernels *kernels;

@@ -12,7 +12,7 @@
 #ifdef _OPENMP
 #include <omp.h>
 #endif
-#include "interp/run/kernel.h"
+#include "interp/kernel/kernel.h"
 
 typedef struct assay_fast assay_fast;
 /* Whether a node cares how a channels-first network's values are stored. */

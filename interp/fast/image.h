@@ -5,7 +5,7 @@
 #define ASSAY_INTERP_FAST_IMAGE_H
 
 #include "interp/fast/weights.h"
-#include "interp/run/window.h"
+#include "interp/kernel/window.h"
 
 typedef struct assay_stage {
     assay_form form;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "interp/fast/most.h"
-#include "interp/run/window.h"
+#include "interp/kernel/window.h"
 
 typedef struct pool {
     assay_fast base;

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "interp/fast/table.h"
+#include "interp/kernel/window.h"
 #include "interp/ref/ref.h"
 #include "interp/ref/resize_axis.h"
-#include "interp/run/window.h"
 
 enum { DEFAULT_BITS = 10 /* as in interp/ref/resize.c */ };
 

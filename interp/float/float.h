@@ -6,7 +6,7 @@
 #ifndef ASSAY_INTERP_FLOAT_FLOAT_H
 #define ASSAY_INTERP_FLOAT_FLOAT_H
 
-#include "interp/run/kernel.h"
+#include "interp/kernel/kernel.h"
 
 /* ---- numbers (number.c): integers and bool of any width, widened to int64; storing wraps ---- */
 void assay_load_integers(const assay_view *v, int64_t first, int64_t step, size_t n, int64_t *row);

@@ -2,7 +2,7 @@
 #ifndef ASSAY_INTERP_FLOAT_WINDOW_H
 #define ASSAY_INTERP_FLOAT_WINDOW_H
 
-#include "interp/run/window.h"
+#include "interp/kernel/window.h"
 
 /* Output positions [first, last) along `axis` for which tap t reads inside the input. */
 void assay_window_valid(const assay_window *w, int axis, int64_t t, int64_t *first, int64_t *last);

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "graph/core/constant.h"
 #include "graph/core/slurp.h"
+#include "graph/text/constant.h"
 #include "interp/golden/bundle.h"
 #include "interp/golden/bundle_writer.h"
 #include "interp/golden/hex.h"

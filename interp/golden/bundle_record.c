@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interp/files/files.h"
 #include "interp/golden/bundle_writer.h"
-#include "interp/golden/files.h"
 
 /* Bytes of tensors that wait to be hashed together, where a program keeps them all: hashes one
  * after another run in half the time that they take between kernels, each time from cold. They

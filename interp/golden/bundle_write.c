@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "graph/text/text.h"
+#include "interp/files/files.h"
 #include "interp/golden/bundle_files.h"
 #include "interp/golden/bundle_writer.h"
-#include "interp/golden/files.h"
 
 static assay_status no_memory(assay_error *err)
 {

@@ -5,9 +5,9 @@
 
 #include <jansson.h>
 
+#include "interp/files/partial.h"
 #include "interp/golden/bundle.h"
 #include "interp/golden/digest.h"
-#include "interp/golden/partial.h"
 
 /* A tensor that every sample leaves, at its place in their order: the graph's inputs, then the
  * outputs of its nodes. */

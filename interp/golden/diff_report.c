@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interp/files/files.h"
 #include "interp/golden/diff.h"
-#include "interp/golden/files.h"
 #include "interp/page/xml.h"
 
 static void print_element(const assay_diff *d, const assay_diff_element *e, FILE *f)

@@ -10,7 +10,7 @@
 
 #include "graph/core/slurp.h"
 #include "graph/text/npy.h"
-#include "interp/golden/files.h"
+#include "interp/files/files.h"
 #include "interp/golden/hex.h"
 
 /* ---- what is there ---- */

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/core/constant.h"
+#include "graph/text/constant.h"
+#include "interp/files/files.h"
 #include "interp/golden/bundle.h"
 #include "interp/golden/compare.h"
-#include "interp/golden/files.h"
 #include "interp/golden/hex.h"
 
 const char *assay_dtype_name(assay_elem e)

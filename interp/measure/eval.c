@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "interp/measure/judge.h"
-#include "interp/run/workers.h"
+#include "interp/measure/workers.h"
 
 /* Runs sample i; outputs stay in the run. */
 static assay_status run_sample(assay_run *run, const assay_samples *s, const assay_graph *g,

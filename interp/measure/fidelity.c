@@ -6,7 +6,7 @@
 
 #include "interp/golden/compare.h"
 #include "interp/measure/judge.h"
-#include "interp/run/workers.h"
+#include "interp/measure/workers.h"
 
 /* Of one pair on one sample; summed over samples in their order, whatever thread made them. */
 typedef struct powers {

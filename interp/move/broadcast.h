@@ -9,7 +9,7 @@
 #ifndef ASSAY_INTERP_MOVE_BROADCAST_H
 #define ASSAY_INTERP_MOVE_BROADCAST_H
 
-#include "interp/run/kernel.h"
+#include "interp/kernel/kernel.h"
 
 #define ASSAY_BROADCAST_IN 3
 

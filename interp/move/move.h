@@ -5,7 +5,7 @@
 #ifndef ASSAY_INTERP_MOVE_MOVE_H
 #define ASSAY_INTERP_MOVE_MOVE_H
 
-#include "interp/run/kernel.h"
+#include "interp/kernel/kernel.h"
 
 /* The kernel of an op that moves data or picks (select, arg_max, arg_min, topk, where), or one
  * with run == NULL. None needs a unit. Quantized values keep their parameters. */

@@ -7,7 +7,7 @@
 #define ASSAY_INTERP_REF_REF_H
 
 #include "graph/core/blocks.h"
-#include "interp/run/kernel.h"
+#include "interp/kernel/kernel.h"
 
 #define ASSAY_ROW 256 /* elements that an element-wise kernel carries at a time, on the stack */
 

@@ -6,9 +6,9 @@
  * Coordinates are computed in integers: nearest in IEEE binary32 on bit patterns, as frameworks
  * define it (resize_axis.h); linear in fixed point with the scheme's fraction bits, as
  * TFLite's reference/resize_bilinear.h, which here serves every target. */
+#include "interp/kernel/window.h"
 #include "interp/ref/ref.h"
 #include "interp/ref/resize_axis.h"
-#include "interp/run/window.h"
 
 #define DEFAULT_BITS 10 /* of a scheme that does not say */
 

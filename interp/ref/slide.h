@@ -2,7 +2,7 @@
 #ifndef ASSAY_INTERP_REF_SLIDE_H
 #define ASSAY_INTERP_REF_SLIDE_H
 
-#include "interp/run/window.h"
+#include "interp/kernel/window.h"
 
 /* For output cell `cell`, writes for every kernel cell the place of the input cell under it
  * (element of channel 0 in its image), or -1 where that lies in the padding. Returns how many are

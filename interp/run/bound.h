@@ -3,7 +3,7 @@
 #ifndef ASSAY_INTERP_BOUND_H
 #define ASSAY_INTERP_BOUND_H
 
-#include "interp/run/kernel.h"
+#include "interp/kernel/kernel.h"
 
 /* The greatest |code - zero point| of a type. */
 int64_t assay_bound_reach(const assay_type *t);

@@ -1,7 +1,7 @@
 /* Sums of raw codes: as many as are added times the greatest magnitude of one. */
+#include "interp/kernel/window.h"
 #include "interp/ref/ref.h"
 #include "interp/run/bound.h"
-#include "interp/run/window.h"
 
 /* Cells under a window at most; padding that counts holds a code, the zero point. */
 static int64_t pool_cells(const assay_attr_pool *a, const assay_type *x, const assay_type *y)

@@ -2,7 +2,7 @@
 #ifndef ASSAY_INTERP_CHECK_H
 #define ASSAY_INTERP_CHECK_H
 
-#include "interp/run/kernel.h"
+#include "interp/kernel/kernel.h"
 
 /* Checks the types of a node that has an integer kernel with a unit: codes of at most 32 bits with
  * parameters per tensor, weights per tensor, per output channel or per block of inputs, a bias of

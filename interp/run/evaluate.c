@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "interp/float/setup.h"
-#include "interp/run/kernel.h"
+#include "interp/kernel/kernel.h"
 #include "interp/run/program.h"
 
 static assay_status run_node(const assay_graph *g, const assay_node *n, const assay_kernel *kernel,

@@ -11,9 +11,9 @@
 #include "graph/text/text.h"
 #include "graph/tflite/export.h"
 #include "graph/tflite/tflite.h"
-#include "interp/golden/files.h"
+#include "interp/files/files.h"
+#include "interp/kernel/kernel.h"
 #include "interp/run/evaluate.h"
-#include "interp/run/kernel.h"
 #include "opt/lower/opt.h"
 
 /* What a file is, by its first bytes: text form, FlatBuffers with TFLite's identifier, or ONNX. */

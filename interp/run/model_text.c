@@ -14,9 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "graph/core/constant.h"
 #include "graph/core/slurp.h"
-#include "interp/golden/files.h"
+#include "graph/text/constant.h"
+#include "interp/files/files.h"
 #include "interp/run/model.h"
 
 /* ---- reading ---- */

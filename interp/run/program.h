@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "interp/assay.h"
-#include "interp/run/kernel.h"
+#include "interp/kernel/kernel.h"
 #include "schemes/scheme.h"
 
 /* Where each value lives. Constants are not in the arena (offset -1). */

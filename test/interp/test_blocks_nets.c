@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "graph/text/text.h"
+#include "interp/kernel/kernel.h"
 #include "interp/run/evaluate.h"
-#include "interp/run/kernel.h"
 #include "opt/quantize/qdq.h"
 #include "opt/rewrite/optimize.h"
 #include "schemes/scheme.h"

@@ -9,8 +9,8 @@
 
 #include "graph/onnx/export.h"
 #include "graph/onnx/onnx.h"
+#include "interp/kernel/kernel.h"
 #include "interp/run/evaluate.h"
-#include "interp/run/kernel.h"
 #include "interp/run/program.h"
 #include "opt/lower/opt.h"
 #include "opt/quantize/quantize.h"

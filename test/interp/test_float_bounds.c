@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "graph/core/graph.h"
+#include "interp/kernel/kernel.h"
 #include "interp/run/evaluate.h"
-#include "interp/run/kernel.h"
 #include "test/support/random_graph.h"
 
 #define GRAPHS 500

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interp/run/kernel.h"
+#include "interp/kernel/kernel.h"
 
 /* Ops that worked values of this file were computed of. */
 static bool worked[ASSAY_OP_COUNT];

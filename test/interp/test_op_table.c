@@ -4,8 +4,8 @@
 #include "test/support/support.h"
 
 #include "graph/core/op.h"
+#include "interp/kernel/kernel.h"
 #include "interp/move/move.h"
-#include "interp/run/kernel.h"
 #include "schemes/derive/derive.h"
 
 /* No scheme has an integer form of these: the quantizer leaves them in float. */

@@ -9,7 +9,7 @@
 
 #include "graph/onnx/export.h"
 #include "graph/onnx/onnx.h"
-#include "interp/run/kernel.h"
+#include "interp/kernel/kernel.h"
 #include "opt/quantize/qdq.h"
 #include "schemes/scheme.h"
 #include "test/support/onnx_build.h"

@@ -9,7 +9,7 @@
 #include "graph/onnx/export.h"
 #include "graph/onnx/onnx.h"
 #include "graph/text/text.h"
-#include "interp/run/kernel.h"
+#include "interp/kernel/kernel.h"
 #include "interp/run/program.h"
 #include "opt/quantize/qdq.h"
 

@@ -11,7 +11,7 @@
 #include "graph/onnx/export.h"
 #include "graph/onnx/onnx.h"
 #include "graph/text/npy.h"
-#include "interp/run/kernel.h"
+#include "interp/kernel/kernel.h"
 #include "interp/run/program.h"
 #include "opt/lower/opt.h"
 #include "opt/quantize/qdq.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "graph/onnx/onnx.h"
-#include "interp/run/kernel.h"
+#include "interp/kernel/kernel.h"
 #include "interp/run/program.h"
 #include "opt/quantize/qdq.h"
 #include "schemes/scheme.h"

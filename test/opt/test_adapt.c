@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "graph/text/text.h"
-#include "interp/run/kernel.h"
+#include "interp/kernel/kernel.h"
 #include "opt/quantize/adapt.h"
 #include "opt/quantize/qdq.h"
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "interp/kernel/kernel.h"
 #include "interp/measure/tune.h"
-#include "interp/run/kernel.h"
 #include "opt/target/target.h"
 #include "test/support/alloc_fails.h"
 #include "test/support/net.h"

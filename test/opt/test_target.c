@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interp/run/kernel.h"
+#include "interp/kernel/kernel.h"
 #include "opt/quantize/quantize.h"
 #include "test/support/net.h"
 

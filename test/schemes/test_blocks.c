@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "graph/text/text.h"
+#include "interp/kernel/kernel.h"
 #include "interp/run/both.h"
-#include "interp/run/kernel.h"
 #include "interp/run/program.h"
 #include "opt/quantize/qdq.h"
 #include "schemes/apply/round.h"

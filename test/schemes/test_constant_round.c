@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "interp/run/kernel.h"
+#include "interp/kernel/kernel.h"
 #include "opt/quantize/quantize.h"
 #include "test/support/net.h"
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "graph/text/text.h"
+#include "interp/kernel/kernel.h"
 #include "interp/run/evaluate.h"
-#include "interp/run/kernel.h"
 #include "opt/lower/opt.h"
 #include "opt/quantize/quantize.h"
 #include "test/support/net.h"

@@ -7,7 +7,7 @@
 
 #include "graph/core/complete.h"
 #include "graph/core/type.h"
-#include "interp/run/kernel.h"
+#include "interp/kernel/kernel.h"
 #include "interp/run/program.h"
 
 #define MOST_ELEMENTS 2000

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "graph/core/complete.h"
-#include "interp/run/kernel.h"
+#include "interp/kernel/kernel.h"
 #include "interp/run/program.h"
 #include "test/support/random_drawing.h"
 

@@ -9,7 +9,7 @@
 
 #include "graph/tflite/export.h"
 #include "graph/tflite/tflite.h"
-#include "interp/run/kernel.h"
+#include "interp/kernel/kernel.h"
 #include "interp/run/model.h"
 #include "opt/lower/opt.h"
 #include "opt/quantize/quantize.h"

@@ -1,4 +1,4 @@
-#include "interp/run/kernel.h"
+#include "interp/kernel/kernel.h"
 
 assay_kernel assay_node_kernel(const assay_graph *g, const assay_node *n)
 {

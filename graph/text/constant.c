@@ -1,5 +1,5 @@
 /* Tensors as .npy files. */
-#include "graph/core/constant.h"
+#include "graph/text/constant.h"
 
 #include <stdio.h>
 #include <stdlib.h>

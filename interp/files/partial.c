@@ -1,4 +1,4 @@
-#include "interp/golden/partial.h"
+#include "interp/files/partial.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "interp/golden/files.h"
+#include "interp/files/files.h"
 
 static const char mark[] = ".partial-";
 

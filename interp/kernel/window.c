@@ -1,5 +1,5 @@
 /* Windows: reading types and attributes into three spatial axes. */
-#include "interp/run/window.h"
+#include "interp/kernel/window.h"
 
 static int64_t item(const assay_list *l, int i, int64_t otherwise)
 {

@@ -7,7 +7,7 @@
 #ifndef ASSAY_INTERP_WINDOW_H
 #define ASSAY_INTERP_WINDOW_H
 
-#include "interp/run/kernel.h"
+#include "interp/kernel/kernel.h"
 
 #define ASSAY_SPATIAL 3
 

@@ -1,5 +1,5 @@
 /* Files and folders: whole or absent. */
-#include "interp/golden/files.h"
+#include "interp/files/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "interp/golden/partial.h"
+#include "interp/files/partial.h"
 
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *walk)
 {
