@@ -161,14 +161,15 @@ static int64_t hard_swish_entry(const assay_derive *d, int64_t x)
     return assay_saturate(p + u->scale[ASSAY_OUT].zero_point, 16);
 }
 
-/* A real factor as a 16-bit multiplier and an exponent (positive: left). */
-static bool encode16(const assay_derive *d, float real, int64_t *m, int64_t *exponent)
+/* A real factor as a 16-bit multiplier and an exponent (positive: left), rounded from 31 bits as by
+ * TFLite's QuantizeMultiplier, whatever the scheme's rescales are. */
+static bool encode16(float real, int64_t *m, int64_t *exponent)
 {
     assay_encoded e;
     char why[256];
-    assay_rule_rescale q31 = d->u->rec.rescale;
-    q31.multiplier_bits = 31;
-    if (!assay_encode(&q31, (double)real, &e, why, sizeof why))
+    assay_record plain; /* 31 bits, half away */
+    assay_record_default(&plain);
+    if (!assay_encode(&plain.rescale, (double)real, &e, why, sizeof why))
         return false;
     *m = e.multiplier >= INT64_C(0x7fff8000) - 1
              ? 32767
@@ -187,8 +188,8 @@ assay_status assay_derive_hard_swish(const assay_derive *d)
     assay_status s = assay_derive_range(d);
     if (s != ASSAY_OK)
         return s;
-    if (!encode16(d, hires / assay_scale_of(d->spec->out), &u->k[4], &u->k[5]) ||
-        !encode16(d, hires / (3.0f / 32768.0f), &u->k[6], &u->k[7]) || u->k[5] > 0 || u->k[7] > 16)
+    if (!encode16(hires / assay_scale_of(d->spec->out), &u->k[4], &u->k[5]) ||
+        !encode16(hires / (3.0f / 32768.0f), &u->k[6], &u->k[7]) || u->k[5] > 0 || u->k[7] > 16)
         return assay_derive_fail(d, "the scales %.9g and %.9g are out of reach of the 16-bit form",
                                  (double)assay_scale_of(&d->spec->in[0]),
                                  (double)assay_scale_of(d->spec->out));

@@ -125,6 +125,8 @@ static bool needs_multiplier(const assay_record *r, enum assay_op op)
     case ASSAY_OP_SIGMOID:
     case ASSAY_OP_TANH:
         return r->unary.logistic == ASSAY_LOGISTIC_FIXED;
+    case ASSAY_OP_RSQRT:
+        return r->unary.rsqrt == ASSAY_RSQRT_NEWTON;
     default:
         return false;
     }

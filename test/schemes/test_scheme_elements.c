@@ -318,6 +318,35 @@ static void pairs(void **state)
 
 /* ---- resize ---- */
 
+/* Its 16-bit multipliers are its own: the same codes beside any rescale. */
+static void hard_swish(void **state)
+{
+    (void)state;
+    static const char *const rescales[] = {
+        "", "rescale: {encoding: float32, round: [half-even]}\n",
+        "rescale: {encoding: glow, left_shift: product, round: [half-up]}\n",
+        "rescale: {multiplier_bits: 15, multiplier_round: floor, shift_max: 16, "
+        "beyond_shift_max: refuse}\n",
+        "types: {power_of_two_scales: yes, activation_zero_point: none}\n"
+        "rescale: {scale: power-of-two, encoding: shift, left_shift: product, round: [floor]}\n"};
+    int32_t x[256], want[256], got[256];
+    for (int i = 0; i < 256; i++)
+        x[i] = i - 128;
+    for (size_t i = 0; i < sizeof rescales / sizeof *rescales; i++) {
+        made m;
+        char text[256];
+        snprintf(text, sizeof text, "unary: {hard_swish: fixed-point}\n%s", rescales[i]);
+        const node n = {text, "hard_swish", {0.0625F, 1, 0.03125F}, {0, 0, 0}, 0, 0};
+        make(&m, &n);
+        m.scheme->vt->unary(m.unit, x, 256, i == 0 ? want : got);
+        for (int k = 0; i > 0 && k < 256; k++)
+            equal(got[k], want[k], x[k], 0);
+        drop(&m);
+    }
+    assert_int_equal(want[255], 127);
+    assert_int_equal(want[128 + 16], 21); /* 1 * 4/6 / 0.03125 */
+}
+
 /* Bilinear: four codes weighted in 1/1024, rounded once; where the output has other parameters,
  * then brought to its scale. */
 static void blends(void **state)
@@ -348,9 +377,12 @@ static void blends(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pools), cmocka_unit_test(pools_by_count),
-                                       cmocka_unit_test(pool_to_the_left), cmocka_unit_test(pairs),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(pools),
+                                       cmocka_unit_test(pools_by_count),
+                                       cmocka_unit_test(pool_to_the_left),
+                                       cmocka_unit_test(pairs),
 
+                                       cmocka_unit_test(hard_swish),
                                        cmocka_unit_test(blends)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
