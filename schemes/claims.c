@@ -24,7 +24,7 @@ assay_status assay_claims_begin(const assay_reading *c, assay_claims **out)
     if (k == NULL)
         return assay_read_no_memory(c);
     for (int op = 0; op < ASSAY_OP_COUNT; op++)
-        if (c->data->exact_op[op])
+        if (c->data->exact_op[op] || c->data->exact_float[op])
             records_of(c->data, (assay_op)op, k->before[op]);
     return ASSAY_OK;
 }
@@ -48,21 +48,51 @@ static int change_of(const assay_claims *k, const assay_scheme_data *d, assay_op
     return field;
 }
 
-void assay_claims_end(const assay_reading *c, assay_claims *k, bool own)
+/* The same of op's floats. What they read is asked of the base alone. */
+static int float_change_of(const assay_claims *k, const assay_scheme_data *d, assay_op op)
+{
+    size_t n;
+    const assay_field *fields = assay_record_fields(&n);
+    for (size_t i = 0; i < n; i++)
+        if (assay_reads_float(op, &fields[i]) &&
+            !assay_field_equal(&fields[i], assay_record_get(&k->before[op][0], &fields[i]),
+                               assay_record_get(&d->base, &fields[i])))
+            return (int)i;
+    return -1;
+}
+
+typedef int changes(const assay_claims *k, const assay_scheme_data *d, assay_op op);
+
+/* Claims of one list; whether one of them is lost. */
+static bool lose(const assay_claims *k, const assay_scheme_data *d, changes *change, bool *exact,
+                 int *lost_by)
+{
+    bool any = false;
+    for (int op = 0; op < ASSAY_OP_COUNT; op++) {
+        const int field = exact[op] ? change(k, d, (assay_op)op) : -1;
+        if (field < 0)
+            continue;
+        exact[op] = false;
+        lost_by[op] = field + 1;
+        any = true;
+    }
+    return any;
+}
+
+void assay_claims_end(const assay_reading *c, assay_claims *k)
 {
     assay_scheme_data *d = c->data;
     bool any = false;
-    for (int op = 0; op < ASSAY_OP_COUNT && k != NULL && !own; op++) {
-        const int field = d->exact_op[op] ? change_of(k, d, (assay_op)op) : -1;
-        if (field < 0)
-            continue;
-        d->exact_op[op] = false;
-        d->lost_by[op] = field + 1;
-        any = true;
-    }
-    d->claims_from = k != NULL && !own;
-    if (own)
+    d->claims_from = k != NULL && !c->states_ops;
+    d->floats_from = k != NULL && !c->states_floats;
+    if (d->claims_from)
+        any = lose(k, d, change_of, d->exact_op, d->lost_by);
+    if (d->floats_from)
+        any = lose(k, d, float_change_of, d->exact_float, d->float_lost_by) || any;
+    if (c->states_ops)
         memset(d->lost_by, 0, sizeof d->lost_by);
+    if (c->states_floats)
+        memset(d->float_lost_by, 0, sizeof d->float_lost_by);
     free(k);
     if (!any || c->states_exact)
         return;

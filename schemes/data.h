@@ -76,10 +76,11 @@ typedef struct assay_scheme_data {
     bool exact_op[ASSAY_OP_COUNT];     /* ops whose results the contract calls bit-exact */
     bool exact_narrow[ASSAY_OP_COUNT]; /* of those: for codes of at most 8 bits alone */
     bool exact_float[ASSAY_OP_COUNT];  /* ... where they are computed in floats */
-    int lost_by[ASSAY_OP_COUNT];   /* 1 + the field by which an inherited claim was lost; 0: it was
-                                      not */
-    bool claims_from;              /* exact_op was inherited, in part */
-    char *from[ASSAY_MAX_EXTENDS]; /* the files read, the first ancestor first */
+    int lost_by[ASSAY_OP_COUNT];       /* 1 + the field by which an inherited claim of exact_op was
+                                          lost; 0: it was not */
+    int float_lost_by[ASSAY_OP_COUNT]; /* ... of exact_float */
+    bool claims_from, floats_from;     /* exact_op, exact_float were inherited, in part */
+    char *from[ASSAY_MAX_EXTENDS];     /* the files read, the first ancestor first */
     int n_from;
     uint8_t *origin; /* of each field of the base: 1 + the file that states it, 0: none does */
     assay_record base;

@@ -27,33 +27,44 @@ static void parameters(FILE *f, const assay_scheme_data *d, int from)
         fprintf(f, "    of single ops, forms or nodes: %zu\n", overrides);
 }
 
-void assay_explain_inheritance(FILE *f, const assay_scheme_data *d)
+/* The claims of one list: inherited ones, then those that were lost, by field. */
+static void claims(FILE *f, const bool *exact, const int *lost_by, bool inherited, const char *what)
 {
     size_t n;
     const assay_field *fields = assay_record_fields(&n);
+    bool any = false;
+    for (int op = 0; op < ASSAY_OP_COUNT && inherited; op++) {
+        if (!exact[op])
+            continue;
+        if (!any)
+            fprintf(f, "  claims of bit-exactness%s inherited: ", what);
+        fprintf(f, "%s%s", any ? ", " : "", assay_op_get((assay_op)op)->name);
+        any = true;
+    }
+    fprintf(f, "%s", any ? "\n" : "");
+    for (int by = 1; by <= (int)n; by++) {
+        any = false;
+        for (int op = 0; op < ASSAY_OP_COUNT; op++) {
+            if (lost_by[op] != by)
+                continue;
+            if (!any)
+                fprintf(f, "  claims%s lost: ", what);
+            fprintf(f, "%s%s", any ? ", " : "", assay_op_get((assay_op)op)->name);
+            any = true;
+        }
+        if (any)
+            fprintf(f, " (%s.%s is another)\n", fields[by - 1].section, fields[by - 1].name);
+    }
+}
+
+void assay_explain_inheritance(FILE *f, const assay_scheme_data *d)
+{
     if (d->n_from < 2)
         return;
     for (int from = 1; from < d->n_from; from++) {
         fprintf(f, "  from %s:\n", d->from[from - 1]);
         parameters(f, d, from);
     }
-    bool any = false;
-    for (int op = 0; op < ASSAY_OP_COUNT && d->claims_from; op++) {
-        if (d->exact_op[op])
-            fprintf(f, "%s%s", any ? ", " : "  claims of bit-exactness inherited: ",
-                    assay_op_get((assay_op)op)->name);
-        any = any || d->exact_op[op];
-    }
-    fprintf(f, "%s", any ? "\n" : "");
-    for (int by = 1; by <= (int)n; by++) {
-        any = false;
-        for (int op = 0; op < ASSAY_OP_COUNT; op++)
-            if (d->lost_by[op] == by) {
-                fprintf(f, "%s%s",
-                        any ? ", " : "  claims lost: ", assay_op_get((assay_op)op)->name);
-                any = true;
-            }
-        if (any)
-            fprintf(f, " (%s.%s is another)\n", fields[by - 1].section, fields[by - 1].name);
-    }
+    claims(f, d->exact_op, d->lost_by, d->claims_from, "");
+    claims(f, d->exact_float, d->float_lost_by, d->floats_from, " of floats");
 }

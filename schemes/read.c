@@ -257,6 +257,7 @@ static assay_status read_contract(assay_reading *c, const assay_tree *t)
         bool *ops = claimed_ops(c, i->key);
         c->states_ops = c->states_ops || ops == c->data->exact_op;
         c->states_exact = c->states_exact || which == ASSAY_CONTRACT_EXACT;
+        c->states_floats = c->states_floats || ops == c->data->exact_float;
         narrow = narrow || ops == c->data->exact_narrow;
         if (which == ASSAY_CONTRACTS && ops == NULL)
             return assay_read_fail(c, i, "unknown key; contract holds " CONTRACT_KEYS);
@@ -440,7 +441,7 @@ assay_status assay_scheme_read(const char *file, const char *text, size_t length
         return s;
     size_t n;
     (void)assay_record_fields(&n);
-    assay_reading c = {file, d, err, calloc(n, sizeof *c.at), false, false};
+    assay_reading c = {file, d, err, calloc(n, sizeof *c.at), false, false, false};
     if (c.at == NULL) {
         assay_tree_free(tree);
         return assay_read_no_memory(&c);
@@ -463,7 +464,7 @@ assay_status assay_scheme_read(const char *file, const char *text, size_t length
         s = check_all(&c, tree);
     if (s == ASSAY_OK)
         s = assay_reads_check(&c);
-    assay_claims_end(&c, claims, c.states_ops);
+    assay_claims_end(&c, claims);
     if (s == ASSAY_OK && (d->from[d->n_from++] = strdup(file)) == NULL)
         s = assay_read_no_memory(&c);
     for (size_t i = 0; i < d->n_overrides; i++)

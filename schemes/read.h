@@ -11,7 +11,8 @@ typedef struct assay_reading {
     assay_scheme_data *data;
     assay_error *err;
     const assay_tree **at; /* where the file states each field of the base; NULL: it does not */
-    bool states_ops, states_exact; /* contract.exact_ops and contract.exact are its own */
+    /* contract.exact_ops, contract.exact_float_ops and contract.exact are its own */
+    bool states_ops, states_floats, states_exact;
 } assay_reading;
 
 /* ---- read_words.c ---- */

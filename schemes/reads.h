@@ -14,6 +14,12 @@ void assay_reads_settle(assay_record *r);
  * differ for it, -1: none. */
 bool assay_reads_op(const assay_record *r, assay_op op, const assay_field *f);
 int assay_reads_change(const assay_record *a, const assay_record *b, assay_op op);
+/* Whether the node of `spec` reads the same parameters under two schemes with records (what types
+ * they make is not its affair), and neither gives it multipliers of its own: then their results are
+ * the same. */
+bool assay_reads_same(const assay_scheme *a, const assay_scheme *b, const assay_unit_spec *spec);
+/* Whether floats that op computes from floats may depend on field f. */
+bool assay_reads_float(assay_op op, const assay_field *f);
 
 /* While a file is read: drops what it inherited and no record in force reads, and refuses what it
  * states so itself with a value other than the default. ASSAY_ERR_SCHEME, ASSAY_ERR_MEMORY. */

@@ -117,3 +117,30 @@ int assay_reads_change(const assay_record *a, const assay_record *b, assay_op op
             return (int)i;
     return -1;
 }
+
+static bool is_given(const assay_scheme_data *d, const char *node)
+{
+    for (size_t i = 0; i < d->n_given; i++)
+        if (strcmp(d->given[i].node, node) == 0)
+            return true;
+    return false;
+}
+
+bool assay_reads_same(const assay_scheme *a, const assay_scheme *b, const assay_unit_spec *spec)
+{
+    const unsigned form = assay_form_of(spec);
+    assay_record x, y;
+    assay_effective_record(assay_data(a), spec->op, spec->node, form, &x);
+    assay_effective_record(assay_data(b), spec->op, spec->node, form, &y);
+    y.types = x.types;
+    return !is_given(assay_data(a), spec->node) && !is_given(assay_data(b), spec->node) &&
+           assay_reads_change(&x, &y, assay_op_find(spec->op)) < 0;
+}
+
+/* interp/float: the order of products, and casts, which a machine with such an order makes its own
+ * way. */
+bool assay_reads_float(assay_op op, const assay_field *f)
+{
+    return strcmp(f->name, "floats_in_turn") == 0 &&
+           (op == ASSAY_OP_CAST || assay_class_of(op).derive == assay_derive_weighted);
+}

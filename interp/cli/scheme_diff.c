@@ -13,6 +13,7 @@
 #include "interp/cli/session.h"
 #include "schemes/data.h"
 #include "schemes/lone.h"
+#include "schemes/reads.h"
 #include "schemes/staircase.h"
 
 typedef struct pair {
@@ -221,6 +222,36 @@ static int compare_scales(pair *p, const cli_args *args)
 
 /* ---- the layers of a network ---- */
 
+/* A node whose operands are too many to try all. */
+static void not_decided(pair *p, const assay_node *n, const assay_unit_spec *spec, const char *why)
+{
+    const char *op = assay_op_get(n->op)->name;
+    if (assay_reads_same(p->a, p->b, spec)) {
+        printf("  %-28.60s %-8s identical: it reads the same parameters\n", n->name, op);
+        return;
+    }
+    printf("  %-28.60s %-8s not decided: %s\n", n->name, op, why);
+    p->undecided++;
+}
+
+/* The same where both schemes have arithmetic for it. */
+static void leave_node(pair *p, const assay_node *n, const assay_unit_spec *spec, const char *why)
+{
+    const assay_scheme *const side[2] = {p->a, p->b};
+    assay_error err;
+    for (int i = 0; i < 2; i++) {
+        assay_unit *u;
+        if (side[i]->vt->prepare(side[i], spec, &u, &err) != ASSAY_OK) {
+            printf("  %-28.60s %-8s not comparable: %s\n", n->name, assay_op_get(n->op)->name,
+                   err.text);
+            p->undecided++;
+            return;
+        }
+        side[i]->vt->release(u);
+    }
+    not_decided(p, n, spec, why);
+}
+
 typedef struct totals {
     uint64_t count, considered, channels;
     int64_t greatest;
@@ -256,21 +287,22 @@ static int compare_layer(pair *p, const cli_layer *l)
     assay_error err;
     totals t;
     const char *name = l->node->name, *op = assay_op_get(l->node->op)->name;
-    bool decided = false;
     assay_status status = p->a->vt->prepare(p->a, &l->spec, &a, &err);
     if (status == ASSAY_OK)
         status = p->b->vt->prepare(p->b, &l->spec, &b, &err);
     if (status != ASSAY_OK) {
         printf("  %-28.60s %-8s not comparable: %s\n", name, op, err.text);
+        p->undecided++;
     } else if (l->why != NULL) {
-        printf("  %-28.60s %-8s not decided: %s\n", name, op, l->why);
+        not_decided(p, l->node, &l->spec, l->why);
     } else if (!cli_layer_is_exact(l, p->a, a) || !cli_layer_is_exact(l, p->b, b)) {
-        printf(
-            "  %-28.60s %-8s not decided: sums can leave %s's accumulator; compare runs of both\n",
-            name, op, (cli_layer_is_exact(l, p->a, a) ? p->b : p->a)->name);
+        char why[160];
+        snprintf(why, sizeof why, "sums can leave %.80s's accumulator; compare runs of both",
+                 (cli_layer_is_exact(l, p->a, a) ? p->b : p->a)->name);
+        not_decided(p, l->node, &l->spec, why);
     } else if ((status = compare_channels(l, a, b, &t, &err)) != ASSAY_OK) {
-        printf("  %-28.60s %-8s not decided: %s\n", name, op, err.text);
-    } else if ((decided = true) && t.count == 0) {
+        not_decided(p, l->node, &l->spec, err.text);
+    } else if (t.count == 0) {
         printf("  %-28.60s %-8s identical for every reachable accumulator\n", name, op);
     } else {
         printf("  %-28.60s %-8s %" PRIu64 " of %" PRIu64 " accumulators, in %" PRIu64
@@ -279,7 +311,6 @@ static int compare_layer(pair *p, const cli_layer *l)
         print_first(&t.first, 2);
         p->differ = true;
     }
-    p->undecided += !decided;
     if (a != NULL)
         p->a->vt->release(a);
     if (b != NULL)
@@ -344,9 +375,7 @@ static int compare_layers(pair *p, const assay_graph *g)
             if (compare_domain(p, &d) != CLI_OK)
                 return CLI_TROUBLE;
         } else if (is == 0 && d.why[0] != '\0') {
-            printf("  %-28.60s %-8s not decided: %s\n", d.node->name,
-                   assay_op_get(d.node->op)->name, d.why);
-            p->undecided++;
+            leave_node(p, d.node, &d.spec, d.why);
         }
         if (is == 0)
             continue;

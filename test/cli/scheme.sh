@@ -105,10 +105,31 @@ prints '^    pool: kind, round, keep_zero_point$' "what comes from it" "$assay" 
 prints '^    accumulator: overflow$' "what does not" "$assay" scheme check ./child.yaml
 prints '^  claims of bit-exactness inherited: add, ' "claims" "$assay" scheme show ./child.yaml
 prints '^  claims lost: conv, .*fc, .*[(]accumulator.bits is another[)]$' "and lost ones" "$assay" scheme show ./child.yaml
+printf 'scheme: slow\nextends: onnxruntime\nconvert: {floats_in_turn: yes}\n' >slow.yaml
+prints '^  claims of bit-exactness of floats inherited: .*add, ' "of floats" "$assay" scheme check ./slow.yaml
+prints '^  claims of floats lost: fc, matmul, cast [(]convert.floats_in_turn is another[)]$' "lost" "$assay" scheme check ./slow.yaml
 refused "a field that its encoding does not read" 'operand_bits: 8 is not read here; it needs' \
     "$assay" scheme check "$source/test/cli/unread.yaml"
 
 # ---- what was not decided is neither same nor different ----
+cat >edges.assay <<'END'
+graph edges {
+  input x: f32[4]
+  q: i8[4] q(0.05,3) = quantize(x)
+  r: i8[4] q(0.06,1) = rescale(q)
+  y: f32[4] = dequantize(r)
+  output y
+}
+END
+prints ' quantize identical: it reads the same parameters' "every float32 need not be tried" \
+    "$assay" scheme diff tflite cmsis-nn --model edges.assay
+runs 0 "of parameters that are the same" "$assay" scheme diff tflite cmsis-nn --model edges.assay
+printf 'scheme: fine\nextends: tflite\nconvert: {round: half-even}\n' >fine.yaml
+undecided ' quantize not decided: every float32 is an operand' "of others it must" \
+    "$assay" scheme diff tflite ./fine.yaml --model edges.assay
+printf 'scheme: given\nextends: tflite\nnodes: {q: {given: {multiplier: [1], shift: [1]}}}\n' >given.yaml
+undecided ' quantize not comparable: .*multipliers are given' "one that takes no multipliers" \
+    "$assay" scheme diff tflite ./given.yaml --model edges.assay
 refused "no scale was decided" 'no difference found, but 1 of the scales were not decided' \
     "$assay" scheme diff tflite vta --scale 0.3
 printf 'scheme: other\nextends: qnnpack\n' >other.yaml

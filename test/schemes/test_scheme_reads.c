@@ -205,10 +205,46 @@ static void claims_by_width(void **state)
     }
 }
 
+static void claim_of_floats(const char *text, const char *op, bool kept)
+{
+    assay_scheme *s = parse(text);
+    if (assay_scheme_is_exact_float(s, op) != kept)
+        fail_msg("%s\n%s in floats is %s", text, op, kept ? "lost" : "kept");
+    assay_scheme_free(s);
+}
+
+static void claims_of_floats(void **state)
+{
+    (void)state;
+    static const char *const others = "scheme: t\nextends: onnxruntime\nrescale: {round: [floor]}\n"
+                                      "add: {kind: separate}\n";
+    static const char *const in_turn = "scheme: t\nextends: onnxruntime\n"
+                                       "convert: {floats_in_turn: yes}\n";
+    claim_of_floats(others, "matmul", true);
+    claim_of_floats(others, "add", true);
+    claim_of_floats(in_turn, "matmul", false);
+    claim_of_floats(in_turn, "fc", false);
+    claim_of_floats(in_turn, "cast", false);
+    claim_of_floats(in_turn, "add", true);
+    claim_of_floats("scheme: t\nextends: onnxruntime\nconvert: {floats_in_turn: yes}\n"
+                    "contract: {exact_float_ops: [fc]}\n",
+                    "fc", true);
+    assay_scheme *s = parse(in_turn);
+    assert_null(assay_scheme_contract(s, ASSAY_CONTRACT_EXACT));
+    assert_true(assay_scheme_is_exact(s, "conv", 8));
+    assay_scheme_free(s);
+    s = parse("scheme: t\nextends: onnxruntime-sse\n");
+    assert_true(assay_scheme_is_exact_float(s, "div"));
+    assert_false(assay_scheme_is_exact_float(s, "gelu")); /* AVX-512's polynomial and order */
+    assert_false(assay_scheme_is_exact_float(s, "matmul"));
+    assay_scheme_free(s);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(stated), cmocka_unit_test(inherited),
-                                       cmocka_unit_test(table), cmocka_unit_test(claims),
-                                       cmocka_unit_test(claims_by_width)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stated),          cmocka_unit_test(inherited),
+        cmocka_unit_test(table),           cmocka_unit_test(claims),
+        cmocka_unit_test(claims_by_width), cmocka_unit_test(claims_of_floats)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
