@@ -53,7 +53,9 @@ static assay_status check_offset(const assay_derive *d)
     const assay_unit *u = d->u;
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     const assay_given *given = assay_derive_given(d);
-    const bool rescales = o->row != NULL || u->by_count != NULL || u->op == ASSAY_OP_L2_NORM;
+    bool rescales = u->by_count != NULL || u->op == ASSAY_OP_L2_NORM;
+    for (int i = 0; i < 3; i++) /* of min and max each operand's */
+        rescales = rescales || (u->scale[i].row != NULL && u->scale[i].zero_point != 0);
     if (!assay_zero_is_before(o) || o->zero_point == 0 || !rescales ||
         (given != NULL && given->has_zero_point))
         return ASSAY_OK;

@@ -108,6 +108,8 @@ static void offsets(void **state)
     static const refusal list[] = {
         {"rescale: {zero_point: before}\n", "conv", message, .z_out = 5},
         {"rescale: {zero_point: before}\n", "relu", message, .z_out = 5},
+        {"rescale: {zero_point: before}\n", "max", message, .z_out = 5},
+        {"rescale: {zero_point: before}\n", "min", message, .z_out = 5},
         {"rescale: {zero_point: before}\npool: {kind: rescale}\n", "global_avg_pool", message,
          .z_out = 5, .depth = 4},
         {"rescale: {zero_point: before}\nsoftmax: {l2_norm: newton-inverse-sqrt}\n", "l2_norm",
