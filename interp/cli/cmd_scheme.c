@@ -131,6 +131,7 @@ static const struct verb {
      "out-scale per-tensor output errors ",
      cli_scheme_apply},
     {"derive", 1, 1, " scale multiplier shift pre op wide errors ", cli_scheme_derive},
+    {"dot", 1, 1, " a b c scale-a scale-b output ", cli_scheme_dot},
 };
 enum { N_VERBS = sizeof verbs / sizeof *verbs };
 
@@ -158,7 +159,7 @@ static int run(const cli_args *a)
         return v->run(a);
     }
     return cli_trouble("no verb 'scheme %s'; expected list, show, check, diff, matrix, try, new, "
-                       "apply or derive",
+                       "apply, derive or dot",
                        a->positional[0]);
 }
 
@@ -173,13 +174,18 @@ static const cli_option options[] = {
     {"min", 0, "N|FILE", "lower bound of the codes, within the type"},
     {"max", 0, "N|FILE", "upper bound of the codes, within the type"},
     {"type", 0, "TYPE", "of the output: i8, u8, i16, i32 (default: the scheme's activations)"},
-    {"output", 'o', "FILE", "apply: codes, .npy"},
+    {"output", 'o', "FILE", "apply: codes, .npy; dot: patterns, .npy"},
     {"errors", 0, "FILE", "apply, derive: .npy of 1 where the target refuses a row"},
     {"op", 0, "NAME", "whose arithmetic it is (default: conv); one that is one rescale"},
     {"wide", 0, NULL, "the arithmetic of codes of more than 8 bits (int64 accumulators to i16)"},
     {"in-scale", 0, "X|FILE", "try, apply: the three scales of which R is formed"},
     {"weight-scale", 0, "X|FILE", "(default 1)"},
     {"out-scale", 0, "X|FILE", "(default 1)"},
+    {"a", 0, "FILE", "dot: A [n,k], unsigned, one raw pattern an element"},
+    {"b", 0, "FILE", "dot: B [n,k], likewise"},
+    {"c", 0, "FILE", "dot: C [n], patterns of the accumulator (default +0)"},
+    {"scale-a", 0, "FILE", "dot: block scales of A, uint8 [n,k/block]"},
+    {"scale-b", 0, "FILE", "dot: block scales of B, likewise"},
     {"model", 0, "MODEL", "diff: every layer of a quantized network"},
     {"scheme", 's', "NAME|FILE", "matrix: quantizes a float MODEL, with --profile"},
     {"schemes", 0, "A,B,...", "matrix: only these (default: every preset)"},
@@ -192,7 +198,7 @@ static const cli_option options[] = {
 const cli_command cli_scheme = {
     .name = "scheme",
     .usage = "list | show NAME | check FILE | diff A B | matrix [MODEL] | try NAME | new [NAME] | "
-             "apply NAME | derive NAME",
+             "apply NAME | derive NAME | dot UNIT",
     .summary = "the arithmetics: what they do, where two differ, one rescale explained",
     .examples =
         "  assay scheme list\n"
@@ -204,7 +210,8 @@ const cli_command cli_scheme = {
         "  assay scheme matrix net.tflite --schemes tflite,tflite-single,xnnpack-qs8\n"
         "  assay scheme new my-npu > my-npu.yaml\n"
         "  assay scheme apply tflite --type i8 --acc A.npy --scale S.npy --zp Z.npy -o R.npy\n"
-        "  assay scheme derive tosa-single --scale S.npy --multiplier M.npy --shift H.npy\n",
+        "  assay scheme derive tosa-single --scale S.npy --multiplier M.npy --shift H.npy\n"
+        "  assay scheme dot nv-hopper-e4m3-f32 --a A.npy --b B.npy -o D.npy\n",
     .options = options,
     .min_args = 1,
     .max_args = 3,

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""Writes presets.c: every preset's text as a C array. Usage: embed.py OUT FILE.yaml ..."""
+"""Writes the texts of YAML files as C arrays, and the two functions that give names and texts.
+
+Usage: embed.py OUT HEADER NAMES_FUNCTION TEXT_FUNCTION FILE.yaml ..."""
 import os
 import sys
 
-out, files = sys.argv[1], sorted(sys.argv[2:])
+out, header, names_function, text_function = sys.argv[1:5]
+files = sorted(sys.argv[5:])
 names = [os.path.splitext(os.path.basename(f))[0] for f in files]
 with open(out, "w") as c:
-    c.write("/* Made by schemes/presets/embed.py from schemes/presets. */\n")
-    c.write('#include <string.h>\n\n#include "schemes/data.h"\n\n')
+    c.write("/* Made by schemes/presets/embed.py. */\n")
+    c.write(f'#include <string.h>\n\n#include "{header}"\n\n')
     for i, f in enumerate(files):
         data = open(f, "rb").read()
         c.write(f"static const char text_{i}[] = {{")
@@ -19,14 +22,15 @@ with open(out, "w") as c:
     c.write(", ".join(f"text_{i}" for i in range(len(files))) + "};\n")
     c.write("static const size_t lengths[] = {")
     c.write(", ".join(f"sizeof text_{i} - 1" for i in range(len(files))) + "};\n")
-    c.write("""
-const char *const *assay_scheme_presets(void)
-{
+    c.write(f"""
+const char *const *{names_function}(void)
+{{
     return names;
-}
+}}
 
-const char *assay_preset_text(const char *name, size_t *length)
-{
+const char *{text_function}(const char *name, size_t *length)
+""")
+    c.write("""{
     for (size_t i = 0; names[i] != NULL; i++)
         if (strcmp(names[i], name) == 0) {
             *length = lengths[i];

@@ -1,0 +1,176 @@
+/* assay scheme dot: dot products of a matrix unit, raw patterns in .npy files. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/text/npy.h"
+#include "interp/cli/scheme.h"
+#include "schemes/mac/mac.h"
+
+enum { A, B, C, SCALE_A, SCALE_B, N_FILES };
+static const char *const names[N_FILES] = {"a", "b", "c", "scale-a", "scale-b"};
+
+typedef struct dots {
+    size_t n, k;
+    assay_npy npy[N_FILES]; /* data NULL: not given */
+} dots;
+
+static uint32_t pattern(const assay_npy *x, size_t i)
+{
+    if (x->type == ASSAY_NPY_U1)
+        return ((const uint8_t *)x->data)[i];
+    return x->type == ASSAY_NPY_U2 ? ((const uint16_t *)x->data)[i]
+                                   : ((const uint32_t *)x->data)[i];
+}
+
+static assay_npy_type type_of(int bits)
+{
+    return bits == 8 ? ASSAY_NPY_U1 : bits == 16 ? ASSAY_NPY_U2 : ASSAY_NPY_U4;
+}
+
+/* Reads the file of option `which`: unsigned, as wide as format f, [n,k] or (C) [n]. */
+static bool open_file(const cli_args *a, int which, enum assay_mac_format f, dots *d)
+{
+    assay_error err;
+    assay_npy *x = &d->npy[which];
+    const assay_mac_layout *l = assay_mac_layout_of(f);
+    const int rank = which == C ? 1 : 2;
+    if (assay_npy_read_file(cli_value(a, names[which], ""), x, &err) != ASSAY_OK)
+        return cli_failed(&err) == CLI_OK;
+    if (x->type != type_of(l->bits) || x->rank != rank) {
+        cli_trouble("scheme dot: --%s holds %s of rank %d; expected %s of rank %d (patterns of %s)",
+                    names[which], assay_npy_type_name(x->type), x->rank,
+                    assay_npy_type_name(type_of(l->bits)), rank, l->name);
+        return false;
+    }
+    return true;
+}
+
+static bool has_shape(const dots *d, int which, size_t n, size_t k)
+{
+    const assay_npy *x = &d->npy[which];
+    if (x->data == NULL || ((size_t)x->shape[0] == n && (which == C || (size_t)x->shape[1] == k)))
+        return true;
+    if (which == C)
+        cli_trouble("scheme dot: --c has %" PRId64 " elements; expected %zu", x->shape[0], n);
+    else
+        cli_trouble("scheme dot: --%s is [%" PRId64 ",%" PRId64 "]; expected [%zu,%zu]",
+                    names[which], x->shape[0], x->shape[1], n, k);
+    return false;
+}
+
+/* Codes of formats of fewer bits than their bytes must be codes. */
+static bool in_format(const dots *d, int which, enum assay_mac_format f)
+{
+    const assay_mac_layout *l = assay_mac_layout_of(f);
+    const int used = 1 + l->exponent_bits + l->fraction_bits;
+    for (size_t i = 0; l->bits == 8 && used < 8 && i < d->n * d->k; i++)
+        if (pattern(&d->npy[which], i) >> used != 0) {
+            cli_trouble("scheme dot: --%s, row %zu: %" PRIu32 " is no pattern of %s", names[which],
+                        i / d->k, pattern(&d->npy[which], i), l->name);
+            return false;
+        }
+    return true;
+}
+
+static bool right_k(const assay_mac_unit *u, size_t k)
+{
+    const size_t block = u->record.scale_block > 0 ? (size_t)u->record.scale_block : 1;
+    if (k % (size_t)u->record.group == 0 && k % block == 0)
+        return true;
+    if (block > 1)
+        cli_trouble("scheme dot: k is %zu; %s takes multiples of %" PRId64
+                    " (its step) and of %zu (its block)",
+                    k, u->name, u->record.group, block);
+    else
+        cli_trouble("scheme dot: k is %zu; %s takes multiples of %" PRId64, k, u->name,
+                    u->record.group);
+    return false;
+}
+
+static bool load(const cli_args *a, const assay_mac_unit *u, dots *d)
+{
+    const assay_mac *m = &u->record;
+    const enum assay_mac_format fa = (enum assay_mac_format)m->a, fb = (enum assay_mac_format)m->b;
+    if (cli_has(a, "scale-a") != (m->scale_block > 0) ||
+        cli_has(a, "scale-b") != (m->scale_block > 0)) {
+        cli_trouble(m->scale_block > 0 ? "scheme dot: %s needs --scale-a and --scale-b"
+                                       : "scheme dot: %s has no block scales",
+                    u->name);
+        return false;
+    }
+    if (!open_file(a, A, fa, d) || !open_file(a, B, fb, d) ||
+        (cli_has(a, "c") && !open_file(a, C, (enum assay_mac_format)m->acc, d)))
+        return false;
+    for (int s = SCALE_A; m->scale_block > 0 && s <= SCALE_B; s++)
+        if (!open_file(a, s, ASSAY_MAC_E8M0, d))
+            return false;
+    d->n = (size_t)d->npy[A].shape[0];
+    d->k = (size_t)d->npy[A].shape[1];
+    const size_t blocks = m->scale_block > 0 ? d->k / (size_t)m->scale_block : 0;
+    return right_k(u, d->k) && has_shape(d, B, d->n, d->k) && has_shape(d, C, d->n, 1) &&
+           has_shape(d, SCALE_A, d->n, blocks) && has_shape(d, SCALE_B, d->n, blocks) &&
+           in_format(d, A, fa) && in_format(d, B, fb);
+}
+
+static const uint8_t *scales(const assay_npy *x, size_t row)
+{
+    return x->data == NULL ? NULL : (const uint8_t *)x->data + row * (size_t)x->shape[1];
+}
+
+/* Row i's dot, its patterns widened into k + k words of room. */
+static uint32_t dot(const assay_mac *m, const dots *d, size_t i, uint32_t *room)
+{
+    for (size_t j = 0; j < d->k; j++) {
+        room[j] = pattern(&d->npy[A], i * d->k + j);
+        room[d->k + j] = pattern(&d->npy[B], i * d->k + j);
+    }
+    const assay_mac_row row = {.k = d->k,
+                               .a = room,
+                               .b = room + d->k,
+                               .c = d->npy[C].data != NULL ? pattern(&d->npy[C], i) : 0,
+                               .scale_a = scales(&d->npy[SCALE_A], i),
+                               .scale_b = scales(&d->npy[SCALE_B], i)};
+    return assay_mac_dot(m, &row);
+}
+
+static int write_dots(const cli_args *a, const assay_mac *m, const dots *d)
+{
+    const int bits = assay_mac_layout_of((enum assay_mac_format)m->out)->bits;
+    assay_npy out = {.type = type_of(bits), .rank = 1, .shape = {(int64_t)d->n}};
+    uint32_t *room = malloc((2 * d->k + 1) * sizeof *room);
+    assay_error err;
+    out.data = malloc((d->n + 1) * sizeof(uint32_t));
+    if (room == NULL || out.data == NULL) {
+        free(room);
+        free(out.data);
+        return cli_trouble("scheme dot: out of memory");
+    }
+    for (size_t i = 0; i < d->n; i++) {
+        const uint32_t v = dot(m, d, i, room);
+        if (bits == 16)
+            ((uint16_t *)out.data)[i] = (uint16_t)v;
+        else
+            ((uint32_t *)out.data)[i] = v;
+    }
+    const assay_status s = assay_npy_write_file(cli_value(a, "output", ""), &out, &err);
+    free(room);
+    free(out.data);
+    return s == ASSAY_OK ? CLI_OK : cli_failed(&err);
+}
+
+int cli_scheme_dot(const cli_args *a)
+{
+    assay_mac_unit u;
+    assay_error err;
+    dots d = {.n = 0};
+
+    if (!cli_has(a, "a") || !cli_has(a, "b") || !cli_has(a, "output"))
+        return cli_trouble("scheme dot: needs --a A.npy, --b B.npy and -o D.npy");
+    if (assay_mac_open(a->positional[1], &u, &err) != ASSAY_OK)
+        return cli_failed(&err);
+    const int status = load(a, &u, &d) ? write_dots(a, &u.record, &d) : CLI_TROUBLE;
+    for (int i = 0; i < N_FILES; i++)
+        assay_npy_free(&d.npy[i]);
+    return status;
+}

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""scheme_dot.py ASSAY: dots of matrix units through .npy files, a unit of one's own, bad input."""
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+ASSAY = os.path.realpath(sys.argv[1])
+COUNT = [0]
+UNIT = "nv-volta-f16-f32"
+
+
+def check(good, name, why=""):
+    COUNT[0] += 1
+    print(f"{'ok' if good else 'not ok'} {COUNT[0]} - {name}")
+    if not good:
+        print(f"# {why}")
+
+
+def write(name, letter, shape, values):
+    code = {"B": "|u1", "H": "<u2", "I": "<u4", "b": "|i1"}[letter]
+    text = f"{{'descr': '{code}', 'fortran_order': False, 'shape': ({', '.join(map(str, shape))},), }}"
+    text += " " * (-(11 + len(text)) % 64) + "\n"
+    with open(name, "wb") as f:
+        f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode())
+        f.write(struct.pack(f"<{len(values)}{letter}", *values))
+
+
+def read(name, letter):
+    data = open(name, "rb").read()
+    (length,) = struct.unpack_from("<H", data, 8)
+    body = data[10 + length :]
+    return list(struct.unpack(f"<{len(body) // struct.calcsize(letter)}{letter}", body))
+
+
+def dot(*arguments):
+    return subprocess.run([ASSAY, "scheme", "dot", *arguments], capture_output=True, text=True)
+
+
+def gives(name, letter, expected, *arguments):
+    done = dot(*arguments, "-o", "d.npy")
+    got = read("d.npy", letter) if done.returncode == 0 else done.stderr
+    check(got == expected, name, f"{got}, expected {expected}")
+
+
+def refuses(name, word, *arguments):
+    done = dot(*arguments)
+    lines = done.stderr.splitlines()
+    check(done.returncode == 2 and len(lines) == 1 and word in lines[0], name, (done.returncode, lines))
+
+
+def main():
+    os.chdir(tempfile.mkdtemp())
+    one = 0x3C00
+    # 1*1 - 2^-12 * 2^-12: Volta keeps 23 digits below 1, Turing 24
+    write("a.npy", "H", (2, 8), [one, 0x8C00] + 6 * [0] + 8 * [one])
+    write("b.npy", "H", (2, 8), [one, 0x0C00] + 6 * [0] + 8 * [one])
+    write("c.npy", "I", (2,), [0, 0x3F800000])
+    both = ("--a", "a.npy", "--b", "b.npy")
+    gives("Volta, two steps", "I", [0x3F800000, 0x41000000], UNIT, *both)
+    gives("Turing", "I", [0x3F7FFFFF, 0x41000000], "nv-turing-f16-f32", *both)
+    gives("an accumulator", "I", [0x3F800000, 0x41100000], UNIT, *both, "--c", "c.npy")
+    gives("f16 results", "H", [0x3C00, 0x4800], "nv-volta-f16-f16", *both)
+    with open("my.yaml", "w") as f:
+        f.write("unit: my\nmac: {a: e2m1, b: e2m1, acc: bf16, out: bf16, group: 2, align_bits: 8, "
+                "align_cut: floor, out_round: half-even, nan: 0x7fc0}\n")
+    write("a4.npy", "B", (1, 2), [2, 7])
+    write("b4.npy", "B", (1, 2), [2, 7])
+    gives("a unit of one's own", "H", [0x4214], "./my.yaml", "--a", "a4.npy", "--b", "b4.npy")
+    write("a8.npy", "B", (1, 32), 32 * [0x38])
+    write("s.npy", "B", (1, 1), [128])
+    eight = ("--a", "a8.npy", "--b", "a8.npy", "--scale-a", "s.npy", "--scale-b")
+    gives("block scales", "I", [0x43000000], "nv-blackwell-mxf8-e4m3", *eight, "s.npy")
+    write("none.npy", "H", (0, 4), [])
+    gives("no rows", "I", [], UNIT, "--a", "none.npy", "--b", "none.npy")
+
+    out = ("-o", "e.npy")
+    write("k3.npy", "H", (2, 3), 6 * [0])
+    write("n3.npy", "H", (3, 8), 24 * [0])
+    write("a4bad.npy", "B", (1, 2), [2, 16])
+    write("signed.npy", "b", (2, 8), 16 * [0])
+    write("s2.npy", "B", (1, 2), [1, 1])
+    write("a16.npy", "B", (1, 16), 16 * [0])
+    refuses("no output", "needs --a", UNIT, *both)
+    refuses("no such unit", "nearest: nv-volta-f16-f32", "nv-volt-f16-f32", *both, *out)
+    refuses("no such file", "nofile.npy", UNIT, "--a", "nofile.npy", "--b", "b.npy", *out)
+    refuses("k that is no multiple", "multiples of 4", UNIT, "--a", "k3.npy", "--b", "k3.npy", *out)
+    refuses("k that is no multiple of the block", "multiples of 32", "nv-blackwell-mxf8-e4m3", "--a", "a16.npy",
+            "--b", "a16.npy", "--scale-a", "s.npy", "--scale-b", "s.npy", *out)
+    refuses("columns of other lengths", "expected [2,8]", UNIT, "--a", "a.npy", "--b", "n3.npy", *out)
+    refuses("an accumulator of another length", "expected 3", UNIT, "--a", "n3.npy", "--b", "n3.npy", "--c", "c.npy",
+            *out)
+    refuses("another type", "expected uint16", UNIT, "--a", "signed.npy", "--b", "b.npy", *out)
+    refuses("another rank", "of rank 1", UNIT, "--a", "a.npy", "--b", "b.npy", "--c", "a4.npy", *out)
+    refuses("a pattern of no code", "16 is no pattern of e2m1", "./my.yaml", "--a", "a4bad.npy", "--b", "b4.npy", *out)
+    refuses("scales missing", "needs --scale-a", "nv-blackwell-mxf8-e4m3", "--a", "a8.npy", "--b", "a8.npy", *out)
+    refuses("scales too many", "no block scales", UNIT, *both, "--scale-a", "s.npy", "--scale-b", "s.npy", *out)
+    refuses("scales of another length", "expected [1,1]", "nv-blackwell-mxf8-e4m3", *eight, "s2.npy", *out)
+    refuses("a place that cannot be written", "no/such", UNIT, *both, "-o", "no/such.npy")
+    check(not os.path.exists("e.npy"), "nothing is written then")
+    print(f"1..{COUNT[0]}")
+
+
+main()
