@@ -146,6 +146,8 @@ static void edges(void **state)
     assert_int_equal(assay_mac_encode(ASSAY_MAC_F32, &minus, &how), 0x80000000);
     how.saturate = true;
     assert_int_equal(assay_mac_encode(ASSAY_MAC_F32, &huge, &how), 0x7f7fffff);
+    how = nearest(ASSAY_MAC_E2M1, false); /* has neither Inf nor NaN */
+    assert_int_equal(assay_mac_encode(ASSAY_MAC_E2M1, &huge, &how), 7);
 }
 
 static void names(void **state)

@@ -196,14 +196,39 @@ static void smallest_dots(void **state)
     }
 }
 
+/* The codes that rows rarely have: a scale that is NaN, Inf times zero in either order. */
+static void not_numbers(void **state)
+{
+    const assay_mac_unit u = unit("nv-blackwell-mxf8-e5m2");
+    const uint8_t one[MOST_K] = {127}, nan[MOST_K] = {255};
+    uint32_t inf[MOST_K] = {0x7c}, zero[MOST_K] = {0};
+    const assay_mac_row rows[] = {
+        {32, zero, zero, 0, nan, one},
+        {32, zero, zero, 0, one, nan},
+        {32, inf, zero, 0, one, one},
+        {32, zero, inf, 0, one, one},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(assay_mac_dot(&u.record, &rows[i]), 0x7fffffff);
+    const assay_mac_row square = {32, inf, inf, 0, one, one};
+    assert_int_equal(assay_mac_dot(&u.record, &square), 0x7f800000);
+}
+
 #define GOOD                                                                                       \
     "a: f16, b: f16, acc: f32, out: f32, group: 4, align_bits: 23, out_round: trunc, nan: 0"
+
+#define REST "group: 4, align_bits: 23, nan: 0, out_round: odd"
 
 static void wrong_files(void **state)
 {
     static const char *const wrong[][2] = {
         {"[1]", "no unit"},
         {"unit: x\n", "no unit"},
+        {"mac: {" GOOD "}\n", "no unit"},
+        {"unit: a-name-of-more-than-63-bytes-0123456789012345678901234567890123456789\n"
+         "mac: {" GOOD "}\n",
+         "at most 63 bytes"},
         {"unit: x\nmac: 3\n", "expected parameters"},
         {"unit: [x]\nmac: {" GOOD "}\n", "expected a name"},
         {"unit: x\ndescription: ''\nmac: {" GOOD "}\n", "expected a line"},
@@ -212,6 +237,12 @@ static void wrong_files(void **state)
         {"unit: x\nmac: {" GOOD ", scale_block: -1}\n", "an integer from 0 to 1024"},
         {"unit: x\nmac: {" GOOD ", scale_block: [1]}\n", "an integer from 0 to 1024"},
         {"unit: x\nmac: {" GOOD ", out_frac: 24}\n", "an integer from 0 to 23"},
+        {"unit: x\nmac: {a: f16, b: e8m0, acc: f32, out: f32, " REST "}\n", "formats of scales"},
+        {"unit: x\nmac: {a: ue4m3, b: f16, acc: f32, out: f32, " REST "}\n", "formats of scales"},
+        {"unit: x\nmac: {a: f16, b: ue4m3, acc: f32, out: f32, " REST "}\n", "formats of scales"},
+        {"unit: x\nmac: {a: f16, b: f16, acc: f32, out: e5m2, " REST "}\n", "acc and out take"},
+        {"unit: x\nmac: {a: f16, b: f16, acc: f16, out: bf16, " REST "}\n", "does not hold"},
+        {"unit: x\nmac: {" GOOD ", out_frac: 99999999999999999999}\n", "an integer"},
         {"unit: x\nmac: {" GOOD ", out_frac: 3x}\n", "found \"3x\""},
         {"unit: x\nmac: {" GOOD ", align_cut: down}\n", "expected a rounding"},
         {"unit: x\nmac: {a: f15}\n", "expected a format"},
@@ -249,6 +280,7 @@ static void wrong_files(void **state)
     assert_non_null(strstr(err.text, "nearest: nv-hopper-f16-f32"));
     assert_int_not_equal(assay_mac_open("nowhere.yaml", &u, &err), ASSAY_OK);
     assert_int_not_equal(assay_mac_open("nowhere.yml", &u, &err), ASSAY_OK);
+    assert_int_not_equal(assay_mac_open("./nowhere", &u, &err), ASSAY_OK);
 }
 
 int main(void)
@@ -257,6 +289,7 @@ int main(void)
         cmocka_unit_test(every_unit_has_its_rows),
         cmocka_unit_test(every_row_of_a_card),
         cmocka_unit_test(smallest_dots),
+        cmocka_unit_test(not_numbers),
         cmocka_unit_test(wrong_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
