@@ -2,9 +2,9 @@
 // tensor, bit for bit. Prints TAP, a line a device and kind, as soon as it is known.
 //
 //   node litert.js ASSAY [--seed N] [--cases N] [--only KIND] [--device NAME] [--case N] [--keep DIR]
-//                  [--scheme S] [--files FILE]    (--only: an operator or a file's name)
+//                  [--scheme S] [--files FILE] [--nets N]    (--only: an operator, a network or a file's name)
 //
-// --cases N: each operator N times. --scheme S: instead of the devices' presets. --files: .tflite files to try
+// --cases N: each operator N times. --nets N: each random network N times, quantized and written by Assay. --scheme S: instead of the devices' presets. --files: .tflite files to try
 // too, a path a line. Folders of the runtimes: ASSAY_PEER_MODULES, JSON as devices.js takes it.
 'use strict';
 const fs = require('fs');
@@ -17,12 +17,14 @@ const {product} = require('./net_text.js');
 const {exposed} = require('./tflite.js');
 const devices = require('./devices.js');
 const operators = require('./ops_tflite.js').cases;
+const nets = {...require('./nets.js').nets, ...require('./nets_more.js').nets};
+const {floatModel} = require('./quantize.js');
 
 const ARRAYS = {int8: Int8Array, uint8: Uint8Array, int16: Int16Array, int32: Int32Array, float32: Float32Array,
   bool: Uint8Array, int64: BigInt64Array};
 
 function options(argv) {
-  const o = {assay: argv[0], seed: 1, cases: 10, only: null, device: null, case: -1, keep: null, scheme: null, files: null};
+  const o = {assay: argv[0], seed: 1, cases: 10, only: null, device: null, case: -1, keep: null, scheme: null, files: null, nets: 1};
   for (let i = 1; i < argv.length; i += 2) {
     const name = argv[i].replace(/^--/, '');
     if (!(name in o) || argv[i + 1] === undefined) throw new Error(`unknown option ${argv[i]}`);
@@ -110,14 +112,28 @@ function converted(o, net, work) {
   return fs.readFileSync(file);
 }
 
-async function runKind(o, which, kind, make, times, work, tally) {
+// A random float network, profiled, quantized and written by us, as a .tflite file's bytes.
+function quantized(o, net, r, work) {
+  const at = name => path.join(work, name), samples = at('samples');
+  fs.rmSync(samples, {recursive: true, force: true});
+  fs.mkdirSync(samples);
+  for (let i = 0; i < 4; i++) npy.write(path.join(samples, `${i}.npy`), 'float32', net.input.shape, r.floats(product(net.input.shape)));
+  fs.writeFileSync(at('net.onnx'), floatModel(net, new Float32Array(0), [net.layers.at(-1)]).bytes());
+  assay(o, 'profile', at('net.onnx'), '-d', samples, '-o', at('net.yaml'), '-q');
+  assay(o, 'quantize', at('net.onnx'), '-p', at('net.yaml'), '-s', 'tflite', '-o', at('net.assay'));
+  assay(o, 'convert', at('net.assay'), '-o', at('net.tflite'));
+  return fs.readFileSync(at('net.tflite'));
+}
+
+// write(r): a random model as a .tflite file's bytes.
+async function runKind(o, which, kind, write, times, work, tally) {
   const results = new Map(which.map(d => [d, []]));
   for (let n = 0; n < times; n++) {
     if (o.case >= 0 && n !== o.case) continue;
     const stream = n * 1000 + [...kind].reduce((h, c) => (Math.imul(h, 31) + c.charCodeAt(0)) & 0xffff, 7);
     const r = new Random(o.seed, stream), from = `--seed ${o.seed} --only '${kind}' --case ${n}`;
     let m;
-    try { m = prepared(converted(o, make(r), work), r, work); } catch (e) {
+    try { m = prepared(write(r), r, work); } catch (e) {
       for (const d of which) results.get(d).push({from, elements: 0, refused: 'ours', note: said(e)});
       continue;
     }
@@ -143,7 +159,9 @@ async function runFiles(o, which, work, tally) {
   const which = all.filter(d => !o.device || d.name.includes(o.device));
   console.log(`# seed ${o.seed}`);
   for (const [kind, make] of Object.entries(operators))
-    if (!o.only || kind === o.only) await runKind(o, which, kind, make, o.cases, work, tally);
+    if (!o.only || kind === o.only) await runKind(o, which, kind, r => converted(o, make(r), work), o.cases, work, tally);
+  for (const [name, make] of Object.entries(nets))
+    if (!o.only || `network ${name}` === o.only) await runKind(o, which, `network ${name}`, r => quantized(o, make(r), r, work), o.nets, work, tally);
   await runFiles(o, which, work, tally);
   all.forEach(d => d.stop && d.stop());
   if (!o.keep) fs.rmSync(work, {recursive: true});

@@ -22,7 +22,8 @@ function listsOf(m, l) {
 
 const constantOf = (m, t) => m.constant('float32', t.shape, t.data);
 
-function floatModel(net, data) {
+// With every layer's result as an output, or the last one's alone.
+function floatModel(net, data, shown = net.layers) {
   const m = new Model();
   m.input('float32', net.input.shape, data, net.input.name);
   for (const l of net.layers) {
@@ -31,7 +32,7 @@ function floatModel(net, data) {
     ins.push(...listsOf(m, l));
     const y = m.node(l.op, ins, l.attrs, l.act ? {} : {names: [l.y.name]});
     if (l.act) activate(m, l.act, y, [l.y.name]);
-    m.output(l.y.name, 'float32');
+    if (shown.includes(l)) m.output(l.y.name, 'float32');
   }
   return m;
 }
@@ -178,4 +179,4 @@ async function eachForm(ort, net, r, work, visit) {
   for (const f of FORMS.filter(k => !net.qdqOnly || k.name.startsWith('QDQ'))) await visit(f.name, f.write(net, ranges, data, {type: f.type, each}));
 }
 
-module.exports = {eachForm};
+module.exports = {eachForm, floatModel};
