@@ -1,6 +1,6 @@
 /* Golden bundles: the tensors of every layer, hashed and dumped, in a folder.
  *
- *   DIR/manifest.json          what ran and what came out; fixed format, see interp/README.md
+ *   DIR/manifest.json          what ran and what came out; fixed format, see README.md here
  *   DIR/graph.assay            the network as text
  *   DIR/constants/NAME.npy     weights, biases (unless digests only)
  *   DIR/tensors/0007_conv_NAME.npy  every tensor, in execution order (unless digests only);
