@@ -12,7 +12,7 @@ typedef struct average {
     assay_window w;
     bool include_pad;
     assay_elem elem;
-    assay_sums sums;
+    assay_fast_sums sums;
 } average;
 
 static void free_average(assay_fast *f)
@@ -54,7 +54,7 @@ static void average_last(const average *p, assay_call *call, int64_t image,
 {
     const assay_window *w = &p->w;
     const int64_t channels = w->in_channels, size = (int64_t)assay_elem_size(p->elem);
-    const char *x = (const char *)call->in[0].data + image * assay_steps_in(w).image * size;
+    const char *x = (const char *)call->in[0].data + image * assay_strides_in(w).image * size;
     const int32_t zx = assay_zero_point(call->in[0].type, 0);
     for (int64_t cell = 0; cell < w->out_area; cell++) {
         const int64_t inside = assay_slide_taps(w, cell, s->tap);
@@ -68,7 +68,7 @@ static void average_last(const average *p, assay_call *call, int64_t image,
             s->sum[c] = s->partial[c] + (count - inside) * zx;
             s->count[c] = (int32_t)count;
         }
-        assay_sums_finish(&p->sums, call, image * assay_steps_out(w).image + cell * channels,
+        assay_sums_finish(&p->sums, call, image * assay_strides_out(w).image + cell * channels,
                           (size_t)channels, s->sum, s->count, s->y);
     }
 }
@@ -121,7 +121,7 @@ static void average_first(const average *p, assay_call *call, int64_t image,
     const int64_t size = (int64_t)assay_elem_size(p->elem);
     for (int64_t c = 0; c < w->in_channels; c++) {
         const char *x = (const char *)call->in[0].data +
-                        (image * assay_steps_in(w).image + c * w->in_area) * size;
+                        (image * assay_strides_in(w).image + c * w->in_area) * size;
         for (int64_t cell = 0; cell < w->out_area; cell++)
             s->sum[cell] = s->padding[cell];
         if (w->out_area == 1 && s->count[0] == w->in_area && !p->include_pad)
@@ -129,7 +129,7 @@ static void average_first(const average *p, assay_call *call, int64_t image,
         else
             for (int64_t r = 0; r < w->out[0] * w->out[1]; r++)
                 sum_cells(p, x, r / w->out[1], r % w->out[1], s, s->sum + r * w->out[2]);
-        assay_sums_finish(&p->sums, call, image * assay_steps_out(w).image + c * w->out_area,
+        assay_sums_finish(&p->sums, call, image * assay_strides_out(w).image + c * w->out_area,
                           (size_t)w->out_area, s->sum, s->count, s->y);
     }
 }

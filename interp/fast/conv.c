@@ -33,7 +33,7 @@ static void free_conv(assay_fast *f)
 
 static assay_sink sink_of(const conv *c, assay_call *call, int64_t n, char *codes)
 {
-    const int64_t image = assay_steps_out(&c->w).image;
+    const int64_t image = assay_strides_out(&c->w).image;
     return (assay_sink){.call = call,
                         .block = c->block,
                         .codes = c->out_last ? (char *)call->out[0].data + n * image : codes,
@@ -47,7 +47,7 @@ static assay_sink sink_of(const conv *c, assay_call *call, int64_t n, char *code
 static size_t part_bytes(const conv *c)
 {
     const bool transposes = !c->w.nhwc;
-    const size_t codes = transposes ? (size_t)assay_steps_out(&c->w).image : 0;
+    const size_t codes = transposes ? (size_t)assay_strides_out(&c->w).image : 0;
     return (assay_stage_bytes(&c->stage) + codes + ASSAY_DEPTHWISE + 63) / 64 * 64;
 }
 
@@ -67,10 +67,11 @@ static void run_image(void *user, int64_t n)
     const assay_view *x = &call->in[0];
     const int64_t in_channels = c->w.in_channels, out_channels = c->w.out_channels;
     char *codes = part + assay_stage_bytes(&c->stage);
-    const char *left = c->in_place ? (const char *)x->data + n * assay_steps_in(&c->w).image : part;
+    const char *left =
+        c->in_place ? (const char *)x->data + n * assay_strides_in(&c->w).image : part;
     assay_sink sink = sink_of(c, call, n, codes);
     if (!c->in_place)
-        assay_stage_fill(&c->stage, x, n * assay_steps_in(&c->w).image, part, threads);
+        assay_stage_fill(&c->stage, x, n * assay_strides_in(&c->w).image, part, threads);
     if (c->depthwise)
         assay_depthwise_run(&c->taps, left, c->stage.row, c->w.out_area, &sink, threads);
     for (int64_t g = 0; g < c->groups; g++) {
@@ -85,7 +86,7 @@ static void run_image(void *user, int64_t n)
     }
     if (sink.block && sink.codes == codes)
         assay_transpose_bytes((const uint8_t *)codes, c->w.out_area, out_channels,
-                              (uint8_t *)call->out[0].data + n * assay_steps_out(&c->w).image,
+                              (uint8_t *)call->out[0].data + n * assay_strides_out(&c->w).image,
                               threads);
 }
 
@@ -180,7 +181,7 @@ assay_status assay_fast_conv(const assay_fast_setup *s, assay_fast **out, assay_
     const assay_filters f = filters_of(s, &w, group);
     const bool depthwise = group > 1 && group == w.in_channels && group == w.out_channels;
     const bool nhwc = s->node->attr.conv.layout == ASSAY_LAYOUT_NHWC;
-    assay_form form;
+    assay_operand_form form;
     bool memory = false;
     int64_t spread[3];
     const bool possible = spread_apart(s, &w, spread);

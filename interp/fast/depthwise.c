@@ -80,8 +80,8 @@ static bool make_narrowing(const assay_fast_setup *s, assay_depthwise *d, int64_
 }
 
 assay_status assay_depthwise_make(const assay_fast_setup *s, const assay_filters *f,
-                                  const assay_window *w, const assay_form *form, const int32_t *run,
-                                  assay_depthwise *d, assay_error *err)
+                                  const assay_window *w, const assay_operand_form *form,
+                                  const int32_t *run, assay_depthwise *d, assay_error *err)
 {
     const int64_t cells = f->cells, blocks = (f->outputs + BLOCK - 1) / BLOCK;
     int32_t *row = malloc((size_t)cells * sizeof *row);

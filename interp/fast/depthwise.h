@@ -7,7 +7,7 @@
 
 typedef struct assay_depthwise {
     const assay_isa_kernels *kernels;
-    assay_form form;
+    assay_operand_form form;
     int64_t channels;
     int64_t n_taps;        /* words: of a window */
     assay_columns columns; /* bytes: what all blocks share */
@@ -23,8 +23,8 @@ typedef struct assay_depthwise {
 
 /* run: bytes from a window's first cell to each cell under the kernel. */
 assay_status assay_depthwise_make(const assay_fast_setup *s, const assay_filters *f,
-                                  const assay_window *w, const assay_form *form, const int32_t *run,
-                                  assay_depthwise *out, assay_error *err);
+                                  const assay_window *w, const assay_operand_form *form,
+                                  const int32_t *run, assay_depthwise *out, assay_error *err);
 void assay_depthwise_free(assay_depthwise *d);
 /* Window i stands at left + row[i]. */
 void assay_depthwise_run(const assay_depthwise *d, const char *left, const int32_t *row,

@@ -2,9 +2,10 @@
  *
  * Prepared once per program, a fast node holds packed weights and what else can be computed before
  * the input is there; it belongs to the program, is read only while running, and may run in many
- * threads at once. Exact integer sums are reordered at will, and functions of one or two 8-bit
- * codes become tables of all their values: nothing else. What it cannot prove exact it leaves to
- * the reference kernels, node by node. */
+ * threads at once. Exact integer sums are reordered at will, functions of one or two 8-bit
+ * codes become tables of all their values, ends of sums run in the scheme's vector forms, moves and
+ * resizes go by rows. What it cannot prove exact it leaves to the reference kernels, node by node.
+ */
 #ifndef ASSAY_INTERP_FAST_FAST_H
 #define ASSAY_INTERP_FAST_FAST_H
 

@@ -10,7 +10,7 @@ enum { ALIAS = 4096, APART = 64 };
 
 typedef struct fc {
     assay_fast base;
-    assay_form form;
+    assay_operand_form form;
     int64_t rows, depth, step; /* step: bytes from a staged row to the next */
     bool in_place;
     assay_block_fn block;
@@ -68,8 +68,8 @@ static bool filters_of(const assay_fast_setup *s, assay_filters *f)
     return true;
 }
 
-static assay_status make(const assay_fast_setup *s, const assay_filters *f, const assay_form *form,
-                         fc *c, assay_error *err)
+static assay_status make(const assay_fast_setup *s, const assay_filters *f,
+                         const assay_operand_form *form, fc *c, assay_error *err)
 {
     const int64_t bytes = f->channels * form->element;
     c->base = (assay_fast){.run = run, .free = free_fc, .threads = s->threads};
@@ -92,7 +92,7 @@ static assay_status make(const assay_fast_setup *s, const assay_filters *f, cons
 assay_status assay_fast_fc(const assay_fast_setup *s, assay_fast **out, assay_error *err)
 {
     assay_filters f;
-    assay_form form;
+    assay_operand_form form;
     if (!filters_of(s, &f))
         return ASSAY_OK;
     int32_t *row = malloc((size_t)assay_filter_depth(&f) * sizeof *row);

@@ -58,7 +58,7 @@ static void find_places(const assay_window *w, const int64_t spread[3], bool mer
 }
 
 bool assay_stage_make(const assay_window *w, const int64_t spread[3], bool nhwc,
-                      const assay_form *form, bool merge, assay_stage *g, bool *memory)
+                      const assay_operand_form *form, bool merge, assay_stage *g, bool *memory)
 {
     int64_t count = w->in_channels;
     *g = (assay_stage){.form = *form,
@@ -112,7 +112,8 @@ size_t assay_stage_bytes(const assay_stage *g)
             w[i] = (int16_t)(p[i] - form->centre);                                                 \
     } while (0)
 
-void assay_form_row(const assay_form *form, const assay_view *x, int64_t first, int64_t n, char *to)
+void assay_form_row(const assay_operand_form *form, const assay_view *x, int64_t first, int64_t n,
+                    char *to)
 {
     if (form->bytes) {
         form->rows->flip((const uint8_t *)x->data + first, (size_t)n, (uint8_t)form->up,

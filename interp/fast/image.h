@@ -8,7 +8,7 @@
 #include "interp/kernel/window.h"
 
 typedef struct assay_stage {
-    assay_form form;
+    assay_operand_form form;
     bool nhwc, padded;
     int64_t cells, channels;
     int64_t row_cells;  /* consecutive input cells that stay consecutive */
@@ -24,7 +24,7 @@ typedef struct assay_stage {
  * that are neighbours under the kernel make one run (all channels are wanted). False when an offset
  * would not fit int32 or memory is short (*memory says which). */
 bool assay_stage_make(const assay_window *w, const int64_t spread[3], bool nhwc,
-                      const assay_form *form, bool merge, assay_stage *out, bool *memory);
+                      const assay_operand_form *form, bool merge, assay_stage *out, bool *memory);
 void assay_stage_free(assay_stage *g);
 
 /* Bytes of a staged image, with room for loads that reach over its end. */
@@ -35,7 +35,7 @@ void assay_stage_fill(const assay_stage *g, const assay_view *x, int64_t first, 
                       int threads);
 
 /* Elements of any 8- or 16-bit type to a form's elements. */
-void assay_form_row(const assay_form *form, const assay_view *x, int64_t first, int64_t n,
+void assay_form_row(const assay_operand_form *form, const assay_view *x, int64_t first, int64_t n,
                     char *to);
 
 #endif

@@ -9,7 +9,7 @@
 
 typedef struct matmul {
     assay_fast base;
-    assay_form form;
+    assay_operand_form form;
     int64_t rows, depth, columns; /* of one matrix product */
     int64_t k_step, column_step;  /* elements of the right operand */
     int64_t left_step;            /* bytes from a staged row to the next */
@@ -132,7 +132,7 @@ static range range_of(const assay_type *t)
 
 /* As assay_filters_exact, whatever the two operands hold. */
 static bool is_exact(const assay_fast_setup *s, const assay_type *a, const assay_type *b,
-                     int64_t depth, assay_form *form)
+                     int64_t depth, assay_operand_form *form)
 {
     const range x = range_of(a), w = range_of(b);
     const int32_t zx = assay_zero_point(a, 0), up = a->elem.is_signed ? 128 : 0;
@@ -142,11 +142,11 @@ static bool is_exact(const assay_fast_setup *s, const assay_type *a, const assay
         !s->vt->facts->exact(s->unit, x.reach * w.reach * depth, 2 * raw_x * raw_w))
         return false;
     if (assay_is_byte(a) && s->kernels->bytes && w.lo >= INT8_MIN && w.hi <= INT8_MAX) {
-        *form = (assay_form){
+        *form = (assay_operand_form){
             true, up, zx + up, zx, 1, s->kernels->rows_of_bytes, x.reach * w.reach * depth};
         return true;
     }
-    *form = (assay_form){.centre = zx, .element = 2};
+    *form = (assay_operand_form){.centre = zx, .element = 2};
     return x.reach <= INT16_MAX && w.reach <= INT16_MAX;
 }
 
@@ -161,7 +161,7 @@ assay_status assay_fast_matmul(const assay_fast_setup *s, assay_fast **out, assa
     const assay_type *a = &assay_node_in(s->graph, s->node, 0)->type;
     const assay_type *b = &assay_node_in(s->graph, s->node, 1)->type;
     const bool depth_last = s->node->attr.matmul.transpose_b;
-    assay_form form;
+    assay_operand_form form;
     pieces unused;
     if (s->node->attr.matmul.transpose_a || !is_plain(a) || !is_plain(b))
         return ASSAY_OK;

@@ -32,8 +32,8 @@ char *assay_product_column(const assay_product *p, int64_t j, int64_t *step)
 }
 
 /* Column j: each run from a whole unit on, first side by side in `line`, zeros behind its end. */
-static void pack_filter(const assay_product *p, const assay_form *form, const int32_t *filter,
-                        int64_t run_length, int64_t j, char *line)
+static void pack_filter(const assay_product *p, const assay_operand_form *form,
+                        const int32_t *filter, int64_t run_length, int64_t j, char *line)
 {
     int64_t step;
     char *head = assay_product_column(p, j, &step);
@@ -65,7 +65,7 @@ static bool make_narrowing(const assay_fast_setup *s, int64_t bound, int64_t fir
 }
 
 assay_status assay_product_make(const assay_fast_setup *s, const assay_filters *f,
-                                const assay_form *form, int64_t first, int64_t outputs,
+                                const assay_operand_form *form, int64_t first, int64_t outputs,
                                 const int32_t *run, int64_t n_runs, assay_product *out,
                                 assay_error *err)
 {

@@ -21,7 +21,7 @@ static const int32_t assay_one_run[1] = {0};
 
 /* Packs filters first .. first + outputs - 1 of f, each cut into n_runs runs of equal length. */
 assay_status assay_product_make(const assay_fast_setup *s, const assay_filters *f,
-                                const assay_form *form, int64_t first, int64_t outputs,
+                                const assay_operand_form *form, int64_t first, int64_t outputs,
                                 const int32_t *run, int64_t n_runs, assay_product *out,
                                 assay_error *err);
 /* Where unit 0 of column j stands, and how many bytes on the next unit does. */

@@ -11,7 +11,7 @@ typedef struct reduction {
     assay_fast base;
     int64_t outer, extent, inner;
     assay_elem elem;
-    assay_sums sums;
+    assay_fast_sums sums;
     assay_most most;
 } reduction;
 

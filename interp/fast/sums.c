@@ -8,7 +8,7 @@
 enum { WORTH = 16, MOST = 1 << 16, PART = 256 };
 
 /* The table, or false where settling changes a sum. */
-static bool fill(const assay_fast_setup *s, const assay_sums *t, int64_t values)
+static bool fill(const assay_fast_setup *s, const assay_fast_sums *t, int64_t values)
 {
     int64_t sum[PART];
     int32_t count[PART], y[PART];
@@ -29,11 +29,11 @@ static bool fill(const assay_fast_setup *s, const assay_sums *t, int64_t values)
 }
 
 assay_status assay_sums_make(const assay_fast_setup *s, int64_t count, int64_t outputs,
-                             assay_sums *t, assay_error *err)
+                             assay_fast_sums *t, assay_error *err)
 {
     const assay_elem x = assay_node_in(s->graph, s->node, 0)->type.elem;
     const int64_t least = assay_elem_min(x), most = assay_elem_max(x);
-    *t = (assay_sums){
+    *t = (assay_fast_sums){
         .rows = s->kernels->rows_of_bytes, .count = (int32_t)count, .least = count * least};
     if (!assay_is_byte(&assay_node_in(s->graph, s->node, 0)->type) ||
         !assay_is_byte(&assay_node_out(s->graph, s->node, 0)->type))
@@ -49,7 +49,7 @@ assay_status assay_sums_make(const assay_fast_setup *s, int64_t count, int64_t o
     return ASSAY_OK;
 }
 
-void assay_sums_free(assay_sums *t)
+void assay_sums_free(assay_fast_sums *t)
 {
     free(t->code);
     t->code = NULL;
@@ -69,7 +69,7 @@ int64_t assay_sums_most(const assay_type *x)
     for (size_t i = 0; i < n; i++)                                                                 \
     sum[i] += ((const T *)x)[i]
 
-void assay_sums_add(const assay_sums *t, assay_elem e, const char *x, size_t n, int32_t *sum)
+void assay_sums_add(const assay_fast_sums *t, assay_elem e, const char *x, size_t n, int32_t *sum)
 {
     if (assay_elem_size(e) == 1)
         t->rows->add((const uint8_t *)x, n, e.is_signed, sum);
@@ -83,7 +83,7 @@ void assay_sums_add(const assay_sums *t, assay_elem e, const char *x, size_t n, 
     for (size_t i = 0; i < n; i++)                                                                 \
     sum += ((const T *)x)[i]
 
-int64_t assay_sums_total(const assay_sums *t, assay_elem e, const char *x, size_t n)
+int64_t assay_sums_total(const assay_fast_sums *t, assay_elem e, const char *x, size_t n)
 {
     int64_t sum = 0;
     if (assay_elem_size(e) == 1)
@@ -95,8 +95,8 @@ int64_t assay_sums_total(const assay_sums *t, assay_elem e, const char *x, size_
     return sum;
 }
 
-void assay_sums_finish(const assay_sums *t, assay_call *call, int64_t first, size_t n, int64_t *sum,
-                       const int32_t *count, int32_t *y)
+void assay_sums_finish(const assay_fast_sums *t, assay_call *call, int64_t first, size_t n,
+                       int64_t *sum, const int32_t *count, int32_t *y)
 {
     bool known = t->code != NULL;
     for (size_t i = 0; i < n && known; i++)

@@ -65,7 +65,7 @@ static bool find_extremes(const assay_filters *f, int64_t x_reach, int32_t *row,
 }
 
 bool assay_filters_exact(const assay_fast_setup *s, const assay_filters *f, int32_t *row,
-                         assay_form *form)
+                         assay_operand_form *form)
 {
     const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
     const int32_t zx = assay_zero_point(x, 0);
@@ -79,17 +79,17 @@ bool assay_filters_exact(const assay_fast_setup *s, const assay_filters *f, int3
     const int64_t raw_x = assay_elem_max(x->elem) + (x->elem.is_signed ? 128 : 0);
     if (!s->vt->facts->exact(s->unit, e.bound, 2 * raw_x * e.raw))
         return false;
-    *form = (assay_form){
+    *form = (assay_operand_form){
         .centre = zx, .element = 2, .rows = s->kernels->rows_of_bytes, .bound = e.bound};
     if (assay_is_byte(x) && s->kernels->bytes && e.least >= INT8_MIN && e.most <= INT8_MAX) {
         const int32_t up = x->elem.is_signed ? 128 : 0;
-        *form = (assay_form){true, up, zx + up, zx, 1, form->rows, form->bound};
+        *form = (assay_operand_form){true, up, zx + up, zx, 1, form->rows, form->bound};
         return true;
     }
     return lo >= INT16_MIN && hi <= INT16_MAX && e.least >= INT16_MIN && e.most <= INT16_MAX;
 }
 
-int32_t assay_filter_start(const assay_filters *f, const assay_form *form, int64_t o,
+int32_t assay_filter_start(const assay_filters *f, const assay_operand_form *form, int64_t o,
                            const int32_t *row)
 {
     uint32_t sum = 0;

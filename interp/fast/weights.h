@@ -14,7 +14,7 @@ typedef struct assay_filters {
 } assay_filters;
 
 /* How a node's products are formed. */
-typedef struct assay_form {
+typedef struct assay_operand_form {
     bool bytes;     /* u8 x s8, the left operand being code + up; else s16 x s16, centred */
     int32_t up;     /* 128 for signed codes, else 0 */
     int32_t zero;   /* what the left operand holds where the input is zero: padding */
@@ -22,7 +22,7 @@ typedef struct assay_form {
     int element;    /* bytes of an element of the left operand: 1 or 2 */
     const assay_rows *rows;
     int64_t bound; /* no partial sum lies beyond it */
-} assay_form;
+} assay_operand_form;
 
 static inline int64_t assay_filter_depth(const assay_filters *f)
 {
@@ -36,11 +36,11 @@ void assay_filter_load(const assay_filters *f, int64_t o, int32_t *row);
  * |x - zx| times |w - zw|, plus |bias|, stays below 2^31, and the scheme says that within this
  * bound `accumulate` returns the exact sum. Chooses the form. False: the reference's. */
 bool assay_filters_exact(const assay_fast_setup *s, const assay_filters *f, int32_t *row,
-                         assay_form *form);
+                         assay_operand_form *form);
 
 /* What the accumulators of filter o begin with: its bias, less what the left operand's zero adds:
  *   sum (xu - zero) * w = sum xu * w - zero * sum w      (modulo 2^32) */
-int32_t assay_filter_start(const assay_filters *f, const assay_form *form, int64_t o,
+int32_t assay_filter_start(const assay_filters *f, const assay_operand_form *form, int64_t o,
                            const int32_t *row);
 
 #endif

@@ -31,20 +31,21 @@ void assay_window_of_conv(assay_window *w, const assay_attr_conv *a, const assay
 void assay_window_of_layout(assay_window *w, int layout, const assay_type *x, const assay_type *y);
 
 /* Element (n, c, cell) of a tensor stands at n * image + c * channel + cell * cell_step. */
-typedef struct assay_steps {
+typedef struct assay_strides {
     int64_t image, channel, cell;
-} assay_steps;
+} assay_strides;
 
-static inline assay_steps assay_steps_in(const assay_window *w)
+static inline assay_strides assay_strides_in(const assay_window *w)
 {
     int64_t image = w->in_channels * w->in_area;
-    return w->nhwc ? (assay_steps){image, 1, w->in_channels} : (assay_steps){image, w->in_area, 1};
+    return w->nhwc ? (assay_strides){image, 1, w->in_channels}
+                   : (assay_strides){image, w->in_area, 1};
 }
-static inline assay_steps assay_steps_out(const assay_window *w)
+static inline assay_strides assay_strides_out(const assay_window *w)
 {
     int64_t image = w->out_channels * w->out_area;
-    return w->nhwc ? (assay_steps){image, 1, w->out_channels}
-                   : (assay_steps){image, w->out_area, 1};
+    return w->nhwc ? (assay_strides){image, 1, w->out_channels}
+                   : (assay_strides){image, w->out_area, 1};
 }
 
 #endif

@@ -65,7 +65,7 @@ static void load_transposed(const assay_view *weights, const assay_window *w, in
 /* What the window sees of channels first .. first + channels - 1. */
 static void gather(const assay_window *w, const conv_scratch *s, int64_t first, int64_t channels)
 {
-    int64_t in_step = assay_steps_in(w).channel;
+    int64_t in_step = assay_strides_in(w).channel;
     int64_t c_step = w->nhwc ? 1 : w->taps, k_step = w->nhwc ? channels : 1;
     const int32_t *image = s->image + first * in_step;
     int32_t *to = s->field;
@@ -89,7 +89,7 @@ assay_status assay_ref_conv(assay_call *call, assay_error *err)
     assay_window w;
     bool transposed = call->node->op == ASSAY_OP_CONV_TRANSPOSE;
     assay_window_of_conv(&w, a, x->type, call->out[0].type);
-    const assay_steps in = assay_steps_in(&w), out = assay_steps_out(&w);
+    const assay_strides in = assay_strides_in(&w), out = assay_strides_out(&w);
     int64_t channels = w.in_channels / a->group, outputs = w.out_channels / a->group;
     int64_t depth = channels * w.taps;
     conv_scratch s;

@@ -56,7 +56,7 @@ size_t assay_ref_pool_scratch(const assay_graph *g, const assay_node *n)
 assay_status assay_ref_max_pool(assay_call *call, assay_error *err)
 {
     const assay_window w = window_of(call->graph, call->node);
-    const assay_steps in = assay_steps_in(&w), out = assay_steps_out(&w);
+    const assay_strides in = assay_strides_in(&w), out = assay_strides_out(&w);
     int32_t least = (int32_t)assay_elem_min(call->in[0].type->elem);
     size_t channels = (size_t)w.in_channels;
     pool_scratch s;
@@ -108,7 +108,7 @@ static void pool_in_order(const assay_call *call, const assay_window *w, int64_t
 assay_status assay_ref_avg_pool(assay_call *call, assay_error *err)
 {
     const assay_window w = window_of(call->graph, call->node);
-    const assay_steps in = assay_steps_in(&w), out = assay_steps_out(&w);
+    const assay_strides in = assay_strides_in(&w), out = assay_strides_out(&w);
     bool global = call->node->op == ASSAY_OP_GLOBAL_AVG_POOL;
     bool include_pad = !global && call->node->attr.pool.count_include_pad;
     bool ordered = is_ordered(call);

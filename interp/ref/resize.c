@@ -102,7 +102,7 @@ static void resize_linear(assay_call *call)
     const assay_attr_resize *a = &call->node->attr.resize;
     assay_window w;
     assay_window_of_layout(&w, a->layout, call->in[0].type, call->out[0].type);
-    const assay_steps in = assay_steps_in(&w), out = assay_steps_out(&w);
+    const assay_strides in = assay_strides_in(&w), out = assay_strides_out(&w);
     int first_axis = a->layout == ASSAY_LAYOUT_NHWC ? 1 : 2, spatial = call->in[0].type->rank - 2;
     int axis_x = first_axis + spatial - 1, axis_y = spatial > 1 ? axis_x - 1 : -1;
     linear_scratch s;

@@ -11,7 +11,7 @@ static void coordinates(const int64_t extent[ASSAY_SPATIAL], int64_t cell,
 
 int64_t assay_slide_taps(const assay_window *w, int64_t cell, int64_t *tap)
 {
-    int64_t origin[ASSAY_SPATIAL], inside = 0, step = assay_steps_in(w).cell;
+    int64_t origin[ASSAY_SPATIAL], inside = 0, step = assay_strides_in(w).cell;
     coordinates(w->out, cell, origin);
     for (int i = 0; i < ASSAY_SPATIAL; i++)
         origin[i] = origin[i] * w->stride[i] - w->pad[i];
@@ -35,7 +35,7 @@ int64_t assay_slide_taps(const assay_window *w, int64_t cell, int64_t *tap)
 
 int64_t assay_slide_taps_transposed(const assay_window *w, int64_t cell, int64_t *tap)
 {
-    int64_t o[ASSAY_SPATIAL], k[ASSAY_SPATIAL], inside = 0, step = assay_steps_in(w).cell;
+    int64_t o[ASSAY_SPATIAL], k[ASSAY_SPATIAL], inside = 0, step = assay_strides_in(w).cell;
     coordinates(w->out, cell, o);
     for (int64_t c = 0; c < w->taps; c++) {
         int64_t in_cell = 0;
