@@ -62,8 +62,8 @@ static void kinds(void **state)
          "f:2:10: extends: expected the name of a preset or a path"},
         {"scheme: a\nextends: tfite\n",
          "f:2:10: extends: no preset \"tfite\"; nearest: tflite (a path needs a '/')"},
-        {"scheme: a\nextends: no.yaml\n", "no.yaml: No such file or directory"},
-        {"scheme: a\nextends: ./no\n", "./no: No such file or directory"},
+        {"scheme: a\nextends: no.yaml\n", "no.yaml: cannot open: No such file or directory"},
+        {"scheme: a\nextends: ./no\n", "./no: cannot open: No such file or directory"},
         {"scheme: a\nrescale: 3\n", "f:2:10: expected keys and values"},
         {"scheme: a\nrescale: {store: [wrap]}\n", "f:2:18: rescale.store: expected one value"},
         {"scheme: a\nrescale: {round: {a: b}}\n", "f:2:18: rescale.round: expected one value"},
@@ -290,11 +290,14 @@ static void files(void **state)
     assay_scheme *s;
     test_temp_dir(dir, sizeof dir);
 
-    assert_refused(assay_scheme_open("./no.yml", &s, &err), &err, "./no.yml: No such file");
-    assert_refused(assay_scheme_open("no.yml", &s, &err), &err, "no.yml: No such file");
-    assert_refused(assay_scheme_open("no.yaml", &s, &err), &err, "no.yaml: No such file");
+    assert_refused(assay_scheme_open("./no.yml", &s, &err), &err,
+                   "./no.yml: cannot open: No such file");
+    assert_refused(assay_scheme_open("no.yml", &s, &err), &err,
+                   "no.yml: cannot open: No such file");
+    assert_refused(assay_scheme_open("no.yaml", &s, &err), &err,
+                   "no.yaml: cannot open: No such file");
     snprintf(path, sizeof path, "%s/.", dir);
-    snprintf(expected, sizeof expected, "%s: cannot be read", path);
+    snprintf(expected, sizeof expected, "%s: not a regular file", path);
     assert_int_equal(assay_scheme_open(path, &s, &err), ASSAY_ERR_IO);
     assert_string_equal(err.text, expected);
 
