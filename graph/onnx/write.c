@@ -20,6 +20,26 @@ void *onnx_memory(onnx_writer *w, size_t bytes)
     return p;
 }
 
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The names of the network's own values, in order: none that is made may be one of them. */
+static void note_names(onnx_writer *w)
+{
+    w->own = onnx_memory(w, ((size_t)w->g->n_values + 1) * sizeof *w->own);
+    for (int v = 0; w->own && v < w->g->n_values; v++)
+        w->own[v] = w->g->value[v].name;
+    if (w->own)
+        qsort(w->own, (size_t)w->g->n_values, sizeof *w->own, compare_names);
+}
+
+static bool is_own(const onnx_writer *w, const char *name)
+{
+    return w->own && bsearch(&name, w->own, (size_t)w->g->n_values, sizeof *w->own, compare_names);
+}
+
 const char *onnx_text(onnx_writer *w, const char *format, ...)
 {
     va_list args;
@@ -35,7 +55,7 @@ const char *onnx_text(onnx_writer *w, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, (size_t)n + 1, format, args);
     va_end(args);
-    return text;
+    return is_own(w, text) ? onnx_text(w, "%s:made", text) : text;
 }
 
 void onnx_write_refuse(onnx_writer *w, const assay_node *n, const char *what)
@@ -67,7 +87,8 @@ void onnx_write_begin(onnx_writer *w, const assay_graph *g, int64_t opset, assay
     }
     w->has_params = onnx_memory(w, (size_t)g->n_values + 1);
     w->has_real = onnx_memory(w, (size_t)g->n_values + 1);
-    w->graph.name = (char *)(uintptr_t)onnx_text(w, "%s", g->name);
+    w->graph.name = (char *)(uintptr_t)g->name;
+    note_names(w);
 }
 
 void onnx_write_node(onnx_writer *w, const char *op, const char *output)

@@ -12,6 +12,7 @@ typedef struct onnx_writer {
     pb_node *node;               /* the latest */
     pb_attribute unused;         /* written to after a failure */
     bool *has_params, *has_real; /* of the graph's values */
+    const char **own;            /* their names, sorted */
     assay_status status;
     assay_error *err;
 } onnx_writer;
@@ -20,7 +21,9 @@ void onnx_write_begin(onnx_writer *w, const assay_graph *g, int64_t opset, assay
 /* Serializes into malloc'ed *bytes, or gives the first failure; frees the writer either way. */
 assay_status onnx_write_end(onnx_writer *w, unsigned char **bytes, size_t *length);
 
-/* Zeroed memory, and formatted text, that live as long as the writer; "" or NULL on failure. */
+/* Zeroed memory, and formatted text, that live as long as the writer; "" or NULL on failure. Text
+ * is the name of something made: where a value of the network has it, ":made" is put behind it, so
+ * that the same text is always the same name. */
 void *onnx_memory(onnx_writer *w, size_t bytes);
 const char *onnx_text(onnx_writer *w, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -51,6 +51,12 @@ static const struct {
      "[1,-2,3,-4,5,-6,7,-8,9,-10,11,-12,13,-14,15,-16]\nconst b: i64[2] = [4000001,-77]\n"
      "y: i16[1,2,2,2] q(0.01,0) = conv(x, w, b)\noutput y\n}\n",
      "tflite"},
+    {"names that the exporter makes",
+     "graph g {\ninput x: i8[2,2] q(0.1,3)\nconst w: i8[2,2] q(0.1,0) = [1,2,3,-4]\n"
+     "\"y:float\": i8[2,2] q(0.2,0) = fc(x, w)\n\"x:real\": i8[2,2] q(0.2,1) = relu(\"y:float\")\n"
+     "\"x:scale\": i8[2,2] q(0.3,1) = add(\"x:real\", x)\n"
+     "\"x:real:made\": i8[2,2] q(0.3,1) = relu(\"x:scale\")\n"
+     "y: i8[2,2] q(0.1,0) = add(\"x:real:made\", \"y:float\")\noutput y\n}\n"},
     {"bounds", "graph g {\ninput x: i8[2,2] q(0.1,3)\nconst w: i8[2,2] q(0.1,0) = [1,2,3,-4]\n"
                "y: i8[2,2] q(0.1,0) = fc(x, w) act[0,0.5]\noutput y\n}\n"},
 };
