@@ -101,9 +101,10 @@ const cli_command cli_diff = {
     .name = "diff",
     .usage = "REFERENCE OTHER [thresholds]",
     .summary = "compare two bundles, or a bundle and a device's dumps, in execution order",
-    .examples = "  assay diff golden-out/tflite golden-out/npu16\n"
-                "  assay diff golden/ device-dumps/ --max-lsb 1 --rel conv1=0.01 --junit diff.xml\n"
-                "  assay diff reference.npy device.npy --sqnr 40\n",
+    .examples =
+        "  assay diff golden-out/tflite golden-out/npu16\n"
+        "  assay diff golden-cat device-dumps/ --max-lsb 1 --rel logits=0.01 --junit diff.xml\n"
+        "  assay diff reference.npy device.npy --sqnr 40\n",
     .options = options,
     .min_args = 2,
     .max_args = 2,

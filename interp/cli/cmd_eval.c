@@ -257,9 +257,9 @@ const cli_command cli_eval = {
         "  assay eval net-int8.assay --scheme tflite -d test/ --float net.onnx --max-drop 0.5\n"
         "  assay eval net-int8.tflite --scheme tflite -d codes.npy --labels labels.npy --float "
         "net-float.tflite\n"
-        "  assay eval segment.onnx -p profile.yaml -s tflite -d images/ --labels maps/ "
+        "  assay eval segment.onnx -p segment.yaml -s tflite -d images/ --labels maps/ "
         "--ignore-label 255\n"
-        "  assay eval denoiser.onnx -p profile.yaml -s tflite -d noisy/ --min-sqnr 30\n",
+        "  assay eval denoiser.onnx -p denoiser.yaml -s tflite -d noisy/ --min-sqnr 30\n",
     .options = options,
     .min_args = 1,
     .max_args = 1,

@@ -172,12 +172,12 @@ const cli_command cli_golden = {
     .usage = "MODEL --scheme S (--input FILE ... | --dataset PATH) -o DIR",
     .summary = "run a network and write a golden bundle: every tensor, hashed and dumped",
     .examples =
-        "  assay golden net-int8.assay --scheme tflite --input cat.png -o golden/cat\n"
+        "  assay golden net-int8.assay --scheme tflite --input cat.png -o golden-cat\n"
         "  assay golden net.onnx --profile profile.yaml --scheme npu16 -d test/ --limit 8 "
-        "-o golden/8\n"
-        "  assay golden net-int8.assay -s ./my-npu.yaml -i x=x.npy --accumulators "
-        "--format npy,hex --hex-bits 128 -o tb/\n"
-        "  assay golden streaming.tflite -s tflite -i t0.npy -i t1.npy -i t2.npy -o steps/\n",
+        "-o golden-8\n"
+        "  assay golden net-int8.assay -s ./my-npu.yaml -i image=x.npy --accumulators "
+        "--format npy,hex --hex-bits 128 -o tb\n"
+        "  assay golden streaming.tflite -s tflite -i t0.npy -i t1.npy -i t2.npy -o steps\n",
     .options = options,
     .min_args = 1,
     .max_args = 1,

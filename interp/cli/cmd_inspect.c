@@ -260,7 +260,7 @@ const cli_command cli_inspect = {
     .summary = "show a network: nodes, types, shapes, MACs",
     .examples = "  assay inspect net.onnx\n"
                 "  assay inspect net.onnx --canonical --text\n"
-                "  assay inspect net.onnx --shape input=1x3x224x224\n"
+                "  assay inspect net.onnx --shape image=1x1x64x64\n"
                 "  assay inspect net-qdq.onnx --scheme onnxruntime\n"
                 "  assay inspect net-qdq.onnx --scheme pow2 --adapt\n"
                 "  assay inspect net-int8.assay --plan\n"

@@ -158,10 +158,11 @@ const cli_command cli_profile = {
     .name = "profile",
     .usage = "MODEL (--dataset PATH | --input FILE ...) [--shard K/N] -o PROFILE.yaml",
     .summary = "measure the ranges of a float network's values on real inputs",
-    .examples = "  assay profile net.onnx --dataset calibration/ -o profile.yaml\n"
-                "  assay profile net.onnx -d train-images-idx3-ubyte --limit 500 -o profile.yaml\n"
-                "  assay profile net.onnx -d calibration/ --shard 3/16 -o part3.yaml\n"
-                "  assay profile two.onnx -i a=a0.npy -i b=b0.npy -i a=a1.npy -i b=b1.npy\n",
+    .examples =
+        "  assay profile net.onnx --dataset calibration/ -o profile.yaml\n"
+        "  assay profile net.onnx -d train-images-idx3-ubyte --limit 500 -o mnist.yaml\n"
+        "  assay profile net.onnx -d calibration/ --shard 3/16 -o shard3.yaml\n"
+        "  assay profile two.onnx -i a=a0.npy -i b=b0.npy -i a=a1.npy -i b=b1.npy -o two.yaml\n",
     .options = options,
     .min_args = 1,
     .max_args = 1,

@@ -66,10 +66,10 @@ const cli_command cli_quantize_command = {
     .summary = "quantize a float network under a scheme; report what stays in float and why",
     .examples =
         "  assay quantize net.onnx --profile profile.yaml --scheme tflite -o net-int8.assay\n"
-        "  assay quantize net.onnx -p profile.yaml -s npu16 --keep-float softmax --strict\n"
-        "  assay quantize net.onnx -p profile.yaml -s tflite --target my-npu.yaml --ranges\n"
+        "  assay quantize net.onnx -p profile.yaml -s npu16 --keep-float '/fc*' --strict\n"
+        "  assay quantize net.onnx -p profile.yaml -s tflite --target device.yaml --ranges\n"
         "  assay quantize net.onnx -p profile.yaml -s tflite --calibration percentile "
-        "--precision 'head*=i16'\n",
+        "--precision '/fc*=i16'\n",
     .options = options,
     .min_args = 1,
     .max_args = 1,

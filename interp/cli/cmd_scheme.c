@@ -203,12 +203,12 @@ const cli_command cli_scheme = {
     .examples =
         "  assay scheme list\n"
         "  assay scheme show tflite\n"
+        "  assay scheme new my-npu > my-npu.yaml\n"
         "  assay scheme check ./my-npu.yaml\n"
         "  assay scheme try xnnpack-qs8 --acc 585 --scale 0.0111111114 --zp -126\n"
         "  assay scheme diff tflite tflite-single --scale 0.001:0.5:100 --acc -100000:100000\n"
         "  assay scheme diff tflite cmsis-nn --model net.tflite\n"
         "  assay scheme matrix net.tflite --schemes tflite,tflite-single,xnnpack-qs8\n"
-        "  assay scheme new my-npu > my-npu.yaml\n"
         "  assay scheme apply tflite --type i8 --acc A.npy --scale S.npy --zp Z.npy -o R.npy\n"
         "  assay scheme derive tosa-single --scale S.npy --multiplier M.npy --shift H.npy\n"
         "  assay scheme dot nv-hopper-e4m3-f32 --a A.npy --b B.npy -o D.npy\n",

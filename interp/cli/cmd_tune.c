@@ -140,8 +140,8 @@ const cli_command cli_tune = {
     .usage = "MODEL --profile PROFILE.yaml --scheme S --dataset PATH [--target-drop 0.5]",
     .summary = "pick calibrations and nodes to keep in float; say why the search stopped",
     .examples = "  assay tune net.onnx -p profile.yaml -s npu16 -d train/ --target-drop 0.5 -o "
-                "net-int8.assay\n"
-                "  assay tune denoiser.onnx -p profile.yaml -s npu16 -d noisy/ --target-sqnr 30\n",
+                "net-tuned.assay\n"
+                "  assay tune denoiser.onnx -p denoiser.yaml -s npu16 -d noisy/ --target-sqnr 30\n",
     .options = options,
     .min_args = 1,
     .max_args = 1,
