@@ -96,13 +96,16 @@ static int draw(const cli_args *a, const char *option,
                 const cli_profile_view *v, int n)
 {
     const char *path = cli_value(a, option, NULL);
+    char title[600];
 
     if (!path)
         return CLI_OK;
     FILE *f = fopen(path, "w");
     if (!f)
         return cli_trouble("%s: cannot write: %s", path, strerror(errno));
-    put(f, a->positional[0], v, n);
+    snprintf(title, sizeof title, "%s%s%s", a->positional[0], cli_has(a, "scheme") ? " under " : "",
+             cli_value(a, "scheme", ""));
+    put(f, title, v, n);
     const bool good = !ferror(f);
     if (fclose(f) != 0 || !good)
         return cli_trouble("%s: cannot write: %s", path, strerror(errno));

@@ -62,6 +62,18 @@ static void put_bins(FILE *f, const assay_histogram *h, const frame *r, double a
     fputs("\"/>\n", f);
 }
 
+/* Counts at the left, a line a power of ten. */
+static void put_counts(FILE *f, const frame *r, double axis)
+{
+    for (int power = 1; power<r->top; power += r->top> 6 ? 2 : 1)
+        fprintf(f,
+                "<path stroke=\"#999\" stroke-dasharray=\"1 5\" d=\"M%.1f %.1fH%.1f\"/><text "
+                "x=\"%.1f\" "
+                "y=\"%.1f\" font-size=\"9\" fill=\"#555\">1e%d</text>\n",
+                LEFT, axis - CURVE * power / r->top, LEFT + PLOT, LEFT + 2,
+                axis - CURVE * power / r->top - 1, power);
+}
+
 static void put_tick(FILE *f, const frame *r, double real, double axis, const char *colour)
 {
     fprintf(f,
@@ -121,6 +133,7 @@ static void put_panel(FILE *f, const cli_profile_view *v, double y)
             "<title>what the codes represent</title></rect>\n",
             x_of(&r, v->lo), y + TEXT, x_of(&r, v->hi) - x_of(&r, v->lo), CURVE);
     put_bins(f, h, &r, axis);
+    put_counts(f, &r, axis);
     fprintf(f, "<path stroke=\"#333\" d=\"M%.1f %.1fH%.1f\"/>\n", LEFT, axis, LEFT + PLOT);
     put_tick(f, &r, v->lo, axis, "#3a7d1e");
     put_tick(f, &r, v->hi, axis, "#3a7d1e");
@@ -157,22 +170,34 @@ void cli_profile_svg(FILE *f, const char *title, const cli_profile_view *v, int 
     put_svg(f, title, v, n, HEADER);
 }
 
+/* Rows by the column whose head was clicked, downwards; a second time upwards. */
+static const char sorting[] =
+    "<script>document.querySelectorAll('th').forEach((h,k)=>h.onclick=()=>{"
+    "const t=h.closest('table'),r=[...t.rows].slice(1),up=h.up=!h.up;"
+    "const v=x=>x.cells[k].textContent,n=x=>parseFloat(v(x));"
+    "r.sort((a,b)=>{const d=k&&n(a)===n(a)&&n(b)===n(b)?n(b)-n(a):v(a).localeCompare(v(b));"
+    "return up?d:-d});r.forEach(x=>t.tBodies[0].append(x))})</script>\n";
+
 void cli_profile_html(FILE *f, const char *title, const cli_profile_view *v, int n)
 {
     char elem[8];
 
-    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>", f);
+    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+          "<meta name=\"viewport\" content=\"width=device-width\"><title>",
+          f);
     assay_xml_text(f, title);
     fputs("</title><style>body{font:14px sans-serif;margin:2em "
           "auto;max-width:1040px}table{font-size:12px}"
           "table{border-collapse:collapse}td,th{padding:2px 10px;text-align:right;"
           "border-bottom:1px solid "
           "#ddd}td:first-child,th:first-child{text-align:left;overflow-wrap:anywhere}"
-          "div{margin-top:1em}</style></head><body>\n<h1>",
+          "div{margin-top:1em;overflow-x:auto}svg{max-width:100%;height:auto}"
+          "th{cursor:pointer}</style></head><body>\n<h1>",
           f);
     assay_xml_text(f, title);
     fputs("</h1>\n<p>Blue: how often each real value was seen (every bin that is not empty, on a "
-          "logarithmic scale). Green: what the codes represent.</p>\n<table><tr><th>value</th>"
+          "logarithmic scale). Green: what the codes represent. A click on a column's "
+          "head sorts by it.</p>\n<div><table><tr><th>value</th>"
           "<th>min</th><th>max</th><th>elements</th><th>NaN</th><th>inf</th><th>type</th>"
           "<th>scale</th><th>zero point</th><th>from</th><th>to</th><th>beyond, %</th></tr>\n",
           f);
@@ -188,11 +213,12 @@ void cli_profile_html(FILE *f, const char *title, const cli_profile_view *v, int
                 assay_elem_print(v[i].elem, elem), (double)v[i].scale, v[i].zero_point, v[i].lo,
                 v[i].hi, 100 * v[i].range.clipped);
     }
-    fputs("</table>\n", f);
+    fputs("</table></div>\n", f);
     for (int i = 0; i < n; i++) {
         fprintf(f, "<div id=\"v%d\">", i);
         put_svg(f, title, &v[i], 1, 0);
         fputs("</div>\n", f);
     }
+    fputs(sorting, f);
     fputs("</body></html>\n", f);
 }

@@ -98,6 +98,9 @@ refused "of values that do not exist" "'nobody': no value has such a name" \
     "$assay" profile "$model" -d "$images/calibration" --per-channel-of nobody -q -o bad.yaml
 runs 0 "histograms as SVG" "$assay" profile show one.yaml --svg p.svg
 runs 0 "which is XML" /usr/bin/python3 -c 'import xml.dom.minidom as m; m.parse("p.svg")'
+runs 0 "with counts at its side" grep -q '>1e1</text>' p.svg
+runs 0 "a page of it" "$assay" profile show one.yaml --scheme npu16 --html p.html
+runs 0 "which names the scheme" grep -q '<h1>one.yaml under npu16</h1>' p.html
 runs 0 "of more than 2000 bins" sh -c '[ "$(grep -o "V[0-9.]*H" p.svg | wc -l)" -gt 2000 ]'
 runs 0 "histograms as a page" "$assay" profile show one.yaml -s tflite --calibration mse --html p.html
 prints '<td>i8</td>' "with the table" cat p.html

@@ -184,6 +184,7 @@ static void test_draw(void **state)
         boxes++;
     assert_int_equal(boxes, g->n_values + (p->scratch_bytes > 0));
     assert_non_null(strstr(text, "&lt;a&amp;b&gt;: 9 nodes"));
+    assert_non_null(strstr(text, ">8</text>")); /* the last node's step */
     assert_non_null(strstr(text, "</svg>\n"));
     assay_plan_free(p);
     assay_graph_free(g);
