@@ -9,9 +9,9 @@
 #include "interp/run/flow.h"
 #include "schemes/spec.h"
 
-#define COUNT_ROOM 40 /* kept free in a list for the line that counts the rest */
+#define COUNT_ROOM 40 /* kept free in a list for the count of the rest */
 
-/* Adds a fault's line to the list in *all, or counts it when there is no room. */
+/* Adds a fault to the list in *all, or counts it when there is no room. */
 static void add_fault(assay_error *all, const assay_node *n, const assay_error *fault, int *hidden)
 {
     size_t used = strlen(all->text), room = sizeof all->text - COUNT_ROOM - used;
@@ -23,10 +23,10 @@ static void add_fault(assay_error *all, const assay_node *n, const assay_error *
                  fault->text);
     if (all->status == ASSAY_OK)
         all->status = fault->status;
-    if (used > 0 && strlen(line) + 2 > room)
+    if (used > 0 && strlen(line) + 3 > room)
         ++*hidden;
     else
-        snprintf(all->text + used, room, "%s%.*s", used ? "\n" : "", (int)sizeof all->text, line);
+        snprintf(all->text + used, room, "%s%.*s", used ? "; " : "", (int)sizeof all->text, line);
 }
 
 /* The kernel and the unit of one node. */
@@ -79,9 +79,9 @@ static assay_status prepare_nodes(assay_program *p, assay_error *err)
         return ASSAY_OK;
     if (hidden)
         snprintf(all.text + strlen(all.text), sizeof all.text - strlen(all.text),
-                 "\n... and %d more", hidden);
+                 "; and %d more", hidden);
     if (err)
-        *err = all; /* a list of lines */
+        *err = all; /* one line: a list parted by semicolons */
     return all.status;
 }
 

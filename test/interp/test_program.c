@@ -129,10 +129,11 @@ static void test_refusals(void **state)
     assay_status status = assay_program_make(g, &fake_scheme, false, &p, &err);
     fake_refuse = NULL;
     assert_int_equal(status, ASSAY_ERR_UNSUPPORTED);
-    assert_memory_equal(err.text, "node 'first': no integer kernel for op mod\n", 43);
-    assert_non_null(strstr(err.text, "\nnode 'third' (tanh): scheme 'fake' has no tanh"));
-    assert_non_null(strstr(err.text, "\nnode 'fourth' (mul): value 'h' must be"));
+    assert_memory_equal(err.text, "node 'first': no integer kernel for op mod; ", 44);
+    assert_non_null(strstr(err.text, "; node 'third' (tanh): scheme 'fake' has no tanh"));
+    assert_non_null(strstr(err.text, "; node 'fourth' (mul): value 'h' must be"));
     assert_null(strstr(err.text, "second"));
+    assert_null(strchr(err.text, '\n')); /* errors are one line */
     assert_null(p);
     assert_int_equal(assay_program_make(g, NULL, false, &p, &err), ASSAY_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.text, "node 'second' (add) is quantized: a scheme is needed"));
