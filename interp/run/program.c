@@ -78,8 +78,8 @@ static assay_status prepare_nodes(assay_program *p, assay_error *err)
     if (all.status == ASSAY_OK)
         return ASSAY_OK;
     if (hidden)
-        snprintf(all.text + strlen(all.text), sizeof all.text - strlen(all.text),
-                 "; and %d more", hidden);
+        snprintf(all.text + strlen(all.text), sizeof all.text - strlen(all.text), "; and %d more",
+                 hidden);
     if (err)
         *err = all; /* one line: a list parted by semicolons */
     return all.status;
