@@ -220,6 +220,9 @@ static assay_status take_raw(const char *path, const unsigned char *bytes, size_
         return ASSAY_OK;
     }
     if (is_packable(t) && size == (n * t->elem.bits + 7) / 8) {
+        if (n * t->elem.bits % 8 != 0 && bytes[size - 1] >> n * t->elem.bits % 8 != 0)
+            return assay_fail(err, ASSAY_ERR_INPUT, "%s: bits behind the last element are not zero",
+                              path);
         unpack(t, bytes, data);
         return ASSAY_OK;
     }

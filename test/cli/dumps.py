@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""dumps.py ASSAY: what devices write of 4-bit codes, in all the ways that diff reads.
+
+Codes 1 7 -8 -1 0 3 -6 are packed and printed here by hand, from interp/README.md: raw bytes of the
+container or packed nibbles, $readmemh words of every width, with addresses, comments and padding.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ASSAY = os.path.realpath(sys.argv[1])
+COUNT = [0, 0]
+CODES = [1, 7, -8, -1, 0, 3, -6]
+BITS = sum((c & 15) << 4 * i for i, c in enumerate(CODES))
+
+
+def check(good, name, why=""):
+    COUNT[0] += 1
+    COUNT[1] += not good
+    print(f"{'ok' if good else 'not ok'} {COUNT[0]} - {name}")
+    if not good:
+        print("# " + str(why).replace("\n", "\n# "), flush=True)
+
+
+def assay(*args):
+    run = subprocess.run([ASSAY, *args], capture_output=True, timeout=60, check=False, text=True)
+    return run.returncode, run.stdout + run.stderr
+
+
+def diff(name, content, *more):
+    """Status of comparing the bundle with a folder of one dump."""
+    shutil.rmtree("dump", ignore_errors=True)
+    os.mkdir("dump")
+    with open("dump/" + name, "wb") as f:
+        f.write(content if isinstance(content, bytes) else content.encode())
+    return assay("diff", "golden", "dump", *more)
+
+
+def words(width):
+    """Words of `width` bits: as many codes as fit whole, or a code in several."""
+    digits = (width + 3) // 4
+    if width < 4:
+        each = [c >> s & (1 << width) - 1 for c in CODES for s in range(0, 4, width)]
+    else:
+        per = width // 4
+        each = [BITS >> 4 * i & (1 << 4 * per) - 1 for i in range(0, len(CODES), per)]
+    return [f"{w:0{digits}x}" for w in each]
+
+
+def main():
+    with open("net.assay", "w") as f:
+        f.write("graph four {\n  input x: i4[1,7] q(0.5,0)\n  y: i4[1,7] q(0.5,0) = relu(x)\n  output y\n}\n")
+    with open("x.bin", "wb") as f:
+        f.write(bytes(c & 255 for c in CODES))
+    status, out = assay("golden", "net.assay", "-s", "tflite", "--as-is", "-i", "x.bin", "-o", "golden")
+    check(status == 0, "a bundle of 4-bit codes", out)
+    packed = BITS.to_bytes(4, "little")
+    wrong = (BITS ^ 1 << 4).to_bytes(4, "little")
+    cases = [("bytes of the container", "x.bin", bytes(c & 255 for c in CODES), 0),
+             ("packed codes", "x.bin", packed, 0), ("packed codes, one other", "x.bin", wrong, 1),
+             ("packed codes, a byte short", "x.bin", packed[:3], 2),
+             ("packed codes, a byte more", "x.bin", packed + b"\0", 2),
+             ("packed codes, padding not zero", "x.bin", packed[:3] + bytes([packed[3] | 0xa0]), 2)]
+    for width in (2, 4, 8, 12, 16, 24, 28, 32, 64):
+        cases.append((f"words of {width} bits", "x.hex", "\n".join(words(width)) + "\n", 0, "--hex-bits", str(width)))
+    w = words(4)
+    cases += [("an address at the front", "x.hex", "@0\n" + "\n".join(w), 0),
+              ("addresses that go on", "x.hex", "\n".join(w[:3]) + "\n@3\n" + "\n".join(w[3:]), 0),
+              ("a first address that is not 0", "x.hex", "@100\n" + "\n".join(w), 0),
+              ("a gap between addresses", "x.hex", "\n".join(w[:3]) + "\n@4\n" + "\n".join(w[3:]), 2),
+              ("addresses backwards", "x.hex", "\n".join(w[:3]) + "\n@1\n" + "\n".join(w[3:]), 2),
+              ("comments and words in a line", "x.hex", "// codes\n" + " ".join(w[:4]) + " /* rest\n */ " + " ".join(w[4:]), 0),
+              ("capitals and _", "x.hex", "\n".join("_".join(x.upper()) for x in w), 0),
+              ("x of an undriven wire", "x.hex", "\n".join(["x"] + w[1:]), 2),
+              ("z of an undriven wire", "x.hex", "\n".join(["Z"] + w[1:]), 2),
+              ("a word short", "x.hex", "\n".join(w[:6]), 2), ("a word more", "x.hex", "\n".join(w + ["0"]), 2),
+              ("one code that differs", "x.hex", "\n".join(["2"] + w[1:]), 1),
+              ("copies of the sign above every code", "x.hex", "\n".join(f"{c & 255:02x}" for c in CODES), 0, "--hex-bits", "6"),
+              ("zeros above every code", "x.hex", "\n".join(f"{c & 15:02x}" for c in CODES), 0, "--hex-bits", "6"),
+              ("other bits above a code", "x.hex", "\n".join(f"{c & 15 | 0x10:02x}" for c in CODES), 2, "--hex-bits", "6"),
+              ("words that are no hex", "x.hex", "0g\n" * 7, 2), ("an empty file", "x.hex", "", 2)]
+    for name, file, content, want, *more in cases:
+        status, out = diff(file, content, *more)
+        check(status == want and (status < 2 or out.count("\n") == 1), f"{name}: {want}", (status, out))
+    print(f"1..{COUNT[0]}")
+    return COUNT[1] > 0
+
+
+HERE = tempfile.mkdtemp()
+try:
+    os.chdir(HERE)
+    sys.exit(main())
+finally:
+    os.chdir("/")
+    shutil.rmtree(HERE)
