@@ -96,6 +96,8 @@ static void rescales(void **state)
         /* a pre-shift may be longer than any register, to either side */
         {"rescale: {pre_shift: rest, shift_max: 1100, left_shift: product, round: [15 trunc]}\n", 8,
          true, -2147483647, 0x1p-90, 0, -128}, /* floor */
+        {"rescale: {pre_shift: rest, shift_max: 1100, left_shift: product, round: [15 trunc]}\n", 8,
+         true, -2147483647, 0x1p-140, 0, -128},
         {"rescale: {pre_shift: rest, shift_max: 1100, pre_shift_round: half-up, left_shift: "
          "product, round: [15 trunc]}\n",
          8, true, -2147483647, 0x1p-90, 0, 0},
@@ -180,6 +182,11 @@ static void pools(void **state)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         /* mean 40, 20 less the zero point; 20 + 20 wraps in 6 bits to -24 */
         assert_int_equal(average(kinds[i], 8, false, 1, 20, 160, 4), 0);
+    /* -41 / 4, half up, and 20 */
+    assert_int_equal(average("rescale: {left_shift: product, round: [half-up]}\n"
+                             "pool: {kind: rescale-divide, round: half-up}\n",
+                             8, false, 1, 20, 39, 4),
+                     10);
     assert_int_equal(average(SUM "pool: {kind: divide}\n", 8, false, 1, 20, 160, 4), 40);
     /* 3 * 2^64 / 3: a rescaled sum of more than 64 bits, whose low ones are stored */
     assert_int_equal(average("rescale: {left_shift: product, round: [half-up], sum_bits: 0, store: "
