@@ -211,7 +211,7 @@ const cli_command cli_scheme = {
         "  assay scheme matrix net.tflite --schemes tflite,tflite-single,xnnpack-qs8\n"
         "  assay scheme apply tflite --type i8 --acc A.npy --scale S.npy --zp Z.npy -o R.npy\n"
         "  assay scheme derive tosa-single --scale S.npy --multiplier M.npy --shift H.npy\n"
-        "  assay scheme dot nv-hopper-e4m3-f32 --a A.npy --b B.npy -o D.npy\n",
+        "  assay scheme dot nv-hopper-e4m3-f32 --a left.npy --b right.npy -o D.npy\n",
     .options = options,
     .min_args = 1,
     .max_args = 3,

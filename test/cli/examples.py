@@ -123,6 +123,8 @@ def arrays():
     npy("labels.npy", "<i4", (3,), [1, 2, 3])
     npy("reference.npy", "<f4", (4, 4), values(16))
     npy("device.npy", "<f4", (4, 4), [v + 1e-6 for v in values(16)])
+    npy("left.npy", "|u1", (2, 32), [i % 100 for i in range(64)])
+    npy("right.npy", "|u1", (2, 32), [i % 90 for i in range(64)])
     npy("A.npy", "<i4", (5,), [0, 1, -1, 1000, -100000])
     npy("S.npy", "<f4", (5,), [0.01, 0.02, 0.003, 0.5, 0.25])
     npy("Z.npy", "<i4", (5,), [0, 1, -1, 5, 7])
