@@ -141,7 +141,7 @@ static assay_status tune(fixture *f, assay_error *err)
     const assay_quantize_options o = options_of(f);
     const assay_samples samples = {.count = 2, .read = read_sample};
     const assay_trial t = {f->graph, f->profile, f->scheme, &o, &samples, 1};
-    const assay_tune_options how = {.target_drop = -1, .max_float = 1};
+    const assay_tune_options how = {.target_sqnr = 200, .max_float = 1};
     assay_tune_result r;
     assay_status status = assay_tune(&t, &how, &r, err);
     assay_tune_result_free(&r);

@@ -319,7 +319,7 @@ static void files(void **state)
     snprintf(path, sizeof path, "%s/long.yaml", dir);
     test_write_file(path, long_text, n);
     assert_int_equal(assay_scheme_open(path, &s, &err), ASSAY_ERR_LIMIT);
-    assert_non_null(strstr(err.text, "long.yaml: more than 1048576 bytes"));
+    assert_non_null(strstr(err.text, "long.yaml: larger than 1048576 bytes"));
     assert_int_equal(assay_scheme_parse("f", long_text, n, &s, &err), ASSAY_ERR_LIMIT);
     assert_string_equal(err.text, "f: 1048577 bytes; at most 1048576 are accepted");
     /* 100,001 values in 200,000 bytes */
