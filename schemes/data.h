@@ -108,7 +108,7 @@ static inline const assay_scheme_data *assay_data(const assay_scheme *s)
 assay_status assay_scheme_read(const char *file, const char *text, size_t length,
                                assay_scheme_data *d, int depth, assay_error *err);
 
-/* wishes.c: the key `rules`. */
+/* rule_policy.c: the key `rules`. */
 struct assay_tree;
 assay_status assay_wishes_read(const char *file, const struct assay_tree *t, assay_scheme_data *d,
                                assay_error *err);

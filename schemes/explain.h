@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "schemes/lone.h"
+#include "schemes/single.h"
 
 /* How a rescale is formed, encoded and applied, a sentence a line. */
 /* How products are added (explain_sums.c). */

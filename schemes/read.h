@@ -15,7 +15,7 @@ typedef struct assay_reading {
     bool states_ops, states_floats, states_exact;
 } assay_reading;
 
-/* ---- read_words.c ---- */
+/* ---- read_errors.c ---- */
 /* ASSAY_ERR_INPUT "FILE:LINE:COLUMN: what" */
 assay_status assay_read_fail(const assay_reading *c, const assay_tree *t, const char *what);
 assay_status assay_read_no_memory(const assay_reading *c);
@@ -23,7 +23,7 @@ assay_status assay_read_no_memory(const assay_reading *c);
 assay_status assay_read_unknown_key(const assay_reading *c, const assay_tree *t, const char *where,
                                     const assay_guess *g);
 
-/* ---- read_given.c ---- */
+/* ---- read_precomputed.c ---- */
 /* `given: {multiplier: [...], shift: [...], zero_point: N}` of a node. */
 assay_status assay_read_given(const assay_reading *c, const assay_tree *t, const char *node);
 

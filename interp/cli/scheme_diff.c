@@ -12,9 +12,9 @@
 #include "interp/cli/scheme.h"
 #include "interp/cli/session.h"
 #include "schemes/data.h"
-#include "schemes/lone.h"
 #include "schemes/reads.h"
-#include "schemes/staircase.h"
+#include "schemes/single.h"
+#include "schemes/thresholds.h"
 
 typedef struct pair {
     const assay_scheme *a, *b;

@@ -10,8 +10,8 @@
 #include "interp/cli/layers.h"
 #include "interp/cli/scheme.h"
 #include "interp/cli/session.h"
-#include "schemes/lone.h"
-#include "schemes/staircase.h"
+#include "schemes/single.h"
+#include "schemes/thresholds.h"
 
 #define MOST 64 /* schemes */
 

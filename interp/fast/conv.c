@@ -4,7 +4,7 @@
 
 #include "interp/fast/depthwise.h"
 #include "interp/fast/image.h"
-#include "interp/fast/turn.h"
+#include "interp/fast/transpose_tile.h"
 #include "interp/ref/ref.h"
 
 typedef struct conv {

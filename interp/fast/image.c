@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interp/fast/turn.h"
+#include "interp/fast/transpose_tile.h"
 #include "interp/ref/ref.h"
 
 enum {

@@ -1,8 +1,8 @@
-/* Maxima of codes of at most 16 bits under a window (most.h), read where they stand. */
+/* Maxima of codes of at most 16 bits under a window (max.h), read where they stand. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "interp/fast/most.h"
+#include "interp/fast/max.h"
 #include "interp/kernel/window.h"
 
 typedef struct pool {

@@ -1,9 +1,9 @@
 /* Reductions over neighbouring axes: x is [outer][extent][inner], y [outer][inner]. Sums of codes
- * of at most 16 bits are exact; maxima are most.h. */
+ * of at most 16 bits are exact; maxima are max.h. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "interp/fast/most.h"
+#include "interp/fast/max.h"
 #include "interp/fast/sums.h"
 #include "interp/ref/ref.h"
 

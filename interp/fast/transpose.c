@@ -1,9 +1,10 @@
 /* Transposes that exchange two runs of axes, others before and after them staying: a matrix for
- * each index of those before, its elements the runs of those after, of at most 8 bytes (turn.h). */
+ * each index of those before, its elements the runs of those after, of at most 8 bytes
+ * (transpose_tile.h). */
 #include <stdlib.h>
 
 #include "interp/fast/fast.h"
-#include "interp/fast/turn.h"
+#include "interp/fast/transpose_tile.h"
 
 typedef struct transposition {
     assay_fast base;

@@ -2,7 +2,7 @@
 #ifndef ASSAY_OPT_CALIBRATE_H
 #define ASSAY_OPT_CALIBRATE_H
 
-#include "opt/calibrate/choose.h"
+#include "opt/calibrate/qparams.h"
 #include "opt/profile/histogram.h"
 
 typedef enum assay_calibration {

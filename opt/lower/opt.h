@@ -54,6 +54,6 @@ assay_status assay_drop_narrowing(assay_graph *g, assay_error *err);
 /* Nodes whose outputs reach no output of the graph go, and constants that nobody uses. */
 assay_status assay_eliminate_dead(assay_graph *g, int *changed, assay_error *err);
 
-/* ---- profile: opt/profile/profile.h; parameters: opt/calibrate/choose.h; quantizer:
+/* ---- profile: opt/profile/profile.h; parameters: opt/calibrate/qparams.h; quantizer:
  * opt/quantize/quantize.h ---- */
 #endif

@@ -4,7 +4,7 @@
 #define ASSAY_OPT_FORMS_H
 
 #include "opt/prove/prove.h"
-#include "schemes/staircase.h"
+#include "schemes/thresholds.h"
 
 /* What a product's accumulator goes through. */
 typedef struct assay_sums {

@@ -13,7 +13,7 @@
 #include "opt/prove/prove.h"
 #include "schemes/derive/prepare.h"
 #include "schemes/spec.h"
-#include "schemes/staircase.h"
+#include "schemes/thresholds.h"
 
 typedef struct gains {
     bool down;                   /* the rescale stands in front */

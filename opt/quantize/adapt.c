@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "opt/calibrate/choose.h"
+#include "opt/calibrate/qparams.h"
 #include "opt/lower/pass.h"
 
 typedef struct adapter {

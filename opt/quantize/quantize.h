@@ -16,7 +16,7 @@
 #define ASSAY_OPT_QUANTIZE_H
 
 #include "opt/calibrate/calibrate.h"
-#include "opt/calibrate/choose.h"
+#include "opt/calibrate/qparams.h"
 #include "opt/profile/profile.h"
 #include "opt/target/target.h"
 #include "schemes/scheme.h"

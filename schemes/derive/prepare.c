@@ -163,7 +163,8 @@ static const assay_scheme_simd simd = {
     .codes = assay_apply_codes,
 };
 
-/* Wishes are the record's own (schemes/wishes.c), and its rescales are looked at themselves. */
+/* Wishes are the record's own (schemes/rule_policy.c), and its rescales are looked at themselves.
+ */
 static const assay_scheme_facts facts = {.exact = assay_apply_exact, .limit = assay_apply_limit};
 
 const assay_scheme_vtable assay_family_vtable = {

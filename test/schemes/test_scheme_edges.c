@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schemes/bulk.h"
+#include "schemes/batch.h"
 #include "schemes/derive/derive.h"
 #include "test/support/scheme_unit.h"
 

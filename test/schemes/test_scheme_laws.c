@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "graph/core/type.h"
-#include "schemes/bulk.h"
+#include "schemes/batch.h"
 #include "schemes/data.h"
 #include "schemes/derive/derive.h"
 #include "test/support/scheme_unit.h"

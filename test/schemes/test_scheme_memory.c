@@ -9,8 +9,8 @@
 
 #include <yaml.h>
 
-#include "schemes/lone.h"
-#include "schemes/staircase.h"
+#include "schemes/single.h"
+#include "schemes/thresholds.h"
 #include "test/support/alloc_fails.h"
 #include "test/support/scheme_unit.h"
 

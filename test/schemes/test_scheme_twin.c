@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schemes/bulk.h"
+#include "schemes/batch.h"
 #include "schemes/data.h"
-#include "schemes/lone.h"
+#include "schemes/single.h"
 #include "schemes/trace.h"
 
 typedef __int128 wide;

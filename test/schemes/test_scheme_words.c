@@ -9,7 +9,7 @@
 #include "graph/core/type.h"
 #include "schemes/derive/derive.h"
 #include "schemes/explain.h"
-#include "schemes/lone.h"
+#include "schemes/single.h"
 
 static assay_scheme *scheme_of(const char *record)
 {

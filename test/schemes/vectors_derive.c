@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "opt/calibrate/choose.h"
+#include "opt/calibrate/qparams.h"
 
 typedef struct file {
     const char *path, *scheme;

@@ -53,7 +53,7 @@ assay_encode_fn assay_simd_encode_portable(const assay_unit *u);
 /* codes.c, by instruction set: element-wise functions of codes at most `reach` from their zero
  * points; NULL where u has none. */
 assay_codes_fn assay_simd_codes_portable(const assay_unit *u, int64_t reach);
-/* mix.c, by instruction set: bilinear sums to codes; NULL where u has none. */
+/* interpolate.c, by instruction set: bilinear sums to codes; NULL where u has none. */
 assay_mix_fn assay_simd_mix_portable(const assay_unit *u);
 /* softmax.c, layer_norm.c, by instruction set: rows to bytes; NULL where u has none. */
 assay_row_fn assay_simd_softmax_portable(const assay_unit *u);

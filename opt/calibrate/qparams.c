@@ -1,4 +1,4 @@
-#include "opt/calibrate/choose.h"
+#include "opt/calibrate/qparams.h"
 
 #include <math.h>
 #include <string.h>

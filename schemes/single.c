@@ -1,5 +1,5 @@
-/* One rescale on its own; see lone.h. */
-#include "schemes/lone.h"
+/* One rescale on its own; see single.h. */
+#include "schemes/single.h"
 
 #include <math.h>
 #include <stdio.h>

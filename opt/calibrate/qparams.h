@@ -1,8 +1,8 @@
 /* Choosing quantization parameters: from a range of real values to a scale and a zero point.
  *
  * The range always takes in 0, so that 0 is exactly a code (padding, ReLU, absent taps). */
-#ifndef ASSAY_OPT_CHOOSE_H
-#define ASSAY_OPT_CHOOSE_H
+#ifndef ASSAY_OPT_QPARAMS_H
+#define ASSAY_OPT_QPARAMS_H
 
 #include "graph/core/type.h"
 #include "schemes/apply/round.h"
@@ -17,8 +17,8 @@ typedef enum assay_schema {
 
 typedef enum assay_chooser {
     ASSAY_CHOOSER_ASSAY, /* the formula below */
-    ASSAY_CHOOSER_GLOW,  /* Glow's numbers to the bit, flaws included (choose_glow.c) */
-    ASSAY_CHOOSER_FBGEMM /* FBGEMM's, as PyTorch uses it on x86 (choose_fbgemm.c) */
+    ASSAY_CHOOSER_GLOW,  /* Glow's numbers to the bit, flaws included (qparams_glow.c) */
+    ASSAY_CHOOSER_FBGEMM /* FBGEMM's, as PyTorch uses it on x86 (qparams_fbgemm.c) */
 } assay_chooser;
 
 typedef struct assay_choice {

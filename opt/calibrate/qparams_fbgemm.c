@@ -4,7 +4,7 @@
  * schemas are its preserve_sparsity. */
 #include <math.h>
 
-#include "opt/calibrate/choose.h"
+#include "opt/calibrate/qparams.h"
 
 #define SMALLEST 6.1e-5f
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "opt/calibrate/choose.h"
+#include "opt/calibrate/qparams.h"
 
 enum { ASYM, SYM, SYM_UNSIGNED, POW2 };
 

@@ -1,9 +1,9 @@
 /* One rescale apart from any node: a scheme's record with one real scale, or one multiplier and
  * shift. What bulk rows, `assay scheme try|show|diff` and tests are made of. */
-#ifndef ASSAY_SCHEMES_LONE_H
-#define ASSAY_SCHEMES_LONE_H
+#ifndef ASSAY_SCHEMES_SINGLE_H
+#define ASSAY_SCHEMES_SINGLE_H
 
-#include "schemes/bulk.h"
+#include "schemes/batch.h"
 #include "schemes/derive/derive.h"
 
 /* `r` points into the struct: it must not be copied. */

@@ -1,8 +1,8 @@
 /* The threshold form of a rescale: the code as a step function of the accumulator, exact. Every
  * rescale is monotone in the accumulator between the points where its arithmetic wraps around, so
  * each step is found by bisection; two rescales agree exactly where their forms do. */
-#ifndef ASSAY_SCHEMES_STAIRCASE_H
-#define ASSAY_SCHEMES_STAIRCASE_H
+#ifndef ASSAY_SCHEMES_THRESHOLDS_H
+#define ASSAY_SCHEMES_THRESHOLDS_H
 
 #include "schemes/unit.h"
 

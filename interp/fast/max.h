@@ -1,8 +1,8 @@
 /* The greatest or the least of codes of at most 16 bits: maxima of their bits, flipped so that what
  * is sought is the greatest unsigned number. What follows it, an activation or a rescale, is a
  * table of bytes, or asked of the unit. */
-#ifndef ASSAY_INTERP_FAST_MOST_H
-#define ASSAY_INTERP_FAST_MOST_H
+#ifndef ASSAY_INTERP_FAST_MAX_H
+#define ASSAY_INTERP_FAST_MAX_H
 
 #include "interp/fast/fast.h"
 

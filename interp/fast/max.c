@@ -1,4 +1,4 @@
-#include "interp/fast/most.h"
+#include "interp/fast/max.h"
 
 #include <string.h>
 

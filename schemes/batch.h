@@ -1,6 +1,6 @@
 /* Rescales by the row: for `assay scheme apply` and `derive`, for tests and for NumPy users. */
-#ifndef ASSAY_SCHEMES_BULK_H
-#define ASSAY_SCHEMES_BULK_H
+#ifndef ASSAY_SCHEMES_BATCH_H
+#define ASSAY_SCHEMES_BATCH_H
 
 #include "schemes/scheme.h"
 

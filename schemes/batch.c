@@ -1,9 +1,9 @@
-/* Rescales by the row; see bulk.h. */
-#include "schemes/bulk.h"
+/* Rescales by the row; see batch.h. */
+#include "schemes/batch.h"
 
 #include <stdio.h>
 
-#include "schemes/lone.h"
+#include "schemes/single.h"
 
 static bool set_row(assay_lone *o, const assay_bulk *b, size_t i, char *why, size_t size)
 {

@@ -1,4 +1,4 @@
-#include "interp/fast/turn.h"
+#include "interp/fast/transpose_tile.h"
 
 #include "interp/fast/fast.h"
 

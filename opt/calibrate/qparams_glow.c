@@ -1,10 +1,10 @@
 /* Glow's own chooser, step by step as its chooseQuantizationParams does it (float32 ends, double
  * arithmetic; facts from pytorch/glow 05dd99b, lib/Quantization/Base/Base.cpp), flaws included:
- * parameters that must equal those of a Glow build. choose.h says what ours does otherwise. */
+ * parameters that must equal those of a Glow build. qparams.h says what ours does otherwise. */
 #include <float.h>
 #include <math.h>
 
-#include "opt/calibrate/choose.h"
+#include "opt/calibrate/qparams.h"
 
 assay_status assay_choose_glow_range(const assay_choice *c, double min, double max, float *least,
                                      float *greatest, bool *symmetric, assay_error *err)

@@ -1,7 +1,7 @@
 /* Matrices transposed in tiles: channels first to last, and back. Bytes by 16 x 16, elements of 2
  * and 4 bytes by 8 x 8 and 4 x 4. */
-#ifndef ASSAY_INTERP_FAST_TURN_H
-#define ASSAY_INTERP_FAST_TURN_H
+#ifndef ASSAY_INTERP_FAST_TRANSPOSE_TILE_H
+#define ASSAY_INTERP_FAST_TRANSPOSE_TILE_H
 
 #include <stdint.h>
 #include <string.h>

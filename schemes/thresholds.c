@@ -1,5 +1,5 @@
-/* Threshold forms; see staircase.h. */
-#include "schemes/staircase.h"
+/* Threshold forms; see thresholds.h. */
+#include "schemes/thresholds.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "schemes/apply/apply.h"
-#include "schemes/lone.h"
-#include "schemes/staircase.h"
+#include "schemes/single.h"
+#include "schemes/thresholds.h"
 #include "schemes/trace.h"
 
 typedef struct question {
