@@ -3,7 +3,7 @@
 #define ASSAY_TEST_TFLITE_BUILD_H
 
 #include "graph/core/graph.h"
-#include "graph/tflite/schema.h"
+#include "graph/tflite/flat/schema.h"
 #include "test/support/support.h"
 
 #define TB_MAX 48

@@ -1,0 +1,34 @@
+/* Between the files of the exporter: export.c has nodes, export_codes.c conversions, export_ops.c
+ * operators. */
+#ifndef ASSAY_GRAPH_ONNX_EXPORT_PARTS_H
+#define ASSAY_GRAPH_ONNX_EXPORT_PARTS_H
+
+#include "graph/onnx/export/write.h"
+
+/* ---- export_codes.c ---- */
+
+/* The parameters of a value, written once. */
+void onnx_export_parameters(onnx_writer *w, int v);
+/* QuantizeLinear or DequantizeLinear (op) of `from` into `to`, with the parameters written for
+ * `name`, which are those of t. */
+void onnx_export_convert(onnx_writer *w, const char *op, const char *from, const char *name,
+                         const assay_type *t, const char *to);
+/* The name of a value's real numbers; of codes a DequantizeLinear is made at the first use. */
+const char *onnx_export_real(onnx_writer *w, int v);
+/* A QuantizeLinear of `from` gives value v. */
+void onnx_export_quantize(onnx_writer *w, const char *from, int v);
+/* The name of node n's bias as real numbers, at the scale of the products, whatever its own
+ * parameters say. */
+const char *onnx_export_bias(onnx_writer *w, const assay_node *n);
+/* Whether v is a bias of 64 bits, which DequantizeLinear has not. */
+bool onnx_export_is_wide_bias(const assay_graph *g, int v);
+
+/* ---- export_ops.c ---- */
+
+/* Node n on real values named `in`, its result named y. Refuses what ONNX has no operator for. */
+void onnx_export_operation(onnx_writer *w, const assay_node *n, const char *const *in,
+                           const char *y);
+/* The same of a product of codes without a scale: in has both operands and their zero points. */
+void onnx_export_sums(onnx_writer *w, const assay_node *n, const char *const *in, const char *y);
+
+#endif

@@ -1,0 +1,329 @@
+/* Messages of the format, in an arena, then packed. */
+#include "graph/onnx/export/write.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void no_memory(onnx_writer *w)
+{
+    if (!w->status)
+        w->status = assay_out_of_memory(w->err);
+}
+
+void *onnx_memory(onnx_writer *w, size_t bytes)
+{
+    void *p = w->status ? NULL : assay_arena_alloc(w->arena, bytes);
+    if (!p)
+        no_memory(w);
+    return p;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The names of the network's own values, in order: none that is made may be one of them. */
+static void note_names(onnx_writer *w)
+{
+    w->own = onnx_memory(w, ((size_t)w->g->n_values + 1) * sizeof *w->own);
+    for (int v = 0; w->own && v < w->g->n_values; v++)
+        w->own[v] = w->g->value[v].name;
+    if (w->own)
+        qsort(w->own, (size_t)w->g->n_values, sizeof *w->own, compare_names);
+}
+
+static bool is_own(const onnx_writer *w, const char *name)
+{
+    return w->own && bsearch(&name, w->own, (size_t)w->g->n_values, sizeof *w->own, compare_names);
+}
+
+const char *onnx_text(onnx_writer *w, const char *format, ...)
+{
+    va_list args;
+    char *text;
+    int n;
+
+    va_start(args, format);
+    n = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    text = n < 0 ? NULL : onnx_memory(w, (size_t)n + 1);
+    if (!text)
+        return "";
+    va_start(args, format);
+    vsnprintf(text, (size_t)n + 1, format, args);
+    va_end(args);
+    return is_own(w, text) ? onnx_text(w, "%s:made", text) : text;
+}
+
+void onnx_write_refuse(onnx_writer *w, const assay_node *n, const char *what)
+{
+    if (!w->status)
+        w->status = assay_fail(w->err, ASSAY_ERR_UNSUPPORTED, "node '%.200s' (%s): %s", n->name,
+                               assay_op_get(n->op)->name, what);
+}
+
+/* Room for one more pointer in a list of n, which doubles at powers of two. */
+static void *grown(onnx_writer *w, void *list, size_t n)
+{
+    void *more;
+    if (n != 0 && (n & (n - 1)) != 0)
+        return list;
+    more = onnx_memory(w, (n ? 2 * n : 1) * sizeof(void *));
+    if (more && n)
+        memcpy(more, list, n * sizeof(void *));
+    return more;
+}
+
+void onnx_write_begin(onnx_writer *w, const assay_graph *g, int64_t opset, assay_error *err)
+{
+    *w = (onnx_writer){.g = g, .opset = opset, .err = err, .arena = assay_arena_new()};
+    assay__onnx__graph__init(&w->graph);
+    if (!w->arena) {
+        no_memory(w);
+        return;
+    }
+    w->has_params = onnx_memory(w, (size_t)g->n_values + 1);
+    w->has_real = onnx_memory(w, (size_t)g->n_values + 1);
+    w->graph.name = (char *)(uintptr_t)g->name;
+    note_names(w);
+}
+
+void onnx_write_node(onnx_writer *w, const char *op, const char *output)
+{
+    pb_node *n = onnx_memory(w, sizeof *n);
+    pb_node **list = n ? grown(w, w->graph.node, w->graph.n_node) : NULL;
+
+    if (!list)
+        return;
+    assay__onnx__node__init(n);
+    n->op_type = (char *)(uintptr_t)op;
+    n->name = (char *)(uintptr_t)onnx_text(w, "%s_%zu", op, w->graph.n_node);
+    w->graph.node = list;
+    w->graph.node[w->graph.n_node++] = n;
+    w->node = n;
+    if (output)
+        onnx_write_output(w, output);
+}
+
+void onnx_write_input(onnx_writer *w, const char *name)
+{
+    char **list = w->status ? NULL : grown(w, w->node->input, w->node->n_input);
+    if (!list)
+        return;
+    w->node->input = list;
+    w->node->input[w->node->n_input++] = (char *)(uintptr_t)name;
+}
+
+void onnx_write_output(onnx_writer *w, const char *name)
+{
+    char **list = w->status ? NULL : grown(w, w->node->output, w->node->n_output);
+    if (!list)
+        return;
+    w->node->output = list;
+    w->node->output[w->node->n_output++] = (char *)(uintptr_t)name;
+}
+
+static pb_attribute *attribute(onnx_writer *w, const char *name, int type)
+{
+    pb_attribute *a = onnx_memory(w, sizeof *a);
+    pb_attribute **list = a ? grown(w, w->node->attribute, w->node->n_attribute) : NULL;
+
+    if (!list)
+        return &w->unused;
+    assay__onnx__attribute__init(a);
+    a->name = (char *)(uintptr_t)name;
+    a->has_type = true;
+    a->type = type;
+    w->node->attribute = list;
+    w->node->attribute[w->node->n_attribute++] = a;
+    return a;
+}
+
+void onnx_write_int(onnx_writer *w, const char *name, int64_t v)
+{
+    pb_attribute *a = attribute(w, name, ONNX_ATTR_INT);
+    a->has_i = true;
+    a->i = v;
+}
+
+void onnx_write_float(onnx_writer *w, const char *name, float v)
+{
+    pb_attribute *a = attribute(w, name, ONNX_ATTR_FLOAT);
+    a->has_f = true;
+    a->f = v;
+}
+
+void onnx_write_string(onnx_writer *w, const char *name, const char *v)
+{
+    pb_attribute *a = attribute(w, name, ONNX_ATTR_STRING);
+    a->has_s = true;
+    a->s = (ProtobufCBinaryData){strlen(v), (uint8_t *)(uintptr_t)v};
+}
+
+void onnx_write_list(onnx_writer *w, const char *name, const assay_list *a, const assay_list *b)
+{
+    size_t n = (size_t)a->n + (b ? (size_t)b->n : 0);
+    int64_t *v = onnx_memory(w, (n + 1) * sizeof *v);
+    pb_attribute *to = attribute(w, name, ONNX_ATTR_INTS);
+
+    if (!v)
+        return;
+    memcpy(v, a->v, (size_t)a->n * sizeof *v);
+    if (b)
+        memcpy(v + a->n, b->v, (size_t)b->n * sizeof *v);
+    to->n_ints = n;
+    to->ints = v;
+}
+
+/* Two codes of 4 bits a byte, the low half first. */
+static const void *packed(onnx_writer *w, const uint8_t *code, size_t n)
+{
+    uint8_t *to = onnx_memory(w, n / 2 + 1);
+    for (size_t i = 0; to && i < n; i++)
+        to[i / 2] = (uint8_t)(to[i / 2] | (code[i] & 15) << (i % 2 ? 4 : 0));
+    return to;
+}
+
+void onnx_write_tensor(onnx_writer *w, const char *name, assay_elem elem, int rank,
+                       const int64_t *dim, const void *data)
+{
+    pb_tensor *t = onnx_memory(w, sizeof *t);
+    int64_t *dims = onnx_memory(w, ((size_t)rank + 1) * sizeof *dims);
+    pb_tensor **list = t && dims ? grown(w, w->graph.initializer, w->graph.n_initializer) : NULL;
+    size_t count = 1;
+    int dtype = onnx_elem_dtype(elem);
+
+    if (!list || !data)
+        return;
+    if (dtype == ONNX_UNDEFINED) {
+        w->status = assay_fail(w->err, ASSAY_ERR_UNSUPPORTED,
+                               "value '%.200s': ONNX has no such element type", name);
+        return;
+    }
+    for (int i = 0; i < rank; i++)
+        count *= (size_t)dim[i];
+    if (rank > 0)
+        memcpy(dims, dim, (size_t)rank * sizeof *dims);
+    assay__onnx__tensor__init(t);
+    t->n_dims = (size_t)rank;
+    t->dims = dims;
+    t->has_data_type = true;
+    t->data_type = dtype;
+    t->name = (char *)(uintptr_t)name;
+    t->has_raw_data = true;
+    t->raw_data.len = elem.bits == 4 ? (count + 1) / 2 : count * assay_elem_size(elem);
+    if (elem.bits == 4)
+        data = packed(w, data, count);
+    t->raw_data.data = (uint8_t *)(uintptr_t)data;
+    w->graph.initializer = list;
+    w->graph.initializer[w->graph.n_initializer++] = t;
+}
+
+const char *onnx_write_integers(onnx_writer *w, const char *base, const char *suffix,
+                                const assay_list *list)
+{
+    const char *name = onnx_text(w, "%s:%s", base, suffix);
+    int64_t n = list->n, *v = onnx_memory(w, ((size_t)n + 1) * sizeof *v);
+
+    if (v)
+        memcpy(v, list->v, (size_t)n * sizeof *v);
+    onnx_write_tensor(w, name, assay_int(64, true), 1, &n, v);
+    return name;
+}
+
+const char *onnx_write_numbers(onnx_writer *w, const char *base, const char *suffix,
+                               const assay_float_list *list)
+{
+    const char *name = onnx_text(w, "%s:%s", base, suffix);
+    int64_t n = list->n;
+    float *v = onnx_memory(w, ((size_t)n + 1) * sizeof *v);
+
+    if (v)
+        memcpy(v, list->v, (size_t)n * sizeof *v);
+    onnx_write_tensor(w, name, assay_f32(), 1, &n, v);
+    return name;
+}
+
+const char *onnx_write_number(onnx_writer *w, const char *base, const char *suffix, float v)
+{
+    const char *name = onnx_text(w, "%s:%s", base, suffix);
+    float *at = onnx_memory(w, sizeof *at);
+
+    if (at)
+        *at = v;
+    onnx_write_tensor(w, name, assay_f32(), 0, NULL, at);
+    return name;
+}
+
+/* Name and type of an input or output of the network. */
+static pb_value_info *interface(onnx_writer *w, int value)
+{
+    const assay_value *v = &w->g->value[value];
+    pb_value_info *info = onnx_memory(w, sizeof *info);
+    Assay__Onnx__Type *type = onnx_memory(w, sizeof *type);
+    Assay__Onnx__TensorType *tensor = onnx_memory(w, sizeof *tensor);
+    Assay__Onnx__Shape *shape = onnx_memory(w, sizeof *shape);
+    Assay__Onnx__Dimension *dim = onnx_memory(w, ((size_t)v->type.rank + 1) * sizeof *dim);
+    Assay__Onnx__Dimension **dims = onnx_memory(w, ((size_t)v->type.rank + 1) * sizeof(void *));
+
+    if (!info || !type || !tensor || !shape || !dim || !dims)
+        return NULL;
+    assay__onnx__value_info__init(info);
+    assay__onnx__type__init(type);
+    assay__onnx__tensor_type__init(tensor);
+    assay__onnx__shape__init(shape);
+    for (int i = 0; i < v->type.rank; i++) {
+        assay__onnx__dimension__init(&dim[i]);
+        dim[i].has_dim_value = true;
+        dim[i].dim_value = v->type.dim[i];
+        dims[i] = &dim[i];
+    }
+    shape->n_dim = (size_t)v->type.rank;
+    shape->dim = dims;
+    tensor->has_elem_type = true;
+    tensor->elem_type = onnx_elem_dtype(v->type.elem);
+    tensor->shape = shape;
+    type->tensor_type = tensor;
+    info->name = (char *)(uintptr_t)v->name;
+    info->type = type;
+    return info;
+}
+
+static pb_value_info **interfaces(onnx_writer *w, const int *id, int n)
+{
+    pb_value_info **list = onnx_memory(w, ((size_t)n + 1) * sizeof(void *));
+    for (int i = 0; i < n && list; i++)
+        list[i] = interface(w, id[i]);
+    return list;
+}
+
+assay_status onnx_write_end(onnx_writer *w, unsigned char **bytes, size_t *length)
+{
+    Assay__Onnx__Model model = ASSAY__ONNX__MODEL__INIT;
+    Assay__Onnx__OperatorSet set = ASSAY__ONNX__OPERATOR_SET__INIT, *sets[1] = {&set};
+
+    w->graph.input = interfaces(w, w->g->input, w->g->n_inputs);
+    w->graph.output = interfaces(w, w->g->output, w->g->n_outputs);
+    w->graph.n_input = (size_t)w->g->n_inputs;
+    w->graph.n_output = (size_t)w->g->n_outputs;
+    set.has_version = true;
+    set.version = w->opset;
+    model.has_ir_version = true;
+    model.ir_version = w->opset > 20 ? 10 : w->opset > 18 ? 9 : w->opset > 14 ? 8 : 7;
+    model.n_opset_import = 1;
+    model.opset_import = sets;
+    model.graph = &w->graph;
+    if (!w->status) {
+        *length = assay__onnx__model__get_packed_size(&model);
+        *bytes = malloc(*length + 1);
+        if (*bytes)
+            assay__onnx__model__pack(&model, *bytes);
+        else
+            no_memory(w);
+    }
+    assay_arena_free(w->arena);
+    return w->status;
+}

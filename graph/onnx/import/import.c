@@ -1,0 +1,315 @@
+/* The way from a model's bytes to a graph: nodes in order, outputs, what is unsupported. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "graph/core/map.h"
+#include "graph/onnx/node/node.h"
+
+static const onnx_op_row op_table[] = {
+#define ONNX_OP(domain, type, fn, op, min_in, max_in, max_out, attributes)                         \
+    {domain, #type, onnx_import_##fn, ASSAY_OP_##op, min_in, max_in, max_out, attributes},
+#include "graph/onnx/op/ops.def"
+#undef ONNX_OP
+};
+
+const onnx_op_row *onnx_find_op(const char *domain, const char *type)
+{
+    for (size_t i = 0; i < sizeof op_table / sizeof op_table[0]; i++)
+        if (strcmp(op_table[i].type, type) == 0 && strcmp(op_table[i].domain, domain) == 0)
+            return &op_table[i];
+    return NULL;
+}
+
+/* ---- the list of what is unsupported ---- */
+
+static void list_unsupported(onnx_import *im, const char *text)
+{
+    size_t room = sizeof im->unsupported - im->unsupported_length;
+    int n = snprintf(im->unsupported + im->unsupported_length, room, "%s%s",
+                     im->n_unsupported ? "; " : "", text);
+
+    if (n > 0 && (size_t)n < room)
+        im->unsupported_length += (size_t)n;
+    else
+        im->unsupported[im->unsupported_length] = '\0'; /* whole entries only */
+    im->n_unsupported++;
+}
+
+assay_status onnx_tolerate(onnx_import *im, assay_status s, const assay_error *err)
+{
+    if (s != ASSAY_ERR_UNSUPPORTED)
+        return s;
+    list_unsupported(im, err->text);
+    return ASSAY_OK;
+}
+
+/* ---- nodes ---- */
+
+static const char *standard_domain(const char *domain)
+{
+    return !domain || strcmp(domain, "ai.onnx") == 0 ? "" : domain;
+}
+
+#define MAX_DEPTH 16 /* of subgraphs */
+
+static bool contains_word(const char *words, const char *word)
+{
+    size_t n = strlen(word);
+
+    for (const char *p = words; n > 0 && (p = strstr(p, word)); p += n)
+        if ((p == words || p[-1] == ' ') && (p[n] == ' ' || p[n] == '\0'))
+            return true;
+    return false;
+}
+
+static void check_node(onnx_node *n)
+{
+    const pb_node *pb = n->pb;
+    const char *domain = standard_domain(pb->domain);
+
+    n->row = onnx_find_op(domain, pb->op_type);
+    if (!n->row) {
+        onnx_refuse(n, "no such op here%s%s", *domain ? " in domain " : "", domain);
+        return;
+    }
+    for (size_t i = 0; i < pb->n_attribute; i++) {
+        if (!contains_word(n->row->attributes, pb->attribute[i]->name))
+            onnx_refuse(n, "attribute '%s'", pb->attribute[i]->name);
+        if (pb->attribute[i]->ref_attr_name)
+            onnx_refuse(n, "attribute '%s' refers to a function's", pb->attribute[i]->name);
+    }
+    if ((n->row->max_in >= 0 && pb->n_input > (size_t)n->row->max_in) ||
+        (n->row->max_out >= 0 && pb->n_output > (size_t)n->row->max_out) || pb->n_output == 0)
+        onnx_fail(n, ASSAY_ERR_INPUT, "%zu inputs and %zu outputs, expected at most %d and %d",
+                  pb->n_input, pb->n_output, n->row->max_in, n->row->max_out);
+    for (int i = 0; i < n->row->min_in; i++)
+        if (!onnx_has(n, (size_t)i))
+            onnx_fail(n, ASSAY_ERR_INPUT, "input %d is missing", i);
+}
+
+/* Are the inputs there, and does none come from an unsupported node? */
+static bool inputs_ready(onnx_node *n)
+{
+    for (size_t i = 0; i < n->pb->n_input; i++) {
+        onnx_value *v = onnx_in(n, i);
+        if (v && v->is_lost)
+            return false;
+        if (v && !onnx_is_made(v)) {
+            onnx_fail(n, ASSAY_ERR_INPUT,
+                      "uses '%s' before node '%s' makes it: the nodes are a cycle", n->pb->input[i],
+                      v->maker);
+            return false;
+        }
+    }
+    return true;
+}
+
+static assay_status import_nodes(onnx_import *im, onnx_node *nodes, size_t count, assay_error *err)
+{
+    onnx_node **order = onnx_order_nodes(im, nodes, count);
+
+    if (!order)
+        return assay_out_of_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        onnx_node *n = order[i];
+        assay_error cause;
+
+        n->err = &cause;
+        check_node(n);
+        if (!n->status && inputs_ready(n)) {
+            onnx_begin_narrow(n);
+            n->row->import(n);
+            onnx_end_narrow(n);
+        }
+        if (n->status && onnx_tolerate(im, n->status, &cause))
+            return assay_fail(err, n->status, "%s", cause.text);
+        for (size_t k = 0; k < n->pb->n_output; k++) {
+            onnx_value *v = onnx_find_value(im, n->pb->output[k]);
+            if (v && !onnx_is_made(onnx_resolve(v)))
+                v->is_lost = true;
+        }
+    }
+    return ASSAY_OK;
+}
+
+assay_status onnx_import_body(onnx_import *im, const ProtobufCBinaryData *bytes, onnx_value **out,
+                              size_t n_out, assay_error *err)
+{
+    pb_graph *g;
+    onnx_node *nodes;
+    assay_status s;
+
+    if (im->depth == MAX_DEPTH)
+        return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "subgraphs nested %d deep", MAX_DEPTH);
+    s = onnx_parse_graph(im, bytes, &g, err);
+    if (s)
+        return s;
+    if (g->n_input > 0 || g->n_output != n_out)
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "subgraph with %zu inputs and %zu outputs, expected "
+                          "0 and %zu",
+                          g->n_input, g->n_output, n_out);
+    nodes = assay_arena_array(im->temp, g->n_node, sizeof *nodes);
+    if (!nodes)
+        return assay_out_of_memory(err);
+    im->depth++;
+    s = onnx_read_initializers(im, g, err);
+    if (!s)
+        s = onnx_declare_nodes(im, g, nodes, err);
+    if (!s)
+        s = import_nodes(im, nodes, g->n_node, err);
+    im->depth--;
+    for (size_t i = 0; i < n_out && !s; i++) {
+        out[i] = onnx_resolve(onnx_find_value(im, g->output[i]->name));
+        if (!out[i])
+            s = assay_fail(err, ASSAY_ERR_INPUT, "output '%s' of the subgraph is not defined",
+                           g->output[i]->name);
+    }
+    return s;
+}
+
+static assay_status set_outputs(onnx_import *im, const pb_graph *g, assay_error *err)
+{
+    int *ids = assay_arena_array(im->temp, g->n_output, sizeof *ids);
+
+    if (!ids)
+        return assay_out_of_memory(err);
+    if (g->n_output == 0)
+        return assay_fail(err, ASSAY_ERR_INPUT, "%s: the graph has no outputs", im->file);
+    for (size_t i = 0; i < g->n_output; i++) {
+        onnx_value *v = onnx_resolve(onnx_find_value(im, g->output[i]->name));
+        ids[i] = onnx_materialize(im, v, err);
+        if (ids[i] == ASSAY_NO_VALUE)
+            return assay_fail(err, ASSAY_ERR_INPUT, "%s: output '%s' was not made", im->file,
+                              g->output[i]->name);
+    }
+    return assay_graph_set_outputs(im->graph, ids, (int)g->n_output, err);
+}
+
+static assay_status import_graph(onnx_import *im, const pb_graph *g, assay_error *err)
+{
+    onnx_node *nodes = assay_arena_array(im->temp, g->n_node, sizeof *nodes);
+    assay_status s;
+
+    if (!nodes)
+        return assay_out_of_memory(err);
+    if (g->n_sparse_initializer > 0)
+        list_unsupported(im, "sparse initializers");
+    s = onnx_read_initializers(im, g, err);
+    if (!s)
+        s = onnx_read_inputs(im, g, err);
+    if (!s)
+        s = onnx_declare_nodes(im, g, nodes, err);
+    if (!s)
+        s = onnx_declare_outputs(im, g, err);
+    if (!s)
+        s = import_nodes(im, nodes, g->n_node, err);
+    if (s)
+        return s;
+    if (im->n_unsupported > 0) {
+        bool cut = im->n_unsupported > 1 && im->unsupported_length > 500;
+        return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "%.100s: %d unsupported: %s%s", im->file,
+                          im->n_unsupported, im->unsupported, cut ? "; ..." : "");
+    }
+    s = set_outputs(im, g, err);
+    if (!s)
+        s = onnx_spread_params(im->graph, err);
+    if (!s)
+        s = onnx_fuse(im->graph, err);
+    return s ? s : assay_graph_verify(im->graph, err);
+}
+
+/* ---- entry points ---- */
+
+static assay_status read_opset(onnx_import *im, const pb_model *m, assay_error *err)
+{
+    for (size_t i = 0; i < m->n_opset_import; i++)
+        if (*standard_domain(m->opset_import[i]->domain) == '\0')
+            im->opset = m->opset_import[i]->version;
+    if (im->opset == 0)
+        return assay_fail(err, m->n_opset_import ? ASSAY_ERR_UNSUPPORTED : ASSAY_ERR_INPUT,
+                          "%s: imports no opset of the standard domain", im->file);
+    if (im->opset < ASSAY_ONNX_OPSET_MIN || im->opset > ASSAY_ONNX_OPSET_MAX)
+        return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
+                          "%s: opset %lld of the standard domain, expected %d to %d", im->file,
+                          (long long)im->opset, ASSAY_ONNX_OPSET_MIN, ASSAY_ONNX_OPSET_MAX);
+    return ASSAY_OK;
+}
+
+/* With a folder, external data may be there and the bytes outlive the graph. */
+static assay_status import_bytes(const char *file, const char *folder, const void *bytes,
+                                 size_t length, const assay_onnx_options *options,
+                                 assay_graph **out, assay_error *err)
+{
+    static const assay_onnx_options none;
+    onnx_import im = {.file = file,
+                      .folder = folder,
+                      .options = options ? options : &none,
+                      .bytes = bytes,
+                      .length = length,
+                      .lasts = folder != NULL,
+                      .left = onnx_memory_limit(length)};
+    XXH128_hash_t hash = XXH3_128bits(bytes, length);
+    pb_model *model;
+    assay_status s;
+
+    *out = NULL;
+    im.temp = assay_arena_new();
+    if (!im.temp)
+        return assay_out_of_memory(err);
+    if (im.lasts)
+        assay_map_forget(bytes, length); /* read for the hash */
+    s = onnx_parse_model(&im, &model, err);
+    if (!s)
+        s = read_opset(&im, model, err);
+    if (!s)
+        s = assay_graph_new(model->graph->name && *model->graph->name ? model->graph->name : "onnx",
+                            &im.graph, err);
+    if (!s)
+        s = import_graph(&im, model->graph, err);
+    if (s) {
+        assay_graph_free(im.graph);
+    } else {
+        snprintf(im.graph->model_digest, sizeof im.graph->model_digest, "%016llx%016llx",
+                 (unsigned long long)hash.high64, (unsigned long long)hash.low64);
+        *out = im.graph;
+    }
+    assay_arena_free(im.temp);
+    return s;
+}
+
+assay_status assay_onnx_import_memory(const char *name, const void *bytes, size_t length,
+                                      const assay_onnx_options *options, assay_graph **out,
+                                      assay_error *err)
+{
+    return import_bytes(name, NULL, bytes, length, options, out, err);
+}
+
+assay_status assay_onnx_import_file(const char *path, const assay_onnx_options *options,
+                                    assay_graph **out, assay_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash == path ? strdup("/")
+                   : slash       ? strndup(path, (size_t)(slash - path))
+                                 : strdup(".");
+    assay_map *map = NULL;
+    assay_status s;
+
+    *out = NULL;
+    if (!folder)
+        return assay_out_of_memory(err);
+    s = assay_map_file(path, &map, err);
+    if (!s)
+        s = import_bytes(path, folder, map->bytes, map->size, options, out, err);
+    if (!s && assay_arena_own((*out)->arena, assay_unmap, map)) {
+        assay_graph_free(*out);
+        *out = NULL;
+        s = assay_out_of_memory(err);
+    }
+    if (s)
+        assay_unmap(map);
+    free(folder);
+    return s;
+}

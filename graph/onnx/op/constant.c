@@ -1,0 +1,248 @@
+/* Operators that can be imported only when they are known at import: Constant, Shape, Size, Range,
+ * ConstantOfShape, NonZero, Trilu, and If, of which the branch taken is imported in its place. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/onnx/node/fold.h"
+
+/* A tensor attribute; NULL when absent or after a failure. */
+static onnx_const *tensor_attribute(onnx_node *n, const char *name)
+{
+    const pb_attribute *a = onnx_attribute(n, name, ONNX_ATTR_TENSOR);
+    onnx_const *c = a && a->t ? onnx_alloc(n->im, sizeof *c) : NULL;
+    assay_error cause = {.status = ASSAY_ERR_MEMORY, .text = "out of memory"};
+
+    if (!a)
+        return NULL;
+    if (!a->t)
+        return onnx_fail(n, ASSAY_ERR_INPUT, "attribute '%s' has no tensor", name);
+    if (!c || onnx_read_tensor(n->im, a->t, n->name, c, &cause))
+        return onnx_fail(n, cause.status, "%.300s", cause.text);
+    return c;
+}
+
+static onnx_const *int_list(onnx_node *n, const int64_t *v, size_t count)
+{
+    int64_t dim = (int64_t)count;
+    onnx_const *c = onnx_new_const(n->im, ONNX_INT64, 1, &dim);
+
+    for (size_t i = 0; c && i < count; i++)
+        onnx_set_int(c, (int64_t)i, v[i]);
+    return c;
+}
+
+static onnx_const *float_list(onnx_node *n, const float *v, size_t count)
+{
+    int64_t dim = (int64_t)count;
+    onnx_const *c = onnx_new_const(n->im, ONNX_FLOAT, 1, &dim);
+
+    for (size_t i = 0; c && i < count; i++)
+        onnx_set_real(c, (int64_t)i, (double)v[i]);
+    return c;
+}
+
+void onnx_import_constant(onnx_node *n)
+{
+    const char *name = n->pb->n_attribute == 1 ? n->pb->attribute[0]->name : "";
+    const pb_attribute *a;
+    onnx_const *c;
+
+    if (strcmp(name, "value") == 0) {
+        c = tensor_attribute(n, name);
+    } else if (strcmp(name, "value_float") == 0) {
+        a = onnx_attribute(n, name, ONNX_ATTR_FLOAT);
+        c = float_list(n, a ? &a->f : NULL, a ? 1 : 0);
+        if (c)
+            c->rank = 0;
+    } else if (strcmp(name, "value_floats") == 0) {
+        a = onnx_attribute(n, name, ONNX_ATTR_FLOATS);
+        c = float_list(n, a ? a->floats : NULL, a ? a->n_floats : 0);
+    } else if (strcmp(name, "value_int") == 0) {
+        a = onnx_attribute(n, name, ONNX_ATTR_INT);
+        c = int_list(n, a ? &a->i : NULL, a ? 1 : 0);
+        if (c)
+            c->rank = 0;
+    } else if (strcmp(name, "value_ints") == 0) {
+        a = onnx_attribute(n, name, ONNX_ATTR_INTS);
+        c = int_list(n, a ? a->ints : NULL, a ? a->n_ints : 0);
+    } else if (n->pb->n_attribute == 1) {
+        onnx_refuse(n, "attribute '%s'", name);
+        return;
+    } else {
+        onnx_fail(n, ASSAY_ERR_INPUT, "%zu attributes, expected 1", n->pb->n_attribute);
+        return;
+    }
+    onnx_constant(n, c, NULL);
+}
+
+/* A tensor of one repeated element, float 0 unless `value` says otherwise. */
+void onnx_import_constant_of_shape(onnx_node *n)
+{
+    onnx_const *element = tensor_attribute(n, "value");
+    const onnx_const *c;
+    onnx_const zero = {.dtype = ONNX_FLOAT, .count = 1, .data = &(float){0}};
+    assay_attrs a = {.shape = {.shape = {.n = 0}}};
+
+    if (!onnx_int_list(n, 0, "shape", &a.shape.shape))
+        return;
+    if (!element)
+        element = &zero;
+    if (element->count != 1 || a.shape.shape.n > ASSAY_MAX_RANK) {
+        onnx_fail(n, ASSAY_ERR_INPUT, "a value of %lld elements for a shape of rank %d",
+                  (long long)element->count, a.shape.shape.n);
+        return;
+    }
+    for (int i = 0; i < a.shape.shape.n; i++)
+        if (a.shape.shape.v[i] < 0)
+            onnx_fail(n, ASSAY_ERR_INPUT, "entry %d of the shape is %lld", i,
+                      (long long)a.shape.shape.v[i]);
+    if (n->status)
+        return;
+    element->rank = 0;
+    c = onnx_expand_const(n, element, &a.shape.shape);
+    if (!c)
+        onnx_refuse(n, "a constant of more than 2^20 elements");
+    else
+        onnx_constant(n, c, NULL);
+}
+
+/* The input's shape, or the part of it from `start` to `end` (15), clamped as a slice. */
+void onnx_import_shape(onnx_node *n)
+{
+    assay_type x = onnx_type(n, onnx_in(n, 0));
+    int64_t start = onnx_int(n, "start", 0), end = onnx_int(n, "end", x.rank);
+
+    start += start < 0 ? x.rank : 0;
+    end += end < 0 ? x.rank : 0;
+    start = start < 0 ? 0 : start > x.rank ? x.rank : start;
+    end = end < start ? start : end > x.rank ? x.rank : end;
+    onnx_constant(n, int_list(n, x.dim + start, (size_t)(end - start)), NULL);
+}
+
+void onnx_import_size(onnx_node *n)
+{
+    assay_type x = onnx_type(n, onnx_in(n, 0));
+    int64_t count = onnx_count(&x);
+    onnx_const *c = int_list(n, &count, 1);
+
+    if (c)
+        c->rank = 0;
+    onnx_constant(n, c, NULL);
+}
+
+/* start, start + delta, ... below (above) limit: max(ceil((limit - start) / delta), 0) elements. */
+void onnx_import_range(onnx_node *n)
+{
+    const onnx_const *part[3];
+    double count;
+    int64_t extent;
+    onnx_const *c;
+
+    for (size_t i = 0; i < 3; i++) {
+        part[i] = onnx_in(n, i)->constant;
+        if (!part[i]) {
+            onnx_refuse(n, "input '%s' is not known at import", n->pb->input[i]);
+            return;
+        }
+        if (part[i]->count != 1 || part[i]->dtype != part[0]->dtype) {
+            onnx_fail(n, ASSAY_ERR_INPUT, "inputs are not scalars of one type");
+            return;
+        }
+    }
+    count =
+        ceil((onnx_get_real(part[1], 0) - onnx_get_real(part[0], 0)) / onnx_get_real(part[2], 0));
+    if (!(count <= 1 << 20)) {
+        onnx_refuse(n, "a range of %g elements", count);
+        return;
+    }
+    extent = count > 0 ? (int64_t)count : 0;
+    c = onnx_new_const(n->im, part[0]->dtype, 1, &extent);
+    for (int64_t i = 0; c && i < extent; i++) {
+        if (onnx_is_float(c->dtype))
+            onnx_set_real(c, i, onnx_get_real(part[0], 0) + (double)i * onnx_get_real(part[2], 0));
+        else
+            onnx_set_int(c, i,
+                         (int64_t)((uint64_t)onnx_get_int(part[0], 0) +
+                                   (uint64_t)i * (uint64_t)onnx_get_int(part[2], 0)));
+    }
+    onnx_constant(n, c, NULL);
+}
+
+/* The indices of the elements that are not zero, a column each. */
+void onnx_import_non_zero(onnx_node *n)
+{
+    const onnx_const *x = onnx_in(n, 0)->constant;
+    int64_t dim[2] = {x ? x->rank : 0, 0}, column = 0;
+    onnx_const *c;
+
+    if (!x) {
+        onnx_refuse(n, "input '%s' is not known at import", n->pb->input[0]);
+        return;
+    }
+    for (int64_t i = 0; i < x->count; i++)
+        dim[1] += onnx_get_real(x, i) != 0;
+    c = onnx_new_const(n->im, ONNX_INT64, 2, dim);
+    for (int64_t i = 0; c && i < x->count; i++) {
+        int64_t rest = i;
+        if (onnx_get_real(x, i) == 0)
+            continue;
+        for (int d = x->rank - 1; d >= 0; d--) {
+            onnx_set_int(c, d * dim[1] + column, rest % x->dim[d]);
+            rest /= x->dim[d];
+        }
+        column++;
+    }
+    onnx_constant(n, c, NULL);
+}
+
+/* The upper (or lower) triangle of constant matrices, zero elsewhere: column - row >= k (<= k). */
+void onnx_import_trilu(onnx_node *n)
+{
+    const onnx_const *x = onnx_in(n, 0)->constant;
+    bool upper = onnx_int(n, "upper", 1) != 0;
+    int64_t k = 0;
+    onnx_const *c;
+
+    if (onnx_has(n, 1))
+        onnx_one_int(n, 1, "k", &k);
+    if (!x)
+        onnx_refuse(n, "input '%s' is not known at import", n->pb->input[0]);
+    else if (x->rank < 2)
+        onnx_fail(n, ASSAY_ERR_INPUT, "input of rank %d", x->rank);
+    if (n->status)
+        return;
+    c = onnx_new_const(n->im, x->dtype, x->rank, x->dim);
+    for (int64_t i = 0; c && i < x->count; i++) {
+        int64_t column = i % x->dim[x->rank - 1];
+        int64_t row = i / x->dim[x->rank - 1] % x->dim[x->rank - 2];
+        if (upper ? column - row >= k : column - row <= k)
+            onnx_copy_element(c, i, x, i, onnx_dtype_size(x->dtype));
+    }
+    onnx_constant(n, c, NULL);
+}
+
+void onnx_import_if_then_else(onnx_node *n)
+{
+    const onnx_const *condition = onnx_in(n, 0)->constant;
+    const pb_attribute *branch;
+    onnx_value **out = assay_arena_array(n->im->temp, n->pb->n_output, sizeof(onnx_value *));
+    assay_error cause = {.status = ASSAY_OK};
+
+    if (!condition || condition->count != 1) {
+        onnx_refuse(n, "condition '%s' is not known at import", n->pb->input[0]);
+        return;
+    }
+    branch = onnx_attribute(n, onnx_get_int(condition, 0) ? "then_branch" : "else_branch",
+                            ONNX_ATTR_GRAPH);
+    if (!branch || !out) {
+        onnx_fail(n, out ? ASSAY_ERR_INPUT : ASSAY_ERR_MEMORY, "no branch to import");
+        return;
+    }
+    assay_status s = onnx_import_body(n->im, &branch->g, out, n->pb->n_output, &cause);
+    if (s)
+        onnx_fail(n, s, "%.300s", cause.text);
+    for (size_t i = 0; i < n->pb->n_output && !n->status; i++)
+        if (onnx_is_made(out[i]))
+            onnx_bind(n, i, out[i]);
+}

@@ -1,0 +1,175 @@
+/* QONNX's Quant (Brevitas, FINN, hls4ml): floats rounded to a grid of integers and back,
+ *
+ *   y = (round(clip(x / scale + zeropt, least, greatest)) - zeropt) * scale
+ *
+ * A constant becomes codes at once, by that formula in float32; a value of the run is quantized and
+ * dequantized, as the scheme rounds (preset qonnx). Source: QONNX's documentation of Quant, and
+ * qonnx/custom_op/general/intquant.py. */
+#include <math.h>
+#include <string.h>
+
+#include "graph/onnx/node/node.h"
+
+typedef struct quant {
+    assay_elem elem;
+    assay_qparams q;
+    int64_t lo, hi; /* codes */
+} quant;
+
+/* One number for all, or one for each index of one axis of x, by numpy's broadcasting: the axis, or
+ * -1 for all. Refuses any other shape. */
+static int axis_of(onnx_node *n, size_t input, const char *what, const assay_type *x,
+                   const onnx_const **out)
+{
+    const onnx_value *v = onnx_in(n, input);
+    const onnx_const *c = v ? v->constant : NULL;
+    int axis = -1;
+
+    *out = c;
+    if (!c || c->dtype != ONNX_FLOAT) {
+        onnx_refuse(n, "its %s ('%s') is not a float32 constant", what, n->pb->input[input]);
+        return -1;
+    }
+    for (int i = 0; i < c->rank; i++) {
+        if (c->dim[i] == 1)
+            continue;
+        if (axis >= 0 || x->rank < c->rank || c->dim[i] != x->dim[x->rank - c->rank + i]) {
+            onnx_refuse(n, "its %s ('%s') is neither one for all nor one for each index of an axis",
+                        what, n->pb->input[input]);
+            return -1;
+        }
+        axis = x->rank - c->rank + i;
+    }
+    return axis;
+}
+
+static void read_parameters(onnx_node *n, const assay_type *x, quant *out)
+{
+    const onnx_const *scale, *zero;
+    const int along_scale = axis_of(n, 1, "scale", x, &scale);
+    const int along_zero = n->status ? -1 : axis_of(n, 2, "zero point", x, &zero);
+    const int axis = along_scale >= 0 ? along_scale : along_zero;
+
+    if (!n->status && along_scale >= 0 && along_zero >= 0 && along_scale != along_zero)
+        onnx_refuse(n, "its scale and zero point go along different axes");
+    if (n->status)
+        return;
+    const size_t count = axis >= 0 ? (size_t)x->dim[axis] : 1;
+    float *scales = onnx_alloc(n->im, (count + 1) * sizeof *scales);
+    int32_t *zeros = onnx_alloc(n->im, (count + 1) * sizeof *zeros);
+    if (!scales || !zeros) {
+        onnx_no_memory(n);
+        return;
+    }
+    for (size_t i = 0; i < count && !n->status; i++) {
+        const double s = onnx_get_real(scale, along_scale >= 0 ? (int64_t)i : 0);
+        const double z = onnx_get_real(zero, along_zero >= 0 ? (int64_t)i : 0);
+        if (!(s > 0) || !isfinite(s))
+            onnx_fail(n, ASSAY_ERR_INPUT,
+                      "scale '%s' has the element %g at index %zu, expected finite and above 0",
+                      n->pb->input[1], s, i);
+        else if (!(z >= (double)assay_elem_min(out->elem) &&
+                   z <= (double)assay_elem_max(out->elem)) ||
+                 z != rint(z))
+            onnx_refuse(n, "its zero point '%s' has the element %g, which is no code",
+                        n->pb->input[2], z);
+        else {
+            scales[i] = (float)s;
+            zeros[i] = (int32_t)z;
+        }
+    }
+    out->q = (assay_qparams){.granularity = axis >= 0 ? ASSAY_Q_AXIS : ASSAY_Q_TENSOR,
+                             .axis = axis >= 0 ? axis : 0,
+                             .count = count,
+                             .scale = scales,
+                             .zero_point = zeros};
+}
+
+/* The kind of code and its range from bit width, sign and narrow. */
+static void read_width(onnx_node *n, bool is_constant, quant *out)
+{
+    const bool is_signed = onnx_int(n, "signed", 1) != 0, narrow = onnx_int(n, "narrow", 0) != 0;
+    const int most = is_constant ? 32 : 16;
+    float bits = 0;
+
+    if (!onnx_one_float(n, 3, "bit width", &bits))
+        return;
+    if (bits != rintf(bits) || bits < (is_signed ? 2 : 1) || bits > (float)most) {
+        onnx_refuse(n, "a bit width of %g%s: %d to %d are supported", (double)bits,
+                    is_signed ? ", signed" : "", is_signed ? 2 : 1, most);
+        return;
+    }
+    out->elem = assay_int((unsigned)bits, is_signed);
+    out->lo = assay_elem_min(out->elem) + (is_signed && narrow);
+    out->hi = assay_elem_max(out->elem) - (!is_signed && narrow);
+}
+
+/* The smallest of ONNX's kinds that holds the codes. */
+static int container_of(assay_elem e)
+{
+    const unsigned bits = e.bits == 4 ? 4 : e.bits <= 8 ? 8 : e.bits <= 16 ? 16 : 32;
+    return onnx_elem_dtype(assay_int(bits, e.is_signed));
+}
+
+/* Codes of a float constant; their kind is the container's. */
+static void quantize_constant(onnx_node *n, const onnx_const *x, const assay_type *t, quant *p)
+{
+    onnx_const *c = onnx_new_const(n->im, container_of(p->elem), x->rank, x->dim);
+    onnx_codes *codes = onnx_alloc(n->im, sizeof *codes);
+    onnx_value *y = onnx_find_value(n->im, n->pb->output[0]);
+    int64_t inner = 1;
+
+    if (!c || !codes || !y) {
+        onnx_no_memory(n);
+        return;
+    }
+    for (int d = p->q.axis + 1; d < t->rank; d++)
+        inner *= t->dim[d];
+    for (int64_t i = 0; i < x->count; i++) {
+        const int64_t k = p->q.granularity == ASSAY_Q_AXIS ? i / inner % t->dim[p->q.axis] : 0;
+        const float v = (float)onnx_get_real(x, i) / p->q.scale[k] + (float)p->q.zero_point[k];
+        const double code = fmin(fmax((double)v, (double)p->lo), (double)p->hi);
+        onnx_set_int(c, i, (int64_t)rint(code));
+    }
+    *codes = (onnx_codes){onnx_constant(n, c, "codes"), p->q, 0};
+    if (!n->status)
+        y->codes = codes;
+}
+
+static void quantize_value(onnx_node *n, onnx_value *x, const quant *p)
+{
+    onnx_value *codes = onnx_convert(n, ASSAY_OP_QUANTIZE, x, p->elem, &p->q, "codes");
+
+    if (n->status)
+        return;
+    if (p->lo > assay_elem_min(p->elem) || p->hi < assay_elem_max(p->elem)) {
+        assay_node *last = &n->im->graph->node[n->im->graph->n_nodes - 1];
+        if (p->q.granularity == ASSAY_Q_AXIS)
+            onnx_refuse(n, "a narrow range with a scale for each index of an axis");
+        last->has_code_bounds = true;
+        last->code_lo = (int32_t)p->lo;
+        last->code_hi = (int32_t)p->hi;
+    }
+    onnx_convert(n, ASSAY_OP_DEQUANTIZE, codes, assay_f32(), NULL, NULL);
+}
+
+void onnx_import_qonnx_quant(onnx_node *n)
+{
+    static const char *const modes[] = {"ROUND", "HALF_EVEN", NULL};
+    onnx_value *x = onnx_in(n, 0);
+    const assay_type t = onnx_type(n, x);
+    quant p = {.lo = 0};
+
+    (void)onnx_choice(n, "rounding_mode", modes, 0);
+    if (!n->status && t.elem.kind != ASSAY_KIND_F32)
+        onnx_refuse(n, "an input that is not float32");
+    read_width(n, x && x->constant, &p);
+    if (!n->status)
+        read_parameters(n, &t, &p);
+    if (n->status)
+        return;
+    if (x->constant)
+        quantize_constant(n, x->constant, &t, &p);
+    else
+        quantize_value(n, x, &p);
+}

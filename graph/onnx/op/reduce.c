@@ -1,0 +1,150 @@
+/* Reductions, ArgMax/ArgMin, TopK and CumSum. */
+#include <string.h>
+
+#include "graph/onnx/node/node.h"
+
+/* Sorted, unique axes counted from the front; all axes when none is given. Axes are an attribute
+ * before opset 13 (ReduceSum) or 18 (the others) and an input since. */
+static assay_attrs reduce_attrs(onnx_node *n, bool *is_identity)
+{
+    assay_attrs a = {.reduce = {.keepdims = onnx_int(n, "keepdims", 1) != 0}};
+    int rank = onnx_type(n, onnx_in(n, 0)).rank;
+    bool wanted[ASSAY_MAX_RANK] = {false};
+    assay_list axes;
+
+    if (onnx_has(n, 1))
+        onnx_int_list(n, 1, "axes", &axes);
+    else
+        onnx_ints(n, "axes", &axes);
+    *is_identity = axes.n == 0 && onnx_int(n, "noop_with_empty_axes", 0) != 0;
+    for (int i = 0; i < axes.n && !n->status; i++) {
+        int64_t axis = onnx_axis(n, axes.v[i], rank);
+        if (wanted[axis])
+            onnx_fail(n, ASSAY_ERR_INPUT, "axis %lld is given twice", (long long)axis);
+        wanted[axis] = true;
+    }
+    for (int i = 0; i < rank; i++)
+        if (axes.n == 0 || wanted[i])
+            a.reduce.axes.v[a.reduce.axes.n++] = i;
+    return a;
+}
+
+/* Some axis with more than one element stays. */
+static bool keeps_some(const assay_type *t, const assay_list *axes)
+{
+    bool gone[ASSAY_MAX_RANK] = {false}, keeps = false;
+
+    for (int i = 0; i < axes->n; i++)
+        gone[axes->v[i]] = true;
+    for (int i = 0; i < t->rank; i++)
+        keeps = keeps || (!gone[i] && t->dim[i] != 1);
+    return keeps;
+}
+
+/* The reduction itself; with noop_with_empty_axes and no axes there is none. */
+static onnx_value *reduced(onnx_node *n, assay_op op, onnx_value *x, const char *suffix)
+{
+    bool is_identity;
+    assay_attrs a = reduce_attrs(n, &is_identity);
+    const assay_type t = onnx_type(n, x);
+
+    /* ONNX Runtime has its quick orders for the plain sum, mean and extremes only. */
+    a.reduce.in_turn = op == ASSAY_OP_REDUCE_SUM && n->row->import != onnx_import_reduce &&
+                       keeps_some(&t, &a.reduce.axes);
+
+    /* An empty list of axes means all of them: on a scalar there is nothing to reduce. */
+    if (n->status || is_identity || a.reduce.axes.n == 0)
+        return x;
+    return onnx_op1(n, op, &a, x, suffix);
+}
+
+void onnx_import_reduce(onnx_node *n)
+{
+    onnx_bind(n, 0, reduced(n, n->row->op, onnx_in(n, 0), NULL));
+}
+
+void onnx_import_reduce_l1(onnx_node *n)
+{
+    onnx_value *x = onnx_op1(n, ASSAY_OP_ABS, NULL, onnx_in(n, 0), "abs");
+    onnx_bind(n, 0, reduced(n, ASSAY_OP_REDUCE_SUM, x, NULL));
+}
+
+void onnx_import_reduce_l2(onnx_node *n)
+{
+    onnx_value *x = onnx_op1(n, ASSAY_OP_SQUARE, NULL, onnx_in(n, 0), "square");
+    x = reduced(n, ASSAY_OP_REDUCE_SUM, x, "sum");
+    onnx_op1(n, ASSAY_OP_SQRT, NULL, x, NULL);
+}
+
+void onnx_import_reduce_sum_square(onnx_node *n)
+{
+    onnx_value *x = onnx_op1(n, ASSAY_OP_SQUARE, NULL, onnx_in(n, 0), "square");
+    onnx_bind(n, 0, reduced(n, ASSAY_OP_REDUCE_SUM, x, NULL));
+}
+
+void onnx_import_reduce_log_sum(onnx_node *n)
+{
+    onnx_value *x = reduced(n, ASSAY_OP_REDUCE_SUM, onnx_in(n, 0), "sum");
+    onnx_op1(n, ASSAY_OP_LOG, NULL, x, NULL);
+}
+
+/* max + log(sum(exp(x - max))): the exponentials cannot overflow. */
+void onnx_import_reduce_log_sum_exp(onnx_node *n)
+{
+    onnx_value *x = onnx_in(n, 0), *max, *kept, *s;
+    bool is_identity;
+    assay_attrs a = reduce_attrs(n, &is_identity), keep = a;
+
+    if (n->status || is_identity || a.reduce.axes.n == 0) {
+        onnx_bind(n, 0, x);
+        return;
+    }
+    keep.reduce.keepdims = true;
+    kept = onnx_op1(n, ASSAY_OP_REDUCE_MAX, &keep, x, "max");
+    s = onnx_op2(n, ASSAY_OP_SUB, NULL, x, kept, "shifted");
+    s = onnx_op1(n, ASSAY_OP_EXP, NULL, s, "exp");
+    s = onnx_op1(n, ASSAY_OP_REDUCE_SUM, &a, s, "sum");
+    s = onnx_op1(n, ASSAY_OP_LOG, NULL, s, "log");
+    max = a.reduce.keepdims ? kept : onnx_op1(n, ASSAY_OP_REDUCE_MAX, &a, x, "max_dropped");
+    onnx_op2(n, ASSAY_OP_ADD, NULL, s, max, NULL);
+}
+
+void onnx_import_arg(onnx_node *n)
+{
+    int rank = onnx_type(n, onnx_in(n, 0)).rank;
+    assay_attrs a = {.arg = {.axis = onnx_axis(n, onnx_int(n, "axis", 0), rank),
+                             .keepdims = onnx_int(n, "keepdims", 1) != 0,
+                             .select_last = onnx_int(n, "select_last_index", 0) != 0,
+                             .index_bits = 64}};
+    onnx_op1(n, n->row->op, &a, onnx_in(n, 0), NULL);
+}
+
+/* k is an attribute before opset 10. The order of an unsorted result is free: ours is sorted. */
+void onnx_import_topk(onnx_node *n)
+{
+    assay_type x = onnx_type(n, onnx_in(n, 0));
+    assay_attrs a = {.topk = {.k = onnx_int(n, "k", -1),
+                              .axis = onnx_axis(n, onnx_int(n, "axis", -1), x.rank),
+                              .largest = onnx_int(n, "largest", 1) != 0,
+                              .index_bits = 64}};
+
+    if (onnx_has(n, 1))
+        onnx_one_int(n, 1, "k", &a.topk.k);
+    if (!n->status && (a.topk.k < 0 || a.topk.k > x.dim[a.topk.axis]))
+        onnx_fail(n, ASSAY_ERR_INPUT, "k is %lld, the axis has %lld", (long long)a.topk.k,
+                  (long long)x.dim[a.topk.axis]);
+    if (!n->status)
+        onnx_op_multi(n, ASSAY_OP_TOPK, &a, onnx_in(n, 0), 2);
+}
+
+void onnx_import_cumsum(onnx_node *n)
+{
+    int rank = onnx_type(n, onnx_in(n, 0)).rank;
+    int64_t axis = 0;
+    assay_attrs a = {.cumsum = {.exclusive = onnx_int(n, "exclusive", 0) != 0,
+                                .reverse = onnx_int(n, "reverse", 0) != 0}};
+
+    onnx_one_int(n, 1, "axis", &axis);
+    a.cumsum.axis = onnx_axis(n, axis, rank);
+    onnx_op1(n, ASSAY_OP_CUMSUM, &a, onnx_in(n, 0), NULL);
+}

@@ -1,0 +1,220 @@
+/* Constants: their element types, and reading and writing them element by element. */
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "graph/onnx/node/node.h"
+
+/* Element types with their storage in raw_data; wide types serve folding only, and narrow floats
+ * are widened as they are read. */
+static const struct {
+    const char *name;
+    uint8_t size;
+    bool in_graph;
+    assay_elem elem;
+} dtype_table[] = {
+    [ONNX_FLOAT] = {"float32", 4, true, {ASSAY_KIND_F32, 32, true}},
+    [ONNX_UINT8] = {"uint8", 1, true, {ASSAY_KIND_INT, 8, false}},
+    [ONNX_INT8] = {"int8", 1, true, {ASSAY_KIND_INT, 8, true}},
+    [ONNX_UINT16] = {"uint16", 2, true, {ASSAY_KIND_INT, 16, false}},
+    [ONNX_INT16] = {"int16", 2, true, {ASSAY_KIND_INT, 16, true}},
+    [ONNX_INT32] = {"int32", 4, true, {ASSAY_KIND_INT, 32, true}},
+    [ONNX_INT64] = {"int64", 8, true, {ASSAY_KIND_INT, 64, true}},
+    [ONNX_STRING] = {"string", 0, false, {0}},
+    [ONNX_BOOL] = {"bool", 1, true, {ASSAY_KIND_BOOL, 8, false}},
+    [ONNX_FLOAT16] = {"float16", 2, true, {ASSAY_KIND_F32, 32, true}},
+    [ONNX_DOUBLE] = {"float64", 8, false, {0}},
+    [ONNX_UINT32] = {"uint32", 4, true, {ASSAY_KIND_INT, 32, false}},
+    [ONNX_UINT64] = {"uint64", 8, false, {0}},
+    [14] = {"complex64", 0, false, {0}},
+    [15] = {"complex128", 0, false, {0}},
+    [ONNX_BFLOAT16] = {"bfloat16", 2, true, {ASSAY_KIND_F32, 32, true}},
+    [17] = {"float8e4m3fn", 0, false, {0}},
+    [18] = {"float8e4m3fnuz", 0, false, {0}},
+    [19] = {"float8e5m2", 0, false, {0}},
+    [20] = {"float8e5m2fnuz", 0, false, {0}},
+    [ONNX_UINT4] = {"uint4", 1, true, {ASSAY_KIND_INT, 4, false}}, /* a byte a code here */
+    [ONNX_INT4] = {"int4", 1, true, {ASSAY_KIND_INT, 4, true}},
+    [23] = {"float4e2m1", 0, false, {0}},
+};
+#define N_DTYPES ((int)(sizeof dtype_table / sizeof dtype_table[0]))
+
+size_t onnx_dtype_size(int dtype)
+{
+    return dtype > 0 && dtype < N_DTYPES ? dtype_table[dtype].size : 0;
+}
+
+const char *onnx_dtype_name(int dtype)
+{
+    return dtype > 0 && dtype < N_DTYPES ? dtype_table[dtype].name : "of an unknown type";
+}
+
+bool onnx_dtype_elem(int dtype, assay_elem *elem)
+{
+    if (dtype <= 0 || dtype >= N_DTYPES || !dtype_table[dtype].in_graph)
+        return false;
+    *elem = dtype_table[dtype].elem;
+    return true;
+}
+
+int onnx_elem_dtype(assay_elem elem)
+{
+    for (int i = 1; i < N_DTYPES; i++)
+        if (dtype_table[i].in_graph && assay_elem_equal(dtype_table[i].elem, elem))
+            return i;
+    return ONNX_UNDEFINED;
+}
+
+bool onnx_is_float(int dtype)
+{
+    return dtype == ONNX_FLOAT || dtype == ONNX_DOUBLE || onnx_is_narrow(dtype);
+}
+
+onnx_const *onnx_new_const(onnx_import *im, int dtype, int rank, const int64_t *dim)
+{
+    assay_type shape = {.elem = {ASSAY_KIND_INT, 64, true}, .rank = rank};
+    onnx_const *c;
+
+    memcpy(shape.dim, dim, (size_t)rank * sizeof *dim);
+    if (assay_shape_check(&shape, "", NULL))
+        return NULL;
+    c = onnx_alloc(im, sizeof *c);
+    if (!c)
+        return NULL;
+    c->dtype = dtype;
+    c->rank = rank;
+    memcpy(c->dim, dim, (size_t)rank * sizeof *dim);
+    c->count = assay_shape_count(&shape);
+    c->data = onnx_alloc(im, (size_t)c->count * onnx_dtype_size(dtype));
+    return c->data ? c : NULL;
+}
+
+/* IEEE binary16 to double; exact. */
+static double half_to_double(uint16_t h)
+{
+    int exponent = (h >> 10) & 31;
+    double mantissa = h & 1023;
+    double magnitude = exponent == 31  ? (mantissa != 0 ? (double)NAN : (double)INFINITY)
+                       : exponent == 0 ? ldexp(mantissa, -24)
+                                       : ldexp(mantissa + 1024, exponent - 25);
+    return h & 0x8000 ? -magnitude : magnitude;
+}
+
+#define LOAD(type)                                                                                 \
+    type v;                                                                                        \
+    memcpy(&v, (const char *)c->data + (size_t)i * sizeof v, sizeof v)
+
+int64_t onnx_get_int(const onnx_const *c, int64_t i)
+{
+    switch (c->dtype) {
+    case ONNX_UINT8:
+    case ONNX_UINT4:
+    case ONNX_BOOL:
+        return ((const uint8_t *)c->data)[i];
+    case ONNX_INT8:
+    case ONNX_INT4:
+        return ((const int8_t *)c->data)[i];
+    case ONNX_UINT16: {
+        LOAD(uint16_t);
+        return v;
+    }
+    case ONNX_INT16: {
+        LOAD(int16_t);
+        return v;
+    }
+    case ONNX_INT32: {
+        LOAD(int32_t);
+        return v;
+    }
+    case ONNX_UINT32: {
+        LOAD(uint32_t);
+        return v;
+    }
+    case ONNX_UINT64:
+    case ONNX_INT64: {
+        LOAD(int64_t);
+        return v;
+    }
+    default: { /* a float: toward zero, saturating; NaN is 0 */
+        double v = onnx_get_real(c, i);
+        if (!(v == v))
+            return 0;
+        return v >= 9223372036854775807.0    ? INT64_MAX
+               : v <= -9223372036854775808.0 ? INT64_MIN
+                                             : (int64_t)v;
+    }
+    }
+}
+
+double onnx_get_real(const onnx_const *c, int64_t i)
+{
+    switch (c->dtype) {
+    case ONNX_FLOAT: {
+        LOAD(float);
+        return (double)v;
+    }
+    case ONNX_DOUBLE: {
+        LOAD(double);
+        return v;
+    }
+    case ONNX_FLOAT16: {
+        LOAD(uint16_t);
+        return half_to_double(v);
+    }
+    case ONNX_BFLOAT16: {
+        LOAD(uint16_t);
+        uint32_t bits = (uint32_t)v << 16;
+        float f;
+        memcpy(&f, &bits, sizeof f);
+        return (double)f;
+    }
+    default:
+        return (double)onnx_get_int(c, i);
+    }
+}
+#undef LOAD
+
+void onnx_set_int(onnx_const *c, int64_t i, int64_t v)
+{
+    /* Constants under construction were allocated by onnx_new_const, which returns them writable.
+     */
+    char *at = (char *)(uintptr_t)c->data + (size_t)i * onnx_dtype_size(c->dtype);
+    uint64_t u = (uint64_t)v;
+
+    switch (onnx_dtype_size(c->dtype)) {
+    case 1: {
+        uint8_t x = c->dtype == ONNX_BOOL ? v != 0 : (uint8_t)u;
+        memcpy(at, &x, 1);
+        break;
+    }
+    case 2: {
+        uint16_t x = (uint16_t)u;
+        memcpy(at, &x, 2);
+        break;
+    }
+    case 4: {
+        uint32_t x = (uint32_t)u;
+        memcpy(at, &x, 4);
+        break;
+    }
+    default:
+        memcpy(at, &u, 8);
+    }
+}
+
+void onnx_set_real(onnx_const *c, int64_t i, double v)
+{
+    char *at = (char *)(uintptr_t)c->data + (size_t)i * onnx_dtype_size(c->dtype);
+
+    if (c->dtype == ONNX_FLOAT) {
+        float f = (float)v;
+        memcpy(at, &f, sizeof f);
+    } else if (c->dtype == ONNX_DOUBLE) {
+        memcpy(at, &v, sizeof v);
+    } else if (c->dtype == ONNX_BOOL) {
+        *at = v != 0;
+    } else {
+        onnx_const one = {.dtype = ONNX_DOUBLE, .data = &v};
+        onnx_set_int(c, i, onnx_get_int(&one, 0));
+    }
+}

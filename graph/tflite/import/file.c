@@ -1,0 +1,48 @@
+/* A model as a mapped file, which the graph then owns. */
+#include <string.h>
+#include <unistd.h>
+
+#include "graph/core/map.h"
+#include "graph/tflite/node/node.h"
+#include "graph/tflite/tflite.h"
+
+const char *assay_tflite_split(const char *path, char room[4096], const char **entry)
+{
+    const char *hash = strrchr(path, '#');
+    size_t length = hash ? (size_t)(hash - path) : 0;
+
+    *entry = NULL;
+    if (!hash || length >= 4096 || access(path, F_OK) == 0)
+        return path;
+    memcpy(room, path, length);
+    room[length] = '\0';
+    *entry = hash + 1;
+    return room;
+}
+
+assay_status assay_tflite_import_file(const char *path, assay_graph **out, assay_error *err)
+{
+    return assay_tflite_import_file_with(path, NULL, out, err);
+}
+
+assay_status assay_tflite_import_file_with(const char *path, const assay_tflite_options *options,
+                                           assay_graph **out, assay_error *err)
+{
+    char room[4096];
+    const char *entry, *file = assay_tflite_split(path, room, &entry);
+    assay_map *map;
+    assay_status s = assay_map_file(file, &map, err);
+
+    *out = NULL;
+    if (s)
+        return s;
+    s = assay_tflite_import_entry(path, entry, map->bytes, map->size, options, out, err);
+    if (!s && (s = assay_arena_own((*out)->arena, assay_unmap, map)) != ASSAY_OK) {
+        assay_graph_free(*out);
+        *out = NULL;
+        assay_out_of_memory(err);
+    }
+    if (s)
+        assay_unmap(map);
+    return s;
+}
