@@ -9,8 +9,8 @@
 
 #define ASSAY_MAX_EXTENDS 9 /* files of a scheme */
 
-/* Overrides apply in this order, later ones win. Depthwise is a grouped conv, named beside the ops.
- */
+/* Overrides apply in this order, later ones win. Depthwise is a grouped conv, or one of one channel
+ * that the source had as depthwise (attribute of conv), named beside the ops. */
 enum assay_scope {
     ASSAY_SCOPE_WIDE, /* nodes whose first input has codes of more than 8 bits */
     ASSAY_SCOPE_OP,
@@ -29,7 +29,7 @@ enum assay_scope {
 enum assay_form {
     ASSAY_FORM_WIDE = 1,     /* codes of more than 8 bits */
     ASSAY_FORM_UNSIGNED = 2, /* as in TFLite's legacy 8-bit scheme */
-    ASSAY_FORM_DEPTHWISE = 4 /* a grouped conv */
+    ASSAY_FORM_DEPTHWISE = 4 /* what is called so above */
 };
 
 static inline bool assay_scope_is_named(enum assay_scope s)

@@ -61,7 +61,7 @@ static void fill_parameters(const assay_node *n, const assay_type *in, assay_uni
     switch (n->op) {
     case ASSAY_OP_CONV:
     case ASSAY_OP_CONV_TRANSPOSE:
-        spec->flag = a->conv.group;
+        spec->flag = a->conv.depthwise ? 2 : a->conv.group;
         spec->depth = weighted_depth(n, &in[0], &in[1]);
         break;
     case ASSAY_OP_FC:

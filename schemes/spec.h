@@ -3,7 +3,8 @@
  * the quantizer that asks a scheme what it supports.
  *
  *   op                        depth                        alpha, beta, gamma, epsilon, flag
- *   conv, conv_transpose      I/group * kernel cells       flag: group
+ *   conv, conv_transpose      I/group * kernel cells       flag: group (2 for a depthwise conv of
+ *                                                          one channel: more than 1, no plain conv)
  *   svdf_time                 as conv
  *   fc, svdf_feature          K
  *   matmul                    K                            flag: transpose_b

@@ -111,6 +111,9 @@ assay_status assay_shape_conv(const assay_inference *c)
         return assay_infer_fail(
             c, "%lld input channels in %lld groups, but the weights have %lld channels a group",
             (long long)channels, (long long)a->group, (long long)per_group);
+    if (a->depthwise && (c->n->op != ASSAY_OP_CONV || channels != 1))
+        return assay_infer_fail(c, "depthwise marks a conv of one input channel, not of %lld",
+                                (long long)channels);
     if (w->dim[0] % a->group != 0)
         return assay_infer_fail(c, "%lld output channels do not divide into %lld groups",
                                 (long long)w->dim[0], (long long)a->group);
@@ -139,6 +142,8 @@ assay_status assay_shape_conv_transpose(const assay_inference *c)
                              WINDOW_MAX);
     if (s)
         return s;
+    if (a->depthwise)
+        return assay_infer_fail(c, "depthwise marks a conv, not its transpose");
     channels = c->x->dim[channel_axis(a->layout, c->x)];
     if (a->layout == ASSAY_LAYOUT_NHWC && a->group != 1)
         return assay_infer_fail(c, "group is %lld, expected 1 in layout nhwc", (long long)a->group);

@@ -116,6 +116,7 @@ bool check_same_attributes(const assay_node *a, const assay_node *b, bool shrunk
 {
     if (shrunk && assay_op_get(a->op)->attrs == ASSAY_ATTRS_conv)
         return a->attr.conv.group == b->attr.conv.group &&
+               a->attr.conv.depthwise == b->attr.conv.depthwise &&
                a->attr.conv.layout == b->attr.conv.layout;
     return assay_attrs_equal(assay_op_get(a->op)->attrs, &a->attr, &b->attr);
 }

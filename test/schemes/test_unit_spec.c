@@ -49,6 +49,11 @@ static void parameters(void **state)
     assay_attrs a = {.conv = {.group = 2}};
     net_node(g, ASSAY_OP_CONV, "conv", &a, x, w, -2);
     check(g, "conv", (fields){.depth = 18, .flag = 2});
+    int one = net_input(g, "one", NET_SHAPE(1, 1, 5, 4));
+    int v = net_constant(g, &rng, "v", -1, 1, NET_SHAPE(8, 1, 3, 2));
+    a = (assay_attrs){.conv = {.group = 1, .depthwise = true}};
+    net_node(g, ASSAY_OP_CONV, "depthwise", &a, one, v, -2);
+    check(g, "conv", (fields){.depth = 6, .flag = 2});
     a = (assay_attrs){.conv = {.group = 2}};
     net_node(g, ASSAY_OP_CONV_TRANSPOSE, "transposed", &a, x, t, -2);
     check(g, "conv_transpose", (fields){.depth = 3 * 6, .flag = 2});

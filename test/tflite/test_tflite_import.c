@@ -8,7 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/core/buf.h"
+#include "graph/text/text.h"
+#include "graph/tflite/export.h"
 #include "graph/tflite/tflite.h"
+#include "schemes/derive/derive.h"
+#include "schemes/spec.h"
 
 /* builtin operators */
 enum { ADD = 0, CONV = 3, DEPTHWISE = 4, DEQUANTIZE = 6, FC = 9, MUL = 18 };
@@ -115,6 +120,76 @@ static void test_depthwise(void **state)
     assert_memory_equal(tb_value(g, "w")->data, turned, sizeof turned);
     assay_graph_free(g);
     free(file);
+}
+
+/* An operator with one channel and one group, depthwise or not. */
+static assay_graph *one_channel(int op, unsigned char **file)
+{
+    static const int8_t w[12] = {90, -120, 31, 14, -25, 6, 17, 118, -9, 77, 5, -61};
+    tb_model m = {.n_inputs = 1, .input = {0}, .n_outputs = 1, .output = {2}};
+    tb_add(&m, "x", TFL_INT8, 1, 9, 9, 1, -1);
+    tb_quant(&m, 0.11F, 3);
+    if (op == DEPTHWISE)
+        tb_add(&m, "w", TFL_INT8, 1, 3, 1, 4, -1);
+    else
+        tb_add(&m, "w", TFL_INT8, 4, 3, 1, 1, -1);
+    tb_quant(&m, 0.013F, 0);
+    tb_data(&m, w, sizeof w);
+    tb_add(&m, "y", TFL_INT8, 1, 7, 9, 4, -1);
+    tb_quant(&m, 0.17F, -4);
+    tb_op *o = tb_operator(&m, op, 0, 1, -1, -2);
+    tb_outputs(o, 2, -2);
+    tb_option_i8(o, CONV_PADDING, PADDING_VALID);
+    tb_option_i32(o, CONV_STRIDE_W, 1);
+    tb_option_i32(o, CONV_STRIDE_H, 1);
+    if (op == DEPTHWISE)
+        tb_option_i32(o, DEPTHWISE_MULTIPLIER, 4);
+    return tb_import_ok(&m, file);
+}
+
+/* Of the node's rescale, under a scheme that rounds depthwise ones once and others twice. */
+static int rounds(const assay_graph *g)
+{
+    static const char text[] = "scheme: t\nextends: tflite\n"
+                               "ops: {depthwise: {rescale: {round: [half-up]}}}\n";
+    assay_scheme *s;
+    assay_error err;
+    assert_ok(assay_scheme_parse("t", text, strlen(text), &s, &err), &err);
+    assay_type in[ASSAY_SPEC_IN];
+    assay_unit_spec spec;
+    assay_record r;
+    assay_unit_spec_fill(g, tb_producer(g, "y"), in, &spec);
+    assay_effective_record(assay_data(s), spec.op, spec.node, assay_form_of(&spec), &r);
+    assay_scheme_free(s);
+    return r.rescale.round.n;
+}
+
+/* A scheme's arithmetic of depthwise ones is that of one channel's too: as imported, read back from
+ * text, written as TFLite and read again. */
+static void test_depthwise_of_one(void **state)
+{
+    (void)state;
+    for (int op = CONV; op <= DEPTHWISE; op++) {
+        const int want = op == DEPTHWISE ? 1 : 2;
+        unsigned char *file, *out;
+        size_t length;
+        assay_buf text = {0};
+        assay_error err;
+        assay_graph *g = one_channel(op, &file), *again;
+        assert_int_equal(rounds(g), want);
+        assert_ok(assay_graph_print(g, NULL, &text, &err), &err);
+        assert_ok(assay_graph_parse(text.text, text.length, "again", NULL, &again, &err), &err);
+        assert_int_equal(rounds(again), want);
+        assay_graph_free(again);
+        assert_ok(assay_tflite_export(g, &out, &length, &err), &err);
+        assert_ok(assay_tflite_import_memory("again", out, length, &again, &err), &err);
+        assert_int_equal(rounds(again), want);
+        assay_graph_free(again);
+        assay_graph_free(g);
+        assay_buf_free(&text);
+        free(out);
+        free(file);
+    }
 }
 
 static void test_fully_connected(void **state)
@@ -300,11 +375,17 @@ static void test_models(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_conv),           cmocka_unit_test(test_pads),
-        cmocka_unit_test(test_depthwise),      cmocka_unit_test(test_fully_connected),
-        cmocka_unit_test(test_names),          cmocka_unit_test(test_int4),
-        cmocka_unit_test(test_float16),        cmocka_unit_test(test_sparse),
-        cmocka_unit_test(test_outside_buffer), cmocka_unit_test(test_models),
+        cmocka_unit_test(test_conv),
+        cmocka_unit_test(test_pads),
+        cmocka_unit_test(test_depthwise),
+        cmocka_unit_test(test_depthwise_of_one),
+        cmocka_unit_test(test_fully_connected),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_int4),
+        cmocka_unit_test(test_float16),
+        cmocka_unit_test(test_sparse),
+        cmocka_unit_test(test_outside_buffer),
+        cmocka_unit_test(test_models),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -212,7 +212,7 @@ static void conv(tfl_export *x, const assay_node *n)
 {
     const assay_attr_conv *a = &n->attr.conv;
     const assay_type *from = in_type(x, n, 0), *w = in_type(x, n, 1);
-    bool depthwise = a->group > 1 && a->group == from->dim[3] && w->dim[3] == 1;
+    bool depthwise = (a->group > 1 || a->depthwise) && a->group == from->dim[3] && w->dim[3] == 1;
     windows win;
     int in[3], y, padding, fused;
 

@@ -212,6 +212,7 @@ assay_status assay_tfl_op_depthwise(const tfl_op *o)
     if ((s = conv_attributes(o, x, &turned, DEPTHWISE_DILATION_W, DEPTHWISE_DILATION_H, &a.conv)))
         return s;
     a.conv.group = x->dim[3];
+    a.conv.depthwise = a.conv.group == 1;
     if ((s = assay_tfl_value(o, 0, &vx)) ||
         (s = w->data ? depthwise_constant(o, w, &vw) : depthwise_computed(o, w, &vw)) ||
         (s = assay_tfl_result(o, 0, &y)) ||
