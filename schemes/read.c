@@ -119,7 +119,7 @@ static assay_status read_section(const assay_reading *c, const assay_tree *t,
     for (const assay_tree *i = t->child; i != NULL; i = i->next) {
         int field = assay_record_find(t->key, i->key);
         if (field < 0) {
-            assay_guess g = {i->key, "", SIZE_MAX};
+            assay_guess g = ASSAY_GUESS(i->key);
             for (size_t f = 0; f < n; f++)
                 if (strcmp(fields[f].section, t->key) == 0)
                     assay_guess_consider(&g, fields[f].name);
@@ -161,7 +161,7 @@ static assay_status read_sections(const assay_reading *c, const assay_tree *t,
         if (scope == ASSAY_SCOPE_NODE && strcmp(i->key, "given") == 0) {
             s = assay_read_given(c, i, name);
         } else if (!assay_record_has_section(i->key) || strcmp(i->key, "types") == 0) {
-            assay_guess g = {i->key, "", SIZE_MAX};
+            assay_guess g = ASSAY_GUESS(i->key);
             consider_sections(&g);
             s = assay_read_unknown_key(c, i, name[0] != '\0' ? name : "this key", &g);
         } else {
@@ -177,7 +177,7 @@ static assay_status check_op(const assay_reading *c, const assay_tree *at, const
 {
     if (assay_op_find(name) != ASSAY_OP_COUNT)
         return ASSAY_OK;
-    assay_guess g = {name, "", SIZE_MAX};
+    assay_guess g = ASSAY_GUESS(name);
     for (int op = 0; op < ASSAY_OP_COUNT; op++)
         assay_guess_consider(&g, assay_op_get((assay_op)op)->name);
     return assay_fail(c->err, ASSAY_ERR_INPUT, "%s:%u:%u: unknown op \"%s\"; nearest: %s", c->file,
@@ -283,7 +283,7 @@ static assay_status read_parent(const assay_reading *c, const assay_tree *t, int
     if (text != NULL)
         return assay_scheme_read(t->text, text, length, c->data, depth + 1, c->err);
     if (strchr(t->text, '/') == NULL && strstr(t->text, ".yaml") == NULL) {
-        assay_guess g = {t->text, "", SIZE_MAX};
+        assay_guess g = ASSAY_GUESS(t->text);
         for (const char *const *p = assay_scheme_presets(); *p != NULL; p++)
             assay_guess_consider(&g, *p);
         return assay_fail(c->err, ASSAY_ERR_INPUT,
@@ -362,7 +362,7 @@ static assay_status read_key(assay_reading *c, const assay_tree *t)
         return assay_wishes_read(c->file, t, c->data, c->err);
     if (assay_record_has_section(t->key))
         return read_section(c, t, NULL, NULL);
-    assay_guess g = {t->key, "", SIZE_MAX};
+    assay_guess g = ASSAY_GUESS(t->key);
     consider_sections(&g);
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         assay_guess_consider(&g, keys[i]);

@@ -10,6 +10,7 @@
 #include "graph/core/type.h"
 #include "schemes/data.h"
 #include "schemes/derive/prepare.h"
+#include "schemes/guess.h"
 #include "schemes/tree.h"
 
 #define MAX_FILE (1u << 20)
@@ -187,11 +188,17 @@ assay_status assay_scheme_open(const char *name, assay_scheme **out, assay_error
     if (strchr(name, '/') != NULL || ends_with(name, ".yaml") || ends_with(name, ".yml"))
         return open_file(name, out, err);
     const char *text = assay_preset_text(name, &length);
-    if (text == NULL)
-        return assay_fail(err, ASSAY_ERR_SCHEME,
-                          "no scheme \"%s\"; `assay scheme list` names the presets (a file needs a "
-                          "'/' or ends in .yaml, a plugin ends in .so)",
-                          name);
+    if (text == NULL) {
+        assay_guess g = ASSAY_GUESS(name);
+        char words[ASSAY_GUESS_WORDS];
+        for (const char *const *p = assay_scheme_presets(); *p != NULL; p++)
+            assay_guess_consider(&g, *p);
+        return assay_fail(
+            err, ASSAY_ERR_SCHEME,
+            "no scheme \"%s\"%s; `assay scheme list` names the presets (a file needs a "
+            "'/' or ends in .yaml, a plugin ends in .so)",
+            name, assay_guess_words(&g, words));
+    }
     return assay_scheme_parse(name, text, length, out, err);
 }
 

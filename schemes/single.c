@@ -43,7 +43,7 @@ static assay_status check_op(const assay_lone *o, const assay_scheme *s, const c
                              assay_error *err)
 {
     if (o->op == ASSAY_OP_COUNT) {
-        assay_guess g = {name, "", SIZE_MAX};
+        assay_guess g = ASSAY_GUESS(name);
         for (int op = 0; op < ASSAY_OP_COUNT; op++)
             assay_guess_consider(&g, assay_op_get((assay_op)op)->name);
         return assay_fail(err, ASSAY_ERR_INPUT, "no op \"%s\"; nearest: %s", name, g.best);

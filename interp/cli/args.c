@@ -8,6 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "schemes/guess.h"
+
+enum { MAX_OPTIONS = 64 }; /* of a command */
+
 int cli_trouble(const char *format, ...)
 {
     va_list list;
@@ -26,13 +30,53 @@ int cli_failed(const assay_error *err)
     return cli_trouble("%s", err->text);
 }
 
-static void print_help(const cli_command *c)
+static const cli_verb *find_verb(const cli_command *c, const char *name)
 {
-    printf("assay %s: %s\n\nusage: assay %s %s\n", c->name, c->summary, c->name, c->usage);
-    if (c->options->name)
-        printf("\noptions:\n");
+    for (const cli_verb *v = c->verbs; v && v->name; v++)
+        if (strcmp(v->name, name) == 0)
+            return v;
+    return NULL;
+}
+
+/* Is it an option of the command and, where a verb is given, one that this takes? */
+static bool takes(const cli_verb *v, const char *option)
+{
+    char name[64];
+    snprintf(name, sizeof name, " %s ", option);
+    return !v || strstr(v->options, name);
+}
+
+/* All examples, or those of one verb. */
+static void print_examples(const cli_command *c, const cli_verb *v)
+{
+    char start[64];
+    snprintf(start, sizeof start, "  assay %s %s ", c->name, v ? v->name : "");
+    printf("\nexamples:\n");
+    for (const char *s = c->examples; *s; s += strcspn(s, "\n") + 1)
+        if (!v || strncmp(s, start, strlen(start)) == 0)
+            printf("%.*s\n", (int)strcspn(s, "\n"), s);
+}
+
+static void print_verbs(const cli_command *c)
+{
+    printf("\nverbs ('assay %s VERB --help' shows what one takes):\n", c->name);
+    for (const cli_verb *v = c->verbs; v->name; v++)
+        printf("  %-13s %s\n", v->name, v->summary);
+}
+
+static void print_help(const cli_command *c, const cli_verb *v)
+{
+    char name[64];
+    snprintf(name, sizeof name, v ? "%s %s" : "%s", c->name, v ? v->name : "");
+    printf("assay %s: %s\n\nusage: assay %s %s\n", name, v ? v->summary : c->summary, name,
+           v ? v->usage : c->usage);
+    if (c->verbs && !v)
+        print_verbs(c);
+    printf("\noptions:\n");
     for (const cli_option *o = c->options; o->name; o++) {
         char left[96];
+        if (!takes(v, o->name))
+            continue;
         int n = o->letter ? snprintf(left, sizeof left, "-%c, --%s", o->letter, o->name)
                           : snprintf(left, sizeof left, "    --%s", o->name);
         if (o->value)
@@ -40,7 +84,7 @@ static void print_help(const cli_command *c)
         printf("  %-30s %s\n", left, o->help);
     }
     printf("  %-30s %s\n", "-h, --help", "this text");
-    printf("\nexamples:\n%s", c->examples);
+    print_examples(c, v);
 }
 
 static const cli_option *find_long(const cli_command *c, const char *name, size_t n)
@@ -57,6 +101,25 @@ static const cli_option *find_letter(const cli_command *c, char letter)
         if (o->letter && o->letter == letter)
             return o;
     return NULL;
+}
+
+/* Names the option that there is not, and the one that was probably meant. */
+static void no_option(const cli_command *c, const cli_verb *v, const char *given)
+{
+    char name[64], words[ASSAY_GUESS_WORDS];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(given, "="), given);
+    assay_guess g = ASSAY_GUESS(name);
+    char(*dashed)[64] = calloc(MAX_OPTIONS, sizeof *dashed);
+    int n = 0;
+    for (const cli_option *o = c->options; dashed && o->name && n < MAX_OPTIONS; o++)
+        if (takes(v, o->name)) {
+            snprintf(dashed[n], sizeof *dashed, "--%s", o->name);
+            assay_guess_consider(&g, dashed[n++]);
+        }
+    cli_trouble("%s%s%s: no option '%s'%s; 'assay %s%s%s --help' lists them", c->name, v ? " " : "",
+                v ? v->name : "", name, assay_guess_words(&g, words), c->name, v ? " " : "",
+                v ? v->name : "");
+    free(dashed);
 }
 
 /* Handles argv[i]; returns how many arguments it took, or 0 after naming a fault. */
@@ -79,8 +142,7 @@ static int take(cli_args *a, int argc, char **argv, int i)
         value = s[2] ? s + 2 : NULL;
     }
     if (!o) {
-        cli_trouble("%s: no option '%s'; 'assay %s --help' lists them", a->command->name, s,
-                    a->command->name);
+        no_option(a->command, a->verb, s);
         return 0;
     }
     if (!o->value && value) {
@@ -96,34 +158,103 @@ static int take(cli_args *a, int argc, char **argv, int i)
     return o->value && !value ? 2 : 1;
 }
 
+/* --help and --version may stand anywhere. */
+static bool asks(const cli_command *c, const char *word, const char *name, char letter)
+{
+    if (word[0] != '-' || (word[1] != '-' && word[2] != 0))
+        return false;
+    return word[1] == '-' ? strcmp(word + 2, name) == 0
+                          : word[1] == letter && !find_letter(c, letter);
+}
+
+static bool answer(const cli_args *a, int argc, char **argv)
+{
+    for (int i = 0; i < argc; i++)
+        if (asks(a->command, argv[i], "help", 'h')) {
+            print_help(a->command, a->verb);
+            return true;
+        }
+    for (int i = 0; i < argc; i++)
+        if (asks(a->command, argv[i], "version", 'V')) {
+            printf("assay %s\n", ASSAY_VERSION);
+            return true;
+        }
+    return false;
+}
+
+static int check_count(const cli_args *a)
+{
+    const cli_command *c = a->command;
+
+    if (c->max_args >= 0 && a->n_positional > c->max_args &&
+        find_long(c, "input", strlen("input")) && cli_has(a, "input"))
+        return cli_trouble(
+            "%s: '%s' is one argument too many; every input file has an -i of its own: "
+            "-i a.npy -i b.npy",
+            c->name, a->positional[c->max_args]);
+    if (a->n_positional < c->min_args || (c->max_args >= 0 && a->n_positional > c->max_args))
+        return cli_trouble("usage: assay %s %s", c->name, c->usage);
+    return CLI_PARSED;
+}
+
+static int no_verb(const cli_command *c, const char *given)
+{
+    assay_guess g = ASSAY_GUESS(given);
+    char words[ASSAY_GUESS_WORDS];
+
+    for (const cli_verb *v = c->verbs; v->name; v++)
+        assay_guess_consider(&g, v->name);
+    return cli_trouble("no verb '%s %s'%s; 'assay %s --help' lists them", c->name, given,
+                       assay_guess_words(&g, words), c->name);
+}
+
+/* How many names the verb takes and which options. */
+static int check_verb(const cli_args *a)
+{
+    const cli_command *c = a->command;
+    const cli_verb *v = a->verb;
+    const int names = a->n_positional - 1;
+
+    if (names < v->min_args || names > v->max_args)
+        return cli_trouble("usage: assay %s %s%s%s", c->name, v->name, *v->usage ? " " : "",
+                           v->usage);
+    for (int k = 0; k < a->n_given; k++)
+        if (!takes(v, a->given[k].option->name)) {
+            char given[64];
+            snprintf(given, sizeof given, "--%s", a->given[k].option->name);
+            no_option(c, v, given);
+            return CLI_TROUBLE;
+        }
+    return CLI_PARSED;
+}
+
 int cli_parse(const cli_command *command, int argc, char **argv, cli_args *args)
 {
     memset(args, 0, sizeof *args);
     args->command = command;
+    args->verb = argc > 0 ? find_verb(command, argv[0]) : NULL;
     args->positional = calloc((size_t)argc + 1, sizeof *args->positional);
     args->given = calloc((size_t)argc + 1, sizeof *args->given);
     if (!args->positional || !args->given)
         return cli_trouble("out of memory");
-    for (int i = 0; i < argc; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            print_help(command);
-            return CLI_OK;
-        }
+    if (command->verbs && argc > 0 && argv[0][0] != '-' && !args->verb)
+        return no_verb(command, argv[0]);
+    if (answer(args, argc, argv))
+        return CLI_OK;
+    if (command->verbs && !args->verb)
+        return cli_trouble("%s: the verb comes first; 'assay %s --help' lists them", command->name,
+                           command->name);
     for (int i = 0, n; i < argc; i += n) {
         n = take(args, argc, argv, i);
         if (n == 0)
             return CLI_TROUBLE;
     }
-    if (command->max_args >= 0 && args->n_positional > command->max_args &&
-        find_long(command, "input", strlen("input")) && cli_has(args, "input"))
-        return cli_trouble(
-            "%s: '%s' is one argument too many; every input file has an -i of its own: "
-            "-i a.npy -i b.npy",
-            command->name, args->positional[command->max_args]);
-    if (args->n_positional < command->min_args ||
-        (command->max_args >= 0 && args->n_positional > command->max_args))
-        return cli_trouble("usage: assay %s %s", command->name, command->usage);
-    return CLI_PARSED;
+    return command->verbs ? check_verb(args) : check_count(args);
+}
+
+int cli_execute(const cli_args *args)
+{
+    return args->verb ? args->verb->run(args) : args->command->run(args);
 }
 
 void cli_args_free(cli_args *args)

@@ -9,6 +9,7 @@ enum { CLI_PARSED = -1 };
 /* CLI_PARSED when the command should run; otherwise an exit status (help was printed, or a fault
  * was named). args is always safe to free. */
 int cli_parse(const cli_command *command, int argc, char **argv, cli_args *args);
+int cli_execute(const cli_args *args);
 void cli_args_free(cli_args *args);
 
 #endif

@@ -11,7 +11,7 @@
 enum { CLI_OK = 0, CLI_DIFFERENT = 1, CLI_TROUBLE = 2 };
 
 typedef struct cli_option {
-    const char *name;  /* long name without dashes; also accepted as --no-name when a flag */
+    const char *name;  /* long name without dashes */
     char letter;       /* short form or 0 */
     const char *value; /* what it takes, for the help; NULL: a flag */
     const char *help;
@@ -19,19 +19,31 @@ typedef struct cli_option {
 
 struct cli_args;
 
+/* What a command does under a second word, as `scheme try`; it stays positional[0]. */
+typedef struct cli_verb {
+    const char *name;
+    const char *usage;      /* after the name */
+    const char *summary;    /* one line */
+    const char *options;    /* of the command's, those that it takes, each between blanks */
+    int min_args, max_args; /* positional, after the verb */
+    int (*run)(const struct cli_args *args);
+} cli_verb;
+
 typedef struct cli_command {
     const char *name;
-    const char *usage;         /* "MODEL --scheme S --input FILE ... -o DIR" */
-    const char *summary;       /* one line */
-    const char *examples;      /* lines */
-    const cli_option *options; /* ends with name NULL */
-    int min_args, max_args;    /* positional; max -1: any number */
-    int (*run)(const struct cli_args *args);
+    const char *usage;                       /* "MODEL --scheme S --input FILE ... -o DIR" */
+    const char *summary;                     /* one line */
+    const char *examples;                    /* lines */
+    const cli_option *options;               /* ends with name NULL */
+    const cli_verb *verbs;                   /* ends with name NULL; NULL: it has none */
+    int min_args, max_args;                  /* positional; max -1: any number */
+    int (*run)(const struct cli_args *args); /* not asked where there are verbs */
 } cli_command;
 
 /* Parsed arguments; strings are argv's own. */
 typedef struct cli_args {
     const cli_command *command;
+    const cli_verb *verb; /* NULL where the command has none */
     int n_positional;
     const char **positional;
     int n_given;

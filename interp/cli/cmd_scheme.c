@@ -47,7 +47,7 @@ bool cli_scheme_names_differ(const assay_scheme *a, const assay_scheme *b)
 
 bool cli_scheme_op(const cli_args *a)
 {
-    assay_guess g = {cli_value(a, "op", "conv"), "", SIZE_MAX};
+    assay_guess g = ASSAY_GUESS(cli_value(a, "op", "conv"));
     if (assay_op_find(g.word) != ASSAY_OP_COUNT)
         return true;
     for (int op = 0; op < ASSAY_OP_COUNT; op++)
@@ -104,64 +104,38 @@ bool cli_scheme_range(const cli_args *a, const char *option, double lo, double h
     return true;
 }
 
-/* Options that a verb takes are named in one string, each between blanks. */
-static const struct verb {
-    const char *name;
-    int min, max; /* further positional arguments */
-    const char *options;
-    int (*run)(const cli_args *a);
-} verbs[] = {
-    {"list", 0, 0, "", list},
-    {"show", 1, 1, " op wide ", cli_scheme_show},
-    {"check", 1, 1, "", check},
-    {"diff", 2, 2,
-     " scale acc zp in-zp type op wide model profile per-tensor schema calibration keep-float "
-     "precision integer-io strict ",
-     cli_scheme_diff},
-    {"matrix", 0, 1, " schemes scale acc zp type op wide scheme profile per-tensor schema ",
+static const cli_verb verbs[] = {
+    {"list", "", "the presets, a line each", "", 0, 0, list},
+    {"show", "NAME [--op NAME] [--wide]", "what a scheme does, in words, examples and parameters",
+     " op wide ", 1, 1, cli_scheme_show},
+    {"check", "FILE", "is a scheme file good, and what does it inherit", "", 1, 1, check},
+    {"diff", "A B [--scale X|LO:HI:N] [--acc N|LO:HI] [--model MODEL]",
+     "where two schemes differ: over a range, or in a network's layers",
+     " scale acc zp in-zp type op wide model profile per-tensor schema ", 2, 2, cli_scheme_diff},
+    {"matrix", "[MODEL] [--schemes A,B,...]", "which schemes agree, two by two",
+     " schemes scale acc zp type op wide scheme profile per-tensor schema ", 0, 1,
      cli_scheme_matrix},
-    {"try", 1, 1,
-     " acc scale multiplier shift pre zp in-zp min max type op wide in-scale weight-scale "
-     "out-scale "
-     "per-tensor ",
-     cli_scheme_try},
-    {"new", 0, 1, "", cli_scheme_new},
-    {"apply", 1, 1,
+    {"try", "NAME --acc N (--scale X | --multiplier N --shift N | --in-scale X ...)",
+     "one rescale, step by step",
+     " acc scale multiplier shift pre zp in-zp min max type op wide "
+     "in-scale weight-scale out-scale per-tensor ",
+     1, 1, cli_scheme_try},
+    {"new", "[NAME]", "a scheme file with every parameter at its default", "", 0, 1,
+     cli_scheme_new},
+    {"apply",
+     "NAME --acc FILE (--scale FILE | --multiplier FILE --shift FILE | --in-scale ...) "
+     "-o FILE",
+     "rescales of whole .npy columns",
      " acc scale multiplier shift pre zp in-zp min max type op wide in-scale weight-scale "
      "out-scale per-tensor output errors ",
-     cli_scheme_apply},
-    {"derive", 1, 1, " scale multiplier shift pre op wide errors ", cli_scheme_derive},
-    {"dot", 1, 1, " a b c scale-a scale-b output ", cli_scheme_dot},
+     1, 1, cli_scheme_apply},
+    {"derive", "NAME --scale FILE --multiplier FILE --shift FILE",
+     "the integers that stand for real scales", " scale multiplier shift pre op wide errors ", 1, 1,
+     cli_scheme_derive},
+    {"dot", "UNIT --a FILE --b FILE [--c FILE] -o FILE", "sums of a matrix unit",
+     " a b c scale-a scale-b output ", 1, 1, cli_scheme_dot},
+    {NULL, NULL, NULL, NULL, 0, 0, NULL},
 };
-enum { N_VERBS = sizeof verbs / sizeof *verbs };
-
-static bool takes(const struct verb *v, const char *option)
-{
-    char name[64];
-    snprintf(name, sizeof name, " %s ", option);
-    return strstr(v->options, name) != NULL;
-}
-
-static int run(const cli_args *a)
-{
-    for (int i = 0; i < N_VERBS; i++) {
-        const struct verb *v = &verbs[i];
-        if (strcmp(a->positional[0], v->name) != 0)
-            continue;
-        if (a->n_positional - 1 < v->min || a->n_positional - 1 > v->max)
-            return cli_trouble("scheme %s: %d names given; expected %s%d ('assay scheme --help')",
-                               v->name, a->n_positional - 1, v->min < v->max ? "up to " : "",
-                               v->max);
-        for (int k = 0; k < a->n_given; k++)
-            if (!takes(v, a->given[k].option->name))
-                return cli_trouble("scheme %s: no option --%s here ('assay scheme --help')",
-                                   v->name, a->given[k].option->name);
-        return v->run(a);
-    }
-    return cli_trouble("no verb 'scheme %s'; expected list, show, check, diff, matrix, try, new, "
-                       "apply, derive or dot",
-                       a->positional[0]);
-}
 
 static const cli_option options[] = {
     {"acc", 'a', "N|LO:HI|FILE", "accumulator, their range (diff, matrix), .npy of them (apply)"},
@@ -197,8 +171,7 @@ static const cli_option options[] = {
 
 const cli_command cli_scheme = {
     .name = "scheme",
-    .usage = "list | show NAME | check FILE | diff A B | matrix [MODEL] | try NAME | new [NAME] | "
-             "apply NAME | derive NAME | dot UNIT",
+    .usage = "VERB ...",
     .summary = "the arithmetics: what they do, where two differ, one rescale explained",
     .examples =
         "  assay scheme list\n"
@@ -213,7 +186,5 @@ const cli_command cli_scheme = {
         "  assay scheme derive tosa-single --scale S.npy --multiplier M.npy --shift H.npy\n"
         "  assay scheme dot nv-hopper-e4m3-f32 --a left.npy --b right.npy -o D.npy\n",
     .options = options,
-    .min_args = 1,
-    .max_args = 3,
-    .run = run,
+    .verbs = verbs,
 };

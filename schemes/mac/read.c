@@ -98,7 +98,7 @@ static assay_status read_record(const char *file, const assay_tree *t, assay_mac
     if (t->kind != ASSAY_TREE_MAP)
         return wrong(file, t, "parameters", err);
     for (const assay_tree *c = t->child; c != NULL; c = c->next) {
-        assay_guess g = {c->key, "", SIZE_MAX};
+        assay_guess g = ASSAY_GUESS(c->key);
         const struct parameter *p = NULL;
         for (int i = 0; i < N_PARAMETERS; i++) {
             assay_guess_consider(&g, parameters[i].name);
@@ -186,7 +186,7 @@ assay_status assay_mac_open(const char *name, assay_mac_unit *out, assay_error *
         return assay_mac_read(name, text, length, out, err);
     if (strchr(name, '/') != NULL || (dot != NULL && strcmp(dot, ".yaml") == 0))
         return open_file(name, out, err);
-    assay_guess g = {name, "", SIZE_MAX};
+    assay_guess g = ASSAY_GUESS(name);
     for (const char *const *n = assay_mac_units(); *n != NULL; n++)
         assay_guess_consider(&g, *n);
     return assay_fail(err, ASSAY_ERR_INPUT,

@@ -46,8 +46,21 @@ runs 0 "which reads" "$assay" inspect wide.onnx
 
 # ---- the whole way ----
 runs 0 "help" "$assay" --help
-for c in inspect profile quantize optimize check-proof convert run golden verify diff eval scheme; do
+for c in inspect profile "profile merge" "profile show" quantize optimize check-proof convert run golden verify diff eval \
+    scheme "scheme try" "scheme dot"; do
+    # shellcheck disable=SC2086
     runs 0 "$c --help" "$assay" $c --help
+    cp out of-command
+    # shellcheck disable=SC2086
+    runs 0 "help $c" "$assay" help $c
+    cp out of-help
+    runs 0 "the same" cmp of-help of-command
+done
+runs 0 "a verb's help has its options and no other verb's" \
+    sh -c '"$1" help scheme dot | grep -q -- --scale-a && ! "$1" help scheme dot | grep -q -- --calibration' - "$assay"
+for v in -V --version version "golden -V" "golden --version" "scheme try --version"; do
+    # shellcheck disable=SC2086
+    prints "^assay [0-9.]+$" "$v" "$assay" $v
 done
 runs 0 "inspect" "$assay" inspect "$model"
 prints "^types: f32 [0-9]+" "inspect counts types" "$assay" inspect "$model"
@@ -129,8 +142,23 @@ printf 'x' | dd of="$f" bs=1 seek=200 conv=notrunc 2>/dev/null
 runs 1 "verify finds a damaged file" "$assay" verify a
 
 # ---- bad input ----
-refused "no such command" "no command 'frobnicate'" "$assay" frobnicate
+refused "no such command" "no command 'frobnicate'; 'assay --help'" "$assay" frobnicate
+refused "a command mistyped" "no command 'goldn'; nearest: golden;" "$assay" goldn
+refused "a command cut short" "nearest: quantize;" "$assay" quant
+refused "help of one mistyped" "no command 'evla'; nearest: eval;" "$assay" help evla
+refused "a second word mistyped" "no command 'profile shw'; nearest: profile show" "$assay" profile shw
+refused "a verb mistyped" "no verb 'scheme aply'; nearest: apply;" "$assay" scheme aply tflite
+refused "its help" "no verb 'scheme aply'; nearest: apply;" "$assay" help scheme aply
+refused "no verb" "the verb comes first" "$assay" scheme
+refused "an option of another verb" "scheme list: no option '--op'" "$assay" scheme list --op conv
 refused "no such option" "no option '--frob'" "$assay" inspect --frob "$model"
+refused "an option mistyped" "no option '--fromat'; nearest: --format;" "$assay" golden "$model" --fromat=hex
+refused "a preset mistyped" "no scheme \"tflit\"; nearest: tflite;" "$assay" scheme show tflit
+refused "a preset cut short" "nearest: xnnpack-qs8;" "$assay" run "$model" -s xnnpack
+refused "one in a list" "no scheme \"npu61\"; nearest: npu16;" "$assay" scheme matrix --schemes tflite,npu61
+refused "an op mistyped" "no op \"cnov\"; nearest: conv" "$assay" scheme show tflite --op cnov
+refused "a format mistyped" "takes a list of npy, raw, hex, c, not 'hx'" "$assay" golden net.assay -s tflite -i "$first" --format npy,hx -o x
+refused "a kind mistyped" "precision: .*'?i8x'?" "$assay" quantize "$model" -p profile.yaml -s tflite --precision '*=i8x'
 refused "no such model" "nowhere.onnx" "$assay" inspect nowhere.onnx
 head -c 4000 "$model" >short.onnx
 refused "truncated ONNX" "short.onnx" "$assay" inspect short.onnx

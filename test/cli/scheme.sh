@@ -256,10 +256,10 @@ runs 0 "rows marked" $apply -o out.npy --errors e.npy
 # ---- bad arguments ----
 rows="$assay scheme apply tflite --acc x/value.npy"
 refused "no verb" "no verb 'scheme frob'" "$assay" scheme frob
-refused "no name" 'scheme show: 0 names' "$assay" scheme show
+refused "no name" 'usage: assay scheme show NAME' "$assay" scheme show
 refused "no scheme" 'no scheme "nope"' "$assay" scheme show nope
 refused "no such file" 'No such file' "$assay" scheme check ./nope.yaml
-refused "option of another verb" 'no option --errors here' "$assay" scheme show tflite --errors e
+refused "option of another verb" "scheme show: no option '--errors'" "$assay" scheme show tflite --errors e
 refused "try without a scale" 'scheme try: needs --acc' "$assay" scheme try tflite --acc 3
 refused "both scale and multiplier" 'scheme try: needs' "$assay" scheme try tflite --acc 3 --scale 1 --multiplier 3 --shift 1
 refused "a word for a number" "--acc takes a number" "$assay" scheme try tflite --acc x --scale 1
