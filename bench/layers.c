@@ -94,7 +94,7 @@ static int add(bench_builder *b, assay_op op, const int *in, int n_in, const ass
 }
 
 /* A constant of floats in [-most, most]. */
-static int add_floats(bench_builder *b, char letter, const assay_type *shape, double most)
+static int add_floats(bench_builder *b, char letter, const assay_type *shape, double max)
 {
     char name[32];
     int id = 0;
@@ -106,17 +106,17 @@ static int add_floats(bench_builder *b, char letter, const assay_type *shape, do
         return 0;
     float *x = (float *)(uintptr_t)b->graph->value[id].data;
     for (int64_t i = 0; i < assay_shape_count(&t); i++)
-        x[i] = (float)(most * next(b, -1000, 1000) / 1000);
+        x[i] = (float)(max * next(b, -1000, 1000) / 1000);
     return id;
 }
 
 /* Weights [o, ...] of `depth` a filter, and a bias, as inputs 1 and 2. */
 static void add_weights(bench_builder *b, const assay_type *shape, int64_t depth, int in[3])
 {
-    enum { MOST = 2048 };
+    enum { MAX = 2048 };
     char name[32];
-    float scale[MOST];
-    int32_t zero[MOST];
+    float scale[MAX];
+    int32_t zero[MAX];
     const int64_t o = shape->dim[0];
     assay_type w = *shape;
     if (b->form->is_float) {

@@ -28,19 +28,19 @@ void assay_scheme_data_free(assay_scheme_data *d)
         return;
     for (size_t i = 0; i < d->n_overrides; i++)
         free(d->override[i].name);
-    for (size_t i = 0; i < d->n_given; i++) {
-        free(d->given[i].node);
-        free(d->given[i].multiplier);
-        free(d->given[i].shift);
+    for (size_t i = 0; i < d->n_precomputed; i++) {
+        free(d->precomputed[i].node);
+        free(d->precomputed[i].multiplier);
+        free(d->precomputed[i].shift);
     }
     for (int i = 0; i < ASSAY_CONTRACTS; i++)
         free(d->contract[i]);
     for (int i = 0; i < d->n_from; i++)
         free(d->from[i]);
     free(d->origin);
-    assay_wishes_free(d);
+    assay_rule_policies_free(d);
     free(d->override);
-    free(d->given);
+    free(d->precomputed);
     free(d->name);
     free(d->description);
     free(d);
@@ -108,7 +108,7 @@ void assay_effective_record(const assay_scheme_data *d, const char *op, const ch
             if ((int)o->scope == scope && assay_override_applies(o, op, node, form))
                 assay_record_set(out, &fields[o->field], o->value);
         }
-    assay_reads_settle(out);
+    assay_reads_normalize(out);
 }
 
 typedef struct text {
@@ -163,7 +163,7 @@ static int compare_overrides(const void *a, const void *b)
 }
 
 /* The given multipliers of a node, below its name. */
-static void put_given(text *t, const assay_given *g)
+static void put_precomputed(text *t, const assay_precomputed *g)
 {
     put(t, "    given:\n      multiplier: [");
     for (size_t i = 0; i < g->n; i++)
@@ -178,11 +178,11 @@ static void put_given(text *t, const assay_given *g)
         put(t, "      diff_min: %d\n", g->diff_min);
 }
 
-static const assay_given *find_given(const assay_scheme_data *d, const char *node)
+static const assay_precomputed *find_precomputed(const assay_scheme_data *d, const char *node)
 {
-    for (size_t i = 0; i < d->n_given; i++)
-        if (strcmp(d->given[i].node, node) == 0)
-            return &d->given[i];
+    for (size_t i = 0; i < d->n_precomputed; i++)
+        if (strcmp(d->precomputed[i].node, node) == 0)
+            return &d->precomputed[i];
     return NULL;
 }
 
@@ -225,8 +225,8 @@ static void put_overrides(text *t, const assay_scheme_data *d)
             put(t, "  ");
             put_quoted(t, o->name);
             put(t, ":\n");
-            if (find_given(d, o->name) != NULL)
-                put_given(t, find_given(d, o->name));
+            if (find_precomputed(d, o->name) != NULL)
+                put_precomputed(t, find_precomputed(d, o->name));
         } else if (new_name && assay_scope_is_named(o->scope)) {
             put(t, "  %s:\n", o->name);
         }
@@ -250,22 +250,22 @@ static void put_op_set(text *t, const char *key, const bool set[ASSAY_OP_COUNT])
         put(t, "]\n");
 }
 
-static int compare_wishes(const void *a, const void *b)
+static int compare_policies(const void *a, const void *b)
 {
-    return strcmp(((const assay_wish *)a)->rule, ((const assay_wish *)b)->rule);
+    return strcmp(((const assay_rule_policy *)a)->rule, ((const assay_rule_policy *)b)->rule);
 }
 
-static void put_wishes(text *t, const assay_scheme_data *d)
+static void put_policies(text *t, const assay_scheme_data *d)
 {
-    assay_wish *sorted = malloc((d->n_wishes + 1) * sizeof *sorted);
+    assay_rule_policy *sorted = malloc((d->n_policies + 1) * sizeof *sorted);
     if (sorted == NULL) {
         t->failed = true;
         return;
     }
-    if (d->n_wishes > 0)
-        memcpy(sorted, d->wish, d->n_wishes * sizeof *sorted);
-    qsort(sorted, d->n_wishes, sizeof *sorted, compare_wishes);
-    for (size_t i = 0; i < d->n_wishes; i++) {
+    if (d->n_policies > 0)
+        memcpy(sorted, d->policy, d->n_policies * sizeof *sorted);
+    qsort(sorted, d->n_policies, sizeof *sorted, compare_policies);
+    for (size_t i = 0; i < d->n_policies; i++) {
         put(t, i == 0 ? "rules:\n  " : "  ");
         put_quoted(t, sorted[i].rule);
         put(t, sorted[i].bound < 0 ? ": never\n" : ": %lld\n", (long long)sorted[i].bound);
@@ -290,16 +290,16 @@ char *assay_scheme_text(const assay_scheme_data *d)
     put_op_set(&t, "unfused_ops", d->unfused[0]);
     put_op_set(&t, "wide_unfused_ops", d->unfused[1]);
     put_op_set(&t, "narrow_unfused_ops", d->unfused[2]);
-    put_wishes(&t, d);
+    put_policies(&t, d);
     put_overrides(&t, d);
-    if (d->n_given > 0 && !has_override(d, NULL))
+    if (d->n_precomputed > 0 && !has_override(d, NULL))
         put(&t, "nodes:\n");
-    for (size_t i = 0; i < d->n_given; i++)
-        if (!has_override(d, d->given[i].node)) {
+    for (size_t i = 0; i < d->n_precomputed; i++)
+        if (!has_override(d, d->precomputed[i].node)) {
             put(&t, "  ");
-            put_quoted(&t, d->given[i].node);
+            put_quoted(&t, d->precomputed[i].node);
             put(&t, ":\n");
-            put_given(&t, &d->given[i]);
+            put_precomputed(&t, &d->precomputed[i]);
         }
     if (t.failed) {
         free(t.s);

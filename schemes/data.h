@@ -51,7 +51,7 @@ bool assay_override_applies(const assay_override *o, const char *op, const char 
                             unsigned form);
 
 /* Rescale parameters of one node that replace derivation, in the target's own shift convention. */
-typedef struct assay_given {
+typedef struct assay_precomputed {
     char *node;
     size_t n; /* 1 or the number of output channels */
     int64_t *multiplier, *shift;
@@ -59,14 +59,14 @@ typedef struct assay_given {
     int32_t zero_point; /* replaces the output zero point */
     bool has_diff_min;
     int32_t diff_min; /* of softmax: the least difference from a row's greatest code that counts */
-} assay_given;
+} assay_precomputed;
 
 /* What a target says about a rule of the optimizer: how many codes it may change results by, or
  * ASSAY_RULE_NEVER. */
-typedef struct assay_wish {
+typedef struct assay_rule_policy {
     char *rule;
     int64_t bound;
-} assay_wish;
+} assay_rule_policy;
 
 #define ASSAY_CONTRACTS 3
 
@@ -86,10 +86,10 @@ typedef struct assay_scheme_data {
     assay_record base;
     assay_override *override;
     size_t n_overrides;
-    assay_given *given;
-    size_t n_given;
-    assay_wish *wish;
-    size_t n_wishes;
+    assay_precomputed *precomputed;
+    size_t n_precomputed;
+    assay_rule_policy *policy;
+    size_t n_policies;
     bool in_float[ASSAY_OP_COUNT]; /* ops that the target does not compute in integers */
     /* ops that it computes in float where a network has them between conversions, for codes of at
      * most 8 bits, of more, and where some operand's have fewer */
@@ -110,9 +110,9 @@ assay_status assay_scheme_read(const char *file, const char *text, size_t length
 
 /* rule_policy.c: the key `rules`. */
 struct assay_tree;
-assay_status assay_wishes_read(const char *file, const struct assay_tree *t, assay_scheme_data *d,
-                               assay_error *err);
-void assay_wishes_free(assay_scheme_data *d);
+assay_status assay_rule_policies_read(const char *file, const struct assay_tree *t,
+                                      assay_scheme_data *d, assay_error *err);
+void assay_rule_policies_free(assay_scheme_data *d);
 
 /* Text of a preset, or NULL. */
 const char *assay_preset_text(const char *name, size_t *length);

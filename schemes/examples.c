@@ -19,14 +19,14 @@ static int64_t middle_of(const assay_record *rec)
 }
 
 /* One rescale; false with the reason when the target refuses. */
-static bool one(assay_lone *o, double real, int64_t zero, int64_t acc, int64_t *code, char *why,
+static bool one(assay_single *o, double real, int64_t zero, int64_t acc, int64_t *code, char *why,
                 size_t size)
 {
-    const assay_bulk b = {
+    const assay_batch b = {
         .n = 1, .type = output_type(&o->rec), .scale = &real, .zero_point = &zero};
-    if (!assay_lone_set(o, &b, 0, why, size))
+    if (!assay_single_set(o, &b, 0, why, size))
         return false;
-    return assay_lone_code(o, acc, true, code, why, size);
+    return assay_single_code(o, acc, true, code, why, size);
 }
 
 assay_status assay_explain_rounding(FILE *f, const assay_scheme *s, const char *op, bool wide,
@@ -35,8 +35,8 @@ assay_status assay_explain_rounding(FILE *f, const assay_scheme *s, const char *
     static const double values[] = {-2.5, -1.5, -0.75, -0.5, -0.25, 0.25, 0.5, 0.75, 1.5, 2.5};
     enum { N = sizeof values / sizeof *values };
     char why[256];
-    assay_lone o;
-    assay_status status = assay_lone_start(&o, s, op, wide, err);
+    assay_single o;
+    assay_status status = assay_single_start(&o, s, op, wide, err);
     if (status != ASSAY_OK)
         return status;
     int64_t middle = middle_of(&o.rec);
@@ -106,7 +106,7 @@ static const struct {
     {268435456, 4, 0},
 };
 
-static void print_example(FILE *f, assay_lone *o, int64_t acc, double real, int64_t zero)
+static void print_example(FILE *f, assay_single *o, int64_t acc, double real, int64_t zero)
 {
     char why[256];
     int64_t code;
@@ -119,7 +119,7 @@ static void print_example(FILE *f, assay_lone *o, int64_t acc, double real, int6
     }
     fprintf(f, "  %5" PRId64, code);
     const assay_encoded *e = &o->encoded;
-    if (assay_lone_is_float(o) || o->rec.rescale.encoding == ASSAY_ENCODE_THRESHOLDS)
+    if (assay_single_is_float(o) || o->rec.rescale.encoding == ASSAY_ENCODE_THRESHOLDS)
         fprintf(f, "\n");
     else
         fprintf(f, "  (%" PRId64 ", %" PRId64 ")%s\n", e->multiplier,
@@ -130,8 +130,8 @@ static void print_example(FILE *f, assay_lone *o, int64_t acc, double real, int6
 assay_status assay_explain_examples(FILE *f, const assay_scheme *s, const char *op, bool wide,
                                     assay_error *err)
 {
-    assay_lone o;
-    assay_status status = assay_lone_start(&o, s, op, wide, err);
+    assay_single o;
+    assay_status status = assay_single_start(&o, s, op, wide, err);
     if (status != ASSAY_OK)
         return status;
     bool any = o.rec.types.activation_zero_point == ASSAY_ZERO_POINT_ANY;

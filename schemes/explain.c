@@ -207,7 +207,7 @@ static const char *quotient(assay_int128 n, unsigned bits, char *text, size_t si
     return text;
 }
 
-static void integer_steps(FILE *f, const assay_lone *o, const assay_trace *t)
+static void integer_steps(FILE *f, const assay_single *o, const assay_trace *t)
 {
     const assay_rule_rescale *k = &o->rule;
     char a[48], b[48], q[64];
@@ -235,7 +235,7 @@ static void integer_steps(FILE *f, const assay_lone *o, const assay_trace *t)
         fprintf(f, "  narrowed to %2d bits     %s\n", k->result_bits, decimal(t->narrowed, a));
 }
 
-static void float_steps(FILE *f, const assay_lone *o, const assay_trace *t)
+static void float_steps(FILE *f, const assay_single *o, const assay_trace *t)
 {
     const assay_rule_rescale *k = &o->rule;
     bool wide = k->encoding == ASSAY_ENCODE_F64;
@@ -261,12 +261,12 @@ static void float_steps(FILE *f, const assay_lone *o, const assay_trace *t)
             MODE(k->round.step[0].mode), rest == 0.5 ? " (a tie)" : "");
 }
 
-void assay_explain_steps(FILE *f, const assay_lone *o, int64_t acc)
+void assay_explain_steps(FILE *f, const assay_single *o, int64_t acc)
 {
     const assay_rescale *r = &o->r;
     assay_trace t;
     int64_t held = acc;
-    const bool fits = assay_lone_settle(o, &held);
+    const bool fits = assay_single_apply_overflow(o, &held);
     const bool before = o->rule.zero_point == ASSAY_STAGE_BEFORE;
     char sum[48], clamped[48], rounded[48];
     fprintf(f, "  accumulator             %" PRId64 "\n", acc);
@@ -291,7 +291,7 @@ void assay_explain_steps(FILE *f, const assay_lone *o, int64_t acc)
         fprintf(f, "  the target refuses this accumulator\n");
         return;
     }
-    if (assay_lone_is_float(o))
+    if (assay_single_is_float(o))
         float_steps(f, o, &t);
     else
         integer_steps(f, o, &t);

@@ -14,7 +14,7 @@ void assay_explain_formula(FILE *f, const assay_record *rec);
 /* How the target writes shifts. */
 const char *assay_explain_shift_sign(const assay_rule_rescale *k);
 /* Every intermediate value of one accumulator. */
-void assay_explain_steps(FILE *f, const assay_lone *o, int64_t acc);
+void assay_explain_steps(FILE *f, const assay_single *o, int64_t acc);
 /* Values ending in one half (and quarters), rounded by running the rescale with R = 1/2, 1/4, 1/8,
  * zero point 0 and 1. */
 assay_status assay_explain_rounding(FILE *f, const assay_scheme *s, const char *op, bool wide,

@@ -97,7 +97,7 @@ static assay_status add_override(const assay_reading *c, const assay_tree *at,
 /* What follows from other keys of a section unless the file says it: weights without a most
  * negative code to spare are not narrow (who says that they are is refused), and a shift without a
  * multiplier is written as it is. */
-static void settle(const assay_tree *section, assay_record *r)
+static void imply(const assay_tree *section, assay_record *r)
 {
     bool types = strcmp(section->key, "types") == 0, rescale = strcmp(section->key, "rescale") == 0;
     if (types && assay_tree_get(section, "weight_narrow") == NULL &&
@@ -138,7 +138,7 @@ static assay_status read_section(const assay_reading *c, const assay_tree *t,
             return s;
     }
     if (scope == NULL)
-        settle(t, &c->data->base);
+        imply(t, &c->data->base);
     return ASSAY_OK;
 }
 
@@ -159,7 +159,7 @@ static assay_status read_sections(const assay_reading *c, const assay_tree *t,
     for (const assay_tree *i = t->child; i != NULL; i = i->next) {
         assay_status s;
         if (scope == ASSAY_SCOPE_NODE && strcmp(i->key, "given") == 0) {
-            s = assay_read_given(c, i, name);
+            s = assay_read_precomputed(c, i, name);
         } else if (!assay_record_has_section(i->key) || strcmp(i->key, "types") == 0) {
             assay_guess g = ASSAY_GUESS(i->key);
             consider_sections(&g);
@@ -359,7 +359,7 @@ static assay_status read_key(assay_reading *c, const assay_tree *t)
     if (strcmp(t->key, "nodes") == 0)
         return read_scopes(c, t, ASSAY_SCOPE_NODE);
     if (strcmp(t->key, "rules") == 0)
-        return assay_wishes_read(c->file, t, c->data, c->err);
+        return assay_rule_policies_read(c->file, t, c->data, c->err);
     if (assay_record_has_section(t->key))
         return read_section(c, t, NULL, NULL);
     assay_guess g = ASSAY_GUESS(t->key);

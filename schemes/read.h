@@ -25,6 +25,6 @@ assay_status assay_read_unknown_key(const assay_reading *c, const assay_tree *t,
 
 /* ---- read_precomputed.c ---- */
 /* `given: {multiplier: [...], shift: [...], zero_point: N}` of a node. */
-assay_status assay_read_given(const assay_reading *c, const assay_tree *t, const char *node);
+assay_status assay_read_precomputed(const assay_reading *c, const assay_tree *t, const char *node);
 
 #endif

@@ -33,20 +33,20 @@ static assay_status read_numbers(const assay_reading *c, const assay_tree *t, in
 }
 
 /* The entry of a node, a new one or (after `extends`) its parent's emptied; NULL: no memory. */
-static assay_given *given_of(assay_scheme_data *d, const char *node)
+static assay_precomputed *precomputed_of(assay_scheme_data *d, const char *node)
 {
-    for (size_t i = 0; i < d->n_given; i++)
-        if (strcmp(d->given[i].node, node) == 0)
-            return &d->given[i];
-    assay_given *grown = realloc(d->given, (d->n_given + 1) * sizeof *grown);
+    for (size_t i = 0; i < d->n_precomputed; i++)
+        if (strcmp(d->precomputed[i].node, node) == 0)
+            return &d->precomputed[i];
+    assay_precomputed *grown = realloc(d->precomputed, (d->n_precomputed + 1) * sizeof *grown);
     char *copy = strdup(node);
-    d->given = grown != NULL ? grown : d->given;
+    d->precomputed = grown != NULL ? grown : d->precomputed;
     if (grown == NULL || copy == NULL) {
         free(copy);
         return NULL;
     }
-    grown[d->n_given] = (assay_given){.node = copy};
-    return &grown[d->n_given++];
+    grown[d->n_precomputed] = (assay_precomputed){.node = copy};
+    return &grown[d->n_precomputed++];
 }
 
 /* One 32-bit integer. */
@@ -66,13 +66,13 @@ static assay_status read_number(const assay_reading *c, const assay_tree *t, boo
 }
 
 /* `given: {multiplier: [...], shift: [...], zero_point: N, diff_min: N}` of a node. */
-assay_status assay_read_given(const assay_reading *c, const assay_tree *t, const char *node)
+assay_status assay_read_precomputed(const assay_reading *c, const assay_tree *t, const char *node)
 {
     if (t->kind != ASSAY_TREE_MAP)
         return assay_read_fail(c, t,
                                "expected multiplier, shift and optionally zero_point, "
                                "diff_min");
-    assay_given *g = given_of(c->data, node);
+    assay_precomputed *g = precomputed_of(c->data, node);
     if (g == NULL)
         return assay_read_no_memory(c);
     g->has_zero_point = g->has_diff_min = false;

@@ -65,7 +65,7 @@ const char *assay_reads_not(const assay_record *r, const assay_field *f)
     return NULL;
 }
 
-void assay_reads_settle(assay_record *r)
+void assay_reads_normalize(assay_record *r)
 {
     assay_record plain;
     assay_record_default(&plain);

@@ -8,7 +8,7 @@
  * read. */
 const char *assay_reads_not(const assay_record *r, const assay_field *f);
 /* Gives every field that is not read its default. */
-void assay_reads_settle(assay_record *r);
+void assay_reads_normalize(assay_record *r);
 
 /* Whether results of op may depend on field f of record r; and the first field in which two records
  * differ for it, -1: none. */

@@ -118,10 +118,10 @@ int assay_reads_change(const assay_record *a, const assay_record *b, assay_op op
     return -1;
 }
 
-static bool is_given(const assay_scheme_data *d, const char *node)
+static bool is_precomputed(const assay_scheme_data *d, const char *node)
 {
-    for (size_t i = 0; i < d->n_given; i++)
-        if (strcmp(d->given[i].node, node) == 0)
+    for (size_t i = 0; i < d->n_precomputed; i++)
+        if (strcmp(d->precomputed[i].node, node) == 0)
             return true;
     return false;
 }
@@ -133,7 +133,8 @@ bool assay_reads_same(const assay_scheme *a, const assay_scheme *b, const assay_
     assay_effective_record(assay_data(a), spec->op, spec->node, form, &x);
     assay_effective_record(assay_data(b), spec->op, spec->node, form, &y);
     y.types = x.types;
-    return !is_given(assay_data(a), spec->node) && !is_given(assay_data(b), spec->node) &&
+    return !is_precomputed(assay_data(a), spec->node) &&
+           !is_precomputed(assay_data(b), spec->node) &&
            assay_reads_change(&x, &y, assay_op_find(spec->op)) < 0;
 }
 

@@ -4,10 +4,10 @@
 
 int64_t assay_round_real(double x, enum assay_rounding mode)
 {
-    const double most = 0x1p62;
+    const double max = 0x1p62;
     if (isnan(x))
         return 0;
-    if (x >= most || x <= -most)
+    if (x >= max || x <= -max)
         return x > 0 ? INT64_C(1) << 62 : -(INT64_C(1) << 62);
     double whole = trunc(x), rest = fabs(x - whole); /* exact; from the floor it would not be */
     uint64_t fraction = (uint64_t)(rest * 0x1p64);

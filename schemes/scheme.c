@@ -18,7 +18,7 @@
 assay_status assay_scheme_read_file(const char *path, char **text, size_t *length, assay_error *err)
 {
     unsigned char *bytes;
-    assay_status status = assay_slurp_most(path, MAX_FILE, &bytes, length, err);
+    assay_status status = assay_slurp_max(path, MAX_FILE, &bytes, length, err);
     *text = (char *)bytes;
     return status;
 }
@@ -118,10 +118,10 @@ static assay_status open_plugin(const char *path, assay_scheme **out, assay_erro
         status = assay_fail(err, ASSAY_ERR_SCHEME, "%s: vtable of %u bytes; expected %zu", path,
                             vt->size, sizeof *vt);
     else if (vt->name == NULL || vt->prepare == NULL || vt->release == NULL || vt->params == NULL ||
-             vt->accumulate == NULL || vt->settle == NULL)
-        status = assay_fail(err, ASSAY_ERR_SCHEME,
-                            "%s: name, prepare, release, params, accumulate and settle must be set",
-                            path);
+             vt->accumulate == NULL || vt->apply_overflow == NULL)
+        status = assay_fail(
+            err, ASSAY_ERR_SCHEME,
+            "%s: name, prepare, release, params, accumulate and apply_overflow must be set", path);
     assay_scheme *s = status == ASSAY_OK ? calloc(1, sizeof *s) : NULL;
     char *text = s != NULL ? malloc(strlen(vt->name) + 16) : NULL;
     if (status == ASSAY_OK && text == NULL)

@@ -119,6 +119,6 @@ const char *assay_scheme_contract(const assay_scheme *s, enum assay_contract whi
 
 /* The i-th word of the scheme (file key `rules`, or a plugin's): *rule its name, or NULL behind the
  * last one; returns by how many codes the rule may change results, or ASSAY_RULE_NEVER. */
-int64_t assay_scheme_wish(const assay_scheme *s, size_t i, const char **rule);
+int64_t assay_scheme_rule_policy(const assay_scheme *s, size_t i, const char **rule);
 
 #endif

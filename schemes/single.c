@@ -39,7 +39,7 @@ static bool is_one_rescale(const assay_record *r, assay_op op)
     }
 }
 
-static assay_status check_op(const assay_lone *o, const assay_scheme *s, const char *name,
+static assay_status check_op(const assay_single *o, const assay_scheme *s, const char *name,
                              assay_error *err)
 {
     if (o->op == ASSAY_OP_COUNT) {
@@ -59,8 +59,8 @@ static assay_status check_op(const assay_lone *o, const assay_scheme *s, const c
     return ASSAY_OK;
 }
 
-assay_status assay_lone_start(assay_lone *o, const assay_scheme *s, const char *op, bool wide,
-                              assay_error *err)
+assay_status assay_single_start(assay_single *o, const assay_scheme *s, const char *op, bool wide,
+                                assay_error *err)
 {
     memset(o, 0, sizeof *o);
     if (s->record == NULL)
@@ -80,20 +80,20 @@ assay_status assay_lone_start(assay_lone *o, const assay_scheme *s, const char *
     return check_op(o, s, op, err);
 }
 
-bool assay_lone_is_float(const assay_lone *o)
+bool assay_single_is_float(const assay_single *o)
 {
     return o->rec.rescale.encoding == ASSAY_ENCODE_F32 ||
            o->rec.rescale.encoding == ASSAY_ENCODE_F64;
 }
 
-double assay_lone_formed(const assay_lone *o, double scale)
+double assay_single_formed(const assay_single *o, double scale)
 {
     bool f32 =
         o->rec.rescale.scale == ASSAY_FORM_F32 || o->rec.rescale.scale == ASSAY_FORM_F32_STEPS;
     return f32 ? (double)(float)scale : scale;
 }
 
-static void set_float(assay_lone *o, double scale)
+static void set_float(assay_single *o, double scale)
 {
     if (o->rec.rescale.encoding == ASSAY_ENCODE_F32)
         o->scale = assay_bits_of((float)scale);
@@ -107,7 +107,7 @@ static void set_float(assay_lone *o, double scale)
 }
 
 /* Thresholds come from rounding the exact product once: R's own 53 bits are the multiplier. */
-static void set_exact(assay_lone *o, double scale)
+static void set_exact(assay_single *o, double scale)
 {
     int exponent;
     o->encoded.multiplier = (int64_t)ldexp(frexp(scale, &exponent), 53);
@@ -116,7 +116,7 @@ static void set_exact(assay_lone *o, double scale)
 }
 
 /* The encoded scale in its places. */
-static void place(assay_lone *o)
+static void place(assay_single *o)
 {
     const assay_rule_rescale *k = &o->rec.rescale;
     assay_place_encoded(k, &o->encoded, &o->multiplier, &o->shift, &o->pre);
@@ -128,7 +128,7 @@ static void place(assay_lone *o)
 
 /* Bounds act within the type, whose range they never replace; where the low bits are stored there
  * is no such range, and they act on the value before. */
-static bool set_bounds(assay_lone *o, const assay_bulk *b, size_t i, char *why, size_t size)
+static bool set_bounds(assay_single *o, const assay_batch *b, size_t i, char *why, size_t size)
 {
     const int64_t *lo = b->lo != NULL ? &b->lo[i] : NULL, *hi = b->hi != NULL ? &b->hi[i] : NULL;
     assay_rescale *r = &o->r;
@@ -144,7 +144,7 @@ static bool set_bounds(assay_lone *o, const assay_bulk *b, size_t i, char *why, 
 }
 
 /* All of row i but its scale. */
-static bool set_rest(assay_lone *o, const assay_bulk *b, size_t i, char *why, size_t size)
+static bool set_rest(assay_single *o, const assay_batch *b, size_t i, char *why, size_t size)
 {
     o->r.zero_point = b->zero_point != NULL ? b->zero_point[i] : 0;
     o->r.in_zero = b->in_zero != NULL ? b->in_zero[i] : 0;
@@ -155,41 +155,41 @@ static bool set_rest(assay_lone *o, const assay_bulk *b, size_t i, char *why, si
 }
 
 /* Row i with this scale. */
-static bool set_scale(assay_lone *o, const assay_bulk *b, size_t i, double scale, char *why,
+static bool set_scale(assay_single *o, const assay_batch *b, size_t i, double scale, char *why,
                       size_t size)
 {
     if (!assay_encode(&o->rec.rescale, scale, &o->encoded, why, size))
         return false;
     if (o->rec.rescale.encoding == ASSAY_ENCODE_THRESHOLDS)
         set_exact(o, scale);
-    if (assay_lone_is_float(o))
+    if (assay_single_is_float(o))
         set_float(o, scale);
     else
         place(o);
     return set_rest(o, b, i, why, size);
 }
 
-bool assay_lone_set(assay_lone *o, const assay_bulk *b, size_t i, char *why, size_t size)
+bool assay_single_set(assay_single *o, const assay_batch *b, size_t i, char *why, size_t size)
 {
     const assay_rule_rescale *k = &o->rec.rescale;
     assay_encoded *e = &o->encoded;
     if (b->scale != NULL)
-        return set_scale(o, b, i, assay_lone_formed(o, b->scale[i]), why, size);
-    if (assay_lone_is_float(o) || k->encoding == ASSAY_ENCODE_THRESHOLDS) {
+        return set_scale(o, b, i, assay_single_formed(o, b->scale[i]), why, size);
+    if (assay_single_is_float(o) || k->encoding == ASSAY_ENCODE_THRESHOLDS) {
         snprintf(why, size, "this encoding takes scales, not multipliers");
         return false;
     }
     e->multiplier = b->multiplier[i];
     e->pre = k->encoding == ASSAY_ENCODE_GLOW && b->pre != NULL ? b->pre[i] : 0;
     e->shift = assay_shift_from_target(k, b->shift[i]) + e->pre;
-    if (!assay_check_given(k, e, why, size))
+    if (!assay_check_precomputed(k, e, why, size))
         return false;
     place(o);
     return set_rest(o, b, i, why, size);
 }
 
-bool assay_lone_form(assay_lone *o, const assay_bulk *b, size_t i, float in, float weight,
-                     float out, char *why, size_t size)
+bool assay_single_form(assay_single *o, const assay_batch *b, size_t i, float in, float weight,
+                       float out, char *why, size_t size)
 {
     double real = assay_form_scale(&o->rec.rescale, in, weight, out, b->per_tensor);
     if (!set_scale(o, b, i, real, why, size))
@@ -203,7 +203,7 @@ bool assay_lone_form(assay_lone *o, const assay_bulk *b, size_t i, float in, flo
     return true;
 }
 
-bool assay_lone_settle(const assay_lone *o, int64_t *acc)
+bool assay_single_apply_overflow(const assay_single *o, int64_t *acc)
 {
     assay_unit u;
     bool trapped = false;
@@ -211,21 +211,21 @@ bool assay_lone_settle(const assay_lone *o, int64_t *acc)
         return true;
     memset(&u, 0, sizeof u);
     u.rec.accumulator = o->rec.accumulator;
-    *acc = assay_apply_settle(&u, *acc, &trapped);
+    *acc = assay_apply_overflow(&u, *acc, &trapped);
     return !trapped;
 }
 
-bool assay_lone_holds(const assay_lone *o, int64_t lo, int64_t hi)
+bool assay_single_holds(const assay_single *o, int64_t lo, int64_t hi)
 {
     const unsigned bits = (unsigned)o->rec.accumulator.bits;
     return !is_weighted(o->op) || (lo >= assay_int_min(bits) && hi <= assay_int_max(bits));
 }
 
-bool assay_lone_code(const assay_lone *o, int64_t acc, bool is_sum, int64_t *code, char *why,
-                     size_t size)
+bool assay_single_code(const assay_single *o, int64_t acc, bool is_sum, int64_t *code, char *why,
+                       size_t size)
 {
     int64_t held = acc;
-    if (is_sum && !assay_lone_settle(o, &held))
+    if (is_sum && !assay_single_apply_overflow(o, &held))
         snprintf(why, size, "the sum %lld leaves the accumulator's %d bits", (long long)acc,
                  o->rec.accumulator.bits);
     else if (!assay_rescale_accepts(&o->r, held, 0))

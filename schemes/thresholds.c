@@ -17,7 +17,7 @@ typedef struct point {
 typedef struct builder {
     const assay_rescale *r;
     size_t channel, room;
-    assay_staircase *out;
+    assay_threshold_form *out;
     assay_status status;
 } builder;
 
@@ -33,7 +33,7 @@ static point at(const builder *b, int64_t x)
 
 static void emit(builder *b, int64_t x, int64_t code)
 {
-    assay_staircase *s = b->out;
+    assay_threshold_form *s = b->out;
     if (s->n > 0 && s->code[s->n - 1] == code)
         return;
     if (s->n == b->room) {
@@ -115,7 +115,7 @@ static assay_status finish(builder *b, assay_error *err)
     const long long lo = (long long)b->out->lo, hi = (long long)b->out->hi;
     if (status == ASSAY_OK)
         return ASSAY_OK;
-    assay_staircase_free(b->out);
+    assay_threshold_form_free(b->out);
     return status == ASSAY_ERR_MEMORY
                ? assay_fail(err, status, "out of memory for a threshold form")
                : assay_fail(err, status,
@@ -124,8 +124,8 @@ static assay_status finish(builder *b, assay_error *err)
                             lo, hi, MAX_RUNS);
 }
 
-assay_status assay_staircase_make(const assay_rescale *r, size_t channel, int64_t lo, int64_t hi,
-                                  assay_staircase *out, assay_error *err)
+assay_status assay_threshold_form_make(const assay_rescale *r, size_t channel, int64_t lo,
+                                       int64_t hi, assay_threshold_form *out, assay_error *err)
 {
     memset(out, 0, sizeof *out);
     out->lo = lo;
@@ -175,9 +175,9 @@ static void ask_between(asking *a, const point *p, const point *q)
     ask_between(a, &m, q);
 }
 
-assay_status assay_staircase_ask(int64_t (*code)(const void *of, int64_t x), const void *of,
-                                 bool monotone, int64_t lo, int64_t hi, assay_staircase *out,
-                                 assay_error *err)
+assay_status assay_threshold_form_ask(int64_t (*code)(const void *of, int64_t x), const void *of,
+                                      bool monotone, int64_t lo, int64_t hi,
+                                      assay_threshold_form *out, assay_error *err)
 {
     memset(out, 0, sizeof *out);
     out->lo = lo;
@@ -197,7 +197,7 @@ assay_status assay_staircase_ask(int64_t (*code)(const void *of, int64_t x), con
     }
     if (a.b.status != ASSAY_ERR_SCHEME)
         return finish(&a.b, err);
-    assay_staircase_free(out);
+    assay_threshold_form_free(out);
     return assay_fail(err, ASSAY_ERR_SCHEME,
                       "the rescale is said to be monotone, but accumulator %lld became %lld and "
                       "%lld became %lld",
@@ -205,14 +205,14 @@ assay_status assay_staircase_ask(int64_t (*code)(const void *of, int64_t x), con
                       (long long)a.high.code);
 }
 
-void assay_staircase_free(assay_staircase *s)
+void assay_threshold_form_free(assay_threshold_form *s)
 {
     free(s->from);
     free(s->code);
     memset(s, 0, sizeof *s);
 }
 
-int64_t assay_staircase_at(const assay_staircase *s, int64_t x)
+int64_t assay_threshold_form_at(const assay_threshold_form *s, int64_t x)
 {
     size_t below = 0, above = s->n;
     while (above - below > 1) {
@@ -244,8 +244,8 @@ static void keep(assay_disagreements *out, const assay_disagreement *d)
     out->first[i] = *d;
 }
 
-void assay_staircase_compare(const assay_staircase *a, const assay_staircase *b,
-                             assay_disagreements *out)
+void assay_threshold_form_compare(const assay_threshold_form *a, const assay_threshold_form *b,
+                                  assay_disagreements *out)
 {
     memset(out, 0, sizeof *out);
     out->considered = (uint64_t)(a->hi - a->lo) + 1;

@@ -9,25 +9,25 @@
 #define ASSAY_REFUSED INT64_MIN /* the code of an accumulator that the target refuses */
 
 /* Runs of equal codes over lo..hi: run i is from[i] .. from[i + 1] - 1 (the last one to hi). */
-typedef struct assay_staircase {
+typedef struct assay_threshold_form {
     int64_t lo, hi;
     size_t n;
-    int64_t *from, *code; /* n entries; owned: assay_staircase_free */
-} assay_staircase;
+    int64_t *from, *code; /* n entries; owned: assay_threshold_form_free */
+} assay_threshold_form;
 
 /* ASSAY_ERR_LIMIT beyond 2^22 runs (a rescale that wraps around again and again over a wide
  * range), ASSAY_ERR_MEMORY. On failure nothing is owned. */
-assay_status assay_staircase_make(const assay_rescale *r, size_t channel, int64_t lo, int64_t hi,
-                                  assay_staircase *out, assay_error *err);
+assay_status assay_threshold_form_make(const assay_rescale *r, size_t channel, int64_t lo,
+                                       int64_t hi, assay_threshold_form *out, assay_error *err);
 /* The form of codes that only a function tells. monotone: it is said never to fall, so steps are
  * found by bisection, and ASSAY_ERR_SCHEME names two accumulators that show otherwise where it
  * looks; else every accumulator is asked about. */
-assay_status assay_staircase_ask(int64_t (*code)(const void *of, int64_t x), const void *of,
-                                 bool monotone, int64_t lo, int64_t hi, assay_staircase *out,
-                                 assay_error *err);
-void assay_staircase_free(assay_staircase *s);
+assay_status assay_threshold_form_ask(int64_t (*code)(const void *of, int64_t x), const void *of,
+                                      bool monotone, int64_t lo, int64_t hi,
+                                      assay_threshold_form *out, assay_error *err);
+void assay_threshold_form_free(assay_threshold_form *s);
 /* The code at x, lo <= x <= hi. */
-int64_t assay_staircase_at(const assay_staircase *s, int64_t x);
+int64_t assay_threshold_form_at(const assay_threshold_form *s, int64_t x);
 
 /* A run of accumulators on which two forms give codes a and b. */
 typedef struct assay_disagreement {
@@ -46,7 +46,7 @@ typedef struct assay_disagreements {
 } assay_disagreements;
 
 /* Two forms over the same lo..hi. */
-void assay_staircase_compare(const assay_staircase *a, const assay_staircase *b,
-                             assay_disagreements *out);
+void assay_threshold_form_compare(const assay_threshold_form *a, const assay_threshold_form *b,
+                                  assay_disagreements *out);
 
 #endif

@@ -74,15 +74,15 @@ struct assay_unit {
                  int32_t *out);
     void (*window)(const assay_unit *u, const int32_t *x, size_t n, int32_t count, int32_t *out);
     void (*row)(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
-    void (*blend)(const assay_unit *u, const int32_t *c, const int32_t *fy, const int32_t *fx,
-                  size_t n, int32_t *out);
+    void (*interpolate)(const assay_unit *u, const int32_t *c, const int32_t *fy, const int32_t *fx,
+                        size_t n, int32_t *out);
 
     /* Everything allocated, and what params() lists (owned ones have a name). */
     struct assay_unit_block *blocks;
     assay_unit_param *param;
     size_t n_params;
-    bool memory_short; /* an allocation failed: the unit is not to be used */
-    bool given_used;   /* multipliers given for the node are in it */
+    bool memory_short;     /* an allocation failed: the unit is not to be used */
+    bool precomputed_used; /* multipliers given for the node are in it */
 };
 
 #endif

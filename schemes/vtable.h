@@ -71,8 +71,8 @@ typedef void (*assay_encode_fn)(const assay_unit *u, const float *x, size_t n, u
 /* n sums of blend's corners, each code times its weight, the weights of one place adding up to
  * 2^(2 bits): to codes of `size` bytes (1 or 2), two's complement. Four corners that all hold such
  * a code blend to what these do. */
-typedef void (*assay_mix_fn)(const assay_unit *u, const int64_t *sum, size_t n, size_t size,
-                             void *out);
+typedef void (*assay_interpolate_fn)(const assay_unit *u, const int64_t *sum, size_t n, size_t size,
+                                     void *out);
 
 /* What row gives, as codes of one byte; scratch has room for n. */
 typedef void (*assay_row_fn)(const assay_unit *u, const int32_t *x, size_t n, int32_t *scratch,
@@ -92,7 +92,7 @@ typedef struct assay_scheme_simd {
     assay_block_fn (*block)(const assay_unit *u, enum assay_isa isa);
     assay_pair_fn (*pair)(const assay_unit *u, enum assay_isa isa);
     assay_encode_fn (*encode)(const assay_unit *u, enum assay_isa isa);
-    assay_mix_fn (*mix)(const assay_unit *u, enum assay_isa isa);
+    assay_interpolate_fn (*interpolate)(const assay_unit *u, enum assay_isa isa);
     assay_row_fn (*bytes)(const assay_unit *u, enum assay_isa isa);
     assay_codes_fn (*codes)(const assay_unit *u, enum assay_isa isa, int64_t reach);
 } assay_scheme_simd;
@@ -169,7 +169,7 @@ typedef struct assay_scheme_vtable {
                           int64_t bias, int32_t zx, int32_t zw, bool *trapped);
     int64_t (*combine)(const assay_unit *u, int64_t *sum, size_t n, size_t channel, int64_t bias,
                        bool *trapped);
-    int64_t (*settle)(const assay_unit *u, int64_t sum, bool *trapped);
+    int64_t (*apply_overflow)(const assay_unit *u, int64_t sum, bool *trapped);
     void (*requantize)(const assay_unit *u, const int64_t *acc, size_t n, size_t channel,
                        int32_t *out);
     void (*binary)(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n, int32_t *out);
@@ -178,8 +178,8 @@ typedef struct assay_scheme_vtable {
                  int32_t *out);
     bool (*window)(const assay_unit *u, const int32_t *x, size_t n, int32_t count, int32_t *out);
     void (*row)(const assay_unit *u, const int32_t *x, size_t n, int32_t *out);
-    void (*blend)(const assay_unit *u, const int32_t *c, const int32_t *fy, const int32_t *fx,
-                  size_t n, int32_t *out);
+    void (*interpolate)(const assay_unit *u, const int32_t *c, const int32_t *fy, const int32_t *fx,
+                        size_t n, int32_t *out);
     void (*quantize)(const assay_unit *u, const uint32_t *bits, size_t n, size_t channel,
                      int32_t *out);
     void (*dequantize)(const assay_unit *u, const int32_t *q, size_t n, size_t channel,

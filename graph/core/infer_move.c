@@ -150,19 +150,19 @@ assay_status assay_shape_pad(const assay_inference *c)
         return assay_infer_fail(c, "the fill %lld is no code of the input", (long long)a->code);
     c->out->rank = rank;
     for (int i = 0; i < rank; ++i) {
-        int64_t extent = c->x->dim[i], most = INT64_MAX;
+        int64_t extent = c->x->dim[i], max = INT64_MAX;
         int64_t widest = a->begin.v[i] > a->end.v[i] ? a->begin.v[i] : a->end.v[i];
         if (a->mode == ASSAY_PAD_REFLECT) /* the edge is not repeated */
-            most = extent ? extent - 1 : 0;
+            max = extent ? extent - 1 : 0;
         else if (a->mode == ASSAY_PAD_SYMMETRIC)
-            most = extent;
+            max = extent;
         else if (a->mode != ASSAY_PAD_CONSTANT && extent == 0)
-            most = 0;
-        if (widest > most)
+            max = 0;
+        if (widest > max)
             return assay_infer_fail(c,
                                     "axis %d of extent %lld is padded by %lld, at most %lld "
                                     "elements are there to repeat",
-                                    i, (long long)extent, (long long)widest, (long long)most);
+                                    i, (long long)extent, (long long)widest, (long long)max);
         c->out->dim[i] = extent + a->begin.v[i] + a->end.v[i];
     }
     return ASSAY_OK;

@@ -11,7 +11,7 @@
 
 /* A pipe without a writer or a device must not be waited for before it is seen to be one. */
 enum { READING = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY };
-#define MOST ((size_t)1 << 40)
+#define MAX ((size_t)1 << 40)
 
 /* Bytes of an open file; how many were read, or -1. */
 static ssize_t read_all(int file, unsigned char *to, size_t size)
@@ -67,11 +67,11 @@ assay_status assay_open_regular(const char *path, int *file, size_t *size, assay
 }
 
 /* All `size` bytes of an open file, and a zero behind them. */
-static assay_status slurp_open(int file, const char *path, size_t size, size_t most,
+static assay_status slurp_open(int file, const char *path, size_t size, size_t max,
                                unsigned char **bytes, assay_error *err)
 {
-    if (size > most)
-        return assay_fail(err, ASSAY_ERR_LIMIT, "%s: larger than %zu bytes", path, most);
+    if (size > max)
+        return assay_fail(err, ASSAY_ERR_LIMIT, "%s: larger than %zu bytes", path, max);
     unsigned char *b = malloc(size + 1);
     if (!b)
         return assay_fail(err, ASSAY_ERR_MEMORY, "%s: no memory for %zu bytes", path, size);
@@ -85,8 +85,8 @@ static assay_status slurp_open(int file, const char *path, size_t size, size_t m
     return ASSAY_OK;
 }
 
-assay_status assay_slurp_most(const char *path, size_t most, unsigned char **bytes, size_t *size,
-                              assay_error *err)
+assay_status assay_slurp_max(const char *path, size_t max, unsigned char **bytes, size_t *size,
+                             assay_error *err)
 {
     int file;
     *bytes = NULL;
@@ -94,7 +94,7 @@ assay_status assay_slurp_most(const char *path, size_t most, unsigned char **byt
     assay_status status = assay_open_regular(path, &file, size, err);
     if (status != ASSAY_OK)
         return status;
-    status = slurp_open(file, path, *size, most, bytes, err);
+    status = slurp_open(file, path, *size, max, bytes, err);
     close(file);
     if (status != ASSAY_OK)
         *size = 0;
@@ -103,7 +103,7 @@ assay_status assay_slurp_most(const char *path, size_t most, unsigned char **byt
 
 assay_status assay_slurp(const char *path, unsigned char **bytes, size_t *size, assay_error *err)
 {
-    return assay_slurp_most(path, MOST, bytes, size, err);
+    return assay_slurp_max(path, MAX, bytes, size, err);
 }
 
 /* Opens the next part of a path below `dir`; *path moves behind it. -1 with errno; EXDEV: the part
@@ -166,7 +166,7 @@ assay_status assay_slurp_inside(int dir, const char *name, const char *path, uns
     } while (*rest);
     assay_status status = look(at, shown, ASSAY_ERR_INPUT, size, err);
     if (status == ASSAY_OK)
-        status = slurp_open(at, shown, *size, MOST, bytes, err);
+        status = slurp_open(at, shown, *size, MAX, bytes, err);
     close(at);
     if (status != ASSAY_OK)
         *size = 0;

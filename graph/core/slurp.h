@@ -19,8 +19,8 @@ assay_status assay_read_whole(int file, const char *path, void *to, size_t size,
 assay_status assay_slurp(const char *path, unsigned char **bytes, size_t *size, assay_error *err);
 
 /* The same of a file that has no reason to be large: ASSAY_ERR_LIMIT beyond `most` bytes. */
-assay_status assay_slurp_most(const char *path, size_t most, unsigned char **bytes, size_t *size,
-                              assay_error *err);
+assay_status assay_slurp_max(const char *path, size_t max, unsigned char **bytes, size_t *size,
+                             assay_error *err);
 
 /* The same of a file below a folder that may be a stranger's: `path` is relative to the open folder
  * `dir`, which `name` names in messages. No part of it may be empty, "." or "..", or a symbolic

@@ -25,8 +25,8 @@ assay_status assay_layout_constant(const assay_layout_change *c, int v, const as
                                    const int *perm, const char *suffix, int *out);
 /* A transpose (a reshape, where no element changes places) of value `x`, which is `t`, named after
  * v. */
-assay_status assay_layout_turn(const assay_layout_change *c, int v, int x, const assay_type *t,
-                               const int *perm, const char *suffix, int *out);
+assay_status assay_layout_transpose(const assay_layout_change *c, int v, int x, const assay_type *t,
+                                    const int *perm, const char *suffix, int *out);
 /* Value v in the given order. */
 assay_status assay_layout_value(const assay_layout_change *c, int v, enum assay_order order,
                                 int *out);

@@ -182,7 +182,9 @@ static assay_status filters(const assay_layout_change *c, const assay_node *n, i
     if (c->from->value[v].data && !c->from->value[v].is_variable)
         return assay_layout_constant(c, v, type_of(c, v), perm, c->suffix[ASSAY_ORDER_NEW], out);
     s = assay_layout_value(c, v, ASSAY_ORDER_OLD, &x);
-    return s ? s : assay_layout_turn(c, v, x, type_of(c, v), perm, c->suffix[ASSAY_ORDER_NEW], out);
+    return s ? s
+             : assay_layout_transpose(c, v, x, type_of(c, v), perm, c->suffix[ASSAY_ORDER_NEW],
+                                      out);
 }
 
 static assay_status image_node(const assay_layout_change *c, const assay_node *n)

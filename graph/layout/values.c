@@ -90,8 +90,8 @@ bool assay_layout_same_order(const assay_type *t, const int *perm)
 
 /* ---- values ---- */
 
-assay_status assay_layout_turn(const assay_layout_change *c, int v, int x, const assay_type *t,
-                               const int *perm, const char *suffix, int *out)
+assay_status assay_layout_transpose(const assay_layout_change *c, int v, int x, const assay_type *t,
+                                    const int *perm, const char *suffix, int *out)
 {
     bool moves = !assay_layout_same_order(t, perm);
     assay_type type = permuted(t, perm);
@@ -137,10 +137,10 @@ assay_status assay_layout_value(const assay_layout_change *c, int v, enum assay_
         s = order == ASSAY_ORDER_NEW ? assay_layout_constant(c, v, t, c->there, suffix, out)
                                      : add_constant(c, v, t, x->data, suffix, out);
     } else if (order == ASSAY_ORDER_NEW) {
-        s = assay_layout_turn(c, v, c->at[ASSAY_ORDER_OLD][v], t, c->there, suffix, out);
+        s = assay_layout_transpose(c, v, c->at[ASSAY_ORDER_OLD][v], t, c->there, suffix, out);
     } else {
         other = permuted(t, c->there);
-        s = assay_layout_turn(c, v, c->at[ASSAY_ORDER_NEW][v], &other, c->back, suffix, out);
+        s = assay_layout_transpose(c, v, c->at[ASSAY_ORDER_NEW][v], &other, c->back, suffix, out);
     }
     c->at[order][v] = *out;
     return s;

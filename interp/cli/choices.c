@@ -85,9 +85,9 @@ int cli_quantize_options(const cli_args *a, cli_quantize *q)
             return cli_trouble("--schema is %s, not '%s'", assay_schema_names, schema);
     }
     if (strcmp(chooser, "glow") == 0)
-        q->options.activation.chooser = ASSAY_CHOOSER_GLOW;
+        q->options.activation.method = ASSAY_QPARAMS_GLOW;
     else if (strcmp(chooser, "fbgemm") == 0)
-        q->options.activation.chooser = ASSAY_CHOOSER_FBGEMM;
+        q->options.activation.method = ASSAY_QPARAMS_FBGEMM;
     else if (strcmp(chooser, "assay") != 0)
         return cli_trouble("--chooser is assay, glow or fbgemm, not '%s'", chooser);
     for (int k = 0; (text = cli_value_at(a, "calibration", k)); k++)

@@ -50,18 +50,18 @@ static void print_nodes(const assay_graph *g)
 /* How many values have which type of elements. */
 static void print_type_counts(const assay_graph *g)
 {
-    enum { MOST = 80 }; /* integers of 1 to 32 bits with and without sign, and a few others */
+    enum { MAX = 80 }; /* integers of 1 to 32 bits with and without sign, and a few others */
     struct {
         assay_elem elem;
         int count;
-    } seen[MOST];
+    } seen[MAX];
     int n = 0;
 
     for (int v = 0; v < g->n_values; v++) {
         int k = 0;
         while (k < n && !assay_elem_equal(seen[k].elem, g->value[v].type.elem))
             k++;
-        if (k == n && n < MOST) {
+        if (k == n && n < MAX) {
             seen[n].elem = g->value[v].type.elem;
             seen[n++].count = 0;
         }

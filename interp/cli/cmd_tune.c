@@ -84,14 +84,14 @@ static int tune(const cli_args *a, const assay_trial *t)
     assay_tune_options o = {.log = print_line};
     assay_tune_result r;
     assay_error err;
-    int64_t most;
+    int64_t max;
     int status = CLI_OK;
 
     if (!cli_number(a, "target-drop", 0.5, 0, 100, &o.target_drop) ||
         !cli_number(a, "target-sqnr", 0, 0, 1000, &o.target_sqnr) ||
-        !cli_integer(a, "max-float", 4, 0, 1000000, &most))
+        !cli_integer(a, "max-float", 4, 0, 1000000, &max))
         return CLI_TROUBLE;
-    o.max_float = (int)most;
+    o.max_float = (int)max;
     if (assay_tune(t, &o, &r, &err) != ASSAY_OK) {
         status = cli_failed(&err);
     } else {

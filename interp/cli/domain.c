@@ -8,9 +8,9 @@
 #include "interp/kernel/kernel.h"
 #include "schemes/scheme.h"
 
-#define MOST_BITS 20               /* of all the codes of an operand */
-#define MOST      (1 << MOST_BITS) /* operands of one node */
-#define ROW_BITS  16               /* the same of a row, whose results are as many codes */
+#define MAX_BITS 20              /* of all the codes of an operand */
+#define MAX      (1 << MAX_BITS) /* operands of one node */
+#define ROW_BITS 16              /* the same of a row, whose results are as many codes */
 
 /* Codes of input k. */
 static int64_t codes(const cli_domain *d, int k)
@@ -42,11 +42,11 @@ static int32_t least_count(const cli_domain *d)
 static bool sums(const cli_domain *d, int64_t *n)
 {
     *n = 0;
-    if (d->spec.depth < 1 || d->spec.depth > MOST)
+    if (d->spec.depth < 1 || d->spec.depth > MAX)
         return false;
-    for (int32_t c = least_count(d); c <= d->spec.depth && *n <= MOST; c++)
+    for (int32_t c = least_count(d); c <= d->spec.depth && *n <= MAX; c++)
         *n += c * (codes(d, 0) - 1) + 1;
-    return *n <= MOST;
+    return *n <= MAX;
 }
 
 /* Channels of one place, or the elements of a row. */
@@ -104,7 +104,7 @@ bool cli_domain_of(const assay_graph *g, int i, cli_domain *d)
     } else if (d->calls == ASSAY_CALLS_BINARY) {
         d->what = "pairs of codes";
         if (d->in[1].elem.kind != ASSAY_KIND_INT ||
-            d->in[0].elem.bits + d->in[1].elem.bits > MOST_BITS)
+            d->in[0].elem.bits + d->in[1].elem.bits > MAX_BITS)
             return undecided(d, "pairs of %" PRId64 " and %" PRId64 " bits are too many to try all",
                              d->in[0].elem.bits, d->in[1].elem.bits);
         count = codes(d, 0) * codes(d, 1);
@@ -166,7 +166,7 @@ static void run_sums(const cli_domain *d, const assay_scheme *s, const assay_uni
         for (int64_t k = 0; k <= count * (codes(d, 0) - 1); k++, i++) {
             bool trapped = false;
             int64_t sum = count * assay_elem_min(d->in[0].elem) + k;
-            sum = s->vt->settle(u, sum, &trapped);
+            sum = s->vt->apply_overflow(u, sum, &trapped);
             s->vt->pool(u, &sum, &count, 1, &out[i]);
         }
 }

@@ -49,7 +49,7 @@ static bool exact_bounds(const assay_type *x, const assay_value *w, const assay_
 {
     size_t n = (size_t)(assay_shape_count(&w->type) / w->type.dim[0]);
     int64_t least = assay_elem_min(x->elem) - zero_of(x, 0);
-    int64_t most = assay_elem_max(x->elem) - zero_of(x, 0);
+    int64_t max = assay_elem_max(x->elem) - zero_of(x, 0);
     int32_t *row = malloc((n + 1) * sizeof *row);
     if (row == NULL)
         return false;
@@ -61,9 +61,9 @@ static bool exact_bounds(const assay_type *x, const assay_value *w, const assay_
         l->lo[c] = l->hi[c] = start;
         for (size_t i = 0; i < n; i++) {
             int64_t v = row[i] - zero_of(&w->type, (int64_t)c);
-            l->lo[c] += v > 0 ? v * least : v * most;
-            l->hi[c] += v > 0 ? v * most : v * least;
-            magnitude += larger(v, -v) * larger(most, -least);
+            l->lo[c] += v > 0 ? v * least : v * max;
+            l->hi[c] += v > 0 ? v * max : v * least;
+            magnitude += larger(v, -v) * larger(max, -least);
         }
         l->bound = larger(l->bound, magnitude);
     }
@@ -74,11 +74,11 @@ static bool exact_bounds(const assay_type *x, const assay_value *w, const assay_
 static void wide_bounds(const assay_type *x, const assay_type *w, const assay_value *bias,
                         cli_layer *l)
 {
-    int64_t sum = l->spec.depth * reach(x) * reach(w), most = 0;
+    int64_t sum = l->spec.depth * reach(x) * reach(w), max = 0;
     int64_t n = bias != NULL ? assay_shape_count(&bias->type) : 0;
     for (int64_t i = 0; i < n; i++)
-        most = larger(most, larger(bias_at(bias, i), -bias_at(bias, i)));
-    l->hi[0] = sum + most;
+        max = larger(max, larger(bias_at(bias, i), -bias_at(bias, i)));
+    l->hi[0] = sum + max;
     l->lo[0] = -l->hi[0];
     l->bound = l->hi[0];
 }

@@ -63,10 +63,10 @@ static const char *code_text(int64_t code, char buf[24])
     return buf;
 }
 
-static void print_first(const assay_disagreements *d, size_t most)
+static void print_first(const assay_disagreements *d, size_t max)
 {
     char a[24], b[24];
-    for (size_t i = 0; i < d->n_first && i < most; i++) {
+    for (size_t i = 0; i < d->n_first && i < max; i++) {
         const assay_disagreement *r = &d->first[i];
         printf("    acc %" PRId64, r->from);
         if (r->to != r->from)
@@ -76,58 +76,59 @@ static void print_first(const assay_disagreements *d, size_t most)
 }
 
 /* Two forms; they are freed. */
-static void compare_forms(assay_staircase *a, assay_staircase *b, assay_disagreements *out)
+static void compare_forms(assay_threshold_form *a, assay_threshold_form *b,
+                          assay_disagreements *out)
 {
-    assay_staircase_compare(a, b, out);
-    assay_staircase_free(a);
-    assay_staircase_free(b);
+    assay_threshold_form_compare(a, b, out);
+    assay_threshold_form_free(a);
+    assay_threshold_form_free(b);
 }
 
 static assay_status compare_rescales(const assay_rescale *a, size_t ca, const assay_rescale *b,
                                      size_t cb, int64_t lo, int64_t hi, assay_disagreements *out,
                                      assay_error *err)
 {
-    assay_staircase x, y;
-    assay_status status = assay_staircase_make(a, ca, lo, hi, &x, err);
+    assay_threshold_form x, y;
+    assay_status status = assay_threshold_form_make(a, ca, lo, hi, &x, err);
     if (status != ASSAY_OK)
         return status;
-    status = assay_staircase_make(b, cb, lo, hi, &y, err);
+    status = assay_threshold_form_make(b, cb, lo, hi, &y, err);
     if (status == ASSAY_OK)
         compare_forms(&x, &y, out);
     else
-        assay_staircase_free(&x);
+        assay_threshold_form_free(&x);
     return status;
 }
 
-#define MOST_SUMS (1 << 22) /* that are all tried, where an accumulator does not hold them */
+#define MAX_SUMS (1 << 22) /* that are all tried, where an accumulator does not hold them */
 
-static int64_t code_of(const void *lone, int64_t acc)
+static int64_t code_of(const void *single, int64_t acc)
 {
     int64_t code;
     char why[256];
-    return assay_lone_code(lone, acc, true, &code, why, sizeof why) ? code : ASSAY_REFUSED;
+    return assay_single_code(single, acc, true, &code, why, sizeof why) ? code : ASSAY_REFUSED;
 }
 
 /* Lone rescales of exact sums. */
-static assay_status compare_lone(const assay_lone *a, const assay_lone *b, int64_t lo, int64_t hi,
-                                 assay_disagreements *out, assay_error *err)
+static assay_status compare_single(const assay_single *a, const assay_single *b, int64_t lo,
+                                   int64_t hi, assay_disagreements *out, assay_error *err)
 {
-    assay_staircase x, y;
-    if (assay_lone_holds(a, lo, hi) && assay_lone_holds(b, lo, hi))
+    assay_threshold_form x, y;
+    if (assay_single_holds(a, lo, hi) && assay_single_holds(b, lo, hi))
         return compare_rescales(&a->r, 0, &b->r, 0, lo, hi, out, err);
-    if (hi - lo >= MOST_SUMS)
+    if (hi - lo >= MAX_SUMS)
         return assay_fail(err, ASSAY_ERR_LIMIT,
                           "sums leave an accumulator of %d or %d bits; give --acc within it, or at "
                           "most %d of them",
-                          a->rec.accumulator.bits, b->rec.accumulator.bits, MOST_SUMS);
-    assay_status status = assay_staircase_ask(code_of, a, false, lo, hi, &x, err);
+                          a->rec.accumulator.bits, b->rec.accumulator.bits, MAX_SUMS);
+    assay_status status = assay_threshold_form_ask(code_of, a, false, lo, hi, &x, err);
     if (status != ASSAY_OK)
         return status;
-    status = assay_staircase_ask(code_of, b, false, lo, hi, &y, err);
+    status = assay_threshold_form_ask(code_of, b, false, lo, hi, &y, err);
     if (status == ASSAY_OK)
         compare_forms(&x, &y, out);
     else
-        assay_staircase_free(&x);
+        assay_threshold_form_free(&x);
     return status;
 }
 
@@ -140,14 +141,14 @@ typedef struct question {
     bool wide;
 } question;
 
-static bool set(assay_lone *o, const assay_scheme *s, const question *q, double real, char *why,
+static bool set(assay_single *o, const assay_scheme *s, const question *q, double real, char *why,
                 size_t size)
 {
     assay_error err;
-    const assay_bulk b = {
+    const assay_batch b = {
         .n = 1, .type = q->type, .scale = &real, .zero_point = &q->zero, .in_zero = &q->in_zero};
-    if (assay_lone_start(o, s, q->op, q->wide || cli_scheme_is_wide(s), &err) == ASSAY_OK)
-        return assay_lone_set(o, &b, 0, why, size);
+    if (assay_single_start(o, s, q->op, q->wide || cli_scheme_is_wide(s), &err) == ASSAY_OK)
+        return assay_single_set(o, &b, 0, why, size);
     snprintf(why, size, "%.200s", err.text);
     return false;
 }
@@ -155,7 +156,7 @@ static bool set(assay_lone *o, const assay_scheme *s, const question *q, double 
 /* One scale; adds to the totals. */
 static int compare_scale(pair *p, const question *q, double real, bool alone, uint64_t totals[2])
 {
-    assay_lone a, b;
+    assay_single a, b;
     assay_disagreements d;
     assay_error err;
     char why[256];
@@ -168,7 +169,7 @@ static int compare_scale(pair *p, const question *q, double real, bool alone, ui
         p->undecided++;
         return CLI_OK;
     }
-    if (compare_lone(&a, &b, q->lo, q->hi, &d, &err) != ASSAY_OK)
+    if (compare_single(&a, &b, q->lo, q->hi, &d, &err) != ASSAY_OK)
         return cli_failed(&err);
     totals[0] += d.count;
     totals[1] += d.considered;

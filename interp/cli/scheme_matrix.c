@@ -13,22 +13,22 @@
 #include "schemes/single.h"
 #include "schemes/thresholds.h"
 
-#define MOST 64 /* schemes */
+#define MAX 64 /* schemes */
 
 typedef struct field {
     int n;
-    assay_scheme *scheme[MOST];
-    bool in[MOST];              /* can compute what is asked */
-    bool wraps[MOST];           /* its accumulator may overflow, so that rescales decide nothing */
-    uint64_t count[MOST][MOST]; /* accumulators on which a pair disagrees */
+    assay_scheme *scheme[MAX];
+    bool in[MAX];             /* can compute what is asked */
+    bool wraps[MAX];          /* its accumulator may overflow, so that rescales decide nothing */
+    uint64_t count[MAX][MAX]; /* accumulators on which a pair disagrees */
     uint64_t considered;
 } field;
 
 static bool add(field *f, const char *name, bool required)
 {
     assay_error err;
-    if (f->n == MOST) {
-        cli_trouble("scheme matrix: more than %d schemes", MOST);
+    if (f->n == MAX) {
+        cli_trouble("scheme matrix: more than %d schemes", MAX);
         return false;
     }
     if (assay_scheme_open(name, &f->scheme[f->n], &err) != ASSAY_OK) {
@@ -81,31 +81,31 @@ static void start(field *f)
 static int add_rescales(field *f, const assay_rescale *const *r, size_t channel, int64_t lo,
                         int64_t hi)
 {
-    assay_staircase form[MOST];
+    assay_threshold_form form[MAX];
     assay_error err;
     memset(form, 0, sizeof form);
     for (int i = 0; i < f->n; i++)
         if (f->in[i])
             f->in[i] = r[i] != NULL &&
-                       assay_staircase_make(r[i], channel, lo, hi, &form[i], &err) == ASSAY_OK;
+                       assay_threshold_form_make(r[i], channel, lo, hi, &form[i], &err) == ASSAY_OK;
     for (int i = 0; i < f->n; i++)
         for (int j = 0; j < i; j++)
             if (f->in[i] && f->in[j]) {
                 assay_disagreements d;
-                assay_staircase_compare(&form[i], &form[j], &d);
+                assay_threshold_form_compare(&form[i], &form[j], &d);
                 f->count[i][j] += d.count;
                 f->count[j][i] += d.count;
             }
     f->considered += (uint64_t)(hi - lo) + 1;
     for (int i = 0; i < f->n; i++)
-        assay_staircase_free(&form[i]);
+        assay_threshold_form_free(&form[i]);
     return CLI_OK;
 }
 
 static void print_matrix(const field *f, const char *what)
 {
-    int row[MOST], n = 0; /* the first of each class */
-    bool taken[MOST] = {false};
+    int row[MAX], n = 0; /* the first of each class */
+    bool taken[MAX] = {false};
     printf("  (%% of %" PRIu64 " %s on which row and column disagree; 0 means none)\n",
            f->considered, what);
     for (int i = 0; i < f->n; i++) {
@@ -152,29 +152,29 @@ static int over_scales(field *f, const cli_args *a)
         (cli_has(a, "type") && !cli_scheme_type(a, f->scheme[0], &type)) ||
         !cli_integer(a, "zp", 0, INT32_MIN, INT32_MAX, &zero))
         return CLI_TROUBLE;
-    assay_lone *lone = calloc((size_t)f->n, sizeof *lone);
-    if (lone == NULL)
+    assay_single *single = calloc((size_t)f->n, sizeof *single);
+    if (single == NULL)
         return cli_trouble("out of memory");
     start(f);
     for (int i = 0; i < (int)range[2]; i++) {
         double t = range[2] > 1 ? i / (range[2] - 1) : 0;
         double real = (double)(float)(range[0] * pow(range[1] / range[0], t));
-        const assay_bulk b = {.n = 1, .type = type, .scale = &real, .zero_point = &zero};
-        const assay_rescale *r[MOST] = {NULL};
+        const assay_batch b = {.n = 1, .type = type, .scale = &real, .zero_point = &zero};
+        const assay_rescale *r[MAX] = {NULL};
         char why[256];
         for (int k = 0; k < f->n; k++) {
             bool wide = cli_has(a, "wide") || cli_scheme_is_wide(f->scheme[k]);
             assay_error err;
-            if (assay_lone_start(&lone[k], f->scheme[k], cli_value(a, "op", NULL), wide, &err) ==
-                    ASSAY_OK &&
-                assay_lone_set(&lone[k], &b, 0, why, sizeof why)) {
-                f->wraps[k] = !assay_lone_holds(&lone[k], (int64_t)acc[0], (int64_t)acc[1]);
-                r[k] = f->wraps[k] ? NULL : &lone[k].r;
+            if (assay_single_start(&single[k], f->scheme[k], cli_value(a, "op", NULL), wide,
+                                   &err) == ASSAY_OK &&
+                assay_single_set(&single[k], &b, 0, why, sizeof why)) {
+                f->wraps[k] = !assay_single_holds(&single[k], (int64_t)acc[0], (int64_t)acc[1]);
+                r[k] = f->wraps[k] ? NULL : &single[k].r;
             }
         }
         add_rescales(f, r, 0, (int64_t)acc[0], (int64_t)acc[1]);
     }
-    free(lone);
+    free(single);
     printf("%d scales from %.6g to %.6g, accumulators %.0f..%.0f:\n", (int)range[2], range[0],
            range[1], acc[0], acc[1]);
     print_matrix(f, "accumulators");
@@ -185,8 +185,8 @@ static int over_scales(field *f, const cli_args *a)
 
 static void over_layer(field *f, const cli_layer *l)
 {
-    assay_unit *unit[MOST] = {NULL};
-    const assay_rescale *r[MOST] = {NULL};
+    assay_unit *unit[MAX] = {NULL};
+    const assay_rescale *r[MAX] = {NULL};
     start(f);
     for (int k = 0; k < f->n; k++) {
         assay_error err;

@@ -242,29 +242,29 @@ static int apply_rows(const cli_args *a, const assay_scheme *s, rows *r, assay_e
 {
     assay_error err;
     bool wide = cli_has(a, "wide") || cli_scheme_is_wide(s) || (r->wide_acc && type.bits == 16);
-    const assay_bulk b = {.n = r->n,
-                          .op = cli_value(a, "op", NULL),
-                          .wide = wide,
-                          .type = type,
-                          .sums = true,
-                          .acc = r->column[ACC],
-                          .scale = r->real[SCALE],
-                          .in = r->real[IN_SCALE],
-                          .weight = r->real[WEIGHT_SCALE],
-                          .out = r->real[OUT_SCALE],
-                          .per_tensor = cli_has(a, "per-tensor"),
-                          .multiplier = r->column[MULTIPLIER],
-                          .shift = r->column[SHIFT],
-                          .pre = r->column[PRE],
-                          .zero_point = r->column[ZP],
-                          .in_zero = r->column[IN_ZP],
-                          .lo = r->column[MIN],
-                          .hi = r->column[MAX]};
+    const assay_batch b = {.n = r->n,
+                           .op = cli_value(a, "op", NULL),
+                           .wide = wide,
+                           .type = type,
+                           .sums = true,
+                           .acc = r->column[ACC],
+                           .scale = r->real[SCALE],
+                           .in = r->real[IN_SCALE],
+                           .weight = r->real[WEIGHT_SCALE],
+                           .out = r->real[OUT_SCALE],
+                           .per_tensor = cli_has(a, "per-tensor"),
+                           .multiplier = r->column[MULTIPLIER],
+                           .shift = r->column[SHIFT],
+                           .pre = r->column[PRE],
+                           .zero_point = r->column[ZP],
+                           .in_zero = r->column[IN_ZP],
+                           .lo = r->column[MIN],
+                           .hi = r->column[MAX]};
     int64_t *out = malloc((r->n + 1) * sizeof *out);
     if (out == NULL)
         return cli_trouble("scheme: out of memory");
     assay_status status =
-        assay_scheme_bulk_apply(s, &b, out, cli_has(a, "errors") ? r->error : NULL, &err);
+        assay_scheme_batch_apply(s, &b, out, cli_has(a, "errors") ? r->error : NULL, &err);
     bool ok = status == ASSAY_OK &&
               write_integers(r, cli_value(a, "output", ""), out, npy_type(type)) &&
               write_errors(a, r);
@@ -305,7 +305,7 @@ static int derive_rows(const cli_args *a, const assay_scheme *s, rows *r)
     if (out == NULL)
         return cli_trouble("scheme: out of memory");
     int64_t *shift = out + r->n, *pre = shift + r->n;
-    assay_status status = assay_scheme_bulk_derive(
+    assay_status status = assay_scheme_batch_derive(
         s, cli_value(a, "op", NULL), cli_has(a, "wide") || cli_scheme_is_wide(s), r->real[SCALE],
         r->n, out, shift, pre, cli_has(a, "errors") ? r->error : NULL, &err);
     bool ok =

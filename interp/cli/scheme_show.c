@@ -41,8 +41,8 @@ int cli_scheme_show(const cli_args *a)
     const char *op = cli_value(a, "op", "conv");
     bool wide = cli_has(a, "wide") || cli_scheme_is_wide(s);
     assay_record rec;
-    assay_lone lone;
-    if (assay_lone_start(&lone, s, op, wide, &err) != ASSAY_OK) {
+    assay_single single;
+    if (assay_single_start(&single, s, op, wide, &err) != ASSAY_OK) {
         assay_scheme_free(s);
         return cli_failed(&err);
     }

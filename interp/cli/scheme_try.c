@@ -16,8 +16,8 @@ typedef struct numbers {
 
 static bool read_numbers(const cli_args *a, numbers *n)
 {
-    const int64_t most = (int64_t)WIDEST;
-    return cli_integer(a, "acc", 0, -most, most, &n->acc) &&
+    const int64_t max = (int64_t)WIDEST;
+    return cli_integer(a, "acc", 0, -max, max, &n->acc) &&
            cli_number(a, "scale", 0, -1e30, 1e30, &n->scale) &&
            cli_integer(a, "multiplier", 0, -4294967296, 4294967296, &n->multiplier) &&
            cli_integer(a, "shift", 0, -1100, 1100, &n->shift) &&
@@ -32,16 +32,16 @@ static bool read_numbers(const cli_args *a, numbers *n)
 }
 
 /* The real scale and what the target makes of it. */
-static void print_parameters(const assay_lone *o, const numbers *n, bool formed)
+static void print_parameters(const assay_single *o, const numbers *n, bool formed)
 {
     const assay_rule_rescale *k = &o->rec.rescale;
     if (formed)
         printf("  scales                  %.9g * %.9g / %.9g, exactly %.17g\n",
                (double)(float)n->in, (double)(float)n->weight, (double)(float)n->out,
                (double)(float)n->in * (double)(float)n->weight / (double)(float)n->out);
-    if (assay_lone_is_float(o)) {
+    if (assay_single_is_float(o)) {
         double r = formed ? assay_form_scale(k, (float)n->in, (float)n->weight, (float)n->out, true)
-                          : assay_lone_formed(o, n->scale);
+                          : assay_single_formed(o, n->scale);
         printf("  R                       %.*g\n", k->encoding == ASSAY_ENCODE_F32 ? 9 : 17, r);
         return;
     }
@@ -59,26 +59,26 @@ static void print_parameters(const assay_lone *o, const numbers *n, bool formed)
 static int explain(const cli_args *a, const assay_scheme *s, const numbers *n, assay_elem type)
 {
     assay_error err;
-    assay_lone o;
+    assay_single o;
     char why[256];
-    const assay_bulk b = {.n = 1,
-                          .type = type,
-                          .scale = cli_has(a, "scale") ? &n->scale : NULL,
-                          .per_tensor = cli_has(a, "per-tensor"),
-                          .multiplier = &n->multiplier,
-                          .shift = &n->shift,
-                          .pre = &n->pre,
-                          .zero_point = &n->zero,
-                          .in_zero = &n->in_zero,
-                          .lo = cli_has(a, "min") ? &n->lo : NULL,
-                          .hi = cli_has(a, "max") ? &n->hi : NULL};
+    const assay_batch b = {.n = 1,
+                           .type = type,
+                           .scale = cli_has(a, "scale") ? &n->scale : NULL,
+                           .per_tensor = cli_has(a, "per-tensor"),
+                           .multiplier = &n->multiplier,
+                           .shift = &n->shift,
+                           .pre = &n->pre,
+                           .zero_point = &n->zero,
+                           .in_zero = &n->in_zero,
+                           .lo = cli_has(a, "min") ? &n->lo : NULL,
+                           .hi = cli_has(a, "max") ? &n->hi : NULL};
     bool formed = cli_has(a, "in-scale") || cli_has(a, "weight-scale") || cli_has(a, "out-scale");
     bool wide = cli_has(a, "wide") || cli_scheme_is_wide(s);
-    if (assay_lone_start(&o, s, cli_value(a, "op", NULL), wide, &err) != ASSAY_OK)
+    if (assay_single_start(&o, s, cli_value(a, "op", NULL), wide, &err) != ASSAY_OK)
         return cli_failed(&err);
-    bool ok = formed ? assay_lone_form(&o, &b, 0, (float)n->in, (float)n->weight, (float)n->out,
-                                       why, sizeof why)
-                     : assay_lone_set(&o, &b, 0, why, sizeof why);
+    bool ok = formed ? assay_single_form(&o, &b, 0, (float)n->in, (float)n->weight, (float)n->out,
+                                         why, sizeof why)
+                     : assay_single_set(&o, &b, 0, why, sizeof why);
     if (!ok)
         return cli_trouble("scheme %s: %s", s->name, why);
     char elem[8];

@@ -35,7 +35,7 @@ static void mark_candidates(const assay_graph *g, assay_fast *const *fast, bool 
 }
 
 /* Makes an alike node's values alike; whether that changed any. */
-static bool settle(const assay_node *n, bool *last)
+static bool make_alike(const assay_node *n, bool *last)
 {
     bool all = true, changed = false;
     for (int i = 0; i < n->n_in; i++)
@@ -65,7 +65,7 @@ bool assay_fast_arrange(const assay_graph *g, assay_fast *const *fast)
         changed = false;
         for (int n = 0; n < g->n_nodes; n++)
             if (is_alike(fast[n]))
-                changed = settle(&g->node[n], last) || changed;
+                changed = make_alike(&g->node[n], last) || changed;
     }
     for (int n = 0; n < g->n_nodes; n++)
         if (is_free(fast[n]) && fast[n]->arrange)

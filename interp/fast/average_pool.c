@@ -183,7 +183,7 @@ assay_status assay_fast_avg_pool(const assay_fast_setup *s, assay_fast **out, as
     p->base = (assay_fast){
         .run = run_average, .free = free_average, .threads = s->threads, .arrange = arrange};
     find_window(s, p);
-    if (p->w.taps > assay_sums_most(x)) {
+    if (p->w.taps > assay_sums_max(x)) {
         free_average(&p->base);
         return ASSAY_OK;
     }

@@ -11,7 +11,7 @@
 #include "interp/fast/fast.h"
 #include "interp/ref/ref.h"
 
-enum { MOST_BLOCKS = 1024 };
+enum { MAX_BLOCKS = 1024 };
 
 typedef struct fc_blocks {
     assay_fast base;
@@ -208,7 +208,7 @@ static int64_t weight_at(const fc_blocks *c, const assay_value *w, bool columns,
 /* Packs the weights; false where a word or the sum of a block would not hold what may come. */
 static bool pack(fc_blocks *c, const assay_value *w, bool columns, int64_t reach)
 {
-    int64_t most = 0;
+    int64_t max = 0;
     for (int64_t o = 0; o < c->outputs; o++) {
         const int64_t column = o / c->kernels->columns * c->kernels->columns;
         const int64_t rest = c->outputs - column;
@@ -219,14 +219,14 @@ static bool pack(fc_blocks *c, const assay_value *w, bool columns, int64_t reach
         for (int64_t i = 0; i < c->depth; i++) {
             const int64_t v = weight_at(c, w, columns, o, i), unit = place(c, i) / ASSAY_UNIT;
             sum = (i % c->blocks.block ? sum : 0) + (v < 0 ? -v : v) * reach;
-            most = sum > most ? sum : most;
+            max = sum > max ? sum : max;
             if (v < INT16_MIN || v > INT16_MAX)
                 return false;
             memcpy(head + unit * width * ASSAY_UNIT + place(c, i) % ASSAY_UNIT,
                    &(int16_t){(int16_t)v}, sizeof(int16_t));
         }
     }
-    return most <= INT32_MAX;
+    return max <= INT32_MAX;
 }
 
 /* The geometry; false when it is not one of plain blocks along the depth. */
@@ -240,7 +240,7 @@ static bool find_shape(const assay_fast_setup *s, fc_blocks *c)
     c->by_output = !matmul;
     if (w->type.rank != 2 || x->elem.bits > 16 || (matmul && n->attr.matmul.transpose_a) ||
         !assay_blocks_of(n->op, matmul && n->attr.matmul.transpose_b, &w->type, &c->blocks) ||
-        c->blocks.outer != 1 || c->blocks.inner != 1 || c->blocks.count > MOST_BLOCKS)
+        c->blocks.outer != 1 || c->blocks.inner != 1 || c->blocks.count > MAX_BLOCKS)
         return false;
     c->outputs = c->blocks.channels;
     c->depth = c->blocks.extent;

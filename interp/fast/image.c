@@ -145,15 +145,16 @@ static void stage_tiles(void *user, int64_t tile)
 {
     const staging *s = user;
     const assay_stage *g = s->g;
-    const int64_t cells = g->cells, down = (g->channels + ASSAY_TURN - 1) / ASSAY_TURN;
-    const int64_t cell = assay_turn_at(tile, cells);
+    const int64_t cells = g->cells,
+                  down = (g->channels + ASSAY_TRANSPOSE_TILE - 1) / ASSAY_TRANSPOSE_TILE;
+    const int64_t cell = assay_transpose_tile_at(tile, cells);
     const uint8_t *from = (const uint8_t *)s->x->data + s->first;
     const uint8_t up = (uint8_t)g->form.up;
     for (int64_t i = 0; i < down; i++) {
-        const int64_t c = assay_turn_at(i, g->channels);
-        assay_v16 v[ASSAY_TURN];
-        assay_turn_load(from + c * cells + cell, cells, v);
-        for (int k = 0; k < ASSAY_TURN; k++) {
+        const int64_t c = assay_transpose_tile_at(i, g->channels);
+        assay_v16 v[ASSAY_TRANSPOSE_TILE];
+        assay_transpose_load(from + c * cells + cell, cells, v);
+        for (int k = 0; k < ASSAY_TRANSPOSE_TILE; k++) {
             v[k] ^= up;
             memcpy(s->to + g->place[cell + k] + c, &v[k], sizeof v[k]);
         }
@@ -209,7 +210,8 @@ void assay_stage_fill(const assay_stage *g, const assay_view *x, int64_t first, 
                       int threads)
 {
     staging s = {g, x, first, to};
-    const bool tiles = g->form.bytes && g->cells >= ASSAY_TURN && g->channels >= ASSAY_TURN;
+    const bool tiles =
+        g->form.bytes && g->cells >= ASSAY_TRANSPOSE_TILE && g->channels >= ASSAY_TRANSPOSE_TILE;
     if (g->nhwc || (g->form.bytes && g->channels <= WOVEN)) {
         stage_rows(&s, threads);
         return;
@@ -218,7 +220,8 @@ void assay_stage_fill(const assay_stage *g, const assay_view *x, int64_t first, 
         memset(to, g->form.zero, (size_t)(g->count * g->form.element));
     if (tiles)
         assay_fast_each(assay_fast_threads(threads, g->cells * g->channels / 8),
-                        (g->cells + ASSAY_TURN - 1) / ASSAY_TURN, stage_tiles, &s);
+                        (g->cells + ASSAY_TRANSPOSE_TILE - 1) / ASSAY_TRANSPOSE_TILE, stage_tiles,
+                        &s);
     else
         stage_planes(g, x, first, to);
 }

@@ -5,18 +5,18 @@
 #include "interp/fast/operands.h"
 #include "interp/fast/table.h"
 
-bool assay_most_make(const assay_fast_setup *s, bool least, assay_most *m)
+bool assay_fast_max_make(const assay_fast_setup *s, bool least, assay_fast_max *m)
 {
     const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
     const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
     uint8_t by_code[256];
     if (!assay_is_short(x) || !assay_is_short(y))
         return false;
-    *m = (assay_most){.rows = s->kernels->rows_of_bytes,
-                      .elem = x->elem,
-                      .size = (int)assay_elem_size(x->elem),
-                      .bytes = assay_elem_size(x->elem) == 1 && assay_elem_size(y->elem) == 1,
-                      .codes = assay_fast_codes(s)};
+    *m = (assay_fast_max){.rows = s->kernels->rows_of_bytes,
+                          .elem = x->elem,
+                          .size = (int)assay_elem_size(x->elem),
+                          .bytes = assay_elem_size(x->elem) == 1 && assay_elem_size(y->elem) == 1,
+                          .codes = assay_fast_codes(s)};
     if (x->elem.is_signed)
         m->flip = m->size == 1 ? 0x80 : 0x8000;
     if (least)
@@ -29,7 +29,7 @@ bool assay_most_make(const assay_fast_setup *s, bool least, assay_most *m)
     return true;
 }
 
-void assay_most_row(const assay_most *m, const void *x, bool flipped, int64_t n, void *best)
+void assay_fast_max_row(const assay_fast_max *m, const void *x, bool flipped, int64_t n, void *best)
 {
     const uint16_t flip = flipped ? 0 : m->flip;
     if (m->size == 1) {
@@ -44,7 +44,7 @@ void assay_most_row(const assay_most *m, const void *x, bool flipped, int64_t n,
     }
 }
 
-#define MOST_OF(T)                                                                                 \
+#define MAX_OF(T)                                                                                  \
     do {                                                                                           \
         const T *v = x, flip = (T)m->flip;                                                         \
         T most = 0;                                                                                \
@@ -53,15 +53,15 @@ void assay_most_row(const assay_most *m, const void *x, bool flipped, int64_t n,
         *(T *)best = most;                                                                         \
     } while (0)
 
-void assay_most_of(const assay_most *m, const void *x, int64_t n, void *best)
+void assay_fast_max_of(const assay_fast_max *m, const void *x, int64_t n, void *best)
 {
     if (m->size == 1)
-        MOST_OF(uint8_t);
+        MAX_OF(uint8_t);
     else
-        MOST_OF(uint16_t);
+        MAX_OF(uint16_t);
 }
 
-static void finish_bytes(const assay_most *m, const uint8_t *best, int64_t n, uint8_t *y)
+static void finish_bytes(const assay_fast_max *m, const uint8_t *best, int64_t n, uint8_t *y)
 {
     if (m->identity)
         m->rows->flip(best, (size_t)n, (uint8_t)m->flip, y);
@@ -70,8 +70,8 @@ static void finish_bytes(const assay_most *m, const uint8_t *best, int64_t n, ui
             y[i] = m->table[best[i]];
 }
 
-void assay_most_finish(const assay_most *m, assay_call *call, const void *best, int64_t n,
-                       int64_t first)
+void assay_fast_max_finish(const assay_fast_max *m, assay_call *call, const void *best, int64_t n,
+                           int64_t first)
 {
     enum { ROW = 256 };
     const assay_elem e = call->out[0].type->elem;

@@ -6,7 +6,7 @@
 
 #include "interp/fast/fast.h"
 
-typedef struct assay_most {
+typedef struct assay_fast_max {
     const assay_rows *rows;
     assay_elem elem;
     int size;             /* bytes of a code */
@@ -14,19 +14,20 @@ typedef struct assay_most {
     bool bytes, identity; /* bytes become bytes, and stay what they are */
     uint8_t table[256];   /* by flipped maximum */
     assay_codes_fn codes; /* of the unit; NULL: its unary */
-} assay_most;
+} assay_fast_max;
 
 /* For a node whose output 0 is what its unit makes of maxima (minima) of input 0. False: the codes
  * are too wide. */
-bool assay_most_make(const assay_fast_setup *s, bool least, assay_most *out);
+bool assay_fast_max_make(const assay_fast_setup *s, bool least, assay_fast_max *out);
 
 /* best[i] = the greater of best[i] and x[i], flipped; n codes. Of nothing the greatest is 0. With
  * `flipped`, x is flipped already. */
-void assay_most_row(const assay_most *m, const void *x, bool flipped, int64_t n, void *best);
+void assay_fast_max_row(const assay_fast_max *m, const void *x, bool flipped, int64_t n,
+                        void *best);
 /* The greatest of n codes, flipped, to best. */
-void assay_most_of(const assay_most *m, const void *x, int64_t n, void *best);
+void assay_fast_max_of(const assay_fast_max *m, const void *x, int64_t n, void *best);
 /* What the unit makes of n flipped maxima, to elements `first`, first + 1, ... of output 0. */
-void assay_most_finish(const assay_most *m, assay_call *call, const void *best, int64_t n,
-                       int64_t first);
+void assay_fast_max_finish(const assay_fast_max *m, assay_call *call, const void *best, int64_t n,
+                           int64_t first);
 
 #endif

@@ -7,7 +7,7 @@
 
 typedef struct pool {
     assay_fast base;
-    assay_most most;
+    assay_fast_max max;
     assay_window w;
 } pool;
 
@@ -27,12 +27,12 @@ static void arrange(assay_fast *f, bool in_last, bool out_last)
  */
 static size_t down_bytes(const pool *p)
 {
-    return (size_t)(p->w.in[2] * p->w.in_channels * p->most.size + 63) / 64 * 64;
+    return (size_t)(p->w.in[2] * p->w.in_channels * p->max.size + 63) / 64 * 64;
 }
 
 static size_t worker_bytes(const pool *p)
 {
-    const size_t along = (size_t)(p->w.out[2] * p->w.in_channels * p->most.size + 63) / 64 * 64;
+    const size_t along = (size_t)(p->w.out[2] * p->w.in_channels * p->max.size + 63) / 64 * 64;
     return down_bytes(p) + along;
 }
 
@@ -48,13 +48,13 @@ static int64_t meet(const assay_window *w, int i, int64_t o, int64_t k)
 static void max_down(const pool *p, const char *x, int64_t o0, int64_t o1, int64_t n, char *down)
 {
     const assay_window *w = &p->w;
-    const int64_t row = w->in[2] * n, bytes = row * p->most.size;
+    const int64_t row = w->in[2] * n, bytes = row * p->max.size;
     memset(down, 0, (size_t)bytes); /* the least, flipped */
     for (int64_t k = 0; k < w->kernel[0] * w->kernel[1]; k++) {
         const int64_t i0 = meet(w, 0, o0, k / w->kernel[1]);
         const int64_t i1 = meet(w, 1, o1, k % w->kernel[1]);
         if (i0 >= 0 && i1 >= 0)
-            assay_most_row(&p->most, x + (i0 * w->in[1] + i1) * bytes, false, row, down);
+            assay_fast_max_row(&p->max, x + (i0 * w->in[1] + i1) * bytes, false, row, down);
     }
 }
 
@@ -62,13 +62,13 @@ static void max_down(const pool *p, const char *x, int64_t o0, int64_t o1, int64
 static void max_along_last(const pool *p, const char *down, char *along)
 {
     const assay_window *w = &p->w;
-    const int64_t channels = w->in_channels, cell = channels * p->most.size;
+    const int64_t channels = w->in_channels, cell = channels * p->max.size;
     memset(along, 0, (size_t)(w->out[2] * cell));
     for (int64_t o = 0; o < w->out[2]; o++, along += cell)
         for (int64_t k = 0; k < w->kernel[2]; k++) {
             const int64_t i = meet(w, 2, o, k);
             if (i >= 0)
-                assay_most_row(&p->most, down + i * cell, true, channels, along);
+                assay_fast_max_row(&p->max, down + i * cell, true, channels, along);
         }
 }
 
@@ -87,7 +87,7 @@ static void max_along_last(const pool *p, const char *down, char *along)
 static void max_along_first(const pool *p, const void *down, void *along)
 {
     const assay_window *w = &p->w;
-    if (p->most.size == 1)
+    if (p->max.size == 1)
         ALONG_FIRST(uint8_t)
     else
         ALONG_FIRST(uint16_t)
@@ -106,7 +106,7 @@ static void run_row(void *user, int64_t row)
     const assay_window *w = &k->p->w;
     const int64_t rows = w->out[0] * w->out[1], high = w->out[1];
     const int64_t plane = row / rows, r = row % rows, n = w->nhwc ? w->in_channels : 1;
-    const char *x = (const char *)k->call->in[0].data + plane * w->in_area * n * k->p->most.size;
+    const char *x = (const char *)k->call->in[0].data + plane * w->in_area * n * k->p->max.size;
     char *down = (char *)k->call->scratch + assay_fast_worker(k->workers) * worker_bytes(k->p);
     char *along = down + down_bytes(k->p);
     max_down(k->p, x, r / high, r % high, n, down);
@@ -114,7 +114,7 @@ static void run_row(void *user, int64_t row)
         max_along_last(k->p, down, along);
     else
         max_along_first(k->p, down, along);
-    assay_most_finish(&k->p->most, k->call, along, w->out[2] * n, row * w->out[2] * n);
+    assay_fast_max_finish(&k->p->max, k->call, along, w->out[2] * n, row * w->out[2] * n);
 }
 
 static assay_status run_max(const assay_fast *f, assay_call *call, assay_error *err)
@@ -133,13 +133,13 @@ assay_status assay_fast_max_pool(const assay_fast_setup *s, assay_fast **out, as
 {
     const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
     const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
-    assay_most most;
-    if (!assay_most_make(s, false, &most))
+    assay_fast_max max;
+    if (!assay_fast_max_make(s, false, &max))
         return ASSAY_OK;
     pool *p = assay_fast_alloc(sizeof *p);
     if (!p)
         return assay_fast_memory(s, err);
-    p->most = most;
+    p->max = max;
     assay_window_of_pool(&p->w, &s->node->attr.pool, x, y);
     p->base = (assay_fast){.run = run_max,
                            .free = free_pool,

@@ -12,7 +12,7 @@ typedef struct reduction {
     int64_t outer, extent, inner;
     assay_elem elem;
     assay_fast_sums sums;
-    assay_most most;
+    assay_fast_max max;
 } reduction;
 
 static void free_reduction(assay_fast *f)
@@ -65,7 +65,7 @@ static assay_status run_sum(const assay_fast *f, assay_call *call, assay_error *
 static assay_status run_max(const assay_fast *f, assay_call *call, assay_error *err)
 {
     const reduction *r = (const reduction *)f;
-    const int64_t size = r->most.size, row = r->inner * size;
+    const int64_t size = r->max.size, row = r->inner * size;
     const int64_t together = r->inner == 1 ? r->outer : 1; /* outer indices that end in one go */
     char *best = call->scratch;
     (void)err;
@@ -73,14 +73,14 @@ static assay_status run_max(const assay_fast *f, assay_call *call, assay_error *
         const char *x = (const char *)call->in[0].data + o * r->extent * row;
         const int64_t at = o % together;
         if (r->inner == 1) {
-            assay_most_of(&r->most, x, r->extent, best + at * size);
+            assay_fast_max_of(&r->max, x, r->extent, best + at * size);
         } else {
             memset(best, 0, (size_t)row); /* the least, flipped */
             for (int64_t e = 0; e < r->extent; e++)
-                assay_most_row(&r->most, x + e * row, false, r->inner, best);
+                assay_fast_max_row(&r->max, x + e * row, false, r->inner, best);
         }
         if (at == together - 1)
-            assay_most_finish(&r->most, call, best, together * r->inner, (o - at) * r->inner);
+            assay_fast_max_finish(&r->max, call, best, together * r->inner, (o - at) * r->inner);
     }
     return ASSAY_OK;
 }
@@ -104,7 +104,7 @@ static bool find_extents(const assay_attr_reduce *a, const assay_type *x, reduct
         else
             r->inner *= x->dim[i];
     }
-    return r->extent <= assay_sums_most(x);
+    return r->extent <= assay_sums_max(x);
 }
 
 static assay_status make(const assay_fast_setup *s, const reduction *from, assay_fast **out,
@@ -128,9 +128,9 @@ assay_status assay_fast_reduce(const assay_fast_setup *s, assay_fast **out, assa
         return ASSAY_OK;
     if (op == ASSAY_OP_REDUCE_MAX || op == ASSAY_OP_REDUCE_MIN) {
         r.base.run = run_max;
-        if (!assay_most_make(s, op == ASSAY_OP_REDUCE_MIN, &r.most))
+        if (!assay_fast_max_make(s, op == ASSAY_OP_REDUCE_MIN, &r.max))
             return ASSAY_OK;
-        r.base.scratch = (size_t)((r.inner == 1 ? r.outer : r.inner) * r.most.size);
+        r.base.scratch = (size_t)((r.inner == 1 ? r.outer : r.inner) * r.max.size);
         return make(s, &r, out, err);
     }
     r.base.run = run_sum;

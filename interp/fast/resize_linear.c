@@ -15,19 +15,19 @@
 
 enum { DEFAULT_BITS = 10 /* as in interp/ref/resize.c */ };
 
-typedef struct blender {
+typedef struct interpolator {
     assay_fast base;
     assay_window w;
     int32_t one;
     bool is_signed;
-    assay_mix_fn mix;
+    assay_interpolate_fn interpolate;
     assay_linear_tap *tap_y, *tap_x; /* by output row, by output column */
     assay_table table;               /* by the mixed code */
-} blender;
+} interpolator;
 
-static void free_blender(assay_fast *f)
+static void free_interpolator(assay_fast *f)
 {
-    blender *p = (blender *)f;
+    interpolator *p = (interpolator *)f;
     assay_table_free(&p->table);
     free(p->tap_y);
     free(p->tap_x);
@@ -36,7 +36,7 @@ static void free_blender(assay_fast *f)
 
 static void arrange(assay_fast *f, bool in_last, bool out_last)
 {
-    blender *p = (blender *)f;
+    interpolator *p = (interpolator *)f;
     (void)out_last; /* as the input */
     p->w.nhwc = p->w.nhwc || in_last;
 }
@@ -48,7 +48,7 @@ typedef struct pieces {
 } pieces;
 
 /* A worker's part; enough in either layout. */
-static size_t carve(const blender *p, char *memory, pieces *s)
+static size_t carve(const interpolator *p, char *memory, pieces *s)
 {
     const int64_t c = p->w.in_channels;
     size_t used = 0;
@@ -58,27 +58,27 @@ static size_t carve(const blender *p, char *memory, pieces *s)
     return (used + 63) / 64 * 64;
 }
 
-#define BLEND_ROWS(T)                                                                              \
+#define INTERPOLATE_ROWS(T)                                                                        \
     for (int64_t i = 0; i < n; i++)                                                                \
     down[i] = (p->one - f) * ((const T *)row0)[i] + f * ((const T *)row1)[i]
 
-static void blend_rows(const blender *p, const char *row0, const char *row1, int32_t f, int64_t n,
-                       int32_t *restrict down)
+static void interpolate_rows(const interpolator *p, const char *row0, const char *row1, int32_t f,
+                             int64_t n, int32_t *restrict down)
 {
     if (p->table.in_size == 1) {
         if (p->is_signed)
-            BLEND_ROWS(int8_t);
+            INTERPOLATE_ROWS(int8_t);
         else
-            BLEND_ROWS(uint8_t);
+            INTERPOLATE_ROWS(uint8_t);
     } else if (p->is_signed) {
-        BLEND_ROWS(int16_t);
+        INTERPOLATE_ROWS(int16_t);
     } else {
-        BLEND_ROWS(uint16_t);
+        INTERPOLATE_ROWS(uint16_t);
     }
 }
 
-static void blend_along(const blender *p, const int32_t *restrict down, int64_t cell,
-                        int64_t *restrict sum)
+static void interpolate_along(const interpolator *p, const int32_t *restrict down, int64_t cell,
+                              int64_t *restrict sum)
 {
     for (int64_t o = 0; o < p->w.out[2]; o++) {
         const assay_linear_tap t = p->tap_x[o];
@@ -90,7 +90,7 @@ static void blend_along(const blender *p, const int32_t *restrict down, int64_t 
 }
 
 typedef struct work {
-    const blender *p;
+    const interpolator *p;
     assay_call *call;
     int workers;
 } work;
@@ -99,7 +99,7 @@ typedef struct work {
 static void run_row(void *user, int64_t line)
 {
     const work *k = user;
-    const blender *p = k->p;
+    const interpolator *p = k->p;
     const assay_window *w = &p->w;
     const int64_t cell = w->nhwc ? w->in_channels : 1, plane = line / w->out[1];
     const int64_t row = w->in[2] * cell * p->table.in_size, n = w->out[2] * cell;
@@ -108,16 +108,16 @@ static void run_row(void *user, int64_t line)
     pieces s;
     const size_t part = carve(p, NULL, &s);
     carve(p, (char *)k->call->scratch + assay_fast_worker(k->workers) * part, &s);
-    blend_rows(p, x + t.lo * row, x + t.hi * row, t.fraction, w->in[2] * cell, s.down);
-    blend_along(p, s.down, cell, s.sum);
-    p->mix(k->call->unit, s.sum, (size_t)n, (size_t)p->table.in_size, s.code);
+    interpolate_rows(p, x + t.lo * row, x + t.hi * row, t.fraction, w->in[2] * cell, s.down);
+    interpolate_along(p, s.down, cell, s.sum);
+    p->interpolate(k->call->unit, s.sum, (size_t)n, (size_t)p->table.in_size, s.code);
     assay_table_look_up(&p->table, s.code, (size_t)n,
                         (char *)k->call->out[0].data + line * n * p->table.out_size);
 }
 
 static assay_status run(const assay_fast *f, assay_call *call, assay_error *err)
 {
-    const blender *p = (const blender *)f;
+    const interpolator *p = (const interpolator *)f;
     const int64_t planes = p->w.nhwc ? p->w.batch : p->w.batch * p->w.in_channels;
     const int64_t work_ahead = assay_shape_count(call->out[0].type) * 2;
     work k = {p, call, assay_fast_threads(f->threads, work_ahead)};
@@ -127,16 +127,16 @@ static assay_status run(const assay_fast *f, assay_call *call, assay_error *err)
 }
 
 /* Four corners that hold the same code. */
-static void ask_blend(const assay_fast_setup *s, const int32_t *x, size_t n, int32_t *y)
+static void ask_interpolate(const assay_fast_setup *s, const int32_t *x, size_t n, int32_t *y)
 {
     const int32_t here = 0;
     for (size_t i = 0; i < n; i++) {
         const int32_t corner[4] = {x[i], x[i], x[i], x[i]};
-        s->vt->blend(s->unit, corner, &here, &here, 1, &y[i]);
+        s->vt->interpolate(s->unit, corner, &here, &here, 1, &y[i]);
     }
 }
 
-static bool find_taps(const assay_attr_resize *a, int rank, unsigned bits, blender *p)
+static bool find_taps(const assay_attr_resize *a, int rank, unsigned bits, interpolator *p)
 {
     const int first = a->layout == ASSAY_LAYOUT_NHWC ? 1 : 2, spatial = rank - 2;
     const int axis_x = first + spatial - 1, axis_y = spatial > 1 ? axis_x - 1 : -1;
@@ -166,30 +166,32 @@ assay_status assay_fast_resize_linear(const assay_fast_setup *s, assay_fast **ou
     const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
     int32_t bits = DEFAULT_BITS;
     pieces unused;
-    const assay_mix_fn mix =
-        ASSAY_SCHEME_HAS(s->vt, simd, mix) ? s->vt->simd->mix(s->unit, s->kernels->isa) : NULL;
-    if (!mix || !is_plain(a, x, y) || !assay_table_pays(s, assay_shape_count(y)))
+    const assay_interpolate_fn interpolate =
+        ASSAY_SCHEME_HAS(s->vt, simd, interpolate)
+            ? s->vt->simd->interpolate(s->unit, s->kernels->isa)
+            : NULL;
+    if (!interpolate || !is_plain(a, x, y) || !assay_table_pays(s, assay_shape_count(y)))
         return ASSAY_OK;
-    blender *p = assay_fast_alloc(sizeof *p);
+    interpolator *p = assay_fast_alloc(sizeof *p);
     if (!p)
         return assay_fast_memory(s, err);
-    s->vt->blend(s->unit, NULL, NULL, NULL, 0, &bits);
+    s->vt->interpolate(s->unit, NULL, NULL, NULL, 0, &bits);
     assay_window_of_layout(&p->w, a->layout, x, y);
     p->base = (assay_fast){.run = run,
-                           .free = free_blender,
+                           .free = free_interpolator,
                            .threads = s->threads,
                            .layouts = p->w.nhwc ? ASSAY_LAYOUTS_FIXED : ASSAY_LAYOUTS_ALIKE,
                            .arrange = arrange,
                            .scratch = carve(p, NULL, &unused) * (size_t)s->threads};
     p->one = 1 << bits;
     p->is_signed = x->elem.is_signed;
-    p->mix = mix;
+    p->interpolate = interpolate;
     assay_status status = find_taps(a, x->rank, (unsigned)bits, p)
-                              ? assay_table_make_of(s, ask_blend, &p->table, err)
+                              ? assay_table_make_of(s, ask_interpolate, &p->table, err)
                               : assay_fast_memory(s, err);
     if (status == ASSAY_OK)
         *out = &p->base;
     else
-        free_blender(&p->base);
+        free_interpolator(&p->base);
     return status;
 }

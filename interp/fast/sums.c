@@ -5,7 +5,7 @@
 
 #include "interp/ref/ref.h"
 
-enum { WORTH = 16, MOST = 1 << 16, PART = 256 };
+enum { WORTH = 16, MAX = 1 << 16, PART = 256 };
 
 /* The table, or false where settling changes a sum. */
 static bool fill(const assay_fast_setup *s, const assay_fast_sums *t, int64_t values)
@@ -18,7 +18,7 @@ static bool fill(const assay_fast_setup *s, const assay_fast_sums *t, int64_t va
             bool trapped = false;
             sum[j] = t->least + i + j;
             count[j] = t->count;
-            if (s->vt->settle(s->unit, sum[j], &trapped) != sum[j] || trapped)
+            if (s->vt->apply_overflow(s->unit, sum[j], &trapped) != sum[j] || trapped)
                 return false;
         }
         s->vt->pool(s->unit, sum, count, (size_t)n, y);
@@ -32,15 +32,15 @@ assay_status assay_sums_make(const assay_fast_setup *s, int64_t count, int64_t o
                              assay_fast_sums *t, assay_error *err)
 {
     const assay_elem x = assay_node_in(s->graph, s->node, 0)->type.elem;
-    const int64_t least = assay_elem_min(x), most = assay_elem_max(x);
+    const int64_t least = assay_elem_min(x), max = assay_elem_max(x);
     *t = (assay_fast_sums){
         .rows = s->kernels->rows_of_bytes, .count = (int32_t)count, .least = count * least};
     if (!assay_is_byte(&assay_node_in(s->graph, s->node, 0)->type) ||
         !assay_is_byte(&assay_node_out(s->graph, s->node, 0)->type))
         return ASSAY_OK;
-    if (count > MOST / (most - least) || count * (most - least) > outputs * WORTH)
+    if (count > MAX / (max - least) || count * (max - least) > outputs * WORTH)
         return ASSAY_OK;
-    const int64_t values = count * (most - least) + 1;
+    const int64_t values = count * (max - least) + 1;
     t->code = assay_fast_alloc((size_t)values);
     if (!t->code)
         return assay_fast_memory(s, err);
@@ -60,7 +60,7 @@ bool assay_sums_has(const assay_type *x)
     return x->elem.kind == ASSAY_KIND_INT && x->elem.bits <= 16;
 }
 
-int64_t assay_sums_most(const assay_type *x)
+int64_t assay_sums_max(const assay_type *x)
 {
     return INT32_MAX >> x->elem.bits;
 }

@@ -21,7 +21,7 @@ void assay_sums_free(assay_fast_sums *t);
 /* Codes whose sums are taken: of at most 16 bits. */
 bool assay_sums_has(const assay_type *x);
 /* The most codes that int32 partial sums hold. */
-int64_t assay_sums_most(const assay_type *x);
+int64_t assay_sums_max(const assay_type *x);
 /* sum[i] += code i of x, and the sum of n codes, x of element kind e. */
 void assay_sums_add(const assay_fast_sums *t, assay_elem e, const char *x, size_t n, int32_t *sum);
 int64_t assay_sums_total(const assay_fast_sums *t, assay_elem e, const char *x, size_t n);

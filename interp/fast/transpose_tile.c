@@ -2,23 +2,23 @@
 
 #include "interp/fast/fast.h"
 
-typedef struct turning {
+typedef struct transposition {
     const uint8_t *from;
     uint8_t *to;
     int64_t rows, columns;
-} turning;
+} transposition;
 
 /* Tiles of 16 columns. */
-static void turn_columns(void *user, int64_t tile)
+static void transpose_columns(void *user, int64_t tile)
 {
-    const turning *t = user;
-    const int64_t down = (t->rows + ASSAY_TURN - 1) / ASSAY_TURN,
-                  c = assay_turn_at(tile, t->columns);
+    const transposition *t = user;
+    const int64_t down = (t->rows + ASSAY_TRANSPOSE_TILE - 1) / ASSAY_TRANSPOSE_TILE,
+                  c = assay_transpose_tile_at(tile, t->columns);
     for (int64_t i = 0; i < down; i++) {
-        const int64_t r = assay_turn_at(i, t->rows);
-        assay_v16 v[ASSAY_TURN];
-        assay_turn_load(t->from + r * t->columns + c, t->columns, v);
-        for (int k = 0; k < ASSAY_TURN; k++)
+        const int64_t r = assay_transpose_tile_at(i, t->rows);
+        assay_v16 v[ASSAY_TRANSPOSE_TILE];
+        assay_transpose_load(t->from + r * t->columns + c, t->columns, v);
+        for (int k = 0; k < ASSAY_TRANSPOSE_TILE; k++)
             memcpy(t->to + (c + k) * t->rows + r, &v[k], sizeof v[k]);
     }
 }
@@ -26,10 +26,11 @@ static void turn_columns(void *user, int64_t tile)
 void assay_transpose_bytes(const uint8_t *from, int64_t rows, int64_t columns, uint8_t *to,
                            int threads)
 {
-    turning t = {from, to, rows, columns};
-    if (rows >= ASSAY_TURN && columns >= ASSAY_TURN) {
+    transposition t = {from, to, rows, columns};
+    if (rows >= ASSAY_TRANSPOSE_TILE && columns >= ASSAY_TRANSPOSE_TILE) {
         assay_fast_each(assay_fast_threads(threads, rows * columns / 8),
-                        (columns + ASSAY_TURN - 1) / ASSAY_TURN, turn_columns, &t);
+                        (columns + ASSAY_TRANSPOSE_TILE - 1) / ASSAY_TRANSPOSE_TILE,
+                        transpose_columns, &t);
         return;
     }
     for (int64_t c = 0; c < columns; c++)
@@ -42,7 +43,7 @@ void assay_transpose_bytes(const uint8_t *from, int64_t rows, int64_t columns, u
 typedef uint16_t words __attribute__((vector_size(16)));
 typedef uint32_t longs __attribute__((vector_size(16)));
 
-static inline void turn_words(words v[8])
+static inline void transpose_words(words v[8])
 {
     for (int round = 0; round < 3; round++) {
         words t[8];
@@ -54,7 +55,7 @@ static inline void turn_words(words v[8])
     }
 }
 
-static inline void turn_longs(longs v[4])
+static inline void transpose_longs(longs v[4])
 {
     for (int round = 0; round < 2; round++) {
         longs t[4];
@@ -73,7 +74,7 @@ typedef struct cells {
 } cells;
 
 /* Columns of the input by N at a time, as tiles of N rows; what is no whole tile one by one. */
-#define BAND(name, T, V, N, turn)                                                                  \
+#define BAND(name, T, V, N, transpose)                                                             \
     static void name(void *user, int64_t band)                                                     \
     {                                                                                              \
         const cells *t = user;                                                                     \
@@ -86,7 +87,7 @@ typedef struct cells {
             V v[N];                                                                                \
             for (int i = 0; i < N; i++)                                                            \
                 memcpy(&v[i], from + (r + i) * t->columns + first, sizeof v[i]);                   \
-            turn(v);                                                                               \
+            transpose(v);                                                                          \
             for (int i = 0; i < N; i++)                                                            \
                 memcpy(to + (first + i) * t->rows + r, &v[i], sizeof v[i]);                        \
         }                                                                                          \
@@ -99,16 +100,16 @@ typedef struct pair_of_quads {
     uint64_t v[2];
 } quads;
 
-static inline void turn_quads(quads v[2])
+static inline void transpose_quads(quads v[2])
 {
     const uint64_t x = v[0].v[1];
     v[0].v[1] = v[1].v[0];
     v[1].v[0] = x;
 }
 
-BAND(band_words, uint16_t, words, 8, turn_words)
-BAND(band_longs, uint32_t, longs, 4, turn_longs)
-BAND(band_quads, uint64_t, quads, 2, turn_quads)
+BAND(band_words, uint16_t, words, 8, transpose_words)
+BAND(band_longs, uint32_t, longs, 4, transpose_longs)
+BAND(band_quads, uint64_t, quads, 2, transpose_quads)
 
 void assay_transpose_cells(const void *from, int64_t rows, int64_t columns, int size, void *to,
                            int threads)

@@ -8,14 +8,14 @@
 
 typedef uint8_t assay_v16 __attribute__((vector_size(16)));
 
-enum { ASSAY_TURN = 16 };
+enum { ASSAY_TRANSPOSE_TILE = 16 };
 
 /* 16 x 16 bytes: four perfect shuffles of the rows. */
-static inline void assay_turn(assay_v16 v[ASSAY_TURN])
+static inline void assay_transpose_16x16(assay_v16 v[ASSAY_TRANSPOSE_TILE])
 {
     for (int round = 0; round < 4; round++) {
-        assay_v16 t[ASSAY_TURN];
-        for (int i = 0; i < ASSAY_TURN / 2; i++) {
+        assay_v16 t[ASSAY_TRANSPOSE_TILE];
+        for (int i = 0; i < ASSAY_TRANSPOSE_TILE / 2; i++) {
             t[2 * i] = __builtin_shufflevector(v[i], v[i + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5,
                                                21, 6, 22, 7, 23);
             t[2 * i + 1] = __builtin_shufflevector(v[i], v[i + 8], 8, 24, 9, 25, 10, 26, 11, 27, 12,
@@ -27,17 +27,19 @@ static inline void assay_turn(assay_v16 v[ASSAY_TURN])
 
 /* The first row of tile i of n rows: the last tile is moved back to lie inside, and writes some
  * bytes again. */
-static inline int64_t assay_turn_at(int64_t i, int64_t n)
+static inline int64_t assay_transpose_tile_at(int64_t i, int64_t n)
 {
-    return i * ASSAY_TURN + ASSAY_TURN <= n ? i * ASSAY_TURN : n - ASSAY_TURN;
+    return i * ASSAY_TRANSPOSE_TILE + ASSAY_TRANSPOSE_TILE <= n ? i * ASSAY_TRANSPOSE_TILE
+                                                                : n - ASSAY_TRANSPOSE_TILE;
 }
 
 /* 16 rows of 16 bytes, `step` bytes apart: v[k] is column k. */
-static inline void assay_turn_load(const uint8_t *from, int64_t step, assay_v16 v[ASSAY_TURN])
+static inline void assay_transpose_load(const uint8_t *from, int64_t step,
+                                        assay_v16 v[ASSAY_TRANSPOSE_TILE])
 {
-    for (int i = 0; i < ASSAY_TURN; i++)
+    for (int i = 0; i < ASSAY_TRANSPOSE_TILE; i++)
         memcpy(&v[i], from + i * step, sizeof v[i]);
-    assay_turn(v);
+    assay_transpose_16x16(v);
 }
 
 /* Bytes [rows][columns] to [columns][rows]. */

@@ -31,9 +31,9 @@ static int64_t reach(int64_t lo, int64_t hi)
 }
 
 typedef struct extremes {
-    int64_t bound;       /* of any sum of absolute terms */
-    int64_t least, most; /* centred weights */
-    int64_t raw;         /* greatest |weight code| */
+    int64_t bound;      /* of any sum of absolute terms */
+    int64_t least, max; /* centred weights */
+    int64_t raw;        /* greatest |weight code| */
 } extremes;
 
 /* False when a sum might leave int32. */
@@ -45,20 +45,20 @@ static bool find_extremes(const assay_filters *f, int64_t x_reach, int32_t *row,
         const int32_t zw = assay_zero_point(f->weights.type, o);
         const int64_t bias = assay_load_bias(&f->bias, o);
         int64_t sum = 0;
-        int32_t least = 0, most = 0;
+        int32_t least = 0, max = 0;
         assay_filter_load(f, o, row);
         for (int64_t i = 0; i < depth; i++) {
             sum += row[i] < 0 ? -(int64_t)row[i] : row[i];
             least = row[i] < least ? row[i] : least;
-            most = row[i] > most ? row[i] : most;
+            max = row[i] > max ? row[i] : max;
         }
         if (sum > INT32_MAX || bias > INT32_MAX || bias < -INT32_MAX)
             return false;
         sum = sum * x_reach + magnitude(bias);
         e->bound = sum > e->bound ? sum : e->bound;
         e->least = least < e->least ? least : e->least;
-        e->most = most > e->most ? most : e->most;
-        const int64_t raw = reach((int64_t)least + zw, (int64_t)most + zw);
+        e->max = max > e->max ? max : e->max;
+        const int64_t raw = reach((int64_t)least + zw, (int64_t)max + zw);
         e->raw = raw > e->raw ? raw : e->raw;
     }
     return e->bound <= INT32_MAX;
@@ -81,12 +81,12 @@ bool assay_filters_exact(const assay_fast_setup *s, const assay_filters *f, int3
         return false;
     *form = (assay_operand_form){
         .centre = zx, .element = 2, .rows = s->kernels->rows_of_bytes, .bound = e.bound};
-    if (assay_is_byte(x) && s->kernels->bytes && e.least >= INT8_MIN && e.most <= INT8_MAX) {
+    if (assay_is_byte(x) && s->kernels->bytes && e.least >= INT8_MIN && e.max <= INT8_MAX) {
         const int32_t up = x->elem.is_signed ? 128 : 0;
         *form = (assay_operand_form){true, up, zx + up, zx, 1, form->rows, form->bound};
         return true;
     }
-    return lo >= INT16_MIN && hi <= INT16_MAX && e.least >= INT16_MIN && e.most <= INT16_MAX;
+    return lo >= INT16_MIN && hi <= INT16_MAX && e.least >= INT16_MIN && e.max <= INT16_MAX;
 }
 
 int32_t assay_filter_start(const assay_filters *f, const assay_operand_form *form, int64_t o,

@@ -10,9 +10,9 @@
 
 #include "interp/float/window.h"
 
-#define STAGED_FLOATS (1 << 13) /* wanted, so that they stay in the cache; at most MOST_FLOATS */
-#define MOST_FLOATS   (1 << 18)
-#define MOST_TAPS     64
+#define STAGED_FLOATS (1 << 13) /* wanted, so that they stay in the cache; at most MAX_FLOATS */
+#define MAX_FLOATS    (1 << 18)
+#define MAX_TAPS      64
 
 /* For `rows` rows of outputs: `planes` times `lines` lines of `pitch` floats, `phase` of each. */
 typedef struct stage {
@@ -30,13 +30,13 @@ static bool choose(stage *s, const assay_window *w)
 {
     const int64_t line = extent(w, 2, w->out[2]), lines = extent(w, 1, 1);
 
-    if (w->taps < 1 || w->taps > MOST_TAPS || w->out_area < 1 || line > MOST_FLOATS ||
-        lines > MOST_FLOATS)
+    if (w->taps < 1 || w->taps > MAX_TAPS || w->out_area < 1 || line > MAX_FLOATS ||
+        lines > MAX_FLOATS)
         return false;
     s->planes = w->kernel[0];
     s->phase = (line + w->stride[2] - 1) / w->stride[2];
     s->pitch = s->phase * w->stride[2];
-    if (s->planes * lines * s->pitch > MOST_FLOATS)
+    if (s->planes * lines * s->pitch > MAX_FLOATS)
         return false;
     s->rows = (STAGED_FLOATS / (s->planes * s->pitch) - lines) / w->stride[1] + 1;
     s->rows = s->rows < 1 ? 1 : s->rows > w->out[1] ? w->out[1] : s->rows;
@@ -116,7 +116,7 @@ int64_t assay_plane_floats(const assay_window *w)
 }
 
 /* Where each tap reads for the first output. */
-static void place_taps(const assay_window *w, const stage *s, int64_t at[MOST_TAPS])
+static void place_taps(const assay_window *w, const stage *s, int64_t at[MAX_TAPS])
 {
     for (int64_t t = 0; t < w->taps; t++) {
         const int64_t z = t / w->kernel[2] / w->kernel[1],
@@ -130,7 +130,7 @@ static void place_taps(const assay_window *w, const stage *s, int64_t at[MOST_TA
 void assay_conv_planes(const assay_window *w, const float *x, const float *weight, float *staged,
                        float *y)
 {
-    int64_t at[MOST_TAPS];
+    int64_t at[MAX_TAPS];
     stage s;
 
     choose(&s, w);

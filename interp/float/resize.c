@@ -199,14 +199,14 @@ static void bilinear(const assay_attr_resize *a, const assay_type *tx, const ass
 /* Scratch: tables of the two longest axes, then two buffers for what lies between axes. */
 static void layout_scratch(const assay_type *x, const assay_type *y, size_t *table, size_t *buffer)
 {
-    int64_t longest = 1, count = assay_shape_count(x), most = count;
+    int64_t longest = 1, count = assay_shape_count(x), max = count;
     for (int d = 0; d < x->rank; d++) {
         longest = y->dim[d] > longest ? y->dim[d] : longest;
         count = x->dim[d] > 0 ? count / x->dim[d] * y->dim[d] : 0;
-        most = count > most ? count : most;
+        max = count > max ? count : max;
     }
     *table = 2 * (size_t)longest * sizeof(sample);
-    *buffer = (size_t)most * sizeof(float);
+    *buffer = (size_t)max * sizeof(float);
 }
 
 size_t assay_float_resize_scratch(const assay_graph *g, const assay_node *n)

@@ -9,7 +9,7 @@
 /* Bytes of tensors that wait to be hashed together, where a program keeps them all: hashes one
  * after another run in half the time that they take between kernels, each time from cold. They
  * should be in the second level of cache still. */
-enum { MOST_WAITING = 1 << 17 };
+enum { MAX_WAITING = 1 << 17 };
 
 static assay_status no_memory(assay_error *err)
 {
@@ -40,13 +40,13 @@ static void add_slots(assay_bundle_records *r, const assay_graph *g)
 }
 
 /* After which nodes slots are recorded: those that more than `most` bytes wait for. */
-static void set_stops(assay_bundle_records *r, const assay_graph *g, size_t most)
+static void set_stops(assay_bundle_records *r, const assay_graph *g, size_t max)
 {
     size_t waiting = 0;
     for (int i = 0; i < g->n_nodes; i++) {
         for (int k = r->first[i]; k < r->first[i + 1]; k++)
             waiting += r->slot[k].bytes;
-        r->stop[i] = waiting > most;
+        r->stop[i] = waiting > max;
         r->stops = r->stops || r->stop[i];
         waiting = r->stop[i] ? 0 : waiting;
     }
@@ -90,7 +90,7 @@ assay_status assay_bundle_records_begin(assay_bundle_writer *w, assay_error *err
     if (!r->slot || !r->first || !r->stop)
         return no_memory(err);
     add_slots(r, g);
-    set_stops(r, g, w->program->keep_all ? MOST_WAITING : 0);
+    set_stops(r, g, w->program->keep_all ? MAX_WAITING : 0);
     return make_room(w, w->options.samples > 0 ? w->options.samples : 1, err);
 }
 

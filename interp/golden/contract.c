@@ -12,12 +12,12 @@ static const char *const class_words[CLASSES] = {
     "bit-exact", "not claimed bit-exact", "outside the scheme's types, nothing claimed",
     "in float, bit-exact", "in float, not claimed bit-exact"};
 
-enum { MOST_REASONS = 3 }; /* why nodes are outside, that are told */
+enum { MAX_REASONS = 3 }; /* why nodes are outside, that are told */
 
 typedef struct tally {
     int count[CLASSES][ASSAY_OP_COUNT];
     int total[CLASSES];
-    char why[MOST_REASONS + 1][ASSAY_CONTRACT_WHY]; /* the last one takes those that are not told */
+    char why[MAX_REASONS + 1][ASSAY_CONTRACT_WHY]; /* the last one takes those that are not told */
     int n_why;
 } tally;
 
@@ -96,7 +96,7 @@ static void count_nodes(const assay_program *p, tally *t)
         if (c != FLOAT &&
             !assay_scheme_admits(p->scheme, p->graph, n, t->why[t->n_why], sizeof t->why[0])) {
             c = OUTSIDE;
-            t->n_why += t->n_why < MOST_REASONS;
+            t->n_why += t->n_why < MAX_REASONS;
         }
         t->count[c][n->op]++;
         t->total[c]++;

@@ -132,7 +132,7 @@ static assay_diff_row *add_row(assay_diff *d, const char *name, const char *op, 
     return r->name && r->op ? r : NULL;
 }
 
-static void settle_row(assay_diff *d, const assay_diff_row *r)
+static void count_row(assay_diff *d, const assay_diff_row *r)
 {
     if (r->kind == ASSAY_DIFF_MISSING)
         return;
@@ -155,14 +155,14 @@ static assay_status compare_row(assay_diff *d, assay_diff_row *r, const assay_di
     if (!assay_shape_equal(ta, tb)) {
         r->kind = ASSAY_DIFF_SHAPE;
         snprintf(r->note, sizeof r->note, "the shapes differ");
-        settle_row(d, r);
+        count_row(d, r);
         return ASSAY_OK;
     }
     status = assay_compare(ta, a, tb, b, &limits, &r->result, err);
     if (status == ASSAY_OK && !r->result.pass)
         keep_elements(d, (int)(r - d->row), ta, a, tb, b, &limits);
     if (status == ASSAY_OK)
-        settle_row(d, r);
+        count_row(d, r);
     return status;
 }
 
@@ -187,7 +187,7 @@ static assay_status compare_digests(assay_diff *d, assay_diff_row *r, const assa
     r->result.elements = assay_shape_count(type);
     r->result.pass = strcmp(a, b) == 0;
     snprintf(r->note, sizeof r->note, "digests %s", r->result.pass ? "equal" : "differ");
-    settle_row(d, r);
+    count_row(d, r);
     return ASSAY_OK;
 }
 
@@ -310,7 +310,7 @@ static assay_status diff_parameters(assay_diff *d, const assay_diff_options *o, 
         r->kind = ASSAY_DIFF_DIGEST_ONLY;
         r->result.pass = !is_exact(o);
         snprintf(r->note, sizeof r->note, "%s", note);
-        settle_row(d, r);
+        count_row(d, r);
     }
     return ASSAY_OK;
 }

@@ -40,7 +40,7 @@ enum assay_calls {
     ASSAY_CALLS_BINARY = 1 << 2,
     ASSAY_CALLS_UNARY = 1 << 3,
     ASSAY_CALLS_ROW = 1 << 4,
-    ASSAY_CALLS_BLEND = 1 << 5,
+    ASSAY_CALLS_INTERPOLATE = 1 << 5,
     ASSAY_CALLS_QUANTIZE = 1 << 6,
     ASSAY_CALLS_DEQUANTIZE = 1 << 7
 };

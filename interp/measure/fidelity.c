@@ -255,10 +255,10 @@ assay_status assay_fidelity_measure(const assay_program *reference, const assay_
     *out = (assay_fidelity){0};
     shared.status = prepare(&j, err);
     if (recorded && shared.status == ASSAY_OK) {
-        const size_t bytes = output_bytes(&j), most = ASSAY_RECORDED_BYTES;
+        const size_t bytes = output_bytes(&j), max = ASSAY_RECORDED_BYTES;
         j.has_recorded = n == 0 && recorded->output;
         j.recorded = recorded->output;
-        if (!j.recorded && bytes > 0 && (size_t)samples->count <= most / bytes)
+        if (!j.recorded && bytes > 0 && (size_t)samples->count <= max / bytes)
             j.recorded = malloc((size_t)samples->count * bytes + 1);
     }
     if (shared.status == ASSAY_OK)

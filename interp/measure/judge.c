@@ -6,7 +6,7 @@
 
 #include "interp/golden/compare.h"
 
-#define MOST_CODES 65536 /* classes of a network that gives them as integers */
+#define MAX_CODES 65536 /* classes of a network that gives them as integers */
 
 /* ---- where classes are ---- */
 
@@ -113,14 +113,14 @@ int64_t assay_judge_best(const assay_judge *j, const assay_type *t, const void *
                          int64_t place)
 {
     int64_t best = 0;
-    double most;
+    double max;
     if (j->classes == 0)
         return assay_element_code(t, scores, place);
-    most = score(j, t, scores, place, 0);
+    max = score(j, t, scores, place, 0);
     for (int64_t c = 1; c < j->classes; c++) {
         const double now = score(j, t, scores, place, c);
-        if (now > most) {
-            most = now;
+        if (now > max) {
+            max = now;
             best = c;
         }
     }
@@ -158,7 +158,7 @@ assay_status assay_judge_labels(const assay_judge *j, const assay_samples *s, in
 
 assay_status assay_tally_make(const assay_judge *j, assay_tally *t, assay_error *err)
 {
-    *t = (assay_tally){.classes = j->classes ? j->classes : MOST_CODES};
+    *t = (assay_tally){.classes = j->classes ? j->classes : MAX_CODES};
     if (!j->maps)
         return ASSAY_OK;
     t->truth = calloc(3 * (size_t)t->classes, sizeof *t->truth);

@@ -6,7 +6,7 @@
 
 #include "opt/lower/pass.h"
 
-#define MOST_FUSED 8 /* nodes that become one integer node */
+#define MAX_FUSED 8 /* nodes that become one integer node */
 
 /* ---- one trial ---- */
 
@@ -60,7 +60,7 @@ static int nodes_of(const assay_graph *g, const assay_graph *q, const assay_node
                     const char **name)
 {
     int v = assay_graph_find_value(g, q->value[n->out[0]].name), count = 0;
-    while (v >= 0 && g->value[v].producer >= 0 && count < MOST_FUSED) {
+    while (v >= 0 && g->value[v].producer >= 0 && count < MAX_FUSED) {
         const assay_node *at = &g->node[g->value[v].producer];
         name[count++] = at->name;
         if (strcmp(at->name, n->name) == 0)
@@ -72,7 +72,7 @@ static int nodes_of(const assay_graph *g, const assay_graph *q, const assay_node
 
 static bool is_measured(const assay_graph *g, const assay_graph *q, const assay_node *n)
 {
-    const char *name[MOST_FUSED];
+    const char *name[MAX_FUSED];
     return assay_node_is_quantized(q, n) && assay_needs_target(n) &&
            !(assay_op_get(n->op)->traits & ASSAY_T_CONVERT) &&
            assay_is_quantized(&q->value[n->out[0]].type) && nodes_of(g, q, n, name) > 0;
@@ -105,7 +105,7 @@ static assay_status measure_row(const assay_trial *t, const assay_graph *q, cons
                                 bool alone, assay_sensitivity_row *row, assay_error *err)
 {
     const assay_elem floating = assay_f32();
-    const char *name[MOST_FUSED], *own = row->value;
+    const char *name[MAX_FUSED], *own = row->value;
     const int count = nodes_of(t->floating, q, n, name);
     assay_precision_rule *rules;
     assay_quantize_options o;

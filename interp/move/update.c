@@ -16,9 +16,9 @@ assay_status assay_move_update_slice(assay_call *call, assay_error *err)
     memcpy(call->out[0].data, x->data, (size_t)assay_shape_count(x->type) * size);
     assay_c_steps(x->type, step);
     for (int d = 0; d < rank; d++) {
-        const int64_t most = x->type->dim[d] - update->type->dim[d];
+        const int64_t max = x->type->dim[d] - update->type->dim[d];
         int64_t begin = assay_load_index(&call->in[2], d);
-        begin = begin < 0 ? 0 : begin > most ? most : begin;
+        begin = begin < 0 ? 0 : begin > max ? max : begin;
         at += begin * step[d];
     }
     for (int64_t i = 0; i < n; i++) {

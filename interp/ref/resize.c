@@ -93,9 +93,9 @@ static void resize_nearest(assay_call *call)
 }
 
 /* One row of the output: n elements, each with its corners and fractions. */
-typedef struct blend_row {
+typedef struct interpolated_row {
     int32_t corner[4 * ASSAY_ROW], fy[ASSAY_ROW], fx[ASSAY_ROW], y[ASSAY_ROW];
-} blend_row;
+} interpolated_row;
 
 static void resize_linear(assay_call *call)
 {
@@ -106,11 +106,11 @@ static void resize_linear(assay_call *call)
     int first_axis = a->layout == ASSAY_LAYOUT_NHWC ? 1 : 2, spatial = call->in[0].type->rank - 2;
     int axis_x = first_axis + spatial - 1, axis_y = spatial > 1 ? axis_x - 1 : -1;
     linear_scratch s;
-    blend_row r;
+    interpolated_row r;
 
     carve_linear(&w, call->scratch, &s);
     int32_t bits = DEFAULT_BITS;
-    call->vt->blend(call->unit, NULL, NULL, NULL, 0, &bits);
+    call->vt->interpolate(call->unit, NULL, NULL, NULL, 0, &bits);
     assay_linear_taps(a, axis_y, w.in[1], w.out[1], (unsigned)bits, s.tap_y);
     assay_linear_taps(a, axis_x, w.in[2], w.out[2], (unsigned)bits, s.tap_x);
     for (int64_t n = 0; n < w.batch; n++) {
@@ -130,7 +130,7 @@ static void resize_linear(assay_call *call)
                     r.fy[i] = ty.fraction;
                     r.fx[i] = tx.fraction;
                 }
-                call->vt->blend(call->unit, r.corner, r.fy, r.fx, (size_t)m, r.y);
+                call->vt->interpolate(call->unit, r.corner, r.fy, r.fx, (size_t)m, r.y);
                 assay_store_row(&call->out[0], n * out.image + p * out.cell + c * out.channel,
                                 out.channel, (size_t)m, r.y);
             }
@@ -146,7 +146,7 @@ assay_status assay_ref_resize(assay_call *call, assay_error *err)
             err, ASSAY_ERR_UNSUPPORTED,
             "node '%s': integer resize is nearest, or linear over 1 or 2 spatial axes",
             call->node->name);
-    if (a->mode == ASSAY_RESIZE_LINEAR && !call->vt->blend)
+    if (a->mode == ASSAY_RESIZE_LINEAR && !call->vt->interpolate)
         return assay_fail(err, ASSAY_ERR_SCHEME, "node '%s': the scheme has no linear resize",
                           call->node->name);
     if (a->mode == ASSAY_RESIZE_NEAREST)

@@ -74,7 +74,7 @@ void assay_finish_pool(assay_call *call, int64_t first, int64_t step, size_t n, 
 {
     for (size_t i = 0; i < n; i++) {
         bool trapped = false;
-        sum[i] = call->vt->settle(call->unit, sum[i], &trapped);
+        sum[i] = call->vt->apply_overflow(call->unit, sum[i], &trapped);
         assay_note_trap(call, trapped, first + (int64_t)i * step);
         if (call->accumulators)
             call->accumulators[first + (int64_t)i * step] = sum[i];

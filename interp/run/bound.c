@@ -9,15 +9,15 @@
 
 int64_t assay_bound_reach(const assay_type *t)
 {
-    int64_t most = 0;
+    int64_t max = 0;
     const size_t points = t->q.granularity == ASSAY_Q_AXIS ? t->q.count : 1;
     for (size_t i = 0; i < points; i++) {
         const int64_t z = assay_zero_point(t, (int64_t)i);
         const int64_t lo = z - assay_elem_min(t->elem), hi = assay_elem_max(t->elem) - z;
-        most = lo > most ? lo : most;
-        most = hi > most ? hi : most;
+        max = lo > max ? lo : max;
+        max = hi > max ? hi : max;
     }
-    return most;
+    return max;
 }
 
 /* Where output channels stand in a constant right operand: element i is of channel

@@ -38,16 +38,16 @@ typedef struct question {
 } question;
 
 /* With sums of at most `most`, or of at least -most - 1. */
-static bool leaves(const question *q, int64_t most, bool negative)
+static bool leaves(const question *q, int64_t max, bool negative)
 {
     bool trapped = false;
     const int64_t bias = q->bias < 0 ? -q->bias : q->bias;
     for (int64_t i = 0; i < q->blocks->count; i++) {
         const int64_t reach = q->reach[i];
         if (negative)
-            q->sum[i] = reach - 1 < most ? -reach : -most - 1;
+            q->sum[i] = reach - 1 < max ? -reach : -max - 1;
         else
-            q->sum[i] = reach < most ? reach : most;
+            q->sum[i] = reach < max ? reach : max;
     }
     q->vt->combine(q->unit, q->sum, (size_t)q->blocks->count, (size_t)q->channel,
                    negative ? -bias : bias, &trapped);

@@ -48,6 +48,6 @@ static int64_t codes_in_sum(const assay_graph *g, const assay_node *n)
 int64_t assay_bound_of_sums(const assay_graph *g, const assay_node *n)
 {
     const assay_elem e = assay_node_in(g, n, 0)->type.elem;
-    const int64_t least = -assay_elem_min(e), most = assay_elem_max(e);
-    return assay_bound_of(codes_in_sum(g, n), least > most ? least : most, 0);
+    const int64_t least = -assay_elem_min(e), max = assay_elem_max(e);
+    return assay_bound_of(codes_in_sum(g, n), least > max ? least : max, 0);
 }

@@ -131,7 +131,7 @@ static void clean(const saver *s, const char *text)
 }
 
 /* Constants, and everything else that waits, reach the disk before the text that names them. */
-static assay_status settle(const saver *s, assay_error *err)
+static assay_status flush(const saver *s, assay_error *err)
 {
     if (s->open >= 0 && syncfs(s->open) != 0 && errno != EINVAL && errno != ENOSYS)
         return assay_fail(err, ASSAY_ERR_IO, "%s: cannot write: %s", s->folder, strerror(errno));
@@ -154,7 +154,7 @@ assay_status assay_text_save(const assay_graph *g, const char *path, assay_error
     if (status == ASSAY_OK)
         status = assay_graph_print_with(g, &options, &text, err);
     if (status == ASSAY_OK)
-        status = settle(&s, err);
+        status = flush(&s, err);
     if (status == ASSAY_OK)
         status = assay_write_file(path, text.text, text.length, err);
     if (status == ASSAY_OK && s.open >= 0)

@@ -106,13 +106,13 @@ static size_t give_offsets(assay_plan *p, const place *order, int n, place *plac
 
 static size_t scratch_bytes(const assay_graph *g)
 {
-    size_t most = 0;
+    size_t max = 0;
     for (int s = 0; s < g->n_nodes; s++) {
         assay_kernel k = assay_node_kernel(g, &g->node[s]);
         size_t bytes = k.run && k.scratch ? k.scratch(g, &g->node[s]) : 0;
-        most = bytes > most ? bytes : most;
+        max = bytes > max ? bytes : max;
     }
-    return most;
+    return max;
 }
 
 assay_status assay_plan_make(const assay_graph *g, bool keep_all, assay_plan **out,

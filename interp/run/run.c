@@ -158,15 +158,15 @@ void *assay_run_data(assay_run *r, int value)
 static assay_status make_accumulators(assay_run *r, assay_error *err)
 {
     const assay_graph *g = r->program->graph;
-    size_t most = 1;
+    size_t max = 1;
     for (int i = 0; i < g->n_nodes; i++) {
         size_t count = (size_t)assay_shape_count(&assay_node_out(g, &g->node[i], 0)->type);
-        most = count > most ? count : most;
+        max = count > max ? count : max;
     }
-    r->accumulators = calloc(most, sizeof *r->accumulators);
+    r->accumulators = calloc(max, sizeof *r->accumulators);
     return r->accumulators
                ? ASSAY_OK
-               : assay_fail(err, ASSAY_ERR_MEMORY, "no memory for %zu accumulators", most);
+               : assay_fail(err, ASSAY_ERR_MEMORY, "no memory for %zu accumulators", max);
 }
 
 /* One node by the program's engine. */

@@ -235,7 +235,7 @@ void assay_calibrate_for(const assay_choice *c, const assay_histogram *h,
                          const assay_calibrate_how *how, assay_calibrated *out)
 {
     const assay_calibrate_how all = {.method = ASSAY_CALIBRATE_MIN_MAX};
-    const bool is_glow = c->chooser == ASSAY_CHOOSER_GLOW && how->method == ASSAY_CALIBRATE_KL;
+    const bool is_glow = c->method == ASSAY_QPARAMS_GLOW && how->method == ASSAY_CALIBRATE_KL;
     assay_calibrate(h, is_glow ? &all : how, ldexp(1, c->elem.bits), out);
     if (is_glow)
         calibrate_glow(c, h, out);

@@ -34,9 +34,9 @@ assay_status assay_choose_qparams(const assay_choice *c, double min, double max,
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "range [%g, %g] cannot be quantized: expected finite min <= max", min,
                           max);
-    if (c->chooser == ASSAY_CHOOSER_GLOW)
+    if (c->method == ASSAY_QPARAMS_GLOW)
         return assay_choose_glow(c, min, max, scale, zero_point, err);
-    if (c->chooser == ASSAY_CHOOSER_FBGEMM)
+    if (c->method == ASSAY_QPARAMS_FBGEMM)
         return assay_choose_fbgemm(c, min, max, scale, zero_point, err);
     assay_choice_codes(c, &lo, &hi);
     min = fmax(fmin(min, 0.0), -GREATEST_REAL);

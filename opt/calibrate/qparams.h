@@ -15,11 +15,11 @@ typedef enum assay_schema {
     ASSAY_SCHEMA_POWER_OF_TWO        /* symmetric, and the scale is a power of two */
 } assay_schema;
 
-typedef enum assay_chooser {
-    ASSAY_CHOOSER_ASSAY, /* the formula below */
-    ASSAY_CHOOSER_GLOW,  /* Glow's numbers to the bit, flaws included (qparams_glow.c) */
-    ASSAY_CHOOSER_FBGEMM /* FBGEMM's, as PyTorch uses it on x86 (qparams_fbgemm.c) */
-} assay_chooser;
+typedef enum assay_qparams_method {
+    ASSAY_QPARAMS_ASSAY, /* the formula below */
+    ASSAY_QPARAMS_GLOW,  /* Glow's numbers to the bit, flaws included (qparams_glow.c) */
+    ASSAY_QPARAMS_FBGEMM /* FBGEMM's, as PyTorch uses it on x86 (qparams_fbgemm.c) */
+} assay_qparams_method;
 
 typedef struct assay_choice {
     assay_elem elem; /* integer of 2..32 bits */
@@ -27,7 +27,7 @@ typedef struct assay_choice {
     bool narrow;       /* leave the least code of a signed type unused: [-127, 127] */
     bool power_of_two; /* the scale is a power of two: rounded up, which never saturates more ... */
     bool nearest;      /* ... or to the nearest one (in the exponent), which may */
-    assay_chooser chooser;
+    assay_qparams_method method;
     bool final; /* glow: the range is its calibration's, neither to be widened nor stretched */
 } assay_choice;
 
@@ -50,13 +50,13 @@ assay_status assay_choose_qparams(const assay_choice *c, double min, double max,
 assay_status assay_choose_glow_range(const assay_choice *c, double min, double max, float *least,
                                      float *greatest, bool *symmetric, assay_error *err);
 
-/* The above for ASSAY_CHOOSER_GLOW. Its flaws: unsigned [-3, 3] has zero point 0 and loses every
+/* The above for ASSAY_QPARAMS_GLOW. Its flaws: unsigned [-3, 3] has zero point 0 and loses every
  * negative value; so does any range with |min + max| below 2^-23; an empty range has scale 0.1.
  * ASSAY_ERR_INPUT for what Glow does not have: narrow, nearest, symmetric unsigned codes. */
 assay_status assay_choose_glow(const assay_choice *c, double min, double max, float *scale,
                                int32_t *zero_point, assay_error *err);
 
-/* The above for ASSAY_CHOOSER_FBGEMM: scales are at least 6.1e-5, an empty range has scale 0.1, a
+/* The above for ASSAY_QPARAMS_FBGEMM: scales are at least 6.1e-5, an empty range has scale 0.1, a
  * zero point is rounded half to even; symmetric schemas are its preserve_sparsity, whose zero point
  * for signed codes is that of (least + greatest) / 2. ASSAY_ERR_INPUT for nearest, and for
  * symmetric unsigned codes by data. */

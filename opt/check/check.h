@@ -9,7 +9,7 @@
 #include "graph/core/graph.h"
 #include "schemes/scheme.h"
 
-#define CHECK_MOST_BITS 16 /* of a domain that is enumerated */
+#define CHECK_MAX_BITS 16 /* of a domain that is enumerated */
 
 typedef struct check_replay check_replay; /* the model, step by step */
 
@@ -142,7 +142,7 @@ check_obligation check_elements;
 check_obligation check_indices;
 check_obligation check_same;
 check_obligation check_padding;
-check_obligation check_blend;
+check_obligation check_interpolation;
 check_obligation check_gains;
 check_obligation check_form;
 check_obligation check_layout;

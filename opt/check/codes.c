@@ -5,7 +5,7 @@
 #include "graph/core/type.h"
 #include "opt/check/check.h"
 
-#define MOST_VALUES 40
+#define MAX_VALUES 40
 
 /* The network's own table. */
 static assay_status look_up(const checker *c, const assay_graph *g, const assay_node *n,
@@ -26,7 +26,7 @@ static assay_status look_up(const checker *c, const assay_graph *g, const assay_
 
 /* One node on n elements; floats travel as bits. */
 static assay_status run_node(const checker *c, const assay_graph *g, const assay_node *n,
-                             int32_t *const row[MOST_VALUES], size_t count)
+                             int32_t *const row[MAX_VALUES], size_t count)
 {
     const assay_scheme_vtable *vt = c->scheme->vt;
     const assay_type *x = &g->value[n->in[0]].type, *y = &g->value[n->out[0]].type;
@@ -97,10 +97,10 @@ static assay_status fill_constant(const checker *c, const assay_value *v, int32_
 static assay_status run_rows(const checker *c, const assay_graph *g, int32_t *const *in,
                              size_t count, int32_t **result)
 {
-    int32_t *row[MOST_VALUES] = {NULL};
+    int32_t *row[MAX_VALUES] = {NULL};
     assay_status s = ASSAY_OK;
     *result = NULL;
-    if (g->n_values > MOST_VALUES || g->n_outputs != 1 || !is_closed(g))
+    if (g->n_values > MAX_VALUES || g->n_outputs != 1 || !is_closed(g))
         return check_reject(c, "a fragment of another form");
     for (int v = 0; v < g->n_values && !s; v++) {
         if (!(row[v] = calloc(count + 1, sizeof **row)))
@@ -112,7 +112,7 @@ static assay_status run_rows(const checker *c, const assay_graph *g, int32_t *co
         memcpy(row[g->input[i]], in[i], count * sizeof **row);
     for (int i = 0; i < g->n_nodes && !s; i++)
         s = run_node(c, g, &g->node[i], row, count);
-    for (int v = 0; v < g->n_values && v < MOST_VALUES; v++)
+    for (int v = 0; v < g->n_values && v < MAX_VALUES; v++)
         if (v == g->output[0] && !s)
             *result = row[v];
         else
@@ -132,7 +132,7 @@ assay_status check_tabulate_all(const checker *c, const assay_graph *g, int32_t 
             return check_reject(c, "an input that holds no codes");
         bits += g->value[g->input[i]].type.elem.bits;
     }
-    if (bits > CHECK_MOST_BITS)
+    if (bits > CHECK_MAX_BITS)
         return check_reject(c, "a domain that is too wide");
     *n = (size_t)1 << bits;
     for (int i = g->n_inputs - 1, below = 0; i >= 0 && !s; i--) {
@@ -319,7 +319,7 @@ assay_status check_floats(checker *c, const json_t *step, int64_t *worst)
     const assay_type *y = &g->value[g->output[0]].type;
     (void)step;
     if (g->n_inputs != 1 || g->value[g->input[0]].type.elem.kind != ASSAY_KIND_F32 ||
-        !check_is_code(y) || y->elem.bits > CHECK_MOST_BITS)
+        !check_is_code(y) || y->elem.bits > CHECK_MAX_BITS)
         return check_reject(c, "an obligation that cannot be proved");
     size_t n = (size_t)1 << y->elem.bits;
     int64_t *a = malloc(2 * n * sizeof *a), least = assay_elem_min(y->elem);

@@ -76,7 +76,7 @@ assay_status check_tabulate(const checker *c, const assay_graph *g, const assay_
     const assay_type *x = &g->value[n->in[0]].type, *y = &g->value[n->out[0]].type;
     assay_unit *u = NULL;
     if (!(check_traits(n) & ASSAY_T_UNARY) || n->op == ASSAY_OP_LOOKUP || !check_is_code(x) ||
-        !check_is_code(y) || x->elem.bits > CHECK_MOST_BITS || !c->scheme->vt->unary)
+        !check_is_code(y) || x->elem.bits > CHECK_MAX_BITS || !c->scheme->vt->unary)
         return check_reject(c, "a function that is not of one code");
     assay_status s = check_prepare(c, g, n, &u);
     if (s)

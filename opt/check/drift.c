@@ -49,12 +49,12 @@ static int64_t code_before(const drifting *d, double sum)
 static void look_at_run(drifting *d, int64_t first, int64_t last, int64_t now)
 {
     int64_t least = code_before(d, floor((double)first / d->ratio) + (double)d->down - 1);
-    int64_t most = code_before(d, ceil((double)last / d->ratio) + (double)d->up + 1);
-    d->ordered &= now >= d->last_after && least <= most && least >= d->last_before;
+    int64_t max = code_before(d, ceil((double)last / d->ratio) + (double)d->up + 1);
+    d->ordered &= now >= d->last_after && least <= max && least >= d->last_before;
     d->last_after = now;
     d->last_before = least;
     d->worst = now - least > d->worst ? now - least : d->worst;
-    d->worst = most - now > d->worst ? most - now : d->worst;
+    d->worst = max - now > d->worst ? max - now : d->worst;
 }
 
 /* The last sum of from .. to with the code that `from` has; `to` has another. */

@@ -11,7 +11,7 @@
 
 /* ---- movements ---- */
 
-typedef enum movement { NOTHING, RESHAPED, TURNED } movement;
+typedef enum movement { NOTHING, RESHAPED, TRANSPOSED } movement;
 
 /* Value w of h is v of g, moved so; a turn has the permutation `perm`. */
 static bool is_moved(const assay_graph *g, int v, const assay_graph *h, int w, movement how,
@@ -22,9 +22,9 @@ static bool is_moved(const assay_graph *g, int v, const assay_graph *h, int w, m
         return v < 0 && w < 0;
     if (how == NOTHING)
         return !n && check_same_value(g, v, h, w);
-    if (!n || n->op != (how == TURNED ? ASSAY_OP_TRANSPOSE : ASSAY_OP_RESHAPE))
+    if (!n || n->op != (how == TRANSPOSED ? ASSAY_OP_TRANSPOSE : ASSAY_OP_RESHAPE))
         return false;
-    for (int i = 0; how == TURNED && i < n->attr.perm.perm.n; i++)
+    for (int i = 0; how == TRANSPOSED && i < n->attr.perm.perm.n; i++)
         if (n->attr.perm.perm.v[i] != perm[i])
             return false;
     return check_same_value(g, v, h, n->in[0]);
@@ -36,16 +36,16 @@ static const assay_node *inner_of(const assay_graph *h, movement how, const int6
     const assay_node *n = check_producer(h, h->output[0]);
     if (how == NOTHING)
         return n;
-    if (!n || n->op != (how == TURNED ? ASSAY_OP_TRANSPOSE : ASSAY_OP_RESHAPE))
+    if (!n || n->op != (how == TRANSPOSED ? ASSAY_OP_TRANSPOSE : ASSAY_OP_RESHAPE))
         return NULL;
-    for (int i = 0; how == TURNED && i < n->attr.perm.perm.n; i++)
+    for (int i = 0; how == TRANSPOSED && i < n->attr.perm.perm.n; i++)
         if (n->attr.perm.perm.v[i] != perm[i])
             return NULL;
     return check_producer(h, n->in[0]);
 }
 
 /* Channels last: 0, 2 .., 1; channels first: 0, rank - 1, 1 ... */
-static void turn(int rank, bool to_last, int64_t *perm)
+static void transpose(int rank, bool to_last, int64_t *perm)
 {
     perm[0] = 0;
     for (int i = 1; i < rank; i++)
@@ -95,10 +95,10 @@ static bool conv_as_fc(const checker *c, const assay_node *a, const assay_node *
 {
     const assay_graph *g = c->before, *h = c->after;
     const int rank = input_type(g, a, 0)->rank;
-    const movement how = a->attr.conv.layout == ASSAY_LAYOUT_NHWC ? NOTHING : TURNED;
+    const movement how = a->attr.conv.layout == ASSAY_LAYOUT_NHWC ? NOTHING : TRANSPOSED;
     int64_t there[ASSAY_MAX_RANK], back[ASSAY_MAX_RANK];
-    turn(rank, true, there);
-    turn(rank, false, back);
+    transpose(rank, true, there);
+    transpose(rank, false, back);
     *b = inner_of(h, how, back);
     return *b && (*b)->op == ASSAY_OP_FC && is_trivial(g, a) &&
            is_moved(g, a->in[0], h, (*b)->in[0], how, there) &&
@@ -113,7 +113,7 @@ static bool matmul_as_fc(const checker *c, const assay_node *a, const assay_node
            input_type(c->before, a, 1)->rank == 2 &&
            is_moved(c->before, a->in[0], c->after, (*b)->in[0], NOTHING, NULL) &&
            is_moved(c->before, a->in[1], c->after, (*b)->in[1],
-                    a->attr.matmul.transpose_b ? NOTHING : TURNED, swapped) &&
+                    a->attr.matmul.transpose_b ? NOTHING : TRANSPOSED, swapped) &&
            same_bias(c, a, *b);
 }
 
@@ -170,7 +170,7 @@ static bool fc_as_matmul(const checker *c, const assay_node *a, sums *to)
            !to->product->attr.matmul.transpose_b && (bias < 0) == (to->bias < 0) &&
            (bias < 0 || is_relabelled(g, bias, h, to->bias)) &&
            is_moved(g, a->in[0], h, to->product->in[0], NOTHING, NULL) &&
-           is_moved(g, a->in[1], h, to->product->in[1], TURNED, swapped);
+           is_moved(g, a->in[1], h, to->product->in[1], TRANSPOSED, swapped);
 }
 
 static bool sums_as_fc(const checker *c, sums *from, const assay_node **b)
@@ -186,7 +186,7 @@ static bool sums_as_fc(const checker *c, sums *from, const assay_node **b)
            check_same_bounds(from->rescale, *b) &&
            is_moved(g, from->product->in[0], h, (*b)->in[0], NOTHING, NULL) &&
            is_moved(g, from->product->in[1], h, (*b)->in[1],
-                    from->product->attr.matmul.transpose_b ? NOTHING : TURNED, swapped);
+                    from->product->attr.matmul.transpose_b ? NOTHING : TRANSPOSED, swapped);
 }
 
 /* ---- what becomes of the sums ---- */
@@ -321,9 +321,9 @@ static void put_back(const assay_node *a, const assay_node *b, const int64_t *ba
 }
 
 /* Outputs, inputs and cells of weights, in the order of the other layout. */
-static void turn_weights(const assay_node *a, int rank, bool to_last, int64_t *perm)
+static void transpose_weights(const assay_node *a, int rank, bool to_last, int64_t *perm)
 {
-    turn(rank, to_last, perm);
+    transpose(rank, to_last, perm);
     if (a->op != ASSAY_OP_CONV_TRANSPOSE)
         return;
     for (int i = 0; i < rank; i++) /* I,O,k.. to O,k..,I and back: a rotation */
@@ -337,19 +337,19 @@ static bool same_in_layout(const checker *c, const assay_node *a, const assay_no
     const bool to_last = *layout_of(a) == ASSAY_LAYOUT_NCHW;
     int64_t there[ASSAY_MAX_RANK], back[ASSAY_MAX_RANK], weights[ASSAY_MAX_RANK];
     assay_attrs attr;
-    turn(rank, to_last, there);
-    turn(rank, !to_last, back);
-    *b = inner_of(h, TURNED, back);
+    transpose(rank, to_last, there);
+    transpose(rank, !to_last, back);
+    *b = inner_of(h, TRANSPOSED, back);
     if (!*b || (*b)->op != a->op || (*b)->n_in != a->n_in || *layout_of(*b) == *layout_of(a) ||
-        !is_moved(g, a->in[0], h, (*b)->in[0], TURNED, there) || !check_same_bounds(a, *b))
+        !is_moved(g, a->in[0], h, (*b)->in[0], TRANSPOSED, there) || !check_same_bounds(a, *b))
         return false;
     put_back(a, *b, back, &attr);
     if (!assay_attrs_equal(assay_op_get(a->op)->attrs, &a->attr, &attr))
         return false;
     if (a->n_in == 1)
         return true;
-    turn_weights(a, rank, to_last, weights);
-    return is_moved(g, a->in[1], h, (*b)->in[1], TURNED, weights) && same_bias(c, a, *b) &&
+    transpose_weights(a, rank, to_last, weights);
+    return is_moved(g, a->in[1], h, (*b)->in[1], TRANSPOSED, weights) && same_bias(c, a, *b) &&
            (a->op != ASSAY_OP_CONV_TRANSPOSE || a->attr.conv.group == 1);
 }
 

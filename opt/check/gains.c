@@ -62,11 +62,11 @@ static assay_status judge(const checker *c, const normalizing *k, const int32_t 
         return check_reject(c, "the gains are others");
     if (k->down && !keeps_counts(c->before, k->function, table, size))
         return check_reject(c, "the rescale does more than to move the zero point");
-    int64_t most = 0;
+    int64_t max = 0;
     for (size_t i = 0; i < is.count; i++)
-        most = is.value[i] > most ? is.value[i] : most;
-    const int64_t lo = (assay_elem_min(x->elem) - x->q.zero_point[0]) * most;
-    const int64_t hi = (assay_elem_max(x->elem) - x->q.zero_point[0]) * most;
+        max = is.value[i] > max ? is.value[i] : max;
+    const int64_t lo = (assay_elem_min(x->elem) - x->q.zero_point[0]) * max;
+    const int64_t hi = (assay_elem_max(x->elem) - x->q.zero_point[0]) * max;
     const int64_t least = assay_elem_min(c->before->value[k->function->in[0]].type.elem);
     const check_table behind = {table, size, least};
     return check_forms(c, k->before, k->after, k->down ? NULL : &behind, 1, lo, hi, 1, worst);

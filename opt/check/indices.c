@@ -7,7 +7,7 @@
 #include "graph/core/type.h"
 #include "opt/check/check.h"
 
-#define MOST_VALUES 40
+#define MAX_VALUES 40
 
 /* Where element `at` of the node's output comes from: input *slot at *index; false: padding. */
 static bool source(const assay_graph *g, const assay_node *n, const int64_t *at, int *slot,
@@ -61,9 +61,9 @@ static void carry(const assay_graph *g, const assay_node *n, int64_t *const *num
 /* Numbers of the output's elements; *result is malloc'd. */
 static assay_status trace(const checker *c, const assay_graph *g, int64_t **result)
 {
-    int64_t *number[MOST_VALUES] = {NULL}, next = 1;
+    int64_t *number[MAX_VALUES] = {NULL}, next = 1;
     assay_status s = ASSAY_OK;
-    if (g->n_values > MOST_VALUES || g->n_outputs != 1)
+    if (g->n_values > MAX_VALUES || g->n_outputs != 1)
         return check_reject(c, "a fragment of another form");
     for (int v = 0; v < g->n_values && !s; v++)
         if (!(number[v] =

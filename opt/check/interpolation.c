@@ -6,11 +6,11 @@
 #include "opt/check/check.h"
 
 /* The blend of two rows, each of one code. */
-static int64_t blend_of(const checker *c, const assay_unit *u, int32_t a, int32_t b, int32_t at)
+static int64_t interpolated(const checker *c, const assay_unit *u, int32_t a, int32_t b, int32_t at)
 {
     const int32_t corner[4] = {a, a, b, b}, zero = 0;
     int32_t out;
-    c->scheme->vt->blend(u, corner, &at, &zero, 1, &out);
+    c->scheme->vt->interpolate(u, corner, &at, &zero, 1, &out);
     return out;
 }
 
@@ -19,14 +19,14 @@ static int64_t compare(const checker *c, const assay_unit *before, const assay_u
 {
     int32_t bits = 10;
     int64_t worst = 0;
-    c->scheme->vt->blend(after, NULL, NULL, NULL, 0, &bits);
+    c->scheme->vt->interpolate(after, NULL, NULL, NULL, 0, &bits);
     const int32_t one = (int32_t)(UINT32_C(1) << bits), half = one / 2;
     const int32_t at[] = {0, 1, half - 1, half, half + 1, one - 1};
     for (int64_t i = 0; i + 1 < size; i++)
         for (size_t f = 0; f < sizeof at / sizeof *at; f++) {
             const int32_t x = (int32_t)(least + i);
-            int64_t was = blend_of(c, before, table[i], table[i + 1], at[f]);
-            int64_t code = blend_of(c, after, x, x + 1, at[f]) - least;
+            int64_t was = interpolated(c, before, table[i], table[i + 1], at[f]);
+            int64_t code = interpolated(c, after, x, x + 1, at[f]) - least;
             if (code < 0 || code >= size)
                 return INT64_MAX;
             int64_t d = was - table[code];
@@ -36,7 +36,7 @@ static int64_t compare(const checker *c, const assay_unit *before, const assay_u
     return worst;
 }
 
-assay_status check_blend(checker *c, const json_t *step, int64_t *worst)
+assay_status check_interpolation(checker *c, const json_t *step, int64_t *worst)
 {
     const assay_node *below = check_producer(c->before, c->before->output[0]);
     const assay_node *rescale = check_producer(c->after, c->after->output[0]);
@@ -47,8 +47,8 @@ assay_status check_blend(checker *c, const json_t *step, int64_t *worst)
     if (!below || !moved || !check_is_sunk(c->before, below, c->after, moved, rescale) ||
         !check_outputs_fit(c, below, moved, rescale))
         return check_reject(c, "the rescale was not only moved");
-    if (!(check_traits(below) & ASSAY_T_BLENDS) || below->attr.resize.mode != ASSAY_RESIZE_LINEAR ||
-        !c->scheme->vt->blend)
+    if (!(check_traits(below) & ASSAY_T_INTERPOLATES) ||
+        below->attr.resize.mode != ASSAY_RESIZE_LINEAR || !c->scheme->vt->interpolate)
         return check_reject(c, "the node does more than to blend");
     assay_unit *before = NULL, *after = NULL;
     assay_status s = check_tabulate(c, c->after, rescale, &table, &size);

@@ -59,7 +59,7 @@ static assay_status check_claim(checker *c, const json_t *step, const char *obli
         {"order", check_order},     {"elements", check_elements},
         {"indices", check_indices}, {"same", check_same},
         {"padding", check_padding}, {"constant", check_constant},
-        {"floats", check_floats},   {"blend", check_blend},
+        {"floats", check_floats},   {"blend", check_interpolation},
         {"gains", check_gains},     {"form", check_form},
         {"layout", check_layout},   {"moved", check_moved},
     };

@@ -78,13 +78,13 @@ static assay_status lift(const checker *c, const work *w, term *out, assay_graph
 /* Greatest difference of entries at most d apart, among `n`, `step` from one to the next. */
 static int64_t steepest(const int32_t *table, size_t n, size_t step, int64_t d)
 {
-    int64_t most = 0;
+    int64_t max = 0;
     for (size_t from = 0; from < n; from++)
         for (size_t to = from + 1; to < n && to - from <= (size_t)d; to++) {
             const int64_t by = llabs((int64_t)table[from * step] - table[to * step]);
-            most = by > most ? by : most;
+            max = by > max ? by : max;
         }
-    return most;
+    return max;
 }
 
 /* d: by input of the lifted graph. */
@@ -139,12 +139,12 @@ static double magnitude(const work *w, const assay_value *v, int64_t channel, in
     const assay_type *t = &v->type;
     const int64_t zero = t->q.zero_point[t->q.count > 1 ? channel : 0];
     const int64_t count = assay_shape_count(t);
-    const bool turned =
+    const bool transposed =
         w->node.op == ASSAY_OP_CONV_TRANSPOSE && w->node.attr.conv.layout == ASSAY_LAYOUT_NCHW;
     double sum = 0;
     for (int64_t i = 0; i < count; i++) {
         int64_t of = i / (count / channels);
-        if (turned) {
+        if (transposed) {
             const int64_t cells = count / t->dim[0] / t->dim[1];
             const int64_t group = i / cells / t->dim[1] / (t->dim[0] / w->node.attr.conv.group);
             of = group * t->dim[1] + i / cells % t->dim[1];
@@ -162,11 +162,11 @@ static double through_product(const work *w, const assay_graph *g, const int64_t
     const assay_type *x = &assay_node_in(g, n, 0)->type, *y = &assay_node_out(g, n, 0)->type;
     const assay_value *v = assay_node_in(g, n, 1);
     const bool matrix = n->op == ASSAY_OP_MATMUL;
-    const bool turned =
+    const bool transposed =
         n->op == ASSAY_OP_CONV_TRANSPOSE && n->attr.conv.layout == ASSAY_LAYOUT_NCHW;
-    const int64_t channels = matrix   ? (v->type.q.count > 1 ? (int64_t)v->type.q.count : 1)
-                             : turned ? v->type.dim[1] * n->attr.conv.group
-                                      : v->type.dim[0];
+    const int64_t channels = matrix       ? (v->type.q.count > 1 ? (int64_t)v->type.q.count : 1)
+                             : transposed ? v->type.dim[1] * n->attr.conv.group
+                                          : v->type.dim[0];
     if (d[2] || v->type.q.granularity == ASSAY_Q_BLOCK ||
         (matrix && (x->rank < 2 || v->type.rank < 2)) ||
         (v->type.q.count > 1 && (int64_t)v->type.q.count != channels))
@@ -213,7 +213,7 @@ static bool keeps(const work *w, const term *y, const int64_t *d)
 
 static bool is_small(const assay_type *t)
 {
-    return check_is_code(t) && t->elem.bits <= CHECK_MOST_BITS;
+    return check_is_code(t) && t->elem.bits <= CHECK_MAX_BITS;
 }
 
 static bool is_float(const assay_type *t)
@@ -235,7 +235,7 @@ static int64_t range_of(const assay_type *t)
  * is what the codes behind them have. */
 static int64_t widest(const following *f, const term *t)
 {
-    int64_t most = 0;
+    int64_t max = 0;
     if (!is_float(&t->type) || !t->by ||
         !(check_traits(&t->by->node) & ASSAY_T_MOVE ||
           (check_traits(&t->by->node) & ASSAY_T_CONVERT &&
@@ -243,10 +243,10 @@ static int64_t widest(const following *f, const term *t)
         return range_of(&t->type);
     for (int i = 0; i < t->by->node.n_in; i++) {
         const term *x = t->by->in[i] ? check_term_now(t->by->in[i]) : NULL;
-        const int64_t of = !x ? 0 : x->by && x->round == f->round ? x->most : range_of(&x->type);
-        most = of > most ? of : most;
+        const int64_t of = !x ? 0 : x->by && x->round == f->round ? x->max : range_of(&x->type);
+        max = of > max ? of : max;
     }
-    return most;
+    return max;
 }
 
 /* A function of one code, or of two that are enumerated together. */
@@ -265,7 +265,7 @@ static bool is_function(const work *w, const assay_graph *g)
     }
     for (int i = 0; i < g->n_inputs; i++)
         bits += g->value[g->input[i]].type.elem.bits;
-    return bits <= CHECK_MOST_BITS;
+    return bits <= CHECK_MAX_BITS;
 }
 
 /* d: by operand. */
@@ -275,12 +275,12 @@ static assay_status through(following *f, const work *w, term *y, const int64_t 
     const uint32_t traits = check_traits(&w->node);
     const term *x = check_term_now(w->in[0]);
     assay_graph *g = NULL;
-    int64_t most = 0, exactly = 0;
+    int64_t max = 0, exactly = 0;
     for (int i = 0; i < w->node.n_in; i++)
-        most = d[i] > most ? d[i] : most;
+        max = d[i] > max ? d[i] : max;
     *by = INFINITY;
     if (keeps(w, y, d)) {
-        *by = (double)most;
+        *by = (double)max;
         return ASSAY_OK;
     }
     if (traits & ASSAY_T_CONVERT && is_small(&x->type) && is_float(&y->type)) {
@@ -323,19 +323,19 @@ static assay_status through(following *f, const work *w, term *y, const int64_t 
 static assay_status follow_work(following *f, term *t)
 {
     const work *w = t->by;
-    int64_t *d = calloc((size_t)w->node.n_in + 1, sizeof *d), most = 0;
+    int64_t *d = calloc((size_t)w->node.n_in + 1, sizeof *d), max = 0;
     double by = 0;
     assay_status s = d ? ASSAY_OK : check_out_of_memory(f->c);
     for (int i = 0; i < w->node.n_in && !s; i++) {
         if (w->in[i])
             s = follow(f, check_term_now(w->in[i]), &d[i]);
-        most = d[i] > most ? d[i] : most;
+        max = d[i] > max ? d[i] : max;
     }
-    if (!s && most > 0)
+    if (!s && max > 0)
         s = through(f, w, t, d, &by);
     free(d);
-    t->most = widest(f, t);
-    t->change = by < (double)t->most ? (int64_t)by : t->most;
+    t->max = widest(f, t);
+    t->change = by < (double)t->max ? (int64_t)by : t->max;
     t->round = f->round;
     return s;
 }
@@ -367,7 +367,7 @@ assay_status check_spread(checker *c, const char *value, int64_t bound, const js
     assay_status s = t ? ASSAY_OK : check_reject(c, "a value that the network does not have");
     if (t) {
         t->change = bound;
-        t->most = range_of(&t->type);
+        t->max = range_of(&t->type);
         t->round = f.round;
     }
     for (int i = 0; i < c->model->n_outputs && !s; i++) {
@@ -377,7 +377,7 @@ assay_status check_spread(checker *c, const char *value, int64_t bound, const js
         if (out)
             s = follow(&f, out, &change);
         if (out && out->by && f.known)
-            change = least_of(change, out->most - (c->spread[i] - adds));
+            change = least_of(change, out->max - (c->spread[i] - adds));
         if (!s && f.known && adds != change)
             s = assay_fail(c->err, ASSAY_ERR_INPUT,
                            "%s: step %d (%.60s): spread: output %d changes by at most %lld codes",

@@ -83,7 +83,7 @@ static bool only_moves(const assay_node *n, bool by_order)
     if (by_order)
         return (traits & ordered) == ordered;
     return traits & ASSAY_T_MOVE || (traits & ordered) == ASSAY_T_SELECTS ||
-           (traits & ASSAY_T_BLENDS && n->attr.resize.mode == ASSAY_RESIZE_NEAREST);
+           (traits & ASSAY_T_INTERPOLATES && n->attr.resize.mode == ASSAY_RESIZE_NEAREST);
 }
 
 /* Where the target has a say in what becomes of a chosen code, it says the same on both sides of

@@ -22,7 +22,7 @@ struct term {
     const void *data; /* of a constant */
     int round;        /* of check_spread.c, in which `change` was computed: */
     int64_t change;   /* codes by which the step at hand may change it */
-    int64_t most;     /* ... and by which anything may */
+    int64_t max;      /* ... and by which anything may */
 };
 
 struct check_replay {

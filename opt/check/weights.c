@@ -41,12 +41,12 @@ static int64_t weight_at(const weighing *k, int64_t channel, int64_t i)
 static void add_product(reach *r, int64_t weight, int64_t lo, int64_t hi)
 {
     int64_t least = weight < 0 ? weight * hi : weight * lo;
-    int64_t most = weight < 0 ? weight * lo : weight * hi;
+    int64_t max = weight < 0 ? weight * lo : weight * hi;
     least = least > 0 ? 0 : least;
-    most = most < 0 ? 0 : most;
+    max = max < 0 ? 0 : max;
     r->lo += least;
-    r->hi += most;
-    r->magnitude += most > -least ? most : -least;
+    r->hi += max;
+    r->magnitude += max > -least ? max : -least;
 }
 
 /* Sums of one channel, of codes in lo..hi about their zero point. */
@@ -110,20 +110,20 @@ static bool add_behind(const checker *c, const assay_graph *g, int bias, reach *
     const assay_value *b = check_constant_of(c, g->value[bias].name);
     if (!b || assay_shape_count(&b->type) < 1)
         return false;
-    int64_t least = code_of(b, 0), most = least;
+    int64_t least = code_of(b, 0), max = least;
     for (int64_t i = 1; i < assay_shape_count(&b->type); i++) {
         const int64_t code = code_of(b, i);
         least = code < least ? code : least;
-        most = code > most ? code : most;
+        max = code > max ? code : max;
     }
     r->lo += least;
-    r->hi += most;
-    r->magnitude += most > -least ? most : -least;
+    r->hi += max;
+    r->magnitude += max > -least ? max : -least;
     return true;
 }
 
 /* Greatest magnitude that a built-in accumulator holds. */
-static int64_t most_of(const assay_unit *u)
+static int64_t max_of(const assay_unit *u)
 {
     const int bits = assay_unit_sum_bits(u);
     return (INT64_C(1) << (bits < 52 ? bits - 1 : 50)) - 1;
@@ -134,7 +134,7 @@ static bool is_exact(const checker *c, const assay_unit *u, const check_reachabl
 {
     const assay_scheme_vtable *vt = c->scheme->vt;
     if (!c->scheme->plugin_handle)
-        return all->greatest <= most_of(u) && !assay_unit_saturates_pairs(u);
+        return all->greatest <= max_of(u) && !assay_unit_saturates_pairs(u);
     return ASSAY_SCHEME_HAS(vt, facts, exact) && vt->facts->exact(u, all->greatest, all->pair);
 }
 
@@ -173,8 +173,8 @@ check_reachable check_reach(const checker *c, const assay_graph *g, const assay_
     }
     all.overflows = all.known && !is_exact(c, u, &all);
     if (all.overflows && !c->scheme->plugin_handle) {
-        all.lo = -most_of(u) - 1;
-        all.hi = most_of(u);
+        all.lo = -max_of(u) - 1;
+        all.hi = max_of(u);
     }
     return all;
 }

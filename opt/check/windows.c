@@ -6,9 +6,9 @@
 #include "opt/check/check.h"
 #include "schemes/spec.h"
 
-#define MOST_CELLS 65536
-#define MOST_WORK  (INT64_C(1) << 34)
-#define TRAPPED    INT64_MIN
+#define MAX_CELLS 65536
+#define MAX_WORK  (INT64_C(1) << 34)
+#define TRAPPED   INT64_MIN
 
 typedef struct window {
     const assay_scheme_vtable *vt;
@@ -16,8 +16,8 @@ typedef struct window {
     const assay_node *a, *b; /* the node that sums, before and after */
     int32_t *table;          /* of the rescale, relu or clip */
     size_t codes;
-    int64_t least;        /* code of the table's first entry */
-    int64_t fewest, most; /* cells */
+    int64_t least;       /* code of the table's first entry */
+    int64_t fewest, max; /* cells */
 } window;
 
 static const assay_node *find(const assay_graph *g, bool sums)
@@ -32,7 +32,7 @@ static int64_t code_at(const window *w, const assay_unit *u, int64_t sum, int64_
 {
     bool trapped = false;
     int32_t n = (int32_t)count, code;
-    sum = w->vt->settle(u, sum, &trapped);
+    sum = w->vt->apply_overflow(u, sum, &trapped);
     w->vt->pool(u, &sum, &n, 1, &code);
     return trapped ? TRAPPED : code;
 }
@@ -65,9 +65,9 @@ static assay_status prepare(checker *c, const assay_node *function, const assay_
     assay_unit_spec spec;
     assay_unit_spec_fill(c->before, w->a, in, &spec);
     w->vt = c->scheme->vt;
-    w->most = spec.depth;
-    w->fewest = may_pad(w->a) ? 0 : w->most;
-    if (!w->vt->settle || !w->vt->pool || w->most < 1 || w->most > MOST_CELLS)
+    w->max = spec.depth;
+    w->fewest = may_pad(w->a) ? 0 : w->max;
+    if (!w->vt->apply_overflow || !w->vt->pool || w->max < 1 || w->max > MAX_CELLS)
         return check_reject(c, "a window that cannot be looked at");
     assay_status s = check_prepare(c, c->before, w->a, &w->before);
     if (!s)
@@ -128,9 +128,9 @@ assay_status check_sums(checker *c, const json_t *step, int64_t *worst)
     assay_elem e = c->before->value[w.a->in[0]].type.elem;
     assay_status s = prepare(c, function, c->before, &w);
     *worst = 0;
-    if (!s && (w.most - w.fewest + 1) * w.most * (INT64_C(1) << e.bits) > MOST_WORK)
+    if (!s && (w.max - w.fewest + 1) * w.max * (INT64_C(1) << e.bits) > MAX_WORK)
         s = check_reject(c, "a window that cannot be looked at");
-    for (int64_t n = w.fewest; !s && n <= w.most; n++)
+    for (int64_t n = w.fewest; !s && n <= w.max; n++)
         for (int64_t sum = n * assay_elem_min(e); sum <= n * assay_elem_max(e); sum++)
             note(as_it_is_or_mapped(&w, code_at(&w, w.before, sum, n)),
                  code_at(&w, w.after, sum, n), worst);
@@ -156,17 +156,17 @@ static void extend(const window *w, const int64_t *from, int64_t *to, int64_t n,
 
 static assay_status compare_all(const checker *c, const window *w, int64_t *worst)
 {
-    int64_t codes = (int64_t)w->codes, room = w->most * (codes - 1) + 1;
+    int64_t codes = (int64_t)w->codes, room = w->max * (codes - 1) + 1;
     int64_t *sums = calloc((size_t)room * 4, sizeof *sums), *lo = sums, *hi = sums + room;
     if (!sums)
         return check_out_of_memory(c);
-    for (int64_t n = 0; n <= w->most; n++) {
+    for (int64_t n = 0; n <= w->max; n++) {
         for (int64_t s = 0; n >= w->fewest && s <= n * (codes - 1); s++) {
             int64_t is = mapped(w, code_at(w, w->after, n * w->least + s, n));
             note(code_at(w, w->before, lo[s], n), is, worst);
             note(code_at(w, w->before, hi[s], n), is, worst);
         }
-        if (n == w->most)
+        if (n == w->max)
             break;
         extend(w, lo, sums + 2 * room, n, false);
         extend(w, hi, sums + 3 * room, n, true);
@@ -193,7 +193,7 @@ assay_status check_average(checker *c, const json_t *step, int64_t *worst)
     assay_status s = prepare(c, sunk, c->after, &w);
     const assay_type *x = &c->before->value[r->in[0]].type, *y = &c->before->value[r->out[0]].type;
     *worst = 0;
-    if (!s && w.most * w.most * (int64_t)(w.codes * w.codes) > MOST_WORK)
+    if (!s && w.max * w.max * (int64_t)(w.codes * w.codes) > MAX_WORK)
         s = check_reject(c, "a window that cannot be looked at");
     if (!s && w.fewest == 0 && w.a->attr.pool.count_include_pad &&
         w.table[x->q.zero_point[0] - w.least] != y->q.zero_point[0])

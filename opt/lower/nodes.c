@@ -73,12 +73,12 @@ bool assay_only_moves(const assay_node *n)
 {
     const uint32_t traits = assay_traits(n);
     return traits & ASSAY_T_MOVE || (traits & ASSAY_T_SELECTS && !(traits & ASSAY_T_MONOTONE)) ||
-           (traits & ASSAY_T_BLENDS && n->attr.resize.mode == ASSAY_RESIZE_NEAREST);
+           (traits & ASSAY_T_INTERPOLATES && n->attr.resize.mode == ASSAY_RESIZE_NEAREST);
 }
 
-bool assay_blends(const assay_node *n)
+bool assay_interpolates(const assay_node *n)
 {
-    return assay_traits(n) & ASSAY_T_BLENDS && n->attr.resize.mode == ASSAY_RESIZE_LINEAR;
+    return assay_traits(n) & ASSAY_T_INTERPOLATES && n->attr.resize.mode == ASSAY_RESIZE_LINEAR;
 }
 
 int assay_data_inputs(const assay_graph *g, const assay_node *n, int *first)

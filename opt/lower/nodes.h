@@ -28,7 +28,7 @@ bool assay_is_product(const assay_node *n);
  */
 bool assay_only_moves(const assay_node *n);
 /* Output elements are blends of neighbours, whose weights add up to one. */
-bool assay_blends(const assay_node *n);
+bool assay_interpolates(const assay_node *n);
 /* Inputs first .. first + count - 1 are those that carry codes; the others are indices,
  * conditions. */
 int assay_data_inputs(const assay_graph *g, const assay_node *n, int *first);

@@ -137,7 +137,7 @@ static void count(const assay_profile_pair *p, assay_profile_counts *counts, con
         if (!assay_profile_place_anew(p, x, n, counts, at))
             return;
     }
-    counts->most += (uint32_t)n;
+    counts->max += (uint32_t)n;
     assay_profile_rows_best()->count(at, n, counts->table);
 }
 
@@ -204,7 +204,7 @@ void assay_profile_observe_channels(assay_profile_entry *e, const assay_profile_
         }
 }
 
-void assay_profile_settle_channels(assay_profile_entry *e, const assay_profile_fresh *f)
+void assay_profile_flush_channels(assay_profile_entry *e, const assay_profile_fresh *f)
 {
     if (!e->pending || !e->pending->stale || f->is_clamped)
         return;

@@ -155,8 +155,8 @@ assay_status assay_profile_merge(assay_profile *into, const assay_profile *from,
         free(joined.range);
         return status;
     }
-    assay_profile_settle(into);
-    assay_profile_settle(from);
+    assay_profile_flush(into);
+    assay_profile_flush(from);
     free(into->range);
     into->range = joined.range;
     into->n_ranges = joined.n_ranges;

@@ -48,22 +48,22 @@ static void add_table(const assay_profile_pair *p, uint16_t *table)
 
 void assay_profile_add(const assay_profile_pair *p, assay_profile_counts *counts)
 {
-    if (counts->most == 0)
+    if (counts->max == 0)
         return;
     add_table(p, counts->table);
     if (counts->below > 0)
         *assay_histogram_at(p->y, assay_histogram_bin(p->y, (double)p->lo)) += counts->below;
     if (counts->above > 0)
         *assay_histogram_at(p->y, assay_histogram_bin(p->y, (double)p->hi)) += counts->above;
-    counts->most = counts->below = counts->above = 0;
+    counts->max = counts->below = counts->above = 0;
 }
 
 void assay_profile_add_full(const assay_profile_pair *p, assay_profile_counts *counts, size_t n)
 {
-    if (counts->most + n <= UINT16_MAX)
+    if (counts->max + n <= UINT16_MAX)
         return;
-    counts->most = assay_profile_rows_best()->greatest(counts->table);
-    if (counts->most > UINT16_MAX / 2)
+    counts->max = assay_profile_rows_best()->greatest(counts->table);
+    if (counts->max > UINT16_MAX / 2)
         assay_profile_add(p, counts);
 }
 
@@ -186,7 +186,7 @@ static void observe_chunk(const assay_profile_pair *p, assay_profile_fresh *f, c
         if (!assay_profile_place_anew(p, x, n, &f->counts, at))
             return;
     }
-    f->counts.most += (uint32_t)n;
+    f->counts.max += (uint32_t)n;
     assay_profile_rows_best()->count(at, n, f->counts.table);
 }
 
@@ -208,12 +208,12 @@ void assay_profile_observe(assay_profile *p, int value, const float *x, size_t n
                       n - at < ASSAY_PROFILE_CHUNK ? n - at : ASSAY_PROFILE_CHUNK);
 }
 
-void assay_profile_settle(const assay_profile *p)
+void assay_profile_flush(const assay_profile *p)
 {
     for (int i = 0; p->fresh && i < p->n_entries; i++) {
         const assay_profile_pair pair = pair_of(&p->entry[i], &p->fresh[i]);
         assay_profile_add(&pair, &p->fresh[i].counts);
-        assay_profile_settle_channels(&p->entry[i], &p->fresh[i]);
+        assay_profile_flush_channels(&p->entry[i], &p->fresh[i]);
     }
     for (int i = 0; p->fresh && i < p->n_entries; i++)
         assay_profile_join_channels(&p->entry[i]);

@@ -173,14 +173,14 @@ int assay_profile_count(const assay_profile *p)
 
 const assay_profile_entry *assay_profile_get(const assay_profile *p, int i)
 {
-    assay_profile_settle(p);
+    assay_profile_flush(p);
     return &p->entry[i];
 }
 
 const assay_profile_entry *assay_profile_find(const assay_profile *p, const char *name)
 {
     int i = find_entry(p, name);
-    assay_profile_settle(p);
+    assay_profile_flush(p);
     return i < 0 ? NULL : &p->entry[i];
 }
 

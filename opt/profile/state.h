@@ -15,7 +15,7 @@ typedef struct assay_profile_pair {
 
 /* Narrow counts of last elements, added to their histograms before these are looked at. */
 typedef struct assay_profile_counts {
-    uint32_t most;         /* no place has more; 0: all are 0 */
+    uint32_t max;          /* no place has more; 0: all are 0 */
     uint32_t below, above; /* elements that the clamp made lo, hi */
     uint16_t table[ASSAY_PROFILE_TABLE];
 } assay_profile_counts;
@@ -48,7 +48,7 @@ assay_status assay_profile_entry_init(assay_profile_entry *e, const char *name, 
 /* Values that a profile has entries for: floats that are not constants. */
 bool assay_is_profiled(const assay_value *v);
 /* Adds the fresh counts of every entry to its bins (which is all that queries do to a profile). */
-void assay_profile_settle(const assay_profile *p);
+void assay_profile_flush(const assay_profile *p);
 
 #define ASSAY_PROFILE_CHUNK 1024
 
@@ -87,7 +87,7 @@ struct assay_profile_pending {
 void assay_profile_observe_channels(assay_profile_entry *e, const assay_profile_fresh *f,
                                     const float *x, size_t n);
 /* its channels' histograms (and its clamp's) brought up to all that was observed; then its own. */
-void assay_profile_settle_channels(assay_profile_entry *e, const assay_profile_fresh *f);
+void assay_profile_flush_channels(assay_profile_entry *e, const assay_profile_fresh *f);
 void assay_profile_join_channels(assay_profile_entry *e);
 
 /* The passes that this machine does fastest. */

@@ -67,7 +67,7 @@ static void write_channels(FILE *f, const assay_profile_entry *e)
 
 static void write_profile(FILE *f, const assay_profile *p)
 {
-    assay_profile_settle(p);
+    assay_profile_flush(p);
     fputs("# Ranges and histograms of a float network's values, for assay quantize.\n"
           "# Bin i is [i, i + 1) times 2^exponent; counts are of bin `first` and what follows, 0*9 "
           "are nine\n"

@@ -8,7 +8,7 @@
 #include "opt/prove/prove.h"
 
 /* Codes of the form through a table by code - least. */
-static void map_codes(assay_staircase *s, const int64_t *table, int64_t least)
+static void map_codes(assay_threshold_form *s, const int64_t *table, int64_t least)
 {
     for (size_t i = 0; table && i < s->n; i++)
         if (s->code[i] != ASSAY_REFUSED)
@@ -27,7 +27,7 @@ static assay_status compare_channel(const assay_unit *before, const assay_unit *
                                     size_t channel, weighted *w, assay_proof *proof,
                                     assay_error *err)
 {
-    assay_staircase a, b;
+    assay_threshold_form a, b;
     assay_disagreements d;
     assay_verdict *v = &proof->verdict;
     const assay_interval r = proof->reach;
@@ -36,11 +36,11 @@ static assay_status compare_channel(const assay_unit *before, const assay_unit *
         return s;
     s = assay_form_make(w->scheme, after, channel, r, &b, err);
     if (s) {
-        assay_staircase_free(&a);
+        assay_threshold_form_free(&a);
         return s;
     }
     map_codes(&a, w->table, w->least);
-    assay_staircase_compare(&a, &b, &d);
+    assay_threshold_form_compare(&a, &b, &d);
     w->steps += a.n;
     if (d.count && (v->kind == ASSAY_EXACT || d.greatest > v->bound)) {
         const assay_disagreement *f = &d.first[0];
@@ -54,8 +54,8 @@ static assay_status compare_channel(const assay_unit *before, const assay_unit *
                  "accumulator %lld of channel %zu: %lld became %lld", (long long)f->from, channel,
                  (long long)f->a, (long long)f->b);
     }
-    assay_staircase_free(&a);
-    assay_staircase_free(&b);
+    assay_threshold_form_free(&a);
+    assay_threshold_form_free(&b);
     return ASSAY_OK;
 }
 

@@ -9,8 +9,8 @@
 #include "opt/prove/fragment.h"
 #include "opt/prove/prove.h"
 
-#define MOST_BITS 16   /* of the whole domain */
-#define SAMPLES   4096 /* of a domain that is too wide, or of floats */
+#define MAX_BITS 16   /* of the whole domain */
+#define SAMPLES  4096 /* of a domain that is too wide, or of floats */
 
 /* The codes (or floats) that the fragment's one or two inputs run through, and results. */
 typedef struct domain {
@@ -41,7 +41,7 @@ static void size_domain(const assay_graph *f, domain *d)
     for (int i = 0; i < f->n_inputs; i++)
         bits +=
             type_of_input(f, i)->elem.kind == ASSAY_KIND_INT ? type_of_input(f, i)->elem.bits : 64;
-    d->complete = bits <= MOST_BITS;
+    d->complete = bits <= MAX_BITS;
     d->n = d->complete ? (size_t)1 << bits : SAMPLES;
 }
 
@@ -291,17 +291,17 @@ assay_status assay_tabulate_pairs(const assay_graph *g, int node, const assay_sc
 static void fill_sample(const assay_type *t, void *data, int trial, int input)
 {
     const bool truth = t->elem.kind == ASSAY_KIND_BOOL;
-    int64_t least = truth ? 0 : assay_elem_min(t->elem), most = truth ? 1 : assay_elem_max(t->elem);
-    if (t->elem.bits > MOST_BITS) { /* a bias */
+    int64_t least = truth ? 0 : assay_elem_min(t->elem), max = truth ? 1 : assay_elem_max(t->elem);
+    if (t->elem.bits > MAX_BITS) { /* a bias */
         least = -LARGEST_BIAS;
-        most = LARGEST_BIAS;
+        max = LARGEST_BIAS;
     }
     size_t n = (size_t)assay_shape_count(t);
     for (size_t i = 0; i < n; i++) {
         uint64_t r = scramble(i * 8192 + (uint64_t)(trial * 32 + input) + 1);
         assay_elem_set(t->elem, data, i,
-                       trial == 0 ? (r & 1 ? least : most)
-                                  : least + (int64_t)(r % (uint64_t)(most - least + 1)));
+                       trial == 0 ? (r & 1 ? least : max)
+                                  : least + (int64_t)(r % (uint64_t)(max - least + 1)));
     }
 }
 
@@ -345,7 +345,7 @@ assay_status assay_prove_samples(const assay_scheme *s, assay_run_fn run, int sa
         const assay_type *t = type_of_input(f, k);
         codes = t->elem.kind == ASSAY_KIND_BOOL ||
                 (t->elem.kind == ASSAY_KIND_INT &&
-                 (t->elem.bits <= MOST_BITS || assay_is_quantized(t))); /* no indices */
+                 (t->elem.bits <= MAX_BITS || assay_is_quantized(t))); /* no indices */
         if (codes && !(in[k] = malloc(assay_type_bytes(t) + 1)))
             status = assay_out_of_memory(err);
     }

@@ -95,12 +95,12 @@ static bool from_fc_to_conv(const assay_graph *f, const assay_node *a, const ass
 static bool from_conv_to_fc(const assay_graph *f, const assay_node *a, const assay_graph *h)
 {
     const bool last = a->attr.conv.layout == ASSAY_LAYOUT_NHWC;
-    const assay_op turn = last ? ASSAY_OP_COUNT : ASSAY_OP_TRANSPOSE;
+    const assay_op transpose = last ? ASSAY_OP_COUNT : ASSAY_OP_TRANSPOSE;
     assay_list there, back;
     assay_layout_perms(assay_node_in(f, a, 0)->type.rank, ASSAY_LAYOUT_NHWC, &there, &back);
-    const assay_node *b = behind(h, turn, &back);
+    const assay_node *b = behind(h, transpose, &back);
     return b && b->op == ASSAY_OP_FC && is_one_cell(f, a) &&
-           is_moved(f, a->in[0], h, b->in[0], turn, &there) &&
+           is_moved(f, a->in[0], h, b->in[0], transpose, &there) &&
            is_moved(f, a->in[1], h, b->in[1], ASSAY_OP_RESHAPE, NULL);
 }
 

@@ -18,8 +18,8 @@ static bool is_built_in(const assay_scheme *s)
 
 /* ---- sums ---- */
 
-assay_status assay_sums_settle(const assay_scheme *s, const assay_unit *u, assay_sums *sums,
-                               assay_error *err)
+assay_status assay_sums_apply_overflow(const assay_scheme *s, const assay_unit *u, assay_sums *sums,
+                                       assay_error *err)
 {
     if (!is_built_in(s)) {
         sums->exact = ASSAY_SCHEME_HAS(s->vt, facts, exact) &&
@@ -30,13 +30,13 @@ assay_status assay_sums_settle(const assay_scheme *s, const assay_unit *u, assay
                                         (long long)sums->greatest);
     }
     const assay_rule_accumulator *a = &u->rec.accumulator;
-    const int64_t most = a->bits < 52 ? (INT64_C(1) << (a->bits - 1)) - 1 : WIDEST_SUM;
-    sums->exact = sums->greatest <= most && !a->saturate_pairs;
+    const int64_t max = a->bits < 52 ? (INT64_C(1) << (a->bits - 1)) - 1 : WIDEST_SUM;
+    sums->exact = sums->greatest <= max && !a->saturate_pairs;
     if (sums->exact)
         return ASSAY_OK;
     if (a->bits >= 52)
         return assay_fail(err, ASSAY_ERR_LIMIT, "sums too wide for an interval");
-    sums->reach = (assay_interval){-most - 1, most};
+    sums->reach = (assay_interval){-max - 1, max};
     return ASSAY_OK;
 }
 
@@ -48,7 +48,8 @@ bool assay_sums_alike(const assay_scheme *s, const assay_unit *a, const assay_un
     if (is_built_in(s) &&
         memcmp(&a->rec.accumulator, &b->rec.accumulator, sizeof a->rec.accumulator) == 0)
         return true;
-    return sums->exact && assay_sums_settle(s, b, &other, &unused) == ASSAY_OK && other.exact;
+    return sums->exact && assay_sums_apply_overflow(s, b, &other, &unused) == ASSAY_OK &&
+           other.exact;
 }
 
 /* ---- threshold forms ---- */
@@ -75,10 +76,10 @@ static int64_t code_of(const void *of, int64_t x)
 }
 
 assay_status assay_form_make(const assay_scheme *s, const assay_unit *u, size_t channel,
-                             assay_interval r, assay_staircase *out, assay_error *err)
+                             assay_interval r, assay_threshold_form *out, assay_error *err)
 {
     if (is_built_in(s))
-        return assay_staircase_make(&u->scale[ASSAY_OUT], channel, r.lo, r.hi, out, err);
+        return assay_threshold_form_make(&u->scale[ASSAY_OUT], channel, r.lo, r.hi, out, err);
     const one_channel c = {s->vt, u, channel};
     const bool monotone = r.hi - r.lo >= FEW && ASSAY_SCHEME_HAS(s->vt, facts, monotone) &&
                           s->vt->facts->monotone(u, r.lo, r.hi);
@@ -88,5 +89,5 @@ assay_status assay_form_make(const assay_scheme *s, const assay_unit *u, size_t 
             "the plugin does not say that its rescale is monotone, and [%lld, %lld] is "
             "too much to look at",
             (long long)r.lo, (long long)r.hi);
-    return assay_staircase_ask(code_of, &c, monotone, r.lo, r.hi, out, err);
+    return assay_threshold_form_ask(code_of, &c, monotone, r.lo, r.hi, out, err);
 }

@@ -85,18 +85,19 @@ static assay_status compare_forms(const gains *k, const assay_unit *after, assay
                                   assay_error *err)
 {
     assay_verdict *v = &proof->verdict;
-    assay_staircase a, b;
+    assay_threshold_form a, b;
     assay_disagreements d;
     const assay_interval r = proof->reach;
-    assay_status s = assay_staircase_make(&k->before->scale[ASSAY_OUT], 0, r.lo, r.hi, &a, err);
+    assay_status s =
+        assay_threshold_form_make(&k->before->scale[ASSAY_OUT], 0, r.lo, r.hi, &a, err);
     if (s)
         return s;
-    s = assay_staircase_make(&after->scale[ASSAY_OUT], 0, r.lo, r.hi, &b, err);
+    s = assay_threshold_form_make(&after->scale[ASSAY_OUT], 0, r.lo, r.hi, &b, err);
     for (size_t i = 0; i < a.n && !s && !k->down; i++)
         if (a.code[i] != ASSAY_REFUSED)
             a.code[i] = k->table[a.code[i] - assay_elem_min(k->from->elem)];
     if (!s) {
-        assay_staircase_compare(&a, &b, &d);
+        assay_threshold_form_compare(&a, &b, &d);
         const assay_disagreement *f = &d.first[0];
         memset(v, 0, sizeof *v);
         v->bound = d.greatest;
@@ -109,9 +110,9 @@ static assay_status compare_forms(const gains *k, const assay_unit *after, assay
         if (d.count)
             snprintf(v->counterexample, sizeof v->counterexample, "product %lld: %lld became %lld",
                      (long long)f->from, (long long)f->a, (long long)f->b);
-        assay_staircase_free(&b);
+        assay_threshold_form_free(&b);
     }
-    assay_staircase_free(&a);
+    assay_threshold_form_free(&a);
     return s;
 }
 

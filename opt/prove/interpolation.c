@@ -17,13 +17,13 @@
 
 #define FRACTIONS 6
 
-typedef struct blending {
+typedef struct interpolation {
     const assay_scheme_vtable *vt;
     assay_unit *before, *after;
     const assay_type *x, *y;
     int64_t *table; /* of the rescale, by code - least of x */
     size_t size;
-} blending;
+} interpolation;
 
 static assay_status prepare(const assay_graph *f, const assay_scheme *s, assay_unit **unit,
                             assay_error *err)
@@ -31,7 +31,7 @@ static assay_status prepare(const assay_graph *f, const assay_scheme *s, assay_u
     for (int i = 0; i < f->n_nodes; i++) {
         assay_type in[ASSAY_SPEC_IN];
         assay_unit_spec spec;
-        if (!assay_blends(&f->node[i]))
+        if (!assay_interpolates(&f->node[i]))
             continue;
         assay_unit_spec_fill(f, &f->node[i], in, &spec);
         return s->vt->prepare(s, &spec, unit, err);
@@ -40,19 +40,20 @@ static assay_status prepare(const assay_graph *f, const assay_scheme *s, assay_u
 }
 
 /* The blend of a and b, both twice, at a fraction of the way from a to b. */
-static int64_t blend(const blending *b, const assay_unit *u, int64_t from, int64_t to, int32_t at)
+static int64_t interpolate(const interpolation *b, const assay_unit *u, int64_t from, int64_t to,
+                           int32_t at)
 {
     const int32_t c[4] = {(int32_t)from, (int32_t)to, (int32_t)from, (int32_t)to}, none = 0;
     int32_t out;
-    b->vt->blend(u, c, &none, &at, 1, &out);
+    b->vt->interpolate(u, c, &none, &at, 1, &out);
     return out;
 }
 
 /* On both sides of every place at which a blend of neighbours may step. */
-static void list_fractions(const blending *b, int32_t at[FRACTIONS])
+static void list_fractions(const interpolation *b, int32_t at[FRACTIONS])
 {
     int32_t bits = 10;
-    b->vt->blend(b->after, NULL, NULL, NULL, 0, &bits);
+    b->vt->interpolate(b->after, NULL, NULL, NULL, 0, &bits);
     const int32_t one = (int32_t)(INT32_C(1) << bits), half = one / 2;
     const int32_t all[FRACTIONS] = {0, 1, half - 1, half, half + 1, one - 1};
     memcpy(at, all, sizeof all);
@@ -60,11 +61,11 @@ static void list_fractions(const blending *b, int32_t at[FRACTIONS])
 
 /* Codes i and k of the input, at a fraction: false when the rescale in front and the one behind
  * tell. */
-static bool agrees(const blending *b, size_t i, size_t k, int32_t at, assay_verdict *v)
+static bool agrees(const interpolation *b, size_t i, size_t k, int32_t at, assay_verdict *v)
 {
     const int64_t least = assay_elem_min(b->x->elem);
-    int64_t was = blend(b, b->before, b->table[i], b->table[k], at);
-    int64_t code = blend(b, b->after, least + (int64_t)i, least + (int64_t)k, at);
+    int64_t was = interpolate(b, b->before, b->table[i], b->table[k], at);
+    int64_t code = interpolate(b, b->after, least + (int64_t)i, least + (int64_t)k, at);
     int64_t is = b->table[code - least];
     if (was == is)
         return true;
@@ -75,7 +76,7 @@ static bool agrees(const blending *b, size_t i, size_t k, int32_t at, assay_verd
 }
 
 /* The number that the rescale adds to every code; false when it does anything else. */
-static bool adds(const blending *b)
+static bool adds(const interpolation *b)
 {
     for (size_t i = 1; i < b->size; i++)
         if (b->table[i] != b->table[0] + (int64_t)i)
@@ -83,15 +84,15 @@ static bool adds(const blending *b)
     return true;
 }
 
-static void judge(const blending *b, assay_verdict *v)
+static void judge(const interpolation *b, assay_verdict *v)
 {
     int32_t at[FRACTIONS];
     size_t looked_at = 0;
     bool same = true;
     list_fractions(b, at);
-    const size_t most_apart = adds(b) ? 1 : b->size - 1, step = adds(b) ? 1 : b->size / 16;
+    const size_t max_apart = adds(b) ? 1 : b->size - 1, step = adds(b) ? 1 : b->size / 16;
     for (size_t i = 0; i < b->size && same; i++)
-        for (size_t apart = 1; apart <= most_apart && i + apart < b->size && same; apart += step)
+        for (size_t apart = 1; apart <= max_apart && i + apart < b->size && same; apart += step)
             for (int f = 0; f < FRACTIONS && same; f++, looked_at++)
                 same = agrees(b, i, i + apart, at[f], v);
     if (same && adds(b)) {
@@ -106,16 +107,16 @@ static void judge(const blending *b, assay_verdict *v)
     }
 }
 
-assay_status assay_prove_blend(const assay_graph *g, const assay_match *m, const assay_rule *rule,
-                               const assay_scheme *s, assay_run_fn run, assay_proof *proof,
-                               assay_error *err)
+assay_status assay_prove_interpolation(const assay_graph *g, const assay_match *m,
+                                       const assay_rule *rule, const assay_scheme *s,
+                                       assay_run_fn run, assay_proof *proof, assay_error *err)
 {
     const assay_node *rescale = &g->node[m->upper[0]];
-    blending b = {
+    interpolation b = {
         .vt = s->vt, .x = &g->value[rescale->in[0]].type, .y = &g->value[rescale->out[0]].type};
     proof->verdict.kind = ASSAY_UNPROVED;
     assay_status status =
-        s->vt == &assay_family_vtable && assay_blends(&g->node[m->lower])
+        s->vt == &assay_family_vtable && assay_interpolates(&g->node[m->lower])
             ? ASSAY_OK
             : assay_fail(err, ASSAY_ERR_UNSUPPORTED, "nothing is known of how %s blends codes",
                          assay_op_get(g->node[m->lower].op)->name);

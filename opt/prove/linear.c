@@ -84,7 +84,7 @@ static int64_t ceil_div(int64_t a, int64_t k)
 }
 
 /* The form of codes by k * x becomes the form by x. */
-static void divide_steps(assay_staircase *s, int64_t k)
+static void divide_steps(assay_threshold_form *s, int64_t k)
 {
     size_t kept = 0;
     s->lo = ceil_div(s->lo, k);
@@ -112,8 +112,8 @@ typedef struct linear {
 } linear;
 
 static assay_status make_forms(const linear *l, const assay_unit *before, const assay_unit *after,
-                               size_t channel, assay_interval r, assay_staircase *a,
-                               assay_staircase *b, assay_error *err)
+                               size_t channel, assay_interval r, assay_threshold_form *a,
+                               assay_threshold_form *b, assay_error *err)
 {
     const int64_t k = l->factor;
     const assay_interval times = {k * r.lo, k * r.hi};
@@ -123,7 +123,7 @@ static assay_status make_forms(const linear *l, const assay_unit *before, const 
     divide_steps(a, k);
     s = assay_form_make(l->scheme, after, channel, r, b, err);
     if (s)
-        assay_staircase_free(a);
+        assay_threshold_form_free(a);
     return s;
 }
 
@@ -136,15 +136,15 @@ static assay_status compare_exactly(const linear *l, const assay_unit *before,
     assay_verdict *v = &proof->verdict;
     memset(v, 0, sizeof *v);
     for (size_t c = 0; c < channels; c++) {
-        assay_staircase a, b;
+        assay_threshold_form a, b;
         assay_disagreements d;
         assay_status s = make_forms(l, before, after, c, proof->reach, &a, &b, err);
         if (s)
             return s;
-        assay_staircase_compare(&a, &b, &d);
+        assay_threshold_form_compare(&a, &b, &d);
         steps += b.n;
-        assay_staircase_free(&a);
-        assay_staircase_free(&b);
+        assay_threshold_form_free(&a);
+        assay_threshold_form_free(&b);
         if (!d.count)
             continue;
         bool refused = d.first[0].a == ASSAY_REFUSED || d.first[0].b == ASSAY_REFUSED;
@@ -164,7 +164,7 @@ static assay_status compare_exactly(const linear *l, const assay_unit *before,
     return ASSAY_OK;
 }
 
-static bool is_ordered(const assay_staircase *s)
+static bool is_ordered(const assay_threshold_form *s)
 {
     for (size_t i = 0; i < s->n; i++)
         if (s->code[i] == ASSAY_REFUSED || (i > 0 && s->code[i] < s->code[i - 1]))
@@ -194,10 +194,10 @@ static bool drift_of(const linear *l, bool one_channel, int64_t c, assay_drift *
 }
 
 /* Code of the form at a sum that is known to lie within the form's ends. */
-static int64_t code_near(const assay_staircase *s, double sum)
+static int64_t code_near(const assay_threshold_form *s, double sum)
 {
     sum = fmin(fmax(sum, (double)s->lo), (double)s->hi);
-    return assay_staircase_at(s, (int64_t)sum);
+    return assay_threshold_form_at(s, (int64_t)sum);
 }
 
 static assay_status bound_channel(const linear *l, const assay_unit *before,
@@ -206,14 +206,15 @@ static assay_status bound_channel(const linear *l, const assay_unit *before,
 {
     assay_drift *d = &proof->drift[c];
     assay_verdict *v = &proof->verdict;
-    assay_staircase a, b;
+    assay_threshold_form a, b;
     if (!drift_of(l, before->scale[ASSAY_OUT].n > 1, (int64_t)c, d))
         return assay_fail(err, ASSAY_ERR_LIMIT, "errors too wide for an interval");
-    assay_status s = assay_staircase_make(&before->scale[ASSAY_OUT], c, was.lo, was.hi, &a, err);
+    assay_status s =
+        assay_threshold_form_make(&before->scale[ASSAY_OUT], c, was.lo, was.hi, &a, err);
     if (s)
         return s;
-    s = assay_staircase_make(&after->scale[ASSAY_OUT], c, proof->reach.lo, proof->reach.hi, &b,
-                             err);
+    s = assay_threshold_form_make(&after->scale[ASSAY_OUT], c, proof->reach.lo, proof->reach.hi, &b,
+                                  err);
     if (!s && (!is_ordered(&a) || !is_ordered(&b)))
         v->kind = ASSAY_UNPROVED;
     for (size_t i = 0; !s && v->kind != ASSAY_UNPROVED && i < b.n; i++) {
@@ -224,9 +225,9 @@ static assay_status bound_channel(const linear *l, const assay_unit *before,
         v->bound = low > v->bound ? low : v->bound;
         v->bound = high > v->bound ? high : v->bound;
     }
-    assay_staircase_free(&a);
+    assay_threshold_form_free(&a);
     if (!s)
-        assay_staircase_free(&b);
+        assay_threshold_form_free(&b);
     return s;
 }
 
@@ -277,9 +278,9 @@ static void measure_errors(linear *l, const assay_type *x, const assay_type *y,
 static assay_status reach_now(const linear *l, const assay_type *x, const assay_unit *u,
                               assay_interval *out, assay_error *err)
 {
-    const int64_t most = u->rec.accumulator.bits < 52
-                             ? (INT64_C(1) << (u->rec.accumulator.bits - 1)) - 1
-                             : INT64_C(1) << 50;
+    const int64_t max = u->rec.accumulator.bits < 52
+                            ? (INT64_C(1) << (u->rec.accumulator.bits - 1)) - 1
+                            : INT64_C(1) << 50;
     *out = (assay_interval){0, 0};
     for (int64_t c = 0; c < assay_product_channels(l->g, l->node); c++) {
         int64_t bias = 0;
@@ -288,7 +289,7 @@ static assay_status reach_now(const linear *l, const assay_type *x, const assay_
         assay_extremes e =
             assay_product_extremes(l->g, l->node, assay_elem_min(x->elem) - zero_of(x),
                                    assay_elem_max(x->elem) - zero_of(x), c);
-        if (e.magnitude + (bias < 0 ? -bias : bias) > most)
+        if (e.magnitude + (bias < 0 ? -bias : bias) > max)
             return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "the accumulator might overflow");
         out->lo = e.lo + bias < out->lo ? e.lo + bias : out->lo;
         out->hi = e.hi + bias > out->hi ? e.hi + bias : out->hi;

@@ -72,16 +72,16 @@ bool assay_product_bias(const assay_graph *g, const assay_node *n, int64_t chann
 static void add_product(assay_extremes *e, int64_t lo, int64_t hi, int64_t w_lo, int64_t w_hi,
                         int64_t count)
 {
-    int64_t p[4] = {lo * w_lo, lo * w_hi, hi * w_lo, hi * w_hi}, least = p[0], most = p[0];
+    int64_t p[4] = {lo * w_lo, lo * w_hi, hi * w_lo, hi * w_hi}, least = p[0], max = p[0];
     for (int i = 1; i < 4; i++) {
         least = p[i] < least ? p[i] : least;
-        most = p[i] > most ? p[i] : most;
+        max = p[i] > max ? p[i] : max;
     }
     least = least > 0 ? 0 : least; /* a cell of padding adds nothing */
-    most = most < 0 ? 0 : most;
+    max = max < 0 ? 0 : max;
     e->lo += least * count;
-    e->hi += most * count;
-    e->magnitude += (most > -least ? most : -least) * count;
+    e->hi += max * count;
+    e->magnitude += (max > -least ? max : -least) * count;
 }
 
 static int64_t depth_of(const assay_graph *g, const assay_node *n)
@@ -132,20 +132,20 @@ static int64_t raw_of(const assay_type *t)
 /* Least and greatest of what is added to the sums of a channel: what node n adds, or what stands
  * behind it. */
 static void bias_range(const assay_graph *g, const assay_node *n, int behind, int64_t channel,
-                       int64_t *least, int64_t *most)
+                       int64_t *least, int64_t *max)
 {
     const int b = behind >= 0 ? behind : n->n_in > 2 ? n->in[2] : ASSAY_NO_VALUE;
     if (behind < 0 && assay_product_bias(g, n, channel, least)) {
-        *most = *least;
+        *max = *least;
         return;
     }
     const assay_type *t = &g->value[b].type;
     *least = assay_elem_min(t->elem);
-    *most = assay_elem_max(t->elem);
+    *max = assay_elem_max(t->elem);
     for (int64_t i = 0; assay_is_constant(g, b) && i < assay_shape_count(t); i++) {
         const int64_t code = assay_elem_get(t->elem, g->value[b].data, (size_t)i);
         *least = i == 0 || code < *least ? code : *least;
-        *most = i == 0 || code > *most ? code : *most;
+        *max = i == 0 || code > *max ? code : *max;
     }
 }
 
@@ -163,14 +163,14 @@ assay_status assay_product_reach(const assay_graph *g, const assay_node *n, int 
     *sums = (assay_sums){.pair = 2 * raw_of(x) * raw_of(w)};
     assay_interval *r = &sums->reach;
     for (int64_t c = 0, channels = assay_product_channels(g, n); c < channels; c++) {
-        int64_t least, most;
+        int64_t least, max;
         assay_extremes e = assay_product_extremes(g, n, assay_elem_min(x->elem) - zx,
                                                   assay_elem_max(x->elem) - zx, c);
-        bias_range(g, n, behind, c, &least, &most);
-        e.magnitude += most > -least ? most : -least;
+        bias_range(g, n, behind, c, &least, &max);
+        e.magnitude += max > -least ? max : -least;
         r->lo = e.lo + least < r->lo ? e.lo + least : r->lo;
-        r->hi = e.hi + most > r->hi ? e.hi + most : r->hi;
+        r->hi = e.hi + max > r->hi ? e.hi + max : r->hi;
         sums->greatest = e.magnitude > sums->greatest ? e.magnitude : sums->greatest;
     }
-    return assay_sums_settle(s, u, sums, err);
+    return assay_sums_apply_overflow(s, u, sums, err);
 }

@@ -115,8 +115,8 @@ assay_status assay_prove(const assay_graph *g, const assay_match *m, const assay
     case ASSAY_PROVE_MOVE:
     case ASSAY_PROVE_ORDER:
         return assay_prove_sink(g, m, rule, s, run, proof, err);
-    case ASSAY_PROVE_BLEND:
-        return assay_prove_blend(g, m, rule, s, run, proof, err);
+    case ASSAY_PROVE_INTERPOLATION:
+        return assay_prove_interpolation(g, m, rule, s, run, proof, err);
     case ASSAY_PROVE_GAINS:
         return assay_prove_gains(g, m, rule, s, run, proof, err);
     case ASSAY_PROVE_FORM:

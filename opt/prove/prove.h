@@ -40,16 +40,16 @@ assay_prover assay_prove; /* by the obligation that the rule names: one of those
 void assay_proof_free(assay_proof *p);
 
 /* One a file, prove_NAME.c. */
-assay_prover assay_prove_codes;        /* enumeration */
-assay_prover assay_prove_accumulators; /* thresholds over the accumulators that can occur */
-assay_prover assay_prove_linear;       /* a rescale goes into the weights */
-assay_prover assay_prove_sums;         /* all sums of a window */
-assay_prover assay_prove_sink;         /* a rescale passes what moves or chooses codes */
-assay_prover assay_prove_blend;        /* a rescale passes what blends neighbouring codes */
-assay_prover assay_prove_gains;        /* into a local response normalization */
-assay_prover assay_prove_form;         /* a layer in another form or layout */
-assay_prover assay_prove_floats;       /* thresholds over all floats */
-assay_prover assay_prove_structure;    /* what is read off the fragments */
+assay_prover assay_prove_codes;         /* enumeration */
+assay_prover assay_prove_accumulators;  /* thresholds over the accumulators that can occur */
+assay_prover assay_prove_linear;        /* a rescale goes into the weights */
+assay_prover assay_prove_sums;          /* all sums of a window */
+assay_prover assay_prove_sink;          /* a rescale passes what moves or chooses codes */
+assay_prover assay_prove_interpolation; /* a rescale passes what blends neighbouring codes */
+assay_prover assay_prove_gains;         /* into a local response normalization */
+assay_prover assay_prove_form;          /* a layer in another form or layout */
+assay_prover assay_prove_floats;        /* thresholds over all floats */
+assay_prover assay_prove_structure;     /* what is read off the fragments */
 
 /* ---- prove_codes.c, for others too ---- */
 /* All results of a function of one code, by code - least code; malloc'd into *table. The other

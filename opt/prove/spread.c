@@ -20,8 +20,8 @@ typedef struct spreading {
     const assay_graph *g;
     const assay_scheme *scheme;
     assay_run_fn run;
-    int64_t *by;   /* by value: greatest change of its codes */
-    int64_t *most; /* by value: the greatest change that there can be */
+    int64_t *by;  /* by value: greatest change of its codes */
+    int64_t *max; /* by value: the greatest change that there can be */
     assay_error *err;
 } spreading;
 
@@ -146,7 +146,7 @@ static int64_t widest(const spreading *s, int value)
     const assay_value *v = &s->g->value[value];
     const assay_elem e = v->type.elem;
     const assay_node *n = v->producer >= 0 ? &s->g->node[v->producer] : NULL;
-    int64_t most = 0;
+    int64_t max = 0;
     if (e.kind == ASSAY_KIND_BOOL)
         return 1;
     if (e.kind != ASSAY_KIND_F32)
@@ -154,9 +154,9 @@ static int64_t widest(const spreading *s, int value)
     if (!n || !(assay_is_edge(s->g, n, false) || assay_traits(n) & ASSAY_T_MOVE))
         return INT32_MAX;
     for (int i = 0; i < n->n_in; i++)
-        if (n->in[i] >= 0 && s->most[n->in[i]] > most)
-            most = s->most[n->in[i]];
-    return most;
+        if (n->in[i] >= 0 && s->max[n->in[i]] > max)
+            max = s->max[n->in[i]];
+    return max;
 }
 
 static bool is_number(const assay_graph *g, int value)
@@ -197,8 +197,8 @@ static assay_status through_node(const spreading *s, int node)
         by = through_sums(s, n);
     }
     for (int i = 0; i < n->n_out && !status; i++) {
-        const int64_t most = s->most[n->out[i]];
-        s->by[n->out[i]] = by < (double)most ? (int64_t)by : most;
+        const int64_t max = s->max[n->out[i]];
+        s->by[n->out[i]] = by < (double)max ? (int64_t)by : max;
     }
     return status;
 }
@@ -210,15 +210,15 @@ static assay_status spread_all(const spreading *s, int value, int64_t lsb, const
     const assay_graph *g = s->g;
     assay_status status = ASSAY_OK;
     for (int v = 0; v < g->n_values; v++)
-        s->most[v] = g->value[v].producer < 0 ? widest(s, v) : 0;
+        s->max[v] = g->value[v].producer < 0 ? widest(s, v) : 0;
     for (int i = 0; i < g->n_nodes; i++)
         for (int k = 0; k < g->node[i].n_out; k++)
-            s->most[g->node[i].out[k]] = widest(s, g->node[i].out[k]);
+            s->max[g->node[i].out[k]] = widest(s, g->node[i].out[k]);
     s->by[value] = lsb;
     for (int i = 0; i < g->n_nodes && !status; i++)
         status = through_node(s, i);
     for (int i = 0; i < g->n_outputs && !status; i++) {
-        const int64_t by = s->by[g->output[i]], room = s->most[g->output[i]] - so_far[i];
+        const int64_t by = s->by[g->output[i]], room = s->max[g->output[i]] - so_far[i];
         spread[i] = by < room ? by : room;
     }
     return status;
@@ -230,9 +230,9 @@ assay_status assay_spread(const assay_graph *g, const assay_scheme *s, assay_run
     const size_t room = (size_t)g->n_values + 1;
     const spreading all = {g,  s, run, calloc(room, sizeof(int64_t)), calloc(room, sizeof(int64_t)),
                            err};
-    const assay_status status = all.by && all.most ? spread_all(&all, value, lsb, so_far, spread)
-                                                   : assay_out_of_memory(err);
+    const assay_status status =
+        all.by && all.max ? spread_all(&all, value, lsb, so_far, spread) : assay_out_of_memory(err);
     free(all.by);
-    free(all.most);
+    free(all.max);
     return status;
 }

@@ -14,8 +14,8 @@
 #include "opt/prove/prove.h"
 #include "schemes/spec.h"
 
-#define MOST_SUMS      (INT64_C(1) << 24) /* of all counts together */
-#define MOST_CELLS     64                 /* of a window whose sums are paired */
+#define MAX_SUMS       (INT64_C(1) << 24) /* of all counts together */
+#define MAX_CELLS      64                 /* of a window whose sums are paired */
 #define ROW            1024
 #define SUM_IS_REFUSED INT64_MIN
 
@@ -32,7 +32,7 @@ static void pool_row(const pooling *p, int64_t first, size_t n, int32_t count, i
     bool refused[ROW];
     for (size_t i = 0; i < n; i++) {
         refused[i] = false;
-        sum[i] = p->vt->settle(p->unit, first + (int64_t)i, &refused[i]);
+        sum[i] = p->vt->apply_overflow(p->unit, first + (int64_t)i, &refused[i]);
         counts[i] = count;
     }
     p->vt->pool(p->unit, sum, counts, n, out);
@@ -49,7 +49,7 @@ static int64_t pool_one(const pooling *p, int64_t sum, int64_t count)
 
 /* Cells that a window has at least and at most. */
 typedef struct cells {
-    int64_t least, most;
+    int64_t least, max;
     bool padded;
 } cells;
 
@@ -89,7 +89,7 @@ static assay_status prepare(const assay_graph *f, const assay_scheme *s, pooling
     assay_unit_spec spec;
     assay_unit *unit = NULL;
     const assay_node *n = sums_node(f);
-    if (!n || !s->vt->settle || !s->vt->pool)
+    if (!n || !s->vt->apply_overflow || !s->vt->pool)
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "there is no sum to look at");
     assay_unit_spec_fill(f, n, in, &spec);
     assay_status status = s->vt->prepare(s, &spec, &unit, err);
@@ -149,7 +149,7 @@ static void compare_sums(const pooling *before, const function *f, const pooling
                          const assay_type *x, comparison *c)
 {
     int64_t was[ROW], is[ROW];
-    for (int64_t count = w.least; count <= w.most; count++) {
+    for (int64_t count = w.least; count <= w.max; count++) {
         int64_t lo = count * assay_elem_min(x->elem), hi = count * assay_elem_max(x->elem);
         for (int64_t sum = lo; sum <= hi; sum += ROW) {
             size_t n = (size_t)(hi - sum + 1 < ROW ? hi - sum + 1 : ROW);
@@ -211,7 +211,7 @@ static void compare_count(const pairs *p, const pooling *before, const pooling *
 static assay_status compare_averages(const pooling *before, const function *f, const pooling *after,
                                      cells w, comparison *c, assay_error *err)
 {
-    pairs p = {.f = f, .codes = (int64_t)f->n, .room = w.most * ((int64_t)f->n - 1) + 1};
+    pairs p = {.f = f, .codes = (int64_t)f->n, .room = w.max * ((int64_t)f->n - 1) + 1};
     int64_t *memory = calloc((size_t)p.room * 4, sizeof *memory);
     if (!memory)
         return assay_out_of_memory(err);
@@ -219,10 +219,10 @@ static assay_status compare_averages(const pooling *before, const function *f, c
     p.greatest = memory + p.room;
     p.next_least = memory + 2 * p.room;
     p.next_greatest = memory + 3 * p.room;
-    for (int64_t count = 0; count <= w.most; count++) {
+    for (int64_t count = 0; count <= w.max; count++) {
         if (count >= w.least)
             compare_count(&p, before, after, count, c);
-        if (count < w.most)
+        if (count < w.max)
             add_cell(&p, count);
     }
     free(memory);
@@ -233,13 +233,13 @@ static assay_status compare_averages(const pooling *before, const function *f, c
 
 static assay_status check_size(const cells *w, const assay_type *x, bool average, assay_error *err)
 {
-    int64_t widest = w->most * (INT64_C(1) << x->elem.bits);
-    if (w->most > 1 << 16 || (w->most - w->least + 1) * widest > MOST_SUMS)
+    int64_t widest = w->max * (INT64_C(1) << x->elem.bits);
+    if (w->max > 1 << 16 || (w->max - w->least + 1) * widest > MAX_SUMS)
         return assay_fail(err, ASSAY_ERR_LIMIT, "windows of %lld cells have too many sums",
-                          (long long)w->most);
-    if (average && (w->most > MOST_CELLS || x->elem.bits > 8))
+                          (long long)w->max);
+    if (average && (w->max > MAX_CELLS || x->elem.bits > 8))
         return assay_fail(err, ASSAY_ERR_LIMIT, "windows of %lld cells have too many pairs of sums",
-                          (long long)w->most);
+                          (long long)w->max);
     return ASSAY_OK;
 }
 

@@ -57,13 +57,13 @@ static bool suits(const adapter *a, const assay_type *t, bool zero_points)
 /* The least parameters that hold what codes of t can be at index i of its parameters; constants are
  * centred and need only what they hold, `most`. */
 static assay_status choose(const adapter *a, const assay_choice *c, const assay_type *t, size_t i,
-                           double most, float *scale, int32_t *zero)
+                           double max, float *scale, int32_t *zero)
 {
     double s = (double)t->q.scale[i], z = t->q.zero_point[i];
     double lo = s * ((double)assay_elem_min(t->elem) - z);
     double hi = s * ((double)assay_elem_max(t->elem) - z);
-    return most >= 0 ? assay_choose_qparams(c, -most, most, scale, zero, a->err)
-                     : assay_choose_qparams(c, lo, hi, scale, zero, a->err);
+    return max >= 0 ? assay_choose_qparams(c, -max, max, scale, zero, a->err)
+                    : assay_choose_qparams(c, lo, hi, scale, zero, a->err);
 }
 
 static assay_choice choice_for(const adapter *a, unsigned bits, bool is_signed, bool narrow)
@@ -75,7 +75,7 @@ static assay_choice choice_for(const adapter *a, unsigned bits, bool is_signed, 
 }
 
 /* Codes of the other signedness, with the zero point as far from the least: the same numbers. */
-static assay_status turn_sign(adapter *a, int v)
+static assay_status flip_sign(adapter *a, int v)
 {
     assay_type *t = &a->g->value[v].type;
     const int64_t half = INT64_C(1) << (t->elem.bits - 1);
@@ -113,7 +113,7 @@ static assay_status adapt_activation(adapter *a, int v)
     if (t->q.granularity != ASSAY_Q_TENSOR || (suits(a, t, any) && !turned))
         return ASSAY_OK;
     if (suits(a, t, any) && any && !a->caps.zero_point_middle_only)
-        return turn_sign(a, v);
+        return flip_sign(a, v);
     assay_status s = choose(a, &c, t, 0, -1, &scale, &zero);
     if (s)
         return s;
@@ -165,18 +165,18 @@ static assay_status adapt_weights(adapter *a, int id)
     if (v->type.q.granularity == ASSAY_Q_BLOCK || (suited && !turned))
         return ASSAY_OK;
     if (suited && a->caps.weight_zero_point)
-        return turn_sign(a, id);
+        return flip_sign(a, id);
     float *scale = assay_arena_array(a->g->arena, n, sizeof *scale);
     int32_t *zero = assay_arena_array(a->g->arena, n, sizeof *zero);
-    double *most = assay_arena_array(a->g->arena, n, sizeof *most);
+    double *max = assay_arena_array(a->g->arena, n, sizeof *max);
     void *data = assay_arena_alloc(a->g->arena, assay_type_bytes(&v->type));
     assay_status s = ASSAY_OK;
-    if (!scale || !zero || !most || !data)
+    if (!scale || !zero || !max || !data)
         return assay_out_of_memory(a->err);
     for (int64_t i = 0; i < count; i++)
-        most[index_of(&v->type, i)] = fmax(most[index_of(&v->type, i)], fabs(real_at(v, i)));
+        max[index_of(&v->type, i)] = fmax(max[index_of(&v->type, i)], fabs(real_at(v, i)));
     for (size_t k = 0; k < n && !s; k++)
-        s = choose(a, &c, &v->type, k, most[k], &scale[k], &zero[k]);
+        s = choose(a, &c, &v->type, k, max[k], &scale[k], &zero[k]);
     if (s)
         return s;
     assay_choice_codes(&c, &lo, &hi);

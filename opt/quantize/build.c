@@ -361,13 +361,12 @@ static void note_wanted(builder *b)
 }
 
 /* The most inputs and outputs that a node, or the graph, has. */
-static size_t most_ids(const assay_graph *g)
+static size_t max_ids(const assay_graph *g)
 {
-    int most = g->n_inputs + g->n_outputs;
+    int max = g->n_inputs + g->n_outputs;
     for (int i = 0; i < g->n_nodes; i++)
-        most =
-            g->node[i].n_in + g->node[i].n_out > most ? g->node[i].n_in + g->node[i].n_out : most;
-    return (size_t)most;
+        max = g->node[i].n_in + g->node[i].n_out > max ? g->node[i].n_in + g->node[i].n_out : max;
+    return (size_t)max;
 }
 
 static assay_status build(builder *b, int *ids)
@@ -394,7 +393,7 @@ assay_status assay_plan_build(assay_quantizer *q, assay_graph **out, assay_quant
     b.real = assay_arena_array(q->arena, n, sizeof *b.real);
     b.code = assay_arena_array(q->arena, n, sizeof *b.code);
     b.codes_wanted = assay_arena_array(q->arena, n, sizeof *b.codes_wanted);
-    int *ids = assay_arena_array(q->arena, most_ids(q->g) + 1, sizeof *ids);
+    int *ids = assay_arena_array(q->arena, max_ids(q->g) + 1, sizeof *ids);
     if (!b.real || !b.code || !b.codes_wanted || !ids)
         return assay_out_of_memory(err);
     memset(b.real, -1, n * sizeof *b.real);

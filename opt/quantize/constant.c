@@ -239,7 +239,7 @@ assay_status assay_quantize_weights(const assay_quantizer *q, assay_graph *to, c
     for (int64_t c = 0; c < m.channels && !status; c++)
         status = assay_choose_qparams(&choice, range[2 * c], range[2 * c + 1], &scale[c],
                                       &zero_point[c], err);
-    if (!status && q->weight.power_of_two && q->weight.chooser == ASSAY_CHOOSER_ASSAY)
+    if (!status && q->weight.power_of_two && q->weight.method == ASSAY_QPARAMS_ASSAY)
         fit_power_of_two(x, &m, count, &q->weight, q->caps.constant_round, scale);
     if (!status)
         status = make_room_for_bias(q, n, in, m.channels, scale, err);

@@ -115,7 +115,7 @@ static void fit_power_of_two(const assay_quantizer *q, const assay_histogram *h,
     int64_t lo, hi, zero;
 
     c.elem = p->code.elem;
-    if (!c.power_of_two || c.nearest || c.chooser != ASSAY_CHOOSER_ASSAY ||
+    if (!c.power_of_two || c.nearest || c.method != ASSAY_QPARAMS_ASSAY ||
         (!starts_at_zero && c.schema != ASSAY_SCHEMA_SYMMETRIC &&
          c.schema != ASSAY_SCHEMA_POWER_OF_TWO))
         return;

@@ -109,11 +109,11 @@ static bool at_sum_scale(const assay_type *b, const sum_scales *sums)
 static bool bias_codes(const assay_value *b, const float *scale, size_t scales, assay_elem elem,
                        enum assay_rounding round, void *codes)
 {
-    const double most = ldexp(1, elem.bits - 1) - 1;
+    const double max = ldexp(1, elem.bits - 1) - 1;
     const float *real = b->data;
     for (size_t i = 0; i < (size_t)assay_shape_count(&b->type); i++) {
         double s = (double)scale[scales > 1 ? i : 0], v = (double)real[i] / s;
-        if (!(s > 0 && fabs(v) <= most && fabs(v) < 0x1p62))
+        if (!(s > 0 && fabs(v) <= max && fabs(v) < 0x1p62))
             return false;
         assay_elem_set(elem, codes, i, assay_round_real(v, round));
     }

@@ -41,7 +41,7 @@ static assay_status choose_types(assay_quantizer *q, assay_error *err)
                                .narrow = c->weight_narrow,
                                .power_of_two = q->activation.power_of_two};
     if (!q->weight.narrow && q->weight.elem.is_signed) /* else Glow has no such weights */
-        q->weight.chooser = o->activation.chooser;
+        q->weight.method = o->activation.method;
     return ASSAY_OK;
 }
 

@@ -99,7 +99,7 @@ static assay_status heed(const assay_policy *p, const assay_scheme *s, bool *cho
 {
     const char *name;
     for (size_t k = 0;; k++) {
-        int64_t bound = assay_scheme_wish(s, k, &name);
+        int64_t bound = assay_scheme_rule_policy(s, k, &name);
         if (!name)
             return ASSAY_OK;
         size_t i = find(p, name, strlen(name));

@@ -51,7 +51,7 @@ ASSAY_DECLARE_RULE(sink_move);
 ASSAY_DECLARE_RULE(sink_order);
 ASSAY_DECLARE_RULE(sink_select);
 ASSAY_DECLARE_RULE(sink_average);
-ASSAY_DECLARE_RULE(sink_blend);
+ASSAY_DECLARE_RULE(sink_interpolation);
 /* rules_graph.c */
 ASSAY_DECLARE_RULE(common);
 ASSAY_DECLARE_RULE(constant);
@@ -61,7 +61,7 @@ ASSAY_DECLARE_RULE(mean);
 /* rules_move.c */
 ASSAY_DECLARE_RULE(merge_moves);
 ASSAY_DECLARE_RULE(sink_transpose);
-ASSAY_DECLARE_RULE(turn_move);
+ASSAY_DECLARE_RULE(transpose_move);
 ASSAY_DECLARE_RULE(constant_move);
 /* rules_form.c */
 ASSAY_DECLARE_RULE(fc_to_conv);

@@ -136,8 +136,8 @@ bool assay_conv_to_fc_matches(const assay_graph *g, const int *uses, assay_match
 }
 
 /* A transpose of x that takes its channels last; the attributes of the one that takes them back. */
-static assay_status add_turn(assay_graph *g, int like, int x, const char *suffix, int *y,
-                             assay_attrs *back, assay_error *err)
+static assay_status add_transpose(assay_graph *g, int like, int x, const char *suffix, int *y,
+                                  assay_attrs *back, assay_error *err)
 {
     assay_type t = g->value[x].type;
     assay_attrs a = {0};
@@ -159,7 +159,7 @@ assay_status assay_conv_to_fc_rewrite(assay_graph *g, const assay_match *m,
     (void)image;
     assay_status s = add_reshape(g, y, w, ":fc:weights", &w2, &w, err);
     if (!s && first)
-        s = add_turn(g, y, x, ":fc:in", &x, &back, err);
+        s = add_transpose(g, y, x, ":fc:in", &x, &back, err);
     if (s)
         return s;
     assay_node *n = &g->node[m->lower];
@@ -170,8 +170,8 @@ assay_status assay_conv_to_fc_rewrite(assay_graph *g, const assay_match *m,
     if (first) {
         assay_list there, unused;
         assay_layout_perms(ty.rank, ASSAY_LAYOUT_NHWC, &there, &unused);
-        const assay_type turned = assay_permuted_type(&ty, &there);
-        s = move_behind(g, m->lower, ":fc", &turned, ASSAY_OP_TRANSPOSE, &back, err);
+        const assay_type transposed = assay_permuted_type(&ty, &there);
+        s = move_behind(g, m->lower, ":fc", &transposed, ASSAY_OP_TRANSPOSE, &back, err);
     }
     return s ? s : assay_graph_compact(g, NULL, err);
 }

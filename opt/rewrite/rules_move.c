@@ -98,7 +98,7 @@ bool assay_sink_transpose_matches(const assay_graph *g, const int *uses, assay_m
 
 /* ---- the same below what moves along axes: concat, pad, slice ---- */
 
-bool assay_turn_move_matches(const assay_graph *g, const int *uses, assay_match *m)
+bool assay_transpose_move_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *n = &g->node[m->lower];
     if (n->op != ASSAY_OP_CONCAT && n->op != ASSAY_OP_SLICE &&
@@ -115,7 +115,7 @@ bool assay_turn_move_matches(const assay_graph *g, const int *uses, assay_match 
     return n->n_out == 1 && m->n_upper == n->n_in;
 }
 
-static void turn_list(assay_list *l, const assay_list *perm)
+static void permute_list(assay_list *l, const assay_list *perm)
 {
     const assay_list old = *l;
     for (int i = 0; i < perm->n && old.n == perm->n; i++)
@@ -123,18 +123,18 @@ static void turn_list(assay_list *l, const assay_list *perm)
 }
 
 /* Attributes by axis, of a node that works in front of the transpose. */
-static void turn_attributes(assay_node *n, const assay_list *perm)
+static void permute_attributes(assay_node *n, const assay_list *perm)
 {
     if (n->op == ASSAY_OP_CONCAT)
         n->attr.axis.axis = perm->v[n->attr.axis.axis];
     if (n->op == ASSAY_OP_PAD) {
-        turn_list(&n->attr.pad.begin, perm);
-        turn_list(&n->attr.pad.end, perm);
+        permute_list(&n->attr.pad.begin, perm);
+        permute_list(&n->attr.pad.end, perm);
     }
     if (n->op == ASSAY_OP_SLICE) {
-        turn_list(&n->attr.slice.begin, perm);
-        turn_list(&n->attr.slice.step, perm);
-        turn_list(&n->attr.slice.size, perm);
+        permute_list(&n->attr.slice.begin, perm);
+        permute_list(&n->attr.slice.step, perm);
+        permute_list(&n->attr.slice.size, perm);
     }
 }
 
@@ -160,7 +160,7 @@ assay_status assay_sink_transpose_rewrite(assay_graph *g, const assay_match *m,
         return s;
     for (int i = 0; i < m->n_upper; i++)
         node.in[m->slot[i]] = g->node[m->upper[i]].in[0];
-    turn_attributes(&node, perm);
+    permute_attributes(&node, perm);
     int result = node.out[0];
     g->value[transpose.out[0]].producer = -1;
     node.out[0] = between;

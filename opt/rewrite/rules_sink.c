@@ -57,10 +57,10 @@ bool assay_sink_average_matches(const assay_graph *g, const int *uses, assay_mat
     return assay_traits(n) & ASSAY_T_SUMS && n->n_in == 1 && sinks(g, uses, m);
 }
 
-bool assay_sink_blend_matches(const assay_graph *g, const int *uses, assay_match *m)
+bool assay_sink_interpolation_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *n = &g->node[m->lower];
-    return assay_blends(n) && n->n_in == 1 && sinks(g, uses, m);
+    return assay_interpolates(n) && n->n_in == 1 && sinks(g, uses, m);
 }
 
 /* A value between the moved node and the rescale behind it: result's extents, x's kind. */

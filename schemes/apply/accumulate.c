@@ -25,7 +25,7 @@ static int64_t step(const assay_rule_accumulator *a, assay_int128 acc, int64_t t
     return a->overflow == ASSAY_OVERFLOW_WRAP ? assay_wrap((int64_t)sum, bits) : narrow;
 }
 
-int64_t assay_apply_settle(const assay_unit *u, int64_t sum, bool *trapped)
+int64_t assay_apply_overflow(const assay_unit *u, int64_t sum, bool *trapped)
 {
     return step(&u->rec.accumulator, sum, 0, trapped);
 }

@@ -12,7 +12,7 @@ void assay_apply_add_float_scaled(const assay_unit *u, const int32_t *a, const i
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     enum assay_rounding mode = (enum assay_rounding)u->rec.add.round;
     uint32_t r1 = (uint32_t)u->k[0], r2 = (uint32_t)u->k[1], f0 = (uint32_t)u->k[2];
-    const int64_t most = assay_float_most(o);
+    const int64_t max = assay_float_max(o);
     const bool int_min = u->rec.add.float_overflow == ASSAY_FLOAT_INT_MIN;
     for (size_t i = 0; i < n; i++) {
         uint32_t x = assay_f32_from_i32(a[i]), y = assay_f32_from_i32(b[i]), f;
@@ -23,7 +23,7 @@ void assay_apply_add_float_scaled(const assay_unit *u, const int32_t *a, const i
         else
             f = assay_f32_fma(x, r1, assay_f32_fma(y, r2, f0));
         int64_t v = assay_f32_to_int(f, mode, INT64_MIN, INT64_MAX, INT64_MIN);
-        const int64_t kept = assay_clamp(v, INT32_MIN, most);
+        const int64_t kept = assay_clamp(v, INT32_MIN, max);
         out[i] = assay_rescale_store(o, v != kept && int_min ? INT32_MIN : kept);
     }
 }
@@ -33,12 +33,12 @@ static int32_t round_out(const assay_unit *u, uint32_t f)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     enum assay_rounding mode = (enum assay_rounding)u->rec.add.round;
-    const int64_t most = assay_float_most(o);
+    const int64_t max = assay_float_max(o);
     if (u->rec.add.zero_point == ASSAY_STAGE_INSIDE) {
         f = assay_f32_add(f, assay_f32_from_i32((int32_t)o->zero_point));
-        return assay_rescale_store(o, assay_f32_to_int(f, mode, INT32_MIN, most, o->zero_point));
+        return assay_rescale_store(o, assay_f32_to_int(f, mode, INT32_MIN, max, o->zero_point));
     }
-    return assay_rescale_store(o, assay_f32_to_int(f, mode, INT32_MIN, most, 0) + o->zero_point);
+    return assay_rescale_store(o, assay_f32_to_int(f, mode, INT32_MIN, max, 0) + o->zero_point);
 }
 
 /* Dequantize, add, quantize: (s1*(a - z1) + s2*(b - z2)) / s_out. k[0] s1, k[1] s2, k[2] s_out. */

@@ -18,7 +18,7 @@ int64_t assay_apply_accumulate(const assay_unit *u, const int32_t *x, const int3
                                int64_t bias, int32_t zx, int32_t zw, bool *trapped);
 int64_t assay_apply_combine(const assay_unit *u, int64_t *sum, size_t n, size_t channel,
                             int64_t bias, bool *trapped);
-int64_t assay_apply_settle(const assay_unit *u, int64_t sum, bool *trapped);
+int64_t assay_apply_overflow(const assay_unit *u, int64_t sum, bool *trapped);
 bool assay_apply_exact(const assay_unit *u, int64_t bound, int64_t pair);
 int64_t assay_apply_limit(const assay_unit *u);
 
@@ -73,7 +73,7 @@ assay_row_fn assay_apply_bytes(const assay_unit *u, enum assay_isa isa);
 assay_codes_fn assay_apply_codes(const assay_unit *u, enum assay_isa isa, int64_t reach);
 
 /* The same for the rounding of u's blend, or NULL. */
-assay_mix_fn assay_apply_mix(const assay_unit *u, enum assay_isa isa);
+assay_interpolate_fn assay_apply_interpolated(const assay_unit *u, enum assay_isa isa);
 
 /* ---- add.c: a and b are codes ---- */
 assay_binary_row assay_apply_add_left_shift;
@@ -155,8 +155,8 @@ assay_unary_row assay_apply_gelu_ibert;
 assay_unary_row assay_apply_softmax_ibert;
 
 /* ---- resize.c ---- */
-void assay_apply_blend(const assay_unit *u, const int32_t *c, const int32_t *fy, const int32_t *fx,
-                       size_t n, int32_t *out);
+void assay_apply_interpolate(const assay_unit *u, const int32_t *c, const int32_t *fy,
+                             const int32_t *fx, size_t n, int32_t *out);
 
 /* ---- convert.c ---- */
 void assay_apply_quantize(const assay_unit *u, const uint32_t *bits, size_t n, size_t channel,

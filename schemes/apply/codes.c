@@ -295,14 +295,14 @@ static bool float_rescale(const assay_unit *u, int64_t reach, enum assay_codes_k
 {
     const assay_rescale *r = &u->scale[ASSAY_OUT];
     const assay_rule_rescale *k = r->rule;
-    int most = 0; /* results are below 2^most */
-    while (reach >> most > 0)
-        most++;
+    int max = 0; /* results are below 2^most */
+    while (reach >> max > 0)
+        max++;
     if (k->encoding != ASSAY_ENCODE_F32 || k->float_rounding != ASSAY_FLOAT_ROUND_EXACT ||
         r->n != 1 || r->in_zero != 0 || reach >= WIDE || !is_plain(r->scale[0]))
         return false;
     c->mode = (enum assay_rounding)k->round.step[0].mode;
-    most += exponent_of(r->scale[0]) + 1;
+    max += exponent_of(r->scale[0]) + 1;
     c->kind = kind;
     c->steps = r->scale_w != NULL;
     c->inside = k->zero_point == ASSAY_STAGE_INSIDE;
@@ -312,9 +312,9 @@ static bool float_rescale(const assay_unit *u, int64_t reach, enum assay_codes_k
         c->real[2] = (uint32_t)r->scale_out[0];
         if (!is_plain(r->scale_w[0]) || !is_plain(r->scale_out[0]))
             return false;
-        most += exponent_of(r->scale_w[0]) + 1 - exponent_of(r->scale_out[0]);
+        max += exponent_of(r->scale_w[0]) + 1 - exponent_of(r->scale_out[0]);
     }
-    return most <= 30;
+    return max <= 30;
 }
 
 static bool float_form(const assay_unit *u, int64_t reach, assay_codes *c)

@@ -40,7 +40,7 @@ void assay_apply_div_float(const assay_unit *u, const int32_t *a, const int32_t 
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     enum assay_rounding mode = (enum assay_rounding)u->rec.rescale.round.step[0].mode;
-    const int64_t most = assay_float_most(o);
+    const int64_t max = assay_float_max(o);
     uint32_t zero = assay_f32_from_i64(o->zero_point);
     for (size_t i = 0; i < n; i++) {
         int64_t x = a[i] - u->in_zero[0], y = b[i] - u->in_zero[1];
@@ -51,7 +51,7 @@ void assay_apply_div_float(const assay_unit *u, const int32_t *a, const int32_t 
         uint32_t f = assay_f32_div(assay_f32_mul(assay_f32_from_i64(x), (uint32_t)u->k[0]),
                                    assay_f32_mul(assay_f32_from_i64(y), (uint32_t)u->k[1]));
         out[i] = assay_rescale_store(
-            o, assay_f32_to_int(assay_f32_add(f, zero), mode, INT32_MIN, most, 0));
+            o, assay_f32_to_int(assay_f32_add(f, zero), mode, INT32_MIN, max, 0));
     }
 }
 

@@ -126,7 +126,7 @@ void assay_apply_window_float_sum(const assay_unit *u, const int32_t *x, size_t 
     uint32_t f = assay_f32_add(assay_f32_div(mean, (uint32_t)u->k[0]),
                                assay_f32_from_i32((int32_t)o->zero_point));
     *out = assay_rescale_store(o, assay_f32_to_int(f, (enum assay_rounding)u->rec.pool.round,
-                                                   INT32_MIN, assay_float_most(o), INT32_MIN));
+                                                   INT32_MIN, assay_float_max(o), INT32_MIN));
 }
 
 /* The sum itself, rescaled. */

@@ -4,8 +4,8 @@
 
 /* c holds (y0,x0), (y0,x1), (y1,x0), (y1,x1) of each element. k[0]: input and output have the same
  * parameters, else the result is rescaled; k[1]: fraction bits, told when n is 0. */
-void assay_apply_blend(const assay_unit *u, const int32_t *c, const int32_t *fy, const int32_t *fx,
-                       size_t n, int32_t *out)
+void assay_apply_interpolate(const assay_unit *u, const int32_t *c, const int32_t *fy,
+                             const int32_t *fx, size_t n, int32_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     enum assay_rounding mode = (enum assay_rounding)u->rec.resize.round;

@@ -24,7 +24,7 @@ static inline assay_int128 assay_narrow128(assay_int128 x, int32_t bits, int32_t
 
 /* The greatest integer that a float becomes on its way to the output: int32's, or the type's own
  * where that is uint32. */
-static inline int64_t assay_float_most(const assay_rescale *r)
+static inline int64_t assay_float_max(const assay_rescale *r)
 {
     return r->out_bits == 32 && !r->out_signed ? UINT32_MAX : INT32_MAX;
 }

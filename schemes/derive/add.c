@@ -73,9 +73,9 @@ static assay_status common_exponent(const assay_derive *d, float s1, float s2, f
     u->k[1] = lrintf(ldexpf(r2, shift));
     u->k[2] = shift;
     u->binary = assay_apply_add_common_exponent;
-    double most = (double)assay_reach(&d->spec->in[0]) * (double)u->k[0] +
-                  (double)assay_reach(&d->spec->in[1]) * (double)u->k[1];
-    assay_status s = assay_derive_fits(d, most, 32, "with this add.bits the sum");
+    double max = (double)assay_reach(&d->spec->in[0]) * (double)u->k[0] +
+                 (double)assay_reach(&d->spec->in[1]) * (double)u->k[1];
+    assay_status s = assay_derive_fits(d, max, 32, "with this add.bits the sum");
     return s == ASSAY_OK ? list_constants(d, 3) : s;
 }
 
@@ -112,9 +112,9 @@ static assay_status align(const assay_derive *d, float s1, float s2, float s_out
     u->k[2] = guard;
     u->k[3] = guard + e_out - coarse;
     u->binary = assay_apply_add_align;
-    double most =
+    double max =
         ldexp((double)assay_reach(&d->spec->in[0]) + (double)assay_reach(&d->spec->in[1]), guard);
-    assay_status s = assay_derive_fits(d, most, 63, "with this add.bits the sum");
+    assay_status s = assay_derive_fits(d, max, 63, "with this add.bits the sum");
     return s == ASSAY_OK ? list_constants(d, 4) : s;
 }
 

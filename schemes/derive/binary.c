@@ -33,13 +33,13 @@ static assay_status squared_difference(const assay_derive *d)
            s2 = (double)assay_scale_of(&d->spec->in[1]);
     double s_out = (double)assay_scale_of(d->spec->out), twice = 2 * (s1 > s2 ? s1 : s2);
     int bits = d->spec->in[0].elem.bits > 8 ? 0 : u->rec.binary.squared_difference_bits;
-    double most = (double)(assay_reach(&d->spec->in[0]) + assay_reach(&d->spec->in[1]));
-    most = ldexp(most, bits - 1) + 1; /* halves of the shifted codes, each rounded */
+    double max = (double)(assay_reach(&d->spec->in[0]) + assay_reach(&d->spec->in[1]));
+    max = ldexp(max, bits - 1) + 1; /* halves of the shifted codes, each rounded */
     assay_derive_intermediate(&u->scale[ASSAY_FIRST]);
     assay_derive_intermediate(&u->scale[ASSAY_SECOND]);
     u->k[0] = bits;
     u->binary = assay_apply_squared_difference;
-    assay_status s = assay_derive_fits(d, most * most, 32, "the square of a difference");
+    assay_status s = assay_derive_fits(d, max * max, 32, "the square of a difference");
     if (s == ASSAY_OK)
         s = assay_derive_range(d);
     if (s == ASSAY_OK)

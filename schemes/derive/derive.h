@@ -45,7 +45,8 @@ void assay_encode_at(const assay_rule_rescale *k, double real, int64_t shift, as
 int64_t assay_shift_to_target(const assay_rule_rescale *k, int64_t shift);
 int64_t assay_shift_from_target(const assay_rule_rescale *k, int64_t shift);
 /* Whether a multiplier and shift that were given, not derived, fit the rule's registers. */
-bool assay_check_given(const assay_rule_rescale *k, const assay_encoded *e, char *why, size_t size);
+bool assay_check_precomputed(const assay_rule_rescale *k, const assay_encoded *e, char *why,
+                             size_t size);
 /* Where the parts of an encoded scale go: the multiplier after reduction, the right shift after the
  * multiplication, the shift before it. */
 void assay_place_encoded(const assay_rule_rescale *k, const assay_encoded *e, int64_t *multiplier,
@@ -82,9 +83,10 @@ void assay_derive_near_steps(assay_rescale *r, float in, const float *w, size_t 
 void assay_derive_relu(assay_rescale *r);
 /* What the device's compiler chose for this node, or NULL; and its multipliers, checked against the
  * rule: e has room for g->n. */
-const assay_given *assay_derive_given(const assay_derive *d);
-assay_status assay_derive_given_encoded(const assay_derive *d, const assay_given *g, size_t n,
-                                        const assay_rule_rescale *k, assay_encoded *e);
+const assay_precomputed *assay_derive_precomputed(const assay_derive *d);
+assay_status assay_derive_precomputed_encoded(const assay_derive *d, const assay_precomputed *g,
+                                              size_t n, const assay_rule_rescale *k,
+                                              assay_encoded *e);
 /* A rescale without zero point and saturation, for an operand. */
 void assay_derive_intermediate(assay_rescale *r);
 /* The end of a rescale whose rule is set: codes of type e, within the bounds *lo and *hi (NULL: the
@@ -101,7 +103,7 @@ assay_status assay_derive_range(const assay_derive *d);
 /* The greatest |code - zero point| of a quantized type, over all its zero points. */
 int64_t assay_reach(const assay_type *t);
 /* Refuses magnitudes of up to `most` in a signed register of so many bits; `what` names them. */
-assay_status assay_derive_fits(const assay_derive *d, double most, unsigned bits, const char *what);
+assay_status assay_derive_fits(const assay_derive *d, double max, unsigned bits, const char *what);
 /* The shift to the left of the first n inputs' codes in 32 bits: `wanted`, or as much of it as
  * their codes leave room for (TFLite has 20 for 8-bit codes and 15 for 16-bit ones, which is that
  * room). */

@@ -240,12 +240,13 @@ void assay_place_encoded(const assay_rule_rescale *k, const assay_encoded *e, in
     *shift = total - *pre;
 }
 
-bool assay_check_given(const assay_rule_rescale *k, const assay_encoded *e, char *why, size_t size)
+bool assay_check_precomputed(const assay_rule_rescale *k, const assay_encoded *e, char *why,
+                             size_t size)
 {
-    const int64_t most = k->encoding == ASSAY_ENCODE_SHIFT ? 1 : INT64_C(1) << k->multiplier_bits;
+    const int64_t max = k->encoding == ASSAY_ENCODE_SHIFT ? 1 : INT64_C(1) << k->multiplier_bits;
     const int64_t first = k->round.n > 1 ? k->round.step[0].bits : 0;
     const int64_t left = k->left_shift == ASSAY_LEFT_PRODUCT ? 0 : first - e->shift;
-    if (k->encoding != ASSAY_ENCODE_GLOW && (e->multiplier > most || e->multiplier < -most)) {
+    if (k->encoding != ASSAY_ENCODE_GLOW && (e->multiplier > max || e->multiplier < -max)) {
         snprintf(why, size, "multiplier %lld; expected at most %d bits", (long long)e->multiplier,
                  k->encoding == ASSAY_ENCODE_SHIFT ? 1 : k->multiplier_bits);
         return false;

@@ -4,7 +4,7 @@
 #include "graph/core/type.h"
 #include "schemes/derive/derive.h"
 
-#define MOST_ELEMENTS   (1 << 20) /* so that sums and products stay below 2^63 */
+#define MAX_ELEMENTS    (1 << 20) /* so that sums and products stay below 2^63 */
 #define NEWTON_FRACTION 12        /* so that its int32 steps hold 16-bit codes */
 
 static bool present(const assay_derive *d, int input)
@@ -53,9 +53,9 @@ assay_status assay_derive_layer_norm(const assay_derive *d)
     const assay_rule_softmax *rule = &u->rec.softmax;
     const double n = (double)d->spec->depth, scale = (double)assay_scale_of(&d->spec->in[0]);
     const int fraction = rule->layer_norm_fraction, shift = rule->layer_norm_shift;
-    if (d->spec->in[0].elem.bits > 16 || d->spec->depth > MOST_ELEMENTS)
+    if (d->spec->in[0].elem.bits > 16 || d->spec->depth > MAX_ELEMENTS)
         return assay_derive_fail(d, "needs codes of at most 16 bits and rows of at most %d",
-                                 MOST_ELEMENTS);
+                                 MAX_ELEMENTS);
     assay_status s = check_operand(d, 1, "gamma");
     if (s == ASSAY_OK)
         s = check_operand(d, 2, "beta");

@@ -4,7 +4,7 @@
 #include "schemes/derive/derive.h"
 #include "schemes/real.h"
 
-#define MOST_CHANNELS (1 << 20) /* in a window, so that sums of squares stay below 2^54 */
+#define MAX_CHANNELS (1 << 20) /* in a window, so that sums of squares stay below 2^54 */
 
 assay_status assay_derive_lrn(const assay_derive *d)
 {
@@ -13,10 +13,10 @@ assay_status assay_derive_lrn(const assay_derive *d)
     const assay_rule_lrn *rule = &u->rec.lrn;
     const unsigned cells = (unsigned)rule->cells;
     const double scale = (double)assay_scale_of(&s->in[0]);
-    if (s->in[0].elem.bits > 16 || s->depth < 1 || s->depth >= MOST_CHANNELS)
+    if (s->in[0].elem.bits > 16 || s->depth < 1 || s->depth >= MAX_CHANNELS)
         return assay_derive_fail(
             d, "needs codes of at most 16 bits and windows of 1 to %d channels; found %u and %lld",
-            MOST_CHANNELS - 1, s->in[0].elem.bits, (long long)s->depth);
+            MAX_CHANNELS - 1, s->in[0].elem.bits, (long long)s->depth);
     if (!(s->gamma > 0) || !(s->alpha >= 0) || !(s->beta >= 0) || isinf(s->gamma) ||
         isinf(s->alpha) || isinf(s->beta))
         return assay_derive_fail(
@@ -30,8 +30,8 @@ assay_status assay_derive_lrn(const assay_derive *d)
     if (!(first > 0) || isinf(first) || places < -126 || places > 126)
         return assay_derive_fail(d, "bias %g to the power of -%g is out of reach", s->gamma,
                                  s->beta);
-    int64_t most = assay_reach(&s->in[0]);
-    size_t n = (size_t)assay_lrn_entry(most * most * s->depth, cells) + 2;
+    int64_t max = assay_reach(&s->in[0]);
+    size_t n = (size_t)assay_lrn_entry(max * max * s->depth, cells) + 2;
     int64_t *table = assay_unit_array(u, "table", n);
     if (table == NULL)
         return assay_derive_memory(d);

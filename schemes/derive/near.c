@@ -3,7 +3,7 @@
 
 #include "schemes/derive/derive.h"
 
-#define MOST_LEFT 24 /* |x| < 2^31 stays below 2^55 after the shift */
+#define MAX_LEFT 24 /* |x| < 2^31 stays below 2^55 after the shift */
 
 /* No product of accumulators below 2^32 with these comes near the ends of float32. */
 static bool is_middling(float scale)
@@ -26,16 +26,16 @@ void assay_derive_near_steps(assay_rescale *r, float in, const float *w, size_t 
 
 void assay_derive_near(assay_rescale *r, const double *real, size_t n, int64_t *near)
 {
-    double most = 0, least = INFINITY;
+    double max = 0, least = INFINITY;
     int exponent;
     for (size_t c = 0; c < n; c++) {
-        most = fmax(most, real[c]);
+        max = fmax(max, real[c]);
         least = fmin(least, real[c]);
     }
-    frexp(most, &exponent); /* most < 2^exponent */
+    frexp(max, &exponent); /* most < 2^exponent */
     int left = exponent + 1 > 0 ? exponent + 1 : 0;
     r->near = NULL;
-    if (!(least >= 0x1p-80) || left > MOST_LEFT)
+    if (!(least >= 0x1p-80) || left > MAX_LEFT)
         return;
     for (size_t c = 0; c < n; c++)
         near[c] = (int64_t)rint(ldexp(real[c], 64 - left));

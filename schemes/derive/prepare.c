@@ -52,12 +52,12 @@ static assay_status check_offset(const assay_derive *d)
 {
     const assay_unit *u = d->u;
     const assay_rescale *o = &u->scale[ASSAY_OUT];
-    const assay_given *given = assay_derive_given(d);
+    const assay_precomputed *precomputed = assay_derive_precomputed(d);
     bool rescales = u->by_count != NULL || u->op == ASSAY_OP_L2_NORM;
     for (int i = 0; i < 3; i++) /* of min and max each operand's */
         rescales = rescales || (u->scale[i].row != NULL && u->scale[i].zero_point != 0);
     if (!assay_zero_is_before(o) || o->zero_point == 0 || !rescales ||
-        (given != NULL && given->has_zero_point))
+        (precomputed != NULL && precomputed->has_zero_point))
         return ASSAY_OK;
     return assay_derive_fail(d,
                              "the output has zero point %lld, but what rescale.zero_point: before "
@@ -91,7 +91,7 @@ static assay_status prepare(const assay_scheme *s, const assay_unit_spec *spec, 
     assay_status status = list_inputs(&d, c.codes);
     if (status == ASSAY_OK)
         status = c.derive(&d);
-    if (status == ASSAY_OK && assay_derive_given(&d) != NULL && !u->given_used)
+    if (status == ASSAY_OK && assay_derive_precomputed(&d) != NULL && !u->precomputed_used)
         status = assay_derive_fail(&d, "multipliers are given, but this arithmetic takes none");
     if (status == ASSAY_OK)
         status = check_offset(&d);
@@ -148,17 +148,17 @@ static void row(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
     u->row(u, x, n, out);
 }
 
-static void blend(const assay_unit *u, const int32_t *c, const int32_t *fy, const int32_t *fx,
-                  size_t n, int32_t *out)
+static void interpolate(const assay_unit *u, const int32_t *c, const int32_t *fy, const int32_t *fx,
+                        size_t n, int32_t *out)
 {
-    u->blend(u, c, fy, fx, n, out);
+    u->interpolate(u, c, fy, fx, n, out);
 }
 
 static const assay_scheme_simd simd = {
     .block = assay_apply_block,
     .pair = assay_apply_pair,
     .encode = assay_apply_encode,
-    .mix = assay_apply_mix,
+    .interpolate = assay_apply_interpolated,
     .bytes = assay_apply_bytes,
     .codes = assay_apply_codes,
 };
@@ -177,14 +177,14 @@ const assay_scheme_vtable assay_family_vtable = {
     .params = params,
     .accumulate = assay_apply_accumulate,
     .combine = assay_apply_combine,
-    .settle = assay_apply_settle,
+    .apply_overflow = assay_apply_overflow,
     .requantize = requantize,
     .binary = binary,
     .unary = unary,
     .pool = pool,
     .window = window,
     .row = row,
-    .blend = blend,
+    .interpolate = interpolate,
     .quantize = assay_apply_quantize,
     .dequantize = assay_apply_dequantize,
     .simd = &simd,

@@ -17,11 +17,11 @@ int64_t assay_reach(const assay_type *t)
     return reach;
 }
 
-assay_status assay_derive_fits(const assay_derive *d, double most, unsigned bits, const char *what)
+assay_status assay_derive_fits(const assay_derive *d, double max, unsigned bits, const char *what)
 {
-    if (most < (double)(UINT64_C(1) << (bits - 1)))
+    if (max < (double)(UINT64_C(1) << (bits - 1)))
         return ASSAY_OK;
-    return assay_derive_fail(d, "%s can reach %.9g, beyond the %u bits that hold it", what, most,
+    return assay_derive_fail(d, "%s can reach %.9g, beyond the %u bits that hold it", what, max,
                              bits);
 }
 

@@ -80,11 +80,11 @@ static assay_status set_range(const assay_derive *d, int32_t device_zero)
 {
     const assay_unit_spec *s = d->spec;
     assay_rescale *r = &d->u->scale[ASSAY_OUT];
-    const int64_t least = assay_elem_min(s->out->elem), most = assay_elem_max(s->out->elem);
+    const int64_t least = assay_elem_min(s->out->elem), max = assay_elem_max(s->out->elem);
     int64_t lo = isinf(s->act_lo) ? least : bound_of(d, s->act_lo);
-    int64_t hi = isinf(s->act_hi) ? most : bound_of(d, s->act_hi);
+    int64_t hi = isinf(s->act_hi) ? max : bound_of(d, s->act_hi);
     lo = lo > least ? lo : least;
-    hi = hi < most ? hi : most;
+    hi = hi < max ? hi : max;
     r->zero_point = device_zero;
     if (!assay_derive_end(r, s->out->elem, isinf(s->act_lo) ? NULL : &lo,
                           isinf(s->act_hi) ? NULL : &hi))
@@ -204,12 +204,12 @@ static int64_t bits64(double x)
 /* All multipliers under the shift of the greatest scale. */
 static void share_shift(const assay_rule_rescale *k, const double *real, size_t n, assay_encoded *e)
 {
-    size_t most = 0;
+    size_t max = 0;
     for (size_t c = 1; c < n; c++)
-        most = fabs(real[c]) > fabs(real[most]) ? c : most;
+        max = fabs(real[c]) > fabs(real[max]) ? c : max;
     for (size_t c = 0; c < n; c++)
-        if (c != most && e[most].multiplier != 0)
-            assay_encode_at(k, real[c], e[most].shift, &e[c]);
+        if (c != max && e[max].multiplier != 0)
+            assay_encode_at(k, real[c], e[max].shift, &e[c]);
 }
 
 assay_status assay_derive_real(const assay_derive *d, assay_rescale *r, const double *real,
@@ -255,20 +255,21 @@ assay_status assay_derive_one(const assay_derive *d, assay_rescale *r, double re
     return assay_derive_real(d, r, &real, 1, suffix);
 }
 
-const assay_given *assay_derive_given(const assay_derive *d)
+const assay_precomputed *assay_derive_precomputed(const assay_derive *d)
 {
     const assay_scheme_data *data = assay_data(d->scheme);
-    for (size_t i = 0; i < data->n_given; i++)
-        if (strcmp(data->given[i].node, d->spec->node) == 0)
-            return &data->given[i];
+    for (size_t i = 0; i < data->n_precomputed; i++)
+        if (strcmp(data->precomputed[i].node, d->spec->node) == 0)
+            return &data->precomputed[i];
     return NULL;
 }
 
-assay_status assay_derive_given_encoded(const assay_derive *d, const assay_given *g, size_t n,
-                                        const assay_rule_rescale *k, assay_encoded *e)
+assay_status assay_derive_precomputed_encoded(const assay_derive *d, const assay_precomputed *g,
+                                              size_t n, const assay_rule_rescale *k,
+                                              assay_encoded *e)
 {
     char why[128];
-    d->u->given_used = true;
+    d->u->precomputed_used = true;
     if (k->encoding == ASSAY_ENCODE_F32 || k->encoding == ASSAY_ENCODE_F64 ||
         k->encoding == ASSAY_ENCODE_THRESHOLDS)
         return assay_derive_fail(d, "given multipliers need an integer encoding");
@@ -276,20 +277,20 @@ assay_status assay_derive_given_encoded(const assay_derive *d, const assay_given
         return assay_derive_fail(d, "%zu given multipliers; expected 1 or %zu", g->n, n);
     for (size_t c = 0; c < g->n; c++) {
         e[c] = (assay_encoded){g->multiplier[c], assay_shift_from_target(k, g->shift[c]), 0};
-        if (!assay_check_given(k, &e[c], why, sizeof why))
+        if (!assay_check_precomputed(k, &e[c], why, sizeof why))
             return assay_derive_fail(d, "given for channel %zu: %s", c, why);
     }
     return ASSAY_OK;
 }
 
-static assay_status use_given(const assay_derive *d, const assay_given *g, size_t n)
+static assay_status use_precomputed(const assay_derive *d, const assay_precomputed *g, size_t n)
 {
     assay_rescale *r = &d->u->scale[ASSAY_OUT];
     assay_encoded *e = calloc(g->n, sizeof *e);
     if (e == NULL)
         return assay_derive_memory(d);
     assay_status s = g->has_diff_min ? assay_derive_fail(d, "given diff_min; only softmax has one")
-                                     : assay_derive_given_encoded(d, g, n, r->rule, e);
+                                     : assay_derive_precomputed_encoded(d, g, n, r->rule, e);
     if (s == ASSAY_OK)
         s = assay_derive_encoded(d, r, e, g->n, "");
     free(e);
@@ -340,13 +341,14 @@ assay_status assay_derive_ratio(const assay_derive *d, assay_rescale *r, float i
 assay_status assay_derive_output(const assay_derive *d, float in, const float *w, size_t n,
                                  float out)
 {
-    const assay_given *given = assay_derive_given(d);
-    assay_status s = given != NULL && given->has_zero_point ? set_range(d, given->zero_point)
-                                                            : assay_derive_range(d);
+    const assay_precomputed *precomputed = assay_derive_precomputed(d);
+    assay_status s = precomputed != NULL && precomputed->has_zero_point
+                         ? set_range(d, precomputed->zero_point)
+                         : assay_derive_range(d);
     if (s != ASSAY_OK)
         return s;
-    return given != NULL ? use_given(d, given, n)
-                         : assay_derive_ratio(d, &d->u->scale[ASSAY_OUT], in, w, n, out, "");
+    return precomputed != NULL ? use_precomputed(d, precomputed, n)
+                               : assay_derive_ratio(d, &d->u->scale[ASSAY_OUT], in, w, n, out, "");
 }
 
 assay_status assay_derive_slope(const assay_derive *d, float slope)

@@ -11,7 +11,7 @@ assay_status assay_derive_resize(const assay_derive *d)
         return assay_derive_unary(d); /* nearest: codes are chosen, as max pool does */
     u->k[0] = assay_same_params(in, out);
     u->k[1] = u->rec.resize.bits;
-    u->blend = assay_apply_blend;
+    u->interpolate = assay_apply_interpolate;
     return u->k[0] ? assay_derive_range(d)
                    : assay_derive_output(d, assay_scale_of(in), &one, 1, assay_scale_of(out));
 }

@@ -12,14 +12,14 @@ static assay_status encode_difference(const assay_derive *d, double real, assay_
 {
     const assay_unit *u = d->u;
     const assay_rule_rescale *k = &u->rec.rescale;
-    const assay_given *given = assay_derive_given(d);
+    const assay_precomputed *precomputed = assay_derive_precomputed(d);
     char why[256];
-    if (given != NULL && given->has_zero_point)
+    if (precomputed != NULL && precomputed->has_zero_point)
         return assay_derive_fail(d, "given zero_point; a row's codes begin where its type does");
-    if (given != NULL && given->has_diff_min && u->row == assay_apply_softmax_lut16)
+    if (precomputed != NULL && precomputed->has_diff_min && u->row == assay_apply_softmax_lut16)
         return assay_derive_fail(d, "given diff_min; a table counts every difference");
-    if (given != NULL)
-        return assay_derive_given_encoded(d, given, 1, k, e);
+    if (precomputed != NULL)
+        return assay_derive_precomputed_encoded(d, precomputed, 1, k, e);
     return assay_encode(k, real, e, why, sizeof why) ? ASSAY_OK : assay_derive_fail(d, "%s", why);
 }
 
@@ -41,8 +41,9 @@ static assay_status fixed_scaling(const assay_derive *d, assay_encoded *e)
         return assay_derive_fail(d, "beta * input scale %.9g is out of reach of 5 integer bits",
                                  real * ldexp(1, DIFF_BITS - 31));
     double radius = ldexp((1 << DIFF_BITS) - 1, 31 - DIFF_BITS) / ldexp(1, (int)left);
-    const assay_given *given = assay_derive_given(d);
-    u->k[0] = given != NULL && given->has_diff_min ? given->diff_min : -(int64_t)floor(radius);
+    const assay_precomputed *precomputed = assay_derive_precomputed(d);
+    u->k[0] = precomputed != NULL && precomputed->has_diff_min ? precomputed->diff_min
+                                                               : -(int64_t)floor(radius);
     int64_t *k = assay_unit_array(u, "constants", 1);
     if (k == NULL)
         return assay_derive_memory(d);

@@ -12,8 +12,8 @@ static assay_status slope(const assay_derive *d)
         return assay_derive_table(d);
     if (u->rec.unary.leaky_relu == ASSAY_SLOPE_FIXED8) {
         float ratio = s_in / s_out, negative = ratio * alpha;
-        double most = 256 * (double)fmaxf(ratio, fabsf(negative));
-        assay_status s = assay_derive_fits(d, most * (double)assay_reach(&d->spec->in[0]), 32,
+        double max = 256 * (double)fmaxf(ratio, fabsf(negative));
+        assay_status s = assay_derive_fits(d, max * (double)assay_reach(&d->spec->in[0]), 32,
                                            "a code times its slope in 8 fraction bits");
         if (s != ASSAY_OK)
             return s;

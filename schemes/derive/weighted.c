@@ -90,7 +90,7 @@ static assay_status derive_multipliers(const assay_derive *d, const assay_blocks
 {
     const assay_rule_blocks *k = &d->u->rec.blocks;
     const float *scale = d->spec->in[1].q.scale;
-    const int64_t most = (INT64_C(1) << k->multiplier_bits) - 1;
+    const int64_t max = (INT64_C(1) << k->multiplier_bits) - 1;
     int64_t *m = assay_unit_array(d->u, "block_multiplier", (size_t)(b->channels * b->count));
     if (m == NULL)
         return assay_derive_memory(d);
@@ -99,7 +99,7 @@ static assay_status derive_multipliers(const assay_derive *d, const assay_blocks
         for (int64_t i = 0; i < b->count; i++) {
             double ratio = (double)scale[assay_block_scale(b, c, i)] / unit;
             int64_t v = assay_round_real(ratio, (enum assay_rounding)k->multiplier_round);
-            m[c * b->count + i] = v < most ? v : most;
+            m[c * b->count + i] = v < max ? v : max;
         }
     }
     d->u->list[0] = m;

@@ -1,7 +1,7 @@
 /* Align, cut, add, round once: the step of mac.def. */
 #include "schemes/mac/mac.h"
 
-enum { MOST_TERMS = 64 + 1 };
+enum { MAX_TERMS = 64 + 1 };
 
 /* Scale codes have no zero and no Inf: exponents are added. */
 static void scale_by(assay_mac_value *v, uint8_t code)
@@ -83,7 +83,7 @@ static uint32_t step(const assay_mac *m, const assay_mac_row *row, size_t first,
     const assay_mac_rounding how = {
         (enum assay_rounding)m->out_round,
         m->out_frac > 0 ? (int)m->out_frac : assay_mac_layout_of(out)->fraction_bits, false};
-    assay_mac_value term[MOST_TERMS];
+    assay_mac_value term[MAX_TERMS];
     const size_t n = (size_t)m->group;
     for (size_t i = 0; i < n; i++)
         term[i] = product(m, row, first + i);

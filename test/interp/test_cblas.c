@@ -10,11 +10,11 @@
 #include "interp/float/float.h"
 #include "interp/float/setup.h"
 
-#define MOST 40
+#define MAX 40
 
 typedef struct product {
     assay_gemm g;
-    float a[MOST * MOST], b[MOST * MOST], c[MOST * MOST];
+    float a[MAX * MAX], b[MAX * MAX], c[MAX * MAX];
 } product;
 
 static _Thread_local int calls; /* of cblas_sgemm, which the linker wraps */
@@ -34,20 +34,20 @@ void __wrap_cblas_sgemm(enum CBLAS_ORDER order, enum CBLAS_TRANSPOSE a_t, enum C
 
 static void make(product *p, test_rng *r)
 {
-    for (int i = 0; i < MOST * MOST; i++) {
+    for (int i = 0; i < MAX * MAX; i++) {
         p->a[i] = (float)(test_unit(r) - 0.5);
         p->b[i] = (float)(test_unit(r) - 0.5);
         p->c[i] = 0;
     }
-    p->g = (assay_gemm){.m = test_between(r, 2, MOST),
-                        .n = test_between(r, 2, MOST),
-                        .k = test_between(r, 1, MOST),
+    p->g = (assay_gemm){.m = test_between(r, 2, MAX),
+                        .n = test_between(r, 2, MAX),
+                        .k = test_between(r, 1, MAX),
                         .a = p->a,
                         .b = p->b,
                         .c = p->c,
-                        .lda = MOST,
-                        .ldb = MOST,
-                        .ldc = MOST,
+                        .lda = MAX,
+                        .ldb = MAX,
+                        .ldc = MAX,
                         .a_t = test_random(r) & 1,
                         .b_t = test_random(r) & 1};
 }
@@ -60,12 +60,12 @@ static void is_near(const product *p)
         for (int64_t j = 0; j < g->n; j++) {
             double sum = 0, size = 0;
             for (int64_t k = 0; k < g->k; k++) {
-                const double t = (double)p->a[g->a_t ? k * MOST + i : i * MOST + k] *
+                const double t = (double)p->a[g->a_t ? k * MAX + i : i * MAX + k] *
                                  (double)p->b[g->b_t ? j * g->ldb + k : k * g->ldb + j];
                 sum += t;
                 size += fabs(t);
             }
-            assert_true(fabs((double)p->c[i * MOST + j] - sum) <=
+            assert_true(fabs((double)p->c[i * MAX + j] - sum) <=
                         (double)(g->k + 1) * size * 0x1p-24);
         }
 }
@@ -110,7 +110,7 @@ static void rows_that_overlap(void **state)
     for (int i = 0; i < 200; i++) {
         make(&p, &r);
         p.g.b_t = true;
-        p.g.k = test_between(&r, 2, MOST);
+        p.g.k = test_between(&r, 2, MAX);
         p.g.ldb = test_between(&r, 1, p.g.k - 1);
         calls = 0;
         assay_gemm_run(&p.g);

@@ -22,13 +22,13 @@ static void assert_same_hash(assay_digest d, const void *bytes, size_t n)
 /* Blocks are 1024 bytes: four of them, with every rest, at every address modulo 64. */
 static void every_length(void **state)
 {
-    enum { MOST = 4 * 1024 + 300 };
-    uint8_t *bytes = malloc(MOST + 64);
+    enum { MAX = 4 * 1024 + 300 };
+    uint8_t *bytes = malloc(MAX + 64);
     test_rng rng = test_seed("every_length", 240);
     (void)state;
-    for (size_t i = 0; i < MOST + 64; i++)
+    for (size_t i = 0; i < MAX + 64; i++)
         bytes[i] = (uint8_t)test_between(&rng, 0, 255);
-    for (size_t n = 0; n <= MOST; n++)
+    for (size_t n = 0; n <= MAX; n++)
         assert_same_hash(assay_digest_of(bytes + n % 64, n), bytes + n % 64, n);
     free(bytes);
 }
@@ -37,12 +37,12 @@ static void every_length(void **state)
 static void extreme_bytes(void **state)
 {
     static const uint8_t fill[] = {0, 0xff, 0x80, 0x7f};
-    enum { MOST = 200000 };
-    uint8_t *bytes = malloc(MOST);
+    enum { MAX = 200000 };
+    uint8_t *bytes = malloc(MAX);
     (void)state;
     for (size_t i = 0; i < sizeof fill; i++) {
-        memset(bytes, fill[i], MOST);
-        for (size_t n = 1; n <= MOST; n = 2 * n + 1)
+        memset(bytes, fill[i], MAX);
+        for (size_t n = 1; n <= MAX; n = 2 * n + 1)
             assert_same_hash(assay_digest_of(bytes, n), bytes, n);
     }
     free(bytes);

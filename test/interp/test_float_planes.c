@@ -56,7 +56,7 @@ static float expected(const op_case *c, int64_t i)
     return t < taps ? sum_of(x + t, w + t, 1) + y_i : y_i;
 }
 
-static void round_of(test_rng *rng, int64_t channels, int64_t most)
+static void round_of(test_rng *rng, int64_t channels, int64_t max)
 {
     const int spatial = (int)test_between(rng, 1, 3);
     op_case c = op_begin(ASSAY_OP_CONV, 2, 1);
@@ -70,7 +70,7 @@ static void round_of(test_rng *rng, int64_t channels, int64_t most)
         a->dilation.v[d] = test_between(rng, 1, 3);
         a->pad_begin.v[d] = test_between(rng, 0, 3);
         a->pad_end.v[d] = test_between(rng, 0, 3);
-        x[2 + d] = test_between(rng, (w[2 + d] - 1) * a->dilation.v[d] + 1, most);
+        x[2 + d] = test_between(rng, (w[2 + d] - 1) * a->dilation.v[d] + 1, max);
     }
     /* A window of whole rows is another product (takes_rows of conv.c). */
     if (w[1 + spatial] == x[1 + spatial])

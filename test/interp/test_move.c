@@ -108,7 +108,7 @@ static void slice_and_reverse_step(void **state)
     }
 }
 
-/* Walks from inside the axis one step at a time, turning or jumping at the ends. */
+/* Walks from inside the axis one step at a time, transposition or jumping at the ends. */
 static int64_t walk_source(int64_t i, int64_t n, int mode)
 {
     int64_t at = 0, direction = i < 0 ? -1 : 1;
@@ -163,9 +163,9 @@ static void pad_in_every_mode(void **state)
         c.attr.pad.begin.n = c.attr.pad.end.n = rank;
         for (int d = 0; d < rank; d++) {
             bool none = test_random(&rng) % 3 == 0;
-            int64_t most = c.attr.pad.mode == ASSAY_PAD_REFLECT ? dim[d] - 1 : dim[d];
-            c.attr.pad.begin.v[d] = none ? 0 : test_between(&rng, 0, most);
-            c.attr.pad.end.v[d] = none ? 0 : test_between(&rng, 0, most);
+            int64_t max = c.attr.pad.mode == ASSAY_PAD_REFLECT ? dim[d] - 1 : dim[d];
+            c.attr.pad.begin.v[d] = none ? 0 : test_between(&rng, 0, max);
+            c.attr.pad.end.v[d] = none ? 0 : test_between(&rng, 0, max);
         }
         op_run(&c);
         assert_padded(&c);

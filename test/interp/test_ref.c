@@ -243,7 +243,7 @@ static void test_reduce(void **state)
             kept.dim[i] = reduced[i] ? 1 : dim[i];
         assert_int_equal(assay_shape_count(&kept), assay_shape_count(fake_out_type(&net, 0)));
         for (int64_t o = 0; o < assay_shape_count(&kept); o++) {
-            int64_t sum = 0, most = INT64_MIN, least = INT64_MAX;
+            int64_t sum = 0, max = INT64_MIN, least = INT64_MAX;
             unravel(&kept, o, at);
             for (int64_t i = 0; i < assay_shape_count(&x); i++) {
                 bool here = true;
@@ -254,10 +254,10 @@ static void test_reduce(void **state)
                     continue;
                 int64_t v = fake_in(&net, 0, i);
                 sum += v;
-                most = v > most ? v : most;
+                max = v > max ? v : max;
                 least = v < least ? v : least;
             }
-            int64_t expected = t % 4 == 2   ? 5 - most
+            int64_t expected = t % 4 == 2   ? 5 - max
                                : t % 4 == 3 ? 5 - least
                                             : fake_floor_div(8 * sum, count);
             assert_int_equal(fake_out(&net, 0, o), fake_saturate(y.elem, expected));

@@ -141,14 +141,14 @@ static int64_t code_of(const struct column *c, const struct single *row)
     assay_scheme *s = open_scheme(c->scheme);
     const double scale = (double)row->real;
     const int64_t zero = row->zero + (c->middle ? 128 : 0);
-    const assay_bulk b = {.n = 1,
-                          .wide = c->wide,
-                          .type = {ASSAY_KIND_INT, 8, !c->middle},
-                          .acc = &row->acc,
-                          .scale = &scale,
-                          .zero_point = &zero};
+    const assay_batch b = {.n = 1,
+                           .wide = c->wide,
+                           .type = {ASSAY_KIND_INT, 8, !c->middle},
+                           .acc = &row->acc,
+                           .scale = &scale,
+                           .zero_point = &zero};
     int64_t out;
-    assert_ok(assay_scheme_bulk_apply(s, &b, &out, NULL, &err), &err);
+    assert_ok(assay_scheme_batch_apply(s, &b, &out, NULL, &err), &err);
     assay_scheme_free(s);
     return out - (c->middle ? 128 : 0);
 }

@@ -30,7 +30,7 @@ static bool read_row(FILE *f, row *r)
     char schema[32], kind[8];
     unsigned seed, min, max, scale;
     assay_error err;
-    *r = (row){.choice = {.chooser = ASSAY_CHOOSER_GLOW}};
+    *r = (row){.choice = {.method = ASSAY_QPARAMS_GLOW}};
     if (fscanf(f, "%u,%d,%d,%31[^,],%7[^,],%x,%x,%x,%d\n", &seed, &r->bins, &r->shape, schema, kind,
                &min, &max, &scale, &r->offset) != 9)
         return false;

@@ -132,7 +132,7 @@ static void test_layer_seen_by_others_is_not_folded(void **state)
     assay_graph_free(g);
 }
 
-static void test_lone_batch_norm(void **state)
+static void test_standalone_batch_norm(void **state)
 {
     test_rng rng = rng_of(state);
     assay_graph *g = net_new();
@@ -409,7 +409,7 @@ int main(void)
         WITH_RNG(test_batch_norm_into_conv_transpose),
         WITH_RNG(test_shared_weights_are_not_changed),
         WITH_RNG(test_layer_seen_by_others_is_not_folded),
-        WITH_RNG(test_lone_batch_norm),
+        WITH_RNG(test_standalone_batch_norm),
         WITH_RNG(test_linear_chain),
         WITH_RNG(test_other_arithmetic_stays),
         WITH_RNG(test_min_and_max_are_clips),

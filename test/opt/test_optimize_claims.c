@@ -32,7 +32,7 @@ typedef struct tally {
  * they were dequantized from. */
 static int64_t widest_output(const assay_graph *g)
 {
-    int64_t most = 0;
+    int64_t max = 0;
     for (int i = 0; i < g->n_outputs; i++) {
         const assay_value *v = &g->value[g->output[i]];
         if (v->producer >= 0 && g->node[v->producer].op == ASSAY_OP_DEQUANTIZE)
@@ -40,9 +40,9 @@ static int64_t widest_output(const assay_graph *g)
         const assay_elem e = v->type.elem;
         const bool codes = e.kind == ASSAY_KIND_INT;
         const int64_t by = codes ? assay_elem_max(e) - assay_elem_min(e) : INT32_MAX;
-        most = by > most ? by : most;
+        max = by > max ? by : max;
     }
-    return most;
+    return max;
 }
 
 static void claims_hold(rewrite_outcome *o, test_rng *r, tally *t)

@@ -23,7 +23,7 @@ REWRITE_MUTANT(wider_window, "absorb-down-lrn", {
     if ((n = rewrite_find(g, ASSAY_OP_LRN)))
         n->attr.lrn.size = 1;
 })
-REWRITE_MUTANT(weights_not_turned, "matmul-to-fc", {
+REWRITE_MUTANT(weights_not_transposed, "matmul-to-fc", {
     if ((n = rewrite_find(g, ASSAY_OP_FC)))
         n->in[1] = g->node[g->value[n->in[1]].producer].in[0];
 })
@@ -48,7 +48,7 @@ REWRITE_MUTANT(padding_on_the_other_side, "to-nhwc", {
         n->attr.pool.pad_end = begin;
     }
 })
-REWRITE_MUTANT(turned_back_otherwise, "conv-to-fc", {
+REWRITE_MUTANT(transposed_back_otherwise, "conv-to-fc", {
     if ((n = rewrite_find(g, ASSAY_OP_TRANSPOSE)))
         for (int i = 0; i < g->n_nodes; i++)
             if (g->node[i].op == ASSAY_OP_TRANSPOSE && g->node[i].in[0] != g->input[0]) {
@@ -149,14 +149,14 @@ static void mutants_are_caught(void **state)
          "graph t { input x: i8[1,4,2,2] q(0.5,0)\n"
          "l: i8[1,4,2,2] q(0.25,3) = lrn(x) {size=3,alpha=0.01}\n"
          "r: i8[1,4,2,2] q(0.25,3) = relu(l) output r }"},
-        {"weights that were not turned", "matmul-to-fc", ASSAY_PROVE_FORM, NULL, weights_not_turned,
-         LAYER "y: i8[2,2] q(0.5,3) = matmul(x,w) output y }"},
+        {"weights that were not turned", "matmul-to-fc", ASSAY_PROVE_FORM, NULL,
+         weights_not_transposed, LAYER "y: i8[2,2] q(0.5,3) = matmul(x,w) output y }"},
         {"a bias forgotten", "fc-to-matmul", ASSAY_PROVE_FORM, NULL, bias_forgotten,
          LAYER "y: i8[2,2] q(0.5,3) = fc(x,w,b) output y }"},
         {"sums that are rounded twice", "fc-to-matmul", ASSAY_PROVE_FORM, NULL, requantized_twice,
          LAYER "y: i8[2,2] q(0.5,3) = fc(x,w,b) output y }"},
         {"a result turned back otherwise", "conv-to-fc", ASSAY_PROVE_FORM, NULL,
-         turned_back_otherwise,
+         transposed_back_otherwise,
          "graph t { input x: i8[1,2,3,3] q(0.1,3) const w: i8[3,2,1,1] q(0.01,0) = [1,2,3,4,5,6]\n"
          "c: i8[1,3,3,3] q(0.5,1) = conv(x,w) output c }"},
         {"weights whose cells are exchanged", "to-nhwc", ASSAY_PROVE_LAYOUT, NULL, cells_exchanged,

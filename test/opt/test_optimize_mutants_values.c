@@ -152,7 +152,7 @@ REWRITE_MUTANT(results_exchanged, "sink-move", {
         g->value[n->out[0]].producer = g->value[n->out[1]].producer = (int)(n - g->node);
     }
 })
-REWRITE_MUTANT(turned_the_other_way, "sink-transpose", {
+REWRITE_MUTANT(transposed_the_other_way, "sink-transpose", {
     if ((n = rewrite_find(g, ASSAY_OP_TRANSPOSE))) {
         assay_list inverse = n->attr.perm.perm;
         for (int i = 0; i < inverse.n; i++)
@@ -183,7 +183,7 @@ REWRITE_MUTANT(bias_of_sums_forgotten, "sums-to-fc", {
     if ((n = rewrite_find(g, ASSAY_OP_FC)))
         n->n_in = 2;
 })
-REWRITE_MUTANT(weights_of_sums_not_turned, "sums-to-fc", {
+REWRITE_MUTANT(weights_of_sums_not_transposed, "sums-to-fc", {
     if ((n = rewrite_find(g, ASSAY_OP_FC)))
         n->in[1] = g->node[g->value[n->in[1]].producer].in[0];
 })
@@ -255,7 +255,7 @@ static void mutants_are_caught(void **state)
          "graph t { input x: i8[1,6] q(0.1,0) a: i8[1,6] q(0.3,5) = rescale(x)\n"
          "b: i8[1,3] q(0.3,5), c: i8[1,3] q(0.3,5) = split(a) {axis=1} output b output c }"},
         {"a permutation instead of its inverse", "sink-transpose", ASSAY_PROVE_ELEMENTS, NULL,
-         turned_the_other_way,
+         transposed_the_other_way,
          "graph t { input x: i8[2,2,2] q(0.1,0)\n"
          "a: i8[2,2,2] q(0.1,0) = transpose(x) {perm=[1,2,0]}\n"
          "c: i8[2,2,2] q(0.3,0) = neg(a) output c }"},
@@ -274,7 +274,7 @@ static void mutants_are_caught(void **state)
         {"the bias of sums forgotten", "sums-to-fc", ASSAY_PROVE_FORM, NULL, bias_of_sums_forgotten,
          SUMMED},
         {"weights of sums that were not turned", "sums-to-fc", ASSAY_PROVE_FORM, NULL,
-         weights_of_sums_not_turned, SUMMED},
+         weights_of_sums_not_transposed, SUMMED},
         {"half the scale on the way", "merge-rescales", ASSAY_PROVE_CODES, NULL, half_the_scale,
          "graph t { input x: i8[6] q(0.2,0) z: i8[6] q(0.2,0) = neg(x)\n"
          "a: i8[6] q(0.2,0) = rescale(z) b: i8[6] q(0.25,3) = rescale(a) output b }"},

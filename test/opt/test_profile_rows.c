@@ -83,8 +83,8 @@ static void check_count(const assay_profile_rows *rows, test_rng *rng)
         for (int i = 0; i < ASSAY_PROFILE_TABLE; i++)
             table[i] = expected[i] = (uint16_t)test_between(rng, 0, 60000);
         for (size_t i = 0; i < n; i++) {
-            const int64_t most = round % 2 ? 3 : ASSAY_PROFILE_TABLE - 1;
-            at[i] = (uint16_t)test_between(rng, 0, most);
+            const int64_t max = round % 2 ? 3 : ASSAY_PROFILE_TABLE - 1;
+            at[i] = (uint16_t)test_between(rng, 0, max);
             expected[at[i]]++;
         }
         rows->count(at, n, table);

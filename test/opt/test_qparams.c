@@ -209,7 +209,7 @@ static void test_glow_table(void **state)
         for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
             assay_choice c = {.elem = cases[k].elem,
                               .schema = (assay_schema)cases[k].schema,
-                              .chooser = ASSAY_CHOOSER_GLOW};
+                              .method = ASSAY_QPARAMS_GLOW};
             float s;
             int32_t z;
             assay_error err;
@@ -226,7 +226,7 @@ static void test_glow_table(void **state)
 static void test_glow_flaws(void **state)
 {
     (void)state;
-    assay_choice c = {.elem = assay_int(8, true), .chooser = ASSAY_CHOOSER_GLOW};
+    assay_choice c = {.elem = assay_int(8, true), .method = ASSAY_QPARAMS_GLOW};
     float s;
     int32_t z;
     assay_error err;

@@ -178,7 +178,7 @@ static void test_bias_takes_its_range(void **state)
 {
     static const struct {
         const char *types;
-        int64_t most;
+        int64_t max;
     } cases[] = {
         {"types: {bias_bits: 8}", 127},
         {"types: {bias_bits: 12}", 2047},
@@ -194,7 +194,7 @@ static void test_bias_takes_its_range(void **state)
     snprintf(path, sizeof path, "%s/bias.yaml", dir);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assay_graph *g = net_new();
-        int64_t most = 0;
+        int64_t max = 0;
         snprintf(text, sizeof text, "scheme: bias\nextends: npu16\n%s\n", cases[i].types);
         test_write_file(path, text, strlen(text));
         int x = net_input(g, "x", NET_SHAPE(1, 6));
@@ -206,11 +206,11 @@ static void test_bias_takes_its_range(void **state)
         const assay_value *bias = &s.q->value[assay_graph_find_value(s.q, "b")];
         for (size_t o = 0; o < 2; o++) {
             const int64_t code = assay_elem_get(bias->type.elem, bias->data, o);
-            most = code > most ? code : most;
+            max = code > max ? code : max;
         }
-        if (most > cases[i].most || most < cases[i].most - 1 - cases[i].most / 1000)
-            fail_msg("%s: the largest bias is %lld of %lld", cases[i].types, (long long)most,
-                     (long long)cases[i].most);
+        if (max > cases[i].max || max < cases[i].max - 1 - cases[i].max / 1000)
+            fail_msg("%s: the largest bias is %lld of %lld", cases[i].types, (long long)max,
+                     (long long)cases[i].max);
         quantized_drop(&s);
     }
     test_remove_tree(dir);

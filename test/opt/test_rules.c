@@ -55,7 +55,7 @@ static void a_scheme_file_forbids_a_rule(void **state)
     rewrite_finish(&o);
 }
 
-static void wrong_words_are_refused(void **state)
+static void wrong_policies_are_refused(void **state)
 {
     const struct {
         const char *rules, *complaint;
@@ -96,7 +96,7 @@ static void a_rule_that_is_none_is_refused(void **state)
 }
 
 /* The words are part of the scheme: its text says them, and reads back the same. */
-static void words_are_in_the_text(void **state)
+static void policies_are_in_the_text(void **state)
 {
     const char text[] = "scheme: npu\nextends: tflite\nrules: {table: never, identity: 3}\n";
     assay_scheme *s, *again;
@@ -107,10 +107,10 @@ static void words_are_in_the_text(void **state)
     rewrite_has(s->text, "rules:\n  \"identity\": 3\n  \"table\": never\n");
     assert_ok(assay_scheme_parse("text", s->text, strlen(s->text), &again, &err), &err);
     assert_string_equal(s->digest, again->digest);
-    assert_int_equal(assay_scheme_wish(again, 0, &rule), 3);
+    assert_int_equal(assay_scheme_rule_policy(again, 0, &rule), 3);
     assert_string_equal(rule, "identity");
-    assert_int_equal(assay_scheme_wish(again, 1, &rule), ASSAY_RULE_NEVER);
-    assay_scheme_wish(again, 2, &rule);
+    assert_int_equal(assay_scheme_rule_policy(again, 1, &rule), ASSAY_RULE_NEVER);
+    assay_scheme_rule_policy(again, 2, &rule);
     assert_null(rule);
     assay_scheme_free(s);
     assay_scheme_free(again);
@@ -162,9 +162,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_scheme_file_lets_a_rule_change_results),
         cmocka_unit_test(a_scheme_file_forbids_a_rule),
-        cmocka_unit_test(wrong_words_are_refused),
+        cmocka_unit_test(wrong_policies_are_refused),
         cmocka_unit_test(a_rule_that_is_none_is_refused),
-        cmocka_unit_test(words_are_in_the_text),
+        cmocka_unit_test(policies_are_in_the_text),
         cmocka_unit_test(a_plugins_op_takes_part_by_its_traits),
         cmocka_unit_test(a_plugin_brings_a_rule_of_its_own),
     };

@@ -38,7 +38,7 @@ static int64_t accumulate(const assay_unit *u, const int32_t *x, const int32_t *
     return bias;
 }
 
-static int64_t settle(const assay_unit *u, int64_t sum, bool *trapped)
+static int64_t apply_overflow(const assay_unit *u, int64_t sum, bool *trapped)
 {
     (void)u;
     (void)trapped;
@@ -59,7 +59,7 @@ const assay_scheme_vtable *assay_scheme_plugin(void)
                                .release = release,
                                .params = params,
                                .accumulate = accumulate,
-                               .settle = settle};
+                               .apply_overflow = apply_overflow};
     if (wrong == NULL)
         return &vt;
     if (strcmp(wrong, "vtable") == 0)
@@ -71,6 +71,6 @@ const assay_scheme_vtable *assay_scheme_plugin(void)
     vt.release = strcmp(wrong, "release") == 0 ? NULL : vt.release;
     vt.params = strcmp(wrong, "params") == 0 ? NULL : vt.params;
     vt.accumulate = strcmp(wrong, "accumulate") == 0 ? NULL : vt.accumulate;
-    vt.settle = strcmp(wrong, "settle") == 0 ? NULL : vt.settle;
+    vt.apply_overflow = strcmp(wrong, "apply_overflow") == 0 ? NULL : vt.apply_overflow;
     return &vt;
 }

@@ -114,7 +114,7 @@ const assay_scheme_vtable *assay_scheme_plugin(void)
         .release = release,
         .params = params,
         .accumulate = accumulate_wide,
-        .settle = settle_wide,
+        .apply_overflow = overflow_wide,
         .unary = unary,
         .facts = &facts,
     };

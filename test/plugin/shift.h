@@ -46,7 +46,7 @@ static inline int64_t accumulate_wide(const assay_unit *u, const int32_t *x, con
     return bias;
 }
 
-static inline int64_t settle_wide(const assay_unit *u, int64_t sum, bool *trapped)
+static inline int64_t overflow_wide(const assay_unit *u, int64_t sum, bool *trapped)
 {
     (void)u;
     (void)trapped;

@@ -67,7 +67,7 @@ const assay_scheme_vtable *assay_scheme_plugin(void)
         .release = release,
         .params = params,
         .accumulate = accumulate_wide,
-        .settle = settle_wide,
+        .apply_overflow = overflow_wide,
         .requantize = requantize,
     };
     return &vtable;

@@ -21,7 +21,7 @@
 #include "test/support/op_case.h"
 #include "test/support/quantized.h"
 
-#define MOST 256
+#define MAX 256
 
 /* ---- the record ---- */
 
@@ -182,7 +182,7 @@ static const product products[] = {
 typedef struct filled {
     assay_graph *g;
     const assay_type *tw;
-    int64_t x[MOST], w[MOST], bias[8];
+    int64_t x[MAX], w[MAX], bias[8];
     int64_t n_scales, scale_dim[4];
     double unit[8];
 } filled;
@@ -222,8 +222,8 @@ static double unit_of(const record *k, const filled *f, const product *p, const 
 
 static void fill(filled *f, const product *p, const record *k, test_rng *r)
 {
-    static float scale[MOST];
-    static int32_t zero[MOST];
+    static float scale[MAX];
+    static int32_t zero[MAX];
     static const float x_scale = 0.05F, y_scale = 0.4F;
     static const int32_t x_zero = 3, y_zero = -5;
     assay_error err;
@@ -242,7 +242,7 @@ static void fill(filled *f, const product *p, const record *k, test_rng *r)
     x.q = (assay_qparams){ASSAY_Q_TENSOR, 0, 0, 1, &x_scale, &x_zero};
     w.q = (assay_qparams){ASSAY_Q_BLOCK, p->axis, p->block, (size_t)f->n_scales, scale, zero};
     y.q = (assay_qparams){ASSAY_Q_TENSOR, 0, 0, 1, &y_scale, &y_zero};
-    int8_t codes[MOST];
+    int8_t codes[MAX];
     int32_t bias[8];
     for (int64_t i = 0; i < count(p->x, p->rank_x); i++)
         f->x[i] = test_between(r, -128, 127);
@@ -299,7 +299,7 @@ static int64_t code_of(const product *p, const record *k, const filled *f, int64
     const assay_type ty = typed(8, p->y, p->rank_y), tw = typed(5, p->w, p->rank_w),
                      ts = typed(8, f->scale_dim, p->rank_w);
     const assay_qparams *q = &f->tw->q;
-    int64_t y[ASSAY_MAX_RANK], sum[MOST] = {0}, term[MOST];
+    int64_t y[ASSAY_MAX_RANK], sum[MAX] = {0}, term[MAX];
     op_unravel(&ty, i, y);
     int64_t channel = p->rank_w == 4 && p->axis != 3 ? y[1] : y[p->rank_y - 1];
     for (int64_t j = 0; j < count(p->w, p->rank_w); j++) {
@@ -318,10 +318,10 @@ static int64_t code_of(const product *p, const record *k, const filled *f, int64
         op_unravel(&ts, s, at);
         if (at[p->channel] != channel)
             continue;
-        int64_t most = (INT64_C(1) << k->block_bits) - 1;
+        int64_t max = (INT64_C(1) << k->block_bits) - 1;
         int64_t m = test_rounded((long double)((double)q->scale[s] / f->unit[channel]),
                                  k->multiplier_round);
-        m = m < most ? m : most;
+        m = m < max ? m : max;
         int64_t v = k->sum_bits ? narrow(sum[s], k->sum_bits, k->wraps_sum) : sum[s];
         term[n++] = test_rounded(ldexpl((long double)(v * m), -k->shift), k->round);
     }

@@ -11,7 +11,7 @@
 #include "test/support/random_scheme.h"
 #include "test/support/scheme_unit.h"
 
-enum { MOST = 300, OPS = 18 };
+enum { MAX = 300, OPS = 18 };
 
 static const struct {
     const char *op;
@@ -94,8 +94,8 @@ static void draw_types(test_rng *r, assay_type t[3], float scale[3], int32_t zer
 static void compare(const assay_scheme *s, const assay_unit *u, assay_codes_fn codes, int op,
                     const assay_type t[3], test_rng *r)
 {
-    int32_t a[MOST], b[MOST], want[MOST], got[MOST + 1];
-    const size_t n = (size_t)test_between(r, 1, MOST);
+    int32_t a[MAX], b[MAX], want[MAX], got[MAX + 1];
+    const size_t n = (size_t)test_between(r, 1, MAX);
     for (size_t i = 0; i < n; i++) {
         a[i] = draw_code(r, &t[0]);
         b[i] = draw_code(r, &t[1]);

@@ -18,7 +18,7 @@
 #include "test/support/net.h"
 #include "test/support/scheme_unit.h"
 
-#define MOST 300
+#define MAX 300
 
 typedef struct layer {
     const char *scheme;
@@ -28,7 +28,7 @@ typedef struct layer {
     int32_t zero[4];
     assay_type type[4];
     assay_unit_spec spec;
-    int32_t x[3 * MOST], y[MOST];
+    int32_t x[3 * MAX], y[MAX];
 } layer;
 
 /* A layer of n elements; codes of `bits` bits around the given spread. */
@@ -53,9 +53,9 @@ static void make(layer *l, test_rng *r, size_t n, unsigned bits, int spread, boo
     l->spec = unit_spec("layer_norm", l->type, 3, &l->type[3]);
     l->spec.depth = (int64_t)n;
     l->spec.epsilon = 1e-5;
-    int64_t centre = test_between(r, -spread, spread), most = (INT64_C(1) << (bits - 1)) - 1;
+    int64_t centre = test_between(r, -spread, spread), max = (INT64_C(1) << (bits - 1)) - 1;
     for (size_t i = 0; i < n; i++) {
-        l->x[i] = (int32_t)assay_clamp(centre + test_between(r, -spread, spread), -most, most);
+        l->x[i] = (int32_t)assay_clamp(centre + test_between(r, -spread, spread), -max, max);
         l->x[n + i] = (int32_t)test_between(r, -15000, 15000);
         l->x[2 * n + i] = (int32_t)test_between(r, -1000, 1000) * (direct_beta ? (int32_t)1000 : 1);
     }
@@ -76,7 +76,7 @@ static void run(layer *l, const char *scheme)
 /* |y - exact| in output steps; 1/sqrt of a narrow row is only as good as its integers. */
 static double worst(const layer *l)
 {
-    double mean = 0, variance = 0, most = 0;
+    double mean = 0, variance = 0, max = 0;
     for (size_t i = 0; i < l->n; i++)
         mean += l->x[i] / (double)l->n;
     for (size_t i = 0; i < l->n; i++)
@@ -89,9 +89,9 @@ static double worst(const layer *l)
         double beta = (double)l->scale[2] * (l->x[2 * l->n + i] - l->zero[2]);
         double y = (l->x[i] - mean) * s / deviation * gamma + beta;
         double code = y / (double)l->scale[3] + l->zero[3];
-        most = fmax(most, fabs(fmin(fmax(code, -top), top - 1) - l->y[i]));
+        max = fmax(max, fabs(fmin(fmax(code, -top), top - 1) - l->y[i]));
     }
-    return most;
+    return max;
 }
 
 static void near_the_real_function(void **state)
@@ -100,7 +100,7 @@ static void near_the_real_function(void **state)
     layer l;
     (void)state;
     for (int t = 0; t < 400; t++) {
-        size_t n = (size_t)test_between(&r, 2, MOST);
+        size_t n = (size_t)test_between(&r, 2, MAX);
         make(&l, &r, n, 8, (int)test_between(&r, 2, 100), t % 2);
         run(&l, t % 4 == 1 ? "npu16" : "tflite"); /* npu16 has no left shift for another beta */
         double error = worst(&l);
@@ -144,7 +144,7 @@ static void integer_sqrt_twin(void **state)
     layer l;
     (void)state;
     for (int t = 0; t < 300; t++) {
-        make(&l, &r, (size_t)test_between(&r, 1, MOST), 8, (int)test_between(&r, 0, 100), true);
+        make(&l, &r, (size_t)test_between(&r, 1, MAX), 8, (int)test_between(&r, 0, 100), true);
         run(&l, "npu16");
         int64_t n = (int64_t)l.n, sum = 0, squares = 0;
         for (size_t i = 0; i < l.n; i++)
@@ -176,7 +176,7 @@ static void newton_twin(void **state)
     layer l;
     (void)state;
     for (int t = 0; t < 300; t++) {
-        make(&l, &r, (size_t)test_between(&r, 1, MOST), 16, t % 5 ? 30000 : 0, true);
+        make(&l, &r, (size_t)test_between(&r, 1, MAX), 16, t % 5 ? 30000 : 0, true);
         run(&l, "tflite-int16x8");
         int64_t n = (int64_t)l.n, sum = 0, squares = 0;
         for (size_t i = 0; i < l.n; i++) {

@@ -17,7 +17,7 @@
 #include "test/support/quantized.h"
 #include "test/support/scheme_unit.h"
 
-#define MOST 40
+#define MAX 40
 
 /* One place of n channels under a record of its own. */
 typedef struct place {
@@ -28,7 +28,7 @@ typedef struct place {
     int32_t zero[2];
     assay_type type[2];
     assay_unit_spec spec;
-    int32_t x[MOST], y[MOST];
+    int32_t x[MAX], y[MAX];
 } place;
 
 static void make(place *p, test_rng *r, unsigned code_bits)
@@ -39,7 +39,7 @@ static void make(place *p, test_rng *r, unsigned code_bits)
     p->bits = (int)test_between(r, 6, narrow ? 20 : 30);
     p->interpolate = (int)test_between(r, 0, 3) > 0;
     p->round = (enum assay_rounding)test_between(r, 0, ASSAY_ROUND_COUNT - 1);
-    p->n = (size_t)test_between(r, 1, MOST);
+    p->n = (size_t)test_between(r, 1, MAX);
     p->scale[0] = (float)((narrow ? 0.02 : 0.0001) * (0.5 + test_unit(r)));
     p->scale[1] = p->scale[0] * (float)(0.3 + 0.7 * test_unit(r));
     for (int i = 0; i < 2; i++) {
@@ -151,9 +151,9 @@ static void equals_its_twin(void **state)
             int64_t g = twin_gain(&p, sum_of(&p, c));
             if (g == INT64_MIN)
                 continue;
-            int64_t most = (INT64_C(1) << (bits - 1)) - 1;
+            int64_t max = (INT64_C(1) << (bits - 1)) - 1;
             int64_t y = rescaled(&p, (p.x[c] - p.zero[0]) * g) + p.zero[1];
-            y = y < -most - 1 ? -most - 1 : y > most ? most : y;
+            y = y < -max - 1 ? -max - 1 : y > max ? max : y;
             if (p.y[c] != y)
                 fail_msg("channel %zu of %zu, cells %d, bits %d: %d, twin %lld", c, p.n, p.cells,
                          p.bits, p.y[c], (long long)y);
@@ -167,7 +167,7 @@ static void equals_its_twin(void **state)
 static void near_the_real_function(void **state)
 {
     test_rng r = test_seed("lrn real", 52);
-    double most = 0;
+    double max = 0;
     place p;
     (void)state;
     for (int t = 0; t < 600; t++) {
@@ -182,11 +182,11 @@ static void near_the_real_function(void **state)
             double code =
                 d * (double)p.scale[0] / (double)p.scale[1] * (double)real_gain(&p, sum_of(&p, c)) +
                 p.zero[1];
-            most = fmax(most, fabs(fmin(fmax(code, -128), 127) - p.y[c]));
+            max = fmax(max, fabs(fmin(fmax(code, -128), 127) - p.y[c]));
         }
     }
-    print_message("# greatest error %.3f steps, of which 0.5 is the last rounding\n", most);
-    assert_true(most < 0.55);
+    print_message("# greatest error %.3f steps, of which 0.5 is the last rounding\n", max);
+    assert_true(max < 0.55);
 }
 
 static void refuse(place *p, const char *scheme, const char *why)

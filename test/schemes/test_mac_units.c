@@ -7,7 +7,7 @@
 #include "test/support/npz.h"
 #include "test/support/support.h"
 
-enum { MOST_K = 64 };
+enum { MAX_K = 64 };
 
 /* Columns of a file of rows. */
 struct rows {
@@ -43,15 +43,15 @@ static struct rows open_rows(const char *file, const char *c, const char *d)
         r.scale_a = column(&r, "scale_a", &r.scales);
         r.scale_b = column(&r, "scale_b", &r.scales);
     }
-    assert_true(r.k <= MOST_K && r.scales <= MOST_K);
+    assert_true(r.k <= MAX_K && r.scales <= MAX_K);
     return r;
 }
 
 /* The dot of row i; zeros fill the last step, they count for nothing. */
 static uint32_t dot(const struct rows *r, const assay_mac *m, size_t i)
 {
-    uint32_t a[2 * MOST_K] = {0}, b[2 * MOST_K] = {0};
-    uint8_t scale_a[MOST_K] = {0}, scale_b[MOST_K] = {0};
+    uint32_t a[2 * MAX_K] = {0}, b[2 * MAX_K] = {0};
+    uint8_t scale_a[MAX_K] = {0}, scale_b[MAX_K] = {0};
     const size_t group = (size_t)m->group;
     for (size_t j = 0; j < r->k; j++) {
         a[j] = (uint32_t)r->a[i * r->k + j];
@@ -192,7 +192,7 @@ static void smallest_dots(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof dots / sizeof *dots; i++) {
         const assay_mac_unit u = unit(dots[i].unit);
-        uint32_t a[MOST_K] = {dots[i].a[0], dots[i].a[1]}, b[MOST_K] = {dots[i].b[0], dots[i].b[1]};
+        uint32_t a[MAX_K] = {dots[i].a[0], dots[i].a[1]}, b[MAX_K] = {dots[i].b[0], dots[i].b[1]};
         const assay_mac_row row = {(size_t)u.record.group, a, b, dots[i].c, NULL, NULL};
         const uint32_t d = assay_mac_dot(&u.record, &row);
         if (d != dots[i].d)
@@ -204,8 +204,8 @@ static void smallest_dots(void **state)
 static void not_numbers(void **state)
 {
     const assay_mac_unit u = unit("nv-blackwell-mxf8-e5m2");
-    const uint8_t one[MOST_K] = {127}, nan[MOST_K] = {255};
-    uint32_t inf[MOST_K] = {0x7c}, zero[MOST_K] = {0};
+    const uint8_t one[MAX_K] = {127}, nan[MAX_K] = {255};
+    uint32_t inf[MAX_K] = {0x7c}, zero[MAX_K] = {0};
     const assay_mac_row rows[] = {
         {32, zero, zero, 0, nan, one},
         {32, zero, zero, 0, one, nan},

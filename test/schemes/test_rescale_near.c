@@ -29,9 +29,9 @@ static void check(const char *what, const assay_rescale *r, const int64_t *acc, 
 }
 
 /* Scales of all sizes, every fourth with few bits, so that ties are exact. */
-static float random_scale(test_rng *r, int most)
+static float random_scale(test_rng *r, int max)
 {
-    double s = ldexp(1 + test_unit(r), (int)test_between(r, -40, most));
+    double s = ldexp(1 + test_unit(r), (int)test_between(r, -40, max));
     return (float)(test_between(r, 0, 3) ? s : ldexp(rint(ldexp(s, 6 - ilogb(s))), ilogb(s) - 6));
 }
 
@@ -48,32 +48,32 @@ static int64_t boundary(test_rng *r, const assay_rescale *k, double real)
 static void random_rows(test_rng *rng, const char *name, const assay_scheme *s, assay_elem type,
                         int rows)
 {
-    assay_lone lone;
+    assay_single single;
     assay_error err;
-    assert_ok(assay_lone_start(&lone, s, "conv", type.bits > 8, &err), &err);
-    if (!assay_lone_is_float(&lone))
+    assert_ok(assay_single_start(&single, s, "conv", type.bits > 8, &err), &err);
+    if (!assay_single_is_float(&single))
         return;
     for (int t = 0; t < rows; t++) {
         int64_t acc[ROW];
-        int64_t least = assay_elem_min(type), most = assay_elem_max(type);
-        int64_t zero = t % 3 ? test_between(rng, least, most) : 0;
-        int64_t lo = t % 5 ? least : test_between(rng, least, most - 2), hi = most;
-        assay_bulk bulk = {.type = type, .zero_point = &zero, .lo = &lo, .hi = &hi};
+        int64_t least = assay_elem_min(type), max = assay_elem_max(type);
+        int64_t zero = t % 3 ? test_between(rng, least, max) : 0;
+        int64_t lo = t % 5 ? least : test_between(rng, least, max - 2), hi = max;
+        assay_batch batch = {.type = type, .zero_point = &zero, .lo = &lo, .hi = &hi};
         char why[256];
         bool small = t % 10 == 0; /* scales at the ends of what float32 holds: the slow path */
         float in = random_scale(rng, 0) * (small ? 0x1p-30f : 1), w = random_scale(rng, 0);
         float out = random_scale(rng, 0);
-        if (!assay_lone_form(&lone, &bulk, 0, in, w, out, why, sizeof why))
+        if (!assay_single_form(&single, &batch, 0, in, w, out, why, sizeof why))
             continue;
         double real = (double)in * (double)w / (double)out;
         for (int i = 0; i < ROW; i++) {
             int way = (int)test_between(rng, 0, 3);
             int bits = (int)test_between(rng, 1, 40); /* beyond int32 too */
-            acc[i] = way ? boundary(rng, &lone.r, real)
+            acc[i] = way ? boundary(rng, &single.r, real)
                          : (int64_t)(test_random(rng) >> (64 - bits)) - (INT64_C(1) << (bits - 1));
         }
-        lone.r.in_zero = t % 7 == 0 ? 3 : 0;
-        check(name, &lone.r, acc, ROW);
+        single.r.in_zero = t % 7 == 0 ? 3 : 0;
+        check(name, &single.r, acc, ROW);
     }
 }
 
@@ -135,21 +135,21 @@ static void small_domains(void **state)
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         for (size_t j = 0; j < sizeof scales / sizeof *scales; j++) {
             assay_scheme *s;
-            assay_lone lone;
+            assay_single single;
             assay_error err;
             char why[256];
             assert_ok(assay_scheme_open(names[k], &s, &err), &err);
-            assert_ok(assay_lone_start(&lone, s, "conv", false, &err), &err);
+            assert_ok(assay_single_start(&single, s, "conv", false, &err), &err);
             int64_t zero = (int64_t)j - 4, acc[ROW];
             double real = (double)(float)scales[j];
-            assay_bulk bulk = {
+            assay_batch batch = {
                 .type = {ASSAY_KIND_INT, 8, true}, .scale = &real, .zero_point = &zero};
-            assert_true(assay_lone_set(&lone, &bulk, 0, why, sizeof why));
-            assert_non_null(lone.r.near);
+            assert_true(assay_single_set(&single, &batch, 0, why, sizeof why));
+            assert_non_null(single.r.near);
             for (int64_t first = -(1 << 17); first < 1 << 17; first += ROW) {
                 for (int i = 0; i < ROW; i++)
                     acc[i] = first + i;
-                check(names[k], &lone.r, acc, ROW);
+                check(names[k], &single.r, acc, ROW);
             }
             assay_scheme_free(s);
         }

@@ -17,12 +17,12 @@ static int64_t code_of(const char *record, int64_t acc, double scale, int64_t ze
     assay_scheme *s = unit_scheme(record);
     assay_error err = {0};
     int64_t out;
-    const assay_bulk b = {.n = 1,
-                          .type = {ASSAY_KIND_INT, (uint8_t)bits, true},
-                          .acc = &acc,
-                          .scale = &scale,
-                          .zero_point = &zero};
-    assert_ok(assay_scheme_bulk_apply(s, &b, &out, NULL, &err), &err);
+    const assay_batch b = {.n = 1,
+                           .type = {ASSAY_KIND_INT, (uint8_t)bits, true},
+                           .acc = &acc,
+                           .scale = &scale,
+                           .zero_point = &zero};
+    assert_ok(assay_scheme_batch_apply(s, &b, &out, NULL, &err), &err);
     assay_scheme_free(s);
     return out;
 }
@@ -97,8 +97,8 @@ static void denormals(void **state)
                             rest > 0 && !odd,
                             rest > 0};
         int64_t multiplier, shift;
-        assert_ok(assay_scheme_bulk_derive(s, NULL, false, &real, 1, &multiplier, &shift, NULL,
-                                           NULL, &err),
+        assert_ok(assay_scheme_batch_derive(s, NULL, false, &real, 1, &multiplier, &shift, NULL,
+                                            NULL, &err),
                   &err);
         if (multiplier != (int64_t)low + up[mode] || shift != 15)
             fail_msg("%lld less %d bits %s: %lld, shift %lld", (long long)m, lost,
@@ -115,20 +115,20 @@ static void wide_values(void **state)
     test_rng rng = test_seed("wide", 15);
     for (int i = 0; i < 200; i++) {
         const int64_t x = test_between(&rng, -(INT64_C(1) << 50), INT64_C(1) << 50);
-        const int64_t most = x > 0 ? INT32_MAX : INT32_MIN;
+        const int64_t max = x > 0 ? INT32_MAX : INT32_MIN;
         const uint64_t low = (uint64_t)x << 20;
         assert_int_equal(code_of(WIDE "sum_bits: 32, store: wrap}\n", x, 0x1p20, 0, 32),
                          (int32_t)(uint32_t)low);
         assert_int_equal(code_of(WIDE "sum_bits: 0, store: wrap}\n", x, 0x1p20, 3, 32),
                          (int32_t)((uint32_t)low + 3));
-        assert_int_equal(code_of(WIDE "result_bits: 32, sum_bits: 32}\n", x, 0x1p20, 0, 32), most);
+        assert_int_equal(code_of(WIDE "result_bits: 32, sum_bits: 32}\n", x, 0x1p20, 0, 32), max);
         assert_int_equal(code_of(WIDE "result_bits: 64, result_overflow: wrap, sum_bits: 0}\n", x,
                                  0x1p20, 0, 32),
                          (int64_t)low > INT32_MAX   ? INT32_MAX
                          : (int64_t)low < INT32_MIN ? INT32_MIN
                                                     : (int64_t)low);
         assert_int_equal(code_of(WIDE "sum_bits: 32, store: wrap}\n", x, 0x1p100, 7, 8), 7);
-        assert_int_equal(code_of(WIDE "sum_bits: 0}\n", x, 0x1p100, 7, 32), most);
+        assert_int_equal(code_of(WIDE "sum_bits: 0}\n", x, 0x1p100, 7, 32), max);
     }
 }
 

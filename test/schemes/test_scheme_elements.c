@@ -365,7 +365,7 @@ static void blends(void **state)
                 c[j] = (int32_t)test_between(&rng, -128, 127);
             const int32_t fy = (int32_t)test_between(&rng, 0, 1024);
             const int32_t fx = (int32_t)test_between(&rng, 0, 1024);
-            m.scheme->vt->blend(m.unit, c, &fy, &fx, 1, &y);
+            m.scheme->vt->interpolate(m.unit, c, &fy, &fx, 1, &y);
             double top = c[0] + (c[1] - c[0]) * (fx / 1024.0);
             double bottom = c[2] + (c[3] - c[2]) * (fx / 1024.0);
             double v = floor(top + (bottom - top) * (fy / 1024.0) + 0.5); /* exact: 20 bits */

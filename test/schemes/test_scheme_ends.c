@@ -18,8 +18,8 @@ static int64_t code_of(const char *record, assay_elem type, int64_t acc, double 
     assay_error err = {0};
     int64_t out;
     uint8_t refused = 0;
-    const assay_bulk b = {.n = 1, .type = type, .acc = &acc, .scale = &scale, .zero_point = &zero};
-    assert_ok(assay_scheme_bulk_apply(s, &b, &out, &refused, &err), &err);
+    const assay_batch b = {.n = 1, .type = type, .acc = &acc, .scale = &scale, .zero_point = &zero};
+    assert_ok(assay_scheme_batch_apply(s, &b, &out, &refused, &err), &err);
     assay_scheme_free(s);
     return refused ? REFUSED : out;
 }

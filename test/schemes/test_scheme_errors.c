@@ -350,7 +350,7 @@ static void inherited(void **state)
     assert_non_null(strstr(s->text, "nodes:\n  \"n\":\n    given:\n      multiplier: [9]\n"
                                     "      shift: [-4]\n"));
     assert_null(strstr(s->text, "zero_point: 7"));
-    assert_int_equal(assay_data(s)->n_given, 1);
+    assert_int_equal(assay_data(s)->n_precomputed, 1);
     assay_scheme_free(s);
 
     snprintf(text, sizeof text, "scheme: b\nextends: %s\nrescale: {shift_min: 63}\n", path);

@@ -135,16 +135,16 @@ static void doubles(void **state)
         char text[200], why[256];
         assay_error err = {0};
         assay_scheme *s;
-        assay_lone o;
-        const assay_bulk b = {
+        assay_single o;
+        const assay_batch b = {
             .n = 1, .type = assay_int(8, true), .scale = &scales[k / 2], .zero_point = &zero};
         snprintf(text, sizeof text,
                  "scheme: t\nrescale: {encoding: float64, round: [half-even], negative_scale: yes, "
                  "zero_point: %s, sum_bits: 0}\n",
                  inside ? "inside" : "after");
         assert_ok(assay_scheme_parse("t", text, strlen(text), &s, &err), &err);
-        assert_ok(assay_lone_start(&o, s, NULL, false, &err), &err);
-        assert_true(assay_lone_set(&o, &b, 0, why, sizeof why));
+        assert_ok(assay_single_start(&o, s, NULL, false, &err), &err);
+        assert_true(assay_single_set(&o, &b, 0, why, sizeof why));
         for (int i = 0; i < 3000; i++) {
             const int64_t acc = i % 3 ? draw(&rng) : draw(&rng) * 65537;
             volatile double v = (double)acc * scales[k / 2];

@@ -128,13 +128,13 @@ static void classes(void **state)
         acc[i] = (int64_t)((test_unit(&rng) - 0.5) * 512 / scale[i]);
         zero[i] = test_between(&rng, -128, 127);
     }
-    assay_bulk b = {.n = N, .type = int8, .acc = acc, .scale = scale, .zero_point = zero};
+    assay_batch b = {.n = N, .type = int8, .acc = acc, .scale = scale, .zero_point = zero};
     for (size_t k = 0; k < 3; k++)
         for (size_t m = 0; members[k][m] != NULL; m++) {
             assay_error err = {0};
             assay_scheme *s = open_scheme(members[k][m]);
             int64_t *out = m == 0 ? first : other;
-            assert_ok(assay_scheme_bulk_apply(s, &b, out, NULL, &err), &err);
+            assert_ok(assay_scheme_batch_apply(s, &b, out, NULL, &err), &err);
             for (int i = 0; i < N && m > 0; i++)
                 if (out[i] != first[i])
                     fail_msg("%s and %s differ: acc %lld, scale %.9g", members[k][0], members[k][m],
@@ -164,12 +164,12 @@ static void incidents(void **state)
         assay_scheme *s = open_scheme(cases[i].scheme);
         double scale = (double)(float)cases[i].scale;
         int64_t out;
-        assay_bulk b = {.n = 1,
-                        .type = assay_int(8, true),
-                        .acc = &cases[i].acc,
-                        .scale = &scale,
-                        .zero_point = &cases[i].zero};
-        assert_ok(assay_scheme_bulk_apply(s, &b, &out, NULL, &err), &err);
+        assay_batch b = {.n = 1,
+                         .type = assay_int(8, true),
+                         .acc = &cases[i].acc,
+                         .scale = &scale,
+                         .zero_point = &cases[i].zero};
+        assert_ok(assay_scheme_batch_apply(s, &b, &out, NULL, &err), &err);
         assert_int_equal(out, cases[i].expected);
         assay_scheme_free(s);
     }

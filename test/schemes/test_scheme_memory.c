@@ -215,11 +215,11 @@ static void special(void **state)
 
 static assay_status make_form(const void *what, assay_error *err)
 {
-    const assay_lone *o = what;
-    assay_staircase form;
-    assay_status status = assay_staircase_make(&o->r, 0, -5000, 5000, &form, err);
+    const assay_single *o = what;
+    assay_threshold_form form;
+    assay_status status = assay_threshold_form_make(&o->r, 0, -5000, 5000, &form, err);
     if (status == ASSAY_OK)
-        assay_staircase_free(&form);
+        assay_threshold_form_free(&form);
     return status;
 }
 
@@ -227,14 +227,14 @@ static void forms(void **state)
 {
     (void)state;
     const double scale = 0.25;
-    const assay_bulk b = {.n = 1, .type = {ASSAY_KIND_INT, 16, true}, .scale = &scale};
+    const assay_batch b = {.n = 1, .type = {ASSAY_KIND_INT, 16, true}, .scale = &scale};
     assay_scheme *s;
     assay_error err;
-    assay_lone o;
+    assay_single o;
     char why[256];
     assert_ok(assay_scheme_open("tflite", &s, &err), &err);
-    assert_ok(assay_lone_start(&o, s, NULL, false, &err), &err);
-    assert_true(assay_lone_set(&o, &b, 0, why, sizeof why));
+    assert_ok(assay_single_start(&o, s, NULL, false, &err), &err);
+    assert_true(assay_single_set(&o, &b, 0, why, sizeof why));
     each_in_turn(make_form, &o, "a form of 2,500 runs");
     assay_scheme_free(s);
 }

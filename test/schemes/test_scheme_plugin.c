@@ -82,12 +82,13 @@ static void refusals(void **state)
         {"vtable", "no vtable; expected a function assay_scheme_plugin"},
         {"abi", "plugin ABI 3; this library speaks 2"},
         {"size", "vtable of 16 bytes; expected "},
-        {"name", "name, prepare, release, params, accumulate and settle must be set"},
-        {"prepare", "name, prepare, release, params, accumulate and settle must be set"},
-        {"release", "name, prepare, release, params, accumulate and settle must be set"},
-        {"params", "name, prepare, release, params, accumulate and settle must be set"},
-        {"accumulate", "name, prepare, release, params, accumulate and settle must be set"},
-        {"settle", "name, prepare, release, params, accumulate and settle must be set"},
+        {"name", "name, prepare, release, params, accumulate and apply_overflow must be set"},
+        {"prepare", "name, prepare, release, params, accumulate and apply_overflow must be set"},
+        {"release", "name, prepare, release, params, accumulate and apply_overflow must be set"},
+        {"params", "name, prepare, release, params, accumulate and apply_overflow must be set"},
+        {"accumulate", "name, prepare, release, params, accumulate and apply_overflow must be set"},
+        {"apply_overflow",
+         "name, prepare, release, params, accumulate and apply_overflow must be set"},
     };
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         setenv("ASSAY_TEST_BROKEN", broken[i].wrong, 1);

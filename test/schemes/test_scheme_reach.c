@@ -50,8 +50,8 @@ static void check_one(const reach *r)
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)                                        \
     check_one(&list[i])
 
-#define BEYOND(what, most, bits) what " can reach " most ", beyond the " bits " bits that hold it"
-#define SUM                      "with this add.bits the sum"
+#define BEYOND(what, max, bits) what " can reach " max ", beyond the " bits " bits that hold it"
+#define SUM                     "with this add.bits the sum"
 
 static void sums(void **state)
 {

@@ -285,7 +285,7 @@ static void resizes(probe *p, test_rng *rng)
     if (!prepare(p))
         return;
     int32_t bits;
-    p->scheme->vt->blend(p->unit, NULL, NULL, NULL, 0, &bits);
+    p->scheme->vt->interpolate(p->unit, NULL, NULL, NULL, 0, &bits);
     for (int i = 0; i < 200; i++) {
         int32_t c[4], fy = (int32_t)test_between(rng, 0, (1 << bits) - 1), y;
         int32_t fx = (int32_t)test_between(rng, 0, (1 << bits) - 1);
@@ -294,7 +294,7 @@ static void resizes(probe *p, test_rng *rng)
             c[k] = random_code(p, 0, rng);
             v[k] = real(p, 0, c[k]);
         }
-        p->scheme->vt->blend(p->unit, c, &fy, &fx, 1, &y);
+        p->scheme->vt->interpolate(p->unit, c, &fy, &fx, 1, &y);
         near(p, y, (1 - b) * ((1 - a) * v[0] + a * v[1]) + b * ((1 - a) * v[2] + a * v[3]),
              units(p), a, b);
     }

@@ -242,16 +242,16 @@ static sample random_sample(test_rng *rng, const assay_record *rec)
 }
 
 /* The words of `scheme try` come from a trace that is written apart: it ends in the same code. */
-static void check_trace(const assay_scheme *s, const assay_bulk *b, int64_t code)
+static void check_trace(const assay_scheme *s, const assay_batch *b, int64_t code)
 {
-    assay_lone o;
+    assay_single o;
     assay_trace t;
     assay_error err = {0};
     char why[256];
-    assert_ok(assay_lone_start(&o, s, NULL, false, &err), &err);
-    assert_true(assay_lone_set(&o, b, 0, why, sizeof why));
+    assert_ok(assay_single_start(&o, s, NULL, false, &err), &err);
+    assert_true(assay_single_set(&o, b, 0, why, sizeof why));
     int64_t acc = b->acc[0];
-    assert_true(assay_lone_settle(&o, &acc));
+    assert_true(assay_single_apply_overflow(&o, &acc));
     assay_trace_run(&o.r, acc, 0, &t);
     if (!t.accepted || t.code != code)
         fail_msg("%s: acc %lld: %lld, the trace %lld\n%s", s->name, (long long)acc, (long long)code,
@@ -271,18 +271,18 @@ static size_t compare(const assay_scheme *s, test_rng *rng, int n)
         sample p = random_sample(rng, &rec);
         int64_t m = 0, h = 0, pre = 0, out;
         uint8_t refused = 0;
-        const assay_bulk b = {.n = 1,
-                              .type = p.type,
-                              .acc = &p.acc,
-                              .scale = &p.scale,
-                              .zero_point = &p.zero,
-                              .in_zero = &p.in_zero};
+        const assay_batch b = {.n = 1,
+                               .type = p.type,
+                               .acc = &p.acc,
+                               .scale = &p.scale,
+                               .zero_point = &p.zero,
+                               .in_zero = &p.in_zero};
         assert_ok(
-            assay_scheme_bulk_derive(s, NULL, false, &p.scale, 1, &m, &h, &pre, &refused, &err),
+            assay_scheme_batch_derive(s, NULL, false, &p.scale, 1, &m, &h, &pre, &refused, &err),
             &err);
         if (refused)
             continue;
-        assert_ok(assay_scheme_bulk_apply(s, &b, &out, &refused, &err), &err);
+        assert_ok(assay_scheme_batch_apply(s, &b, &out, &refused, &err), &err);
         if (refused)
             continue;
         twin t = {.rec = &rec,

@@ -114,15 +114,15 @@ static void steps(void **state)
         char why[256], *text;
         size_t size;
         assay_error err = {0};
-        assay_lone o;
+        assay_single o;
         assay_scheme *s = scheme_of(w->record);
-        const assay_bulk b = {.n = 1,
-                              .type = assay_int(8, true),
-                              .scale = &w->scale,
-                              .zero_point = &w->zero,
-                              .in_zero = &w->in_zero};
-        assert_ok(assay_lone_start(&o, s, NULL, false, &err), &err);
-        assert_true(assay_lone_set(&o, &b, 0, why, sizeof why));
+        const assay_batch b = {.n = 1,
+                               .type = assay_int(8, true),
+                               .scale = &w->scale,
+                               .zero_point = &w->zero,
+                               .in_zero = &w->in_zero};
+        assert_ok(assay_single_start(&o, s, NULL, false, &err), &err);
+        assert_true(assay_single_set(&o, &b, 0, why, sizeof why));
         FILE *f = open_memstream(&text, &size);
         assay_explain_steps(f, &o, w->acc);
         fclose(f);
@@ -155,10 +155,10 @@ static void trifles(void **state)
         char why[256], *text;
         size_t size;
         assay_error err = {0};
-        assay_lone o;
-        const assay_bulk b = {.n = 1, .type = assay_int(32, true), .scale = &list[i].scale};
-        assert_ok(assay_lone_start(&o, s, NULL, false, &err), &err);
-        assert_true(assay_lone_set(&o, &b, 0, why, sizeof why));
+        assay_single o;
+        const assay_batch b = {.n = 1, .type = assay_int(32, true), .scale = &list[i].scale};
+        assert_ok(assay_single_start(&o, s, NULL, false, &err), &err);
+        assert_true(assay_single_set(&o, &b, 0, why, sizeof why));
         FILE *f = open_memstream(&text, &size);
         assay_explain_steps(f, &o, list[i].acc);
         fclose(f);
@@ -240,13 +240,14 @@ static void refused(void **state)
     int64_t out[2], m[2], sh[2], pre[2];
     uint8_t error[2];
     assay_error err = {0};
-    assay_bulk b = {.n = 2, .type = assay_int(8, true), .acc = acc};
+    assay_batch b = {.n = 2, .type = assay_int(8, true), .acc = acc};
     assay_scheme plugin = {.name = "p"};
 
-    assert_int_equal(assay_scheme_bulk_apply(&plugin, &b, out, error, &err), ASSAY_ERR_UNSUPPORTED);
+    assert_int_equal(assay_scheme_batch_apply(&plugin, &b, out, error, &err),
+                     ASSAY_ERR_UNSUPPORTED);
     assert_string_equal(err.text, "scheme p: a plugin has no parameter record");
     assert_int_equal(
-        assay_scheme_bulk_derive(&plugin, NULL, false, half, 2, m, sh, pre, error, &err),
+        assay_scheme_batch_derive(&plugin, NULL, false, half, 2, m, sh, pre, error, &err),
         ASSAY_ERR_UNSUPPORTED);
     assert_int_equal(assay_explain_rounding(stderr, &plugin, NULL, false, &err),
                      ASSAY_ERR_UNSUPPORTED);
@@ -259,33 +260,33 @@ static void refused(void **state)
     assert_false(assay_scheme_is_exact_float(&plugin, "exp"));
 
     assay_scheme *s = scheme_of("rescale: {input_bits: 8}\n");
-    assert_refused(assay_scheme_bulk_apply(s, &b, out, error, &err), &err,
+    assert_refused(assay_scheme_batch_apply(s, &b, out, error, &err), &err,
                    "scales, or multipliers and shifts, are needed");
     b.multiplier = multiplier;
-    assert_refused(assay_scheme_bulk_apply(s, &b, out, error, &err), &err,
+    assert_refused(assay_scheme_batch_apply(s, &b, out, error, &err), &err,
                    "scales, or multipliers and shifts, are needed");
     b.shift = shift;
-    assert_refused(assay_scheme_bulk_apply(s, &b, out, NULL, &err), &err,
+    assert_refused(assay_scheme_batch_apply(s, &b, out, NULL, &err), &err,
                    "row 1: the target refuses the accumulator 128");
-    assert_ok(assay_scheme_bulk_apply(s, &b, out, error, &err), &err);
+    assert_ok(assay_scheme_batch_apply(s, &b, out, error, &err), &err);
     assert_int_equal(error[0], 0);
     assert_int_equal(error[1], 1);
     assert_int_equal(out[0], 1);
     assert_int_equal(out[1], 0);
-    assert_refused(assay_scheme_bulk_derive(s, NULL, false, scale, 2, m, sh, pre, NULL, &err), &err,
-                   "row 0: scale -1 is negative");
-    assert_ok(assay_scheme_bulk_derive(s, NULL, false, scale, 2, m, sh, pre, error, &err), &err);
+    assert_refused(assay_scheme_batch_derive(s, NULL, false, scale, 2, m, sh, pre, NULL, &err),
+                   &err, "row 0: scale -1 is negative");
+    assert_ok(assay_scheme_batch_derive(s, NULL, false, scale, 2, m, sh, pre, error, &err), &err);
     assert_int_equal(error[0], 1);
-    assert_ok(assay_scheme_bulk_derive(s, NULL, false, scale, 2, m, sh, NULL, error, &err), &err);
+    assert_ok(assay_scheme_batch_derive(s, NULL, false, scale, 2, m, sh, NULL, error, &err), &err);
     assert_int_equal(m[1], 1 << 30);
     assert_int_equal(sh[1], 0);
     assert_int_equal(pre[1], 0);
     assay_scheme_free(s);
 
     s = scheme_of("rescale: {encoding: thresholds, round: [floor]}\n");
-    assert_refused(assay_scheme_bulk_apply(s, &b, out, NULL, &err), &err,
+    assert_refused(assay_scheme_batch_apply(s, &b, out, NULL, &err), &err,
                    "row 0: this encoding takes scales, not multipliers");
-    assert_refused(assay_scheme_bulk_derive(s, NULL, false, half, 2, m, sh, pre, NULL, &err), &err,
+    assert_refused(assay_scheme_batch_derive(s, NULL, false, half, 2, m, sh, pre, NULL, &err), &err,
                    "scheme t: its scales become thresholds, not multipliers");
     assay_scheme_free(s);
 
@@ -293,11 +294,11 @@ static void refused(void **state)
         "rescale: {encoding: glow, product_bits: 32, round: [half-up], shift_sign: right}\n");
     b.shift = (const int64_t[]){9, 9}; /* without a pre-shift: x * 300 / 2^9 */
     b.multiplier = (const int64_t[]){300, 300};
-    assert_ok(assay_scheme_bulk_apply(s, &b, out, NULL, &err), &err);
+    assert_ok(assay_scheme_batch_apply(s, &b, out, NULL, &err), &err);
     assert_int_equal(out[0], 1);
     assert_int_equal(out[1], 75);
     b.pre = (const int64_t[]){1, 7}; /* the shift is the one after it */
-    assert_ok(assay_scheme_bulk_apply(s, &b, out, NULL, &err), &err);
+    assert_ok(assay_scheme_batch_apply(s, &b, out, NULL, &err), &err);
     assert_int_equal(out[0], 0);
     assert_int_equal(out[1], 1); /* 300 / 512, half up */
     b.pre = NULL;
@@ -307,7 +308,7 @@ static void refused(void **state)
         "rescale: {left_shift: product, pre_shift: rest, shift_max: 200, round: [15 half-up]}\n");
     b.multiplier = (const int64_t[]){1, 1};
     b.shift = (const int64_t[]){-100, 100}; /* pre-shifts of 116 and -84 bits */
-    assert_ok(assay_scheme_bulk_apply(s, &b, out, NULL, &err), &err);
+    assert_ok(assay_scheme_batch_apply(s, &b, out, NULL, &err), &err);
     assert_int_equal(out[0], 0);
     assert_int_equal(out[1], 127);
     assay_scheme_free(s);
@@ -349,22 +350,22 @@ static void formed(void **state)
     const int64_t acc = 2000000;
     char why[256];
     assay_error err = {0};
-    const assay_bulk b = {.n = 1, .type = assay_int(32, true)};
+    const assay_batch b = {.n = 1, .type = assay_int(32, true)};
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
-        assay_lone o;
+        assay_single o;
         assay_scheme *s = scheme_of(list[i].record);
         int exponent;
-        assert_ok(assay_lone_start(&o, s, NULL, false, &err), &err);
-        assert_true(assay_lone_form(&o, &b, 0, 0.1f, 0.3f, 0.7f, why, sizeof why));
+        assert_ok(assay_single_start(&o, s, NULL, false, &err), &err);
+        assert_true(assay_single_form(&o, &b, 0, 0.1f, 0.3f, 0.7f, why, sizeof why));
         assert_int_equal(o.multiplier, llround(ldexp(frexp(list[i].real, &exponent), 31)));
-        assert_false(assay_lone_form(&o, &b, 0, -0.1f, 0.3f, 0.7f, why, sizeof why));
+        assert_false(assay_single_form(&o, &b, 0, -0.1f, 0.3f, 0.7f, why, sizeof why));
         assert_non_null(strstr(why, "is negative"));
         assay_scheme_free(s);
     }
-    assay_lone o;
+    assay_single o;
     assay_scheme *s = scheme_of("rescale: {encoding: float32, scale: f32-steps, round: [trunc]}\n");
-    assert_ok(assay_lone_start(&o, s, NULL, false, &err), &err);
-    assert_true(assay_lone_form(&o, &b, 0, 0.1f, 0.3f, 0.7f, why, sizeof why));
+    assert_ok(assay_single_start(&o, s, NULL, false, &err), &err);
+    assert_true(assay_single_form(&o, &b, 0, 0.1f, 0.3f, 0.7f, why, sizeof why));
     volatile float f = (float)acc;
     f = f * 0.1f;
     f = f * 0.3f;

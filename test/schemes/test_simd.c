@@ -111,13 +111,13 @@ static bool check_unit(const assay_scheme *s, test_rng *r, int *in_numbers)
     float sx = 1, sy = 1, sw[CHANNELS];
     bool by_channel = test_between(r, 0, 1), is_signed = test_between(r, 0, 1);
     bool bounded = test_between(r, 0, 1);
-    int most = test_between(r, 0, 1) ? -2 : 1, least = (int)test_between(r, -40, most);
+    int max = test_between(r, 0, 1) ? -2 : 1, least = (int)test_between(r, -40, max);
     int32_t zero[CHANNELS] = {0};
     int32_t zy = (int32_t)(is_signed ? test_between(r, -128, 127) : test_between(r, 0, 255));
     for (int c = 0; c < CHANNELS; c++)
         sw[c] = test_between(r, 0, 3)
-                    ? (float)ldexp(1 + test_unit(r), (int)test_between(r, least, most))
-                    : (float)ldexp(1, (int)test_between(r, least, most));
+                    ? (float)ldexp(1 + test_unit(r), (int)test_between(r, least, max))
+                    : (float)ldexp(1, (int)test_between(r, least, max));
     assay_type in[2] = {
         {.elem = {ASSAY_KIND_INT, 8, is_signed}, .q = {ASSAY_Q_TENSOR, 0, 0, 1, &sx, zero}},
         {.elem = {ASSAY_KIND_INT, 8, true},

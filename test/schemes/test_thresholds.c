@@ -28,20 +28,20 @@ static question random_question(test_rng *rng, const assay_scheme *s)
 }
 
 /* False when the target refuses the scale. */
-static bool prepare(assay_lone *o, const assay_scheme *s, const question *q)
+static bool prepare(assay_single *o, const assay_scheme *s, const question *q)
 {
     char why[256];
     assay_error err;
-    const assay_bulk b = {.n = 1,
-                          .type = q->type,
-                          .scale = &q->scale,
-                          .zero_point = &q->zero,
-                          .in_zero = &q->in_zero};
-    assert_ok(assay_lone_start(o, s, NULL, false, &err), &err);
-    return assay_lone_set(o, &b, 0, why, sizeof why);
+    const assay_batch b = {.n = 1,
+                           .type = q->type,
+                           .scale = &q->scale,
+                           .zero_point = &q->zero,
+                           .in_zero = &q->in_zero};
+    assert_ok(assay_single_start(o, s, NULL, false, &err), &err);
+    return assay_single_set(o, &b, 0, why, sizeof why);
 }
 
-static int64_t code_of(const assay_lone *o, int64_t x)
+static int64_t code_of(const assay_single *o, int64_t x)
 {
     return assay_rescale_accepts(&o->r, x, 0) ? assay_rescale_one(&o->r, x, 0) : ASSAY_REFUSED;
 }
@@ -65,20 +65,20 @@ static void exhaustive(void **state)
         assay_scheme *s = open_scheme(*name);
         for (int k = 0; k < 12; k++) {
             question q = random_question(&rng, s);
-            assay_lone o;
-            assay_staircase form;
+            assay_single o;
+            assay_threshold_form form;
             assay_error err;
             if (!prepare(&o, s, &q))
                 continue;
             int64_t lo = centre[k % 6] - 2000, hi = centre[k % 6] + 2000;
-            assert_ok(assay_staircase_make(&o.r, 0, lo, hi, &form, &err), &err);
+            assert_ok(assay_threshold_form_make(&o.r, 0, lo, hi, &form, &err), &err);
             assert_int_equal(form.from[0], lo);
             for (int64_t x = lo; x <= hi; x++)
-                if (assay_staircase_at(&form, x) != code_of(&o, x))
+                if (assay_threshold_form_at(&form, x) != code_of(&o, x))
                     fail_msg("%s, R %.17g: %lld has the code %lld, the form %lld", *name, q.scale,
                              (long long)x, (long long)code_of(&o, x),
-                             (long long)assay_staircase_at(&form, x));
-            assay_staircase_free(&form);
+                             (long long)assay_threshold_form_at(&form, x));
+            assay_threshold_form_free(&form);
         }
         assay_scheme_free(s);
     }
@@ -93,12 +93,12 @@ static void whole_range(void **state)
         assay_scheme *s = open_scheme(*name);
         for (int k = 0; k < 3; k++) {
             question q = random_question(&rng, s);
-            assay_lone o;
-            assay_staircase form;
+            assay_single o;
+            assay_threshold_form form;
             assay_error err;
             if (!prepare(&o, s, &q))
                 continue;
-            if (assay_staircase_make(&o.r, 0, INT32_MIN, INT32_MAX, &form, &err) != ASSAY_OK) {
+            if (assay_threshold_form_make(&o.r, 0, INT32_MIN, INT32_MAX, &form, &err) != ASSAY_OK) {
                 assert_non_null(strstr(err.text, "narrower range")); /* VTA's stores wrap often */
                 continue;
             }
@@ -109,9 +109,9 @@ static void whole_range(void **state)
             }
             for (int i = 0; i < 3000; i++) {
                 int64_t x = test_between(&rng, INT32_MIN, INT32_MAX) >> test_between(&rng, 0, 31);
-                assert_int_equal(assay_staircase_at(&form, x), code_of(&o, x));
+                assert_int_equal(assay_threshold_form_at(&form, x), code_of(&o, x));
             }
-            assay_staircase_free(&form);
+            assay_threshold_form_free(&form);
         }
         assay_scheme_free(s);
     }
@@ -128,17 +128,17 @@ static void comparison(void **state)
     for (int k = 0; k < 120; k++) {
         assay_scheme *a = open_scheme(pairs[k % 6][0]), *b = open_scheme(pairs[k % 6][1]);
         question q = random_question(&rng, a);
-        assay_lone x, y;
+        assay_single x, y;
         if (prepare(&x, a, &q) && prepare(&y, b, &q)) {
-            assay_staircase p, r;
+            assay_threshold_form p, r;
             assay_disagreements d;
             assay_error err;
             const int64_t lo = -6000, hi = 7000;
             uint64_t count = 0;
             int64_t nearest = INT64_MAX;
-            assert_ok(assay_staircase_make(&x.r, 0, lo, hi, &p, &err), &err);
-            assert_ok(assay_staircase_make(&y.r, 0, lo, hi, &r, &err), &err);
-            assay_staircase_compare(&p, &r, &d);
+            assert_ok(assay_threshold_form_make(&x.r, 0, lo, hi, &p, &err), &err);
+            assert_ok(assay_threshold_form_make(&y.r, 0, lo, hi, &r, &err), &err);
+            assay_threshold_form_compare(&p, &r, &d);
             for (int64_t i = lo; i <= hi; i++)
                 if (code_of(&x, i) != code_of(&y, i)) {
                     count++;
@@ -153,8 +153,8 @@ static void comparison(void **state)
                 assert_int_equal(code_of(&x, f->from), f->a);
                 assert_int_equal(code_of(&y, f->to), f->b);
             }
-            assay_staircase_free(&p);
-            assay_staircase_free(&r);
+            assay_threshold_form_free(&p);
+            assay_threshold_form_free(&r);
         }
         assay_scheme_free(a);
         assay_scheme_free(b);
@@ -167,18 +167,18 @@ static void refused_runs(void **state)
     (void)state;
     int64_t from_a[] = {-4, -2, 2}, code_a[] = {1, ASSAY_REFUSED, 9};
     int64_t from_b[] = {-4, 0, 3, 5}, code_b[] = {1, 5, 7, ASSAY_REFUSED};
-    const assay_staircase a = {-4, 5, 3, from_a, code_a}, b = {-4, 5, 4, from_b, code_b};
+    const assay_threshold_form a = {-4, 5, 3, from_a, code_a}, b = {-4, 5, 4, from_b, code_b};
     assay_disagreements d;
-    assay_staircase_compare(&a, &b, &d);
+    assay_threshold_form_compare(&a, &b, &d);
     assert_int_equal(d.considered, 10);
     assert_int_equal(d.count, 8); /* all but -4 and -3 */
     assert_int_equal(d.runs, 5);
     assert_int_equal(d.greatest, 4);
     assert_int_equal(d.n_first, 5);
-    assay_staircase_compare(&b, &a, &d);
+    assay_threshold_form_compare(&b, &a, &d);
     assert_int_equal(d.count, 8);
     assert_int_equal(d.greatest, 4);
-    assay_staircase_compare(&a, &a, &d);
+    assay_threshold_form_compare(&a, &a, &d);
     assert_int_equal(d.count, 0);
 }
 
@@ -191,7 +191,7 @@ static void traces(void **state)
         assay_scheme *s = open_scheme(*name);
         for (int k = 0; k < 60; k++) {
             question q = random_question(&rng, s);
-            assay_lone o;
+            assay_single o;
             if (!prepare(&o, s, &q))
                 continue;
             for (int i = 0; i < 200; i++) {

@@ -72,8 +72,8 @@ static void one_file(void **state)
     const int64_t *valid = f->valid != NULL ? vectors_ints(z, f->valid, &n) : NULL;
     const int64_t *refused = f->refused != NULL ? vectors_ints(z, f->refused, &n) : NULL;
     result r = {zeros(n, 8), zeros(n, 8), zeros(n, 8), zeros(n, 1)};
-    assert_ok(assay_scheme_bulk_derive(s, NULL, false, real, n, r.multiplier, r.shift, r.pre,
-                                       r.error, &err),
+    assert_ok(assay_scheme_batch_derive(s, NULL, false, real, n, r.multiplier, r.shift, r.pre,
+                                        r.error, &err),
               &err);
     for (size_t i = 0; i < n; i++) {
         if ((valid != NULL && !valid[i]) || (f->beyond > 0 && shift[i] > f->beyond))
@@ -127,7 +127,7 @@ static void fbgemm_choose(void **state)
         const assay_choice c = {.elem = {ASSAY_KIND_INT, 8, ways[k].is_signed},
                                 .schema = ways[k].schema,
                                 .power_of_two = ways[k].power_of_two,
-                                .chooser = ASSAY_CHOOSER_FBGEMM};
+                                .method = ASSAY_QPARAMS_FBGEMM};
         snprintf(scale_name, sizeof scale_name, "%s_scale", ways[k].name);
         snprintf(zero_name, sizeof zero_name, "%s_zp", ways[k].name);
         const double *scale = vectors_reals(z, scale_name, &n);

@@ -387,17 +387,17 @@ static void qonnx_trunc(void **state)
         for (size_t i = 0; i < n; i++) {
             if (mode[i] != m)
                 continue;
-            assay_lone lone;
+            assay_single single;
             assay_error err;
             double step = exp2(rint(log2(out[i] / scale[i]))), real = 1 / step;
             int64_t lo = sign[i] ? -(INT64_C(1) << (bits[i] - 1)) + narrow[i] : 0;
             int64_t hi = (INT64_C(1) << (bits[i] - sign[i])) - 1 - (sign[i] ? 0 : narrow[i]);
-            const assay_bulk b = {
+            const assay_batch b = {
                 .type = {ASSAY_KIND_INT, 16, true}, .scale = &real, .lo = &lo, .hi = &hi};
             int64_t code = (int64_t)rint((double)((float)x[i] / (float)scale[i]) + zp[i]);
-            assert_ok(assay_lone_start(&lone, s, NULL, false, &err), &err);
-            assert_true(assay_lone_set(&lone, &b, 0, why, sizeof why));
-            double got = (assay_rescale_one(&lone.r, code, 0) - zp[i] / step) * out[i];
+            assert_ok(assay_single_start(&single, s, NULL, false, &err), &err);
+            assert_true(assay_single_set(&single, &b, 0, why, sizeof why));
+            double got = (assay_rescale_one(&single.r, code, 0) - zp[i] / step) * out[i];
             if ((float)got != (float)want[i])
                 fail_msg("row %zu: %.9g by %s: %.9g, QONNX %.9g", i, x[i], modes[m], got, want[i]);
             tuples++;

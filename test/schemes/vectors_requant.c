@@ -162,7 +162,7 @@ static const file files[] = {
 
 /* The columns of a file as bulk rows. */
 typedef struct rows {
-    assay_bulk b;
+    assay_batch b;
     struct npz *z;
     const int64_t *want, *ok, *refused; /* ok: rows inside the target's contract */
     const int64_t *relu;
@@ -327,7 +327,7 @@ static void one_file(void **state)
     size_t n, tuples = 0;
     if (f->scale != NULL) {
         r.b.scale = vectors_reals(r.z, f->scale, &n);
-        assert_ok(assay_scheme_bulk_apply(s, &r.b, r.out, r.error, &err), &err);
+        assert_ok(assay_scheme_batch_apply(s, &r.b, r.out, r.error, &err), &err);
         tuples += check(&r, f, "by scale");
         r.b.scale = NULL;
     }
@@ -337,7 +337,7 @@ static void one_file(void **state)
                 *f->multiplier != '\0' ? vectors_ints(r.z, f->multiplier, &n) : ones(&r);
         r.b.shift = vectors_ints(r.z, f->shift, &n);
         r.b.pre = f->pre != NULL ? vectors_ints(r.z, f->pre, &n) : NULL;
-        assert_ok(assay_scheme_bulk_apply(s, &r.b, r.out, r.error, &err), &err);
+        assert_ok(assay_scheme_batch_apply(s, &r.b, r.out, r.error, &err), &err);
         tuples += check(&r, f, "by multiplier");
     }
     vectors_count(f->path, tuples);

@@ -181,18 +181,18 @@ static void tosa_inexact(void **state)
     struct npz *z = vectors_open(file);
     assay_error err;
     size_t n;
-    const assay_bulk b = {.type = {ASSAY_KIND_INT, 8, true},
-                          .acc = vectors_ints(z, "value", &n),
-                          .multiplier = vectors_ints(z, "multiplier", &n),
-                          .shift = vectors_ints(z, "shift", &n),
-                          .in_zero = vectors_ints(z, "in_zp", &n),
-                          .zero_point = vectors_ints(z, "out_zp", &n)};
+    const assay_batch b = {.type = {ASSAY_KIND_INT, 8, true},
+                           .acc = vectors_ints(z, "value", &n),
+                           .multiplier = vectors_ints(z, "multiplier", &n),
+                           .shift = vectors_ints(z, "shift", &n),
+                           .in_zero = vectors_ints(z, "in_zp", &n),
+                           .zero_point = vectors_ints(z, "out_zp", &n)};
     const int64_t *want = vectors_ints(z, "result", &n);
-    assay_bulk rows = b;
+    assay_batch rows = b;
     int64_t *out = calloc(n, sizeof *out);
     assert_non_null(out);
     rows.n = n;
-    assert_ok(assay_scheme_bulk_apply(s, &rows, out, NULL, &err), &err);
+    assert_ok(assay_scheme_batch_apply(s, &rows, out, NULL, &err), &err);
     for (size_t i = 0; i < n; i++)
         if (llabs(out[i] - want[i]) > 1)
             fail_msg("row %zu: %lld, the model %lld", i, (long long)out[i], (long long)want[i]);

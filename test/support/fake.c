@@ -42,7 +42,7 @@ static void release(assay_unit *u)
     free(u);
 }
 
-static int64_t settle(const assay_unit *u, int64_t sum, bool *trapped)
+static int64_t apply_overflow(const assay_unit *u, int64_t sum, bool *trapped)
 {
     (void)u;
     *trapped = sum > fake_trap || sum < -fake_trap;
@@ -56,7 +56,7 @@ static int64_t accumulate(const assay_unit *u, const int32_t *x, const int32_t *
     (void)zw;
     for (size_t i = 0; i < n; i++)
         bias += (int64_t)x[i] * w[i];
-    return settle(u, bias, trapped);
+    return apply_overflow(u, bias, trapped);
 }
 
 static void requantize(const assay_unit *u, const int64_t *acc, size_t n, size_t channel,
@@ -93,8 +93,8 @@ static void row(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
         out[i] = fake_saturate(u->out, x[n - 1 - i] + (int64_t)i);
 }
 
-static void blend(const assay_unit *u, const int32_t *c, const int32_t *fy, const int32_t *fx,
-                  size_t n, int32_t *out)
+static void interpolate(const assay_unit *u, const int32_t *c, const int32_t *fy, const int32_t *fx,
+                        size_t n, int32_t *out)
 {
     for (size_t i = 0; i < n; i++, c += 4) {
         int64_t y1 = fy[i], y0 = 1024 - y1, x1 = fx[i], x0 = 1024 - x1;
@@ -126,13 +126,13 @@ static const assay_scheme_vtable vtable = {
     .prepare = prepare,
     .release = release,
     .accumulate = accumulate,
-    .settle = settle,
+    .apply_overflow = apply_overflow,
     .requantize = requantize,
     .binary = binary,
     .unary = unary,
     .pool = pool,
     .row = row,
-    .blend = blend,
+    .interpolate = interpolate,
     .quantize = quantize,
     .dequantize = dequantize,
 };

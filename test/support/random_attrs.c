@@ -137,8 +137,8 @@ static void draw_slice(test_rng *r, const assay_type *x, assay_attr_slice *a)
         a->step.v[i] = step ? step : 1;
         a->begin.v[i] = last < 0 ? 0 : upto(r, 1) ? (a->step.v[i] < 0 ? last : 0) : upto(r, last);
         const int64_t room = a->step.v[i] < 0 ? a->begin.v[i] : last - a->begin.v[i];
-        const int64_t most = last < 0 ? 0 : room / (step < 0 ? -step : a->step.v[i]) + 1;
-        a->size.v[i] = upto(r, 2) ? most : upto(r, most);
+        const int64_t max = last < 0 ? 0 : room / (step < 0 ? -step : a->step.v[i]) + 1;
+        a->size.v[i] = upto(r, 2) ? max : upto(r, max);
     }
 }
 

@@ -10,8 +10,8 @@
 #include "interp/kernel/kernel.h"
 #include "interp/run/program.h"
 
-#define MOST_ELEMENTS 2000
-#define ATTEMPTS      400 /* until a node is accepted */
+#define MAX_ELEMENTS 2000
+#define ATTEMPTS     400 /* until a node is accepted */
 
 typedef struct growing {
     test_rng *r;
@@ -34,7 +34,7 @@ bool test_random_codes_has(assay_op op)
 {
     const uint32_t wanted = ASSAY_T_MOVE | ASSAY_T_UNARY | ASSAY_T_BINARY | ASSAY_T_SELECTS |
                             ASSAY_T_WEIGHTED | ASSAY_T_ABSORB_OUT | ASSAY_T_ROWWISE | ASSAY_T_SUMS |
-                            ASSAY_T_CONVERT | ASSAY_T_COMPARE | ASSAY_T_BLENDS;
+                            ASSAY_T_CONVERT | ASSAY_T_COMPARE | ASSAY_T_INTERPOLATES;
     const bool other = op == ASSAY_OP_CUSTOM || op == ASSAY_OP_CUSTOM_MONOTONE ||
                        op == ASSAY_OP_CUSTOM_BINARY || op == ASSAY_OP_SVDF_FEATURE ||
                        op == ASSAY_OP_SVDF_TIME; /* a plugin's; with multipliers of their own */
@@ -56,7 +56,7 @@ static int pick(growing *w, bool (*fits)(const assay_type *))
         int v = (int)upto(w, w->g->n_values - 1);
         const assay_value *x = &w->g->value[v];
         if (fits(&x->type) && (!x->data || upto(w, 5) == 0) &&
-            assay_shape_count(&x->type) <= MOST_ELEMENTS)
+            assay_shape_count(&x->type) <= MAX_ELEMENTS)
             return v;
     }
     return -1;
@@ -311,7 +311,7 @@ static bool is_computed(const growing *w)
     assay_program *p = NULL;
     assay_error err;
     const assay_value *last = &w->g->value[w->g->node[w->g->n_nodes - 1].out[0]];
-    if (assay_shape_count(&last->type) < 1 || assay_shape_count(&last->type) > MOST_ELEMENTS ||
+    if (assay_shape_count(&last->type) < 1 || assay_shape_count(&last->type) > MAX_ELEMENTS ||
         assay_graph_verify(w->g, &err) != ASSAY_OK ||
         assay_program_make(w->g, w->scheme, false, &p, &err) != ASSAY_OK)
         return false;

@@ -4,8 +4,8 @@
 
 #include "test/support/random_layers.h"
 
-enum { TEST_MOST_IN = 8, TEST_MOST_OUT = 4 };
-enum { TEST_MOST_SCALES = 4096, TEST_MOST_ELEMENTS = 200000 };
+enum { TEST_MAX_IN = 8, TEST_MAX_OUT = 4 };
+enum { TEST_MAX_SCALES = 4096, TEST_MAX_ELEMENTS = 200000 };
 
 typedef struct test_drawing {
     test_rng *r;
@@ -18,8 +18,8 @@ typedef struct test_drawing {
 
 /* Parameters that a type points to, until the graph has its copy. */
 typedef struct test_params {
-    float scale[TEST_MOST_SCALES];
-    int32_t zero[TEST_MOST_SCALES];
+    float scale[TEST_MAX_SCALES];
+    int32_t zero[TEST_MAX_SCALES];
 } test_params;
 
 /* Uniform in 0..n. */
@@ -48,9 +48,9 @@ int test_draw_deep_operand(test_drawing *d);
 
 /* ---- operands of an op on value x into in[]: their number; one of them is -1 when there are none.
  * Attributes that go with operands are set. ---- */
-int test_draw_operands(test_drawing *d, assay_op op, int x, assay_attrs *a, int in[TEST_MOST_IN]);
+int test_draw_operands(test_drawing *d, assay_op op, int x, assay_attrs *a, int in[TEST_MAX_IN]);
 /* Of conv, conv_transpose, fc and matmul (random_weights.c). */
-int test_draw_weighted(test_drawing *d, assay_op op, int x, assay_attrs *a, int in[TEST_MOST_IN]);
+int test_draw_weighted(test_drawing *d, assay_op op, int x, assay_attrs *a, int in[TEST_MAX_IN]);
 
 /* ---- random_layers.c ---- */
 /* What test_random_layers does, for a body. */
@@ -59,6 +59,6 @@ assay_graph *test_draw_body(test_drawing *d, int nodes);
 /* ---- random_flow.c: false when what was drawn makes no sense ---- */
 bool test_add_flow(test_drawing *d, assay_op op);
 /* The variable of read or assign on x, in[0]. */
-int test_draw_state(test_drawing *d, assay_op op, int x, int in[TEST_MOST_IN]);
+int test_draw_state(test_drawing *d, assay_op op, int x, int in[TEST_MAX_IN]);
 
 #endif

@@ -9,7 +9,7 @@ static bool same_type(const assay_type *a, const assay_type *b)
            assay_qparams_equal(&a->q, &b->q);
 }
 
-int test_draw_state(test_drawing *d, assay_op op, int x, int in[TEST_MOST_IN])
+int test_draw_state(test_drawing *d, assay_op op, int x, int in[TEST_MAX_IN])
 {
     const assay_type t = d->g->value[x].type;
     in[0] = -1;

@@ -7,7 +7,7 @@
 #include "interp/run/program.h"
 #include "test/support/random_drawing.h"
 
-enum { OPS = 8, ATTEMPTS = 20, MOST_DEPTH = 2 };
+enum { OPS = 8, ATTEMPTS = 20, MAX_DEPTH = 2 };
 
 static uint32_t traits(assay_op op)
 {
@@ -23,7 +23,7 @@ static bool is_given(assay_op op)
 }
 
 /* An output scale that spreads sums of products over the codes. */
-static float product_scale(test_drawing *d, const int in[TEST_MOST_IN])
+static float product_scale(test_drawing *d, const int in[TEST_MAX_IN])
 {
     const assay_type *x = &d->g->value[in[0]].type, *w = &d->g->value[in[1]].type;
     const int64_t outputs = w->dim[0] > 0 ? w->dim[0] : 1;
@@ -53,7 +53,7 @@ static bool is_inferred(assay_op op, const assay_type *x)
 }
 
 /* Kind and parameters of an output whose shape is inferred. */
-static void draw_output(test_drawing *d, assay_op op, const int in[TEST_MOST_IN], assay_type *t,
+static void draw_output(test_drawing *d, assay_op op, const int in[TEST_MAX_IN], assay_type *t,
                         test_params *p)
 {
     const assay_type *x = &d->g->value[in[op == ASSAY_OP_SELECT ? 1 : 0]].type;
@@ -148,8 +148,8 @@ static void complete_outputs(assay_op op, const assay_type *x, assay_type *t, in
 static bool add_node(test_drawing *d, assay_op op)
 {
     assay_attrs a;
-    int in[TEST_MOST_IN] = {0}, out[TEST_MOST_OUT], id;
-    assay_type t[TEST_MOST_OUT];
+    int in[TEST_MAX_IN] = {0}, out[TEST_MAX_OUT], id;
+    assay_type t[TEST_MAX_OUT];
     test_params p;
     assay_error err;
     if (traits(op) & ASSAY_T_FLOW)
@@ -163,7 +163,7 @@ static bool add_node(test_drawing *d, assay_op op)
     for (int i = 0; i < n_in; i++)
         if (in[i] < 0)
             return false;
-    for (int i = 0; i < TEST_MOST_OUT; i++)
+    for (int i = 0; i < TEST_MAX_OUT; i++)
         t[i] = (assay_type){.elem = assay_bool()};
     assay_node node = {.name = "drawn",
                        .op = op,
@@ -216,7 +216,7 @@ static bool is_computed(const test_drawing *d)
     assay_program *p = NULL;
     assay_error err;
     for (int v = 0; v < d->g->n_values; v++)
-        if (assay_shape_count(&d->g->value[v].type) > TEST_MOST_ELEMENTS)
+        if (assay_shape_count(&d->g->value[v].type) > TEST_MAX_ELEMENTS)
             return false;
     if (assay_graph_clone(d->g, &g, &err) != ASSAY_OK)
         return false;
@@ -229,7 +229,7 @@ static bool is_computed(const test_drawing *d)
 static bool is_wanted(const test_drawing *d, assay_op op)
 {
     if (traits(op) & ASSAY_T_FLOW)
-        return d->depth < MOST_DEPTH;
+        return d->depth < MAX_DEPTH;
     return op != ASSAY_OP_CUSTOM && op != ASSAY_OP_CUSTOM_MONOTONE &&
            op != ASSAY_OP_CUSTOM_BINARY &&
            (assay_has_integer_kernel(op) || assay_float_kernel(op).run);

@@ -78,7 +78,7 @@ static int draw_where(test_drawing *d, int x, assay_attrs *a)
 }
 
 /* What stands in a slice, and where it begins: anywhere, outside as well. */
-static int draw_update(test_drawing *d, int x, int in[TEST_MOST_IN])
+static int draw_update(test_drawing *d, int x, int in[TEST_MAX_IN])
 {
     assay_type t = d->g->value[x].type;
     const assay_type begin = {
@@ -95,7 +95,7 @@ static int draw_update(test_drawing *d, int x, int in[TEST_MOST_IN])
 
 /* Scale, bias, mean and variance of floats. */
 static int draw_batch_norm(test_drawing *d, const assay_type *x, const assay_attrs *a,
-                           int in[TEST_MOST_IN])
+                           int in[TEST_MAX_IN])
 {
     const bool last = a->batch_norm.layout == ASSAY_LAYOUT_NHWC;
     const assay_type t = {.elem = assay_f32(), .rank = 1, .dim = {x->dim[last ? x->rank - 1 : 1]}};
@@ -110,7 +110,7 @@ static int draw_batch_norm(test_drawing *d, const assay_type *x, const assay_att
 
 /* Gamma and beta of a layer normalization over the axes from a->norm.axis on. */
 static int draw_norm(test_drawing *d, const assay_type *x, const assay_attrs *a,
-                     int in[TEST_MOST_IN])
+                     int in[TEST_MAX_IN])
 {
     unsigned bits, finer;
     const float scale = test_draw_scale(d), fine = scale;
@@ -132,7 +132,7 @@ static int draw_norm(test_drawing *d, const assay_type *x, const assay_attrs *a,
     return 3;
 }
 
-static int draw_select(test_drawing *d, int x, int in[TEST_MOST_IN])
+static int draw_select(test_drawing *d, int x, int in[TEST_MAX_IN])
 {
     assay_type t = {.elem = assay_bool(), .rank = d->g->value[x].type.rank};
     memcpy(t.dim, d->g->value[x].type.dim, sizeof t.dim);
@@ -143,7 +143,7 @@ static int draw_select(test_drawing *d, int x, int in[TEST_MOST_IN])
 }
 
 /* Their number; one of them is -1 when there are none. */
-int test_draw_operands(test_drawing *d, assay_op op, int x, assay_attrs *a, int in[TEST_MOST_IN])
+int test_draw_operands(test_drawing *d, assay_op op, int x, assay_attrs *a, int in[TEST_MAX_IN])
 {
     const assay_type t = d->g->value[x].type;
     in[0] = x;
@@ -181,9 +181,9 @@ int test_draw_operands(test_drawing *d, assay_op op, int x, assay_attrs *a, int 
         return t.rank > 0 && test_is_code(&t) && test_upto(d, 3) ? draw_norm(d, &t, a, in) : 1;
     case ASSAY_OP_ADD_N:
     case ASSAY_OP_CONCAT:
-        for (int i = 1; i < TEST_MOST_IN; i++)
+        for (int i = 1; i < TEST_MAX_IN; i++)
             in[i] = i < 3 || test_upto(d, 3) == 0 ? add_sibling(d, op, x, a) : x;
-        return (int)test_between(d->r, 1, test_upto(d, 7) ? 3 : TEST_MOST_IN);
+        return (int)test_between(d->r, 1, test_upto(d, 7) ? 3 : TEST_MAX_IN);
     default:
         if (assay_op_get(op)->min_in == 2)
             in[1] = add_partner(d, x);

@@ -6,7 +6,7 @@
 
 #include "schemes/record.h"
 
-enum { ATTEMPTS = 10000, MOST_SECTIONS = 4, MOST_FIELDS = 3, STEPS = 2 };
+enum { ATTEMPTS = 10000, MAX_SECTIONS = 4, MAX_FIELDS = 3, STEPS = 2 };
 
 /* A value of a field in its range; of widths, often a small one. */
 static assay_field_value draw(test_rng *r, const assay_field *f)
@@ -39,7 +39,7 @@ static size_t write_section(test_rng *r, const char *section, char *text, size_t
     const assay_field *fields = assay_record_fields(&n_fields);
     const size_t begin = used;
     used += (size_t)snprintf(text + used, size - used, "%s:\n", section);
-    for (int64_t left = test_between(r, 1, MOST_FIELDS); left > 0; left--) {
+    for (int64_t left = test_between(r, 1, MAX_FIELDS); left > 0; left--) {
         const assay_field *f;
         char value[120], line[120];
         do
@@ -65,7 +65,7 @@ static void write_text(test_rng *r, char *text, size_t size)
         n_presets++;
     used = (size_t)snprintf(text, size, "scheme: drawn\nextends: %s\n",
                             presets[test_between(r, 0, n_presets - 1)]);
-    for (int64_t left = test_between(r, 1, MOST_SECTIONS); left > 0; left--) {
+    for (int64_t left = test_between(r, 1, MAX_SECTIONS); left > 0; left--) {
         const bool sums = test_between(r, 0, 2) == 0; /* what decides which engine runs */
         const char *section =
             sums ? "accumulator" : fields[test_between(r, 0, (int64_t)n_fields - 1)].section;

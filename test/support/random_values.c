@@ -21,7 +21,7 @@ static int64_t draw_code(test_rng *r, enum test_data how, assay_elem e, int64_t 
     switch (how) {
     case TEST_DATA_LEAST:
         return lo;
-    case TEST_DATA_MOST:
+    case TEST_DATA_MAX:
         return hi;
     case TEST_DATA_BOTH:
         return i % 2 ? lo : hi;
@@ -123,7 +123,7 @@ void test_draw_shape(test_drawing *d, int rank, assay_type *t)
         t->dim[test_upto(d, 2) ? rank - 1 : rank > 1] = test_between(d->r, 2040, 2100);
     if (rank > 0 && rank < 3 && test_upto(d, 7) == 0) /* large enough for tables of all pairs */
         t->dim[rank - 1] = 70000;
-    if (assay_shape_count(t) > TEST_MOST_ELEMENTS)
+    if (assay_shape_count(t) > TEST_MAX_ELEMENTS)
         t->dim[0] = 1;
 }
 
@@ -149,7 +149,7 @@ int test_add_constant(test_drawing *d, const assay_type *t)
     char name[16];
     assay_error err;
     int id;
-    if (assay_shape_count(t) > TEST_MOST_ELEMENTS ||
+    if (assay_shape_count(t) > TEST_MAX_ELEMENTS ||
         assay_graph_add_constant(d->g, fresh(d, name, sizeof name), t, NULL, &id, &err))
         return -1;
     test_random_data(d->r, d->weights, t, (void *)(uintptr_t)d->g->value[id].data);

@@ -16,7 +16,7 @@ static void draw_scales(test_drawing *d, int axis, int blocked, assay_type *t, t
         t->q.block = test_between(d->r, 1, t->dim[blocked]);
     }
     t->q.count = (size_t)assay_qparams_count(t);
-    if (t->q.count > TEST_MOST_SCALES || t->q.count == 0)
+    if (t->q.count > TEST_MAX_SCALES || t->q.count == 0)
         t->q = (assay_qparams){ASSAY_Q_TENSOR, 0, 0, 1, p->scale, p->zero};
     const float base = test_draw_scale(d) / 8;
     for (size_t i = 0; i < t->q.count; i++) {
@@ -88,7 +88,7 @@ static int add_bias(test_drawing *d, const assay_type *x, const assay_type *w, i
 }
 
 /* Operands of conv, conv_transpose, fc and matmul on x. */
-int test_draw_weighted(test_drawing *d, assay_op op, int x, assay_attrs *a, int in[TEST_MOST_IN])
+int test_draw_weighted(test_drawing *d, assay_op op, int x, assay_attrs *a, int in[TEST_MAX_IN])
 {
     const assay_type t = d->g->value[x].type;
     const int64_t depth = t.rank > 0 ? t.dim[t.rank - 1] : 1;

@@ -67,7 +67,7 @@ static size_t first_index(const assay_type *last, size_t i)
     return ((i / n[3] / n[2] / n[1] * n[3] + c) * n[1] + h) * n[2] + w;
 }
 
-static bool is_turned(const assay_type *first, const assay_type *last)
+static bool is_transposed(const assay_type *first, const assay_type *last)
 {
     return first->rank == 4 && last->rank == 4 && first->dim[0] == last->dim[0] &&
            first->dim[1] == last->dim[3] && first->dim[2] == last->dim[1] &&
@@ -75,12 +75,12 @@ static bool is_turned(const assay_type *first, const assay_type *last)
 }
 
 /* Elements of value u of a that differ from value v of b, which may be in the other layout. */
-static long differing(const runner *a, int u, const runner *b, int v, bool turned)
+static long differing(const runner *a, int u, const runner *b, int v, bool transposed)
 {
     const assay_type *t = &b->g->value[v].type;
     long wrong = 0;
     for (size_t i = 0; i < (size_t)assay_shape_count(t); ++i)
-        wrong += differs(t, assay_run_data(a->run, u), turned ? first_index(t, i) : i,
+        wrong += differs(t, assay_run_data(a->run, u), transposed ? first_index(t, i) : i,
                          assay_run_data(b->run, v), i);
     return wrong;
 }
@@ -96,10 +96,10 @@ static void compare(const runner *a, const runner *b, roundtrip *sum)
             continue;
         assert_true(assay_elem_equal(t->elem, y->type.elem));
         assert_true(assay_qparams_equal(&t->q, &y->type.q));
-        if (!assay_shape_equal(t, &y->type) && !is_turned(t, &y->type))
+        if (!assay_shape_equal(t, &y->type) && !is_transposed(t, &y->type))
             fail_msg("'%s' has another shape", y->name);
         wrong = differing(a, u, b, v, !assay_shape_equal(t, &y->type));
-        if (wrong && is_turned(t, &y->type)) /* a cube: the shape does not say which */
+        if (wrong && is_transposed(t, &y->type)) /* a cube: the shape does not say which */
             wrong = differing(a, u, b, v, true);
         if (wrong)
             print_message("# '%s': %ld of %lld elements differ\n", y->name, wrong,

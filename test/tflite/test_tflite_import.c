@@ -88,7 +88,7 @@ static void test_pads(void **state)
 static void test_depthwise(void **state)
 {
     static const int8_t w[8] = {1, 2, 3, 4, 5, 6, 7, 8};
-    static const int8_t turned[8] = {1, 5, 2, 6, 3, 7, 4, 8};
+    static const int8_t transposed[8] = {1, 5, 2, 6, 3, 7, 4, 8};
     tb_model m = {.n_inputs = 1, .input = {0}, .n_outputs = 1, .output = {2}};
     unsigned char *file;
     assay_graph *g;
@@ -117,7 +117,7 @@ static void test_depthwise(void **state)
     assert_int_equal(tb_value(g, "w")->type.dim[3], 1);
     assert_int_equal(tb_value(g, "w")->type.q.axis, 0);
     assert_true(tb_value(g, "w")->type.q.scale[3] == 3.5F);
-    assert_memory_equal(tb_value(g, "w")->data, turned, sizeof turned);
+    assert_memory_equal(tb_value(g, "w")->data, transposed, sizeof transposed);
     assay_graph_free(g);
     free(file);
 }

@@ -34,7 +34,7 @@ static const char *bounded(onnx_writer *w, const assay_node *n, const char *from
 }
 
 /* Operand i of a product, turned where the product says so; codes are turned themselves. */
-static const char *turned(onnx_writer *w, const assay_node *n, int i)
+static const char *transposed(onnx_writer *w, const assay_node *n, int i)
 {
     static const char *const suffix[2] = {"a", "b"};
     const assay_value *x = assay_node_in(w->g, n, i);
@@ -79,13 +79,13 @@ static const char *zero_of(onnx_writer *w, const assay_node *n, int i)
 }
 
 /* The codes of the second operand of an integer product, as [.., K, N]. */
-static const char *columns_of(onnx_writer *w, const assay_node *n, int i, bool turn)
+static const char *columns_of(onnx_writer *w, const assay_node *n, int i, bool transpose)
 {
     const assay_value *x = assay_node_in(w->g, n, i);
     const char *to = onnx_text(w, "%s:codes%d", w->g->value[n->out[0]].name, i);
     assay_list perm = {.n = x->type.rank};
 
-    if (!turn || perm.n < 2)
+    if (!transpose || perm.n < 2)
         return x->name;
     for (int d = 0; d < perm.n; d++)
         perm.v[d] = d < perm.n - 2 ? d : 2 * perm.n - 3 - d;
@@ -188,7 +188,7 @@ static const char *input_of(onnx_writer *w, const assay_node *n, int i)
     if (weighted && i == 2)
         return onnx_export_bias(w, n);
     if (n->op == ASSAY_OP_MATMUL)
-        return turned(w, n, i);
+        return transposed(w, n, i);
     /* indices; codes that only get another meaning */
     if ((n->op == ASSAY_OP_GATHER && i == 1) || n->op == ASSAY_OP_RELABEL)
         return w->g->value[n->in[i]].name;

@@ -104,12 +104,12 @@ void onnx_import_matmul_nbits(onnx_node *n)
                 .columns = onnx_int(n, "K", 0),
                 .block = onnx_int(n, "block_size", 0),
                 .bits = onnx_int(n, "bits", 4)};
-    const int64_t most = INT64_C(1) << 30;
+    const int64_t max = INT64_C(1) << 30;
 
     if (p.bits != 4 && p.bits != 8)
         onnx_refuse(n, "weights of %lld bits", (long long)p.bits);
-    if (p.rows < 1 || p.columns < 1 || p.block < 1 || p.rows > most || p.columns > most ||
-        p.block > most)
+    if (p.rows < 1 || p.columns < 1 || p.block < 1 || p.rows > max || p.columns > max ||
+        p.block > max)
         onnx_fail(n, ASSAY_ERR_INPUT,
                   "attributes N %lld, K %lld, block_size %lld: expected 1 to 2^30",
                   (long long)p.rows, (long long)p.columns, (long long)p.block);

@@ -89,14 +89,14 @@ static void read_parameters(onnx_node *n, const assay_type *x, quant *out)
 static void read_width(onnx_node *n, bool is_constant, quant *out)
 {
     const bool is_signed = onnx_int(n, "signed", 1) != 0, narrow = onnx_int(n, "narrow", 0) != 0;
-    const int most = is_constant ? 32 : 16;
+    const int max = is_constant ? 32 : 16;
     float bits = 0;
 
     if (!onnx_one_float(n, 3, "bit width", &bits))
         return;
-    if (bits != rintf(bits) || bits < (is_signed ? 2 : 1) || bits > (float)most) {
+    if (bits != rintf(bits) || bits < (is_signed ? 2 : 1) || bits > (float)max) {
         onnx_refuse(n, "a bit width of %g%s: %d to %d are supported", (double)bits,
-                    is_signed ? ", signed" : "", is_signed ? 2 : 1, most);
+                    is_signed ? ", signed" : "", is_signed ? 2 : 1, max);
         return;
     }
     out->elem = assay_int((unsigned)bits, is_signed);

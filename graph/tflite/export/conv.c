@@ -169,7 +169,7 @@ static int padded(tfl_export *x, const assay_node *n, const windows *w, bool low
 }
 
 /* Of depthwise weights: [O,h,w,1] as [1,h,w,O]. */
-static int turned_weights(tfl_export *x, const assay_node *n)
+static int transposed_weights(tfl_export *x, const assay_node *n)
 {
     const assay_value *w = &x->g->value[n->in[1]];
     assay_type type = w->type;
@@ -222,7 +222,7 @@ static void conv(tfl_export *x, const assay_node *n)
                      &a->pad_end);
     padding = scheme_of(&win);
     in[0] = padding < 0 ? padded(x, n, &win, false) : assay_tfl_tensor(x, n->in[0]);
-    in[1] = depthwise ? turned_weights(x, n) : assay_tfl_tensor(x, n->in[1]);
+    in[1] = depthwise ? transposed_weights(x, n) : assay_tfl_tensor(x, n->in[1]);
     in[2] = bias_of(x, n, 2);
     if (in[2] < 0 && depthwise)
         in[2] = zero_bias(x, n);

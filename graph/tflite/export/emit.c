@@ -255,7 +255,7 @@ void assay_tfl_finish(tfl_export *x, const assay_node *n, int from)
     const assay_type *t = &x->g->value[n->out[0]].type;
     bool codes = assay_is_quantized(t);
     int64_t least = codes ? assay_elem_min(t->elem) : 0;
-    int64_t most = codes ? assay_elem_max(t->elem) : 0, lo = least, hi = most;
+    int64_t max = codes ? assay_elem_max(t->elem) : 0, lo = least, hi = max;
     int y = assay_tfl_tensor(x, n->out[0]), at = from;
     bool below, above;
 
@@ -274,7 +274,7 @@ void assay_tfl_finish(tfl_export *x, const assay_node *n, int from)
         lo = n->code_lo > lo ? n->code_lo : lo;
         hi = n->code_hi < hi ? n->code_hi : hi;
     }
-    above = codes ? hi < most : n->act_hi != INFINITY;
+    above = codes ? hi < max : n->act_hi != INFINITY;
     below = codes ? lo > least || !above : n->act_lo != -INFINITY;
     if (below) {
         int to = above ? assay_tfl_extra(x, n, "bounded_below", t, NULL) : y;

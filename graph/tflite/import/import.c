@@ -106,7 +106,7 @@ static assay_status import_operator(tfl_import *m, int index, flat_table t)
         s = assay_tfl_unsupported(&o, "%s", "");
     else if (o.n_out < 1 && b->op != ASSAY_OP_ASSIGN)
         s = assay_tfl_fail(&o, "there is no output");
-    else if (!(s = assay_tfl_settle(&o)))
+    else if (!(s = assay_tfl_infer_outputs(&o)))
         s = b->import(&o);
     if (!s)
         s = assay_flat_status(&m->file, m->err);

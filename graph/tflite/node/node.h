@@ -190,7 +190,7 @@ assay_status assay_tfl_compute(const tfl_op *o, int i, const void **data);
 assay_status assay_tfl_infer(const tfl_op *o, assay_op kind, const int *in, int n_in,
                              const int *out, int n_out, const assay_attrs *attr);
 /* The same for the operator's output tensors, where its import asks them. */
-assay_status assay_tfl_settle(const tfl_op *o);
+assay_status assay_tfl_infer_outputs(const tfl_op *o);
 
 /* ---- op_conv.c ---- */
 /* Float activations in input x over integer weights in input w ("hybrid"): TFLite quantizes the

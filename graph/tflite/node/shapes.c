@@ -107,7 +107,7 @@ static assay_status option_list(const tfl_op *o, int slot, int64_t *v, int *n)
 }
 
 /* An entry of -1 is what is left. */
-static assay_status settle_reshape(const tfl_op *o, const assay_type *x)
+static assay_status infer_reshape(const tfl_op *o, const assay_type *x)
 {
     int64_t v[ASSAY_MAX_RANK], known = 1;
     int n, open = -1;
@@ -126,7 +126,7 @@ static assay_status settle_reshape(const tfl_op *o, const assay_type *x)
 }
 
 /* Without a list all axes of extent 1 go. */
-static assay_status settle_squeeze(const tfl_op *o, const assay_type *x)
+static assay_status infer_squeeze(const tfl_op *o, const assay_type *x)
 {
     int64_t axis[ASSAY_MAX_RANK], dim[ASSAY_MAX_RANK];
     bool named[ASSAY_MAX_RANK] = {false};
@@ -146,7 +146,7 @@ static assay_status settle_squeeze(const tfl_op *o, const assay_type *x)
 }
 
 /* x's shape with one axis of extent `extent` more: EXPAND_DIMS, PACK. */
-static assay_status settle_wider(const tfl_op *o, const assay_type *x, int64_t axis, int64_t extent)
+static assay_status infer_wider(const tfl_op *o, const assay_type *x, int64_t axis, int64_t extent)
 {
     int64_t dim[ASSAY_MAX_RANK + 1];
 
@@ -158,7 +158,7 @@ static assay_status settle_wider(const tfl_op *o, const assay_type *x, int64_t a
     return set_shape(o, 0, dim, x->rank + 1);
 }
 
-static assay_status settle_unpack(const tfl_op *o, const assay_type *x)
+static assay_status infer_unpack(const tfl_op *o, const assay_type *x)
 {
     int64_t axis = assay_flat_i32(o->options, PACK_AXIS, 0), dim[ASSAY_MAX_RANK];
     int rank = 0;
@@ -173,7 +173,7 @@ static assay_status settle_unpack(const tfl_op *o, const assay_type *x)
     return s;
 }
 
-static assay_status settle_slice(const tfl_op *o, const assay_type *x)
+static assay_status infer_slice(const tfl_op *o, const assay_type *x)
 {
     int64_t begin[ASSAY_MAX_RANK], size[ASSAY_MAX_RANK];
     int n, n_size;
@@ -190,7 +190,7 @@ static assay_status settle_slice(const tfl_op *o, const assay_type *x)
     return set_shape(o, 0, size, n);
 }
 
-static assay_status settle_split(const tfl_op *o, const assay_type *x)
+static assay_status infer_split(const tfl_op *o, const assay_type *x)
 {
     int64_t size[ASSAY_ATTR_LIST], axis, left;
     int n, open = -1;
@@ -214,7 +214,7 @@ static assay_status settle_split(const tfl_op *o, const assay_type *x)
     return s;
 }
 
-static assay_status settle_rows(const tfl_op *o, const assay_type *x)
+static assay_status infer_rows(const tfl_op *o, const assay_type *x)
 {
     const assay_type *w = &assay_tfl_in(o, 1)->type;
     int64_t dim[ASSAY_MAX_RANK];
@@ -232,7 +232,7 @@ static assay_status settle_rows(const tfl_op *o, const assay_type *x)
 }
 
 /* Height and width are input 1. */
-static assay_status settle_resize(const tfl_op *o, const assay_type *x)
+static assay_status infer_resize(const tfl_op *o, const assay_type *x)
 {
     int64_t size[2], dim[ASSAY_MAX_RANK];
     int n;
@@ -246,7 +246,7 @@ static assay_status settle_resize(const tfl_op *o, const assay_type *x)
     return set_shape(o, 0, dim, 4);
 }
 
-static assay_status settle_numbers(const tfl_op *o, int i)
+static assay_status infer_numbers(const tfl_op *o, int i)
 {
     int64_t dim[ASSAY_MAX_RANK];
     int n;
@@ -261,7 +261,7 @@ static bool is_computed(const tfl_op *o, int i)
 
 /* Does the file not know the output's shape? Behind a computed one it never does; else where the
  * tensor says so. A RESHAPE that fits is taken as it stands: batches are often open. */
-static bool is_unsettled(const tfl_op *o)
+static bool is_uninferred(const tfl_op *o)
 {
     const tfl_tensor *y = assay_tfl_out(o, 0);
 
@@ -275,42 +275,42 @@ static bool is_unsettled(const tfl_op *o)
     return y->is_open || (o->builtin == CODE_SLICE && (is_computed(o, 1) || is_computed(o, 2)));
 }
 
-assay_status assay_tfl_settle(const tfl_op *o)
+assay_status assay_tfl_infer_outputs(const tfl_op *o)
 {
     const assay_type *x;
     int64_t axis;
     assay_status s;
 
-    if (!assay_tfl_has(o, 0) || o->n_out < 1 || !is_unsettled(o))
+    if (!assay_tfl_has(o, 0) || o->n_out < 1 || !is_uninferred(o))
         return ASSAY_OK;
     x = &assay_tfl_in(o, 0)->type;
     switch (o->builtin) {
     case CODE_RESHAPE:
-        return settle_reshape(o, x);
+        return infer_reshape(o, x);
     case CODE_SQUEEZE:
-        return settle_squeeze(o, x);
+        return infer_squeeze(o, x);
     case CODE_EXPAND_DIMS:
         s = assay_tfl_int(o, 1, &axis);
-        return s ? s : settle_wider(o, x, axis, 1);
+        return s ? s : infer_wider(o, x, axis, 1);
     case CODE_PACK:
-        return settle_wider(o, x, assay_flat_i32(o->options, PACK_AXIS, 0), o->n_in);
+        return infer_wider(o, x, assay_flat_i32(o->options, PACK_AXIS, 0), o->n_in);
     case CODE_UNPACK:
-        return settle_unpack(o, x);
+        return infer_unpack(o, x);
     case CODE_SLICE:
-        return settle_slice(o, x);
+        return infer_slice(o, x);
     case CODE_SPLIT_V:
-        return settle_split(o, x);
+        return infer_split(o, x);
     case CODE_FULLY_CONNECTED:
-        return assay_tfl_has(o, 1) ? settle_rows(o, x) : ASSAY_OK;
+        return assay_tfl_has(o, 1) ? infer_rows(o, x) : ASSAY_OK;
     case CODE_RESIZE_BILINEAR:
     case CODE_RESIZE_NEAREST:
-        return settle_resize(o, x);
+        return infer_resize(o, x);
     case CODE_ZEROS_LIKE:
         return set_shape(o, 0, x->dim, x->rank);
     case CODE_FILL:
-        return settle_numbers(o, 0);
+        return infer_numbers(o, 0);
     case CODE_BROADCAST_TO:
-        return settle_numbers(o, 1);
+        return infer_numbers(o, 1);
     default:
         return ASSAY_OK;
     }

@@ -130,7 +130,7 @@ assay_status assay_tfl_op_conv(const tfl_op *o)
 }
 
 /* Weights [1,h,w,O] to [O,h,w,1]; parameters along the last axis go along the first. */
-static void turn_type(const assay_type *w, assay_type *to)
+static void transpose_type(const assay_type *w, assay_type *to)
 {
     *to = *w;
     to->dim[0] = w->dim[3];
@@ -158,7 +158,7 @@ static assay_status depthwise_constant(const tfl_op *o, tfl_tensor *t, int *valu
     void *turned;
     assay_status s;
 
-    turn_type(&t->type, &type);
+    transpose_type(&t->type, &type);
     if (t->why)
         return assay_tfl_unsupported(o, "%s", t->why);
     if ((s = assay_tfl_elements(o->m, t, &data)))
@@ -181,7 +181,7 @@ static assay_status depthwise_computed(const tfl_op *o, tfl_tensor *t, int *valu
     int w;
     assay_status s;
 
-    turn_type(&t->type, &type);
+    transpose_type(&t->type, &type);
     if ((s = assay_tfl_value(o, 1, &w)) || (s = assay_tfl_part(o, "weights", &type, value)))
         return s;
     return assay_tfl_node(o, ASSAY_OP_TRANSPOSE, &w, 1, value, 1, &a, NULL);
@@ -208,7 +208,7 @@ assay_status assay_tfl_op_depthwise(const tfl_op *o)
     if (w->type.q.granularity == ASSAY_Q_AXIS && w->type.q.axis != 3)
         return assay_tfl_fail(o, "the weights are quantized along axis %d, expected 3",
                               w->type.q.axis);
-    turn_type(&w->type, &turned);
+    transpose_type(&w->type, &turned);
     if ((s = conv_attributes(o, x, &turned, DEPTHWISE_DILATION_W, DEPTHWISE_DILATION_H, &a.conv)))
         return s;
     a.conv.group = x->dim[3];

@@ -10,8 +10,8 @@ INLINE int64_t round_sum(int64_t sum, unsigned s, const enum assay_rounding mode
     return q + assay_rounds_up(mode, sum < 0, q & 1, (uint64_t)sum << (64 - s));
 }
 
-INLINE void mix(const assay_unit *u, const int64_t *sum, size_t n, size_t size, void *out,
-                const enum assay_rounding mode)
+INLINE void interpolate(const assay_unit *u, const int64_t *sum, size_t n, size_t size, void *out,
+                        const enum assay_rounding mode)
 {
     const unsigned s = 2 * (unsigned)u->k[1];
     if (size == 1)
@@ -22,18 +22,18 @@ INLINE void mix(const assay_unit *u, const int64_t *sum, size_t n, size_t size, 
             ((uint16_t *)out)[i] = (uint16_t)round_sum(sum[i], s, mode);
 }
 
-#define MIX(ID, name, ...)                                                                         \
-    static void mix_##name(const assay_unit *u, const int64_t *sum, size_t n, size_t size,         \
-                           void *out)                                                              \
+#define INTERPOLATE(ID, name, ...)                                                                 \
+    static void interpolate_##name(const assay_unit *u, const int64_t *sum, size_t n, size_t size, \
+                                   void *out)                                                      \
     {                                                                                              \
-        mix(u, sum, n, size, out, ASSAY_ROUND_##ID);                                               \
+        interpolate(u, sum, n, size, out, ASSAY_ROUND_##ID);                                       \
     }
-#define ENTRY(ID, name, ...) mix_##name,
+#define ENTRY(ID, name, ...) interpolate_##name,
 
-ASSAY_ROUNDINGS(MIX)
+ASSAY_ROUNDINGS(INTERPOLATE)
 
-assay_mix_fn NAMED(assay_simd_mix)(const assay_unit *u)
+assay_interpolate_fn NAMED(assay_simd_interpolate)(const assay_unit *u)
 {
-    static const assay_mix_fn forms[ASSAY_ROUND_COUNT] = {ASSAY_ROUNDINGS(ENTRY)};
-    return u->blend == assay_apply_blend ? forms[u->rec.resize.round] : NULL;
+    static const assay_interpolate_fn forms[ASSAY_ROUND_COUNT] = {ASSAY_ROUNDINGS(ENTRY)};
+    return u->interpolate == assay_apply_interpolate ? forms[u->rec.resize.round] : NULL;
 }

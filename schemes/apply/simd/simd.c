@@ -246,17 +246,17 @@ assay_codes_fn assay_apply_codes(const assay_unit *u, enum assay_isa isa, int64_
     }
 }
 
-assay_mix_fn assay_apply_mix(const assay_unit *u, enum assay_isa isa)
+assay_interpolate_fn assay_apply_interpolated(const assay_unit *u, enum assay_isa isa)
 {
     switch (isa) {
 #ifdef ASSAY_X86
     case ASSAY_ISA_VNNI:
-        return assay_simd_mix_avx512(u);
+        return assay_simd_interpolate_avx512(u);
     case ASSAY_ISA_AVX2:
-        return assay_simd_mix_avx2(u);
+        return assay_simd_interpolate_avx2(u);
 #endif
     default:
-        return assay_simd_mix_portable(u);
+        return assay_simd_interpolate_portable(u);
     }
 }
 

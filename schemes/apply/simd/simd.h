@@ -54,7 +54,7 @@ assay_encode_fn assay_simd_encode_portable(const assay_unit *u);
  * points; NULL where u has none. */
 assay_codes_fn assay_simd_codes_portable(const assay_unit *u, int64_t reach);
 /* interpolate.c, by instruction set: bilinear sums to codes; NULL where u has none. */
-assay_mix_fn assay_simd_mix_portable(const assay_unit *u);
+assay_interpolate_fn assay_simd_interpolate_portable(const assay_unit *u);
 /* softmax.c, layer_norm.c, by instruction set: rows to bytes; NULL where u has none. */
 assay_row_fn assay_simd_softmax_portable(const assay_unit *u);
 assay_row_fn assay_simd_layer_norm_portable(const assay_unit *u);
@@ -62,8 +62,8 @@ assay_row_fn assay_simd_layer_norm_portable(const assay_unit *u);
 #ifdef ASSAY_X86
 assay_codes_fn assay_simd_codes_avx2(const assay_unit *u, int64_t reach);
 assay_codes_fn assay_simd_codes_avx512(const assay_unit *u, int64_t reach);
-assay_mix_fn assay_simd_mix_avx2(const assay_unit *u);
-assay_mix_fn assay_simd_mix_avx512(const assay_unit *u);
+assay_interpolate_fn assay_simd_interpolate_avx2(const assay_unit *u);
+assay_interpolate_fn assay_simd_interpolate_avx512(const assay_unit *u);
 assay_row_fn assay_simd_softmax_avx2(const assay_unit *u);
 assay_row_fn assay_simd_softmax_avx512(const assay_unit *u);
 assay_row_fn assay_simd_layer_norm_avx2(const assay_unit *u);
