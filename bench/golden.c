@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "bench/ours.h"
-#include "interp/files/files.h"
+#include "graph/files/files.h"
 #include "interp/golden/bundle.h"
 
 typedef struct bundles {

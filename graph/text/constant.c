@@ -32,7 +32,7 @@ assay_status assay_constant_write(const char *path, const assay_type *t, const v
 {
     assay_npy a = {.type = assay_elem_npy(t->elem), .rank = t->rank, .data = (void *)data};
     memcpy(a.shape, t->dim, sizeof t->dim);
-    return assay_npy_write_file(path, &a, err);
+    return assay_npy_put(path, &a, err);
 }
 
 /* Takes the elements over from *a, which must be of t's container and shape. */

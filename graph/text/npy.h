@@ -83,10 +83,12 @@ assay_status assay_npy_widen(assay_npy *a, assay_error *err);
 void assay_npy_free(assay_npy *a);
 
 /* Write version 1, little-endian, C order, header padded to a multiple of 64 bytes as NumPy does:
- * equal arrays give equal files. *bytes is malloc'd for the caller. A file that cannot be written
- * in full is removed. */
+ * equal arrays give equal files. *bytes is malloc'd for the caller. _write_file: as
+ * assay_write_file (graph/files/files.h); _put: where it is to stay, for what is in a partial
+ * folder. */
 assay_status assay_npy_write_memory(const assay_npy *a, void **bytes, size_t *size,
                                     assay_error *err);
 assay_status assay_npy_write_file(const char *path, const assay_npy *a, assay_error *err);
+assay_status assay_npy_put(const char *path, const assay_npy *a, assay_error *err);
 
 #endif

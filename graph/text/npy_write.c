@@ -8,6 +8,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "graph/files/files.h"
 #include "graph/text/npy.h"
 
 #define HEADER_MAX 256 /* 8 dimensions of 19 digits fit */
@@ -82,7 +83,7 @@ static bool write_parts(int file, struct iovec part[2])
 }
 
 /* A golden bundle is thousands of small files: three system calls each, and no copy. */
-static assay_status write_file(const char *path, struct iovec part[2], assay_error *err)
+static assay_status put_parts(const char *path, struct iovec part[2], assay_error *err)
 {
     const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file < 0)
@@ -99,19 +100,31 @@ static assay_status write_file(const char *path, struct iovec part[2], assay_err
     return assay_fail(err, ASSAY_ERR_IO, "%s: cannot write: %s", path, strerror(cause));
 }
 
-assay_status assay_npy_write_file(const char *path, const assay_npy *a, assay_error *err)
+assay_status assay_npy_put(const char *path, const assay_npy *a, assay_error *err)
 {
     if (big_endian()) {
         struct iovec whole[2] = {{NULL, 0}, {NULL, 0}};
         assay_status status = assay_npy_write_memory(a, &whole[0].iov_base, &whole[0].iov_len, err);
         void *bytes = whole[0].iov_base;
         if (status == ASSAY_OK) {
-            status = write_file(path, whole, err);
+            status = put_parts(path, whole, err);
             free(bytes);
         }
         return status;
     }
     char header[HEADER_MAX + 64];
     struct iovec part[2] = {{header, make_header(a, header)}, {a->data, assay_npy_bytes(a)}};
-    return write_file(path, part, err);
+    return put_parts(path, part, err);
+}
+
+assay_status assay_npy_write_file(const char *path, const assay_npy *a, assay_error *err)
+{
+    void *bytes = NULL;
+    size_t size = 0;
+    assay_status status = assay_npy_write_memory(a, &bytes, &size, err);
+
+    if (status == ASSAY_OK)
+        status = assay_write_file(path, bytes, size, err);
+    free(bytes);
+    return status;
 }

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "interp/cli/session.h"
-#include "interp/files/files.h"
 #include "interp/golden/contract.h"
+#include "interp/page/json.h"
 #include "interp/run/model.h"
 
 /* What was asked for, and what came of it. */

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/files/files.h"
 #include "interp/cli/cli.h"
 #include "interp/cli/session.h"
-#include "interp/files/files.h"
 #include "interp/kernel/kernel.h"
 #include "interp/run/evaluate.h"
 #include "interp/run/model.h"

@@ -1,11 +1,11 @@
 /* assay profile show: the ranges of a profile, its histograms, and what codes would represent. */
-#include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/files/files.h"
 #include "interp/cli/profile_draw.h"
 #include "interp/cli/session.h"
 
@@ -91,24 +91,33 @@ static void print_table(const assay_profile *p, const cli_profile_view *v, int n
     }
 }
 
+typedef struct drawing {
+    void (*put)(FILE *, const char *, const cli_profile_view *, int);
+    char title[600];
+    const cli_profile_view *v;
+    int n;
+} drawing;
+
+static void put_drawing(FILE *f, const void *what)
+{
+    const drawing *d = what;
+    d->put(f, d->title, d->v, d->n);
+}
+
 static int draw(const cli_args *a, const char *option,
                 void (*put)(FILE *, const char *, const cli_profile_view *, int),
                 const cli_profile_view *v, int n)
 {
     const char *path = cli_value(a, option, NULL);
-    char title[600];
+    drawing d = {.put = put, .v = v, .n = n};
+    assay_error err;
 
     if (!path)
         return CLI_OK;
-    FILE *f = fopen(path, "w");
-    if (!f)
-        return cli_trouble("%s: cannot write: %s", path, strerror(errno));
-    snprintf(title, sizeof title, "%s%s%s", a->positional[0], cli_has(a, "scheme") ? " under " : "",
-             cli_value(a, "scheme", ""));
-    put(f, title, v, n);
-    const bool good = !ferror(f);
-    if (fclose(f) != 0 || !good)
-        return cli_trouble("%s: cannot write: %s", path, strerror(errno));
+    snprintf(d.title, sizeof d.title, "%s%s%s", a->positional[0],
+             cli_has(a, "scheme") ? " under " : "", cli_value(a, "scheme", ""));
+    if (assay_print_file(path, put_drawing, &d, &err) != ASSAY_OK)
+        return cli_failed(&err);
     printf("%s: %d histograms\n", path, n);
     return CLI_OK;
 }

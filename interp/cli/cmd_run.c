@@ -46,17 +46,17 @@ static int show_outputs(const char *dir, const assay_graph *g, assay_run *run)
     for (int i = 0; i < g->n_outputs; i++) {
         const assay_value *v = &g->value[g->output[i]];
         const void *data = assay_run_data(run, g->output[i]);
-        char stem[ASSAY_BUNDLE_STEM], path[4096 + ASSAY_BUNDLE_STEM];
+        char stem[ASSAY_BUNDLE_STEM], path[4096 + ASSAY_BUNDLE_STEM + 8];
         assay_error err;
         printf("%s: %lld elements; greatest:\n", v->name, (long long)assay_shape_count(&v->type));
         print_best(v, data);
         if (!dir)
             continue;
         assay_bundle_stem(i, "output", v->name, stem);
-        snprintf(path, sizeof path, "%s/%s", dir, stem);
-        if (assay_dump_write(path, ASSAY_DUMP_NPY, 0, &v->type, data, &err) != ASSAY_OK)
+        snprintf(path, sizeof path, "%s/%s.npy", dir, stem);
+        if (assay_dump_npy(path, &v->type, data, &err) != ASSAY_OK)
             return cli_failed(&err);
-        printf("  in %s.npy\n", path);
+        printf("  in %s\n", path);
     }
     return CLI_OK;
 }

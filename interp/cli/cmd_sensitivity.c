@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "interp/cli/session.h"
-#include "interp/files/files.h"
 #include "interp/measure/sensitivity.h"
+#include "interp/page/json.h"
 
 int cli_trial_open(cli_session *s, cli_data *d, cli_quantize *q, const cli_args *a, assay_trial *t)
 {

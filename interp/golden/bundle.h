@@ -84,9 +84,13 @@ unsigned assay_dump_find(const char *name, size_t length);
 assay_status assay_dump_render(enum assay_dump_format format, const char *stem, unsigned hex_bits,
                                const assay_type *type, const void *data, unsigned char **bytes,
                                size_t *size, assay_error *err);
-/* Files in some forms; stem is the path without extension. */
+/* Files in some forms where they are to stay: in a partial folder; stem is the path without
+ * extension. */
 assay_status assay_dump_write(const char *stem, unsigned forms, unsigned hex_bits,
                               const assay_type *type, const void *data, assay_error *err);
+/* One .npy file, whole or not at all (graph/files/files.h). */
+assay_status assay_dump_npy(const char *path, const assay_type *type, const void *data,
+                            assay_error *err);
 /* NumPy's name of the container of an element kind: "int8", "float32", ... */
 const char *assay_dtype_name(assay_elem e);
 

@@ -3,10 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interp/files/files.h"
+#include "graph/files/files.h"
 #include "interp/golden/bundle_writer.h"
 #include "interp/golden/contract.h"
 #include "interp/golden/digest.h"
+#include "interp/page/json.h"
 
 static assay_status no_memory(assay_error *err)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interp/files/files.h"
+#include "graph/files/files.h"
 #include "interp/golden/bundle_writer.h"
 
 /* Bytes of tensors that wait to be hashed together, where a program keeps them all: hashes one

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interp/files/files.h"
 #include "interp/golden/bundle_writer.h"
+#include "interp/page/json.h"
 
 static int node_layout(const assay_node *n)
 {

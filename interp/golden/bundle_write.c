@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "graph/files/files.h"
 #include "graph/text/text.h"
-#include "interp/files/files.h"
 #include "interp/golden/bundle_files.h"
 #include "interp/golden/bundle_writer.h"
 

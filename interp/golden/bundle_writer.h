@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "interp/files/partial.h"
+#include "graph/files/partial.h"
 #include "interp/golden/bundle.h"
 #include "interp/golden/digest.h"
 

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interp/files/files.h"
+#include "graph/files/files.h"
 #include "interp/golden/diff.h"
+#include "interp/page/json.h"
 #include "interp/page/xml.h"
 
 static void print_element(const assay_diff *d, const assay_diff_element *e, FILE *f)
@@ -133,15 +134,10 @@ assay_status assay_diff_write_json(const assay_diff *d, const char *path, assay_
     return status;
 }
 
-assay_status assay_diff_write_junit(const assay_diff *d, const char *path, assay_error *err)
+static void print_junit(FILE *f, const void *diff)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
-    assay_status status;
+    const assay_diff *d = diff;
 
-    if (!f)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "%s: out of memory", path);
     fprintf(f,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
             "<testsuite name=\"assay diff\" tests=\"%d\" failures=\"%d\" skipped=\"%d\">\n",
@@ -163,8 +159,9 @@ assay_status assay_diff_write_junit(const assay_diff *d, const char *path, assay
                     r->result.mismatches, r->result.elements, r->result.max_lsb, r->note);
     }
     fputs("</testsuite>\n", f);
-    fclose(f);
-    status = assay_write_file(path, text, size, err);
-    free(text);
-    return status;
+}
+
+assay_status assay_diff_write_junit(const assay_diff *d, const char *path, assay_error *err)
+{
+    return assay_print_file(path, print_junit, d, err);
 }

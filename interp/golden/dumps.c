@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 
 #include "graph/core/slurp.h"
+#include "graph/files/files.h"
 #include "graph/text/npy.h"
-#include "interp/files/files.h"
 #include "interp/golden/hex.h"
 
 /* ---- what is there ---- */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/files/files.h"
 #include "graph/text/constant.h"
-#include "interp/files/files.h"
 #include "interp/golden/bundle.h"
 #include "interp/golden/compare.h"
 #include "interp/golden/hex.h"
@@ -161,7 +161,7 @@ assay_status assay_dump_write(const char *stem, unsigned wanted, unsigned hex_bi
         if ((size_t)snprintf(path, sizeof path, "%s.%s", stem, formats[i].extension) >= sizeof path)
             return assay_fail(err, ASSAY_ERR_LIMIT, "%.300s: the path is too long", stem);
         if (format == ASSAY_DUMP_NPY) { /* no copy: bundles are made of many */
-            status = assay_npy_write_file(path, &a, err);
+            status = assay_npy_put(path, &a, err);
             continue;
         }
         status = assay_dump_render(format, stem, hex_bits, type, data, &bytes, &size, err);
@@ -170,4 +170,11 @@ assay_status assay_dump_write(const char *stem, unsigned wanted, unsigned hex_bi
         free(bytes);
     }
     return status;
+}
+
+assay_status assay_dump_npy(const char *path, const assay_type *type, const void *data,
+                            assay_error *err)
+{
+    const assay_npy a = npy_of(type, data);
+    return assay_npy_write_file(path, &a, err);
 }

@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include "graph/core/slurp.h"
+#include "graph/files/files.h"
 #include "graph/onnx/export.h"
 #include "graph/onnx/onnx.h"
 #include "graph/text/text.h"
 #include "graph/tflite/export.h"
 #include "graph/tflite/tflite.h"
-#include "interp/files/files.h"
 #include "interp/kernel/kernel.h"
 #include "interp/run/evaluate.h"
 #include "opt/lower/opt.h"

@@ -15,18 +15,21 @@
 #include <unistd.h>
 
 #include "graph/core/slurp.h"
+#include "graph/files/files.h"
+#include "graph/files/partial.h"
 #include "graph/text/constant.h"
-#include "interp/files/files.h"
 #include "interp/run/model.h"
 
 /* ---- reading ---- */
 
-/* The folder of a text's large constants. */
+/* The folder of a text's large constants: beside what a link names. */
 static assay_status constants_of(const char *path, char out[4096], assay_error *err)
 {
-    if ((size_t)snprintf(out, 4096, "%s.d", path) >= 4096)
-        return assay_fail(err, ASSAY_ERR_LIMIT, "%.300s: the path is too long", path);
-    return ASSAY_OK;
+    char end[4096];
+    assay_status status = assay_link_end(path, end, err);
+    if (status == ASSAY_OK && (size_t)snprintf(out, 4096, "%s.d", end) >= 4096)
+        status = assay_fail(err, ASSAY_ERR_LIMIT, "%.300s: the path is too long", path);
+    return status;
 }
 
 /* Whether the file holds these bytes still. */
@@ -71,7 +74,10 @@ typedef struct saver {
 /* Opens the folder of constants and waits for its other writers. */
 static assay_status enter(saver *s, assay_error *err)
 {
-    s->open = open(s->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    s->open = open(s->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (s->open < 0 && (errno == ELOOP || errno == ENOTDIR))
+        return assay_fail(err, ASSAY_ERR_IO, "%s: must be a folder of constants, and no link",
+                          s->folder);
     if (s->open < 0)
         return assay_fail(err, ASSAY_ERR_IO, "%s: cannot open the folder of constants: %s",
                           s->folder, strerror(errno));
@@ -84,7 +90,8 @@ static assay_status put_constant(void *user, const assay_graph *g, int value, co
 {
     saver *s = user;
     const assay_value *v = &g->value[value];
-    char path[4096 + ASSAY_TEXT_FILE_NAME], partial[sizeof path + 16];
+    char path[4096 + ASSAY_TEXT_FILE_NAME];
+    assay_partial partial = ASSAY_PARTIAL_NONE;
     assay_status status = ASSAY_OK;
 
     (void)digest;
@@ -95,25 +102,28 @@ static assay_status put_constant(void *user, const assay_graph *g, int value, co
         status = enter(s, err);
     }
     snprintf(path, sizeof path, "%s/%s", s->folder, file);
-    snprintf(partial, sizeof partial, "%s.partial", path);
     if (status == ASSAY_OK)
-        status = assay_constant_write(partial, &v->type, v->data, err);
-    if (status == ASSAY_OK && rename(partial, path) != 0) {
-        status = assay_fail(err, ASSAY_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
-        unlink(partial);
-    }
+        status = assay_partial_file(path, &partial, err);
+    if (status == ASSAY_OK)
+        status = assay_constant_write(partial.path, &v->type, v->data, err);
+    if (status == ASSAY_OK)
+        return assay_partial_file_move(&partial, path, err);
+    if (partial.path[0])
+        unlink(partial.path);
+    assay_partial_close(&partial);
     return status;
 }
 
 /* Whether a file of the folder is one of constants, or of a run that was killed writing one. */
 static bool is_constant(const char *name)
 {
+    static const char partial[] = ".npy.partial"; /* -PID-N; older versions had no more */
     const size_t n = strlen(name);
     const char *end = strstr(name, ".npy");
     while (end && strstr(end + 1, ".npy"))
         end = strstr(end + 1, ".npy");
     return n > 10 && name[0] == 'c' && strspn(name + 1, "0123456789") >= 4 && end &&
-           (strcmp(end, ".npy") == 0 || strcmp(end, ".npy.partial") == 0);
+           (strcmp(end, ".npy") == 0 || strncmp(end, partial, strlen(partial)) == 0);
 }
 
 /* Removes constants that the text does not name. */
@@ -128,6 +138,24 @@ static void clean(const saver *s, const char *text)
     }
     if (d)
         closedir(d);
+}
+
+/* Removes PATH.d.partial, which a killed run of an older version left, unless it holds anything
+ * but constants. */
+static void clean_older(const char *folder)
+{
+    char older[4096 + 16];
+    bool others = false;
+    snprintf(older, sizeof older, "%s.partial", folder);
+    DIR *d = opendir(older);
+    if (!d)
+        return;
+    for (const struct dirent *e; (e = readdir(d));)
+        others |=
+            strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 && !is_constant(e->d_name);
+    closedir(d);
+    if (!others)
+        assay_remove_tree(older);
 }
 
 /* Constants, and everything else that waits, reach the disk before the text that names them. */
@@ -159,6 +187,8 @@ assay_status assay_text_save(const assay_graph *g, const char *path, assay_error
         status = assay_write_file(path, text.text, text.length, err);
     if (status == ASSAY_OK && s.open >= 0)
         clean(&s, text.text);
+    if (status == ASSAY_OK)
+        clean_older(folder);
     if (s.open >= 0)
         close(s.open);
     assay_buf_free(&text);

@@ -1,11 +1,8 @@
 /* The file of a profile: YAML written so that equal profiles give equal bytes. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
+#include "graph/files/files.h"
 #include "opt/profile/state.h"
 
 static void write_quoted(FILE *f, const char *text)
@@ -65,8 +62,9 @@ static void write_channels(FILE *f, const assay_profile_entry *e)
     }
 }
 
-static void write_profile(FILE *f, const assay_profile *p)
+static void write_profile(FILE *f, const void *profile)
 {
+    const assay_profile *p = profile;
     assay_profile_flush(p);
     fputs("# Ranges and histograms of a float network's values, for assay quantize.\n"
           "# Bin i is [i, i + 1) times 2^exponent; counts are of bin `first` and what follows, 0*9 "
@@ -97,26 +95,5 @@ assay_status assay_profile_save(const assay_profile *p, const char *path, assay_
 {
     if (p->n_entries == 0)
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: the profile has no values", path);
-    size_t room = strlen(path) + 32;
-    char *temporary = malloc(room);
-    if (!temporary)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
-    snprintf(temporary, room, "%s.partial.%ld", path, (long)getpid());
-    FILE *f = fopen(temporary, "w");
-    bool good = f != NULL;
-    if (good) {
-        write_profile(f, p);
-        good = !ferror(f) && fflush(f) == 0 && fsync(fileno(f)) == 0;
-        good = fclose(f) == 0 && good;
-        good = good && rename(temporary, path) == 0;
-    }
-    assay_status status = ASSAY_OK;
-    if (!good) {
-        status =
-            assay_fail(err, ASSAY_ERR_IO, "%s: cannot write profile: %s", path, strerror(errno));
-        if (f)
-            unlink(temporary);
-    }
-    free(temporary);
-    return status;
+    return assay_print_file(path, write_profile, p, err);
 }

@@ -14,6 +14,7 @@ import tempfile
 HOUSE = [
     # what a network is
     "graph",  # base.h: status, error, element and tensor types
+    "graph/files",
     "graph/core",
     "graph/text",
     "graph/layout",
@@ -40,7 +41,6 @@ HOUSE = [
     "interp/ref",
     "interp/fast",
     "interp/float",
-    "interp/files",
     "interp/run",
     "interp/page",
     "interp/golden",

@@ -248,7 +248,10 @@ static void full_disk(void **state)
     assert_int_equal(symlink("/dev/full", path), 0);
     assert_int_equal(assay_npy_write_file(path, &a, &err), ASSAY_ERR_IO);
     assert_non_null(strstr(err.text, "cannot write"));
-    assert_int_not_equal(access(path, F_OK), 0);
+    assert_int_equal(access(path, F_OK), 0); /* what stood there stays */
+    assert_int_equal(assay_npy_put(path, &a, &err), ASSAY_ERR_IO);
+    assert_non_null(strstr(err.text, "cannot write"));
+    assert_int_not_equal(access(path, F_OK), 0); /* what was begun goes */
 }
 
 int main(void)

@@ -388,8 +388,24 @@ def networks():
     text = re.sub(rb' xxh3 "[0-9a-f]*"', b"", read("net.assay"))
     write("net.assay", text)
     check(assay("run", "net.assay", "-s", "tflite", "-i", "in.bin")[0] == 0, "a file without digests still loads")
-    for folder in ("link.assay.d", "file.assay.d"):
-        shutil.rmtree(folder, ignore_errors=True)
+    fresh()
+    os.mkdir("net.assay.d.partial")  # what older versions left
+    write("net.assay.d.partial/c0000_w.npy", b"half")
+    check(assay(*act)[0] == 0 and not os.path.exists("net.assay.d.partial"), "and what an older version left goes")
+    os.mkdir("net.assay.d.partial")
+    write("net.assay.d.partial/thesis.tex", b"mine")
+    check(assay(*act)[0] == 0 and read("net.assay.d.partial/thesis.tex") == b"mine", "but for another's files")
+    os.mkdir("links")
+    os.symlink("../net.assay", "links/link.assay")
+    check(output_of("links/link.assay") == new, "a link to a network finds its constants")
+    check(assay("convert", "odd.assay", "-o", "links/link.assay")[0] == 0 and os.listdir("links") == ["link.assay"] and
+          output_of("net.assay") == old, "and is written where they are")
+    os.symlink("net.assay.d", "other.assay.d")
+    before = files_below("net.assay.d")
+    status, out = assay("convert", "new.assay", "-o", "other.assay")
+    check(status == 2 and "no link" in out and files_below("net.assay.d") == before,
+          "a folder of constants that is a link to another network's is not cleaned", out)
+    os.unlink("other.assay.d")
     os.mkdir("home.assay.d")
     write("home.assay.d/thesis.tex", b"mine")
     check(assay("convert", "odd.assay", "-o", "home.assay")[0] == 0 and read("home.assay.d/thesis.tex") == b"mine",

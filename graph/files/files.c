@@ -1,5 +1,5 @@
 /* Files and folders: whole or absent. */
-#include "interp/files/files.h"
+#include "graph/files/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "interp/files/partial.h"
+#include "graph/files/partial.h"
 
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *walk)
 {
@@ -72,12 +72,15 @@ static assay_status write_through(const char *path, const void *data, size_t siz
 static assay_status write_whole(const char *path, const void *data, size_t size, assay_error *err)
 {
     assay_partial partial;
+    struct stat st;
     assay_status status = assay_partial_file(path, &partial, err);
     int reason;
 
     if (status != ASSAY_OK)
         return status;
     reason = put_all(partial.lock, data, size);
+    if (!reason && stat(path, &st) == 0 && fchmod(partial.lock, st.st_mode & 0777) != 0)
+        reason = errno;
     if (!reason)
         return assay_partial_file_place(&partial, path, err);
     unlink(partial.path);
@@ -85,10 +88,36 @@ static assay_status write_whole(const char *path, const void *data, size_t size,
     return assay_fail(err, ASSAY_ERR_IO, "%s: cannot write: %s", path, strerror(reason));
 }
 
+/* Puts what the link `path` names, be it there or not, in its place. */
+static int follow(char path[4096])
+{
+    char named[4096], joined[2 * 4096];
+    const ssize_t n = readlink(path, named, sizeof named);
+    if (n < 0)
+        return errno;
+    const int folder = named[0] == '/' ? 0 : (int)(assay_base_name(path) - path);
+    if (n == sizeof named ||
+        snprintf(joined, sizeof joined, "%.*s%.*s", folder, path, (int)n, named) >= 4096)
+        return ENAMETOOLONG;
+    memcpy(path, joined, strlen(joined) + 1);
+    return 0;
+}
+
+assay_status assay_link_end(const char *path, char end[4096], assay_error *err)
+{
+    enum { LINKS = 40 };
+    struct stat st;
+    int reason = snprintf(end, 4096, "%s", path) < 4096 ? 0 : ENAMETOOLONG;
+
+    for (int i = 0; !reason && lstat(end, &st) == 0 && S_ISLNK(st.st_mode); i++)
+        reason = i < LINKS ? follow(end) : ELOOP;
+    return reason ? assay_fail(err, ASSAY_ERR_IO, "%.300s: %s", path, strerror(reason)) : ASSAY_OK;
+}
+
 assay_status assay_write_file(const char *path, const void *data, size_t size, assay_error *err)
 {
+    char end[4096];
     struct stat st;
-    char *target;
     assay_status status;
 
     if (strcmp(path, "-") == 0) {
@@ -99,21 +128,24 @@ assay_status assay_write_file(const char *path, const void *data, size_t size, a
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
         return S_ISDIR(st.st_mode) ? assay_fail(err, ASSAY_ERR_IO, "%s: is a folder", path)
                                    : write_through(path, data, size, err);
-    /* What a link names is replaced, not the link. */
-    target = lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? realpath(path, NULL) : NULL;
-    status = write_whole(target ? target : path, data, size, err);
-    free(target);
-    return status;
+    status = assay_link_end(path, end, err);
+    return status == ASSAY_OK ? write_whole(end, data, size, err) : status;
 }
 
-assay_status assay_json_write(const char *path, const json_t *json, assay_error *err)
+assay_status assay_print_file(const char *path, void (*print)(FILE *f, const void *what),
+                              const void *what, assay_error *err)
 {
-    char *text = json_dumps(json, ASSAY_JSON_FORMAT);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
     assay_status status;
 
-    if (!text)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "%s: out of memory for JSON", path);
-    status = assay_write_file(path, text, strlen(text), err);
+    if (f)
+        print(f, what);
+    if (!f || (ferror(f) | fclose(f)) != 0)
+        status = assay_fail(err, ASSAY_ERR_MEMORY, "%s: out of memory", path);
+    else
+        status = assay_write_file(path, text, size, err);
     free(text);
     return status;
 }

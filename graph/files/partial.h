@@ -3,10 +3,10 @@
  * A partial is PATH.partial-PID-N, locked (flock) as long as its writer lives. One whose lock is
  * free and whose process is gone was left by a run that was killed, and the next writer of PATH
  * removes it. Writers never wait for each other: whoever moves into place last wins, whole. */
-#ifndef ASSAY_INTERP_PARTIAL_H
-#define ASSAY_INTERP_PARTIAL_H
+#ifndef ASSAY_GRAPH_PARTIAL_H
+#define ASSAY_GRAPH_PARTIAL_H
 
-#include "interp/assay.h"
+#include "graph/base.h"
 
 typedef struct assay_partial {
     char path[4096]; /* "" when there is none */
@@ -27,6 +27,8 @@ assay_status assay_partial_folder(const char *path, bool (*ours)(const char *fol
 /* Moves a partial file to `path`, over what stands there, after all its bytes are on the disk. The
  * partial is gone whatever the status. */
 assay_status assay_partial_file_place(assay_partial *p, const char *path, assay_error *err);
+/* The same of one among many that another call puts on the disk (syncfs) before they count. */
+assay_status assay_partial_file_move(assay_partial *p, const char *path, assay_error *err);
 
 /* Moves a partial folder to `path`, after the disk has all of it. With `replace` a folder may stand
  * there that replace(folder, user, err) lets go; it changes places with the partial in one step

@@ -1,4 +1,4 @@
-#include "interp/files/partial.h"
+#include "graph/files/partial.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "interp/files/files.h"
+#include "graph/files/files.h"
 
 static const char mark[] = ".partial-";
 
@@ -22,12 +22,18 @@ static void folder_of(const char *path, char folder[4096])
     snprintf(folder, 4096, "%.*s", n > 0 ? (int)n : 1, n > 0 ? path : ".");
 }
 
+/* How much of a file's name stands in those of its partials, which may not be too long. */
+static size_t kept_of(const char *base)
+{
+    return strnlen(base, 200);
+}
+
 /* ---- what killed runs left ---- */
 
 /* The process that made partial `name` of `base`, or 0 when it is none. */
 static long maker_of(const char *name, const char *base)
 {
-    const size_t n = strlen(base);
+    const size_t n = kept_of(base);
     const char *digits = name + n + strlen(mark);
     char *end;
     if (strncmp(name, base, n) != 0 || strncmp(name + n, mark, strlen(mark)) != 0 ||
@@ -101,9 +107,11 @@ static bool make(assay_partial *p, bool folder)
 static assay_status make_partial(const char *path, bool folder, assay_partial *out,
                                  assay_error *err)
 {
+    const size_t kept = (size_t)(assay_base_name(path) - path) + kept_of(assay_base_name(path));
     for (int k = 0; k < 10000; k++) {
-        if ((size_t)snprintf(out->path, sizeof out->path, "%s%s%ld-%d", path, mark, (long)getpid(),
-                             k) >= sizeof out->path) {
+        if (kept >= sizeof out->path ||
+            (size_t)snprintf(out->path, sizeof out->path, "%.*s%s%ld-%d", (int)kept, path, mark,
+                             (long)getpid(), k) >= sizeof out->path) {
             out->path[0] = 0;
             return assay_fail(err, ASSAY_ERR_LIMIT, "%.300s: the path is too long", path);
         }
@@ -116,7 +124,8 @@ static assay_status make_partial(const char *path, bool folder, assay_partial *o
     }
     const int cause = errno;
     out->path[0] = 0;
-    return assay_fail(err, ASSAY_ERR_IO, "%s: cannot create: %s", path, strerror(cause));
+    return assay_fail(err, ASSAY_ERR_IO, "%s: cannot %s: %s", path, folder ? "create" : "write",
+                      strerror(cause));
 }
 
 assay_status assay_partial_file(const char *path, assay_partial *out, assay_error *err)
@@ -162,18 +171,28 @@ static int sync_name(const char *path)
     return reason;
 }
 
-assay_status assay_partial_file_place(assay_partial *p, const char *path, assay_error *err)
+static assay_status place_file(assay_partial *p, const char *path, bool synced, assay_error *err)
 {
-    int reason = reach_disk(fsync(p->lock));
+    int reason = synced ? reach_disk(fsync(p->lock)) : 0;
     if (!reason && rename(p->path, path) != 0)
         reason = errno;
     if (reason)
         unlink(p->path);
-    else
+    else if (synced)
         reason = sync_name(path);
     assay_partial_close(p);
     return reason ? assay_fail(err, ASSAY_ERR_IO, "%s: cannot write: %s", path, strerror(reason))
                   : ASSAY_OK;
+}
+
+assay_status assay_partial_file_place(assay_partial *p, const char *path, assay_error *err)
+{
+    return place_file(p, path, true, err);
+}
+
+assay_status assay_partial_file_move(assay_partial *p, const char *path, assay_error *err)
+{
+    return place_file(p, path, false, err);
 }
 
 /* Exchanges two folders where the file system cannot do so in one step. */
