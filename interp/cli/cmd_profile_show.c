@@ -9,20 +9,28 @@
 #include "interp/cli/profile_draw.h"
 #include "interp/cli/session.h"
 
-/* What a value's codes would be: the scheme's activations, or --type and --schema. */
-static int choice_of(const cli_args *a, const cli_quantize *q, assay_choice *c)
+/* What a value's codes would be, and the name of the scheme that says it, or "". */
+typedef struct codes {
+    assay_choice choice;
+    char scheme[80];
+} codes;
+
+/* The scheme's activations, or --type and --schema. */
+static int codes_of(const cli_args *a, const cli_quantize *q, codes *out)
 {
+    assay_choice *c = &out->choice;
     const char *scheme = cli_value(a, "scheme", NULL), *type = cli_value(a, "type", NULL);
     assay_scheme *s;
     assay_error err;
 
-    *c = q->options.activation;
+    *out = (codes){.choice = q->options.activation};
     c->elem = assay_int(8, true);
     if (scheme) {
         assay_scheme_caps caps;
         if (assay_scheme_open(scheme, &s, &err) != ASSAY_OK)
             return cli_failed(&err);
         assay_scheme_get_caps(s, &caps);
+        snprintf(out->scheme, sizeof out->scheme, "%s", s->name);
         assay_scheme_free(s);
         c->elem = assay_int(caps.activation_bits, caps.activation_signed);
         c->power_of_two = caps.power_of_two;
@@ -104,7 +112,7 @@ static void put_drawing(FILE *f, const void *what)
     d->put(f, d->title, d->v, d->n);
 }
 
-static int draw(const cli_args *a, const char *option,
+static int draw(const cli_args *a, const char *scheme, const char *option,
                 void (*put)(FILE *, const char *, const cli_profile_view *, int),
                 const cli_profile_view *v, int n)
 {
@@ -114,38 +122,58 @@ static int draw(const cli_args *a, const char *option,
 
     if (!path)
         return CLI_OK;
-    snprintf(d.title, sizeof d.title, "%s%s%s", a->positional[0],
-             cli_has(a, "scheme") ? " under " : "", cli_value(a, "scheme", ""));
+    snprintf(d.title, sizeof d.title, "%s%s%s", a->positional[0], *scheme ? " under " : "", scheme);
     if (assay_print_file(path, put_drawing, &d, &err) != ASSAY_OK)
         return cli_failed(&err);
     printf("%s: %d histograms\n", path, n);
     return CLI_OK;
 }
 
+static int by_step(const void *a, const void *b)
+{
+    const assay_profile_entry *x = *(const assay_profile_entry *const *)a;
+    const assay_profile_entry *y = *(const assay_profile_entry *const *)b;
+    return x->step != y->step ? (x->step > y->step) - (x->step < y->step)
+                              : strcmp(x->name, y->name);
+}
+
+/* The entries in the order of execution, malloc'ed; by name where an older file does not say. */
+static const assay_profile_entry **in_order(const assay_profile *p)
+{
+    const size_t n = (size_t)assay_profile_count(p);
+    const assay_profile_entry **order = calloc(n, sizeof *order);
+    for (size_t i = 0; order && i < n; i++)
+        order[i] = assay_profile_get(p, (int)i);
+    if (order)
+        qsort(order, n, sizeof *order, by_step);
+    return order;
+}
+
 /* Views of the values whose names match, and with --channels of each channel behind its value. */
-static int view_all(const cli_args *a, const assay_profile *p, const cli_quantize *q,
-                    cli_profile_view *v, int *n)
+static int view_all(const cli_args *a, const assay_profile *p, const assay_choice *choice,
+                    const cli_quantize *q, cli_profile_view *v, int *n)
 {
     const char *pattern = cli_value(a, "value", "*");
-    assay_choice choice;
+    const assay_profile_entry **order = in_order(p);
     bool has_channels = false;
-    int status = choice_of(a, q, &choice);
+    int status = order ? CLI_OK : cli_trouble("out of memory");
 
     for (int i = 0; i < assay_profile_count(p) && status == CLI_OK; i++) {
-        const assay_profile_entry *e = assay_profile_get(p, i);
+        const assay_profile_entry *e = order[i];
         const assay_calibrate_how *how = how_of(q, e->name);
         if (fnmatch(pattern, e->name, 0) != 0)
             continue;
         has_channels |= e->n_channels > 0;
         const cli_profile_view *whole = &v[*n];
-        status = view_of(e->name, -1, &e->seen, &choice, how, &v[(*n)++]);
+        status = view_of(e->name, -1, &e->seen, choice, how, &v[(*n)++]);
         for (int k = 0; cli_has(a, "channels") && k < e->n_channels && status == CLI_OK; k++) {
-            status = view_of(e->name, k, &e->channel[k], &choice, how, &v[*n]);
+            status = view_of(e->name, k, &e->channel[k], choice, how, &v[*n]);
             v[*n].left = fmin(v[*n].left, whole->left);
             v[*n].right = fmax(v[*n].right, whole->right);
             ++*n;
         }
     }
+    free(order);
     if (status == CLI_OK && *n == 0)
         status = cli_trouble("%s: no value's name matches '%s'", a->positional[0], pattern);
     if (status == CLI_OK && cli_has(a, "channels") && !has_channels)
@@ -162,13 +190,16 @@ static int show(const cli_args *a, const assay_profile *p, const cli_quantize *q
     for (int i = 0; i < assay_profile_count(p); i++)
         room += (size_t)assay_profile_get(p, i)->n_channels;
     cli_profile_view *v = calloc(room, sizeof *v);
-    int status = v ? view_all(a, p, q, v, &n) : cli_trouble("out of memory");
+    codes as;
+    int status = v ? codes_of(a, q, &as) : cli_trouble("out of memory");
+    if (status == CLI_OK)
+        status = view_all(a, p, &as.choice, q, v, &n);
     if (status == CLI_OK && !cli_has(a, "svg") && !cli_has(a, "html"))
         print_table(p, v, n);
     if (status == CLI_OK)
-        status = draw(a, "svg", cli_profile_svg, v, n);
+        status = draw(a, as.scheme, "svg", cli_profile_svg, v, n);
     if (status == CLI_OK)
-        status = draw(a, "html", cli_profile_html, v, n);
+        status = draw(a, as.scheme, "html", cli_profile_html, v, n);
     free(v);
     return status;
 }

@@ -7,13 +7,15 @@
 #include "interp/page/xml.h"
 
 #define WIDTH  1000.0
-#define LEFT   12.0
-#define PLOT   (WIDTH - 2 * LEFT)
+#define LEFT   40.0 /* counts stand there */
+#define RIGHT  12.0
+#define PLOT   (WIDTH - LEFT - RIGHT)
 #define TEXT   34.0 /* room for a panel's two lines of text */
 #define CURVE  90.0
 #define PANEL  150.0
 #define HEADER 34.0
-#define BRIEF  110 /* characters of a name above a panel */
+#define APART  60.0 /* between two numbers of the axis */
+#define BRIEF  110  /* characters of a name above a panel */
 
 /* What a panel shows from left to right, and its greatest count. */
 typedef struct frame {
@@ -68,10 +70,10 @@ static void put_counts(FILE *f, const frame *r, double axis)
     for (int power = 1; power<r->top; power += r->top> 6 ? 2 : 1)
         fprintf(f,
                 "<path stroke=\"#999\" stroke-dasharray=\"1 5\" d=\"M%.1f %.1fH%.1f\"/><text "
-                "x=\"%.1f\" "
-                "y=\"%.1f\" font-size=\"9\" fill=\"#555\">1e%d</text>\n",
-                LEFT, axis - CURVE * power / r->top, LEFT + PLOT, LEFT + 2,
-                axis - CURVE * power / r->top - 1, power);
+                "x=\"%.1f\" y=\"%.1f\" font-size=\"9\" fill=\"#555\" "
+                "text-anchor=\"end\">1e%d</text>\n",
+                LEFT, axis - CURVE * power / r->top, LEFT + PLOT, LEFT - 4,
+                axis - CURVE * power / r->top + 3, power);
 }
 
 static void put_tick(FILE *f, const frame *r, double real, double axis, const char *colour)
@@ -80,9 +82,9 @@ static void put_tick(FILE *f, const frame *r, double real, double axis, const ch
             "<path stroke=\"%s\" d=\"M%.2f %.1fv6\"/><text x=\"%.2f\" y=\"%.1f\" fill=\"%s\" "
             "text-anchor=\"%s\">%.5g</text>\n",
             colour, x_of(r, real), axis, x_of(r, real), axis + 16, colour,
-            x_of(r, real) < WIDTH / 4         ? "start"
-            : x_of(r, real) > WIDTH * 3 / 4.0 ? "end"
-                                              : "middle",
+            x_of(r, real) < LEFT + APART / 2          ? "start"
+            : x_of(r, real) > LEFT + PLOT - APART / 2 ? "end"
+                                                      : "middle",
             real);
 }
 
@@ -102,108 +104,145 @@ static void put_name(FILE *f, const cli_profile_view *v, bool brief)
         fprintf(f, ", channel %d", v->channel);
 }
 
-static void put_panel(FILE *f, const cli_profile_view *v, double y)
+/* What was seen and what codes make of it, in words. */
+static void put_words(FILE *f, const cli_profile_view *v)
 {
     const assay_histogram *h = v->seen;
-    const double axis = y + TEXT + CURVE;
-    const frame r = frame_of(v);
     char elem[8];
 
-    fprintf(f, "<text x=\"%.0f\" y=\"%.0f\" font-weight=\"bold\">", LEFT, y + 12);
+    fprintf(f, "seen [%.6g, %.6g], %" PRIu64 " elements", (double)h->min, (double)h->max,
+            h->finite);
+    if (h->nan || h->inf)
+        fprintf(f, ", %" PRIu64 " NaN, %" PRIu64 " infinite", h->nan, h->inf);
+    fprintf(f,
+            ", tallest bin %.0f; %s %s: scale %.6g, zero point %d, represents [%.6g, %.6g], "
+            "%.3g %% beyond the calibrated range",
+            pow(10, frame_of(v).top) - 1, assay_elem_print(v->elem, elem),
+            assay_calibration_name(v->range.used), (double)v->scale, v->zero_point, v->lo, v->hi,
+            100 * v->range.clipped);
+}
+
+/* The least of 1, 2, 5 times a power of ten that parts a range into at most 10. */
+static double round_step(double range)
+{
+    const double power = pow(10, floor(log10(range / 10)));
+    for (int k = 0; k < 3; k++) {
+        static const int of[] = {1, 2, 5};
+        if (range / (of[k] * power) <= 10)
+            return of[k] * power;
+    }
+    return 10 * power;
+}
+
+/* Round numbers along the axis, those that stand clear of its ends' numbers. */
+static void put_ticks(FILE *f, const frame *r, const double *ends, int n, double axis)
+{
+    const double step = r->hi > r->lo ? round_step(r->hi - r->lo) : 0;
+    for (double k = ceil(r->lo / step); step > 0 && k * step <= r->hi; k++) {
+        bool clear = true;
+        for (int i = 0; i < n; i++)
+            clear &= fabs(x_of(r, ends[i]) - x_of(r, k * step)) > APART;
+        if (clear)
+            put_tick(f, r, k * step, axis, "#333");
+    }
+}
+
+/* The histogram with its axes; `y` is where the counts end. */
+static void put_plot(FILE *f, const cli_profile_view *v, double y)
+{
+    const assay_histogram *h = v->seen;
+    const double axis = y + CURVE;
+    const frame r = frame_of(v);
+    double ends[4] = {v->lo, v->hi};
+    int n = 2;
+
+    fprintf(f,
+            "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" fill=\"#d9ecd0\">"
+            "<title>what the codes represent</title></rect>\n",
+            x_of(&r, v->lo), y, x_of(&r, v->hi) - x_of(&r, v->lo), CURVE);
+    put_bins(f, h, &r, axis);
+    put_counts(f, &r, axis);
+    fprintf(f, "<path stroke=\"#333\" d=\"M%.1f %.1fH%.1f\"/>\n", LEFT, axis, LEFT + PLOT);
+    put_tick(f, &r, v->lo, axis, "#3a7d1e");
+    put_tick(f, &r, v->hi, axis, "#3a7d1e");
+    if (x_of(&r, (double)h->max) - x_of(&r, v->hi) > APART)
+        put_tick(f, &r, ends[n++] = (double)h->max, axis, "#1f5fa8");
+    if (x_of(&r, v->lo) - x_of(&r, (double)h->min) > APART)
+        put_tick(f, &r, ends[n++] = (double)h->min, axis, "#1f5fa8");
+    put_ticks(f, &r, ends, n, axis);
+}
+
+static void put_panel(FILE *f, const cli_profile_view *v, double y)
+{
+    fprintf(f, "<text x=\"%.0f\" y=\"%.0f\" font-weight=\"bold\">", RIGHT, y + 12);
     put_name(f, v, true);
     if (strlen(v->name) > BRIEF) {
         fputs("<title>", f);
         assay_xml_text(f, v->name);
         fputs("</title>", f);
     }
-    fprintf(f,
-            "</text>\n<text x=\"%.0f\" y=\"%.0f\" fill=\"#555\">seen [%.6g, %.6g], %" PRIu64
-            " elements",
-            LEFT, y + 27, (double)h->min, (double)h->max, h->finite);
-    if (h->nan || h->inf)
-        fprintf(f, ", %" PRIu64 " NaN, %" PRIu64 " infinite", h->nan, h->inf);
-    fprintf(
-        f,
-        ", tallest bin %.0f; %s %s: scale %.6g, zero point %d, represents [%.6g, %.6g], %.3g %% "
-        "beyond the calibrated range</text>\n",
-        pow(10, r.top) - 1, assay_elem_print(v->elem, elem), assay_calibration_name(v->range.used),
-        (double)v->scale, v->zero_point, v->lo, v->hi, 100 * v->range.clipped);
-    fprintf(f,
-            "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" fill=\"#d9ecd0\">"
-            "<title>what the codes represent</title></rect>\n",
-            x_of(&r, v->lo), y + TEXT, x_of(&r, v->hi) - x_of(&r, v->lo), CURVE);
-    put_bins(f, h, &r, axis);
-    put_counts(f, &r, axis);
-    fprintf(f, "<path stroke=\"#333\" d=\"M%.1f %.1fH%.1f\"/>\n", LEFT, axis, LEFT + PLOT);
-    put_tick(f, &r, v->lo, axis, "#3a7d1e");
-    put_tick(f, &r, v->hi, axis, "#3a7d1e");
-    if (x_of(&r, (double)h->max) - x_of(&r, v->hi) > 60)
-        put_tick(f, &r, (double)h->max, axis, "#333");
-    if (x_of(&r, v->lo) - x_of(&r, (double)h->min) > 60)
-        put_tick(f, &r, (double)h->min, axis, "#333");
-    if (r.lo < 0 && r.hi > 0 && x_of(&r, 0) - x_of(&r, v->lo) > 60 &&
-        x_of(&r, v->hi) - x_of(&r, 0) > 60)
-        put_tick(f, &r, 0, axis, "#333");
+    fprintf(f, "</text>\n<text x=\"%.0f\" y=\"%.0f\" fill=\"#555\">", RIGHT, y + 27);
+    put_words(f, v);
+    fputs("</text>\n", f);
+    put_plot(f, v, y + TEXT);
 }
 
-static void put_svg(FILE *f, const char *title, const cli_profile_view *v, int n, double header)
+static void begin_svg(FILE *f, double height)
 {
     fprintf(f,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
             "viewBox=\"0 0 %.0f %.0f\" font-family=\"sans-serif\" font-size=\"11\">\n"
             "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-            WIDTH, header + PANEL * n, WIDTH, header + PANEL * n);
-    if (header > 0) {
-        fprintf(f, "<text x=\"%.0f\" y=\"22\" font-size=\"15\">", LEFT);
-        assay_xml_text(f, title);
-        fputs("<tspan dx=\"16\" font-size=\"11\" fill=\"#555\">blue: how often each real value was "
-              "seen, logarithmic; green: what the codes represent</tspan></text>\n",
-              f);
-    }
-    for (int i = 0; i < n; i++)
-        put_panel(f, &v[i], header + PANEL * i);
-    fputs("</svg>\n", f);
+            WIDTH, height, WIDTH, height);
 }
 
 void cli_profile_svg(FILE *f, const char *title, const cli_profile_view *v, int n)
 {
-    put_svg(f, title, v, n, HEADER);
+    begin_svg(f, HEADER + PANEL * n);
+    fprintf(f, "<text x=\"%.0f\" y=\"22\" font-size=\"15\">", RIGHT);
+    assay_xml_text(f, title);
+    fputs("<tspan dx=\"16\" font-size=\"11\" fill=\"#555\">blue: how often each real value was "
+          "seen, logarithmic; green: what the codes represent</tspan></text>\n",
+          f);
+    for (int i = 0; i < n; i++)
+        put_panel(f, &v[i], HEADER + PANEL * i);
+    fputs("</svg>\n", f);
 }
 
-/* Rows by the column whose head was clicked, downwards; a second time upwards. */
+/* Rows by the column whose head was clicked, downwards (names and steps upwards); a second time the
+ * other way round. */
 static const char sorting[] =
     "<script>document.querySelectorAll('th').forEach((h,k)=>h.onclick=()=>{"
-    "const t=h.closest('table'),r=[...t.rows].slice(1),up=h.up=!h.up;"
+    "const t=h.closest('table'),r=[...t.rows].slice(1),up=h.ariaSort!='ascending'&&"
+    "(k<2||h.ariaSort=='descending');"
     "const v=x=>x.cells[k].textContent,n=x=>parseFloat(v(x));"
-    "r.sort((a,b)=>{const d=k&&n(a)===n(a)&&n(b)===n(b)?n(b)-n(a):v(a).localeCompare(v(b));"
-    "return up?d:-d});r.forEach(x=>t.tBodies[0].append(x))})</script>\n";
+    "r.sort((a,b)=>{const d=k!=1&&n(a)===n(a)&&n(b)===n(b)?n(a)-n(b):v(a).localeCompare(v(b));"
+    "return up?d:-d});r.forEach(x=>t.tBodies[0].append(x));"
+    "t.querySelectorAll('th').forEach(o=>o.ariaSort=null);"
+    "h.ariaSort=up?'ascending':'descending'})</script>\n";
 
-void cli_profile_html(FILE *f, const char *title, const cli_profile_view *v, int n)
+static const char style[] =
+    "body{font:14px sans-serif;margin:1em auto;padding:0 12px;max-width:1040px}"
+    "h1,h2,p{overflow-wrap:anywhere}h2{font-size:13px;margin:1.5em 0 2px}"
+    ".seen{font-size:12px;color:#555;margin:0 0 4px}"
+    "table{font-size:12px;border-collapse:collapse}"
+    "td,th{padding:2px 8px;text-align:right;border-bottom:1px solid #ddd;white-space:nowrap}"
+    "td:nth-child(2),th:nth-child(2){text-align:left}"
+    "th{cursor:pointer}th[aria-sort=ascending]::after{content:' \\25b2'}"
+    "th[aria-sort=descending]::after{content:' \\25bc'}"
+    "div{overflow-x:auto}svg{width:100%;min-width:700px;height:auto;display:block}";
+
+static void put_rows(FILE *f, const cli_profile_view *v, int n)
 {
     char elem[8];
 
-    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-          "<meta name=\"viewport\" content=\"width=device-width\"><title>",
-          f);
-    assay_xml_text(f, title);
-    fputs("</title><style>body{font:14px sans-serif;margin:2em "
-          "auto;max-width:1040px}table{font-size:12px}"
-          "table{border-collapse:collapse}td,th{padding:2px 10px;text-align:right;"
-          "border-bottom:1px solid "
-          "#ddd}td:first-child,th:first-child{text-align:left;overflow-wrap:anywhere}"
-          "div{margin-top:1em;overflow-x:auto}svg{max-width:100%;height:auto}"
-          "th{cursor:pointer}</style></head><body>\n<h1>",
-          f);
-    assay_xml_text(f, title);
-    fputs("</h1>\n<p>Blue: how often each real value was seen (every bin that is not empty, on a "
-          "logarithmic scale). Green: what the codes represent. A click on a column's "
-          "head sorts by it.</p>\n<div><table><tr><th>value</th>"
+    fputs("<div><table><tr><th aria-sort=\"ascending\">#</th><th>value</th>"
           "<th>min</th><th>max</th><th>elements</th><th>NaN</th><th>inf</th><th>type</th>"
           "<th>scale</th><th>zero point</th><th>from</th><th>to</th><th>beyond, %</th></tr>\n",
           f);
     for (int i = 0; i < n; i++) {
         const assay_histogram *h = v[i].seen;
-        fprintf(f, "<tr><td><a href=\"#v%d\">", i);
+        fprintf(f, "<tr><td>%d</td><td><a href=\"#v%d\">", i, i);
         put_name(f, &v[i], false);
         fprintf(f,
                 "</a></td><td>%.6g</td><td>%.6g</td><td>%" PRIu64 "</td><td>%" PRIu64
@@ -214,10 +253,30 @@ void cli_profile_html(FILE *f, const char *title, const cli_profile_view *v, int
                 v[i].hi, 100 * v[i].range.clipped);
     }
     fputs("</table></div>\n", f);
+}
+
+void cli_profile_html(FILE *f, const char *title, const cli_profile_view *v, int n)
+{
+    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>",
+          f);
+    assay_xml_text(f, title);
+    fprintf(f, "</title><style>%s</style></head><body>\n<h1>", style);
+    assay_xml_text(f, title);
+    fputs("</h1>\n<p>Values in the order of execution. Blue: how often each real value was seen "
+          "(every bin that is not empty, on a logarithmic scale). Green: what the codes "
+          "represent. A click on a column's head sorts by it.</p>\n",
+          f);
+    put_rows(f, v, n);
     for (int i = 0; i < n; i++) {
-        fprintf(f, "<div id=\"v%d\">", i);
-        put_svg(f, title, &v[i], 1, 0);
-        fputs("</div>\n", f);
+        fprintf(f, "<h2 id=\"v%d\">", i);
+        put_name(f, &v[i], false);
+        fputs("</h2><p class=\"seen\">", f);
+        put_words(f, &v[i]);
+        fputs("</p><div>", f);
+        begin_svg(f, PANEL - TEXT);
+        put_plot(f, &v[i], 6);
+        fputs("</svg></div>\n", f);
     }
     fputs(sorting, f);
     fputs("</body></html>\n", f);

@@ -163,6 +163,8 @@ assay_status assay_profile_merge(assay_profile *into, const assay_profile *from,
     into->max_ranges = joined.max_ranges;
     for (int i = 0; i < into->n_entries; i++) {
         assay_profile_entry *e = &into->entry[i];
+        if (e->step < 0) /* of a file that does not say, beside one that does */
+            e->step = from->entry[i].step;
         assay_histogram_merge(&e->seen, &from->entry[i].seen);
         for (int k = 0; k < e->n_channels; k++)
             assay_histogram_merge(&e->channel[k], &from->entry[i].channel[k]);

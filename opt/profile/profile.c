@@ -82,7 +82,7 @@ assay_status assay_profile_set_whole(assay_profile *p, assay_profile_range whole
 
 assay_status assay_profile_entry_init(assay_profile_entry *e, const char *name, assay_error *err)
 {
-    *e = (assay_profile_entry){.name = strdup(name)};
+    *e = (assay_profile_entry){.name = strdup(name), .step = -1};
     return e->name ? assay_histogram_init(&e->seen, err) : assay_out_of_memory(err);
 }
 
@@ -103,6 +103,26 @@ static int find_entry(const assay_profile *p, const char *name)
         p->n_entries > 0 ? bsearch(&key, p->entry, (size_t)p->n_entries, sizeof *p->entry, by_name)
                          : NULL;
     return e ? (int)(e - p->entry) : -1;
+}
+
+static void number_step(assay_profile *p, const assay_graph *g, int value, int *step)
+{
+    const int i = assay_is_profiled(&g->value[value]) ? find_entry(p, g->value[value].name) : -1;
+    if (i >= 0 && p->entry[i].step < 0)
+        p->entry[i].step = (*step)++;
+}
+
+/* Inputs and states come first, then what each node writes. */
+static void number_steps(assay_profile *p, const assay_graph *g)
+{
+    int step = 0;
+    for (int i = 0; i < g->n_inputs; i++)
+        number_step(p, g, g->input[i], &step);
+    for (int n = 0; n < g->n_nodes; n++)
+        for (int k = 0; k < g->node[n].n_out; k++)
+            number_step(p, g, g->node[n].out[k], &step);
+    for (int v = 0; v < g->n_values; v++)
+        number_step(p, g, v, &step);
 }
 
 /* One empty entry for each value of g that is profiled. */
@@ -128,6 +148,7 @@ static assay_status make_entries(assay_profile *p, const assay_graph *g, const u
         p->fresh[i].hi = INFINITY;
     }
     qsort(p->entry, (size_t)p->n_entries, sizeof *p->entry, by_name);
+    number_steps(p, g);
     p->n_values = g->n_values;
     for (int v = 0; v < g->n_values; v++)
         p->entry_of_value[v] =

@@ -19,6 +19,7 @@ typedef struct assay_profile_pending assay_profile_pending;
 typedef struct assay_profile_entry {
     const char *name; /* the value's name */
     uint64_t lineage; /* digest of the weights that the value depends on (graph/core/digest.h) */
+    int step; /* its place in the order of execution among the values; -1: the file does not say */
     assay_histogram seen; /* all its elements */
     int n_channels;       /* 0 unless asked for; element i is of channel i / stride % n_channels */
     assay_histogram *channel;

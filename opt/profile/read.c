@@ -220,7 +220,7 @@ static assay_status read_channels(assay_events *r, assay_profile *p, assay_profi
 }
 
 /* One mapping of `values`; its start event has been read. */
-static assay_status read_entry(assay_events *r, assay_profile *p)
+static assay_status read_entry(assay_events *r, assay_profile *p, int format)
 {
     assay_profile_entry *e = &p->entry[p->n_entries];
     assay_status status = assay_events_key(r, "name");
@@ -235,13 +235,14 @@ static assay_status read_entry(assay_events *r, assay_profile *p)
     if (assay_profile_entry_init(e, assay_events_text(r), r->err))
         return ASSAY_ERR_MEMORY;
     const place where = {e->name, -1};
-    if ((status = read_lineage(r, &e->lineage)) || (status = read_histogram(r, &where, &e->seen)) ||
-        (status = read_channels(r, p, e)))
+    if ((status = read_lineage(r, &e->lineage)) ||
+        (format > 5 && (status = assay_events_int(r, "step", 0, MAX_ENTRIES, &e->step))) ||
+        (status = read_histogram(r, &where, &e->seen)) || (status = read_channels(r, p, e)))
         return status;
     return assay_events_expect(r, YAML_MAPPING_END_EVENT, "no more keys in this value");
 }
 
-static assay_status read_values(assay_events *r, assay_profile *p)
+static assay_status read_values(assay_events *r, assay_profile *p, int format)
 {
     int room = 0;
     assay_status status = assay_events_key(r, "values");
@@ -261,7 +262,7 @@ static assay_status read_values(assay_events *r, assay_profile *p)
                                          p->n_entries);
             p->entry = grown;
         }
-        status = read_entry(r, p);
+        status = read_entry(r, p, format);
     }
     if (!status && p->n_entries == 0)
         return ASSAY_REFUSE(r, "the profile is empty: it has no values");
@@ -322,14 +323,14 @@ static assay_status read_samples(assay_events *r, assay_profile *p)
 static assay_status read_profile(assay_events *r, assay_profile *p)
 {
     char *version = NULL;
-    int ignored;
+    int format = 0, ignored;
     assay_status status;
     if (!(status = assay_events_expect(r, YAML_STREAM_START_EVENT, "a YAML stream")) &&
         !(status = assay_events_expect(r, YAML_DOCUMENT_START_EVENT,
                                        "a profile, found an empty file")) &&
         !(status = assay_events_expect(r, YAML_MAPPING_START_EVENT, "a mapping")) &&
         !(status = assay_events_string(r, "assay", &version)) &&
-        !(status = assay_events_int(r, "format", 5, 5, &ignored)) &&
+        !(status = assay_events_int(r, "format", 5, 6, &format)) &&
         !(status = assay_events_string(r, "model", &p->model)) &&
         !(status = assay_events_string(r, "graph", &p->graph)) &&
         !(status = assay_events_string(r, "preprocessing", &p->preprocessing)) &&
@@ -337,7 +338,7 @@ static assay_status read_profile(assay_events *r, assay_profile *p)
         !(status = read_whole(r, &p->whole)) && !(status = read_samples(r, p)) &&
         !(status =
               assay_events_int(r, "bins", ASSAY_HISTOGRAM_BINS, ASSAY_HISTOGRAM_BINS, &ignored)) &&
-        !(status = read_values(r, p)) &&
+        !(status = read_values(r, p, format)) &&
         !(status = assay_events_expect(r, YAML_MAPPING_END_EVENT, "no more keys")) &&
         !(status = assay_events_expect(r, YAML_DOCUMENT_END_EVENT, "the end of the document")))
         status = assay_events_expect(r, YAML_STREAM_END_EVENT, "the end of the file");

@@ -71,7 +71,8 @@ static void write_profile(FILE *f, const void *profile)
           "are nine\n"
           "# empty ones.\n",
           f);
-    fputs("assay: \"" ASSAY_VERSION "\"\nformat: 5\n", f);
+    fputs("assay: \"" ASSAY_VERSION "\"\n", f);
+    fprintf(f, "format: %d\n", p->entry[0].step < 0 ? 5 : 6);
     write_text(f, "model", p->model);
     write_text(f, "graph", p->graph);
     write_text(f, "preprocessing", p->preprocessing);
@@ -86,6 +87,8 @@ static void write_profile(FILE *f, const void *profile)
         fputs("- name: ", f);
         write_quoted(f, e->name);
         fprintf(f, "\n  lineage: \"%016" PRIx64 "\"\n", e->lineage);
+        if (e->step >= 0)
+            fprintf(f, "  step: %d\n", e->step);
         write_histogram(f, &e->seen, "  ");
         write_channels(f, e);
     }

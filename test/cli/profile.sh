@@ -75,7 +75,8 @@ lie "a channel with min > max" "'/Flatten_output_0', channel 0: min 99 is greate
 lie "a channel with a wrong count" "channel 0: counts add up to" '0,/^    finite: .*/s//    finite: 7/'
 lie "a range that is not its data's" "exponent 9 does not belong to" '0,/^  exponent: .*/s//  exponent: 9/'
 lie "samples outside of the whole" "outside of the whole" 's/^samples: .*/samples: [[0, 90]]/'
-lie "another format" "format: expected an integer in \[5, 5\]" 's/^format: .*/format: 1/'
+lie "a step that is none" "step: expected an integer" '0,/^  step: .*/s//  step: -1/'
+lie "another format" "format: expected an integer in \[5, 6\]" 's/^format: .*/format: 1/'
 awk '/^- name:/ { gone = $3 == "\"/stem/act/Clip_output_0\"" } !gone' one.yaml >less.yaml
 refused "a value that is missing" "taken on this network, but 1 value\(s\) are missing in it: '/stem/act/Clip_output_0'" \
     "$assay" quantize "$model" -p less.yaml -s tflite
@@ -101,6 +102,15 @@ runs 0 "which is XML" /usr/bin/python3 -c 'import xml.dom.minidom as m; m.parse(
 runs 0 "with counts at its side" grep -q '>1e1</text>' p.svg
 runs 0 "a page of it" "$assay" profile show one.yaml --scheme npu16 --html p.html
 runs 0 "which names the scheme" grep -q '<h1>one.yaml under npu16</h1>' p.html
+runs 0 "its values in the order of execution" \
+    sh -c 'grep -o "#v[0-9]*\">[^<]*" p.html | head -n 2 | tr "\n" " " | grep -q "#v0\">image #v1\">/stem"' -
+runs 0 "as in the table" sh -c '"$1" profile show one.yaml | sed -n 3p | grep -q ^image' - "$assay"
+sed 's/^format: 6/format: 5/; /^  step: /d' one.yaml >old.yaml
+prints '^/Flatten_output_0' "by name where an older file does not say" sh -c '"$1" profile show old.yaml | sed -n 3p' - "$assay"
+printf 'scheme: mine\nextends: npu16\n' >by-file.yaml
+runs 0 "a page of a scheme from a file" "$assay" profile show one.yaml --scheme ./by-file.yaml --html p.html
+runs 0 "which names it" grep -q '<h1>one.yaml under mine</h1>' p.html
+runs 0 "numbers along the axis" sh -c 'grep -c ">[0-9.-]*</text>" p.svg | awk "{ exit \$1 < 200 }"'
 runs 0 "of more than 2000 bins" sh -c '[ "$(grep -o "V[0-9.]*H" p.svg | wc -l)" -gt 2000 ]'
 runs 0 "histograms as a page" "$assay" profile show one.yaml -s tflite --calibration mse --html p.html
 prints '<td>i8</td>' "with the table" cat p.html

@@ -1,8 +1,10 @@
 /* The memory plan on random graphs: what is alive together lies apart. */
 #include "test/support/support.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "graph/text/text.h"
 #include "interp/run/program.h"
 
 /* A graph of f32 values: `nodes` adds or relus over values drawn among those that exist. */
@@ -182,10 +184,39 @@ static void test_draw(void **state)
     fclose(f);
     for (const char *at = text; (at = strstr(at, "<rect ")); at++)
         boxes++;
-    assert_int_equal(boxes, g->n_values + (p->scratch_bytes > 0));
+    assert_int_equal(boxes, 1 + g->n_values + (p->scratch_bytes > 0)); /* 1: the ground */
     assert_non_null(strstr(text, "&lt;a&amp;b&gt;: 9 nodes"));
     assert_non_null(strstr(text, ">8</text>")); /* the last node's step */
     assert_non_null(strstr(text, "</svg>\n"));
+    assay_plan_free(p);
+    assay_graph_free(g);
+}
+
+/* Names that do not fit give way to the number of the step, which is on the axis. */
+static void test_labels(void **state)
+{
+    assay_error err;
+    assay_plan *p;
+    char text[20000] = "";
+    assay_graph *g;
+    FILE *f = fmemopen(text, sizeof text - 1, "w");
+    char name[301], net[1000];
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    snprintf(net, sizeof net,
+             "graph g { input x: f32[64]\n %s: f32[64] = relu(x)\n y: f32[64] = relu(%s)\n"
+             " output y }",
+             name, name);
+    (void)state;
+    assert_non_null(f);
+    assert_ok(assay_graph_parse(net, strlen(net), "labels", NULL, &g, &err), &err);
+    assert_ok(assay_plan_make(g, false, &p, &err), &err);
+    assay_plan_draw(f, g, p);
+    fclose(f);
+    assert_non_null(strstr(text, ">x</text>"));
+    assert_non_null(strstr(text, ">0 relu</text>"));
+    assert_non_null(strstr(text, ">y</text>"));
+    assert_null(strstr(text, "nnn</text>"));
     assay_plan_free(p);
     assay_graph_free(g);
 }
@@ -198,6 +229,7 @@ int main(void)
         cmocka_unit_test(test_reuse),
         cmocka_unit_test(test_print),
         cmocka_unit_test(test_draw),
+        cmocka_unit_test(test_labels),
     };
     return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
 }
