@@ -159,6 +159,10 @@ void assay_apply_interpolate(const assay_unit *u, const int32_t *c, const int32_
                              const int32_t *fx, size_t n, int32_t *out);
 
 /* ---- convert.c ---- */
+/* round(x / scale) + zero, or round(x / scale + zero) in [lo, hi], of float32 bits; a reciprocal
+ * stands in scale's place. NaN becomes zero, or the least that there is. */
+int64_t assay_apply_code(const assay_rule_convert *k, uint32_t x, uint32_t scale, int64_t zero,
+                         int64_t lo, int64_t hi);
 void assay_apply_quantize(const assay_unit *u, const uint32_t *bits, size_t n, size_t channel,
                           int32_t *out);
 void assay_apply_dequantize(const assay_unit *u, const int32_t *q, size_t n, size_t channel,

@@ -2,29 +2,40 @@
 #include "schemes/apply/apply.h"
 #include "schemes/apply/softfloat.h"
 
-/* code = round(x / scale) + zero point, or round(x / scale + zero point); the division may be a
- * product with the float32 reciprocal. NaN becomes the zero point. */
+/* round(x / scale + inside) in [lo, hi]; a reciprocal stands in scale's place. */
+static int64_t quotient(const assay_rule_convert *k, uint32_t x, uint32_t scale, int64_t inside,
+                        int64_t lo, int64_t hi, int64_t nan)
+{
+    const enum assay_rounding mode = (enum assay_rounding)k->round;
+    if (k->division == ASSAY_QUANTIZE_DIVIDE_F64) {
+        uint64_t d = assay_f64_div(assay_f64_from_f32(x), assay_f64_from_f32(scale));
+        return assay_f64_to_int(assay_f64_add(d, assay_f64_from_i64(inside)), mode, lo, hi, nan);
+    }
+    uint32_t f =
+        k->division == ASSAY_QUANTIZE_DIVIDE ? assay_f32_div(x, scale) : assay_f32_mul(x, scale);
+    if (inside != 0)
+        f = assay_f32_add(f, assay_f32_from_i64(inside));
+    return assay_f32_to_int(f, mode, lo, hi, nan);
+}
+
+int64_t assay_apply_code(const assay_rule_convert *k, uint32_t x, uint32_t scale, int64_t zero,
+                         int64_t lo, int64_t hi)
+{
+    const bool least = k->nan == ASSAY_NAN_LEAST;
+    if (k->zero_point == ASSAY_STAGE_INSIDE)
+        return quotient(k, x, scale, zero, lo, hi, least ? lo : zero);
+    return zero + quotient(k, x, scale, 0, INT32_MIN, INT32_MAX, least ? INT32_MIN : 0);
+}
+
 void assay_apply_quantize(const assay_unit *u, const uint32_t *bits, size_t n, size_t channel,
                           int32_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
-    const assay_rule_convert *k = &u->rec.convert;
-    enum assay_rounding mode = (enum assay_rounding)k->round;
-    const bool least = k->nan == ASSAY_NAN_LEAST;
     for (size_t i = 0; i < n; i++) {
-        size_t c = o->n > 1 ? channel + i : 0;
-        int64_t zero = u->list[0][c];
-        uint32_t scale = (uint32_t)o->scale[c];
-        uint32_t f = k->division == ASSAY_SCALE_DIVIDE ? assay_f32_div(bits[i], scale)
-                                                       : assay_f32_mul(bits[i], scale);
-        if (k->zero_point == ASSAY_STAGE_INSIDE) {
-            f = assay_f32_add(f, assay_f32_from_i64(zero));
-            out[i] = assay_rescale_store(
-                o, assay_f32_to_int(f, mode, o->lo, o->hi, least ? o->lo : zero));
-        } else {
-            int64_t v = assay_f32_to_int(f, mode, INT32_MIN, INT32_MAX, least ? INT32_MIN : 0);
-            out[i] = assay_rescale_store(o, v + zero);
-        }
+        const size_t c = o->n > 1 ? channel + i : 0;
+        out[i] =
+            assay_rescale_store(o, assay_apply_code(&u->rec.convert, bits[i], (uint32_t)o->scale[c],
+                                                    u->list[0][c], o->lo, o->hi));
     }
 }
 

@@ -16,9 +16,9 @@ assay_status assay_derive_convert(const assay_derive *d)
         return s;
     if (scale == NULL || zero == NULL)
         return assay_derive_memory(d);
-    bool reciprocal = to_codes && u->rec.convert.division == ASSAY_SCALE_RECIPROCAL;
     for (size_t c = 0; c < q->count; c++) {
-        scale[c] = assay_bits_of(reciprocal ? 1.0f / q->scale[c] : q->scale[c]);
+        scale[c] =
+            to_codes ? assay_quantize_bits(&u->rec, q->scale[c]) : assay_bits_of(q->scale[c]);
         zero[c] = q->zero_point != NULL ? q->zero_point[c] : 0;
     }
     u->scale[ASSAY_OUT].n = q->count;

@@ -163,5 +163,7 @@ bool assay_keeps_value(enum assay_op op);
 bool assay_is_function(enum assay_op op);
 /* The code of a real value by the scheme's quantize rule, not saturated beyond int32. */
 int64_t assay_code_of(const assay_record *rec, float x, float scale, int32_t zero_point);
+/* The float32 bits by which that rule divides or multiplies. */
+uint32_t assay_quantize_bits(const assay_record *rec, float scale);
 
 #endif

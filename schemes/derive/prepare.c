@@ -19,15 +19,23 @@ static bool narrow_bias(const assay_unit_spec *spec)
     return has_bias ? spec->in[2].elem.bits <= 32 : op == ASSAY_OP_FC || spec->flag <= 1;
 }
 
+/* The type whose codes decide which overrides hold: the first input's, of quantize what it makes.
+ */
+static assay_elem codes_of(const assay_unit_spec *spec)
+{
+    return assay_op_find(spec->op) == ASSAY_OP_QUANTIZE ? spec->out->elem : spec->in[0].elem;
+}
+
 static bool is_wide(const assay_unit_spec *spec)
 {
-    return spec->in[0].elem.kind == ASSAY_KIND_INT && spec->in[0].elem.bits > 8 &&
-           !narrow_bias(spec);
+    const assay_elem e = codes_of(spec);
+    return e.kind == ASSAY_KIND_INT && e.bits > 8 && !narrow_bias(spec);
 }
 
 unsigned assay_form_of(const assay_unit_spec *spec)
 {
-    bool is_unsigned = spec->in[0].elem.kind == ASSAY_KIND_INT && !spec->in[0].elem.is_signed;
+    const assay_elem e = codes_of(spec);
+    bool is_unsigned = e.kind == ASSAY_KIND_INT && !e.is_signed;
     bool depthwise = assay_op_find(spec->op) == ASSAY_OP_CONV && spec->flag > 1;
     return (is_wide(spec) ? ASSAY_FORM_WIDE : 0U) | (is_unsigned ? ASSAY_FORM_UNSIGNED : 0U) |
            (depthwise ? ASSAY_FORM_DEPTHWISE : 0U);

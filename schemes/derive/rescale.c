@@ -31,13 +31,13 @@ assay_status assay_derive_memory(const assay_derive *d)
 
 int64_t assay_code_of(const assay_record *rec, float x, float scale, int32_t zero_point)
 {
-    const assay_rule_convert *k = &rec->convert;
-    enum assay_rounding mode = (enum assay_rounding)k->round;
-    float f = k->division == ASSAY_SCALE_DIVIDE ? x / scale : x * (1.0f / scale);
-    if (k->zero_point == ASSAY_STAGE_INSIDE)
-        return assay_f32_to_int(assay_bits_of(f + (float)zero_point), mode, INT32_MIN, INT32_MAX,
-                                zero_point);
-    return assay_f32_to_int(assay_bits_of(f), mode, INT32_MIN, INT32_MAX, 0) + zero_point;
+    return assay_apply_code(&rec->convert, assay_bits_of(x), assay_quantize_bits(rec, scale),
+                            zero_point, INT32_MIN, INT32_MAX);
+}
+
+uint32_t assay_quantize_bits(const assay_record *rec, float scale)
+{
+    return assay_bits_of(rec->convert.division == ASSAY_QUANTIZE_RECIPROCAL ? 1.0f / scale : scale);
 }
 
 bool assay_derive_end(assay_rescale *r, assay_elem e, const int64_t *lo, const int64_t *hi)

@@ -36,11 +36,22 @@ function options(argv) {
 const said = e => String(e.stderr || e.message).trim().split('\n').pop();
 const assay = (o, ...args) => execFileSync(o.assay, args, {stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 1 << 26});
 
-// The values of an input: those that it must have, or any codes; floats of a few octaves.
-function feed(r, t) {
+// Floats of a few octaves; some between two codes of the tensor `codes`, or next to that.
+function floats(r, n, codes) {
+  const out = r.floats(n, 4), reach = codes && codes.type === 'int16' ? 20000 : 100;
+  for (let i = 0; codes && i < n; i++) {
+    if (!r.chance(0.5)) continue;
+    out[i] = (r.int(-reach, reach) + 0.5) * codes.scale;
+    new Int32Array(out.buffer)[i] += r.int(-2, 2);
+  }
+  return out;
+}
+
+// The values of an input: those that it must have, or any codes; floats by the codes that they may become.
+function feed(r, t, outputs) {
   const n = product(t.shape);
   if (t.values) return ARRAYS[t.type].from(t.values);
-  if (t.type === 'float32') return r.floats(n, 4);
+  if (t.type === 'float32') return floats(r, n, outputs.find(o => o.scale));
   return LIMITS[t.type] && t.type !== 'int32' ? r.codes(t.type, n) : ARRAYS[t.type].from({length: n}, () => r.int(0, 1));
 }
 
@@ -50,7 +61,7 @@ const bytesOf = a => Buffer.from(a.buffer, a.byteOffset, a.byteLength);
 function prepared(bytes, r, work) {
   const m = exposed(bytes), file = path.join(work, 'model.tflite');
   fs.writeFileSync(file, m.bytes);
-  const feeds = m.inputs.map(t => feed(r, t));
+  const feeds = m.inputs.map(t => feed(r, t, m.outputs));
   m.inputs.forEach((t, i) => npy.write(path.join(work, `x${i}.npy`), t.type, t.shape, feeds[i]));
   return {...m, file, feeds: feeds.map(bytesOf)};
 }

@@ -7,6 +7,7 @@ const TYPES = {0: 'float32', 2: 'int32', 3: 'uint8', 4: 'int64', 6: 'bool', 7: '
 const MODEL_CODES = 1, MODEL_SUBGRAPHS = 2, MODEL_SIGNATURES = 7;
 const CODE_DEPRECATED = 0, CODE_BUILTIN = 3;
 const TRANSPOSE_CONV = 67;
+const TENSOR_QUANTIZATION = 4, QUANTIZATION_SCALE = 2;
 const GRAPH_TENSORS = 0, GRAPH_INPUTS = 1, GRAPH_OUTPUTS = 2, GRAPH_OPERATORS = 3;
 
 // Where a table's field stands, or 0.
@@ -33,13 +34,20 @@ function text(b, table, slot) {
   return b.toString('utf8', start + 4, start + 4 + b.readUInt32LE(start));
 }
 
-// {tensors: [{name, type, shape, values: where only those make sense}], inputs, outputs, results, builtins}: results are what operators give.
+// The first scale of a quantized tensor, or 0.
+function scale(b, tensor) {
+  const at = field(b, tensor, TENSOR_QUANTIZATION);
+  return at ? vector(b, target(b, at), QUANTIZATION_SCALE, 4, i => b.readFloatLE(i))[0] || 0 : 0;
+}
+
+// {tensors: [{name, type, shape, scale, values: where only those make sense}], inputs, outputs, results, builtins}: results are what operators give.
 function read(b) {
   const model = target(b, 0), graphs = tables(b, model, MODEL_SUBGRAPHS), graph = graphs[0];
   const tensors = tables(b, graph, GRAPH_TENSORS).map(t => ({
     name: text(b, t, 3),
     type: TYPES[field(b, t, 1) ? b.readInt8(field(b, t, 1)) : 0],
     shape: numbers(b, t, 0),
+    scale: scale(b, t),
     state: field(b, t, 5) ? b.readUInt8(field(b, t, 5)) !== 0 : false,
   }));
   const codes = tables(b, model, MODEL_CODES).map(c => {

@@ -60,6 +60,45 @@ static void edges(void **state)
     }
 }
 
+/* x / scale is -8705.4996, in float32 a tie. */
+static void wide_division(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *record;
+        float x;
+        unsigned bits;
+        int32_t zero, code;
+    } list[] = {
+        {"division: divide", -1.2619189F, 16, 0, -8706},
+        {"division: divide-float64", -1.2619189F, 16, 0, -8705},
+        {"division: divide-float64", -1.2619189F, 16, 3, -8702},
+        {"division: divide-float64, zero_point: inside", -1.2619189F, 16, 3, -8702},
+        {"division: divide-float64, zero_point: inside", NAN, 16, 3, 3},
+        {"division: divide-float64", NAN, 16, 3, 3},
+        {"division: divide-float64, nan: least", NAN, 16, 3, -32768},
+        {"division: divide-float64", INFINITY, 16, 3, 32767},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        char text[120];
+        const float scale = 0.00014495652F;
+        snprintf(text, sizeof text, "convert: {round: half-away, %s}\n", list[i].record);
+        assay_scheme *s = unit_scheme(text);
+        assay_type in = {.elem = assay_f32(), .rank = 1, .dim = {1}};
+        assay_type out = code_type(list[i].bits, true, &scale, &list[i].zero);
+        assay_unit_spec spec = unit_spec("quantize", &in, 1, &out);
+        assay_unit *u = unit_prepare(s, &spec);
+        uint32_t bits;
+        int32_t q;
+        memcpy(&bits, &list[i].x, sizeof bits);
+        s->vt->quantize(u, &bits, 1, 0, &q);
+        if (q != list[i].code)
+            fail_msg("case %zu: %d", i, q);
+        s->vt->release(u);
+        assay_scheme_free(s);
+    }
+}
+
 static int64_t clamped(double v, int64_t lo, int64_t hi)
 {
     return v < (double)lo ? lo : v > (double)hi ? hi : (int64_t)v;
@@ -225,8 +264,9 @@ static void single_step(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(edges), cmocka_unit_test(steps),
-                                       cmocka_unit_test(doubles), cmocka_unit_test(wrapping_stores),
-                                       cmocka_unit_test(single_step)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(edges),           cmocka_unit_test(wide_division),
+        cmocka_unit_test(steps),           cmocka_unit_test(doubles),
+        cmocka_unit_test(wrapping_stores), cmocka_unit_test(single_step)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* Presets of LiteRT and TFLite by runtime, version and delegate: accumulators that tell their
  * kernels apart. Measured with these runtimes by ./dev peer litert. */
+#include "graph/core/type.h"
 #include "schemes/derive/derive.h"
 #include "test/support/scheme_unit.h"
 
@@ -52,6 +53,47 @@ static void rounding(void **state)
     }
 }
 
+/* Floats between two codes: of 8 bits XNNPACK multiplies by the float32 reciprocal, the builtin
+ * kernels divide in float64. x / scale is -8705.4996 (in float32 a tie), -2.5, and 7.4999999 (in
+ * float32, and times 10, the reciprocal of 0.1F, a tie). */
+static void quantizing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *preset;
+        float x, scale;
+        unsigned bits;
+        int32_t code;
+    } cases[] = {
+        {"litert-ref", -1.2619189F, 0.00014495652F, 16, -8706},
+        {"tflite-2.9-x86", -1.2619189F, 0.00014495652F, 16, -8705},
+        {"litert-xnnpack", -1.2619189F, 0.00014495652F, 16, -8705},
+        {"litert-ref", -0.625F, 0.25F, 8, -3},
+        {"tflite-2.9-x86", -0.625F, 0.25F, 8, -3},
+        {"litert-xnnpack", -0.625F, 0.25F, 8, -2},
+        {"litert-xnnpack", -0.625F, 0.25F, 16, -3},
+        {"tflite-2.9-x86", 0.75F, 0.1F, 8, 7},
+        {"litert-xnnpack", 0.75F, 0.1F, 8, 8},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assay_error err = {0};
+        assay_scheme *s;
+        assert_ok(assay_scheme_open(cases[i].preset, &s, &err), &err);
+        assay_type in = {.elem = assay_f32(), .rank = 1, .dim = {1}};
+        assay_type out = code_type(cases[i].bits, true, &cases[i].scale, zero);
+        assay_unit_spec spec = unit_spec("quantize", &in, 1, &out);
+        assay_unit *u = unit_prepare(s, &spec);
+        uint32_t bits;
+        int32_t q;
+        memcpy(&bits, &cases[i].x, sizeof bits);
+        s->vt->quantize(u, &bits, 1, 0, &q);
+        if (q != cases[i].code)
+            fail_msg("case %zu, %s: %d", i, cases[i].preset, q);
+        s->vt->release(u);
+        assay_scheme_free(s);
+    }
+}
+
 /* What the delegate does not take is LiteRT's own: the same parameters, or of 16 bits the same
  * units. */
 static void undelegated(void **state)
@@ -82,6 +124,7 @@ static void undelegated(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rounding), cmocka_unit_test(undelegated)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rounding), cmocka_unit_test(quantizing),
+                                       cmocka_unit_test(undelegated)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

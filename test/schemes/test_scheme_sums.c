@@ -202,6 +202,9 @@ static void not_encoded(void **state)
             fail_msg("case %zu", i);
         copy.scale[ASSAY_OUT].n = 2; /* by channel */
         assert_null(s->vt->simd->encode(&copy, ASSAY_ISA_PORTABLE));
+        copy.scale[ASSAY_OUT].n = 1;
+        copy.rec.convert.division = ASSAY_QUANTIZE_DIVIDE_F64;
+        assert_null(s->vt->simd->encode(&copy, ASSAY_ISA_PORTABLE));
         s->vt->release(u);
     }
     assay_scheme_free(s);

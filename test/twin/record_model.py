@@ -258,9 +258,11 @@ class Model:
     def quantize(self, node, rec):
         k, b, out = rec["convert"], self.bundle, Output(self.bundle, node)
         x = np.load(os.path.join(b.path, b.entry[node["inputs"][0]]["file"]))
-        f = x / out.scale if k["division"] == "divide" else x * f32(f32(1) / out.scale)
+        wide = k["division"] == "divide-float64"
+        x = x.astype(np.float64) if wide else x
+        f = x * f32(f32(1) / out.scale) if k["division"] == "reciprocal" else x / out.scale
         inside = k["zero_point"] == "inside"
-        f = (f + f32(out.zero)).astype(f32) if inside else f.astype(f32)
+        f = (f + f32(out.zero) if inside else f).astype(np.float64 if wide else f32)
         want = np.array([out.clamp(to_int(v, k["round"]) + (0 if inside else out.zero))
                          for v in f.flat]).reshape(x.shape)
         return tensors.compare(b.load(node["outputs"][0]), want)

@@ -160,5 +160,5 @@ ASSAY_ROUNDINGS(ENCODE)
 assay_encode_fn NAMED(assay_simd_encode)(const assay_unit *u)
 {
     static const assay_encode_fn forms[ASSAY_ROUND_COUNT][2] = {ASSAY_ROUNDINGS(ENCODE_ENTRY)};
-    return forms[u->rec.convert.round][u->rec.convert.division == ASSAY_SCALE_DIVIDE];
+    return forms[u->rec.convert.round][u->rec.convert.division == ASSAY_QUANTIZE_DIVIDE];
 }

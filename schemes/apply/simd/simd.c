@@ -218,7 +218,8 @@ assay_encode_fn assay_apply_encode(const assay_unit *u, enum assay_isa isa)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     if (o->n != 1 || !is_near(o->lo) || !is_near(o->hi) || !is_near(u->list[0][0]) ||
-        o->scale[0] <= 0 || o->scale[0] >= 0x7f800000)
+        o->scale[0] <= 0 || o->scale[0] >= 0x7f800000 ||
+        u->rec.convert.division == ASSAY_QUANTIZE_DIVIDE_F64)
         return NULL;
     switch (isa) {
 #ifdef ASSAY_X86
