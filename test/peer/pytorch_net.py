@@ -31,8 +31,9 @@ def product(scales, by):
 
 
 class Net:
-    def __init__(self, r):
-        self.r, self.lines, self.feeds, self.count, self.last = r, [], [], 0, None
+    def __init__(self, r, weight_offset):
+        """weight_offset: what the text's codes of weights are above PyTorch's, which are signed: 0 or 128."""
+        self.r, self.weight_offset, self.lines, self.feeds, self.count, self.last = r, weight_offset, [], [], 0, None
 
     def chance(self, p):
         return self.r.random() < p
@@ -66,18 +67,19 @@ class Net:
         return t
 
     def weights(self, shape, by_channel):
-        """Signed codes in PyTorch; the engine adds 128 to codes and zero points, and so does the text."""
+        """Signed codes in PyTorch; QNNPACK adds 128 to codes and zero points, and so does the text for it."""
         codes = np.clip(np.round(self.r.standard_normal(shape) * 127 / self.r.choice([2, 4])), -127, 127).astype(np.int8)
-        t = Tensor(self.name("c"), "u8", shape, None, None)
+        offset = self.weight_offset
+        t = Tensor(self.name("c"), "u8" if offset else "i8", shape, None, None)
         signed = torch.from_numpy(codes)
         if by_channel:
-            t.scale, t.zero = [self.scale(0.002, 0.05) for _ in range(shape[0])], [128] * shape[0]
+            t.scale, t.zero = [self.scale(0.002, 0.05) for _ in range(shape[0])], [offset] * shape[0]
             zeros = torch.zeros(shape[0], dtype=torch.int64)
             t.tensor = torch._make_per_channel_quantized_tensor(signed, torch.tensor(t.scale, dtype=torch.float64), zeros, 0)
         else:
-            t.scale, t.zero = self.scale(0.002, 0.05), 128
+            t.scale, t.zero = self.scale(0.002, 0.05), offset
             t.tensor = torch._make_per_tensor_quantized_tensor(signed, t.scale, 0)
-        self.constant(t, codes.astype(np.int32).ravel() + 128)
+        self.constant(t, codes.astype(np.int32).ravel() + offset)
         return t
 
     def constant(self, t, values):

@@ -94,6 +94,28 @@ static void quantizing(void **state)
     }
 }
 
+/* PyTorch's hard swish, whose scaled values -4.5, 7.5 and 57.5 round together with the zero point
+ * 179. Measured by ./dev peer pytorch. */
+static void zero_point_inside(void **state)
+{
+    (void)state;
+    static const int32_t codes[3] = {115, 163, 254}, want[3] = {174, 186, 236};
+    static const int32_t in_zero[1] = {139}, out_zero[1] = {179};
+    const float in_scale = 0.03125F, out_scale = 0.0625F;
+    assay_error err = {0};
+    assay_scheme *s;
+    assert_ok(assay_scheme_open("pytorch-qnnpack", &s, &err), &err);
+    assay_type in = code_type(8, false, &in_scale, in_zero);
+    assay_type out = code_type(8, false, &out_scale, out_zero);
+    assay_unit_spec spec = unit_spec("hard_swish", &in, 1, &out);
+    assay_unit *u = unit_prepare(s, &spec);
+    int32_t y[3];
+    s->vt->unary(u, codes, 3, y);
+    assert_memory_equal(y, want, sizeof want);
+    s->vt->release(u);
+    assay_scheme_free(s);
+}
+
 /* What the delegate does not take is LiteRT's own: the same parameters, or of 16 bits the same
  * units. */
 static void undelegated(void **state)
@@ -125,6 +147,7 @@ static void undelegated(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(rounding), cmocka_unit_test(quantizing),
+                                       cmocka_unit_test(zero_point_inside),
                                        cmocka_unit_test(undelegated)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
