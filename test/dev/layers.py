@@ -18,8 +18,19 @@ HOUSE = [
     "graph/core",
     "graph/text",
     "graph/layout",
-    "graph/onnx",
-    "graph/tflite",
+    "graph/onnx",  # onnx.h, export.h
+    "graph/onnx/value",
+    "graph/onnx/node",
+    "graph/onnx/op",
+    "graph/onnx/import",
+    "graph/onnx/export",
+    "graph/tflite",  # tflite.h, export.h
+    "graph/tflite/flat",
+    "graph/tflite/model",
+    "graph/tflite/node",
+    "graph/tflite/op",
+    "graph/tflite/import",
+    "graph/tflite/export",
     # what a target's arithmetic is
     "schemes",
     # what goes through a network

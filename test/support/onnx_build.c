@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/onnx/node/node.h"
+#include "graph/onnx/value/value.h"
 #include "test/support/onnx_build.h"
 
 typedef struct builder {

@@ -2,7 +2,7 @@
 #ifndef ASSAY_GRAPH_ONNX_WRITE_H
 #define ASSAY_GRAPH_ONNX_WRITE_H
 
-#include "graph/onnx/node/node.h"
+#include "graph/onnx/value/value.h"
 
 typedef struct onnx_writer {
     const assay_graph *g;

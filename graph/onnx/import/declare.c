@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graph/onnx/node/node.h"
+#include "graph/onnx/import/import.h"
 
 static assay_status declare(onnx_import *im, const char *name, const char *maker, assay_error *err)
 {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/onnx/node/node.h"
+#include "graph/onnx/import/import.h"
 
 typedef struct fuser {
     assay_graph *g;

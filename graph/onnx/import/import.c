@@ -5,45 +5,7 @@
 #include <xxhash.h>
 
 #include "graph/core/map.h"
-#include "graph/onnx/node/node.h"
-
-static const onnx_op_row op_table[] = {
-#define ONNX_OP(domain, type, fn, op, min_in, max_in, max_out, attributes)                         \
-    {domain, #type, onnx_import_##fn, ASSAY_OP_##op, min_in, max_in, max_out, attributes},
-#include "graph/onnx/op/ops.def"
-#undef ONNX_OP
-};
-
-const onnx_op_row *onnx_find_op(const char *domain, const char *type)
-{
-    for (size_t i = 0; i < sizeof op_table / sizeof op_table[0]; i++)
-        if (strcmp(op_table[i].type, type) == 0 && strcmp(op_table[i].domain, domain) == 0)
-            return &op_table[i];
-    return NULL;
-}
-
-/* ---- the list of what is unsupported ---- */
-
-static void list_unsupported(onnx_import *im, const char *text)
-{
-    size_t room = sizeof im->unsupported - im->unsupported_length;
-    int n = snprintf(im->unsupported + im->unsupported_length, room, "%s%s",
-                     im->n_unsupported ? "; " : "", text);
-
-    if (n > 0 && (size_t)n < room)
-        im->unsupported_length += (size_t)n;
-    else
-        im->unsupported[im->unsupported_length] = '\0'; /* whole entries only */
-    im->n_unsupported++;
-}
-
-assay_status onnx_tolerate(onnx_import *im, assay_status s, const assay_error *err)
-{
-    if (s != ASSAY_ERR_UNSUPPORTED)
-        return s;
-    list_unsupported(im, err->text);
-    return ASSAY_OK;
-}
+#include "graph/onnx/import/import.h"
 
 /* ---- nodes ---- */
 
@@ -134,8 +96,8 @@ static assay_status import_nodes(onnx_import *im, onnx_node *nodes, size_t count
     return ASSAY_OK;
 }
 
-assay_status onnx_import_body(onnx_import *im, const ProtobufCBinaryData *bytes, onnx_value **out,
-                              size_t n_out, assay_error *err)
+static assay_status import_body(onnx_import *im, const ProtobufCBinaryData *bytes, onnx_value **out,
+                                size_t n_out, assay_error *err)
 {
     pb_graph *g;
     onnx_node *nodes;
@@ -196,7 +158,7 @@ static assay_status import_graph(onnx_import *im, const pb_graph *g, assay_error
     if (!nodes)
         return assay_out_of_memory(err);
     if (g->n_sparse_initializer > 0)
-        list_unsupported(im, "sparse initializers");
+        onnx_list_unsupported(im, "sparse initializers");
     s = onnx_read_initializers(im, g, err);
     if (!s)
         s = onnx_read_inputs(im, g, err);
@@ -245,6 +207,7 @@ static assay_status import_bytes(const char *file, const char *folder, const voi
 {
     static const assay_onnx_options none;
     onnx_import im = {.file = file,
+                      .import_body = import_body,
                       .folder = folder,
                       .options = options ? options : &none,
                       .bytes = bytes,

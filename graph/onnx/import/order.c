@@ -1,6 +1,6 @@
 /* Nodes in execution order: as the model has them where that is one, else each node after those
  * that make its inputs, and what its subgraphs use. */
-#include "graph/onnx/node/node.h"
+#include "graph/onnx/import/import.h"
 
 #define MAX_DEPTH 16 /* of subgraphs */
 

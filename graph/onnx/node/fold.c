@@ -9,10 +9,6 @@
 
 #include "graph/onnx/node/fold.h"
 
-/* Results stay within a fraction of the memory that the import may still use; and more
- * elements than the operands hold together are made only up to this. */
-#define GROWTH_LIMIT ((int64_t)1 << 20)
-
 /* Computable element types: uint64 constants can be moved and cast only. */
 static bool computable(int dtype)
 {
@@ -352,22 +348,6 @@ static const onnx_const *fold_reduce(onnx_node *n, assay_op op, const assay_attr
             onnx_set_int(y, i, onnx_get_int(y, i) / count);
     }
     return y;
-}
-
-onnx_const *onnx_fold_result(onnx_node *n, int dtype, int rank, const int64_t *dim,
-                             int64_t operands)
-{
-    assay_type shape = {.elem = {ASSAY_KIND_INT, 64, true}, .rank = rank};
-    onnx_const *c;
-
-    memcpy(shape.dim, dim, (size_t)rank * sizeof *dim);
-    if (assay_shape_check(&shape, "", NULL))
-        return NULL;
-    if ((assay_shape_count(&shape) > GROWTH_LIMIT && assay_shape_count(&shape) > operands) ||
-        (size_t)assay_shape_count(&shape) > n->im->left / 16)
-        return NULL;
-    c = onnx_new_const(n->im, dtype, rank, dim);
-    return c ? c : onnx_fail(n, ASSAY_ERR_MEMORY, "out of memory");
 }
 
 const onnx_const *onnx_cast_const(onnx_node *n, const onnx_const *x, int dtype)

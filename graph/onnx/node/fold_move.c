@@ -3,6 +3,26 @@
 
 #include "graph/onnx/node/fold.h"
 
+/* Results stay within a fraction of the memory that the import may still use; and more
+ * elements than the operands hold together are made only up to this. */
+#define GROWTH_LIMIT ((int64_t)1 << 20)
+
+onnx_const *onnx_fold_result(onnx_node *n, int dtype, int rank, const int64_t *dim,
+                             int64_t operands)
+{
+    assay_type shape = {.elem = {ASSAY_KIND_INT, 64, true}, .rank = rank};
+    onnx_const *c;
+
+    memcpy(shape.dim, dim, (size_t)rank * sizeof *dim);
+    if (assay_shape_check(&shape, "", NULL))
+        return NULL;
+    if ((assay_shape_count(&shape) > GROWTH_LIMIT && assay_shape_count(&shape) > operands) ||
+        (size_t)assay_shape_count(&shape) > n->im->left / 16)
+        return NULL;
+    c = onnx_new_const(n->im, dtype, rank, dim);
+    return c ? c : onnx_fail(n, ASSAY_ERR_MEMORY, "out of memory");
+}
+
 void onnx_copy_element(onnx_const *y, int64_t to, const onnx_const *x, int64_t from, size_t size)
 {
     memcpy((char *)(uintptr_t)y->data + (size_t)to * size,

@@ -9,11 +9,6 @@
 #include "graph/core/narrow.h"
 #include "graph/onnx/node/fold.h"
 
-bool onnx_is_narrow(int dtype)
-{
-    return dtype == ONNX_FLOAT16 || dtype == ONNX_BFLOAT16;
-}
-
 static int narrow_of_input(const onnx_node *n, size_t i)
 {
     const onnx_value *v = onnx_has(n, i) ? onnx_find_value(n->im, n->pb->input[i]) : NULL;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "graph/onnx/node/fold.h"
+#include "graph/onnx/op/op.h"
 
 /* A tensor attribute; NULL when absent or after a failure. */
 static onnx_const *tensor_attribute(onnx_node *n, const char *name)
@@ -239,7 +240,7 @@ void onnx_import_if_then_else(onnx_node *n)
         onnx_fail(n, out ? ASSAY_ERR_INPUT : ASSAY_ERR_MEMORY, "no branch to import");
         return;
     }
-    assay_status s = onnx_import_body(n->im, &branch->g, out, n->pb->n_output, &cause);
+    assay_status s = n->im->import_body(n->im, &branch->g, out, n->pb->n_output, &cause);
     if (s)
         onnx_fail(n, s, "%.300s", cause.text);
     for (size_t i = 0; i < n->pb->n_output && !n->status; i++)

@@ -1,7 +1,7 @@
 /* Convolution and pooling: 1 to 3 spatial axes, layout N,C,spatial. */
 #include <string.h>
 
-#include "graph/onnx/node/node.h"
+#include "graph/onnx/op/op.h"
 
 /* A sliding window: what Conv, ConvTranspose and the pools have in common. */
 typedef struct window {

@@ -1,7 +1,7 @@
 /* Operators that pick, repeat or join elements: concat, split, slice, gather, pad, tile. */
 #include <string.h>
 
-#include "graph/onnx/node/node.h"
+#include "graph/onnx/op/op.h"
 
 void onnx_import_concat(onnx_node *n)
 {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graph/onnx/node/fold.h"
+#include "graph/onnx/op/op.h"
 
 void onnx_import_unary(onnx_node *n)
 {

@@ -1,7 +1,7 @@
 /* Gemm and MatMul. A product with a constant matrix is fc, whose weights are output-major. */
 #include <string.h>
 
-#include "graph/onnx/node/node.h"
+#include "graph/onnx/op/op.h"
 
 static const int64_t swap[2] = {1, 0};
 

@@ -2,7 +2,7 @@
  * with g_idx, one scale for each group of columns. */
 #include <string.h>
 
-#include "graph/onnx/node/node.h"
+#include "graph/onnx/op/op.h"
 
 /* What the inputs hold, checked. */
 typedef struct packed {

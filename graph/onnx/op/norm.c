@@ -1,7 +1,7 @@
 /* Normalizations, softmax, and Dropout, which does nothing at inference. */
 #include <string.h>
 
-#include "graph/onnx/node/node.h"
+#include "graph/onnx/op/op.h"
 
 void onnx_import_batch_norm(onnx_node *n)
 {

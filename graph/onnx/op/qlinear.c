@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "graph/onnx/node/node.h"
+#include "graph/onnx/op/op.h"
 
 static const int64_t swap[2] = {1, 0};
 static const assay_elem i32 = {ASSAY_KIND_INT, 32, true};

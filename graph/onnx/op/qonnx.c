@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "graph/onnx/node/node.h"
+#include "graph/onnx/op/op.h"
 
 typedef struct quant {
     assay_elem elem;

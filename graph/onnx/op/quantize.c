@@ -1,7 +1,7 @@
 /* From floats to codes and back, and products of codes without an output scale. */
 #include <string.h>
 
-#include "graph/onnx/node/node.h"
+#include "graph/onnx/op/op.h"
 
 /* Codes that stand for themselves. */
 static const float unit_scale = 1;

@@ -1,7 +1,7 @@
 /* Reductions, ArgMax/ArgMin, TopK and CumSum. */
 #include <string.h>
 
-#include "graph/onnx/node/node.h"
+#include "graph/onnx/op/op.h"
 
 /* Sorted, unique axes counted from the front; all axes when none is given. Axes are an attribute
  * before opset 13 (ReduceSum) or 18 (the others) and an input since. */

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "graph/onnx/node/node.h"
+#include "graph/onnx/op/op.h"
 
 /* Scales for the axes in `axes`; the extents follow: floor(extent * scale), in float as the
  * published reference does. Absent or empty: returns false. */

@@ -1,7 +1,7 @@
 /* Operators that change the shape and keep the elements: reshape, transpose, expand, blocks. */
 #include <string.h>
 
-#include "graph/onnx/node/node.h"
+#include "graph/onnx/op/op.h"
 
 void onnx_import_identity(onnx_node *n)
 {

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "graph/core/slurp.h"
-#include "graph/onnx/node/node.h"
+#include "graph/onnx/value/value.h"
 
 /* The canonical path of folder/location when that lies inside the folder, else NULL. */
 static char *path_inside(const char *folder, const char *location)

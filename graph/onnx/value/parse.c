@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/onnx/node/node.h"
+#include "graph/onnx/value/value.h"
 
 /* ---- rewriting ---- */
 

@@ -1,0 +1,72 @@
+/* ONNX's element types: their names, their storage, which of ours they are. */
+#include "graph/onnx/value/value.h"
+
+/* Element types with their storage in raw_data; wide types serve folding only, and narrow floats
+ * are widened as they are read. */
+static const struct {
+    const char *name;
+    uint8_t size;
+    bool in_graph;
+    assay_elem elem;
+} dtype_table[] = {
+    [ONNX_FLOAT] = {"float32", 4, true, {ASSAY_KIND_F32, 32, true}},
+    [ONNX_UINT8] = {"uint8", 1, true, {ASSAY_KIND_INT, 8, false}},
+    [ONNX_INT8] = {"int8", 1, true, {ASSAY_KIND_INT, 8, true}},
+    [ONNX_UINT16] = {"uint16", 2, true, {ASSAY_KIND_INT, 16, false}},
+    [ONNX_INT16] = {"int16", 2, true, {ASSAY_KIND_INT, 16, true}},
+    [ONNX_INT32] = {"int32", 4, true, {ASSAY_KIND_INT, 32, true}},
+    [ONNX_INT64] = {"int64", 8, true, {ASSAY_KIND_INT, 64, true}},
+    [ONNX_STRING] = {"string", 0, false, {0}},
+    [ONNX_BOOL] = {"bool", 1, true, {ASSAY_KIND_BOOL, 8, false}},
+    [ONNX_FLOAT16] = {"float16", 2, true, {ASSAY_KIND_F32, 32, true}},
+    [ONNX_DOUBLE] = {"float64", 8, false, {0}},
+    [ONNX_UINT32] = {"uint32", 4, true, {ASSAY_KIND_INT, 32, false}},
+    [ONNX_UINT64] = {"uint64", 8, false, {0}},
+    [14] = {"complex64", 0, false, {0}},
+    [15] = {"complex128", 0, false, {0}},
+    [ONNX_BFLOAT16] = {"bfloat16", 2, true, {ASSAY_KIND_F32, 32, true}},
+    [17] = {"float8e4m3fn", 0, false, {0}},
+    [18] = {"float8e4m3fnuz", 0, false, {0}},
+    [19] = {"float8e5m2", 0, false, {0}},
+    [20] = {"float8e5m2fnuz", 0, false, {0}},
+    [ONNX_UINT4] = {"uint4", 1, true, {ASSAY_KIND_INT, 4, false}}, /* a byte a code here */
+    [ONNX_INT4] = {"int4", 1, true, {ASSAY_KIND_INT, 4, true}},
+    [23] = {"float4e2m1", 0, false, {0}},
+};
+#define N_DTYPES ((int)(sizeof dtype_table / sizeof dtype_table[0]))
+
+size_t onnx_dtype_size(int dtype)
+{
+    return dtype > 0 && dtype < N_DTYPES ? dtype_table[dtype].size : 0;
+}
+
+const char *onnx_dtype_name(int dtype)
+{
+    return dtype > 0 && dtype < N_DTYPES ? dtype_table[dtype].name : "of an unknown type";
+}
+
+bool onnx_dtype_elem(int dtype, assay_elem *elem)
+{
+    if (dtype <= 0 || dtype >= N_DTYPES || !dtype_table[dtype].in_graph)
+        return false;
+    *elem = dtype_table[dtype].elem;
+    return true;
+}
+
+int onnx_elem_dtype(assay_elem elem)
+{
+    for (int i = 1; i < N_DTYPES; i++)
+        if (dtype_table[i].in_graph && assay_elem_equal(dtype_table[i].elem, elem))
+            return i;
+    return ONNX_UNDEFINED;
+}
+
+bool onnx_is_float(int dtype)
+{
+    return dtype == ONNX_FLOAT || dtype == ONNX_DOUBLE || onnx_is_narrow(dtype);
+}
+
+bool onnx_is_narrow(int dtype)
+{
+    return dtype == ONNX_FLOAT16 || dtype == ONNX_BFLOAT16;
+}

@@ -1,0 +1,174 @@
+/* Values while a model is imported: constants that are known now, or values of the graph under
+ * construction; and what is read of the model's bytes to make them. Knows no node. */
+#ifndef ASSAY_GRAPH_ONNX_VALUE_H
+#define ASSAY_GRAPH_ONNX_VALUE_H
+
+#include "graph/core/arena.h"
+#include "graph/onnx/onnx.h"
+#include "graph/onnx/onnx.pb-c.h"
+
+typedef Assay__Onnx__Model pb_model;
+typedef Assay__Onnx__Graph pb_graph;
+typedef Assay__Onnx__Node pb_node;
+typedef Assay__Onnx__Attribute pb_attribute;
+typedef Assay__Onnx__Tensor pb_tensor;
+typedef Assay__Onnx__ValueInfo pb_value_info;
+
+/* ONNX's numbers for element types. */
+enum onnx_dtype {
+    ONNX_UNDEFINED = 0,
+    ONNX_FLOAT = 1,
+    ONNX_UINT8 = 2,
+    ONNX_INT8 = 3,
+    ONNX_UINT16 = 4,
+    ONNX_INT16 = 5,
+    ONNX_INT32 = 6,
+    ONNX_INT64 = 7,
+    ONNX_STRING = 8,
+    ONNX_BOOL = 9,
+    ONNX_FLOAT16 = 10,
+    ONNX_DOUBLE = 11,
+    ONNX_UINT32 = 12,
+    ONNX_UINT64 = 13,
+    ONNX_BFLOAT16 = 16,
+    ONNX_UINT4 = 21,
+    ONNX_INT4 = 22
+};
+
+/* ONNX's numbers for attribute types. */
+enum onnx_attribute_type {
+    ONNX_ATTR_FLOAT = 1,
+    ONNX_ATTR_INT = 2,
+    ONNX_ATTR_STRING = 3,
+    ONNX_ATTR_TENSOR = 4,
+    ONNX_ATTR_GRAPH = 5,
+    ONNX_ATTR_FLOATS = 6,
+    ONNX_ATTR_INTS = 7
+};
+
+/* A constant known at import. Data is in native byte order, C order, and possibly unaligned: read
+ * it through onnx_get_*. */
+typedef struct onnx_const {
+    int dtype;
+    int rank;
+    int64_t dim[ASSAY_MAX_RANK];
+    int64_t count;
+    const void *data;
+    bool lasts; /* data is aligned and lives as long as the graph: no copy is needed */
+} onnx_const;
+
+/* A constant behind a DequantizeLinear, which becomes a node when something needs its floats. */
+typedef struct onnx_codes {
+    struct onnx_value *constant;
+    assay_qparams q;
+    int narrow; /* floats are rounded to this type, or 0 */
+} onnx_codes;
+
+typedef struct onnx_value {
+    const char *name;
+    const onnx_const *constant; /* NULL when not known at import */
+    const onnx_codes *codes;    /* the codes that it is made from, or NULL */
+    int id;                     /* in the graph, or ASSAY_NO_VALUE */
+    struct onnx_value *same;    /* an alias of that value (Identity), or NULL */
+    const char *maker; /* the node that defines it, for messages; NULL: no definition yet */
+    const struct onnx_node *by; /* that node, or NULL: an input, a constant, made by a handler */
+    int uses;                   /* by nodes and as graph output */
+    bool is_output;             /* of the graph */
+    bool is_lost;               /* made by an unsupported node: nothing is known of it */
+    int narrow; /* the ONNX value is ONNX_FLOAT16 or ONNX_BFLOAT16; else 0 (narrow.c) */
+} onnx_value;
+
+typedef struct onnx_import onnx_import;
+struct onnx_import {
+    const char *file;     /* for messages */
+    const char *folder;   /* where external data may be; NULL: nowhere */
+    const uint8_t *bytes; /* the model; constants borrow from it */
+    size_t length;
+    bool lasts; /* the bytes live as long as the graph */
+    const assay_onnx_options *options;
+    assay_graph *graph;
+    assay_arena *temp; /* everything that lives only during the import */
+    size_t left;       /* bytes that may still be allocated there, set by the file's size */
+    int64_t opset;     /* of the standard domain */
+    onnx_value **value;
+    size_t n_values, cap_values;
+    size_t *slot; /* hash table: index into value + 1; n_slots is a power of two */
+    size_t n_slots;
+    unsigned n_fresh; /* names made unique by a number */
+    int depth;        /* of the subgraph being imported */
+    int n_unsupported;
+    char unsupported[600]; /* the list so far, bounded */
+    size_t unsupported_length;
+    /* Imports the nodes of a subgraph in place: values of the graphs around it are visible. Fills
+     * in its n_out outputs, which are lost where the subgraph has unsupported nodes. The driver's
+     * own (import/import.c), which hands itself down to the operators that hold subgraphs. */
+    assay_status (*import_body)(onnx_import *im, const ProtobufCBinaryData *bytes, onnx_value **out,
+                                size_t n_out, assay_error *err);
+};
+
+/* ---- values (values.c) ---- */
+/* Zeroed bytes for the time of the import. NULL when memory is out, or the import has used what a
+ * file of its size may. */
+void *onnx_alloc(onnx_import *im, size_t bytes);
+onnx_value *onnx_find_value(const onnx_import *im, const char *name); /* not resolved; or NULL */
+/* The entry of that name, made when there is none; NULL when memory is out. */
+onnx_value *onnx_add_value(onnx_import *im, const char *name);
+onnx_value *onnx_resolve(onnx_value *v);
+/* A name that no value has: BASE/SUFFIX, with a number when that is taken. NULL: no memory. */
+const char *onnx_fresh_name(onnx_import *im, const char *base, const char *suffix);
+/* Known, in the graph, or able to be put there. */
+static inline bool onnx_is_made(const onnx_value *v)
+{
+    return v->constant || v->codes || v->id != ASSAY_NO_VALUE;
+}
+/* Weights: a constant, or the codes of one. */
+static inline bool onnx_is_constant(const onnx_value *v)
+{
+    return v->constant || v->codes;
+}
+/* The graph value of v; a constant is added to the graph now. ASSAY_NO_VALUE on failure. */
+int onnx_materialize(onnx_import *im, onnx_value *v, assay_error *err);
+/* The same for codes with parameters q; ASSAY_ERR_UNSUPPORTED when v has others, unless v is
+ * constant: then it is copied. */
+int onnx_materialize_codes(onnx_import *im, onnx_value *v, const assay_qparams *q,
+                           assay_error *err);
+
+/* ---- element types (dtype.c) ---- */
+size_t onnx_dtype_size(int dtype); /* 0: a type without a fixed size that we know */
+const char *onnx_dtype_name(int dtype);
+bool onnx_dtype_elem(int dtype, assay_elem *elem); /* false: no such kind in our graphs */
+int onnx_elem_dtype(assay_elem elem);
+bool onnx_is_float(int dtype);
+bool onnx_is_narrow(int dtype); /* float16, bfloat16 */
+
+/* ---- constants (tensor.c, tensor_read.c) ---- */
+/* Reads and checks a tensor of the model; the data may be borrowed from it. */
+assay_status onnx_read_tensor(onnx_import *im, const pb_tensor *t, const char *what,
+                              onnx_const *out, assay_error *err);
+/* A new constant with zeroed data; NULL when out of memory or beyond what is accepted. */
+onnx_const *onnx_new_const(onnx_import *im, int dtype, int rank, const int64_t *dim);
+int64_t onnx_get_int(const onnx_const *c, int64_t i);
+double onnx_get_real(const onnx_const *c, int64_t i);
+/* Converts as a cast does: to the element type's precision, integers modulo their width. */
+void onnx_set_int(onnx_const *c, int64_t i, int64_t v);
+void onnx_set_real(onnx_const *c, int64_t i, double v);
+
+/* ---- parse.c ---- */
+/* What an import may allocate for a file of `length` bytes. */
+size_t onnx_memory_limit(size_t length);
+/* The model in im->bytes. No string of it is NULL, and it has a graph. */
+assay_status onnx_parse_model(onnx_import *im, pb_model **out, assay_error *err);
+assay_status onnx_parse_graph(onnx_import *im, const ProtobufCBinaryData *bytes, pb_graph **out,
+                              assay_error *err);
+
+/* ---- file.c ---- */
+/* Reads `length` bytes at `offset` of a file in `folder`, refusing paths that lead out of it. */
+assay_status onnx_read_external(const char *folder, const char *location, uint64_t offset,
+                                uint64_t length, void *into, const char *what, assay_error *err);
+
+/* ---- the list of what is unsupported (unsupported.c) ---- */
+void onnx_list_unsupported(onnx_import *im, const char *text);
+/* A failure ends the import unless it is only unsupported: that goes into the list, and is OK. */
+assay_status onnx_tolerate(onnx_import *im, assay_status s, const assay_error *err);
+
+#endif
