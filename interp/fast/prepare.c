@@ -1,23 +1,5 @@
 /* Which nodes the fast engine takes. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "interp/fast/fast.h"
-
-void *assay_fast_alloc(size_t bytes)
-{
-    const size_t whole = (bytes + 64) / 64 * 64;
-    void *p = bytes < SIZE_MAX - 64 ? aligned_alloc(64, whole) : NULL;
-    if (p)
-        memset(p, 0, whole);
-    return p;
-}
-
-assay_status assay_fast_memory(const assay_fast_setup *s, assay_error *err)
-{
-    return assay_fail(err, ASSAY_ERR_MEMORY, "node '%s': no memory for the fast engine",
-                      s->node->name);
-}
 
 /* Weights with a scale for each block of inputs. */
 static bool is_by_block(const assay_fast_setup *s)

@@ -1,23 +1,7 @@
 /* Verifying a bundle: its files against its manifest, and its manifest against a fresh run. */
 #include "interp/golden/verify.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-
-void assay_verifier_say(const assay_verifier *c, const char *what, const char *format, ...)
-{
-    char line[1200];
-    va_list list;
-    int n;
-    if (!c->report)
-        return;
-    n = snprintf(line, sizeof line, "%.400s: ", what);
-    va_start(list, format);
-    vsnprintf(line + n, sizeof line - (size_t)n, format, list);
-    va_end(list);
-    c->report(c->user, line);
-}
 
 /* A network or an input that was tampered with may not run at all: that is the fault that its file
  * was found with already. */

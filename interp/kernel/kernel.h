@@ -54,7 +54,7 @@ typedef struct assay_kernel {
 
 /* The kernel that computes a node of a graph under the reference engine: an integer kernel where
  * the node is quantized, else a float kernel; run == NULL when there is none
- * (interp/kernel/kernel.c).
+ * (interp/run/kernel.c).
  */
 assay_kernel assay_node_kernel(const assay_graph *g, const assay_node *n);
 

@@ -7,19 +7,6 @@
 #include "interp/run/bound.h"
 #include "interp/run/check.h"
 
-int64_t assay_bound_reach(const assay_type *t)
-{
-    int64_t max = 0;
-    const size_t points = t->q.granularity == ASSAY_Q_AXIS ? t->q.count : 1;
-    for (size_t i = 0; i < points; i++) {
-        const int64_t z = assay_zero_point(t, (int64_t)i);
-        const int64_t lo = z - assay_elem_min(t->elem), hi = assay_elem_max(t->elem) - z;
-        max = lo > max ? lo : max;
-        max = hi > max ? hi : max;
-    }
-    return max;
-}
-
 /* Where output channels stand in a constant right operand: element i is of channel
  * i / inner % per + i / block * per. */
 typedef struct channels {
@@ -42,11 +29,6 @@ static channels channels_of(const assay_node *n, const assay_type *w)
         return (channels){count / w->dim[0] / per, per, count / group, per * group};
     }
     return (channels){count / w->dim[0], w->dim[0], count, w->dim[0]};
-}
-
-int64_t assay_bound_of(int64_t a, int64_t b, int64_t c)
-{
-    return b > 0 && a > (INT64_MAX - c) / b ? INT64_MAX : a * b + c;
 }
 
 static int64_t magnitude(int64_t x)

@@ -9,15 +9,6 @@
 #define GREATEST_REAL 0x1p60
 #define TIE           1e-9 /* a zero point this close below a half is a tie */
 
-void assay_choice_codes(const assay_choice *c, int64_t *lo, int64_t *hi)
-{
-    assay_elem e = c->elem;
-    if (e.bits > 30)
-        e.bits = 30;
-    *lo = assay_elem_min(e) + (c->narrow && e.is_signed ? 1 : 0);
-    *hi = assay_elem_max(e);
-}
-
 static double power_of_two(double s, bool nearest)
 {
     int exponent;

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "graph/core/map.h"
-#include "graph/tflite/node/node.h"
 #include "graph/tflite/tflite.h"
 
 const char *assay_tflite_split(const char *path, char room[4096], const char **entry)

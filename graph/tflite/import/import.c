@@ -1,5 +1,5 @@
 /* The order of things: a model, its subgraphs, their operators; what is not supported. */
-#include "graph/tflite/node/node.h"
+#include "graph/tflite/import/import.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static assay_status skip_operator(const tfl_op *o)
     return ASSAY_OK;
 }
 
-assay_status assay_tfl_read_operator(tfl_import *m, int index, flat_table t, tfl_op *op)
+static assay_status read_operator(tfl_import *m, int index, flat_table t, tfl_op *op)
 {
     uint32_t code = assay_flat_u32(t, OPERATOR_CODE, 0);
     flat_vector in = assay_flat_list(t, OPERATOR_INPUTS, 4);
@@ -93,7 +93,7 @@ static assay_status import_operator(tfl_import *m, int index, flat_table t)
 {
     tfl_op o;
     const struct builtin *b;
-    assay_status s = assay_tfl_read_operator(m, index, t, &o);
+    assay_status s = read_operator(m, index, t, &o);
 
     if (s)
         return s;
@@ -171,7 +171,7 @@ static assay_status import_subgraph(tfl_import *m, flat_table model, flat_table 
     return m->n_faults ? ASSAY_ERR_UNSUPPORTED : assay_tfl_add_outputs(m, outputs);
 }
 
-assay_status assay_tfl_import_body(const tfl_op *o, int32_t index, int64_t *number)
+static assay_status import_body(const tfl_op *o, int32_t index, int64_t *number)
 {
     tfl_import *m = o->m;
     const tfl_import outer = *m;
@@ -254,6 +254,8 @@ assay_status assay_tflite_import_entry(const char *name, const char *entry, cons
                     .file = {.name = name, .bytes = bytes, .size = size},
                     .budget = (uint64_t)size * 16 + (1 << 22),
                     .options = options,
+                    .read_operator = read_operator,
+                    .import_body = import_body,
                     .err = err ? err : &unwanted};
     XXH128_hash_t hash = XXH3_128bits(bytes, size);
     assay_status s = assay_graph_new("main", &m.g, err);

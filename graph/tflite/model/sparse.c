@@ -3,7 +3,7 @@
  * traversal_order lists the tensor's dimensions and then block dimensions (rank + k stands for a
  * block along dimension block_map[k]); dim_metadata has one entry for each in that order: dense
  * with a size, or compressed with segments (where the entries of each parent start) and indices. */
-#include "graph/tflite/node/node.h"
+#include "graph/tflite/model/model.h"
 
 #define MAX_LEVELS (2 * ASSAY_MAX_RANK)
 

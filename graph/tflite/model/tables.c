@@ -1,12 +1,11 @@
-/* A model's tables: operator codes, tensors, inputs and outputs, signatures. */
+/* A model's tables: operator codes, tensors, lists of them; names. */
 #include <stdio.h>
 #include <string.h>
 
-#include "graph/tflite/node/node.h"
+#include "graph/tflite/model/model.h"
 
 #define CODE_PLACEHOLDER 127 /* the greatest code that the old one-byte field could hold */
 #define BUILTIN_CUSTOM   32
-#define SIGNATURES_MAX   64 /* that are looked at */
 
 char *assay_tfl_text(tfl_import *m, flat_table t, int slot)
 {
@@ -20,6 +19,23 @@ char *assay_tfl_text(tfl_import *m, flat_table t, int slot)
     if (copy && text)
         memcpy(copy, text, length);
     return copy;
+}
+
+const char *assay_tfl_unique(tfl_import *m, const char *name, int index)
+{
+    char *longer;
+    size_t room;
+
+    if (*name && assay_graph_find_value(m->g, name) < 0)
+        return name;
+    room = strlen(name) + 16;
+    longer = assay_arena_alloc(m->temp, room);
+    if (!longer)
+        return NULL;
+    do
+        snprintf(longer, room, "%s#%d", name, index++);
+    while (assay_graph_find_value(m->g, longer) >= 0);
+    return longer;
 }
 
 assay_status assay_tfl_read_codes(tfl_import *m, flat_table model)
@@ -79,105 +95,4 @@ assay_status assay_tfl_read_indices(tfl_import *m, flat_vector v, bool optional,
     }
     *out = index;
     return ASSAY_OK;
-}
-
-/* The name that the model's signature gives to input tensor `tensor`, or NULL. */
-static const char *signature_name(tfl_import *m, flat_table model, int tensor)
-{
-    flat_vector signatures = assay_flat_list(model, MODEL_SIGNATURE_DEFS, 4), inputs;
-    flat_table signature;
-
-    if (signatures.count == 0)
-        return NULL;
-    signature = assay_flat_list_table(signatures, 0);
-    for (uint32_t i = 1; i < signatures.count && i < SIGNATURES_MAX; ++i)
-        if (assay_flat_u32(signature, SIGNATURE_SUBGRAPH, 0) != (uint32_t)m->subgraph)
-            signature = assay_flat_list_table(signatures, i);
-    inputs = assay_flat_list(signature, SIGNATURE_INPUTS, 4);
-    if (assay_flat_u32(signature, SIGNATURE_SUBGRAPH, 0) != (uint32_t)m->subgraph ||
-        assay_tfl_charge(m, inputs.count))
-        return NULL;
-    for (uint32_t i = 0; i < inputs.count; ++i) {
-        flat_table map = assay_flat_list_table(inputs, i);
-        if (assay_flat_u32(map, MAP_TENSOR, 0) == (uint32_t)tensor) {
-            const char *name = assay_tfl_text(m, map, MAP_NAME);
-            return name && *name ? name : NULL;
-        }
-    }
-    return NULL;
-}
-
-assay_status assay_tfl_add_inputs(tfl_import *m, flat_table model, flat_vector list)
-{
-    const int *index;
-    const tfl_op whole = {.m = m, .kind = "model input", .index = -1};
-    int *id = assay_arena_array(m->temp, list.count, sizeof *id);
-    assay_status s = assay_tfl_read_indices(m, list, false, "model inputs", &index);
-
-    if (!s && !id)
-        s = assay_tfl_no_memory(m);
-    for (uint32_t i = 0; !s && i < list.count; ++i) {
-        tfl_tensor *t = &m->tensors.at[index[i]];
-        const char *name = m->depth ? NULL : signature_name(m, model, index[i]);
-        if (t->why) {
-            s = assay_tfl_unsupported(&whole, "%s", t->why);
-            if (s == ASSAY_ERR_UNSUPPORTED)
-                s = ASSAY_OK;
-            continue;
-        }
-        if (t->value >= 0)
-            return assay_fail(m->err, ASSAY_ERR_INPUT, "%s: a model input is listed twice",
-                              m->name);
-        t->name = assay_tfl_unique(m, name ? name : t->name, index[i]);
-        t->data = NULL; /* what runs, not what may be stored */
-        t->is_variable = false;
-        s = t->name ? assay_graph_add_value(m->g, t->name, &t->type, &t->value, m->err)
-                    : assay_tfl_no_memory(m);
-        id[i] = t->value;
-        if (!s)
-            m->g->value[t->value].source_index = index[i];
-    }
-    if (!s && m->n_faults == 0)
-        s = assay_graph_set_inputs(m->g, id, (int)list.count, m->err);
-    return s;
-}
-
-assay_status assay_tfl_add_outputs(tfl_import *m, flat_vector list)
-{
-    const int *index;
-    tfl_op whole = {.m = m, .kind = "model output", .index = -1, .n_in = (int)list.count};
-    int *id = assay_arena_array(m->temp, list.count, sizeof *id);
-    assay_status s = assay_tfl_read_indices(m, list, false, "model outputs", &index);
-
-    whole.in = index;
-    if (!s && !id)
-        s = assay_tfl_no_memory(m);
-    for (uint32_t i = 0; !s && i < list.count; ++i)
-        s = assay_tfl_value(&whole, (int)i, &id[i]);
-    return s ? s : assay_graph_set_outputs(m->g, id, (int)list.count, m->err);
-}
-
-assay_status assay_tfl_find_entry(tfl_import *m, flat_table model, const char *entry)
-{
-    flat_vector signatures = assay_flat_list(model, MODEL_SIGNATURE_DEFS, 4);
-    char known[200] = "";
-    size_t used = 0;
-
-    if (!entry)
-        return ASSAY_OK;
-    for (uint32_t i = 0; i < signatures.count && i < SIGNATURES_MAX; ++i) {
-        flat_table t = assay_flat_list_table(signatures, i);
-        uint32_t subgraph = assay_flat_u32(t, SIGNATURE_SUBGRAPH, 0);
-        const char *key = assay_tfl_text(m, t, SIGNATURE_KEY);
-        if (!key)
-            return assay_tfl_no_memory(m);
-        if (strcmp(key, entry) == 0 && subgraph < m->subgraphs.count) {
-            m->subgraph = (int)subgraph;
-            return ASSAY_OK;
-        }
-        if (used + 1 < sizeof known)
-            used += (size_t)snprintf(known + used, sizeof known - used, " '%.60s'", key);
-    }
-    return assay_fail(m->err, ASSAY_ERR_INPUT, "%s: there is no signature '%.100s'; there %s:%s",
-                      m->name, entry, known[0] ? "are" : "is", known[0] ? known : " none");
 }

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graph/tflite/node/node.h"
+#include "graph/tflite/model/model.h"
 
 #define DENSE_MAX 256 /* times the stored bytes: how much a sparse tensor may grow */
 

@@ -1,9 +1,7 @@
-/* Shapes that depend on data (assay_tflite_options): the elements that decide them, and what
- * follows from them for the shapes behind. */
+/* Behind a shape that depended on data: the shapes that operators give their outputs, where their
+ * import will ask the output tensor. */
 #include <string.h>
 
-#include "graph/core/complete.h"
-#include "graph/core/infer.h"
 #include "graph/tflite/node/node.h"
 
 /* Builtin codes (ops.def) of the operators whose import asks the output tensor for its shape. */
@@ -23,62 +21,6 @@ enum {
     CODE_BROADCAST_TO = 130
 };
 enum { FC_KEEP_DIMS = 2 };
-
-assay_status assay_tfl_compute(const tfl_op *o, int i, const void **data)
-{
-    tfl_import *m = o->m;
-    const tfl_tensor *t = assay_tfl_in(o, i);
-    const assay_tflite_options *options = m->options;
-    assay_status s;
-
-    if (!options || !options->compute || m->depth || m->n_faults || t->is_variable || t->value < 0)
-        return assay_tfl_unsupported(o, "a shape depends on what is in input %d", i);
-    if ((s = options->compute(options->user, m->g, t->value, data, m->err)))
-        return s;
-    m->follows_data = true;
-    *options->used = true;
-    return ASSAY_OK;
-}
-
-/* The tensor of a value, when it has one. */
-static tfl_tensor *tensor_of(const tfl_import *m, int value)
-{
-    int index = m->g->value[value].source_index;
-    return index >= 0 && index < m->tensors.n && m->tensors.at[index].value == value
-               ? &m->tensors.at[index]
-               : NULL;
-}
-
-assay_status assay_tfl_infer(const tfl_op *o, assay_op kind, const int *in, int n_in,
-                             const int *out, int n_out, const assay_attrs *attr)
-{
-    assay_graph *g = o->m->g;
-    const assay_op_info *info = assay_op_get(kind);
-    assay_node n = {.name = g->value[out[0]].name, .op = kind, .n_in = n_in, .n_out = n_out};
-    assay_type *type = assay_arena_array(o->m->temp, (size_t)n_out, sizeof *type);
-    assay_status s;
-
-    n.in = assay_arena_copy(o->m->temp, in, (size_t)n_in * sizeof *in);
-    n.out = assay_arena_copy(o->m->temp, out, (size_t)n_out * sizeof *out);
-    if (!type || !n.in || !n.out)
-        return assay_tfl_no_memory(o->m);
-    if (attr)
-        assay_attrs_copy(info->attrs, &n.attr, attr);
-    else
-        assay_attrs_defaults(info->attrs, &n.attr);
-    assay_node_complete(g, &n, &n.attr);
-    if ((s = assay_infer(g, &n, type, o->m->err)))
-        return s;
-    for (int i = 0; i < n_out; ++i) {
-        tfl_tensor *t = tensor_of(o->m, out[i]);
-        assay_infer_shape(&g->value[out[i]].type, &type[i]);
-        if (t)
-            assay_infer_shape(&t->type, &type[i]);
-    }
-    return ASSAY_OK;
-}
-
-/* ---- the shape that an operator gives its output, where the import will ask the tensor ---- */
 
 static assay_status set_shape(const tfl_op *o, int i, const int64_t *dim, int rank)
 {

@@ -1,7 +1,7 @@
 /* SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND: blocks become axes, and axes change places. */
 #include <string.h>
 
-#include "graph/tflite/node/node.h"
+#include "graph/tflite/op/op.h"
 
 #define MAX_BLOCKS 2 /* more would need values of more than 6 dimensions */
 

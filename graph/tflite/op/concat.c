@@ -1,7 +1,7 @@
 /* CONCATENATION, whose inputs may have parameters of their own. */
 #include <math.h>
 
-#include "graph/tflite/node/node.h"
+#include "graph/tflite/op/op.h"
 
 /* uint8: round(q * (s_in / s_out) - z_in * (s_in / s_out)) + z_out in binary32
  * (reference/concatenation.h, ConcatenationWithScaling), as a table of all codes. */

@@ -1,7 +1,7 @@
 /* Operators whose result is known without running them, because every shape is. */
 #include <string.h>
 
-#include "graph/tflite/node/node.h"
+#include "graph/tflite/op/op.h"
 
 enum { CODE_RANK = 110 };
 

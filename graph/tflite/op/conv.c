@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graph/tflite/node/node.h"
+#include "graph/tflite/op/op.h"
 
 assay_status assay_tfl_real_weights(const tfl_op *o, int x, int w)
 {

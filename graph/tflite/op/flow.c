@@ -5,7 +5,7 @@
  * a body has the types of its node. Values whose shape the data decides are not supported. */
 #include <string.h>
 
-#include "graph/tflite/node/node.h"
+#include "graph/tflite/op/op.h"
 
 enum { OPTION_FIRST = 0, OPTION_SECOND = 1 };
 
@@ -100,11 +100,11 @@ static assay_status lists(const tfl_op *o, int **in, int **out)
 /* Both bodies, so that all that either holds and is not supported is listed. */
 static assay_status bodies(const tfl_op *o, int64_t *first, int64_t *second)
 {
-    assay_status s = assay_tfl_import_body(o, assay_flat_i32(o->options, OPTION_FIRST, 0), first);
+    assay_status s = o->m->import_body(o, assay_flat_i32(o->options, OPTION_FIRST, 0), first);
     assay_status t =
         s && s != ASSAY_ERR_UNSUPPORTED
             ? s
-            : assay_tfl_import_body(o, assay_flat_i32(o->options, OPTION_SECOND, 0), second);
+            : o->m->import_body(o, assay_flat_i32(o->options, OPTION_SECOND, 0), second);
     return t ? t : s;
 }
 

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graph/tflite/node/node.h"
+#include "graph/tflite/op/op.h"
 
 #define MAX_STEPS 2048
 #define STEP_COST 256 /* of the budget, for the nodes of one step */

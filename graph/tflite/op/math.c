@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "graph/tflite/node/node.h"
+#include "graph/tflite/op/op.h"
 
 /* Builtin codes (ops.def) that share a function but differ. */
 enum { CODE_RELU_N1_TO_1 = 20, CODE_RELU6 = 21, CODE_SELECT_V2 = 123 };

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graph/tflite/node/node.h"
+#include "graph/tflite/op/op.h"
 
 enum { CODE_SPLIT_V = 102, CODE_PADV2 = 60, CODE_MIRROR_PAD = 100, CODE_RESIZE_BILINEAR = 23 };
 

@@ -1,7 +1,7 @@
 /* STRIDED_SLICE: masks, negative indices, new and dropped axes. */
 #include <string.h>
 
-#include "graph/tflite/node/node.h"
+#include "graph/tflite/op/op.h"
 
 typedef struct strided {
     int n; /* entries of begin, end and strides */

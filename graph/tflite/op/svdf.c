@@ -10,7 +10,7 @@
  * conv's (micro/kernels/svdf_common.cc: ratios in float32), and the activation is not applied. */
 #include <string.h>
 
-#include "graph/tflite/node/node.h"
+#include "graph/tflite/op/op.h"
 
 enum { IN_X, IN_FEATURE, IN_TIME, IN_BIAS, IN_STATE, IN_COUNT };
 enum { OPTION_RANK = 0, OPTION_ACTIVATION = 1 };

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "graph/tflite/node/node.h"
+#include "graph/tflite/op/op.h"
 
 enum { OPTION_CONTAINER = 0, OPTION_SHARED_NAME = 1, OPTION_INIT_SUBGRAPH = 0 };
 enum { CODE_VAR_HANDLE = 142, CODE_ASSIGN_VARIABLE = 144 };
@@ -199,7 +199,7 @@ assay_status assay_tfl_op_call_once(const tfl_op *o)
     s = assay_tfl_read_tensors(m, subgraph);
     for (uint32_t i = 0; !s && i < operators.count; ++i) {
         tfl_op inner;
-        s = assay_tfl_read_operator(m, (int)i, assay_flat_list_table(operators, i), &inner);
+        s = m->read_operator(m, (int)i, assay_flat_list_table(operators, i), &inner);
         if (s)
             break;
         if (inner.builtin == CODE_VAR_HANDLE)

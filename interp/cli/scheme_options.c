@@ -1,0 +1,76 @@
+/* What the verbs of assay scheme read of the command line alike. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/core/type.h"
+#include "interp/cli/scheme.h"
+#include "schemes/data.h"
+#include "schemes/guess.h"
+
+bool cli_scheme_names_differ(const assay_scheme *a, const assay_scheme *b)
+{
+    if (strcmp(a->name, b->name) != 0 || strcmp(a->digest, b->digest) == 0)
+        return true;
+    cli_trouble("scheme: two schemes of the name \"%s\" with different records; rename one",
+                a->name);
+    return false;
+}
+
+bool cli_scheme_op(const cli_args *a)
+{
+    assay_guess g = ASSAY_GUESS(cli_value(a, "op", "conv"));
+    if (assay_op_find(g.word) != ASSAY_OP_COUNT)
+        return true;
+    for (int op = 0; op < ASSAY_OP_COUNT; op++)
+        assay_guess_consider(&g, assay_op_get((assay_op)op)->name);
+    cli_trouble("scheme: no op \"%s\"; nearest: %s", g.word, g.best);
+    return false;
+}
+
+bool cli_scheme_is_wide(const assay_scheme *s)
+{
+    return s->record != NULL && assay_data(s)->base.types.activation_bits > 8;
+}
+
+bool cli_scheme_type(const cli_args *a, const assay_scheme *s, assay_elem *out)
+{
+    const char *text = cli_value(a, "type", NULL);
+    if (text == NULL) {
+        assay_scheme_caps caps;
+        assay_scheme_get_caps(s, &caps);
+        *out = assay_int(caps.activation_bits, caps.activation_signed);
+        return true;
+    }
+    char *end = NULL;
+    long bits = text[0] == 'i' || text[0] == 'u' ? strtol(text + 1, &end, 10) : 0;
+    if (end == NULL || *end != '\0' || bits < 1 || bits > (text[0] == 'i' ? 32 : 31)) {
+        cli_trouble("scheme: --type takes i1..i32 or u1..u31 (i8, u8, i16, i32), not '%s'", text);
+        return false;
+    }
+    *out = assay_int((unsigned)bits, text[0] == 'i');
+    return true;
+}
+
+bool cli_scheme_range(const cli_args *a, const char *option, double lo, double hi, double out[3])
+{
+    const char *text = cli_value(a, option, "");
+    char *end;
+    int n = 0;
+    for (const char *p = text; n < 3; p = end + 1) {
+        out[n] = strtod(p, &end);
+        if (end == p || !(out[n] >= lo && (n == 2 || out[n] <= hi)))
+            break;
+        n++;
+        if (*end != ':')
+            break;
+    }
+    if (n == 0 || *end != '\0' || (n > 1 && out[1] < out[0]) ||
+        (n > 2 && !(out[2] >= 1 && out[2] <= 1e6))) {
+        cli_trouble("scheme: --%s takes X, LO:HI or LO:HI:N with numbers from %g to %g, not '%s'",
+                    option, lo, hi, text);
+        return false;
+    }
+    out[1] = n > 1 ? out[1] : out[0];
+    out[2] = n > 2 ? out[2] : 1;
+    return true;
+}
