@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "interp/files/files.h"
+#include "graph/files/files.h"
 
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *walk)
 {

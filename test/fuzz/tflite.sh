@@ -11,7 +11,7 @@ work=$build/fuzz-tflite
 mkdir -p "$work/seeds" "$work/corpus"
 ASSAY_SEEDS=$work/seeds ASSAY_SOURCE=$PWD "$build/test/test_tflite_export" >"$work/seeds.log" 2>&1 ||
     { cat "$work/seeds.log" >&2; exit 2; }
-sources=(graph/core/*.c graph/text/*.c graph/layout/*.c graph/tflite/*/*.c test/fuzz/fuzz_tflite.c)
+sources=(graph/*.c graph/core/*.c graph/files/*.c graph/text/*.c graph/layout/*.c graph/tflite/*/*.c test/fuzz/fuzz_tflite.c)
 flags=(-std=c11 -O1 -g -I. -D_GNU_SOURCE)
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 
