@@ -155,7 +155,7 @@ static void bench_resnet50_file(options *o)
     }
     snprintf(path, sizeof path, "%s/resnet50.onnx", folder);
     bench_check(bench_resnet50(&f, &g, &err), &err);
-    bench_check(assay_model_save(g, path, &err), &err);
+    bench_check(run_model_save(g, path, &err), &err);
     assay_graph_free(g);
     bench_file(&o->report, o->ort, path, "onnxruntime");
     unlink(path);

@@ -69,8 +69,7 @@ static void write_chain(const char *path, int layers, int channels)
     assay_error err;
     FILE *f = fopen(path, "wb");
 
-    check((is_onnx(path) ? assay_onnx_export : assay_tflite_export)(g, &bytes, &length, &err),
-          &err);
+    check((is_onnx(path) ? onnx_export_graph : tfl_export_graph)(g, &bytes, &length, &err), &err);
     if (!f || fwrite(bytes, 1, length, f) != length || fclose(f) != 0) {
         perror(path);
         exit(2);
@@ -98,7 +97,7 @@ static void import_once(void *user)
 {
     assay_graph *g;
     assay_error err;
-    check(assay_model_load(user, NULL, &g, &err), &err);
+    check(run_model_load(user, NULL, &g, &err), &err);
     assay_graph_free(g);
 }
 
@@ -115,13 +114,13 @@ static void bench(char *path)
 
     check(assay_scheme_open("tflite", &scheme, &err), &err);
     before = anonymous();
-    check(assay_model_load(path, NULL, &g, &err), &err);
+    check(run_model_load(path, NULL, &g, &err), &err);
     imported = anonymous();
     check(assay_program_make(g, scheme, false, &p, &err), &err);
     prepared = anonymous();
     check(assay_run_new(p, &run, &err), &err);
     memset(assay_run_data(run, g->input[0]), 0, assay_type_bytes(&g->value[g->input[0]].type));
-    check(assay_run_execute(run, NULL, false, NULL, &err), &err);
+    check(run_execute(run, NULL, false, NULL, &err), &err);
     ready = anonymous();
     assay_run_free(run);
     assay_program_free(p);

@@ -47,7 +47,7 @@ static assay_status take_all_apart(assay_graph *g, assay_error *err)
 static assay_status measure(const char *what, assay_graph *g, const assay_scheme *scheme,
                             assay_error *err)
 {
-    const assay_optimize_options o = {.run = assay_run_graph};
+    const assay_optimize_options o = {.run = run_whole_graph};
     assay_optimize_report r;
     assay_proof_report proof;
     assay_graph *copy = NULL;
@@ -57,15 +57,15 @@ static assay_status measure(const char *what, assay_graph *g, const assay_scheme
     double start = bench_clock(CLOCK_PROCESS_CPUTIME_ID), proved, checked;
     int before = g->n_nodes;
     if (!s)
-        s = assay_optimize(g, scheme, &o, &r, err);
+        s = rewrite_optimize(g, scheme, &o, &r, err);
     if (s) {
         assay_graph_free(copy);
         return s;
     }
     proved = bench_clock(CLOCK_PROCESS_CPUTIME_ID) - start;
     start += proved;
-    s = assay_check_proof(r.certificate.text, r.certificate.length, what,
-                          &(assay_proof_networks){copy, g}, &proof, err);
+    s = check_proof(r.certificate.text, r.certificate.length, what,
+                    &(assay_proof_networks){copy, g}, &proof, err);
     checked = bench_clock(CLOCK_PROCESS_CPUTIME_ID) - start;
     printf("%-12s %4d nodes, %3d applied, %3d refused, %4d left: %6.2f s; checking %6.2f s\n", what,
            before, r.applied, r.refused, g->n_nodes, proved * 1e-9, checked * 1e-9);

@@ -46,22 +46,22 @@ static assay_status load(const char *path, int64_t limit, images *m, assay_error
     assay_dataset *d = NULL;
     assay_preprocess how;
     assay_sample_type type;
-    assay_status status = assay_dataset_open(path, NULL, &d, err);
+    assay_status status = dataset_open(path, NULL, &d, err);
 
     if (status == ASSAY_OK)
-        status = assay_preprocess_find(path, &how, NULL, err);
+        status = dataset_preprocess_find(path, &how, NULL, err);
     if (status == ASSAY_OK)
-        status = assay_preprocess_type(&how, assay_dataset_sample_type(d), path, &type, err);
+        status = dataset_preprocess_type(&how, dataset_sample_type(d), path, &type, err);
     if (status == ASSAY_OK) {
-        m->count = assay_dataset_count(d) < limit ? assay_dataset_count(d) : limit;
+        m->count = dataset_count(d) < limit ? dataset_count(d) : limit;
         m->bytes = assay_type_bytes(&m->graph->value[m->graph->input[0]].type);
         m->data = malloc((size_t)m->count * m->bytes);
         if (!m->data)
             status = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
     }
     for (int64_t i = 0; status == ASSAY_OK && i < m->count; i++)
-        status = assay_dataset_read_input(d, &how, i, &type, m->data + (size_t)i * m->bytes, err);
-    assay_dataset_close(d);
+        status = dataset_read_input(d, &how, i, &type, m->data + (size_t)i * m->bytes, err);
+    dataset_close(d);
     return status;
 }
 
@@ -75,7 +75,7 @@ static assay_status infer(const images *m, double *ns, assay_error *err)
     const double start = bench_now();
 
     if (status == ASSAY_OK)
-        status = assay_evaluate(p, &samples, m->threads, NULL, &accuracy, err);
+        status = measure_evaluate(p, &samples, m->threads, NULL, &accuracy, err);
     *ns = bench_now() - start;
     assay_program_free(p);
     return status;
@@ -90,14 +90,14 @@ static assay_status profile(const images *m, bool by_channel, double *ns, assay_
     assay_status status = assay_program_make(m->graph, NULL, false, &p, err);
 
     if (status == ASSAY_OK)
-        status = assay_profile_new(m->graph, &made, err);
+        status = profile_new(m->graph, &made, err);
     if (status == ASSAY_OK && by_channel)
-        status = assay_profile_by_channel(made, m->graph, "*", err);
+        status = profile_by_channel(made, m->graph, "*", err);
     const double start = bench_now();
     if (status == ASSAY_OK)
-        status = assay_profile_samples_of(p, &samples, m->threads, made, err);
+        status = measure_profile_samples_of(p, &samples, m->threads, made, err);
     *ns = bench_now() - start;
-    assay_profile_free(made);
+    profile_free(made);
     assay_program_free(p);
     return status;
 }
@@ -147,7 +147,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench_profile MODEL DATASET [IMAGES [THREADS]]\n");
         return 2;
     }
-    status = assay_model_load_canonical(argv[1], NULL, &g, &err);
+    status = run_model_load_canonical(argv[1], NULL, &g, &err);
     m.graph = g;
     m.threads = argc > 4 ? atoi(argv[4]) : 1;
     if (status == ASSAY_OK)

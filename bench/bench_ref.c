@@ -93,7 +93,7 @@ static void bench(const layer *l, const assay_scheme *scheme)
         ((int8_t *)assay_run_data(r, in[0]))[i] = (int8_t)(i * 59);
     for (int i = 0; i < RUNS; i++) {
         double start = now_ms();
-        check(assay_run_execute(r, NULL, false, NULL, &err), &err);
+        check(run_execute(r, NULL, false, NULL, &err), &err);
         ms[i] = now_ms() - start;
     }
     qsort(ms, RUNS, sizeof ms[0], ascending);

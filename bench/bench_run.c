@@ -15,7 +15,7 @@ enum { RUNS = 31 };
 static void execute(void *user)
 {
     assay_error err;
-    if (assay_run_execute(user, NULL, false, NULL, &err) != ASSAY_OK) {
+    if (run_execute(user, NULL, false, NULL, &err) != ASSAY_OK) {
         fprintf(stderr, "bench_run: %s\n", err.text);
         exit(2);
     }
@@ -54,7 +54,7 @@ static assay_status measure(const assay_graph *g, const assay_scheme *s, bench_t
 static assay_status measure_scheme(const assay_graph *g, const assay_profile *profile,
                                    const char *name, double float_ns, assay_error *err)
 {
-    const assay_quantize_options options = {.has_kernel = assay_has_integer_kernel};
+    const assay_quantize_options options = {.has_kernel = kernel_has_integer_kernel};
     assay_scheme *s = NULL;
     assay_graph *q = NULL;
     bench_times t;
@@ -62,7 +62,7 @@ static assay_status measure_scheme(const assay_graph *g, const assay_profile *pr
     assay_status status = assay_scheme_open(name, &s, err);
 
     if (status == ASSAY_OK)
-        status = assay_quantize(g, profile, s, &options, &q, NULL, err);
+        status = quantize_network(g, profile, s, &options, &q, NULL, err);
     if (status == ASSAY_OK)
         status = measure(q, s, &t, &arena, err);
     if (status == ASSAY_OK)
@@ -87,9 +87,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench_run MODEL PROFILE.yaml SCHEME ...\n");
         return 2;
     }
-    status = assay_model_load_canonical(argv[1], NULL, &g, &err);
+    status = run_model_load_canonical(argv[1], NULL, &g, &err);
     if (status == ASSAY_OK)
-        status = assay_profile_load(argv[2], &profile, &err);
+        status = profile_load(argv[2], &profile, &err);
     if (status == ASSAY_OK)
         status = measure(g, NULL, &t, &arena, &err);
     if (status == ASSAY_OK) {
@@ -101,7 +101,7 @@ int main(int argc, char **argv)
     }
     for (int i = 3; i < argc && status == ASSAY_OK; i++)
         status = measure_scheme(g, profile, argv[i], t.median, &err);
-    assay_profile_free(profile);
+    profile_free(profile);
     assay_graph_free(g);
     if (status != ASSAY_OK) {
         fprintf(stderr, "bench_run: %s\n", err.text);

@@ -14,10 +14,10 @@ static assay_graph *load(const char *path, const char *scheme)
     assay_graph *g;
     assay_scheme *s;
     assay_error err;
-    bench_check(assay_model_load_canonical(path, NULL, &g, &err), &err);
+    bench_check(run_model_load_canonical(path, NULL, &g, &err), &err);
     bench_check(assay_scheme_open(scheme, &s, &err), &err);
-    if (assay_model_is_onnx(path))
-        bench_check(assay_group_qdq(g, s, assay_has_integer_kernel, NULL, &err), &err);
+    if (run_model_is_onnx(path))
+        bench_check(quantize_group_qdq(g, s, kernel_has_integer_kernel, NULL, &err), &err);
     assay_scheme_free(s);
     return g;
 }
@@ -47,7 +47,7 @@ static void bench_threads(bench_report *r, bench_ort *ort, const char *path, con
     bench_entrant e[2] = {{.time = bench_ours_time, .user = &ours},
                           {.time = bench_session_time, .user = &peer}};
     const bool paired =
-        ort && assay_model_is_onnx(path) && bench_ort_open(ort, 0, path, threads) >= 0;
+        ort && run_model_is_onnx(path) && bench_ort_open(ort, 0, path, threads) >= 0;
     const int64_t *dim = g->value[g->input[0]].type.dim;
     bench_result b = {.name = slash ? slash + 1 : path,
                       .form = scheme,

@@ -27,12 +27,12 @@ static double time_bundle(void *user, int calls)
                                     .model_file = "bench"};
     assay_bundle_writer *w;
     assay_error err;
-    bench_check(assay_bundle_begin(&o, b->ours->program, &w, &err), &err);
+    bench_check(golden_bundle_begin(&o, b->ours->program, &w, &err), &err);
     const double begin = bench_now();
     for (int i = 0; i < calls; i++)
-        bench_check(assay_bundle_sample(w, b->ours->run, i, NULL, &err), &err);
+        bench_check(golden_bundle_sample(w, b->ours->run, i, NULL, &err), &err);
     const double ns = bench_now() - begin;
-    assay_bundle_abort(w);
+    golden_bundle_abort(w);
     return ns;
 }
 
@@ -101,7 +101,7 @@ static double time_plain(void *user, int calls)
     for (int i = 0; i < calls; i++)
         write_sample(p, i);
     const double ns = bench_now() - begin;
-    assay_remove_tree(p->dir);
+    file_remove_tree(p->dir);
     return ns;
 }
 

@@ -70,7 +70,7 @@ void bench_ours_open(bench_ours *o, const assay_graph *g, const char *scheme,
     *o = (bench_ours){.graph = g, .clock = CLOCK_MONOTONIC};
     if (scheme)
         bench_check(assay_scheme_open(scheme, &o->scheme, &err), &err);
-    bench_check(assay_program_make_with(g, o->scheme, how, &o->program, &err), &err);
+    bench_check(run_program_make_with(g, o->scheme, how, &o->program, &err), &err);
     bench_check(assay_run_new(o->program, &o->run, &err), &err);
     o->prepare_ns = bench_now() - begin;
     fill_inputs(o);
@@ -91,7 +91,7 @@ double bench_ours_time(void *ours, int calls)
     assay_error err;
     const double begin = bench_clock(o->clock);
     for (int i = 0; i < calls; i++)
-        bench_check(assay_run_execute(o->run, NULL, false, NULL, &err), &err);
+        bench_check(run_execute(o->run, NULL, false, NULL, &err), &err);
     return bench_clock(o->clock) - begin;
 }
 
@@ -129,7 +129,7 @@ void bench_ours_profile(const bench_ours *o)
     assay_error err;
     for (int i = 0; i < BENCH_ROUNDS && t.ns; i++) {
         t.last = bench_now();
-        bench_check(assay_run_execute(o->run, note, false, &t, &err), &err);
+        bench_check(run_execute(o->run, note, false, &t, &err), &err);
     }
     for (int i = 0; i < o->graph->n_nodes && t.ns; i++) {
         const assay_node *n = &o->graph->node[i];

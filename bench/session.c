@@ -13,7 +13,7 @@ bool bench_session_export(bench_session *s, const assay_graph *g, int threads)
     unsigned char *bytes;
     size_t length;
     assay_error err;
-    bench_check(assay_onnx_export(g, &bytes, &length, &err), &err);
+    bench_check(onnx_export_graph(g, &bytes, &length, &err), &err);
     const int fd = mkstemp(path);
     FILE *f = fd >= 0 ? fdopen(fd, "wb") : NULL;
     bool ok = f && fwrite(bytes, 1, length, f) == length;

@@ -12,7 +12,7 @@
 #include "datasets/internal.h"
 #include "datasets/png.h"
 
-size_t assay_sample_count(const assay_sample_type *t)
+size_t dataset_sample_count(const assay_sample_type *t)
 {
     size_t count = 1;
     for (int i = 0; i < t->rank; i++)
@@ -20,14 +20,14 @@ size_t assay_sample_count(const assay_sample_type *t)
     return count;
 }
 
-size_t assay_sample_bytes(const assay_sample_type *t)
+size_t dataset_sample_bytes(const assay_sample_type *t)
 {
-    return assay_sample_count(t) * assay_npy_type_size(t->type);
+    return dataset_sample_count(t) * text_npy_type_size(t->type);
 }
 
-const char *assay_sample_print(const assay_sample_type *t, char *buf, size_t size)
+const char *dataset_sample_print(const assay_sample_type *t, char *buf, size_t size)
 {
-    int n = snprintf(buf, size, "%s [", assay_npy_type_name(t->type));
+    int n = snprintf(buf, size, "%s [", text_npy_type_name(t->type));
     for (int i = 0; i < t->rank && (size_t)n < size; i++)
         n += snprintf(buf + n, size - (size_t)n, "%s%" PRId64, i ? "," : "", t->shape[i]);
     if ((size_t)n < size)
@@ -39,9 +39,8 @@ static assay_status open_samples(assay_dataset *d, bool folder, const assay_data
                                  assay_error *err)
 {
     if (folder)
-        return assay_dataset_open_folder(d, o->labels, err);
-    return assay_is_png_name(d->path) ? assay_dataset_open_image(d, err)
-                                      : assay_dataset_open_file(d, o, err);
+        return dataset_open_folder(d, o->labels, err);
+    return dataset_is_png_name(d->path) ? dataset_open_image(d, err) : dataset_open_file(d, o, err);
 }
 
 static assay_status open_path(assay_dataset *d, const assay_dataset_options *options,
@@ -52,17 +51,17 @@ static assay_status open_path(assay_dataset *d, const assay_dataset_options *opt
     if (stat(d->path, &st) != 0)
         return assay_fail(err, ASSAY_ERR_IO, "%s: cannot open data set: %s", d->path,
                           strerror(errno));
-    if (options->labels && assay_are_label_maps(options->labels)) {
+    if (options->labels && dataset_are_label_maps(options->labels)) {
         const assay_dataset_options rest = {.raw = options->raw, .planar = options->planar};
         status = open_samples(d, S_ISDIR(st.st_mode), &rest, err);
-        return status ? status : assay_dataset_open_maps(d, options->labels, err);
+        return status ? status : dataset_open_maps(d, options->labels, err);
     }
     status = open_samples(d, S_ISDIR(st.st_mode), options, err);
-    return status ? status : assay_dataset_read_classes(d, err);
+    return status ? status : dataset_read_classes(d, err);
 }
 
-assay_status assay_dataset_open(const char *path, const assay_dataset_options *options,
-                                assay_dataset **out, assay_error *err)
+assay_status dataset_open(const char *path, const assay_dataset_options *options,
+                          assay_dataset **out, assay_error *err)
 {
     static const assay_dataset_options none = {0};
     assay_dataset *d = calloc(1, sizeof *d);
@@ -77,17 +76,17 @@ assay_status assay_dataset_open(const char *path, const assay_dataset_options *o
     }
     assay_status status = open_path(d, options ? options : &none, err);
     if (status)
-        assay_dataset_close(d);
+        dataset_close(d);
     else
         *out = d;
     return status;
 }
 
-void assay_dataset_close(assay_dataset *d)
+void dataset_close(assay_dataset *d)
 {
     if (!d)
         return;
-    assay_dataset_close(d->maps);
+    dataset_close(d->maps);
     if (d->fd >= 0)
         close(d->fd);
     for (int64_t i = 0; d->files && i < d->count; i++)
@@ -101,32 +100,32 @@ void assay_dataset_close(assay_dataset *d)
     free(d);
 }
 
-int64_t assay_dataset_count(const assay_dataset *d)
+int64_t dataset_count(const assay_dataset *d)
 {
     return d->count;
 }
 
-const assay_sample_type *assay_dataset_sample_type(const assay_dataset *d)
+const assay_sample_type *dataset_sample_type(const assay_dataset *d)
 {
     return &d->type;
 }
 
-int64_t assay_dataset_label(const assay_dataset *d, int64_t i)
+int64_t dataset_label(const assay_dataset *d, int64_t i)
 {
     return d->labels ? d->labels[i] : -1;
 }
 
-int64_t assay_dataset_class_count(const assay_dataset *d)
+int64_t dataset_class_count(const assay_dataset *d)
 {
     return d->class_count;
 }
 
-const char *assay_dataset_class_name(const assay_dataset *d, int64_t label)
+const char *dataset_class_name(const assay_dataset *d, int64_t label)
 {
     return d->class_names[label];
 }
 
-const char *assay_dataset_sample_name(const assay_dataset *d, int64_t i, char *buf, size_t size)
+const char *dataset_sample_name(const assay_dataset *d, int64_t i, char *buf, size_t size)
 {
     if (d->files)
         snprintf(buf, size, "%s", d->files[i]);
@@ -139,8 +138,8 @@ static assay_status read_image(const assay_dataset *d, int64_t i, void *out, ass
 {
     assay_image image;
     char expected[160];
-    assay_status status = d->indices ? assay_png_read_indices(d->files[i], &image, err)
-                                     : assay_png_read_file(d->files[i], &image, err);
+    assay_status status = d->indices ? dataset_png_read_indices(d->files[i], &image, err)
+                                     : dataset_png_read_file(d->files[i], &image, err);
     if (status)
         return status;
     if (image.height != d->type.shape[0] || image.width != d->type.shape[1] ||
@@ -149,20 +148,19 @@ static assay_status read_image(const assay_dataset *d, int64_t i, void *out, ass
                             "%s: the image is [%d,%d,%d] (height, width, channels); expected %s "
                             "as the first of the data set; nothing is resized",
                             d->files[i], image.height, image.width, image.channels,
-                            assay_sample_print(&d->type, expected, sizeof expected));
+                            dataset_sample_print(&d->type, expected, sizeof expected));
     else
-        memcpy(out, image.pixels, assay_sample_bytes(&d->type));
+        memcpy(out, image.pixels, dataset_sample_bytes(&d->type));
     free(image.pixels);
     return status;
 }
 
-assay_status assay_dataset_read(const assay_dataset *d, int64_t i, void *out, assay_error *err)
+assay_status dataset_read(const assay_dataset *d, int64_t i, void *out, assay_error *err)
 {
     if (i < 0 || i >= d->count)
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: there is no sample %" PRId64 " among %" PRId64,
                           d->path, i, d->count);
     if (!d->files)
-        return assay_dataset_read_record(d, i, out, err);
-    return assay_dataset_has_arrays(d) ? assay_dataset_read_array(d, i, out, err)
-                                       : read_image(d, i, out, err);
+        return dataset_read_record(d, i, out, err);
+    return dataset_has_arrays(d) ? dataset_read_array(d, i, out, err) : read_image(d, i, out, err);
 }

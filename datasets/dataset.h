@@ -49,39 +49,39 @@ typedef struct assay_dataset_options {
 /* Opens the data set at `path`; options may be NULL. The folder, all labels and the first sample
  * are checked here. On success *out must be closed. Errors name the file and, in a labels file,
  * the line. */
-assay_status assay_dataset_open(const char *path, const assay_dataset_options *options,
-                                assay_dataset **out, assay_error *err);
-void assay_dataset_close(assay_dataset *d);
+assay_status dataset_open(const char *path, const assay_dataset_options *options,
+                          assay_dataset **out, assay_error *err);
+void dataset_close(assay_dataset *d);
 
-int64_t assay_dataset_count(const assay_dataset *d);
-const assay_sample_type *assay_dataset_sample_type(const assay_dataset *d);
+int64_t dataset_count(const assay_dataset *d);
+const assay_sample_type *dataset_sample_type(const assay_dataset *d);
 
 /* Label of sample i, or -1 when the data set has none. */
-int64_t assay_dataset_label(const assay_dataset *d, int64_t i);
+int64_t dataset_label(const assay_dataset *d, int64_t i);
 
 /* Are labels by pixel? Then size[] receives height and width of their maps. */
-bool assay_dataset_map_size(const assay_dataset *d, int64_t size[2]);
+bool dataset_map_size(const assay_dataset *d, int64_t size[2]);
 /* The label of each pixel of sample i, of a data set that has them: label[height * width], -1 where
  * the map holds `ignored`. May be called from several threads at once. */
-assay_status assay_dataset_read_map(const assay_dataset *d, int64_t i, int64_t ignored,
-                                    int64_t *label, assay_error *err);
+assay_status dataset_read_map(const assay_dataset *d, int64_t i, int64_t ignored, int64_t *label,
+                              assay_error *err);
 
 /* Number of class names (classes.txt, looked for as preprocess.yaml; else 0) and their text. */
-int64_t assay_dataset_class_count(const assay_dataset *d);
-const char *assay_dataset_class_name(const assay_dataset *d, int64_t label);
+int64_t dataset_class_count(const assay_dataset *d);
+const char *dataset_class_name(const assay_dataset *d, int64_t label);
 
 /* Writes "FILE" or "FILE[i]" for sample i into buf and returns buf. */
-const char *assay_dataset_sample_name(const assay_dataset *d, int64_t i, char *buf, size_t size);
+const char *dataset_sample_name(const assay_dataset *d, int64_t i, char *buf, size_t size);
 
 /* Reads sample i as it is stored, in native byte order, into `out`, which holds
- * assay_sample_bytes() bytes. May be called from several threads at once. */
-assay_status assay_dataset_read(const assay_dataset *d, int64_t i, void *out, assay_error *err);
+ * dataset_sample_bytes() bytes. May be called from several threads at once. */
+assay_status dataset_read(const assay_dataset *d, int64_t i, void *out, assay_error *err);
 
 /* Elements and bytes of one sample. */
-size_t assay_sample_count(const assay_sample_type *t);
-size_t assay_sample_bytes(const assay_sample_type *t);
+size_t dataset_sample_count(const assay_sample_type *t);
+size_t dataset_sample_bytes(const assay_sample_type *t);
 
 /* Writes "uint8 [32,32,3]" into buf and returns buf. */
-const char *assay_sample_print(const assay_sample_type *t, char *buf, size_t size);
+const char *dataset_sample_print(const assay_sample_type *t, char *buf, size_t size);
 
 #endif

@@ -44,7 +44,7 @@ static assay_status split_samples(assay_dataset *d, assay_npy_type type, int ran
     d->type.type = type;
     d->type.rank = rank - 1;
     memcpy(d->type.shape, shape + 1, (size_t)(rank - 1) * sizeof *shape);
-    d->stride = (int64_t)assay_npy_type_size(type);
+    d->stride = (int64_t)text_npy_type_size(type);
     for (int i = 1; i < rank; i++) {
         if (shape[i] < 1 || shape[i] > ((int64_t)1 << 40) / d->stride)
             return assay_fail(err, ASSAY_ERR_LIMIT,
@@ -75,7 +75,7 @@ static assay_status open_npy(assay_dataset *d, int64_t size, assay_error *err)
         return assay_fail(err, ASSAY_ERR_MEMORY, "%s: no memory", d->path);
     assay_status status = read_at(d, 0, head, n, err);
     if (!status)
-        status = assay_npy_parse_header(head, n, d->path, &h, err);
+        status = text_npy_parse_header(head, n, d->path, &h, err);
     free(head);
     if (!status)
         status = split_samples(d, h.type, h.rank, h.shape, err);
@@ -135,7 +135,7 @@ static assay_status open_idx(assay_dataset *d, int64_t size, assay_error *err)
     if (rank == 3) /* gray images */
         d->type.shape[d->type.rank++] = 1;
     d->offset = 4 + 4 * rank;
-    d->swap = little_endian() && assay_npy_type_size(type) > 1;
+    d->swap = little_endian() && text_npy_type_size(type) > 1;
     return check_size(d, size, err);
 }
 
@@ -217,7 +217,7 @@ static assay_status open_raw(assay_dataset *d, const char *spec, int64_t size, a
                           " bytes (%s)",
                           d->path, size, d->stride, spec);
     d->count = size / d->stride;
-    d->swap = !little_endian() && assay_npy_type_size(types[t].type) > 1;
+    d->swap = !little_endian() && text_npy_type_size(types[t].type) > 1;
     return ASSAY_OK;
 }
 
@@ -274,8 +274,8 @@ static assay_status labels_beside(const char *path, char **labels, assay_error *
     return ASSAY_OK;
 }
 
-assay_status assay_dataset_open_file(assay_dataset *d, const assay_dataset_options *options,
-                                     assay_error *err)
+assay_status dataset_open_file(assay_dataset *d, const assay_dataset_options *options,
+                               assay_error *err)
 {
     char *beside = NULL;
     size_t size;
@@ -288,18 +288,17 @@ assay_status assay_dataset_open_file(assay_dataset *d, const assay_dataset_optio
         status = labels_beside(d->path, &beside, err);
     const char *labels = options->labels ? options->labels : beside;
     if (!status && labels)
-        status = assay_are_label_maps(labels) ? assay_dataset_open_maps(d, labels, err)
-                                              : assay_dataset_read_labels(d, labels, err);
+        status = dataset_are_label_maps(labels) ? dataset_open_maps(d, labels, err)
+                                                : dataset_read_labels(d, labels, err);
     free(beside);
     return status;
 }
 
-assay_status assay_dataset_read_record(const assay_dataset *d, int64_t i, void *out,
-                                       assay_error *err)
+assay_status dataset_read_record(const assay_dataset *d, int64_t i, void *out, assay_error *err)
 {
-    size_t n = assay_sample_bytes(&d->type), element = assay_npy_type_size(d->type.type);
+    size_t n = dataset_sample_bytes(&d->type), element = text_npy_type_size(d->type.type);
     assay_status status = read_at(d, d->offset + i * d->stride, out, n, err);
     if (!status && d->swap)
-        assay_npy_swap(out, n / element, element);
+        text_npy_swap(out, n / element, element);
     return status;
 }

@@ -11,7 +11,7 @@
 #include "datasets/internal.h"
 #include "datasets/png.h"
 
-bool assay_is_png_name(const char *name)
+bool dataset_is_png_name(const char *name)
 {
     size_t n = strlen(name);
     return n > 4 && strcasecmp(name + n - 4, ".png") == 0;
@@ -60,7 +60,7 @@ static assay_status list_line(assay_dataset *d, int64_t *room, char *line, const
     char *tab = strrchr(line, '\t');
     if (!blank || (tab && tab > blank))
         blank = tab;
-    if (!blank || blank == line || !assay_parse_label(blank + 1, &label))
+    if (!blank || blank == line || !dataset_parse_label(blank + 1, &label))
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "%s:%d: expected \"NAME LABEL\" with a label from 0, found \"%.60s\"",
                           labels, number, line);
@@ -81,9 +81,9 @@ static assay_status list_labels(assay_dataset *d, const char *labels, assay_erro
     char *text, *rest, *line;
     int64_t room = 0;
     int number = 0;
-    assay_status status = assay_read_text(labels, &text, err);
+    assay_status status = dataset_read_text(labels, &text, err);
     rest = text;
-    while (!status && (line = assay_next_line(&rest)) != NULL) {
+    while (!status && (line = dataset_next_line(&rest)) != NULL) {
         number++;
         if (*line && *line != '#')
             status = list_line(d, &room, line, labels, number, err);
@@ -120,7 +120,7 @@ static assay_status list_folder(assay_dataset *d, bool (*is_sample)(const char *
 /* A sample's array without the 1s that a tensor's dump has in front of an image. */
 static assay_status read_array(const char *path, assay_npy *a, assay_error *err)
 {
-    assay_status status = assay_npy_read_file(path, a, err);
+    assay_status status = text_npy_read_file(path, a, err);
     while (!status && a->rank > 3 && a->shape[0] == 1) {
         a->rank--;
         memmove(a->shape, a->shape + 1, (size_t)a->rank * sizeof a->shape[0]);
@@ -136,12 +136,11 @@ static assay_status take_array_type(assay_dataset *d, assay_error *err)
         return status;
     d->type = (assay_sample_type){.type = first.type, .rank = first.rank};
     memcpy(d->type.shape, first.shape, (size_t)first.rank * sizeof first.shape[0]);
-    assay_npy_free(&first);
+    text_npy_free(&first);
     return ASSAY_OK;
 }
 
-assay_status assay_dataset_read_array(const assay_dataset *d, int64_t i, void *out,
-                                      assay_error *err)
+assay_status dataset_read_array(const assay_dataset *d, int64_t i, void *out, assay_error *err)
 {
     assay_npy a;
     char expected[160], found[160];
@@ -154,27 +153,27 @@ assay_status assay_dataset_read_array(const assay_dataset *d, int64_t i, void *o
         memcmp(is.shape, d->type.shape, (size_t)is.rank * sizeof is.shape[0]) != 0)
         status = assay_fail(err, ASSAY_ERR_INPUT,
                             "%s: holds %s; expected %s as the first of the data set", d->files[i],
-                            assay_sample_print(&is, found, sizeof found),
-                            assay_sample_print(&d->type, expected, sizeof expected));
+                            dataset_sample_print(&is, found, sizeof found),
+                            dataset_sample_print(&d->type, expected, sizeof expected));
     else
-        memcpy(out, a.data, assay_sample_bytes(&d->type));
-    assay_npy_free(&a);
+        memcpy(out, a.data, dataset_sample_bytes(&d->type));
+    text_npy_free(&a);
     return status;
 }
 
-bool assay_dataset_has_arrays(const assay_dataset *d)
+bool dataset_has_arrays(const assay_dataset *d)
 {
     return is_npy_name(d->files[0]);
 }
 
 /* The first sample says what all must be. */
-assay_status assay_dataset_take_type(assay_dataset *d, assay_error *err)
+assay_status dataset_take_type(assay_dataset *d, assay_error *err)
 {
     assay_image first;
-    if (assay_dataset_has_arrays(d))
+    if (dataset_has_arrays(d))
         return take_array_type(d, err);
-    assay_status status = d->indices ? assay_png_read_indices(d->files[0], &first, err)
-                                     : assay_png_read_file(d->files[0], &first, err);
+    assay_status status = d->indices ? dataset_png_read_indices(d->files[0], &first, err)
+                                     : dataset_png_read_file(d->files[0], &first, err);
     if (status)
         return status;
     free(first.pixels);
@@ -183,16 +182,16 @@ assay_status assay_dataset_take_type(assay_dataset *d, assay_error *err)
     return ASSAY_OK;
 }
 
-assay_status assay_dataset_open_image(assay_dataset *d, assay_error *err)
+assay_status dataset_open_image(assay_dataset *d, assay_error *err)
 {
     int64_t room = 0;
     assay_status status = append(d, &room, strdup(d->path), -1, err);
     free(d->labels);
     d->labels = NULL;
-    return status ? status : assay_dataset_take_type(d, err);
+    return status ? status : dataset_take_type(d, err);
 }
 
-assay_status assay_dataset_open_folder(assay_dataset *d, const char *labels, assay_error *err)
+assay_status dataset_open_folder(assay_dataset *d, const char *labels, assay_error *err)
 {
     assay_status status;
     char *own = labels ? strdup(labels) : join(d->path, "labels.txt");
@@ -201,11 +200,11 @@ assay_status assay_dataset_open_folder(assay_dataset *d, const char *labels, ass
     if (labels || access(own, F_OK) == 0)
         status = list_labels(d, own, err);
     else
-        status = list_folder(d, assay_is_png_name, err);
+        status = list_folder(d, dataset_is_png_name, err);
     if (!status && d->count == 0 && access(own, F_OK) != 0)
         status = list_folder(d, is_npy_name, err);
     free(own);
     if (!status && d->count == 0)
         status = assay_fail(err, ASSAY_ERR_INPUT, "%s: no PNG images, and no .npy files", d->path);
-    return status ? status : assay_dataset_take_type(d, err);
+    return status ? status : dataset_take_type(d, err);
 }

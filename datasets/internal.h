@@ -25,48 +25,47 @@ struct assay_dataset {
 };
 
 /* Each fills type, count and the source of samples; what a failure leaves is released by
- * assay_dataset_close. `labels` is a labels file or NULL. */
-assay_status assay_dataset_open_folder(assay_dataset *d, const char *labels, assay_error *err);
-assay_status assay_dataset_open_image(assay_dataset *d, assay_error *err);
-assay_status assay_dataset_open_file(assay_dataset *d, const assay_dataset_options *options,
-                                     assay_error *err);
+ * dataset_close. `labels` is a labels file or NULL. */
+assay_status dataset_open_folder(assay_dataset *d, const char *labels, assay_error *err);
+assay_status dataset_open_image(assay_dataset *d, assay_error *err);
+assay_status dataset_open_file(assay_dataset *d, const assay_dataset_options *options,
+                               assay_error *err);
 
 /* Whether the files of a folder are arrays, and sample i of such. */
-bool assay_dataset_has_arrays(const assay_dataset *d);
-assay_status assay_dataset_read_array(const assay_dataset *d, int64_t i, void *out,
-                                      assay_error *err);
+bool dataset_has_arrays(const assay_dataset *d);
+assay_status dataset_read_array(const assay_dataset *d, int64_t i, void *out, assay_error *err);
 
 /* The type of all samples of d->files, which is the first one's. */
-assay_status assay_dataset_take_type(assay_dataset *d, assay_error *err);
+assay_status dataset_take_type(assay_dataset *d, assay_error *err);
 
 /* Are these labels maps, one a sample: a folder, or an array [N,H,W]? Opens them as d->maps. */
-bool assay_are_label_maps(const char *labels);
-assay_status assay_dataset_open_maps(assay_dataset *d, const char *labels, assay_error *err);
+bool dataset_are_label_maps(const char *labels);
+assay_status dataset_open_maps(assay_dataset *d, const char *labels, assay_error *err);
 
 /* Does the name end in .png, in any case? */
-bool assay_is_png_name(const char *name);
+bool dataset_is_png_name(const char *name);
 
 /* Sample i of a file, in native byte order. */
-assay_status assay_dataset_read_record(const assay_dataset *d, int64_t i, void *out,
-                                       assay_error *err);
+assay_status dataset_read_record(const assay_dataset *d, int64_t i, void *out, assay_error *err);
 
 /* Labels of an opened file of samples from text, .npy or IDX; there must be d->count of them. */
-assay_status assay_dataset_read_labels(assay_dataset *d, const char *path, assay_error *err);
+assay_status dataset_read_labels(assay_dataset *d, const char *path, assay_error *err);
 
 /* classes.txt, if there is one beside the data set; then labels must lie below its count. */
-assay_status assay_dataset_read_classes(assay_dataset *d, assay_error *err);
+assay_status dataset_read_classes(assay_dataset *d, assay_error *err);
 
-/* Reads a text file for assay_next_line; a 0 byte in it is an error. free(*text). */
-assay_status assay_read_text(const char *path, char **text, assay_error *err);
+/* Reads a text file for dataset_next_line; a 0 byte in it is an error. free(*text). */
+assay_status dataset_read_text(const char *path, char **text, assay_error *err);
 
 /* Cuts the next line off *rest, without its end and trailing blanks. NULL at the end. */
-char *assay_next_line(char **rest);
+char *dataset_next_line(char **rest);
 
 /* A label: digits only, at most 2^31 - 1. False otherwise. */
-bool assay_parse_label(const char *text, int64_t *label);
+bool dataset_parse_label(const char *text, int64_t *label);
 
 /* The path of an existing file `name` in the folder at `path`, or that holds the file at `path`, or
  * in the parent of that folder; *found is malloc'd, or NULL when there is none. */
-assay_status assay_find_beside(const char *path, const char *name, char **found, assay_error *err);
+assay_status dataset_find_beside(const char *path, const char *name, char **found,
+                                 assay_error *err);
 
 #endif

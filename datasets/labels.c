@@ -11,7 +11,7 @@
 #include "datasets/internal.h"
 #include "graph/core/slurp.h"
 
-assay_status assay_read_text(const char *path, char **text, assay_error *err)
+assay_status dataset_read_text(const char *path, char **text, assay_error *err)
 {
     unsigned char *bytes;
     size_t size;
@@ -27,7 +27,7 @@ assay_status assay_read_text(const char *path, char **text, assay_error *err)
     return ASSAY_OK;
 }
 
-char *assay_next_line(char **rest)
+char *dataset_next_line(char **rest)
 {
     char *line = *rest;
     if (*line == 0)
@@ -42,7 +42,7 @@ char *assay_next_line(char **rest)
     return line;
 }
 
-bool assay_parse_label(const char *text, int64_t *label)
+bool dataset_parse_label(const char *text, int64_t *label)
 {
     size_t digits = strspn(text, "0123456789");
     if (digits == 0 || digits > 10 || text[digits])
@@ -51,7 +51,7 @@ bool assay_parse_label(const char *text, int64_t *label)
     return *label <= INT32_MAX;
 }
 
-assay_status assay_find_beside(const char *path, const char *name, char **found, assay_error *err)
+assay_status dataset_find_beside(const char *path, const char *name, char **found, assay_error *err)
 {
     struct stat st;
     const char *slash = strrchr(path, '/');
@@ -84,14 +84,14 @@ static assay_status labels_from_npy(assay_dataset *d, const char *path, const un
                                     size_t size, assay_error *err)
 {
     assay_npy a;
-    assay_status status = assay_npy_read_memory(bytes, size, path, &a, err);
+    assay_status status = text_npy_read_memory(bytes, size, path, &a, err);
     if (status)
         return status;
-    int64_t count = (int64_t)assay_npy_count(&a);
+    int64_t count = (int64_t)text_npy_count(&a);
     if (count != d->count)
         status = wrong_count(d, path, count, err);
     for (int64_t i = 0; !status && i < count; i++) {
-        double value = assay_npy_get(a.data, a.type, (size_t)i);
+        double value = text_npy_get(a.data, a.type, (size_t)i);
         if (value >= 0 && value <= INT32_MAX && value == floor(value))
             d->labels[i] = (int64_t)value;
         else
@@ -99,7 +99,7 @@ static assay_status labels_from_npy(assay_dataset *d, const char *path, const un
                                 "%s: label %" PRId64 " is %g; expected an integer from 0", path, i,
                                 value);
     }
-    assay_npy_free(&a);
+    text_npy_free(&a);
     return status;
 }
 
@@ -128,13 +128,13 @@ static assay_status labels_from_text(assay_dataset *d, const char *path, assay_e
     char *text, *line;
     int64_t count = 0;
     int number = 0;
-    assay_status status = assay_read_text(path, &text, err);
-    for (char *rest = text; !status && (line = assay_next_line(&rest)) != NULL;) {
+    assay_status status = dataset_read_text(path, &text, err);
+    for (char *rest = text; !status && (line = dataset_next_line(&rest)) != NULL;) {
         int64_t label;
         number++;
         if (*line == 0 || *line == '#')
             continue;
-        if (!assay_parse_label(line, &label))
+        if (!dataset_parse_label(line, &label))
             status =
                 assay_fail(err, ASSAY_ERR_INPUT, "%s:%d: expected a label from 0, found \"%.60s\"",
                            path, number, line);
@@ -148,7 +148,7 @@ static assay_status labels_from_text(assay_dataset *d, const char *path, assay_e
     return status;
 }
 
-assay_status assay_dataset_read_labels(assay_dataset *d, const char *path, assay_error *err)
+assay_status dataset_read_labels(assay_dataset *d, const char *path, assay_error *err)
 {
     unsigned char *bytes;
     size_t size;
@@ -178,7 +178,7 @@ static assay_status split_classes(assay_dataset *d, char *text, const char *path
     for (const char *p = text; *p; p++)
         lines += *p == '\n';
     d->class_names = calloc(lines, sizeof *d->class_names);
-    while (d->class_names && (line = assay_next_line(&text)) != NULL) {
+    while (d->class_names && (line = dataset_next_line(&text)) != NULL) {
         char *name = strdup(line);
         if (!name)
             break;
@@ -191,19 +191,19 @@ static assay_status split_classes(assay_dataset *d, char *text, const char *path
         if (d->labels[i] >= d->class_count)
             return assay_fail(err, ASSAY_ERR_INPUT,
                               "%s: label %" PRId64 " is beyond the %" PRId64 " classes of %s",
-                              assay_dataset_sample_name(d, i, name, sizeof name), d->labels[i],
+                              dataset_sample_name(d, i, name, sizeof name), d->labels[i],
                               d->class_count, path);
     }
     return ASSAY_OK;
 }
 
-assay_status assay_dataset_read_classes(assay_dataset *d, assay_error *err)
+assay_status dataset_read_classes(assay_dataset *d, assay_error *err)
 {
     char *path, *text;
-    assay_status status = assay_find_beside(d->path, "classes.txt", &path, err);
+    assay_status status = dataset_find_beside(d->path, "classes.txt", &path, err);
     if (status || !path)
         return status;
-    status = assay_read_text(path, &text, err);
+    status = dataset_read_text(path, &text, err);
     if (!status)
         status = split_classes(d, text, path, err);
     free(text);

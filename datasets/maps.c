@@ -28,10 +28,10 @@ static bool is_array_of_maps(const char *path)
     const size_t n = fread(head, 1, sizeof head, f);
     fclose(f);
     return n >= 6 && memcmp(head, "\x93NUMPY", 6) == 0 &&
-           assay_npy_parse_header(head, n, path, &h, NULL) == ASSAY_OK && h.rank > 2;
+           text_npy_parse_header(head, n, path, &h, NULL) == ASSAY_OK && h.rank > 2;
 }
 
-bool assay_are_label_maps(const char *labels)
+bool dataset_are_label_maps(const char *labels)
 {
     struct stat st;
     return stat(labels, &st) == 0 &&
@@ -67,7 +67,7 @@ static assay_status list_maps(const assay_dataset *d, assay_dataset *maps, assay
         return assay_fail(err, ASSAY_ERR_MEMORY, "%s: no memory for label maps", maps->path);
     for (int64_t i = 0; !status && i < d->count; i++, maps->count += !status)
         status = find_map(maps->path, d->files[i], &maps->files[i], err);
-    return status ? status : assay_dataset_take_type(maps, err);
+    return status ? status : dataset_take_type(maps, err);
 }
 
 /* ---- what a map is ---- */
@@ -89,13 +89,13 @@ static assay_status check_type(assay_dataset *maps, assay_error *err)
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "%s: a label map is %s; expected one class a pixel, as integers [H,W] or "
                           "a gray or palette PNG",
-                          maps->path, assay_sample_print(t, text, sizeof text));
+                          maps->path, dataset_sample_print(t, text, sizeof text));
     maps->map[0] = t->shape[first];
     maps->map[1] = t->shape[first + 1];
     return ASSAY_OK;
 }
 
-assay_status assay_dataset_open_maps(assay_dataset *d, const char *labels, assay_error *err)
+assay_status dataset_open_maps(assay_dataset *d, const char *labels, assay_error *err)
 {
     const assay_dataset_options none = {0};
     assay_dataset *maps = d->maps = calloc(1, sizeof *maps);
@@ -109,11 +109,11 @@ assay_status assay_dataset_open_maps(assay_dataset *d, const char *labels, assay
     if (!maps || !maps->path)
         return assay_fail(err, ASSAY_ERR_MEMORY, "%s: no memory", labels);
     if (!is_folder(labels))
-        status = assay_dataset_open_file(maps, &none, err);
+        status = dataset_open_file(maps, &none, err);
     else if (d->files)
         status = list_maps(d, maps, err);
     else
-        status = assay_dataset_open_folder(maps, NULL, err);
+        status = dataset_open_folder(maps, NULL, err);
     if (!status && maps->count != d->count)
         status = assay_fail(err, ASSAY_ERR_INPUT,
                             "%s: %" PRId64 " label maps for %" PRId64 " samples of %s", labels,
@@ -123,25 +123,25 @@ assay_status assay_dataset_open_maps(assay_dataset *d, const char *labels, assay
 
 /* ---- reading ---- */
 
-bool assay_dataset_map_size(const assay_dataset *d, int64_t size[2])
+bool dataset_map_size(const assay_dataset *d, int64_t size[2])
 {
     size[0] = d->maps ? d->maps->map[0] : 0;
     size[1] = d->maps ? d->maps->map[1] : 0;
     return d->maps != NULL;
 }
 
-assay_status assay_dataset_read_map(const assay_dataset *d, int64_t i, int64_t ignored,
-                                    int64_t *label, assay_error *err)
+assay_status dataset_read_map(const assay_dataset *d, int64_t i, int64_t ignored, int64_t *label,
+                              assay_error *err)
 {
     const assay_dataset *maps = d->maps;
-    const size_t n = assay_sample_count(&maps->type);
-    void *stored = malloc(assay_sample_bytes(&maps->type));
+    const size_t n = dataset_sample_count(&maps->type);
+    void *stored = malloc(dataset_sample_bytes(&maps->type));
     char name[300];
-    assay_status status = stored ? assay_dataset_read(maps, i, stored, err)
+    assay_status status = stored ? dataset_read(maps, i, stored, err)
                                  : assay_fail(err, ASSAY_ERR_MEMORY, "%s: no memory", maps->path);
 
     for (size_t k = 0; !status && k < n; k++) {
-        const double value = assay_npy_get(stored, maps->type.type, k);
+        const double value = text_npy_get(stored, maps->type.type, k);
         if (value == (double)ignored)
             label[k] = -1;
         else if (value >= 0 && value <= INT32_MAX)
@@ -149,7 +149,7 @@ assay_status assay_dataset_read_map(const assay_dataset *d, int64_t i, int64_t i
         else
             status = assay_fail(err, ASSAY_ERR_INPUT,
                                 "%s: the label in row %zu, column %zu is %.0f; expected 0 or more",
-                                assay_dataset_sample_name(maps, i, name, sizeof name),
+                                dataset_sample_name(maps, i, name, sizeof name),
                                 k / (size_t)maps->map[1], k % (size_t)maps->map[1], value);
     }
     free(stored);

@@ -140,8 +140,8 @@ static assay_status read_memory(const void *bytes, size_t size, const char *name
     return status;
 }
 
-assay_status assay_png_read_memory(const void *bytes, size_t size, const char *name,
-                                   assay_image *out, assay_error *err)
+assay_status dataset_png_read_memory(const void *bytes, size_t size, const char *name,
+                                     assay_image *out, assay_error *err)
 {
     return read_memory(bytes, size, name, false, out, err);
 }
@@ -159,12 +159,12 @@ static assay_status read_file(const char *path, bool indices, assay_image *out, 
     return status;
 }
 
-assay_status assay_png_read_file(const char *path, assay_image *out, assay_error *err)
+assay_status dataset_png_read_file(const char *path, assay_image *out, assay_error *err)
 {
     return read_file(path, false, out, err);
 }
 
-assay_status assay_png_read_indices(const char *path, assay_image *out, assay_error *err)
+assay_status dataset_png_read_indices(const char *path, assay_image *out, assay_error *err)
 {
     return read_file(path, true, out, err);
 }

@@ -20,12 +20,12 @@ typedef struct assay_image {
 /* Decode a PNG; free(out->pixels) after success. ASSAY_ERR_INPUT for a truncated or corrupt image,
  * _UNSUPPORTED for 16 bits or transparency, _LIMIT beyond 2^14 pixels a side or 2^26 in all,
  * _IO, _MEMORY. `name` is for messages. */
-assay_status assay_png_read_file(const char *path, assay_image *out, assay_error *err);
-assay_status assay_png_read_memory(const void *bytes, size_t size, const char *name,
-                                   assay_image *out, assay_error *err);
+assay_status dataset_png_read_file(const char *path, assay_image *out, assay_error *err);
+assay_status dataset_png_read_memory(const void *bytes, size_t size, const char *name,
+                                     assay_image *out, assay_error *err);
 
 /* The same where pixels are numbers and no colours: a palette's indices, gray as it is stored at
  * any depth up to 8 bits; channels is 1 for both. */
-assay_status assay_png_read_indices(const char *path, assay_image *out, assay_error *err);
+assay_status dataset_png_read_indices(const char *path, assay_image *out, assay_error *err);
 
 #endif

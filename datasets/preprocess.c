@@ -53,7 +53,7 @@ static assay_input_dtype output_dtype(const assay_preprocess *p)
     return p->dtype == ASSAY_INPUT_STORED && has_affine(p) ? ASSAY_INPUT_F32 : p->dtype;
 }
 
-const char *assay_preprocess_print(const assay_preprocess *p, char buf[ASSAY_PREPROCESS_TEXT])
+const char *dataset_preprocess_print(const assay_preprocess *p, char buf[ASSAY_PREPROCESS_TEXT])
 {
     static const char *const dtype_names[] = {"stored", "f32", "u8", "i8"};
     size_t used = (size_t)snprintf(buf, ASSAY_PREPROCESS_TEXT, "dtype=%s layout=%s channels=%s",
@@ -86,15 +86,15 @@ static assay_status check_size(const assay_preprocess *p, const assay_sample_typ
                                const char *name, assay_error *err)
 {
     char shape[160];
-    assay_extent s;
+    move_extent s;
     const bool fits =
         in->type == ASSAY_NPY_U1 || in->type == ASSAY_NPY_I1 || in->type == ASSAY_NPY_F4;
-    if (p->resize[0] == 0 || (fits && assay_extent_of(in, &s)))
+    if (p->resize[0] == 0 || (fits && dataset_extent_of(in, &s)))
         return ASSAY_OK;
     return assay_fail(err, ASSAY_ERR_INPUT,
                       "%s: preprocessing resizes, but samples are %s; expected images of u8, i8 or "
                       "f32",
-                      name, assay_sample_print(in, shape, sizeof shape));
+                      name, dataset_sample_print(in, shape, sizeof shape));
 }
 
 static assay_status check_channels(const assay_preprocess *p, const assay_sample_type *in,
@@ -104,10 +104,10 @@ static assay_status check_channels(const assay_preprocess *p, const assay_sample
         const char *key;
         int count;
     } lists[] = {{"scale", p->scales}, {"mean", p->means}, {"std", p->stds}};
-    assay_extent s = {0};
+    move_extent s = {0};
     char shape[160];
-    bool image = assay_extent_of(in, &s);
-    assay_sample_print(in, shape, sizeof shape);
+    bool image = dataset_extent_of(in, &s);
+    dataset_sample_print(in, shape, sizeof shape);
     if ((p->layout || p->channel_order) && !image)
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "%s: preprocessing states a layout or channel order, but samples are "
@@ -141,16 +141,16 @@ static assay_status check_dtype(const assay_preprocess *p, const assay_sample_ty
         if (!fits)
             return assay_fail(err, ASSAY_ERR_INPUT,
                               "%s: preprocessing asks for %s, but samples are %s", name,
-                              dtype == ASSAY_INPUT_U8 ? "u8" : "i8", assay_npy_type_name(in->type));
+                              dtype == ASSAY_INPUT_U8 ? "u8" : "i8", text_npy_type_name(in->type));
         out->type = dtype == ASSAY_INPUT_U8 ? ASSAY_NPY_U1 : ASSAY_NPY_I1;
     }
     return ASSAY_OK;
 }
 
-assay_status assay_preprocess_type(const assay_preprocess *p, const assay_sample_type *in,
-                                   const char *name, assay_sample_type *out, assay_error *err)
+assay_status dataset_preprocess_type(const assay_preprocess *p, const assay_sample_type *in,
+                                     const char *name, assay_sample_type *out, assay_error *err)
 {
-    assay_extent s;
+    move_extent s;
     assay_status status = check_size(p, in, name, err);
     if (status)
         return status;
@@ -168,7 +168,7 @@ assay_status assay_preprocess_type(const assay_preprocess *p, const assay_sample
     if (status)
         return status;
     out->shape[0] = 1;
-    if (p->layout && assay_extent_of(in, &s)) {
+    if (p->layout && dataset_extent_of(in, &s)) {
         out->planar = p->layout == ASSAY_IMAGE_NCHW;
         out->rank = 4;
         out->shape[1] = out->planar ? s.channels : s.height;
@@ -193,9 +193,9 @@ static void map_element(const assay_preprocess *p, int64_t channel, const void *
                         assay_npy_type in_type, size_t from, void *out, assay_npy_type out_type,
                         size_t to)
 {
-    size_t size = assay_npy_type_size(in_type);
+    size_t size = text_npy_type_size(in_type);
     if (out_type == ASSAY_NPY_F4 && (has_affine(p) || in_type != ASSAY_NPY_F4)) {
-        double value = assay_npy_get(in, in_type, from);
+        double value = text_npy_get(in, in_type, from);
         value *= entry(p->scale, p->scales, channel, 1);
         value -= entry(p->mean, p->means, channel, 0);
         value /= entry(p->std, p->stds, channel, 1);
@@ -207,12 +207,12 @@ static void map_element(const assay_preprocess *p, int64_t channel, const void *
     }
 }
 
-void assay_preprocess_apply(const assay_preprocess *p, const assay_sample_type *type,
-                            const void *in, const assay_sample_type *out_type, void *out)
+void dataset_preprocess_apply(const assay_preprocess *p, const assay_sample_type *type,
+                              const void *in, const assay_sample_type *out_type, void *out)
 {
-    assay_extent s;
-    if (!assay_extent_of(type, &s)) {
-        size_t count = assay_sample_count(type);
+    move_extent s;
+    if (!dataset_extent_of(type, &s)) {
+        size_t count = dataset_sample_count(type);
         for (size_t i = 0; i < count; i++)
             map_element(p, 0, in, type->type, i, out, out_type->type, i);
         return;
@@ -228,26 +228,25 @@ void assay_preprocess_apply(const assay_preprocess *p, const assay_sample_type *
     }
 }
 
-assay_status assay_dataset_read_input(const assay_dataset *d, const assay_preprocess *p, int64_t i,
-                                      const assay_sample_type *out_type, void *out,
-                                      assay_error *err)
+assay_status dataset_read_input(const assay_dataset *d, const assay_preprocess *p, int64_t i,
+                                const assay_sample_type *out_type, void *out, assay_error *err)
 {
-    const assay_sample_type *type = assay_dataset_sample_type(d);
+    const assay_sample_type *type = dataset_sample_type(d);
     const assay_sample_type sized = resized(p, type);
-    const size_t bytes = assay_sample_bytes(type);
-    const size_t more = p->resize[0] > 0 ? assay_sample_bytes(&sized) : 0;
+    const size_t bytes = dataset_sample_bytes(type);
+    const size_t more = p->resize[0] > 0 ? dataset_sample_bytes(&sized) : 0;
     char *stored = malloc(bytes + more);
     if (!stored)
         return assay_fail(err, ASSAY_ERR_MEMORY, "no memory for a sample of %zu bytes",
                           bytes + more);
-    assay_status status = assay_dataset_read(d, i, stored, err);
+    assay_status status = dataset_read(d, i, stored, err);
     const char *image = stored;
     if (!status && more > 0) {
-        assay_resize(type, stored, p->nearest, &sized, stored + bytes);
+        dataset_resize(type, stored, p->nearest, &sized, stored + bytes);
         image = stored + bytes;
     }
     if (!status)
-        assay_preprocess_apply(p, &sized, image, out_type, out);
+        dataset_preprocess_apply(p, &sized, image, out_type, out);
     free(stored);
     return status;
 }

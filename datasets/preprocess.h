@@ -57,37 +57,36 @@ typedef struct assay_preprocess {
 
 /* Parse YAML text or file. An unknown key, a second value, std 0 or a number that is not finite is
  * an error that names the line. A zeroed struct is the identity. */
-assay_status assay_preprocess_parse(const char *text, size_t size, const char *name,
-                                    assay_preprocess *out, assay_error *err);
-assay_status assay_preprocess_read(const char *path, assay_preprocess *out, assay_error *err);
+assay_status dataset_preprocess_parse(const char *text, size_t size, const char *name,
+                                      assay_preprocess *out, assay_error *err);
+assay_status dataset_preprocess_read(const char *path, assay_preprocess *out, assay_error *err);
 
 /* Reads preprocess.yaml beside the data set: in the folder at `path`, or that holds the file at
  * `path`, or in the parent of that folder. None there: *out is the identity and *found, when given,
  * false. */
-assay_status assay_preprocess_find(const char *path, assay_preprocess *out, bool *found,
-                                   assay_error *err);
+assay_status dataset_preprocess_find(const char *path, assay_preprocess *out, bool *found,
+                                     assay_error *err);
 
 /* The canonical line, such as "dtype=f32 layout=NCHW channels=RGB scale=0.5 mean=0.1,0.2,0.3":
  * equal preprocessing gives equal text. Written to profiles and compared there. Returns buf. */
 #define ASSAY_PREPROCESS_TEXT 1320
-const char *assay_preprocess_print(const assay_preprocess *p, char buf[ASSAY_PREPROCESS_TEXT]);
+const char *dataset_preprocess_print(const assay_preprocess *p, char buf[ASSAY_PREPROCESS_TEXT]);
 
 /* Type and shape, with a leading batch dimension of 1, of what samples of type `in` become. Fails
  * when the preprocessing does not fit them: other number of channels, layout of what is no image,
  * numbers that integer output would drop, a new size for samples other than u8, i8 or f32 images.
  * `name` names the data set in messages. */
-assay_status assay_preprocess_type(const assay_preprocess *p, const assay_sample_type *in,
-                                   const char *name, assay_sample_type *out, assay_error *err);
+assay_status dataset_preprocess_type(const assay_preprocess *p, const assay_sample_type *in,
+                                     const char *name, assay_sample_type *out, assay_error *err);
 
-/* Maps one sample that has its size; `in` is of the type that assay_preprocess_type accepted, in
+/* Maps one sample that has its size; `in` is of the type that dataset_preprocess_type accepted, in
  * the new size where one is stated, `out` of the type that it gave. */
-void assay_preprocess_apply(const assay_preprocess *p, const assay_sample_type *type,
-                            const void *in, const assay_sample_type *out_type, void *out);
+void dataset_preprocess_apply(const assay_preprocess *p, const assay_sample_type *type,
+                              const void *in, const assay_sample_type *out_type, void *out);
 
-/* Reads sample i of a data set and maps it into `out` (assay_sample_bytes(out_type) bytes). May be
- * called from several threads at once. */
-assay_status assay_dataset_read_input(const assay_dataset *d, const assay_preprocess *p, int64_t i,
-                                      const assay_sample_type *out_type, void *out,
-                                      assay_error *err);
+/* Reads sample i of a data set and maps it into `out` (dataset_sample_bytes(out_type) bytes). May
+ * be called from several threads at once. */
+assay_status dataset_read_input(const assay_dataset *d, const assay_preprocess *p, int64_t i,
+                                const assay_sample_type *out_type, void *out, assay_error *err);
 
 #endif

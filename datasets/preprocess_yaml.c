@@ -168,8 +168,8 @@ static assay_status parse_document(reader *r)
     return ASSAY_OK;
 }
 
-assay_status assay_preprocess_parse(const char *text, size_t size, const char *name,
-                                    assay_preprocess *out, assay_error *err)
+assay_status dataset_preprocess_parse(const char *text, size_t size, const char *name,
+                                      assay_preprocess *out, assay_error *err)
 {
     yaml_parser_t parser;
     reader r = {.name = name, .out = out, .err = err};
@@ -192,7 +192,7 @@ assay_status assay_preprocess_parse(const char *text, size_t size, const char *n
     return status;
 }
 
-assay_status assay_preprocess_read(const char *path, assay_preprocess *out, assay_error *err)
+assay_status dataset_preprocess_read(const char *path, assay_preprocess *out, assay_error *err)
 {
     unsigned char *text;
     size_t size;
@@ -200,21 +200,21 @@ assay_status assay_preprocess_read(const char *path, assay_preprocess *out, assa
     assay_status status = assay_slurp(path, &text, &size, err);
     if (status)
         return status;
-    status = assay_preprocess_parse((const char *)text, size, path, out, err);
+    status = dataset_preprocess_parse((const char *)text, size, path, out, err);
     free(text);
     return status;
 }
 
-assay_status assay_preprocess_find(const char *path, assay_preprocess *out, bool *found,
-                                   assay_error *err)
+assay_status dataset_preprocess_find(const char *path, assay_preprocess *out, bool *found,
+                                     assay_error *err)
 {
     char *file;
     memset(out, 0, sizeof *out);
-    assay_status status = assay_find_beside(path, "preprocess.yaml", &file, err);
+    assay_status status = dataset_find_beside(path, "preprocess.yaml", &file, err);
     if (found)
         *found = file != NULL;
     if (!status && file)
-        status = assay_preprocess_read(file, out, err);
+        status = dataset_preprocess_read(file, out, err);
     free(file);
     return status;
 }

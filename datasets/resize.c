@@ -3,14 +3,14 @@
 #include <math.h>
 #include <string.h>
 
-bool assay_extent_of(const assay_sample_type *t, assay_extent *s)
+bool dataset_extent_of(const assay_sample_type *t, move_extent *s)
 {
     if (t->rank == 2)
-        *s = (assay_extent){t->shape[0], t->shape[1], 1};
+        *s = (move_extent){t->shape[0], t->shape[1], 1};
     else if (t->rank == 3 && t->planar)
-        *s = (assay_extent){t->shape[1], t->shape[2], t->shape[0]};
+        *s = (move_extent){t->shape[1], t->shape[2], t->shape[0]};
     else if (t->rank == 3)
-        *s = (assay_extent){t->shape[0], t->shape[1], t->shape[2]};
+        *s = (move_extent){t->shape[0], t->shape[1], t->shape[2]};
     else
         return false;
     return true;
@@ -45,27 +45,27 @@ static void store(assay_npy_type type, void *to, size_t i, double v)
 }
 
 /* Where element [y,x,c] of an image stands. */
-static size_t at(const assay_sample_type *t, const assay_extent *s, int64_t y, int64_t x, int64_t c)
+static size_t at(const assay_sample_type *t, const move_extent *s, int64_t y, int64_t x, int64_t c)
 {
     return (size_t)(t->planar ? (c * s->height + y) * s->width + x
                               : (y * s->width + x) * s->channels + c);
 }
 
-void assay_resize(const assay_sample_type *in, const void *from, bool nearest,
-                  const assay_sample_type *out, void *to)
+void dataset_resize(const assay_sample_type *in, const void *from, bool nearest,
+                    const assay_sample_type *out, void *to)
 {
-    assay_extent a, b;
-    if (!assay_extent_of(in, &a) || !assay_extent_of(out, &b))
+    move_extent a, b;
+    if (!dataset_extent_of(in, &a) || !dataset_extent_of(out, &b))
         return;
     for (int64_t y = 0; y < b.height; y++) {
         const between r = place(y, a.height, b.height, nearest);
         for (int64_t x = 0; x < b.width; x++) {
             const between k = place(x, a.width, b.width, nearest);
             for (int64_t c = 0; c < b.channels; c++) {
-                const double p = assay_npy_get(from, in->type, at(in, &a, r.low, k.low, c));
-                const double q = assay_npy_get(from, in->type, at(in, &a, r.low, k.high, c));
-                const double s = assay_npy_get(from, in->type, at(in, &a, r.high, k.low, c));
-                const double t = assay_npy_get(from, in->type, at(in, &a, r.high, k.high, c));
+                const double p = text_npy_get(from, in->type, at(in, &a, r.low, k.low, c));
+                const double q = text_npy_get(from, in->type, at(in, &a, r.low, k.high, c));
+                const double s = text_npy_get(from, in->type, at(in, &a, r.high, k.low, c));
+                const double t = text_npy_get(from, in->type, at(in, &a, r.high, k.high, c));
                 const double above = p + (q - p) * k.part, below = s + (t - s) * k.part;
                 store(in->type, to, at(out, &b, y, x, c), above + (below - above) * r.part);
             }

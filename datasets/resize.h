@@ -10,16 +10,16 @@
 #include "datasets/dataset.h"
 
 /* Height, width and channels of [H,W,C], [C,H,W] (planar) or [H,W]. */
-typedef struct assay_extent {
+typedef struct move_extent {
     int64_t height, width, channels;
-} assay_extent;
+} move_extent;
 
 /* False when t is no image. */
-bool assay_extent_of(const assay_sample_type *t, assay_extent *out);
+bool dataset_extent_of(const assay_sample_type *t, move_extent *out);
 
 /* One image of type `in`, u8, i8 or f32, to one of type `out`, which differs in height and width
  * alone. */
-void assay_resize(const assay_sample_type *in, const void *from, bool nearest,
-                  const assay_sample_type *out, void *to);
+void dataset_resize(const assay_sample_type *in, const void *from, bool nearest,
+                    const assay_sample_type *out, void *to);
 
 #endif

@@ -166,11 +166,11 @@ bool assay_scheme_admits(const assay_scheme *s, const assay_graph *g, const assa
     assay_unit_spec spec;
     assay_record r, wide;
     if (s->record == NULL || traits & ASSAY_T_MOVE || !assay_node_is_quantized(g, n) ||
-        assay_class_of(n->op).derive == NULL)
+        derive_class_of(n->op).derive == NULL)
         return true;
     assay_unit_spec_fill(g, n, in, &spec);
-    assay_effective_record(assay_data(s), spec.op, n->name, assay_form_of(&spec), &r);
-    assay_effective_record(assay_data(s), spec.op, n->name, assay_form_of(&spec) | ASSAY_FORM_WIDE,
+    assay_effective_record(assay_data(s), spec.op, n->name, derive_form_of(&spec), &r);
+    assay_effective_record(assay_data(s), spec.op, n->name, derive_form_of(&spec) | ASSAY_FORM_WIDE,
                            &wide);
     const asking a = {s, &r.types, &r.accepts, &wide.accepts, why, size};
     /* Constants that become floats, and gamma and beta, have types of their own. */

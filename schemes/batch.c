@@ -59,7 +59,7 @@ assay_status assay_scheme_batch_derive(const assay_scheme *s, const char *op, bo
         bool floats = assay_single_is_float(&o);
         const assay_encoded *e = &o.encoded;
         multiplier[i] = !ok ? 0 : floats ? o.scale : e->multiplier;
-        shift[i] = !ok || floats ? 0 : assay_shift_to_target(&o.rec.rescale, e->shift) - e->pre;
+        shift[i] = !ok || floats ? 0 : derive_shift_to_target(&o.rec.rescale, e->shift) - e->pre;
         if (pre != NULL)
             pre[i] = ok && !floats ? e->pre : 0;
     }

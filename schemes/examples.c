@@ -123,7 +123,7 @@ static void print_example(FILE *f, assay_single *o, int64_t acc, double real, in
         fprintf(f, "\n");
     else
         fprintf(f, "  (%" PRId64 ", %" PRId64 ")%s\n", e->multiplier,
-                assay_shift_to_target(&o->rec.rescale, e->shift) - e->pre,
+                derive_shift_to_target(&o->rec.rescale, e->shift) - e->pre,
                 e->pre > 0 ? " after the pre-shift" : "");
 }
 

@@ -8,7 +8,7 @@
 
 #include "schemes/trace.h"
 
-#define MODE(m) assay_rounding_name((enum assay_rounding)(m))
+#define MODE(m) apply_rounding_name((enum assay_rounding)(m))
 
 const char *assay_explain_shift_sign(const assay_rule_rescale *k)
 {
@@ -303,5 +303,5 @@ void assay_explain_steps(FILE *f, const assay_single *o, int64_t acc)
                 decimal(t.clamped, clamped));
     if (t.code != t.clamped)
         fprintf(f, "  low %u bits              %" PRId64 "\n", r->out_bits, t.code);
-    fprintf(f, "  code                    %d\n", assay_rescale_one(r, acc, 0));
+    fprintf(f, "  code                    %d\n", apply_rescale_one(r, acc, 0));
 }

@@ -40,7 +40,7 @@ static bool has_table(const assay_record *r, assay_op op)
     case ASSAY_OP_GELU:
         return k->gelu == ASSAY_GELU_TABLE;
     default:
-        return assay_class_of(op).derive == assay_derive_table;
+        return derive_class_of(op).derive == derive_table;
     }
 }
 
@@ -51,7 +51,7 @@ static bool reads_named(assay_op op, const char *field)
     if (strcmp(field, "compare") == 0)
         return is_compare(op);
     if (strcmp(field, "rescale") == 0)
-        return assay_class_of(op).derive == assay_derive_unary || op == ASSAY_OP_RESIZE;
+        return derive_class_of(op).derive == derive_unary || op == ASSAY_OP_RESIZE;
     if (strcmp(field, "logistic") == 0)
         return op == ASSAY_OP_SIGMOID || op == ASSAY_OP_TANH;
     if (strcmp(field, "kind") == 0)
@@ -75,26 +75,26 @@ static bool reads_types(assay_op op, const char *field)
     const bool weights = strcmp(field, "weight_bits") == 0 || strcmp(field, "weight_signed") == 0 ||
                          strcmp(field, "bias_bits") == 0;
     if (weights)
-        return assay_class_of(op).derive == assay_derive_weighted;
+        return derive_class_of(op).derive == derive_weighted;
     return strcmp(field, "activation_bits") == 0 || strcmp(field, "activation_signed") == 0;
 }
 
 bool assay_reads_op(const assay_record *r, assay_op op, const assay_field *f)
 {
     const char *s = f->section;
-    const assay_op_class class = assay_class_of(op);
+    const assay_op_class class = derive_class_of(op);
     if (class.derive == NULL)
         return false;
     if (strcmp(s, "types") == 0)
         return reads_types(op, f->name);
     if (strcmp(s, "accumulator") == 0 || strcmp(s, "blocks") == 0)
-        return class.derive == assay_derive_weighted && strcmp(f->name, "size") != 0;
+        return class.derive == derive_weighted && strcmp(f->name, "size") != 0;
     if (strcmp(s, "rescale") == 0)
         return !is_edge(op) && strcmp(f->name, "shift_sign") != 0;
     if (strcmp(s, "add") == 0)
-        return class.derive == assay_derive_add || class.derive == assay_derive_sum;
+        return class.derive == derive_add || class.derive == derive_sum;
     if (strcmp(s, "pool") == 0)
-        return class.derive == assay_derive_pool && op != ASSAY_OP_REDUCE_SUM;
+        return class.derive == derive_pool && op != ASSAY_OP_REDUCE_SUM;
     if (strcmp(s, "table") == 0)
         return has_table(r, op) ||
                (op == ASSAY_OP_SOFTMAX && r->softmax.kind == ASSAY_SOFTMAX_LUT16 &&
@@ -128,7 +128,7 @@ static bool is_precomputed(const assay_scheme_data *d, const char *node)
 
 bool assay_reads_same(const assay_scheme *a, const assay_scheme *b, const assay_unit_spec *spec)
 {
-    const unsigned form = assay_form_of(spec);
+    const unsigned form = derive_form_of(spec);
     assay_record x, y;
     assay_effective_record(assay_data(a), spec->op, spec->node, form, &x);
     assay_effective_record(assay_data(b), spec->op, spec->node, form, &y);
@@ -143,5 +143,5 @@ bool assay_reads_same(const assay_scheme *a, const assay_scheme *b, const assay_
 bool assay_reads_float(assay_op op, const assay_field *f)
 {
     return strcmp(f->name, "floats_in_turn") == 0 &&
-           (op == ASSAY_OP_CAST || assay_class_of(op).derive == assay_derive_weighted);
+           (op == ASSAY_OP_CAST || derive_class_of(op).derive == derive_weighted);
 }

@@ -62,7 +62,7 @@ assay_status assay_scheme_parse(const char *file, const char *text, size_t lengt
         free(s);
         return status;
     }
-    *s = (assay_scheme){.vt = &assay_family_vtable,
+    *s = (assay_scheme){.vt = &derive_family_vtable,
                         .name = d->name,
                         .description = d->description,
                         .text = canonical,
@@ -76,7 +76,7 @@ void assay_scheme_free(assay_scheme *s)
 {
     if (s == NULL)
         return;
-    if (s->vt == &assay_family_vtable)
+    if (s->vt == &derive_family_vtable)
         assay_scheme_data_free((assay_scheme_data *)s->record);
     free((char *)s->text);
     if (s->plugin_handle != NULL)
@@ -371,7 +371,7 @@ assay_status assay_scheme_weight_units(const assay_scheme *s, const assay_unit_s
 {
     const assay_qparams *q = &spec->in[1].q;
     if (s->record != NULL)
-        return assay_family_weight_units(s, spec, unit, n, err);
+        return derive_family_weight_units(s, spec, unit, n, err);
     if (q->granularity == ASSAY_Q_BLOCK)
         return assay_fail(err, ASSAY_ERR_SCHEME,
                           "scheme %s, node %s (%s): a plugin does not say what the accumulators of "
@@ -385,7 +385,7 @@ assay_status assay_scheme_weight_units(const assay_scheme *s, const assay_unit_s
 bool assay_scheme_supports(const assay_scheme *s, const assay_unit_spec *spec, char *why, size_t n)
 {
     if (s->record != NULL)
-        return assay_family_supports(s, spec, why, n);
+        return derive_family_supports(s, spec, why, n);
     assay_unit *u = NULL;
     assay_error err;
     memset(&err, 0, sizeof err);

@@ -13,7 +13,7 @@
 /* Ops that rescale an accumulator of products. */
 static bool is_weighted(assay_op op)
 {
-    return assay_class_of(op).derive == assay_derive_weighted && op != ASSAY_OP_SVDF_FEATURE;
+    return derive_class_of(op).derive == derive_weighted && op != ASSAY_OP_SVDF_FEATURE;
 }
 
 /* Ops that are one rescale, of what is called the accumulator here. */
@@ -96,14 +96,14 @@ double assay_single_formed(const assay_single *o, double scale)
 static void set_float(assay_single *o, double scale)
 {
     if (o->rec.rescale.encoding == ASSAY_ENCODE_F32)
-        o->scale = assay_bits_of((float)scale);
+        o->scale = derive_bits_of((float)scale);
     else
         memcpy(&o->scale, &scale, sizeof o->scale);
     o->scale_w = o->scale_out = FLOAT_ONE;
     o->r.scale = &o->scale;
     o->r.scale_w = &o->scale_w;
     o->r.scale_out = &o->scale_out;
-    assay_derive_near(&o->r, &scale, 1, &o->near);
+    derive_near(&o->r, &scale, 1, &o->near);
 }
 
 /* Thresholds come from rounding the exact product once: R's own 53 bits are the multiplier. */
@@ -119,7 +119,7 @@ static void set_exact(assay_single *o, double scale)
 static void place(assay_single *o)
 {
     const assay_rule_rescale *k = &o->rec.rescale;
-    assay_place_encoded(k, &o->encoded, &o->multiplier, &o->shift, &o->pre);
+    derive_place_encoded(k, &o->encoded, &o->multiplier, &o->shift, &o->pre);
     bool has_pre = k->pre_shift != ASSAY_PRE_NONE || k->encoding == ASSAY_ENCODE_GLOW;
     o->r.multiplier = &o->multiplier;
     o->r.shift = &o->shift;
@@ -132,14 +132,14 @@ static bool set_bounds(assay_single *o, const assay_batch *b, size_t i, char *wh
 {
     const int64_t *lo = b->lo != NULL ? &b->lo[i] : NULL, *hi = b->hi != NULL ? &b->hi[i] : NULL;
     assay_rescale *r = &o->r;
-    assay_derive_end(r, b->type, lo, hi);
+    derive_end(r, b->type, lo, hi);
     if (r->clamp_lo > r->clamp_hi) {
         snprintf(why, size, "bounds %lld..%lld leave no code of the type", (long long)r->clamp_lo,
                  (long long)r->clamp_hi);
         return false;
     }
     if (o->op == ASSAY_OP_RELU)
-        assay_derive_relu(r);
+        derive_relu(r);
     return true;
 }
 
@@ -150,7 +150,7 @@ static bool set_rest(assay_single *o, const assay_batch *b, size_t i, char *why,
     o->r.in_zero = b->in_zero != NULL ? b->in_zero[i] : 0;
     if (!set_bounds(o, b, i, why, size))
         return false;
-    assay_rescale_choose(&o->r);
+    apply_rescale_choose(&o->r);
     return true;
 }
 
@@ -158,7 +158,7 @@ static bool set_rest(assay_single *o, const assay_batch *b, size_t i, char *why,
 static bool set_scale(assay_single *o, const assay_batch *b, size_t i, double scale, char *why,
                       size_t size)
 {
-    if (!assay_encode(&o->rec.rescale, scale, &o->encoded, why, size))
+    if (!derive_encode(&o->rec.rescale, scale, &o->encoded, why, size))
         return false;
     if (o->rec.rescale.encoding == ASSAY_ENCODE_THRESHOLDS)
         set_exact(o, scale);
@@ -181,8 +181,8 @@ bool assay_single_set(assay_single *o, const assay_batch *b, size_t i, char *why
     }
     e->multiplier = b->multiplier[i];
     e->pre = k->encoding == ASSAY_ENCODE_GLOW && b->pre != NULL ? b->pre[i] : 0;
-    e->shift = assay_shift_from_target(k, b->shift[i]) + e->pre;
-    if (!assay_check_precomputed(k, e, why, size))
+    e->shift = derive_shift_from_target(k, b->shift[i]) + e->pre;
+    if (!derive_check_precomputed(k, e, why, size))
         return false;
     place(o);
     return set_rest(o, b, i, why, size);
@@ -191,14 +191,14 @@ bool assay_single_set(assay_single *o, const assay_batch *b, size_t i, char *why
 bool assay_single_form(assay_single *o, const assay_batch *b, size_t i, float in, float weight,
                        float out, char *why, size_t size)
 {
-    double real = assay_form_scale(&o->rec.rescale, in, weight, out, b->per_tensor);
+    double real = derive_form_scale(&o->rec.rescale, in, weight, out, b->per_tensor);
     if (!set_scale(o, b, i, real, why, size))
         return false;
     if (o->rec.rescale.scale == ASSAY_FORM_F32_STEPS) {
-        o->scale = assay_bits_of(in);
-        o->scale_w = assay_bits_of(weight);
-        o->scale_out = assay_bits_of(out);
-        assay_derive_near_steps(&o->r, in, &weight, 1, out, &real, &o->near);
+        o->scale = derive_bits_of(in);
+        o->scale_w = derive_bits_of(weight);
+        o->scale_out = derive_bits_of(out);
+        derive_near_steps(&o->r, in, &weight, 1, out, &real, &o->near);
     }
     return true;
 }
@@ -211,14 +211,14 @@ bool assay_single_apply_overflow(const assay_single *o, int64_t *acc)
         return true;
     memset(&u, 0, sizeof u);
     u.rec.accumulator = o->rec.accumulator;
-    *acc = assay_apply_overflow(&u, *acc, &trapped);
+    *acc = apply_overflow(&u, *acc, &trapped);
     return !trapped;
 }
 
 bool assay_single_holds(const assay_single *o, int64_t lo, int64_t hi)
 {
     const unsigned bits = (unsigned)o->rec.accumulator.bits;
-    return !is_weighted(o->op) || (lo >= assay_int_min(bits) && hi <= assay_int_max(bits));
+    return !is_weighted(o->op) || (lo >= apply_int_min(bits) && hi <= apply_int_max(bits));
 }
 
 bool assay_single_code(const assay_single *o, int64_t acc, bool is_sum, int64_t *code, char *why,
@@ -228,10 +228,10 @@ bool assay_single_code(const assay_single *o, int64_t acc, bool is_sum, int64_t 
     if (is_sum && !assay_single_apply_overflow(o, &held))
         snprintf(why, size, "the sum %lld leaves the accumulator's %d bits", (long long)acc,
                  o->rec.accumulator.bits);
-    else if (!assay_rescale_accepts(&o->r, held, 0))
+    else if (!apply_rescale_accepts(&o->r, held, 0))
         snprintf(why, size, "the target refuses the accumulator %lld", (long long)held);
     else {
-        *code = assay_rescale_one(&o->r, held, 0);
+        *code = apply_rescale_one(&o->r, held, 0);
         return true;
     }
     return false;

@@ -25,7 +25,7 @@ static point at(const builder *b, int64_t x)
 {
     assay_trace t;
     assay_trace_run(b->r, x, b->channel, &t);
-    point p = {x, t.accepted ? assay_rescale_one(b->r, x, b->channel) : ASSAY_REFUSED, {0}};
+    point p = {x, t.accepted ? apply_rescale_one(b->r, x, b->channel) : ASSAY_REFUSED, {0}};
     if (t.accepted)
         memcpy(p.zone, t.zone, sizeof p.zone);
     return p;
@@ -61,7 +61,7 @@ static int64_t next_step(const builder *b, int64_t from, int64_t code, int64_t t
     while (above - below > 1) {
         if (guess <= below || guess >= above)
             guess = below + (above - below) / 2;
-        if (assay_rescale_one(b->r, guess, b->channel) == code) {
+        if (apply_rescale_one(b->r, guess, b->channel) == code) {
             below = guess;
             guess = stride > 0 ? guess + stride : below + (above - below) / 2;
             stride = above == to ? stride * 2 : 0;
@@ -83,7 +83,7 @@ static void walk_monotone(builder *b, int64_t from, int64_t code, int64_t to, in
         int64_t next = next_step(b, from, code, to, from + width);
         width = next - from;
         from = next;
-        code = next == to ? last : assay_rescale_one(b->r, next, b->channel);
+        code = next == to ? last : apply_rescale_one(b->r, next, b->channel);
         emit(b, from, code);
     }
 }

@@ -11,7 +11,7 @@ enum { ZONE_LEFT, ZONE_PRODUCT, ZONE_RESULT, ZONE_SUM, ZONE_STORE, ZONE_FLOAT, Z
 /* How often x went round a register of so many bits. */
 static int64_t turns(assay_int128 x, unsigned bits)
 {
-    return assay_saturate128(assay_shift_right128(x + ((assay_int128)1 << (bits - 1)), bits), 64);
+    return apply_saturate128(apply_shift_right128(x + ((assay_int128)1 << (bits - 1)), bits), 64);
 }
 
 static assay_int128 narrowed(assay_int128 v, int32_t bits, int32_t how, int64_t *zone)
@@ -20,9 +20,9 @@ static assay_int128 narrowed(assay_int128 v, int32_t bits, int32_t how, int64_t 
         return v;
     unsigned width = (unsigned)bits;
     if (how != ASSAY_NARROW_WRAP)
-        return assay_saturate128(v, width);
+        return apply_saturate128(v, width);
     *zone = turns(v, width);
-    return assay_wrap((int64_t)v, width);
+    return apply_wrap((int64_t)v, width);
 }
 
 /* t->sum as the output's type holds it. */
@@ -35,11 +35,11 @@ static void store(const assay_rescale *r, assay_trace *t)
                                                 : t->sum;
     t->code = (int64_t)t->clamped;
     if (wraps && r->out_signed) {
-        t->code = assay_wrap(t->code, r->out_bits);
+        t->code = apply_wrap(t->code, r->out_bits);
         t->zone[ZONE_STORE] = turns(t->clamped, r->out_bits);
     } else if (wraps) {
-        t->code = assay_wrap_unsigned(t->code, r->out_bits);
-        t->zone[ZONE_STORE] = assay_saturate128(assay_shift_right128(t->clamped, r->out_bits), 64);
+        t->code = apply_wrap_unsigned(t->code, r->out_bits);
+        t->zone[ZONE_STORE] = apply_saturate128(apply_shift_right128(t->clamped, r->out_bits), 64);
     }
 }
 
@@ -59,31 +59,31 @@ static void integers(const assay_rescale *r, size_t c, assay_trace *t)
     int64_t shift = r->shift[c], first = list->n > 1 ? list->step[0].bits : 0;
     t->shifted = t->operand;
     if (r->pre != NULL)
-        t->shifted = (int64_t)assay_pre_shift(k, t->operand, r->pre[c]);
+        t->shifted = (int64_t)apply_pre_shift(k, t->operand, r->pre[c]);
     t->saturated =
-        k->operand_bits > 0 ? assay_saturate(t->shifted, (unsigned)k->operand_bits) : t->shifted;
+        k->operand_bits > 0 ? apply_saturate(t->shifted, (unsigned)k->operand_bits) : t->shifted;
     t->lifted = t->saturated;
     if (k->left_shift != ASSAY_LEFT_PRODUCT && shift < first) {
         t->left = (unsigned)(first - shift);
         shift = first;
         if (k->left_shift == ASSAY_LEFT_WRAP) {
-            t->lifted = assay_shift_left_wrap(t->saturated, t->left, 32);
+            t->lifted = apply_shift_left_wrap(t->saturated, t->left, 32);
             if (t->left < 32) /* beyond, nothing is left */
                 t->zone[ZONE_LEFT] =
                     turns((assay_int128)t->saturated * ((assay_int128)1 << t->left), 32);
         } else {
-            t->lifted = assay_shift_left_saturate(assay_saturate(t->saturated, 32), t->left, 32);
+            t->lifted = apply_shift_left_saturate(apply_saturate(t->saturated, 32), t->left, 32);
         }
     }
     t->exact = t->product = (assay_int128)t->lifted * r->multiplier[c];
     if (k->product_bits > 0) {
-        t->product = assay_wrap((int64_t)t->exact, (unsigned)k->product_bits);
+        t->product = apply_wrap((int64_t)t->exact, (unsigned)k->product_bits);
         t->zone[ZONE_PRODUCT] = turns(t->exact, (unsigned)k->product_bits);
     }
     assay_int128 v = t->product;
     if (shift < 0) {
         t->product_left = (unsigned)-shift;
-        v = assay_shift_left128(v, t->product_left);
+        v = apply_shift_left128(v, t->product_left);
         shift = 0;
     }
     for (int i = 0; i < list->n; i++) {
@@ -93,7 +93,7 @@ static void integers(const assay_rescale *r, size_t c, assay_trace *t)
         t->round[i].mode = (enum assay_rounding)list->step[i].mode;
         t->round[i].before = v;
         t->round[i].after = v =
-            assay_round_shift128(v, t->round[i].bits, (enum assay_rounding)list->step[i].mode);
+            apply_round_shift128(v, t->round[i].bits, (enum assay_rounding)list->step[i].mode);
         shift -= bits;
     }
     t->n_rounds = list->n;
@@ -108,16 +108,16 @@ static int64_t unit_of(const assay_rescale *r, uint32_t f)
 {
     const bool wraps = r->rule->store == ASSAY_NARROW_WRAP;
     const int64_t far = INT64_C(1) << 24;
-    int64_t low = assay_f32_to_int(f, ASSAY_ROUND_TRUNC, INT64_MIN, INT64_MAX, 0);
-    int64_t v = assay_clamp(low, wraps ? -far : r->lo - r->zero_point - 2,
-                            wraps ? far : r->hi - r->zero_point + 2);
+    int64_t low = apply_f32_to_int(f, ASSAY_ROUND_TRUNC, INT64_MIN, INT64_MAX, 0);
+    int64_t v = apply_clamp_to(low, wraps ? -far : r->lo - r->zero_point - 2,
+                               wraps ? far : r->hi - r->zero_point + 2);
     return v * 2 + (f >> 31);
 }
 
 /* Of a value beyond int32: it saturates, or becomes INT32_MIN. */
 static void convert(const assay_rescale *r, int64_t v, assay_trace *t)
 {
-    t->rounded = assay_saturate(v, 32);
+    t->rounded = apply_saturate(v, 32);
     if (r->rule->float_overflow != ASSAY_FLOAT_INT_MIN)
         return;
     t->zone[ZONE_FLOAT] = (v > INT32_MAX) - (v < INT32_MIN);
@@ -137,21 +137,21 @@ static void end_float(const assay_rescale *r, assay_trace *t)
 static void floats32(const assay_rescale *r, size_t c, assay_trace *t)
 {
     const assay_rule_rescale *k = r->rule;
-    const uint32_t zero = assay_f32_from_i64(r->zero_point);
-    uint32_t f = assay_f32_from_i64(t->operand);
+    const uint32_t zero = apply_f32_from_i64(r->zero_point);
+    uint32_t f = apply_f32_from_i64(t->operand);
     t->f_acc = f;
-    t->f_first = t->f_second = t->f_product = f = assay_f32_mul(f, (uint32_t)r->scale[c]);
+    t->f_first = t->f_second = t->f_product = f = apply_f32_mul(f, (uint32_t)r->scale[c]);
     if (k->scale == ASSAY_FORM_F32_STEPS) {
-        t->f_second = f = assay_f32_mul(f, (uint32_t)r->scale_w[c]);
-        t->f_product = f = assay_f32_div(f, (uint32_t)r->scale_out[0]);
+        t->f_second = f = apply_f32_mul(f, (uint32_t)r->scale_w[c]);
+        t->f_product = f = apply_f32_div(f, (uint32_t)r->scale_out[0]);
     }
     bool inside = k->zero_point == ASSAY_STAGE_INSIDE;
-    t->f_inside = f = inside ? assay_f32_add(f, zero) : f;
+    t->f_inside = f = inside ? apply_f32_add(f, zero) : f;
     convert(
-        r, assay_f32_to_int(f, (enum assay_rounding)k->round.step[0].mode, INT64_MIN, INT64_MAX, 0),
+        r, apply_f32_to_int(f, (enum assay_rounding)k->round.step[0].mode, INT64_MIN, INT64_MAX, 0),
         t);
     if (k->float_rounding == ASSAY_FLOAT_ROUND_ADD_ONE) {
-        t->rounded = assay_rescale_add_one(k, f);
+        t->rounded = apply_rescale_add_one(k, f);
         t->zone[ZONE_UNIT] = unit_of(r, f);
     }
     end_float(r, t);
@@ -161,11 +161,11 @@ static void floats64(const assay_rescale *r, size_t c, assay_trace *t)
 {
     const assay_rule_rescale *k = r->rule;
     enum assay_rounding mode = (enum assay_rounding)k->round.step[0].mode;
-    t->f_acc = assay_f64_from_i64(t->operand);
-    t->f_product = t->f_inside = assay_f64_mul(t->f_acc, (uint64_t)r->scale[c]);
+    t->f_acc = apply_f64_from_i64(t->operand);
+    t->f_product = t->f_inside = apply_f64_mul(t->f_acc, (uint64_t)r->scale[c]);
     if (k->zero_point == ASSAY_STAGE_INSIDE)
-        t->f_inside = assay_f64_add(t->f_product, assay_f64_from_i64(r->zero_point));
-    convert(r, assay_f64_to_int(t->f_inside, mode, INT64_MIN, INT64_MAX, 0), t);
+        t->f_inside = apply_f64_add(t->f_product, apply_f64_from_i64(r->zero_point));
+    convert(r, apply_f64_to_int(t->f_inside, mode, INT64_MIN, INT64_MAX, 0), t);
     end_float(r, t);
 }
 
@@ -178,11 +178,11 @@ void assay_trace_run(const assay_rescale *r, int64_t x, size_t channel, assay_tr
 {
     size_t c = r->n > 1 ? channel : 0;
     memset(t, 0, sizeof *t);
-    t->accepted = assay_rescale_accepts(r, x, channel);
-    t->operand = assay_saturate128((assay_int128)x - assay_trace_zero(r), 64);
+    t->accepted = apply_rescale_accepts(r, x, channel);
+    t->operand = apply_saturate128((assay_int128)x - assay_trace_zero(r), 64);
     switch (r->rule->encoding) {
     case ASSAY_ENCODE_THRESHOLDS:
-        t->rounded = assay_rescale_value(r, x, channel);
+        t->rounded = apply_rescale_value(r, x, channel);
         t->sum = t->clamped = t->rounded + r->zero_point;
         t->code = (int64_t)t->clamped;
         return;

@@ -51,7 +51,7 @@ typedef struct assay_unit_param {
 #define ASSAY_SCHEME_ABI 2
 
 /* Instruction sets that an engine may ask a scheme to use. */
-enum assay_isa { ASSAY_ISA_PORTABLE, ASSAY_ISA_AVX2, ASSAY_ISA_VNNI };
+enum fast_isa { ASSAY_ISA_PORTABLE, ASSAY_ISA_AVX2, ASSAY_ISA_VNNI };
 
 /* rows x columns accumulators, acc_step a row, to codes of one byte, out_step bytes a row; column j
  * belongs to channel (channel + j). The same codes as requantize gives. */
@@ -89,12 +89,12 @@ typedef void (*assay_row_fn)(const assay_unit *u, const int32_t *x, size_t n, in
  *  bytes   row, to one-byte codes
  *  codes   binary or unary, on rows of codes that are at most `reach` from their zero points */
 typedef struct assay_scheme_simd {
-    assay_block_fn (*block)(const assay_unit *u, enum assay_isa isa);
-    assay_pair_fn (*pair)(const assay_unit *u, enum assay_isa isa);
-    assay_encode_fn (*encode)(const assay_unit *u, enum assay_isa isa);
-    assay_interpolate_fn (*interpolate)(const assay_unit *u, enum assay_isa isa);
-    assay_row_fn (*bytes)(const assay_unit *u, enum assay_isa isa);
-    assay_codes_fn (*codes)(const assay_unit *u, enum assay_isa isa, int64_t reach);
+    assay_block_fn (*block)(const assay_unit *u, enum fast_isa isa);
+    assay_pair_fn (*pair)(const assay_unit *u, enum fast_isa isa);
+    assay_encode_fn (*encode)(const assay_unit *u, enum fast_isa isa);
+    assay_interpolate_fn (*interpolate)(const assay_unit *u, enum fast_isa isa);
+    assay_row_fn (*bytes)(const assay_unit *u, enum fast_isa isa);
+    assay_codes_fn (*codes)(const assay_unit *u, enum fast_isa isa, int64_t reach);
 } assay_scheme_simd;
 
 /* What `rule` returns of a rewrite that this target must not have. */

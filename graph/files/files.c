@@ -25,7 +25,7 @@ static int put_all(int file, const void *data, size_t size)
     return 0;
 }
 
-assay_status assay_bytes_write(const char *path, const void *data, size_t size, assay_error *err)
+assay_status file_bytes_write(const char *path, const void *data, size_t size, assay_error *err)
 {
     const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     int reason = file < 0 ? errno : put_all(file, data, size);
@@ -52,7 +52,7 @@ static assay_status write_whole(const char *path, const void *data, size_t size,
 {
     assay_partial partial;
     struct stat st;
-    assay_status status = assay_partial_file(path, &partial, err);
+    assay_status status = file_partial_file(path, &partial, err);
     int reason;
 
     if (status != ASSAY_OK)
@@ -61,9 +61,9 @@ static assay_status write_whole(const char *path, const void *data, size_t size,
     if (!reason && stat(path, &st) == 0 && fchmod(partial.lock, st.st_mode & 0777) != 0)
         reason = errno;
     if (!reason)
-        return assay_partial_file_place(&partial, path, err);
+        return file_partial_file_place(&partial, path, err);
     unlink(partial.path);
-    assay_partial_close(&partial);
+    file_partial_close(&partial);
     return assay_fail(err, ASSAY_ERR_IO, "%s: cannot write: %s", path, strerror(reason));
 }
 
@@ -74,7 +74,7 @@ static int follow(char path[4096])
     const ssize_t n = readlink(path, named, sizeof named);
     if (n < 0)
         return errno;
-    const int folder = named[0] == '/' ? 0 : (int)(assay_base_name(path) - path);
+    const int folder = named[0] == '/' ? 0 : (int)(file_base_name(path) - path);
     if (n == sizeof named ||
         snprintf(joined, sizeof joined, "%.*s%.*s", folder, path, (int)n, named) >= 4096)
         return ENAMETOOLONG;
@@ -93,7 +93,7 @@ assay_status assay_link_end(const char *path, char end[4096], assay_error *err)
     return reason ? assay_fail(err, ASSAY_ERR_IO, "%.300s: %s", path, strerror(reason)) : ASSAY_OK;
 }
 
-assay_status assay_write_file(const char *path, const void *data, size_t size, assay_error *err)
+assay_status file_write_file(const char *path, const void *data, size_t size, assay_error *err)
 {
     char end[4096];
     struct stat st;
@@ -124,7 +124,7 @@ assay_status assay_print_file(const char *path, void (*print)(FILE *f, const voi
     if (!f || (ferror(f) | fclose(f)) != 0)
         status = assay_fail(err, ASSAY_ERR_MEMORY, "%s: out of memory", path);
     else
-        status = assay_write_file(path, text, size, err);
+        status = file_write_file(path, text, size, err);
     free(text);
     return status;
 }

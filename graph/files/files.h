@@ -7,18 +7,18 @@
 #include "graph/base.h"
 
 /* What follows the last slash. */
-const char *assay_base_name(const char *path);
+const char *file_base_name(const char *path);
 /* What is read or written when `path` is: the end of a chain of links, be it there or not.
  * ASSAY_ERR_IO: too many links, or too long. */
 assay_status assay_link_end(const char *path, char end[4096], assay_error *err);
 /* Removes a folder and all below it, or a file; what cannot be removed is left. */
-void assay_remove_tree(const char *path);
+void file_remove_tree(const char *path);
 /* Writes bytes to a file where it is to stay: for what is in a partial folder. */
-assay_status assay_bytes_write(const char *path, const void *data, size_t size, assay_error *err);
+assay_status file_bytes_write(const char *path, const void *data, size_t size, assay_error *err);
 /* Writes bytes beside their place and moves them there (graph/files/partial.h): the file is the old
  * one or the new one, whole, and keeps its mode. "-" is standard output; what is no regular file
  * takes the bytes as they come; of a link, what it names is written. ASSAY_ERR_IO, _LIMIT. */
-assay_status assay_write_file(const char *path, const void *data, size_t size, assay_error *err);
+assay_status file_write_file(const char *path, const void *data, size_t size, assay_error *err);
 /* The same of what print(f, what) prints. ASSAY_ERR_MEMORY too. */
 assay_status assay_print_file(const char *path, void (*print)(FILE *f, const void *what),
                               const void *what, assay_error *err);

@@ -18,7 +18,7 @@ static const char mark[] = ".partial-";
 /* The folder that `path` is in. */
 static void folder_of(const char *path, char folder[4096])
 {
-    const size_t n = (size_t)(assay_base_name(path) - path);
+    const size_t n = (size_t)(file_base_name(path) - path);
     snprintf(folder, 4096, "%.*s", n > 0 ? (int)n : 1, n > 0 ? path : ".");
 }
 
@@ -56,7 +56,7 @@ static void remove_if_left(const char *path, long pid, bool (*ours)(const char *
         if (S_ISREG(st.st_mode) && !ours)
             unlink(path);
         else if (S_ISDIR(st.st_mode) && ours && ours(path))
-            assay_remove_tree(path);
+            file_remove_tree(path);
     }
     close(at);
 }
@@ -67,7 +67,7 @@ static void clean(const char *path, bool (*ours)(const char *))
     folder_of(path, folder);
     DIR *d = opendir(folder);
     for (const struct dirent *e; d && (e = readdir(d));) {
-        const long pid = maker_of(e->d_name, assay_base_name(path));
+        const long pid = maker_of(e->d_name, file_base_name(path));
         if (pid == 0)
             continue;
         snprintf(left, sizeof left, "%s/%s", folder, e->d_name);
@@ -107,7 +107,7 @@ static bool make(assay_partial *p, bool folder)
 static assay_status make_partial(const char *path, bool folder, assay_partial *out,
                                  assay_error *err)
 {
-    const size_t kept = (size_t)(assay_base_name(path) - path) + kept_of(assay_base_name(path));
+    const size_t kept = (size_t)(file_base_name(path) - path) + kept_of(file_base_name(path));
     for (int k = 0; k < 10000; k++) {
         if (kept >= sizeof out->path ||
             (size_t)snprintf(out->path, sizeof out->path, "%.*s%s%ld-%d", (int)kept, path, mark,
@@ -128,22 +128,22 @@ static assay_status make_partial(const char *path, bool folder, assay_partial *o
                       strerror(cause));
 }
 
-assay_status assay_partial_file(const char *path, assay_partial *out, assay_error *err)
+assay_status file_partial_file(const char *path, assay_partial *out, assay_error *err)
 {
     *out = (assay_partial)ASSAY_PARTIAL_NONE;
     clean(path, NULL);
     return make_partial(path, false, out, err);
 }
 
-assay_status assay_partial_folder(const char *path, bool (*ours)(const char *folder),
-                                  assay_partial *out, assay_error *err)
+assay_status file_partial_folder(const char *path, bool (*ours)(const char *folder),
+                                 assay_partial *out, assay_error *err)
 {
     *out = (assay_partial)ASSAY_PARTIAL_NONE;
     clean(path, ours);
     return make_partial(path, true, out, err);
 }
 
-void assay_partial_close(assay_partial *p)
+void file_partial_close(assay_partial *p)
 {
     if (p->lock >= 0)
         close(p->lock);
@@ -180,12 +180,12 @@ static assay_status place_file(assay_partial *p, const char *path, bool synced, 
         unlink(p->path);
     else if (synced)
         reason = sync_name(path);
-    assay_partial_close(p);
+    file_partial_close(p);
     return reason ? assay_fail(err, ASSAY_ERR_IO, "%s: cannot write: %s", path, strerror(reason))
                   : ASSAY_OK;
 }
 
-assay_status assay_partial_file_place(assay_partial *p, const char *path, assay_error *err)
+assay_status file_partial_file_place(assay_partial *p, const char *path, assay_error *err)
 {
     return place_file(p, path, true, err);
 }
@@ -233,10 +233,10 @@ static int move(const char *from, const char *to)
     return rename(from, to);
 }
 
-assay_status assay_partial_folder_place(assay_partial *p, const char *path,
-                                        assay_status (*replace)(const char *folder,
-                                                                assay_error *err),
-                                        assay_error *err)
+assay_status file_partial_folder_place(assay_partial *p, const char *path,
+                                       assay_status (*replace)(const char *folder,
+                                                               assay_error *err),
+                                       assay_error *err)
 {
     int reason = reach_disk(syncfs(p->lock));
     bool there = false;

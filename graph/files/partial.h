@@ -20,13 +20,13 @@ typedef struct assay_partial {
 
 /* Makes an empty file or folder beside `path`, after removing what killed runs left there: files,
  * or folders that `ours` (NULL for files) recognizes. */
-assay_status assay_partial_file(const char *path, assay_partial *out, assay_error *err);
-assay_status assay_partial_folder(const char *path, bool (*ours)(const char *folder),
-                                  assay_partial *out, assay_error *err);
+assay_status file_partial_file(const char *path, assay_partial *out, assay_error *err);
+assay_status file_partial_folder(const char *path, bool (*ours)(const char *folder),
+                                 assay_partial *out, assay_error *err);
 
 /* Moves a partial file to `path`, over what stands there, after all its bytes are on the disk. The
  * partial is gone whatever the status. */
-assay_status assay_partial_file_place(assay_partial *p, const char *path, assay_error *err);
+assay_status file_partial_file_place(assay_partial *p, const char *path, assay_error *err);
 /* The same of one among many that another call puts on the disk (syncfs) before they count. */
 assay_status assay_partial_file_move(assay_partial *p, const char *path, assay_error *err);
 
@@ -34,12 +34,12 @@ assay_status assay_partial_file_move(assay_partial *p, const char *path, assay_e
  * there that replace(folder, user, err) lets go; it changes places with the partial in one step
  * (where the file system can), and p->path then names it and is the caller's to remove. Else
  * p->path is "". */
-assay_status assay_partial_folder_place(assay_partial *p, const char *path,
-                                        assay_status (*replace)(const char *folder,
-                                                                assay_error *err),
-                                        assay_error *err);
+assay_status file_partial_folder_place(assay_partial *p, const char *path,
+                                       assay_status (*replace)(const char *folder,
+                                                               assay_error *err),
+                                       assay_error *err);
 
 /* Unlocks, and forgets the path. */
-void assay_partial_close(assay_partial *p);
+void file_partial_close(assay_partial *p);
 
 #endif

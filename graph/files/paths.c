@@ -15,13 +15,13 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
     return 0;
 }
 
-const char *assay_base_name(const char *path)
+const char *file_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
 
-void assay_remove_tree(const char *path)
+void file_remove_tree(const char *path)
 {
     nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }

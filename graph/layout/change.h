@@ -19,19 +19,17 @@ typedef struct assay_layout_change {
 /* ---- layout_values.c; perm[i] is the source's axis ---- */
 
 /* Are the elements in the same order either way? Axes of more than one index do not overtake. */
-bool assay_layout_same_order(const assay_type *t, const int *perm);
+bool layout_same_order(const assay_type *t, const int *perm);
 /* Constant v, which is `t`, permuted. */
-assay_status assay_layout_constant(const assay_layout_change *c, int v, const assay_type *t,
-                                   const int *perm, const char *suffix, int *out);
+assay_status layout_constant(const assay_layout_change *c, int v, const assay_type *t,
+                             const int *perm, const char *suffix, int *out);
 /* A transpose (a reshape, where no element changes places) of value `x`, which is `t`, named after
  * v. */
-assay_status assay_layout_transpose(const assay_layout_change *c, int v, int x, const assay_type *t,
-                                    const int *perm, const char *suffix, int *out);
+assay_status layout_transpose(const assay_layout_change *c, int v, int x, const assay_type *t,
+                              const int *perm, const char *suffix, int *out);
 /* Value v in the given order. */
-assay_status assay_layout_value(const assay_layout_change *c, int v, enum assay_order order,
-                                int *out);
+assay_status layout_value(const assay_layout_change *c, int v, enum assay_order order, int *out);
 /* A node's result. What the network gives out keeps its name for the order that it has there. */
-assay_status assay_layout_result(const assay_layout_change *c, int v, enum assay_order order,
-                                 int *out);
+assay_status layout_result(const assay_layout_change *c, int v, enum assay_order order, int *out);
 
 #endif

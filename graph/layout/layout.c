@@ -23,15 +23,15 @@ static assay_status operand(const assay_layout_change *c, int v, int *out)
     assay_type full = *t;
 
     if (t->rank == 4)
-        return assay_layout_value(c, v, ASSAY_ORDER_NEW, out);
+        return layout_value(c, v, ASSAY_ORDER_NEW, out);
     if (assay_shape_count(t) == 1)
-        return assay_layout_value(c, v, ASSAY_ORDER_OLD, out);
+        return layout_value(c, v, ASSAY_ORDER_OLD, out);
     full.rank = 4;
     for (int i = 0; i < 4; ++i)
         full.dim[i] = i < 4 - t->rank ? 1 : t->dim[i - (4 - t->rank)];
     if (full.q.granularity != ASSAY_Q_TENSOR)
         full.q.axis += 4 - t->rank;
-    return assay_layout_constant(c, v, &full, c->there, c->suffix[ASSAY_ORDER_NEW], out);
+    return layout_constant(c, v, &full, c->there, c->suffix[ASSAY_ORDER_NEW], out);
 }
 
 static bool is_elementwise(assay_op op)
@@ -180,26 +180,24 @@ static assay_status filters(const assay_layout_change *c, const assay_node *n, i
     assay_status s;
 
     if (c->from->value[v].data && !c->from->value[v].is_variable)
-        return assay_layout_constant(c, v, type_of(c, v), perm, c->suffix[ASSAY_ORDER_NEW], out);
-    s = assay_layout_value(c, v, ASSAY_ORDER_OLD, &x);
-    return s ? s
-             : assay_layout_transpose(c, v, x, type_of(c, v), perm, c->suffix[ASSAY_ORDER_NEW],
-                                      out);
+        return layout_constant(c, v, type_of(c, v), perm, c->suffix[ASSAY_ORDER_NEW], out);
+    s = layout_value(c, v, ASSAY_ORDER_OLD, &x);
+    return s ? s : layout_transpose(c, v, x, type_of(c, v), perm, c->suffix[ASSAY_ORDER_NEW], out);
 }
 
 static assay_status image_node(const assay_layout_change *c, const assay_node *n)
 {
     assay_attrs a = n->attr;
     int in[3], out;
-    assay_status s = assay_layout_value(c, n->in[0], ASSAY_ORDER_NEW, &in[0]);
+    assay_status s = layout_value(c, n->in[0], ASSAY_ORDER_NEW, &in[0]);
 
     set_layout(c, n, &a);
     if (!s && n->n_in > 1)
         s = filters(c, n, &in[1]);
     if (!s && n->n_in > 2)
-        s = assay_layout_value(c, n->in[2], ASSAY_ORDER_OLD, &in[2]);
+        s = layout_value(c, n->in[2], ASSAY_ORDER_OLD, &in[2]);
     if (!s)
-        s = assay_layout_result(c, n->out[0], ASSAY_ORDER_NEW, &out);
+        s = layout_result(c, n->out[0], ASSAY_ORDER_NEW, &out);
     return s ? s : add_node(c, n, in, n->n_in, &out, &a);
 }
 
@@ -219,9 +217,9 @@ static assay_status any_node(const assay_layout_change *c, const assay_node *n,
         return assay_out_of_memory(c->err);
     for (int i = 0; !s && i < n->n_in; ++i)
         s = order == ASSAY_ORDER_NEW ? operand(c, n->in[i], &in[i])
-                                     : assay_layout_value(c, n->in[i], ASSAY_ORDER_OLD, &in[i]);
+                                     : layout_value(c, n->in[i], ASSAY_ORDER_OLD, &in[i]);
     for (int i = 0; !s && i < n->n_out; ++i)
-        s = assay_layout_result(c, n->out[i], order, &out[i]);
+        s = layout_result(c, n->out[i], order, &out[i]);
     return s ? s : add_node(c, n, in, n->n_in, out, a);
 }
 
@@ -230,7 +228,7 @@ static assay_status from_last(const assay_layout_change *c, const assay_node *n)
 {
     assay_attrs a = n->attr;
     int out;
-    assay_status s = assay_layout_result(c, n->out[0], ASSAY_ORDER_OLD, &out);
+    assay_status s = layout_result(c, n->out[0], ASSAY_ORDER_OLD, &out);
 
     if (n->op == ASSAY_OP_TRANSPOSE)
         for (int i = 0; i < 4; ++i)
@@ -247,7 +245,7 @@ static assay_status change_node(const assay_layout_change *c, const assay_node *
         return image_node(c, n);
     if (has_last &&
         (n->op == ASSAY_OP_TRANSPOSE ||
-         (n->op == ASSAY_OP_RESHAPE && assay_layout_same_order(type_of(c, n->in[0]), c->there))))
+         (n->op == ASSAY_OP_RESHAPE && layout_same_order(type_of(c, n->in[0]), c->there))))
         return from_last(c, n);
     if (flows(c, n) && moved_attributes(c, n, &a))
         return any_node(c, n, ASSAY_ORDER_NEW, &a);
@@ -263,21 +261,21 @@ static assay_status change_graph(const assay_layout_change *c)
     assay_status s = id ? ASSAY_OK : assay_out_of_memory(c->err);
 
     for (int i = 0; !s && i < g->n_inputs; ++i)
-        if (!(s = assay_layout_result(c, g->input[i], ASSAY_ORDER_OLD, &id[i])))
+        if (!(s = layout_result(c, g->input[i], ASSAY_ORDER_OLD, &id[i])))
             c->to->value[id[i]].source_index = g->value[g->input[i]].source_index;
     if (!s)
         s = assay_graph_set_inputs(c->to, id, g->n_inputs, c->err);
     for (int i = 0; !s && i < g->n_nodes; ++i)
         s = change_node(c, &g->node[i]);
     for (int i = 0; !s && i < g->n_outputs; ++i)
-        s = assay_layout_value(c, g->output[i], ASSAY_ORDER_OLD, &id[i]);
+        s = layout_value(c, g->output[i], ASSAY_ORDER_OLD, &id[i]);
     if (!s)
         s = assay_graph_set_outputs(c->to, id, g->n_outputs, c->err);
     return s ? s : assay_graph_verify(c->to, c->err);
 }
 
-assay_status assay_change_layout(const assay_graph *g, enum assay_layout layout, assay_graph **out,
-                                 assay_error *err)
+assay_status layout_change(const assay_graph *g, enum assay_layout layout, assay_graph **out,
+                           assay_error *err)
 {
     bool last = layout == ASSAY_LAYOUT_NHWC;
     assay_layout_change c = {.from = g,

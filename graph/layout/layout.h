@@ -9,7 +9,7 @@
  * between has its name and its elements, in another order: [N,C,H,W] becomes [N,H,W,C], or the
  * reverse. Where both orders are needed, the second is NAME:first or NAME:last. Constants of g are
  * borrowed. */
-assay_status assay_change_layout(const assay_graph *g, enum assay_layout layout, assay_graph **out,
-                                 assay_error *err);
+assay_status layout_change(const assay_graph *g, enum assay_layout layout, assay_graph **out,
+                           assay_error *err);
 
 #endif

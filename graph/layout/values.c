@@ -63,8 +63,8 @@ static assay_status add_constant(const assay_layout_change *c, int v, const assa
                 : assay_out_of_memory(c->err);
 }
 
-assay_status assay_layout_constant(const assay_layout_change *c, int v, const assay_type *t,
-                                   const int *perm, const char *suffix, int *out)
+assay_status layout_constant(const assay_layout_change *c, int v, const assay_type *t,
+                             const int *perm, const char *suffix, int *out)
 {
     assay_type type = permuted(t, perm);
     void *data = assay_arena_alloc(c->to->arena, assay_type_bytes(t));
@@ -75,7 +75,7 @@ assay_status assay_layout_constant(const assay_layout_change *c, int v, const as
     return add_constant(c, v, &type, data, suffix, out);
 }
 
-bool assay_layout_same_order(const assay_type *t, const int *perm)
+bool layout_same_order(const assay_type *t, const int *perm)
 {
     int last = -1;
     for (int i = 0; i < 4; ++i) {
@@ -90,10 +90,10 @@ bool assay_layout_same_order(const assay_type *t, const int *perm)
 
 /* ---- values ---- */
 
-assay_status assay_layout_transpose(const assay_layout_change *c, int v, int x, const assay_type *t,
-                                    const int *perm, const char *suffix, int *out)
+assay_status layout_transpose(const assay_layout_change *c, int v, int x, const assay_type *t,
+                              const int *perm, const char *suffix, int *out)
 {
-    bool moves = !assay_layout_same_order(t, perm);
+    bool moves = !layout_same_order(t, perm);
     assay_type type = permuted(t, perm);
     assay_attrs a = {0};
     const char *name = name_for(c, v, suffix, false);
@@ -116,8 +116,7 @@ assay_status assay_layout_transpose(const assay_layout_change *c, int v, int x, 
                                 out, 1, &a, NULL, c->err);
 }
 
-assay_status assay_layout_value(const assay_layout_change *c, int v, enum assay_order order,
-                                int *out)
+assay_status layout_value(const assay_layout_change *c, int v, enum assay_order order, int *out)
 {
     const assay_value *x;
     const assay_type *t;
@@ -134,20 +133,19 @@ assay_status assay_layout_value(const assay_layout_change *c, int v, enum assay_
         s = x->is_variable ? assay_graph_add_variable(c->to, x->name, t, x->data, out, c->err)
                            : add_constant(c, v, t, x->data, suffix, out);
     } else if (x->data && !x->is_variable) {
-        s = order == ASSAY_ORDER_NEW ? assay_layout_constant(c, v, t, c->there, suffix, out)
+        s = order == ASSAY_ORDER_NEW ? layout_constant(c, v, t, c->there, suffix, out)
                                      : add_constant(c, v, t, x->data, suffix, out);
     } else if (order == ASSAY_ORDER_NEW) {
-        s = assay_layout_transpose(c, v, c->at[ASSAY_ORDER_OLD][v], t, c->there, suffix, out);
+        s = layout_transpose(c, v, c->at[ASSAY_ORDER_OLD][v], t, c->there, suffix, out);
     } else {
         other = permuted(t, c->there);
-        s = assay_layout_transpose(c, v, c->at[ASSAY_ORDER_NEW][v], &other, c->back, suffix, out);
+        s = layout_transpose(c, v, c->at[ASSAY_ORDER_NEW][v], &other, c->back, suffix, out);
     }
     c->at[order][v] = *out;
     return s;
 }
 
-assay_status assay_layout_result(const assay_layout_change *c, int v, enum assay_order order,
-                                 int *out)
+assay_status layout_result(const assay_layout_change *c, int v, enum assay_order order, int *out)
 {
     const assay_value *x = &c->from->value[v];
     assay_type type = order == ASSAY_ORDER_NEW ? permuted(&x->type, c->there) : x->type;

@@ -11,7 +11,7 @@
  * layer normalization, 20 GELU, 21 codes of 4 or 16 bits and blocks). Biases of 64 bits become
  * floats. ASSAY_ERR_UNSUPPORTED names the node that has no ONNX form here: state, images of other
  * than two dimensions with channels last, a 64-bit bias beyond float32's precision. */
-assay_status assay_onnx_export(const assay_graph *g, unsigned char **bytes, size_t *length,
+assay_status onnx_export_graph(const assay_graph *g, unsigned char **bytes, size_t *length,
                                assay_error *err);
 
 #endif

@@ -50,12 +50,12 @@ typedef struct assay_onnx_options {
  * frees with assay_graph_free and whose model_digest is the XXH3-128 of the file's bytes; on
  * failure *out is NULL. Tensors stored outside the file are read only from the file's own folder.
  * ASSAY_ERR_UNSUPPORTED lists everything unsupported in the model at once, nodes by name. */
-assay_status assay_onnx_import_file(const char *path, const assay_onnx_options *options,
-                                    assay_graph **out, assay_error *err);
+assay_status onnx_import_file(const char *path, const assay_onnx_options *options,
+                              assay_graph **out, assay_error *err);
 
 /* The same from memory; `name` stands for the file in messages. External tensors are refused. */
-assay_status assay_onnx_import_memory(const char *name, const void *bytes, size_t length,
-                                      const assay_onnx_options *options, assay_graph **out,
-                                      assay_error *err);
+assay_status onnx_import_memory(const char *name, const void *bytes, size_t length,
+                                const assay_onnx_options *options, assay_graph **out,
+                                assay_error *err);
 
 #endif

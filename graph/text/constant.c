@@ -9,7 +9,7 @@
 
 #include "graph/core/arena.h"
 
-assay_npy_type assay_elem_npy(assay_elem e)
+assay_npy_type text_elem_npy(assay_elem e)
 {
     if (e.kind == ASSAY_KIND_F32)
         return ASSAY_NPY_F4;
@@ -27,10 +27,10 @@ assay_npy_type assay_elem_npy(assay_elem e)
     }
 }
 
-assay_status assay_constant_write(const char *path, const assay_type *t, const void *data,
-                                  assay_error *err)
+assay_status text_constant_write(const char *path, const assay_type *t, const void *data,
+                                 assay_error *err)
 {
-    assay_npy a = {.type = assay_elem_npy(t->elem), .rank = t->rank, .data = (void *)data};
+    assay_npy a = {.type = text_elem_npy(t->elem), .rank = t->rank, .data = (void *)data};
     memcpy(a.shape, t->dim, sizeof t->dim);
     return assay_npy_put(path, &a, err);
 }
@@ -45,35 +45,35 @@ static assay_status take(const char *path, assay_npy *a, const assay_type *t, vo
 
     found.rank = a->rank < ASSAY_MAX_RANK ? a->rank : ASSAY_MAX_RANK;
     memcpy(found.dim, a->shape, (size_t)found.rank * sizeof *found.dim);
-    if (a->type == assay_elem_npy(t->elem) && a->rank <= ASSAY_MAX_RANK &&
+    if (a->type == text_elem_npy(t->elem) && a->rank <= ASSAY_MAX_RANK &&
         assay_shape_equal(&found, t)) {
         *data = a->data;
         return ASSAY_OK;
     }
     s = assay_fail(err, ASSAY_ERR_INPUT, "%.300s: holds %s%s, expected %s%s", path,
-                   assay_npy_type_name(a->type),
+                   text_npy_type_name(a->type),
                    assay_shape_print(&found, found_shape, sizeof found_shape),
-                   assay_npy_type_name(assay_elem_npy(t->elem)),
+                   text_npy_type_name(text_elem_npy(t->elem)),
                    assay_shape_print(t, expected_shape, sizeof expected_shape));
-    assay_npy_free(a);
+    text_npy_free(a);
     return s;
 }
 
-assay_status assay_constant_read(const char *path, const assay_type *t, void **data,
-                                 assay_error *err)
+assay_status text_constant_read(const char *path, const assay_type *t, void **data,
+                                assay_error *err)
 {
     assay_npy a;
-    assay_status s = assay_npy_read_file(path, &a, err);
+    assay_status s = text_npy_read_file(path, &a, err);
 
     *data = NULL;
     return s ? s : take(path, &a, t, data, err);
 }
 
-assay_status assay_constant_parse(const char *path, const unsigned char *bytes, size_t size,
-                                  const assay_type *t, void **data, assay_error *err)
+assay_status text_constant_parse(const char *path, const unsigned char *bytes, size_t size,
+                                 const assay_type *t, void **data, assay_error *err)
 {
     assay_npy a;
-    assay_status s = assay_npy_read_memory(bytes, size, path, &a, err);
+    assay_status s = text_npy_read_memory(bytes, size, path, &a, err);
 
     *data = NULL;
     return s ? s : take(path, &a, t, data, err);
@@ -84,8 +84,8 @@ static void print_digest(XXH128_hash_t h, char hex[33])
     snprintf(hex, 33, "%016llx%016llx", (unsigned long long)h.high64, (unsigned long long)h.low64);
 }
 
-assay_status assay_constant_digest(const assay_type *t, const void *data, char hex[33],
-                                   assay_error *err)
+assay_status text_constant_digest(const assay_type *t, const void *data, char hex[33],
+                                  assay_error *err)
 {
     const uint16_t one = 1;
     const size_t size = assay_elem_size(t->elem), n = (size_t)assay_shape_count(t);
@@ -99,7 +99,7 @@ assay_status assay_constant_digest(const assay_type *t, const void *data, char h
     if (!swapped)
         return assay_out_of_memory(err);
     memcpy(swapped, data, n * size);
-    assay_npy_swap(swapped, n, size);
+    text_npy_swap(swapped, n, size);
     print_digest(XXH3_128bits(swapped, n * size), hex);
     free(swapped);
     return ASSAY_OK;

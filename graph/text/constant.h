@@ -6,20 +6,20 @@
 #include "graph/text/npy.h"
 
 /* NumPy's type for an element kind's container. */
-assay_npy_type assay_elem_npy(assay_elem e);
+assay_npy_type text_elem_npy(assay_elem e);
 
 /* XXH3-128 of elements of type t, little-endian in C order: 32 hex digits, high half first. */
-assay_status assay_constant_digest(const assay_type *t, const void *data, char hex[33],
-                                   assay_error *err);
+assay_status text_constant_digest(const assay_type *t, const void *data, char hex[33],
+                                  assay_error *err);
 
 /* Writes elements of type t to a file. */
-assay_status assay_constant_write(const char *path, const assay_type *t, const void *data,
-                                  assay_error *err);
-/* Reads a file that must hold t's container and shape; *data is malloc'd for the caller. */
-assay_status assay_constant_read(const char *path, const assay_type *t, void **data,
+assay_status text_constant_write(const char *path, const assay_type *t, const void *data,
                                  assay_error *err);
+/* Reads a file that must hold t's container and shape; *data is malloc'd for the caller. */
+assay_status text_constant_read(const char *path, const assay_type *t, void **data,
+                                assay_error *err);
 /* The same of a file's bytes, which are in memory; `path` is for messages. */
-assay_status assay_constant_parse(const char *path, const unsigned char *bytes, size_t size,
-                                  const assay_type *t, void **data, assay_error *err);
+assay_status text_constant_parse(const char *path, const unsigned char *bytes, size_t size,
+                                 const assay_type *t, void **data, assay_error *err);
 
 #endif

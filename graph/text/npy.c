@@ -24,17 +24,17 @@ static const struct {
 
 enum { TYPE_COUNT = sizeof types / sizeof types[0] };
 
-size_t assay_npy_type_size(assay_npy_type type)
+size_t text_npy_type_size(assay_npy_type type)
 {
     return types[type].size;
 }
 
-const char *assay_npy_type_name(assay_npy_type type)
+const char *text_npy_type_name(assay_npy_type type)
 {
     return types[type].name;
 }
 
-size_t assay_npy_count(const assay_npy *a)
+size_t text_npy_count(const assay_npy *a)
 {
     size_t count = 1;
     for (int i = 0; i < a->rank; i++)
@@ -42,9 +42,9 @@ size_t assay_npy_count(const assay_npy *a)
     return count;
 }
 
-size_t assay_npy_bytes(const assay_npy *a)
+size_t text_npy_bytes(const assay_npy *a)
 {
-    return assay_npy_count(a) * types[a->type].size;
+    return text_npy_count(a) * types[a->type].size;
 }
 
 /* IEEE binary16 to double, exactly. */
@@ -58,7 +58,7 @@ static double half_value(uint16_t h)
     return h >> 15 ? -magnitude : magnitude;
 }
 
-double assay_npy_get(const void *data, assay_npy_type type, size_t i)
+double text_npy_get(const void *data, assay_npy_type type, size_t i)
 {
     switch (type) {
     case ASSAY_NPY_BOOL:
@@ -88,7 +88,7 @@ double assay_npy_get(const void *data, assay_npy_type type, size_t i)
     return 0;
 }
 
-void assay_npy_swap(void *data, size_t count, size_t size)
+void text_npy_swap(void *data, size_t count, size_t size)
 {
     unsigned char *p = data;
     for (size_t i = 0; i < count; i++, p += size) {
@@ -260,8 +260,8 @@ static assay_status parse_dict(scanner *s)
     return ASSAY_OK;
 }
 
-assay_status assay_npy_parse_header(const void *bytes, size_t size, const char *name,
-                                    assay_npy_header *out, assay_error *err)
+assay_status text_npy_parse_header(const void *bytes, size_t size, const char *name,
+                                   assay_npy_header *out, assay_error *err)
 {
     const unsigned char *b = bytes;
     memset(out, 0, sizeof *out);
@@ -303,7 +303,7 @@ static assay_status adopt(const assay_npy_header *h, void *data, const char *nam
 {
     size_t element = types[h->type].size;
     if (h->swap)
-        assay_npy_swap(data, h->bytes / element, element);
+        text_npy_swap(data, h->bytes / element, element);
     for (size_t i = 0; h->type == ASSAY_NPY_BOOL && i < h->bytes; i++) {
         if (((unsigned char *)data)[i] > 1) {
             assay_fail(err, ASSAY_ERR_INPUT, "%s: element %zu of a bool array is %d", name, i,
@@ -319,12 +319,12 @@ static assay_status adopt(const assay_npy_header *h, void *data, const char *nam
     return ASSAY_OK;
 }
 
-assay_status assay_npy_read_memory(const void *bytes, size_t size, const char *name, assay_npy *out,
-                                   assay_error *err)
+assay_status text_npy_read_memory(const void *bytes, size_t size, const char *name, assay_npy *out,
+                                  assay_error *err)
 {
     assay_npy_header h;
     memset(out, 0, sizeof *out);
-    assay_status status = assay_npy_parse_header(bytes, size, name, &h, err);
+    assay_status status = text_npy_parse_header(bytes, size, name, &h, err);
     if (!status)
         status = check_payload(&h, size, name, err);
     if (status)
@@ -336,7 +336,7 @@ assay_status assay_npy_read_memory(const void *bytes, size_t size, const char *n
     return adopt(&h, data, name, out, err);
 }
 
-assay_status assay_npy_read_file(const char *path, assay_npy *out, assay_error *err)
+assay_status text_npy_read_file(const char *path, assay_npy *out, assay_error *err)
 {
     assay_npy_header h;
     unsigned char *bytes;
@@ -345,7 +345,7 @@ assay_status assay_npy_read_file(const char *path, assay_npy *out, assay_error *
     assay_status status = assay_slurp(path, &bytes, &size, err);
     if (status)
         return status;
-    status = assay_npy_parse_header(bytes, size, path, &h, err);
+    status = text_npy_parse_header(bytes, size, path, &h, err);
     if (!status)
         status = check_payload(&h, size, path, err);
     if (status) {
@@ -356,15 +356,15 @@ assay_status assay_npy_read_file(const char *path, assay_npy *out, assay_error *
     return adopt(&h, bytes, path, out, err);
 }
 
-void assay_npy_free(assay_npy *a)
+void text_npy_free(assay_npy *a)
 {
     free(a->data);
     a->data = NULL;
 }
 
-assay_status assay_npy_widen(assay_npy *a, assay_error *err)
+assay_status text_npy_widen(assay_npy *a, assay_error *err)
 {
-    size_t n = assay_npy_count(a);
+    size_t n = text_npy_count(a);
     float *wide;
 
     if (a->type != ASSAY_NPY_F2)
@@ -373,7 +373,7 @@ assay_status assay_npy_widen(assay_npy *a, assay_error *err)
     if (!wide)
         return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
     for (size_t i = 0; i < n; i++)
-        wide[i] = (float)assay_npy_get(a->data, a->type, i);
+        wide[i] = (float)text_npy_get(a->data, a->type, i);
     free(a->data);
     a->data = wide;
     a->type = ASSAY_NPY_F4;

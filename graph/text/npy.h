@@ -31,7 +31,7 @@ typedef enum assay_npy_type {
 } assay_npy_type;
 
 /* An array in C order and native byte order. `data` is malloc'd and owned by the struct
- * (assay_npy_free) where a reader filled it; the writers only borrow it. */
+ * (text_npy_free) where a reader filled it; the writers only borrow it. */
 typedef struct assay_npy {
     assay_npy_type type;
     int rank;
@@ -50,45 +50,45 @@ typedef struct assay_npy_header {
 } assay_npy_header;
 
 /* Bytes of one element. */
-size_t assay_npy_type_size(assay_npy_type type);
+size_t text_npy_type_size(assay_npy_type type);
 
 /* "bool", "int8", ... "float64": NumPy's names. */
-const char *assay_npy_type_name(assay_npy_type type);
+const char *text_npy_type_name(assay_npy_type type);
 
 /* Number of elements and of bytes; only for arrays whose shape a reader has checked. */
-size_t assay_npy_count(const assay_npy *a);
-size_t assay_npy_bytes(const assay_npy *a);
+size_t text_npy_count(const assay_npy *a);
+size_t text_npy_bytes(const assay_npy *a);
 
 /* Element i as a double: exact but for 64-bit integers beyond 2^53. */
-double assay_npy_get(const void *data, assay_npy_type type, size_t i);
+double text_npy_get(const void *data, assay_npy_type type, size_t i);
 
 /* Reverses the bytes of each of `count` elements of `size` bytes in place. */
-void assay_npy_swap(void *data, size_t count, size_t size);
+void text_npy_swap(void *data, size_t count, size_t size);
 
 /* Reads a header from the first `size` bytes of a file; `name` is for messages. Fails with
  * ASSAY_ERR_INPUT (malformed), _UNSUPPORTED (Fortran order, other types, rank above 8) or _LIMIT
  * (more than 2^40 bytes). Whether the file holds as many bytes as it says is for the caller. */
-assay_status assay_npy_parse_header(const void *bytes, size_t size, const char *name,
-                                    assay_npy_header *out, assay_error *err);
+assay_status text_npy_parse_header(const void *bytes, size_t size, const char *name,
+                                   assay_npy_header *out, assay_error *err);
 
 /* Read a whole array; the file or memory must end where the array does. On failure *out is
  * zeroed. As above, and ASSAY_ERR_IO or _MEMORY. */
-assay_status assay_npy_read_memory(const void *bytes, size_t size, const char *name, assay_npy *out,
-                                   assay_error *err);
-assay_status assay_npy_read_file(const char *path, assay_npy *out, assay_error *err);
+assay_status text_npy_read_memory(const void *bytes, size_t size, const char *name, assay_npy *out,
+                                  assay_error *err);
+assay_status text_npy_read_file(const char *path, assay_npy *out, assay_error *err);
 
 /* Widens float16 to float32, which is exact; other types stay. */
-assay_status assay_npy_widen(assay_npy *a, assay_error *err);
+assay_status text_npy_widen(assay_npy *a, assay_error *err);
 
-void assay_npy_free(assay_npy *a);
+void text_npy_free(assay_npy *a);
 
 /* Write version 1, little-endian, C order, header padded to a multiple of 64 bytes as NumPy does:
  * equal arrays give equal files. *bytes is malloc'd for the caller. _write_file: as
- * assay_write_file (graph/files/files.h); _put: where it is to stay, for what is in a partial
+ * file_write_file (graph/files/files.h); _put: where it is to stay, for what is in a partial
  * folder. */
-assay_status assay_npy_write_memory(const assay_npy *a, void **bytes, size_t *size,
-                                    assay_error *err);
-assay_status assay_npy_write_file(const char *path, const assay_npy *a, assay_error *err);
+assay_status text_npy_write_memory(const assay_npy *a, void **bytes, size_t *size,
+                                   assay_error *err);
+assay_status text_npy_write_file(const char *path, const assay_npy *a, assay_error *err);
 assay_status assay_npy_put(const char *path, const assay_npy *a, assay_error *err);
 
 #endif

@@ -45,12 +45,11 @@ static bool big_endian(void)
     return *(const unsigned char *)&one == 0;
 }
 
-assay_status assay_npy_write_memory(const assay_npy *a, void **bytes, size_t *size,
-                                    assay_error *err)
+assay_status text_npy_write_memory(const assay_npy *a, void **bytes, size_t *size, assay_error *err)
 {
     char header[HEADER_MAX + 64];
     size_t header_size = make_header(a, header);
-    size_t data_size = assay_npy_bytes(a), element = assay_npy_type_size(a->type);
+    size_t data_size = text_npy_bytes(a), element = text_npy_type_size(a->type);
     char *file = malloc(header_size + data_size);
     if (!file)
         return assay_fail(err, ASSAY_ERR_MEMORY, "no memory for an npy file of %zu bytes",
@@ -59,7 +58,7 @@ assay_status assay_npy_write_memory(const assay_npy *a, void **bytes, size_t *si
     if (data_size)
         memcpy(file + header_size, a->data, data_size);
     if (big_endian())
-        assay_npy_swap(file + header_size, data_size / element, element);
+        text_npy_swap(file + header_size, data_size / element, element);
     *bytes = file;
     *size = header_size + data_size;
     return ASSAY_OK;
@@ -104,7 +103,7 @@ assay_status assay_npy_put(const char *path, const assay_npy *a, assay_error *er
 {
     if (big_endian()) {
         struct iovec whole[2] = {{NULL, 0}, {NULL, 0}};
-        assay_status status = assay_npy_write_memory(a, &whole[0].iov_base, &whole[0].iov_len, err);
+        assay_status status = text_npy_write_memory(a, &whole[0].iov_base, &whole[0].iov_len, err);
         void *bytes = whole[0].iov_base;
         if (status == ASSAY_OK) {
             status = put_parts(path, whole, err);
@@ -113,18 +112,18 @@ assay_status assay_npy_put(const char *path, const assay_npy *a, assay_error *er
         return status;
     }
     char header[HEADER_MAX + 64];
-    struct iovec part[2] = {{header, make_header(a, header)}, {a->data, assay_npy_bytes(a)}};
+    struct iovec part[2] = {{header, make_header(a, header)}, {a->data, text_npy_bytes(a)}};
     return put_parts(path, part, err);
 }
 
-assay_status assay_npy_write_file(const char *path, const assay_npy *a, assay_error *err)
+assay_status text_npy_write_file(const char *path, const assay_npy *a, assay_error *err)
 {
     void *bytes = NULL;
     size_t size = 0;
-    assay_status status = assay_npy_write_memory(a, &bytes, &size, err);
+    assay_status status = text_npy_write_memory(a, &bytes, &size, err);
 
     if (status == ASSAY_OK)
-        status = assay_write_file(path, bytes, size, err);
+        status = file_write_file(path, bytes, size, err);
     free(bytes);
     return status;
 }

@@ -20,27 +20,27 @@ static assay_status parse_elements(assay_scanner *p, const assay_type *t, void *
     bool is_float = t->elem.kind == ASSAY_KIND_F32, is_bool = t->elem.kind == ASSAY_KIND_BOOL;
     int64_t lo = is_float || is_bool ? 0 : assay_elem_min(t->elem);
     int64_t hi = is_float || is_bool ? 1 : assay_elem_max(t->elem);
-    assay_status s = assay_scan_expect(p, "[");
+    assay_status s = text_scan_expect(p, "[");
 
-    while (!s && !assay_scan_accept(p, "]")) {
+    while (!s && !text_scan_accept(p, "]")) {
         int64_t v = 0;
         float f = 0;
-        void *bigger = assay_scan_grow(*data, n, size);
+        void *bigger = text_scan_grow(*data, n, size);
         if (!bigger)
             return assay_out_of_memory(p->err);
         *data = bigger;
         if (n == count)
-            return assay_scan_fail(p, "more than the %zu elements of the type", count);
-        if (n && (s = assay_scan_expect(p, ",")))
+            return text_scan_fail(p, "more than the %zu elements of the type", count);
+        if (n && (s = text_scan_expect(p, ",")))
             break;
-        s = is_float ? assay_scan_float(p, &f) : assay_scan_int(p, lo, hi, &v);
+        s = is_float ? text_scan_float(p, &f) : text_scan_int(p, lo, hi, &v);
         if (is_float)
             memcpy((char *)bigger + n++ * size, &f, sizeof f);
         else
             assay_elem_set(t->elem, bigger, n++, v);
     }
     if (!s && n != count)
-        s = assay_scan_fail(p, "%zu elements, but the type has %zu", n, count);
+        s = text_scan_fail(p, "%zu elements, but the type has %zu", n, count);
     return s;
 }
 
@@ -57,10 +57,10 @@ static assay_status read_file(const assay_scanner *p, const char *name, const as
     if (snprintf(path, sizeof path, "%s/%s", c->path, name) >= (int)sizeof path)
         return assay_fail(err, ASSAY_ERR_IO, "the path of '%.100s' is too long", name);
     if (c->inside < 0)
-        return assay_constant_read(path, t, data, err);
+        return text_constant_read(path, t, data, err);
     s = assay_slurp_inside(c->inside, c->shown, path, &bytes, &size, err);
     if (!s)
-        s = assay_constant_parse(path, bytes, size, t, data, err);
+        s = text_constant_parse(path, bytes, size, t, data, err);
     free(bytes);
     return s;
 }
@@ -69,20 +69,20 @@ static assay_status read_file(const assay_scanner *p, const char *name, const as
 static assay_status parse_digest(assay_scanner *p, const char *name, const assay_type *t,
                                  const void *data)
 {
-    const char *at = assay_scan_here(p);
+    const char *at = text_scan_here(p);
     char *digest, found[33];
     assay_status s;
 
-    if (!assay_scan_accept(p, "xxh3"))
+    if (!text_scan_accept(p, "xxh3"))
         return ASSAY_OK;
-    if ((s = assay_scan_string(p, &digest)))
+    if ((s = text_scan_string(p, &digest)))
         return s;
-    s = assay_constant_digest(t, data, found, p->err);
+    s = text_constant_digest(t, data, found, p->err);
     if (!s && strcmp(found, digest) != 0)
-        s = assay_scan_fail_at(p, at, ASSAY_ERR_INPUT,
-                               "'%.100s' holds other constants than this network was written with "
-                               "(digest %s, expected %.40s)",
-                               name, found, digest);
+        s = text_scan_fail_at(p, at, ASSAY_ERR_INPUT,
+                              "'%.100s' holds other constants than this network was written with "
+                              "(digest %s, expected %.40s)",
+                              name, found, digest);
     free(digest);
     return s;
 }
@@ -90,20 +90,20 @@ static assay_status parse_digest(assay_scanner *p, const char *name, const assay
 /* file "NAME": a file of the directory of constants, and of no other. */
 static assay_status parse_file(assay_scanner *p, const assay_type *t, void **data)
 {
-    const char *at = assay_scan_here(p);
+    const char *at = text_scan_here(p);
     char *name;
     assay_error inner;
-    assay_status s = assay_scan_string(p, &name);
+    assay_status s = text_scan_string(p, &name);
 
     if (s)
         return s;
     if (!*name || strchr(name, '/') || strcmp(name, "..") == 0 || strcmp(name, ".") == 0)
-        s = assay_scan_fail_at(p, at, ASSAY_ERR_INPUT, "'%.100s' is not a plain file name", name);
+        s = text_scan_fail_at(p, at, ASSAY_ERR_INPUT, "'%.100s' is not a plain file name", name);
     else if (!p->constants->path)
-        s = assay_scan_fail_at(p, at, ASSAY_ERR_INPUT,
-                               "the text names a file, but there is no directory of constants");
+        s = text_scan_fail_at(p, at, ASSAY_ERR_INPUT,
+                              "the text names a file, but there is no directory of constants");
     else
-        s = assay_scan_located(p, at, read_file(p, name, t, data, &inner), &inner);
+        s = text_scan_located(p, at, read_file(p, name, t, data, &inner), &inner);
     if (!s)
         s = parse_digest(p, name, t, *data);
     free(name);
@@ -122,43 +122,43 @@ static assay_status parse_value(assay_scanner *p, assay_graph *g, value_kind kin
     int source_index = -1;
     bool has_data;
     assay_error inner;
-    const char *at = assay_scan_here(p);
+    const char *at = text_scan_here(p);
     assay_status s;
 
-    if (!(s = assay_scan_name(p, &name)) && !(s = assay_scan_expect(p, ":")))
-        s = assay_text_parse_type(p, &t, &q, &source_index);
+    if (!(s = text_scan_name(p, &name)) && !(s = text_scan_expect(p, ":")))
+        s = text_parse_type(p, &t, &q, &source_index);
     if (!s)
-        s = assay_scan_located(p, at, assay_shape_check(&t, name, &inner), &inner);
-    has_data = kind == CONSTANT || (kind == VARIABLE && assay_scan_accept(p, "="));
+        s = text_scan_located(p, at, assay_shape_check(&t, name, &inner), &inner);
+    has_data = kind == CONSTANT || (kind == VARIABLE && text_scan_accept(p, "="));
     if (!s && kind == CONSTANT)
-        s = assay_scan_expect(p, "=");
+        s = text_scan_expect(p, "=");
     if (!s && has_data)
-        s = assay_scan_accept(p, "file") ? parse_file(p, &t, &data) : parse_elements(p, &t, &data);
+        s = text_scan_accept(p, "file") ? parse_file(p, &t, &data) : parse_elements(p, &t, &data);
     if (!s) {
         s = kind == CONSTANT   ? assay_graph_add_constant(g, name, &t, data, id, &inner)
             : kind == VARIABLE ? assay_graph_add_variable(g, name, &t, data, id, &inner)
                                : assay_graph_add_value(g, name, &t, id, &inner);
-        s = assay_scan_located(p, at, s, &inner);
+        s = text_scan_located(p, at, s, &inner);
     }
     if (!s)
         g->value[*id].source_index = source_index;
     free(name);
     free(data);
-    assay_text_params_free(&q);
+    text_params_free(&q);
     return s;
 }
 
 /* The name of a value that is there already. */
 static assay_status parse_reference(assay_scanner *p, const assay_graph *g, int *id)
 {
-    const char *at = assay_scan_here(p);
+    const char *at = text_scan_here(p);
     char *name;
-    assay_status s = assay_scan_name(p, &name);
+    assay_status s = text_scan_name(p, &name);
     if (s)
         return s;
     *id = assay_graph_find_value(g, name);
     if (*id < 0)
-        s = assay_scan_fail_at(p, at, ASSAY_ERR_INPUT, "nothing before defines '%.200s'", name);
+        s = text_scan_fail_at(p, at, ASSAY_ERR_INPUT, "nothing before defines '%.200s'", name);
     free(name);
     return s;
 }
@@ -173,7 +173,7 @@ typedef struct ids {
 
 static assay_status push(assay_scanner *p, ids *l, int id)
 {
-    int *v = assay_scan_grow(l->v, (size_t)l->n, sizeof *v);
+    int *v = text_scan_grow(l->v, (size_t)l->n, sizeof *v);
     if (!v)
         return assay_out_of_memory(p->err);
     l->v = v;
@@ -183,12 +183,12 @@ static assay_status push(assay_scanner *p, ids *l, int id)
 
 static assay_status parse_args(assay_scanner *p, const assay_graph *g, ids *in)
 {
-    assay_status s = assay_scan_expect(p, "(");
-    while (!s && !assay_scan_accept(p, ")")) {
+    assay_status s = text_scan_expect(p, "(");
+    while (!s && !text_scan_accept(p, ")")) {
         int id = ASSAY_NO_VALUE;
-        if (in->n && (s = assay_scan_expect(p, ",")))
+        if (in->n && (s = text_scan_expect(p, ",")))
             break;
-        if (!assay_scan_accept(p, "_"))
+        if (!text_scan_accept(p, "_"))
             s = parse_reference(p, g, &id);
         if (!s)
             s = push(p, in, id);
@@ -203,23 +203,23 @@ static assay_status parse_attrs(assay_scanner *p, assay_op op, assay_attrs *a)
     bool first = true;
     assay_status s = ASSAY_OK;
 
-    while (!s && !assay_scan_accept(p, "}")) {
+    while (!s && !text_scan_accept(p, "}")) {
         char word[32], text[640];
         const assay_attr_field *f;
         const char *at;
         assay_error inner;
-        if (!first && (s = assay_scan_expect(p, ",")))
+        if (!first && (s = text_scan_expect(p, ",")))
             break;
         first = false;
-        at = assay_scan_here(p);
-        if ((s = assay_scan_word(p, word, sizeof word, "an attribute")))
+        at = text_scan_here(p);
+        if ((s = text_scan_word(p, word, sizeof word, "an attribute")))
             break;
         f = assay_attr_find(id, word);
         if (!f)
-            return assay_scan_fail_at(p, at, ASSAY_ERR_INPUT, "%s has no attribute '%s'",
-                                      assay_op_get(op)->name, word);
-        if (!(s = assay_scan_expect(p, "=")) && !(s = assay_scan_raw(p, text, sizeof text)))
-            s = assay_scan_located(p, at, assay_attr_parse(f, text, a, &inner), &inner);
+            return text_scan_fail_at(p, at, ASSAY_ERR_INPUT, "%s has no attribute '%s'",
+                                     assay_op_get(op)->name, word);
+        if (!(s = text_scan_expect(p, "=")) && !(s = text_scan_raw(p, text, sizeof text)))
+            s = text_scan_located(p, at, assay_attr_parse(f, text, a, &inner), &inner);
     }
     return s;
 }
@@ -229,26 +229,26 @@ static assay_status parse_fused(assay_scanner *p, assay_node *n, char **name)
 {
     int64_t lo, hi;
     assay_status s = ASSAY_OK;
-    if (assay_scan_accept(p, "act[")) {
-        if ((s = assay_scan_float(p, &n->act_lo)) || (s = assay_scan_expect(p, ",")) ||
-            (s = assay_scan_float(p, &n->act_hi)) || (s = assay_scan_expect(p, "]")))
+    if (text_scan_accept(p, "act[")) {
+        if ((s = text_scan_float(p, &n->act_lo)) || (s = text_scan_expect(p, ",")) ||
+            (s = text_scan_float(p, &n->act_hi)) || (s = text_scan_expect(p, "]")))
             return s;
     }
-    if (assay_scan_accept(p, "codes[")) {
-        if ((s = assay_scan_int(p, INT32_MIN, INT32_MAX, &lo)) || (s = assay_scan_expect(p, ",")) ||
-            (s = assay_scan_int(p, INT32_MIN, INT32_MAX, &hi)) || (s = assay_scan_expect(p, "]")))
+    if (text_scan_accept(p, "codes[")) {
+        if ((s = text_scan_int(p, INT32_MIN, INT32_MAX, &lo)) || (s = text_scan_expect(p, ",")) ||
+            (s = text_scan_int(p, INT32_MIN, INT32_MAX, &hi)) || (s = text_scan_expect(p, "]")))
             return s;
         n->has_code_bounds = true;
         n->code_lo = (int32_t)lo;
         n->code_hi = (int32_t)hi;
     }
-    return assay_scan_accept(p, "@") ? assay_scan_name(p, name) : ASSAY_OK;
+    return text_scan_accept(p, "@") ? text_scan_name(p, name) : ASSAY_OK;
 }
 
 static assay_status parse_node_into(assay_scanner *p, assay_graph *g, ids *in, ids *out,
                                     char **name)
 {
-    const char *at = assay_scan_here(p);
+    const char *at = text_scan_here(p);
     assay_node n = {.act_lo = -INFINITY, .act_hi = INFINITY};
     assay_error inner;
     char word[32];
@@ -258,25 +258,25 @@ static assay_status parse_node_into(assay_scanner *p, assay_graph *g, ids *in, i
     do {
         if ((s = parse_value(p, g, WITHOUT_DATA, &id)) || (s = push(p, out, id)))
             return s;
-    } while (assay_scan_accept(p, ","));
-    if ((s = assay_scan_expect(p, "=")))
+    } while (text_scan_accept(p, ","));
+    if ((s = text_scan_expect(p, "=")))
         return s;
-    at = assay_scan_here(p);
-    if ((s = assay_scan_word(p, word, sizeof word, "an op")))
+    at = text_scan_here(p);
+    if ((s = text_scan_word(p, word, sizeof word, "an op")))
         return s;
     n.op = assay_op_find(word);
     if (n.op == ASSAY_OP_COUNT)
-        return assay_scan_fail_at(p, at, ASSAY_ERR_UNSUPPORTED, "there is no op '%s'", word);
+        return text_scan_fail_at(p, at, ASSAY_ERR_UNSUPPORTED, "there is no op '%s'", word);
     assay_attrs_defaults(assay_op_get(n.op)->attrs, &n.attr);
     if ((s = parse_args(p, g, in)))
         return s;
-    if (assay_scan_accept(p, "{") && (s = parse_attrs(p, n.op, &n.attr)))
+    if (text_scan_accept(p, "{") && (s = parse_attrs(p, n.op, &n.attr)))
         return s;
     if ((s = parse_fused(p, &n, name)))
         return s;
     s = assay_graph_add_node(g, n.op, *name, in->v, in->n, out->v, out->n, &n.attr, &id, &inner);
     if (s)
-        return assay_scan_located(p, at, s, &inner);
+        return text_scan_located(p, at, s, &inner);
     g->node[id].act_lo = n.act_lo;
     g->node[id].act_hi = n.act_hi;
     g->node[id].has_code_bounds = n.has_code_bounds;
@@ -300,16 +300,16 @@ static assay_status parse_node(assay_scanner *p, assay_graph *g)
 
 static assay_status parse_model(assay_scanner *p, assay_graph *g)
 {
-    const char *at = assay_scan_here(p);
+    const char *at = text_scan_here(p);
     char *digest;
-    assay_status s = assay_scan_string(p, &digest);
+    assay_status s = text_scan_string(p, &digest);
     if (s)
         return s;
     if (strlen(digest) == 32 && strspn(digest, "0123456789abcdef") == 32)
         memcpy(g->model_digest, digest, 33);
     else
-        s = assay_scan_fail_at(p, at, ASSAY_ERR_INPUT,
-                               "expected 32 hexadecimal digits, found '%.60s'", digest);
+        s = text_scan_fail_at(p, at, ASSAY_ERR_INPUT,
+                              "expected 32 hexadecimal digits, found '%.60s'", digest);
     free(digest);
     return s;
 }
@@ -320,10 +320,10 @@ static assay_status parse_scheme(assay_scanner *p, assay_graph *g)
     const char *at = --p->p;
     assay_error inner;
     char *name;
-    assay_status s = assay_scan_string(p, &name);
+    assay_status s = text_scan_string(p, &name);
     if (s)
         return s;
-    s = assay_scan_located(p, at, assay_graph_set_quantized_for(g, name, &inner), &inner);
+    s = text_scan_located(p, at, assay_graph_set_quantized_for(g, name, &inner), &inner);
     free(name);
     return s;
 }
@@ -333,7 +333,7 @@ static assay_status parse_subgraph(assay_scanner *p, assay_graph *g, int depth)
     assay_graph *sub;
     assay_status s;
     if (depth == MAX_DEPTH)
-        return assay_scan_fail(p, "graphs are nested more than %d deep", MAX_DEPTH);
+        return text_scan_fail(p, "graphs are nested more than %d deep", MAX_DEPTH);
     if ((s = parse_graph(p, depth + 1, &sub)))
         return s;
     s = assay_graph_add_subgraph(g, sub, NULL, p->err);
@@ -349,32 +349,32 @@ static assay_status parse_output(assay_scanner *p, const assay_graph *g, ids *ou
         int id;
         if ((s = parse_reference(p, g, &id)) || (s = push(p, outputs, id)))
             return s;
-    } while (assay_scan_accept(p, ","));
+    } while (text_scan_accept(p, ","));
     return ASSAY_OK;
 }
 
 static assay_status parse_items(assay_scanner *p, assay_graph *g, int depth, ids *inputs,
                                 ids *outputs)
 {
-    assay_status s = assay_scan_expect(p, "{");
-    while (!s && !assay_scan_accept(p, "}")) {
+    assay_status s = text_scan_expect(p, "{");
+    while (!s && !text_scan_accept(p, "}")) {
         int id;
-        if (assay_scan_accept(p, "input")) {
+        if (text_scan_accept(p, "input")) {
             if (!(s = parse_value(p, g, WITHOUT_DATA, &id)))
                 s = push(p, inputs, id);
-        } else if (assay_scan_accept(p, "const"))
+        } else if (text_scan_accept(p, "const"))
             s = parse_value(p, g, CONSTANT, &id);
-        else if (assay_scan_accept(p, "var"))
+        else if (text_scan_accept(p, "var"))
             s = parse_value(p, g, VARIABLE, &id);
-        else if (assay_scan_accept(p, "value"))
+        else if (text_scan_accept(p, "value"))
             s = parse_value(p, g, WITHOUT_DATA, &id);
-        else if (assay_scan_accept(p, "output"))
+        else if (text_scan_accept(p, "output"))
             s = parse_output(p, g, outputs);
-        else if (assay_scan_accept(p, "model"))
+        else if (text_scan_accept(p, "model"))
             s = parse_model(p, g);
-        else if (assay_scan_accept(p, "scheme\""))
+        else if (text_scan_accept(p, "scheme\""))
             s = parse_scheme(p, g);
-        else if (assay_scan_accept(p, "graph"))
+        else if (text_scan_accept(p, "graph"))
             s = parse_subgraph(p, g, depth);
         else
             s = parse_node(p, g);
@@ -388,13 +388,13 @@ static assay_status parse_graph(assay_scanner *p, int depth, assay_graph **out)
     ids inputs = {0}, outputs = {0};
     assay_graph *g = NULL;
     assay_error inner;
-    const char *at = assay_scan_here(p);
+    const char *at = text_scan_here(p);
     char *name = NULL;
-    assay_status s = assay_scan_name(p, &name);
+    assay_status s = text_scan_name(p, &name);
 
     *out = NULL;
     if (!s)
-        s = assay_scan_located(p, at, assay_graph_new(name, &g, &inner), &inner);
+        s = text_scan_located(p, at, assay_graph_new(name, &g, &inner), &inner);
     free(name);
     if (!s)
         s = parse_items(p, g, depth, &inputs, &outputs);
@@ -411,31 +411,31 @@ static assay_status parse_graph(assay_scanner *p, int depth, assay_graph **out)
     return s;
 }
 
-assay_status assay_graph_parse(const char *text, size_t length, const char *file,
-                               const char *constants_dir, assay_graph **out, assay_error *err)
+assay_status text_graph_parse(const char *text, size_t length, const char *file,
+                              const char *constants_dir, assay_graph **out, assay_error *err)
 {
     const assay_text_folder constants = {.path = constants_dir, .inside = -1};
-    return assay_graph_parse_in(text, length, file, &constants, out, err);
+    return text_graph_parse_in(text, length, file, &constants, out, err);
 }
 
-assay_status assay_graph_parse_in(const char *text, size_t length, const char *file,
-                                  const assay_text_folder *constants, assay_graph **out,
-                                  assay_error *err)
+assay_status text_graph_parse_in(const char *text, size_t length, const char *file,
+                                 const assay_text_folder *constants, assay_graph **out,
+                                 assay_error *err)
 {
     assay_scanner p;
     assay_error inner;
-    assay_status s = assay_scan_open(&p, text, length, file, constants, err);
+    assay_status s = text_scan_open(&p, text, length, file, constants, err);
 
     *out = NULL;
     if (s)
         return s;
-    if (!(s = assay_scan_expect(&p, "graph")) && !(s = parse_graph(&p, 0, out)) &&
-        !(s = assay_scan_end(&p)) && (s = assay_graph_verify(*out, &inner)))
+    if (!(s = text_scan_expect(&p, "graph")) && !(s = parse_graph(&p, 0, out)) &&
+        !(s = text_scan_end(&p)) && (s = assay_graph_verify(*out, &inner)))
         s = assay_fail(err, s, "%.100s: %.600s", file, inner.text);
     if (s) {
         assay_graph_free(*out);
         *out = NULL;
     }
-    assay_scan_close(&p);
+    text_scan_close(&p);
     return s;
 }

@@ -6,18 +6,18 @@
 /* "[1,2]" after the element kind. */
 static assay_status parse_dims(assay_scanner *p, assay_type *t)
 {
-    assay_status s = assay_scan_expect(p, "[");
-    while (!s && !assay_scan_accept(p, "]")) {
+    assay_status s = text_scan_expect(p, "[");
+    while (!s && !text_scan_accept(p, "]")) {
         if (t->rank == ASSAY_MAX_RANK)
-            return assay_scan_fail(p, "at most %d dimensions", ASSAY_MAX_RANK);
-        if (t->rank && (s = assay_scan_expect(p, ",")))
+            return text_scan_fail(p, "at most %d dimensions", ASSAY_MAX_RANK);
+        if (t->rank && (s = text_scan_expect(p, ",")))
             break;
-        s = assay_scan_int(p, 0, INT64_MAX, &t->dim[t->rank++]);
+        s = text_scan_int(p, 0, INT64_MAX, &t->dim[t->rank++]);
     }
     return s;
 }
 
-void assay_text_params_free(assay_text_params *q)
+void text_params_free(assay_text_params *q)
 {
     free(q->scale);
     free(q->zero_point);
@@ -25,31 +25,31 @@ void assay_text_params_free(assay_text_params *q)
 
 static assay_status parse_scale_list(assay_scanner *p, assay_text_params *q)
 {
-    assay_status s = assay_scan_expect(p, "[");
-    while (!s && !assay_scan_accept(p, "]")) {
-        float *scale = assay_scan_grow(q->scale, q->n_scales, sizeof *scale);
+    assay_status s = text_scan_expect(p, "[");
+    while (!s && !text_scan_accept(p, "]")) {
+        float *scale = text_scan_grow(q->scale, q->n_scales, sizeof *scale);
         if (!scale)
             return assay_out_of_memory(p->err);
         q->scale = scale;
-        if (q->n_scales && (s = assay_scan_expect(p, ",")))
+        if (q->n_scales && (s = text_scan_expect(p, ",")))
             break;
-        s = assay_scan_float(p, &q->scale[q->n_scales++]);
+        s = text_scan_float(p, &q->scale[q->n_scales++]);
     }
     return s;
 }
 
 static assay_status parse_zero_point_list(assay_scanner *p, assay_text_params *q)
 {
-    assay_status s = assay_scan_expect(p, "[");
-    while (!s && !assay_scan_accept(p, "]")) {
+    assay_status s = text_scan_expect(p, "[");
+    while (!s && !text_scan_accept(p, "]")) {
         int64_t v;
-        int32_t *zero_point = assay_scan_grow(q->zero_point, q->n_zero_points, sizeof *zero_point);
+        int32_t *zero_point = text_scan_grow(q->zero_point, q->n_zero_points, sizeof *zero_point);
         if (!zero_point)
             return assay_out_of_memory(p->err);
         q->zero_point = zero_point;
-        if (q->n_zero_points && (s = assay_scan_expect(p, ",")))
+        if (q->n_zero_points && (s = text_scan_expect(p, ",")))
             break;
-        if (!(s = assay_scan_int(p, INT32_MIN, INT32_MAX, &v)))
+        if (!(s = text_scan_int(p, INT32_MIN, INT32_MAX, &v)))
             q->zero_point[q->n_zero_points++] = (int32_t)v;
     }
     return s;
@@ -61,21 +61,21 @@ static assay_status parse_axis_params(assay_scanner *p, assay_type *t, assay_tex
     int64_t axis;
     assay_status s;
     t->q.granularity = ASSAY_Q_AXIS;
-    if ((s = assay_scan_expect(p, "=")) || (s = assay_scan_int(p, 0, t->rank - 1, &axis)) ||
-        (s = assay_scan_expect(p, ",")))
+    if ((s = text_scan_expect(p, "=")) || (s = text_scan_int(p, 0, t->rank - 1, &axis)) ||
+        (s = text_scan_expect(p, ",")))
         return s;
     t->q.axis = (int)axis;
-    if (assay_scan_accept(p, "block")) {
+    if (text_scan_accept(p, "block")) {
         t->q.granularity = ASSAY_Q_BLOCK;
-        if ((s = assay_scan_expect(p, "=")) || (s = assay_scan_int(p, 1, INT64_MAX, &t->q.block)) ||
-            (s = assay_scan_expect(p, ",")))
+        if ((s = text_scan_expect(p, "=")) || (s = text_scan_int(p, 1, INT64_MAX, &t->q.block)) ||
+            (s = text_scan_expect(p, ",")))
             return s;
     }
-    if ((s = parse_scale_list(p, q)) || (s = assay_scan_expect(p, ",")) ||
+    if ((s = parse_scale_list(p, q)) || (s = text_scan_expect(p, ",")) ||
         (s = parse_zero_point_list(p, q)))
         return s;
     if (q->n_scales != q->n_zero_points)
-        return assay_scan_fail(p, "%zu scales but %zu zero points", q->n_scales, q->n_zero_points);
+        return text_scan_fail(p, "%zu scales but %zu zero points", q->n_scales, q->n_zero_points);
     return ASSAY_OK;
 }
 
@@ -84,17 +84,17 @@ static assay_status parse_params(assay_scanner *p, assay_type *t, assay_text_par
     assay_status s;
     int64_t zero_point = 0;
 
-    q->scale = assay_scan_grow(NULL, 0, sizeof *q->scale);
-    q->zero_point = assay_scan_grow(NULL, 0, sizeof *q->zero_point);
+    q->scale = text_scan_grow(NULL, 0, sizeof *q->scale);
+    q->zero_point = text_scan_grow(NULL, 0, sizeof *q->zero_point);
     if (!q->scale || !q->zero_point)
         return assay_out_of_memory(p->err);
-    if (assay_scan_accept(p, "axis")) {
+    if (text_scan_accept(p, "axis")) {
         if ((s = parse_axis_params(p, t, q)))
             return s;
     } else {
         t->q.granularity = ASSAY_Q_TENSOR;
-        if ((s = assay_scan_float(p, q->scale)) || (s = assay_scan_expect(p, ",")) ||
-            (s = assay_scan_int(p, INT32_MIN, INT32_MAX, &zero_point)))
+        if ((s = text_scan_float(p, q->scale)) || (s = text_scan_expect(p, ",")) ||
+            (s = text_scan_int(p, INT32_MIN, INT32_MAX, &zero_point)))
             return s;
         q->zero_point[0] = (int32_t)zero_point;
         q->n_scales = 1;
@@ -102,26 +102,26 @@ static assay_status parse_params(assay_scanner *p, assay_type *t, assay_text_par
     t->q.count = q->n_scales;
     t->q.scale = q->scale;
     t->q.zero_point = q->zero_point;
-    return assay_scan_expect(p, ")");
+    return text_scan_expect(p, ")");
 }
 
-assay_status assay_text_parse_type(assay_scanner *p, assay_type *t, assay_text_params *q,
-                                   int *source_index)
+assay_status text_parse_type(assay_scanner *p, assay_type *t, assay_text_params *q,
+                             int *source_index)
 {
     char word[16];
-    const char *at = assay_scan_here(p);
+    const char *at = text_scan_here(p);
     assay_error inner;
     int64_t index = -1;
     assay_status s;
 
-    if ((s = assay_scan_word(p, word, sizeof word, "an element kind")) ||
-        (s = assay_scan_located(p, at, assay_elem_parse(word, &t->elem, &inner), &inner)) ||
+    if ((s = text_scan_word(p, word, sizeof word, "an element kind")) ||
+        (s = text_scan_located(p, at, assay_elem_parse(word, &t->elem, &inner), &inner)) ||
         (s = parse_dims(p, t)))
         return s;
-    if (assay_scan_accept(p, "q("))
+    if (text_scan_accept(p, "q("))
         s = parse_params(p, t, q);
-    if (!s && assay_scan_accept(p, "src(") && !(s = assay_scan_int(p, 0, INT32_MAX, &index)))
-        s = assay_scan_expect(p, ")");
+    if (!s && text_scan_accept(p, "src(") && !(s = text_scan_int(p, 0, INT32_MAX, &index)))
+        s = text_scan_expect(p, ")");
     *source_index = (int)index;
     return s;
 }

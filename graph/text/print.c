@@ -13,7 +13,7 @@
 static const char *const words[] = {"graph", "model", "input",  "const",
                                     "var",   "value", "output", NULL};
 
-bool assay_name_is_bare(const char *name)
+bool text_name_is_bare(const char *name)
 {
     size_t n = strspn(name, BARE);
     if (n == 0 || name[n] != '\0' || name[0] == '-' || strcmp(name, "_") == 0)
@@ -35,9 +35,9 @@ static void print_string(const char *text, assay_buf *out)
     assay_buf_printf(out, "\"");
 }
 
-void assay_name_print(const char *name, assay_buf *out)
+void text_name_print(const char *name, assay_buf *out)
 {
-    if (assay_name_is_bare(name))
+    if (text_name_is_bare(name))
         assay_buf_printf(out, "%s", name);
     else
         print_string(name, out);
@@ -66,7 +66,7 @@ static void print_params(const assay_qparams *q, assay_buf *out)
     assay_buf_printf(out, "%s])", q->count ? "" : "[");
 }
 
-void assay_type_print(const assay_type *t, assay_buf *out)
+void text_type_print(const assay_type *t, assay_buf *out)
 {
     char elem[8];
     assay_buf_printf(out, "%s[", assay_elem_print(t->elem, elem));
@@ -96,9 +96,9 @@ static void start_line(const printer *p, const char *word)
 /* "name: type src(3)" */
 static void print_value(const printer *p, const assay_value *v)
 {
-    assay_name_print(v->name, p->out);
+    text_name_print(v->name, p->out);
     assay_buf_printf(p->out, ": ");
-    assay_type_print(&v->type, p->out);
+    text_type_print(&v->type, p->out);
     if (v->source_index >= 0)
         assay_buf_printf(p->out, " src(%d)", v->source_index);
 }
@@ -129,7 +129,7 @@ static assay_status print_file(const printer *p, int id)
     const assay_value *v = &p->g->value[id];
     const assay_text_options *o = p->options;
     char name[ASSAY_TEXT_FILE_NAME], digest[33];
-    assay_status s = assay_constant_digest(&v->type, v->data, digest, p->err);
+    assay_status s = text_constant_digest(&v->type, v->data, digest, p->err);
     if (s)
         return s;
     file_name(name, sizeof name, (*p->n_files)++, v->name, o->named_by_digest ? digest : "");
@@ -207,7 +207,7 @@ static void print_node(const printer *p, const assay_node *n)
         const assay_value *v = assay_node_in(p->g, n, i);
         assay_buf_printf(p->out, "%s", i ? ", " : "");
         if (v)
-            assay_name_print(v->name, p->out);
+            text_name_print(v->name, p->out);
         else
             assay_buf_printf(p->out, "_");
     }
@@ -224,7 +224,7 @@ static void print_node(const printer *p, const assay_node *n)
         assay_buf_printf(p->out, " codes[%ld,%ld]", (long)n->code_lo, (long)n->code_hi);
     if (strcmp(n->name, assay_node_out(p->g, n, 0)->name) != 0) {
         assay_buf_printf(p->out, " @");
-        assay_name_print(n->name, p->out);
+        text_name_print(n->name, p->out);
     }
     assay_buf_printf(p->out, "\n");
 }
@@ -268,7 +268,7 @@ static assay_status print_items(printer *p)
         s = print_source(p, i);
     for (int i = 0; i < g->n_outputs; ++i) {
         start_line(p, "output ");
-        assay_name_print(g->value[g->output[i]].name, p->out);
+        text_name_print(g->value[g->output[i]].name, p->out);
         assay_buf_printf(p->out, "\n");
     }
     return s;
@@ -286,7 +286,7 @@ static assay_status print_graph(const printer *parent, const assay_graph *g, int
     if (!p.printed)
         return assay_out_of_memory(p.err);
     assay_buf_printf(p.out, "%*sgraph ", indent, "");
-    assay_name_print(g->name, p.out);
+    text_name_print(g->name, p.out);
     assay_buf_printf(p.out, " {\n");
     s = print_items(&p);
     assay_buf_printf(p.out, "%*s}\n", indent, "");
@@ -294,8 +294,8 @@ static assay_status print_graph(const printer *parent, const assay_graph *g, int
     return s;
 }
 
-assay_status assay_graph_print_with(const assay_graph *g, const assay_text_options *options,
-                                    assay_buf *out, assay_error *err)
+assay_status text_graph_print_with(const assay_graph *g, const assay_text_options *options,
+                                   assay_buf *out, assay_error *err)
 {
     int n_files = 0;
     printer p = {.options = options, .n_files = &n_files, .out = out, .err = err};
@@ -312,14 +312,14 @@ static assay_status put_file(void *user, const assay_graph *g, int value, const 
     (void)digest;
     if (snprintf(path, sizeof path, "%s/%s", (const char *)user, file) >= (int)sizeof path)
         return assay_fail(err, ASSAY_ERR_IO, "%.300s: the path is too long", (const char *)user);
-    return assay_constant_write(path, &v->type, v->data, err);
+    return text_constant_write(path, &v->type, v->data, err);
 }
 
-assay_status assay_graph_print(const assay_graph *g, const char *constants_dir, assay_buf *out,
-                               assay_error *err)
+assay_status text_graph_print(const assay_graph *g, const char *constants_dir, assay_buf *out,
+                              assay_error *err)
 {
     const assay_text_options options = {.inline_limit = ASSAY_TEXT_INLINE,
                                         .put = constants_dir ? put_file : NULL,
                                         .user = (void *)(uintptr_t)constants_dir};
-    return assay_graph_print_with(g, &options, out, err);
+    return text_graph_print_with(g, &options, out, err);
 }

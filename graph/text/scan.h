@@ -16,50 +16,50 @@ typedef struct assay_scanner {
     assay_error *err;
 } assay_scanner;
 
-assay_status assay_scan_open(assay_scanner *p, const char *text, size_t length, const char *file,
-                             const assay_text_folder *constants, assay_error *err);
-void assay_scan_close(assay_scanner *p);
+assay_status text_scan_open(assay_scanner *p, const char *text, size_t length, const char *file,
+                            const assay_text_folder *constants, assay_error *err);
+void text_scan_close(assay_scanner *p);
 
 /* Where the next token starts. */
-const char *assay_scan_here(assay_scanner *p);
+const char *text_scan_here(assay_scanner *p);
 
 /* "FILE:LINE:COLUMN: ..." for the next token, or for a place seen before. */
-assay_status assay_scan_fail(assay_scanner *p, const char *format, ...)
+assay_status text_scan_fail(assay_scanner *p, const char *format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 2, 3)))
 #endif
     ;
-assay_status assay_scan_fail_at(assay_scanner *p, const char *at, assay_status status,
-                                const char *format, ...)
+assay_status text_scan_fail_at(assay_scanner *p, const char *at, assay_status status,
+                               const char *format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 4, 5)))
 #endif
     ;
 
 /* Puts "FILE:LINE:COLUMN: " before what another function said in *inner; ASSAY_OK stays. */
-assay_status assay_scan_located(assay_scanner *p, const char *at, assay_status s,
-                                const assay_error *inner);
+assay_status text_scan_located(assay_scanner *p, const char *at, assay_status s,
+                               const assay_error *inner);
 
 /* Takes a token if it is the next one. A word is not taken out of a longer one; "q(" and the like
  * may have white space before the bracket. */
-bool assay_scan_accept(assay_scanner *p, const char *token);
-assay_status assay_scan_expect(assay_scanner *p, const char *token);
+bool text_scan_accept(assay_scanner *p, const char *token);
+assay_status text_scan_expect(assay_scanner *p, const char *token);
 /* Nothing may follow. */
-assay_status assay_scan_end(assay_scanner *p);
+assay_status text_scan_end(assay_scanner *p);
 
 /* Letters, digits and '_'; `what` says what was expected. */
-assay_status assay_scan_word(assay_scanner *p, char *buf, size_t size, const char *what);
+assay_status text_scan_word(assay_scanner *p, char *buf, size_t size, const char *what);
 /* A bare name or a string; a string. malloc'd. */
-assay_status assay_scan_name(assay_scanner *p, char **name);
-assay_status assay_scan_string(assay_scanner *p, char **text);
-assay_status assay_scan_int(assay_scanner *p, int64_t lo, int64_t hi, int64_t *v);
-assay_status assay_scan_float(assay_scanner *p, float *v);
+assay_status text_scan_name(assay_scanner *p, char **name);
+assay_status text_scan_string(assay_scanner *p, char **text);
+assay_status text_scan_int(assay_scanner *p, int64_t lo, int64_t hi, int64_t *v);
+assay_status text_scan_float(assay_scanner *p, float *v);
 /* An attribute's value: up to ',' or '}', or a whole "[...]". */
-assay_status assay_scan_raw(assay_scanner *p, char *buf, size_t size);
+assay_status text_scan_raw(assay_scanner *p, char *buf, size_t size);
 
 /* Makes room for element n of a malloc'd array that grows by doubling; NULL when memory is out (the
  * old array is then still there). */
-void *assay_scan_grow(void *array, size_t n, size_t size);
+void *text_scan_grow(void *array, size_t n, size_t size);
 
 /* ---- types (graph/text/parse_type.c) ---- */
 /* Arrays behind a parsed type's parameters; freed once the value has been added to its graph. */
@@ -69,10 +69,10 @@ typedef struct assay_text_params {
     size_t n_scales, n_zero_points;
 } assay_text_params;
 
-void assay_text_params_free(assay_text_params *q);
+void text_params_free(assay_text_params *q);
 /* A type with "q(...)" and "src(...)"; *source_index is -1 without src. *q must be zeroed before
  * and freed after, also on failure. */
-assay_status assay_text_parse_type(assay_scanner *p, assay_type *t, assay_text_params *q,
-                                   int *source_index);
+assay_status text_parse_type(assay_scanner *p, assay_type *t, assay_text_params *q,
+                             int *source_index);
 
 #endif

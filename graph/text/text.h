@@ -45,8 +45,8 @@
 /* Appends the text of g to *out. constants_dir: an existing directory for the large constants
  * (written there as c0000_NAME.npy), or NULL to have all of them in the text. Nodes should be in
  * order (assay_graph_compact), or the text will not parse. */
-assay_status assay_graph_print(const assay_graph *g, const char *constants_dir, assay_buf *out,
-                               assay_error *err);
+assay_status text_graph_print(const assay_graph *g, const char *constants_dir, assay_buf *out,
+                              assay_error *err);
 
 /* The same with a say in which constants go to files, and who writes them. */
 #define ASSAY_TEXT_FILE_NAME 80
@@ -56,13 +56,13 @@ typedef struct assay_text_options {
      * never share a name. */
     bool named_by_digest;
     /* Takes each constant that goes to a file, with the file's name and the digest of its elements
-     * (assay_constant_digest). NULL: all constants are in the text. */
+     * (text_constant_digest). NULL: all constants are in the text. */
     assay_status (*put)(void *user, const assay_graph *g, int value, const char *file,
                         const char *digest, assay_error *err);
     void *user;
 } assay_text_options;
-assay_status assay_graph_print_with(const assay_graph *g, const assay_text_options *options,
-                                    assay_buf *out, assay_error *err);
+assay_status text_graph_print_with(const assay_graph *g, const assay_text_options *options,
+                                   assay_buf *out, assay_error *err);
 
 /* The directory of a text's constants. */
 typedef struct assay_text_folder {
@@ -74,18 +74,18 @@ typedef struct assay_text_folder {
 
 /* Parses one graph and verifies it. `file` names the text in messages, which give line and column;
  * constants_dir may be NULL when the text names no files. The text need not be NUL-terminated. */
-assay_status assay_graph_parse(const char *text, size_t length, const char *file,
-                               const char *constants_dir, assay_graph **out, assay_error *err);
-assay_status assay_graph_parse_in(const char *text, size_t length, const char *file,
-                                  const assay_text_folder *constants, assay_graph **out,
-                                  assay_error *err);
+assay_status text_graph_parse(const char *text, size_t length, const char *file,
+                              const char *constants_dir, assay_graph **out, assay_error *err);
+assay_status text_graph_parse_in(const char *text, size_t length, const char *file,
+                                 const assay_text_folder *constants, assay_graph **out,
+                                 assay_error *err);
 
 /* ---- pieces for other printers ---- */
 /* "f32[1,3]", "i8[1,8] q(0.02,-3)". */
-void assay_type_print(const assay_type *t, assay_buf *out);
+void text_type_print(const assay_type *t, assay_buf *out);
 /* A name, quoted when it needs to be. */
-void assay_name_print(const char *name, assay_buf *out);
+void text_name_print(const char *name, assay_buf *out);
 /* Whether a name may stand without quotes. */
-bool assay_name_is_bare(const char *name);
+bool text_name_is_bare(const char *name);
 
 #endif

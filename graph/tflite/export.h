@@ -12,7 +12,7 @@
  * same, in another order between the layers; inputs and outputs keep their shapes by transposes.
  *
  * ASSAY_ERR_UNSUPPORTED lists every node that TFLite has no operator for, a line each. */
-assay_status assay_tflite_export(const assay_graph *g, unsigned char **bytes, size_t *length,
-                                 assay_error *err);
+assay_status tfl_export_graph(const assay_graph *g, unsigned char **bytes, size_t *length,
+                              assay_error *err);
 
 #endif

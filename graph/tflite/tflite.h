@@ -44,23 +44,23 @@ struct assay_tflite_row {
  * assay_graph_free; its model_digest is the XXH3-128 of the file. On failure *out is NULL.
  * ASSAY_ERR_INPUT names a byte offset, an operator or a tensor; ASSAY_ERR_UNSUPPORTED lists all
  * that is not supported, operators by kind with their indices. */
-assay_status assay_tflite_import_file(const char *path, assay_graph **out, assay_error *err);
+assay_status tfl_import_file(const char *path, assay_graph **out, assay_error *err);
 /* The same; options may be NULL. */
-assay_status assay_tflite_import_file_with(const char *path, const assay_tflite_options *options,
-                                           assay_graph **out, assay_error *err);
+assay_status tfl_import_file_with(const char *path, const assay_tflite_options *options,
+                                  assay_graph **out, assay_error *err);
 
 /* A model may have several entry points, its signatures: "PATH#KEY" is the one of that key, PATH
  * the first subgraph. Returns the file's part of a name, in `room`, or `path` itself when it has no
  * other part or is the name of a file as it stands; *entry is the key or NULL. */
-const char *assay_tflite_split(const char *path, char room[4096], const char **entry);
+const char *tfl_split(const char *path, char room[4096], const char **entry);
 
 /* The same from memory, which is borrowed: it must outlive the graph. `name` stands for the file in
  * messages; `entry` is a signature's key, or NULL for the first subgraph; options may be NULL. */
-assay_status assay_tflite_import_entry(const char *name, const char *entry, const void *bytes,
-                                       size_t size, const assay_tflite_options *options,
-                                       assay_graph **out, assay_error *err);
+assay_status tfl_import_entry(const char *name, const char *entry, const void *bytes, size_t size,
+                              const assay_tflite_options *options, assay_graph **out,
+                              assay_error *err);
 /* From the first subgraph. */
-assay_status assay_tflite_import_memory(const char *name, const void *bytes, size_t size,
-                                        assay_graph **out, assay_error *err);
+assay_status tfl_import_memory(const char *name, const void *bytes, size_t size, assay_graph **out,
+                               assay_error *err);
 
 #endif

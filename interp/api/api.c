@@ -5,12 +5,12 @@
 
 assay_status assay_load(const char *path, assay_graph **out, assay_error *err)
 {
-    return assay_model_load_canonical(path, NULL, out, err);
+    return run_model_load_canonical(path, NULL, out, err);
 }
 
 assay_status assay_save(const assay_graph *g, const char *path, assay_error *err)
 {
-    return assay_model_save(g, path, err);
+    return run_model_save(g, path, err);
 }
 
 int assay_input_count(const assay_graph *g)
@@ -56,27 +56,27 @@ const assay_type *assay_value_type(const assay_graph *g, int value)
 assay_status assay_quantize_file(const assay_graph *g, const char *profile, const assay_scheme *s,
                                  assay_graph **out, assay_error *err)
 {
-    const assay_quantize_options options = {.has_kernel = assay_has_integer_kernel};
+    const assay_quantize_options options = {.has_kernel = kernel_has_integer_kernel};
     assay_profile *p = NULL;
-    assay_status status = assay_profile_load(profile, &p, err);
+    assay_status status = profile_load(profile, &p, err);
 
     *out = NULL;
     if (status == ASSAY_OK)
-        status = assay_profile_complete(p, err);
+        status = profile_complete(p, err);
     if (status == ASSAY_OK)
-        status = assay_quantize(g, p, s, &options, out, NULL, err);
-    assay_profile_free(p);
+        status = quantize_network(g, p, s, &options, out, NULL, err);
+    profile_free(p);
     return status;
 }
 
 assay_status assay_group_conversions(assay_graph *g, const assay_scheme *s, assay_error *err)
 {
-    return assay_group_qdq(g, s, assay_has_integer_kernel, NULL, err);
+    return quantize_group_qdq(g, s, kernel_has_integer_kernel, NULL, err);
 }
 
 assay_status assay_execute(assay_run *r, assay_error *err)
 {
-    return assay_run_execute(r, NULL, false, NULL, err);
+    return run_execute(r, NULL, false, NULL, err);
 }
 
 assay_status assay_golden(const assay_program *p, assay_run *r, const char *dir, bool accumulators,
@@ -85,14 +85,14 @@ assay_status assay_golden(const assay_program *p, assay_run *r, const char *dir,
     const assay_bundle_options options = {
         .dir = dir, .accumulators = accumulators, .samples = 1, .model_file = p->graph->name};
     assay_bundle_writer *w;
-    assay_status status = assay_bundle_begin(&options, p, &w, err);
+    assay_status status = golden_bundle_begin(&options, p, &w, err);
 
     if (status != ASSAY_OK)
         return status;
-    status = assay_bundle_sample(w, r, 0, NULL, err);
+    status = golden_bundle_sample(w, r, 0, NULL, err);
     if (status != ASSAY_OK) {
-        assay_bundle_abort(w);
+        golden_bundle_abort(w);
         return status;
     }
-    return assay_bundle_commit(w, digest, err);
+    return golden_bundle_commit(w, digest, err);
 }

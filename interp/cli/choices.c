@@ -52,7 +52,7 @@ static int parse_calibration(const char *text, cli_quantize *q)
     assay_calibrate_rule *rule = &q->calibrate[q->options.n_calibrate];
     assay_calibrate_how *how = equals ? &rule->how : &q->options.calibration;
 
-    if (!assay_calibration_find(equals ? equals + 1 : text, how))
+    if (!calibrate_find(equals ? equals + 1 : text, how))
         return cli_trouble("--calibration takes [PATTERN=]METHOD, with min-max, percentile, "
                            "percentile:99.9, kl or mse, not '%s'",
                            text);
@@ -75,14 +75,14 @@ int cli_quantize_options(const cli_args *a, cli_quantize *q)
     q->calibrate = calloc((size_t)a->n_given + 1, sizeof *q->calibrate);
     if (!q->calibrate)
         return cli_trouble("out of memory");
-    q->options.has_kernel = assay_has_integer_kernel;
+    q->options.has_kernel = kernel_has_integer_kernel;
     q->options.integer_io = cli_has(a, "integer-io");
     if (cli_has(a, "per-tensor"))
         q->options.weights = ASSAY_WEIGHTS_PER_TENSOR;
     if (schema) {
         q->options.has_schema = true;
-        if (!assay_schema_find(schema, &q->options.activation))
-            return cli_trouble("--schema is %s, not '%s'", assay_schema_names, schema);
+        if (!calibrate_schema_find(schema, &q->options.activation))
+            return cli_trouble("--schema is %s, not '%s'", calibrate_schema_names, schema);
     }
     if (strcmp(chooser, "glow") == 0)
         q->options.activation.method = ASSAY_QPARAMS_GLOW;
@@ -95,20 +95,20 @@ int cli_quantize_options(const cli_args *a, cli_quantize *q)
             return CLI_TROUBLE;
     q->options.calibrate = q->calibrate;
     text = cli_value(a, "calibrate-weights", "min-max");
-    if (!assay_calibration_find(text, &q->options.weight_calibration) ||
+    if (!calibrate_find(text, &q->options.weight_calibration) ||
         q->options.weight_calibration.method == ASSAY_CALIBRATE_KL)
         return cli_trouble("--calibrate-weights takes min-max, percentile, percentile:99.9 or mse, "
                            "not '%s'; a channel has too few weights for kl",
                            text);
     for (int k = 0; (text = cli_value_at(a, "keep-float", k)); k++)
-        if (add_rule(q, text, strlen(text), assay_f32()) != CLI_OK)
+        if (add_rule(q, text, strlen(text), apply_f32()) != CLI_OK)
             return CLI_TROUBLE;
     for (int k = 0; (text = cli_value_at(a, "precision", k)); k++)
         if (parse_precision(text, q) != CLI_OK)
             return CLI_TROUBLE;
     q->options.precision = q->rule;
     if (cli_has(a, "target") &&
-        assay_target_read(cli_value(a, "target", ""), &q->target, &err) != ASSAY_OK)
+        target_read(cli_value(a, "target", ""), &q->target, &err) != ASSAY_OK)
         return cli_failed(&err);
     q->options.target = q->target;
     return CLI_OK;
@@ -120,7 +120,7 @@ void cli_quantize_free(cli_quantize *q)
         free((char *)(uintptr_t)q->rule[i].pattern);
     for (int i = 0; i < q->options.n_calibrate; i++)
         free((char *)(uintptr_t)q->calibrate[i].pattern);
-    assay_target_free(q->target);
+    target_free(q->target);
     free(q->calibrate);
     free(q->rule);
 }

@@ -18,11 +18,11 @@ static int load_model(const cli_args *a, const assay_scheme *s, assay_graph **g)
 
     if (!path)
         return CLI_OK;
-    if ((status = cli_model_load(a, path, true, g)) != CLI_OK || !assay_model_is_onnx(path))
+    if ((status = cli_model_load(a, path, true, g)) != CLI_OK || !run_model_is_onnx(path))
         return status;
     if (!s)
         return cli_trouble("check-proof: an ONNX model is grouped under a scheme; give --scheme");
-    return assay_group_qdq(*g, s, assay_has_integer_kernel, NULL, &err) == ASSAY_OK
+    return quantize_group_qdq(*g, s, kernel_has_integer_kernel, NULL, &err) == ASSAY_OK
                ? CLI_OK
                : cli_failed(&err);
 }
@@ -37,7 +37,7 @@ static int check(const char *path, const assay_proof_networks *networks)
 
     if (status)
         return cli_failed(&err);
-    status = assay_check_proof((const char *)text, length, path, networks, &r, &err);
+    status = check_proof((const char *)text, length, path, networks, &r, &err);
     free(text);
     if (status == ASSAY_ERR_INPUT) {
         printf("%s: BAD: %s\n", path, err.text);

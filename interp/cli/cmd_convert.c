@@ -56,9 +56,9 @@ static int run(const cli_args *a)
             "convert: --output is needed; FILE.onnx becomes ONNX, FILE.tflite TFLite, "
             "others text form");
     /* TFLite has no BatchNormalization and other ops that lowering takes away */
-    status = cli_model_load(a, model, has_end(out, ".tflite") && assay_model_is_onnx(model), &g);
+    status = cli_model_load(a, model, has_end(out, ".tflite") && run_model_is_onnx(model), &g);
     if (status == CLI_OK && ((scheme && group(a, scheme, g, &err) != ASSAY_OK) ||
-                             assay_model_save(g, out, &err) != ASSAY_OK))
+                             run_model_save(g, out, &err) != ASSAY_OK))
         status = cli_failed(&err);
     if (status == CLI_OK)
         printf("%s: %d nodes\n", out, g->n_nodes);

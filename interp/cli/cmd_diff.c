@@ -51,15 +51,15 @@ static int compare(const cli_args *a, const assay_diff_options *o)
     assay_status status;
     int verdict;
 
-    if (assay_diff_paths(a->positional[0], a->positional[1], o, &d, &err) != ASSAY_OK)
+    if (golden_diff_paths(a->positional[0], a->positional[1], o, &d, &err) != ASSAY_OK)
         return cli_failed(&err);
     if (!cli_has(a, "quiet"))
-        assay_diff_print(d, stdout);
-    status = json ? assay_diff_write_json(d, json, &err) : ASSAY_OK;
+        golden_diff_print(d, stdout);
+    status = json ? golden_diff_write_json(d, json, &err) : ASSAY_OK;
     if (status == ASSAY_OK && junit)
-        status = assay_diff_write_junit(d, junit, &err);
+        status = golden_diff_write_junit(d, junit, &err);
     verdict = d->n_failed ? CLI_DIFFERENT : CLI_OK;
-    assay_diff_free(d);
+    golden_diff_free(d);
     return status == ASSAY_OK ? verdict : cli_failed(&err);
 }
 

@@ -103,7 +103,7 @@ static int write_json(const evaluation *e, const char *path)
                                         : json_null());
     }
     status =
-        o ? assay_json_write(path, o, &err) : assay_fail(&err, ASSAY_ERR_MEMORY, "out of memory");
+        o ? file_json_write(path, o, &err) : assay_fail(&err, ASSAY_ERR_MEMORY, "out of memory");
     json_decref(o);
     return status == ASSAY_OK ? CLI_OK : cli_failed(&err);
 }
@@ -139,7 +139,7 @@ static int evaluate_alone(evaluation *e, cli_data *d, const assay_program *p)
 {
     assay_error err;
     e->result.samples = d->samples.count;
-    return assay_evaluate(p, &d->samples, d->threads, NULL, &e->result.other, &err) == ASSAY_OK
+    return measure_evaluate(p, &d->samples, d->threads, NULL, &e->result.other, &err) == ASSAY_OK
                ? CLI_OK
                : cli_failed(&err);
 }
@@ -156,8 +156,8 @@ static int evaluate_both(evaluation *e, cli_data *d, const assay_program *p)
     if (status == CLI_OK && assay_program_make(e->twin, NULL, false, &floating, &err) != ASSAY_OK)
         status = cli_failed(&err);
     d->samples.reference = &twin.samples;
-    if (status == CLI_OK && assay_fidelity_measure(floating, p, &d->samples, d->threads, NULL, 0,
-                                                   NULL, NULL, &e->result, &err) != ASSAY_OK) {
+    if (status == CLI_OK && measure_fidelity_measure(floating, p, &d->samples, d->threads, NULL, 0,
+                                                     NULL, NULL, &e->result, &err) != ASSAY_OK) {
         cli_data_close(d); /* ends the line of progress */
         status = cli_failed(&err);
     }
@@ -177,7 +177,7 @@ static int report(const evaluation *e, const assay_program *p)
     print_row(e, e->name, &f->other);
     if (e->twin)
         print_difference(e);
-    assay_contract_print(p, stdout);
+    golden_contract_print(p, stdout);
     if (json)
         status = write_json(e, json);
     if (status == CLI_OK && e->twin &&
@@ -201,7 +201,7 @@ static int compare(const cli_args *a, const cli_session *s)
     if (s->graph->n_inputs < 1)
         return cli_trouble("%s: the network has no input", a->positional[0]);
     if (cli_has(a, "float")) {
-        if (assay_model_load_canonical(cli_value(a, "float", ""), NULL, &loaded, &err) != ASSAY_OK)
+        if (run_model_load_canonical(cli_value(a, "float", ""), NULL, &loaded, &err) != ASSAY_OK)
             return cli_failed(&err);
         e.twin = loaded;
     }

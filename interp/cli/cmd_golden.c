@@ -11,7 +11,7 @@ static bool parse_forms(const char *text, unsigned *forms)
     *forms = 0;
     while (*text) {
         const size_t n = strcspn(text, ",");
-        const unsigned form = assay_dump_find(text, n);
+        const unsigned form = golden_dump_find(text, n);
         if (!form) {
             cli_trouble("golden: --format takes a list of " ASSAY_DUMP_NAMES "not '%.*s'", (int)n,
                         text);
@@ -40,7 +40,7 @@ static int from_files(const origin *from, const assay_program *p, assay_bundle_w
 
     for (int64_t k = 0; k < from->files->samples && status == CLI_OK; k++)
         if (cli_inputs_read(from->files, k, run, sources, &err) != ASSAY_OK ||
-            assay_bundle_sample(w, run, k, sources, &err) != ASSAY_OK)
+            golden_bundle_sample(w, run, k, sources, &err) != ASSAY_OK)
             status = cli_failed(&err);
     free(sources);
     return status;
@@ -56,11 +56,11 @@ static int from_dataset(const origin *from, const assay_program *p, assay_bundle
     for (int64_t k = 0; k < d->samples.count; k++) {
         const int64_t i = d->samples.first + k;
         char name[512];
-        const char *source = assay_dataset_sample_name(d->dataset, i, name, sizeof name);
+        const char *source = dataset_sample_name(d->dataset, i, name, sizeof name);
         if (!from->sequence)
             assay_run_reset(run);
         if (d->samples.read(d, i, 0, assay_run_data(run, p->graph->input[0]), &err) != ASSAY_OK ||
-            assay_bundle_sample(w, run, i, &source, &err) != ASSAY_OK)
+            golden_bundle_sample(w, run, i, &source, &err) != ASSAY_OK)
             return cli_failed(&err);
         cli_progress_step(&d->progress);
     }
@@ -77,21 +77,21 @@ static int write_bundle(const assay_program *p, assay_bundle_options *o, const o
 
     if (assay_run_new(p, &run, &err) != ASSAY_OK)
         return cli_failed(&err);
-    if (assay_bundle_begin(o, p, &w, &err) != ASSAY_OK) {
+    if (golden_bundle_begin(o, p, &w, &err) != ASSAY_OK) {
         assay_run_free(run);
         return cli_failed(&err);
     }
     status = from->data ? from_dataset(from, p, w, run) : from_files(from, p, w, run);
     assay_run_free(run);
     if (status != CLI_OK) {
-        assay_bundle_abort(w);
+        golden_bundle_abort(w);
         return status;
     }
-    if (assay_bundle_commit(w, digest, &err) != ASSAY_OK)
+    if (golden_bundle_commit(w, digest, &err) != ASSAY_OK)
         return cli_failed(&err);
     printf("%s: %lld %s%s, digest %s\n", o->dir, (long long)o->samples,
            o->sequence ? "step" : "sample", o->samples == 1 ? "" : "s", digest);
-    assay_contract_print(p, stdout);
+    golden_contract_print(p, stdout);
     return CLI_OK;
 }
 

@@ -121,7 +121,7 @@ static void print_ends(const assay_graph *g)
 static assay_status print_text(const assay_graph *g, assay_error *err)
 {
     assay_buf text = {0};
-    assay_status status = assay_graph_print(g, NULL, &text, err);
+    assay_status status = text_graph_print(g, NULL, &text, err);
 
     if (status == ASSAY_OK)
         fwrite(text.text, 1, text.length, stdout);
@@ -132,13 +132,13 @@ static assay_status print_text(const assay_graph *g, assay_error *err)
 static assay_status print_plan(const assay_graph *g, bool drawn, assay_error *err)
 {
     assay_plan *plan = NULL;
-    assay_status status = assay_plan_make(g, false, &plan, err);
+    assay_status status = run_plan_make(g, false, &plan, err);
 
     if (status == ASSAY_OK && drawn)
-        assay_plan_draw(stdout, g, plan);
+        page_plan_draw(stdout, g, plan);
     else if (status == ASSAY_OK)
-        assay_plan_print(stdout, g, plan);
-    assay_plan_free(plan);
+        run_plan_print(stdout, g, plan);
+    run_plan_free(plan);
     return status;
 }
 
@@ -178,7 +178,7 @@ static void print_unsupported(const char *path)
     assay_graph *g = NULL;
     assay_error err;
 
-    if (assay_tflite_import_file_with(path, &options, &g, &err) == ASSAY_ERR_UNSUPPORTED &&
+    if (tfl_import_file_with(path, &options, &g, &err) == ASSAY_ERR_UNSUPPORTED &&
         assay_buf_status(&table, &err) == ASSAY_OK && table.length > 0)
         printf("%6s  %-22s %-28s %s\n%s", "#", "operator", "output", "type", table.text);
     assay_buf_free(&table);
@@ -238,7 +238,7 @@ static int run(const cli_args *a)
         cli_report_print(&report, stdout);
     if (g == NULL && shows_table(a))
         print_unsupported(a->positional[0]);
-    assay_quantize_report_free(&report);
+    quantize_report_free(&report);
     assay_graph_free(g);
     return status;
 }

@@ -53,17 +53,17 @@ static int optimize(const cli_args *a, assay_graph *g, const assay_scheme *s,
     assay_optimize_report r;
     assay_error err;
     assay_status status = ASSAY_OK;
-    if (assay_model_is_onnx(a->positional[0])) /* dequantize -> op -> quantize is an integer op */
-        status = assay_group_qdq(g, s, assay_has_integer_kernel, NULL, &err);
+    if (run_model_is_onnx(a->positional[0])) /* dequantize -> op -> quantize is an integer op */
+        status = quantize_group_qdq(g, s, kernel_has_integer_kernel, NULL, &err);
     int before = count_nodes(g);
     memset(&r, 0, sizeof r);
     if (!status)
-        status = assay_optimize(g, s, o, &r, &err);
+        status = rewrite_optimize(g, s, o, &r, &err);
 
     if (!status && out)
-        status = assay_model_save(g, out, &err);
+        status = run_model_save(g, out, &err);
     if (!status && cert)
-        status = assay_write_file(cert, r.certificate.text, r.certificate.length, &err);
+        status = file_write_file(cert, r.certificate.text, r.certificate.length, &err);
     assay_buf_free(&r.certificate);
     if (status)
         return cli_failed(&err);
@@ -80,7 +80,7 @@ static int optimize(const cli_args *a, assay_graph *g, const assay_scheme *s,
 static int run(const cli_args *a)
 {
     assay_optimize_options o = {
-        .passes = cli_value(a, "passes", NULL), .run = assay_run_graph, .log = print_line};
+        .passes = cli_value(a, "passes", NULL), .run = run_whole_graph, .log = print_line};
     assay_graph *g = NULL;
     assay_scheme *s = NULL;
     assay_error err;
@@ -92,7 +92,7 @@ static int run(const cli_args *a)
     if (status == CLI_OK && assay_scheme_open(cli_value(a, "scheme", ""), &s, &err) != ASSAY_OK)
         status = cli_failed(&err);
     if (status == CLI_OK && cli_has(a, "target") &&
-        assay_target_read(cli_value(a, "target", ""), &target, &err) != ASSAY_OK)
+        target_read(cli_value(a, "target", ""), &target, &err) != ASSAY_OK)
         status = cli_failed(&err);
     o.target = target;
     if (status == CLI_OK)
@@ -100,7 +100,7 @@ static int run(const cli_args *a)
     if (status == CLI_OK)
         status = optimize(a, g, s, &o);
     assay_graph_free(g);
-    assay_target_free(target);
+    target_free(target);
     assay_scheme_free(s);
     return status;
 }

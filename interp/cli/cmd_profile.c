@@ -38,14 +38,14 @@ static assay_status describe(const cli_args *a, const assay_graph *g, const task
 {
     const assay_profile_range whole = {(uint64_t)t->samples.first,
                                        (uint64_t)(t->samples.first + t->samples.count)};
-    assay_status status = assay_profile_set_preprocessing(p, t->preprocessing, err);
+    assay_status status = profile_set_preprocessing(p, t->preprocessing, err);
 
     if (status == ASSAY_OK)
-        status = assay_profile_set_dataset(p, t->dataset, err);
+        status = profile_set_dataset(p, t->dataset, err);
     if (status == ASSAY_OK)
-        status = assay_profile_set_whole(p, whole, err);
+        status = profile_set_whole(p, whole, err);
     if (status == ASSAY_OK && (cli_has(a, "per-channel") || cli_has(a, "per-channel-of")))
-        status = assay_profile_by_channel(p, g, cli_value(a, "per-channel-of", "*"), err);
+        status = profile_by_channel(p, g, cli_value(a, "per-channel-of", "*"), err);
     return status;
 }
 
@@ -55,7 +55,7 @@ static int profile(const cli_args *a, const assay_graph *g, task *t)
     assay_program *program = NULL;
     assay_profile *p = NULL;
     assay_error err;
-    assay_status status = assay_profile_new(g, &p, &err);
+    assay_status status = profile_new(g, &p, &err);
     int shard = CLI_OK;
 
     if (status == ASSAY_OK)
@@ -65,12 +65,12 @@ static int profile(const cli_args *a, const assay_graph *g, task *t)
     if (status == ASSAY_OK && shard == CLI_OK)
         status = assay_program_make(g, NULL, false, &program, &err);
     if (status == ASSAY_OK && shard == CLI_OK)
-        status = assay_profile_samples_of(program, &t->samples, t->threads, p, &err);
+        status = measure_profile_samples_of(program, &t->samples, t->threads, p, &err);
     if (status == ASSAY_OK && shard == CLI_OK)
-        status = assay_profile_save(p, out, &err);
+        status = profile_save(p, out, &err);
     if (status == ASSAY_OK && shard == CLI_OK)
         cli_profile_print(out, p, stdout);
-    assay_profile_free(p);
+    profile_free(p);
     assay_program_free(program);
     return status == ASSAY_OK ? shard : cli_failed(&err);
 }
@@ -130,7 +130,7 @@ static int run(const cli_args *a)
 
     if (cli_model_load(a, a->positional[0], true, &g) != CLI_OK)
         return CLI_TROUBLE;
-    if (assay_model_is_quantized(g)) {
+    if (run_model_is_quantized(g)) {
         status = cli_trouble("%s: the network is quantized already; profiles are of float networks",
                              a->positional[0]);
     } else if (cli_has(a, "input") == cli_has(a, "dataset")) {

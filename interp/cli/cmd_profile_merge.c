@@ -5,10 +5,10 @@
 
 void cli_profile_print(const char *path, const assay_profile *p, FILE *f)
 {
-    fprintf(f, "%s: %d values over %" PRIu64 " samples\n", path, assay_profile_count(p),
-            assay_profile_samples(p));
-    for (int i = 0; i < assay_profile_count(p); i++) {
-        const assay_profile_entry *e = assay_profile_get(p, i);
+    fprintf(f, "%s: %d values over %" PRIu64 " samples\n", path, profile_count(p),
+            profile_samples(p));
+    for (int i = 0; i < profile_count(p); i++) {
+        const assay_profile_entry *e = profile_get(p, i);
         if (e->seen.nan || e->seen.inf)
             fprintf(f, "  '%s' held %" PRIu64 " NaN and %" PRIu64 " infinite elements\n", e->name,
                     e->seen.nan, e->seen.inf);
@@ -21,14 +21,14 @@ static int add(assay_profile **into, const char *path)
     assay_profile *p;
     assay_error err;
 
-    if (assay_profile_load(path, &p, &err) != ASSAY_OK)
+    if (profile_load(path, &p, &err) != ASSAY_OK)
         return cli_failed(&err);
     if (!*into) {
         *into = p;
         return CLI_OK;
     }
-    const assay_status status = assay_profile_merge(*into, p, &err);
-    assay_profile_free(p);
+    const assay_status status = profile_merge(*into, p, &err);
+    profile_free(p);
     return status == ASSAY_OK ? CLI_OK : cli_trouble("%s: %s", path, err.text);
 }
 
@@ -43,14 +43,14 @@ static int run(const cli_args *a)
         return cli_trouble("profile merge: -o FILE is needed");
     for (int i = 0; i < a->n_positional && status == CLI_OK; i++)
         status = add(&p, a->positional[i]);
-    if (status == CLI_OK && !cli_has(a, "partial") && assay_profile_complete(p, &err) != ASSAY_OK)
+    if (status == CLI_OK && !cli_has(a, "partial") && profile_complete(p, &err) != ASSAY_OK)
         status =
             cli_trouble("profile merge: %s; --partial merges some now, the rest later", err.text);
-    if (status == CLI_OK && assay_profile_save(p, out, &err) != ASSAY_OK)
+    if (status == CLI_OK && profile_save(p, out, &err) != ASSAY_OK)
         status = cli_failed(&err);
     if (status == CLI_OK)
         cli_profile_print(out, p, stdout);
-    assay_profile_free(p);
+    profile_free(p);
     return status;
 }
 

@@ -53,10 +53,10 @@ static int view_of(const char *name, int channel, const assay_histogram *seen,
 
     *v = (cli_profile_view){.name = name, .channel = channel, .seen = seen, .elem = c->elem};
     if (seen->finite > 0)
-        assay_calibrate_for(&choice, seen, how, &v->range);
+        calibrate_for(&choice, seen, how, &v->range);
     choice.final = v->range.final;
-    if (assay_choose_qparams(&choice, v->range.min, v->range.max, &v->scale, &v->zero_point,
-                             &err) != ASSAY_OK)
+    if (calibrate_choose_qparams(&choice, v->range.min, v->range.max, &v->scale, &v->zero_point,
+                                 &err) != ASSAY_OK)
         return cli_failed(&err);
     v->lo = (double)v->scale * (double)(lo - v->zero_point);
     v->hi = (double)v->scale * (double)(hi - v->zero_point);
@@ -75,14 +75,14 @@ static const assay_calibrate_how *how_of(const cli_quantize *q, const char *valu
 
 static void print_table(const assay_profile *p, const cli_profile_view *v, int n)
 {
-    const assay_profile_origin o = assay_profile_get_origin(p);
+    const assay_profile_origin o = profile_get_origin(p);
     char elem[8];
     int width = 36;
 
     for (int i = 0; i < n; i++)
         width = cli_widen(width, v[i].name);
     printf("model %s  data '%s'  %" PRIu64 " samples of [%" PRIu64 ", %" PRIu64 ")\n", o.model,
-           o.dataset, assay_profile_samples(p), o.whole.first, o.whole.end);
+           o.dataset, profile_samples(p), o.whole.first, o.whole.end);
     printf("%-*s %12s %12s %12s %6s %6s  %-4s %12s %6s %12s %12s %9s\n", width, "value", "min",
            "max", "elements", "NaN", "inf", "type", "scale", "zp", "from", "to", "beyond %");
     for (int i = 0; i < n; i++) {
@@ -140,10 +140,10 @@ static int by_step(const void *a, const void *b)
 /* The entries in the order of execution, malloc'ed; by name where an older file does not say. */
 static const assay_profile_entry **in_order(const assay_profile *p)
 {
-    const size_t n = (size_t)assay_profile_count(p);
+    const size_t n = (size_t)profile_count(p);
     const assay_profile_entry **order = calloc(n, sizeof *order);
     for (size_t i = 0; order && i < n; i++)
-        order[i] = assay_profile_get(p, (int)i);
+        order[i] = profile_get(p, (int)i);
     if (order)
         qsort(order, n, sizeof *order, by_step);
     return order;
@@ -158,7 +158,7 @@ static int view_all(const cli_args *a, const assay_profile *p, const assay_choic
     bool has_channels = false;
     int status = order ? CLI_OK : cli_trouble("out of memory");
 
-    for (int i = 0; i < assay_profile_count(p) && status == CLI_OK; i++) {
+    for (int i = 0; i < profile_count(p) && status == CLI_OK; i++) {
         const assay_profile_entry *e = order[i];
         const assay_calibrate_how *how = how_of(q, e->name);
         if (fnmatch(pattern, e->name, 0) != 0)
@@ -184,11 +184,11 @@ static int view_all(const cli_args *a, const assay_profile *p, const assay_choic
 
 static int show(const cli_args *a, const assay_profile *p, const cli_quantize *q)
 {
-    size_t room = (size_t)assay_profile_count(p);
+    size_t room = (size_t)profile_count(p);
     int n = 0;
 
-    for (int i = 0; i < assay_profile_count(p); i++)
-        room += (size_t)assay_profile_get(p, i)->n_channels;
+    for (int i = 0; i < profile_count(p); i++)
+        room += (size_t)profile_get(p, i)->n_channels;
     cli_profile_view *v = calloc(room, sizeof *v);
     codes as;
     int status = v ? codes_of(a, q, &as) : cli_trouble("out of memory");
@@ -209,14 +209,14 @@ static int run(const cli_args *a)
     assay_profile *p;
     assay_error err;
 
-    if (assay_profile_load(a->positional[0], &p, &err) != ASSAY_OK)
+    if (profile_load(a->positional[0], &p, &err) != ASSAY_OK)
         return cli_failed(&err);
     cli_quantize q;
     int status = cli_quantize_options(a, &q);
     if (status == CLI_OK)
         status = show(a, p, &q);
     cli_quantize_free(&q);
-    assay_profile_free(p);
+    profile_free(p);
     return status;
 }
 

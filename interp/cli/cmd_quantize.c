@@ -16,7 +16,7 @@ static void print_ranges(const assay_quantize_report *r)
         const assay_value_choice *c = &r->choice[i];
         cli_put_name(width, c->value);
         printf(" %-10s %12.6g %12.6g %12.6g %12.6g %9.3g  %-4s %12.6g %6d%s%s\n",
-               c->fixed ? "fixed" : assay_calibration_name(c->range.used), c->seen_min, c->seen_max,
+               c->fixed ? "fixed" : calibrate_name(c->range.used), c->seen_min, c->seen_max,
                c->range.min, c->range.max, 100 * c->range.clipped, assay_elem_print(c->elem, elem),
                (double)c->scale, c->zero_point, c->range.note ? "  " : "",
                c->range.note ? c->range.note : "");
@@ -31,7 +31,7 @@ static int save(const cli_args *a, const cli_session *s)
     cli_report_print(&s->report, stdout);
     if (cli_has(a, "ranges"))
         print_ranges(&s->report);
-    if (out && assay_model_save(s->graph, out, &err) != ASSAY_OK)
+    if (out && run_model_save(s->graph, out, &err) != ASSAY_OK)
         return cli_failed(&err);
     if (out)
         printf("%s: %d nodes\n", out, s->graph->n_nodes);

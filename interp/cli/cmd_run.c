@@ -20,12 +20,12 @@ static void print_best(const assay_value *v, const void *data)
             bool taken = false;
             for (int j = 0; j < k; j++)
                 taken = taken || shown[j] == i;
-            if (!taken && (best < 0 || assay_element_real(&v->type, data, i) >
-                                           assay_element_real(&v->type, data, best)))
+            if (!taken && (best < 0 || golden_element_real(&v->type, data, i) >
+                                           golden_element_real(&v->type, data, best)))
                 best = i;
         }
         shown[k] = best;
-        printf("  %6lld  %.9g\n", (long long)best, assay_element_real(&v->type, data, best));
+        printf("  %6lld  %.9g\n", (long long)best, golden_element_real(&v->type, data, best));
     }
 }
 
@@ -52,7 +52,7 @@ static int show_outputs(const char *dir, const assay_graph *g, assay_run *run)
         print_best(v, data);
         if (!dir)
             continue;
-        assay_bundle_stem(i, "output", v->name, stem);
+        golden_bundle_stem(i, "output", v->name, stem);
         snprintf(path, sizeof path, "%s/%s.npy", dir, stem);
         if (assay_dump_npy(path, &v->type, data, &err) != ASSAY_OK)
             return cli_failed(&err);
@@ -78,7 +78,7 @@ static int run_sample(const cli_args *a, const cli_files *f, int64_t sample, ass
         dir = folder;
     }
     if (cli_inputs_read(f, sample, run, sources, &err) != ASSAY_OK ||
-        assay_run_execute(run, NULL, false, NULL, &err) != ASSAY_OK)
+        run_execute(run, NULL, false, NULL, &err) != ASSAY_OK)
         return cli_failed(&err);
     return show_outputs(dir, f->graph, run);
 }
@@ -98,7 +98,7 @@ static int execute(const cli_args *a, const assay_program *p)
     for (int64_t k = 0; k < f.samples && status == CLI_OK; k++)
         status = run_sample(a, &f, k, run, sources);
     if (status == CLI_OK)
-        assay_contract_print(p, stdout);
+        golden_contract_print(p, stdout);
     assay_run_free(run);
     cli_files_close(&f);
     free(sources);

@@ -50,11 +50,11 @@ static void print_ratio(double db)
 
 static void print_whole(const assay_fidelity *f)
 {
-    const double drop = assay_fidelity_drop(f);
+    const double drop = measure_fidelity_drop(f);
 
     printf("the whole: output %.2f dB (MSE %.6g)", f->output_sqnr, f->output_mse);
     if (!isnan(drop))
-        printf(", drop %.4f points of %s", drop, assay_fidelity_drop_name(f));
+        printf(", drop %.4f points of %s", drop, measure_fidelity_drop_name(f));
     printf(", over %lld samples\n", (long long)f->samples);
 }
 
@@ -77,10 +77,10 @@ static void print_table(const assay_sensitivity *s)
         print_ratio(r->cumulative);
         printf(" ");
         print_ratio(r->alone.output_sqnr);
-        print_number(assay_fidelity_drop(&r->alone), 4);
+        print_number(measure_fidelity_drop(&r->alone), 4);
         printf("  ");
         print_ratio(r->without.output_sqnr);
-        print_number(assay_fidelity_drop(&r->without), 4);
+        print_number(measure_fidelity_drop(&r->without), 4);
         printf("\n");
     }
     print_whole(&s->whole);
@@ -105,16 +105,17 @@ static int write_json(const char *path, const assay_sensitivity *s)
                             r->op, "value", r->value, "type", assay_elem_print(r->elem, elem),
                             "isolated_db", ratio(r->isolated), "cumulative_db",
                             ratio(r->cumulative), "alone_db", ratio(r->alone.output_sqnr),
-                            "alone_drop", ratio(assay_fidelity_drop(&r->alone)), "without_db",
+                            "alone_drop", ratio(measure_fidelity_drop(&r->alone)), "without_db",
                             ratio(r->without.output_sqnr), "without_drop",
-                            ratio(assay_fidelity_drop(&r->without))));
+                            ratio(measure_fidelity_drop(&r->without))));
     }
     o = json_pack("{s:o,s:f,s:o,s:s,s:I,s:o}", "output_db", ratio(s->whole.output_sqnr),
-                  "output_mse", s->whole.output_mse, "drop", ratio(assay_fidelity_drop(&s->whole)),
-                  "drop_of", assay_fidelity_drop_name(&s->whole), "samples",
-                  (json_int_t)s->whole.samples, "nodes", rows);
+                  "output_mse", s->whole.output_mse, "drop",
+                  ratio(measure_fidelity_drop(&s->whole)), "drop_of",
+                  measure_fidelity_drop_name(&s->whole), "samples", (json_int_t)s->whole.samples,
+                  "nodes", rows);
     const assay_status status =
-        o ? assay_json_write(path, o, &err) : assay_fail(&err, ASSAY_ERR_MEMORY, "out of memory");
+        o ? file_json_write(path, o, &err) : assay_fail(&err, ASSAY_ERR_MEMORY, "out of memory");
     json_decref(o);
     return status == ASSAY_OK ? CLI_OK : cli_failed(&err);
 }
@@ -139,14 +140,14 @@ static int run(const cli_args *a)
     int status = cli_trial_open(&s, &d, &q, a, &trial);
 
     if (status == CLI_OK &&
-        assay_sensitivity_measure(&trial, step, &progress, &table, &err) != ASSAY_OK)
+        measure_sensitivity_measure(&trial, step, &progress, &table, &err) != ASSAY_OK)
         status = cli_failed(&err);
     cli_progress_end(&progress);
     if (status == CLI_OK)
         print_table(&table);
     if (status == CLI_OK && cli_has(a, "json"))
         status = write_json(cli_value(a, "json", ""), &table);
-    assay_sensitivity_free(&table);
+    measure_sensitivity_free(&table);
     cli_data_close(&d);
     cli_quantize_free(&q);
     cli_session_close(&s);

@@ -27,11 +27,10 @@ static void print_options(const assay_quantize_options *found, const assay_quant
 {
     printf("options:");
     if (found->calibration.method != given->calibration.method)
-        printf(" --calibration %s", assay_calibration_name(found->calibration.method));
+        printf(" --calibration %s", calibrate_name(found->calibration.method));
     for (int i = 0; i < found->n_calibrate - given->n_calibrate; i++) {
         char after[32];
-        snprintf(after, sizeof after, "=%s",
-                 assay_calibration_name(found->calibrate[i].how.method));
+        snprintf(after, sizeof after, "=%s", calibrate_name(found->calibrate[i].how.method));
         print_quoted("--calibration ", found->calibrate[i].pattern, after);
     }
     for (int i = 0; i < found->n_precision - given->n_precision; i++)
@@ -49,27 +48,29 @@ static int save(const cli_args *a, const assay_trial *t, const assay_quantize_op
     assay_quantize_report report;
     assay_graph *q = NULL;
     assay_error err;
-    assay_status status = assay_quantize(t->floating, t->profile, t->scheme, o, &q, &report, &err);
+    assay_status status =
+        quantize_network(t->floating, t->profile, t->scheme, o, &q, &report, &err);
 
     if (status == ASSAY_OK) {
         cli_report_print(&report, stdout);
         if (out)
-            status = assay_model_save(q, out, &err);
+            status = run_model_save(q, out, &err);
     }
     if (status == ASSAY_OK && out)
         printf("%s: %d nodes\n", out, q->n_nodes);
-    assay_quantize_report_free(&report);
+    quantize_report_free(&report);
     assay_graph_free(q);
     return status == ASSAY_OK ? CLI_OK : cli_failed(&err);
 }
 
 static void print_end(const assay_tune_options *o, const assay_tune_result *r)
 {
-    const double before = assay_fidelity_drop(&r->before), after = assay_fidelity_drop(&r->after);
+    const double before = measure_fidelity_drop(&r->before),
+                 after = measure_fidelity_drop(&r->after);
 
     printf("stopped after %d trials: %s; ", r->trials, r->reason);
     if (!isnan(after))
-        printf("drop %.4f points of %s (was %.4f%s", after, assay_fidelity_drop_name(&r->after),
+        printf("drop %.4f points of %s (was %.4f%s", after, measure_fidelity_drop_name(&r->after),
                before, o->target_sqnr > 0 ? "), " : ", ");
     if (!isnan(after) && o->target_sqnr <= 0)
         printf("target %.4g), ", o->target_drop);
@@ -92,7 +93,7 @@ static int tune(const cli_args *a, const assay_trial *t)
         !cli_integer(a, "max-float", 4, 0, 1000000, &max))
         return CLI_TROUBLE;
     o.max_float = (int)max;
-    if (assay_tune(t, &o, &r, &err) != ASSAY_OK) {
+    if (measure_tune(t, &o, &r, &err) != ASSAY_OK) {
         status = cli_failed(&err);
     } else {
         print_end(&o, &r);
@@ -101,7 +102,7 @@ static int tune(const cli_args *a, const assay_trial *t)
         if (status == CLI_OK && !r.reached)
             status = CLI_DIFFERENT;
     }
-    assay_tune_result_free(&r);
+    measure_tune_result_free(&r);
     return status;
 }
 

@@ -21,8 +21,8 @@ static int run(const cli_args *a)
     for (int i = 0; i < a->n_positional; i++) {
         assay_verify_result r;
         assay_error err;
-        if (assay_bundle_verify(a->positional[i], cli_has(a, "files-only") ? NULL : &engine,
-                                print_fault, NULL, &r, &err) != ASSAY_OK)
+        if (golden_bundle_verify(a->positional[i], cli_has(a, "files-only") ? NULL : &engine,
+                                 print_fault, NULL, &r, &err) != ASSAY_OK)
             return cli_failed(&err);
         const bool bad = r.files_bad || r.replay_bad || r.entries_bad;
         if (bad)

@@ -16,8 +16,7 @@ static void codes_to_real(const assay_type *t, void *input)
 static assay_status read_sample(void *user, int64_t i, int k, void *input, assay_error *err)
 {
     const cli_data *d = user;
-    assay_status status =
-        assay_dataset_read_input(d->dataset, &d->preprocess, i, &d->type, input, err);
+    assay_status status = dataset_read_input(d->dataset, &d->preprocess, i, &d->type, input, err);
     if (status == ASSAY_OK)
         status = cli_check_codes(d->codes ? d->codes : &d->graph->value[d->graph->input[k]], input,
                                  "data set", err);
@@ -29,13 +28,13 @@ static assay_status read_sample(void *user, int64_t i, int k, void *input, assay
 static int64_t read_label(void *user, int64_t i)
 {
     const cli_data *d = user;
-    return assay_dataset_label(d->dataset, i);
+    return dataset_label(d->dataset, i);
 }
 
 static assay_status read_map(void *user, int64_t i, int64_t *label, assay_error *err)
 {
     const cli_data *d = user;
-    return assay_dataset_read_map(d->dataset, i, d->ignored, label, err);
+    return dataset_read_map(d->dataset, i, d->ignored, label, err);
 }
 
 static void sample_done(void *user)
@@ -76,7 +75,7 @@ static int bind_labels(cli_data *d, const cli_args *a)
         !cli_integer(a, "ignore-label", 255, 0, INT32_MAX, &d->ignored))
         return CLI_TROUBLE;
     d->samples.class_axis = (int)axis + 1;
-    if (assay_dataset_map_size(d->dataset, d->samples.map))
+    if (dataset_map_size(d->dataset, d->samples.map))
         d->samples.label_map = read_map;
     return CLI_OK;
 }
@@ -87,10 +86,10 @@ int cli_data_judge(const cli_data *d, const assay_value *out, assay_judge *j, bo
     char shape[96];
     assay_error err;
 
-    if (assay_judge_make(out, &d->samples, j, &err) != ASSAY_OK)
+    if (measure_judge_make(out, &d->samples, j, &err) != ASSAY_OK)
         return cli_failed(&err);
-    *labelled = assay_judge_has_labels(j, &d->samples);
-    if (!*labelled && assay_judge_has_labels(&one_list, &d->samples))
+    *labelled = measure_judge_has_labels(j, &d->samples);
+    if (!*labelled && measure_judge_has_labels(&one_list, &d->samples))
         fprintf(stderr,
                 "assay: labels of samples are not used: output '%s' is %s, no list of classes; "
                 "--labels takes label maps\n",
@@ -117,24 +116,24 @@ int cli_data_open_twin(cli_data *d, const cli_args *a, const assay_graph *g,
         !cli_integer(a, "limit", INT64_C(1) << 40, 1, INT64_C(1) << 40, &limit) ||
         !cli_integer(a, "threads", 0, 0, 4096, &threads))
         return CLI_TROUBLE;
-    status = assay_dataset_open(path, &options, &d->dataset, &err);
+    status = dataset_open(path, &options, &d->dataset, &err);
     if (status == ASSAY_OK)
-        status = file ? assay_preprocess_read(file, &d->preprocess, &err)
-                      : assay_preprocess_find(path, &d->preprocess, NULL, &err);
+        status = file ? dataset_preprocess_read(file, &d->preprocess, &err)
+                      : dataset_preprocess_find(path, &d->preprocess, NULL, &err);
     if (status == ASSAY_OK)
-        status = assay_preprocess_type(&d->preprocess, assay_dataset_sample_type(d->dataset), path,
-                                       &d->type, &err);
+        status = dataset_preprocess_type(&d->preprocess, dataset_sample_type(d->dataset), path,
+                                         &d->type, &err);
     if (status == ASSAY_OK && are_codes(&d->type, g, codes))
         d->codes = codes;
     else if (status == ASSAY_OK)
         status = check_input(g, &d->type, path, &err);
     if (status != ASSAY_OK)
         return cli_failed(&err);
-    count = assay_dataset_count(d->dataset);
+    count = dataset_count(d->dataset);
     if (first >= count)
         return cli_trouble("%s: --first %lld, but there are %lld samples", path, (long long)first,
                            (long long)count);
-    assay_preprocess_print(&d->preprocess, d->preprocessing);
+    dataset_preprocess_print(&d->preprocess, d->preprocessing);
     d->threads = (int)threads;
     d->samples = (assay_samples){.user = d,
                                  .first = first,
@@ -152,6 +151,6 @@ void cli_data_close(cli_data *d)
 {
     if (d->dataset)
         cli_progress_end(&d->progress);
-    assay_dataset_close(d->dataset);
+    dataset_close(d->dataset);
     d->dataset = NULL;
 }

@@ -86,7 +86,7 @@ bool cli_domain_of(const assay_graph *g, int i, cli_domain *d)
 {
     const assay_node *n = &g->node[i];
     int64_t count = 0;
-    *d = (cli_domain){.node = n, .calls = assay_ref_kernel(n->op).calls, .width = 1};
+    *d = (cli_domain){.node = n, .calls = ref_kernel(n->op).calls, .width = 1};
     if (!assay_node_is_quantized(g, n) || n->n_in < 1 || d->calls == 0)
         return false;
     assay_unit_spec_fill(g, n, d->in, &d->spec);

@@ -95,7 +95,7 @@ assay_status cli_check_sample(const assay_sample_type *t, const assay_value *in,
         shapes_agree(t->shape, t->rank, in->type.dim, in->type.rank))
         return ASSAY_OK;
     return assay_fail(err, ASSAY_ERR_INPUT, "%s: holds %s, but input '%s' takes %s%s", file,
-                      assay_sample_print(t, found, sizeof found), in->name,
+                      dataset_sample_print(t, found, sizeof found), in->name,
                       print_type(&in->type, wanted), advise(t, in, advice));
 }
 
@@ -128,13 +128,13 @@ static assay_status read_npy(const char *file, const assay_value *in, void *to, 
 {
     assay_npy a;
     assay_sample_type t = {0};
-    assay_status status = assay_npy_read_file(file, &a, err);
+    assay_status status = text_npy_read_file(file, &a, err);
 
     if (status != ASSAY_OK)
         return status;
-    status = assay_npy_widen(&a, err);
+    status = text_npy_widen(&a, err);
     if (status != ASSAY_OK) {
-        assay_npy_free(&a);
+        text_npy_free(&a);
         return status;
     }
     t.type = a.type;
@@ -142,10 +142,10 @@ static assay_status read_npy(const char *file, const assay_value *in, void *to, 
     memcpy(t.shape, a.shape, sizeof t.shape);
     status = cli_check_sample(&t, in, file, err);
     if (status == ASSAY_OK) {
-        memcpy(to, a.data, assay_npy_bytes(&a));
+        memcpy(to, a.data, text_npy_bytes(&a));
         status = cli_check_codes(in, to, file, err);
     }
-    assay_npy_free(&a);
+    text_npy_free(&a);
     return status;
 }
 
@@ -158,20 +158,20 @@ static assay_status read_image(const cli_args *a, const char *file, const assay_
     assay_dataset *d = NULL;
     assay_preprocess p;
     assay_sample_type t;
-    assay_status status = assay_dataset_open(file, &options, &d, err);
+    assay_status status = dataset_open(file, &options, &d, err);
 
     if (status == ASSAY_OK)
-        status = given ? assay_preprocess_read(given, &p, err)
-                       : assay_preprocess_find(file, &p, NULL, err);
+        status = given ? dataset_preprocess_read(given, &p, err)
+                       : dataset_preprocess_find(file, &p, NULL, err);
     if (status == ASSAY_OK)
-        status = assay_preprocess_type(&p, assay_dataset_sample_type(d), file, &t, err);
+        status = dataset_preprocess_type(&p, dataset_sample_type(d), file, &t, err);
     if (status == ASSAY_OK)
         status = cli_check_sample(&t, in, file, err);
     if (status == ASSAY_OK)
-        status = assay_dataset_read_input(d, &p, 0, &t, to, err);
+        status = dataset_read_input(d, &p, 0, &t, to, err);
     if (status == ASSAY_OK)
         status = cli_check_codes(in, to, file, err);
-    assay_dataset_close(d);
+    dataset_close(d);
     return status;
 }
 

@@ -28,7 +28,7 @@ static int64_t reach(const assay_type *t)
 static void load(const assay_value *v, int64_t first, size_t n, int32_t *row)
 {
     const assay_view view = {.type = &v->type, .data = (void *)(uintptr_t)v->data};
-    assay_load_row(&view, first, 1, n, row);
+    ref_load_row(&view, first, 1, n, row);
 }
 
 static int64_t bias_at(const assay_value *v, int64_t i)

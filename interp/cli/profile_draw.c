@@ -27,9 +27,9 @@ static frame frame_of(const cli_profile_view *v)
     frame r = {v->left, v->right, 1};
     const double margin = 0.01 * (r.hi - r.lo > 0 ? r.hi - r.lo : 1);
     int first, end;
-    assay_histogram_extent(v->seen, &first, &end);
+    profile_histogram_extent(v->seen, &first, &end);
     for (int i = first; i < end; i++)
-        r.top = fmax(r.top, log10(1 + (double)*assay_histogram_at(v->seen, i)));
+        r.top = fmax(r.top, log10(1 + (double)*profile_histogram_at(v->seen, i)));
     r.lo -= margin;
     r.hi += margin;
     return r;
@@ -45,12 +45,12 @@ static void put_bins(FILE *f, const assay_histogram *h, const frame *r, double a
 {
     bool open = false;
     int first, end;
-    assay_histogram_extent(h, &first, &end);
+    profile_histogram_extent(h, &first, &end);
     fputs("<path fill=\"#1f5fa8\" d=\"", f);
     for (int i = first; i < end; i++) {
-        const uint64_t count = *assay_histogram_at(h, i);
+        const uint64_t count = *profile_histogram_at(h, i);
         double lo, hi;
-        assay_histogram_edges(h, i, &lo, &hi);
+        profile_histogram_edges(h, i, &lo, &hi);
         if (count > 0 && !open)
             fprintf(f, "M%.3f %.1f", x_of(r, lo), axis);
         if (count > 0)
@@ -96,9 +96,9 @@ static void put_name(FILE *f, const cli_profile_view *v, bool brief)
     if (brief && length > BRIEF) {
         const int end = BRIEF / 3, begin = BRIEF - end - 5;
         snprintf(text, sizeof text, "%.*s ... %s", begin, v->name, v->name + length - (size_t)end);
-        assay_xml_text(f, text);
+        page_xml_text(f, text);
     } else {
-        assay_xml_text(f, v->name);
+        page_xml_text(f, v->name);
     }
     if (v->channel >= 0)
         fprintf(f, ", channel %d", v->channel);
@@ -118,7 +118,7 @@ static void put_words(FILE *f, const cli_profile_view *v)
             ", tallest bin %.0f; %s %s: scale %.6g, zero point %d, represents [%.6g, %.6g], "
             "%.3g %% beyond the calibrated range",
             pow(10, frame_of(v).top) - 1, assay_elem_print(v->elem, elem),
-            assay_calibration_name(v->range.used), (double)v->scale, v->zero_point, v->lo, v->hi,
+            calibrate_name(v->range.used), (double)v->scale, v->zero_point, v->lo, v->hi,
             100 * v->range.clipped);
 }
 
@@ -178,7 +178,7 @@ static void put_panel(FILE *f, const cli_profile_view *v, double y)
     put_name(f, v, true);
     if (strlen(v->name) > BRIEF) {
         fputs("<title>", f);
-        assay_xml_text(f, v->name);
+        page_xml_text(f, v->name);
         fputs("</title>", f);
     }
     fprintf(f, "</text>\n<text x=\"%.0f\" y=\"%.0f\" fill=\"#555\">", RIGHT, y + 27);
@@ -200,7 +200,7 @@ void cli_profile_svg(FILE *f, const char *title, const cli_profile_view *v, int 
 {
     begin_svg(f, HEADER + PANEL * n);
     fprintf(f, "<text x=\"%.0f\" y=\"22\" font-size=\"15\">", RIGHT);
-    assay_xml_text(f, title);
+    page_xml_text(f, title);
     fputs("<tspan dx=\"16\" font-size=\"11\" fill=\"#555\">blue: how often each real value was "
           "seen, logarithmic; green: what the codes represent</tspan></text>\n",
           f);
@@ -260,9 +260,9 @@ void cli_profile_html(FILE *f, const char *title, const cli_profile_view *v, int
     fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>",
           f);
-    assay_xml_text(f, title);
+    page_xml_text(f, title);
     fprintf(f, "</title><style>%s</style></head><body>\n<h1>", style);
-    assay_xml_text(f, title);
+    page_xml_text(f, title);
     fputs("</h1>\n<p>Values in the order of execution. Blue: how often each real value was seen "
           "(every bin that is not empty, on a logarithmic scale). Green: what the codes "
           "represent. A click on a column's head sorts by it.</p>\n",

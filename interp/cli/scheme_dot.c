@@ -33,14 +33,14 @@ static bool open_file(const cli_args *a, int which, enum assay_mac_format f, dot
 {
     assay_error err;
     assay_npy *x = &d->npy[which];
-    const assay_mac_layout *l = assay_mac_layout_of(f);
+    const assay_mac_layout *l = mac_layout_of(f);
     const int rank = which == C ? 1 : 2;
-    if (assay_npy_read_file(cli_value(a, names[which], ""), x, &err) != ASSAY_OK)
+    if (text_npy_read_file(cli_value(a, names[which], ""), x, &err) != ASSAY_OK)
         return cli_failed(&err) == CLI_OK;
     if (x->type != type_of(l->bits) || x->rank != rank) {
         cli_trouble("scheme dot: --%s holds %s of rank %d; expected %s of rank %d (patterns of %s)",
-                    names[which], assay_npy_type_name(x->type), x->rank,
-                    assay_npy_type_name(type_of(l->bits)), rank, l->name);
+                    names[which], text_npy_type_name(x->type), x->rank,
+                    text_npy_type_name(type_of(l->bits)), rank, l->name);
         return false;
     }
     return true;
@@ -62,7 +62,7 @@ static bool has_shape(const dots *d, int which, size_t n, size_t k)
 /* Codes of formats of fewer bits than their bytes must be codes. */
 static bool in_format(const dots *d, int which, enum assay_mac_format f)
 {
-    const assay_mac_layout *l = assay_mac_layout_of(f);
+    const assay_mac_layout *l = mac_layout_of(f);
     const int used = 1 + l->exponent_bits + l->fraction_bits;
     for (size_t i = 0; l->bits == 8 && used < 8 && i < d->n * d->k; i++)
         if (pattern(&d->npy[which], i) >> used != 0) {
@@ -131,12 +131,12 @@ static uint32_t dot(const assay_mac *m, const dots *d, size_t i, uint32_t *room)
                                .c = d->npy[C].data != NULL ? pattern(&d->npy[C], i) : 0,
                                .scale_a = scales(&d->npy[SCALE_A], i),
                                .scale_b = scales(&d->npy[SCALE_B], i)};
-    return assay_mac_dot(m, &row);
+    return mac_dot(m, &row);
 }
 
 static int write_dots(const cli_args *a, const assay_mac *m, const dots *d)
 {
-    const int bits = assay_mac_layout_of((enum assay_mac_format)m->out)->bits;
+    const int bits = mac_layout_of((enum assay_mac_format)m->out)->bits;
     assay_npy out = {.type = type_of(bits), .rank = 1, .shape = {(int64_t)d->n}};
     uint32_t *room = malloc((2 * d->k + 1) * sizeof *room);
     assay_error err;
@@ -153,7 +153,7 @@ static int write_dots(const cli_args *a, const assay_mac *m, const dots *d)
         else
             ((uint32_t *)out.data)[i] = v;
     }
-    const assay_status s = assay_npy_write_file(cli_value(a, "output", ""), &out, &err);
+    const assay_status s = text_npy_write_file(cli_value(a, "output", ""), &out, &err);
     free(room);
     free(out.data);
     return s == ASSAY_OK ? CLI_OK : cli_failed(&err);
@@ -167,10 +167,10 @@ int cli_scheme_dot(const cli_args *a)
 
     if (!cli_has(a, "a") || !cli_has(a, "b") || !cli_has(a, "output"))
         return cli_trouble("scheme dot: needs --a A.npy, --b B.npy and -o D.npy");
-    if (assay_mac_open(a->positional[1], &u, &err) != ASSAY_OK)
+    if (mac_open(a->positional[1], &u, &err) != ASSAY_OK)
         return cli_failed(&err);
     const int status = load(a, &u, &d) ? write_dots(a, &u.record, &d) : CLI_TROUBLE;
     for (int i = 0; i < N_FILES; i++)
-        assay_npy_free(&d.npy[i]);
+        text_npy_free(&d.npy[i]);
     return status;
 }

@@ -45,7 +45,7 @@ static void rows_free(rows *r)
 {
     for (int i = 0; i < N_COLUMNS; i++) {
         if (r->from_file[i])
-            assay_npy_free(&r->npy[i]);
+            text_npy_free(&r->npy[i]);
         free(r->real[i]);
     }
     for (int i = 0; i < N_INTEGERS; i++)
@@ -57,7 +57,7 @@ static int64_t integer_at(const assay_npy *a, size_t i)
 {
     if (a->type == ASSAY_NPY_I8)
         return ((const int64_t *)a->data)[i];
-    return (int64_t)assay_npy_get(a->data, a->type, i);
+    return (int64_t)text_npy_get(a->data, a->type, i);
 }
 
 static bool is_integer(assay_npy_type t)
@@ -81,17 +81,17 @@ static bool open_column(const cli_args *a, int which, rows *r)
     (void)strtod(text, &end);
     if (end != text && *end == '\0')
         return true;
-    if (assay_npy_read_file(text, &r->npy[which], &err) != ASSAY_OK)
+    if (text_npy_read_file(text, &r->npy[which], &err) != ASSAY_OK)
         return cli_failed(&err) == CLI_OK;
     r->from_file[which] = true;
     const assay_npy_type type = r->npy[which].type;
     if (which < N_INTEGERS ? !is_integer(type) : type != ASSAY_NPY_F4 && type != ASSAY_NPY_F8) {
-        cli_trouble("scheme: --%s holds %s; expected %s", option, assay_npy_type_name(type),
+        cli_trouble("scheme: --%s holds %s; expected %s", option, text_npy_type_name(type),
                     which < N_INTEGERS ? "integers of at most 64 bits, signed"
                                        : "float32 or float64");
         return false;
     }
-    const size_t n = assay_npy_count(&r->npy[which]);
+    const size_t n = text_npy_count(&r->npy[which]);
     if (r->n == SIZE_MAX || (r->n == 1 && n != 1)) {
         r->n = n;
         r->rank = r->npy[which].rank;
@@ -126,7 +126,7 @@ static bool fill_integers(const cli_args *a, int which, rows *r)
     if (v == NULL)
         return out_of_memory() != NULL;
     const assay_npy *npy = &r->npy[which];
-    const size_t count = r->from_file[which] ? assay_npy_count(npy) : 1;
+    const size_t count = r->from_file[which] ? text_npy_count(npy) : 1;
     for (size_t i = 0; i < r->n; i++)
         v[i] = r->from_file[which] ? integer_at(npy, count == 1 ? 0 : i) : one;
     if (which == ACC)
@@ -143,9 +143,9 @@ static bool fill_reals(const cli_args *a, int which, rows *r)
     if (v == NULL)
         return out_of_memory() != NULL;
     const assay_npy *npy = &r->npy[which];
-    const size_t count = r->from_file[which] ? assay_npy_count(npy) : 1;
+    const size_t count = r->from_file[which] ? text_npy_count(npy) : 1;
     for (size_t i = 0; i < r->n; i++)
-        v[i] = r->from_file[which] ? assay_npy_get(npy->data, npy->type, count == 1 ? 0 : i) : one;
+        v[i] = r->from_file[which] ? text_npy_get(npy->data, npy->type, count == 1 ? 0 : i) : one;
     return true;
 }
 
@@ -174,7 +174,7 @@ static bool in_range(const rows *r)
 /* Writes n integers as signed (or unsigned) `size`-byte elements. */
 static bool write_integers(const rows *r, const char *path, const int64_t *v, assay_npy_type type)
 {
-    size_t size = assay_npy_type_size(type);
+    size_t size = text_npy_type_size(type);
     assay_npy out = {.type = type, .rank = r->rank};
     assay_error err;
     memcpy(out.shape, r->shape, sizeof out.shape);
@@ -191,7 +191,7 @@ static bool write_integers(const rows *r, const char *path, const int64_t *v, as
                                        : (const void *)&v[i];
         memcpy((char *)out.data + i * size, from, size);
     }
-    assay_status status = assay_npy_write_file(path, &out, &err);
+    assay_status status = text_npy_write_file(path, &out, &err);
     free(out.data);
     if (status != ASSAY_OK)
         cli_failed(&err);
@@ -204,7 +204,7 @@ static bool write_errors(const cli_args *a, const rows *r)
     assay_npy out = {.type = ASSAY_NPY_U1, .rank = r->rank, .data = r->error};
     assay_error err;
     memcpy(out.shape, r->shape, sizeof out.shape);
-    if (path == NULL || assay_npy_write_file(path, &out, &err) == ASSAY_OK)
+    if (path == NULL || text_npy_write_file(path, &out, &err) == ASSAY_OK)
         return true;
     cli_failed(&err);
     return false;

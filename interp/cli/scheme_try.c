@@ -40,14 +40,15 @@ static void print_parameters(const assay_single *o, const numbers *n, bool forme
                (double)(float)n->in, (double)(float)n->weight, (double)(float)n->out,
                (double)(float)n->in * (double)(float)n->weight / (double)(float)n->out);
     if (assay_single_is_float(o)) {
-        double r = formed ? assay_form_scale(k, (float)n->in, (float)n->weight, (float)n->out, true)
-                          : assay_single_formed(o, n->scale);
+        double r = formed
+                       ? derive_form_scale(k, (float)n->in, (float)n->weight, (float)n->out, true)
+                       : assay_single_formed(o, n->scale);
         printf("  R                       %.*g\n", k->encoding == ASSAY_ENCODE_F32 ? 9 : 17, r);
         return;
     }
     printf("  R                       m = %" PRId64 ", shift = %" PRId64
            " as the target writes it\n",
-           o->encoded.multiplier, assay_shift_to_target(k, o->encoded.shift) - o->encoded.pre);
+           o->encoded.multiplier, derive_shift_to_target(k, o->encoded.shift) - o->encoded.pre);
     printf("                          = %" PRId64 " / 2^%" PRId64 " = %.17g\n",
            o->encoded.multiplier, o->encoded.shift,
            ldexp((double)o->encoded.multiplier, -(int)o->encoded.shift));

@@ -44,18 +44,18 @@ void cli_report_print(const assay_quantize_report *r, FILE *f)
 static int check_preprocessing(const cli_args *a, const assay_profile *p)
 {
     const char *path = cli_value(a, "dataset", NULL), *file = cli_value(a, "preprocess", NULL);
-    const char *then = assay_profile_get_origin(p).preprocessing;
+    const char *then = profile_get_origin(p).preprocessing;
     char now[ASSAY_PREPROCESS_TEXT], stored[ASSAY_PREPROCESS_TEXT];
     assay_preprocess how;
     assay_error err;
 
     if (!path || !then[0])
         return CLI_OK;
-    if ((file ? assay_preprocess_read(file, &how, &err)
-              : assay_preprocess_find(path, &how, NULL, &err)) != ASSAY_OK)
+    if ((file ? dataset_preprocess_read(file, &how, &err)
+              : dataset_preprocess_find(path, &how, NULL, &err)) != ASSAY_OK)
         return cli_failed(&err);
-    assay_preprocess_print(&how, now);
-    assay_preprocess_print(&(assay_preprocess){0}, stored);
+    dataset_preprocess_print(&how, now);
+    dataset_preprocess_print(&(assay_preprocess){0}, stored);
     if (strcmp(then, now) == 0 || strcmp(then, stored) == 0 || strcmp(now, stored) == 0)
         return CLI_OK;
     return cli_trouble(
@@ -74,10 +74,10 @@ static int quantize(cli_session *s, const cli_args *a)
 
     if (!s->scheme)
         return cli_trouble("--profile quantizes, and that needs --scheme");
-    status = assay_profile_load(cli_value(a, "profile", NULL), &s->profile, &err);
+    status = profile_load(cli_value(a, "profile", NULL), &s->profile, &err);
     if (status != ASSAY_OK)
         return cli_failed(&err);
-    if (assay_profile_complete(s->profile, &err) != ASSAY_OK)
+    if (profile_complete(s->profile, &err) != ASSAY_OK)
         return cli_trouble("%s: %s; 'assay profile merge' joins shards",
                            cli_value(a, "profile", NULL), err.text);
     if (check_preprocessing(a, s->profile) != CLI_OK)
@@ -85,7 +85,7 @@ static int quantize(cli_session *s, const cli_args *a)
     trouble = cli_quantize_options(a, &q);
     if (trouble == CLI_OK) {
         status =
-            assay_quantize(s->graph, s->profile, s->scheme, &q.options, &out, &s->report, &err);
+            quantize_network(s->graph, s->profile, s->scheme, &q.options, &out, &s->report, &err);
         trouble = status == ASSAY_OK ? CLI_OK : cli_failed(&err);
     }
     cli_quantize_free(&q);
@@ -132,7 +132,7 @@ static int load_with(const assay_model_options *o, const char *path, bool canoni
 {
     assay_error err;
 
-    if ((canonical ? assay_model_load_canonical : assay_model_load)(path, o, g, &err) != ASSAY_OK)
+    if ((canonical ? run_model_load_canonical : run_model_load)(path, o, g, &err) != ASSAY_OK)
         return err.text[0] ? cli_failed(&err) : CLI_TROUBLE;
     for (size_t i = 0; i < o->n_shapes; i++)
         if (!has_input(*g, o->shape[i].input)) {
@@ -183,11 +183,11 @@ assay_status cli_group(const cli_args *a, assay_graph *g, const assay_scheme *sc
 {
     assay_status s = ASSAY_OK;
 
-    if (!assay_model_is_onnx(a->positional[0]) || cli_has(a, "literal"))
+    if (!run_model_is_onnx(a->positional[0]) || cli_has(a, "literal"))
         return ASSAY_OK;
     if (cli_has(a, "adapt"))
-        s = assay_adapt_parameters(g, scheme, NULL, err);
-    return s ? s : assay_group_qdq(g, scheme, assay_has_integer_kernel, report, err);
+        s = quantize_adapt_parameters(g, scheme, NULL, err);
+    return s ? s : quantize_group_qdq(g, scheme, kernel_has_integer_kernel, report, err);
 }
 
 static int group(cli_session *s, const cli_args *a)
@@ -214,10 +214,10 @@ static int verify_target(const assay_graph *g, const cli_args *a)
 
     if (!cli_has(a, "target"))
         return CLI_OK;
-    if (assay_target_read(cli_value(a, "target", ""), &t, &err) != ASSAY_OK)
+    if (target_read(cli_value(a, "target", ""), &t, &err) != ASSAY_OK)
         return cli_failed(&err);
-    const assay_status status = assay_target_verify(t, g, &err);
-    assay_target_free(t);
+    const assay_status status = target_verify(t, g, &err);
+    target_free(t);
     return status == ASSAY_OK ? CLI_OK : cli_failed(&err);
 }
 
@@ -231,7 +231,7 @@ int cli_session_load(cli_session *s, const cli_args *a)
         return CLI_TROUBLE;
     if (scheme && assay_scheme_open(scheme, &s->scheme, &err) != ASSAY_OK)
         return cli_failed(&err);
-    if (assay_model_is_quantized(s->graph)) {
+    if (run_model_is_quantized(s->graph)) {
         if (cli_has(a, "profile"))
             return cli_trouble("%s: the network is quantized already; --profile is for float ones",
                                model);
@@ -256,9 +256,9 @@ static int check_types(const cli_session *s, const cli_args *a)
     assay_error err;
 
     if (!s->scheme || s->floating || cli_has(a, "as-is") ||
-        assay_contract_admits(s->graph, s->scheme, &err) == ASSAY_OK)
+        golden_contract_admits(s->graph, s->scheme, &err) == ASSAY_OK)
         return CLI_OK;
-    const bool adapts = assay_model_is_onnx(a->positional[0]) && !cli_has(a, "adapt");
+    const bool adapts = run_model_is_onnx(a->positional[0]) && !cli_has(a, "adapt");
     return cli_trouble("%s: %s; --as-is runs the network all the same%s", a->positional[0],
                        err.text, adapts ? ", --adapt exchanges its parameters" : "");
 }
@@ -268,7 +268,7 @@ int cli_engine_options(const cli_args *a, assay_program_options *o)
     const char *engine = cli_value(a, "engine", "ref");
     int64_t threads;
 
-    if (!assay_engine_find(engine, &o->engine))
+    if (!run_engine_find(engine, &o->engine))
         return cli_trouble("--engine is ref, fast or both, not '%s'", engine);
     if (!cli_integer(a, "node-threads", 1, 1, ASSAY_MAX_THREADS, &threads))
         return CLI_TROUBLE;
@@ -291,7 +291,7 @@ int cli_session_open(cli_session *s, const cli_args *a, bool keep_all)
     if (status == CLI_OK)
         status = cli_engine_options(a, &options);
     if (status == CLI_OK &&
-        assay_program_make_with(s->graph, s->scheme, &options, &s->program, &err) != ASSAY_OK)
+        run_program_make_with(s->graph, s->scheme, &options, &s->program, &err) != ASSAY_OK)
         return cli_failed(&err);
     return status;
 }
@@ -299,8 +299,8 @@ int cli_session_open(cli_session *s, const cli_args *a, bool keep_all)
 void cli_session_close(cli_session *s)
 {
     assay_program_free(s->program);
-    assay_quantize_report_free(&s->report);
-    assay_profile_free(s->profile);
+    quantize_report_free(&s->report);
+    profile_free(s->profile);
     assay_scheme_free(s->scheme);
     assay_graph_free(s->floating);
     assay_graph_free(s->graph);

@@ -147,7 +147,7 @@ typedef struct cli_data {
     assay_preprocess preprocess;
     char preprocessing[ASSAY_PREPROCESS_TEXT];
     assay_sample_type type; /* after preprocessing */
-    assay_samples samples;  /* ready for assay_evaluate */
+    assay_samples samples;  /* ready for measure_evaluate */
     int threads;
     int64_t ignored; /* label of pixels without one */
     cli_progress progress;

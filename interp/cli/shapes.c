@@ -47,7 +47,7 @@ static assay_status compute(void *user, assay_graph *g, int value, const void **
     if (s == ASSAY_OK)
         s = read_inputs(c->args, g, run, err);
     if (s == ASSAY_OK)
-        s = assay_run_execute(run, NULL, false, NULL, err);
+        s = run_execute(run, NULL, false, NULL, err);
     if (s == ASSAY_OK && bytes)
         memcpy(copy, assay_run_data(run, value), bytes);
     assay_run_free(run);

@@ -55,7 +55,7 @@ static bool make_alike(const assay_node *n, bool *last)
     return changed;
 }
 
-bool assay_fast_arrange(const assay_graph *g, assay_fast *const *fast)
+bool fast_arrange(const assay_graph *g, assay_fast *const *fast)
 {
     bool *last = calloc((size_t)g->n_values + 1, sizeof *last), changed = true;
     if (!last)

@@ -18,7 +18,7 @@ typedef struct average {
 static void free_average(assay_fast *f)
 {
     average *p = (average *)f;
-    assay_sums_free(&p->sums);
+    fast_sums_free(&p->sums);
     free(p);
 }
 
@@ -39,12 +39,12 @@ static size_t carve(const average *p, char *memory, average_scratch *s)
 {
     const int64_t c = p->w.in_channels, n = c > p->w.out_area ? c : p->w.out_area; /* either way */
     size_t used = 0;
-    s->tap = assay_carve(memory, &used, p->w.taps, sizeof *s->tap);
-    s->sum = assay_carve(memory, &used, n, sizeof *s->sum);
-    s->count = assay_carve(memory, &used, n, sizeof *s->count);
-    s->y = assay_carve(memory, &used, n, sizeof *s->y);
-    s->partial = assay_carve(memory, &used, n > p->w.in[2] ? n : p->w.in[2], sizeof *s->partial);
-    s->padding = assay_carve(memory, &used, p->w.out_area, sizeof *s->padding);
+    s->tap = ref_carve(memory, &used, p->w.taps, sizeof *s->tap);
+    s->sum = ref_carve(memory, &used, n, sizeof *s->sum);
+    s->count = ref_carve(memory, &used, n, sizeof *s->count);
+    s->y = ref_carve(memory, &used, n, sizeof *s->y);
+    s->partial = ref_carve(memory, &used, n > p->w.in[2] ? n : p->w.in[2], sizeof *s->partial);
+    s->padding = ref_carve(memory, &used, p->w.out_area, sizeof *s->padding);
     return used;
 }
 
@@ -54,32 +54,32 @@ static void average_last(const average *p, assay_call *call, int64_t image,
 {
     const assay_window *w = &p->w;
     const int64_t channels = w->in_channels, size = (int64_t)assay_elem_size(p->elem);
-    const char *x = (const char *)call->in[0].data + image * assay_strides_in(w).image * size;
-    const int32_t zx = assay_zero_point(call->in[0].type, 0);
+    const char *x = (const char *)call->in[0].data + image * kernel_strides_in(w).image * size;
+    const int32_t zx = ref_zero_point(call->in[0].type, 0);
     for (int64_t cell = 0; cell < w->out_area; cell++) {
-        const int64_t inside = assay_slide_taps(w, cell, s->tap);
-        const int64_t count = p->include_pad ? assay_slide_padded_count(w, cell) : inside;
+        const int64_t inside = ref_slide_taps(w, cell, s->tap);
+        const int64_t count = p->include_pad ? ref_slide_padded_count(w, cell) : inside;
         memset(s->partial, 0, (size_t)channels * sizeof *s->partial);
         for (int64_t k = 0; k < w->taps; k++)
             if (s->tap[k] >= 0)
-                assay_sums_add(&p->sums, p->elem, x + s->tap[k] * size, (size_t)channels,
-                               s->partial);
+                fast_sums_add(&p->sums, p->elem, x + s->tap[k] * size, (size_t)channels,
+                              s->partial);
         for (int64_t c = 0; c < channels; c++) {
             s->sum[c] = s->partial[c] + (count - inside) * zx;
             s->count[c] = (int32_t)count;
         }
-        assay_sums_finish(&p->sums, call, image * assay_strides_out(w).image + cell * channels,
-                          (size_t)channels, s->sum, s->count, s->y);
+        fast_sums_finish(&p->sums, call, image * kernel_strides_out(w).image + cell * channels,
+                         (size_t)channels, s->sum, s->count, s->y);
     }
 }
 
 /* How many codes each cell's window holds, the same in every plane. */
 static void count_cells(const average *p, const assay_call *call, const average_scratch *s)
 {
-    const int32_t zx = assay_zero_point(call->in[0].type, 0);
+    const int32_t zx = ref_zero_point(call->in[0].type, 0);
     for (int64_t cell = 0; cell < p->w.out_area; cell++) {
-        const int64_t inside = assay_slide_taps(&p->w, cell, s->tap);
-        const int64_t count = p->include_pad ? assay_slide_padded_count(&p->w, cell) : inside;
+        const int64_t inside = ref_slide_taps(&p->w, cell, s->tap);
+        const int64_t count = p->include_pad ? ref_slide_padded_count(&p->w, cell) : inside;
         s->count[cell] = (int32_t)count;
         s->padding[cell] = (int32_t)((count - inside) * zx);
     }
@@ -103,8 +103,8 @@ static void sum_cells(const average *p, const char *x, int64_t o0, int64_t o1,
         const int64_t i0 = meet(w, 0, o0, k / w->kernel[1]);
         const int64_t i1 = meet(w, 1, o1, k % w->kernel[1]);
         if (i0 >= 0 && i1 >= 0)
-            assay_sums_add(&p->sums, p->elem, x + (i0 * w->in[1] + i1) * row, (size_t)w->in[2],
-                           s->partial);
+            fast_sums_add(&p->sums, p->elem, x + (i0 * w->in[1] + i1) * row, (size_t)w->in[2],
+                          s->partial);
     }
     for (int64_t o = 0; o < w->out[2]; o++)
         for (int64_t k = 0; k < w->kernel[2]; k++) {
@@ -121,16 +121,16 @@ static void average_first(const average *p, assay_call *call, int64_t image,
     const int64_t size = (int64_t)assay_elem_size(p->elem);
     for (int64_t c = 0; c < w->in_channels; c++) {
         const char *x = (const char *)call->in[0].data +
-                        (image * assay_strides_in(w).image + c * w->in_area) * size;
+                        (image * kernel_strides_in(w).image + c * w->in_area) * size;
         for (int64_t cell = 0; cell < w->out_area; cell++)
             s->sum[cell] = s->padding[cell];
         if (w->out_area == 1 && s->count[0] == w->in_area && !p->include_pad)
-            s->sum[0] = assay_sums_total(&p->sums, p->elem, x, (size_t)w->in_area);
+            s->sum[0] = fast_sums_total(&p->sums, p->elem, x, (size_t)w->in_area);
         else
             for (int64_t r = 0; r < w->out[0] * w->out[1]; r++)
                 sum_cells(p, x, r / w->out[1], r % w->out[1], s, s->sum + r * w->out[2]);
-        assay_sums_finish(&p->sums, call, image * assay_strides_out(w).image + c * w->out_area,
-                          (size_t)w->out_area, s->sum, s->count, s->y);
+        fast_sums_finish(&p->sums, call, image * kernel_strides_out(w).image + c * w->out_area,
+                         (size_t)w->out_area, s->sum, s->count, s->y);
     }
 }
 
@@ -155,12 +155,12 @@ static void find_window(const assay_fast_setup *s, average *p)
     const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
     const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
     if (s->node->op == ASSAY_OP_GLOBAL_AVG_POOL) { /* one window that covers the image */
-        assay_window_of_layout(&p->w, s->node->attr.layout.layout, x, y);
+        kernel_window_of_layout(&p->w, s->node->attr.layout.layout, x, y);
         memcpy(p->w.kernel, p->w.in, sizeof p->w.kernel);
         p->w.taps = p->w.in_area;
         p->base.layouts = ASSAY_LAYOUTS_FREE;
     } else {
-        assay_window_of_pool(&p->w, &s->node->attr.pool, x, y);
+        kernel_window_of_pool(&p->w, &s->node->attr.pool, x, y);
         p->include_pad = s->node->attr.pool.count_include_pad;
         p->base.layouts = ASSAY_LAYOUTS_ALIKE;
     }
@@ -171,24 +171,24 @@ static void find_window(const assay_fast_setup *s, average *p)
 
 /* Partial sums are int32: windows of so many cells that they might not hold them are the
  * reference's. */
-assay_status assay_fast_avg_pool(const assay_fast_setup *s, assay_fast **out, assay_error *err)
+assay_status fast_avg_pool(const assay_fast_setup *s, assay_fast **out, assay_error *err)
 {
     average_scratch unused;
     const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
-    if (!assay_sums_has(x) || assay_sums_ordered(s))
+    if (!fast_sums_has(x) || fast_sums_ordered(s))
         return ASSAY_OK;
-    average *p = assay_fast_alloc(sizeof *p);
+    average *p = fast_alloc(sizeof *p);
     if (!p)
-        return assay_fast_memory(s, err);
+        return fast_memory(s, err);
     p->base = (assay_fast){
         .run = run_average, .free = free_average, .threads = s->threads, .arrange = arrange};
     find_window(s, p);
-    if (p->w.taps > assay_sums_max(x)) {
+    if (p->w.taps > fast_sums_max(x)) {
         free_average(&p->base);
         return ASSAY_OK;
     }
     const int64_t outputs = p->w.batch * p->w.in_channels * p->w.out_area;
-    assay_status status = assay_sums_make(s, p->w.taps, outputs, &p->sums, err);
+    assay_status status = fast_sums_make(s, p->w.taps, outputs, &p->sums, err);
     if (status != ASSAY_OK) {
         free_average(&p->base);
         return status;

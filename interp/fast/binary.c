@@ -49,10 +49,10 @@ static void run_rows(const assay_call *call, assay_codes_fn f, const char *a, co
     int32_t row_a[ROW], row_b[ROW], row_y[ROW];
     for (int64_t i = 0; i < n; i += ROW) {
         const int64_t m = n - i < ROW ? n - i : ROW;
-        assay_widen(ea, a + i * (int64_t)assay_elem_size(ea), m, row_a);
-        assay_widen(eb, b + i * (int64_t)assay_elem_size(eb), m, row_b);
+        fast_widen(ea, a + i * (int64_t)assay_elem_size(ea), m, row_a);
+        fast_widen(eb, b + i * (int64_t)assay_elem_size(eb), m, row_b);
         f(call->unit, row_a, row_b, (size_t)m, row_y);
-        assay_narrow_codes(ey, row_y, m, y + i * (int64_t)assay_elem_size(ey));
+        fast_narrow_codes(ey, row_y, m, y + i * (int64_t)assay_elem_size(ey));
     }
 }
 
@@ -70,8 +70,8 @@ static void run_part(void *user, int64_t part)
     const assay_call *call = k->call;
     const int64_t i = part * PART, n = k->count - i < PART ? k->count - i : PART;
     uint16_t buffer[2][PART];
-    const void *a = assay_operands_part(&k->operands, 0, i, n, buffer[0]);
-    const void *b = assay_operands_part(&k->operands, 1, i, n, buffer[1]);
+    const void *a = fast_operands_part(&k->operands, 0, i, n, buffer[0]);
+    const void *b = fast_operands_part(&k->operands, 1, i, n, buffer[1]);
     char *y = (char *)call->out[0].data + i * (int64_t)assay_elem_size(call->out[0].type->elem);
     switch (u->way) {
     case LINEAR:
@@ -95,9 +95,9 @@ static assay_status run(const assay_fast *f, assay_call *call, assay_error *err)
     const int64_t count = assay_shape_count(call->out[0].type);
     work k = {.u = (const binary *)f, .call = call, .count = count};
     (void)err;
-    assay_operands_begin(&k.operands, call->out[0].type, call->in, 2);
-    assay_fast_each(assay_fast_threads(f->threads, count * (k.u->way == ROWS ? 4 : 1)),
-                    (count + PART - 1) / PART, run_part, &k);
+    fast_operands_begin(&k.operands, call->out[0].type, call->in, 2);
+    fast_each(fast_threads(f->threads, count * (k.u->way == ROWS ? 4 : 1)),
+              (count + PART - 1) / PART, run_part, &k);
     return ASSAY_OK;
 }
 
@@ -112,10 +112,10 @@ static void fill_table(const assay_fast_setup *s, const binary *u, uint8_t *tabl
     uint8_t byte[CODES], same[CODES], y[CODES];
     int n = 0;
     for (int j = 0; j < CODES; j++)
-        if (assay_fast_code(b, j, &row_b[n]))
+        if (fast_code(b, j, &row_b[n]))
             byte[n++] = (uint8_t)j;
     for (int i = 0; i < CODES; i++) {
-        if (!assay_fast_code(a, i, &x))
+        if (!fast_code(a, i, &x))
             continue;
         memset(same, i, sizeof same);
         for (int j = 0; j < n; j++)
@@ -124,7 +124,7 @@ static void fill_table(const assay_fast_setup *s, const binary *u, uint8_t *tabl
             u->pair(s->unit, same, a.is_signed, byte, b.is_signed, (size_t)n, y);
         } else {
             u->codes(s->unit, row_a, row_b, (size_t)n, row_y);
-            assay_narrow_codes((assay_elem){ASSAY_KIND_INT, 8, true}, row_y, n, y);
+            fast_narrow_codes((assay_elem){ASSAY_KIND_INT, 8, true}, row_y, n, y);
         }
         for (int j = 0; j < n; j++)
             table[i * CODES + byte[j]] = y[j];
@@ -145,11 +145,11 @@ static assay_status choose_bytes(const assay_fast_setup *s, bool has_rows, binar
     const bool quick = u->pair || has_rows;
     if (outputs < CODES * CODES && (!adds || !quick || outputs < CODES * CODES / 16))
         return ASSAY_OK;
-    u->table = assay_fast_alloc(CODES * CODES);
+    u->table = fast_alloc(CODES * CODES);
     if (!u->table)
-        return assay_fast_memory(s, err);
+        return fast_memory(s, err);
     fill_table(s, u, u->table);
-    if (y->elem.kind == ASSAY_KIND_INT && assay_linear_find(s, u->table, &u->linear))
+    if (y->elem.kind == ASSAY_KIND_INT && fast_linear_find(s, u->table, &u->linear))
         u->way = LINEAR;
     else if (!u->pair && outputs >= CODES * CODES)
         u->way = TABLE;
@@ -160,27 +160,27 @@ static assay_status choose_bytes(const assay_fast_setup *s, bool has_rows, binar
     return ASSAY_OK;
 }
 
-assay_status assay_fast_binary(const assay_fast_setup *s, assay_fast **out, assay_error *err)
+assay_status fast_binary(const assay_fast_setup *s, assay_fast **out, assay_error *err)
 {
     const assay_type *a = &assay_node_in(s->graph, s->node, 0)->type;
     const assay_type *b = &assay_node_in(s->graph, s->node, 1)->type;
     const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
     const bool alike = assay_shape_equal(a, y) && assay_shape_equal(b, y);
-    if (!assay_is_short(a) || !assay_is_short(b) || !assay_is_short(y))
+    if (!fast_is_short(a) || !fast_is_short(b) || !fast_is_short(y))
         return ASSAY_OK;
-    binary *u = assay_fast_alloc(sizeof *u);
+    binary *u = fast_alloc(sizeof *u);
     if (!u)
-        return assay_fast_memory(s, err);
+        return fast_memory(s, err);
     u->base = (assay_fast){.run = run,
                            .free = free_binary,
                            .threads = s->threads,
                            .layouts = alike ? ASSAY_LAYOUTS_ALIKE : ASSAY_LAYOUTS_FIXED};
     u->way = ROWS;
     u->rows = s->kernels->rows_of_bytes;
-    const assay_codes_fn codes = assay_fast_codes(s);
+    const assay_codes_fn codes = fast_codes(s);
     u->codes = codes ? codes : s->vt->binary;
     assay_status status = ASSAY_OK;
-    if (assay_is_byte(a) && assay_is_byte(b) && assay_elem_size(y->elem) == 1)
+    if (fast_is_byte(a) && fast_is_byte(b) && assay_elem_size(y->elem) == 1)
         status = choose_bytes(s, codes != NULL, u, err);
     if (status == ASSAY_OK)
         *out = &u->base;

@@ -25,15 +25,15 @@ static void free_conv(assay_fast *f)
 {
     conv *c = (conv *)f;
     for (int64_t g = 0; g < c->groups; g++)
-        assay_product_free(&c->product[g]);
-    assay_depthwise_free(&c->taps);
-    assay_stage_free(&c->stage);
+        fast_product_free(&c->product[g]);
+    fast_depthwise_free(&c->taps);
+    fast_stage_free(&c->stage);
     free(c);
 }
 
 static assay_sink sink_of(const conv *c, assay_call *call, int64_t n, char *codes)
 {
-    const int64_t image = assay_strides_out(&c->w).image;
+    const int64_t image = kernel_strides_out(&c->w).image;
     return (assay_sink){.call = call,
                         .block = c->block,
                         .codes = c->out_last ? (char *)call->out[0].data + n * image : codes,
@@ -47,8 +47,8 @@ static assay_sink sink_of(const conv *c, assay_call *call, int64_t n, char *code
 static size_t part_bytes(const conv *c)
 {
     const bool transposes = !c->w.nhwc;
-    const size_t codes = transposes ? (size_t)assay_strides_out(&c->w).image : 0;
-    return (assay_stage_bytes(&c->stage) + codes + ASSAY_DEPTHWISE + 63) / 64 * 64;
+    const size_t codes = transposes ? (size_t)kernel_strides_out(&c->w).image : 0;
+    return (fast_stage_bytes(&c->stage) + codes + ASSAY_DEPTHWISE + 63) / 64 * 64;
 }
 
 typedef struct work {
@@ -63,31 +63,30 @@ static void run_image(void *user, int64_t n)
     const conv *c = k->c;
     assay_call *call = k->call;
     const int threads = c->image_workers > 1 ? 1 : c->base.threads;
-    char *part = (char *)call->scratch + assay_fast_worker(c->image_workers) * part_bytes(c);
+    char *part = (char *)call->scratch + fast_worker(c->image_workers) * part_bytes(c);
     const assay_view *x = &call->in[0];
     const int64_t in_channels = c->w.in_channels, out_channels = c->w.out_channels;
-    char *codes = part + assay_stage_bytes(&c->stage);
+    char *codes = part + fast_stage_bytes(&c->stage);
     const char *left =
-        c->in_place ? (const char *)x->data + n * assay_strides_in(&c->w).image : part;
+        c->in_place ? (const char *)x->data + n * kernel_strides_in(&c->w).image : part;
     assay_sink sink = sink_of(c, call, n, codes);
     if (!c->in_place)
-        assay_stage_fill(&c->stage, x, n * assay_strides_in(&c->w).image, part, threads);
+        fast_stage_fill(&c->stage, x, n * kernel_strides_in(&c->w).image, part, threads);
     if (c->depthwise)
-        assay_depthwise_run(&c->taps, left, c->stage.row, c->w.out_area, &sink, threads);
+        fast_depthwise_run(&c->taps, left, c->stage.row, c->w.out_area, &sink, threads);
     for (int64_t g = 0; g < c->groups; g++) {
         const int64_t channel = out_channels / c->groups * g;
         assay_sink one = sink;
         one.codes += channel;
         one.first += channel * one.column_step;
         one.channel = channel;
-        assay_product_run(&c->product[g],
-                          left + in_channels / c->groups * g * c->stage.form.element, c->stage.row,
-                          c->w.out_area, &one, threads);
+        fast_product_run(&c->product[g], left + in_channels / c->groups * g * c->stage.form.element,
+                         c->stage.row, c->w.out_area, &one, threads);
     }
     if (sink.block && sink.codes == codes)
-        assay_transpose_bytes((const uint8_t *)codes, c->w.out_area, out_channels,
-                              (uint8_t *)call->out[0].data + n * assay_strides_out(&c->w).image,
-                              threads);
+        fast_transpose_bytes((const uint8_t *)codes, c->w.out_area, out_channels,
+                             (uint8_t *)call->out[0].data + n * kernel_strides_out(&c->w).image,
+                             threads);
 }
 
 static assay_status run(const assay_fast *f, assay_call *call, assay_error *err)
@@ -95,7 +94,7 @@ static assay_status run(const assay_fast *f, assay_call *call, assay_error *err)
     const conv *c = (const conv *)f;
     work k = {c, call};
     (void)err;
-    assay_fast_each(c->image_workers, c->w.batch, run_image, &k);
+    fast_each(c->image_workers, c->w.batch, run_image, &k);
     return ASSAY_OK;
 }
 
@@ -151,10 +150,10 @@ static assay_status pack(const assay_fast_setup *s, const assay_filters *f, conv
     const int64_t outputs = f->outputs / groups;
     assay_status status = ASSAY_OK;
     if (c->depthwise)
-        return assay_depthwise_make(s, f, &c->w, &g->form, g->run, &c->taps, err);
+        return fast_depthwise_make(s, f, &c->w, &g->form, g->run, &c->taps, err);
     for (int64_t i = 0; i < groups && status == ASSAY_OK; i++) {
-        status = assay_product_make(s, f, &g->form, i * outputs, outputs, g->run, g->n_runs,
-                                    &c->product[i], err);
+        status = fast_product_make(s, f, &g->form, i * outputs, outputs, g->run, g->n_runs,
+                                   &c->product[i], err);
         c->groups += status == ASSAY_OK;
     }
     return status;
@@ -172,11 +171,11 @@ static void arrange(assay_fast *f, bool in_last, bool out_last)
                   c->whole_units;
 }
 
-assay_status assay_fast_conv(const assay_fast_setup *s, assay_fast **out, assay_error *err)
+assay_status fast_conv(const assay_fast_setup *s, assay_fast **out, assay_error *err)
 {
     assay_window w;
-    assay_window_of_conv(&w, &s->node->attr.conv, &assay_node_in(s->graph, s->node, 0)->type,
-                         &assay_node_out(s->graph, s->node, 0)->type);
+    kernel_window_of_conv(&w, &s->node->attr.conv, &assay_node_in(s->graph, s->node, 0)->type,
+                          &assay_node_out(s->graph, s->node, 0)->type);
     const int64_t group = s->node->attr.conv.group;
     const assay_filters f = filters_of(s, &w, group);
     const bool depthwise = group > 1 && group == w.in_channels && group == w.out_channels;
@@ -185,19 +184,19 @@ assay_status assay_fast_conv(const assay_fast_setup *s, assay_fast **out, assay_
     bool memory = false;
     int64_t spread[3];
     const bool possible = spread_apart(s, &w, spread);
-    int32_t *row = malloc((size_t)assay_filter_depth(&f) * sizeof *row);
-    conv *c = assay_fast_alloc(sizeof *c + (size_t)group * sizeof *c->product);
+    int32_t *row = malloc((size_t)fast_filter_depth(&f) * sizeof *row);
+    conv *c = fast_alloc(sizeof *c + (size_t)group * sizeof *c->product);
     if (!row || !c) {
         free(row);
         free(c);
-        return assay_fast_memory(s, err);
+        return fast_memory(s, err);
     }
-    bool taken = possible && assay_filters_exact(s, &f, row, &form) &&
-                 assay_stage_make(&w, spread, nhwc, &form, group == 1, &c->stage, &memory);
+    bool taken = possible && fast_filters_exact(s, &f, row, &form) &&
+                 fast_stage_make(&w, spread, nhwc, &form, group == 1, &c->stage, &memory);
     free(row);
     if (!taken) {
         free(c);
-        return memory ? assay_fast_memory(s, err) : ASSAY_OK;
+        return memory ? fast_memory(s, err) : ASSAY_OK;
     }
     c->base = (assay_fast){.run = run,
                            .free = free_conv,
@@ -205,14 +204,14 @@ assay_status assay_fast_conv(const assay_fast_setup *s, assay_fast **out, assay_
                            .layouts = nhwc ? ASSAY_LAYOUTS_FIXED : ASSAY_LAYOUTS_FREE,
                            .arrange = arrange};
     c->w = w;
-    c->block = assay_sink_block(s);
+    c->block = fast_sink_block(s);
     c->depthwise = depthwise;
-    c->whole_units = assay_filter_depth(&f) / c->stage.n_runs % ASSAY_UNIT == 0;
+    c->whole_units = fast_filter_depth(&f) / c->stage.n_runs % ASSAY_UNIT == 0;
     arrange(&c->base, false, false);
     c->image_workers = w.batch < s->threads
                            ? 1
-                           : assay_fast_threads(s->threads, w.batch * w.out_channels * w.out_area *
-                                                                assay_filter_depth(&f) / 16);
+                           : fast_threads(s->threads, w.batch * w.out_channels * w.out_area *
+                                                          fast_filter_depth(&f) / 16);
     c->base.scratch = part_bytes(c) * (size_t)c->image_workers;
     assay_status status = pack(s, &f, c, group, err);
     if (status != ASSAY_OK) {

@@ -44,7 +44,7 @@ static void dequantize_part(void *user, int64_t part)
 static void run_parts(const assay_fast *f, assay_call *call, void (*body)(void *, int64_t))
 {
     work k = {(const conversion *)f, call, assay_shape_count(call->out[0].type)};
-    assay_fast_each(assay_fast_threads(f->threads, k.count), (k.count + PART - 1) / PART, body, &k);
+    fast_each(fast_threads(f->threads, k.count), (k.count + PART - 1) / PART, body, &k);
 }
 
 static assay_status run_quantize(const assay_fast *f, assay_call *call, assay_error *err)
@@ -63,18 +63,18 @@ static assay_status run_dequantize(const assay_fast *f, assay_call *call, assay_
 
 static assay_status make(const assay_fast_setup *s, conversion **out, assay_error *err)
 {
-    *out = assay_fast_alloc(sizeof **out);
+    *out = fast_alloc(sizeof **out);
     if (!*out)
-        return assay_fast_memory(s, err);
+        return fast_memory(s, err);
     (*out)->base = (assay_fast){.free = free_conversion, .threads = s->threads};
     return ASSAY_OK;
 }
 
-assay_status assay_fast_quantize(const assay_fast_setup *s, assay_fast **out, assay_error *err)
+assay_status fast_quantize(const assay_fast_setup *s, assay_fast **out, assay_error *err)
 {
     const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
     conversion *c;
-    if (!assay_is_byte(y) || y->q.granularity != ASSAY_Q_TENSOR ||
+    if (!fast_is_byte(y) || y->q.granularity != ASSAY_Q_TENSOR ||
         !ASSAY_SCHEME_HAS(s->vt, simd, encode))
         return ASSAY_OK;
     const assay_encode_fn encode = s->vt->simd->encode(s->unit, s->kernels->isa);
@@ -89,11 +89,11 @@ assay_status assay_fast_quantize(const assay_fast_setup *s, assay_fast **out, as
     return ASSAY_OK;
 }
 
-assay_status assay_fast_dequantize(const assay_fast_setup *s, assay_fast **out, assay_error *err)
+assay_status fast_dequantize(const assay_fast_setup *s, assay_fast **out, assay_error *err)
 {
     const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
     conversion *c;
-    if (!assay_is_byte(x) || x->q.granularity != ASSAY_Q_TENSOR)
+    if (!fast_is_byte(x) || x->q.granularity != ASSAY_Q_TENSOR)
         return ASSAY_OK;
     assay_status status = make(s, &c, err);
     if (status != ASSAY_OK)

@@ -74,14 +74,14 @@ static bool make_narrowing(const assay_fast_setup *s, assay_depthwise *d, int64_
         const int64_t lane = i / BLOCK * BLOCK + interleaved(d, i % BLOCK);
         channel[i] = (int32_t)(lane < d->cells * d->channels ? lane % d->channels : -1);
     }
-    const bool made = assay_narrower_make(s, bound, channel, lanes, &d->narrowing);
+    const bool made = fast_narrower_make(s, bound, channel, lanes, &d->narrowing);
     free(channel);
     return made;
 }
 
-assay_status assay_depthwise_make(const assay_fast_setup *s, const assay_filters *f,
-                                  const assay_window *w, const assay_operand_form *form,
-                                  const int32_t *run, assay_depthwise *d, assay_error *err)
+assay_status fast_depthwise_make(const assay_fast_setup *s, const assay_filters *f,
+                                 const assay_window *w, const assay_operand_form *form,
+                                 const int32_t *run, assay_depthwise *d, assay_error *err)
 {
     const int64_t cells = f->cells, blocks = (f->outputs + BLOCK - 1) / BLOCK;
     int32_t *row = malloc((size_t)cells * sizeof *row);
@@ -90,7 +90,7 @@ assay_status assay_depthwise_make(const assay_fast_setup *s, const assay_filters
                            .channels = f->outputs,
                            .n_taps = cells,
                            .row_cells = w->out[2]};
-    d->tap = assay_fast_alloc((size_t)(cells * GROUP) * sizeof *d->tap);
+    d->tap = fast_alloc((size_t)(cells * GROUP) * sizeof *d->tap);
     d->cells = form->bytes ? cells_of(w) : 1;
     if (d->tap && form->bytes)
         find_columns(w, run, d);
@@ -99,20 +99,20 @@ assay_status assay_depthwise_make(const assay_fast_setup *s, const assay_filters
     d->block_bytes = form->bytes
                          ? (int64_t)d->columns.n_groups * d->columns.width * BLOCK * ASSAY_UNIT
                          : cells * BLOCK * form->element;
-    d->packed = assay_fast_alloc((size_t)(blocks * d->block_bytes));
-    d->start = assay_fast_alloc((size_t)(blocks * BLOCK) * sizeof *d->start);
+    d->packed = fast_alloc((size_t)(blocks * d->block_bytes));
+    d->start = fast_alloc((size_t)(blocks * BLOCK) * sizeof *d->start);
     if (!row || !d->tap || !d->packed || !d->start ||
         (form->bytes && !make_narrowing(s, d, blocks * BLOCK))) {
         free(row);
-        assay_depthwise_free(d);
-        return assay_fast_memory(s, err);
+        fast_depthwise_free(d);
+        return fast_memory(s, err);
     }
     for (int64_t c = 0; c < f->outputs; c++) {
-        assay_filter_load(f, c, row);
+        fast_filter_load(f, c, row);
         for (int64_t i = 0; i < d->cells; i++) {
             const int64_t lane = i * f->outputs + c, block = lane / BLOCK;
             const int64_t place = interleaved(d, lane % BLOCK);
-            d->start[block * BLOCK + place] = assay_filter_start(f, form, c, row);
+            d->start[block * BLOCK + place] = fast_filter_start(f, form, c, row);
             pack_filter(d, row, d->packed + block * d->block_bytes, place);
         }
     }
@@ -120,12 +120,12 @@ assay_status assay_depthwise_make(const assay_fast_setup *s, const assay_filters
     return ASSAY_OK;
 }
 
-void assay_depthwise_free(assay_depthwise *d)
+void fast_depthwise_free(assay_depthwise *d)
 {
     free(d->tap);
     free(d->packed);
     free(d->start);
-    assay_narrower_free(&d->narrowing);
+    fast_narrower_free(&d->narrowing);
     d->tap = d->start = NULL;
     d->packed = NULL;
 }
@@ -208,8 +208,8 @@ static void depthwise_block(const work *k, int64_t from, int64_t to, int64_t blo
         else
             depthwise_words(d, k->left + channel * d->form.element, k->row + i, n, block, acc);
         if (!k->narrows)
-            assay_sink_take(k->sink, acc, cell_lanes(d), i, (int)n, channel,
-                            (int)(rest < BLOCK ? rest : BLOCK));
+            fast_sink_take(k->sink, acc, cell_lanes(d), i, (int)n, channel,
+                           (int)(rest < BLOCK ? rest : BLOCK));
     }
 }
 
@@ -222,11 +222,11 @@ static void depthwise_row(void *user, int64_t i)
         depthwise_block(k, from, from + k->d->row_cells, block);
 }
 
-void assay_depthwise_run(const assay_depthwise *d, const char *left, const int32_t *row,
-                         int64_t rows, const assay_sink *sink, int threads)
+void fast_depthwise_run(const assay_depthwise *d, const char *left, const int32_t *row,
+                        int64_t rows, const assay_sink *sink, int threads)
 {
     const bool narrows = d->narrowing.lanes && sink->block && !sink->call->accumulators;
     work k = {d, left, row, rows, sink, narrows};
-    assay_fast_each(assay_fast_threads(threads, rows * d->channels * d->n_taps / 16),
-                    rows / d->row_cells, depthwise_row, &k);
+    fast_each(fast_threads(threads, rows * d->channels * d->n_taps / 16), rows / d->row_cells,
+              depthwise_row, &k);
 }

@@ -22,12 +22,12 @@ typedef struct assay_depthwise {
 } assay_depthwise;
 
 /* run: bytes from a window's first cell to each cell under the kernel. */
-assay_status assay_depthwise_make(const assay_fast_setup *s, const assay_filters *f,
-                                  const assay_window *w, const assay_operand_form *form,
-                                  const int32_t *run, assay_depthwise *out, assay_error *err);
-void assay_depthwise_free(assay_depthwise *d);
+assay_status fast_depthwise_make(const assay_fast_setup *s, const assay_filters *f,
+                                 const assay_window *w, const assay_operand_form *form,
+                                 const int32_t *run, assay_depthwise *out, assay_error *err);
+void fast_depthwise_free(assay_depthwise *d);
 /* Window i stands at left + row[i]. */
-void assay_depthwise_run(const assay_depthwise *d, const char *left, const int32_t *row,
-                         int64_t rows, const assay_sink *sink, int threads);
+void fast_depthwise_run(const assay_depthwise *d, const char *left, const int32_t *row,
+                        int64_t rows, const assay_sink *sink, int threads);
 
 #endif

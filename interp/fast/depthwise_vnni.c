@@ -112,7 +112,7 @@ INLINE void some_columns(const assay_columns *t, int cells, const bool three, co
 }
 
 /* Kernels of 3 x 3 have loops of their own. */
-void assay_vnni_depthwise_columns(const assay_columns *t, int cells)
+void fast_vnni_depthwise_columns(const assay_columns *t, int cells)
 {
     if (t->three && t->width == 3 && t->stride == 1)
         some_columns(t, cells, true, 3, 1);
@@ -124,7 +124,7 @@ void assay_vnni_depthwise_columns(const assay_columns *t, int cells)
         some_columns(t, cells, false, t->width, t->stride);
 }
 
-void assay_vnni_depthwise_taps(const assay_taps *t)
+void fast_vnni_depthwise_taps(const assay_taps *t)
 {
     const __m256i *w = t->right;
     __m512i acc[4];

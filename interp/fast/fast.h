@@ -49,40 +49,38 @@ typedef struct assay_fast_setup {
 /* *out is NULL when the node is the reference's: an accumulator whose order matters or whose sums
  * might leave int32, weights that are not constant, codes of unusual width, ops without a fast
  * form. Fails only for want of memory. */
-assay_status assay_fast_prepare(const assay_fast_setup *s, assay_fast **out, assay_error *err);
-void assay_fast_free(assay_fast *f); /* NULL is allowed */
+assay_status fast_prepare(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+void fast_free(assay_fast *f); /* NULL is allowed */
 /* Chooses which values between the nodes (fast[], NULL: the reference's) are stored channels last.
  * Then only the network's inputs and outputs hold what the graph says. False: no memory. */
-bool assay_fast_arrange(const assay_graph *g, assay_fast *const *fast);
+bool fast_arrange(const assay_graph *g, assay_fast *const *fast);
 
 /* One op (family) each; the same contract. */
-assay_status assay_fast_conv(const assay_fast_setup *s, assay_fast **out, assay_error *err);
-assay_status assay_fast_fc(const assay_fast_setup *s, assay_fast **out, assay_error *err);
-assay_status assay_fast_fc_blocks(const assay_fast_setup *s, assay_fast **out, assay_error *err);
-assay_status assay_fast_matmul(const assay_fast_setup *s, assay_fast **out, assay_error *err);
-assay_status assay_fast_unary(const assay_fast_setup *s, assay_fast **out, assay_error *err);
-assay_status assay_fast_binary(const assay_fast_setup *s, assay_fast **out, assay_error *err);
-assay_status assay_fast_max_pool(const assay_fast_setup *s, assay_fast **out, assay_error *err);
-assay_status assay_fast_quantize(const assay_fast_setup *s, assay_fast **out, assay_error *err);
-assay_status assay_fast_dequantize(const assay_fast_setup *s, assay_fast **out, assay_error *err);
-assay_status assay_fast_transpose(const assay_fast_setup *s, assay_fast **out, assay_error *err);
-assay_status assay_fast_reduce(const assay_fast_setup *s, assay_fast **out, assay_error *err);
-assay_status assay_fast_resize_nearest(const assay_fast_setup *s, assay_fast **out,
-                                       assay_error *err);
-assay_status assay_fast_resize_linear(const assay_fast_setup *s, assay_fast **out,
-                                      assay_error *err);
-assay_status assay_fast_row(const assay_fast_setup *s, assay_fast **out, assay_error *err);
-assay_status assay_fast_avg_pool(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+assay_status fast_conv(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+assay_status fast_fc(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+assay_status fast_fc_blocks(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+assay_status fast_matmul(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+assay_status fast_unary(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+assay_status fast_binary(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+assay_status fast_max_pool(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+assay_status fast_quantize(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+assay_status fast_dequantize(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+assay_status fast_transpose(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+assay_status fast_reduce(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+assay_status fast_resize_nearest(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+assay_status fast_resize_linear(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+assay_status fast_row(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+assay_status fast_avg_pool(const assay_fast_setup *s, assay_fast **out, assay_error *err);
 
 /* ---- small things that they share ---- */
 
 /* Zeroed memory, 64-aligned; NULL when there is none. free() gives it back. */
-void *assay_fast_alloc(size_t bytes);
-assay_status assay_fast_memory(const assay_fast_setup *s, assay_error *err);
+void *fast_alloc(size_t bytes);
+assay_status fast_memory(const assay_fast_setup *s, assay_error *err);
 
-/* Which of so many workers of assay_fast_each this is: its part of the scratch. One worker has no
+/* Which of so many workers of fast_each this is: its part of the scratch. One worker has no
  * region of its own, and may be any thread of the caller's. */
-static inline size_t assay_fast_worker(int workers)
+static inline size_t fast_worker(int workers)
 {
 #ifdef _OPENMP
     return workers > 1 ? (size_t)omp_get_thread_num() : 0;
@@ -93,29 +91,29 @@ static inline size_t assay_fast_worker(int workers)
 }
 
 /* Stored in one byte. */
-static inline bool assay_is_byte(const assay_type *t)
+static inline bool fast_is_byte(const assay_type *t)
 {
     return t->elem.kind == ASSAY_KIND_INT && t->elem.bits <= 8;
 }
 
 /* Threads worth waking for so much work (in cycles or so). */
-static inline int assay_fast_threads(int threads, int64_t work)
+static inline int fast_threads(int threads, int64_t work)
 {
     return work < 50000 ? 1 : threads;
 }
 
 /* body(user, i) for i = 0 .. n - 1, each worker its part in order. For one there is no parallel
  * region: its end is a system call, even with one thread. */
-void assay_fast_each(int workers, int64_t n, void (*body)(void *user, int64_t i), void *user);
+void fast_each(int workers, int64_t n, void (*body)(void *user, int64_t i), void *user);
 
 /* The code that a byte stands for, and whether it is one of element e. */
-static inline bool assay_fast_code(assay_elem e, int byte, int32_t *code)
+static inline bool fast_code(assay_elem e, int byte, int32_t *code)
 {
     *code = e.is_signed ? (int8_t)byte : byte;
     return *code >= assay_elem_min(e) && *code <= assay_elem_max(e);
 }
 
 /* The scheme's vector form of the node's binary or unary on rows of codes, or NULL. */
-assay_codes_fn assay_fast_codes(const assay_fast_setup *s);
+assay_codes_fn fast_codes(const assay_fast_setup *s);
 
 #endif

@@ -21,7 +21,7 @@ typedef struct fc {
 static void free_fc(assay_fast *f)
 {
     fc *c = (fc *)f;
-    assay_product_free(&c->product);
+    fast_product_free(&c->product);
     free(c->row);
     free(c);
 }
@@ -40,8 +40,8 @@ static assay_status run(const assay_fast *f, assay_call *call, assay_error *err)
                              .column_step = 1};
     (void)err;
     for (int64_t r = 0; r < c->rows && !c->in_place; r++)
-        assay_form_row(&c->form, x, r * c->depth, c->depth, left + r * c->step);
-    assay_product_run(&c->product, left, c->row, c->rows, &sink, c->base.threads);
+        fast_form_row(&c->form, x, r * c->depth, c->depth, left + r * c->step);
+    fast_product_run(&c->product, left, c->row, c->rows, &sink, c->base.threads);
     return ASSAY_OK;
 }
 
@@ -79,31 +79,31 @@ static assay_status make(const assay_fast_setup *s, const assay_filters *f,
     c->in_place = form->bytes && form->up == 0 && bytes % ASSAY_UNIT == 0 && bytes % ALIAS != 0;
     c->step = (bytes + ASSAY_UNIT - 1) / ASSAY_UNIT * ASSAY_UNIT;
     c->step += c->step % ALIAS == 0 ? APART : 0;
-    c->block = assay_sink_block(s);
+    c->block = fast_sink_block(s);
     c->row = malloc((size_t)c->rows * sizeof *c->row);
     if (!c->row)
-        return assay_fast_memory(s, err);
+        return fast_memory(s, err);
     for (int64_t r = 0; r < c->rows; r++)
         c->row[r] = (int32_t)(r * c->step);
     c->base.scratch = c->in_place ? 0 : (size_t)(c->rows * c->step);
-    return assay_product_make(s, f, form, 0, f->outputs, assay_one_run, 1, &c->product, err);
+    return fast_product_make(s, f, form, 0, f->outputs, assay_one_run, 1, &c->product, err);
 }
 
-assay_status assay_fast_fc(const assay_fast_setup *s, assay_fast **out, assay_error *err)
+assay_status fast_fc(const assay_fast_setup *s, assay_fast **out, assay_error *err)
 {
     assay_filters f;
     assay_operand_form form;
     if (!filters_of(s, &f))
         return ASSAY_OK;
-    int32_t *row = malloc((size_t)assay_filter_depth(&f) * sizeof *row);
-    fc *c = assay_fast_alloc(sizeof *c);
+    int32_t *row = malloc((size_t)fast_filter_depth(&f) * sizeof *row);
+    fc *c = fast_alloc(sizeof *c);
     bool memory = row && c;
     const int64_t elements = assay_shape_count(&assay_node_in(s->graph, s->node, 0)->type);
-    bool taken = memory && elements < INT32_MAX / 8 && assay_filters_exact(s, &f, row, &form);
+    bool taken = memory && elements < INT32_MAX / 8 && fast_filters_exact(s, &f, row, &form);
     free(row);
     if (!taken) {
         free(c);
-        return memory ? ASSAY_OK : assay_fast_memory(s, err);
+        return memory ? ASSAY_OK : fast_memory(s, err);
     }
     assay_status status = make(s, &f, &form, c, err);
     if (status != ASSAY_OK)

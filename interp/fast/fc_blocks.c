@@ -59,18 +59,18 @@ typedef struct pieces {
 static size_t carve_shared(const fc_blocks *c, char *memory, pieces *p)
 {
     size_t used = 0;
-    p->left = assay_carve(memory, &used, c->rows * row_bytes(c), 1);
-    p->trapped = assay_carve(memory, &used, tiles_of(c) * panels_of(c), sizeof *p->trapped);
-    p->codes = assay_carve(memory, &used, c->depth, sizeof *p->codes);
+    p->left = ref_carve(memory, &used, c->rows * row_bytes(c), 1);
+    p->trapped = ref_carve(memory, &used, tiles_of(c) * panels_of(c), sizeof *p->trapped);
+    p->codes = ref_carve(memory, &used, c->depth, sizeof *p->codes);
     return (used + 63) / 64 * 64;
 }
 
 static size_t carve_worker(const fc_blocks *c, char *memory, pieces *p)
 {
     size_t used = 0;
-    p->sum = assay_carve(memory, &used,
-                         (int64_t)c->kernels->rows * c->kernels->columns * c->blocks.count,
-                         sizeof *p->sum);
+    p->sum =
+        ref_carve(memory, &used, (int64_t)c->kernels->rows * c->kernels->columns * c->blocks.count,
+                  sizeof *p->sum);
     return (used + 63) / 64 * 64;
 }
 
@@ -84,7 +84,7 @@ static void stage_row(const fc_blocks *c, const assay_view *x, int64_t row, cons
 {
     char *to = p->left + row * row_bytes(c);
     memset(to, 0, (size_t)row_bytes(c));
-    assay_load_row(x, row * c->depth, 1, (size_t)c->depth, p->codes);
+    ref_load_row(x, row * c->depth, 1, (size_t)c->depth, p->codes);
     for (int64_t i = 0; i < c->depth; i++)
         memcpy(to + place(c, i), &(int16_t){(int16_t)(p->codes[i] - c->zero)}, sizeof(int16_t));
 }
@@ -120,10 +120,10 @@ static int64_t combine_row(const work *k, int64_t row, int64_t column, int n, in
         bool trapped = false;
         acc[j] = k->call->vt->combine(k->call->unit, sum + j * c->blocks.count,
                                       (size_t)c->blocks.count, (size_t)(column + j),
-                                      assay_load_bias(&c->bias, column + j), &trapped);
+                                      ref_load_bias(&c->bias, column + j), &trapped);
         first = trapped && first < 0 ? order_of(c, row, column + j) : first;
     }
-    assay_finish_sums(k->call, element, 1, (size_t)n, (size_t)column, acc, y);
+    ref_finish_sums(k->call, element, 1, (size_t)n, (size_t)column, acc, y);
     return first;
 }
 
@@ -141,10 +141,9 @@ static void run_part(void *user, int64_t part)
     const int width = (n + ASSAY_TILE_STEP - 1) / ASSAY_TILE_STEP * ASSAY_TILE_STEP;
     int32_t acc[ASSAY_TILE_ROWS * ASSAY_TILE_COLUMNS], at[ASSAY_TILE_ROWS], run;
     pieces mine;
-    carve_worker(c,
-                 (char *)k->call->scratch + k->shared_bytes +
-                     assay_fast_worker(k->workers) * k->worker_bytes,
-                 &mine);
+    carve_worker(
+        c, (char *)k->call->scratch + k->shared_bytes + fast_worker(k->workers) * k->worker_bytes,
+        &mine);
     for (int i = 0; i < rows; i++)
         at[i] = (int32_t)((row + i) * row_bytes(c));
     for (int64_t b = 0; b < count; b++) {
@@ -180,18 +179,18 @@ static assay_status run(const assay_fast *f, assay_call *call, assay_error *err)
     const int64_t parts = tiles_of(c) * panels_of(c);
     work k = {.c = c, .call = call};
     (void)err;
-    k.workers = assay_fast_threads(f->threads, c->rows * c->outputs * c->depth / 8);
+    k.workers = fast_threads(f->threads, c->rows * c->outputs * c->depth / 8);
     k.shared_bytes = carve_shared(c, call->scratch, &k.shared);
     k.worker_bytes = carve_worker(c, NULL, &(pieces){0});
     for (int64_t r = 0; r < c->rows; r++)
         stage_row(c, &call->in[0], r, &k.shared);
-    assay_fast_each(k.workers, parts, run_part, &k);
+    fast_each(k.workers, parts, run_part, &k);
     int64_t first = -1;
     for (int64_t i = 0; i < parts; i++) {
         const int64_t at = k.shared.trapped[i];
         first = at >= 0 && (first < 0 || at < first) ? at : first;
     }
-    assay_note_trap(call, first >= 0, first >= 0 ? element_at(c, first) : 0);
+    ref_note_trap(call, first >= 0, first >= 0 ? element_at(c, first) : 0);
     return ASSAY_OK;
 }
 
@@ -246,33 +245,33 @@ static bool find_shape(const assay_fast_setup *s, fc_blocks *c)
     c->depth = c->blocks.extent;
     c->rows = assay_shape_count(x) / c->depth;
     c->units = (c->blocks.block + 1) / 2;
-    c->zero = assay_zero_point(x, 0);
+    c->zero = ref_zero_point(x, 0);
     if (bias)
         c->bias = (assay_view){(void *)(uintptr_t)bias->data, &bias->type};
     return c->rows < INT32_MAX / row_bytes(c) && c->outputs < INT32_MAX / row_bytes(c);
 }
 
-assay_status assay_fast_fc_blocks(const assay_fast_setup *s, assay_fast **out, assay_error *err)
+assay_status fast_fc_blocks(const assay_fast_setup *s, assay_fast **out, assay_error *err)
 {
     const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
     const assay_value *w = assay_node_in(s->graph, s->node, 1);
     const bool columns = s->node->op == ASSAY_OP_MATMUL && !s->node->attr.matmul.transpose_b;
     pieces unused;
-    fc_blocks *c = assay_fast_alloc(sizeof *c);
+    fc_blocks *c = fast_alloc(sizeof *c);
     if (!c)
-        return assay_fast_memory(s, err);
+        return fast_memory(s, err);
     c->kernels = s->kernels;
-    const int64_t lo = assay_elem_min(x->elem) - assay_zero_point(x, 0);
-    const int64_t hi = assay_elem_max(x->elem) - assay_zero_point(x, 0);
+    const int64_t lo = assay_elem_min(x->elem) - ref_zero_point(x, 0);
+    const int64_t hi = assay_elem_max(x->elem) - ref_zero_point(x, 0);
     if (!s->vt->combine || !find_shape(s, c) || lo < INT16_MIN || hi > INT16_MAX) {
         free_fc(&c->base);
         return ASSAY_OK;
     }
     const int64_t whole = (c->outputs + ASSAY_TILE_STEP - 1) / ASSAY_TILE_STEP * ASSAY_TILE_STEP;
-    c->packed = assay_fast_alloc((size_t)(whole * row_bytes(c)));
+    c->packed = fast_alloc((size_t)(whole * row_bytes(c)));
     if (!c->packed) {
         free_fc(&c->base);
-        return assay_fast_memory(s, err);
+        return fast_memory(s, err);
     }
     if (!pack(c, w, columns, -lo > hi ? -lo : hi)) {
         free_fc(&c->base);

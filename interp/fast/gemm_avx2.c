@@ -83,10 +83,10 @@ static void avx2_depthwise_taps(const assay_taps *t)
         _mm256_storeu_si256((__m256i *)t->acc + j, acc[j]);
 }
 
-const assay_isa_kernels assay_isa_avx2 = {.isa = ASSAY_ISA_AVX2,
-                                          .name = "avx2",
-                                          .rows = ROWS,
-                                          .columns = ASSAY_TILE_STEP,
-                                          .words = avx2_tile_words,
-                                          .word_taps = avx2_depthwise_taps,
-                                          .rows_of_bytes = &assay_rows_avx2};
+const assay_isa_kernels fast_isa_avx2 = {.isa = ASSAY_ISA_AVX2,
+                                         .name = "avx2",
+                                         .rows = ROWS,
+                                         .columns = ASSAY_TILE_STEP,
+                                         .words = avx2_tile_words,
+                                         .word_taps = avx2_depthwise_taps,
+                                         .rows_of_bytes = &assay_rows_avx2};

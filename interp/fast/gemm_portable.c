@@ -36,10 +36,10 @@ static void portable_depthwise_taps(const assay_taps *t)
     }
 }
 
-const assay_isa_kernels assay_isa_portable = {.isa = ASSAY_ISA_PORTABLE,
-                                              .name = "portable",
-                                              .rows = ROWS,
-                                              .columns = ASSAY_TILE_STEP,
-                                              .words = portable_tile_words,
-                                              .word_taps = portable_depthwise_taps,
-                                              .rows_of_bytes = &assay_rows_portable};
+const assay_isa_kernels fast_isa_portable = {.isa = ASSAY_ISA_PORTABLE,
+                                             .name = "portable",
+                                             .rows = ROWS,
+                                             .columns = ASSAY_TILE_STEP,
+                                             .words = portable_tile_words,
+                                             .word_taps = portable_depthwise_taps,
+                                             .rows_of_bytes = &assay_rows_portable};

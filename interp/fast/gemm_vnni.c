@@ -166,13 +166,13 @@ static void vnni_tile_words(const assay_tile *t, int rows, int columns)
         height(t, rows, 1, false);
 }
 
-const assay_isa_kernels assay_isa_vnni = {.isa = ASSAY_ISA_VNNI,
-                                          .name = "vnni",
-                                          .rows = ROWS,
-                                          .columns = ASSAY_TILE_COLUMNS,
-                                          .bytes = vnni_tile_bytes,
-                                          .words = vnni_tile_words,
-                                          .word_taps = assay_vnni_depthwise_taps,
-                                          .byte_columns = assay_vnni_depthwise_columns,
-                                          .narrows = true,
-                                          .rows_of_bytes = &assay_rows_avx512};
+const assay_isa_kernels fast_isa_vnni = {.isa = ASSAY_ISA_VNNI,
+                                         .name = "vnni",
+                                         .rows = ROWS,
+                                         .columns = ASSAY_TILE_COLUMNS,
+                                         .bytes = vnni_tile_bytes,
+                                         .words = vnni_tile_words,
+                                         .word_taps = fast_vnni_depthwise_taps,
+                                         .byte_columns = fast_vnni_depthwise_columns,
+                                         .narrows = true,
+                                         .rows_of_bytes = &assay_rows_avx512};

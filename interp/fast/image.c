@@ -57,8 +57,8 @@ static void find_places(const assay_window *w, const int64_t spread[3], bool mer
     }
 }
 
-bool assay_stage_make(const assay_window *w, const int64_t spread[3], bool nhwc,
-                      const assay_operand_form *form, bool merge, assay_stage *g, bool *memory)
+bool fast_stage_make(const assay_window *w, const int64_t spread[3], bool nhwc,
+                     const assay_operand_form *form, bool merge, assay_stage *g, bool *memory)
 {
     int64_t count = w->in_channels;
     *g = (assay_stage){.form = *form,
@@ -83,7 +83,7 @@ bool assay_stage_make(const assay_window *w, const int64_t spread[3], bool nhwc,
     g->row = malloc((size_t)w->out_area * sizeof *g->row);
     g->run = malloc((size_t)g->n_runs * sizeof *g->run);
     if (!g->place || !g->row || !g->run) {
-        assay_stage_free(g);
+        fast_stage_free(g);
         *memory = true;
         return false;
     }
@@ -91,7 +91,7 @@ bool assay_stage_make(const assay_window *w, const int64_t spread[3], bool nhwc,
     return true;
 }
 
-void assay_stage_free(assay_stage *g)
+void fast_stage_free(assay_stage *g)
 {
     free(g->place);
     free(g->row);
@@ -99,7 +99,7 @@ void assay_stage_free(assay_stage *g)
     g->place = g->row = g->run = NULL;
 }
 
-size_t assay_stage_bytes(const assay_stage *g)
+size_t fast_stage_bytes(const assay_stage *g)
 {
     return ((size_t)(g->count * g->form.element) + SLACK + 63) / 64 * 64;
 }
@@ -112,13 +112,13 @@ size_t assay_stage_bytes(const assay_stage *g)
             w[i] = (int16_t)(p[i] - form->centre);                                                 \
     } while (0)
 
-void assay_form_row(const assay_operand_form *form, const assay_view *x, int64_t first, int64_t n,
-                    char *to)
+void fast_form_row(const assay_operand_form *form, const assay_view *x, int64_t first, int64_t n,
+                   char *to)
 {
     if (form->bytes) {
         form->rows->flip((const uint8_t *)x->data + first, (size_t)n, (uint8_t)form->up,
                          (uint8_t *)to); /* + 128 modulo 256 */
-    } else if (assay_is_byte(x->type)) {
+    } else if (fast_is_byte(x->type)) {
         if (x->type->elem.is_signed)
             CENTRE(int8_t);
         else
@@ -147,13 +147,13 @@ static void stage_tiles(void *user, int64_t tile)
     const assay_stage *g = s->g;
     const int64_t cells = g->cells,
                   down = (g->channels + ASSAY_TRANSPOSE_TILE - 1) / ASSAY_TRANSPOSE_TILE;
-    const int64_t cell = assay_transpose_tile_at(tile, cells);
+    const int64_t cell = fast_transpose_tile_at(tile, cells);
     const uint8_t *from = (const uint8_t *)s->x->data + s->first;
     const uint8_t up = (uint8_t)g->form.up;
     for (int64_t i = 0; i < down; i++) {
-        const int64_t c = assay_transpose_tile_at(i, g->channels);
+        const int64_t c = fast_transpose_tile_at(i, g->channels);
         assay_v16 v[ASSAY_TRANSPOSE_TILE];
-        assay_transpose_load(from + c * cells + cell, cells, v);
+        fast_transpose_load(from + c * cells + cell, cells, v);
         for (int k = 0; k < ASSAY_TRANSPOSE_TILE; k++) {
             v[k] ^= up;
             memcpy(s->to + g->place[cell + k] + c, &v[k], sizeof v[k]);
@@ -170,7 +170,7 @@ static void stage_planes(const assay_stage *g, const assay_view *x, int64_t firs
     for (int64_t c = 0; c < g->channels; c++)
         for (int64_t i = 0; i < cells; i += PART) {
             const int64_t n = cells - i < PART ? cells - i : PART;
-            assay_form_row(&g->form, x, first + c * cells + i, n, part);
+            fast_form_row(&g->form, x, first + c * cells + i, n, part);
             if (g->form.element == 1)
                 for (int64_t k = 0; k < n; k++)
                     to[g->place[i + k] + c] = part[k];
@@ -190,7 +190,7 @@ static void stage_row(void *user, int64_t row)
     const int64_t end = cell > 0 ? g->place[cell - g->row_cells] + n : 0; /* of the row before */
     memset(s->to + end * element, g->form.zero, (size_t)((place - end) * element));
     if (g->nhwc)
-        assay_form_row(&g->form, s->x, s->first + cell * g->channels, n, s->to + place * element);
+        fast_form_row(&g->form, s->x, s->first + cell * g->channels, n, s->to + place * element);
     else
         g->form.rows->weave((const uint8_t *)s->x->data + s->first + cell, (size_t)g->cells,
                             (int)g->channels, (size_t)g->row_cells, (uint8_t)g->form.up,
@@ -202,12 +202,12 @@ static void stage_rows(staging *s, int threads)
     const assay_stage *g = s->g;
     const int64_t element = g->form.element, rows = g->cells / g->row_cells;
     const int64_t end = g->place[g->cells - g->row_cells] + g->row_cells * g->channels;
-    assay_fast_each(assay_fast_threads(threads, g->count / 8), rows, stage_row, s);
+    fast_each(fast_threads(threads, g->count / 8), rows, stage_row, s);
     memset(s->to + end * element, g->form.zero, (size_t)((g->count - end) * element));
 }
 
-void assay_stage_fill(const assay_stage *g, const assay_view *x, int64_t first, char *to,
-                      int threads)
+void fast_stage_fill(const assay_stage *g, const assay_view *x, int64_t first, char *to,
+                     int threads)
 {
     staging s = {g, x, first, to};
     const bool tiles =
@@ -219,9 +219,8 @@ void assay_stage_fill(const assay_stage *g, const assay_view *x, int64_t first, 
     if (g->padded) /* the zero of words is 0 in both bytes */
         memset(to, g->form.zero, (size_t)(g->count * g->form.element));
     if (tiles)
-        assay_fast_each(assay_fast_threads(threads, g->cells * g->channels / 8),
-                        (g->cells + ASSAY_TRANSPOSE_TILE - 1) / ASSAY_TRANSPOSE_TILE, stage_tiles,
-                        &s);
+        fast_each(fast_threads(threads, g->cells * g->channels / 8),
+                  (g->cells + ASSAY_TRANSPOSE_TILE - 1) / ASSAY_TRANSPOSE_TILE, stage_tiles, &s);
     else
         stage_planes(g, x, first, to);
 }

@@ -23,19 +23,19 @@ typedef struct assay_stage {
  * along each axis, 1 unless the input is spread apart for a transposed convolution. merge: cells
  * that are neighbours under the kernel make one run (all channels are wanted). False when an offset
  * would not fit int32 or memory is short (*memory says which). */
-bool assay_stage_make(const assay_window *w, const int64_t spread[3], bool nhwc,
-                      const assay_operand_form *form, bool merge, assay_stage *out, bool *memory);
-void assay_stage_free(assay_stage *g);
+bool fast_stage_make(const assay_window *w, const int64_t spread[3], bool nhwc,
+                     const assay_operand_form *form, bool merge, assay_stage *out, bool *memory);
+void fast_stage_free(assay_stage *g);
 
 /* Bytes of a staged image, with room for loads that reach over its end. */
-size_t assay_stage_bytes(const assay_stage *g);
+size_t fast_stage_bytes(const assay_stage *g);
 
 /* Stages the image whose first element is `first` of x. */
-void assay_stage_fill(const assay_stage *g, const assay_view *x, int64_t first, char *to,
-                      int threads);
+void fast_stage_fill(const assay_stage *g, const assay_view *x, int64_t first, char *to,
+                     int threads);
 
 /* Elements of any 8- or 16-bit type to a form's elements. */
-void assay_form_row(const assay_operand_form *form, const assay_view *x, int64_t first, int64_t n,
-                    char *to);
+void fast_form_row(const assay_operand_form *form, const assay_view *x, int64_t first, int64_t n,
+                   char *to);
 
 #endif

@@ -30,10 +30,10 @@ static const struct {
     bool (*there)(void);
 } known[] = {
 #ifdef ASSAY_X86
-    {&assay_isa_vnni, has_vnni},
-    {&assay_isa_avx2, has_avx2},
+    {&fast_isa_vnni, has_vnni},
+    {&fast_isa_avx2, has_avx2},
 #endif
-    {&assay_isa_portable, has_portable},
+    {&fast_isa_portable, has_portable},
 };
 
 /* The names of this machine's, the best first, as "vnni, avx2, portable". */
@@ -47,7 +47,7 @@ static const char *machine_has(char *buf, size_t size)
     return buf;
 }
 
-assay_status assay_isa_choose(const char *name, const assay_isa_kernels **out, assay_error *err)
+assay_status fast_isa_choose(const char *name, const assay_isa_kernels **out, assay_error *err)
 {
     char list[60];
     if (!name)

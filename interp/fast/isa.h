@@ -93,7 +93,7 @@ typedef struct assay_rows {
 } assay_rows;
 
 typedef struct assay_isa_kernels {
-    enum assay_isa isa;
+    enum fast_isa isa;
     const char *name;
     int rows, columns;          /* of the greatest tile */
     assay_tile_fn bytes, words; /* bytes: NULL where there is no exact byte product */
@@ -103,17 +103,17 @@ typedef struct assay_isa_kernels {
     const assay_rows *rows_of_bytes;
 } assay_isa_kernels;
 
-extern const assay_isa_kernels assay_isa_portable, assay_isa_avx2, assay_isa_vnni;
+extern const assay_isa_kernels fast_isa_portable, fast_isa_avx2, fast_isa_vnni;
 
 /* depthwise_vnni.c */
-void assay_vnni_depthwise_columns(const assay_columns *t, int cells);
-void assay_vnni_depthwise_taps(const assay_taps *t);
+void fast_vnni_depthwise_columns(const assay_columns *t, int cells);
+void fast_vnni_depthwise_taps(const assay_taps *t);
 
 extern const assay_rows assay_rows_portable, assay_rows_avx2, assay_rows_avx512;
 
 /* The kernels of an instruction set by name ("portable", "avx2", "vnni"); NULL: the environment's
  * ASSAY_ISA, else the best that this machine has. An unknown name, or one that the machine lacks,
  * is refused. */
-assay_status assay_isa_choose(const char *name, const assay_isa_kernels **out, assay_error *err);
+assay_status fast_isa_choose(const char *name, const assay_isa_kernels **out, assay_error *err);
 
 #endif

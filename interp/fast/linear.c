@@ -72,10 +72,10 @@ static const float nudges[][2] = {{0, 0},
                                   {-0x1p-22f, 0},
                                   {0, -0x1p-22f}};
 
-bool assay_linear_find(const assay_fast_setup *s, const uint8_t *table, assay_linear *out)
+bool fast_linear_find(const assay_fast_setup *s, const uint8_t *table, assay_linear *out)
 {
     const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
-    const int32_t zero = assay_zero_point(y, 0);
+    const int32_t zero = ref_zero_point(y, 0);
     double slope[2], origin[2];
     if ((s->node->op != ASSAY_OP_ADD && s->node->op != ASSAY_OP_SUB) || !assay_is_quantized(y))
         return false;
@@ -88,7 +88,7 @@ bool assay_linear_find(const assay_fast_setup *s, const uint8_t *table, assay_li
         if (!(slope[i] > -1024 && slope[i] < 1024))
             return false;
         out->flip[i] = x->elem.is_signed ? 0x80 : 0;
-        origin[i] = assay_zero_point(x, 0) + out->flip[i];
+        origin[i] = ref_zero_point(x, 0) + out->flip[i];
     }
     find_bounds(s, table, &out->lo, &out->hi);
     for (size_t n = 0; n < 2 * sizeof nudges / sizeof *nudges; n++) {

@@ -8,6 +8,6 @@
 
 /* Whether some function linear in the codes of inputs 0 and 1 of an addition or subtraction gives
  * table[byte of a][byte of b] for every pair of codes that there is. */
-bool assay_linear_find(const assay_fast_setup *s, const uint8_t *table, assay_linear *out);
+bool fast_linear_find(const assay_fast_setup *s, const uint8_t *table, assay_linear *out);
 
 #endif

@@ -41,10 +41,10 @@ static size_t carve(const matmul *m, char *memory, pieces *p)
 {
     const int64_t packed = whole_columns(m) * m->product.run_units * ASSAY_UNIT;
     size_t used = 0;
-    p->packed = assay_carve(memory, &used, packed, 1); /* first: 64-aligned */
-    p->start = assay_carve(memory, &used, whole_columns(m), sizeof *p->start);
-    p->codes = assay_carve(memory, &used, m->depth, sizeof *p->codes);
-    p->left = assay_carve(memory, &used, m->rows * m->left_step, 1);
+    p->packed = ref_carve(memory, &used, packed, 1); /* first: 64-aligned */
+    p->start = ref_carve(memory, &used, whole_columns(m), sizeof *p->start);
+    p->codes = ref_carve(memory, &used, m->depth, sizeof *p->codes);
+    p->left = ref_carve(memory, &used, m->rows * m->left_step, 1);
     return used;
 }
 
@@ -60,8 +60,8 @@ static void pack_right(const matmul *m, const assay_view *b, int64_t first, cons
     for (int64_t j = 0; j < m->columns; j++) {
         int64_t step;
         uint32_t sum = 0;
-        char *head = assay_product_column(product, j, &step);
-        assay_load_row(b, first + j * m->column_step, m->k_step, (size_t)m->depth, p->codes);
+        char *head = fast_product_column(product, j, &step);
+        ref_load_row(b, first + j * m->column_step, m->k_step, (size_t)m->depth, p->codes);
         for (int64_t k = 0; k < m->depth; k++) {
             const int32_t w = p->codes[k] - m->right_zero;
             char *to = head + k / elements * step + k % elements * m->form.element;
@@ -83,8 +83,8 @@ static void multiply(const matmul *m, assay_call *call, int64_t at_a, int64_t at
     carve(m, call->scratch, &p);
     pack_right(m, &call->in[1], at_b * m->depth * m->columns, &p, &product);
     for (int64_t r = 0; r < m->rows; r++)
-        assay_form_row(&m->form, &call->in[0], (at_a * m->rows + r) * m->depth, m->depth,
-                       p.left + r * m->left_step);
+        fast_form_row(&m->form, &call->in[0], (at_a * m->rows + r) * m->depth, m->depth,
+                      p.left + r * m->left_step);
     const assay_sink sink = {.call = call,
                              .block = m->block,
                              .codes = (char *)call->out[0].data + at_y * size,
@@ -92,7 +92,7 @@ static void multiply(const matmul *m, assay_call *call, int64_t at_a, int64_t at
                              .first = at_y * size,
                              .row_step = m->columns,
                              .column_step = 1};
-    assay_product_run(&product, p.left, m->row, m->rows, &sink, m->base.threads);
+    fast_product_run(&product, p.left, m->row, m->rows, &sink, m->base.threads);
 }
 
 /* The batch axes of a type, the last two being the matrix. */
@@ -111,7 +111,7 @@ static assay_status run(const assay_fast *f, assay_call *call, assay_error *err)
     const assay_view batches[2] = {{.type = &a}, {.type = &b}};
     assay_broadcast w;
     (void)err;
-    for (bool row = assay_broadcast_begin(&w, &y, batches, 2); row; row = assay_broadcast_next(&w))
+    for (bool row = move_broadcast_begin(&w, &y, batches, 2); row; row = move_broadcast_next(&w))
         for (int64_t i = 0; i < w.columns; i++)
             multiply(m, call, w.at[0] + i * w.step[0], w.at[1] + i * w.step[1], w.at_out + i);
     return ASSAY_OK;
@@ -124,24 +124,24 @@ typedef struct range {
 
 static range range_of(const assay_type *t)
 {
-    const int64_t z = assay_zero_point(t, 0);
+    const int64_t z = ref_zero_point(t, 0);
     range r = {.lo = assay_elem_min(t->elem) - z, .hi = assay_elem_max(t->elem) - z};
     r.reach = -r.lo > r.hi ? -r.lo : r.hi;
     return r;
 }
 
-/* As assay_filters_exact, whatever the two operands hold. */
+/* As fast_filters_exact, whatever the two operands hold. */
 static bool is_exact(const assay_fast_setup *s, const assay_type *a, const assay_type *b,
                      int64_t depth, assay_operand_form *form)
 {
     const range x = range_of(a), w = range_of(b);
-    const int32_t zx = assay_zero_point(a, 0), up = a->elem.is_signed ? 128 : 0;
+    const int32_t zx = ref_zero_point(a, 0), up = a->elem.is_signed ? 128 : 0;
     const int64_t raw_x = assay_elem_max(a->elem) + up;
     const int64_t raw_w = b->elem.is_signed ? -assay_elem_min(b->elem) : assay_elem_max(b->elem);
     if (!ASSAY_SCHEME_HAS(s->vt, facts, exact) || x.reach * w.reach > INT32_MAX / depth ||
         !s->vt->facts->exact(s->unit, x.reach * w.reach * depth, 2 * raw_x * raw_w))
         return false;
-    if (assay_is_byte(a) && s->kernels->bytes && w.lo >= INT8_MIN && w.hi <= INT8_MAX) {
+    if (fast_is_byte(a) && s->kernels->bytes && w.lo >= INT8_MIN && w.hi <= INT8_MAX) {
         *form = (assay_operand_form){
             true, up, zx + up, zx, 1, s->kernels->rows_of_bytes, x.reach * w.reach * depth};
         return true;
@@ -156,7 +156,7 @@ static bool is_plain(const assay_type *t)
            (t->q.granularity == ASSAY_Q_TENSOR || t->q.granularity == ASSAY_Q_NONE);
 }
 
-assay_status assay_fast_matmul(const assay_fast_setup *s, assay_fast **out, assay_error *err)
+assay_status fast_matmul(const assay_fast_setup *s, assay_fast **out, assay_error *err)
 {
     const assay_type *a = &assay_node_in(s->graph, s->node, 0)->type;
     const assay_type *b = &assay_node_in(s->graph, s->node, 1)->type;
@@ -169,12 +169,12 @@ assay_status assay_fast_matmul(const assay_fast_setup *s, assay_fast **out, assa
     if (assay_shape_count(b) == 0 || rows * depth > INT32_MAX / 8 ||
         assay_shape_count(b) > INT32_MAX / 8 || !is_exact(s, a, b, depth, &form))
         return ASSAY_OK;
-    matmul *m = assay_fast_alloc(sizeof *m);
+    matmul *m = fast_alloc(sizeof *m);
     int32_t *row = malloc((size_t)rows * sizeof *row);
     if (!m || !row) {
         free(m);
         free(row);
-        return assay_fast_memory(s, err);
+        return fast_memory(s, err);
     }
     const int64_t q = b->dim[b->rank - 1], bytes = depth * form.element;
     *m = (matmul){.base = {.run = run, .free = free_matmul, .threads = s->threads},
@@ -185,8 +185,8 @@ assay_status assay_fast_matmul(const assay_fast_setup *s, assay_fast **out, assa
                   .k_step = depth_last ? 1 : q,
                   .column_step = depth_last ? q : 1,
                   .left_step = (bytes + ASSAY_UNIT - 1) / ASSAY_UNIT * ASSAY_UNIT,
-                  .right_zero = assay_zero_point(b, 0),
-                  .block = assay_sink_block(s),
+                  .right_zero = ref_zero_point(b, 0),
+                  .block = fast_sink_block(s),
                   .row = row};
     m->product = (assay_product){.kernels = s->kernels,
                                  .tile = form.bytes ? s->kernels->bytes : s->kernels->words,

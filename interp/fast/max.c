@@ -5,31 +5,31 @@
 #include "interp/fast/operands.h"
 #include "interp/fast/table.h"
 
-bool assay_fast_max_make(const assay_fast_setup *s, bool least, assay_fast_max *m)
+bool fast_max_make(const assay_fast_setup *s, bool least, assay_fast_max *m)
 {
     const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
     const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
     uint8_t by_code[256];
-    if (!assay_is_short(x) || !assay_is_short(y))
+    if (!fast_is_short(x) || !fast_is_short(y))
         return false;
     *m = (assay_fast_max){.rows = s->kernels->rows_of_bytes,
                           .elem = x->elem,
                           .size = (int)assay_elem_size(x->elem),
                           .bytes = assay_elem_size(x->elem) == 1 && assay_elem_size(y->elem) == 1,
-                          .codes = assay_fast_codes(s)};
+                          .codes = fast_codes(s)};
     if (x->elem.is_signed)
         m->flip = m->size == 1 ? 0x80 : 0x8000;
     if (least)
         m->flip ^= m->size == 1 ? 0xff : 0xffff;
     if (m->bytes) {
-        m->identity = assay_table_bytes(s, x->elem, by_code);
+        m->identity = fast_table_bytes(s, x->elem, by_code);
         for (int i = 0; i < 256; i++)
             m->table[i] = by_code[i ^ m->flip];
     }
     return true;
 }
 
-void assay_fast_max_row(const assay_fast_max *m, const void *x, bool flipped, int64_t n, void *best)
+void fast_max_row(const assay_fast_max *m, const void *x, bool flipped, int64_t n, void *best)
 {
     const uint16_t flip = flipped ? 0 : m->flip;
     if (m->size == 1) {
@@ -53,7 +53,7 @@ void assay_fast_max_row(const assay_fast_max *m, const void *x, bool flipped, in
         *(T *)best = most;                                                                         \
     } while (0)
 
-void assay_fast_max_of(const assay_fast_max *m, const void *x, int64_t n, void *best)
+void fast_max_of(const assay_fast_max *m, const void *x, int64_t n, void *best)
 {
     if (m->size == 1)
         MAX_OF(uint8_t);
@@ -70,8 +70,8 @@ static void finish_bytes(const assay_fast_max *m, const uint8_t *best, int64_t n
             y[i] = m->table[best[i]];
 }
 
-void assay_fast_max_finish(const assay_fast_max *m, assay_call *call, const void *best, int64_t n,
-                           int64_t first)
+void fast_max_finish(const assay_fast_max *m, assay_call *call, const void *best, int64_t n,
+                     int64_t first)
 {
     enum { ROW = 256 };
     const assay_elem e = call->out[0].type->elem;
@@ -90,11 +90,11 @@ void assay_fast_max_finish(const assay_fast_max *m, assay_call *call, const void
                 ((uint8_t *)bits)[j] ^= (uint8_t)m->flip;
             else
                 bits[j] ^= m->flip;
-        assay_widen(m->elem, bits, k, row);
+        fast_widen(m->elem, bits, k, row);
         if (m->codes)
             m->codes(call->unit, row, NULL, (size_t)k, result);
         else
             call->vt->unary(call->unit, row, (size_t)k, result);
-        assay_narrow_codes(e, result, k, y + i * (int64_t)assay_elem_size(e));
+        fast_narrow_codes(e, result, k, y + i * (int64_t)assay_elem_size(e));
     }
 }

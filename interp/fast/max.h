@@ -18,16 +18,15 @@ typedef struct assay_fast_max {
 
 /* For a node whose output 0 is what its unit makes of maxima (minima) of input 0. False: the codes
  * are too wide. */
-bool assay_fast_max_make(const assay_fast_setup *s, bool least, assay_fast_max *out);
+bool fast_max_make(const assay_fast_setup *s, bool least, assay_fast_max *out);
 
 /* best[i] = the greater of best[i] and x[i], flipped; n codes. Of nothing the greatest is 0. With
  * `flipped`, x is flipped already. */
-void assay_fast_max_row(const assay_fast_max *m, const void *x, bool flipped, int64_t n,
-                        void *best);
+void fast_max_row(const assay_fast_max *m, const void *x, bool flipped, int64_t n, void *best);
 /* The greatest of n codes, flipped, to best. */
-void assay_fast_max_of(const assay_fast_max *m, const void *x, int64_t n, void *best);
+void fast_max_of(const assay_fast_max *m, const void *x, int64_t n, void *best);
 /* What the unit makes of n flipped maxima, to elements `first`, first + 1, ... of output 0. */
-void assay_fast_max_finish(const assay_fast_max *m, assay_call *call, const void *best, int64_t n,
-                           int64_t first);
+void fast_max_finish(const assay_fast_max *m, assay_call *call, const void *best, int64_t n,
+                     int64_t first);
 
 #endif

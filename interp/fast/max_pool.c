@@ -54,7 +54,7 @@ static void max_down(const pool *p, const char *x, int64_t o0, int64_t o1, int64
         const int64_t i0 = meet(w, 0, o0, k / w->kernel[1]);
         const int64_t i1 = meet(w, 1, o1, k % w->kernel[1]);
         if (i0 >= 0 && i1 >= 0)
-            assay_fast_max_row(&p->max, x + (i0 * w->in[1] + i1) * bytes, false, row, down);
+            fast_max_row(&p->max, x + (i0 * w->in[1] + i1) * bytes, false, row, down);
     }
 }
 
@@ -68,7 +68,7 @@ static void max_along_last(const pool *p, const char *down, char *along)
         for (int64_t k = 0; k < w->kernel[2]; k++) {
             const int64_t i = meet(w, 2, o, k);
             if (i >= 0)
-                assay_fast_max_row(&p->max, down + i * cell, true, channels, along);
+                fast_max_row(&p->max, down + i * cell, true, channels, along);
         }
 }
 
@@ -107,14 +107,14 @@ static void run_row(void *user, int64_t row)
     const int64_t rows = w->out[0] * w->out[1], high = w->out[1];
     const int64_t plane = row / rows, r = row % rows, n = w->nhwc ? w->in_channels : 1;
     const char *x = (const char *)k->call->in[0].data + plane * w->in_area * n * k->p->max.size;
-    char *down = (char *)k->call->scratch + assay_fast_worker(k->workers) * worker_bytes(k->p);
+    char *down = (char *)k->call->scratch + fast_worker(k->workers) * worker_bytes(k->p);
     char *along = down + down_bytes(k->p);
     max_down(k->p, x, r / high, r % high, n, down);
     if (w->nhwc)
         max_along_last(k->p, down, along);
     else
         max_along_first(k->p, down, along);
-    assay_fast_max_finish(&k->p->max, k->call, along, w->out[2] * n, row * w->out[2] * n);
+    fast_max_finish(&k->p->max, k->call, along, w->out[2] * n, row * w->out[2] * n);
 }
 
 static assay_status run_max(const assay_fast *f, assay_call *call, assay_error *err)
@@ -123,24 +123,24 @@ static assay_status run_max(const assay_fast *f, assay_call *call, assay_error *
     const assay_window *w = &p->w;
     const int64_t planes = w->nhwc ? w->batch : w->batch * w->in_channels;
     const int64_t rows = planes * w->out[0] * w->out[1];
-    work k = {p, call, assay_fast_threads(f->threads, rows * w->in[2])};
+    work k = {p, call, fast_threads(f->threads, rows * w->in[2])};
     (void)err;
-    assay_fast_each(k.workers, rows, run_row, &k);
+    fast_each(k.workers, rows, run_row, &k);
     return ASSAY_OK;
 }
 
-assay_status assay_fast_max_pool(const assay_fast_setup *s, assay_fast **out, assay_error *err)
+assay_status fast_max_pool(const assay_fast_setup *s, assay_fast **out, assay_error *err)
 {
     const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
     const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
     assay_fast_max max;
-    if (!assay_fast_max_make(s, false, &max))
+    if (!fast_max_make(s, false, &max))
         return ASSAY_OK;
-    pool *p = assay_fast_alloc(sizeof *p);
+    pool *p = fast_alloc(sizeof *p);
     if (!p)
-        return assay_fast_memory(s, err);
+        return fast_memory(s, err);
     p->max = max;
-    assay_window_of_pool(&p->w, &s->node->attr.pool, x, y);
+    kernel_window_of_pool(&p->w, &s->node->attr.pool, x, y);
     p->base = (assay_fast){.run = run_max,
                            .free = free_pool,
                            .threads = s->threads,

@@ -4,7 +4,7 @@
 
 #include "interp/fast/fast.h"
 
-void *assay_fast_alloc(size_t bytes)
+void *fast_alloc(size_t bytes)
 {
     const size_t whole = (bytes + 64) / 64 * 64;
     void *p = bytes < SIZE_MAX - 64 ? aligned_alloc(64, whole) : NULL;
@@ -13,7 +13,7 @@ void *assay_fast_alloc(size_t bytes)
     return p;
 }
 
-assay_status assay_fast_memory(const assay_fast_setup *s, assay_error *err)
+assay_status fast_memory(const assay_fast_setup *s, assay_error *err)
 {
     return assay_fail(err, ASSAY_ERR_MEMORY, "node '%s': no memory for the fast engine",
                       s->node->name);

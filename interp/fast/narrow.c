@@ -16,20 +16,20 @@ static void set_lane(assay_sixteen *p, int i, const assay_narrow_form *k)
     p->shift[i] = k->shift - 32;
 }
 
-bool assay_narrower_make(const assay_fast_setup *s, int64_t bound, const int32_t *channel,
-                         int64_t n, assay_narrower *out)
+bool fast_narrower_make(const assay_fast_setup *s, int64_t bound, const int32_t *channel, int64_t n,
+                        assay_narrower *out)
 {
     const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
     assay_narrow_form k;
     *out = (assay_narrower){0};
-    if (!s->kernels->narrows || !assay_is_byte(y))
+    if (!s->kernels->narrows || !fast_is_byte(y))
         return true;
     for (int64_t i = 0; i < n; i++)
         if (channel[i] >= 0 && !assay_scheme_narrow(s->vt, s->unit, (size_t)channel[i], &k))
             return true;
     if (k.by != ASSAY_NARROW_FLOAT && bound >= 1 << 30)
         return true;
-    out->lanes = assay_fast_alloc((size_t)(n / LANES) * sizeof *out->lanes);
+    out->lanes = fast_alloc((size_t)(n / LANES) * sizeof *out->lanes);
     if (!out->lanes)
         return false;
     for (int64_t i = 0; i < n; i++) {
@@ -51,7 +51,7 @@ bool assay_narrower_make(const assay_fast_setup *s, int64_t bound, const int32_t
     return true;
 }
 
-void assay_narrower_free(assay_narrower *w)
+void fast_narrower_free(assay_narrower *w)
 {
     free(w->lanes);
     w->lanes = NULL;

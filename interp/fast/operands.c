@@ -4,14 +4,14 @@
 
 #include "interp/ref/ref.h"
 
-void assay_operands_begin(assay_operands *o, const assay_type *out, const assay_view *in, int n_in)
+void fast_operands_begin(assay_operands *o, const assay_type *out, const assay_view *in, int n_in)
 {
     *o = (assay_operands){.in = in};
     for (int k = 0; k < n_in; k++) {
         o->whole[k] = assay_shape_count(in[k].type) == assay_shape_count(out);
         o->size[k] = (int)assay_elem_size(in[k].type->elem);
     }
-    assay_broadcast_begin(&o->walk, out, in, n_in);
+    move_broadcast_begin(&o->walk, out, in, n_in);
 }
 
 /* n times the element at x. */
@@ -53,8 +53,8 @@ static int64_t next_row(const assay_broadcast *w, int k, int64_t at, int64_t ind
     return at;
 }
 
-const void *assay_operands_part(const assay_operands *o, int k, int64_t first, int64_t n,
-                                void *buffer)
+const void *fast_operands_part(const assay_operands *o, int k, int64_t first, int64_t n,
+                               void *buffer)
 {
     const assay_broadcast *w = &o->walk;
     const char *x = o->in[k].data;
@@ -79,7 +79,7 @@ const void *assay_operands_part(const assay_operands *o, int k, int64_t first, i
     return buffer;
 }
 
-bool assay_is_short(const assay_type *t)
+bool fast_is_short(const assay_type *t)
 {
     return t->elem.kind == ASSAY_KIND_BOOL ||
            (t->elem.kind == ASSAY_KIND_INT && t->elem.bits <= 16);
@@ -89,7 +89,7 @@ bool assay_is_short(const assay_type *t)
     for (int64_t i = 0; i < n; i++)                                                                \
     row[i] = ((const T *)x)[i]
 
-void assay_widen(assay_elem e, const void *x, int64_t n, int32_t *row)
+void fast_widen(assay_elem e, const void *x, int64_t n, int32_t *row)
 {
     const bool is_signed = e.is_signed && e.kind == ASSAY_KIND_INT;
     if (assay_elem_size(e) == 1) {
@@ -104,7 +104,7 @@ void assay_widen(assay_elem e, const void *x, int64_t n, int32_t *row)
     }
 }
 
-void assay_narrow_codes(assay_elem e, const int32_t *row, int64_t n, void *y)
+void fast_narrow_codes(assay_elem e, const int32_t *row, int64_t n, void *y)
 {
     if (assay_elem_size(e) == 1)
         for (int64_t i = 0; i < n; i++)
@@ -117,12 +117,12 @@ void assay_narrow_codes(assay_elem e, const int32_t *row, int64_t n, void *y)
 /* How far codes of type t may be from their zero point; of a type without parameters, from 0. */
 static int64_t reach_of(const assay_type *t)
 {
-    const int64_t z = assay_zero_point(t, 0);
+    const int64_t z = ref_zero_point(t, 0);
     const int64_t below = z - assay_elem_min(t->elem), above = assay_elem_max(t->elem) - z;
     return below > above ? below : above;
 }
 
-assay_codes_fn assay_fast_codes(const assay_fast_setup *s)
+assay_codes_fn fast_codes(const assay_fast_setup *s)
 {
     int64_t reach = 0;
     if (!ASSAY_SCHEME_HAS(s->vt, simd, codes))

@@ -13,15 +13,15 @@ typedef struct assay_operands {
     int size[ASSAY_BROADCAST_IN];   /* bytes of an element, at most 8 */
 } assay_operands;
 
-void assay_operands_begin(assay_operands *o, const assay_type *out, const assay_view *in, int n_in);
+void fast_operands_begin(assay_operands *o, const assay_type *out, const assay_view *in, int n_in);
 
 /* Input k at n output elements from `first` on: in place, or in `buffer`, which has room. */
-const void *assay_operands_part(const assay_operands *o, int k, int64_t first, int64_t n,
-                                void *buffer);
+const void *fast_operands_part(const assay_operands *o, int k, int64_t first, int64_t n,
+                               void *buffer);
 
 /* Codes of at most 16 bits, or booleans: n of them to int32, and back. */
-bool assay_is_short(const assay_type *t);
-void assay_widen(assay_elem e, const void *x, int64_t n, int32_t *row);
-void assay_narrow_codes(assay_elem e, const int32_t *row, int64_t n, void *y);
+bool fast_is_short(const assay_type *t);
+void fast_widen(assay_elem e, const void *x, int64_t n, int32_t *row);
+void fast_narrow_codes(assay_elem e, const int32_t *row, int64_t n, void *y);
 
 #endif

@@ -14,9 +14,9 @@ static bool is_constant(const assay_fast_setup *s, int input)
     return !v || (v->data && !v->is_variable);
 }
 
-assay_status assay_fast_prepare(const assay_fast_setup *s, assay_fast **out, assay_error *err)
+assay_status fast_prepare(const assay_fast_setup *s, assay_fast **out, assay_error *err)
 {
-    const unsigned calls = assay_ref_kernel(s->node->op).calls;
+    const unsigned calls = ref_kernel(s->node->op).calls;
     *out = NULL;
     if (s->node->op != ASSAY_OP_TRANSPOSE && !s->unit)
         return ASSAY_OK;
@@ -25,53 +25,52 @@ assay_status assay_fast_prepare(const assay_fast_setup *s, assay_fast **out, ass
         return ASSAY_OK;
     if (is_by_block(s)) {
         const bool takes = s->node->op == ASSAY_OP_FC || s->node->op == ASSAY_OP_MATMUL;
-        return takes && is_constant(s, 1) && is_constant(s, 2) ? assay_fast_fc_blocks(s, out, err)
+        return takes && is_constant(s, 1) && is_constant(s, 2) ? fast_fc_blocks(s, out, err)
                                                                : ASSAY_OK;
     }
     switch (s->node->op) {
     case ASSAY_OP_CONV:
     case ASSAY_OP_CONV_TRANSPOSE:
-        return is_constant(s, 1) && is_constant(s, 2) ? assay_fast_conv(s, out, err) : ASSAY_OK;
+        return is_constant(s, 1) && is_constant(s, 2) ? fast_conv(s, out, err) : ASSAY_OK;
     case ASSAY_OP_MATMUL:
         if (!is_constant(s, 1) || assay_node_in(s->graph, s->node, 1)->type.rank != 2)
-            return assay_fast_matmul(s, out, err);
-        return assay_fast_fc(s, out, err);
+            return fast_matmul(s, out, err);
+        return fast_fc(s, out, err);
     case ASSAY_OP_FC:
-        return is_constant(s, 1) && is_constant(s, 2) ? assay_fast_fc(s, out, err) : ASSAY_OK;
+        return is_constant(s, 1) && is_constant(s, 2) ? fast_fc(s, out, err) : ASSAY_OK;
     case ASSAY_OP_TRANSPOSE:
-        return assay_fast_transpose(s, out, err);
+        return fast_transpose(s, out, err);
     case ASSAY_OP_QUANTIZE:
-        return assay_fast_quantize(s, out, err);
+        return fast_quantize(s, out, err);
     case ASSAY_OP_DEQUANTIZE:
-        return assay_fast_dequantize(s, out, err);
+        return fast_dequantize(s, out, err);
     case ASSAY_OP_MAX_POOL:
-        return assay_fast_max_pool(s, out, err);
+        return fast_max_pool(s, out, err);
     case ASSAY_OP_AVG_POOL:
     case ASSAY_OP_GLOBAL_AVG_POOL:
-        return assay_fast_avg_pool(s, out, err);
+        return fast_avg_pool(s, out, err);
     case ASSAY_OP_REDUCE_MEAN:
     case ASSAY_OP_REDUCE_SUM:
     case ASSAY_OP_REDUCE_MAX:
     case ASSAY_OP_REDUCE_MIN:
-        return assay_fast_reduce(s, out, err);
+        return fast_reduce(s, out, err);
     case ASSAY_OP_RESIZE:
-        return s->node->attr.resize.mode == ASSAY_RESIZE_NEAREST
-                   ? assay_fast_resize_nearest(s, out, err)
-                   : assay_fast_resize_linear(s, out, err);
+        return s->node->attr.resize.mode == ASSAY_RESIZE_NEAREST ? fast_resize_nearest(s, out, err)
+                                                                 : fast_resize_linear(s, out, err);
     case ASSAY_OP_SOFTMAX:
     case ASSAY_OP_LOG_SOFTMAX:
     case ASSAY_OP_L2_NORM:
     case ASSAY_OP_LRN:
     case ASSAY_OP_LAYER_NORM:
-        return assay_fast_row(s, out, err);
+        return fast_row(s, out, err);
     default:
-        return calls == ASSAY_CALLS_UNARY    ? assay_fast_unary(s, out, err)
-               : calls == ASSAY_CALLS_BINARY ? assay_fast_binary(s, out, err)
+        return calls == ASSAY_CALLS_UNARY    ? fast_unary(s, out, err)
+               : calls == ASSAY_CALLS_BINARY ? fast_binary(s, out, err)
                                              : ASSAY_OK;
     }
 }
 
-void assay_fast_free(assay_fast *f)
+void fast_free(assay_fast *f)
 {
     if (f)
         f->free(f);

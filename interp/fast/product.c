@@ -24,7 +24,7 @@ static int64_t depth_units(const assay_product *p)
     return p->n_runs * p->run_units;
 }
 
-char *assay_product_column(const assay_product *p, int64_t j, int64_t *step)
+char *fast_product_column(const assay_product *p, int64_t j, int64_t *step)
 {
     const int64_t column = j / p->kernels->columns * p->kernels->columns;
     *step = panel_width(p, column) * ASSAY_UNIT;
@@ -36,7 +36,7 @@ static void pack_filter(const assay_product *p, const assay_operand_form *form,
                         const int32_t *filter, int64_t run_length, int64_t j, char *line)
 {
     int64_t step;
-    char *head = assay_product_column(p, j, &step);
+    char *head = fast_product_column(p, j, &step);
     for (int64_t r = 0; r < p->n_runs; r++, filter += run_length) {
         char *run = line + r * p->run_units * ASSAY_UNIT;
         if (form->bytes)
@@ -59,17 +59,17 @@ static bool make_narrowing(const assay_fast_setup *s, int64_t bound, int64_t fir
         return false;
     for (int64_t i = 0; i < whole; i++)
         channel[i] = (int32_t)(i < outputs ? first + i : -1);
-    const bool made = assay_narrower_make(s, bound, channel, whole, out);
+    const bool made = fast_narrower_make(s, bound, channel, whole, out);
     free(channel);
     return made;
 }
 
-assay_status assay_product_make(const assay_fast_setup *s, const assay_filters *f,
-                                const assay_operand_form *form, int64_t first, int64_t outputs,
-                                const int32_t *run, int64_t n_runs, assay_product *out,
-                                assay_error *err)
+assay_status fast_product_make(const assay_fast_setup *s, const assay_filters *f,
+                               const assay_operand_form *form, int64_t first, int64_t outputs,
+                               const int32_t *run, int64_t n_runs, assay_product *out,
+                               assay_error *err)
 {
-    const int64_t depth = assay_filter_depth(f), length = depth / n_runs;
+    const int64_t depth = fast_filter_depth(f), length = depth / n_runs;
     const int64_t whole = (outputs + ASSAY_TILE_STEP - 1) / ASSAY_TILE_STEP * ASSAY_TILE_STEP;
     int32_t *row = malloc((size_t)depth * sizeof *row);
     char *line;
@@ -79,19 +79,19 @@ assay_status assay_product_make(const assay_fast_setup *s, const assay_filters *
                            .n_runs = n_runs,
                            .run_units = (length * form->element + ASSAY_UNIT - 1) / ASSAY_UNIT,
                            .run = run};
-    line = assay_fast_alloc((size_t)(depth_units(out) * ASSAY_UNIT));
-    out->packed = assay_fast_alloc((size_t)(whole * depth_units(out) * ASSAY_UNIT));
-    out->start = assay_fast_alloc((size_t)whole * sizeof *out->start);
+    line = fast_alloc((size_t)(depth_units(out) * ASSAY_UNIT));
+    out->packed = fast_alloc((size_t)(whole * depth_units(out) * ASSAY_UNIT));
+    out->start = fast_alloc((size_t)whole * sizeof *out->start);
     if (!row || !line || !out->packed || !out->start ||
         (form->bytes && !make_narrowing(s, form->bound, first, outputs, whole, &out->narrowing))) {
         free(row);
         free(line);
-        assay_product_free(out);
-        return assay_fast_memory(s, err);
+        fast_product_free(out);
+        return fast_memory(s, err);
     }
     for (int64_t o = 0; o < outputs; o++) {
-        assay_filter_load(f, first + o, row);
-        out->start[o] = assay_filter_start(f, form, first + o, row);
+        fast_filter_load(f, first + o, row);
+        out->start[o] = fast_filter_start(f, form, first + o, row);
         pack_filter(out, form, row, length, o, line);
     }
     free(row);
@@ -99,24 +99,24 @@ assay_status assay_product_make(const assay_fast_setup *s, const assay_filters *
     return ASSAY_OK;
 }
 
-void assay_product_free(assay_product *p)
+void fast_product_free(assay_product *p)
 {
     free(p->packed);
     free(p->start);
-    assay_narrower_free(&p->narrowing);
+    fast_narrower_free(&p->narrowing);
     p->packed = NULL;
     p->start = NULL;
 }
 
-assay_block_fn assay_sink_block(const assay_fast_setup *s)
+assay_block_fn fast_sink_block(const assay_fast_setup *s)
 {
     const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
-    bool has = ASSAY_SCHEME_HAS(s->vt, simd, block) && assay_is_byte(y);
+    bool has = ASSAY_SCHEME_HAS(s->vt, simd, block) && fast_is_byte(y);
     return has ? s->vt->simd->block(s->unit, s->kernels->isa) : NULL;
 }
 
-void assay_sink_take(const assay_sink *k, const int32_t *acc, int64_t acc_step, int64_t row,
-                     int rows, int64_t column, int columns)
+void fast_sink_take(const assay_sink *k, const int32_t *acc, int64_t acc_step, int64_t row,
+                    int rows, int64_t column, int columns)
 {
     int64_t wide[ASSAY_DEPTHWISE];
     int32_t y[ASSAY_DEPTHWISE];
@@ -132,8 +132,8 @@ void assay_sink_take(const assay_sink *k, const int32_t *acc, int64_t acc_step, 
         for (int j = 0; j < columns; j++)
             wide[j] = acc[i * acc_step + j];
         if (!k->block)
-            assay_finish_sums(k->call, first, k->column_step, (size_t)columns,
-                              (size_t)(k->channel + column), wide, y);
+            ref_finish_sums(k->call, first, k->column_step, (size_t)columns,
+                            (size_t)(k->channel + column), wide, y);
         else
             for (int j = 0; j < columns; j++)
                 k->call->accumulators[first + j * k->column_step] = wide[j];
@@ -186,19 +186,19 @@ static void gemm_block(void *user, int64_t block)
         begin = end;
         if (t.narrowing || ((i + 1) % shelf != 0 && end < to))
             continue;
-        assay_sink_take(sink, acc, ASSAY_TILE_COLUMNS, waiting, (int)(end - waiting), column,
-                        t.wanted);
+        fast_sink_take(sink, acc, ASSAY_TILE_COLUMNS, waiting, (int)(end - waiting), column,
+                       t.wanted);
         waiting = end;
     }
 }
 
-void assay_product_run(const assay_product *p, const char *left, const int32_t *row, int64_t rows,
-                       const assay_sink *sink, int threads)
+void fast_product_run(const assay_product *p, const char *left, const int32_t *row, int64_t rows,
+                      const assay_sink *sink, int threads)
 {
     const int64_t columns = p->kernels->columns, height = p->kernels->rows * TILES;
     const int64_t panels = (p->outputs + columns - 1) / columns;
     const bool by_rows = p->outputs * depth_units(p) * ASSAY_UNIT <= NEAR;
     work k = {p, left, row, rows, (rows + height - 1) / height, panels, by_rows, sink};
-    assay_fast_each(assay_fast_threads(threads, rows * p->outputs * depth_units(p) / 16),
-                    panels * k.blocks, gemm_block, &k);
+    fast_each(fast_threads(threads, rows * p->outputs * depth_units(p) / 16), panels * k.blocks,
+              gemm_block, &k);
 }

@@ -20,13 +20,13 @@ typedef struct assay_product {
 static const int32_t assay_one_run[1] = {0};
 
 /* Packs filters first .. first + outputs - 1 of f, each cut into n_runs runs of equal length. */
-assay_status assay_product_make(const assay_fast_setup *s, const assay_filters *f,
-                                const assay_operand_form *form, int64_t first, int64_t outputs,
-                                const int32_t *run, int64_t n_runs, assay_product *out,
-                                assay_error *err);
+assay_status fast_product_make(const assay_fast_setup *s, const assay_filters *f,
+                               const assay_operand_form *form, int64_t first, int64_t outputs,
+                               const int32_t *run, int64_t n_runs, assay_product *out,
+                               assay_error *err);
 /* Where unit 0 of column j stands, and how many bytes on the next unit does. */
-char *assay_product_column(const assay_product *p, int64_t j, int64_t *step);
-void assay_product_free(assay_product *p);
+char *fast_product_column(const assay_product *p, int64_t j, int64_t *step);
+void fast_product_free(assay_product *p);
 
 /* Where accumulators go: row r, column c is element first + r * row_step + c * column_step of
  * output 0, of channel `channel` + c. Where the scheme narrows blocks of sums to bytes, they go to
@@ -41,14 +41,14 @@ typedef struct assay_sink {
 } assay_sink;
 
 /* The scheme's function for output 0 of a node, or NULL. */
-assay_block_fn assay_sink_block(const assay_fast_setup *s);
+assay_block_fn fast_sink_block(const assay_fast_setup *s);
 
 /* Hands on the accumulators of rows x columns from (row, column) on; acc_step a row. */
-void assay_sink_take(const assay_sink *k, const int32_t *acc, int64_t acc_step, int64_t row,
-                     int rows, int64_t column, int columns);
+void fast_sink_take(const assay_sink *k, const int32_t *acc, int64_t acc_step, int64_t row,
+                    int rows, int64_t column, int columns);
 
 /* Row i of the left operand stands at left + row[i]. */
-void assay_product_run(const assay_product *p, const char *left, const int32_t *row, int64_t rows,
-                       const assay_sink *sink, int threads);
+void fast_product_run(const assay_product *p, const char *left, const int32_t *row, int64_t rows,
+                      const assay_sink *sink, int threads);
 
 #endif

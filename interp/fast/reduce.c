@@ -18,7 +18,7 @@ typedef struct reduction {
 static void free_reduction(assay_fast *f)
 {
     reduction *r = (reduction *)f;
-    assay_sums_free(&r->sums);
+    fast_sums_free(&r->sums);
     free(r);
 }
 
@@ -30,10 +30,10 @@ typedef struct row_scratch {
 static size_t carve(const reduction *r, char *memory, row_scratch *s)
 {
     size_t used = 0;
-    s->sum = assay_carve(memory, &used, r->inner, sizeof *s->sum);
-    s->count = assay_carve(memory, &used, r->inner, sizeof *s->count);
-    s->y = assay_carve(memory, &used, r->inner, sizeof *s->y);
-    s->partial = assay_carve(memory, &used, r->inner, sizeof *s->partial);
+    s->sum = ref_carve(memory, &used, r->inner, sizeof *s->sum);
+    s->count = ref_carve(memory, &used, r->inner, sizeof *s->count);
+    s->y = ref_carve(memory, &used, r->inner, sizeof *s->y);
+    s->partial = ref_carve(memory, &used, r->inner, sizeof *s->partial);
     return used;
 }
 
@@ -47,17 +47,17 @@ static assay_status run_sum(const assay_fast *f, assay_call *call, assay_error *
     for (int64_t o = 0; o < r->outer; o++) {
         const char *x = (const char *)call->in[0].data + o * r->extent * row;
         if (r->inner == 1) {
-            s.sum[0] = assay_sums_total(&r->sums, r->elem, x, (size_t)r->extent);
+            s.sum[0] = fast_sums_total(&r->sums, r->elem, x, (size_t)r->extent);
         } else {
             memset(s.partial, 0, (size_t)r->inner * sizeof *s.partial);
             for (int64_t e = 0; e < r->extent; e++)
-                assay_sums_add(&r->sums, r->elem, x + e * row, (size_t)r->inner, s.partial);
+                fast_sums_add(&r->sums, r->elem, x + e * row, (size_t)r->inner, s.partial);
             for (int64_t i = 0; i < r->inner; i++)
                 s.sum[i] = s.partial[i];
         }
         for (int64_t i = 0; i < r->inner; i++)
             s.count[i] = (int32_t)r->extent;
-        assay_sums_finish(&r->sums, call, o * r->inner, (size_t)r->inner, s.sum, s.count, s.y);
+        fast_sums_finish(&r->sums, call, o * r->inner, (size_t)r->inner, s.sum, s.count, s.y);
     }
     return ASSAY_OK;
 }
@@ -73,14 +73,14 @@ static assay_status run_max(const assay_fast *f, assay_call *call, assay_error *
         const char *x = (const char *)call->in[0].data + o * r->extent * row;
         const int64_t at = o % together;
         if (r->inner == 1) {
-            assay_fast_max_of(&r->max, x, r->extent, best + at * size);
+            fast_max_of(&r->max, x, r->extent, best + at * size);
         } else {
             memset(best, 0, (size_t)row); /* the least, flipped */
             for (int64_t e = 0; e < r->extent; e++)
-                assay_fast_max_row(&r->max, x + e * row, false, r->inner, best);
+                fast_max_row(&r->max, x + e * row, false, r->inner, best);
         }
         if (at == together - 1)
-            assay_fast_max_finish(&r->max, call, best, together * r->inner, (o - at) * r->inner);
+            fast_max_finish(&r->max, call, best, together * r->inner, (o - at) * r->inner);
     }
     return ASSAY_OK;
 }
@@ -104,41 +104,41 @@ static bool find_extents(const assay_attr_reduce *a, const assay_type *x, reduct
         else
             r->inner *= x->dim[i];
     }
-    return r->extent <= assay_sums_max(x);
+    return r->extent <= fast_sums_max(x);
 }
 
 static assay_status make(const assay_fast_setup *s, const reduction *from, assay_fast **out,
                          assay_error *err)
 {
-    reduction *r = assay_fast_alloc(sizeof *r);
+    reduction *r = fast_alloc(sizeof *r);
     if (!r)
-        return assay_fast_memory(s, err);
+        return fast_memory(s, err);
     *r = *from;
     *out = &r->base;
     return ASSAY_OK;
 }
 
-assay_status assay_fast_reduce(const assay_fast_setup *s, assay_fast **out, assay_error *err)
+assay_status fast_reduce(const assay_fast_setup *s, assay_fast **out, assay_error *err)
 {
     const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
     const assay_op op = s->node->op;
     reduction r = {.base = {.free = free_reduction}, .elem = x->elem};
     row_scratch unused;
-    if (!assay_sums_has(x) || !find_extents(&s->node->attr.reduce, x, &r))
+    if (!fast_sums_has(x) || !find_extents(&s->node->attr.reduce, x, &r))
         return ASSAY_OK;
     if (op == ASSAY_OP_REDUCE_MAX || op == ASSAY_OP_REDUCE_MIN) {
         r.base.run = run_max;
-        if (!assay_fast_max_make(s, op == ASSAY_OP_REDUCE_MIN, &r.max))
+        if (!fast_max_make(s, op == ASSAY_OP_REDUCE_MIN, &r.max))
             return ASSAY_OK;
         r.base.scratch = (size_t)((r.inner == 1 ? r.outer : r.inner) * r.max.size);
         return make(s, &r, out, err);
     }
     r.base.run = run_sum;
     r.base.scratch = carve(&r, NULL, &unused);
-    assay_status status = assay_sums_make(s, r.extent, r.outer * r.inner, &r.sums, err);
+    assay_status status = fast_sums_make(s, r.extent, r.outer * r.inner, &r.sums, err);
     if (status == ASSAY_OK)
         status = make(s, &r, out, err);
     if (status != ASSAY_OK)
-        assay_sums_free(&r.sums);
+        fast_sums_free(&r.sums);
     return status;
 }

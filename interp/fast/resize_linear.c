@@ -28,7 +28,7 @@ typedef struct interpolator {
 static void free_interpolator(assay_fast *f)
 {
     interpolator *p = (interpolator *)f;
-    assay_table_free(&p->table);
+    fast_table_free(&p->table);
     free(p->tap_y);
     free(p->tap_x);
     free(p);
@@ -52,9 +52,9 @@ static size_t carve(const interpolator *p, char *memory, pieces *s)
 {
     const int64_t c = p->w.in_channels;
     size_t used = 0;
-    s->sum = assay_carve(memory, &used, p->w.out[2] * c, sizeof *s->sum);
-    s->down = assay_carve(memory, &used, p->w.in[2] * c, sizeof *s->down);
-    s->code = assay_carve(memory, &used, p->w.out[2] * c, sizeof(int16_t));
+    s->sum = ref_carve(memory, &used, p->w.out[2] * c, sizeof *s->sum);
+    s->down = ref_carve(memory, &used, p->w.in[2] * c, sizeof *s->down);
+    s->code = ref_carve(memory, &used, p->w.out[2] * c, sizeof(int16_t));
     return (used + 63) / 64 * 64;
 }
 
@@ -107,12 +107,12 @@ static void run_row(void *user, int64_t line)
     const char *x = (const char *)k->call->in[0].data + plane * w->in[1] * row;
     pieces s;
     const size_t part = carve(p, NULL, &s);
-    carve(p, (char *)k->call->scratch + assay_fast_worker(k->workers) * part, &s);
+    carve(p, (char *)k->call->scratch + fast_worker(k->workers) * part, &s);
     interpolate_rows(p, x + t.lo * row, x + t.hi * row, t.fraction, w->in[2] * cell, s.down);
     interpolate_along(p, s.down, cell, s.sum);
     p->interpolate(k->call->unit, s.sum, (size_t)n, (size_t)p->table.in_size, s.code);
-    assay_table_look_up(&p->table, s.code, (size_t)n,
-                        (char *)k->call->out[0].data + line * n * p->table.out_size);
+    fast_table_look_up(&p->table, s.code, (size_t)n,
+                       (char *)k->call->out[0].data + line * n * p->table.out_size);
 }
 
 static assay_status run(const assay_fast *f, assay_call *call, assay_error *err)
@@ -120,9 +120,9 @@ static assay_status run(const assay_fast *f, assay_call *call, assay_error *err)
     const interpolator *p = (const interpolator *)f;
     const int64_t planes = p->w.nhwc ? p->w.batch : p->w.batch * p->w.in_channels;
     const int64_t work_ahead = assay_shape_count(call->out[0].type) * 2;
-    work k = {p, call, assay_fast_threads(f->threads, work_ahead)};
+    work k = {p, call, fast_threads(f->threads, work_ahead)};
     (void)err;
-    assay_fast_each(k.workers, planes * p->w.out[1], run_row, &k);
+    fast_each(k.workers, planes * p->w.out[1], run_row, &k);
     return ASSAY_OK;
 }
 
@@ -141,12 +141,12 @@ static bool find_taps(const assay_attr_resize *a, int rank, unsigned bits, inter
     const int first = a->layout == ASSAY_LAYOUT_NHWC ? 1 : 2, spatial = rank - 2;
     const int axis_x = first + spatial - 1, axis_y = spatial > 1 ? axis_x - 1 : -1;
     const assay_window *w = &p->w;
-    p->tap_y = assay_fast_alloc((size_t)w->out[1] * sizeof *p->tap_y);
-    p->tap_x = assay_fast_alloc((size_t)w->out[2] * sizeof *p->tap_x);
+    p->tap_y = fast_alloc((size_t)w->out[1] * sizeof *p->tap_y);
+    p->tap_x = fast_alloc((size_t)w->out[2] * sizeof *p->tap_x);
     if (!p->tap_y || !p->tap_x)
         return false;
-    assay_linear_taps(a, axis_y, w->in[1], w->out[1], bits, p->tap_y);
-    assay_linear_taps(a, axis_x, w->in[2], w->out[2], bits, p->tap_x);
+    ref_linear_taps(a, axis_y, w->in[1], w->out[1], bits, p->tap_y);
+    ref_linear_taps(a, axis_x, w->in[2], w->out[2], bits, p->tap_x);
     return true;
 }
 
@@ -159,7 +159,7 @@ static bool is_plain(const assay_attr_resize *a, const assay_type *x, const assa
            (x->elem.bits < 16 || x->elem.is_signed);
 }
 
-assay_status assay_fast_resize_linear(const assay_fast_setup *s, assay_fast **out, assay_error *err)
+assay_status fast_resize_linear(const assay_fast_setup *s, assay_fast **out, assay_error *err)
 {
     const assay_attr_resize *a = &s->node->attr.resize;
     const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
@@ -170,13 +170,13 @@ assay_status assay_fast_resize_linear(const assay_fast_setup *s, assay_fast **ou
         ASSAY_SCHEME_HAS(s->vt, simd, interpolate)
             ? s->vt->simd->interpolate(s->unit, s->kernels->isa)
             : NULL;
-    if (!interpolate || !is_plain(a, x, y) || !assay_table_pays(s, assay_shape_count(y)))
+    if (!interpolate || !is_plain(a, x, y) || !fast_table_pays(s, assay_shape_count(y)))
         return ASSAY_OK;
-    interpolator *p = assay_fast_alloc(sizeof *p);
+    interpolator *p = fast_alloc(sizeof *p);
     if (!p)
-        return assay_fast_memory(s, err);
+        return fast_memory(s, err);
     s->vt->interpolate(s->unit, NULL, NULL, NULL, 0, &bits);
-    assay_window_of_layout(&p->w, a->layout, x, y);
+    kernel_window_of_layout(&p->w, a->layout, x, y);
     p->base = (assay_fast){.run = run,
                            .free = free_interpolator,
                            .threads = s->threads,
@@ -187,8 +187,8 @@ assay_status assay_fast_resize_linear(const assay_fast_setup *s, assay_fast **ou
     p->is_signed = x->elem.is_signed;
     p->interpolate = interpolate;
     assay_status status = find_taps(a, x->rank, (unsigned)bits, p)
-                              ? assay_table_make_of(s, ask_interpolate, &p->table, err)
-                              : assay_fast_memory(s, err);
+                              ? fast_table_make_of(s, ask_interpolate, &p->table, err)
+                              : fast_memory(s, err);
     if (status == ASSAY_OK)
         *out = &p->base;
     else

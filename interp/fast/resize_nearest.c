@@ -19,7 +19,7 @@ typedef struct nearest {
 static void free_nearest(assay_fast *f)
 {
     nearest *p = (nearest *)f;
-    assay_table_free(&p->table);
+    fast_table_free(&p->table);
     free(p->indices);
     free(p);
 }
@@ -98,7 +98,7 @@ static void run_line(void *user, int64_t line)
         return;
     char *y = k->y + (size_t)line * bytes;
     copy_cells(k, k->x + (size_t)(from * k->p->in[k->along]) * k->bytes, y);
-    assay_table_look_up(t, y, cells * (size_t)k->cell, y);
+    fast_table_look_up(t, y, cells * (size_t)k->cell, y);
     for (int64_t next = line + 1; next < k->lines && source(k, next) == from; next++)
         memcpy(k->y + (size_t)next * bytes, y, bytes);
 }
@@ -115,7 +115,7 @@ static assay_status run(const assay_fast *f, assay_call *call, assay_error *err)
         k.lines *= p->out[i];
     k.bytes = (size_t)k.cell * (size_t)p->table.in_size;
     const int64_t cycles = k.lines * p->out[k.along] * (4 + (int64_t)k.bytes / 16);
-    assay_fast_each(assay_fast_threads(f->threads, cycles), k.lines, run_line, &k);
+    fast_each(fast_threads(f->threads, cycles), k.lines, run_line, &k);
     return ASSAY_OK;
 }
 
@@ -124,28 +124,27 @@ static bool find_indices(const assay_attr_resize *a, nearest *p)
     int64_t total = 0, used = 0;
     for (int i = 0; i < p->rank; i++)
         total += p->out[i];
-    p->indices = assay_fast_alloc((size_t)total * sizeof *p->indices);
+    p->indices = fast_alloc((size_t)total * sizeof *p->indices);
     for (int i = 0; i < p->rank && p->indices; i++) {
         p->index[i] = p->indices + used;
-        assay_nearest_indices(a, i, p->in[i], p->out[i], p->indices + used);
+        ref_nearest_indices(a, i, p->in[i], p->out[i], p->indices + used);
         used += p->out[i];
     }
     return p->indices != NULL;
 }
 
-assay_status assay_fast_resize_nearest(const assay_fast_setup *s, assay_fast **out,
-                                       assay_error *err)
+assay_status fast_resize_nearest(const assay_fast_setup *s, assay_fast **out, assay_error *err)
 {
     const assay_attr_resize *a = &s->node->attr.resize;
     const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
     const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
     const bool first = a->layout != ASSAY_LAYOUT_NHWC && x->rank > 2;
-    if (!assay_table_pays(s, assay_shape_count(y)) || x->rank == 0 ||
+    if (!fast_table_pays(s, assay_shape_count(y)) || x->rank == 0 ||
         assay_elem_size(x->elem) != assay_elem_size(y->elem))
         return ASSAY_OK;
-    nearest *p = assay_fast_alloc(sizeof *p);
+    nearest *p = fast_alloc(sizeof *p);
     if (!p)
-        return assay_fast_memory(s, err);
+        return fast_memory(s, err);
     p->base = (assay_fast){.run = run,
                            .free = free_nearest,
                            .threads = s->threads,
@@ -155,7 +154,7 @@ assay_status assay_fast_resize_nearest(const assay_fast_setup *s, assay_fast **o
     memcpy(p->in, x->dim, sizeof p->in);
     memcpy(p->out, y->dim, sizeof p->out);
     assay_status status =
-        find_indices(a, p) ? assay_table_make(s, &p->table, err) : assay_fast_memory(s, err);
+        find_indices(a, p) ? fast_table_make(s, &p->table, err) : fast_memory(s, err);
     if (status == ASSAY_OK)
         *out = &p->base;
     else

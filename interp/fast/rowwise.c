@@ -26,9 +26,9 @@ typedef struct pieces {
 static size_t carve(const rows *p, char *memory, pieces *s)
 {
     size_t used = 0;
-    s->x = assay_carve(memory, &used, p->w.extent * (p->is_norm ? 3 : 1), sizeof *s->x);
-    s->scratch = assay_carve(memory, &used, p->w.extent, sizeof *s->scratch);
-    s->y = assay_carve(memory, &used, p->w.extent, 1);
+    s->x = ref_carve(memory, &used, p->w.extent * (p->is_norm ? 3 : 1), sizeof *s->x);
+    s->scratch = ref_carve(memory, &used, p->w.extent, sizeof *s->scratch);
+    s->y = ref_carve(memory, &used, p->w.extent, 1);
     return (used + 63) / 64 * 64;
 }
 
@@ -43,8 +43,8 @@ typedef struct work {
 static void load_operand(const assay_call *call, int input, int64_t n, int32_t *row)
 {
     if (input < call->node->n_in && call->in[input].data)
-        assay_load_row(&call->in[input], 0, assay_shape_count(call->in[input].type) > 1, (size_t)n,
-                       row);
+        ref_load_row(&call->in[input], 0, assay_shape_count(call->in[input].type) > 1, (size_t)n,
+                     row);
 }
 
 static void run_part(void *user, int64_t part)
@@ -55,7 +55,7 @@ static void run_part(void *user, int64_t part)
     const int64_t last = first + k->part < k->rows ? first + k->part : k->rows;
     pieces s;
     const size_t size = carve(k->p, NULL, &s);
-    carve(k->p, (char *)k->call->scratch + assay_fast_worker(k->workers) * size, &s);
+    carve(k->p, (char *)k->call->scratch + fast_worker(k->workers) * size, &s);
     if (k->p->is_norm) {
         load_operand(k->call, 1, n, s.x + n);
         load_operand(k->call, 2, n, s.x + 2 * n);
@@ -63,13 +63,13 @@ static void run_part(void *user, int64_t part)
     for (int64_t r = first; r < last; r++) {
         const int64_t at = r / w->inner * n * w->inner + r % w->inner;
         if (!k->p->bytes) {
-            assay_load_row(&k->call->in[0], at, w->inner, (size_t)n, s.x);
+            ref_load_row(&k->call->in[0], at, w->inner, (size_t)n, s.x);
             k->call->vt->row(k->call->unit, s.x, (size_t)n, s.scratch);
-            assay_store_row(&k->call->out[0], at, w->inner, (size_t)n, s.scratch);
+            ref_store_row(&k->call->out[0], at, w->inner, (size_t)n, s.scratch);
             continue;
         }
         uint8_t *y = (uint8_t *)k->call->out[0].data + at;
-        assay_load_row(&k->call->in[0], at, w->inner, (size_t)n, s.x);
+        ref_load_row(&k->call->in[0], at, w->inner, (size_t)n, s.x);
         k->p->bytes(k->call->unit, s.x, (size_t)n, s.scratch, w->inner == 1 ? y : s.y);
         for (int64_t i = 0; i < n && w->inner > 1; i++)
             y[i * w->inner] = s.y[i];
@@ -82,23 +82,23 @@ static assay_status run(const assay_fast *f, assay_call *call, assay_error *err)
     const rows *p = (const rows *)f;
     const int64_t count = p->w.outer * p->w.inner;
     const int64_t part = p->w.extent < PART ? PART / p->w.extent : 1;
-    work k = {p, call, assay_fast_threads(f->threads, count * p->w.extent * 8), count, part};
+    work k = {p, call, fast_threads(f->threads, count * p->w.extent * 8), count, part};
     (void)err;
-    assay_fast_each(k.workers, (count + part - 1) / part, run_part, &k);
+    fast_each(k.workers, (count + part - 1) / part, run_part, &k);
     return ASSAY_OK;
 }
 
-assay_status assay_fast_row(const assay_fast_setup *s, assay_fast **out, assay_error *err)
+assay_status fast_row(const assay_fast_setup *s, assay_fast **out, assay_error *err)
 {
     const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
     const bool has = ASSAY_SCHEME_HAS(s->vt, simd, bytes) &&
-                     assay_is_byte(&assay_node_out(s->graph, s->node, 0)->type);
+                     fast_is_byte(&assay_node_out(s->graph, s->node, 0)->type);
     const assay_row_fn bytes = has ? s->vt->simd->bytes(s->unit, s->kernels->isa) : NULL;
     pieces unused;
-    rows *p = assay_fast_alloc(sizeof *p);
+    rows *p = fast_alloc(sizeof *p);
     if (!p)
-        return assay_fast_memory(s, err);
-    p->w = assay_ref_row_walk(s->node, x);
+        return fast_memory(s, err);
+    p->w = ref_row_walk(s->node, x);
     p->is_norm = s->node->op == ASSAY_OP_LAYER_NORM;
     p->bytes = bytes;
     p->base = (assay_fast){.run = run,

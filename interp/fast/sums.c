@@ -28,39 +28,39 @@ static bool fill(const assay_fast_setup *s, const assay_fast_sums *t, int64_t va
     return true;
 }
 
-assay_status assay_sums_make(const assay_fast_setup *s, int64_t count, int64_t outputs,
-                             assay_fast_sums *t, assay_error *err)
+assay_status fast_sums_make(const assay_fast_setup *s, int64_t count, int64_t outputs,
+                            assay_fast_sums *t, assay_error *err)
 {
     const assay_elem x = assay_node_in(s->graph, s->node, 0)->type.elem;
     const int64_t least = assay_elem_min(x), max = assay_elem_max(x);
     *t = (assay_fast_sums){
         .rows = s->kernels->rows_of_bytes, .count = (int32_t)count, .least = count * least};
-    if (!assay_is_byte(&assay_node_in(s->graph, s->node, 0)->type) ||
-        !assay_is_byte(&assay_node_out(s->graph, s->node, 0)->type))
+    if (!fast_is_byte(&assay_node_in(s->graph, s->node, 0)->type) ||
+        !fast_is_byte(&assay_node_out(s->graph, s->node, 0)->type))
         return ASSAY_OK;
     if (count > MAX / (max - least) || count * (max - least) > outputs * WORTH)
         return ASSAY_OK;
     const int64_t values = count * (max - least) + 1;
-    t->code = assay_fast_alloc((size_t)values);
+    t->code = fast_alloc((size_t)values);
     if (!t->code)
-        return assay_fast_memory(s, err);
+        return fast_memory(s, err);
     if (!fill(s, t, values))
-        assay_sums_free(t);
+        fast_sums_free(t);
     return ASSAY_OK;
 }
 
-void assay_sums_free(assay_fast_sums *t)
+void fast_sums_free(assay_fast_sums *t)
 {
     free(t->code);
     t->code = NULL;
 }
 
-bool assay_sums_has(const assay_type *x)
+bool fast_sums_has(const assay_type *x)
 {
     return x->elem.kind == ASSAY_KIND_INT && x->elem.bits <= 16;
 }
 
-int64_t assay_sums_max(const assay_type *x)
+int64_t fast_sums_max(const assay_type *x)
 {
     return INT32_MAX >> x->elem.bits;
 }
@@ -69,7 +69,7 @@ int64_t assay_sums_max(const assay_type *x)
     for (size_t i = 0; i < n; i++)                                                                 \
     sum[i] += ((const T *)x)[i]
 
-void assay_sums_add(const assay_fast_sums *t, assay_elem e, const char *x, size_t n, int32_t *sum)
+void fast_sums_add(const assay_fast_sums *t, assay_elem e, const char *x, size_t n, int32_t *sum)
 {
     if (assay_elem_size(e) == 1)
         t->rows->add((const uint8_t *)x, n, e.is_signed, sum);
@@ -83,7 +83,7 @@ void assay_sums_add(const assay_fast_sums *t, assay_elem e, const char *x, size_
     for (size_t i = 0; i < n; i++)                                                                 \
     sum += ((const T *)x)[i]
 
-int64_t assay_sums_total(const assay_fast_sums *t, assay_elem e, const char *x, size_t n)
+int64_t fast_sums_total(const assay_fast_sums *t, assay_elem e, const char *x, size_t n)
 {
     int64_t sum = 0;
     if (assay_elem_size(e) == 1)
@@ -95,14 +95,14 @@ int64_t assay_sums_total(const assay_fast_sums *t, assay_elem e, const char *x, 
     return sum;
 }
 
-void assay_sums_finish(const assay_fast_sums *t, assay_call *call, int64_t first, size_t n,
-                       int64_t *sum, const int32_t *count, int32_t *y)
+void fast_sums_finish(const assay_fast_sums *t, assay_call *call, int64_t first, size_t n,
+                      int64_t *sum, const int32_t *count, int32_t *y)
 {
     bool known = t->code != NULL;
     for (size_t i = 0; i < n && known; i++)
         known = count[i] == t->count;
     if (!known) {
-        assay_finish_pool(call, first, 1, n, sum, count, y);
+        ref_finish_pool(call, first, 1, n, sum, count, y);
         return;
     }
     uint8_t *out = (uint8_t *)call->out[0].data + first;
@@ -112,7 +112,7 @@ void assay_sums_finish(const assay_fast_sums *t, assay_call *call, int64_t first
         memcpy(call->accumulators + first, sum, n * sizeof *sum);
 }
 
-bool assay_sums_ordered(const assay_fast_setup *s)
+bool fast_sums_ordered(const assay_fast_setup *s)
 {
     return s->vt->window && s->vt->window(s->unit, NULL, 0, 0, NULL);
 }

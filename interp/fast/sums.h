@@ -15,23 +15,23 @@ typedef struct assay_fast_sums {
 
 /* For `outputs` sums of codes like the node's input, most of them over `count`. There is a table
  * only where it costs little beside them. Fails only for want of memory. */
-assay_status assay_sums_make(const assay_fast_setup *s, int64_t count, int64_t outputs,
-                             assay_fast_sums *out, assay_error *err);
-void assay_sums_free(assay_fast_sums *t);
+assay_status fast_sums_make(const assay_fast_setup *s, int64_t count, int64_t outputs,
+                            assay_fast_sums *out, assay_error *err);
+void fast_sums_free(assay_fast_sums *t);
 /* Codes whose sums are taken: of at most 16 bits. */
-bool assay_sums_has(const assay_type *x);
+bool fast_sums_has(const assay_type *x);
 /* The most codes that int32 partial sums hold. */
-int64_t assay_sums_max(const assay_type *x);
+int64_t fast_sums_max(const assay_type *x);
 /* sum[i] += code i of x, and the sum of n codes, x of element kind e. */
-void assay_sums_add(const assay_fast_sums *t, assay_elem e, const char *x, size_t n, int32_t *sum);
-int64_t assay_sums_total(const assay_fast_sums *t, assay_elem e, const char *x, size_t n);
+void fast_sums_add(const assay_fast_sums *t, assay_elem e, const char *x, size_t n, int32_t *sum);
+int64_t fast_sums_total(const assay_fast_sums *t, assay_elem e, const char *x, size_t n);
 
-/* As assay_finish_pool (interp/ref/ref.h): n sums of count[i] codes to elements first, first + 1,
+/* As ref_finish_pool (interp/ref/ref.h): n sums of count[i] codes to elements first, first + 1,
  * ... of output 0. */
-void assay_sums_finish(const assay_fast_sums *t, assay_call *call, int64_t first, size_t n,
-                       int64_t *sum, const int32_t *count, int32_t *y);
+void fast_sums_finish(const assay_fast_sums *t, assay_call *call, int64_t first, size_t n,
+                      int64_t *sum, const int32_t *count, int32_t *y);
 
 /* Whether the scheme adds codes in their order, so that sums are not enough. */
-bool assay_sums_ordered(const assay_fast_setup *s);
+bool fast_sums_ordered(const assay_fast_setup *s);
 
 #endif

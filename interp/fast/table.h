@@ -13,21 +13,21 @@ typedef struct assay_table {
 
 /* Whether codes of input 0 and output 0 have tables, and asking for all of them costs little beside
  * computing `outputs` of them. */
-bool assay_table_pays(const assay_fast_setup *s, int64_t outputs);
+bool fast_table_pays(const assay_fast_setup *s, int64_t outputs);
 
 /* The node's unary function. Fails only for want of memory. */
-assay_status assay_table_make(const assay_fast_setup *s, assay_table *out, assay_error *err);
+assay_status fast_table_make(const assay_fast_setup *s, assay_table *out, assay_error *err);
 /* The same of any function of rows of codes. */
 typedef void (*assay_table_fn)(const assay_fast_setup *s, const int32_t *x, size_t n, int32_t *y);
-assay_status assay_table_make_of(const assay_fast_setup *s, assay_table_fn f, assay_table *out,
-                                 assay_error *err);
-void assay_table_free(assay_table *t);
+assay_status fast_table_make_of(const assay_fast_setup *s, assay_table_fn f, assay_table *out,
+                                assay_error *err);
+void fast_table_free(assay_table *t);
 
 /* The values of the node's unary function of codes of at most 8 bits, by the code's byte; whether
  * it is the identity. */
-bool assay_table_bytes(const assay_fast_setup *s, assay_elem in, uint8_t value[256]);
+bool fast_table_bytes(const assay_fast_setup *s, assay_elem in, uint8_t value[256]);
 
 /* y[i] = the value of x[i]; where in_size and out_size are equal, y may be x. */
-void assay_table_look_up(const assay_table *t, const void *x, size_t n, void *y);
+void fast_table_look_up(const assay_table *t, const void *x, size_t n, void *y);
 
 #endif

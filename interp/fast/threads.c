@@ -38,7 +38,7 @@ static void leave(int cpu)
 }
 #endif
 
-void assay_fast_each(int workers, int64_t n, void (*body)(void *user, int64_t i), void *user)
+void fast_each(int workers, int64_t n, void (*body)(void *user, int64_t i), void *user)
 {
     if (workers <= 1) {
         for (int64_t i = 0; i < n; i++)
@@ -48,7 +48,7 @@ void assay_fast_each(int workers, int64_t n, void (*body)(void *user, int64_t i)
     const int caller = this_cpu();
 #pragma omp parallel num_threads(workers)
     {
-        if (assay_fast_worker(workers) > 0 && caller >= 0 && this_cpu() == caller)
+        if (fast_worker(workers) > 0 && caller >= 0 && this_cpu() == caller)
             leave(caller);
 #pragma omp for schedule(static)
         for (int64_t i = 0; i < n; i++)

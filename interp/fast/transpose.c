@@ -23,8 +23,8 @@ static assay_status run(const assay_fast *f, assay_call *call, assay_error *err)
     const int64_t bytes = t->rows * t->columns * t->size;
     (void)err;
     for (int64_t i = 0; i < t->matrices; i++)
-        assay_transpose_cells((const char *)call->in[0].data + i * bytes, t->rows, t->columns,
-                              t->size, (char *)call->out[0].data + i * bytes, f->threads);
+        fast_transpose_cells((const char *)call->in[0].data + i * bytes, t->rows, t->columns,
+                             t->size, (char *)call->out[0].data + i * bytes, f->threads);
     return ASSAY_OK;
 }
 
@@ -37,7 +37,7 @@ static bool is_exchange(const assay_list *perm, int same, int second, int end)
     return true;
 }
 
-assay_status assay_fast_transpose(const assay_fast_setup *s, assay_fast **out, assay_error *err)
+assay_status fast_transpose(const assay_fast_setup *s, assay_fast **out, assay_error *err)
 {
     const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
     const assay_list *perm = &s->node->attr.perm.perm;
@@ -53,9 +53,9 @@ assay_status assay_fast_transpose(const assay_fast_setup *s, assay_fast **out, a
     const bool fits = size == 1 || size == 2 || size == 4 || size == 8;
     if (same == end || !fits || !is_exchange(perm, same, second, end))
         return ASSAY_OK;
-    transposition *t = assay_fast_alloc(sizeof *t);
+    transposition *t = fast_alloc(sizeof *t);
     if (!t)
-        return assay_fast_memory(s, err);
+        return fast_memory(s, err);
     *t = (transposition){.base = {.run = run, .free = free_transposition, .threads = s->threads},
                          .matrices = 1,
                          .rows = 1,

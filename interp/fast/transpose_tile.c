@@ -13,24 +13,24 @@ static void transpose_columns(void *user, int64_t tile)
 {
     const transposition *t = user;
     const int64_t down = (t->rows + ASSAY_TRANSPOSE_TILE - 1) / ASSAY_TRANSPOSE_TILE,
-                  c = assay_transpose_tile_at(tile, t->columns);
+                  c = fast_transpose_tile_at(tile, t->columns);
     for (int64_t i = 0; i < down; i++) {
-        const int64_t r = assay_transpose_tile_at(i, t->rows);
+        const int64_t r = fast_transpose_tile_at(i, t->rows);
         assay_v16 v[ASSAY_TRANSPOSE_TILE];
-        assay_transpose_load(t->from + r * t->columns + c, t->columns, v);
+        fast_transpose_load(t->from + r * t->columns + c, t->columns, v);
         for (int k = 0; k < ASSAY_TRANSPOSE_TILE; k++)
             memcpy(t->to + (c + k) * t->rows + r, &v[k], sizeof v[k]);
     }
 }
 
-void assay_transpose_bytes(const uint8_t *from, int64_t rows, int64_t columns, uint8_t *to,
-                           int threads)
+void fast_transpose_bytes(const uint8_t *from, int64_t rows, int64_t columns, uint8_t *to,
+                          int threads)
 {
     transposition t = {from, to, rows, columns};
     if (rows >= ASSAY_TRANSPOSE_TILE && columns >= ASSAY_TRANSPOSE_TILE) {
-        assay_fast_each(assay_fast_threads(threads, rows * columns / 8),
-                        (columns + ASSAY_TRANSPOSE_TILE - 1) / ASSAY_TRANSPOSE_TILE,
-                        transpose_columns, &t);
+        fast_each(fast_threads(threads, rows * columns / 8),
+                  (columns + ASSAY_TRANSPOSE_TILE - 1) / ASSAY_TRANSPOSE_TILE, transpose_columns,
+                  &t);
         return;
     }
     for (int64_t c = 0; c < columns; c++)
@@ -111,18 +111,18 @@ BAND(band_words, uint16_t, words, 8, transpose_words)
 BAND(band_longs, uint32_t, longs, 4, transpose_longs)
 BAND(band_quads, uint64_t, quads, 2, transpose_quads)
 
-void assay_transpose_cells(const void *from, int64_t rows, int64_t columns, int size, void *to,
-                           int threads)
+void fast_transpose_cells(const void *from, int64_t rows, int64_t columns, int size, void *to,
+                          int threads)
 {
     cells t = {from, to, rows, columns};
     if (size == 1) {
-        assay_transpose_bytes(from, rows, columns, to, threads);
+        fast_transpose_bytes(from, rows, columns, to, threads);
         return;
     }
     const int64_t wide = 16 / size; /* of a band */
-    assay_fast_each(assay_fast_threads(threads, rows * columns / 4), (columns + wide - 1) / wide,
-                    size == 2   ? band_words
-                    : size == 4 ? band_longs
-                                : band_quads,
-                    &t);
+    fast_each(fast_threads(threads, rows * columns / 4), (columns + wide - 1) / wide,
+              size == 2   ? band_words
+              : size == 4 ? band_longs
+                          : band_quads,
+              &t);
 }

@@ -11,7 +11,7 @@ typedef uint8_t assay_v16 __attribute__((vector_size(16)));
 enum { ASSAY_TRANSPOSE_TILE = 16 };
 
 /* 16 x 16 bytes: four perfect shuffles of the rows. */
-static inline void assay_transpose_16x16(assay_v16 v[ASSAY_TRANSPOSE_TILE])
+static inline void fast_transpose_16x16(assay_v16 v[ASSAY_TRANSPOSE_TILE])
 {
     for (int round = 0; round < 4; round++) {
         assay_v16 t[ASSAY_TRANSPOSE_TILE];
@@ -27,26 +27,26 @@ static inline void assay_transpose_16x16(assay_v16 v[ASSAY_TRANSPOSE_TILE])
 
 /* The first row of tile i of n rows: the last tile is moved back to lie inside, and writes some
  * bytes again. */
-static inline int64_t assay_transpose_tile_at(int64_t i, int64_t n)
+static inline int64_t fast_transpose_tile_at(int64_t i, int64_t n)
 {
     return i * ASSAY_TRANSPOSE_TILE + ASSAY_TRANSPOSE_TILE <= n ? i * ASSAY_TRANSPOSE_TILE
                                                                 : n - ASSAY_TRANSPOSE_TILE;
 }
 
 /* 16 rows of 16 bytes, `step` bytes apart: v[k] is column k. */
-static inline void assay_transpose_load(const uint8_t *from, int64_t step,
-                                        assay_v16 v[ASSAY_TRANSPOSE_TILE])
+static inline void fast_transpose_load(const uint8_t *from, int64_t step,
+                                       assay_v16 v[ASSAY_TRANSPOSE_TILE])
 {
     for (int i = 0; i < ASSAY_TRANSPOSE_TILE; i++)
         memcpy(&v[i], from + i * step, sizeof v[i]);
-    assay_transpose_16x16(v);
+    fast_transpose_16x16(v);
 }
 
 /* Bytes [rows][columns] to [columns][rows]. */
-void assay_transpose_bytes(const uint8_t *from, int64_t rows, int64_t columns, uint8_t *to,
-                           int threads);
+void fast_transpose_bytes(const uint8_t *from, int64_t rows, int64_t columns, uint8_t *to,
+                          int threads);
 /* The same of elements of `size` bytes: 1, 2, 4 or 8. */
-void assay_transpose_cells(const void *from, int64_t rows, int64_t columns, int size, void *to,
-                           int threads);
+void fast_transpose_cells(const void *from, int64_t rows, int64_t columns, int size, void *to,
+                          int threads);
 
 #endif

@@ -16,7 +16,7 @@ typedef struct unary {
 static void free_unary(assay_fast *f)
 {
     unary *u = (unary *)f;
-    assay_table_free(&u->table);
+    fast_table_free(&u->table);
     free(u);
 }
 
@@ -31,8 +31,8 @@ static void look_up(void *user, int64_t part)
     const work *k = user;
     const assay_table *t = &k->u->table;
     const int64_t i = part * PART, n = k->count - i < PART ? k->count - i : PART;
-    assay_table_look_up(t, (const char *)k->call->in[0].data + i * t->in_size, (size_t)n,
-                        (char *)k->call->out[0].data + i * t->out_size);
+    fast_table_look_up(t, (const char *)k->call->in[0].data + i * t->in_size, (size_t)n,
+                       (char *)k->call->out[0].data + i * t->out_size);
 }
 
 static void run_rows(void *user, int64_t part)
@@ -44,13 +44,13 @@ static void run_rows(void *user, int64_t part)
     int32_t x[ROW], y[ROW];
     for (int64_t i = first; i < end; i += ROW) {
         const int64_t n = end - i < ROW ? end - i : ROW;
-        assay_widen(ex, (const char *)k->call->in[0].data + i * (int64_t)assay_elem_size(ex), n, x);
+        fast_widen(ex, (const char *)k->call->in[0].data + i * (int64_t)assay_elem_size(ex), n, x);
         if (k->u->codes)
             k->u->codes(k->call->unit, x, NULL, (size_t)n, y);
         else
             k->call->vt->unary(k->call->unit, x, (size_t)n, y);
-        assay_narrow_codes(ey, y, n,
-                           (char *)k->call->out[0].data + i * (int64_t)assay_elem_size(ey));
+        fast_narrow_codes(ey, y, n,
+                          (char *)k->call->out[0].data + i * (int64_t)assay_elem_size(ey));
     }
 }
 
@@ -60,29 +60,29 @@ static assay_status run_unary(const assay_fast *f, assay_call *call, assay_error
     const int64_t count = assay_shape_count(call->out[0].type);
     work k = {u, call, count};
     (void)err;
-    assay_fast_each(assay_fast_threads(f->threads, u->table.value ? count : count * 4),
-                    (count + PART - 1) / PART, u->table.value ? look_up : run_rows, &k);
+    fast_each(fast_threads(f->threads, u->table.value ? count : count * 4),
+              (count + PART - 1) / PART, u->table.value ? look_up : run_rows, &k);
     return ASSAY_OK;
 }
 
-assay_status assay_fast_unary(const assay_fast_setup *s, assay_fast **out, assay_error *err)
+assay_status fast_unary(const assay_fast_setup *s, assay_fast **out, assay_error *err)
 {
     const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
     const assay_type *y = &assay_node_out(s->graph, s->node, 0)->type;
     assay_status status = ASSAY_OK;
-    if (!assay_is_short(x) || !assay_is_short(y))
+    if (!fast_is_short(x) || !fast_is_short(y))
         return ASSAY_OK;
-    unary *u = assay_fast_alloc(sizeof *u);
+    unary *u = fast_alloc(sizeof *u);
     if (!u)
-        return assay_fast_memory(s, err);
+        return fast_memory(s, err);
     u->base = (assay_fast){.run = run_unary,
                            .free = free_unary,
                            .threads = s->threads,
                            .layouts = ASSAY_LAYOUTS_ALIKE};
-    if (assay_table_pays(s, assay_shape_count(y)))
-        status = assay_table_make(s, &u->table, err);
+    if (fast_table_pays(s, assay_shape_count(y)))
+        status = fast_table_make(s, &u->table, err);
     else
-        u->codes = assay_fast_codes(s);
+        u->codes = fast_codes(s);
     if (status == ASSAY_OK)
         *out = &u->base;
     else

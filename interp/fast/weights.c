@@ -2,21 +2,21 @@
 
 #include "interp/ref/ref.h"
 
-void assay_filter_load(const assay_filters *f, int64_t o, int32_t *row)
+void fast_filter_load(const assay_filters *f, int64_t o, int32_t *row)
 {
     const int64_t first =
         f->origin + o / f->group_outputs * f->group_step + o % f->group_outputs * f->filter_step;
     if (f->channel_step == 1 && f->cell_step == f->channels) {
-        assay_load_centred(&f->weights, first, 1, (size_t)assay_filter_depth(f), o, row);
+        ref_load_centred(&f->weights, first, 1, (size_t)fast_filter_depth(f), o, row);
         return;
     }
     if (f->cells == 1) {
-        assay_load_centred(&f->weights, first, f->channel_step, (size_t)f->channels, o, row);
+        ref_load_centred(&f->weights, first, f->channel_step, (size_t)f->channels, o, row);
         return;
     }
     for (int64_t cell = 0; cell < f->cells; cell++)
-        assay_load_centred(&f->weights, first + cell * f->cell_step, f->channel_step,
-                           (size_t)f->channels, o, row + cell * f->channels);
+        ref_load_centred(&f->weights, first + cell * f->cell_step, f->channel_step,
+                         (size_t)f->channels, o, row + cell * f->channels);
 }
 
 static int64_t magnitude(int64_t x)
@@ -39,14 +39,14 @@ typedef struct extremes {
 /* False when a sum might leave int32. */
 static bool find_extremes(const assay_filters *f, int64_t x_reach, int32_t *row, extremes *e)
 {
-    const int64_t depth = assay_filter_depth(f);
+    const int64_t depth = fast_filter_depth(f);
     *e = (extremes){0};
     for (int64_t o = 0; o < f->outputs; o++) {
-        const int32_t zw = assay_zero_point(f->weights.type, o);
-        const int64_t bias = assay_load_bias(&f->bias, o);
+        const int32_t zw = ref_zero_point(f->weights.type, o);
+        const int64_t bias = ref_load_bias(&f->bias, o);
         int64_t sum = 0;
         int32_t least = 0, max = 0;
-        assay_filter_load(f, o, row);
+        fast_filter_load(f, o, row);
         for (int64_t i = 0; i < depth; i++) {
             sum += row[i] < 0 ? -(int64_t)row[i] : row[i];
             least = row[i] < least ? row[i] : least;
@@ -64,11 +64,11 @@ static bool find_extremes(const assay_filters *f, int64_t x_reach, int32_t *row,
     return e->bound <= INT32_MAX;
 }
 
-bool assay_filters_exact(const assay_fast_setup *s, const assay_filters *f, int32_t *row,
-                         assay_operand_form *form)
+bool fast_filters_exact(const assay_fast_setup *s, const assay_filters *f, int32_t *row,
+                        assay_operand_form *form)
 {
     const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
-    const int32_t zx = assay_zero_point(x, 0);
+    const int32_t zx = ref_zero_point(x, 0);
     const int64_t lo = assay_elem_min(x->elem) - zx, hi = assay_elem_max(x->elem) - zx;
     extremes e;
     if (!ASSAY_SCHEME_HAS(s->vt, facts, exact) || x->elem.bits > 16)
@@ -81,7 +81,7 @@ bool assay_filters_exact(const assay_fast_setup *s, const assay_filters *f, int3
         return false;
     *form = (assay_operand_form){
         .centre = zx, .element = 2, .rows = s->kernels->rows_of_bytes, .bound = e.bound};
-    if (assay_is_byte(x) && s->kernels->bytes && e.least >= INT8_MIN && e.max <= INT8_MAX) {
+    if (fast_is_byte(x) && s->kernels->bytes && e.least >= INT8_MIN && e.max <= INT8_MAX) {
         const int32_t up = x->elem.is_signed ? 128 : 0;
         *form = (assay_operand_form){true, up, zx + up, zx, 1, form->rows, form->bound};
         return true;
@@ -89,12 +89,12 @@ bool assay_filters_exact(const assay_fast_setup *s, const assay_filters *f, int3
     return lo >= INT16_MIN && hi <= INT16_MAX && e.least >= INT16_MIN && e.max <= INT16_MAX;
 }
 
-int32_t assay_filter_start(const assay_filters *f, const assay_operand_form *form, int64_t o,
-                           const int32_t *row)
+int32_t fast_filter_start(const assay_filters *f, const assay_operand_form *form, int64_t o,
+                          const int32_t *row)
 {
     uint32_t sum = 0;
     if (form->zero != 0)
-        for (int64_t i = 0; i < assay_filter_depth(f); i++)
+        for (int64_t i = 0; i < fast_filter_depth(f); i++)
             sum += (uint32_t)row[i];
-    return (int32_t)((uint32_t)(int32_t)assay_load_bias(&f->bias, o) - (uint32_t)form->zero * sum);
+    return (int32_t)((uint32_t)(int32_t)ref_load_bias(&f->bias, o) - (uint32_t)form->zero * sum);
 }

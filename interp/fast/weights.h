@@ -24,23 +24,23 @@ typedef struct assay_operand_form {
     int64_t bound; /* no partial sum lies beyond it */
 } assay_operand_form;
 
-static inline int64_t assay_filter_depth(const assay_filters *f)
+static inline int64_t fast_filter_depth(const assay_filters *f)
 {
     return f->cells * f->channels;
 }
 
 /* Filter o, centred, in the order cell, channel. row has room for the depth. */
-void assay_filter_load(const assay_filters *f, int64_t o, int32_t *row);
+void fast_filter_load(const assay_filters *f, int64_t o, int32_t *row);
 
 /* Whether every sum is exact in int32, whatever the input: the sum over a filter of the greatest
  * |x - zx| times |w - zw|, plus |bias|, stays below 2^31, and the scheme says that within this
  * bound `accumulate` returns the exact sum. Chooses the form. False: the reference's. */
-bool assay_filters_exact(const assay_fast_setup *s, const assay_filters *f, int32_t *row,
-                         assay_operand_form *form);
+bool fast_filters_exact(const assay_fast_setup *s, const assay_filters *f, int32_t *row,
+                        assay_operand_form *form);
 
 /* What the accumulators of filter o begin with: its bias, less what the left operand's zero adds:
  *   sum (xu - zero) * w = sum xu * w - zero * sum w      (modulo 2^32) */
-int32_t assay_filter_start(const assay_filters *f, const assay_operand_form *form, int64_t o,
-                           const int32_t *row);
+int32_t fast_filter_start(const assay_filters *f, const assay_operand_form *form, int64_t o,
+                          const int32_t *row);
 
 #endif

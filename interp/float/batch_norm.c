@@ -5,7 +5,7 @@
 
 #include "interp/float/float.h"
 
-assay_status assay_float_batch_norm(assay_call *call, assay_error *err)
+assay_status float_batch_norm(assay_call *call, assay_error *err)
 {
     const assay_attr_batch_norm *a = &call->node->attr.batch_norm;
     const assay_type *t = call->in[0].type;

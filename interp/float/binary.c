@@ -140,28 +140,28 @@ static assay_status integer_row(const assay_call *call, const assay_broadcast *w
 
     for (int64_t done = 0; done < w->columns; done += CHUNK) {
         size_t n = (size_t)(w->columns - done < CHUNK ? w->columns - done : CHUNK);
-        assay_load_integers(&call->in[0], w->at[0] + done * w->step[0], w->step[0], n, a);
-        assay_load_integers(&call->in[1], w->at[1] + done * w->step[1], w->step[1], n, b);
+        float_load_integers(&call->in[0], w->at[0] + done * w->step[0], w->step[0], n, a);
+        float_load_integers(&call->in[1], w->at[1] + done * w->step[1], w->step[1], n, b);
         for (size_t i = 0; i < n; i++) {
             if (divides && b[i] == 0)
                 return assay_fail(err, ASSAY_ERR_INPUT, "node '%s': integer division by zero",
                                   call->node->name);
             a[i] = integer_binary(call->node, a[i], b[i]);
         }
-        assay_store_integers(&call->out[0], w->at_out + done, n, a);
+        float_store_integers(&call->out[0], w->at_out + done, n, a);
     }
     return ASSAY_OK;
 }
 
-assay_status assay_float_binary(assay_call *call, assay_error *err)
+assay_status float_binary(assay_call *call, assay_error *err)
 {
     const float *a = call->in[0].data, *b = call->in[1].data;
     assay_broadcast w;
 
-    for (bool row = assay_broadcast_begin(&w, call->out[0].type, call->in, 2); row;
-         row = assay_broadcast_next(&w)) {
+    for (bool row = move_broadcast_begin(&w, call->out[0].type, call->in, 2); row;
+         row = move_broadcast_next(&w)) {
         assay_status s = ASSAY_OK;
-        if (assay_holds_f32(&call->in[0]))
+        if (float_holds_f32(&call->in[0]))
             float_row(call->node, (operand){a + w.at[0], w.step[0]},
                       (operand){b + w.at[1], w.step[1]}, w.columns,
                       (float *)call->out[0].data + w.at_out);

@@ -31,35 +31,35 @@ static int64_t machine_integer_of(float v, assay_elem to)
     return wide ? INT64_MIN : INT32_MIN;
 }
 
-assay_status assay_float_cast(assay_call *call, assay_error *err)
+assay_status float_cast(assay_call *call, assay_error *err)
 {
     const assay_view *x = &call->in[0], *y = &call->out[0];
     int64_t n = assay_shape_count(x->type);
     int to = call->node->attr.cast.to;
     bool to_bool = y->type->elem.kind == ASSAY_KIND_BOOL;
-    bool machine = assay_is_ordered(call) && !call->in_turn;
+    bool machine = float_is_ordered(call) && !call->in_turn;
 
     (void)err;
     for (int64_t i = 0; i < n; i++) {
         int64_t v = 0;
         float f = 0;
-        if (assay_holds_f32(x)) {
+        if (float_holds_f32(x)) {
             f = ((const float *)x->data)[i];
-            v = to_bool || assay_holds_f32(y) ? f != 0
+            v = to_bool || float_holds_f32(y) ? f != 0
                 : machine                     ? machine_integer_of(f, y->type->elem)
                                               : integer_of(f, y->type->elem);
         } else {
-            assay_load_integers(x, i, 1, 1, &v);
+            float_load_integers(x, i, 1, 1, &v);
             f = (float)v;
         }
         if (to_bool)
             v = v != 0;
-        if (assay_holds_f32(y))
+        if (float_holds_f32(y))
             ((float *)y->data)[i] = to == ASSAY_CAST_F16    ? assay_round_f16(f)
                                     : to == ASSAY_CAST_BF16 ? assay_round_bf16(f)
                                                             : f;
         else
-            assay_store_integers(y, i, 1, &v);
+            float_store_integers(y, i, 1, &v);
     }
     return ASSAY_OK;
 }

@@ -37,28 +37,28 @@ static bool compare_at(const assay_call *call, int64_t i, int64_t j)
 {
     const assay_view *a = &call->in[0], *b = &call->in[1];
     int64_t p, q;
-    if (assay_holds_f32(a))
+    if (float_holds_f32(a))
         return compare_floats(call->node->op, ((const float *)a->data)[i],
                               ((const float *)b->data)[j]);
-    assay_load_integers(a, i, 1, 1, &p);
-    assay_load_integers(b, j, 1, 1, &q);
+    float_load_integers(a, i, 1, 1, &p);
+    float_load_integers(b, j, 1, 1, &q);
     return compare_integers(call->node->op, p, q);
 }
 
-assay_status assay_float_compare(assay_call *call, assay_error *err)
+assay_status float_compare(assay_call *call, assay_error *err)
 {
     uint8_t *y = call->out[0].data;
     assay_broadcast w;
 
     (void)err;
-    for (bool row = assay_broadcast_begin(&w, call->out[0].type, call->in, 2); row;
-         row = assay_broadcast_next(&w))
+    for (bool row = move_broadcast_begin(&w, call->out[0].type, call->in, 2); row;
+         row = move_broadcast_next(&w))
         for (int64_t i = 0; i < w.columns; i++)
             y[w.at_out + i] = compare_at(call, w.at[0] + i * w.step[0], w.at[1] + i * w.step[1]);
     return ASSAY_OK;
 }
 
-assay_status assay_float_logical_not(assay_call *call, assay_error *err)
+assay_status float_logical_not(assay_call *call, assay_error *err)
 {
     const uint8_t *x = call->in[0].data;
     uint8_t *y = call->out[0].data;

@@ -42,7 +42,7 @@ static void depthwise_nhwc(const assay_window *w, const float *x, const float *b
                                      p % w->out[2]};
         int64_t lo[ASSAY_SPATIAL], hi[ASSAY_SPATIAL];
         for (int d = 0; d < ASSAY_SPATIAL; d++)
-            assay_window_taps(w, d, at[d], &lo[d], &hi[d]);
+            float_window_taps(w, d, at[d], &lo[d], &hi[d]);
         for (int64_t tz = lo[0]; tz < hi[0]; tz++)
             for (int64_t ty = lo[1]; ty < hi[1]; ty++)
                 for (int64_t tx = lo[2]; tx < hi[2]; tx++) {
@@ -77,7 +77,7 @@ static bool is_depthwise(const assay_window *w, int64_t groups)
 static bool takes_planes(const assay_window *w, int64_t groups)
 {
     return !w->nhwc && groups == w->in_channels && groups == w->out_channels &&
-           assay_plane_floats(w) > 0;
+           float_plane_floats(w) > 0;
 }
 
 /* Every tap of every window reads the input at the output's own position. */
@@ -114,16 +114,16 @@ static void conv_by_gemm(const conv_group *c, const float *x, float *y)
 {
     const assay_window *w = c->w;
     int64_t channels = w->in_channels / c->groups, outputs = w->out_channels / c->groups;
-    int64_t depth = channels * w->taps, tile = assay_patch_tile(depth, w->out_area);
+    int64_t depth = channels * w->taps, tile = float_patch_tile(depth, w->out_area);
     bool direct = is_pointwise(w) || c->rows;
-    int64_t block = assay_gemm_block(&(assay_gemm){.m = outputs, .n = w->out_area, .k = depth});
+    int64_t block = float_gemm_block(&(assay_gemm){.m = outputs, .n = w->out_area, .k = depth});
 
     for (int64_t first = 0; first < w->out_area; first += tile) {
         int64_t n = w->out_area - first < tile ? w->out_area - first : tile;
         assay_patches p = {w, c->group * channels, channels, first, n};
         assay_gemm g = {.k = depth, .block = block, .ordered = c->ordered, .in_turn = c->in_turn};
         if (!direct && depth > 0)
-            assay_im2col(&p, x, c->column);
+            float_im2col(&p, x, c->column);
         if (w->nhwc) {
             g.m = n;
             g.n = outputs;
@@ -149,25 +149,25 @@ static void conv_by_gemm(const conv_group *c, const float *x, float *y)
             g.ldb = w->in[2];
             g.b_t = true;
         }
-        assay_gemm_run(&g);
+        float_gemm_run(&g);
     }
 }
 
-size_t assay_float_conv_scratch(const assay_graph *g, const assay_node *n)
+size_t float_conv_scratch(const assay_graph *g, const assay_node *n)
 {
     assay_window w;
-    assay_window_of_conv(&w, &n->attr.conv, &assay_node_in(g, n, 0)->type,
-                         &assay_node_out(g, n, 0)->type);
+    kernel_window_of_conv(&w, &n->attr.conv, &assay_node_in(g, n, 0)->type,
+                          &assay_node_out(g, n, 0)->type);
     int64_t depth = w.in_channels / n->attr.conv.group * w.taps;
-    int64_t floats = depth * assay_patch_tile(depth, w.out_area);
+    int64_t floats = depth * float_patch_tile(depth, w.out_area);
     if (is_depthwise(&w, n->attr.conv.group))
         floats = w.taps * w.out_channels;
     else if (takes_planes(&w, n->attr.conv.group))
-        floats = floats > assay_plane_floats(&w) ? floats : assay_plane_floats(&w);
+        floats = floats > float_plane_floats(&w) ? floats : float_plane_floats(&w);
     return (size_t)floats * sizeof(float);
 }
 
-assay_status assay_float_conv(assay_call *call, assay_error *err)
+assay_status float_conv(assay_call *call, assay_error *err)
 {
     const assay_attr_conv *a = &call->node->attr.conv;
     const float *x = call->in[0].data, *weight = call->in[1].data;
@@ -176,11 +176,11 @@ assay_status assay_float_conv(assay_call *call, assay_error *err)
     assay_window w;
 
     (void)err;
-    assay_window_of_conv(&w, a, call->in[0].type, call->out[0].type);
+    kernel_window_of_conv(&w, a, call->in[0].type, call->out[0].type);
     conv_group c = {.w = &w,
                     .groups = a->group,
                     .column = call->scratch,
-                    .ordered = assay_is_ordered(call),
+                    .ordered = float_is_ordered(call),
                     .in_turn = call->in_turn,
                     .rows = takes_rows(&w, w.in_channels / a->group, call->in[0].type->rank)};
     const bool planes = takes_planes(&w, a->group) && !c.in_turn && !c.rows;
@@ -189,7 +189,7 @@ assay_status assay_float_conv(assay_call *call, assay_error *err)
         if (is_depthwise(&w, a->group))
             depthwise(&w, x, weight, call->scratch, y);
         else if (planes)
-            assay_conv_planes(&w, x, weight, call->scratch, y);
+            float_conv_planes(&w, x, weight, call->scratch, y);
         else
             for (c.group = 0; c.group < c.groups; c.group++) {
                 c.weight = weight + c.group * group_weights;

@@ -32,7 +32,7 @@ static void spread_tap(const assay_window *w, int64_t t, const float *column, fl
                                         t / w->kernel[2] % w->kernel[1], t % w->kernel[2]};
     int64_t lo[ASSAY_SPATIAL], hi[ASSAY_SPATIAL], origin[ASSAY_SPATIAL];
     for (int d = 0; d < ASSAY_SPATIAL; d++) {
-        assay_window_valid(w, d, tap[d], &lo[d], &hi[d]);
+        float_window_valid(w, d, tap[d], &lo[d], &hi[d]);
         origin[d] = tap[d] * w->dilation[d] - w->pad[d];
     }
     for (int64_t pz = lo[0]; pz < hi[0]; pz++)
@@ -59,7 +59,7 @@ static void spread_nchw(const spread_group *s, const float *x, float *y)
     bool turned = s->constant && all > 1 && s->inputs > 1;
 
     for (int64_t o = 0; o < s->outputs; o += channels) {
-        assay_gemm_run(&(assay_gemm){.m = channels * w->taps, /* [inputs, all]^T * [inputs, n] */
+        float_gemm_run(&(assay_gemm){.m = channels * w->taps, /* [inputs, all]^T * [inputs, n] */
                                      .n = w->out_area,
                                      .k = s->inputs,
                                      .a = s->weight + o * w->taps,
@@ -81,12 +81,12 @@ static void spread_nchw(const spread_group *s, const float *x, float *y)
 static void spread_nhwc(const spread_group *s, const float *x, float *y)
 {
     const assay_window *w = s->w;
-    int64_t depth = s->outputs * w->taps, tile = assay_patch_tile(depth, w->out_area);
+    int64_t depth = s->outputs * w->taps, tile = float_patch_tile(depth, w->out_area);
 
     for (int64_t first = 0; first < w->out_area; first += tile) {
         int64_t n = w->out_area - first < tile ? w->out_area - first : tile;
         assay_patches p = {w, 0, s->outputs, first, n};
-        assay_gemm_run(&(assay_gemm){.m = n,
+        float_gemm_run(&(assay_gemm){.m = n,
                                      .n = depth,
                                      .k = s->inputs,
                                      .a = x + first * w->out_channels,
@@ -97,7 +97,7 @@ static void spread_nhwc(const spread_group *s, const float *x, float *y)
                                      .ordered = s->ordered,
                                      .c = s->column,
                                      .ldc = depth});
-        assay_col2im(&p, s->column, y);
+        float_col2im(&p, s->column, y);
     }
 }
 
@@ -105,7 +105,7 @@ static void spread_nhwc(const spread_group *s, const float *x, float *y)
 static void window_of(assay_window *w, const assay_node *n, const assay_type *x,
                       const assay_type *y)
 {
-    assay_window_of_conv(w, &n->attr.conv, y, x);
+    kernel_window_of_conv(w, &n->attr.conv, y, x);
 }
 
 /* Floats of the nhwc weights reordered from [o, t, c] to [t, o, c]. */
@@ -114,12 +114,12 @@ static int64_t reordered(const assay_window *w)
     return w->nhwc ? w->in_channels * w->taps * w->out_channels : 0;
 }
 
-size_t assay_float_conv_transpose_scratch(const assay_graph *g, const assay_node *n)
+size_t float_conv_transpose_scratch(const assay_graph *g, const assay_node *n)
 {
     assay_window w;
     window_of(&w, n, &assay_node_in(g, n, 0)->type, &assay_node_out(g, n, 0)->type);
     int64_t outputs = w.in_channels / n->attr.conv.group, depth = outputs * w.taps;
-    int64_t column = w.nhwc ? depth * assay_patch_tile(depth, w.out_area)
+    int64_t column = w.nhwc ? depth * float_patch_tile(depth, w.out_area)
                             : at_once(&w, outputs) * w.taps * w.out_area;
     return (size_t)(reordered(&w) + column) * sizeof(float);
 }
@@ -134,7 +134,7 @@ static const float *reorder(const assay_window *w, const float *weight, float *t
     return to;
 }
 
-assay_status assay_float_conv_transpose(assay_call *call, assay_error *err)
+assay_status float_conv_transpose(assay_call *call, assay_error *err)
 {
     const assay_attr_conv *a = &call->node->attr.conv;
     const float *x = call->in[0].data, *weight = call->in[1].data;
@@ -152,7 +152,7 @@ assay_status assay_float_conv_transpose(assay_call *call, assay_error *err)
                       .inputs = w.out_channels / a->group,
                       .outputs = w.in_channels / a->group,
                       .constant = assay_node_in(call->graph, call->node, 1)->data != NULL,
-                      .ordered = assay_is_ordered(call),
+                      .ordered = float_is_ordered(call),
                       .column =
                           scratch ? scratch + reordered(&w) : NULL}; /* no scratch, no cells */
     for (int64_t n = 0; n < w.batch; n++) {

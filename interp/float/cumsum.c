@@ -19,27 +19,27 @@ static void integer_line(const assay_call *call, int64_t first, int64_t n, int64
     int64_t sum = 0;
     for (int64_t i = 0; i < n; i++) {
         int64_t v;
-        assay_load_integers(&call->in[0], first + i * step, 1, 1, &v);
+        float_load_integers(&call->in[0], first + i * step, 1, 1, &v);
         int64_t next = (int64_t)((uint64_t)sum + (uint64_t)v);
-        assay_store_integers(&call->out[0], first + i * step, 1, exclusive ? &sum : &next);
+        float_store_integers(&call->out[0], first + i * step, 1, exclusive ? &sum : &next);
         sum = next;
     }
 }
 
-assay_status assay_float_cumsum(assay_call *call, assay_error *err)
+assay_status float_cumsum(assay_call *call, assay_error *err)
 {
     const assay_attr_cumsum *a = &call->node->attr.cumsum;
     const assay_type *t = call->in[0].type;
     int axis = (int)a->axis;
-    int64_t outer = assay_extent(t, 0, axis), n = t->dim[axis];
-    int64_t inner = assay_extent(t, axis + 1, t->rank);
+    int64_t outer = move_extent(t, 0, axis), n = t->dim[axis];
+    int64_t inner = move_extent(t, axis + 1, t->rank);
 
     (void)err;
     for (int64_t o = 0; o < outer; o++)
         for (int64_t i = 0; i < inner; i++) {
             int64_t first = (o * n + (a->reverse ? n - 1 : 0)) * inner + i;
             int64_t step = a->reverse ? -inner : inner;
-            if (assay_holds_f32(&call->in[0]))
+            if (float_holds_f32(&call->in[0]))
                 float_line((const float *)call->in[0].data + first,
                            (float *)call->out[0].data + first, n, step, a->exclusive);
             else

@@ -1,7 +1,7 @@
 /* fc: y[.., o] = bias[o] + sum over k: x[.., k] * w[o, k]. */
 #include "interp/float/float.h"
 
-assay_status assay_float_fc(assay_call *call, assay_error *err)
+assay_status float_fc(assay_call *call, assay_error *err)
 {
     const assay_type *w = call->in[1].type;
     const float *bias = call->node->n_in > 2 ? call->in[2].data : NULL;
@@ -13,7 +13,7 @@ assay_status assay_float_fc(assay_call *call, assay_error *err)
     if (bias)
         for (int64_t i = 0; i < count; i++)
             y[i] = bias[i % outputs];
-    assay_gemm_run(&(assay_gemm){.m = outputs ? count / outputs : 0,
+    float_gemm_run(&(assay_gemm){.m = outputs ? count / outputs : 0,
                                  .n = outputs,
                                  .k = depth,
                                  .a = call->in[0].data,
@@ -24,7 +24,7 @@ assay_status assay_float_fc(assay_call *call, assay_error *err)
                                  .c = y,
                                  .ldc = outputs,
                                  .add = bias != NULL,
-                                 .ordered = assay_is_ordered(call),
+                                 .ordered = float_is_ordered(call),
                                  .in_turn = call->in_turn,
                                  .packed = assay_node_in(call->graph, call->node, 1)->data != NULL,
                                  .a_turned = call->node->attr.fc.x_turned,

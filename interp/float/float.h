@@ -9,10 +9,10 @@
 #include "interp/kernel/kernel.h"
 
 /* ---- numbers (number.c): integers and bool of any width, widened to int64; storing wraps ---- */
-void assay_load_integers(const assay_view *v, int64_t first, int64_t step, size_t n, int64_t *row);
-void assay_store_integers(const assay_view *v, int64_t first, size_t n, const int64_t *row);
+void float_load_integers(const assay_view *v, int64_t first, int64_t step, size_t n, int64_t *row);
+void float_store_integers(const assay_view *v, int64_t first, size_t n, const int64_t *row);
 
-static inline bool assay_holds_f32(const assay_view *v)
+static inline bool float_holds_f32(const assay_view *v)
 {
     return v->type->elem.kind == ASSAY_KIND_F32;
 }
@@ -33,43 +33,42 @@ typedef struct assay_gemm {
     int64_t lda, ldb, ldc, block;
     bool a_t, b_t, add, ordered, in_turn, packed, a_turned, b_turned;
 } assay_gemm;
-void assay_gemm_run(const assay_gemm *g);
-static inline bool assay_is_ordered(const assay_call *call)
+void float_gemm_run(const assay_gemm *g);
+static inline bool float_is_ordered(const assay_call *call)
 {
     return call->vt != NULL;
 }
 /* The depth of blocks of a whole product: only extents, a_t, a_turned and packed are read. */
-int64_t assay_gemm_block(const assay_gemm *g);
+int64_t float_gemm_block(const assay_gemm *g);
 
 /* ---- reduce_sum.c: sums or means of floats over a's axes ---- */
-void assay_float_sums(const assay_attr_reduce *a, const assay_view *x, bool mean,
-                      const assay_view *y);
+void float_sums(const assay_attr_reduce *a, const assay_view *x, bool mean, const assay_view *y);
 
 /* ---- kernels; each file opens with its formula ---- */
-assay_status assay_float_conv(assay_call *call, assay_error *err);
-size_t assay_float_conv_scratch(const assay_graph *g, const assay_node *n);
-assay_status assay_float_conv_transpose(assay_call *call, assay_error *err);
-size_t assay_float_conv_transpose_scratch(const assay_graph *g, const assay_node *n);
-assay_status assay_float_fc(assay_call *call, assay_error *err);
-assay_status assay_float_matmul(assay_call *call, assay_error *err);
-assay_status assay_float_batch_norm(assay_call *call, assay_error *err);
-assay_status assay_float_binary(assay_call *call, assay_error *err);
-assay_status assay_float_compare(assay_call *call, assay_error *err);
-assay_status assay_float_logical_not(assay_call *call, assay_error *err);
-assay_status assay_float_unary(assay_call *call, assay_error *err);
-assay_status assay_float_softmax(assay_call *call, assay_error *err);
-assay_status assay_float_l2_norm(assay_call *call, assay_error *err);
-assay_status assay_float_layer_norm(assay_call *call, assay_error *err);
-assay_status assay_float_lrn(assay_call *call, assay_error *err);
-assay_status assay_float_max_pool(assay_call *call, assay_error *err);
-assay_status assay_float_avg_pool(assay_call *call, assay_error *err);
-assay_status assay_float_global_avg_pool(assay_call *call, assay_error *err);
-assay_status assay_float_reduce(assay_call *call, assay_error *err);
-size_t assay_float_reduce_scratch(const assay_graph *g, const assay_node *n);
-assay_status assay_float_add_n(assay_call *call, assay_error *err);
-assay_status assay_float_cumsum(assay_call *call, assay_error *err);
-assay_status assay_float_resize(assay_call *call, assay_error *err);
-size_t assay_float_resize_scratch(const assay_graph *g, const assay_node *n);
-assay_status assay_float_cast(assay_call *call, assay_error *err);
+assay_status float_conv(assay_call *call, assay_error *err);
+size_t float_conv_scratch(const assay_graph *g, const assay_node *n);
+assay_status float_conv_transpose(assay_call *call, assay_error *err);
+size_t float_conv_transpose_scratch(const assay_graph *g, const assay_node *n);
+assay_status float_fc(assay_call *call, assay_error *err);
+assay_status float_matmul(assay_call *call, assay_error *err);
+assay_status float_batch_norm(assay_call *call, assay_error *err);
+assay_status float_binary(assay_call *call, assay_error *err);
+assay_status float_compare(assay_call *call, assay_error *err);
+assay_status float_logical_not(assay_call *call, assay_error *err);
+assay_status float_unary_op(assay_call *call, assay_error *err);
+assay_status float_softmax(assay_call *call, assay_error *err);
+assay_status float_l2_norm(assay_call *call, assay_error *err);
+assay_status float_layer_norm(assay_call *call, assay_error *err);
+assay_status float_lrn(assay_call *call, assay_error *err);
+assay_status float_max_pool(assay_call *call, assay_error *err);
+assay_status float_avg_pool(assay_call *call, assay_error *err);
+assay_status float_global_avg_pool(assay_call *call, assay_error *err);
+assay_status float_reduce(assay_call *call, assay_error *err);
+size_t float_reduce_scratch(const assay_graph *g, const assay_node *n);
+assay_status float_add_n(assay_call *call, assay_error *err);
+assay_status float_cumsum(assay_call *call, assay_error *err);
+assay_status float_resize(assay_call *call, assay_error *err);
+size_t float_resize_scratch(const assay_graph *g, const assay_node *n);
+assay_status float_cast(assay_call *call, assay_error *err);
 
 #endif

@@ -14,23 +14,23 @@
 #define FORWARD(call)
 #endif
 
-void assay_float_exp(const float *x, int64_t n, float *y)
+void float_exp(const float *x, int64_t n, float *y)
 {
-    FORWARD(assay_float_exp_fma(x, n, y))
+    FORWARD(float_exp_fma(x, n, y))
     for (int64_t i = 0; i < n; i++)
-        y[i] = assay_mlas_exp(x[i]);
+        y[i] = derive_mlas_exp(x[i]);
 }
 
-void assay_float_scale(const float *scale, const float *bias, int64_t n, float *y)
+void float_scale(const float *scale, const float *bias, int64_t n, float *y)
 {
-    FORWARD(assay_float_scale_fma(scale, bias, n, y))
+    FORWARD(float_scale_fma(scale, bias, n, y))
     for (int64_t i = 0; i < n; i++)
         y[i] = fmaf(y[i], scale[i], bias[i]);
 }
 
-void assay_float_squares(const float *x, int64_t n, float mean, float lane[ASSAY_FUSED_LANES])
+void float_squares(const float *x, int64_t n, float mean, float lane[ASSAY_FUSED_LANES])
 {
-    FORWARD(assay_float_squares_fma(x, n, mean, lane))
+    FORWARD(float_squares_fma(x, n, mean, lane))
     for (int64_t i = 0; i < n; i++)
         lane[i % ASSAY_FUSED_LANES] = fmaf(x[i] - mean, x[i] - mean, lane[i % ASSAY_FUSED_LANES]);
 }

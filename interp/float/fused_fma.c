@@ -15,7 +15,7 @@ static inline float power(int32_t m)
     return f;
 }
 
-void assay_float_exp_fma(const float *restrict x, int64_t n, float *restrict y)
+void float_exp_fma(const float *restrict x, int64_t n, float *restrict y)
 {
     const float rounder = 12582912.0F;
     for (int64_t i = 0; i < n; i++) {
@@ -38,15 +38,15 @@ void assay_float_exp_fma(const float *restrict x, int64_t n, float *restrict y)
     }
 }
 
-void assay_float_scale_fma(const float *restrict scale, const float *restrict bias, int64_t n,
-                           float *restrict y)
+void float_scale_fma(const float *restrict scale, const float *restrict bias, int64_t n,
+                     float *restrict y)
 {
     for (int64_t i = 0; i < n; i++)
         y[i] = fmaf(y[i], scale[i], bias[i]);
 }
 
-void assay_float_squares_fma(const float *restrict x, int64_t n, float mean,
-                             float lane[ASSAY_FUSED_LANES])
+void float_squares_fma(const float *restrict x, int64_t n, float mean,
+                       float lane[ASSAY_FUSED_LANES])
 {
     float sum[ASSAY_FUSED_LANES];
     memcpy(sum, lane, sizeof sum);

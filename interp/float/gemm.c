@@ -4,7 +4,7 @@
  *
  * The order for one element of C, a row of A times a column of B:
  *
- *   general   the depth is cut into blocks (assay_gemm_block); within one,
+ *   general   the depth is cut into blocks (float_gemm_block); within one,
  *             s = fma(a[k], b[k], s) from s = 0; C is the blocks' sums added in turn
  *   one row   of A, B as it stands: by fours, ((a0*b0 + a1*b1) + a2*b2) + a3*b3, which is added to
  *             C; then two, then one that are left
@@ -25,7 +25,7 @@
 
 /* Which CBLAS is here shows when the program is loaded: Debian's libblas.so.3 is what the machine's
  * owner chose. One that has none of these has no threads. */
-void assay_float_single_thread(void)
+void float_single_thread(void)
 {
     static const char *const setters[] = {"openblas_set_num_threads", "MKL_Set_Num_Threads",
                                           "flexiblas_set_num_threads"};
@@ -41,7 +41,7 @@ void assay_float_single_thread(void)
         set_blis(1);
 }
 
-int64_t assay_gemm_block(const assay_gemm *g)
+int64_t float_gemm_block(const assay_gemm *g)
 {
     int64_t columns = BLOCK, block = BLOCK;
 
@@ -160,7 +160,7 @@ static void store(const assay_gemm *g, const float *sums, int rows, int64_t row,
 
 static void many_rows(const assay_gemm *g, int64_t block)
 {
-    const assay_gemm_tile tile = assay_gemm_tile_choose();
+    const float_gemm_tile tile = float_gemm_tile_choose();
     const int64_t down = g->a_t ? 1 : g->lda, along = g->a_t ? g->lda : 1;
     float panel[TILE_COLUMNS * TILE_DEPTH], sums[TILE_ROWS * TILE_COLUMNS];
 
@@ -225,7 +225,7 @@ static void run_blas(const assay_gemm *g)
                 (int)g->lda, g->b, (int)g->ldb, g->add ? 1 : 0, g->c, (int)g->ldc);
 }
 
-void assay_gemm_run(const assay_gemm *g)
+void float_gemm_run(const assay_gemm *g)
 {
     const bool a_t = g->a_t != g->a_turned,
                b_t = g->b_t != g->b_turned; /* as ONNX Runtime has it */
@@ -248,7 +248,7 @@ void assay_gemm_run(const assay_gemm *g)
     else if (column)
         (a_t ? one_row : one_row_transposed)(g->b, g->a, a_along, a_down, g->k, g->m, g->add, g->c);
     else if (g->ordered || !suits_blas(g))
-        many_rows(g, g->block ? g->block : assay_gemm_block(g));
+        many_rows(g, g->block ? g->block : float_gemm_block(g));
     else
         run_blas(g);
 }

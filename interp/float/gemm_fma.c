@@ -27,7 +27,7 @@ static inline __attribute__((always_inline)) void tile(const float *a, int64_t d
     }
 }
 
-void assay_gemm_tile_fma(const float *a, int64_t down, int64_t along, const float *panel,
+void float_gemm_tile_fma(const float *a, int64_t down, int64_t along, const float *panel,
                          int64_t depth, int rows, float *sums)
 {
     switch (rows) {

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-void assay_gemm_tile_portable(const float *a, int64_t down, int64_t along, const float *panel,
+void float_gemm_tile_portable(const float *a, int64_t down, int64_t along, const float *panel,
                               int64_t depth, int rows, float *sums)
 {
     for (int r = 0; r < rows; r++, sums += TILE_COLUMNS) {
@@ -15,11 +15,11 @@ void assay_gemm_tile_portable(const float *a, int64_t down, int64_t along, const
     }
 }
 
-assay_gemm_tile assay_gemm_tile_choose(void)
+float_gemm_tile float_gemm_tile_choose(void)
 {
 #ifdef ASSAY_X86
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return assay_gemm_tile_fma;
+        return float_gemm_tile_fma;
 #endif
-    return assay_gemm_tile_portable;
+    return float_gemm_tile_portable;
 }

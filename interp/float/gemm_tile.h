@@ -12,17 +12,17 @@ enum {
 };
 
 /* sums[r][j] = sum over k of a[r*down + k*along] * panel[k][j], s = fma(a, b, s) from 0. */
-typedef void (*assay_gemm_tile)(const float *a, int64_t down, int64_t along, const float *panel,
+typedef void (*float_gemm_tile)(const float *a, int64_t down, int64_t along, const float *panel,
                                 int64_t depth, int rows, float *sums);
 
 /* Any machine (gemm_tile.c). */
-void assay_gemm_tile_portable(const float *a, int64_t down, int64_t along, const float *panel,
+void float_gemm_tile_portable(const float *a, int64_t down, int64_t along, const float *panel,
                               int64_t depth, int rows, float *sums);
 /* AVX2 and FMA (gemm_fma.c). */
-void assay_gemm_tile_fma(const float *a, int64_t down, int64_t along, const float *panel,
+void float_gemm_tile_fma(const float *a, int64_t down, int64_t along, const float *panel,
                          int64_t depth, int rows, float *sums);
 
 /* The best that this machine has; the same bits from each (gemm_tile.c). */
-assay_gemm_tile assay_gemm_tile_choose(void);
+float_gemm_tile float_gemm_tile_choose(void);
 
 #endif

@@ -6,7 +6,7 @@
 
 #define TILE_FLOATS (1 << 18)
 
-int64_t assay_patch_tile(int64_t rows, int64_t positions)
+int64_t float_patch_tile(int64_t rows, int64_t positions)
 {
     int64_t n = TILE_FLOATS / (rows > 0 ? rows : 1);
     n = n < 16 ? 16 : n;
@@ -45,7 +45,7 @@ static int64_t input_row(const assay_window *w, const int64_t at[ASSAY_SPATIAL],
 static void inside(const assay_window *w, int64_t at, int64_t n, int64_t tx, int64_t *first,
                    int64_t *last)
 {
-    assay_window_valid(w, 2, tx, first, last);
+    float_window_valid(w, 2, tx, first, last);
     *first = *first < at ? 0 : *first - at;
     *last = *last < at ? 0 : *last - at;
     *first = *first > n ? n : *first;
@@ -145,12 +145,12 @@ static void scatter_nhwc(const assay_patches *p, const int64_t at[ASSAY_SPATIAL]
         }
 }
 
-void assay_im2col(const assay_patches *p, const float *x, float *column)
+void float_im2col(const assay_patches *p, const float *x, float *column)
 {
     each_row(p, p->w->nhwc ? gather_nhwc : gather_nchw, (float *)x, column);
 }
 
-void assay_col2im(const assay_patches *p, const float *column, float *x)
+void float_col2im(const assay_patches *p, const float *column, float *x)
 {
     each_row(p, p->w->nhwc ? scatter_nhwc : scatter_nchw, x, (float *)column);
 }

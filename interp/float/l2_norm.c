@@ -5,13 +5,13 @@
 #include "interp/float/float.h"
 #include "interp/move/move.h"
 
-assay_status assay_float_l2_norm(assay_call *call, assay_error *err)
+assay_status float_l2_norm(assay_call *call, assay_error *err)
 {
     const assay_attr_norm *a = &call->node->attr.norm;
     const assay_type *t = call->in[0].type;
     int axis = (int)a->axis;
-    int64_t outer = assay_extent(t, 0, axis), n = t->dim[axis];
-    int64_t inner = assay_extent(t, axis + 1, t->rank);
+    int64_t outer = move_extent(t, 0, axis), n = t->dim[axis];
+    int64_t inner = move_extent(t, axis + 1, t->rank);
 
     (void)err;
     for (int64_t o = 0; o < outer; o++)

@@ -20,7 +20,7 @@ static float variance_of(const float *x, int64_t n, float mean)
 {
     float lane[LANES] = {0};
     int64_t i = n / LANES * LANES;
-    assay_float_squares(x, i, mean, lane);
+    float_squares(x, i, mean, lane);
     for (int half = LANES / 2; half > 0; half /= 2)
         for (int k = 0; k < half; k++)
             lane[k] += lane[k + half];
@@ -61,7 +61,7 @@ static void apply(const assay_view *y, const assay_view *v, bool multiply)
     const float *from = v->data;
     float *to = y->data;
     assay_broadcast w;
-    for (bool row = assay_broadcast_begin(&w, y->type, v, 1); row; row = assay_broadcast_next(&w))
+    for (bool row = move_broadcast_begin(&w, y->type, v, 1); row; row = move_broadcast_next(&w))
         for (int64_t i = 0; i < w.columns; i++) {
             float f = from[w.at[0] + i * w.step[0]];
             to[w.at_out + i] = multiply ? to[w.at_out + i] * f : to[w.at_out + i] + f;
@@ -77,15 +77,15 @@ static bool is_row(const assay_call *call, int i, int64_t n)
 static void scale_rows(const float *scale, const float *bias, int64_t rows, int64_t n, float *y)
 {
     for (int64_t r = 0; r < rows; r++)
-        assay_float_scale(scale, bias, n, y + r * n);
+        float_scale(scale, bias, n, y + r * n);
 }
 
-assay_status assay_float_layer_norm(assay_call *call, assay_error *err)
+assay_status float_layer_norm(assay_call *call, assay_error *err)
 {
     const assay_attr_norm *a = &call->node->attr.norm;
     const assay_type *t = call->in[0].type;
     int axis = (int)a->axis;
-    int64_t rows = assay_extent(t, 0, axis), n = assay_extent(t, axis, t->rank);
+    int64_t rows = move_extent(t, 0, axis), n = move_extent(t, axis, t->rank);
 
     (void)err;
     for (int64_t r = 0; r < rows; r++)

@@ -19,13 +19,13 @@ static void lrn_line(const assay_attr_lrn *a, const float *x, int64_t n, int64_t
     }
 }
 
-assay_status assay_float_lrn(assay_call *call, assay_error *err)
+assay_status float_lrn(assay_call *call, assay_error *err)
 {
     const assay_attr_lrn *a = &call->node->attr.lrn;
     const assay_type *t = call->in[0].type;
     int axis = a->layout == ASSAY_LAYOUT_NHWC ? t->rank - 1 : 1;
-    int64_t outer = assay_extent(t, 0, axis), n = t->dim[axis];
-    int64_t inner = assay_extent(t, axis + 1, t->rank);
+    int64_t outer = move_extent(t, 0, axis), n = t->dim[axis];
+    int64_t inner = move_extent(t, axis + 1, t->rank);
 
     (void)err;
     for (int64_t o = 0; o < outer; o++)

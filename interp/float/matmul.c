@@ -22,32 +22,32 @@ static void integer_product(const assay_call *call, const assay_gemm *g, int64_t
         int64_t sum = 0;
         for (int64_t k = 0; k < g->k; k++) {
             int64_t x, y, row = i / g->n, column = i % g->n;
-            assay_load_integers(&call->in[0], a + (g->a_t ? k * g->lda + row : row * g->lda + k), 1,
+            float_load_integers(&call->in[0], a + (g->a_t ? k * g->lda + row : row * g->lda + k), 1,
                                 1, &x);
-            assay_load_integers(&call->in[1],
+            float_load_integers(&call->in[1],
                                 b + (g->b_t ? column * g->ldb + k : k * g->ldb + column), 1, 1, &y);
             sum = (int64_t)((uint64_t)sum + (uint64_t)x * (uint64_t)y);
         }
-        assay_store_integers(&call->out[0], c + i, 1, &sum);
+        float_store_integers(&call->out[0], c + i, 1, &sum);
     }
 }
 
 static void product(const assay_call *call, assay_gemm *g, int64_t a, int64_t b, int64_t c)
 {
-    if (!assay_holds_f32(&call->in[0])) {
+    if (!float_holds_f32(&call->in[0])) {
         integer_product(call, g, a, b, c);
         return;
     }
     g->a = (const float *)call->in[0].data + a;
     g->b = (const float *)call->in[1].data + b;
     g->c = (float *)call->out[0].data + c;
-    assay_gemm_run(g);
+    float_gemm_run(g);
 }
 
 /* The product of every pair of matrices. Where all rows of a meet one matrix, they are one matrix;
  * where an operand is of one axis, each row is a product of its own (ONNX Runtime's
  * matmul_helper.h): the order of addition depends on it. */
-assay_status assay_float_matmul(assay_call *call, assay_error *err)
+assay_status float_matmul(assay_call *call, assay_error *err)
 {
     const assay_attr_matmul *attr = &call->node->attr.matmul;
     const assay_type *a = call->in[0].type, *b = call->in[1].type, *y = call->out[0].type;
@@ -63,7 +63,7 @@ assay_status assay_float_matmul(assay_call *call, assay_error *err)
                     .ldb = b_columns,
                     .a_t = a_t,
                     .b_t = b_t,
-                    .ordered = assay_is_ordered(call),
+                    .ordered = float_is_ordered(call),
                     .in_turn = call->in_turn,
                     .packed = b->rank == 2 && assay_node_in(call->graph, call->node, 1)->data};
     assay_type batch = batch_of(y, 2 - row - column);
@@ -74,14 +74,13 @@ assay_status assay_float_matmul(assay_call *call, assay_error *err)
     (void)err;
     g.ldc = g.n;
     if (!a_t && !row && !column && a->rank >= b->rank && assay_shape_count(&batch_b) == 1) {
-        g.m = assay_extent(a, 0, a->rank - 1);
+        g.m = move_extent(a, 0, a->rank - 1);
         product(call, &g, 0, 0, 0);
         return ASSAY_OK;
     }
     const int64_t times = column && !a_t ? g.m : 1;
     g.m /= times;
-    for (bool more = assay_broadcast_begin(&w, &batch, in, 2); more;
-         more = assay_broadcast_next(&w))
+    for (bool more = move_broadcast_begin(&w, &batch, in, 2); more; more = move_broadcast_next(&w))
         for (int64_t i = 0; i < w.columns * times; i++) {
             int64_t at = i / times, part = i % times;
             product(call, &g, (w.at[0] + at * w.step[0]) * rows * a_columns + part * a_columns,

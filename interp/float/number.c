@@ -5,7 +5,7 @@
     for (size_t i = 0; i < n; i++)                                                                 \
     row[i] = (int64_t)((const type *)v->data)[first + (int64_t)i * step]
 
-void assay_load_integers(const assay_view *v, int64_t first, int64_t step, size_t n, int64_t *row)
+void float_load_integers(const assay_view *v, int64_t first, int64_t step, size_t n, int64_t *row)
 {
     bool is_signed = v->type->elem.is_signed;
     switch (assay_elem_size(v->type->elem)) {
@@ -36,7 +36,7 @@ void assay_load_integers(const assay_view *v, int64_t first, int64_t step, size_
     for (size_t i = 0; i < n; i++)                                                                 \
     ((type *)v->data)[first + (int64_t)i] = (type)row[i]
 
-void assay_store_integers(const assay_view *v, int64_t first, size_t n, const int64_t *row)
+void float_store_integers(const assay_view *v, int64_t first, size_t n, const int64_t *row)
 {
     switch (assay_elem_size(v->type->elem)) {
     case 1:

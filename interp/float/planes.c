@@ -109,7 +109,7 @@ static void conv_row(const float *x, const int64_t *at, const float *weight, int
         add_taps(1, x, at + t, weight + t, n, t > 0, y);
 }
 
-int64_t assay_plane_floats(const assay_window *w)
+int64_t float_plane_floats(const assay_window *w)
 {
     stage s;
     return choose(&s, w) ? s.planes * s.lines * s.pitch : 0;
@@ -127,7 +127,7 @@ static void place_taps(const assay_window *w, const stage *s, int64_t at[MAX_TAP
     }
 }
 
-void assay_conv_planes(const assay_window *w, const float *x, const float *weight, float *staged,
+void float_conv_planes(const assay_window *w, const float *x, const float *weight, float *staged,
                        float *y)
 {
     int64_t at[MAX_TAPS];

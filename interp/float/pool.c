@@ -19,7 +19,7 @@ static placed place(const assay_window *w, int64_t p)
     for (int d = ASSAY_SPATIAL - 1; d >= 0; d--) {
         int64_t o = p % w->out[d];
         p /= w->out[d];
-        assay_window_taps(w, d, o, &at.lo[d], &at.hi[d]);
+        float_window_taps(w, d, o, &at.lo[d], &at.hi[d]);
         at.origin[d] = o * w->stride[d] - w->pad[d];
     }
     return at;
@@ -169,41 +169,41 @@ static void integer_max_pool(const assay_call *call, const assay_window *w)
                 int64_t top = assay_elem_min(x->type->elem);
                 EACH_TAP(*w, at, i, {
                     int64_t v;
-                    assay_load_integers(x, first + i * s.pixel, 1, 1, &v);
+                    float_load_integers(x, first + i * s.pixel, 1, 1, &v);
                     top = v > top ? v : top;
                 })
-                assay_store_integers(&call->out[0], to, 1, &top);
+                float_store_integers(&call->out[0], to, 1, &top);
             }
         }
 }
 
-assay_status assay_float_max_pool(assay_call *call, assay_error *err)
+assay_status float_max_pool(assay_call *call, assay_error *err)
 {
     assay_window w;
     (void)err;
-    assay_window_of_pool(&w, &call->node->attr.pool, call->in[0].type, call->out[0].type);
-    if (assay_holds_f32(&call->in[0]))
+    kernel_window_of_pool(&w, &call->node->attr.pool, call->in[0].type, call->out[0].type);
+    if (float_holds_f32(&call->in[0]))
         float_pool(call, &w);
     else
         integer_max_pool(call, &w);
     return ASSAY_OK;
 }
 
-assay_status assay_float_avg_pool(assay_call *call, assay_error *err)
+assay_status float_avg_pool(assay_call *call, assay_error *err)
 {
     assay_window w;
     (void)err;
-    assay_window_of_pool(&w, &call->node->attr.pool, call->in[0].type, call->out[0].type);
+    kernel_window_of_pool(&w, &call->node->attr.pool, call->in[0].type, call->out[0].type);
     float_pool(call, &w);
     return ASSAY_OK;
 }
 
-assay_status assay_float_global_avg_pool(assay_call *call, assay_error *err)
+assay_status float_global_avg_pool(assay_call *call, assay_error *err)
 {
     const assay_type *t = call->in[0].type;
     bool nhwc = call->node->attr.layout.layout == ASSAY_LAYOUT_NHWC;
     int64_t channels = t->dim[nhwc ? t->rank - 1 : 1];
-    int64_t area = nhwc ? assay_extent(t, 1, t->rank - 1) : assay_extent(t, 2, t->rank);
+    int64_t area = nhwc ? move_extent(t, 1, t->rank - 1) : move_extent(t, 2, t->rank);
     const float *x = call->in[0].data;
     float *y = call->out[0].data;
 

@@ -81,7 +81,7 @@ static void reduce_all(const assay_call *call, sum *acc)
     int rank = x->type->rank;
     int64_t step[ASSAY_MAX_RANK], index[ASSAY_MAX_RANK] = {0}, to = 0;
     int64_t count = assay_shape_count(x->type);
-    bool real = assay_holds_f32(x);
+    bool real = float_holds_f32(x);
 
     output_steps(&call->node->attr.reduce, x->type, step);
     for (int64_t i = 0; i < count; i++) {
@@ -89,7 +89,7 @@ static void reduce_all(const assay_call *call, sum *acc)
         if (real) {
             join_real(call->node->op, (double)((const float *)x->data)[i], &acc[to].real);
         } else {
-            assay_load_integers(x, i, 1, 1, &whole);
+            float_load_integers(x, i, 1, 1, &whole);
             join_whole(call->node->op, whole, &acc[to].whole);
         }
         for (int d = rank - 1; d >= 0; d--) {
@@ -102,21 +102,21 @@ static void reduce_all(const assay_call *call, sum *acc)
     }
 }
 
-size_t assay_float_reduce_scratch(const assay_graph *g, const assay_node *n)
+size_t float_reduce_scratch(const assay_graph *g, const assay_node *n)
 {
     return (size_t)assay_shape_count(&assay_node_out(g, n, 0)->type) * sizeof(sum);
 }
 
-assay_status assay_float_reduce(assay_call *call, assay_error *err)
+assay_status float_reduce(assay_call *call, assay_error *err)
 {
     const assay_view *y = &call->out[0];
     assay_op op = call->node->op;
     int64_t outputs = assay_shape_count(y->type), inputs = assay_shape_count(call->in[0].type);
-    bool real = assay_holds_f32(y), mean = op == ASSAY_OP_REDUCE_MEAN;
+    bool real = float_holds_f32(y), mean = op == ASSAY_OP_REDUCE_MEAN;
     sum *acc = call->scratch;
 
     if (real && (mean || op == ASSAY_OP_REDUCE_SUM)) {
-        assay_float_sums(&call->node->attr.reduce, &call->in[0], mean, y);
+        float_sums(&call->node->attr.reduce, &call->in[0], mean, y);
         return ASSAY_OK;
     }
     for (int64_t i = 0; i < outputs; i++)
@@ -132,7 +132,7 @@ assay_status assay_float_reduce(assay_call *call, assay_error *err)
             int64_t v = mean ? acc[i].whole / each : acc[i].whole;
             if (y->type->elem.kind == ASSAY_KIND_BOOL)
                 v = v > 0;
-            assay_store_integers(y, i, 1, &v);
+            float_store_integers(y, i, 1, &v);
         }
     return ASSAY_OK;
 }

@@ -130,8 +130,7 @@ static void sum_in_turn(const float *x, const layout *l, float *y, int64_t outpu
     }
 }
 
-void assay_float_sums(const assay_attr_reduce *a, const assay_view *x, bool mean,
-                      const assay_view *y)
+void float_sums(const assay_attr_reduce *a, const assay_view *x, bool mean, const assay_view *y)
 {
     const layout l = layout_of(a, x->type);
     const int64_t *e = l.extent;

@@ -21,37 +21,36 @@ typedef struct entry {
 } entry;
 
 static const entry entries[ASSAY_OP_COUNT] = {
-    [ASSAY_OP_CONV] = {assay_float_conv, assay_float_conv_scratch, F32},
-    [ASSAY_OP_CONV_TRANSPOSE] = {assay_float_conv_transpose, assay_float_conv_transpose_scratch,
-                                 F32},
-    [ASSAY_OP_FC] = {assay_float_fc, NULL, F32},
-    [ASSAY_OP_SVDF_FEATURE] = {assay_float_fc, NULL, F32},
-    [ASSAY_OP_SVDF_TIME] = {assay_float_conv, assay_float_conv_scratch, F32},
-    [ASSAY_OP_MATMUL] = {assay_float_matmul, NULL, NUMBER},
-    [ASSAY_OP_BATCH_NORM] = {assay_float_batch_norm, NULL, F32},
-    [ASSAY_OP_ADD] = {assay_float_binary, NULL, NUMBER},
-    [ASSAY_OP_SUB] = {assay_float_binary, NULL, NUMBER},
-    [ASSAY_OP_MUL] = {assay_float_binary, NULL, NUMBER},
-    [ASSAY_OP_DIV] = {assay_float_binary, NULL, NUMBER},
-    [ASSAY_OP_MIN] = {assay_float_binary, NULL, NUMBER},
-    [ASSAY_OP_MAX] = {assay_float_binary, NULL, NUMBER},
-    [ASSAY_OP_POW] = {assay_float_binary, NULL, NUMBER},
-    [ASSAY_OP_MOD] = {assay_float_binary, NULL, NUMBER},
-    [ASSAY_OP_FLOOR_DIV] = {assay_float_binary, NULL, NUMBER},
-    [ASSAY_OP_SQUARED_DIFFERENCE] = {assay_float_binary, NULL, NUMBER},
-    [ASSAY_OP_PRELU] = {assay_float_binary, NULL, NUMBER},
-    [ASSAY_OP_EQUAL] = {assay_float_compare, NULL, ANY},
-    [ASSAY_OP_NOT_EQUAL] = {assay_float_compare, NULL, ANY},
-    [ASSAY_OP_LESS] = {assay_float_compare, NULL, NUMBER},
-    [ASSAY_OP_LESS_EQUAL] = {assay_float_compare, NULL, NUMBER},
-    [ASSAY_OP_GREATER] = {assay_float_compare, NULL, NUMBER},
-    [ASSAY_OP_GREATER_EQUAL] = {assay_float_compare, NULL, NUMBER},
-    [ASSAY_OP_LOGICAL_AND] = {assay_float_compare, NULL, BOOL},
-    [ASSAY_OP_LOGICAL_OR] = {assay_float_compare, NULL, BOOL},
-    [ASSAY_OP_LOGICAL_NOT] = {assay_float_logical_not, NULL, BOOL},
+    [ASSAY_OP_CONV] = {float_conv, float_conv_scratch, F32},
+    [ASSAY_OP_CONV_TRANSPOSE] = {float_conv_transpose, float_conv_transpose_scratch, F32},
+    [ASSAY_OP_FC] = {float_fc, NULL, F32},
+    [ASSAY_OP_SVDF_FEATURE] = {float_fc, NULL, F32},
+    [ASSAY_OP_SVDF_TIME] = {float_conv, float_conv_scratch, F32},
+    [ASSAY_OP_MATMUL] = {float_matmul, NULL, NUMBER},
+    [ASSAY_OP_BATCH_NORM] = {float_batch_norm, NULL, F32},
+    [ASSAY_OP_ADD] = {float_binary, NULL, NUMBER},
+    [ASSAY_OP_SUB] = {float_binary, NULL, NUMBER},
+    [ASSAY_OP_MUL] = {float_binary, NULL, NUMBER},
+    [ASSAY_OP_DIV] = {float_binary, NULL, NUMBER},
+    [ASSAY_OP_MIN] = {float_binary, NULL, NUMBER},
+    [ASSAY_OP_MAX] = {float_binary, NULL, NUMBER},
+    [ASSAY_OP_POW] = {float_binary, NULL, NUMBER},
+    [ASSAY_OP_MOD] = {float_binary, NULL, NUMBER},
+    [ASSAY_OP_FLOOR_DIV] = {float_binary, NULL, NUMBER},
+    [ASSAY_OP_SQUARED_DIFFERENCE] = {float_binary, NULL, NUMBER},
+    [ASSAY_OP_PRELU] = {float_binary, NULL, NUMBER},
+    [ASSAY_OP_EQUAL] = {float_compare, NULL, ANY},
+    [ASSAY_OP_NOT_EQUAL] = {float_compare, NULL, ANY},
+    [ASSAY_OP_LESS] = {float_compare, NULL, NUMBER},
+    [ASSAY_OP_LESS_EQUAL] = {float_compare, NULL, NUMBER},
+    [ASSAY_OP_GREATER] = {float_compare, NULL, NUMBER},
+    [ASSAY_OP_GREATER_EQUAL] = {float_compare, NULL, NUMBER},
+    [ASSAY_OP_LOGICAL_AND] = {float_compare, NULL, BOOL},
+    [ASSAY_OP_LOGICAL_OR] = {float_compare, NULL, BOOL},
+    [ASSAY_OP_LOGICAL_NOT] = {float_logical_not, NULL, BOOL},
 #define INTEGERS(expression)                          NUMBER
 #define NONE                                          F32
-#define FUNCTION(ID, integers, y)                     [ASSAY_OP_##ID] = {assay_float_unary, NULL, integers},
+#define FUNCTION(ID, integers, y)                     [ASSAY_OP_##ID] = {float_unary_op, NULL, integers},
 #define FUNCTION_F32(ID, integers, y, table, engine)  FUNCTION(ID, integers, y)
 #define FUNCTION_MLAS(ID, integers, y, table, engine) FUNCTION(ID, integers, y)
 #include "schemes/derive/function.def"
@@ -60,23 +59,23 @@ static const entry entries[ASSAY_OP_COUNT] = {
 #undef FUNCTION
 #undef FUNCTION_F32
 #undef FUNCTION_MLAS
-    [ASSAY_OP_SOFTMAX] = {assay_float_softmax, NULL, F32},
-    [ASSAY_OP_LOG_SOFTMAX] = {assay_float_softmax, NULL, F32},
-    [ASSAY_OP_L2_NORM] = {assay_float_l2_norm, NULL, F32},
-    [ASSAY_OP_LAYER_NORM] = {assay_float_layer_norm, NULL, F32},
-    [ASSAY_OP_LRN] = {assay_float_lrn, NULL, F32},
-    [ASSAY_OP_MAX_POOL] = {assay_float_max_pool, NULL, NUMBER},
-    [ASSAY_OP_AVG_POOL] = {assay_float_avg_pool, NULL, F32},
-    [ASSAY_OP_GLOBAL_AVG_POOL] = {assay_float_global_avg_pool, NULL, F32},
-    [ASSAY_OP_REDUCE_MEAN] = {assay_float_reduce, assay_float_reduce_scratch, NUMBER},
-    [ASSAY_OP_REDUCE_SUM] = {assay_float_reduce, assay_float_reduce_scratch, NUMBER},
-    [ASSAY_OP_REDUCE_PROD] = {assay_float_reduce, assay_float_reduce_scratch, NUMBER},
-    [ASSAY_OP_REDUCE_MAX] = {assay_float_reduce, assay_float_reduce_scratch, ANY},
-    [ASSAY_OP_REDUCE_MIN] = {assay_float_reduce, assay_float_reduce_scratch, ANY},
-    [ASSAY_OP_ADD_N] = {assay_float_add_n, NULL, NUMBER},
-    [ASSAY_OP_CUMSUM] = {assay_float_cumsum, NULL, NUMBER},
-    [ASSAY_OP_RESIZE] = {assay_float_resize, assay_float_resize_scratch, F32},
-    [ASSAY_OP_CAST] = {assay_float_cast, NULL, ANY | CODES},
+    [ASSAY_OP_SOFTMAX] = {float_softmax, NULL, F32},
+    [ASSAY_OP_LOG_SOFTMAX] = {float_softmax, NULL, F32},
+    [ASSAY_OP_L2_NORM] = {float_l2_norm, NULL, F32},
+    [ASSAY_OP_LAYER_NORM] = {float_layer_norm, NULL, F32},
+    [ASSAY_OP_LRN] = {float_lrn, NULL, F32},
+    [ASSAY_OP_MAX_POOL] = {float_max_pool, NULL, NUMBER},
+    [ASSAY_OP_AVG_POOL] = {float_avg_pool, NULL, F32},
+    [ASSAY_OP_GLOBAL_AVG_POOL] = {float_global_avg_pool, NULL, F32},
+    [ASSAY_OP_REDUCE_MEAN] = {float_reduce, float_reduce_scratch, NUMBER},
+    [ASSAY_OP_REDUCE_SUM] = {float_reduce, float_reduce_scratch, NUMBER},
+    [ASSAY_OP_REDUCE_PROD] = {float_reduce, float_reduce_scratch, NUMBER},
+    [ASSAY_OP_REDUCE_MAX] = {float_reduce, float_reduce_scratch, ANY},
+    [ASSAY_OP_REDUCE_MIN] = {float_reduce, float_reduce_scratch, ANY},
+    [ASSAY_OP_ADD_N] = {float_add_n, NULL, NUMBER},
+    [ASSAY_OP_CUMSUM] = {float_cumsum, NULL, NUMBER},
+    [ASSAY_OP_RESIZE] = {float_resize, float_resize_scratch, F32},
+    [ASSAY_OP_CAST] = {float_cast, NULL, ANY | CODES},
 };
 
 static bool admits(int kinds, const assay_type *t)
@@ -103,9 +102,9 @@ static void clamp_integers(const assay_node *n, const assay_view *y)
     int64_t lo = bound(n->act_lo, INT64_MIN), hi = bound(n->act_hi, INT64_MAX);
     for (int64_t i = 0; i < count; i++) {
         int64_t v;
-        assay_load_integers(y, i, 1, 1, &v);
+        float_load_integers(y, i, 1, 1, &v);
         v = v < lo ? lo : v > hi ? hi : v;
-        assay_store_integers(y, i, 1, &v);
+        float_store_integers(y, i, 1, &v);
     }
 }
 
@@ -118,7 +117,7 @@ static void clamp_output(const assay_call *call)
         return;
     if (y->type->elem.kind == ASSAY_KIND_INT && !assay_is_quantized(y->type))
         clamp_integers(n, y);
-    if (!assay_holds_f32(y))
+    if (!float_holds_f32(y))
         return;
     const int64_t count = assay_shape_count(y->type);
     const float lo = n->act_lo, hi = n->act_hi;
@@ -130,12 +129,12 @@ static void clamp_output(const assay_call *call)
     }
 }
 
-assay_status assay_check_float_node(const assay_graph *g, const assay_node *n, assay_error *err)
+assay_status float_check_float_node(const assay_graph *g, const assay_node *n, assay_error *err)
 {
     const assay_value *x = n->n_in > 0 ? assay_node_in(g, n, 0) : NULL;
     char kind[8];
 
-    if (assay_move_kernel(n->op).run || !entries[n->op].run || !x ||
+    if (move_kernel(n->op).run || !entries[n->op].run || !x ||
         admits(entries[n->op].kinds, &x->type))
         return ASSAY_OK;
     return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "node '%s': the float engine has no %s of %s%s",
@@ -147,7 +146,7 @@ assay_status assay_check_float_node(const assay_graph *g, const assay_node *n, a
 static assay_status run(assay_call *call, assay_error *err)
 {
     const entry *e = &entries[call->node->op];
-    assay_status s = assay_check_float_node(call->graph, call->node, err);
+    assay_status s = float_check_float_node(call->graph, call->node, err);
 
     if (!s)
         s = e->run(call, err);
@@ -156,9 +155,9 @@ static assay_status run(assay_call *call, assay_error *err)
     return s;
 }
 
-assay_kernel assay_float_kernel(assay_op op)
+assay_kernel float_kernel(assay_op op)
 {
-    assay_kernel move = assay_move_kernel(op);
+    assay_kernel move = move_kernel(op);
     if (move.run || !entries[op].run)
         return move;
     return (assay_kernel){run, entries[op].scratch, false};

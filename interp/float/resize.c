@@ -183,7 +183,7 @@ static void bilinear(const assay_attr_resize *a, const assay_type *tx, const ass
 
     linear_table(a, tx, ty, rows, table);
     linear_table(a, tx, ty, columns, column);
-    for (int64_t n = assay_extent(tx, 0, rows); n > 0; n--, x += image)
+    for (int64_t n = move_extent(tx, 0, rows); n > 0; n--, x += image)
         for (int64_t r = 0; r < ty->dim[rows]; r++)
             for (int64_t c = 0; c < ty->dim[columns]; c++) {
                 const sample *sr = &table[r], *sc = &column[c];
@@ -209,14 +209,14 @@ static void layout_scratch(const assay_type *x, const assay_type *y, size_t *tab
     *buffer = (size_t)max * sizeof(float);
 }
 
-size_t assay_float_resize_scratch(const assay_graph *g, const assay_node *n)
+size_t float_resize_scratch(const assay_graph *g, const assay_node *n)
 {
     size_t table, buffer;
     layout_scratch(&assay_node_in(g, n, 0)->type, &assay_node_out(g, n, 0)->type, &table, &buffer);
     return table + 2 * buffer;
 }
 
-assay_status assay_float_resize(assay_call *call, assay_error *err)
+assay_status float_resize(assay_call *call, assay_error *err)
 {
     const assay_attr_resize *a = &call->node->attr.resize;
     const assay_type *x = call->in[0].type, *y = call->out[0].type;
@@ -242,8 +242,8 @@ assay_status assay_float_resize(assay_call *call, assay_error *err)
         for (int64_t o = 0; o < y->dim[d]; o++)
             sample_at(a, position(a, o, x->dim[d], y->dim[d], s), x->dim[d], &table[o]);
         float *to = buffer[pass++ % 2];
-        resample(table, taps_of(a->mode), assay_extent(&now, 0, d), x->dim[d], y->dim[d],
-                 assay_extent(&now, d + 1, now.rank), from, to);
+        resample(table, taps_of(a->mode), move_extent(&now, 0, d), x->dim[d], y->dim[d],
+                 move_extent(&now, d + 1, now.rank), from, to);
         now.dim[d] = y->dim[d];
         from = to;
     }

@@ -3,6 +3,6 @@
 #define ASSAY_INTERP_FLOAT_SETUP_H
 
 /* Keeps the BLAS library, which is the process's, to one thread a call: images run side by side. */
-void assay_float_single_thread(void);
+void float_single_thread(void);
 
 #endif

@@ -30,7 +30,7 @@ static void softmax_row(const float *x, float *y, int64_t n, int64_t step, float
         float v[PART], e[PART];
         for (int64_t k = 0; k < m; k++)
             v[k] = beta * (x[(i + k) * step] - top);
-        assay_float_exp(v, m, e);
+        float_exp(v, m, e);
         for (int64_t k = 0; k < m; k++)
             lane[k % LANES] += e[k];
         for (int64_t k = 0; k < m && !is_log; k++)
@@ -41,15 +41,15 @@ static void softmax_row(const float *x, float *y, int64_t n, int64_t step, float
         y[i * step] = is_log ? beta * (x[i * step] - top) - shift : y[i * step] * factor;
 }
 
-assay_status assay_float_softmax(assay_call *call, assay_error *err)
+assay_status float_softmax(assay_call *call, assay_error *err)
 {
     const assay_attr_softmax *a = &call->node->attr.softmax;
     const assay_type *t = call->in[0].type;
     const float *x = call->in[0].data;
     float *y = call->out[0].data;
     int axis = (int)a->axis;
-    int64_t outer = assay_extent(t, 0, axis), n = t->dim[axis];
-    int64_t inner = assay_extent(t, axis + 1, t->rank);
+    int64_t outer = move_extent(t, 0, axis), n = t->dim[axis];
+    int64_t inner = move_extent(t, axis + 1, t->rank);
 
     (void)err;
     for (int64_t o = 0; o < outer; o++)

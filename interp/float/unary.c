@@ -122,21 +122,21 @@ static bool integer_unary(assay_op op, const constants *k, int64_t *v)
     }
 }
 
-assay_status assay_float_unary(assay_call *call, assay_error *err)
+assay_status float_unary_op(assay_call *call, assay_error *err)
 {
     const assay_view *x = &call->in[0], *y = &call->out[0];
     const constants k = constants_of(call->node);
     int64_t n = assay_shape_count(x->type);
     bool known = true;
 
-    if (assay_holds_f32(x))
+    if (float_holds_f32(x))
         known = float_unary(call->node, x->data, n, y->data);
     else
         for (int64_t i = 0; known && i < n; i++) {
             int64_t v;
-            assay_load_integers(x, i, 1, 1, &v);
+            float_load_integers(x, i, 1, 1, &v);
             known = integer_unary(call->node->op, &k, &v);
-            assay_store_integers(y, i, 1, &v);
+            float_store_integers(y, i, 1, &v);
         }
     if (!known)
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "node '%s': %s is not defined on integers",

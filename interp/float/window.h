@@ -5,16 +5,16 @@
 #include "interp/kernel/window.h"
 
 /* Output positions [first, last) along `axis` for which tap t reads inside the input. */
-void assay_window_valid(const assay_window *w, int axis, int64_t t, int64_t *first, int64_t *last);
+void float_window_valid(const assay_window *w, int axis, int64_t t, int64_t *first, int64_t *last);
 
 /* Taps [first, last) along `axis` that read inside the input at output position o. */
-void assay_window_taps(const assay_window *w, int axis, int64_t o, int64_t *first, int64_t *last);
+void float_window_taps(const assay_window *w, int axis, int64_t o, int64_t *first, int64_t *last);
 
 /* ---- planes.c: depthwise, an output channel of each input channel, nchw ---- */
 /* Floats of scratch; 0 when there are too many taps, or a row is too long. */
-int64_t assay_plane_floats(const assay_window *w);
+int64_t float_plane_floats(const assay_window *w);
 /* One image, without bias. */
-void assay_conv_planes(const assay_window *w, const float *x, const float *weight, float *staged,
+void float_conv_planes(const assay_window *w, const float *x, const float *weight, float *staged,
                        float *y);
 
 /* ---- im2col.c ----
@@ -27,12 +27,12 @@ typedef struct assay_patches {
     int64_t first, n;          /* output positions first..first+n-1 in C order */
 } assay_patches;
 /* From the image at `x` (all channels). */
-void assay_im2col(const assay_patches *p, const float *x, float *column);
+void float_im2col(const assay_patches *p, const float *x, float *column);
 /* Adds a patch matrix back onto the image; the transpose of im2col. */
-void assay_col2im(const assay_patches *p, const float *column, float *x);
+void float_col2im(const assay_patches *p, const float *column, float *x);
 
 /* Output positions handled at once, so that a patch matrix of `rows` floats a position stays near
  * a megabyte whatever the image. */
-int64_t assay_patch_tile(int64_t rows, int64_t positions);
+int64_t float_patch_tile(int64_t rows, int64_t positions);
 
 #endif

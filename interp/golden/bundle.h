@@ -49,66 +49,66 @@ typedef struct assay_bundle_options {
 
 /* Execution index of every value: inputs first, then the outputs of the nodes in their order; -1
  * for the others. `index` has g->n_values entries. */
-void assay_bundle_number(const assay_graph *g, int *index);
+void golden_bundle_number(const assay_graph *g, int *index);
 
 /* File name of a tensor without extension: "0007_conv_NAME", with what a file system may dislike
  * made '_'; names are cut at 160 bytes. */
 #define ASSAY_BUNDLE_STEM 256
-void assay_bundle_stem(int index, const char *op, const char *name, char stem[ASSAY_BUNDLE_STEM]);
+void golden_bundle_stem(int index, const char *op, const char *name, char stem[ASSAY_BUNDLE_STEM]);
 /* A file's path without ".npy"; false when it is none or too long. */
-bool assay_bundle_stem_of(const char *file, char *stem, size_t size);
+bool golden_bundle_stem_of(const char *file, char *stem, size_t size);
 
 /* ---- writing ---- */
 typedef struct assay_bundle_writer assay_bundle_writer;
 
 /* The strings of *options are copied. */
-assay_status assay_bundle_begin(const assay_bundle_options *options, const assay_program *program,
-                                assay_bundle_writer **out, assay_error *err);
+assay_status golden_bundle_begin(const assay_bundle_options *options, const assay_program *program,
+                                 assay_bundle_writer **out, assay_error *err);
 /* Executes `run` (inputs in place) as sample number `sample` and records every tensor. `sources`
  * (one a graph input, entries may be NULL) say where the inputs came from. */
-assay_status assay_bundle_sample(assay_bundle_writer *w, assay_run *run, int64_t sample,
-                                 const char *const *sources, assay_error *err);
+assay_status golden_bundle_sample(assay_bundle_writer *w, assay_run *run, int64_t sample,
+                                  const char *const *sources, assay_error *err);
 /* Writes the manifest and moves the bundle into place. digest (33 bytes, may be NULL) receives
  * the digest over all tensor digests. Frees w either way. */
-assay_status assay_bundle_commit(assay_bundle_writer *w, char digest[33], assay_error *err);
+assay_status golden_bundle_commit(assay_bundle_writer *w, char digest[33], assay_error *err);
 /* Removes what was written. NULL is fine. */
-void assay_bundle_abort(assay_bundle_writer *w);
+void golden_bundle_abort(assay_bundle_writer *w);
 
 /* ---- one tensor in the formats of format.def (format.c) ---- */
 
 /* The name in format.def; ".npy" and so on without the dot; the format of a name, or 0. */
-const char *assay_dump_name(enum assay_dump_format format);
-const char *assay_dump_extension(enum assay_dump_format format);
-unsigned assay_dump_find(const char *name, size_t length);
+const char *golden_dump_name(enum assay_dump_format format);
+const char *golden_dump_extension(enum assay_dump_format format);
+unsigned golden_dump_find(const char *name, size_t length);
 /* The bytes of a file in one form, malloc'd; the C array is named after the stem. */
-assay_status assay_dump_render(enum assay_dump_format format, const char *stem, unsigned hex_bits,
-                               const assay_type *type, const void *data, unsigned char **bytes,
-                               size_t *size, assay_error *err);
+assay_status golden_dump_render(enum assay_dump_format format, const char *stem, unsigned hex_bits,
+                                const assay_type *type, const void *data, unsigned char **bytes,
+                                size_t *size, assay_error *err);
 /* Files in some forms where they are to stay: in a partial folder; stem is the path without
  * extension. */
-assay_status assay_dump_write(const char *stem, unsigned forms, unsigned hex_bits,
-                              const assay_type *type, const void *data, assay_error *err);
+assay_status golden_dump_write(const char *stem, unsigned forms, unsigned hex_bits,
+                               const assay_type *type, const void *data, assay_error *err);
 /* One .npy file, whole or not at all (graph/files/files.h). */
 assay_status assay_dump_npy(const char *path, const assay_type *type, const void *data,
                             assay_error *err);
 /* NumPy's name of the container of an element kind: "int8", "float32", ... */
-const char *assay_dtype_name(assay_elem e);
+const char *golden_dtype_name(assay_elem e);
 
 /* ---- JSON pieces (interp/golden/bundle_json.c); new references, NULL when out of memory ---- */
 /* A name as it is, or, where its bytes are no UTF-8, with those that are none as \xHH. */
-json_t *assay_json_name(const char *name);
-json_t *assay_json_type(const assay_type *t); /* dtype, bits, shape, scale, zero_point, axis */
-json_t *assay_json_node(const assay_graph *g, int node, const assay_scheme_vtable *vt,
-                        const assay_unit *unit);
+json_t *golden_json_name(const char *name);
+json_t *golden_json_type(const assay_type *t); /* dtype, bits, shape, scale, zero_point, axis */
+json_t *golden_json_node(const assay_graph *g, int node, const assay_scheme_vtable *vt,
+                         const assay_unit *unit);
 /* A unit's parameters, at most so many; returns how many. */
 #define ASSAY_BUNDLE_PARAMETERS 64
-size_t assay_bundle_parameters(const assay_scheme_vtable *vt, const assay_unit *unit,
-                               assay_unit_param list[ASSAY_BUNDLE_PARAMETERS]);
-/* Reads back what assay_json_type wrote; scales and zero points are malloc'd into *t (free with
- * assay_json_type_free). */
-assay_status assay_json_type_read(const json_t *o, const char *what, assay_type *t,
-                                  assay_error *err);
-void assay_json_type_free(assay_type *t);
+size_t golden_bundle_parameters(const assay_scheme_vtable *vt, const assay_unit *unit,
+                                assay_unit_param list[ASSAY_BUNDLE_PARAMETERS]);
+/* Reads back what golden_json_type wrote; scales and zero points are malloc'd into *t (free with
+ * golden_json_type_free). */
+assay_status golden_json_type_read(const json_t *o, const char *what, assay_type *t,
+                                   assay_error *err);
+void golden_json_type_free(assay_type *t);
 
 /* ---- reading ---- */
 typedef struct assay_bundle_tensor {
@@ -134,24 +134,24 @@ typedef struct assay_bundle {
 
 /* Reads and checks DIR/manifest.json. A bundle may be a stranger's: of what it names, only regular
  * files below DIR are ever opened, and no link in it is followed. */
-assay_status assay_bundle_open(const char *dir, assay_bundle **out, assay_error *err);
-void assay_bundle_free(assay_bundle *b);
+assay_status golden_bundle_open(const char *dir, assay_bundle **out, assay_error *err);
+void golden_bundle_free(assay_bundle *b);
 /* Elements of tensor i, malloc'd in native order; the file's shape and dtype are checked.
  * ASSAY_ERR_IO where a file is there and cannot be read, _INPUT where it is not as it should be. */
-assay_status assay_bundle_read(const assay_bundle *b, int i, void **data, assay_error *err);
+assay_status golden_bundle_read(const assay_bundle *b, int i, void **data, assay_error *err);
 /* Its accumulators, int64 of its shape; *type describes them. */
-assay_status assay_bundle_read_sums(const assay_bundle *b, int i, assay_type *type, void **data,
-                                    assay_error *err);
+assay_status golden_bundle_read_sums(const assay_bundle *b, int i, assay_type *type, void **data,
+                                     assay_error *err);
 /* Elements of `type` from file `file` of the bundle. */
-assay_status assay_bundle_read_array(const assay_bundle *b, const char *file,
-                                     const assay_type *type, void **data, assay_error *err);
+assay_status golden_bundle_read_array(const assay_bundle *b, const char *file,
+                                      const assay_type *type, void **data, assay_error *err);
 /* The type of a tensor's accumulators, and of n integers of a unit's parameter: int32 where all
  * fit, else int64. */
-assay_type assay_bundle_sums_type(const assay_type *tensor);
-assay_type assay_bundle_parameter_type(const int64_t *value, size_t n);
+assay_type golden_bundle_sums_type(const assay_type *tensor);
+assay_type golden_bundle_parameter_type(const int64_t *value, size_t n);
 /* The same integers as elements of that type, malloc'd. */
-assay_status assay_bundle_parameter_data(const assay_type *type, const int64_t *value, void **data,
-                                         assay_error *err);
+assay_status golden_bundle_parameter_data(const assay_type *type, const int64_t *value, void **data,
+                                          assay_error *err);
 
 /* ---- verify (interp/golden/verify.c) ---- */
 typedef struct assay_verify_result {
@@ -165,8 +165,8 @@ typedef struct assay_verify_result {
  * compares all that the manifest says with what it would say of that run; replay may be NULL, its
  * keep_all counts as set. `report` (may be NULL) gets one line for each fault. Faults are counted,
  * not errors; what cannot be read or run is an error. */
-assay_status assay_bundle_verify(const char *dir, const assay_program_options *replay,
-                                 void (*report)(void *, const char *), void *user,
-                                 assay_verify_result *out, assay_error *err);
+assay_status golden_bundle_verify(const char *dir, const assay_program_options *replay,
+                                  void (*report)(void *, const char *), void *user,
+                                  assay_verify_result *out, assay_error *err);
 
 #endif

@@ -16,7 +16,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-void assay_bundle_list_free(assay_bundle_list *l)
+void golden_bundle_list_free(assay_bundle_list *l)
 {
     for (size_t i = 0; i < l->n; i++)
         free(l->path[i]);
@@ -24,7 +24,7 @@ void assay_bundle_list_free(assay_bundle_list *l)
     *l = (assay_bundle_list){0};
 }
 
-bool assay_bundle_list_has(const assay_bundle_list *l, const char *path)
+bool golden_bundle_list_has(const assay_bundle_list *l, const char *path)
 {
     return l->n > 0 && bsearch(&path, l->path, l->n, sizeof *l->path, by_text);
 }
@@ -50,14 +50,14 @@ static void add_forms(assay_bundle_list *l, const char *stem, unsigned forms)
 {
     for (unsigned form = 1; form & ASSAY_DUMP_ALL; form <<= 1)
         if (forms & form)
-            add(l, stem, assay_dump_extension((enum assay_dump_format)form));
+            add(l, stem, golden_dump_extension((enum assay_dump_format)form));
 }
 
 /* The forms of what the manifest names as .npy. */
 static void add_array(assay_bundle_list *l, const char *file, unsigned forms)
 {
     char stem[512];
-    if (assay_bundle_stem_of(file, stem, sizeof stem))
+    if (golden_bundle_stem_of(file, stem, sizeof stem))
         add_forms(l, stem, forms);
     else
         add(l, file, "");
@@ -77,8 +77,8 @@ static void add_parameters(assay_bundle_list *l, const json_t *node, unsigned fo
         }
 }
 
-assay_status assay_bundle_list_files(const assay_bundle *b, assay_bundle_list *out,
-                                     assay_error *err)
+assay_status golden_bundle_list_files(const assay_bundle *b, assay_bundle_list *out,
+                                      assay_error *err)
 {
     const unsigned forms = b->forms ? b->forms : ASSAY_DUMP_ALL;
     const json_t *constants = json_object_get(b->manifest, "constants"), *o;
@@ -104,7 +104,7 @@ assay_status assay_bundle_list_files(const assay_bundle *b, assay_bundle_list *o
     qsort(out->path, out->n, sizeof *out->path, by_text);
     if (!out->short_of_memory)
         return ASSAY_OK;
-    assay_bundle_list_free(out);
+    golden_bundle_list_free(out);
     return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
 }
 
@@ -149,7 +149,7 @@ static bool is_named_so(const char *path)
     if (!slash)
         return strcmp(path, "manifest.json") == 0 || strcmp(path, "graph.assay") == 0;
     for (unsigned form = 1; form & ASSAY_DUMP_ALL; form <<= 1)
-        if (dot && strcmp(dot + 1, assay_dump_extension((enum assay_dump_format)form)) == 0)
+        if (dot && strcmp(dot + 1, golden_dump_extension((enum assay_dump_format)form)) == 0)
             return digits >= 4 && name[(*name == 'c') + digits] == '_';
     return false;
 }
@@ -165,7 +165,7 @@ static assay_status walk_entry(const walk *w, int folder, const char *name, cons
                    ? ASSAY_OK
                    : assay_fail(w->err, ASSAY_ERR_IO, "%s/%s: %s", w->shown, path, strerror(errno));
     if (S_ISREG(st.st_mode) &&
-        (w->known ? assay_bundle_list_has(w->known, path) : is_named_so(path)))
+        (w->known ? golden_bundle_list_has(w->known, path) : is_named_so(path)))
         return ASSAY_OK;
     if (!S_ISDIR(st.st_mode) || !is_part(path)) {
         w->visit(w->user, path);
@@ -200,9 +200,9 @@ static assay_status walk_folder(const walk *w, int folder, const char *path)
     return status;
 }
 
-assay_status assay_bundle_strangers(int folder, const char *shown, const assay_bundle_list *known,
-                                    void (*visit)(void *user, const char *path), void *user,
-                                    assay_error *err)
+assay_status golden_bundle_strangers(int folder, const char *shown, const assay_bundle_list *known,
+                                     void (*visit)(void *user, const char *path), void *user,
+                                     assay_error *err)
 {
     const walk w = {known, shown, visit, user, err};
     const int own = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -220,7 +220,7 @@ static void keep_first(void *user, const char *path)
         snprintf(first, 256, "%.255s", path);
 }
 
-assay_status assay_bundle_may_replace(const char *folder, assay_error *err)
+assay_status golden_bundle_may_replace(const char *folder, assay_error *err)
 {
     struct stat st;
     char first[256] = "";
@@ -236,30 +236,30 @@ assay_status assay_bundle_may_replace(const char *folder, assay_error *err)
         return assay_fail(err, ASSAY_ERR_IO,
                           "%s: is no folder; --force replaces a golden bundle and nothing else",
                           folder);
-    status = assay_bundle_open(folder, &b, &inner);
+    status = golden_bundle_open(folder, &b, &inner);
     if (status != ASSAY_OK)
         return assay_fail(err, ASSAY_ERR_IO,
                           "%.200s: --force replaces a golden bundle and nothing else (%.400s)",
                           folder, inner.text);
-    status = assay_bundle_list_files(b, &known, err);
+    status = golden_bundle_list_files(b, &known, err);
     if (status == ASSAY_OK)
-        status = assay_bundle_strangers(b->folder, folder, &known, keep_first, first, err);
+        status = golden_bundle_strangers(b->folder, folder, &known, keep_first, first, err);
     if (status == ASSAY_OK && *first)
         status = assay_fail(err, ASSAY_ERR_IO,
                             "%.300s: '%s' in it is not of the golden bundle; --force replaces a "
                             "bundle and nothing else",
                             folder, first);
-    assay_bundle_list_free(&known);
-    assay_bundle_free(b);
+    golden_bundle_list_free(&known);
+    golden_bundle_free(b);
     return status;
 }
 
-bool assay_bundle_is_partial(const char *folder)
+bool golden_bundle_is_partial(const char *folder)
 {
     char first[256] = "";
     const int open_folder = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    bool ours = open_folder >= 0 && assay_bundle_strangers(open_folder, folder, NULL, keep_first,
-                                                           first, NULL) == ASSAY_OK;
+    bool ours = open_folder >= 0 && golden_bundle_strangers(open_folder, folder, NULL, keep_first,
+                                                            first, NULL) == ASSAY_OK;
     if (open_folder >= 0)
         close(open_folder);
     return ours && !*first;

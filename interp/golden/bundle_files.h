@@ -10,25 +10,25 @@ typedef struct assay_bundle_list {
     size_t n, room;
     bool short_of_memory;
 } assay_bundle_list;
-void assay_bundle_list_free(assay_bundle_list *l);
-bool assay_bundle_list_has(const assay_bundle_list *l, const char *path);
+void golden_bundle_list_free(assay_bundle_list *l);
+bool golden_bundle_list_has(const assay_bundle_list *l, const char *path);
 
 /* The files that a manifest names, in the forms that it says; of a manifest that says none, in all
  * of them. */
-assay_status assay_bundle_list_files(const assay_bundle *b, assay_bundle_list *out,
-                                     assay_error *err);
+assay_status golden_bundle_list_files(const assay_bundle *b, assay_bundle_list *out,
+                                      assay_error *err);
 
 /* Calls `visit` for everything below the folder that is neither one of the bundle's own folders nor
  * a regular file that `known` has. */
-assay_status assay_bundle_strangers(int folder, const char *shown, const assay_bundle_list *known,
-                                    void (*visit)(void *user, const char *path), void *user,
-                                    assay_error *err);
+assay_status golden_bundle_strangers(int folder, const char *shown, const assay_bundle_list *known,
+                                     void (*visit)(void *user, const char *path), void *user,
+                                     assay_error *err);
 
 /* Whether --force may take the folder away: a golden bundle, and no other file in it. Else says
  * what it is, and names one. */
-assay_status assay_bundle_may_replace(const char *folder, assay_error *err);
+assay_status golden_bundle_may_replace(const char *folder, assay_error *err);
 
 /* Whether the folder holds nothing but what a bundle under work holds. */
-bool assay_bundle_is_partial(const char *folder);
+bool golden_bundle_is_partial(const char *folder);
 
 #endif

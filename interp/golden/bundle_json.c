@@ -25,7 +25,7 @@ static size_t character(const unsigned char *p)
     return n;
 }
 
-json_t *assay_json_name(const char *name)
+json_t *golden_json_name(const char *name)
 {
     char *escaped = malloc(4 * strlen(name) + 1), *to = escaped;
     json_t *o;
@@ -47,8 +47,8 @@ json_t *assay_json_name(const char *name)
     return o;
 }
 
-size_t assay_bundle_parameters(const assay_scheme_vtable *vt, const assay_unit *unit,
-                               assay_unit_param list[ASSAY_BUNDLE_PARAMETERS])
+size_t golden_bundle_parameters(const assay_scheme_vtable *vt, const assay_unit *unit,
+                                assay_unit_param list[ASSAY_BUNDLE_PARAMETERS])
 {
     const size_t n = vt->params ? vt->params(unit, list, ASSAY_BUNDLE_PARAMETERS) : 0;
     return n < ASSAY_BUNDLE_PARAMETERS ? n : ASSAY_BUNDLE_PARAMETERS;
@@ -77,12 +77,12 @@ static json_t *zero_points(const assay_qparams *q)
     return a;
 }
 
-json_t *assay_json_type(const assay_type *t)
+json_t *golden_json_type(const assay_type *t)
 {
     json_t *o = json_object();
     json_t *shape = json_array();
 
-    json_object_set_new(o, "dtype", json_string(assay_dtype_name(t->elem)));
+    json_object_set_new(o, "dtype", json_string(golden_dtype_name(t->elem)));
     json_object_set_new(o, "bits", json_integer(t->elem.bits));
     for (int d = 0; d < t->rank; d++)
         json_array_append_new(shape, json_integer(t->dim[d]));
@@ -102,7 +102,8 @@ static json_t *names(const assay_graph *g, const int *ids, int n)
 {
     json_t *a = json_array();
     for (int i = 0; i < n; i++)
-        json_array_append_new(a, ids[i] < 0 ? json_null() : assay_json_name(g->value[ids[i]].name));
+        json_array_append_new(a,
+                              ids[i] < 0 ? json_null() : golden_json_name(g->value[ids[i]].name));
     return a;
 }
 
@@ -110,7 +111,7 @@ static json_t *parameters(const assay_scheme_vtable *vt, const assay_unit *unit)
 {
     assay_unit_param list[ASSAY_BUNDLE_PARAMETERS];
     json_t *o = json_object();
-    const size_t n = assay_bundle_parameters(vt, unit, list);
+    const size_t n = golden_bundle_parameters(vt, unit, list);
 
     for (size_t i = 0; i < n; i++) {
         json_t *a = json_array();
@@ -168,13 +169,13 @@ static json_t *attributes(const assay_node *n)
     return o;
 }
 
-json_t *assay_json_node(const assay_graph *g, int node, const assay_scheme_vtable *vt,
-                        const assay_unit *unit)
+json_t *golden_json_node(const assay_graph *g, int node, const assay_scheme_vtable *vt,
+                         const assay_unit *unit)
 {
     const assay_node *n = &g->node[node];
     json_t *o = json_object();
 
-    json_object_set_new(o, "name", assay_json_name(n->name));
+    json_object_set_new(o, "name", golden_json_name(n->name));
     json_object_set_new(o, "op", json_string(assay_op_get(n->op)->name));
     json_object_set_new(o, "inputs", names(g, n->in, n->n_in));
     json_object_set_new(o, "outputs", names(g, n->out, n->n_out));
@@ -245,8 +246,8 @@ static assay_status read_params(const json_t *o, const char *what, assay_type *t
     return ASSAY_OK;
 }
 
-assay_status assay_json_type_read(const json_t *o, const char *what, assay_type *t,
-                                  assay_error *err)
+assay_status golden_json_type_read(const json_t *o, const char *what, assay_type *t,
+                                   assay_error *err)
 {
     const char *dtype = json_string_value(json_object_get(o, "dtype"));
     const json_t *shape = json_object_get(o, "shape");
@@ -266,11 +267,11 @@ assay_status assay_json_type_read(const json_t *o, const char *what, assay_type 
     if (status == ASSAY_OK)
         status = read_params(o, what, t, err);
     if (status != ASSAY_OK)
-        assay_json_type_free(t);
+        golden_json_type_free(t);
     return status;
 }
 
-void assay_json_type_free(assay_type *t)
+void golden_json_type_free(assay_type *t)
 {
     free((void *)(uintptr_t)t->q.scale);
     free((void *)(uintptr_t)t->q.zero_point);

@@ -14,10 +14,10 @@ static assay_status no_memory(assay_error *err)
     return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory writing the bundle");
 }
 
-void assay_bundle_stem(int index, const char *op, const char *name, char stem[ASSAY_BUNDLE_STEM])
+void golden_bundle_stem(int index, const char *op, const char *name, char stem[ASSAY_BUNDLE_STEM])
 {
     char *p;
-    json_t *shown = assay_json_name(name); /* as the manifest has it: readers find files by that */
+    json_t *shown = golden_json_name(name); /* as the manifest has it: readers find files by that */
     const char *text = shown ? json_string_value(shown) : name;
 
     snprintf(stem, ASSAY_BUNDLE_STEM, "%04d_%s_%.160s", index, op, text);
@@ -28,7 +28,7 @@ void assay_bundle_stem(int index, const char *op, const char *name, char stem[AS
             *p = '_';
 }
 
-bool assay_bundle_stem_of(const char *file, char *stem, size_t size)
+bool golden_bundle_stem_of(const char *file, char *stem, size_t size)
 {
     const size_t n = strlen(file), extension = strlen(".npy");
     if (n <= extension || n - extension >= size || strcmp(file + n - extension, ".npy") != 0)
@@ -38,8 +38,8 @@ bool assay_bundle_stem_of(const char *file, char *stem, size_t size)
     return true;
 }
 
-void assay_bundle_folder(const assay_bundle_writer *w, const char *kind, int64_t sample,
-                         char folder[64])
+void golden_bundle_folder(const assay_bundle_writer *w, const char *kind, int64_t sample,
+                          char folder[64])
 {
     if (w->options.samples > 1)
         snprintf(folder, 64, "%s/s%05lld", kind, (long long)sample);
@@ -47,19 +47,19 @@ void assay_bundle_folder(const assay_bundle_writer *w, const char *kind, int64_t
         snprintf(folder, 64, "%s", kind);
 }
 
-const char *assay_bundle_op(const assay_graph *g, int value)
+const char *golden_bundle_op(const assay_graph *g, int value)
 {
     const int n = g->value[value].producer;
     return n >= 0 ? assay_op_get(g->node[n].op)->name : "input";
 }
 
-void assay_bundle_part(const assay_bundle_writer *w, const char *kind, int value, int64_t sample,
-                       char part[ASSAY_BUNDLE_PART])
+void golden_bundle_part(const assay_bundle_writer *w, const char *kind, int value, int64_t sample,
+                        char part[ASSAY_BUNDLE_PART])
 {
     const assay_graph *g = w->program->graph;
     char stem[ASSAY_BUNDLE_STEM], folder[64];
-    assay_bundle_stem(w->index[value], assay_bundle_op(g, value), g->value[value].name, stem);
-    assay_bundle_folder(w, kind, sample, folder);
+    golden_bundle_stem(w->index[value], golden_bundle_op(g, value), g->value[value].name, stem);
+    golden_bundle_folder(w, kind, sample, folder);
     snprintf(part, ASSAY_BUNDLE_PART, "%s/%s", folder, stem);
 }
 
@@ -70,14 +70,14 @@ static json_t *input_entry(const assay_bundle_writer *w, int64_t record, int slo
     const assay_graph *g = w->program->graph;
     const assay_value *v = &g->value[r->slot[slot].value];
     const char *source = r->source[record * g->n_inputs + slot];
-    json_t *entry = assay_json_type(&v->type);
+    json_t *entry = golden_json_type(&v->type);
     char hex[33];
-    assay_digest_print(r->tensor[record * r->n_slots + slot], hex);
-    json_object_set_new(entry, "name", assay_json_name(v->name));
+    golden_digest_print(r->tensor[record * r->n_slots + slot], hex);
+    json_object_set_new(entry, "name", golden_json_name(v->name));
     if (w->options.samples > 1)
         json_object_set_new(entry, "sample", json_integer(r->sample[record]));
     if (source)
-        json_object_set_new(entry, "file", assay_json_name(source));
+        json_object_set_new(entry, "file", golden_json_name(source));
     json_object_set_new(entry, "xxh3", json_string(hex));
     return entry;
 }
@@ -106,22 +106,22 @@ static assay_status put_parameters(assay_bundle_writer *w, int node, char part[A
     assay_unit_param list[ASSAY_BUNDLE_PARAMETERS];
     char stem[ASSAY_BUNDLE_STEM], named[ASSAY_BUNDLE_PART + 64];
     const size_t n =
-        p->unit[node] ? assay_bundle_parameters(p->scheme->vt, p->unit[node], list) : 0;
+        p->unit[node] ? golden_bundle_parameters(p->scheme->vt, p->unit[node], list) : 0;
     assay_status status = ASSAY_OK;
 
     *part = 0;
     if (n == 0 || value < 0 || !forms || w->options.digests_only)
         return ASSAY_OK;
-    assay_bundle_stem(w->index[value], assay_bundle_op(p->graph, value),
-                      p->graph->value[value].name, stem);
+    golden_bundle_stem(w->index[value], golden_bundle_op(p->graph, value),
+                       p->graph->value[value].name, stem);
     snprintf(part, ASSAY_BUNDLE_PART, "parameters/%s", stem);
     for (size_t i = 0; i < n && status == ASSAY_OK; i++) {
-        const assay_type type = assay_bundle_parameter_type(list[i].value, list[i].count);
+        const assay_type type = golden_bundle_parameter_type(list[i].value, list[i].count);
         void *data;
         snprintf(named, sizeof named, "%s.%.60s", part, list[i].name);
-        status = assay_bundle_parameter_data(&type, list[i].value, &data, err);
+        status = golden_bundle_parameter_data(&type, list[i].value, &data, err);
         if (status == ASSAY_OK)
-            status = assay_bundle_put(w, named, forms, &type, data, err);
+            status = golden_bundle_put(w, named, forms, &type, data, err);
         free(data);
     }
     return status;
@@ -133,7 +133,7 @@ static assay_status add_nodes(assay_bundle_writer *w, json_t *m, assay_error *er
     json_t *a = json_array();
     assay_status status = ASSAY_OK;
     for (int n = 0; n < p->graph->n_nodes && status == ASSAY_OK; n++) {
-        json_t *o = assay_json_node(p->graph, n, p->scheme ? p->scheme->vt : NULL, p->unit[n]);
+        json_t *o = golden_json_node(p->graph, n, p->scheme ? p->scheme->vt : NULL, p->unit[n]);
         char part[ASSAY_BUNDLE_PART];
         status = put_parameters(w, n, part, err);
         if (*part)
@@ -149,7 +149,7 @@ static json_t *form_list(unsigned forms)
     json_t *a = json_array();
     for (unsigned form = 1; form & ASSAY_DUMP_ALL; form <<= 1)
         if (forms & form)
-            json_array_append_new(a, json_string(assay_dump_name((enum assay_dump_format)form)));
+            json_array_append_new(a, json_string(golden_dump_name((enum assay_dump_format)form)));
     return a;
 }
 
@@ -162,10 +162,10 @@ static assay_status bundle_digest(const assay_bundle_records *r, char hex[33], a
     if (!all)
         return no_memory(err);
     for (size_t i = 0; i < n; i++) {
-        assay_digest_print(r->tensor[i], one);
+        golden_digest_print(r->tensor[i], one);
         memcpy(all + 32 * i, one, 32);
     }
-    assay_digest_bytes(all, 32 * n, hex);
+    golden_digest_bytes(all, 32 * n, hex);
     free(all);
     return ASSAY_OK;
 }
@@ -182,11 +182,11 @@ static assay_status print_manifest(const assay_bundle_writer *w, const json_t *m
 
     if (status == ASSAY_OK) {
         fwrite(text, 1, (size_t)(rest - text), f);
-        status = assay_bundle_tensors_print(w, f, err);
+        status = golden_bundle_tensors_print(w, f, err);
         rest[strlen(rest) - strlen("\n}")] = 0;
         fputs(rest, f);
         if (fflush(f) == 0)
-            assay_digest_bytes(all, *size, hex);
+            golden_digest_bytes(all, *size, hex);
         fprintf(f, ASSAY_BUNDLE_SEAL "%s\"\n}\n", hex);
         if ((ferror(f) | fclose(f)) != 0 && status == ASSAY_OK)
             status = no_memory(err);
@@ -209,14 +209,14 @@ static json_t *origin(const assay_bundle_writer *w)
     json_object_set_new(m, "assay", json_string(ASSAY_VERSION));
     json_object_set_new(m, "model",
                         json_pack("{s:o,s:s}", "file",
-                                  assay_json_name(assay_base_name(w->model_file)), "xxh3",
+                                  golden_json_name(file_base_name(w->model_file)), "xxh3",
                                   p->graph->model_digest));
     json_object_set_new(m, "scheme",
                         p->scheme ? json_pack("{s:s,s:s,s:s}", "name", p->scheme->name, "xxh3",
                                               p->scheme->digest, "text", p->scheme->text)
                                   : json_null());
     if (w->preprocessing)
-        json_object_set_new(m, "preprocessing", assay_json_name(w->preprocessing));
+        json_object_set_new(m, "preprocessing", golden_json_name(w->preprocessing));
     if (w->options.sequence)
         json_object_set_new(m, "sequence", json_true());
     json_object_set_new(m, "forms", form_list(w->options.forms));
@@ -225,8 +225,8 @@ static json_t *origin(const assay_bundle_writer *w)
     return m;
 }
 
-assay_status assay_bundle_manifest(assay_bundle_writer *w, char digest[33], char **text,
-                                   size_t *size, assay_error *err)
+assay_status golden_bundle_manifest(assay_bundle_writer *w, char digest[33], char **text,
+                                    size_t *size, assay_error *err)
 {
     const assay_program *p = w->program;
     json_t *m = origin(w), *graph = json_object(), *inputs = input_list(w);
@@ -246,7 +246,7 @@ assay_status assay_bundle_manifest(assay_bundle_writer *w, char digest[33], char
     if (status == ASSAY_OK)
         status = bundle_digest(&w->records, digest, err);
     if (p->scheme)
-        json_object_set_new(m, "contract", assay_contract_json(p));
+        json_object_set_new(m, "contract", golden_contract_json(p));
     if (status == ASSAY_OK) {
         json_object_set_new(m, "digest", json_string(digest));
         status = print_manifest(w, m, text, size, err);

@@ -29,7 +29,7 @@ static assay_status read_entry(const json_t *o, const char *where, assay_bundle_
         (sums && !t->sums_digest))
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "%s: an entry of \"tensors\" lacks name, index or xxh3", where);
-    return assay_json_type_read(o, t->name, &t->type, err);
+    return golden_json_type_read(o, t->name, &t->type, err);
 }
 
 static assay_status read_tensors(assay_bundle *b, const char *path, assay_error *err)
@@ -60,7 +60,7 @@ static assay_status read_forms(assay_bundle *b, const char *path, assay_error *e
     json_array_foreach(list, i, o)
     {
         const char *name = json_string_value(o);
-        const unsigned form = name ? assay_dump_find(name, strlen(name)) : 0;
+        const unsigned form = name ? golden_dump_find(name, strlen(name)) : 0;
         if (!form)
             return assay_fail(err, ASSAY_ERR_INPUT, "%s: \"forms\" are npy, raw, hex and c", path);
         b->forms |= form;
@@ -81,7 +81,7 @@ static bool is_sealed(const char *text, size_t size)
     if (!seal || memcmp(seal, ASSAY_BUNDLE_SEAL, mark) != 0 ||
         memcmp(seal + mark + 32, "\"\n}\n", 4) != 0)
         return false;
-    assay_digest_bytes(text, size - tail, hex);
+    golden_digest_bytes(text, size - tail, hex);
     return memcmp(seal + mark, hex, 32) == 0;
 }
 
@@ -111,7 +111,7 @@ static assay_status read_manifest(assay_bundle *b, assay_error *err)
     return status == ASSAY_OK ? read_tensors(b, path, err) : status;
 }
 
-assay_status assay_bundle_open(const char *dir, assay_bundle **out, assay_error *err)
+assay_status golden_bundle_open(const char *dir, assay_bundle **out, assay_error *err)
 {
     assay_bundle *b = calloc(1, sizeof *b);
     assay_status status;
@@ -127,19 +127,19 @@ assay_status assay_bundle_open(const char *dir, assay_bundle **out, assay_error 
                  : assay_fail(err, ASSAY_ERR_IO, "%s/manifest.json: no golden bundle: %s", dir,
                               strerror(errno));
     if (status != ASSAY_OK) {
-        assay_bundle_free(b);
+        golden_bundle_free(b);
         return status;
     }
     *out = b;
     return ASSAY_OK;
 }
 
-void assay_bundle_free(assay_bundle *b)
+void golden_bundle_free(assay_bundle *b)
 {
     if (!b)
         return;
     for (int i = 0; i < b->n_tensors; i++)
-        assay_json_type_free(&b->tensor[i].type);
+        golden_json_type_free(&b->tensor[i].type);
     free(b->tensor);
     json_decref(b->manifest);
     if (b->folder >= 0)
@@ -150,8 +150,8 @@ void assay_bundle_free(assay_bundle *b)
 
 /* ---- arrays ---- */
 
-assay_status assay_bundle_read_array(const assay_bundle *b, const char *file,
-                                     const assay_type *type, void **data, assay_error *err)
+assay_status golden_bundle_read_array(const assay_bundle *b, const char *file,
+                                      const assay_type *type, void **data, assay_error *err)
 {
     unsigned char *bytes;
     size_t size;
@@ -159,12 +159,12 @@ assay_status assay_bundle_read_array(const assay_bundle *b, const char *file,
 
     *data = NULL;
     if (status == ASSAY_OK)
-        status = assay_constant_parse(file, bytes, size, type, data, err);
+        status = text_constant_parse(file, bytes, size, type, data, err);
     free(bytes);
     return status;
 }
 
-assay_status assay_bundle_read(const assay_bundle *b, int i, void **data, assay_error *err)
+assay_status golden_bundle_read(const assay_bundle *b, int i, void **data, assay_error *err)
 {
     const assay_bundle_tensor *t = &b->tensor[i];
 
@@ -172,10 +172,10 @@ assay_status assay_bundle_read(const assay_bundle *b, int i, void **data, assay_
     if (!t->file)
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: tensor '%s' was kept as a digest only", b->dir,
                           t->name);
-    return assay_bundle_read_array(b, t->file, &t->type, data, err);
+    return golden_bundle_read_array(b, t->file, &t->type, data, err);
 }
 
-assay_type assay_bundle_sums_type(const assay_type *tensor)
+assay_type golden_bundle_sums_type(const assay_type *tensor)
 {
     assay_type t = *tensor;
     memset(&t.q, 0, sizeof t.q);
@@ -183,22 +183,22 @@ assay_type assay_bundle_sums_type(const assay_type *tensor)
     return t;
 }
 
-assay_status assay_bundle_read_sums(const assay_bundle *b, int i, assay_type *type, void **data,
-                                    assay_error *err)
+assay_status golden_bundle_read_sums(const assay_bundle *b, int i, assay_type *type, void **data,
+                                     assay_error *err)
 {
     const assay_bundle_tensor *t = &b->tensor[i];
 
     *data = NULL;
-    *type = assay_bundle_sums_type(&t->type);
+    *type = golden_bundle_sums_type(&t->type);
     if (!t->sums_file)
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: the accumulators of '%s' are not there",
                           b->dir, t->name);
-    return assay_bundle_read_array(b, t->sums_file, type, data, err);
+    return golden_bundle_read_array(b, t->sums_file, type, data, err);
 }
 
 /* ---- parameters ---- */
 
-assay_type assay_bundle_parameter_type(const int64_t *value, size_t n)
+assay_type golden_bundle_parameter_type(const int64_t *value, size_t n)
 {
     assay_type t = {.elem = assay_int(32, true), .rank = 1, .dim = {(int64_t)n}};
     for (size_t i = 0; i < n; i++)
@@ -207,8 +207,8 @@ assay_type assay_bundle_parameter_type(const int64_t *value, size_t n)
     return t;
 }
 
-assay_status assay_bundle_parameter_data(const assay_type *type, const int64_t *value, void **data,
-                                         assay_error *err)
+assay_status golden_bundle_parameter_data(const assay_type *type, const int64_t *value, void **data,
+                                          assay_error *err)
 {
     const size_t n = (size_t)type->dim[0];
     *data = malloc(n * assay_elem_size(type->elem) + 1);

@@ -77,7 +77,7 @@ static assay_status make_room(assay_bundle_writer *w, int64_t room, assay_error 
     return ASSAY_OK;
 }
 
-assay_status assay_bundle_records_begin(assay_bundle_writer *w, assay_error *err)
+assay_status golden_bundle_records_begin(assay_bundle_writer *w, assay_error *err)
 {
     assay_bundle_records *r = &w->records;
     const assay_graph *g = w->program->graph;
@@ -94,7 +94,7 @@ assay_status assay_bundle_records_begin(assay_bundle_writer *w, assay_error *err
     return make_room(w, w->options.samples > 0 ? w->options.samples : 1, err);
 }
 
-void assay_bundle_records_free(assay_bundle_writer *w)
+void golden_bundle_records_free(assay_bundle_writer *w)
 {
     assay_bundle_records *r = &w->records;
     for (int64_t i = 0; i < r->n * w->program->graph->n_inputs; i++)
@@ -115,10 +115,10 @@ static assay_status write_part(assay_bundle_writer *w, const char *kind, int val
 {
     const int64_t sample = w->records.sample[w->records.n - 1];
     char part[ASSAY_BUNDLE_PART];
-    if (!assay_bundle_has_files(w))
+    if (!golden_bundle_has_files(w))
         return ASSAY_OK;
-    assay_bundle_part(w, kind, value, sample, part);
-    return assay_bundle_put(w, part, w->options.forms, type, data, err);
+    golden_bundle_part(w, kind, value, sample, part);
+    return golden_bundle_put(w, part, w->options.forms, type, data, err);
 }
 
 /* Digest and file of the accumulators of a slot. */
@@ -127,11 +127,11 @@ static assay_status record_sums(assay_bundle_writer *w, int slot, const int64_t 
 {
     assay_bundle_records *r = &w->records;
     assay_bundle_slot *t = &r->slot[slot];
-    assay_digest *digest = r->sums + (r->n - 1) * r->n_slots + slot;
-    const assay_type sums = assay_bundle_sums_type(&w->program->graph->value[t->value].type);
+    golden_digest *digest = r->sums + (r->n - 1) * r->n_slots + slot;
+    const assay_type sums = golden_bundle_sums_type(&w->program->graph->value[t->value].type);
     t->has_sums = true;
-    assay_status status = assay_digest_elements(accumulators, t->bytes / t->width * sizeof(int64_t),
-                                                sizeof(int64_t), digest, err);
+    assay_status status = golden_digest_elements(
+        accumulators, t->bytes / t->width * sizeof(int64_t), sizeof(int64_t), digest, err);
     if (status == ASSAY_OK)
         status = write_part(w, "accumulators", t->value, &sums, accumulators, err);
     return status;
@@ -141,12 +141,12 @@ static assay_status record_sums(assay_bundle_writer *w, int slot, const int64_t 
 static assay_status record_up_to(assay_bundle_writer *w, assay_run *run, int end, assay_error *err)
 {
     assay_bundle_records *r = &w->records;
-    assay_digest *digest = r->tensor + (r->n - 1) * r->n_slots;
+    golden_digest *digest = r->tensor + (r->n - 1) * r->n_slots;
     assay_status status = ASSAY_OK;
     for (; r->done < end && status == ASSAY_OK; r->done++) {
         const assay_bundle_slot *t = &r->slot[r->done];
-        const void *data = assay_run_value(run, t->value);
-        status = assay_digest_elements(data, t->bytes, t->width, &digest[r->done], err);
+        const void *data = run_value(run, t->value);
+        status = golden_digest_elements(data, t->bytes, t->width, &digest[r->done], err);
         if (status == ASSAY_OK)
             status = write_part(w, "tensors", t->value, &w->program->graph->value[t->value].type,
                                 data, err);
@@ -169,11 +169,11 @@ static assay_status observe(void *user, assay_run *run, int node, const int64_t 
 static assay_status make_dirs(assay_bundle_writer *w, int64_t sample, assay_error *err)
 {
     char folder[64];
-    assay_bundle_folder(w, "tensors", sample, folder);
-    assay_status status = assay_bundle_make_dir(w, folder, err);
+    golden_bundle_folder(w, "tensors", sample, folder);
+    assay_status status = golden_bundle_make_dir(w, folder, err);
     if (status == ASSAY_OK && w->options.accumulators) {
-        assay_bundle_folder(w, "accumulators", sample, folder);
-        status = assay_bundle_make_dir(w, folder, err);
+        golden_bundle_folder(w, "accumulators", sample, folder);
+        status = golden_bundle_make_dir(w, folder, err);
     }
     return status;
 }
@@ -193,13 +193,13 @@ static assay_status begin_record(assay_bundle_writer *w, int64_t sample, const c
     memset(source, 0, (size_t)n_inputs * sizeof *source);
     r->sample[r->n++] = sample;
     for (int i = 0; sources && i < n_inputs; i++)
-        if (sources[i] && !(source[i] = strdup(assay_base_name(sources[i]))))
+        if (sources[i] && !(source[i] = strdup(file_base_name(sources[i]))))
             return no_memory(err);
-    return assay_bundle_has_files(w) ? make_dirs(w, sample, err) : ASSAY_OK;
+    return golden_bundle_has_files(w) ? make_dirs(w, sample, err) : ASSAY_OK;
 }
 
-assay_status assay_bundle_sample(assay_bundle_writer *w, assay_run *run, int64_t sample,
-                                 const char *const *sources, assay_error *err)
+assay_status golden_bundle_sample(assay_bundle_writer *w, assay_run *run, int64_t sample,
+                                  const char *const *sources, assay_error *err)
 {
     const bool observed = w->records.stops || w->options.accumulators;
     assay_status status = begin_record(w, sample, sources, err);
@@ -207,6 +207,6 @@ assay_status assay_bundle_sample(assay_bundle_writer *w, assay_run *run, int64_t
     if (status == ASSAY_OK)
         status = record_up_to(w, run, w->program->graph->n_inputs, err);
     if (status == ASSAY_OK)
-        status = assay_run_execute(run, observed ? observe : NULL, w->options.accumulators, w, err);
+        status = run_execute(run, observed ? observe : NULL, w->options.accumulators, w, err);
     return status == ASSAY_OK ? record_up_to(w, run, w->records.n_slots, err) : status;
 }

@@ -35,11 +35,11 @@ static json_t *common_fields(const assay_graph *g, int value)
 {
     const assay_value *v = &g->value[value];
     const char *layout = layout_of(g, value);
-    json_t *o = json_object(), *type = assay_json_type(&v->type);
+    json_t *o = json_object(), *type = golden_json_type(&v->type);
     if (v->source_index >= 0)
         json_object_set_new(o, "source_index", json_integer(v->source_index));
-    json_object_set_new(o, "name", assay_json_name(v->name));
-    json_object_set_new(o, "op", json_string(assay_bundle_op(g, value)));
+    json_object_set_new(o, "name", golden_json_name(v->name));
+    json_object_set_new(o, "op", json_string(golden_bundle_op(g, value)));
     json_object_update(o, type);
     json_decref(type);
     json_object_set_new(o, "layout", layout ? json_string(layout) : json_null());
@@ -68,14 +68,14 @@ static char *lines_of(json_t *o)
 }
 
 static void print_outcome(const assay_bundle_writer *w, FILE *f, const char *indent,
-                          const char *kind, int value, int64_t sample, assay_digest digest)
+                          const char *kind, int value, int64_t sample, golden_digest digest)
 {
     char part[ASSAY_BUNDLE_PART], hex[33];
-    assay_digest_print(digest, hex);
+    golden_digest_print(digest, hex);
     fprintf(f, ",\n%s\"xxh3\": \"%s\"", indent, hex);
     if (w->options.digests_only)
         return;
-    assay_bundle_part(w, kind, value, sample, part); /* no character of it needs an escape */
+    golden_bundle_part(w, kind, value, sample, part); /* no character of it needs an escape */
     fprintf(f, ",\n%s\"file\": \"%s.npy\"", indent, part);
 }
 
@@ -99,7 +99,7 @@ static void print_entry(const assay_bundle_writer *w, FILE *f, const char *lines
     fputs("\n  }", f);
 }
 
-assay_status assay_bundle_tensors_print(const assay_bundle_writer *w, FILE *f, assay_error *err)
+assay_status golden_bundle_tensors_print(const assay_bundle_writer *w, FILE *f, assay_error *err)
 {
     const assay_bundle_records *r = &w->records;
     char **lines = calloc((size_t)r->n_slots + 1, sizeof *lines);

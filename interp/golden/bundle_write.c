@@ -17,12 +17,12 @@ static assay_status no_memory(assay_error *err)
     return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory writing the bundle");
 }
 
-bool assay_bundle_has_files(const assay_bundle_writer *w)
+bool golden_bundle_has_files(const assay_bundle_writer *w)
 {
     return !w->options.digests_only && w->options.dir;
 }
 
-assay_status assay_bundle_path(assay_bundle_writer *w, const char *part, assay_error *err)
+assay_status golden_bundle_path(assay_bundle_writer *w, const char *part, assay_error *err)
 {
     if ((size_t)snprintf(w->path, sizeof w->path, "%s/%s", w->partial.path, part) >= sizeof w->path)
         return assay_fail(err, ASSAY_ERR_LIMIT, "%.300s/%.200s: the path is too long",
@@ -30,26 +30,26 @@ assay_status assay_bundle_path(assay_bundle_writer *w, const char *part, assay_e
     return ASSAY_OK;
 }
 
-assay_status assay_bundle_make_dir(assay_bundle_writer *w, const char *part, assay_error *err)
+assay_status golden_bundle_make_dir(assay_bundle_writer *w, const char *part, assay_error *err)
 {
-    assay_status status = assay_bundle_path(w, part, err);
+    assay_status status = golden_bundle_path(w, part, err);
     if (status == ASSAY_OK && mkdir(w->path, 0777) != 0 && errno != EEXIST)
         status = assay_fail(err, ASSAY_ERR_IO, "%s: %s", w->path, strerror(errno));
     return status;
 }
 
-assay_status assay_bundle_put(assay_bundle_writer *w, const char *part, unsigned forms,
-                              const assay_type *type, const void *data, assay_error *err)
+assay_status golden_bundle_put(assay_bundle_writer *w, const char *part, unsigned forms,
+                               const assay_type *type, const void *data, assay_error *err)
 {
     assay_status status = ASSAY_OK;
-    if (assay_bundle_has_files(w))
-        status = assay_bundle_path(w, part, err);
-    if (status == ASSAY_OK && assay_bundle_has_files(w))
-        status = assay_dump_write(w->path, forms, w->options.hex_bits, type, data, err);
+    if (golden_bundle_has_files(w))
+        status = golden_bundle_path(w, part, err);
+    if (status == ASSAY_OK && golden_bundle_has_files(w))
+        status = golden_dump_write(w->path, forms, w->options.hex_bits, type, data, err);
     return status;
 }
 
-void assay_bundle_number(const assay_graph *g, int *index)
+void golden_bundle_number(const assay_graph *g, int *index)
 {
     int next = 0;
 
@@ -69,17 +69,17 @@ static assay_status put_constant(void *user, const assay_graph *g, int value, co
 {
     assay_bundle_writer *w = user;
     const assay_value *v = &g->value[value];
-    json_t *entry = assay_json_type(&v->type);
+    json_t *entry = golden_json_type(&v->type);
     char part[ASSAY_TEXT_FILE_NAME + 16];
 
     snprintf(part, sizeof part, "constants/%s", file);
-    json_object_set_new(entry, "name", assay_json_name(v->name));
+    json_object_set_new(entry, "name", golden_json_name(v->name));
     json_object_set_new(entry, "file", json_string(part));
     json_object_set_new(entry, "xxh3", json_string(digest));
     if (!entry || json_array_append_new(w->constants, entry) != 0)
         return no_memory(err);
     part[strlen(part) - strlen(".npy")] = 0;
-    return assay_bundle_put(w, part, w->options.forms, &v->type, v->data, err);
+    return golden_bundle_put(w, part, w->options.forms, &v->type, v->data, err);
 }
 
 /* The network as text, and its constants. */
@@ -87,14 +87,14 @@ static assay_status write_graph(assay_bundle_writer *w, assay_error *err)
 {
     const assay_text_options text = {.inline_limit = 0, .put = put_constant, .user = w};
     assay_buf buf = {0};
-    assay_status status = assay_graph_print_with(w->program->graph, &text, &buf, err);
+    assay_status status = text_graph_print_with(w->program->graph, &text, &buf, err);
 
     if (status == ASSAY_OK)
-        assay_digest_bytes(buf.text, buf.length, w->graph_digest);
-    if (status == ASSAY_OK && assay_bundle_has_files(w)) {
-        status = assay_bundle_path(w, "graph.assay", err);
+        golden_digest_bytes(buf.text, buf.length, w->graph_digest);
+    if (status == ASSAY_OK && golden_bundle_has_files(w)) {
+        status = golden_bundle_path(w, "graph.assay", err);
         if (status == ASSAY_OK)
-            status = assay_bytes_write(w->path, buf.text, buf.length, err);
+            status = file_bytes_write(w->path, buf.text, buf.length, err);
     }
     assay_buf_free(&buf);
     return status;
@@ -103,13 +103,13 @@ static assay_status write_graph(assay_bundle_writer *w, assay_error *err)
 /* The folders of what comes. */
 static assay_status make_dirs(assay_bundle_writer *w, assay_error *err)
 {
-    assay_status status = assay_bundle_make_dir(w, "tensors", err);
+    assay_status status = golden_bundle_make_dir(w, "tensors", err);
     if (status == ASSAY_OK && w->options.accumulators)
-        status = assay_bundle_make_dir(w, "accumulators", err);
+        status = golden_bundle_make_dir(w, "accumulators", err);
     if (status == ASSAY_OK)
-        status = assay_bundle_make_dir(w, "constants", err);
+        status = golden_bundle_make_dir(w, "constants", err);
     if (status == ASSAY_OK && w->options.forms != ASSAY_DUMP_NPY)
-        status = assay_bundle_make_dir(w, "parameters", err);
+        status = golden_bundle_make_dir(w, "parameters", err);
     return status;
 }
 
@@ -122,23 +122,23 @@ static assay_status begin(assay_bundle_writer *w, assay_error *err)
     if (w->options.dir) {
         if (lstat(w->dir, &st) == 0)
             status = w->options.replace
-                         ? assay_bundle_may_replace(w->dir, err)
+                         ? golden_bundle_may_replace(w->dir, err)
                          : assay_fail(err, ASSAY_ERR_IO, "%s: exists already; --force replaces it",
                                       w->dir);
         if (status == ASSAY_OK)
-            status = assay_partial_folder(w->dir, assay_bundle_is_partial, &w->partial, err);
+            status = file_partial_folder(w->dir, golden_bundle_is_partial, &w->partial, err);
     }
-    if (status == ASSAY_OK && assay_bundle_has_files(w))
+    if (status == ASSAY_OK && golden_bundle_has_files(w))
         status = make_dirs(w, err);
     if (status == ASSAY_OK && !w->options.digests_only)
         status = write_graph(w, err);
     if (status == ASSAY_OK)
-        status = assay_bundle_records_begin(w, err);
+        status = golden_bundle_records_begin(w, err);
     return status;
 }
 
-assay_status assay_bundle_begin(const assay_bundle_options *options, const assay_program *program,
-                                assay_bundle_writer **out, assay_error *err)
+assay_status golden_bundle_begin(const assay_bundle_options *options, const assay_program *program,
+                                 assay_bundle_writer **out, assay_error *err)
 {
     assay_bundle_writer *w = calloc(1, sizeof *w);
     assay_status status;
@@ -157,29 +157,29 @@ assay_status assay_bundle_begin(const assay_bundle_options *options, const assay
     w->index = malloc(((size_t)program->graph->n_values + 1) * sizeof *w->index);
     if (!w->dir || !w->model_file || (options->preprocessing && !w->preprocessing) ||
         !w->constants || !w->index) {
-        assay_bundle_abort(w);
+        golden_bundle_abort(w);
         return no_memory(err);
     }
     while (strlen(w->dir) > 1 && w->dir[strlen(w->dir) - 1] == '/')
         w->dir[strlen(w->dir) - 1] = 0;
-    assay_bundle_number(program->graph, w->index);
+    golden_bundle_number(program->graph, w->index);
     status = begin(w, err);
     if (status != ASSAY_OK) {
-        assay_bundle_abort(w);
+        golden_bundle_abort(w);
         return status;
     }
     *out = w;
     return ASSAY_OK;
 }
 
-void assay_bundle_abort(assay_bundle_writer *w)
+void golden_bundle_abort(assay_bundle_writer *w)
 {
     if (!w)
         return;
     if (w->partial.path[0])
-        assay_remove_tree(w->partial.path);
-    assay_partial_close(&w->partial);
-    assay_bundle_records_free(w);
+        file_remove_tree(w->partial.path);
+    file_partial_close(&w->partial);
+    golden_bundle_records_free(w);
     json_decref(w->constants);
     free(w->dir);
     free(w->model_file);
@@ -192,31 +192,31 @@ void assay_bundle_abort(assay_bundle_writer *w)
  * moment ago. */
 static assay_status place(assay_bundle_writer *w, assay_error *err)
 {
-    assay_status status = assay_partial_folder_place(
-        &w->partial, w->dir, w->options.replace ? assay_bundle_may_replace : NULL, err);
+    assay_status status = file_partial_folder_place(
+        &w->partial, w->dir, w->options.replace ? golden_bundle_may_replace : NULL, err);
     if (status != ASSAY_OK || !w->partial.path[0])
         return status;
-    status = assay_bundle_may_replace(w->partial.path, err);
+    status = golden_bundle_may_replace(w->partial.path, err);
     if (status != ASSAY_OK)
         w->partial.path[0] = 0; /* left where it is */
     return status;
 }
 
-assay_status assay_bundle_commit(assay_bundle_writer *w, char digest[33], assay_error *err)
+assay_status golden_bundle_commit(assay_bundle_writer *w, char digest[33], assay_error *err)
 {
     char hex[33], *text = NULL;
     size_t size = 0;
-    assay_status status = assay_bundle_manifest(w, hex, &text, &size, err);
+    assay_status status = golden_bundle_manifest(w, hex, &text, &size, err);
 
     if (status == ASSAY_OK)
-        status = assay_bundle_path(w, "manifest.json", err);
+        status = golden_bundle_path(w, "manifest.json", err);
     if (status == ASSAY_OK)
-        status = assay_bytes_write(w->path, text, size, err);
+        status = file_bytes_write(w->path, text, size, err);
     if (status == ASSAY_OK)
         status = place(w, err);
     if (status == ASSAY_OK && digest)
         memcpy(digest, hex, sizeof hex);
     free(text);
-    assay_bundle_abort(w);
+    golden_bundle_abort(w);
     return status;
 }

@@ -22,14 +22,14 @@ typedef struct assay_bundle_records {
     int64_t n, room; /* samples */
     int n_slots;
     assay_bundle_slot *slot;
-    int *first;           /* of a node: its first slot; one more at the end */
-    bool stops;           /* there is a node after which slots are recorded */
-    bool *stop;           /* by node: after it, slots that wait are recorded */
-    int done;             /* of the record at hand: slots that wait no longer */
-    int64_t *sample;      /* by record: the sample's number */
-    char **source;        /* n_inputs a record: names of files, entries may be NULL */
-    assay_digest *tensor; /* n_slots a record */
-    assay_digest *sums;   /* likewise, when accumulators are asked for; else NULL */
+    int *first;            /* of a node: its first slot; one more at the end */
+    bool stops;            /* there is a node after which slots are recorded */
+    bool *stop;            /* by node: after it, slots that wait are recorded */
+    int done;              /* of the record at hand: slots that wait no longer */
+    int64_t *sample;       /* by record: the sample's number */
+    char **source;         /* n_inputs a record: names of files, entries may be NULL */
+    golden_digest *tensor; /* n_slots a record */
+    golden_digest *sums;   /* likewise, when accumulators are asked for; else NULL */
 } assay_bundle_records;
 
 struct assay_bundle_writer {
@@ -47,41 +47,41 @@ struct assay_bundle_writer {
 /* ---- bundle_record.c ---- */
 
 /* Says what every sample will leave, and makes room for w->options.samples of them. */
-assay_status assay_bundle_records_begin(assay_bundle_writer *w, assay_error *err);
-void assay_bundle_records_free(assay_bundle_writer *w);
+assay_status golden_bundle_records_begin(assay_bundle_writer *w, assay_error *err);
+void golden_bundle_records_free(assay_bundle_writer *w);
 
 /* ---- bundle_write.c ---- */
 
 /* Are files written but for the manifest? */
-bool assay_bundle_has_files(const assay_bundle_writer *w);
+bool golden_bundle_has_files(const assay_bundle_writer *w);
 
 /* Writes an array as PART.npy and so on, if files are written at all. */
-assay_status assay_bundle_put(assay_bundle_writer *w, const char *part, unsigned forms,
-                              const assay_type *type, const void *data, assay_error *err);
+assay_status golden_bundle_put(assay_bundle_writer *w, const char *part, unsigned forms,
+                               const assay_type *type, const void *data, assay_error *err);
 
 /* w->path = PARTIAL/part */
-assay_status assay_bundle_path(assay_bundle_writer *w, const char *part, assay_error *err);
+assay_status golden_bundle_path(assay_bundle_writer *w, const char *part, assay_error *err);
 
 /* Makes the folder PARTIAL/part; that it is there already is no error. */
-assay_status assay_bundle_make_dir(assay_bundle_writer *w, const char *part, assay_error *err);
+assay_status golden_bundle_make_dir(assay_bundle_writer *w, const char *part, assay_error *err);
 
 /* ---- bundle_manifest.c ---- */
 
 /* The folder of a sample's tensors: KIND, or KIND/s00003 when there are several samples. */
-void assay_bundle_folder(const assay_bundle_writer *w, const char *kind, int64_t sample,
-                         char folder[64]);
+void golden_bundle_folder(const assay_bundle_writer *w, const char *kind, int64_t sample,
+                          char folder[64]);
 /* Where in the bundle a value's files are, without extension. */
 enum { ASSAY_BUNDLE_PART = 64 + ASSAY_BUNDLE_STEM + 8 };
-void assay_bundle_part(const assay_bundle_writer *w, const char *kind, int value, int64_t sample,
-                       char part[ASSAY_BUNDLE_PART]);
+void golden_bundle_part(const assay_bundle_writer *w, const char *kind, int value, int64_t sample,
+                        char part[ASSAY_BUNDLE_PART]);
 
 /* The op that makes a value, or "input". */
-const char *assay_bundle_op(const assay_graph *g, int value);
+const char *golden_bundle_op(const assay_graph *g, int value);
 
 /* The manifest's text, malloc'd, and the files of the nodes' parameters; the digest over all
  * tensors' goes to `digest`. */
-assay_status assay_bundle_manifest(assay_bundle_writer *w, char digest[33], char **text,
-                                   size_t *size, assay_error *err);
+assay_status golden_bundle_manifest(assay_bundle_writer *w, char digest[33], char **text,
+                                    size_t *size, assay_error *err);
 
 /* The last line but one of a manifest: the digest of all that stands before it. */
 #define ASSAY_BUNDLE_SEAL ",\n \"xxh3\": \""
@@ -89,6 +89,6 @@ assay_status assay_bundle_manifest(assay_bundle_writer *w, char digest[33], char
 /* ---- bundle_tensors.c ---- */
 
 /* Prints what stands between the brackets of the manifest's list of tensors. */
-assay_status assay_bundle_tensors_print(const assay_bundle_writer *w, FILE *f, assay_error *err);
+assay_status golden_bundle_tensors_print(const assay_bundle_writer *w, FILE *f, assay_error *err);
 
 #endif

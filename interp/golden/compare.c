@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-int64_t assay_element_code(const assay_type *type, const void *data, int64_t i)
+int64_t golden_element_code(const assay_type *type, const void *data, int64_t i)
 {
     const size_t width = assay_elem_size(type->elem);
     const uint8_t *p = (const uint8_t *)data + (size_t)i * width;
@@ -54,7 +54,7 @@ static size_t param_index(const assay_type *t, int64_t i)
     }
 }
 
-double assay_element_real(const assay_type *type, const void *data, int64_t i)
+double golden_element_real(const assay_type *type, const void *data, int64_t i)
 {
     if (type->elem.kind == ASSAY_KIND_F32) {
         float f;
@@ -62,7 +62,7 @@ double assay_element_real(const assay_type *type, const void *data, int64_t i)
         return (double)f;
     }
     {
-        const int64_t code = assay_element_code(type, data, i);
+        const int64_t code = golden_element_code(type, data, i);
         size_t k;
         if (!assay_is_quantized(type))
             return (double)code;
@@ -99,19 +99,19 @@ static bool only_whole_tensor(const assay_thresholds *l)
     return !elementwise(l) && (l->cosine >= 0.0 || l->sqnr >= 0.0);
 }
 
-assay_element_error assay_element_compare(const assay_type *type_a, const void *a,
-                                          const assay_type *type_b, const void *b, int64_t i,
-                                          const assay_thresholds *limits)
+assay_element_error golden_element_compare(const assay_type *type_a, const void *a,
+                                           const assay_type *type_b, const void *b, int64_t i,
+                                           const assay_thresholds *limits)
 {
     const bool codes = type_a->elem.kind != ASSAY_KIND_F32 && type_b->elem.kind != ASSAY_KIND_F32;
-    assay_element_error e = {.a = assay_element_real(type_a, a, i),
-                             .b = assay_element_real(type_b, b, i)};
+    assay_element_error e = {.a = golden_element_real(type_a, a, i),
+                             .b = golden_element_real(type_b, b, i)};
 
     if (!equal_reals(e.a, e.b))
         measure(&e);
     if (codes)
-        e.lsb = fabs((double)assay_element_code(type_a, a, i) -
-                     (double)assay_element_code(type_b, b, i));
+        e.lsb = fabs((double)golden_element_code(type_a, a, i) -
+                     (double)golden_element_code(type_b, b, i));
     e.same = codes ? e.lsb == 0.0 : equal_reals(e.a, e.b);
     e.good = e.same || only_whole_tensor(limits) ||
              (codes && limits->max_lsb >= 0.0 && e.lsb <= limits->max_lsb) ||
@@ -171,7 +171,7 @@ assay_status assay_compare(const assay_type *type_a, const void *a, const assay_
     out->first = -1;
     out->pass = true;
     for (int64_t i = 0; i < out->elements; i++) {
-        const assay_element_error e = assay_element_compare(type_a, a, type_b, b, i, limits);
+        const assay_element_error e = golden_element_compare(type_a, a, type_b, b, i, limits);
 
         if (!e.same)
             out->differing++;

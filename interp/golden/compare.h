@@ -7,9 +7,9 @@
 
 /* Real value of element i of a tensor: scale * (code - zero point) when quantized, else the number
  * itself. */
-double assay_element_real(const assay_type *type, const void *data, int64_t i);
+double golden_element_real(const assay_type *type, const void *data, int64_t i);
 /* Code of element i of an integer or bool tensor. */
-int64_t assay_element_code(const assay_type *type, const void *data, int64_t i);
+int64_t golden_element_code(const assay_type *type, const void *data, int64_t i);
 
 /* One element of two tensors of the same shape, measured against element-wise limits. */
 typedef struct assay_element_error {
@@ -18,8 +18,8 @@ typedef struct assay_element_error {
     bool same; /* equal codes, or equal floats with equal signs; any NaN equals any NaN */
     bool good; /* same, or within one of the limits that are set */
 } assay_element_error;
-assay_element_error assay_element_compare(const assay_type *type_a, const void *a,
-                                          const assay_type *type_b, const void *b, int64_t i,
-                                          const assay_thresholds *limits);
+assay_element_error golden_element_compare(const assay_type *type_a, const void *a,
+                                           const assay_type *type_b, const void *b, int64_t i,
+                                           const assay_thresholds *limits);
 
 #endif

@@ -120,7 +120,7 @@ static int first_outside(const assay_graph *g, const assay_scheme *s, const assa
     return n;
 }
 
-assay_status assay_contract_admits(const assay_graph *g, const assay_scheme *s, assay_error *err)
+assay_status golden_contract_admits(const assay_graph *g, const assay_scheme *s, assay_error *err)
 {
     char why[ASSAY_CONTRACT_WHY];
     const assay_node *first = NULL;
@@ -132,7 +132,7 @@ assay_status assay_contract_admits(const assay_graph *g, const assay_scheme *s, 
                       first->name, assay_op_get(first->op)->name, why, n, g->n_nodes);
 }
 
-void assay_contract_print(const assay_program *p, FILE *f)
+void golden_contract_print(const assay_program *p, FILE *f)
 {
     static const enum assay_contract others[] = {ASSAY_CONTRACT_APPROXIMATE,
                                                  ASSAY_CONTRACT_UNMODELLED};
@@ -167,7 +167,7 @@ void assay_contract_print(const assay_program *p, FILE *f)
     }
 }
 
-json_t *assay_contract_json(const assay_program *p)
+json_t *golden_contract_json(const assay_program *p)
 {
     static const char *const words_key[] = {"exact", "approximate", "not_modelled"};
     json_t *o, *words;

@@ -14,16 +14,16 @@
 /* ASSAY_OK when the scheme's `types` admit every node of a network that came quantized, bodies
  * included; else ASSAY_ERR_UNSUPPORTED and a line with the first node that they do not admit, why,
  * and how many there are. */
-assay_status assay_contract_admits(const assay_graph *g, const assay_scheme *s, assay_error *err);
+assay_status golden_contract_admits(const assay_graph *g, const assay_scheme *s, assay_error *err);
 
 /* What the network was quantized for, where it says so; a line of counts; what is outside the
  * scheme's types with up to three reasons; with the scheme's words on what it approximates or
  * leaves out when some node is not exact. Nothing for a program without a scheme. */
-void assay_contract_print(const assay_program *p, FILE *f);
+void golden_contract_print(const assay_program *p, FILE *f);
 /* {"exact": {"conv": 12, ...}, "not_exact": {...}, "outside": {...}, "float_exact": {...}, "float":
  * {...}, "words": {...}}: float_exact are floats that are claimed, float those that are not; with
  * "outside_why" and "quantized_for" where there is something to say. A new reference, NULL without
  * a scheme. */
-json_t *assay_contract_json(const assay_program *p);
+json_t *golden_contract_json(const assay_program *p);
 
 #endif

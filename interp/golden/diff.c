@@ -45,18 +45,18 @@ static assay_status open_sides(sides *s, const char *a, const char *b, unsigned 
                           "%s: the first must be a golden bundle (a folder with manifest.json) and "
                           "the second a bundle or a folder of dumps, or both .npy files",
                           a);
-    status = assay_bundle_open(a, &s->a, err);
+    status = golden_bundle_open(a, &s->a, err);
     if (status == ASSAY_OK)
-        status = is_bundle(b) ? assay_bundle_open(b, &s->b, err)
-                              : assay_dumps_open(b, hex_bits, &s->dumps, err);
+        status = is_bundle(b) ? golden_bundle_open(b, &s->b, err)
+                              : golden_dumps_open(b, hex_bits, &s->dumps, err);
     return status;
 }
 
 static void close_sides(sides *s)
 {
-    assay_bundle_free(s->a);
-    assay_bundle_free(s->b);
-    assay_dumps_close(&s->dumps);
+    golden_bundle_free(s->a);
+    golden_bundle_free(s->b);
+    golden_dumps_close(&s->dumps);
 }
 
 static void merge_limits(assay_thresholds *to, const assay_thresholds *from)
@@ -90,7 +90,7 @@ static void keep_elements(assay_diff *d, int row, const assay_type *ta, const vo
     const int64_t first = d->row[row].result.first;
 
     for (int64_t i = first < 0 ? n : first; i < n && d->n_elements < ASSAY_DIFF_SHOWN; i++) {
-        const assay_element_error m = assay_element_compare(ta, a, tb, b, i, limits);
+        const assay_element_error m = golden_element_compare(ta, a, tb, b, i, limits);
         assay_diff_element *e = &d->element[d->n_elements];
         int64_t rest = i;
         if (m.same || (m.good && d->row[row].result.mismatches > 0))
@@ -103,8 +103,8 @@ static void keep_elements(assay_diff *d, int row, const assay_type *ta, const vo
         }
         e->codes = ta->elem.kind != ASSAY_KIND_F32 && tb->elem.kind != ASSAY_KIND_F32;
         if (e->codes) {
-            e->code_a = assay_element_code(ta, a, i);
-            e->code_b = assay_element_code(tb, b, i);
+            e->code_a = golden_element_code(ta, a, i);
+            e->code_b = golden_element_code(tb, b, i);
         }
         e->real_a = m.a;
         e->real_b = m.b;
@@ -170,13 +170,13 @@ static assay_status compare_row(assay_diff *d, assay_diff_row *r, const assay_di
 static assay_status read_other(const assay_bundle_tensor *ta, bool sums, const sides *s, int other,
                                assay_type *tb, void **data, assay_error *err)
 {
-    const assay_type like = sums ? assay_bundle_sums_type(&ta->type) : ta->type;
+    const assay_type like = sums ? golden_bundle_sums_type(&ta->type) : ta->type;
     if (!s->b)
-        return assay_dumps_read(&s->dumps, other, &like, tb, data, err);
+        return golden_dumps_read(&s->dumps, other, &like, tb, data, err);
     if (sums)
-        return assay_bundle_read_sums(s->b, other, tb, data, err);
+        return golden_bundle_read_sums(s->b, other, tb, data, err);
     *tb = s->b->tensor[other].type;
-    return assay_bundle_read(s->b, other, data, err);
+    return golden_bundle_read(s->b, other, data, err);
 }
 
 /* Of digests alone. */
@@ -204,8 +204,8 @@ static assay_status compare_entry(assay_diff *d, assay_diff_row *r, const assay_
     if (b && (sums ? !ta->sums_file || !b->sums_file : !ta->file || !b->file))
         return compare_digests(d, r, &ta->type, sums ? ta->sums_digest : ta->digest,
                                sums ? b->sums_digest : b->digest);
-    status = sums ? assay_bundle_read_sums(s->a, i, &ra, &data_a, err)
-                  : assay_bundle_read(s->a, i, &data_a, err);
+    status = sums ? golden_bundle_read_sums(s->a, i, &ra, &data_a, err)
+                  : golden_bundle_read(s->a, i, &data_a, err);
     if (status == ASSAY_OK)
         status = read_other(ta, sums, s, other, &tb, &data_b, err);
     if (status == ASSAY_OK)
@@ -229,7 +229,7 @@ static assay_status diff_sums(assay_diff *d, const assay_diff_options *o, const 
 {
     const assay_bundle_tensor *t = &s->a->tensor[i];
     const int dump =
-        s->b || !t->sums_file ? -1 : assay_dumps_find(&s->dumps, t, s->a->tensor[0].sample, true);
+        s->b || !t->sums_file ? -1 : golden_dumps_find(&s->dumps, t, s->a->tensor[0].sample, true);
     const int failed = d->n_failed, first = d->first;
     char name[512];
     assay_diff_row *r;
@@ -333,12 +333,12 @@ static int by_key(const void *x, const void *y)
 static assay_status find_dump(const sides *s, int i, int *dump, assay_error *err)
 {
     const assay_bundle *a = s->a;
-    *dump = assay_dumps_find(&s->dumps, &a->tensor[i], a->tensor[0].sample, false);
+    *dump = golden_dumps_find(&s->dumps, &a->tensor[i], a->tensor[0].sample, false);
     for (int k = 0; k < a->n_tensors && *dump >= 0; k++) {
         if (k == i || a->tensor[k].sample != a->tensor[i].sample)
             continue;
-        const int theirs = assay_dumps_fit(&s->dumps, *dump, &a->tensor[k]);
-        const int mine = assay_dumps_fit(&s->dumps, *dump, &a->tensor[i]);
+        const int theirs = golden_dumps_fit(&s->dumps, *dump, &a->tensor[k]);
+        const int mine = golden_dumps_fit(&s->dumps, *dump, &a->tensor[i]);
         if (theirs == mine)
             return assay_fail(
                 err, ASSAY_ERR_INPUT,
@@ -404,9 +404,9 @@ static assay_status diff_files(assay_diff *d, const char *a, const char *b,
 
     if (!r)
         return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
-    status = assay_dump_read_npy(a, NULL, &ta, &data_a, err);
+    status = golden_dump_read_npy(a, NULL, &ta, &data_a, err);
     if (status == ASSAY_OK)
-        status = assay_dump_read_npy(b, &ta, &tb, &data_b, err);
+        status = golden_dump_read_npy(b, &ta, &tb, &data_b, err);
     if (status == ASSAY_OK)
         status = compare_row(d, r, o, &ta, data_a, &tb, data_b, err);
     free(data_a);
@@ -414,8 +414,8 @@ static assay_status diff_files(assay_diff *d, const char *a, const char *b,
     return status;
 }
 
-assay_status assay_diff_paths(const char *a, const char *b, const assay_diff_options *options,
-                              assay_diff **out, assay_error *err)
+assay_status golden_diff_paths(const char *a, const char *b, const assay_diff_options *options,
+                               assay_diff **out, assay_error *err)
 {
     sides s = {0};
     assay_diff *d = calloc(1, sizeof *d);
@@ -442,14 +442,14 @@ assay_status assay_diff_paths(const char *a, const char *b, const assay_diff_opt
     }
     close_sides(&s);
     if (status != ASSAY_OK) {
-        assay_diff_free(d);
+        golden_diff_free(d);
         return status;
     }
     *out = d;
     return ASSAY_OK;
 }
 
-void assay_diff_free(assay_diff *d)
+void golden_diff_free(assay_diff *d)
 {
     if (!d)
         return;

@@ -53,13 +53,13 @@ typedef struct assay_diff {
 
 /* Compares b against the reference a. Nothing in common is an error (nothing compared is trouble);
  * a difference is not. */
-assay_status assay_diff_paths(const char *a, const char *b, const assay_diff_options *options,
-                              assay_diff **out, assay_error *err);
-void assay_diff_free(assay_diff *d);
+assay_status golden_diff_paths(const char *a, const char *b, const assay_diff_options *options,
+                               assay_diff **out, assay_error *err);
+void golden_diff_free(assay_diff *d);
 
 /* Verdict, then at most ASSAY_DIFF_SHOWN elements, then the table. */
-void assay_diff_print(const assay_diff *d, FILE *f);
-assay_status assay_diff_write_json(const assay_diff *d, const char *path, assay_error *err);
-assay_status assay_diff_write_junit(const assay_diff *d, const char *path, assay_error *err);
+void golden_diff_print(const assay_diff *d, FILE *f);
+assay_status golden_diff_write_json(const assay_diff *d, const char *path, assay_error *err);
+assay_status golden_diff_write_junit(const assay_diff *d, const char *path, assay_error *err);
 
 #endif

@@ -39,7 +39,7 @@ static void print_verdict(const assay_diff *d, FILE *f)
     fputc('\n', f);
 }
 
-void assay_diff_print(const assay_diff *d, FILE *f)
+void golden_diff_print(const assay_diff *d, FILE *f)
 {
     print_verdict(d, f);
     for (int i = 0; i < d->n_elements; i++)
@@ -108,7 +108,7 @@ static json_t *json_element(const assay_diff *d, const assay_diff_element *e)
     return o;
 }
 
-assay_status assay_diff_write_json(const assay_diff *d, const char *path, assay_error *err)
+assay_status golden_diff_write_json(const assay_diff *d, const char *path, assay_error *err)
 {
     json_t *o = json_pack("{s:s,s:i,s:i}", "verdict", d->n_failed ? "different" : "same",
                           "compared", d->n_compared, "different", d->n_failed);
@@ -129,7 +129,7 @@ assay_status assay_diff_write_json(const assay_diff *d, const char *path, assay_
         json_array_append_new(elements, json_element(d, &d->element[i]));
     json_object_set_new(o, "elements", elements);
     json_object_set_new(o, "tensors", rows);
-    status = assay_json_write(path, o, err);
+    status = file_json_write(path, o, err);
     json_decref(o);
     return status;
 }
@@ -145,9 +145,9 @@ static void print_junit(FILE *f, const void *diff)
     for (int i = 0; i < d->n_rows; i++) {
         const assay_diff_row *r = &d->row[i];
         fputs(" <testcase classname=\"", f);
-        assay_xml_text(f, r->op);
+        page_xml_text(f, r->op);
         fputs("\" name=\"", f);
-        assay_xml_text(f, r->name);
+        page_xml_text(f, r->name);
         if (r->kind == ASSAY_DIFF_MISSING)
             fputs("\"><skipped message=\"not in the second\"/></testcase>\n", f);
         else if (r->result.pass)
@@ -161,7 +161,7 @@ static void print_junit(FILE *f, const void *diff)
     fputs("</testsuite>\n", f);
 }
 
-assay_status assay_diff_write_junit(const assay_diff *d, const char *path, assay_error *err)
+assay_status golden_diff_write_junit(const assay_diff *d, const char *path, assay_error *err)
 {
     return assay_print_file(path, print_junit, d, err);
 }

@@ -13,22 +13,22 @@
 
 #include "graph/core/slurp.h"
 
-static assay_digest from_hash(XXH128_hash_t h)
+static golden_digest from_hash(XXH128_hash_t h)
 {
-    return (assay_digest){.high = h.high64, .low = h.low64};
+    return (golden_digest){.high = h.high64, .low = h.low64};
 }
 
-assay_digest assay_digest_of(const void *bytes, size_t n)
+golden_digest golden_digest_of(const void *bytes, size_t n)
 {
 #ifdef ASSAY_X86
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-        return assay_digest_avx512(bytes, n);
+        return golden_digest_avx512(bytes, n);
 #endif
     return from_hash(XXH3_128bits(bytes, n));
 }
 
-void assay_digest_print(assay_digest d, char hex[33])
+void golden_digest_print(golden_digest d, char hex[33])
 {
     static const char digits[] = "0123456789abcdef";
     for (int i = 0; i < 16; i++) {
@@ -38,9 +38,9 @@ void assay_digest_print(assay_digest d, char hex[33])
     hex[32] = 0;
 }
 
-void assay_digest_bytes(const void *bytes, size_t n, char hex[33])
+void golden_digest_bytes(const void *bytes, size_t n, char hex[33])
 {
-    assay_digest_print(assay_digest_of(bytes, n), hex);
+    golden_digest_print(golden_digest_of(bytes, n), hex);
 }
 
 static bool host_is_little_endian(void)
@@ -51,14 +51,14 @@ static bool host_is_little_endian(void)
     return first == 1;
 }
 
-assay_status assay_digest_elements(const void *data, size_t n, size_t width, assay_digest *out,
-                                   assay_error *err)
+assay_status golden_digest_elements(const void *data, size_t n, size_t width, golden_digest *out,
+                                    assay_error *err)
 {
     const uint8_t *from = data;
     uint8_t *swapped;
 
     if (width == 1 || host_is_little_endian()) {
-        *out = assay_digest_of(data, n);
+        *out = golden_digest_of(data, n);
         return ASSAY_OK;
     }
     swapped = malloc(n ? n : 1);
@@ -67,24 +67,24 @@ assay_status assay_digest_elements(const void *data, size_t n, size_t width, ass
     for (size_t i = 0; i < n; i += width)
         for (size_t b = 0; b < width; b++)
             swapped[i + b] = from[i + width - 1 - b];
-    *out = assay_digest_of(swapped, n);
+    *out = golden_digest_of(swapped, n);
     free(swapped);
     return ASSAY_OK;
 }
 
-assay_status assay_digest_tensor(const assay_type *type, const void *data, char hex[33],
-                                 assay_error *err)
+assay_status golden_digest_tensor(const assay_type *type, const void *data, char hex[33],
+                                  assay_error *err)
 {
     const size_t width = assay_elem_size(type->elem);
-    assay_digest d = {0, 0};
+    golden_digest d = {0, 0};
     const assay_status status =
-        assay_digest_elements(data, (size_t)assay_shape_count(type) * width, width, &d, err);
+        golden_digest_elements(data, (size_t)assay_shape_count(type) * width, width, &d, err);
 
-    assay_digest_print(d, hex);
+    golden_digest_print(d, hex);
     return status;
 }
 
-assay_status assay_digest_file(const char *path, char hex[33], assay_error *err)
+assay_status golden_digest_file(const char *path, char hex[33], assay_error *err)
 {
     XXH3_state_t *state = XXH3_createState();
     uint8_t block[65536];
@@ -103,7 +103,7 @@ assay_status assay_digest_file(const char *path, char hex[33], assay_error *err)
         close(file);
     }
     if (status == ASSAY_OK)
-        assay_digest_print(from_hash(XXH3_128bits_digest(state)), hex);
+        golden_digest_print(from_hash(XXH3_128bits_digest(state)), hex);
     XXH3_freeState(state);
     return status;
 }

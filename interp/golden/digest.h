@@ -5,24 +5,24 @@
 
 #include "graph/core/type.h"
 
-typedef struct assay_digest {
+typedef struct golden_digest {
     uint64_t high, low;
-} assay_digest;
+} golden_digest;
 
-assay_digest assay_digest_of(const void *bytes, size_t n);
+golden_digest golden_digest_of(const void *bytes, size_t n);
 /* The same on a machine with AVX-512F, BW, DQ and VL. */
-assay_digest assay_digest_avx512(const void *bytes, size_t n);
-void assay_digest_print(assay_digest d, char hex[33]);
+golden_digest golden_digest_avx512(const void *bytes, size_t n);
+void golden_digest_print(golden_digest d, char hex[33]);
 /* The two above. */
-void assay_digest_bytes(const void *bytes, size_t n, char hex[33]);
+void golden_digest_bytes(const void *bytes, size_t n, char hex[33]);
 /* Digest of n bytes that are elements of `width` bytes as they stand in memory. Fails only for lack
  * of memory on big-endian hosts, where a swapped copy is needed. */
-assay_status assay_digest_elements(const void *data, size_t n, size_t width, assay_digest *out,
-                                   assay_error *err);
+assay_status golden_digest_elements(const void *data, size_t n, size_t width, golden_digest *out,
+                                    assay_error *err);
 /* The same of a whole tensor, printed. */
-assay_status assay_digest_tensor(const assay_type *type, const void *data, char hex[33],
-                                 assay_error *err);
+assay_status golden_digest_tensor(const assay_type *type, const void *data, char hex[33],
+                                  assay_error *err);
 /* Digest of a whole file, streamed. */
-assay_status assay_digest_file(const char *path, char hex[33], assay_error *err);
+assay_status golden_digest_file(const char *path, char hex[33], assay_error *err);
 
 #endif

@@ -29,7 +29,7 @@ static bool is_hex(const char *extension)
 /* Which of a tensor's files is read: the least. */
 static int rank_of(const char *path)
 {
-    const char *extension = extension_of(assay_base_name(path));
+    const char *extension = extension_of(file_base_name(path));
     return strcmp(extension, ".npy") == 0 ? 0 : is_hex(extension) ? 2 : 1;
 }
 
@@ -90,8 +90,8 @@ static assay_status list(assay_dumps *d, const char *part, int64_t sample, bool 
     return status;
 }
 
-assay_status assay_dumps_open(const char *folder, unsigned hex_bits, assay_dumps *out,
-                              assay_error *err)
+assay_status golden_dumps_open(const char *folder, unsigned hex_bits, assay_dumps *out,
+                               assay_error *err)
 {
     assay_status status;
     *out = (assay_dumps){.folder = strdup(folder), .hex_bits = hex_bits};
@@ -102,7 +102,7 @@ assay_status assay_dumps_open(const char *folder, unsigned hex_bits, assay_dumps
     return status;
 }
 
-void assay_dumps_close(assay_dumps *d)
+void golden_dumps_close(assay_dumps *d)
 {
     for (int i = 0; i < d->n; i++)
         free(d->dump[i].path);
@@ -115,12 +115,12 @@ void assay_dumps_close(assay_dumps *d)
 
 static int fit(const char *path, const assay_bundle_tensor *t)
 {
-    const char *file = assay_base_name(path);
+    const char *file = file_base_name(path);
     const size_t n = (size_t)(extension_of(file) - file);
     char stem[ASSAY_BUNDLE_STEM];
     size_t before;
 
-    assay_bundle_stem(t->index, t->op ? t->op : "", t->name, stem);
+    golden_bundle_stem(t->index, t->op ? t->op : "", t->name, stem);
     if (n == strlen(stem) && strncmp(file, stem, n) == 0)
         return 3;
     if (n == strlen(t->name) && strncmp(file, t->name, n) == 0)
@@ -129,12 +129,12 @@ static int fit(const char *path, const assay_bundle_tensor *t)
     return n == strlen(stem + before) && strncmp(file, stem + before, n) == 0;
 }
 
-int assay_dumps_fit(const assay_dumps *d, int i, const assay_bundle_tensor *t)
+int golden_dumps_fit(const assay_dumps *d, int i, const assay_bundle_tensor *t)
 {
     return fit(d->dump[i].path, t);
 }
 
-int assay_dumps_find(const assay_dumps *d, const assay_bundle_tensor *t, int64_t first, bool sums)
+int golden_dumps_find(const assay_dumps *d, const assay_bundle_tensor *t, int64_t first, bool sums)
 {
     int best = -1, best_fit = 0;
     for (int i = 0; i < d->n; i++) {
@@ -160,23 +160,23 @@ static const assay_elem elems[] = {
     [ASSAY_NPY_U8] = {ASSAY_KIND_NONE, 0, false},   [ASSAY_NPY_F2] = {ASSAY_KIND_NONE, 0, false},
     [ASSAY_NPY_F4] = {ASSAY_KIND_F32, 32, true},    [ASSAY_NPY_F8] = {ASSAY_KIND_NONE, 0, false}};
 
-assay_status assay_dump_read_npy(const char *path, const assay_type *like, assay_type *t,
-                                 void **data, assay_error *err)
+assay_status golden_dump_read_npy(const char *path, const assay_type *like, assay_type *t,
+                                  void **data, assay_error *err)
 {
     assay_npy a;
-    assay_status status = assay_npy_read_file(path, &a, err);
+    assay_status status = text_npy_read_file(path, &a, err);
 
     *data = NULL;
     if (status == ASSAY_OK)
-        status = assay_npy_widen(&a, err);
+        status = text_npy_widen(&a, err);
     *t = (assay_type){.rank = a.rank};
     if (status == ASSAY_OK)
         t->elem = elems[a.type];
     if (status == ASSAY_OK && (t->elem.kind == ASSAY_KIND_NONE || a.rank > ASSAY_MAX_RANK))
         status = assay_fail(err, ASSAY_ERR_UNSUPPORTED, "%s: %s of rank %d cannot be compared",
-                            path, assay_npy_type_name(a.type), a.rank);
+                            path, text_npy_type_name(a.type), a.rank);
     if (status != ASSAY_OK) {
-        assay_npy_free(&a);
+        text_npy_free(&a);
         return status;
     }
     memcpy(t->dim, a.shape, (size_t)a.rank * sizeof *t->dim);
@@ -216,7 +216,7 @@ static assay_status take_raw(const char *path, const unsigned char *bytes, size_
     if (size == n * width) {
         memcpy(data, bytes, size);
         if (*(const unsigned char *)&one == 0)
-            assay_npy_swap(data, n, width);
+            text_npy_swap(data, n, width);
         return ASSAY_OK;
     }
     if (is_packable(t) && size == (n * t->elem.bits + 7) / 8) {
@@ -230,10 +230,10 @@ static assay_status take_raw(const char *path, const unsigned char *bytes, size_
                       n * width, is_packable(t) ? " (or its bits, packed)" : "");
 }
 
-assay_status assay_dumps_read(const assay_dumps *d, int i, const assay_type *like, assay_type *t,
-                              void **data, assay_error *err)
+assay_status golden_dumps_read(const assay_dumps *d, int i, const assay_type *like, assay_type *t,
+                               void **data, assay_error *err)
 {
-    const char *extension = extension_of(assay_base_name(d->dump[i].path));
+    const char *extension = extension_of(file_base_name(d->dump[i].path));
     unsigned char *bytes = NULL;
     size_t size;
     char path[4096];
@@ -241,14 +241,14 @@ assay_status assay_dumps_read(const assay_dumps *d, int i, const assay_type *lik
 
     snprintf(path, sizeof path, "%.2000s/%.2000s", d->folder, d->dump[i].path);
     if (strcmp(extension, ".npy") == 0)
-        return assay_dump_read_npy(path, like, t, data, err);
+        return golden_dump_read_npy(path, like, t, data, err);
     *t = *like;
     *data = malloc(assay_type_bytes(like) + 1);
     status = *data ? assay_slurp(path, &bytes, &size, err)
                    : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
     if (status == ASSAY_OK)
         status = is_hex(extension)
-                     ? assay_hex_parse(path, (const char *)bytes, like, d->hex_bits, *data, err)
+                     ? golden_hex_parse(path, (const char *)bytes, like, d->hex_bits, *data, err)
                      : take_raw(path, bytes, size, like, *data, err);
     free(bytes);
     if (status != ASSAY_OK) {

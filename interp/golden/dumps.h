@@ -27,24 +27,24 @@ typedef struct assay_dumps {
     int n;
 } assay_dumps;
 
-assay_status assay_dumps_open(const char *folder, unsigned hex_bits, assay_dumps *out,
-                              assay_error *err);
-void assay_dumps_close(assay_dumps *d);
+assay_status golden_dumps_open(const char *folder, unsigned hex_bits, assay_dumps *out,
+                               assay_error *err);
+void golden_dumps_close(assay_dumps *d);
 
 /* The dump of a tensor of `first` (the bundle's first sample, which what is not numbered is) or of
  * its accumulators: its index, or -1. */
-int assay_dumps_find(const assay_dumps *d, const assay_bundle_tensor *t, int64_t first, bool sums);
+int golden_dumps_find(const assay_dumps *d, const assay_bundle_tensor *t, int64_t first, bool sums);
 
 /* How well a dump's name fits a tensor: 3 its name in a bundle, 2 its name, 1 its name with '_' for
  * what file systems dislike, 0 not at all. */
-int assay_dumps_fit(const assay_dumps *d, int i, const assay_bundle_tensor *t);
+int golden_dumps_fit(const assay_dumps *d, int i, const assay_bundle_tensor *t);
 
 /* Elements of a dump, malloc'd; `like` is the tensor's type in the bundle, *t what the dump holds.
  */
-assay_status assay_dumps_read(const assay_dumps *d, int i, const assay_type *like, assay_type *t,
-                              void **data, assay_error *err);
+assay_status golden_dumps_read(const assay_dumps *d, int i, const assay_type *like, assay_type *t,
+                               void **data, assay_error *err);
 /* The same of one .npy file; `like` may be NULL. */
-assay_status assay_dump_read_npy(const char *path, const assay_type *like, assay_type *t,
-                                 void **data, assay_error *err);
+assay_status golden_dump_read_npy(const char *path, const assay_type *like, assay_type *t,
+                                  void **data, assay_error *err);
 
 #endif

@@ -10,9 +10,9 @@
 #include "interp/golden/compare.h"
 #include "interp/golden/hex.h"
 
-const char *assay_dtype_name(assay_elem e)
+const char *golden_dtype_name(assay_elem e)
 {
-    return assay_npy_type_name(assay_elem_npy(e));
+    return text_npy_type_name(text_elem_npy(e));
 }
 
 /* An array to print: elements of a type in C order; stem is its file's path without extension. */
@@ -30,7 +30,7 @@ static void print_raw(FILE *f, const dumped *d)
 
     for (int64_t i = 0; i < n; i++) {
         uint8_t bytes[8];
-        const uint64_t v = assay_hex_pattern(d->type, d->data, i);
+        const uint64_t v = golden_hex_pattern(d->type, d->data, i);
         for (size_t b = 0; b < width; b++)
             bytes[b] = (uint8_t)(v >> (8 * b));
         fwrite(bytes, 1, width, f);
@@ -39,7 +39,7 @@ static void print_raw(FILE *f, const dumped *d)
 
 static void print_hex(FILE *f, const dumped *d)
 {
-    assay_hex_print(f, d->type, d->data, d->hex_bits);
+    golden_hex_print(f, d->type, d->data, d->hex_bits);
 }
 
 static void print_c(FILE *f, const dumped *d)
@@ -56,8 +56,8 @@ static void print_c(FILE *f, const dumped *d)
     if (is_float || type->elem.kind == ASSAY_KIND_BOOL)
         fprintf(f, "%s t_", is_float ? "uint32_t" : "uint8_t");
     else
-        fprintf(f, "%s_t t_", assay_dtype_name(type->elem));
-    for (const char *p = assay_base_name(d->stem); *p; p++) {
+        fprintf(f, "%s_t t_", golden_dtype_name(type->elem));
+    for (const char *p = file_base_name(d->stem); *p; p++) {
         const bool word =
             (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z');
         fputc(word ? *p : '_', f);
@@ -66,16 +66,16 @@ static void print_c(FILE *f, const dumped *d)
     for (int64_t i = 0; i < n; i++) {
         fprintf(f, "%s", i % 16 == 0 ? "\n    " : " ");
         if (is_float)
-            fprintf(f, "0x%08" PRIx64 ",", assay_hex_pattern(type, d->data, i));
+            fprintf(f, "0x%08" PRIx64 ",", golden_hex_pattern(type, d->data, i));
         else
-            fprintf(f, "%" PRId64 ",", assay_element_code(type, d->data, i));
+            fprintf(f, "%" PRId64 ",", golden_element_code(type, d->data, i));
     }
     fprintf(f, "%s};\n", n > 0 ? "\n" : "0");
 }
 
 static assay_npy npy_of(const assay_type *type, const void *data)
 {
-    assay_npy a = {.type = assay_elem_npy(type->elem), .rank = type->rank};
+    assay_npy a = {.type = text_elem_npy(type->elem), .rank = type->rank};
     memcpy(a.shape, type->dim, (size_t)type->rank * sizeof *a.shape);
     a.data = (void *)(uintptr_t)data;
     return a;
@@ -100,17 +100,17 @@ static int index_of(enum assay_dump_format format)
     return i;
 }
 
-const char *assay_dump_extension(enum assay_dump_format format)
+const char *golden_dump_extension(enum assay_dump_format format)
 {
     return formats[index_of(format)].extension;
 }
 
-const char *assay_dump_name(enum assay_dump_format format)
+const char *golden_dump_name(enum assay_dump_format format)
 {
     return formats[index_of(format)].name;
 }
 
-unsigned assay_dump_find(const char *name, size_t length)
+unsigned golden_dump_find(const char *name, size_t length)
 {
     for (int i = 0; i < ASSAY_DUMP_COUNT; i++)
         if (strlen(formats[i].name) == length && strncmp(formats[i].name, name, length) == 0)
@@ -118,9 +118,9 @@ unsigned assay_dump_find(const char *name, size_t length)
     return 0;
 }
 
-assay_status assay_dump_render(enum assay_dump_format format, const char *stem, unsigned hex_bits,
-                               const assay_type *type, const void *data, unsigned char **bytes,
-                               size_t *size, assay_error *err)
+assay_status golden_dump_render(enum assay_dump_format format, const char *stem, unsigned hex_bits,
+                                const assay_type *type, const void *data, unsigned char **bytes,
+                                size_t *size, assay_error *err)
 {
     const assay_npy a = npy_of(type, data);
     const dumped d = {stem, hex_bits, type, data};
@@ -130,7 +130,7 @@ assay_status assay_dump_render(enum assay_dump_format format, const char *stem, 
 
     *bytes = NULL;
     if (format == ASSAY_DUMP_NPY) {
-        assay_status status = assay_npy_write_memory(&a, &npy, size, err);
+        assay_status status = text_npy_write_memory(&a, &npy, size, err);
         *bytes = status == ASSAY_OK ? npy : NULL;
         return status;
     }
@@ -145,8 +145,8 @@ assay_status assay_dump_render(enum assay_dump_format format, const char *stem, 
     return ASSAY_OK;
 }
 
-assay_status assay_dump_write(const char *stem, unsigned wanted, unsigned hex_bits,
-                              const assay_type *type, const void *data, assay_error *err)
+assay_status golden_dump_write(const char *stem, unsigned wanted, unsigned hex_bits,
+                               const assay_type *type, const void *data, assay_error *err)
 {
     const assay_npy a = npy_of(type, data);
     assay_status status = ASSAY_OK;
@@ -164,9 +164,9 @@ assay_status assay_dump_write(const char *stem, unsigned wanted, unsigned hex_bi
             status = assay_npy_put(path, &a, err);
             continue;
         }
-        status = assay_dump_render(format, stem, hex_bits, type, data, &bytes, &size, err);
+        status = golden_dump_render(format, stem, hex_bits, type, data, &bytes, &size, err);
         if (status == ASSAY_OK)
-            status = assay_bytes_write(path, bytes, size, err);
+            status = file_bytes_write(path, bytes, size, err);
         free(bytes);
     }
     return status;
@@ -176,5 +176,5 @@ assay_status assay_dump_npy(const char *path, const assay_type *type, const void
                             assay_error *err)
 {
     const assay_npy a = npy_of(type, data);
-    return assay_npy_write_file(path, &a, err);
+    return text_npy_write_file(path, &a, err);
 }

@@ -39,14 +39,14 @@ static uint64_t low(uint64_t v, unsigned n)
 
 /* ---- printing ---- */
 
-uint64_t assay_hex_pattern(const assay_type *type, const void *data, int64_t i)
+uint64_t golden_hex_pattern(const assay_type *type, const void *data, int64_t i)
 {
     if (type->elem.kind == ASSAY_KIND_F32) {
         uint32_t bits;
         memcpy(&bits, (const uint8_t *)data + (size_t)i * sizeof bits, sizeof bits);
         return bits;
     }
-    return (uint64_t)assay_element_code(type, data, i);
+    return (uint64_t)golden_element_code(type, data, i);
 }
 
 /* Sets `bits` bits of a word of nibbles, the least significant first, from place `at` on. */
@@ -63,14 +63,14 @@ static void print_word(FILE *f, unsigned char nibble[ASSAY_HEX_MAX_BITS / 4], un
     fputc('\n', f);
 }
 
-void assay_hex_print(FILE *f, const assay_type *type, const void *data, unsigned word_bits)
+void golden_hex_print(FILE *f, const assay_type *type, const void *data, unsigned word_bits)
 {
     const layout l = layout_of(bits_of(type), word_bits);
     const int64_t n = assay_shape_count(type);
     unsigned char nibble[ASSAY_HEX_MAX_BITS / 4] = {0};
 
     for (int64_t i = 0; i < n; i++) {
-        uint64_t v = assay_hex_pattern(type, data, i);
+        uint64_t v = golden_hex_pattern(type, data, i);
         if (l.parts > 1) {
             for (unsigned at = 0; at < l.bits; at += l.word_bits, v >>= l.word_bits) {
                 set_bits(nibble, 0, v, l.bits - at < l.word_bits ? l.bits - at : l.word_bits);
@@ -262,8 +262,8 @@ static assay_status measure(reading r, int64_t *words, unsigned *digits)
     return status;
 }
 
-assay_status assay_hex_parse(const char *name, const char *text, const assay_type *type,
-                             unsigned word_bits, void *data, assay_error *err)
+assay_status golden_hex_parse(const char *name, const char *text, const assay_type *type,
+                              unsigned word_bits, void *data, assay_error *err)
 {
     reading r = {.name = name, .p = text, .line = 1, .err = err};
     const int64_t n = assay_shape_count(type);

@@ -15,10 +15,10 @@
 #define ASSAY_HEX_MAX_BITS 1024
 
 /* Bit pattern of element i, its low bits; of floats IEEE's. */
-uint64_t assay_hex_pattern(const assay_type *type, const void *data, int64_t i);
+uint64_t golden_hex_pattern(const assay_type *type, const void *data, int64_t i);
 
 /* word_bits: 0 stands for the element's own. At most ASSAY_HEX_MAX_BITS. */
-void assay_hex_print(FILE *f, const assay_type *type, const void *data, unsigned word_bits);
+void golden_hex_print(FILE *f, const assay_type *type, const void *data, unsigned word_bits);
 
 /* Reads as many elements as `type` has into `data` (its container). With word_bits 0 the width is
  * found from the digits and the number of words: all bits of the digits where that fits; where two
@@ -26,7 +26,7 @@ void assay_hex_print(FILE *f, const assay_type *type, const void *data, unsigned
  * '_' within digits, and addresses (@1f) that go on without a gap are taken; x and z are refused,
  * as are bits above the elements that are neither zeros nor copies of the sign. `name` is for
  * messages. */
-assay_status assay_hex_parse(const char *name, const char *text, const assay_type *type,
-                             unsigned word_bits, void *data, assay_error *err);
+assay_status golden_hex_parse(const char *name, const char *text, const assay_type *type,
+                              unsigned word_bits, void *data, assay_error *err);
 
 #endif

@@ -11,30 +11,30 @@ static bool is_known_fault(const assay_verify_result *r, assay_status status)
            status != ASSAY_ERR_INTERNAL;
 }
 
-assay_status assay_bundle_verify(const char *dir, const assay_program_options *engine,
-                                 void (*report)(void *, const char *), void *user,
-                                 assay_verify_result *out, assay_error *err)
+assay_status golden_bundle_verify(const char *dir, const assay_program_options *engine,
+                                  void (*report)(void *, const char *), void *user,
+                                  assay_verify_result *out, assay_error *err)
 {
     assay_bundle *b;
     assay_error inner = {0};
-    assay_status status = assay_bundle_open(dir, &b, err);
+    assay_status status = golden_bundle_open(dir, &b, err);
 
     memset(out, 0, sizeof *out);
     if (status != ASSAY_OK)
         return status;
     const assay_verifier c = {b, report, user, out};
     out->tensors = b->n_tensors;
-    status = assay_verify_files(&c, &inner);
+    status = golden_verify_files(&c, &inner);
     if (status == ASSAY_OK && engine) {
-        status = assay_verify_replay(&c, engine, &inner);
+        status = golden_verify_replay(&c, engine, &inner);
         if (is_known_fault(out, status)) {
             out->entries_bad++;
-            assay_verifier_say(&c, "a fresh run", "%s", inner.text);
+            golden_verifier_say(&c, "a fresh run", "%s", inner.text);
             status = ASSAY_OK;
         }
     }
     if (status != ASSAY_OK && err)
         *err = inner;
-    assay_bundle_free(b);
+    golden_bundle_free(b);
     return status;
 }

@@ -12,16 +12,16 @@ typedef struct assay_verifier {
 } assay_verifier;
 
 /* One line for a fault: "WHAT: FAULT". */
-void assay_verifier_say(const assay_verifier *c, const char *what, const char *format, ...)
+void golden_verifier_say(const assay_verifier *c, const char *what, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Every file that the manifest names against its digest and its other forms; files that it does not
  * name; the manifest against its own digest. ASSAY_ERR_IO where a file is there and cannot be read.
  */
-assay_status assay_verify_files(const assay_verifier *c, assay_error *err);
+assay_status golden_verify_files(const assay_verifier *c, assay_error *err);
 
 /* What the manifest says against what it would say of a fresh run. */
-assay_status assay_verify_replay(const assay_verifier *c, const assay_program_options *engine,
-                                 assay_error *err);
+assay_status golden_verify_replay(const assay_verifier *c, const assay_program_options *engine,
+                                  assay_error *err);
 
 #endif

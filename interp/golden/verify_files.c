@@ -20,7 +20,7 @@ static assay_status fault_or_trouble(const assay_verifier *c, const char *file, 
     }
     if (status != ASSAY_OK) {
         c->out->files_bad++;
-        assay_verifier_say(c, file, "%s", inner->text);
+        golden_verifier_say(c, file, "%s", inner->text);
     }
     return ASSAY_OK;
 }
@@ -37,7 +37,7 @@ static assay_status compare_bytes(const assay_verifier *c, const char *file,
         return fault_or_trouble(c, file, status, &inner, err);
     if (found != size || memcmp(bytes, wanted, size) != 0) {
         c->out->files_bad++;
-        assay_verifier_say(c, file, "not what the tensor's elements are written as");
+        golden_verifier_say(c, file, "not what the tensor's elements are written as");
     }
     free(bytes);
     return ASSAY_OK;
@@ -55,9 +55,9 @@ static assay_status compare_forms(const assay_verifier *c, const char *stem, uns
         if (!(forms & form))
             continue;
         snprintf(file, sizeof file, "%s.%s", stem,
-                 assay_dump_extension((enum assay_dump_format)form));
-        status = assay_dump_render((enum assay_dump_format)form, stem, c->bundle->hex_bits, type,
-                                   data, &wanted, &size, err);
+                 golden_dump_extension((enum assay_dump_format)form));
+        status = golden_dump_render((enum assay_dump_format)form, stem, c->bundle->hex_bits, type,
+                                    data, &wanted, &size, err);
         if (status == ASSAY_OK)
             status = compare_bytes(c, file, wanted, size, err);
         free(wanted);
@@ -75,18 +75,18 @@ static assay_status check_array(const assay_verifier *c, const char *file, const
     assay_error inner;
     assay_status status;
 
-    if (!assay_bundle_stem_of(file, stem, sizeof stem)) {
+    if (!golden_bundle_stem_of(file, stem, sizeof stem)) {
         c->out->files_bad++;
-        assay_verifier_say(c, file, "is not the name of an .npy file");
+        golden_verifier_say(c, file, "is not the name of an .npy file");
         return ASSAY_OK;
     }
-    status = assay_bundle_read_array(c->bundle, file, type, &data, &inner);
+    status = golden_bundle_read_array(c->bundle, file, type, &data, &inner);
     if (status != ASSAY_OK)
         return fault_or_trouble(c, file, status, &inner, err);
-    status = assay_digest_tensor(type, data, hex, err);
+    status = golden_digest_tensor(type, data, hex, err);
     if (status == ASSAY_OK && (!digest || strcmp(hex, digest) != 0)) {
         c->out->files_bad++;
-        assay_verifier_say(c, file, "the file's digest is not the manifest's");
+        golden_verifier_say(c, file, "the file's digest is not the manifest's");
     }
     if (status == ASSAY_OK)
         status = compare_forms(c, stem, forms, type, data, err);
@@ -99,7 +99,7 @@ static assay_status check_tensors(const assay_verifier *c, assay_error *err)
     assay_status status = ASSAY_OK;
     for (int i = 0; i < c->bundle->n_tensors && status == ASSAY_OK; i++) {
         const assay_bundle_tensor *t = &c->bundle->tensor[i];
-        const assay_type sums = assay_bundle_sums_type(&t->type);
+        const assay_type sums = golden_bundle_sums_type(&t->type);
         if (t->file)
             status = check_array(c, t->file, &t->type, t->digest, err);
         if (status == ASSAY_OK && t->sums_file)
@@ -113,16 +113,16 @@ static assay_status check_constant(const assay_verifier *c, const json_t *entry,
     const char *file = json_string_value(json_object_get(entry, "file"));
     assay_type type;
     assay_error inner;
-    assay_status status = assay_json_type_read(entry, file ? file : "no file", &type, &inner);
+    assay_status status = golden_json_type_read(entry, file ? file : "no file", &type, &inner);
 
     if (status == ASSAY_OK && !file) {
-        assay_json_type_free(&type);
+        golden_json_type_free(&type);
         status = assay_fail(&inner, ASSAY_ERR_INPUT, "an entry names no file");
     }
     if (status != ASSAY_OK)
         return fault_or_trouble(c, "constants", status, &inner, err);
     status = check_array(c, file, &type, json_string_value(json_object_get(entry, "xxh3")), err);
-    assay_json_type_free(&type);
+    golden_json_type_free(&type);
     return status;
 }
 
@@ -160,13 +160,13 @@ static assay_status check_parameter(const assay_verifier *c, const char *stem, c
 
     snprintf(part, sizeof part, "%.600s.%.300s", stem, name);
     if (read_integers(list, &value, &n)) {
-        const assay_type type = assay_bundle_parameter_type(value, n);
-        status = assay_bundle_parameter_data(&type, value, &data, err);
+        const assay_type type = golden_bundle_parameter_type(value, n);
+        status = golden_bundle_parameter_data(&type, value, &data, err);
         if (status == ASSAY_OK)
             status = compare_forms(c, part, forms, &type, data, err);
     } else {
         c->out->files_bad++;
-        assay_verifier_say(c, part, "the parameter is not a list of integers");
+        golden_verifier_say(c, part, "the parameter is not a list of integers");
     }
     free(data);
     free(value);
@@ -210,11 +210,11 @@ static assay_status check_graph(const assay_verifier *c, assay_error *err)
     status = assay_slurp_inside(c->bundle->folder, c->bundle->dir, file, &bytes, &size, &inner);
     if (status != ASSAY_OK)
         return fault_or_trouble(c, file, status, &inner, err);
-    assay_digest_bytes(bytes, size, hex);
+    golden_digest_bytes(bytes, size, hex);
     free(bytes);
     if (!digest || strcmp(hex, digest) != 0) {
         c->out->files_bad++;
-        assay_verifier_say(c, file, "the file's digest is not the manifest's");
+        golden_verifier_say(c, file, "the file's digest is not the manifest's");
     }
     return ASSAY_OK;
 }
@@ -230,23 +230,24 @@ static assay_status check_manifest(const assay_verifier *c, assay_error *err)
         return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
     for (int i = 0; i < b->n_tensors; i++)
         memcpy(all + 32 * (size_t)i, b->tensor[i].digest, strnlen(b->tensor[i].digest, 32));
-    assay_digest_bytes(all, 32 * (size_t)b->n_tensors, hex);
+    golden_digest_bytes(all, 32 * (size_t)b->n_tensors, hex);
     free(all);
     if (!b->sealed) {
         c->out->files_bad++;
-        assay_verifier_say(c, "manifest.json",
-                           json_object_get(b->manifest, "xxh3")
-                               ? "its digest of itself (its last line) is not that of its bytes"
-                               : "has no digest of itself: it was changed, or written by a version "
-                                 "that gave none; golden writes it anew");
+        golden_verifier_say(
+            c, "manifest.json",
+            json_object_get(b->manifest, "xxh3")
+                ? "its digest of itself (its last line) is not that of its bytes"
+                : "has no digest of itself: it was changed, or written by a version "
+                  "that gave none; golden writes it anew");
     }
     if (!digest || strcmp(digest, hex) != 0) {
         c->out->files_bad++;
-        assay_verifier_say(c, "manifest.json", "\"digest\" is not that of the tensors' digests");
+        golden_verifier_say(c, "manifest.json", "\"digest\" is not that of the tensors' digests");
     }
     if (b->n_tensors == 0) {
         c->out->files_bad++;
-        assay_verifier_say(c, "manifest.json", "holds no tensors");
+        golden_verifier_say(c, "manifest.json", "holds no tensors");
     }
     return ASSAY_OK;
 }
@@ -255,22 +256,22 @@ static void count_stranger(void *user, const char *path)
 {
     const assay_verifier *c = user;
     c->out->files_bad++;
-    assay_verifier_say(c, path, "is not of the bundle: the manifest names no such file");
+    golden_verifier_say(c, path, "is not of the bundle: the manifest names no such file");
 }
 
 static assay_status check_strangers(const assay_verifier *c, assay_error *err)
 {
     assay_bundle_list known;
     assay_verifier own = *c;
-    assay_status status = assay_bundle_list_files(c->bundle, &known, err);
+    assay_status status = golden_bundle_list_files(c->bundle, &known, err);
     if (status == ASSAY_OK)
-        status = assay_bundle_strangers(c->bundle->folder, c->bundle->dir, &known, count_stranger,
-                                        &own, err);
-    assay_bundle_list_free(&known);
+        status = golden_bundle_strangers(c->bundle->folder, c->bundle->dir, &known, count_stranger,
+                                         &own, err);
+    golden_bundle_list_free(&known);
     return status;
 }
 
-assay_status assay_verify_files(const assay_verifier *c, assay_error *err)
+assay_status golden_verify_files(const assay_verifier *c, assay_error *err)
 {
     static assay_status (*const checks[])(const assay_verifier *, assay_error *) = {
         check_manifest,  check_graph,      check_tensors,

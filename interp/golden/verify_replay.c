@@ -17,8 +17,8 @@ static void bad_entry(const assay_verifier *c, const char *path, const json_t *f
     char *a = found ? json_dumps(found, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
     char *b = wanted ? json_dumps(wanted, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
     c->out->entries_bad++;
-    assay_verifier_say(c, "manifest.json", "%.200s: %.80s, by a fresh run %.80s", path,
-                       a ? a : "nothing", b ? b : "nothing");
+    golden_verifier_say(c, "manifest.json", "%.200s: %.80s, by a fresh run %.80s", path,
+                        a ? a : "nothing", b ? b : "nothing");
     free(a);
     free(b);
 }
@@ -79,10 +79,10 @@ static void compare_tensors(const assay_verifier *c, const json_t *found, const 
         const char *name = json_string_value(json_object_get(b ? b : a, "name"));
         if (!a || !b || !json_equal(json_object_get(a, "xxh3"), json_object_get(b, "xxh3"))) {
             c->out->replay_bad++;
-            assay_verifier_say(c, name ? name : "tensors", "%s",
-                               !a   ? "not in the manifest"
-                               : !b ? "a fresh run does not give it"
-                                    : "a fresh run gives other bits");
+            golden_verifier_say(c, name ? name : "tensors", "%s",
+                                !a   ? "not in the manifest"
+                                : !b ? "a fresh run does not give it"
+                                     : "a fresh run gives other bits");
             if (!a || !b)
                 continue;
             json_object_set(a, "xxh3", json_object_get(b, "xxh3"));
@@ -191,13 +191,13 @@ static assay_status load(replay *r, const assay_program_options *engine, assay_e
     options.keep_all = true;
     status = assay_slurp_inside(b->folder, b->dir, "graph.assay", &bytes, &size, err);
     if (status == ASSAY_OK)
-        status = assay_graph_parse_in((const char *)bytes, size, "graph.assay", &constants,
-                                      &r->graph, err);
+        status = text_graph_parse_in((const char *)bytes, size, "graph.assay", &constants,
+                                     &r->graph, err);
     free(bytes);
     if (status == ASSAY_OK)
         status = load_scheme(r, json_object_get(b->manifest, "scheme"), err);
     if (status == ASSAY_OK)
-        status = assay_program_make_with(r->graph, r->scheme, &options, &r->program, err);
+        status = run_program_make_with(r->graph, r->scheme, &options, &r->program, err);
     return status == ASSAY_OK ? assay_run_new(r->program, &r->run, err) : status;
 }
 
@@ -225,7 +225,7 @@ static assay_status begin(replay *r, assay_error *err)
         o.samples++;
     for (int i = 0; i < b->n_tensors; i++)
         o.accumulators = o.accumulators || b->tensor[i].sums_digest;
-    return assay_bundle_begin(&o, r->program, &r->writer, err);
+    return golden_bundle_begin(&o, r->program, &r->writer, err);
 }
 
 /* The entry of the graph's input i among a sample's, or -1. */
@@ -251,8 +251,8 @@ static assay_status read_input(replay *r, int i, int first, int end, assay_error
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: input '%s' of sample %lld is missing", b->dir,
                           v->name, (long long)b->tensor[first].sample);
     if (!b->tensor[e].file)
-        return assay_bundle_read(b, e, &data, err);
-    status = assay_bundle_read_array(b, b->tensor[e].file, &v->type, &data, err);
+        return golden_bundle_read(b, e, &data, err);
+    status = golden_bundle_read_array(b, b->tensor[e].file, &v->type, &data, err);
     if (status == ASSAY_OK)
         memcpy(assay_run_data(r->run, value), data, assay_type_bytes(&v->type));
     free(data);
@@ -281,22 +281,22 @@ static assay_status run_sample(replay *r, int64_t k, int first, int end, assay_e
     if (!json_is_true(json_object_get(b->manifest, "sequence")))
         assay_run_reset(r->run);
     if (status == ASSAY_OK)
-        status = assay_bundle_sample(r->writer, r->run, b->tensor[first].sample, sources, err);
+        status = golden_bundle_sample(r->writer, r->run, b->tensor[first].sample, sources, err);
     free(sources);
     return status;
 }
 
 static void close_replay(replay *r)
 {
-    assay_bundle_abort(r->writer);
+    golden_bundle_abort(r->writer);
     assay_run_free(r->run);
     assay_program_free(r->program);
     assay_scheme_free(r->scheme);
     assay_graph_free(r->graph);
 }
 
-assay_status assay_verify_replay(const assay_verifier *c, const assay_program_options *engine,
-                                 assay_error *err)
+assay_status golden_verify_replay(const assay_verifier *c, const assay_program_options *engine,
+                                  assay_error *err)
 {
     const assay_bundle *b = c->bundle;
     replay r = {.c = c};
@@ -312,7 +312,7 @@ assay_status assay_verify_replay(const assay_verifier *c, const assay_program_op
         status = run_sample(&r, k, first, end, err);
     }
     if (status == ASSAY_OK)
-        status = assay_bundle_manifest(r.writer, digest, &text, &size, err);
+        status = golden_bundle_manifest(r.writer, digest, &text, &size, err);
     if (status == ASSAY_OK)
         status = compare_manifests(c, text, size, r.preset, err);
     free(text);

@@ -4,7 +4,7 @@
 
 #include "interp/golden/verify.h"
 
-void assay_verifier_say(const assay_verifier *c, const char *what, const char *format, ...)
+void golden_verifier_say(const assay_verifier *c, const char *what, const char *format, ...)
 {
     char line[1200];
     va_list list;

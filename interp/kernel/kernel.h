@@ -56,26 +56,25 @@ typedef struct assay_kernel {
  * the node is quantized, else a float kernel; run == NULL when there is none
  * (interp/run/kernel.c).
  */
-assay_kernel assay_node_kernel(const assay_graph *g, const assay_node *n);
+assay_kernel kernel_node_kernel(const assay_graph *g, const assay_node *n);
 
 /* The integer reference kernel of an op (interp/ref/registry.c), or one with run == NULL. */
-assay_kernel assay_ref_kernel(assay_op op);
+assay_kernel ref_kernel(assay_op op);
 /* The float kernel of an op (interp/float/registry.c), or one with run == NULL. Float kernels also
  * serve bool, i32 and i64 (index arithmetic) where the op has a meaning for them. */
-assay_kernel assay_float_kernel(assay_op op);
+assay_kernel float_kernel(assay_op op);
 
 /* Refuses an element kind that the float kernel of the node's op does not take (same file); OK for
  * ops that are moves or that it has no kernel for. */
-assay_status assay_check_float_node(const assay_graph *g, const assay_node *n, assay_error *err);
+assay_status float_check_float_node(const assay_graph *g, const assay_node *n, assay_error *err);
 
 /* Whether codes can be computed with: what the quantizer asks (assay_quantize_options.has_kernel).
  */
-bool assay_has_integer_kernel(assay_op op);
+bool kernel_has_integer_kernel(assay_op op);
 
 /* ---- rows (interp/ref/rows.c): codes between storage and int32 ---- */
 /* Loads n elements starting at element `first` with element stride `step` into row. */
-void assay_load_row(const assay_view *v, int64_t first, int64_t step, size_t n, int32_t *row);
-void assay_store_row(const assay_view *v, int64_t first, int64_t step, size_t n,
-                     const int32_t *row);
+void ref_load_row(const assay_view *v, int64_t first, int64_t step, size_t n, int32_t *row);
+void ref_store_row(const assay_view *v, int64_t first, int64_t step, size_t n, const int32_t *row);
 
 #endif

@@ -31,22 +31,22 @@ static void set_window(assay_window *w, const assay_type *x, const assay_type *y
     }
 }
 
-void assay_window_of_layout(assay_window *w, int layout, const assay_type *x, const assay_type *y)
+void kernel_window_of_layout(assay_window *w, int layout, const assay_type *x, const assay_type *y)
 {
     const assay_list none = {.n = 0};
     w->nhwc = layout == ASSAY_LAYOUT_NHWC;
     set_window(w, x, y, &none, &none, &none, &none, &none);
 }
 
-void assay_window_of_pool(assay_window *w, const assay_attr_pool *a, const assay_type *x,
-                          const assay_type *y)
+void kernel_window_of_pool(assay_window *w, const assay_attr_pool *a, const assay_type *x,
+                           const assay_type *y)
 {
     w->nhwc = a->layout == ASSAY_LAYOUT_NHWC;
     set_window(w, x, y, &a->kernel, &a->stride, &a->dilation, &a->pad_begin, &a->pad_end);
 }
 
-void assay_window_of_conv(assay_window *w, const assay_attr_conv *a, const assay_type *x,
-                          const assay_type *y)
+void kernel_window_of_conv(assay_window *w, const assay_attr_conv *a, const assay_type *x,
+                           const assay_type *y)
 {
     w->nhwc = a->layout == ASSAY_LAYOUT_NHWC;
     set_window(w, x, y, &a->kernel, &a->stride, &a->dilation, &a->pad_begin, &a->pad_end);

@@ -23,25 +23,25 @@ typedef struct assay_window {
 /* From a pool's or a convolution's types and attributes. `x` is the tensor that windows slide over
  * and `y` the one with an element a window: for conv_transpose in the float engine, its output and
  * input. */
-void assay_window_of_pool(assay_window *w, const assay_attr_pool *a, const assay_type *x,
-                          const assay_type *y);
-void assay_window_of_conv(assay_window *w, const assay_attr_conv *a, const assay_type *x,
-                          const assay_type *y);
+void kernel_window_of_pool(assay_window *w, const assay_attr_pool *a, const assay_type *x,
+                           const assay_type *y);
+void kernel_window_of_conv(assay_window *w, const assay_attr_conv *a, const assay_type *x,
+                           const assay_type *y);
 /* Without a kernel: one tap, stride 1. */
-void assay_window_of_layout(assay_window *w, int layout, const assay_type *x, const assay_type *y);
+void kernel_window_of_layout(assay_window *w, int layout, const assay_type *x, const assay_type *y);
 
 /* Element (n, c, cell) of a tensor stands at n * image + c * channel + cell * cell_step. */
 typedef struct assay_strides {
     int64_t image, channel, cell;
 } assay_strides;
 
-static inline assay_strides assay_strides_in(const assay_window *w)
+static inline assay_strides kernel_strides_in(const assay_window *w)
 {
     int64_t image = w->in_channels * w->in_area;
     return w->nhwc ? (assay_strides){image, 1, w->in_channels}
                    : (assay_strides){image, w->in_area, 1};
 }
-static inline assay_strides assay_strides_out(const assay_window *w)
+static inline assay_strides kernel_strides_out(const assay_window *w)
 {
     int64_t image = w->out_channels * w->out_area;
     return w->nhwc ? (assay_strides){image, 1, w->out_channels}

@@ -12,10 +12,10 @@
 static assay_status run_sample(assay_run *run, const assay_samples *s, const assay_graph *g,
                                int64_t i, assay_error *err)
 {
-    assay_status status = assay_sample_read(run, s, g, i, err);
+    assay_status status = measure_sample_read(run, s, g, i, err);
     if (status == ASSAY_OK) {
         assay_run_reset(run);
-        status = assay_run_execute(run, NULL, false, NULL, err);
+        status = run_execute(run, NULL, false, NULL, err);
     }
     return status;
 }
@@ -27,7 +27,7 @@ static assay_status check_has_output(const assay_program *p, assay_error *err)
                                                 "%s: the network has no output", p->graph->name);
 }
 
-void assay_accuracy_digest(const XXH128_canonical_t *hash, int64_t n, char digest[33])
+void measure_accuracy_digest(const XXH128_canonical_t *hash, int64_t n, char digest[33])
 {
     const XXH128_hash_t all = XXH3_128bits(hash, (size_t)n * sizeof *hash);
     snprintf(digest, 33, "%016llx%016llx", (unsigned long long)all.high64,
@@ -54,7 +54,7 @@ static assay_status start(const evaluation *e, worker *w, assay_error *err)
 {
     assay_status status = assay_run_new(e->program, &w->run, err);
     if (status == ASSAY_OK)
-        status = assay_tally_make(&e->judge, &w->tally, err);
+        status = measure_tally_make(&e->judge, &w->tally, err);
     w->label = calloc((size_t)e->judge.places + 1, sizeof *w->label);
     if (status == ASSAY_OK && !w->label)
         status = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
@@ -74,42 +74,42 @@ static assay_status evaluate_sample(const evaluation *e, worker *w, int64_t k, a
     XXH128_canonicalFromHash(
         &e->hash[k], XXH3_128bits(scores, (size_t)assay_shape_count(t) * assay_elem_size(t->elem)));
     if (e->predictions)
-        e->predictions[k] = e->judge.places == 1 ? assay_judge_best(&e->judge, t, scores, 0) : -1;
-    status = assay_judge_labels(&e->judge, e->samples, i, w->label, err);
-    return status ? status : assay_tally_add(&w->tally, &e->judge, t, scores, w->label, i, err);
+        e->predictions[k] = e->judge.places == 1 ? measure_judge_best(&e->judge, t, scores, 0) : -1;
+    status = measure_judge_labels(&e->judge, e->samples, i, w->label, err);
+    return status ? status : measure_tally_add(&w->tally, &e->judge, t, scores, w->label, i, err);
 }
 
 static void evaluate_all(const evaluation *e, int threads, assay_tally *sum,
                          assay_shared_error *shared)
 {
-#pragma omp parallel num_threads(assay_worker_count(threads, e->samples->count))
+#pragma omp parallel num_threads(measure_worker_count(threads, e->samples->count))
     {
         worker mine = {0};
         assay_error err;
         assay_status status = start(e, &mine, &err);
 
         if (status != ASSAY_OK)
-            assay_share_error(shared, status, &err);
+            measure_share_error(shared, status, &err);
 #pragma omp for schedule(dynamic, 4)
         for (int64_t k = 0; k < e->samples->count; k++) {
-            if (assay_has_failed(shared))
+            if (measure_has_failed(shared))
                 continue;
             status = evaluate_sample(e, &mine, k, &err);
             if (status != ASSAY_OK)
-                assay_share_error(shared, status, &err);
+                measure_share_error(shared, status, &err);
             else
-                assay_sample_done(e->samples);
+                measure_sample_done(e->samples);
         }
 #pragma omp critical(assay_eval_counts)
-        assay_tally_join(sum, &mine.tally);
-        assay_tally_free(&mine.tally);
+        measure_tally_join(sum, &mine.tally);
+        measure_tally_free(&mine.tally);
         free(mine.label);
         assay_run_free(mine.run);
     }
 }
 
-assay_status assay_evaluate(const assay_program *p, const assay_samples *samples, int threads,
-                            int64_t *predictions, assay_accuracy *out, assay_error *err)
+assay_status measure_evaluate(const assay_program *p, const assay_samples *samples, int threads,
+                              int64_t *predictions, assay_accuracy *out, assay_error *err)
 {
     evaluation e = {.program = p, .samples = samples, .predictions = predictions};
     assay_shared_error shared = {check_has_output(p, err), err};
@@ -118,19 +118,19 @@ assay_status assay_evaluate(const assay_program *p, const assay_samples *samples
     *out = (assay_accuracy){0};
     if (shared.status == ASSAY_OK)
         shared.status =
-            assay_judge_make(&p->graph->value[p->graph->output[0]], samples, &e.judge, err);
+            measure_judge_make(&p->graph->value[p->graph->output[0]], samples, &e.judge, err);
     if (shared.status == ASSAY_OK)
-        shared.status = assay_tally_make(&e.judge, &sum, err);
+        shared.status = measure_tally_make(&e.judge, &sum, err);
     e.hash = calloc((size_t)samples->count + 1, sizeof *e.hash);
     if (shared.status == ASSAY_OK && !e.hash)
         shared.status = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
     if (shared.status == ASSAY_OK)
         evaluate_all(&e, threads, &sum, &shared);
     if (shared.status == ASSAY_OK) {
-        assay_tally_end(&sum, out);
-        assay_accuracy_digest(e.hash, samples->count, out->digest);
+        measure_tally_end(&sum, out);
+        measure_accuracy_digest(e.hash, samples->count, out->digest);
     }
-    assay_tally_free(&sum);
+    measure_tally_free(&sum);
     free(e.hash);
     return shared.status;
 }
@@ -150,8 +150,8 @@ static assay_status observe(void *user, assay_run *run, int node, const int64_t 
     (void)err;
     for (int k = 0; k < n->n_out; k++)
         if (n->out[k] >= 0 && p->graph->value[n->out[k]].type.elem.kind == ASSAY_KIND_F32)
-            assay_profile_observe(p->profile, n->out[k], assay_run_value(run, n->out[k]),
-                                  (size_t)assay_shape_count(&p->graph->value[n->out[k]].type));
+            profile_observe(p->profile, n->out[k], run_value(run, n->out[k]),
+                            (size_t)assay_shape_count(&p->graph->value[n->out[k]].type));
     return ASSAY_OK;
 }
 
@@ -160,18 +160,18 @@ static assay_status profile_sample(profiling *mine, assay_run *run, const assay_
                                    int64_t i, assay_error *err)
 {
     const assay_graph *g = mine->graph;
-    assay_status status = assay_sample_read(run, s, g, i, err);
+    assay_status status = measure_sample_read(run, s, g, i, err);
 
     if (status != ASSAY_OK)
         return status;
     for (int k = 0; k < g->n_inputs; k++)
         if (g->value[g->input[k]].type.elem.kind == ASSAY_KIND_F32)
-            assay_profile_observe(mine->profile, g->input[k], assay_run_data(run, g->input[k]),
-                                  (size_t)assay_shape_count(&g->value[g->input[k]].type));
+            profile_observe(mine->profile, g->input[k], assay_run_data(run, g->input[k]),
+                            (size_t)assay_shape_count(&g->value[g->input[k]].type));
     assay_run_reset(run);
-    status = assay_run_execute(run, observe, false, mine, err);
+    status = run_execute(run, observe, false, mine, err);
     if (status == ASSAY_OK)
-        status = assay_profile_add_sample(mine->profile, (uint64_t)i, err);
+        status = profile_add_sample(mine->profile, (uint64_t)i, err);
     return status;
 }
 
@@ -179,27 +179,27 @@ static assay_status profile_sample(profiling *mine, assay_run *run, const assay_
 static assay_status profile_like(const assay_graph *g, const assay_profile *like,
                                  assay_profile **out, assay_error *err)
 {
-    const assay_profile_origin origin = assay_profile_get_origin(like);
-    assay_status status = assay_profile_new(g, out, err);
+    const assay_profile_origin origin = profile_get_origin(like);
+    assay_status status = profile_new(g, out, err);
 
     if (status == ASSAY_OK)
-        status = assay_profile_set_preprocessing(*out, origin.preprocessing, err);
+        status = profile_set_preprocessing(*out, origin.preprocessing, err);
     if (status == ASSAY_OK)
-        status = assay_profile_set_dataset(*out, origin.dataset, err);
+        status = profile_set_dataset(*out, origin.dataset, err);
     if (status == ASSAY_OK && origin.whole.end > 0)
-        status = assay_profile_set_whole(*out, origin.whole, err);
+        status = profile_set_whole(*out, origin.whole, err);
     if (status == ASSAY_OK)
-        status = assay_profile_channels_like(*out, like, err);
+        status = profile_channels_like(*out, like, err);
     return status;
 }
 
-assay_status assay_profile_samples_of(const assay_program *p, const assay_samples *samples,
-                                      int threads, assay_profile *profile, assay_error *err)
+assay_status measure_profile_samples_of(const assay_program *p, const assay_samples *samples,
+                                        int threads, assay_profile *profile, assay_error *err)
 {
     assay_shared_error shared = {ASSAY_OK, err};
     bool taken = false; /* one of the threads counts into `profile` itself */
 
-    threads = assay_worker_count(threads, samples->count);
+    threads = measure_worker_count(threads, samples->count);
 #pragma omp parallel num_threads(threads)
     {
         profiling mine = {p->graph, NULL};
@@ -207,7 +207,7 @@ assay_status assay_profile_samples_of(const assay_program *p, const assay_sample
         assay_error e;
         assay_status status = ASSAY_OK;
 
-#pragma omp critical(assay_profile_merge)
+#pragma omp critical(profile_merge)
         {
             mine.profile = taken ? NULL : profile;
             taken = true;
@@ -215,31 +215,31 @@ assay_status assay_profile_samples_of(const assay_program *p, const assay_sample
         if (!mine.profile)
             status = profile_like(p->graph, profile, &mine.profile, &e);
         if (status == ASSAY_OK)
-            assay_profile_follow_clamps(mine.profile, p->graph);
+            profile_follow_clamps(mine.profile, p->graph);
         if (status == ASSAY_OK)
             status = assay_run_new(p, &run, &e);
         if (status != ASSAY_OK)
-            assay_share_error(&shared, status, &e);
+            measure_share_error(&shared, status, &e);
 #pragma omp for schedule(dynamic, 4)
         for (int64_t k = 0; k < samples->count; k++) {
-            if (assay_has_failed(&shared))
+            if (measure_has_failed(&shared))
                 continue;
             status = profile_sample(&mine, run, samples, samples->first + k, &e);
             if (status != ASSAY_OK)
-                assay_share_error(&shared, status, &e);
+                measure_share_error(&shared, status, &e);
             else
-                assay_sample_done(samples);
+                measure_sample_done(samples);
         } /* all threads wait for each other here */
         if (mine.profile != profile) {
-#pragma omp critical(assay_profile_merge)
+#pragma omp critical(profile_merge)
             {
-                if (!assay_has_failed(&shared)) {
-                    status = assay_profile_merge(profile, mine.profile, &e);
+                if (!measure_has_failed(&shared)) {
+                    status = profile_merge(profile, mine.profile, &e);
                     if (status != ASSAY_OK)
-                        assay_share_error(&shared, status, &e);
+                        measure_share_error(&shared, status, &e);
                 }
             }
-            assay_profile_free(mine.profile);
+            profile_free(mine.profile);
         }
         assay_run_free(run);
     }

@@ -37,15 +37,15 @@ typedef struct assay_accuracy {
 
 /* Evaluates the program's first output (judge.h). predictions, when not NULL, receives the best
  * class of each sample, -1 where the output is no list of classes. threads 0: all cores. */
-assay_status assay_evaluate(const assay_program *p, const assay_samples *samples, int threads,
-                            int64_t *predictions, assay_accuracy *out, assay_error *err);
+assay_status measure_evaluate(const assay_program *p, const assay_samples *samples, int threads,
+                              int64_t *predictions, assay_accuracy *out, assay_error *err);
 
 /* XXH3-128 over n hashes, as assay_accuracy has it. */
-void assay_accuracy_digest(const XXH128_canonical_t *hash, int64_t n, char digest[33]);
+void measure_accuracy_digest(const XXH128_canonical_t *hash, int64_t n, char digest[33]);
 
 /* Profiles every float value of an all-float program, each right after its node has run. Of what a
  * failure leaves in the profile nothing is to be used. */
-assay_status assay_profile_samples_of(const assay_program *p, const assay_samples *samples,
-                                      int threads, assay_profile *profile, assay_error *err);
+assay_status measure_profile_samples_of(const assay_program *p, const assay_samples *samples,
+                                        int threads, assay_profile *profile, assay_error *err);
 
 #endif

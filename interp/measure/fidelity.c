@@ -19,8 +19,8 @@ static powers compare(const assay_type *tr, const void *r, const assay_type *to,
     const int64_t n = assay_shape_count(tr);
     powers p = {0, 0, 0};
     for (int64_t i = 0; i < n; i++) {
-        const double a = assay_element_real(tr, r, i);
-        const double d = a - assay_element_real(to, o, i);
+        const double a = golden_element_real(tr, r, i);
+        const double d = a - golden_element_real(to, o, i);
         if (!isfinite(a))
             continue;
         p.signal += a * a;
@@ -77,13 +77,13 @@ static assay_status run_both(const job *j, assay_run *const run[2], int64_t i, a
 {
     assay_status status = ASSAY_OK;
     for (int k = j->has_recorded ? 1 : 0; k < 2 && status == ASSAY_OK; k++) {
-        status = assay_sample_read(
+        status = measure_sample_read(
             run[k], k == 0 && j->samples->reference ? j->samples->reference : j->samples,
             j->program[k]->graph, i, err);
         if (status != ASSAY_OK)
             break;
         assay_run_reset(run[k]);
-        status = assay_run_execute(run[k], NULL, false, NULL, err);
+        status = run_execute(run[k], NULL, false, NULL, err);
     }
     return status;
 }
@@ -107,7 +107,7 @@ static assay_status judge(const job *j, worker *w, int64_t k, const void *const 
                           assay_error *err)
 {
     const int64_t i = j->samples->first + k;
-    assay_status status = assay_judge_labels(&j->judge[1], j->samples, i, w->label, err);
+    assay_status status = measure_judge_labels(&j->judge[1], j->samples, i, w->label, err);
     const assay_type *t[2];
 
     for (int s = 0; s < 2; s++) {
@@ -116,11 +116,12 @@ static assay_status judge(const job *j, worker *w, int64_t k, const void *const 
             &j->hash[s][k],
             XXH3_128bits(result[s], (size_t)assay_shape_count(t[s]) * assay_elem_size(t[s]->elem)));
         if (status == ASSAY_OK)
-            status = assay_tally_add(&w->tally[s], &j->judge[s], t[s], result[s], w->label, i, err);
+            status =
+                measure_tally_add(&w->tally[s], &j->judge[s], t[s], result[s], w->label, i, err);
     }
     for (int64_t p = 0; p < j->judge[0].places; p++)
-        w->agree += assay_judge_best(&j->judge[0], t[0], result[0], p) ==
-                    assay_judge_best(&j->judge[1], t[1], result[1], p);
+        w->agree += measure_judge_best(&j->judge[0], t[0], result[0], p) ==
+                    measure_judge_best(&j->judge[1], t[1], result[1], p);
     return status;
 }
 
@@ -145,7 +146,7 @@ static assay_status start(const job *j, worker *w, assay_error *err)
 {
     assay_status status = ASSAY_OK;
     for (int k = 0; k < 2 && status == ASSAY_OK; k++)
-        status = assay_tally_make(&j->judge[k], &w->tally[k], err);
+        status = measure_tally_make(&j->judge[k], &w->tally[k], err);
     for (int k = j->has_recorded ? 1 : 0; k < 2 && status == ASSAY_OK; k++)
         status = assay_run_new(j->program[k], &w->run[k], err);
     w->label = calloc((size_t)j->judge[1].places + 1, sizeof *w->label);
@@ -160,10 +161,10 @@ static void finish(job *j, worker *w)
     {
         j->out->agree += w->agree;
         for (int k = 0; k < 2; k++)
-            assay_tally_join(&j->tally[k], &w->tally[k]);
+            measure_tally_join(&j->tally[k], &w->tally[k]);
     }
     for (int k = 0; k < 2; k++) {
-        assay_tally_free(&w->tally[k]);
+        measure_tally_free(&w->tally[k]);
         assay_run_free(w->run[k]);
     }
     free(w->label);
@@ -171,24 +172,24 @@ static void finish(job *j, worker *w)
 
 static void work(job *j, int threads, assay_shared_error *shared)
 {
-#pragma omp parallel num_threads(assay_worker_count(threads, j->samples->count))
+#pragma omp parallel num_threads(measure_worker_count(threads, j->samples->count))
     {
         worker mine = {0};
         assay_error e;
         assay_status status = start(j, &mine, &e);
         if (status != ASSAY_OK)
-            assay_share_error(shared, status, &e);
+            measure_share_error(shared, status, &e);
 #pragma omp for schedule(dynamic, 4)
         for (int64_t k = 0; k < j->samples->count; k++) {
-            if (assay_has_failed(shared))
+            if (measure_has_failed(shared))
                 continue;
             status = run_both(j, mine.run, j->samples->first + k, &e);
             if (status == ASSAY_OK)
                 status = note(j, &mine, k, &e);
             if (status != ASSAY_OK)
-                assay_share_error(shared, status, &e);
+                measure_share_error(shared, status, &e);
             else
-                assay_sample_done(j->samples);
+                measure_sample_done(j->samples);
         }
         finish(j, &mine);
     }
@@ -206,7 +207,7 @@ static assay_status prepare(job *j, assay_error *err)
         if (g->n_outputs < 1)
             return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "%s: the network has no output", g->name);
         out[k] = &g->value[g->output[0]];
-        status = status ? status : assay_judge_make(out[k], j->samples, &j->judge[k], err);
+        status = status ? status : measure_judge_make(out[k], j->samples, &j->judge[k], err);
     }
     if (!status && (assay_shape_count(&out[0]->type) != assay_shape_count(&out[1]->type) ||
                     j->judge[0].places != j->judge[1].places))
@@ -215,7 +216,7 @@ static assay_status prepare(job *j, assay_error *err)
                             out[0]->name, out[1]->name);
     for (int k = 0; k < 2 && !status; k++) {
         j->hash[k] = calloc(samples + 1, sizeof *j->hash[k]);
-        status = j->hash[k] ? assay_tally_make(&j->judge[k], &j->tally[k], err)
+        status = j->hash[k] ? measure_tally_make(&j->judge[k], &j->tally[k], err)
                             : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
     }
     j->powers = calloc(samples * ((size_t)j->n + 1), sizeof *j->powers);
@@ -240,15 +241,15 @@ static void conclude(job *j, double *sqnr)
     j->out->output_sqnr = decibels(all);
     j->out->output_mse = all.n ? all.noise / (double)all.n : 0;
     for (int k = 0; k < 2; k++) {
-        assay_tally_end(&j->tally[k], side[k]);
-        assay_accuracy_digest(j->hash[k], count, side[k]->digest);
+        measure_tally_end(&j->tally[k], side[k]);
+        measure_accuracy_digest(j->hash[k], count, side[k]->digest);
     }
 }
 
-assay_status assay_fidelity_measure(const assay_program *reference, const assay_program *other,
-                                    const assay_samples *samples, int threads,
-                                    const assay_value_pair *pair, int n, assay_recorded *recorded,
-                                    double *sqnr, assay_fidelity *out, assay_error *err)
+assay_status measure_fidelity_measure(const assay_program *reference, const assay_program *other,
+                                      const assay_samples *samples, int threads,
+                                      const assay_value_pair *pair, int n, assay_recorded *recorded,
+                                      double *sqnr, assay_fidelity *out, assay_error *err)
 {
     job j = {.program = {reference, other}, .samples = samples, .pair = pair, .n = n, .out = out};
     assay_shared_error shared = {ASSAY_OK, err};
@@ -270,14 +271,14 @@ assay_status assay_fidelity_measure(const assay_program *reference, const assay_
     else if (!recorded || j.recorded != recorded->output)
         free(j.recorded);
     for (int k = 0; k < 2; k++) {
-        assay_tally_free(&j.tally[k]);
+        measure_tally_free(&j.tally[k]);
         free(j.hash[k]);
     }
     free(j.powers);
     return shared.status;
 }
 
-double assay_fidelity_drop(const assay_fidelity *f)
+double measure_fidelity_drop(const assay_fidelity *f)
 {
     if (f->other.samples > 0 && !isnan(f->other.mean_iou))
         return 100.0 * (f->reference.mean_iou - f->other.mean_iou);
@@ -287,7 +288,7 @@ double assay_fidelity_drop(const assay_fidelity *f)
                            : (double)NAN;
 }
 
-const char *assay_fidelity_drop_name(const assay_fidelity *f)
+const char *measure_fidelity_drop_name(const assay_fidelity *f)
 {
     if (f->other.samples > 0)
         return isnan(f->other.mean_iou) ? "top-1" : "mean IoU";

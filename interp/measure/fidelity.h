@@ -23,10 +23,10 @@ typedef struct assay_fidelity {
 /* Points that the other network loses: of top-1 to the labels, of mean IoU to label maps; without
  * labels the share of samples (pixels) that it classifies otherwise than the reference. NaN for an
  * output without classes: only its noise can be judged. */
-double assay_fidelity_drop(const assay_fidelity *f);
+double measure_fidelity_drop(const assay_fidelity *f);
 /* What those are points of: "top-1", "mean IoU", "agreement with float (no labels)" or "nothing (an
  * output without classes)". */
-const char *assay_fidelity_drop_name(const assay_fidelity *f);
+const char *measure_fidelity_drop_name(const assay_fidelity *f);
 
 /* The first output of a reference on every sample, for measures that need no more of it. Zero at
  * first; the first measure fills it, unless it were more than ASSAY_RECORDED_BYTES. */
@@ -40,9 +40,9 @@ typedef struct assay_recorded {
  * over all samples, in dB: infinite when there is no noise, NaN for a pair with an index below 0.
  * Elements that are not finite in the reference are left out. Programs must keep all values that
  * are compared. The result does not depend on the number of threads (0: all cores). */
-assay_status assay_fidelity_measure(const assay_program *reference, const assay_program *other,
-                                    const assay_samples *samples, int threads,
-                                    const assay_value_pair *pair, int n, assay_recorded *recorded,
-                                    double *sqnr, assay_fidelity *out, assay_error *err);
+assay_status measure_fidelity_measure(const assay_program *reference, const assay_program *other,
+                                      const assay_samples *samples, int threads,
+                                      const assay_value_pair *pair, int n, assay_recorded *recorded,
+                                      double *sqnr, assay_fidelity *out, assay_error *err);
 
 #endif

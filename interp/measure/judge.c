@@ -62,8 +62,8 @@ static assay_status stated_axis(const assay_value *out, const assay_samples *s, 
     return ASSAY_OK;
 }
 
-assay_status assay_judge_make(const assay_value *out, const assay_samples *s, assay_judge *j,
-                              assay_error *err)
+assay_status measure_judge_make(const assay_value *out, const assay_samples *s, assay_judge *j,
+                                assay_error *err)
 {
     const assay_type *t = &out->type;
     char shape[96];
@@ -90,7 +90,7 @@ assay_status assay_judge_make(const assay_value *out, const assay_samples *s, as
     return status;
 }
 
-bool assay_judge_has_labels(const assay_judge *j, const assay_samples *s)
+bool measure_judge_has_labels(const assay_judge *j, const assay_samples *s)
 {
     if (j->maps || j->places != 1 || !s->label)
         return j->maps;
@@ -105,17 +105,17 @@ bool assay_judge_has_labels(const assay_judge *j, const assay_samples *s)
 static double score(const assay_judge *j, const assay_type *t, const void *scores, int64_t place,
                     int64_t c)
 {
-    return assay_element_real(
+    return golden_element_real(
         t, scores, place / j->inner * j->classes * j->inner + c * j->inner + place % j->inner);
 }
 
-int64_t assay_judge_best(const assay_judge *j, const assay_type *t, const void *scores,
-                         int64_t place)
+int64_t measure_judge_best(const assay_judge *j, const assay_type *t, const void *scores,
+                           int64_t place)
 {
     int64_t best = 0;
     double max;
     if (j->classes == 0)
-        return assay_element_code(t, scores, place);
+        return golden_element_code(t, scores, place);
     max = score(j, t, scores, place, 0);
     for (int64_t c = 1; c < j->classes; c++) {
         const double now = score(j, t, scores, place, c);
@@ -133,7 +133,7 @@ static int64_t rank_of(const assay_judge *j, const assay_type *t, const void *sc
 {
     int64_t before = 0;
     if (j->classes == 0)
-        return assay_element_code(t, scores, place) == label ? 0 : ASSAY_EVAL_TOP;
+        return golden_element_code(t, scores, place) == label ? 0 : ASSAY_EVAL_TOP;
     const double mine = score(j, t, scores, place, label);
     for (int64_t c = 0; c < j->classes; c++) {
         const double other = score(j, t, scores, place, c);
@@ -142,8 +142,8 @@ static int64_t rank_of(const assay_judge *j, const assay_type *t, const void *sc
     return before;
 }
 
-assay_status assay_judge_labels(const assay_judge *j, const assay_samples *s, int64_t i,
-                                int64_t *label, assay_error *err)
+assay_status measure_judge_labels(const assay_judge *j, const assay_samples *s, int64_t i,
+                                  int64_t *label, assay_error *err)
 {
     if (j->maps)
         return s->label_map(s->user, i, label, err);
@@ -156,7 +156,7 @@ assay_status assay_judge_labels(const assay_judge *j, const assay_samples *s, in
 
 /* ---- tallies ---- */
 
-assay_status assay_tally_make(const assay_judge *j, assay_tally *t, assay_error *err)
+assay_status measure_tally_make(const assay_judge *j, assay_tally *t, assay_error *err)
 {
     *t = (assay_tally){.classes = j->classes ? j->classes : MAX_CODES};
     if (!j->maps)
@@ -169,7 +169,7 @@ assay_status assay_tally_make(const assay_judge *j, assay_tally *t, assay_error 
     return ASSAY_OK;
 }
 
-void assay_tally_free(assay_tally *t)
+void measure_tally_free(assay_tally *t)
 {
     free(t->truth);
     *t = (assay_tally){0};
@@ -183,8 +183,9 @@ static void count_pixel(assay_tally *t, int64_t label, int64_t best)
     t->both[label] += best == label;
 }
 
-assay_status assay_tally_add(assay_tally *t, const assay_judge *j, const assay_type *type,
-                             const void *scores, const int64_t *label, int64_t i, assay_error *err)
+assay_status measure_tally_add(assay_tally *t, const assay_judge *j, const assay_type *type,
+                               const void *scores, const int64_t *label, int64_t i,
+                               assay_error *err)
 {
     for (int64_t p = 0; p < j->places; p++) {
         if (label[p] < 0)
@@ -198,12 +199,12 @@ assay_status assay_tally_add(assay_tally *t, const assay_judge *j, const assay_t
         for (int64_t k = rank_of(j, type, scores, p, label[p]); k < ASSAY_EVAL_TOP; k++)
             t->top[k]++;
         if (t->truth)
-            count_pixel(t, label[p], assay_judge_best(j, type, scores, p));
+            count_pixel(t, label[p], measure_judge_best(j, type, scores, p));
     }
     return ASSAY_OK;
 }
 
-void assay_tally_join(assay_tally *to, const assay_tally *from)
+void measure_tally_join(assay_tally *to, const assay_tally *from)
 {
     to->samples += from->samples;
     for (int k = 0; k < ASSAY_EVAL_TOP; k++)
@@ -212,7 +213,7 @@ void assay_tally_join(assay_tally *to, const assay_tally *from)
         to->truth[c] += from->truth[c];
 }
 
-void assay_tally_end(const assay_tally *t, assay_accuracy *out)
+void measure_tally_end(const assay_tally *t, assay_accuracy *out)
 {
     double sum = 0;
     int64_t seen = 0;

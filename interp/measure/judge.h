@@ -18,15 +18,15 @@ typedef struct assay_judge {
  * pixels of label maps; all elements, where no other dimension is above 1. Else it has none: scores
  * of pixels are never taken for classes of the sample. ASSAY_ERR_INPUT for an axis that is none,
  * and for label maps that are not of the output's size; `out` is a value of a verified graph. */
-assay_status assay_judge_make(const assay_value *out, const assay_samples *samples, assay_judge *j,
-                              assay_error *err);
+assay_status measure_judge_make(const assay_value *out, const assay_samples *samples,
+                                assay_judge *j, assay_error *err);
 
 /* Does any sample have a label that the judge can use? */
-bool assay_judge_has_labels(const assay_judge *j, const assay_samples *samples);
+bool measure_judge_has_labels(const assay_judge *j, const assay_samples *samples);
 
 /* The greatest class at a place; ties: the lower index. */
-int64_t assay_judge_best(const assay_judge *j, const assay_type *t, const void *scores,
-                         int64_t place);
+int64_t measure_judge_best(const assay_judge *j, const assay_type *t, const void *scores,
+                           int64_t place);
 
 /* Labels met so far, by one thread. */
 typedef struct assay_tally {
@@ -35,18 +35,19 @@ typedef struct assay_tally {
     int64_t classes;                /* entries of the three below, which are NULL without maps */
     int64_t *truth, *chosen, *both; /* pixels by class */
 } assay_tally;
-assay_status assay_tally_make(const assay_judge *j, assay_tally *t, assay_error *err);
-void assay_tally_free(assay_tally *t);
+assay_status measure_tally_make(const assay_judge *j, assay_tally *t, assay_error *err);
+void measure_tally_free(assay_tally *t);
 /* label[place] of sample i, below 0 where there is none. ASSAY_ERR_INPUT for one beyond the
  * classes. */
-assay_status assay_tally_add(assay_tally *t, const assay_judge *j, const assay_type *type,
-                             const void *scores, const int64_t *label, int64_t i, assay_error *err);
-void assay_tally_join(assay_tally *to, const assay_tally *from);
+assay_status measure_tally_add(assay_tally *t, const assay_judge *j, const assay_type *type,
+                               const void *scores, const int64_t *label, int64_t i,
+                               assay_error *err);
+void measure_tally_join(assay_tally *to, const assay_tally *from);
 /* Everything of *out but the digest. */
-void assay_tally_end(const assay_tally *t, assay_accuracy *out);
+void measure_tally_end(const assay_tally *t, assay_accuracy *out);
 
 /* Labels of sample i into label[j->places], which may be read from a file. */
-assay_status assay_judge_labels(const assay_judge *j, const assay_samples *s, int64_t i,
-                                int64_t *label, assay_error *err);
+assay_status measure_judge_labels(const assay_judge *j, const assay_samples *s, int64_t i,
+                                  int64_t *label, assay_error *err);
 
 #endif

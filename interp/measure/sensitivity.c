@@ -26,23 +26,23 @@ static assay_status compare(const assay_trial *t, const assay_graph *q, const ch
     if (status == ASSAY_OK)
         status = assay_program_make(t->floating, NULL, true, &p[0], err);
     if (status == ASSAY_OK)
-        status = assay_program_make_with(q, t->scheme, &keep, &p[1], err);
+        status = run_program_make_with(q, t->scheme, &keep, &p[1], err);
     if (status == ASSAY_OK)
-        status = assay_fidelity_measure(p[0], p[1], t->samples, t->threads, pair, n, t->recorded,
-                                        sqnr, out, err);
+        status = measure_fidelity_measure(p[0], p[1], t->samples, t->threads, pair, n, t->recorded,
+                                          sqnr, out, err);
     assay_program_free(p[0]);
     assay_program_free(p[1]);
     free(pair);
     return status;
 }
 
-assay_status assay_trial_run(const assay_trial *t, const char *const *name, int n, double *sqnr,
-                             assay_fidelity *out, assay_graph **made, assay_quantize_report *report,
-                             assay_error *err)
+assay_status measure_trial_run(const assay_trial *t, const char *const *name, int n, double *sqnr,
+                               assay_fidelity *out, assay_graph **made,
+                               assay_quantize_report *report, assay_error *err)
 {
     assay_graph *q = NULL;
     assay_status status =
-        assay_quantize(t->floating, t->profile, t->scheme, t->options, &q, report, err);
+        quantize_network(t->floating, t->profile, t->scheme, t->options, &q, report, err);
     if (status == ASSAY_OK)
         status = compare(t, q, name, n, sqnr, out, err);
     if (made && status == ASSAY_OK)
@@ -73,7 +73,7 @@ static int nodes_of(const assay_graph *g, const assay_graph *q, const assay_node
 static bool is_measured(const assay_graph *g, const assay_graph *q, const assay_node *n)
 {
     const char *name[MAX_FUSED];
-    return assay_node_is_quantized(q, n) && assay_needs_target(n) &&
+    return assay_node_is_quantized(q, n) && lower_needs_target(n) &&
            !(assay_op_get(n->op)->traits & ASSAY_T_CONVERT) &&
            assay_is_quantized(&q->value[n->out[0]].type) && nodes_of(g, q, n, name) > 0;
 }
@@ -104,7 +104,7 @@ static assay_status with_rules(const assay_trial *t, const char *const *name, in
 static assay_status measure_row(const assay_trial *t, const assay_graph *q, const assay_node *n,
                                 bool alone, assay_sensitivity_row *row, assay_error *err)
 {
-    const assay_elem floating = assay_f32();
+    const assay_elem floating = apply_f32();
     const char *name[MAX_FUSED], *own = row->value;
     const int count = nodes_of(t->floating, q, n, name);
     assay_precision_rule *rules;
@@ -115,15 +115,15 @@ static assay_status measure_row(const assay_trial *t, const assay_graph *q, cons
                                      alone ? &floating : NULL, &rules, &o, err);
     trial.options = &o;
     if (status == ASSAY_OK)
-        status = assay_trial_run(&trial, &own, alone ? 1 : 0, &sqnr,
-                                 alone ? &row->alone : &row->without, NULL, NULL, err);
+        status = measure_trial_run(&trial, &own, alone ? 1 : 0, &sqnr,
+                                   alone ? &row->alone : &row->without, NULL, NULL, err);
     if (status == ASSAY_OK && alone)
         row->isolated = sqnr;
     free(rules);
     return status;
 }
 
-void assay_sensitivity_free(assay_sensitivity *s)
+void measure_sensitivity_free(assay_sensitivity *s)
 {
     for (int i = 0; i < s->n; i++) {
         free(s->row[i].node);
@@ -181,7 +181,7 @@ static assay_status measure(const assay_trial *t, void (*step)(void *, int done,
     assay_graph *q = NULL;
     int *index = NULL;
     assay_status status =
-        assay_quantize(t->floating, t->profile, t->scheme, t->options, &q, NULL, err);
+        quantize_network(t->floating, t->profile, t->scheme, t->options, &q, NULL, err);
     *out = (assay_sensitivity){0};
     if (status == ASSAY_OK && !(index = calloc((size_t)q->n_nodes + 1, sizeof *index)))
         status = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
@@ -199,8 +199,9 @@ static assay_status measure(const assay_trial *t, void (*step)(void *, int done,
     return status;
 }
 
-assay_status assay_sensitivity_measure(const assay_trial *t, void (*step)(void *, int done, int of),
-                                       void *user, assay_sensitivity *out, assay_error *err)
+assay_status measure_sensitivity_measure(const assay_trial *t,
+                                         void (*step)(void *, int done, int of), void *user,
+                                         assay_sensitivity *out, assay_error *err)
 {
     assay_recorded recorded = {NULL};
     assay_trial trial = *t;

@@ -19,10 +19,10 @@ typedef struct assay_trial {
 
 /* Quantizes, runs both networks, and compares. sqnr of values by name: name[k] is one of the float
  * network, and its codes have the same name in the integer one; NaN where there are none. *made
- * receives the integer network unless NULL; report as in assay_quantize. */
-assay_status assay_trial_run(const assay_trial *t, const char *const *name, int n, double *sqnr,
-                             assay_fidelity *out, assay_graph **made, assay_quantize_report *report,
-                             assay_error *err);
+ * receives the integer network unless NULL; report as in quantize_network. */
+assay_status measure_trial_run(const assay_trial *t, const char *const *name, int n, double *sqnr,
+                               assay_fidelity *out, assay_graph **made,
+                               assay_quantize_report *report, assay_error *err);
 
 typedef struct assay_sensitivity_row {
     char *node, *op, *value; /* the integer node and the value that it makes */
@@ -38,12 +38,13 @@ typedef struct assay_sensitivity {
     int n;
     assay_sensitivity_row *row; /* in execution order; nodes that only index are left out */
 } assay_sensitivity;
-void assay_sensitivity_free(assay_sensitivity *s);
+void measure_sensitivity_free(assay_sensitivity *s);
 
 /* Measures every node that t's options make an integer one, with the activation that is fused into
  * it. `step`, when not NULL, is called before each of the 2n + 1 measurements. Isolated is NaN for
  * a node that is not quantized when it is alone. */
-assay_status assay_sensitivity_measure(const assay_trial *t, void (*step)(void *, int done, int of),
-                                       void *user, assay_sensitivity *out, assay_error *err);
+assay_status measure_sensitivity_measure(const assay_trial *t,
+                                         void (*step)(void *, int done, int of), void *user,
+                                         assay_sensitivity *out, assay_error *err);
 
 #endif

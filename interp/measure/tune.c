@@ -15,7 +15,7 @@ typedef struct tuner {
     assay_error *err;
 } tuner;
 
-void assay_tune_result_free(assay_tune_result *r)
+void measure_tune_result_free(assay_tune_result *r)
 {
     for (int i = 0; i < r->n_owned; i++)
         free(r->owned[i]);
@@ -46,20 +46,21 @@ static assay_status try_options(tuner *t, assay_fidelity *f)
     assay_trial trial = *t->trial;
     trial.options = &t->r->options;
     t->r->trials++;
-    return assay_trial_run(&trial, NULL, 0, NULL, f, NULL, NULL, t->err);
+    return measure_trial_run(&trial, NULL, 0, NULL, f, NULL, NULL, t->err);
 }
 
 static bool is_better(const tuner *t, const assay_fidelity *a, const assay_fidelity *b)
 {
     const bool by_drop = t->o->target_sqnr <= 0;
-    const double x = by_drop ? assay_fidelity_drop(a) : 0, y = by_drop ? assay_fidelity_drop(b) : 0;
+    const double x = by_drop ? measure_fidelity_drop(a) : 0,
+                 y = by_drop ? measure_fidelity_drop(b) : 0;
     return x < y || (x == y && a->output_sqnr > b->output_sqnr);
 }
 
 static bool is_reached(const tuner *t)
 {
     return t->o->target_sqnr > 0 ? t->r->after.output_sqnr >= t->o->target_sqnr
-                                 : assay_fidelity_drop(&t->r->after) <= t->o->target_drop;
+                                 : measure_fidelity_drop(&t->r->after) <= t->o->target_drop;
 }
 
 /* A line of the log: what was tried, and what came of it. */
@@ -67,14 +68,14 @@ static void tell_trial(const tuner *t, const char *what, const assay_fidelity *f
                        const char *verdict)
 {
     char drop[32] = "";
-    if (!isnan(assay_fidelity_drop(f)))
-        snprintf(drop, sizeof drop, "drop %7.4f  ", assay_fidelity_drop(f));
+    if (!isnan(measure_fidelity_drop(f)))
+        snprintf(drop, sizeof drop, "drop %7.4f  ", measure_fidelity_drop(f));
     tell(t, "%-56s %soutput %6.2f dB%s", what, drop, f->output_sqnr, verdict);
 }
 
 static assay_status check_target(const tuner *t)
 {
-    if (t->o->target_sqnr > 0 || !isnan(assay_fidelity_drop(&t->r->before)))
+    if (t->o->target_sqnr > 0 || !isnan(measure_fidelity_drop(&t->r->before)))
         return ASSAY_OK;
     return assay_fail(t->err, ASSAY_ERR_INPUT,
                       "%s: the first output has no classes, so no accuracy can be lost: state a "
@@ -107,7 +108,7 @@ static assay_status tune_calibration(tuner *t)
             continue;
         t->r->options.calibration = (assay_calibrate_how){.method = (assay_calibration)c};
         status = try_options(t, &f);
-        snprintf(what, sizeof what, "calibration %s", assay_calibration_name((assay_calibration)c));
+        snprintf(what, sizeof what, "calibration %s", calibrate_name((assay_calibration)c));
         if (!status && keep_if_better(t, what, &f))
             best = t->r->options.calibration;
     }
@@ -163,7 +164,7 @@ static assay_status tune_value(tuner *t, const assay_sensitivity_row *row)
         rule[0].how = (assay_calibrate_how){.method = (assay_calibration)c};
         status = try_options(t, &f);
         snprintf(what, sizeof what, "calibration %.100s=%s", row->value,
-                 assay_calibration_name((assay_calibration)c));
+                 calibrate_name((assay_calibration)c));
         if (!status && keep_if_better(t, what, &f)) {
             best = rule[0].how;
             any = true;
@@ -187,7 +188,7 @@ static assay_status try_float(tuner *t, const assay_sensitivity_row *row, char w
     if (!name)
         return assay_fail(t->err, ASSAY_ERR_MEMORY, "out of memory");
     memmove(rule + 1, rule, (size_t)o->n_precision * sizeof *rule);
-    rule[0] = (assay_precision_rule){.pattern = name, .elem = assay_f32(), .exact = true};
+    rule[0] = (assay_precision_rule){.pattern = name, .elem = apply_f32(), .exact = true};
     o->n_precision++;
     snprintf(what, 200, "%.100s (%s) in float", row->node, row->op);
     return try_options(t, f);
@@ -282,7 +283,7 @@ static assay_status tune_nodes(tuner *t, int *kept)
     assay_trial trial = *t->trial;
     trial.options = &t->r->options;
     tell(t, "sensitivity of every node");
-    assay_status status = assay_sensitivity_measure(&trial, NULL, NULL, &t->table, t->err);
+    assay_status status = measure_sensitivity_measure(&trial, NULL, NULL, &t->table, t->err);
     if (status == ASSAY_OK)
         qsort(t->table.row, (size_t)t->table.n, sizeof *t->table.row, by_cost);
     for (int i = 0; i < t->table.n && !status && !is_reached(t) && *kept < t->o->max_float; i++) {
@@ -293,8 +294,8 @@ static assay_status tune_nodes(tuner *t, int *kept)
     return status;
 }
 
-assay_status assay_tune(const assay_trial *given, const assay_tune_options *o,
-                        assay_tune_result *out, assay_error *err)
+assay_status measure_tune(const assay_trial *given, const assay_tune_options *o,
+                          assay_tune_result *out, assay_error *err)
 {
     assay_recorded recorded = {NULL};
     assay_trial trial = *given;
@@ -331,7 +332,7 @@ assay_status assay_tune(const assay_trial *given, const assay_tune_options *o,
                      "and together",
                      t.table.n);
     }
-    assay_sensitivity_free(&t.table);
+    measure_sensitivity_free(&t.table);
     free(recorded.output);
     return status;
 }

@@ -5,7 +5,7 @@
 #include "interp/measure/sensitivity.h"
 
 typedef struct assay_tune_options {
-    double target_drop; /* points (assay_fidelity_drop) that may be lost */
+    double target_drop; /* points (measure_fidelity_drop) that may be lost */
     double target_sqnr; /* above 0: dB of the first output instead, and the drop does not count */
     int max_float;      /* nodes that may be kept in float at most */
     /* A line a trial, in order; may be NULL. */
@@ -24,7 +24,7 @@ typedef struct assay_tune_result {
     char reason[200]; /* why the search ended */
     bool reached;     /* the target */
 } assay_tune_result;
-void assay_tune_result_free(assay_tune_result *r);
+void measure_tune_result_free(assay_tune_result *r);
 
 /* The search. In 1 and 2 a trial is kept only when it lowers the drop, or keeps the drop and raises
  * the SQNR of the first output (with target_sqnr: when it raises the SQNR):
@@ -36,7 +36,7 @@ void assay_tune_result_free(assay_tune_result *r);
  * It ends when the drop is within the target, when max_float nodes are in float, or when no node is
  * left: after at most 5 + 7 n trials, beside the sensitivity table's. ASSAY_ERR_INPUT when there is
  * a drop to judge by neither in labels nor in classes, and no target_sqnr. */
-assay_status assay_tune(const assay_trial *t, const assay_tune_options *o, assay_tune_result *out,
-                        assay_error *err);
+assay_status measure_tune(const assay_trial *t, const assay_tune_options *o, assay_tune_result *out,
+                          assay_error *err);
 
 #endif

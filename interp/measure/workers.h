@@ -14,8 +14,8 @@ typedef struct assay_shared_error {
     assay_error *err;
 } assay_shared_error;
 
-static inline void assay_share_error(assay_shared_error *s, assay_status status,
-                                     const assay_error *e)
+static inline void measure_share_error(assay_shared_error *s, assay_status status,
+                                       const assay_error *e)
 {
 #pragma omp critical(assay_shared_error)
     {
@@ -27,7 +27,7 @@ static inline void assay_share_error(assay_shared_error *s, assay_status status,
     }
 }
 
-static inline bool assay_has_failed(const assay_shared_error *s)
+static inline bool measure_has_failed(const assay_shared_error *s)
 {
     assay_status status;
 #pragma omp atomic read
@@ -36,7 +36,7 @@ static inline bool assay_has_failed(const assay_shared_error *s)
 }
 
 /* threads <= 0: all cores; never more than samples. */
-static inline int assay_worker_count(int threads, int64_t samples)
+static inline int measure_worker_count(int threads, int64_t samples)
 {
 #ifdef _OPENMP
     if (threads <= 0)
@@ -47,17 +47,17 @@ static inline int assay_worker_count(int threads, int64_t samples)
     return threads > samples ? (int)(samples > 0 ? samples : 1) : threads;
 }
 
-static inline void assay_sample_done(const assay_samples *s)
+static inline void measure_sample_done(const assay_samples *s)
 {
     if (!s->done)
         return;
-#pragma omp critical(assay_sample_done)
+#pragma omp critical(measure_sample_done)
     s->done(s->user);
 }
 
 /* Fills the inputs of a run with sample i. */
-static inline assay_status assay_sample_read(assay_run *run, const assay_samples *s,
-                                             const assay_graph *g, int64_t i, assay_error *err)
+static inline assay_status measure_sample_read(assay_run *run, const assay_samples *s,
+                                               const assay_graph *g, int64_t i, assay_error *err)
 {
     assay_status status = ASSAY_OK;
     for (int k = 0; k < g->n_inputs && status == ASSAY_OK; k++)

@@ -49,11 +49,11 @@ static void copy_parts(assay_call *call, const parts *p, const int order[AXES],
         w.dim[i] = p->dim[order[i]];
         w.step[i] = step[order[i]];
     }
-    assay_copy_strided(call->out[0].data, call->in[0].data, assay_elem_size(call->in[0].type->elem),
-                       &w);
+    move_copy_strided(call->out[0].data, call->in[0].data, assay_elem_size(call->in[0].type->elem),
+                      &w);
 }
 
-assay_status assay_move_depth_to_space(assay_call *call, assay_error *err)
+assay_status move_depth_to_space(assay_call *call, assay_error *err)
 {
     static const int nchw[AXES] = {N, C, Y, V, X, H}, nhwc[AXES] = {N, Y, V, X, H, C};
     const assay_attr_block *a = &call->node->attr.block;
@@ -65,7 +65,7 @@ assay_status assay_move_depth_to_space(assay_call *call, assay_error *err)
     return ASSAY_OK;
 }
 
-assay_status assay_move_space_to_depth(assay_call *call, assay_error *err)
+assay_status move_space_to_depth(assay_call *call, assay_error *err)
 {
     static const int order[2][2][AXES] = {
         {{N, V, H, C, Y, X}, {N, C, V, H, Y, X}}, /* nchw: dcr, crd */

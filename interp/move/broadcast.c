@@ -30,8 +30,7 @@ static void join_axes(assay_broadcast *b)
     b->rank = b->rank ? top + 1 : 0;
 }
 
-bool assay_broadcast_begin(assay_broadcast *b, const assay_type *out, const assay_view *in,
-                           int n_in)
+bool move_broadcast_begin(assay_broadcast *b, const assay_type *out, const assay_view *in, int n_in)
 {
     memset(b, 0, sizeof *b);
     b->n_in = n_in;
@@ -62,7 +61,7 @@ bool assay_broadcast_begin(assay_broadcast *b, const assay_type *out, const assa
     return true;
 }
 
-bool assay_broadcast_next(assay_broadcast *b)
+bool move_broadcast_next(assay_broadcast *b)
 {
     b->at_out += b->columns;
     for (int d = b->rank - 1; d >= 0; d--) {

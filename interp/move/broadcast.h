@@ -1,7 +1,7 @@
 /* Walking several inputs under numpy's broadcasting, row by row.
  *
  *     assay_broadcast b;
- *     for (bool row = assay_broadcast_begin(&b, out, in, 2); row; row = assay_broadcast_next(&b))
+ *     for (bool row = move_broadcast_begin(&b, out, in, 2); row; row = move_broadcast_next(&b))
  *         for (int64_t i = 0; i < b.columns; i++)
  *             out[b.at_out + i] = f(x[b.at[0] + i * b.step[0]], y[b.at[1] + i * b.step[1]]);
  *
@@ -26,9 +26,9 @@ typedef struct assay_broadcast {
 
 /* Places the walk at the first row; false when the output is empty. Shapes are as the verifier
  * leaves them: each input broadcasts to `out`. */
-bool assay_broadcast_begin(assay_broadcast *b, const assay_type *out, const assay_view *in,
-                           int n_in);
+bool move_broadcast_begin(assay_broadcast *b, const assay_type *out, const assay_view *in,
+                          int n_in);
 /* To the next row; false after the last. */
-bool assay_broadcast_next(assay_broadcast *b);
+bool move_broadcast_next(assay_broadcast *b);
 
 #endif

@@ -9,8 +9,8 @@ static void copy_part(const assay_view *whole, const assay_view *part, int axis,
                       bool to_whole)
 {
     size_t size = assay_elem_size(whole->type->elem);
-    int64_t outer = assay_extent(whole->type, 0, axis);
-    size_t inner = (size_t)assay_extent(whole->type, axis + 1, whole->type->rank) * size;
+    int64_t outer = move_extent(whole->type, 0, axis);
+    size_t inner = (size_t)move_extent(whole->type, axis + 1, whole->type->rank) * size;
     size_t run = (size_t)part->type->dim[axis] * inner;
     size_t pitch = (size_t)whole->type->dim[axis] * inner;
     char *w = (char *)whole->data + (size_t)start * inner, *p = part->data;
@@ -19,7 +19,7 @@ static void copy_part(const assay_view *whole, const assay_view *part, int axis,
         memcpy(to_whole ? w : p, to_whole ? p : w, run);
 }
 
-assay_status assay_move_concat(assay_call *call, assay_error *err)
+assay_status move_concat(assay_call *call, assay_error *err)
 {
     const assay_view *y = &call->out[0];
     int axis = (int)call->node->attr.axis.axis;
@@ -36,7 +36,7 @@ assay_status assay_move_concat(assay_call *call, assay_error *err)
     return ASSAY_OK;
 }
 
-assay_status assay_move_split(assay_call *call, assay_error *err)
+assay_status move_split(assay_call *call, assay_error *err)
 {
     const assay_view *x = &call->in[0];
     int axis = (int)call->node->attr.split.axis;

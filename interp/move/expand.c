@@ -2,19 +2,19 @@
  * aligned at its last axis (numpy broadcasting). */
 #include "interp/move/move.h"
 
-assay_status assay_move_expand(assay_call *call, assay_error *err)
+assay_status move_expand(assay_call *call, assay_error *err)
 {
     const assay_view *x = &call->in[0], *y = &call->out[0];
     int64_t step[ASSAY_MAX_RANK];
     assay_strided w = {.rank = y->type->rank};
 
     (void)err;
-    assay_c_steps(x->type, step);
+    move_c_steps(x->type, step);
     for (int d = 0; d < w.rank; d++) {
         int own = d - (y->type->rank - x->type->rank);
         w.dim[d] = y->type->dim[d];
         w.step[d] = own < 0 || x->type->dim[own] == 1 ? 0 : step[own];
     }
-    assay_copy_strided(y->data, x->data, assay_elem_size(x->type->elem), &w);
+    move_copy_strided(y->data, x->data, assay_elem_size(x->type->elem), &w);
     return ASSAY_OK;
 }

@@ -11,7 +11,7 @@
 static assay_status index_in(const assay_call *call, int64_t i, int axis, int64_t n, int64_t *out,
                              assay_error *err)
 {
-    int64_t v = assay_load_index(&call->in[1], i);
+    int64_t v = move_load_index(&call->in[1], i);
     *out = v < 0 ? v + n : v;
     if (*out >= 0 && *out < n)
         return ASSAY_OK;
@@ -20,16 +20,16 @@ static assay_status index_in(const assay_call *call, int64_t i, int axis, int64_
                       call->node->name, v, axis, n);
 }
 
-assay_status assay_move_gather(assay_call *call, assay_error *err)
+assay_status move_gather(assay_call *call, assay_error *err)
 {
     const assay_view *x = &call->in[0];
     int axis = (int)call->node->attr.gather.axis, batch = (int)call->node->attr.gather.batch_dims;
     int64_t n = x->type->dim[axis];
-    int64_t picks = assay_extent(call->in[1].type, batch, call->in[1].type->rank);
-    int64_t each = assay_extent(x->type, batch, axis); /* slices that share a list of indices */
+    int64_t picks = move_extent(call->in[1].type, batch, call->in[1].type->rank);
+    int64_t each = move_extent(x->type, batch, axis); /* slices that share a list of indices */
     size_t run =
-        (size_t)assay_extent(x->type, axis + 1, x->type->rank) * assay_elem_size(x->type->elem);
-    int64_t outer = assay_extent(x->type, 0, axis);
+        (size_t)move_extent(x->type, axis + 1, x->type->rank) * assay_elem_size(x->type->elem);
+    int64_t outer = move_extent(x->type, 0, axis);
     char *to = call->out[0].data;
 
     for (int64_t o = 0; o < outer; o++) {
@@ -45,13 +45,13 @@ assay_status assay_move_gather(assay_call *call, assay_error *err)
     return ASSAY_OK;
 }
 
-assay_status assay_move_gather_nd(assay_call *call, assay_error *err)
+assay_status move_gather_nd(assay_call *call, assay_error *err)
 {
     const assay_view *x = &call->in[0];
     const assay_type *list = call->in[1].type;
     int m = (int)list->dim[list->rank - 1];
-    int64_t picks = assay_extent(list, 0, list->rank - 1);
-    size_t run = (size_t)assay_extent(x->type, m, x->type->rank) * assay_elem_size(x->type->elem);
+    int64_t picks = move_extent(list, 0, list->rank - 1);
+    size_t run = (size_t)move_extent(x->type, m, x->type->rank) * assay_elem_size(x->type->elem);
     char *to = call->out[0].data;
 
     for (int64_t i = 0; i < picks; i++, to += run) {

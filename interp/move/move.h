@@ -9,7 +9,7 @@
 
 /* The kernel of an op that moves data or picks (select, arg_max, arg_min, topk, where), or one
  * with run == NULL. None needs a unit. Quantized values keep their parameters. */
-assay_kernel assay_move_kernel(assay_op op);
+assay_kernel move_kernel(assay_op op);
 
 /* ---- what the kernels are made of ---- */
 
@@ -25,40 +25,40 @@ typedef struct assay_strided {
 } assay_strided;
 
 /* Copies every output element of the walk; `size` is the element's bytes (1, 2, 4 or 8). */
-void assay_copy_strided(void *dst, const void *src, size_t size, const assay_strided *walk);
+void move_copy_strided(void *dst, const void *src, size_t size, const assay_strided *walk);
 
 /* step[d]: elements between neighbours along axis d of a C-order array of the type's shape. */
-void assay_c_steps(const assay_type *t, int64_t step[ASSAY_MAX_RANK]);
+void move_c_steps(const assay_type *t, int64_t step[ASSAY_MAX_RANK]);
 
 /* Product of the dimensions first <= d < last. */
-int64_t assay_extent(const assay_type *t, int first, int last);
+int64_t move_extent(const assay_type *t, int first, int last);
 
 /* Element i of a view of integers or bool, widened; u64 does not occur. */
-int64_t assay_load_index(const assay_view *v, int64_t i);
+int64_t move_load_index(const assay_view *v, int64_t i);
 
 /* Element i as an integer that orders as the element does: integers themselves, floats by their
  * bits (sign and magnitude made two's complement; -0 equals 0, NaN lies beyond the infinities). */
-int64_t assay_order_key(const assay_view *v, int64_t i);
+int64_t move_order_key(const assay_view *v, int64_t i);
 
-assay_status assay_move_reshape(assay_call *call, assay_error *err);
-assay_status assay_move_assign(assay_call *call, assay_error *err);
-assay_status assay_move_expand(assay_call *call, assay_error *err);
-assay_status assay_move_transpose(assay_call *call, assay_error *err);
-assay_status assay_move_concat(assay_call *call, assay_error *err);
-assay_status assay_move_split(assay_call *call, assay_error *err);
-assay_status assay_move_slice(assay_call *call, assay_error *err);
-assay_status assay_move_pad(assay_call *call, assay_error *err);
-assay_status assay_move_tile(assay_call *call, assay_error *err);
-assay_status assay_move_reverse(assay_call *call, assay_error *err);
-assay_status assay_move_gather(assay_call *call, assay_error *err);
-assay_status assay_move_gather_nd(assay_call *call, assay_error *err);
-assay_status assay_move_depth_to_space(assay_call *call, assay_error *err);
-assay_status assay_move_space_to_depth(assay_call *call, assay_error *err);
-assay_status assay_move_select(assay_call *call, assay_error *err);
-assay_status assay_move_arg(assay_call *call, assay_error *err);
-assay_status assay_move_update_slice(assay_call *call, assay_error *err);
-assay_status assay_move_where(assay_call *call, assay_error *err);
-assay_status assay_move_topk(assay_call *call, assay_error *err);
-size_t assay_move_topk_scratch(const assay_graph *g, const assay_node *n);
+assay_status move_reshape(assay_call *call, assay_error *err);
+assay_status move_assign(assay_call *call, assay_error *err);
+assay_status move_expand(assay_call *call, assay_error *err);
+assay_status move_transpose(assay_call *call, assay_error *err);
+assay_status move_concat(assay_call *call, assay_error *err);
+assay_status move_split(assay_call *call, assay_error *err);
+assay_status move_slice(assay_call *call, assay_error *err);
+assay_status move_pad(assay_call *call, assay_error *err);
+assay_status move_tile(assay_call *call, assay_error *err);
+assay_status move_reverse(assay_call *call, assay_error *err);
+assay_status move_gather(assay_call *call, assay_error *err);
+assay_status move_gather_nd(assay_call *call, assay_error *err);
+assay_status move_depth_to_space(assay_call *call, assay_error *err);
+assay_status move_space_to_depth(assay_call *call, assay_error *err);
+assay_status move_select(assay_call *call, assay_error *err);
+assay_status move_arg(assay_call *call, assay_error *err);
+assay_status move_update_slice(assay_call *call, assay_error *err);
+assay_status move_where(assay_call *call, assay_error *err);
+assay_status move_topk(assay_call *call, assay_error *err);
+size_t move_topk_scratch(const assay_graph *g, const assay_node *n);
 
 #endif

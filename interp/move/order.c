@@ -15,13 +15,13 @@ static void store_index(const assay_view *v, int64_t i, int64_t index)
         ((int32_t *)v->data)[i] = (int32_t)index;
 }
 
-assay_status assay_move_arg(assay_call *call, assay_error *err)
+assay_status move_arg(assay_call *call, assay_error *err)
 {
     const assay_view *x = &call->in[0], *y = &call->out[0];
     const assay_attr_arg *a = &call->node->attr.arg;
     int axis = (int)a->axis;
-    int64_t outer = assay_extent(x->type, 0, axis), n = x->type->dim[axis];
-    int64_t inner = assay_extent(x->type, axis + 1, x->type->rank);
+    int64_t outer = move_extent(x->type, 0, axis), n = x->type->dim[axis];
+    int64_t inner = move_extent(x->type, axis + 1, x->type->rank);
     bool greatest = call->node->op == ASSAY_OP_ARG_MAX;
 
     if (n == 0 && outer * inner > 0)
@@ -31,7 +31,7 @@ assay_status assay_move_arg(assay_call *call, assay_error *err)
         for (int64_t i = 0; i < inner; i++) {
             int64_t best = 0, top = 0;
             for (int64_t j = 0; j < n; j++) {
-                int64_t key = assay_order_key(x, (o * n + j) * inner + i);
+                int64_t key = move_order_key(x, (o * n + j) * inner + i);
                 bool before = greatest ? key > top : key < top;
                 if (j == 0 || before || (a->select_last && key == top)) {
                     top = key;
@@ -87,7 +87,7 @@ static void foremost(const assay_view *x, int64_t first, int64_t step, int64_t n
 {
     int64_t held = 0;
     for (int64_t j = 0; j < n; j++) {
-        int64_t key = assay_order_key(x, first + j * step);
+        int64_t key = move_order_key(x, first + j * step);
         ranked r = {sign > 0 ? key : ~key, j}; /* ~ turns the order around, and never overflows */
         if (held < k) {
             heap[held] = r;
@@ -105,19 +105,19 @@ static void foremost(const assay_view *x, int64_t first, int64_t step, int64_t n
     }
 }
 
-size_t assay_move_topk_scratch(const assay_graph *g, const assay_node *n)
+size_t move_topk_scratch(const assay_graph *g, const assay_node *n)
 {
     (void)g;
     return (size_t)n->attr.topk.k * sizeof(ranked);
 }
 
-assay_status assay_move_topk(assay_call *call, assay_error *err)
+assay_status move_topk(assay_call *call, assay_error *err)
 {
     const assay_view *x = &call->in[0], *values = &call->out[0], *indices = &call->out[1];
     const assay_attr_topk *a = &call->node->attr.topk;
     int axis = (int)a->axis;
-    int64_t outer = assay_extent(x->type, 0, axis), n = x->type->dim[axis];
-    int64_t inner = assay_extent(x->type, axis + 1, x->type->rank), k = a->k;
+    int64_t outer = move_extent(x->type, 0, axis), n = x->type->dim[axis];
+    int64_t inner = move_extent(x->type, axis + 1, x->type->rank), k = a->k;
     size_t size = assay_elem_size(x->type->elem);
     ranked *heap = call->scratch;
 

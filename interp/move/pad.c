@@ -149,7 +149,7 @@ static char *pad_axis(const pad_walk *p, int d, int64_t from, char *to)
     return to;
 }
 
-assay_status assay_move_pad(assay_call *call, assay_error *err)
+assay_status move_pad(assay_call *call, assay_error *err)
 {
     const assay_type *x = call->in[0].type, *y = call->out[0].type;
     const assay_attr_pad *a = &call->node->attr.pad;
@@ -169,7 +169,7 @@ assay_status assay_move_pad(assay_call *call, assay_error *err)
                               d);
     while (p.rank > 1 && x->dim[p.rank - 1] == y->dim[p.rank - 1] && begin_of(&p, p.rank - 1) == 0)
         p.rank--;
-    p.cell = (size_t)assay_extent(x, p.rank, x->rank) * p.size;
+    p.cell = (size_t)move_extent(x, p.rank, x->rank) * p.size;
     if (x->rank == 0)
         memcpy(call->out[0].data, call->in[0].data, p.size);
     else

@@ -4,7 +4,7 @@
 
 #include "interp/move/move.h"
 
-assay_status assay_move_reshape(assay_call *call, assay_error *err)
+assay_status move_reshape(assay_call *call, assay_error *err)
 {
     const assay_view *x = &call->in[0], *y = &call->out[0];
     (void)err;
@@ -12,7 +12,7 @@ assay_status assay_move_reshape(assay_call *call, assay_error *err)
     return ASSAY_OK;
 }
 
-assay_status assay_move_assign(assay_call *call, assay_error *err)
+assay_status move_assign(assay_call *call, assay_error *err)
 {
     const assay_view *variable = &call->in[0], *x = &call->in[1], *y = &call->out[0];
     size_t bytes = (size_t)assay_shape_count(y->type) * assay_elem_size(y->type->elem);

@@ -48,7 +48,7 @@ static void copy_row(void *dst, const void *src, size_t size, int64_t n, int64_t
         COPY_ROW(uint64_t);
 }
 
-void assay_copy_strided(void *dst, const void *src, size_t size, const assay_strided *walk)
+void move_copy_strided(void *dst, const void *src, size_t size, const assay_strided *walk)
 {
     assay_strided w = *walk;
     int64_t index[ASSAY_STRIDED_RANK] = {0};
@@ -75,7 +75,7 @@ void assay_copy_strided(void *dst, const void *src, size_t size, const assay_str
     }
 }
 
-void assay_c_steps(const assay_type *t, int64_t step[ASSAY_MAX_RANK])
+void move_c_steps(const assay_type *t, int64_t step[ASSAY_MAX_RANK])
 {
     int64_t n = 1;
     for (int d = t->rank - 1; d >= 0; d--) {
@@ -84,7 +84,7 @@ void assay_c_steps(const assay_type *t, int64_t step[ASSAY_MAX_RANK])
     }
 }
 
-int64_t assay_extent(const assay_type *t, int first, int last)
+int64_t move_extent(const assay_type *t, int first, int last)
 {
     int64_t n = 1;
     for (int d = first; d < last; d++)
@@ -92,7 +92,7 @@ int64_t assay_extent(const assay_type *t, int first, int last)
     return n;
 }
 
-int64_t assay_load_index(const assay_view *v, int64_t i)
+int64_t move_load_index(const assay_view *v, int64_t i)
 {
     bool s = v->type->elem.is_signed;
     switch (assay_elem_size(v->type->elem)) {
@@ -107,10 +107,10 @@ int64_t assay_load_index(const assay_view *v, int64_t i)
     }
 }
 
-int64_t assay_order_key(const assay_view *v, int64_t i)
+int64_t move_order_key(const assay_view *v, int64_t i)
 {
     if (v->type->elem.kind != ASSAY_KIND_F32)
-        return assay_load_index(v, i);
+        return move_load_index(v, i);
     uint32_t bits = ((const uint32_t *)v->data)[i];
     int64_t magnitude = bits & 0x7fffffffu;
     return bits >> 31 ? -magnitude : magnitude;

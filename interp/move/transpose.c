@@ -1,7 +1,7 @@
 /* transpose: axis d of y is axis perm[d] of x. */
 #include "interp/move/move.h"
 
-assay_status assay_move_transpose(assay_call *call, assay_error *err)
+assay_status move_transpose(assay_call *call, assay_error *err)
 {
     const assay_view *x = &call->in[0], *y = &call->out[0];
     const assay_list *perm = &call->node->attr.perm.perm;
@@ -9,11 +9,11 @@ assay_status assay_move_transpose(assay_call *call, assay_error *err)
     assay_strided w = {.rank = y->type->rank};
 
     (void)err;
-    assay_c_steps(x->type, step);
+    move_c_steps(x->type, step);
     for (int d = 0; d < w.rank; d++) {
         w.dim[d] = y->type->dim[d];
         w.step[d] = step[perm->v[d]];
     }
-    assay_copy_strided(y->data, x->data, assay_elem_size(x->type->elem), &w);
+    move_copy_strided(y->data, x->data, assay_elem_size(x->type->elem), &w);
     return ASSAY_OK;
 }

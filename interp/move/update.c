@@ -4,7 +4,7 @@
 
 #include "interp/move/move.h"
 
-assay_status assay_move_update_slice(assay_call *call, assay_error *err)
+assay_status move_update_slice(assay_call *call, assay_error *err)
 {
     const assay_view *x = &call->in[0], *update = &call->in[1];
     const int rank = x->type->rank;
@@ -14,10 +14,10 @@ assay_status assay_move_update_slice(assay_call *call, assay_error *err)
 
     (void)err;
     memcpy(call->out[0].data, x->data, (size_t)assay_shape_count(x->type) * size);
-    assay_c_steps(x->type, step);
+    move_c_steps(x->type, step);
     for (int d = 0; d < rank; d++) {
         const int64_t max = x->type->dim[d] - update->type->dim[d];
-        int64_t begin = assay_load_index(&call->in[2], d);
+        int64_t begin = move_load_index(&call->in[2], d);
         begin = begin < 0 ? 0 : begin > max ? max : begin;
         at += begin * step[d];
     }

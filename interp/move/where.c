@@ -12,14 +12,14 @@ static void store_row(const assay_type *x, int64_t element, int64_t *row)
     }
 }
 
-assay_status assay_move_where(assay_call *call, assay_error *err)
+assay_status move_where(assay_call *call, assay_error *err)
 {
     const assay_view *x = &call->in[0];
     int64_t elements = assay_shape_count(x->type), want = call->node->attr.where.count, found = 0;
     int64_t *y = call->out[0].data;
 
     for (int64_t i = 0; i < elements; i++) {
-        if (assay_order_key(x, i) == 0)
+        if (move_order_key(x, i) == 0)
             continue;
         if (found < want)
             store_row(x->type, i, y + found * x->type->rank);

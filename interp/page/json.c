@@ -6,14 +6,14 @@
 
 #include "graph/files/files.h"
 
-assay_status assay_json_write(const char *path, const json_t *json, assay_error *err)
+assay_status file_json_write(const char *path, const json_t *json, assay_error *err)
 {
     char *text = json_dumps(json, ASSAY_JSON_FORMAT);
     assay_status status;
 
     if (!text)
         return assay_fail(err, ASSAY_ERR_MEMORY, "%s: out of memory for JSON", path);
-    status = assay_write_file(path, text, strlen(text), err);
+    status = file_write_file(path, text, strlen(text), err);
     free(text);
     return status;
 }

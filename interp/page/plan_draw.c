@@ -38,7 +38,7 @@ static void put_label(FILE *f, double x, double y, double w, double h, const cha
     fprintf(f,
             "<svg x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\"><text x=\"3\" y=\"%.2f\">",
             x, y, w, h, h / 2 + 4);
-    assay_xml_text(f, label);
+    page_xml_text(f, label);
     fputs("</text></svg>\n", f);
 }
 
@@ -49,7 +49,7 @@ static void put_box(FILE *f, double x, double y, double w, double h, int hue, co
             "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" "
             "fill=\"hsl(%d,60%%,75%%)\" stroke=\"#444\" stroke-width=\"0.5\"><title>",
             x, y, w, h, hue);
-    assay_xml_text(f, title);
+    page_xml_text(f, title);
     fprintf(f, ", %zu bytes</title></rect>\n", bytes);
     put_label(f, x, y, w, h, label);
 }
@@ -105,7 +105,7 @@ static void put_scratch(FILE *f, const assay_plan *p)
             p->scratch_bytes);
 }
 
-void assay_plan_draw(FILE *f, const assay_graph *g, const assay_plan *p)
+void page_plan_draw(FILE *f, const assay_graph *g, const assay_plan *p)
 {
     const size_t end = values_end(g, p);
     const double per_byte = VALUES / (double)end;
@@ -117,7 +117,7 @@ void assay_plan_draw(FILE *f, const assay_graph *g, const assay_plan *p)
             "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
             WIDTH, height);
     fprintf(f, "<text x=\"%.0f\" y=\"20\" font-size=\"14\">", LEFT);
-    assay_xml_text(f, g->name);
+    page_xml_text(f, g->name);
     fprintf(f, ": %d nodes, an arena of %zu bytes</text>\n", g->n_nodes, p->arena_bytes);
     put_axes(f, g->n_nodes + 1, per_step, end, per_byte);
     for (int v = 0; v < p->n_values; v++) {

@@ -1,7 +1,7 @@
 /* Text inside XML. */
 #include "interp/page/xml.h"
 
-void assay_xml_text(FILE *f, const char *text)
+void page_xml_text(FILE *f, const char *text)
 {
     for (; *text; text++)
         switch (*text) {

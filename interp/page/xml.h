@@ -5,6 +5,6 @@
 #include <stdio.h>
 
 /* Writes text with markup characters escaped; control characters become spaces. */
-void assay_xml_text(FILE *f, const char *text);
+void page_xml_text(FILE *f, const char *text);
 
 #endif

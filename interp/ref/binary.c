@@ -5,20 +5,20 @@
 #include "interp/move/broadcast.h"
 #include "interp/ref/ref.h"
 
-assay_status assay_ref_binary(assay_call *call, assay_error *err)
+assay_status ref_binary(assay_call *call, assay_error *err)
 {
     const assay_view *x = call->in, *y = &call->out[0];
     int32_t row_a[ASSAY_ROW], row_b[ASSAY_ROW], row_y[ASSAY_ROW];
     assay_broadcast b;
     (void)err;
 
-    for (bool row = assay_broadcast_begin(&b, y->type, x, 2); row; row = assay_broadcast_next(&b))
+    for (bool row = move_broadcast_begin(&b, y->type, x, 2); row; row = move_broadcast_next(&b))
         for (int64_t i = 0; i < b.columns; i += ASSAY_ROW) {
             size_t n = (size_t)(b.columns - i < ASSAY_ROW ? b.columns - i : ASSAY_ROW);
-            assay_load_row(&x[0], b.at[0] + i * b.step[0], b.step[0], n, row_a);
-            assay_load_row(&x[1], b.at[1] + i * b.step[1], b.step[1], n, row_b);
+            ref_load_row(&x[0], b.at[0] + i * b.step[0], b.step[0], n, row_a);
+            ref_load_row(&x[1], b.at[1] + i * b.step[1], b.step[1], n, row_b);
             call->vt->binary(call->unit, row_a, row_b, n, row_y);
-            assay_store_row(y, b.at_out + i, 1, n, row_y);
+            ref_store_row(y, b.at_out + i, 1, n, row_y);
         }
     return ASSAY_OK;
 }

@@ -29,24 +29,24 @@ static size_t carve(const assay_window *w, int64_t depth, const assay_node *n, c
                     const assay_view *weights, char *memory, conv_scratch *s)
 {
     size_t used = 0;
-    s->filters = assay_carve(memory, &used, w->out_channels * depth, sizeof *s->filters);
-    s->bias = assay_carve(memory, &used, w->out_channels, sizeof *s->bias);
-    s->image = assay_carve(memory, &used, w->in_channels * w->in_area, sizeof *s->image);
-    s->field = assay_carve(memory, &used, depth, sizeof *s->field);
-    s->tap = assay_carve(memory, &used, w->taps, sizeof *s->tap);
-    s->acc = assay_carve(memory, &used, w->out_channels, sizeof *s->acc);
-    s->y = assay_carve(memory, &used, w->out_channels, sizeof *s->y);
-    s->products = assay_products_of(n, x, weights, memory, &used);
+    s->filters = ref_carve(memory, &used, w->out_channels * depth, sizeof *s->filters);
+    s->bias = ref_carve(memory, &used, w->out_channels, sizeof *s->bias);
+    s->image = ref_carve(memory, &used, w->in_channels * w->in_area, sizeof *s->image);
+    s->field = ref_carve(memory, &used, depth, sizeof *s->field);
+    s->tap = ref_carve(memory, &used, w->taps, sizeof *s->tap);
+    s->acc = ref_carve(memory, &used, w->out_channels, sizeof *s->acc);
+    s->y = ref_carve(memory, &used, w->out_channels, sizeof *s->y);
+    s->products = ref_products_of(n, x, weights, memory, &used);
     return used;
 }
 
-size_t assay_ref_conv_scratch(const assay_graph *g, const assay_node *n)
+size_t ref_conv_scratch(const assay_graph *g, const assay_node *n)
 {
     const assay_type *x = &assay_node_in(g, n, 0)->type;
     const assay_view weights = {.type = &assay_node_in(g, n, 1)->type};
     conv_scratch s;
     assay_window w;
-    assay_window_of_conv(&w, &n->attr.conv, x, &assay_node_out(g, n, 0)->type);
+    kernel_window_of_conv(&w, &n->attr.conv, x, &assay_node_out(g, n, 0)->type);
     return carve(&w, w.in_channels / n->attr.conv.group * w.taps, n, x, &weights, NULL, &s);
 }
 
@@ -57,15 +57,15 @@ static void load_transposed(const assay_view *weights, const assay_window *w, in
     int64_t channels = w->in_channels / group, outputs = w->out_channels / group;
     for (int64_t c = 0; c < channels; c++) {
         int64_t i = o / outputs * channels + c;
-        assay_load_centred(weights, (i * outputs + o % outputs) * w->taps, 1, (size_t)w->taps, o,
-                           filter + c * w->taps);
+        ref_load_centred(weights, (i * outputs + o % outputs) * w->taps, 1, (size_t)w->taps, o,
+                         filter + c * w->taps);
     }
 }
 
 /* What the window sees of channels first .. first + channels - 1. */
 static void gather(const assay_window *w, const conv_scratch *s, int64_t first, int64_t channels)
 {
-    int64_t in_step = assay_strides_in(w).channel;
+    int64_t in_step = kernel_strides_in(w).channel;
     int64_t c_step = w->nhwc ? 1 : w->taps, k_step = w->nhwc ? channels : 1;
     const int32_t *image = s->image + first * in_step;
     int32_t *to = s->field;
@@ -81,15 +81,15 @@ static void gather(const assay_window *w, const conv_scratch *s, int64_t first, 
     }
 }
 
-assay_status assay_ref_conv(assay_call *call, assay_error *err)
+assay_status ref_conv(assay_call *call, assay_error *err)
 {
     const assay_view *x = &call->in[0], *weights = &call->in[1];
     const assay_view *bias = call->node->n_in > 2 ? &call->in[2] : NULL;
     const assay_attr_conv *a = &call->node->attr.conv;
     assay_window w;
     bool transposed = call->node->op == ASSAY_OP_CONV_TRANSPOSE;
-    assay_window_of_conv(&w, a, x->type, call->out[0].type);
-    const assay_strides in = assay_strides_in(&w), out = assay_strides_out(&w);
+    kernel_window_of_conv(&w, a, x->type, call->out[0].type);
+    const assay_strides in = kernel_strides_in(&w), out = kernel_strides_out(&w);
     int64_t channels = w.in_channels / a->group, outputs = w.out_channels / a->group;
     int64_t depth = channels * w.taps;
     conv_scratch s;
@@ -100,27 +100,26 @@ assay_status assay_ref_conv(assay_call *call, assay_error *err)
         if (transposed && !w.nhwc)
             load_transposed(weights, &w, a->group, o, s.filters + o * depth);
         else
-            assay_load_filter(&s.products, o * depth, 1, (size_t)depth, o, 0,
-                              s.filters + o * depth);
-        s.bias[o] = assay_load_bias(bias, o);
+            ref_load_filter(&s.products, o * depth, 1, (size_t)depth, o, 0, s.filters + o * depth);
+        s.bias[o] = ref_load_bias(bias, o);
     }
 
     for (int64_t n = 0; n < w.batch; n++) {
-        assay_load_centred(x, n * in.image, 1, (size_t)in.image, 0, s.image);
+        ref_load_centred(x, n * in.image, 1, (size_t)in.image, 0, s.image);
         for (int64_t p = 0; p < w.out_area; p++) {
             int64_t first = n * out.image + p * out.cell;
             if (transposed)
-                assay_slide_taps_transposed(&w, p, s.tap);
+                ref_slide_taps_transposed(&w, p, s.tap);
             else
-                assay_slide_taps(&w, p, s.tap);
+                ref_slide_taps(&w, p, s.tap);
             for (int64_t o = 0, c = 0; o < w.out_channels; c += channels) {
                 gather(&w, &s, c, channels);
                 for (int64_t end = o + outputs; o < end; o++)
                     s.acc[o] =
-                        assay_sum_products(call, &s.products, s.field, s.filters + o * depth,
-                                           (size_t)depth, o, s.bias[o], first + o * out.channel);
+                        ref_sum_products(call, &s.products, s.field, s.filters + o * depth,
+                                         (size_t)depth, o, s.bias[o], first + o * out.channel);
             }
-            assay_finish_sums(call, first, out.channel, (size_t)w.out_channels, 0, s.acc, s.y);
+            ref_finish_sums(call, first, out.channel, (size_t)w.out_channels, 0, s.acc, s.y);
         }
     }
     return ASSAY_OK;

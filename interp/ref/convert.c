@@ -10,7 +10,7 @@
 static assay_axis_walk rows_of(const assay_type *type)
 {
     if (type->q.granularity == ASSAY_Q_AXIS)
-        return assay_walk_axis(type, type->q.axis);
+        return ref_walk_axis(type, type->q.axis);
     return (assay_axis_walk){1, assay_shape_count(type), 1};
 }
 
@@ -21,7 +21,7 @@ typedef struct blocks {
 
 static blocks blocks_of(const assay_type *t)
 {
-    const assay_axis_walk w = assay_walk_axis(t, t->q.axis);
+    const assay_axis_walk w = ref_walk_axis(t, t->q.axis);
     return (blocks){w.outer * w.extent * w.inner, w.extent, w.inner, t->q.block,
                     (w.extent + t->q.block - 1) / t->q.block};
 }
@@ -40,7 +40,7 @@ static void quantize_blocks(const assay_call *call)
     for (int64_t i = 0; i < b.count; i++) {
         int32_t q;
         call->vt->quantize(call->unit, &x[i], 1, block_at(&b, i), &q);
-        assay_store_row(&call->out[0], i, 1, 1, &q);
+        ref_store_row(&call->out[0], i, 1, 1, &q);
     }
 }
 
@@ -50,12 +50,12 @@ static void dequantize_blocks(const assay_call *call)
     const blocks b = blocks_of(call->in[0].type);
     for (int64_t i = 0; i < b.count; i++) {
         int32_t q;
-        assay_load_row(&call->in[0], i, 1, 1, &q);
+        ref_load_row(&call->in[0], i, 1, 1, &q);
         call->vt->dequantize(call->unit, &q, 1, block_at(&b, i), &x[i]);
     }
 }
 
-assay_status assay_ref_quantize(assay_call *call, assay_error *err)
+assay_status ref_quantize(assay_call *call, assay_error *err)
 {
     const uint32_t *x = call->in[0].data;
     const assay_axis_walk w = rows_of(call->out[0].type);
@@ -75,12 +75,12 @@ assay_status assay_ref_quantize(assay_call *call, assay_error *err)
                 for (size_t j = 0; j < n; j++)
                     bits[j] = x[first + (int64_t)j * w.inner];
                 call->vt->quantize(call->unit, bits, n, (size_t)c, q);
-                assay_store_row(&call->out[0], first, w.inner, n, q);
+                ref_store_row(&call->out[0], first, w.inner, n, q);
             }
     return ASSAY_OK;
 }
 
-assay_status assay_ref_dequantize(assay_call *call, assay_error *err)
+assay_status ref_dequantize(assay_call *call, assay_error *err)
 {
     uint32_t *x = call->out[0].data;
     const assay_axis_walk w = rows_of(call->in[0].type);
@@ -97,7 +97,7 @@ assay_status assay_ref_dequantize(assay_call *call, assay_error *err)
             for (int64_t c = 0; c < w.extent; c += ASSAY_ROW) {
                 size_t n = (size_t)(w.extent - c < ASSAY_ROW ? w.extent - c : ASSAY_ROW);
                 int64_t first = (o * w.extent + c) * w.inner + i;
-                assay_load_row(&call->in[0], first, w.inner, n, q);
+                ref_load_row(&call->in[0], first, w.inner, n, q);
                 call->vt->dequantize(call->unit, q, n, (size_t)c, bits);
                 for (size_t j = 0; j < n; j++)
                     x[first + (int64_t)j * w.inner] = bits[j];

@@ -31,15 +31,15 @@ static size_t carve(fc_shape shape, const assay_node *n, const assay_type *x,
                     const assay_view *weights, char *memory, fc_scratch *s)
 {
     size_t used = 0;
-    s->x = assay_carve(memory, &used, shape.rows * shape.depth, sizeof *s->x);
-    s->filter = assay_carve(memory, &used, shape.depth, sizeof *s->filter);
-    s->acc = assay_carve(memory, &used, shape.rows * shape.outputs, sizeof *s->acc);
-    s->y = assay_carve(memory, &used, shape.outputs, sizeof *s->y);
-    s->products = assay_products_of(n, x, weights, memory, &used);
+    s->x = ref_carve(memory, &used, shape.rows * shape.depth, sizeof *s->x);
+    s->filter = ref_carve(memory, &used, shape.depth, sizeof *s->filter);
+    s->acc = ref_carve(memory, &used, shape.rows * shape.outputs, sizeof *s->acc);
+    s->y = ref_carve(memory, &used, shape.outputs, sizeof *s->y);
+    s->products = ref_products_of(n, x, weights, memory, &used);
     return used;
 }
 
-size_t assay_ref_fc_scratch(const assay_graph *g, const assay_node *n)
+size_t ref_fc_scratch(const assay_graph *g, const assay_node *n)
 {
     const assay_type *x = &assay_node_in(g, n, 0)->type;
     const assay_view weights = {.type = &assay_node_in(g, n, 1)->type};
@@ -47,7 +47,7 @@ size_t assay_ref_fc_scratch(const assay_graph *g, const assay_node *n)
     return carve(shape_of(x, weights.type), n, x, &weights, NULL, &s);
 }
 
-assay_status assay_ref_fc(assay_call *call, assay_error *err)
+assay_status ref_fc(assay_call *call, assay_error *err)
 {
     const assay_view *x = &call->in[0], *weights = &call->in[1];
     const assay_view *bias = call->node->n_in > 2 ? &call->in[2] : NULL;
@@ -56,15 +56,15 @@ assay_status assay_ref_fc(assay_call *call, assay_error *err)
     (void)err;
 
     carve(f, call->node, x->type, weights, call->scratch, &s);
-    assay_load_centred(x, 0, 1, (size_t)(f.rows * f.depth), 0, s.x);
+    ref_load_centred(x, 0, 1, (size_t)(f.rows * f.depth), 0, s.x);
     for (int64_t o = 0; o < f.outputs; o++) {
-        assay_load_filter(&s.products, o * f.depth, 1, (size_t)f.depth, o, 0, s.filter);
+        ref_load_filter(&s.products, o * f.depth, 1, (size_t)f.depth, o, 0, s.filter);
         for (int64_t m = 0; m < f.rows; m++)
             s.acc[m * f.outputs + o] =
-                assay_sum_products(call, &s.products, s.x + m * f.depth, s.filter, (size_t)f.depth,
-                                   o, assay_load_bias(bias, o), m * f.outputs + o);
+                ref_sum_products(call, &s.products, s.x + m * f.depth, s.filter, (size_t)f.depth, o,
+                                 ref_load_bias(bias, o), m * f.outputs + o);
     }
     for (int64_t m = 0; m < f.rows; m++)
-        assay_finish_sums(call, m * f.outputs, 1, (size_t)f.outputs, 0, s.acc + m * f.outputs, s.y);
+        ref_finish_sums(call, m * f.outputs, 1, (size_t)f.outputs, 0, s.acc + m * f.outputs, s.y);
     return ASSAY_OK;
 }

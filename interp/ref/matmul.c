@@ -34,15 +34,15 @@ static size_t carve(const operand *b, const assay_node *n, const assay_type *x,
                     const assay_view *weights, char *memory, matmul_scratch *s)
 {
     size_t used = 0;
-    s->a = assay_carve(memory, &used, b->depth, sizeof *s->a);
-    s->b = assay_carve(memory, &used, b->rows * b->depth, sizeof *s->b);
-    s->acc = assay_carve(memory, &used, b->rows, sizeof *s->acc);
-    s->y = assay_carve(memory, &used, b->rows, sizeof *s->y);
-    s->products = assay_products_of(n, x, weights, memory, &used);
+    s->a = ref_carve(memory, &used, b->depth, sizeof *s->a);
+    s->b = ref_carve(memory, &used, b->rows * b->depth, sizeof *s->b);
+    s->acc = ref_carve(memory, &used, b->rows, sizeof *s->acc);
+    s->y = ref_carve(memory, &used, b->rows, sizeof *s->y);
+    s->products = ref_products_of(n, x, weights, memory, &used);
     return used;
 }
 
-size_t assay_ref_matmul_scratch(const assay_graph *g, const assay_node *n)
+size_t ref_matmul_scratch(const assay_graph *g, const assay_node *n)
 {
     matmul_scratch s;
     const assay_view weights = {.type = &assay_node_in(g, n, 1)->type};
@@ -65,19 +65,19 @@ static void multiply(assay_call *call, const operand *a, const operand *b, int64
 {
     const assay_view *va = &call->in[0];
     for (int64_t n = 0; n < b->rows; n++)
-        assay_load_filter(&s->products, at_b * b->rows * b->depth + n * b->row_step, b->k_step,
-                          (size_t)b->depth, n, 0, s->b + n * b->depth);
+        ref_load_filter(&s->products, at_b * b->rows * b->depth + n * b->row_step, b->k_step,
+                        (size_t)b->depth, n, 0, s->b + n * b->depth);
     for (int64_t m = 0; m < a->rows; m++, first += b->rows) {
-        assay_load_centred(va, at_a * a->rows * a->depth + m * a->row_step, a->k_step,
-                           (size_t)a->depth, 0, s->a);
+        ref_load_centred(va, at_a * a->rows * a->depth + m * a->row_step, a->k_step,
+                         (size_t)a->depth, 0, s->a);
         for (int64_t n = 0; n < b->rows; n++)
-            s->acc[n] = assay_sum_products(call, &s->products, s->a, s->b + n * b->depth,
-                                           (size_t)b->depth, n, 0, first + n);
-        assay_finish_sums(call, first, 1, (size_t)b->rows, 0, s->acc, s->y);
+            s->acc[n] = ref_sum_products(call, &s->products, s->a, s->b + n * b->depth,
+                                         (size_t)b->depth, n, 0, first + n);
+        ref_finish_sums(call, first, 1, (size_t)b->rows, 0, s->acc, s->y);
     }
 }
 
-assay_status assay_ref_matmul(assay_call *call, assay_error *err)
+assay_status ref_matmul(assay_call *call, assay_error *err)
 {
     const assay_type *ta = call->in[0].type, *tb = call->in[1].type, *ty = call->out[0].type;
     const operand a = operand_of(ta, !call->node->attr.matmul.transpose_a);
@@ -90,8 +90,8 @@ assay_status assay_ref_matmul(assay_call *call, assay_error *err)
     (void)err;
 
     carve(&b, call->node, ta, &call->in[1], call->scratch, &s);
-    for (bool row = assay_broadcast_begin(&w, &batch_y, batches, 2); row;
-         row = assay_broadcast_next(&w))
+    for (bool row = move_broadcast_begin(&w, &batch_y, batches, 2); row;
+         row = move_broadcast_next(&w))
         for (int64_t i = 0; i < w.columns; i++)
             multiply(call, &a, &b, w.at[0] + i * w.step[0], w.at[1] + i * w.step[1],
                      (w.at_out + i) * a.rows * b.rows, &s);

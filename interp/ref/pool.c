@@ -21,12 +21,12 @@ typedef struct pool_scratch {
 static size_t carve(const assay_window *w, char *memory, pool_scratch *s)
 {
     size_t used = 0;
-    s->image = assay_carve(memory, &used, w->in_channels * w->in_area, sizeof *s->image);
-    s->tap = assay_carve(memory, &used, w->taps, sizeof *s->tap);
-    s->best = assay_carve(memory, &used, w->in_channels, sizeof *s->best);
-    s->sum = assay_carve(memory, &used, w->in_channels, sizeof *s->sum);
-    s->codes = assay_carve(memory, &used, w->taps, sizeof *s->codes);
-    s->y = assay_carve(memory, &used, w->in_channels, sizeof *s->y);
+    s->image = ref_carve(memory, &used, w->in_channels * w->in_area, sizeof *s->image);
+    s->tap = ref_carve(memory, &used, w->taps, sizeof *s->tap);
+    s->best = ref_carve(memory, &used, w->in_channels, sizeof *s->best);
+    s->sum = ref_carve(memory, &used, w->in_channels, sizeof *s->sum);
+    s->codes = ref_carve(memory, &used, w->taps, sizeof *s->codes);
+    s->y = ref_carve(memory, &used, w->in_channels, sizeof *s->y);
     return used;
 }
 
@@ -36,27 +36,27 @@ static assay_window window_of(const assay_graph *g, const assay_node *n)
     const assay_type *x = &assay_node_in(g, n, 0)->type, *y = &assay_node_out(g, n, 0)->type;
     assay_window w;
     if (n->op != ASSAY_OP_GLOBAL_AVG_POOL) {
-        assay_window_of_pool(&w, &n->attr.pool, x, y);
+        kernel_window_of_pool(&w, &n->attr.pool, x, y);
         return w;
     }
-    assay_window_of_layout(&w, n->attr.layout.layout, x, y);
+    kernel_window_of_layout(&w, n->attr.layout.layout, x, y);
     for (int i = 0; i < ASSAY_SPATIAL; i++)
         w.kernel[i] = w.in[i];
     w.taps = w.in_area;
     return w;
 }
 
-size_t assay_ref_pool_scratch(const assay_graph *g, const assay_node *n)
+size_t ref_pool_scratch(const assay_graph *g, const assay_node *n)
 {
     pool_scratch s;
     assay_window w = window_of(g, n);
     return carve(&w, NULL, &s);
 }
 
-assay_status assay_ref_max_pool(assay_call *call, assay_error *err)
+assay_status ref_max_pool(assay_call *call, assay_error *err)
 {
     const assay_window w = window_of(call->graph, call->node);
-    const assay_strides in = assay_strides_in(&w), out = assay_strides_out(&w);
+    const assay_strides in = kernel_strides_in(&w), out = kernel_strides_out(&w);
     int32_t least = (int32_t)assay_elem_min(call->in[0].type->elem);
     size_t channels = (size_t)w.in_channels;
     pool_scratch s;
@@ -64,9 +64,9 @@ assay_status assay_ref_max_pool(assay_call *call, assay_error *err)
 
     carve(&w, call->scratch, &s);
     for (int64_t n = 0; n < w.batch; n++) {
-        assay_load_row(&call->in[0], n * in.image, 1, (size_t)in.image, s.image);
+        ref_load_row(&call->in[0], n * in.image, 1, (size_t)in.image, s.image);
         for (int64_t p = 0; p < w.out_area; p++) {
-            assay_slide_taps(&w, p, s.tap);
+            ref_slide_taps(&w, p, s.tap);
             for (size_t c = 0; c < channels; c++)
                 s.best[c] = least;
             for (int64_t k = 0; k < w.taps; k++) {
@@ -78,8 +78,7 @@ assay_status assay_ref_max_pool(assay_call *call, assay_error *err)
                         s.best[c] = *x;
             }
             call->vt->unary(call->unit, s.best, channels, s.y);
-            assay_store_row(&call->out[0], n * out.image + p * out.cell, out.channel, channels,
-                            s.y);
+            ref_store_row(&call->out[0], n * out.image + p * out.cell, out.channel, channels, s.y);
         }
     }
     return ASSAY_OK;
@@ -105,27 +104,27 @@ static void pool_in_order(const assay_call *call, const assay_window *w, int64_t
     }
 }
 
-assay_status assay_ref_avg_pool(assay_call *call, assay_error *err)
+assay_status ref_avg_pool(assay_call *call, assay_error *err)
 {
     const assay_window w = window_of(call->graph, call->node);
-    const assay_strides in = assay_strides_in(&w), out = assay_strides_out(&w);
+    const assay_strides in = kernel_strides_in(&w), out = kernel_strides_out(&w);
     bool global = call->node->op == ASSAY_OP_GLOBAL_AVG_POOL;
     bool include_pad = !global && call->node->attr.pool.count_include_pad;
     bool ordered = is_ordered(call);
-    int32_t zx = assay_zero_point(call->in[0].type, 0);
+    int32_t zx = ref_zero_point(call->in[0].type, 0);
     pool_scratch s;
     (void)err;
 
     carve(&w, call->scratch, &s);
     for (int64_t n = 0; n < w.batch; n++) {
-        assay_load_row(&call->in[0], n * in.image, 1, (size_t)in.image, s.image);
+        ref_load_row(&call->in[0], n * in.image, 1, (size_t)in.image, s.image);
         for (int64_t p = 0; p < w.out_area; p++) {
-            int64_t inside = assay_slide_taps(&w, p, s.tap);
-            int64_t count = include_pad ? assay_slide_padded_count(&w, p) : inside;
+            int64_t inside = ref_slide_taps(&w, p, s.tap);
+            int64_t count = include_pad ? ref_slide_padded_count(&w, p) : inside;
             if (ordered) {
                 pool_in_order(call, &w, count, in.channel, &s);
-                assay_store_row(&call->out[0], n * out.image + p * out.cell, out.channel,
-                                (size_t)w.in_channels, s.y);
+                ref_store_row(&call->out[0], n * out.image + p * out.cell, out.channel,
+                              (size_t)w.in_channels, s.y);
                 continue;
             }
             for (int64_t c = 0; c < w.in_channels; c++) {
@@ -139,8 +138,8 @@ assay_status assay_ref_avg_pool(assay_call *call, assay_error *err)
                 for (int64_t c = 0; c < w.in_channels; c++)
                     s.sum[c] += x[c * in.channel];
             }
-            assay_finish_pool(call, n * out.image + p * out.cell, out.channel,
-                              (size_t)w.in_channels, s.sum, s.best, s.y);
+            ref_finish_pool(call, n * out.image + p * out.cell, out.channel, (size_t)w.in_channels,
+                            s.sum, s.best, s.y);
         }
     }
     return ASSAY_OK;

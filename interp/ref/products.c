@@ -3,40 +3,40 @@
  * by `combine`. */
 #include "interp/ref/ref.h"
 
-assay_products assay_products_of(const assay_node *n, const assay_type *x, const assay_view *w,
-                                 char *memory, size_t *used)
+assay_products ref_products_of(const assay_node *n, const assay_type *x, const assay_view *w,
+                               char *memory, size_t *used)
 {
-    assay_products p = {.weights = w, .zx = assay_zero_point(x, 0)};
+    assay_products p = {.weights = w, .zx = ref_zero_point(x, 0)};
     bool transpose_b = n->op == ASSAY_OP_MATMUL && n->attr.matmul.transpose_b;
     assay_blocks_of(n->op, transpose_b, w->type, &p.blocks);
-    p.sums = assay_carve(memory, used, p.blocks.count, sizeof *p.sums);
+    p.sums = ref_carve(memory, used, p.blocks.count, sizeof *p.sums);
     return p;
 }
 
-void assay_load_filter(const assay_products *p, int64_t first, int64_t step, size_t n,
-                       int64_t channel, int64_t at, int32_t *row)
+void ref_load_filter(const assay_products *p, int64_t first, int64_t step, size_t n,
+                     int64_t channel, int64_t at, int32_t *row)
 {
     const assay_blocks *b = &p->blocks;
     if (b->count == 0) {
-        assay_load_centred(p->weights, first, step, n, channel, row);
+        ref_load_centred(p->weights, first, step, n, channel, row);
         return;
     }
     const int32_t *zero = p->weights->type->q.zero_point;
-    assay_load_row(p->weights, first, step, n, row);
+    ref_load_row(p->weights, first, step, n, row);
     for (size_t i = 0; i < n; i++)
         row[i] -= zero[assay_block_scale(b, channel, assay_block_number(b, at + (int64_t)i))];
 }
 
-int64_t assay_sum_products(assay_call *call, const assay_products *p, const int32_t *x,
-                           const int32_t *filter, size_t n, int64_t channel, int64_t bias,
-                           int64_t element)
+int64_t ref_sum_products(assay_call *call, const assay_products *p, const int32_t *x,
+                         const int32_t *filter, size_t n, int64_t channel, int64_t bias,
+                         int64_t element)
 {
     const assay_blocks *b = &p->blocks;
     bool trapped = false;
     int64_t acc;
     if (b->count == 0) {
         acc = call->vt->accumulate(call->unit, x, filter, n, bias, p->zx,
-                                   assay_zero_point(p->weights->type, channel), &trapped);
+                                   ref_zero_point(p->weights->type, channel), &trapped);
     } else {
         for (int64_t i = 0; i < b->count; i++)
             p->sums[i] = 0;
@@ -45,6 +45,6 @@ int64_t assay_sum_products(assay_call *call, const assay_products *p, const int3
         acc = call->vt->combine(call->unit, p->sums, (size_t)b->count, (size_t)channel, bias,
                                 &trapped);
     }
-    assay_note_trap(call, trapped, element);
+    ref_note_trap(call, trapped, element);
     return acc;
 }

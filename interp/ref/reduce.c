@@ -24,7 +24,7 @@ static int64_t sum_row(const assay_view *x, int64_t first, int64_t step, int64_t
     int64_t sum = 0;
     for (int64_t i = 0; i < n; i += ASSAY_ROW) {
         size_t m = (size_t)(n - i < ASSAY_ROW ? n - i : ASSAY_ROW);
-        assay_load_row(x, first + i * step, step, m, row);
+        ref_load_row(x, first + i * step, step, m, row);
         for (size_t j = 0; j < m; j++)
             sum += row[j];
     }
@@ -38,7 +38,7 @@ static int32_t extreme_of_row(const assay_view *x, int64_t first, int64_t step, 
     int32_t row[ASSAY_ROW];
     for (int64_t i = 0; i < n; i += ASSAY_ROW) {
         size_t m = (size_t)(n - i < ASSAY_ROW ? n - i : ASSAY_ROW);
-        assay_load_row(x, first + i * step, step, m, row);
+        ref_load_row(x, first + i * step, step, m, row);
         for (size_t j = 0; j < m; j++)
             best = (row[j] > best) == greatest ? row[j] : best;
     }
@@ -62,12 +62,12 @@ static reduction reduction_of(const assay_call *call)
         kept[i] = !reduced[i];
         r.count *= reduced[i] && i < x->rank ? x->dim[i] : 1;
     }
-    r.kept = assay_walk_axes(x, kept);
-    r.reduced = assay_walk_axes(x, reduced);
+    r.kept = ref_walk_axes(x, kept);
+    r.reduced = ref_walk_axes(x, reduced);
     return r;
 }
 
-assay_status assay_ref_reduce_sum(assay_call *call, assay_error *err)
+assay_status ref_reduce_sum(assay_call *call, assay_error *err)
 {
     reduction r = reduction_of(call);
     int64_t sum[ASSAY_ROW], first = 0;
@@ -83,19 +83,19 @@ assay_status assay_ref_reduce_sum(assay_call *call, assay_error *err)
             do
                 sum[n] +=
                     sum_row(&call->in[0], at + r.reduced.at, r.reduced.row_step, r.reduced.row);
-            while (assay_walk_next(&r.reduced));
+            while (ref_walk_next(&r.reduced));
             if (++n == ASSAY_ROW) {
-                assay_finish_pool(call, first, 1, n, sum, count, y);
+                ref_finish_pool(call, first, 1, n, sum, count, y);
                 first += ASSAY_ROW;
                 n = 0;
             }
         }
-    } while (assay_walk_next(&r.kept));
-    assay_finish_pool(call, first, 1, n, sum, count, y);
+    } while (ref_walk_next(&r.kept));
+    ref_finish_pool(call, first, 1, n, sum, count, y);
     return ASSAY_OK;
 }
 
-assay_status assay_ref_reduce_max(assay_call *call, assay_error *err)
+assay_status ref_reduce_max(assay_call *call, assay_error *err)
 {
     bool greatest = call->node->op == ASSAY_OP_REDUCE_MAX;
     assay_elem e = call->in[0].type->elem;
@@ -110,11 +110,11 @@ assay_status assay_ref_reduce_max(assay_call *call, assay_error *err)
             do
                 best = extreme_of_row(&call->in[0], at + r.reduced.at, r.reduced.row_step,
                                       r.reduced.row, greatest, best);
-            while (assay_walk_next(&r.reduced));
+            while (ref_walk_next(&r.reduced));
             call->vt->unary(call->unit, &best, 1, &y);
-            assay_store_row(&call->out[0], element, 1, 1, &y);
+            ref_store_row(&call->out[0], element, 1, 1, &y);
         }
-    } while (assay_walk_next(&r.kept));
+    } while (ref_walk_next(&r.kept));
     return ASSAY_OK;
 }
 
@@ -128,22 +128,22 @@ static int64_t reduced_elements(const assay_node *n, const assay_type *x)
     return count;
 }
 
-size_t assay_ref_product_scratch(const assay_graph *g, const assay_node *n)
+size_t ref_product_scratch(const assay_graph *g, const assay_node *n)
 {
     int64_t count = reduced_elements(n, &assay_node_in(g, n, 0)->type);
     size_t used = 0;
-    assay_carve(NULL, &used, count, sizeof(int32_t));
-    assay_carve(NULL, &used, count + 1, sizeof(int32_t)); /* a product of nothing is one code */
+    ref_carve(NULL, &used, count, sizeof(int32_t));
+    ref_carve(NULL, &used, count + 1, sizeof(int32_t)); /* a product of nothing is one code */
     return used;
 }
 
 /* The unit's row function leaves the product in the first place. */
-assay_status assay_ref_product(assay_call *call, assay_error *err)
+assay_status ref_product(assay_call *call, assay_error *err)
 {
     reduction r = reduction_of(call);
     size_t used = 0;
-    int32_t *x = assay_carve(call->scratch, &used, r.count, sizeof *x);
-    int32_t *y = assay_carve(call->scratch, &used, r.count + 1, sizeof *y);
+    int32_t *x = ref_carve(call->scratch, &used, r.count, sizeof *x);
+    int32_t *y = ref_carve(call->scratch, &used, r.count + 1, sizeof *y);
     int64_t element = 0;
     (void)err;
 
@@ -151,13 +151,13 @@ assay_status assay_ref_product(assay_call *call, assay_error *err)
         for (int64_t i = 0; i < r.kept.row; i++, element++) {
             int64_t at = r.kept.at + i * r.kept.row_step, n = 0;
             do {
-                assay_load_row(&call->in[0], at + r.reduced.at, r.reduced.row_step,
-                               (size_t)r.reduced.row, x + n);
+                ref_load_row(&call->in[0], at + r.reduced.at, r.reduced.row_step,
+                             (size_t)r.reduced.row, x + n);
                 n += r.reduced.row;
-            } while (assay_walk_next(&r.reduced));
+            } while (ref_walk_next(&r.reduced));
             call->vt->row(call->unit, x, (size_t)n, y);
-            assay_store_row(&call->out[0], element, 1, 1, y);
+            ref_store_row(&call->out[0], element, 1, 1, y);
         }
-    } while (assay_walk_next(&r.kept));
+    } while (ref_walk_next(&r.kept));
     return ASSAY_OK;
 }

@@ -11,37 +11,37 @@
 
 #define ASSAY_ROW 256 /* elements that an element-wise kernel carries at a time, on the stack */
 
-assay_status assay_ref_conv(assay_call *call, assay_error *err); /* conv_transpose too */
-assay_status assay_ref_fc(assay_call *call, assay_error *err);
-assay_status assay_ref_matmul(assay_call *call, assay_error *err);
-assay_status assay_ref_binary(assay_call *call, assay_error *err);
-assay_status assay_ref_unary(assay_call *call, assay_error *err);
-assay_status assay_ref_lookup(assay_call *call, assay_error *err);
-assay_status assay_ref_row(assay_call *call, assay_error *err);
-assay_status assay_ref_max_pool(assay_call *call, assay_error *err);
-assay_status assay_ref_avg_pool(assay_call *call, assay_error *err);   /* global_avg_pool too */
-assay_status assay_ref_reduce_sum(assay_call *call, assay_error *err); /* mean too */
-assay_status assay_ref_add_n(assay_call *call, assay_error *err);
-assay_status assay_ref_cumsum(assay_call *call, assay_error *err);
-assay_status assay_ref_reduce_max(assay_call *call, assay_error *err); /* min too */
-assay_status assay_ref_product(assay_call *call, assay_error *err);    /* reduce_prod */
-assay_status assay_ref_resize(assay_call *call, assay_error *err);
-assay_status assay_ref_quantize(assay_call *call, assay_error *err);
-assay_status assay_ref_dequantize(assay_call *call, assay_error *err);
+assay_status ref_conv(assay_call *call, assay_error *err); /* conv_transpose too */
+assay_status ref_fc(assay_call *call, assay_error *err);
+assay_status ref_matmul(assay_call *call, assay_error *err);
+assay_status ref_binary(assay_call *call, assay_error *err);
+assay_status ref_unary(assay_call *call, assay_error *err);
+assay_status ref_lookup(assay_call *call, assay_error *err);
+assay_status ref_row(assay_call *call, assay_error *err);
+assay_status ref_max_pool(assay_call *call, assay_error *err);
+assay_status ref_avg_pool(assay_call *call, assay_error *err);   /* global_avg_pool too */
+assay_status ref_reduce_sum(assay_call *call, assay_error *err); /* mean too */
+assay_status ref_add_n(assay_call *call, assay_error *err);
+assay_status ref_cumsum(assay_call *call, assay_error *err);
+assay_status ref_reduce_max(assay_call *call, assay_error *err); /* min too */
+assay_status ref_product(assay_call *call, assay_error *err);    /* reduce_prod */
+assay_status ref_resize(assay_call *call, assay_error *err);
+assay_status ref_quantize(assay_call *call, assay_error *err);
+assay_status ref_dequantize(assay_call *call, assay_error *err);
 
-size_t assay_ref_conv_scratch(const assay_graph *g, const assay_node *n);
-size_t assay_ref_fc_scratch(const assay_graph *g, const assay_node *n);
-size_t assay_ref_matmul_scratch(const assay_graph *g, const assay_node *n);
-size_t assay_ref_row_scratch(const assay_graph *g, const assay_node *n);
-size_t assay_ref_pool_scratch(const assay_graph *g, const assay_node *n);
-size_t assay_ref_product_scratch(const assay_graph *g, const assay_node *n);
-size_t assay_ref_resize_scratch(const assay_graph *g, const assay_node *n);
+size_t ref_conv_scratch(const assay_graph *g, const assay_node *n);
+size_t ref_fc_scratch(const assay_graph *g, const assay_node *n);
+size_t ref_matmul_scratch(const assay_graph *g, const assay_node *n);
+size_t ref_row_scratch(const assay_graph *g, const assay_node *n);
+size_t ref_pool_scratch(const assay_graph *g, const assay_node *n);
+size_t ref_product_scratch(const assay_graph *g, const assay_node *n);
+size_t ref_resize_scratch(const assay_graph *g, const assay_node *n);
 
 /* ---- zero points ---- */
 
 /* The zero point of index i along the parameters' axis; 0 when the type has no parameters. (Of
  * weights with parameters by block: products.c.) */
-static inline int32_t assay_zero_point(const assay_type *t, int64_t i)
+static inline int32_t ref_zero_point(const assay_type *t, int64_t i)
 {
     if (t->q.granularity == ASSAY_Q_NONE)
         return 0;
@@ -49,32 +49,32 @@ static inline int32_t assay_zero_point(const assay_type *t, int64_t i)
 }
 
 /* Loads n codes and subtracts the zero point of index `channel`: the operands of a product. */
-static inline void assay_load_centred(const assay_view *v, int64_t first, int64_t step, size_t n,
-                                      int64_t channel, int32_t *row)
+static inline void ref_load_centred(const assay_view *v, int64_t first, int64_t step, size_t n,
+                                    int64_t channel, int32_t *row)
 {
-    int32_t z = assay_zero_point(v->type, channel);
-    assay_load_row(v, first, step, n, row);
+    int32_t z = ref_zero_point(v->type, channel);
+    ref_load_row(v, first, step, n, row);
     if (z)
         for (size_t i = 0; i < n; i++)
             row[i] -= z;
 }
 
 /* A bias, a signed integer of any width; 0 where the input is absent. */
-static inline int64_t assay_load_bias(const assay_view *v, int64_t i)
+static inline int64_t ref_load_bias(const assay_view *v, int64_t i)
 {
     int32_t narrow;
     if (!v || !v->data)
         return 0;
     if (v->type->elem.bits > 32)
         return ((const int64_t *)v->data)[i];
-    assay_load_row(v, i, 1, 1, &narrow);
+    ref_load_row(v, i, 1, 1, &narrow);
     return narrow;
 }
 
 /* ---- scratch: a kernel's scratch function and its run function carve the same pieces ---- */
 
 /* The next piece of `memory`, 16-aligned; NULL memory only counts. */
-static inline void *assay_carve(char *memory, size_t *used, int64_t count, size_t size)
+static inline void *ref_carve(char *memory, size_t *used, int64_t count, size_t size)
 {
     void *piece = memory ? memory + *used : NULL;
     *used += ((size_t)count * size + 15) / 16 * 16;
@@ -91,20 +91,20 @@ typedef struct assay_products {
     int64_t *sums; /* blocks.count, when the weights have a scale a block */
 } assay_products;
 /* Carves what sums need from scratch memory (NULL: only counts it). */
-assay_products assay_products_of(const assay_node *n, const assay_type *x, const assay_view *w,
-                                 char *memory, size_t *used);
+assay_products ref_products_of(const assay_node *n, const assay_type *x, const assay_view *w,
+                               char *memory, size_t *used);
 /* n weights of a filter from element `first` on, `step` apart, in memory's order of the filter,
  * minus their zero points; `at`: which weight of the filter the first is. */
-void assay_load_filter(const assay_products *p, int64_t first, int64_t step, size_t n,
-                       int64_t channel, int64_t at, int32_t *row);
+void ref_load_filter(const assay_products *p, int64_t first, int64_t step, size_t n,
+                     int64_t channel, int64_t at, int32_t *row);
 /* The accumulator of one filter over what it sees, both centred and n long; a trap is noted for
  * `element` of the output. */
-int64_t assay_sum_products(assay_call *call, const assay_products *p, const int32_t *x,
-                           const int32_t *filter, size_t n, int64_t channel, int64_t bias,
-                           int64_t element);
+int64_t ref_sum_products(assay_call *call, const assay_products *p, const int32_t *x,
+                         const int32_t *filter, size_t n, int64_t channel, int64_t bias,
+                         int64_t element);
 
 /* Records the element at which an accumulator declared to trap first left its range. */
-static inline void assay_note_trap(assay_call *call, bool trapped, int64_t element)
+static inline void ref_note_trap(assay_call *call, bool trapped, int64_t element)
 {
     if (trapped && !call->trapped) {
         call->trapped = true;
@@ -114,13 +114,13 @@ static inline void assay_note_trap(assay_call *call, bool trapped, int64_t eleme
 
 /* The end of a weighted op: n accumulators of channels from `channel` on become codes at elements
  * first, first + step, ... of output 0; they are kept if that was asked for. y has room for n. */
-void assay_finish_sums(assay_call *call, int64_t first, int64_t step, size_t n, size_t channel,
-                       const int64_t *acc, int32_t *y);
+void ref_finish_sums(assay_call *call, int64_t first, int64_t step, size_t n, size_t channel,
+                     const int64_t *acc, int32_t *y);
 
 /* The end of an averaging op: n sums over count[i] cells settle in the accumulator, then as above
  * (sum is overwritten). */
-void assay_finish_pool(assay_call *call, int64_t first, int64_t step, size_t n, int64_t *sum,
-                       const int32_t *count, int32_t *y);
+void ref_finish_pool(assay_call *call, int64_t first, int64_t step, size_t n, int64_t *sum,
+                     const int32_t *count, int32_t *y);
 
 /* ---- walking ---- */
 
@@ -129,8 +129,8 @@ void assay_finish_pool(assay_call *call, int64_t first, int64_t step, size_t n, 
 typedef struct assay_axis_walk {
     int64_t outer, extent, inner;
 } assay_axis_walk;
-assay_axis_walk assay_walk_axis(const assay_type *t, int64_t axis);
+assay_axis_walk ref_walk_axis(const assay_type *t, int64_t axis);
 /* The rows of softmax, l2_norm, layer_norm, lrn over x (row.c). */
-assay_axis_walk assay_ref_row_walk(const assay_node *n, const assay_type *x);
+assay_axis_walk ref_row_walk(const assay_node *n, const assay_type *x);
 
 #endif

@@ -3,10 +3,10 @@
 #include "interp/ref/ref.h"
 
 #define KERNEL(ID, name, calls_)                                                                   \
-    [ASSAY_OP_##ID] = {.run = assay_ref_##name, .needs_unit = true, .calls = ASSAY_CALLS_##calls_}
+    [ASSAY_OP_##ID] = {.run = ref_##name, .needs_unit = true, .calls = ASSAY_CALLS_##calls_}
 #define KERNEL_SCRATCH(ID, name, scratch_name, calls_)                                             \
-    [ASSAY_OP_##ID] = {.run = assay_ref_##name,                                                    \
-                       .scratch = assay_ref_##scratch_name##_scratch,                              \
+    [ASSAY_OP_##ID] = {.run = ref_##name,                                                          \
+                       .scratch = ref_##scratch_name##_scratch,                                    \
                        .needs_unit = true,                                                         \
                        .calls = ASSAY_CALLS_##calls_}
 
@@ -36,7 +36,7 @@ static const assay_kernel kernels[ASSAY_OP_COUNT] = {
 
     KERNEL(CUSTOM_BINARY, binary, BINARY),
 
-    [ASSAY_OP_LOOKUP] = {.run = assay_ref_lookup},
+    [ASSAY_OP_LOOKUP] = {.run = ref_lookup},
 
     KERNEL_SCRATCH(SOFTMAX, row, row, ROW),
     KERNEL_SCRATCH(LOG_SOFTMAX, row, row, ROW),
@@ -60,14 +60,13 @@ static const assay_kernel kernels[ASSAY_OP_COUNT] = {
     KERNEL(DEQUANTIZE, dequantize, DEQUANTIZE),
 };
 
-assay_kernel assay_ref_kernel(assay_op op)
+assay_kernel ref_kernel(assay_op op)
 {
     if ((int)op < 0 || op >= ASSAY_OP_COUNT)
         return (assay_kernel){0};
     if (kernels[op].run)
         return kernels[op];
     if (assay_op_get(op)->traits & ASSAY_T_UNARY)
-        return (assay_kernel){
-            .run = assay_ref_unary, .needs_unit = true, .calls = ASSAY_CALLS_UNARY};
-    return assay_move_kernel(op);
+        return (assay_kernel){.run = ref_unary, .needs_unit = true, .calls = ASSAY_CALLS_UNARY};
+    return move_kernel(op);
 }

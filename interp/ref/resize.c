@@ -22,9 +22,9 @@ static size_t carve_nearest(const assay_type *x, const assay_type *y, char *memo
 {
     size_t used = 0;
     for (int i = 0; i < y->rank; i++)
-        s->index[i] = assay_carve(memory, &used, y->dim[i], sizeof *s->index[i]);
-    s->x = assay_carve(memory, &used, x->dim[x->rank - 1], sizeof *s->x);
-    s->y = assay_carve(memory, &used, y->dim[y->rank - 1], sizeof *s->y);
+        s->index[i] = ref_carve(memory, &used, y->dim[i], sizeof *s->index[i]);
+    s->x = ref_carve(memory, &used, x->dim[x->rank - 1], sizeof *s->x);
+    s->y = ref_carve(memory, &used, y->dim[y->rank - 1], sizeof *s->y);
     return used;
 }
 
@@ -36,9 +36,9 @@ typedef struct linear_scratch {
 static size_t carve_linear(const assay_window *w, char *memory, linear_scratch *s)
 {
     size_t used = 0;
-    s->image = assay_carve(memory, &used, w->in_channels * w->in_area, sizeof *s->image);
-    s->tap_y = assay_carve(memory, &used, w->out[1], sizeof *s->tap_y);
-    s->tap_x = assay_carve(memory, &used, w->out[2], sizeof *s->tap_x);
+    s->image = ref_carve(memory, &used, w->in_channels * w->in_area, sizeof *s->image);
+    s->tap_y = ref_carve(memory, &used, w->out[1], sizeof *s->tap_y);
+    s->tap_x = ref_carve(memory, &used, w->out[2], sizeof *s->tap_x);
     return used;
 }
 
@@ -51,7 +51,7 @@ static bool supported(const assay_attr_resize *a, const assay_type *x, const ass
            x->dim[0] == y->dim[0] && x->dim[channel] == y->dim[channel];
 }
 
-size_t assay_ref_resize_scratch(const assay_graph *g, const assay_node *n)
+size_t ref_resize_scratch(const assay_graph *g, const assay_node *n)
 {
     const assay_type *x = &assay_node_in(g, n, 0)->type, *y = &assay_node_out(g, n, 0)->type;
     if (n->attr.resize.mode == ASSAY_RESIZE_NEAREST) {
@@ -62,7 +62,7 @@ size_t assay_ref_resize_scratch(const assay_graph *g, const assay_node *n)
         return 0;
     assay_window w;
     linear_scratch s;
-    assay_window_of_layout(&w, n->attr.resize.layout, x, y);
+    kernel_window_of_layout(&w, n->attr.resize.layout, x, y);
     return carve_linear(&w, NULL, &s);
 }
 
@@ -75,18 +75,18 @@ static void resize_nearest(assay_call *call)
 
     carve_nearest(x, y, call->scratch, &s);
     for (int i = 0; i <= last; i++) {
-        assay_nearest_indices(&call->node->attr.resize, i, x->dim[i], y->dim[i], s.index[i]);
+        ref_nearest_indices(&call->node->attr.resize, i, x->dim[i], y->dim[i], s.index[i]);
         rows *= i < last ? y->dim[i] : 1;
     }
     for (int64_t r = 0; r < rows; r++) {
         int64_t from = 0;
         for (int i = 0; i < last; i++)
             from = from * x->dim[i] + s.index[i][at[i]];
-        assay_load_row(&call->in[0], from * x->dim[last], 1, (size_t)x->dim[last], s.x);
+        ref_load_row(&call->in[0], from * x->dim[last], 1, (size_t)x->dim[last], s.x);
         for (int64_t i = 0; i < y->dim[last]; i++)
             s.y[i] = s.x[s.index[last][i]];
         call->vt->unary(call->unit, s.y, (size_t)y->dim[last], s.y);
-        assay_store_row(&call->out[0], r * y->dim[last], 1, (size_t)y->dim[last], s.y);
+        ref_store_row(&call->out[0], r * y->dim[last], 1, (size_t)y->dim[last], s.y);
         for (int i = last - 1; i >= 0 && ++at[i] == y->dim[i]; i--)
             at[i] = 0;
     }
@@ -101,8 +101,8 @@ static void resize_linear(assay_call *call)
 {
     const assay_attr_resize *a = &call->node->attr.resize;
     assay_window w;
-    assay_window_of_layout(&w, a->layout, call->in[0].type, call->out[0].type);
-    const assay_strides in = assay_strides_in(&w), out = assay_strides_out(&w);
+    kernel_window_of_layout(&w, a->layout, call->in[0].type, call->out[0].type);
+    const assay_strides in = kernel_strides_in(&w), out = kernel_strides_out(&w);
     int first_axis = a->layout == ASSAY_LAYOUT_NHWC ? 1 : 2, spatial = call->in[0].type->rank - 2;
     int axis_x = first_axis + spatial - 1, axis_y = spatial > 1 ? axis_x - 1 : -1;
     linear_scratch s;
@@ -111,10 +111,10 @@ static void resize_linear(assay_call *call)
     carve_linear(&w, call->scratch, &s);
     int32_t bits = DEFAULT_BITS;
     call->vt->interpolate(call->unit, NULL, NULL, NULL, 0, &bits);
-    assay_linear_taps(a, axis_y, w.in[1], w.out[1], (unsigned)bits, s.tap_y);
-    assay_linear_taps(a, axis_x, w.in[2], w.out[2], (unsigned)bits, s.tap_x);
+    ref_linear_taps(a, axis_y, w.in[1], w.out[1], (unsigned)bits, s.tap_y);
+    ref_linear_taps(a, axis_x, w.in[2], w.out[2], (unsigned)bits, s.tap_x);
     for (int64_t n = 0; n < w.batch; n++) {
-        assay_load_row(&call->in[0], n * in.image, 1, (size_t)in.image, s.image);
+        ref_load_row(&call->in[0], n * in.image, 1, (size_t)in.image, s.image);
         for (int64_t p = 0; p < w.out_area; p++) {
             assay_linear_tap ty = s.tap_y[p / w.out[2]], tx = s.tap_x[p % w.out[2]];
             const int32_t *row0 = s.image + ty.lo * w.in[2] * in.cell;
@@ -131,14 +131,14 @@ static void resize_linear(assay_call *call)
                     r.fx[i] = tx.fraction;
                 }
                 call->vt->interpolate(call->unit, r.corner, r.fy, r.fx, (size_t)m, r.y);
-                assay_store_row(&call->out[0], n * out.image + p * out.cell + c * out.channel,
-                                out.channel, (size_t)m, r.y);
+                ref_store_row(&call->out[0], n * out.image + p * out.cell + c * out.channel,
+                              out.channel, (size_t)m, r.y);
             }
         }
     }
 }
 
-assay_status assay_ref_resize(assay_call *call, assay_error *err)
+assay_status ref_resize(assay_call *call, assay_error *err)
 {
     const assay_attr_resize *a = &call->node->attr.resize;
     if (!supported(a, call->in[0].type, call->out[0].type))

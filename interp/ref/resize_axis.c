@@ -19,7 +19,7 @@ static uint32_t given_scale(const assay_attr_resize *a, int axis)
 /* n / d in binary32. */
 static uint32_t ratio(int64_t n, int64_t d)
 {
-    return assay_f32_div(assay_f32_from_i64(n), assay_f32_from_i64(d));
+    return apply_f32_div(apply_f32_from_i64(n), apply_f32_from_i64(d));
 }
 
 /* The input coordinate of output index i, in binary32 (ONNX operator Resize,
@@ -27,30 +27,30 @@ static uint32_t ratio(int64_t n, int64_t d)
  * given: i times the rounded ratio of the extents). */
 static uint32_t coordinate(const assay_attr_resize *a, int axis, int64_t in, int64_t out, int64_t i)
 {
-    uint32_t scale = given_scale(a, axis), x = assay_f32_from_i64(i);
-    uint32_t centre = assay_f32_add(x, F32_HALF);
+    uint32_t scale = given_scale(a, axis), x = apply_f32_from_i64(i);
+    uint32_t centre = apply_f32_add(x, F32_HALF);
     uint32_t step = scale ? 0 : ratio(in, out);
-    uint32_t half = scale ? assay_f32_div(centre, scale) : assay_f32_mul(centre, step);
-    uint32_t half_pixel = assay_f32_sub(half, F32_HALF);
+    uint32_t half = scale ? apply_f32_div(centre, scale) : apply_f32_mul(centre, step);
+    uint32_t half_pixel = apply_f32_sub(half, F32_HALF);
     switch (a->coordinate) {
     case ASSAY_COORD_ASYMMETRIC:
-        return scale ? assay_f32_div(x, scale) : assay_f32_mul(x, step);
+        return scale ? apply_f32_div(x, scale) : apply_f32_mul(x, step);
     case ASSAY_COORD_ALIGN_CORNERS:
-        return out > 1 ? assay_f32_mul(x, ratio(in - 1, out - 1)) : 0;
+        return out > 1 ? apply_f32_mul(x, ratio(in - 1, out - 1)) : 0;
     case ASSAY_COORD_TFLITE_HALF_PIXEL: /* the cell that holds the centre: no half taken off */
         return half;
     case ASSAY_COORD_TFLITE_HALF_PIXEL_CORNERS:
-        return assay_f32_mul(centre, out > 1 ? ratio(in - 1, out - 1) : ratio(in, out));
+        return apply_f32_mul(centre, out > 1 ? ratio(in - 1, out - 1) : ratio(in, out));
     case ASSAY_COORD_PYTORCH_HALF_PIXEL:
         return out > 1 ? half_pixel : 0;
     case ASSAY_COORD_HALF_PIXEL_SYMMETRIC: {
         /* in/2 * (1 - out / (in * scale)) + half pixel */
         uint32_t whole =
-            scale ? assay_f32_mul(assay_f32_from_i64(in), scale) : assay_f32_from_i64(out);
-        uint32_t adjust = assay_f32_div(assay_f32_from_i64(out), whole);
-        uint32_t offset = assay_f32_mul(assay_f32_mul(assay_f32_from_i64(in), F32_HALF),
-                                        assay_f32_sub(F32_ONE, adjust));
-        return assay_f32_add(offset, half_pixel);
+            scale ? apply_f32_mul(apply_f32_from_i64(in), scale) : apply_f32_from_i64(out);
+        uint32_t adjust = apply_f32_div(apply_f32_from_i64(out), whole);
+        uint32_t offset = apply_f32_mul(apply_f32_mul(apply_f32_from_i64(in), F32_HALF),
+                                        apply_f32_sub(F32_ONE, adjust));
+        return apply_f32_add(offset, half_pixel);
     }
     default:
         return half_pixel;
@@ -71,21 +71,21 @@ static enum assay_rounding nearest_rounding(int nearest)
     }
 }
 
-void assay_nearest_indices(const assay_attr_resize *a, int axis, int64_t in, int64_t out,
-                           int32_t *index)
+void ref_nearest_indices(const assay_attr_resize *a, int axis, int64_t in, int64_t out,
+                         int32_t *index)
 {
     enum assay_rounding mode = nearest_rounding(a->nearest);
     bool keeps = in == out && !assay_resize_shifts(a, axis);
     for (int64_t i = 0; i < out; i++)
         index[i] =
             keeps ? (int32_t)i
-                  : (int32_t)assay_f32_to_int(coordinate(a, axis, in, out, i), mode, 0, in - 1, 0);
+                  : (int32_t)apply_f32_to_int(coordinate(a, axis, in, out, i), mode, 0, in - 1, 0);
 }
 
 /* v = i * scale (half pixel: + scale/2 - one/2), one = 2^bits, scale = (in * one + out/2) / out;
  * align_corners: scale = ((in-1) * one + (out-1)/2) / (out-1). */
-void assay_linear_taps(const assay_attr_resize *a, int axis, int64_t in, int64_t out, unsigned bits,
-                       assay_linear_tap *tap)
+void ref_linear_taps(const assay_attr_resize *a, int axis, int64_t in, int64_t out, unsigned bits,
+                     assay_linear_tap *tap)
 {
     const int64_t one = INT64_C(1) << bits;
     bool corners = a->coordinate == ASSAY_COORD_ALIGN_CORNERS && out > 1;
@@ -97,11 +97,11 @@ void assay_linear_taps(const assay_attr_resize *a, int axis, int64_t in, int64_t
     int64_t n = (corners ? in - 1 : in) * one, d = corners ? out - 1 : out;
     int64_t scale = (n + d / 2) / d;
     if (given) /* one / scale, to the nearest integer */
-        scale = assay_f32_to_int(assay_f32_div(assay_f32_from_i64(one), given), ASSAY_ROUND_HALF_UP,
+        scale = apply_f32_to_int(apply_f32_div(apply_f32_from_i64(one), given), ASSAY_ROUND_HALF_UP,
                                  0, INT32_MAX, 0);
     for (int64_t i = 0; i < out; i++) {
         int64_t v = i * scale + (centred ? scale / 2 - one / 2 : 0);
-        v = assay_clamp(v, 0, (in - 1) * one);
+        v = apply_clamp_to(v, 0, (in - 1) * one);
         tap[i].lo = (int32_t)(v / one);
         tap[i].hi = (int32_t)((v + one - 1) / one);
         tap[i].fraction = (int32_t)(v % one);

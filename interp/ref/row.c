@@ -5,22 +5,22 @@
  *                                       lrn along the channels */
 #include "interp/ref/ref.h"
 
-assay_axis_walk assay_ref_row_walk(const assay_node *n, const assay_type *x)
+assay_axis_walk ref_row_walk(const assay_node *n, const assay_type *x)
 {
     assay_axis_walk w;
     switch (n->op) {
     case ASSAY_OP_SOFTMAX:
     case ASSAY_OP_LOG_SOFTMAX:
-        return assay_walk_axis(x, n->attr.softmax.axis);
+        return ref_walk_axis(x, n->attr.softmax.axis);
     case ASSAY_OP_LRN:
-        return assay_walk_axis(x, n->attr.lrn.layout == ASSAY_LAYOUT_NHWC ? -1 : 1);
+        return ref_walk_axis(x, n->attr.lrn.layout == ASSAY_LAYOUT_NHWC ? -1 : 1);
     case ASSAY_OP_LAYER_NORM:
-        w = assay_walk_axis(x, n->attr.norm.axis);
+        w = ref_walk_axis(x, n->attr.norm.axis);
         w.extent *= w.inner;
         w.inner = 1;
         return w;
     default:
-        return assay_walk_axis(x, n->attr.norm.axis);
+        return ref_walk_axis(x, n->attr.norm.axis);
     }
 }
 
@@ -30,12 +30,12 @@ static int64_t row_length(const assay_node *n, int64_t extent)
     return n->op == ASSAY_OP_LAYER_NORM ? 3 * extent : extent;
 }
 
-size_t assay_ref_row_scratch(const assay_graph *g, const assay_node *n)
+size_t ref_row_scratch(const assay_graph *g, const assay_node *n)
 {
     size_t used = 0;
-    int64_t extent = assay_ref_row_walk(n, &assay_node_in(g, n, 0)->type).extent;
-    assay_carve(NULL, &used, row_length(n, extent), sizeof(int32_t));
-    assay_carve(NULL, &used, extent, sizeof(int32_t));
+    int64_t extent = ref_row_walk(n, &assay_node_in(g, n, 0)->type).extent;
+    ref_carve(NULL, &used, row_length(n, extent), sizeof(int32_t));
+    ref_carve(NULL, &used, extent, sizeof(int32_t));
     return used;
 }
 
@@ -45,15 +45,15 @@ static void load_operand(const assay_call *call, int input, size_t n, int32_t *r
     if (input >= call->node->n_in || !call->in[input].data)
         return;
     int64_t step = assay_shape_count(call->in[input].type) > 1;
-    assay_load_row(&call->in[input], 0, step, n, row);
+    ref_load_row(&call->in[input], 0, step, n, row);
 }
 
-assay_status assay_ref_row(assay_call *call, assay_error *err)
+assay_status ref_row(assay_call *call, assay_error *err)
 {
-    const assay_axis_walk w = assay_ref_row_walk(call->node, call->in[0].type);
+    const assay_axis_walk w = ref_row_walk(call->node, call->in[0].type);
     size_t used = 0, n = (size_t)w.extent;
-    int32_t *x = assay_carve(call->scratch, &used, row_length(call->node, w.extent), sizeof *x);
-    int32_t *y = assay_carve(call->scratch, &used, w.extent, sizeof *y);
+    int32_t *x = ref_carve(call->scratch, &used, row_length(call->node, w.extent), sizeof *x);
+    int32_t *y = ref_carve(call->scratch, &used, w.extent, sizeof *y);
     (void)err;
 
     if (call->node->op == ASSAY_OP_LAYER_NORM) {
@@ -63,9 +63,9 @@ assay_status assay_ref_row(assay_call *call, assay_error *err)
     for (int64_t o = 0; n > 0 && o < w.outer; o++) /* no mean of an empty row */
         for (int64_t i = 0; i < w.inner; i++) {
             int64_t first = o * w.extent * w.inner + i;
-            assay_load_row(&call->in[0], first, w.inner, n, x);
+            ref_load_row(&call->in[0], first, w.inner, n, x);
             call->vt->row(call->unit, x, n, y);
-            assay_store_row(&call->out[0], first, w.inner, n, y);
+            ref_store_row(&call->out[0], first, w.inner, n, y);
         }
     return ASSAY_OK;
 }

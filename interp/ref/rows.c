@@ -17,7 +17,7 @@
             p[(int64_t)i * step] = (T)row[i];                                                      \
     } while (0)
 
-void assay_load_row(const assay_view *v, int64_t first, int64_t step, size_t n, int32_t *row)
+void ref_load_row(const assay_view *v, int64_t first, int64_t step, size_t n, int32_t *row)
 {
     bool is_signed = v->type->elem.is_signed;
     switch (assay_elem_size(v->type->elem)) {
@@ -42,7 +42,7 @@ void assay_load_row(const assay_view *v, int64_t first, int64_t step, size_t n, 
 }
 
 /* Two's complement narrowing: the low bits are the code, whether signed or not. */
-void assay_store_row(const assay_view *v, int64_t first, int64_t step, size_t n, const int32_t *row)
+void ref_store_row(const assay_view *v, int64_t first, int64_t step, size_t n, const int32_t *row)
 {
     switch (assay_elem_size(v->type->elem)) {
     case 1:
@@ -59,31 +59,31 @@ void assay_store_row(const assay_view *v, int64_t first, int64_t step, size_t n,
     }
 }
 
-void assay_finish_sums(assay_call *call, int64_t first, int64_t step, size_t n, size_t channel,
-                       const int64_t *acc, int32_t *y)
+void ref_finish_sums(assay_call *call, int64_t first, int64_t step, size_t n, size_t channel,
+                     const int64_t *acc, int32_t *y)
 {
     if (call->accumulators)
         for (size_t i = 0; i < n; i++)
             call->accumulators[first + (int64_t)i * step] = acc[i];
     call->vt->requantize(call->unit, acc, n, channel, y);
-    assay_store_row(&call->out[0], first, step, n, y);
+    ref_store_row(&call->out[0], first, step, n, y);
 }
 
-void assay_finish_pool(assay_call *call, int64_t first, int64_t step, size_t n, int64_t *sum,
-                       const int32_t *count, int32_t *y)
+void ref_finish_pool(assay_call *call, int64_t first, int64_t step, size_t n, int64_t *sum,
+                     const int32_t *count, int32_t *y)
 {
     for (size_t i = 0; i < n; i++) {
         bool trapped = false;
         sum[i] = call->vt->apply_overflow(call->unit, sum[i], &trapped);
-        assay_note_trap(call, trapped, first + (int64_t)i * step);
+        ref_note_trap(call, trapped, first + (int64_t)i * step);
         if (call->accumulators)
             call->accumulators[first + (int64_t)i * step] = sum[i];
     }
     call->vt->pool(call->unit, sum, count, n, y);
-    assay_store_row(&call->out[0], first, step, n, y);
+    ref_store_row(&call->out[0], first, step, n, y);
 }
 
-assay_axis_walk assay_walk_axis(const assay_type *t, int64_t axis)
+assay_axis_walk ref_walk_axis(const assay_type *t, int64_t axis)
 {
     assay_axis_walk w = {1, 1, 1};
     axis += axis < 0 ? t->rank : 0;

@@ -9,9 +9,9 @@ static void coordinates(const int64_t extent[ASSAY_SPATIAL], int64_t cell,
     at[0] = cell / extent[2] / extent[1];
 }
 
-int64_t assay_slide_taps(const assay_window *w, int64_t cell, int64_t *tap)
+int64_t ref_slide_taps(const assay_window *w, int64_t cell, int64_t *tap)
 {
-    int64_t origin[ASSAY_SPATIAL], inside = 0, step = assay_strides_in(w).cell;
+    int64_t origin[ASSAY_SPATIAL], inside = 0, step = kernel_strides_in(w).cell;
     coordinates(w->out, cell, origin);
     for (int i = 0; i < ASSAY_SPATIAL; i++)
         origin[i] = origin[i] * w->stride[i] - w->pad[i];
@@ -33,9 +33,9 @@ int64_t assay_slide_taps(const assay_window *w, int64_t cell, int64_t *tap)
     return inside;
 }
 
-int64_t assay_slide_taps_transposed(const assay_window *w, int64_t cell, int64_t *tap)
+int64_t ref_slide_taps_transposed(const assay_window *w, int64_t cell, int64_t *tap)
 {
-    int64_t o[ASSAY_SPATIAL], k[ASSAY_SPATIAL], inside = 0, step = assay_strides_in(w).cell;
+    int64_t o[ASSAY_SPATIAL], k[ASSAY_SPATIAL], inside = 0, step = kernel_strides_in(w).cell;
     coordinates(w->out, cell, o);
     for (int64_t c = 0; c < w->taps; c++) {
         int64_t in_cell = 0;
@@ -53,7 +53,7 @@ int64_t assay_slide_taps_transposed(const assay_window *w, int64_t cell, int64_t
     return inside;
 }
 
-int64_t assay_slide_padded_count(const assay_window *w, int64_t cell)
+int64_t ref_slide_padded_count(const assay_window *w, int64_t cell)
 {
     int64_t o[ASSAY_SPATIAL], count = 1;
     coordinates(w->out, cell, o);

@@ -7,7 +7,7 @@
  * Sums are of raw codes: zero points are the unit's affair. */
 #include "interp/ref/ref.h"
 
-assay_status assay_ref_add_n(assay_call *call, assay_error *err)
+assay_status ref_add_n(assay_call *call, assay_error *err)
 {
     int64_t total = assay_shape_count(call->out[0].type), sum[ASSAY_ROW];
     int32_t row[ASSAY_ROW], count[ASSAY_ROW], y[ASSAY_ROW];
@@ -19,11 +19,11 @@ assay_status assay_ref_add_n(assay_call *call, assay_error *err)
             count[i] = call->node->n_in;
         }
         for (int k = 0; k < call->node->n_in; k++) {
-            assay_load_row(&call->in[k], first, 1, n, row);
+            ref_load_row(&call->in[k], first, 1, n, row);
             for (size_t i = 0; i < n; i++)
                 sum[i] += row[i];
         }
-        assay_finish_pool(call, first, 1, n, sum, count, y);
+        ref_finish_pool(call, first, 1, n, sum, count, y);
     }
     return ASSAY_OK;
 }
@@ -36,20 +36,20 @@ static void running_sums(assay_call *call, int64_t first, int64_t step, int64_t 
     int32_t row[ASSAY_ROW], count[ASSAY_ROW], y[ASSAY_ROW];
     for (int64_t at = 0; at < extent; at += ASSAY_ROW) {
         size_t n = (size_t)(extent - at < ASSAY_ROW ? extent - at : ASSAY_ROW);
-        assay_load_row(&call->in[0], first + at * step, step, n, row);
+        ref_load_row(&call->in[0], first + at * step, step, n, row);
         for (size_t i = 0; i < n; i++) {
             sum[i] = exclusive ? so_far : so_far + row[i];
             count[i] = (int32_t)(at + (int64_t)i + !exclusive);
             so_far += row[i];
         }
-        assay_finish_pool(call, first + at * step, step, n, sum, count, y);
+        ref_finish_pool(call, first + at * step, step, n, sum, count, y);
     }
 }
 
-assay_status assay_ref_cumsum(assay_call *call, assay_error *err)
+assay_status ref_cumsum(assay_call *call, assay_error *err)
 {
     const assay_attr_cumsum *a = &call->node->attr.cumsum;
-    assay_axis_walk w = assay_walk_axis(call->in[0].type, a->axis);
+    assay_axis_walk w = ref_walk_axis(call->in[0].type, a->axis);
     int64_t step = a->reverse ? -w.inner : w.inner;
     (void)err;
     for (int64_t o = 0; o < w.outer; o++)

@@ -4,7 +4,7 @@
  *   y[i] = table[x[i] - least code of x]   lookup: the network's own table */
 #include "interp/ref/ref.h"
 
-assay_status assay_ref_unary(assay_call *call, assay_error *err)
+assay_status ref_unary(assay_call *call, assay_error *err)
 {
     int32_t row[ASSAY_ROW], result[ASSAY_ROW];
     int64_t count = assay_shape_count(call->out[0].type);
@@ -12,14 +12,14 @@ assay_status assay_ref_unary(assay_call *call, assay_error *err)
 
     for (int64_t i = 0; i < count; i += ASSAY_ROW) {
         size_t n = (size_t)(count - i < ASSAY_ROW ? count - i : ASSAY_ROW);
-        assay_load_row(&call->in[0], i, 1, n, row);
+        ref_load_row(&call->in[0], i, 1, n, row);
         call->vt->unary(call->unit, row, n, result);
-        assay_store_row(&call->out[0], i, 1, n, result);
+        ref_store_row(&call->out[0], i, 1, n, result);
     }
     return ASSAY_OK;
 }
 
-assay_status assay_ref_lookup(assay_call *call, assay_error *err)
+assay_status ref_lookup(assay_call *call, assay_error *err)
 {
     int32_t row[ASSAY_ROW];
     const int64_t count = assay_shape_count(call->out[0].type);
@@ -28,10 +28,10 @@ assay_status assay_ref_lookup(assay_call *call, assay_error *err)
 
     for (int64_t i = 0; i < count; i += ASSAY_ROW) {
         size_t n = (size_t)(count - i < ASSAY_ROW ? count - i : ASSAY_ROW);
-        assay_load_row(&call->in[0], i, 1, n, row);
+        ref_load_row(&call->in[0], i, 1, n, row);
         for (size_t k = 0; k < n; k++)
-            assay_load_row(&call->in[1], row[k] - least, 1, 1, &row[k]);
-        assay_store_row(&call->out[0], i, 1, n, row);
+            ref_load_row(&call->in[1], row[k] - least, 1, 1, &row[k]);
+        ref_store_row(&call->out[0], i, 1, n, row);
     }
     return ASSAY_OK;
 }

@@ -18,7 +18,7 @@ static void add_axis(assay_walk *w, int64_t extent, int64_t step)
     }
 }
 
-assay_walk assay_walk_axes(const assay_type *t, const bool chosen[ASSAY_MAX_RANK])
+assay_walk ref_walk_axes(const assay_type *t, const bool chosen[ASSAY_MAX_RANK])
 {
     assay_walk w = {.row = 1};
     int64_t stride = 1;
@@ -32,7 +32,7 @@ assay_walk assay_walk_axes(const assay_type *t, const bool chosen[ASSAY_MAX_RANK
     return w;
 }
 
-bool assay_walk_next(assay_walk *w)
+bool ref_walk_next(assay_walk *w)
 {
     for (int i = 0; i < w->rank; i++) {
         w->at += w->step[i];

@@ -5,7 +5,7 @@
  *
  *   do
  *       use w.row elements from w.at in steps of w.row_step;
- *   while (assay_walk_next(&w));
+ *   while (ref_walk_next(&w));
  *
  * A walk over no elements has one round with row 0. */
 #ifndef ASSAY_INTERP_REF_WALK_H
@@ -20,9 +20,9 @@ typedef struct assay_walk {
 } assay_walk;
 
 /* Over the axes of t for which chosen[axis] holds, the others standing at index 0. */
-assay_walk assay_walk_axes(const assay_type *t, const bool chosen[ASSAY_MAX_RANK]);
+assay_walk ref_walk_axes(const assay_type *t, const bool chosen[ASSAY_MAX_RANK]);
 
 /* On to the next row; false, and back at the first, after the last. */
-bool assay_walk_next(assay_walk *w);
+bool ref_walk_next(assay_walk *w);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void assay_both_free(assay_both *b)
+void run_both_free(assay_both *b)
 {
     free(b->codes);
     free(b->accumulators);
@@ -84,8 +84,8 @@ static assay_status compare(const assay_both *b, const assay_call *call, assay_e
     return ASSAY_OK;
 }
 
-assay_status assay_both_run(assay_both *b, const assay_fast *fast, const assay_kernel *ref,
-                            assay_call *call, assay_error *err)
+assay_status run_both_engines(assay_both *b, const assay_fast *fast, const assay_kernel *ref,
+                              assay_call *call, assay_error *err)
 {
     assay_status status = fast->run(fast, call, err);
     if (status == ASSAY_OK && !keep(b, call))

@@ -11,11 +11,11 @@ typedef struct assay_both {
     size_t bytes, sums;
 } assay_both;
 
-void assay_both_free(assay_both *b);
+void run_both_free(assay_both *b);
 
 /* Leaves the reference's results. ASSAY_ERR_INTERNAL names the first element that differs: node,
  * tensor, coordinates, both values. */
-assay_status assay_both_run(assay_both *b, const assay_fast *fast, const assay_kernel *ref,
-                            assay_call *call, assay_error *err);
+assay_status run_both_engines(assay_both *b, const assay_fast *fast, const assay_kernel *ref,
+                              assay_call *call, assay_error *err);
 
 #endif

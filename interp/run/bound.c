@@ -45,13 +45,13 @@ static int64_t worst_channel(const assay_node *n, const assay_value *w, const as
     for (int64_t i = 0; i < assay_shape_count(&w->type); i++) {
         const int64_t o = i / k.inner % k.per + i / k.block * k.per;
         sum[o] += magnitude((int64_t)assay_elem_get(w->type.elem, w->data, (size_t)i) -
-                            assay_zero_point(&w->type, n->op == ASSAY_OP_MATMUL ? o % k.per : o));
+                            ref_zero_point(&w->type, n->op == ASSAY_OP_MATMUL ? o % k.per : o));
     }
     for (int64_t o = 0; o < k.outputs; o++) {
         const int64_t b =
             bias ? magnitude(assay_elem_get(bias->type.elem, bias->data, (size_t)o)) : 0;
-        if (assay_bound_of(sum[o], reach, b) > bound) {
-            bound = assay_bound_of(sum[o], reach, b);
+        if (run_bound_of(sum[o], reach, b) > bound) {
+            bound = run_bound_of(sum[o], reach, b);
             *worst = o;
         }
     }
@@ -116,7 +116,7 @@ static assay_status check_blocks(const assay_graph *g, const assay_node *n,
 {
     bool within;
     int64_t channel = 0;
-    const assay_status status = assay_bound_blocks(g, n, vt, unit, &within, &channel, err);
+    const assay_status status = run_bound_blocks(g, n, vt, unit, &within, &channel, err);
     if (status != ASSAY_OK || within)
         return status;
     return assay_fail(err, ASSAY_ERR_SCHEME,
@@ -144,12 +144,12 @@ static assay_status check_products(const assay_graph *g, const assay_node *n,
         if (!sum)
             return assay_fail(err, ASSAY_ERR_MEMORY, "node '%s': no memory to bound its sums",
                               n->name);
-        bound = worst_channel(n, w, bias, assay_bound_reach(&x->type), sum, &worst);
+        bound = worst_channel(n, w, bias, run_bound_reach(&x->type), sum, &worst);
         free(sum);
     } else {
         const int64_t depth = depth_of(n, &x->type, &w->type);
-        bound = assay_bound_of(assay_bound_of(depth, assay_bound_reach(&x->type), 0),
-                               assay_bound_reach(&w->type), reach_of_bias(bias));
+        bound = run_bound_of(run_bound_of(depth, run_bound_reach(&x->type), 0),
+                             run_bound_reach(&w->type), reach_of_bias(bias));
     }
     return bound <= limit ? ASSAY_OK : refuse(n, worst, bound, limit, err);
 }
@@ -160,9 +160,9 @@ static bool is_ordered(const assay_scheme_vtable *vt, const assay_unit *unit)
     return vt->window && vt->window(unit, NULL, 0, 0, NULL);
 }
 
-assay_status assay_check_accumulator(const assay_graph *g, const assay_node *n, unsigned calls,
-                                     const assay_scheme_vtable *vt, const assay_unit *unit,
-                                     assay_error *err)
+assay_status run_check_accumulator(const assay_graph *g, const assay_node *n, unsigned calls,
+                                   const assay_scheme_vtable *vt, const assay_unit *unit,
+                                   assay_error *err)
 {
     const bool sums = calls & (ASSAY_CALLS_ACCUMULATE | ASSAY_CALLS_POOL);
     const int64_t limit = sums && ASSAY_SCHEME_HAS(vt, facts, limit) ? vt->facts->limit(unit) : 0;
@@ -171,6 +171,6 @@ assay_status assay_check_accumulator(const assay_graph *g, const assay_node *n, 
     if (calls & ASSAY_CALLS_ACCUMULATE)
         return check_products(g, n, vt, unit, limit, err);
     const bool pool = n->op == ASSAY_OP_AVG_POOL || n->op == ASSAY_OP_GLOBAL_AVG_POOL;
-    const int64_t bound = pool && is_ordered(vt, unit) ? 0 : assay_bound_of_sums(g, n);
+    const int64_t bound = pool && is_ordered(vt, unit) ? 0 : run_bound_of_sums(g, n);
     return bound <= limit ? ASSAY_OK : refuse(n, -1, bound, limit, err);
 }

@@ -24,7 +24,7 @@ static void find_reach(const assay_node *n, const assay_blocks *b, const assay_v
         const int64_t at = columns ? i * b->channels + channel : channel * depth + i;
         const int64_t v = assay_elem_get(w->type.elem, w->data, (size_t)at) -
                           w->type.q.zero_point[assay_block_scale(b, channel, k)];
-        reach[k] = assay_bound_of(v < 0 ? -v : v, of_input, reach[k]);
+        reach[k] = run_bound_of(v < 0 ? -v : v, of_input, reach[k]);
     }
 }
 
@@ -54,13 +54,13 @@ static bool leaves(const question *q, int64_t max, bool negative)
     return trapped;
 }
 
-assay_status assay_bound_blocks(const assay_graph *g, const assay_node *n,
-                                const assay_scheme_vtable *vt, const assay_unit *unit, bool *within,
-                                int64_t *channel, assay_error *err)
+assay_status run_bound_blocks(const assay_graph *g, const assay_node *n,
+                              const assay_scheme_vtable *vt, const assay_unit *unit, bool *within,
+                              int64_t *channel, assay_error *err)
 {
     const assay_value *w = assay_node_in(g, n, 1);
     const assay_value *bias = n->n_in > 2 ? assay_node_in(g, n, 2) : NULL;
-    const int64_t of_input = assay_bound_reach(&assay_node_in(g, n, 0)->type);
+    const int64_t of_input = run_bound_reach(&assay_node_in(g, n, 0)->type);
     assay_blocks b;
     assay_blocks_of(n->op, n->op == ASSAY_OP_MATMUL && n->attr.matmul.transpose_b, &w->type, &b);
     int64_t *reach = calloc((size_t)b.count + 1, sizeof *reach);

@@ -8,7 +8,7 @@ static int64_t pool_cells(const assay_attr_pool *a, const assay_type *x, const a
 {
     assay_window w;
     int64_t cells = 1;
-    assay_window_of_pool(&w, a, x, y);
+    kernel_window_of_pool(&w, a, x, y);
     for (int i = 0; i < ASSAY_SPATIAL; i++)
         cells *= w.kernel[i] < w.in[i] || a->count_include_pad ? w.kernel[i] : w.in[i];
     return cells;
@@ -34,20 +34,20 @@ static int64_t codes_in_sum(const assay_graph *g, const assay_node *n)
     case ASSAY_OP_AVG_POOL:
         return pool_cells(&n->attr.pool, x, y);
     case ASSAY_OP_GLOBAL_AVG_POOL:
-        assay_window_of_layout(&w, n->attr.layout.layout, x, y);
+        kernel_window_of_layout(&w, n->attr.layout.layout, x, y);
         return w.in_area;
     case ASSAY_OP_ADD_N:
         return n->n_in;
     case ASSAY_OP_CUMSUM:
-        return assay_walk_axis(x, n->attr.cumsum.axis).extent;
+        return ref_walk_axis(x, n->attr.cumsum.axis).extent;
     default:
         return reduced_elements(&n->attr.reduce, x);
     }
 }
 
-int64_t assay_bound_of_sums(const assay_graph *g, const assay_node *n)
+int64_t run_bound_of_sums(const assay_graph *g, const assay_node *n)
 {
     const assay_elem e = assay_node_in(g, n, 0)->type.elem;
     const int64_t least = -assay_elem_min(e), max = assay_elem_max(e);
-    return assay_bound_of(codes_in_sum(g, n), least > max ? least : max, 0);
+    return run_bound_of(codes_in_sum(g, n), least > max ? least : max, 0);
 }

@@ -58,7 +58,7 @@ static assay_status check_weights(const assay_graph *g, const assay_node *n, ass
     return ASSAY_OK;
 }
 
-assay_status assay_check_integer_node(const assay_graph *g, const assay_node *n, assay_error *err)
+assay_status run_check_integer_node(const assay_graph *g, const assay_node *n, assay_error *err)
 {
     uint32_t traits = assay_op_get(n->op)->traits;
     const assay_value *x = assay_node_in(g, n, 0), *y = assay_node_out(g, n, 0);
@@ -85,8 +85,8 @@ assay_status assay_check_integer_node(const assay_graph *g, const assay_node *n,
     return is_tensor_code(y) ? ASSAY_OK : refuse(n, y, "codes with parameters per tensor", err);
 }
 
-assay_status assay_check_vtable(const assay_graph *g, const assay_node *n, unsigned calls,
-                                const assay_scheme_vtable *vt, assay_error *err)
+assay_status run_check_vtable(const assay_graph *g, const assay_node *n, unsigned calls,
+                              const assay_scheme_vtable *vt, assay_error *err)
 {
     const assay_value *w = n->n_in > 1 ? assay_node_in(g, n, 1) : NULL;
     bool by_block = calls & ASSAY_CALLS_ACCUMULATE && w && w->type.q.granularity == ASSAY_Q_BLOCK;

@@ -29,16 +29,16 @@ static assay_status run_node(const assay_graph *g, const assay_node *n, const as
     if (bytes > 0 && !(call.scratch = malloc(bytes)))
         return assay_fail(err, ASSAY_ERR_MEMORY, "node '%s': no memory for %zu bytes of scratch",
                           n->name, bytes);
-    assay_float_single_thread();
+    float_single_thread();
     assay_status s = kernel->run(&call, err);
     free(call.scratch);
     return s;
 }
 
-assay_status assay_evaluate_node(const assay_graph *g, const assay_node *n, void *const *out,
-                                 assay_error *err)
+assay_status run_evaluate_node(const assay_graph *g, const assay_node *n, void *const *out,
+                               assay_error *err)
 {
-    assay_kernel kernel = assay_float_kernel(n->op);
+    assay_kernel kernel = float_kernel(n->op);
 
     if (!kernel.run)
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "node '%s': the float engine has no %s",
@@ -52,7 +52,7 @@ assay_status assay_evaluate_node(const assay_graph *g, const assay_node *n, void
     return s;
 }
 
-assay_status assay_run_graph(const assay_graph *g, const assay_scheme *s, const void *const *in,
+assay_status run_whole_graph(const assay_graph *g, const assay_scheme *s, const void *const *in,
                              void *const *out, assay_error *err)
 {
     assay_program *p = NULL;
@@ -64,7 +64,7 @@ assay_status assay_run_graph(const assay_graph *g, const assay_scheme *s, const 
         memcpy(assay_run_data(r, g->input[i]), in[i],
                assay_type_bytes(&g->value[g->input[i]].type));
     if (!status)
-        status = assay_run_execute(r, NULL, false, NULL, err);
+        status = run_execute(r, NULL, false, NULL, err);
     for (int i = 0; i < g->n_outputs && !status; i++)
         memcpy(out[i], assay_run_data(r, g->output[i]),
                assay_type_bytes(&g->value[g->output[i]].type));

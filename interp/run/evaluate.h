@@ -8,11 +8,11 @@
 /* Computes node n of g, whose inputs are all constants, into out[i], memory for every element of
  * output i. Values that carry codes can be moved but not computed with: ASSAY_ERR_UNSUPPORTED. It
  * is the assay_evaluate_fn of opt/lower/opt.h. */
-assay_status assay_evaluate_node(const assay_graph *g, const assay_node *n, void *const *out,
-                                 assay_error *err);
+assay_status run_evaluate_node(const assay_graph *g, const assay_node *n, void *const *out,
+                               assay_error *err);
 /* Runs a whole graph once: in[i] and out[i] are memory for input and output i in native storage. It
  * is the assay_run_fn of opt/rewrite/optimize.h. */
-assay_status assay_run_graph(const assay_graph *g, const assay_scheme *s, const void *const *in,
+assay_status run_whole_graph(const assay_graph *g, const assay_scheme *s, const void *const *in,
                              void *const *out, assay_error *err);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-bool assay_is_flow(const assay_node *n)
+bool run_is_flow(const assay_node *n)
 {
     return assay_op_get(n->op)->traits & ASSAY_T_FLOW;
 }
@@ -46,7 +46,7 @@ static assay_status run_body(const body *b, const assay_view *in, assay_error *e
     for (int i = 0; i < b->graph->n_inputs; i++)
         copy(assay_run_data(b->run, b->graph->input[i]), in[i].data, in[i].type);
     share(b, true);
-    s = assay_run_execute(b->run, NULL, false, NULL, err);
+    s = run_execute(b->run, NULL, false, NULL, err);
     if (s == ASSAY_OK)
         share(b, false);
     return s;
@@ -92,8 +92,8 @@ static assay_status run_while(assay_run *outer, assay_run *const *runs, const as
                       call->node->name, ASSAY_LOOP_MAX);
 }
 
-assay_status assay_flow_run(assay_run *outer, assay_run *const *runs, const assay_call *call,
-                            assay_error *err)
+assay_status run_flow(assay_run *outer, assay_run *const *runs, const assay_call *call,
+                      assay_error *err)
 {
     return call->node->op == ASSAY_OP_IF ? run_if(outer, runs, call, err)
                                          : run_while(outer, runs, call, err);

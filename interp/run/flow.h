@@ -7,11 +7,11 @@
 /* A loop that runs longer than this ends the run with an error. */
 #define ASSAY_LOOP_MAX 1000000
 
-bool assay_is_flow(const assay_node *n);
+bool run_is_flow(const assay_node *n);
 
 /* Runs one node of control flow: the bodies are those of the run's program, `body` their runs. The
  * call's views are the node's inputs and outputs. */
-assay_status assay_flow_run(assay_run *outer, assay_run *const *body, const assay_call *call,
-                            assay_error *err);
+assay_status run_flow(assay_run *outer, assay_run *const *body, const assay_call *call,
+                      assay_error *err);
 
 #endif

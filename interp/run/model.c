@@ -22,7 +22,7 @@ enum form { FORM_TEXT, FORM_ONNX, FORM_TFLITE };
 static assay_status sniff(const char *path, enum form *form, assay_error *err)
 {
     char room[4096], head[8] = {0};
-    const char *entry, *opened = assay_tflite_split(path, room, &entry);
+    const char *entry, *opened = tfl_split(path, room, &entry);
     int file;
     size_t size;
     assay_status status = assay_open_regular(opened, &file, &size, err);
@@ -53,7 +53,7 @@ static int list_without_kernel(const assay_graph *g, assay_error *all)
         size_t used = strlen(all->text), room = sizeof all->text - used;
         assay_error why;
         if (assay_node_is_quantized(g, &g->node[i]) ||
-            assay_check_float_node(g, &g->node[i], &why) == ASSAY_OK)
+            float_check_float_node(g, &g->node[i], &why) == ASSAY_OK)
             continue;
         count++;
         if (strlen(why.text) + 2 < room)
@@ -89,16 +89,16 @@ static assay_status load(const char *path, const assay_model_options *options, a
                           "%s: its shapes are fixed; only an ONNX model takes others", path);
     switch (form) {
     case FORM_TEXT:
-        return assay_text_load(path, out, err);
+        return run_text_load(path, out, err);
     case FORM_TFLITE:
-        return assay_tflite_import_file_with(path, o->tflite, out, err);
+        return tfl_import_file_with(path, o->tflite, out, err);
     default:
-        return assay_onnx_import_file(path, &onnx, out, err);
+        return onnx_import_file(path, &onnx, out, err);
     }
 }
 
-assay_status assay_model_load(const char *path, const assay_model_options *options,
-                              assay_graph **out, assay_error *err)
+assay_status run_model_load(const char *path, const assay_model_options *options, assay_graph **out,
+                            assay_error *err)
 {
     assay_status status = load(path, options, out, err);
 
@@ -109,13 +109,13 @@ assay_status assay_model_load(const char *path, const assay_model_options *optio
     return status;
 }
 
-bool assay_model_is_onnx(const char *path)
+bool run_model_is_onnx(const char *path)
 {
     enum form form;
     return sniff(path, &form, NULL) == ASSAY_OK && form == FORM_ONNX;
 }
 
-bool assay_model_is_quantized(const assay_graph *g)
+bool run_model_is_quantized(const assay_graph *g)
 {
     for (int n = 0; n < g->n_nodes; n++)
         if (assay_node_is_quantized(g, &g->node[n]))
@@ -123,16 +123,16 @@ bool assay_model_is_quantized(const assay_graph *g)
     return false;
 }
 
-assay_status assay_model_load_canonical(const char *path, const assay_model_options *options,
-                                        assay_graph **out, assay_error *err)
+assay_status run_model_load_canonical(const char *path, const assay_model_options *options,
+                                      assay_graph **out, assay_error *err)
 {
-    assay_status status = assay_model_load(path, options, out, err);
+    assay_status status = run_model_load(path, options, out, err);
 
-    if (status == ASSAY_OK && !assay_model_is_quantized(*out)) {
+    if (status == ASSAY_OK && !run_model_is_quantized(*out)) {
         if (!options || !options->keep_narrow)
-            status = assay_drop_narrowing(*out, err);
+            status = lower_drop_narrowing(*out, err);
         if (status == ASSAY_OK)
-            status = assay_canonicalize(*out, assay_evaluate_node, err);
+            status = lower_canonicalize(*out, run_evaluate_node, err);
         if (status != ASSAY_OK) {
             assay_graph_free(*out);
             *out = NULL;
@@ -152,7 +152,7 @@ static assay_status save_bytes(const assay_graph *g, export_fn export, const cha
     assay_status status = export(g, &bytes, &length, err);
 
     if (status == ASSAY_OK)
-        status = assay_write_file(path, bytes, length, err);
+        status = file_write_file(path, bytes, length, err);
     free(bytes);
     return status;
 }
@@ -163,11 +163,11 @@ static bool ends_in(const char *path, const char *suffix)
     return length > n && strcmp(path + length - n, suffix) == 0;
 }
 
-assay_status assay_model_save(const assay_graph *g, const char *path, assay_error *err)
+assay_status run_model_save(const assay_graph *g, const char *path, assay_error *err)
 {
     if (ends_in(path, ".onnx"))
-        return save_bytes(g, assay_onnx_export, path, err);
+        return save_bytes(g, onnx_export_graph, path, err);
     if (ends_in(path, ".tflite"))
-        return save_bytes(g, assay_tflite_export, path, err);
-    return assay_text_save(g, path, err);
+        return save_bytes(g, tfl_export_graph, path, err);
+    return run_text_save(g, path, err);
 }

@@ -17,23 +17,23 @@ typedef struct assay_model_options {
 
 /* Whether the file is ONNX, where dequantize -> op -> quantize means an integer op
  * (opt/quantize/qdq.h); in TFLite's form it means what it says. */
-bool assay_model_is_onnx(const char *path);
+bool run_model_is_onnx(const char *path);
 
 /* options may be NULL. What no engine computes, an op on an element kind that its kernel does not
  * take, is refused here, all of it in one line. */
-assay_status assay_model_load(const char *path, const assay_model_options *options,
-                              assay_graph **out, assay_error *err);
+assay_status run_model_load(const char *path, const assay_model_options *options, assay_graph **out,
+                            assay_error *err);
 /* Loads and lowers canonically (opt/lower/opt.h), as profiling and quantizing do. A graph that
  * already holds integer nodes stays as it is. */
-assay_status assay_model_load_canonical(const char *path, const assay_model_options *options,
-                                        assay_graph **out, assay_error *err);
+assay_status run_model_load_canonical(const char *path, const assay_model_options *options,
+                                      assay_graph **out, assay_error *err);
 /* The text form from PATH and its large constants from the folder PATH.d, and back
  * (interp/model_text.c). A save leaves the old network or the new one, whenever it is killed. */
-assay_status assay_text_load(const char *path, assay_graph **out, assay_error *err);
-assay_status assay_text_save(const assay_graph *g, const char *path, assay_error *err);
+assay_status run_text_load(const char *path, assay_graph **out, assay_error *err);
+assay_status run_text_save(const assay_graph *g, const char *path, assay_error *err);
 /* Writes in the form that the ending of PATH names: .onnx, .tflite, else text. */
-assay_status assay_model_save(const assay_graph *g, const char *path, assay_error *err);
+assay_status run_model_save(const assay_graph *g, const char *path, assay_error *err);
 /* Does any node compute on codes? */
-bool assay_model_is_quantized(const assay_graph *g);
+bool run_model_is_quantized(const assay_graph *g);
 
 #endif

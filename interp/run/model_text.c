@@ -43,7 +43,7 @@ static bool is_still(const char *path, const unsigned char *text, size_t size)
     return same;
 }
 
-assay_status assay_text_load(const char *path, assay_graph **out, assay_error *err)
+assay_status run_text_load(const char *path, assay_graph **out, assay_error *err)
 {
     enum { TRIES = 100 };
     char constants[4096];
@@ -56,7 +56,7 @@ assay_status assay_text_load(const char *path, assay_graph **out, assay_error *e
         again = false;
         status = assay_slurp(path, &text, &size, err);
         if (status == ASSAY_OK) {
-            status = assay_graph_parse((const char *)text, size, path, constants, out, err);
+            status = text_graph_parse((const char *)text, size, path, constants, out, err);
             again = status != ASSAY_OK && !is_still(path, text, size);
         }
         free(text);
@@ -103,14 +103,14 @@ static assay_status put_constant(void *user, const assay_graph *g, int value, co
     }
     snprintf(path, sizeof path, "%s/%s", s->folder, file);
     if (status == ASSAY_OK)
-        status = assay_partial_file(path, &partial, err);
+        status = file_partial_file(path, &partial, err);
     if (status == ASSAY_OK)
-        status = assay_constant_write(partial.path, &v->type, v->data, err);
+        status = text_constant_write(partial.path, &v->type, v->data, err);
     if (status == ASSAY_OK)
         return assay_partial_file_move(&partial, path, err);
     if (partial.path[0])
         unlink(partial.path);
-    assay_partial_close(&partial);
+    file_partial_close(&partial);
     return status;
 }
 
@@ -155,7 +155,7 @@ static void clean_older(const char *folder)
             strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 && !is_constant(e->d_name);
     closedir(d);
     if (!others)
-        assay_remove_tree(older);
+        file_remove_tree(older);
 }
 
 /* Constants, and everything else that waits, reach the disk before the text that names them. */
@@ -166,7 +166,7 @@ static assay_status flush(const saver *s, assay_error *err)
     return ASSAY_OK;
 }
 
-assay_status assay_text_save(const assay_graph *g, const char *path, assay_error *err)
+assay_status run_text_save(const assay_graph *g, const char *path, assay_error *err)
 {
     char folder[4096];
     saver s = {.folder = folder, .open = -1};
@@ -180,11 +180,11 @@ assay_status assay_text_save(const assay_graph *g, const char *path, assay_error
     if (status == ASSAY_OK && access(folder, F_OK) == 0)
         status = enter(&s, err);
     if (status == ASSAY_OK)
-        status = assay_graph_print_with(g, &options, &text, err);
+        status = text_graph_print_with(g, &options, &text, err);
     if (status == ASSAY_OK)
         status = flush(&s, err);
     if (status == ASSAY_OK)
-        status = assay_write_file(path, text.text, text.length, err);
+        status = file_write_file(path, text.text, text.length, err);
     if (status == ASSAY_OK && s.open >= 0)
         clean(&s, text.text);
     if (status == ASSAY_OK)

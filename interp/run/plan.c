@@ -108,15 +108,14 @@ static size_t scratch_bytes(const assay_graph *g)
 {
     size_t max = 0;
     for (int s = 0; s < g->n_nodes; s++) {
-        assay_kernel k = assay_node_kernel(g, &g->node[s]);
+        assay_kernel k = kernel_node_kernel(g, &g->node[s]);
         size_t bytes = k.run && k.scratch ? k.scratch(g, &g->node[s]) : 0;
         max = bytes > max ? bytes : max;
     }
     return max;
 }
 
-assay_status assay_plan_make(const assay_graph *g, bool keep_all, assay_plan **out,
-                             assay_error *err)
+assay_status run_plan_make(const assay_graph *g, bool keep_all, assay_plan **out, assay_error *err)
 {
     size_t values = (size_t)g->n_values + 1;
     assay_plan *p = calloc(1, sizeof *p);
@@ -129,7 +128,7 @@ assay_status assay_plan_make(const assay_graph *g, bool keep_all, assay_plan **o
         p->last = calloc(values, sizeof *p->last);
     }
     if (!p || !order || !p->offset || !p->first || !p->last) {
-        assay_plan_free(p);
+        run_plan_free(p);
         free(order);
         return assay_fail(err, ASSAY_ERR_MEMORY, "no memory for the plan of %d values",
                           g->n_values);
@@ -150,13 +149,13 @@ assay_status assay_plan_make(const assay_graph *g, bool keep_all, assay_plan **o
     return ASSAY_OK;
 }
 
-void assay_plan_set_scratch(assay_plan *p, size_t bytes)
+void run_plan_set_scratch(assay_plan *p, size_t bytes)
 {
     p->scratch_bytes = bytes;
     p->arena_bytes = p->scratch_offset + align(bytes);
 }
 
-void assay_plan_free(assay_plan *p)
+void run_plan_free(assay_plan *p)
 {
     if (!p)
         return;
@@ -180,7 +179,7 @@ static size_t peak_bytes(const assay_graph *g, const assay_plan *p)
     return peak;
 }
 
-void assay_plan_print(FILE *f, const assay_graph *g, const assay_plan *p)
+void run_plan_print(FILE *f, const assay_graph *g, const assay_plan *p)
 {
     size_t sum = 0;
     fprintf(f, "%12s %12s %6s %6s  value\n", "offset", "bytes", "first", "last");

@@ -38,27 +38,27 @@ static assay_status prepare_node(assay_program *p, int i, assay_error *err)
     assay_unit_spec spec;
     assay_status status;
 
-    if (assay_is_flow(n)) /* its bodies have programs of their own */
+    if (run_is_flow(n)) /* its bodies have programs of their own */
         return ASSAY_OK;
-    p->kernel[i] = assay_node_kernel(g, n);
+    p->kernel[i] = kernel_node_kernel(g, n);
     if (!p->kernel[i].run)
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "node '%s': no %s kernel for op %s", n->name,
                           assay_node_is_quantized(g, n) ? "integer" : "float",
                           assay_op_get(n->op)->name);
-    if (p->kernel[i].run == assay_float_kernel(n->op).run)
-        return assay_check_float_node(g, n, err);
+    if (p->kernel[i].run == float_kernel(n->op).run)
+        return float_check_float_node(g, n, err);
     if (!p->kernel[i].needs_unit)
         return ASSAY_OK;
     if (!p->scheme)
         return assay_fail(err, ASSAY_ERR_INPUT, "node '%s' (%s) is quantized: a scheme is needed",
                           n->name, assay_op_get(n->op)->name);
-    if ((status = assay_check_integer_node(g, n, err)) != ASSAY_OK ||
-        (status = assay_check_vtable(g, n, p->kernel[i].calls, p->scheme->vt, err)) != ASSAY_OK)
+    if ((status = run_check_integer_node(g, n, err)) != ASSAY_OK ||
+        (status = run_check_vtable(g, n, p->kernel[i].calls, p->scheme->vt, err)) != ASSAY_OK)
         return status;
     assay_unit_spec_fill(g, n, in, &spec);
     status = p->scheme->vt->prepare(p->scheme, &spec, &p->unit[i], err);
     return status == ASSAY_OK
-               ? assay_check_accumulator(g, n, p->kernel[i].calls, p->scheme->vt, p->unit[i], err)
+               ? run_check_accumulator(g, n, p->kernel[i].calls, p->scheme->vt, p->unit[i], err)
                : status;
 }
 
@@ -98,8 +98,7 @@ static assay_status prepare_bodies(assay_program *p, const assay_program_options
         return assay_fail(err, ASSAY_ERR_MEMORY, "no memory for %d subgraphs",
                           p->graph->n_subgraphs);
     for (int i = 0; i < p->graph->n_subgraphs && status == ASSAY_OK; i++)
-        status =
-            assay_program_make_with(p->graph->subgraph[i], p->scheme, &inner, &p->body[i], err);
+        status = run_program_make_with(p->graph->subgraph[i], p->scheme, &inner, &p->body[i], err);
     return status;
 }
 
@@ -113,12 +112,12 @@ static assay_status prepare_fast(assay_program *p, const assay_program_options *
                           .threads = o->threads < 1                   ? 1
                                      : o->threads > ASSAY_MAX_THREADS ? ASSAY_MAX_THREADS
                                                                       : o->threads};
-    assay_status status = assay_isa_choose(o->isa, &s.kernels, err);
+    assay_status status = fast_isa_choose(o->isa, &s.kernels, err);
     for (int i = 0; i < g->n_nodes && status == ASSAY_OK; i++) {
         const assay_kernel *k = &p->kernel[i];
         s.node = &g->node[i];
         s.unit = p->unit[i];
-        status = assay_fast_prepare(&s, &p->fast[i], err);
+        status = fast_prepare(&s, &p->fast[i], err);
         size_t ref = k->scratch ? k->scratch(g, s.node) : 0;
         size_t fast = p->fast[i] ? p->fast[i]->scratch : 0;
         if (p->fast[i] && o->engine == ASSAY_ENGINE_FAST)
@@ -126,16 +125,16 @@ static assay_status prepare_fast(assay_program *p, const assay_program_options *
         scratch = ref > scratch ? ref : scratch;
         scratch = fast > scratch ? fast : scratch;
     }
-    if (status == ASSAY_OK && p->outputs_only && !assay_fast_arrange(g, p->fast))
+    if (status == ASSAY_OK && p->outputs_only && !fast_arrange(g, p->fast))
         status = assay_fail(err, ASSAY_ERR_MEMORY, "no memory to arrange %d values", g->n_values);
     if (status == ASSAY_OK)
-        assay_plan_set_scratch(p->plan, scratch);
+        run_plan_set_scratch(p->plan, scratch);
     return status;
 }
 
-assay_status assay_program_make_with(const assay_graph *g, const assay_scheme *s,
-                                     const assay_program_options *o, assay_program **out,
-                                     assay_error *err)
+assay_status run_program_make_with(const assay_graph *g, const assay_scheme *s,
+                                   const assay_program_options *o, assay_program **out,
+                                   assay_error *err)
 {
     *out = NULL;
     assay_status status = assay_graph_verify(g, err);
@@ -156,13 +155,13 @@ assay_status assay_program_make_with(const assay_graph *g, const assay_scheme *s
     if (!p || !p->kernel || !p->unit || !p->fast)
         status =
             assay_fail(err, ASSAY_ERR_MEMORY, "no memory for a program of %d nodes", g->n_nodes);
-    assay_float_single_thread();
+    float_single_thread();
     if (status == ASSAY_OK)
         status = prepare_nodes(p, err);
     if (status == ASSAY_OK)
         status = prepare_bodies(p, o, err);
     if (status == ASSAY_OK)
-        status = assay_plan_make(g, o->keep_all, &p->plan, err);
+        status = run_plan_make(g, o->keep_all, &p->plan, err);
     if (status == ASSAY_OK && o->engine != ASSAY_ENGINE_REF)
         status = prepare_fast(p, o, err);
     if (status != ASSAY_OK) {
@@ -177,10 +176,10 @@ assay_status assay_program_make(const assay_graph *g, const assay_scheme *s, boo
                                 assay_program **out, assay_error *err)
 {
     const assay_program_options options = {.keep_all = keep_all};
-    return assay_program_make_with(g, s, &options, out, err);
+    return run_program_make_with(g, s, &options, out, err);
 }
 
-bool assay_engine_find(const char *name, enum assay_engine *engine)
+bool run_engine_find(const char *name, enum assay_engine *engine)
 {
     static const char *const names[] = {"ref", "fast", "both"};
     for (int i = 0; i < 3; i++)
@@ -199,11 +198,11 @@ void assay_program_free(assay_program *p)
         if (p->unit && p->unit[i])
             p->scheme->vt->release(p->unit[i]);
         if (p->fast)
-            assay_fast_free(p->fast[i]);
+            fast_free(p->fast[i]);
     }
     for (int i = 0; p->body && i < p->graph->n_subgraphs; i++)
         assay_program_free(p->body[i]);
-    assay_plan_free(p->plan);
+    run_plan_free(p->plan);
     free(p->body);
     free(p->fast);
     free(p->unit);

@@ -21,16 +21,15 @@ typedef struct assay_plan {
 } assay_plan;
 
 /* keep_all: every value keeps its own place (bundles, profiling). */
-assay_status assay_plan_make(const assay_graph *g, bool keep_all, assay_plan **out,
-                             assay_error *err);
-void assay_plan_free(assay_plan *p);
+assay_status run_plan_make(const assay_graph *g, bool keep_all, assay_plan **out, assay_error *err);
+void run_plan_free(assay_plan *p);
 /* A line a value (offset, bytes, first and last step, name), then the totals. */
-void assay_plan_print(FILE *f, const assay_graph *g, const assay_plan *p);
+void run_plan_print(FILE *f, const assay_graph *g, const assay_plan *p);
 /* The same as SVG: steps across, addresses down (interp/page/plan_draw.c). */
-void assay_plan_draw(FILE *f, const assay_graph *g, const assay_plan *p);
+void page_plan_draw(FILE *f, const assay_graph *g, const assay_plan *p);
 
 /* Replaces the room for scratch, which stands behind all values. */
-void assay_plan_set_scratch(assay_plan *p, size_t bytes);
+void run_plan_set_scratch(assay_plan *p, size_t bytes);
 
 enum assay_engine {
     ASSAY_ENGINE_REF,  /* the reference kernels */
@@ -72,13 +71,13 @@ typedef struct assay_program {
 assay_status assay_program_make(const assay_graph *g, const assay_scheme *s, bool keep_all,
                                 assay_program **out, assay_error *err);
 /* The same with an engine; the above is the reference's. */
-assay_status assay_program_make_with(const assay_graph *g, const assay_scheme *s,
-                                     const assay_program_options *options, assay_program **out,
-                                     assay_error *err);
+assay_status run_program_make_with(const assay_graph *g, const assay_scheme *s,
+                                   const assay_program_options *options, assay_program **out,
+                                   assay_error *err);
 void assay_program_free(assay_program *p);
 
 /* "ref", "fast", "both"; false when `name` is none of them. */
-bool assay_engine_find(const char *name, enum assay_engine *engine);
+bool run_engine_find(const char *name, enum assay_engine *engine);
 
 typedef struct assay_run assay_run; /* one arena, one thread at a time; keeps variables' state */
 assay_status assay_run_new(const assay_program *p, assay_run **out, assay_error *err);
@@ -90,14 +89,14 @@ void assay_run_reset(assay_run *r); /* variables back to their initial state */
 void *assay_run_data(assay_run *r, int value);
 /* The same of any value, for observers: without keep_all it is there from the node that makes it to
  * the last one that uses it. */
-void *assay_run_value(assay_run *r, int value);
+void *run_value(assay_run *r, int value);
 
 /* Called after each node with its outputs in place. accumulators is NULL unless asked for, and for
  * nodes without: the others are conv, conv_transpose, fc, matmul, average pools, mean and sum. */
 typedef assay_status (*assay_observer)(void *user, assay_run *r, int node,
                                        const int64_t *accumulators, assay_error *err);
 /* Runs all nodes. observe may be NULL; a failure of its own ends the run with that status. */
-assay_status assay_run_execute(assay_run *r, assay_observer observe, bool want_accumulators,
-                               void *user, assay_error *err);
+assay_status run_execute(assay_run *r, assay_observer observe, bool want_accumulators, void *user,
+                         assay_error *err);
 
 #endif

@@ -106,7 +106,7 @@ void assay_run_free(assay_run *r)
     free(r->view);
     free(r->first_view);
     free(r->accumulators);
-    assay_both_free(&r->both);
+    run_both_free(&r->both);
     free(r);
 }
 
@@ -126,12 +126,12 @@ void assay_run_reset(assay_run *r)
             assay_view view = view_of(r, v);
             int32_t zero = assay_is_quantized(&value->type) ? value->type.q.zero_point[0] : 0;
             for (size_t i = 0; i < count; i++)
-                assay_store_row(&view, (int64_t)i, 1, 1, &zero);
+                ref_store_row(&view, (int64_t)i, 1, 1, &zero);
         }
     }
 }
 
-void *assay_run_value(assay_run *r, int value)
+void *run_value(assay_run *r, int value)
 {
     return value >= 0 && value < r->program->graph->n_values ? value_data(r, value) : NULL;
 }
@@ -146,7 +146,7 @@ static bool is_among(const int *list, int n, int value)
 
 void *assay_run_data(assay_run *r, int value)
 {
-    void *data = assay_run_value(r, value);
+    void *data = run_value(r, value);
     const assay_program *p = r->program;
     const assay_graph *g = p->graph;
     if (!data || p->keep_all || p->plan->offset[value] < 0 || g->value[value].is_variable ||
@@ -174,17 +174,17 @@ static assay_status run_node(assay_run *r, int node, assay_call *call, assay_err
 {
     const assay_program *p = r->program;
     const assay_fast *fast = p->fast[node];
-    if (assay_is_flow(call->node))
-        return assay_flow_run(r, r->body, call, err);
+    if (run_is_flow(call->node))
+        return run_flow(r, r->body, call, err);
     if (!fast)
         return p->kernel[node].run(call, err);
     if (p->engine == ASSAY_ENGINE_BOTH)
-        return assay_both_run(&r->both, fast, &p->kernel[node], call, err);
+        return run_both_engines(&r->both, fast, &p->kernel[node], call, err);
     return fast->run(fast, call, err);
 }
 
-assay_status assay_run_execute(assay_run *r, assay_observer observe, bool want_accumulators,
-                               void *user, assay_error *err)
+assay_status run_execute(assay_run *r, assay_observer observe, bool want_accumulators, void *user,
+                         assay_error *err)
 {
     const assay_program *p = r->program;
     if (p->outputs_only && want_accumulators)

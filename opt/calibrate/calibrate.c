@@ -25,10 +25,10 @@ static void weigh(const assay_histogram *h, weighed *w)
 {
     int end;
     *w = (weighed){.h = h, .width = ldexp(1, h->exponent)};
-    assay_histogram_extent(h, &w->first, &end);
+    profile_histogram_extent(h, &w->first, &end);
     w->n = end - w->first;
     for (int i = 0; i < w->n; i++)
-        w->count[i] = (double)*assay_histogram_at(h, w->first + i);
+        w->count[i] = (double)*profile_histogram_at(h, w->first + i);
     const int zero = -w->first;
     if (zero >= 0 && zero < w->n) {
         double left = zero > 0 ? w->count[zero - 1] : 0;
@@ -45,12 +45,12 @@ static void percentile(const weighed *w, double keep, double *min, double *max)
     uint64_t drop = (uint64_t)((double)w->h->finite * (100 - keep) / 200), seen = 0;
     int lo = w->first, hi = w->first + w->n - 1;
     double edge;
-    while ((seen += *assay_histogram_at(w->h, lo)) <= drop)
+    while ((seen += *profile_histogram_at(w->h, lo)) <= drop)
         lo++;
-    for (seen = 0; (seen += *assay_histogram_at(w->h, hi)) <= drop;)
+    for (seen = 0; (seen += *profile_histogram_at(w->h, hi)) <= drop;)
         hi--;
-    assay_histogram_edges(w->h, lo, min, &edge);
-    assay_histogram_edges(w->h, hi, &edge, max);
+    profile_histogram_edges(w->h, lo, min, &edge);
+    profile_histogram_edges(w->h, hi, &edge, max);
 }
 
 /* Squared error when codes are `step` apart and reach from lo to hi. */
@@ -144,17 +144,16 @@ static double share_outside(const assay_histogram *h, double min, double max)
 {
     uint64_t outside = 0;
     int first, end;
-    assay_histogram_extent(h, &first, &end);
+    profile_histogram_extent(h, &first, &end);
     for (int i = first; i < end; i++) {
         double lo, hi;
-        assay_histogram_edges(h, i, &lo, &hi);
-        outside += hi <= min || lo > max ? *assay_histogram_at(h, i) : 0;
+        profile_histogram_edges(h, i, &lo, &hi);
+        outside += hi <= min || lo > max ? *profile_histogram_at(h, i) : 0;
     }
     return (double)outside / (double)h->finite;
 }
 
-void assay_calibrate_power_of_two(const assay_histogram *h, double lo, double hi,
-                                  assay_calibrated *range)
+void calibrate_power_of_two(const assay_histogram *h, double lo, double hi, assay_calibrated *range)
 {
     weighed w;
     double need = fmax(range->min < 0 ? range->min / lo : 0, range->max > 0 ? range->max / hi : 0);
@@ -178,7 +177,7 @@ void assay_calibrate_power_of_two(const assay_histogram *h, double lo, double hi
     range->clipped = share_outside(h, range->min, range->max);
 }
 
-void assay_calibrate(const assay_histogram *h, const assay_calibrate_how *how, double levels,
+void calibrate_range(const assay_histogram *h, const assay_calibrate_how *how, double levels,
                      assay_calibrated *out)
 {
     weighed w;
@@ -209,19 +208,19 @@ static void calibrate_glow(const assay_choice *c, const assay_histogram *h, assa
     double from, to, unused;
     assay_error err;
 
-    if (h->min >= h->max || assay_choose_glow_range(c, (double)h->min, (double)h->max, &lo, &hi,
-                                                    &symmetric, &err) != ASSAY_OK)
+    if (h->min >= h->max || calibrate_choose_glow_range(c, (double)h->min, (double)h->max, &lo, &hi,
+                                                        &symmetric, &err) != ASSAY_OK)
         return; /* what is wrong the chooser will say */
-    assay_histogram_extent(h, &first, &end);
+    profile_histogram_extent(h, &first, &end);
     while (((end - 1) >> grow) - (first >> grow) >= 2048)
         grow++;
     bin = first >> grow;
     n = ((end - 1) >> grow) - bin + 1;
     for (int i = first; i < end; i++)
-        count[(i >> grow) - bin] += (float)*assay_histogram_at(h, i);
-    assay_histogram_edges(h, bin * (1 << grow), &from, &unused);
-    assay_histogram_edges(h, (bin + n) * (1 << grow) - 1, &unused, &to);
-    out->final = assay_calibrate_glow(count, n, (float)from, (float)to, symmetric, &lo, &hi);
+        count[(i >> grow) - bin] += (float)*profile_histogram_at(h, i);
+    profile_histogram_edges(h, bin * (1 << grow), &from, &unused);
+    profile_histogram_edges(h, (bin + n) * (1 << grow) - 1, &unused, &to);
+    out->final = calibrate_glow_kl(count, n, (float)from, (float)to, symmetric, &lo, &hi);
     out->note = out->final ? NULL : "Glow's KL leaves a histogram of fewer than 255 bins as it is";
     out->used = out->final ? ASSAY_CALIBRATE_KL : ASSAY_CALIBRATE_MIN_MAX;
     if (out->final) {
@@ -231,24 +230,24 @@ static void calibrate_glow(const assay_choice *c, const assay_histogram *h, assa
     }
 }
 
-void assay_calibrate_for(const assay_choice *c, const assay_histogram *h,
-                         const assay_calibrate_how *how, assay_calibrated *out)
+void calibrate_for(const assay_choice *c, const assay_histogram *h, const assay_calibrate_how *how,
+                   assay_calibrated *out)
 {
     const assay_calibrate_how all = {.method = ASSAY_CALIBRATE_MIN_MAX};
     const bool is_glow = c->method == ASSAY_QPARAMS_GLOW && how->method == ASSAY_CALIBRATE_KL;
-    assay_calibrate(h, is_glow ? &all : how, ldexp(1, c->elem.bits), out);
+    calibrate_range(h, is_glow ? &all : how, ldexp(1, c->elem.bits), out);
     if (is_glow)
         calibrate_glow(c, h, out);
 }
 
 static const char *const names[] = {"min-max", "percentile", "mse", "kl"};
 
-const char *assay_calibration_name(assay_calibration c)
+const char *calibrate_name(assay_calibration c)
 {
     return names[c];
 }
 
-bool assay_calibration_find(const char *name, assay_calibrate_how *how)
+bool calibrate_find(const char *name, assay_calibrate_how *how)
 {
     const size_t length = strcspn(name, ":");
     char *end;

@@ -38,29 +38,29 @@ typedef struct assay_calibrated {
  * averaged over each code's bins (Migacz, 8-bit inference with TensorRT, GTC 2017). A histogram of
  * fewer bins than codes cannot tell ranges apart by KL; then it is min-max, and the note says so.
  */
-void assay_calibrate(const assay_histogram *h, const assay_calibrate_how *how, double levels,
+void calibrate_range(const assay_histogram *h, const assay_calibrate_how *how, double levels,
                      assay_calibrated *out);
 
 /* The same for the parameters that are to be chosen from it: with Glow's chooser, KL is Glow's own,
  * over the bins (merged by twos until there are at most 2048) in place of Glow's histogram. */
-void assay_calibrate_for(const assay_choice *c, const assay_histogram *h,
-                         const assay_calibrate_how *how, assay_calibrated *out);
+void calibrate_for(const assay_choice *c, const assay_histogram *h, const assay_calibrate_how *how,
+                   assay_calibrated *out);
 
 /* Glow's KL calibration to the bit: a histogram of n counts over [min, max], spread over the range
- * [*lo, *hi] that its chooser made of it (assay_choose_glow_range), which it narrows. False, and
- * nothing changed, where Glow leaves the range as it is: fewer than 255 bins (or more than
+ * [*lo, *hi] that its chooser made of it (calibrate_choose_glow_range), which it narrows. False,
+ * and nothing changed, where Glow leaves the range as it is: fewer than 255 bins (or more than
  * ASSAY_HISTOGRAM_BINS), or an empty range. */
-bool assay_calibrate_glow(const float *count, int n, float min, float max, bool symmetric,
-                          float *lo, float *hi);
+bool calibrate_glow_kl(const float *count, int n, float min, float max, bool symmetric, float *lo,
+                       float *hi);
 
 /* Narrows a chosen range for codes lo..hi (zero point 0) whose scale is to be a power of two: the
  * one that holds the range may be almost twice too coarse for it. Halves it while the squared error
  * of clipping plus rounding, as above, falls. */
-void assay_calibrate_power_of_two(const assay_histogram *h, double lo, double hi,
-                                  assay_calibrated *range);
+void calibrate_power_of_two(const assay_histogram *h, double lo, double hi,
+                            assay_calibrated *range);
 
 /* "min-max", "percentile", "percentile:99.9", "mse", "kl"; false when it is none of them. */
-bool assay_calibration_find(const char *name, assay_calibrate_how *how);
-const char *assay_calibration_name(assay_calibration c);
+bool calibrate_find(const char *name, assay_calibrate_how *how);
+const char *calibrate_name(assay_calibration c);
 
 #endif

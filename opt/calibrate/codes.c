@@ -1,7 +1,7 @@
 /* Which codes a choice of parameters has. */
 #include "opt/calibrate/qparams.h"
 
-void assay_choice_codes(const assay_choice *c, int64_t *lo, int64_t *hi)
+void calibrate_choice_codes(const assay_choice *c, int64_t *lo, int64_t *hi)
 {
     assay_elem e = c->elem;
     if (e.bits > 30)

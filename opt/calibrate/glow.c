@@ -146,8 +146,8 @@ static void search(const bins *h, bool symmetric, float *lo, float *hi)
         *lo = (float)(above * (double)min);
 }
 
-bool assay_calibrate_glow(const float *count, int n, float min, float max, bool symmetric,
-                          float *lo, float *hi)
+bool calibrate_glow_kl(const float *count, int n, float min, float max, bool symmetric, float *lo,
+                       float *hi)
 {
     bins seen = {.n = n}, spread;
     if (!(min < max) || !(*lo < *hi) || n < CODES || n > ASSAY_HISTOGRAM_BINS)

@@ -17,8 +17,8 @@ static double power_of_two(double s, bool nearest)
     return ldexp(1.0, down ? exponent - 1 : exponent);
 }
 
-assay_status assay_choose_qparams(const assay_choice *c, double min, double max, float *scale,
-                                  int32_t *zero_point, assay_error *err)
+assay_status calibrate_choose_qparams(const assay_choice *c, double min, double max, float *scale,
+                                      int32_t *zero_point, assay_error *err)
 {
     int64_t lo, hi;
     if (!isfinite(min) || !isfinite(max) || min > max)
@@ -26,10 +26,10 @@ assay_status assay_choose_qparams(const assay_choice *c, double min, double max,
                           "range [%g, %g] cannot be quantized: expected finite min <= max", min,
                           max);
     if (c->method == ASSAY_QPARAMS_GLOW)
-        return assay_choose_glow(c, min, max, scale, zero_point, err);
+        return calibrate_choose_glow(c, min, max, scale, zero_point, err);
     if (c->method == ASSAY_QPARAMS_FBGEMM)
-        return assay_choose_fbgemm(c, min, max, scale, zero_point, err);
-    assay_choice_codes(c, &lo, &hi);
+        return calibrate_choose_fbgemm(c, min, max, scale, zero_point, err);
+    calibrate_choice_codes(c, &lo, &hi);
     min = fmax(fmin(min, 0.0), -GREATEST_REAL);
     max = fmin(fmax(max, 0.0), GREATEST_REAL);
 
@@ -53,16 +53,17 @@ assay_status assay_choose_qparams(const assay_choice *c, double min, double max,
     return ASSAY_OK;
 }
 
-int64_t assay_quantize_real(double x, double scale, int64_t zero_point, int64_t lo, int64_t hi,
-                            enum assay_rounding round)
+int64_t calibrate_quantize_real(double x, double scale, int64_t zero_point, int64_t lo, int64_t hi,
+                                enum assay_rounding round)
 {
-    return assay_clamp(assay_round_real(x / scale, round) + zero_point, lo, hi);
+    return apply_clamp_to(assay_round_real(x / scale, round) + zero_point, lo, hi);
 }
 
-const char assay_schema_names[] = "asymmetric, symmetric, symmetric-narrow, symmetric-unsigned, "
-                                  "power-of-two or power-of-two-nearest";
+const char calibrate_schema_names[] =
+    "asymmetric, symmetric, symmetric-narrow, symmetric-unsigned, "
+    "power-of-two or power-of-two-nearest";
 
-bool assay_schema_find(const char *name, assay_choice *c)
+bool calibrate_schema_find(const char *name, assay_choice *c)
 {
     static const struct {
         const char *name;

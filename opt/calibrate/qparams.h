@@ -33,7 +33,7 @@ typedef struct assay_choice {
 
 /* Least and greatest code in use. Codes of more than 30 bits use 30, so that differences of codes
  * and sums of a few of them stay inside an int32. */
-void assay_choice_codes(const assay_choice *c, int64_t *lo, int64_t *hi);
+void calibrate_choice_codes(const assay_choice *c, int64_t *lo, int64_t *hi);
 
 /* scale = (max - min) / (codes - 1) and zero_point = lo_code - min / scale rounded half up and
  * clamped, after the range is widened to take in 0; symmetric schemas use the least scale that
@@ -42,36 +42,37 @@ void assay_choice_codes(const assay_choice *c, int64_t *lo, int64_t *hi);
  * range [0, 0] gets scale 1. Ranges are clipped to [-2^60, 2^60] and scales are at least 2^-60, so
  * that the product of two scales is a normal float.
  * ASSAY_ERR_INPUT when min > max or either is not a number; infinities are refused too. */
-assay_status assay_choose_qparams(const assay_choice *c, double min, double max, float *scale,
-                                  int32_t *zero_point, assay_error *err);
+assay_status calibrate_choose_qparams(const assay_choice *c, double min, double max, float *scale,
+                                      int32_t *zero_point, assay_error *err);
 
 /* What Glow's chooser makes of a range before it chooses: 0 taken in, stretched to where symmetric
  * codes reach. */
-assay_status assay_choose_glow_range(const assay_choice *c, double min, double max, float *least,
-                                     float *greatest, bool *symmetric, assay_error *err);
+assay_status calibrate_choose_glow_range(const assay_choice *c, double min, double max,
+                                         float *least, float *greatest, bool *symmetric,
+                                         assay_error *err);
 
 /* The above for ASSAY_QPARAMS_GLOW. Its flaws: unsigned [-3, 3] has zero point 0 and loses every
  * negative value; so does any range with |min + max| below 2^-23; an empty range has scale 0.1.
  * ASSAY_ERR_INPUT for what Glow does not have: narrow, nearest, symmetric unsigned codes. */
-assay_status assay_choose_glow(const assay_choice *c, double min, double max, float *scale,
-                               int32_t *zero_point, assay_error *err);
+assay_status calibrate_choose_glow(const assay_choice *c, double min, double max, float *scale,
+                                   int32_t *zero_point, assay_error *err);
 
 /* The above for ASSAY_QPARAMS_FBGEMM: scales are at least 6.1e-5, an empty range has scale 0.1, a
  * zero point is rounded half to even; symmetric schemas are its preserve_sparsity, whose zero point
  * for signed codes is that of (least + greatest) / 2. ASSAY_ERR_INPUT for nearest, and for
  * symmetric unsigned codes by data. */
-assay_status assay_choose_fbgemm(const assay_choice *c, double min, double max, float *scale,
-                                 int32_t *zero_point, assay_error *err);
+assay_status calibrate_choose_fbgemm(const assay_choice *c, double min, double max, float *scale,
+                                     int32_t *zero_point, assay_error *err);
 
 /* round(x / scale) + zero_point, clamped to [lo, hi]; how it rounds is the scheme's constant_round.
  */
-int64_t assay_quantize_real(double x, double scale, int64_t zero_point, int64_t lo, int64_t hi,
-                            enum assay_rounding round);
+int64_t calibrate_quantize_real(double x, double scale, int64_t zero_point, int64_t lo, int64_t hi,
+                                enum assay_rounding round);
 
 /* "asymmetric", "symmetric", "symmetric-narrow", "symmetric-unsigned", "power-of-two",
  * "power-of-two-nearest": sets schema, narrow and nearest of c; false for any other name. */
-bool assay_schema_find(const char *name, assay_choice *c);
+bool calibrate_schema_find(const char *name, assay_choice *c);
 /* The names in one line, for messages. */
-extern const char assay_schema_names[];
+extern const char calibrate_schema_names[];
 
 #endif

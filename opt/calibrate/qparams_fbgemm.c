@@ -29,8 +29,8 @@ static float raise(float s, float *min, float *max, double codes)
     return SMALLEST;
 }
 
-assay_status assay_choose_fbgemm(const assay_choice *c, double least, double greatest, float *scale,
-                                 int32_t *zero_point, assay_error *err)
+assay_status calibrate_choose_fbgemm(const assay_choice *c, double least, double greatest,
+                                     float *scale, int32_t *zero_point, assay_error *err)
 {
     int64_t lo, hi;
     float min = (float)least, max = (float)greatest;
@@ -39,7 +39,7 @@ assay_status assay_choose_fbgemm(const assay_choice *c, double least, double gre
         return assay_fail(err, ASSAY_ERR_INPUT, "the fbgemm chooser has no %s",
                           c->nearest ? "rounding to the nearest power of two"
                                      : "symmetric-unsigned schema");
-    assay_choice_codes(c, &lo, &hi);
+    calibrate_choice_codes(c, &lo, &hi);
     const double codes = (double)(hi - lo);
     if (symmetric) {
         int64_t below = -((hi - lo) / 2 + 1), above = (hi - lo) / 2;

@@ -6,8 +6,9 @@
 
 #include "opt/calibrate/qparams.h"
 
-assay_status assay_choose_glow_range(const assay_choice *c, double min, double max, float *least,
-                                     float *greatest, bool *symmetric, assay_error *err)
+assay_status calibrate_choose_glow_range(const assay_choice *c, double min, double max,
+                                         float *least, float *greatest, bool *symmetric,
+                                         assay_error *err)
 {
     int64_t lo, hi;
     *least = fminf((float)min, 0);
@@ -15,7 +16,7 @@ assay_status assay_choose_glow_range(const assay_choice *c, double min, double m
     *symmetric = c->power_of_two || c->schema == ASSAY_SCHEMA_POWER_OF_TWO ||
                  c->schema == ASSAY_SCHEMA_SYMMETRIC ||
                  (c->schema == ASSAY_SCHEMA_SYMMETRIC_UNSIGNED && *least < 0);
-    assay_choice_codes(c, &lo, &hi);
+    calibrate_choice_codes(c, &lo, &hi);
     if (c->narrow || c->nearest || (*symmetric && !c->elem.is_signed))
         return assay_fail(err, ASSAY_ERR_INPUT, "the glow chooser has no %s",
                           c->narrow    ? "narrow range"
@@ -33,20 +34,21 @@ assay_status assay_choose_glow_range(const assay_choice *c, double min, double m
     return ASSAY_OK;
 }
 
-assay_status assay_choose_glow(const assay_choice *c, double min, double max, float *scale,
-                               int32_t *zero_point, assay_error *err)
+assay_status calibrate_choose_glow(const assay_choice *c, double min, double max, float *scale,
+                                   int32_t *zero_point, assay_error *err)
 {
     int64_t lo, hi;
     float least, greatest;
     bool symmetric;
-    assay_status status = assay_choose_glow_range(c, min, max, &least, &greatest, &symmetric, err);
+    assay_status status =
+        calibrate_choose_glow_range(c, min, max, &least, &greatest, &symmetric, err);
     if (status)
         return status;
     if (c->final) {
         least = (float)min;
         greatest = (float)max;
     }
-    assay_choice_codes(c, &lo, &hi);
+    calibrate_choice_codes(c, &lo, &hi);
     double s = ((double)greatest - (double)least) / (double)(hi - lo);
     s = s == 0 ? 0.1 : s;
     double from_least = fabs((double)lo) + fabs((double)least / s);

@@ -17,7 +17,7 @@ static void hex_of(const void *bytes, size_t n, char hex[33])
         snprintf(hex + 2 * i, 3, "%02x", c.digest[i]);
 }
 
-assay_status assay_certificate_digest(const json_t *certificate, char hex[33], assay_error *err)
+assay_status certificate_digest(const json_t *certificate, char hex[33], assay_error *err)
 {
     json_t *copy = json_copy((json_t *)(uintptr_t)certificate);
     if (copy)
@@ -39,7 +39,7 @@ static void add_value(const assay_graph *g, int v, bool *seen, assay_buf *b)
         return;
     seen[v] = true;
     assay_buf_printf(b, "%s:", x->name);
-    assay_type_print(&x->type, b);
+    text_type_print(&x->type, b);
     if (x->data) {
         hex_of(x->data, assay_type_bytes(&x->type), hex);
         assay_buf_printf(b, "=%s", hex);
@@ -71,14 +71,14 @@ static assay_status add_details(const assay_graph *g, assay_buf *b, assay_error 
     assay_status s = ASSAY_OK;
     for (int i = 0; i < g->n_subgraphs && !s; i++) {
         char hex[33];
-        s = assay_certificate_network(g->subgraph[i], hex, err);
+        s = certificate_network(g->subgraph[i], hex, err);
         if (!s)
             assay_buf_printf(b, "body %s\n", hex);
     }
     return s;
 }
 
-assay_status assay_certificate_network(const assay_graph *g, char hex[33], assay_error *err)
+assay_status certificate_network(const assay_graph *g, char hex[33], assay_error *err)
 {
     assay_buf text = {0};
     assay_status s = assay_graph_digest(g, hex, err);

@@ -10,8 +10,8 @@
 #define ASSAY_CERTIFICATE_VERSION 3
 
 /* XXH3-128 of a certificate without its own digest. */
-assay_status assay_certificate_digest(const json_t *certificate, char hex[33], assay_error *err);
+assay_status certificate_digest(const json_t *certificate, char hex[33], assay_error *err);
 /* Digest of a network: structure, types, parameters, bounds, constants' bytes, bodies. */
-assay_status assay_certificate_network(const assay_graph *g, char hex[33], assay_error *err);
+assay_status certificate_network(const assay_graph *g, char hex[33], assay_error *err);
 
 #endif

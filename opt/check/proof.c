@@ -186,9 +186,9 @@ static assay_status check_step(checker *c, const json_t *step, bool *proved)
     if (s)
         return s;
     *proved = strcmp(k.verdict, "exact") == 0;
-    s = assay_graph_parse(k.before, strlen(k.before), c->file, NULL, &c->before, c->err);
+    s = text_graph_parse(k.before, strlen(k.before), c->file, NULL, &c->before, c->err);
     if (!s)
-        s = assay_graph_parse(k.after, strlen(k.after), c->file, NULL, &c->after, c->err);
+        s = text_graph_parse(k.after, strlen(k.after), c->file, NULL, &c->after, c->err);
     if (!s && (c->before->n_outputs < 1 || c->after->n_outputs < 1))
         s = check_reject(c, "a fragment without outputs");
     if (!s)
@@ -210,7 +210,7 @@ static assay_status check_network(const checker *c, const char *what, const char
     char hex[33];
     if (!g)
         return ASSAY_OK;
-    assay_status s = assay_certificate_network(g, hex, c->err);
+    assay_status s = certificate_network(g, hex, c->err);
     if (!s && strcmp(hex, claimed) != 0)
         s = assay_fail(c->err, ASSAY_ERR_INPUT, "%s: the %s is another network: %s, not %.32s",
                        c->file, what, hex, claimed);
@@ -319,7 +319,7 @@ static assay_status check_certificate(const json_t *root, checker *c,
     if (!s)
         s = check_output_bound(c, json_object_get(root, "output_bound"));
     if (!s)
-        s = assay_certificate_digest(root, hex, c->err);
+        s = certificate_digest(root, hex, c->err);
     if (!s && strcmp(hex, seal) != 0)
         s = assay_fail(c->err, ASSAY_ERR_INPUT, "%s: edited: its digest is %s, not %.32s", c->file,
                        hex, seal);
@@ -327,9 +327,9 @@ static assay_status check_certificate(const json_t *root, checker *c,
     return s;
 }
 
-assay_status assay_check_proof(const char *json, size_t length, const char *file,
-                               const assay_proof_networks *networks, assay_proof_report *report,
-                               assay_error *err)
+assay_status check_proof(const char *json, size_t length, const char *file,
+                         const assay_proof_networks *networks, assay_proof_report *report,
+                         assay_error *err)
 {
     const assay_proof_networks none = {NULL, NULL, NULL};
     json_error_t e;

@@ -10,11 +10,11 @@ static assay_status allocate(assay_affine *map, int64_t channels, assay_error *e
     map->b = calloc((size_t)channels + 1, sizeof *map->b);
     if (map->a && map->b)
         return ASSAY_OK;
-    assay_affine_free(map);
+    lower_affine_free(map);
     return assay_out_of_memory(err);
 }
 
-void assay_affine_free(assay_affine *map)
+void lower_affine_free(assay_affine *map)
 {
     free(map->a);
     free(map->b);
@@ -36,10 +36,10 @@ static void from_batch_norm(const assay_graph *g, const assay_node *n, assay_aff
 static bool batch_norm_matches(const assay_graph *g, const assay_node *n, int axis)
 {
     const assay_type *y = &assay_node_out(g, n, 0)->type;
-    if (axis != assay_channel_axis(n->attr.batch_norm.layout, y->rank))
+    if (axis != lower_channel_axis(n->attr.batch_norm.layout, y->rank))
         return false;
     for (int i = 1; i < 5; i++)
-        if (!assay_is_f32_constant(g, n->in[i]) ||
+        if (!lower_is_f32_constant(g, n->in[i]) ||
             assay_shape_count(&g->value[n->in[i]].type) != y->dim[axis])
             return false;
     return true;
@@ -75,7 +75,7 @@ static void from_arithmetic(assay_op op, bool constant_first, const assay_value 
     }
 }
 
-assay_status assay_affine_match(const assay_graph *g, const assay_node *n, int axis, int *x,
+assay_status lower_affine_match(const assay_graph *g, const assay_node *n, int axis, int *x,
                                 assay_affine *map, bool *found, assay_error *err)
 {
     const assay_type *y = &assay_node_out(g, n, 0)->type;
@@ -95,10 +95,10 @@ assay_status assay_affine_match(const assay_graph *g, const assay_node *n, int a
     if (n->op != ASSAY_OP_ADD && n->op != ASSAY_OP_SUB && n->op != ASSAY_OP_MUL &&
         n->op != ASSAY_OP_DIV)
         return ASSAY_OK;
-    bool first = assay_is_f32_constant(g, n->in[0]);
+    bool first = lower_is_f32_constant(g, n->in[0]);
     int c = n->in[first ? 0 : 1];
     *x = n->in[first ? 1 : 0];
-    if (!assay_is_f32_constant(g, c) || (first && n->op == ASSAY_OP_DIV) ||
+    if (!lower_is_f32_constant(g, c) || (first && n->op == ASSAY_OP_DIV) ||
         !assay_shape_equal(&g->value[*x].type, y) || !varies_along(&g->value[c].type, y, axis))
         return ASSAY_OK;
     assay_status status = allocate(map, y->dim[axis], err);

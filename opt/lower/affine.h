@@ -6,18 +6,18 @@
 
 typedef struct assay_affine {
     int64_t channels;
-    double *a, *b; /* malloc'd; free with assay_affine_free */
+    double *a, *b; /* malloc'd; free with lower_affine_free */
 } assay_affine;
 
 /* Recognises node n as an affine map of its input *x along dimension `axis` of its output: a
  * BatchNorm with constant parameters, or add, sub, mul, div with a constant that varies along that
  * axis only. *found is false, and nothing allocated, when it is none. */
-assay_status assay_affine_match(const assay_graph *g, const assay_node *n, int axis, int *x,
+assay_status lower_affine_match(const assay_graph *g, const assay_node *n, int axis, int *x,
                                 assay_affine *map, bool *found, assay_error *err);
-void assay_affine_free(assay_affine *map);
+void lower_affine_free(assay_affine *map);
 
 /* Channel dimension of a tensor of this rank. */
-static inline int assay_channel_axis(int layout, int rank)
+static inline int lower_channel_axis(int layout, int rank)
 {
     return layout == ASSAY_LAYOUT_NHWC ? rank - 1 : 1;
 }

@@ -88,13 +88,13 @@ static void lower_reciprocal(const assay_graph *g, assay_node *n, int *changed)
 static int constant_operand(const assay_graph *g, const assay_node *n)
 {
     for (int k = 0; k < 2; k++)
-        if (assay_is_f32_constant(g, n->in[k]) && !assay_is_constant(g, n->in[1 - k]) &&
+        if (lower_is_f32_constant(g, n->in[k]) && !lower_is_constant(g, n->in[1 - k]) &&
             g->value[n->in[1 - k]].type.elem.kind == ASSAY_KIND_F32)
             return k;
     return -1;
 }
 
-assay_status assay_lower_arithmetic(assay_graph *g, int *changed, assay_error *err)
+assay_status lower_arithmetic(assay_graph *g, int *changed, assay_error *err)
 {
     assay_status status = ASSAY_OK;
     *changed = 0;

@@ -7,13 +7,13 @@
 static assay_status simplify(assay_graph *g, assay_evaluate_fn evaluate, assay_error *err)
 {
     static assay_status (*const passes[])(assay_graph *, int *, assay_error *) = {
-        assay_eliminate_identity, assay_lower_matmul, assay_lower_arithmetic, assay_lower_clip,
-        assay_fold_affine,        assay_fold_pad,     assay_eliminate_dead,
+        lower_eliminate_identity, lower_matmul,   lower_arithmetic,     lower_clip,
+        lower_fold_affine,        lower_fold_pad, lower_eliminate_dead,
     };
     int total;
     do {
         int changed = 0;
-        assay_status status = assay_fold_constants(g, evaluate, &total, err);
+        assay_status status = lower_fold_constants(g, evaluate, &total, err);
         for (size_t i = 0; i < sizeof passes / sizeof *passes && !status; i++) {
             status = passes[i](g, &changed, err);
             total += changed;
@@ -24,16 +24,16 @@ static assay_status simplify(assay_graph *g, assay_evaluate_fn evaluate, assay_e
     return ASSAY_OK;
 }
 
-assay_status assay_canonicalize(assay_graph *g, assay_evaluate_fn evaluate, assay_error *err)
+assay_status lower_canonicalize(assay_graph *g, assay_evaluate_fn evaluate, assay_error *err)
 {
     int changed = 0;
     assay_status status = simplify(g, evaluate, err);
     if (!status)
-        status = assay_lower_batch_norm(g, &changed, err);
+        status = lower_batch_norm(g, &changed, err);
     if (!status && changed > 0)
         status = simplify(g, evaluate, err);
     if (!status) /* behind folding: layers that share weights may fold apart */
-        status = assay_eliminate_common(g, &changed, err);
+        status = lower_eliminate_common(g, &changed, err);
     if (!status && changed > 0)
         status = simplify(g, evaluate, err);
     if (!status)

@@ -9,11 +9,11 @@
 /* min or max with one finite number; *x: the other operand. */
 static bool is_bound(const assay_graph *g, const assay_node *n, int *x, float *number)
 {
-    if ((n->op != ASSAY_OP_MIN && n->op != ASSAY_OP_MAX) || !assay_is_plain(n))
+    if ((n->op != ASSAY_OP_MIN && n->op != ASSAY_OP_MAX) || !lower_is_plain(n))
         return false;
     for (int i = 0; i < 2; i++) {
         int c = n->in[1 - i];
-        if (!assay_is_f32_constant(g, c) || assay_shape_count(&g->value[c].type) != 1 ||
+        if (!lower_is_f32_constant(g, c) || assay_shape_count(&g->value[c].type) != 1 ||
             !assay_shape_equal(&g->value[n->in[i]].type, &g->value[n->out[0]].type))
             continue;
         *x = n->in[i];
@@ -26,8 +26,8 @@ static bool is_bound(const assay_graph *g, const assay_node *n, int *x, float *n
 /* The bounds of a relu or clip on floats. */
 static bool bounds_of(const assay_graph *g, const assay_node *n, float *lo, float *hi)
 {
-    if ((n->op != ASSAY_OP_CLIP && n->op != ASSAY_OP_RELU) || !assay_is_plain(n) ||
-        !assay_is_float(assay_node_out(g, n, 0)))
+    if ((n->op != ASSAY_OP_CLIP && n->op != ASSAY_OP_RELU) || !lower_is_plain(n) ||
+        !lower_is_float(assay_node_out(g, n, 0)))
         return false;
     *lo = n->op == ASSAY_OP_CLIP ? n->attr.clip.lo : 0;
     *hi = n->op == ASSAY_OP_CLIP ? n->attr.clip.hi : INFINITY;
@@ -67,9 +67,9 @@ static bool lower_one(assay_graph *g, const int *uses, int node)
     return true;
 }
 
-assay_status assay_lower_clip(assay_graph *g, int *changed, assay_error *err)
+assay_status lower_clip(assay_graph *g, int *changed, assay_error *err)
 {
-    int *uses = assay_rewrite_uses(g);
+    int *uses = lower_rewrite_uses(g);
     *changed = 0;
     for (int i = 0; i < g->n_nodes && uses; i++)
         *changed += lower_one(g, uses, i);

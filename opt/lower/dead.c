@@ -3,9 +3,9 @@
 
 #include "opt/lower/pass.h"
 
-assay_status assay_eliminate_dead(assay_graph *g, int *changed, assay_error *err)
+assay_status lower_eliminate_dead(assay_graph *g, int *changed, assay_error *err)
 {
-    bool *dead = assay_rewrite_dead(g, 0);
+    bool *dead = lower_rewrite_dead(g, 0);
     bool *needed = calloc((size_t)g->n_values + 1, sizeof *needed);
     assay_status status = dead && needed ? ASSAY_OK : assay_out_of_memory(err);
     int values = g->n_values;

@@ -16,7 +16,7 @@ static bool is_foldable(const assay_graph *g, const assay_node *n)
     for (int i = 0; i < n->n_in; i++) {
         if (n->in[i] < 0)
             continue;
-        if (!assay_is_constant(g, n->in[i]) || assay_is_quantized(&g->value[n->in[i]].type))
+        if (!lower_is_constant(g, n->in[i]) || assay_is_quantized(&g->value[n->in[i]].type))
             return false;
         in_bytes += assay_type_bytes(&g->value[n->in[i]].type);
     }
@@ -52,10 +52,10 @@ static assay_status fold_node(assay_graph *g, const assay_node *n, assay_evaluat
     return status;
 }
 
-assay_status assay_fold_constants(assay_graph *g, assay_evaluate_fn evaluate, int *changed,
+assay_status lower_fold_constants(assay_graph *g, assay_evaluate_fn evaluate, int *changed,
                                   assay_error *err)
 {
-    bool *dead = assay_rewrite_dead(g, 0);
+    bool *dead = lower_rewrite_dead(g, 0);
     assay_status status = dead ? ASSAY_OK : assay_out_of_memory(err);
     *changed = 0;
     for (int i = 0; i < g->n_nodes && !status; i++) { /* topological: one sweep folds chains */

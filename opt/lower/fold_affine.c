@@ -19,7 +19,7 @@ static channels weight_channels(const assay_graph *g, const assay_node *n)
     int64_t count = assay_shape_count(w);
     channels c = {.axis = y->rank - 1, .stride = 1, .extent = w->dim[0], .per_group = count};
     if (n->op != ASSAY_OP_FC)
-        c.axis = assay_channel_axis(n->attr.conv.layout, y->rank);
+        c.axis = lower_channel_axis(n->attr.conv.layout, y->rank);
     int at = 0;
     if (n->op == ASSAY_OP_CONV_TRANSPOSE && n->attr.conv.layout == ASSAY_LAYOUT_NCHW) {
         at = 1;
@@ -34,8 +34,8 @@ static channels weight_channels(const assay_graph *g, const assay_node *n)
 static bool is_layer(const assay_graph *g, const assay_node *n)
 {
     return (assay_op_get(n->op)->traits & ASSAY_T_WEIGHTED) && n->act_lo == -INFINITY &&
-           n->act_hi == INFINITY && assay_is_f32_constant(g, n->in[1]) &&
-           (n->n_in < 3 || n->in[2] < 0 || assay_is_f32_constant(g, n->in[2]));
+           n->act_hi == INFINITY && lower_is_f32_constant(g, n->in[1]) &&
+           (n->n_in < 3 || n->in[2] < 0 || lower_is_f32_constant(g, n->in[2]));
 }
 
 /* Gives `slot` of the node its own constant: the old one when nobody else uses it. Constants behind
@@ -53,12 +53,12 @@ static assay_status own_constant(assay_graph *g, int node, int slot, const int *
         return ASSAY_OK;
     }
     assay_status status =
-        assay_rewrite_constant(g, g->value[old].name, g->value[g->node[node].out[0]].name,
+        lower_rewrite_constant(g, g->value[old].name, g->value[g->node[node].out[0]].name,
                                &g->value[old].type, *data, &id, err);
     if (status)
         return status;
     *data = (float *)g->value[id].data; /* ours: just copied into the graph */
-    return assay_rewrite_input(g, node, slot, id, err);
+    return lower_rewrite_input(g, node, slot, id, err);
 }
 
 static assay_status fold_into(assay_graph *g, int node, const assay_affine *map, const int *uses,
@@ -72,12 +72,12 @@ static assay_status fold_into(assay_graph *g, int node, const assay_affine *map,
     if (!status && has_bias)
         status = own_constant(g, node, 2, uses, n_uses, &bias, err);
     if (!status && !has_bias) {
-        assay_type type = {.elem = assay_f32(), .rank = 1, .dim = {map->channels}};
+        assay_type type = {.elem = apply_f32(), .rank = 1, .dim = {map->channels}};
         int id;
-        status = assay_rewrite_constant(g, g->value[g->node[node].out[0]].name, "bias", &type, NULL,
+        status = lower_rewrite_constant(g, g->value[g->node[node].out[0]].name, "bias", &type, NULL,
                                         &id, err);
         if (!status)
-            status = assay_rewrite_input(g, node, 2, id, err);
+            status = lower_rewrite_input(g, node, 2, id, err);
         bias = status ? NULL : (float *)g->value[id].data;
     }
     if (status)
@@ -105,22 +105,22 @@ static assay_status fold_one(assay_graph *g, int i, const int *uses, int n_uses,
         if (layer < 0 || !is_layer(g, &g->node[layer]))
             continue;
         int axis = weight_channels(g, &g->node[layer]).axis;
-        assay_status status = assay_affine_match(g, n, axis, &x, &map, folded, err);
+        assay_status status = lower_affine_match(g, n, axis, &x, &map, folded, err);
         *folded = *folded && x == v;
         if (!status && *folded)
             status = fold_into(g, layer, &map, uses, n_uses, err);
-        assay_affine_free(&map);
+        lower_affine_free(&map);
         if (!status && *folded)
-            assay_rewrite_output(g, layer, n->out[0]);
+            lower_rewrite_output(g, layer, n->out[0]);
         return status;
     }
     return ASSAY_OK;
 }
 
-assay_status assay_fold_affine(assay_graph *g, int *changed, assay_error *err)
+assay_status lower_fold_affine(assay_graph *g, int *changed, assay_error *err)
 {
-    int *uses = assay_rewrite_uses(g), n_uses = g->n_values;
-    bool *dead = assay_rewrite_dead(g, 0);
+    int *uses = lower_rewrite_uses(g), n_uses = g->n_values;
+    bool *dead = lower_rewrite_dead(g, 0);
     assay_status status = uses && dead ? ASSAY_OK : assay_out_of_memory(err);
     *changed = 0;
     for (int i = 0; i < g->n_nodes && !status; i++) {

@@ -6,9 +6,9 @@ static bool is_zero_pad_in_space(const assay_graph *g, const assay_node *pad, in
 {
     const assay_attr_pad *a = &pad->attr.pad;
     int rank = assay_node_out(g, pad, 0)->type.rank;
-    int channel = assay_channel_axis(layout, rank);
+    int channel = lower_channel_axis(layout, rank);
     if (pad->op != ASSAY_OP_PAD || a->mode != ASSAY_PAD_CONSTANT || a->value != 0.0f ||
-        a->has_code || a->begin.n != rank || a->end.n != rank || assay_is_constant(g, pad->in[0]))
+        a->has_code || a->begin.n != rank || a->end.n != rank || lower_is_constant(g, pad->in[0]))
         return false;
     for (int i = 0; i < rank; i++) {
         bool spatial = i != 0 && i != channel;
@@ -19,7 +19,7 @@ static bool is_zero_pad_in_space(const assay_graph *g, const assay_node *pad, in
     return true;
 }
 
-assay_status assay_fold_pad(assay_graph *g, int *changed, assay_error *err)
+assay_status lower_fold_pad(assay_graph *g, int *changed, assay_error *err)
 {
     (void)err;
     *changed = 0;

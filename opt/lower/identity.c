@@ -53,7 +53,7 @@ static bool gives_back_input(const assay_node *n)
 static bool is_identity(const assay_graph *g, const assay_node *n)
 {
     const assay_value *x = assay_node_in(g, n, 0), *y = assay_node_out(g, n, 0);
-    return x && !assay_is_constant(g, n->in[0]) && n->act_lo == -INFINITY &&
+    return x && !lower_is_constant(g, n->in[0]) && n->act_lo == -INFINITY &&
            n->act_hi == INFINITY && !n->has_code_bounds &&
            assay_elem_equal(x->type.elem, y->type.elem) && assay_shape_equal(&x->type, &y->type) &&
            assay_qparams_equal(&x->type.q, &y->type.q) && gives_back_input(n);
@@ -74,10 +74,10 @@ static bool producer_can_yield(const assay_graph *g, int x, const int *uses)
     return producer >= 0 && uses[x] == 1 && g->node[producer].n_out == 1;
 }
 
-assay_status assay_drop_narrowing(assay_graph *g, assay_error *err)
+assay_status lower_drop_narrowing(assay_graph *g, assay_error *err)
 {
-    int *uses = assay_rewrite_uses(g);
-    bool *dead = assay_rewrite_dead(g, 0);
+    int *uses = lower_rewrite_uses(g);
+    bool *dead = lower_rewrite_dead(g, 0);
     assay_status status = uses && dead ? ASSAY_OK : assay_out_of_memory(err);
 
     for (int i = 0; i < g->n_nodes && !status; i++) {
@@ -85,7 +85,7 @@ assay_status assay_drop_narrowing(assay_graph *g, assay_error *err)
         if (!assay_is_narrowing(n) || g->value[n->in[0]].type.elem.kind != ASSAY_KIND_F32)
             continue;
         if (producer_can_yield(g, n->in[0], uses)) {
-            assay_rewrite_output(g, g->value[n->in[0]].producer, n->out[0]);
+            lower_rewrite_output(g, g->value[n->in[0]].producer, n->out[0]);
             dead[i] = true;
         } else {
             n->attr.cast.to = ASSAY_CAST_F32;
@@ -98,10 +98,10 @@ assay_status assay_drop_narrowing(assay_graph *g, assay_error *err)
     return status;
 }
 
-assay_status assay_eliminate_identity(assay_graph *g, int *changed, assay_error *err)
+assay_status lower_eliminate_identity(assay_graph *g, int *changed, assay_error *err)
 {
-    int *uses = assay_rewrite_uses(g);
-    bool *dead = assay_rewrite_dead(g, 0);
+    int *uses = lower_rewrite_uses(g);
+    bool *dead = lower_rewrite_dead(g, 0);
     int *stands_for = malloc(((size_t)g->n_values + 1) * sizeof *stands_for);
     assay_status status = uses && dead && stands_for ? ASSAY_OK : assay_out_of_memory(err);
     *changed = 0;
@@ -118,7 +118,7 @@ assay_status assay_eliminate_identity(assay_graph *g, int *changed, assay_error 
             stands_for[y] = x;
             uses[x] += uses[y] - 1;
         } else if (producer_can_yield(g, x, uses)) {
-            assay_rewrite_output(g, g->value[x].producer, y);
+            lower_rewrite_output(g, g->value[x].producer, y);
         } else {
             continue;
         }

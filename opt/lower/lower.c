@@ -12,11 +12,11 @@ static assay_status to_depthwise(assay_graph *g, int node, const assay_affine *m
     assay_node *n = &g->node[node];
     const char *y = g->value[n->out[0]].name;
     int rank = g->value[n->out[0]].type.rank, layout = n->attr.batch_norm.layout, w, b;
-    assay_type type = {.elem = assay_f32(), .rank = rank, .dim = {map->channels, 1, 1, 1, 1, 1}};
-    assay_type bias_type = {.elem = assay_f32(), .rank = 1, .dim = {map->channels}};
-    assay_status status = assay_rewrite_constant(g, y, "scale", &type, NULL, &w, err);
+    assay_type type = {.elem = apply_f32(), .rank = rank, .dim = {map->channels, 1, 1, 1, 1, 1}};
+    assay_type bias_type = {.elem = apply_f32(), .rank = 1, .dim = {map->channels}};
+    assay_status status = lower_rewrite_constant(g, y, "scale", &type, NULL, &w, err);
     if (!status)
-        status = assay_rewrite_constant(g, y, "shift", &bias_type, NULL, &b, err);
+        status = lower_rewrite_constant(g, y, "shift", &bias_type, NULL, &b, err);
     if (status)
         return status;
     for (int64_t c = 0; c < map->channels; c++) {
@@ -42,7 +42,7 @@ static assay_status to_mul_add(assay_graph *g, int node, const assay_affine *map
                                assay_error *err)
 {
     int y = g->node[node].out[0], x = g->node[node].in[0], rank = g->value[y].type.rank, scaled;
-    assay_type type = {.elem = assay_f32(), .rank = rank - axis, .dim = {1, 1, 1, 1, 1, 1}};
+    assay_type type = {.elem = apply_f32(), .rank = rank - axis, .dim = {1, 1, 1, 1, 1, 1}};
     int c[2];
     char *name = assay_arena_alloc(g->arena, strlen(g->value[y].name) + 8);
     if (!name)
@@ -50,9 +50,9 @@ static assay_status to_mul_add(assay_graph *g, int node, const assay_affine *map
     strcat(strcpy(name, g->value[y].name), ":scaled");
     type.dim[0] = map->channels;
     assay_status status =
-        assay_rewrite_constant(g, g->value[y].name, "scale", &type, NULL, &c[0], err);
+        lower_rewrite_constant(g, g->value[y].name, "scale", &type, NULL, &c[0], err);
     if (!status)
-        status = assay_rewrite_constant(g, g->value[y].name, "shift", &type, NULL, &c[1], err);
+        status = lower_rewrite_constant(g, g->value[y].name, "shift", &type, NULL, &c[1], err);
     if (!status)
         status = assay_graph_add_value(g, name, &g->value[y].type, &scaled, err);
     for (int64_t i = 0; i < map->channels && !status; i++) {
@@ -73,7 +73,7 @@ static assay_status to_mul_add(assay_graph *g, int node, const assay_affine *map
     return ASSAY_OK;
 }
 
-assay_status assay_lower_batch_norm(assay_graph *g, int *changed, assay_error *err)
+assay_status lower_batch_norm(assay_graph *g, int *changed, assay_error *err)
 {
     assay_status status = ASSAY_OK;
     int n_nodes = g->n_nodes;
@@ -86,13 +86,13 @@ assay_status assay_lower_batch_norm(assay_graph *g, int *changed, assay_error *e
         if (n->op != ASSAY_OP_BATCH_NORM)
             continue;
         int rank = assay_node_out(g, n, 0)->type.rank;
-        int axis = assay_channel_axis(n->attr.batch_norm.layout, rank);
-        status = assay_affine_match(g, n, axis, &x, &map, &found, err);
+        int axis = lower_channel_axis(n->attr.batch_norm.layout, rank);
+        status = lower_affine_match(g, n, axis, &x, &map, &found, err);
         if (status || !found)
             continue;
         status = rank == 3 || rank == 4 ? to_depthwise(g, i, &map, err)
                                         : to_mul_add(g, i, &map, axis, err);
-        assay_affine_free(&map);
+        lower_affine_free(&map);
         ++*changed;
     }
     if (!status && *changed > 0)
@@ -144,14 +144,14 @@ static assay_status to_fc(assay_graph *g, int node, assay_error *err)
     return ASSAY_OK;
 }
 
-assay_status assay_lower_matmul(assay_graph *g, int *changed, assay_error *err)
+assay_status lower_matmul(assay_graph *g, int *changed, assay_error *err)
 {
     assay_status status = ASSAY_OK;
     *changed = 0;
     for (int i = 0; i < g->n_nodes && !status; i++) {
         const assay_node *n = &g->node[i];
-        if (n->op != ASSAY_OP_MATMUL || !assay_is_f32_constant(g, n->in[1]) ||
-            assay_is_constant(g, n->in[0]) || g->value[n->in[1]].type.rank != 2 ||
+        if (n->op != ASSAY_OP_MATMUL || !lower_is_f32_constant(g, n->in[1]) ||
+            lower_is_constant(g, n->in[0]) || g->value[n->in[1]].type.rank != 2 ||
             g->value[n->in[0]].type.elem.kind != ASSAY_KIND_F32 ||
             (n->attr.matmul.transpose_a && g->value[n->in[0]].type.rank > 1))
             continue;

@@ -8,98 +8,98 @@
 #include "graph/core/type.h"
 #include "opt/lower/pass.h"
 
-uint32_t assay_traits(const assay_node *n)
+uint32_t lower_traits(const assay_node *n)
 {
     return assay_op_get(n->op)->traits;
 }
 
-bool assay_is_float(const assay_value *v)
+bool lower_is_float(const assay_value *v)
 {
     return v && v->type.elem.kind == ASSAY_KIND_F32;
 }
 
-bool assay_is_code(const assay_value *v)
+bool lower_is_code(const assay_value *v)
 {
     return v && assay_is_quantized(&v->type) && v->type.q.granularity == ASSAY_Q_TENSOR &&
            v->type.elem.bits <= ASSAY_WIDEST_TABLE;
 }
 
-bool assay_same_type(const assay_value *a, const assay_value *b)
+bool lower_same_type(const assay_value *a, const assay_value *b)
 {
     return assay_elem_equal(a->type.elem, b->type.elem) &&
            assay_qparams_equal(&a->type.q, &b->type.q);
 }
 
-bool assay_is_plain(const assay_node *n)
+bool lower_is_plain(const assay_node *n)
 {
     return n->act_lo == -INFINITY && n->act_hi == INFINITY && !n->has_code_bounds;
 }
 
-bool assay_is_unary(const assay_graph *g, const assay_node *n)
+bool lower_is_unary(const assay_graph *g, const assay_node *n)
 {
-    return assay_traits(n) & ASSAY_T_UNARY && n->n_out == 1 &&
-           assay_is_code(assay_node_in(g, n, 0)) && assay_is_code(assay_node_out(g, n, 0));
+    return lower_traits(n) & ASSAY_T_UNARY && n->n_out == 1 &&
+           lower_is_code(assay_node_in(g, n, 0)) && lower_is_code(assay_node_out(g, n, 0));
 }
 
-bool assay_is_rescale(const assay_graph *g, const assay_node *n)
+bool lower_is_rescale(const assay_graph *g, const assay_node *n)
 {
-    return assay_is_unary(g, n) && assay_traits(n) & ASSAY_T_CONVERT;
+    return lower_is_unary(g, n) && lower_traits(n) & ASSAY_T_CONVERT;
 }
 
-bool assay_is_monotone(const assay_graph *g, const assay_node *n)
+bool lower_is_monotone(const assay_graph *g, const assay_node *n)
 {
-    return assay_is_unary(g, n) && assay_traits(n) & ASSAY_T_MONOTONE;
+    return lower_is_unary(g, n) && lower_traits(n) & ASSAY_T_MONOTONE;
 }
 
-bool assay_is_binary(const assay_graph *g, const assay_node *n)
+bool lower_is_binary(const assay_graph *g, const assay_node *n)
 {
-    return assay_traits(n) & ASSAY_T_BINARY && assay_is_code(assay_node_in(g, n, 0)) &&
-           assay_is_code(assay_node_in(g, n, 1)) && assay_is_code(assay_node_out(g, n, 0));
+    return lower_traits(n) & ASSAY_T_BINARY && lower_is_code(assay_node_in(g, n, 0)) &&
+           lower_is_code(assay_node_in(g, n, 1)) && lower_is_code(assay_node_out(g, n, 0));
 }
 
-bool assay_is_edge(const assay_graph *g, const assay_node *n, bool to_codes)
+bool lower_is_edge(const assay_graph *g, const assay_node *n, bool to_codes)
 {
     const assay_value *x = assay_node_in(g, n, 0), *y = assay_node_out(g, n, 0);
-    return assay_traits(n) & ASSAY_T_CONVERT && assay_is_float(to_codes ? x : y) &&
-           assay_is_code(to_codes ? y : x);
+    return lower_traits(n) & ASSAY_T_CONVERT && lower_is_float(to_codes ? x : y) &&
+           lower_is_code(to_codes ? y : x);
 }
 
-bool assay_is_product(const assay_node *n)
+bool lower_is_product(const assay_node *n)
 {
-    return assay_traits(n) & ASSAY_T_WEIGHTED || n->op == ASSAY_OP_MATMUL;
+    return lower_traits(n) & ASSAY_T_WEIGHTED || n->op == ASSAY_OP_MATMUL;
 }
 
-bool assay_only_moves(const assay_node *n)
+bool lower_only_moves(const assay_node *n)
 {
-    const uint32_t traits = assay_traits(n);
+    const uint32_t traits = lower_traits(n);
     return traits & ASSAY_T_MOVE || (traits & ASSAY_T_SELECTS && !(traits & ASSAY_T_MONOTONE)) ||
            (traits & ASSAY_T_INTERPOLATES && n->attr.resize.mode == ASSAY_RESIZE_NEAREST);
 }
 
-bool assay_interpolates(const assay_node *n)
+bool lower_interpolates(const assay_node *n)
 {
-    return assay_traits(n) & ASSAY_T_INTERPOLATES && n->attr.resize.mode == ASSAY_RESIZE_LINEAR;
+    return lower_traits(n) & ASSAY_T_INTERPOLATES && n->attr.resize.mode == ASSAY_RESIZE_LINEAR;
 }
 
-int assay_data_inputs(const assay_graph *g, const assay_node *n, int *first)
+int lower_data_inputs(const assay_graph *g, const assay_node *n, int *first)
 {
     int end = 0;
     *first = 0;
-    while (*first < n->n_in && !assay_is_code(assay_node_in(g, n, *first)))
+    while (*first < n->n_in && !lower_is_code(assay_node_in(g, n, *first)))
         ++*first;
-    for (end = *first; end < n->n_in && assay_is_code(assay_node_in(g, n, end));)
+    for (end = *first; end < n->n_in && lower_is_code(assay_node_in(g, n, end));)
         end++;
     return end - *first;
 }
 
-bool assay_pad_fill(const assay_attr_pad *a, const assay_type *t, int64_t *code)
+bool lower_pad_fill(const assay_attr_pad *a, const assay_type *t, int64_t *code)
 {
     const bool lowest = a->value == -INFINITY || a->value == -FLT_MAX;
     *code = a->has_code ? a->code : lowest ? assay_elem_min(t->elem) : t->q.zero_point[0];
     return a->mode == ASSAY_PAD_CONSTANT && (a->has_code || lowest || a->value == 0);
 }
 
-bool assay_is_output(const assay_graph *g, int value)
+bool lower_is_output(const assay_graph *g, int value)
 {
     for (int i = 0; i < g->n_outputs; i++)
         if (g->output[i] == value)
@@ -107,7 +107,7 @@ bool assay_is_output(const assay_graph *g, int value)
     return false;
 }
 
-bool assay_same_bounds(const assay_node *a, const assay_node *b)
+bool lower_same_bounds(const assay_node *a, const assay_node *b)
 {
     return a->act_lo == b->act_lo && a->act_hi == b->act_hi &&
            a->has_code_bounds == b->has_code_bounds && a->code_lo == b->code_lo &&
@@ -116,21 +116,21 @@ bool assay_same_bounds(const assay_node *a, const assay_node *b)
 
 /* ---- edits ---- */
 
-assay_status assay_stand_for(assay_graph *g, int x, int lower)
+assay_status lower_stand_for(assay_graph *g, int x, int lower)
 {
     int producer = g->value[x].producer, y = g->node[lower].out[0];
-    if (!assay_is_output(g, y) || producer < 0 || assay_is_output(g, x)) {
+    if (!lower_is_output(g, y) || producer < 0 || lower_is_output(g, x)) {
         assay_graph_replace_uses(g, y, x);
         return ASSAY_OK;
     }
     assay_graph_replace_uses(g, x, y);
-    assay_rewrite_output(g, producer, y);
+    lower_rewrite_output(g, producer, y);
     g->node[lower].out[0] = x;
     g->value[x].producer = lower;
     return ASSAY_OK;
 }
 
-char *assay_derived_name(assay_graph *g, const char *base, const char *suffix)
+char *lower_derived_name(assay_graph *g, const char *base, const char *suffix)
 {
     size_t length = strlen(base), more = strlen(suffix) + 1;
     char *name = assay_arena_alloc(g->arena, length + more);
@@ -143,7 +143,7 @@ char *assay_derived_name(assay_graph *g, const char *base, const char *suffix)
 
 /* ---- layouts ---- */
 
-void assay_layout_perms(int rank, int layout, assay_list *there, assay_list *back)
+void lower_layout_perms(int rank, int layout, assay_list *there, assay_list *back)
 {
     const bool last = layout == ASSAY_LAYOUT_NHWC;
     there->n = back->n = rank;
@@ -154,7 +154,7 @@ void assay_layout_perms(int rank, int layout, assay_list *there, assay_list *bac
     }
 }
 
-assay_type assay_permuted_type(const assay_type *t, const assay_list *perm)
+assay_type lower_permuted_type(const assay_type *t, const assay_list *perm)
 {
     assay_type to = *t;
     for (int i = 0; i < perm->n; i++) {
@@ -165,7 +165,7 @@ assay_type assay_permuted_type(const assay_type *t, const assay_list *perm)
     return to;
 }
 
-int *assay_layout_of(assay_node *n)
+int *lower_layout_of(assay_node *n)
 {
     switch (assay_op_get(n->op)->attrs) {
     case ASSAY_ATTRS_conv:

@@ -8,49 +8,49 @@
 #define ASSAY_WIDEST_TABLE 16 /* bits of a code whose whole domain is enumerated */
 
 /* ---- predicates ---- */
-uint32_t assay_traits(const assay_node *n);
-bool assay_is_float(const assay_value *v);
+uint32_t lower_traits(const assay_node *n);
+bool lower_is_float(const assay_value *v);
 /* A code of at most ASSAY_WIDEST_TABLE bits with one scale and zero point. */
-bool assay_is_code(const assay_value *v);
+bool lower_is_code(const assay_value *v);
 /* Kind and parameters; extents aside. */
-bool assay_same_type(const assay_value *a, const assay_value *b);
-bool assay_is_plain(const assay_node *n);                       /* no fused activation, no bounds */
-bool assay_is_unary(const assay_graph *g, const assay_node *n); /* a function of one code */
-bool assay_is_rescale(const assay_graph *g, const assay_node *n); /* of codes to codes */
+bool lower_same_type(const assay_value *a, const assay_value *b);
+bool lower_is_plain(const assay_node *n);                       /* no fused activation, no bounds */
+bool lower_is_unary(const assay_graph *g, const assay_node *n); /* a function of one code */
+bool lower_is_rescale(const assay_graph *g, const assay_node *n); /* of codes to codes */
 /* Rescale, relu, clip: what one rescale with saturation can stand for. */
-bool assay_is_monotone(const assay_graph *g, const assay_node *n);
-bool assay_is_binary(const assay_graph *g, const assay_node *n);
+bool lower_is_monotone(const assay_graph *g, const assay_node *n);
+bool lower_is_binary(const assay_graph *g, const assay_node *n);
 /* Between f32 and codes of one scale. */
-bool assay_is_edge(const assay_graph *g, const assay_node *n, bool to_codes);
+bool lower_is_edge(const assay_graph *g, const assay_node *n, bool to_codes);
 /* Conv, fc, matmul: what has an accumulator of products. */
-bool assay_is_product(const assay_node *n);
+bool lower_is_product(const assay_node *n);
 /* Every output element is one of the input's, wherever it comes from: no order among codes matters.
  */
-bool assay_only_moves(const assay_node *n);
+bool lower_only_moves(const assay_node *n);
 /* Output elements are blends of neighbours, whose weights add up to one. */
-bool assay_interpolates(const assay_node *n);
+bool lower_interpolates(const assay_node *n);
 /* Inputs first .. first + count - 1 are those that carry codes; the others are indices,
  * conditions. */
-int assay_data_inputs(const assay_graph *g, const assay_node *n, int *first);
+int lower_data_inputs(const assay_graph *g, const assay_node *n, int *first);
 /* The code that a pad of constants fills values of type t with; false when it has none. */
-bool assay_pad_fill(const assay_attr_pad *a, const assay_type *t, int64_t *code);
-bool assay_is_output(const assay_graph *g, int value);
+bool lower_pad_fill(const assay_attr_pad *a, const assay_type *t, int64_t *code);
+bool lower_is_output(const assay_graph *g, int value);
 /* Fused activation and bounds are the same. */
-bool assay_same_bounds(const assay_node *a, const assay_node *b);
+bool lower_same_bounds(const assay_node *a, const assay_node *b);
 
 /* ---- edits ---- */
 /* Uses of y, which `lower` yields so far, go to x; `lower` is without use afterwards. An output of
  * the network keeps its name when x's producer can yield it. */
-assay_status assay_stand_for(assay_graph *g, int x, int lower);
+assay_status lower_stand_for(assay_graph *g, int x, int lower);
 /* BASE + suffix, in the graph's arena; NULL when memory is out. */
-char *assay_derived_name(assay_graph *g, const char *base, const char *suffix);
+char *lower_derived_name(assay_graph *g, const char *base, const char *suffix);
 
 /* ---- layouts ---- */
 /* Permutations of the axes of a value into the layout and back; perm[i] is the source's axis. */
-void assay_layout_perms(int rank, int layout, assay_list *there, assay_list *back);
+void lower_layout_perms(int rank, int layout, assay_list *there, assay_list *back);
 /* The type behind a transpose; parameters are t's own. */
-assay_type assay_permuted_type(const assay_type *t, const assay_list *perm);
+assay_type lower_permuted_type(const assay_type *t, const assay_list *perm);
 /* Where an image op keeps its layout; NULL: it has none that rules change. */
-int *assay_layout_of(assay_node *n);
+int *lower_layout_of(assay_node *n);
 
 #endif

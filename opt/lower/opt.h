@@ -13,46 +13,46 @@ typedef assay_status (*assay_evaluate_fn)(const assay_graph *g, const assay_node
                                           void *const *out, assay_error *err);
 
 /* The canonical lowering, one for profiling and quantization alike (opt/lower/canonical.c): the
- * passes below to a fixed point, then assay_lower_batch_norm, assay_eliminate_common and the
+ * passes below to a fixed point, then lower_batch_norm, lower_eliminate_common and the
  * verifier. Exact in float up to the rounding of the folded constants. Relu and clip stay nodes of
  * their own, so that a profile sees the values on both sides; the quantizer fuses them. */
-assay_status assay_canonicalize(assay_graph *g, assay_evaluate_fn evaluate, assay_error *err);
+assay_status lower_canonicalize(assay_graph *g, assay_evaluate_fn evaluate, assay_error *err);
 
 /* ---- the passes; *changed receives how many applications there were ---- */
 
 /* Nodes whose inputs are all constants become constants under the names of their outputs. Quantized
  * values are left alone: their parameters are part of the network. */
-assay_status assay_fold_constants(assay_graph *g, assay_evaluate_fn evaluate, int *changed,
+assay_status lower_fold_constants(assay_graph *g, assay_evaluate_fn evaluate, int *changed,
                                   assay_error *err);
 /* BatchNorm, and add, sub, mul and div by constants, one a channel, into the convolution,
  * transposed convolution or fully-connected layer in front, when nobody else sees its output. The
  * layer's output takes the name of the value that it then computes. */
-assay_status assay_fold_affine(assay_graph *g, int *changed, assay_error *err);
+assay_status lower_fold_affine(assay_graph *g, int *changed, assay_error *err);
 /* A BatchNorm that is left becomes a depthwise 1x1 convolution (one rounding when quantized), or
  * mul and add where there are no spatial axes. */
-assay_status assay_lower_batch_norm(assay_graph *g, int *changed, assay_error *err);
+assay_status lower_batch_norm(assay_graph *g, int *changed, assay_error *err);
 /* matmul by a constant matrix becomes a fully-connected layer. */
-assay_status assay_lower_matmul(assay_graph *g, int *changed, assay_error *err);
+assay_status lower_matmul(assay_graph *g, int *changed, assay_error *err);
 /* Division by a constant becomes multiplication by its reciprocal (one more rounding of binary32);
  * 1 / x becomes reciprocal; a power of 2, 1/2, -1 or -1/2 becomes square, sqrt, reciprocal or
  * rsqrt. */
-assay_status assay_lower_arithmetic(assay_graph *g, int *changed, assay_error *err);
+assay_status lower_arithmetic(assay_graph *g, int *changed, assay_error *err);
 /* The greater or lesser of a value and one number becomes a clip; clips and relus in a row become
  * one where nobody else sees what is between them. */
-assay_status assay_lower_clip(assay_graph *g, int *changed, assay_error *err);
+assay_status lower_clip(assay_graph *g, int *changed, assay_error *err);
 /* Nodes of the same op, attributes and inputs become one: the first in order. A later one that
  * yields an output of the network stays. */
-assay_status assay_eliminate_common(assay_graph *g, int *changed, assay_error *err);
+assay_status lower_eliminate_common(assay_graph *g, int *changed, assay_error *err);
 /* Padding by zeros in space goes into the convolution behind it. */
-assay_status assay_fold_pad(assay_graph *g, int *changed, assay_error *err);
+assay_status lower_fold_pad(assay_graph *g, int *changed, assay_error *err);
 /* Nodes that give back their input go: reshape to the same shape, transpose that moves nothing,
  * slice of everything, pad by nothing, concat of one, clip without bounds, ... */
-assay_status assay_eliminate_identity(assay_graph *g, int *changed, assay_error *err);
+assay_status lower_eliminate_identity(assay_graph *g, int *changed, assay_error *err);
 /* Casts of floats to float16 and bfloat16 go, and their results keep their names: what is profiled
  * and quantized is in float32 between its nodes. */
-assay_status assay_drop_narrowing(assay_graph *g, assay_error *err);
+assay_status lower_drop_narrowing(assay_graph *g, assay_error *err);
 /* Nodes whose outputs reach no output of the graph go, and constants that nobody uses. */
-assay_status assay_eliminate_dead(assay_graph *g, int *changed, assay_error *err);
+assay_status lower_eliminate_dead(assay_graph *g, int *changed, assay_error *err);
 
 /* ---- profile: opt/profile/profile.h; parameters: opt/calibrate/qparams.h; quantizer:
  * opt/quantize/quantize.h ---- */

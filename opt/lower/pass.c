@@ -6,7 +6,7 @@
 
 #include "schemes/spec.h"
 
-int *assay_rewrite_uses(const assay_graph *g)
+int *lower_rewrite_uses(const assay_graph *g)
 {
     int *uses = calloc((size_t)g->n_values + 1, sizeof *uses);
     if (!uses)
@@ -20,19 +20,19 @@ int *assay_rewrite_uses(const assay_graph *g)
     return uses;
 }
 
-bool *assay_rewrite_dead(const assay_graph *g, int extra)
+bool *lower_rewrite_dead(const assay_graph *g, int extra)
 {
     return calloc((size_t)g->n_nodes + (size_t)extra + 1, sizeof(bool));
 }
 
-void assay_rewrite_output(assay_graph *g, int node, int out)
+void lower_rewrite_output(assay_graph *g, int node, int out)
 {
     g->value[g->node[node].out[0]].producer = -1;
     g->node[node].out[0] = out;
     g->value[out].producer = node;
 }
 
-assay_status assay_rewrite_input(assay_graph *g, int node, int slot, int value, assay_error *err)
+assay_status lower_rewrite_input(assay_graph *g, int node, int slot, int value, assay_error *err)
 {
     assay_node *n = &g->node[node];
     if (slot >= n->n_in) {
@@ -47,7 +47,7 @@ assay_status assay_rewrite_input(assay_graph *g, int node, int slot, int value, 
     return ASSAY_OK;
 }
 
-assay_status assay_rewrite_constant(assay_graph *g, const char *base, const char *suffix,
+assay_status lower_rewrite_constant(assay_graph *g, const char *base, const char *suffix,
                                     const assay_type *type, const void *data, int *id,
                                     assay_error *err)
 {
@@ -59,7 +59,7 @@ assay_status assay_rewrite_constant(assay_graph *g, const char *base, const char
     return assay_graph_add_constant(g, name, type, data, id, err);
 }
 
-bool assay_needs_target(const assay_node *n)
+bool lower_needs_target(const assay_node *n)
 {
     bool moves = assay_op_get(n->op)->traits & ASSAY_T_MOVE;
     return !moves && n->op != ASSAY_OP_LOOKUP && n->op != ASSAY_OP_SELECT &&
@@ -67,13 +67,13 @@ bool assay_needs_target(const assay_node *n)
            n->op != ASSAY_OP_ARG_MIN;
 }
 
-void assay_fit_attributes(const assay_scheme *s, const assay_graph *g, assay_node *n)
+void lower_fit_attributes(const assay_scheme *s, const assay_graph *g, assay_node *n)
 {
     if (n->op == ASSAY_OP_AVG_POOL && assay_scheme_counts_overhang(s))
         assay_pool_count_overhang(&g->value[n->in[0]].type, &n->attr.pool);
 }
 
-assay_status assay_target_computes(const assay_scheme *s, const assay_graph *g, const assay_node *n,
+assay_status lower_target_computes(const assay_scheme *s, const assay_graph *g, const assay_node *n,
                                    bool *can, char *why, size_t size, assay_error *err)
 {
     assay_type in[ASSAY_SPEC_IN];

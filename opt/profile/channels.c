@@ -44,7 +44,7 @@ static assay_status allocate(assay_profile_entry *e, int n_channels, size_t stri
     e->n_channels = n_channels; /* from here on they are freed with the profile */
     e->stride = stride;
     for (int i = 0; i < n_channels && !status; i++)
-        status = assay_histogram_init(&e->channel[i], err);
+        status = profile_histogram_init(&e->channel[i], err);
     e->pending = calloc(1, sizeof *e->pending + (size_t)n_channels * sizeof *e->pending->row);
     if (!e->pending)
         return assay_out_of_memory(err);
@@ -82,8 +82,8 @@ static assay_status check_limit(const assay_profile *p, const assay_graph *g, co
     return ASSAY_OK;
 }
 
-assay_status assay_profile_by_channel(assay_profile *p, const assay_graph *g, const char *pattern,
-                                      assay_error *err)
+assay_status profile_by_channel(assay_profile *p, const assay_graph *g, const char *pattern,
+                                assay_error *err)
 {
     int *axis = malloc(((size_t)g->n_values + 1) * sizeof *axis);
     if (!axis)
@@ -104,8 +104,7 @@ assay_status assay_profile_by_channel(assay_profile *p, const assay_graph *g, co
     return status;
 }
 
-assay_status assay_profile_channels_like(assay_profile *p, const assay_profile *like,
-                                         assay_error *err)
+assay_status profile_channels_like(assay_profile *p, const assay_profile *like, assay_error *err)
 {
     assay_status status = ASSAY_OK;
     for (int i = 0; i < p->n_entries && !status; i++)
@@ -131,14 +130,14 @@ static void count(const assay_profile_pair *p, assay_profile_counts *counts, con
     uint16_t at[ASSAY_PROFILE_CHUNK];
     for (int i = 0; i < (p->y ? ASSAY_PROFILE_TABLE : ASSAY_PROFILE_ROW); i += LINE)
         __builtin_prefetch(&counts->table[i], 1);
-    assay_profile_add_full(p, counts, n);
-    if (!assay_profile_place(p, x, n, counts, at)) {
-        assay_profile_add(p, counts);
-        if (!assay_profile_place_anew(p, x, n, counts, at))
+    profile_add_full(p, counts, n);
+    if (!profile_place(p, x, n, counts, at)) {
+        profile_add(p, counts);
+        if (!profile_place_anew(p, x, n, counts, at))
             return;
     }
     counts->max += (uint32_t)n;
-    assay_profile_rows_best()->count(at, n, counts->table);
+    profile_rows_best()->count(at, n, counts->table);
 }
 
 static void count_all(const assay_profile_pair *p, assay_profile_counts *counts, const float *x,
@@ -187,8 +186,8 @@ static void observe_pixels(const assay_profile_entry *e, const assay_profile_fre
 }
 
 /* Rows of each channel are e->stride long. Of one element each, they are taken many at once. */
-void assay_profile_observe_channels(assay_profile_entry *e, const assay_profile_fresh *f,
-                                    const float *x, size_t n)
+void profile_observe_channels(assay_profile_entry *e, const assay_profile_fresh *f, const float *x,
+                              size_t n)
 {
     const size_t channels = (size_t)e->n_channels;
     e->pending->stale = true;
@@ -204,7 +203,7 @@ void assay_profile_observe_channels(assay_profile_entry *e, const assay_profile_
         }
 }
 
-void assay_profile_flush_channels(assay_profile_entry *e, const assay_profile_fresh *f)
+void profile_flush_channels(assay_profile_entry *e, const assay_profile_fresh *f)
 {
     if (!e->pending || !e->pending->stale || f->is_clamped)
         return;
@@ -213,16 +212,16 @@ void assay_profile_flush_channels(assay_profile_entry *e, const assay_profile_fr
         assay_profile_row *row = &e->pending->row[i];
         count_all(&pair, &row->counts, row->x, row->gathered);
         row->gathered = 0;
-        assay_profile_add(&pair, &row->counts);
+        profile_add(&pair, &row->counts);
     }
 }
 
-void assay_profile_join_channels(assay_profile_entry *e)
+void profile_join_channels(assay_profile_entry *e)
 {
     if (!e->pending || !e->pending->stale)
         return;
-    assay_histogram_reset(&e->seen);
+    profile_histogram_reset(&e->seen);
     for (int i = 0; i < e->n_channels; i++)
-        assay_histogram_merge(&e->seen, &e->channel[i]);
+        profile_histogram_merge(&e->seen, &e->channel[i]);
     e->pending->stale = false;
 }

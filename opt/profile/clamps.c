@@ -24,7 +24,7 @@ static bool is_observed(const assay_graph *g, int v)
     return found;
 }
 
-void assay_profile_follow_clamps(assay_profile *p, const assay_graph *g)
+void profile_follow_clamps(assay_profile *p, const assay_graph *g)
 {
     for (int i = 0; p->fresh && i < g->n_nodes; i++) {
         const assay_node *n = &g->node[i];

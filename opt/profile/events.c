@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-assay_status assay_events_fail(assay_events *r, assay_status status, const char *format, ...)
+assay_status profile_events_fail(assay_events *r, assay_status status, const char *format, ...)
 {
     char text[512];
     va_list args;
@@ -18,7 +18,7 @@ assay_status assay_events_fail(assay_events *r, assay_status status, const char 
                       r->has_event ? r->event.start_mark.line + 1 : 1, text);
 }
 
-assay_status assay_events_next(assay_events *r)
+assay_status profile_events_next(assay_events *r)
 {
     if (r->has_event)
         yaml_event_delete(&r->event);
@@ -30,43 +30,43 @@ assay_status assay_events_next(assay_events *r)
     return ASSAY_OK;
 }
 
-assay_status assay_events_expect(assay_events *r, yaml_event_type_t type, const char *what)
+assay_status profile_events_expect(assay_events *r, yaml_event_type_t type, const char *what)
 {
-    assay_status status = assay_events_next(r);
+    assay_status status = profile_events_next(r);
     if (!status && r->event.type != type)
         return ASSAY_REFUSE(r, "expected %s", what);
     return status;
 }
 
-const char *assay_events_text(const assay_events *r)
+const char *profile_events_text(const assay_events *r)
 {
     return (const char *)r->event.data.scalar.value;
 }
 
-assay_status assay_events_scalar(assay_events *r, const char *what)
+assay_status profile_events_scalar(assay_events *r, const char *what)
 {
-    assay_status status = assay_events_expect(r, YAML_SCALAR_EVENT, what);
-    if (!status && strlen(assay_events_text(r)) != r->event.data.scalar.length)
+    assay_status status = profile_events_expect(r, YAML_SCALAR_EVENT, what);
+    if (!status && strlen(profile_events_text(r)) != r->event.data.scalar.length)
         return ASSAY_REFUSE(r, "%s holds a NUL character", what);
     return status;
 }
 
-assay_status assay_events_key(assay_events *r, const char *key)
+assay_status profile_events_key(assay_events *r, const char *key)
 {
-    assay_status status = assay_events_next(r);
+    assay_status status = profile_events_next(r);
     if (status)
         return status;
     if (r->event.type != YAML_SCALAR_EVENT)
         return ASSAY_REFUSE(r, "missing key '%s'", key);
-    if (strcmp(assay_events_text(r), key) != 0)
-        return ASSAY_REFUSE(r, "expected key '%s', found '%.80s'", key, assay_events_text(r));
+    if (strcmp(profile_events_text(r), key) != 0)
+        return ASSAY_REFUSE(r, "expected key '%s', found '%.80s'", key, profile_events_text(r));
     return ASSAY_OK;
 }
 
-assay_status assay_events_as_count(assay_events *r, const char *what, uint64_t *out)
+assay_status profile_events_as_count(assay_events *r, const char *what, uint64_t *out)
 {
     char *end;
-    const char *text = assay_events_text(r);
+    const char *text = profile_events_text(r);
     errno = 0;
     *out = strtoull(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end || errno)
@@ -74,59 +74,59 @@ assay_status assay_events_as_count(assay_events *r, const char *what, uint64_t *
     return ASSAY_OK;
 }
 
-assay_status assay_events_count(assay_events *r, const char *key, uint64_t *out)
+assay_status profile_events_count(assay_events *r, const char *key, uint64_t *out)
 {
-    assay_status status = assay_events_key(r, key);
+    assay_status status = profile_events_key(r, key);
     if (!status)
-        status = assay_events_scalar(r, key);
-    return status ? status : assay_events_as_count(r, key, out);
+        status = profile_events_scalar(r, key);
+    return status ? status : profile_events_as_count(r, key, out);
 }
 
-assay_status assay_events_as_float(assay_events *r, const char *what, float *out)
+assay_status profile_events_as_float(assay_events *r, const char *what, float *out)
 {
     char *end;
-    *out = strtof(assay_events_text(r), &end);
-    if (end == assay_events_text(r) || *end || !isfinite(*out))
+    *out = strtof(profile_events_text(r), &end);
+    if (end == profile_events_text(r) || *end || !isfinite(*out))
         return ASSAY_REFUSE(r, "%s: expected a finite number, found '%.40s'", what,
-                            assay_events_text(r));
+                            profile_events_text(r));
     return ASSAY_OK;
 }
 
-assay_status assay_events_float(assay_events *r, const char *key, float *out)
+assay_status profile_events_float(assay_events *r, const char *key, float *out)
 {
-    assay_status status = assay_events_key(r, key);
+    assay_status status = profile_events_key(r, key);
     if (!status)
-        status = assay_events_scalar(r, key);
-    return status ? status : assay_events_as_float(r, key, out);
+        status = profile_events_scalar(r, key);
+    return status ? status : profile_events_as_float(r, key, out);
 }
 
-assay_status assay_events_int(assay_events *r, const char *key, long lo, long hi, int *out)
+assay_status profile_events_int(assay_events *r, const char *key, long lo, long hi, int *out)
 {
     char *end;
-    assay_status status = assay_events_key(r, key);
+    assay_status status = profile_events_key(r, key);
     if (!status)
-        status = assay_events_scalar(r, key);
+        status = profile_events_scalar(r, key);
     if (status)
         return status;
     errno = 0;
-    long v = strtol(assay_events_text(r), &end, 10);
-    if (end == assay_events_text(r) || *end || errno || v < lo || v > hi)
+    long v = strtol(profile_events_text(r), &end, 10);
+    if (end == profile_events_text(r) || *end || errno || v < lo || v > hi)
         return ASSAY_REFUSE(r, "%s: expected an integer in [%ld, %ld], found '%.40s'", key, lo, hi,
-                            assay_events_text(r));
+                            profile_events_text(r));
     *out = (int)v;
     return ASSAY_OK;
 }
 
-assay_status assay_events_string(assay_events *r, const char *key, char **out)
+assay_status profile_events_string(assay_events *r, const char *key, char **out)
 {
-    assay_status status = assay_events_key(r, key);
+    assay_status status = profile_events_key(r, key);
     if (!status)
-        status = assay_events_scalar(r, key);
+        status = profile_events_scalar(r, key);
     if (status)
         return status;
-    char *copy = strdup(assay_events_text(r));
+    char *copy = strdup(profile_events_text(r));
     if (!copy)
-        return assay_events_fail(r, ASSAY_ERR_MEMORY, "out of memory");
+        return profile_events_fail(r, ASSAY_ERR_MEMORY, "out of memory");
     free(*out);
     *out = copy;
     return ASSAY_OK;

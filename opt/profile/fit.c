@@ -22,7 +22,7 @@ static bool only_rearranges(const assay_graph *g, const assay_node *n)
 static const assay_profile_entry *find(const assay_profile *p, const assay_graph *g, int v,
                                        int came_by, int left)
 {
-    const assay_profile_entry *e = assay_profile_find(p, g->value[v].name);
+    const assay_profile_entry *e = profile_find(p, g->value[v].name);
     for (int i = 0; i < g->n_nodes && !e && left > 0; i++) {
         const assay_node *n = &g->node[i];
         if (i == came_by || !only_rearranges(g, n))
@@ -35,7 +35,7 @@ static const assay_profile_entry *find(const assay_profile *p, const assay_graph
     return e;
 }
 
-const assay_profile_entry *assay_profile_of(const assay_profile *p, const assay_graph *g, int v)
+const assay_profile_entry *profile_entry_of(const assay_profile *p, const assay_graph *g, int v)
 {
     return find(p, g, v, -1, FARTHEST);
 }
@@ -68,7 +68,7 @@ typedef struct fitness {
 static bool is_in(const assay_graph *g, const assay_profile_entry *e)
 {
     const int v = assay_graph_find_value(g, e->name);
-    return v >= 0 && assay_is_profiled(&g->value[v]);
+    return v >= 0 && profile_is_profiled(&g->value[v]);
 }
 
 /* Whether a value of g was seen to hold the very elements of e: the other lowering rearranges them.
@@ -77,7 +77,7 @@ static bool has_twin_in(const assay_profile *p, const assay_graph *g, const assa
 {
     for (int i = 0; i < p->n_entries; i++) {
         const assay_profile_entry *o = &p->entry[i];
-        if (o != e && o->lineage == e->lineage && assay_histogram_equal(&o->seen, &e->seen) &&
+        if (o != e && o->lineage == e->lineage && profile_histogram_equal(&o->seen, &e->seen) &&
             is_in(g, o))
             return true;
     }
@@ -87,9 +87,9 @@ static bool has_twin_in(const assay_profile *p, const assay_graph *g, const assa
 static void look(const assay_profile *p, const assay_graph *g, const uint64_t *lineage, fitness *f)
 {
     for (int v = 0; v < g->n_values; v++) {
-        if (!assay_is_profiled(&g->value[v]))
+        if (!profile_is_profiled(&g->value[v]))
             continue;
-        const assay_profile_entry *e = assay_profile_of(p, g, v);
+        const assay_profile_entry *e = profile_entry_of(p, g, v);
         if (!e)
             list_name(&f->missing, g->value[v].name);
         else if (e->seen.finite == 0)
@@ -102,7 +102,7 @@ static void look(const assay_profile *p, const assay_graph *g, const uint64_t *l
             list_name(&f->foreign, p->entry[i].name);
 }
 
-assay_status assay_profile_check(const assay_profile *p, const assay_graph *g, assay_error *err)
+assay_status profile_check(const assay_profile *p, const assay_graph *g, assay_error *err)
 {
     fitness f = {0};
     char digest[33];

@@ -8,20 +8,20 @@
 
 #define RING_BYTES (ASSAY_HISTOGRAM_BINS * sizeof(uint64_t))
 
-assay_status assay_histogram_init(assay_histogram *h, assay_error *err)
+assay_status profile_histogram_init(assay_histogram *h, assay_error *err)
 {
     *h = (assay_histogram){.exponent = ASSAY_HISTOGRAM_MIN_EXPONENT};
     h->count = calloc(1, RING_BYTES);
     return h->count ? ASSAY_OK : assay_out_of_memory(err);
 }
 
-void assay_histogram_clear(assay_histogram *h)
+void profile_histogram_clear(assay_histogram *h)
 {
     free(h->count);
     h->count = NULL;
 }
 
-void assay_histogram_reset(assay_histogram *h)
+void profile_histogram_reset(assay_histogram *h)
 {
     memset(h->count, 0, RING_BYTES);
     *h = (assay_histogram){.exponent = ASSAY_HISTOGRAM_MIN_EXPONENT, .count = h->count};
@@ -32,7 +32,7 @@ static int bin_of(double x, int exponent)
     return (int)floor(ldexp(x, -exponent));
 }
 
-int assay_histogram_exponent(float min, float max)
+int profile_histogram_exponent(float min, float max)
 {
     int exponent = ASSAY_HISTOGRAM_MIN_EXPONENT, e;
     if (frexpf(fmaxf(-min, max), &e) > 0 && e - 24 > exponent)
@@ -49,38 +49,38 @@ static void join(const assay_histogram *h, float *min, float *max)
     *max = h->finite > 0 ? fmaxf(*max, h->max) : *max;
 }
 
-bool assay_histogram_holds(const assay_histogram *h, float min, float max)
+bool profile_histogram_holds(const assay_histogram *h, float min, float max)
 {
     if (h->finite > 0 && min >= h->min && max <= h->max)
         return true;
     join(h, &min, &max);
     if (h->finite == 0)
-        return assay_histogram_exponent(min, max) == h->exponent;
+        return profile_histogram_exponent(min, max) == h->exponent;
     const double width = ldexp(1, h->exponent), most = width * ASSAY_HISTOGRAM_MAX_BIN;
     return (double)max < most && -(double)min < most &&
            floor((double)max / width) - floor((double)min / width) < ASSAY_HISTOGRAM_BINS;
 }
 
-void assay_histogram_grow(assay_histogram *h, float min, float max)
+void profile_histogram_grow(assay_histogram *h, float min, float max)
 {
     join(h, &min, &max);
-    const int exponent = assay_histogram_exponent(min, max), by = exponent - h->exponent;
+    const int exponent = profile_histogram_exponent(min, max), by = exponent - h->exponent;
     uint64_t old[ASSAY_HISTOGRAM_BINS];
     int first, end;
     if (by > 0 && h->finite > 0) {
         memcpy(old, h->count, RING_BYTES);
         memset(h->count, 0, RING_BYTES);
-        assay_histogram_extent(h, &first, &end);
+        profile_histogram_extent(h, &first, &end);
         h->exponent = exponent;
         for (int i = first; i < end; i++)
-            *assay_histogram_at(h, by < 31 ? i >> by
-                                   : i < 0 ? -1
-                                           : 0) += old[(unsigned)i % ASSAY_HISTOGRAM_BINS];
+            *profile_histogram_at(h, by < 31 ? i >> by
+                                     : i < 0 ? -1
+                                             : 0) += old[(unsigned)i % ASSAY_HISTOGRAM_BINS];
     }
     h->exponent = exponent;
 }
 
-void assay_histogram_note(assay_histogram *h, uint64_t n, float min, float max)
+void profile_histogram_note(assay_histogram *h, uint64_t n, float min, float max)
 {
     min += 0.0f; /* -0 counts as 0, or the order of observations would show */
     max += 0.0f;
@@ -89,47 +89,47 @@ void assay_histogram_note(assay_histogram *h, uint64_t n, float min, float max)
     h->finite += n;
 }
 
-bool assay_histogram_can_merge(const assay_histogram *a, const assay_histogram *b)
+bool profile_histogram_can_merge(const assay_histogram *a, const assay_histogram *b)
 {
     return a->finite <= UINT64_MAX - b->finite && a->nan <= UINT64_MAX - b->nan &&
            a->inf <= UINT64_MAX - b->inf;
 }
 
-void assay_histogram_merge(assay_histogram *into, const assay_histogram *from)
+void profile_histogram_merge(assay_histogram *into, const assay_histogram *from)
 {
     if (from->finite > 0) {
-        assay_histogram_grow(into, from->min, from->max);
+        profile_histogram_grow(into, from->min, from->max);
         const int by = into->exponent - from->exponent;
         int first, end;
-        assay_histogram_extent(from, &first, &end);
+        profile_histogram_extent(from, &first, &end);
         for (int i = first; i < end; i++)
-            *assay_histogram_at(into, by < 31 ? i >> by
-                                      : i < 0 ? -1
-                                              : 0) += *assay_histogram_at(from, i);
-        assay_histogram_note(into, from->finite, from->min, from->max);
+            *profile_histogram_at(into, by < 31 ? i >> by
+                                        : i < 0 ? -1
+                                                : 0) += *profile_histogram_at(from, i);
+        profile_histogram_note(into, from->finite, from->min, from->max);
     }
     into->nan += from->nan;
     into->inf += from->inf;
 }
 
-bool assay_histogram_equal(const assay_histogram *a, const assay_histogram *b)
+bool profile_histogram_equal(const assay_histogram *a, const assay_histogram *b)
 {
     return a->finite == b->finite && a->nan == b->nan && a->inf == b->inf && a->min == b->min &&
            a->max == b->max && memcmp(a->count, b->count, RING_BYTES) == 0;
 }
 
-int assay_histogram_bin(const assay_histogram *h, double x)
+int profile_histogram_bin(const assay_histogram *h, double x)
 {
     return bin_of(x, h->exponent);
 }
 
-void assay_histogram_edges(const assay_histogram *h, int i, double *lo, double *hi)
+void profile_histogram_edges(const assay_histogram *h, int i, double *lo, double *hi)
 {
     *lo = ldexp(i, h->exponent);
     *hi = ldexp(i + 1, h->exponent);
 }
 
-void assay_histogram_extent(const assay_histogram *h, int *first, int *end)
+void profile_histogram_extent(const assay_histogram *h, int *first, int *end)
 {
     *first = h->finite > 0 ? bin_of((double)h->min, h->exponent) : 0;
     *end = h->finite > 0 ? bin_of((double)h->max, h->exponent) + 1 : 0;

@@ -30,41 +30,41 @@ typedef struct assay_histogram {
 } assay_histogram;
 
 /* An empty one; *h is to be cleared whatever the status. */
-assay_status assay_histogram_init(assay_histogram *h, assay_error *err);
+assay_status profile_histogram_init(assay_histogram *h, assay_error *err);
 /* Gives its memory back. */
-void assay_histogram_clear(assay_histogram *h);
+void profile_histogram_clear(assay_histogram *h);
 /* Forgets every element. */
-void assay_histogram_reset(assay_histogram *h);
+void profile_histogram_reset(assay_histogram *h);
 
 /* The least exponent for elements of which min is the least and max the greatest. */
-int assay_histogram_exponent(float min, float max);
+int profile_histogram_exponent(float min, float max);
 /* Whether the exponent is the least one for elements of [min, max] as well. */
-bool assay_histogram_holds(const assay_histogram *h, float min, float max);
+bool profile_histogram_holds(const assay_histogram *h, float min, float max);
 /* Makes it so. */
-void assay_histogram_grow(assay_histogram *h, float min, float max);
+void profile_histogram_grow(assay_histogram *h, float min, float max);
 /* Notes n elements, of which these are the least and the greatest, and which h holds; counting them
  * is the caller's. */
-void assay_histogram_note(assay_histogram *h, uint64_t n, float min, float max);
+void profile_histogram_note(assay_histogram *h, uint64_t n, float min, float max);
 
 /* Whether counts of both together fit in 64 bits. */
-bool assay_histogram_can_merge(const assay_histogram *a, const assay_histogram *b);
+bool profile_histogram_can_merge(const assay_histogram *a, const assay_histogram *b);
 /* Adds `from`. */
-void assay_histogram_merge(assay_histogram *into, const assay_histogram *from);
+void profile_histogram_merge(assay_histogram *into, const assay_histogram *from);
 
 /* Whether they saw the same, as far as they tell. */
-bool assay_histogram_equal(const assay_histogram *a, const assay_histogram *b);
+bool profile_histogram_equal(const assay_histogram *a, const assay_histogram *b);
 
 /* The bin of x, which is finite and in the histogram's range. */
-int assay_histogram_bin(const assay_histogram *h, double x);
+int profile_histogram_bin(const assay_histogram *h, double x);
 /* Where bin i's count is. */
-static inline uint64_t *assay_histogram_at(const assay_histogram *h, int i)
+static inline uint64_t *profile_histogram_at(const assay_histogram *h, int i)
 {
     return &h->count[(unsigned)i % ASSAY_HISTOGRAM_BINS];
 }
 /* Edges of bin i in real values: [*lo, *hi). */
-void assay_histogram_edges(const assay_histogram *h, int i, double *lo, double *hi);
+void profile_histogram_edges(const assay_histogram *h, int i, double *lo, double *hi);
 /* The least and the greatest element are in bins *first and *end - 1; *first = *end when there are
  * none. */
-void assay_histogram_extent(const assay_histogram *h, int *first, int *end);
+void profile_histogram_extent(const assay_histogram *h, int *first, int *end);
 
 #endif

@@ -8,7 +8,7 @@
 
 /* ---- samples ---- */
 
-assay_status assay_profile_add_range(assay_profile *p, assay_profile_range r, assay_error *err)
+assay_status profile_add_range(assay_profile *p, assay_profile_range r, assay_error *err)
 {
     int at = 0;
     while (at < p->n_ranges && p->range[at].end <= r.first)
@@ -43,12 +43,12 @@ assay_status assay_profile_add_range(assay_profile *p, assay_profile_range r, as
     return ASSAY_OK;
 }
 
-assay_status assay_profile_add_sample(assay_profile *p, uint64_t sample, assay_error *err)
+assay_status profile_add_sample(assay_profile *p, uint64_t sample, assay_error *err)
 {
-    return assay_profile_add_range(p, (assay_profile_range){sample, sample + 1}, err);
+    return profile_add_range(p, (assay_profile_range){sample, sample + 1}, err);
 }
 
-uint64_t assay_profile_samples(const assay_profile *p)
+uint64_t profile_samples(const assay_profile *p)
 {
     uint64_t n = 0;
     for (int i = 0; i < p->n_ranges; i++)
@@ -56,7 +56,7 @@ uint64_t assay_profile_samples(const assay_profile *p)
     return n;
 }
 
-assay_status assay_profile_complete(const assay_profile *p, assay_error *err)
+assay_status profile_complete(const assay_profile *p, assay_error *err)
 {
     assay_profile_range want = p->whole;
     if (want.end == 0 && p->n_ranges > 0)
@@ -124,7 +124,7 @@ static assay_status demand_mergeable(const assay_profile *a, const assay_profile
                               "profiles cannot be merged: value '%s' has %d channels in one and %d "
                               "in the other (--per-channel for one shard only?)",
                               x->name, x->n_channels, y->n_channels);
-        if (!assay_histogram_can_merge(&x->seen, &y->seen))
+        if (!profile_histogram_can_merge(&x->seen, &y->seen))
             return assay_fail(err, ASSAY_ERR_LIMIT,
                               "profiles cannot be merged: counts of value "
                               "'%s' exceed 64 bits",
@@ -139,13 +139,13 @@ static assay_status join_ranges(const assay_profile *a, const assay_profile *b, 
 {
     assay_status status = ASSAY_OK;
     for (int i = 0; i < a->n_ranges && !status; i++)
-        status = assay_profile_add_range(out, a->range[i], err);
+        status = profile_add_range(out, a->range[i], err);
     for (int i = 0; i < b->n_ranges && !status; i++)
-        status = assay_profile_add_range(out, b->range[i], err);
+        status = profile_add_range(out, b->range[i], err);
     return status;
 }
 
-assay_status assay_profile_merge(assay_profile *into, const assay_profile *from, assay_error *err)
+assay_status profile_merge(assay_profile *into, const assay_profile *from, assay_error *err)
 {
     assay_profile joined = {0};
     assay_status status = demand_mergeable(into, from, err);
@@ -155,8 +155,8 @@ assay_status assay_profile_merge(assay_profile *into, const assay_profile *from,
         free(joined.range);
         return status;
     }
-    assay_profile_flush(into);
-    assay_profile_flush(from);
+    profile_flush(into);
+    profile_flush(from);
     free(into->range);
     into->range = joined.range;
     into->n_ranges = joined.n_ranges;
@@ -165,9 +165,9 @@ assay_status assay_profile_merge(assay_profile *into, const assay_profile *from,
         assay_profile_entry *e = &into->entry[i];
         if (e->step < 0) /* of a file that does not say, beside one that does */
             e->step = from->entry[i].step;
-        assay_histogram_merge(&e->seen, &from->entry[i].seen);
+        profile_histogram_merge(&e->seen, &from->entry[i].seen);
         for (int k = 0; k < e->n_channels; k++)
-            assay_histogram_merge(&e->channel[k], &from->entry[i].channel[k]);
+            profile_histogram_merge(&e->channel[k], &from->entry[i].channel[k]);
     }
     return ASSAY_OK;
 }

@@ -14,17 +14,17 @@ static void observe_chunk(const assay_profile_pair *p, assay_profile_fresh *f, c
                           size_t n)
 {
     uint16_t at[ASSAY_PROFILE_CHUNK];
-    assay_profile_add_full(p, &f->counts, n);
-    if (!assay_profile_place(p, x, n, &f->counts, at)) {
-        assay_profile_add(p, &f->counts);
-        if (!assay_profile_place_anew(p, x, n, &f->counts, at))
+    profile_add_full(p, &f->counts, n);
+    if (!profile_place(p, x, n, &f->counts, at)) {
+        profile_add(p, &f->counts);
+        if (!profile_place_anew(p, x, n, &f->counts, at))
             return;
     }
     f->counts.max += (uint32_t)n;
-    assay_profile_rows_best()->count(at, n, f->counts.table);
+    profile_rows_best()->count(at, n, f->counts.table);
 }
 
-void assay_profile_observe(assay_profile *p, int value, const float *x, size_t n)
+void profile_observe(assay_profile *p, int value, const float *x, size_t n)
 {
     if (value < 0 || value >= p->n_values || p->entry_of_value[value] < 0)
         return;
@@ -34,7 +34,7 @@ void assay_profile_observe(assay_profile *p, int value, const float *x, size_t n
     if (f->is_clamped)
         return;
     if (e->pending) {
-        assay_profile_observe_channels(e, f, x, n);
+        profile_observe_channels(e, f, x, n);
         return;
     }
     for (size_t at = 0; at < n; at += ASSAY_PROFILE_CHUNK)
@@ -42,13 +42,13 @@ void assay_profile_observe(assay_profile *p, int value, const float *x, size_t n
                       n - at < ASSAY_PROFILE_CHUNK ? n - at : ASSAY_PROFILE_CHUNK);
 }
 
-void assay_profile_flush(const assay_profile *p)
+void profile_flush(const assay_profile *p)
 {
     for (int i = 0; p->fresh && i < p->n_entries; i++) {
         const assay_profile_pair pair = pair_of(&p->entry[i], &p->fresh[i]);
-        assay_profile_add(&pair, &p->fresh[i].counts);
-        assay_profile_flush_channels(&p->entry[i], &p->fresh[i]);
+        profile_add(&pair, &p->fresh[i].counts);
+        profile_flush_channels(&p->entry[i], &p->fresh[i]);
     }
     for (int i = 0; p->fresh && i < p->n_entries; i++)
-        assay_profile_join_channels(&p->entry[i]);
+        profile_join_channels(&p->entry[i]);
 }

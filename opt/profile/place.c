@@ -5,16 +5,16 @@
 
 #include "opt/profile/state.h"
 
-const assay_profile_rows *assay_profile_rows_best(void)
+const profile_rows *profile_rows_best(void)
 {
 #ifdef ASSAY_X86
     if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vnni"))
-        return &assay_profile_rows_avx512;
+        return &profile_rows_avx512;
     if (__builtin_cpu_supports("avx2"))
-        return &assay_profile_rows_avx2;
+        return &profile_rows_avx2;
 #endif
-    return &assay_profile_rows_any;
+    return &profile_rows_any;
 }
 
 /* Adds a row of counts, in bins of `fine`, which are as wide as h's or a part of them. */
@@ -22,9 +22,9 @@ static void add_row(assay_histogram *h, const assay_histogram *fine, const uint1
 {
     const int by = h->exponent - fine->exponent < 31 ? h->exponent - fine->exponent : 31;
     int first, end;
-    assay_histogram_extent(fine, &first, &end);
+    profile_histogram_extent(fine, &first, &end);
     for (int i = first; i < end; i++)
-        *assay_histogram_at(h, i >> by) += row[(unsigned)i % ASSAY_HISTOGRAM_BINS];
+        *profile_histogram_at(h, i >> by) += row[(unsigned)i % ASSAY_HISTOGRAM_BINS];
     for (int i = ASSAY_HISTOGRAM_BINS; i < ASSAY_PROFILE_ROW; i++)
         h->count[0] += row[i];
 }
@@ -44,25 +44,25 @@ static void add_table(const assay_profile_pair *p, uint16_t *table)
     memset(table, 0, ASSAY_PROFILE_TABLE * sizeof *table);
 }
 
-void assay_profile_add(const assay_profile_pair *p, assay_profile_counts *counts)
+void profile_add(const assay_profile_pair *p, assay_profile_counts *counts)
 {
     if (counts->max == 0)
         return;
     add_table(p, counts->table);
     if (counts->below > 0)
-        *assay_histogram_at(p->y, assay_histogram_bin(p->y, (double)p->lo)) += counts->below;
+        *profile_histogram_at(p->y, profile_histogram_bin(p->y, (double)p->lo)) += counts->below;
     if (counts->above > 0)
-        *assay_histogram_at(p->y, assay_histogram_bin(p->y, (double)p->hi)) += counts->above;
+        *profile_histogram_at(p->y, profile_histogram_bin(p->y, (double)p->hi)) += counts->above;
     counts->max = counts->below = counts->above = 0;
 }
 
-void assay_profile_add_full(const assay_profile_pair *p, assay_profile_counts *counts, size_t n)
+void profile_add_full(const assay_profile_pair *p, assay_profile_counts *counts, size_t n)
 {
     if (counts->max + n <= UINT16_MAX)
         return;
-    counts->max = assay_profile_rows_best()->greatest(counts->table);
+    counts->max = profile_rows_best()->greatest(counts->table);
     if (counts->max > UINT16_MAX / 2)
-        assay_profile_add(p, counts);
+        profile_add(p, counts);
 }
 
 static float clamp(float x, float lo, float hi)
@@ -84,23 +84,23 @@ static void set_bins(assay_profile_split *s, int which, const assay_histogram *h
     s->limit[which] = power_bits(h->exponent + 24) - 1;
 }
 
-bool assay_profile_place(const assay_profile_pair *p, const float *x, size_t n,
-                         assay_profile_counts *counts, uint16_t *at)
+bool profile_place(const assay_profile_pair *p, const float *x, size_t n,
+                   assay_profile_counts *counts, uint16_t *at)
 {
     assay_profile_split s = {.lo = p->lo, .hi = p->hi};
     set_bins(&s, 0, p->y ? p->y : p->x);
     set_bins(&s, 1, p->x);
-    if (!assay_profile_rows_best()->places(x, n, &s, at) ||
-        !assay_histogram_holds(p->x, s.least, s.greatest))
+    if (!profile_rows_best()->places(x, n, &s, at) ||
+        !profile_histogram_holds(p->x, s.least, s.greatest))
         return false;
     if (p->y) {
         const float lo = clamp(s.least, p->lo, p->hi), hi = clamp(s.greatest, p->lo, p->hi);
-        if (!assay_histogram_holds(p->y, lo, hi) ||
+        if (!profile_histogram_holds(p->y, lo, hi) ||
             (p->y->exponent > p->x->exponent && n > s.below + s.above))
             return false;
-        assay_histogram_note(p->y, n, lo, hi);
+        profile_histogram_note(p->y, n, lo, hi);
     }
-    assay_histogram_note(p->x, n, s.least, s.greatest);
+    profile_histogram_note(p->x, n, s.least, s.greatest);
     counts->below += s.below;
     counts->above += s.above;
     return true;
@@ -139,22 +139,22 @@ static void count_directly(assay_histogram *h, const float *x, size_t n)
     if (finite == 0)
         return;
     range_of(kept, finite, &lo, &hi);
-    assay_histogram_grow(h, lo, hi);
+    profile_histogram_grow(h, lo, hi);
     none.below = none.above = 0;
-    assay_profile_place(&alone, kept, finite, &none, at);
+    profile_place(&alone, kept, finite, &none, at);
     for (size_t i = 0; i < finite; i++)
         h->count[at[i] < ASSAY_HISTOGRAM_BINS ? at[i] : 0]++;
 }
 
-bool assay_profile_place_anew(const assay_profile_pair *p, const float *x, size_t n,
-                              assay_profile_counts *counts, uint16_t *at)
+bool profile_place_anew(const assay_profile_pair *p, const float *x, size_t n,
+                        assay_profile_counts *counts, uint16_t *at)
 {
     float lo, hi, y[ASSAY_PROFILE_CHUNK];
     if (range_of(x, n, &lo, &hi)) {
-        assay_histogram_grow(p->x, lo, hi);
+        profile_histogram_grow(p->x, lo, hi);
         if (p->y)
-            assay_histogram_grow(p->y, clamp(lo, p->lo, p->hi), clamp(hi, p->lo, p->hi));
-        if (assay_profile_place(p, x, n, counts, at))
+            profile_histogram_grow(p->y, clamp(lo, p->lo, p->hi), clamp(hi, p->lo, p->hi));
+        if (profile_place(p, x, n, counts, at))
             return true;
     }
     count_directly(p->x, x, n);

@@ -10,7 +10,7 @@
 
 /* ---- making and freeing ---- */
 
-assay_status assay_profile_blank(assay_profile **out, assay_error *err)
+assay_status profile_blank(assay_profile **out, assay_error *err)
 {
     assay_profile *p = calloc(1, sizeof *p);
     *out = NULL;
@@ -21,22 +21,22 @@ assay_status assay_profile_blank(assay_profile **out, assay_error *err)
     p->preprocessing = strdup("");
     p->dataset = strdup("");
     if (!p->model || !p->graph || !p->preprocessing || !p->dataset) {
-        assay_profile_free(p);
+        profile_free(p);
         return assay_out_of_memory(err);
     }
     *out = p;
     return ASSAY_OK;
 }
 
-void assay_profile_free(assay_profile *p)
+void profile_free(assay_profile *p)
 {
     if (!p)
         return;
     for (int i = 0; i < p->n_entries; i++) {
         free((char *)p->entry[i].name);
-        assay_histogram_clear(&p->entry[i].seen);
+        profile_histogram_clear(&p->entry[i].seen);
         for (int k = 0; k < p->entry[i].n_channels; k++)
-            assay_histogram_clear(&p->entry[i].channel[k]);
+            profile_histogram_clear(&p->entry[i].channel[k]);
         free(p->entry[i].channel);
         free(p->entry[i].pending);
     }
@@ -61,17 +61,17 @@ static assay_status set_text(char **field, const char *text, assay_error *err)
     return ASSAY_OK;
 }
 
-assay_status assay_profile_set_preprocessing(assay_profile *p, const char *text, assay_error *err)
+assay_status profile_set_preprocessing(assay_profile *p, const char *text, assay_error *err)
 {
     return set_text(&p->preprocessing, text, err);
 }
 
-assay_status assay_profile_set_dataset(assay_profile *p, const char *name, assay_error *err)
+assay_status profile_set_dataset(assay_profile *p, const char *name, assay_error *err)
 {
     return set_text(&p->dataset, name, err);
 }
 
-assay_status assay_profile_set_whole(assay_profile *p, assay_profile_range whole, assay_error *err)
+assay_status profile_set_whole(assay_profile *p, assay_profile_range whole, assay_error *err)
 {
     if (whole.first >= whole.end)
         return assay_fail(err, ASSAY_ERR_INPUT, "samples [%llu, %llu) are none",
@@ -80,13 +80,13 @@ assay_status assay_profile_set_whole(assay_profile *p, assay_profile_range whole
     return ASSAY_OK;
 }
 
-assay_status assay_profile_entry_init(assay_profile_entry *e, const char *name, assay_error *err)
+assay_status profile_entry_init(assay_profile_entry *e, const char *name, assay_error *err)
 {
     *e = (assay_profile_entry){.name = strdup(name), .step = -1};
-    return e->name ? assay_histogram_init(&e->seen, err) : assay_out_of_memory(err);
+    return e->name ? profile_histogram_init(&e->seen, err) : assay_out_of_memory(err);
 }
 
-bool assay_is_profiled(const assay_value *v)
+bool profile_is_profiled(const assay_value *v)
 {
     return !v->data && v->type.elem.kind == ASSAY_KIND_F32;
 }
@@ -107,7 +107,7 @@ static int find_entry(const assay_profile *p, const char *name)
 
 static void number_step(assay_profile *p, const assay_graph *g, int value, int *step)
 {
-    const int i = assay_is_profiled(&g->value[value]) ? find_entry(p, g->value[value].name) : -1;
+    const int i = profile_is_profiled(&g->value[value]) ? find_entry(p, g->value[value].name) : -1;
     if (i >= 0 && p->entry[i].step < 0)
         p->entry[i].step = (*step)++;
 }
@@ -136,10 +136,10 @@ static assay_status make_entries(assay_profile *p, const assay_graph *g, const u
     if (!p->entry || !p->entry_of_value || !p->fresh)
         return assay_out_of_memory(err);
     for (int v = 0; v < g->n_values; v++) {
-        if (!assay_is_profiled(&g->value[v]))
+        if (!profile_is_profiled(&g->value[v]))
             continue;
         assay_profile_entry *e = &p->entry[p->n_entries++];
-        if (assay_profile_entry_init(e, g->value[v].name, err))
+        if (profile_entry_init(e, g->value[v].name, err))
             return ASSAY_ERR_MEMORY;
         e->lineage = lineage[v];
     }
@@ -152,15 +152,15 @@ static assay_status make_entries(assay_profile *p, const assay_graph *g, const u
     p->n_values = g->n_values;
     for (int v = 0; v < g->n_values; v++)
         p->entry_of_value[v] =
-            assay_is_profiled(&g->value[v]) ? find_entry(p, g->value[v].name) : -1;
+            profile_is_profiled(&g->value[v]) ? find_entry(p, g->value[v].name) : -1;
     return ASSAY_OK;
 }
 
-assay_status assay_profile_new(const assay_graph *g, assay_profile **out, assay_error *err)
+assay_status profile_new(const assay_graph *g, assay_profile **out, assay_error *err)
 {
     char digest[33];
     assay_profile *p;
-    assay_status status = assay_profile_blank(&p, err);
+    assay_status status = profile_blank(&p, err);
     *out = NULL;
     if (status)
         return status;
@@ -179,7 +179,7 @@ assay_status assay_profile_new(const assay_graph *g, assay_profile **out, assay_
         status = make_entries(p, g, lineage, err);
     free(lineage);
     if (status)
-        assay_profile_free(p);
+        profile_free(p);
     else
         *out = p;
     return status;
@@ -187,25 +187,25 @@ assay_status assay_profile_new(const assay_graph *g, assay_profile **out, assay_
 
 /* ---- queries ---- */
 
-int assay_profile_count(const assay_profile *p)
+int profile_count(const assay_profile *p)
 {
     return p->n_entries;
 }
 
-const assay_profile_entry *assay_profile_get(const assay_profile *p, int i)
+const assay_profile_entry *profile_get(const assay_profile *p, int i)
 {
-    assay_profile_flush(p);
+    profile_flush(p);
     return &p->entry[i];
 }
 
-const assay_profile_entry *assay_profile_find(const assay_profile *p, const char *name)
+const assay_profile_entry *profile_find(const assay_profile *p, const char *name)
 {
     int i = find_entry(p, name);
-    assay_profile_flush(p);
+    profile_flush(p);
     return i < 0 ? NULL : &p->entry[i];
 }
 
-assay_profile_origin assay_profile_get_origin(const assay_profile *p)
+assay_profile_origin profile_get_origin(const assay_profile *p)
 {
     return (assay_profile_origin){p->model, p->graph, p->preprocessing, p->dataset, p->whole};
 }

@@ -44,67 +44,65 @@ typedef struct assay_profile_origin {
 typedef struct assay_profile assay_profile;
 
 /* An empty profile for every float value of a canonical graph that is not a constant. */
-assay_status assay_profile_new(const assay_graph *g, assay_profile **out, assay_error *err);
-void assay_profile_free(assay_profile *p);
+assay_status profile_new(const assay_graph *g, assay_profile **out, assay_error *err);
+void profile_free(assay_profile *p);
 
 /* Both are copied; they are part of the file. */
-assay_status assay_profile_set_preprocessing(assay_profile *p, const char *text, assay_error *err);
-assay_status assay_profile_set_dataset(assay_profile *p, const char *name, assay_error *err);
+assay_status profile_set_preprocessing(assay_profile *p, const char *text, assay_error *err);
+assay_status profile_set_dataset(assay_profile *p, const char *name, assay_error *err);
 
-assay_status assay_profile_set_whole(assay_profile *p, assay_profile_range whole,
-                                     assay_error *err); /* ASSAY_ERR_INPUT when it is empty */
+assay_status profile_set_whole(assay_profile *p, assay_profile_range whole,
+                               assay_error *err); /* ASSAY_ERR_INPUT when it is empty */
 /* Histograms by channel as well, from now on, of the values whose name matches `pattern` (as in
  * fnmatch(3)); p must be new, and g the graph that it was made for. The channels are along the axis
  * that layouts say, else along the last one. ASSAY_ERR_LIMIT when there are more than
  * ASSAY_PROFILE_CHANNELS, ASSAY_ERR_INPUT when no value's name matches. */
-assay_status assay_profile_by_channel(assay_profile *p, const assay_graph *g, const char *pattern,
-                                      assay_error *err);
+assay_status profile_by_channel(assay_profile *p, const assay_graph *g, const char *pattern,
+                                assay_error *err);
 /* Channels of the same values as `like` has, which is of the same graph. */
-assay_status assay_profile_channels_like(assay_profile *p, const assay_profile *like,
-                                         assay_error *err);
+assay_status profile_channels_like(assay_profile *p, const assay_profile *like, assay_error *err);
 
 /* From now on what a ReLU or a clip to constant bounds makes of a value is counted together with
  * that value, which is cheaper than twice: its own observation is ignored. p must be new, g the
  * graph that it was made for, and what is observed what the network computes. Channels are asked
  * for before. */
-void assay_profile_follow_clamps(assay_profile *p, const assay_graph *g);
+void profile_follow_clamps(assay_profile *p, const assay_graph *g);
 
 /* Counts n elements, all of each sample, of the value with this index in the profile's graph. A
  * value that is not profiled (constants, integers) is ignored. Never fails and never allocates. */
-void assay_profile_observe(assay_profile *p, int value, const float *x, size_t n);
+void profile_observe(assay_profile *p, int value, const float *x, size_t n);
 /* Notes that sample number `sample` of the data set has been observed in full.
  * ASSAY_ERR_INPUT when it had been before. */
-assay_status assay_profile_add_sample(assay_profile *p, uint64_t sample, assay_error *err);
+assay_status profile_add_sample(assay_profile *p, uint64_t sample, assay_error *err);
 
 /* Adds `from` to `into`. ASSAY_ERR_INPUT when they are of different networks, preprocessing or
  * data sets, or share a sample: `into` is then unchanged. */
-assay_status assay_profile_merge(assay_profile *into, const assay_profile *from, assay_error *err);
+assay_status profile_merge(assay_profile *into, const assay_profile *from, assay_error *err);
 
 /* The file, as text: YAML, values sorted by name, floats that parse to the same bits. Written
  * whole or not at all. */
-assay_status assay_profile_save(const assay_profile *p, const char *path, assay_error *err);
+assay_status profile_save(const assay_profile *p, const char *path, assay_error *err);
 /* Strict: unknown or missing keys, counts that do not add up, min > max, NaN, and an empty profile
  * are errors that name line and value. */
-assay_status assay_profile_load(const char *path, assay_profile **out, assay_error *err);
+assay_status profile_load(const char *path, assay_profile **out, assay_error *err);
 
 /* Whether the profile can serve canonical graph g: the weights that a value depends on are those of
  * the profiled network, and every value has an entry, unless g has all that was profiled and more:
  * nodes that were added. Batch size, lowering and unrelated nodes do not matter. The error lists
  * the values at fault. */
-assay_status assay_profile_check(const assay_profile *p, const assay_graph *g, assay_error *err);
+assay_status profile_check(const assay_profile *p, const assay_graph *g, assay_error *err);
 /* ASSAY_ERR_INPUT when a sample of the whole (or, when that is unknown, one below the greatest) was
  * not observed: a shard is missing. */
-assay_status assay_profile_complete(const assay_profile *p, assay_error *err);
+assay_status profile_complete(const assay_profile *p, assay_error *err);
 
 /* ---- queries; entries are sorted by name ---- */
-int assay_profile_count(const assay_profile *p);
-const assay_profile_entry *assay_profile_get(const assay_profile *p, int i);
-const assay_profile_entry *assay_profile_find(const assay_profile *p,
-                                              const char *name); /* or NULL */
+int profile_count(const assay_profile *p);
+const assay_profile_entry *profile_get(const assay_profile *p, int i);
+const assay_profile_entry *profile_find(const assay_profile *p, const char *name); /* or NULL */
 /* The entry that serves value v of canonical graph g: its own, or that of a value which holds the
  * same elements (a reshape, a transpose away); NULL when there is none. */
-const assay_profile_entry *assay_profile_of(const assay_profile *p, const assay_graph *g, int v);
-assay_profile_origin assay_profile_get_origin(const assay_profile *p);
-uint64_t assay_profile_samples(const assay_profile *p);
+const assay_profile_entry *profile_entry_of(const assay_profile *p, const assay_graph *g, int v);
+assay_profile_origin profile_get_origin(const assay_profile *p);
+uint64_t profile_samples(const assay_profile *p);
 
 #endif

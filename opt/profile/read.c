@@ -14,15 +14,15 @@
 static assay_status read_lineage(assay_events *r, uint64_t *out)
 {
     char *end;
-    assay_status status = assay_events_key(r, "lineage");
+    assay_status status = profile_events_key(r, "lineage");
     if (!status)
-        status = assay_events_scalar(r, "lineage");
+        status = profile_events_scalar(r, "lineage");
     if (status)
         return status;
-    *out = strtoull(assay_events_text(r), &end, 16);
-    if (strspn(assay_events_text(r), "0123456789abcdef") != 16 || *end)
+    *out = strtoull(profile_events_text(r), &end, 16);
+    if (strspn(profile_events_text(r), "0123456789abcdef") != 16 || *end)
         return ASSAY_REFUSE(r, "lineage: expected 16 hexadecimal digits, found '%.40s'",
-                            assay_events_text(r));
+                            profile_events_text(r));
     return ASSAY_OK;
 }
 
@@ -90,12 +90,12 @@ static assay_status read_counts(assay_events *r, const place *where, assay_histo
 {
     uint64_t sum = 0;
     int at = first;
-    assay_status status = assay_events_key(r, "counts");
+    assay_status status = profile_events_key(r, "counts");
     if (!status)
-        status = assay_events_scalar(r, "a text of counts");
+        status = profile_events_scalar(r, "a text of counts");
     if (status)
         return status;
-    for (const char *text = assay_events_text(r), *word; *text;) {
+    for (const char *text = profile_events_text(r), *word; *text;) {
         uint64_t count, bins;
         while (*text == ' ' || *text == '\n')
             text++;
@@ -110,7 +110,7 @@ static assay_status read_counts(assay_events *r, const place *where, assay_histo
                            (double)h->min, (double)h->max, end - first);
         if (count > UINT64_MAX - sum)
             return fail_at(r, where, "counts exceed 64 bits");
-        *assay_histogram_at(h, at) = count;
+        *profile_histogram_at(h, at) = count;
         at += (int)bins;
         sum += count;
     }
@@ -130,11 +130,11 @@ static assay_status check_range(assay_events *r, const place *where, const assay
                        (double)h->max);
     if (h->finite == 0 && (h->min != 0 || h->max != 0))
         return fail_at(r, where, "it has a range, but no finite elements");
-    if (h->exponent != assay_histogram_exponent(h->min, h->max))
+    if (h->exponent != profile_histogram_exponent(h->min, h->max))
         return fail_at(r, where, "exponent %d does not belong to [%.9g, %.9g], whose is %d",
                        h->exponent, (double)h->min, (double)h->max,
-                       assay_histogram_exponent(h->min, h->max));
-    assay_histogram_extent(h, &bin, &end);
+                       profile_histogram_exponent(h->min, h->max));
+    profile_histogram_extent(h, &bin, &end);
     if (first != bin)
         return fail_at(r, where, "first bin %d is not that of min %.9g, which is %d", first,
                        (double)h->min, bin);
@@ -145,22 +145,22 @@ static assay_status read_histogram(assay_events *r, const place *where, assay_hi
 {
     int first = 0, bin, end;
     assay_status status;
-    if ((status = assay_events_float(r, "min", &h->min)) ||
-        (status = assay_events_float(r, "max", &h->max)) ||
-        (status = assay_events_count(r, "finite", &h->finite)) ||
-        (status = assay_events_count(r, "nan", &h->nan)) ||
-        (status = assay_events_count(r, "inf", &h->inf)) ||
-        (status = assay_events_int(r, "exponent", ASSAY_HISTOGRAM_MIN_EXPONENT,
-                                   ASSAY_HISTOGRAM_MAX_EXPONENT, &h->exponent)) ||
-        (status = assay_events_int(r, "first", -ASSAY_HISTOGRAM_MAX_BIN, ASSAY_HISTOGRAM_MAX_BIN,
-                                   &first)) ||
+    if ((status = profile_events_float(r, "min", &h->min)) ||
+        (status = profile_events_float(r, "max", &h->max)) ||
+        (status = profile_events_count(r, "finite", &h->finite)) ||
+        (status = profile_events_count(r, "nan", &h->nan)) ||
+        (status = profile_events_count(r, "inf", &h->inf)) ||
+        (status = profile_events_int(r, "exponent", ASSAY_HISTOGRAM_MIN_EXPONENT,
+                                     ASSAY_HISTOGRAM_MAX_EXPONENT, &h->exponent)) ||
+        (status = profile_events_int(r, "first", -ASSAY_HISTOGRAM_MAX_BIN, ASSAY_HISTOGRAM_MAX_BIN,
+                                     &first)) ||
         (status = check_range(r, where, h, first)))
         return status;
-    assay_histogram_extent(h, &bin, &end);
+    profile_histogram_extent(h, &bin, &end);
     status = read_counts(r, where, h, first, end);
-    if (!status && h->finite > 0 && *assay_histogram_at(h, first) == 0)
+    if (!status && h->finite > 0 && *profile_histogram_at(h, first) == 0)
         return fail_at(r, where, "nothing is in the bin of min %.9g", (double)h->min);
-    if (!status && h->finite > 0 && *assay_histogram_at(h, end - 1) == 0)
+    if (!status && h->finite > 0 && *profile_histogram_at(h, end - 1) == 0)
         return fail_at(r, where, "nothing is in the bin of max %.9g", (double)h->max);
     return status;
 }
@@ -171,15 +171,15 @@ static assay_status check_channels(assay_events *r, const assay_profile_entry *e
     assay_histogram all;
     if (e->n_channels == 0)
         return ASSAY_OK;
-    assay_status status = assay_histogram_init(&all, r->err);
+    assay_status status = profile_histogram_init(&all, r->err);
     bool same = !status;
     for (int i = 0; i < e->n_channels && same; i++) {
-        same = assay_histogram_can_merge(&all, &e->channel[i]);
+        same = profile_histogram_can_merge(&all, &e->channel[i]);
         if (same)
-            assay_histogram_merge(&all, &e->channel[i]);
+            profile_histogram_merge(&all, &e->channel[i]);
     }
-    same = same && assay_histogram_equal(&all, &e->seen);
-    assay_histogram_clear(&all);
+    same = same && profile_histogram_equal(&all, &e->seen);
+    profile_histogram_clear(&all);
     if (!status && !same)
         status = ASSAY_REFUSE(
             r, "value '%.200s': its channels do not add up to the value's range and counts",
@@ -190,18 +190,18 @@ static assay_status check_channels(assay_events *r, const assay_profile_entry *e
 static assay_status read_channels(assay_events *r, assay_profile *p, assay_profile_entry *e)
 {
     int room = 0;
-    assay_status status = assay_events_key(r, "channels");
+    assay_status status = profile_events_key(r, "channels");
     if (!status)
-        status = assay_events_expect(r, YAML_SEQUENCE_START_EVENT, "a list of channels");
-    while (!status && !(status = assay_events_next(r)) &&
+        status = profile_events_expect(r, YAML_SEQUENCE_START_EVENT, "a list of channels");
+    while (!status && !(status = profile_events_next(r)) &&
            r->event.type != YAML_SEQUENCE_END_EVENT) {
         const place where = {e->name, e->n_channels};
         if (r->event.type != YAML_MAPPING_START_EVENT)
             return fail_at(r, &where, "expected a channel's mapping");
         if (p->n_channels == ASSAY_PROFILE_CHANNELS)
-            return assay_events_fail(r, ASSAY_ERR_LIMIT,
-                                     "value '%.200s': a profile holds no more than %d channels",
-                                     e->name, p->n_channels);
+            return profile_events_fail(r, ASSAY_ERR_LIMIT,
+                                       "value '%.200s': a profile holds no more than %d channels",
+                                       e->name, p->n_channels);
         if (e->n_channels == room) {
             room = room > 0 ? 2 * room : 64;
             assay_histogram *grown = realloc(e->channel, (size_t)room * sizeof *grown);
@@ -210,11 +210,12 @@ static assay_status read_channels(assay_events *r, assay_profile *p, assay_profi
             e->channel = grown;
         }
         p->n_channels++;
-        status = assay_histogram_init(&e->channel[e->n_channels++], r->err);
+        status = profile_histogram_init(&e->channel[e->n_channels++], r->err);
         if (!status)
             status = read_histogram(r, &where, &e->channel[e->n_channels - 1]);
         if (!status)
-            status = assay_events_expect(r, YAML_MAPPING_END_EVENT, "no more keys in this channel");
+            status =
+                profile_events_expect(r, YAML_MAPPING_END_EVENT, "no more keys in this channel");
     }
     return status ? status : check_channels(r, e);
 }
@@ -223,32 +224,32 @@ static assay_status read_channels(assay_events *r, assay_profile *p, assay_profi
 static assay_status read_entry(assay_events *r, assay_profile *p, int format)
 {
     assay_profile_entry *e = &p->entry[p->n_entries];
-    assay_status status = assay_events_key(r, "name");
+    assay_status status = profile_events_key(r, "name");
     if (!status)
-        status = assay_events_scalar(r, "name");
+        status = profile_events_scalar(r, "name");
     if (status)
         return status;
-    if (p->n_entries > 0 && strcmp(e[-1].name, assay_events_text(r)) >= 0)
+    if (p->n_entries > 0 && strcmp(e[-1].name, profile_events_text(r)) >= 0)
         return ASSAY_REFUSE(r, "value '%.200s' is not after '%.200s': names are sorted and unique",
-                            assay_events_text(r), e[-1].name);
+                            profile_events_text(r), e[-1].name);
     p->n_entries++; /* from here on it is freed with the profile */
-    if (assay_profile_entry_init(e, assay_events_text(r), r->err))
+    if (profile_entry_init(e, profile_events_text(r), r->err))
         return ASSAY_ERR_MEMORY;
     const place where = {e->name, -1};
     if ((status = read_lineage(r, &e->lineage)) ||
-        (format > 5 && (status = assay_events_int(r, "step", 0, MAX_ENTRIES, &e->step))) ||
+        (format > 5 && (status = profile_events_int(r, "step", 0, MAX_ENTRIES, &e->step))) ||
         (status = read_histogram(r, &where, &e->seen)) || (status = read_channels(r, p, e)))
         return status;
-    return assay_events_expect(r, YAML_MAPPING_END_EVENT, "no more keys in this value");
+    return profile_events_expect(r, YAML_MAPPING_END_EVENT, "no more keys in this value");
 }
 
 static assay_status read_values(assay_events *r, assay_profile *p, int format)
 {
     int room = 0;
-    assay_status status = assay_events_key(r, "values");
+    assay_status status = profile_events_key(r, "values");
     if (!status)
-        status = assay_events_expect(r, YAML_SEQUENCE_START_EVENT, "a list of values");
-    while (!status && !(status = assay_events_next(r))) {
+        status = profile_events_expect(r, YAML_SEQUENCE_START_EVENT, "a list of values");
+    while (!status && !(status = profile_events_next(r))) {
         if (r->event.type == YAML_SEQUENCE_END_EVENT)
             break;
         if (r->event.type != YAML_MAPPING_START_EVENT)
@@ -258,8 +259,8 @@ static assay_status read_values(assay_events *r, assay_profile *p, int format)
             assay_profile_entry *grown =
                 room <= MAX_ENTRIES ? realloc(p->entry, (size_t)room * sizeof *grown) : NULL;
             if (!grown)
-                return assay_events_fail(r, ASSAY_ERR_LIMIT, "cannot hold more than %d values",
-                                         p->n_entries);
+                return profile_events_fail(r, ASSAY_ERR_LIMIT, "cannot hold more than %d values",
+                                           p->n_entries);
             p->entry = grown;
         }
         status = read_entry(r, p, format);
@@ -272,44 +273,44 @@ static assay_status read_values(assay_events *r, assay_profile *p, int format)
 /* whole: [first, end] */
 static assay_status read_whole(assay_events *r, assay_profile_range *whole)
 {
-    assay_status status = assay_events_key(r, "whole");
+    assay_status status = profile_events_key(r, "whole");
     if (!status)
-        status = assay_events_expect(r, YAML_SEQUENCE_START_EVENT, "[first, end]");
-    if (status || (status = assay_events_scalar(r, "whole")) ||
-        (status = assay_events_as_count(r, "whole", &whole->first)) ||
-        (status = assay_events_scalar(r, "whole")) ||
-        (status = assay_events_as_count(r, "whole", &whole->end)))
+        status = profile_events_expect(r, YAML_SEQUENCE_START_EVENT, "[first, end]");
+    if (status || (status = profile_events_scalar(r, "whole")) ||
+        (status = profile_events_as_count(r, "whole", &whole->first)) ||
+        (status = profile_events_scalar(r, "whole")) ||
+        (status = profile_events_as_count(r, "whole", &whole->end)))
         return status;
     if (whole->end > 0 && whole->first >= whole->end)
         return ASSAY_REFUSE(r, "whole: [%llu, %llu] is empty", (unsigned long long)whole->first,
                             (unsigned long long)whole->end);
-    return assay_events_expect(r, YAML_SEQUENCE_END_EVENT, "]");
+    return profile_events_expect(r, YAML_SEQUENCE_END_EVENT, "]");
 }
 
 /* samples: [[first, end], ...] */
 static assay_status read_samples(assay_events *r, assay_profile *p)
 {
-    assay_status status = assay_events_key(r, "samples");
+    assay_status status = profile_events_key(r, "samples");
     if (!status)
-        status = assay_events_expect(r, YAML_SEQUENCE_START_EVENT, "a list of sample ranges");
-    while (!status && !(status = assay_events_next(r))) {
+        status = profile_events_expect(r, YAML_SEQUENCE_START_EVENT, "a list of sample ranges");
+    while (!status && !(status = profile_events_next(r))) {
         assay_profile_range range;
         if (r->event.type == YAML_SEQUENCE_END_EVENT)
             break;
         if (r->event.type != YAML_SEQUENCE_START_EVENT)
             return ASSAY_REFUSE(r, "samples: expected [first, end]");
-        if ((status = assay_events_scalar(r, "first sample")) ||
-            (status = assay_events_as_count(r, "samples", &range.first)) ||
-            (status = assay_events_scalar(r, "end of samples")) ||
-            (status = assay_events_as_count(r, "samples", &range.end)) ||
-            (status = assay_events_expect(r, YAML_SEQUENCE_END_EVENT, "]")))
+        if ((status = profile_events_scalar(r, "first sample")) ||
+            (status = profile_events_as_count(r, "samples", &range.first)) ||
+            (status = profile_events_scalar(r, "end of samples")) ||
+            (status = profile_events_as_count(r, "samples", &range.end)) ||
+            (status = profile_events_expect(r, YAML_SEQUENCE_END_EVENT, "]")))
             break;
         if (range.first >= range.end)
             return ASSAY_REFUSE(r, "samples: [%llu, %llu] is empty",
                                 (unsigned long long)range.first, (unsigned long long)range.end);
         assay_error why;
-        if ((status = assay_profile_add_range(p, range, &why)))
-            return assay_events_fail(r, status, "samples: %.300s", why.text);
+        if ((status = profile_add_range(p, range, &why)))
+            return profile_events_fail(r, status, "samples: %.300s", why.text);
     }
     if (!status && p->n_ranges == 0)
         return ASSAY_REFUSE(r, "the profile is empty: it has no samples");
@@ -325,28 +326,28 @@ static assay_status read_profile(assay_events *r, assay_profile *p)
     char *version = NULL;
     int format = 0, ignored;
     assay_status status;
-    if (!(status = assay_events_expect(r, YAML_STREAM_START_EVENT, "a YAML stream")) &&
-        !(status = assay_events_expect(r, YAML_DOCUMENT_START_EVENT,
-                                       "a profile, found an empty file")) &&
-        !(status = assay_events_expect(r, YAML_MAPPING_START_EVENT, "a mapping")) &&
-        !(status = assay_events_string(r, "assay", &version)) &&
-        !(status = assay_events_int(r, "format", 5, 6, &format)) &&
-        !(status = assay_events_string(r, "model", &p->model)) &&
-        !(status = assay_events_string(r, "graph", &p->graph)) &&
-        !(status = assay_events_string(r, "preprocessing", &p->preprocessing)) &&
-        !(status = assay_events_string(r, "dataset", &p->dataset)) &&
+    if (!(status = profile_events_expect(r, YAML_STREAM_START_EVENT, "a YAML stream")) &&
+        !(status = profile_events_expect(r, YAML_DOCUMENT_START_EVENT,
+                                         "a profile, found an empty file")) &&
+        !(status = profile_events_expect(r, YAML_MAPPING_START_EVENT, "a mapping")) &&
+        !(status = profile_events_string(r, "assay", &version)) &&
+        !(status = profile_events_int(r, "format", 5, 6, &format)) &&
+        !(status = profile_events_string(r, "model", &p->model)) &&
+        !(status = profile_events_string(r, "graph", &p->graph)) &&
+        !(status = profile_events_string(r, "preprocessing", &p->preprocessing)) &&
+        !(status = profile_events_string(r, "dataset", &p->dataset)) &&
         !(status = read_whole(r, &p->whole)) && !(status = read_samples(r, p)) &&
-        !(status =
-              assay_events_int(r, "bins", ASSAY_HISTOGRAM_BINS, ASSAY_HISTOGRAM_BINS, &ignored)) &&
+        !(status = profile_events_int(r, "bins", ASSAY_HISTOGRAM_BINS, ASSAY_HISTOGRAM_BINS,
+                                      &ignored)) &&
         !(status = read_values(r, p, format)) &&
-        !(status = assay_events_expect(r, YAML_MAPPING_END_EVENT, "no more keys")) &&
-        !(status = assay_events_expect(r, YAML_DOCUMENT_END_EVENT, "the end of the document")))
-        status = assay_events_expect(r, YAML_STREAM_END_EVENT, "the end of the file");
+        !(status = profile_events_expect(r, YAML_MAPPING_END_EVENT, "no more keys")) &&
+        !(status = profile_events_expect(r, YAML_DOCUMENT_END_EVENT, "the end of the document")))
+        status = profile_events_expect(r, YAML_STREAM_END_EVENT, "the end of the file");
     free(version);
     return status;
 }
 
-assay_status assay_profile_load(const char *path, assay_profile **out, assay_error *err)
+assay_status profile_load(const char *path, assay_profile **out, assay_error *err)
 {
     assay_events r = {.path = path, .err = err};
     assay_profile *p;
@@ -356,7 +357,7 @@ assay_status assay_profile_load(const char *path, assay_profile **out, assay_err
     assay_status status = assay_slurp(path, &text, &length, err);
     if (status)
         return status;
-    status = assay_profile_blank(&p, err);
+    status = profile_blank(&p, err);
     if (!status && !yaml_parser_initialize(&r.parser)) {
         status = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
     } else if (!status) {
@@ -368,7 +369,7 @@ assay_status assay_profile_load(const char *path, assay_profile **out, assay_err
     }
     free(text);
     if (status)
-        assay_profile_free(p);
+        profile_free(p);
     else
         *out = p;
     return status;

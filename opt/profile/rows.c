@@ -5,7 +5,7 @@
 
 /* Which build of this file this is (opt/meson.build). */
 #ifndef ROWS
-#define ROWS assay_profile_rows_any
+#define ROWS profile_rows_any
 #endif
 
 static int32_t choose(int32_t a, int32_t b, int32_t second)
@@ -84,4 +84,4 @@ static uint16_t greatest(const uint16_t *table)
     return most;
 }
 
-const assay_profile_rows ROWS = {places, count, greatest};
+const profile_rows ROWS = {places, count, greatest};

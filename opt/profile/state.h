@@ -42,31 +42,31 @@ struct assay_profile {
 };
 
 /* A profile with no entries and empty strings. */
-assay_status assay_profile_blank(assay_profile **out, assay_error *err);
+assay_status profile_blank(assay_profile **out, assay_error *err);
 /* Gives an entry its name and empty bins. */
-assay_status assay_profile_entry_init(assay_profile_entry *e, const char *name, assay_error *err);
+assay_status profile_entry_init(assay_profile_entry *e, const char *name, assay_error *err);
 /* Values that a profile has entries for: floats that are not constants. */
-bool assay_is_profiled(const assay_value *v);
+bool profile_is_profiled(const assay_value *v);
 /* Adds the fresh counts of every entry to its bins (which is all that queries do to a profile). */
-void assay_profile_flush(const assay_profile *p);
+void profile_flush(const assay_profile *p);
 
 #define ASSAY_PROFILE_CHUNK 1024
 
 /* Finds the places of n > 0 elements, at most ASSAY_PROFILE_CHUNK, and notes their range in the
  * pair's histograms and their number there and in `counts`; the places are still to be counted.
  * False, with nothing done, when a histogram is to grow or not all are finite: the counts of its
- * places that are elsewhere are to be added to it now (assay_profile_add), and
- * assay_profile_place_anew is to be called. */
-bool assay_profile_place(const assay_profile_pair *p, const float *x, size_t n,
-                         assay_profile_counts *counts, uint16_t *at);
+ * places that are elsewhere are to be added to it now (profile_add), and
+ * profile_place_anew is to be called. */
+bool profile_place(const assay_profile_pair *p, const float *x, size_t n,
+                   assay_profile_counts *counts, uint16_t *at);
 /* The same with histograms that grow. False when not all are finite, or y has seen more than
  * clamps of x: all n are then in the histograms, and there are no places. */
-bool assay_profile_place_anew(const assay_profile_pair *p, const float *x, size_t n,
-                              assay_profile_counts *counts, uint16_t *at);
+bool profile_place_anew(const assay_profile_pair *p, const float *x, size_t n,
+                        assay_profile_counts *counts, uint16_t *at);
 /* Adds counts to the histograms, and forgets them. */
-void assay_profile_add(const assay_profile_pair *p, assay_profile_counts *counts);
+void profile_add(const assay_profile_pair *p, assay_profile_counts *counts);
 /* Adds them when n more might not fit, which is seldom: elements are spread over many bins. */
-void assay_profile_add_full(const assay_profile_pair *p, assay_profile_counts *counts, size_t n);
+void profile_add_full(const assay_profile_pair *p, assay_profile_counts *counts, size_t n);
 
 #define ASSAY_PROFILE_GATHERED 2048
 
@@ -84,15 +84,15 @@ struct assay_profile_pending {
     assay_profile_row row[];
 };
 /* profile_channels.c: n elements of a value that has channels; */
-void assay_profile_observe_channels(assay_profile_entry *e, const assay_profile_fresh *f,
-                                    const float *x, size_t n);
+void profile_observe_channels(assay_profile_entry *e, const assay_profile_fresh *f, const float *x,
+                              size_t n);
 /* its channels' histograms (and its clamp's) brought up to all that was observed; then its own. */
-void assay_profile_flush_channels(assay_profile_entry *e, const assay_profile_fresh *f);
-void assay_profile_join_channels(assay_profile_entry *e);
+void profile_flush_channels(assay_profile_entry *e, const assay_profile_fresh *f);
+void profile_join_channels(assay_profile_entry *e);
 
 /* The passes that this machine does fastest. */
-const assay_profile_rows *assay_profile_rows_best(void);
+const profile_rows *profile_rows_best(void);
 /* Adds samples [first, end); ASSAY_ERR_INPUT when some are there already. */
-assay_status assay_profile_add_range(assay_profile *p, assay_profile_range r, assay_error *err);
+assay_status profile_add_range(assay_profile *p, assay_profile_range r, assay_error *err);
 
 #endif

@@ -31,15 +31,15 @@ static void write_text(FILE *f, const char *key, const char *text)
 static void write_histogram(FILE *f, const assay_histogram *h, const char *indent)
 {
     int first, end;
-    assay_histogram_extent(h, &first, &end);
+    profile_histogram_extent(h, &first, &end);
     fprintf(f, "%smin: %.9g\n%smax: %.9g\n", indent, (double)h->min, indent, (double)h->max);
     fprintf(f, "%sfinite: %" PRIu64 "\n%snan: %" PRIu64 "\n%sinf: %" PRIu64 "\n", indent, h->finite,
             indent, h->nan, indent, h->inf);
     fprintf(f, "%sexponent: %d\n%sfirst: %d\n%scounts: |", indent, h->exponent, indent, first,
             indent);
     for (int i = first, next, written = 0; i < end; i = next, written++) {
-        const uint64_t count = *assay_histogram_at(h, i);
-        for (next = i + 1; count == 0 && *assay_histogram_at(h, next) == 0; next++)
+        const uint64_t count = *profile_histogram_at(h, i);
+        for (next = i + 1; count == 0 && *profile_histogram_at(h, next) == 0; next++)
             ;
         if (written % 32 == 0)
             fprintf(f, "\n%s  ", indent);
@@ -65,7 +65,7 @@ static void write_channels(FILE *f, const assay_profile_entry *e)
 static void write_profile(FILE *f, const void *profile)
 {
     const assay_profile *p = profile;
-    assay_profile_flush(p);
+    profile_flush(p);
     fputs("# Ranges and histograms of a float network's values, for assay quantize.\n"
           "# Bin i is [i, i + 1) times 2^exponent; counts are of bin `first` and what follows, 0*9 "
           "are nine\n"
@@ -94,7 +94,7 @@ static void write_profile(FILE *f, const void *profile)
     }
 }
 
-assay_status assay_profile_save(const assay_profile *p, const char *path, assay_error *err)
+assay_status profile_save(const assay_profile *p, const char *path, assay_error *err)
 {
     if (p->n_entries == 0)
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: the profile has no values", path);

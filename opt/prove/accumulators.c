@@ -31,10 +31,10 @@ static assay_status compare_channel(const assay_unit *before, const assay_unit *
     assay_disagreements d;
     assay_verdict *v = &proof->verdict;
     const assay_interval r = proof->reach;
-    assay_status s = assay_form_make(w->scheme, before, channel, r, &a, err);
+    assay_status s = prove_form_make(w->scheme, before, channel, r, &a, err);
     if (s)
         return s;
-    s = assay_form_make(w->scheme, after, channel, r, &b, err);
+    s = prove_form_make(w->scheme, after, channel, r, &b, err);
     if (s) {
         assay_threshold_form_free(&a);
         return s;
@@ -63,8 +63,8 @@ static assay_status compare_channel(const assay_unit *before, const assay_unit *
 static assay_status compare_forms(const assay_unit *before, const assay_unit *after, bool first,
                                   weighted *w, assay_proof *proof, assay_error *err)
 {
-    size_t channels = assay_form_count(w->scheme, before, w->weights);
-    const size_t other = assay_form_count(w->scheme, after, w->weights);
+    size_t channels = prove_form_count(w->scheme, before, w->weights);
+    const size_t other = prove_form_count(w->scheme, after, w->weights);
     channels = other > channels ? other : channels;
     assay_verdict *v = &proof->verdict;
     memset(v, 0, sizeof *v);
@@ -79,7 +79,7 @@ static assay_status compare_forms(const assay_unit *before, const assay_unit *af
     return s;
 }
 
-assay_status assay_compare_forms(const assay_scheme *s, const assay_type *weights,
+assay_status prove_compare_forms(const assay_scheme *s, const assay_type *weights,
                                  const assay_unit *before, const assay_unit *after,
                                  assay_proof *proof, assay_error *err)
 {
@@ -96,11 +96,11 @@ static assay_status attempt(const assay_match *m, const assay_rule *rule, const 
     assay_verdict *v = &proof->verdict;
     proof->possible = true;
     proof->uses_image = image != NULL;
-    assay_status status = assay_prove_rewrite(m, rule, image, proof, err);
+    assay_status status = prove_rewrite(m, rule, image, proof, err);
     if (status || !proof->possible)
         return status;
-    status = assay_product_prepare(proof->after, s, &after, err);
-    if (!status && !assay_sums_alike(s, before, after, sums)) {
+    status = prove_product_prepare(proof->after, s, &after, err);
+    if (!status && !prove_sums_alike(s, before, after, sums)) {
         memset(v, 0, sizeof *v);
         v->kind = ASSAY_UNPROVED;
         snprintf(v->evidence, sizeof v->evidence, "the accumulators have other rules");
@@ -109,21 +109,21 @@ static assay_status attempt(const assay_match *m, const assay_rule *rule, const 
     }
     if (after)
         s->vt->release(after);
-    return assay_prove_impossible(proof, status, err);
+    return prove_impossible(proof, status, err);
 }
 
 /* What the function makes of the codes that the unit ends at; of a plugin's, of all codes. */
 static assay_image image_of(const assay_scheme *s, const assay_unit *u, const weighted *w, size_t n)
 {
-    const bool known = s->vt == &assay_family_vtable;
+    const bool known = s->vt == &derive_family_vtable;
     const assay_rescale *r = &u->scale[ASSAY_OUT];
     return known ? (assay_image){w->table[r->lo - w->least], w->table[r->hi - w->least]}
                  : (assay_image){w->table[0], w->table[n - 1]};
 }
 
-assay_status assay_prove_accumulators(const assay_graph *g, const assay_match *m,
-                                      const assay_rule *rule, const assay_scheme *s,
-                                      assay_run_fn run, assay_proof *proof, assay_error *err)
+assay_status prove_accumulators(const assay_graph *g, const assay_match *m, const assay_rule *rule,
+                                const assay_scheme *s, assay_run_fn run, assay_proof *proof,
+                                assay_error *err)
 {
     const assay_node *node = &g->node[m->upper[0]];
     assay_unit *before = NULL;
@@ -133,12 +133,12 @@ assay_status assay_prove_accumulators(const assay_graph *g, const assay_match *m
     weighted w = {.scheme = s,
                   .weights = &assay_node_in(g, node, 1)->type,
                   .least = assay_elem_min(assay_node_out(g, node, 0)->type.elem)};
-    assay_status status = assay_product_cut(g, m, node, s, &proof->before, &before, err);
+    assay_status status = prove_product_cut(g, m, node, s, &proof->before, &before, err);
     if (!status)
-        status = assay_tabulate(g, m->lower, s, run, &table, &n, err);
+        status = prove_tabulate(g, m->lower, s, run, &table, &n, err);
     w.table = table;
     if (!status)
-        status = assay_product_reach(g, node, ASSAY_NO_VALUE, s, before, &sums, err);
+        status = prove_product_reach(g, node, ASSAY_NO_VALUE, s, before, &sums, err);
     if (!status) {
         proof->reach = sums.reach;
         status = attempt(m, rule, s, before, &sums, NULL, &w, proof, err);
@@ -151,5 +151,5 @@ assay_status assay_prove_accumulators(const assay_graph *g, const assay_match *m
     if (before)
         s->vt->release(before);
     free(table);
-    return assay_prove_impossible(proof, status, err);
+    return prove_impossible(proof, status, err);
 }

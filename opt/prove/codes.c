@@ -177,10 +177,9 @@ static assay_status attempt(const assay_match *m, const assay_rule *rule, const 
     void *after = NULL;
     proof->possible = true;
     proof->uses_image = image != NULL;
-    assay_status status = assay_prove_rewrite(m, rule, image, proof, err);
+    assay_status status = prove_rewrite(m, rule, image, proof, err);
     if (!status && proof->possible) {
-        status =
-            assay_prove_impossible(proof, run_fragment(proof->after, s, run, d, &after, err), err);
+        status = prove_impossible(proof, run_fragment(proof->after, s, run, d, &after, err), err);
         if (!status && proof->possible)
             judge(proof->before, d, after, &proof->verdict);
     }
@@ -210,18 +209,18 @@ static assay_status keep_table(const domain *d, assay_proof *proof, assay_error 
     return ASSAY_OK;
 }
 
-assay_status assay_prove_codes(const assay_graph *g, const assay_match *m, const assay_rule *rule,
-                               const assay_scheme *s, assay_run_fn run, assay_proof *proof,
-                               assay_error *err)
+assay_status prove_codes(const assay_graph *g, const assay_match *m, const assay_rule *rule,
+                         const assay_scheme *s, assay_run_fn run, assay_proof *proof,
+                         assay_error *err)
 {
     assay_graph *small = NULL;
     domain d = {0};
-    assay_status status = assay_fragment_cut(g, m, 1, &small, err);
+    assay_status status = prove_fragment_cut(g, m, 1, &small, err);
     if (!status && small->n_inputs > 2)
         status = assay_fail(err, ASSAY_ERR_LIMIT, "a fragment of %d inputs", small->n_inputs);
     if (!status) {
         size_domain(small, &d);
-        status = assay_fragment_cut(g, m, (int64_t)d.n, &proof->before, err);
+        status = prove_fragment_cut(g, m, (int64_t)d.n, &proof->before, err);
     }
     assay_graph_free(small);
     if (!status)
@@ -239,7 +238,7 @@ assay_status assay_prove_codes(const assay_graph *g, const assay_match *m, const
         status = attempt(m, rule, s, run, &d, &proof->image, proof, err);
     }
     domain_free(&d);
-    return proof->possible ? assay_prove_impossible(proof, status, err) : status;
+    return proof->possible ? prove_impossible(proof, status, err) : status;
 }
 
 /* All results of a node on d->n elements: every code of its inputs, of which it has d->n_inputs. */
@@ -248,7 +247,7 @@ static assay_status tabulate(const assay_graph *g, int node, const assay_scheme 
 {
     assay_match m = {.lower = node};
     assay_graph *f = NULL;
-    assay_status status = assay_fragment_cut(g, &m, (int64_t)d->n, &f, err);
+    assay_status status = prove_fragment_cut(g, &m, (int64_t)d->n, &f, err);
     if (!status && f->n_inputs != d->n_inputs)
         status = assay_fail(err, ASSAY_ERR_INTERNAL, "node '%s' has not %d computed operands",
                             g->node[node].name, d->n_inputs);
@@ -266,17 +265,17 @@ static assay_status tabulate(const assay_graph *g, int node, const assay_scheme 
     return status;
 }
 
-assay_status assay_tabulate(const assay_graph *g, int node, const assay_scheme *s, assay_run_fn run,
+assay_status prove_tabulate(const assay_graph *g, int node, const assay_scheme *s, assay_run_fn run,
                             int64_t **table, size_t *size, assay_error *err)
 {
     const assay_node *n = &g->node[node];
-    int x = n->n_in > 1 && assay_is_constant(g, n->in[0]) ? n->in[1] : n->in[0];
+    int x = n->n_in > 1 && lower_is_constant(g, n->in[0]) ? n->in[1] : n->in[0];
     *size = (size_t)1 << g->value[x].type.elem.bits;
     domain d = {.n_inputs = 1, .n = *size, .complete = true};
     return tabulate(g, node, s, run, &d, table, err);
 }
 
-assay_status assay_tabulate_pairs(const assay_graph *g, int node, const assay_scheme *s,
+assay_status prove_tabulate_pairs(const assay_graph *g, int node, const assay_scheme *s,
                                   assay_run_fn run, int64_t **table, assay_error *err)
 {
     const assay_node *n = &g->node[node];
@@ -333,8 +332,8 @@ static assay_status make_room(const assay_graph *f, void **before, void **after,
     return ASSAY_OK;
 }
 
-assay_status assay_prove_samples(const assay_scheme *s, assay_run_fn run, int samples,
-                                 assay_proof *proof, assay_error *err)
+assay_status prove_samples(const assay_scheme *s, assay_run_fn run, int samples, assay_proof *proof,
+                           assay_error *err)
 {
     const assay_graph *f = proof->before;
     void *in[ASSAY_MATCH_UPPER * 2] = {NULL};
@@ -367,5 +366,5 @@ assay_status assay_prove_samples(const assay_scheme *s, assay_run_fn run, int sa
         free(before[i]);
         free(after[i]);
     }
-    return assay_prove_impossible(proof, status, err);
+    return prove_impossible(proof, status, err);
 }

@@ -8,7 +8,7 @@
 #include "opt/prove/fragment.h"
 #include "opt/prove/prove.h"
 
-assay_status assay_prove_impossible(assay_proof *proof, assay_status status, assay_error *err)
+assay_status prove_impossible(assay_proof *proof, assay_status status, assay_error *err)
 {
     if (status == ASSAY_OK || status == ASSAY_ERR_MEMORY)
         return status;
@@ -38,39 +38,39 @@ static bool same_border(const assay_graph *a, const assay_graph *b)
     return same;
 }
 
-assay_status assay_prove_rewrite(const assay_match *m, const assay_rule *rule,
-                                 const assay_image *image, assay_proof *proof, assay_error *err)
+assay_status prove_rewrite(const assay_match *m, const assay_rule *rule, const assay_image *image,
+                           assay_proof *proof, assay_error *err)
 {
     int changed;
-    assay_match inner = assay_prove_match(m, proof);
+    assay_match inner = prove_match(m, proof);
     assay_graph_free(proof->after);
     proof->after = NULL;
     assay_status s = assay_graph_clone(proof->before, &proof->after, err);
     if (!s)
         s = rule->rewrite(proof->after, &inner, image, err);
     if (!s)
-        s = assay_eliminate_dead(proof->after, &changed, err);
+        s = lower_eliminate_dead(proof->after, &changed, err);
     if (!s && !same_border(proof->before, proof->after))
         s = assay_fail(err, ASSAY_ERR_INTERNAL, "%s changes the type of an input or output",
                        rule->name);
     if (!s)
         s = assay_graph_verify(proof->after, err);
-    return assay_prove_impossible(proof, s, err);
+    return prove_impossible(proof, s, err);
 }
 
-assay_status assay_prove_target(const assay_scheme *s, assay_proof *proof, assay_error *err)
+assay_status prove_target(const assay_scheme *s, assay_proof *proof, assay_error *err)
 {
     for (int i = 0; i < proof->after->n_nodes && proof->possible; i++) {
         const assay_node *n = &proof->after->node[i];
         bool can = true;
         char why[160];
         assay_status status = ASSAY_OK;
-        if (assay_needs_target(n) && assay_node_is_quantized(proof->after, n))
-            status = assay_target_computes(s, proof->after, n, &can, why, sizeof why, err);
+        if (lower_needs_target(n) && assay_node_is_quantized(proof->after, n))
+            status = lower_target_computes(s, proof->after, n, &can, why, sizeof why, err);
         if (!status && !can)
             status = assay_fail(err, ASSAY_ERR_UNSUPPORTED, "%s", why);
         if (status)
-            return assay_prove_impossible(proof, status, err);
+            return prove_impossible(proof, status, err);
     }
     return ASSAY_OK;
 }

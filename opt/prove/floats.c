@@ -153,10 +153,10 @@ static assay_status attempt(prover *p, const assay_match *m, const assay_rule *r
 {
     proof->possible = true;
     proof->uses_image = image != NULL;
-    assay_status s = assay_prove_rewrite(m, rule, image, proof, p->err);
+    assay_status s = prove_rewrite(m, rule, image, proof, p->err);
     if (!s && proof->possible)
         s = judge(p, proof);
-    return assay_prove_impossible(proof, s, p->err);
+    return prove_impossible(proof, s, p->err);
 }
 
 static bool is_ordered(const int64_t *table, size_t n)
@@ -176,11 +176,11 @@ static assay_status prove_quantize(const assay_graph *g, const assay_match *m,
     size_t n = 0;
     p->elem = assay_node_out(g, f, 0)->type.elem;
     p->n = (size_t)1 << p->elem.bits;
-    assay_status s = assay_tabulate(g, m->lower, p->scheme, p->run, &table, &n, p->err);
+    assay_status s = prove_tabulate(g, m->lower, p->scheme, p->run, &table, &n, p->err);
     if (!s && !is_ordered(table, n))
         s = assay_fail(p->err, ASSAY_ERR_UNSUPPORTED, "the function of the code is not ordered");
     if (!s)
-        s = assay_fragment_cut(g, m, (int64_t)p->n, &proof->before, p->err);
+        s = prove_fragment_cut(g, m, (int64_t)p->n, &proof->before, p->err);
     p->x = calloc(p->n, sizeof *p->x);
     p->raw = calloc(p->n, assay_elem_size(p->elem));
     if (!s && (!p->x || !p->raw))
@@ -194,16 +194,16 @@ static assay_status prove_quantize(const assay_graph *g, const assay_match *m,
     free(p->x);
     free(p->raw);
     free(table);
-    return assay_prove_impossible(proof, s, p->err);
+    return prove_impossible(proof, s, p->err);
 }
 
-assay_status assay_prove_floats(const assay_graph *g, const assay_match *m, const assay_rule *rule,
-                                const assay_scheme *s, assay_run_fn run, assay_proof *proof,
-                                assay_error *err)
+assay_status prove_floats(const assay_graph *g, const assay_match *m, const assay_rule *rule,
+                          const assay_scheme *s, assay_run_fn run, assay_proof *proof,
+                          assay_error *err)
 {
     prover p = {.scheme = s, .run = run, .err = err};
     const assay_node *n = &g->node[m->lower];
-    if (m->n_upper == 1 && assay_is_edge(g, &g->node[m->upper[0]], true) && assay_is_monotone(g, n))
+    if (m->n_upper == 1 && lower_is_edge(g, &g->node[m->upper[0]], true) && lower_is_monotone(g, n))
         return prove_quantize(g, m, rule, &p, proof);
-    return assay_prove_codes(g, m, rule, s, run, proof, err);
+    return prove_codes(g, m, rule, s, run, proof, err);
 }

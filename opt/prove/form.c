@@ -29,7 +29,7 @@ static const assay_node *made_by(const assay_graph *f, int value)
 static const assay_node *product_of(const assay_graph *f)
 {
     for (int i = 0; i < f->n_nodes; i++)
-        if (assay_is_product(&f->node[i]))
+        if (lower_is_product(&f->node[i]))
             return &f->node[i];
     return NULL;
 }
@@ -97,7 +97,7 @@ static bool from_conv_to_fc(const assay_graph *f, const assay_node *a, const ass
     const bool last = a->attr.conv.layout == ASSAY_LAYOUT_NHWC;
     const assay_op transpose = last ? ASSAY_OP_COUNT : ASSAY_OP_TRANSPOSE;
     assay_list there, back;
-    assay_layout_perms(assay_node_in(f, a, 0)->type.rank, ASSAY_LAYOUT_NHWC, &there, &back);
+    lower_layout_perms(assay_node_in(f, a, 0)->type.rank, ASSAY_LAYOUT_NHWC, &there, &back);
     const assay_node *b = behind(h, transpose, &back);
     return b && b->op == ASSAY_OP_FC && is_one_cell(f, a) &&
            is_moved(f, a->in[0], h, b->in[0], transpose, &there) &&
@@ -131,25 +131,25 @@ static bool read_summed(const assay_graph *f, summed *out)
     const assay_node *n = made_by(f, f->output[0]);
     out->bias = ASSAY_NO_VALUE;
     if (!n || n->op != ASSAY_OP_RESCALE || !(n = made_by(f, n->in[0])) ||
-        n->op != ASSAY_OP_RELABEL || !assay_is_plain(n) ||
+        n->op != ASSAY_OP_RELABEL || !lower_is_plain(n) ||
         assay_node_out(f, n, 0)->type.q.zero_point[0] != 0 || !(n = made_by(f, n->in[0])))
         return false;
     if (n->op == ASSAY_OP_ADD) {
-        if (!is_plain_i32(assay_node_out(f, n, 0)) || !assay_is_plain(n))
+        if (!is_plain_i32(assay_node_out(f, n, 0)) || !lower_is_plain(n))
             return false;
         out->bias = n->in[1];
         n = made_by(f, n->in[0]);
     }
     out->matmul = n;
     return n && n->op == ASSAY_OP_MATMUL && is_plain_i32(assay_node_out(f, n, 0)) &&
-           assay_is_plain(n) && !n->attr.matmul.transpose_a;
+           lower_is_plain(n) && !n->attr.matmul.transpose_a;
 }
 
 /* Value w of h is what v of f holds, relabelled. */
 static bool is_relabelled(const assay_graph *f, int v, const assay_graph *h, int w)
 {
     const assay_node *n = made_by(h, w);
-    return n && n->op == ASSAY_OP_RELABEL && assay_is_plain(n) && same_name(f, v, h, n->in[0]);
+    return n && n->op == ASSAY_OP_RELABEL && lower_is_plain(n) && same_name(f, v, h, n->in[0]);
 }
 
 static bool from_fc_to_matmul(const assay_graph *f, const assay_node *a, const assay_graph *h)
@@ -168,7 +168,7 @@ static bool from_sums_to_fc(const assay_graph *f, const assay_node *a, const ass
 {
     const assay_node *b = behind(h, ASSAY_OP_COUNT, NULL);
     summed was;
-    if (!read_summed(f, &was) || !b || b->op != ASSAY_OP_FC || !assay_same_bounds(a, b) ||
+    if (!read_summed(f, &was) || !b || b->op != ASSAY_OP_FC || !lower_same_bounds(a, b) ||
         (was.bias >= 0) != (b->n_in > 2 && b->in[2] >= 0))
         return false;
     return (was.bias < 0 || is_relabelled(f, was.bias, h, b->in[2])) &&
@@ -208,8 +208,8 @@ static bool same_form(const assay_graph *f, const assay_node *a, const assay_gra
 static bool same_but_layout(const assay_node *a, const assay_node *b, const assay_list *there)
 {
     assay_node turned = *a;
-    int *layout = assay_layout_of(&turned);
-    if (a->op != b->op || a->n_in != b->n_in || !layout || !assay_same_bounds(a, b))
+    int *layout = lower_layout_of(&turned);
+    if (a->op != b->op || a->n_in != b->n_in || !layout || !lower_same_bounds(a, b))
         return false;
     *layout = *layout == ASSAY_LAYOUT_NHWC ? ASSAY_LAYOUT_NCHW : ASSAY_LAYOUT_NHWC;
     for (int i = 0; a->op == ASSAY_OP_RESIZE && i < there->n; i++) {
@@ -247,17 +247,17 @@ static bool same_op_in_layout(const assay_graph *f, const assay_node *a, const a
     const assay_node *behind_it = made_by(h, h->output[0]);
     const assay_node *b = behind_it ? made_by(h, behind_it->in[0]) : NULL;
     assay_node copy = *a;
-    const int *from = assay_layout_of(&copy);
+    const int *from = lower_layout_of(&copy);
     assay_list there, back, perm;
     if (!b || !from)
         return false;
-    assay_layout_perms(assay_node_in(f, a, 0)->type.rank,
+    lower_layout_perms(assay_node_in(f, a, 0)->type.rank,
                        *from == ASSAY_LAYOUT_NHWC ? ASSAY_LAYOUT_NCHW : ASSAY_LAYOUT_NHWC, &there,
                        &back);
     if (behind(h, ASSAY_OP_TRANSPOSE, &back) != b || !same_but_layout(a, b, &there) ||
         !is_moved(f, a->in[0], h, b->in[0], ASSAY_OP_TRANSPOSE, &there))
         return false;
-    if (!assay_is_product(a))
+    if (!lower_is_product(a))
         return a->n_in == 1;
     weight_perm(a, assay_node_in(f, a, 1)->type.rank, &perm);
     return is_moved(f, a->in[1], h, b->in[1], ASSAY_OP_TRANSPOSE, &perm) && same_bias(f, a, h, b);
@@ -279,7 +279,7 @@ static assay_status prepare(const assay_graph *f, const assay_scheme *s, summing
     summed plain;
     assay_type in[ASSAY_SPEC_IN];
     assay_unit_spec spec;
-    assay_status status = assay_product_prepare(f, s, &out->product, err);
+    assay_status status = prove_product_prepare(f, s, &out->product, err);
     out->bias = ASSAY_NO_VALUE;
     out->plain = n && is_plain_i32(assay_node_out(f, n, 0));
     if (out->plain && read_summed(f, &plain)) {
@@ -304,7 +304,7 @@ static void release(const assay_scheme *s, summing *of)
 static const assay_node *product_in(const assay_graph *g, const assay_match *m)
 {
     const assay_node *n = &g->node[m->lower];
-    return assay_is_product(n) || m->n_upper == 0 ? n : &g->node[m->upper[0]];
+    return lower_is_product(n) || m->n_upper == 0 ? n : &g->node[m->upper[0]];
 }
 
 static assay_status compare_sums(const assay_graph *g, const assay_match *m, const assay_rule *rule,
@@ -314,7 +314,7 @@ static assay_status compare_sums(const assay_graph *g, const assay_match *m, con
     assay_verdict *v = &proof->verdict;
     const assay_node *n = product_in(g, m);
     assay_sums sums = {0};
-    assay_status status = assay_product_has_proof(g, n, err);
+    assay_status status = prove_product_has_proof(g, n, err);
     if (!status)
         status = prepare(proof->before, s, &before, err);
     if (!status)
@@ -323,7 +323,7 @@ static assay_status compare_sums(const assay_graph *g, const assay_match *m, con
         const int bias = before.bias < 0
                              ? ASSAY_NO_VALUE
                              : assay_graph_find_value(g, proof->before->value[before.bias].name);
-        status = assay_product_reach(g, n, bias, s, before.product, &sums, err);
+        status = prove_product_reach(g, n, bias, s, before.product, &sums, err);
         proof->reach = sums.reach;
     }
     const bool plain = before.plain || after.plain;
@@ -332,10 +332,10 @@ static assay_status compare_sums(const assay_graph *g, const assay_match *m, con
     else if (!status && plain && (proof->reach.lo < INT32_MIN || proof->reach.hi > INT32_MAX))
         snprintf(v->evidence, sizeof v->evidence, "sums in [%lld, %lld] do not fit 32 bits",
                  (long long)proof->reach.lo, (long long)proof->reach.hi);
-    else if (!status && !assay_sums_alike(s, before.product, after.product, &sums))
+    else if (!status && !prove_sums_alike(s, before.product, after.product, &sums))
         snprintf(v->evidence, sizeof v->evidence, "the accumulators have other rules");
     else if (!status)
-        status = assay_compare_forms(s, &assay_node_in(g, n, 1)->type, before.last, after.last,
+        status = prove_compare_forms(s, &assay_node_in(g, n, 1)->type, before.last, after.last,
                                      proof, err);
     release(s, &before);
     release(s, &after);
@@ -379,7 +379,7 @@ static assay_status try_samples(const assay_scheme *s, assay_run_fn run, assay_p
     const bool same = v->kind == ASSAY_EXACT;
     assay_status status = ASSAY_OK;
     if (!same || !is_much(proof->before))
-        status = assay_prove_samples(s, run, ASSAY_SAMPLES, proof, err);
+        status = prove_samples(s, run, ASSAY_SAMPLES, proof, err);
     if (v->counterexample[0])
         v->kind = ASSAY_UNPROVED;
     else if (!same && proof->possible)
@@ -388,24 +388,24 @@ static assay_status try_samples(const assay_scheme *s, assay_run_fn run, assay_p
     return status;
 }
 
-assay_status assay_prove_form(const assay_graph *g, const assay_match *m, const assay_rule *rule,
-                              const assay_scheme *s, assay_run_fn run, assay_proof *proof,
-                              assay_error *err)
+assay_status prove_form(const assay_graph *g, const assay_match *m, const assay_rule *rule,
+                        const assay_scheme *s, assay_run_fn run, assay_proof *proof,
+                        assay_error *err)
 {
     assay_verdict *v = &proof->verdict;
     v->kind = ASSAY_UNPROVED;
-    assay_status status = assay_fragment_cut(g, m, 0, &proof->before, err);
+    assay_status status = prove_fragment_cut(g, m, 0, &proof->before, err);
     if (!status)
-        status = assay_prove_rewrite(m, rule, NULL, proof, err);
+        status = prove_rewrite(m, rule, NULL, proof, err);
     if (!status && proof->possible)
-        status = assay_prove_target(s, proof, err);
+        status = prove_target(s, proof, err);
     if (!status && proof->possible) {
         judge(rule, proof);
         status = try_samples(s, run, proof, err);
     }
-    if (!status && v->kind == ASSAY_EXACT && assay_is_product(product_in(g, m))) {
+    if (!status && v->kind == ASSAY_EXACT && lower_is_product(product_in(g, m))) {
         v->kind = ASSAY_UNPROVED;
         status = compare_sums(g, m, rule, s, proof, err);
     }
-    return assay_prove_impossible(proof, status, err);
+    return prove_impossible(proof, status, err);
 }

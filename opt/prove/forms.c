@@ -13,12 +13,12 @@
 
 static bool is_built_in(const assay_scheme *s)
 {
-    return s->vt == &assay_family_vtable;
+    return s->vt == &derive_family_vtable;
 }
 
 /* ---- sums ---- */
 
-assay_status assay_sums_apply_overflow(const assay_scheme *s, const assay_unit *u, assay_sums *sums,
+assay_status prove_sums_apply_overflow(const assay_scheme *s, const assay_unit *u, assay_sums *sums,
                                        assay_error *err)
 {
     if (!is_built_in(s)) {
@@ -40,7 +40,7 @@ assay_status assay_sums_apply_overflow(const assay_scheme *s, const assay_unit *
     return ASSAY_OK;
 }
 
-bool assay_sums_alike(const assay_scheme *s, const assay_unit *a, const assay_unit *b,
+bool prove_sums_alike(const assay_scheme *s, const assay_unit *a, const assay_unit *b,
                       const assay_sums *sums)
 {
     assay_sums other = *sums;
@@ -48,13 +48,13 @@ bool assay_sums_alike(const assay_scheme *s, const assay_unit *a, const assay_un
     if (is_built_in(s) &&
         memcmp(&a->rec.accumulator, &b->rec.accumulator, sizeof a->rec.accumulator) == 0)
         return true;
-    return sums->exact && assay_sums_apply_overflow(s, b, &other, &unused) == ASSAY_OK &&
+    return sums->exact && prove_sums_apply_overflow(s, b, &other, &unused) == ASSAY_OK &&
            other.exact;
 }
 
 /* ---- threshold forms ---- */
 
-size_t assay_form_count(const assay_scheme *s, const assay_unit *u, const assay_type *weights)
+size_t prove_form_count(const assay_scheme *s, const assay_unit *u, const assay_type *weights)
 {
     if (is_built_in(s))
         return u->scale[ASSAY_OUT].n;
@@ -75,7 +75,7 @@ static int64_t code_of(const void *of, int64_t x)
     return code;
 }
 
-assay_status assay_form_make(const assay_scheme *s, const assay_unit *u, size_t channel,
+assay_status prove_form_make(const assay_scheme *s, const assay_unit *u, size_t channel,
                              assay_interval r, assay_threshold_form *out, assay_error *err)
 {
     if (is_built_in(s))

@@ -17,18 +17,18 @@ typedef struct assay_sums {
 /* Bits of a built-in accumulator decide whether sums are exact, and what else it holds; of a plugin
  * only sums that it says are exact are known (else ASSAY_ERR_UNSUPPORTED). Fills reach and exact;
  * reach comes as the exact sums. */
-assay_status assay_sums_apply_overflow(const assay_scheme *s, const assay_unit *u, assay_sums *sums,
+assay_status prove_sums_apply_overflow(const assay_scheme *s, const assay_unit *u, assay_sums *sums,
                                        assay_error *err);
 /* Whether both units make the same accumulators of these sums, which a's have settled: by the same
  * rules, or exactly. */
-bool assay_sums_alike(const assay_scheme *s, const assay_unit *a, const assay_unit *b,
+bool prove_sums_alike(const assay_scheme *s, const assay_unit *a, const assay_unit *b,
                       const assay_sums *sums);
 
 /* How many forms unit u has whose weights are of this type. */
-size_t assay_form_count(const assay_scheme *s, const assay_unit *u, const assay_type *weights);
+size_t prove_form_count(const assay_scheme *s, const assay_unit *u, const assay_type *weights);
 /* The threshold form of a unit's rescale to codes. ASSAY_ERR_UNSUPPORTED: a plugin that does not
  * say it is monotone, over more than can be enumerated. */
-assay_status assay_form_make(const assay_scheme *s, const assay_unit *u, size_t channel,
+assay_status prove_form_make(const assay_scheme *s, const assay_unit *u, size_t channel,
                              assay_interval r, assay_threshold_form *out, assay_error *err);
 
 #endif

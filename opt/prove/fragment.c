@@ -41,7 +41,7 @@ static void shrink_shape(const cutter *c, int slot, assay_type *t)
     const assay_node *n = c->shrunk;
     const assay_type *w = &c->from->value[n->in[1]].type;
     const assay_attr_conv *a = &n->attr.conv;
-    const int64_t channels = assay_product_channels(c->from, n);
+    const int64_t channels = prove_product_channels(c->from, n);
     const bool conv = n->op != ASSAY_OP_FC, first = conv && a->layout == ASSAY_LAYOUT_NCHW;
     int64_t groups = conv ? a->group : 1, ones[ASSAY_MAX_RANK] = {1, 1, 1, 1, 1, 1};
     if (n->op == ASSAY_OP_MATMUL) {
@@ -99,7 +99,7 @@ static assay_status copy_value(cutter *c, int value, const assay_node *reader, i
     if (value < 0 || c->map[value] >= 0)
         return ASSAY_OK;
     const assay_value *v = &c->from->value[value];
-    bool constant = reader && assay_is_constant(c->from, value);
+    bool constant = reader && lower_is_constant(c->from, value);
     bool is_table = constant && at > 0 && assay_op_get(reader->op)->traits & ASSAY_T_UNARY;
     if (constant && (c->keeps || is_table || (c->elements > 0 && assay_shape_count(&v->type) == 1)))
         return copy_constant(c, value, is_table, err);
@@ -111,7 +111,7 @@ static assay_status copy_value(cutter *c, int value, const assay_node *reader, i
         shrink_shape(c, slot, &t);
     if (slot > 0 &&
         reader) { /* weights, of which a proof looks at the network's; the bias as it is */
-        const void *data = slot == 2 && assay_is_constant(c->from, value) ? v->data : NULL;
+        const void *data = slot == 2 && lower_is_constant(c->from, value) ? v->data : NULL;
         return assay_graph_add_constant(c->to, v->name, &t, data, &c->map[value], err);
     }
     assay_status s = assay_graph_add_value(c->to, v->name, &t, &c->map[value], err);
@@ -195,21 +195,21 @@ static assay_status cut(cutter *c, const assay_match *m, assay_graph **out, assa
     return ASSAY_OK;
 }
 
-assay_status assay_fragment_cut(const assay_graph *g, const assay_match *m, int64_t elements,
+assay_status prove_fragment_cut(const assay_graph *g, const assay_match *m, int64_t elements,
                                 assay_graph **out, assay_error *err)
 {
     cutter c = {.from = g, .elements = elements};
     return cut(&c, m, out, err);
 }
 
-assay_status assay_fragment_keep(const assay_graph *g, const assay_match *m, assay_graph **out,
+assay_status prove_fragment_keep(const assay_graph *g, const assay_match *m, assay_graph **out,
                                  assay_error *err)
 {
     cutter c = {.from = g, .keeps = true};
     return cut(&c, m, out, err);
 }
 
-bool assay_fragment_shrinks(const assay_graph *g, const assay_node *n)
+bool prove_fragment_shrinks(const assay_graph *g, const assay_node *n)
 {
     const assay_type *w = n->n_in > 1 && n->in[1] >= 0 ? &g->value[n->in[1]].type : NULL;
     const bool known = n->op == ASSAY_OP_MATMUL || n->op == ASSAY_OP_FC || n->op == ASSAY_OP_CONV ||
@@ -217,23 +217,23 @@ bool assay_fragment_shrinks(const assay_graph *g, const assay_node *n)
     if (!w || !known || w->q.granularity == ASSAY_Q_BLOCK ||
         (n->op == ASSAY_OP_MATMUL && (w->rank < 2 || g->value[n->in[0]].type.rank < 2)))
         return false;
-    return w->q.count <= 1 || (int64_t)w->q.count == assay_product_channels(g, n);
+    return w->q.count <= 1 || (int64_t)w->q.count == prove_product_channels(g, n);
 }
 
-assay_status assay_fragment_shrink(const assay_graph *g, const assay_match *m, assay_graph **out,
+assay_status prove_fragment_shrink(const assay_graph *g, const assay_match *m, assay_graph **out,
                                    assay_error *err)
 {
     const assay_node *lower = &g->node[m->lower];
     cutter c = {.from = g, .shrunk = lower, .above = true};
     for (int i = 0; i < m->n_upper; i++)
-        if (assay_fragment_shrinks(g, &g->node[m->upper[i]])) {
+        if (prove_fragment_shrinks(g, &g->node[m->upper[i]])) {
             c.shrunk = &g->node[m->upper[i]];
             c.above = false;
         }
     return cut(&c, m, out, err);
 }
 
-assay_match assay_fragment_match(const assay_match *m)
+assay_match prove_fragment_match(const assay_match *m)
 {
     assay_match f = *m;
     int n = 0;

@@ -140,21 +140,21 @@ static assay_status attempt(const assay_match *m, const assay_rule *rule, const 
     proof->verdict.kind = ASSAY_UNPROVED;
     proof->possible = true;
     proof->uses_image = image != NULL;
-    assay_status status = assay_prove_rewrite(m, rule, image, proof, err);
+    assay_status status = prove_rewrite(m, rule, image, proof, err);
     if (!status && proof->possible && k->down)
-        status = assay_prove_samples(s, run, ASSAY_SAMPLES, proof, err);
+        status = prove_samples(s, run, ASSAY_SAMPLES, proof, err);
     if (!status && proof->possible)
         status = prepare(proof->after, s, &after, err);
     if (!status && after)
         status = judge(k, after, proof, err);
     if (after)
         s->vt->release(after);
-    return assay_prove_impossible(proof, status, err);
+    return prove_impossible(proof, status, err);
 }
 
-assay_status assay_prove_gains(const assay_graph *g, const assay_match *m, const assay_rule *rule,
-                               const assay_scheme *s, assay_run_fn run, assay_proof *proof,
-                               assay_error *err)
+assay_status prove_gains(const assay_graph *g, const assay_match *m, const assay_rule *rule,
+                         const assay_scheme *s, assay_run_fn run, assay_proof *proof,
+                         assay_error *err)
 {
     const int function = g->node[m->lower].op == ASSAY_OP_LRN ? m->upper[0] : m->lower;
     const assay_node *n = &g->node[function];
@@ -162,14 +162,14 @@ assay_status assay_prove_gains(const assay_graph *g, const assay_match *m, const
                .from = &assay_node_in(g, n, 0)->type,
                .to = &assay_node_out(g, n, 0)->type};
     assay_status status =
-        s->vt == &assay_family_vtable
+        s->vt == &derive_family_vtable
             ? ASSAY_OK
             : assay_fail(err, ASSAY_ERR_UNSUPPORTED,
                          "the scheme is a plugin: its rescales have no threshold form");
     if (!status)
-        status = assay_fragment_cut(g, m, 0, &proof->before, err);
+        status = prove_fragment_cut(g, m, 0, &proof->before, err);
     if (!status)
-        status = assay_tabulate(g, function, s, run, &k.table, &k.size, err);
+        status = prove_tabulate(g, function, s, run, &k.table, &k.size, err);
     if (!status)
         status = prepare(proof->before, s, &k.before, err);
     if (!status)
@@ -184,5 +184,5 @@ assay_status assay_prove_gains(const assay_graph *g, const assay_match *m, const
     if (k.before)
         s->vt->release(k.before);
     free(k.table);
-    return assay_prove_impossible(proof, status, err);
+    return prove_impossible(proof, status, err);
 }

@@ -31,7 +31,7 @@ static assay_status prepare(const assay_graph *f, const assay_scheme *s, assay_u
     for (int i = 0; i < f->n_nodes; i++) {
         assay_type in[ASSAY_SPEC_IN];
         assay_unit_spec spec;
-        if (!assay_interpolates(&f->node[i]))
+        if (!lower_interpolates(&f->node[i]))
             continue;
         assay_unit_spec_fill(f, &f->node[i], in, &spec);
         return s->vt->prepare(s, &spec, unit, err);
@@ -107,29 +107,29 @@ static void judge(const interpolation *b, assay_verdict *v)
     }
 }
 
-assay_status assay_prove_interpolation(const assay_graph *g, const assay_match *m,
-                                       const assay_rule *rule, const assay_scheme *s,
-                                       assay_run_fn run, assay_proof *proof, assay_error *err)
+assay_status prove_interpolation(const assay_graph *g, const assay_match *m, const assay_rule *rule,
+                                 const assay_scheme *s, assay_run_fn run, assay_proof *proof,
+                                 assay_error *err)
 {
     const assay_node *rescale = &g->node[m->upper[0]];
     interpolation b = {
         .vt = s->vt, .x = &g->value[rescale->in[0]].type, .y = &g->value[rescale->out[0]].type};
     proof->verdict.kind = ASSAY_UNPROVED;
     assay_status status =
-        s->vt == &assay_family_vtable && assay_interpolates(&g->node[m->lower])
+        s->vt == &derive_family_vtable && lower_interpolates(&g->node[m->lower])
             ? ASSAY_OK
             : assay_fail(err, ASSAY_ERR_UNSUPPORTED, "nothing is known of how %s blends codes",
                          assay_op_get(g->node[m->lower].op)->name);
     if (!status)
-        status = assay_fragment_cut(g, m, 0, &proof->before, err);
+        status = prove_fragment_cut(g, m, 0, &proof->before, err);
     if (!status)
-        status = assay_prove_rewrite(m, rule, NULL, proof, err);
+        status = prove_rewrite(m, rule, NULL, proof, err);
     if (!status && proof->possible)
-        status = assay_prove_target(s, proof, err);
+        status = prove_target(s, proof, err);
     if (!status && proof->possible)
-        status = assay_prove_samples(s, run, ASSAY_SAMPLES, proof, err);
+        status = prove_samples(s, run, ASSAY_SAMPLES, proof, err);
     if (!status && proof->possible && !proof->verdict.counterexample[0]) {
-        status = assay_tabulate(g, m->upper[0], s, run, &b.table, &b.size, err);
+        status = prove_tabulate(g, m->upper[0], s, run, &b.table, &b.size, err);
         if (!status)
             status = prepare(proof->before, s, &b.before, err);
         if (!status)
@@ -142,5 +142,5 @@ assay_status assay_prove_interpolation(const assay_graph *g, const assay_match *
     if (b.after)
         s->vt->release(b.after);
     free(b.table);
-    return assay_prove_impossible(proof, status, err);
+    return prove_impossible(proof, status, err);
 }

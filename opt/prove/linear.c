@@ -48,10 +48,10 @@ static int64_t factor_of(const assay_type *x, const assay_type *y, const int64_t
 static bool bias_is_good(const assay_graph *g, const assay_node *n, int64_t factor, double ratio,
                          assay_verdict *v)
 {
-    for (int64_t c = 0; n->n_in > 2 && n->in[2] >= 0 && c < assay_product_channels(g, n); c++) {
+    for (int64_t c = 0; n->n_in > 2 && n->in[2] >= 0 && c < prove_product_channels(g, n); c++) {
         assay_elem e = g->value[n->in[2]].type.elem;
         int64_t bias, now;
-        if (!assay_product_bias(g, n, c, &bias)) {
+        if (!prove_product_bias(g, n, c, &bias)) {
             snprintf(v->evidence, sizeof v->evidence, "the bias is not known");
             return false;
         }
@@ -63,7 +63,7 @@ static bool bias_is_good(const assay_graph *g, const assay_node *n, int64_t fact
                      (long long)bias, real);
             return false;
         }
-        now = assay_rescaled_bias(bias, factor, ratio);
+        now = prove_rescaled_bias(bias, factor, ratio);
         if (factor > 0 && now * factor != bias) {
             snprintf(v->evidence, sizeof v->evidence, "the bias is no multiple of %lld",
                      (long long)factor);
@@ -117,11 +117,11 @@ static assay_status make_forms(const linear *l, const assay_unit *before, const 
 {
     const int64_t k = l->factor;
     const assay_interval times = {k * r.lo, k * r.hi};
-    assay_status s = assay_form_make(l->scheme, before, channel, times, a, err);
+    assay_status s = prove_form_make(l->scheme, before, channel, times, a, err);
     if (s)
         return s;
     divide_steps(a, k);
-    s = assay_form_make(l->scheme, after, channel, r, b, err);
+    s = prove_form_make(l->scheme, after, channel, r, b, err);
     if (s)
         assay_threshold_form_free(a);
     return s;
@@ -130,8 +130,8 @@ static assay_status make_forms(const linear *l, const assay_unit *before, const 
 static assay_status compare_exactly(const linear *l, const assay_unit *before,
                                     const assay_unit *after, assay_proof *proof, assay_error *err)
 {
-    size_t channels = assay_form_count(l->scheme, before, l->weights), steps = 0;
-    const size_t other = assay_form_count(l->scheme, after, l->weights);
+    size_t channels = prove_form_count(l->scheme, before, l->weights), steps = 0;
+    const size_t other = prove_form_count(l->scheme, after, l->weights);
     channels = other > channels ? other : channels;
     assay_verdict *v = &proof->verdict;
     memset(v, 0, sizeof *v);
@@ -177,12 +177,12 @@ static bool drift_of(const linear *l, bool one_channel, int64_t c, assay_drift *
 {
     double down = 0, up = 0;
     int64_t first = one_channel ? c : 0,
-            end = one_channel ? c + 1 : assay_product_channels(l->g, l->node);
+            end = one_channel ? c + 1 : prove_product_channels(l->g, l->node);
     for (int64_t k = first; k < end; k++) {
         int64_t bias = 0;
-        assay_product_bias(l->g, l->node, k, &bias);
-        double weights = (double)assay_product_extremes(l->g, l->node, -1, 1, k).hi;
-        double off = (double)bias - (double)assay_rescaled_bias(bias, 0, l->ratio) / l->ratio;
+        prove_product_bias(l->g, l->node, k, &bias);
+        double weights = (double)prove_product_extremes(l->g, l->node, -1, 1, k).hi;
+        double off = (double)bias - (double)prove_rescaled_bias(bias, 0, l->ratio) / l->ratio;
         double worst = fmax(-l->error_lo, l->error_hi) * weights;
         down = fmin(down, off - worst);
         up = fmax(up, off + worst);
@@ -282,12 +282,12 @@ static assay_status reach_now(const linear *l, const assay_type *x, const assay_
                             ? (INT64_C(1) << (u->rec.accumulator.bits - 1)) - 1
                             : INT64_C(1) << 50;
     *out = (assay_interval){0, 0};
-    for (int64_t c = 0; c < assay_product_channels(l->g, l->node); c++) {
+    for (int64_t c = 0; c < prove_product_channels(l->g, l->node); c++) {
         int64_t bias = 0;
-        assay_product_bias(l->g, l->node, c, &bias);
-        bias = assay_rescaled_bias(bias, 0, l->ratio);
+        prove_product_bias(l->g, l->node, c, &bias);
+        bias = prove_rescaled_bias(bias, 0, l->ratio);
         assay_extremes e =
-            assay_product_extremes(l->g, l->node, assay_elem_min(x->elem) - zero_of(x),
+            prove_product_extremes(l->g, l->node, assay_elem_min(x->elem) - zero_of(x),
                                    assay_elem_max(x->elem) - zero_of(x), c);
         if (e.magnitude + (bias < 0 ? -bias : bias) > max)
             return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "the accumulator might overflow");
@@ -311,12 +311,12 @@ static bool has_new_bias(const linear *l, const assay_graph *after, assay_verdic
 {
     const assay_node *n = NULL;
     for (int i = 0; i < after->n_nodes; i++)
-        n = assay_is_product(&after->node[i]) ? &after->node[i] : n;
-    for (int64_t c = 0; n && c < assay_product_channels(l->g, l->node); c++) {
+        n = lower_is_product(&after->node[i]) ? &after->node[i] : n;
+    for (int64_t c = 0; n && c < prove_product_channels(l->g, l->node); c++) {
         int64_t was = 0, is = 0, wanted;
-        assay_product_bias(l->g, l->node, c, &was);
-        wanted = assay_rescaled_bias(was, l->factor, l->ratio);
-        if (assay_product_bias(after, n, c, &is) && is == wanted)
+        prove_product_bias(l->g, l->node, c, &was);
+        wanted = prove_rescaled_bias(was, l->factor, l->ratio);
+        if (prove_product_bias(after, n, c, &is) && is == wanted)
             continue;
         snprintf(v->evidence, sizeof v->evidence, "the bias is in another unit");
         snprintf(v->counterexample, sizeof v->counterexample,
@@ -336,7 +336,7 @@ static assay_status judge(linear *l, const assay_match *m, const assay_rule *rul
     const assay_type *y = &assay_node_out(l->g, rescale, 0)->type;
     assay_verdict *v = &proof->verdict;
     assay_unit *after = NULL;
-    const bool built_in = s->vt == &assay_family_vtable;
+    const bool built_in = s->vt == &derive_family_vtable;
     assay_sums sums;
     size_t at;
     v->kind = ASSAY_UNPROVED;
@@ -346,7 +346,7 @@ static assay_status judge(linear *l, const assay_match *m, const assay_rule *rul
                  "pairs of raw codes saturate in this target's accumulator");
         return ASSAY_OK;
     }
-    assay_status status = assay_product_reach(l->g, l->node, ASSAY_NO_VALUE, s, before, &sums, err);
+    assay_status status = prove_product_reach(l->g, l->node, ASSAY_NO_VALUE, s, before, &sums, err);
     if (status)
         return status;
     proof->reach = sums.reach;
@@ -366,16 +366,16 @@ static assay_status judge(linear *l, const assay_match *m, const assay_rule *rul
     if (!l->factor && !bias_is_good(l->g, l->node, 0, l->ratio, v))
         return ASSAY_OK;
     proof->factor = l->factor;
-    status = assay_prove_rewrite(m, rule, NULL, proof, err);
+    status = prove_rewrite(m, rule, NULL, proof, err);
     if (!status && proof->possible && !has_new_bias(l, proof->after, v))
         return ASSAY_OK;
     if (!status && proof->possible)
-        status = assay_product_prepare(proof->after, s, &after, err);
+        status = prove_product_prepare(proof->after, s, &after, err);
     if (!status && after && l->factor) {
         int64_t k = l->factor;
         proof->reach =
             (assay_interval){ceil_div(proof->reach.lo, k), -ceil_div(-proof->reach.hi, k)};
-        if (!assay_sums_alike(s, before, after, &sums))
+        if (!prove_sums_alike(s, before, after, &sums))
             snprintf(v->evidence, sizeof v->evidence, "the accumulators have other rules");
         else
             status = compare_exactly(l, before, after, proof, err);
@@ -391,25 +391,25 @@ static assay_status judge(linear *l, const assay_match *m, const assay_rule *rul
     return status;
 }
 
-assay_status assay_prove_linear(const assay_graph *g, const assay_match *m, const assay_rule *rule,
-                                const assay_scheme *s, assay_run_fn run, assay_proof *proof,
-                                assay_error *err)
+assay_status prove_linear(const assay_graph *g, const assay_match *m, const assay_rule *rule,
+                          const assay_scheme *s, assay_run_fn run, assay_proof *proof,
+                          assay_error *err)
 {
     linear l = {.g = g,
                 .node = &g->node[m->lower],
                 .scheme = s,
                 .weights = &assay_node_in(g, &g->node[m->lower], 1)->type,
-                .ratio = assay_rescale_ratio(g, m->upper[0])};
+                .ratio = prove_rescale_ratio(g, m->upper[0])};
     assay_unit *before = NULL;
     int64_t *table = NULL;
     size_t n = 0;
-    assay_status status = assay_product_cut(g, m, l.node, s, &proof->before, &before, err);
+    assay_status status = prove_product_cut(g, m, l.node, s, &proof->before, &before, err);
     if (!status)
-        status = assay_tabulate(g, m->upper[0], s, run, &table, &n, err);
+        status = prove_tabulate(g, m->upper[0], s, run, &table, &n, err);
     if (!status)
         status = judge(&l, m, rule, s, before, table, n, proof, err);
     if (before)
         s->vt->release(before);
     free(table);
-    return assay_prove_impossible(proof, status, err);
+    return prove_impossible(proof, status, err);
 }

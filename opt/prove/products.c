@@ -5,14 +5,14 @@
 #include "opt/prove/fragment.h"
 #include "schemes/spec.h"
 
-assay_status assay_product_prepare(const assay_graph *fragment, const assay_scheme *s,
+assay_status prove_product_prepare(const assay_graph *fragment, const assay_scheme *s,
                                    assay_unit **unit, assay_error *err)
 {
     for (int i = 0; i < fragment->n_nodes; i++) {
         const assay_node *n = &fragment->node[i];
         assay_type in[ASSAY_SPEC_IN];
         assay_unit_spec spec;
-        if (!assay_fragment_shrinks(fragment, n))
+        if (!prove_fragment_shrinks(fragment, n))
             continue;
         assay_unit_spec_fill(fragment, n, in, &spec);
         return s->vt->prepare(s, &spec, unit, err);
@@ -20,22 +20,22 @@ assay_status assay_product_prepare(const assay_graph *fragment, const assay_sche
     return assay_fail(err, ASSAY_ERR_INTERNAL, "the product is gone");
 }
 
-assay_status assay_product_has_proof(const assay_graph *g, const assay_node *node, assay_error *err)
+assay_status prove_product_has_proof(const assay_graph *g, const assay_node *node, assay_error *err)
 {
-    if (!assay_fragment_shrinks(g, node))
+    if (!prove_fragment_shrinks(g, node))
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "no proof is known for this form of %s",
                           assay_op_get(node->op)->name);
     return ASSAY_OK;
 }
 
-assay_status assay_product_cut(const assay_graph *g, const assay_match *m, const assay_node *node,
+assay_status prove_product_cut(const assay_graph *g, const assay_match *m, const assay_node *node,
                                const assay_scheme *s, assay_graph **fragment, assay_unit **unit,
                                assay_error *err)
 {
-    assay_status status = assay_product_has_proof(g, node, err);
+    assay_status status = prove_product_has_proof(g, node, err);
     if (!status)
-        status = assay_fragment_shrink(g, m, fragment, err);
-    return status ? status : assay_product_prepare(*fragment, s, unit, err);
+        status = prove_fragment_shrink(g, m, fragment, err);
+    return status ? status : prove_product_prepare(*fragment, s, unit, err);
 }
 
 static int64_t zero_point(const assay_type *t, int64_t channel)
@@ -49,7 +49,7 @@ static bool first_to_last(const assay_node *n)
     return n->op == ASSAY_OP_CONV_TRANSPOSE && n->attr.conv.layout == ASSAY_LAYOUT_NCHW;
 }
 
-int64_t assay_product_channels(const assay_graph *g, const assay_node *n)
+int64_t prove_product_channels(const assay_graph *g, const assay_node *n)
 {
     const assay_type *w = &g->value[n->in[1]].type;
     if (n->op == ASSAY_OP_MATMUL) /* columns are alike but for their parameters */
@@ -57,15 +57,15 @@ int64_t assay_product_channels(const assay_graph *g, const assay_node *n)
     return first_to_last(n) ? w->dim[1] * n->attr.conv.group : w->dim[0];
 }
 
-bool assay_product_bias(const assay_graph *g, const assay_node *n, int64_t channel, int64_t *bias)
+bool prove_product_bias(const assay_graph *g, const assay_node *n, int64_t channel, int64_t *bias)
 {
     int b = n->n_in > 2 ? n->in[2] : ASSAY_NO_VALUE;
     *bias = 0;
     if (b < 0)
         return true;
-    if (assay_is_constant(g, b))
+    if (lower_is_constant(g, b))
         *bias = assay_elem_get(g->value[b].type.elem, g->value[b].data, (size_t)channel);
-    return assay_is_constant(g, b);
+    return lower_is_constant(g, b);
 }
 
 /* Adds a product of e in lo..hi and a centred weight in w_lo..w_hi, `count` times. */
@@ -104,13 +104,13 @@ static int64_t weight_of(const assay_value *w, const assay_node *n, int64_t chan
     return (input * outputs + channel % outputs) * taps + i % taps;
 }
 
-assay_extremes assay_product_extremes(const assay_graph *g, const assay_node *n, int64_t lo,
+assay_extremes prove_product_extremes(const assay_graph *g, const assay_node *n, int64_t lo,
                                       int64_t hi, int64_t channel)
 {
     const assay_value *w = &g->value[n->in[1]];
     int64_t zw = zero_point(&w->type, channel), depth = depth_of(g, n);
     assay_extremes e = {0, 0, 0};
-    if (!assay_is_constant(g, n->in[1]) || n->op == ASSAY_OP_MATMUL) {
+    if (!lower_is_constant(g, n->in[1]) || n->op == ASSAY_OP_MATMUL) {
         add_product(&e, lo, hi, assay_elem_min(w->type.elem) - zw,
                     assay_elem_max(w->type.elem) - zw, depth);
         return e;
@@ -135,21 +135,21 @@ static void bias_range(const assay_graph *g, const assay_node *n, int behind, in
                        int64_t *least, int64_t *max)
 {
     const int b = behind >= 0 ? behind : n->n_in > 2 ? n->in[2] : ASSAY_NO_VALUE;
-    if (behind < 0 && assay_product_bias(g, n, channel, least)) {
+    if (behind < 0 && prove_product_bias(g, n, channel, least)) {
         *max = *least;
         return;
     }
     const assay_type *t = &g->value[b].type;
     *least = assay_elem_min(t->elem);
     *max = assay_elem_max(t->elem);
-    for (int64_t i = 0; assay_is_constant(g, b) && i < assay_shape_count(t); i++) {
+    for (int64_t i = 0; lower_is_constant(g, b) && i < assay_shape_count(t); i++) {
         const int64_t code = assay_elem_get(t->elem, g->value[b].data, (size_t)i);
         *least = i == 0 || code < *least ? code : *least;
         *max = i == 0 || code > *max ? code : *max;
     }
 }
 
-assay_status assay_product_reach(const assay_graph *g, const assay_node *n, int behind,
+assay_status prove_product_reach(const assay_graph *g, const assay_node *n, int behind,
                                  const assay_scheme *s, const assay_unit *u, assay_sums *sums,
                                  assay_error *err)
 {
@@ -162,9 +162,9 @@ assay_status assay_product_reach(const assay_graph *g, const assay_node *n, int 
                           n->name);
     *sums = (assay_sums){.pair = 2 * raw_of(x) * raw_of(w)};
     assay_interval *r = &sums->reach;
-    for (int64_t c = 0, channels = assay_product_channels(g, n); c < channels; c++) {
+    for (int64_t c = 0, channels = prove_product_channels(g, n); c < channels; c++) {
         int64_t least, max;
-        assay_extremes e = assay_product_extremes(g, n, assay_elem_min(x->elem) - zx,
+        assay_extremes e = prove_product_extremes(g, n, assay_elem_min(x->elem) - zx,
                                                   assay_elem_max(x->elem) - zx, c);
         bias_range(g, n, behind, c, &least, &max);
         e.magnitude += max > -least ? max : -least;
@@ -172,5 +172,5 @@ assay_status assay_product_reach(const assay_graph *g, const assay_node *n, int 
         r->hi = e.hi + max > r->hi ? e.hi + max : r->hi;
         sums->greatest = e.magnitude > sums->greatest ? e.magnitude : sums->greatest;
     }
-    return assay_sums_apply_overflow(s, u, sums, err);
+    return prove_sums_apply_overflow(s, u, sums, err);
 }

@@ -8,7 +8,7 @@
 #include "opt/lower/pass.h"
 #include "opt/prove/fragment.h"
 
-void assay_proof_free(assay_proof *p)
+void prove_proof_free(assay_proof *p)
 {
     assay_graph_free(p->before);
     assay_graph_free(p->after);
@@ -19,9 +19,9 @@ void assay_proof_free(assay_proof *p)
     p->drift = NULL;
 }
 
-assay_match assay_prove_match(const assay_match *m, const assay_proof *proof)
+assay_match prove_match(const assay_match *m, const assay_proof *proof)
 {
-    assay_match inner = assay_fragment_match(m);
+    assay_match inner = prove_fragment_match(m);
     inner.data = proof->data;
     inner.factor = proof->factor;
     inner.fills = proof->fills;
@@ -29,36 +29,36 @@ assay_match assay_prove_match(const assay_match *m, const assay_proof *proof)
     return inner;
 }
 
-assay_status assay_prove(const assay_graph *g, const assay_match *m, const assay_rule *rule,
-                         const assay_scheme *s, assay_run_fn run, assay_proof *proof,
-                         assay_error *err)
+assay_status prove_application(const assay_graph *g, const assay_match *m, const assay_rule *rule,
+                               const assay_scheme *s, assay_run_fn run, assay_proof *proof,
+                               assay_error *err)
 {
     memset(proof, 0, sizeof *proof);
     proof->possible = true;
     switch (rule->obligation) {
     case ASSAY_PROVE_CODES:
     case ASSAY_PROVE_TABLE:
-        return assay_prove_codes(g, m, rule, s, run, proof, err);
+        return prove_codes(g, m, rule, s, run, proof, err);
     case ASSAY_PROVE_ACCUMULATORS:
-        return assay_prove_accumulators(g, m, rule, s, run, proof, err);
+        return prove_accumulators(g, m, rule, s, run, proof, err);
     case ASSAY_PROVE_LINEAR:
-        return assay_prove_linear(g, m, rule, s, run, proof, err);
+        return prove_linear(g, m, rule, s, run, proof, err);
     case ASSAY_PROVE_SUMS:
     case ASSAY_PROVE_AVERAGE:
-        return assay_prove_sums(g, m, rule, s, run, proof, err);
+        return prove_sums(g, m, rule, s, run, proof, err);
     case ASSAY_PROVE_MOVE:
     case ASSAY_PROVE_ORDER:
-        return assay_prove_sink(g, m, rule, s, run, proof, err);
+        return prove_sink(g, m, rule, s, run, proof, err);
     case ASSAY_PROVE_INTERPOLATION:
-        return assay_prove_interpolation(g, m, rule, s, run, proof, err);
+        return prove_interpolation(g, m, rule, s, run, proof, err);
     case ASSAY_PROVE_GAINS:
-        return assay_prove_gains(g, m, rule, s, run, proof, err);
+        return prove_gains(g, m, rule, s, run, proof, err);
     case ASSAY_PROVE_FORM:
     case ASSAY_PROVE_LAYOUT:
-        return assay_prove_form(g, m, rule, s, run, proof, err);
+        return prove_form(g, m, rule, s, run, proof, err);
     case ASSAY_PROVE_FLOATS:
-        return assay_prove_floats(g, m, rule, s, run, proof, err);
+        return prove_floats(g, m, rule, s, run, proof, err);
     default:
-        return assay_prove_structure(g, m, rule, s, run, proof, err);
+        return prove_structure(g, m, rule, s, run, proof, err);
     }
 }

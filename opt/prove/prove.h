@@ -36,28 +36,28 @@ typedef struct assay_proof {
 typedef assay_status assay_prover(const assay_graph *g, const assay_match *m,
                                   const assay_rule *rule, const assay_scheme *s, assay_run_fn run,
                                   assay_proof *proof, assay_error *err);
-assay_prover assay_prove; /* by the obligation that the rule names: one of those below */
-void assay_proof_free(assay_proof *p);
+assay_prover prove_application; /* by the obligation that the rule names: one of those below */
+void prove_proof_free(assay_proof *p);
 
 /* One a file, prove_NAME.c. */
-assay_prover assay_prove_codes;         /* enumeration */
-assay_prover assay_prove_accumulators;  /* thresholds over the accumulators that can occur */
-assay_prover assay_prove_linear;        /* a rescale goes into the weights */
-assay_prover assay_prove_sums;          /* all sums of a window */
-assay_prover assay_prove_sink;          /* a rescale passes what moves or chooses codes */
-assay_prover assay_prove_interpolation; /* a rescale passes what blends neighbouring codes */
-assay_prover assay_prove_gains;         /* into a local response normalization */
-assay_prover assay_prove_form;          /* a layer in another form or layout */
-assay_prover assay_prove_floats;        /* thresholds over all floats */
-assay_prover assay_prove_structure;     /* what is read off the fragments */
+assay_prover prove_codes;         /* enumeration */
+assay_prover prove_accumulators;  /* thresholds over the accumulators that can occur */
+assay_prover prove_linear;        /* a rescale goes into the weights */
+assay_prover prove_sums;          /* all sums of a window */
+assay_prover prove_sink;          /* a rescale passes what moves or chooses codes */
+assay_prover prove_interpolation; /* a rescale passes what blends neighbouring codes */
+assay_prover prove_gains;         /* into a local response normalization */
+assay_prover prove_form;          /* a layer in another form or layout */
+assay_prover prove_floats;        /* thresholds over all floats */
+assay_prover prove_structure;     /* what is read off the fragments */
 
 /* ---- prove_codes.c, for others too ---- */
 /* All results of a function of one code, by code - least code; malloc'd into *table. The other
  * operand of an element-wise node may be one constant number, or the same value. */
-assay_status assay_tabulate(const assay_graph *g, int node, const assay_scheme *s, assay_run_fn run,
+assay_status prove_tabulate(const assay_graph *g, int node, const assay_scheme *s, assay_run_fn run,
                             int64_t **table, size_t *size, assay_error *err);
 /* The same of two operands, first one slowest. */
-assay_status assay_tabulate_pairs(const assay_graph *g, int node, const assay_scheme *s,
+assay_status prove_tabulate_pairs(const assay_graph *g, int node, const assay_scheme *s,
                                   assay_run_fn run, int64_t **table, assay_error *err);
 
 /* Runs both fragments on samples of codes, extremes among them: SAMPLES to see whether an argument
@@ -65,20 +65,20 @@ assay_status assay_tabulate_pairs(const assay_graph *g, int node, const assay_sc
  * receives evidence and counterexample. */
 #define ASSAY_SAMPLES      4
 #define ASSAY_MORE_SAMPLES 200
-assay_status assay_prove_samples(const assay_scheme *s, assay_run_fn run, int samples,
-                                 assay_proof *proof, assay_error *err);
+assay_status prove_samples(const assay_scheme *s, assay_run_fn run, int samples, assay_proof *proof,
+                           assay_error *err);
 
 /* ---- prove.c, for all of them ---- */
 /* proof->after: the fragment rewritten, without what nobody needs, and verified. When it cannot be,
  * proof->possible is false. */
-assay_status assay_prove_rewrite(const assay_match *m, const assay_rule *rule,
-                                 const assay_image *image, assay_proof *proof, assay_error *err);
+assay_status prove_rewrite(const assay_match *m, const assay_rule *rule, const assay_image *image,
+                           assay_proof *proof, assay_error *err);
 /* The target must have the arithmetic of every node of
  * proof->after, or proof->possible becomes false. */
-assay_status assay_prove_target(const assay_scheme *s, assay_proof *proof, assay_error *err);
+assay_status prove_target(const assay_scheme *s, assay_proof *proof, assay_error *err);
 /* The match in the fragment, with what the proof has for the rewrite. */
-assay_match assay_prove_match(const assay_match *m, const assay_proof *proof);
+assay_match prove_match(const assay_match *m, const assay_proof *proof);
 /* proof->possible becomes false with err's text; ASSAY_OK unless memory is short. */
-assay_status assay_prove_impossible(assay_proof *proof, assay_status status, assay_error *err);
+assay_status prove_impossible(assay_proof *proof, assay_status status, assay_error *err);
 
 #endif

@@ -4,27 +4,27 @@
 #include "opt/lower/nodes.h"
 #include "schemes/real.h"
 
-double assay_rescale_ratio(const assay_graph *g, int rescale)
+double prove_rescale_ratio(const assay_graph *g, int rescale)
 {
     const assay_node *n = &g->node[rescale];
     return (double)g->value[n->out[0]].type.q.scale[0] / (double)g->value[n->in[0]].type.q.scale[0];
 }
 
-int64_t assay_rescaled_bias(int64_t bias, int64_t factor, double ratio)
+int64_t prove_rescaled_bias(int64_t bias, int64_t factor, double ratio)
 {
     return factor > 0 ? bias / factor
                       : assay_round_real((double)bias * ratio, ASSAY_ROUND_HALF_AWAY);
 }
 
-assay_status assay_rescale_bias(assay_graph *g, int node, int rescale, int64_t factor, int *bias,
+assay_status prove_rescale_bias(assay_graph *g, int node, int rescale, int64_t factor, int *bias,
                                 assay_error *err)
 {
     const assay_value *b = &g->value[*bias];
-    const double ratio = assay_rescale_ratio(g, rescale);
+    const double ratio = prove_rescale_ratio(g, rescale);
     assay_type t = b->type;
     size_t n = (size_t)assay_shape_count(&t);
     float *scale = assay_arena_array(g->arena, t.q.count + 1, sizeof *scale);
-    char *name = assay_derived_name(g, g->value[g->node[node].out[0]].name, ":bias");
+    char *name = lower_derived_name(g, g->value[g->node[node].out[0]].name, ":bias");
     if (!scale || !name || !b->data)
         return b->data ? assay_out_of_memory(err)
                        : assay_fail(err, ASSAY_ERR_UNSUPPORTED,
@@ -34,12 +34,12 @@ assay_status assay_rescale_bias(assay_graph *g, int node, int rescale, int64_t f
     t.q.scale = scale;
     const void *data = b->data;
     do
-        name = assay_derived_name(g, name, ":rescaled");
+        name = lower_derived_name(g, name, ":rescaled");
     while (name && assay_graph_find_value(g, name) >= 0);
     assay_status s =
         name ? assay_graph_add_constant(g, name, &t, NULL, bias, err) : assay_out_of_memory(err);
     for (size_t i = 0; i < n && !s; i++)
         assay_elem_set(t.elem, (void *)(uintptr_t)g->value[*bias].data, i,
-                       assay_rescaled_bias(assay_elem_get(t.elem, data, i), factor, ratio));
+                       prove_rescaled_bias(assay_elem_get(t.elem, data, i), factor, ratio));
     return s;
 }

@@ -45,7 +45,7 @@ static void map_fill(const assay_node *pad, const sunk *r, assay_proof *proof, b
     int64_t was, kept, least = assay_elem_min(r->x->elem);
     assay_verdict *v = &proof->verdict;
     *known =
-        assay_pad_fill(&pad->attr.pad, r->y, &was) && assay_pad_fill(&pad->attr.pad, r->x, &kept);
+        lower_pad_fill(&pad->attr.pad, r->y, &was) && lower_pad_fill(&pad->attr.pad, r->x, &kept);
     if (!*known || kept < least || kept > assay_elem_max(r->x->elem))
         kept = least;
     if (*known && !pad->attr.pad.has_code && rescaled(r, kept) == was)
@@ -68,8 +68,8 @@ static bool keeps_padding(const assay_node *below, const assay_graph *after, con
     int64_t was, is;
     if (below->op != ASSAY_OP_PAD || below->attr.pad.mode != ASSAY_PAD_CONSTANT)
         return true;
-    return pad && assay_pad_fill(&below->attr.pad, r->y, &was) &&
-           assay_pad_fill(&pad->attr.pad, r->x, &is) && is >= assay_elem_min(r->x->elem) &&
+    return pad && lower_pad_fill(&below->attr.pad, r->y, &was) &&
+           lower_pad_fill(&pad->attr.pad, r->x, &is) && is >= assay_elem_min(r->x->elem) &&
            is <= assay_elem_max(r->x->elem) && rescaled(r, is) == was;
 }
 
@@ -124,7 +124,7 @@ static assay_status compare_choices(const assay_node *below, const sunk *r, cons
 {
     int32_t *before = NULL, *after = NULL;
     assay_verdict *v = &proof->verdict;
-    if (!assay_needs_target(below))
+    if (!lower_needs_target(below))
         return ASSAY_OK;
     assay_status status = tabulate_choice(proof->before, below->op, s, &before, err);
     if (!status)
@@ -149,8 +149,8 @@ static assay_status compare_choices(const assay_node *below, const sunk *r, cons
 static bool may_sink_below(const assay_node *n, enum assay_obligation obligation)
 {
     const uint32_t by_order = ASSAY_T_SELECTS | ASSAY_T_MONOTONE;
-    return obligation == ASSAY_PROVE_MOVE ? assay_only_moves(n)
-                                          : (assay_traits(n) & by_order) == by_order;
+    return obligation == ASSAY_PROVE_MOVE ? lower_only_moves(n)
+                                          : (lower_traits(n) & by_order) == by_order;
 }
 
 static void judge(const assay_node *n, const sunk *r, bool by_order, assay_proof *proof)
@@ -190,15 +190,15 @@ static assay_status rewrite_and_judge(const assay_match *m, const assay_node *n,
                                       assay_error *err)
 {
     assay_verdict *v = &proof->verdict;
-    assay_status status = assay_prove_rewrite(m, rule, NULL, proof, err);
+    assay_status status = prove_rewrite(m, rule, NULL, proof, err);
     if (!status && proof->possible)
-        status = assay_prove_target(s, proof, err);
+        status = prove_target(s, proof, err);
     if (!status && proof->possible)
-        status = assay_prove_samples(s, run, ASSAY_SAMPLES, proof, err);
+        status = prove_samples(s, run, ASSAY_SAMPLES, proof, err);
     if (status || !proof->possible || v->counterexample[0])
         return status;
     if (!may_sink_below(n, rule->obligation)) {
-        status = assay_prove_samples(s, run, ASSAY_MORE_SAMPLES, proof, err);
+        status = prove_samples(s, run, ASSAY_MORE_SAMPLES, proof, err);
         snprintf(v->evidence, sizeof v->evidence, "%s computes more than it moves or chooses",
                  assay_op_get(n->op)->name);
         return status;
@@ -209,21 +209,21 @@ static assay_status rewrite_and_judge(const assay_match *m, const assay_node *n,
     return status;
 }
 
-assay_status assay_prove_sink(const assay_graph *g, const assay_match *m, const assay_rule *rule,
-                              const assay_scheme *s, assay_run_fn run, assay_proof *proof,
-                              assay_error *err)
+assay_status prove_sink(const assay_graph *g, const assay_match *m, const assay_rule *rule,
+                        const assay_scheme *s, assay_run_fn run, assay_proof *proof,
+                        assay_error *err)
 {
     const assay_node *n = &g->node[m->lower], *rescale = &g->node[m->upper[0]];
     sunk r = {&g->value[rescale->in[0]].type, &g->value[rescale->out[0]].type, NULL, 0};
     bool known = true;
     proof->verdict.kind = ASSAY_UNPROVED;
-    assay_status status = assay_fragment_cut(g, m, 0, &proof->before, err);
+    assay_status status = prove_fragment_cut(g, m, 0, &proof->before, err);
     if (!status)
-        status = assay_tabulate(g, m->upper[0], s, run, &r.table, &r.size, err);
+        status = prove_tabulate(g, m->upper[0], s, run, &r.table, &r.size, err);
     if (!status && n->op == ASSAY_OP_PAD && n->attr.pad.mode == ASSAY_PAD_CONSTANT)
         map_fill(n, &r, proof, &known);
     if (!status && known)
         status = rewrite_and_judge(m, n, rule, s, run, &r, proof, err);
     free(r.table);
-    return assay_prove_impossible(proof, status, err);
+    return prove_impossible(proof, status, err);
 }

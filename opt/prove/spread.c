@@ -60,7 +60,7 @@ static assay_status through_unary(const spreading *s, int node, int64_t *by)
 {
     int64_t *table = NULL;
     size_t n = 0;
-    assay_status status = assay_tabulate(s->g, node, s->scheme, s->run, &table, &n, s->err);
+    assay_status status = prove_tabulate(s->g, node, s->scheme, s->run, &table, &n, s->err);
     if (!status)
         *by = greatest_change(table, n, 1, greatest_input(s, &s->g->node[node]));
     free(table);
@@ -74,7 +74,7 @@ static assay_status through_binary(const spreading *s, int node, int64_t *by)
     size_t a = (size_t)1 << assay_node_in(s->g, n, 0)->type.elem.bits;
     size_t b = (size_t)1 << assay_node_in(s->g, n, 1)->type.elem.bits;
     int64_t *table = NULL, along_a = 0, along_b = 0, d;
-    assay_status status = assay_tabulate_pairs(s->g, node, s->scheme, s->run, &table, s->err);
+    assay_status status = prove_tabulate_pairs(s->g, node, s->scheme, s->run, &table, s->err);
     for (size_t i = 0; i < b && !status; i++) {
         d = greatest_change(table + i, a, b, by_of(s, n, 0));
         along_a = d > along_a ? d : along_a;
@@ -102,12 +102,12 @@ static double through_product(const spreading *s, const assay_node *n)
     double worst = 0;
     assay_type in[ASSAY_SPEC_IN];
     assay_unit_spec spec;
-    if (by_of(s, n, 2) || !assay_fragment_shrinks(s->g, n))
+    if (by_of(s, n, 2) || !prove_fragment_shrinks(s->g, n))
         return INFINITY;
     assay_unit_spec_fill(s->g, n, in, &spec);
-    for (int64_t c = 0; c < assay_product_channels(s->g, n); c++) {
+    for (int64_t c = 0; c < prove_product_channels(s->g, n); c++) {
         double scale = w->type.q.count > 1 ? (double)w->type.q.scale[c] : (double)scale_of(w);
-        double sum = d * (double)assay_product_extremes(s->g, n, -1, 1, c).hi;
+        double sum = d * (double)prove_product_extremes(s->g, n, -1, 1, c).hi;
         sum += dw * (double)spec.depth * (ldexp(1, x->type.elem.bits) + d);
         worst = fmax(worst, rescaled(sum, (double)scale_of(x) * scale / (double)scale_of(y)));
     }
@@ -135,8 +135,8 @@ static bool keeps_changes(const spreading *s, const assay_node *n)
         return !by_of(s, n, 1);
     if (n->op == ASSAY_OP_SELECT)
         return !by_of(s, n, 0);
-    return assay_traits(n) & ASSAY_T_MOVE ||
-           (assay_traits(n) & ASSAY_T_SELECTS && n->n_in == 1 && assay_same_type(x, y));
+    return lower_traits(n) & ASSAY_T_MOVE ||
+           (lower_traits(n) & ASSAY_T_SELECTS && n->n_in == 1 && lower_same_type(x, y));
 }
 
 /* What the type of a value lets its codes change by. Floats have none of their own: of those that
@@ -151,7 +151,7 @@ static int64_t widest(const spreading *s, int value)
         return 1;
     if (e.kind != ASSAY_KIND_F32)
         return e.bits > 32 ? UINT32_MAX : assay_elem_max(e) - assay_elem_min(e);
-    if (!n || !(assay_is_edge(s->g, n, false) || assay_traits(n) & ASSAY_T_MOVE))
+    if (!n || !(lower_is_edge(s->g, n, false) || lower_traits(n) & ASSAY_T_MOVE))
         return INT32_MAX;
     for (int i = 0; i < n->n_in; i++)
         if (n->in[i] >= 0 && s->max[n->in[i]] > max)
@@ -161,7 +161,7 @@ static int64_t widest(const spreading *s, int value)
 
 static bool is_number(const assay_graph *g, int value)
 {
-    return assay_is_constant(g, value) && assay_shape_count(&g->value[value].type) == 1;
+    return lower_is_constant(g, value) && assay_shape_count(&g->value[value].type) == 1;
 }
 
 static assay_status through_node(const spreading *s, int node)
@@ -171,13 +171,13 @@ static assay_status through_node(const spreading *s, int node)
     double by = INFINITY;
     int64_t exactly = 0;
     assay_status status = ASSAY_OK;
-    bool one = assay_is_binary(s->g, n) &&
+    bool one = lower_is_binary(s->g, n) &&
                (n->in[0] == n->in[1] || is_number(s->g, n->in[0]) || is_number(s->g, n->in[1]));
-    bool two = assay_is_binary(s->g, n) && !one &&
+    bool two = lower_is_binary(s->g, n) && !one &&
                x->type.elem.bits + assay_node_in(s->g, n, 1)->type.elem.bits <= ASSAY_WIDEST_TABLE;
     if (greatest_input(s, n) == 0)
         return ASSAY_OK;
-    if (one || assay_is_unary(s->g, n)) {
+    if (one || lower_is_unary(s->g, n)) {
         status = through_unary(s, node, &exactly);
         by = (double)exactly;
     } else if (two) {
@@ -185,15 +185,15 @@ static assay_status through_node(const spreading *s, int node)
         by = (double)exactly;
     } else if (keeps_changes(s, n)) {
         by = (double)greatest_input(s, n);
-    } else if (assay_is_edge(s->g, n, false)) {
+    } else if (lower_is_edge(s->g, n, false)) {
         by = (double)by_of(s, n, 0);
-    } else if (assay_is_edge(s->g, n, true) && x->producer >= 0 &&
-               assay_is_edge(s->g, &s->g->node[x->producer], false)) {
+    } else if (lower_is_edge(s->g, n, true) && x->producer >= 0 &&
+               lower_is_edge(s->g, &s->g->node[x->producer], false)) {
         const assay_value *codes = assay_node_in(s->g, &s->g->node[x->producer], 0);
         by = rescaled((double)by_of(s, n, 0), (double)scale_of(codes) / (double)scale_of(y));
-    } else if (assay_is_product(n) && assay_is_code(y) && assay_is_code(x)) {
+    } else if (lower_is_product(n) && lower_is_code(y) && lower_is_code(x)) {
         by = through_product(s, n);
-    } else if (assay_traits(n) & ASSAY_T_SUMS && assay_is_code(x) && assay_is_code(y)) {
+    } else if (lower_traits(n) & ASSAY_T_SUMS && lower_is_code(x) && lower_is_code(y)) {
         by = through_sums(s, n);
     }
     for (int i = 0; i < n->n_out && !status; i++) {
@@ -224,7 +224,7 @@ static assay_status spread_all(const spreading *s, int value, int64_t lsb, const
     return status;
 }
 
-assay_status assay_spread(const assay_graph *g, const assay_scheme *s, assay_run_fn run, int value,
+assay_status prove_spread(const assay_graph *g, const assay_scheme *s, assay_run_fn run, int value,
                           int64_t lsb, const int64_t *so_far, int64_t *spread, assay_error *err)
 {
     const size_t room = (size_t)g->n_values + 1;

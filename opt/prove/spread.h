@@ -10,7 +10,7 @@
  * dequantized from. Functions of codes are looked at on all codes; sums of products are bounded
  * through their weights; whatever else a node may be, its codes change by no more than its type
  * holds. */
-assay_status assay_spread(const assay_graph *g, const assay_scheme *s, assay_run_fn run, int value,
+assay_status prove_spread(const assay_graph *g, const assay_scheme *s, assay_run_fn run, int value,
                           int64_t lsb, const int64_t *so_far, int64_t *spread, assay_error *err);
 
 #endif

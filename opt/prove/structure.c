@@ -20,8 +20,8 @@ static bool same_work(const assay_graph *f, const assay_node *a, const assay_gra
 {
     return a && b && a->op == b->op && a->n_in == b->n_in && a->n_out == 1 && b->n_out == 1 &&
            assay_attrs_equal(assay_op_get(a->op)->attrs, &a->attr, &b->attr) &&
-           assay_same_bounds(a, b) &&
-           assay_same_type(assay_node_out(f, a, 0), assay_node_out(h, b, 0));
+           lower_same_bounds(a, b) &&
+           lower_same_type(assay_node_out(f, a, 0), assay_node_out(h, b, 0));
 }
 
 static bool same_name(const assay_graph *f, int v, const assay_graph *h, int w)
@@ -51,7 +51,7 @@ static bool changed_places(const assay_graph *f, const assay_graph *h)
     const assay_node *moved = transpose ? yields(h, transpose->in[0]) : NULL;
     const uint32_t by_element = ASSAY_T_UNARY | ASSAY_T_BINARY | ASSAY_T_CONVERT;
     if (!below || !moved || h->n_nodes != 2 || transpose->op != ASSAY_OP_TRANSPOSE ||
-        !same_work(f, below, h, moved) || !(assay_traits(below) & by_element))
+        !same_work(f, below, h, moved) || !(lower_traits(below) & by_element))
         return false;
     for (int i = 0; i < below->n_in; i++) {
         const assay_node *p = yields(f, below->in[i]);
@@ -68,7 +68,7 @@ static bool changed_places(const assay_graph *f, const assay_graph *h)
 static bool pads_by_zero_point(const assay_graph *f, const assay_node *pad, int64_t *fill)
 {
     const assay_type *t = &assay_node_out(f, pad, 0)->type;
-    return assay_pad_fill(&pad->attr.pad, t, fill) && *fill == t->q.zero_point[0];
+    return lower_pad_fill(&pad->attr.pad, t, fill) && *fill == t->q.zero_point[0];
 }
 
 /* The convolution pads by as much more as the pad node did, and is the same otherwise. */
@@ -92,7 +92,7 @@ static bool pads_as_much(const assay_graph *f, const assay_node *pad, const assa
         if (!same_name(f, a->in[i], h, b->in[i]))
             return false;
     return a->op == ASSAY_OP_CONV && b->op == ASSAY_OP_CONV && a->n_in == b->n_in &&
-           assay_attrs_equal(ASSAY_ATTRS_conv, &summed, &b->attr) && assay_same_bounds(a, b) &&
+           assay_attrs_equal(ASSAY_ATTRS_conv, &summed, &b->attr) && lower_same_bounds(a, b) &&
            same_name(f, pad->in[0], h, b->in[0]);
 }
 
@@ -170,7 +170,7 @@ static bool padding_of(const assay_graph *f, int64_t *code)
 {
     for (int i = 0; i < f->n_nodes; i++)
         if (f->node[i].op == ASSAY_OP_PAD)
-            return assay_pad_fill(&f->node[i].attr.pad, &assay_node_out(f, &f->node[i], 0)->type,
+            return lower_pad_fill(&f->node[i].attr.pad, &assay_node_out(f, &f->node[i], 0)->type,
                                   code);
     return false;
 }
@@ -203,7 +203,7 @@ static assay_status judge_indices(const assay_scheme *s, assay_run_fn run, assay
     }
     free(a);
     free(b);
-    return assay_prove_impossible(proof, status, err);
+    return prove_impossible(proof, status, err);
 }
 
 /* ---- CONSTANT ---- */
@@ -215,7 +215,7 @@ static assay_status compute_constant(const assay_scheme *s, assay_run_fn run, as
     proof->data = malloc(assay_type_bytes(&f->value[f->output[0]].type) + 1);
     if (!proof->data)
         return assay_out_of_memory(err);
-    return assay_prove_impossible(proof, run(f, s, NULL, &proof->data, err), err);
+    return prove_impossible(proof, run(f, s, NULL, &proof->data, err), err);
 }
 
 static void judge_constant(assay_proof *proof)
@@ -238,7 +238,7 @@ static assay_status leave_data_out(const assay_graph *g, const assay_match *m, a
                                    assay_error *err)
 {
     assay_graph *slim = NULL;
-    assay_status s = assay_fragment_cut(g, m, 0, &slim, err);
+    assay_status s = prove_fragment_cut(g, m, 0, &slim, err);
     if (s)
         return s;
     assay_graph_free(proof->before);
@@ -267,23 +267,23 @@ static void judge_by_form(assay_proof *proof, bool same, const char *evidence)
                  "a node became one of another kind, or reads something else");
 }
 
-assay_status assay_prove_structure(const assay_graph *g, const assay_match *m,
-                                   const assay_rule *rule, const assay_scheme *s, assay_run_fn run,
-                                   assay_proof *proof, assay_error *err)
+assay_status prove_structure(const assay_graph *g, const assay_match *m, const assay_rule *rule,
+                             const assay_scheme *s, assay_run_fn run, assay_proof *proof,
+                             assay_error *err)
 {
     bool constant =
         rule->obligation == ASSAY_PROVE_CONSTANT || rule->obligation == ASSAY_PROVE_MOVED;
-    assay_status status = constant ? assay_fragment_keep(g, m, &proof->before, err)
-                                   : assay_fragment_cut(g, m, 0, &proof->before, err);
+    assay_status status = constant ? prove_fragment_keep(g, m, &proof->before, err)
+                                   : prove_fragment_cut(g, m, 0, &proof->before, err);
     proof->verdict.kind = ASSAY_UNPROVED;
     if (!status && constant)
         status = compute_constant(s, run, proof, err);
     if (!status && proof->possible)
-        status = assay_prove_rewrite(m, rule, NULL, proof, err);
+        status = prove_rewrite(m, rule, NULL, proof, err);
     if (!status && proof->possible)
-        status = assay_prove_target(s, proof, err);
+        status = prove_target(s, proof, err);
     if (status || !proof->possible)
-        return assay_prove_impossible(proof, status, err);
+        return prove_impossible(proof, status, err);
     switch (rule->obligation) {
     case ASSAY_PROVE_SAME:
         judge_by_form(proof, is_doubled(proof->before, proof->after),

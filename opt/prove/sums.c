@@ -72,7 +72,7 @@ static cells cells_of(const assay_graph *g, const assay_node *n)
 static const assay_node *sums_node(const assay_graph *f)
 {
     for (int i = 0; i < f->n_nodes; i++)
-        if (assay_traits(&f->node[i]) & ASSAY_T_SUMS)
+        if (lower_traits(&f->node[i]) & ASSAY_T_SUMS)
             return &f->node[i];
     return NULL;
 }
@@ -255,7 +255,7 @@ static assay_status attempt(const assay_match *m, const assay_rule *rule, const 
     *c = (comparison){.lo = INT64_MAX, .hi = INT64_MIN};
     proof->possible = true;
     proof->uses_image = image != NULL;
-    assay_status status = assay_prove_rewrite(m, rule, image, proof, err);
+    assay_status status = prove_rewrite(m, rule, image, proof, err);
     if (!status && !proof->possible)
         return ASSAY_OK;
     if (!status)
@@ -268,7 +268,7 @@ static assay_status attempt(const assay_match *m, const assay_rule *rule, const 
         conclude(c, average ? "pairs of sums" : "sums", &proof->verdict);
     if (after.unit)
         s->vt->release((assay_unit *)(uintptr_t)after.unit);
-    return assay_prove_impossible(proof, status, err);
+    return prove_impossible(proof, status, err);
 }
 
 /* The rescale in front must keep the zero point where cells of padding count as it. */
@@ -299,9 +299,9 @@ static assay_status no_function(const assay_value *code, function *f, assay_erro
     return f->table ? ASSAY_OK : assay_out_of_memory(err);
 }
 
-assay_status assay_prove_sums(const assay_graph *g, const assay_match *m, const assay_rule *rule,
-                              const assay_scheme *s, assay_run_fn run, assay_proof *proof,
-                              assay_error *err)
+assay_status prove_sums(const assay_graph *g, const assay_match *m, const assay_rule *rule,
+                        const assay_scheme *s, assay_run_fn run, assay_proof *proof,
+                        assay_error *err)
 {
     const bool average = rule->obligation == ASSAY_PROVE_AVERAGE;
     const bool alone = m->n_upper == 0; /* the node becomes one of another kind */
@@ -311,7 +311,7 @@ assay_status assay_prove_sums(const assay_graph *g, const assay_match *m, const 
     function f = {.least = assay_elem_min(code->type.elem)};
     pooling before = {NULL, NULL};
     comparison c = {0};
-    assay_status status = assay_traits(n) & ASSAY_T_SUMS
+    assay_status status = lower_traits(n) & ASSAY_T_SUMS
                               ? ASSAY_OK
                               : assay_fail(err, ASSAY_ERR_UNSUPPORTED, "%s does not sum codes",
                                            assay_op_get(n->op)->name);
@@ -321,11 +321,11 @@ assay_status assay_prove_sums(const assay_graph *g, const assay_match *m, const 
         status = check_size(&w, &assay_node_in(g, n, 0)->type, average, err);
     }
     if (!status)
-        status = assay_fragment_cut(g, m, 0, &proof->before, err);
+        status = prove_fragment_cut(g, m, 0, &proof->before, err);
     if (!status && alone)
         status = no_function(code, &f, err);
     else if (!status)
-        status = assay_tabulate(g, average ? m->upper[0] : m->lower, s, run, &f.table, &f.n, err);
+        status = prove_tabulate(g, average ? m->upper[0] : m->lower, s, run, &f.table, &f.n, err);
     if (!status && average && (!keeps_padding(g, n, other, &f) || !is_ordered_table(&f)))
         status = assay_fail(err, ASSAY_ERR_UNSUPPORTED,
                             "the rescale moves the zero point that padding holds, or the order");
@@ -341,5 +341,5 @@ assay_status assay_prove_sums(const assay_graph *g, const assay_match *m, const 
     if (before.unit)
         s->vt->release((assay_unit *)(uintptr_t)before.unit);
     free(f.table);
-    return assay_prove_impossible(proof, status, err);
+    return prove_impossible(proof, status, err);
 }

@@ -62,8 +62,8 @@ static assay_status choose(const adapter *a, const assay_choice *c, const assay_
     double s = (double)t->q.scale[i], z = t->q.zero_point[i];
     double lo = s * ((double)assay_elem_min(t->elem) - z);
     double hi = s * ((double)assay_elem_max(t->elem) - z);
-    return max >= 0 ? assay_choose_qparams(c, -max, max, scale, zero, a->err)
-                    : assay_choose_qparams(c, lo, hi, scale, zero, a->err);
+    return max >= 0 ? calibrate_choose_qparams(c, -max, max, scale, zero, a->err)
+                    : calibrate_choose_qparams(c, lo, hi, scale, zero, a->err);
 }
 
 static assay_choice choice_for(const adapter *a, unsigned bits, bool is_signed, bool narrow)
@@ -179,12 +179,12 @@ static assay_status adapt_weights(adapter *a, int id)
         s = choose(a, &c, &v->type, k, max[k], &scale[k], &zero[k]);
     if (s)
         return s;
-    assay_choice_codes(&c, &lo, &hi);
+    calibrate_choice_codes(&c, &lo, &hi);
     for (int64_t i = 0; i < count; i++) {
         size_t k = index_of(&v->type, i);
         assay_elem_set(c.elem, data, (size_t)i,
-                       assay_quantize_real(real_at(v, i), (double)scale[k], zero[k], lo, hi,
-                                           a->caps.constant_round));
+                       calibrate_quantize_real(real_at(v, i), (double)scale[k], zero[k], lo, hi,
+                                               a->caps.constant_round));
     }
     assay_qparams q = v->type.q;
     q.scale = scale;
@@ -208,9 +208,9 @@ static assay_status real_bias(adapter *a, int i)
         return assay_out_of_memory(a->err);
     for (int64_t k = 0; k < count; k++)
         real[k] = (float)real_at(v, k);
-    t.elem = assay_f32();
+    t.elem = apply_f32();
     t.q = (assay_qparams){0};
-    assay_status s = assay_rewrite_constant(a->g, v->name, "float", &t, real, &id, a->err);
+    assay_status s = lower_rewrite_constant(a->g, v->name, "float", &t, real, &id, a->err);
     free(real);
     if (!s)
         assay_graph_replace_uses(a->g, a->g->node[i].out[0], id);
@@ -225,11 +225,11 @@ static assay_status adapt(adapter *a)
         const assay_value *x = &g->value[v];
         if (a->fixed[v] || !assay_is_quantized(&x->type) || x->type.elem.bits > 16)
             continue;
-        s = assay_is_constant(g, v) ? adapt_weights(a, v) : adapt_activation(a, v);
+        s = lower_is_constant(g, v) ? adapt_weights(a, v) : adapt_activation(a, v);
     }
     for (int i = 0; i < g->n_nodes && !s && a->rescaled; i++) {
         const assay_node *n = &g->node[i];
-        if (n->op == ASSAY_OP_DEQUANTIZE && assay_is_constant(g, n->in[0]) &&
+        if (n->op == ASSAY_OP_DEQUANTIZE && lower_is_constant(g, n->in[0]) &&
             g->value[n->in[0]].type.elem.bits > 16 &&
             g->value[n->in[0]].type.q.granularity != ASSAY_Q_BLOCK)
             s = real_bias(a, i);
@@ -237,8 +237,8 @@ static assay_status adapt(adapter *a)
     return s;
 }
 
-assay_status assay_adapt_parameters(assay_graph *g, const assay_scheme *scheme, int *n_changed,
-                                    assay_error *err)
+assay_status quantize_adapt_parameters(assay_graph *g, const assay_scheme *scheme, int *n_changed,
+                                       assay_error *err)
 {
     adapter a = {.g = g, .err = err};
     int dropped;
@@ -249,7 +249,7 @@ assay_status assay_adapt_parameters(assay_graph *g, const assay_scheme *scheme, 
     s = adapt(&a);
     free(a.fixed);
     if (!s && a.n_changed)
-        s = assay_eliminate_dead(g, &dropped, err);
+        s = lower_eliminate_dead(g, &dropped, err);
     if (n_changed)
         *n_changed = a.n_changed;
     return s ? s : assay_graph_verify(g, err);

@@ -12,7 +12,7 @@
  * half the range and stand for the same numbers. Parameters that the scheme can have stay, as do
  * codes that are the network's inputs or outputs, or that anything but a conversion touches.
  * *n_changed (may be NULL): how many values. */
-assay_status assay_adapt_parameters(assay_graph *g, const assay_scheme *scheme, int *n_changed,
-                                    assay_error *err);
+assay_status quantize_adapt_parameters(assay_graph *g, const assay_scheme *scheme, int *n_changed,
+                                       assay_error *err);
 
 #endif

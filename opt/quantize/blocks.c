@@ -4,19 +4,19 @@
 #include "graph/core/blocks.h"
 #include "opt/quantize/plan.h"
 
-bool assay_takes_blocks(const assay_quantizer *q, const assay_node *n, int *axis)
+bool quantize_takes_blocks(const assay_quantizer *q, const assay_node *n, int *axis)
 {
     const assay_type *w = &q->g->value[n->in[1]].type;
-    const assay_target_rule *rule = assay_plan_rule(q, n->op);
+    const assay_target_rule *rule = quantize_plan_rule(q, n->op);
     bool nhwc = n->op == ASSAY_OP_CONV && n->attr.conv.layout == ASSAY_LAYOUT_NHWC;
     *axis = nhwc ? w->rank - 1 : 1;
     return q->block > 0 && (n->op == ASSAY_OP_CONV || n->op == ASSAY_OP_FC) && !rule->per_tensor &&
            !rule->per_channel && w->dim[*axis] > q->block;
 }
 
-assay_status assay_weight_units(const assay_quantizer *q, const assay_node *n, float in_scale,
-                                const assay_type *weights, float *unit, size_t *count,
-                                assay_error *err)
+assay_status quantize_weight_units(const assay_quantizer *q, const assay_node *n, float in_scale,
+                                   const assay_type *weights, float *unit, size_t *count,
+                                   assay_error *err)
 {
     const assay_type in[2] = {
         {.elem = q->activation.elem,
@@ -37,7 +37,7 @@ static assay_status make_room(const assay_quantizer *q, const assay_node *n, flo
     size_t count;
     if (!unit)
         return assay_out_of_memory(err);
-    assay_status s = assay_weight_units(q, n, in_scale, type, unit, &count, err);
+    assay_status s = quantize_weight_units(q, n, in_scale, type, unit, &count, err);
     for (int64_t o = 0; bias && o < assay_shape_count(&bias->type) && !s; o++) {
         double need = fabs((double)((const float *)bias->data)[o]) / limit / (double)in_scale;
         double grow = need > (double)unit[o] ? exp2(ceil(log2(need / (double)unit[o]))) : 1;
@@ -47,9 +47,9 @@ static assay_status make_room(const assay_quantizer *q, const assay_node *n, flo
     return s;
 }
 
-assay_status assay_quantize_blocks(const assay_quantizer *q, assay_graph *to, const assay_node *n,
-                                   float in_scale, int axis, double bias_limit, assay_type *type,
-                                   const void **data, assay_error *err)
+assay_status quantize_block_size(const assay_quantizer *q, assay_graph *to, const assay_node *n,
+                                 float in_scale, int axis, double bias_limit, assay_type *type,
+                                 const void **data, assay_error *err)
 {
     const assay_value *w = &q->g->value[n->in[1]];
     const float *x = w->data;
@@ -60,7 +60,7 @@ assay_status assay_quantize_blocks(const assay_quantizer *q, assay_graph *to, co
     int32_t *zero = assay_arena_array(to->arena, n_scales, sizeof *zero);
     double *range = assay_arena_array(q->arena, 2 * n_scales, sizeof *range), min, max;
     assay_blocks b;
-    assay_status s = assay_constant_range(w, &min, &max, err); /* finite? */
+    assay_status s = quantize_constant_range(w, &min, &max, err); /* finite? */
     *type = w->type;
     type->elem = choice->elem;
     type->q = (assay_qparams){ASSAY_Q_BLOCK, axis, q->block, n_scales, scale, zero};
@@ -76,15 +76,16 @@ assay_status assay_quantize_blocks(const assay_quantizer *q, assay_graph *to, co
         r[1] = fmax(r[1], (double)x[i]);
     }
     for (size_t i = 0; i < n_scales && !s; i++)
-        s = assay_choose_qparams(choice, range[2 * i], range[2 * i + 1], &scale[i], &zero[i], err);
+        s = calibrate_choose_qparams(choice, range[2 * i], range[2 * i + 1], &scale[i], &zero[i],
+                                     err);
     if (!s)
         s = make_room(q, n, in_scale, type, &b, scale, bias_limit, err);
-    assay_choice_codes(choice, &lo, &hi);
+    calibrate_choice_codes(choice, &lo, &hi);
     for (int64_t i = 0; i < b.channels * depth && !s; i++) {
         int64_t k = assay_block_scale(&b, i / depth, assay_block_number(&b, i % depth));
         assay_elem_set(type->elem, codes, (size_t)i,
-                       assay_quantize_real((double)x[i], (double)scale[k], zero[k], lo, hi,
-                                           q->caps.constant_round));
+                       calibrate_quantize_real((double)x[i], (double)scale[k], zero[k], lo, hi,
+                                               q->caps.constant_round));
     }
     *data = codes;
     return s;

@@ -105,14 +105,14 @@ static assay_status get_real(builder *b, int v, int *id)
 static assay_status get_code(builder *b, int v, int *id)
 {
     const assay_value *value = &b->q->g->value[v];
-    assay_code code = assay_plan_code(b->q, v);
+    assay_code code = quantize_plan_code(b->q, v);
     assay_type type;
     int real;
     assay_status status = ASSAY_OK;
     if (b->code[v] < 0) {
         status = get_real(b, v, &real);
         if (!status)
-            status = assay_coded_type(b->q->arena, &value->type, &code, &type, b->err);
+            status = quantize_coded_type(b->q->arena, &value->type, &code, &type, b->err);
         if (!status)
             status = convert(b, ASSAY_OP_QUANTIZE, real, free_name(b, value->name, "q"), &type, v,
                              &b->code[v]);
@@ -163,7 +163,7 @@ static assay_status rescaled(builder *b, int i, int v, const assay_code *code, i
     int own;
     assay_status status = get_code(b, v, &own);
     if (!status)
-        status = assay_coded_type(b->q->arena, &value->type, code, &type, b->err);
+        status = quantize_coded_type(b->q->arena, &value->type, code, &type, b->err);
     if (status)
         return status;
     if (assay_elem_equal(b->to->value[own].type.elem, type.elem) &&
@@ -194,9 +194,9 @@ static assay_status norm_code(builder *b, const assay_node *n, int slot, const i
     const assay_value *v = &b->q->g->value[n->in[slot]];
     const assay_type *gamma = in[1] >= 0 ? &b->to->value[in[1]].type : NULL;
     bool wide = b->to->value[in[0]].type.elem.bits > 8;
-    return slot == 1 ? assay_gamma_code(b->q->scheme, v, wide, code, b->err)
-                     : assay_beta_code(b->q->scheme, v, gamma ? gamma->q.scale[0] : 1, wide, code,
-                                       b->err);
+    return slot == 1 ? quantize_gamma_code(b->q->scheme, v, wide, code, b->err)
+                     : quantize_beta_code(b->q->scheme, v, gamma ? gamma->q.scale[0] : 1, wide,
+                                          code, b->err);
 }
 
 static assay_status integer_constant(builder *b, int i, int slot, const int *in, int *id)
@@ -210,17 +210,17 @@ static assay_status integer_constant(builder *b, int i, int slot, const int *in,
     assay_status status;
     if (weighted && slot == 1) {
         const assay_type x = b->to->value[in[0]].type;
-        status = assay_quantize_weights(b->q, b->to, n, &x, &type, &data, b->err);
+        status = quantize_weights(b->q, b->to, n, &x, &type, &data, b->err);
     } else if (weighted && slot == 2) {
         const assay_type x = b->to->value[in[0]].type;
-        status = assay_quantize_bias(b->q, b->to, n, &x, &b->to->value[in[1]].type, &type, &data,
-                                     b->err);
+        status = quantize_bias_constant(b->q, b->to, n, &x, &b->to->value[in[1]].type, &type, &data,
+                                        b->err);
     } else {
         status = n->op == ASSAY_OP_LAYER_NORM && slot > 0
                      ? norm_code(b, n, slot, in, &code)
-                     : assay_plan_input_code(b->q, i, slot, &code, b->err);
+                     : quantize_plan_input_code(b->q, i, slot, &code, b->err);
         if (!status)
-            status = assay_quantize_constant(b->to, &b->q->g->value[v], &code,
+            status = quantize_constant_value(b->to, &b->q->g->value[v], &code,
                                              b->q->caps.constant_round, &type, &data, b->err);
     }
     if (status)
@@ -238,9 +238,9 @@ static assay_status integer_input(builder *b, int i, int slot, int *in)
         return ASSAY_OK;
     if (b->q->g->value[v].type.elem.kind != ASSAY_KIND_F32)
         return get_real(b, v, &in[slot]);
-    if (assay_is_constant(b->q->g, v))
+    if (lower_is_constant(b->q->g, v))
         return integer_constant(b, i, slot, in, &in[slot]);
-    assay_status status = assay_plan_input_code(b->q, i, slot, &code, b->err);
+    assay_status status = quantize_plan_input_code(b->q, i, slot, &code, b->err);
     return status ? status : rescaled(b, i, v, &code, &in[slot]);
 }
 
@@ -253,8 +253,8 @@ static assay_status integer_output(builder *b, int i, int j, int *id)
     assay_status status = ASSAY_OK;
     bool coded = value->type.elem.kind == ASSAY_KIND_F32;
     if (coded) {
-        assay_code code = assay_plan_code(b->q, v);
-        status = assay_coded_type(b->q->arena, &value->type, &code, &type, b->err);
+        assay_code code = quantize_plan_code(b->q, v);
+        status = quantize_coded_type(b->q->arena, &value->type, &code, &type, b->err);
     }
     if (!status)
         status = add_value(b, value->name, &type, v, id);
@@ -303,7 +303,7 @@ static assay_status build_node(builder *b, int i, int *ids)
     made->code_lo = n->code_lo;
     made->code_hi = n->code_hi;
     if (integer)
-        assay_fit_attributes(b->q->scheme, b->to, made);
+        lower_fit_attributes(b->q->scheme, b->to, made);
     p->built = id;
     return ASSAY_OK;
 }
@@ -319,8 +319,8 @@ static assay_status build_inputs(builder *b, int *ids)
         assay_type type = g->value[v].type;
         bool coded = b->q->options->integer_io && b->codes_wanted[v];
         if (coded) {
-            assay_code code = assay_plan_code(b->q, v);
-            status = assay_coded_type(b->q->arena, &g->value[v].type, &code, &type, b->err);
+            assay_code code = quantize_plan_code(b->q, v);
+            status = quantize_coded_type(b->q->arena, &g->value[v].type, &code, &type, b->err);
         }
         if (!status)
             status = add_value(b, g->value[v].name, &type, v, &ids[i]);
@@ -355,7 +355,7 @@ static void note_wanted(builder *b)
     for (int i = 0; i < b->q->g->n_nodes; i++) {
         const assay_node *n = &b->q->g->node[i];
         for (int j = 0; j < n->n_in; j++)
-            if (b->q->node[i].state == ASSAY_PLAN_INTEGER && assay_plan_is_data(b->q, n, j))
+            if (b->q->node[i].state == ASSAY_PLAN_INTEGER && quantize_plan_is_data(b->q, n, j))
                 b->codes_wanted[n->in[j]] = true;
     }
 }
@@ -383,8 +383,8 @@ static assay_status build(builder *b, int *ids)
     return status;
 }
 
-assay_status assay_plan_build(assay_quantizer *q, assay_graph **out, assay_quantize_report *report,
-                              assay_error *err)
+assay_status quantize_plan_build(assay_quantizer *q, assay_graph **out,
+                                 assay_quantize_report *report, assay_error *err)
 {
     size_t n = (size_t)q->g->n_values + 1;
     builder b = {.q = q, .report = report, .err = err};

@@ -7,7 +7,8 @@
 /* A bias uses at most 30 of 32 bits, so that it leaves room for the sum that it starts. */
 #define BIAS_HEADROOM 2
 
-assay_status assay_constant_range(const assay_value *v, double *min, double *max, assay_error *err)
+assay_status quantize_constant_range(const assay_value *v, double *min, double *max,
+                                     assay_error *err)
 {
     const float *x = v->data;
     int64_t n = assay_shape_count(&v->type);
@@ -61,8 +62,8 @@ static assay_status type_with_params(assay_arena *arena, const assay_type *sourc
     return ASSAY_OK;
 }
 
-assay_status assay_coded_type(assay_arena *arena, const assay_type *source, const assay_code *code,
-                              assay_type *type, assay_error *err)
+assay_status quantize_coded_type(assay_arena *arena, const assay_type *source,
+                                 const assay_code *code, assay_type *type, assay_error *err)
 {
     float *scale;
     int32_t *zero_point;
@@ -82,15 +83,15 @@ static assay_status code_room(assay_arena *arena, const assay_type *type, void *
     return *data ? ASSAY_OK : assay_out_of_memory(err);
 }
 
-assay_status assay_quantize_constant(assay_graph *to, const assay_value *v, const assay_code *code,
+assay_status quantize_constant_value(assay_graph *to, const assay_value *v, const assay_code *code,
                                      enum assay_rounding round, assay_type *type, const void **data,
                                      assay_error *err)
 {
     void *codes;
     double min, max;
-    assay_status status = assay_constant_range(v, &min, &max, err); /* finite? */
+    assay_status status = quantize_constant_range(v, &min, &max, err); /* finite? */
     if (!status)
-        status = assay_coded_type(to->arena, &v->type, code, type, err);
+        status = quantize_coded_type(to->arena, &v->type, code, type, err);
     if (!status)
         status = code_room(to->arena, type, &codes, err);
     if (status)
@@ -98,8 +99,8 @@ assay_status assay_quantize_constant(assay_graph *to, const assay_value *v, cons
     int64_t lo = assay_elem_min(code->elem), hi = assay_elem_max(code->elem);
     for (int64_t i = 0, n = assay_shape_count(type); i < n; i++)
         store(codes, code->elem, i,
-              assay_quantize_real((double)((const float *)v->data)[i], (double)code->scale,
-                                  code->zero_point, lo, hi, round));
+              calibrate_quantize_real((double)((const float *)v->data)[i], (double)code->scale,
+                                      code->zero_point, lo, hi, round));
     *data = codes;
     return ASSAY_OK;
 }
@@ -112,7 +113,7 @@ static assay_weight_map weight_map_of(const assay_quantizer *q, const assay_node
     assay_weight_map m = {.axis = 0, .channels = 1, .stride = assay_shape_count(w)};
     if (n->op == ASSAY_OP_CONV_TRANSPOSE && n->attr.conv.layout == ASSAY_LAYOUT_NCHW)
         m.axis = n->attr.conv.group == 1 ? 1 : -1;
-    if (!q->per_channel || assay_plan_rule(q, n->op)->per_tensor || w->rank < 2)
+    if (!q->per_channel || quantize_plan_rule(q, n->op)->per_tensor || w->rank < 2)
         m.axis = -1;
     if (m.axis < 0)
         return m;
@@ -126,7 +127,7 @@ static assay_weight_map weight_map_of(const assay_quantizer *q, const assay_node
 static assay_choice weight_choice(const assay_quantizer *q, const assay_node *n)
 {
     assay_choice c = q->weight;
-    c.power_of_two |= assay_plan_rule(q, n->op)->power_of_two;
+    c.power_of_two |= quantize_plan_rule(q, n->op)->power_of_two;
     return c;
 }
 
@@ -158,7 +159,7 @@ static assay_status make_room_for_bias(const assay_quantizer *q, const assay_nod
     double min, max, limit = bias_limit(q, n, in), in_scale = (double)in->q.scale[0];
     if (!b || n->op == ASSAY_OP_MATMUL)
         return ASSAY_OK;
-    assay_status status = assay_constant_range(b, &min, &max, err);
+    assay_status status = quantize_constant_range(b, &min, &max, err);
     for (int64_t o = 0; o < assay_shape_count(&b->type) && !status; o++) {
         int64_t c = channels == 1 ? 0 : o % channels;
         double need = fabs((double)((const float *)b->data)[o]) / limit / in_scale;
@@ -178,8 +179,8 @@ static double weight_error(const float *x, const assay_weight_map *m, int64_t co
     double sum = 0;
     for (int64_t i = channel * m->stride; i < count; i += m->stride * m->channels)
         for (int64_t k = i; k < i + m->stride; k++) {
-            double off = (double)x[k] -
-                         scale * (double)assay_quantize_real((double)x[k], scale, 0, lo, hi, round);
+            double off = (double)x[k] - scale * (double)calibrate_quantize_real((double)x[k], scale,
+                                                                                0, lo, hi, round);
             sum += off * off;
         }
     return sum;
@@ -191,7 +192,7 @@ static void fit_power_of_two(const float *x, const assay_weight_map *m, int64_t 
                              const assay_choice *choice, enum assay_rounding round, float *scale)
 {
     int64_t lo, hi;
-    assay_choice_codes(choice, &lo, &hi);
+    calibrate_choice_codes(choice, &lo, &hi);
     for (int64_t c = 0; c < m->channels; c++) {
         double best = weight_error(x, m, count, c, (double)scale[c], lo, hi, round), cost;
         while (best > 0 &&
@@ -202,9 +203,9 @@ static void fit_power_of_two(const float *x, const assay_weight_map *m, int64_t 
     }
 }
 
-assay_status assay_quantize_weights(const assay_quantizer *q, assay_graph *to, const assay_node *n,
-                                    const assay_type *in, assay_type *type, const void **data,
-                                    assay_error *err)
+assay_status quantize_weights(const assay_quantizer *q, assay_graph *to, const assay_node *n,
+                              const assay_type *in, assay_type *type, const void **data,
+                              assay_error *err)
 {
     const assay_value *w = &q->g->value[n->in[1]];
     const float *x = w->data;
@@ -212,14 +213,14 @@ assay_status assay_quantize_weights(const assay_quantizer *q, assay_graph *to, c
     assay_weight_map m = weight_map_of(q, n);
     int64_t count = assay_shape_count(&w->type), lo, hi;
     int axis;
-    if (assay_takes_blocks(q, n, &axis))
-        return assay_quantize_blocks(q, to, n, in->q.scale[0], axis, bias_limit(q, n, in), type,
-                                     data, err);
+    if (quantize_takes_blocks(q, n, &axis))
+        return quantize_block_size(q, to, n, in->q.scale[0], axis, bias_limit(q, n, in), type, data,
+                                   err);
     float *scale;
     int32_t *zero_point;
     void *codes;
     double min, max;
-    assay_status status = assay_constant_range(w, &min, &max, err); /* finite? */
+    assay_status status = quantize_constant_range(w, &min, &max, err); /* finite? */
     if (!status)
         status = type_with_params(to->arena, &w->type, q->weight.elem, (size_t)m.channels, m.axis,
                                   type, &scale, &zero_point, err);
@@ -235,10 +236,10 @@ assay_status assay_quantize_weights(const assay_quantizer *q, assay_graph *to, c
         }
     }
     if (!status)
-        status = assay_calibrate_weights(q, &choice, x, &m, count, range, err);
+        status = quantize_calibrate_weights(q, &choice, x, &m, count, range, err);
     for (int64_t c = 0; c < m.channels && !status; c++)
-        status = assay_choose_qparams(&choice, range[2 * c], range[2 * c + 1], &scale[c],
-                                      &zero_point[c], err);
+        status = calibrate_choose_qparams(&choice, range[2 * c], range[2 * c + 1], &scale[c],
+                                          &zero_point[c], err);
     if (!status && q->weight.power_of_two && q->weight.method == ASSAY_QPARAMS_ASSAY)
         fit_power_of_two(x, &m, count, &q->weight, q->caps.constant_round, scale);
     if (!status)
@@ -247,21 +248,21 @@ assay_status assay_quantize_weights(const assay_quantizer *q, assay_graph *to, c
         status = code_room(to->arena, type, &codes, err);
     if (status)
         return status;
-    assay_choice_codes(&q->weight, &lo, &hi);
+    calibrate_choice_codes(&q->weight, &lo, &hi);
     for (int64_t i = 0; i < count; i += m.stride) {
         int64_t c = i / m.stride % m.channels;
         for (int64_t k = i; k < i + m.stride; k++)
             store(codes, q->weight.elem, k,
-                  assay_quantize_real((double)x[k], (double)scale[c], zero_point[c], lo, hi,
-                                      q->caps.constant_round));
+                  calibrate_quantize_real((double)x[k], (double)scale[c], zero_point[c], lo, hi,
+                                          q->caps.constant_round));
     }
     *data = codes;
     return ASSAY_OK;
 }
 
-assay_status assay_quantize_bias(const assay_quantizer *q, assay_graph *to, const assay_node *n,
-                                 const assay_type *in, const assay_type *weights, assay_type *type,
-                                 const void **data, assay_error *err)
+assay_status quantize_bias_constant(const assay_quantizer *q, assay_graph *to, const assay_node *n,
+                                    const assay_type *in, const assay_type *weights,
+                                    assay_type *type, const void **data, assay_error *err)
 {
     const assay_value *b = &q->g->value[n->in[2]];
     bool per_channel = weights->q.granularity != ASSAY_Q_TENSOR;
@@ -271,7 +272,7 @@ assay_status assay_quantize_bias(const assay_quantizer *q, assay_graph *to, cons
     size_t count;
     int32_t *zero_point;
     void *codes;
-    assay_status status = unit ? assay_weight_units(q, n, in_scale, weights, unit, &count, err)
+    assay_status status = unit ? quantize_weight_units(q, n, in_scale, weights, unit, &count, err)
                                : assay_out_of_memory(err);
     if (!status)
         status = type_with_params(to->arena, &b->type, elem, count, per_channel ? 0 : -1, type,
@@ -285,9 +286,9 @@ assay_status assay_quantize_bias(const assay_quantizer *q, assay_graph *to, cons
     int64_t lo = assay_elem_min(elem), hi = assay_elem_max(elem);
     for (int64_t o = 0; o < assay_shape_count(&b->type); o++)
         store(codes, elem, o,
-              assay_quantize_real((double)((const float *)b->data)[o],
-                                  (double)scale[per_channel ? o : 0], 0, lo, hi,
-                                  q->caps.constant_round));
+              calibrate_quantize_real((double)((const float *)b->data)[o],
+                                      (double)scale[per_channel ? o : 0], 0, lo, hi,
+                                      q->caps.constant_round));
     *data = codes;
     return ASSAY_OK;
 }

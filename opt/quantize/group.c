@@ -14,12 +14,12 @@ static int find(const assay_quantizer *q, int v)
     return v;
 }
 
-bool assay_plan_is_fixed(const assay_quantizer *q, int value)
+bool quantize_plan_is_fixed(const assay_quantizer *q, int value)
 {
     return q->value[find(q, value)].fixed;
 }
 
-assay_code assay_plan_code(const assay_quantizer *q, int value)
+assay_code quantize_plan_code(const assay_quantizer *q, int value)
 {
     return q->value[find(q, value)].code;
 }
@@ -50,7 +50,7 @@ static assay_status choose_activation(const assay_quantizer *q, double min, doub
         min = fmax(min, 0);
         max = fmax(max, 0);
     }
-    return assay_choose_qparams(&c, min, max, &code->scale, &code->zero_point, err);
+    return calibrate_choose_qparams(&c, min, max, &code->scale, &code->zero_point, err);
 }
 
 /* Least and greatest real value of the codes. */
@@ -119,9 +119,9 @@ static void fit_power_of_two(const assay_quantizer *q, const assay_histogram *h,
         (!starts_at_zero && c.schema != ASSAY_SCHEMA_SYMMETRIC &&
          c.schema != ASSAY_SCHEMA_POWER_OF_TWO))
         return;
-    assay_choice_codes(&c, &lo, &hi);
+    calibrate_choice_codes(&c, &lo, &hi);
     zero = c.elem.is_signed || starts_at_zero ? 0 : (hi + 1) / 2;
-    assay_calibrate_power_of_two(h, (double)(lo - zero), (double)(hi - zero), &p->range);
+    calibrate_power_of_two(h, (double)(lo - zero), (double)(hi - zero), &p->range);
 }
 
 static assay_status set_range(assay_quantizer *q, int v, assay_elem elem, assay_error *err)
@@ -132,14 +132,14 @@ static assay_status set_range(assay_quantizer *q, int v, assay_elem elem, assay_
     p->has_code = true;
     p->calibrated = p->final = false;
     if (value->data)
-        return assay_constant_range(value, &p->min, &p->max, err);
-    const assay_profile_entry *e = assay_profile_of(q->profile, q->g, v);
+        return quantize_constant_range(value, &p->min, &p->max, err);
+    const assay_profile_entry *e = profile_entry_of(q->profile, q->g, v);
     if (!e || e->seen.finite == 0)
         return assay_fail(err, ASSAY_ERR_INPUT, "profile has no observation of value '%.200s'",
                           value->name);
     assay_choice c = q->activation;
     c.elem = elem;
-    assay_calibrate_for(&c, &e->seen, calibration_of(q, value->name), &p->range);
+    calibrate_for(&c, &e->seen, calibration_of(q, value->name), &p->range);
     p->calibrated = true;
     if (takes_sign_from_data(q, elem))
         p->code.elem.is_signed = p->range.min < 0;
@@ -161,7 +161,7 @@ static assay_status set_ranges(assay_quantizer *q, assay_error *err)
         if (p->state != ASSAY_PLAN_INTEGER)
             continue;
         for (int j = 0; j < n->n_in && !status; j++)
-            if (assay_plan_is_data(q, n, j) && !q->value[n->in[j]].has_code)
+            if (quantize_plan_is_data(q, n, j) && !q->value[n->in[j]].has_code)
                 status = set_range(q, n->in[j], p->elem, err);
         for (int j = 0; j < n->n_out && !status; j++) {
             int v = j == 0 ? p->out : n->out[j];
@@ -177,12 +177,12 @@ static void demand(assay_quantizer *q)
 {
     for (int i = 0; i < q->g->n_nodes; i++) {
         const assay_node *n = &q->g->node[i];
-        const assay_target_rule *r = assay_plan_rule(q, n->op);
-        if (q->node[i].state != ASSAY_PLAN_INTEGER || !assay_needs_target(n))
+        const assay_target_rule *r = quantize_plan_rule(q, n->op);
+        if (q->node[i].state != ASSAY_PLAN_INTEGER || !lower_needs_target(n))
             continue;
         for (int j = 0; j < n->n_in + n->n_out; j++) {
             bool in = j < n->n_in;
-            if (in && !assay_plan_is_data(q, n, j))
+            if (in && !quantize_plan_is_data(q, n, j))
                 continue;
             int v = in ? n->in[j] : j == n->n_in ? q->node[i].out : n->out[j - n->n_in];
             q->value[v].power_of_two |= r->power_of_two;
@@ -214,10 +214,10 @@ static assay_status join_node(assay_quantizer *q, int i, assay_error *err)
         int v = n->in[j];
         if (v < 0 || q->g->value[v].type.elem.kind != ASSAY_KIND_F32)
             continue;
-        if (assay_is_constant(q->g, v)) {
+        if (lower_is_constant(q->g, v)) {
             double min, max;
             assay_plan_value *root = &q->value[find(q, out)];
-            assay_status status = assay_constant_range(&q->g->value[v], &min, &max, err);
+            assay_status status = quantize_constant_range(&q->g->value[v], &min, &max, err);
             if (status)
                 return status;
             root->min = widens ? fmin(root->min, min) : root->min;
@@ -233,7 +233,7 @@ static assay_status join_node(assay_quantizer *q, int i, assay_error *err)
     return ASSAY_OK;
 }
 
-assay_status assay_plan_groups(assay_quantizer *q, assay_error *err)
+assay_status quantize_plan_groups(assay_quantizer *q, assay_error *err)
 {
     for (int v = 0; v < q->g->n_values; v++) {
         q->value[v].group = v;
@@ -246,8 +246,8 @@ assay_status assay_plan_groups(assay_quantizer *q, assay_error *err)
     if (!status && q->options->target)
         demand(q);
     for (int i = 0; i < q->g->n_nodes && !status; i++)
-        if (q->node[i].state == ASSAY_PLAN_INTEGER && assay_plan_keeps_params(q, &q->g->node[i]) &&
-            q->value[q->node[i].out].has_code)
+        if (q->node[i].state == ASSAY_PLAN_INTEGER &&
+            quantize_plan_keeps_params(q, &q->g->node[i]) && q->value[q->node[i].out].has_code)
             status = join_node(q, i, err);
     for (int v = 0; v < q->g->n_values && !status; v++) {
         assay_plan_value *p = &q->value[v];
@@ -267,27 +267,27 @@ static bool reads_directly(const assay_quantizer *q, assay_elem node, assay_elem
     return assay_elem_equal(node, value);
 }
 
-assay_status assay_plan_input_code(const assay_quantizer *q, int i, int slot, assay_code *code,
-                                   assay_error *err)
+assay_status quantize_plan_input_code(const assay_quantizer *q, int i, int slot, assay_code *code,
+                                      assay_error *err)
 {
     const assay_node *n = &q->g->node[i];
     const assay_plan_node *p = &q->node[i];
-    const assay_target_rule *r = assay_plan_rule(q, n->op);
+    const assay_target_rule *r = quantize_plan_rule(q, n->op);
     double min, max;
     int v = n->in[slot];
-    if (assay_plan_keeps_params(q, n) && q->value[p->out].has_code) {
-        *code = assay_plan_code(q, p->out);
+    if (quantize_plan_keeps_params(q, n) && q->value[p->out].has_code) {
+        *code = quantize_plan_code(q, p->out);
         return ASSAY_OK;
     }
-    if (assay_is_constant(q->g, v)) {
-        assay_status status = assay_constant_range(&q->g->value[v], &min, &max, err);
+    if (lower_is_constant(q->g, v)) {
+        assay_status status = quantize_constant_range(&q->g->value[v], &min, &max, err);
         if (status)
             return status;
     } else {
         const assay_plan_value *root = &q->value[find(q, v)];
         *code = root->code;
         if (reads_directly(q, p->elem, code->elem) &&
-            (!assay_needs_target(n) || assay_target_has_params(r, code->scale, code->zero_point)))
+            (!lower_needs_target(n) || target_has_params(r, code->scale, code->zero_point)))
             return ASSAY_OK;
         min = root->min;
         max = root->max;

@@ -9,7 +9,7 @@
 static bool is_coarse(const assay_quantizer *q, int v, assay_elem elem)
 {
     const assay_profile_entry *e =
-        v < 0 || assay_is_constant(q->g, v) ? NULL : assay_profile_of(q->profile, q->g, v);
+        v < 0 || lower_is_constant(q->g, v) ? NULL : profile_entry_of(q->profile, q->g, v);
     double codes = (double)(assay_elem_max(elem) - assay_elem_min(elem));
     return e && e->seen.finite > 0 &&
            ((double)e->seen.max - (double)e->seen.min) / codes > COARSEST_STEP;
@@ -27,7 +27,7 @@ static bool passes_range_on(const assay_node *n)
            (ASSAY_T_BINARY | ASSAY_T_UNARY | ASSAY_T_MOVE | ASSAY_T_SELECTS);
 }
 
-void assay_plan_masks(assay_quantizer *q)
+void quantize_plan_masks(assay_quantizer *q)
 {
     /* Users come after producers, so one sweep backwards meets every node after its users. */
     for (int i = q->g->n_nodes - 1; i >= 0; i--) {

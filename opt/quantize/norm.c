@@ -9,13 +9,13 @@
 static assay_status magnitude(const assay_value *v, double *most, assay_error *err)
 {
     double min, max;
-    assay_status status = assay_constant_range(v, &min, &max, err);
+    assay_status status = quantize_constant_range(v, &min, &max, err);
     *most = fmax(fabs(min), fabs(max));
     return status;
 }
 
-assay_status assay_gamma_code(const assay_scheme *scheme, const assay_value *gamma, bool wide,
-                              assay_code *code, assay_error *err)
+assay_status quantize_gamma_code(const assay_scheme *scheme, const assay_value *gamma, bool wide,
+                                 assay_code *code, assay_error *err)
 {
     assay_scheme_caps caps;
     unsigned bits, shift;
@@ -30,11 +30,11 @@ assay_status assay_gamma_code(const assay_scheme *scheme, const assay_value *gam
                            .narrow = true,
                            .power_of_two = caps.power_of_two};
     code->elem = choice.elem;
-    return assay_choose_qparams(&choice, -most, most, &code->scale, &code->zero_point, err);
+    return calibrate_choose_qparams(&choice, -most, most, &code->scale, &code->zero_point, err);
 }
 
-assay_status assay_beta_code(const assay_scheme *scheme, const assay_value *beta, float gamma_scale,
-                             bool wide, assay_code *code, assay_error *err)
+assay_status quantize_beta_code(const assay_scheme *scheme, const assay_value *beta,
+                                float gamma_scale, bool wide, assay_code *code, assay_error *err)
 {
     unsigned bits, shift;
     double most;

@@ -11,21 +11,21 @@ static bool is_real(const assay_value *v)
     return v->type.elem.kind == ASSAY_KIND_F32;
 }
 
-bool assay_plan_is_data(const assay_quantizer *q, const assay_node *n, int slot)
+bool quantize_plan_is_data(const assay_quantizer *q, const assay_node *n, int slot)
 {
     int v = n->in[slot];
-    return v >= 0 && is_real(&q->g->value[v]) && !assay_is_constant(q->g, v);
+    return v >= 0 && is_real(&q->g->value[v]) && !lower_is_constant(q->g, v);
 }
 
-const assay_target_rule *assay_plan_rule(const assay_quantizer *q, assay_op op)
+const assay_target_rule *quantize_plan_rule(const assay_quantizer *q, assay_op op)
 {
     static const assay_target_rule none = {0};
-    return q->options->target ? assay_target_rule_of(q->options->target, op) : &none;
+    return q->options->target ? target_rule_of(q->options->target, op) : &none;
 }
 
-bool assay_plan_keeps_params(const assay_quantizer *q, const assay_node *n)
+bool quantize_plan_keeps_params(const assay_quantizer *q, const assay_node *n)
 {
-    if (assay_needs_target(n) && assay_plan_rule(q, n->op)->same_params)
+    if (lower_needs_target(n) && quantize_plan_rule(q, n->op)->same_params)
         return true;
     const assay_op_info *info = assay_op_get(n->op);
     if (info->traits & (ASSAY_T_MOVE | ASSAY_T_SELECTS))
@@ -63,8 +63,8 @@ static bool is_finite(const assay_quantizer *q, int v)
     const assay_value *value = v < 0 ? NULL : &q->g->value[v];
     if (!value || !is_real(value))
         return true;
-    if (!assay_is_constant(q->g, v)) {
-        const assay_profile_entry *e = assay_profile_of(q->profile, q->g, v);
+    if (!lower_is_constant(q->g, v)) {
+        const assay_profile_entry *e = profile_entry_of(q->profile, q->g, v);
         return !e || (e->seen.nan == 0 && e->seen.inf == 0);
     }
     for (int64_t i = 0, count = assay_shape_count(&value->type); i < count; i++)
@@ -91,8 +91,8 @@ static const char *not_profiled(const assay_quantizer *q, const assay_node *n)
     for (int i = 0; i < n->n_in + n->n_out; i++) {
         const int v = i < n->n_in ? n->in[i] : n->out[i - n->n_in];
         char text[200];
-        if (v < 0 || !is_real(&q->g->value[v]) || assay_is_constant(q->g, v) ||
-            assay_profile_of(q->profile, q->g, v))
+        if (v < 0 || !is_real(&q->g->value[v]) || lower_is_constant(q->g, v) ||
+            profile_entry_of(q->profile, q->g, v))
             continue;
         snprintf(text, sizeof text, "the profile does not have '%.120s'", q->g->value[v].name);
         const char *kept = assay_arena_string(q->arena, text);
@@ -118,15 +118,15 @@ static const char *obstacle(const assay_quantizer *q, const assay_node *n)
     if (info->traits & ASSAY_T_STATE || has_variable(g, n))
         return "values kept between runs are not quantized";
     if (info->traits & ASSAY_T_WEIGHTED) {
-        if (!assay_is_f32_constant(g, n->in[1]))
+        if (!lower_is_f32_constant(g, n->in[1]))
             return "its weights are not constant";
-        if (n->n_in > 2 && n->in[2] >= 0 && !assay_is_f32_constant(g, n->in[2]))
+        if (n->n_in > 2 && n->in[2] >= 0 && !lower_is_f32_constant(g, n->in[2]))
             return "its bias is not constant";
     }
     if (info->traits & ASSAY_T_MOVE) /* of constants too: an embedding table */
         return NULL;
     for (int i = 0; i < n->n_in; i++)
-        if (assay_plan_is_data(q, n, i))
+        if (quantize_plan_is_data(q, n, i))
             return NULL;
     return "it has no input that is a real value and not constant";
 }
@@ -142,7 +142,7 @@ static bool matches(const assay_graph *g, const assay_node *n, const assay_preci
 
 static bool is_ruled(const assay_quantizer *q, const assay_node *n)
 {
-    return q->options->target && (q->options->target->op[n->op].stated || assay_needs_target(n));
+    return q->options->target && (q->options->target->op[n->op].stated || lower_needs_target(n));
 }
 
 /* The element kind that the options ask for; the default is the target file's first or, for what
@@ -152,10 +152,10 @@ static assay_elem wanted_elem(const assay_quantizer *q, const assay_node *n)
     for (int i = 0; i < q->options->n_precision; i++)
         if (matches(q->g, n, &q->options->precision[i]))
             return q->options->precision[i].elem;
-    const assay_target_rule *r = assay_plan_rule(q, n->op);
+    const assay_target_rule *r = quantize_plan_rule(q, n->op);
     if (is_ruled(q, n))
-        return r->n_types == 0 || assay_target_has_type(r, q->activation.elem) ? q->activation.elem
-                                                                               : r->type[0];
+        return r->n_types == 0 || target_has_type(r, q->activation.elem) ? q->activation.elem
+                                                                         : r->type[0];
     int made_by = q->options->target && n->in[0] >= 0 ? q->g->value[n->in[0]].producer : -1;
     return made_by >= 0 && q->node[made_by].state == ASSAY_PLAN_INTEGER ? q->node[made_by].elem
                                                                         : q->activation.elem;
@@ -164,10 +164,10 @@ static assay_elem wanted_elem(const assay_quantizer *q, const assay_node *n)
 /* Why the target file does not let node n be in `elem`, or NULL; in the plan's arena. */
 static const char *not_offered(const assay_quantizer *q, const assay_node *n, assay_elem elem)
 {
-    const assay_target_rule *r = assay_plan_rule(q, n->op);
+    const assay_target_rule *r = quantize_plan_rule(q, n->op);
     char text[200], kind[8];
     int at;
-    if (!is_ruled(q, n) || assay_target_has_type(r, elem))
+    if (!is_ruled(q, n) || target_has_type(r, elem))
         return NULL;
     at = snprintf(text, sizeof text, "target '%s' ", q->options->target->name);
     if (!q->options->target->op[n->op].stated && r->n_types == 0)
@@ -212,7 +212,7 @@ static assay_status check_rules(const assay_quantizer *q, assay_error *err)
     return ASSAY_OK;
 }
 
-assay_status assay_plan_nodes(assay_quantizer *q, assay_error *err)
+assay_status quantize_plan_nodes(assay_quantizer *q, assay_error *err)
 {
     assay_status status = check_rules(q, err);
     if (status)
@@ -269,7 +269,7 @@ static bool sweep(const assay_quantizer *q, bool *anchored, bool *made, bool *wa
             continue;
         bool now = anchored[i];
         for (int j = 0; j < n->n_in; j++)
-            now |= assay_plan_is_data(q, n, j) && made[n->in[j]];
+            now |= quantize_plan_is_data(q, n, j) && made[n->in[j]];
         for (int j = 0; j < n->n_out; j++)
             now |= wanted[n->out[j]];
         if (!now)
@@ -277,7 +277,7 @@ static bool sweep(const assay_quantizer *q, bool *anchored, bool *made, bool *wa
         changed |= !anchored[i];
         anchored[i] = true;
         for (int j = 0; j < n->n_in; j++)
-            if (assay_plan_is_data(q, n, j))
+            if (quantize_plan_is_data(q, n, j))
                 wanted[n->in[j]] = true;
         for (int j = 0; j < n->n_out; j++)
             made[n->out[j]] = true;
@@ -365,7 +365,7 @@ static void fuse(assay_quantizer *q)
     }
 }
 
-assay_status assay_plan_borders(assay_quantizer *q, assay_error *err)
+assay_status quantize_plan_borders(assay_quantizer *q, assay_error *err)
 {
     unfuse(q);
     assay_status status = draw_borders(q, err);

@@ -72,29 +72,29 @@ typedef struct assay_quantizer {
 
 /* ---- quantize_plan.c ---- */
 /* First state of every node: what the options and the kernels allow. */
-assay_status assay_plan_nodes(assay_quantizer *q, assay_error *err);
+assay_status quantize_plan_nodes(assay_quantizer *q, assay_error *err);
 /* quantize_mask.c: softmax over values too wide for codes, and the nodes that mask them, to float.
  */
-void assay_plan_masks(assay_quantizer *q);
+void quantize_plan_masks(assay_quantizer *q);
 /* Given the nodes that cannot be integer: draws the borders of the float parts where they cost
  * least, and fuses activations into the integer nodes in front. May be called again after more
  * nodes have become float or an activation is kept apart. */
-assay_status assay_plan_borders(assay_quantizer *q, assay_error *err);
+assay_status quantize_plan_borders(assay_quantizer *q, assay_error *err);
 /* Whether the op's outputs hold elements of its inputs: parameters are the same on both sides. */
-bool assay_plan_keeps_params(const assay_quantizer *q, const assay_node *n);
+bool quantize_plan_keeps_params(const assay_quantizer *q, const assay_node *n);
 /* What the target file says about an op; no constraints when there is none. */
-const assay_target_rule *assay_plan_rule(const assay_quantizer *q, assay_op op);
+const assay_target_rule *quantize_plan_rule(const assay_quantizer *q, assay_op op);
 /* Input `slot` of the node is a real value that is not a constant. */
-bool assay_plan_is_data(const assay_quantizer *q, const assay_node *n, int slot);
+bool quantize_plan_is_data(const assay_quantizer *q, const assay_node *n, int slot);
 
 /* ---- quantize_group.c ---- */
 /* Parameters of every value that an integer node reads or writes. */
-assay_status assay_plan_groups(assay_quantizer *q, assay_error *err);
-bool assay_plan_is_fixed(const assay_quantizer *q, int value);
-assay_code assay_plan_code(const assay_quantizer *q, int value);
+assay_status quantize_plan_groups(assay_quantizer *q, assay_error *err);
+bool quantize_plan_is_fixed(const assay_quantizer *q, int value);
+assay_code quantize_plan_code(const assay_quantizer *q, int value);
 /* What input `slot` of integer node i must be given: the value's own parameters, or others. */
-assay_status assay_plan_input_code(const assay_quantizer *q, int i, int slot, assay_code *code,
-                                   assay_error *err);
+assay_status quantize_plan_input_code(const assay_quantizer *q, int i, int slot, assay_code *code,
+                                      assay_error *err);
 
 /* Where output channels lie in the weights: channel = i / stride % channels. axis < 0: the layout
  * has no axis of its own for them (grouped transposed convolution), or per tensor is asked for. */
@@ -104,53 +104,54 @@ typedef struct assay_weight_map {
 } assay_weight_map;
 /* calibrate_weights.c: narrows range[2c], range[2c + 1] of every channel of `total` weights as
  * options->weight_calibration says. */
-assay_status assay_calibrate_weights(const assay_quantizer *q, const assay_choice *choice,
-                                     const float *x, const assay_weight_map *m, int64_t total,
-                                     double *range, assay_error *err);
+assay_status quantize_calibrate_weights(const assay_quantizer *q, const assay_choice *choice,
+                                        const float *x, const assay_weight_map *m, int64_t total,
+                                        double *range, assay_error *err);
 
 /* ---- quantize_constant.c: types and codes in the arena of graph `to` ---- */
 /* Weights of node n (symmetric, per output channel or per tensor), given its input's type and its
  * bias. */
-assay_status assay_quantize_weights(const assay_quantizer *q, assay_graph *to, const assay_node *n,
-                                    const assay_type *in, assay_type *type, const void **data,
-                                    assay_error *err);
+assay_status quantize_weights(const assay_quantizer *q, assay_graph *to, const assay_node *n,
+                              const assay_type *in, assay_type *type, const void **data,
+                              assay_error *err);
 /* quantize_blocks.c: whether the target has a scale for each block of this node's inputs, which go
  * along *axis of the weights; such weights, so coarse that the bias is at most bias_limit units;
  * and the units of a node's accumulators (assay_scheme_weight_units). */
-bool assay_takes_blocks(const assay_quantizer *q, const assay_node *n, int *axis);
-assay_status assay_quantize_blocks(const assay_quantizer *q, assay_graph *to, const assay_node *n,
-                                   float in_scale, int axis, double bias_limit, assay_type *type,
-                                   const void **data, assay_error *err);
-assay_status assay_weight_units(const assay_quantizer *q, const assay_node *n, float in_scale,
-                                const assay_type *weights, float *unit, size_t *count,
-                                assay_error *err);
-/* Bias at the scale of the accumulators: in * weight, or by block what the scheme says. */
-assay_status assay_quantize_bias(const assay_quantizer *q, assay_graph *to, const assay_node *n,
-                                 const assay_type *in, const assay_type *weights, assay_type *type,
+bool quantize_takes_blocks(const assay_quantizer *q, const assay_node *n, int *axis);
+assay_status quantize_block_size(const assay_quantizer *q, assay_graph *to, const assay_node *n,
+                                 float in_scale, int axis, double bias_limit, assay_type *type,
                                  const void **data, assay_error *err);
+assay_status quantize_weight_units(const assay_quantizer *q, const assay_node *n, float in_scale,
+                                   const assay_type *weights, float *unit, size_t *count,
+                                   assay_error *err);
+/* Bias at the scale of the accumulators: in * weight, or by block what the scheme says. */
+assay_status quantize_bias_constant(const assay_quantizer *q, assay_graph *to, const assay_node *n,
+                                    const assay_type *in, const assay_type *weights,
+                                    assay_type *type, const void **data, assay_error *err);
 /* quantize_norm.c: parameters of a layer normalization's constant gamma, and of its constant beta
  * given gamma's scale; wide: the node's codes have more than 8 bits. */
-assay_status assay_gamma_code(const assay_scheme *scheme, const assay_value *gamma, bool wide,
-                              assay_code *code, assay_error *err);
-assay_status assay_beta_code(const assay_scheme *scheme, const assay_value *beta, float gamma_scale,
-                             bool wide, assay_code *code, assay_error *err);
+assay_status quantize_gamma_code(const assay_scheme *scheme, const assay_value *gamma, bool wide,
+                                 assay_code *code, assay_error *err);
+assay_status quantize_beta_code(const assay_scheme *scheme, const assay_value *beta,
+                                float gamma_scale, bool wide, assay_code *code, assay_error *err);
 /* Any other constant, in the given parameters. */
-assay_status assay_quantize_constant(assay_graph *to, const assay_value *v, const assay_code *code,
+assay_status quantize_constant_value(assay_graph *to, const assay_value *v, const assay_code *code,
                                      enum assay_rounding round, assay_type *type, const void **data,
                                      assay_error *err);
 /* Range of a float constant; ASSAY_ERR_INPUT when an element is not finite. */
-assay_status assay_constant_range(const assay_value *v, double *min, double *max, assay_error *err);
+assay_status quantize_constant_range(const assay_value *v, double *min, double *max,
+                                     assay_error *err);
 /* Type of a value in per-tensor codes; its parameters lie in the arena. */
-assay_status assay_coded_type(assay_arena *arena, const assay_type *source, const assay_code *code,
-                              assay_type *type, assay_error *err);
+assay_status quantize_coded_type(assay_arena *arena, const assay_type *source,
+                                 const assay_code *code, assay_type *type, assay_error *err);
 
 /* ---- quantize_build.c ---- */
-assay_status assay_plan_build(assay_quantizer *q, assay_graph **out, assay_quantize_report *report,
-                              assay_error *err);
+assay_status quantize_plan_build(assay_quantizer *q, assay_graph **out,
+                                 assay_quantize_report *report, assay_error *err);
 
 /* ---- quantize_report.c ---- */
 /* Fills what the plan says; the counts of conversions are the builder's. */
-assay_status assay_plan_report(const assay_quantizer *q, assay_quantize_report *r,
-                               assay_error *err);
+assay_status quantize_plan_report(const assay_quantizer *q, assay_quantize_report *r,
+                                  assay_error *err);
 
 #endif

@@ -97,9 +97,9 @@ static bool find_inputs(assay_grouping *q, const assay_node *n, assay_qdq_group 
             if (!fits_slot(q, n, i, from->in[0]))
                 return because(q, "the parameters of '%.60s' are not of a form that it takes",
                                name_of(q, from->in[0]));
-        } else if (is_weighted(n->op) && i == 2 && assay_is_f32_constant(q->g, v)) {
+        } else if (is_weighted(n->op) && i == 2 && lower_is_f32_constant(q->g, v)) {
             group->float_bias = v;
-        } else if (n->op == ASSAY_OP_LAYER_NORM && i > 0 && assay_is_f32_constant(q->g, v)) {
+        } else if (n->op == ASSAY_OP_LAYER_NORM && i > 0 && lower_is_f32_constant(q->g, v)) {
             group->float_norm = true;
         } else {
             return because(q, "its input '%.80s' comes in float", name_of(q, v));
@@ -219,8 +219,8 @@ static bool target_can(assay_grouping *q, int i)
                        assay_op_get(n->op)->name);
     bool can = true;
     assay_error err;
-    if (assay_needs_target(n) &&
-        assay_target_computes(q->scheme, q->g, n, &can, q->why, sizeof q->why, &err) != ASSAY_OK)
+    if (lower_needs_target(n) &&
+        lower_target_computes(q->scheme, q->g, n, &can, q->why, sizeof q->why, &err) != ASSAY_OK)
         q->memory_short = true;
     return can;
 }
@@ -243,9 +243,9 @@ static assay_status align_inputs(assay_grouping *q, int i, bool *ok, assay_error
     int out = q->g->node[i].out[0];
     for (int k = 0; k < q->g->node[i].n_in && *ok && !status; k++) {
         int v = q->g->node[i].in[k], id;
-        if (!passes_codes(&q->g->node[i], k) || assay_same_codes(type_of(q, v), type_of(q, out)))
+        if (!passes_codes(&q->g->node[i], k) || quantize_same_codes(type_of(q, v), type_of(q, out)))
             continue;
-        status = assay_qdq_rescale(q, v, out, &id, err);
+        status = quantize_qdq_rescale(q, v, out, &id, err);
         if (status)
             break;
         int made = q->g->n_nodes - 1;
@@ -276,7 +276,7 @@ static void make_global(assay_grouping *q, int i)
 static bool moves_exactly(assay_grouping *q, const assay_node *n)
 {
     for (int k = 1; k < n->n_out; k++)
-        if (!assay_same_codes(type_of(q, n->out[0]), type_of(q, n->out[k])))
+        if (!quantize_same_codes(type_of(q, n->out[0]), type_of(q, n->out[k])))
             return because(q, "its outputs have different parameters");
     return (n->op != ASSAY_OP_PAD || n->attr.pad.value == 0) ||
            because(q, "it pads with a value other than 0");
@@ -287,9 +287,9 @@ static assay_status commit(assay_grouping *q, int i, assay_qdq_group *group, ass
     assay_node *n = &q->g->node[i];
     assay_status status = ASSAY_OK;
     saved was;
-    bool ok = assay_qdq_bias(q, n, group, &status, err);
+    bool ok = quantize_qdq_bias(q, n, group, &status, err);
     if (!status && group->float_norm)
-        status = assay_qdq_norm(q, n, group, err);
+        status = quantize_qdq_norm(q, n, group, err);
     if (status || !ok)
         return status;
     save(q, i, &was);
@@ -299,7 +299,7 @@ static assay_status commit(assay_grouping *q, int i, assay_qdq_group *group, ass
     for (int k = 0; k < n->n_out; k++)
         set_output(q, i, k, q->g->node[group->quantize[k]].out[0]);
     make_global(q, i);
-    assay_fit_attributes(q->scheme, q->g, n);
+    lower_fit_attributes(q->scheme, q->g, n);
     ok = moves_exactly(q, n);
     if (ok)
         status = align_inputs(q, i, &ok, err); /* may move nodes: n is stale */
@@ -324,10 +324,10 @@ static assay_status commit_sums(assay_grouping *q, int i, assay_qdq_group *group
     int y = n->out[0], sums;
     assay_status status = ASSAY_OK;
     saved was;
-    bool ok = assay_qdq_bias(q, n, group, &status, err);
+    bool ok = quantize_qdq_bias(q, n, group, &status, err);
     if (status || !ok || type_of(q, group->in[0])->q.granularity != ASSAY_Q_TENSOR)
         return status;
-    status = assay_qdq_sums(q, y, &sums, err);
+    status = quantize_qdq_sums(q, y, &sums, err);
     if (status)
         return status;
     n = &q->g->node[i];
@@ -339,7 +339,7 @@ static assay_status commit_sums(assay_grouping *q, int i, assay_qdq_group *group
         return ASSAY_OK;
     }
     group->done = true;
-    return assay_qdq_real_sums(q, i, y, err);
+    return quantize_qdq_real_sums(q, i, y, err);
 }
 
 /* dequantize -> quantize: the same codes, or a change of parameters. */
@@ -352,8 +352,8 @@ static assay_status group_conversions(assay_grouping *q, int i, bool *done, assa
         type_of(q, in)->q.granularity != ASSAY_Q_TENSOR ||
         type_of(q, out)->q.granularity != ASSAY_Q_TENSOR)
         return ASSAY_OK;
-    if (assay_same_codes(type_of(q, in), type_of(q, out)) && type_of(q, in)->elem.bits <= 16 &&
-        !assay_qdq_is_output(q, out)) {
+    if (quantize_same_codes(type_of(q, in), type_of(q, out)) && type_of(q, in)->elem.bits <= 16 &&
+        !quantize_qdq_is_output(q, out)) {
         assay_graph_replace_uses(q->g, out, in);
         q->dead[i] = *done = true;
         return ASSAY_OK;
@@ -392,7 +392,7 @@ static assay_status group_node(assay_grouping *q, int i, assay_error *err)
         return group_conversions(q, i, &group.done, err);
     if (n->op == ASSAY_OP_DEQUANTIZE || traits_state || assay_node_is_quantized(q->g, n) ||
         !find_inputs(q, n, &group)) {
-        return assay_qdq_note(q, i, err);
+        return quantize_qdq_note(q, i, err);
     }
     if (find_outputs(q, n, &group))
         status = commit(q, i, &group, err);
@@ -400,7 +400,7 @@ static assay_status group_node(assay_grouping *q, int i, assay_error *err)
         status = commit_sums(q, i, &group, err);
     if (!status && q->memory_short)
         status = assay_out_of_memory(err);
-    return status || group.done ? status : assay_qdq_note(q, i, err);
+    return status || group.done ? status : quantize_qdq_note(q, i, err);
 }
 
 /* By default ONNX Runtime brings images whose channels come in sixteens to a layout of its own
@@ -417,12 +417,12 @@ static void order_pools(assay_graph *g)
     }
 }
 
-assay_status assay_group_qdq(assay_graph *g, const assay_scheme *scheme,
-                             bool (*has_kernel)(assay_op op), assay_quantize_report *report,
-                             assay_error *err)
+assay_status quantize_group_qdq(assay_graph *g, const assay_scheme *scheme,
+                                bool (*has_kernel)(assay_op op), assay_quantize_report *report,
+                                assay_error *err)
 {
     assay_grouping q = {.g = g, .scheme = scheme, .has_kernel = has_kernel, .max_in = ASSAY_QDQ_IN};
-    assay_status status = assay_qdq_begin(&q, err);
+    assay_status status = quantize_qdq_begin(&q, err);
     int nodes = g->n_nodes, changed;
 
     for (int i = 0; i < nodes && !status && q.any; i++)
@@ -431,17 +431,17 @@ assay_status assay_group_qdq(assay_graph *g, const assay_scheme *scheme,
     if (!status && q.any)
         status = assay_graph_compact(g, q.dead, err);
     if (!status && q.any)
-        status = assay_eliminate_dead(g, &changed, err);
+        status = lower_eliminate_dead(g, &changed, err);
     if (!status)
         order_pools(g);
     if (!status)
         status = assay_graph_verify(g, err);
     if (!status)
-        status = assay_qdq_report(&q, err);
+        status = quantize_qdq_report(&q, err);
     if (report)
         *report = q.report;
     else
-        assay_quantize_report_free(&q.report);
-    assay_qdq_end(&q);
+        quantize_report_free(&q.report);
+    quantize_qdq_end(&q);
     return status;
 }

@@ -9,7 +9,7 @@
 
 #include "opt/quantize/plan.h"
 
-assay_status assay_qdq_begin(assay_grouping *q, assay_error *err)
+assay_status quantize_qdq_begin(assay_grouping *q, assay_error *err)
 {
     const assay_graph *g = q->g;
     int extra = 0;
@@ -20,8 +20,8 @@ assay_status assay_qdq_begin(assay_grouping *q, assay_error *err)
     }
     q->n_values = g->n_values;
     q->n_nodes = g->n_nodes;
-    q->uses = assay_rewrite_uses(g);
-    q->dead = assay_rewrite_dead(g, extra);
+    q->uses = lower_rewrite_uses(g);
+    q->dead = lower_rewrite_dead(g, extra);
     q->reader = calloc((size_t)g->n_values + 1, sizeof *q->reader);
     q->arena = assay_arena_new();
     if (!q->uses || !q->dead || !q->reader || !q->arena)
@@ -41,7 +41,7 @@ assay_status assay_qdq_begin(assay_grouping *q, assay_error *err)
     return ASSAY_OK;
 }
 
-void assay_qdq_end(assay_grouping *q)
+void quantize_qdq_end(assay_grouping *q)
 {
     free(q->uses);
     free(q->dead);
@@ -49,7 +49,7 @@ void assay_qdq_end(assay_grouping *q)
     assay_arena_free(q->arena);
 }
 
-bool assay_qdq_is_output(const assay_grouping *q, int value)
+bool quantize_qdq_is_output(const assay_grouping *q, int value)
 {
     for (int i = 0; i < q->g->n_outputs; i++)
         if (q->g->output[i] == value)
@@ -151,14 +151,14 @@ static assay_status quantize_bias(assay_grouping *q, const assay_node *node, con
         snprintf(suffix, sizeof suffix, k == 2 ? "q" : "q%d", k);
         snprintf(name, sizeof name, "%.200s:%s", b->name, suffix);
         if (assay_graph_find_value(q->g, name) < 0)
-            return assay_rewrite_constant(q->g, b->name, suffix, &t, code, &group->in[2], err);
+            return lower_rewrite_constant(q->g, b->name, suffix, &t, code, &group->in[2], err);
     }
     *fits = false;
     return ASSAY_OK;
 }
 
-bool assay_qdq_bias(assay_grouping *q, const assay_node *n, assay_qdq_group *group,
-                    assay_status *status, assay_error *err)
+bool quantize_qdq_bias(assay_grouping *q, const assay_node *n, assay_qdq_group *group,
+                       assay_status *status, assay_error *err)
 {
     bool weighted = assay_op_get(n->op)->traits & ASSAY_T_WEIGHTED, fits = true;
     if (!weighted || n->n_in < 3 || group->in[2] < 0)
@@ -182,8 +182,8 @@ bool assay_qdq_bias(assay_grouping *q, const assay_node *n, assay_qdq_group *gro
 
 /* ---- layer normalization ---- */
 
-assay_status assay_qdq_norm(assay_grouping *q, const assay_node *n, assay_qdq_group *group,
-                            assay_error *err)
+assay_status quantize_qdq_norm(assay_grouping *q, const assay_node *n, assay_qdq_group *group,
+                               assay_error *err)
 {
     assay_status status = ASSAY_OK;
     assay_scheme_caps caps;
@@ -197,15 +197,15 @@ assay_status assay_qdq_norm(assay_grouping *q, const assay_node *n, assay_qdq_gr
         const void *codes;
         assay_code code;
         assay_type type;
-        status =
-            k == 1 ? assay_gamma_code(q->scheme, v, wide, &code, err)
-                   : assay_beta_code(q->scheme, v, gamma ? gamma->q.scale[0] : 1, wide, &code, err);
+        status = k == 1 ? quantize_gamma_code(q->scheme, v, wide, &code, err)
+                        : quantize_beta_code(q->scheme, v, gamma ? gamma->q.scale[0] : 1, wide,
+                                             &code, err);
         if (!status)
             status =
-                assay_quantize_constant(q->g, v, &code, caps.constant_round, &type, &codes, err);
+                quantize_constant_value(q->g, v, &code, caps.constant_round, &type, &codes, err);
         if (!status)
             status =
-                assay_rewrite_constant(q->g, v->name, n->name, &type, codes, &group->in[k], err);
+                lower_rewrite_constant(q->g, v->name, n->name, &type, codes, &group->in[k], err);
     }
     return status;
 }
@@ -224,7 +224,7 @@ static assay_status add_value(assay_grouping *q, const char *base, const char *s
     return assay_graph_add_value(q->g, name, type, id, err);
 }
 
-assay_status assay_qdq_rescale(assay_grouping *q, int value, int like, int *id, assay_error *err)
+assay_status quantize_qdq_rescale(assay_grouping *q, int value, int like, int *id, assay_error *err)
 {
     const assay_value *x = &q->g->value[value], *y = &q->g->value[like];
     size_t room = strlen(y->name) + 16;
@@ -249,19 +249,19 @@ assay_status assay_qdq_rescale(assay_grouping *q, int value, int like, int *id, 
                                          err);
 }
 
-assay_status assay_qdq_sums(assay_grouping *q, int y, int *id, assay_error *err)
+assay_status quantize_qdq_sums(assay_grouping *q, int y, int *id, assay_error *err)
 {
     assay_type type = q->g->value[y].type;
     type.elem = assay_int(32, true);
     return add_value(q, q->g->value[y].name, "sums", &type, id, err);
 }
 
-assay_status assay_qdq_real_sums(assay_grouping *q, int i, int y, assay_error *err)
+assay_status quantize_qdq_real_sums(assay_grouping *q, int i, int y, assay_error *err)
 {
     const assay_node *n = &q->g->node[i];
     const assay_type *x = &q->g->value[n->in[0]].type, *w = &q->g->value[n->in[1]].type;
     assay_attrs cast = {.cast = {.to = ASSAY_CAST_F32}};
-    assay_type real = q->g->value[y].type, step = {.elem = assay_f32(), .rank = 1};
+    assay_type real = q->g->value[y].type, step = {.elem = apply_f32(), .rank = 1};
     int sums = n->out[0], operand[2];
     sum_scales worth;
     assay_status status = find_sum_scales(q, n, x, w, &worth, err);
@@ -277,7 +277,7 @@ assay_status assay_qdq_real_sums(assay_grouping *q, int i, int y, assay_error *e
         status = assay_graph_add_node(q->g, ASSAY_OP_CAST, NULL, &sums, 1, &operand[0], 1, &cast,
                                       NULL, err);
     if (!status)
-        status = assay_rewrite_constant(q->g, name, "step", &step, scale, &operand[1], err);
+        status = lower_rewrite_constant(q->g, name, "step", &step, scale, &operand[1], err);
     return status
                ? status
                : assay_graph_add_node(q->g, ASSAY_OP_MUL, NULL, operand, 2, &y, 1, NULL, NULL, err);
@@ -285,7 +285,7 @@ assay_status assay_qdq_real_sums(assay_grouping *q, int i, int y, assay_error *e
 
 /* ---- the report ---- */
 
-assay_status assay_qdq_note(assay_grouping *q, int i, assay_error *err)
+assay_status quantize_qdq_note(assay_grouping *q, int i, assay_error *err)
 {
     q->reason[i] = assay_arena_string(q->arena, q->why[0] ? q->why : "it has no float input");
     return q->reason[i] ? ASSAY_OK : assay_out_of_memory(err);
@@ -305,7 +305,7 @@ static const char *find_reason(const assay_grouping *q, const char *name)
     return q->any ? "it makes floats of exact sums" : "the network has no conversions";
 }
 
-assay_status assay_qdq_report(assay_grouping *q, assay_error *err)
+assay_status quantize_qdq_report(assay_grouping *q, assay_error *err)
 {
     const assay_graph *g = q->g;
     assay_quantize_report *r = &q->report;

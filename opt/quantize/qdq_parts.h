@@ -37,31 +37,32 @@ typedef struct assay_qdq_group {
 } assay_qdq_group;
 
 /* Same kind and parameters. */
-static inline bool assay_same_codes(const assay_type *a, const assay_type *b)
+static inline bool quantize_same_codes(const assay_type *a, const assay_type *b)
 {
     return assay_elem_equal(a->elem, b->elem) && assay_qparams_equal(&a->q, &b->q);
 }
 
-assay_status assay_qdq_begin(assay_grouping *q, assay_error *err);
-void assay_qdq_end(assay_grouping *q);
+assay_status quantize_qdq_begin(assay_grouping *q, assay_error *err);
+void quantize_qdq_end(assay_grouping *q);
 /* Notes q->why as the reason why node i stays as it is. */
-assay_status assay_qdq_note(assay_grouping *q, int i, assay_error *err);
+assay_status quantize_qdq_note(assay_grouping *q, int i, assay_error *err);
 /* Fills the report's list from the rewritten graph. */
-assay_status assay_qdq_report(assay_grouping *q, assay_error *err);
+assay_status quantize_qdq_report(assay_grouping *q, assay_error *err);
 
-bool assay_qdq_is_output(const assay_grouping *q, int value);
+bool quantize_qdq_is_output(const assay_grouping *q, int value);
 /* The bias of a weighted node: a float constant becomes codes at scale in * weight, codes are
  * checked to be at that scale. False: it does not fit (q->why), or *status says what failed. */
-bool assay_qdq_bias(assay_grouping *q, const assay_node *n, assay_qdq_group *group,
-                    assay_status *status, assay_error *err);
+bool quantize_qdq_bias(assay_grouping *q, const assay_node *n, assay_qdq_group *group,
+                       assay_status *status, assay_error *err);
 /* Constant float gamma and beta of a layer normalization become codes, as the quantizer's. */
-assay_status assay_qdq_norm(assay_grouping *q, const assay_node *n, assay_qdq_group *group,
-                            assay_error *err);
+assay_status quantize_qdq_norm(assay_grouping *q, const assay_node *n, assay_qdq_group *group,
+                               assay_error *err);
 /* Appends a rescale of `value` into the parameters of `like`. */
-assay_status assay_qdq_rescale(assay_grouping *q, int value, int like, int *id, assay_error *err);
+assay_status quantize_qdq_rescale(assay_grouping *q, int value, int like, int *id,
+                                  assay_error *err);
 /* Adds the plain i32 value that will hold the sums of float value y. */
-assay_status assay_qdq_sums(assay_grouping *q, int y, int *id, assay_error *err);
+assay_status quantize_qdq_sums(assay_grouping *q, int y, int *id, assay_error *err);
 /* Appends what makes y of the sums that node i gives: a cast, times in * weight. */
-assay_status assay_qdq_real_sums(assay_grouping *q, int i, int y, assay_error *err);
+assay_status quantize_qdq_real_sums(assay_grouping *q, int i, int y, assay_error *err);
 
 #endif

@@ -90,9 +90,9 @@ static assay_status is_computed(const assay_quantizer *q, const assay_graph *bui
                                 const assay_node *n, bool *can, char *why, size_t size,
                                 assay_error *err)
 {
-    assay_status status = assay_target_computes(q->scheme, built, n, can, why, size, err);
+    assay_status status = lower_target_computes(q->scheme, built, n, can, why, size, err);
     if (!status && *can && q->options->target)
-        *can = assay_target_allows(q->options->target, built, n, why, size);
+        *can = target_allows(q->options->target, built, n, why, size);
     return status;
 }
 
@@ -106,7 +106,7 @@ static assay_status ask_about_rescales(assay_quantizer *q, const assay_graph *bu
         const assay_node *n = &built->node[k];
         bool can = true;
         if (n->op == ASSAY_OP_RESCALE)
-            status = assay_target_computes(q->scheme, built, n, &can, why, sizeof why, err);
+            status = lower_target_computes(q->scheme, built, n, &can, why, sizeof why, err);
         for (int i = 0; i < q->g->n_nodes && !status && !can; i++)
             if (reads(q, built, i, n->out[0])) {
                 ++*refused;
@@ -126,7 +126,7 @@ static assay_status ask_target(assay_quantizer *q, const assay_graph *built, int
     *refused = 0;
     for (int i = 0; i < q->g->n_nodes && !status; i++) {
         bool can = true;
-        if (q->node[i].state == ASSAY_PLAN_INTEGER && assay_needs_target(&q->g->node[i]))
+        if (q->node[i].state == ASSAY_PLAN_INTEGER && lower_needs_target(&q->g->node[i]))
             status =
                 is_computed(q, built, &built->node[q->node[i].built], &can, why, sizeof why, err);
         if (status || can)
@@ -142,28 +142,28 @@ static assay_status quantize(assay_quantizer *q, assay_graph **out, assay_quanti
 {
     assay_status status = choose_types(q, err);
     if (!status)
-        status = assay_profile_check(q->profile, q->g, err);
+        status = profile_check(q->profile, q->g, err);
     if (!status)
-        status = assay_plan_nodes(q, err);
+        status = quantize_plan_nodes(q, err);
     if (!status)
-        assay_plan_masks(q);
+        quantize_plan_masks(q);
     for (int refused = 1; !status && refused > 0;) {
         assay_graph_free(*out);
         *out = NULL;
-        if ((status = assay_plan_borders(q, err)) || (status = assay_plan_groups(q, err)) ||
-            (status = assay_plan_build(q, out, report, err)))
+        if ((status = quantize_plan_borders(q, err)) || (status = quantize_plan_groups(q, err)) ||
+            (status = quantize_plan_build(q, out, report, err)))
             break;
         status = ask_target(q, *out, &refused, err);
     }
     if (!status && q->options->target)
-        status = assay_target_verify(q->options->target, *out, err);
+        status = target_verify(q->options->target, *out, err);
     return status ? status : assay_graph_verify(*out, err);
 }
 
 static assay_status allocate(assay_quantizer *q, assay_error *err)
 {
     q->arena = assay_arena_new();
-    q->uses = assay_rewrite_uses(q->g);
+    q->uses = lower_rewrite_uses(q->g);
     if (!q->arena || !q->uses)
         return assay_out_of_memory(err);
     q->node = assay_arena_array(q->arena, (size_t)q->g->n_nodes + 1, sizeof *q->node);
@@ -171,9 +171,9 @@ static assay_status allocate(assay_quantizer *q, assay_error *err)
     return q->node && q->value ? ASSAY_OK : assay_out_of_memory(err);
 }
 
-assay_status assay_quantize(const assay_graph *g, const assay_profile *profile,
-                            const assay_scheme *scheme, const assay_quantize_options *options,
-                            assay_graph **out, assay_quantize_report *report, assay_error *err)
+assay_status quantize_network(const assay_graph *g, const assay_profile *profile,
+                              const assay_scheme *scheme, const assay_quantize_options *options,
+                              assay_graph **out, assay_quantize_report *report, assay_error *err)
 {
     assay_quantizer q = {.g = g, .profile = profile, .scheme = scheme, .options = options};
     assay_quantize_report made = {0};
@@ -188,13 +188,13 @@ assay_status assay_quantize(const assay_graph *g, const assay_profile *profile,
     if (!status)
         status = quantize(&q, out, &made, err);
     if (!status)
-        status = assay_plan_report(&q, &made, err);
+        status = quantize_plan_report(&q, &made, err);
     if (status) {
         assay_graph_free(*out);
         *out = NULL;
     }
     if (status || !report)
-        assay_quantize_report_free(&made);
+        quantize_report_free(&made);
     else
         *report = made;
     assay_arena_free(q.arena);

@@ -87,14 +87,14 @@ typedef struct assay_quantize_report {
     int n_choices;
     assay_value_choice *choice;
 } assay_quantize_report;
-void assay_quantize_report_free(assay_quantize_report *r);
+void quantize_report_free(assay_quantize_report *r);
 
-/* Quantizes g, which must be canonical (assay_canonicalize). *out is a new graph; `report` may be
- * NULL, else free it with assay_quantize_report_free whatever the status.
+/* Quantizes g, which must be canonical (lower_canonicalize). *out is a new graph; `report` may be
+ * NULL, else free it with quantize_report_free whatever the status.
  * ASSAY_ERR_INPUT: the profile is of another network, a constant is not finite, a precision rule
  * matches no node. ASSAY_ERR_SCHEME: the options ask for what the target cannot do. */
-assay_status assay_quantize(const assay_graph *g, const assay_profile *profile,
-                            const assay_scheme *scheme, const assay_quantize_options *options,
-                            assay_graph **out, assay_quantize_report *report, assay_error *err);
+assay_status quantize_network(const assay_graph *g, const assay_profile *profile,
+                              const assay_scheme *scheme, const assay_quantize_options *options,
+                              assay_graph **out, assay_quantize_report *report, assay_error *err);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "opt/quantize/plan.h"
 
-void assay_quantize_report_free(assay_quantize_report *r)
+void quantize_report_free(assay_quantize_report *r)
 {
     for (int i = 0; i < r->n_float; i++) {
         free(r->float_node[i].node);
@@ -49,8 +49,8 @@ static assay_status list_choices(const assay_quantizer *q, assay_quantize_report
         const assay_plan_value *p = &q->value[v];
         if (!p->has_code || !p->calibrated)
             continue;
-        const assay_profile_entry *e = assay_profile_of(q->profile, q->g, v);
-        const assay_code code = assay_plan_code(q, v);
+        const assay_profile_entry *e = profile_entry_of(q->profile, q->g, v);
+        const assay_code code = quantize_plan_code(q, v);
         assay_value_choice *c = &r->choice[r->n_choices++];
         *c = (assay_value_choice){.value = strdup(q->g->value[v].name),
                                   .seen_min = (double)e->seen.min,
@@ -59,14 +59,15 @@ static assay_status list_choices(const assay_quantizer *q, assay_quantize_report
                                   .elem = code.elem,
                                   .scale = code.scale,
                                   .zero_point = code.zero_point,
-                                  .fixed = assay_plan_is_fixed(q, v)};
+                                  .fixed = quantize_plan_is_fixed(q, v)};
         if (!c->value)
             return assay_out_of_memory(err);
     }
     return ASSAY_OK;
 }
 
-assay_status assay_plan_report(const assay_quantizer *q, assay_quantize_report *r, assay_error *err)
+assay_status quantize_plan_report(const assay_quantizer *q, assay_quantize_report *r,
+                                  assay_error *err)
 {
     assay_status status = list_float(q, r, err);
     return status ? status : list_choices(q, r, err);

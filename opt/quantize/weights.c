@@ -7,17 +7,17 @@
 static void count(const float *x, const assay_weight_map *m, int64_t total, int64_t channel,
                   float min, float max, assay_histogram *h)
 {
-    assay_histogram_grow(h, min, max);
+    profile_histogram_grow(h, min, max);
     for (int64_t i = channel * m->stride; i < total; i += m->stride * m->channels) {
         for (int64_t k = i; k < i + m->stride; k++)
-            ++*assay_histogram_at(h, assay_histogram_bin(h, (double)x[k]));
-        assay_histogram_note(h, (uint64_t)m->stride, min, max);
+            ++*profile_histogram_at(h, profile_histogram_bin(h, (double)x[k]));
+        profile_histogram_note(h, (uint64_t)m->stride, min, max);
     }
 }
 
-assay_status assay_calibrate_weights(const assay_quantizer *q, const assay_choice *choice,
-                                     const float *x, const assay_weight_map *m, int64_t total,
-                                     double *range, assay_error *err)
+assay_status quantize_calibrate_weights(const assay_quantizer *q, const assay_choice *choice,
+                                        const float *x, const assay_weight_map *m, int64_t total,
+                                        double *range, assay_error *err)
 {
     const assay_calibrate_how *how = &q->options->weight_calibration;
     assay_status status = ASSAY_OK;
@@ -25,14 +25,14 @@ assay_status assay_calibrate_weights(const assay_quantizer *q, const assay_choic
         double *r = &range[2 * c]; /* takes in 0 */
         assay_calibrated chosen;
         assay_histogram h;
-        status = assay_histogram_init(&h, err);
+        status = profile_histogram_init(&h, err);
         if (!status && r[0] < r[1]) {
             count(x, m, total, c, (float)r[0], (float)r[1], &h);
-            assay_calibrate(&h, how, ldexp(1, choice->elem.bits), &chosen);
+            calibrate_range(&h, how, ldexp(1, choice->elem.bits), &chosen);
             r[0] = chosen.min;
             r[1] = chosen.max;
         }
-        assay_histogram_clear(&h);
+        profile_histogram_clear(&h);
     }
     return status;
 }

@@ -6,18 +6,18 @@
 #include "graph/text/text.h"
 #include "opt/certificate/certificate.h"
 
-json_t *assay_certificate_new(const assay_graph *g, const assay_scheme *s)
+json_t *rewrite_certificate_new(const assay_graph *g, const assay_scheme *s)
 {
     char hex[33];
     assay_error err;
-    if (assay_certificate_network(g, hex, &err) != ASSAY_OK)
+    if (certificate_network(g, hex, &err) != ASSAY_OK)
         return NULL;
     return json_pack("{s:i, s:{s:s, s:s, s:s}, s:s, s:[]}", "assay_proof",
                      ASSAY_CERTIFICATE_VERSION, "scheme", "name", s->name, "digest", s->digest,
                      "text", s->text, "model", hex, "steps");
 }
 
-json_t *assay_certificate_body(json_t *certificate)
+json_t *rewrite_certificate_body(json_t *certificate)
 {
     json_t *bodies = json_object_get(certificate, "bodies");
     if (!bodies && json_object_set_new(certificate, "bodies", json_array()) == 0)
@@ -31,7 +31,7 @@ static json_t *fragment(const assay_graph *g)
     assay_buf text = {0};
     assay_error err;
     json_t *o = NULL;
-    if (assay_graph_print(g, NULL, &text, &err) == ASSAY_OK && !text.failed)
+    if (text_graph_print(g, NULL, &text, &err) == ASSAY_OK && !text.failed)
         o = json_string(text.text);
     assay_buf_free(&text);
     return o;
@@ -87,9 +87,9 @@ static int add_spread(json_t *step, const int64_t *spread, int n)
     return bad | json_object_set_new(step, "spread", list);
 }
 
-assay_status assay_certificate_add(json_t *certificate, const assay_rule *rule, const char *node,
-                                   const assay_proof *proof, const int64_t *spread, int n_outputs,
-                                   assay_error *err)
+assay_status rewrite_certificate_add(json_t *certificate, const assay_rule *rule, const char *node,
+                                     const assay_proof *proof, const int64_t *spread, int n_outputs,
+                                     assay_error *err)
 {
     const assay_verdict *v = &proof->verdict;
     bool sums = rule->obligation == ASSAY_PROVE_ACCUMULATORS ||
@@ -113,18 +113,18 @@ assay_status assay_certificate_add(json_t *certificate, const assay_rule *rule, 
                : ASSAY_OK;
 }
 
-assay_status assay_certificate_print(json_t *certificate, const assay_graph *result,
-                                     int64_t output_bound, assay_buf *out, assay_error *err)
+assay_status rewrite_certificate_print(json_t *certificate, const assay_graph *result,
+                                       int64_t output_bound, assay_buf *out, assay_error *err)
 {
     char hex[33];
-    assay_status s = assay_certificate_network(result, hex, err);
+    assay_status s = certificate_network(result, hex, err);
     if (!s && json_object_set_new(certificate, "result", json_string(hex)))
         s = assay_out_of_memory(err);
     if (!s && json_object_set_new(certificate, "output_bound",
                                   output_bound < 0 ? json_null() : json_integer(output_bound)))
         s = assay_out_of_memory(err);
     if (!s)
-        s = assay_certificate_digest(certificate, hex, err);
+        s = certificate_digest(certificate, hex, err);
     if (!s && json_object_set_new(certificate, "digest", json_string(hex)))
         s = assay_out_of_memory(err);
     char *text = s ? NULL : json_dumps(certificate, JSON_INDENT(1));

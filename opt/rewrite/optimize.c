@@ -37,9 +37,9 @@ static void add_node_text(const assay_graph *g, const assay_node *n, assay_buf *
     for (int i = 0; i < n->n_in; i++)
         if (n->in[i] >= 0) {
             assay_buf_printf(b, " %s:", g->value[n->in[i]].name);
-            assay_type_print(&g->value[n->in[i]].type, b);
+            text_type_print(&g->value[n->in[i]].type, b);
         }
-    assay_type_print(&g->value[n->out[0]].type, b);
+    text_type_print(&g->value[n->out[0]].type, b);
 }
 
 /* What the outcome of a proof depends on, within one network and scheme. */
@@ -129,7 +129,7 @@ static assay_status add_spread(optimizer *o, int y, int64_t bound, int64_t *spre
                                assay_error *err)
 {
     assay_status s =
-        assay_spread(o->g, o->scheme, o->options->run, y, bound, o->spread, spread, err);
+        prove_spread(o->g, o->scheme, o->options->run, y, bound, o->spread, spread, err);
     for (int i = 0; i < o->g->n_outputs && !s; i++) {
         o->spread[i] += spread[i];
         if (o->spread[i] > o->report->output_bound)
@@ -147,8 +147,8 @@ static assay_status certify(optimizer *o, const assay_rule *rule, const assay_ma
     if (!s && p->verdict.kind == ASSAY_BOUNDED)
         s = add_spread(o, lower->out[0], p->verdict.bound, spread, err);
     if (!s)
-        s = assay_certificate_add(o->certificate, rule, lower->name, p, spread, o->g->n_outputs,
-                                  err);
+        s = rewrite_certificate_add(o->certificate, rule, lower->name, p, spread, o->g->n_outputs,
+                                    err);
     free(spread);
     return s;
 }
@@ -166,14 +166,14 @@ static assay_status apply(optimizer *o, const assay_rule *rule, const assay_matc
     if (!s)
         s = rule->rewrite(o->g, &with, p->uses_image ? &p->image : NULL, err);
     if (!s)
-        s = assay_eliminate_dead(o->g, &changed, err);
+        s = lower_eliminate_dead(o->g, &changed, err);
     if (s)
         return s;
     o->report->applied++;
     o->report->bounded += p->verdict.kind == ASSAY_BOUNDED;
     o->report->unproved += p->verdict.kind == ASSAY_UNPROVED;
     free(o->uses);
-    o->uses = assay_rewrite_uses(o->g);
+    o->uses = lower_rewrite_uses(o->g);
     return o->uses ? ASSAY_OK : assay_out_of_memory(err);
 }
 
@@ -210,8 +210,8 @@ static void ask_target(const optimizer *o, assay_proof *p)
 {
     const assay_target *t = o->options->target;
     for (int i = 0; t && p->possible && p->after && i < p->after->n_nodes; i++)
-        p->possible = assay_target_allows(t, p->after, &p->after->node[i], p->verdict.evidence,
-                                          sizeof p->verdict.evidence);
+        p->possible = target_allows(t, p->after, &p->after->node[i], p->verdict.evidence,
+                                    sizeof p->verdict.evidence);
 }
 
 static assay_status attempt(optimizer *o, size_t r, int node, bool *applied, assay_error *err)
@@ -227,7 +227,7 @@ static assay_status attempt(optimizer *o, size_t r, int node, bool *applied, ass
     if (s || was_refused(o, key))
         return s;
     s = m.obstacle ? obstruct(&m, &proof)
-                   : assay_prove(o->g, &m, rule, o->scheme, o->options->run, &proof, err);
+                   : prove_application(o->g, &m, rule, o->scheme, o->options->run, &proof, err);
     if (!s) {
         ask_target(o, &proof);
         *applied = is_allowed(o, o->policy->bound[r], &proof);
@@ -235,7 +235,7 @@ static assay_status attempt(optimizer *o, size_t r, int node, bool *applied, ass
         if (!s && *applied)
             s = apply(o, rule, &m, &proof, err);
     }
-    assay_proof_free(&proof);
+    prove_proof_free(&proof);
     return s;
 }
 
@@ -261,7 +261,7 @@ static assay_status sweep(optimizer *o, bool late, bool *changed, assay_error *e
 static assay_status rewrite(optimizer *o, assay_error *err)
 {
     bool changed = true;
-    o->uses = assay_rewrite_uses(o->g);
+    o->uses = lower_rewrite_uses(o->g);
     o->spread = calloc((size_t)o->g->n_outputs + 1, sizeof *o->spread);
     assay_status s = o->certificate && o->uses && o->spread ? ASSAY_OK : assay_out_of_memory(err);
     while (!s && changed) {
@@ -287,34 +287,34 @@ static assay_status optimize(const optimizer *like, assay_graph *g, json_t *cert
     for (int i = 0; i < g->n_subgraphs && !s; i++) {
         optimizer inner = *like;
         inner.body = g->subgraph[i]->name;
-        s = optimize(&inner, g->subgraph[i], assay_certificate_body(certificate), err);
+        s = optimize(&inner, g->subgraph[i], rewrite_certificate_body(certificate), err);
     }
     return s;
 }
 
-assay_status assay_optimize(assay_graph *g, const assay_scheme *s,
-                            const assay_optimize_options *options, assay_optimize_report *report,
-                            assay_error *err)
+assay_status rewrite_optimize(assay_graph *g, const assay_scheme *s,
+                              const assay_optimize_options *options, assay_optimize_report *report,
+                              assay_error *err)
 {
     assay_policy policy;
     const optimizer o = {.scheme = s, .options = options, .report = report, .policy = &policy};
     memset(report, 0, sizeof *report);
-    assay_status status = assay_policy_make(options, s, &policy, err);
+    assay_status status = rewrite_policy_make(options, s, &policy, err);
     if (status) {
-        assay_policy_free(&policy);
+        rewrite_policy_free(&policy);
         return status;
     }
-    json_t *certificate = assay_certificate_new(g, s);
+    json_t *certificate = rewrite_certificate_new(g, s);
     status = optimize(&o, g, certificate, err);
     if (!status)
         status = assay_graph_verify(g, err);
     if (!status && options->target)
-        status = assay_target_verify(options->target, g, err);
+        status = target_verify(options->target, g, err);
     if (!status)
         status =
-            assay_certificate_print(certificate, g, report->unproved ? -1 : report->output_bound,
-                                    &report->certificate, err);
+            rewrite_certificate_print(certificate, g, report->unproved ? -1 : report->output_bound,
+                                      &report->certificate, err);
     json_decref(certificate);
-    assay_policy_free(&policy);
+    rewrite_policy_free(&policy);
     return status;
 }

@@ -11,7 +11,7 @@
 #include "opt/prove/rule.h"
 
 /* The rules in the order in which they are tried; *n receives their number. */
-const assay_rule *assay_rules(size_t *n);
+const assay_rule *rewrite_rules(size_t *n);
 
 enum assay_allow { ASSAY_ALLOW_EXACT, ASSAY_ALLOW_BOUNDED, ASSAY_ALLOW_ANY };
 
@@ -20,7 +20,7 @@ typedef struct assay_optimize_options {
     int64_t bound;          /* codes, for ASSAY_ALLOW_BOUNDED: of each application by itself; what
                                they come to at the outputs is reported */
     const char *passes;     /* names separated by commas, or NULL for all rules */
-    const assay_rule *rule; /* NULL: assay_rules */
+    const assay_rule *rule; /* NULL: rewrite_rules */
     size_t n_rules;
     assay_run_fn run;
     const struct assay_target *target; /* asked about the nodes of each rewrite; may be NULL */
@@ -41,8 +41,8 @@ typedef struct assay_optimize_report {
 /* Rewrites g to a fixed point by the rules that options and scheme leave in force. Values that
  * survive keep their names. A result of this function is verified. ASSAY_ERR_INPUT: a pass, or a
  * rule of the scheme's, of no such name. */
-assay_status assay_optimize(assay_graph *g, const assay_scheme *s,
-                            const assay_optimize_options *options, assay_optimize_report *report,
-                            assay_error *err);
+assay_status rewrite_optimize(assay_graph *g, const assay_scheme *s,
+                              const assay_optimize_options *options, assay_optimize_report *report,
+                              assay_error *err);
 
 #endif

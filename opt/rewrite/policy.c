@@ -8,7 +8,7 @@
 #include "graph/core/buf.h"
 #include "opt/target/target.h"
 
-void assay_policy_free(assay_policy *p)
+void rewrite_policy_free(assay_policy *p)
 {
     free(p->rule);
     free(p->bound);
@@ -113,12 +113,12 @@ static assay_status heed(const assay_policy *p, const assay_scheme *s, bool *cho
     }
 }
 
-assay_status assay_policy_make(const assay_optimize_options *options, const assay_scheme *s,
-                               assay_policy *p, assay_error *err)
+assay_status rewrite_policy_make(const assay_optimize_options *options, const assay_scheme *s,
+                                 assay_policy *p, assay_error *err)
 {
     const assay_rule_list *more = NULL;
     size_t n = options->n_rules, kept = 0;
-    const assay_rule *rules = options->rule ? options->rule : assay_rules(&n);
+    const assay_rule *rules = options->rule ? options->rule : rewrite_rules(&n);
     *p = (assay_policy){NULL, NULL, 0};
     assay_status status = options->rule ? ASSAY_OK : plugin_rules(s, &more, err);
     if (status)

@@ -13,8 +13,8 @@ typedef struct assay_policy {
 
 /* ASSAY_ERR_INPUT: a pass, or a rule that the scheme speaks of, that does not exist;
  * ASSAY_ERR_SCHEME: rules of a plugin with another ABI. Free whatever the status. */
-assay_status assay_policy_make(const assay_optimize_options *options, const assay_scheme *s,
-                               assay_policy *p, assay_error *err);
-void assay_policy_free(assay_policy *p);
+assay_status rewrite_policy_make(const assay_optimize_options *options, const assay_scheme *s,
+                                 assay_policy *p, assay_error *err);
+void rewrite_policy_free(assay_policy *p);
 
 #endif

@@ -6,14 +6,14 @@
 
 #define RULE(name, obligation, bounds, late, matches, rewrite)                                     \
     {                                                                                              \
-        name, ASSAY_PROVE_##obligation, bounds, late, assay_##matches##_matches,                   \
-            assay_##rewrite##_rewrite, 0                                                           \
+        name, ASSAY_PROVE_##obligation, bounds, late, rewrite_##matches##_matches,                 \
+            rewrite_##rewrite##_rewrite, 0                                                         \
     }
 /* In force where the target asks for it. */
 #define WANTED(name, obligation, preference, rule)                                                 \
     {                                                                                              \
-        name, ASSAY_PROVE_##obligation, false, false, assay_##rule##_matches,                      \
-            assay_##rule##_rewrite, preference                                                     \
+        name, ASSAY_PROVE_##obligation, false, false, rewrite_##rule##_matches,                    \
+            rewrite_##rule##_rewrite, preference                                                   \
     }
 
 static const assay_rule rules[] = {
@@ -53,7 +53,7 @@ static const assay_rule rules[] = {
     RULE("table", TABLE, false, true, table, table),
 };
 
-const assay_rule *assay_rules(size_t *n)
+const assay_rule *rewrite_rules(size_t *n)
 {
     *n = sizeof rules / sizeof *rules;
     return rules;

@@ -7,31 +7,31 @@
 #include "opt/rewrite/optimize.h"
 
 /* The producer of input `slot` of m->lower, or NULL; noted in the match. */
-const assay_node *assay_above(const assay_graph *g, assay_match *m, int slot);
+const assay_node *rewrite_above(const assay_graph *g, assay_match *m, int slot);
 
 /* Of uppers that are alike one will stay: the node that stands last, returned, which is given the
  * name of the last in the match's order. So a fragment, whose nodes stand in that order, and the
  * network agree. */
-int assay_take_last(assay_graph *g, const assay_match *m);
+int rewrite_take_last(assay_graph *g, const assay_match *m);
 
 /* ---- y is x: uses of y go to x; an output of the network keeps its name when x's producer can
  * yield it ---- */
 
 /* Where it cannot, m->obstacle says so. Always true. */
-bool assay_may_stand_for(const assay_graph *g, assay_match *m, int x);
+bool rewrite_may_stand_for(const assay_graph *g, assay_match *m, int x);
 
 /* ---- edits ---- */
 /* n becomes a rescale of x that saturates at the image (NULL: at its type's ends). */
-void assay_to_rescale(assay_node *n, int x, const assay_image *image);
+void rewrite_to_rescale(assay_node *n, int x, const assay_image *image);
 /* A value NAME + suffix, NAME that of `like`; the suffix once more where that is taken. */
-assay_status assay_add_derived(assay_graph *g, int like, const char *suffix, const assay_type *type,
-                               int *id, assay_error *err);
+assay_status rewrite_add_derived(assay_graph *g, int like, const char *suffix,
+                                 const assay_type *type, int *id, assay_error *err);
 
 /* ---- the rules, by file ---- */
 #define ASSAY_DECLARE_RULE(name)                                                                   \
-    bool assay_##name##_matches(const assay_graph *g, const int *uses, assay_match *m);            \
-    assay_status assay_##name##_rewrite(assay_graph *g, const assay_match *m,                      \
-                                        const assay_image *image, assay_error *err)
+    bool rewrite_##name##_matches(const assay_graph *g, const int *uses, assay_match *m);          \
+    assay_status rewrite_##name##_rewrite(assay_graph *g, const assay_match *m,                    \
+                                          const assay_image *image, assay_error *err)
 /* rules_rescale.c */
 ASSAY_DECLARE_RULE(identity);
 ASSAY_DECLARE_RULE(merge);

@@ -11,44 +11,44 @@ static const assay_node *takes_over(const assay_graph *g, const int *uses, assay
                                     uint32_t needed)
 {
     const assay_node *n = &g->node[m->lower];
-    const assay_node *p = assay_is_monotone(g, n) ? assay_above(g, m, 0) : NULL;
-    bool takes = p && assay_traits(p) & needed && uses[p->out[0]] == 1 && !assay_is_monotone(g, p);
+    const assay_node *p = lower_is_monotone(g, n) ? rewrite_above(g, m, 0) : NULL;
+    bool takes = p && lower_traits(p) & needed && uses[p->out[0]] == 1 && !lower_is_monotone(g, p);
     return takes ? p : NULL;
 }
 
-bool assay_up_matches(const assay_graph *g, const int *uses, assay_match *m)
+bool rewrite_up_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *p =
         takes_over(g, uses, m, ASSAY_T_ABSORB_OUT | ASSAY_T_UNARY | ASSAY_T_SELECTS);
-    return p && (assay_is_unary(g, p) || assay_is_binary(g, p));
+    return p && (lower_is_unary(g, p) || lower_is_binary(g, p));
 }
 
-bool assay_product_up_matches(const assay_graph *g, const int *uses, assay_match *m)
+bool rewrite_product_up_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *p = takes_over(g, uses, m, ASSAY_T_ABSORB_OUT);
-    return p && assay_is_product(p);
+    return p && lower_is_product(p);
 }
 
-bool assay_gains_up_matches(const assay_graph *g, const int *uses, assay_match *m)
+bool rewrite_gains_up_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *p = takes_over(g, uses, m, ASSAY_T_ABSORB_OUT);
-    return p && p->op == ASSAY_OP_LRN && assay_is_code(assay_node_in(g, p, 0));
+    return p && p->op == ASSAY_OP_LRN && lower_is_code(assay_node_in(g, p, 0));
 }
 
-bool assay_quantize_up_matches(const assay_graph *g, const int *uses, assay_match *m)
+bool rewrite_quantize_up_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *p = takes_over(g, uses, m, ASSAY_T_CONVERT);
-    return p && assay_is_edge(g, p, true);
+    return p && lower_is_edge(g, p, true);
 }
 
-bool assay_average_up_matches(const assay_graph *g, const int *uses, assay_match *m)
+bool rewrite_average_up_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *p = takes_over(g, uses, m, ASSAY_T_SUMS);
-    return p && assay_is_code(assay_node_in(g, p, 0));
+    return p && lower_is_code(assay_node_in(g, p, 0));
 }
 
-assay_status assay_up_rewrite(assay_graph *g, const assay_match *m, const assay_image *image,
-                              assay_error *err)
+assay_status rewrite_up_rewrite(assay_graph *g, const assay_match *m, const assay_image *image,
+                                assay_error *err)
 {
     assay_node *p = &g->node[m->upper[0]], *n = &g->node[m->lower];
     int y = n->out[0];
@@ -70,22 +70,22 @@ assay_status assay_up_rewrite(assay_graph *g, const assay_match *m, const assay_
 
 /* ---- down: the node below reads the rescale's input ---- */
 
-bool assay_down_matches(const assay_graph *g, const int *uses, assay_match *m)
+bool rewrite_down_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *n = &g->node[m->lower];
-    bool one = (assay_is_unary(g, n) && !assay_is_monotone(g, n)) || assay_is_edge(g, n, false);
+    bool one = (lower_is_unary(g, n) && !lower_is_monotone(g, n)) || lower_is_edge(g, n, false);
     (void)uses;
-    for (int slot = 0; slot < (one ? 1 : assay_is_binary(g, n) ? 2 : 0); slot++) {
-        const assay_node *p = assay_above(g, m, slot);
-        if (p && assay_is_rescale(g, p))
+    for (int slot = 0; slot < (one ? 1 : lower_is_binary(g, n) ? 2 : 0); slot++) {
+        const assay_node *p = rewrite_above(g, m, slot);
+        if (p && lower_is_rescale(g, p))
             return true;
         m->n_upper = 0;
     }
     return false;
 }
 
-assay_status assay_down_rewrite(assay_graph *g, const assay_match *m, const assay_image *image,
-                                assay_error *err)
+assay_status rewrite_down_rewrite(assay_graph *g, const assay_match *m, const assay_image *image,
+                                  assay_error *err)
 {
     (void)image;
     (void)err;
@@ -93,42 +93,42 @@ assay_status assay_down_rewrite(assay_graph *g, const assay_match *m, const assa
     return ASSAY_OK;
 }
 
-bool assay_gains_down_matches(const assay_graph *g, const int *uses, assay_match *m)
+bool rewrite_gains_down_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *n = &g->node[m->lower];
-    const assay_node *p = n->op == ASSAY_OP_LRN ? assay_above(g, m, 0) : NULL;
+    const assay_node *p = n->op == ASSAY_OP_LRN ? rewrite_above(g, m, 0) : NULL;
     (void)uses;
-    return p && assay_is_rescale(g, p) && assay_is_code(assay_node_out(g, n, 0));
+    return p && lower_is_rescale(g, p) && lower_is_code(assay_node_out(g, n, 0));
 }
 
 /* ---- product-down: the same for conv, fc and matmul; the bias is brought to the new scale ---- */
 
-bool assay_product_down_matches(const assay_graph *g, const int *uses, assay_match *m)
+bool rewrite_product_down_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *n = &g->node[m->lower];
     const int operands = n->op == ASSAY_OP_MATMUL ? 2 : 1;
     (void)uses;
-    if (!(assay_traits(n) & ASSAY_T_ABSORB_IN) || !assay_is_product(n) ||
+    if (!(lower_traits(n) & ASSAY_T_ABSORB_IN) || !lower_is_product(n) ||
         !assay_is_quantized(&g->value[n->out[0]].type))
         return false;
     for (int slot = 0; slot < operands; slot++) {
-        const assay_node *p = assay_above(g, m, slot);
-        if (p && assay_is_rescale(g, p))
+        const assay_node *p = rewrite_above(g, m, slot);
+        if (p && lower_is_rescale(g, p))
             return true;
         m->n_upper = 0;
     }
     return false;
 }
 
-assay_status assay_product_down_rewrite(assay_graph *g, const assay_match *m,
-                                        const assay_image *image, assay_error *err)
+assay_status rewrite_product_down_rewrite(assay_graph *g, const assay_match *m,
+                                          const assay_image *image, assay_error *err)
 {
     assay_node *n = &g->node[m->lower];
     int x = g->node[m->upper[0]].in[0], bias = n->n_in > 2 ? n->in[2] : ASSAY_NO_VALUE;
     assay_status s = ASSAY_OK;
     (void)image;
     if (bias >= 0 && m->factor != 1)
-        s = assay_rescale_bias(g, m->lower, m->upper[0], m->factor, &bias, err);
+        s = prove_rescale_bias(g, m->lower, m->upper[0], m->factor, &bias, err);
     n = &g->node[m->lower];
     if (!s)
         n->in[m->slot[0]] = x;

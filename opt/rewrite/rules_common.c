@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-const assay_node *assay_above(const assay_graph *g, assay_match *m, int slot)
+const assay_node *rewrite_above(const assay_graph *g, assay_match *m, int slot)
 {
     const assay_value *v = assay_node_in(g, &g->node[m->lower], slot);
     if (!v || v->producer < 0 || m->n_upper == ASSAY_MATCH_UPPER || g->node[v->producer].n_out != 1)
@@ -12,7 +12,7 @@ const assay_node *assay_above(const assay_graph *g, assay_match *m, int slot)
     return &g->node[v->producer];
 }
 
-int assay_take_last(assay_graph *g, const assay_match *m)
+int rewrite_take_last(assay_graph *g, const assay_match *m)
 {
     int last = m->upper[0], named = 0;
     for (int i = 1; i < m->n_upper; i++) {
@@ -28,22 +28,22 @@ int assay_take_last(assay_graph *g, const assay_match *m)
     return last;
 }
 
-bool assay_may_stand_for(const assay_graph *g, assay_match *m, int x)
+bool rewrite_may_stand_for(const assay_graph *g, assay_match *m, int x)
 {
     int y = g->node[m->lower].out[0], producer = g->value[x].producer;
-    if (!assay_is_output(g, y))
+    if (!lower_is_output(g, y))
         return true;
     if (producer < 0)
         m->obstacle = "an output of the network keeps its name, and no node yields its values "
                       "but this one";
-    else if (assay_is_output(g, x))
+    else if (lower_is_output(g, x))
         m->obstacle = "two outputs of the network keep their names";
     else if (g->node[producer].n_out != 1)
         m->obstacle = "an output of the network keeps its name, and stands for one of several";
     return true;
 }
 
-void assay_to_rescale(assay_node *n, int x, const assay_image *image)
+void rewrite_to_rescale(assay_node *n, int x, const assay_image *image)
 {
     n->op = ASSAY_OP_RESCALE;
     assay_attrs_defaults(assay_op_get(n->op)->attrs, &n->attr);

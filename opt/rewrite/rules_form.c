@@ -11,14 +11,14 @@
 /* BASE + suffix, once more where that is taken. */
 static char *free_name(assay_graph *g, const char *base, const char *suffix)
 {
-    char *name = assay_derived_name(g, base, suffix);
+    char *name = lower_derived_name(g, base, suffix);
     while (name && assay_graph_find_value(g, name) >= 0)
-        name = assay_derived_name(g, name, suffix);
+        name = lower_derived_name(g, name, suffix);
     return name;
 }
 
-assay_status assay_add_derived(assay_graph *g, int like, const char *suffix, const assay_type *type,
-                               int *id, assay_error *err)
+assay_status rewrite_add_derived(assay_graph *g, int like, const char *suffix,
+                                 const assay_type *type, int *id, assay_error *err)
 {
     char *name = free_name(g, g->value[like].name, suffix);
     return name ? assay_graph_add_value(g, name, type, id, err) : assay_out_of_memory(err);
@@ -32,7 +32,7 @@ static assay_status add_reshape(assay_graph *g, int like, int x, const char *suf
     a.shape.shape.n = t->rank;
     for (int i = 0; i < t->rank; i++)
         a.shape.shape.v[i] = t->dim[i];
-    assay_status s = assay_add_derived(g, like, suffix, t, y, err);
+    assay_status s = rewrite_add_derived(g, like, suffix, t, y, err);
     return s ? s : assay_graph_add_node(g, ASSAY_OP_RESHAPE, NULL, &x, 1, y, 1, &a, NULL, err);
 }
 
@@ -41,10 +41,10 @@ static assay_status move_behind(assay_graph *g, int node, const char *suffix, co
                                 assay_op op, const assay_attrs *a, assay_error *err)
 {
     int y = g->node[node].out[0], inner;
-    assay_status s = assay_add_derived(g, y, suffix, t, &inner, err);
+    assay_status s = rewrite_add_derived(g, y, suffix, t, &inner, err);
     if (s)
         return s;
-    assay_rewrite_output(g, node, inner);
+    lower_rewrite_output(g, node, inner);
     return assay_graph_add_node(g, op, NULL, &inner, 1, &y, 1, a, NULL, err);
 }
 
@@ -68,13 +68,13 @@ static int64_t rows_of(const assay_type *t)
 static bool is_layer(const assay_graph *g, const assay_node *n, assay_op op)
 {
     const assay_value *w = n->op == op ? assay_node_in(g, n, 1) : NULL;
-    return w && assay_is_code(assay_node_in(g, n, 0)) && assay_is_code(assay_node_out(g, n, 0)) &&
+    return w && lower_is_code(assay_node_in(g, n, 0)) && lower_is_code(assay_node_out(g, n, 0)) &&
            w->type.q.granularity != ASSAY_Q_BLOCK && n->in[0] != n->in[1];
 }
 
 /* ---- fully connected -> convolution of one cell, channels last ---- */
 
-bool assay_fc_to_conv_matches(const assay_graph *g, const int *uses, assay_match *m)
+bool rewrite_fc_to_conv_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     (void)uses;
     return is_layer(g, &g->node[m->lower], ASSAY_OP_FC);
@@ -91,8 +91,8 @@ static void to_one_cell(assay_node *n)
     n->attr.conv = a;
 }
 
-assay_status assay_fc_to_conv_rewrite(assay_graph *g, const assay_match *m,
-                                      const assay_image *image, assay_error *err)
+assay_status rewrite_fc_to_conv_rewrite(assay_graph *g, const assay_match *m,
+                                        const assay_image *image, assay_error *err)
 {
     int x = g->node[m->lower].in[0], w = g->node[m->lower].in[1], y = g->node[m->lower].out[0];
     const assay_type tx = g->value[x].type, tw = g->value[w].type, ty = g->value[y].type;
@@ -128,7 +128,7 @@ static bool is_one_cell(const assay_attr_conv *a)
     return one;
 }
 
-bool assay_conv_to_fc_matches(const assay_graph *g, const int *uses, assay_match *m)
+bool rewrite_conv_to_fc_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *n = &g->node[m->lower];
     (void)uses;
@@ -141,14 +141,14 @@ static assay_status add_transpose(assay_graph *g, int like, int x, const char *s
 {
     assay_type t = g->value[x].type;
     assay_attrs a = {0};
-    assay_layout_perms(t.rank, ASSAY_LAYOUT_NHWC, &a.perm.perm, &back->perm.perm);
-    t = assay_permuted_type(&t, &a.perm.perm);
-    assay_status s = assay_add_derived(g, like, suffix, &t, y, err);
+    lower_layout_perms(t.rank, ASSAY_LAYOUT_NHWC, &a.perm.perm, &back->perm.perm);
+    t = lower_permuted_type(&t, &a.perm.perm);
+    assay_status s = rewrite_add_derived(g, like, suffix, &t, y, err);
     return s ? s : assay_graph_add_node(g, ASSAY_OP_TRANSPOSE, NULL, &x, 1, y, 1, &a, NULL, err);
 }
 
-assay_status assay_conv_to_fc_rewrite(assay_graph *g, const assay_match *m,
-                                      const assay_image *image, assay_error *err)
+assay_status rewrite_conv_to_fc_rewrite(assay_graph *g, const assay_match *m,
+                                        const assay_image *image, assay_error *err)
 {
     const bool first = g->node[m->lower].attr.conv.layout == ASSAY_LAYOUT_NCHW;
     int x = g->node[m->lower].in[0], w = g->node[m->lower].in[1], y = g->node[m->lower].out[0];
@@ -169,8 +169,8 @@ assay_status assay_conv_to_fc_rewrite(assay_graph *g, const assay_match *m,
     n->in[1] = w;
     if (first) {
         assay_list there, unused;
-        assay_layout_perms(ty.rank, ASSAY_LAYOUT_NHWC, &there, &unused);
-        const assay_type transposed = assay_permuted_type(&ty, &there);
+        lower_layout_perms(ty.rank, ASSAY_LAYOUT_NHWC, &there, &unused);
+        const assay_type transposed = lower_permuted_type(&ty, &there);
         s = move_behind(g, m->lower, ":fc", &transposed, ASSAY_OP_TRANSPOSE, &back, err);
     }
     return s ? s : assay_graph_compact(g, NULL, err);
@@ -178,11 +178,11 @@ assay_status assay_conv_to_fc_rewrite(assay_graph *g, const assay_match *m,
 
 /* ---- matrix product by a constant -> fully connected ---- */
 
-bool assay_matmul_to_fc_matches(const assay_graph *g, const int *uses, assay_match *m)
+bool rewrite_matmul_to_fc_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *n = &g->node[m->lower];
     (void)uses;
-    return is_layer(g, n, ASSAY_OP_MATMUL) && assay_is_constant(g, n->in[1]) &&
+    return is_layer(g, n, ASSAY_OP_MATMUL) && lower_is_constant(g, n->in[1]) &&
            assay_node_in(g, n, 1)->type.rank == 2 && !n->attr.matmul.transpose_a;
 }
 
@@ -191,13 +191,13 @@ static assay_status add_transposed(assay_graph *g, int like, int w, const char *
                                    assay_error *err)
 {
     assay_attrs a = {.perm = {.perm = {2, {1, 0}}}};
-    const assay_type t = assay_permuted_type(&g->value[w].type, &a.perm.perm);
-    assay_status s = assay_add_derived(g, like, suffix, &t, id, err);
+    const assay_type t = lower_permuted_type(&g->value[w].type, &a.perm.perm);
+    assay_status s = rewrite_add_derived(g, like, suffix, &t, id, err);
     return s ? s : assay_graph_add_node(g, ASSAY_OP_TRANSPOSE, NULL, &w, 1, id, 1, &a, NULL, err);
 }
 
-assay_status assay_matmul_to_fc_rewrite(assay_graph *g, const assay_match *m,
-                                        const assay_image *image, assay_error *err)
+assay_status rewrite_matmul_to_fc_rewrite(assay_graph *g, const assay_match *m,
+                                          const assay_image *image, assay_error *err)
 {
     int w = g->node[m->lower].in[1];
     assay_status s = ASSAY_OK;
@@ -215,7 +215,7 @@ assay_status assay_matmul_to_fc_rewrite(assay_graph *g, const assay_match *m,
 
 /* ---- fully connected -> matrix product, addition, and one rescale of the sums ---- */
 
-bool assay_fc_to_matmul_matches(const assay_graph *g, const int *uses, assay_match *m)
+bool rewrite_fc_to_matmul_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *n = &g->node[m->lower];
     (void)uses;
@@ -230,7 +230,7 @@ bool assay_fc_to_matmul_matches(const assay_graph *g, const int *uses, assay_mat
 static assay_status add_relabel(assay_graph *g, int like, int v, const char *suffix,
                                 const assay_type *t, int *id, assay_error *err)
 {
-    assay_status s = assay_add_derived(g, like, suffix, t, id, err);
+    assay_status s = rewrite_add_derived(g, like, suffix, t, id, err);
     return s ? s : assay_graph_add_node(g, ASSAY_OP_RELABEL, NULL, &v, 1, id, 1, NULL, NULL, err);
 }
 
@@ -245,12 +245,12 @@ static assay_status add_bias(assay_graph *g, int y, int bias, int *sums, assay_e
     in[0] = *sums;
     in[1] = b;
     if (!s)
-        s = assay_add_derived(g, y, ":biased", &t, sums, err);
+        s = rewrite_add_derived(g, y, ":biased", &t, sums, err);
     return s ? s : assay_graph_add_node(g, ASSAY_OP_ADD, NULL, in, 2, sums, 1, NULL, NULL, err);
 }
 
-assay_status assay_fc_to_matmul_rewrite(assay_graph *g, const assay_match *m,
-                                        const assay_image *image, assay_error *err)
+assay_status rewrite_fc_to_matmul_rewrite(assay_graph *g, const assay_match *m,
+                                          const assay_image *image, assay_error *err)
 {
     const assay_node fc = g->node[m->lower];
     const int bias = fc.n_in > 2 ? fc.in[2] : ASSAY_NO_VALUE, y = fc.out[0];
@@ -267,7 +267,7 @@ assay_status assay_fc_to_matmul_rewrite(assay_graph *g, const assay_match *m,
     codes.q = (assay_qparams){ASSAY_Q_TENSOR, 0, 0, 1, &scale, &zero};
     assay_status s = add_transposed(g, y, fc.in[1], ":matmul:weights", &w, err);
     if (!s)
-        s = assay_add_derived(g, y, ":sums", &plain, &sums, err);
+        s = rewrite_add_derived(g, y, ":sums", &plain, &sums, err);
     in[0] = fc.in[0];
     in[1] = w;
     if (!s)
@@ -294,22 +294,22 @@ static const assay_node *sole(const assay_graph *g, const int *uses, int v, assa
 {
     *node = v >= 0 ? g->value[v].producer : -1;
     const assay_node *n = *node >= 0 ? &g->node[*node] : NULL;
-    return n && n->op == op && uses[v] == 1 && assay_is_plain(n) ? n : NULL;
+    return n && n->op == op && uses[v] == 1 && lower_is_plain(n) ? n : NULL;
 }
 
 /* A number for each column, plain numbers of 32 bits. */
 static bool is_column_bias(const assay_graph *g, int v, int64_t columns)
 {
     const assay_type *t = &g->value[v].type;
-    return assay_is_constant(g, v) && assay_is_accumulator(t) && t->rank == 1 &&
+    return lower_is_constant(g, v) && assay_is_accumulator(t) && t->rank == 1 &&
            t->dim[0] == columns;
 }
 
-bool assay_sums_to_fc_matches(const assay_graph *g, const int *uses, assay_match *m)
+bool rewrite_sums_to_fc_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *rescale = &g->node[m->lower];
     int node[3], n = 3;
-    if (rescale->op != ASSAY_OP_RESCALE || !assay_is_code(assay_node_out(g, rescale, 0)))
+    if (rescale->op != ASSAY_OP_RESCALE || !lower_is_code(assay_node_out(g, rescale, 0)))
         return false;
     const assay_node *below = sole(g, uses, rescale->in[0], ASSAY_OP_RELABEL, &node[--n]);
     if (!below || !assay_is_accumulator(&assay_node_in(g, below, 0)->type) ||
@@ -320,9 +320,9 @@ bool assay_sums_to_fc_matches(const assay_graph *g, const int *uses, assay_match
     n -= add != NULL;
     const int sums = add ? add->in[0] : below->in[0];
     const assay_node *matmul = sole(g, uses, sums, ASSAY_OP_MATMUL, &node[--n]);
-    if (!matmul || !assay_is_code(assay_node_in(g, matmul, 0)) ||
+    if (!matmul || !lower_is_code(assay_node_in(g, matmul, 0)) ||
         assay_node_in(g, matmul, 0)->type.rank < 2 || matmul->attr.matmul.transpose_a ||
-        !assay_is_constant(g, matmul->in[1]) || !assay_is_code(assay_node_in(g, matmul, 1)) ||
+        !lower_is_constant(g, matmul->in[1]) || !lower_is_code(assay_node_in(g, matmul, 1)) ||
         assay_node_in(g, matmul, 1)->type.rank != 2)
         return false;
     const assay_type *y = &assay_node_out(g, matmul, 0)->type;
@@ -335,8 +335,8 @@ bool assay_sums_to_fc_matches(const assay_graph *g, const int *uses, assay_match
     return true;
 }
 
-assay_status assay_sums_to_fc_rewrite(assay_graph *g, const assay_match *m,
-                                      const assay_image *image, assay_error *err)
+assay_status rewrite_sums_to_fc_rewrite(assay_graph *g, const assay_match *m,
+                                        const assay_image *image, assay_error *err)
 {
     const assay_node matmul = g->node[m->upper[0]];
     const int y = g->node[m->lower].out[0];
@@ -351,9 +351,9 @@ assay_status assay_sums_to_fc_rewrite(assay_graph *g, const assay_match *m,
         s = add_relabel(g, y, g->node[m->upper[1]].in[1], ":fc:bias", &codes, &in[2], err);
     }
     if (!s)
-        s = assay_rewrite_input(g, m->lower, 0, in[0], err);
+        s = lower_rewrite_input(g, m->lower, 0, in[0], err);
     for (int i = 1; i < m->n_upper && !s; i++)
-        s = assay_rewrite_input(g, m->lower, i, in[i], err);
+        s = lower_rewrite_input(g, m->lower, i, in[i], err);
     if (s)
         return s;
     assay_node *n = &g->node[m->lower]; /* bounds and name stay */

@@ -11,67 +11,67 @@
 static bool same_node(const assay_graph *g, const assay_node *a, const assay_node *b)
 {
     return a->op == b->op && a->n_in == b->n_in && a->n_out == 1 && b->n_out == 1 &&
-           memcmp(a->in, b->in, (size_t)a->n_in * sizeof *a->in) == 0 && assay_same_bounds(a, b) &&
+           memcmp(a->in, b->in, (size_t)a->n_in * sizeof *a->in) == 0 && lower_same_bounds(a, b) &&
            assay_attrs_equal(assay_op_get(a->op)->attrs, &a->attr, &b->attr) &&
-           assay_same_type(&g->value[a->out[0]], &g->value[b->out[0]]) &&
+           lower_same_type(&g->value[a->out[0]], &g->value[b->out[0]]) &&
            assay_shape_equal(&g->value[a->out[0]].type, &g->value[b->out[0]].type);
 }
 
-bool assay_common_matches(const assay_graph *g, const int *uses, assay_match *m)
+bool rewrite_common_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *n = &g->node[m->lower];
     (void)uses;
-    if (assay_traits(n) & ASSAY_T_STATE || n->n_in < 1)
+    if (lower_traits(n) & ASSAY_T_STATE || n->n_in < 1)
         return false;
     for (int i = 0; i < m->lower; i++)
         if (same_node(g, &g->node[i], n)) {
             m->upper[0] = i;
             m->slot[0] = -1; /* it stands beside the node */
             m->n_upper = 1;
-            return assay_may_stand_for(g, m, g->node[i].out[0]);
+            return rewrite_may_stand_for(g, m, g->node[i].out[0]);
         }
     return false;
 }
 
-assay_status assay_common_rewrite(assay_graph *g, const assay_match *m, const assay_image *image,
-                                  assay_error *err)
+assay_status rewrite_common_rewrite(assay_graph *g, const assay_match *m, const assay_image *image,
+                                    assay_error *err)
 {
     (void)image;
     (void)err;
-    return assay_stand_for(g, g->node[m->upper[0]].out[0], m->lower);
+    return lower_stand_for(g, g->node[m->upper[0]].out[0], m->lower);
 }
 
 /* ---- constant: what depends on a constant only is computed once ---- */
 
-bool assay_constant_matches(const assay_graph *g, const int *uses, assay_match *m)
+bool rewrite_constant_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *n = &g->node[m->lower];
     bool moves = n->op == ASSAY_OP_TRANSPOSE || n->op == ASSAY_OP_RESHAPE;
     (void)uses;
-    return (moves || assay_is_unary(g, n) || assay_is_edge(g, n, true) ||
-            assay_is_edge(g, n, false)) &&
-           n->n_out == 1 && assay_is_constant(g, n->in[0]) && !assay_is_output(g, n->out[0]) &&
+    return (moves || lower_is_unary(g, n) || lower_is_edge(g, n, true) ||
+            lower_is_edge(g, n, false)) &&
+           n->n_out == 1 && lower_is_constant(g, n->in[0]) && !lower_is_output(g, n->out[0]) &&
            assay_shape_count(&g->value[n->in[0]].type) <= LARGEST_CONSTANT;
 }
 
 /* The same of constants of any size that only move, or change their parameters. */
-bool assay_constant_move_matches(const assay_graph *g, const int *uses, assay_match *m)
+bool rewrite_constant_move_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *n = &g->node[m->lower];
     (void)uses;
     return (n->op == ASSAY_OP_TRANSPOSE || n->op == ASSAY_OP_RESHAPE ||
             n->op == ASSAY_OP_RELABEL) &&
-           assay_is_constant(g, n->in[0]) && !assay_is_output(g, n->out[0]);
+           lower_is_constant(g, n->in[0]) && !lower_is_output(g, n->out[0]);
 }
 
 /* m->data: the elements. */
-assay_status assay_constant_rewrite(assay_graph *g, const assay_match *m, const assay_image *image,
-                                    assay_error *err)
+assay_status rewrite_constant_rewrite(assay_graph *g, const assay_match *m,
+                                      const assay_image *image, assay_error *err)
 {
     int y = g->node[m->lower].out[0], unused;
     size_t bytes = assay_type_bytes(&g->value[y].type);
     void *data = assay_arena_alloc(g->arena, bytes);
-    char *name = assay_derived_name(g, g->value[y].name, ":computed");
+    char *name = lower_derived_name(g, g->value[y].name, ":computed");
     (void)image;
     if (!data || !name)
         return assay_out_of_memory(err);
@@ -81,7 +81,7 @@ assay_status assay_constant_rewrite(assay_graph *g, const assay_match *m, const 
         return s;
     memcpy(data, m->data, bytes);
     g->value[y].data = data;
-    assay_rewrite_output(g, m->lower, unused);
+    lower_rewrite_output(g, m->lower, unused);
     return ASSAY_OK;
 }
 
@@ -102,19 +102,19 @@ static bool pads_space_only(const assay_graph *g, const assay_node *pad, int lay
     return true;
 }
 
-bool assay_pad_matches(const assay_graph *g, const int *uses, assay_match *m)
+bool rewrite_pad_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *n = &g->node[m->lower];
     (void)uses;
-    if (n->op != ASSAY_OP_CONV || !assay_is_code(assay_node_in(g, n, 0)))
+    if (n->op != ASSAY_OP_CONV || !lower_is_code(assay_node_in(g, n, 0)))
         return false;
-    const assay_node *p = assay_above(g, m, 0);
+    const assay_node *p = rewrite_above(g, m, 0);
     return p && pads_space_only(g, p, n->attr.conv.layout) &&
            n->attr.conv.pad_begin.n == n->attr.conv.pad_end.n;
 }
 
-assay_status assay_pad_rewrite(assay_graph *g, const assay_match *m, const assay_image *image,
-                               assay_error *err)
+assay_status rewrite_pad_rewrite(assay_graph *g, const assay_match *m, const assay_image *image,
+                                 assay_error *err)
 {
     assay_node *n = &g->node[m->lower];
     const assay_node *p = &g->node[m->upper[0]];
@@ -132,27 +132,27 @@ assay_status assay_pad_rewrite(assay_graph *g, const assay_match *m, const assay
 
 /* ---- clip: the greater or the lesser of a code and one constant is a rescale with bounds ---- */
 
-bool assay_clip_matches(const assay_graph *g, const int *uses, assay_match *m)
+bool rewrite_clip_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *n = &g->node[m->lower];
     const uint32_t needed = ASSAY_T_SELECTS | ASSAY_T_MONOTONE;
     (void)uses;
-    if ((assay_traits(n) & needed) != needed || !assay_is_binary(g, n))
+    if ((lower_traits(n) & needed) != needed || !lower_is_binary(g, n))
         return false;
     for (int i = 0; i < 2; i++) /* the other operand is the constant */
-        if (assay_is_constant(g, n->in[1 - i]) && !assay_is_constant(g, n->in[i]) &&
+        if (lower_is_constant(g, n->in[1 - i]) && !lower_is_constant(g, n->in[i]) &&
             assay_shape_count(&g->value[n->in[1 - i]].type) == 1 &&
             assay_shape_equal(&g->value[n->in[i]].type, &g->value[n->out[0]].type))
             return true;
     return false;
 }
 
-assay_status assay_clip_rewrite(assay_graph *g, const assay_match *m, const assay_image *image,
-                                assay_error *err)
+assay_status rewrite_clip_rewrite(assay_graph *g, const assay_match *m, const assay_image *image,
+                                  assay_error *err)
 {
     assay_node *n = &g->node[m->lower];
     (void)err;
-    assay_to_rescale(n, n->in[assay_is_constant(g, n->in[0]) ? 1 : 0], image);
+    rewrite_to_rescale(n, n->in[lower_is_constant(g, n->in[0]) ? 1 : 0], image);
     return ASSAY_OK;
 }
 
@@ -170,17 +170,17 @@ static int layout_of(const assay_attr_reduce *a, int rank)
                                    : -1;
 }
 
-bool assay_mean_matches(const assay_graph *g, const int *uses, assay_match *m)
+bool rewrite_mean_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *n = &g->node[m->lower];
     (void)uses;
-    return n->op == ASSAY_OP_REDUCE_MEAN && assay_is_code(assay_node_in(g, n, 0)) &&
-           assay_is_code(assay_node_out(g, n, 0)) &&
+    return n->op == ASSAY_OP_REDUCE_MEAN && lower_is_code(assay_node_in(g, n, 0)) &&
+           lower_is_code(assay_node_out(g, n, 0)) &&
            layout_of(&n->attr.reduce, assay_node_in(g, n, 0)->type.rank) >= 0;
 }
 
-assay_status assay_mean_rewrite(assay_graph *g, const assay_match *m, const assay_image *image,
-                                assay_error *err)
+assay_status rewrite_mean_rewrite(assay_graph *g, const assay_match *m, const assay_image *image,
+                                  assay_error *err)
 {
     assay_node *n = &g->node[m->lower];
     int layout = layout_of(&n->attr.reduce, 4);

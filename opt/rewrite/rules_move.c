@@ -29,20 +29,20 @@ static bool same_extents(const assay_graph *g, const assay_node *n)
 
 /* ---- merge-moves ---- */
 
-bool assay_merge_moves_matches(const assay_graph *g, const int *uses, assay_match *m)
+bool rewrite_merge_moves_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *n = &g->node[m->lower];
     (void)uses;
-    if (!(assay_traits(n) & ASSAY_T_MOVE) || n->n_in != 1 || n->n_out != 1 ||
-        assay_is_constant(g, n->in[0]))
+    if (!(lower_traits(n) & ASSAY_T_MOVE) || n->n_in != 1 || n->n_out != 1 ||
+        lower_is_constant(g, n->in[0]))
         return false;
     if (n->op == ASSAY_OP_RESHAPE && same_extents(g, n))
-        return assay_may_stand_for(g, m, n->in[0]);
+        return rewrite_may_stand_for(g, m, n->in[0]);
     if (n->op == ASSAY_OP_TRANSPOSE &&
         moves_ones_only(&assay_node_in(g, n, 0)->type, &n->attr.perm.perm))
-        return !same_extents(g, n) || assay_may_stand_for(g, m, n->in[0]);
-    const assay_node *p = assay_above(g, m, 0);
-    return p && compose(n, p) && !assay_is_constant(g, p->in[0]);
+        return !same_extents(g, n) || rewrite_may_stand_for(g, m, n->in[0]);
+    const assay_node *p = rewrite_above(g, m, 0);
+    return p && compose(n, p) && !lower_is_constant(g, p->in[0]);
 }
 
 static void to_reshape(const assay_graph *g, assay_node *n)
@@ -55,14 +55,14 @@ static void to_reshape(const assay_graph *g, assay_node *n)
         n->attr.shape.shape.v[i] = y->dim[i];
 }
 
-assay_status assay_merge_moves_rewrite(assay_graph *g, const assay_match *m,
-                                       const assay_image *image, assay_error *err)
+assay_status rewrite_merge_moves_rewrite(assay_graph *g, const assay_match *m,
+                                         const assay_image *image, assay_error *err)
 {
     assay_node *n = &g->node[m->lower];
     (void)image;
     (void)err;
     if (m->n_upper == 0 && same_extents(g, n))
-        return assay_stand_for(g, n->in[0], m->lower);
+        return lower_stand_for(g, n->in[0], m->lower);
     if (m->n_upper == 0) {
         to_reshape(g, n);
         return ASSAY_OK;
@@ -79,14 +79,14 @@ assay_status assay_merge_moves_rewrite(assay_graph *g, const assay_match *m,
 
 /* ---- sink-transpose: below what works element by element ---- */
 
-bool assay_sink_transpose_matches(const assay_graph *g, const int *uses, assay_match *m)
+bool rewrite_sink_transpose_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *n = &g->node[m->lower];
-    bool one = assay_is_unary(g, n) || assay_is_edge(g, n, true) || assay_is_edge(g, n, false);
-    if (assay_is_rescale(g, n) || !(one || assay_is_binary(g, n)))
+    bool one = lower_is_unary(g, n) || lower_is_edge(g, n, true) || lower_is_edge(g, n, false);
+    if (lower_is_rescale(g, n) || !(one || lower_is_binary(g, n)))
         return false; /* a rescale sinks below the transpose: not back again */
     for (int i = 0; i < (one ? 1 : 2); i++) {
-        const assay_node *p = assay_above(g, m, i);
+        const assay_node *p = rewrite_above(g, m, i);
         const assay_node *first = p ? &g->node[m->upper[0]] : NULL;
         if (!p || p->op != ASSAY_OP_TRANSPOSE ||
             uses[p->out[0]] != 1 + (!one && n->in[0] == n->in[1]) ||
@@ -98,17 +98,17 @@ bool assay_sink_transpose_matches(const assay_graph *g, const int *uses, assay_m
 
 /* ---- the same below what moves along axes: concat, pad, slice ---- */
 
-bool assay_transpose_move_matches(const assay_graph *g, const int *uses, assay_match *m)
+bool rewrite_transpose_move_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *n = &g->node[m->lower];
     if (n->op != ASSAY_OP_CONCAT && n->op != ASSAY_OP_SLICE &&
         (n->op != ASSAY_OP_PAD || n->attr.pad.mode != ASSAY_PAD_CONSTANT))
         return false;
     for (int i = 0; i < n->n_in; i++) {
-        const assay_node *p = assay_above(g, m, i);
+        const assay_node *p = rewrite_above(g, m, i);
         const assay_node *first = p ? &g->node[m->upper[0]] : NULL;
         if (!p || p->op != ASSAY_OP_TRANSPOSE || uses[p->out[0]] != 1 ||
-            assay_is_constant(g, p->in[0]) ||
+            lower_is_constant(g, p->in[0]) ||
             !assay_attrs_equal(ASSAY_ATTRS_perm, &p->attr, &first->attr))
             return false;
     }
@@ -140,10 +140,10 @@ static void permute_attributes(assay_node *n, const assay_list *perm)
 
 /* The node takes the place of the last transpose, and a transpose the node's; NAME:sunk stands
  * between them. */
-assay_status assay_sink_transpose_rewrite(assay_graph *g, const assay_match *m,
-                                          const assay_image *image, assay_error *err)
+assay_status rewrite_sink_transpose_rewrite(assay_graph *g, const assay_match *m,
+                                            const assay_image *image, assay_error *err)
 {
-    const int last = assay_take_last(g, m);
+    const int last = rewrite_take_last(g, m);
     int between;
     (void)image;
     assay_node node = g->node[m->lower], transpose = g->node[last];
@@ -152,7 +152,7 @@ assay_status assay_sink_transpose_rewrite(assay_graph *g, const assay_match *m,
     assay_type t = y->type;
     for (int i = 0; i < perm->n; i++)
         t.dim[perm->v[i]] = y->type.dim[i];
-    char *name = assay_derived_name(g, y->name, ":sunk");
+    char *name = lower_derived_name(g, y->name, ":sunk");
     if (!name)
         return assay_out_of_memory(err);
     assay_status s = assay_graph_add_value(g, name, &t, &between, err);

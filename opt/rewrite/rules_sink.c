@@ -9,58 +9,58 @@
 static bool sinks(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *n = &g->node[m->lower];
-    int first_input, inputs = assay_data_inputs(g, n, &first_input);
+    int first_input, inputs = lower_data_inputs(g, n, &first_input);
     const int end = first_input + inputs;
-    if (inputs < 1 || n->n_out > ASSAY_MATCH_UPPER || !assay_is_plain(n))
+    if (inputs < 1 || n->n_out > ASSAY_MATCH_UPPER || !lower_is_plain(n))
         return false;
     for (int i = first_input; i < end; i++) {
-        const assay_node *p = assay_above(g, m, i);
+        const assay_node *p = rewrite_above(g, m, i);
         int used = 0;
         for (int j = first_input; p && j < end; j++) /* max(a, a): one rescale that is read twice */
             used += n->in[j] == p->out[0];
-        if (!p || !assay_is_rescale(g, p) || uses[p->out[0]] != used)
+        if (!p || !lower_is_rescale(g, p) || uses[p->out[0]] != used)
             return false;
         const assay_node *first = &g->node[m->upper[0]];
-        if (!assay_same_type(assay_node_in(g, p, 0), assay_node_in(g, first, 0)) ||
-            !assay_same_type(assay_node_out(g, p, 0), assay_node_out(g, first, 0)) ||
-            !assay_same_bounds(p, first))
+        if (!lower_same_type(assay_node_in(g, p, 0), assay_node_in(g, first, 0)) ||
+            !lower_same_type(assay_node_out(g, p, 0), assay_node_out(g, first, 0)) ||
+            !lower_same_bounds(p, first))
             return false;
     }
     for (int i = 0; i < n->n_out; i++)
-        if (!assay_same_type(&g->value[g->node[m->upper[0]].out[0]], &g->value[n->out[i]]))
+        if (!lower_same_type(&g->value[g->node[m->upper[0]].out[0]], &g->value[n->out[i]]))
             return false;
     return true;
 }
 
-bool assay_sink_move_matches(const assay_graph *g, const int *uses, assay_match *m)
+bool rewrite_sink_move_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
-    return assay_only_moves(&g->node[m->lower]) && sinks(g, uses, m);
+    return lower_only_moves(&g->node[m->lower]) && sinks(g, uses, m);
 }
 
-bool assay_sink_order_matches(const assay_graph *g, const int *uses, assay_match *m)
+bool rewrite_sink_order_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *n = &g->node[m->lower];
     const uint32_t needed = ASSAY_T_SELECTS | ASSAY_T_MONOTONE;
-    return (assay_traits(n) & needed) == needed && n->n_in == 1 && sinks(g, uses, m);
+    return (lower_traits(n) & needed) == needed && n->n_in == 1 && sinks(g, uses, m);
 }
 
-bool assay_sink_select_matches(const assay_graph *g, const int *uses, assay_match *m)
+bool rewrite_sink_select_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *n = &g->node[m->lower];
     const uint32_t needed = ASSAY_T_SELECTS | ASSAY_T_MONOTONE;
-    return (assay_traits(n) & needed) == needed && assay_is_binary(g, n) && sinks(g, uses, m);
+    return (lower_traits(n) & needed) == needed && lower_is_binary(g, n) && sinks(g, uses, m);
 }
 
-bool assay_sink_average_matches(const assay_graph *g, const int *uses, assay_match *m)
+bool rewrite_sink_average_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *n = &g->node[m->lower];
-    return assay_traits(n) & ASSAY_T_SUMS && n->n_in == 1 && sinks(g, uses, m);
+    return lower_traits(n) & ASSAY_T_SUMS && n->n_in == 1 && sinks(g, uses, m);
 }
 
-bool assay_sink_interpolation_matches(const assay_graph *g, const int *uses, assay_match *m)
+bool rewrite_sink_interpolation_matches(const assay_graph *g, const int *uses, assay_match *m)
 {
     const assay_node *n = &g->node[m->lower];
-    return assay_interpolates(n) && n->n_in == 1 && sinks(g, uses, m);
+    return lower_interpolates(n) && n->n_in == 1 && sinks(g, uses, m);
 }
 
 /* A value between the moved node and the rescale behind it: result's extents, x's kind. */
@@ -68,7 +68,7 @@ static assay_status add_between(assay_graph *g, int x, int result, int *between,
 {
     const assay_value *y = &g->value[result];
     assay_type t = g->value[x].type;
-    char *name = assay_derived_name(g, y->name, ":sunk");
+    char *name = lower_derived_name(g, y->name, ":sunk");
     t.rank = y->type.rank;
     memcpy(t.dim, y->type.dim, sizeof t.dim);
     return name ? assay_graph_add_value(g, name, &t, between, err) : assay_out_of_memory(err);
@@ -105,10 +105,10 @@ static void map_fill(const assay_match *m, assay_node *n)
 
 /* The node takes the place of the last rescale, and the first rescale behind it the node's. Values
  * NAME:sunk stand between them. */
-assay_status assay_sink_move_rewrite(assay_graph *g, const assay_match *m, const assay_image *image,
-                                     assay_error *err)
+assay_status rewrite_sink_move_rewrite(assay_graph *g, const assay_match *m,
+                                       const assay_image *image, assay_error *err)
 {
-    const int last = assay_take_last(g, m);
+    const int last = rewrite_take_last(g, m);
     int between[ASSAY_MATCH_UPPER], x = g->node[m->upper[0]].in[0];
     (void)image;
     assay_node node = g->node[m->lower], rescale = g->node[last];

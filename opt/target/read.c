@@ -54,7 +54,7 @@ static assay_status read_types(const context *c, const assay_tree *t, assay_targ
         if (!is_float && (elem.kind != ASSAY_KIND_INT || elem.bits < 2 || elem.bits > 16))
             return fail_at(c, i, "types: an activation has 2 to 16 bits or is f32, not '%.40s'",
                            i->text);
-        if (is_float ? has_float : assay_target_has_type(r, elem))
+        if (is_float ? has_float : target_has_type(r, elem))
             return fail_at(c, i, "types: '%.40s' stands there twice", i->text);
         if (!is_float && r->n_types == ASSAY_TARGET_TYPES)
             return fail_at(c, i, "types: more than %d", ASSAY_TARGET_TYPES);
@@ -191,7 +191,7 @@ static assay_status check_preference(const context *c, const assay_tree *t)
     const assay_tree *prefer = assay_tree_get(t, "prefer");
     for (size_t i = 0; prefer && i < sizeof needs / sizeof *needs; i++)
         if (c->target->preference & needs[i].preference &&
-            assay_target_rule_of(c->target, needs[i].op)->n_types == 0)
+            target_rule_of(c->target, needs[i].op)->n_types == 0)
             return fail_at(c, prefer, "prefer: products: %s contradicts ops, where it is in float",
                            assay_op_get(needs[i].op)->name);
     return ASSAY_OK;
@@ -231,8 +231,8 @@ static assay_status read_target(const context *c, const assay_tree *t)
     return status ? status : check_preference(c, t);
 }
 
-assay_status assay_target_parse(const char *file, const char *text, size_t length,
-                                assay_target **out, assay_error *err)
+assay_status target_parse(const char *file, const char *text, size_t length, assay_target **out,
+                          assay_error *err)
 {
     assay_tree *tree;
     assay_status status = assay_tree_parse(file, text, length, &tree, err);
@@ -243,13 +243,13 @@ assay_status assay_target_parse(const char *file, const char *text, size_t lengt
     status = c.target ? read_target(&c, tree) : assay_out_of_memory(err);
     assay_tree_free(tree);
     if (status)
-        assay_target_free(c.target);
+        target_free(c.target);
     else
         *out = c.target;
     return status;
 }
 
-assay_status assay_target_read(const char *path, assay_target **out, assay_error *err)
+assay_status target_read(const char *path, assay_target **out, assay_error *err)
 {
     unsigned char *text;
     size_t length;
@@ -257,7 +257,7 @@ assay_status assay_target_read(const char *path, assay_target **out, assay_error
     assay_status status = assay_slurp(path, &text, &length, err);
     if (status)
         return status;
-    status = assay_target_parse(path, (const char *)text, length, out, err);
+    status = target_parse(path, (const char *)text, length, out, err);
     free(text);
     return status;
 }

@@ -8,19 +8,19 @@
 #include "graph/core/buf.h"
 #include "opt/lower/pass.h"
 
-void assay_target_free(assay_target *t)
+void target_free(assay_target *t)
 {
     if (t)
         free(t->name);
     free(t);
 }
 
-const assay_target_rule *assay_target_rule_of(const assay_target *t, assay_op op)
+const assay_target_rule *target_rule_of(const assay_target *t, assay_op op)
 {
     return t->op[op].stated ? &t->op[op] : &t->others;
 }
 
-bool assay_target_has_type(const assay_target_rule *r, assay_elem elem)
+bool target_has_type(const assay_target_rule *r, assay_elem elem)
 {
     for (int i = 0; i < r->n_types; i++)
         if (assay_elem_equal(r->type[i], elem))
@@ -34,7 +34,7 @@ static bool is_power_of_two(float scale)
     return frexpf(scale, &exponent) == 0.5f;
 }
 
-bool assay_target_has_params(const assay_target_rule *r, float scale, int32_t zero_point)
+bool target_has_params(const assay_target_rule *r, float scale, int32_t zero_point)
 {
     return (!r->power_of_two || is_power_of_two(scale)) && (!r->zero_offset || zero_point == 0);
 }
@@ -45,12 +45,12 @@ static bool allows_data(const assay_target_rule *r, const assay_value *v, char *
     char elem[8];
     if (!assay_is_quantized(&v->type))
         return true;
-    if (!assay_target_has_type(r, v->type.elem)) {
+    if (!target_has_type(r, v->type.elem)) {
         snprintf(why, size, "not in %s ('%.100s')", assay_elem_print(v->type.elem, elem), v->name);
         return false;
     }
     for (size_t i = 0; i < v->type.q.count; i++)
-        if (!assay_target_has_params(r, v->type.q.scale[i], v->type.q.zero_point[i])) {
+        if (!target_has_params(r, v->type.q.scale[i], v->type.q.zero_point[i])) {
             snprintf(why, size, "'%.100s' has scale %.9g and zero point %d, but it needs %s",
                      v->name, (double)v->type.q.scale[i], v->type.q.zero_point[i],
                      r->zero_offset && v->type.q.zero_point[i] != 0 ? "zero point 0"
@@ -99,16 +99,16 @@ static bool allows_params(const assay_graph *g, const assay_node *n, bool weight
     return true;
 }
 
-bool assay_target_allows(const assay_target *t, const assay_graph *g, const assay_node *n,
-                         char *why, size_t size)
+bool target_allows(const assay_target *t, const assay_graph *g, const assay_node *n, char *why,
+                   size_t size)
 {
     const assay_op_info *info = assay_op_get(n->op);
-    const assay_target_rule *r = assay_target_rule_of(t, n->op);
+    const assay_target_rule *r = target_rule_of(t, n->op);
     bool weighted = info->traits & ASSAY_T_WEIGHTED;
     char detail[320];
     bool allowed = true;
     if (!assay_node_is_quantized(g, n) ||
-        (!t->op[n->op].stated && (!assay_needs_target(n) || (info->traits & ASSAY_T_CONVERT))))
+        (!t->op[n->op].stated && (!lower_needs_target(n) || (info->traits & ASSAY_T_CONVERT))))
         return true;
     if (r->n_types == 0) {
         snprintf(why, size, "target '%s' %s", t->name,
@@ -132,15 +132,15 @@ bool assay_target_allows(const assay_target *t, const assay_graph *g, const assa
     return allowed;
 }
 
-assay_status assay_target_verify(const assay_target *t, const assay_graph *g, assay_error *err)
+assay_status target_verify(const assay_target *t, const assay_graph *g, assay_error *err)
 {
     char why[512];
     for (int i = 0; i < g->n_nodes; i++)
-        if (!assay_target_allows(t, g, &g->node[i], why, sizeof why))
+        if (!target_allows(t, g, &g->node[i], why, sizeof why))
             return assay_fail(err, ASSAY_ERR_INPUT, "node '%.200s' (%s): %s", g->node[i].name,
                               assay_op_get(g->node[i].op)->name, why);
     for (int i = 0; i < g->n_subgraphs; i++) {
-        assay_status s = assay_target_verify(t, g->subgraph[i], err);
+        assay_status s = target_verify(t, g->subgraph[i], err);
         if (s)
             return s;
     }

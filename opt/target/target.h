@@ -52,26 +52,26 @@ typedef struct assay_target {
 } assay_target;
 
 /* Reads a file; errors are FILE:LINE:COLUMN. ASSAY_ERR_INPUT: not such a file, unknown keys, ops or
- * values, and entries that contradict each other. *out is freed with assay_target_free. */
-assay_status assay_target_read(const char *path, assay_target **out, assay_error *err);
+ * values, and entries that contradict each other. *out is freed with target_free. */
+assay_status target_read(const char *path, assay_target **out, assay_error *err);
 /* The same from text; `file` names it in messages. */
-assay_status assay_target_parse(const char *file, const char *text, size_t length,
-                                assay_target **out, assay_error *err);
-void assay_target_free(assay_target *t);
+assay_status target_parse(const char *file, const char *text, size_t length, assay_target **out,
+                          assay_error *err);
+void target_free(assay_target *t);
 
 /* The rule for an op: its own, or that of the others. */
-const assay_target_rule *assay_target_rule_of(const assay_target *t, assay_op op);
+const assay_target_rule *target_rule_of(const assay_target *t, assay_op op);
 /* Whether it lists the type. */
-bool assay_target_has_type(const assay_target_rule *r, assay_elem elem);
+bool target_has_type(const assay_target_rule *r, assay_elem elem);
 /* Whether parameters satisfy what the rule says about scales and zero points. */
-bool assay_target_has_params(const assay_target_rule *r, float scale, int32_t zero_point);
+bool target_has_params(const assay_target_rule *r, float scale, int32_t zero_point);
 
 /* Whether integer node n of g is one that the target offers. When not, `why` says what is wrong.
  * Nodes that compute no codes, conversions and nodes that only index are always. */
-bool assay_target_allows(const assay_target *t, const assay_graph *g, const assay_node *n,
-                         char *why, size_t size);
+bool target_allows(const assay_target *t, const assay_graph *g, const assay_node *n, char *why,
+                   size_t size);
 /* All nodes of a graph and of its bodies; ASSAY_ERR_INPUT names the first that the target does not
  * offer. */
-assay_status assay_target_verify(const assay_target *t, const assay_graph *g, assay_error *err);
+assay_status target_verify(const assay_target *t, const assay_graph *g, assay_error *err);
 
 #endif

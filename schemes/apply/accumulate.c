@@ -18,14 +18,14 @@ static int64_t step(const assay_rule_accumulator *a, assay_int128 acc, int64_t t
 {
     unsigned bits = (unsigned)a->bits;
     assay_int128 sum = acc + term;
-    int64_t narrow = assay_saturate128(sum, bits);
+    int64_t narrow = apply_saturate128(sum, bits);
     if ((a->overflow == ASSAY_OVERFLOW_TRAP || a->overflow == ASSAY_OVERFLOW_REFUSE) &&
         narrow != sum)
         *trapped = true;
-    return a->overflow == ASSAY_OVERFLOW_WRAP ? assay_wrap((int64_t)sum, bits) : narrow;
+    return a->overflow == ASSAY_OVERFLOW_WRAP ? apply_wrap((int64_t)sum, bits) : narrow;
 }
 
-int64_t assay_apply_overflow(const assay_unit *u, int64_t sum, bool *trapped)
+int64_t apply_overflow(const assay_unit *u, int64_t sum, bool *trapped)
 {
     return step(&u->rec.accumulator, sum, 0, trapped);
 }
@@ -33,17 +33,17 @@ int64_t assay_apply_overflow(const assay_unit *u, int64_t sum, bool *trapped)
 /* Within `bound` no partial sum in any order leaves the accumulator, so no policy has anything to
  * do.
  */
-bool assay_apply_exact(const assay_unit *u, int64_t bound, int64_t pair)
+bool apply_exact(const assay_unit *u, int64_t bound, int64_t pair)
 {
     const assay_rule_accumulator *a = &u->rec.accumulator;
-    return bound <= assay_int_max((unsigned)a->bits) &&
-           (!a->saturate_pairs || pair <= assay_int_max(16));
+    return bound <= apply_int_max((unsigned)a->bits) &&
+           (!a->saturate_pairs || pair <= apply_int_max(16));
 }
 
-int64_t assay_apply_limit(const assay_unit *u)
+int64_t apply_limit(const assay_unit *u)
 {
     const assay_rule_accumulator *a = &u->rec.accumulator;
-    return a->overflow == ASSAY_OVERFLOW_REFUSE ? assay_int_max((unsigned)a->bits) : 0;
+    return a->overflow == ASSAY_OVERFLOW_REFUSE ? apply_int_max((unsigned)a->bits) : 0;
 }
 
 /* Index of the i-th product in the record's order. */
@@ -72,7 +72,7 @@ static int64_t pair_term(const terms *t, size_t pair)
         raw += (t->x[i] + t->up_x) * (t->w[i] + t->up_w);
         centred += (int64_t)t->x[i] * t->w[i];
     }
-    return centred + assay_saturate(raw, 16) - raw;
+    return centred + apply_saturate(raw, 16) - raw;
 }
 
 static int64_t term_of(const terms *t, size_t i)
@@ -114,8 +114,8 @@ static bool steps_matter(const assay_rule_accumulator *a)
     return a->overflow != ASSAY_OVERFLOW_WRAP && a->overflow != ASSAY_OVERFLOW_SATURATE_END;
 }
 
-int64_t assay_apply_accumulate(const assay_unit *u, const int32_t *x, const int32_t *w, size_t n,
-                               int64_t bias, int32_t zx, int32_t zw, bool *trapped)
+int64_t apply_accumulate(const assay_unit *u, const int32_t *x, const int32_t *w, size_t n,
+                         int64_t bias, int32_t zx, int32_t zw, bool *trapped)
 {
     const assay_rule_accumulator *a = &u->rec.accumulator;
     const bool pairs = a->saturate_pairs != 0;
@@ -143,14 +143,14 @@ int64_t assay_apply_accumulate(const assay_unit *u, const int32_t *x, const int3
 /* What a block's sum adds; below 2^63, which the accumulator's steps take as they are. */
 static int64_t block_term(const assay_rule_blocks *k, int64_t sum, int64_t multiplier)
 {
-    sum = assay_narrow(sum, k->sum_bits, k->sum_overflow);
-    assay_int128 v = assay_round_shift128((assay_int128)sum * multiplier, (unsigned)k->shift,
+    sum = apply_narrow(sum, k->sum_bits, k->sum_overflow);
+    assay_int128 v = apply_round_shift128((assay_int128)sum * multiplier, (unsigned)k->shift,
                                           (enum assay_rounding)k->round);
-    return assay_saturate128(v, 64);
+    return apply_saturate128(v, 64);
 }
 
-int64_t assay_apply_combine(const assay_unit *u, int64_t *sum, size_t n, size_t channel,
-                            int64_t bias, bool *trapped)
+int64_t apply_combine(const assay_unit *u, int64_t *sum, size_t n, size_t channel, int64_t bias,
+                      bool *trapped)
 {
     const assay_rule_accumulator *a = &u->rec.accumulator;
     const int64_t *multiplier = u->list[0] + channel * n;
@@ -166,10 +166,10 @@ int64_t assay_apply_combine(const assay_unit *u, int64_t *sum, size_t n, size_t 
     return a->bias == ASSAY_BIAS_LAST ? step(a, acc, bias, trapped) : acc;
 }
 
-void assay_rescale_row_sums(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel,
+void apply_rescale_row_sums(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel,
                             int32_t *out)
 {
     (void)r, (void)channel;
     for (size_t i = 0; i < n; i++)
-        out[i] = (int32_t)assay_wrap(acc[i], 32);
+        out[i] = (int32_t)apply_wrap(acc[i], 32);
 }

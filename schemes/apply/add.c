@@ -15,101 +15,101 @@ static inline int64_t second(const assay_unit *u, int32_t b)
 
 /* TFLite: out = rescale_out(rescale_1((a - z1) << bits) + rescale_2((b - z2) << bits)), all
  * intermediates int32. k[0]: bits. */
-void assay_apply_add_left_shift(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
-                                int32_t *out)
+void apply_add_left_shift(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
+                          int32_t *out)
 {
     for (size_t i = 0; i < n; i++) {
-        int64_t x = assay_shift_left_wrap(first(u, a[i]), (unsigned)u->k[0], 32);
-        int64_t y = assay_shift_left_wrap(b[i] - u->in_zero[1], (unsigned)u->k[0], 32);
-        const assay_int128 p = assay_rescale_value(&u->scale[ASSAY_FIRST], x, 0);
-        const assay_int128 q = assay_rescale_value(&u->scale[ASSAY_SECOND], y, 0);
-        int64_t sum = assay_wrap((int64_t)(u->subtract ? p - q : p + q), 32);
-        out[i] = assay_rescale_one(&u->scale[ASSAY_OUT], sum, 0);
+        int64_t x = apply_shift_left_wrap(first(u, a[i]), (unsigned)u->k[0], 32);
+        int64_t y = apply_shift_left_wrap(b[i] - u->in_zero[1], (unsigned)u->k[0], 32);
+        const assay_int128 p = apply_rescale_value(&u->scale[ASSAY_FIRST], x, 0);
+        const assay_int128 q = apply_rescale_value(&u->scale[ASSAY_SECOND], y, 0);
+        int64_t sum = apply_wrap((int64_t)(u->subtract ? p - q : p + q), 32);
+        out[i] = apply_rescale_one(&u->scale[ASSAY_OUT], sum, 0);
     }
 }
 
 /* XNNPACK, QNNPACK: two multipliers under one exponent.
  * out = round((a - z1) * k[0] + (b - z2) * k[1] >> k[2]) + zero point, in int32. */
-void assay_apply_add_common_exponent(const assay_unit *u, const int32_t *a, const int32_t *b,
-                                     size_t n, int32_t *out)
+void apply_add_common_exponent(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
+                               int32_t *out)
 {
     enum assay_rounding mode = (enum assay_rounding)u->rec.add.round;
     for (size_t i = 0; i < n; i++) {
-        int64_t sum = assay_wrap(first(u, a[i]) * u->k[0] + second(u, b[i]) * u->k[1], 32);
-        out[i] = assay_rescale_end(&u->scale[ASSAY_OUT],
-                                   assay_round_shift(sum, (unsigned)u->k[2], mode));
+        int64_t sum = apply_wrap(first(u, a[i]) * u->k[0] + second(u, b[i]) * u->k[1], 32);
+        out[i] = apply_rescale_end(&u->scale[ASSAY_OUT],
+                                   apply_round_shift(sum, (unsigned)u->k[2], mode));
     }
 }
 
 /* Glow CPU: each operand rescaled and rounded to the output scale on its own, then added. */
-void assay_apply_add_separate(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
-                              int32_t *out)
+void apply_add_separate(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
+                        int32_t *out)
 {
     for (size_t i = 0; i < n; i++) {
-        const assay_int128 x = assay_rescale_value(&u->scale[ASSAY_FIRST], first(u, a[i]), 0);
+        const assay_int128 x = apply_rescale_value(&u->scale[ASSAY_FIRST], first(u, a[i]), 0);
         const assay_int128 y =
-            assay_rescale_value(&u->scale[ASSAY_SECOND], b[i] - u->in_zero[1], 0);
-        out[i] = assay_rescale_end(&u->scale[ASSAY_OUT], u->subtract ? x - y : x + y);
+            apply_rescale_value(&u->scale[ASSAY_SECOND], b[i] - u->in_zero[1], 0);
+        out[i] = apply_rescale_end(&u->scale[ASSAY_OUT], u->subtract ? x - y : x + y);
     }
 }
 
 /* Power-of-two scales (Vitis-AI DPU): each operand goes to the coarser scale with k[2] guard bits,
  * its own shift k[0] or k[1] rounded by align_round; the sum is shifted by k[3] (negative: left).
  */
-void assay_apply_add_align(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
-                           int32_t *out)
+void apply_add_align(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
+                     int32_t *out)
 {
     enum assay_rounding align = (enum assay_rounding)u->rec.add.align_round;
     enum assay_rounding mode = (enum assay_rounding)u->rec.add.round;
     unsigned guard = (unsigned)u->k[2];
     for (size_t i = 0; i < n; i++) {
-        int64_t x = assay_shift_left_wrap(first(u, a[i]), guard, 64);
-        int64_t y = assay_shift_left_wrap(b[i] - u->in_zero[1], guard, 64);
-        x = assay_round_shift(x, (unsigned)u->k[0], align);
-        y = assay_round_shift(y, (unsigned)u->k[1], align);
+        int64_t x = apply_shift_left_wrap(first(u, a[i]), guard, 64);
+        int64_t y = apply_shift_left_wrap(b[i] - u->in_zero[1], guard, 64);
+        x = apply_round_shift(x, (unsigned)u->k[0], align);
+        y = apply_round_shift(y, (unsigned)u->k[1], align);
         int64_t sum = u->subtract ? x - y : x + y;
-        out[i] = assay_rescale_end(&u->scale[ASSAY_OUT],
-                                   u->k[3] >= 0 ? assay_round_shift(sum, (unsigned)u->k[3], mode)
-                                                : assay_shift_left128(sum, (unsigned)-u->k[3]));
+        out[i] = apply_rescale_end(&u->scale[ASSAY_OUT],
+                                   u->k[3] >= 0 ? apply_round_shift(sum, (unsigned)u->k[3], mode)
+                                                : apply_shift_left128(sum, (unsigned)-u->k[3]));
     }
 }
 
 /* Equal scales: codes are added and saturated (MAX78000). */
-void assay_apply_add_plain(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
-                           int32_t *out)
+void apply_add_plain(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
+                     int32_t *out)
 {
     for (size_t i = 0; i < n; i++)
-        out[i] = assay_rescale_end(&u->scale[ASSAY_OUT], first(u, a[i]) + second(u, b[i]));
+        out[i] = apply_rescale_end(&u->scale[ASSAY_OUT], first(u, a[i]) + second(u, b[i]));
 }
 
 /* Glow interpreter: both operands at the fixed scale 2^-bits, each rounded there, summed, then to
  * the output scale. list[0..2]: float32 bits of s1 / 2^-bits, s2 / 2^-bits, 2^-bits / s_out. */
-void assay_apply_add_fixed_scale(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
-                                 int32_t *out)
+void apply_add_fixed_scale(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
+                           int32_t *out)
 {
     enum assay_rounding mode = (enum assay_rounding)u->rec.add.round;
     const assay_rescale *o = &u->scale[ASSAY_OUT];
-    uint32_t zero = assay_f32_from_i32((int32_t)o->zero_point);
+    uint32_t zero = apply_f32_from_i32((int32_t)o->zero_point);
     for (size_t i = 0; i < n; i++) {
-        uint32_t x = assay_f32_mul(assay_f32_from_i64(first(u, a[i])), (uint32_t)u->k[0]);
-        uint32_t y = assay_f32_mul(assay_f32_from_i64(b[i] - u->in_zero[1]), (uint32_t)u->k[1]);
-        int64_t sum = assay_f32_to_int(x, mode, INT32_MIN, INT32_MAX, 0);
-        int64_t add = assay_f32_to_int(y, mode, INT32_MIN, INT32_MAX, 0);
-        sum = assay_wrap(u->subtract ? sum - add : sum + add, 32);
-        uint32_t f = assay_f32_mul(assay_f32_from_i64(sum), (uint32_t)u->k[2]);
-        out[i] = assay_rescale_store(
-            o, assay_f32_to_int(assay_f32_add(f, zero), mode, INT32_MIN, INT32_MAX, 0));
+        uint32_t x = apply_f32_mul(apply_f32_from_i64(first(u, a[i])), (uint32_t)u->k[0]);
+        uint32_t y = apply_f32_mul(apply_f32_from_i64(b[i] - u->in_zero[1]), (uint32_t)u->k[1]);
+        int64_t sum = apply_f32_to_int(x, mode, INT32_MIN, INT32_MAX, 0);
+        int64_t add = apply_f32_to_int(y, mode, INT32_MIN, INT32_MAX, 0);
+        sum = apply_wrap(u->subtract ? sum - add : sum + add, 32);
+        uint32_t f = apply_f32_mul(apply_f32_from_i64(sum), (uint32_t)u->k[2]);
+        out[i] = apply_rescale_store(
+            o, apply_f32_to_int(apply_f32_add(f, zero), mode, INT32_MIN, INT32_MAX, 0));
     }
 }
 
 /* Sums of count[i] codes: out = rescale((sum - z_in * (count + k[1])) << k[0]), the shift in 32
  * bits when there is one. */
-void assay_apply_add_n(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
-                       int32_t *out)
+void apply_add_n(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
+                 int32_t *out)
 {
     for (size_t i = 0; i < n; i++) {
         int64_t x = sum[i] - u->in_zero[0] * (count[i] + u->k[1]);
-        x = u->k[0] ? assay_wrap((int64_t)((uint64_t)x << u->k[0]), 32) : x;
-        out[i] = assay_rescale_one(&u->scale[ASSAY_OUT], x, 0);
+        x = u->k[0] ? apply_wrap((int64_t)((uint64_t)x << u->k[0]), 32) : x;
+        out[i] = apply_rescale_one(&u->scale[ASSAY_OUT], x, 0);
     }
 }

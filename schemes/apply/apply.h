@@ -14,158 +14,158 @@ typedef void assay_pool_row(const assay_unit *u, const int64_t *sum, const int32
                             int32_t *out);
 
 /* ---- accumulate.c ---- */
-int64_t assay_apply_accumulate(const assay_unit *u, const int32_t *x, const int32_t *w, size_t n,
-                               int64_t bias, int32_t zx, int32_t zw, bool *trapped);
-int64_t assay_apply_combine(const assay_unit *u, int64_t *sum, size_t n, size_t channel,
-                            int64_t bias, bool *trapped);
-int64_t assay_apply_overflow(const assay_unit *u, int64_t sum, bool *trapped);
-bool assay_apply_exact(const assay_unit *u, int64_t bound, int64_t pair);
-int64_t assay_apply_limit(const assay_unit *u);
+int64_t apply_accumulate(const assay_unit *u, const int32_t *x, const int32_t *w, size_t n,
+                         int64_t bias, int32_t zx, int32_t zw, bool *trapped);
+int64_t apply_combine(const assay_unit *u, int64_t *sum, size_t n, size_t channel, int64_t bias,
+                      bool *trapped);
+int64_t apply_overflow(const assay_unit *u, int64_t sum, bool *trapped);
+bool apply_exact(const assay_unit *u, int64_t bound, int64_t pair);
+int64_t apply_limit(const assay_unit *u);
 
 /* ---- rescale.c, rescale_float.c, rescale_near.c ---- */
 /* Chooses r->row for the rule and parameters. */
-void assay_rescale_choose(assay_rescale *r);
+void apply_rescale_choose(assay_rescale *r);
 /* x before the multiplication by the rule's pre-shift: to the right rounded, to the left (pre < 0)
  * saturated in 32 bits. |x| < 2^65, any pre. */
-assay_int128 assay_pre_shift(const assay_rule_rescale *k, assay_int128 x, int64_t pre);
+assay_int128 apply_pre_shift(const assay_rule_rescale *k, assay_int128 x, int64_t pre);
 /* x rescaled and rounded, without the zero point that is added after; below 2^126. Beyond 2^100
  * only the sign and the low 64 bits are meant. */
-assay_int128 assay_rescale_value(const assay_rescale *r, int64_t x, size_t channel);
-/* The code of what assay_rescale_value gave: zero point (unless it was subtracted before), store.
+assay_int128 apply_rescale_value(const assay_rescale *r, int64_t x, size_t channel);
+/* The code of what apply_rescale_value gave: zero point (unless it was subtracted before), store.
  */
-int32_t assay_rescale_finish(const assay_rescale *r, assay_int128 value);
+int32_t apply_rescale_finish(const assay_rescale *r, assay_int128 value);
 /* The code of a sum at the output's scale that no rescale made: zero point, store. */
-int32_t assay_rescale_end(const assay_rescale *r, assay_int128 sum);
+int32_t apply_rescale_end(const assay_rescale *r, assay_int128 sum);
 /* The code of what is a code already, if one of its type: store. */
-int32_t assay_rescale_store(const assay_rescale *r, int64_t code);
+int32_t apply_rescale_store(const assay_rescale *r, int64_t code);
 /* One accumulator through r->row. */
-int32_t assay_rescale_one(const assay_rescale *r, int64_t x, size_t channel);
+int32_t apply_rescale_one(const assay_rescale *r, int64_t x, size_t channel);
 /* Whether the target accepts x: false where it would raise an error (result_overflow: refuse,
  * input_bits). */
-bool assay_rescale_accepts(const assay_rescale *r, int64_t x, size_t channel);
+bool apply_rescale_accepts(const assay_rescale *r, int64_t x, size_t channel);
 /* The same for the float rules, by every step of the target; c indexes the parameters. */
-int32_t assay_rescale_element_float(const assay_rescale *r, int64_t x, size_t c);
+int32_t apply_rescale_element_float(const assay_rescale *r, int64_t x, size_t c);
 /* rescale_near.c */
-void assay_rescale_row_float(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel,
+void apply_rescale_row_float(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel,
                              int32_t *out);
 /* The accumulators themselves, modulo 2^32. */
-void assay_rescale_row_sums(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel,
+void apply_rescale_row_sums(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel,
                             int32_t *out);
 /* A float32 to an integer by float_rounding: add-one, and beyond int32 by float_overflow. */
-int64_t assay_rescale_add_one(const assay_rule_rescale *k, uint32_t f);
-int64_t assay_rescale_value_float(const assay_rescale *r, int64_t x, size_t channel);
+int64_t apply_rescale_add_one(const assay_rule_rescale *k, uint32_t f);
+int64_t apply_rescale_value_float(const assay_rescale *r, int64_t x, size_t channel);
 
 /* ---- simd.c, simd_avx512.c: blocks of accumulators to bytes ---- */
 /* A function that does the output rescale of u with the instructions of isa, or NULL. */
-assay_block_fn assay_apply_block(const assay_unit *u, enum assay_isa isa);
+assay_block_fn simd_block(const assay_unit *u, enum fast_isa isa);
 
 /* The same for u's quantize to one-byte codes, or NULL. */
-assay_encode_fn assay_apply_encode(const assay_unit *u, enum assay_isa isa);
+assay_encode_fn simd_encode(const assay_unit *u, enum fast_isa isa);
 
 /* The same for u's binary on one-byte codes, or NULL. */
-assay_pair_fn assay_apply_pair(const assay_unit *u, enum assay_isa isa);
+assay_pair_fn simd_pair(const assay_unit *u, enum fast_isa isa);
 
 /* The same for u's row with output codes of one byte, or NULL. */
-assay_row_fn assay_apply_bytes(const assay_unit *u, enum assay_isa isa);
+assay_row_fn simd_bytes(const assay_unit *u, enum fast_isa isa);
 
 /* The same for u's binary or unary on rows of codes at most `reach` from their zero points, or
  * NULL. */
-assay_codes_fn assay_apply_codes(const assay_unit *u, enum assay_isa isa, int64_t reach);
+assay_codes_fn simd_codes(const assay_unit *u, enum fast_isa isa, int64_t reach);
 
 /* The same for the rounding of u's blend, or NULL. */
-assay_interpolate_fn assay_apply_interpolated(const assay_unit *u, enum assay_isa isa);
+assay_interpolate_fn simd_interpolated(const assay_unit *u, enum fast_isa isa);
 
 /* ---- add.c: a and b are codes ---- */
-assay_binary_row assay_apply_add_left_shift;
-assay_pool_row assay_apply_add_n;
-assay_binary_row assay_apply_add_common_exponent;
-assay_binary_row assay_apply_add_separate;
-assay_binary_row assay_apply_add_align;
-assay_binary_row assay_apply_add_plain;
-assay_binary_row assay_apply_add_fixed_scale;
+assay_binary_row apply_add_left_shift;
+assay_pool_row apply_add_n;
+assay_binary_row apply_add_common_exponent;
+assay_binary_row apply_add_separate;
+assay_binary_row apply_add_align;
+assay_binary_row apply_add_plain;
+assay_binary_row apply_add_fixed_scale;
 /* ---- add_float.c ---- */
-assay_binary_row assay_apply_add_float_scaled;
-assay_binary_row assay_apply_add_float_real;
-assay_binary_row assay_apply_add_float_ratio;
+assay_binary_row apply_add_float_scaled;
+assay_binary_row apply_add_float_real;
+assay_binary_row apply_add_float_ratio;
 
 /* ---- binary.c ---- */
-assay_binary_row assay_apply_mul;
-assay_binary_row assay_apply_minmax;
-assay_binary_row assay_apply_squared_difference;
-assay_binary_row assay_apply_prelu;
-assay_binary_row assay_apply_compare;
-assay_binary_row assay_apply_div_reciprocal;
-assay_binary_row assay_apply_div_float;
-assay_binary_row assay_apply_div_truncate;
+assay_binary_row apply_mul;
+assay_binary_row apply_minmax;
+assay_binary_row apply_squared_difference;
+assay_binary_row apply_prelu;
+assay_binary_row apply_compare;
+assay_binary_row apply_div_reciprocal;
+assay_binary_row apply_div_float;
+assay_binary_row apply_div_truncate;
 
 /* ---- unary.c ---- */
-assay_unary_row assay_apply_clamp;
-assay_unary_row assay_apply_rescale;
-assay_unary_row assay_apply_slope;
-assay_unary_row assay_apply_abs;
-#define ASSAY_RSQRT_BITS 20 /* fraction bits between the two steps of assay_apply_rsqrt */
-assay_unary_row assay_apply_rsqrt;
-assay_unary_row assay_apply_slope_fixed8;
-assay_unary_row assay_apply_table;
-assay_unary_row assay_apply_table513;
-assay_unary_row assay_apply_logistic16;
-assay_unary_row assay_apply_tanh16;
+assay_unary_row apply_clamp;
+assay_unary_row apply_rescale;
+assay_unary_row apply_slope;
+assay_unary_row apply_abs;
+#define ASSAY_RSQRT_BITS 20 /* fraction bits between the two steps of apply_rsqrt */
+assay_unary_row apply_rsqrt;
+assay_unary_row apply_slope_fixed8;
+assay_unary_row apply_table;
+assay_unary_row apply_table513;
+assay_unary_row apply_logistic16;
+assay_unary_row apply_tanh16;
 
 /* ---- pool.c ---- */
 /* TOSA 1.0 AVG_POOL2D divides by d, 0..2^31, as times ((2^30 + 1) << k) / d and a shift of 30 + k,
  * k = ceil(log2 d). */
-int64_t assay_pool_reciprocal(int64_t d, unsigned *shift);
-assay_pool_row assay_apply_pool_divide;
-assay_pool_row assay_apply_pool_reciprocal;
-assay_pool_row assay_apply_pool_rescale;
-assay_pool_row assay_apply_pool_rescale_divide;
-assay_pool_row assay_apply_pool_two_stage;
-assay_pool_row assay_apply_pool_dpu;
-void assay_apply_window_float_sum(const assay_unit *u, const int32_t *x, size_t n, int32_t count,
-                                  int32_t *out);
-assay_pool_row assay_apply_sum;
+int64_t apply_reciprocal(int64_t d, unsigned *shift);
+assay_pool_row apply_pool_divide;
+assay_pool_row apply_pool_reciprocal;
+assay_pool_row apply_pool_rescale;
+assay_pool_row apply_pool_rescale_divide;
+assay_pool_row apply_pool_two_stage;
+assay_pool_row apply_pool_dpu;
+void apply_window_float_sum(const assay_unit *u, const int32_t *x, size_t n, int32_t count,
+                            int32_t *out);
+assay_pool_row apply_sum;
 
 /* ---- softmax.c, softmax_table.c, norm.c, layer_norm.c ---- */
 /* e^(beta * s_in * difference) in F_0; difference <= 0. */
-int32_t assay_softmax_exponential(const assay_unit *u, int32_t difference);
-assay_unary_row assay_apply_softmax_fixed;
-assay_unary_row assay_apply_log_softmax;
-assay_unary_row assay_apply_softmax_lut16;
-assay_unary_row assay_apply_softmax_float_table;
-assay_unary_row assay_apply_softmax_integer_table;
-assay_unary_row assay_apply_softmax_q31;
-assay_unary_row assay_apply_softmax_float_sum;
-assay_unary_row assay_apply_l2_norm;
-assay_unary_row assay_apply_product;
+int32_t apply_softmax_exponential(const assay_unit *u, int32_t difference);
+assay_unary_row apply_softmax_fixed;
+assay_unary_row apply_log_softmax;
+assay_unary_row apply_softmax_lut16;
+assay_unary_row apply_softmax_float_table;
+assay_unary_row apply_softmax_integer_table;
+assay_unary_row apply_softmax_q31;
+assay_unary_row apply_softmax_float_sum;
+assay_unary_row apply_l2_norm;
+assay_unary_row apply_product;
 /* x: n codes, then n of gamma, then n of beta (whatever they are where the input is absent). */
 #define ASSAY_LAYER_NORM_GUARD 8 /* bits of the square root */
 /* r of layer_norm.c, and the sum of the n codes. */
-int64_t assay_layer_norm_root(const assay_unit *u, const int32_t *x, size_t n, int64_t *sum);
-assay_unary_row assay_apply_layer_norm;
+int64_t apply_layer_norm_root(const assay_unit *u, const int32_t *x, size_t n, int64_t *sum);
+assay_unary_row apply_layer_norm;
 
 /* ---- lrn.c ---- */
 /* The entry of a sum of squares, and the least sum of that entry. */
-int64_t assay_lrn_entry(int64_t sum, unsigned cells);
-int64_t assay_lrn_least(int64_t entry, unsigned cells);
+int64_t apply_lrn_entry(int64_t sum, unsigned cells);
+int64_t apply_lrn_least(int64_t entry, unsigned cells);
 /* x: the n channels of one place. */
-assay_unary_row assay_apply_lrn;
+assay_unary_row apply_lrn;
 
 /* ---- ibert.c ---- */
-assay_unary_row assay_apply_gelu_ibert;
-assay_unary_row assay_apply_softmax_ibert;
+assay_unary_row apply_gelu_ibert;
+assay_unary_row apply_softmax_ibert;
 
 /* ---- resize.c ---- */
-void assay_apply_interpolate(const assay_unit *u, const int32_t *c, const int32_t *fy,
-                             const int32_t *fx, size_t n, int32_t *out);
+void apply_interpolate(const assay_unit *u, const int32_t *c, const int32_t *fy, const int32_t *fx,
+                       size_t n, int32_t *out);
 
 /* ---- convert.c ---- */
 /* round(x / scale) + zero, or round(x / scale + zero) in [lo, hi], of float32 bits; a reciprocal
  * stands in scale's place. NaN becomes zero, or the least that there is. */
 int64_t assay_apply_code(const assay_rule_convert *k, uint32_t x, uint32_t scale, int64_t zero,
                          int64_t lo, int64_t hi);
-void assay_apply_quantize(const assay_unit *u, const uint32_t *bits, size_t n, size_t channel,
-                          int32_t *out);
-void assay_apply_dequantize(const assay_unit *u, const int32_t *q, size_t n, size_t channel,
-                            uint32_t *bits);
+void apply_quantize(const assay_unit *u, const uint32_t *bits, size_t n, size_t channel,
+                    int32_t *out);
+void apply_dequantize(const assay_unit *u, const int32_t *q, size_t n, size_t channel,
+                      uint32_t *bits);
 
 #endif

@@ -3,52 +3,49 @@
 #include "schemes/apply/round.h"
 
 /* out = rescale((a - z1) * (b - z2)), real scale s1*s2/s_out. */
-void assay_apply_mul(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
-                     int32_t *out)
+void apply_mul(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n, int32_t *out)
 {
     for (size_t i = 0; i < n; i++) {
         int64_t product = (a[i] - u->in_zero[0]) * (b[i] - u->in_zero[1]);
-        out[i] = assay_rescale_one(&u->scale[ASSAY_OUT], product, 0);
+        out[i] = apply_rescale_one(&u->scale[ASSAY_OUT], product, 0);
     }
 }
 
 /* Each operand rescaled to the output (k[0], k[1]: 1 when it has the output's parameters already),
  * then the greater or the lesser. */
-void assay_apply_minmax(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
-                        int32_t *out)
+void apply_minmax(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n, int32_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     for (size_t i = 0; i < n; i++) {
         int32_t x = a[i], y = b[i];
         if (!u->k[0])
-            x = assay_rescale_one(&u->scale[ASSAY_FIRST], x - u->in_zero[0], 0);
+            x = apply_rescale_one(&u->scale[ASSAY_FIRST], x - u->in_zero[0], 0);
         if (!u->k[1])
-            y = assay_rescale_one(&u->scale[ASSAY_SECOND], y - u->in_zero[1], 0);
-        out[i] = assay_rescale_store(o, (u->op == ASSAY_OP_MAX) == (x > y) ? x : y);
+            y = apply_rescale_one(&u->scale[ASSAY_SECOND], y - u->in_zero[1], 0);
+        out[i] = apply_rescale_store(o, (u->op == ASSAY_OP_MAX) == (x > y) ? x : y);
     }
 }
 
 /* TFLite: operands as in ADD with left shift k[0]; the difference squared, then rescaled. */
-void assay_apply_squared_difference(const assay_unit *u, const int32_t *a, const int32_t *b,
-                                    size_t n, int32_t *out)
+void apply_squared_difference(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
+                              int32_t *out)
 {
     for (size_t i = 0; i < n; i++) {
-        int64_t x = assay_shift_left_wrap(a[i] - u->in_zero[0], (unsigned)u->k[0], 32);
-        int64_t y = assay_shift_left_wrap(b[i] - u->in_zero[1], (unsigned)u->k[0], 32);
-        const uint64_t d = (uint64_t)(assay_rescale_value(&u->scale[ASSAY_FIRST], x, 0) -
-                                      assay_rescale_value(&u->scale[ASSAY_SECOND], y, 0));
-        out[i] = assay_rescale_one(&u->scale[ASSAY_OUT], assay_wrap((int64_t)(d * d), 32), 0);
+        int64_t x = apply_shift_left_wrap(a[i] - u->in_zero[0], (unsigned)u->k[0], 32);
+        int64_t y = apply_shift_left_wrap(b[i] - u->in_zero[1], (unsigned)u->k[0], 32);
+        const uint64_t d = (uint64_t)(apply_rescale_value(&u->scale[ASSAY_FIRST], x, 0) -
+                                      apply_rescale_value(&u->scale[ASSAY_SECOND], y, 0));
+        out[i] = apply_rescale_one(&u->scale[ASSAY_OUT], apply_wrap((int64_t)(d * d), 32), 0);
     }
 }
 
 /* Non-negative inputs by the output rescale, negative ones times the slope code by the first. */
-void assay_apply_prelu(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
-                       int32_t *out)
+void apply_prelu(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n, int32_t *out)
 {
     for (size_t i = 0; i < n; i++) {
         int64_t v = a[i] - u->in_zero[0];
-        out[i] = v >= 0 ? assay_rescale_one(&u->scale[ASSAY_OUT], v, 0)
-                        : assay_rescale_one(&u->scale[ASSAY_FIRST], v * (b[i] - u->in_zero[1]), 0);
+        out[i] = v >= 0 ? apply_rescale_one(&u->scale[ASSAY_OUT], v, 0)
+                        : apply_rescale_one(&u->scale[ASSAY_FIRST], v * (b[i] - u->in_zero[1]), 0);
     }
 }
 
@@ -82,17 +79,16 @@ static int order_scaled(int64_t a, int64_t e, int64_t b)
 /* exact: compares s1*(a - z1) with s2*(b - z2); a scale is a 24-bit integer k[0] (k[1]) times a
  * power of two, k[2] is the difference of the exponents.
  * rescale: compares rescale_1((a - z1) << 8) with rescale_2((b - z2) << 8), as TFLite does. */
-void assay_apply_compare(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
-                         int32_t *out)
+void apply_compare(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n, int32_t *out)
 {
     for (size_t i = 0; i < n; i++) {
         int64_t x = a[i] - u->in_zero[0], y = b[i] - u->in_zero[1];
         int order;
         if (u->rec.binary.compare == ASSAY_COMPARE_RESCALE) {
             const assay_int128 p =
-                assay_rescale_value(&u->scale[ASSAY_FIRST], assay_shift_left_wrap(x, 8, 32), 0);
+                apply_rescale_value(&u->scale[ASSAY_FIRST], apply_shift_left_wrap(x, 8, 32), 0);
             const assay_int128 q =
-                assay_rescale_value(&u->scale[ASSAY_SECOND], assay_shift_left_wrap(y, 8, 32), 0);
+                apply_rescale_value(&u->scale[ASSAY_SECOND], apply_shift_left_wrap(y, 8, 32), 0);
             order = (p > q) - (p < q);
         } else if (u->k[2] >= 0) {
             order = order_scaled(x * u->k[0], u->k[2], y * u->k[1]);

@@ -57,7 +57,7 @@ static bool step_of(const assay_rescale *r, int64_t left, int64_t *reach, assay_
     const assay_rule_rescale *k = r->rule;
     const assay_steps *list = &k->round;
     const enum assay_rounding mode = (enum assay_rounding)list->step[0].mode;
-    if (r->row == NULL || r->row == assay_rescale_row_sums || r->n != 1 || r->in_zero != 0 ||
+    if (r->row == NULL || r->row == apply_rescale_row_sums || r->n != 1 || r->in_zero != 0 ||
         r->pre != NULL || k->operand_bits > 0 || k->product_bits > 0 ||
         (k->encoding != ASSAY_ENCODE_MULTIPLIER && k->encoding != ASSAY_ENCODE_SHIFT) ||
         (k->result_bits > 0 && k->result_bits < 32))
@@ -122,14 +122,14 @@ static bool sum_of(const assay_unit *u, int64_t reach, assay_codes *c)
 {
     int64_t ra = reach, rb = reach, sum;
     c->kind = ASSAY_CODES_SUM;
-    if (u->binary == assay_apply_add_left_shift) {
+    if (u->binary == apply_add_left_shift) {
         if (!step_of(&u->scale[ASSAY_FIRST], u->k[0], &ra, &c->a) ||
             !step_of(&u->scale[ASSAY_SECOND], u->k[0], &rb, &c->b))
             return false;
         sum = ra + rb;
         return step_of(&u->scale[ASSAY_OUT], 0, &sum, &c->out);
     }
-    if (u->binary == assay_apply_add_common_exponent) {
+    if (u->binary == apply_add_common_exponent) {
         if (u->k[0] < 0 || u->k[0] >= WIDE || u->k[1] < 0 || u->k[1] >= WIDE)
             return false;
         c->a = times(u->k[0]);
@@ -137,14 +137,14 @@ static bool sum_of(const assay_unit *u, int64_t reach, assay_codes *c)
         sum = wrapped(reach * (u->k[0] + u->k[1]));
         return one_rounding(1, 0, u->k[2], (enum assay_rounding)u->rec.add.round, &sum, &c->out);
     }
-    if (u->binary == assay_apply_add_separate) {
+    if (u->binary == apply_add_separate) {
         if (!step_of(&u->scale[ASSAY_FIRST], 0, &ra, &c->a) ||
             !step_of(&u->scale[ASSAY_SECOND], 0, &rb, &c->b))
             return false;
         c->out = times(1);
         return ra + rb < ROOM;
     }
-    if (u->binary == assay_apply_add_plain) {
+    if (u->binary == apply_add_plain) {
         c->a = c->b = c->out = times(1);
         return true;
     }
@@ -217,43 +217,42 @@ static bool integer_form(const assay_unit *u, int64_t reach, assay_codes *c)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT], *first = &u->scale[ASSAY_FIRST];
     int64_t once = reach, twice = reach * reach;
-    if (u->binary == assay_apply_compare)
+    if (u->binary == apply_compare)
         return order_of(u, reach, c);
     if (!end_of(o, &c->end))
         return false;
-    if (u->binary == assay_apply_minmax)
+    if (u->binary == apply_minmax)
         return extreme_of(u, reach, c) && c->end.wrap == 0;
-    if (u->binary == assay_apply_squared_difference)
+    if (u->binary == apply_squared_difference)
         return square_of(u, reach, c);
-    if (u->binary == assay_apply_mul) {
+    if (u->binary == apply_mul) {
         c->kind = ASSAY_CODES_PRODUCT;
         return step_of(o, 0, &twice, &c->out);
     }
-    if (u->binary == assay_apply_prelu) {
+    if (u->binary == apply_prelu) {
         c->kind = ASSAY_CODES_PRELU;
         return c->end.wrap == 0 && step_of(o, 0, &once, &c->out) &&
                step_of(first, 0, &twice, &c->a);
     }
-    if (u->unary == assay_apply_rescale || u->unary == assay_apply_abs) {
-        c->kind = u->unary == assay_apply_abs ? ASSAY_CODES_MAGNITUDE : ASSAY_CODES_CHANGE;
+    if (u->unary == apply_rescale || u->unary == apply_abs) {
+        c->kind = u->unary == apply_abs ? ASSAY_CODES_MAGNITUDE : ASSAY_CODES_CHANGE;
         return step_of(o, 0, &once, &c->out);
     }
-    if (u->unary == assay_apply_slope) {
+    if (u->unary == apply_slope) {
         c->kind = ASSAY_CODES_SLOPE;
         twice = reach;
         return !u->k[0] && c->end.wrap == 0 && step_of(o, 0, &once, &c->out) &&
                step_of(first, 0, &twice, &c->a);
     }
-    if (u->unary == assay_apply_clamp) { /* of the code itself */
+    if (u->unary == apply_clamp) { /* of the code itself */
         c->kind = ASSAY_CODES_CLAMP;
         c->end = (assay_end){.lo = (int32_t)o->lo, .hi = (int32_t)o->hi};
         c->zero[0] = 0;
         return !stores_low_bits(o) && o->lo > -NEAR && o->hi < NEAR;
     }
-    const bool adds = u->binary == assay_apply_add_left_shift ||
-                      u->binary == assay_apply_add_common_exponent ||
-                      u->binary == assay_apply_add_separate || u->binary == assay_apply_add_plain ||
-                      u->binary == assay_apply_add_align;
+    const bool adds = u->binary == apply_add_left_shift || u->binary == apply_add_common_exponent ||
+                      u->binary == apply_add_separate || u->binary == apply_add_plain ||
+                      u->binary == apply_add_align;
     return adds && sum_of(u, reach, c);
 }
 
@@ -323,23 +322,22 @@ static bool float_form(const assay_unit *u, int64_t reach, assay_codes *c)
     for (int i = 0; i < 3; i++)
         c->real[i] = (uint32_t)u->k[i];
     c->mode = (enum assay_rounding)u->rec.add.round;
-    if (u->binary == assay_apply_add_float_scaled)
+    if (u->binary == apply_add_float_scaled)
         return !stores_low_bits(o) && o->lo > -NEAR && o->hi < NEAR && scaled_of(u, c);
     if (!end_of(o, &c->end) || c->end.wrap > 0)
         return false;
-    if (u->binary == assay_apply_mul)
+    if (u->binary == apply_mul)
         return float_rescale(u, reach * reach, ASSAY_CODES_FLOAT_PRODUCT, c);
-    if (u->unary == assay_apply_rescale)
+    if (u->unary == apply_rescale)
         return float_rescale(u, reach, ASSAY_CODES_FLOAT_CHANGE, c);
     c->inside = u->rec.add.zero_point == ASSAY_STAGE_INSIDE;
-    c->kind =
-        u->binary == assay_apply_add_float_real ? ASSAY_CODES_FLOAT_REAL : ASSAY_CODES_FLOAT_RATIO;
-    return (u->binary == assay_apply_add_float_real || u->binary == assay_apply_add_float_ratio) &&
+    c->kind = u->binary == apply_add_float_real ? ASSAY_CODES_FLOAT_REAL : ASSAY_CODES_FLOAT_RATIO;
+    return (u->binary == apply_add_float_real || u->binary == apply_add_float_ratio) &&
            is_plain(u->k[0]) && is_plain(u->k[1]) &&
            (c->kind == ASSAY_CODES_FLOAT_RATIO || is_plain(u->k[2]));
 }
 
-bool assay_codes_of(const assay_unit *u, int64_t reach, assay_codes *c)
+bool apply_codes_of(const assay_unit *u, int64_t reach, assay_codes *c)
 {
     *c = (assay_codes){.zero = {(int32_t)u->in_zero[0], (int32_t)u->in_zero[1]},
                        .minus = u->subtract ? -1 : 0};

@@ -68,6 +68,6 @@ typedef struct assay_codes {
 
 /* The form of u's binary or unary for codes at most `reach` (below 2^17) from their zero points.
  * False: it has none, and u->binary or u->unary are to be asked. */
-bool assay_codes_of(const assay_unit *u, int64_t reach, assay_codes *out);
+bool apply_codes_of(const assay_unit *u, int64_t reach, assay_codes *out);
 
 #endif

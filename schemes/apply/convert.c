@@ -8,14 +8,14 @@ static int64_t quotient(const assay_rule_convert *k, uint32_t x, uint32_t scale,
 {
     const enum assay_rounding mode = (enum assay_rounding)k->round;
     if (k->division == ASSAY_QUANTIZE_DIVIDE_F64) {
-        uint64_t d = assay_f64_div(assay_f64_from_f32(x), assay_f64_from_f32(scale));
-        return assay_f64_to_int(assay_f64_add(d, assay_f64_from_i64(inside)), mode, lo, hi, nan);
+        uint64_t d = apply_f64_div(apply_f64_from_f32(x), apply_f64_from_f32(scale));
+        return apply_f64_to_int(apply_f64_add(d, apply_f64_from_i64(inside)), mode, lo, hi, nan);
     }
     uint32_t f =
-        k->division == ASSAY_QUANTIZE_DIVIDE ? assay_f32_div(x, scale) : assay_f32_mul(x, scale);
+        k->division == ASSAY_QUANTIZE_DIVIDE ? apply_f32_div(x, scale) : apply_f32_mul(x, scale);
     if (inside != 0)
-        f = assay_f32_add(f, assay_f32_from_i64(inside));
-    return assay_f32_to_int(f, mode, lo, hi, nan);
+        f = apply_f32_add(f, apply_f32_from_i64(inside));
+    return apply_f32_to_int(f, mode, lo, hi, nan);
 }
 
 int64_t assay_apply_code(const assay_rule_convert *k, uint32_t x, uint32_t scale, int64_t zero,
@@ -27,21 +27,21 @@ int64_t assay_apply_code(const assay_rule_convert *k, uint32_t x, uint32_t scale
     return zero + quotient(k, x, scale, 0, INT32_MIN, INT32_MAX, least ? INT32_MIN : 0);
 }
 
-void assay_apply_quantize(const assay_unit *u, const uint32_t *bits, size_t n, size_t channel,
-                          int32_t *out)
+void apply_quantize(const assay_unit *u, const uint32_t *bits, size_t n, size_t channel,
+                    int32_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     for (size_t i = 0; i < n; i++) {
         const size_t c = o->n > 1 ? channel + i : 0;
         out[i] =
-            assay_rescale_store(o, assay_apply_code(&u->rec.convert, bits[i], (uint32_t)o->scale[c],
+            apply_rescale_store(o, assay_apply_code(&u->rec.convert, bits[i], (uint32_t)o->scale[c],
                                                     u->list[0][c], o->lo, o->hi));
     }
 }
 
 /* x = scale * (code - zero point), in float32, or in float64 and then rounded to float32. */
-void assay_apply_dequantize(const assay_unit *u, const int32_t *q, size_t n, size_t channel,
-                            uint32_t *bits)
+void apply_dequantize(const assay_unit *u, const int32_t *q, size_t n, size_t channel,
+                      uint32_t *bits)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     for (size_t i = 0; i < n; i++) {
@@ -49,9 +49,9 @@ void assay_apply_dequantize(const assay_unit *u, const int32_t *q, size_t n, siz
         int64_t v = q[i] - u->list[0][c];
         uint32_t scale = (uint32_t)o->scale[c];
         if (u->rec.convert.dequantize == ASSAY_PRECISION_F32)
-            bits[i] = assay_f32_mul(assay_f32_from_i64(v), scale);
+            bits[i] = apply_f32_mul(apply_f32_from_i64(v), scale);
         else
             bits[i] =
-                assay_f32_from_f64(assay_f64_mul(assay_f64_from_i64(v), assay_f64_from_f32(scale)));
+                apply_f32_from_f64(apply_f64_mul(apply_f64_from_i64(v), apply_f64_from_f32(scale)));
     }
 }

@@ -8,26 +8,26 @@
 /* A 32-bit constant in width w. */
 static int32_t constant(unsigned w, int32_t raw32)
 {
-    return w == 32 ? raw32 : (int32_t)assay_saturate(assay_rdbp(raw32, 16), 16);
+    return w == 32 ? raw32 : (int32_t)apply_saturate(apply_rdbp(raw32, 16), 16);
 }
 static int32_t multiply(unsigned w, int32_t a, int32_t b)
 {
-    return (int32_t)assay_saturate(assay_round_shift((int64_t)a * b, w - 1, ASSAY_ROUND_HALF_UP),
+    return (int32_t)apply_saturate(apply_round_shift((int64_t)a * b, w - 1, ASSAY_ROUND_HALF_UP),
                                    w);
 }
 static int32_t wrap(unsigned w, int64_t x)
 {
-    return (int32_t)assay_wrap(x, w);
+    return (int32_t)apply_wrap(x, w);
 }
 /* F_a to F_b for e = a - b. */
 static int32_t rescale(unsigned w, int32_t x, int e)
 {
-    return e > 0 ? (int32_t)assay_shift_left_saturate(x, (unsigned)e, w)
-                 : assay_rdbp(x, (unsigned)-e);
+    return e > 0 ? (int32_t)apply_shift_left_saturate(x, (unsigned)e, w)
+                 : apply_rdbp(x, (unsigned)-e);
 }
 static int32_t one(unsigned w)
 {
-    return (int32_t)assay_int_max(w);
+    return (int32_t)apply_int_max(w);
 }
 
 /* ---- exponential ---- */
@@ -80,7 +80,7 @@ static int32_t two_over_one_plus(unsigned w, int32_t a)
 {
     int32_t start = constant(w, 1515870810), slope = constant(w, -1010580540);
     int32_t unit = (int32_t)1 << (w - 3); /* 1 in F_2 */
-    int32_t h = assay_rhs(a, one(w));
+    int32_t h = apply_rhs(a, one(w));
     int32_t x = wrap(w, (int64_t)start + multiply(w, h, slope));
     for (int i = 0; i < 3; i++) {
         int32_t error = wrap(w, (int64_t)unit - multiply(w, h, x));
@@ -118,48 +118,48 @@ static int32_t hyperbolic_tangent(unsigned w, int32_t a, unsigned k)
     return a > 0 ? t : wrap(w, -(int64_t)t);
 }
 
-int32_t assay_fixed_exp_quarter(int32_t a)
+int32_t apply_fixed_exp_quarter(int32_t a)
 {
     return exp_quarter(32, a);
 }
-int32_t assay_fixed_exp_negative(int32_t a, unsigned k)
+int32_t apply_fixed_exp_negative(int32_t a, unsigned k)
 {
     return exp_negative(32, a, k);
 }
-int32_t assay_fixed_one_over_one_plus(int32_t a)
+int32_t apply_fixed_one_over_one_plus(int32_t a)
 {
     return one_over_one_plus(32, a);
 }
-int32_t assay_fixed_one_minus_over_one_plus(int32_t a)
+int32_t apply_fixed_one_minus_over_one_plus(int32_t a)
 {
     return one_minus_over_one_plus(32, a);
 }
-int32_t assay_fixed_logistic(int32_t a, unsigned k)
+int32_t apply_fixed_logistic(int32_t a, unsigned k)
 {
     return logistic(32, a, k);
 }
-int32_t assay_fixed_tanh(int32_t a, unsigned k)
+int32_t apply_fixed_tanh(int32_t a, unsigned k)
 {
     return hyperbolic_tangent(32, a, k);
 }
-int16_t assay_fixed16_exp_negative(int16_t a, unsigned k)
+int16_t apply_fixed16_exp_negative(int16_t a, unsigned k)
 {
     return (int16_t)exp_negative(16, a, k);
 }
-int16_t assay_fixed16_logistic(int16_t a, unsigned k)
+int16_t apply_fixed16_logistic(int16_t a, unsigned k)
 {
     return (int16_t)logistic(16, a, k);
 }
-int16_t assay_fixed16_tanh(int16_t a, unsigned k)
+int16_t apply_fixed16_tanh(int16_t a, unsigned k)
 {
     return (int16_t)hyperbolic_tangent(16, a, k);
 }
 
 /* ---- reciprocal, inverse square root, logarithm: int32 only ---- */
 
-int32_t assay_fixed_reciprocal(int32_t x, int integer_bits, int *bits_over_unit)
+int32_t apply_fixed_reciprocal(int32_t x, int integer_bits, int *bits_over_unit)
 {
-    unsigned zeros = assay_clz32((uint32_t)x);
+    unsigned zeros = apply_clz32((uint32_t)x);
     *bits_over_unit = integer_bits - (int)zeros;
     /* x = (1 + y) * 2^*bits_over_unit with 0 <= y < 1 */
     int32_t y = (int32_t)(((uint32_t)x << zeros) - UINT32_C(0x80000000));
@@ -168,7 +168,7 @@ int32_t assay_fixed_reciprocal(int32_t x, int integer_bits, int *bits_over_unit)
 
 /* x is brought into [2^27, 2^29) by an even shift; five Newton steps z = (3 z - f z^3) / 2 in F_3,
  * then sqrt(2) / 2 for the odd power of two. */
-int32_t assay_fixed_inverse_sqrt(int32_t x, int *shift)
+int32_t apply_fixed_inverse_sqrt(int32_t x, int *shift)
 {
     enum { ONE_AND_HALF = (1 << 28) + (1 << 27), ROOT_HALF = 1518500250 };
     *shift = 0;
@@ -177,19 +177,19 @@ int32_t assay_fixed_inverse_sqrt(int32_t x, int *shift)
     int right = 11;
     for (; x >= 1 << 29; x /= 4)
         right++;
-    int pairs = (int)(assay_clz32((uint32_t)x) - 1) / 2 - 1;
+    int pairs = (int)(apply_clz32((uint32_t)x) - 1) / 2 - 1;
     right -= pairs;
     x <<= 2 * pairs;
-    int32_t half_f = assay_rdbp(x >> 1, 1);
+    int32_t half_f = apply_rdbp(x >> 1, 1);
     int32_t z = 1 << 28;
     for (int i = 0; i < 5; i++) {
-        int32_t z3 = assay_srmbp(assay_srdhm(assay_srdhm(z, z), z), 6);
-        z = assay_srmbp(
-            assay_wrap32((int64_t)assay_srdhm(ONE_AND_HALF, z) - assay_srdhm(half_f, z3)), 3);
+        int32_t z3 = apply_srmbp(apply_srdhm(apply_srdhm(z, z), z), 6);
+        z = apply_srmbp(
+            apply_wrap32((int64_t)apply_srdhm(ONE_AND_HALF, z) - apply_srdhm(half_f, z3)), 3);
     }
-    z = assay_srdhm(z, ROOT_HALF);
+    z = apply_srdhm(z, ROOT_HALF);
     if (right < 0) {
-        z = assay_wshl(z, (unsigned)-right);
+        z = apply_wshl(z, (unsigned)-right);
         right = 0;
     }
     *shift = -right;
@@ -199,30 +199,30 @@ int32_t assay_fixed_inverse_sqrt(int32_t x, int *shift)
 /* ln(x) = ln 2 * z + ln(r) with r near sqrt(1/2): of two decompositions, by x and by x / sqrt(2),
  * the one with the smaller r is taken; ln(r) is a rational approximation around K = (1 + sqrt(1/2))
  * / 2. */
-int32_t assay_fixed_log(int32_t x, unsigned in_bits, unsigned out_bits)
+int32_t apply_fixed_log(int32_t x, unsigned in_bits, unsigned out_bits)
 {
     enum { ROOT_HALF = 1518500250, LN2 = 1488522236, K = 1805811301 };
     int acc = (int)out_bits + 1; /* integer bits of the exponent z and of the final sum */
     int in = (int)in_bits;
-    int32_t quarter = assay_rdbp(1 << 29, (unsigned)acc);
+    int32_t quarter = apply_rdbp(1 << 29, (unsigned)acc);
 
-    int zeros_a = (int)assay_clz32((uint32_t)x);
-    int32_t r_a = assay_srmbp(assay_srdhm(assay_srmbp(x, zeros_a - 1), ROOT_HALF), 1);
-    int32_t z_a = assay_saturate32((int64_t)assay_srmbp(in - zeros_a, 31 - acc) + quarter);
+    int zeros_a = (int)apply_clz32((uint32_t)x);
+    int32_t r_a = apply_srmbp(apply_srdhm(apply_srmbp(x, zeros_a - 1), ROOT_HALF), 1);
+    int32_t z_a = apply_saturate32((int64_t)apply_srmbp(in - zeros_a, 31 - acc) + quarter);
 
-    int zeros_b = (int)assay_clz32((uint32_t)assay_srdhm(x, ROOT_HALF)) - 1;
-    int32_t r_b = assay_srmbp(x, zeros_b);
-    int32_t z_b = assay_saturate32((int64_t)assay_srmbp(in - zeros_b, 31 - acc) - quarter);
+    int zeros_b = (int)apply_clz32((uint32_t)apply_srdhm(x, ROOT_HALF)) - 1;
+    int32_t r_b = apply_srmbp(x, zeros_b);
+    int32_t z_b = apply_saturate32((int64_t)apply_srmbp(in - zeros_b, 31 - acc) - quarter);
 
     int32_t r = r_a < r_b ? r_a : r_b;
     int32_t z = z_a > z_b ? z_a : z_b;
-    int32_t p = assay_rhs(r, K);
-    int32_t q = assay_wrap32(2 * ((int64_t)r - K));
-    int32_t q2 = assay_srdhm(q, q);
+    int32_t p = apply_rhs(r, K);
+    int32_t q = apply_wrap32(2 * ((int64_t)r - K));
+    int32_t q2 = apply_srdhm(q, q);
     int32_t num =
-        assay_wrap32((int64_t)assay_srdhm(q, r) + assay_srdhm(assay_srdhm(q, q2), 117049297));
-    int32_t inner = assay_wrap32((int64_t)1057819769 + q + assay_srdhm(127690142, q2));
-    int32_t den = assay_wrap32((int64_t)assay_srdhm(p, inner) + assay_srdhm(638450708, q));
-    int32_t log_r = assay_srdhm(assay_rdbp(num, (unsigned)acc), one_over_one_plus(32, den));
-    return assay_srmbp(assay_wrap32((int64_t)assay_srdhm(z, LN2) + log_r), 1);
+        apply_wrap32((int64_t)apply_srdhm(q, r) + apply_srdhm(apply_srdhm(q, q2), 117049297));
+    int32_t inner = apply_wrap32((int64_t)1057819769 + q + apply_srdhm(127690142, q2));
+    int32_t den = apply_wrap32((int64_t)apply_srdhm(p, inner) + apply_srdhm(638450708, q));
+    int32_t log_r = apply_srdhm(apply_rdbp(num, (unsigned)acc), one_over_one_plus(32, den));
+    return apply_srmbp(apply_wrap32((int64_t)apply_srdhm(z, LN2) + log_r), 1);
 }

@@ -3,7 +3,7 @@
 
 /* min(65535, 65536 * sigmoid(i / 24) rounded half up), and one more at 44 places, which is how
  * the targets' table came out of their own generator (sigmoid_table_uint16). */
-const uint16_t assay_sigmoid_table[256] = {
+const uint16_t apply_sigmoid_table[256] = {
     32768, 33451, 34133, 34813, 35493, 36169, 36843, 37513, 38180, 38841, 39498, 40149, 40794,
     41432, 42064, 42688, 43304, 43912, 44511, 45102, 45683, 46255, 46817, 47369, 47911, 48443,
     48964, 49475, 49975, 50464, 50942, 51409, 51865, 52311, 52745, 53169, 53581, 53983, 54374,
@@ -29,7 +29,7 @@ const uint16_t assay_sigmoid_table[256] = {
 /* The argument times 3 * 4096, rounded half up. */
 static int32_t table_argument(int16_t x, int32_t m, unsigned shift)
 {
-    return assay_wrap32(assay_round_shift((int64_t)x * m, shift, ASSAY_ROUND_HALF_UP));
+    return apply_wrap32(apply_round_shift((int64_t)x * m, shift, ASSAY_ROUND_HALF_UP));
 }
 
 /* Interpolates between entries 2^bits apart; the result carries `bits` more fraction bits. Past the
@@ -39,32 +39,32 @@ static int64_t interpolate(int64_t magnitude, unsigned bits, int64_t limit)
     int64_t i = magnitude >> bits, o = magnitude & ((1 << bits) - 1);
     if (i >= 255)
         return limit * ((int64_t)1 << bits);
-    return assay_sigmoid_table[i] * ((int64_t)1 << bits) +
-           o * (assay_sigmoid_table[i + 1] - assay_sigmoid_table[i]);
+    return apply_sigmoid_table[i] * ((int64_t)1 << bits) +
+           o * (apply_sigmoid_table[i + 1] - apply_sigmoid_table[i]);
 }
 
 /* sigmoid in Q16.9 to Q0.15: 10 bits dropped. sigmoid(-x) = 1 - sigmoid(x); the tie goes down
  * there. */
-int16_t assay_table_logistic16(int16_t x, int32_t m, unsigned shift)
+int16_t apply_table_logistic16(int16_t x, int32_t m, unsigned shift)
 {
     int64_t d = table_argument(x, m, shift);
     int64_t r = interpolate(d < 0 ? -d : d, 9, 0x7fff << 1);
-    return (int16_t)(d < 0 ? assay_round_shift((1 << 25) - r, 10, ASSAY_ROUND_HALF_ZERO)
-                           : assay_round_shift(r, 10, ASSAY_ROUND_HALF_UP));
+    return (int16_t)(d < 0 ? apply_round_shift((1 << 25) - r, 10, ASSAY_ROUND_HALF_ZERO)
+                           : apply_round_shift(r, 10, ASSAY_ROUND_HALF_UP));
 }
 
 /* tanh(x) = 2 sigmoid(2x) - 1, in Q16.8 to Q0.15: 8 bits dropped. Odd, so ties go away from zero.
  */
-int16_t assay_table_tanh16(int16_t x, int32_t m, unsigned shift)
+int16_t apply_table_tanh16(int16_t x, int32_t m, unsigned shift)
 {
     int64_t d = table_argument(x, m, shift);
     int64_t r = interpolate(d < 0 ? -d : d, 8, 0xffff) - (1 << 23);
-    return (int16_t)assay_round_shift(d < 0 ? -r : r, 8, ASSAY_ROUND_HALF_AWAY);
+    return (int16_t)apply_round_shift(d < 0 ? -r : r, 8, ASSAY_ROUND_HALF_AWAY);
 }
 
-int16_t assay_table_lookup16(int16_t x, const int16_t lut[513])
+int16_t apply_table_lookup16(int16_t x, const int16_t lut[513])
 {
-    int64_t i = 256 + assay_shift_right(x, 7), o = x & 127;
-    int64_t slope = (int16_t)assay_wrap(lut[i + 1] - lut[i], 16);
-    return (int16_t)(lut[i] + assay_round_shift(slope * o, 7, ASSAY_ROUND_HALF_UP));
+    int64_t i = 256 + apply_shift_right(x, 7), o = x & 127;
+    int64_t slope = (int16_t)apply_wrap(lut[i + 1] - lut[i], 16);
+    return (int16_t)(lut[i] + apply_round_shift(slope * o, 7, ASSAY_ROUND_HALF_UP));
 }

@@ -5,35 +5,35 @@
 #include "schemes/apply/fixedpoint.h"
 #include "schemes/apply/softfloat.h"
 
-int32_t assay_ibert_gelu(int32_t q, int32_t b, int32_t c)
+int32_t apply_ibert_gelu(int32_t q, int32_t b, int32_t c)
 {
     int64_t size = q < 0 ? -(int64_t)q : q;
     int64_t inner = (size < -(int64_t)b ? size : -(int64_t)b) + b;
-    int32_t polynomial = assay_wrap32(inner * inner + c);
-    int32_t erf = assay_wrap32((q < 0 ? -(int64_t)polynomial : polynomial) + (int64_t)c);
-    return assay_wrap32((int64_t)q * erf);
+    int32_t polynomial = apply_wrap32(inner * inner + c);
+    int32_t erf = apply_wrap32((q < 0 ? -(int64_t)polynomial : polynomial) + (int64_t)c);
+    return apply_wrap32((int64_t)q * erf);
 }
 
-int32_t assay_ibert_exp(int32_t q, int32_t b, int32_t c, int32_t ln2, int32_t ln2_inverse)
+int32_t apply_ibert_exp(int32_t q, int32_t b, int32_t c, int32_t ln2, int32_t ln2_inverse)
 {
     int64_t z = -(int64_t)q * ln2_inverse / 65536;
     int64_t p = q + z * ln2 + b;
-    return z > 31 ? 0 : (int32_t)assay_shift_right(assay_wrap32(p * p + c), (unsigned)z);
+    return z > 31 ? 0 : (int32_t)apply_shift_right(apply_wrap32(p * p + c), (unsigned)z);
 }
 
 /* out = rescale(-polynomial): k[0] b, k[1] c; the sign of the step is taken off. */
-void assay_apply_gelu_ibert(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+void apply_gelu_ibert(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     for (size_t i = 0; i < n; i++) {
         int32_t q = (int32_t)(x[i] - u->in_zero[0]);
-        int64_t v = assay_ibert_gelu(q, (int32_t)u->k[0], (int32_t)u->k[1]);
-        out[i] = assay_rescale_one(&u->scale[ASSAY_OUT], -v, 0);
+        int64_t v = apply_ibert_gelu(q, (int32_t)u->k[0], (int32_t)u->k[1]);
+        out[i] = apply_rescale_one(&u->scale[ASSAY_OUT], -v, 0);
     }
 }
 
 /* Exponentials of x - max, times the float32 quotient 127 / their sum, rounded as the scheme's
  * float rescale does. k[0..3]: b, c, ln2, 1 / ln2. */
-void assay_apply_softmax_ibert(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+void apply_softmax_ibert(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     const int32_t b = (int32_t)u->k[0], c = (int32_t)u->k[1];
     const int32_t ln2 = (int32_t)u->k[2], inverse = (int32_t)u->k[3];
@@ -42,14 +42,14 @@ void assay_apply_softmax_ibert(const assay_unit *u, const int32_t *x, size_t n, 
     for (size_t i = 1; i < n; i++)
         max = x[i] > max ? x[i] : max;
     for (size_t i = 0; i < n; i++) {
-        out[i] = assay_ibert_exp(x[i] - max, b, c, ln2, inverse);
+        out[i] = apply_ibert_exp(x[i] - max, b, c, ln2, inverse);
         sum += out[i];
     }
     const int64_t share =
-        assay_f32_div(assay_f32_from_i32(127), assay_f32_from_i32(assay_wrap32(sum)));
+        apply_f32_div(apply_f32_from_i32(127), apply_f32_from_i32(apply_wrap32(sum)));
     assay_rescale r = u->scale[ASSAY_OUT];
     r.n = 1;
     r.scale = &share;
     for (size_t i = 0; i < n; i++)
-        out[i] = assay_rescale_element_float(&r, out[i], 0);
+        out[i] = apply_rescale_element_float(&r, out[i], 0);
 }

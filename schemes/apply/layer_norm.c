@@ -44,7 +44,7 @@ static uint64_t square_root(assay_uint128 v)
     return (uint64_t)root;
 }
 
-int64_t assay_layer_norm_root(const assay_unit *u, const int32_t *x, size_t n, int64_t *sum)
+int64_t apply_layer_norm_root(const assay_unit *u, const int32_t *x, size_t n, int64_t *sum)
 {
     const row_sums s = sums_of(x, n);
     const assay_int128 spread =
@@ -56,11 +56,11 @@ int64_t assay_layer_norm_root(const assay_unit *u, const int32_t *x, size_t n, i
 static void normalize_sqrt(const assay_unit *u, const int32_t *x, size_t n, int32_t *z)
 {
     int64_t sum;
-    const int64_t root = assay_layer_norm_root(u, x, n, &sum);
+    const int64_t root = apply_layer_norm_root(u, x, n, &sum);
     for (size_t i = 0; i < n; i++) {
         int64_t d = (int64_t)n * x[i] - sum; /* below 2^37 */
         int64_t wide = d * (INT64_C(1) << (u->k[1] + ASSAY_LAYER_NORM_GUARD));
-        z[i] = root == 0 ? 0 : (int32_t)assay_round_div(wide, root, ASSAY_ROUND_HALF_AWAY);
+        z[i] = root == 0 ? 0 : (int32_t)apply_round_div(wide, root, ASSAY_ROUND_HALF_AWAY);
     }
 }
 
@@ -68,19 +68,19 @@ static void normalize_newton(const assay_unit *u, const int32_t *x, size_t n, in
 {
     const row_sums s = sums_of(x, n);
     const int64_t one = INT64_C(1) << u->k[1], count = (int64_t)n;
-    const int32_t mean = assay_wrap32(assay_round_div(s.sum * one, count, ASSAY_ROUND_TRUNC));
-    const int64_t share = assay_round_div(one * one, count, ASSAY_ROUND_TRUNC);
+    const int32_t mean = apply_wrap32(apply_round_div(s.sum * one, count, ASSAY_ROUND_TRUNC));
+    const int64_t share = apply_round_div(one * one, count, ASSAY_ROUND_TRUNC);
     const int64_t spread = (int64_t)((assay_int128)s.squares * share - (int64_t)mean * mean);
-    int32_t variance = assay_wrap32(assay_round_div(spread, one * one, ASSAY_ROUND_TRUNC));
+    int32_t variance = apply_wrap32(apply_round_div(spread, one * one, ASSAY_ROUND_TRUNC));
     int shift;
     if (variance < 1)
         variance = (int32_t)u->k[0];
-    const int32_t multiplier = assay_fixed_inverse_sqrt(variance, &shift);
+    const int32_t multiplier = apply_fixed_inverse_sqrt(variance, &shift);
     const bool single = u->rec.rescale.round.n == 1;
     for (size_t i = 0; i < n; i++) {
-        int32_t d = assay_wrap32(x[i] * one - mean);
-        z[i] = single ? assay_mbqm_single(d, multiplier, shift)
-                      : assay_mbqm_double(d, multiplier, shift);
+        int32_t d = apply_wrap32(x[i] * one - mean);
+        z[i] = single ? apply_mbqm_single(d, multiplier, shift)
+                      : apply_mbqm_double(d, multiplier, shift);
     }
 }
 
@@ -88,10 +88,10 @@ static void normalize_newton(const assay_unit *u, const int32_t *x, size_t n, in
 static int64_t beta_of(const assay_unit *u, int32_t code)
 {
     int64_t v = code - u->k[5];
-    return u->k[6] ? assay_saturate128(assay_rescale_value(&u->scale[ASSAY_SECOND], v, 0), 62) : v;
+    return u->k[6] ? apply_saturate128(apply_rescale_value(&u->scale[ASSAY_SECOND], v, 0), 62) : v;
 }
 
-void assay_apply_layer_norm(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+void apply_layer_norm(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     const int32_t *gamma = x + n, *beta = x + 2 * n;
     const unsigned shift = (unsigned)u->k[2];
@@ -102,7 +102,7 @@ void assay_apply_layer_norm(const assay_unit *u, const int32_t *x, size_t n, int
     for (size_t i = 0; i < n; i++) {
         int64_t g = u->k[3] ? gamma[i] - u->in_zero[1] : INT64_C(1) << shift;
         int64_t v = out[i] * g + (u->k[4] ? beta_of(u, beta[i]) : 0);
-        v = assay_round_shift(v, shift, ASSAY_ROUND_HALF_AWAY);
-        out[i] = assay_rescale_one(&u->scale[ASSAY_OUT], v, 0);
+        v = apply_round_shift(v, shift, ASSAY_ROUND_HALF_AWAY);
+        out[i] = apply_rescale_one(&u->scale[ASSAY_OUT], v, 0);
     }
 }

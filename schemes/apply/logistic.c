@@ -3,18 +3,18 @@
 #include "schemes/apply/apply.h"
 #include "schemes/apply/fixedpoint.h"
 
-void assay_apply_logistic16(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+void apply_logistic16(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     for (size_t i = 0; i < n; i++)
-        out[i] = assay_rescale_store(
+        out[i] = apply_rescale_store(
             &u->scale[ASSAY_OUT],
-            assay_table_logistic16((int16_t)x[i], (int32_t)u->k[0], (unsigned)u->k[1]));
+            apply_table_logistic16((int16_t)x[i], (int32_t)u->k[0], (unsigned)u->k[1]));
 }
 
-void assay_apply_tanh16(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+void apply_tanh16(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     for (size_t i = 0; i < n; i++)
-        out[i] = assay_rescale_store(
+        out[i] = apply_rescale_store(
             &u->scale[ASSAY_OUT],
-            assay_table_tanh16((int16_t)x[i], (int32_t)u->k[0], (unsigned)u->k[1]));
+            apply_table_tanh16((int16_t)x[i], (int32_t)u->k[0], (unsigned)u->k[1]));
 }

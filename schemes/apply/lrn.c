@@ -20,13 +20,13 @@ static unsigned excess(int64_t sum, unsigned cells)
     return bits > cells + 1 ? bits - cells - 1 : 0;
 }
 
-int64_t assay_lrn_entry(int64_t sum, unsigned cells)
+int64_t apply_lrn_entry(int64_t sum, unsigned cells)
 {
     unsigned e = excess(sum, cells);
     return ((int64_t)e << cells) + (sum >> e);
 }
 
-int64_t assay_lrn_least(int64_t entry, unsigned cells)
+int64_t apply_lrn_least(int64_t entry, unsigned cells)
 {
     int64_t octave = entry >> cells, e = octave > 1 ? octave - 1 : 0;
     return (entry - (e << cells)) << e;
@@ -36,11 +36,11 @@ static int64_t gain(const assay_unit *u, int64_t sum)
 {
     const assay_rule_lrn *k = &u->rec.lrn;
     const unsigned cells = (unsigned)k->cells, e = excess(sum, cells);
-    const int64_t *t = u->table + assay_lrn_entry(sum, cells);
+    const int64_t *t = u->table + apply_lrn_entry(sum, cells);
     const int64_t rest = sum & ((INT64_C(1) << e) - 1);
     if (!k->interpolate || rest == 0)
         return t[0];
-    return t[0] + (int64_t)assay_round_shift128((assay_int128)(t[1] - t[0]) * rest, e,
+    return t[0] + (int64_t)apply_round_shift128((assay_int128)(t[1] - t[0]) * rest, e,
                                                 (enum assay_rounding)k->round);
 }
 
@@ -50,7 +50,7 @@ static int64_t square(const assay_unit *u, int32_t x)
     return d * d;
 }
 
-void assay_apply_lrn(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+void apply_lrn(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     const size_t before = (size_t)(u->depth - 1) / 2, after = (size_t)(u->depth - 1) - before;
     int64_t sum = 0; /* |d| < 2^17 and fewer than 2^20 of them: below 2^54 */
@@ -61,6 +61,6 @@ void assay_apply_lrn(const assay_unit *u, const int32_t *x, size_t n, int32_t *o
             sum += square(u, x[c + after]);
         if (c > before)
             sum -= square(u, x[c - before - 1]);
-        out[c] = assay_rescale_one(&u->scale[ASSAY_OUT], (x[c] - u->in_zero[0]) * gain(u, sum), 0);
+        out[c] = apply_rescale_one(&u->scale[ASSAY_OUT], (x[c] - u->in_zero[0]) * gain(u, sum), 0);
     }
 }

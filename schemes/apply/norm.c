@@ -5,7 +5,7 @@
 #include "schemes/apply/apply.h"
 #include "schemes/apply/fixedpoint.h"
 
-void assay_apply_l2_norm(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+void apply_l2_norm(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     int64_t squares = 0;
@@ -14,24 +14,24 @@ void assay_apply_l2_norm(const assay_unit *u, const int32_t *x, size_t n, int32_
         squares += v * v;
     }
     int left;
-    int64_t multiplier = assay_fixed_inverse_sqrt(assay_saturate32(squares), &left);
+    int64_t multiplier = apply_fixed_inverse_sqrt(apply_saturate32(squares), &left);
     int64_t shift = 31 - (left + 7);
     assay_rescale r = *o;
     r.n = 1;
     r.multiplier = &multiplier;
     r.shift = &shift;
     for (size_t i = 0; i < n; i++)
-        out[i] = assay_rescale_finish(o, assay_rescale_value(&r, x[i] - u->in_zero[0], 0));
+        out[i] = apply_rescale_finish(o, apply_rescale_value(&r, x[i] - u->in_zero[0], 0));
 }
 
 /* A product of codes (TFLite reference/reduce.h, QuantizedReduceProd): out[0] = the first factor,
  * times each other one and rescaled, then rescaled once more. */
-void assay_apply_product(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+void apply_product(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     int64_t product = n ? x[0] - u->in_zero[0] : 0;
     for (size_t i = 1; i < n; i++)
         product =
-            assay_wrap((int64_t)assay_rescale_value(o, product * (x[i] - u->in_zero[0]), 0), 32);
-    out[0] = assay_rescale_finish(o, assay_rescale_value(o, product, 0));
+            apply_wrap((int64_t)apply_rescale_value(o, product * (x[i] - u->in_zero[0]), 0), 32);
+    out[0] = apply_rescale_finish(o, apply_rescale_value(o, product, 0));
 }

@@ -16,19 +16,19 @@ static inline int64_t centred(const assay_unit *u, int64_t sum, int32_t count)
 static inline int32_t to_output(const assay_unit *u, int64_t value)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
-    return u->k[0] ? assay_rescale_end(o, value) : assay_rescale_one(o, value, 0);
+    return u->k[0] ? apply_rescale_end(o, value) : apply_rescale_one(o, value, 0);
 }
 
 /* The same of codes, whose zero point is still in them. */
 static inline int32_t code_to_output(const assay_unit *u, int64_t code)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
-    return u->k[0] ? assay_rescale_store(o, code) : assay_rescale_one(o, code - u->in_zero[0], 0);
+    return u->k[0] ? apply_rescale_store(o, code) : apply_rescale_one(o, code - u->in_zero[0], 0);
 }
 
 /* TFLite, CMSIS-NN: an integer division, by default of raw codes. */
-void assay_apply_pool_divide(const assay_unit *u, const int64_t *sum, const int32_t *count,
-                             size_t n, int32_t *out)
+void apply_pool_divide(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
+                       int32_t *out)
 {
     enum assay_rounding mode = (enum assay_rounding)u->rec.pool.round;
     for (size_t i = 0; i < n; i++) {
@@ -36,103 +36,103 @@ void assay_apply_pool_divide(const assay_unit *u, const int64_t *sum, const int3
         if (d == 0)
             out[i] = code_to_output(u, u->in_zero[0]);
         else if (u->rec.pool.keep_zero_point)
-            out[i] = code_to_output(u, assay_round_div(sum[i], d, mode));
+            out[i] = code_to_output(u, apply_round_div(sum[i], d, mode));
         else
-            out[i] = to_output(u, assay_round_div(centred(u, sum[i], count[i]), d, mode));
+            out[i] = to_output(u, apply_round_div(centred(u, sum[i], count[i]), d, mode));
     }
 }
 
-int64_t assay_pool_reciprocal(int64_t d, unsigned *shift)
+int64_t apply_reciprocal(int64_t d, unsigned *shift)
 {
     unsigned k = d <= 1 ? 0 : 64 - (unsigned)__builtin_clzll((uint64_t)d - 1);
     *shift = 30 + k;
     return d == 0 ? 0 : ((INT64_C(1) << 30) + 1) * (INT64_C(1) << k) / d;
 }
 
-void assay_apply_pool_reciprocal(const assay_unit *u, const int64_t *sum, const int32_t *count,
-                                 size_t n, int32_t *out)
+void apply_pool_reciprocal(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
+                           int32_t *out)
 {
     for (size_t i = 0; i < n; i++) {
         unsigned shift;
-        int64_t m = assay_pool_reciprocal(count[i], &shift);
+        int64_t m = apply_reciprocal(count[i], &shift);
         int64_t v = centred(u, sum[i], count[i]) * m;
-        out[i] = to_output(u, assay_round_shift(v, shift, ASSAY_ROUND_HALF_UP));
+        out[i] = to_output(u, apply_round_shift(v, shift, ASSAY_ROUND_HALF_UP));
     }
 }
 
 /* The division is part of the rescale: one for each divisor, 1..n_by_count; a lone one is for
  * u->depth. */
-void assay_apply_pool_rescale(const assay_unit *u, const int64_t *sum, const int32_t *count,
-                              size_t n, int32_t *out)
+void apply_pool_rescale(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
+                        int32_t *out)
 {
     for (size_t i = 0; i < n; i++) {
         int64_t d = count[i];
         const assay_rescale *r = &u->by_count[u->n_by_count > 1 && d > 0 ? d - 1 : 0];
-        out[i] = assay_rescale_one(r, d > 0 ? centred(u, sum[i], count[i]) : 0, 0);
+        out[i] = apply_rescale_one(r, d > 0 ? centred(u, sum[i], count[i]) : 0, 0);
     }
 }
 
 /* Glow CPU without padding counted: the sum is rescaled, then divided. */
-void assay_apply_pool_rescale_divide(const assay_unit *u, const int64_t *sum, const int32_t *count,
-                                     size_t n, int32_t *out)
+void apply_pool_rescale_divide(const assay_unit *u, const int64_t *sum, const int32_t *count,
+                               size_t n, int32_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     enum assay_rounding mode = (enum assay_rounding)u->rec.pool.round;
     for (size_t i = 0; i < n; i++) {
         int64_t d = count[i];
-        assay_int128 v = assay_rescale_value(o, centred(u, sum[i], count[i]), 0);
-        out[i] = assay_rescale_finish(o, d > 0 ? assay_round_div128(v, d, mode) : 0);
+        assay_int128 v = apply_rescale_value(o, centred(u, sum[i], count[i]), 0);
+        out[i] = apply_rescale_finish(o, d > 0 ? apply_round_div128(v, d, mode) : 0);
     }
 }
 
 /* NVDLA PDP: two reciprocal multiplications by trunc(65536 / side), each rounded half away. */
-void assay_apply_pool_two_stage(const assay_unit *u, const int64_t *sum, const int32_t *count,
-                                size_t n, int32_t *out)
+void apply_pool_two_stage(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
+                          int32_t *out)
 {
     int64_t reciprocal = 65536 / u->window_side;
     for (size_t i = 0; i < n; i++) {
         int64_t v = centred(u, sum[i], count[i]);
-        v = assay_round_shift(v * reciprocal, 16, ASSAY_ROUND_HALF_AWAY);
-        v = assay_round_shift(v * reciprocal, 16, ASSAY_ROUND_HALF_AWAY);
+        v = apply_round_shift(v * reciprocal, 16, ASSAY_ROUND_HALF_AWAY);
+        v = apply_round_shift(v * reciprocal, 16, ASSAY_ROUND_HALF_AWAY);
         out[i] = to_output(u, v);
     }
 }
 
 /* Vitis-AI DPU: times k[1] / 2^k[2], an approximation of 1 / window, and the power-of-two rescale
  * (k[3], added to the right shift), rounded once. */
-void assay_apply_pool_dpu(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
-                          int32_t *out)
+void apply_pool_dpu(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
+                    int32_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     enum assay_rounding mode = (enum assay_rounding)u->rec.pool.round;
     for (size_t i = 0; i < n; i++) {
         int64_t v = centred(u, sum[i], count[i]) * u->k[1];
         int64_t shift = u->k[2] + u->k[3];
-        out[i] = assay_rescale_end(o, shift >= 0 ? assay_round_shift(v, (unsigned)shift, mode)
-                                                 : assay_shift_left128(v, (unsigned)-shift));
+        out[i] = apply_rescale_end(o, shift >= 0 ? apply_round_shift(v, (unsigned)shift, mode)
+                                                 : apply_shift_left128(v, (unsigned)-shift));
     }
 }
 
 /* ONNX Runtime: float32 values (table, by code) added in the window's order, divided by the count,
  * then round(mean / s_out + z). k[0]: bits of s_out. */
-void assay_apply_window_float_sum(const assay_unit *u, const int32_t *x, size_t n, int32_t count,
-                                  int32_t *out)
+void apply_window_float_sum(const assay_unit *u, const int32_t *x, size_t n, int32_t count,
+                            int32_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     uint32_t sum = 0;
     for (size_t i = 0; i < n; i++)
-        sum = assay_f32_add(sum, (uint32_t)u->table[x[i] - u->table_min]);
-    uint32_t mean = assay_f32_div(sum, assay_f32_from_i32(count));
-    uint32_t f = assay_f32_add(assay_f32_div(mean, (uint32_t)u->k[0]),
-                               assay_f32_from_i32((int32_t)o->zero_point));
-    *out = assay_rescale_store(o, assay_f32_to_int(f, (enum assay_rounding)u->rec.pool.round,
-                                                   INT32_MIN, assay_float_max(o), INT32_MIN));
+        sum = apply_f32_add(sum, (uint32_t)u->table[x[i] - u->table_min]);
+    uint32_t mean = apply_f32_div(sum, apply_f32_from_i32(count));
+    uint32_t f = apply_f32_add(apply_f32_div(mean, (uint32_t)u->k[0]),
+                               apply_f32_from_i32((int32_t)o->zero_point));
+    *out = apply_rescale_store(o, apply_f32_to_int(f, (enum assay_rounding)u->rec.pool.round,
+                                                   INT32_MIN, apply_float_max(o), INT32_MIN));
 }
 
 /* The sum itself, rescaled. */
-void assay_apply_sum(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
-                     int32_t *out)
+void apply_sum(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
+               int32_t *out)
 {
     for (size_t i = 0; i < n; i++)
-        out[i] = assay_rescale_one(&u->scale[ASSAY_OUT], centred(u, sum[i], count[i]), 0);
+        out[i] = apply_rescale_one(&u->scale[ASSAY_OUT], centred(u, sum[i], count[i]), 0);
 }

@@ -14,14 +14,14 @@
  * pre-shifted, saturated to operand_bits. */
 static assay_int128 difference(const assay_rescale *r, int64_t x)
 {
-    return (assay_int128)x - r->in_zero - (assay_zero_is_before(r) ? r->zero_point : 0);
+    return (assay_int128)x - r->in_zero - (apply_zero_is_before(r) ? r->zero_point : 0);
 }
 
-assay_int128 assay_pre_shift(const assay_rule_rescale *k, assay_int128 x, int64_t pre)
+assay_int128 apply_pre_shift(const assay_rule_rescale *k, assay_int128 x, int64_t pre)
 {
-    return pre >= 0 ? assay_round_shift128(x, pre > 127 ? 127 : (unsigned)pre,
+    return pre >= 0 ? apply_round_shift128(x, pre > 127 ? 127 : (unsigned)pre,
                                            (enum assay_rounding)k->pre_shift_round)
-                    : assay_shift_left_saturate(assay_saturate128(x, 32), (unsigned)-pre, 32);
+                    : apply_shift_left_saturate(apply_saturate128(x, 32), (unsigned)-pre, 32);
 }
 
 static assay_int128 operand(const assay_rescale *r, int64_t acc, size_t c)
@@ -29,16 +29,16 @@ static assay_int128 operand(const assay_rescale *r, int64_t acc, size_t c)
     const assay_rule_rescale *k = r->rule;
     assay_int128 x = difference(r, acc);
     if (r->pre != NULL) {
-        x = assay_pre_shift(k, x, r->pre[c]);
+        x = apply_pre_shift(k, x, r->pre[c]);
     }
-    return k->operand_bits > 0 ? assay_saturate128(x, (unsigned)k->operand_bits) : x;
+    return k->operand_bits > 0 ? apply_saturate128(x, (unsigned)k->operand_bits) : x;
 }
 
 static int64_t left(const assay_rule_rescale *k, assay_int128 x, unsigned bits)
 {
     return k->left_shift == ASSAY_LEFT_WRAP
-               ? assay_shift_left_wrap((int64_t)x, bits, 32)
-               : assay_shift_left_saturate(assay_saturate128(x, 32), bits, 32);
+               ? apply_shift_left_wrap((int64_t)x, bits, 32)
+               : apply_shift_left_saturate(apply_saturate128(x, 32), bits, 32);
 }
 
 static assay_int128 scaled_any(const assay_rescale *r, int64_t acc, size_t c)
@@ -54,39 +54,39 @@ static assay_int128 scaled_any(const assay_rescale *r, int64_t acc, size_t c)
     }
     v *= r->multiplier[c]; /* at most 65 and 54 bits */
     if (k->product_bits > 0)
-        v = assay_wrap((int64_t)v, (unsigned)k->product_bits);
+        v = apply_wrap((int64_t)v, (unsigned)k->product_bits);
     if (shift < 0) {
-        v = assay_shift_left128(v, (unsigned)-shift);
+        v = apply_shift_left128(v, (unsigned)-shift);
         shift = 0;
     }
     for (int i = 0; i < list->n; i++) {
         bool last = i == list->n - 1;
         int64_t bits = last || list->step[i].bits > shift ? shift : list->step[i].bits;
-        v = assay_round_shift128(v, bits > 127 ? 127 : (unsigned)bits,
+        v = apply_round_shift128(v, bits > 127 ? 127 : (unsigned)bits,
                                  (enum assay_rounding)list->step[i].mode);
         shift -= bits;
     }
-    return assay_narrow128(v, k->result_bits, k->result_overflow);
+    return apply_narrow128(v, k->result_bits, k->result_overflow);
 }
 
-int32_t assay_rescale_finish(const assay_rescale *r, assay_int128 v)
+int32_t apply_rescale_finish(const assay_rescale *r, assay_int128 v)
 {
-    assay_tail t = assay_tail_of(r);
-    return assay_finish128(&t, v);
+    assay_tail t = apply_tail_of(r);
+    return apply_finish128(&t, v);
 }
 
-int32_t assay_rescale_end(const assay_rescale *r, assay_int128 sum)
+int32_t apply_rescale_end(const assay_rescale *r, assay_int128 sum)
 {
-    assay_tail t = assay_tail_of(r);
+    assay_tail t = apply_tail_of(r);
     t.zero_point = r->zero_point;
     t.sum_bits = r->rule->sum_bits;
-    return assay_finish128(&t, sum);
+    return apply_finish128(&t, sum);
 }
 
-int32_t assay_rescale_store(const assay_rescale *r, int64_t code)
+int32_t apply_rescale_store(const assay_rescale *r, int64_t code)
 {
-    assay_tail t = assay_tail_of(r);
-    return assay_store(&t, code);
+    assay_tail t = apply_tail_of(r);
+    return apply_store(&t, code);
 }
 
 /* What is constant in a row of a common rule. */
@@ -104,23 +104,23 @@ static inline __attribute__((always_inline)) int64_t scaled(int64_t x, int64_t m
 {
     const int64_t first = w.first_bits;
     if (w.pre == PRE_FLOOR)
-        x = assay_shift_right(x, (unsigned)pre);
+        x = apply_shift_right(x, (unsigned)pre);
     if (w.pre == PRE_HALF_UP)
-        x = assay_saturate(assay_round_shift(x, (unsigned)pre, ASSAY_ROUND_HALF_UP), 16);
+        x = apply_saturate(apply_round_shift(x, (unsigned)pre, ASSAY_ROUND_HALF_UP), 16);
     if (w.left != LEFT_NONE && shift < first) {
         unsigned bits = (unsigned)(first - shift);
-        x = w.left == LEFT_WRAPS ? assay_shift_left_wrap(x, bits, 32)
-                                 : assay_saturate(x * (INT64_C(1) << (bits < 32 ? bits : 32)), 32);
+        x = w.left == LEFT_WRAPS ? apply_shift_left_wrap(x, bits, 32)
+                                 : apply_saturate(x * (INT64_C(1) << (bits < 32 ? bits : 32)), 32);
         shift = first;
     }
     x *= multiplier;
     if (w.product_wraps)
-        x = assay_wrap(x, 32);
+        x = apply_wrap(x, 32);
     if (w.first_bits > 0 && shift >= first) {
-        x = assay_round_shift(x, w.first_bits, w.mode);
-        return assay_round_shift(x, (unsigned)(shift - first), w.second);
+        x = apply_round_shift(x, w.first_bits, w.mode);
+        return apply_round_shift(x, (unsigned)(shift - first), w.second);
     }
-    return assay_round_shift(x, (unsigned)shift, w.mode);
+    return apply_round_shift(x, (unsigned)shift, w.mode);
 }
 
 /* `step` 0: one set of parameters for the whole row; 1: one an element. */
@@ -128,7 +128,7 @@ static inline __attribute__((always_inline)) void row_of(const assay_rescale *r,
                                                          size_t n, size_t c, size_t step,
                                                          int32_t *out, way w)
 {
-    const assay_tail t = assay_tail_of(r);
+    const assay_tail t = apply_tail_of(r);
     const int64_t *multiplier = r->multiplier, *shift = r->shift, *pre = r->pre;
     const int32_t bits = r->rule->result_bits, how = r->rule->result_overflow;
     const int64_t m = multiplier[c], s = shift[c], p = w.pre != PRE_NONE ? pre[c] : 0;
@@ -136,7 +136,7 @@ static inline __attribute__((always_inline)) void row_of(const assay_rescale *r,
         int64_t x = acc[i], v;
         size_t at = c + i * step;
         if (x != (int32_t)x) {
-            out[i] = assay_finish128(&t, scaled_any(r, x, at));
+            out[i] = apply_finish128(&t, scaled_any(r, x, at));
             continue;
         }
         if (step == 0)
@@ -144,8 +144,8 @@ static inline __attribute__((always_inline)) void row_of(const assay_rescale *r,
         else
             v = scaled(x, multiplier[at], shift[at], w.pre != PRE_NONE ? pre[at] : 0, w);
         if (bits > 0)
-            v = assay_narrow(v, bits, how);
-        out[i] = assay_finish(&t, v);
+            v = apply_narrow(v, bits, how);
+        out[i] = apply_finish(&t, v);
     }
 }
 
@@ -187,7 +187,7 @@ static void row_any(const assay_rescale *r, const int64_t *acc, size_t n, size_t
 {
     for (size_t i = 0; i < n; i++) {
         size_t c = r->n > 1 ? channel + i : 0;
-        out[i] = assay_rescale_finish(r, scaled_any(r, acc[i], c));
+        out[i] = apply_rescale_finish(r, scaled_any(r, acc[i], c));
     }
 }
 
@@ -220,15 +220,15 @@ static bool is_float(const assay_rescale *r)
     return r->rule->encoding == ASSAY_ENCODE_F32 || r->rule->encoding == ASSAY_ENCODE_F64;
 }
 
-assay_int128 assay_rescale_value(const assay_rescale *r, int64_t x, size_t channel)
+assay_int128 apply_rescale_value(const assay_rescale *r, int64_t x, size_t channel)
 {
     size_t c = r->n > 1 ? channel : 0;
     if (r->rule->encoding == ASSAY_ENCODE_THRESHOLDS)
         return r->lo + count_thresholds(r, x, c) - r->zero_point;
-    return is_float(r) ? assay_rescale_value_float(r, x, c) : scaled_any(r, x, c);
+    return is_float(r) ? apply_rescale_value_float(r, x, c) : scaled_any(r, x, c);
 }
 
-int32_t assay_rescale_one(const assay_rescale *r, int64_t x, size_t channel)
+int32_t apply_rescale_one(const assay_rescale *r, int64_t x, size_t channel)
 {
     int32_t out;
     r->row(r, &x, 1, channel, &out);
@@ -244,30 +244,30 @@ static bool accepts_result(const assay_rescale *r, int64_t x, size_t channel)
     wide.result_bits = 0;
     assay_rescale copy = *r;
     copy.rule = &wide;
-    const assay_int128 v = assay_rescale_value(&copy, x, channel);
-    return v == assay_saturate128(v, (unsigned)k->result_bits);
+    const assay_int128 v = apply_rescale_value(&copy, x, channel);
+    return v == apply_saturate128(v, (unsigned)k->result_bits);
 }
 
 static bool accepts_sum(const assay_rescale *r, int64_t x, size_t channel)
 {
-    const assay_tail t = assay_tail_of(r);
+    const assay_tail t = apply_tail_of(r);
     if (t.sum_overflow != ASSAY_NARROW_REFUSE || t.sum_bits == 0 ||
         r->rule->zero_point == ASSAY_STAGE_INSIDE)
         return true;
-    const assay_int128 sum = assay_rescale_value(r, x, channel) + t.zero_point;
-    return sum == assay_saturate128(sum, (unsigned)t.sum_bits);
+    const assay_int128 sum = apply_rescale_value(r, x, channel) + t.zero_point;
+    return sum == apply_saturate128(sum, (unsigned)t.sum_bits);
 }
 
-bool assay_rescale_accepts(const assay_rescale *r, int64_t x, size_t channel)
+bool apply_rescale_accepts(const assay_rescale *r, int64_t x, size_t channel)
 {
     const assay_rule_rescale *k = r->rule;
     size_t c = r->n > 1 ? channel : 0;
     const assay_int128 v = difference(r, x);
-    if (k->input_bits > 0 && v != assay_saturate128(v, (unsigned)k->input_bits))
+    if (k->input_bits > 0 && v != apply_saturate128(v, (unsigned)k->input_bits))
         return false;
     if (k->input_shift_range) { /* of the whole shift, whatever comes before the multiplication */
         const int64_t shift = r->shift[c] + (r->pre != NULL ? r->pre[c] : 0);
-        if (shift < 1 ? v != 0 : shift < 65 && v != assay_saturate128(v, (unsigned)shift))
+        if (shift < 1 ? v != 0 : shift < 65 && v != apply_saturate128(v, (unsigned)shift))
             return false;
     }
     return accepts_result(r, x, channel) && accepts_sum(r, x, channel);
@@ -288,7 +288,7 @@ static void (*common_row(const assay_rescale *r))(const assay_rescale *, const i
         if (r->multiplier[c] > widest || r->multiplier[c] < -widest)
             return NULL;
     }
-    if (r->in_zero != 0 || (assay_zero_is_before(r) && r->zero_point != 0))
+    if (r->in_zero != 0 || (apply_zero_is_before(r) && r->zero_point != 0))
         return NULL;
     bool one_half_up = list->n == 1 && list->step[0].mode == ASSAY_ROUND_HALF_UP;
     if (r->pre != NULL && one_half_up && k->product_bits == 32 && k->operand_bits == 0 &&
@@ -310,10 +310,10 @@ static void (*common_row(const assay_rescale *r))(const assay_rescale *, const i
     return list->n == 1 && least >= 0 ? one[list->step[0].mode] : NULL;
 }
 
-void assay_rescale_choose(assay_rescale *r)
+void apply_rescale_choose(assay_rescale *r)
 {
     r->row = r->rule->encoding == ASSAY_ENCODE_THRESHOLDS ? row_thresholds
-             : is_float(r)                                ? assay_rescale_row_float
+             : is_float(r)                                ? apply_rescale_row_float
                                                           : common_row(r);
     if (r->row == NULL)
         r->row = row_any;

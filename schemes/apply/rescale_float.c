@@ -25,7 +25,7 @@ static inline int64_t to_24_bits(int64_t n, unsigned *shift)
     if (drop <= 0)
         return n;
     *shift -= (unsigned)drop;
-    return assay_round_shift(n, (unsigned)drop, ASSAY_ROUND_HALF_EVEN);
+    return apply_round_shift(n, (unsigned)drop, ASSAY_ROUND_HALF_EVEN);
 }
 
 /* An integer as the int32 that a conversion of the target gives. */
@@ -33,7 +33,7 @@ static inline int64_t to_int32(const assay_rule_rescale *k, int64_t v)
 {
     return v == (int32_t)v                            ? v
            : k->float_overflow == ASSAY_FLOAT_INT_MIN ? INT32_MIN
-                                                      : assay_saturate(v, 32);
+                                                      : apply_saturate(v, 32);
 }
 
 /* round(f + z), |z| <= 2^16: the sum rounded to float32, then to an integer. */
@@ -44,11 +44,11 @@ static inline int64_t add_and_round(uint32_t f, int64_t z, enum assay_rounding m
     if (f << 1 == 0)
         return z;
     if (!unpack(f, &n, &shift)) {
-        f = assay_f32_add(f, assay_f32_from_i32((int32_t)z));
-        return assay_f32_to_int(f, mode, INT32_MIN, INT32_MAX, 0);
+        f = apply_f32_add(f, apply_f32_from_i32((int32_t)z));
+        return apply_f32_to_int(f, mode, INT32_MIN, INT32_MAX, 0);
     }
     n = to_24_bits((f >> 31 ? -n : n) + z * (INT64_C(1) << shift), &shift);
-    return assay_round_shift(n, shift, mode);
+    return apply_round_shift(n, shift, mode);
 }
 
 /* Gemmini's ROUND_NEAR_EVEN: the neighbour is found by a float32 addition of one, which itself
@@ -58,18 +58,18 @@ static int64_t round_add_one(uint32_t f)
     int64_t n;
     unsigned shift;
     if (!unpack(f, &n, &shift)) /* integers, or nearer to 0 than 2^-14 */
-        return assay_f32_to_int(f, ASSAY_ROUND_HALF_EVEN, INT64_MIN, INT64_MAX, 0);
-    int64_t one = INT64_C(1) << shift, low = assay_shift_right(n, shift),
+        return apply_f32_to_int(f, ASSAY_ROUND_HALF_EVEN, INT64_MIN, INT64_MAX, 0);
+    int64_t one = INT64_C(1) << shift, low = apply_shift_right(n, shift),
             rest = 2 * (n & (one - 1));
     int64_t v = low;
     if (rest > one || (rest == one && low % 2 != 0)) {
         n = to_24_bits(n + one, &shift);
-        v = assay_shift_right(n, shift);
+        v = apply_shift_right(n, shift);
     }
     return f >> 31 ? -v : v;
 }
 
-int64_t assay_rescale_add_one(const assay_rule_rescale *k, uint32_t f)
+int64_t apply_rescale_add_one(const assay_rule_rescale *k, uint32_t f)
 {
     return to_int32(k, round_add_one(f));
 }
@@ -77,18 +77,18 @@ int64_t assay_rescale_add_one(const assay_rule_rescale *k, uint32_t f)
 static inline int64_t to_int(const assay_rule_rescale *k, uint32_t f, enum assay_rounding mode)
 {
     if (k->float_rounding == ASSAY_FLOAT_ROUND_ADD_ONE)
-        return assay_rescale_add_one(k, f);
-    return to_int32(k, assay_f32_to_int(f, mode, INT64_MIN, INT64_MAX, 0));
+        return apply_rescale_add_one(k, f);
+    return to_int32(k, apply_f32_to_int(f, mode, INT64_MIN, INT64_MAX, 0));
 }
 
 static inline int64_t to_int64(const assay_rule_rescale *k, uint64_t f, enum assay_rounding mode)
 {
-    return to_int32(k, assay_f64_to_int(f, mode, INT64_MIN, INT64_MAX, 0));
+    return to_int32(k, apply_f64_to_int(f, mode, INT64_MIN, INT64_MAX, 0));
 }
 
 static inline uint32_t to_f32(int64_t x)
 {
-    return x == (int32_t)x ? assay_f32_from_i32((int32_t)x) : assay_f32_from_i64(x);
+    return x == (int32_t)x ? apply_f32_from_i32((int32_t)x) : apply_f32_from_i64(x);
 }
 
 /* A float32 to divide by, and 2^74 over its significand d, rounded up: n * inverse >> 74 is n / d
@@ -115,12 +115,12 @@ static inline uint32_t divide(uint32_t a, const divisor *b)
 {
     uint32_t ea = a >> 23 & 0xff, eb = b->bits >> 23 & 0xff, exponent = ea - eb + 126;
     if (ea - 1 >= 254 || eb - 1 >= 254 || exponent - 1 >= 252)
-        return assay_f32_div(a, b->bits);
+        return apply_f32_div(a, b->bits);
     uint64_t n = (uint64_t)((a & 0x7fffff) | 0x800000) << 26;
     uint64_t q = (uint64_t)((assay_uint128)n * b->inverse >> 74);
     unsigned carry = (unsigned)(q >> 26); /* a's significand is not below b's */
     int64_t sticky = (int64_t)(q * 2 + (q * b->significand != n));
-    int64_t significand = assay_round_shift(sticky, 3 + carry, ASSAY_ROUND_HALF_EVEN);
+    int64_t significand = apply_round_shift(sticky, 3 + carry, ASSAY_ROUND_HALF_EVEN);
     return ((a ^ b->bits) & 0x80000000) + ((exponent + carry - 1) << 23) + (uint32_t)significand;
 }
 
@@ -128,18 +128,18 @@ static inline uint32_t divide(uint32_t a, const divisor *b)
  * apart; a pool's scale is one. */
 static inline uint32_t product(const assay_rescale *r, const divisor *d, int64_t x, size_t c)
 {
-    uint32_t f = assay_f32_mul(to_f32(x - r->in_zero), (uint32_t)r->scale[c]);
+    uint32_t f = apply_f32_mul(to_f32(x - r->in_zero), (uint32_t)r->scale[c]);
     if (r->scale_w != NULL)
-        f = divide(assay_f32_mul(f, (uint32_t)r->scale_w[c]), d);
+        f = divide(apply_f32_mul(f, (uint32_t)r->scale_w[c]), d);
     return f;
 }
 
 static uint64_t product64(const assay_rescale *r, int64_t x, size_t c)
 {
-    return assay_f64_mul(assay_f64_from_i64(x - r->in_zero), (uint64_t)r->scale[c]);
+    return apply_f64_mul(apply_f64_from_i64(x - r->in_zero), (uint64_t)r->scale[c]);
 }
 
-int64_t assay_rescale_value_float(const assay_rescale *r, int64_t x, size_t c)
+int64_t apply_rescale_value_float(const assay_rescale *r, int64_t x, size_t c)
 {
     const assay_rule_rescale *k = r->rule;
     enum assay_rounding mode = (enum assay_rounding)k->round.step[0].mode;
@@ -163,21 +163,21 @@ static inline bool short_f64(uint64_t scale, int64_t x, int64_t z, bool inside,
     assay_uint128 p = (assay_uint128)significand * magnitude;
     int drop = 64 - __builtin_clzll((uint64_t)(p >> 52)) - 1; /* bits beyond 53 */
     int64_t n =
-        (int64_t)assay_round_shift128((assay_int128)p, (unsigned)drop, ASSAY_ROUND_HALF_EVEN);
+        (int64_t)apply_round_shift128((assay_int128)p, (unsigned)drop, ASSAY_ROUND_HALF_EVEN);
     shift -= drop;
     if (shift < 22 || shift > 62) /* |product| < 2^32 and a shift that fits */
         return false;
     n = x < 0 ? -n : n;
     if (!inside) {
-        *v = assay_round_shift(n, (unsigned)shift, mode);
+        *v = apply_round_shift(n, (unsigned)shift, mode);
         return true;
     }
     assay_int128 sum = n + (assay_int128)z * ((assay_int128)1 << shift);
     assay_uint128 m = sum < 0 ? -(assay_uint128)sum : (assay_uint128)sum;
     uint64_t top = (uint64_t)(m >> 53);
     int more = top == 0 ? 0 : 64 - __builtin_clzll(top);
-    *v = (int64_t)assay_round_shift128(
-        assay_round_shift128(sum, (unsigned)more, ASSAY_ROUND_HALF_EVEN), (unsigned)(shift - more),
+    *v = (int64_t)apply_round_shift128(
+        apply_round_shift128(sum, (unsigned)more, ASSAY_ROUND_HALF_EVEN), (unsigned)(shift - more),
         mode);
     return true;
 }
@@ -190,10 +190,10 @@ static int32_t element_f64(const assay_rescale *r, int64_t x, size_t c)
     int64_t v;
     bool done = short_f64((uint64_t)r->scale[c], x - r->in_zero, r->zero_point, inside, mode, &v);
     if (!inside)
-        return assay_rescale_finish(r, done ? to_int32(k, v) : assay_rescale_value_float(r, x, c));
-    const uint64_t zero = assay_f64_from_i64(r->zero_point);
-    return assay_rescale_store(
-        r, done ? to_int32(k, v) : to_int64(k, assay_f64_add(product64(r, x, c), zero), mode));
+        return apply_rescale_finish(r, done ? to_int32(k, v) : apply_rescale_value_float(r, x, c));
+    const uint64_t zero = apply_f64_from_i64(r->zero_point);
+    return apply_rescale_store(
+        r, done ? to_int32(k, v) : to_int64(k, apply_f64_add(product64(r, x, c), zero), mode));
 }
 
 static int32_t element_f32(const assay_rescale *r, int64_t x, size_t c)
@@ -206,14 +206,14 @@ static int32_t element_f32(const assay_rescale *r, int64_t x, size_t c)
     const divisor d = divisor_of(r);
     uint32_t f = product(r, &d, x, c);
     if (k->zero_point != ASSAY_STAGE_INSIDE)
-        return assay_rescale_finish(r, to_int(k, f, mode));
-    int64_t v = plain && zero == assay_saturate(zero, 17)
+        return apply_rescale_finish(r, to_int(k, f, mode));
+    int64_t v = plain && zero == apply_saturate(zero, 17)
                     ? add_and_round(f, zero, mode)
-                    : to_int(k, assay_f32_add(f, assay_f32_from_i64(zero)), mode);
-    return assay_rescale_store(r, v);
+                    : to_int(k, apply_f32_add(f, apply_f32_from_i64(zero)), mode);
+    return apply_rescale_store(r, v);
 }
 
-int32_t assay_rescale_element_float(const assay_rescale *r, int64_t x, size_t c)
+int32_t apply_rescale_element_float(const assay_rescale *r, int64_t x, size_t c)
 {
     return r->rule->encoding == ASSAY_ENCODE_F64 ? element_f64(r, x, c) : element_f32(r, x, c);
 }

@@ -49,7 +49,7 @@ static inline __attribute__((always_inline)) void row_of(const assay_rescale *r,
                                                          int32_t *out, uint64_t window,
                                                          enum boundary at, enum assay_rounding mode)
 {
-    const assay_tail t = assay_tail_of(r);
+    const assay_tail t = apply_tail_of(r);
     const bool inside = r->rule->zero_point == ASSAY_STAGE_INSIDE;
     const int64_t *near = r->near, in_zero = r->in_zero;
     const unsigned left = r->near_left;
@@ -64,12 +64,12 @@ static inline __attribute__((always_inline)) void row_of(const assay_rescale *r,
                                             : fraction + start <= double_window;
         bool far = (uint64_t)whole + FAR >= 2 * FAR;
         if (__builtin_expect(x != (int32_t)x || close || far, 0)) {
-            out[i] = assay_rescale_element_float(r, acc[i], c + i * step);
+            out[i] = apply_rescale_element_float(r, acc[i], c + i * step);
             continue;
         }
         int64_t v = inside ? whole + t.zero_point : whole;
-        v += assay_rounds_up(mode, v < 0, v & 1, fraction); /* never exact, never a tie of `at` */
-        out[i] = inside ? assay_store(&t, v) : assay_finish(&t, v);
+        v += apply_rounds_up(mode, v < 0, v & 1, fraction); /* never exact, never a tie of `at` */
+        out[i] = inside ? apply_store(&t, v) : apply_finish(&t, v);
     }
 }
 
@@ -79,15 +79,15 @@ static bool changes_at(enum assay_rounding mode, enum boundary at)
 {
     for (int i = 0; i < 4; i++) {
         const bool negative = i & 1, odd = i & 2;
-        const bool low = assay_rounds_up(mode, negative, odd, 1);
-        const bool high = assay_rounds_up(mode, negative, odd, UINT64_MAX);
+        const bool low = apply_rounds_up(mode, negative, odd, 1);
+        const bool high = apply_rounds_up(mode, negative, odd, UINT64_MAX);
         if (at == AT_HALVES ? low || !high : low != high)
             return false;
     }
     return true;
 }
 
-void assay_rescale_row_float(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel,
+void apply_rescale_row_float(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel,
                              int32_t *out)
 {
     const enum assay_rounding mode = (enum assay_rounding)r->rule->round.step[0].mode;
@@ -98,7 +98,7 @@ void assay_rescale_row_float(const assay_rescale *r, const int64_t *acc, size_t 
     const bool nearest = changes_at(mode, AT_HALVES), directed = changes_at(mode, AT_INTEGERS);
     if (window == 0 || (!nearest && !directed && !adds_one))
         for (size_t i = 0; i < n; i++)
-            out[i] = assay_rescale_element_float(r, acc[i], c + i * step);
+            out[i] = apply_rescale_element_float(r, acc[i], c + i * step);
     else if (adds_one)
         row_of(r, acc, n, c, step, out, window, AT_HALF_INTEGERS, ASSAY_ROUND_HALF_UP);
     else if (directed)

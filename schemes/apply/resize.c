@@ -4,8 +4,8 @@
 
 /* c holds (y0,x0), (y0,x1), (y1,x0), (y1,x1) of each element. k[0]: input and output have the same
  * parameters, else the result is rescaled; k[1]: fraction bits, told when n is 0. */
-void assay_apply_interpolate(const assay_unit *u, const int32_t *c, const int32_t *fy,
-                             const int32_t *fx, size_t n, int32_t *out)
+void apply_interpolate(const assay_unit *u, const int32_t *c, const int32_t *fy, const int32_t *fx,
+                       size_t n, int32_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     enum assay_rounding mode = (enum assay_rounding)u->rec.resize.round;
@@ -16,7 +16,7 @@ void assay_apply_interpolate(const assay_unit *u, const int32_t *c, const int32_
     for (size_t i = 0; i < n; i++, c += 4) {
         int64_t y = fy[i], x = fx[i];
         int64_t sum = (one - y) * ((one - x) * c[0] + x * c[1]) + y * ((one - x) * c[2] + x * c[3]);
-        int64_t v = assay_round_shift(sum, 2 * bits, mode);
-        out[i] = u->k[0] ? assay_rescale_store(o, v) : assay_rescale_one(o, v - u->in_zero[0], 0);
+        int64_t v = apply_round_shift(sum, 2 * bits, mode);
+        out[i] = u->k[0] ? apply_rescale_store(o, v) : apply_rescale_one(o, v - u->in_zero[0], 0);
     }
 }

@@ -53,7 +53,7 @@ static inline struct number normalise(struct number x)
     if (top <= TOP)
         x.significand <<= TOP - top;
     else /* the lowest bit is sticky: it stays set when a set bit is shifted out */
-        x.significand = (assay_uint128)assay_round_shift128((assay_int128)x.significand,
+        x.significand = (assay_uint128)apply_round_shift128((assay_int128)x.significand,
                                                             (unsigned)(top - TOP), ASSAY_ROUND_ODD);
     x.exponent += top - TOP;
     return x;
@@ -99,7 +99,7 @@ static inline uint64_t pack(struct format f, struct number x)
     }
     if (drop > TOP + 2) /* below half of the smallest subnormal */
         return sign;
-    uint64_t significand = (uint64_t)assay_round_shift128((assay_int128)x.significand,
+    uint64_t significand = (uint64_t)apply_round_shift128((assay_int128)x.significand,
                                                           (unsigned)drop, ASSAY_ROUND_HALF_EVEN);
     return sign + ((uint64_t)(field - 1) << (f.precision - 1)) + significand;
 }
@@ -161,7 +161,7 @@ static inline struct number add(struct number a, struct number b)
     int shift = big.exponent - small.exponent;
     assay_uint128 aligned =
         shift > TOP + 1 ? 1
-                        : (assay_uint128)assay_round_shift128((assay_int128)small.significand,
+                        : (assay_uint128)apply_round_shift128((assay_int128)small.significand,
                                                               (unsigned)shift, ASSAY_ROUND_ODD);
     if (big.negative == small.negative)
         big.significand += aligned;
@@ -235,7 +235,7 @@ static inline int64_t to_integer(struct number a, enum assay_rounding mode)
         return a.negative ? INT64_MIN : INT64_MAX;
     int drop = -a.exponent;
     assay_int128 value = a.negative ? -(assay_int128)a.significand : (assay_int128)a.significand;
-    return (int64_t)assay_round_shift128(value, drop < 127 ? (unsigned)drop : 127, mode);
+    return (int64_t)apply_round_shift128(value, drop < 127 ? (unsigned)drop : 127, mode);
 }
 
 static inline int64_t to_integer_in(struct format f, uint64_t bits, enum assay_rounding mode,
@@ -246,7 +246,7 @@ static inline int64_t to_integer_in(struct format f, uint64_t bits, enum assay_r
         return nan;
     if (x.kind == INFINITE)
         return x.negative ? lo : hi;
-    return assay_clamp(to_integer(x, mode), lo, hi);
+    return apply_clamp_to(to_integer(x, mode), lo, hi);
 }
 
 static inline uint64_t round_to_integral(struct format f, uint64_t bits, enum assay_rounding mode)
@@ -269,64 +269,64 @@ static inline int64_t order(struct format f, uint64_t bits)
 
 /* ---- binary32 ---- */
 
-uint32_t assay_f32_from_i64(int64_t x)
+uint32_t apply_f32_from_i64(int64_t x)
 {
     return (uint32_t)pack(binary32, from_integer(x));
 }
-uint32_t assay_f32_from_f64(uint64_t a)
+uint32_t apply_f32_from_f64(uint64_t a)
 {
     return (uint32_t)pack(binary32, unpack(binary64, a));
 }
-uint32_t assay_f32_add(uint32_t a, uint32_t b)
+uint32_t apply_f32_add(uint32_t a, uint32_t b)
 {
     return (uint32_t)pack(binary32, add(unpack(binary32, a), unpack(binary32, b)));
 }
-uint32_t assay_f32_sub(uint32_t a, uint32_t b)
+uint32_t apply_f32_sub(uint32_t a, uint32_t b)
 {
     return (uint32_t)pack(binary32, add(unpack(binary32, a), negate(unpack(binary32, b))));
 }
-uint32_t assay_f32_mul_full(uint32_t a, uint32_t b)
+uint32_t apply_f32_mul_full(uint32_t a, uint32_t b)
 {
     return (uint32_t)pack(binary32, multiply(unpack(binary32, a), unpack(binary32, b)));
 }
-uint32_t assay_f32_div(uint32_t a, uint32_t b)
+uint32_t apply_f32_div(uint32_t a, uint32_t b)
 {
     return (uint32_t)pack(binary32, divide(unpack(binary32, a), unpack(binary32, b)));
 }
-uint32_t assay_f32_fma(uint32_t a, uint32_t b, uint32_t c)
+uint32_t apply_f32_fma(uint32_t a, uint32_t b, uint32_t c)
 {
     struct number product = multiply(unpack(binary32, a), unpack(binary32, b));
     return (uint32_t)pack(binary32, add(product, unpack(binary32, c)));
 }
-uint32_t assay_f32_sqrt(uint32_t a)
+uint32_t apply_f32_sqrt(uint32_t a)
 {
     return (uint32_t)pack(binary32, square_root(unpack(binary32, a)));
 }
-uint32_t assay_f32_round(uint32_t a, enum assay_rounding mode)
+uint32_t apply_f32_round(uint32_t a, enum assay_rounding mode)
 {
     return (uint32_t)round_to_integral(binary32, a, mode);
 }
-bool assay_f32_lt(uint32_t a, uint32_t b)
+bool apply_f32_lt(uint32_t a, uint32_t b)
 {
-    return !assay_f32_is_nan(a) && !assay_f32_is_nan(b) && order(binary32, a) < order(binary32, b);
+    return !apply_f32_is_nan(a) && !apply_f32_is_nan(b) && order(binary32, a) < order(binary32, b);
 }
-bool assay_f32_le(uint32_t a, uint32_t b)
+bool apply_f32_le(uint32_t a, uint32_t b)
 {
-    return !assay_f32_is_nan(a) && !assay_f32_is_nan(b) && order(binary32, a) <= order(binary32, b);
+    return !apply_f32_is_nan(a) && !apply_f32_is_nan(b) && order(binary32, a) <= order(binary32, b);
 }
-uint32_t assay_f32_min(uint32_t a, uint32_t b)
+uint32_t apply_f32_min(uint32_t a, uint32_t b)
 {
-    return assay_f32_lt(b, a) ? b : a;
+    return apply_f32_lt(b, a) ? b : a;
 }
-uint32_t assay_f32_max(uint32_t a, uint32_t b)
+uint32_t apply_f32_max(uint32_t a, uint32_t b)
 {
-    return assay_f32_lt(a, b) ? b : a;
+    return apply_f32_lt(a, b) ? b : a;
 }
-uint32_t assay_f32_clamp(uint32_t a, uint32_t lo, uint32_t hi)
+uint32_t apply_f32_clamp(uint32_t a, uint32_t lo, uint32_t hi)
 {
-    return assay_f32_min(assay_f32_max(a, lo), hi);
+    return apply_f32_min(apply_f32_max(a, lo), hi);
 }
-int64_t assay_f32_to_int_full(uint32_t a, enum assay_rounding mode, int64_t lo, int64_t hi,
+int64_t apply_f32_to_int_full(uint32_t a, enum assay_rounding mode, int64_t lo, int64_t hi,
                               int64_t nan)
 {
     return to_integer_in(binary32, a, mode, lo, hi, nan);
@@ -334,60 +334,60 @@ int64_t assay_f32_to_int_full(uint32_t a, enum assay_rounding mode, int64_t lo, 
 
 /* ---- binary64 ---- */
 
-uint64_t assay_f64_from_i64(int64_t x)
+uint64_t apply_f64_from_i64(int64_t x)
 {
     return pack(binary64, from_integer(x));
 }
-uint64_t assay_f64_from_f32(uint32_t a)
+uint64_t apply_f64_from_f32(uint32_t a)
 {
     return pack(binary64, unpack(binary32, a));
 }
-uint64_t assay_f64_add(uint64_t a, uint64_t b)
+uint64_t apply_f64_add(uint64_t a, uint64_t b)
 {
     return pack(binary64, add(unpack(binary64, a), unpack(binary64, b)));
 }
-uint64_t assay_f64_sub(uint64_t a, uint64_t b)
+uint64_t apply_f64_sub(uint64_t a, uint64_t b)
 {
     return pack(binary64, add(unpack(binary64, a), negate(unpack(binary64, b))));
 }
-uint64_t assay_f64_mul(uint64_t a, uint64_t b)
+uint64_t apply_f64_mul(uint64_t a, uint64_t b)
 {
     return pack(binary64, multiply(unpack(binary64, a), unpack(binary64, b)));
 }
-uint64_t assay_f64_div(uint64_t a, uint64_t b)
+uint64_t apply_f64_div(uint64_t a, uint64_t b)
 {
     return pack(binary64, divide(unpack(binary64, a), unpack(binary64, b)));
 }
-uint64_t assay_f64_fma(uint64_t a, uint64_t b, uint64_t c)
+uint64_t apply_f64_fma(uint64_t a, uint64_t b, uint64_t c)
 {
     struct number product = multiply(unpack(binary64, a), unpack(binary64, b));
     return pack(binary64, add(product, unpack(binary64, c)));
 }
-uint64_t assay_f64_round(uint64_t a, enum assay_rounding mode)
+uint64_t apply_f64_round(uint64_t a, enum assay_rounding mode)
 {
     return round_to_integral(binary64, a, mode);
 }
-bool assay_f64_lt(uint64_t a, uint64_t b)
+bool apply_f64_lt(uint64_t a, uint64_t b)
 {
-    return !assay_f64_is_nan(a) && !assay_f64_is_nan(b) && order(binary64, a) < order(binary64, b);
+    return !apply_f64_is_nan(a) && !apply_f64_is_nan(b) && order(binary64, a) < order(binary64, b);
 }
-bool assay_f64_le(uint64_t a, uint64_t b)
+bool apply_f64_le(uint64_t a, uint64_t b)
 {
-    return !assay_f64_is_nan(a) && !assay_f64_is_nan(b) && order(binary64, a) <= order(binary64, b);
+    return !apply_f64_is_nan(a) && !apply_f64_is_nan(b) && order(binary64, a) <= order(binary64, b);
 }
-uint64_t assay_f64_min(uint64_t a, uint64_t b)
+uint64_t apply_f64_min(uint64_t a, uint64_t b)
 {
-    return assay_f64_lt(b, a) ? b : a;
+    return apply_f64_lt(b, a) ? b : a;
 }
-uint64_t assay_f64_max(uint64_t a, uint64_t b)
+uint64_t apply_f64_max(uint64_t a, uint64_t b)
 {
-    return assay_f64_lt(a, b) ? b : a;
+    return apply_f64_lt(a, b) ? b : a;
 }
-uint64_t assay_f64_clamp(uint64_t a, uint64_t lo, uint64_t hi)
+uint64_t apply_f64_clamp(uint64_t a, uint64_t lo, uint64_t hi)
 {
-    return assay_f64_min(assay_f64_max(a, lo), hi);
+    return apply_f64_min(apply_f64_max(a, lo), hi);
 }
-int64_t assay_f64_to_int(uint64_t a, enum assay_rounding mode, int64_t lo, int64_t hi, int64_t nan)
+int64_t apply_f64_to_int(uint64_t a, enum assay_rounding mode, int64_t lo, int64_t hi, int64_t nan)
 {
     return to_integer_in(binary64, a, mode, lo, hi, nan);
 }

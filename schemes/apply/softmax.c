@@ -13,10 +13,10 @@ static int32_t greatest(const int32_t *x, size_t n)
     return max;
 }
 
-int32_t assay_softmax_exponential(const assay_unit *u, int32_t difference)
+int32_t apply_softmax_exponential(const assay_unit *u, int32_t difference)
 {
-    const assay_int128 scaled = assay_rescale_value(&u->scale[ASSAY_FIRST], difference, 0);
-    return assay_fixed_exp_negative(assay_wrap32((int64_t)scaled), DIFF_BITS);
+    const assay_int128 scaled = apply_rescale_value(&u->scale[ASSAY_FIRST], difference, 0);
+    return apply_fixed_exp_negative(apply_wrap32((int64_t)scaled), DIFF_BITS);
 }
 
 /* Sum of the exponentials of differences of at least k[0]. */
@@ -25,75 +25,76 @@ static int32_t sum_exponentials(const assay_unit *u, const int32_t *x, size_t n,
     int32_t sum = 0;
     for (size_t i = 0; i < n; i++)
         if (x[i] - max >= u->k[0])
-            sum = assay_wrap32((int64_t)sum +
-                               assay_rdbp(assay_softmax_exponential(u, x[i] - max), SUM_BITS));
+            sum = apply_wrap32((int64_t)sum +
+                               apply_rdbp(apply_softmax_exponential(u, x[i] - max), SUM_BITS));
     return sum;
 }
 
 /* TFLite reference/softmax.h. k[0]: least difference that counts; k[1]: 31 minus output bits. */
-void assay_apply_softmax_fixed(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+void apply_softmax_fixed(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     int over_unit = 0;
     int32_t max = greatest(x, n), sum = sum_exponentials(u, x, n, max);
-    int32_t inverse = sum > 0 ? assay_fixed_reciprocal(sum, SUM_BITS, &over_unit) : 0;
+    int32_t inverse = sum > 0 ? apply_fixed_reciprocal(sum, SUM_BITS, &over_unit) : 0;
     for (size_t i = 0; i < n; i++) {
         if (x[i] - max < u->k[0]) {
             out[i] = (int32_t)o->lo;
             continue;
         }
-        int64_t v = assay_srdhm(inverse, assay_softmax_exponential(u, x[i] - max));
-        v = assay_round_shift(v, (unsigned)(over_unit + u->k[1]), ASSAY_ROUND_HALF_AWAY);
-        out[i] = assay_rescale_store(o, v + o->lo);
+        int64_t v = apply_srdhm(inverse, apply_softmax_exponential(u, x[i] - max));
+        v = apply_round_shift(v, (unsigned)(over_unit + u->k[1]), ASSAY_ROUND_HALF_AWAY);
+        out[i] = apply_rescale_store(o, v + o->lo);
     }
 }
 
 /* TFLite reference/log_softmax.h, output scale 16/256, zero point the greatest code. k[2]: the
  * reverse scale of a difference, as the rescale in slot ASSAY_SECOND. */
-void assay_apply_log_softmax(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+void apply_log_softmax(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     const unsigned output_integer_bits = 4;
     int32_t max = greatest(x, n);
-    int32_t log = assay_fixed_log(sum_exponentials(u, x, n, max), SUM_BITS, DIFF_BITS);
-    int64_t least = assay_saturate128(
-        assay_rescale_value(&u->scale[ASSAY_SECOND], (int64_t)log + INT32_MIN, 0), 64);
+    int32_t log = apply_fixed_log(sum_exponentials(u, x, n, max), SUM_BITS, DIFF_BITS);
+    int64_t least = apply_saturate128(
+        apply_rescale_value(&u->scale[ASSAY_SECOND], (int64_t)log + INT32_MIN, 0), 64);
     least = least > u->k[0] - 1 ? least : u->k[0] - 1;
     for (size_t i = 0; i < n; i++) {
         if (x[i] - max <= least) {
             out[i] = (int32_t)o->lo;
             continue;
         }
-        int64_t v = (int64_t)assay_rescale_value(&u->scale[ASSAY_FIRST], x[i] - max, 0) - log;
-        v = assay_rdbp(assay_wrap32(v), 31 - DIFF_BITS - output_integer_bits);
-        out[i] = assay_rescale_store(o, v + o->hi);
+        int64_t v = (int64_t)apply_rescale_value(&u->scale[ASSAY_FIRST], x[i] - max, 0) - log;
+        v = apply_rdbp(apply_wrap32(v), 31 - DIFF_BITS - output_integer_bits);
+        out[i] = apply_rescale_store(o, v + o->hi);
     }
 }
 
 static int16_t lookup(const int64_t *table, int64_t x)
 {
-    int64_t index = 256 + assay_shift_right(x, 7), slope = table[index + 1] - table[index];
-    return (int16_t)(table[index] + assay_round_shift(slope * (x & 127), 7, ASSAY_ROUND_HALF_UP));
+    int64_t index = 256 + apply_shift_right(x, 7), slope = table[index + 1] - table[index];
+    return (int16_t)(table[index] + apply_round_shift(slope * (x & 127), 7, ASSAY_ROUND_HALF_UP));
 }
 
 /* TFLite int16: 513-entry tables of e^x on [-10, 0] (table) and 1 / (1 + x) on [0, 1] (list[0]). */
-void assay_apply_softmax_lut16(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+void apply_softmax_lut16(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     int32_t max = greatest(x, n);
     int32_t sum = 0;
     for (size_t i = 0; i < n; i++) {
         const assay_int128 d =
-            assay_rescale_value(&u->scale[ASSAY_FIRST], (int64_t)x[i] - max, 0) + 32767;
-        out[i] = lookup(u->table, assay_saturate128(d, 16));
-        sum = assay_wrap32((int64_t)sum + out[i]);
+            apply_rescale_value(&u->scale[ASSAY_FIRST], (int64_t)x[i] - max, 0) + 32767;
+        out[i] = lookup(u->table, apply_saturate128(d, 16));
+        sum = apply_wrap32((int64_t)sum + out[i]);
     }
-    unsigned headroom = (unsigned)assay_clamp(assay_clz32((uint32_t)sum), 1, 31); /* wrapped: 1 */
+    unsigned headroom =
+        (unsigned)apply_clamp_to(apply_clz32((uint32_t)sum), 1, 31); /* wrapped: 1 */
     int64_t shifted =
-        assay_round_shift(sum * (INT64_C(1) << (headroom - 1)), 14, ASSAY_ROUND_HALF_UP);
-    int64_t inverse = lookup(u->list[0], assay_saturate(shifted - 98304, 16));
+        apply_round_shift(sum * (INT64_C(1) << (headroom - 1)), 14, ASSAY_ROUND_HALF_UP);
+    int64_t inverse = lookup(u->list[0], apply_saturate(shifted - 98304, 16));
     for (size_t i = 0; i < n; i++) {
-        int64_t v = assay_round_shift(out[i] * inverse, 31 - headroom, ASSAY_ROUND_HALF_UP);
-        out[i] = assay_rescale_store(o, v < 0 ? 0 : v);
+        int64_t v = apply_round_shift(out[i] * inverse, 31 - headroom, ASSAY_ROUND_HALF_UP);
+        out[i] = apply_rescale_store(o, v < 0 ? 0 : v);
     }
 }

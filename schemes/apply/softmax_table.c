@@ -12,26 +12,25 @@ static int32_t greatest(const int32_t *x, size_t n)
 
 /* LiteRT: table[d] = float bits of e^(-beta * s_in * d); the sum in float32, in order; then
  * round(t * (1 / (sum * s_out))) + z. k[0]: bits of s_out. */
-void assay_apply_softmax_float_table(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+void apply_softmax_float_table(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     const uint32_t one = 0x3f800000;
     int32_t max = greatest(x, n);
     uint32_t sum = 0;
     for (size_t i = 0; i < n; i++)
-        sum = assay_f32_add(sum, (uint32_t)u->table[max - x[i]]);
-    uint32_t inverse = assay_f32_div(one, assay_f32_mul(sum, (uint32_t)u->k[0]));
+        sum = apply_f32_add(sum, (uint32_t)u->table[max - x[i]]);
+    uint32_t inverse = apply_f32_div(one, apply_f32_mul(sum, (uint32_t)u->k[0]));
     for (size_t i = 0; i < n; i++) {
-        uint32_t f = assay_f32_mul((uint32_t)u->table[max - x[i]], inverse);
-        int64_t v = assay_f32_to_int(f, ASSAY_ROUND_HALF_AWAY, INT32_MIN, INT32_MAX, 0);
-        out[i] = assay_rescale_store(o, v + o->zero_point);
+        uint32_t f = apply_f32_mul((uint32_t)u->table[max - x[i]], inverse);
+        int64_t v = apply_f32_to_int(f, ASSAY_ROUND_HALF_AWAY, INT32_MIN, INT32_MAX, 0);
+        out[i] = apply_rescale_store(o, v + o->zero_point);
     }
 }
 
 /* XNNPACK, QNNPACK: integer exponentials t, y = min(255, ((t << 8) + sum / 2) / sum) over the least
  * code. */
-void assay_apply_softmax_integer_table(const assay_unit *u, const int32_t *x, size_t n,
-                                       int32_t *out)
+void apply_softmax_integer_table(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     int32_t max = greatest(x, n);
@@ -40,7 +39,7 @@ void assay_apply_softmax_integer_table(const assay_unit *u, const int32_t *x, si
         sum += u->table[max - x[i]];
     for (size_t i = 0; i < n; i++) {
         int64_t t = u->table[max - x[i]] * 256 + sum / 2;
-        out[i] = assay_rescale_store(o, assay_round_div(t, sum, ASSAY_ROUND_TRUNC) + o->lo);
+        out[i] = apply_rescale_store(o, apply_round_div(t, sum, ASSAY_ROUND_TRUNC) + o->lo);
     }
 }
 
@@ -48,7 +47,7 @@ void assay_apply_softmax_integer_table(const assay_unit *u, const int32_t *x, si
  * floor(1 / s_out). The exponentials end near FLT_MAX / n: in short rows t * k[0] overflows, and
  * the conversion gives INT32_MIN; its wrapping sum with z is clamped into signed codes, while
  * unsigned ones are its low bits, z. */
-void assay_apply_softmax_float_sum(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+void apply_softmax_float_sum(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     const int64_t beyond = INT64_C(1) << 31;
     const assay_rescale *o = &u->scale[ASSAY_OUT];
@@ -56,18 +55,18 @@ void assay_apply_softmax_float_sum(const assay_unit *u, const int32_t *x, size_t
     int32_t max = greatest(x, n);
     uint32_t sum = 0;
     for (size_t i = 0; i < n; i++)
-        sum = assay_f32_add(sum, (uint32_t)u->table[max - x[i]]);
+        sum = apply_f32_add(sum, (uint32_t)u->table[max - x[i]]);
     for (size_t i = 0; i < n; i++) {
-        uint32_t f = assay_f32_mul((uint32_t)u->table[max - x[i]], (uint32_t)u->k[0]);
-        int64_t v = assay_f32_to_int(assay_f32_div(f, sum), ASSAY_ROUND_HALF_EVEN, INT32_MIN,
+        uint32_t f = apply_f32_mul((uint32_t)u->table[max - x[i]], (uint32_t)u->k[0]);
+        int64_t v = apply_f32_to_int(apply_f32_div(f, sum), ASSAY_ROUND_HALF_EVEN, INT32_MIN,
                                      beyond, beyond);
-        out[i] = assay_rescale_store(o, v == beyond ? overflown : v + o->zero_point);
+        out[i] = apply_rescale_store(o, v == beyond ? overflown : v + o->zero_point);
     }
 }
 
 /* Glow CPU: exponentials with 31 fraction bits, their sum exact; the quotient t / sum / s_out is
  * rounded half away. k[0]: 1 / s_out with 16 fraction bits. */
-void assay_apply_softmax_q31(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+void apply_softmax_q31(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     int32_t max = greatest(x, n);
@@ -75,8 +74,8 @@ void assay_apply_softmax_q31(const assay_unit *u, const int32_t *x, size_t n, in
     for (size_t i = 0; i < n; i++)
         sum += u->table[max - x[i]];
     for (size_t i = 0; i < n; i++) {
-        int64_t t = assay_round_shift(u->table[max - x[i]] * u->k[0], 16, ASSAY_ROUND_HALF_AWAY);
+        int64_t t = apply_round_shift(u->table[max - x[i]] * u->k[0], 16, ASSAY_ROUND_HALF_AWAY);
         out[i] =
-            assay_rescale_store(o, assay_round_div(t, sum, ASSAY_ROUND_HALF_AWAY) + o->zero_point);
+            apply_rescale_store(o, apply_round_div(t, sum, ASSAY_ROUND_HALF_AWAY) + o->zero_point);
     }
 }

@@ -7,24 +7,24 @@
 #include "schemes/unit.h"
 
 /* x in so many bits (0: as it is) by enum assay_narrowing; refusing is the caller's affair. */
-static inline int64_t assay_narrow(int64_t x, int32_t bits, int32_t how)
+static inline int64_t apply_narrow(int64_t x, int32_t bits, int32_t how)
 {
     if (bits == 0)
         return x;
-    return how == ASSAY_NARROW_WRAP ? assay_wrap(x, (unsigned)bits)
-                                    : assay_saturate(x, (unsigned)bits);
+    return how == ASSAY_NARROW_WRAP ? apply_wrap(x, (unsigned)bits)
+                                    : apply_saturate(x, (unsigned)bits);
 }
-static inline assay_int128 assay_narrow128(assay_int128 x, int32_t bits, int32_t how)
+static inline assay_int128 apply_narrow128(assay_int128 x, int32_t bits, int32_t how)
 {
     if (bits == 0)
         return x;
-    return how == ASSAY_NARROW_WRAP ? assay_wrap((int64_t)x, (unsigned)bits)
-                                    : assay_saturate128(x, (unsigned)bits);
+    return how == ASSAY_NARROW_WRAP ? apply_wrap((int64_t)x, (unsigned)bits)
+                                    : apply_saturate128(x, (unsigned)bits);
 }
 
 /* The greatest integer that a float becomes on its way to the output: int32's, or the type's own
  * where that is uint32. */
-static inline int64_t assay_float_max(const assay_rescale *r)
+static inline int64_t apply_float_max(const assay_rescale *r)
 {
     return r->out_bits == 32 && !r->out_signed ? UINT32_MAX : INT32_MAX;
 }
@@ -38,17 +38,17 @@ typedef struct assay_tail {
 } assay_tail;
 
 /* Whether the output's zero point is taken from what is multiplied. */
-static inline bool assay_zero_is_before(const assay_rescale *r)
+static inline bool apply_zero_is_before(const assay_rescale *r)
 {
     return r->rule->zero_point == ASSAY_STAGE_BEFORE;
 }
 
-static inline assay_tail assay_tail_of(const assay_rescale *r)
+static inline assay_tail apply_tail_of(const assay_rescale *r)
 {
-    return (assay_tail){assay_zero_is_before(r) ? 0 : r->zero_point,
+    return (assay_tail){apply_zero_is_before(r) ? 0 : r->zero_point,
                         r->clamp_lo,
                         r->clamp_hi,
-                        assay_zero_is_before(r) ? 0 : r->rule->sum_bits,
+                        apply_zero_is_before(r) ? 0 : r->rule->sum_bits,
                         r->rule->sum_overflow,
                         r->rule->store == ASSAY_NARROW_WRAP,
                         r->out_signed,
@@ -56,35 +56,35 @@ static inline assay_tail assay_tail_of(const assay_rescale *r)
 }
 
 /* A clamped value as the type holds it. */
-static inline int32_t assay_keep(const assay_tail *t, int64_t v)
+static inline int32_t apply_keep(const assay_tail *t, int64_t v)
 {
     if (t->wraps)
-        v = t->is_signed ? assay_wrap(v, t->bits) : assay_wrap_unsigned(v, t->bits);
+        v = t->is_signed ? apply_wrap(v, t->bits) : apply_wrap_unsigned(v, t->bits);
     return (int32_t)v;
 }
 
 /* The code that is stored for v, always one of the output's type: what saturates has bounds within
  * the type, what does not keeps the low bits. Every operation ends here. */
-static inline int32_t assay_store(const assay_tail *t, int64_t v)
+static inline int32_t apply_store(const assay_tail *t, int64_t v)
 {
-    return assay_keep(t, assay_clamp(v, t->lo, t->hi));
+    return apply_keep(t, apply_clamp_to(v, t->lo, t->hi));
 }
 
 /* The zero point, then the code; |v| < 2^63 - 2^32. */
-static inline int32_t assay_finish(const assay_tail *t, int64_t v)
+static inline int32_t apply_finish(const assay_tail *t, int64_t v)
 {
-    return assay_store(t, assay_narrow(v + t->zero_point, t->sum_bits, t->sum_overflow));
+    return apply_store(t, apply_narrow(v + t->zero_point, t->sum_bits, t->sum_overflow));
 }
 
 /* The same of any v below 2^127 - 2^64. */
-static inline int32_t assay_finish128(const assay_tail *t, assay_int128 v)
+static inline int32_t apply_finish128(const assay_tail *t, assay_int128 v)
 {
-    v = assay_narrow128(v + t->zero_point, t->sum_bits, t->sum_overflow);
+    v = apply_narrow128(v + t->zero_point, t->sum_bits, t->sum_overflow);
     if (v < t->lo && t->lo != INT64_MIN)
         v = t->lo;
     if (v > t->hi && t->hi != INT64_MAX)
         v = t->hi;
-    return assay_keep(t, (int64_t)v);
+    return apply_keep(t, (int64_t)v);
 }
 
 #endif

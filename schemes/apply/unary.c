@@ -4,53 +4,53 @@
 #include "schemes/apply/round.h"
 
 /* relu and clip with the same scale in and out. */
-void assay_apply_clamp(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+void apply_clamp(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     for (size_t i = 0; i < n; i++)
-        out[i] = assay_rescale_store(o, x[i]);
+        out[i] = apply_rescale_store(o, x[i]);
 }
 
 /* rescale, relu, clip: out = saturate(rescale(x - z_in) + z_out). */
-void assay_apply_rescale(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+void apply_rescale(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     for (size_t i = 0; i < n; i++)
-        out[i] = assay_rescale_one(&u->scale[ASSAY_OUT], x[i] - u->in_zero[0], 0);
+        out[i] = apply_rescale_one(&u->scale[ASSAY_OUT], x[i] - u->in_zero[0], 0);
 }
 
 /* leaky relu: non-negative inputs by the output rescale, negative ones by the first (whose scale
  * includes |slope|; k[0] is 1 when the slope is negative). */
-void assay_apply_slope(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+void apply_slope(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     for (size_t i = 0; i < n; i++) {
         int64_t v = x[i] - u->in_zero[0];
-        out[i] = v >= 0 ? assay_rescale_one(&u->scale[ASSAY_OUT], v, 0)
-                        : assay_rescale_one(&u->scale[ASSAY_FIRST], u->k[0] ? -v : v, 0);
+        out[i] = v >= 0 ? apply_rescale_one(&u->scale[ASSAY_OUT], v, 0)
+                        : apply_rescale_one(&u->scale[ASSAY_FIRST], u->k[0] ? -v : v, 0);
     }
 }
 
 /* XNNPACK leaky relu: 8 fraction bits, RHU: ((x - z_in) * m + (z_out << 8) + 128) >> 8, m = k[0]
  * for non-negative and k[1] for negative inputs. */
-void assay_apply_slope_fixed8(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+void apply_slope_fixed8(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     for (size_t i = 0; i < n; i++) {
         int64_t v = x[i] - u->in_zero[0];
-        v = assay_round_shift(v * (v >= 0 ? u->k[0] : u->k[1]), 8, ASSAY_ROUND_HALF_UP);
-        out[i] = assay_rescale_end(&u->scale[ASSAY_OUT], v);
+        v = apply_round_shift(v * (v >= 0 ? u->k[0] : u->k[1]), 8, ASSAY_ROUND_HALF_UP);
+        out[i] = apply_rescale_end(&u->scale[ASSAY_OUT], v);
     }
 }
 
-void assay_apply_abs(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+void apply_abs(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     for (size_t i = 0; i < n; i++) {
         int64_t v = x[i] - u->in_zero[0];
-        out[i] = assay_rescale_one(&u->scale[ASSAY_OUT], v < 0 ? -v : v, 0);
+        out[i] = apply_rescale_one(&u->scale[ASSAY_OUT], v < 0 ? -v : v, 0);
     }
 }
 
 /* TFLite elementwise.cc: 2^20 / sqrt(x) by a multiplier and a shift, then the output rescale. What
  * is not above zero gives the greatest code (of negative inputs TFLite ends the run). */
-void assay_apply_rsqrt(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+void apply_rsqrt(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     for (size_t i = 0; i < n; i++) {
@@ -60,30 +60,30 @@ void assay_apply_rsqrt(const assay_unit *u, const int32_t *x, size_t n, int32_t 
             continue;
         }
         int left;
-        int64_t multiplier = assay_fixed_inverse_sqrt((int32_t)v, &left);
+        int64_t multiplier = apply_fixed_inverse_sqrt((int32_t)v, &left);
         int64_t shift = 31 - (left + ASSAY_RSQRT_BITS);
         assay_rescale r = *o;
         r.multiplier = &multiplier;
         r.shift = &shift;
-        out[i] = assay_rescale_one(o, (int64_t)assay_rescale_value(&r, 1, 0), 0);
+        out[i] = apply_rescale_one(o, (int64_t)apply_rescale_value(&r, 1, 0), 0);
     }
 }
 
 /* One entry for each code from table_min. */
-void assay_apply_table(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+void apply_table(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     for (size_t i = 0; i < n; i++)
         out[i] = (int32_t)u->table[x[i] - u->table_min];
 }
 
 /* TFLite's 513 entries over int16: entry 256 + (x >> 7), interpolated over the low 7 bits. */
-void assay_apply_table513(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
+void apply_table513(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     for (size_t i = 0; i < n; i++) {
-        int64_t index = 256 + assay_shift_right(x[i], 7), part = x[i] & 127;
-        int64_t slope = assay_wrap(u->table[index + 1] - u->table[index], 16);
-        int64_t v = u->table[index] + assay_round_shift(slope * part, 7, ASSAY_ROUND_HALF_UP);
-        out[i] = assay_rescale_store(o, v);
+        int64_t index = 256 + apply_shift_right(x[i], 7), part = x[i] & 127;
+        int64_t slope = apply_wrap(u->table[index + 1] - u->table[index], 16);
+        int64_t v = u->table[index] + apply_round_shift(slope * part, 7, ASSAY_ROUND_HALF_UP);
+        out[i] = apply_rescale_store(o, v);
     }
 }

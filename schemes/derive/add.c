@@ -5,9 +5,9 @@
 
 static assay_status list_constants(const assay_derive *d, size_t n)
 {
-    int64_t *k = assay_unit_array(d->u, "constants", n);
+    int64_t *k = derive_unit_array(d->u, "constants", n);
     if (k == NULL)
-        return assay_derive_memory(d);
+        return derive_memory(d);
     for (size_t i = 0; i < n; i++)
         k[i] = d->u->k[i];
     return ASSAY_OK;
@@ -17,13 +17,13 @@ static assay_status list_constants(const assay_derive *d, size_t n)
 static assay_status check_sum(const assay_derive *d, int32_t bits)
 {
     const assay_rescale *o = &d->u->scale[ASSAY_OUT];
-    const int64_t r1 = assay_reach(&d->spec->in[0]), r2 = assay_reach(&d->spec->in[1]);
+    const int64_t r1 = derive_reach(&d->spec->in[0]), r2 = derive_reach(&d->spec->in[1]);
     const int64_t first = o->rule->round.n > 1 ? o->rule->round.step[0].bits : 0;
     int64_t left = 0;
     if (o->shift != NULL && o->rule->left_shift == ASSAY_LEFT_WRAP && o->shift[0] < first)
         left = first - o->shift[0];
-    return assay_derive_fits(d, ldexp((double)(r1 > r2 ? r1 : r2), bits + (int)left), 32,
-                             "the sum, shifted left for its output scale,");
+    return derive_fits(d, ldexp((double)(r1 > r2 ? r1 : r2), bits + (int)left), 32,
+                       "the sum, shifted left for its output scale,");
 }
 
 /* TFLite: T = 2 * max(s1, s2); operands at s / T after a shift to the left by `bits`, the sum at
@@ -32,7 +32,7 @@ static assay_status left_shift(const assay_derive *d, float s1, float s2, float 
 {
     assay_unit *u = d->u;
     int32_t bits;
-    assay_status s = assay_derive_left_shift(d, 2, u->rec.add.bits, &bits);
+    assay_status s = derive_left_shift(d, 2, u->rec.add.bits, &bits);
     if (s != ASSAY_OK)
         return s;
     double twice = 2 * (s1 > s2 ? (double)s1 : (double)s2);
@@ -44,15 +44,15 @@ static assay_status left_shift(const assay_derive *d, float s1, float s2, float 
         r2 = (double)f2;
         out = (double)fo;
     }
-    assay_derive_intermediate(&u->scale[ASSAY_FIRST]);
-    assay_derive_intermediate(&u->scale[ASSAY_SECOND]);
-    s = assay_derive_one(d, &u->scale[ASSAY_FIRST], r1, "_1");
+    derive_intermediate(&u->scale[ASSAY_FIRST]);
+    derive_intermediate(&u->scale[ASSAY_SECOND]);
+    s = derive_one(d, &u->scale[ASSAY_FIRST], r1, "_1");
     if (s == ASSAY_OK)
-        s = assay_derive_one(d, &u->scale[ASSAY_SECOND], r2, "_2");
+        s = derive_one(d, &u->scale[ASSAY_SECOND], r2, "_2");
     if (s == ASSAY_OK)
-        s = assay_derive_one(d, &u->scale[ASSAY_OUT], out, "");
+        s = derive_one(d, &u->scale[ASSAY_OUT], out, "");
     u->k[0] = bits;
-    u->binary = assay_apply_add_left_shift;
+    u->binary = apply_add_left_shift;
     if (s == ASSAY_OK)
         s = check_sum(d, bits);
     return s == ASSAY_OK ? list_constants(d, 1) : s;
@@ -67,15 +67,15 @@ static assay_status common_exponent(const assay_derive *d, float s1, float s2, f
     frexpf(larger, &exponent); /* larger in [2^(exponent - 1), 2^exponent) */
     int shift = u->rec.add.bits - (exponent - 1);
     if (shift < 1 || shift > 62)
-        return assay_derive_fail(d, "scale ratios %g and %g are out of reach of a common exponent",
-                                 (double)r1, (double)r2);
+        return derive_fail(d, "scale ratios %g and %g are out of reach of a common exponent",
+                           (double)r1, (double)r2);
     u->k[0] = lrintf(ldexpf(r1, shift));
     u->k[1] = lrintf(ldexpf(r2, shift));
     u->k[2] = shift;
-    u->binary = assay_apply_add_common_exponent;
-    double max = (double)assay_reach(&d->spec->in[0]) * (double)u->k[0] +
-                 (double)assay_reach(&d->spec->in[1]) * (double)u->k[1];
-    assay_status s = assay_derive_fits(d, max, 32, "with this add.bits the sum");
+    u->binary = apply_add_common_exponent;
+    double max = (double)derive_reach(&d->spec->in[0]) * (double)u->k[0] +
+                 (double)derive_reach(&d->spec->in[1]) * (double)u->k[1];
+    assay_status s = derive_fits(d, max, 32, "with this add.bits the sum");
     return s == ASSAY_OK ? list_constants(d, 3) : s;
 }
 
@@ -83,12 +83,11 @@ static assay_status separate(const assay_derive *d, float s1, float s2, float s_
 {
     assay_unit *u = d->u;
     const float one = 1;
-    assay_derive_intermediate(&u->scale[ASSAY_FIRST]);
-    assay_derive_intermediate(&u->scale[ASSAY_SECOND]);
-    u->binary = assay_apply_add_separate;
-    assay_status s = assay_derive_ratio(d, &u->scale[ASSAY_FIRST], s1, &one, 1, s_out, "_1");
-    return s != ASSAY_OK ? s
-                         : assay_derive_ratio(d, &u->scale[ASSAY_SECOND], s2, &one, 1, s_out, "_2");
+    derive_intermediate(&u->scale[ASSAY_FIRST]);
+    derive_intermediate(&u->scale[ASSAY_SECOND]);
+    u->binary = apply_add_separate;
+    assay_status s = derive_ratio(d, &u->scale[ASSAY_FIRST], s1, &one, 1, s_out, "_1");
+    return s != ASSAY_OK ? s : derive_ratio(d, &u->scale[ASSAY_SECOND], s2, &one, 1, s_out, "_2");
 }
 
 /* floor(log2 s) of a power of two; false for other scales. */
@@ -104,25 +103,25 @@ static assay_status align(const assay_derive *d, float s1, float s2, float s_out
     assay_unit *u = d->u;
     int e1, e2, e_out;
     if (!power(s1, &e1) || !power(s2, &e2) || !power(s_out, &e_out))
-        return assay_derive_fail(d, "needs power-of-two scales; found %.9g, %.9g, %.9g", (double)s1,
-                                 (double)s2, (double)s_out);
+        return derive_fail(d, "needs power-of-two scales; found %.9g, %.9g, %.9g", (double)s1,
+                           (double)s2, (double)s_out);
     int coarse = e1 > e2 ? e1 : e2, guard = u->rec.add.bits;
     u->k[0] = coarse - e1;
     u->k[1] = coarse - e2;
     u->k[2] = guard;
     u->k[3] = guard + e_out - coarse;
-    u->binary = assay_apply_add_align;
+    u->binary = apply_add_align;
     double max =
-        ldexp((double)assay_reach(&d->spec->in[0]) + (double)assay_reach(&d->spec->in[1]), guard);
-    assay_status s = assay_derive_fits(d, max, 63, "with this add.bits the sum");
+        ldexp((double)derive_reach(&d->spec->in[0]) + (double)derive_reach(&d->spec->in[1]), guard);
+    assay_status s = derive_fits(d, max, 63, "with this add.bits the sum");
     return s == ASSAY_OK ? list_constants(d, 4) : s;
 }
 
 static void set_floats(assay_unit *u, float a, float b, float c)
 {
-    u->k[0] = assay_bits_of(a);
-    u->k[1] = assay_bits_of(b);
-    u->k[2] = assay_bits_of(c);
+    u->k[0] = derive_bits_of(a);
+    u->k[1] = derive_bits_of(b);
+    u->k[2] = derive_bits_of(c);
 }
 
 /* MLAS walks broadcast operands in runs along their innermost axes; whether the first operand is a
@@ -151,7 +150,7 @@ static void float_scaled(const assay_derive *d, float s1, float s2, float s_out,
         float both = single ? fmaf(signed2, z2, q1) : fmaf(r1, z1, q2);
         set_floats(u, r1, signed2, (float)zero_out - both);
         u->k[3] = single;
-        u->binary = assay_apply_add_float_scaled;
+        u->binary = apply_add_float_scaled;
         return;
     }
     float p1 = r1 * (float)u->in_zero[0], p2 = r2 * (float)u->in_zero[1];
@@ -159,17 +158,17 @@ static void float_scaled(const assay_derive *d, float s1, float s2, float s_out,
     float difference = p1 - p2;
     float f = (float)zero_out - (u->subtract ? difference : sum);
     set_floats(u, r1, u->subtract ? -r2 : r2, f);
-    u->binary = assay_apply_add_float_scaled;
+    u->binary = apply_add_float_scaled;
 }
 
-assay_status assay_derive_add(const assay_derive *d)
+assay_status derive_add(const assay_derive *d)
 {
     assay_unit *u = d->u;
     const assay_type *a = &d->spec->in[0], *b = &d->spec->in[1], *out = d->spec->out;
-    float s1 = assay_scale_of(a), s2 = assay_scale_of(b), s_out = assay_scale_of(out);
+    float s1 = derive_scale_of(a), s2 = derive_scale_of(b), s_out = derive_scale_of(out);
     if (u->op != ASSAY_OP_ADD && u->op != ASSAY_OP_SUB)
-        return assay_derive_unknown(d);
-    assay_status s = assay_derive_range(d);
+        return derive_unknown(d);
+    assay_status s = derive_range(d);
     if (s != ASSAY_OK)
         return s;
     u->subtract = u->op == ASSAY_OP_SUB;
@@ -183,33 +182,33 @@ assay_status assay_derive_add(const assay_derive *d)
     case ASSAY_ADD_ALIGN_POW2:
         return align(d, s1, s2, s_out);
     case ASSAY_ADD_FLOAT_SCALED:
-        float_scaled(d, s1, s2, s_out, assay_zero_of(out));
+        float_scaled(d, s1, s2, s_out, derive_zero_of(out));
         return list_constants(d, 4);
     case ASSAY_ADD_FLOAT_REAL:
         set_floats(u, s1, s2, s_out);
-        u->binary = assay_apply_add_float_real;
+        u->binary = apply_add_float_real;
         break;
     case ASSAY_ADD_FLOAT_RATIO:
         set_floats(u, s1 / s_out, s2 / s_out, 0);
-        u->binary = assay_apply_add_float_ratio;
+        u->binary = apply_add_float_ratio;
         break;
     case ASSAY_ADD_FIXED_SCALE: {
         float fixed = ldexpf(1, -u->rec.add.bits);
         set_floats(u, s1 / fixed, s2 / fixed, fixed / s_out);
-        u->binary = assay_apply_add_fixed_scale;
-        s = assay_derive_fits(d,
-                              (double)assay_reach(a) * (double)(s1 / fixed) +
-                                  (double)assay_reach(b) * (double)(s2 / fixed),
-                              32, "with this add.bits the sum");
+        u->binary = apply_add_fixed_scale;
+        s = derive_fits(d,
+                        (double)derive_reach(a) * (double)(s1 / fixed) +
+                            (double)derive_reach(b) * (double)(s2 / fixed),
+                        32, "with this add.bits the sum");
         if (s != ASSAY_OK)
             return s;
         break;
     }
     case ASSAY_ADD_PLAIN:
         if (s1 != s2 || s1 != s_out)
-            return assay_derive_fail(d, "a plain add needs equal scales; found %.9g, %.9g, %.9g",
-                                     (double)s1, (double)s2, (double)s_out);
-        u->binary = assay_apply_add_plain;
+            return derive_fail(d, "a plain add needs equal scales; found %.9g, %.9g, %.9g",
+                               (double)s1, (double)s2, (double)s_out);
+        u->binary = apply_add_plain;
         return ASSAY_OK;
     }
     return list_constants(d, 3);
@@ -218,24 +217,24 @@ assay_status assay_derive_add(const assay_derive *d)
 /* Sums of codes of one scale (TFLite add_n.h, cumsum.h): each term is shifted to the left by `bits`
  * and halved, which is exact, so the sum's codes are shifted by one bit less; the sum's scale is
  * that of ADD. Other kinds rescale the exact sum. */
-assay_status assay_derive_sum(const assay_derive *d)
+assay_status derive_sum(const assay_derive *d)
 {
     assay_unit *u = d->u;
     const float one = 1;
-    float s_in = assay_scale_of(&d->spec->in[0]), s_out = assay_scale_of(d->spec->out);
+    float s_in = derive_scale_of(&d->spec->in[0]), s_out = derive_scale_of(d->spec->out);
     int32_t bits;
-    int64_t *k = assay_unit_array(u, "constants", 2);
+    int64_t *k = derive_unit_array(u, "constants", 2);
     if (k == NULL)
-        return assay_derive_memory(d);
-    u->pool = assay_apply_add_n;
+        return derive_memory(d);
+    u->pool = apply_add_n;
     if (u->rec.add.kind != ASSAY_ADD_LEFT_SHIFT || u->rec.add.bits < 1)
-        return assay_derive_output(d, s_in, &one, 1, s_out);
-    assay_status s = assay_derive_left_shift(d, 1, u->rec.add.bits, &bits);
+        return derive_output_rescale(d, s_in, &one, 1, s_out);
+    assay_status s = derive_left_shift(d, 1, u->rec.add.bits, &bits);
     if (s != ASSAY_OK)
         return s;
     u->k[0] = k[0] = bits - 1;
     u->k[1] = k[1] = u->rec.add.extra_zero_point;
-    s = assay_derive_range(d);
+    s = derive_range(d);
     double real = 2 * (double)s_in / (ldexp(1, bits) * (double)s_out);
-    return s != ASSAY_OK ? s : assay_derive_one(d, &u->scale[ASSAY_OUT], real, "");
+    return s != ASSAY_OK ? s : derive_one(d, &u->scale[ASSAY_OUT], real, "");
 }

@@ -9,18 +9,18 @@ static assay_status minmax(const assay_derive *d)
     assay_unit *u = d->u;
     const float one = 1;
     const assay_type *out = d->spec->out;
-    assay_status s = assay_derive_range(d);
+    assay_status s = derive_range(d);
     for (int i = 0; i < 2 && s == ASSAY_OK; i++) {
         assay_rescale *r = &u->scale[ASSAY_FIRST + i];
         const assay_type *in = &d->spec->in[i];
-        u->k[i] = assay_same_params(in, out);
+        u->k[i] = derive_same_params(in, out);
         r->zero_point = u->scale[ASSAY_OUT].zero_point;
-        assay_derive_end(r, out->elem, NULL, NULL);
+        derive_end(r, out->elem, NULL, NULL);
         if (!u->k[i])
-            s = assay_derive_ratio(d, r, assay_scale_of(in), &one, 1, assay_scale_of(out),
-                                   i == 0 ? "_1" : "_2");
+            s = derive_ratio(d, r, derive_scale_of(in), &one, 1, derive_scale_of(out),
+                             i == 0 ? "_1" : "_2");
     }
-    u->binary = assay_apply_minmax;
+    u->binary = apply_minmax;
     return s;
 }
 
@@ -29,52 +29,51 @@ static assay_status minmax(const assay_derive *d)
 static assay_status squared_difference(const assay_derive *d)
 {
     assay_unit *u = d->u;
-    double s1 = (double)assay_scale_of(&d->spec->in[0]),
-           s2 = (double)assay_scale_of(&d->spec->in[1]);
-    double s_out = (double)assay_scale_of(d->spec->out), twice = 2 * (s1 > s2 ? s1 : s2);
+    double s1 = (double)derive_scale_of(&d->spec->in[0]),
+           s2 = (double)derive_scale_of(&d->spec->in[1]);
+    double s_out = (double)derive_scale_of(d->spec->out), twice = 2 * (s1 > s2 ? s1 : s2);
     int bits = d->spec->in[0].elem.bits > 8 ? 0 : u->rec.binary.squared_difference_bits;
-    double max = (double)(assay_reach(&d->spec->in[0]) + assay_reach(&d->spec->in[1]));
+    double max = (double)(derive_reach(&d->spec->in[0]) + derive_reach(&d->spec->in[1]));
     max = ldexp(max, bits - 1) + 1; /* halves of the shifted codes, each rounded */
-    assay_derive_intermediate(&u->scale[ASSAY_FIRST]);
-    assay_derive_intermediate(&u->scale[ASSAY_SECOND]);
+    derive_intermediate(&u->scale[ASSAY_FIRST]);
+    derive_intermediate(&u->scale[ASSAY_SECOND]);
     u->k[0] = bits;
-    u->binary = assay_apply_squared_difference;
-    assay_status s = assay_derive_fits(d, max * max, 32, "the square of a difference");
+    u->binary = apply_squared_difference;
+    assay_status s = derive_fits(d, max * max, 32, "the square of a difference");
     if (s == ASSAY_OK)
-        s = assay_derive_range(d);
+        s = derive_range(d);
     if (s == ASSAY_OK)
-        s = assay_derive_one(d, &u->scale[ASSAY_FIRST], s1 / twice, "_1");
+        s = derive_one(d, &u->scale[ASSAY_FIRST], s1 / twice, "_1");
     if (s == ASSAY_OK)
-        s = assay_derive_one(d, &u->scale[ASSAY_SECOND], s2 / twice, "_2");
+        s = derive_one(d, &u->scale[ASSAY_SECOND], s2 / twice, "_2");
     if (s == ASSAY_OK)
-        s = assay_derive_one(d, &u->scale[ASSAY_OUT], twice * twice / (ldexp(1, 2 * bits) * s_out),
-                             "");
+        s = derive_one(d, &u->scale[ASSAY_OUT], twice * twice / (ldexp(1, 2 * bits) * s_out), "");
     return s;
 }
 
 static assay_status check_product(const assay_derive *d)
 {
-    return assay_derive_fits(
-        d, (double)assay_reach(&d->spec->in[0]) * (double)assay_reach(&d->spec->in[1]), 63,
+    return derive_fits(
+        d, (double)derive_reach(&d->spec->in[0]) * (double)derive_reach(&d->spec->in[1]), 63,
         "the product of two codes");
 }
 
 static assay_status multiply(const assay_derive *d)
 {
     assay_status s = check_product(d);
-    d->u->binary = assay_apply_mul;
+    d->u->binary = apply_mul;
     return s != ASSAY_OK
                ? s
-               : assay_derive_output(d, assay_scale_of(&d->spec->in[0]), d->spec->in[1].q.scale, 1,
-                                     assay_scale_of(d->spec->out));
+               : derive_output_rescale(d, derive_scale_of(&d->spec->in[0]), d->spec->in[1].q.scale,
+                                       1, derive_scale_of(d->spec->out));
 }
 
 /* Negative inputs: s_in * s_slope / s_out on the product of the codes. */
 static assay_status prelu(const assay_derive *d)
 {
     assay_status s = check_product(d);
-    d->u->binary = assay_apply_prelu;
-    return s != ASSAY_OK ? s : assay_derive_slope(d, assay_scale_of(&d->spec->in[1]));
+    d->u->binary = apply_prelu;
+    return s != ASSAY_OK ? s : derive_slope(d, derive_scale_of(&d->spec->in[1]));
 }
 
 /* A float32 scale as an integer of 24 bits times 2^*exponent. */
@@ -88,48 +87,47 @@ static int64_t integer_of(float s, int *exponent)
 static assay_status compare(const assay_derive *d)
 {
     assay_unit *u = d->u;
-    float s1 = assay_scale_of(&d->spec->in[0]), s2 = assay_scale_of(&d->spec->in[1]);
+    float s1 = derive_scale_of(&d->spec->in[0]), s2 = derive_scale_of(&d->spec->in[1]);
     int e1, e2;
-    u->binary = assay_apply_compare;
+    u->binary = apply_compare;
     u->k[0] = integer_of(s1, &e1);
     u->k[1] = integer_of(s2, &e2);
     u->k[2] = e1 - e2;
     if (u->rec.binary.compare == ASSAY_COMPARE_EXACT)
         return ASSAY_OK;
-    assay_derive_intermediate(&u->scale[ASSAY_FIRST]);
-    assay_derive_intermediate(&u->scale[ASSAY_SECOND]);
-    int64_t r1 = assay_reach(&d->spec->in[0]), r2 = assay_reach(&d->spec->in[1]);
+    derive_intermediate(&u->scale[ASSAY_FIRST]);
+    derive_intermediate(&u->scale[ASSAY_SECOND]);
+    int64_t r1 = derive_reach(&d->spec->in[0]), r2 = derive_reach(&d->spec->in[1]);
     assay_status s =
-        assay_derive_fits(d, 256.0 * (double)(r1 > r2 ? r1 : r2), 32, "a code shifted left by 8");
+        derive_fits(d, 256.0 * (double)(r1 > r2 ? r1 : r2), 32, "a code shifted left by 8");
     if (s == ASSAY_OK)
-        s = assay_derive_one(d, &u->scale[ASSAY_FIRST], (double)s1, "_1");
-    return s != ASSAY_OK ? s : assay_derive_one(d, &u->scale[ASSAY_SECOND], (double)s2, "_2");
+        s = derive_one(d, &u->scale[ASSAY_FIRST], (double)s1, "_1");
+    return s != ASSAY_OK ? s : derive_one(d, &u->scale[ASSAY_SECOND], (double)s2, "_2");
 }
 
 /* Real scale s1 / (s2 * s_out), formed in float32 by TFLite. */
-assay_status assay_derive_div(const assay_derive *d)
+assay_status derive_div(const assay_derive *d)
 {
     assay_unit *u = d->u;
-    float s1 = assay_scale_of(&d->spec->in[0]), s2 = assay_scale_of(&d->spec->in[1]);
-    float s_out = assay_scale_of(d->spec->out);
+    float s1 = derive_scale_of(&d->spec->in[0]), s2 = derive_scale_of(&d->spec->in[1]);
+    float s_out = derive_scale_of(d->spec->out);
     float product = s2 * s_out;
     float real = s1 / product;
-    int64_t r1 = assay_reach(&d->spec->in[0]), r2 = assay_reach(&d->spec->in[1]);
-    assay_status s =
-        assay_derive_fits(d, (double)(r1 > r2 ? r1 : r2), 32, "a code less its zero point");
+    int64_t r1 = derive_reach(&d->spec->in[0]), r2 = derive_reach(&d->spec->in[1]);
+    assay_status s = derive_fits(d, (double)(r1 > r2 ? r1 : r2), 32, "a code less its zero point");
     if (s == ASSAY_OK)
-        s = assay_derive_range(d);
-    u->k[0] = assay_bits_of(s1);
-    u->k[1] = assay_bits_of(product);
-    u->binary = u->rec.binary.div == ASSAY_DIV_RECIPROCAL ? assay_apply_div_reciprocal
-                : u->rec.binary.div == ASSAY_DIV_FLOAT    ? assay_apply_div_float
-                                                          : assay_apply_div_truncate;
+        s = derive_range(d);
+    u->k[0] = derive_bits_of(s1);
+    u->k[1] = derive_bits_of(product);
+    u->binary = u->rec.binary.div == ASSAY_DIV_RECIPROCAL ? apply_div_reciprocal
+                : u->rec.binary.div == ASSAY_DIV_FLOAT    ? apply_div_float
+                                                          : apply_div_truncate;
     return s != ASSAY_OK || u->rec.binary.div == ASSAY_DIV_FLOAT
                ? s
-               : assay_derive_one(d, &u->scale[ASSAY_OUT], (double)real, "");
+               : derive_one(d, &u->scale[ASSAY_OUT], (double)real, "");
 }
 
-assay_status assay_derive_binary(const assay_derive *d)
+assay_status derive_binary(const assay_derive *d)
 {
     assay_unit *u = d->u;
     switch (u->op) {
@@ -150,6 +148,6 @@ assay_status assay_derive_binary(const assay_derive *d)
     case ASSAY_OP_GREATER_EQUAL:
         return compare(d);
     default:
-        return assay_derive_unknown(d);
+        return derive_unknown(d);
     }
 }

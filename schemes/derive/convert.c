@@ -1,7 +1,7 @@
 /* Quantize and dequantize: float bits of the scales, zero points by channel or block. */
 #include "schemes/derive/derive.h"
 
-assay_status assay_derive_convert(const assay_derive *d)
+assay_status derive_convert(const assay_derive *d)
 {
     assay_unit *u = d->u;
     bool to_codes = u->op == ASSAY_OP_QUANTIZE;
@@ -9,16 +9,16 @@ assay_status assay_derive_convert(const assay_derive *d)
     const assay_qparams *q = &t->q;
     u->rec.rescale.store =
         ASSAY_NARROW_SATURATE; /* `store` is of sums and products, not of floats */
-    assay_status s = to_codes ? assay_derive_range(d) : ASSAY_OK;
-    int64_t *scale = assay_unit_array(u, "scale_bits", q->count);
-    int64_t *zero = assay_unit_array(u, "zero_points", q->count);
+    assay_status s = to_codes ? derive_range(d) : ASSAY_OK;
+    int64_t *scale = derive_unit_array(u, "scale_bits", q->count);
+    int64_t *zero = derive_unit_array(u, "zero_points", q->count);
     if (s != ASSAY_OK)
         return s;
     if (scale == NULL || zero == NULL)
-        return assay_derive_memory(d);
+        return derive_memory(d);
     for (size_t c = 0; c < q->count; c++) {
         scale[c] =
-            to_codes ? assay_quantize_bits(&u->rec, q->scale[c]) : assay_bits_of(q->scale[c]);
+            to_codes ? assay_quantize_bits(&u->rec, q->scale[c]) : derive_bits_of(q->scale[c]);
         zero[c] = q->zero_point != NULL ? q->zero_point[c] : 0;
     }
     u->scale[ASSAY_OUT].n = q->count;

@@ -16,18 +16,18 @@ typedef struct assay_derive {
 } assay_derive;
 
 /* ASSAY_ERR_SCHEME "scheme S, node N (op): ..." */
-assay_status assay_derive_fail(const assay_derive *d, const char *format, ...)
+assay_status derive_fail(const assay_derive *d, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-assay_status assay_derive_memory(const assay_derive *d);
+assay_status derive_memory(const assay_derive *d);
 /* The class that support.c names for the op does not know it: nothing runs in its place. */
-assay_status assay_derive_unknown(const assay_derive *d);
+assay_status derive_unknown(const assay_derive *d);
 
 /* ---- unit.c: memory ---- */
 /* n zeroed entries that live as long as the unit, listed by params() under `name` unless it is
  * NULL. NULL when memory is short. */
-int64_t *assay_unit_array(assay_unit *u, const char *name, size_t n);
-void *assay_unit_alloc(assay_unit *u, size_t bytes);
-void assay_unit_release(assay_unit *u);
+int64_t *derive_unit_array(assay_unit *u, const char *name, size_t n);
+void *derive_unit_alloc(assay_unit *u, size_t bytes);
+void derive_unit_release(assay_unit *u);
 
 /* ---- encode.c: a real scale as the rule's integers or bits ---- */
 typedef struct assay_encoded {
@@ -37,132 +37,131 @@ typedef struct assay_encoded {
 } assay_encoded;
 /* false, with the reason in why, when the rule cannot express R (not finite, negative, not a power
  * of two, out of range). */
-bool assay_encode(const assay_rule_rescale *k, double real, assay_encoded *e, char *why,
-                  size_t size);
+bool derive_encode(const assay_rule_rescale *k, double real, assay_encoded *e, char *why,
+                   size_t size);
 /* The multiplier of a given total shift; |R| is at most that of an encoding with this shift. */
-void assay_encode_at(const assay_rule_rescale *k, double real, int64_t shift, assay_encoded *e);
+void derive_encode_at(const assay_rule_rescale *k, double real, int64_t shift, assay_encoded *e);
 /* Shifts between ours (right, total) and the target's way of writing them. */
-int64_t assay_shift_to_target(const assay_rule_rescale *k, int64_t shift);
-int64_t assay_shift_from_target(const assay_rule_rescale *k, int64_t shift);
+int64_t derive_shift_to_target(const assay_rule_rescale *k, int64_t shift);
+int64_t derive_shift_from_target(const assay_rule_rescale *k, int64_t shift);
 /* Whether a multiplier and shift that were given, not derived, fit the rule's registers. */
-bool assay_check_precomputed(const assay_rule_rescale *k, const assay_encoded *e, char *why,
-                             size_t size);
+bool derive_check_precomputed(const assay_rule_rescale *k, const assay_encoded *e, char *why,
+                              size_t size);
 /* Where the parts of an encoded scale go: the multiplier after reduction, the right shift after the
  * multiplication, the shift before it. */
-void assay_place_encoded(const assay_rule_rescale *k, const assay_encoded *e, int64_t *multiplier,
-                         int64_t *shift, int64_t *pre);
+void derive_place_encoded(const assay_rule_rescale *k, const assay_encoded *e, int64_t *multiplier,
+                          int64_t *shift, int64_t *pre);
 /* The real scale in * w / out as the rule forms it; per_tensor: the weights have one scale. */
-double assay_form_scale(const assay_rule_rescale *k, float in, float w, float out, bool per_tensor);
+double derive_form_scale(const assay_rule_rescale *k, float in, float w, float out,
+                         bool per_tensor);
 
 /* ---- rescale.c ---- */
 /* Fills r from n real scales; r->rule must be set. Parameters are listed as "multiplier", "shift",
  * "pre", "scale_bits" followed by `suffix`. */
-assay_status assay_derive_real(const assay_derive *d, assay_rescale *r, const double *real,
-                               size_t n, const char *suffix);
+assay_status derive_real(const assay_derive *d, assay_rescale *r, const double *real, size_t n,
+                         const char *suffix);
 /* The same from encoded values (`given` multipliers, or ones changed after encoding). */
-assay_status assay_derive_encoded(const assay_derive *d, assay_rescale *r, const assay_encoded *e,
-                                  size_t n, const char *suffix);
+assay_status derive_encoded(const assay_derive *d, assay_rescale *r, const assay_encoded *e,
+                            size_t n, const char *suffix);
 /* One real scale; and the rescale (in * w / out) of an operand, formed by the rule. */
-assay_status assay_derive_one(const assay_derive *d, assay_rescale *r, double real,
-                              const char *suffix);
-assay_status assay_derive_ratio(const assay_derive *d, assay_rescale *r, float in, const float *w,
-                                size_t n, float out, const char *suffix);
+assay_status derive_one(const assay_derive *d, assay_rescale *r, double real, const char *suffix);
+assay_status derive_ratio(const assay_derive *d, assay_rescale *r, float in, const float *w,
+                          size_t n, float out, const char *suffix);
 /* The output rescale of scale in * w[c] / out, with the output's zero point and range; honours
  * multipliers given for the node. */
-assay_status assay_derive_output(const assay_derive *d, float in, const float *w, size_t n,
-                                 float out);
+assay_status derive_output_rescale(const assay_derive *d, float in, const float *w, size_t n,
+                                   float out);
 /* The output rescale of scale in / out, and in scale[ASSAY_FIRST] the one of negative inputs, of
  * in * slope / out. */
-assay_status assay_derive_slope(const assay_derive *d, float slope);
+assay_status derive_slope(const assay_derive *d, float slope);
 /* near.c: the integers of the short path of float rows, from the n real scales, into near[n];
  * leaves r without them where they do not apply. In steps: real[n] is room for the quotients. */
-void assay_derive_near(assay_rescale *r, const double *real, size_t n, int64_t *near);
-void assay_derive_near_steps(assay_rescale *r, float in, const float *w, size_t n, float out,
-                             double *real, int64_t *near);
+void derive_near(assay_rescale *r, const double *real, size_t n, int64_t *near);
+void derive_near_steps(assay_rescale *r, float in, const float *w, size_t n, float out,
+                       double *real, int64_t *near);
 /* No code of a relu lies below the zero point. */
-void assay_derive_relu(assay_rescale *r);
+void derive_relu(assay_rescale *r);
 /* What the device's compiler chose for this node, or NULL; and its multipliers, checked against the
  * rule: e has room for g->n. */
-const assay_precomputed *assay_derive_precomputed(const assay_derive *d);
-assay_status assay_derive_precomputed_encoded(const assay_derive *d, const assay_precomputed *g,
-                                              size_t n, const assay_rule_rescale *k,
-                                              assay_encoded *e);
+const assay_precomputed *derive_precomputed(const assay_derive *d);
+assay_status derive_precomputed_encoded(const assay_derive *d, const assay_precomputed *g, size_t n,
+                                        const assay_rule_rescale *k, assay_encoded *e);
 /* A rescale without zero point and saturation, for an operand. */
-void assay_derive_intermediate(assay_rescale *r);
+void derive_intermediate(assay_rescale *r);
 /* The end of a rescale whose rule is set: codes of type e, within the bounds *lo and *hi (NULL: the
  * type's). Where low bits are stored, bounds are clamped to before and may lie outside the type.
  * False: no code of the type is within the bounds. */
-bool assay_derive_end(assay_rescale *r, assay_elem e, const int64_t *lo, const int64_t *hi);
+bool derive_end(assay_rescale *r, assay_elem e, const int64_t *lo, const int64_t *hi);
 /* The same end as that of another rescale, zero point included. */
-void assay_derive_end_of(assay_rescale *r, const assay_rescale *other);
+void derive_end_of(assay_rescale *r, const assay_rescale *other);
 /* Output zero point, type range and fused activation, for the rescale in slot ASSAY_OUT; listed
  * as "zero_point" and "range". */
-assay_status assay_derive_range(const assay_derive *d);
+assay_status derive_range(const assay_derive *d);
 
 /* ---- reach.c: what codes can bring into registers that no parameter states ---- */
 /* The greatest |code - zero point| of a quantized type, over all its zero points. */
-int64_t assay_reach(const assay_type *t);
+int64_t derive_reach(const assay_type *t);
 /* Refuses magnitudes of up to `most` in a signed register of so many bits; `what` names them. */
-assay_status assay_derive_fits(const assay_derive *d, double max, unsigned bits, const char *what);
+assay_status derive_fits(const assay_derive *d, double max, unsigned bits, const char *what);
 /* The shift to the left of the first n inputs' codes in 32 bits: `wanted`, or as much of it as
  * their codes leave room for (TFLite has 20 for 8-bit codes and 15 for 16-bit ones, which is that
  * room). */
-assay_status assay_derive_left_shift(const assay_derive *d, int n, int32_t wanted, int32_t *bits);
+assay_status derive_left_shift(const assay_derive *d, int n, int32_t wanted, int32_t *bits);
 
 /* ---- support.c, prepare.c ---- */
 typedef struct assay_op_class {
     assay_status (*derive)(const assay_derive *d); /* NULL: no quantized form */
     int codes;                                     /* leading inputs that must be quantized */
 } assay_op_class;
-assay_op_class assay_class_of(enum assay_op op);
+assay_op_class derive_class_of(enum assay_op op);
 /* What overrides may depend on beside op and name: flags of enum assay_form. */
-unsigned assay_form_of(const assay_unit_spec *spec);
+unsigned derive_form_of(const assay_unit_spec *spec);
 
 /* ---- op classes ---- */
-assay_status assay_derive_weighted(const assay_derive *d); /* conv, conv_transpose, fc, matmul */
-assay_status assay_derive_add(const assay_derive *d);
-assay_status assay_derive_sum(const assay_derive *d); /* add_n, cumsum */
-assay_status assay_derive_binary(const assay_derive *d);
-assay_status assay_derive_div(const assay_derive *d);
-assay_status assay_derive_unary(const assay_derive *d);
-assay_status assay_derive_table(const assay_derive *d);
-assay_status assay_derive_logistic(const assay_derive *d);
-assay_status assay_derive_hard_swish(const assay_derive *d);
-assay_status assay_derive_pool(const assay_derive *d);
-assay_status assay_derive_row(const assay_derive *d);
-assay_status assay_derive_gelu_ibert(const assay_derive *d);
-assay_status assay_derive_softmax_ibert(const assay_derive *d); /* after assay_derive_range */
-assay_status assay_derive_layer_norm(const assay_derive *d);
-assay_status assay_derive_lrn(const assay_derive *d);
-assay_status assay_derive_product(const assay_derive *d); /* reduce_prod */
-assay_status assay_derive_resize(const assay_derive *d);
-assay_status assay_derive_convert(const assay_derive *d);
+assay_status derive_weighted(const assay_derive *d); /* conv, conv_transpose, fc, matmul */
+assay_status derive_add(const assay_derive *d);
+assay_status derive_sum(const assay_derive *d); /* add_n, cumsum */
+assay_status derive_binary(const assay_derive *d);
+assay_status derive_div(const assay_derive *d);
+assay_status derive_unary(const assay_derive *d);
+assay_status derive_table(const assay_derive *d);
+assay_status derive_logistic(const assay_derive *d);
+assay_status derive_hard_swish(const assay_derive *d);
+assay_status derive_pool(const assay_derive *d);
+assay_status derive_row(const assay_derive *d);
+assay_status derive_gelu_ibert(const assay_derive *d);
+assay_status derive_softmax_ibert(const assay_derive *d); /* after derive_range */
+assay_status derive_layer_norm(const assay_derive *d);
+assay_status derive_lrn(const assay_derive *d);
+assay_status derive_product(const assay_derive *d); /* reduce_prod */
+assay_status derive_resize(const assay_derive *d);
+assay_status derive_convert(const assay_derive *d);
 
 /* ---- helpers ---- */
-static inline float assay_scale_of(const assay_type *t)
+static inline float derive_scale_of(const assay_type *t)
 {
     return t->q.scale[0];
 }
-static inline int32_t assay_zero_of(const assay_type *t)
+static inline int32_t derive_zero_of(const assay_type *t)
 {
     return t->q.zero_point != NULL ? t->q.zero_point[0] : 0;
 }
-static inline bool assay_same_params(const assay_type *a, const assay_type *b)
+static inline bool derive_same_params(const assay_type *a, const assay_type *b)
 {
-    return assay_scale_of(a) == assay_scale_of(b) && assay_zero_of(a) == assay_zero_of(b);
+    return derive_scale_of(a) == derive_scale_of(b) && derive_zero_of(a) == derive_zero_of(b);
 }
-static inline uint32_t assay_bits_of(float f)
+static inline uint32_t derive_bits_of(float f)
 {
     uint32_t bits;
     __builtin_memcpy(&bits, &f, sizeof bits);
     return bits;
 }
 /* table.c: ops whose output is their input, or one of them, under other parameters. */
-bool assay_keeps_value(enum assay_op op);
+bool derive_keeps_value(enum assay_op op);
 /* Whether function.def has a line for the op. */
-bool assay_is_function(enum assay_op op);
+bool derive_is_function(enum assay_op op);
 /* The code of a real value by the scheme's quantize rule, not saturated beyond int32. */
-int64_t assay_code_of(const assay_record *rec, float x, float scale, int32_t zero_point);
+int64_t derive_code_of(const assay_record *rec, float x, float scale, int32_t zero_point);
 /* The float32 bits by which that rule divides or multiplies. */
 uint32_t assay_quantize_bits(const assay_record *rec, float scale);
 

@@ -5,7 +5,7 @@
 #include "schemes/apply/round.h"
 #include "schemes/derive/derive.h"
 
-double assay_form_scale(const assay_rule_rescale *k, float in, float w, float out, bool per_tensor)
+double derive_form_scale(const assay_rule_rescale *k, float in, float w, float out, bool per_tensor)
 {
     double exact = (double)in * (double)w / (double)out;
     float product = in * w;
@@ -25,7 +25,7 @@ double assay_form_scale(const assay_rule_rescale *k, float in, float w, float ou
     return exact;
 }
 
-int64_t assay_shift_to_target(const assay_rule_rescale *k, int64_t shift)
+int64_t derive_shift_to_target(const assay_rule_rescale *k, int64_t shift)
 {
     switch ((enum assay_shift_sign)k->shift_sign) {
     case ASSAY_SHIFT_LEFT_OF_BITS:
@@ -40,7 +40,7 @@ int64_t assay_shift_to_target(const assay_rule_rescale *k, int64_t shift)
     return shift;
 }
 
-int64_t assay_shift_from_target(const assay_rule_rescale *k, int64_t shift)
+int64_t derive_shift_from_target(const assay_rule_rescale *k, int64_t shift)
 {
     switch ((enum assay_shift_sign)k->shift_sign) {
     case ASSAY_SHIFT_LEFT_OF_BITS:
@@ -85,7 +85,7 @@ static void encode_glow(float r, assay_encoded *e)
 
 static void encode_zero(const assay_rule_rescale *k, assay_encoded *e)
 {
-    *e = (assay_encoded){0, assay_shift_from_target(k, k->zero_shift), 0};
+    *e = (assay_encoded){0, derive_shift_from_target(k, k->zero_shift), 0};
 }
 
 /* arm/tosa reference_model verif/generator/tosa_arg_gen.py, bug for bug: shifts 0 and 1 become 2 by
@@ -102,7 +102,7 @@ static bool as_tosa_generator(assay_encoded *e, int bits)
         e->shift = 62;
     } else if (e->shift > 62) {
         int64_t lost = e->shift - 62 > bits ? bits : e->shift - 62;
-        e->multiplier = assay_round_shift(e->multiplier, (unsigned)lost, ASSAY_ROUND_FLOOR);
+        e->multiplier = apply_round_shift(e->multiplier, (unsigned)lost, ASSAY_ROUND_FLOOR);
         e->shift = 62;
     }
     return e->shift >= 0;
@@ -121,7 +121,7 @@ static bool encode_multiplier(const assay_rule_rescale *k, double real, assay_en
         drop -= exponent - by_log;
         exponent = by_log;
     }
-    *e = (assay_encoded){assay_round_shift(exact, (unsigned)drop, mode), bits - exponent, 0};
+    *e = (assay_encoded){apply_round_shift(exact, (unsigned)drop, mode), bits - exponent, 0};
     if (e->multiplier == INT64_C(1) << bits && k->multiplier_renormalise) {
         e->multiplier >>= 1;
         e->shift--;
@@ -149,19 +149,19 @@ static bool encode_multiplier(const assay_rule_rescale *k, double real, assay_en
         if (k->beyond_shift_max == ASSAY_RANGE_ZERO)
             encode_zero(k, e);
         else if (k->beyond_shift_max == ASSAY_RANGE_DENORMAL)
-            e->multiplier = assay_round_shift(e->multiplier, (unsigned)lost,
+            e->multiplier = apply_round_shift(e->multiplier, (unsigned)lost,
                                               (enum assay_rounding)k->denormal_round);
         else
             e->multiplier =
-                assay_round_shift(exact, (unsigned)(53 - exponent - k->shift_max), mode);
+                apply_round_shift(exact, (unsigned)(53 - exponent - k->shift_max), mode);
         if (k->beyond_shift_max != ASSAY_RANGE_ZERO)
             e->shift = k->shift_max;
     }
     return true;
 }
 
-bool assay_encode(const assay_rule_rescale *k, double real, assay_encoded *e, char *why,
-                  size_t size)
+bool derive_encode(const assay_rule_rescale *k, double real, assay_encoded *e, char *why,
+                   size_t size)
 {
     if (!isfinite(real))
         REFUSE("scale %g is not a finite number", real);
@@ -200,12 +200,12 @@ bool assay_encode(const assay_rule_rescale *k, double real, assay_encoded *e, ch
     return true;
 }
 
-void assay_encode_at(const assay_rule_rescale *k, double real, int64_t shift, assay_encoded *e)
+void derive_encode_at(const assay_rule_rescale *k, double real, int64_t shift, assay_encoded *e)
 {
     int exponent;
     int64_t exact = (int64_t)ldexp(frexp(fabs(real), &exponent), 53);
     int64_t drop = 53 - exponent - shift; /* real * 2^shift = exact / 2^drop, below 2^32 */
-    int64_t m = assay_round_shift(exact, drop > 127 ? 127 : (unsigned)drop,
+    int64_t m = apply_round_shift(exact, drop > 127 ? 127 : (unsigned)drop,
                                   (enum assay_rounding)k->multiplier_round);
     *e = (assay_encoded){real < 0 ? -m : m, shift, 0};
 }
@@ -217,7 +217,7 @@ static void reduce(const assay_rule_rescale *k, int64_t *m, int64_t *shift)
         return;
     int64_t limit = INT64_C(1) << k->reduced_bits;
     unsigned drop = (unsigned)(k->multiplier_bits - k->reduced_bits);
-    int64_t magnitude = assay_round_shift(*m < 0 ? -*m : *m, drop, ASSAY_ROUND_HALF_UP);
+    int64_t magnitude = apply_round_shift(*m < 0 ? -*m : *m, drop, ASSAY_ROUND_HALF_UP);
     *shift -= drop;
     if (magnitude >= limit && k->reduced_overflow == ASSAY_REDUCED_CAP) {
         magnitude = limit - 1;
@@ -228,8 +228,8 @@ static void reduce(const assay_rule_rescale *k, int64_t *m, int64_t *shift)
     *m = *m < 0 ? -magnitude : magnitude;
 }
 
-void assay_place_encoded(const assay_rule_rescale *k, const assay_encoded *e, int64_t *multiplier,
-                         int64_t *shift, int64_t *pre)
+void derive_place_encoded(const assay_rule_rescale *k, const assay_encoded *e, int64_t *multiplier,
+                          int64_t *shift, int64_t *pre)
 {
     int64_t total = e->shift;
     *multiplier = e->multiplier;
@@ -240,8 +240,8 @@ void assay_place_encoded(const assay_rule_rescale *k, const assay_encoded *e, in
     *shift = total - *pre;
 }
 
-bool assay_check_precomputed(const assay_rule_rescale *k, const assay_encoded *e, char *why,
-                             size_t size)
+bool derive_check_precomputed(const assay_rule_rescale *k, const assay_encoded *e, char *why,
+                              size_t size)
 {
     const int64_t max = k->encoding == ASSAY_ENCODE_SHIFT ? 1 : INT64_C(1) << k->multiplier_bits;
     const int64_t first = k->round.n > 1 ? k->round.step[0].bits : 0;

@@ -5,51 +5,50 @@
 
 static assay_status list(const assay_derive *d, size_t n)
 {
-    int64_t *k = assay_unit_array(d->u, "constants", n);
+    int64_t *k = derive_unit_array(d->u, "constants", n);
     if (k == NULL)
-        return assay_derive_memory(d);
+        return derive_memory(d);
     for (size_t i = 0; i < n; i++)
         k[i] = d->u->k[i];
     return ASSAY_OK;
 }
 
 /* erf(x) ~ sign(x) * (-0.2888 * (min(|x|, 1.769) - 1.769)^2 + 1) of x / sqrt 2. */
-assay_status assay_derive_gelu_ibert(const assay_derive *d)
+assay_status derive_gelu_ibert(const assay_derive *d)
 {
     assay_unit *u = d->u;
-    const double s = (double)assay_scale_of(&d->spec->in[0]);
+    const double s = (double)derive_scale_of(&d->spec->in[0]);
     const double b = -1.769 * M_SQRT2 / s, c = -2 / (0.2888 * s * s);
     const float step = (float)(0.2888 * s * s / 4);
     if (!(c > -0x1p31))
-        return assay_derive_fail(d, "input scale %g is too small for I-BERT's GELU", s);
+        return derive_fail(d, "input scale %g is too small for I-BERT's GELU", s);
     u->k[0] = (int64_t)b;
     u->k[1] = (int64_t)c;
-    u->unary = assay_apply_gelu_ibert;
-    assay_status status = assay_derive_fits(d, -2 * c * (double)assay_reach(&d->spec->in[0]), 32,
-                                            "a code times I-BERT's erf");
+    u->unary = apply_gelu_ibert;
+    assay_status status = derive_fits(d, -2 * c * (double)derive_reach(&d->spec->in[0]), 32,
+                                      "a code times I-BERT's erf");
     if (status == ASSAY_OK)
         status = list(d, 2);
     return status != ASSAY_OK
                ? status
-               : assay_derive_output(d, (float)s, &step, 1, assay_scale_of(d->spec->out));
+               : derive_output_rescale(d, (float)s, &step, 1, derive_scale_of(d->spec->out));
 }
 
 /* e^p ~ 0.3585 * (p + 1.353)^2 + 0.344 for -ln 2 < p <= 0. */
-assay_status assay_derive_softmax_ibert(const assay_derive *d)
+assay_status derive_softmax_ibert(const assay_derive *d)
 {
     assay_unit *u = d->u;
-    const double s = (double)assay_scale_of(&d->spec->in[0]) * d->spec->beta;
+    const double s = (double)derive_scale_of(&d->spec->in[0]) * d->spec->beta;
     const double b = floor(1.353 / s), c = floor(0.344 / (0.3585 * s * s));
     const double ln2 = floor(M_LN2 / s), row = d->spec->depth > 0 ? (double)d->spec->depth : 1;
     if (u->rec.rescale.encoding != ASSAY_ENCODE_F32)
-        return assay_derive_fail(d, "i-bert needs rescale.encoding: float32");
+        return derive_fail(d, "i-bert needs rescale.encoding: float32");
     if (!(ln2 >= 1) || !((b * b + c) * row < 0x1p31))
-        return assay_derive_fail(d, "beta * input scale %g is out of reach of I-BERT's exponential",
-                                 s);
+        return derive_fail(d, "beta * input scale %g is out of reach of I-BERT's exponential", s);
     u->k[0] = (int64_t)b;
     u->k[1] = (int64_t)c;
     u->k[2] = (int64_t)ln2;
     u->k[3] = (int64_t)(65536 / ln2);
-    u->row = assay_apply_softmax_ibert;
+    u->row = apply_softmax_ibert;
     return list(d, 4);
 }

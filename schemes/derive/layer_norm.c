@@ -21,12 +21,12 @@ static assay_status check_operand(const assay_derive *d, int input, const char *
     int64_t count = assay_shape_count(t);
     if (!assay_is_quantized(t) || t->q.count != 1 || !(t->q.scale[0] > 0) ||
         !isfinite(t->q.scale[0]))
-        return assay_derive_fail(d, "%s is not codes with one scale above 0", what);
+        return derive_fail(d, "%s is not codes with one scale above 0", what);
     if (t->elem.bits > 32)
-        return assay_derive_fail(d, "%s has %u bits; expected at most 32", what, t->elem.bits);
+        return derive_fail(d, "%s has %u bits; expected at most 32", what, t->elem.bits);
     if (count != 1 && count != d->spec->depth)
-        return assay_derive_fail(d, "%s has %lld elements; expected 1 or %lld", what,
-                                 (long long)count, (long long)d->spec->depth);
+        return derive_fail(d, "%s has %lld elements; expected 1 or %lld", what, (long long)count,
+                           (long long)d->spec->depth);
     return ASSAY_OK;
 }
 
@@ -38,55 +38,55 @@ static assay_status derive_beta(const assay_derive *d, float gamma_scale, int fr
     u->k[4] = present(d, 2);
     if (!u->k[4])
         return ASSAY_OK;
-    u->k[5] = assay_zero_of(&d->spec->in[2]);
-    u->k[6] = assay_scale_of(&d->spec->in[2]) != to;
+    u->k[5] = derive_zero_of(&d->spec->in[2]);
+    u->k[6] = derive_scale_of(&d->spec->in[2]) != to;
     if (!u->k[6])
         return ASSAY_OK;
-    assay_derive_intermediate(&u->scale[ASSAY_SECOND]);
-    return assay_derive_ratio(d, &u->scale[ASSAY_SECOND], assay_scale_of(&d->spec->in[2]), &one, 1,
-                              to, "_beta");
+    derive_intermediate(&u->scale[ASSAY_SECOND]);
+    return derive_ratio(d, &u->scale[ASSAY_SECOND], derive_scale_of(&d->spec->in[2]), &one, 1, to,
+                        "_beta");
 }
 
-assay_status assay_derive_layer_norm(const assay_derive *d)
+assay_status derive_layer_norm(const assay_derive *d)
 {
     assay_unit *u = d->u;
     const assay_rule_softmax *rule = &u->rec.softmax;
-    const double n = (double)d->spec->depth, scale = (double)assay_scale_of(&d->spec->in[0]);
+    const double n = (double)d->spec->depth, scale = (double)derive_scale_of(&d->spec->in[0]);
     const int fraction = rule->layer_norm_fraction, shift = rule->layer_norm_shift;
     if (d->spec->in[0].elem.bits > 16 || d->spec->depth > MAX_ELEMENTS)
-        return assay_derive_fail(d, "needs codes of at most 16 bits and rows of at most %d",
-                                 MAX_ELEMENTS);
+        return derive_fail(d, "needs codes of at most 16 bits and rows of at most %d",
+                           MAX_ELEMENTS);
     assay_status s = check_operand(d, 1, "gamma");
     if (s == ASSAY_OK)
         s = check_operand(d, 2, "beta");
     if (s != ASSAY_OK)
         return s;
     float gamma_scale =
-        present(d, 1) ? assay_scale_of(&d->spec->in[1]) : ldexpf(1, -shift); /* code 2^shift: 1 */
+        present(d, 1) ? derive_scale_of(&d->spec->in[1]) : ldexpf(1, -shift); /* code 2^shift: 1 */
     bool newton = rule->layer_norm == ASSAY_LAYER_NORM_NEWTON;
     if (newton && fraction > NEWTON_FRACTION)
-        return assay_derive_fail(d, "layer_norm_fraction %d; newton-inverse-sqrt has at most %d",
-                                 fraction, NEWTON_FRACTION);
+        return derive_fail(d, "layer_norm_fraction %d; newton-inverse-sqrt has at most %d",
+                           fraction, NEWTON_FRACTION);
     /* TFLite lstm.cc: input_variance_guard = max(1, (int)(10000 * layer_norm_scale)). */
     double guard = newton ? fmax(1, trunc(10000 * (double)gamma_scale))
                           : rint(n * n * d->spec->epsilon / (scale * scale));
     if (!(guard >= 0 && guard < (newton ? 0x1p31 : 0x1p62)))
-        return assay_derive_fail(d, "epsilon %g is out of reach at input scale %g",
-                                 d->spec->epsilon, scale);
+        return derive_fail(d, "epsilon %g is out of reach at input scale %g", d->spec->epsilon,
+                           scale);
     u->k[0] = (int64_t)guard;
     u->k[1] = fraction;
     u->k[2] = shift;
     u->k[3] = present(d, 1);
     if (u->k[3])
-        u->in_zero[1] = assay_zero_of(&d->spec->in[1]);
-    u->row = assay_apply_layer_norm;
+        u->in_zero[1] = derive_zero_of(&d->spec->in[1]);
+    u->row = apply_layer_norm;
     s = derive_beta(d, gamma_scale, fraction);
-    int64_t *k = assay_unit_array(u, "constants", 1);
+    int64_t *k = derive_unit_array(u, "constants", 1);
     if (s == ASSAY_OK && k == NULL)
-        return assay_derive_memory(d);
+        return derive_memory(d);
     if (s != ASSAY_OK)
         return s;
     k[0] = u->k[0];
-    return assay_derive_output(d, ldexpf(1, shift - fraction), &gamma_scale, 1,
-                               assay_scale_of(d->spec->out));
+    return derive_output_rescale(d, ldexpf(1, shift - fraction), &gamma_scale, 1,
+                                 derive_scale_of(d->spec->out));
 }

@@ -14,14 +14,14 @@ static assay_status fill(const assay_derive *d,
     const assay_elem e = d->spec->in[0].elem;
     int64_t lo = assay_elem_min(e), hi = assay_elem_max(e);
     const assay_rescale *o = &u->scale[ASSAY_OUT];
-    int64_t *table = assay_unit_array(u, "table", (size_t)(hi - lo + 1));
+    int64_t *table = derive_unit_array(u, "table", (size_t)(hi - lo + 1));
     if (table == NULL)
-        return assay_derive_memory(d);
+        return derive_memory(d);
     for (int64_t q = lo; q <= hi; q++)
-        table[q - lo] = assay_rescale_store(o, entry(d, q - u->in_zero[0]));
+        table[q - lo] = apply_rescale_store(o, entry(d, q - u->in_zero[0]));
     u->table = table;
     u->table_min = lo;
-    u->unary = assay_apply_table;
+    u->unary = apply_table;
     return ASSAY_OK;
 }
 
@@ -34,8 +34,8 @@ static int64_t logistic_entry(const assay_derive *d, int64_t x)
         return least;
     if (x >= u->k[2])
         return least + 255;
-    int32_t a = assay_wrap32((int64_t)assay_rescale_value(&u->scale[ASSAY_FIRST], x, 0));
-    return assay_rdbp(assay_fixed_logistic(a, 4), 23) + least;
+    int32_t a = apply_wrap32((int64_t)apply_rescale_value(&u->scale[ASSAY_FIRST], x, 0));
+    return apply_rdbp(apply_fixed_logistic(a, 4), 23) + least;
 }
 
 static int64_t tanh_entry(const assay_derive *d, int64_t x)
@@ -46,20 +46,20 @@ static int64_t tanh_entry(const assay_derive *d, int64_t x)
         return zero - 128;
     if (x >= u->k[2])
         return zero + 127;
-    int32_t a = assay_wrap32((int64_t)assay_rescale_value(&u->scale[ASSAY_FIRST], x, 0));
-    return assay_rdbp(assay_fixed_tanh(a, 4), 24) + zero;
+    int32_t a = apply_wrap32((int64_t)apply_rescale_value(&u->scale[ASSAY_FIRST], x, 0));
+    return apply_rdbp(apply_fixed_tanh(a, 4), 24) + zero;
 }
 
 static assay_status logistic8(const assay_derive *d)
 {
     assay_unit *u = d->u;
     int exponent;
-    double q = frexp((double)assay_scale_of(&d->spec->in[0]) * (1 << 27), &exponent);
+    double q = frexp((double)derive_scale_of(&d->spec->in[0]) * (1 << 27), &exponent);
     assay_encoded e = {(int64_t)round(q * 2147483648.0), 31 - exponent, 0};
     if (exponent < 0 || exponent > 30)
-        return assay_derive_fail(d, "the input scale is out of reach of 4 integer bits");
-    assay_derive_intermediate(&u->scale[ASSAY_FIRST]);
-    assay_status s = assay_derive_encoded(d, &u->scale[ASSAY_FIRST], &e, 1, "_in");
+        return derive_fail(d, "the input scale is out of reach of 4 integer bits");
+    derive_intermediate(&u->scale[ASSAY_FIRST]);
+    assay_status s = derive_encoded(d, &u->scale[ASSAY_FIRST], &e, 1, "_in");
     u->k[2] = (int64_t)floor(15.0 * (1 << 27) / ldexp(1, exponent));
     return s != ASSAY_OK ? s : fill(d, u->op == ASSAY_OP_SIGMOID ? logistic_entry : tanh_entry);
 }
@@ -78,7 +78,7 @@ static bool checked_log2(float scale, int *exponent)
 static assay_status logistic16(const assay_derive *d)
 {
     assay_unit *u = d->u;
-    float s = assay_scale_of(&d->spec->in[0]);
+    float s = derive_scale_of(&d->spec->in[0]);
     int exponent;
     bool near = checked_log2(s, &exponent);
     int left = exponent + 12;
@@ -96,24 +96,24 @@ static assay_status logistic16(const assay_derive *d)
         u->k[0] = (int64_t)m;
         u->k[1] = shift;
     }
-    u->unary = u->op == ASSAY_OP_SIGMOID ? assay_apply_logistic16 : assay_apply_tanh16;
-    int64_t *list = assay_unit_array(u, "constants", 2);
+    u->unary = u->op == ASSAY_OP_SIGMOID ? apply_logistic16 : apply_tanh16;
+    int64_t *list = derive_unit_array(u, "constants", 2);
     if (list == NULL)
-        return assay_derive_memory(d);
+        return derive_memory(d);
     list[0] = u->k[0];
     list[1] = u->k[1];
     return ASSAY_OK;
 }
 
-assay_status assay_derive_logistic(const assay_derive *d)
+assay_status derive_logistic(const assay_derive *d)
 {
     assay_unit *u = d->u;
     const assay_type *in = &d->spec->in[0], *out = d->spec->out;
     if (u->op != ASSAY_OP_SIGMOID && u->op != ASSAY_OP_TANH)
-        return assay_derive_unknown(d);
+        return derive_unknown(d);
     if (u->rec.unary.logistic == ASSAY_LOGISTIC_TABLE)
-        return assay_derive_table(d);
-    assay_status s = assay_derive_range(d);
+        return derive_table(d);
+    assay_status s = derive_range(d);
     float scale;
     int32_t zero;
     if (s != ASSAY_OK)
@@ -122,20 +122,19 @@ assay_status assay_derive_logistic(const assay_derive *d)
     int wanted, found;
     checked_log2(scale, &wanted);
     bool fits = out->elem.bits > 8 /* what TFLite asks of either */
-                    ? checked_log2(assay_scale_of(out), &found) && found == wanted
-                    : scale == assay_scale_of(out);
-    if (!fits || zero != assay_zero_of(out))
-        return assay_derive_fail(d,
-                                 "the output must have scale %.9g and zero point %d; found %.9g "
-                                 "and %d",
-                                 (double)scale, zero, (double)assay_scale_of(out),
-                                 assay_zero_of(out));
+                    ? checked_log2(derive_scale_of(out), &found) && found == wanted
+                    : scale == derive_scale_of(out);
+    if (!fits || zero != derive_zero_of(out))
+        return derive_fail(d,
+                           "the output must have scale %.9g and zero point %d; found %.9g "
+                           "and %d",
+                           (double)scale, zero, (double)derive_scale_of(out), derive_zero_of(out));
     if (in->elem.bits <= 8 && out->elem.bits <= 8)
         return logistic8(d);
     if (in->elem.bits != 16 || out->elem.bits != 16 || !in->elem.is_signed ||
-        !out->elem.is_signed || assay_zero_of(in) != 0)
-        return assay_derive_fail(d, "fixed-point needs 8-bit codes or signed 16-bit codes with "
-                                    "zero point 0");
+        !out->elem.is_signed || derive_zero_of(in) != 0)
+        return derive_fail(d, "fixed-point needs 8-bit codes or signed 16-bit codes with "
+                              "zero point 0");
     return logistic16(d);
 }
 
@@ -146,19 +145,19 @@ static int64_t hard_swish_entry(const assay_derive *d, int64_t x)
     const assay_unit *u = d->u;
     int64_t exponent = u->k[7];
     int16_t high = (int16_t)(x * 128);
-    int16_t pre = assay_srdhm16(high, (int16_t)u->k[4]);
+    int16_t pre = apply_srdhm16(high, (int16_t)u->k[4]);
     int64_t r = high;
     if (exponent > 0)
-        r = assay_shift_left_saturate(r, (unsigned)(exponent - 1), 16);
-    r = assay_srdhm16((int16_t)r, (int16_t)u->k[6]);
+        r = apply_shift_left_saturate(r, (unsigned)(exponent - 1), 16);
+    r = apply_srdhm16((int16_t)r, (int16_t)u->k[6]);
     if (exponent > 0)
-        r = assay_shift_left_saturate(r, 1, 16);
+        r = apply_shift_left_saturate(r, 1, 16);
     if (exponent < 0)
-        r = assay_round_shift(r, (unsigned)-exponent, ASSAY_ROUND_HALF_AWAY);
-    r = assay_shift_right(r + 32768, 1);
-    int64_t p = assay_saturate(assay_round_shift(r * pre, 15, ASSAY_ROUND_TRUNC), 16);
-    p = assay_round_shift(p, (unsigned)-u->k[5], ASSAY_ROUND_HALF_AWAY);
-    return assay_saturate(p + u->scale[ASSAY_OUT].zero_point, 16);
+        r = apply_round_shift(r, (unsigned)-exponent, ASSAY_ROUND_HALF_AWAY);
+    r = apply_shift_right(r + 32768, 1);
+    int64_t p = apply_saturate(apply_round_shift(r * pre, 15, ASSAY_ROUND_TRUNC), 16);
+    p = apply_round_shift(p, (unsigned)-u->k[5], ASSAY_ROUND_HALF_AWAY);
+    return apply_saturate(p + u->scale[ASSAY_OUT].zero_point, 16);
 }
 
 /* A real factor as a 16-bit multiplier and an exponent (positive: left), rounded from 31 bits as by
@@ -169,29 +168,29 @@ static bool encode16(float real, int64_t *m, int64_t *exponent)
     char why[256];
     assay_record plain; /* 31 bits, half away */
     assay_record_default(&plain);
-    if (!assay_encode(&plain.rescale, (double)real, &e, why, sizeof why))
+    if (!derive_encode(&plain.rescale, (double)real, &e, why, sizeof why))
         return false;
     *m = e.multiplier >= INT64_C(0x7fff8000) - 1
              ? 32767
-             : assay_round_shift(e.multiplier, 16, ASSAY_ROUND_HALF_UP);
+             : apply_round_shift(e.multiplier, 16, ASSAY_ROUND_HALF_UP);
     *exponent = 31 - e.shift;
     return true;
 }
 
-assay_status assay_derive_hard_swish(const assay_derive *d)
+assay_status derive_hard_swish(const assay_derive *d)
 {
     assay_unit *u = d->u;
     bool fixed = u->rec.unary.hard_swish == ASSAY_HARD_SWISH_FIXED && d->spec->in[0].elem.bits <= 8;
     if (!fixed)
-        return assay_derive_table(d);
-    float hires = (1.0f / 128.0f) * assay_scale_of(&d->spec->in[0]);
-    assay_status s = assay_derive_range(d);
+        return derive_table(d);
+    float hires = (1.0f / 128.0f) * derive_scale_of(&d->spec->in[0]);
+    assay_status s = derive_range(d);
     if (s != ASSAY_OK)
         return s;
-    if (!encode16(hires / assay_scale_of(d->spec->out), &u->k[4], &u->k[5]) ||
+    if (!encode16(hires / derive_scale_of(d->spec->out), &u->k[4], &u->k[5]) ||
         !encode16(hires / (3.0f / 32768.0f), &u->k[6], &u->k[7]) || u->k[5] > 0 || u->k[7] > 16)
-        return assay_derive_fail(d, "the scales %.9g and %.9g are out of reach of the 16-bit form",
-                                 (double)assay_scale_of(&d->spec->in[0]),
-                                 (double)assay_scale_of(d->spec->out));
+        return derive_fail(d, "the scales %.9g and %.9g are out of reach of the 16-bit form",
+                           (double)derive_scale_of(&d->spec->in[0]),
+                           (double)derive_scale_of(d->spec->out));
     return fill(d, hard_swish_entry);
 }

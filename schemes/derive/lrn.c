@@ -6,20 +6,20 @@
 
 #define MAX_CHANNELS (1 << 20) /* in a window, so that sums of squares stay below 2^54 */
 
-assay_status assay_derive_lrn(const assay_derive *d)
+assay_status derive_lrn(const assay_derive *d)
 {
     assay_unit *u = d->u;
     const assay_unit_spec *s = d->spec;
     const assay_rule_lrn *rule = &u->rec.lrn;
     const unsigned cells = (unsigned)rule->cells;
-    const double scale = (double)assay_scale_of(&s->in[0]);
+    const double scale = (double)derive_scale_of(&s->in[0]);
     if (s->in[0].elem.bits > 16 || s->depth < 1 || s->depth >= MAX_CHANNELS)
-        return assay_derive_fail(
+        return derive_fail(
             d, "needs codes of at most 16 bits and windows of 1 to %d channels; found %u and %lld",
             MAX_CHANNELS - 1, s->in[0].elem.bits, (long long)s->depth);
     if (!(s->gamma > 0) || !(s->alpha >= 0) || !(s->beta >= 0) || isinf(s->gamma) ||
         isinf(s->alpha) || isinf(s->beta))
-        return assay_derive_fail(
+        return derive_fail(
             d, "bias %g, alpha %g, beta %g; a gain that falls needs bias > 0, alpha and beta >= 0",
             s->gamma, s->alpha, s->beta);
 
@@ -28,22 +28,21 @@ assay_status assay_derive_lrn(const assay_derive *d)
     frexp(first, &exponent);
     const int places = rule->bits - exponent;
     if (!(first > 0) || isinf(first) || places < -126 || places > 126)
-        return assay_derive_fail(d, "bias %g to the power of -%g is out of reach", s->gamma,
-                                 s->beta);
-    int64_t max = assay_reach(&s->in[0]);
-    size_t n = (size_t)assay_lrn_entry(max * max * s->depth, cells) + 2;
-    int64_t *table = assay_unit_array(u, "table", n);
+        return derive_fail(d, "bias %g to the power of -%g is out of reach", s->gamma, s->beta);
+    int64_t max = derive_reach(&s->in[0]);
+    size_t n = (size_t)apply_lrn_entry(max * max * s->depth, cells) + 2;
+    int64_t *table = derive_unit_array(u, "table", n);
     if (table == NULL)
-        return assay_derive_memory(d);
+        return derive_memory(d);
     const double unit = s->alpha / (double)s->depth * scale * scale;
     for (size_t i = 0; i < n; i++) {
-        double base = s->gamma + unit * (double)assay_lrn_least((int64_t)i, cells);
+        double base = s->gamma + unit * (double)apply_lrn_least((int64_t)i, cells);
         table[i] =
             assay_round_real(ldexp(pow(base, -s->beta), places), (enum assay_rounding)rule->round);
     }
     u->table = table;
     u->depth = s->depth;
-    u->row = assay_apply_lrn;
+    u->row = apply_lrn;
     const float one = ldexpf(1, -places);
-    return assay_derive_output(d, assay_scale_of(&s->in[0]), &one, 1, assay_scale_of(s->out));
+    return derive_output_rescale(d, derive_scale_of(&s->in[0]), &one, 1, derive_scale_of(s->out));
 }

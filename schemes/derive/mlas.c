@@ -26,7 +26,7 @@ static float reduce(float *x)
     return m;
 }
 
-float assay_mlas_exp(float x)
+float derive_mlas_exp(float x)
 {
     static const float p[] = {
         0x1.694000p-10F, 0x1.125edcp-7F, 0x1.555b5ap-5F, 0x1.555450p-3F, 0x1.fffff6p-2F, 1, 1};
@@ -37,7 +37,7 @@ float assay_mlas_exp(float x)
     return ldexpf(POLYNOMIAL(p, x), (int)m);
 }
 
-float assay_mlas_sigmoid(float x)
+float derive_mlas_sigmoid(float x)
 {
     static const float p[] = {4.37031012579801e-11F, 1.15627324459942e-07F, 6.08574864600143e-05F,
                               8.51377133304701e-03F, 2.48287947061529e-01F};
@@ -49,7 +49,7 @@ float assay_mlas_sigmoid(float x)
     return fminf(fmaxf(POLYNOMIAL(p, square) * v / POLYNOMIAL(q, square) + 0.5F, 0), 1);
 }
 
-float assay_mlas_tanh(float x)
+float derive_mlas_tanh(float x)
 {
     static const float p[] = {-2.76076847742355e-16F, 2.00018790482477e-13F, -8.60467152213735e-11F,
                               5.12229709037114e-08F,  1.48572235717979e-05F, 6.37261928875436e-04F,
@@ -62,7 +62,7 @@ float assay_mlas_tanh(float x)
     return POLYNOMIAL(p, square) * v / POLYNOMIAL(q, square);
 }
 
-float assay_mlas_erf(float x)
+float derive_mlas_erf(float x)
 {
     static const float small[] = {-5.99104969e-4F, 4.99339588e-3F,  -2.67667342e-2F,
                                   1.12818025e-1F,  -3.76124859e-1F, 1.28379151e-1F};
@@ -80,19 +80,19 @@ float assay_mlas_erf(float x)
     return copysignf(1 - ldexpf(POLYNOMIAL(p, r), (int)m), x);
 }
 
-float assay_mlas_hard_swish(float x)
+float derive_mlas_hard_swish(float x)
 {
     const float gate = x * (1.0F / 6.0F) + 0.5F;
     return x * (gate < 0 ? 0 : gate > 1 ? 1 : gate);
 }
 
-float assay_mlas_gelu(float x)
+float derive_mlas_gelu(float x)
 {
-    return 0.5F * x * (assay_mlas_erf(x * 0.70710678118654752F) + 1);
+    return 0.5F * x * (derive_mlas_erf(x * 0.70710678118654752F) + 1);
 }
 
-float assay_mlas_gelu_tanh(float x)
+float derive_mlas_gelu_tanh(float x)
 {
     const float b = 0.7978845608028654F, c = 0.035677408136300125F;
-    return 0.5F * x * (assay_mlas_tanh(x * (c * x * x + b)) + 1);
+    return 0.5F * x * (derive_mlas_tanh(x * (c * x * x + b)) + 1);
 }

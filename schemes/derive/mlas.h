@@ -4,13 +4,13 @@
 #ifndef ASSAY_SCHEMES_DERIVE_MLAS_H
 #define ASSAY_SCHEMES_DERIVE_MLAS_H
 
-float assay_mlas_exp(float x);        /* compute.cpp, TransKernelAvx512F.S */
-float assay_mlas_sigmoid(float x);    /* logistic.cpp: x * P(x^2) / Q(x^2) + 1/2 */
-float assay_mlas_tanh(float x);       /* tanh.cpp: x * P(x^2) / Q(x^2) */
-float assay_mlas_erf(float x);        /* erf.cpp */
-float assay_mlas_hard_swish(float x); /* x * clip(x * (1/6) + 1/2, 0, 1), each step rounded */
+float derive_mlas_exp(float x);        /* compute.cpp, TransKernelAvx512F.S */
+float derive_mlas_sigmoid(float x);    /* logistic.cpp: x * P(x^2) / Q(x^2) + 1/2 */
+float derive_mlas_tanh(float x);       /* tanh.cpp: x * P(x^2) / Q(x^2) */
+float derive_mlas_erf(float x);        /* erf.cpp */
+float derive_mlas_hard_swish(float x); /* x * clip(x * (1/6) + 1/2, 0, 1), each step rounded */
 /* ONNX Runtime's Gelu (core/providers/cpu/tensor/gelu.cc), by erf or by tanh. */
-float assay_mlas_gelu(float x);
-float assay_mlas_gelu_tanh(float x);
+float derive_mlas_gelu(float x);
+float derive_mlas_gelu_tanh(float x);
 
 #endif

@@ -11,20 +11,20 @@ static bool is_middling(float scale)
     return scale >= 0x1p-40f && scale <= 0x1p40f;
 }
 
-void assay_derive_near_steps(assay_rescale *r, float in, const float *w, size_t n, float out,
-                             double *real, int64_t *near)
+void derive_near_steps(assay_rescale *r, float in, const float *w, size_t n, float out,
+                       double *real, int64_t *near)
 {
     bool middling = is_middling(in) && is_middling(out);
     for (size_t c = 0; c < n; c++) {
         middling &= is_middling(w[c]);
         real[c] = (double)in * (double)w[c] / (double)out;
     }
-    assay_derive_near(r, real, n, near);
+    derive_near(r, real, n, near);
     if (!middling)
         r->near = NULL;
 }
 
-void assay_derive_near(assay_rescale *r, const double *real, size_t n, int64_t *near)
+void derive_near(assay_rescale *r, const double *real, size_t n, int64_t *near)
 {
     double max = 0, least = INFINITY;
     int exponent;

@@ -11,7 +11,7 @@
 static assay_status for_count(const assay_derive *d, assay_rescale *r, int64_t count,
                               const char *suffix)
 {
-    float s_in = assay_scale_of(&d->spec->in[0]), s_out = assay_scale_of(d->spec->out);
+    float s_in = derive_scale_of(&d->spec->in[0]), s_out = derive_scale_of(d->spec->out);
     float n = (float)count, ratio = s_in / s_out;
     float product = s_out * n;
     double real = (double)s_in / (double)s_out / (double)count;
@@ -19,7 +19,7 @@ static assay_status for_count(const assay_derive *d, assay_rescale *r, int64_t c
         float f = d->u->rec.pool.scale == ASSAY_POOL_RATIO_OVER_COUNT ? ratio / n : s_in / product;
         real = (double)f;
     }
-    return assay_derive_one(d, r, real, suffix);
+    return derive_one(d, r, real, suffix);
 }
 
 /* TFLite reduce.h: the multiplier of s_in / s_out divided by the count, as many bits shifted in
@@ -27,12 +27,12 @@ static assay_status for_count(const assay_derive *d, assay_rescale *r, int64_t c
 static assay_status divided(const assay_derive *d, assay_rescale *r, int64_t count,
                             const char *suffix)
 {
-    double real = assay_form_scale(r->rule, assay_scale_of(&d->spec->in[0]), 1,
-                                   assay_scale_of(d->spec->out), true);
+    double real = derive_form_scale(r->rule, derive_scale_of(&d->spec->in[0]), 1,
+                                    derive_scale_of(d->spec->out), true);
     assay_encoded e;
     char why[256];
-    if (!assay_encode(r->rule, real, &e, why, sizeof why))
-        return assay_derive_fail(d, "%s", why);
+    if (!derive_encode(r->rule, real, &e, why, sizeof why))
+        return derive_fail(d, "%s", why);
     int64_t left = r->rule->multiplier_bits - e.shift;
     int64_t shift = 63 - __builtin_clzll((uint64_t)count);
     shift = shift > 32 ? 32 : shift;
@@ -40,7 +40,7 @@ static assay_status divided(const assay_derive *d, assay_rescale *r, int64_t cou
     shift = shift < 0 ? 0 : shift;
     e.multiplier = e.multiplier * (INT64_C(1) << shift) / count;
     e.shift += shift;
-    return assay_derive_encoded(d, r, &e, 1, suffix);
+    return derive_encoded(d, r, &e, 1, suffix);
 }
 
 static assay_status by_count(const assay_derive *d, bool divides_multiplier)
@@ -48,9 +48,9 @@ static assay_status by_count(const assay_derive *d, bool divides_multiplier)
     assay_unit *u = d->u;
     bool any = u->op == ASSAY_OP_AVG_POOL;
     size_t n = any ? (size_t)u->depth : 1;
-    assay_rescale *list = assay_unit_alloc(u, n * sizeof *list);
+    assay_rescale *list = derive_unit_alloc(u, n * sizeof *list);
     if (list == NULL)
-        return assay_derive_memory(d);
+        return derive_memory(d);
     assay_status s = ASSAY_OK;
     for (size_t i = 0; i < n && s == ASSAY_OK; i++) {
         int64_t count = any ? (int64_t)i + 1 : u->depth;
@@ -63,7 +63,7 @@ static assay_status by_count(const assay_derive *d, bool divides_multiplier)
     }
     u->by_count = list;
     u->n_by_count = n;
-    u->pool = assay_apply_pool_rescale;
+    u->pool = apply_pool_rescale;
     return s;
 }
 
@@ -94,17 +94,17 @@ static assay_status dpu(const assay_derive *d)
 {
     assay_unit *u = d->u;
     int e_in, e_out;
-    if (frexpf(assay_scale_of(&d->spec->in[0]), &e_in) != 0.5f ||
-        frexpf(assay_scale_of(d->spec->out), &e_out) != 0.5f)
-        return assay_derive_fail(d, "needs power-of-two scales");
-    int64_t *k = assay_unit_array(u, "constants", 3);
+    if (frexpf(derive_scale_of(&d->spec->in[0]), &e_in) != 0.5f ||
+        frexpf(derive_scale_of(d->spec->out), &e_out) != 0.5f)
+        return derive_fail(d, "needs power-of-two scales");
+    int64_t *k = derive_unit_array(u, "constants", 3);
     if (k == NULL)
-        return assay_derive_memory(d);
+        return derive_memory(d);
     dpu_fraction(u->window_side, u->depth, &u->k[1], &u->k[2]);
     u->k[3] = e_out - e_in;
     for (int i = 0; i < 3; i++)
         k[i] = u->k[i + 1];
-    u->pool = assay_apply_pool_dpu;
+    u->pool = apply_pool_dpu;
     return ASSAY_OK;
 }
 
@@ -113,11 +113,11 @@ static assay_status then_rescale(const assay_derive *d)
 {
     const float one = 1;
     const assay_type *in = &d->spec->in[0], *out = d->spec->out;
-    d->u->k[0] = assay_same_params(in, out);
+    d->u->k[0] = derive_same_params(in, out);
     if (d->u->k[0])
         return ASSAY_OK;
-    return assay_derive_ratio(d, &d->u->scale[ASSAY_OUT], assay_scale_of(in), &one, 1,
-                              assay_scale_of(out), "");
+    return derive_ratio(d, &d->u->scale[ASSAY_OUT], derive_scale_of(in), &one, 1,
+                        derive_scale_of(out), "");
 }
 
 /* ONNX Runtime's QLinearAveragePool: codes as float32 by a table, then a float average pool. */
@@ -125,67 +125,67 @@ static assay_status float_sum(const assay_derive *d)
 {
     assay_unit *u = d->u;
     const assay_elem e = d->spec->in[0].elem;
-    float scale = assay_scale_of(&d->spec->in[0]);
+    float scale = derive_scale_of(&d->spec->in[0]);
     if (e.bits > 16)
-        return assay_derive_fail(d, "needs input codes of at most 16 bits");
+        return derive_fail(d, "needs input codes of at most 16 bits");
     int64_t lo = assay_elem_min(e), hi = assay_elem_max(e);
-    int64_t *table = assay_unit_array(u, "table", (size_t)(hi - lo + 1));
-    int64_t *k = assay_unit_array(u, "scale_out_bits", 1);
+    int64_t *table = derive_unit_array(u, "table", (size_t)(hi - lo + 1));
+    int64_t *k = derive_unit_array(u, "scale_out_bits", 1);
     if (table == NULL || k == NULL)
-        return assay_derive_memory(d);
+        return derive_memory(d);
     for (int64_t q = lo; q <= hi; q++)
-        table[q - lo] = assay_bits_of(scale * (float)(q - u->in_zero[0]));
-    u->k[0] = k[0] = assay_bits_of(assay_scale_of(d->spec->out));
+        table[q - lo] = derive_bits_of(scale * (float)(q - u->in_zero[0]));
+    u->k[0] = k[0] = derive_bits_of(derive_scale_of(d->spec->out));
     u->table = table;
     u->table_min = lo;
-    u->window = assay_apply_window_float_sum;
+    u->window = apply_window_float_sum;
     return ASSAY_OK;
 }
 
-assay_status assay_derive_pool(const assay_derive *d)
+assay_status derive_pool(const assay_derive *d)
 {
     assay_unit *u = d->u;
     const float one = 1;
-    float s_in = assay_scale_of(&d->spec->in[0]), s_out = assay_scale_of(d->spec->out);
+    float s_in = derive_scale_of(&d->spec->in[0]), s_out = derive_scale_of(d->spec->out);
     u->depth = d->spec->depth;
     if (u->op == ASSAY_OP_REDUCE_SUM) {
-        u->pool = assay_apply_sum;
-        return assay_derive_output(d, s_in, &one, 1, s_out);
+        u->pool = apply_sum;
+        return derive_output_rescale(d, s_in, &one, 1, s_out);
     }
     if (u->op != ASSAY_OP_AVG_POOL && u->op != ASSAY_OP_GLOBAL_AVG_POOL &&
         u->op != ASSAY_OP_REDUCE_MEAN)
-        return assay_derive_unknown(d);
+        return derive_unknown(d);
     if (u->depth < 1 || (u->op == ASSAY_OP_AVG_POOL && u->depth > MAX_WINDOW))
-        return assay_derive_fail(d, "a window of %lld cells; expected 1 to %d", (long long)u->depth,
-                                 MAX_WINDOW);
+        return derive_fail(d, "a window of %lld cells; expected 1 to %d", (long long)u->depth,
+                           MAX_WINDOW);
     u->window_side = (int64_t)sqrt((double)u->depth);
-    assay_status s = assay_derive_range(d);
+    assay_status s = derive_range(d);
     if (s != ASSAY_OK)
         return s;
     switch ((enum assay_pool_kind)u->rec.pool.kind) {
     case ASSAY_POOL_DIVIDE:
-        u->pool = assay_apply_pool_divide;
+        u->pool = apply_pool_divide;
         return then_rescale(d);
     case ASSAY_POOL_RECIPROCAL:
-        u->pool = assay_apply_pool_reciprocal;
-        s = assay_derive_fits(d, (double)u->depth * (double)assay_reach(&d->spec->in[0]), 32,
-                              "the sum of the window");
+        u->pool = apply_pool_reciprocal;
+        s = derive_fits(d, (double)u->depth * (double)derive_reach(&d->spec->in[0]), 32,
+                        "the sum of the window");
         return s != ASSAY_OK ? s : then_rescale(d);
     case ASSAY_POOL_TWO_STAGE:
         if (u->window_side * u->window_side != u->depth || u->window_side > 8)
-            return assay_derive_fail(d,
-                                     "two-stage pooling needs a square window of side 1 to 8; "
-                                     "found %lld cells",
-                                     (long long)u->depth);
-        u->pool = assay_apply_pool_two_stage;
+            return derive_fail(d,
+                               "two-stage pooling needs a square window of side 1 to 8; "
+                               "found %lld cells",
+                               (long long)u->depth);
+        u->pool = apply_pool_two_stage;
         return then_rescale(d);
     case ASSAY_POOL_DPU:
         return dpu(d);
     case ASSAY_POOL_RESCALE_DIVIDE:
         if (u->op != ASSAY_OP_AVG_POOL || d->spec->flag != 0) /* padding counts */
             return by_count(d, false);
-        u->pool = assay_apply_pool_rescale_divide;
-        return assay_derive_ratio(d, &u->scale[ASSAY_OUT], s_in, &one, 1, s_out, "");
+        u->pool = apply_pool_rescale_divide;
+        return derive_ratio(d, &u->scale[ASSAY_OUT], s_in, &one, 1, s_out, "");
     case ASSAY_POOL_FLOAT_SUM:
         return u->op == ASSAY_OP_AVG_POOL ? float_sum(d) : by_count(d, false);
     case ASSAY_POOL_DIVIDED_MULTIPLIER:

@@ -32,7 +32,7 @@ static bool is_wide(const assay_unit_spec *spec)
     return e.kind == ASSAY_KIND_INT && e.bits > 8 && !narrow_bias(spec);
 }
 
-unsigned assay_form_of(const assay_unit_spec *spec)
+unsigned derive_form_of(const assay_unit_spec *spec)
 {
     const assay_elem e = codes_of(spec);
     bool is_unsigned = e.kind == ASSAY_KIND_INT && !e.is_signed;
@@ -46,9 +46,9 @@ static assay_status list_inputs(const assay_derive *d, int codes)
 {
     if (codes == 0)
         return ASSAY_OK;
-    int64_t *zero = assay_unit_array(d->u, "input_zero_points", (size_t)codes);
+    int64_t *zero = derive_unit_array(d->u, "input_zero_points", (size_t)codes);
     if (zero == NULL)
-        return assay_derive_memory(d);
+        return derive_memory(d);
     for (int i = 0; i < codes; i++)
         zero[i] = d->u->in_zero[i];
     return ASSAY_OK;
@@ -60,18 +60,18 @@ static assay_status check_offset(const assay_derive *d)
 {
     const assay_unit *u = d->u;
     const assay_rescale *o = &u->scale[ASSAY_OUT];
-    const assay_precomputed *precomputed = assay_derive_precomputed(d);
+    const assay_precomputed *precomputed = derive_precomputed(d);
     bool rescales = u->by_count != NULL || u->op == ASSAY_OP_L2_NORM;
     for (int i = 0; i < 3; i++) /* of min and max each operand's */
         rescales = rescales || (u->scale[i].row != NULL && u->scale[i].zero_point != 0);
-    if (!assay_zero_is_before(o) || o->zero_point == 0 || !rescales ||
+    if (!apply_zero_is_before(o) || o->zero_point == 0 || !rescales ||
         (precomputed != NULL && precomputed->has_zero_point))
         return ASSAY_OK;
-    return assay_derive_fail(d,
-                             "the output has zero point %lld, but what rescale.zero_point: before "
-                             "subtracts is an offset of the accumulator; expected zero point 0, or "
-                             "the device's offset as given.zero_point",
-                             (long long)o->zero_point);
+    return derive_fail(d,
+                       "the output has zero point %lld, but what rescale.zero_point: before "
+                       "subtracts is an offset of the accumulator; expected zero point 0, or "
+                       "the device's offset as given.zero_point",
+                       (long long)o->zero_point);
 }
 
 static assay_status prepare(const assay_scheme *s, const assay_unit_spec *spec, assay_unit **out,
@@ -80,17 +80,17 @@ static assay_status prepare(const assay_scheme *s, const assay_unit_spec *spec, 
     char why[256];
     *out = NULL;
     assay_derive d = {NULL, spec, s, err};
-    if (!assay_family_supports(s, spec, why, sizeof why))
-        return assay_derive_fail(&d, "%s", why);
+    if (!derive_family_supports(s, spec, why, sizeof why))
+        return derive_fail(&d, "%s", why);
     assay_unit *u = calloc(1, sizeof *u);
     if (u == NULL)
-        return assay_derive_memory(&d);
+        return derive_memory(&d);
     d.u = u;
     u->op = assay_op_find(spec->op);
-    assay_effective_record(assay_data(s), spec->op, spec->node, assay_form_of(spec), &u->rec);
-    assay_op_class c = assay_class_of(u->op);
+    assay_effective_record(assay_data(s), spec->op, spec->node, derive_form_of(spec), &u->rec);
+    assay_op_class c = derive_class_of(u->op);
     for (int i = 0; i < c.codes; i++)
-        u->in_zero[i] = assay_zero_of(&spec->in[i]);
+        u->in_zero[i] = derive_zero_of(&spec->in[i]);
     for (int i = 0; i < 3; i++) {
         u->scale[i].rule = &u->rec.rescale;
         u->scale[i].n = 1;
@@ -99,17 +99,17 @@ static assay_status prepare(const assay_scheme *s, const assay_unit_spec *spec, 
     assay_status status = list_inputs(&d, c.codes);
     if (status == ASSAY_OK)
         status = c.derive(&d);
-    if (status == ASSAY_OK && assay_derive_precomputed(&d) != NULL && !u->precomputed_used)
-        status = assay_derive_fail(&d, "multipliers are given, but this arithmetic takes none");
+    if (status == ASSAY_OK && derive_precomputed(&d) != NULL && !u->precomputed_used)
+        status = derive_fail(&d, "multipliers are given, but this arithmetic takes none");
     if (status == ASSAY_OK)
         status = check_offset(&d);
     if (status == ASSAY_OK && u->memory_short) /* a name that could not be made */
-        status = assay_derive_memory(&d);
+        status = derive_memory(&d);
     if (status != ASSAY_OK) {
-        assay_unit_release(u);
+        derive_unit_release(u);
         return status;
     }
-    u->simd = assay_simd_choose(&u->scale[ASSAY_OUT]);
+    u->simd = simd_choose(&u->scale[ASSAY_OUT]);
     *out = u;
     return ASSAY_OK;
 }
@@ -163,29 +163,29 @@ static void interpolate(const assay_unit *u, const int32_t *c, const int32_t *fy
 }
 
 static const assay_scheme_simd simd = {
-    .block = assay_apply_block,
-    .pair = assay_apply_pair,
-    .encode = assay_apply_encode,
-    .interpolate = assay_apply_interpolated,
-    .bytes = assay_apply_bytes,
-    .codes = assay_apply_codes,
+    .block = simd_block,
+    .pair = simd_pair,
+    .encode = simd_encode,
+    .interpolate = simd_interpolated,
+    .bytes = simd_bytes,
+    .codes = simd_codes,
 };
 
 /* Wishes are the record's own (schemes/rule_policy.c), and its rescales are looked at themselves.
  */
-static const assay_scheme_facts facts = {.exact = assay_apply_exact, .limit = assay_apply_limit};
+static const assay_scheme_facts facts = {.exact = apply_exact, .limit = apply_limit};
 
-const assay_scheme_vtable assay_family_vtable = {
+const assay_scheme_vtable derive_family_vtable = {
     .abi = ASSAY_SCHEME_ABI,
     .size = sizeof(assay_scheme_vtable),
     .name = "record",
     .description = "arithmetic described by a parameter record (schemes/record.def)",
     .prepare = prepare,
-    .release = assay_unit_release,
+    .release = derive_unit_release,
     .params = params,
-    .accumulate = assay_apply_accumulate,
-    .combine = assay_apply_combine,
-    .apply_overflow = assay_apply_overflow,
+    .accumulate = apply_accumulate,
+    .combine = apply_combine,
+    .apply_overflow = apply_overflow,
     .requantize = requantize,
     .binary = binary,
     .unary = unary,
@@ -193,8 +193,8 @@ const assay_scheme_vtable assay_family_vtable = {
     .window = window,
     .row = row,
     .interpolate = interpolate,
-    .quantize = assay_apply_quantize,
-    .dequantize = assay_apply_dequantize,
+    .quantize = apply_quantize,
+    .dequantize = apply_dequantize,
     .simd = &simd,
     .facts = &facts,
 };

@@ -4,7 +4,7 @@
 #include "graph/core/type.h"
 #include "schemes/derive/derive.h"
 
-int64_t assay_reach(const assay_type *t)
+int64_t derive_reach(const assay_type *t)
 {
     const int64_t least = assay_elem_min(t->elem), greatest = assay_elem_max(t->elem);
     int64_t reach = 0;
@@ -17,23 +17,22 @@ int64_t assay_reach(const assay_type *t)
     return reach;
 }
 
-assay_status assay_derive_fits(const assay_derive *d, double max, unsigned bits, const char *what)
+assay_status derive_fits(const assay_derive *d, double max, unsigned bits, const char *what)
 {
     if (max < (double)(UINT64_C(1) << (bits - 1)))
         return ASSAY_OK;
-    return assay_derive_fail(d, "%s can reach %.9g, beyond the %u bits that hold it", what, max,
-                             bits);
+    return derive_fail(d, "%s can reach %.9g, beyond the %u bits that hold it", what, max, bits);
 }
 
-assay_status assay_derive_left_shift(const assay_derive *d, int n, int32_t wanted, int32_t *bits)
+assay_status derive_left_shift(const assay_derive *d, int n, int32_t wanted, int32_t *bits)
 {
     int64_t reach = 1;
     for (int i = 0; i < n; i++) {
-        const int64_t r = assay_reach(&d->spec->in[i]);
+        const int64_t r = derive_reach(&d->spec->in[i]);
         reach = r > reach ? r : reach;
     }
     *bits = wanted;
     while (*bits > 0 && reach > INT32_MAX >> *bits)
         (*bits)--;
-    return assay_derive_fits(d, (double)reach, 32, "a code less its zero point");
+    return derive_fits(d, (double)reach, 32, "a code less its zero point");
 }

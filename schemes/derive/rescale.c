@@ -8,7 +8,7 @@
 #include "graph/core/type.h"
 #include "schemes/derive/derive.h"
 
-assay_status assay_derive_fail(const assay_derive *d, const char *format, ...)
+assay_status derive_fail(const assay_derive *d, const char *format, ...)
 {
     char text[512];
     va_list args;
@@ -19,28 +19,29 @@ assay_status assay_derive_fail(const assay_derive *d, const char *format, ...)
                       d->spec->node, d->spec->op, text);
 }
 
-assay_status assay_derive_unknown(const assay_derive *d)
+assay_status derive_unknown(const assay_derive *d)
 {
-    return assay_derive_fail(d, "no arithmetic of this op is known");
+    return derive_fail(d, "no arithmetic of this op is known");
 }
 
-assay_status assay_derive_memory(const assay_derive *d)
+assay_status derive_memory(const assay_derive *d)
 {
     return assay_fail(d->err, ASSAY_ERR_MEMORY, "node %s: out of memory", d->spec->node);
 }
 
-int64_t assay_code_of(const assay_record *rec, float x, float scale, int32_t zero_point)
+int64_t derive_code_of(const assay_record *rec, float x, float scale, int32_t zero_point)
 {
-    return assay_apply_code(&rec->convert, assay_bits_of(x), assay_quantize_bits(rec, scale),
+    return assay_apply_code(&rec->convert, derive_bits_of(x), assay_quantize_bits(rec, scale),
                             zero_point, INT32_MIN, INT32_MAX);
 }
 
 uint32_t assay_quantize_bits(const assay_record *rec, float scale)
 {
-    return assay_bits_of(rec->convert.division == ASSAY_QUANTIZE_RECIPROCAL ? 1.0f / scale : scale);
+    return derive_bits_of(rec->convert.division == ASSAY_QUANTIZE_RECIPROCAL ? 1.0f / scale
+                                                                             : scale);
 }
 
-bool assay_derive_end(assay_rescale *r, assay_elem e, const int64_t *lo, const int64_t *hi)
+bool derive_end(assay_rescale *r, assay_elem e, const int64_t *lo, const int64_t *hi)
 {
     const bool wraps = r->rule->store == ASSAY_NARROW_WRAP;
     r->lo = assay_elem_min(e);
@@ -56,7 +57,7 @@ bool assay_derive_end(assay_rescale *r, assay_elem e, const int64_t *lo, const i
     return r->lo <= r->hi;
 }
 
-void assay_derive_end_of(assay_rescale *r, const assay_rescale *other)
+void derive_end_of(assay_rescale *r, const assay_rescale *other)
 {
     r->zero_point = other->zero_point;
     r->lo = other->lo;
@@ -71,7 +72,7 @@ void assay_derive_end_of(assay_rescale *r, const assay_rescale *other)
 static int64_t bound_of(const assay_derive *d, double bound)
 {
     const assay_type *out = d->spec->out;
-    return assay_code_of(&d->u->rec, (float)bound, assay_scale_of(out), assay_zero_of(out));
+    return derive_code_of(&d->u->rec, (float)bound, derive_scale_of(out), derive_zero_of(out));
 }
 
 /* The output's range and zero point; a device's own zero point takes the place of the type's, after
@@ -86,35 +87,34 @@ static assay_status set_range(const assay_derive *d, int32_t device_zero)
     lo = lo > least ? lo : least;
     hi = hi < max ? hi : max;
     r->zero_point = device_zero;
-    if (!assay_derive_end(r, s->out->elem, isinf(s->act_lo) ? NULL : &lo,
-                          isinf(s->act_hi) ? NULL : &hi))
-        return assay_derive_fail(d, "the fused activation [%g, %g] leaves no code of the output",
-                                 s->act_lo, s->act_hi);
-    int64_t *zero = assay_unit_array(d->u, "zero_point", 1);
-    int64_t *range = assay_unit_array(d->u, "range", 2);
+    if (!derive_end(r, s->out->elem, isinf(s->act_lo) ? NULL : &lo, isinf(s->act_hi) ? NULL : &hi))
+        return derive_fail(d, "the fused activation [%g, %g] leaves no code of the output",
+                           s->act_lo, s->act_hi);
+    int64_t *zero = derive_unit_array(d->u, "zero_point", 1);
+    int64_t *range = derive_unit_array(d->u, "range", 2);
     if (zero == NULL || range == NULL)
-        return assay_derive_memory(d);
+        return derive_memory(d);
     zero[0] = r->zero_point;
     range[0] = r->clamp_lo;
     range[1] = r->clamp_hi;
     return ASSAY_OK;
 }
 
-assay_status assay_derive_range(const assay_derive *d)
+assay_status derive_range(const assay_derive *d)
 {
-    return set_range(d, assay_zero_of(d->spec->out));
+    return set_range(d, derive_zero_of(d->spec->out));
 }
 
-void assay_derive_intermediate(assay_rescale *r)
+void derive_intermediate(assay_rescale *r)
 {
     r->zero_point = 0;
-    assay_derive_end(r, (assay_elem){ASSAY_KIND_INT, 32, true}, NULL, NULL);
+    derive_end(r, (assay_elem){ASSAY_KIND_INT, 32, true}, NULL, NULL);
 }
 
 /* "multiplier" + "_1", in the unit's memory. */
 static const char *name_of(assay_unit *u, const char *base, const char *suffix)
 {
-    char *name = assay_unit_alloc(u, strlen(base) + strlen(suffix) + 1);
+    char *name = derive_unit_alloc(u, strlen(base) + strlen(suffix) + 1);
     if (name != NULL) {
         strcpy(name, base);
         strcat(name, suffix);
@@ -122,32 +122,32 @@ static const char *name_of(assay_unit *u, const char *base, const char *suffix)
     return name;
 }
 
-assay_status assay_derive_encoded(const assay_derive *d, assay_rescale *r, const assay_encoded *e,
-                                  size_t n, const char *suffix)
+assay_status derive_encoded(const assay_derive *d, assay_rescale *r, const assay_encoded *e,
+                            size_t n, const char *suffix)
 {
     assay_unit *u = d->u;
     const assay_rule_rescale *k = r->rule;
     bool has_pre = k->pre_shift != ASSAY_PRE_NONE || k->encoding == ASSAY_ENCODE_GLOW;
-    int64_t *m = assay_unit_array(u, NULL, n), *shift = assay_unit_array(u, NULL, n);
-    int64_t *pre = has_pre ? assay_unit_array(u, name_of(u, "pre", suffix), n) : NULL;
-    int64_t *m_out = assay_unit_array(u, name_of(u, "multiplier", suffix), n);
-    int64_t *shift_out = assay_unit_array(u, name_of(u, "shift", suffix), n);
+    int64_t *m = derive_unit_array(u, NULL, n), *shift = derive_unit_array(u, NULL, n);
+    int64_t *pre = has_pre ? derive_unit_array(u, name_of(u, "pre", suffix), n) : NULL;
+    int64_t *m_out = derive_unit_array(u, name_of(u, "multiplier", suffix), n);
+    int64_t *shift_out = derive_unit_array(u, name_of(u, "shift", suffix), n);
     if (m == NULL || shift == NULL || (has_pre && pre == NULL) || m_out == NULL ||
         shift_out == NULL)
-        return assay_derive_memory(d);
+        return derive_memory(d);
     for (size_t c = 0; c < n; c++) {
         int64_t before;
-        assay_place_encoded(k, &e[c], &m[c], &shift[c], &before);
+        derive_place_encoded(k, &e[c], &m[c], &shift[c], &before);
         if (has_pre)
             pre[c] = before;
         m_out[c] = e[c].multiplier;
-        shift_out[c] = assay_shift_to_target(k, e[c].shift) - e[c].pre;
+        shift_out[c] = derive_shift_to_target(k, e[c].shift) - e[c].pre;
     }
     r->n = n;
     r->multiplier = m;
     r->shift = shift;
     r->pre = pre;
-    assay_rescale_choose(r);
+    apply_rescale_choose(r);
     return ASSAY_OK;
 }
 
@@ -159,27 +159,26 @@ static assay_status derive_thresholds(const assay_derive *d, assay_rescale *r, c
     assay_unit *u = d->u;
     enum assay_rounding mode = (enum assay_rounding)r->rule->round.step[0].mode;
     if (r->rule->store == ASSAY_NARROW_WRAP)
-        return assay_derive_fail(d,
-                                 "thresholds have a least and a greatest code, which keeping the "
-                                 "low bits has not");
+        return derive_fail(d, "thresholds have a least and a greatest code, which keeping the "
+                              "low bits has not");
     if (r->hi - r->lo > 65535)
-        return assay_derive_fail(d, "thresholds need an output of at most 16 bits");
+        return derive_fail(d, "thresholds need an output of at most 16 bits");
     size_t count = (size_t)(r->hi - r->lo);
-    int64_t *t = assay_unit_array(u, name_of(u, "thresholds", suffix), n * count);
+    int64_t *t = derive_unit_array(u, name_of(u, "thresholds", suffix), n * count);
     if (t == NULL)
-        return assay_derive_memory(d);
+        return derive_memory(d);
     for (size_t c = 0; c < n; c++) {
         int exponent;
         int64_t m = (int64_t)ldexp(frexp(real[c], &exponent), 53);
         int shift = 53 - exponent;
         if (!(real[c] > 0) || shift < 0 || shift > 126)
-            return assay_derive_fail(d, "scale %g is outside [2^-73, 2^53]", real[c]);
+            return derive_fail(d, "scale %g is outside [2^-73, 2^53]", real[c]);
         for (size_t i = 0; i < count; i++) {
             int64_t code = r->lo + 1 + (int64_t)i - r->zero_point;
             int64_t below = -(INT64_C(1) << 40), above = INT64_C(1) << 40;
             while (below < above) { /* the least x with round(x * m / 2^shift) >= code */
                 int64_t x = below + (above - below) / 2;
-                if (assay_round_shift128((assay_int128)x * m, (unsigned)shift, mode) >= code)
+                if (apply_round_shift128((assay_int128)x * m, (unsigned)shift, mode) >= code)
                     above = x;
                 else
                     below = x + 1;
@@ -190,7 +189,7 @@ static assay_status derive_thresholds(const assay_derive *d, assay_rescale *r, c
     r->n = n;
     r->threshold = t;
     r->n_thresholds = count;
-    assay_rescale_choose(r);
+    apply_rescale_choose(r);
     return ASSAY_OK;
 }
 
@@ -209,11 +208,11 @@ static void share_shift(const assay_rule_rescale *k, const double *real, size_t 
         max = fabs(real[c]) > fabs(real[max]) ? c : max;
     for (size_t c = 0; c < n; c++)
         if (c != max && e[max].multiplier != 0)
-            assay_encode_at(k, real[c], e[max].shift, &e[c]);
+            derive_encode_at(k, real[c], e[max].shift, &e[c]);
 }
 
-assay_status assay_derive_real(const assay_derive *d, assay_rescale *r, const double *real,
-                               size_t n, const char *suffix)
+assay_status derive_real(const assay_derive *d, assay_rescale *r, const double *real, size_t n,
+                         const char *suffix)
 {
     const assay_rule_rescale *k = r->rule;
     char why[256];
@@ -221,41 +220,39 @@ assay_status assay_derive_real(const assay_derive *d, assay_rescale *r, const do
     if (k->encoding == ASSAY_ENCODE_THRESHOLDS)
         return derive_thresholds(d, r, real, n, suffix);
     int64_t *bits =
-        is_float ? assay_unit_array(d->u, name_of(d->u, "scale_bits", suffix), n) : NULL;
+        is_float ? derive_unit_array(d->u, name_of(d->u, "scale_bits", suffix), n) : NULL;
     assay_encoded *e = calloc(n, sizeof *e);
-    assay_status s = e == NULL || (is_float && bits == NULL) ? assay_derive_memory(d) : ASSAY_OK;
+    assay_status s = e == NULL || (is_float && bits == NULL) ? derive_memory(d) : ASSAY_OK;
     for (size_t c = 0; c < n && s == ASSAY_OK; c++) {
-        if (!assay_encode(k, real[c], &e[c], why, sizeof why))
-            s = n > 1 ? assay_derive_fail(d, "channel %zu: %s", c, why)
-                      : assay_derive_fail(d, "%s", why);
+        if (!derive_encode(k, real[c], &e[c], why, sizeof why))
+            s = n > 1 ? derive_fail(d, "channel %zu: %s", c, why) : derive_fail(d, "%s", why);
         else if (is_float)
             bits[c] =
-                k->encoding == ASSAY_ENCODE_F32 ? assay_bits_of((float)real[c]) : bits64(real[c]);
+                k->encoding == ASSAY_ENCODE_F32 ? derive_bits_of((float)real[c]) : bits64(real[c]);
     }
     if (s == ASSAY_OK && k->common_shift && k->encoding == ASSAY_ENCODE_MULTIPLIER)
         share_shift(k, real, n, e);
     if (s == ASSAY_OK && !is_float)
-        s = assay_derive_encoded(d, r, e, n, suffix);
+        s = derive_encoded(d, r, e, n, suffix);
     free(e);
-    int64_t *near = is_float ? assay_unit_array(d->u, NULL, n) : NULL;
+    int64_t *near = is_float ? derive_unit_array(d->u, NULL, n) : NULL;
     if (s == ASSAY_OK && is_float && near == NULL)
-        return assay_derive_memory(d);
+        return derive_memory(d);
     if (s == ASSAY_OK && is_float) {
         r->n = n;
         r->scale = bits;
-        assay_derive_near(r, real, n, near);
-        assay_rescale_choose(r);
+        derive_near(r, real, n, near);
+        apply_rescale_choose(r);
     }
     return s;
 }
 
-assay_status assay_derive_one(const assay_derive *d, assay_rescale *r, double real,
-                              const char *suffix)
+assay_status derive_one(const assay_derive *d, assay_rescale *r, double real, const char *suffix)
 {
-    return assay_derive_real(d, r, &real, 1, suffix);
+    return derive_real(d, r, &real, 1, suffix);
 }
 
-const assay_precomputed *assay_derive_precomputed(const assay_derive *d)
+const assay_precomputed *derive_precomputed(const assay_derive *d)
 {
     const assay_scheme_data *data = assay_data(d->scheme);
     for (size_t i = 0; i < data->n_precomputed; i++)
@@ -264,21 +261,20 @@ const assay_precomputed *assay_derive_precomputed(const assay_derive *d)
     return NULL;
 }
 
-assay_status assay_derive_precomputed_encoded(const assay_derive *d, const assay_precomputed *g,
-                                              size_t n, const assay_rule_rescale *k,
-                                              assay_encoded *e)
+assay_status derive_precomputed_encoded(const assay_derive *d, const assay_precomputed *g, size_t n,
+                                        const assay_rule_rescale *k, assay_encoded *e)
 {
     char why[128];
     d->u->precomputed_used = true;
     if (k->encoding == ASSAY_ENCODE_F32 || k->encoding == ASSAY_ENCODE_F64 ||
         k->encoding == ASSAY_ENCODE_THRESHOLDS)
-        return assay_derive_fail(d, "given multipliers need an integer encoding");
+        return derive_fail(d, "given multipliers need an integer encoding");
     if (g->n != 1 && g->n != n)
-        return assay_derive_fail(d, "%zu given multipliers; expected 1 or %zu", g->n, n);
+        return derive_fail(d, "%zu given multipliers; expected 1 or %zu", g->n, n);
     for (size_t c = 0; c < g->n; c++) {
-        e[c] = (assay_encoded){g->multiplier[c], assay_shift_from_target(k, g->shift[c]), 0};
-        if (!assay_check_precomputed(k, &e[c], why, sizeof why))
-            return assay_derive_fail(d, "given for channel %zu: %s", c, why);
+        e[c] = (assay_encoded){g->multiplier[c], derive_shift_from_target(k, g->shift[c]), 0};
+        if (!derive_check_precomputed(k, &e[c], why, sizeof why))
+            return derive_fail(d, "given for channel %zu: %s", c, why);
     }
     return ASSAY_OK;
 }
@@ -288,11 +284,11 @@ static assay_status use_precomputed(const assay_derive *d, const assay_precomput
     assay_rescale *r = &d->u->scale[ASSAY_OUT];
     assay_encoded *e = calloc(g->n, sizeof *e);
     if (e == NULL)
-        return assay_derive_memory(d);
-    assay_status s = g->has_diff_min ? assay_derive_fail(d, "given diff_min; only softmax has one")
-                                     : assay_derive_precomputed_encoded(d, g, n, r->rule, e);
+        return derive_memory(d);
+    assay_status s = g->has_diff_min ? derive_fail(d, "given diff_min; only softmax has one")
+                                     : derive_precomputed_encoded(d, g, n, r->rule, e);
     if (s == ASSAY_OK)
-        s = assay_derive_encoded(d, r, e, g->n, "");
+        s = derive_encoded(d, r, e, g->n, "");
     free(e);
     return s;
 }
@@ -301,64 +297,64 @@ static assay_status use_precomputed(const assay_derive *d, const assay_precomput
 static assay_status derive_steps(const assay_derive *d, assay_rescale *r, float in, const float *w,
                                  size_t n, float out, const char *suffix)
 {
-    int64_t *step_in = assay_unit_array(d->u, name_of(d->u, "scale_in_bits", suffix), n);
-    int64_t *step_w = assay_unit_array(d->u, name_of(d->u, "scale_w_bits", suffix), n);
-    int64_t *step_out = assay_unit_array(d->u, name_of(d->u, "scale_out_bits", suffix), 1);
-    int64_t *near = assay_unit_array(d->u, NULL, n);
+    int64_t *step_in = derive_unit_array(d->u, name_of(d->u, "scale_in_bits", suffix), n);
+    int64_t *step_w = derive_unit_array(d->u, name_of(d->u, "scale_w_bits", suffix), n);
+    int64_t *step_out = derive_unit_array(d->u, name_of(d->u, "scale_out_bits", suffix), 1);
+    int64_t *near = derive_unit_array(d->u, NULL, n);
     double *real = calloc(n, sizeof *real);
     if (step_in == NULL || step_w == NULL || step_out == NULL || near == NULL || real == NULL) {
         free(real);
-        return assay_derive_memory(d);
+        return derive_memory(d);
     }
     for (size_t c = 0; c < n; c++) {
-        step_in[c] = assay_bits_of(in);
-        step_w[c] = assay_bits_of(w[c]);
+        step_in[c] = derive_bits_of(in);
+        step_w[c] = derive_bits_of(w[c]);
     }
-    assay_derive_near_steps(r, in, w, n, out, real, near);
+    derive_near_steps(r, in, w, n, out, real, near);
     free(real);
-    step_out[0] = assay_bits_of(out);
+    step_out[0] = derive_bits_of(out);
     r->scale = step_in;
     r->scale_w = step_w;
     r->scale_out = step_out;
     return ASSAY_OK;
 }
 
-assay_status assay_derive_ratio(const assay_derive *d, assay_rescale *r, float in, const float *w,
-                                size_t n, float out, const char *suffix)
+assay_status derive_ratio(const assay_derive *d, assay_rescale *r, float in, const float *w,
+                          size_t n, float out, const char *suffix)
 {
     double *real = calloc(n, sizeof *real);
     if (real == NULL)
-        return assay_derive_memory(d);
+        return derive_memory(d);
     for (size_t c = 0; c < n; c++)
-        real[c] = assay_form_scale(r->rule, in, w[c], out, n == 1);
-    assay_status s = assay_derive_real(d, r, real, n, suffix);
+        real[c] = derive_form_scale(r->rule, in, w[c], out, n == 1);
+    assay_status s = derive_real(d, r, real, n, suffix);
     free(real);
     return s == ASSAY_OK && r->rule->scale == ASSAY_FORM_F32_STEPS
                ? derive_steps(d, r, in, w, n, out, suffix)
                : s;
 }
 
-assay_status assay_derive_output(const assay_derive *d, float in, const float *w, size_t n,
-                                 float out)
+assay_status derive_output_rescale(const assay_derive *d, float in, const float *w, size_t n,
+                                   float out)
 {
-    const assay_precomputed *precomputed = assay_derive_precomputed(d);
+    const assay_precomputed *precomputed = derive_precomputed(d);
     assay_status s = precomputed != NULL && precomputed->has_zero_point
                          ? set_range(d, precomputed->zero_point)
-                         : assay_derive_range(d);
+                         : derive_range(d);
     if (s != ASSAY_OK)
         return s;
     return precomputed != NULL ? use_precomputed(d, precomputed, n)
-                               : assay_derive_ratio(d, &d->u->scale[ASSAY_OUT], in, w, n, out, "");
+                               : derive_ratio(d, &d->u->scale[ASSAY_OUT], in, w, n, out, "");
 }
 
-assay_status assay_derive_slope(const assay_derive *d, float slope)
+assay_status derive_slope(const assay_derive *d, float slope)
 {
     const float one = 1;
-    const float in = assay_scale_of(&d->spec->in[0]), out = assay_scale_of(d->spec->out);
+    const float in = derive_scale_of(&d->spec->in[0]), out = derive_scale_of(d->spec->out);
     assay_rescale *r = &d->u->scale[ASSAY_FIRST];
-    assay_status s = assay_derive_output(d, in, &one, 1, out);
+    assay_status s = derive_output_rescale(d, in, &one, 1, out);
     if (s != ASSAY_OK)
         return s;
-    assay_derive_end_of(r, &d->u->scale[ASSAY_OUT]);
-    return assay_derive_ratio(d, r, in, &slope, 1, out, "_negative");
+    derive_end_of(r, &d->u->scale[ASSAY_OUT]);
+    return derive_ratio(d, r, in, &slope, 1, out, "_negative");
 }

@@ -12,15 +12,15 @@ static assay_status encode_difference(const assay_derive *d, double real, assay_
 {
     const assay_unit *u = d->u;
     const assay_rule_rescale *k = &u->rec.rescale;
-    const assay_precomputed *precomputed = assay_derive_precomputed(d);
+    const assay_precomputed *precomputed = derive_precomputed(d);
     char why[256];
     if (precomputed != NULL && precomputed->has_zero_point)
-        return assay_derive_fail(d, "given zero_point; a row's codes begin where its type does");
-    if (precomputed != NULL && precomputed->has_diff_min && u->row == assay_apply_softmax_lut16)
-        return assay_derive_fail(d, "given diff_min; a table counts every difference");
+        return derive_fail(d, "given zero_point; a row's codes begin where its type does");
+    if (precomputed != NULL && precomputed->has_diff_min && u->row == apply_softmax_lut16)
+        return derive_fail(d, "given diff_min; a table counts every difference");
     if (precomputed != NULL)
-        return assay_derive_precomputed_encoded(d, precomputed, 1, k, e);
-    return assay_encode(k, real, e, why, sizeof why) ? ASSAY_OK : assay_derive_fail(d, "%s", why);
+        return derive_precomputed_encoded(d, precomputed, 1, k, e);
+    return derive_encode(k, real, e, why, sizeof why) ? ASSAY_OK : derive_fail(d, "%s", why);
 }
 
 /* TFLite PreprocessSoftmaxScaling and CalculateInputRadius: beta * s_in with 26 fraction bits as
@@ -32,24 +32,24 @@ static assay_status fixed_scaling(const assay_derive *d, assay_encoded *e)
     bool single = u->rec.rescale.round.n == 1;
     double cap = single ? 1073741823.0 : 2147483647.0;
     double real = fmin(
-        (double)assay_scale_of(&d->spec->in[0]) * d->spec->beta * ldexp(1, 31 - DIFF_BITS), cap);
+        (double)derive_scale_of(&d->spec->in[0]) * d->spec->beta * ldexp(1, 31 - DIFF_BITS), cap);
     assay_status s = encode_difference(d, real, e);
     if (s != ASSAY_OK)
         return s;
     int64_t left = u->rec.rescale.multiplier_bits - e->shift;
     if (left < 0 || left > 31) /* the cap itself has 31 */
-        return assay_derive_fail(d, "beta * input scale %.9g is out of reach of 5 integer bits",
-                                 real * ldexp(1, DIFF_BITS - 31));
+        return derive_fail(d, "beta * input scale %.9g is out of reach of 5 integer bits",
+                           real * ldexp(1, DIFF_BITS - 31));
     double radius = ldexp((1 << DIFF_BITS) - 1, 31 - DIFF_BITS) / ldexp(1, (int)left);
-    const assay_precomputed *precomputed = assay_derive_precomputed(d);
+    const assay_precomputed *precomputed = derive_precomputed(d);
     u->k[0] = precomputed != NULL && precomputed->has_diff_min ? precomputed->diff_min
                                                                : -(int64_t)floor(radius);
-    int64_t *k = assay_unit_array(u, "constants", 1);
+    int64_t *k = derive_unit_array(u, "constants", 1);
     if (k == NULL)
-        return assay_derive_memory(d);
+        return derive_memory(d);
     k[0] = u->k[0];
-    assay_derive_intermediate(&u->scale[ASSAY_FIRST]);
-    return assay_derive_encoded(d, &u->scale[ASSAY_FIRST], e, 1, "_in");
+    derive_intermediate(&u->scale[ASSAY_FIRST]);
+    return derive_encoded(d, &u->scale[ASSAY_FIRST], e, 1, "_in");
 }
 
 static assay_status softmax_fixed(const assay_derive *d)
@@ -58,7 +58,7 @@ static assay_status softmax_fixed(const assay_derive *d)
     assay_encoded e;
     assay_status s = fixed_scaling(d, &e);
     u->k[1] = 31 - d->spec->out->elem.bits;
-    u->row = assay_apply_softmax_fixed;
+    u->row = apply_softmax_fixed;
     return s;
 }
 
@@ -69,11 +69,11 @@ static assay_status log_softmax(const assay_derive *d)
     assay_status s = fixed_scaling(d, &e);
     if (s != ASSAY_OK)
         return s;
-    u->row = assay_apply_log_softmax;
+    u->row = apply_log_softmax;
     int64_t left = u->rec.rescale.multiplier_bits - e.shift;
     double reverse = ldexp(1, (int)(31 - left)) / (double)e.multiplier;
-    assay_derive_intermediate(&u->scale[ASSAY_SECOND]);
-    return assay_derive_one(d, &u->scale[ASSAY_SECOND], reverse, "_reverse");
+    derive_intermediate(&u->scale[ASSAY_SECOND]);
+    return derive_one(d, &u->scale[ASSAY_SECOND], reverse, "_reverse");
 }
 
 /* e^x, or 1 / (1 + x), in the table's precision. */
@@ -114,21 +114,21 @@ static void fill513(bool exponential, bool f32, double min, double max, int64_t 
 static assay_status softmax_lut16(const assay_derive *d)
 {
     assay_unit *u = d->u;
-    int64_t *exps = assay_unit_array(u, "table_exp", 513);
-    int64_t *reciprocals = assay_unit_array(u, "table_reciprocal", 513);
+    int64_t *exps = derive_unit_array(u, "table_exp", 513);
+    int64_t *reciprocals = derive_unit_array(u, "table_reciprocal", 513);
     if (exps == NULL || reciprocals == NULL)
-        return assay_derive_memory(d);
+        return derive_memory(d);
     bool f32 = u->rec.table.precision == ASSAY_PRECISION_F32;
     fill513(true, f32, -10, 0, exps);
     fill513(false, f32, 0, 1, reciprocals);
     u->table = exps;
     u->list[0] = reciprocals;
-    u->row = assay_apply_softmax_lut16;
+    u->row = apply_softmax_lut16;
     assay_encoded e;
     assay_status s = encode_difference(
-        d, (double)assay_scale_of(&d->spec->in[0]) * d->spec->beta / (10.0 / 65535.0), &e);
-    assay_derive_intermediate(&u->scale[ASSAY_FIRST]);
-    return s == ASSAY_OK ? assay_derive_encoded(d, &u->scale[ASSAY_FIRST], &e, 1, "_in") : s;
+        d, (double)derive_scale_of(&d->spec->in[0]) * d->spec->beta / (10.0 / 65535.0), &e);
+    derive_intermediate(&u->scale[ASSAY_FIRST]);
+    return s == ASSAY_OK ? derive_encoded(d, &u->scale[ASSAY_FIRST], &e, 1, "_in") : s;
 }
 
 /* Tables indexed by max - x. */
@@ -136,14 +136,14 @@ static assay_status softmax_table(const assay_derive *d)
 {
     assay_unit *u = d->u;
     int kind = u->rec.softmax.kind;
-    float s_in = assay_scale_of(&d->spec->in[0]), s_out = assay_scale_of(d->spec->out);
+    float s_in = derive_scale_of(&d->spec->in[0]), s_out = derive_scale_of(d->spec->out);
     float beta = (float)d->spec->beta;
     double row = d->spec->depth > 0 ? (double)d->spec->depth : 1;
     size_t n = (size_t)1 << d->spec->in[0].elem.bits;
-    int64_t *table = assay_unit_array(u, "table", n);
-    int64_t *k = assay_unit_array(u, "constants", 1);
+    int64_t *table = derive_unit_array(u, "table", n);
+    int64_t *k = derive_unit_array(u, "constants", 1);
     if (table == NULL || k == NULL)
-        return assay_derive_memory(d);
+        return derive_memory(d);
     float share = FLT_MAX / (float)row;
     double raise = fmax(0, (double)logf(share) - 5) / (double)s_in; /* a float's log, in MLAS */
     double top = fmin(floor(4294967295.0 / row), 8388607.0);
@@ -151,21 +151,21 @@ static assay_status softmax_table(const assay_derive *d)
         float x = -s_in * beta * (float)i;
         double e = exp(-(double)(s_in * beta) * (double)i);
         if (kind == ASSAY_SOFTMAX_FLOAT_TABLE)
-            table[i] = assay_bits_of(expf(x));
+            table[i] = derive_bits_of(expf(x));
         else if (kind == ASSAY_SOFTMAX_FLOAT_SUM)
-            table[i] = assay_bits_of((float)exp((raise - (double)i) * (double)s_in));
+            table[i] = derive_bits_of((float)exp((raise - (double)i) * (double)s_in));
         else
             table[i] = (int64_t)rint((kind == ASSAY_SOFTMAX_INT_TABLE ? top : 2147483647.0) * e);
     }
-    u->k[0] = kind == ASSAY_SOFTMAX_FLOAT_TABLE ? assay_bits_of(s_out)
-              : kind == ASSAY_SOFTMAX_FLOAT_SUM ? assay_bits_of(floorf(1.0f / s_out))
+    u->k[0] = kind == ASSAY_SOFTMAX_FLOAT_TABLE ? derive_bits_of(s_out)
+              : kind == ASSAY_SOFTMAX_FLOAT_SUM ? derive_bits_of(floorf(1.0f / s_out))
                                                 : (int64_t)rint(65536.0 / (double)s_out);
     k[0] = u->k[0];
     u->table = table;
-    u->row = kind == ASSAY_SOFTMAX_FLOAT_TABLE ? assay_apply_softmax_float_table
-             : kind == ASSAY_SOFTMAX_FLOAT_SUM ? assay_apply_softmax_float_sum
-             : kind == ASSAY_SOFTMAX_INT_TABLE ? assay_apply_softmax_integer_table
-                                               : assay_apply_softmax_q31;
+    u->row = kind == ASSAY_SOFTMAX_FLOAT_TABLE ? apply_softmax_float_table
+             : kind == ASSAY_SOFTMAX_FLOAT_SUM ? apply_softmax_float_sum
+             : kind == ASSAY_SOFTMAX_INT_TABLE ? apply_softmax_integer_table
+                                               : apply_softmax_q31;
     return ASSAY_OK;
 }
 
@@ -173,18 +173,18 @@ static assay_status softmax_table(const assay_derive *d)
 static assay_status shorten_exponentials(const assay_derive *d)
 {
     assay_unit *u = d->u;
-    const bool fixed = u->row == assay_apply_softmax_fixed;
+    const bool fixed = u->row == apply_softmax_fixed;
     const int distances = 1 << d->spec->in[0].elem.bits;
-    if (!fixed && (u->table == NULL || u->row == assay_apply_softmax_lut16))
+    if (!fixed && (u->table == NULL || u->row == apply_softmax_lut16))
         return ASSAY_OK;
-    int32_t *e = assay_unit_alloc(u, 256 * sizeof *e);
+    int32_t *e = derive_unit_alloc(u, 256 * sizeof *e);
     if (e == NULL)
-        return assay_derive_memory(d);
+        return derive_memory(d);
     for (int i = 0; i < distances; i++)
         if (!fixed)
             e[i] = (int32_t)u->table[i];
         else if (-i >= u->k[0])
-            e[i] = assay_softmax_exponential(u, -i);
+            e[i] = apply_softmax_exponential(u, -i);
     u->exponential = e;
     return ASSAY_OK;
 }
@@ -197,15 +197,15 @@ static assay_status check_shares(const assay_derive *d, int kind)
     const bool lut16 = kind == ASSAY_SOFTMAX_LUT16;
     const int bits = lut16 ? 15 : kind == ASSAY_SOFTMAX_INT_TABLE ? 8 : e.bits;
     const int32_t zero = lut16 ? 0 : (int32_t)assay_elem_min(e);
-    const double wanted = ldexp(1, -bits), found = (double)assay_scale_of(d->spec->out);
+    const double wanted = ldexp(1, -bits), found = (double)derive_scale_of(d->spec->out);
     if (kind != ASSAY_SOFTMAX_FIXED && kind != ASSAY_SOFTMAX_INT_TABLE && !lut16)
         return ASSAY_OK;
     if (e.bits <= 16 && fabs(found - wanted) <= wanted / 1000 &&
-        assay_zero_of(d->spec->out) == zero)
+        derive_zero_of(d->spec->out) == zero)
         return ASSAY_OK;
-    return assay_derive_fail(
+    return derive_fail(
         d, "its codes count 2^-%d from %d; the output has %u bits, scale %.9g, zero point %d", bits,
-        zero, e.bits, found, assay_zero_of(d->spec->out));
+        zero, e.bits, found, derive_zero_of(d->spec->out));
 }
 
 static assay_status derive_kind(const assay_derive *d, int kind)
@@ -216,7 +216,7 @@ static assay_status derive_kind(const assay_derive *d, int kind)
     case ASSAY_SOFTMAX_FIXED:
         return softmax_fixed(d);
     case ASSAY_SOFTMAX_IBERT:
-        return assay_derive_softmax_ibert(d);
+        return derive_softmax_ibert(d);
     case ASSAY_SOFTMAX_LUT16:
         return softmax_lut16(d);
     case ASSAY_SOFTMAX_FLOAT_TABLE:
@@ -227,33 +227,32 @@ static assay_status derive_kind(const assay_derive *d, int kind)
     case ASSAY_SOFTMAX_NONE: /* support.c refuses it */
         break;
     }
-    return assay_derive_unknown(d);
+    return derive_unknown(d);
 }
 
-assay_status assay_derive_row(const assay_derive *d)
+assay_status derive_row(const assay_derive *d)
 {
     assay_unit *u = d->u;
     const assay_elem in = d->spec->in[0].elem, out = d->spec->out->elem;
     if (u->op != ASSAY_OP_SOFTMAX && u->op != ASSAY_OP_LOG_SOFTMAX && u->op != ASSAY_OP_L2_NORM)
-        return assay_derive_unknown(d);
+        return derive_unknown(d);
     if (u->op != ASSAY_OP_L2_NORM) /* their formulas name the least and the greatest code */
         u->rec.rescale.store = ASSAY_NARROW_SATURATE;
-    assay_status s = assay_derive_range(d);
+    assay_status s = derive_range(d);
     if (s != ASSAY_OK)
         return s;
     if (u->op == ASSAY_OP_L2_NORM) {
-        const double reach = (double)assay_reach(&d->spec->in[0]);
-        u->row = assay_apply_l2_norm;
-        return assay_derive_fits(d, reach * reach * (double)d->spec->depth, 32,
-                                 "the sum of squares");
+        const double reach = (double)derive_reach(&d->spec->in[0]);
+        u->row = apply_l2_norm;
+        return derive_fits(d, reach * reach * (double)d->spec->depth, 32, "the sum of squares");
     }
     int kind = u->op == ASSAY_OP_LOG_SOFTMAX ? ASSAY_SOFTMAX_FIXED : u->rec.softmax.kind;
     bool lut16 = kind == ASSAY_SOFTMAX_LUT16;
     if (!(d->spec->beta > 0) || !isfinite(d->spec->beta))
-        return assay_derive_fail(d, "beta %g; expected a finite number above 0", d->spec->beta);
+        return derive_fail(d, "beta %g; expected a finite number above 0", d->spec->beta);
     if (lut16 ? in.bits != 16 || out.bits != 16 || !in.is_signed || !out.is_signed : in.bits > 8)
-        return assay_derive_fail(d, lut16 ? "needs signed 16-bit codes in and out"
-                                          : "needs input codes of at most 8 bits");
+        return derive_fail(d, lut16 ? "needs signed 16-bit codes in and out"
+                                    : "needs input codes of at most 8 bits");
     s = derive_kind(d, kind);
     if (s == ASSAY_OK && u->op == ASSAY_OP_SOFTMAX)
         s = check_shares(d, kind);
@@ -263,22 +262,21 @@ assay_status assay_derive_row(const assay_derive *d)
 /* TFLite reduce.cc, GetQuantProdScaling: s_in / s_out^(1/n) after each of the n factors, so that
  * the product stays within 32 bits. Only a rescale of wide products with a short multiplier does.
  */
-assay_status assay_derive_product(const assay_derive *d)
+assay_status derive_product(const assay_derive *d)
 {
     assay_unit *u = d->u;
-    assay_status s = assay_derive_range(d);
+    assay_status s = derive_range(d);
     if (s != ASSAY_OK)
         return s;
     if (u->rec.rescale.reduced_bits == 0)
-        return assay_derive_fail(d, "no product of codes is defined (rescale.reduced_bits)");
-    double most = ldexp((double)assay_reach(&d->spec->in[0]), u->rec.rescale.result_bits - 1);
+        return derive_fail(d, "no product of codes is defined (rescale.reduced_bits)");
+    double most = ldexp((double)derive_reach(&d->spec->in[0]), u->rec.rescale.result_bits - 1);
     s = u->rec.rescale.result_bits == 0
-            ? assay_derive_fail(d, "a product of many codes needs rescale.result_bits")
-            : assay_derive_fits(d, most, 63, "a product times one more code");
+            ? derive_fail(d, "a product of many codes needs rescale.result_bits")
+            : derive_fits(d, most, 63, "a product times one more code");
     if (s != ASSAY_OK)
         return s;
-    u->row = assay_apply_product;
-    double root = pow((double)assay_scale_of(d->spec->out), 1.0 / (double)d->spec->depth);
-    return assay_derive_one(d, &u->scale[ASSAY_OUT], (double)assay_scale_of(&d->spec->in[0]) / root,
-                            "");
+    u->row = apply_product;
+    double root = pow((double)derive_scale_of(d->spec->out), 1.0 / (double)d->spec->depth);
+    return derive_one(d, &u->scale[ASSAY_OUT], (double)derive_scale_of(&d->spec->in[0]) / root, "");
 }

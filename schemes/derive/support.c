@@ -9,73 +9,72 @@
 
 static assay_status gelu(const assay_derive *d)
 {
-    return d->u->rec.unary.gelu == ASSAY_GELU_IBERT ? assay_derive_gelu_ibert(d)
-                                                    : assay_derive_table(d);
+    return d->u->rec.unary.gelu == ASSAY_GELU_IBERT ? derive_gelu_ibert(d) : derive_table(d);
 }
 
 /* Element-wise functions without a line here are tables (function.def). */
 static const assay_op_class classes[ASSAY_OP_COUNT] = {
-    [ASSAY_OP_CONV] = {assay_derive_weighted, 2},
-    [ASSAY_OP_CONV_TRANSPOSE] = {assay_derive_weighted, 2},
-    [ASSAY_OP_FC] = {assay_derive_weighted, 2},
-    [ASSAY_OP_SVDF_FEATURE] = {assay_derive_weighted, 2},
-    [ASSAY_OP_SVDF_TIME] = {assay_derive_weighted, 2},
-    [ASSAY_OP_MATMUL] = {assay_derive_weighted, 2},
-    [ASSAY_OP_ADD] = {assay_derive_add, 2},
-    [ASSAY_OP_SUB] = {assay_derive_add, 2},
-    [ASSAY_OP_ADD_N] = {assay_derive_sum, 1},
-    [ASSAY_OP_CUMSUM] = {assay_derive_sum, 1},
-    [ASSAY_OP_MUL] = {assay_derive_binary, 2},
-    [ASSAY_OP_MIN] = {assay_derive_binary, 2},
-    [ASSAY_OP_MAX] = {assay_derive_binary, 2},
-    [ASSAY_OP_PRELU] = {assay_derive_binary, 2},
-    [ASSAY_OP_SQUARED_DIFFERENCE] = {assay_derive_binary, 2},
-    [ASSAY_OP_EQUAL] = {assay_derive_binary, 2},
-    [ASSAY_OP_NOT_EQUAL] = {assay_derive_binary, 2},
-    [ASSAY_OP_LESS] = {assay_derive_binary, 2},
-    [ASSAY_OP_LESS_EQUAL] = {assay_derive_binary, 2},
-    [ASSAY_OP_GREATER] = {assay_derive_binary, 2},
-    [ASSAY_OP_GREATER_EQUAL] = {assay_derive_binary, 2},
-    [ASSAY_OP_DIV] = {assay_derive_div, 2},
-    [ASSAY_OP_MAX_POOL] = {assay_derive_unary, 1},
-    [ASSAY_OP_REDUCE_MAX] = {assay_derive_unary, 1},
-    [ASSAY_OP_REDUCE_MIN] = {assay_derive_unary, 1},
-    [ASSAY_OP_RESCALE] = {assay_derive_unary, 1},
-    [ASSAY_OP_RELU] = {assay_derive_unary, 1},
-    [ASSAY_OP_CLIP] = {assay_derive_unary, 1},
-    [ASSAY_OP_LEAKY_RELU] = {assay_derive_unary, 1},
-    [ASSAY_OP_ABS] = {assay_derive_unary, 1},
-    [ASSAY_OP_RSQRT] = {assay_derive_unary, 1},
-    [ASSAY_OP_SIGMOID] = {assay_derive_logistic, 1},
-    [ASSAY_OP_TANH] = {assay_derive_logistic, 1},
-    [ASSAY_OP_HARD_SWISH] = {assay_derive_hard_swish, 1},
-    [ASSAY_OP_AVG_POOL] = {assay_derive_pool, 1},
-    [ASSAY_OP_GLOBAL_AVG_POOL] = {assay_derive_pool, 1},
-    [ASSAY_OP_REDUCE_MEAN] = {assay_derive_pool, 1},
-    [ASSAY_OP_REDUCE_SUM] = {assay_derive_pool, 1},
-    [ASSAY_OP_SOFTMAX] = {assay_derive_row, 1},
-    [ASSAY_OP_LOG_SOFTMAX] = {assay_derive_row, 1},
-    [ASSAY_OP_L2_NORM] = {assay_derive_row, 1},
-    [ASSAY_OP_REDUCE_PROD] = {assay_derive_product, 1},
-    [ASSAY_OP_LAYER_NORM] = {assay_derive_layer_norm, 1},
-    [ASSAY_OP_LRN] = {assay_derive_lrn, 1},
+    [ASSAY_OP_CONV] = {derive_weighted, 2},
+    [ASSAY_OP_CONV_TRANSPOSE] = {derive_weighted, 2},
+    [ASSAY_OP_FC] = {derive_weighted, 2},
+    [ASSAY_OP_SVDF_FEATURE] = {derive_weighted, 2},
+    [ASSAY_OP_SVDF_TIME] = {derive_weighted, 2},
+    [ASSAY_OP_MATMUL] = {derive_weighted, 2},
+    [ASSAY_OP_ADD] = {derive_add, 2},
+    [ASSAY_OP_SUB] = {derive_add, 2},
+    [ASSAY_OP_ADD_N] = {derive_sum, 1},
+    [ASSAY_OP_CUMSUM] = {derive_sum, 1},
+    [ASSAY_OP_MUL] = {derive_binary, 2},
+    [ASSAY_OP_MIN] = {derive_binary, 2},
+    [ASSAY_OP_MAX] = {derive_binary, 2},
+    [ASSAY_OP_PRELU] = {derive_binary, 2},
+    [ASSAY_OP_SQUARED_DIFFERENCE] = {derive_binary, 2},
+    [ASSAY_OP_EQUAL] = {derive_binary, 2},
+    [ASSAY_OP_NOT_EQUAL] = {derive_binary, 2},
+    [ASSAY_OP_LESS] = {derive_binary, 2},
+    [ASSAY_OP_LESS_EQUAL] = {derive_binary, 2},
+    [ASSAY_OP_GREATER] = {derive_binary, 2},
+    [ASSAY_OP_GREATER_EQUAL] = {derive_binary, 2},
+    [ASSAY_OP_DIV] = {derive_div, 2},
+    [ASSAY_OP_MAX_POOL] = {derive_unary, 1},
+    [ASSAY_OP_REDUCE_MAX] = {derive_unary, 1},
+    [ASSAY_OP_REDUCE_MIN] = {derive_unary, 1},
+    [ASSAY_OP_RESCALE] = {derive_unary, 1},
+    [ASSAY_OP_RELU] = {derive_unary, 1},
+    [ASSAY_OP_CLIP] = {derive_unary, 1},
+    [ASSAY_OP_LEAKY_RELU] = {derive_unary, 1},
+    [ASSAY_OP_ABS] = {derive_unary, 1},
+    [ASSAY_OP_RSQRT] = {derive_unary, 1},
+    [ASSAY_OP_SIGMOID] = {derive_logistic, 1},
+    [ASSAY_OP_TANH] = {derive_logistic, 1},
+    [ASSAY_OP_HARD_SWISH] = {derive_hard_swish, 1},
+    [ASSAY_OP_AVG_POOL] = {derive_pool, 1},
+    [ASSAY_OP_GLOBAL_AVG_POOL] = {derive_pool, 1},
+    [ASSAY_OP_REDUCE_MEAN] = {derive_pool, 1},
+    [ASSAY_OP_REDUCE_SUM] = {derive_pool, 1},
+    [ASSAY_OP_SOFTMAX] = {derive_row, 1},
+    [ASSAY_OP_LOG_SOFTMAX] = {derive_row, 1},
+    [ASSAY_OP_L2_NORM] = {derive_row, 1},
+    [ASSAY_OP_REDUCE_PROD] = {derive_product, 1},
+    [ASSAY_OP_LAYER_NORM] = {derive_layer_norm, 1},
+    [ASSAY_OP_LRN] = {derive_lrn, 1},
     [ASSAY_OP_GELU] = {gelu, 1},
-    [ASSAY_OP_RESIZE] = {assay_derive_resize, 1},
-    [ASSAY_OP_QUANTIZE] = {assay_derive_convert, 0},
-    [ASSAY_OP_DEQUANTIZE] = {assay_derive_convert, 1},
+    [ASSAY_OP_RESIZE] = {derive_resize, 1},
+    [ASSAY_OP_QUANTIZE] = {derive_convert, 0},
+    [ASSAY_OP_DEQUANTIZE] = {derive_convert, 1},
 };
 
-assay_op_class assay_class_of(enum assay_op op)
+assay_op_class derive_class_of(enum assay_op op)
 {
-    if (classes[op].derive == NULL && assay_is_function(op))
-        return (assay_op_class){assay_derive_table, 1};
+    if (classes[op].derive == NULL && derive_is_function(op))
+        return (assay_op_class){derive_table, 1};
     return classes[op];
 }
 
 /* Ops whose later inputs may have parameters by axis. */
 static bool allows_axis(enum assay_op op, int input)
 {
-    return (assay_class_of(op).derive == assay_derive_weighted && input == 1) ||
+    return (derive_class_of(op).derive == derive_weighted && input == 1) ||
            op == ASSAY_OP_DEQUANTIZE;
 }
 
@@ -135,13 +134,13 @@ static bool needs_multiplier(const assay_record *r, enum assay_op op)
 /* Whether the op is a table of codes under this record. */
 static bool is_table(const assay_record *r, enum assay_op op)
 {
-    return assay_class_of(op).derive == assay_derive_table ||
+    return derive_class_of(op).derive == derive_table ||
            (op == ASSAY_OP_GELU && r->unary.gelu == ASSAY_GELU_TABLE);
 }
 
 static bool has_block_weights(enum assay_op op, const assay_unit_spec *spec)
 {
-    return assay_class_of(op).derive == assay_derive_weighted &&
+    return derive_class_of(op).derive == derive_weighted &&
            spec->in[1].q.granularity == ASSAY_Q_BLOCK;
 }
 
@@ -189,11 +188,11 @@ static bool class_supports(const assay_record *r, enum assay_op op, const assay_
     return true;
 }
 
-bool assay_family_supports(const assay_scheme *s, const assay_unit_spec *spec, char *why, size_t n)
+bool derive_family_supports(const assay_scheme *s, const assay_unit_spec *spec, char *why, size_t n)
 {
     const assay_scheme_data *data = assay_data(s);
     enum assay_op op = assay_op_find(spec->op);
-    assay_op_class c = op == ASSAY_OP_COUNT ? (assay_op_class){NULL, 0} : assay_class_of(op);
+    assay_op_class c = op == ASSAY_OP_COUNT ? (assay_op_class){NULL, 0} : derive_class_of(op);
     if (c.derive == NULL) {
         snprintf(why, n, "no quantized form of %s is known", spec->op);
         return false;
@@ -211,11 +210,11 @@ bool assay_family_supports(const assay_scheme *s, const assay_unit_spec *spec, c
         if (!check_type(&spec->in[i], allows_axis(op, i), converts, i == 0 ? "input 0" : "input 1",
                         why, n))
             return false;
-    bool sums = c.derive == assay_derive_weighted && assay_is_accumulator(spec->out);
+    bool sums = c.derive == derive_weighted && assay_is_accumulator(spec->out);
     if (!is_compare(op) && op != ASSAY_OP_DEQUANTIZE && !sums &&
         !check_type(spec->out, op == ASSAY_OP_QUANTIZE, converts, "the output", why, n))
         return false;
     assay_record r;
-    assay_effective_record(data, spec->op, spec->node, assay_form_of(spec), &r);
+    assay_effective_record(data, spec->op, spec->node, derive_form_of(spec), &r);
     return class_supports(&r, op, spec, why, n);
 }

@@ -7,7 +7,7 @@
 #include "schemes/derive/derive.h"
 #include "schemes/derive/mlas.h"
 
-bool assay_keeps_value(enum assay_op op)
+bool derive_keeps_value(enum assay_op op)
 {
     return op == ASSAY_OP_RESCALE || op == ASSAY_OP_RELU || op == ASSAY_OP_CLIP ||
            op == ASSAY_OP_MAX_POOL || op == ASSAY_OP_REDUCE_MAX || op == ASSAY_OP_REDUCE_MIN ||
@@ -17,7 +17,7 @@ bool assay_keeps_value(enum assay_op op)
 #define FUNCTION(ID, integers, y) FUNCTION_F32(ID, integers, y, ROUNDED, ROUNDED)
 #define FUNCTION_MLAS             FUNCTION_F32
 
-bool assay_is_function(enum assay_op op)
+bool derive_is_function(enum assay_op op)
 {
     switch (op) {
 #define FUNCTION_F32(ID, integers, y, table, engine) case ASSAY_OP_##ID:
@@ -40,7 +40,7 @@ static float gelu_tanhf(float x)
     return 0.5f * x * (1.0f + tanhf(0.797884583f * (x + 0.044715f * cube)));
 }
 
-/* NaN where op is no function that this file knows: then there is no table (assay_derive_table). */
+/* NaN where op is no function that this file knows: then there is no table (derive_table). */
 static double evaluate64(enum assay_op op, const assay_unit_spec *s, double x)
 {
     const double alpha = s->alpha, beta = s->beta;
@@ -52,7 +52,7 @@ static double evaluate64(enum assay_op op, const assay_unit_spec *s, double x)
 #include "schemes/derive/function.def"
 #undef FUNCTION_F32
     default:
-        return assay_keeps_value(op) ? x : (double)NAN;
+        return derive_keeps_value(op) ? x : (double)NAN;
     }
 }
 
@@ -112,28 +112,29 @@ static int64_t to_code(const assay_derive *d, float f)
 {
     const assay_rule_table *k = &d->u->rec.table;
     const assay_rescale *o = &d->u->scale[ASSAY_OUT];
-    float scale = assay_scale_of(d->spec->out), zero = (float)o->zero_point;
+    float scale = derive_scale_of(d->spec->out), zero = (float)o->zero_point;
     enum assay_rounding mode = (enum assay_rounding)k->round;
     float v = k->division == ASSAY_SCALE_DIVIDE ? f / scale : f * (1.0f / scale);
     if (isnan(v))
-        return d->u->rec.convert.nan == ASSAY_NAN_LEAST ? o->lo
-                                                        : assay_clamp(o->zero_point, o->lo, o->hi);
+        return d->u->rec.convert.nan == ASSAY_NAN_LEAST
+                   ? o->lo
+                   : apply_clamp_to(o->zero_point, o->lo, o->hi);
     if (k->zero_point == ASSAY_STAGE_INSIDE)
-        return assay_rescale_store(
-            o, assay_f32_to_int(assay_bits_of(v + zero), mode, INT32_MIN, INT32_MAX, 0));
-    int64_t code = assay_f32_to_int(assay_bits_of(v), mode, INT32_MIN, INT32_MAX, 0);
-    return assay_rescale_store(o, code + o->zero_point);
+        return apply_rescale_store(
+            o, apply_f32_to_int(derive_bits_of(v + zero), mode, INT32_MIN, INT32_MAX, 0));
+    int64_t code = apply_f32_to_int(derive_bits_of(v), mode, INT32_MIN, INT32_MAX, 0);
+    return apply_rescale_store(o, code + o->zero_point);
 }
 
 static assay_status full(const assay_derive *d)
 {
     assay_unit *u = d->u;
     const assay_type *in = &d->spec->in[0];
-    float scale = assay_scale_of(in);
+    float scale = derive_scale_of(in);
     int64_t lo = assay_elem_min(in->elem), hi = assay_elem_max(in->elem);
-    int64_t *table = assay_unit_array(u, "table", (size_t)(hi - lo + 1));
+    int64_t *table = derive_unit_array(u, "table", (size_t)(hi - lo + 1));
     if (table == NULL)
-        return assay_derive_memory(d);
+        return derive_memory(d);
     float running = scale * (float)(lo - u->in_zero[0]);
     for (int64_t q = lo; q <= hi; q++) {
         float x = u->rec.table.accumulate_input ? running : scale * (float)(q - u->in_zero[0]);
@@ -145,7 +146,7 @@ static assay_status full(const assay_derive *d)
     }
     u->table = table;
     u->table_min = lo;
-    u->unary = assay_apply_table;
+    u->unary = apply_table;
     return ASSAY_OK;
 }
 
@@ -161,16 +162,16 @@ static float evaluate(const assay_derive *d, float x)
 static assay_status interpolated(const assay_derive *d)
 {
     assay_unit *u = d->u;
-    float s_in = assay_scale_of(&d->spec->in[0]), s_out = assay_scale_of(d->spec->out);
+    float s_in = derive_scale_of(&d->spec->in[0]), s_out = derive_scale_of(d->spec->out);
     float in_min = s_in * (float)(-32768 - u->in_zero[0]);
     float in_max = s_in * (float)(32767 - u->in_zero[0]);
     float out_min = s_out * (float)(-32768 - u->scale[ASSAY_OUT].zero_point);
     float out_max = s_out * (float)(32767 - u->scale[ASSAY_OUT].zero_point);
     float step = (in_max - in_min) / 512.0f, half = step / 2.0f;
     float inverse = 65536.0f / (out_max - out_min);
-    int64_t *table = assay_unit_array(u, "table", 513);
+    int64_t *table = derive_unit_array(u, "table", 513);
     if (table == NULL)
-        return assay_derive_memory(d);
+        return derive_memory(d);
     for (int i = 0; i < 512; i++) {
         float x = in_min + (float)i * step, next = in_min + (float)(i + 1) * step;
         float value = roundf(evaluate(d, x) * inverse);
@@ -182,21 +183,21 @@ static assay_status interpolated(const assay_derive *d)
     float last = roundf(evaluate(d, in_max) * inverse);
     table[512] = (int64_t)fminf(fmaxf(last, -32768.0f), 32767.0f);
     u->table = table;
-    u->unary = assay_apply_table513;
+    u->unary = apply_table513;
     return ASSAY_OK;
 }
 
-assay_status assay_derive_table(const assay_derive *d)
+assay_status derive_table(const assay_derive *d)
 {
-    assay_status s = assay_derive_range(d);
+    assay_status s = derive_range(d);
     if (s != ASSAY_OK)
         return s;
     assay_rescale *o = &d->u->scale[ASSAY_OUT];
     if (d->u->op == ASSAY_OP_RELU)
-        assay_derive_relu(o);
+        derive_relu(o);
     /* Every function here is a number at 0.25, in whose argument nothing is out of range. */
     if (isnan(evaluate64(d->u->op, d->spec, 0.25)))
-        return assay_derive_unknown(d);
+        return derive_unknown(d);
     const assay_elem e = d->spec->in[0].elem;
     bool int16 = e.bits == 16 && e.is_signed && d->spec->out->elem.bits == 16;
     return d->u->rec.table.kind == ASSAY_TABLE_INTERPOLATED && int16 ? interpolated(d) : full(d);

@@ -6,63 +6,63 @@
 static assay_status slope(const assay_derive *d)
 {
     assay_unit *u = d->u;
-    float s_in = assay_scale_of(&d->spec->in[0]), s_out = assay_scale_of(d->spec->out);
+    float s_in = derive_scale_of(&d->spec->in[0]), s_out = derive_scale_of(d->spec->out);
     float alpha = (float)d->spec->alpha;
     if (u->rec.unary.leaky_relu == ASSAY_SLOPE_TABLE)
-        return assay_derive_table(d);
+        return derive_table(d);
     if (u->rec.unary.leaky_relu == ASSAY_SLOPE_FIXED8) {
         float ratio = s_in / s_out, negative = ratio * alpha;
         double max = 256 * (double)fmaxf(ratio, fabsf(negative));
-        assay_status s = assay_derive_fits(d, max * (double)assay_reach(&d->spec->in[0]), 32,
-                                           "a code times its slope in 8 fraction bits");
+        assay_status s = derive_fits(d, max * (double)derive_reach(&d->spec->in[0]), 32,
+                                     "a code times its slope in 8 fraction bits");
         if (s != ASSAY_OK)
             return s;
         u->k[0] = lrintf(256.0f * ratio);
         u->k[1] = lrintf(256.0f * negative);
-        u->unary = assay_apply_slope_fixed8;
-        int64_t *k = assay_unit_array(u, "constants", 2);
+        u->unary = apply_slope_fixed8;
+        int64_t *k = derive_unit_array(u, "constants", 2);
         if (k == NULL)
-            return assay_derive_memory(d);
+            return derive_memory(d);
         k[0] = u->k[0];
         k[1] = u->k[1];
-        return assay_derive_range(d);
+        return derive_range(d);
     }
     u->k[0] = alpha < 0;
-    u->unary = assay_apply_slope;
-    return assay_derive_slope(d, fabsf(alpha));
+    u->unary = apply_slope;
+    return derive_slope(d, fabsf(alpha));
 }
 
 static assay_status absolute(const assay_derive *d)
 {
     const float one = 1;
     if (d->u->rec.unary.abs == ASSAY_ABS_TABLE)
-        return assay_derive_table(d);
-    d->u->unary = assay_apply_abs;
-    return assay_derive_output(d, assay_scale_of(&d->spec->in[0]), &one, 1,
-                               assay_scale_of(d->spec->out));
+        return derive_table(d);
+    d->u->unary = apply_abs;
+    return derive_output_rescale(d, derive_scale_of(&d->spec->in[0]), &one, 1,
+                                 derive_scale_of(d->spec->out));
 }
 
 /* TFLite elementwise.cc: 1 / (sqrtf(s_in) * s_out), less the 20 fraction bits of the first step. */
 static assay_status inverse_sqrt(const assay_derive *d)
 {
     if (d->u->rec.unary.rsqrt == ASSAY_RSQRT_TABLE)
-        return assay_derive_table(d);
-    float root = sqrtf(assay_scale_of(&d->spec->in[0]));
-    float product = root * assay_scale_of(d->spec->out);
-    assay_status s = assay_derive_fits(d, (double)assay_reach(&d->spec->in[0]), 32,
-                                       "a code less its zero point");
+        return derive_table(d);
+    float root = sqrtf(derive_scale_of(&d->spec->in[0]));
+    float product = root * derive_scale_of(d->spec->out);
+    assay_status s =
+        derive_fits(d, (double)derive_reach(&d->spec->in[0]), 32, "a code less its zero point");
     if (s == ASSAY_OK)
-        s = assay_derive_range(d);
-    d->u->unary = assay_apply_rsqrt;
+        s = derive_range(d);
+    d->u->unary = apply_rsqrt;
     return s != ASSAY_OK ? s
-                         : assay_derive_one(d, &d->u->scale[ASSAY_OUT],
-                                            ldexp(1 / (double)product, -ASSAY_RSQRT_BITS), "");
+                         : derive_one(d, &d->u->scale[ASSAY_OUT],
+                                      ldexp(1 / (double)product, -ASSAY_RSQRT_BITS), "");
 }
 
-void assay_derive_relu(assay_rescale *r)
+void derive_relu(assay_rescale *r)
 {
     const bool wraps = r->rule->store == ASSAY_NARROW_WRAP;
-    r->lo = assay_clamp(r->zero_point, r->lo, r->hi);
+    r->lo = apply_clamp_to(r->zero_point, r->lo, r->hi);
     if (!wraps || r->clamp_lo < r->zero_point)
         r->clamp_lo = wraps ? r->zero_point : r->lo;
 }
@@ -70,11 +70,11 @@ void assay_derive_relu(assay_rescale *r)
 static assay_status bound_relu(assay_rescale *r, assay_op op, assay_status status)
 {
     if (status == ASSAY_OK && op == ASSAY_OP_RELU)
-        assay_derive_relu(r);
+        derive_relu(r);
     return status;
 }
 
-assay_status assay_derive_unary(const assay_derive *d)
+assay_status derive_unary(const assay_derive *d)
 {
     assay_unit *u = d->u;
     if (u->op == ASSAY_OP_ABS)
@@ -85,14 +85,14 @@ assay_status assay_derive_unary(const assay_derive *d)
     const assay_type *in = &d->spec->in[0], *out = d->spec->out;
     if (u->op == ASSAY_OP_LEAKY_RELU)
         return slope(d);
-    if (!assay_keeps_value(u->op))
-        return assay_derive_unknown(d);
-    bool clamp = u->op != ASSAY_OP_RESCALE && assay_same_params(in, out);
+    if (!derive_keeps_value(u->op))
+        return derive_unknown(d);
+    bool clamp = u->op != ASSAY_OP_RESCALE && derive_same_params(in, out);
     if (!clamp && u->rec.unary.rescale == ASSAY_CHANGE_TABLE && in->elem.bits <= 16)
-        return assay_derive_table(d);
-    u->unary = clamp ? assay_apply_clamp : assay_apply_rescale;
+        return derive_table(d);
+    u->unary = clamp ? apply_clamp : apply_rescale;
     if (clamp)
-        return bound_relu(&u->scale[ASSAY_OUT], u->op, assay_derive_range(d));
+        return bound_relu(&u->scale[ASSAY_OUT], u->op, derive_range(d));
     /* thresholds count from the least code: that of a relu is known before them */
     assay_unit_spec spec = *d->spec;
     const assay_derive bounded = {u, &spec, d->scheme, d->err};
@@ -100,5 +100,5 @@ assay_status assay_derive_unary(const assay_derive *d)
         spec.act_lo = spec.act_lo > 0 ? spec.act_lo : 0;
     return bound_relu(
         &u->scale[ASSAY_OUT], u->op,
-        assay_derive_output(&bounded, assay_scale_of(in), &one, 1, assay_scale_of(out)));
+        derive_output_rescale(&bounded, derive_scale_of(in), &one, 1, derive_scale_of(out)));
 }

@@ -8,7 +8,7 @@ struct assay_unit_block {
     int64_t data[]; /* 8-aligned */
 };
 
-void *assay_unit_alloc(assay_unit *u, size_t bytes)
+void *derive_unit_alloc(assay_unit *u, size_t bytes)
 {
     struct assay_unit_block *b = calloc(1, sizeof *b + bytes);
     if (b == NULL) {
@@ -20,9 +20,9 @@ void *assay_unit_alloc(assay_unit *u, size_t bytes)
     return b->data;
 }
 
-int64_t *assay_unit_array(assay_unit *u, const char *name, size_t n)
+int64_t *derive_unit_array(assay_unit *u, const char *name, size_t n)
 {
-    int64_t *values = assay_unit_alloc(u, n * sizeof *values);
+    int64_t *values = derive_unit_alloc(u, n * sizeof *values);
     if (values == NULL || name == NULL)
         return values;
     assay_unit_param *grown = realloc(u->param, (u->n_params + 1) * sizeof *grown);
@@ -33,7 +33,7 @@ int64_t *assay_unit_array(assay_unit *u, const char *name, size_t n)
     return values;
 }
 
-void assay_unit_release(assay_unit *u)
+void derive_unit_release(assay_unit *u)
 {
     if (u == NULL)
         return;

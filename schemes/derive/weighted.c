@@ -40,21 +40,21 @@ static assay_status blocks_of(const assay_derive *d, const assay_rule_blocks *k,
 {
     const assay_type *w = &d->spec->in[1];
     if (w->q.granularity == ASSAY_Q_BLOCK && k->kind == ASSAY_BLOCK_NONE)
-        return assay_derive_fail(d, "weights with a scale a block need blocks.kind: multiplier");
+        return derive_fail(d, "weights with a scale a block need blocks.kind: multiplier");
     if (!assay_blocks_of(assay_op_find(d->spec->op), d->spec->flag != 0, w, b))
-        return assay_derive_fail(d, "weights can have a scale for each block of the inputs of an "
-                                    "output channel in conv, fc, and matmul by a matrix");
+        return derive_fail(d, "weights can have a scale for each block of the inputs of an "
+                              "output channel in conv, fc, and matmul by a matrix");
     return ASSAY_OK;
 }
 
-assay_status assay_family_weight_units(const assay_scheme *s, const assay_unit_spec *spec,
-                                       float *unit, size_t *n, assay_error *err)
+assay_status derive_family_weight_units(const assay_scheme *s, const assay_unit_spec *spec,
+                                        float *unit, size_t *n, assay_error *err)
 {
     const assay_qparams *q = &spec->in[1].q;
     assay_derive d = {NULL, spec, s, err};
     assay_record rec;
     assay_blocks b;
-    assay_effective_record(assay_data(s), spec->op, spec->node, assay_form_of(spec), &rec);
+    assay_effective_record(assay_data(s), spec->op, spec->node, derive_form_of(spec), &rec);
     assay_status status = blocks_of(&d, &rec.blocks, &b);
     if (status != ASSAY_OK)
         return status;
@@ -71,17 +71,17 @@ assay_status assay_family_weight_units(const assay_scheme *s, const assay_unit_s
 static assay_status check_bias(const assay_derive *d, const float *unit, size_t channels)
 {
     const assay_type *b = d->spec->n_in > 2 ? &d->spec->in[2] : NULL;
-    const double in = (double)assay_scale_of(&d->spec->in[0]);
+    const double in = (double)derive_scale_of(&d->spec->in[0]);
     if (b == NULL || b->q.granularity == ASSAY_Q_NONE)
         return ASSAY_OK;
     for (size_t c = 0; c < channels; c++) {
         double expected = in * (double)unit[c];
         double found = (double)b->q.scale[b->q.count > 1 && c < b->q.count ? c : 0];
         if (fabs(found - expected) > 1e-4 * expected)
-            return assay_derive_fail(d,
-                                     "channel %zu of the bias has the scale %.9g; expected the "
-                                     "accumulator's %.9g",
-                                     c, found, expected);
+            return derive_fail(d,
+                               "channel %zu of the bias has the scale %.9g; expected the "
+                               "accumulator's %.9g",
+                               c, found, expected);
     }
     return ASSAY_OK;
 }
@@ -91,9 +91,9 @@ static assay_status derive_multipliers(const assay_derive *d, const assay_blocks
     const assay_rule_blocks *k = &d->u->rec.blocks;
     const float *scale = d->spec->in[1].q.scale;
     const int64_t max = (INT64_C(1) << k->multiplier_bits) - 1;
-    int64_t *m = assay_unit_array(d->u, "block_multiplier", (size_t)(b->channels * b->count));
+    int64_t *m = derive_unit_array(d->u, "block_multiplier", (size_t)(b->channels * b->count));
     if (m == NULL)
-        return assay_derive_memory(d);
+        return derive_memory(d);
     for (int64_t c = 0; c < b->channels; c++) {
         const double unit = (double)unit_of(k, b, scale, c);
         for (int64_t i = 0; i < b->count; i++) {
@@ -111,11 +111,11 @@ static assay_status derive_multipliers(const assay_derive *d, const assay_blocks
 static assay_status derive_output(const assay_derive *d, const float *unit, size_t n)
 {
     if (assay_is_accumulator(d->spec->out)) {
-        d->u->scale[ASSAY_OUT].row = assay_rescale_row_sums;
+        d->u->scale[ASSAY_OUT].row = apply_rescale_row_sums;
         return ASSAY_OK;
     }
-    return assay_derive_output(d, assay_scale_of(&d->spec->in[0]), unit, n,
-                               assay_scale_of(d->spec->out));
+    return derive_output_rescale(d, derive_scale_of(&d->spec->in[0]), unit, n,
+                                 derive_scale_of(d->spec->out));
 }
 
 static assay_status derive_blocks(const assay_derive *d, const assay_blocks *b)
@@ -123,11 +123,11 @@ static assay_status derive_blocks(const assay_derive *d, const assay_blocks *b)
     size_t n;
     float *unit = calloc(d->spec->in[1].q.count, sizeof *unit);
     if (unit == NULL)
-        return assay_derive_memory(d);
-    assay_status s = assay_family_weight_units(d->scheme, d->spec, unit, &n, d->err);
+        return derive_memory(d);
+    assay_status s = derive_family_weight_units(d->scheme, d->spec, unit, &n, d->err);
     for (size_t c = 0; c < n && s == ASSAY_OK; c++)
         if (!isnormal(unit[c]))
-            s = assay_derive_fail(d, "the block scales of channel %zu are out of reach", c);
+            s = derive_fail(d, "the block scales of channel %zu are out of reach", c);
     if (s == ASSAY_OK)
         s = check_bias(d, unit, n);
     if (s == ASSAY_OK)
@@ -138,7 +138,7 @@ static assay_status derive_blocks(const assay_derive *d, const assay_blocks *b)
     return s;
 }
 
-assay_status assay_derive_weighted(const assay_derive *d)
+assay_status derive_weighted(const assay_derive *d)
 {
     const assay_qparams *q = &d->spec->in[1].q;
     assay_blocks b;
@@ -146,9 +146,9 @@ assay_status assay_derive_weighted(const assay_derive *d)
     if (s != ASSAY_OK)
         return s;
     const double depth = d->spec->depth > 1 ? (double)d->spec->depth : 1;
-    s = assay_derive_fits(
-        d, depth * (double)assay_reach(&d->spec->in[0]) * (double)assay_reach(&d->spec->in[1]), 63,
-        "the exact sum of the products");
+    s = derive_fits(
+        d, depth * (double)derive_reach(&d->spec->in[0]) * (double)derive_reach(&d->spec->in[1]),
+        63, "the exact sum of the products");
     if (s != ASSAY_OK)
         return s;
     if (d->u->op == ASSAY_OP_SVDF_FEATURE)

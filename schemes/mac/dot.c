@@ -6,7 +6,7 @@ enum { MAX_TERMS = 64 + 1 };
 /* Scale codes have no zero and no Inf: exponents are added. */
 static void scale_by(assay_mac_value *v, uint8_t code)
 {
-    const assay_mac_value s = assay_mac_decode(ASSAY_MAC_E8M0, code);
+    const assay_mac_value s = mac_decode(ASSAY_MAC_E8M0, code);
     if (s.kind == ASSAY_MAC_NAN)
         v->kind = ASSAY_MAC_NAN;
     v->unit += s.unit;
@@ -21,8 +21,8 @@ static bool is_zero(const assay_mac_value *v)
 /* Exact, digits as they come: not normalised. */
 static assay_mac_value product(const assay_mac *m, const assay_mac_row *row, size_t i)
 {
-    const assay_mac_value a = assay_mac_decode((enum assay_mac_format)m->a, row->a[i]),
-                          b = assay_mac_decode((enum assay_mac_format)m->b, row->b[i]);
+    const assay_mac_value a = mac_decode((enum assay_mac_format)m->a, row->a[i]),
+                          b = mac_decode((enum assay_mac_format)m->b, row->b[i]);
     assay_mac_value p = {.kind = a.kind > b.kind ? a.kind : b.kind,
                          .negative = a.negative != b.negative,
                          .unit = a.unit + b.unit,
@@ -69,7 +69,7 @@ static assay_mac_value aligned_sum(const assay_mac *m, const assay_mac_value *te
         if (digits == 0)
             continue;
         sum += drop < 0 ? signed_digits * ((int64_t)1 << -drop)
-                        : assay_round_shift(signed_digits, (unsigned)drop,
+                        : apply_round_shift(signed_digits, (unsigned)drop,
                                             (enum assay_rounding)m->align_cut);
     }
     return (assay_mac_value){.negative = sum < 0,
@@ -82,7 +82,7 @@ static uint32_t step(const assay_mac *m, const assay_mac_row *row, size_t first,
     const enum assay_mac_format out = (enum assay_mac_format)m->out;
     const assay_mac_rounding how = {
         (enum assay_rounding)m->out_round,
-        m->out_frac > 0 ? (int)m->out_frac : assay_mac_layout_of(out)->fraction_bits, false};
+        m->out_frac > 0 ? (int)m->out_frac : mac_layout_of(out)->fraction_bits, false};
     assay_mac_value term[MAX_TERMS];
     const size_t n = (size_t)m->group;
     for (size_t i = 0; i < n; i++)
@@ -93,7 +93,7 @@ static uint32_t step(const assay_mac *m, const assay_mac_row *row, size_t first,
         return (uint32_t)m->nan;
     if (sum.kind == ASSAY_MAC_NUMBER)
         sum = aligned_sum(m, term, n + 1);
-    return assay_mac_encode(out, &sum, &how);
+    return mac_encode(out, &sum, &how);
 }
 
 /* The accumulator that comes in as a number of the result's format, which holds it: digits move up,
@@ -101,16 +101,15 @@ static uint32_t step(const assay_mac *m, const assay_mac_row *row, size_t first,
 static uint32_t widened(const assay_mac *m, uint32_t c)
 {
     const enum assay_mac_format out = (enum assay_mac_format)m->out;
-    const assay_mac_rounding exact = {ASSAY_ROUND_TRUNC, assay_mac_layout_of(out)->fraction_bits,
-                                      false};
-    const assay_mac_value v = assay_mac_decode((enum assay_mac_format)m->acc, c);
-    return assay_mac_encode(out, &v, &exact);
+    const assay_mac_rounding exact = {ASSAY_ROUND_TRUNC, mac_layout_of(out)->fraction_bits, false};
+    const assay_mac_value v = mac_decode((enum assay_mac_format)m->acc, c);
+    return mac_encode(out, &v, &exact);
 }
 
-uint32_t assay_mac_dot(const assay_mac *m, const assay_mac_row *row)
+uint32_t mac_dot(const assay_mac *m, const assay_mac_row *row)
 {
     uint32_t d = widened(m, row->c);
     for (size_t i = 0; i < row->k; i += (size_t)m->group)
-        d = step(m, row, i, assay_mac_decode((enum assay_mac_format)m->out, d));
+        d = step(m, row, i, mac_decode((enum assay_mac_format)m->out, d));
     return d;
 }

@@ -7,12 +7,12 @@
     {name, bits, exponent, fraction, bias, ASSAY_MAC_##specials},
 static const assay_mac_layout layouts[] = {ASSAY_MAC_FLOATS(LAYOUT)};
 
-const assay_mac_layout *assay_mac_layout_of(enum assay_mac_format f)
+const assay_mac_layout *mac_layout_of(enum assay_mac_format f)
 {
     return &layouts[f];
 }
 
-bool assay_mac_format_parse(const char *name, enum assay_mac_format *f)
+bool mac_format_parse(const char *name, enum assay_mac_format *f)
 {
     for (int i = 0; i < ASSAY_MAC_FORMATS; i++)
         if (strcmp(layouts[i].name, name) == 0) {
@@ -46,7 +46,7 @@ static enum assay_mac_kind kind_of(const assay_mac_layout *l, uint32_t magnitude
     }
 }
 
-assay_mac_value assay_mac_decode(enum assay_mac_format f, uint32_t pattern)
+assay_mac_value mac_decode(enum assay_mac_format f, uint32_t pattern)
 {
     const assay_mac_layout *l = &layouts[f];
     if (f == ASSAY_MAC_TF32)
@@ -117,8 +117,8 @@ static uint32_t beyond(enum assay_mac_format f, bool negative, bool saturate)
     return not_a_number(f, negative);
 }
 
-uint32_t assay_mac_encode(enum assay_mac_format f, const assay_mac_value *v,
-                          const assay_mac_rounding *how)
+uint32_t mac_encode(enum assay_mac_format f, const assay_mac_value *v,
+                    const assay_mac_rounding *how)
 {
     const assay_mac_layout *l = &layouts[f];
     if (v->kind == ASSAY_MAC_NAN)
@@ -137,7 +137,7 @@ uint32_t assay_mac_encode(enum assay_mac_format f, const assay_mac_value *v,
     assay_int128 n = v->significand;
     n = v->negative ? -n : n;
     n = drop < 0 ? n * ((assay_int128)1 << -drop)
-                 : assay_round_shift128(n, drop < 127 ? (unsigned)drop : 127, how->mode);
+                 : apply_round_shift128(n, drop < 127 ? (unsigned)drop : 127, how->mode);
     /* Digits carry into the exponent field; a subnormal's unit digit makes it that of field 1. */
     const uint64_t digits = (uint64_t)(n < 0 ? -n : n) << (l->fraction_bits - how->fraction_bits);
     const uint64_t magnitude = ((uint64_t)(unit - least) << l->fraction_bits) + digits;

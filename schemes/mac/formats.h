@@ -29,9 +29,9 @@ typedef struct assay_mac_layout {
 } assay_mac_layout;
 
 /* The layout of a format; it lives as long as the program. */
-const assay_mac_layout *assay_mac_layout_of(enum assay_mac_format f);
+const assay_mac_layout *mac_layout_of(enum assay_mac_format f);
 /* True and *f set when `name` is a format's name, else false. */
-bool assay_mac_format_parse(const char *name, enum assay_mac_format *f);
+bool mac_format_parse(const char *name, enum assay_mac_format *f);
 
 enum assay_mac_kind {
     ASSAY_MAC_NUMBER, /* zero too: significand 0 */
@@ -50,7 +50,7 @@ typedef struct assay_mac_value {
 } assay_mac_value;
 
 /* What a pattern of format f stands for; bits above the format's are ignored. */
-assay_mac_value assay_mac_decode(enum assay_mac_format f, uint32_t pattern);
+assay_mac_value mac_decode(enum assay_mac_format f, uint32_t pattern);
 
 /* How a number enters a format. */
 typedef struct assay_mac_rounding {
@@ -63,7 +63,7 @@ typedef struct assay_mac_rounding {
  * is not read. A NaN gives the quiet one of fewest digits (FINITE: the largest number, as ONNX's
  * Cast to float4 has it); Inf what overflow gives, but NaN in a FNUZ format. Saturating Inf and
  * NaN follow the tables of ONNX's Cast, opset 24. */
-uint32_t assay_mac_encode(enum assay_mac_format f, const assay_mac_value *v,
-                          const assay_mac_rounding *how);
+uint32_t mac_encode(enum assay_mac_format f, const assay_mac_value *v,
+                    const assay_mac_rounding *how);
 
 #endif

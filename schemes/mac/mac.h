@@ -25,7 +25,7 @@ typedef struct assay_mac_row {
 } assay_mac_row;
 
 /* The pattern, in format `out`, of c + sum of a[i] * b[i], step after step, K ascending. */
-uint32_t assay_mac_dot(const assay_mac *m, const assay_mac_row *row);
+uint32_t mac_dot(const assay_mac *m, const assay_mac_row *row);
 
 /* A unit file: its record and who it is. */
 typedef struct assay_mac_unit {
@@ -35,10 +35,10 @@ typedef struct assay_mac_unit {
 
 /* Reads a unit file's text; `file` names it in messages. ASSAY_ERR_INPUT or _SCHEME with the place
  * of what is wrong. */
-assay_status assay_mac_read(const char *file, const char *text, size_t length, assay_mac_unit *out,
-                            assay_error *err);
+assay_status mac_read(const char *file, const char *text, size_t length, assay_mac_unit *out,
+                      assay_error *err);
 /* A shipped unit by name, or (a name with '/' or ending in .yaml) a file. */
-assay_status assay_mac_open(const char *name, assay_mac_unit *out, assay_error *err);
+assay_status mac_open(const char *name, assay_mac_unit *out, assay_error *err);
 /* Names of the shipped units, in order, NULL at the end; and a unit's text, or NULL. */
 const char *const *assay_mac_units(void);
 const char *assay_mac_unit_text(const char *name, size_t *length);

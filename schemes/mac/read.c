@@ -45,7 +45,7 @@ static assay_status read_parameter(const char *file, const assay_tree *t, const 
     const char *text = t->kind == ASSAY_TREE_SCALAR ? t->text : "";
     if (p->kind == FORMAT) {
         enum assay_mac_format f;
-        if (!assay_mac_format_parse(text, &f))
+        if (!mac_format_parse(text, &f))
             return wrong(file, t, "a format (f32, bf16, e4m3fn, ...: schemes/mac/formats.def)",
                          err);
         *out = f;
@@ -53,7 +53,7 @@ static assay_status read_parameter(const char *file, const assay_tree *t, const 
     }
     if (p->kind == MODE) {
         enum assay_rounding mode;
-        if (!assay_rounding_parse(text, &mode))
+        if (!apply_rounding_parse(text, &mode))
             return wrong(file, t, "a rounding (trunc, floor, half-even, odd, ...)", err);
         *out = mode;
         return ASSAY_OK;
@@ -83,9 +83,9 @@ static const char *contradiction(const assay_mac *m)
         return "acc and out take f32, f16 or bf16";
     if (m->acc != m->out && m->out != ASSAY_MAC_F32)
         return "out does not hold every number of acc";
-    if (m->out_frac > assay_mac_layout_of((enum assay_mac_format)m->out)->fraction_bits)
+    if (m->out_frac > mac_layout_of((enum assay_mac_format)m->out)->fraction_bits)
         return "out_frac is more than out has";
-    if (m->nan >> assay_mac_layout_of((enum assay_mac_format)m->out)->bits != 0)
+    if (m->nan >> mac_layout_of((enum assay_mac_format)m->out)->bits != 0)
         return "nan is wider than out";
     return NULL;
 }
@@ -147,8 +147,8 @@ static assay_status read_key(const char *file, const assay_tree *c, assay_mac_un
                       c->line, c->column, c->key);
 }
 
-assay_status assay_mac_read(const char *file, const char *text, size_t length, assay_mac_unit *out,
-                            assay_error *err)
+assay_status mac_read(const char *file, const char *text, size_t length, assay_mac_unit *out,
+                      assay_error *err)
 {
     assay_tree *t;
     *out = (assay_mac_unit){.name = ""};
@@ -172,18 +172,18 @@ static assay_status open_file(const char *path, assay_mac_unit *out, assay_error
     assay_status s = assay_scheme_read_file(path, &text, &length, err);
     if (s != ASSAY_OK)
         return s;
-    s = assay_mac_read(path, text, length, out, err);
+    s = mac_read(path, text, length, out, err);
     free(text);
     return s;
 }
 
-assay_status assay_mac_open(const char *name, assay_mac_unit *out, assay_error *err)
+assay_status mac_open(const char *name, assay_mac_unit *out, assay_error *err)
 {
     size_t length;
     const char *text = assay_mac_unit_text(name, &length);
     const char *dot = strrchr(name, '.');
     if (text != NULL)
-        return assay_mac_read(name, text, length, out, err);
+        return mac_read(name, text, length, out, err);
     if (strchr(name, '/') != NULL || (dot != NULL && strcmp(dot, ".yaml") == 0))
         return open_file(name, out, err);
     assay_guess g = ASSAY_GUESS(name);

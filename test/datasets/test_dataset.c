@@ -20,22 +20,22 @@ static void folder_with_labels(void **state)
     folder_put_text(state, "labels.txt", "# a comment\nb c.png 2\r\n\na.png\t0");
     folder_put_text(state, "classes.txt", "zero\none\ntwo # 2\n");
     assay_dataset *d = folder_opened(state, ".", NULL);
-    assert_int_equal(assay_dataset_count(d), 2);
-    assert_int_equal(assay_dataset_label(d, 0), 2);
-    assert_int_equal(assay_dataset_label(d, 1), 0);
-    assert_int_equal(assay_dataset_class_count(d), 3);
-    assert_string_equal(assay_dataset_class_name(d, 2), "two # 2");
-    assert_string_equal(assay_sample_print(assay_dataset_sample_type(d), name, sizeof name),
+    assert_int_equal(dataset_count(d), 2);
+    assert_int_equal(dataset_label(d, 0), 2);
+    assert_int_equal(dataset_label(d, 1), 0);
+    assert_int_equal(dataset_class_count(d), 3);
+    assert_string_equal(dataset_class_name(d, 2), "two # 2");
+    assert_string_equal(dataset_sample_print(dataset_sample_type(d), name, sizeof name),
                         "uint8 [4,5,1]");
-    assert_int_equal(assay_dataset_read(d, 0, pixels, NULL), ASSAY_OK);
+    assert_int_equal(dataset_read(d, 0, pixels, NULL), ASSAY_OK);
     assert_int_equal(pixels[0], 100);
     assert_int_equal(pixels[19], 119);
-    assert_int_equal(assay_dataset_read(d, 1, pixels, NULL), ASSAY_OK);
+    assert_int_equal(dataset_read(d, 1, pixels, NULL), ASSAY_OK);
     assert_int_equal(pixels[0], 7);
-    assert_non_null(strstr(assay_dataset_sample_name(d, 0, name, sizeof name), "/b c.png"));
-    assert_int_not_equal(assay_dataset_read(d, 2, pixels, NULL), ASSAY_OK);
-    assert_int_not_equal(assay_dataset_read(d, -1, pixels, NULL), ASSAY_OK);
-    assay_dataset_close(d);
+    assert_non_null(strstr(dataset_sample_name(d, 0, name, sizeof name), "/b c.png"));
+    assert_int_not_equal(dataset_read(d, 2, pixels, NULL), ASSAY_OK);
+    assert_int_not_equal(dataset_read(d, -1, pixels, NULL), ASSAY_OK);
+    dataset_close(d);
 }
 
 static void folder_without_labels(void **state)
@@ -45,12 +45,12 @@ static void folder_without_labels(void **state)
     folder_gray_png(state, "a.png", 4, 5, 1);
     folder_put_text(state, "c.txt", "not an image");
     assay_dataset *d = folder_opened(state, ".", NULL);
-    assert_int_equal(assay_dataset_count(d), 2);
-    assert_int_equal(assay_dataset_label(d, 0), -1);
-    assert_int_equal(assay_dataset_class_count(d), 0);
-    assert_int_equal(assay_dataset_read(d, 0, pixels, NULL), ASSAY_OK);
+    assert_int_equal(dataset_count(d), 2);
+    assert_int_equal(dataset_label(d, 0), -1);
+    assert_int_equal(dataset_class_count(d), 0);
+    assert_int_equal(dataset_read(d, 0, pixels, NULL), ASSAY_OK);
     assert_int_equal(pixels[0], 1);
-    assay_dataset_close(d);
+    dataset_close(d);
 }
 
 static void one_image(void **state)
@@ -60,11 +60,11 @@ static void one_image(void **state)
     folder_gray_png(state, "b.png", 4, 5, 2);
     folder_put_text(state, "labels.txt", "b.png 1\n");
     assay_dataset *d = folder_opened(state, "a.png", NULL);
-    assert_int_equal(assay_dataset_count(d), 1);
-    assert_int_equal(assay_dataset_label(d, 0), -1);
-    assert_int_equal(assay_dataset_read(d, 0, pixels, NULL), ASSAY_OK);
+    assert_int_equal(dataset_count(d), 1);
+    assert_int_equal(dataset_label(d, 0), -1);
+    assert_int_equal(dataset_read(d, 0, pixels, NULL), ASSAY_OK);
     assert_int_equal(pixels[0], 9);
-    assay_dataset_close(d);
+    dataset_close(d);
     folder_put_text(state, "a.png", "broken");
     folder_refused(state, "a.png", NULL, ASSAY_ERR_INPUT, "a.png: not a PNG file");
 }
@@ -102,10 +102,10 @@ static void nothing_is_resized(void **state)
     folder_gray_png(state, "a.png", 4, 5, 1);
     folder_gray_png(state, "b.png", 5, 4, 1);
     assay_dataset *d = folder_opened(state, ".", NULL);
-    assert_int_equal(assay_dataset_read(d, 1, pixels, &err), ASSAY_ERR_INPUT);
+    assert_int_equal(dataset_read(d, 1, pixels, &err), ASSAY_ERR_INPUT);
     assert_non_null(strstr(err.text, "/b.png: the image is [5,4,1]"));
     assert_non_null(strstr(err.text, "uint8 [4,5,1]"));
-    assay_dataset_close(d);
+    dataset_close(d);
 }
 
 /* A folder without images: a sample each .npy, whatever 1s stand in front of an image. */
@@ -116,28 +116,28 @@ static void folder_of_arrays(void **state)
     assay_error err;
     assay_npy a = {ASSAY_NPY_F4, 4, {1, 3, 2, 2}, values}, b = {ASSAY_NPY_F4, 3, {3, 2, 2}, values},
               other = {ASSAY_NPY_F4, 3, {2, 2, 3}, values};
-    assert_int_equal(assay_npy_write_file(folder_path(state, "b.npy", path), &b, NULL), ASSAY_OK);
-    assert_int_equal(assay_npy_write_file(folder_path(state, "a.npy", path), &a, NULL), ASSAY_OK);
+    assert_int_equal(text_npy_write_file(folder_path(state, "b.npy", path), &b, NULL), ASSAY_OK);
+    assert_int_equal(text_npy_write_file(folder_path(state, "a.npy", path), &a, NULL), ASSAY_OK);
     assay_dataset *d = folder_opened(state, ".", NULL);
-    assert_int_equal(assay_dataset_count(d), 2);
-    assert_int_equal(assay_dataset_label(d, 0), -1);
-    assert_string_equal(assay_sample_print(assay_dataset_sample_type(d), text, sizeof text),
+    assert_int_equal(dataset_count(d), 2);
+    assert_int_equal(dataset_label(d, 0), -1);
+    assert_string_equal(dataset_sample_print(dataset_sample_type(d), text, sizeof text),
                         "float32 [3,2,2]");
     for (int64_t i = 0; i < 2; i++) {
         memset(out, 0, sizeof out);
-        assert_int_equal(assay_dataset_read(d, i, out, NULL), ASSAY_OK);
+        assert_int_equal(dataset_read(d, i, out, NULL), ASSAY_OK);
         assert_memory_equal(out, values, sizeof out);
     }
-    assay_dataset_close(d);
+    dataset_close(d);
     folder_put_text(state, "labels.txt", "b.npy 1\na.npy 0\n");
     d = folder_opened(state, ".", NULL);
-    assert_int_equal(assay_dataset_label(d, 0), 1);
-    assay_dataset_close(d);
-    assert_int_equal(assay_npy_write_file(folder_path(state, "a.npy", path), &other, NULL), 0);
+    assert_int_equal(dataset_label(d, 0), 1);
+    dataset_close(d);
+    assert_int_equal(text_npy_write_file(folder_path(state, "a.npy", path), &other, NULL), 0);
     d = folder_opened(state, ".", NULL);
-    assert_int_equal(assay_dataset_read(d, 1, out, &err), ASSAY_ERR_INPUT);
+    assert_int_equal(dataset_read(d, 1, out, &err), ASSAY_ERR_INPUT);
     assert_non_null(strstr(err.text, "a.npy: holds float32 [2,2,3]; expected float32 [3,2,2]"));
-    assay_dataset_close(d);
+    dataset_close(d);
     folder_put_text(state, "b.npy", "broken");
     folder_refused(state, ".", NULL, ASSAY_ERR_INPUT, "b.npy");
 }
@@ -152,18 +152,18 @@ static void idx_images(void **state)
     unsigned char pixels[6];
     folder_put(state, "t10k-images-idx3-ubyte", images, sizeof images);
     assay_dataset *d = folder_opened(state, "t10k-images-idx3-ubyte", NULL);
-    assert_int_equal(assay_dataset_label(d, 1), -1);
-    assay_dataset_close(d);
+    assert_int_equal(dataset_label(d, 1), -1);
+    dataset_close(d);
     folder_put(state, "t10k-labels-idx1-ubyte", labels, sizeof labels);
     d = folder_opened(state, "t10k-images-idx3-ubyte", NULL);
-    assert_int_equal(assay_dataset_count(d), 2);
-    assert_int_equal(assay_dataset_sample_type(d)->rank, 3);
-    assert_int_equal(assay_dataset_sample_type(d)->shape[2], 1);
-    assert_int_equal(assay_dataset_label(d, 0), 7);
-    assert_int_equal(assay_dataset_label(d, 1), 3);
-    assert_int_equal(assay_dataset_read(d, 1, pixels, NULL), ASSAY_OK);
+    assert_int_equal(dataset_count(d), 2);
+    assert_int_equal(dataset_sample_type(d)->rank, 3);
+    assert_int_equal(dataset_sample_type(d)->shape[2], 1);
+    assert_int_equal(dataset_label(d, 0), 7);
+    assert_int_equal(dataset_label(d, 1), 3);
+    assert_int_equal(dataset_read(d, 1, pixels, NULL), ASSAY_OK);
     assert_memory_equal(pixels, images + 22, 6);
-    assay_dataset_close(d);
+    dataset_close(d);
 
     folder_put(state, "t10k-labels-idx1-ubyte", labels, sizeof labels - 1);
     folder_refused(state, "t10k-images-idx3-ubyte", NULL, ASSAY_ERR_INPUT, "promises 2 labels");
@@ -181,10 +181,10 @@ static void idx_is_big_endian(void **state)
     int32_t values[2];
     folder_put(state, "x", "\0\0\x0c\2\0\0\0\1\0\0\0\2\1\2\3\4\xff\xff\xff\xfe", 20);
     assay_dataset *d = folder_opened(state, "x", NULL);
-    assert_int_equal(assay_dataset_read(d, 0, values, NULL), ASSAY_OK);
+    assert_int_equal(dataset_read(d, 0, values, NULL), ASSAY_OK);
     assert_int_equal(values[0], 0x01020304);
     assert_int_equal(values[1], -2);
-    assay_dataset_close(d);
+    dataset_close(d);
 }
 
 static void cifar10(void **state)
@@ -196,13 +196,13 @@ static void cifar10(void **state)
     file[3073] = 4;
     folder_put(state, "test_batch.bin", file, sizeof file);
     assay_dataset *d = folder_opened(state, "test_batch.bin", NULL);
-    assert_int_equal(assay_dataset_count(d), 2);
-    assert_true(assay_dataset_sample_type(d)->planar);
-    assert_int_equal(assay_dataset_label(d, 0), 9);
-    assert_int_equal(assay_dataset_label(d, 1), 4);
-    assert_int_equal(assay_dataset_read(d, 1, pixels, NULL), ASSAY_OK);
+    assert_int_equal(dataset_count(d), 2);
+    assert_true(dataset_sample_type(d)->planar);
+    assert_int_equal(dataset_label(d, 0), 9);
+    assert_int_equal(dataset_label(d, 1), 4);
+    assert_int_equal(dataset_read(d, 1, pixels, NULL), ASSAY_OK);
     assert_memory_equal(pixels, file + 3074, 3072);
-    assay_dataset_close(d);
+    dataset_close(d);
     folder_put(state, "short.bin", file, sizeof file - 1);
     folder_refused(state, "short.bin", NULL, ASSAY_ERR_INPUT, "3073");
     file[3073] = 10;
@@ -216,15 +216,15 @@ static void npy_samples(void **state)
     float values[6] = {1, 2, 3, 4, 5, 6}, sample[2];
     int32_t labels[3] = {5, 0, 2};
     assay_npy a = {ASSAY_NPY_F4, 2, {3, 2}, values}, l = {ASSAY_NPY_I4, 1, {3}, labels};
-    assert_int_equal(assay_npy_write_file(folder_path(state, "a.npy", path), &a, NULL), ASSAY_OK);
-    assert_int_equal(assay_npy_write_file(folder_path(state, "a_labels.npy", path), &l, NULL), 0);
+    assert_int_equal(text_npy_write_file(folder_path(state, "a.npy", path), &a, NULL), ASSAY_OK);
+    assert_int_equal(text_npy_write_file(folder_path(state, "a_labels.npy", path), &l, NULL), 0);
     assay_dataset *d = folder_opened(state, "a.npy", NULL);
-    assert_int_equal(assay_dataset_count(d), 3);
-    assert_int_equal(assay_dataset_sample_type(d)->rank, 1);
-    assert_int_equal(assay_dataset_label(d, 2), 2);
-    assert_int_equal(assay_dataset_read(d, 2, sample, NULL), ASSAY_OK);
+    assert_int_equal(dataset_count(d), 3);
+    assert_int_equal(dataset_sample_type(d)->rank, 1);
+    assert_int_equal(dataset_label(d, 2), 2);
+    assert_int_equal(dataset_read(d, 2, sample, NULL), ASSAY_OK);
     assert_true(sample[0] == 5 && sample[1] == 6);
-    assay_dataset_close(d);
+    dataset_close(d);
 
     folder_put_text(state, "labels", "1\n2\n");
     assay_dataset_options options = {.labels = folder_path(state, "labels", path)};
@@ -233,16 +233,16 @@ static void npy_samples(void **state)
     folder_refused(state, "a.npy", &options, ASSAY_ERR_INPUT, "labels:3: expected a label");
     folder_put_text(state, "labels", "1\n\n# three\n2\n3");
     d = folder_opened(state, "a.npy", &options);
-    assert_int_equal(assay_dataset_label(d, 2), 3);
-    assay_dataset_close(d);
+    assert_int_equal(dataset_label(d, 2), 3);
+    dataset_close(d);
     labels[1] = -4;
     char other[128];
-    assert_int_equal(assay_npy_write_file(folder_path(state, "a_labels.npy", other), &l, NULL), 0);
+    assert_int_equal(text_npy_write_file(folder_path(state, "a_labels.npy", other), &l, NULL), 0);
     folder_refused(state, "a.npy", NULL, ASSAY_ERR_INPUT, "label 1 is -4");
     assert_int_equal(truncate(folder_path(state, "a.npy", other), 150), 0);
     folder_refused(state, "a.npy", &options, ASSAY_ERR_INPUT, "promises 3 samples of 8 bytes");
     a.rank = 0;
-    assert_int_equal(assay_npy_write_file(folder_path(state, "s.npy", other), &a, NULL), ASSAY_OK);
+    assert_int_equal(text_npy_write_file(folder_path(state, "s.npy", other), &a, NULL), ASSAY_OK);
     folder_refused(state, "s.npy", NULL, ASSAY_ERR_INPUT, "no samples");
 }
 
@@ -252,12 +252,12 @@ static void raw_samples(void **state)
     assay_dataset_options options = {.raw = "i16:1x2"};
     folder_put(state, "r", "\1\0\2\0\3\0\xff\xff", 8);
     assay_dataset *d = folder_opened(state, "r", &options);
-    assert_int_equal(assay_dataset_count(d), 2);
-    assert_int_equal(assay_dataset_sample_type(d)->rank, 2);
-    assert_int_equal(assay_dataset_read(d, 1, sample, NULL), ASSAY_OK);
+    assert_int_equal(dataset_count(d), 2);
+    assert_int_equal(dataset_sample_type(d)->rank, 2);
+    assert_int_equal(dataset_read(d, 1, sample, NULL), ASSAY_OK);
     assert_int_equal(sample[0], 3);
     assert_int_equal(sample[1], -1);
-    assay_dataset_close(d);
+    dataset_close(d);
     options.raw = "i16:3";
     folder_refused(state, "r", &options, ASSAY_ERR_INPUT, "no whole number");
     static const char *const wrong[] = {"",       "i16",    "i16:",   "i17:2",
@@ -286,8 +286,8 @@ static void *read_all(void *arg)
 {
     reading *r = arg;
     float values[32 * 32];
-    for (int64_t i = 0; i < assay_dataset_count(r->d); i++) {
-        if (assay_dataset_read_input(r->d, r->p, i, r->type, values, NULL))
+    for (int64_t i = 0; i < dataset_count(r->d); i++) {
+        if (dataset_read_input(r->d, r->p, i, r->type, values, NULL))
             return "a sample cannot be read";
         for (int k = 0; k < 32 * 32; k++)
             r->sum += values[k];
@@ -309,13 +309,13 @@ static void shipped_glyphs(void **state)
         assay_sample_type type;
         assay_error err = {0};
         test_source(sets[s].name, path, sizeof path);
-        assert_ok(assay_dataset_open(path, NULL, &d, &err), &err);
-        assert_ok(assay_preprocess_find(path, &p, NULL, &err), &err);
-        assert_int_equal(assay_dataset_count(d), sets[s].count);
-        assert_int_equal(assay_dataset_class_count(d), 34);
-        assert_int_equal(assay_preprocess_type(&p, assay_dataset_sample_type(d), path, &type, NULL),
+        assert_ok(dataset_open(path, NULL, &d, &err), &err);
+        assert_ok(dataset_preprocess_find(path, &p, NULL, &err), &err);
+        assert_int_equal(dataset_count(d), sets[s].count);
+        assert_int_equal(dataset_class_count(d), 34);
+        assert_int_equal(dataset_preprocess_type(&p, dataset_sample_type(d), path, &type, NULL),
                          ASSAY_OK);
-        assert_int_equal(assay_sample_count(&type), 32 * 32);
+        assert_int_equal(dataset_sample_count(&type), 32 * 32);
         reading a = {d, &p, &type, 0}, b = a;
         pthread_t thread;
         void *trouble;
@@ -324,7 +324,7 @@ static void shipped_glyphs(void **state)
         assert_int_equal(pthread_join(thread, &trouble), 0);
         assert_null(trouble);
         assert_true(a.sum == b.sum && a.sum != 0);
-        assay_dataset_close(d);
+        dataset_close(d);
     }
 }
 
@@ -339,20 +339,20 @@ static void real_npy_sets(void **state)
     if (!test_shared("datasets/kws01/kws01_i8.npy", path, sizeof path) ||
         !test_shared("datasets/kws01/kws01_labels.npy", labels, sizeof labels))
         skip();
-    assert_ok(assay_dataset_open(path, &options, &d, &err), &err);
-    assert_int_equal(assay_dataset_count(d), 1000);
-    assert_string_equal(assay_sample_print(assay_dataset_sample_type(d), text, sizeof text),
+    assert_ok(dataset_open(path, &options, &d, &err), &err);
+    assert_int_equal(dataset_count(d), 1000);
+    assert_string_equal(dataset_sample_print(dataset_sample_type(d), text, sizeof text),
                         "int8 [49,10,1]");
     for (int64_t i = 0; i < 1000; i++)
-        assert_in_range(assay_dataset_label(d, i), 0, 11);
-    assay_dataset_close(d);
+        assert_in_range(dataset_label(d, i), 0, 11);
+    dataset_close(d);
     test_shared("datasets/cifar10_subset/cifar10_exact_u8.npy", path, sizeof path);
     test_shared("datasets/cifar10_subset/cifar10_exact_labels.npy", labels, sizeof labels);
-    assert_ok(assay_dataset_open(path, &options, &d, &err), &err);
-    assert_int_equal(assay_dataset_count(d), 1017);
+    assert_ok(dataset_open(path, &options, &d, &err), &err);
+    assert_int_equal(dataset_count(d), 1017);
     for (int64_t i = 0; i < 1017; i++)
-        assert_in_range(assay_dataset_label(d, i), 0, 9);
-    assay_dataset_close(d);
+        assert_in_range(dataset_label(d, i), 0, 9);
+    dataset_close(d);
 }
 
 int main(void)

@@ -20,22 +20,23 @@ static void png_forms(void **state)
     char path[128];
     assay_image image;
     folder_put_png(state, "rgb.png", 2, 2, PNG_COLOR_TYPE_RGB, 8, 0, rgb, 6);
-    assert_int_equal(assay_png_read_file(folder_path(state, "rgb.png", path), &image, NULL), 0);
+    assert_int_equal(dataset_png_read_file(folder_path(state, "rgb.png", path), &image, NULL), 0);
     assert_int_equal(image.channels, 3);
     assert_memory_equal(image.pixels, rgb, 12);
     free(image.pixels);
     folder_put_png(state, "rgba.png", 2, 2, PNG_COLOR_TYPE_RGBA, 8, PNG_INTERLACE_ADAM7, rgba, 8);
-    assert_int_equal(assay_png_read_file(folder_path(state, "rgba.png", path), &image, NULL), 0);
+    assert_int_equal(dataset_png_read_file(folder_path(state, "rgba.png", path), &image, NULL), 0);
     assert_int_equal(image.channels, 3);
     assert_memory_equal(image.pixels, rgb, 12);
     free(image.pixels);
     folder_put_png(state, "bits.png", 2, 2, PNG_COLOR_TYPE_GRAY, 1, 0, bits, 1);
-    assert_int_equal(assay_png_read_file(folder_path(state, "bits.png", path), &image, NULL), 0);
+    assert_int_equal(dataset_png_read_file(folder_path(state, "bits.png", path), &image, NULL), 0);
     assert_int_equal(image.channels, 1);
     assert_memory_equal(image.pixels, "\0\xff\xff\0", 4);
     free(image.pixels);
     folder_put_png(state, "palette.png", 2, 2, PNG_COLOR_TYPE_PALETTE, 1, 0, bits, 1);
-    assert_int_equal(assay_png_read_file(folder_path(state, "palette.png", path), &image, NULL), 0);
+    assert_int_equal(dataset_png_read_file(folder_path(state, "palette.png", path), &image, NULL),
+                     0);
     assert_int_equal(image.channels, 3);
     assert_memory_equal(image.pixels, "\12\24\36\310\144\62\310\144\62\12\24\36", 12);
     free(image.pixels);
@@ -49,15 +50,15 @@ static void png_refusals(void **state)
     assay_image image;
     assay_error err;
     folder_put_png(state, "deep.png", 2, 2, PNG_COLOR_TYPE_GRAY, 16, 0, wide, 4);
-    assert_int_equal(assay_png_read_file(folder_path(state, "deep.png", path), &image, &err),
+    assert_int_equal(dataset_png_read_file(folder_path(state, "deep.png", path), &image, &err),
                      ASSAY_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.text, "16-bit"));
     folder_put_png(state, "clear.png", 2, 2, PNG_COLOR_TYPE_GRAY_ALPHA, 8, 0, clear, 4);
-    assert_int_equal(assay_png_read_file(folder_path(state, "clear.png", path), &image, &err),
+    assert_int_equal(dataset_png_read_file(folder_path(state, "clear.png", path), &image, &err),
                      ASSAY_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.text, "row 1, column 0"));
     folder_put_text(state, "text.png", "certainly no image");
-    assert_int_equal(assay_png_read_file(folder_path(state, "text.png", path), &image, &err),
+    assert_int_equal(dataset_png_read_file(folder_path(state, "text.png", path), &image, &err),
                      ASSAY_ERR_INPUT);
     assert_non_null(strstr(err.text, "text.png: not a PNG file"));
 }
@@ -73,7 +74,7 @@ static void every_truncated_png_is_refused(void **state)
         assay_error err = {0};
         void *exact = malloc(n + !n);
         memcpy(exact, bytes, n);
-        assert_int_equal(assay_png_read_memory(exact, n, "a.png", &image, &err), ASSAY_ERR_INPUT);
+        assert_int_equal(dataset_png_read_memory(exact, n, "a.png", &image, &err), ASSAY_ERR_INPUT);
         assert_memory_equal(err.text, "a.png: ", 7);
         assert_null(image.pixels);
         free(exact);
@@ -90,10 +91,10 @@ static void every_flipped_byte_is_noticed(void **state)
     char *bytes = test_read_file(folder_path(state, "a.png", path), &size);
     for (size_t i = 0; i < size; i++) {
         bytes[i] ^= 0x20;
-        assert_int_not_equal(assay_png_read_memory(bytes, size, "a.png", &image, NULL), ASSAY_OK);
+        assert_int_not_equal(dataset_png_read_memory(bytes, size, "a.png", &image, NULL), ASSAY_OK);
         bytes[i] ^= 0x20;
     }
-    assert_int_equal(assay_png_read_memory(bytes, size, "a.png", &image, NULL), ASSAY_OK);
+    assert_int_equal(dataset_png_read_memory(bytes, size, "a.png", &image, NULL), ASSAY_OK);
     free(image.pixels);
     free(bytes);
 }

@@ -12,7 +12,7 @@ static assay_preprocess parsed(const char *text)
 {
     assay_preprocess p;
     assay_error err = {0};
-    assert_ok(assay_preprocess_parse(text, strlen(text), "p.yaml", &p, &err), &err);
+    assert_ok(dataset_preprocess_parse(text, strlen(text), "p.yaml", &p, &err), &err);
     return p;
 }
 
@@ -22,16 +22,16 @@ static void preprocess_text(void **state)
     char a[ASSAY_PREPROCESS_TEXT], b[ASSAY_PREPROCESS_TEXT];
     assay_preprocess p = parsed("scale: 1/255\nmean: [0.5, 0.25, 0.125]\nstd: [2, 2, 2]\n"
                                 "channel_order: BGR\nlayout: NHWC\n");
-    assert_string_equal(assay_preprocess_print(&p, a),
+    assert_string_equal(dataset_preprocess_print(&p, a),
                         "dtype=f32 layout=NHWC channels=BGR scale=0.00392156862745098 "
                         "mean=0.5,0.25,0.125 std=2");
     p = parsed("{dtype: f32, layout: NHWC, channel_order: BGR, scale: 0.00392156862745098,"
                "mean: [5e-1, 25e-2, 0.125], std: 2}");
-    assert_string_equal(assay_preprocess_print(&p, b), a);
+    assert_string_equal(dataset_preprocess_print(&p, b), a);
     p = parsed("mean: 0\n");
-    assert_string_equal(assay_preprocess_print(&p, a), "dtype=f32 layout=stored channels=stored");
+    assert_string_equal(dataset_preprocess_print(&p, a), "dtype=f32 layout=stored channels=stored");
     memset(&p, 0, sizeof p);
-    assert_string_equal(assay_preprocess_print(&p, a),
+    assert_string_equal(dataset_preprocess_print(&p, a),
                         "dtype=stored layout=stored channels=stored");
 }
 
@@ -50,13 +50,13 @@ static void preprocess_resizes(void **state)
     uint8_t u[8];
     int8_t s[8];
     float f[6];
-    assay_resize(&in, (const uint8_t[]){0, 100, 10, 200}, false, &wide, u);
+    dataset_resize(&in, (const uint8_t[]){0, 100, 10, 200}, false, &wide, u);
     assert_memory_equal(u, ((const uint8_t[]){0, 100, 2, 125, 8, 175, 10, 200}), 8);
-    assay_resize(&in, (const uint8_t[]){0, 100, 10, 200}, true, &wide, u);
+    dataset_resize(&in, (const uint8_t[]){0, 100, 10, 200}, true, &wide, u);
     assert_memory_equal(u, ((const uint8_t[]){0, 100, 0, 100, 10, 200, 10, 200}), 8);
-    assay_resize(&planes, (const int8_t[]){-3, 3, -128, 127}, false, &more, s);
+    dataset_resize(&planes, (const int8_t[]){-3, 3, -128, 127}, false, &more, s);
     assert_memory_equal(s, ((const int8_t[]){-3, -2, 2, 3, -128, -64, 63, 127}), 8);
-    assay_resize(&tall, (const float[]){1, 2, 4}, false, &flat, f);
+    dataset_resize(&tall, (const float[]){1, 2, 4}, false, &flat, f);
     assert_memory_equal(f, ((const float[]){1.25f, 1.25f, 1.25f, 3.5f, 3.5f, 3.5f}), sizeof f);
 }
 
@@ -77,16 +77,16 @@ static void preprocess_reads_resized(void **state)
     snprintf(file, sizeof file, "%s/x.npy", path);
     uint8_t pixels[] = {0, 10};
     const assay_npy array = {ASSAY_NPY_U1, 4, {1, 1, 2, 1}, pixels};
-    assert_int_equal(assay_npy_write_file(file, &array, &err), ASSAY_OK);
-    assert_int_equal(assay_dataset_open(file, NULL, &d, &err), ASSAY_OK);
-    assert_int_equal(assay_preprocess_type(&p, assay_dataset_sample_type(d), "x", &type, &err),
+    assert_int_equal(text_npy_write_file(file, &array, &err), ASSAY_OK);
+    assert_int_equal(dataset_open(file, NULL, &d, &err), ASSAY_OK);
+    assert_int_equal(dataset_preprocess_type(&p, dataset_sample_type(d), "x", &type, &err),
                      ASSAY_OK);
     assert_memory_equal(type.shape, ((const int64_t[]){1, 1, 1, 4}), 4 * sizeof(int64_t));
-    assert_int_equal(assay_dataset_read_input(d, &p, 0, &type, values, &err), ASSAY_OK);
+    assert_int_equal(dataset_read_input(d, &p, 0, &type, values, &err), ASSAY_OK);
     assert_memory_equal(values, ((const float[]){0, 1, 4, 5}), sizeof values);
-    assay_dataset_close(d);
+    dataset_close(d);
     test_remove_tree(path);
-    assert_int_equal(assay_preprocess_type(&floats, &row, "x", &type, &err), ASSAY_ERR_INPUT);
+    assert_int_equal(dataset_preprocess_type(&floats, &row, "x", &type, &err), ASSAY_ERR_INPUT);
     assert_non_null(strstr(err.text, "x: preprocessing resizes, but samples are uint8 [4]"));
 }
 
@@ -105,7 +105,7 @@ static void preprocess_is_documented(void **state)
     }
     fclose(f);
     const assay_preprocess p = parsed(text);
-    assert_string_equal(assay_preprocess_print(&p, printed),
+    assert_string_equal(dataset_preprocess_print(&p, printed),
                         "dtype=f32 layout=NCHW channels=RGB scale=0.00392156862745098 "
                         "mean=0.485,0.456,0.406 std=0.229,0.224,0.225 resize=224x224,bilinear");
 }
@@ -117,7 +117,7 @@ static void preprocess_longest_text(void **state)
     assay_preprocess p = {.scales = 16, .means = 16, .stds = 16, .resize = {16384, 16384}};
     for (int i = 0; i < 16; i++)
         p.scale[i] = p.mean[i] = p.std[i] = -1.2345678901234567e-300 * (i + 1);
-    assay_preprocess_print(&p, text);
+    dataset_preprocess_print(&p, text);
     assert_true(strlen(text) < ASSAY_PREPROCESS_TEXT - 1);
     assert_non_null(strstr(text, " std=-1.23456789012345"));
     assert_non_null(strstr(text, " resize=16384x16384,bilinear"));
@@ -160,7 +160,7 @@ static void preprocess_refusals(void **state)
         assay_preprocess p;
         assay_error err = {0};
         assert_int_equal(
-            assay_preprocess_parse(cases[i].text, strlen(cases[i].text), "p.yaml", &p, &err),
+            dataset_preprocess_parse(cases[i].text, strlen(cases[i].text), "p.yaml", &p, &err),
             ASSAY_ERR_INPUT);
         if (!strstr(err.text, cases[i].says))
             fail_msg("\"%s\" does not say \"%s\"", err.text, cases[i].says);
@@ -177,25 +177,25 @@ static void preprocess_values(void **state)
     float f[6];
     assay_preprocess p =
         parsed("{scale: 1/4, mean: [1, 2, 3], std: [1, 2, 4], layout: NCHW, channel_order: RGB}");
-    assert_int_equal(assay_preprocess_type(&p, &in, "d", &out, NULL), ASSAY_OK);
+    assert_int_equal(dataset_preprocess_type(&p, &in, "d", &out, NULL), ASSAY_OK);
     assert_int_equal(out.type, ASSAY_NPY_F4);
     assert_int_equal(out.rank, 4);
     assert_int_equal(out.shape[0], 1);
     assert_int_equal(out.shape[1], 3);
     assert_int_equal(out.shape[3], 2);
-    assay_preprocess_apply(&p, &in, pixels, &out, f);
+    dataset_preprocess_apply(&p, &in, pixels, &out, f);
     static const float planar[6] = {1.5f, 9, 1.5f, 5.25f, 1.125f, 3};
     assert_memory_equal(f, planar, sizeof planar);
     /* BGR: lists are in the network's order. */
     p = parsed("{mean: [1, 2, 3], channel_order: BGR, layout: NHWC}");
-    assert_int_equal(assay_preprocess_type(&p, &in, "d", &out, NULL), ASSAY_OK);
-    assay_preprocess_apply(&p, &in, pixels, &out, f);
+    assert_int_equal(dataset_preprocess_type(&p, &in, "d", &out, NULL), ASSAY_OK);
+    dataset_preprocess_apply(&p, &in, pixels, &out, f);
     static const float bgr[6] = {29, 18, 7, 59, 48, 37};
     assert_memory_equal(f, bgr, sizeof bgr);
     /* Rounded once: 10/255 and so on are not doubly rounded through float. */
     p = parsed("{scale: 1/255, mean: 0.5, std: 0.25}");
-    assert_int_equal(assay_preprocess_type(&p, &in, "d", &out, NULL), ASSAY_OK);
-    assay_preprocess_apply(&p, &in, pixels, &out, f);
+    assert_int_equal(dataset_preprocess_type(&p, &in, "d", &out, NULL), ASSAY_OK);
+    dataset_preprocess_apply(&p, &in, pixels, &out, f);
     for (int i = 0; i < 6; i++)
         assert_true(f[i] == (float)((pixels[i] * (1 / 255.0) - 0.5) / 0.25));
 }
@@ -209,30 +209,30 @@ static void preprocess_passes_integers(void **state)
     int8_t s[6];
     assay_error err;
     assay_preprocess p = parsed("{dtype: u8, layout: NHWC}");
-    assert_int_equal(assay_preprocess_type(&p, &in, "d", &out, NULL), ASSAY_OK);
-    assay_preprocess_apply(&p, &in, planar, &out, u);
+    assert_int_equal(dataset_preprocess_type(&p, &in, "d", &out, NULL), ASSAY_OK);
+    dataset_preprocess_apply(&p, &in, planar, &out, u);
     assert_memory_equal(u, "\0\2\200\1\177\377", 6);
     p = parsed("{dtype: i8}");
-    assert_int_equal(assay_preprocess_type(&p, &in, "d", &out, NULL), ASSAY_OK);
+    assert_int_equal(dataset_preprocess_type(&p, &in, "d", &out, NULL), ASSAY_OK);
     assert_int_equal(out.shape[1], 3);
-    assay_preprocess_apply(&p, &in, planar, &out, s);
+    dataset_preprocess_apply(&p, &in, planar, &out, s);
     for (int i = 0; i < 6; i++)
         assert_int_equal(s[i], planar[i] - 128);
     p = parsed("{dtype: u8, scale: 2}");
-    assert_int_equal(assay_preprocess_type(&p, &in, "d", &out, &err), ASSAY_ERR_INPUT);
+    assert_int_equal(dataset_preprocess_type(&p, &in, "d", &out, &err), ASSAY_ERR_INPUT);
     assert_non_null(strstr(err.text, "need dtype f32"));
     in.type = ASSAY_NPY_I1;
     p = parsed("{dtype: u8}");
-    assert_int_equal(assay_preprocess_type(&p, &in, "d", &out, &err), ASSAY_ERR_INPUT);
+    assert_int_equal(dataset_preprocess_type(&p, &in, "d", &out, &err), ASSAY_ERR_INPUT);
     assert_non_null(strstr(err.text, "asks for u8, but samples are int8"));
     /* Anything, of any rank, as it is. */
     const assay_sample_type odd = {ASSAY_NPY_I4, 1, {2}, false};
     const int32_t values[2] = {-7, 1 << 30};
     int32_t copy[2];
     memset(&p, 0, sizeof p);
-    assert_int_equal(assay_preprocess_type(&p, &odd, "d", &out, NULL), ASSAY_OK);
+    assert_int_equal(dataset_preprocess_type(&p, &odd, "d", &out, NULL), ASSAY_OK);
     assert_int_equal(out.rank, 2);
-    assay_preprocess_apply(&p, &odd, values, &out, copy);
+    dataset_preprocess_apply(&p, &odd, values, &out, copy);
     assert_memory_equal(copy, values, sizeof values);
 }
 
@@ -255,7 +255,7 @@ static void preprocess_must_fit(void **state)
         assay_sample_type out;
         assay_error err;
         assay_preprocess p = parsed(cases[i].text);
-        assert_int_equal(assay_preprocess_type(&p, &in, "d", &out, &err), ASSAY_ERR_INPUT);
+        assert_int_equal(dataset_preprocess_type(&p, &in, "d", &out, &err), ASSAY_ERR_INPUT);
         if (!strstr(err.text, cases[i].says))
             fail_msg("\"%s\" does not say \"%s\"", err.text, cases[i].says);
     }
@@ -272,13 +272,13 @@ static void preprocess_is_found_beside(void **state)
     snprintf(folder, sizeof folder, "%s/test", root);
     snprintf(file, sizeof file, "%s/a.npy", root);
     assert_int_equal(mkdir(folder, 0700), 0);
-    assert_int_equal(assay_preprocess_find(root, &p, &found, NULL), ASSAY_OK);
+    assert_int_equal(dataset_preprocess_find(root, &p, &found, NULL), ASSAY_OK);
     assert_false(found);
     test_write_file(yaml, "scale: 3\n", 9);
     snprintf(image, sizeof image, "%s/a.png", folder);
     const char *const paths[] = {root, folder, file, image};
     for (int i = 0; i < 4; i++) {
-        assert_int_equal(assay_preprocess_find(paths[i], &p, &found, NULL), ASSAY_OK);
+        assert_int_equal(dataset_preprocess_find(paths[i], &p, &found, NULL), ASSAY_OK);
         assert_true(found && p.scale[0] == 3);
     }
     test_remove_tree(root);

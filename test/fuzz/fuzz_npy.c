@@ -12,15 +12,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     assay_error err;
     void *file;
     size_t file_size;
-    if (assay_npy_read_memory(data, size, "input", &a, &err))
+    if (text_npy_read_memory(data, size, "input", &a, &err))
         return 0;
-    if (assay_npy_write_memory(&a, &file, &file_size, &err) ||
-        assay_npy_read_memory(file, file_size, "rewritten", &b, &err) || a.type != b.type ||
+    if (text_npy_write_memory(&a, &file, &file_size, &err) ||
+        text_npy_read_memory(file, file_size, "rewritten", &b, &err) || a.type != b.type ||
         a.rank != b.rank || memcmp(a.shape, b.shape, sizeof a.shape) != 0 ||
-        memcmp(a.data, b.data, assay_npy_bytes(&a)) != 0)
+        memcmp(a.data, b.data, text_npy_bytes(&a)) != 0)
         abort();
     free(file);
-    assay_npy_free(&a);
-    assay_npy_free(&b);
+    text_npy_free(&a);
+    text_npy_free(&b);
     return 0;
 }

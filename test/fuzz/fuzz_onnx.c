@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     assay_graph *g;
     assay_error err = {.status = ASSAY_OK};
 
-    if (assay_onnx_import_memory("input", data, size, NULL, &g, &err)) {
+    if (onnx_import_memory("input", data, size, NULL, &g, &err)) {
         if (g || err.status == ASSAY_OK || err.text[0] == '\0' || err.status == ASSAY_ERR_INTERNAL)
             abort();
         return 0;

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     assay_image image;
     assay_error err;
     unsigned sum = 0;
-    if (assay_png_read_memory(data, size, "input", &image, &err))
+    if (dataset_png_read_memory(data, size, "input", &image, &err))
         return 0;
     size_t count = (size_t)image.height * (size_t)image.width * (size_t)image.channels;
     for (size_t i = 0; i < count; i++)

@@ -11,9 +11,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     assay_preprocess p;
     assay_error err;
     char text[ASSAY_PREPROCESS_TEXT];
-    if (assay_preprocess_parse((const char *)data, size, "input", &p, &err))
+    if (dataset_preprocess_parse((const char *)data, size, "input", &p, &err))
         return 0;
-    if (strchr(assay_preprocess_print(&p, text), '\n'))
+    if (strchr(dataset_preprocess_print(&p, text), '\n'))
         abort();
     return 0;
 }

@@ -41,9 +41,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .compute = make_up, .used = &used, .seen = look, .to = &seen};
     assay_graph *g;
     assay_error err;
-    assay_status s = assay_tflite_import_memory("input", data, size, &g, &err);
+    assay_status s = tfl_import_memory("input", data, size, &g, &err);
     if (s == ASSAY_ERR_UNSUPPORTED)
-        s = assay_tflite_import_entry("input", NULL, data, size, &options, &g, &err);
+        s = tfl_import_entry("input", NULL, data, size, &options, &g, &err);
     if (s == ASSAY_OK)
         assay_graph_free(g);
     return 0;

@@ -372,7 +372,7 @@ static void test_element_wise(bool covered[ASSAY_OP_COUNT])
             continue;
         int n = snprintf(text, sizeof text, "graph t {\n%s\ny: f32[2,6,8,10] = %s(%s)\noutput y }",
                          X4, info->name, info->min_in == 2 ? "x, x" : "x");
-        assert_ok(assay_graph_parse(text, (size_t)n, info->name, NULL, &g, &err), &err);
+        assert_ok(text_graph_parse(text, (size_t)n, info->name, NULL, &g, &err), &err);
         assay_graph_free(g);
         covered[op] = true;
     }
@@ -389,7 +389,7 @@ static void test_cases(void **state)
         assay_error err;
         assay_status s;
         int n = snprintf(text, sizeof text, "graph t {\n%s\n%s\noutput y }", c->inputs, c->node);
-        s = assay_graph_parse(text, (size_t)n, "case", NULL, &g, &err);
+        s = text_graph_parse(text, (size_t)n, "case", NULL, &g, &err);
         if (c->refusal ? s == ASSAY_OK : s != ASSAY_OK)
             print_error("%s\n%s\n", c->inputs, c->node);
         if (c->refusal) {
@@ -414,7 +414,7 @@ static void test_convert_needs_a_type(void **state)
     (void)state;
     assay_graph *g;
     assay_error err;
-    assay_type t = {.elem = assay_f32(), .rank = 1, .dim = {4}};
+    assay_type t = {.elem = apply_f32(), .rank = 1, .dim = {4}};
     const char *name = "y";
     int x, y;
     assert_ok(assay_graph_new("g", &g, &err), &err);

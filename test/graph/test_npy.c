@@ -36,7 +36,7 @@ static void canonical_bytes(void **state)
     assay_npy a = {ASSAY_NPY_I2, 2, {2, 3}, values};
     unsigned char *file;
     size_t size;
-    assert_int_equal(assay_npy_write_memory(&a, (void **)&file, &size, NULL), ASSAY_OK);
+    assert_int_equal(text_npy_write_memory(&a, (void **)&file, &size, NULL), ASSAY_OK);
     assert_int_equal(size, 128 + 12);
     assert_memory_equal(file, header, sizeof header - 1);
     for (size_t i = sizeof header - 1; i < 127; i++)
@@ -58,14 +58,14 @@ static void round_trip_every_type(void **state)
             memset(data, type == ASSAY_NPY_BOOL ? 1 : 0x5b, sizeof data);
             unsigned char *file;
             size_t size;
-            assert_int_equal(assay_npy_write_memory(&a, (void **)&file, &size, NULL), ASSAY_OK);
-            assert_int_equal((size - assay_npy_bytes(&a)) % 64, 0);
-            assert_int_equal(assay_npy_read_memory(file, size, "memory", &b, NULL), ASSAY_OK);
+            assert_int_equal(text_npy_write_memory(&a, (void **)&file, &size, NULL), ASSAY_OK);
+            assert_int_equal((size - text_npy_bytes(&a)) % 64, 0);
+            assert_int_equal(text_npy_read_memory(file, size, "memory", &b, NULL), ASSAY_OK);
             assert_int_equal(b.type, type);
             assert_int_equal(b.rank, rank);
             assert_memory_equal(a.shape, b.shape, sizeof a.shape);
-            assert_memory_equal(a.data, b.data, assay_npy_bytes(&a));
-            assay_npy_free(&b);
+            assert_memory_equal(a.data, b.data, text_npy_bytes(&a));
+            text_npy_free(&b);
             free(file);
         }
     }
@@ -77,11 +77,11 @@ static void empty_array(void **state)
     assay_npy a = {ASSAY_NPY_F4, 3, {4, 0, 7}, NULL}, b;
     void *file;
     size_t size;
-    assert_int_equal(assay_npy_write_memory(&a, &file, &size, NULL), ASSAY_OK);
-    assert_int_equal(assay_npy_read_memory(file, size, "memory", &b, NULL), ASSAY_OK);
-    assert_int_equal(assay_npy_count(&b), 0);
+    assert_int_equal(text_npy_write_memory(&a, &file, &size, NULL), ASSAY_OK);
+    assert_int_equal(text_npy_read_memory(file, size, "memory", &b, NULL), ASSAY_OK);
+    assert_int_equal(text_npy_count(&b), 0);
     assert_int_equal(b.shape[2], 7);
-    assay_npy_free(&b);
+    text_npy_free(&b);
     free(file);
 }
 
@@ -94,18 +94,18 @@ static void both_byte_orders_and_versions(void **state)
         size_t size =
             make_file(file, version, "{'shape': (2,), 'fortran_order': False, 'descr': '>i4'}\n",
                       "\x01\x02\x03\x04\xff\xff\xff\xfe", 8);
-        assert_int_equal(assay_npy_read_memory(file, size, "memory", &a, NULL), ASSAY_OK);
+        assert_int_equal(text_npy_read_memory(file, size, "memory", &a, NULL), ASSAY_OK);
         assert_int_equal(((int32_t *)a.data)[0], 0x01020304);
         assert_int_equal(((int32_t *)a.data)[1], -2);
-        assay_npy_free(&a);
+        text_npy_free(&a);
         size = make_file(file, version,
                          "{\"descr\": \"<u2\", \"fortran_order\": False, "
                          "\"shape\": ()}",
                          "\x34\x12", 2);
-        assert_int_equal(assay_npy_read_memory(file, size, "memory", &a, NULL), ASSAY_OK);
+        assert_int_equal(text_npy_read_memory(file, size, "memory", &a, NULL), ASSAY_OK);
         assert_int_equal(a.rank, 0);
         assert_int_equal(((uint16_t *)a.data)[0], 0x1234);
-        assay_npy_free(&a);
+        text_npy_free(&a);
     }
 }
 
@@ -118,10 +118,10 @@ static void half_floats(void **state)
     } cases[] = {{0x0000, 0},       {0x3c00, 1},         {0xc000, -2},      {0x7bff, 65504},
                  {0x0001, 0x1p-24}, {0x03ff, 0x3ffp-24}, {0x0400, 0x1p-14}, {0x3555, 0x555p-12}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        assert_true(assay_npy_get(&cases[i].bits, ASSAY_NPY_F2, 0) == cases[i].value);
+        assert_true(text_npy_get(&cases[i].bits, ASSAY_NPY_F2, 0) == cases[i].value);
     uint16_t infinity = 0xfc00, nan = 0x7e00;
-    assert_true(assay_npy_get(&infinity, ASSAY_NPY_F2, 0) == -(double)INFINITY);
-    assert_true(isnan(assay_npy_get(&nan, ASSAY_NPY_F2, 0)));
+    assert_true(text_npy_get(&infinity, ASSAY_NPY_F2, 0) == -(double)INFINITY);
+    assert_true(isnan(text_npy_get(&nan, ASSAY_NPY_F2, 0)));
 }
 
 static void damaged_headers(void **state)
@@ -168,7 +168,7 @@ static void damaged_headers(void **state)
         assay_npy a;
         assay_error err = {0};
         size_t size = make_file(file, 1, cases[i].text, "\0\1\7\0", 4);
-        assert_int_equal(assay_npy_read_memory(file, size, "bad.npy", &a, &err), cases[i].status);
+        assert_int_equal(text_npy_read_memory(file, size, "bad.npy", &a, &err), cases[i].status);
         if (!strstr(err.text, cases[i].says) || strncmp(err.text, "bad.npy: ", 9) != 0)
             fail_msg("\"%s\" does not say \"%s\"", err.text, cases[i].says);
         assert_null(a.data);
@@ -182,11 +182,11 @@ static void every_truncation_is_refused(void **state)
     assay_npy a = {ASSAY_NPY_F4, 1, {5}, values}, b;
     unsigned char *file;
     size_t size;
-    assert_int_equal(assay_npy_write_memory(&a, (void **)&file, &size, NULL), ASSAY_OK);
+    assert_int_equal(text_npy_write_memory(&a, (void **)&file, &size, NULL), ASSAY_OK);
     for (size_t n = 0; n < size; n++) {
         void *exact = malloc(n + !n); /* so that a sanitizer sees any read beyond */
         memcpy(exact, file, n);
-        assert_int_not_equal(assay_npy_read_memory(exact, n, "memory", &b, NULL), ASSAY_OK);
+        assert_int_not_equal(text_npy_read_memory(exact, n, "memory", &b, NULL), ASSAY_OK);
         free(exact);
     }
     free(file);
@@ -204,9 +204,9 @@ static void random_damage_never_lies_about_size(void **state)
         memcpy(file, good, size);
         for (int k = 0; k <= round % 3; k++)
             file[test_between(&rng, 0, (int64_t)size - 1)] = (unsigned char)test_random(&rng);
-        if (assay_npy_read_memory(file, size, "memory", &a, NULL) == ASSAY_OK) {
-            assert_true(assay_npy_bytes(&a) <= size);
-            assay_npy_free(&a);
+        if (text_npy_read_memory(file, size, "memory", &a, NULL) == ASSAY_OK) {
+            assert_true(text_npy_bytes(&a) <= size);
+            text_npy_free(&a);
         } else {
             assert_null(a.data);
         }
@@ -221,15 +221,15 @@ static void files(void **state)
     int64_t values[3] = {INT64_MIN, 0, INT64_MAX};
     assay_npy a = {ASSAY_NPY_I8, 2, {1, 3}, values}, b;
     close(mkstemp(path));
-    assert_int_equal(assay_npy_write_file(path, &a, &err), ASSAY_OK);
-    assert_int_equal(assay_npy_read_file(path, &b, &err), ASSAY_OK);
+    assert_int_equal(text_npy_write_file(path, &a, &err), ASSAY_OK);
+    assert_int_equal(text_npy_read_file(path, &b, &err), ASSAY_OK);
     assert_memory_equal(b.data, values, sizeof values);
-    assay_npy_free(&b);
+    text_npy_free(&b);
     remove(path);
-    assert_int_equal(assay_npy_read_file(path, &b, &err), ASSAY_ERR_IO);
+    assert_int_equal(text_npy_read_file(path, &b, &err), ASSAY_ERR_IO);
     assert_non_null(strstr(err.text, path));
-    assert_int_equal(assay_npy_read_file("/", &b, &err), ASSAY_ERR_IO);
-    assert_int_equal(assay_npy_write_file("/nonexistent/a.npy", &a, &err), ASSAY_ERR_IO);
+    assert_int_equal(text_npy_read_file("/", &b, &err), ASSAY_ERR_IO);
+    assert_int_equal(text_npy_write_file("/nonexistent/a.npy", &a, &err), ASSAY_ERR_IO);
     assert_non_null(strstr(err.text, "/nonexistent/a.npy"));
 }
 
@@ -246,7 +246,7 @@ static void full_disk(void **state)
     close(mkstemp(path));
     remove(path);
     assert_int_equal(symlink("/dev/full", path), 0);
-    assert_int_equal(assay_npy_write_file(path, &a, &err), ASSAY_ERR_IO);
+    assert_int_equal(text_npy_write_file(path, &a, &err), ASSAY_ERR_IO);
     assert_non_null(strstr(err.text, "cannot write"));
     assert_int_equal(access(path, F_OK), 0); /* what stood there stays */
     assert_int_equal(assay_npy_put(path, &a, &err), ASSAY_ERR_IO);

@@ -35,7 +35,7 @@ static assay_graph *parse(const char *text, const char *dir)
 {
     assay_graph *g;
     assay_error err;
-    assert_ok(assay_graph_parse(text, strlen(text), "text", dir, &g, &err), &err);
+    assert_ok(text_graph_parse(text, strlen(text), "text", dir, &g, &err), &err);
     return g;
 }
 
@@ -43,7 +43,7 @@ static char *print(const assay_graph *g, const char *dir)
 {
     assay_buf b = {0};
     assay_error err;
-    assert_ok(assay_graph_print(g, dir, &b, &err), &err);
+    assert_ok(text_graph_print(g, dir, &b, &err), &err);
     return b.text;
 }
 
@@ -258,7 +258,7 @@ static void test_malformed(void **state)
         assay_graph *g;
         assay_error err;
         assay_status s =
-            assay_graph_parse(malformed[i].text, strlen(malformed[i].text), "t", NULL, &g, &err);
+            text_graph_parse(malformed[i].text, strlen(malformed[i].text), "t", NULL, &g, &err);
         if (!s)
             print_error("%s\n", malformed[i].text);
         assert_refused(s, &err, malformed[i].part);
@@ -278,12 +278,12 @@ static void test_constant_files(void **state)
 
     test_temp_dir(dir, sizeof dir);
     snprintf(path, sizeof path, "%s/a.npy", dir);
-    assert_refused(assay_graph_parse(text, strlen(text), "t", dir, &g, &err), &err, "t:1:33: ");
+    assert_refused(text_graph_parse(text, strlen(text), "t", dir, &g, &err), &err, "t:1:33: ");
     memset(file + 10, ' ', 118);
     memcpy(file + 10, header, strlen(header));
     file[127] = '\n';
     test_write_file(path, file, sizeof file);
-    assert_refused(assay_graph_parse(text, strlen(text), "t", dir, &g, &err), &err, "a.npy");
+    assert_refused(text_graph_parse(text, strlen(text), "t", dir, &g, &err), &err, "a.npy");
     {
         char whole[130];
         memcpy(whole, file, sizeof file);
@@ -293,12 +293,12 @@ static void test_constant_files(void **state)
         g = parse(text, dir);
         assert_int_equal(((const int8_t *)g->value[0].data)[0], -7);
         assay_graph_free(g);
-        assert_refused(assay_graph_parse("graph x { const a: u8[2] = file \"a.npy\" }", 41, "t",
-                                         dir, &g, &err),
-                       &err, "holds int8[2], expected uint8[2]");
-        assert_refused(assay_graph_parse("graph x { const a: i8[3] = file \"a.npy\" }", 41, "t",
-                                         dir, &g, &err),
-                       &err, "holds int8[2], expected int8[3]");
+        assert_refused(
+            text_graph_parse("graph x { const a: u8[2] = file \"a.npy\" }", 41, "t", dir, &g, &err),
+            &err, "holds int8[2], expected uint8[2]");
+        assert_refused(
+            text_graph_parse("graph x { const a: i8[3] = file \"a.npy\" }", 41, "t", dir, &g, &err),
+            &err, "holds int8[2], expected int8[3]");
     }
     test_remove_tree(dir);
 }
@@ -328,7 +328,7 @@ static void test_mutations(void **state)
             else
                 text[at] = bytes[test_between(&r, 0, (int64_t)sizeof bytes - 2)];
         }
-        if (assay_graph_parse(text, length, "t", NULL, &g, &err)) {
+        if (text_graph_parse(text, length, "t", NULL, &g, &err)) {
             assert_null(g);
             assert_null(strchr(err.text, '\n'));
             assert_true(strncmp(err.text, "t:", 2) == 0);

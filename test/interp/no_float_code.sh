@@ -11,7 +11,7 @@ if ! printf '%s' "$listing" | grep -q 'file format elf64-x86-64'; then
     echo "ok 1 - no floating point in integer code # SKIP not x86-64"
     exit 0
 fi
-if ! printf '%s' "$listing" | grep -q '<assay_ref_conv>:'; then
+if ! printf '%s' "$listing" | grep -q '<ref_conv>:'; then
     echo "not ok 1 - $1 does not hold the kernels"
 elif found=$(printf '%s' "$listing" | grep -E '%([xyz]?mm[0-9]|st\b)|^ +[0-9a-f]+:[[:space:]]+f[a-z]' | head -5) && [ -n "$found" ]; then
     printf '%s\n' "$found" | sed 's/^/# /'

@@ -3,7 +3,7 @@
 # Usage: parameters_readme.sh SOURCE
 echo 1..2
 listed=$(cat "$1"/schemes/derive/*.c | tr '\n' ' ' |
-    grep -oE '(assay_unit_array\([^,()]*, *|name_of\([^,()]*, *)"[a-z0-9_]+"' | grep -oE '"[a-z0-9_]+"' | tr -d '"' | sort -u)
+    grep -oE '(derive_unit_array\([^,()]*, *|name_of\([^,()]*, *)"[a-z0-9_]+"' | grep -oE '"[a-z0-9_]+"' | tr -d '"' | sort -u)
 told=$(sed -n '/^| parameter | what |/,/^$/p' "$1/interp/golden/README.md" | sed 1,2d | cut -d'|' -f2 | grep -oE '[a-z0-9_]+' | sort -u)
 if [ -n "$listed" ] && [ "$listed" = "$told" ]; then
     echo "ok 1 - every parameter is in the table"

@@ -39,7 +39,7 @@ static void report(const subject *t, const assay_program_options *o, const char 
 {
     assay_buf text = {0};
     assay_error err;
-    const bool printed = assay_graph_print(t->g, NULL, &text, &err) == ASSAY_OK;
+    const bool printed = text_graph_print(t->g, NULL, &text, &err) == ASSAY_OK;
     printf("not ok - seed %" PRIu64 ", isa %s, %d threads, engine %s: %s\n%s%s\n", t->seed, o->isa,
            o->threads, o->engine == ASSAY_ENGINE_BOTH ? "both" : "fast", what, t->scheme_text,
            printed ? text.text : "");
@@ -82,15 +82,15 @@ static bool compare(const subject *t, const assay_program_options *o, const assa
     assay_program *p = NULL;
     assay_run *run = NULL, *want = NULL;
     assay_error err, said;
-    bool good = assay_program_make_with(t->g, t->s, o, &p, &err) == ASSAY_OK &&
+    bool good = run_program_make_with(t->g, t->s, o, &p, &err) == ASSAY_OK &&
                 assay_run_new(p, &run, &err) == ASSAY_OK &&
                 assay_run_new(ref, &want, &err) == ASSAY_OK;
     for (int i = 0; i < INPUTS && good; i++) {
         fill_inputs(t, want, i);
         fill_inputs(t, run, i);
-        const assay_status expected = assay_run_execute(want, NULL, false, NULL, &said);
+        const assay_status expected = run_execute(want, NULL, false, NULL, &said);
         const assay_status status =
-            assay_run_execute(run, NULL, o->engine == ASSAY_ENGINE_BOTH, NULL, &err);
+            run_execute(run, NULL, o->engine == ASSAY_ENGINE_BOTH, NULL, &err);
         good = status == expected;
         w->trapped += expected != ASSAY_OK;
         if (good && expected != ASSAY_OK)
@@ -132,7 +132,7 @@ static void check(const subject *t, sweep *w)
                                          .threads = 1 + (int)((t->seed + (uint64_t)way) % 3),
                                          .isa = isas[i / WAYS]};
         const assay_isa_kernels *k;
-        if (assay_isa_choose(o.isa, &k, &err) == ASSAY_OK && !compare(t, &o, ref, w)) {
+        if (fast_isa_choose(o.isa, &k, &err) == ASSAY_OK && !compare(t, &o, ref, w)) {
             w->differing++;
             break;
         }

@@ -25,10 +25,10 @@ static void write_profile(const assay_graph *g, const char *path)
     assay_error err;
 
     assert_ok(assay_program_make(g, NULL, true, &p, &err), &err);
-    assert_ok(assay_profile_new(g, &profile, &err), &err);
-    assert_ok(assay_profile_samples_of(p, &samples, 2, profile, &err), &err);
-    assert_ok(assay_profile_save(profile, path, &err), &err);
-    assay_profile_free(profile);
+    assert_ok(profile_new(g, &profile, &err), &err);
+    assert_ok(measure_profile_samples_of(p, &samples, 2, profile, &err), &err);
+    assert_ok(profile_save(profile, path, &err), &err);
+    profile_free(profile);
     assay_program_free(p);
 }
 

@@ -33,7 +33,7 @@ static assay_graph *read(const char *text)
 {
     assay_graph *g;
     assay_error err;
-    assert_ok(assay_graph_parse(text, strlen(text), "test", NULL, &g, &err), &err);
+    assert_ok(text_graph_parse(text, strlen(text), "test", NULL, &g, &err), &err);
     return g;
 }
 
@@ -101,21 +101,21 @@ static void qdq_network_is_grouped(void **state)
     assay_quantize_report report;
     assay_error err;
     (void)state;
-    assert_ok(assay_group_qdq(g, s, assay_has_integer_kernel, &report, &err), &err);
+    assert_ok(quantize_group_qdq(g, s, kernel_has_integer_kernel, &report, &err), &err);
     assert_int_equal(report.n_float, 0);
     assert_int_equal(g->n_nodes, 1);
     const assay_type *b = &assay_node_in(g, &g->node[0], 2)->type;
     assert_int_equal(b->q.count, 3);
     double unit = (double)0.1F / 63; /* of the greatest of its blocks */
     assert_true(fabs((double)b->q.scale[0] / ((double)0.05F * unit) - 1) < 1e-6);
-    assay_quantize_report_free(&report);
+    quantize_report_free(&report);
     assay_graph_free(g);
     assay_scheme_free(s);
     g = read(qdq);
     assert_ok(assay_scheme_open("tflite", &s, &err), &err);
-    assert_ok(assay_group_qdq(g, s, assay_has_integer_kernel, &report, &err), &err);
+    assert_ok(quantize_group_qdq(g, s, kernel_has_integer_kernel, &report, &err), &err);
     assert_int_equal(report.n_float, 1); /* the target has no such weights */
-    assay_quantize_report_free(&report);
+    quantize_report_free(&report);
     assay_graph_free(g);
     assay_scheme_free(s);
 }
@@ -232,9 +232,9 @@ static void optimizer_keeps_away(void **state)
                  "b: i8[2,1] q(0.1,0) = rescale(a) codes[-50,50]\noutput b }",
                  weights[plain]);
         assay_graph *g = read(text);
-        assert_ok(
-            assay_optimize(g, s, &(assay_optimize_options){.run = assay_run_graph}, &report, &err),
-            &err);
+        assert_ok(rewrite_optimize(g, s, &(assay_optimize_options){.run = run_whole_graph}, &report,
+                                   &err),
+                  &err);
         assert_int_equal(g->n_nodes, plain ? 1 : 2);
         assay_buf_free(&report.certificate);
         assay_graph_free(g);

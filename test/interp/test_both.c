@@ -82,12 +82,12 @@ static void check(const char *text, wrong_fn wrong, bool accumulators, const cha
     assay_run *r;
     assay_error err;
     assert_ok(assay_scheme_open("tflite", &s, &err), &err);
-    assert_ok(assay_graph_parse(text, strlen(text), "t", NULL, &g, &err), &err);
-    assert_ok(assay_program_make_with(g, s, &o, &p, &err), &err);
+    assert_ok(text_graph_parse(text, strlen(text), "t", NULL, &g, &err), &err);
+    assert_ok(run_program_make_with(g, s, &o, &p, &err), &err);
     assert_ok(assay_run_new(p, &r, &err), &err);
     const int x = g->input[g->n_inputs - 1];
-    assert_ok(assay_run_execute(r, NULL, accumulators, NULL, &err), &err); /* as it is */
-    assay_program *inner = g->n_subgraphs ? p->body[1] : p;                /* p: false */
+    assert_ok(run_execute(r, NULL, accumulators, NULL, &err), &err); /* as it is */
+    assay_program *inner = g->n_subgraphs ? p->body[1] : p;          /* p: false */
     assert_non_null(inner->fast[0]);
     inner->fast[0]->run = wrong;
     if (!g->n_subgraphs) {
@@ -95,7 +95,7 @@ static void check(const char *text, wrong_fn wrong, bool accumulators, const cha
         p->fast[1]->run = unreached;
     }
     memset(assay_run_data(r, x), 0, assay_type_bytes(&g->value[x].type)); /* z was there */
-    assert_int_equal(assay_run_execute(r, NULL, accumulators, NULL, &err), ASSAY_ERR_INTERNAL);
+    assert_int_equal(run_execute(r, NULL, accumulators, NULL, &err), ASSAY_ERR_INTERNAL);
     assert_string_equal(err.text, expected);
     assay_run_free(r);
     assay_program_free(p);

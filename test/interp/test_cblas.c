@@ -80,7 +80,7 @@ static void never_under_a_scheme(void **state)
         p.g.ordered = i % 2 == 0;
         p.g.in_turn = !p.g.ordered;
         calls = 0;
-        assay_gemm_run(&p.g);
+        float_gemm_run(&p.g);
         assert_int_equal(calls, 0);
         is_near(&p);
     }
@@ -94,7 +94,7 @@ static void near_without(void **state)
     for (int i = 0; i < 200; i++) {
         make(&p, &r);
         calls = 0;
-        assay_gemm_run(&p.g);
+        float_gemm_run(&p.g);
         assert_int_equal(calls, 1);
         is_near(&p);
     }
@@ -113,7 +113,7 @@ static void rows_that_overlap(void **state)
         p.g.k = test_between(&r, 2, MAX);
         p.g.ldb = test_between(&r, 1, p.g.k - 1);
         calls = 0;
-        assay_gemm_run(&p.g);
+        float_gemm_run(&p.g);
         assert_int_equal(calls, 0);
         is_near(&p);
     }
@@ -123,7 +123,7 @@ static void *again(void *arg)
 {
     product *p = arg;
     for (int i = 0; i < 200; i++)
-        assay_gemm_run(&p->g);
+        float_gemm_run(&p->g);
     return NULL;
 }
 
@@ -135,7 +135,7 @@ static void same_side_by_side(void **state)
     (void)state;
     test_rng r = test_seed("products", 5);
     make(&alone, &r);
-    assay_float_single_thread();
+    float_single_thread();
     for (int t = 0; t < THREADS; t++) {
         many[t] = alone;
         many[t].g.a = many[t].a;
@@ -143,7 +143,7 @@ static void same_side_by_side(void **state)
         many[t].g.c = many[t].c;
         assert_int_equal(pthread_create(&threads[t], NULL, again, &many[t]), 0);
     }
-    assay_gemm_run(&alone.g);
+    float_gemm_run(&alone.g);
     for (int t = 0; t < THREADS; t++) {
         pthread_join(threads[t], NULL);
         assert_memory_equal(many[t].c, alone.c, sizeof alone.c);

@@ -11,7 +11,7 @@
 #include "test/support/folder.h"
 #include "test/support/net.h"
 
-static void assert_same_hash(assay_digest d, const void *bytes, size_t n)
+static void assert_same_hash(golden_digest d, const void *bytes, size_t n)
 {
     const XXH128_hash_t h = XXH3_128bits(bytes, n);
     if (d.high != h.high64 || d.low != h.low64)
@@ -29,7 +29,7 @@ static void every_length(void **state)
     for (size_t i = 0; i < MAX + 64; i++)
         bytes[i] = (uint8_t)test_between(&rng, 0, 255);
     for (size_t n = 0; n <= MAX; n++)
-        assert_same_hash(assay_digest_of(bytes + n % 64, n), bytes + n % 64, n);
+        assert_same_hash(golden_digest_of(bytes + n % 64, n), bytes + n % 64, n);
     free(bytes);
 }
 
@@ -43,7 +43,7 @@ static void extreme_bytes(void **state)
     for (size_t i = 0; i < sizeof fill; i++) {
         memset(bytes, fill[i], MAX);
         for (size_t n = 1; n <= MAX; n = 2 * n + 1)
-            assert_same_hash(assay_digest_of(bytes, n), bytes, n);
+            assert_same_hash(golden_digest_of(bytes, n), bytes, n);
     }
     free(bytes);
 }
@@ -52,9 +52,9 @@ static void printed(void **state)
 {
     char hex[33];
     (void)state;
-    assay_digest_bytes("", 0, hex);
+    golden_digest_bytes("", 0, hex);
     assert_string_equal(hex, "99aa06d3014798d86001c324468d497f"); /* the specification's */
-    assay_digest_print((assay_digest){.high = 1, .low = 0xa}, hex);
+    golden_digest_print((golden_digest){.high = 1, .low = 0xa}, hex);
     assert_string_equal(hex, "0000000000000001000000000000000a");
 }
 
@@ -100,19 +100,19 @@ static char *record(const char *dir, const assay_graph *g, bool keep_all, int *n
     assay_error err;
     assert_ok(assay_program_make(g, NULL, keep_all, &p, &err), &err);
     assert_ok(assay_run_new(p, &run, &err), &err);
-    assert_ok(assay_bundle_begin(&o, p, &w, &err), &err);
+    assert_ok(golden_bundle_begin(&o, p, &w, &err), &err);
     for (int k = 0; k < SAMPLES; k++) { /* more than were announced */
         fill(g, run, k);
-        assert_ok(assay_bundle_sample(w, run, 10 + k, NULL, &err), &err);
+        assert_ok(golden_bundle_sample(w, run, 10 + k, NULL, &err), &err);
     }
-    assert_ok(assay_bundle_commit(w, NULL, &err), &err);
-    assert_ok(assay_bundle_open(dir, &b, &err), &err);
+    assert_ok(golden_bundle_commit(w, NULL, &err), &err);
+    assert_ok(golden_bundle_open(dir, &b, &err), &err);
     char *all = calloc((size_t)b->n_tensors, 33);
     for (int i = 0; i < b->n_tensors; i++)
         memcpy(all + 33 * i, b->tensor[i].digest, 32);
     *n = b->n_tensors;
     assert_int_equal(b->tensor[b->n_tensors - 1].sample, 10 + SAMPLES - 1);
-    assay_bundle_free(b);
+    golden_bundle_free(b);
     assay_run_free(run);
     assay_program_free(p);
     return all;
@@ -136,11 +136,11 @@ static void bundles_waiting_or_not(void **state)
     assert_ok(assay_run_new(p, &run, &err), &err);
     for (int k = 0; k < SAMPLES; k++) {
         fill(g, run, k);
-        assert_ok(assay_run_execute(run, NULL, false, NULL, &err), &err);
+        assert_ok(run_execute(run, NULL, false, NULL, &err), &err);
         for (int i = 0; i < g->n_inputs + g->n_nodes; i++, at++) {
             const int v = i < g->n_inputs ? g->input[i] : g->node[i - g->n_inputs].out[0];
             char hex[33];
-            assert_ok(assay_digest_tensor(&g->value[v].type, assay_run_data(run, v), hex, &err),
+            assert_ok(golden_digest_tensor(&g->value[v].type, assay_run_data(run, v), hex, &err),
                       &err);
             assert_string_equal(hex, waiting + 33 * at);
         }

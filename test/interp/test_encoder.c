@@ -116,8 +116,8 @@ static assay_graph *through_onnx(assay_graph *g)
     size_t length;
     assay_graph *back;
     assay_error err;
-    assert_ok(assay_onnx_export(g, &bytes, &length, &err), &err);
-    assert_ok(assay_onnx_import_memory("encoder", bytes, length, NULL, &back, &err), &err);
+    assert_ok(onnx_export_graph(g, &bytes, &length, &err), &err);
+    assert_ok(onnx_import_memory("encoder", bytes, length, NULL, &back, &err), &err);
     free(bytes);
     assay_graph_free(g);
     return back;
@@ -138,24 +138,24 @@ static assay_graph *quantized(const assay_graph *g, const assay_scheme *scheme, 
                               assay_quantize_report *report)
 {
     const assay_quantize_options options = {.integer_io = true,
-                                            .has_kernel = assay_has_integer_kernel};
+                                            .has_kernel = kernel_has_integer_kernel};
     assay_profile *profile;
     assay_graph *q;
     assay_error err;
-    assert_ok(assay_profile_new(g, &profile, &err), &err);
+    assert_ok(profile_new(g, &profile, &err), &err);
     for (uint64_t i = 0; i < CALIBRATION; i++) {
         float *x = net_random_input(rng, g, 0);
         assay_graph *run = evaluated(g, x);
         for (int v = 0; v < g->n_values; v++)
             if (g->value[v].type.elem.kind == ASSAY_KIND_F32)
-                assay_profile_observe(profile, v, run->value[v].data,
-                                      (size_t)assay_shape_count(&g->value[v].type));
-        assert_ok(assay_profile_add_sample(profile, i, &err), &err);
+                profile_observe(profile, v, run->value[v].data,
+                                (size_t)assay_shape_count(&g->value[v].type));
+        assert_ok(profile_add_sample(profile, i, &err), &err);
         assay_graph_free(run);
         free(x);
     }
-    assert_ok(assay_quantize(g, profile, scheme, &options, &q, report, &err), &err);
-    assay_profile_free(profile);
+    assert_ok(quantize_network(g, profile, scheme, &options, &q, report, &err), &err);
+    profile_free(profile);
     return q;
 }
 
@@ -213,7 +213,7 @@ static void whole(const char *preset, double cosine, double worst, int agreeing)
     assay_run *run;
     assay_error err;
     nearness n = {0};
-    assert_ok(assay_canonicalize(g, assay_evaluate_node, &err), &err);
+    assert_ok(lower_canonicalize(g, run_evaluate_node, &err), &err);
     assert_ok(assay_scheme_open(preset, &scheme, &err), &err);
     assay_graph *q = quantized(g, scheme, &rng, &report);
     for (int i = 0; i < report.n_float; i++)
@@ -228,7 +228,7 @@ static void whole(const char *preset, double cosine, double worst, int agreeing)
         float *x = net_random_input(&rng, g, 0);
         assay_graph *real = evaluated(g, x);
         put_codes(&q->value[q->input[0]], assay_run_data(run, q->input[0]), x);
-        assert_ok(assay_run_execute(run, NULL, false, NULL, &err), &err);
+        assert_ok(run_execute(run, NULL, false, NULL, &err), &err);
         compare(&n, real->value[real->output[0]].data, &q->value[q->output[0]],
                 assay_run_data(run, q->output[0]));
         n.agreeing += same_class(real->value[real->output[1]].data, &q->value[q->output[1]],
@@ -246,7 +246,7 @@ static void whole(const char *preset, double cosine, double worst, int agreeing)
     assert_true(n.agreeing >= agreeing);
     assay_run_free(run);
     assay_program_free(program);
-    assay_quantize_report_free(&report);
+    quantize_report_free(&report);
     assay_graph_free(q);
     assay_graph_free(g);
     assay_scheme_free(scheme);

@@ -55,11 +55,11 @@ static assay_status attempt(const assay_graph *g, const assay_scheme *s, enum as
     assay_run *run = NULL;
     assay_error err;
     alloc_countdown = at;
-    assay_status status = assay_program_make_with(g, s, &o, &p, &err);
+    assay_status status = run_program_make_with(g, s, &o, &p, &err);
     if (status == ASSAY_OK)
         status = assay_run_new(p, &run, &err);
     if (status == ASSAY_OK)
-        status = assay_run_execute(run, NULL, engine == ASSAY_ENGINE_BOTH, NULL, &err);
+        status = run_execute(run, NULL, engine == ASSAY_ENGINE_BOTH, NULL, &err);
     alloc_countdown = 0;
     assay_run_free(run);
     assay_program_free(p);
@@ -81,7 +81,7 @@ static void check(const assay_graph *g, const char *scheme, const char *more)
         const assay_isa_kernels *k;
         long at = 1;
         assay_status status;
-        if (assay_isa_choose(isa, &k, &err) != ASSAY_OK)
+        if (fast_isa_choose(isa, &k, &err) != ASSAY_OK)
             continue;
         assert_int_equal(attempt(g, s, engine, isa, 0), ASSAY_OK);
         while ((status = attempt(g, s, engine, isa, at)) != ASSAY_OK) {
@@ -113,7 +113,7 @@ static void other_ops(void **state)
     assay_graph *g;
     assay_error err;
     (void)state;
-    assert_ok(assay_graph_parse(ops, strlen(ops), "t", NULL, &g, &err), &err);
+    assert_ok(text_graph_parse(ops, strlen(ops), "t", NULL, &g, &err), &err);
     check(g, "tflite", "");
     assay_graph_free(g);
 }
@@ -156,7 +156,7 @@ static void state_and_bodies(void **state)
     assay_graph *g;
     assay_error err;
     (void)state;
-    assert_ok(assay_graph_parse(rest, strlen(rest), "t", NULL, &g, &err), &err);
+    assert_ok(text_graph_parse(rest, strlen(rest), "t", NULL, &g, &err), &err);
     check(g, "tflite", "blocks: {kind: multiplier}\n");
     assay_graph_free(g);
 }

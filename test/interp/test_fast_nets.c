@@ -23,7 +23,7 @@ static void check_whole(const char *scheme, const assay_graph *g, test_rng *r)
     assert_ok(assay_program_make(g, s, false, &ref, &err), &err);
     assert_ok(assay_run_new(ref, &want, &err), &err);
     fast_fill_inputs(g, want, input);
-    assert_ok(assay_run_execute(want, NULL, false, NULL, &err), &err);
+    assert_ok(run_execute(want, NULL, false, NULL, &err), &err);
     for (int i = 0; i < 6; i++) {
         const assay_program_options o = {.engine = ASSAY_ENGINE_FAST,
                                          .isa = isas[i / 2],
@@ -32,12 +32,12 @@ static void check_whole(const char *scheme, const assay_graph *g, test_rng *r)
         const assay_isa_kernels *k;
         assay_program *p;
         assay_run *run;
-        if (assay_isa_choose(o.isa, &k, &err) != ASSAY_OK)
+        if (fast_isa_choose(o.isa, &k, &err) != ASSAY_OK)
             continue;
-        assert_ok(assay_program_make_with(g, s, &o, &p, &err), &err);
+        assert_ok(run_program_make_with(g, s, &o, &p, &err), &err);
         assert_ok(assay_run_new(p, &run, &err), &err);
         fast_fill_inputs(g, run, input);
-        assert_ok(assay_run_execute(run, NULL, false, NULL, &err), &err);
+        assert_ok(run_execute(run, NULL, false, NULL, &err), &err);
         assert_memory_equal(assay_run_data(run, y), assay_run_data(want, y),
                             assay_type_bytes(&g->value[y].type));
         assay_run_free(run);
@@ -90,14 +90,14 @@ static void test_runs_side_by_side(void **state)
     (void)state;
     assert_ok(bench_residual(&f, &g, &err), &err);
     assert_ok(assay_scheme_open("tflite", &s, &err), &err);
-    assert_ok(assay_program_make_with(g, s, &o, &p, &err), &err);
+    assert_ok(run_program_make_with(g, s, &o, &p, &err), &err);
     for (int i = 0; i < RUNS; i++) {
         assert_ok(assay_run_new(p, &run[i], &err), &err);
         fast_fill_inputs(g, run[i], r);
     }
 #pragma omp parallel for schedule(static) num_threads(RUNS)
     for (int i = 0; i < RUNS; i++)
-        status[i] = assay_run_execute(run[i], NULL, false, NULL, &e[i]);
+        status[i] = run_execute(run[i], NULL, false, NULL, &e[i]);
     for (int i = 0; i < RUNS; i++) {
         assert_ok(status[i], &e[i]);
         assert_memory_equal(assay_run_data(run[i], g->output[0]),
@@ -116,11 +116,11 @@ static void test_isa_names(void **state)
     const assay_isa_kernels *k;
     assay_error err;
     (void)state;
-    assert_ok(assay_isa_choose("portable", &k, &err), &err);
+    assert_ok(fast_isa_choose("portable", &k, &err), &err);
     assert_string_equal(k->name, "portable");
-    assert_refused(assay_isa_choose("sse9", &k, &err), &err, "found 'sse9'");
-    assert_refused(assay_isa_choose("AVX2", &k, &err), &err, "expected portable, avx2 or vnni");
-    assert_refused(assay_isa_choose("sse9", &k, &err), &err, "portable)"); /* what is here */
+    assert_refused(fast_isa_choose("sse9", &k, &err), &err, "found 'sse9'");
+    assert_refused(fast_isa_choose("AVX2", &k, &err), &err, "expected portable, avx2 or vnni");
+    assert_refused(fast_isa_choose("sse9", &k, &err), &err, "portable)"); /* what is here */
 }
 
 /* What `both` says of a difference. */
@@ -155,11 +155,11 @@ static void test_both_names_the_element(void **state)
     n.graph->node[0].act_hi = INFINITY;
     assert_ok(assay_scheme_open("tflite", &s, &err), &err);
     const assay_program_options o = {.engine = ASSAY_ENGINE_BOTH};
-    assert_ok(assay_program_make_with(n.graph, s, &o, &p, &err), &err);
+    assert_ok(run_program_make_with(n.graph, s, &o, &p, &err), &err);
     assert_non_null(p->fast[0]);
     p->fast[0]->run = wrong;
     assert_ok(assay_run_new(p, &run, &err), &err);
-    assert_refused(assay_run_execute(run, NULL, false, NULL, &err), &err,
+    assert_refused(run_execute(run, NULL, false, NULL, &err), &err,
                    "the code of 'y' at [1,1] is 0 by the reference, 9 by the fast engine");
     assay_run_free(run);
     assay_program_free(p);

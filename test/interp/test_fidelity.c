@@ -119,15 +119,15 @@ static void test_definition(void **state)
     for (int threads = 1; threads <= 3; threads++) {
         assay_fidelity f;
         assay_error err;
-        assert_ok(assay_fidelity_measure(p.program[0], p.program[1], &samples, threads, pairs, 2,
-                                         NULL, sqnr, &f, &err),
+        assert_ok(measure_fidelity_measure(p.program[0], p.program[1], &samples, threads, pairs, 2,
+                                           NULL, sqnr, &f, &err),
                   &err);
         assert_true(fabs(sqnr[0] - 10 * log10(signal / noise)) < 1e-9);
         assert_true(isnan(sqnr[1]));
         assert_true(fabs(f.output_sqnr - 10 * log10(out_signal / out_noise)) < 1e-3);
         assert_true(f.samples == SAMPLES && f.agree == agree && f.other.samples == labelled);
         assert_true(f.other.top[0] == right && f.reference.top[0] == right_reference);
-        assert_true(assay_fidelity_drop(&f) ==
+        assert_true(measure_fidelity_drop(&f) ==
                     100.0 * (double)(right_reference - right) / (double)labelled);
         if (threads == 1) {
             first[0] = sqnr[0];
@@ -145,15 +145,16 @@ static void test_no_noise_no_labels(void **state)
     const assay_samples samples = {.count = SAMPLES, .read = read_sample};
     assay_fidelity f;
     assay_error err;
-    assert_ok(assay_fidelity_measure(p.program[0], p.program[1], &samples, 2, NULL, 0, NULL, NULL,
-                                     &f, &err),
+    assert_ok(measure_fidelity_measure(p.program[0], p.program[1], &samples, 2, NULL, 0, NULL, NULL,
+                                       &f, &err),
               &err);
-    assert_true(isinf(f.output_sqnr) && f.output_sqnr > 0 && assay_fidelity_drop(&f) == 0);
-    assert_ok(assay_fidelity_measure(q.program[0], q.program[1], &samples, 2, NULL, 0, NULL, NULL,
-                                     &f, &err),
+    assert_true(isinf(f.output_sqnr) && f.output_sqnr > 0 && measure_fidelity_drop(&f) == 0);
+    assert_ok(measure_fidelity_measure(q.program[0], q.program[1], &samples, 2, NULL, 0, NULL, NULL,
+                                       &f, &err),
               &err);
     assert_int_equal(f.other.samples, 0);
-    assert_true(assay_fidelity_drop(&f) == 100.0 * (double)(f.samples - f.agree) / (double)SAMPLES);
+    assert_true(measure_fidelity_drop(&f) ==
+                100.0 * (double)(f.samples - f.agree) / (double)SAMPLES);
     drop(&p);
     drop(&q);
 }
@@ -170,8 +171,8 @@ static void test_odd_elements(void **state)
     assay_fidelity f;
     assay_error err;
     double sqnr;
-    assert_ok(assay_fidelity_measure(p.program[0], p.program[1], &samples, 2, pairs, 1, NULL, &sqnr,
-                                     &f, &err),
+    assert_ok(measure_fidelity_measure(p.program[0], p.program[1], &samples, 2, pairs, 1, NULL,
+                                       &sqnr, &f, &err),
               &err);
     assert_true(isfinite(sqnr) && sqnr > 0);
     drop(&p);
@@ -199,8 +200,8 @@ static void test_recorded(void **state)
     assay_error err;
     double sqnr;
     for (int i = 0; i < 3; i++) /* runs both, runs one, runs both for the pair */
-        assert_ok(assay_fidelity_measure(p.program[0], p.program[1], &samples, 1, pairs, i == 2,
-                                         &recorded, &sqnr, &f[i], &err),
+        assert_ok(measure_fidelity_measure(p.program[0], p.program[1], &samples, 1, pairs, i == 2,
+                                           &recorded, &sqnr, &f[i], &err),
                   &err);
     assert_int_equal(reads, 5 * SAMPLES);
     for (int i = 1; i < 3; i++) {
@@ -220,8 +221,8 @@ static void test_errors(void **state)
     const assay_samples samples = {.count = SAMPLES, .read = read_fails};
     assay_fidelity f;
     assay_error err;
-    assert_refused(assay_fidelity_measure(p.program[0], p.program[1], &samples, 2, NULL, 0, NULL,
-                                          NULL, &f, &err),
+    assert_refused(measure_fidelity_measure(p.program[0], p.program[1], &samples, 2, NULL, 0, NULL,
+                                            NULL, &f, &err),
                    &err, "sample 11 is gone");
     drop(&p);
 }

@@ -42,7 +42,7 @@ static assay_status evaluate(assay_graph *g, const assay_node *n, unsigned char 
         assay_value *v = &g->value[n->out[i]];
         v->data = out[i] = owned[n->out[i]] = guarded(&v->type, &bytes[i]);
     }
-    assay_status s = assay_evaluate_node(g, n, out, &err);
+    assay_status s = run_evaluate_node(g, n, out, &err);
     for (int i = 0; i < n->n_out; i++)
         check_guard(out[i], bytes[i], n);
     if (s)
@@ -78,7 +78,7 @@ static void random_graphs_stay_in_bounds(void **state)
         assay_graph_free(g);
     }
     for (int op = 0; op < ASSAY_OP_COUNT; op++)
-        if (assay_float_kernel((assay_op)op).run && done[op] == 0)
+        if (float_kernel((assay_op)op).run && done[op] == 0)
             fail_msg("%s was never run", assay_op_get((assay_op)op)->name);
 }
 

@@ -243,8 +243,8 @@ static void every_element_wise_op_has_worked_values(void **state)
     (void)state;
     for (int op = 0; op < ASSAY_OP_COUNT; op++) {
         const assay_op_info *info = assay_op_get((assay_op)op);
-        if (info->traits & (ASSAY_T_UNARY | ASSAY_T_BINARY) &&
-            assay_float_kernel((assay_op)op).run && !worked[op])
+        if (info->traits & (ASSAY_T_UNARY | ASSAY_T_BINARY) && float_kernel((assay_op)op).run &&
+            !worked[op])
             fail_msg("%s has no worked values in test_float_elements.c", info->name);
     }
 }

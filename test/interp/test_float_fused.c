@@ -14,9 +14,9 @@ enum { ROW = 1021 };
 static void compare(const float *x, int64_t n)
 {
     float y[ROW];
-    assay_float_exp(x, n, y);
+    float_exp(x, n, y);
     for (int64_t i = 0; i < n; i++) {
-        const float want = assay_mlas_exp(x[i]);
+        const float want = derive_mlas_exp(x[i]);
         if (memcmp(&y[i], &want, sizeof want) != 0)
             fail_msg("e^%.9g is %.9g, in vectors %.9g", (double)x[i], (double)want, (double)y[i]);
     }
@@ -75,12 +75,12 @@ static void scales_and_squares(void **state)
             scale[k] = (float)(test_unit(&r) - 0.5);
             bias[k] = (float)(test_unit(&r) - 0.5);
         }
-        assay_float_scale(scale, bias, n, y);
+        float_scale(scale, bias, n, y);
         for (int64_t k = 0; k < n; k++)
             assert_true(y[k] == fmaf(x[k], scale[k], bias[k]));
         for (int k = 0; k < ASSAY_FUSED_LANES; k++)
             lane[k] = want[k] = (float)k;
-        assay_float_squares(x, whole, mean, lane);
+        float_squares(x, whole, mean, lane);
         for (int64_t k = 0; k < whole; k++) {
             float *sum = &want[k % ASSAY_FUSED_LANES];
             *sum = fmaf(x[k] - mean, x[k] - mean, *sum);

@@ -64,13 +64,13 @@ static void expect(const char *text, const float *const *in, const float *want, 
     assay_run *r = NULL;
     assay_error err;
 
-    assert_ok(assay_graph_parse(text, strlen(text), "test", NULL, &g, &err), &err);
+    assert_ok(text_graph_parse(text, strlen(text), "test", NULL, &g, &err), &err);
     assert_ok(assay_program_make(g, NULL, false, &p, &err), &err);
     assert_ok(assay_run_new(p, &r, &err), &err);
     for (int i = 0; i < g->n_inputs; i++)
         memcpy(assay_run_data(r, g->input[i]), in[i],
                assay_type_bytes(&g->value[g->input[i]].type));
-    assert_ok(assay_run_execute(r, NULL, false, NULL, &err), &err);
+    assert_ok(run_execute(r, NULL, false, NULL, &err), &err);
     assert_int_equal(assay_shape_count(&g->value[g->output[0]].type), n);
     const float *got = assay_run_data(r, g->output[0]);
     for (size_t i = 0; i < n; i++)

@@ -108,7 +108,7 @@ static void run(const sums_case *c, const assay_scheme *s)
     assay_error err;
 
     snprintf(text, sizeof text, "graph g {\n%soutput y\n}\n", c->text);
-    assert_ok(assay_graph_parse(text, strlen(text), c->name, NULL, &g, &err), &err);
+    assert_ok(text_graph_parse(text, strlen(text), c->name, NULL, &g, &err), &err);
     assert_ok(assay_program_make(g, s, false, &p, &err), &err);
     assert_ok(assay_run_new(p, &r, &err), &err);
     for (int k = 0; k < g->n_inputs; k++) {
@@ -117,7 +117,7 @@ static void run(const sums_case *c, const assay_scheme *s)
         for (int64_t i = 0; i < n; i++)
             x[i] = (float)((i * 7919 + k * 104729) % 2003 - 1001) / 317.0F;
     }
-    assert_ok(assay_run_execute(r, NULL, false, NULL, &err), &err);
+    assert_ok(run_execute(r, NULL, false, NULL, &err), &err);
     size_t n = (size_t)assay_shape_count(&g->value[g->output[0]].type);
     uint64_t got = digest_of(assay_run_data(r, g->output[0]), n);
     if (got != c->digest)
@@ -155,8 +155,8 @@ static void tiles_are_equal(void **state)
     for (int rows = 1; rows <= TILE_ROWS; rows++)
         for (int turned = 0; turned < 2; turned++) {
             int64_t down = turned ? 1 : DEPTH, along = turned ? TILE_ROWS : 1;
-            assay_gemm_tile_choose()(a, down, along, panel, DEPTH, rows, got);
-            assay_gemm_tile_portable(a, down, along, panel, DEPTH, rows, want);
+            float_gemm_tile_choose()(a, down, along, panel, DEPTH, rows, got);
+            float_gemm_tile_portable(a, down, along, panel, DEPTH, rows, want);
             assert_memory_equal(got, want, sizeof(float) * (size_t)rows * TILE_COLUMNS);
         }
 }

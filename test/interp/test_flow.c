@@ -22,7 +22,7 @@ static void start(machine *m, enum assay_engine engine)
 {
     const assay_program_options o = {.keep_all = true, .engine = engine};
     assay_error err;
-    assert_ok(assay_program_make_with(m->g, NULL, &o, &m->p, &err), &err);
+    assert_ok(run_program_make_with(m->g, NULL, &o, &m->p, &err), &err);
     assert_ok(assay_run_new(m->p, &m->r, &err), &err);
 }
 
@@ -30,7 +30,7 @@ static machine parse(const char *text, enum assay_engine engine)
 {
     machine m = {0};
     assay_error err;
-    assert_ok(assay_graph_parse(text, strlen(text), "test", NULL, &m.g, &err), &err);
+    assert_ok(text_graph_parse(text, strlen(text), "test", NULL, &m.g, &err), &err);
     start(&m, engine);
     return m;
 }
@@ -51,7 +51,7 @@ static void set_float(machine *m, int input, float v)
 static float run(machine *m)
 {
     assay_error err;
-    assert_ok(assay_run_execute(m->r, NULL, false, NULL, &err), &err);
+    assert_ok(run_execute(m->r, NULL, false, NULL, &err), &err);
     return *(float *)assay_run_data(m->r, m->g->output[0]);
 }
 
@@ -105,7 +105,7 @@ static void test_endless_loop_ends(void **state)
     assay_error err;
     (void)state;
     machine m = parse(text, ASSAY_ENGINE_REF);
-    assert_refused(assay_run_execute(m.r, NULL, false, NULL, &err), &err, "node 'y' (while)");
+    assert_refused(run_execute(m.r, NULL, false, NULL, &err), &err, "node 'y' (while)");
     stop(&m);
 }
 
@@ -150,7 +150,7 @@ static void test_shared_variables_have_one_type(void **state)
                  "graph sum { input v: f32[] var total: %s output v } "
                  "graph same { input v: f32[] output v } y: f32[] = if(p, x) output y }",
                  types[i]);
-        assert_refused(assay_graph_parse(text, strlen(text), "test", NULL, &g, &err), &err,
+        assert_refused(text_graph_parse(text, strlen(text), "test", NULL, &g, &err), &err,
                        "variable 'total' has another type");
     }
 }
@@ -166,9 +166,9 @@ static void test_text_keeps_bodies(void **state)
     assay_buf out = {0};
     assay_error err;
     (void)state;
-    assert_ok(assay_graph_parse(text, strlen(text), "test", NULL, &g, &err), &err);
+    assert_ok(text_graph_parse(text, strlen(text), "test", NULL, &g, &err), &err);
     assert_ok(assay_graph_clone(g, &copy, &err), &err);
-    assert_ok(assay_graph_print(copy, NULL, &out, &err), &err);
+    assert_ok(text_graph_print(copy, NULL, &out, &err), &err);
     assert_string_equal(out.text, text);
     assay_buf_free(&out);
     assay_graph_free(copy);
@@ -184,7 +184,7 @@ static assay_status import(const tb_model *t, const char *entry, machine *m, ass
 {
     size_t size;
     m->file = tb_finish(t, &size);
-    return assay_tflite_import_entry("model", entry, m->file, size, NULL, &m->g, err);
+    return tfl_import_entry("model", entry, m->file, size, NULL, &m->g, err);
 }
 
 /* v op v */

@@ -65,7 +65,7 @@ typedef assay_status (*operation)(const assay_graph *g, assay_error *err);
 static assay_status parse(const assay_graph *g, assay_error *err)
 {
     assay_graph *out;
-    assay_status s = assay_graph_parse(sample, strlen(sample), "t", NULL, &out, err);
+    assay_status s = text_graph_parse(sample, strlen(sample), "t", NULL, &out, err);
     (void)g;
     if (s)
         assert_null(out);
@@ -76,7 +76,7 @@ static assay_status parse(const assay_graph *g, assay_error *err)
 static assay_status print(const assay_graph *g, assay_error *err)
 {
     assay_buf b = {0};
-    assay_status s = assay_graph_print(g, NULL, &b, err);
+    assay_status s = text_graph_print(g, NULL, &b, err);
     assay_buf_free(&b);
     return s;
 }
@@ -118,7 +118,7 @@ static assay_status compact(const assay_graph *g, assay_error *err)
 /* Builds with add_inferred; a failure leaves a graph that verifies. */
 static assay_status build(const assay_graph *unused_graph, assay_error *err)
 {
-    assay_type t = {.elem = assay_f32(), .rank = 1, .dim = {4}};
+    assay_type t = {.elem = apply_f32(), .rank = 1, .dim = {4}};
     const char *name = "y";
     assay_graph *g;
     assay_error unused;
@@ -146,7 +146,7 @@ static void fail_every(operation op)
     assay_error err;
     long n = 1;
     alloc_countdown = 0;
-    assert_ok(assay_graph_parse(sample, strlen(sample), "t", NULL, &g, &err), &err);
+    assert_ok(text_graph_parse(sample, strlen(sample), "t", NULL, &g, &err), &err);
     for (;; ++n) {
         assay_status s;
         bool reached;

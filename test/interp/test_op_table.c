@@ -48,9 +48,9 @@ static bool is_flow(assay_op op)
 static void check(assay_op op)
 {
     const char *name = assay_op_get(op)->name;
-    const bool moves = assay_move_kernel(op).run != NULL;
-    const bool derived = assay_class_of(op).derive != NULL;
-    const bool codes = assay_ref_kernel(op).run != NULL, floats = assay_float_kernel(op).run;
+    const bool moves = move_kernel(op).run != NULL;
+    const bool derived = derive_class_of(op).derive != NULL;
+    const bool codes = ref_kernel(op).run != NULL, floats = float_kernel(op).run;
 
     if (derived && !codes)
         fail_msg("%s has arithmetic and no integer kernel (interp/ref/registry.c)", name);
@@ -81,10 +81,10 @@ static void every_function_has_a_formula(void **state)
     for (int op = 0; op < ASSAY_OP_COUNT; op++) {
         const uint32_t traits = assay_op_get((assay_op)op)->traits;
         if (traits & ASSAY_T_UNARY && !has_no_float_twin((assay_op)op) &&
-            !assay_is_function((assay_op)op))
+            !derive_is_function((assay_op)op))
             fail_msg("%s has no line in schemes/derive/function.def",
                      assay_op_get((assay_op)op)->name);
-        if (assay_is_function((assay_op)op) && !(traits & ASSAY_T_UNARY))
+        if (derive_is_function((assay_op)op) && !(traits & ASSAY_T_UNARY))
             fail_msg("%s has a line in function.def and not the trait UNARY",
                      assay_op_get((assay_op)op)->name);
     }

@@ -27,7 +27,7 @@ static assay_status prepare(const char *lines, int bits, const char *more, assay
     assay_graph *g;
     assay_program *p = NULL;
     snprintf(text, sizeof text, "graph net {\n%s  output y\n}\n", lines);
-    assert_ok(assay_graph_parse(text, strlen(text), "t", NULL, &g, err), err);
+    assert_ok(text_graph_parse(text, strlen(text), "t", NULL, &g, err), err);
     assay_scheme *s = scheme_of(bits, more);
     const assay_status status = assay_program_make(g, s, false, &p, err);
     assay_program_free(p);
@@ -186,7 +186,7 @@ static void test_accepted(void **state)
             for (int k = 0; k < g->n_inputs; k++)
                 test_random_data(&r, (enum test_data)how, &g->value[g->input[k]].type,
                                  assay_run_data(run, g->input[k]));
-            if (assay_run_execute(run, NULL, false, NULL, &err) == ASSAY_ERR_SCHEME)
+            if (run_execute(run, NULL, false, NULL, &err) == ASSAY_ERR_SCHEME)
                 fail_msg("%s", err.text);
         }
         assay_run_free(run);

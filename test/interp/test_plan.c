@@ -13,7 +13,7 @@ static assay_graph *draw_graph(test_rng *r, int nodes)
     assay_error err;
     assay_graph *g;
     int ids[200], n = 0, outputs[3];
-    assay_type t = {.elem = assay_f32(), .rank = 1};
+    assay_type t = {.elem = apply_f32(), .rank = 1};
     assert_ok(assay_graph_new("random", &g, &err), &err);
     for (; n < 3; n++) {
         char name[16];
@@ -82,9 +82,9 @@ static void test_apart(void **state)
         assay_plan *p;
         assay_graph *g = draw_graph(&r, (int)test_between(&r, 5, 120));
         bool keep_all = i % 4 == 0;
-        assert_ok(assay_plan_make(g, keep_all, &p, &err), &err);
+        assert_ok(run_plan_make(g, keep_all, &p, &err), &err);
         check_plan(g, p, keep_all);
-        assay_plan_free(p);
+        run_plan_free(p);
         assay_graph_free(g);
     }
 }
@@ -95,7 +95,7 @@ static void test_reuse(void **state)
     assay_error err;
     assay_graph *g;
     assay_plan *p;
-    assay_type t = {.elem = assay_f32(), .rank = 2, .dim = {4, 16}};
+    assay_type t = {.elem = apply_f32(), .rank = 2, .dim = {4, 16}};
     int id;
     (void)state;
     assert_ok(assay_graph_new("chain", &g, &err), &err);
@@ -110,12 +110,12 @@ static void test_reuse(void **state)
             &err);
     }
     assert_ok(assay_graph_set_outputs(g, &id, 1, &err), &err);
-    assert_ok(assay_plan_make(g, false, &p, &err), &err);
+    assert_ok(run_plan_make(g, false, &p, &err), &err);
     assert_int_equal(p->scratch_offset, 2 * 256);
-    assay_plan_free(p);
-    assert_ok(assay_plan_make(g, true, &p, &err), &err);
+    run_plan_free(p);
+    assert_ok(run_plan_make(g, true, &p, &err), &err);
     assert_int_equal(p->scratch_offset, 41 * 256);
-    assay_plan_free(p);
+    run_plan_free(p);
     assay_graph_free(g);
 }
 
@@ -129,13 +129,13 @@ static void test_print(void **state)
     FILE *f = fmemopen(text, sizeof text - 1, "w");
     (void)state;
     assert_non_null(f);
-    assert_ok(assay_plan_make(g, false, &p, &err), &err);
-    assay_plan_print(f, g, p);
+    assert_ok(run_plan_make(g, false, &p, &err), &err);
+    run_plan_print(f, g, p);
     fclose(f);
     assert_non_null(strstr(text, " v11\n"));
     snprintf(total, sizeof total, "arena %zu", p->arena_bytes);
     assert_non_null(strstr(text, total));
-    assay_plan_free(p);
+    run_plan_free(p);
     assay_graph_free(g);
 }
 
@@ -143,7 +143,7 @@ static void test_print(void **state)
 static void test_constants_have_no_place(void **state)
 {
     static const float content[4] = {1, 2, 3, 4};
-    const assay_type t = {.elem = assay_f32(), .rank = 1, .dim = {4}};
+    const assay_type t = {.elem = apply_f32(), .rank = 1, .dim = {4}};
     assay_graph *g;
     assay_error err;
     int x, c, y, id;
@@ -158,10 +158,10 @@ static void test_constants_have_no_place(void **state)
     assert_ok(assay_graph_set_outputs(g, &y, 1, &err), &err);
     for (int keep_all = 0; keep_all < 2; keep_all++) {
         assay_plan *p;
-        assert_ok(assay_plan_make(g, keep_all, &p, &err), &err);
+        assert_ok(run_plan_make(g, keep_all, &p, &err), &err);
         assert_true(p->offset[x] >= 0 && p->offset[y] >= 0);
         assert_int_equal(p->offset[c], -1);
-        assay_plan_free(p);
+        run_plan_free(p);
     }
     assay_graph_free(g);
 }
@@ -179,8 +179,8 @@ static void test_draw(void **state)
     (void)state;
     assert_non_null(f);
     g->name = "<a&b>";
-    assert_ok(assay_plan_make(g, false, &p, &err), &err);
-    assay_plan_draw(f, g, p);
+    assert_ok(run_plan_make(g, false, &p, &err), &err);
+    page_plan_draw(f, g, p);
     fclose(f);
     for (const char *at = text; (at = strstr(at, "<rect ")); at++)
         boxes++;
@@ -188,7 +188,7 @@ static void test_draw(void **state)
     assert_non_null(strstr(text, "&lt;a&amp;b&gt;: 9 nodes"));
     assert_non_null(strstr(text, ">8</text>")); /* the last node's step */
     assert_non_null(strstr(text, "</svg>\n"));
-    assay_plan_free(p);
+    run_plan_free(p);
     assay_graph_free(g);
 }
 
@@ -209,15 +209,15 @@ static void test_labels(void **state)
              name, name);
     (void)state;
     assert_non_null(f);
-    assert_ok(assay_graph_parse(net, strlen(net), "labels", NULL, &g, &err), &err);
-    assert_ok(assay_plan_make(g, false, &p, &err), &err);
-    assay_plan_draw(f, g, p);
+    assert_ok(text_graph_parse(net, strlen(net), "labels", NULL, &g, &err), &err);
+    assert_ok(run_plan_make(g, false, &p, &err), &err);
+    page_plan_draw(f, g, p);
     fclose(f);
     assert_non_null(strstr(text, ">x</text>"));
     assert_non_null(strstr(text, ">0 relu</text>"));
     assert_non_null(strstr(text, ">y</text>"));
     assert_null(strstr(text, "nnn</text>"));
-    assay_plan_free(p);
+    run_plan_free(p);
     assay_graph_free(g);
 }
 

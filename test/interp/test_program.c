@@ -19,7 +19,7 @@ static assay_type codes(int64_t n)
 
 static assay_type floats(int64_t n)
 {
-    return (assay_type){.elem = assay_f32(), .rank = 1, .dim = {n}};
+    return (assay_type){.elem = apply_f32(), .rank = 1, .dim = {n}};
 }
 
 static int add_value(assay_graph *g, const char *name, const assay_type *t)
@@ -82,7 +82,7 @@ static void test_mixed(void **state)
     assert_ok(assay_run_new(p, &r, &err), &err);
     const float x[6] = {0, 1e-30f, 2e-20f, 1, 3, 1000};
     memcpy(assay_run_data(r, g->input[0]), x, sizeof x);
-    assert_ok(assay_run_execute(r, observe, true, &t, &err), &err);
+    assert_ok(run_execute(r, observe, true, &t, &err), &err);
     const float *y = assay_run_data(r, g->output[0]);
     for (int i = 0; i < 6; i++) {
         uint32_t bits;
@@ -97,7 +97,7 @@ static void test_mixed(void **state)
     for (int i = 0; i < 4; i++)
         assert_int_equal(t.nodes[i], i);
     t = (trace){.fail_at = 1};
-    assert_refused(assay_run_execute(r, observe, false, &t, &err), &err, "disk full");
+    assert_refused(run_execute(r, observe, false, &t, &err), &err, "disk full");
     assert_int_equal(t.n, 2);
     assay_run_free(r);
     assay_program_free(p);
@@ -187,9 +187,9 @@ static void test_trap(void **state)
     assert_ok(assay_run_new(p, &r, &err), &err);
     ((int8_t *)assay_run_data(r, g->input[0]))[0] = 103; /* the sum is 1000 */
     fake_trap = 1000;
-    assert_ok(assay_run_execute(r, NULL, false, NULL, &err), &err);
+    assert_ok(run_execute(r, NULL, false, NULL, &err), &err);
     fake_trap = 999;
-    assay_status status = assay_run_execute(r, NULL, false, NULL, &err);
+    assay_status status = run_execute(r, NULL, false, NULL, &err);
     fake_trap = INT64_MAX;
     assert_int_equal(status, ASSAY_ERR_SCHEME);
     assert_refused(status, &err, "node 'product': the accumulator of element 0 of 'y'");
@@ -218,7 +218,7 @@ static void test_variable(void **state)
     int8_t *held = assay_run_data(r, v), *out = assay_run_data(r, y);
     assert_memory_equal(held, start, 3);
     held[0] = 5;
-    assert_ok(assay_run_execute(r, NULL, false, NULL, &err), &err);
+    assert_ok(run_execute(r, NULL, false, NULL, &err), &err);
     assert_int_equal(held[0], 5);
     assert_int_equal(out[0], 0);
     assay_run_reset(r);
@@ -270,7 +270,7 @@ static void test_code_bounds(void **state)
             assert_ok(assay_run_new(p, &run, &err), &err);
             for (int i = 0; i < 256; i++)
                 ((int8_t *)assay_run_data(run, x))[i] = (int8_t)(i - 128);
-            assert_ok(assay_run_execute(run, NULL, false, NULL, &err), &err);
+            assert_ok(run_execute(run, NULL, false, NULL, &err), &err);
             for (int i = 0; i < 256; i++) {
                 int32_t expected = i - 128 < lo ? lo : i - 128 > hi ? hi : i - 128;
                 assert_int_equal(((int8_t *)assay_run_data(run, y))[i], expected);
@@ -302,7 +302,7 @@ static void *work(void *user)
     for (int i = 0; i < 2000; i++) {
         int8_t x = (int8_t)((i * 7 + w->seed) % 100);
         memset(assay_run_data(r, g->input[0]), x, 4);
-        if (assay_run_execute(r, NULL, i % 2, NULL, &err))
+        if (run_execute(r, NULL, i % 2, NULL, &err))
             w->good = false;
         const int8_t *y = assay_run_data(r, g->output[0]);
         int32_t sum = 10 * (x - 3);

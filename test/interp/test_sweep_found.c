@@ -21,8 +21,8 @@ static machine start(const char *scheme, const char *text, const assay_program_o
     machine m;
     assay_error err;
     assert_ok(assay_scheme_parse("t", scheme, strlen(scheme), &m.s, &err), &err);
-    assert_ok(assay_graph_parse(text, strlen(text), "t", NULL, &m.g, &err), &err);
-    assert_ok(assay_program_make_with(m.g, m.s, o, &m.p, &err), &err);
+    assert_ok(text_graph_parse(text, strlen(text), "t", NULL, &m.g, &err), &err);
+    assert_ok(run_program_make_with(m.g, m.s, o, &m.p, &err), &err);
     assert_ok(assay_run_new(m.p, &m.r, &err), &err);
     return m;
 }
@@ -53,7 +53,7 @@ static void test_fc_of_depth_0(void **state)
         assay_error err;
         memset(y, 77, 12);
         memset(z, 77, 12);
-        assert_ok(assay_run_execute(m.r, NULL, false, NULL, &err), &err);
+        assert_ok(run_execute(m.r, NULL, false, NULL, &err), &err);
         for (int i = 0; i < 12; i++) {
             assert_int_equal(y[i], i % 2 ? 5 - 20 : 5 + 10);
             assert_int_equal(z[i], 5);
@@ -85,7 +85,7 @@ static void test_softmax_under_wrap(void **state)
             strcat(scheme, "\nrescale: {store: wrap}\n");
             machine m = start(scheme, text, &o);
             memcpy(assay_run_data(m.r, m.g->input[0]), x, sizeof x);
-            assert_ok(assay_run_execute(m.r, NULL, false, NULL, &err), &err);
+            assert_ok(run_execute(m.r, NULL, false, NULL, &err), &err);
             for (int i = 0; i < 4; i++) /* a quarter */
                 assert_int_equal(((int8_t *)assay_run_data(m.r, m.g->output[0]))[i], 64 - 128);
             stop(&m);
@@ -109,7 +109,7 @@ static void test_thresholds_under_wrap(void **state)
     assay_error err;
     (void)state;
     assert_ok(assay_scheme_parse("t", scheme, strlen(scheme), &s, &err), &err);
-    assert_ok(assay_graph_parse(text, strlen(text), "t", NULL, &g, &err), &err);
+    assert_ok(text_graph_parse(text, strlen(text), "t", NULL, &g, &err), &err);
     assert_int_equal(assay_program_make(g, s, false, &p, &err), ASSAY_ERR_SCHEME);
     assert_non_null(strstr(err.text, "thresholds have a least and a greatest code"));
     assay_graph_free(g);
@@ -128,7 +128,7 @@ static void test_product_of_nothing(void **state)
     (void)state;
     machine m = start("scheme: t\nextends: tflite\n", text, &o);
     assert_true(m.p->plan->scratch_bytes >= sizeof(int32_t));
-    assert_ok(assay_run_execute(m.r, NULL, false, NULL, &err), &err);
+    assert_ok(run_execute(m.r, NULL, false, NULL, &err), &err);
     for (int i = 0; i < 3; i++)
         assert_int_equal(((int8_t *)assay_run_data(m.r, m.g->output[0]))[i], 7);
     stop(&m);
@@ -146,7 +146,7 @@ static void test_empty_rows(void **state)
     assay_error err;
     (void)state;
     machine m = start("scheme: t\nextends: tflite\n", text, &o);
-    assert_ok(assay_run_execute(m.r, NULL, false, NULL, &err), &err);
+    assert_ok(run_execute(m.r, NULL, false, NULL, &err), &err);
     stop(&m);
 }
 

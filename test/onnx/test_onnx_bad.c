@@ -20,7 +20,7 @@ static void refused(int64_t opset, const char *text, assay_status status, const 
     void *bytes = onnx_build(opset, text, &length);
     assay_graph *g = NULL;
     assay_error err = {0};
-    assay_status s = assay_onnx_import_memory("test.onnx", bytes, length, NULL, &g, &err);
+    assay_status s = onnx_import_memory("test.onnx", bytes, length, NULL, &g, &err);
 
     if (s != status || !strstr(err.text, part))
         print_error("%s\nstatus %d: %s\n", text, (int)s, err.text);
@@ -233,7 +233,7 @@ static void paths_out_of_the_folder_are_refused(void **state)
         assay_graph *g;
         assay_error err = {0};
         test_write_file(path, bytes, length);
-        assay_status s = assay_onnx_import_file(path, NULL, &g, &err);
+        assay_status s = onnx_import_file(path, NULL, &g, &err);
         assert_int_equal(s, ASSAY_ERR_INPUT);
         assert_refused(s, &err, "not a readable file inside the model's folder");
         free(bytes);
@@ -291,13 +291,13 @@ static void import_any(const void *bytes, size_t length, const assay_scheme *s)
     assay_error err = {0};
     unsigned char *again = NULL;
 
-    if (assay_onnx_import_memory("damaged", bytes, length, NULL, &g, &err) != ASSAY_OK) {
+    if (onnx_import_memory("damaged", bytes, length, NULL, &g, &err) != ASSAY_OK) {
         assert_true(err.text[0] != '\0');
         return;
     }
     assert_non_null(g);
-    assert_ok(assay_group_qdq(g, s, assay_has_integer_kernel, NULL, &err), &err);
-    if (assay_onnx_export(g, &again, &length, &err) != ASSAY_OK)
+    assert_ok(quantize_group_qdq(g, s, kernel_has_integer_kernel, NULL, &err), &err);
+    if (onnx_export_graph(g, &again, &length, &err) != ASSAY_OK)
         assert_true(err.text[0] != '\0');
     free(again);
     assay_graph_free(g);
@@ -319,7 +319,7 @@ static void truncate_everywhere(char *bytes, size_t length, const assay_scheme *
     assay_graph *g;
     assay_error err;
 
-    assert_ok(assay_onnx_import_memory("sample", bytes, length, NULL, &g, &err), &err);
+    assert_ok(onnx_import_memory("sample", bytes, length, NULL, &g, &err), &err);
     assay_graph_free(g);
     for (size_t n = 0; n < length; n++) {
         void *cut = malloc(n ? n : 1); /* exact, so that a sanitizer sees overreads */

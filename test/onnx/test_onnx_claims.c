@@ -21,7 +21,7 @@ static network open_network(const char *text)
 {
     network n = {0};
     assay_error err = {0};
-    assert_ok(assay_graph_parse(text, strlen(text), "test", NULL, &n.graph, &err), &err);
+    assert_ok(text_graph_parse(text, strlen(text), "test", NULL, &n.graph, &err), &err);
     assert_ok(assay_scheme_open("onnxruntime", &n.scheme, &err), &err);
     assert_ok(assay_program_make(n.graph, n.scheme, false, &n.program, &err), &err);
     return n;
@@ -65,7 +65,7 @@ static void contract(void **state)
         char text[400];
         snprintf(text, sizeof text, "graph m {\n%soutput y }", classes[i].text);
         network n = open_network(text);
-        json_t *all = assay_contract_json(n.program);
+        json_t *all = golden_contract_json(n.program);
         const json_t *ops = json_object_get(all, classes[i].class);
         if (json_integer_value(json_object_get(ops, classes[i].op)) != classes[i].count)
             fail_msg("%s\n%s: not %d of %s", text, json_dumps(all, 0), classes[i].count,
@@ -101,7 +101,7 @@ static long long result(const char *op, uint32_t bits)
     assert_ok(assay_run_new(n.program, &r, &err), &err);
     memcpy(assay_run_data(r, n.graph->input[0]), &x, sizeof x);
     memset(assay_run_data(r, n.graph->input[1]), 0, 1);
-    assert_ok(assay_run_execute(r, NULL, false, NULL, &err), &err);
+    assert_ok(run_execute(r, NULL, false, NULL, &err), &err);
     const void *y = assay_run_data(r, n.graph->output[0]);
     uint32_t word = 0;
     const assay_elem e = n.graph->value[n.graph->output[0]].type.elem;

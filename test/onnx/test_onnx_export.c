@@ -65,7 +65,7 @@ static assay_graph *parse(const char *text)
 {
     assay_graph *g;
     assay_error err;
-    assay_status s = assay_graph_parse(text, strlen(text), "test", NULL, &g, &err);
+    assay_status s = text_graph_parse(text, strlen(text), "test", NULL, &g, &err);
     if (s)
         print_error("%s\n", text);
     assert_ok(s, &err);
@@ -78,9 +78,9 @@ static assay_graph *through_onnx(const assay_graph *g, const assay_scheme *s)
     size_t length;
     assay_graph *back;
     assay_error err;
-    assert_ok(assay_onnx_export(g, &bytes, &length, &err), &err);
-    assert_ok(assay_onnx_import_memory("exported", bytes, length, NULL, &back, &err), &err);
-    assert_ok(assay_group_qdq(back, s, assay_has_integer_kernel, NULL, &err), &err);
+    assert_ok(onnx_export_graph(g, &bytes, &length, &err), &err);
+    assert_ok(onnx_import_memory("exported", bytes, length, NULL, &back, &err), &err);
+    assert_ok(quantize_group_qdq(back, s, kernel_has_integer_kernel, NULL, &err), &err);
     free(bytes);
     return back;
 }
@@ -99,7 +99,7 @@ static void execute(const assay_graph *g, const assay_scheme *s, uint64_t seed, 
         for (size_t k = 0; k < assay_type_bytes(&g->value[g->input[i]].type); k++)
             x[k] = (unsigned char)test_between(&rng, 0, 255);
     }
-    assert_ok(assay_run_execute(r, NULL, false, NULL, &err), &err);
+    assert_ok(run_execute(r, NULL, false, NULL, &err), &err);
     for (int i = 0; i < g->n_outputs; i++) {
         size_t size = assay_type_bytes(&g->value[g->output[i]].type);
         out[i] = malloc(size);
@@ -169,7 +169,7 @@ static void the_rest_is_refused(void **state)
         unsigned char *bytes;
         size_t length;
         assay_error err;
-        assert_int_equal(assay_onnx_export(g, &bytes, &length, &err), ASSAY_ERR_UNSUPPORTED);
+        assert_int_equal(onnx_export_graph(g, &bytes, &length, &err), ASSAY_ERR_UNSUPPORTED);
         assert_null(bytes);
         assert_string_equal(err.text, bad[i].why);
         assay_graph_free(g);

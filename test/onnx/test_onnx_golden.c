@@ -41,9 +41,9 @@ static tally *row_of(table *t, const char *op)
 /* Elements of v that are not want's, bit for bit; all of them when the shape or type is another. */
 static int64_t mismatches(const assay_value *v, const void *got, const assay_npy *want)
 {
-    size_t size = assay_elem_size(v->type.elem), count = assay_npy_count(want);
+    size_t size = assay_elem_size(v->type.elem), count = text_npy_count(want);
     int64_t bad = 0;
-    bool shape = v->type.rank == want->rank && count * size == assay_npy_bytes(want);
+    bool shape = v->type.rank == want->rank && count * size == text_npy_bytes(want);
     for (int d = 0; shape && d < want->rank; d++)
         shape = v->type.dim[d] == want->shape[d];
     if (!shape)
@@ -58,15 +58,15 @@ static void read_npy(const char *folder, const char *name, assay_npy *a)
     char relative[400], path[600];
     assay_error err = {0};
     snprintf(relative, sizeof relative, "golden/onnx/%s%s.npy", folder, name);
-    assert_ok(assay_npy_read_file(test_shared(relative, path, sizeof path), a, &err), &err);
+    assert_ok(text_npy_read_file(test_shared(relative, path, sizeof path), a, &err), &err);
 }
 
 static void set_input(assay_run *r, const assay_graph *g, int value, const assay_npy *x)
 {
-    assert_int_equal(assay_type_bytes(&g->value[value].type), assay_npy_bytes(x));
+    assert_int_equal(assay_type_bytes(&g->value[value].type), text_npy_bytes(x));
     void *to = assay_run_data(r, value);
     if (to)
-        memcpy(to, x->data, assay_npy_bytes(x));
+        memcpy(to, x->data, text_npy_bytes(x));
 }
 
 /* Imports, groups and makes ready to run. False: `why` says where it stopped. */
@@ -75,8 +75,8 @@ static bool prepare(const char *model, const assay_onnx_options *options, const 
 {
     *p = NULL;
     *r = NULL;
-    return assay_onnx_import_file(model, options, g, why) == ASSAY_OK &&
-           assay_group_qdq(*g, s, assay_has_integer_kernel, NULL, why) == ASSAY_OK &&
+    return onnx_import_file(model, options, g, why) == ASSAY_OK &&
+           quantize_group_qdq(*g, s, kernel_has_integer_kernel, NULL, why) == ASSAY_OK &&
            assay_program_make(*g, s, false, p, why) == ASSAY_OK &&
            assay_run_new(*p, r, why) == ASSAY_OK;
 }
@@ -104,9 +104,9 @@ static void read_inputs(const json_t *c, const char *folder, case_inputs *in)
         in->name[i] = json_string_value(json_array_get(json_array_get(list, (size_t)i), 0));
         snprintf(file, sizeof file, "in_%d", i);
         read_npy(folder, file, x);
-        if (i == 0 || assay_npy_count(x) != 1)
+        if (i == 0 || text_npy_count(x) != 1)
             continue;
-        assay_elem elem = x->type == ASSAY_NPY_F4   ? assay_f32()
+        assay_elem elem = x->type == ASSAY_NPY_F4   ? apply_f32()
                           : x->type == ASSAY_NPY_I1 ? assay_int(8, true)
                                                     : assay_int(8, false);
         assay_type type = {.elem = elem, .rank = x->rank};
@@ -148,21 +148,21 @@ static void run_case(const assay_scheme *s, const json_t *c, table *t)
             if (value >= 0 && !g->value[value].data)
                 set_input(r, g, value, &in.x[i]);
         }
-        ready = assay_run_execute(r, NULL, false, NULL, &err) == ASSAY_OK;
+        ready = run_execute(r, NULL, false, NULL, &err) == ASSAY_OK;
     }
     for (int i = 0; i < (ready ? g->n_outputs : 1); i++) {
         assay_npy y;
         snprintf(relative, sizeof relative, "out_%d", i);
         read_npy(folder, relative, &y);
-        row->elements += (int64_t)assay_npy_count(&y);
+        row->elements += (int64_t)text_npy_count(&y);
         bad += ready ? mismatches(&g->value[g->output[i]], assay_run_data(r, g->output[i]), &y)
-                     : (int64_t)assay_npy_count(&y);
-        assay_npy_free(&y);
+                     : (int64_t)text_npy_count(&y);
+        text_npy_free(&y);
     }
     row->mismatches += bad;
     row->bad_cases += bad > 0;
     for (int i = 0; i < in.n; i++)
-        assay_npy_free(&in.x[i]);
+        text_npy_free(&in.x[i]);
     if (bad > 0)
         print_message("# %s: %lld mismatches%s%s\n", name, (long long)bad, ready ? "" : ": ",
                       ready ? "" : err.text);
@@ -215,9 +215,9 @@ static assay_graph *exported(const assay_graph *g, const assay_scheme *s)
     size_t length = 0;
     assay_graph *back = NULL;
     assay_error err = {0};
-    assert_ok(assay_onnx_export(g, &bytes, &length, &err), &err);
-    assert_ok(assay_onnx_import_memory("exported", bytes, length, NULL, &back, &err), &err);
-    assert_ok(assay_group_qdq(back, s, assay_has_integer_kernel, NULL, &err), &err);
+    assert_ok(onnx_export_graph(g, &bytes, &length, &err), &err);
+    assert_ok(onnx_import_memory("exported", bytes, length, NULL, &back, &err), &err);
+    assert_ok(quantize_group_qdq(back, s, kernel_has_integer_kernel, NULL, &err), &err);
     free(bytes);
     return back;
 }
@@ -232,7 +232,7 @@ static int64_t run_again(const assay_graph *g, const assay_scheme *s, const assa
     assert_ok(assay_program_make(g, s, false, &p, &err), &err);
     assert_ok(assay_run_new(p, &r, &err), &err);
     set_input(r, g, g->input[0], x);
-    assert_ok(assay_run_execute(r, NULL, false, NULL, &err), &err);
+    assert_ok(run_execute(r, NULL, false, NULL, &err), &err);
     int64_t bad = mismatches(&g->value[g->output[0]], assay_run_data(r, g->output[0]), y);
     assay_run_free(r);
     assay_program_free(p);
@@ -260,7 +260,7 @@ static int64_t run_network(const assay_scheme *s, const char *net, const char *v
         print_message("# %s_%s: %s\n", net, variant, err.text);
     assert_true(ready);
     set_input(r, g, g->input[0], &x);
-    assert_ok(assay_run_execute(r, NULL, false, NULL, &err), &err);
+    assert_ok(run_execute(r, NULL, false, NULL, &err), &err);
     int quantized = 0;
     for (int i = 0; i < g->n_nodes; i++)
         quantized += assay_node_is_quantized(g, &g->node[i]);
@@ -269,15 +269,15 @@ static int64_t run_network(const assay_scheme *s, const char *net, const char *v
     int64_t bad_back = run_again(back, s, &x, &y);
     print_message("# %-12s %-10s %4d nodes, %4d on codes, %6zu elements, %lld mismatches; exported "
                   "and read: %d nodes, %lld\n",
-                  net, variant, g->n_nodes, quantized, assay_npy_count(&y), (long long)bad,
+                  net, variant, g->n_nodes, quantized, text_npy_count(&y), (long long)bad,
                   back->n_nodes, (long long)bad_back);
     bad += bad_back;
     assay_graph_free(back);
     assay_run_free(r);
     assay_program_free(p);
     assay_graph_free(g);
-    assay_npy_free(&x);
-    assay_npy_free(&y);
+    text_npy_free(&x);
+    text_npy_free(&y);
     return bad;
 }
 

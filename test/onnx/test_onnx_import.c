@@ -295,7 +295,7 @@ static void external_data_is_read(void **state)
     test_write_file(path, numbers, sizeof numbers);
     snprintf(path, sizeof path, "%s/m.onnx", folder);
     test_write_file(path, bytes, length);
-    assert_ok(assay_onnx_import_file(path, NULL, &g, &err), &err);
+    assert_ok(onnx_import_file(path, NULL, &g, &err), &err);
     assert_memory_equal(g->value[assay_graph_find_value(g, "w")].data, numbers + 1, 8);
     assay_graph_free(g);
     test_remove_tree(folder);

@@ -31,7 +31,7 @@ static void read_npy(const network *n, const char *suffix, assay_npy *a)
     char relative[200], path[600];
     assay_error err = {0};
     snprintf(relative, sizeof relative, "golden/onnx/nets/%s_%s.npy", n->net, suffix);
-    assert_ok(assay_npy_read_file(test_shared(relative, path, sizeof path), a, &err), &err);
+    assert_ok(text_npy_read_file(test_shared(relative, path, sizeof path), a, &err), &err);
 }
 
 static void compare(const network *n, const assay_scheme *s)
@@ -49,25 +49,24 @@ static void compare(const network *n, const assay_scheme *s)
     read_npy(n, suffix, &y);
     snprintf(relative, sizeof relative, "golden/onnx/nets/%s_%s.onnx", n->net, n->variant);
     const assay_onnx_options options = {.batch = x.shape[0]};
-    assert_ok(assay_onnx_import_file(test_shared(relative, path, sizeof path), &options, &g, &err),
-              &err);
+    assert_ok(onnx_import_file(test_shared(relative, path, sizeof path), &options, &g, &err), &err);
     assert_ok(assay_program_make(g, s, false, &p, &err), &err);
     assert_ok(assay_run_new(p, &r, &err), &err);
-    assert_int_equal(assay_shape_count(&g->value[g->input[0]].type), assay_npy_count(&x));
-    assert_int_equal(assay_shape_count(&g->value[g->output[0]].type), assay_npy_count(&y));
-    memcpy(assay_run_data(r, g->input[0]), x.data, assay_npy_bytes(&x));
-    assert_ok(assay_run_execute(r, NULL, false, NULL, &err), &err);
+    assert_int_equal(assay_shape_count(&g->value[g->input[0]].type), text_npy_count(&x));
+    assert_int_equal(assay_shape_count(&g->value[g->output[0]].type), text_npy_count(&y));
+    memcpy(assay_run_data(r, g->input[0]), x.data, text_npy_bytes(&x));
+    assert_ok(run_execute(r, NULL, false, NULL, &err), &err);
     const float *got = assay_run_data(r, g->output[0]), *want = y.data;
-    for (size_t i = 0; i < assay_npy_count(&y); i++)
+    for (size_t i = 0; i < text_npy_count(&y); i++)
         differ += memcmp(&got[i], &want[i], sizeof *got) != 0;
     print_message("# %s_%s_%s: %zu of %zu elements differ\n", n->net, n->variant, n->suffix, differ,
-                  assay_npy_count(&y));
+                  text_npy_count(&y));
     assert_int_equal(differ, 0);
     assay_run_free(r);
     assay_program_free(p);
     assay_graph_free(g);
-    assay_npy_free(&x);
-    assay_npy_free(&y);
+    text_npy_free(&x);
+    text_npy_free(&y);
 }
 
 static void networks_as_they_say(void **state)

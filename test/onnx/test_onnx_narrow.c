@@ -22,7 +22,7 @@ static assay_graph *import_bytes(const void *bytes, size_t length)
 {
     assay_graph *g = NULL;
     assay_error err = {0};
-    assert_ok(assay_onnx_import_memory("test.onnx", bytes, length, NULL, &g, &err), &err);
+    assert_ok(onnx_import_memory("test.onnx", bytes, length, NULL, &g, &err), &err);
     return g;
 }
 
@@ -64,7 +64,7 @@ static void run(const assay_graph *g, const float *in, double *out)
     assert_ok(assay_run_new(p, &r, &err), &err);
     const assay_value *x = &g->value[g->input[0]], *y = &g->value[g->output[0]];
     memcpy(assay_run_data(r, g->input[0]), in, assay_type_bytes(&x->type));
-    assert_ok(assay_run_execute(r, NULL, false, NULL, &err), &err);
+    assert_ok(run_execute(r, NULL, false, NULL, &err), &err);
     const void *data = assay_run_data(r, g->output[0]);
     for (size_t i = 0; i < (size_t)assay_shape_count(&y->type); i++)
         out[i] = y->type.elem.kind == ASSAY_KIND_F32
@@ -81,8 +81,8 @@ static void rounding_to_float16(void **state)
     (void)state;
     for (unsigned h = 0; h < 0x7bff; h++) {
         const uint16_t pair[2] = {(uint16_t)h, (uint16_t)(h + 1)};
-        const float lo = (float)assay_npy_get(pair, ASSAY_NPY_F2, 0);
-        const float hi = (float)assay_npy_get(pair, ASSAY_NPY_F2, 1), middle = (lo + hi) / 2;
+        const float lo = (float)text_npy_get(pair, ASSAY_NPY_F2, 0);
+        const float hi = (float)text_npy_get(pair, ASSAY_NPY_F2, 1), middle = (lo + hi) / 2;
         const float even = h % 2 ? hi : lo;
         assert_true(assay_round_f16(lo) == lo && assay_round_f16(-hi) == -hi);
         assert_true(assay_round_f16(middle) == even && assay_round_f16(-middle) == -even);
@@ -189,11 +189,11 @@ static void groups_look_through(void **state)
     (void)state;
 
     assert_ok(assay_scheme_open("onnxruntime", &s, &err), &err);
-    assert_ok(assay_group_qdq(g, s, assay_has_integer_kernel, &report, &err), &err);
+    assert_ok(quantize_group_qdq(g, s, kernel_has_integer_kernel, &report, &err), &err);
     assert_string_equal(ops_of(g, ops, sizeof ops), "quantize fc sigmoid");
     assert_int_equal(report.n_float, 0);
     assert_int_equal(report.n_fused, 1);
-    assay_quantize_report_free(&report);
+    quantize_report_free(&report);
     assay_scheme_free(s);
     assay_graph_free(g);
 }
@@ -207,7 +207,7 @@ static void narrowing_is_dropped(void **state)
     char ops[200];
     (void)state;
 
-    assert_ok(assay_drop_narrowing(g, &err), &err);
+    assert_ok(lower_drop_narrowing(g, &err), &err);
     assert_string_equal(ops_of(g, ops, sizeof ops), "add mul cast");
     assert_true(assay_graph_find_value(g, "a") >= 0 && assay_graph_find_value(g, "b") >= 0);
     assert_ok(assay_graph_verify(g, &err), &err);
@@ -226,7 +226,7 @@ static void casts_are_exported(void **state)
     char ops[200];
     (void)state;
 
-    assert_ok(assay_onnx_export(g, &bytes, &length, &err), &err);
+    assert_ok(onnx_export_graph(g, &bytes, &length, &err), &err);
     back = import_bytes(bytes, length);
     assert_string_equal(ops_of(back, ops, sizeof ops), "cast:f16 add cast:f16 cast:bf16 reshape");
     free(bytes);

@@ -24,12 +24,12 @@ static double run_difference(const assay_graph *g, const assay_npy *x, const ass
     assert_ok(assay_program_make(g, NULL, false, &p, &err), &err);
     assert_ok(assay_run_new(p, &r, &err), &err);
     assert_int_equal(g->n_inputs, 1);
-    assert_int_equal(assay_shape_count(&g->value[g->input[0]].type), assay_npy_count(x));
-    assert_int_equal(assay_shape_count(&g->value[g->output[0]].type), assay_npy_count(y));
-    memcpy(assay_run_data(r, g->input[0]), x->data, assay_npy_bytes(x));
-    assert_ok(assay_run_execute(r, NULL, false, NULL, &err), &err);
+    assert_int_equal(assay_shape_count(&g->value[g->input[0]].type), text_npy_count(x));
+    assert_int_equal(assay_shape_count(&g->value[g->output[0]].type), text_npy_count(y));
+    memcpy(assay_run_data(r, g->input[0]), x->data, text_npy_bytes(x));
+    assert_ok(run_execute(r, NULL, false, NULL, &err), &err);
     const float *got = assay_run_data(r, g->output[0]), *want = y->data;
-    for (size_t i = 0; i < assay_npy_count(y); i++) {
+    for (size_t i = 0; i < text_npy_count(y); i++) {
         difference = fmax(difference, fabs((double)got[i] - (double)want[i]));
         largest = fmax(largest, fabs((double)want[i]));
     }
@@ -54,23 +54,23 @@ static void compare_network(const char *name)
     char model[500];
     snprintf(model, sizeof model, "%s", path);
     snprintf(relative, sizeof relative, "golden/onnx/nets/%s_x.npy", name);
-    assert_ok(assay_npy_read_file(test_shared(relative, path, sizeof path), &x, &err), &err);
+    assert_ok(text_npy_read_file(test_shared(relative, path, sizeof path), &x, &err), &err);
     snprintf(relative, sizeof relative, "golden/onnx/nets/%s_fp32_y.npy", name);
-    assert_ok(assay_npy_read_file(test_shared(relative, path, sizeof path), &y, &err), &err);
+    assert_ok(text_npy_read_file(test_shared(relative, path, sizeof path), &y, &err), &err);
     options.batch = x.shape[0];
-    assert_ok(assay_onnx_import_file(model, &options, &g, &err), &err);
+    assert_ok(onnx_import_file(model, &options, &g, &err), &err);
 
     int nodes = g->n_nodes;
     double imported = run_difference(g, &x, &y);
-    assert_ok(assay_canonicalize(g, assay_evaluate_node, &err), &err);
+    assert_ok(lower_canonicalize(g, run_evaluate_node, &err), &err);
     double lowered = run_difference(g, &x, &y);
     print_message("# %s: %d nodes, %.1e of the largest output; canonical %d nodes, %.1e\n", name,
                   nodes, imported, g->n_nodes, lowered);
     assert_true(imported < 1e-5);
     assert_true(lowered < 1e-5);
     assay_graph_free(g);
-    assay_npy_free(&x);
-    assay_npy_free(&y);
+    text_npy_free(&x);
+    text_npy_free(&y);
 }
 
 static void depthwise_separable_network(void **state)

@@ -122,7 +122,7 @@ static void run_graph(const assay_graph *g, const onnx_case *c, char *why, size_
     if (assay_program_make(g, onnx_ref, false, &p, &err) || assay_run_new(p, &r, &err))
         snprintf(why, n, "prepare: %.300s", err.text);
     else if (set_inputs(g, r, c, why, n)) {
-        if (assay_run_execute(r, NULL, false, NULL, &err))
+        if (run_execute(r, NULL, false, NULL, &err))
             snprintf(why, n, "run: %.300s", err.text);
         else
             compare_outputs(g, r, c, why, n);
@@ -151,7 +151,7 @@ static assay_status import_bound(const onnx_case *c, int binding, assay_graph **
         if (is_bound(&c->in[k], k, binding))
             fixed[options.n_fixed++] =
                 (assay_onnx_fixed){c->in_name[k], c->in[k].type, c->in[k].data};
-    return assay_onnx_import_file(c->model, &options, g, err);
+    return onnx_import_file(c->model, &options, g, err);
 }
 
 static assay_status import_case(const onnx_case *c, int *binding, assay_graph **g, assay_error *err)

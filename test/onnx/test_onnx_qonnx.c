@@ -20,7 +20,7 @@ static assay_graph *import(const char *text)
     void *bytes = onnx_build(13, text, &length);
     assay_graph *g = NULL;
     assay_error err = {0};
-    assay_status s = assay_onnx_import_memory("test.onnx", bytes, length, NULL, &g, &err);
+    assay_status s = onnx_import_memory("test.onnx", bytes, length, NULL, &g, &err);
 
     if (s)
         print_error("%s\n", text);
@@ -39,7 +39,7 @@ static void run(assay_graph *g, const assay_scheme *s, const float *x, float *y)
     assert_ok(assay_program_make(g, s, false, &p, &err), &err);
     assert_ok(assay_run_new(p, &r, &err), &err);
     memcpy(assay_run_data(r, g->input[0]), x, assay_type_bytes(&g->value[g->input[0]].type));
-    assert_ok(assay_run_execute(r, NULL, false, NULL, &err), &err);
+    assert_ok(run_execute(r, NULL, false, NULL, &err), &err);
     memcpy(y, assay_run_data(r, g->output[0]), assay_type_bytes(&g->value[g->output[0]].type));
     assay_run_free(r);
     assay_program_free(p);
@@ -114,7 +114,7 @@ static void layers_are_grouped(void **state)
     int products = 0;
     (void)state;
 
-    assert_ok(assay_group_qdq(g, s, assay_has_integer_kernel, NULL, &err), &err);
+    assert_ok(quantize_group_qdq(g, s, kernel_has_integer_kernel, NULL, &err), &err);
     for (int i = 0; i < g->n_nodes; i++)
         products += (g->node[i].op == ASSAY_OP_MATMUL || g->node[i].op == ASSAY_OP_FC) &&
                     assay_node_is_quantized(g, &g->node[i]);

@@ -19,7 +19,7 @@ static assay_graph *import(const char *text)
     void *bytes = onnx_build(21, text, &length);
     assay_graph *g = NULL;
     assay_error err = {0};
-    assay_status s = assay_onnx_import_memory("test.onnx", bytes, length, NULL, &g, &err);
+    assay_status s = onnx_import_memory("test.onnx", bytes, length, NULL, &g, &err);
 
     if (s)
         print_error("%s\n", text);
@@ -68,7 +68,7 @@ static void check(const sample *c)
     assay_error err;
 
     if (c->grouped)
-        assert_ok(assay_group_qdq(g, s, assay_has_integer_kernel, NULL, &err), &err);
+        assert_ok(quantize_group_qdq(g, s, kernel_has_integer_kernel, NULL, &err), &err);
     assert_ok(assay_program_make(g, s, false, &p, &err), &err);
     assert_ok(assay_run_new(p, &r, &err), &err);
     for (int k = 0; k < g->n_inputs; k++) {
@@ -76,7 +76,7 @@ static void check(const sample *c)
         for (size_t i = 0; i < (size_t)assay_shape_count(&v->type); i++)
             put(v, assay_run_data(r, g->input[k]), i, k ? c->second[i] : c->in[i]);
     }
-    assert_ok(assay_run_execute(r, NULL, false, NULL, &err), &err);
+    assert_ok(run_execute(r, NULL, false, NULL, &err), &err);
     const assay_value *y = &g->value[g->output[0]];
     for (size_t i = 0; i < (size_t)assay_shape_count(&y->type); i++) {
         double got = element(y, assay_run_data(r, g->output[0]), i);
@@ -331,7 +331,7 @@ static void groups(void **state)
         assay_quantize_report report;
         char ops[300];
         assay_error err;
-        assert_ok(assay_group_qdq(g, s, assay_has_integer_kernel, &report, &err), &err);
+        assert_ok(quantize_group_qdq(g, s, kernel_has_integer_kernel, &report, &err), &err);
         ops_of(g, ops, sizeof ops);
         if (strcmp(ops, forms[i].ops) != 0)
             print_error("%s\n", forms[i].text);
@@ -340,7 +340,7 @@ static void groups(void **state)
         if (forms[i].reason && !strstr(report.float_node[0].reason, forms[i].reason))
             fail_msg("%s\nreason: %s, expected: %s", forms[i].text, report.float_node[0].reason,
                      forms[i].reason);
-        assay_quantize_report_free(&report);
+        quantize_report_free(&report);
         assay_graph_free(g);
     }
     assay_scheme_free(s);
@@ -357,7 +357,7 @@ static void groups_are_the_targets_operators(void **state)
     assay_error err;
     (void)state;
 
-    assert_ok(assay_group_qdq(g, s, assay_has_integer_kernel, NULL, &err), &err);
+    assert_ok(quantize_group_qdq(g, s, kernel_has_integer_kernel, NULL, &err), &err);
     const assay_attr_pool *a = &g->node[1].attr.pool;
     assert_int_equal(g->node[1].op, ASSAY_OP_AVG_POOL);
     assert_int_equal(a->pad_end.v[0], 0); /* 1 + 4 rows: windows of 3 end with them */
@@ -429,13 +429,13 @@ static void a_refused_group_is_left(void **state)
     char ops[200];
     (void)state;
 
-    assert_ok(assay_group_qdq(g, s, assay_has_integer_kernel, &report, &err), &err);
+    assert_ok(quantize_group_qdq(g, s, kernel_has_integer_kernel, &report, &err), &err);
     ops_of(g, ops, sizeof ops);
     assert_string_equal(ops, "quantize dequantize softmax(float) quantize dequantize");
     assert_non_null(strstr(report.float_node[0].reason, "no integer form of softmax"));
     assert_ok(assay_program_make(g, s, false, &p, &err), &err);
     assay_program_free(p);
-    assay_quantize_report_free(&report);
+    quantize_report_free(&report);
     assay_scheme_free(s);
     assay_graph_free(g);
 }

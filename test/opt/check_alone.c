@@ -25,7 +25,7 @@ static assay_graph *read_graph(const char *text)
 {
     assay_graph *g;
     assay_error err;
-    assert_int_equal(assay_graph_parse(text, strlen(text), "t", NULL, &g, &err), ASSAY_OK);
+    assert_int_equal(text_graph_parse(text, strlen(text), "t", NULL, &g, &err), ASSAY_OK);
     return g;
 }
 
@@ -37,8 +37,8 @@ static char *certificate(const char *before, const char *after)
     char from[33], to[33], hex[33];
     assay_error err;
     assert_int_equal(assay_scheme_open("tflite", &s, &err), ASSAY_OK);
-    assert_int_equal(assay_certificate_network(model, from, &err), ASSAY_OK);
-    assert_int_equal(assay_certificate_network(result, to, &err), ASSAY_OK);
+    assert_int_equal(certificate_network(model, from, &err), ASSAY_OK);
+    assert_int_equal(certificate_network(result, to, &err), ASSAY_OK);
     json_t *root = json_pack(
         "{s:i, s:{s:s, s:s, s:s}, s:s, s:s, s:i, s:[{s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:s}]}",
         "assay_proof", ASSAY_CERTIFICATE_VERSION, "scheme", "name", s->name, "digest", s->digest,
@@ -46,7 +46,7 @@ static char *certificate(const char *before, const char *after)
         "node", "b", "obligation", "codes", "verdict", "exact", "bound", 0, "evidence",
         "256/256 codes equal", "before", before, "after", after);
     assert_non_null(root);
-    assert_int_equal(assay_certificate_digest(root, hex, &err), ASSAY_OK);
+    assert_int_equal(certificate_digest(root, hex, &err), ASSAY_OK);
     assert_int_equal(json_object_set_new(root, "digest", json_string(hex)), 0);
     char *text = json_dumps(root, 0);
     assert_non_null(text);
@@ -61,7 +61,7 @@ static assay_status check(const char *before, const char *after, assay_error *er
 {
     char *text = certificate(before, after);
     assay_proof_report report;
-    assay_status status = assay_check_proof(text, strlen(text), "proof", NULL, &report, err);
+    assay_status status = check_proof(text, strlen(text), "proof", NULL, &report, err);
     free(text);
     if (!status) {
         assert_int_equal(report.steps, 1);

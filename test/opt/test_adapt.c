@@ -29,7 +29,7 @@ static assay_graph *parse(const char *text)
 {
     assay_graph *g;
     assay_error err;
-    assert_ok(assay_graph_parse(text, strlen(text), "test", NULL, &g, &err), &err);
+    assert_ok(text_graph_parse(text, strlen(text), "test", NULL, &g, &err), &err);
     return g;
 }
 
@@ -40,10 +40,10 @@ static assay_graph *adapted(const char *text, const char *preset, int *n_changed
     assay_quantize_report report;
     assay_error err;
     assert_ok(assay_scheme_open(preset, &s, &err), &err);
-    assert_ok(assay_adapt_parameters(g, s, n_changed, &err), &err);
-    assert_ok(assay_group_qdq(g, s, assay_has_integer_kernel, &report, &err), &err);
+    assert_ok(quantize_adapt_parameters(g, s, n_changed, &err), &err);
+    assert_ok(quantize_group_qdq(g, s, kernel_has_integer_kernel, &report, &err), &err);
     *n_float = report.n_float;
-    assay_quantize_report_free(&report);
+    quantize_report_free(&report);
     assay_scheme_free(s);
     return g;
 }

@@ -20,18 +20,18 @@ static observed nothing(void)
     assay_error err;
     int x = net_input(o.graph, "x", NET_SHAPE(1, 1));
     net_output(o.graph, net_node(o.graph, ASSAY_OP_RELU, "y", NULL, x, -2));
-    assert_ok(assay_profile_new(o.graph, &o.profile, &err), &err);
+    assert_ok(profile_new(o.graph, &o.profile, &err), &err);
     return o;
 }
 
 static void see(observed *o, float x)
 {
-    assay_profile_observe(o->profile, 0, &x, 1);
+    profile_observe(o->profile, 0, &x, 1);
 }
 
 static void forget(observed *o)
 {
-    assay_profile_free(o->profile);
+    profile_free(o->profile);
     assay_graph_free(o->graph);
 }
 
@@ -52,8 +52,8 @@ static assay_calibrated calibrate(const observed *o, const char *method, double 
 {
     assay_calibrate_how how;
     assay_calibrated c;
-    assert_true(assay_calibration_find(method, &how));
-    assay_calibrate(&assay_profile_find(o->profile, "x")->seen, &how, levels, &c);
+    assert_true(calibrate_find(method, &how));
+    calibrate_range(&profile_find(o->profile, "x")->seen, &how, levels, &c);
     return c;
 }
 
@@ -89,7 +89,7 @@ static void test_percentile(void **state)
     assay_calibrated wider = calibrate(&o, "percentile", 256);
     assert_true(wider.max > c.max && wider.clipped <= 1e-4);
     c = calibrate(&o, "percentile:100", 256);
-    assert_true(c.max == (double)assay_profile_find(o.profile, "x")->seen.max);
+    assert_true(c.max == (double)profile_find(o.profile, "x")->seen.max);
     forget(&o);
 }
 
@@ -125,12 +125,12 @@ static void test_names(void **state)
     assay_calibrate_how how;
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_false(assay_calibration_find(bad[i], &how));
+        assert_false(calibrate_find(bad[i], &how));
     for (int c = ASSAY_CALIBRATE_MIN_MAX; c <= ASSAY_CALIBRATE_KL; c++) {
-        assert_true(assay_calibration_find(assay_calibration_name((assay_calibration)c), &how));
+        assert_true(calibrate_find(calibrate_name((assay_calibration)c), &how));
         assert_int_equal(how.method, c);
     }
-    assert_true(assay_calibration_find("percentile:99.5", &how) && how.percentile == 99.5);
+    assert_true(calibrate_find("percentile:99.5", &how) && how.percentile == 99.5);
 }
 
 int main(void)

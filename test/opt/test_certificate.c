@@ -28,7 +28,7 @@ static char *edit(const rewrite_outcome *o, const char *from, const char *to, bo
         return edited;
     json_t *root = json_loads(edited, 0, NULL);
     assert_non_null(root);
-    assert_ok(assay_certificate_digest(root, hex, &err), &err);
+    assert_ok(certificate_digest(root, hex, &err), &err);
     json_object_set_new(root, "digest", json_string(hex));
     free(edited);
     edited = json_dumps(root, 0);
@@ -63,7 +63,7 @@ static void edited_certificates_are_refused(void **state)
         char *text = edit(&o, edits[i].from, edits[i].to, edits[i].seal);
         assay_proof_report r;
         assay_error err;
-        assay_status s = assay_check_proof(text, strlen(text), "cert", NULL, &r, &err);
+        assay_status s = check_proof(text, strlen(text), "cert", NULL, &r, &err);
         if (s == ASSAY_OK || !strstr(err.text, edits[i].complaint))
             fail_msg("edit %zu (%s): %s", i, edits[i].to, s ? err.text : "not noticed");
         free(text);
@@ -95,8 +95,7 @@ static void spoiled_certificates_are_refused(void **state)
         bytes[at] = to;
         assay_proof_report report;
         assay_error err;
-        if (!space &&
-            assay_check_proof(bytes, text->length, "cert", NULL, &report, &err) == ASSAY_OK)
+        if (!space && check_proof(bytes, text->length, "cert", NULL, &report, &err) == ASSAY_OK)
             fail_msg("byte %zu as '%c' is not noticed", at, to);
         free(bytes);
     }

@@ -26,11 +26,11 @@ static void must_be_refused(editing *e, const char *what)
     assay_proof_report r;
     const assay_proof_networks networks = {e->o->before, e->o->after};
     if (json_is_object(e->root) && strcmp(e->where, "/digest") != 0) {
-        assert_ok(assay_certificate_digest(e->root, hex, &err), &err);
+        assert_ok(certificate_digest(e->root, hex, &err), &err);
         json_object_set_new(e->root, "digest", json_string(hex));
     }
     char *text = json_dumps(e->root, 0);
-    if (assay_check_proof(text, strlen(text), "cert", &networks, &r, &err) == ASSAY_OK)
+    if (check_proof(text, strlen(text), "cert", &networks, &r, &err) == ASSAY_OK)
         fail_msg("%s: %s: not noticed", e->where, what);
     free(text);
     e->edits++;

@@ -34,7 +34,7 @@ static bool read_row(FILE *f, row *r)
     if (fscanf(f, "%u,%d,%d,%31[^,],%7[^,],%x,%x,%x,%d\n", &seed, &r->bins, &r->shape, schema, kind,
                &min, &max, &scale, &r->offset) != 9)
         return false;
-    assert_true(assay_schema_find(schema, &r->choice));
+    assert_true(calibrate_schema_find(schema, &r->choice));
     assert_ok(assay_elem_parse(kind, &r->choice.elem, &err), &err);
     r->seed = seed;
     r->min = float_of(min);
@@ -85,15 +85,16 @@ static void test_vectors(void **state)
         int32_t offset;
         assay_error err;
         draw(&r, count);
-        assert_ok(assay_choose_glow_range(&r.choice, (double)r.min, (double)r.max, &lo, &hi,
-                                          &symmetric, &err),
+        assert_ok(calibrate_choose_glow_range(&r.choice, (double)r.min, (double)r.max, &lo, &hi,
+                                              &symmetric, &err),
                   &err);
         least = lo;
-        r.choice.final = assay_calibrate_glow(count, r.bins, r.min, r.max, symmetric, &lo, &hi);
+        r.choice.final = calibrate_glow_kl(count, r.bins, r.min, r.max, symmetric, &lo, &hi);
         assert_true(r.choice.final == (r.bins >= 255));
         narrowed += lo != least;
-        assert_ok(assay_choose_qparams(&r.choice, (double)lo, (double)hi, &scale, &offset, &err),
-                  &err);
+        assert_ok(
+            calibrate_choose_qparams(&r.choice, (double)lo, (double)hi, &scale, &offset, &err),
+            &err);
         if (scale != r.scale || offset != r.offset)
             fail_msg("row %d: scale %a, offset %d; Glow has %a, %d", rows, (double)scale, offset,
                      (double)r.scale, r.offset);

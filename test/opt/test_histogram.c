@@ -11,17 +11,17 @@ enum { N = 3000, PARTS = 9 };
 
 static void add(assay_histogram *h, float x)
 {
-    assay_histogram_grow(h, x, x);
-    assert_true(assay_histogram_holds(h, x, x));
-    ++*assay_histogram_at(h, assay_histogram_bin(h, (double)x));
-    assay_histogram_note(h, 1, x, x);
+    profile_histogram_grow(h, x, x);
+    assert_true(profile_histogram_holds(h, x, x));
+    ++*profile_histogram_at(h, profile_histogram_bin(h, (double)x));
+    profile_histogram_note(h, 1, x, x);
 }
 
 static assay_histogram empty(void)
 {
     assay_histogram h;
     assay_error err;
-    assert_ok(assay_histogram_init(&h, &err), &err);
+    assert_ok(profile_histogram_init(&h, &err), &err);
     return h;
 }
 
@@ -81,13 +81,13 @@ static void test_any_order_and_grouping(void **state)
         for (int left = PARTS; left > 1; left--) {
             int a = (int)test_between(&rng, 0, left - 1), b = (int)test_between(&rng, 0, left - 2);
             b += b >= a;
-            assay_histogram_merge(&part[a], &part[b]);
-            assay_histogram_clear(&part[b]);
+            profile_histogram_merge(&part[a], &part[b]);
+            profile_histogram_clear(&part[b]);
             part[b] = part[left - 1];
         }
-        assert_true(part[0].exponent == one.exponent && assay_histogram_equal(&part[0], &one));
-        assay_histogram_clear(&part[0]);
-        assay_histogram_clear(&one);
+        assert_true(part[0].exponent == one.exponent && profile_histogram_equal(&part[0], &one));
+        profile_histogram_clear(&part[0]);
+        profile_histogram_clear(&one);
     }
 }
 
@@ -102,11 +102,11 @@ static void test_at_least_2000_bins(void **state)
         int first, end;
         add(&h, x[0]);
         add(&h, x[1]);
-        assay_histogram_extent(&h, &first, &end);
+        profile_histogram_extent(&h, &first, &end);
         assert_true(end - first <= ASSAY_HISTOGRAM_BINS);
         if (ulps > 8192 && h.exponent > ASSAY_HISTOGRAM_MIN_EXPONENT && end - first < 2000)
             fail_msg("%a and %a: %d bins", (double)x[0], (double)x[1], end - first);
-        assay_histogram_clear(&h);
+        profile_histogram_clear(&h);
     }
 }
 
@@ -123,8 +123,8 @@ static void test_holds(void **state)
         if (round % 5 != 0)
             add(&h, a);
         const float lo = h.finite > 0 ? fminf(a, b) : b, hi = h.finite > 0 ? fmaxf(a, b) : b;
-        assert_int_equal(assay_histogram_holds(&h, b, b), least_exponent(lo, hi) == h.exponent);
-        assay_histogram_clear(&h);
+        assert_int_equal(profile_histogram_holds(&h, b, b), least_exponent(lo, hi) == h.exponent);
+        profile_histogram_clear(&h);
     }
 }
 

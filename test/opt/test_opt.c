@@ -26,7 +26,7 @@ static assay_graph *canonical_and_same(assay_graph *g, test_rng *rng)
     float *x[4];
     assert_ok(assay_graph_verify(g, &err), &err);
     assert_ok(assay_graph_clone(g, &c, &err), &err);
-    assert_ok(assay_canonicalize(c, assay_evaluate_node, &err), &err);
+    assert_ok(lower_canonicalize(c, run_evaluate_node, &err), &err);
     assert_ok(assay_graph_clone(c, &run, &err), &err);
     for (int i = 0; i < g->n_inputs; i++)
         x[i] = net_random_input(rng, g, i);
@@ -352,7 +352,7 @@ static void test_broadcast_is_not_written_out(void **state)
     assay_error err;
     int n, a = net_constant(g, &rng, "a", 1, 2, NET_SHAPE(1, 1));
     net_output(g, net_node(g, ASSAY_OP_EXPAND, "y", &big, a, -2));
-    assert_ok(assay_fold_constants(g, assay_evaluate_node, &n, &err), &err);
+    assert_ok(lower_fold_constants(g, run_evaluate_node, &n, &err), &err);
     assert_int_equal(n, 0);
     assay_graph_free(g);
 }

@@ -24,7 +24,7 @@ static void merging_saturates_at_the_intersection(void **state)
     (void)state;
     rewrite_has(o.text.text, "c: u8[6] q(0.1,0) = rescale(x) codes[20,30]");
     assert_int_equal(o.after->n_nodes, 1);
-    assert_ok(assay_run_graph(o.after, o.scheme, &in, &out, &err), &err);
+    assert_ok(run_whole_graph(o.after, o.scheme, &in, &out, &err), &err);
     assert_memory_equal(y, ((uint8_t[]){30, 20, 20, 20, 25, 30}), 6);
     rewrite_certified(&o);
     rewrite_finish(&o);
@@ -234,9 +234,9 @@ static void passes_are_chosen_by_name(void **state)
     assert_int_equal(o.report.applied, 0);
     rewrite_finish(&o);
     assert_ok(assay_scheme_open("tflite", &s, &err), &err);
-    assert_ok(assay_graph_parse(chain, strlen(chain), "text", NULL, &g, &err), &err);
-    assay_optimize_options options = {.passes = "identity,merge", .run = assay_run_graph};
-    assert_refused(assay_optimize(g, s, &options, &report, &err), &err, "no pass 'merge'");
+    assert_ok(text_graph_parse(chain, strlen(chain), "text", NULL, &g, &err), &err);
+    assay_optimize_options options = {.passes = "identity,merge", .run = run_whole_graph};
+    assert_refused(rewrite_optimize(g, s, &options, &report, &err), &err, "no pass 'merge'");
     assay_graph_free(g);
     assay_scheme_free(s);
 }

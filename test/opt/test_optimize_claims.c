@@ -196,7 +196,7 @@ static assay_graph *draw_chain(test_rng *r, const char *scheme)
         snprintf(c.now, sizeof c.now, "out");
     }
     assay_buf_printf(&c.text, " output %s\n}\n", c.now);
-    if (assay_graph_parse(c.text.text, c.text.length, "chain", NULL, &g, &err) != ASSAY_OK)
+    if (text_graph_parse(c.text.text, c.text.length, "chain", NULL, &g, &err) != ASSAY_OK)
         fail_msg("%s\n%s", err.text, c.text.text);
     assay_buf_free(&c.text);
     return g;
@@ -210,7 +210,7 @@ static bool runs(const assay_graph *g, const char *scheme)
     assay_error err;
     assert_ok(assay_scheme_open(scheme, &s, &err), &err);
     const bool good =
-        assay_program_make_with(g, s, &(assay_program_options){0}, &p, &err) == ASSAY_OK;
+        run_program_make_with(g, s, &(assay_program_options){0}, &p, &err) == ASSAY_OK;
     assay_program_free(p);
     assay_scheme_free(s);
     return good;

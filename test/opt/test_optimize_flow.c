@@ -115,16 +115,16 @@ static void expect_other_result(const rewrite_outcome *o, const char *from, cons
     assert_non_null(at);
     assay_buf_add(&text, o->text.text, (size_t)(at - o->text.text));
     assay_buf_printf(&text, "%s%s", to, at + strlen(from));
-    assert_ok(assay_graph_parse(text.text, text.length, "text", NULL, &edited, &err), &err);
+    assert_ok(text_graph_parse(text.text, text.length, "text", NULL, &edited, &err), &err);
     json_t *root = json_loads(o->report.certificate.text, 0, NULL);
-    assert_ok(assay_certificate_network(edited, hex, &err), &err);
+    assert_ok(certificate_network(edited, hex, &err), &err);
     json_object_set_new(root, "result", json_string(hex));
-    assert_ok(assay_certificate_digest(root, hex, &err), &err);
+    assert_ok(certificate_digest(root, hex, &err), &err);
     json_object_set_new(root, "digest", json_string(hex));
     char *sealed = json_dumps(root, 0);
     const assay_proof_networks networks = {o->before, edited};
-    assert_refused(assay_check_proof(sealed, strlen(sealed), "cert", &networks, &report, &err),
-                   &err, complaint);
+    assert_refused(check_proof(sealed, strlen(sealed), "cert", &networks, &report, &err), &err,
+                   complaint);
     free(sealed);
     json_decref(root);
     assay_graph_free(edited);

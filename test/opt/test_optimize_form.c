@@ -14,9 +14,9 @@ static rewrite_outcome preferring(const char *scheme, const char *prefer, const 
     assay_error err;
     int n = snprintf(text, sizeof text, "target: npu\nothers: {types: [i8, u8]}\nprefer: {%s}\n",
                      prefer);
-    assert_ok(assay_target_parse("npu.yaml", text, (size_t)n, &target, &err), &err);
+    assert_ok(target_parse("npu.yaml", text, (size_t)n, &target, &err), &err);
     rewrite_outcome o = rewrite_with(scheme, network, &(assay_optimize_options){.target = target});
-    assay_target_free(target);
+    target_free(target);
     return o;
 }
 
@@ -365,7 +365,7 @@ static void passes_that_undo_each_other_are_refused(void **state)
         assay_error err;
         assert_ok(assay_scheme_open("tflite", &s, &err), &err);
         assert_ok(assay_graph_new("empty", &g, &err), &err);
-        assert_refused(assay_optimize(g, s, &options, &report, &err), &err, cases[i].complaint);
+        assert_refused(rewrite_optimize(g, s, &options, &report, &err), &err, cases[i].complaint);
         assay_graph_free(g);
         assay_scheme_free(s);
     }
@@ -390,8 +390,7 @@ static void preferences_are_read(void **state)
         assay_error err;
         int n =
             snprintf(text, sizeof text, "target: npu\nothers: {types: [i8]}\n%s\n", cases[i].text);
-        assert_refused(assay_target_parse("t.yaml", text, (size_t)n, &t, &err), &err,
-                       cases[i].complaint);
+        assert_refused(target_parse("t.yaml", text, (size_t)n, &t, &err), &err, cases[i].complaint);
     }
 }
 

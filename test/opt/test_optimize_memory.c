@@ -33,12 +33,12 @@ typedef assay_status (*work)(setting *s, assay_error *err);
 
 static assay_status optimize(setting *s, assay_error *err)
 {
-    const assay_optimize_options options = {.run = assay_run_graph};
+    const assay_optimize_options options = {.run = run_whole_graph};
     assay_optimize_report report = {0};
     assay_graph *copy = NULL;
     assay_status status = assay_graph_clone(s->g, &copy, err);
     if (!status)
-        status = assay_optimize(copy, s->scheme, &options, &report, err);
+        status = rewrite_optimize(copy, s->scheme, &options, &report, err);
     if (!status)
         assert_int_equal(report.applied, 2);
     assay_buf_free(&report.certificate);
@@ -50,8 +50,7 @@ static assay_status check(setting *s, assay_error *err)
 {
     assay_proof_report report;
     const assay_proof_networks networks = {s->g, s->result};
-    return assay_check_proof(s->certificate.text, s->certificate.length, "cert", &networks, &report,
-                             err);
+    return check_proof(s->certificate.text, s->certificate.length, "cert", &networks, &report, err);
 }
 
 static assay_status ask(setting *s, assay_error *err)
@@ -60,7 +59,7 @@ static assay_status ask(setting *s, assay_error *err)
     bool can = false;
     assay_status status = ASSAY_OK;
     for (int i = 0; i < s->g->n_nodes && !status; i++) {
-        status = assay_target_computes(s->scheme, s->g, &s->g->node[i], &can, why, sizeof why, err);
+        status = lower_target_computes(s->scheme, s->g, &s->g->node[i], &can, why, sizeof why, err);
         if (!status && !can)
             fail_msg("%s: %s", s->g->node[i].name, why);
     }
@@ -91,12 +90,12 @@ static setting set_up(void)
 {
     setting s = {NULL, NULL, NULL, {0}};
     assay_error err;
-    const assay_optimize_options options = {.run = assay_run_graph};
+    const assay_optimize_options options = {.run = run_whole_graph};
     assay_optimize_report report;
     assert_ok(assay_scheme_open("tflite", &s.scheme, &err), &err);
-    assert_ok(assay_graph_parse(network, strlen(network), "text", NULL, &s.g, &err), &err);
+    assert_ok(text_graph_parse(network, strlen(network), "text", NULL, &s.g, &err), &err);
     assert_ok(assay_graph_clone(s.g, &s.result, &err), &err);
-    assert_ok(assay_optimize(s.result, s.scheme, &options, &report, &err), &err);
+    assert_ok(rewrite_optimize(s.result, s.scheme, &options, &report, &err), &err);
     s.certificate = report.certificate;
     return s;
 }

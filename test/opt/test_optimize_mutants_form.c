@@ -72,7 +72,7 @@ static assay_status requantized_twice(assay_graph *g, const assay_match *m,
         return s;
     n = &g->node[m->lower];
     n->n_in = 2;
-    assay_rewrite_output(g, m->lower, sums);
+    lower_rewrite_output(g, m->lower, sums);
     (void)bias;
     s = assay_graph_add_node(g, ASSAY_OP_RESCALE, NULL, &sums, 1, &y, 1, NULL, &unused, err);
     return s ? s : assay_graph_compact(g, NULL, err);

@@ -126,12 +126,12 @@ static void a_certificate_needs_the_plugin(void **state)
     assay_scheme *other;
     assay_error err;
     (void)state;
-    assert_refused(assay_check_proof(text->text, text->length, "cert", NULL, &report, &err), &err,
+    assert_refused(check_proof(text->text, text->length, "cert", NULL, &report, &err), &err,
                    "its scheme is the plugin 'floor', which must be given");
     assert_ok(assay_scheme_open("tflite", &other, &err), &err);
     const assay_proof_networks networks = {.plugin = other};
-    assert_refused(assay_check_proof(text->text, text->length, "cert", &networks, &report, &err),
-                   &err, "its scheme is the plugin 'floor'");
+    assert_refused(check_proof(text->text, text->length, "cert", &networks, &report, &err), &err,
+                   "its scheme is the plugin 'floor'");
     assay_scheme_free(other);
     rewrite_finish(&o);
 }

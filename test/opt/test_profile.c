@@ -33,9 +33,9 @@ static assay_profile *profile_of(const assay_graph *g)
 {
     assay_profile *p;
     assay_error err;
-    assert_ok(assay_profile_new(g, &p, &err), &err);
-    assert_ok(assay_profile_set_preprocessing(p, "scale: 1/255\nmean: [0, 0]", &err), &err);
-    assert_ok(assay_profile_set_whole(p, (assay_profile_range){0, SAMPLES}, &err), &err);
+    assert_ok(profile_new(g, &p, &err), &err);
+    assert_ok(profile_set_preprocessing(p, "scale: 1/255\nmean: [0, 0]", &err), &err);
+    assert_ok(profile_set_whole(p, (assay_profile_range){0, SAMPLES}, &err), &err);
     return p;
 }
 
@@ -63,9 +63,9 @@ static void observe(assay_profile *p, const assay_graph *g, int s)
     assay_error err;
     for (int v = 0; v < g->n_values; v++) {
         sample(v, s, x);
-        assay_profile_observe(p, v, x, ELEMENTS);
+        profile_observe(p, v, x, ELEMENTS);
     }
-    assert_ok(assay_profile_add_sample(p, (uint64_t)s, &err), &err);
+    assert_ok(profile_add_sample(p, (uint64_t)s, &err), &err);
 }
 
 static assay_profile *whole(const assay_graph *g)
@@ -107,18 +107,18 @@ static void test_shards_give_one_file(void **state)
         while (left > 1) {
             int a = (int)test_between(&rng, 0, left - 1), b = (int)test_between(&rng, 0, left - 2);
             b += b >= a;
-            assert_ok(assay_profile_merge(part[a], part[b], &err), &err);
-            assay_profile_free(part[b]);
+            assert_ok(profile_merge(part[a], part[b], &err), &err);
+            profile_free(part[b]);
             part[b] = part[--left];
         }
         char *text = test_profile_text(part[0]);
-        assert_ok(assay_profile_complete(part[0], &err), &err);
+        assert_ok(profile_complete(part[0], &err), &err);
         assert_string_equal(text, expected);
         free(text);
-        assay_profile_free(part[0]);
+        profile_free(part[0]);
     }
     free(expected);
-    assay_profile_free(one);
+    profile_free(one);
     assay_graph_free(g);
 }
 
@@ -128,7 +128,7 @@ static void test_counts(void **state)
     (void)state;
     assay_graph *g = small_net();
     assay_profile *p = whole(g);
-    const assay_profile_entry *e = assay_profile_find(p, "y z");
+    const assay_profile_entry *e = profile_find(p, "y z");
     int v = assay_graph_find_value(g, "y z");
     uint64_t *count = calloc(ASSAY_HISTOGRAM_BINS, sizeof *count), nan = 0, inf = 0, finite = 0;
     float x[ELEMENTS], min = INFINITY, max = -INFINITY;
@@ -152,7 +152,7 @@ static void test_counts(void **state)
     assert_true(e->seen.min == min && e->seen.max == max);
     assert_memory_equal(count, e->seen.count, ASSAY_HISTOGRAM_BINS * sizeof *count);
     free(count);
-    assay_profile_free(p);
+    profile_free(p);
     assay_graph_free(g);
 }
 
@@ -176,14 +176,14 @@ static void test_exponent_at_the_edges(void **state)
         assay_graph *g = small_net();
         assay_profile *p = profile_of(g);
         double lo, hi;
-        assay_profile_observe(p, 0, &cases[i].x, 1);
-        const assay_profile_entry *e = assay_profile_find(p, "x");
+        profile_observe(p, 0, &cases[i].x, 1);
+        const assay_profile_entry *e = profile_find(p, "x");
         assert_int_equal(e->seen.exponent, cases[i].exponent);
-        const int at = assay_histogram_bin(&e->seen, (double)cases[i].x);
-        assert_int_equal(*assay_histogram_at(&e->seen, at), 1);
-        assay_histogram_edges(&e->seen, at, &lo, &hi);
+        const int at = profile_histogram_bin(&e->seen, (double)cases[i].x);
+        assert_int_equal(*profile_histogram_at(&e->seen, at), 1);
+        profile_histogram_edges(&e->seen, at, &lo, &hi);
         assert_true((double)cases[i].x >= lo && (double)cases[i].x < hi);
-        assay_profile_free(p);
+        profile_free(p);
         assay_graph_free(g);
     }
 }
@@ -198,15 +198,14 @@ static void test_file_round_trip(void **state)
     assert_ok(test_profile_load(text, &q, &err), &err);
     again = test_profile_text(q);
     assert_string_equal(text, again);
-    assert_ok(assay_profile_check(q, g, &err), &err);
-    assert_int_equal(assay_profile_samples(q), SAMPLES);
-    assert_string_equal(assay_profile_get_origin(q).preprocessing, "scale: 1/255\nmean: [0, 0]");
-    assert_true(assay_histogram_equal(&assay_profile_find(p, "x")->seen,
-                                      &assay_profile_find(q, "x")->seen));
+    assert_ok(profile_check(q, g, &err), &err);
+    assert_int_equal(profile_samples(q), SAMPLES);
+    assert_string_equal(profile_get_origin(q).preprocessing, "scale: 1/255\nmean: [0, 0]");
+    assert_true(profile_histogram_equal(&profile_find(p, "x")->seen, &profile_find(q, "x")->seen));
     free(text);
     free(again);
-    assay_profile_free(p);
-    assay_profile_free(q);
+    profile_free(p);
+    profile_free(q);
     assay_graph_free(g);
 }
 
@@ -280,9 +279,9 @@ static void test_lies_are_refused(void **state)
     assert_refused(test_profile_load(empty, &q, &err), &err, "empty");
     free(empty);
     free(text);
-    assert_refused(assay_profile_load("/no/such/file", &q, &err), &err, "/no/such/file");
-    assert_refused(assay_profile_save(p, "/no/such/dir/p", &err), &err, "/no/such/dir/p");
-    assay_profile_free(p);
+    assert_refused(profile_load("/no/such/file", &q, &err), &err, "/no/such/file");
+    assert_refused(profile_save(p, "/no/such/dir/p", &err), &err, "/no/such/dir/p");
+    profile_free(p);
     assay_graph_free(g);
 }
 
@@ -306,13 +305,13 @@ static void test_mutated_files(void **state)
             assert_null(strchr(err.text, '\n'));
             refused++;
         } else {
-            assay_profile_free(q);
+            profile_free(q);
         }
         free(bad);
     }
     assert_true(refused > 200);
     free(text);
-    assay_profile_free(p);
+    profile_free(p);
     assay_graph_free(g);
 }
 
@@ -327,15 +326,15 @@ static void test_merge_refuses(void **state)
     observe(p, g, 3);
     observe(p, g, 4);
     observe(q, g, 4);
-    assert_refused(assay_profile_merge(p, q, &err), &err, "sample 4");
-    assert_int_equal(assay_profile_samples(p), 2);
-    assert_refused(assay_profile_merge(p, o, &err), &err, "graph");
-    assert_ok(assay_profile_set_preprocessing(q, "none", &err), &err);
-    assert_refused(assay_profile_merge(p, q, &err), &err, "preprocessing");
-    assert_refused(assay_profile_complete(p, &err), &err, "sample 0 of [0, 64) is missing");
-    assay_profile_free(p);
-    assay_profile_free(q);
-    assay_profile_free(o);
+    assert_refused(profile_merge(p, q, &err), &err, "sample 4");
+    assert_int_equal(profile_samples(p), 2);
+    assert_refused(profile_merge(p, o, &err), &err, "graph");
+    assert_ok(profile_set_preprocessing(q, "none", &err), &err);
+    assert_refused(profile_merge(p, q, &err), &err, "preprocessing");
+    assert_refused(profile_complete(p, &err), &err, "sample 0 of [0, 64) is missing");
+    profile_free(p);
+    profile_free(q);
+    profile_free(o);
     assay_graph_free(g);
     assay_graph_free(other);
 }
@@ -364,18 +363,18 @@ static void test_check_names_what_is_missing(void **state)
     float x[9] = {1, 2, 3};
     assay_error err;
     for (int v = 0; v < lowered->n_values; v++)
-        assay_profile_observe(p, v, x, 9);
+        profile_observe(p, v, x, 9);
     for (int v = 0; v < whole_fc->n_values; v++)
-        assay_profile_observe(q, v, x, 9);
-    assert_ok(assay_profile_check(p, whole_fc, &err), &err); /* one lowering serves another */
-    assert_ok(assay_profile_check(q, lowered, &err), &err);  /* which has 'xw' in addition */
-    assert_null(assay_profile_of(q, lowered, assay_graph_find_value(lowered, "xw")));
-    assert_refused(assay_profile_check(p, other, &err), &err, "other weights: 'y'");
-    assert_refused(assay_profile_check(p, small, &err), &err,
+        profile_observe(q, v, x, 9);
+    assert_ok(profile_check(p, whole_fc, &err), &err); /* one lowering serves another */
+    assert_ok(profile_check(q, lowered, &err), &err);  /* which has 'xw' in addition */
+    assert_null(profile_entry_of(q, lowered, assay_graph_find_value(lowered, "xw")));
+    assert_refused(profile_check(p, other, &err), &err, "other weights: 'y'");
+    assert_refused(profile_check(p, small, &err), &err,
                    "2 value(s) of this one are not in it: 'y z', 'e\"1\"'; 2 of it are not in this "
                    "one: 'xw', 'y'");
-    assay_profile_free(p);
-    assay_profile_free(q);
+    profile_free(p);
+    profile_free(q);
     assay_graph_free(small);
     assay_graph_free(lowered);
     assay_graph_free(whole_fc);

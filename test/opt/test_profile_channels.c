@@ -32,9 +32,9 @@ static assay_profile *profile_of(const assay_graph *g, const char *pattern)
 {
     assay_profile *p;
     assay_error err;
-    assert_ok(assay_profile_new(g, &p, &err), &err);
-    assert_ok(assay_profile_by_channel(p, g, pattern, &err), &err);
-    assert_ok(assay_profile_set_whole(p, (assay_profile_range){0, SAMPLES}, &err), &err);
+    assert_ok(profile_new(g, &p, &err), &err);
+    assert_ok(profile_by_channel(p, g, pattern, &err), &err);
+    assert_ok(profile_set_whole(p, (assay_profile_range){0, SAMPLES}, &err), &err);
     return p;
 }
 
@@ -55,9 +55,9 @@ static void observe(assay_profile *p, const assay_graph *g, int s)
     assay_error err;
     for (int v = 0; v < g->n_values; v++) {
         sample(v, s, x);
-        assay_profile_observe(p, v, x, N);
+        profile_observe(p, v, x, N);
     }
-    assert_ok(assay_profile_add_sample(p, (uint64_t)s, &err), &err);
+    assert_ok(profile_add_sample(p, (uint64_t)s, &err), &err);
 }
 
 /* Counts of channel `c` of value `v`, from the definition. */
@@ -83,7 +83,7 @@ static void check_channel(const assay_histogram *h, int v, int c, bool last)
     }
     assert_true(h->finite == finite && h->nan == nan && h->inf == inf && nan > 0 && inf > 0);
     assert_true(h->min == min && h->max == max);
-    assert_int_equal(h->exponent, assay_histogram_exponent(min, max));
+    assert_int_equal(h->exponent, profile_histogram_exponent(min, max));
     assert_memory_equal(h->count, count, sizeof count);
 }
 
@@ -95,13 +95,13 @@ static void test_counts(void **state)
         assay_profile *p = profile_of(g, "*");
         for (int s = 0; s < SAMPLES; s++)
             observe(p, g, s);
-        for (int i = 0; i < assay_profile_count(p); i++) {
-            const assay_profile_entry *e = assay_profile_get(p, i);
+        for (int i = 0; i < profile_count(p); i++) {
+            const assay_profile_entry *e = profile_get(p, i);
             assert_int_equal(e->n_channels, C);
             for (int c = 0; c < C; c++)
                 check_channel(&e->channel[c], assay_graph_find_value(g, e->name), c, last);
         }
-        assay_profile_free(p);
+        profile_free(p);
         assay_graph_free(g);
     }
 }
@@ -128,24 +128,24 @@ static void test_shards_give_one_file(void **state)
         while (left > 1) {
             int a = (int)test_between(&rng, 0, left - 1), b = (int)test_between(&rng, 0, left - 2);
             b += b >= a;
-            assert_ok(assay_profile_merge(part[a], part[b], &err), &err);
-            assay_profile_free(part[b]);
+            assert_ok(profile_merge(part[a], part[b], &err), &err);
+            profile_free(part[b]);
             part[b] = part[--left];
         }
         char *text = test_profile_text(part[0]);
         assert_string_equal(text, expected);
         free(text);
-        assay_profile_free(part[0]);
+        profile_free(part[0]);
     }
     assert_ok(test_profile_load(expected, &back, &err), &err);
-    assert_int_equal(assay_profile_find(back, "c")->n_channels, 0);
-    assert_int_equal(assay_profile_find(back, "r")->n_channels, C);
+    assert_int_equal(profile_find(back, "c")->n_channels, 0);
+    assert_int_equal(profile_find(back, "r")->n_channels, C);
     char *text = test_profile_text(back);
     assert_string_equal(text, expected);
     free(text);
-    assay_profile_free(back);
+    profile_free(back);
     free(expected);
-    assay_profile_free(one);
+    profile_free(one);
     assay_graph_free(g);
 }
 
@@ -189,19 +189,19 @@ static void test_lies_are_refused(void **state)
         free(bad);
     }
     /* One count moved to the next bin of a channel: only the sum over channels can tell. */
-    const assay_histogram *h = &assay_profile_find(p, "c")->channel[0];
+    const assay_histogram *h = &profile_find(p, "c")->channel[0];
     int at, end;
-    assay_histogram_extent(h, &at, &end);
-    while (*assay_histogram_at(h, at) < 2 || *assay_histogram_at(h, at + 1) == 0)
+    profile_histogram_extent(h, &at, &end);
+    while (*profile_histogram_at(h, at) < 2 || *profile_histogram_at(h, at + 1) == 0)
         at++;
-    --*assay_histogram_at(h, at);
-    ++*assay_histogram_at(h, at + 1);
+    --*profile_histogram_at(h, at);
+    ++*profile_histogram_at(h, at + 1);
     free(text);
     text = test_profile_text(p);
     assert_refused(test_profile_load(text, &q, &err), &err,
                    "value 'c': its channels do not add up");
     free(text);
-    assay_profile_free(p);
+    profile_free(p);
     assay_graph_free(g);
 }
 
@@ -213,15 +213,14 @@ static void test_limits(void **state)
     assay_error err;
     int x = net_input(g, "x", NET_SHAPE(1, 40000));
     net_output(g, net_node(g, ASSAY_OP_RELU, "r", NULL, x, -2));
-    assert_ok(assay_profile_new(g, &p, &err), &err);
-    assert_int_equal(assay_profile_by_channel(p, g, "*", &err), ASSAY_ERR_LIMIT);
+    assert_ok(profile_new(g, &p, &err), &err);
+    assert_int_equal(profile_by_channel(p, g, "*", &err), ASSAY_ERR_LIMIT);
     assert_non_null(strstr(err.text, "80000 channels are asked for, of 56 KiB each"));
-    assert_int_equal(assay_profile_find(p, "x")->n_channels, 0);
-    assert_refused(assay_profile_by_channel(p, g, "y", &err), &err,
-                   "'y': no value has such a name");
-    assert_ok(assay_profile_by_channel(p, g, "r", &err), &err);
-    assert_int_equal(assay_profile_find(p, "r")->n_channels, 40000);
-    assay_profile_free(p);
+    assert_int_equal(profile_find(p, "x")->n_channels, 0);
+    assert_refused(profile_by_channel(p, g, "y", &err), &err, "'y': no value has such a name");
+    assert_ok(profile_by_channel(p, g, "r", &err), &err);
+    assert_int_equal(profile_find(p, "r")->n_channels, 40000);
+    profile_free(p);
     assay_graph_free(g);
 }
 

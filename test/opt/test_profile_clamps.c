@@ -63,9 +63,9 @@ static void observe(assay_profile *p, const assay_graph *g, uint64_t sample, con
                    : name == 'd' ? clamp(x[i] + x[i], lo, hi)
                                  : x[i];
         }
-        assay_profile_observe(p, v, y, N);
+        profile_observe(p, v, y, N);
     }
-    assert_ok(assay_profile_add_sample(p, sample, &err), &err);
+    assert_ok(profile_add_sample(p, sample, &err), &err);
 }
 
 static void check(test_rng *rng, float lo, float hi, bool last, const char *channels)
@@ -75,25 +75,25 @@ static void check(test_rng *rng, float lo, float hi, bool last, const char *chan
     assay_profile *p[2];
     assay_error err;
     for (int k = 0; k < 2; k++) {
-        assert_ok(assay_profile_new(g, &p[k], &err), &err);
+        assert_ok(profile_new(g, &p[k], &err), &err);
         if (channels)
-            assert_ok(assay_profile_by_channel(p[k], g, channels, &err), &err);
+            assert_ok(profile_by_channel(p[k], g, channels, &err), &err);
     }
-    assay_profile_follow_clamps(p[1], g);
+    profile_follow_clamps(p[1], g);
     const int first = (int)test_between(rng, 0, 3); /* sometimes without those beyond the bounds */
     for (int s = first; s < SAMPLES; s++) {
         fill(rng, s, x, s % 2 ? lo : hi);
         for (int k = 0; k < 2; k++)
             observe(p[k], g, (uint64_t)s, x, lo, hi);
         if (s % 5 == 4) /* what is looked at in between changes nothing */
-            assert_true(assay_profile_find(p[1], "x")->seen.finite > 0);
+            assert_true(profile_find(p[1], "x")->seen.finite > 0);
     }
     char *apart = test_profile_text(p[0]), *together = test_profile_text(p[1]);
     assert_string_equal(apart, together);
     free(apart);
     free(together);
     for (int k = 0; k < 2; k++)
-        assay_profile_free(p[k]);
+        profile_free(p[k]);
     assay_graph_free(g);
 }
 
@@ -130,20 +130,19 @@ static void test_many_small(void **state)
     (void)state;
     net_output(g, net_node(g, ASSAY_OP_RELU, "y", NULL, net_input(g, "x", NET_SHAPE(1, 1)), -2));
     for (int k = 0; k < 2; k++) {
-        assert_ok(assay_profile_new(g, &p, &err), &err);
+        assert_ok(profile_new(g, &p, &err), &err);
         if (k)
-            assert_ok(assay_profile_by_channel(p, g, "*", &err), &err);
-        assay_profile_follow_clamps(p, g);
+            assert_ok(profile_by_channel(p, g, "*", &err), &err);
+        profile_follow_clamps(p, g);
         for (int i = 0; i < MANY; i++)
-            assay_profile_observe(p, 0, i % 4 ? &(float){0.75F} : &(float){-1}, 1);
-        const assay_histogram *x = &assay_profile_find(p, "x")->seen,
-                              *y = &assay_profile_find(p, "y")->seen;
-        assert_int_equal(*assay_histogram_at(x, assay_histogram_bin(x, 0.75)), MANY / 4 * 3);
-        assert_int_equal(*assay_histogram_at(x, assay_histogram_bin(x, -1)), MANY / 4);
-        assert_int_equal(*assay_histogram_at(y, assay_histogram_bin(y, 0.75)), MANY / 4 * 3);
-        assert_int_equal(*assay_histogram_at(y, 0), MANY / 4);
+            profile_observe(p, 0, i % 4 ? &(float){0.75F} : &(float){-1}, 1);
+        const assay_histogram *x = &profile_find(p, "x")->seen, *y = &profile_find(p, "y")->seen;
+        assert_int_equal(*profile_histogram_at(x, profile_histogram_bin(x, 0.75)), MANY / 4 * 3);
+        assert_int_equal(*profile_histogram_at(x, profile_histogram_bin(x, -1)), MANY / 4);
+        assert_int_equal(*profile_histogram_at(y, profile_histogram_bin(y, 0.75)), MANY / 4 * 3);
+        assert_int_equal(*profile_histogram_at(y, 0), MANY / 4);
         assert_true(x->min == -1 && x->max == 0.75F && y->min == 0 && y->finite == MANY);
-        assay_profile_free(p);
+        profile_free(p);
     }
     assay_graph_free(g);
 }

@@ -38,7 +38,7 @@ static assay_graph *head(bool conv, bool aside)
     net_output(g, y);
     if (aside)
         net_output(g, net_node(g, ASSAY_OP_TANH, "t", NULL, y, -2));
-    assert_ok(assay_canonicalize(g, assay_evaluate_node, &err), &err);
+    assert_ok(lower_canonicalize(g, run_evaluate_node, &err), &err);
     return g;
 }
 
@@ -47,16 +47,16 @@ static assay_profile *profile_of(const assay_graph *g)
     test_rng rng = {9};
     assay_profile *p;
     assay_error err;
-    assert_ok(assay_profile_new(g, &p, &err), &err);
+    assert_ok(profile_new(g, &p, &err), &err);
     for (uint64_t i = 0; i < 20; i++) {
         assay_graph *copy;
         float *x = net_random_input(&rng, g, 0);
         assert_ok(assay_graph_clone(g, &copy, &err), &err);
         net_run(copy, (const float *const[]){x});
         for (int v = 0; v < g->n_values; v++)
-            assay_profile_observe(p, v, copy->value[v].data,
-                                  (size_t)assay_shape_count(&g->value[v].type));
-        assert_ok(assay_profile_add_sample(p, i, &err), &err);
+            profile_observe(p, v, copy->value[v].data,
+                            (size_t)assay_shape_count(&g->value[v].type));
+        assert_ok(profile_add_sample(p, i, &err), &err);
         assay_graph_free(copy);
         free(x);
     }
@@ -66,14 +66,14 @@ static assay_profile *profile_of(const assay_graph *g)
 /* The integer network as text; free it. */
 static char *quantized(const assay_graph *g, const assay_profile *p, assay_quantize_report *report)
 {
-    const assay_quantize_options options = {.has_kernel = assay_has_integer_kernel};
+    const assay_quantize_options options = {.has_kernel = kernel_has_integer_kernel};
     assay_scheme *s;
     assay_graph *q;
     assay_error err;
     assay_buf text = {0};
     assert_ok(assay_scheme_open("tflite", &s, &err), &err);
-    assert_ok(assay_quantize(g, p, s, &options, &q, report, &err), &err);
-    assert_ok(assay_graph_print(q, NULL, &text, &err), &err);
+    assert_ok(quantize_network(g, p, s, &options, &q, report, &err), &err);
+    assert_ok(text_graph_print(q, NULL, &text, &err), &err);
     assay_graph_free(q);
     assay_scheme_free(s);
     return text.text;
@@ -90,11 +90,11 @@ static void test_convolution_or_fully_connected(void **state)
         assert_string_equal(text, expected);
         assert_int_equal(report[1].n_float, 0);
         for (int i = 0; i < 2; i++)
-            assay_quantize_report_free(&report[i]);
+            quantize_report_free(&report[i]);
         free(expected);
         free(text);
-        assay_profile_free(own);
-        assay_profile_free(others);
+        profile_free(own);
+        profile_free(others);
         assay_graph_free(g);
         assay_graph_free(other);
     }
@@ -113,9 +113,9 @@ static void test_nodes_added(void **state)
         assert_int_equal(report.n_float, 1);
         assert_string_equal(report.float_node[0].op, "tanh");
         assert_string_equal(report.float_node[0].reason, "the profile does not have 't'");
-        assay_quantize_report_free(&report);
+        quantize_report_free(&report);
         free(text);
-        assay_profile_free(p);
+        profile_free(p);
         assay_graph_free(profiled);
         assay_graph_free(g);
     }
@@ -143,8 +143,8 @@ static assay_graph *vit_of(const char *text, int64_t batch)
     void *bytes = onnx_build(13, text, &length);
     assay_graph *g;
     assay_error err;
-    assert_ok(assay_onnx_import_memory("vit", bytes, length, &options, &g, &err), &err);
-    assert_ok(assay_canonicalize(g, assay_evaluate_node, &err), &err);
+    assert_ok(onnx_import_memory("vit", bytes, length, &options, &g, &err), &err);
+    assert_ok(lower_canonicalize(g, run_evaluate_node, &err), &err);
     free(bytes);
     return g;
 }
@@ -159,10 +159,10 @@ static void test_any_batch(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof batches / sizeof *batches; i++) {
         assay_graph *more = vit_of(turned_vit, batches[i]);
-        assert_ok(assay_profile_check(p, more, &err), &err);
+        assert_ok(profile_check(p, more, &err), &err);
         assay_graph_free(more);
     }
-    assay_profile_free(p);
+    profile_free(p);
     assay_graph_free(g);
 }
 
@@ -195,11 +195,11 @@ static void test_other_weights(void **state)
         const int v = assay_graph_find_value(other, names[i]);
         assert_true(v >= 0 && other->value[v].data);
         ((float *)(uintptr_t)other->value[v].data)[1] += 0.5f;
-        assert_int_equal(assay_profile_check(p, other, &err), ASSAY_ERR_INPUT);
+        assert_int_equal(profile_check(p, other, &err), ASSAY_ERR_INPUT);
         assert_non_null(strstr(err.text, "other weights"));
         assay_graph_free(other);
     }
-    assay_profile_free(p);
+    profile_free(p);
     assay_graph_free(g);
 }
 

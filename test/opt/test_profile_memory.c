@@ -32,9 +32,9 @@ static void observe(assay_profile *p, const assay_graph *g, uint64_t sample)
         size_t n = (size_t)assay_shape_count(&g->value[v].type);
         for (size_t i = 0; i < n; i++)
             x[i] = (float)((i * 7 + sample) % 11) / 5 - 1;
-        assay_profile_observe(p, v, x, n);
+        profile_observe(p, v, x, n);
     }
-    assert_ok(assay_profile_add_sample(p, sample, &err), &err);
+    assert_ok(profile_add_sample(p, sample, &err), &err);
 }
 
 static fixture prepare(void)
@@ -47,23 +47,23 @@ static fixture prepare(void)
     int w = net_constant(f.graph, &rng, "w", -1, 1, NET_SHAPE(2, 2, 1, 1));
     int c = net_node(f.graph, ASSAY_OP_CONV, "c", &conv, x, w, -2);
     net_output(f.graph, net_node(f.graph, ASSAY_OP_TANH, "y", NULL, c, -2));
-    assert_ok(assay_profile_new(f.graph, &f.profile, &err), &err);
-    assert_ok(assay_profile_by_channel(f.profile, f.graph, "*", &err), &err);
+    assert_ok(profile_new(f.graph, &f.profile, &err), &err);
+    assert_ok(profile_by_channel(f.profile, f.graph, "*", &err), &err);
     observe(f.profile, f.graph, 0);
     assert_ok(assay_scheme_open("tflite", &f.scheme, &err), &err);
-    assert_ok(assay_target_parse("t", target_text, strlen(target_text), &f.target, &err), &err);
+    assert_ok(target_parse("t", target_text, strlen(target_text), &f.target, &err), &err);
     test_temp_dir(f.dir, sizeof f.dir);
     snprintf(f.path, sizeof f.path, "%s/p.yaml", f.dir);
-    assert_ok(assay_profile_save(f.profile, f.path, &err), &err);
+    assert_ok(profile_save(f.profile, f.path, &err), &err);
     return f;
 }
 
 static void drop(fixture *f)
 {
     test_remove_tree(f->dir);
-    assay_target_free(f->target);
+    target_free(f->target);
     assay_scheme_free(f->scheme);
-    assay_profile_free(f->profile);
+    profile_free(f->profile);
     assay_graph_free(f->graph);
 }
 
@@ -72,46 +72,46 @@ static void drop(fixture *f)
 static assay_status parse_target(fixture *f, assay_error *err)
 {
     assay_target *t;
-    assay_status status = assay_target_parse("t", target_text, strlen(target_text), &t, err);
+    assay_status status = target_parse("t", target_text, strlen(target_text), &t, err);
     (void)f;
     assert_true((t == NULL) == (status != ASSAY_OK));
-    assay_target_free(t);
+    target_free(t);
     return status;
 }
 
 static assay_status new_profile(fixture *f, assay_error *err)
 {
     assay_profile *p;
-    assay_status status = assay_profile_new(f->graph, &p, err);
+    assay_status status = profile_new(f->graph, &p, err);
     if (!status)
-        status = assay_profile_by_channel(p, f->graph, "*", err);
-    assay_profile_free(p);
+        status = profile_by_channel(p, f->graph, "*", err);
+    profile_free(p);
     return status;
 }
 
 static assay_status load_and_merge(fixture *f, assay_error *err)
 {
     assay_profile *p, *q = NULL;
-    assay_status status = assay_profile_load(f->path, &p, err);
+    assay_status status = profile_load(f->path, &p, err);
     if (!status)
-        status = assay_profile_new(f->graph, &q, err);
+        status = profile_new(f->graph, &q, err);
     if (!status)
-        status = assay_profile_by_channel(q, f->graph, "*", err);
+        status = profile_by_channel(q, f->graph, "*", err);
     if (!status)
-        status = assay_profile_merge(q, p, err);
-    assay_profile_free(p);
-    assay_profile_free(q);
+        status = profile_merge(q, p, err);
+    profile_free(p);
+    profile_free(q);
     return status;
 }
 
 static assay_status save(fixture *f, assay_error *err)
 {
-    return assay_profile_save(f->profile, f->path, err);
+    return profile_save(f->profile, f->path, err);
 }
 
 static assay_quantize_options options_of(const fixture *f)
 {
-    return (assay_quantize_options){.has_kernel = assay_has_integer_kernel, .target = f->target};
+    return (assay_quantize_options){.has_kernel = kernel_has_integer_kernel, .target = f->target};
 }
 
 static assay_status quantize(fixture *f, assay_error *err)
@@ -119,9 +119,9 @@ static assay_status quantize(fixture *f, assay_error *err)
     const assay_quantize_options o = options_of(f);
     assay_quantize_report report;
     assay_graph *q;
-    assay_status status = assay_quantize(f->graph, f->profile, f->scheme, &o, &q, &report, err);
+    assay_status status = quantize_network(f->graph, f->profile, f->scheme, &o, &q, &report, err);
     assert_true((q == NULL) == (status != ASSAY_OK));
-    assay_quantize_report_free(&report);
+    quantize_report_free(&report);
     assay_graph_free(q);
     return status;
 }
@@ -143,8 +143,8 @@ static assay_status tune(fixture *f, assay_error *err)
     const assay_trial t = {f->graph, f->profile, f->scheme, &o, &samples, 1};
     const assay_tune_options how = {.target_sqnr = 200, .max_float = 1};
     assay_tune_result r;
-    assay_status status = assay_tune(&t, &how, &r, err);
-    assay_tune_result_free(&r);
+    assay_status status = measure_tune(&t, &how, &r, err);
+    measure_tune_result_free(&r);
     return status;
 }
 

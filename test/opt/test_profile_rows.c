@@ -37,7 +37,7 @@ static int expected_place(float x, size_t i, float lo, float hi)
            (out ? ASSAY_PROFILE_ROW : 0);
 }
 
-static void check_places(const assay_profile_rows *rows, test_rng *rng, float lo, float hi)
+static void check_places(const profile_rows *rows, test_rng *rng, float lo, float hi)
 {
     const float end = 8, all = INFINITY; /* of [-8, 8), or of all floats */
     const float first = isinf(hi) ? 0x1p21f : 0x1p22f;
@@ -75,7 +75,7 @@ static void check_places(const assay_profile_rows *rows, test_rng *rng, float lo
     }
 }
 
-static void check_count(const assay_profile_rows *rows, test_rng *rng)
+static void check_count(const profile_rows *rows, test_rng *rng)
 {
     uint16_t at[N], table[ASSAY_PROFILE_TABLE], expected[ASSAY_PROFILE_TABLE];
     for (int round = 0; round < 50; round++) {
@@ -96,7 +96,7 @@ static void check_count(const assay_profile_rows *rows, test_rng *rng)
     }
 }
 
-static void check_build(const assay_profile_rows *rows, test_rng *rng)
+static void check_build(const profile_rows *rows, test_rng *rng)
 {
     check_places(rows, rng, -INFINITY, INFINITY);
     check_places(rows, rng, 0, 2);
@@ -108,12 +108,12 @@ static void test_builds(void **state)
 {
     test_rng rng = test_seed("profile_rows", 41);
     (void)state;
-    check_build(&assay_profile_rows_any, &rng);
+    check_build(&profile_rows_any, &rng);
 #ifdef ASSAY_X86
     if (__builtin_cpu_supports("avx2"))
-        check_build(&assay_profile_rows_avx2, &rng);
-    if (assay_profile_rows_best() == &assay_profile_rows_avx512)
-        check_build(&assay_profile_rows_avx512, &rng);
+        check_build(&profile_rows_avx2, &rng);
+    if (profile_rows_best() == &profile_rows_avx512)
+        check_build(&profile_rows_avx512, &rng);
 #endif
 }
 
@@ -126,21 +126,21 @@ static void test_many_of_one(void **state)
     assay_profile *p;
     assay_error err;
     net_output(g, net_node(g, ASSAY_OP_RELU, "y", NULL, net_input(g, "x", NET_SHAPE(1, 1)), -2));
-    assert_ok(assay_profile_new(g, &p, &err), &err);
+    assert_ok(profile_new(g, &p, &err), &err);
     for (size_t i = 0; i < 300001; i++)
         x[i] = 0.75f;
-    assay_profile_observe(p, 0, x, 300001);
+    profile_observe(p, 0, x, 300001);
     memset(x, 0, sizeof x);
-    assay_profile_observe(p, 0, x, 300001);
+    profile_observe(p, 0, x, 300001);
     x[0] = 5;
-    assay_profile_observe(p, 0, x, 1);
-    const assay_profile_entry *e = assay_profile_find(p, "x");
+    profile_observe(p, 0, x, 1);
+    const assay_profile_entry *e = profile_find(p, "x");
     assert_int_equal(e->seen.exponent, -9); /* 5 * 2^10 is beyond 4096 bins */
     assert_int_equal(e->seen.count[0], 300001);
     assert_int_equal(e->seen.count[384], 300001); /* 0.75 * 2^9 */
     assert_int_equal(e->seen.count[2560], 1);
     assert_int_equal(e->seen.finite, 600003);
-    assay_profile_free(p);
+    profile_free(p);
     assay_graph_free(g);
 }
 

@@ -16,7 +16,7 @@ static void expect(assay_elem elem, int schema, double min, double max, double s
     float s;
     int32_t z;
     assay_error err;
-    assert_ok(assay_choose_qparams(&c, min, max, &s, &z, &err), &err);
+    assert_ok(calibrate_choose_qparams(&c, min, max, &s, &z, &err), &err);
     if (fabs((double)s - scale) > 1e-7 * scale || z != zero_point)
         fail_msg("%s%u schema %d [%g, %g]: scale %.9g zero point %d, expected %.9g and %d",
                  elem.is_signed ? "i" : "u", elem.bits, schema, min, max, (double)s, z, scale,
@@ -84,8 +84,8 @@ static void test_any_width_holds_its_range(void **state)
         int32_t z;
         int64_t lo, hi;
         assay_error err;
-        assay_choice_codes(&c, &lo, &hi);
-        assert_ok(assay_choose_qparams(&c, min, max, &s, &z, &err), &err);
+        calibrate_choice_codes(&c, &lo, &hi);
+        assert_ok(calibrate_choose_qparams(&c, min, max, &s, &z, &err), &err);
         assert_true(s > 0 && z >= lo && z <= hi);
         double slack = (1 + 1e-6 * (double)(hi - lo)) * (double)s;
         assert_true((double)s * (double)(lo - z) <= fmin(min, 0) + slack);
@@ -213,7 +213,7 @@ static void test_glow_table(void **state)
             float s;
             int32_t z;
             assay_error err;
-            assert_ok(assay_choose_qparams(&c, rows[i].min, rows[i].max, &s, &z, &err), &err);
+            assert_ok(calibrate_choose_qparams(&c, rows[i].min, rows[i].max, &s, &z, &err), &err);
             if (s != cases[k].scale || z != cases[k].zero_point)
                 fail_msg("[%g, %g] case %zu: scale %.9g zero point %d, Glow has %.9g and %d",
                          rows[i].min, rows[i].max, k, (double)s, z, (double)cases[k].scale,
@@ -230,23 +230,23 @@ static void test_glow_flaws(void **state)
     float s;
     int32_t z;
     assay_error err;
-    assert_ok(assay_choose_qparams(&c, 0, 1e-7, &s, &z, &err), &err);
+    assert_ok(calibrate_choose_qparams(&c, 0, 1e-7, &s, &z, &err), &err);
     assert_int_equal(z, 0); /* a tiny range loses its zero point; ours has -128 */
-    assert_ok(assay_choose_qparams(&c, -3e38, 3e38, &s, &z, &err), &err);
+    assert_ok(calibrate_choose_qparams(&c, -3e38, 3e38, &s, &z, &err), &err);
     assert_true(s == (float)((2 * (double)3e38f) / 255));
     c.elem = assay_int(32, true); /* 30 bits of 32 */
-    assert_ok(assay_choose_qparams(&c, -1, 1, &s, &z, &err), &err);
+    assert_ok(calibrate_choose_qparams(&c, -1, 1, &s, &z, &err), &err);
     assert_true(s == (float)(2.0 / ((1 << 30) - 1)));
     c.elem = assay_int(8, false);
     c.schema = ASSAY_SCHEMA_SYMMETRIC;
-    assert_refused(assay_choose_qparams(&c, -1, 1, &s, &z, &err), &err, "symmetric schema");
+    assert_refused(calibrate_choose_qparams(&c, -1, 1, &s, &z, &err), &err, "symmetric schema");
     c.elem.is_signed = true;
     c.narrow = true;
-    assert_refused(assay_choose_qparams(&c, -1, 1, &s, &z, &err), &err, "narrow range");
+    assert_refused(calibrate_choose_qparams(&c, -1, 1, &s, &z, &err), &err, "narrow range");
     c.narrow = false;
     c.schema = ASSAY_SCHEMA_POWER_OF_TWO;
     c.nearest = true;
-    assert_refused(assay_choose_qparams(&c, -1, 1, &s, &z, &err), &err, "nearest");
+    assert_refused(calibrate_choose_qparams(&c, -1, 1, &s, &z, &err), &err, "nearest");
 }
 
 /* Up never saturates more; nearest is within half an octave. */
@@ -267,10 +267,10 @@ static void test_power_of_two_rounding(void **state)
         float s;
         int32_t z;
         assay_error err;
-        assert_ok(assay_choose_qparams(&c, 0, cases[i].max, &s, &z, &err), &err);
+        assert_ok(calibrate_choose_qparams(&c, 0, cases[i].max, &s, &z, &err), &err);
         assert_true((double)s == cases[i].up);
         c.nearest = true;
-        assert_ok(assay_choose_qparams(&c, 0, cases[i].max, &s, &z, &err), &err);
+        assert_ok(calibrate_choose_qparams(&c, 0, cases[i].max, &s, &z, &err), &err);
         assert_true((double)s == cases[i].nearest && z == 0);
     }
 }
@@ -284,10 +284,11 @@ static void test_refusals(void **state)
     float s;
     int32_t z;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_refused(assay_choose_qparams(&c, bad[i][0], bad[i][1], &s, &z, &err), &err, "range");
-    assert_true(assay_schema_find("power-of-two-nearest", &c));
+        assert_refused(calibrate_choose_qparams(&c, bad[i][0], bad[i][1], &s, &z, &err), &err,
+                       "range");
+    assert_true(calibrate_schema_find("power-of-two-nearest", &c));
     assert_true(c.schema == ASSAY_SCHEMA_POWER_OF_TWO && c.nearest && !c.narrow);
-    assert_false(assay_schema_find("symetric", &c));
+    assert_false(calibrate_schema_find("symetric", &c));
 }
 
 static void test_quantize_real(void **state)
@@ -299,8 +300,9 @@ static void test_quantize_real(void **state)
     } cases[] = {{0, 3},    {0.5, 4},   {-0.5, 2},    {0.49, 3},    {1.5, 5},
                  {-1.5, 1}, {200, 127}, {-200, -128}, {1e300, 127}, {-1e300, -128}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_int_equal(assay_quantize_real(cases[i].x, 1, 3, -128, 127, ASSAY_ROUND_HALF_AWAY),
-                         cases[i].q);
+        assert_int_equal(
+            calibrate_quantize_real(cases[i].x, 1, 3, -128, 127, ASSAY_ROUND_HALF_AWAY),
+            cases[i].q);
 }
 
 int main(void)

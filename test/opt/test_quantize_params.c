@@ -62,16 +62,15 @@ static void test_embedding(void **state)
     net_output(g, net_node(g, ASSAY_OP_FC, "y", NULL, y,
                            net_constant(g, &rng, "w", -1, 1, NET_SHAPE(4, 6)), -2));
     quantized s = {.g = g};
-    assert_ok(assay_profile_new(g, &s.profile, &err), &err);
+    assert_ok(profile_new(g, &s.profile, &err), &err);
     assert_ok(assay_graph_clone(g, &run, &err), &err);
     run->value[ids].data = rows;
     for (int i = 0; i < run->n_nodes; i++) {
         int out = run->node[i].out[0];
         void *data = calloc(1, assay_type_bytes(&run->value[out].type));
-        assert_ok(assay_evaluate_node(run, &run->node[i], &data, &err), &err);
+        assert_ok(run_evaluate_node(run, &run->node[i], &data, &err), &err);
         run->value[out].data = data;
-        assay_profile_observe(s.profile, out, data,
-                              (size_t)assay_shape_count(&run->value[out].type));
+        profile_observe(s.profile, out, data, (size_t)assay_shape_count(&run->value[out].type));
     }
     for (int i = 0; i < run->n_nodes; i++)
         free((void *)(uintptr_t)run->value[run->node[i].out[0]].data);
@@ -286,7 +285,7 @@ static void test_refusals(void **state)
     test_rng rng = rng_of(state);
     quantized s = quantized_prepare(quantized_classifier(&rng), &rng, "tflite"),
               other = quantized_prepare(quantized_classifier(&rng), &rng, "npu16");
-    const assay_precision_rule nobody[] = {{"conv9", assay_f32()}},
+    const assay_precision_rule nobody[] = {{"conv9", apply_f32()}},
                                wide[] = {{"*", assay_int(24, true)}};
     assay_quantize_options none = {0}, unmatched = {.precision = nobody, .n_precision = 1},
                            too_wide = {.precision = wide, .n_precision = 1},
@@ -294,25 +293,25 @@ static void test_refusals(void **state)
                                          .activation = {.schema = ASSAY_SCHEMA_ASYMMETRIC}};
     assay_graph *q;
     assay_error err;
-    assert_refused(assay_quantize(s.g, other.profile, s.scheme, &none, &q, NULL, &err), &err,
+    assert_refused(quantize_network(s.g, other.profile, s.scheme, &none, &q, NULL, &err), &err,
                    "other weights");
-    assert_refused(assay_quantize(s.g, s.profile, s.scheme, &unmatched, &q, NULL, &err), &err,
+    assert_refused(quantize_network(s.g, s.profile, s.scheme, &unmatched, &q, NULL, &err), &err,
                    "conv9");
-    assert_refused(assay_quantize(s.g, s.profile, s.scheme, &too_wide, &q, NULL, &err), &err,
+    assert_refused(quantize_network(s.g, s.profile, s.scheme, &too_wide, &q, NULL, &err), &err,
                    "2 to 16 bits");
     assert_refused(
-        assay_quantize(other.g, other.profile, other.scheme, &asymmetric, &q, NULL, &err), &err,
+        quantize_network(other.g, other.profile, other.scheme, &asymmetric, &q, NULL, &err), &err,
         "npu16");
     ((float *)(uintptr_t)s.g->value[assay_graph_find_value(s.g, "wf")].data)[7] = NAN;
     assay_profile *p;
-    assert_ok(assay_profile_new(s.g, &p, &err), &err);
+    assert_ok(profile_new(s.g, &p, &err), &err);
     float x[1] = {1};
     for (int v = 0; v < s.g->n_values; v++)
-        assay_profile_observe(p, v, x, 1);
-    assert_refused(assay_quantize(s.g, p, s.scheme, &none, &q, NULL, &err), &err,
+        profile_observe(p, v, x, 1);
+    assert_refused(quantize_network(s.g, p, s.scheme, &none, &q, NULL, &err), &err,
                    "constant 'wf': element 7");
     assert_null(q);
-    assay_profile_free(p);
+    profile_free(p);
     quantized_drop(&s);
     quantized_drop(&other);
 }

@@ -194,16 +194,15 @@ static void observe(assay_profile *p, const assay_graph *g, test_rng *rng, uint6
     assert_ok(assay_graph_clone(g, &run, &err), &err);
     net_run(run, (const float *const[]){x});
     for (int v = 0; v < g->n_values; v++)
-        assay_profile_observe(p, v, run->value[v].data,
-                              (size_t)assay_shape_count(&g->value[v].type));
-    assert_ok(assay_profile_add_sample(p, sample, &err), &err);
+        profile_observe(p, v, run->value[v].data, (size_t)assay_shape_count(&g->value[v].type));
+    assert_ok(profile_add_sample(p, sample, &err), &err);
     assay_graph_free(run);
     free(x);
 }
 
 static bool has_kernel(assay_op op)
 {
-    return assay_ref_kernel(op).run != NULL;
+    return ref_kernel(op).run != NULL;
 }
 
 /* Inputs and outputs of data movement have equal parameters; biases have scale in * weight. */
@@ -266,7 +265,7 @@ static void run_it(const assay_graph *q, const assay_scheme *scheme, test_rng *r
     assert_ok(assay_program_make(q, scheme, false, &program, &err), &err);
     assert_ok(assay_run_new(program, &run, &err), &err);
     memcpy(assay_run_data(run, q->input[0]), x, assay_type_bytes(&q->value[q->input[0]].type));
-    assert_ok(assay_run_execute(run, NULL, false, NULL, &err), &err);
+    assert_ok(run_execute(run, NULL, false, NULL, &err), &err);
     for (int k = 0; k < q->n_outputs; k++) {
         const assay_type *t = &q->value[q->output[k]].type;
         const float *y = assay_run_data(run, q->output[k]);
@@ -284,7 +283,7 @@ static void quantize_one(test_rng *rng)
     int n_presets = 0;
     while (presets[n_presets])
         n_presets++;
-    const assay_precision_rule rules[] = {{"v3", assay_f32()}, {"v1*", assay_int(16, true)}};
+    const assay_precision_rule rules[] = {{"v3", apply_f32()}, {"v1*", assay_int(16, true)}};
     assay_quantize_options o = {
         .calibration = {.method = (assay_calibration)test_between(rng, 0, 3)},
         .weights = (assay_weight_scales)test_between(rng, 0, 1),
@@ -296,19 +295,19 @@ static void quantize_one(test_rng *rng)
     assay_scheme *scheme;
     assay_profile *p;
     assay_error err;
-    assert_ok(assay_canonicalize(g, assay_evaluate_node, &err), &err);
+    assert_ok(lower_canonicalize(g, run_evaluate_node, &err), &err);
     if (assay_graph_find_value(g, "v3") >= 0 && test_between(rng, 0, 1)) {
         o.precision = rules;
         o.n_precision = 1 + (assay_graph_find_value(g, "v1") >= 0);
     }
-    assert_ok(assay_profile_new(g, &p, &err), &err);
+    assert_ok(profile_new(g, &p, &err), &err);
     for (uint64_t i = 0; i < 4; i++)
         observe(p, g, rng, i);
     assert_ok(assay_scheme_open(scheme_name, &scheme, &err), &err);
-    assay_status status = assay_quantize(g, p, scheme, &o, &q, &report, &err);
+    assay_status status = quantize_network(g, p, scheme, &o, &q, &report, &err);
     if (status == ASSAY_ERR_INPUT && strstr(err.text, "no node, op or output")) {
         o.n_precision = 0; /* the lowering took that node away */
-        status = assay_quantize(g, p, scheme, &o, &q, &report, &err);
+        status = quantize_network(g, p, scheme, &o, &q, &report, &err);
     }
     assert_ok(status, &err);
     for (int i = 0; i < report.n_float; i++)
@@ -317,10 +316,10 @@ static void quantize_one(test_rng *rng)
     check_capabilities(q, scheme);
     check_names(g, q, report.n_fused);
     run_it(q, scheme, rng);
-    assay_quantize_report_free(&report);
+    quantize_report_free(&report);
     assay_graph_free(q);
     assay_graph_free(g);
-    assay_profile_free(p);
+    profile_free(p);
     assay_scheme_free(scheme);
 }
 

@@ -81,15 +81,15 @@ static void wrong_policies_are_refused(void **state)
 static void a_rule_that_is_none_is_refused(void **state)
 {
     const char text[] = "scheme: npu\nextends: tflite\nrules: {sink-oder: never}\n";
-    const assay_optimize_options options = {.run = assay_run_graph};
+    const assay_optimize_options options = {.run = run_whole_graph};
     assay_optimize_report report;
     assay_scheme *s;
     assay_graph *g;
     assay_error err;
     (void)state;
     assert_ok(assay_scheme_parse("npu.yaml", text, strlen(text), &s, &err), &err);
-    assert_ok(assay_graph_parse(chain, strlen(chain), "text", NULL, &g, &err), &err);
-    assert_refused(assay_optimize(g, s, &options, &report, &err), &err,
+    assert_ok(text_graph_parse(chain, strlen(chain), "text", NULL, &g, &err), &err);
+    assert_refused(rewrite_optimize(g, s, &options, &report, &err), &err,
                    "scheme 'npu': rules: no rule 'sink-oder'; there are: common,");
     assay_graph_free(g);
     assay_scheme_free(s);

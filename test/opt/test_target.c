@@ -15,7 +15,7 @@ static assay_target *target_of(const char *text)
 {
     assay_target *t;
     assay_error err;
-    assert_ok(assay_target_parse("t.yaml", text, strlen(text), &t, &err), &err);
+    assert_ok(target_parse("t.yaml", text, strlen(text), &t, &err), &err);
     return t;
 }
 
@@ -36,15 +36,15 @@ static void test_documented(void **state)
     fclose(f);
     assay_target *t = target_of(text);
     assert_string_equal(t->name, "my-npu");
-    assert_int_equal(assay_target_rule_of(t, ASSAY_OP_CONV)->n_types, 2);
-    assert_true(assay_target_rule_of(t, ASSAY_OP_CONV)->per_channel);
-    const assay_target_rule *fc = assay_target_rule_of(t, ASSAY_OP_FC);
+    assert_int_equal(target_rule_of(t, ASSAY_OP_CONV)->n_types, 2);
+    assert_true(target_rule_of(t, ASSAY_OP_CONV)->per_channel);
+    const assay_target_rule *fc = target_rule_of(t, ASSAY_OP_FC);
     assert_true(fc->per_tensor && fc->power_of_two && fc->zero_offset);
-    assert_true(assay_target_rule_of(t, ASSAY_OP_ADD)->same_params);
-    assert_int_equal(assay_target_rule_of(t, ASSAY_OP_SOFTMAX)->n_types, 0);
-    assert_int_equal(assay_target_rule_of(t, ASSAY_OP_MUL)->n_types, 1);
+    assert_true(target_rule_of(t, ASSAY_OP_ADD)->same_params);
+    assert_int_equal(target_rule_of(t, ASSAY_OP_SOFTMAX)->n_types, 0);
+    assert_int_equal(target_rule_of(t, ASSAY_OP_MUL)->n_types, 1);
     assert_true(t->preference != 0);
-    assay_target_free(t);
+    target_free(t);
 }
 
 static void test_bad_files(void **state)
@@ -92,11 +92,11 @@ static void test_bad_files(void **state)
     assay_target *t;
     assay_error err;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_refused(assay_target_parse("t.yaml", cases[i].text, strlen(cases[i].text), &t, &err),
-                       &err, cases[i].complaint);
+        assert_refused(target_parse("t.yaml", cases[i].text, strlen(cases[i].text), &t, &err), &err,
+                       cases[i].complaint);
         assert_null(t);
     }
-    assert_refused(assay_target_read("/no/such.yaml", &t, &err), &err, "/no/such.yaml");
+    assert_refused(target_read("/no/such.yaml", &t, &err), &err, "/no/such.yaml");
 }
 
 /* Bytes changed at random: read or refused by name. */
@@ -116,11 +116,11 @@ static void test_mutated_files(void **state)
         for (int64_t k = test_between(&rng, 1, 3); k > 0; k--)
             text[test_between(&rng, 0, (int64_t)strlen(good) - 1)] =
                 (char)test_between(&rng, 1, 255);
-        if (assay_target_parse("t.yaml", text, strlen(text), &t, &err)) {
+        if (target_parse("t.yaml", text, strlen(text), &t, &err)) {
             assert_non_null(strstr(err.text, "t.yaml"));
             refused++;
         }
-        assay_target_free(t);
+        target_free(t);
     }
     assert_true(refused > 1000);
 }
@@ -152,7 +152,7 @@ static void build(quantized *s)
 static void quantize_for(quantized *s, const char *target, const assay_precision_rule *rule)
 {
     assay_target *t = target_of(target);
-    assay_quantize_options o = {.has_kernel = assay_has_integer_kernel,
+    assay_quantize_options o = {.has_kernel = kernel_has_integer_kernel,
                                 .target = t,
                                 .precision = rule,
                                 .n_precision = rule ? 1 : 0};
@@ -160,7 +160,7 @@ static void quantize_for(quantized *s, const char *target, const assay_precision
     assay_error err;
     memset(s, 0, sizeof *s);
     build(s);
-    assert_ok(assay_profile_new(s->source, &s->profile, &err), &err);
+    assert_ok(profile_new(s->source, &s->profile, &err), &err);
     for (int k = 0; k < 4; k++) {
         float *x = net_random_input(&rng, s->source, 0);
         assay_graph *run;
@@ -168,24 +168,24 @@ static void quantize_for(quantized *s, const char *target, const assay_precision
         net_run(run, (const float *const[]){x});
         for (int v = 0; v < run->n_values; v++) {
             int64_t n = assay_shape_count(&run->value[v].type);
-            assay_profile_observe(s->profile, v, run->value[v].data, (size_t)n);
+            profile_observe(s->profile, v, run->value[v].data, (size_t)n);
         }
         assay_graph_free(run);
         free(x);
     }
     assert_ok(assay_scheme_open("tflite", &s->scheme, &err), &err);
-    assert_ok(assay_quantize(s->source, s->profile, s->scheme, &o, &s->made, &s->report, &err),
+    assert_ok(quantize_network(s->source, s->profile, s->scheme, &o, &s->made, &s->report, &err),
               &err);
-    assert_ok(assay_target_verify(t, s->made, &err), &err);
-    assay_target_free(t);
+    assert_ok(target_verify(t, s->made, &err), &err);
+    target_free(t);
 }
 
 static void forget(quantized *s)
 {
-    assay_quantize_report_free(&s->report);
+    quantize_report_free(&s->report);
     assay_graph_free(s->made);
     assay_graph_free(s->source);
-    assay_profile_free(s->profile);
+    profile_free(s->profile);
     assay_scheme_free(s->scheme);
 }
 
@@ -279,8 +279,8 @@ static void test_verify_names_the_node(void **state)
     quantize_for(&s, "target: all\nothers: {types: [i8]}\n", NULL);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assay_target *t = target_of(cases[i].text);
-        assert_refused(assay_target_verify(t, s.made, &err), &err, cases[i].complaint);
-        assay_target_free(t);
+        assert_refused(target_verify(t, s.made, &err), &err, cases[i].complaint);
+        target_free(t);
     }
     forget(&s);
 }

@@ -27,7 +27,7 @@ static assay_graph *make(const layer *l)
              " y: %s = fc(x, w, b)\n output y\n}\n",
              l->x, l->w, l->w_data, strchr(l->b, ',') ? 2 : 1,
              strchr(l->b, ',') ? "axis=0,[0.125,0.25],[0,0]" : "0.125,0", l->b, l->y);
-    if (assay_graph_parse(text, strlen(text), "layer", NULL, &g, &err) != ASSAY_OK)
+    if (text_graph_parse(text, strlen(text), "layer", NULL, &g, &err) != ASSAY_OK)
         fail_msg("%s\n%s", err.text, text);
     return g;
 }
@@ -163,13 +163,13 @@ static void contract_says_what_is_outside(void **state)
     (void)state;
     assert_ok(assay_scheme_open("nvdla", &s, &err), &err);
     assay_graph *g = make(&l), *good = make(&plain);
-    assert_ok(assay_contract_admits(good, s, &err), &err);
-    assert_int_equal(assay_contract_admits(g, s, &err), ASSAY_ERR_UNSUPPORTED);
+    assert_ok(golden_contract_admits(good, s, &err), &err);
+    assert_int_equal(golden_contract_admits(g, s, &err), ASSAY_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.text, "node 'y' (fc): activation 'x' has the zero point 3"));
     assert_non_null(strstr(err.text, "1 of 1 nodes are outside"));
     assert_ok(assay_graph_set_quantized_for(g, "tflite", &err), &err);
     assert_ok(assay_program_make(g, s, false, &p, &err), &err);
-    json_t *o = assay_contract_json(p);
+    json_t *o = golden_contract_json(p);
     assert_int_equal(json_integer_value(json_object_get(json_object_get(o, "outside"), "fc")), 1);
     assert_int_equal(json_object_size(json_object_get(o, "exact")), 0);
     assert_int_equal(json_array_size(json_object_get(o, "outside_why")), 1);
@@ -194,10 +194,10 @@ static void note_is_kept(void **state)
     assay_buf out = {0};
     assay_error err;
     (void)state;
-    assert_ok(assay_graph_parse(text, strlen(text), "text", NULL, &g, &err), &err);
+    assert_ok(text_graph_parse(text, strlen(text), "text", NULL, &g, &err), &err);
     assert_string_equal(g->quantized_for, "my \"npu\"");
     assert_ok(assay_graph_clone(g, &copy, &err), &err);
-    assert_ok(assay_graph_print(copy, NULL, &out, &err), &err);
+    assert_ok(text_graph_print(copy, NULL, &out, &err), &err);
     assert_string_equal(out.text, text);
     assay_buf_free(&out);
     assay_graph_free(copy);

@@ -66,8 +66,8 @@ static assay_scheme *open_record(const record *k)
              "rescale: {multiplier_bits: 16, left_shift: product, round: [half-up]}\n",
              k->bits, k->overflow, k->order, k->lanes, k->bias_first ? "first" : "last",
              k->pow2 ? "power-of-two" : "largest", k->block_bits,
-             assay_rounding_name(k->multiplier_round), k->sum_bits,
-             k->wraps_sum ? "wrap" : "saturate", k->shift, assay_rounding_name(k->round));
+             apply_rounding_name(k->multiplier_round), k->sum_bits,
+             k->wraps_sum ? "wrap" : "saturate", k->shift, apply_rounding_name(k->round));
     assert_ok(assay_scheme_parse("t.yaml", text, strlen(text), &s, &err), &err);
     return s;
 }

@@ -48,7 +48,7 @@ static void check_value(const assay_value *v, const void *data, uint64_t seed, c
             continue;
         assay_buf text = {0};
         assay_error err;
-        assert_ok(assay_graph_print(g, NULL, &text, &err), &err);
+        assert_ok(text_graph_print(g, NULL, &text, &err), &err);
         fail_msg("seed %" PRIu64 ": '%s' holds %" PRId64 "\n%s%s", seed, v->name, code, scheme,
                  text.text);
     }
@@ -63,13 +63,13 @@ static int check_network(const assay_graph *g, const assay_scheme *s, test_rng *
     assay_run *run;
     assay_error err;
     int narrow = 0;
-    assert_ok(assay_program_make_with(g, s, &o, &p, &err), &err);
+    assert_ok(run_program_make_with(g, s, &o, &p, &err), &err);
     assert_ok(assay_run_new(p, &run, &err), &err);
     for (int k = 0; k < g->n_inputs; k++)
         if (assay_run_data(run, g->input[k]))
             test_random_data(r, (enum test_data)test_between(r, 0, TEST_DATA_WAYS - 1),
                              &g->value[g->input[k]].type, assay_run_data(run, g->input[k]));
-    if (assay_run_execute(run, NULL, false, NULL, &err) == ASSAY_OK) /* it may trap */
+    if (run_execute(run, NULL, false, NULL, &err) == ASSAY_OK) /* it may trap */
         for (int v = 0; v < g->n_values; v++) {
             const assay_type *t = &g->value[v].type;
             if (t->elem.kind != ASSAY_KIND_INT || g->value[v].producer < 0)

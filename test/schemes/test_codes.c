@@ -36,11 +36,11 @@ static const struct {
               {"leaky_relu", 1},
               {"abs", 1}};
 
-static bool has(enum assay_isa isa)
+static bool has(enum fast_isa isa)
 {
     static const char *const names[] = {"portable", "avx2", "vnni"};
     const assay_isa_kernels *k;
-    return assay_isa_choose(names[isa], &k, NULL) == ASSAY_OK;
+    return fast_isa_choose(names[isa], &k, NULL) == ASSAY_OK;
 }
 
 /* Any code, one at an end of the range, or one near the zero point. */
@@ -136,7 +136,7 @@ static void check_unit(const assay_scheme *s, test_rng *r, int prepared[OPS], in
     int64_t reach = reach_of(&t[0]), other = reach_of(&t[1]);
     reach = ops[op].n_in == 2 && other > reach ? other : reach;
     prepared[op]++;
-    for (enum assay_isa isa = ASSAY_ISA_PORTABLE; isa <= ASSAY_ISA_VNNI; isa++) {
+    for (enum fast_isa isa = ASSAY_ISA_PORTABLE; isa <= ASSAY_ISA_VNNI; isa++) {
         const assay_codes_fn codes = has(isa) ? s->vt->simd->codes(u, isa, reach) : NULL;
         for (int i = 0; codes && i < 4; i++)
             compare(s, u, codes, op, t, r);
@@ -197,7 +197,7 @@ static void test_roundings(void **state)
     (void)state;
     for (size_t k = 0; k < sizeof records / sizeof *records; k++)
         for (int m = 0; m < ASSAY_ROUND_COUNT; m++) {
-            const char *mode = assay_rounding_name((enum assay_rounding)m);
+            const char *mode = apply_rounding_name((enum assay_rounding)m);
             char text[512];
             int prepared[OPS] = {0}, found[OPS] = {0}, with = 0;
             snprintf(text, sizeof text, records[k], mode, mode);

@@ -54,7 +54,7 @@ CHANGE(wide_multiplier, c->m[2] = WIDE)
 CHANGE(long_shift, c->shift[2] = 63)
 CHANGE(far_left, c->shift[2] = -40)
 CHANGE(no_row, OUT.row = NULL)
-CHANGE(row_of_sums, OUT.row = assay_rescale_row_sums)
+CHANGE(row_of_sums, OUT.row = apply_rescale_row_sums)
 CHANGE(by_channel, OUT.n = 2)
 CHANGE(input_zero, OUT.in_zero = 1)
 CHANGE(shifted_before, OUT.pre = c->shift)
@@ -181,7 +181,7 @@ static bool has_form(const char *record, const char *op, int n_in, int64_t reach
     assay_unit *u = unit_prepare(s, &spec);
     copy_unit(u, &c);
     change(&c);
-    const bool has = assay_codes_of(&c.u, reach, &codes);
+    const bool has = apply_codes_of(&c.u, reach, &codes);
     s->vt->release(u);
     assay_scheme_free(s);
     return has;

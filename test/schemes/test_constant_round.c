@@ -24,7 +24,7 @@ static assay_graph *ties(void)
 /* Codes of the weights under tflite with this rounding of constants. */
 static void codes_under(const char *rounding, int8_t codes[8])
 {
-    const assay_quantize_options options = {.has_kernel = assay_has_integer_kernel,
+    const assay_quantize_options options = {.has_kernel = kernel_has_integer_kernel,
                                             .weights = ASSAY_WEIGHTS_PER_TENSOR};
     const float x[2] = {-1, 1}, y[4] = {-100, 100};
     char dir[256], path[512], text[128];
@@ -38,16 +38,16 @@ static void codes_under(const char *rounding, int8_t codes[8])
              rounding);
     test_write_file(path, text, strlen(text));
     assert_ok(assay_scheme_open(path, &s, &err), &err);
-    assert_ok(assay_profile_new(g, &p, &err), &err);
-    assay_profile_observe(p, g->input[0], x, 2);
-    assay_profile_observe(p, g->output[0], y, 4);
-    assert_ok(assay_profile_add_sample(p, 0, &err), &err);
-    assert_ok(assay_quantize(g, p, s, &options, &q, NULL, &err), &err);
+    assert_ok(profile_new(g, &p, &err), &err);
+    profile_observe(p, g->input[0], x, 2);
+    profile_observe(p, g->output[0], y, 4);
+    assert_ok(profile_add_sample(p, 0, &err), &err);
+    assert_ok(quantize_network(g, p, s, &options, &q, NULL, &err), &err);
     const assay_value *w = &q->value[net_producer(q, "y") ? net_producer(q, "y")->in[1] : 0];
     assert_true(w->data && w->type.q.scale[0] == 1.0f);
     memcpy(codes, w->data, 8);
     assay_graph_free(q);
-    assay_profile_free(p);
+    profile_free(p);
     assay_scheme_free(s);
     assay_graph_free(g);
     test_remove_tree(dir);

@@ -45,16 +45,16 @@ static void gemmlowp_primitives(void **unused)
     const int64_t *a = column(z, "a", &n), *b = column(z, "b", &n);
     const int64_t *e = column(z, "exponent", &n);
     const int64_t *a16 = column(z, "a16", &n), *b16 = column(z, "b16", &n);
-    EXPECT_ROWS(z, "srdhm", assay_srdhm((int32_t)a[i], (int32_t)b[i]));
-    EXPECT_ROWS(z, "rdbpot", assay_rdbp((int32_t)a[i], (unsigned)e[i]));
-    EXPECT_ROWS(z, "rounding_half_sum", assay_rhs((int32_t)a[i], (int32_t)b[i]));
-    EXPECT_ROWS(z, "srdhm16", assay_srdhm16((int16_t)a16[i], (int16_t)b16[i]));
-    EXPECT_ROWS(z, "srmbpot_m12", assay_srmbp((int32_t)a[i], -12));
-    EXPECT_ROWS(z, "srmbpot_m5", assay_srmbp((int32_t)a[i], -5));
-    EXPECT_ROWS(z, "srmbpot_m1", assay_srmbp((int32_t)a[i], -1));
-    EXPECT_ROWS(z, "srmbpot_p1", assay_srmbp((int32_t)a[i], 1));
-    EXPECT_ROWS(z, "srmbpot_p5", assay_srmbp((int32_t)a[i], 5));
-    EXPECT_ROWS(z, "srmbpot_p12", assay_srmbp((int32_t)a[i], 12));
+    EXPECT_ROWS(z, "srdhm", apply_srdhm((int32_t)a[i], (int32_t)b[i]));
+    EXPECT_ROWS(z, "rdbpot", apply_rdbp((int32_t)a[i], (unsigned)e[i]));
+    EXPECT_ROWS(z, "rounding_half_sum", apply_rhs((int32_t)a[i], (int32_t)b[i]));
+    EXPECT_ROWS(z, "srdhm16", apply_srdhm16((int16_t)a16[i], (int16_t)b16[i]));
+    EXPECT_ROWS(z, "srmbpot_m12", apply_srmbp((int32_t)a[i], -12));
+    EXPECT_ROWS(z, "srmbpot_m5", apply_srmbp((int32_t)a[i], -5));
+    EXPECT_ROWS(z, "srmbpot_m1", apply_srmbp((int32_t)a[i], -1));
+    EXPECT_ROWS(z, "srmbpot_p1", apply_srmbp((int32_t)a[i], 1));
+    EXPECT_ROWS(z, "srmbpot_p5", apply_srmbp((int32_t)a[i], 5));
+    EXPECT_ROWS(z, "srmbpot_p12", apply_srmbp((int32_t)a[i], 12));
     npz_close(z);
 }
 
@@ -65,12 +65,12 @@ static void gemmlowp_functions32(void **unused)
     size_t n;
     const int64_t *neg = column(z, "x_neg", &n), *quarter = column(z, "x_quarter", &n);
     const int64_t *x = column(z, "x", &n), *pos = column(z, "x_pos", &n);
-    EXPECT_ROWS(z, "exp_q5", assay_fixed_exp_negative((int32_t)neg[i], 5));
-    EXPECT_ROWS(z, "exp_q0", assay_fixed_exp_negative((int32_t)neg[i], 0));
-    EXPECT_ROWS(z, "exp_quarter", assay_fixed_exp_quarter((int32_t)quarter[i]));
-    EXPECT_ROWS(z, "logistic_q4", assay_fixed_logistic((int32_t)x[i], 4));
-    EXPECT_ROWS(z, "tanh_q4", assay_fixed_tanh((int32_t)x[i], 4));
-    EXPECT_ROWS(z, "one_over_one_plus_x", assay_fixed_one_over_one_plus((int32_t)pos[i]));
+    EXPECT_ROWS(z, "exp_q5", apply_fixed_exp_negative((int32_t)neg[i], 5));
+    EXPECT_ROWS(z, "exp_q0", apply_fixed_exp_negative((int32_t)neg[i], 0));
+    EXPECT_ROWS(z, "exp_quarter", apply_fixed_exp_quarter((int32_t)quarter[i]));
+    EXPECT_ROWS(z, "logistic_q4", apply_fixed_logistic((int32_t)x[i], 4));
+    EXPECT_ROWS(z, "tanh_q4", apply_fixed_tanh((int32_t)x[i], 4));
+    EXPECT_ROWS(z, "one_over_one_plus_x", apply_fixed_one_over_one_plus((int32_t)pos[i]));
     npz_close(z);
 }
 
@@ -78,9 +78,9 @@ static void gemmlowp_functions16(void **unused)
 {
     (void)unused;
     struct npz *z = vectors("gemmlowp/fixedpoint_transcendental_int16.npz");
-    EXPECT_ROWS(z, "logistic_q3", assay_fixed16_logistic((int16_t)((int)i - 32768), 3));
-    EXPECT_ROWS(z, "tanh_q3", assay_fixed16_tanh((int16_t)((int)i - 32768), 3));
-    EXPECT_ROWS(z, "exp_neg_q3", assay_fixed16_exp_negative((int16_t)((int)i - 32768), 3));
+    EXPECT_ROWS(z, "logistic_q3", apply_fixed16_logistic((int16_t)((int)i - 32768), 3));
+    EXPECT_ROWS(z, "tanh_q3", apply_fixed16_tanh((int16_t)((int)i - 32768), 3));
+    EXPECT_ROWS(z, "exp_neg_q3", apply_fixed16_exp_negative((int16_t)((int)i - 32768), 3));
     npz_close(z);
 }
 
@@ -105,9 +105,9 @@ static void int8_logistic_tanh(void **unused)
         if (x >= radius) {
             l = t = 127;
         } else if (x > -radius) {
-            int32_t a = assay_mbqm_double((int32_t)x, m, left);
-            l = assay_saturate(assay_rdbp(assay_fixed_logistic(a, 4), 23) - 128, 8);
-            t = assay_saturate(assay_rdbp(assay_fixed_tanh(a, 4), 24), 8);
+            int32_t a = apply_mbqm_double((int32_t)x, m, left);
+            l = apply_saturate(apply_rdbp(apply_fixed_logistic(a, 4), 23) - 128, 8);
+            t = apply_saturate(apply_rdbp(apply_fixed_tanh(a, 4), 24), 8);
         }
         if (l != logistic[i] || t != tanh8[i])
             fail_msg("combo %zu, x %" PRId64 ": got %" PRId64 " %" PRId64 ", target %" PRId64
@@ -146,7 +146,7 @@ static void int16_logistic_tanh(void **unused)
             column(z, name, &n); /* every input, or each 16th in the compact copy */
             size_t step = 65536 / n;
             EXPECT_ROWS(z, name,
-                        (tanh16 ? assay_table_tanh16 : assay_table_logistic16)(
+                        (tanh16 ? apply_table_tanh16 : apply_table_logistic16)(
                             (int16_t)((int)(i * step) - 32768), m, shift));
         }
     }
@@ -175,10 +175,10 @@ static void int8_l2_normalization(void **unused)
             int shift;
             for (size_t i = row; i < row + depth; i++)
                 sum += (int32_t)((x[i] - zp[k]) * (x[i] - zp[k]));
-            int32_t m = assay_fixed_inverse_sqrt(sum, &shift);
+            int32_t m = apply_fixed_inverse_sqrt(sum, &shift);
             for (size_t i = row; i < row + depth; i++) {
-                int32_t y = assay_mbqm_double((int32_t)x[i] - zp[k], m, shift + 7);
-                assert_int_equal(assay_saturate(y, 8), want[i]);
+                int32_t y = apply_mbqm_double((int32_t)x[i] - zp[k], m, shift + 7);
+                assert_int_equal(apply_saturate(y, 8), want[i]);
             }
         }
         total += n;
@@ -211,18 +211,18 @@ static void multiplier_table(void **unused)
         {1 << 28, 1073741824, 3, -1073741824, 1073741824, -1073741824},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        assert_int_equal(assay_mbqm_double(rows[i].x, rows[i].m, rows[i].shift), rows[i].twice);
-        assert_int_equal(assay_mbqm_single(rows[i].x, rows[i].m, rows[i].shift), rows[i].single);
-        assert_int_equal(assay_mbqm_half_up(rows[i].x, rows[i].m, rows[i].shift), rows[i].half_up);
+        assert_int_equal(apply_mbqm_double(rows[i].x, rows[i].m, rows[i].shift), rows[i].twice);
+        assert_int_equal(apply_mbqm_single(rows[i].x, rows[i].m, rows[i].shift), rows[i].single);
+        assert_int_equal(apply_mbqm_half_up(rows[i].x, rows[i].m, rows[i].shift), rows[i].half_up);
     }
-    assert_int_equal(assay_reduce_multiplier16(1690499128), 25795);
-    assert_int_equal(assay_mbqm64(100000, 1690499128, -6), 1230);
-    assert_int_equal(assay_mbqm64(-100000, 1690499128, -6), -1230);
-    assert_int_equal(assay_mbqm64(2000000000, 1690499128, -6), 24600029);
-    assert_int_equal(assay_mbqm64((INT64_C(1) << 33) + 12345, 1690499128, -6), 105656472);
-    assert_int_equal(assay_reduce_multiplier16(2147483433), 32767);
-    assert_int_equal(assay_mbqm64(-100000, 2147483433, 0), -99997);
-    assert_int_equal(assay_mbqm64(2000000000, 2147483433, 0), 1999938965);
+    assert_int_equal(apply_reduce_multiplier16(1690499128), 25795);
+    assert_int_equal(apply_mbqm64(100000, 1690499128, -6), 1230);
+    assert_int_equal(apply_mbqm64(-100000, 1690499128, -6), -1230);
+    assert_int_equal(apply_mbqm64(2000000000, 1690499128, -6), 24600029);
+    assert_int_equal(apply_mbqm64((INT64_C(1) << 33) + 12345, 1690499128, -6), 105656472);
+    assert_int_equal(apply_reduce_multiplier16(2147483433), 32767);
+    assert_int_equal(apply_mbqm64(-100000, 2147483433, 0), -99997);
+    assert_int_equal(apply_mbqm64(2000000000, 2147483433, 0), 1999938965);
 }
 
 static void reciprocal_root_logarithm(void **unused)
@@ -257,15 +257,15 @@ static void reciprocal_root_logarithm(void **unused)
                       {1425117, 67106720}, {1 << 22, 139548960}, {INT32_MAX, 558195838}};
     int got;
     for (size_t i = 0; i < sizeof reciprocals / sizeof reciprocals[0]; i++) {
-        assert_int_equal(assay_fixed_reciprocal(reciprocals[i].x, 12, &got), reciprocals[i].m);
+        assert_int_equal(apply_fixed_reciprocal(reciprocals[i].x, 12, &got), reciprocals[i].m);
         assert_int_equal(got, reciprocals[i].bits);
     }
     for (size_t i = 0; i < sizeof roots / sizeof roots[0]; i++) {
-        assert_int_equal(assay_fixed_inverse_sqrt(roots[i].x, &got), roots[i].m);
+        assert_int_equal(apply_fixed_inverse_sqrt(roots[i].x, &got), roots[i].m);
         assert_int_equal(got, roots[i].shift);
     }
     for (size_t i = 0; i < sizeof logarithms / sizeof logarithms[0]; i++)
-        assert_int_equal(assay_fixed_log(logarithms[i].x, 12, 5), logarithms[i].log);
+        assert_int_equal(apply_fixed_log(logarithms[i].x, 12, 5), logarithms[i].log);
 }
 
 static void function_table(void **unused)
@@ -282,27 +282,27 @@ static void function_table(void **unused)
                                       {-(1 << 30), 242},
                                       {INT32_MIN, 0}};
     for (size_t i = 0; i < sizeof exp5 / sizeof exp5[0]; i++)
-        assert_int_equal(assay_fixed_exp_negative(exp5[i][0], 5), exp5[i][1]);
+        assert_int_equal(apply_fixed_exp_negative(exp5[i][0], 5), exp5[i][1]);
     static const int32_t exp4[][2] = {{-1, 2147483140},
                                       {-(1 << 27), 790015308},
                                       {-(1 << 28), 290630390},
                                       {-200000000, 483927985},
                                       {-1000000000, 1247912}};
     for (size_t i = 0; i < sizeof exp4 / sizeof exp4[0]; i++)
-        assert_int_equal(assay_fixed_exp_negative(exp4[i][0], 4), exp4[i][1]);
+        assert_int_equal(apply_fixed_exp_negative(exp4[i][0], 4), exp4[i][1]);
     static const int32_t ratio[][2] = {{0, 2147483647},
                                        {1 << 29, 1288490180},
                                        {1 << 30, 715827876},
                                        {1500000000, 381210912},
                                        {INT32_MAX, -8}};
     for (size_t i = 0; i < sizeof ratio / sizeof ratio[0]; i++)
-        assert_int_equal(assay_fixed_one_minus_over_one_plus(ratio[i][0]), ratio[i][1]);
+        assert_int_equal(apply_fixed_one_minus_over_one_plus(ratio[i][0]), ratio[i][1]);
     /* the same real number in F_5 and F_6; beyond -32 the exponential is cut off where the format
      * reaches that far */
     for (int32_t a = INT32_MIN / 2; a <= 0; a += 9973)
-        assert_int_equal(assay_fixed_exp_negative(a, 6), assay_fixed_exp_negative(2 * a, 5));
-    assert_int_equal(assay_fixed_exp_negative(-(1 << 30) - 1, 6), 0);
-    assert_int_equal(assay_fixed16_exp_negative(INT16_MIN, 6), 0);
+        assert_int_equal(apply_fixed_exp_negative(a, 6), apply_fixed_exp_negative(2 * a, 5));
+    assert_int_equal(apply_fixed_exp_negative(-(1 << 30) - 1, 6), 0);
+    assert_int_equal(apply_fixed16_exp_negative(INT16_MIN, 6), 0);
 }
 
 static void tables_and_counts(void **unused)
@@ -312,30 +312,30 @@ static void tables_and_counts(void **unused)
     static const int16_t logistic[] = {11, 8812, 16382, 16384, 16386, 23956, 31234, 32757};
     static const int16_t tanh16[] = {-32767, -24956, -8, 0, 8, 24956, 32611, 32767};
     for (unsigned i = 0; i < 8; i++) {
-        assert_int_equal(assay_table_logistic16(xs[i], 3, 0), logistic[i]);
-        assert_int_equal(assay_table_tanh16(xs[i], 3, 0), tanh16[i]);
+        assert_int_equal(apply_table_logistic16(xs[i], 3, 0), logistic[i]);
+        assert_int_equal(apply_table_tanh16(xs[i], 3, 0), tanh16[i]);
     }
-    assert_int_equal(assay_table_logistic16(4096, 30198, 13), 25349);
-    assert_int_equal(assay_table_tanh16(-4096, 30198, 13), -27598);
+    assert_int_equal(apply_table_logistic16(4096, 30198, 13), 25349);
+    assert_int_equal(apply_table_tanh16(-4096, 30198, 13), -27598);
     /* a straight table is reproduced, and a jump is interpolated by floor(slope * o / 128 + 1/2) */
     int16_t lut[513];
     for (int i = 0; i <= 512; i++)
         lut[i] = (int16_t)(i == 512 ? 32767 : 128 * (i - 256));
     for (int x = -32768; x < 32767 - 127; x++)
-        assert_int_equal(assay_table_lookup16((int16_t)x, lut), x);
+        assert_int_equal(apply_table_lookup16((int16_t)x, lut), x);
     lut[256] = 0, lut[257] = -3;
-    assert_int_equal(assay_table_lookup16(64, lut), -1); /* -1.5 */
-    assert_int_equal(assay_table_lookup16(21, lut), 0);  /* -0.492 */
-    assert_int_equal(assay_clz32(0), 32);
-    assert_int_equal(assay_clz32(1), 31);
-    assert_int_equal(assay_clz64(0), 64);
-    assert_int_equal(assay_clz64(INT64_MAX), 1);
-    assert_int_equal(assay_sign_bits32(0), 31);
-    assert_int_equal(assay_sign_bits32(-1), 31);
-    assert_int_equal(assay_sign_bits32(INT32_MIN), 0);
-    assert_int_equal(assay_sign_bits32(0x3fffffff), 1);
-    assert_int_equal(assay_wshl(-3, 31), INT32_MIN);
-    assert_int_equal(assay_wshl(1, 32), 0);
+    assert_int_equal(apply_table_lookup16(64, lut), -1); /* -1.5 */
+    assert_int_equal(apply_table_lookup16(21, lut), 0);  /* -0.492 */
+    assert_int_equal(apply_clz32(0), 32);
+    assert_int_equal(apply_clz32(1), 31);
+    assert_int_equal(apply_clz64(0), 64);
+    assert_int_equal(apply_clz64(INT64_MAX), 1);
+    assert_int_equal(apply_sign_bits32(0), 31);
+    assert_int_equal(apply_sign_bits32(-1), 31);
+    assert_int_equal(apply_sign_bits32(INT32_MIN), 0);
+    assert_int_equal(apply_sign_bits32(0x3fffffff), 1);
+    assert_int_equal(apply_wshl(-3, 31), INT32_MIN);
+    assert_int_equal(apply_wshl(1, 32), 0);
 }
 
 int main(void)

@@ -20,9 +20,9 @@ static void run(const char *scheme, const char *text, const void *x, void *y)
     assay_graph *g;
     assay_scheme *s;
     assay_error err;
-    assert_ok(assay_graph_parse(text, strlen(text), "text", NULL, &g, &err), &err);
+    assert_ok(text_graph_parse(text, strlen(text), "text", NULL, &g, &err), &err);
     assert_ok(assay_scheme_open(scheme, &s, &err), &err);
-    assert_ok(assay_run_graph(g, s, (const void *const[]){x}, (void *const[]){y}, &err), &err);
+    assert_ok(run_whole_graph(g, s, (const void *const[]){x}, (void *const[]){y}, &err), &err);
     assay_graph_free(g);
     assay_scheme_free(s);
 }
@@ -40,7 +40,7 @@ static void fact_13_chains_saturate_at_the_intersection(void **state)
                                               " output c }");
     assert_int_equal(o.after->n_nodes, 1);
     assert_ok(
-        assay_run_graph(o.after, o.scheme, (const void *const[]){x}, (void *const[]){y}, &err),
+        run_whole_graph(o.after, o.scheme, (const void *const[]){x}, (void *const[]){y}, &err),
         &err);
     assert_memory_equal(y, ((uint8_t[]){30, 20, 20}), 3);
     rewrite_finish(&o);
@@ -66,7 +66,7 @@ static void fact_15_a_users_quantize_dequantize_still_rounds(void **state)
     rewrite_outcome o = rewrite_run("glow-interp", text);
     assert_int_equal(o.report.applied, 0);
     assert_ok(
-        assay_run_graph(o.after, o.scheme, (const void *const[]){&x}, (void *const[]){&y}, &err),
+        run_whole_graph(o.after, o.scheme, (const void *const[]){&x}, (void *const[]){&y}, &err),
         &err);
     assert_float_equal(y, 12.7f, 1e-5);
     rewrite_finish(&o);
@@ -105,9 +105,8 @@ static void take_sample(assay_profile *p, const assay_graph *g, test_rng *r, uin
     assert_ok(assay_graph_clone(g, &copy, &err), &err);
     net_run(copy, (const float *const[]){x});
     for (int v = 0; v < g->n_values; v++)
-        assay_profile_observe(p, v, copy->value[v].data,
-                              (size_t)assay_shape_count(&g->value[v].type));
-    assert_ok(assay_profile_add_sample(p, sample, &err), &err);
+        profile_observe(p, v, copy->value[v].data, (size_t)assay_shape_count(&g->value[v].type));
+    assert_ok(profile_add_sample(p, sample, &err), &err);
     assay_graph_free(copy);
     free(x);
 }
@@ -117,7 +116,7 @@ static assay_profile *profile_of(const assay_graph *g)
     test_rng r = {7};
     assay_profile *p;
     assay_error err;
-    assert_ok(assay_profile_new(g, &p, &err), &err);
+    assert_ok(profile_new(g, &p, &err), &err);
     for (uint64_t i = 0; i < 16; i++)
         take_sample(p, g, &r, i);
     return p;
@@ -156,19 +155,19 @@ static assay_graph *layer(bool whole, bool behind, int64_t batch, bool branch)
     net_output(g, net_node(g, ASSAY_OP_RELU, "z", NULL, y, -2));
     if (branch)
         net_output(g, net_node(g, ASSAY_OP_TANH, "aside", NULL, x, -2));
-    assert_ok(assay_canonicalize(g, assay_evaluate_node, &err), &err);
+    assert_ok(lower_canonicalize(g, run_evaluate_node, &err), &err);
     return g;
 }
 
 static assay_graph *quantized(const assay_graph *g, const assay_profile *p, const assay_scheme *s)
 {
-    const assay_quantize_options options = {.has_kernel = assay_has_integer_kernel};
+    const assay_quantize_options options = {.has_kernel = kernel_has_integer_kernel};
     assay_quantize_report report;
     assay_graph *q;
     assay_error err;
-    assert_ok(assay_quantize(g, p, s, &options, &q, &report, &err), &err);
+    assert_ok(quantize_network(g, p, s, &options, &q, &report, &err), &err);
     assert_int_equal(report.n_float, 0);
-    assay_quantize_report_free(&report);
+    quantize_report_free(&report);
     return q;
 }
 
@@ -180,7 +179,7 @@ static void first_row(const assay_graph *q, const assay_scheme *s, const float *
     float x[60], y[40], aside[60];
     for (int64_t i = 0; i < batch; i++)
         memcpy(x + 6 * i, row, 6 * sizeof *x);
-    assert_ok(assay_run_graph(q, s, (const void *const[]){x}, (void *const[]){y, aside}, &err),
+    assert_ok(run_whole_graph(q, s, (const void *const[]){x}, (void *const[]){y, aside}, &err),
               &err);
     memcpy(z, y, 4 * sizeof *z);
 }
@@ -194,8 +193,8 @@ static void expect_same_bits(bool whole, bool behind, int64_t batch, bool branch
     assay_scheme *s;
     assay_error err;
     assert_ok(assay_scheme_open("tflite", &s, &err), &err);
-    assert_ok(assay_profile_check(p, g, &err), &err);
-    assert_ok(assay_profile_check(p, other, &err), &err);
+    assert_ok(profile_check(p, g, &err), &err);
+    assert_ok(profile_check(p, other, &err), &err);
     assay_graph *q = quantized(g, p, s), *o = quantized(other, p, s);
     for (int i = 0; i < 50; i++) {
         float *row = net_random_input(&r, g, 0), a[4], b[4];
@@ -208,7 +207,7 @@ static void expect_same_bits(bool whole, bool behind, int64_t batch, bool branch
     assay_graph_free(other);
     assay_graph_free(q);
     assay_graph_free(o);
-    assay_profile_free(p);
+    profile_free(p);
     assay_scheme_free(s);
 }
 
@@ -236,7 +235,7 @@ static void fact_19_weights_behind_movements_are_constants_by_row(void **state)
         }
     assay_graph_free(g);
     assay_graph_free(q);
-    assay_profile_free(p);
+    profile_free(p);
     assay_scheme_free(s);
     expect_same_bits(false, true, 1, false);
     expect_same_bits(true, true, 1, false);
@@ -249,10 +248,10 @@ static void a_profile_of_one_lowering_serves_another(void **state)
     assay_profile *p = profile_of(parts);
     assay_error err;
     (void)state;
-    assert_ok(assay_profile_check(p, whole, &err), &err);
+    assert_ok(profile_check(p, whole, &err), &err);
     assay_graph_free(parts);
     assay_graph_free(whole);
-    assay_profile_free(p);
+    profile_free(p);
 }
 
 static void a_profile_of_one_batch_serves_another(void **state)

@@ -55,7 +55,7 @@ static void make(layer *l, test_rng *r, size_t n, unsigned bits, int spread, boo
     l->spec.epsilon = 1e-5;
     int64_t centre = test_between(r, -spread, spread), max = (INT64_C(1) << (bits - 1)) - 1;
     for (size_t i = 0; i < n; i++) {
-        l->x[i] = (int32_t)assay_clamp(centre + test_between(r, -spread, spread), -max, max);
+        l->x[i] = (int32_t)apply_clamp_to(centre + test_between(r, -spread, spread), -max, max);
         l->x[n + i] = (int32_t)test_between(r, -15000, 15000);
         l->x[2 * n + i] = (int32_t)test_between(r, -1000, 1000) * (direct_beta ? (int32_t)1000 : 1);
     }
@@ -133,7 +133,7 @@ static int64_t scaled(int64_t x, double real, int bits)
         exponent++;
     }
     if (bits == 31)
-        return assay_mbqm_double((int32_t)x, (int32_t)m, exponent);
+        return apply_mbqm_double((int32_t)x, (int32_t)m, exponent);
     int64_t n = x * m, half = INT64_C(1) << (bits - exponent - 1);
     return (n + half) >> (bits - exponent);
 }
@@ -189,9 +189,9 @@ static void newton_twin(void **state)
         int shift;
         if (variance < 1)
             variance = guard < 1 ? 1 : guard;
-        int32_t m = assay_fixed_inverse_sqrt((int32_t)variance, &shift);
+        int32_t m = apply_fixed_inverse_sqrt((int32_t)variance, &shift);
         for (size_t i = 0; i < l.n; i++) {
-            int64_t z = assay_mbqm_double((int32_t)(1024 * l.x[i] - mean), m, shift);
+            int64_t z = apply_mbqm_double((int32_t)(1024 * l.x[i] - mean), m, shift);
             int64_t v = z * l.x[l.n + i] + l.x[2 * l.n + i];
             v = (v > 0 ? v + 512 : v - 512) / 1024;
             int64_t y = scaled(v, (double)l.scale[1] / (double)l.scale[3], 31);
@@ -247,18 +247,18 @@ static void check_quantized(test_rng *rng, const char *scheme)
     int gamma = net_constant(g, rng, "gamma", 0.5, 1.5, NET_SHAPE(32));
     int beta = net_constant(g, rng, "beta", -1, 1, NET_SHAPE(32));
     net_output(g, net_node(g, ASSAY_OP_LAYER_NORM, "y", NULL, x, gamma, beta, -2));
-    assert_ok(assay_canonicalize(g, assay_evaluate_node, &err), &err);
-    assert_ok(assay_profile_new(g, &profile, &err), &err);
+    assert_ok(lower_canonicalize(g, run_evaluate_node, &err), &err);
+    assert_ok(profile_new(g, &profile, &err), &err);
     float *in = net_random_input(rng, g, 0);
     assert_ok(assay_graph_clone(g, &run, &err), &err);
     net_run(run, (const float *const[]){in});
     for (int v = 0; v < g->n_values; v++)
-        assay_profile_observe(profile, v, run->value[v].data,
-                              (size_t)assay_shape_count(&g->value[v].type));
-    assert_ok(assay_profile_add_sample(profile, 0, &err), &err);
+        profile_observe(profile, v, run->value[v].data,
+                        (size_t)assay_shape_count(&g->value[v].type));
+    assert_ok(profile_add_sample(profile, 0, &err), &err);
     assert_ok(assay_scheme_open(scheme, &s, &err), &err);
-    assay_quantize_options options = {.has_kernel = assay_has_integer_kernel};
-    assert_ok(assay_quantize(g, profile, s, &options, &q, &report, &err), &err);
+    assay_quantize_options options = {.has_kernel = kernel_has_integer_kernel};
+    assert_ok(quantize_network(g, profile, s, &options, &q, &report, &err), &err);
     assert_int_equal(report.n_float, 0);
     const assay_node *node = net_producer(q, "y");
     assert_int_equal(node->op, ASSAY_OP_LAYER_NORM);
@@ -281,8 +281,8 @@ static void check_quantized(test_rng *rng, const char *scheme)
     assay_graph_free(q);
     assay_graph_free(run);
     assay_graph_free(g);
-    assay_profile_free(profile);
-    assay_quantize_report_free(&report);
+    profile_free(profile);
+    quantize_report_free(&report);
     assay_scheme_free(s);
     free(in);
 }
@@ -313,13 +313,13 @@ static void grouped_networks(void **state)
     assay_quantize_report report;
     assay_error err;
     (void)state;
-    assert_ok(assay_graph_parse(text, strlen(text), "test", NULL, &g, &err), &err);
+    assert_ok(text_graph_parse(text, strlen(text), "test", NULL, &g, &err), &err);
     assert_ok(assay_scheme_open("tflite", &s, &err), &err);
-    assert_ok(assay_group_qdq(g, s, assay_has_integer_kernel, &report, &err), &err);
+    assert_ok(quantize_group_qdq(g, s, kernel_has_integer_kernel, &report, &err), &err);
     assert_int_equal(report.n_float, 0);
     assert_int_equal(g->n_nodes, 1);
     assert_int_equal(g->node[0].op, ASSAY_OP_LAYER_NORM);
-    assay_quantize_report_free(&report);
+    quantize_report_free(&report);
     assay_scheme_free(s);
     assay_graph_free(g);
 }

@@ -65,7 +65,7 @@ static void run(place *p)
     int n = snprintf(text, sizeof text,
                      "scheme: t\nrescale: {multiplier_bits: 16, left_shift: product, round: "
                      "[half-up]}\nlrn: {cells: %d, bits: %d, interpolate: %s, round: %s}\n",
-                     p->cells, p->bits, no_yes[p->interpolate], assay_rounding_name(p->round));
+                     p->cells, p->bits, no_yes[p->interpolate], apply_rounding_name(p->round));
     assert_ok(assay_scheme_parse("t.yaml", text, (size_t)n, &s, &err), &err);
     assert_ok(s->vt->prepare(s, &p->spec, &u, &err), &err);
     s->vt->row(u, p->x, p->n, p->y);
@@ -274,7 +274,7 @@ static void run_text(const char *text, const int8_t x[42], int8_t y[42])
     assay_program *program;
     assay_run *r;
     assay_error err;
-    assert_ok(assay_graph_parse(text, strlen(text), "test", NULL, &g, &err), &err);
+    assert_ok(text_graph_parse(text, strlen(text), "test", NULL, &g, &err), &err);
     assert_ok(assay_scheme_open("npu16", &s, &err), &err);
     assert_ok(assay_program_make(g, s, true, &program, &err), &err);
     assert_ok(assay_run_new(program, &r, &err), &err);

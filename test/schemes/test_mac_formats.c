@@ -11,8 +11,7 @@ static const assay_mac_rounding to_f32 = {ASSAY_ROUND_TRUNC, 23, false};
 
 static assay_mac_rounding nearest(enum assay_mac_format f, bool saturate)
 {
-    return (assay_mac_rounding){ASSAY_ROUND_HALF_EVEN, assay_mac_layout_of(f)->fraction_bits,
-                                saturate};
+    return (assay_mac_rounding){ASSAY_ROUND_HALF_EVEN, mac_layout_of(f)->fraction_bits, saturate};
 }
 
 static struct npz *archive(const char *name)
@@ -32,14 +31,14 @@ static void every_small_pattern_decodes(void **state)
     for (size_t c = 0; c < npz_count(z); c++) {
         enum assay_mac_format f;
         size_t n;
-        assert_true(assay_mac_format_parse(npz_name(z, c), &f));
+        assert_true(mac_format_parse(npz_name(z, c), &f));
         const int64_t *x = npz_i64(z, npz_name(z, c), &n, NULL);
         assert_non_null(x);
         for (size_t i = 0; i < n; i++) {
-            assay_mac_value v = assay_mac_decode(f, (uint32_t)i);
+            assay_mac_value v = mac_decode(f, (uint32_t)i);
             if (v.kind == ASSAY_MAC_NAN)
                 v.negative = false;
-            const uint32_t got = assay_mac_encode(ASSAY_MAC_F32, &v, &to_f32);
+            const uint32_t got = mac_encode(ASSAY_MAC_F32, &v, &to_f32);
             if (got != (uint32_t)x[i])
                 fail_msg("%s, code %zu: %08x, expected %08x", npz_name(z, c), i, got,
                          (uint32_t)x[i]);
@@ -57,19 +56,19 @@ static void check_column(struct npz *z, const char *column, const char *from, co
     const char *rest = from == NULL ? strchr(column, '_') + 1 : column;
     snprintf(word, sizeof word, "%.*s", from == NULL ? (int)(rest - column - 1) : 8,
              from == NULL ? column : from);
-    assert_true(assay_mac_format_parse(word, &in));
+    assert_true(mac_format_parse(word, &in));
     snprintf(word, sizeof word, "%s", rest);
     end = strchr(word, '_');
     assert_non_null(end);
     *end = '\0';
-    assert_true(assay_mac_format_parse(word, &out));
+    assert_true(mac_format_parse(word, &out));
     const assay_mac_rounding how = nearest(out, strcmp(end + 1, "sat") == 0);
     const int64_t *y = npz_i64(z, column, &n, NULL);
     assert_non_null(y);
     for (size_t i = 0; i < n; i++) {
         const uint32_t code = x != NULL ? (uint32_t)x[i] : (uint32_t)i;
-        const assay_mac_value v = assay_mac_decode(in, code);
-        const uint32_t got = assay_mac_encode(out, &v, &how);
+        const assay_mac_value v = mac_decode(in, code);
+        const uint32_t got = mac_encode(out, &v, &how);
         if (got != (uint32_t)y[i])
             fail_msg("%s, %08x: %02x, expected %02x", column, code, got, (uint32_t)y[i]);
     }
@@ -104,7 +103,7 @@ static void numbers_come_back(void **state)
 {
     (void)state;
     for (int f = 0; f < ASSAY_MAC_FORMATS; f++) {
-        const assay_mac_layout *l = assay_mac_layout_of((enum assay_mac_format)f);
+        const assay_mac_layout *l = mac_layout_of((enum assay_mac_format)f);
         if (f == ASSAY_MAC_E8M0 || f == ASSAY_MAC_UE4M3)
             continue;
         const int width = 1 + l->exponent_bits + l->fraction_bits;
@@ -112,12 +111,12 @@ static void numbers_come_back(void **state)
         for (uint64_t i = 0; i < (uint64_t)1 << width; i += step)
             for (int mode = 0; mode < ASSAY_ROUND_COUNT; mode += 1 + (width > 16)) {
                 const uint32_t code = (uint32_t)i << (f == ASSAY_MAC_TF32 ? 13 : 0);
-                const assay_mac_value v = assay_mac_decode((enum assay_mac_format)f, code);
+                const assay_mac_value v = mac_decode((enum assay_mac_format)f, code);
                 assay_mac_rounding how = nearest((enum assay_mac_format)f, false);
                 how.mode = (enum assay_rounding)mode;
                 if (v.kind == ASSAY_MAC_NAN)
                     continue;
-                const uint32_t back = assay_mac_encode((enum assay_mac_format)f, &v, &how);
+                const uint32_t back = mac_encode((enum assay_mac_format)f, &v, &how);
                 if (back != code)
                     fail_msg("%s %08x comes back as %08x", l->name, code, back);
             }
@@ -133,30 +132,30 @@ static void edges(void **state)
                           near = {.exponent = 103, .significand = 0x1ffffff};
     (void)state;
     assay_mac_rounding how = {ASSAY_ROUND_TRUNC, 23, false};
-    assert_int_equal(assay_mac_encode(ASSAY_MAC_F32, &tiny, &how), 0);
-    assert_int_equal(assay_mac_encode(ASSAY_MAC_F32, &minus, &how), 0x80000000);
-    assert_int_equal(assay_mac_encode(ASSAY_MAC_F32, &huge, &how), 0x7f800000);
-    assert_int_equal(assay_mac_encode(ASSAY_MAC_F32, &near, &how), 0x7f7fffff);
+    assert_int_equal(mac_encode(ASSAY_MAC_F32, &tiny, &how), 0);
+    assert_int_equal(mac_encode(ASSAY_MAC_F32, &minus, &how), 0x80000000);
+    assert_int_equal(mac_encode(ASSAY_MAC_F32, &huge, &how), 0x7f800000);
+    assert_int_equal(mac_encode(ASSAY_MAC_F32, &near, &how), 0x7f7fffff);
     how.fraction_bits = 13; /* lower digits are 0 */
-    assert_int_equal(assay_mac_encode(ASSAY_MAC_F32, &near, &how), 0x7f7ffc00);
+    assert_int_equal(mac_encode(ASSAY_MAC_F32, &near, &how), 0x7f7ffc00);
     how.mode = ASSAY_ROUND_CEIL;
-    assert_int_equal(assay_mac_encode(ASSAY_MAC_F32, &near, &how), 0x7f800000);
+    assert_int_equal(mac_encode(ASSAY_MAC_F32, &near, &how), 0x7f800000);
     how.fraction_bits = 23;
-    assert_int_equal(assay_mac_encode(ASSAY_MAC_F32, &tiny, &how), 1);
-    assert_int_equal(assay_mac_encode(ASSAY_MAC_F32, &minus, &how), 0x80000000);
+    assert_int_equal(mac_encode(ASSAY_MAC_F32, &tiny, &how), 1);
+    assert_int_equal(mac_encode(ASSAY_MAC_F32, &minus, &how), 0x80000000);
     how.saturate = true;
-    assert_int_equal(assay_mac_encode(ASSAY_MAC_F32, &huge, &how), 0x7f7fffff);
+    assert_int_equal(mac_encode(ASSAY_MAC_F32, &huge, &how), 0x7f7fffff);
     how = nearest(ASSAY_MAC_E2M1, false); /* has neither Inf nor NaN */
-    assert_int_equal(assay_mac_encode(ASSAY_MAC_E2M1, &huge, &how), 7);
+    assert_int_equal(mac_encode(ASSAY_MAC_E2M1, &huge, &how), 7);
 }
 
 static void names(void **state)
 {
     enum assay_mac_format f;
     (void)state;
-    assert_false(assay_mac_format_parse("e4m3", &f));
-    assert_int_equal(assay_mac_decode(ASSAY_MAC_UE4M3, 0x80 | 0x38).negative, false);
-    assert_int_equal(assay_mac_decode(ASSAY_MAC_UE4M3, 0xff).kind, ASSAY_MAC_NAN);
+    assert_false(mac_format_parse("e4m3", &f));
+    assert_int_equal(mac_decode(ASSAY_MAC_UE4M3, 0x80 | 0x38).negative, false);
+    assert_int_equal(mac_decode(ASSAY_MAC_UE4M3, 0xff).kind, ASSAY_MAC_NAN);
 }
 
 int main(void)

@@ -63,7 +63,7 @@ static uint32_t dot(const struct rows *r, const assay_mac *m, size_t i)
     }
     const assay_mac_row row = {
         (r->k + group - 1) / group * group, a, b, (uint32_t)r->c[i], scale_a, scale_b};
-    return assay_mac_dot(m, &row);
+    return mac_dot(m, &row);
 }
 
 static void compare(const struct rows *r, const char *file, const assay_mac_unit *u, size_t i,
@@ -79,7 +79,7 @@ static assay_mac_unit unit(const char *name)
 {
     assay_mac_unit u;
     assay_error err;
-    if (assay_mac_open(name, &u, &err) != ASSAY_OK)
+    if (mac_open(name, &u, &err) != ASSAY_OK)
         fail_msg("%s", err.text);
     return u;
 }
@@ -194,7 +194,7 @@ static void smallest_dots(void **state)
         const assay_mac_unit u = unit(dots[i].unit);
         uint32_t a[MAX_K] = {dots[i].a[0], dots[i].a[1]}, b[MAX_K] = {dots[i].b[0], dots[i].b[1]};
         const assay_mac_row row = {(size_t)u.record.group, a, b, dots[i].c, NULL, NULL};
-        const uint32_t d = assay_mac_dot(&u.record, &row);
+        const uint32_t d = mac_dot(&u.record, &row);
         if (d != dots[i].d)
             fail_msg("dot %zu under %s: %08x, expected %08x", i, u.name, d, dots[i].d);
     }
@@ -214,9 +214,9 @@ static void not_numbers(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_int_equal(assay_mac_dot(&u.record, &rows[i]), 0x7fffffff);
+        assert_int_equal(mac_dot(&u.record, &rows[i]), 0x7fffffff);
     const assay_mac_row square = {32, inf, inf, 0, one, one};
-    assert_int_equal(assay_mac_dot(&u.record, &square), 0x7f800000);
+    assert_int_equal(mac_dot(&u.record, &square), 0x7f800000);
 }
 
 #define GOOD                                                                                       \
@@ -272,19 +272,18 @@ static void wrong_files(void **state)
     assay_error err;
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        assert_int_not_equal(assay_mac_read("f", wrong[i][0], strlen(wrong[i][0]), &u, &err),
-                             ASSAY_OK);
+        assert_int_not_equal(mac_read("f", wrong[i][0], strlen(wrong[i][0]), &u, &err), ASSAY_OK);
         if (strstr(err.text, wrong[i][1]) == NULL)
             fail_msg("\"%s\" says \"%s\", expected \"%s\"", wrong[i][0], err.text, wrong[i][1]);
     }
     const char *good = "unit: x\nmac: {" GOOD "}\n";
-    assert_int_equal(assay_mac_read("f", good, strlen(good), &u, &err), ASSAY_OK);
-    assert_int_not_equal(assay_mac_read("f", "a: [", 4, &u, &err), ASSAY_OK);
-    assert_int_not_equal(assay_mac_open("nv-hoper-f16-f32", &u, &err), ASSAY_OK);
+    assert_int_equal(mac_read("f", good, strlen(good), &u, &err), ASSAY_OK);
+    assert_int_not_equal(mac_read("f", "a: [", 4, &u, &err), ASSAY_OK);
+    assert_int_not_equal(mac_open("nv-hoper-f16-f32", &u, &err), ASSAY_OK);
     assert_non_null(strstr(err.text, "nearest: nv-hopper-f16-f32"));
-    assert_int_not_equal(assay_mac_open("nowhere.yaml", &u, &err), ASSAY_OK);
-    assert_int_not_equal(assay_mac_open("nowhere.yml", &u, &err), ASSAY_OK);
-    assert_int_not_equal(assay_mac_open("./nowhere", &u, &err), ASSAY_OK);
+    assert_int_not_equal(mac_open("nowhere.yaml", &u, &err), ASSAY_OK);
+    assert_int_not_equal(mac_open("nowhere.yml", &u, &err), ASSAY_OK);
+    assert_int_not_equal(mac_open("./nowhere", &u, &err), ASSAY_OK);
 }
 
 int main(void)

@@ -38,7 +38,7 @@ static void check(double x)
         int64_t got = assay_round_real(x, (enum assay_rounding)mode);
         if (got != want)
             fail_msg("%a %s: %lld, expected %lld", x,
-                     assay_rounding_name((enum assay_rounding)mode), (long long)got,
+                     apply_rounding_name((enum assay_rounding)mode), (long long)got,
                      (long long)want);
     }
 }

@@ -20,7 +20,7 @@ static void check(const char *what, const assay_rescale *r, const int64_t *acc, 
     int32_t out[ROW];
     r->row(r, acc, n, 0, out);
     for (size_t i = 0; i < n; i++) {
-        int32_t step = assay_rescale_element_float(r, acc[i], 0);
+        int32_t step = apply_rescale_element_float(r, acc[i], 0);
         if (out[i] != step)
             fail_msg("%s: accumulator %lld gives %d in the row and %d by steps", what,
                      (long long)acc[i], out[i], step);
@@ -106,7 +106,7 @@ static void every_float_record(void **state)
     test_rng rng = test_seed("float records", 42);
     (void)state;
     for (int i = 0; i < ASSAY_ROUND_COUNT * 2 * 3 * 2 * 5; i++) {
-        const char *mode = assay_rounding_name((enum assay_rounding)(i % ASSAY_ROUND_COUNT));
+        const char *mode = apply_rounding_name((enum assay_rounding)(i % ASSAY_ROUND_COUNT));
         int rest = i / ASSAY_ROUND_COUNT;
         char text[400];
         assay_scheme *s;

@@ -55,7 +55,7 @@ static void every_width(void **state)
         assay_error err;
         snprintf(scheme, sizeof scheme, "scheme: r\nresize: {bits: %d, round: half-up}\n", bits);
         assert_ok(assay_scheme_parse("r", scheme, strlen(scheme), &s, &err), &err);
-        assert_ok(assay_graph_parse(text, strlen(text), "r", NULL, &g, &err), &err);
+        assert_ok(text_graph_parse(text, strlen(text), "r", NULL, &g, &err), &err);
         assert_ok(assay_program_make(g, s, true, &program, &err), &err);
         assert_ok(assay_run_new(program, &run, &err), &err);
         memcpy(assay_run_data(run, g->input[0]), x, sizeof x);

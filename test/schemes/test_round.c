@@ -87,7 +87,7 @@ static int64_t div_ref(int64_t num, int64_t den, enum assay_rounding mode)
 static enum assay_rounding mode_at(unsigned i, const char **name)
 {
     enum assay_rounding mode = (enum assay_rounding)i;
-    *name = assay_rounding_name(mode);
+    *name = apply_rounding_name(mode);
     assert_non_null(*name);
     return mode;
 }
@@ -98,16 +98,16 @@ static void names_go_both_ways(void **unused)
     for (unsigned i = 0; i < ASSAY_ROUND_COUNT; i++) {
         const char *name;
         enum assay_rounding mode, want = mode_at(i, &name);
-        assert_true(assay_rounding_parse(name, &mode));
+        assert_true(apply_rounding_parse(name, &mode));
         assert_int_equal(mode, want);
-        assert_non_null(assay_rounding_words(mode));
+        assert_non_null(apply_rounding_words(mode));
     }
-    assert_null(assay_rounding_words((enum assay_rounding)ASSAY_ROUND_COUNT));
+    assert_null(apply_rounding_words((enum assay_rounding)ASSAY_ROUND_COUNT));
     enum assay_rounding untouched = ASSAY_ROUND_ODD;
-    assert_false(assay_rounding_parse("half", &untouched));
-    assert_false(assay_rounding_parse("", &untouched));
+    assert_false(apply_rounding_parse("half", &untouched));
+    assert_false(apply_rounding_parse("", &untouched));
     assert_int_equal(untouched, ASSAY_ROUND_ODD);
-    assert_null(assay_rounding_name((enum assay_rounding)ASSAY_ROUND_COUNT));
+    assert_null(apply_rounding_name((enum assay_rounding)ASSAY_ROUND_COUNT));
 }
 
 /* The table in the header, in quarters. */
@@ -131,12 +131,12 @@ static void the_truth_table(void **unused)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         enum assay_rounding mode;
-        assert_true(assay_rounding_parse(rows[i].name, &mode));
+        assert_true(apply_rounding_parse(rows[i].name, &mode));
         for (unsigned j = 0; j < 10; j++) {
-            assert_int_equal(assay_round_shift(quarters[j], 2, mode), rows[i].result[j]);
-            assert_int_equal(assay_round_shift128(quarters[j], 2, mode), rows[i].result[j]);
-            assert_int_equal(assay_round_div(quarters[j], 4, mode), rows[i].result[j]);
-            assert_int_equal(assay_round_div(-quarters[j], -4, mode), rows[i].result[j]);
+            assert_int_equal(apply_round_shift(quarters[j], 2, mode), rows[i].result[j]);
+            assert_int_equal(apply_round_shift128(quarters[j], 2, mode), rows[i].result[j]);
+            assert_int_equal(apply_round_div(quarters[j], 4, mode), rows[i].result[j]);
+            assert_int_equal(apply_round_div(-quarters[j], -4, mode), rows[i].result[j]);
         }
     }
 }
@@ -150,11 +150,11 @@ static void shift_exhaustive(void **unused)
         for (int n = -2048; n < 2048; n++)
             for (unsigned s = 0; s < 128; s += s < 66 ? 1 : 20) {
                 assay_int128 want = shift_ref(n, s, mode);
-                if (assay_round_shift(n, s, mode) != want ||
-                    assay_round_shift128(n, s, mode) != want)
+                if (apply_round_shift(n, s, mode) != want ||
+                    apply_round_shift128(n, s, mode) != want)
                     fail_msg("%s: %d / 2^%u", name, n, s);
             }
-        assert_int_equal(assay_round_shift(-1, 1000, mode), shift_ref(-1, 100, mode));
+        assert_int_equal(apply_round_shift(-1, 1000, mode), shift_ref(-1, 100, mode));
     }
 }
 
@@ -166,7 +166,7 @@ static void div_exhaustive(void **unused)
         enum assay_rounding mode = mode_at(i, &name);
         for (int n = -1024; n <= 1024; n++)
             for (int d = -100; d <= 100; d++)
-                if (d != 0 && assay_round_div(n, d, mode) != div_ref(n, d, mode))
+                if (d != 0 && apply_round_div(n, d, mode) != div_ref(n, d, mode))
                     fail_msg("%s: %d / %d", name, n, d);
     }
 }
@@ -181,11 +181,11 @@ static void wide_random(void **unused)
         int64_t n = random_wide(), d = random_wide();
         unsigned s = (unsigned)(random64() % 70), s128 = (unsigned)(random64() % 128);
         assay_int128 wide = (assay_int128)n * random_wide() + random_wide();
-        if (assay_round_shift(n, s, mode) != shift_ref(n, s, mode))
+        if (apply_round_shift(n, s, mode) != shift_ref(n, s, mode))
             fail_msg("%s: %" PRId64 " / 2^%u", name, n, s);
-        if (assay_round_shift128(wide, s128, mode) != shift_ref(wide, s128, mode))
+        if (apply_round_shift128(wide, s128, mode) != shift_ref(wide, s128, mode))
             fail_msg("%s: 128 bits, trial %u, / 2^%u", name, trial, s128);
-        if (d != 0 && assay_round_div(n, d, mode) != div_ref(n, d, mode))
+        if (d != 0 && apply_round_div(n, d, mode) != div_ref(n, d, mode))
             fail_msg("%s: %" PRId64 " / %" PRId64, name, n, d);
     }
 }
@@ -201,15 +201,15 @@ static void extremes(void **unused)
         enum assay_rounding mode = mode_at(i, &name);
         for (unsigned a = 0; a < 7; a++) {
             for (unsigned s = 0; s < 128; s++)
-                assert_true(assay_round_shift(ends[a], s, mode) == shift_ref(ends[a], s, mode));
+                assert_true(apply_round_shift(ends[a], s, mode) == shift_ref(ends[a], s, mode));
             for (unsigned b = 0; b < 7; b++)
                 if (ends[b] != 0)
-                    assert_true(assay_round_div(ends[a], ends[b], mode) ==
+                    assert_true(apply_round_div(ends[a], ends[b], mode) ==
                                 div_ref(ends[a], ends[b], mode));
         }
         for (unsigned s = 0; s < 128; s++) {
-            assert_true(assay_round_shift128(min128, s, mode) == shift_ref(min128, s, mode));
-            assert_true(assay_round_shift128(max128, s, mode) == shift_ref(max128, s, mode));
+            assert_true(apply_round_shift128(min128, s, mode) == shift_ref(min128, s, mode));
+            assert_true(apply_round_shift128(max128, s, mode) == shift_ref(max128, s, mode));
         }
     }
 }
@@ -222,13 +222,13 @@ static void laws(void **unused)
         enum assay_rounding mode = (enum assay_rounding)i;
         for (int n = -2048; n < 2047; n++)
             for (unsigned s = 0; s < 14; s++) {
-                assert_true(assay_round_shift(n, s, mode) <= assay_round_shift(n + 1, s, mode));
+                assert_true(apply_round_shift(n, s, mode) <= apply_round_shift(n + 1, s, mode));
                 if (s < 2)
                     continue;
                 for (unsigned first = 0; first <= s - 2; first++) {
-                    int64_t guard = assay_round_shift(n, first, ASSAY_ROUND_ODD);
-                    assert_int_equal(assay_round_shift(guard, s - first, mode),
-                                     assay_round_shift(n, s, mode));
+                    int64_t guard = apply_round_shift(n, first, ASSAY_ROUND_ODD);
+                    assert_int_equal(apply_round_shift(guard, s - first, mode),
+                                     apply_round_shift(n, s, mode));
                 }
             }
     }
@@ -244,8 +244,8 @@ static void narrowing(void **unused)
             size *= 2;
         lo -= size / 2;
         hi += size / 2;
-        assert_int_equal(assay_int_min(bits), lo);
-        assert_int_equal(assay_int_max(bits), hi);
+        assert_int_equal(apply_int_min(bits), lo);
+        assert_int_equal(apply_int_max(bits), hi);
         for (int64_t x = -3000; x <= 3000; x++) {
             int64_t saturated = x < lo ? lo : x > hi ? hi : x, wrapped = x, unsigned_wrapped = x;
             while (wrapped < lo)
@@ -256,11 +256,11 @@ static void narrowing(void **unused)
                 unsigned_wrapped += size;
             while (unsigned_wrapped >= size)
                 unsigned_wrapped -= size;
-            assert_int_equal(assay_saturate(x, bits), saturated);
-            assert_int_equal(assay_saturate128(x, bits), saturated);
-            assert_int_equal(assay_wrap(x, bits), wrapped);
-            assert_int_equal(assay_wrap_unsigned(x, bits), unsigned_wrapped);
-            assert_int_equal(assay_saturate_unsigned(x, bits), x < 0       ? 0
+            assert_int_equal(apply_saturate(x, bits), saturated);
+            assert_int_equal(apply_saturate128(x, bits), saturated);
+            assert_int_equal(apply_wrap(x, bits), wrapped);
+            assert_int_equal(apply_wrap_unsigned(x, bits), unsigned_wrapped);
+            assert_int_equal(apply_saturate_unsigned(x, bits), x < 0       ? 0
                                                                : x >= size ? size - 1
                                                                            : x);
             if (x < lo || x > hi)
@@ -268,8 +268,8 @@ static void narrowing(void **unused)
             int64_t shifted = x; /* x * 2^s, wrapped at every doubling */
             for (unsigned s = 0; s < 12; s++) {
                 int64_t exact = x * ((int64_t)1 << s);
-                assert_int_equal(assay_shift_left_wrap(x, s, bits), shifted);
-                assert_int_equal(assay_shift_left_saturate(x, s, bits), exact < lo   ? lo
+                assert_int_equal(apply_shift_left_wrap(x, s, bits), shifted);
+                assert_int_equal(apply_shift_left_saturate(x, s, bits), exact < lo   ? lo
                                                                         : exact > hi ? hi
                                                                                      : exact);
                 shifted *= 2;
@@ -280,19 +280,19 @@ static void narrowing(void **unused)
             }
         }
     }
-    assert_true(assay_int_min(64) == INT64_MIN && assay_int_max(64) == INT64_MAX);
-    assert_true(assay_saturate(INT64_MIN, 64) == INT64_MIN);
-    assert_true(assay_wrap(INT64_MIN, 64) == INT64_MIN && assay_wrap(-1, 64) == -1);
-    assert_true(assay_saturate_unsigned(INT64_MAX, 63) == INT64_MAX);
-    assert_true(assay_shift_left_saturate(3, 62, 64) == INT64_MAX);
-    assert_true(assay_shift_left_saturate(-1, 63, 64) == INT64_MIN);
-    assert_true(assay_shift_left_saturate(-1, 64, 64) == INT64_MIN);
-    assert_true(assay_shift_left_saturate(1, 99, 64) == INT64_MAX);
-    assert_true(assay_shift_left_saturate(0, 99, 8) == 0);
-    assert_true(assay_shift_left_wrap(3, 63, 64) == INT64_MIN);
-    assert_true(assay_shift_left_wrap(3, 64, 64) == 0);
-    assert_true(assay_saturate128((assay_int128)INT64_MAX * 4, 64) == INT64_MAX);
-    assert_true(assay_saturate128((assay_int128)INT64_MIN * 4, 33) == -((int64_t)1 << 32));
+    assert_true(apply_int_min(64) == INT64_MIN && apply_int_max(64) == INT64_MAX);
+    assert_true(apply_saturate(INT64_MIN, 64) == INT64_MIN);
+    assert_true(apply_wrap(INT64_MIN, 64) == INT64_MIN && apply_wrap(-1, 64) == -1);
+    assert_true(apply_saturate_unsigned(INT64_MAX, 63) == INT64_MAX);
+    assert_true(apply_shift_left_saturate(3, 62, 64) == INT64_MAX);
+    assert_true(apply_shift_left_saturate(-1, 63, 64) == INT64_MIN);
+    assert_true(apply_shift_left_saturate(-1, 64, 64) == INT64_MIN);
+    assert_true(apply_shift_left_saturate(1, 99, 64) == INT64_MAX);
+    assert_true(apply_shift_left_saturate(0, 99, 8) == 0);
+    assert_true(apply_shift_left_wrap(3, 63, 64) == INT64_MIN);
+    assert_true(apply_shift_left_wrap(3, 64, 64) == 0);
+    assert_true(apply_saturate128((assay_int128)INT64_MAX * 4, 64) == INT64_MAX);
+    assert_true(apply_saturate128((assay_int128)INT64_MIN * 4, 33) == -((int64_t)1 << 32));
 }
 
 int main(void)

@@ -81,7 +81,7 @@ static void denormals(void **state)
         snprintf(record, sizeof record,
                  "rescale: {multiplier_bits: 15, shift_max: 15, beyond_shift_max: denormal, "
                  "denormal_round: %s, left_shift: product, round: [floor], shift_sign: right}\n",
-                 assay_rounding_name(mode));
+                 apply_rounding_name(mode));
         assay_scheme *s = unit_scheme(record);
         assay_error err = {0};
         const double real = ldexp((double)m, -15 - lost);
@@ -102,7 +102,7 @@ static void denormals(void **state)
                   &err);
         if (multiplier != (int64_t)low + up[mode] || shift != 15)
             fail_msg("%lld less %d bits %s: %lld, shift %lld", (long long)m, lost,
-                     assay_rounding_name(mode), (long long)multiplier, (long long)shift);
+                     apply_rounding_name(mode), (long long)multiplier, (long long)shift);
         assay_scheme_free(s);
     }
 }
@@ -139,10 +139,10 @@ static void unknown_ops(void **state)
     static const struct {
         assay_status (*derive)(const assay_derive *d);
         enum assay_op op;
-    } list[] = {{assay_derive_table, ASSAY_OP_CONV}, {assay_derive_unary, ASSAY_OP_EXP},
-                {assay_derive_binary, ASSAY_OP_ADD}, {assay_derive_add, ASSAY_OP_MUL},
-                {assay_derive_pool, ASSAY_OP_ADD_N}, {assay_derive_logistic, ASSAY_OP_EXP},
-                {assay_derive_row, ASSAY_OP_CUMSUM}};
+    } list[] = {{derive_table, ASSAY_OP_CONV}, {derive_unary, ASSAY_OP_EXP},
+                {derive_binary, ASSAY_OP_ADD}, {derive_add, ASSAY_OP_MUL},
+                {derive_pool, ASSAY_OP_ADD_N}, {derive_logistic, ASSAY_OP_EXP},
+                {derive_row, ASSAY_OP_CUMSUM}};
     const float one = 1;
     const int32_t zero = 0;
     assay_scheme *s = unit_scheme("");
@@ -164,7 +164,7 @@ static void unknown_ops(void **state)
         snprintf(expected, sizeof expected,
                  "scheme t, node node (%s): no arithmetic of this op is known", name);
         assert_string_equal(err.text, expected);
-        assay_unit_release(u);
+        derive_unit_release(u);
     }
     assay_scheme_free(s);
 }
@@ -179,14 +179,14 @@ static void tables_differ(void **state)
     const assay_type in = code_type(8, true, &scale, &zero);
     const assay_type out = code_type(8, true, &out_scale, &zero);
     for (int op = 0; op < ASSAY_OP_COUNT; op++) {
-        if (assay_class_of((enum assay_op)op).derive != assay_derive_table)
+        if (derive_class_of((enum assay_op)op).derive != derive_table)
             continue;
         assay_unit_spec spec = unit_spec(assay_op_get((enum assay_op)op)->name, &in, 1, &out);
         spec.alpha = 0.5;
         assay_unit *u = unit_prepare(s, &spec);
         int differs = 0;
         for (int32_t q = -128; q < 128; q++) {
-            const int64_t same = assay_round_div(q, 2, ASSAY_ROUND_HALF_AWAY);
+            const int64_t same = apply_round_div(q, 2, ASSAY_ROUND_HALF_AWAY);
             int32_t code;
             s->vt->unary(u, &q, 1, &code);
             differs += code != same;

@@ -27,7 +27,7 @@ static void edges(void **state)
         assay_scheme *s;
         assay_unit *u;
         assay_type codes = {.elem = assay_int(8, true), .rank = 1, .dim = {3}};
-        assay_type floats = {.elem = assay_f32(), .rank = 1, .dim = {3}};
+        assay_type floats = {.elem = apply_f32(), .rank = 1, .dim = {3}};
         codes.q = (assay_qparams){ASSAY_Q_AXIS, 0, 0, 3, scale, zero};
         snprintf(text, sizeof text, "scheme: t\n%s", records[i]);
         assert_ok(assay_scheme_parse("t", text, strlen(text), &s, &err), &err);
@@ -84,7 +84,7 @@ static void wide_division(void **state)
         const float scale = 0.00014495652F;
         snprintf(text, sizeof text, "convert: {round: half-away, %s}\n", list[i].record);
         assay_scheme *s = unit_scheme(text);
-        assay_type in = {.elem = assay_f32(), .rank = 1, .dim = {1}};
+        assay_type in = {.elem = apply_f32(), .rank = 1, .dim = {1}};
         assay_type out = code_type(list[i].bits, true, &scale, &list[i].zero);
         assay_unit_spec spec = unit_spec("quantize", &in, 1, &out);
         assay_unit *u = unit_prepare(s, &spec);
@@ -191,9 +191,9 @@ static void doubles(void **state)
                 v = v + 3;
             double whole = (double)clamped(rint(v), INT32_MIN, INT32_MAX);
             int64_t want = clamped(whole + (inside ? 0 : 3), -128, 127);
-            if (assay_rescale_one(&o.r, acc, 0) != want)
+            if (apply_rescale_one(&o.r, acc, 0) != want)
                 fail_msg("%g: acc %lld gives %d, expected %lld", scales[k / 2], (long long)acc,
-                         assay_rescale_one(&o.r, acc, 0), (long long)want);
+                         apply_rescale_one(&o.r, acc, 0), (long long)want);
         }
         assay_scheme_free(s);
     }

@@ -176,7 +176,7 @@ static void incidents(void **state)
 }
 
 /* The 64-bit rows and the short float paths give what the general path gives: the same rule is run
- * once as chosen and once by assay_rescale_value. */
+ * once as chosen and once by apply_rescale_value. */
 static void rows_agree(void **state)
 {
     (void)state;
@@ -199,8 +199,8 @@ static void rows_agree(void **state)
                 acc >>= test_between(&rng, 0, 31);
                 if (r->rule->encoding == ASSAY_ENCODE_THRESHOLDS)
                     continue;
-                int32_t slow = assay_rescale_finish(r, assay_rescale_value(r, acc, 0));
-                int32_t quick = assay_rescale_one(r, acc, 0);
+                int32_t slow = apply_rescale_finish(r, apply_rescale_value(r, acc, 0));
+                int32_t quick = apply_rescale_one(r, acc, 0);
                 if (slow != quick)
                     fail_msg("%s, scale %.9g, acc %lld: row %d, value %d", *name, real,
                              (long long)acc, quick, slow);

@@ -127,7 +127,7 @@ static void check(const char *rule, const assay_scheme *s, test_rng *r, size_t c
                          (long long)t.code);
             /* without its end, the same value */
             if (o->rule->zero_point == ASSAY_STAGE_AFTER && o->rule->sum_bits == 32)
-                assert_int_equal(assay_rescale_finish(o, assay_rescale_value(o, acc[j], first + j)),
+                assert_int_equal(apply_rescale_finish(o, apply_rescale_value(o, acc[j], first + j)),
                                  y[j]);
         }
     }
@@ -223,12 +223,12 @@ static void wide_multipliers(void **state)
                            .clamp_hi = INT32_MAX,
                            .out_bits = 32,
                            .out_signed = true};
-        assay_rescale_choose(&r);
+        apply_rescale_choose(&r);
         for (int k = 0; k < 500; k++) {
             const int64_t x = k < 2 ? (k ? INT32_MAX : INT32_MIN) : draw(&rng) % INT32_MAX;
             const assay_int128 p = (assay_int128)x * multipliers[i], half = INT64_C(1) << 34;
             const int64_t want = (int64_t)(p < 0 ? -((half - p) >> 35) : (p + half) >> 35);
-            assert_int_equal(assay_rescale_one(&r, x, 0), want);
+            assert_int_equal(apply_rescale_one(&r, x, 0), want);
         }
     }
     assay_scheme_free(s);
@@ -286,8 +286,8 @@ static void refused(void **state)
                            .clamp_hi = 127,
                            .out_bits = 8,
                            .out_signed = true};
-        assay_rescale_choose(&r);
-        if (assay_rescale_accepts(&r, list[i].acc, 0) != list[i].accepted)
+        apply_rescale_choose(&r);
+        if (apply_rescale_accepts(&r, list[i].acc, 0) != list[i].accepted)
             fail_msg("%zu: %s", i, list[i].rule);
         assay_scheme_free(s);
     }

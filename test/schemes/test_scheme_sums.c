@@ -126,11 +126,11 @@ static float draw(test_rng *r, float scale)
 static void encodings(void **state)
 {
     (void)state;
-    static const enum assay_isa isas[] = {ASSAY_ISA_PORTABLE, ASSAY_ISA_AVX2, ASSAY_ISA_VNNI};
+    static const enum fast_isa isas[] = {ASSAY_ISA_PORTABLE, ASSAY_ISA_AVX2, ASSAY_ISA_VNNI};
     static const char *const names[] = {"portable", "avx2", "vnni"};
     test_rng r = test_seed("encodings", 12);
     for (int k = 0; k < 2 * 8 * ASSAY_ROUND_COUNT; k++) {
-        const char *mode = assay_rounding_name((enum assay_rounding)(k % ASSAY_ROUND_COUNT));
+        const char *mode = apply_rounding_name((enum assay_rounding)(k % ASSAY_ROUND_COUNT));
         const int form = k / ASSAY_ROUND_COUNT % 8;
         const bool tenth = k / ASSAY_ROUND_COUNT >= 8;
         const float scale = tenth ? 0.1f : 0.25f;
@@ -152,7 +152,7 @@ static void encodings(void **state)
             int32_t want[203];
             uint8_t got[204] = {0};
             assay_encode_fn encode = s->vt->simd->encode(u, isas[i]);
-            if (assay_isa_choose(names[i], &kernels, NULL) != ASSAY_OK)
+            if (fast_isa_choose(names[i], &kernels, NULL) != ASSAY_OK)
                 continue;
             assert_non_null(encode);
             for (int j = 0; j < 203; j++)

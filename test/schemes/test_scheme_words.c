@@ -370,7 +370,7 @@ static void formed(void **state)
     f = f * 0.1f;
     f = f * 0.3f;
     f = f / 0.7f;
-    assert_int_equal(assay_rescale_one(&o.r, acc, 0), (int32_t)f);
+    assert_int_equal(apply_rescale_one(&o.r, acc, 0), (int32_t)f);
     assay_scheme_free(s);
 }
 

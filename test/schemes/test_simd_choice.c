@@ -43,10 +43,10 @@ static assay_simd choose(const choice *c)
                        .out_signed = true};
     r.clamp_lo = wraps ? INT64_MIN : r.lo;
     r.clamp_hi = wraps ? INT64_MAX : r.hi;
-    assay_rescale_choose(&r);
+    apply_rescale_choose(&r);
     if (c->zero == 77) /* plain sums, or no row at all */
-        r.row = c->in_zero ? NULL : assay_rescale_row_sums;
-    assay_simd simd = assay_simd_choose(&r);
+        r.row = c->in_zero ? NULL : apply_rescale_row_sums;
+    assay_simd simd = simd_choose(&r);
     assay_scheme_free(s);
     return simd;
 }
@@ -183,7 +183,7 @@ static void packs(void **state)
 typedef struct addition {
     const char *record;
     float s[3];
-    enum assay_simd_add form;
+    enum simd_add form;
     unsigned out_bits; /* 0: 8 */
     bool out_unsigned;
 } addition;
@@ -286,7 +286,7 @@ static void compare(const assay_scheme *s, const assay_unit *u, bool a_signed, b
 static void sums(void **state)
 {
     const assay_isa_kernels *kernels;
-    const bool has_vnni = assay_isa_choose("vnni", &kernels, NULL) == ASSAY_OK;
+    const bool has_vnni = fast_isa_choose("vnni", &kernels, NULL) == ASSAY_OK;
     (void)state;
     for (size_t i = 0; i < sizeof additions / sizeof *additions; i++)
         for (int variant = 0; variant < 8; variant++) {
@@ -303,8 +303,8 @@ static void sums(void **state)
             in[variant / 4 % 2].dim[0] = 4; /* which of them is broadcast */
             const assay_unit_spec spec = unit_spec(variant == 3 ? "sub" : "add", in, 2, &out);
             assert_ok(s->vt->prepare(s, &spec, &u, &err), &err);
-            if (assay_simd_add_choose(u) != n->form)
-                fail_msg("%zu, %s: form %d, expected %d", i, n->record, assay_simd_add_choose(u),
+            if (simd_add_choose(u) != n->form)
+                fail_msg("%zu, %s: form %d, expected %d", i, n->record, simd_add_choose(u),
                          n->form);
             assert_null(s->vt->simd->pair(u, ASSAY_ISA_PORTABLE));
             assert_null(s->vt->simd->pair(u, ASSAY_ISA_AVX2));
@@ -338,9 +338,9 @@ static void altered(void **state)
         assay_unit copy = *u;
         copy.k[0] = i == 0 ? -1 : i == 1 ? 32 : copy.k[0];
         copy.scale[i == 2 ? ASSAY_FIRST : ASSAY_SECOND].in_zero = i >= 2;
-        assert_int_equal(assay_simd_add_choose(&copy), ASSAY_SIMD_ADD_NONE);
+        assert_int_equal(simd_add_choose(&copy), ASSAY_SIMD_ADD_NONE);
     }
-    assert_int_equal(assay_simd_add_choose(u), ASSAY_SIMD_ADD_DOUBLE);
+    assert_int_equal(simd_add_choose(u), ASSAY_SIMD_ADD_DOUBLE);
     s->vt->release(u);
     assay_scheme_free(s);
 }

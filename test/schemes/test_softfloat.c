@@ -155,54 +155,54 @@ static void expect(const char *what, uint64_t got, uint64_t want, uint64_t a, ui
 static void check_f32_arithmetic(uint32_t a, uint32_t b, uint32_t c)
 {
     float x = as_float(a), y = as_float(b), z = as_float(c);
-    expect("f32 add", assay_f32_add(a, b), bits_of_float(x + y), a, b, c);
-    expect("f32 add", assay_f32_add(b, c), bits_of_float(y + z), a, b, c);
-    expect("f32 sub", assay_f32_sub(a, b), bits_of_float(x - y), a, b, c);
-    expect("f32 mul", assay_f32_mul(a, b), bits_of_float(x * y), a, b, c);
-    expect("f32 mul, long path", assay_f32_mul_full(a, b), bits_of_float(x * y), a, b, c);
-    expect("f32 div", assay_f32_div(a, b), bits_of_float(x / y), a, b, c);
-    expect("f32 fma", assay_f32_fma(a, b, c), bits_of_float(fmaf(x, y, z)), a, b, c);
+    expect("f32 add", apply_f32_add(a, b), bits_of_float(x + y), a, b, c);
+    expect("f32 add", apply_f32_add(b, c), bits_of_float(y + z), a, b, c);
+    expect("f32 sub", apply_f32_sub(a, b), bits_of_float(x - y), a, b, c);
+    expect("f32 mul", apply_f32_mul(a, b), bits_of_float(x * y), a, b, c);
+    expect("f32 mul, long path", apply_f32_mul_full(a, b), bits_of_float(x * y), a, b, c);
+    expect("f32 div", apply_f32_div(a, b), bits_of_float(x / y), a, b, c);
+    expect("f32 fma", apply_f32_fma(a, b, c), bits_of_float(fmaf(x, y, z)), a, b, c);
 }
 static void check_f32_unary(uint32_t a, uint32_t b, uint32_t c)
 {
     float x = as_float(a), y = as_float(b);
-    expect("f32 sqrt", assay_f32_sqrt(a), bits_of_float(sqrtf(x)), a, b, c);
-    expect("f32 lt", assay_f32_lt(a, b), x < y, a, b, c);
-    expect("f32 le", assay_f32_le(a, b), x <= y, a, b, c);
-    expect("f32 min", assay_f32_min(a, b), y < x ? b : a, a, b, c);
-    expect("f32 max", assay_f32_max(a, b), x < y ? b : a, a, b, c);
-    expect("f64 from f32", assay_f64_from_f32(a), bits_of_double(x), a, b, c);
-    expect("f32 floor", assay_f32_round(a, ASSAY_ROUND_FLOOR), bits_of_float(floorf(x)), a, b, c);
-    expect("f32 ceil", assay_f32_round(a, ASSAY_ROUND_CEIL), bits_of_float(ceilf(x)), a, b, c);
-    expect("f32 trunc", assay_f32_round(a, ASSAY_ROUND_TRUNC), bits_of_float(truncf(x)), a, b, c);
-    expect("f32 round", assay_f32_round(a, ASSAY_ROUND_HALF_AWAY), bits_of_float(roundf(x)), a, b,
+    expect("f32 sqrt", apply_f32_sqrt(a), bits_of_float(sqrtf(x)), a, b, c);
+    expect("f32 lt", apply_f32_lt(a, b), x < y, a, b, c);
+    expect("f32 le", apply_f32_le(a, b), x <= y, a, b, c);
+    expect("f32 min", apply_f32_min(a, b), y < x ? b : a, a, b, c);
+    expect("f32 max", apply_f32_max(a, b), x < y ? b : a, a, b, c);
+    expect("f64 from f32", apply_f64_from_f32(a), bits_of_double(x), a, b, c);
+    expect("f32 floor", apply_f32_round(a, ASSAY_ROUND_FLOOR), bits_of_float(floorf(x)), a, b, c);
+    expect("f32 ceil", apply_f32_round(a, ASSAY_ROUND_CEIL), bits_of_float(ceilf(x)), a, b, c);
+    expect("f32 trunc", apply_f32_round(a, ASSAY_ROUND_TRUNC), bits_of_float(truncf(x)), a, b, c);
+    expect("f32 round", apply_f32_round(a, ASSAY_ROUND_HALF_AWAY), bits_of_float(roundf(x)), a, b,
            c);
-    expect("f32 rint", assay_f32_round(a, ASSAY_ROUND_HALF_EVEN), bits_of_float(rintf(x)), a, b, c);
+    expect("f32 rint", apply_f32_round(a, ASSAY_ROUND_HALF_EVEN), bits_of_float(rintf(x)), a, b, c);
 }
 static void check_f64_arithmetic(uint64_t a, uint64_t b, uint64_t c)
 {
     double x = as_double(a), y = as_double(b), z = as_double(c);
-    expect("f64 add", assay_f64_add(a, b), bits_of_double(x + y), a, b, c);
-    expect("f64 add", assay_f64_add(b, c), bits_of_double(y + z), a, b, c);
-    expect("f64 sub", assay_f64_sub(a, b), bits_of_double(x - y), a, b, c);
-    expect("f64 mul", assay_f64_mul(a, b), bits_of_double(x * y), a, b, c);
-    expect("f64 div", assay_f64_div(a, b), bits_of_double(x / y), a, b, c);
-    expect("f64 fma", assay_f64_fma(a, b, c), bits_of_double(fma(x, y, z)), a, b, c);
+    expect("f64 add", apply_f64_add(a, b), bits_of_double(x + y), a, b, c);
+    expect("f64 add", apply_f64_add(b, c), bits_of_double(y + z), a, b, c);
+    expect("f64 sub", apply_f64_sub(a, b), bits_of_double(x - y), a, b, c);
+    expect("f64 mul", apply_f64_mul(a, b), bits_of_double(x * y), a, b, c);
+    expect("f64 div", apply_f64_div(a, b), bits_of_double(x / y), a, b, c);
+    expect("f64 fma", apply_f64_fma(a, b, c), bits_of_double(fma(x, y, z)), a, b, c);
 }
 static void check_f64_unary(uint64_t a, uint64_t b, uint64_t c)
 {
     double x = as_double(a), y = as_double(b);
-    expect("f64 lt", assay_f64_lt(a, b), x < y, a, b, c);
-    expect("f64 le", assay_f64_le(a, b), x <= y, a, b, c);
-    expect("f64 min", assay_f64_min(a, b), y < x ? b : a, a, b, c);
-    expect("f64 max", assay_f64_max(a, b), x < y ? b : a, a, b, c);
-    expect("f32 from f64", assay_f32_from_f64(a), bits_of_float((float)x), a, b, c);
-    expect("f64 floor", assay_f64_round(a, ASSAY_ROUND_FLOOR), bits_of_double(floor(x)), a, b, c);
-    expect("f64 ceil", assay_f64_round(a, ASSAY_ROUND_CEIL), bits_of_double(ceil(x)), a, b, c);
-    expect("f64 trunc", assay_f64_round(a, ASSAY_ROUND_TRUNC), bits_of_double(trunc(x)), a, b, c);
-    expect("f64 round", assay_f64_round(a, ASSAY_ROUND_HALF_AWAY), bits_of_double(round(x)), a, b,
+    expect("f64 lt", apply_f64_lt(a, b), x < y, a, b, c);
+    expect("f64 le", apply_f64_le(a, b), x <= y, a, b, c);
+    expect("f64 min", apply_f64_min(a, b), y < x ? b : a, a, b, c);
+    expect("f64 max", apply_f64_max(a, b), x < y ? b : a, a, b, c);
+    expect("f32 from f64", apply_f32_from_f64(a), bits_of_float((float)x), a, b, c);
+    expect("f64 floor", apply_f64_round(a, ASSAY_ROUND_FLOOR), bits_of_double(floor(x)), a, b, c);
+    expect("f64 ceil", apply_f64_round(a, ASSAY_ROUND_CEIL), bits_of_double(ceil(x)), a, b, c);
+    expect("f64 trunc", apply_f64_round(a, ASSAY_ROUND_TRUNC), bits_of_double(trunc(x)), a, b, c);
+    expect("f64 round", apply_f64_round(a, ASSAY_ROUND_HALF_AWAY), bits_of_double(round(x)), a, b,
            c);
-    expect("f64 rint", assay_f64_round(a, ASSAY_ROUND_HALF_EVEN), bits_of_double(rint(x)), a, b, c);
+    expect("f64 rint", apply_f64_round(a, ASSAY_ROUND_HALF_EVEN), bits_of_double(rint(x)), a, b, c);
 }
 
 static void f32_arithmetic(void **unused)
@@ -232,9 +232,9 @@ static void check_from_integer(int64_t n)
 {
     int32_t n32 = (int32_t)(uint32_t)(uint64_t)n;
     uint64_t bits = (uint64_t)n;
-    expect("f32 from i32", assay_f32_from_i32(n32), bits_of_float((float)n32), bits, 0, 0);
-    expect("f32 from i64", assay_f32_from_i64(n), bits_of_float((float)n), bits, 0, 0);
-    expect("f64 from i64", assay_f64_from_i64(n), bits_of_double((double)n), bits, 0, 0);
+    expect("f32 from i32", apply_f32_from_i32(n32), bits_of_float((float)n32), bits, 0, 0);
+    expect("f32 from i64", apply_f32_from_i64(n), bits_of_float((float)n), bits, 0, 0);
+    expect("f64 from i64", apply_f64_from_i64(n), bits_of_double((double)n), bits, 0, 0);
 }
 
 static void from_integer(void **unused)
@@ -280,9 +280,9 @@ static void check_to_int(uint64_t a, uint32_t b)
         for (unsigned r = 0; r < 5; r++) {
             enum assay_rounding mode = (enum assay_rounding)i;
             int64_t lo = ranges[r].lo, hi = ranges[r].hi;
-            expect("f64 to int", (uint64_t)assay_f64_to_int(a, mode, lo, hi, 77),
+            expect("f64 to int", (uint64_t)apply_f64_to_int(a, mode, lo, hi, 77),
                    (uint64_t)to_int_ref(as_double(a), mode, lo, hi, 77), a, i, r);
-            expect("f32 to int", (uint64_t)assay_f32_to_int(b, mode, lo, hi, 77),
+            expect("f32 to int", (uint64_t)apply_f32_to_int(b, mode, lo, hi, 77),
                    (uint64_t)to_int_ref((double)as_float(b), mode, lo, hi, 77), b, i, r);
         }
 }
@@ -309,16 +309,16 @@ static void chain(void **unused)
         uint32_t scale = (uint32_t)((100 + random64() % 40) << 23 | random64() >> 41);
         float product = (float)acc * as_float(scale);
         float clipped = fminf(fmaxf(product, -1000.f), 1000.f);
-        uint32_t soft = assay_f32_mul(assay_f32_from_i32(acc), scale);
+        uint32_t soft = apply_f32_mul(apply_f32_from_i32(acc), scale);
         uint32_t soft_clipped =
-            assay_f32_clamp(soft, bits_of_float(-1000.f), bits_of_float(1000.f));
+            apply_f32_clamp(soft, bits_of_float(-1000.f), bits_of_float(1000.f));
         expect("product", soft, bits_of_float(product), (uint32_t)acc, scale, 0);
         expect("clamp", soft_clipped, bits_of_float(clipped), (uint32_t)acc, scale, 0);
-        int64_t rounded = assay_f32_to_int(soft_clipped, ASSAY_ROUND_HALF_EVEN, -1000, 1000, 0);
+        int64_t rounded = apply_f32_to_int(soft_clipped, ASSAY_ROUND_HALF_EVEN, -1000, 1000, 0);
         expect("code", (uint64_t)rounded, (uint64_t)(int64_t)lrintf(clipped), (uint32_t)acc, scale,
                0);
-        uint64_t wide = assay_f64_mul(assay_f64_from_i64(acc), assay_f64_from_f32(scale));
-        uint64_t clamped = assay_f64_clamp(wide, bits_of_double(-1000), bits_of_double(1000));
+        uint64_t wide = apply_f64_mul(apply_f64_from_i64(acc), apply_f64_from_f32(scale));
+        uint64_t clamped = apply_f64_clamp(wide, bits_of_double(-1000), bits_of_double(1000));
         expect("f64 clamp", clamped,
                bits_of_double(fmin(fmax((double)acc * (double)as_float(scale), -1000), 1000)),
                (uint32_t)acc, scale, 0);
@@ -334,10 +334,10 @@ static void every_operand(void **unused)
         uint32_t a = (uint32_t)i;
         float x = as_float(a);
         int64_t code = x != x ? 7 : x < -128 ? -128 : x > 127 ? 127 : (int64_t)rintf(x);
-        expect("f32 sqrt", assay_f32_sqrt(a), bits_of_float(sqrtf(x)), a, 0, 0);
-        expect("f32 from i32", assay_f32_from_i32((int32_t)a), bits_of_float((float)(int32_t)a), a,
+        expect("f32 sqrt", apply_f32_sqrt(a), bits_of_float(sqrtf(x)), a, 0, 0);
+        expect("f32 from i32", apply_f32_from_i32((int32_t)a), bits_of_float((float)(int32_t)a), a,
                0, 0);
-        expect("f32 to i8", (uint64_t)assay_f32_to_int(a, ASSAY_ROUND_HALF_EVEN, -128, 127, 7),
+        expect("f32 to i8", (uint64_t)apply_f32_to_int(a, ASSAY_ROUND_HALF_EVEN, -128, 127, 7),
                (uint64_t)code, a, 0, 0);
     }
 }

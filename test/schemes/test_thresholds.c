@@ -43,7 +43,7 @@ static bool prepare(assay_single *o, const assay_scheme *s, const question *q)
 
 static int64_t code_of(const assay_single *o, int64_t x)
 {
-    return assay_rescale_accepts(&o->r, x, 0) ? assay_rescale_one(&o->r, x, 0) : ASSAY_REFUSED;
+    return apply_rescale_accepts(&o->r, x, 0) ? apply_rescale_one(&o->r, x, 0) : ASSAY_REFUSED;
 }
 
 static assay_scheme *open_scheme(const char *name)

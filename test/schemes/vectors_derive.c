@@ -136,7 +136,7 @@ static void fbgemm_choose(void **state)
             assay_error err;
             float s;
             int32_t zp;
-            assert_ok(assay_choose_qparams(&c, min[i], max[i], &s, &zp, &err), &err);
+            assert_ok(calibrate_choose_qparams(&c, min[i], max[i], &s, &zp, &err), &err);
             if ((double)s != scale[i] || zp != zero[i])
                 fail_msg("%s [%.9g, %.9g]: %.9g and %d, FBGEMM %.9g and %lld", ways[k].name, min[i],
                          max[i], (double)s, zp, scale[i], (long long)zero[i]);

@@ -28,14 +28,14 @@ static void tosa_elements(void **state)
     const int64_t *a = vectors_ints(z, "mul_a", &n), *b = vectors_ints(z, "mul_b", &n);
     const int64_t *s = vectors_ints(z, "mul_shift", &n), *y = vectors_ints(z, "mul_y", &n);
     for (size_t i = 0; i < n; i++)
-        assert_int_equal(assay_round_shift(a[i] * b[i], (unsigned)s[i], ASSAY_ROUND_HALF_UP), y[i]);
+        assert_int_equal(apply_round_shift(a[i] * b[i], (unsigned)s[i], ASSAY_ROUND_HALF_UP), y[i]);
     total += n;
     for (int rounds = 0; rounds < 2; rounds++) {
         a = vectors_ints(z, rounds ? "asr1_a" : "asr0_a", &n);
         s = vectors_ints(z, rounds ? "asr1_s" : "asr0_s", &n);
         y = vectors_ints(z, rounds ? "asr1_y" : "asr0_y", &n);
         for (size_t i = 0; i < n; i++)
-            assert_int_equal(assay_round_shift(a[i], (unsigned)s[i],
+            assert_int_equal(apply_round_shift(a[i], (unsigned)s[i],
                                                rounds ? ASSAY_ROUND_HALF_UP : ASSAY_ROUND_FLOOR),
                              y[i]);
         total += n;
@@ -43,13 +43,13 @@ static void tosa_elements(void **state)
     a = vectors_ints(z, "un_a", &n);
     y = vectors_ints(z, "clz_y", &n);
     for (size_t i = 0; i < n; i++)
-        assert_int_equal(assay_clz32((uint32_t)a[i]), y[i]);
+        assert_int_equal(apply_clz32((uint32_t)a[i]), y[i]);
     total += n;
     a = vectors_ints(z, "div_a", &n);
     b = vectors_ints(z, "div_b", &n);
     y = vectors_ints(z, "div_y", &n);
     for (size_t i = 0; i < n; i++)
-        assert_int_equal(assay_round_div(a[i], b[i], ASSAY_ROUND_TRUNC), y[i]);
+        assert_int_equal(apply_round_div(a[i], b[i], ASSAY_ROUND_TRUNC), y[i]);
     vectors_count(file, total + n);
     npz_close(z);
 }
@@ -112,7 +112,7 @@ static void tosa_reciprocal(void **state)
     const int64_t *s = vectors_ints(z, "shift", &n);
     for (size_t i = 0; i < n; i++) {
         unsigned shift;
-        assert_int_equal(assay_pool_reciprocal(d[i], &shift), m[i]);
+        assert_int_equal(apply_reciprocal(d[i], &shift), m[i]);
         assert_int_equal(shift, s[i]);
     }
     vectors_count(file, n);
@@ -340,7 +340,7 @@ static void ibert(void **state)
         snprintf(name, sizeof name, "igelu_out_%d", i);
         const int64_t *want = vectors_ints(z, name, &n);
         for (size_t j = 0; j < n; j++)
-            assert_int_equal(assay_ibert_gelu((int32_t)q[j], (int32_t)k[0][0], (int32_t)k[0][1]),
+            assert_int_equal(apply_ibert_gelu((int32_t)q[j], (int32_t)k[0][0], (int32_t)k[0][1]),
                              want[j]);
         total += n;
         snprintf(name, sizeof name, "iexp_q_%d", i);
@@ -348,7 +348,7 @@ static void ibert(void **state)
         snprintf(name, sizeof name, "iexp_out_%d", i);
         want = vectors_ints(z, name, &n);
         for (size_t j = 0; j < n; j++)
-            assert_int_equal(assay_ibert_exp((int32_t)q[j], (int32_t)k[1][0], (int32_t)k[1][1],
+            assert_int_equal(apply_ibert_exp((int32_t)q[j], (int32_t)k[1][0], (int32_t)k[1][1],
                                              (int32_t)k[1][2], (int32_t)k[1][3]),
                              want[j]);
         total += n;
@@ -397,7 +397,7 @@ static void qonnx_trunc(void **state)
             int64_t code = (int64_t)rint((double)((float)x[i] / (float)scale[i]) + zp[i]);
             assert_ok(assay_single_start(&single, s, NULL, false, &err), &err);
             assert_true(assay_single_set(&single, &b, 0, why, sizeof why));
-            double got = (assay_rescale_one(&single.r, code, 0) - zp[i] / step) * out[i];
+            double got = (apply_rescale_one(&single.r, code, 0) - zp[i] / step) * out[i];
             if ((float)got != (float)want[i])
                 fail_msg("row %zu: %.9g by %s: %.9g, QONNX %.9g", i, x[i], modes[m], got, want[i]);
             tuples++;

@@ -193,7 +193,7 @@ static void fill(void *data, const assay_type *t, test_rng *r)
             x = (int32_t)test_between(r, -100000, 100000);
         else
             x = (int32_t)test_between(r, assay_elem_min(t->elem), assay_elem_max(t->elem));
-        assay_store_row(&v, i, 1, 1, &x);
+        ref_store_row(&v, i, 1, 1, &x);
     }
 }
 
@@ -223,7 +223,7 @@ static void finish(fake_net *net, struct test_rng *r)
     assert_ok(assay_run_new(net->program, &net->run, &err), &err);
     for (int i = 0; i < net->n_in; i++)
         fill(assay_run_data(net->run, net->in[i]), fake_in_type(net, i), r);
-    assert_ok(assay_run_execute(net->run, keep_accumulators, true, net, &err), &err);
+    assert_ok(run_execute(net->run, keep_accumulators, true, net, &err), &err);
 }
 
 void fake_run(fake_net *net, assay_op op, const assay_attrs *attr, const assay_type *out,

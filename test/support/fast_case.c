@@ -138,21 +138,21 @@ void fast_check(const fast_net *n, const assay_scheme *s, test_rng *r, fast_tall
     }
     assert_ok(assay_run_new(ref, &want, &err), &err);
     fast_fill_inputs(n->graph, want, input);
-    bool runs = assay_run_execute(want, NULL, false, NULL, &err) == ASSAY_OK; /* false: it traps */
+    bool runs = run_execute(want, NULL, false, NULL, &err) == ASSAY_OK; /* false: it traps */
     for (int i = 0; i < 6; i++) {
         assay_program_options o = {
             .engine = ASSAY_ENGINE_BOTH, .isa = isas[i / 2], .threads = 1 + i % 2};
         const assay_isa_kernels *k;
-        if (assay_isa_choose(o.isa, &k, &err) != ASSAY_OK)
+        if (fast_isa_choose(o.isa, &k, &err) != ASSAY_OK)
             continue;
         for (int fast = 0; fast < 2; fast++) {
             assay_program *p;
             assay_run *run;
             o.engine = fast ? ASSAY_ENGINE_FAST : ASSAY_ENGINE_BOTH;
-            assert_ok(assay_program_make_with(n->graph, s, &o, &p, &err), &err);
+            assert_ok(run_program_make_with(n->graph, s, &o, &p, &err), &err);
             assert_ok(assay_run_new(p, &run, &err), &err);
             fast_fill_inputs(n->graph, run, input);
-            assay_status status = assay_run_execute(run, NULL, !fast, NULL, &err);
+            assay_status status = run_execute(run, NULL, !fast, NULL, &err);
             if (runs)
                 assert_ok(status, &err);
             else

@@ -76,7 +76,7 @@ void folder_refused(void **state, const char *name, const assay_dataset_options 
     char path[128];
     assay_dataset *d;
     assay_error err = {0};
-    assert_int_equal(assay_dataset_open(folder_path(state, name, path), options, &d, &err), status);
+    assert_int_equal(dataset_open(folder_path(state, name, path), options, &d, &err), status);
     assert_null(d);
     if (!strstr(err.text, says) || strchr(err.text, '\n'))
         fail_msg("\"%s\" does not say \"%s\" in a line", err.text, says);
@@ -87,6 +87,6 @@ assay_dataset *folder_opened(void **state, const char *name, const assay_dataset
     char path[128];
     assay_dataset *d;
     assay_error err = {0};
-    assert_ok(assay_dataset_open(folder_path(state, name, path), options, &d, &err), &err);
+    assert_ok(dataset_open(folder_path(state, name, path), options, &d, &err), &err);
     return d;
 }

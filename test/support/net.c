@@ -16,7 +16,7 @@ assay_graph *net_new(void)
 
 static assay_type f32_type(int rank, const int64_t *dim)
 {
-    assay_type t = {.elem = assay_f32(), .rank = rank};
+    assay_type t = {.elem = apply_f32(), .rank = rank};
     memcpy(t.dim, dim, (size_t)rank * sizeof *dim);
     return t;
 }
@@ -79,7 +79,7 @@ void net_run(assay_graph *g, const float *const *x)
         const assay_node *n = &g->node[i];
         for (int j = 0; j < n->n_out; j++)
             out[j] = assay_arena_alloc(g->arena, assay_type_bytes(&g->value[n->out[j]].type));
-        assert_ok(assay_evaluate_node(g, n, out, &err), &err);
+        assert_ok(run_evaluate_node(g, n, out, &err), &err);
         for (int j = 0; j < n->n_out; j++)
             g->value[n->out[j]].data = out[j];
     }

@@ -105,7 +105,7 @@ static void store(onnx_case_tensor *t, int64_t i, uint64_t bits)
     size_t size = dtypes[t->dtype].size;
     if (t->dtype == 10) {
         uint16_t half = (uint16_t)bits;
-        ((float *)t->data)[i] = (float)assay_npy_get(&half, ASSAY_NPY_F2, 0);
+        ((float *)t->data)[i] = (float)text_npy_get(&half, ASSAY_NPY_F2, 0);
         return;
     }
     uint8_t v8 = (uint8_t)bits;

@@ -14,7 +14,7 @@ assay_graph *onnx_form_import(int64_t opset, const char *text, const assay_onnx_
     void *bytes = onnx_build(opset, text, &length);
     assay_graph *g = NULL;
     assay_error err = {0};
-    assay_status s = assay_onnx_import_memory("test.onnx", bytes, length, options, &g, &err);
+    assay_status s = onnx_import_memory("test.onnx", bytes, length, options, &g, &err);
 
     if (s)
         print_error("%s\n", text);

@@ -12,7 +12,7 @@ char *test_profile_text(const assay_profile *p)
     assay_error err;
     test_temp_dir(dir, sizeof dir);
     snprintf(path, sizeof path, "%s/p.yaml", dir);
-    assert_ok(assay_profile_save(p, path, &err), &err);
+    assert_ok(profile_save(p, path, &err), &err);
     char *text = test_read_file(path, &length);
     test_remove_tree(dir);
     return text;
@@ -24,7 +24,7 @@ assay_status test_profile_load(const char *text, assay_profile **p, assay_error 
     test_temp_dir(dir, sizeof dir);
     snprintf(path, sizeof path, "%s/p.yaml", dir);
     test_write_file(path, text, strlen(text));
-    assay_status status = assay_profile_load(path, p, err);
+    assay_status status = profile_load(path, p, err);
     test_remove_tree(dir);
     return status;
 }

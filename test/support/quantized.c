@@ -19,9 +19,8 @@ static void profile_sample(assay_profile *p, const assay_graph *g, test_rng *rng
     net_run(run, (const float *const *)x);
     for (int v = 0; v < g->n_values; v++)
         if (g->value[v].type.elem.kind == ASSAY_KIND_F32)
-            assay_profile_observe(p, v, run->value[v].data,
-                                  (size_t)assay_shape_count(&g->value[v].type));
-    assert_ok(assay_profile_add_sample(p, sample, &err), &err);
+            profile_observe(p, v, run->value[v].data, (size_t)assay_shape_count(&g->value[v].type));
+    assert_ok(profile_add_sample(p, sample, &err), &err);
     for (int i = 0; i < g->n_inputs; i++)
         free(x[i]);
     assay_graph_free(run);
@@ -31,8 +30,8 @@ quantized quantized_prepare(assay_graph *g, test_rng *rng, const char *scheme)
 {
     quantized s = {.g = g};
     assay_error err;
-    assert_ok(assay_canonicalize(g, assay_evaluate_node, &err), &err);
-    assert_ok(assay_profile_new(g, &s.profile, &err), &err);
+    assert_ok(lower_canonicalize(g, run_evaluate_node, &err), &err);
+    assert_ok(profile_new(g, &s.profile, &err), &err);
     for (uint64_t i = 0; i < 64; i++)
         profile_sample(s.profile, g, rng, i);
     if (strchr(scheme, ':'))
@@ -44,23 +43,24 @@ quantized quantized_prepare(assay_graph *g, test_rng *rng, const char *scheme)
 
 bool quantized_has_kernel(assay_op op)
 {
-    return assay_ref_kernel(op).run != NULL;
+    return ref_kernel(op).run != NULL;
 }
 
 void quantized_make(quantized *s, assay_quantize_options options)
 {
     assay_error err;
     options.has_kernel = quantized_has_kernel;
-    assert_ok(assay_quantize(s->g, s->profile, s->scheme, &options, &s->q, &s->report, &err), &err);
+    assert_ok(quantize_network(s->g, s->profile, s->scheme, &options, &s->q, &s->report, &err),
+              &err);
 }
 
 void quantized_drop(quantized *s)
 {
     assay_graph_free(s->g);
     assay_graph_free(s->q);
-    assay_profile_free(s->profile);
+    profile_free(s->profile);
     assay_scheme_free(s->scheme);
-    assay_quantize_report_free(&s->report);
+    quantize_report_free(&s->report);
 }
 
 const assay_type *quantized_type(const quantized *s, const char *name)
@@ -113,7 +113,7 @@ double quantized_sqnr(const quantized *s, test_rng *rng, int k)
                assay_type_bytes(&s->g->value[s->g->input[i]].type));
     }
     net_run(reference, (const float *const *)x);
-    assert_ok(assay_run_execute(run, NULL, false, NULL, &err), &err);
+    assert_ok(run_execute(run, NULL, false, NULL, &err), &err);
     const assay_value *a = &reference->value[reference->output[k]],
                       *b = &s->q->value[s->q->output[k]];
     for (int64_t i = 0; i < assay_shape_count(&a->type); i++) {

@@ -39,7 +39,7 @@ bool test_random_codes_has(assay_op op)
                        op == ASSAY_OP_CUSTOM_BINARY || op == ASSAY_OP_SVDF_FEATURE ||
                        op == ASSAY_OP_SVDF_TIME; /* a plugin's; with multipliers of their own */
     return traits(op) & wanted && !(traits(op) & ASSAY_T_STATE) && !other &&
-           assay_has_integer_kernel(op);
+           kernel_has_integer_kernel(op);
 }
 
 /* ---- types ---- */
@@ -245,7 +245,7 @@ static void draw_output(growing *w, assay_op op, const assay_type *x, assay_type
     if (traits(op) & ASSAY_T_COMPARE)
         return;
     if (op == ASSAY_OP_DEQUANTIZE) {
-        t->elem = assay_f32();
+        t->elem = apply_f32();
         return;
     }
     *scale = x->q.count ? x->q.scale[0] : 0.1F;

@@ -61,7 +61,7 @@ static void draw_output(test_drawing *d, assay_op op, const int in[TEST_MAX_IN],
     if (is_inferred(op, x))
         return;
     if (op == ASSAY_OP_DEQUANTIZE) {
-        t->elem = assay_f32();
+        t->elem = apply_f32();
         t->q = (assay_qparams){0};
         return;
     }
@@ -107,12 +107,12 @@ static void draw_bounds(test_drawing *d, assay_node *n, const assay_type *y)
 /* What the op computes with: codes where it can, now and then floats. */
 static enum test_operands draw_kind(test_drawing *d, assay_op op)
 {
-    const assay_kernel k = assay_float_kernel(op);
+    const assay_kernel k = float_kernel(op);
     if (op == ASSAY_OP_LOGICAL_AND || op == ASSAY_OP_LOGICAL_OR || op == ASSAY_OP_LOGICAL_NOT)
         return TEST_BOOLS;
     if (op == ASSAY_OP_CAST)
         return (enum test_operands)test_upto(d, TEST_BOOLS);
-    if (op == ASSAY_OP_QUANTIZE || !assay_has_integer_kernel(op))
+    if (op == ASSAY_OP_QUANTIZE || !kernel_has_integer_kernel(op))
         return TEST_FLOATS;
     return k.run && test_upto(d, 11) == 0 ? TEST_FLOATS : TEST_CODES;
 }
@@ -231,8 +231,7 @@ static bool is_wanted(const test_drawing *d, assay_op op)
     if (traits(op) & ASSAY_T_FLOW)
         return d->depth < MAX_DEPTH;
     return op != ASSAY_OP_CUSTOM && op != ASSAY_OP_CUSTOM_MONOTONE &&
-           op != ASSAY_OP_CUSTOM_BINARY &&
-           (assay_has_integer_kernel(op) || assay_float_kernel(op).run);
+           op != ASSAY_OP_CUSTOM_BINARY && (kernel_has_integer_kernel(op) || float_kernel(op).run);
 }
 
 /* Any op; products a quarter of the time. */

@@ -22,13 +22,13 @@ rewrite_outcome rewrite_graph(const char *scheme, assay_graph *g,
     rewrite_outcome o = {.before = g};
     assay_error err;
     assay_optimize_options options = *given;
-    options.run = assay_run_graph;
+    options.run = run_whole_graph;
     options.log = keep_line;
     options.user = &o.log;
     assert_ok(assay_scheme_open(scheme, &o.scheme, &err), &err);
     assert_ok(assay_graph_clone(o.before, &o.after, &err), &err);
-    assert_ok(assay_optimize(o.after, o.scheme, &options, &o.report, &err), &err);
-    assert_ok(assay_graph_print(o.after, NULL, &o.text, &err), &err);
+    assert_ok(rewrite_optimize(o.after, o.scheme, &options, &o.report, &err), &err);
+    assert_ok(text_graph_print(o.after, NULL, &o.text, &err), &err);
     return o;
 }
 
@@ -37,7 +37,7 @@ rewrite_outcome rewrite_with(const char *scheme, const char *text,
 {
     assay_graph *g;
     assay_error err;
-    assert_ok(assay_graph_parse(text, strlen(text), "text", NULL, &g, &err), &err);
+    assert_ok(text_graph_parse(text, strlen(text), "text", NULL, &g, &err), &err);
     return rewrite_graph(scheme, g, given);
 }
 
@@ -112,8 +112,8 @@ int64_t rewrite_worst_difference(const rewrite_outcome *o, test_rng *r, int tria
             a[i] = malloc(bytes + 1);
             b[i] = malloc(bytes + 1);
         }
-        assert_ok(assay_run_graph(o->before, o->scheme, (const void *const *)in, a, &err), &err);
-        assert_ok(assay_run_graph(o->after, o->scheme, (const void *const *)in, b, &err), &err);
+        assert_ok(run_whole_graph(o->before, o->scheme, (const void *const *)in, a, &err), &err);
+        assert_ok(run_whole_graph(o->after, o->scheme, (const void *const *)in, b, &err), &err);
         for (int i = 0; i < o->before->n_outputs; i++) {
             int64_t d = difference(o->before, o->before->output[i], a[i], b[i]);
             worst = d > worst ? d : worst;
@@ -132,7 +132,7 @@ void rewrite_engines_agree(const rewrite_outcome *o, test_rng *r, int trials)
     assay_program *p;
     assay_run *run;
     assay_error err;
-    assert_ok(assay_program_make_with(o->after, o->scheme, &options, &p, &err), &err);
+    assert_ok(run_program_make_with(o->after, o->scheme, &options, &p, &err), &err);
     assert_ok(assay_run_new(p, &run, &err), &err);
     for (int trial = 0; trial < trials; trial++) {
         for (int i = 0; i < o->after->n_inputs; i++) {
@@ -141,7 +141,7 @@ void rewrite_engines_agree(const rewrite_outcome *o, test_rng *r, int trials)
             memcpy(assay_run_data(run, o->after->input[i]), in, assay_type_bytes(t));
             free(in);
         }
-        assert_ok(assay_run_execute(run, NULL, false, NULL, &err), &err);
+        assert_ok(run_execute(run, NULL, false, NULL, &err), &err);
     }
     assay_run_free(run);
     assay_program_free(p);
@@ -152,7 +152,7 @@ static void fail_network(const rewrite_outcome *o, const char *what)
 {
     assay_buf before = {0};
     assay_error unused;
-    assay_graph_print(o->before, NULL, &before, &unused);
+    text_graph_print(o->before, NULL, &before, &unused);
     fprintf(stderr, "scheme %s\n%s\n%s\n%s\n", o->scheme->name, before.text, o->log.text,
             o->text.text);
     assay_buf_free(&before);
@@ -170,7 +170,7 @@ static void check_with(const rewrite_outcome *o, const assay_proof_networks *net
     assay_proof_report r;
     assay_error err;
     const assay_buf *text = &o->report.certificate;
-    if (assay_check_proof(text->text, text->length, "cert", networks, &r, &err) != ASSAY_OK)
+    if (check_proof(text->text, text->length, "cert", networks, &r, &err) != ASSAY_OK)
         fail_network(o, err.text);
     assert_int_equal(r.steps, o->report.applied);
 }
@@ -181,7 +181,7 @@ void rewrite_certified(const rewrite_outcome *o)
     assay_error err;
     check_with(o, &(assay_proof_networks){.plugin = o->scheme});
     check_with(o, &(assay_proof_networks){o->before, o->after, o->scheme});
-    assert_ok(assay_graph_parse(o->text.text, o->text.length, "text", NULL, &again, &err), &err);
+    assert_ok(text_graph_parse(o->text.text, o->text.length, "text", NULL, &again, &err), &err);
     check_with(o, &(assay_proof_networks){o->before, again, o->scheme});
     assay_graph_free(again);
 }
@@ -229,7 +229,7 @@ void rewrite_expect_refused(const char *scheme, const char *in, const char *rule
 const assay_rule *rewrite_rule(const char *name)
 {
     size_t n;
-    const assay_rule *rules = assay_rules(&n);
+    const assay_rule *rules = rewrite_rules(&n);
     for (size_t i = 0; i < n; i++)
         if (strcmp(rules[i].name, name) == 0)
             return &rules[i];

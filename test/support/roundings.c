@@ -24,7 +24,7 @@ static const struct {
 
 bool test_rounds_up(enum assay_rounding mode, bool negative, bool odd_floor, enum test_part part)
 {
-    const char *name = assay_rounding_name(mode);
+    const char *name = apply_rounding_name(mode);
     assert_non_null(name);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (strcmp(table[i].mode, name) == 0)

@@ -127,7 +127,7 @@ assay_type tflite_type(const struct npz_shape *s, const float *scale, const int3
 {
     assay_type t = {.elem = assay_int((unsigned)s->size * 8, s->kind == 'i'), .rank = s->ndim};
     if (s->kind == 'f')
-        t.elem = assay_f32();
+        t.elem = apply_f32();
     for (int i = 0; i < s->ndim; i++)
         t.dim[i] = (int64_t)s->dim[i];
     if (count > 0)
@@ -181,7 +181,7 @@ static void store(const assay_view *v, const int64_t *values)
         if (v->type->elem.kind == ASSAY_KIND_INT && v->type->elem.bits == 64)
             ((int64_t *)v->data)[i] = values[i];
         else
-            assay_store_row(v, i, 1, 1, &x);
+            ref_store_row(v, i, 1, 1, &x);
     }
 }
 
@@ -190,7 +190,7 @@ static size_t count_differences(const assay_view *v, const int64_t *expected, si
     size_t wrong = 0;
     for (size_t i = 0; i < n; i++) {
         int32_t got;
-        assay_load_row(v, (int64_t)i, 1, 1, &got);
+        ref_load_row(v, (int64_t)i, 1, 1, &got);
         wrong += got != (int32_t)expected[i];
     }
     return wrong;
@@ -234,7 +234,7 @@ size_t tflite_expect(tflite_node *c, assay_op op, const assay_attrs *attr, assay
         assay_view v = {assay_run_data(r, c->in[k]), &g->value[c->in[k]].type};
         store(&v, c->values[k]);
     }
-    assert_ok(assay_run_execute(r, NULL, false, NULL, &err), &err);
+    assert_ok(run_execute(r, NULL, false, NULL, &err), &err);
     assay_view v = {assay_run_data(r, y), &g->value[y].type};
     size_t wrong = count_differences(&v, expected, n);
     assay_run_free(r);

@@ -177,7 +177,7 @@ assay_graph *tflite_graph(const char *text)
 
     expand(text, &whole);
     assert_ok(assay_buf_status(&whole, &err), &err);
-    assert_ok(assay_graph_parse(whole.text, whole.length, "text", NULL, &g, &err), &err);
+    assert_ok(text_graph_parse(whole.text, whole.length, "text", NULL, &g, &err), &err);
     assay_buf_free(&whole);
     return g;
 }

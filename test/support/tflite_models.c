@@ -11,7 +11,7 @@ assay_status tb_import(const tb_model *m, unsigned char **file, assay_graph **g,
 {
     size_t size;
     *file = tb_finish(m, &size);
-    return assay_tflite_import_memory("model", *file, size, g, err);
+    return tfl_import_memory("model", *file, size, g, err);
 }
 
 assay_graph *tb_import_ok(const tb_model *m, unsigned char **file)

@@ -131,8 +131,8 @@ void test_tflite_roundtrip(const assay_graph *g, const char *scheme, int runs, t
     runner a, b;
     assay_error err;
 
-    assert_ok(assay_tflite_export(g, &bytes, &length, &err), &err);
-    assert_ok(assay_tflite_import_memory("written", bytes, length, &back, &err), &err);
+    assert_ok(tfl_export_graph(g, &bytes, &length, &err), &err);
+    assert_ok(tfl_import_memory("written", bytes, length, &back, &err), &err);
     assert_int_equal(g->n_inputs, back->n_inputs);
     assert_int_equal(g->n_outputs, back->n_outputs);
     same_ends(g, g->input, back, back->input, g->n_inputs);
@@ -144,8 +144,8 @@ void test_tflite_roundtrip(const assay_graph *g, const char *scheme, int runs, t
         for (int i = 0; i < g->n_inputs; ++i)
             put_random(rng, &g->value[g->input[i]].type, assay_run_data(a.run, g->input[i]),
                        assay_run_data(b.run, back->input[i]));
-        assert_ok(assay_run_execute(a.run, NULL, false, NULL, &err), &err);
-        assert_ok(assay_run_execute(b.run, NULL, false, NULL, &err), &err);
+        assert_ok(run_execute(a.run, NULL, false, NULL, &err), &err);
+        assert_ok(run_execute(b.run, NULL, false, NULL, &err), &err);
         compare(&a, &b, sum);
     }
     stop(&a);

@@ -40,7 +40,7 @@ static bool load(const char *folder, const char *name, assay_npy *a)
     snprintf(part, sizeof part, "%s/%s", folder, name);
     if (!test_shared(part, path, sizeof path))
         return false;
-    assert_ok(assay_npy_read_file(path, a, &err), &err);
+    assert_ok(text_npy_read_file(path, a, &err), &err);
     return true;
 }
 
@@ -49,7 +49,7 @@ static void put_input(const assay_type *t, void *to, const assay_npy *all, size_
 {
     size_t n = (size_t)assay_shape_count(t);
     for (size_t i = 0; i < n; ++i) {
-        double x = assay_npy_get(all->data, all->type, sample * n + i) + offset;
+        double x = text_npy_get(all->data, all->type, sample * n + i) + offset;
         if (t->elem.kind == ASSAY_KIND_F32)
             ((float *)to)[i] = (float)x;
         else
@@ -70,7 +70,7 @@ static long compare(const assay_type *t, const void *y, const assay_npy *want, s
     double tolerance = t->elem.kind == ASSAY_KIND_F32 ? 1e-5 : 0;
     long wrong = 0;
     for (size_t i = 0; i < n; ++i) {
-        double a = output_at(t, y, i), b = assay_npy_get(want->data, want->type, sample * n + i);
+        double a = output_at(t, y, i), b = text_npy_get(want->data, want->type, sample * n + i);
         wrong += fabs(a - b) > tolerance;
         best = a > output_at(t, y, best) ? i : best;
     }
@@ -97,16 +97,16 @@ static void run_set(const set *s, bool single)
         skip();
     assert_true(load("datasets", s->labels, &labels) && load(folder, "out0.npy", &want));
     assert_non_null(test_shared(model, path, sizeof path));
-    assert_ok(assay_tflite_import_file(path, &g, &err), &err);
+    assert_ok(tfl_import_file(path, &g, &err), &err);
     assert_ok(assay_scheme_open(single ? "tflite-single" : "tflite", &scheme, &err), &err);
     assert_ok(assay_program_make(g, scheme, false, &p, &err), &err);
     assert_ok(assay_run_new(p, &r, &err), &err);
     for (size_t i = 0; i < (size_t)x.shape[0]; ++i) {
         const assay_type *in = &g->value[g->input[0]].type, *out = &g->value[g->output[0]].type;
-        int label = (int)assay_npy_get(labels.data, labels.type, i);
+        int label = (int)text_npy_get(labels.data, labels.type, i);
         bool hit;
         put_input(in, assay_run_data(r, g->input[0]), &x, i, s->offset);
-        assert_ok(assay_run_execute(r, NULL, false, NULL, &err), &err);
+        assert_ok(run_execute(r, NULL, false, NULL, &err), &err);
         wrong += compare(out, assay_run_data(r, g->output[0]), &want, i, label, &hit);
         right += hit;
     }
@@ -119,9 +119,9 @@ static void run_set(const set *s, bool single)
     assay_program_free(p);
     assay_scheme_free(scheme);
     assay_graph_free(g);
-    assay_npy_free(&x);
-    assay_npy_free(&labels);
-    assay_npy_free(&want);
+    text_npy_free(&x);
+    text_npy_free(&labels);
+    text_npy_free(&want);
 }
 
 static void test_sets(void **state)

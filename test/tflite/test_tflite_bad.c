@@ -65,9 +65,8 @@ static void test_unsupported(void **state)
     free(file);
 
     file = tb_finish(&m, &size);
-    assert_int_equal(assay_tflite_import_entry("m", NULL, file, size,
-                                               &(assay_tflite_options){.seen = see, .to = &all}, &g,
-                                               &err),
+    assert_int_equal(tfl_import_entry("m", NULL, file, size,
+                                      &(assay_tflite_options){.seen = see, .to = &all}, &g, &err),
                      ASSAY_ERR_UNSUPPORTED);
     assert_int_equal(all.n, 5);
     assert_int_equal(all.refused, 4);
@@ -171,17 +170,16 @@ static void test_headers(void **state)
     assay_error err;
 
     (void)state;
-    assert_refused(assay_tflite_import_memory("model", file, 7, &g, &err), &err, "TFL3");
+    assert_refused(tfl_import_memory("model", file, 7, &g, &err), &err, "TFL3");
     file[4] = 'X';
-    assert_refused(assay_tflite_import_memory("model", file, size, &g, &err), &err, "TFL3");
+    assert_refused(tfl_import_memory("model", file, size, &g, &err), &err, "TFL3");
     file[4] = 'T';
     file[0] = 0xf0;
     file[1] = 0xff;
-    assert_refused(assay_tflite_import_memory("model", file, size, &g, &err), &err, "at byte 0 of");
+    assert_refused(tfl_import_memory("model", file, size, &g, &err), &err, "at byte 0 of");
     free(file);
-    assert_refused(assay_tflite_import_file("/nonexistent.tflite", &g, &err), &err,
-                   "/nonexistent.tflite");
-    assert_refused(assay_tflite_import_file("/", &g, &err), &err, "not a regular file");
+    assert_refused(tfl_import_file("/nonexistent.tflite", &g, &err), &err, "/nonexistent.tflite");
+    assert_refused(tfl_import_file("/", &g, &err), &err, "not a regular file");
 }
 
 /* ---- mutated files: refused or imported, never a crash; the sanitizers watch ---- */
@@ -202,7 +200,7 @@ static void test_mutations(void **state)
         assay_error err;
         memcpy(copy, file, size);
         tb_damage(&rng, copy, &n);
-        if (assay_tflite_import_memory("mutant", copy, n, &g, &err) == ASSAY_OK) {
+        if (tfl_import_memory("mutant", copy, n, &g, &err) == ASSAY_OK) {
             ++imported;
             assay_graph_free(g);
         } else {

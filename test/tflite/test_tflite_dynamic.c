@@ -35,7 +35,7 @@ static assay_status compute(void *user, assay_graph *g, int value, const void **
     assay_status s = assay_graph_set_outputs(g, &value, 1, err);
     f->asked++;
     *data = out;
-    return s ? s : assay_run_graph(g, NULL, &f->x, &out, err);
+    return s ? s : run_whole_graph(g, NULL, &f->x, &out, err);
 }
 
 static assay_status import(fixture *f, const tb_model *t, const void *x, assay_error *err)
@@ -43,7 +43,7 @@ static assay_status import(fixture *f, const tb_model *t, const void *x, assay_e
     const assay_tflite_options o = {.compute = compute, .user = f, .used = &f->used};
     size_t size;
     *f = (fixture){.file = tb_finish(t, &size), .x = x};
-    return assay_tflite_import_entry("model", NULL, f->file, size, x ? &o : NULL, &f->g, err);
+    return tfl_import_entry("model", NULL, f->file, size, x ? &o : NULL, &f->g, err);
 }
 
 static void done(fixture *f)
@@ -63,7 +63,7 @@ static void check(const tb_model *t, const void *x, const void *want, size_t byt
     assert_int_equal(f.asked, asked);
     assert_int_equal(f.used, asked > 0);
     assert_int_equal(assay_type_bytes(&f.g->value[f.g->output[0]].type), bytes);
-    assert_ok(assay_run_graph(f.g, NULL, &x, &to, &err), &err);
+    assert_ok(run_whole_graph(f.g, NULL, &x, &to, &err), &err);
     assert_memory_equal(out, want, bytes);
     done(&f);
 }
@@ -97,7 +97,7 @@ static void test_where(void **state)
     free(f.file);
     /* made for one input, it says so on another */
     assert_ok(import(&f, &t, x, &err), &err);
-    assert_int_equal(assay_run_graph(f.g, NULL, &other, &out, &err), ASSAY_ERR_INPUT);
+    assert_int_equal(run_whole_graph(f.g, NULL, &other, &out, &err), ASSAY_ERR_INPUT);
     assert_non_null(strstr(err.text, "0 elements are set"));
     done(&f);
 }

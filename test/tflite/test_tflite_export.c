@@ -24,7 +24,7 @@ static void leave(const assay_graph *g)
     if (!folder)
         return;
     snprintf(path, sizeof path, "%s/%s.tflite", folder, g->name);
-    assert_ok(assay_tflite_export(g, &bytes, &length, &err), &err);
+    assert_ok(tfl_export_graph(g, &bytes, &length, &err), &err);
     test_write_file(path, bytes, length);
     free(bytes);
 }
@@ -87,8 +87,8 @@ static void raw_maximum(void **state)
     unsigned char *bytes, *file;
     size_t length;
     assay_error err;
-    assert_ok(assay_tflite_export(g, &bytes, &length, &err), &err);
-    assert_ok(assay_tflite_import_memory("m", bytes, length, &back, &err), &err);
+    assert_ok(tfl_export_graph(g, &bytes, &length, &err), &err);
+    assert_ok(tfl_import_memory("m", bytes, length, &back, &err), &err);
     assert_int_equal(back->n_nodes, 2);
     assert_int_equal(back->node[0].op, ASSAY_OP_RESCALE);
     assert_int_equal(tb_producer(back, "y")->op, ASSAY_OP_MAX);
@@ -142,7 +142,7 @@ static void refused(void **state)
         unsigned char *bytes;
         size_t length;
         assay_error err;
-        assert_refused(assay_tflite_export(g, &bytes, &length, &err), &err, refusals[i][1]);
+        assert_refused(tfl_export_graph(g, &bytes, &length, &err), &err, refusals[i][1]);
         assert_null(bytes);
         assay_graph_free(g);
     }
@@ -164,7 +164,7 @@ static void refused_all(void **state)
             (size_t)snprintf(text + used, sizeof text - used, "v%d: f32[2] = erf(v%d)\n", i, i - 1);
     snprintf(text + used, sizeof text - used, "output v100 }");
     g = tflite_graph(text);
-    assert_refused(assay_tflite_export(g, &bytes, &length, &err), &err, "more");
+    assert_refused(tfl_export_graph(g, &bytes, &length, &err), &err, "more");
     assay_graph_free(g);
 }
 
@@ -271,7 +271,7 @@ static void lstm_is_whole(void **state)
         test_tflite_roundtrip(g, "tflite-single", 2, &rng, &sum);
         assert_int_equal(sum.mismatches, 0);
         assert_true(sum.values >= 5 * g->n_nodes - 10);
-        assert_ok(assay_tflite_export(g, &bytes, &length, &err), &err);
+        assert_ok(tfl_export_graph(g, &bytes, &length, &err), &err);
         assert_true(length < 5000); /* one operator: taken apart, names alone are more */
         free(bytes);
         leave(g);
@@ -293,7 +293,7 @@ static void open_lstm_is_refused(void **state)
     (void)state;
     assert_true(out[1] >= 0);
     assert_ok(assay_graph_set_outputs(g, out, 2, &err), &err);
-    assert_refused(assay_tflite_export(g, &bytes, &length, &err), &err, "i8 by i8 to i16");
+    assert_refused(tfl_export_graph(g, &bytes, &length, &err), &err, "i8 by i8 to i16");
     assay_graph_free(g);
     free(file);
 }
@@ -319,7 +319,7 @@ static void hybrid(void **state)
     m.n_inputs = m.n_outputs = 1;
     m.output[0] = 2;
     file = tb_finish(&m, &size);
-    assert_ok(assay_tflite_import_memory("hybrid", file, size, &g, &err), &err);
+    assert_ok(tfl_import_memory("hybrid", file, size, &g, &err), &err);
     for (int i = 0; i < 6; ++i) {
         const assay_value *w = &g->value[assay_graph_find_value(g, "w")];
         assert_true(w->type.elem.kind == ASSAY_KIND_F32 && w->type.q.count == 0);

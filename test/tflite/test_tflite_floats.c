@@ -24,7 +24,7 @@ static float *run(const assay_graph *g, const char *preset, const float *x)
     assert_ok(assay_program_make(g, s, false, &p, &err), &err);
     assert_ok(assay_run_new(p, &r, &err), &err);
     memcpy(assay_run_data(r, g->input[0]), x, assay_type_bytes(&g->value[g->input[0]].type));
-    assert_ok(assay_run_execute(r, NULL, false, NULL, &err), &err);
+    assert_ok(run_execute(r, NULL, false, NULL, &err), &err);
     memcpy(y, assay_run_data(r, g->output[0]), assay_type_bytes(t));
     assay_run_free(r);
     assay_program_free(p);

@@ -119,7 +119,7 @@ static long differing(const assay_type *type, const void *got, const assay_npy *
 {
     size_t size = assay_elem_size(type->elem), n = (size_t)assay_shape_count(type);
     long count = 0;
-    if (assay_npy_count(want) != n || assay_npy_type_size(want->type) != size)
+    if (text_npy_count(want) != n || text_npy_type_size(want->type) != size)
         return (long)n;
     for (size_t i = 0; i < n; ++i) {
         const char *a = (const char *)got + i * size, *b = (const char *)want->data + i * size;
@@ -147,9 +147,9 @@ static long compare_tensor(const char *folder, json_t *t, const assay_type *type
                    : 0;
     }
     path_print(path, "%s/%s", folder, file);
-    assert_ok(assay_npy_read_file(path, &want, &err), &err);
+    assert_ok(text_npy_read_file(path, &want, &err), &err);
     n = differing(type, got, &want);
-    assay_npy_free(&want);
+    text_npy_free(&want);
     return n;
 }
 
@@ -164,10 +164,10 @@ static void set_inputs(assay_run *r, const assay_graph *g, const char *folder, j
         if (!text(t, "file"))
             continue;
         path_print(path, "%s/%s", folder, text(t, "file"));
-        assert_ok(assay_npy_read_file(path, &x, &err), &err);
-        assert_int_equal(assay_npy_bytes(&x), assay_type_bytes(&v->type));
-        memcpy(assay_run_data(r, g->input[i]), x.data, assay_npy_bytes(&x));
-        assay_npy_free(&x);
+        assert_ok(text_npy_read_file(path, &x, &err), &err);
+        assert_int_equal(text_npy_bytes(&x), assay_type_bytes(&v->type));
+        memcpy(assay_run_data(r, g->input[i]), x.data, text_npy_bytes(&x));
+        text_npy_free(&x);
     }
 }
 
@@ -178,7 +178,7 @@ static void run_step(assay_run *r, const assay_graph *g, const char *folder, tal
     assay_error err;
 
     set_inputs(r, g, folder, tensors);
-    assert_ok(assay_run_execute(r, NULL, false, NULL, &err), &err);
+    assert_ok(run_execute(r, NULL, false, NULL, &err), &err);
     json_array_foreach(tensors, k, t)
     {
         int v = find_source(g, (int)json_integer_value(json_object_get(t, "index")));
@@ -269,7 +269,7 @@ static void run_model(const char *name, const char *folder, tally sum[2])
 
     path_print(part, "models/%s.tflite", name);
     assert_non_null(test_shared(part, path, sizeof path));
-    assert_ok(assay_tflite_import_file(path, &g, &err), &err);
+    assert_ok(tfl_import_file(path, &g, &err), &err);
     for (int i = 0; i < n; ++i) {
         bool single = strstr(cases[i]->d_name, ".single") != NULL;
         path_print(path, "%s/%s", folder, cases[i]->d_name);

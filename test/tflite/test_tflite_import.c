@@ -28,7 +28,7 @@ static void test_conv(void **state)
     const assay_node *n;
 
     (void)state;
-    assert_ok(assay_tflite_import_memory("model", file, size, &g, &err), &err);
+    assert_ok(tfl_import_memory("model", file, size, &g, &err), &err);
     n = tb_producer(g, "y");
     assert_int_equal(n->op, ASSAY_OP_CONV);
     assert_int_equal(n->attr.conv.layout, ASSAY_LAYOUT_NHWC);
@@ -159,7 +159,7 @@ static int rounds(const assay_graph *g)
     assay_unit_spec spec;
     assay_record r;
     assay_unit_spec_fill(g, tb_producer(g, "y"), in, &spec);
-    assay_effective_record(assay_data(s), spec.op, spec.node, assay_form_of(&spec), &r);
+    assay_effective_record(assay_data(s), spec.op, spec.node, derive_form_of(&spec), &r);
     assay_scheme_free(s);
     return r.rescale.round.n;
 }
@@ -177,12 +177,12 @@ static void test_depthwise_of_one(void **state)
         assay_error err;
         assay_graph *g = one_channel(op, &file), *again;
         assert_int_equal(rounds(g), want);
-        assert_ok(assay_graph_print(g, NULL, &text, &err), &err);
-        assert_ok(assay_graph_parse(text.text, text.length, "again", NULL, &again, &err), &err);
+        assert_ok(text_graph_print(g, NULL, &text, &err), &err);
+        assert_ok(text_graph_parse(text.text, text.length, "again", NULL, &again, &err), &err);
         assert_int_equal(rounds(again), want);
         assay_graph_free(again);
-        assert_ok(assay_tflite_export(g, &out, &length, &err), &err);
-        assert_ok(assay_tflite_import_memory("again", out, length, &again, &err), &err);
+        assert_ok(tfl_export_graph(g, &out, &length, &err), &err);
+        assert_ok(tfl_import_memory("again", out, length, &again, &err), &err);
         assert_int_equal(rounds(again), want);
         assay_graph_free(again);
         assay_graph_free(g);
@@ -364,7 +364,7 @@ static void test_models(void **state)
             continue;
         snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
         ++count;
-        assert_ok(assay_tflite_import_file(path, &g, &err), &err);
+        assert_ok(tfl_import_file(path, &g, &err), &err);
         assay_graph_free(g);
     }
     closedir(d);

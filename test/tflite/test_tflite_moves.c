@@ -41,7 +41,7 @@ static void run_one(const tb_model *m, const float *x, const float *want, size_t
     assert_ok(assay_program_make(g, NULL, false, &p, &err), &err);
     assert_ok(assay_run_new(p, &r, &err), &err);
     memcpy(assay_run_data(r, g->input[0]), x, assay_type_bytes(&in->type));
-    assert_ok(assay_run_execute(r, NULL, false, NULL, &err), &err);
+    assert_ok(run_execute(r, NULL, false, NULL, &err), &err);
     assert_int_equal(assay_shape_count(&g->value[g->output[0]].type), n);
     assert_memory_equal(assay_run_data(r, g->output[0]), want, n * sizeof *want);
     assay_run_free(r);
@@ -233,7 +233,7 @@ static void test_cast_of_codes(void **state)
     assert_ok(assay_program_make(g, NULL, false, &p, &err), &err);
     assert_ok(assay_run_new(p, &r, &err), &err);
     memcpy(assay_run_data(r, g->input[0]), x, sizeof x);
-    assert_ok(assay_run_execute(r, NULL, false, NULL, &err), &err);
+    assert_ok(run_execute(r, NULL, false, NULL, &err), &err);
     assert_memory_equal(assay_run_data(r, g->output[0]), want, sizeof want);
     assay_run_free(r);
     assay_program_free(p);
@@ -303,7 +303,7 @@ static void check_sums(const tb_model *m, float start)
         for (int step = 1; step <= 3; ++step) {
             const float *y;
             memcpy(assay_run_data(r, g->input[0]), x, sizeof x);
-            assert_ok(assay_run_execute(r, NULL, false, NULL, &err), &err);
+            assert_ok(run_execute(r, NULL, false, NULL, &err), &err);
             y = assay_run_data(r, g->output[0]);
             assert_true(y[0] == start + (float)step && y[1] == start + 10 * (float)step);
         }

@@ -31,7 +31,7 @@ static int small_networks(seed *s)
     for (int i = 0; i < n_tflite_graphs; ++i) {
         assay_graph *g = tflite_graph(tflite_graphs[i]);
         assay_error err;
-        assert_ok(assay_tflite_export(g, &s[i].bytes, &s[i].size, &err), &err);
+        assert_ok(tfl_export_graph(g, &s[i].bytes, &s[i].size, &err), &err);
         assay_graph_free(g);
     }
     return n_tflite_graphs;
@@ -81,7 +81,7 @@ static int try(const assay_scheme *scheme, const unsigned char *bytes, size_t si
     assay_error err;
     int result = 1;
 
-    if (assay_tflite_import_memory("mutant", bytes, size, &g, &err) != ASSAY_OK) {
+    if (tfl_import_memory("mutant", bytes, size, &g, &err) != ASSAY_OK) {
         assert_true(err.text[0] != 0 && strchr(err.text, '\n') == NULL);
         return 0;
     }

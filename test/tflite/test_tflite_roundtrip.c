@@ -41,7 +41,7 @@ static void shared_models(void **state)
         assay_graph *g = NULL;
         assay_error err;
         snprintf(path, sizeof path, "%s/%s", folder, models[i]->d_name);
-        assert_ok(assay_tflite_import_file(path, &g, &err), &err);
+        assert_ok(tfl_import_file(path, &g, &err), &err);
         test_tflite_roundtrip(g, "tflite", 2, &rng, &all);
         test_tflite_roundtrip(g, "tflite-single", 1, &rng, &all);
         assay_graph_free(g);
@@ -63,9 +63,9 @@ static void observe(assay_profile *p, const assay_graph *g, test_rng *rng, uint6
     net_run(run, (const float *[]){x});
     for (int v = 0; v < run->n_values; ++v)
         if (!g->value[v].data && run->value[v].type.elem.kind == ASSAY_KIND_F32)
-            assay_profile_observe(p, v, run->value[v].data,
-                                  (size_t)assay_shape_count(&run->value[v].type));
-    assert_ok(assay_profile_add_sample(p, sample, &err), &err);
+            profile_observe(p, v, run->value[v].data,
+                            (size_t)assay_shape_count(&run->value[v].type));
+    assert_ok(profile_add_sample(p, sample, &err), &err);
     assay_graph_free(run);
     free(x);
 }
@@ -74,21 +74,21 @@ static void observe(assay_profile *p, const assay_graph *g, test_rng *rng, uint6
 static assay_graph *quantized(const char *file, const char *scheme, test_rng *rng)
 {
     char path[PATH_ROOM];
-    const assay_quantize_options options = {.has_kernel = assay_has_integer_kernel};
+    const assay_quantize_options options = {.has_kernel = kernel_has_integer_kernel};
     assay_graph *g, *out;
     assay_profile *profile;
     assay_scheme *s;
     assay_error err;
 
     assert_non_null(test_source(file, path, sizeof path));
-    assert_ok(assay_model_load_canonical(path, NULL, &g, &err), &err);
-    assert_ok(assay_profile_new(g, &profile, &err), &err);
+    assert_ok(run_model_load_canonical(path, NULL, &g, &err), &err);
+    assert_ok(profile_new(g, &profile, &err), &err);
     for (uint64_t k = 0; k < 4; ++k)
         observe(profile, g, rng, k);
     assert_ok(assay_scheme_open(scheme, &s, &err), &err);
-    assert_ok(assay_quantize(g, profile, s, &options, &out, NULL, &err), &err);
+    assert_ok(quantize_network(g, profile, s, &options, &out, NULL, &err), &err);
     assay_scheme_free(s);
-    assay_profile_free(profile);
+    profile_free(profile);
     assay_graph_free(g);
     return out;
 }
@@ -128,7 +128,7 @@ static void float_networks(void **state)
         assay_graph *g;
         assay_error err;
         assert_non_null(test_source(file[i], path, sizeof path));
-        assert_ok(assay_model_load_canonical(path, NULL, &g, &err), &err);
+        assert_ok(run_model_load_canonical(path, NULL, &g, &err), &err);
         test_tflite_roundtrip(g, "tflite", 1, &rng, &sum);
         assert_true(sum.values > g->n_nodes - 2);
         assert_int_equal(sum.mismatches, 0);

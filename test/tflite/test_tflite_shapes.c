@@ -24,7 +24,7 @@ static assay_status import(const tb_model *t, machine *m, assay_error *err)
 {
     size_t size;
     m->file = tb_finish(t, &size);
-    return assay_tflite_import_memory("model", m->file, size, &m->g, err);
+    return tfl_import_memory("model", m->file, size, &m->g, err);
 }
 
 static machine start(const tb_model *t)
@@ -55,7 +55,7 @@ static void check(const tb_model *t, const void *const *in, const void *want, si
     for (int i = 0; i < m.g->n_inputs; i++)
         memcpy(assay_run_data(m.r, m.g->input[i]), in[i],
                assay_type_bytes(&m.g->value[m.g->input[i]].type));
-    assert_ok(assay_run_execute(m.r, NULL, false, NULL, &err), &err);
+    assert_ok(run_execute(m.r, NULL, false, NULL, &err), &err);
     assert_int_equal(bytes, assay_type_bytes(&m.g->value[m.g->output[0]].type));
     assert_memory_equal(assay_run_data(m.r, m.g->output[0]), want, bytes);
     stop(&m);

@@ -83,7 +83,7 @@ static void start(machine *x, const tb_model *m, const kase *k)
     size_t size;
     assay_error err;
     x->file = tb_finish(m, &size);
-    assert_ok(assay_tflite_import_memory("model", x->file, size, &x->g, &err), &err);
+    assert_ok(tfl_import_memory("model", x->file, size, &x->g, &err), &err);
     assert_ok(assay_scheme_parse("case", k->scheme, (size_t)k->used, &x->scheme, &err), &err);
     assert_ok(assay_program_make(x->g, x->scheme, true, &x->program, &err), &err);
     assert_ok(assay_run_new(x->program, &x->run, &err), &err);
@@ -103,7 +103,7 @@ static void feed(machine *x, const void *data)
     assay_error err;
     memcpy(assay_run_data(x->run, x->g->input[0]), data,
            assay_type_bytes(&x->g->value[x->g->input[0]].type));
-    assert_ok(assay_run_execute(x->run, NULL, false, NULL, &err), &err);
+    assert_ok(run_execute(x->run, NULL, false, NULL, &err), &err);
 }
 
 static void check_tensor(const machine *x, const char *name, const void *want, size_t bytes)

@@ -124,7 +124,7 @@ static void run_case(size_t k, int single)
     assay_run *r;
     assay_error err;
     int n = snprintf(text, sizeof text, "graph g { %s output y }", cases[k].graph);
-    assert_ok(assay_graph_parse(text, (size_t)n, "case", NULL, &g, &err), &err);
+    assert_ok(text_graph_parse(text, (size_t)n, "case", NULL, &g, &err), &err);
     assert_ok(assay_scheme_open(single ? "tflite-single" : "tflite", &s, &err), &err);
     assert_ok(assay_program_make(g, s, false, &p, &err), &err);
     assert_ok(assay_run_new(p, &r, &err), &err);
@@ -132,7 +132,7 @@ static void run_case(size_t k, int single)
     for (int input = 0; input < g->n_inputs; input++)
         for (int i = 0; i < N; i++)
             put(assay_run_data(r, g->input[input]), size, i, cases[k].in[input][i]);
-    assert_ok(assay_run_execute(r, NULL, false, NULL, &err), &err);
+    assert_ok(run_execute(r, NULL, false, NULL, &err), &err);
     for (int i = 0; i < (int)assay_shape_count(&g->value[g->output[0]].type); i++)
         if (at(assay_run_data(r, g->output[0]), size, i) != cases[k].want[single][i])
             fail_msg("%s: element %d is %lld, expected %d", cases[k].graph, i,

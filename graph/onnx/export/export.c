@@ -288,14 +288,14 @@ static assay_status export(const assay_graph *g, unsigned char **bytes, size_t *
     return onnx_write_end(&w, bytes, length);
 }
 
-assay_status assay_onnx_export(const assay_graph *g, unsigned char **bytes, size_t *length,
+assay_status onnx_export_graph(const assay_graph *g, unsigned char **bytes, size_t *length,
                                assay_error *err)
 {
     assay_graph *first;
     assay_status s;
 
     *bytes = NULL;
-    s = assay_change_layout(g, ASSAY_LAYOUT_NCHW, &first, err);
+    s = layout_change(g, ASSAY_LAYOUT_NCHW, &first, err);
     if (s)
         return s;
     s = export(first ? first : g, bytes, length, err);

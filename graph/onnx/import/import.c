@@ -243,15 +243,15 @@ static assay_status import_bytes(const char *file, const char *folder, const voi
     return s;
 }
 
-assay_status assay_onnx_import_memory(const char *name, const void *bytes, size_t length,
-                                      const assay_onnx_options *options, assay_graph **out,
-                                      assay_error *err)
+assay_status onnx_import_memory(const char *name, const void *bytes, size_t length,
+                                const assay_onnx_options *options, assay_graph **out,
+                                assay_error *err)
 {
     return import_bytes(name, NULL, bytes, length, options, out, err);
 }
 
-assay_status assay_onnx_import_file(const char *path, const assay_onnx_options *options,
-                                    assay_graph **out, assay_error *err)
+assay_status onnx_import_file(const char *path, const assay_onnx_options *options,
+                              assay_graph **out, assay_error *err)
 {
     const char *slash = strrchr(path, '/');
     char *folder = slash == path ? strdup("/")

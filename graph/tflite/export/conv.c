@@ -37,19 +37,19 @@ static bool check_types(tfl_export *x, const assay_node *n)
         fits = same && a->elem.bits == 8 && w->elem.is_signed == a->elem.is_signed &&
                w->elem.bits <= 8 && assay_is_quantized(y);
     if (!fits) {
-        assay_tfl_refuse(x, n, "TFLite has none of %s by %s to %s", assay_elem_print(a->elem, ka),
-                         assay_elem_print(w->elem, kw),
-                         assay_is_accumulator(y) ? "plain sums" : assay_elem_print(y->elem, ky));
+        tfl_refuse(x, n, "TFLite has none of %s by %s to %s", assay_elem_print(a->elem, ka),
+                   assay_elem_print(w->elem, kw),
+                   assay_is_accumulator(y) ? "plain sums" : assay_elem_print(y->elem, ky));
         return false;
     }
     if (a->elem.kind == ASSAY_KIND_F32)
         return true;
     if (a->elem.bits == 16 && (any_zero_point(a) || any_zero_point(y)))
-        assay_tfl_refuse(x, n, "16-bit codes with a zero point");
+        tfl_refuse(x, n, "16-bit codes with a zero point");
     else if (w->elem.is_signed && any_zero_point(w))
-        assay_tfl_refuse(x, n, "signed weights with a zero point");
+        tfl_refuse(x, n, "signed weights with a zero point");
     else if (!w->elem.is_signed && w->q.granularity != ASSAY_Q_TENSOR)
-        assay_tfl_refuse(x, n, "uint8 weights with parameters a channel");
+        tfl_refuse(x, n, "uint8 weights with parameters a channel");
     else
         return true;
     return false;
@@ -70,17 +70,17 @@ static int bias_of(tfl_export *x, const assay_node *n, int i)
     type = b->type;
     if (type.elem.kind == ASSAY_KIND_F32 || type.q.granularity != ASSAY_Q_NONE || !b->data ||
         w->q.granularity == ASSAY_Q_NONE)
-        return assay_tfl_tensor(x, n->in[i]);
-    scale = assay_tfl_room(x, w->q.count * sizeof *scale);
+        return tfl_add_tensor(x, n->in[i]);
+    scale = tfl_room(x, w->q.count * sizeof *scale);
     type.q = w->q;
     type.q.axis = 0;
-    type.q.zero_point = assay_tfl_room(x, w->q.count * sizeof *type.q.zero_point);
+    type.q.zero_point = tfl_room(x, w->q.count * sizeof *type.q.zero_point);
     if (!scale || !type.q.zero_point)
         return -1;
     for (size_t c = 0; c < w->q.count; ++c)
         scale[c] = a->q.scale[0] * w->q.scale[c];
     type.q.scale = scale;
-    return assay_tfl_tensor_as(x, n->in[i], &type, b->data);
+    return tfl_tensor_as(x, n->in[i], &type, b->data);
 }
 
 /* Zeros: TFLite Micro's DEPTHWISE_CONV_2D takes a missing bias amiss. */
@@ -91,7 +91,7 @@ static int zero_bias(tfl_export *x, const assay_node *n)
 
     if (a->elem.kind != ASSAY_KIND_F32)
         type.elem = assay_int(a->elem.bits == 16 ? 64 : 32, true);
-    return assay_tfl_extra(x, n, "bias", &type, assay_tfl_room(x, assay_type_bytes(&type) + 1));
+    return tfl_extra(x, n, "bias", &type, tfl_room(x, assay_type_bytes(&type) + 1));
 }
 
 /* Which of TFLite's padding schemes gives these windows along one axis: the pads that a scheme
@@ -139,7 +139,7 @@ static int padded(tfl_export *x, const assay_node *n, const windows *w, bool low
 {
     int64_t pads[8] = {0};
     assay_type type = *in_type(x, n, 0), one = type;
-    int in[3] = {assay_tfl_tensor(x, n->in[0])}, to;
+    int in[3] = {tfl_add_tensor(x, n->in[0])}, to;
 
     for (int i = 0; i < 2; ++i) {
         int64_t end = (w->out[i] - 1) * w->stride->v[i] + w->reach[i] - w->in[i] - w->begin->v[i];
@@ -147,7 +147,7 @@ static int padded(tfl_export *x, const assay_node *n, const windows *w, bool low
         pads[3 + 2 * i] = end > 0 ? end : 0;
         type.dim[1 + i] += pads[2 + 2 * i] + pads[3 + 2 * i];
     }
-    in[1] = assay_tfl_numbers(x, n, "pads", pads, 8);
+    in[1] = tfl_numbers(x, n, "pads", pads, 8);
     if (in[1] >= 0) {
         x->tensor[in[1]].type.rank = 2;
         x->tensor[in[1]].type.dim[0] = 4;
@@ -155,16 +155,16 @@ static int padded(tfl_export *x, const assay_node *n, const windows *w, bool low
     }
     if (lowest) {
         static const float least = -__FLT_MAX__;
-        void *data = assay_tfl_room(x, sizeof(int64_t));
+        void *data = tfl_room(x, sizeof(int64_t));
         one.rank = 0;
         if (data && one.elem.kind == ASSAY_KIND_F32)
             memcpy(data, &least, sizeof least);
         else if (data)
             assay_elem_set(one.elem, data, 0, assay_elem_min(one.elem));
-        in[2] = assay_tfl_extra(x, n, "pad_value", &one, data);
+        in[2] = tfl_extra(x, n, "pad_value", &one, data);
     }
-    to = assay_tfl_extra(x, n, "padded", &type, NULL);
-    assay_tfl_operator(x, lowest ? BUILTIN_PADV2 : BUILTIN_PAD, in, lowest ? 3 : 2, &to, 1);
+    to = tfl_extra(x, n, "padded", &type, NULL);
+    tfl_add_operator(x, lowest ? BUILTIN_PADV2 : BUILTIN_PAD, in, lowest ? 3 : 2, &to, 1);
     return to;
 }
 
@@ -179,10 +179,10 @@ static int transposed_weights(tfl_export *x, const assay_node *n)
     char *to;
 
     if (!from) {
-        assay_tfl_refuse(x, n, "depthwise weights that are not constant");
+        tfl_refuse(x, n, "depthwise weights that are not constant");
         return -1;
     }
-    to = assay_tfl_room(x, assay_type_bytes(&type));
+    to = tfl_room(x, assay_type_bytes(&type));
     for (size_t o = 0; to && o < outputs; ++o)
         for (size_t i = 0; i < cells; ++i)
             memcpy(to + (i * outputs + o) * size, from + (o * cells + i) * size, size);
@@ -190,21 +190,21 @@ static int transposed_weights(tfl_export *x, const assay_node *n)
     type.dim[0] = 1;
     if (type.q.granularity == ASSAY_Q_AXIS)
         type.q.axis = 3;
-    return assay_tfl_tensor_as(x, n->in[1], &type, to);
+    return tfl_tensor_as(x, n->in[1], &type, to);
 }
 
 static void strides(tfl_export *x, int padding, const assay_list *stride)
 {
-    assay_tfl_option(x, CONV_PADDING, 1, padding);
-    assay_tfl_option(x, CONV_STRIDE_W, 4, (int32_t)stride->v[1]);
-    assay_tfl_option(x, CONV_STRIDE_H, 4, (int32_t)stride->v[0]);
+    tfl_option(x, CONV_PADDING, 1, padding);
+    tfl_option(x, CONV_STRIDE_W, 4, (int32_t)stride->v[1]);
+    tfl_option(x, CONV_STRIDE_H, 4, (int32_t)stride->v[0]);
 }
 
 static bool is_image(tfl_export *x, const assay_node *n, int layout)
 {
     if (layout == ASSAY_LAYOUT_NHWC && in_type(x, n, 0)->rank == 4)
         return true;
-    assay_tfl_refuse(x, n, "TFLite has it over two spatial dimensions with channels last");
+    tfl_refuse(x, n, "TFLite has it over two spatial dimensions with channels last");
     return false;
 }
 
@@ -221,22 +221,20 @@ static void conv(tfl_export *x, const assay_node *n)
     win = windows_of(from, out_type(x, n), &a->kernel, &a->dilation, &a->stride, &a->pad_begin,
                      &a->pad_end);
     padding = scheme_of(&win);
-    in[0] = padding < 0 ? padded(x, n, &win, false) : assay_tfl_tensor(x, n->in[0]);
-    in[1] = depthwise ? transposed_weights(x, n) : assay_tfl_tensor(x, n->in[1]);
+    in[0] = padding < 0 ? padded(x, n, &win, false) : tfl_add_tensor(x, n->in[0]);
+    in[1] = depthwise ? transposed_weights(x, n) : tfl_add_tensor(x, n->in[1]);
     in[2] = bias_of(x, n, 2);
     if (in[2] < 0 && depthwise)
         in[2] = zero_bias(x, n);
-    y = assay_tfl_begin(x, n, true, &fused);
-    assay_tfl_operator(x, depthwise ? BUILTIN_DEPTHWISE_CONV_2D : BUILTIN_CONV_2D, in, 3, &y, 1);
+    y = tfl_begin(x, n, true, &fused);
+    tfl_add_operator(x, depthwise ? BUILTIN_DEPTHWISE_CONV_2D : BUILTIN_CONV_2D, in, 3, &y, 1);
     strides(x, padding < 0 ? PADDING_VALID : padding, &a->stride);
     if (depthwise)
-        assay_tfl_option(x, DEPTHWISE_MULTIPLIER, 4, (int32_t)(w->dim[0] / a->group));
-    assay_tfl_option(x, depthwise ? DEPTHWISE_ACTIVATION : CONV_ACTIVATION, 1, fused);
-    assay_tfl_option(x, depthwise ? DEPTHWISE_DILATION_W : CONV_DILATION_W, 4,
-                     (int32_t)a->dilation.v[1]);
-    assay_tfl_option(x, depthwise ? DEPTHWISE_DILATION_H : CONV_DILATION_H, 4,
-                     (int32_t)a->dilation.v[0]);
-    assay_tfl_finish(x, n, y);
+        tfl_option(x, DEPTHWISE_MULTIPLIER, 4, (int32_t)(w->dim[0] / a->group));
+    tfl_option(x, depthwise ? DEPTHWISE_ACTIVATION : CONV_ACTIVATION, 1, fused);
+    tfl_option(x, depthwise ? DEPTHWISE_DILATION_W : CONV_DILATION_W, 4, (int32_t)a->dilation.v[1]);
+    tfl_option(x, depthwise ? DEPTHWISE_DILATION_H : CONV_DILATION_H, 4, (int32_t)a->dilation.v[0]);
+    tfl_finish(x, n, y);
 }
 
 /* TFLite's pads are those of the convolution that leads back; VALID is none in front, and as many
@@ -254,18 +252,18 @@ static void conv_transpose(tfl_export *x, const assay_node *n)
                      &a->pad_end);
     padding = a->pad_begin.v[0] == 0 && a->pad_begin.v[1] == 0 ? PADDING_VALID : scheme_of(&win);
     if (padding < 0 || a->group != 1 || a->dilation.v[0] != 1 || a->dilation.v[1] != 1) {
-        assay_tfl_refuse(x, n, "groups, dilation, or pads other than TFLite's SAME and VALID");
+        tfl_refuse(x, n, "groups, dilation, or pads other than TFLite's SAME and VALID");
         return;
     }
-    in[0] = assay_tfl_numbers(x, n, "shape", y_type->dim, 4);
-    in[1] = assay_tfl_tensor(x, n->in[1]);
-    in[2] = assay_tfl_tensor(x, n->in[0]);
+    in[0] = tfl_numbers(x, n, "shape", y_type->dim, 4);
+    in[1] = tfl_add_tensor(x, n->in[1]);
+    in[2] = tfl_add_tensor(x, n->in[0]);
     in[3] = bias_of(x, n, 2);
-    y = assay_tfl_begin(x, n, true, &fused);
-    assay_tfl_operator(x, BUILTIN_TRANSPOSE_CONV, in, in[3] < 0 ? 3 : 4, &y, 1);
+    y = tfl_begin(x, n, true, &fused);
+    tfl_add_operator(x, BUILTIN_TRANSPOSE_CONV, in, in[3] < 0 ? 3 : 4, &y, 1);
     strides(x, padding, &a->stride);
-    assay_tfl_option(x, CONV_ACTIVATION, 1, fused);
-    assay_tfl_finish(x, n, y);
+    tfl_option(x, CONV_ACTIVATION, 1, fused);
+    tfl_finish(x, n, y);
 }
 
 static void fc(tfl_export *x, const assay_node *n)
@@ -274,15 +272,15 @@ static void fc(tfl_export *x, const assay_node *n)
 
     if (!check_types(x, n))
         return;
-    in[0] = assay_tfl_tensor(x, n->in[0]);
-    in[1] = assay_tfl_tensor(x, n->in[1]);
+    in[0] = tfl_add_tensor(x, n->in[0]);
+    in[1] = tfl_add_tensor(x, n->in[1]);
     in[2] = bias_of(x, n, 2);
-    y = assay_tfl_begin(x, n, true, &fused);
-    assay_tfl_operator(x, BUILTIN_FULLY_CONNECTED, in, 3, &y, 1);
-    assay_tfl_option(x, FC_ACTIVATION, 1, fused);
-    assay_tfl_option(x, FC_WEIGHTS_FORMAT, 1, 0);
-    assay_tfl_option(x, FC_KEEP_NUM_DIMS, 1, out_type(x, n)->rank != 2);
-    assay_tfl_finish(x, n, y);
+    y = tfl_begin(x, n, true, &fused);
+    tfl_add_operator(x, BUILTIN_FULLY_CONNECTED, in, 3, &y, 1);
+    tfl_option(x, FC_ACTIVATION, 1, fused);
+    tfl_option(x, FC_WEIGHTS_FORMAT, 1, 0);
+    tfl_option(x, FC_KEEP_NUM_DIMS, 1, out_type(x, n)->rank != 2);
+    tfl_finish(x, n, y);
 }
 
 static void matmul(tfl_export *x, const assay_node *n)
@@ -292,23 +290,23 @@ static void matmul(tfl_export *x, const assay_node *n)
 
     if (a->rank < 2 || b->rank < 2 || !assay_elem_equal(a->elem, b->elem) ||
         !assay_elem_equal(a->elem, to->elem) || b->q.granularity > ASSAY_Q_TENSOR) {
-        assay_tfl_refuse(x, n, "a vector, operands of two kinds, or parameters a channel");
+        tfl_refuse(x, n, "a vector, operands of two kinds, or parameters a channel");
         return;
     }
-    in[0] = assay_tfl_tensor(x, n->in[0]);
-    in[1] = assay_tfl_tensor(x, n->in[1]);
-    y = assay_tfl_begin(x, n, false, &fused);
-    assay_tfl_operator(x, BUILTIN_BATCH_MATMUL, in, 2, &y, 1);
-    assay_tfl_option(x, MATMUL_ADJ_X, 1, n->attr.matmul.transpose_a);
-    assay_tfl_option(x, MATMUL_ADJ_Y, 1, n->attr.matmul.transpose_b);
-    assay_tfl_finish(x, n, y);
+    in[0] = tfl_add_tensor(x, n->in[0]);
+    in[1] = tfl_add_tensor(x, n->in[1]);
+    y = tfl_begin(x, n, false, &fused);
+    tfl_add_operator(x, BUILTIN_BATCH_MATMUL, in, 2, &y, 1);
+    tfl_option(x, MATMUL_ADJ_X, 1, n->attr.matmul.transpose_a);
+    tfl_option(x, MATMUL_ADJ_Y, 1, n->attr.matmul.transpose_b);
+    tfl_finish(x, n, y);
 }
 
 static bool same_params(tfl_export *x, const assay_node *n)
 {
     if (assay_qparams_equal(&in_type(x, n, 0)->q, &out_type(x, n)->q))
         return true;
-    assay_tfl_refuse(x, n, "input and output have different parameters");
+    tfl_refuse(x, n, "input and output have different parameters");
     return false;
 }
 
@@ -317,13 +315,13 @@ static void pool_operator(tfl_export *x, const assay_node *n, int builtin, int f
 {
     int y, fused;
 
-    y = assay_tfl_begin(x, n, true, &fused);
-    assay_tfl_operator(x, builtin, &from, 1, &y, 1);
+    y = tfl_begin(x, n, true, &fused);
+    tfl_add_operator(x, builtin, &from, 1, &y, 1);
     strides(x, padding, stride);
-    assay_tfl_option(x, POOL_FILTER_W, 4, (int32_t)kernel->v[1]);
-    assay_tfl_option(x, POOL_FILTER_H, 4, (int32_t)kernel->v[0]);
-    assay_tfl_option(x, POOL_ACTIVATION, 1, fused);
-    assay_tfl_finish(x, n, y);
+    tfl_option(x, POOL_FILTER_W, 4, (int32_t)kernel->v[1]);
+    tfl_option(x, POOL_FILTER_H, 4, (int32_t)kernel->v[0]);
+    tfl_option(x, POOL_ACTIVATION, 1, fused);
+    tfl_finish(x, n, y);
 }
 
 static void pool(tfl_export *x, const assay_node *n)
@@ -339,7 +337,7 @@ static void pool(tfl_export *x, const assay_node *n)
                      &a->pad_begin, &a->pad_end);
     padding = scheme_of(&win);
     if (a->dilation.v[0] != 1 || a->dilation.v[1] != 1) {
-        assay_tfl_refuse(x, n, "a dilated pool");
+        tfl_refuse(x, n, "a dilated pool");
         return;
     }
     if (!max && padding != PADDING_VALID && (counts || padding < 0)) {
@@ -348,12 +346,12 @@ static void pool(tfl_export *x, const assay_node *n)
             inside = inside && (win.out[i] - 1) * a->stride.v[i] + win.reach[i] <=
                                    win.in[i] + a->pad_begin.v[i] + a->pad_end.v[i];
         if (!counts || !inside) {
-            assay_tfl_refuse(x, n, "averages at the border over fewer cells than TFLite takes");
+            tfl_refuse(x, n, "averages at the border over fewer cells than TFLite takes");
             return;
         }
         padding = -1;
     }
-    from = padding < 0 ? padded(x, n, &win, max) : assay_tfl_tensor(x, n->in[0]);
+    from = padding < 0 ? padded(x, n, &win, max) : tfl_add_tensor(x, n->in[0]);
     pool_operator(x, n, max ? BUILTIN_MAX_POOL_2D : BUILTIN_AVERAGE_POOL_2D, from,
                   padding < 0 ? PADDING_VALID : padding, &a->stride, &a->kernel);
 }
@@ -364,11 +362,11 @@ static void global_pool(tfl_export *x, const assay_node *n)
     const assay_list one = {.n = 2, .v = {1, 1}}, all = {.n = 2, .v = {t->dim[1], t->dim[2]}};
 
     if (is_image(x, n, n->attr.layout.layout) && same_params(x, n))
-        pool_operator(x, n, BUILTIN_AVERAGE_POOL_2D, assay_tfl_tensor(x, n->in[0]), PADDING_VALID,
+        pool_operator(x, n, BUILTIN_AVERAGE_POOL_2D, tfl_add_tensor(x, n->in[0]), PADDING_VALID,
                       &one, &all);
 }
 
-bool assay_tfl_export_conv(tfl_export *x, const assay_node *n)
+bool tfl_export_conv(tfl_export *x, const assay_node *n)
 {
     switch (n->op) {
     case ASSAY_OP_CONV:

@@ -21,7 +21,7 @@ static void list(tfl_export *x, const char *what, const char *name, const char *
     ++r->n;
 }
 
-void assay_tfl_refuse(tfl_export *x, const assay_node *n, const char *format, ...)
+void tfl_refuse(tfl_export *x, const assay_node *n, const char *format, ...)
 {
     char what[100];
     va_list args;
@@ -32,7 +32,7 @@ void assay_tfl_refuse(tfl_export *x, const assay_node *n, const char *format, ..
     list(x, "node", n->name, assay_op_get(n->op)->name, what);
 }
 
-void *assay_tfl_room(tfl_export *x, size_t bytes)
+void *tfl_room(tfl_export *x, size_t bytes)
 {
     void *p = x->status ? NULL : assay_arena_alloc(x->arena, bytes);
     if (!p && !x->status)
@@ -47,7 +47,7 @@ static bool grow(tfl_export *x, void **list, int n, int *room, size_t size)
 
     if (n < *room)
         return true;
-    more = assay_tfl_room(x, (size_t)(n ? 2 * n : 64) * size);
+    more = tfl_room(x, (size_t)(n ? 2 * n : 64) * size);
     if (!more)
         return false;
     if (n)
@@ -100,7 +100,7 @@ static int add_tensor(tfl_export *x, const char *name, const assay_type *type, c
     return x->n_tensors++;
 }
 
-int assay_tfl_tensor_as(tfl_export *x, int value, const assay_type *type, const void *data)
+int tfl_tensor_as(tfl_export *x, int value, const assay_type *type, const void *data)
 {
     const assay_value *v = &x->g->value[value];
     int t = x->tensor_of[value];
@@ -113,7 +113,7 @@ int assay_tfl_tensor_as(tfl_export *x, int value, const assay_type *type, const 
     return t;
 }
 
-int assay_tfl_tensor(tfl_export *x, int value)
+int tfl_add_tensor(tfl_export *x, int value)
 {
     const assay_value *v;
 
@@ -125,12 +125,12 @@ int assay_tfl_tensor(tfl_export *x, int value)
     return x->tensor_of[value];
 }
 
-int assay_tfl_extra(tfl_export *x, const assay_node *n, const char *what, const assay_type *type,
-                    const void *data)
+int tfl_extra(tfl_export *x, const assay_node *n, const char *what, const assay_type *type,
+              const void *data)
 {
     const char *base = x->g->value[n->out[0]].name;
     size_t room = strlen(base) + strlen(what) + 16;
-    char *name = assay_tfl_room(x, room);
+    char *name = tfl_room(x, room);
 
     if (!name)
         return -1;
@@ -140,23 +140,23 @@ int assay_tfl_extra(tfl_export *x, const assay_node *n, const char *what, const 
     return add_tensor(x, name, type, data);
 }
 
-int assay_tfl_numbers(tfl_export *x, const assay_node *n, const char *what, const int64_t *value,
-                      int count)
+int tfl_numbers(tfl_export *x, const assay_node *n, const char *what, const int64_t *value,
+                int count)
 {
     assay_type type = {.elem = assay_int(32, true), .rank = 1, .dim = {count}};
-    int32_t *data = assay_tfl_room(x, (size_t)count * sizeof *data + 1);
+    int32_t *data = tfl_room(x, (size_t)count * sizeof *data + 1);
 
     for (int i = 0; data && i < count; ++i) {
         if (value[i] < INT32_MIN || value[i] > INT32_MAX)
-            assay_tfl_refuse(x, n, "%s beyond 32 bits", what);
+            tfl_refuse(x, n, "%s beyond 32 bits", what);
         data[i] = (int32_t)value[i];
     }
-    return assay_tfl_extra(x, n, what, &type, data);
+    return tfl_extra(x, n, what, &type, data);
 }
 
-int assay_tfl_number(tfl_export *x, const assay_node *n, const char *what, int64_t value)
+int tfl_number(tfl_export *x, const assay_node *n, const char *what, int64_t value)
 {
-    int t = assay_tfl_numbers(x, n, what, &value, 1);
+    int t = tfl_numbers(x, n, what, &value, 1);
     if (t >= 0)
         x->tensor[t].type.rank = 0;
     return t;
@@ -164,8 +164,8 @@ int assay_tfl_number(tfl_export *x, const assay_node *n, const char *what, int64
 
 /* ---- operators ---- */
 
-void assay_tfl_operator(tfl_export *x, int builtin, const int *in, int n_in, const int *out,
-                        int n_out)
+void tfl_add_operator(tfl_export *x, int builtin, const int *in, int n_in, const int *out,
+                      int n_out)
 {
     tfl_out_operator *o;
 
@@ -173,8 +173,8 @@ void assay_tfl_operator(tfl_export *x, int builtin, const int *in, int n_in, con
         return;
     o = &x->op[x->n_ops];
     *o = (tfl_out_operator){.builtin = builtin, .n_in = n_in, .n_out = n_out};
-    o->in = assay_tfl_room(x, (size_t)n_in * sizeof *in + 1);
-    o->out = assay_tfl_room(x, (size_t)n_out * sizeof *out + 1);
+    o->in = tfl_room(x, (size_t)n_in * sizeof *in + 1);
+    o->out = tfl_room(x, (size_t)n_out * sizeof *out + 1);
     if (!o->in || !o->out)
         return;
     if (n_in)
@@ -184,18 +184,18 @@ void assay_tfl_operator(tfl_export *x, int builtin, const int *in, int n_in, con
     ++x->n_ops;
 }
 
-void assay_tfl_option(tfl_export *x, int slot, int size, int32_t value)
+void tfl_option(tfl_export *x, int slot, int size, int32_t value)
 {
     tfl_out_operator *o = x->n_ops ? &x->op[x->n_ops - 1] : NULL;
     if (!x->status && o && o->n_options < FLAT_MAX_FIELDS)
         o->option[o->n_options++] = (flat_field){slot, size, (uint32_t)value};
 }
 
-void assay_tfl_option_float(tfl_export *x, int slot, float value)
+void tfl_option_float(tfl_export *x, int slot, float value)
 {
     int32_t bits;
     memcpy(&bits, &value, sizeof bits);
-    assay_tfl_option(x, slot, 4, bits);
+    tfl_option(x, slot, 4, bits);
 }
 
 /* ---- bounds ---- */
@@ -213,18 +213,18 @@ static int activation_of(const assay_node *n)
     return n->act_lo == -1 && n->act_hi == 1 ? ACTIVATION_RELU_N1_TO_1 : -1;
 }
 
-int assay_tfl_begin(tfl_export *x, const assay_node *n, bool can_fuse, int *fused)
+int tfl_begin(tfl_export *x, const assay_node *n, bool can_fuse, int *fused)
 {
     int activation = activation_of(n);
 
     *fused = ACTIVATION_NONE;
     if (activation == ACTIVATION_NONE)
-        return assay_tfl_tensor(x, n->out[0]);
+        return tfl_add_tensor(x, n->out[0]);
     if (activation >= 0 && can_fuse) {
         *fused = activation;
-        return assay_tfl_tensor(x, n->out[0]);
+        return tfl_add_tensor(x, n->out[0]);
     }
-    return assay_tfl_extra(x, n, "unbounded", &x->g->value[n->out[0]].type, NULL);
+    return tfl_extra(x, n, "unbounded", &x->g->value[n->out[0]].type, NULL);
 }
 
 /* The code of a bound, as TFLite rounds it (kernels/kernel_util.cc: half away from zero, float32).
@@ -238,7 +238,7 @@ static int bound_constant(tfl_export *x, const assay_node *n, const char *what, 
                           int64_t code)
 {
     assay_type type = x->g->value[n->out[0]].type;
-    void *data = assay_tfl_room(x, sizeof(int64_t));
+    void *data = tfl_room(x, sizeof(int64_t));
 
     type.rank = 0;
     if (!data)
@@ -247,23 +247,23 @@ static int bound_constant(tfl_export *x, const assay_node *n, const char *what, 
         memcpy(data, &real, sizeof real);
     else
         assay_elem_set(type.elem, data, 0, code);
-    return assay_tfl_extra(x, n, what, &type, data);
+    return tfl_extra(x, n, what, &type, data);
 }
 
-void assay_tfl_finish(tfl_export *x, const assay_node *n, int from)
+void tfl_finish(tfl_export *x, const assay_node *n, int from)
 {
     const assay_type *t = &x->g->value[n->out[0]].type;
     bool codes = assay_is_quantized(t);
     int64_t least = codes ? assay_elem_min(t->elem) : 0;
     int64_t max = codes ? assay_elem_max(t->elem) : 0, lo = least, hi = max;
-    int y = assay_tfl_tensor(x, n->out[0]), at = from;
+    int y = tfl_add_tensor(x, n->out[0]), at = from;
     bool below, above;
 
     if (x->status || from == y)
         return;
     if ((!codes && t->elem.kind != ASSAY_KIND_F32) ||
         (codes && t->q.granularity != ASSAY_Q_TENSOR)) {
-        assay_tfl_refuse(x, n, "bounds of a result of this type");
+        tfl_refuse(x, n, "bounds of a result of this type");
         return;
     }
     if (codes && n->act_lo != -INFINITY && code_of(t, n->act_lo) > lo)
@@ -277,12 +277,12 @@ void assay_tfl_finish(tfl_export *x, const assay_node *n, int from)
     above = codes ? hi < max : n->act_hi != INFINITY;
     below = codes ? lo > least || !above : n->act_lo != -INFINITY;
     if (below) {
-        int to = above ? assay_tfl_extra(x, n, "bounded_below", t, NULL) : y;
-        assay_tfl_operator(x, BUILTIN_MAXIMUM,
-                           (int[]){at, bound_constant(x, n, "least", n->act_lo, lo)}, 2, &to, 1);
+        int to = above ? tfl_extra(x, n, "bounded_below", t, NULL) : y;
+        tfl_add_operator(x, BUILTIN_MAXIMUM,
+                         (int[]){at, bound_constant(x, n, "least", n->act_lo, lo)}, 2, &to, 1);
         at = to;
     }
     if (above)
-        assay_tfl_operator(x, BUILTIN_MINIMUM,
-                           (int[]){at, bound_constant(x, n, "most", n->act_hi, hi)}, 2, &y, 1);
+        tfl_add_operator(x, BUILTIN_MINIMUM,
+                         (int[]){at, bound_constant(x, n, "most", n->act_hi, hi)}, 2, &y, 1);
 }

@@ -60,59 +60,59 @@ typedef struct tfl_export {
 /* ---- export_file.c ---- */
 
 /* All parts as a file; the first is where a run begins. A failure is in part[0].status. */
-void assay_tfl_write_model(flat_writer *w, tfl_export *part, int n_parts);
+void tfl_write_model(flat_writer *w, tfl_export *part, int n_parts);
 
 /* ---- emit.c ---- */
 
 /* "node 'NAME' (op): WHAT"; the export goes on, to find all of them. */
-void assay_tfl_refuse(tfl_export *x, const assay_node *n, const char *format, ...)
+void tfl_refuse(tfl_export *x, const assay_node *n, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Zeroed memory that lives as long as the export; NULL after a failure. */
-void *assay_tfl_room(tfl_export *x, size_t bytes);
+void *tfl_room(tfl_export *x, size_t bytes);
 
 /* The tensor of a value of the graph, -1 for ASSAY_NO_VALUE. */
-int assay_tfl_tensor(tfl_export *x, int value);
+int tfl_add_tensor(tfl_export *x, int value);
 /* The same for a constant that the operator wants with another type or order of elements. */
-int assay_tfl_tensor_as(tfl_export *x, int value, const assay_type *type, const void *data);
+int tfl_tensor_as(tfl_export *x, int value, const assay_type *type, const void *data);
 /* One more tensor, named after the node's first output: "OUTPUT:what". `data` NULL: not constant.
  */
-int assay_tfl_extra(tfl_export *x, const assay_node *n, const char *what, const assay_type *type,
-                    const void *data);
+int tfl_extra(tfl_export *x, const assay_node *n, const char *what, const assay_type *type,
+              const void *data);
 /* A constant of int32 numbers. */
-int assay_tfl_numbers(tfl_export *x, const assay_node *n, const char *what, const int64_t *value,
-                      int count);
-int assay_tfl_number(tfl_export *x, const assay_node *n, const char *what, int64_t value);
+int tfl_numbers(tfl_export *x, const assay_node *n, const char *what, const int64_t *value,
+                int count);
+int tfl_number(tfl_export *x, const assay_node *n, const char *what, int64_t value);
 
 /* An operator; options then belong to the latest. */
-void assay_tfl_operator(tfl_export *x, int builtin, const int *in, int n_in, const int *out,
-                        int n_out);
-void assay_tfl_option(tfl_export *x, int slot, int size, int32_t value);
-void assay_tfl_option_float(tfl_export *x, int slot, float value);
+void tfl_add_operator(tfl_export *x, int builtin, const int *in, int n_in, const int *out,
+                      int n_out);
+void tfl_option(tfl_export *x, int slot, int size, int32_t value);
+void tfl_option_float(tfl_export *x, int slot, float value);
 
 /* A node's first output as the tensor that its operator writes, before what the operator cannot
- * clamp; *fused is the activation for its options. assay_tfl_finish appends the clamp. */
-int assay_tfl_begin(tfl_export *x, const assay_node *n, bool can_fuse, int *fused);
-void assay_tfl_finish(tfl_export *x, const assay_node *n, int from);
+ * clamp; *fused is the activation for its options. tfl_finish appends the clamp. */
+int tfl_begin(tfl_export *x, const assay_node *n, bool can_fuse, int *fused);
+void tfl_finish(tfl_export *x, const assay_node *n, int from);
 
 /* ---- one operator for a node, or several; what cannot be said is refused ---- */
 
 /* false: not theirs. */
-bool assay_tfl_export_conv(tfl_export *x, const assay_node *n);
-bool assay_tfl_export_math(tfl_export *x, const assay_node *n);
-bool assay_tfl_export_move(tfl_export *x, const assay_node *n);
-bool assay_tfl_export_state(tfl_export *x, const assay_node *n);
-bool assay_tfl_export_svdf(tfl_export *x, const assay_node *n);
-bool assay_tfl_export_lstm(tfl_export *x, const assay_node *n);
+bool tfl_export_conv(tfl_export *x, const assay_node *n);
+bool tfl_export_math(tfl_export *x, const assay_node *n);
+bool tfl_export_move(tfl_export *x, const assay_node *n);
+bool tfl_export_state(tfl_export *x, const assay_node *n);
+bool tfl_export_svdf(tfl_export *x, const assay_node *n);
+bool tfl_export_lstm(tfl_export *x, const assay_node *n);
 
 /* ---- export_state.c ---- */
 
 /* Does the variable start as TFLite starts one that nothing initializes: with the code of zero
  * (micro/micro_graph.cc: of 8 bits the zero point, of others 0)? */
-bool assay_tfl_starts_at_zero(const assay_value *v);
+bool tfl_starts_at_zero(const assay_value *v);
 /* A graph that assigns their first values to the variables of all parts that do not start as TFLite
  * starts them; NULL when there are none. */
-assay_status assay_tfl_initial_graph(const tfl_export *part, int n_parts, assay_graph **out,
-                                     assay_error *err);
+assay_status tfl_initial_graph(const tfl_export *part, int n_parts, assay_graph **out,
+                               assay_error *err);
 
 #endif

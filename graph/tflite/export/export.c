@@ -26,10 +26,9 @@ static void export_node(tfl_export *x, const assay_node *n)
     if (n->op == ASSAY_OP_RELABEL && x->tensor_of[n->in[0]] == x->tensor_of[n->out[0]] &&
         x->tensor_of[n->in[0]] >= 0)
         return;
-    if (!assay_tfl_export_svdf(x, n) && !assay_tfl_export_lstm(x, n) &&
-        !assay_tfl_export_conv(x, n) && !assay_tfl_export_math(x, n) &&
-        !assay_tfl_export_move(x, n) && !assay_tfl_export_state(x, n))
-        assay_tfl_refuse(x, n, "no operator of TFLite's is written for it");
+    if (!tfl_export_svdf(x, n) && !tfl_export_lstm(x, n) && !tfl_export_conv(x, n) &&
+        !tfl_export_math(x, n) && !tfl_export_move(x, n) && !tfl_export_state(x, n))
+        tfl_refuse(x, n, "no operator of TFLite's is written for it");
 }
 
 static void export_nodes(tfl_export *x)
@@ -37,15 +36,15 @@ static void export_nodes(tfl_export *x)
     const assay_graph *g = x->g;
 
     for (int i = 0; i < g->n_inputs; ++i)
-        assay_tfl_tensor(x, g->input[i]);
+        tfl_add_tensor(x, g->input[i]);
     for (int i = 0; i < g->n_nodes; ++i)
         if (joins_mover(g, &g->node[i]))
-            x->tensor_of[g->node[i].in[0]] = assay_tfl_tensor(x, g->node[i].out[0]);
+            x->tensor_of[g->node[i].in[0]] = tfl_add_tensor(x, g->node[i].out[0]);
     for (int i = 0; i < g->n_nodes && !x->status; ++i)
         if (!x->written[i])
             export_node(x, &g->node[i]);
     for (int i = 0; i < g->n_outputs; ++i)
-        assay_tfl_tensor(x, g->output[i]);
+        tfl_add_tensor(x, g->output[i]);
 }
 
 /* ---- parts: a graph and its bodies, one behind the other ---- */
@@ -73,12 +72,12 @@ static assay_status add_part(tfl_parts *p, const assay_graph *g)
     assay_status s;
 
     *x = (tfl_export){.arena = p->arena, .refused = &p->refused, .err = p->err};
-    if ((s = assay_change_layout(g, ASSAY_LAYOUT_NHWC, &x->own, p->err)))
+    if ((s = layout_change(g, ASSAY_LAYOUT_NHWC, &x->own, p->err)))
         return s;
     x->g = x->own ? x->own : g;
-    x->tensor_of = assay_tfl_room(x, (size_t)x->g->n_values * sizeof *x->tensor_of + 1);
-    x->written = assay_tfl_room(x, (size_t)x->g->n_nodes * sizeof *x->written + 1);
-    x->body = assay_tfl_room(x, (size_t)g->n_subgraphs * sizeof *x->body + 1);
+    x->tensor_of = tfl_room(x, (size_t)x->g->n_values * sizeof *x->tensor_of + 1);
+    x->written = tfl_room(x, (size_t)x->g->n_nodes * sizeof *x->written + 1);
+    x->body = tfl_room(x, (size_t)g->n_subgraphs * sizeof *x->body + 1);
     if (x->status)
         return x->status;
     for (int i = 0; i < x->g->n_values; ++i)
@@ -94,12 +93,12 @@ static assay_status add_part(tfl_parts *p, const assay_graph *g)
 static assay_status add_initial(tfl_parts *p)
 {
     assay_graph *g;
-    assay_status s = assay_tfl_initial_graph(p->at, p->n, &g, p->err);
+    assay_status s = tfl_initial_graph(p->at, p->n, &g, p->err);
 
     if (s || !g)
         return s;
-    assay_tfl_operator(&p->at[0], BUILTIN_CALL_ONCE, NULL, 0, NULL, 0);
-    assay_tfl_option(&p->at[0], 0, 4, p->n);
+    tfl_add_operator(&p->at[0], BUILTIN_CALL_ONCE, NULL, 0, NULL, 0);
+    tfl_option(&p->at[0], 0, 4, p->n);
     s = add_part(p, g);
     p->at[p->n - 1].own = g;
     return s;
@@ -134,9 +133,9 @@ static assay_status export_parts(tfl_parts *p, const assay_graph *g, unsigned ch
         s = refusal(p);
     if (s)
         return s;
-    assay_tfl_write_model(&w, p->at, p->n);
+    tfl_write_model(&w, p->at, p->n);
     if (!(s = p->at[0].status))
-        s = assay_flat_write_status(&w, p->err);
+        s = tfl_flat_write_status(&w, p->err);
     if (s) {
         assay_buf_free(&w.bytes);
         return s;
@@ -146,8 +145,8 @@ static assay_status export_parts(tfl_parts *p, const assay_graph *g, unsigned ch
     return ASSAY_OK;
 }
 
-assay_status assay_tflite_export(const assay_graph *g, unsigned char **bytes, size_t *length,
-                                 assay_error *err)
+assay_status tfl_export_graph(const assay_graph *g, unsigned char **bytes, size_t *length,
+                              assay_error *err)
 {
     assay_error unwanted;
     tfl_parts p = {.arena = assay_arena_new(), .err = err ? err : &unwanted};

@@ -112,13 +112,13 @@ static size_t write_codes(flat_writer *w, const tfl_export *part, int n_parts,
                 index[builtin] = n;
             }
         }
-    list = assay_flat_write_offsets(w, (size_t)n);
+    list = tfl_flat_write_offsets(w, (size_t)n);
     for (int i = 0; i < n; ++i) {
         int old = used[i] < CODE_PLACEHOLDER ? used[i] : CODE_PLACEHOLDER;
         const flat_field code[] = {{CODE_DEPRECATED, 1, (uint32_t)old},
                                    {CODE_VERSION, 4, 1},
                                    {CODE_BUILTIN, 4, (uint32_t)used[i]}};
-        assay_flat_refer_element(w, list, (size_t)i, assay_flat_write_table(w, code, 3));
+        tfl_flat_refer_element(w, list, (size_t)i, tfl_flat_write_table(w, code, 3));
     }
     return list;
 }
@@ -128,15 +128,14 @@ static size_t write_parameters(flat_writer *w, tfl_export *x, const assay_qparam
     const flat_field field[] = {{QUANT_SCALE, FLAT_OFFSET, 0},
                                 {QUANT_ZERO_POINT, FLAT_OFFSET, 0},
                                 {QUANT_DIMENSION, 4, (uint32_t)q->axis}};
-    size_t table = assay_flat_write_table(w, field, 3);
-    int64_t *zero = assay_tfl_room(x, q->count * sizeof *zero + 1);
+    size_t table = tfl_flat_write_table(w, field, 3);
+    int64_t *zero = tfl_room(x, q->count * sizeof *zero + 1);
 
     for (size_t i = 0; zero && i < q->count; ++i)
         zero[i] = q->zero_point[i];
-    assay_flat_refer(w, table, QUANT_SCALE, assay_flat_write_vector(w, q->scale, q->count, 4, 4));
+    tfl_flat_refer(w, table, QUANT_SCALE, tfl_flat_write_vector(w, q->scale, q->count, 4, 4));
     if (zero)
-        assay_flat_refer(w, table, QUANT_ZERO_POINT,
-                         assay_flat_write_vector(w, zero, q->count, 8, 8));
+        tfl_flat_refer(w, table, QUANT_ZERO_POINT, tfl_flat_write_vector(w, zero, q->count, 8, 8));
     return table;
 }
 
@@ -149,7 +148,7 @@ static size_t write_tensor(flat_writer *w, tfl_export *x, const tfl_out_tensor *
                                 {TENSOR_NAME, FLAT_OFFSET, 0},
                                 {TENSOR_IS_VARIABLE, 1, t->is_variable},
                                 {TENSOR_QUANTIZATION, FLAT_OFFSET, 0}};
-    size_t table = assay_flat_write_table(w, field, has_q ? 6 : 5);
+    size_t table = tfl_flat_write_table(w, field, has_q ? 6 : 5);
     int32_t shape[ASSAY_MAX_RANK];
 
     for (int i = 0; i < t->type.rank; ++i) {
@@ -158,11 +157,11 @@ static size_t write_tensor(flat_writer *w, tfl_export *x, const tfl_out_tensor *
                                    "value '%.200s': TFLite's extents have 32 bits", t->name);
         shape[i] = (int32_t)t->type.dim[i];
     }
-    assay_flat_refer(w, table, TENSOR_SHAPE,
-                     assay_flat_write_vector(w, shape, (size_t)t->type.rank, 4, 4));
-    assay_flat_refer(w, table, TENSOR_NAME, assay_flat_write_string(w, t->name));
+    tfl_flat_refer(w, table, TENSOR_SHAPE,
+                   tfl_flat_write_vector(w, shape, (size_t)t->type.rank, 4, 4));
+    tfl_flat_refer(w, table, TENSOR_NAME, tfl_flat_write_string(w, t->name));
     if (has_q)
-        assay_flat_refer(w, table, TENSOR_QUANTIZATION, write_parameters(w, x, &t->type.q));
+        tfl_flat_refer(w, table, TENSOR_QUANTIZATION, write_parameters(w, x, &t->type.q));
     return table;
 }
 
@@ -180,69 +179,68 @@ static size_t write_operator(flat_writer *w, const tfl_out_operator *o, int code
     }
     if (o->n_intermediates)
         field[n++] = (flat_field){OPERATOR_INTERMEDIATES, FLAT_OFFSET, 0};
-    table = assay_flat_write_table(w, field, n);
-    assay_flat_refer(w, table, OPERATOR_INPUTS,
-                     assay_flat_write_vector(w, o->in, (size_t)o->n_in, 4, 4));
-    assay_flat_refer(w, table, OPERATOR_OUTPUTS,
-                     assay_flat_write_vector(w, o->out, (size_t)o->n_out, 4, 4));
+    table = tfl_flat_write_table(w, field, n);
+    tfl_flat_refer(w, table, OPERATOR_INPUTS,
+                   tfl_flat_write_vector(w, o->in, (size_t)o->n_in, 4, 4));
+    tfl_flat_refer(w, table, OPERATOR_OUTPUTS,
+                   tfl_flat_write_vector(w, o->out, (size_t)o->n_out, 4, 4));
     if (o->n_intermediates)
-        assay_flat_refer(
-            w, table, OPERATOR_INTERMEDIATES,
-            assay_flat_write_vector(w, o->intermediate, (size_t)o->n_intermediates, 4, 4));
+        tfl_flat_refer(w, table, OPERATOR_INTERMEDIATES,
+                       tfl_flat_write_vector(w, o->intermediate, (size_t)o->n_intermediates, 4, 4));
     if (!type)
         return table;
-    options = assay_flat_write_table(w, o->option, o->n_options);
-    assay_flat_refer(w, table, OPERATOR_OPTIONS, options);
+    options = tfl_flat_write_table(w, o->option, o->n_options);
+    tfl_flat_refer(w, table, OPERATOR_OPTIONS, options);
     for (int i = 0; i < o->n_options; ++i)
         if (o->option[i].size == FLAT_OFFSET)
-            assay_flat_refer(w, options, o->option[i].slot, assay_flat_write_string(w, o->text));
+            tfl_flat_refer(w, options, o->option[i].slot, tfl_flat_write_string(w, o->text));
     return table;
 }
 
 /* Two codes a byte, the first in the low half. */
 static size_t write_int4(flat_writer *w, tfl_export *x, const int8_t *code, size_t n)
 {
-    unsigned char *packed = assay_tfl_room(x, n / 2 + 1);
+    unsigned char *packed = tfl_room(x, n / 2 + 1);
 
     for (size_t i = 0; packed && i < n; ++i)
         packed[i / 2] |= (unsigned char)((code[i] & 0xf) << (i % 2 ? 4 : 0));
-    return packed ? assay_flat_write_vector(w, packed, (n + 1) / 2, 1, DATA_ALIGNMENT) : 0;
+    return packed ? tfl_flat_write_vector(w, packed, (n + 1) / 2, 1, DATA_ALIGNMENT) : 0;
 }
 
 /* Buffer 0 is the empty one; constants have one each, in the order of the tensors. */
 static size_t write_buffer(flat_writer *w, tfl_export *x, const tfl_out_tensor *t)
 {
     const flat_field data = {BUFFER_DATA, FLAT_OFFSET, 0};
-    size_t count = (size_t)assay_shape_count(&t->type), table = assay_flat_write_table(w, &data, 1);
+    size_t count = (size_t)assay_shape_count(&t->type), table = tfl_flat_write_table(w, &data, 1);
 
-    assay_flat_refer(w, table, BUFFER_DATA,
-                     t->raw == TFL_INT4
-                         ? write_int4(w, x, t->data, count)
-                         : assay_flat_write_bytes(w, t->data, count, assay_elem_size(t->type.elem),
-                                                  DATA_ALIGNMENT));
+    tfl_flat_refer(w, table, BUFFER_DATA,
+                   t->raw == TFL_INT4
+                       ? write_int4(w, x, t->data, count)
+                       : tfl_flat_write_bytes(w, t->data, count, assay_elem_size(t->type.elem),
+                                              DATA_ALIGNMENT));
     return table;
 }
 
 static size_t write_buffers(flat_writer *w, tfl_export *part, int n_parts, uint32_t n)
 {
-    size_t list = assay_flat_write_offsets(w, (size_t)n + 1), at = 1;
+    size_t list = tfl_flat_write_offsets(w, (size_t)n + 1), at = 1;
 
-    assay_flat_refer_element(w, list, 0, assay_flat_write_table(w, NULL, 0));
+    tfl_flat_refer_element(w, list, 0, tfl_flat_write_table(w, NULL, 0));
     for (int k = 0; k < n_parts; ++k)
         for (int i = 0; i < part[k].n_tensors; ++i)
             if (part[k].tensor[i].data)
-                assay_flat_refer_element(w, list, at++,
-                                         write_buffer(w, &part[k], &part[k].tensor[i]));
+                tfl_flat_refer_element(w, list, at++,
+                                       write_buffer(w, &part[k], &part[k].tensor[i]));
     return list;
 }
 
 static size_t write_list(flat_writer *w, tfl_export *x, const int *value, int n)
 {
-    int32_t *tensor = assay_tfl_room(x, (size_t)n * sizeof *tensor + 1);
+    int32_t *tensor = tfl_room(x, (size_t)n * sizeof *tensor + 1);
 
     for (int i = 0; tensor && i < n; ++i)
         tensor[i] = x->tensor_of[value[i]];
-    return tensor ? assay_flat_write_vector(w, tensor, (size_t)n, 4, 4) : 0;
+    return tensor ? tfl_flat_write_vector(w, tensor, (size_t)n, 4, 4) : 0;
 }
 
 static size_t write_subgraph(flat_writer *w, tfl_export *x, const int *code, uint32_t *n_buffers)
@@ -252,26 +250,26 @@ static size_t write_subgraph(flat_writer *w, tfl_export *x, const int *code, uin
                                 {SUBGRAPH_OUTPUTS, FLAT_OFFSET, 0},
                                 {SUBGRAPH_OPERATORS, FLAT_OFFSET, 0},
                                 {SUBGRAPH_NAME, FLAT_OFFSET, 0}};
-    size_t table = assay_flat_write_table(w, field, 5), list;
+    size_t table = tfl_flat_write_table(w, field, 5), list;
 
-    assay_flat_refer(w, table, SUBGRAPH_NAME, assay_flat_write_string(w, x->g->name));
-    assay_flat_refer(w, table, SUBGRAPH_INPUTS, write_list(w, x, x->g->input, x->g->n_inputs));
-    assay_flat_refer(w, table, SUBGRAPH_OUTPUTS, write_list(w, x, x->g->output, x->g->n_outputs));
-    list = assay_flat_write_offsets(w, (size_t)x->n_tensors);
-    assay_flat_refer(w, table, SUBGRAPH_TENSORS, list);
+    tfl_flat_refer(w, table, SUBGRAPH_NAME, tfl_flat_write_string(w, x->g->name));
+    tfl_flat_refer(w, table, SUBGRAPH_INPUTS, write_list(w, x, x->g->input, x->g->n_inputs));
+    tfl_flat_refer(w, table, SUBGRAPH_OUTPUTS, write_list(w, x, x->g->output, x->g->n_outputs));
+    list = tfl_flat_write_offsets(w, (size_t)x->n_tensors);
+    tfl_flat_refer(w, table, SUBGRAPH_TENSORS, list);
     for (int i = 0; i < x->n_tensors; ++i) {
         uint32_t buffer = x->tensor[i].data ? ++*n_buffers : 0;
-        assay_flat_refer_element(w, list, (size_t)i, write_tensor(w, x, &x->tensor[i], buffer));
+        tfl_flat_refer_element(w, list, (size_t)i, write_tensor(w, x, &x->tensor[i], buffer));
     }
-    list = assay_flat_write_offsets(w, (size_t)x->n_ops);
-    assay_flat_refer(w, table, SUBGRAPH_OPERATORS, list);
+    list = tfl_flat_write_offsets(w, (size_t)x->n_ops);
+    tfl_flat_refer(w, table, SUBGRAPH_OPERATORS, list);
     for (int i = 0; i < x->n_ops; ++i)
-        assay_flat_refer_element(w, list, (size_t)i,
-                                 write_operator(w, &x->op[i], code[x->op[i].builtin] - 1));
+        tfl_flat_refer_element(w, list, (size_t)i,
+                               write_operator(w, &x->op[i], code[x->op[i].builtin] - 1));
     return table;
 }
 
-void assay_tfl_write_model(flat_writer *w, tfl_export *part, int n_parts)
+void tfl_write_model(flat_writer *w, tfl_export *part, int n_parts)
 {
     const flat_field field[] = {{MODEL_VERSION, 4, SCHEMA_VERSION},
                                 {MODEL_OPERATOR_CODES, FLAT_OFFSET, 0},
@@ -282,16 +280,16 @@ void assay_tfl_write_model(flat_writer *w, tfl_export *part, int n_parts)
     uint32_t n_buffers = 0;
     size_t model, list;
 
-    assay_flat_begin(w, "TFL3");
-    model = assay_flat_write_table(w, field, 5);
-    assay_flat_refer_root(w, model);
-    assay_flat_refer(w, model, MODEL_DESCRIPTION, assay_flat_write_string(w, "Assay"));
-    assay_flat_refer(w, model, MODEL_OPERATOR_CODES, write_codes(w, part, n_parts, code));
-    list = assay_flat_write_offsets(w, (size_t)n_parts);
-    assay_flat_refer(w, model, MODEL_SUBGRAPHS, list);
+    tfl_flat_begin(w, "TFL3");
+    model = tfl_flat_write_table(w, field, 5);
+    tfl_flat_refer_root(w, model);
+    tfl_flat_refer(w, model, MODEL_DESCRIPTION, tfl_flat_write_string(w, "Assay"));
+    tfl_flat_refer(w, model, MODEL_OPERATOR_CODES, write_codes(w, part, n_parts, code));
+    list = tfl_flat_write_offsets(w, (size_t)n_parts);
+    tfl_flat_refer(w, model, MODEL_SUBGRAPHS, list);
     for (int k = 0; k < n_parts; ++k)
-        assay_flat_refer_element(w, list, (size_t)k, write_subgraph(w, &part[k], code, &n_buffers));
-    assay_flat_refer(w, model, MODEL_BUFFERS, write_buffers(w, part, n_parts, n_buffers));
+        tfl_flat_refer_element(w, list, (size_t)k, write_subgraph(w, &part[k], code, &n_buffers));
+    tfl_flat_refer(w, model, MODEL_BUFFERS, write_buffers(w, part, n_parts, n_buffers));
     for (int k = 1; k < n_parts && !part[0].status; ++k)
         part[0].status = part[k].status;
 }

@@ -29,9 +29,9 @@ static bool index_users(tfl_export *x, lstm *l)
 
     for (int i = 0; i < g->n_nodes; ++i)
         edges += (size_t)g->node[i].n_in;
-    l->start = assay_tfl_room(x, ((size_t)g->n_values + 2) * sizeof *l->start);
-    l->user = assay_tfl_room(x, (edges + 1) * sizeof *l->user);
-    l->mine = assay_tfl_room(x, (size_t)g->n_nodes + 1);
+    l->start = tfl_room(x, ((size_t)g->n_values + 2) * sizeof *l->start);
+    l->user = tfl_room(x, (edges + 1) * sizeof *l->user);
+    l->mine = tfl_room(x, (size_t)g->n_nodes + 1);
     if (!l->start || !l->user || !l->mine)
         return false;
     for (int pass = 0; pass < 2; ++pass) {
@@ -321,7 +321,7 @@ static void add_intermediates(tfl_export *x, const assay_node *n, const lstm *l)
 {
     static const char *const name[N_INTERMEDIATES] = {"input_gate", "forget_gate", "cell_gate",
                                                       "output_gate", "hidden_state"};
-    int *list = assay_tfl_room(x, N_INTERMEDIATES * sizeof *list);
+    int *list = tfl_room(x, N_INTERMEDIATES * sizeof *list);
 
     for (int i = 0; list && i < N_INTERMEDIATES; ++i) {
         assay_type type = x->g->value[i < GATES ? l->sum->out[0] : l->hidden].type;
@@ -330,7 +330,7 @@ static void add_intermediates(tfl_export *x, const assay_node *n, const lstm *l)
         type.dim[0] = 0;
         if (i < GATES)
             type.q.scale = &scale;
-        list[i] = assay_tfl_extra(x, n, name[i], &type, NULL);
+        list[i] = tfl_extra(x, n, name[i], &type, NULL);
     }
     if (!list || x->status)
         return;
@@ -339,7 +339,7 @@ static void add_intermediates(tfl_export *x, const assay_node *n, const lstm *l)
 }
 
 /* false: not a whole LSTM, or not its first node. */
-bool assay_tfl_export_lstm(tfl_export *x, const assay_node *n)
+bool tfl_export_lstm(tfl_export *x, const assay_node *n)
 {
     const assay_graph *g = x->g;
     lstm l = {.g = g, .hidden = -1, .cell = -1, .x = -1, .y = -1, .axis = -1};
@@ -349,28 +349,27 @@ bool assay_tfl_export_lstm(tfl_export *x, const assay_node *n)
     for (int k = 0; k < GATES; ++k)
         l.weights[k] = l.recurrent[k] = l.bias[k] = -1;
     if (n->op != ASSAY_OP_READ || !index_users(x, &l) || !match(&l, n) || !is_closed(&l) ||
-        !assay_tfl_starts_at_zero(&g->value[l.hidden]) ||
-        !assay_tfl_starts_at_zero(&g->value[l.cell]))
+        !tfl_starts_at_zero(&g->value[l.hidden]) || !tfl_starts_at_zero(&g->value[l.cell]))
         return false;
     for (int i = 0; i < N_INPUTS; ++i)
         in[i] = -1;
-    in[0] = assay_tfl_tensor(x, l.x);
+    in[0] = tfl_add_tensor(x, l.x);
     for (int k = 0; k < GATES; ++k) {
-        in[1 + k] = assay_tfl_tensor(x, l.weights[k]);
-        in[5 + k] = assay_tfl_tensor(x, l.recurrent[k]);
-        in[12 + k] = assay_tfl_tensor(x, l.bias[k]);
+        in[1 + k] = tfl_add_tensor(x, l.weights[k]);
+        in[5 + k] = tfl_add_tensor(x, l.recurrent[k]);
+        in[12 + k] = tfl_add_tensor(x, l.bias[k]);
     }
-    in[18] = assay_tfl_tensor(x, l.hidden);
-    in[19] = assay_tfl_tensor(x, l.cell);
-    y = assay_tfl_tensor(x, l.y);
+    in[18] = tfl_add_tensor(x, l.hidden);
+    in[19] = tfl_add_tensor(x, l.cell);
+    y = tfl_add_tensor(x, l.y);
     if (x->status || in[18] < 0 || in[19] < 0)
         return true;
     x->tensor[in[18]].is_variable = x->tensor[in[19]].is_variable = true;
     t = &g->value[l.x].type;
-    assay_tfl_operator(x, BUILTIN_UNIDIRECTIONAL_SEQUENCE_LSTM, in, N_INPUTS, &y, 1);
-    assay_tfl_option(x, LSTM_ACTIVATION, 1, ACTIVATION_TANH);
-    assay_tfl_option_float(x, LSTM_CELL_CLIP, clip_of(&l));
-    assay_tfl_option(x, LSTM_TIME_MAJOR, 1, l.axis < 0 ? t->dim[1] != 1 : l.axis == 0);
+    tfl_add_operator(x, BUILTIN_UNIDIRECTIONAL_SEQUENCE_LSTM, in, N_INPUTS, &y, 1);
+    tfl_option(x, LSTM_ACTIVATION, 1, ACTIVATION_TANH);
+    tfl_option_float(x, LSTM_CELL_CLIP, clip_of(&l));
+    tfl_option(x, LSTM_TIME_MAJOR, 1, l.axis < 0 ? t->dim[1] != 1 : l.axis == 0);
     if (assay_is_quantized(t))
         add_intermediates(x, n, &l);
     for (int i = 0; i < g->n_nodes; ++i)

@@ -124,10 +124,10 @@ static bool one_kind(const tfl_export *x, const assay_node *n)
 /* TFLite's alpha is per element of the window, ours for the whole. */
 static void lrn_options(tfl_export *x, const assay_attr_lrn *a)
 {
-    assay_tfl_option(x, LRN_RADIUS, 4, (int32_t)(a->size / 2));
-    assay_tfl_option_float(x, LRN_BIAS, a->bias);
-    assay_tfl_option_float(x, LRN_ALPHA, a->alpha / (float)a->size);
-    assay_tfl_option_float(x, LRN_BETA, a->beta);
+    tfl_option(x, LRN_RADIUS, 4, (int32_t)(a->size / 2));
+    tfl_option_float(x, LRN_BIAS, a->bias);
+    tfl_option_float(x, LRN_ALPHA, a->alpha / (float)a->size);
+    tfl_option_float(x, LRN_BETA, a->beta);
 }
 
 static int raw_of_cast(int to)
@@ -148,30 +148,30 @@ static void options(tfl_export *x, const assay_node *n, int fused)
     switch (n->op) {
     case ASSAY_OP_ADD:
     case ASSAY_OP_SUB:
-        assay_tfl_option(x, SLOT_POT_SCALE, 1, 0);
-        assay_tfl_option(x, 0, 1, fused);
+        tfl_option(x, SLOT_POT_SCALE, 1, 0);
+        tfl_option(x, 0, 1, fused);
         break;
     case ASSAY_OP_MUL:
     case ASSAY_OP_DIV:
     case ASSAY_OP_L2_NORM:
-        assay_tfl_option(x, 0, 1, fused);
+        tfl_option(x, 0, 1, fused);
         break;
     case ASSAY_OP_LEAKY_RELU:
-        assay_tfl_option_float(x, 0, n->attr.alpha.alpha);
+        tfl_option_float(x, 0, n->attr.alpha.alpha);
         break;
     case ASSAY_OP_GELU:
-        assay_tfl_option(x, 0, 1, n->attr.gelu.approximate == ASSAY_GELU_TANH);
+        tfl_option(x, 0, 1, n->attr.gelu.approximate == ASSAY_GELU_TANH);
         break;
     case ASSAY_OP_SOFTMAX:
-        assay_tfl_option_float(x, 0, n->attr.softmax.beta);
+        tfl_option_float(x, 0, n->attr.softmax.beta);
         break;
     case ASSAY_OP_LRN:
         lrn_options(x, &n->attr.lrn);
         break;
     case ASSAY_OP_CAST:
         if (assay_is_narrowing(n))
-            assay_tfl_refuse(x, n, "rounding to float16 or bfloat16");
-        assay_tfl_option(x, 1, 1, raw_of_cast(n->attr.cast.to));
+            tfl_refuse(x, n, "rounding to float16 or bfloat16");
+        tfl_option(x, 1, 1, raw_of_cast(n->attr.cast.to));
         break;
     default:
         break;
@@ -190,34 +190,34 @@ static int alike(tfl_export *x, const assay_node *n, int i)
 {
     const assay_type *from = in_type(x, n, i);
     assay_type to = *from;
-    int in = assay_tfl_tensor(x, n->in[i]), y;
+    int in = tfl_add_tensor(x, n->in[i]), y;
 
     to.q = out_type(x, n)->q;
     if (!(assay_op_get(n->op)->traits & ASSAY_T_SELECTS) || !assay_is_quantized(from) ||
         assay_qparams_equal(&from->q, &to.q))
         return in;
-    y = assay_tfl_extra(x, n, i == 0 ? "first" : "second", &to, NULL);
-    assay_tfl_operator(x, BUILTIN_QUANTIZE, &in, 1, &y, 1);
+    y = tfl_extra(x, n, i == 0 ? "first" : "second", &to, NULL);
+    tfl_add_operator(x, BUILTIN_QUANTIZE, &in, 1, &y, 1);
     return y;
 }
 
 static void plain(tfl_export *x, const assay_node *n, int builtin)
 {
     const char *why = unsaid(x, n);
-    int *in = assay_tfl_room(x, (size_t)n->n_in * sizeof *in), y, fused;
+    int *in = tfl_room(x, (size_t)n->n_in * sizeof *in), y, fused;
 
     if (!in)
         return;
     if (why || !one_kind(x, n)) {
-        assay_tfl_refuse(x, n, "%s", why ? why : "operands of several kinds");
+        tfl_refuse(x, n, "%s", why ? why : "operands of several kinds");
         return;
     }
     for (int i = 0; i < n->n_in; ++i)
         in[i] = alike(x, n, i);
-    y = assay_tfl_begin(x, n, can_fuse(n->op), &fused);
-    assay_tfl_operator(x, builtin, in, n->n_in, &y, 1);
+    y = tfl_begin(x, n, can_fuse(n->op), &fused);
+    tfl_add_operator(x, builtin, in, n->n_in, &y, 1);
     options(x, n, fused);
-    assay_tfl_finish(x, n, y);
+    tfl_finish(x, n, y);
 }
 
 /* RELU6 and its like; other bounds as MAXIMUM and MINIMUM of codes with the same parameters. */
@@ -236,13 +236,13 @@ static void clip(tfl_export *x, const assay_node *n)
         return;
     }
     if (!assay_qparams_equal(&in_type(x, n, 0)->q, &out_type(x, n)->q)) {
-        assay_tfl_refuse(x, n, "bounds [%g, %g] between different parameters", (double)a->lo,
-                         (double)a->hi);
+        tfl_refuse(x, n, "bounds [%g, %g] between different parameters", (double)a->lo,
+                   (double)a->hi);
         return;
     }
     bounded.act_lo = fmaxf(n->act_lo, a->lo);
     bounded.act_hi = fminf(n->act_hi, a->hi);
-    assay_tfl_finish(x, &bounded, assay_tfl_tensor(x, n->in[0]));
+    tfl_finish(x, &bounded, tfl_add_tensor(x, n->in[0]));
 }
 
 static int reduction(assay_op op)
@@ -257,13 +257,13 @@ static int reduction(assay_op op)
 static void reduce(tfl_export *x, const assay_node *n)
 {
     const assay_list *axes = &n->attr.reduce.axes;
-    int y, fused, in[2] = {assay_tfl_tensor(x, n->in[0])};
+    int y, fused, in[2] = {tfl_add_tensor(x, n->in[0])};
 
-    in[1] = assay_tfl_numbers(x, n, "axes", axes->v, axes->n);
-    y = assay_tfl_begin(x, n, false, &fused);
-    assay_tfl_operator(x, reduction(n->op), in, 2, &y, 1);
-    assay_tfl_option(x, 0, 1, n->attr.reduce.keepdims);
-    assay_tfl_finish(x, n, y);
+    in[1] = tfl_numbers(x, n, "axes", axes->v, axes->n);
+    y = tfl_begin(x, n, false, &fused);
+    tfl_add_operator(x, reduction(n->op), in, 2, &y, 1);
+    tfl_option(x, 0, 1, n->attr.reduce.keepdims);
+    tfl_finish(x, n, y);
 }
 
 /* TFLite drops the axis; one that is kept comes back by a reshape. */
@@ -272,25 +272,24 @@ static void arg(tfl_export *x, const assay_node *n)
     const assay_attr_arg *a = &n->attr.arg;
     bool max = n->op == ASSAY_OP_ARG_MAX;
     assay_type dropped = *out_type(x, n);
-    int in[2] = {assay_tfl_tensor(x, n->in[0])}, y = assay_tfl_tensor(x, n->out[0]), to = y;
+    int in[2] = {tfl_add_tensor(x, n->in[0])}, y = tfl_add_tensor(x, n->out[0]), to = y;
 
     if (a->select_last) {
-        assay_tfl_refuse(x, n, "the last of equal elements");
+        tfl_refuse(x, n, "the last of equal elements");
         return;
     }
-    in[1] = assay_tfl_number(x, n, "axis", a->axis);
+    in[1] = tfl_number(x, n, "axis", a->axis);
     if (a->keepdims) {
         for (int i = (int)a->axis; i + 1 < dropped.rank; ++i)
             dropped.dim[i] = dropped.dim[i + 1];
         --dropped.rank;
-        to = assay_tfl_extra(x, n, "dropped", &dropped, NULL);
+        to = tfl_extra(x, n, "dropped", &dropped, NULL);
     }
-    assay_tfl_operator(x, max ? BUILTIN_ARG_MAX : BUILTIN_ARG_MIN, in, 2, &to, 1);
-    assay_tfl_option(x, 0, 1, a->index_bits == 32 ? TFL_INT32 : TFL_INT64);
+    tfl_add_operator(x, max ? BUILTIN_ARG_MAX : BUILTIN_ARG_MIN, in, 2, &to, 1);
+    tfl_option(x, 0, 1, a->index_bits == 32 ? TFL_INT32 : TFL_INT64);
     if (to != y) {
-        int shaped[2] = {
-            to, assay_tfl_numbers(x, n, "shape", out_type(x, n)->dim, out_type(x, n)->rank)};
-        assay_tfl_operator(x, BUILTIN_RESHAPE, shaped, 2, &y, 1);
+        int shaped[2] = {to, tfl_numbers(x, n, "shape", out_type(x, n)->dim, out_type(x, n)->rank)};
+        tfl_add_operator(x, BUILTIN_RESHAPE, shaped, 2, &y, 1);
     }
 }
 
@@ -300,28 +299,28 @@ static void topk(tfl_export *x, const assay_node *n)
     int in[2], out[2];
 
     if (!a->largest || a->axis != in_type(x, n, 0)->rank - 1 || a->index_bits != 32) {
-        assay_tfl_refuse(x, n, "the least, another axis than the last, or 64-bit indices");
+        tfl_refuse(x, n, "the least, another axis than the last, or 64-bit indices");
         return;
     }
-    in[0] = assay_tfl_tensor(x, n->in[0]);
-    in[1] = assay_tfl_number(x, n, "k", a->k);
-    out[0] = assay_tfl_tensor(x, n->out[0]);
-    out[1] = assay_tfl_tensor(x, n->out[1]);
-    assay_tfl_operator(x, BUILTIN_TOPK_V2, in, 2, out, 2);
+    in[0] = tfl_add_tensor(x, n->in[0]);
+    in[1] = tfl_number(x, n, "k", a->k);
+    out[0] = tfl_add_tensor(x, n->out[0]);
+    out[1] = tfl_add_tensor(x, n->out[1]);
+    tfl_add_operator(x, BUILTIN_TOPK_V2, in, 2, out, 2);
 }
 
 static void cumsum(tfl_export *x, const assay_node *n)
 {
     const assay_attr_cumsum *a = &n->attr.cumsum;
-    int in[2] = {assay_tfl_tensor(x, n->in[0]), assay_tfl_number(x, n, "axis", a->axis)};
-    int y = assay_tfl_tensor(x, n->out[0]);
+    int in[2] = {tfl_add_tensor(x, n->in[0]), tfl_number(x, n, "axis", a->axis)};
+    int y = tfl_add_tensor(x, n->out[0]);
 
-    assay_tfl_operator(x, BUILTIN_CUMSUM, in, 2, &y, 1);
-    assay_tfl_option(x, CUMSUM_EXCLUSIVE, 1, a->exclusive);
-    assay_tfl_option(x, CUMSUM_REVERSE, 1, a->reverse);
+    tfl_add_operator(x, BUILTIN_CUMSUM, in, 2, &y, 1);
+    tfl_option(x, CUMSUM_EXCLUSIVE, 1, a->exclusive);
+    tfl_option(x, CUMSUM_REVERSE, 1, a->reverse);
 }
 
-bool assay_tfl_export_math(tfl_export *x, const assay_node *n)
+bool tfl_export_math(tfl_export *x, const assay_node *n)
 {
     int builtin = plain_builtin(n->op);
 

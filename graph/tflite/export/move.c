@@ -17,49 +17,49 @@ static const assay_type *out_type(const tfl_export *x, const assay_node *n)
 /* An operator on input 0 and, unless negative, one or two constants. */
 static void moved(tfl_export *x, const assay_node *n, int builtin, int second, int third)
 {
-    int in[3] = {assay_tfl_tensor(x, n->in[0]), second, third}, y = assay_tfl_tensor(x, n->out[0]);
-    assay_tfl_operator(x, builtin, in, third >= 0 ? 3 : second >= 0 ? 2 : 1, &y, 1);
+    int in[3] = {tfl_add_tensor(x, n->in[0]), second, third}, y = tfl_add_tensor(x, n->out[0]);
+    tfl_add_operator(x, builtin, in, third >= 0 ? 3 : second >= 0 ? 2 : 1, &y, 1);
 }
 
 static int numbers(tfl_export *x, const assay_node *n, const char *what, const assay_list *list)
 {
-    return assay_tfl_numbers(x, n, what, list->v, list->n);
+    return tfl_numbers(x, n, what, list->v, list->n);
 }
 
 static int shape(tfl_export *x, const assay_node *n)
 {
-    return assay_tfl_numbers(x, n, "shape", out_type(x, n)->dim, out_type(x, n)->rank);
+    return tfl_numbers(x, n, "shape", out_type(x, n)->dim, out_type(x, n)->rank);
 }
 
 static void concat(tfl_export *x, const assay_node *n)
 {
-    int *in = assay_tfl_room(x, (size_t)n->n_in * sizeof *in), y = assay_tfl_tensor(x, n->out[0]);
+    int *in = tfl_room(x, (size_t)n->n_in * sizeof *in), y = tfl_add_tensor(x, n->out[0]);
 
     for (int i = 0; in && i < n->n_in; ++i)
-        in[i] = assay_tfl_tensor(x, n->in[i]);
+        in[i] = tfl_add_tensor(x, n->in[i]);
     if (!in)
         return;
-    assay_tfl_operator(x, BUILTIN_CONCATENATION, in, n->n_in, &y, 1);
-    assay_tfl_option(x, 0, 4, (int32_t)n->attr.axis.axis);
+    tfl_add_operator(x, BUILTIN_CONCATENATION, in, n->n_in, &y, 1);
+    tfl_option(x, 0, 4, (int32_t)n->attr.axis.axis);
 }
 
 static void split(tfl_export *x, const assay_node *n)
 {
-    int *out = assay_tfl_room(x, (size_t)n->n_out * sizeof *out);
-    int64_t *size = assay_tfl_room(x, (size_t)n->n_out * sizeof *size);
+    int *out = tfl_room(x, (size_t)n->n_out * sizeof *out);
+    int64_t *size = tfl_room(x, (size_t)n->n_out * sizeof *size);
     int in[3];
 
     if (!out || !size)
         return;
     for (int i = 0; i < n->n_out; ++i) {
-        out[i] = assay_tfl_tensor(x, n->out[i]);
+        out[i] = tfl_add_tensor(x, n->out[i]);
         size[i] = x->g->value[n->out[i]].type.dim[n->attr.split.axis];
     }
-    in[0] = assay_tfl_tensor(x, n->in[0]);
-    in[1] = assay_tfl_numbers(x, n, "sizes", size, n->n_out);
-    in[2] = assay_tfl_number(x, n, "axis", n->attr.split.axis);
-    assay_tfl_operator(x, BUILTIN_SPLIT_V, in, 3, out, n->n_out);
-    assay_tfl_option(x, 0, 4, n->n_out);
+    in[0] = tfl_add_tensor(x, n->in[0]);
+    in[1] = tfl_numbers(x, n, "sizes", size, n->n_out);
+    in[2] = tfl_number(x, n, "axis", n->attr.split.axis);
+    tfl_add_operator(x, BUILTIN_SPLIT_V, in, 3, out, n->n_out);
+    tfl_option(x, 0, 4, n->n_out);
 }
 
 /* An end in front of the first element is said by a mask. */
@@ -78,15 +78,15 @@ static void slice(tfl_export *x, const assay_node *n)
             end.v[i] = 0;
         }
     }
-    in[0] = assay_tfl_tensor(x, n->in[0]);
+    in[0] = tfl_add_tensor(x, n->in[0]);
     in[1] = numbers(x, n, "begin", &a->begin);
     in[2] = strided ? numbers(x, n, "end", &end) : numbers(x, n, "size", &a->size);
     in[3] = strided ? numbers(x, n, "strides", &a->step) : -1;
-    y = assay_tfl_tensor(x, n->out[0]);
-    assay_tfl_operator(x, strided ? BUILTIN_STRIDED_SLICE : BUILTIN_SLICE, in, strided ? 4 : 3, &y,
-                       1);
+    y = tfl_add_tensor(x, n->out[0]);
+    tfl_add_operator(x, strided ? BUILTIN_STRIDED_SLICE : BUILTIN_SLICE, in, strided ? 4 : 3, &y,
+                     1);
     if (strided)
-        assay_tfl_option(x, STRIDED_END_MASK, 4, mask);
+        tfl_option(x, STRIDED_END_MASK, 4, mask);
 }
 
 static int pads_of(tfl_export *x, const assay_node *n)
@@ -99,9 +99,9 @@ static int pads_of(tfl_export *x, const assay_node *n)
         pads[2 * i] = a->begin.v[i];
         pads[2 * i + 1] = a->end.v[i];
         if (a->begin.v[i] < 0 || a->end.v[i] < 0)
-            assay_tfl_refuse(x, n, "a negative pad");
+            tfl_refuse(x, n, "a negative pad");
     }
-    t = assay_tfl_numbers(x, n, "pads", pads, 2 * a->begin.n);
+    t = tfl_numbers(x, n, "pads", pads, 2 * a->begin.n);
     if (t >= 0) {
         x->tensor[t].type.rank = 2;
         x->tensor[t].type.dim[0] = a->begin.n;
@@ -116,7 +116,7 @@ static int pad_value(tfl_export *x, const assay_node *n)
     assay_type type = *out_type(x, n);
     float value = n->attr.pad.value;
     int64_t code = n->attr.pad.has_code ? n->attr.pad.code : (int64_t)value;
-    void *data = assay_tfl_room(x, sizeof(int64_t));
+    void *data = tfl_room(x, sizeof(int64_t));
 
     type.rank = 0;
     if (!data)
@@ -130,7 +130,7 @@ static int pad_value(tfl_export *x, const assay_node *n)
         memcpy(data, &value, sizeof value);
     else
         assay_elem_set(type.elem, data, 0, code);
-    return assay_tfl_extra(x, n, "pad_value", &type, data);
+    return tfl_extra(x, n, "pad_value", &type, data);
 }
 
 static void pad(tfl_export *x, const assay_node *n)
@@ -145,10 +145,10 @@ static void pad(tfl_export *x, const assay_node *n)
     case ASSAY_PAD_REFLECT:
     case ASSAY_PAD_SYMMETRIC:
         moved(x, n, BUILTIN_MIRROR_PAD, pads_of(x, n), -1);
-        assay_tfl_option(x, 0, 1, n->attr.pad.mode == ASSAY_PAD_SYMMETRIC);
+        tfl_option(x, 0, 1, n->attr.pad.mode == ASSAY_PAD_SYMMETRIC);
         break;
     default:
-        assay_tfl_refuse(x, n, "padding by the edge, or around");
+        tfl_refuse(x, n, "padding by the edge, or around");
     }
 }
 
@@ -159,11 +159,11 @@ static void block(tfl_export *x, const assay_node *n)
 
     if (a->layout != ASSAY_LAYOUT_NHWC || in_type(x, n, 0)->rank != 4 ||
         a->order != ASSAY_D2S_DCR) {
-        assay_tfl_refuse(x, n, "columns in front of rows, or channels that are not last");
+        tfl_refuse(x, n, "columns in front of rows, or channels that are not last");
         return;
     }
     moved(x, n, deep ? BUILTIN_DEPTH_TO_SPACE : BUILTIN_SPACE_TO_DEPTH, -1, -1);
-    assay_tfl_option(x, 0, 4, (int32_t)a->block);
+    tfl_option(x, 0, 4, (int32_t)a->block);
 }
 
 /* Scales that a network gives beside extents: TFLite divides the extents, which is the same where
@@ -203,16 +203,16 @@ static void resize(tfl_export *x, const assay_node *n)
         from->dim[0] != to->dim[0] || from->dim[3] != to->dim[3] ||
         !assay_qparams_equal(&from->q, &to->q) || !rounds || !scales_follow(x, n) ||
         !(corners || half || a->coordinate == ASSAY_COORD_ASYMMETRIC)) {
-        assay_tfl_refuse(x, n, "TFLite has no resize with these coordinates and roundings");
+        tfl_refuse(x, n, "TFLite has no resize with these coordinates and roundings");
         return;
     }
     moved(x, n, linear ? BUILTIN_RESIZE_BILINEAR : BUILTIN_RESIZE_NEAREST_NEIGHBOR,
-          assay_tfl_numbers(x, n, "size", &to->dim[1], 2), -1);
-    assay_tfl_option(x, linear ? BILINEAR_ALIGN : NEAREST_ALIGN, 1, corners);
-    assay_tfl_option(x, linear ? BILINEAR_HALF_PIXEL : NEAREST_HALF_PIXEL, 1, half);
+          tfl_numbers(x, n, "size", &to->dim[1], 2), -1);
+    tfl_option(x, linear ? BILINEAR_ALIGN : NEAREST_ALIGN, 1, corners);
+    tfl_option(x, linear ? BILINEAR_HALF_PIXEL : NEAREST_HALF_PIXEL, 1, half);
 }
 
-bool assay_tfl_export_move(tfl_export *x, const assay_node *n)
+bool tfl_export_move(tfl_export *x, const assay_node *n)
 {
     switch (n->op) {
     case ASSAY_OP_RESHAPE:
@@ -232,12 +232,12 @@ bool assay_tfl_export_move(tfl_export *x, const assay_node *n)
         moved(x, n, BUILTIN_REVERSE_V2, numbers(x, n, "axes", &n->attr.axes.axes), -1);
         return true;
     case ASSAY_OP_GATHER:
-        moved(x, n, BUILTIN_GATHER, assay_tfl_tensor(x, n->in[1]), -1);
-        assay_tfl_option(x, GATHER_AXIS, 4, (int32_t)n->attr.gather.axis);
-        assay_tfl_option(x, GATHER_BATCH_DIMS, 4, (int32_t)n->attr.gather.batch_dims);
+        moved(x, n, BUILTIN_GATHER, tfl_add_tensor(x, n->in[1]), -1);
+        tfl_option(x, GATHER_AXIS, 4, (int32_t)n->attr.gather.axis);
+        tfl_option(x, GATHER_BATCH_DIMS, 4, (int32_t)n->attr.gather.batch_dims);
         return true;
     case ASSAY_OP_GATHER_ND:
-        moved(x, n, BUILTIN_GATHER_ND, assay_tfl_tensor(x, n->in[1]), -1);
+        moved(x, n, BUILTIN_GATHER_ND, tfl_add_tensor(x, n->in[1]), -1);
         return true;
     case ASSAY_OP_CONCAT:
         concat(x, n);

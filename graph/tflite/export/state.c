@@ -6,7 +6,7 @@
 
 enum { OPTION_SHARED_NAME = 1 };
 
-bool assay_tfl_starts_at_zero(const assay_value *v)
+bool tfl_starts_at_zero(const assay_value *v)
 {
     const unsigned char *at = v->data;
     size_t bytes = assay_type_bytes(&v->type);
@@ -29,12 +29,12 @@ static int handle(tfl_export *x, const assay_node *n)
 
     if (t >= 0)
         return t;
-    t = x->tensor_of[n->in[0]] = assay_tfl_extra(x, n, "handle", &scalar, NULL);
+    t = x->tensor_of[n->in[0]] = tfl_extra(x, n, "handle", &scalar, NULL);
     if (t < 0)
         return t;
     x->tensor[t].raw = TFL_RESOURCE;
-    assay_tfl_operator(x, BUILTIN_VAR_HANDLE, NULL, 0, &t, 1);
-    assay_tfl_option(x, OPTION_SHARED_NAME, FLAT_OFFSET, 0);
+    tfl_add_operator(x, BUILTIN_VAR_HANDLE, NULL, 0, &t, 1);
+    tfl_option(x, OPTION_SHARED_NAME, FLAT_OFFSET, 0);
     if (!x->status)
         x->op[x->n_ops - 1].text = v->name;
     return t;
@@ -60,15 +60,15 @@ static assay_status add_initial(assay_graph *g, const assay_value *v, assay_erro
     return assay_graph_add_node(g, ASSAY_OP_ASSIGN, NULL, in, 2, &y, 1, NULL, NULL, err);
 }
 
-assay_status assay_tfl_initial_graph(const tfl_export *part, int n_parts, assay_graph **out,
-                                     assay_error *err)
+assay_status tfl_initial_graph(const tfl_export *part, int n_parts, assay_graph **out,
+                               assay_error *err)
 {
     assay_status s = assay_graph_new("initial", out, err);
 
     for (int k = 0; k < n_parts && !s; ++k)
         for (int i = 0; i < part[k].g->n_values && !s; ++i) {
             const assay_value *v = &part[k].g->value[i];
-            if (v->is_variable && !assay_tfl_starts_at_zero(v) &&
+            if (v->is_variable && !tfl_starts_at_zero(v) &&
                 assay_graph_find_value(*out, v->name) < 0)
                 s = add_initial(*out, v, err);
         }
@@ -82,38 +82,38 @@ assay_status assay_tfl_initial_graph(const tfl_export *part, int n_parts, assay_
 /* Bodies are subgraphs of the model. */
 static void flow(tfl_export *x, const assay_node *n)
 {
-    int *in = assay_tfl_room(x, (size_t)n->n_in * sizeof *in + 1);
-    int *out = assay_tfl_room(x, (size_t)n->n_out * sizeof *out + 1);
+    int *in = tfl_room(x, (size_t)n->n_in * sizeof *in + 1);
+    int *out = tfl_room(x, (size_t)n->n_out * sizeof *out + 1);
     bool branch = n->op == ASSAY_OP_IF;
     int64_t first = branch ? n->attr.branch.on_true : n->attr.loop.condition;
     int64_t second = branch ? n->attr.branch.on_false : n->attr.loop.body;
 
     for (int i = 0; in && i < n->n_in; ++i)
-        in[i] = assay_tfl_tensor(x, n->in[i]);
+        in[i] = tfl_add_tensor(x, n->in[i]);
     for (int i = 0; out && i < n->n_out; ++i)
-        out[i] = assay_tfl_tensor(x, n->out[i]);
+        out[i] = tfl_add_tensor(x, n->out[i]);
     if (!in || !out)
         return;
-    assay_tfl_operator(x, branch ? BUILTIN_IF : BUILTIN_WHILE, in, n->n_in, out, n->n_out);
-    assay_tfl_option(x, 0, 4, x->body[first]);
-    assay_tfl_option(x, 1, 4, x->body[second]);
+    tfl_add_operator(x, branch ? BUILTIN_IF : BUILTIN_WHILE, in, n->n_in, out, n->n_out);
+    tfl_option(x, 0, 4, x->body[first]);
+    tfl_option(x, 1, 4, x->body[second]);
 }
 
 /* What was assigned is the result too: its users take the assigned value itself. */
-bool assay_tfl_export_state(tfl_export *x, const assay_node *n)
+bool tfl_export_state(tfl_export *x, const assay_node *n)
 {
     int in[2], y;
 
     switch (n->op) {
     case ASSAY_OP_READ:
         in[0] = handle(x, n);
-        y = assay_tfl_tensor(x, n->out[0]);
-        assay_tfl_operator(x, BUILTIN_READ_VARIABLE, in, 1, &y, 1);
+        y = tfl_add_tensor(x, n->out[0]);
+        tfl_add_operator(x, BUILTIN_READ_VARIABLE, in, 1, &y, 1);
         return true;
     case ASSAY_OP_ASSIGN:
         in[0] = handle(x, n);
-        in[1] = assay_tfl_tensor(x, n->in[1]);
-        assay_tfl_operator(x, BUILTIN_ASSIGN_VARIABLE, in, 2, NULL, 0);
+        in[1] = tfl_add_tensor(x, n->in[1]);
+        tfl_add_operator(x, BUILTIN_ASSIGN_VARIABLE, in, 2, NULL, 0);
         x->tensor_of[n->out[0]] = in[1];
         return true;
     case ASSAY_OP_IF:

@@ -85,7 +85,7 @@ static bool is_svdf(const assay_graph *g, const assay_node *feature, svdf *v)
 }
 
 /* false: not a whole SVDF, or not one of its nodes. */
-bool assay_tfl_export_svdf(tfl_export *x, const assay_node *n)
+bool tfl_export_svdf(tfl_export *x, const assay_node *n)
 {
     const assay_graph *g = x->g;
     const assay_value *w;
@@ -103,17 +103,17 @@ bool assay_tfl_export_svdf(tfl_export *x, const assay_node *n)
     type.rank = 2;
     type.dim[0] = g->value[n->out[0]].type.dim[1];
     type.dim[1] = w->type.dim[0] * w->type.dim[3] / type.dim[0];
-    in[0] = assay_tfl_tensor(x, n->in[0]);
-    in[1] = assay_tfl_tensor(x, n->in[1]);
-    in[2] = assay_tfl_tensor_as(x, v.time->in[1], &type, w->data);
-    in[3] = v.time->n_in > 2 ? assay_tfl_tensor(x, v.time->in[2]) : -1;
-    in[4] = assay_tfl_tensor(x, v.assign->in[0]);
-    y = assay_tfl_tensor(x, v.y->out[0]);
+    in[0] = tfl_add_tensor(x, n->in[0]);
+    in[1] = tfl_add_tensor(x, n->in[1]);
+    in[2] = tfl_tensor_as(x, v.time->in[1], &type, w->data);
+    in[3] = v.time->n_in > 2 ? tfl_add_tensor(x, v.time->in[2]) : -1;
+    in[4] = tfl_add_tensor(x, v.assign->in[0]);
+    y = tfl_add_tensor(x, v.y->out[0]);
     if (x->status || in[4] < 0)
         return true;
     x->tensor[in[4]].is_variable = true;
-    assay_tfl_operator(x, BUILTIN_SVDF, in, 5, &y, 1);
-    assay_tfl_option(x, 0, 4, (int32_t)(type.dim[0] / w->type.dim[0]));
+    tfl_add_operator(x, BUILTIN_SVDF, in, 5, &y, 1);
+    tfl_option(x, 0, 4, (int32_t)(type.dim[0] / w->type.dim[0]));
     memcpy(all,
            ((const assay_node *[]){v.feature, v.newest, v.read, v.memory, v.kept, v.joined, v.after,
                                    v.assign, v.cells, v.time, v.y}),

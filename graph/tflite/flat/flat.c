@@ -21,7 +21,7 @@ static bool inside(flat_file *f, size_t at, size_t size, const char *what)
     return false;
 }
 
-assay_status assay_flat_status(const flat_file *f, assay_error *err)
+assay_status tfl_flat_status(const flat_file *f, assay_error *err)
 {
     if (!f->fault)
         return ASSAY_OK;
@@ -29,19 +29,19 @@ assay_status assay_flat_status(const flat_file *f, assay_error *err)
                       f->size, f->fault);
 }
 
-uint16_t assay_flat_load16(const unsigned char *p)
+uint16_t tfl_flat_load16(const unsigned char *p)
 {
     return (uint16_t)(p[0] | p[1] << 8);
 }
 
-uint32_t assay_flat_load32(const unsigned char *p)
+uint32_t tfl_flat_load32(const unsigned char *p)
 {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-uint64_t assay_flat_load64(const unsigned char *p)
+uint64_t tfl_flat_load64(const unsigned char *p)
 {
-    return (uint64_t)assay_flat_load32(p) | (uint64_t)assay_flat_load32(p + 4) << 32;
+    return (uint64_t)tfl_flat_load32(p) | (uint64_t)tfl_flat_load32(p + 4) << 32;
 }
 
 /* The table at byte `at`: it starts with the signed distance back to its vtable, which starts with
@@ -54,14 +54,14 @@ static flat_table table_at(flat_file *f, size_t at)
 
     if (!inside(f, at, 4, "a table lies outside the file"))
         return absent;
-    vtable = (int64_t)at - (int32_t)assay_flat_load32(f->bytes + at);
+    vtable = (int64_t)at - (int32_t)tfl_flat_load32(f->bytes + at);
     if (vtable < 0 || (uint64_t)vtable > f->size || f->size - (size_t)vtable < 4) {
         fault(f, at, "a table's vtable lies outside the file");
         return absent;
     }
     t.vtable = (size_t)vtable;
-    t.vtable_size = assay_flat_load16(f->bytes + t.vtable);
-    t.table_size = assay_flat_load16(f->bytes + t.vtable + 2);
+    t.vtable_size = tfl_flat_load16(f->bytes + t.vtable);
+    t.table_size = tfl_flat_load16(f->bytes + t.vtable + 2);
     if (t.vtable_size < 4 || t.vtable_size % 2 != 0 || t.table_size < 4) {
         fault(f, t.vtable, "a vtable's sizes make no sense");
         return absent;
@@ -78,7 +78,7 @@ static size_t follow(flat_file *f, size_t at)
     uint32_t distance;
     if (!inside(f, at, 4, "an offset lies outside the file"))
         return 0;
-    distance = assay_flat_load32(f->bytes + at);
+    distance = tfl_flat_load32(f->bytes + at);
     if (distance == 0 || distance > f->size - at) {
         fault(f, at, "an offset points outside the file");
         return 0;
@@ -86,13 +86,13 @@ static size_t follow(flat_file *f, size_t at)
     return at + distance;
 }
 
-flat_table assay_flat_root(flat_file *f)
+flat_table tfl_flat_root(flat_file *f)
 {
     size_t at = follow(f, 0);
     return at ? table_at(f, at) : (flat_table){.file = f};
 }
 
-bool assay_flat_present(flat_table t)
+bool tfl_flat_present(flat_table t)
 {
     return t.at != 0;
 }
@@ -103,7 +103,7 @@ static size_t field(flat_table t, int slot, size_t size)
     unsigned entry = 4 + 2 * (unsigned)slot, offset;
     if (t.at == 0 || t.file->fault || entry + 2 > t.vtable_size)
         return 0;
-    offset = assay_flat_load16(t.file->bytes + t.vtable + entry);
+    offset = tfl_flat_load16(t.file->bytes + t.vtable + entry);
     if (offset == 0)
         return 0;
     if (offset < 4 || offset + size > t.table_size) {
@@ -113,37 +113,37 @@ static size_t field(flat_table t, int slot, size_t size)
     return t.at + offset;
 }
 
-bool assay_flat_has(flat_table t, int slot)
+bool tfl_flat_has(flat_table t, int slot)
 {
     return field(t, slot, 1) != 0;
 }
 
-int8_t assay_flat_i8(flat_table t, int slot, int8_t otherwise)
+int8_t tfl_flat_i8(flat_table t, int slot, int8_t otherwise)
 {
     size_t at = field(t, slot, 1);
     return at ? (int8_t)t.file->bytes[at] : otherwise;
 }
 
-bool assay_flat_bool(flat_table t, int slot)
+bool tfl_flat_bool(flat_table t, int slot)
 {
-    return assay_flat_i8(t, slot, 0) != 0;
+    return tfl_flat_i8(t, slot, 0) != 0;
 }
 
-uint32_t assay_flat_u32(flat_table t, int slot, uint32_t otherwise)
+uint32_t tfl_flat_u32(flat_table t, int slot, uint32_t otherwise)
 {
     size_t at = field(t, slot, 4);
-    return at ? assay_flat_load32(t.file->bytes + at) : otherwise;
+    return at ? tfl_flat_load32(t.file->bytes + at) : otherwise;
 }
 
-int32_t assay_flat_i32(flat_table t, int slot, int32_t otherwise)
+int32_t tfl_flat_i32(flat_table t, int slot, int32_t otherwise)
 {
-    return (int32_t)assay_flat_u32(t, slot, (uint32_t)otherwise);
+    return (int32_t)tfl_flat_u32(t, slot, (uint32_t)otherwise);
 }
 
-uint64_t assay_flat_u64(flat_table t, int slot, uint64_t otherwise)
+uint64_t tfl_flat_u64(flat_table t, int slot, uint64_t otherwise)
 {
     size_t at = field(t, slot, 8);
-    return at ? assay_flat_load64(t.file->bytes + at) : otherwise;
+    return at ? tfl_flat_load64(t.file->bytes + at) : otherwise;
 }
 
 static float as_float(uint32_t bits)
@@ -153,20 +153,20 @@ static float as_float(uint32_t bits)
     return x;
 }
 
-float assay_flat_f32(flat_table t, int slot, float otherwise)
+float tfl_flat_f32(flat_table t, int slot, float otherwise)
 {
     size_t at = field(t, slot, 4);
-    return at ? as_float(assay_flat_load32(t.file->bytes + at)) : otherwise;
+    return at ? as_float(tfl_flat_load32(t.file->bytes + at)) : otherwise;
 }
 
-flat_table assay_flat_child(flat_table t, int slot)
+flat_table tfl_flat_child(flat_table t, int slot)
 {
     size_t at = field(t, slot, 4);
     at = at ? follow(t.file, at) : 0;
     return at ? table_at(t.file, at) : (flat_table){.file = t.file};
 }
 
-flat_vector assay_flat_list(flat_table t, int slot, size_t size)
+flat_vector tfl_flat_list(flat_table t, int slot, size_t size)
 {
     flat_vector v = {.file = t.file};
     size_t at = field(t, slot, 4);
@@ -175,7 +175,7 @@ flat_vector assay_flat_list(flat_table t, int slot, size_t size)
     at = at ? follow(t.file, at) : 0;
     if (at == 0 || !inside(t.file, at, 4, "a vector lies outside the file"))
         return v;
-    count = assay_flat_load32(t.file->bytes + at);
+    count = tfl_flat_load32(t.file->bytes + at);
     if (count > (t.file->size - at - 4) / size) {
         fault(t.file, at, "a vector has more elements than the file can hold");
         return v;
@@ -185,9 +185,9 @@ flat_vector assay_flat_list(flat_table t, int slot, size_t size)
     return v;
 }
 
-const char *assay_flat_text(flat_table t, int slot, size_t *length)
+const char *tfl_flat_text(flat_table t, int slot, size_t *length)
 {
-    flat_vector v = assay_flat_list(t, slot, 1);
+    flat_vector v = tfl_flat_list(t, slot, 1);
     *length = v.count;
     return v.at ? (const char *)t.file->bytes + v.at : NULL;
 }
@@ -202,39 +202,39 @@ static size_t element(flat_vector v, uint32_t i, size_t size)
     return v.file->fault ? 0 : v.at + i * size;
 }
 
-flat_table assay_flat_list_table(flat_vector v, uint32_t i)
+flat_table tfl_flat_list_table(flat_vector v, uint32_t i)
 {
     size_t at = element(v, i, 4);
     at = at ? follow(v.file, at) : 0;
     return at ? table_at(v.file, at) : (flat_table){.file = v.file};
 }
 
-uint8_t assay_flat_list_u8(flat_vector v, uint32_t i)
+uint8_t tfl_flat_list_u8(flat_vector v, uint32_t i)
 {
     size_t at = element(v, i, 1);
     return at ? v.file->bytes[at] : 0;
 }
 
-uint16_t assay_flat_list_u16(flat_vector v, uint32_t i)
+uint16_t tfl_flat_list_u16(flat_vector v, uint32_t i)
 {
     size_t at = element(v, i, 2);
-    return at ? assay_flat_load16(v.file->bytes + at) : 0;
+    return at ? tfl_flat_load16(v.file->bytes + at) : 0;
 }
 
-int32_t assay_flat_list_i32(flat_vector v, uint32_t i)
+int32_t tfl_flat_list_i32(flat_vector v, uint32_t i)
 {
     size_t at = element(v, i, 4);
-    return at ? (int32_t)assay_flat_load32(v.file->bytes + at) : 0;
+    return at ? (int32_t)tfl_flat_load32(v.file->bytes + at) : 0;
 }
 
-int64_t assay_flat_list_i64(flat_vector v, uint32_t i)
+int64_t tfl_flat_list_i64(flat_vector v, uint32_t i)
 {
     size_t at = element(v, i, 8);
-    return at ? (int64_t)assay_flat_load64(v.file->bytes + at) : 0;
+    return at ? (int64_t)tfl_flat_load64(v.file->bytes + at) : 0;
 }
 
-float assay_flat_list_f32(flat_vector v, uint32_t i)
+float tfl_flat_list_f32(flat_vector v, uint32_t i)
 {
     size_t at = element(v, i, 4);
-    return at ? as_float(assay_flat_load32(v.file->bytes + at)) : 0;
+    return at ? as_float(tfl_flat_load32(v.file->bytes + at)) : 0;
 }

@@ -4,7 +4,7 @@
  * Format: https://flatbuffers.dev/internals (tables, vtables, vectors, strings; little-endian).
  *
  * The first fault is kept in the file's record with its byte offset; from then on every read gives
- * its default, an absent table or an empty vector, so that callers check once (assay_flat_status)
+ * its default, an absent table or an empty vector, so that callers check once (tfl_flat_status)
  * after a batch of reads and before they act on them. */
 #ifndef ASSAY_GRAPH_TFLITE_FLAT_H
 #define ASSAY_GRAPH_TFLITE_FLAT_H
@@ -37,35 +37,35 @@ typedef struct flat_vector {
 } flat_vector;
 
 /* ASSAY_ERR_INPUT with the file's first fault, if there was one. */
-assay_status assay_flat_status(const flat_file *f, assay_error *err);
+assay_status tfl_flat_status(const flat_file *f, assay_error *err);
 
 /* Little-endian loads from anywhere. */
-uint16_t assay_flat_load16(const unsigned char *p);
-uint32_t assay_flat_load32(const unsigned char *p);
-uint64_t assay_flat_load64(const unsigned char *p);
+uint16_t tfl_flat_load16(const unsigned char *p);
+uint32_t tfl_flat_load32(const unsigned char *p);
+uint64_t tfl_flat_load64(const unsigned char *p);
 
-flat_table assay_flat_root(flat_file *f);
-bool assay_flat_present(flat_table t);
+flat_table tfl_flat_root(flat_file *f);
+bool tfl_flat_present(flat_table t);
 /* Is the field stored (not left to its default)? Slots count from 0 in schema order. */
-bool assay_flat_has(flat_table t, int slot);
-int8_t assay_flat_i8(flat_table t, int slot, int8_t otherwise);
-int32_t assay_flat_i32(flat_table t, int slot, int32_t otherwise);
-uint32_t assay_flat_u32(flat_table t, int slot, uint32_t otherwise);
-uint64_t assay_flat_u64(flat_table t, int slot, uint64_t otherwise);
-float assay_flat_f32(flat_table t, int slot, float otherwise);
-bool assay_flat_bool(flat_table t, int slot);
-flat_table assay_flat_child(flat_table t, int slot);
+bool tfl_flat_has(flat_table t, int slot);
+int8_t tfl_flat_i8(flat_table t, int slot, int8_t otherwise);
+int32_t tfl_flat_i32(flat_table t, int slot, int32_t otherwise);
+uint32_t tfl_flat_u32(flat_table t, int slot, uint32_t otherwise);
+uint64_t tfl_flat_u64(flat_table t, int slot, uint64_t otherwise);
+float tfl_flat_f32(flat_table t, int slot, float otherwise);
+bool tfl_flat_bool(flat_table t, int slot);
+flat_table tfl_flat_child(flat_table t, int slot);
 /* `size` is that of an element in bytes. */
-flat_vector assay_flat_list(flat_table t, int slot, size_t size);
+flat_vector tfl_flat_list(flat_table t, int slot, size_t size);
 /* Bytes of a string, not NUL-terminated; NULL when absent. */
-const char *assay_flat_text(flat_table t, int slot, size_t *length);
+const char *tfl_flat_text(flat_table t, int slot, size_t *length);
 
 /* Elements; an index outside the vector is a fault. */
-flat_table assay_flat_list_table(flat_vector v, uint32_t i);
-uint8_t assay_flat_list_u8(flat_vector v, uint32_t i);
-uint16_t assay_flat_list_u16(flat_vector v, uint32_t i);
-int32_t assay_flat_list_i32(flat_vector v, uint32_t i);
-int64_t assay_flat_list_i64(flat_vector v, uint32_t i);
-float assay_flat_list_f32(flat_vector v, uint32_t i);
+flat_table tfl_flat_list_table(flat_vector v, uint32_t i);
+uint8_t tfl_flat_list_u8(flat_vector v, uint32_t i);
+uint16_t tfl_flat_list_u16(flat_vector v, uint32_t i);
+int32_t tfl_flat_list_i32(flat_vector v, uint32_t i);
+int64_t tfl_flat_list_i64(flat_vector v, uint32_t i);
+float tfl_flat_list_f32(flat_vector v, uint32_t i);
 
 #endif

@@ -25,7 +25,7 @@ static void point(flat_writer *w, size_t at, size_t target)
         w->bytes.text[at + i] = (char)((target - at) >> (8 * i));
 }
 
-void assay_flat_begin(flat_writer *w, const char *identifier)
+void tfl_flat_begin(flat_writer *w, const char *identifier)
 {
     *w = (flat_writer){0};
     put(w, 0, 4);
@@ -33,7 +33,7 @@ void assay_flat_begin(flat_writer *w, const char *identifier)
 }
 
 /* The vtable stands in front of its table; wide fields come first, so that all are aligned. */
-size_t assay_flat_write_table(flat_writer *w, const flat_field *field, int n)
+size_t tfl_flat_write_table(flat_writer *w, const flat_field *field, int n)
 {
     static const size_t width[] = {4, 2, 1};
     uint16_t at[FLAT_MAX_FIELDS] = {0}, slots = 0, size = 4;
@@ -99,26 +99,26 @@ static size_t put_elements(flat_writer *w, size_t length, const void *element, s
     return vector;
 }
 
-size_t assay_flat_write_vector(flat_writer *w, const void *element, size_t count, size_t size,
-                               size_t align)
+size_t tfl_flat_write_vector(flat_writer *w, const void *element, size_t count, size_t size,
+                             size_t align)
 {
     return put_elements(w, count, element, count, size, align);
 }
 
-size_t assay_flat_write_bytes(flat_writer *w, const void *element, size_t count, size_t size,
-                              size_t align)
+size_t tfl_flat_write_bytes(flat_writer *w, const void *element, size_t count, size_t size,
+                            size_t align)
 {
     return put_elements(w, count * size, element, count, size, align);
 }
 
-size_t assay_flat_write_string(flat_writer *w, const char *text)
+size_t tfl_flat_write_string(flat_writer *w, const char *text)
 {
-    size_t at = assay_flat_write_vector(w, text, strlen(text), 1, 4);
+    size_t at = tfl_flat_write_vector(w, text, strlen(text), 1, 4);
     put(w, 0, 1);
     return at;
 }
 
-size_t assay_flat_write_offsets(flat_writer *w, size_t count)
+size_t tfl_flat_write_offsets(flat_writer *w, size_t count)
 {
     size_t vector;
 
@@ -130,12 +130,12 @@ size_t assay_flat_write_offsets(flat_writer *w, size_t count)
     return vector;
 }
 
-void assay_flat_refer_root(flat_writer *w, size_t target)
+void tfl_flat_refer_root(flat_writer *w, size_t target)
 {
     point(w, 0, target);
 }
 
-void assay_flat_refer(flat_writer *w, size_t table, int slot, size_t target)
+void tfl_flat_refer(flat_writer *w, size_t table, int slot, size_t target)
 {
     const unsigned char *vtable;
 
@@ -146,12 +146,12 @@ void assay_flat_refer(flat_writer *w, size_t table, int slot, size_t target)
     point(w, table + (vtable[4 + 2 * slot] | (size_t)vtable[5 + 2 * slot] << 8), target);
 }
 
-void assay_flat_refer_element(flat_writer *w, size_t vector, size_t i, size_t target)
+void tfl_flat_refer_element(flat_writer *w, size_t vector, size_t i, size_t target)
 {
     point(w, vector + 4 + 4 * i, target);
 }
 
-assay_status assay_flat_write_status(const flat_writer *w, assay_error *err)
+assay_status tfl_flat_write_status(const flat_writer *w, assay_error *err)
 {
     assay_status s = assay_buf_status(&w->bytes, err);
     if (!s && w->bytes.length > INT32_MAX)

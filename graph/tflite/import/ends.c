@@ -9,43 +9,43 @@
 /* The name that the model's signature gives to input tensor `tensor`, or NULL. */
 static const char *signature_name(tfl_import *m, flat_table model, int tensor)
 {
-    flat_vector signatures = assay_flat_list(model, MODEL_SIGNATURE_DEFS, 4), inputs;
+    flat_vector signatures = tfl_flat_list(model, MODEL_SIGNATURE_DEFS, 4), inputs;
     flat_table signature;
 
     if (signatures.count == 0)
         return NULL;
-    signature = assay_flat_list_table(signatures, 0);
+    signature = tfl_flat_list_table(signatures, 0);
     for (uint32_t i = 1; i < signatures.count && i < SIGNATURES_MAX; ++i)
-        if (assay_flat_u32(signature, SIGNATURE_SUBGRAPH, 0) != (uint32_t)m->subgraph)
-            signature = assay_flat_list_table(signatures, i);
-    inputs = assay_flat_list(signature, SIGNATURE_INPUTS, 4);
-    if (assay_flat_u32(signature, SIGNATURE_SUBGRAPH, 0) != (uint32_t)m->subgraph ||
-        assay_tfl_charge(m, inputs.count))
+        if (tfl_flat_u32(signature, SIGNATURE_SUBGRAPH, 0) != (uint32_t)m->subgraph)
+            signature = tfl_flat_list_table(signatures, i);
+    inputs = tfl_flat_list(signature, SIGNATURE_INPUTS, 4);
+    if (tfl_flat_u32(signature, SIGNATURE_SUBGRAPH, 0) != (uint32_t)m->subgraph ||
+        tfl_charge(m, inputs.count))
         return NULL;
     for (uint32_t i = 0; i < inputs.count; ++i) {
-        flat_table map = assay_flat_list_table(inputs, i);
-        if (assay_flat_u32(map, MAP_TENSOR, 0) == (uint32_t)tensor) {
-            const char *name = assay_tfl_text(m, map, MAP_NAME);
+        flat_table map = tfl_flat_list_table(inputs, i);
+        if (tfl_flat_u32(map, MAP_TENSOR, 0) == (uint32_t)tensor) {
+            const char *name = tfl_text(m, map, MAP_NAME);
             return name && *name ? name : NULL;
         }
     }
     return NULL;
 }
 
-assay_status assay_tfl_add_inputs(tfl_import *m, flat_table model, flat_vector list)
+assay_status tfl_add_inputs(tfl_import *m, flat_table model, flat_vector list)
 {
     const int *index;
     const tfl_op whole = {.m = m, .kind = "model input", .index = -1};
     int *id = assay_arena_array(m->temp, list.count, sizeof *id);
-    assay_status s = assay_tfl_read_indices(m, list, false, "model inputs", &index);
+    assay_status s = tfl_read_indices(m, list, false, "model inputs", &index);
 
     if (!s && !id)
-        s = assay_tfl_no_memory(m);
+        s = tfl_no_memory(m);
     for (uint32_t i = 0; !s && i < list.count; ++i) {
         tfl_tensor *t = &m->tensors.at[index[i]];
         const char *name = m->depth ? NULL : signature_name(m, model, index[i]);
         if (t->why) {
-            s = assay_tfl_unsupported(&whole, "%s", t->why);
+            s = tfl_unsupported(&whole, "%s", t->why);
             if (s == ASSAY_ERR_UNSUPPORTED)
                 s = ASSAY_OK;
             continue;
@@ -53,11 +53,11 @@ assay_status assay_tfl_add_inputs(tfl_import *m, flat_table model, flat_vector l
         if (t->value >= 0)
             return assay_fail(m->err, ASSAY_ERR_INPUT, "%s: a model input is listed twice",
                               m->name);
-        t->name = assay_tfl_unique(m, name ? name : t->name, index[i]);
+        t->name = tfl_unique(m, name ? name : t->name, index[i]);
         t->data = NULL; /* what runs, not what may be stored */
         t->is_variable = false;
         s = t->name ? assay_graph_add_value(m->g, t->name, &t->type, &t->value, m->err)
-                    : assay_tfl_no_memory(m);
+                    : tfl_no_memory(m);
         id[i] = t->value;
         if (!s)
             m->g->value[t->value].source_index = index[i];
@@ -67,35 +67,35 @@ assay_status assay_tfl_add_inputs(tfl_import *m, flat_table model, flat_vector l
     return s;
 }
 
-assay_status assay_tfl_add_outputs(tfl_import *m, flat_vector list)
+assay_status tfl_add_outputs(tfl_import *m, flat_vector list)
 {
     const int *index;
     tfl_op whole = {.m = m, .kind = "model output", .index = -1, .n_in = (int)list.count};
     int *id = assay_arena_array(m->temp, list.count, sizeof *id);
-    assay_status s = assay_tfl_read_indices(m, list, false, "model outputs", &index);
+    assay_status s = tfl_read_indices(m, list, false, "model outputs", &index);
 
     whole.in = index;
     if (!s && !id)
-        s = assay_tfl_no_memory(m);
+        s = tfl_no_memory(m);
     for (uint32_t i = 0; !s && i < list.count; ++i)
-        s = assay_tfl_value(&whole, (int)i, &id[i]);
+        s = tfl_value(&whole, (int)i, &id[i]);
     return s ? s : assay_graph_set_outputs(m->g, id, (int)list.count, m->err);
 }
 
-assay_status assay_tfl_find_entry(tfl_import *m, flat_table model, const char *entry)
+assay_status tfl_find_entry(tfl_import *m, flat_table model, const char *entry)
 {
-    flat_vector signatures = assay_flat_list(model, MODEL_SIGNATURE_DEFS, 4);
+    flat_vector signatures = tfl_flat_list(model, MODEL_SIGNATURE_DEFS, 4);
     char known[200] = "";
     size_t used = 0;
 
     if (!entry)
         return ASSAY_OK;
     for (uint32_t i = 0; i < signatures.count && i < SIGNATURES_MAX; ++i) {
-        flat_table t = assay_flat_list_table(signatures, i);
-        uint32_t subgraph = assay_flat_u32(t, SIGNATURE_SUBGRAPH, 0);
-        const char *key = assay_tfl_text(m, t, SIGNATURE_KEY);
+        flat_table t = tfl_flat_list_table(signatures, i);
+        uint32_t subgraph = tfl_flat_u32(t, SIGNATURE_SUBGRAPH, 0);
+        const char *key = tfl_text(m, t, SIGNATURE_KEY);
         if (!key)
-            return assay_tfl_no_memory(m);
+            return tfl_no_memory(m);
         if (strcmp(key, entry) == 0 && subgraph < m->subgraphs.count) {
             m->subgraph = (int)subgraph;
             return ASSAY_OK;

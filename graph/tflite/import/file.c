@@ -5,7 +5,7 @@
 #include "graph/core/map.h"
 #include "graph/tflite/tflite.h"
 
-const char *assay_tflite_split(const char *path, char room[4096], const char **entry)
+const char *tfl_split(const char *path, char room[4096], const char **entry)
 {
     const char *hash = strrchr(path, '#');
     size_t length = hash ? (size_t)(hash - path) : 0;
@@ -19,23 +19,23 @@ const char *assay_tflite_split(const char *path, char room[4096], const char **e
     return room;
 }
 
-assay_status assay_tflite_import_file(const char *path, assay_graph **out, assay_error *err)
+assay_status tfl_import_file(const char *path, assay_graph **out, assay_error *err)
 {
-    return assay_tflite_import_file_with(path, NULL, out, err);
+    return tfl_import_file_with(path, NULL, out, err);
 }
 
-assay_status assay_tflite_import_file_with(const char *path, const assay_tflite_options *options,
-                                           assay_graph **out, assay_error *err)
+assay_status tfl_import_file_with(const char *path, const assay_tflite_options *options,
+                                  assay_graph **out, assay_error *err)
 {
     char room[4096];
-    const char *entry, *file = assay_tflite_split(path, room, &entry);
+    const char *entry, *file = tfl_split(path, room, &entry);
     assay_map *map;
     assay_status s = assay_map_file(file, &map, err);
 
     *out = NULL;
     if (s)
         return s;
-    s = assay_tflite_import_entry(path, entry, map->bytes, map->size, options, out, err);
+    s = tfl_import_entry(path, entry, map->bytes, map->size, options, out, err);
     if (!s && (s = assay_arena_own((*out)->arena, assay_unmap, map)) != ASSAY_OK) {
         assay_graph_free(*out);
         *out = NULL;

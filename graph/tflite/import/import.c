@@ -17,7 +17,7 @@ static const struct builtin {
     assay_op op;
 } builtins[] = {
 #define TFL_NONE(code, name)             [code] = {#name, NULL, ASSAY_OP_COUNT},
-#define TFL_OP(code, name, function, op) [code] = {#name, assay_tfl_op_##function, ASSAY_OP_##op},
+#define TFL_OP(code, name, function, op) [code] = {#name, tfl_op_##function, ASSAY_OP_##op},
 #include "graph/tflite/op/ops.def"
 #undef TFL_OP
 #undef TFL_NONE
@@ -34,13 +34,13 @@ static assay_status fail(tfl_import *m, const char *what)
 static assay_status skip_operator(const tfl_op *o)
 {
     for (int i = 0; i < o->n_out; ++i) {
-        tfl_tensor *t = assay_tfl_out(o, i);
+        tfl_tensor *t = tfl_out(o, i);
         assay_status s;
         if (t->value >= 0 || t->why || t->data || t->is_variable)
             continue;
-        t->name = assay_tfl_unique(o->m, t->name, o->out[i]);
+        t->name = tfl_unique(o->m, t->name, o->out[i]);
         s = t->name ? assay_graph_add_value(o->m->g, t->name, &t->type, &t->value, o->m->err)
-                    : assay_tfl_no_memory(o->m);
+                    : tfl_no_memory(o->m);
         if (s)
             return s;
     }
@@ -49,17 +49,17 @@ static assay_status skip_operator(const tfl_op *o)
 
 static assay_status read_operator(tfl_import *m, int index, flat_table t, tfl_op *op)
 {
-    uint32_t code = assay_flat_u32(t, OPERATOR_CODE, 0);
-    flat_vector in = assay_flat_list(t, OPERATOR_INPUTS, 4);
-    flat_vector out = assay_flat_list(t, OPERATOR_OUTPUTS, 4);
+    uint32_t code = tfl_flat_u32(t, OPERATOR_CODE, 0);
+    flat_vector in = tfl_flat_list(t, OPERATOR_INPUTS, 4);
+    flat_vector out = tfl_flat_list(t, OPERATOR_OUTPUTS, 4);
     const struct builtin *b = NULL;
     char what[40];
     assay_status s;
 
     *op = (tfl_op){.m = m, .index = index, .n_in = (int)in.count, .n_out = (int)out.count};
     snprintf(what, sizeof what, "operator %d", index);
-    if ((s = assay_tfl_charge(m, 16)) || (s = assay_tfl_read_indices(m, in, true, what, &op->in)) ||
-        (s = assay_tfl_read_indices(m, out, false, what, &op->out)))
+    if ((s = tfl_charge(m, 16)) || (s = tfl_read_indices(m, in, true, what, &op->in)) ||
+        (s = tfl_read_indices(m, out, false, what, &op->out)))
         return s;
     if (code >= (uint32_t)m->n_codes)
         return assay_fail(m->err, ASSAY_ERR_INPUT, "%s: operator %d: there is no operator code %u",
@@ -69,16 +69,16 @@ static assay_status read_operator(tfl_import *m, int index, flat_table t, tfl_op
     if (op->builtin >= 0 && op->builtin < N_BUILTINS)
         b = &builtins[op->builtin];
     op->kind = b && b->name ? b->name : "unknown operator";
-    op->options = assay_flat_child(t, OPERATOR_OPTIONS);
+    op->options = tfl_flat_child(t, OPERATOR_OPTIONS);
     op->op = b ? b->op : ASSAY_OP_COUNT;
-    return assay_flat_status(&m->file, m->err);
+    return tfl_flat_status(&m->file, m->err);
 }
 
 /* Tells whoever wants to see all operators. */
 static void show(const tfl_op *o, bool supported)
 {
     const assay_tflite_options *to = o->m->options;
-    const tfl_tensor *y = o->n_out > 0 ? assay_tfl_out(o, 0) : NULL;
+    const tfl_tensor *y = o->n_out > 0 ? tfl_out(o, 0) : NULL;
 
     if (to && to->seen)
         to->seen(to->to, &(assay_tflite_row){.subgraph = o->m->subgraph,
@@ -99,17 +99,17 @@ static assay_status import_operator(tfl_import *m, int index, flat_table t)
         return s;
     b = o.builtin >= 0 && o.builtin < N_BUILTINS ? &builtins[o.builtin] : NULL;
     if (o.custom)
-        s = assay_tfl_unsupported(&o, "'%.100s'", o.custom);
+        s = tfl_unsupported(&o, "'%.100s'", o.custom);
     else if (!b || !b->name)
-        s = assay_tfl_unsupported(&o, "code %d", o.builtin);
+        s = tfl_unsupported(&o, "code %d", o.builtin);
     else if (!b->import)
-        s = assay_tfl_unsupported(&o, "%s", "");
+        s = tfl_unsupported(&o, "%s", "");
     else if (o.n_out < 1 && b->op != ASSAY_OP_ASSIGN)
-        s = assay_tfl_fail(&o, "there is no output");
-    else if (!(s = assay_tfl_infer_outputs(&o)))
+        s = tfl_fail(&o, "there is no output");
+    else if (!(s = tfl_infer_outputs(&o)))
         s = b->import(&o);
     if (!s)
-        s = assay_flat_status(&m->file, m->err);
+        s = tfl_flat_status(&m->file, m->err);
     if (!s || s == ASSAY_ERR_UNSUPPORTED)
         show(&o, !s);
     return s == ASSAY_ERR_UNSUPPORTED && m->n_faults ? skip_operator(&o) : s;
@@ -150,25 +150,25 @@ static assay_status report_faults(const tfl_import *m)
  * passed over. */
 static assay_status import_operators(tfl_import *m, flat_table subgraph)
 {
-    flat_vector operators = assay_flat_list(subgraph, SUBGRAPH_OPERATORS, 4);
-    assay_status s = assay_flat_status(&m->file, m->err);
+    flat_vector operators = tfl_flat_list(subgraph, SUBGRAPH_OPERATORS, 4);
+    assay_status s = tfl_flat_status(&m->file, m->err);
 
     for (uint32_t i = 0; !s && i < operators.count; ++i)
-        s = import_operator(m, (int)i, assay_flat_list_table(operators, i));
+        s = import_operator(m, (int)i, tfl_flat_list_table(operators, i));
     return s;
 }
 
 /* Tensors, inputs, operators and outputs of one subgraph into m->g. */
 static assay_status import_subgraph(tfl_import *m, flat_table model, flat_table subgraph)
 {
-    flat_vector inputs = assay_flat_list(subgraph, SUBGRAPH_INPUTS, 4);
-    flat_vector outputs = assay_flat_list(subgraph, SUBGRAPH_OUTPUTS, 4);
+    flat_vector inputs = tfl_flat_list(subgraph, SUBGRAPH_INPUTS, 4);
+    flat_vector outputs = tfl_flat_list(subgraph, SUBGRAPH_OUTPUTS, 4);
     assay_status s;
 
-    if ((s = assay_flat_status(&m->file, m->err)) || (s = assay_tfl_read_tensors(m, subgraph)) ||
-        (s = assay_tfl_add_inputs(m, model, inputs)) || (s = import_operators(m, subgraph)))
+    if ((s = tfl_flat_status(&m->file, m->err)) || (s = tfl_read_tensors(m, subgraph)) ||
+        (s = tfl_add_inputs(m, model, inputs)) || (s = import_operators(m, subgraph)))
         return s;
-    return m->n_faults ? ASSAY_ERR_UNSUPPORTED : assay_tfl_add_outputs(m, outputs);
+    return m->n_faults ? ASSAY_ERR_UNSUPPORTED : tfl_add_outputs(m, outputs);
 }
 
 static assay_status import_body(const tfl_op *o, int32_t index, int64_t *number)
@@ -181,18 +181,18 @@ static assay_status import_body(const tfl_op *o, int32_t index, int64_t *number)
     assay_status s;
 
     if (index <= 0 || (uint32_t)index >= m->subgraphs.count)
-        return assay_tfl_fail(o, "there is no subgraph %d to run", index);
+        return tfl_fail(o, "there is no subgraph %d to run", index);
     if (m->depth + 1 == TFL_DEPTH)
-        return assay_tfl_fail(o, "subgraphs run each other more than %d deep", m->depth);
+        return tfl_fail(o, "subgraphs run each other more than %d deep", m->depth);
     snprintf(name, sizeof name, "subgraph%d", index);
     if ((s = assay_graph_new(name, &inner.g, m->err)))
         return s;
     inner.subgraph = index;
     inner.around = &outer;
     ++inner.depth;
-    assay_tfl_enter_body(&inner);
+    tfl_enter_body(&inner);
     s = import_subgraph(&inner, (flat_table){0},
-                        assay_flat_list_table(m->subgraphs, (uint32_t)index));
+                        tfl_flat_list_table(m->subgraphs, (uint32_t)index));
     m->file = inner.file; /* what went wrong, and what was spent */
     m->budget = inner.budget;
     m->fault = inner.fault;
@@ -200,7 +200,7 @@ static assay_status import_body(const tfl_op *o, int32_t index, int64_t *number)
     m->hidden_faults = inner.hidden_faults;
     memcpy(m->why, inner.why, sizeof m->why);
     if (!s)
-        s = assay_tfl_leave_body(o, &inner);
+        s = tfl_leave_body(o, &inner);
     if (!s)
         s = assay_graph_add_subgraph(m->g, inner.g, &id, m->err);
     if (s)
@@ -212,42 +212,42 @@ static assay_status import_body(const tfl_op *o, int32_t index, int64_t *number)
 
 static assay_status import_model(tfl_import *m, const char *entry)
 {
-    flat_table model = assay_flat_root(&m->file), main;
+    flat_table model = tfl_flat_root(&m->file), main;
     char *name;
     assay_status s;
 
     if (m->file.size < 8 || memcmp(m->file.bytes + 4, "TFL3", 4) != 0)
         return fail(m, "not a TFLite model: bytes 4 to 7 are not \"TFL3\"");
-    if ((s = assay_flat_status(&m->file, m->err)))
+    if ((s = tfl_flat_status(&m->file, m->err)))
         return s;
-    if (assay_flat_u32(model, MODEL_VERSION, 0) != SCHEMA_VERSION)
+    if (tfl_flat_u32(model, MODEL_VERSION, 0) != SCHEMA_VERSION)
         return assay_fail(m->err, ASSAY_ERR_UNSUPPORTED, "%s: schema version %u, expected %d",
-                          m->name, assay_flat_u32(model, MODEL_VERSION, 0), SCHEMA_VERSION);
-    m->subgraphs = assay_flat_list(model, MODEL_SUBGRAPHS, 4);
-    m->buffers = assay_flat_list(model, MODEL_BUFFERS, 4);
-    if ((s = assay_flat_status(&m->file, m->err)))
+                          m->name, tfl_flat_u32(model, MODEL_VERSION, 0), SCHEMA_VERSION);
+    m->subgraphs = tfl_flat_list(model, MODEL_SUBGRAPHS, 4);
+    m->buffers = tfl_flat_list(model, MODEL_BUFFERS, 4);
+    if ((s = tfl_flat_status(&m->file, m->err)))
         return s;
     if (m->subgraphs.count == 0)
         return fail(m, "there is no subgraph");
-    if ((s = assay_tfl_find_entry(m, model, entry)))
+    if ((s = tfl_find_entry(m, model, entry)))
         return s;
-    main = assay_flat_list_table(m->subgraphs, (uint32_t)m->subgraph);
-    name = assay_tfl_text(m, main, SUBGRAPH_NAME);
-    if ((s = assay_flat_status(&m->file, m->err)))
+    main = tfl_flat_list_table(m->subgraphs, (uint32_t)m->subgraph);
+    name = tfl_text(m, main, SUBGRAPH_NAME);
+    if ((s = tfl_flat_status(&m->file, m->err)))
         return s;
     if (!name)
-        return assay_tfl_no_memory(m);
+        return tfl_no_memory(m);
     m->g->name = assay_arena_string(m->g->arena, *name ? name : "main");
     if (!m->g->name)
-        return assay_tfl_no_memory(m);
-    (void)((s = assay_tfl_read_codes(m, model)) || (s = import_subgraph(m, model, main)) ||
+        return tfl_no_memory(m);
+    (void)((s = tfl_read_codes(m, model)) || (s = import_subgraph(m, model, main)) ||
            (s = assay_graph_verify(m->g, m->err)));
     return s == ASSAY_ERR_UNSUPPORTED && m->n_faults ? report_faults(m) : s;
 }
 
-assay_status assay_tflite_import_entry(const char *name, const char *entry, const void *bytes,
-                                       size_t size, const assay_tflite_options *options,
-                                       assay_graph **out, assay_error *err)
+assay_status tfl_import_entry(const char *name, const char *entry, const void *bytes, size_t size,
+                              const assay_tflite_options *options, assay_graph **out,
+                              assay_error *err)
 {
     assay_error unwanted;
     tfl_import m = {.name = name,
@@ -277,8 +277,8 @@ assay_status assay_tflite_import_entry(const char *name, const char *entry, cons
     return ASSAY_OK;
 }
 
-assay_status assay_tflite_import_memory(const char *name, const void *bytes, size_t size,
-                                        assay_graph **out, assay_error *err)
+assay_status tfl_import_memory(const char *name, const void *bytes, size_t size, assay_graph **out,
+                               assay_error *err)
 {
-    return assay_tflite_import_entry(name, NULL, bytes, size, NULL, out, err);
+    return tfl_import_entry(name, NULL, bytes, size, NULL, out, err);
 }

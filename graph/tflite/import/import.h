@@ -5,9 +5,9 @@
 #include "graph/tflite/op/op.h"
 
 /* The inputs of the subgraph at hand, named after the model's signature, and its outputs. */
-assay_status assay_tfl_add_inputs(tfl_import *m, flat_table model, flat_vector list);
-assay_status assay_tfl_add_outputs(tfl_import *m, flat_vector list);
+assay_status tfl_add_inputs(tfl_import *m, flat_table model, flat_vector list);
+assay_status tfl_add_outputs(tfl_import *m, flat_vector list);
 /* The subgraph at which a run begins: that of the signature named `entry`, or the first. */
-assay_status assay_tfl_find_entry(tfl_import *m, flat_table model, const char *entry);
+assay_status tfl_find_entry(tfl_import *m, flat_table model, const char *entry);
 
 #endif

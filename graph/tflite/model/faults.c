@@ -5,7 +5,7 @@
 
 #include "graph/tflite/model/model.h"
 
-assay_status assay_tfl_charge(tfl_import *m, uint64_t amount)
+assay_status tfl_charge(tfl_import *m, uint64_t amount)
 {
     if (amount > m->budget)
         return assay_fail(m->err, ASSAY_ERR_LIMIT,
@@ -15,7 +15,7 @@ assay_status assay_tfl_charge(tfl_import *m, uint64_t amount)
     return ASSAY_OK;
 }
 
-assay_status assay_tfl_no_memory(tfl_import *m)
+assay_status tfl_no_memory(tfl_import *m)
 {
     return assay_out_of_memory(m->err);
 }
@@ -36,7 +36,7 @@ static const char *place_of(const tfl_import *m, char text[40])
     return text;
 }
 
-assay_status assay_tfl_fail(const tfl_op *op, const char *format, ...)
+assay_status tfl_fail(const tfl_op *op, const char *format, ...)
 {
     char text[400], place[40];
     va_list args;
@@ -50,7 +50,7 @@ assay_status assay_tfl_fail(const tfl_op *op, const char *format, ...)
 
 #define MAX_FAULTS 256
 
-assay_status assay_tfl_unsupported(const tfl_op *op, const char *format, ...)
+assay_status tfl_unsupported(const tfl_op *op, const char *format, ...)
 {
     tfl_import *m = op->m;
     char reason[200], text[sizeof m->why], place[40];
@@ -73,12 +73,12 @@ assay_status assay_tfl_unsupported(const tfl_op *op, const char *format, ...)
     if (!m->fault)
         m->fault = assay_arena_array(m->temp, MAX_FAULTS, sizeof *m->fault);
     if (!m->fault)
-        return assay_tfl_no_memory(m);
+        return tfl_no_memory(m);
     if (!f) {
         f = &m->fault[m->n_faults];
         f->what = assay_arena_string(m->temp, text);
         if (!f->what)
-            return assay_tfl_no_memory(m);
+            return tfl_no_memory(m);
         ++m->n_faults;
     }
     if (f->count < (int)(sizeof f->first / sizeof *f->first))

@@ -69,7 +69,7 @@ typedef struct tfl_import {
     tfl_resource *resource;
     tfl_fault *fault;
     char why[360];                       /* the last one's words */
-    uint64_t budget;                     /* work left, see assay_tfl_charge */
+    uint64_t budget;                     /* work left, see tfl_charge */
     const assay_tflite_options *options; /* or NULL */
     bool follows_data; /* a shape was computed: those behind it are inferred, not the file's */
     assay_error *err;
@@ -97,17 +97,17 @@ typedef struct tfl_op {
 /* ---- faults.c ---- */
 /* Takes `amount` (about bytes touched) from the budget, which is proportional to the file's size:
  * no file, however its offsets share parts, makes the importer work for ever. */
-assay_status assay_tfl_charge(tfl_import *m, uint64_t amount);
-assay_status assay_tfl_no_memory(tfl_import *m);
+assay_status tfl_charge(tfl_import *m, uint64_t amount);
+assay_status tfl_no_memory(tfl_import *m);
 
 /* Makes this operator one of the unsupported ones; returns ASSAY_ERR_UNSUPPORTED. */
-assay_status assay_tfl_unsupported(const tfl_op *op, const char *format, ...)
+assay_status tfl_unsupported(const tfl_op *op, const char *format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 2, 3)))
 #endif
     ;
 /* Malformed: "FILE: operator 3 (CONV_2D, 'out'): ...", ASSAY_ERR_INPUT. */
-assay_status assay_tfl_fail(const tfl_op *op, const char *format, ...)
+assay_status tfl_fail(const tfl_op *op, const char *format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 2, 3)))
 #endif
@@ -118,26 +118,26 @@ const char *assay_tfl_op_name(const tfl_op *op);
 
 /* ---- tables.c ---- */
 /* A string of the file, NUL-terminated, that lives as long as the import; NULL: no memory. */
-char *assay_tfl_text(tfl_import *m, flat_table t, int slot);
-assay_status assay_tfl_read_codes(tfl_import *m, flat_table model);
-assay_status assay_tfl_read_tensors(tfl_import *m, flat_table subgraph);
+char *tfl_text(tfl_import *m, flat_table t, int slot);
+assay_status tfl_read_codes(tfl_import *m, flat_table model);
+assay_status tfl_read_tensors(tfl_import *m, flat_table subgraph);
 /* Indices of tensors; -1 is kept where `optional`. `what` they are is for the error. */
-assay_status assay_tfl_read_indices(tfl_import *m, flat_vector v, bool optional, const char *what,
-                                    const int **out);
+assay_status tfl_read_indices(tfl_import *m, flat_vector v, bool optional, const char *what,
+                              const int **out);
 /* `name`, with "#" and index behind it when the graph has such a value already. */
-const char *assay_tfl_unique(tfl_import *m, const char *name, int index);
+const char *tfl_unique(tfl_import *m, const char *name, int index);
 
 /* ---- tensor.c ---- */
 /* As the schema calls it: "FLOAT64". */
-const char *assay_tfl_type_name(enum tfl_type raw);
-assay_status assay_tfl_describe(tfl_import *m, int tensor, flat_table table);
+const char *tfl_type_name(enum tfl_type raw);
+assay_status tfl_describe(tfl_import *m, int tensor, flat_table table);
 /* The elements of a constant tensor in our storage (native order, unpacked, dense): borrowed from
  * the file when they stand there like that, else in the graph's arena. */
-assay_status assay_tfl_elements(tfl_import *m, tfl_tensor *t, const void **out);
+assay_status tfl_elements(tfl_import *m, tfl_tensor *t, const void **out);
 /* Turns a constant of codes into the real numbers that they stand for. */
-assay_status assay_tfl_to_real(tfl_import *m, tfl_tensor *t);
+assay_status tfl_to_real(tfl_import *m, tfl_tensor *t);
 
 /* ---- sparse.c: TFLite's sparse tensors to dense, `size` bytes an element, little-endian ---- */
-assay_status assay_tfl_densify(tfl_import *m, const tfl_tensor *t, size_t size, unsigned char *out);
+assay_status tfl_densify(tfl_import *m, const tfl_tensor *t, size_t size, unsigned char *out);
 
 #endif

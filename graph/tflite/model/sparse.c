@@ -35,24 +35,24 @@ static assay_status fail(const decoder *d, const char *what)
 
 static flat_vector index_vector(flat_table dimension, int type_slot, int slot, int *type)
 {
-    flat_table holder = assay_flat_child(dimension, slot);
-    *type = assay_flat_i8(dimension, type_slot, 0);
-    return assay_flat_list(holder, 0, *type == INDEX_INT32 ? 4 : *type == INDEX_UINT16 ? 2 : 1);
+    flat_table holder = tfl_flat_child(dimension, slot);
+    *type = tfl_flat_i8(dimension, type_slot, 0);
+    return tfl_flat_list(holder, 0, *type == INDEX_INT32 ? 4 : *type == INDEX_UINT16 ? 2 : 1);
 }
 
 static int64_t index_at(flat_vector v, int type, uint32_t i)
 {
-    return type == INDEX_INT32    ? assay_flat_list_i32(v, i)
-           : type == INDEX_UINT16 ? assay_flat_list_u16(v, i)
-                                  : assay_flat_list_u8(v, i);
+    return type == INDEX_INT32    ? tfl_flat_list_i32(v, i)
+           : type == INDEX_UINT16 ? tfl_flat_list_u16(v, i)
+                                  : tfl_flat_list_u8(v, i);
 }
 
 static assay_status read_levels(decoder *d)
 {
-    flat_table sparsity = assay_flat_child(d->t->table, TENSOR_SPARSITY);
-    flat_vector order = assay_flat_list(sparsity, SPARSITY_ORDER, 4);
-    flat_vector map = assay_flat_list(sparsity, SPARSITY_BLOCK_MAP, 4);
-    flat_vector dimensions = assay_flat_list(sparsity, SPARSITY_DIMENSIONS, 4);
+    flat_table sparsity = tfl_flat_child(d->t->table, TENSOR_SPARSITY);
+    flat_vector order = tfl_flat_list(sparsity, SPARSITY_ORDER, 4);
+    flat_vector map = tfl_flat_list(sparsity, SPARSITY_BLOCK_MAP, 4);
+    flat_vector dimensions = tfl_flat_list(sparsity, SPARSITY_DIMENSIONS, 4);
     int rank = d->t->type.rank;
     unsigned seen = 0;
 
@@ -63,18 +63,18 @@ static assay_status read_levels(decoder *d)
     for (int i = 0; i < rank; ++i)
         d->block[i] = 1;
     for (int i = 0; i < d->n_levels; ++i) {
-        flat_table dimension = assay_flat_list_table(dimensions, (uint32_t)i);
-        int32_t which = assay_flat_list_i32(order, (uint32_t)i);
+        flat_table dimension = tfl_flat_list_table(dimensions, (uint32_t)i);
+        int32_t which = tfl_flat_list_i32(order, (uint32_t)i);
         level *l = &d->level[i];
         if (which < 0 || which >= d->n_levels || seen >> which & 1U)
             return fail(d, "the traversal order is not a permutation");
         seen |= 1U << which;
         l->is_block = which >= rank;
-        l->axis = l->is_block ? assay_flat_list_i32(map, (uint32_t)(which - rank)) : which;
+        l->axis = l->is_block ? tfl_flat_list_i32(map, (uint32_t)(which - rank)) : which;
         if (l->axis < 0 || l->axis >= rank)
             return fail(d, "a block's dimension does not exist");
-        l->sparse = assay_flat_i8(dimension, DIMENSION_FORMAT, 0) != 0;
-        l->size = assay_flat_i32(dimension, DIMENSION_DENSE_SIZE, 0);
+        l->sparse = tfl_flat_i8(dimension, DIMENSION_FORMAT, 0) != 0;
+        l->size = tfl_flat_i32(dimension, DIMENSION_DENSE_SIZE, 0);
         l->segments =
             index_vector(dimension, DIMENSION_SEGMENTS_TYPE, DIMENSION_SEGMENTS, &l->segments_type);
         l->indices =
@@ -86,7 +86,7 @@ static assay_status read_levels(decoder *d)
         if (l->is_block)
             d->block[l->axis] = l->size;
     }
-    return assay_flat_status(&d->m->file, d->m->err);
+    return tfl_flat_status(&d->m->file, d->m->err);
 }
 
 static assay_status store(decoder *d)
@@ -134,13 +134,13 @@ static assay_status descend(decoder *d, int depth, int64_t parent)
         if (!l->sparse && (__builtin_mul_overflow(parent, l->size, &entry) ||
                            __builtin_add_overflow(entry, i, &entry)))
             return fail(d, "the dense sizes are too large");
-        if ((s = assay_tfl_charge(d->m, 1)) || (s = descend(d, depth + 1, entry)))
+        if ((s = tfl_charge(d->m, 1)) || (s = descend(d, depth + 1, entry)))
             return s;
     }
     return ASSAY_OK;
 }
 
-assay_status assay_tfl_densify(tfl_import *m, const tfl_tensor *t, size_t size, unsigned char *out)
+assay_status tfl_densify(tfl_import *m, const tfl_tensor *t, size_t size, unsigned char *out)
 {
     decoder d = {.m = m, .t = t, .size = size, .out = out};
     assay_status s = read_levels(&d);

@@ -7,13 +7,13 @@
 #define CODE_PLACEHOLDER 127 /* the greatest code that the old one-byte field could hold */
 #define BUILTIN_CUSTOM   32
 
-char *assay_tfl_text(tfl_import *m, flat_table t, int slot)
+char *tfl_text(tfl_import *m, flat_table t, int slot)
 {
     size_t length;
-    const char *text = assay_flat_text(t, slot, &length);
+    const char *text = tfl_flat_text(t, slot, &length);
     char *copy;
 
-    if (assay_tfl_charge(m, length))
+    if (tfl_charge(m, length))
         return NULL;
     copy = assay_arena_alloc(m->temp, length + 1);
     if (copy && text)
@@ -21,7 +21,7 @@ char *assay_tfl_text(tfl_import *m, flat_table t, int slot)
     return copy;
 }
 
-const char *assay_tfl_unique(tfl_import *m, const char *name, int index)
+const char *tfl_unique(tfl_import *m, const char *name, int index)
 {
     char *longer;
     size_t room;
@@ -38,57 +38,57 @@ const char *assay_tfl_unique(tfl_import *m, const char *name, int index)
     return longer;
 }
 
-assay_status assay_tfl_read_codes(tfl_import *m, flat_table model)
+assay_status tfl_read_codes(tfl_import *m, flat_table model)
 {
-    flat_vector codes = assay_flat_list(model, MODEL_OPERATOR_CODES, 4);
+    flat_vector codes = tfl_flat_list(model, MODEL_OPERATOR_CODES, 4);
 
     m->code = assay_arena_array(m->temp, codes.count, sizeof *m->code);
     if (!m->code)
-        return assay_tfl_no_memory(m);
+        return tfl_no_memory(m);
     m->n_codes = (int)codes.count;
     for (uint32_t i = 0; i < codes.count; ++i) {
-        flat_table t = assay_flat_list_table(codes, i);
-        int old = assay_flat_i8(t, CODE_DEPRECATED, 0), code = assay_flat_i32(t, CODE_BUILTIN, 0);
+        flat_table t = tfl_flat_list_table(codes, i);
+        int old = tfl_flat_i8(t, CODE_DEPRECATED, 0), code = tfl_flat_i32(t, CODE_BUILTIN, 0);
         /* files before version 3a have the old field only */
         m->code[i].builtin = code > old || old >= CODE_PLACEHOLDER ? code : old;
-        if (m->code[i].builtin == BUILTIN_CUSTOM && assay_flat_has(t, CODE_CUSTOM)) {
-            m->code[i].custom = assay_tfl_text(m, t, CODE_CUSTOM);
+        if (m->code[i].builtin == BUILTIN_CUSTOM && tfl_flat_has(t, CODE_CUSTOM)) {
+            m->code[i].custom = tfl_text(m, t, CODE_CUSTOM);
             if (!m->code[i].custom)
-                return assay_tfl_no_memory(m);
+                return tfl_no_memory(m);
         }
     }
-    return assay_flat_status(&m->file, m->err);
+    return tfl_flat_status(&m->file, m->err);
 }
 
-assay_status assay_tfl_read_tensors(tfl_import *m, flat_table subgraph)
+assay_status tfl_read_tensors(tfl_import *m, flat_table subgraph)
 {
-    flat_vector tensors = assay_flat_list(subgraph, SUBGRAPH_TENSORS, 4);
-    assay_status s = assay_flat_status(&m->file, m->err);
+    flat_vector tensors = tfl_flat_list(subgraph, SUBGRAPH_TENSORS, 4);
+    assay_status s = tfl_flat_status(&m->file, m->err);
 
     m->tensors.at = assay_arena_array(m->temp, tensors.count, sizeof *m->tensors.at);
     if (!m->tensors.at)
-        return assay_tfl_no_memory(m);
+        return tfl_no_memory(m);
     m->tensors.n = (int)tensors.count;
     for (uint32_t i = 0; i < tensors.count; ++i)
         m->tensors.at[i].name = "";
     for (uint32_t i = 0; !s && i < tensors.count; ++i)
-        s = assay_tfl_describe(m, (int)i, assay_flat_list_table(tensors, i));
+        s = tfl_describe(m, (int)i, tfl_flat_list_table(tensors, i));
     return s;
 }
 
-assay_status assay_tfl_read_indices(tfl_import *m, flat_vector v, bool optional, const char *what,
-                                    const int **out)
+assay_status tfl_read_indices(tfl_import *m, flat_vector v, bool optional, const char *what,
+                              const int **out)
 {
     int *index;
-    assay_status s = assay_flat_status(&m->file, m->err);
+    assay_status s = tfl_flat_status(&m->file, m->err);
 
-    if (s || (s = assay_tfl_charge(m, (uint64_t)v.count * 4)))
+    if (s || (s = tfl_charge(m, (uint64_t)v.count * 4)))
         return s;
     index = assay_arena_array(m->temp, v.count, sizeof *index);
     if (!index)
-        return assay_tfl_no_memory(m);
+        return tfl_no_memory(m);
     for (uint32_t i = 0; i < v.count; ++i) {
-        index[i] = assay_flat_list_i32(v, i);
+        index[i] = tfl_flat_list_i32(v, i);
         if (index[i] < (optional ? -1 : 0) || index[i] >= m->tensors.n)
             return assay_fail(m->err, ASSAY_ERR_INPUT, "%s: %s: there is no tensor %d", m->name,
                               what, index[i]);

@@ -13,7 +13,7 @@ static assay_status fail(tfl_import *m, const tfl_tensor *t, const char *what)
                       (int)(t - m->tensors.at), t->name, what);
 }
 
-const char *assay_tfl_type_name(enum tfl_type raw)
+const char *tfl_type_name(enum tfl_type raw)
 {
     static const char *const names[] = {
         "FLOAT32",  "FLOAT16",  "INT32",     "UINT8",         "INT64",      "STRING",
@@ -29,9 +29,9 @@ static assay_status name_type(tfl_import *m, tfl_tensor *t)
 {
     char text[64];
 
-    snprintf(text, sizeof text, "a tensor of type %s", assay_tfl_type_name(t->raw));
+    snprintf(text, sizeof text, "a tensor of type %s", tfl_type_name(t->raw));
     t->why = assay_arena_string(m->temp, text);
-    return t->why ? ASSAY_OK : assay_tfl_no_memory(m);
+    return t->why ? ASSAY_OK : tfl_no_memory(m);
 }
 
 static assay_elem elem_of(enum tfl_type raw)
@@ -39,7 +39,7 @@ static assay_elem elem_of(enum tfl_type raw)
     switch (raw) {
     case TFL_FLOAT32:
     case TFL_FLOAT16: /* constants only: widened when read */
-        return assay_f32();
+        return apply_f32();
     case TFL_BOOL:
         return assay_bool();
     case TFL_INT8:
@@ -65,9 +65,9 @@ static assay_elem elem_of(enum tfl_type raw)
 
 static assay_status read_shape(tfl_import *m, tfl_tensor *t)
 {
-    flat_vector shape = assay_flat_list(t->table, TENSOR_SHAPE, 4);
-    flat_vector signature = assay_flat_list(t->table, TENSOR_SHAPE_SIGNATURE, 4);
-    assay_status s = assay_flat_status(&m->file, m->err);
+    flat_vector shape = tfl_flat_list(t->table, TENSOR_SHAPE, 4);
+    flat_vector signature = tfl_flat_list(t->table, TENSOR_SHAPE_SIGNATURE, 4);
+    assay_status s = tfl_flat_status(&m->file, m->err);
     char what[300];
 
     if (s)
@@ -78,9 +78,9 @@ static assay_status read_shape(tfl_import *m, tfl_tensor *t)
     }
     t->type.rank = (int)shape.count;
     for (uint32_t i = 0; i < shape.count; ++i)
-        t->type.dim[i] = assay_flat_list_i32(shape, i);
+        t->type.dim[i] = tfl_flat_list_i32(shape, i);
     for (uint32_t i = 0; i < signature.count && i < ASSAY_MAX_RANK; ++i)
-        t->is_open = t->is_open || assay_flat_list_i32(signature, i) < 0;
+        t->is_open = t->is_open || tfl_flat_list_i32(signature, i) < 0;
     snprintf(what, sizeof what, "%.60s: tensor %d '%.200s'", m->name, (int)(t - m->tensors.at),
              t->name);
     return assay_shape_check(&t->type, what, m->err);
@@ -90,26 +90,26 @@ static assay_status read_shape(tfl_import *m, tfl_tensor *t)
  * none (the product underflowed to zero) loses its parameters, which nothing reads. */
 static assay_status read_qparams(tfl_import *m, tfl_tensor *t)
 {
-    flat_table q = assay_flat_child(t->table, TENSOR_QUANTIZATION);
-    flat_vector scales = assay_flat_list(q, QUANT_SCALE, 4);
-    flat_vector zeros = assay_flat_list(q, QUANT_ZERO_POINT, 8);
-    int32_t axis = assay_flat_i32(q, QUANT_DIMENSION, 0);
-    int8_t details = assay_flat_i8(q, QUANT_DETAILS_TYPE, 0);
+    flat_table q = tfl_flat_child(t->table, TENSOR_QUANTIZATION);
+    flat_vector scales = tfl_flat_list(q, QUANT_SCALE, 4);
+    flat_vector zeros = tfl_flat_list(q, QUANT_ZERO_POINT, 8);
+    int32_t axis = tfl_flat_i32(q, QUANT_DIMENSION, 0);
+    int8_t details = tfl_flat_i8(q, QUANT_DETAILS_TYPE, 0);
     assay_qparams *p = &t->type.q;
     float *scale;
     int32_t *zero;
-    assay_status s = assay_flat_status(&m->file, m->err);
+    assay_status s = tfl_flat_status(&m->file, m->err);
 
     if (!s)
-        s = assay_tfl_charge(m, (uint64_t)scales.count * 8);
+        s = tfl_charge(m, (uint64_t)scales.count * 8);
     if (s || t->type.elem.kind != ASSAY_KIND_INT)
         return s;
     if (details != DETAILS_NONE) { /* by block: for weights under float activations only */
         t->why = details == DETAILS_BLOCKWISE ? "blockwise parameters"
                                               : "custom or multi-axis quantization";
         if (details == DETAILS_BLOCKWISE)
-            t->blockwise = assay_flat_child(q, QUANT_DETAILS);
-        return assay_flat_status(&m->file, m->err);
+            t->blockwise = tfl_flat_child(q, QUANT_DETAILS);
+        return tfl_flat_status(&m->file, m->err);
     }
     if (scales.count == 0)
         return ASSAY_OK;
@@ -124,12 +124,12 @@ static assay_status read_qparams(tfl_import *m, tfl_tensor *t)
     scale = assay_arena_array(m->temp, scales.count, sizeof *scale);
     zero = assay_arena_array(m->temp, scales.count, sizeof *zero);
     if (!scale || !zero)
-        return assay_tfl_no_memory(m);
+        return tfl_no_memory(m);
     for (uint32_t i = 0; i < scales.count; ++i) {
-        int64_t z = zeros.count ? assay_flat_list_i64(zeros, zeros.count == 1 ? 0 : i) : 0;
+        int64_t z = zeros.count ? tfl_flat_list_i64(zeros, zeros.count == 1 ? 0 : i) : 0;
         if (z < INT32_MIN || z > INT32_MAX)
             return fail(m, t, "a zero point does not fit 32 bits");
-        scale[i] = assay_flat_list_f32(scales, i);
+        scale[i] = tfl_flat_list_f32(scales, i);
         zero[i] = (int32_t)z;
         if (!(isfinite(scale[i]) && scale[i] > 0))
             return t->type.elem.bits >= 32 ? ASSAY_OK
@@ -146,21 +146,21 @@ static assay_status read_qparams(tfl_import *m, tfl_tensor *t)
 /* Where a constant's bytes are: in the buffer's vector, or (large models) elsewhere in the file. */
 static assay_status find_data(tfl_import *m, tfl_tensor *t)
 {
-    uint32_t index = assay_flat_u32(t->table, TENSOR_BUFFER, 0);
+    uint32_t index = tfl_flat_u32(t->table, TENSOR_BUFFER, 0);
     flat_table buffer;
     flat_vector data;
     uint64_t offset, size;
 
-    if (assay_flat_u32(t->table, TENSOR_EXTERNAL_BUFFER, 0) != 0)
+    if (tfl_flat_u32(t->table, TENSOR_EXTERNAL_BUFFER, 0) != 0)
         t->why = "a tensor in an external file";
     if (index == 0) /* by convention the empty buffer */
-        return assay_flat_status(&m->file, m->err);
+        return tfl_flat_status(&m->file, m->err);
     if (index >= m->buffers.count)
         return fail(m, t, "its buffer does not exist");
-    buffer = assay_flat_list_table(m->buffers, index);
-    data = assay_flat_list(buffer, BUFFER_DATA, 1);
-    offset = assay_flat_u64(buffer, BUFFER_OFFSET, 0);
-    size = assay_flat_u64(buffer, BUFFER_SIZE, 0);
+    buffer = tfl_flat_list_table(m->buffers, index);
+    data = tfl_flat_list(buffer, BUFFER_DATA, 1);
+    offset = tfl_flat_u64(buffer, BUFFER_OFFSET, 0);
+    size = tfl_flat_u64(buffer, BUFFER_SIZE, 0);
     if (data.count > 0) {
         t->data = m->file.bytes + data.at;
         t->bytes = data.count;
@@ -170,28 +170,28 @@ static assay_status find_data(tfl_import *m, tfl_tensor *t)
         t->data = m->file.bytes + offset;
         t->bytes = (size_t)size;
     }
-    return assay_flat_status(&m->file, m->err);
+    return tfl_flat_status(&m->file, m->err);
 }
 
-assay_status assay_tfl_describe(tfl_import *m, int tensor, flat_table table)
+assay_status tfl_describe(tfl_import *m, int tensor, flat_table table)
 {
     tfl_tensor *t = &m->tensors.at[tensor];
     size_t length;
-    const char *text = assay_flat_text(table, TENSOR_NAME, &length);
+    const char *text = tfl_flat_text(table, TENSOR_NAME, &length);
     char *name;
-    assay_status s = assay_flat_status(&m->file, m->err);
+    assay_status s = tfl_flat_status(&m->file, m->err);
 
     if (!s)
-        s = assay_tfl_charge(m, 16 + length);
+        s = tfl_charge(m, 16 + length);
     if (s)
         return s;
     t->table = table;
     t->value = -1;
-    t->raw = (enum tfl_type)assay_flat_i8(table, TENSOR_TYPE, 0);
-    t->is_variable = assay_flat_bool(table, TENSOR_IS_VARIABLE);
+    t->raw = (enum tfl_type)tfl_flat_i8(table, TENSOR_TYPE, 0);
+    t->is_variable = tfl_flat_bool(table, TENSOR_IS_VARIABLE);
     name = assay_arena_alloc(m->temp, length + 1); /* zeroed: an embedded NUL ends it early */
     if (!name)
-        return assay_tfl_no_memory(m);
+        return tfl_no_memory(m);
     if (text)
         memcpy(name, text, length);
     for (char *c = name; *c; ++c)
@@ -257,11 +257,11 @@ static void to_native(const unsigned char *from, size_t n, size_t size, void *to
         if (size == 1)
             ((uint8_t *)to)[i] = from[i];
         else if (size == 2)
-            ((uint16_t *)to)[i] = assay_flat_load16(from + 2 * i);
+            ((uint16_t *)to)[i] = tfl_flat_load16(from + 2 * i);
         else if (size == 4)
-            ((uint32_t *)to)[i] = assay_flat_load32(from + 4 * i);
+            ((uint32_t *)to)[i] = tfl_flat_load32(from + 4 * i);
         else
-            ((uint64_t *)to)[i] = assay_flat_load64(from + 8 * i);
+            ((uint64_t *)to)[i] = tfl_flat_load64(from + 8 * i);
     }
 }
 
@@ -272,7 +272,7 @@ static void convert(const tfl_tensor *t, const unsigned char *from, void *to)
         unpack_int4(from, n, to);
     else if (t->raw == TFL_FLOAT16)
         for (size_t i = 0; i < n; ++i)
-            ((uint32_t *)to)[i] = widen(assay_flat_load16(from + 2 * i));
+            ((uint32_t *)to)[i] = widen(tfl_flat_load16(from + 2 * i));
     else if (t->type.elem.kind == ASSAY_KIND_BOOL)
         for (size_t i = 0; i < n; ++i)
             ((bool *)to)[i] = from[i] != 0;
@@ -299,19 +299,19 @@ static bool little_endian(void)
     return first == 1;
 }
 
-assay_status assay_tfl_elements(tfl_import *m, tfl_tensor *t, const void **out)
+assay_status tfl_elements(tfl_import *m, tfl_tensor *t, const void **out)
 {
     size_t size = assay_elem_size(t->type.elem), bytes = assay_type_bytes(&t->type);
-    bool sparse = assay_flat_present(assay_flat_child(t->table, TENSOR_SPARSITY));
+    bool sparse = tfl_flat_present(tfl_flat_child(t->table, TENSOR_SPARSITY));
     bool in_place = !sparse && t->raw != TFL_INT4 && t->raw != TFL_FLOAT16 &&
                     (size == 1 || little_endian()) && (uintptr_t)t->data % size == 0 &&
                     !are_odd_bools(t);
     const unsigned char *from = t->data;
     void *to;
-    assay_status s = assay_flat_status(&m->file, m->err);
+    assay_status s = tfl_flat_status(&m->file, m->err);
 
     *out = t->data;
-    if (s || t->is_native || (s = assay_tfl_charge(m, sparse ? 0 : packed_bytes(t))))
+    if (s || t->is_native || (s = tfl_charge(m, sparse ? 0 : packed_bytes(t))))
         return s;
     if (sparse && (bytes / DENSE_MAX > t->bytes + 16 || t->raw == TFL_INT4))
         return fail(m, t, "a sparse tensor of int4, or of hardly any elements for its shape");
@@ -321,12 +321,12 @@ assay_status assay_tfl_elements(tfl_import *m, tfl_tensor *t, const void **out)
         return ASSAY_OK;
     to = assay_arena_alloc(m->g->arena, bytes);
     if (!to)
-        return assay_tfl_no_memory(m);
+        return tfl_no_memory(m);
     if (sparse) {
         unsigned char *dense = assay_arena_alloc(m->temp, packed_bytes(t));
         if (!dense)
-            return assay_tfl_no_memory(m);
-        s = assay_tfl_densify(m, t, t->raw == TFL_FLOAT16 ? 2 : size, dense);
+            return tfl_no_memory(m);
+        s = tfl_densify(m, t, t->raw == TFL_FLOAT16 ? 2 : size, dense);
         from = dense;
     }
     if (!s)
@@ -340,12 +340,12 @@ assay_status assay_tfl_elements(tfl_import *m, tfl_tensor *t, const void **out)
 static assay_status block_tensor(tfl_import *m, const tfl_tensor *t, int slot, int64_t n_blocks,
                                  tfl_tensor **out)
 {
-    int32_t index = assay_flat_has(t->blockwise, slot) ? assay_flat_i32(t->blockwise, slot, 0) : -1;
+    int32_t index = tfl_flat_has(t->blockwise, slot) ? tfl_flat_i32(t->blockwise, slot, 0) : -1;
 
     *out = index >= 0 && index < m->tensors.n ? &m->tensors.at[index] : NULL;
     if (*out && ((*out)->why || !(*out)->data || assay_shape_count(&(*out)->type) != n_blocks))
         return fail(m, t, "the parameters of its blocks are not constants, one a block");
-    return assay_flat_status(&m->file, m->err);
+    return tfl_flat_status(&m->file, m->err);
 }
 
 /* real[i] = scale * (code - zero point) of the block that element i lies in: runs of `size`
@@ -353,7 +353,7 @@ static assay_status block_tensor(tfl_import *m, const tfl_tensor *t, int slot, i
 static assay_status blocks_to_real(tfl_import *m, tfl_tensor *t, float *real)
 {
     const int64_t n = assay_shape_count(&t->type),
-                  size = assay_flat_i32(t->blockwise, BLOCKWISE_SIZE, 0);
+                  size = tfl_flat_i32(t->blockwise, BLOCKWISE_SIZE, 0);
     const int64_t depth = t->type.rank ? t->type.dim[t->type.rank - 1] : 1;
     tfl_tensor *scales, *zeros;
     const void *code, *scale, *zero = NULL;
@@ -367,8 +367,8 @@ static assay_status blocks_to_real(tfl_import *m, tfl_tensor *t, float *real)
     if (!scales || scales->type.elem.kind != ASSAY_KIND_F32 ||
         (zeros && zeros->type.elem.kind != ASSAY_KIND_INT))
         return fail(m, t, "its blocks have no scales, or zero points that are no integers");
-    if ((s = assay_tfl_elements(m, t, &code)) || (s = assay_tfl_elements(m, scales, &scale)) ||
-        (zeros && (s = assay_tfl_elements(m, zeros, &zero))))
+    if ((s = tfl_elements(m, t, &code)) || (s = tfl_elements(m, scales, &scale)) ||
+        (zeros && (s = tfl_elements(m, zeros, &zero))))
         return s;
     for (int64_t i = 0; i < n; ++i) {
         const size_t block = (size_t)(i / size);
@@ -388,7 +388,7 @@ static assay_status codes_to_real(tfl_import *m, tfl_tensor *t, float *real)
     const assay_qparams *q = &t->type.q;
     size_t n = (size_t)assay_shape_count(&t->type), stride = n;
     const void *code;
-    assay_status s = assay_tfl_elements(m, t, &code);
+    assay_status s = tfl_elements(m, t, &code);
 
     if (q->granularity == ASSAY_Q_AXIS) {
         stride = 1;
@@ -403,25 +403,25 @@ static assay_status codes_to_real(tfl_import *m, tfl_tensor *t, float *real)
     return s;
 }
 
-assay_status assay_tfl_to_real(tfl_import *m, tfl_tensor *t)
+assay_status tfl_to_real(tfl_import *m, tfl_tensor *t)
 {
-    const bool blocks = assay_flat_present(t->blockwise);
+    const bool blocks = tfl_flat_present(t->blockwise);
     size_t n = (size_t)assay_shape_count(&t->type);
     float *real;
-    assay_status s = t->why && !blocks ? fail(m, t, t->why) : assay_tfl_charge(m, n);
+    assay_status s = t->why && !blocks ? fail(m, t, t->why) : tfl_charge(m, n);
 
     if (s)
         return s;
     real = assay_arena_array(m->g->arena, n + 1, sizeof *real);
     if (!real)
-        return assay_tfl_no_memory(m);
+        return tfl_no_memory(m);
     if ((s = blocks ? blocks_to_real(m, t, real) : codes_to_real(m, t, real)))
         return s;
     t->data = (const unsigned char *)real;
     t->bytes = n * sizeof *real;
     t->is_native = true;
     t->raw = TFL_FLOAT32;
-    t->type.elem = assay_f32();
+    t->type.elem = apply_f32();
     t->type.q = (assay_qparams){0};
     return ASSAY_OK;
 }

@@ -4,15 +4,15 @@
 #include "graph/core/infer.h"
 #include "graph/tflite/node/node.h"
 
-assay_status assay_tfl_compute(const tfl_op *o, int i, const void **data)
+assay_status tfl_compute(const tfl_op *o, int i, const void **data)
 {
     tfl_import *m = o->m;
-    const tfl_tensor *t = assay_tfl_in(o, i);
+    const tfl_tensor *t = tfl_in(o, i);
     const assay_tflite_options *options = m->options;
     assay_status s;
 
     if (!options || !options->compute || m->depth || m->n_faults || t->is_variable || t->value < 0)
-        return assay_tfl_unsupported(o, "a shape depends on what is in input %d", i);
+        return tfl_unsupported(o, "a shape depends on what is in input %d", i);
     if ((s = options->compute(options->user, m->g, t->value, data, m->err)))
         return s;
     m->follows_data = true;
@@ -29,8 +29,8 @@ static tfl_tensor *tensor_of(const tfl_import *m, int value)
                : NULL;
 }
 
-assay_status assay_tfl_infer(const tfl_op *o, assay_op kind, const int *in, int n_in,
-                             const int *out, int n_out, const assay_attrs *attr)
+assay_status tfl_infer(const tfl_op *o, assay_op kind, const int *in, int n_in, const int *out,
+                       int n_out, const assay_attrs *attr)
 {
     assay_graph *g = o->m->g;
     const assay_op_info *info = assay_op_get(kind);
@@ -41,7 +41,7 @@ assay_status assay_tfl_infer(const tfl_op *o, assay_op kind, const int *in, int 
     n.in = assay_arena_copy(o->m->temp, in, (size_t)n_in * sizeof *in);
     n.out = assay_arena_copy(o->m->temp, out, (size_t)n_out * sizeof *out);
     if (!type || !n.in || !n.out)
-        return assay_tfl_no_memory(o->m);
+        return tfl_no_memory(o->m);
     if (attr)
         assay_attrs_copy(info->attrs, &n.attr, attr);
     else

@@ -14,19 +14,19 @@ static assay_status move_and_relabel(const tfl_op *op, assay_op kind, const int 
     assay_status s;
 
     type.q = g->value[in[0]].type.q;
-    if ((s = assay_tfl_part(op, "moved", &type, &moved)) ||
+    if ((s = tfl_part(op, "moved", &type, &moved)) ||
         (s = assay_graph_add_node(g, kind, NULL, in, n_in, &moved, 1, attr, id, op->m->err)))
         return s;
     return assay_graph_add_node(g, ASSAY_OP_RELABEL, NULL, &moved, 1, &out, 1, NULL, NULL,
                                 op->m->err);
 }
 
-assay_status assay_tfl_node(const tfl_op *op, assay_op kind, const int *in, int n_in,
-                            const int *out, int n_out, const assay_attrs *attr, int *id)
+assay_status tfl_node(const tfl_op *op, assay_op kind, const int *in, int n_in, const int *out,
+                      int n_out, const assay_attrs *attr, int *id)
 {
     const assay_value *v = op->m->g->value;
     assay_status s =
-        op->m->follows_data ? assay_tfl_infer(op, kind, in, n_in, out, n_out, attr) : ASSAY_OK;
+        op->m->follows_data ? tfl_infer(op, kind, in, n_in, out, n_out, attr) : ASSAY_OK;
     bool moves = assay_op_get(kind)->traits & ASSAY_T_MOVE && n_out == 1 && n_in > 0 &&
                  in[0] != ASSAY_NO_VALUE;
 
@@ -42,25 +42,25 @@ assay_status assay_tfl_node(const tfl_op *op, assay_op kind, const int *in, int 
 
 #define FEW 8
 
-assay_status assay_tfl_expect(const tfl_op *o, int n)
+assay_status tfl_expect(const tfl_op *o, int n)
 {
     if (o->n_in < n || o->n_out < 1)
-        return assay_tfl_fail(o, "%d inputs and %d outputs", o->n_in, o->n_out);
+        return tfl_fail(o, "%d inputs and %d outputs", o->n_in, o->n_out);
     for (int i = 0; i < n; ++i)
         if (o->in[i] < 0)
-            return assay_tfl_fail(o, "input %d is missing", i);
+            return tfl_fail(o, "input %d is missing", i);
     return ASSAY_OK;
 }
 
-assay_status assay_tfl_only_input(const tfl_op *o, int i, const assay_attrs *a)
+assay_status tfl_only_input(const tfl_op *o, int i, const assay_attrs *a)
 {
     tfl_op one = *o;
     one.n_in = 1;
     one.in = &o->in[i];
-    return assay_tfl_straight(&one, a, NULL);
+    return tfl_straight(&one, a, NULL);
 }
 
-assay_status assay_tfl_straight(const tfl_op *op, const assay_attrs *attr, int *id)
+assay_status tfl_straight(const tfl_op *op, const assay_attrs *attr, int *id)
 {
     int few_in[FEW], few_out[FEW], *in = few_in, *out = few_out;
     assay_status s = ASSAY_OK;
@@ -70,46 +70,44 @@ assay_status assay_tfl_straight(const tfl_op *op, const assay_attrs *attr, int *
     if (op->n_out > FEW)
         out = assay_arena_array(op->m->temp, (size_t)op->n_out, sizeof *out);
     if (!in || !out)
-        return assay_tfl_no_memory(op->m);
+        return tfl_no_memory(op->m);
     for (int i = 0; !s && i < op->n_in; ++i)
-        s = assay_tfl_value(op, i, &in[i]);
+        s = tfl_value(op, i, &in[i]);
     for (int i = 0; !s && i < op->n_out; ++i)
-        s = assay_tfl_result(op, i, &out[i]);
-    return s ? s : assay_tfl_node(op, op->op, in, op->n_in, out, op->n_out, attr, id);
+        s = tfl_result(op, i, &out[i]);
+    return s ? s : tfl_node(op, op->op, in, op->n_in, out, op->n_out, attr, id);
 }
 
-assay_status assay_tfl_reshape(const tfl_op *op, int x, int to)
+assay_status tfl_reshape(const tfl_op *op, int x, int to)
 {
     const assay_type *type = &op->m->g->value[to].type;
     assay_attrs a = {.shape.shape.n = type->rank};
 
     memcpy(a.shape.shape.v, type->dim, sizeof type->dim);
-    return assay_tfl_node(op, ASSAY_OP_RESHAPE, &x, 1, &to, 1, &a, NULL);
+    return tfl_node(op, ASSAY_OP_RESHAPE, &x, 1, &to, 1, &a, NULL);
 }
 
 /* ---- constants as numbers ---- */
 
-assay_status assay_tfl_ints(const tfl_op *op, int i, int max, int64_t *out, int *n)
+assay_status tfl_ints(const tfl_op *op, int i, int max, int64_t *out, int *n)
 {
     tfl_tensor *t;
     const void *data;
     int64_t count;
     assay_status s;
 
-    if (!assay_tfl_has(op, i))
-        return assay_tfl_fail(op, "input %d is missing", i);
-    t = assay_tfl_in(op, i);
+    if (!tfl_has(op, i))
+        return tfl_fail(op, "input %d is missing", i);
+    t = tfl_in(op, i);
     count = assay_shape_count(&t->type);
     if (t->why || t->is_variable)
-        return assay_tfl_unsupported(op, "input %d is not constant", i);
+        return tfl_unsupported(op, "input %d is not constant", i);
     if (t->type.elem.kind != ASSAY_KIND_INT || t->type.rank > 2 || count > max)
-        return assay_tfl_fail(op, "input %d '%.200s': expected at most %d integers", i, t->name,
-                              max);
+        return tfl_fail(op, "input %d '%.200s': expected at most %d integers", i, t->name, max);
     *n = (int)count;
     if (count == 0)
         return ASSAY_OK;
-    s = assay_tfl_is_constant(t) ? assay_tfl_elements(op->m, t, &data)
-                                 : assay_tfl_compute(op, i, &data);
+    s = assay_tfl_is_constant(t) ? tfl_elements(op->m, t, &data) : tfl_compute(op, i, &data);
     if (s)
         return s;
     for (int k = 0; k < *n; ++k) {
@@ -127,34 +125,34 @@ assay_status assay_tfl_ints(const tfl_op *op, int i, int max, int64_t *out, int 
             out[k] = ((const int8_t *)data)[k];
             break;
         default:
-            return assay_tfl_fail(op, "input %d '%.200s': expected signed integers", i, t->name);
+            return tfl_fail(op, "input %d '%.200s': expected signed integers", i, t->name);
         }
     }
     return ASSAY_OK;
 }
 
-assay_status assay_tfl_int(const tfl_op *op, int i, int64_t *out)
+assay_status tfl_int(const tfl_op *op, int i, int64_t *out)
 {
     int n = 0;
-    assay_status s = assay_tfl_ints(op, i, 1, out, &n);
+    assay_status s = tfl_ints(op, i, 1, out, &n);
     if (!s && n != 1)
-        s = assay_tfl_fail(op, "input %d: expected one integer", i);
+        s = tfl_fail(op, "input %d: expected one integer", i);
     return s;
 }
 
-assay_status assay_tfl_axes(const tfl_op *op, int i, int rank, assay_list *out)
+assay_status tfl_axes(const tfl_op *op, int i, int rank, assay_list *out)
 {
     int64_t axis[ASSAY_ATTR_LIST];
     unsigned seen = 0;
     int n = 0;
-    assay_status s = assay_tfl_ints(op, i, ASSAY_ATTR_LIST, axis, &n);
+    assay_status s = tfl_ints(op, i, ASSAY_ATTR_LIST, axis, &n);
 
     out->n = 0;
     for (int k = 0; !s && k < n; ++k) {
         int64_t a = axis[k] < 0 ? axis[k] + rank : axis[k];
         if (a < 0 || a >= rank)
-            return assay_tfl_fail(op, "axis %lld is outside the input's %d dimensions",
-                                  (long long)axis[k], rank);
+            return tfl_fail(op, "axis %lld is outside the input's %d dimensions",
+                            (long long)axis[k], rank);
         if (!(seen >> a & 1U))
             out->v[out->n++] = a;
         seen |= 1U << a;
@@ -162,10 +160,10 @@ assay_status assay_tfl_axes(const tfl_op *op, int i, int rank, assay_list *out)
     return s;
 }
 
-assay_status assay_tfl_activation(const tfl_op *op, int slot, int id)
+assay_status tfl_activation_bounds(const tfl_op *op, int slot, int id)
 {
     assay_node *n = &op->m->g->node[id];
-    switch ((enum tfl_activation)assay_flat_i8(op->options, slot, 0)) {
+    switch ((enum tfl_activation)tfl_flat_i8(op->options, slot, 0)) {
     case ACTIVATION_NONE:
         return ASSAY_OK;
     case ACTIVATION_RELU:
@@ -180,7 +178,6 @@ assay_status assay_tfl_activation(const tfl_op *op, int slot, int id)
         n->act_hi = 6;
         return ASSAY_OK;
     default:
-        return assay_tfl_unsupported(op, "fused activation %d",
-                                     assay_flat_i8(op->options, slot, 0));
+        return tfl_unsupported(op, "fused activation %d", tfl_flat_i8(op->options, slot, 0));
     }
 }

@@ -24,10 +24,10 @@ enum { FC_KEEP_DIMS = 2 };
 
 static assay_status set_shape(const tfl_op *o, int i, const int64_t *dim, int rank)
 {
-    tfl_tensor *y = assay_tfl_out(o, i);
+    tfl_tensor *y = tfl_out(o, i);
 
     if (rank > ASSAY_MAX_RANK)
-        return assay_tfl_unsupported(o, "a tensor of more than %d dimensions", ASSAY_MAX_RANK);
+        return tfl_unsupported(o, "a tensor of more than %d dimensions", ASSAY_MAX_RANK);
     if (y->value >= 0)
         return ASSAY_OK;
     y->type.rank = rank;
@@ -38,14 +38,14 @@ static assay_status set_shape(const tfl_op *o, int i, const int64_t *dim, int ra
 /* A vector among the options. */
 static assay_status option_list(const tfl_op *o, int slot, int64_t *v, int *n)
 {
-    flat_vector list = assay_flat_list(o->options, slot, 4);
+    flat_vector list = tfl_flat_list(o->options, slot, 4);
 
     if (list.count > ASSAY_MAX_RANK)
-        return assay_tfl_fail(o, "a list of %u dimensions", list.count);
+        return tfl_fail(o, "a list of %u dimensions", list.count);
     *n = (int)list.count;
     for (int i = 0; i < *n; ++i)
-        v[i] = assay_flat_list_i32(list, (uint32_t)i);
-    return assay_flat_status(&o->m->file, o->m->err);
+        v[i] = tfl_flat_list_i32(list, (uint32_t)i);
+    return tfl_flat_status(&o->m->file, o->m->err);
 }
 
 /* An entry of -1 is what is left. */
@@ -53,14 +53,14 @@ static assay_status infer_reshape(const tfl_op *o, const assay_type *x)
 {
     int64_t v[ASSAY_MAX_RANK], known = 1;
     int n, open = -1;
-    assay_status s = assay_tfl_has(o, 1) ? assay_tfl_ints(o, 1, ASSAY_MAX_RANK, v, &n)
-                                         : option_list(o, 0, v, &n);
+    assay_status s =
+        tfl_has(o, 1) ? tfl_ints(o, 1, ASSAY_MAX_RANK, v, &n) : option_list(o, 0, v, &n);
 
     for (int i = 0; !s && i < n; ++i) {
         if (v[i] < 0 && open < 0)
             open = i;
         else if (v[i] < 0 || __builtin_mul_overflow(known, v[i], &known))
-            return assay_tfl_fail(o, "%lld is no extent", (long long)v[i]);
+            return tfl_fail(o, "%lld is no extent", (long long)v[i]);
     }
     if (!s && open >= 0)
         v[open] = known ? assay_shape_count(x) / known : 0;
@@ -78,7 +78,7 @@ static assay_status infer_squeeze(const tfl_op *o, const assay_type *x)
     for (int i = 0; !s && i < n; ++i) {
         int64_t a = axis[i] < 0 ? axis[i] + x->rank : axis[i];
         if (a < 0 || a >= x->rank)
-            return assay_tfl_fail(o, "axis %lld does not exist", (long long)axis[i]);
+            return tfl_fail(o, "axis %lld does not exist", (long long)axis[i]);
         named[a] = true;
     }
     for (int i = 0; i < x->rank; ++i)
@@ -94,7 +94,7 @@ static assay_status infer_wider(const tfl_op *o, const assay_type *x, int64_t ax
 
     axis += axis < 0 ? x->rank + 1 : 0;
     if (axis < 0 || axis > x->rank)
-        return assay_tfl_fail(o, "the axis is outside the output's dimensions");
+        return tfl_fail(o, "the axis is outside the output's dimensions");
     for (int i = 0; i <= x->rank; ++i)
         dim[i] = i < axis ? x->dim[i] : i == axis ? extent : x->dim[i - 1];
     return set_shape(o, 0, dim, x->rank + 1);
@@ -102,7 +102,7 @@ static assay_status infer_wider(const tfl_op *o, const assay_type *x, int64_t ax
 
 static assay_status infer_unpack(const tfl_op *o, const assay_type *x)
 {
-    int64_t axis = assay_flat_i32(o->options, PACK_AXIS, 0), dim[ASSAY_MAX_RANK];
+    int64_t axis = tfl_flat_i32(o->options, PACK_AXIS, 0), dim[ASSAY_MAX_RANK];
     int rank = 0;
     assay_status s = ASSAY_OK;
 
@@ -119,13 +119,13 @@ static assay_status infer_slice(const tfl_op *o, const assay_type *x)
 {
     int64_t begin[ASSAY_MAX_RANK], size[ASSAY_MAX_RANK];
     int n, n_size;
-    assay_status s = assay_tfl_ints(o, 1, ASSAY_MAX_RANK, begin, &n);
+    assay_status s = tfl_ints(o, 1, ASSAY_MAX_RANK, begin, &n);
 
-    if (s || (s = assay_tfl_ints(o, 2, ASSAY_MAX_RANK, size, &n_size)))
+    if (s || (s = tfl_ints(o, 2, ASSAY_MAX_RANK, size, &n_size)))
         return s;
     if (n != x->rank || n_size != x->rank)
-        return assay_tfl_fail(o, "begin and size do not have an entry for each of %d dimensions",
-                              x->rank);
+        return tfl_fail(o, "begin and size do not have an entry for each of %d dimensions",
+                        x->rank);
     for (int i = 0; i < n; ++i)
         if (size[i] == -1)
             size[i] = x->dim[i] - begin[i];
@@ -137,13 +137,13 @@ static assay_status infer_split(const tfl_op *o, const assay_type *x)
     int64_t size[ASSAY_ATTR_LIST], axis, left;
     int n, open = -1;
     assay_type part = *x;
-    assay_status s = assay_tfl_ints(o, 1, ASSAY_ATTR_LIST, size, &n);
+    assay_status s = tfl_ints(o, 1, ASSAY_ATTR_LIST, size, &n);
 
-    if (s || (s = assay_tfl_int(o, 2, &axis)))
+    if (s || (s = tfl_int(o, 2, &axis)))
         return s;
     axis += axis < 0 ? x->rank : 0;
     if (axis < 0 || axis >= x->rank || n != o->n_out)
-        return assay_tfl_fail(o, "%d sizes for %d outputs, or no such axis", n, o->n_out);
+        return tfl_fail(o, "%d sizes for %d outputs, or no such axis", n, o->n_out);
     left = x->dim[axis];
     for (int i = 0; i < n; ++i) {
         open = size[i] < 0 ? i : open;
@@ -158,13 +158,13 @@ static assay_status infer_split(const tfl_op *o, const assay_type *x)
 
 static assay_status infer_rows(const tfl_op *o, const assay_type *x)
 {
-    const assay_type *w = &assay_tfl_in(o, 1)->type;
+    const assay_type *w = &tfl_in(o, 1)->type;
     int64_t dim[ASSAY_MAX_RANK];
 
     if (w->rank != 2 || w->dim[1] < 1 || x->rank < 1)
-        return assay_tfl_fail(o, "expected weights of 2 dimensions");
+        return tfl_fail(o, "expected weights of 2 dimensions");
     memcpy(dim, x->dim, sizeof dim);
-    if (assay_flat_bool(o->options, FC_KEEP_DIMS)) {
+    if (tfl_flat_bool(o->options, FC_KEEP_DIMS)) {
         dim[x->rank - 1] = w->dim[0];
         return set_shape(o, 0, dim, x->rank);
     }
@@ -178,10 +178,10 @@ static assay_status infer_resize(const tfl_op *o, const assay_type *x)
 {
     int64_t size[2], dim[ASSAY_MAX_RANK];
     int n;
-    assay_status s = assay_tfl_ints(o, 1, 2, size, &n);
+    assay_status s = tfl_ints(o, 1, 2, size, &n);
 
     if (s || n != 2 || x->rank != 4)
-        return s ? s : assay_tfl_fail(o, "expected an image and its new size");
+        return s ? s : tfl_fail(o, "expected an image and its new size");
     memcpy(dim, x->dim, sizeof dim);
     dim[1] = size[0];
     dim[2] = size[1];
@@ -192,50 +192,49 @@ static assay_status infer_numbers(const tfl_op *o, int i)
 {
     int64_t dim[ASSAY_MAX_RANK];
     int n;
-    assay_status s = assay_tfl_ints(o, i, ASSAY_MAX_RANK, dim, &n);
+    assay_status s = tfl_ints(o, i, ASSAY_MAX_RANK, dim, &n);
     return s ? s : set_shape(o, 0, dim, n);
 }
 
 static bool is_computed(const tfl_op *o, int i)
 {
-    return assay_tfl_has(o, i) && assay_tfl_in(o, i)->value >= 0 && !assay_tfl_in(o, i)->data;
+    return tfl_has(o, i) && tfl_in(o, i)->value >= 0 && !tfl_in(o, i)->data;
 }
 
 /* Does the file not know the output's shape? Behind a computed one it never does; else where the
  * tensor says so. A RESHAPE that fits is taken as it stands: batches are often open. */
 static bool is_uninferred(const tfl_op *o)
 {
-    const tfl_tensor *y = assay_tfl_out(o, 0);
+    const tfl_tensor *y = tfl_out(o, 0);
 
     if (o->m->follows_data)
         return true;
     if (!o->m->options || !o->m->options->compute)
         return false;
     if (o->builtin == CODE_RESHAPE)
-        return y->is_open &&
-               assay_shape_count(&y->type) != assay_shape_count(&assay_tfl_in(o, 0)->type);
+        return y->is_open && assay_shape_count(&y->type) != assay_shape_count(&tfl_in(o, 0)->type);
     return y->is_open || (o->builtin == CODE_SLICE && (is_computed(o, 1) || is_computed(o, 2)));
 }
 
-assay_status assay_tfl_infer_outputs(const tfl_op *o)
+assay_status tfl_infer_outputs(const tfl_op *o)
 {
     const assay_type *x;
     int64_t axis;
     assay_status s;
 
-    if (!assay_tfl_has(o, 0) || o->n_out < 1 || !is_uninferred(o))
+    if (!tfl_has(o, 0) || o->n_out < 1 || !is_uninferred(o))
         return ASSAY_OK;
-    x = &assay_tfl_in(o, 0)->type;
+    x = &tfl_in(o, 0)->type;
     switch (o->builtin) {
     case CODE_RESHAPE:
         return infer_reshape(o, x);
     case CODE_SQUEEZE:
         return infer_squeeze(o, x);
     case CODE_EXPAND_DIMS:
-        s = assay_tfl_int(o, 1, &axis);
+        s = tfl_int(o, 1, &axis);
         return s ? s : infer_wider(o, x, axis, 1);
     case CODE_PACK:
-        return infer_wider(o, x, assay_flat_i32(o->options, PACK_AXIS, 0), o->n_in);
+        return infer_wider(o, x, tfl_flat_i32(o->options, PACK_AXIS, 0), o->n_in);
     case CODE_UNPACK:
         return infer_unpack(o, x);
     case CODE_SLICE:
@@ -243,7 +242,7 @@ assay_status assay_tfl_infer_outputs(const tfl_op *o)
     case CODE_SPLIT_V:
         return infer_split(o, x);
     case CODE_FULLY_CONNECTED:
-        return assay_tfl_has(o, 1) ? infer_rows(o, x) : ASSAY_OK;
+        return tfl_has(o, 1) ? infer_rows(o, x) : ASSAY_OK;
     case CODE_RESIZE_BILINEAR:
     case CODE_RESIZE_NEAREST:
         return infer_resize(o, x);

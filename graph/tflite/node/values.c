@@ -4,27 +4,27 @@
 
 #include "graph/tflite/node/node.h"
 
-bool assay_tfl_has(const tfl_op *op, int i)
+bool tfl_has(const tfl_op *op, int i)
 {
     return i < op->n_in && op->in[i] >= 0;
 }
 
-tfl_tensor *assay_tfl_in(const tfl_op *op, int i)
+tfl_tensor *tfl_in(const tfl_op *op, int i)
 {
     return &op->m->tensors.at[op->in[i]];
 }
 
-tfl_tensor *assay_tfl_out(const tfl_op *op, int i)
+tfl_tensor *tfl_out(const tfl_op *op, int i)
 {
     return &op->m->tensors.at[op->out[i]];
 }
 
 /* Zero of wider codes than 8 bits has the code 0 (TFLM, micro_graph.cc: ResetVariableTensors). */
-assay_status assay_tfl_add_variable(tfl_import *m, const char *name, const assay_type *type,
-                                    const void *initial, int *value)
+assay_status tfl_add_variable(tfl_import *m, const char *name, const assay_type *type,
+                              const void *initial, int *value)
 {
     size_t bytes = assay_type_bytes(type);
-    assay_status s = assay_tfl_charge(m, bytes / 4);
+    assay_status s = tfl_charge(m, bytes / 4);
 
     if (!s)
         s = assay_graph_add_variable(m->g, name, type, initial, value, m->err);
@@ -40,26 +40,26 @@ static assay_status make_value(const tfl_op *op, tfl_tensor *t, bool constant)
     assay_status s = ASSAY_OK;
 
     if (t->why)
-        return assay_tfl_unsupported(op, "%s", t->why);
-    t->name = assay_tfl_unique(m, t->name, (int)(t - m->tensors.at));
+        return tfl_unsupported(op, "%s", t->why);
+    t->name = tfl_unique(m, t->name, (int)(t - m->tensors.at));
     if (!t->name)
-        return assay_tfl_no_memory(m);
+        return tfl_no_memory(m);
     if (t->is_variable && m->depth) { /* its own, not one of the graph around it */
         char *own = assay_arena_alloc(m->temp, strlen(t->name) + 32);
         if (!own)
-            return assay_tfl_no_memory(m);
+            return tfl_no_memory(m);
         snprintf(own, strlen(t->name) + 32, "%s@%d", t->name, m->subgraph);
-        t->name = assay_tfl_unique(m, own, (int)(t - m->tensors.at));
+        t->name = tfl_unique(m, own, (int)(t - m->tensors.at));
         if (!t->name)
-            return assay_tfl_no_memory(m);
+            return tfl_no_memory(m);
     }
     if (t->is_variable) {
         if (t->data) /* its first content */
-            s = assay_tfl_elements(m, t, &data);
+            s = tfl_elements(m, t, &data);
         if (!s)
-            s = assay_tfl_add_variable(m, t->name, &t->type, data, &t->value);
+            s = tfl_add_variable(m, t->name, &t->type, data, &t->value);
     } else if (constant) {
-        s = assay_tfl_elements(m, t, &data);
+        s = tfl_elements(m, t, &data);
         if (!s)
             s = assay_graph_borrow_constant(m->g, t->name, &t->type, data, &t->value, m->err);
     } else {
@@ -70,38 +70,38 @@ static assay_status make_value(const tfl_op *op, tfl_tensor *t, bool constant)
     return s;
 }
 
-assay_status assay_tfl_value(const tfl_op *op, int i, int *value)
+assay_status tfl_value(const tfl_op *op, int i, int *value)
 {
     tfl_tensor *t;
     assay_status s = ASSAY_OK;
 
     *value = ASSAY_NO_VALUE;
-    if (!assay_tfl_has(op, i))
+    if (!tfl_has(op, i))
         return ASSAY_OK;
-    t = assay_tfl_in(op, i);
+    t = tfl_in(op, i);
     if (t->value < 0 && !assay_tfl_is_constant(t) && !t->is_variable && !t->why)
-        return assay_tfl_fail(op, "nothing before it defines its input %d '%.200s'", i, t->name);
+        return tfl_fail(op, "nothing before it defines its input %d '%.200s'", i, t->name);
     if (t->value < 0)
         s = make_value(op, t, true);
     *value = t->value;
     return s;
 }
 
-assay_status assay_tfl_result(const tfl_op *op, int i, int *value)
+assay_status tfl_result(const tfl_op *op, int i, int *value)
 {
-    tfl_tensor *t = assay_tfl_out(op, i);
+    tfl_tensor *t = tfl_out(op, i);
     assay_status s = ASSAY_OK;
 
     *value = ASSAY_NO_VALUE;
     if (t->is_variable || t->data)
-        return assay_tfl_fail(op, "its output '%.200s' is constant or a variable", t->name);
+        return tfl_fail(op, "its output '%.200s' is constant or a variable", t->name);
     if (t->value < 0)
         s = make_value(op, t, false);
     *value = t->value;
     return s;
 }
 
-assay_status assay_tfl_part(const tfl_op *op, const char *part, const assay_type *type, int *value)
+assay_status tfl_part(const tfl_op *op, const char *part, const assay_type *type, int *value)
 {
     const char *base = assay_tfl_op_name(op);
     size_t room = strlen(base) + strlen(part) + 2;
@@ -109,24 +109,24 @@ assay_status assay_tfl_part(const tfl_op *op, const char *part, const assay_type
     const char *unique;
 
     if (!name)
-        return assay_tfl_no_memory(op->m);
+        return tfl_no_memory(op->m);
     snprintf(name, room, "%s/%s", base, part);
-    unique = assay_tfl_unique(op->m, name, 0);
+    unique = tfl_unique(op->m, name, 0);
     return unique ? assay_graph_add_value(op->m->g, unique, type, value, op->m->err)
-                  : assay_tfl_no_memory(op->m);
+                  : tfl_no_memory(op->m);
 }
 
-assay_status assay_tfl_zero_bias(const tfl_op *op, unsigned bits, int64_t n, int *value)
+assay_status tfl_zero_bias(const tfl_op *op, unsigned bits, int64_t n, int *value)
 {
     assay_type type = {.elem = assay_int(bits, true), .rank = 1, .dim = {n}};
-    assay_status s = assay_tfl_charge(op->m, assay_type_bytes(&type));
+    assay_status s = tfl_charge(op->m, assay_type_bytes(&type));
 
     if (!s)
-        s = assay_tfl_part(op, "bias", &type, value);
+        s = tfl_part(op, "bias", &type, value);
     if (!s) {
         op->m->g->value[*value].data = assay_arena_alloc(op->m->g->arena, assay_type_bytes(&type));
         if (!op->m->g->value[*value].data)
-            return assay_tfl_no_memory(op->m);
+            return tfl_no_memory(op->m);
     }
     return s;
 }

@@ -16,36 +16,35 @@ static assay_status read_blocks(const tfl_op *o, blocks *b)
     assay_status s;
 
     for (int i = 0; i < 3; ++i)
-        if (!assay_tfl_has(o, i))
-            return assay_tfl_fail(o, "input %d is missing", i);
-    rank = assay_tfl_in(o, 0)->type.rank;
-    if (assay_shape_count(&assay_tfl_in(o, 1)->type) > MAX_BLOCKS)
-        return assay_tfl_unsupported(o, "more than %d block dimensions", MAX_BLOCKS);
-    if ((s = assay_tfl_ints(o, 1, MAX_BLOCKS, b->block, &b->n)) ||
-        (s = assay_tfl_ints(o, 2, 2 * MAX_BLOCKS, b->edge, &n_edge)))
+        if (!tfl_has(o, i))
+            return tfl_fail(o, "input %d is missing", i);
+    rank = tfl_in(o, 0)->type.rank;
+    if (assay_shape_count(&tfl_in(o, 1)->type) > MAX_BLOCKS)
+        return tfl_unsupported(o, "more than %d block dimensions", MAX_BLOCKS);
+    if ((s = tfl_ints(o, 1, MAX_BLOCKS, b->block, &b->n)) ||
+        (s = tfl_ints(o, 2, 2 * MAX_BLOCKS, b->edge, &n_edge)))
         return s;
     if (b->n < 1 || n_edge != 2 * b->n || rank < b->n + 1 || rank + b->n > ASSAY_MAX_RANK)
-        return assay_tfl_fail(o, "%d blocks and %d pads or crops on %d dimensions", b->n, n_edge,
-                              rank);
+        return tfl_fail(o, "%d blocks and %d pads or crops on %d dimensions", b->n, n_edge, rank);
     for (int i = 0; i < b->n; ++i)
         if (b->block[i] < 1 || b->block[i] > INT32_MAX || b->edge[2 * i] < 0 ||
             b->edge[2 * i + 1] < 0 || b->edge[2 * i] > INT32_MAX || b->edge[2 * i + 1] > INT32_MAX)
-            return assay_tfl_fail(o, "a block or edge is out of range");
+            return tfl_fail(o, "a block or edge is out of range");
     return ASSAY_OK;
 }
 
 static assay_status add_part(const tfl_op *o, assay_op kind, int from, const char *name,
                              const assay_type *type, const assay_attrs *a, int *to)
 {
-    assay_status s = assay_tfl_part(o, name, type, to);
-    return s ? s : assay_tfl_node(o, kind, &from, 1, to, 1, a, NULL);
+    assay_status s = tfl_part(o, name, type, to);
+    return s ? s : tfl_node(o, kind, &from, 1, to, 1, a, NULL);
 }
 
 static assay_status reshape_part(const tfl_op *o, int from, const char *name,
                                  const assay_type *type, int *to)
 {
-    assay_status s = assay_tfl_part(o, name, type, to);
-    return s ? s : assay_tfl_reshape(o, from, *to);
+    assay_status s = tfl_part(o, name, type, to);
+    return s ? s : tfl_reshape(o, from, *to);
 }
 
 /* A permutation whose first k axes are given, and what it makes of `split`: the others stay. */
@@ -58,7 +57,7 @@ static void turn(const assay_type *split, assay_list *perm, int k, assay_type *t
 }
 
 /* [N, H, W, rest] padded -> [N, H/b, b, W/b', b', rest] -> [b, b', N, H/b, W/b', rest] */
-assay_status assay_tfl_op_space_to_batch(const tfl_op *o)
+assay_status tfl_op_space_to_batch(const tfl_op *o)
 {
     blocks b = {0};
     assay_attrs pad, perm = {0};
@@ -66,9 +65,9 @@ assay_status assay_tfl_op_space_to_batch(const tfl_op *o)
     int x, y, rank, k = 0;
     assay_status s = read_blocks(o, &b);
 
-    if (s || (s = assay_tfl_value(o, 0, &x)))
+    if (s || (s = tfl_value(o, 0, &x)))
         return s;
-    t = assay_tfl_in(o, 0)->type;
+    t = tfl_in(o, 0)->type;
     rank = t.rank;
     assay_attrs_defaults(ASSAY_ATTRS_pad, &pad);
     pad.pad.begin.n = pad.pad.end.n = rank;
@@ -77,8 +76,8 @@ assay_status assay_tfl_op_space_to_batch(const tfl_op *o)
         pad.pad.end.v[1 + i] = b.edge[2 * i + 1];
         t.dim[1 + i] += b.edge[2 * i] + b.edge[2 * i + 1];
         if (t.dim[1 + i] % b.block[i] != 0)
-            return assay_tfl_fail(o, "extent %lld does not divide by block %lld",
-                                  (long long)t.dim[1 + i], (long long)b.block[i]);
+            return tfl_fail(o, "extent %lld does not divide by block %lld", (long long)t.dim[1 + i],
+                            (long long)b.block[i]);
     }
     if ((s = add_part(o, ASSAY_OP_PAD, x, "padded", &t, &pad, &x)))
         return s;
@@ -97,13 +96,13 @@ assay_status assay_tfl_op_space_to_batch(const tfl_op *o)
     turn(&split, &perm.perm.perm, k, &turned);
     if ((s = reshape_part(o, x, "blocks", &split, &x)) ||
         (s = add_part(o, ASSAY_OP_TRANSPOSE, x, "turned", &turned, &perm, &x)) ||
-        (s = assay_tfl_result(o, 0, &y)))
+        (s = tfl_result(o, 0, &y)))
         return s;
-    return assay_tfl_reshape(o, x, y);
+    return tfl_reshape(o, x, y);
 }
 
 /* [b*b'*N, H, W, rest] -> [b, b', N, H, W, rest] -> [N, H, b, W, b', rest] -> cropped */
-assay_status assay_tfl_op_batch_to_space(const tfl_op *o)
+assay_status tfl_op_batch_to_space(const tfl_op *o)
 {
     blocks b = {0};
     assay_attrs perm = {0}, crop = {0};
@@ -112,9 +111,9 @@ assay_status assay_tfl_op_batch_to_space(const tfl_op *o)
     int x, y, rank, k = 0;
     assay_status s = read_blocks(o, &b);
 
-    if (s || (s = assay_tfl_value(o, 0, &x)))
+    if (s || (s = tfl_value(o, 0, &x)))
         return s;
-    t = split = turned = assay_tfl_in(o, 0)->type;
+    t = split = turned = tfl_in(o, 0)->type;
     rank = t.rank;
     split.rank = turned.rank = rank + b.n;
     for (int i = 0; i < b.n; ++i) {
@@ -122,8 +121,8 @@ assay_status assay_tfl_op_batch_to_space(const tfl_op *o)
         split.dim[i] = b.block[i];
     }
     if (t.dim[0] % product != 0)
-        return assay_tfl_fail(o, "%lld batches do not divide by the blocks' %lld",
-                              (long long)t.dim[0], (long long)product);
+        return tfl_fail(o, "%lld batches do not divide by the blocks' %lld", (long long)t.dim[0],
+                        (long long)product);
     split.dim[b.n] = t.dim[0] / product;
     for (int i = 1; i < rank; ++i)
         split.dim[b.n + i] = t.dim[i];
@@ -136,15 +135,15 @@ assay_status assay_tfl_op_batch_to_space(const tfl_op *o)
     t.dim[0] /= product;
     for (int i = 0; i < b.n; ++i)
         if (__builtin_mul_overflow(t.dim[1 + i], b.block[i], &t.dim[1 + i]))
-            return assay_tfl_fail(o, "the output's extent overflows");
+            return tfl_fail(o, "the output's extent overflows");
     if ((s = reshape_part(o, x, "blocks", &split, &x)) ||
         (s = add_part(o, ASSAY_OP_TRANSPOSE, x, "turned", &turned, &perm, &x)) ||
-        (s = reshape_part(o, x, "uncropped", &t, &x)) || (s = assay_tfl_result(o, 0, &y)))
+        (s = reshape_part(o, x, "uncropped", &t, &x)) || (s = tfl_result(o, 0, &y)))
         return s;
     crop.slice.begin.n = rank;
     for (int i = 0; i < b.n; ++i)
         crop.slice.begin.v[1 + i] = b.edge[2 * i];
     crop.slice.size.n = rank;
-    memcpy(crop.slice.size.v, assay_tfl_out(o, 0)->type.dim, sizeof assay_tfl_out(o, 0)->type.dim);
-    return assay_tfl_node(o, ASSAY_OP_SLICE, &x, 1, &y, 1, &crop, NULL);
+    memcpy(crop.slice.size.v, tfl_out(o, 0)->type.dim, sizeof tfl_out(o, 0)->type.dim);
+    return tfl_node(o, ASSAY_OP_SLICE, &x, 1, &y, 1, &crop, NULL);
 }

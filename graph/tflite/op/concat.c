@@ -13,12 +13,12 @@ static assay_status requantize_u8(const tfl_op *o, int x, int to)
     float inverse = 1.0F / out->q.scale[0], scale = in->q.scale[0] * inverse;
     float bias = (float)-in->q.zero_point[0] * scale;
     uint8_t table[256];
-    const char *name = assay_tfl_unique(o->m, "requantized", o->index);
+    const char *name = tfl_unique(o->m, "requantized", o->index);
     int id;
     assay_status s;
 
     if (!name)
-        return assay_tfl_no_memory(o->m);
+        return tfl_no_memory(o->m);
     for (int q = 0; q < 256; ++q) {
         float product = (float)q * scale;
         float code = fminf(fmaxf(roundf(product + bias), -65536), 65536);
@@ -26,7 +26,7 @@ static assay_status requantize_u8(const tfl_op *o, int x, int to)
         table[q] = (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v);
     }
     s = assay_graph_add_constant(g, name, &type, table, &id, o->m->err);
-    return s ? s : assay_tfl_node(o, ASSAY_OP_LOOKUP, (int[]){x, id}, 2, &to, 1, NULL, NULL);
+    return s ? s : tfl_node(o, ASSAY_OP_LOOKUP, (int[]){x, id}, 2, &to, 1, NULL, NULL);
 }
 
 /* Input i under the output's parameters: int16 keeps its codes (TFLite does not look at them
@@ -34,21 +34,20 @@ static assay_status requantize_u8(const tfl_op *o, int x, int to)
  * QUANTIZE does it. */
 static assay_status joined(const tfl_op *o, int i, int *x)
 {
-    const assay_qparams *q = &assay_tfl_out(o, 0)->type.q;
+    const assay_qparams *q = &tfl_out(o, 0)->type.q;
     assay_type type;
     int from, to;
-    assay_status s = assay_tfl_value(o, i, &from);
+    assay_status s = tfl_value(o, i, &from);
 
     *x = from;
     if (s || from == ASSAY_NO_VALUE)
-        return s ? s : assay_tfl_fail(o, "input %d is missing", i);
+        return s ? s : tfl_fail(o, "input %d is missing", i);
     type = o->m->g->value[from].type;
     if (q->granularity != ASSAY_Q_TENSOR || type.q.granularity != ASSAY_Q_TENSOR ||
-        !assay_elem_equal(type.elem, assay_tfl_out(o, 0)->type.elem) ||
-        assay_qparams_equal(&type.q, q))
+        !assay_elem_equal(type.elem, tfl_out(o, 0)->type.elem) || assay_qparams_equal(&type.q, q))
         return ASSAY_OK;
     type.q = *q;
-    if ((s = assay_tfl_part(o, "joined", &type, &to)))
+    if ((s = tfl_part(o, "joined", &type, &to)))
         return s;
     *x = to;
     if (type.elem.bits == 8 && !type.elem.is_signed)
@@ -57,22 +56,22 @@ static assay_status joined(const tfl_op *o, int i, int *x)
                                 NULL, &from, 1, &to, 1, NULL, NULL, o->m->err);
 }
 
-assay_status assay_tfl_op_concat(const tfl_op *o)
+assay_status tfl_op_concat(const tfl_op *o)
 {
-    assay_attrs a = {.axis.axis = assay_flat_i32(o->options, 0, 0)};
+    assay_attrs a = {.axis.axis = tfl_flat_i32(o->options, 0, 0)};
     int *in, y;
     assay_status s = ASSAY_OK;
 
     if (o->n_in < 1 || o->n_out != 1)
-        return assay_tfl_fail(o, "%d inputs and %d outputs", o->n_in, o->n_out);
-    if (assay_flat_i8(o->options, 1, 0) != ACTIVATION_NONE)
-        return assay_tfl_unsupported(o, "a fused activation");
+        return tfl_fail(o, "%d inputs and %d outputs", o->n_in, o->n_out);
+    if (tfl_flat_i8(o->options, 1, 0) != ACTIVATION_NONE)
+        return tfl_unsupported(o, "a fused activation");
     in = assay_arena_array(o->m->temp, (size_t)o->n_in, sizeof *in);
     if (!in)
-        return assay_tfl_no_memory(o->m);
+        return tfl_no_memory(o->m);
     for (int i = 0; !s && i < o->n_in; ++i)
         s = joined(o, i, &in[i]);
-    if (s || (s = assay_tfl_result(o, 0, &y)))
+    if (s || (s = tfl_result(o, 0, &y)))
         return s;
-    return assay_tfl_node(o, ASSAY_OP_CONCAT, in, o->n_in, &y, 1, &a, NULL);
+    return tfl_node(o, ASSAY_OP_CONCAT, in, o->n_in, &y, 1, &a, NULL);
 }

@@ -6,18 +6,18 @@
 enum { CODE_RANK = 110 };
 
 /* FILL: dims, value. The output tensor's shape is the dims. */
-assay_status assay_tfl_op_fill(const tfl_op *o)
+assay_status tfl_op_fill(const tfl_op *o)
 {
     tfl_op value = *o;
     if (o->n_in != 2 || o->n_out != 1 || o->in[0] < 0 || o->in[1] < 0)
-        return assay_tfl_fail(o, "expected two inputs and one output");
+        return tfl_fail(o, "expected two inputs and one output");
     value.n_in = 1;
     value.in = &o->in[1];
-    return assay_tfl_op_expand(&value);
+    return tfl_op_expand(&value);
 }
 
 /* The code 0, as in TFLM, whatever the zero point. */
-assay_status assay_tfl_op_zeros_like(const tfl_op *o)
+assay_status tfl_op_zeros_like(const tfl_op *o)
 {
     assay_attrs a = {0};
     assay_type scalar;
@@ -26,47 +26,47 @@ assay_status assay_tfl_op_zeros_like(const tfl_op *o)
     assay_status s;
 
     if (o->n_in != 1 || o->n_out != 1)
-        return assay_tfl_fail(o, "expected one input and one output");
-    if ((s = assay_tfl_result(o, 0, &y)))
+        return tfl_fail(o, "expected one input and one output");
+    if ((s = tfl_result(o, 0, &y)))
         return s;
-    scalar = assay_tfl_out(o, 0)->type;
+    scalar = tfl_out(o, 0)->type;
     if (scalar.q.granularity == ASSAY_Q_AXIS)
-        return assay_tfl_unsupported(o, "with parameters per axis");
+        return tfl_unsupported(o, "with parameters per axis");
     a.shape.shape.n = scalar.rank;
     memcpy(a.shape.shape.v, scalar.dim, sizeof scalar.dim);
     scalar.rank = 0;
-    name = assay_tfl_unique(o->m, "zero", o->index);
+    name = tfl_unique(o->m, "zero", o->index);
     if (!name)
-        return assay_tfl_no_memory(o->m);
+        return tfl_no_memory(o->m);
     s = assay_graph_add_constant(o->m->g, name, &scalar, NULL, &zero, o->m->err);
-    return s ? s : assay_tfl_node(o, ASSAY_OP_EXPAND, &zero, 1, &y, 1, &a, NULL);
+    return s ? s : tfl_node(o, ASSAY_OP_EXPAND, &zero, 1, &y, 1, &a, NULL);
 }
 
 /* Output 0 is n integers: the constant "OUTPUT/known", a node that gives it, so that the tensor is
  * one of those that are computed, and what other operators may read as constants. */
 static assay_status constant_output(const tfl_op *o, const int64_t *value, int n)
 {
-    tfl_tensor *t = assay_tfl_out(o, 0);
+    tfl_tensor *t = tfl_out(o, 0);
     void *data;
     int known, y;
     assay_status s;
 
     if (t->raw != TFL_INT32 && t->raw != TFL_INT64)
-        return assay_tfl_unsupported(o, "to %s", assay_tfl_type_name(t->raw));
+        return tfl_unsupported(o, "to %s", tfl_type_name(t->raw));
     if (t->data || t->value >= 0)
-        return assay_tfl_fail(o, "its output '%.200s' exists already", t->name);
+        return tfl_fail(o, "its output '%.200s' exists already", t->name);
     if (assay_shape_count(&t->type) != n)
-        return assay_tfl_fail(o, "its output has %lld elements, expected %d",
-                              (long long)assay_shape_count(&t->type), n);
+        return tfl_fail(o, "its output has %lld elements, expected %d",
+                        (long long)assay_shape_count(&t->type), n);
     data = assay_arena_array(o->m->g->arena, (size_t)n + 1, assay_elem_size(t->type.elem));
     if (!data)
-        return assay_tfl_no_memory(o->m);
+        return tfl_no_memory(o->m);
     for (int i = 0; i < n; ++i)
         assay_elem_set(t->type.elem, data, (size_t)i, value[i]);
-    if ((s = assay_tfl_result(o, 0, &y)) || (s = assay_tfl_part(o, "known", &t->type, &known)))
+    if ((s = tfl_result(o, 0, &y)) || (s = tfl_part(o, "known", &t->type, &known)))
         return s;
     o->m->g->value[known].data = data;
-    if ((s = assay_tfl_reshape(o, known, y)))
+    if ((s = tfl_reshape(o, known, y)))
         return s;
     t->data = data;
     t->bytes = assay_type_bytes(&t->type);
@@ -74,14 +74,14 @@ static assay_status constant_output(const tfl_op *o, const int64_t *value, int n
     return ASSAY_OK;
 }
 
-assay_status assay_tfl_op_shape(const tfl_op *o)
+assay_status tfl_op_shape(const tfl_op *o)
 {
     const assay_type *x;
     int64_t rank;
 
     if (o->n_in != 1 || o->n_out != 1 || o->in[0] < 0)
-        return assay_tfl_fail(o, "expected one input and one output");
-    x = &assay_tfl_in(o, 0)->type;
+        return tfl_fail(o, "expected one input and one output");
+    x = &tfl_in(o, 0)->type;
     rank = x->rank;
     return o->builtin == CODE_RANK ? constant_output(o, &rank, 1)
                                    : constant_output(o, x->dim, x->rank);
@@ -94,15 +94,15 @@ static assay_status broadcast_constants(const tfl_op *o)
     int na, nb, n;
     assay_status s;
 
-    if ((s = assay_tfl_ints(o, 0, ASSAY_MAX_RANK, a, &na)) ||
-        (s = assay_tfl_ints(o, 1, ASSAY_MAX_RANK, b, &nb)))
+    if ((s = tfl_ints(o, 0, ASSAY_MAX_RANK, a, &na)) ||
+        (s = tfl_ints(o, 1, ASSAY_MAX_RANK, b, &nb)))
         return s;
     n = na > nb ? na : nb;
     for (int i = 0; i < n; ++i) {
         int64_t da = i < n - na ? 1 : a[i - (n - na)], db = i < n - nb ? 1 : b[i - (n - nb)];
         if (da != db && da != 1 && db != 1)
-            return assay_tfl_fail(o, "extents %lld and %lld do not broadcast", (long long)da,
-                                  (long long)db);
+            return tfl_fail(o, "extents %lld and %lld do not broadcast", (long long)da,
+                            (long long)db);
         out[i] = da == 1 ? db : da;
     }
     return constant_output(o, out, n);
@@ -113,7 +113,7 @@ static assay_status lengthened(const tfl_op *o, int i, const assay_type *to, int
 {
     assay_attrs a;
     int x;
-    assay_status s = assay_tfl_value(o, i, &x);
+    assay_status s = tfl_value(o, i, &x);
 
     *value = x;
     if (s || o->m->g->value[x].type.dim[0] == to->dim[0])
@@ -123,43 +123,42 @@ static assay_status lengthened(const tfl_op *o, int i, const assay_type *to, int
     a.pad.end = (assay_list){.n = 1};
     a.pad.has_code = true;
     a.pad.code = 1;
-    if ((s = assay_tfl_part(o, "lengthened", to, value)))
+    if ((s = tfl_part(o, "lengthened", to, value)))
         return s;
-    return assay_tfl_node(o, ASSAY_OP_PAD, &x, 1, value, 1, &a, NULL);
+    return tfl_node(o, ASSAY_OP_PAD, &x, 1, value, 1, &a, NULL);
 }
 
 /* Of shapes that are known at run time: a where it is not 1, else b. */
 static assay_status broadcast_values(const tfl_op *o)
 {
-    const assay_type to = assay_tfl_out(o, 0)->type;
+    const assay_type to = tfl_out(o, 0)->type;
     assay_type flags = to, scalar = to;
     int a, b, one, equal, y;
-    const char *name = assay_tfl_unique(o->m, "one", o->index);
+    const char *name = tfl_unique(o->m, "one", o->index);
     assay_status s;
 
-    if (to.rank != 1 || assay_tfl_in(o, 0)->type.rank != 1 || assay_tfl_in(o, 1)->type.rank != 1)
-        return assay_tfl_fail(o, "expected shapes as vectors");
+    if (to.rank != 1 || tfl_in(o, 0)->type.rank != 1 || tfl_in(o, 1)->type.rank != 1)
+        return tfl_fail(o, "expected shapes as vectors");
     if (!name)
-        return assay_tfl_no_memory(o->m);
+        return tfl_no_memory(o->m);
     flags.elem = assay_bool();
     scalar.rank = 0;
     if ((s = lengthened(o, 0, &to, &a)) || (s = lengthened(o, 1, &to, &b)) ||
         (s = assay_graph_add_constant(o->m->g, name, &scalar, NULL, &one, o->m->err)))
         return s;
     assay_elem_set(scalar.elem, (void *)(uintptr_t)o->m->g->value[one].data, 0, 1);
-    if ((s = assay_tfl_part(o, "ones", &flags, &equal)) ||
-        (s = assay_tfl_node(o, ASSAY_OP_EQUAL, (int[]){a, one}, 2, &equal, 1, NULL, NULL)) ||
-        (s = assay_tfl_result(o, 0, &y)))
+    if ((s = tfl_part(o, "ones", &flags, &equal)) ||
+        (s = tfl_node(o, ASSAY_OP_EQUAL, (int[]){a, one}, 2, &equal, 1, NULL, NULL)) ||
+        (s = tfl_result(o, 0, &y)))
         return s;
-    return assay_tfl_node(o, ASSAY_OP_SELECT, (int[]){equal, b, a}, 3, &y, 1, NULL, NULL);
+    return tfl_node(o, ASSAY_OP_SELECT, (int[]){equal, b, a}, 3, &y, 1, NULL, NULL);
 }
 
-assay_status assay_tfl_op_broadcast_args(const tfl_op *o)
+assay_status tfl_op_broadcast_args(const tfl_op *o)
 {
     if (o->n_in != 2 || o->n_out != 1 || o->in[0] < 0 || o->in[1] < 0)
-        return assay_tfl_fail(o, "expected two inputs and one output");
-    return assay_tfl_in(o, 0)->data && assay_tfl_in(o, 1)->data ? broadcast_constants(o)
-                                                                : broadcast_values(o);
+        return tfl_fail(o, "expected two inputs and one output");
+    return tfl_in(o, 0)->data && tfl_in(o, 1)->data ? broadcast_constants(o) : broadcast_values(o);
 }
 
 /* Element i of a constant is not zero. */
@@ -171,7 +170,7 @@ static bool is_set(const tfl_tensor *t, const void *data, int64_t i)
 
 /* How many rows WHERE gives is the data's affair: those of a constant, or of the value that the
  * input at hand leads to. The node counts again when it runs. */
-assay_status assay_tfl_op_where(const tfl_op *o)
+assay_status tfl_op_where(const tfl_op *o)
 {
     assay_attrs a = {0};
     tfl_tensor *t, *y;
@@ -179,14 +178,14 @@ assay_status assay_tfl_op_where(const tfl_op *o)
     assay_status s;
 
     if (o->n_in != 1 || o->n_out != 1 || o->in[0] < 0)
-        return assay_tfl_fail(o, "expected one input and one output");
-    t = assay_tfl_in(o, 0);
-    y = assay_tfl_out(o, 0);
+        return tfl_fail(o, "expected one input and one output");
+    t = tfl_in(o, 0);
+    y = tfl_out(o, 0);
     if (t->why || t->is_variable)
-        return assay_tfl_unsupported(o, "%s", t->why ? t->why : "of a variable");
+        return tfl_unsupported(o, "%s", t->why ? t->why : "of a variable");
     if (y->raw != TFL_INT64)
-        return assay_tfl_fail(o, "its output is not int64");
-    s = t->data ? assay_tfl_elements(o->m, t, &data) : assay_tfl_compute(o, 0, &data);
+        return tfl_fail(o, "its output is not int64");
+    s = t->data ? tfl_elements(o->m, t, &data) : tfl_compute(o, 0, &data);
     if (s)
         return s;
     for (int64_t i = 0; i < assay_shape_count(&t->type); ++i)
@@ -195,5 +194,5 @@ assay_status assay_tfl_op_where(const tfl_op *o)
     y->type.dim[0] = a.where.count;
     y->type.dim[1] = t->type.rank;
     o->m->follows_data = true;
-    return assay_tfl_straight(o, &a, NULL);
+    return tfl_straight(o, &a, NULL);
 }

@@ -21,16 +21,15 @@ static assay_status convey(const tfl_op *o, int x, const assay_type *type, int *
 
     if (!assay_elem_equal(g->value[x].type.elem, type->elem) ||
         assay_shape_count(&g->value[x].type) != assay_shape_count(type))
-        return assay_tfl_unsupported(o, "a body's value of another type or size than outside");
-    if (*to < 0 && (s = assay_tfl_part(o, "passed", type, to)))
+        return tfl_unsupported(o, "a body's value of another type or size than outside");
+    if (*to < 0 && (s = tfl_part(o, "passed", type, to)))
         return s;
     if (same_shape)
         return assay_graph_add_node(g, ASSAY_OP_RELABEL, NULL, &x, 1, to, 1, NULL, NULL, o->m->err);
     if (same_params)
-        return assay_tfl_reshape(o, x, *to);
+        return tfl_reshape(o, x, *to);
     middle.q = g->value[x].type.q;
-    if ((s = assay_tfl_part(o, "reshaped", &middle, &reshaped)) ||
-        (s = assay_tfl_reshape(o, x, reshaped)))
+    if ((s = tfl_part(o, "reshaped", &middle, &reshaped)) || (s = tfl_reshape(o, x, reshaped)))
         return s;
     return assay_graph_add_node(g, ASSAY_OP_RELABEL, NULL, &reshaped, 1, to, 1, NULL, NULL,
                                 o->m->err);
@@ -46,16 +45,15 @@ static bool same_type(const assay_type *a, const assay_type *b)
 static assay_status operands(const tfl_op *o, int first, const assay_graph *body, int *in)
 {
     if (body->n_inputs != o->n_in - first)
-        return assay_tfl_fail(o, "%d operands, but the body takes %d", o->n_in - first,
-                              body->n_inputs);
+        return tfl_fail(o, "%d operands, but the body takes %d", o->n_in - first, body->n_inputs);
     for (int i = 0; i < body->n_inputs; ++i) {
         const assay_type *type = &body->value[body->input[i]].type;
         int x, passed = -1;
-        assay_status s = assay_tfl_value(o, first + i, &x);
+        assay_status s = tfl_value(o, first + i, &x);
         if (s)
             return s;
         if (x == ASSAY_NO_VALUE)
-            return assay_tfl_fail(o, "input %d is missing", first + i);
+            return tfl_fail(o, "input %d is missing", first + i);
         if (!same_type(&o->m->g->value[x].type, type)) {
             if ((s = convey(o, x, type, &passed)))
                 return s;
@@ -74,17 +72,17 @@ static assay_status finish(const tfl_op *o, const assay_graph *body, const int *
     assay_status s = ASSAY_OK;
 
     if (body->n_outputs != o->n_out)
-        return assay_tfl_fail(o, "%d outputs, but the body has %d", o->n_out, body->n_outputs);
+        return tfl_fail(o, "%d outputs, but the body has %d", o->n_out, body->n_outputs);
     for (int i = 0; !s && i < o->n_out; ++i) {
         const assay_type *type = &body->value[body->output[i]].type;
-        if (!(s = assay_tfl_result(o, i, &out[i])) && !same_type(&g->value[out[i]].type, type))
-            s = assay_tfl_part(o, "result", type, &out[i]);
+        if (!(s = tfl_result(o, i, &out[i])) && !same_type(&g->value[out[i]].type, type))
+            s = tfl_part(o, "result", type, &out[i]);
     }
     if (!s)
         s = assay_graph_add_node(g, o->op, NULL, in, o->n_in, out, o->n_out, a, NULL, o->m->err);
     for (int i = 0; !s && i < o->n_out; ++i) {
         int y;
-        if (!(s = assay_tfl_result(o, i, &y)) && y != out[i])
+        if (!(s = tfl_result(o, i, &y)) && y != out[i])
             s = convey(o, out[i], &g->value[y].type, &y);
     }
     return s;
@@ -94,30 +92,29 @@ static assay_status lists(const tfl_op *o, int **in, int **out)
 {
     *in = assay_arena_array(o->m->temp, (size_t)o->n_in + 1, sizeof **in);
     *out = assay_arena_array(o->m->temp, (size_t)o->n_out + 1, sizeof **out);
-    return *in && *out ? ASSAY_OK : assay_tfl_no_memory(o->m);
+    return *in && *out ? ASSAY_OK : tfl_no_memory(o->m);
 }
 
 /* Both bodies, so that all that either holds and is not supported is listed. */
 static assay_status bodies(const tfl_op *o, int64_t *first, int64_t *second)
 {
-    assay_status s = o->m->import_body(o, assay_flat_i32(o->options, OPTION_FIRST, 0), first);
-    assay_status t =
-        s && s != ASSAY_ERR_UNSUPPORTED
-            ? s
-            : o->m->import_body(o, assay_flat_i32(o->options, OPTION_SECOND, 0), second);
+    assay_status s = o->m->import_body(o, tfl_flat_i32(o->options, OPTION_FIRST, 0), first);
+    assay_status t = s && s != ASSAY_ERR_UNSUPPORTED
+                         ? s
+                         : o->m->import_body(o, tfl_flat_i32(o->options, OPTION_SECOND, 0), second);
     return t ? t : s;
 }
 
-assay_status assay_tfl_op_if(const tfl_op *o)
+assay_status tfl_op_if(const tfl_op *o)
 {
     assay_attrs a = {0};
     const assay_graph *body;
     int *in, *out;
     assay_status s;
 
-    if (!assay_tfl_has(o, 0))
-        return assay_tfl_fail(o, "the condition is missing");
-    if ((s = lists(o, &in, &out)) || (s = assay_tfl_value(o, 0, &in[0])) ||
+    if (!tfl_has(o, 0))
+        return tfl_fail(o, "the condition is missing");
+    if ((s = lists(o, &in, &out)) || (s = tfl_value(o, 0, &in[0])) ||
         (s = bodies(o, &a.branch.on_true, &a.branch.on_false)))
         return s;
     body = o->m->g->subgraph[a.branch.on_true];
@@ -125,7 +122,7 @@ assay_status assay_tfl_op_if(const tfl_op *o)
     return s ? s : finish(o, body, in, out, &a);
 }
 
-assay_status assay_tfl_op_while(const tfl_op *o)
+assay_status tfl_op_while(const tfl_op *o)
 {
     assay_attrs a = {0};
     const assay_graph *body;

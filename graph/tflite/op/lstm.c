@@ -51,28 +51,28 @@ typedef struct lstm {
 static assay_status check(const tfl_op *o)
 {
     if (o->n_in != IN_COUNT && o->n_in != IN_NORM)
-        return assay_tfl_fail(o, "%d inputs, expected 20 or 24", o->n_in);
+        return tfl_fail(o, "%d inputs, expected 20 or 24", o->n_in);
     for (int i = IN_PEEPHOLE; i < IN_BIAS; ++i)
-        if (assay_tfl_has(o, i))
-            return assay_tfl_unsupported(o, "peephole weights");
+        if (tfl_has(o, i))
+            return tfl_unsupported(o, "peephole weights");
     for (int i = IN_PROJECTION; i < IN_HIDDEN; ++i)
-        if (assay_tfl_has(o, i))
-            return assay_tfl_unsupported(o, "projection");
+        if (tfl_has(o, i))
+            return tfl_unsupported(o, "projection");
     for (int i = IN_NORM; i < IN_COUNT; ++i)
-        if (assay_tfl_has(o, i))
-            return assay_tfl_unsupported(o, "layer normalization");
-    if (!assay_tfl_has(o, IN_WEIGHTS) || !assay_tfl_has(o, IN_RECURRENT))
-        return assay_tfl_unsupported(o, "coupled input and forget gates");
-    if (assay_flat_i8(o->options, LSTM_ACTIVATION, 0) != ACTIVATION_TANH)
-        return assay_tfl_unsupported(o, "an activation other than tanh");
-    if (assay_flat_bool(o->options, LSTM_DIAGONAL))
-        return assay_tfl_unsupported(o, "diagonal recurrent weights");
+        if (tfl_has(o, i))
+            return tfl_unsupported(o, "layer normalization");
+    if (!tfl_has(o, IN_WEIGHTS) || !tfl_has(o, IN_RECURRENT))
+        return tfl_unsupported(o, "coupled input and forget gates");
+    if (tfl_flat_i8(o->options, LSTM_ACTIVATION, 0) != ACTIVATION_TANH)
+        return tfl_unsupported(o, "an activation other than tanh");
+    if (tfl_flat_bool(o->options, LSTM_DIAGONAL))
+        return tfl_unsupported(o, "diagonal recurrent weights");
     for (int i = 0; i < IN_HIDDEN + 2; ++i)
         if (!(i >= IN_PEEPHOLE && i < IN_BIAS) && !(i >= IN_PROJECTION && i < IN_HIDDEN) &&
-            !assay_tfl_has(o, i))
-            return assay_tfl_fail(o, "input %d is missing", i);
-    if (!assay_tfl_in(o, IN_HIDDEN)->is_variable || !assay_tfl_in(o, IN_CELL)->is_variable)
-        return assay_tfl_fail(o, "a state is not a variable");
+            !tfl_has(o, i))
+            return tfl_fail(o, "input %d is missing", i);
+    if (!tfl_in(o, IN_HIDDEN)->is_variable || !tfl_in(o, IN_CELL)->is_variable)
+        return tfl_fail(o, "a state is not a variable");
     return ASSAY_OK;
 }
 
@@ -80,39 +80,38 @@ static assay_status check(const tfl_op *o)
 static assay_status read_sizes(lstm *l)
 {
     const tfl_op *o = l->o;
-    const assay_type *x = &assay_tfl_in(o, IN_X)->type;
-    const assay_type *h = &assay_tfl_in(o, IN_HIDDEN)->type, *c = &assay_tfl_in(o, IN_CELL)->type;
+    const assay_type *x = &tfl_in(o, IN_X)->type;
+    const assay_type *h = &tfl_in(o, IN_HIDDEN)->type, *c = &tfl_in(o, IN_CELL)->type;
     bool quantized = x->elem.kind == ASSAY_KIND_INT;
-    bool weights_f32 = assay_tfl_in(o, IN_WEIGHTS)->type.elem.kind == ASSAY_KIND_F32;
+    bool weights_f32 = tfl_in(o, IN_WEIGHTS)->type.elem.kind == ASSAY_KIND_F32;
     assay_status s;
 
-    l->time_major = assay_flat_bool(o->options, LSTM_TIME_MAJOR);
+    l->time_major = tfl_flat_bool(o->options, LSTM_TIME_MAJOR);
     if (x->rank != 3 || h->rank != 2 || c->rank != 2)
-        return assay_tfl_fail(o, "expected an input of 3 dimensions and states of 2");
+        return tfl_fail(o, "expected an input of 3 dimensions and states of 2");
     if (weights_f32 && quantized)
-        return assay_tfl_unsupported(o, "float weights under integer activations");
+        return tfl_unsupported(o, "float weights under integer activations");
     for (int i = IN_WEIGHTS; i < IN_PEEPHOLE && !quantized; ++i)
-        if ((s = assay_tfl_real_weights(o, IN_X, i)))
+        if ((s = tfl_real_weights(o, IN_X, i)))
             return s;
     if (quantized &&
         (c->elem.bits != 16 || c->q.granularity != ASSAY_Q_TENSOR || c->q.zero_point[0] != 0 ||
          h->q.granularity != ASSAY_Q_TENSOR || !assay_elem_equal(h->elem, x->elem)))
-        return assay_tfl_unsupported(o, "states of these types");
+        return tfl_unsupported(o, "states of these types");
     l->batch = x->dim[l->time_major ? 1 : 0];
     l->steps = x->dim[l->time_major ? 0 : 1];
     l->inputs = x->dim[2];
     l->units = h->dim[1];
     if (l->steps < 1 || l->batch < 1)
-        return assay_tfl_fail(o, "the input is empty");
+        return tfl_fail(o, "the input is empty");
     if (l->steps > MAX_STEPS)
-        return assay_tfl_unsupported(o, "more than %d time steps", MAX_STEPS);
+        return tfl_unsupported(o, "more than %d time steps", MAX_STEPS);
     for (int i = IN_WEIGHTS; i < IN_PEEPHOLE; ++i) { /* before thousands of nodes are made */
-        const assay_type *w = &assay_tfl_in(o, i)->type;
+        const assay_type *w = &tfl_in(o, i)->type;
         if (w->rank != 2 || w->dim[0] != l->units ||
             w->dim[1] != (i < IN_RECURRENT ? l->inputs : l->units))
-            return assay_tfl_fail(o,
-                                  "the weights in input %d do not fit %lld inputs and %lld units",
-                                  i, (long long)l->inputs, (long long)l->units);
+            return tfl_fail(o, "the weights in input %d do not fit %lld inputs and %lld units", i,
+                            (long long)l->inputs, (long long)l->units);
     }
     l->hidden = *h;
     l->cell = *c;
@@ -123,13 +122,13 @@ static assay_status read_sizes(lstm *l)
         l->act.q.scale = &act_scale;
         l->gate.q.zero_point = l->act.q.zero_point = &no_offset;
     }
-    return assay_tfl_charge(o->m, (uint64_t)l->steps * STEP_COST);
+    return tfl_charge(o->m, (uint64_t)l->steps * STEP_COST);
 }
 
 /* Codes: the clip's quotient by the scale, cut toward zero (micro/kernels/lstm_eval_common.cc). */
 static void read_clip(lstm *l)
 {
-    float clip = assay_flat_f32(l->o->options, LSTM_CELL_CLIP, 0);
+    float clip = tfl_flat_f32(l->o->options, LSTM_CELL_CLIP, 0);
     double code;
 
     l->has_clip = clip > 0;
@@ -146,7 +145,7 @@ static assay_status part(const lstm *l, const char *gate, const char *what, cons
 {
     char name[64];
     snprintf(name, sizeof name, "step%d/%s%s%s", l->step, gate, *gate ? "/" : "", what);
-    return assay_tfl_part(l->o, name, type, value);
+    return tfl_part(l->o, name, type, value);
 }
 
 /* One node with a new value for its result. */
@@ -154,7 +153,7 @@ static assay_status add(const lstm *l, assay_op op, const int *in, int n_in, con
                         const char *what, const assay_type *type, int *value, int *id)
 {
     assay_status s = part(l, gate, what, type, value);
-    return s ? s : assay_tfl_node(l->o, op, in, n_in, value, 1, NULL, id);
+    return s ? s : tfl_node(l->o, op, in, n_in, value, 1, NULL, id);
 }
 
 static assay_status make_gate(const lstm *l, int g, int x, int h, int *out)
@@ -242,13 +241,13 @@ static assay_status input_at(const lstm *l, int x, int *out)
     a.slice.begin.v[axis] = l->step;
     memcpy(a.slice.size.v, type.dim, 3 * sizeof *type.dim);
     if (l->steps > 1 && !(s = part(l, "", "slice", &type, &slice)))
-        s = assay_tfl_node(l->o, ASSAY_OP_SLICE, &x, 1, &slice, 1, &a, NULL);
+        s = tfl_node(l->o, ASSAY_OP_SLICE, &x, 1, &slice, 1, &a, NULL);
     type.rank = 2;
     type.dim[0] = l->batch;
     type.dim[1] = l->inputs;
     if (s || (s = part(l, "", "x", &type, out)))
         return s;
-    return assay_tfl_reshape(l->o, slice, *out);
+    return tfl_reshape(l->o, slice, *out);
 }
 
 /* The hidden states of all steps side by side. */
@@ -259,7 +258,7 @@ static assay_status join(const lstm *l, int *hidden, int y)
     lstm at = *l;
 
     if (l->steps == 1)
-        return assay_tfl_reshape(l->o, hidden[0], y);
+        return tfl_reshape(l->o, hidden[0], y);
     type.rank = 3;
     type.dim[0] = l->time_major ? 1 : l->batch;
     type.dim[1] = l->time_major ? l->batch : 1;
@@ -267,36 +266,35 @@ static assay_status join(const lstm *l, int *hidden, int y)
     for (at.step = 0; at.step < l->steps; ++at.step) {
         int row;
         assay_status s = part(&at, "", "y", &type, &row);
-        if (s || (s = assay_tfl_reshape(l->o, hidden[at.step], row)))
+        if (s || (s = tfl_reshape(l->o, hidden[at.step], row)))
             return s;
         hidden[at.step] = row;
     }
-    return assay_tfl_node(l->o, ASSAY_OP_CONCAT, hidden, (int)l->steps, &y, 1, &a, NULL);
+    return tfl_node(l->o, ASSAY_OP_CONCAT, hidden, (int)l->steps, &y, 1, &a, NULL);
 }
 
 static assay_status assign(const lstm *l, const char *what, int variable, int value)
 {
     int stored;
-    assay_status s = assay_tfl_part(l->o, what, &l->o->m->g->value[variable].type, &stored);
+    assay_status s = tfl_part(l->o, what, &l->o->m->g->value[variable].type, &stored);
     return s ? s
-             : assay_tfl_node(l->o, ASSAY_OP_ASSIGN, (int[]){variable, value}, 2, &stored, 1, NULL,
-                              NULL);
+             : tfl_node(l->o, ASSAY_OP_ASSIGN, (int[]){variable, value}, 2, &stored, 1, NULL, NULL);
 }
 
 static assay_status read_operands(lstm *l)
 {
     assay_status s = ASSAY_OK;
     for (int g = 0; !s && g < GATES; ++g)
-        (void)((s = assay_tfl_value(l->o, IN_WEIGHTS + g, &l->w[g])) ||
-               (s = assay_tfl_value(l->o, IN_RECURRENT + g, &l->r[g])) ||
-               (s = assay_tfl_value(l->o, IN_BIAS + g, &l->b[g])));
+        (void)((s = tfl_value(l->o, IN_WEIGHTS + g, &l->w[g])) ||
+               (s = tfl_value(l->o, IN_RECURRENT + g, &l->r[g])) ||
+               (s = tfl_value(l->o, IN_BIAS + g, &l->b[g])));
     l->no_bias = ASSAY_NO_VALUE;
     if (!s && l->hidden.elem.bits == 16)
-        s = assay_tfl_zero_bias(l->o, 64, l->units, &l->no_bias);
+        s = tfl_zero_bias(l->o, 64, l->units, &l->no_bias);
     return s;
 }
 
-assay_status assay_tfl_op_lstm(const tfl_op *o)
+assay_status tfl_op_lstm(const tfl_op *o)
 {
     lstm l = {.o = o};
     int x, y, hidden_state, cell_state, hidden, cell, *all;
@@ -305,13 +303,13 @@ assay_status assay_tfl_op_lstm(const tfl_op *o)
     if (s || (s = read_sizes(&l)))
         return s;
     read_clip(&l);
-    if ((s = read_operands(&l)) || (s = assay_tfl_value(o, IN_X, &x)) ||
-        (s = assay_tfl_value(o, IN_HIDDEN, &hidden_state)) ||
-        (s = assay_tfl_value(o, IN_CELL, &cell_state)) || (s = assay_tfl_result(o, 0, &y)))
+    if ((s = read_operands(&l)) || (s = tfl_value(o, IN_X, &x)) ||
+        (s = tfl_value(o, IN_HIDDEN, &hidden_state)) || (s = tfl_value(o, IN_CELL, &cell_state)) ||
+        (s = tfl_result(o, 0, &y)))
         return s;
     all = assay_arena_array(o->m->temp, (size_t)l.steps, sizeof *all);
     if (!all)
-        return assay_tfl_no_memory(o->m);
+        return tfl_no_memory(o->m);
     if ((s = add(&l, ASSAY_OP_READ, &hidden_state, 1, "", "hidden_before", &l.hidden, &hidden,
                  NULL)) ||
         (s = add(&l, ASSAY_OP_READ, &cell_state, 1, "", "cell_before", &l.cell, &cell, NULL)))

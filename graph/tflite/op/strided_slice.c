@@ -14,22 +14,22 @@ static assay_status read_strided(const tfl_op *o, strided *d)
 {
     int n_end, n_stride;
     assay_status s;
-    if ((s = assay_tfl_ints(o, 1, 2 * ASSAY_MAX_RANK, d->begin, &d->n)) ||
-        (s = assay_tfl_ints(o, 2, 2 * ASSAY_MAX_RANK, d->end, &n_end)) ||
-        (s = assay_tfl_ints(o, 3, 2 * ASSAY_MAX_RANK, d->stride, &n_stride)))
+    if ((s = tfl_ints(o, 1, 2 * ASSAY_MAX_RANK, d->begin, &d->n)) ||
+        (s = tfl_ints(o, 2, 2 * ASSAY_MAX_RANK, d->end, &n_end)) ||
+        (s = tfl_ints(o, 3, 2 * ASSAY_MAX_RANK, d->stride, &n_stride)))
         return s;
     if (n_end != d->n || n_stride != d->n)
-        return assay_tfl_fail(o, "begin, end and strides differ in length");
+        return tfl_fail(o, "begin, end and strides differ in length");
     for (int i = 0; i < d->n; ++i)
         if (d->begin[i] < INT32_MIN || d->begin[i] > INT32_MAX || d->end[i] < INT32_MIN ||
             d->end[i] > INT32_MAX || d->stride[i] < INT32_MIN || d->stride[i] > INT32_MAX)
-            return assay_tfl_fail(o, "an entry of begin, end or strides is beyond 32 bits");
-    d->begin_mask = assay_flat_i32(o->options, STRIDED_BEGIN_MASK, 0);
-    d->end_mask = assay_flat_i32(o->options, STRIDED_END_MASK, 0);
-    d->ellipsis = assay_flat_i32(o->options, STRIDED_ELLIPSIS_MASK, 0);
-    d->new_axis = assay_flat_i32(o->options, STRIDED_NEW_AXIS_MASK, 0);
-    d->shrink = assay_flat_i32(o->options, STRIDED_SHRINK_MASK, 0);
-    d->offset = assay_flat_bool(o->options, STRIDED_OFFSET);
+            return tfl_fail(o, "an entry of begin, end or strides is beyond 32 bits");
+    d->begin_mask = tfl_flat_i32(o->options, STRIDED_BEGIN_MASK, 0);
+    d->end_mask = tfl_flat_i32(o->options, STRIDED_END_MASK, 0);
+    d->ellipsis = tfl_flat_i32(o->options, STRIDED_ELLIPSIS_MASK, 0);
+    d->new_axis = tfl_flat_i32(o->options, STRIDED_NEW_AXIS_MASK, 0);
+    d->shrink = tfl_flat_i32(o->options, STRIDED_SHRINK_MASK, 0);
+    d->offset = tfl_flat_bool(o->options, STRIDED_OFFSET);
     return ASSAY_OK;
 }
 
@@ -47,7 +47,7 @@ static assay_status slice_axis(const tfl_op *o, const strided *d, int i, int64_t
     int64_t from = d->begin[i], to = d->end[i];
 
     if (stride == 0)
-        return assay_tfl_fail(o, "stride %d is zero", i);
+        return tfl_fail(o, "stride %d is zero", i);
     from = d->begin_mask >> i & 1 ? (stride > 0 ? 0 : extent - 1)
                                   : clamp(from < 0 ? from + extent : from, lo, hi);
     to += d->offset ? from : 0;
@@ -84,7 +84,7 @@ static assay_status slice_axes(const tfl_op *o, const strided *d, const assay_ty
             left = 0;
         } else if (!(d->new_axis >> i & 1)) {
             if (axis >= x->rank)
-                return assay_tfl_fail(o, "more entries than the input has dimensions");
+                return tfl_fail(o, "more entries than the input has dimensions");
             a->step.v[axis] = d->stride[i];
             s = slice_axis(o, d, i, x->dim[axis], &a->begin.v[axis], &a->size.v[axis]);
             ++axis;
@@ -93,25 +93,24 @@ static assay_status slice_axes(const tfl_op *o, const strided *d, const assay_ty
     return s;
 }
 
-assay_status assay_tfl_op_strided_slice(const tfl_op *o)
+assay_status tfl_op_strided_slice(const tfl_op *o)
 {
     strided d = {0};
     assay_attrs a = {0};
     assay_type part;
     int x, y, sliced;
-    assay_status s = assay_tfl_expect(o, 4);
+    assay_status s = tfl_expect(o, 4);
 
-    if (s || (s = read_strided(o, &d)) ||
-        (s = slice_axes(o, &d, &assay_tfl_in(o, 0)->type, &a.slice)))
+    if (s || (s = read_strided(o, &d)) || (s = slice_axes(o, &d, &tfl_in(o, 0)->type, &a.slice)))
         return s;
     if (d.new_axis == 0 && d.shrink == 0)
-        return assay_tfl_only_input(o, 0, &a);
-    part = assay_tfl_out(o, 0)->type;
+        return tfl_only_input(o, 0, &a);
+    part = tfl_out(o, 0)->type;
     part.rank = a.slice.size.n;
     memcpy(part.dim, a.slice.size.v, sizeof part.dim);
-    if ((s = assay_tfl_value(o, 0, &x)) || (s = assay_tfl_result(o, 0, &y)) ||
-        (s = assay_tfl_part(o, "slice", &part, &sliced)) ||
-        (s = assay_tfl_node(o, ASSAY_OP_SLICE, &x, 1, &sliced, 1, &a, NULL)))
+    if ((s = tfl_value(o, 0, &x)) || (s = tfl_result(o, 0, &y)) ||
+        (s = tfl_part(o, "slice", &part, &sliced)) ||
+        (s = tfl_node(o, ASSAY_OP_SLICE, &x, 1, &sliced, 1, &a, NULL)))
         return s;
-    return assay_tfl_reshape(o, sliced, y);
+    return tfl_reshape(o, sliced, y);
 }

@@ -25,53 +25,51 @@ static assay_status read_sizes(svdf *v)
 {
     const tfl_op *o = v->o;
     const assay_type *x, *f, *t, *state;
-    int32_t rank = assay_flat_i32(o->options, OPTION_RANK, 0);
+    int32_t rank = tfl_flat_i32(o->options, OPTION_RANK, 0);
     assay_status s;
 
     if (o->n_in != IN_COUNT || o->n_out != 1)
-        return assay_tfl_fail(o, "%d inputs and %d outputs, expected 5 and 1", o->n_in, o->n_out);
+        return tfl_fail(o, "%d inputs and %d outputs, expected 5 and 1", o->n_in, o->n_out);
     for (int i = 0; i < IN_COUNT; ++i)
-        if (i != IN_BIAS && !assay_tfl_has(o, i))
-            return assay_tfl_fail(o, "input %d is missing", i);
-    x = &assay_tfl_in(o, IN_X)->type;
-    f = &assay_tfl_in(o, IN_FEATURE)->type;
-    t = &assay_tfl_in(o, IN_TIME)->type;
-    state = &assay_tfl_in(o, IN_STATE)->type;
+        if (i != IN_BIAS && !tfl_has(o, i))
+            return tfl_fail(o, "input %d is missing", i);
+    x = &tfl_in(o, IN_X)->type;
+    f = &tfl_in(o, IN_FEATURE)->type;
+    t = &tfl_in(o, IN_TIME)->type;
+    state = &tfl_in(o, IN_STATE)->type;
     if (x->rank != 2 || f->rank != 2 || t->rank != 2 || state->rank != 2)
-        return assay_tfl_fail(o, "expected input, weights and state of 2 dimensions");
+        return tfl_fail(o, "expected input, weights and state of 2 dimensions");
     v->batch = x->dim[0];
     v->filters = f->dim[0];
     v->memory = t->dim[1];
     if (rank < 1 || v->filters < 1 || v->filters % rank != 0 || v->memory < 1 ||
         t->dim[0] != v->filters || state->dim[0] != v->batch ||
         state->dim[1] != v->filters * v->memory)
-        return assay_tfl_fail(o, "rank %d, the weights' and the state's shapes do not agree", rank);
+        return tfl_fail(o, "rank %d, the weights' and the state's shapes do not agree", rank);
     v->units = v->filters / rank;
     v->quantized = x->elem.kind == ASSAY_KIND_INT;
     if (f->elem.kind != ASSAY_KIND_INT && v->quantized)
-        return assay_tfl_unsupported(o, "float weights under integer activations");
-    if ((s = assay_tfl_real_weights(o, IN_X, IN_FEATURE)) ||
-        (s = assay_tfl_real_weights(o, IN_X, IN_TIME)))
+        return tfl_unsupported(o, "float weights under integer activations");
+    if ((s = tfl_real_weights(o, IN_X, IN_FEATURE)) || (s = tfl_real_weights(o, IN_X, IN_TIME)))
         return s;
-    if (!assay_tfl_in(o, IN_STATE)->is_variable)
-        return assay_tfl_fail(o, "the state is not a variable");
+    if (!tfl_in(o, IN_STATE)->is_variable)
+        return tfl_fail(o, "the state is not a variable");
     if (v->quantized &&
         (state->q.granularity != ASSAY_Q_TENSOR || t->q.granularity != ASSAY_Q_TENSOR))
-        return assay_tfl_unsupported(o, "a state or weights of these parameters");
-    if (!assay_tfl_in(o, IN_TIME)->data)
-        return assay_tfl_unsupported(o, "time weights that are not constant");
+        return tfl_unsupported(o, "a state or weights of these parameters");
+    if (!tfl_in(o, IN_TIME)->data)
+        return tfl_unsupported(o, "time weights that are not constant");
     return ASSAY_OK;
 }
 
 /* weights_time [filters, memory] as the filters [units, 1, 1, rank * memory] of a convolution. */
 static assay_status time_weights(const svdf *v, int *value)
 {
-    tfl_tensor *t = assay_tfl_in(v->o, IN_TIME);
+    tfl_tensor *t = tfl_in(v->o, IN_TIME);
     assay_type type = t->type;
     const void *data = NULL;
     const char *name;
-    assay_status s =
-        t->why ? assay_tfl_unsupported(v->o, "%s", t->why) : assay_tfl_elements(v->o->m, t, &data);
+    assay_status s = t->why ? tfl_unsupported(v->o, "%s", t->why) : tfl_elements(v->o->m, t, &data);
 
     if (s)
         return s;
@@ -79,9 +77,9 @@ static assay_status time_weights(const svdf *v, int *value)
     type.dim[0] = v->units;
     type.dim[1] = type.dim[2] = 1;
     type.dim[3] = v->filters / v->units * v->memory;
-    name = assay_tfl_unique(v->o->m, t->name, (int)(t - v->o->m->tensors.at));
+    name = tfl_unique(v->o->m, t->name, (int)(t - v->o->m->tensors.at));
     if (!name)
-        return assay_tfl_no_memory(v->o->m);
+        return tfl_no_memory(v->o->m);
     s = assay_graph_borrow_constant(v->o->m->g, name, &type, data, value, v->o->m->err);
     if (!s)
         v->o->m->g->value[*value].source_index = (int)(t - v->o->m->tensors.at);
@@ -94,15 +92,15 @@ static assay_status reshaped(const svdf *v, int x, const char *name, assay_type 
     assay_status s;
     type.rank = rank;
     memcpy(type.dim, dim, (size_t)rank * sizeof *dim);
-    s = assay_tfl_part(v->o, name, &type, out);
-    return s ? s : assay_tfl_reshape(v->o, x, *out);
+    s = tfl_part(v->o, name, &type, out);
+    return s ? s : tfl_reshape(v->o, x, *out);
 }
 
 /* The memory without its oldest features and with the new ones behind. */
 static assay_status remember(const svdf *v, int state, int feature, int *stored)
 {
     const tfl_op *o = v->o;
-    assay_type type = assay_tfl_in(o, IN_STATE)->type;
+    assay_type type = tfl_in(o, IN_STATE)->type;
     const int64_t flat[2] = {v->batch, v->filters * v->memory};
     const int64_t cube[3] = {v->batch, v->filters, v->memory};
     const int64_t column[3] = {v->batch, v->filters, 1};
@@ -112,8 +110,8 @@ static assay_status remember(const svdf *v, int state, int feature, int *stored)
     int before, old, kept, fresh, joined, after;
     assay_status s;
 
-    if ((s = assay_tfl_part(o, "memory_before", &type, &before)) ||
-        (s = assay_tfl_node(o, ASSAY_OP_READ, &state, 1, &before, 1, NULL, NULL)) ||
+    if ((s = tfl_part(o, "memory_before", &type, &before)) ||
+        (s = tfl_node(o, ASSAY_OP_READ, &state, 1, &before, 1, NULL, NULL)) ||
         (s = reshaped(v, before, "memory", type, 3, cube, &old)) ||
         (s = reshaped(v, feature, "newest", type, 3, column, &fresh)))
         return s;
@@ -121,24 +119,22 @@ static assay_status remember(const svdf *v, int state, int feature, int *stored)
     if (v->memory > 1) {
         type.rank = 3;
         memcpy(type.dim, young.slice.size.v, sizeof cube);
-        if ((s = assay_tfl_part(o, "kept", &type, &kept)) ||
-            (s = assay_tfl_node(o, ASSAY_OP_SLICE, &old, 1, &kept, 1, &young, NULL)))
+        if ((s = tfl_part(o, "kept", &type, &kept)) ||
+            (s = tfl_node(o, ASSAY_OP_SLICE, &old, 1, &kept, 1, &young, NULL)))
             return s;
         memcpy(type.dim, cube, sizeof cube);
-        if ((s = assay_tfl_part(o, "joined", &type, &joined)) ||
-            (s = assay_tfl_node(o, ASSAY_OP_CONCAT, (int[]){kept, fresh}, 2, &joined, 1, &last,
-                                NULL)))
+        if ((s = tfl_part(o, "joined", &type, &joined)) ||
+            (s = tfl_node(o, ASSAY_OP_CONCAT, (int[]){kept, fresh}, 2, &joined, 1, &last, NULL)))
             return s;
     }
     if ((s = reshaped(v, joined, "memory_after", type, 2, flat, &after)))
         return s;
-    type = assay_tfl_in(o, IN_STATE)->type;
-    s = assay_tfl_part(o, "stored", &type, stored);
-    return s ? s
-             : assay_tfl_node(o, ASSAY_OP_ASSIGN, (int[]){state, after}, 2, stored, 1, NULL, NULL);
+    type = tfl_in(o, IN_STATE)->type;
+    s = tfl_part(o, "stored", &type, stored);
+    return s ? s : tfl_node(o, ASSAY_OP_ASSIGN, (int[]){state, after}, 2, stored, 1, NULL, NULL);
 }
 
-assay_status assay_tfl_op_svdf(const tfl_op *o)
+assay_status tfl_op_svdf(const tfl_op *o)
 {
     svdf v = {.o = o};
     assay_attrs a;
@@ -146,19 +142,19 @@ assay_status assay_tfl_op_svdf(const tfl_op *o)
     int x, w, state, feature, stored, cells, sum, y, id, in[3];
     assay_status s = read_sizes(&v);
 
-    if (s || (s = assay_tfl_value(o, IN_X, &x)) || (s = assay_tfl_value(o, IN_FEATURE, &w)) ||
-        (s = assay_tfl_value(o, IN_STATE, &state)) || (s = assay_tfl_result(o, 0, &y)))
+    if (s || (s = tfl_value(o, IN_X, &x)) || (s = tfl_value(o, IN_FEATURE, &w)) ||
+        (s = tfl_value(o, IN_STATE, &state)) || (s = tfl_result(o, 0, &y)))
         return s;
-    type = assay_tfl_in(o, IN_STATE)->type;
+    type = tfl_in(o, IN_STATE)->type;
     type.dim[1] = v.filters;
-    if ((s = assay_tfl_part(o, "feature", &type, &feature)) ||
-        (s = assay_tfl_node(o, v.quantized ? ASSAY_OP_SVDF_FEATURE : ASSAY_OP_FC, (int[]){x, w}, 2,
-                            &feature, 1, NULL, NULL)) ||
+    if ((s = tfl_part(o, "feature", &type, &feature)) ||
+        (s = tfl_node(o, v.quantized ? ASSAY_OP_SVDF_FEATURE : ASSAY_OP_FC, (int[]){x, w}, 2,
+                      &feature, 1, NULL, NULL)) ||
         (s = remember(&v, state, feature, &stored)) ||
         (s = reshaped(&v, stored, "cells", type, 4,
                       (int64_t[]){v.batch, 1, 1, v.filters * v.memory}, &cells)))
         return s;
-    type = assay_tfl_out(o, 0)->type;
+    type = tfl_out(o, 0)->type;
     type.rank = 4;
     type.dim[0] = v.batch;
     type.dim[1] = type.dim[2] = 1;
@@ -167,12 +163,12 @@ assay_status assay_tfl_op_svdf(const tfl_op *o)
     a.conv.layout = ASSAY_LAYOUT_NHWC;
     a.conv.group = v.units;
     in[0] = cells;
-    if ((s = time_weights(&v, &in[1])) || (s = assay_tfl_value(o, IN_BIAS, &in[2])) ||
-        (s = assay_tfl_part(o, "sum", &type, &sum)) ||
-        (s = assay_tfl_node(o, v.quantized ? ASSAY_OP_SVDF_TIME : ASSAY_OP_CONV, in,
-                            in[2] == ASSAY_NO_VALUE ? 2 : 3, &sum, 1, &a, &id)))
+    if ((s = time_weights(&v, &in[1])) || (s = tfl_value(o, IN_BIAS, &in[2])) ||
+        (s = tfl_part(o, "sum", &type, &sum)) ||
+        (s = tfl_node(o, v.quantized ? ASSAY_OP_SVDF_TIME : ASSAY_OP_CONV, in,
+                      in[2] == ASSAY_NO_VALUE ? 2 : 3, &sum, 1, &a, &id)))
         return s;
-    if (!v.quantized && (s = assay_tfl_activation(o, OPTION_ACTIVATION, id)))
+    if (!v.quantized && (s = tfl_activation_bounds(o, OPTION_ACTIVATION, id)))
         return s;
-    return assay_tfl_reshape(o, sum, y);
+    return tfl_reshape(o, sum, y);
 }

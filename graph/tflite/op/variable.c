@@ -17,11 +17,11 @@ enum { CODE_VAR_HANDLE = 142, CODE_ASSIGN_VARIABLE = 144 };
 static const char *resource_name(const tfl_op *o)
 {
     size_t n_container, n_name;
-    const char *container = assay_flat_text(o->options, OPTION_CONTAINER, &n_container);
-    const char *name = assay_flat_text(o->options, OPTION_SHARED_NAME, &n_name);
+    const char *container = tfl_flat_text(o->options, OPTION_CONTAINER, &n_container);
+    const char *name = tfl_flat_text(o->options, OPTION_SHARED_NAME, &n_name);
     char *text;
 
-    if (assay_tfl_charge(o->m, n_container + n_name))
+    if (tfl_charge(o->m, n_container + n_name))
         return NULL;
     text = assay_arena_alloc(o->m->temp, n_container + n_name + 16);
     if (!text)
@@ -33,36 +33,36 @@ static const char *resource_name(const tfl_op *o)
     return text;
 }
 
-assay_status assay_tfl_op_var_handle(const tfl_op *o)
+assay_status tfl_op_var_handle(const tfl_op *o)
 {
     tfl_import *m = o->m;
     tfl_resource *r;
     const char *name;
 
     if (o->n_out != 1)
-        return assay_tfl_fail(o, "%d outputs, expected 1", o->n_out);
+        return tfl_fail(o, "%d outputs, expected 1", o->n_out);
     name = resource_name(o);
     if (!name)
-        return assay_flat_status(&m->file, m->err) ? ASSAY_ERR_INPUT : assay_tfl_no_memory(m);
+        return tfl_flat_status(&m->file, m->err) ? ASSAY_ERR_INPUT : tfl_no_memory(m);
     for (r = m->resource; r && strcmp(r->name, name) != 0; r = r->next)
-        if (assay_tfl_charge(m, 1))
+        if (tfl_charge(m, 1))
             return ASSAY_ERR_LIMIT;
     if (!r) {
         r = assay_arena_alloc(m->temp, sizeof *r);
         if (!r)
-            return assay_tfl_no_memory(m);
+            return tfl_no_memory(m);
         *r = (tfl_resource){.next = m->resource, .name = name};
         for (int i = 0; i < TFL_DEPTH; ++i)
             r->value[i] = -1;
         m->resource = r;
     }
-    assay_tfl_out(o, 0)->resource = r;
+    tfl_out(o, 0)->resource = r;
     return ASSAY_OK;
 }
 
 static tfl_resource *resource_of(const tfl_op *o)
 {
-    return assay_tfl_has(o, 0) ? assay_tfl_in(o, 0)->resource : NULL;
+    return tfl_has(o, 0) ? tfl_in(o, 0)->resource : NULL;
 }
 
 /* The variable's value, made when it is first used. */
@@ -76,15 +76,14 @@ static assay_status variable(const tfl_op *o, tfl_resource *r, const assay_type 
         return ASSAY_OK;
     if (r->initial && (!assay_elem_equal(r->type.elem, type->elem) ||
                        assay_shape_count(&r->type) != assay_shape_count(type)))
-        return assay_tfl_fail(o, "the initial value of variable '%.200s' has another type",
-                              r->name);
+        return tfl_fail(o, "the initial value of variable '%.200s' has another type", r->name);
     if (!r->variable)
-        r->variable = assay_tfl_unique(m, r->name, 0);
+        r->variable = tfl_unique(m, r->name, 0);
     if (!r->variable)
-        return assay_tfl_no_memory(m);
+        return tfl_no_memory(m);
     if (assay_graph_find_value(m->g, r->variable) >= 0)
-        return assay_tfl_unsupported(o, "variable '%.100s' has the name of a tensor", r->variable);
-    s = assay_tfl_add_variable(m, r->variable, type, r->initial, value);
+        return tfl_unsupported(o, "variable '%.100s' has the name of a tensor", r->variable);
+    s = tfl_add_variable(m, r->variable, type, r->initial, value);
     r->value[m->depth] = *value;
     return s;
 }
@@ -95,22 +94,22 @@ static bool same_type(const assay_type *a, const assay_type *b)
            assay_qparams_equal(&a->q, &b->q);
 }
 
-assay_status assay_tfl_op_read_variable(const tfl_op *o)
+assay_status tfl_op_read_variable(const tfl_op *o)
 {
     tfl_resource *r = resource_of(o);
     int v, y;
     assay_status s;
 
     if (!r || o->n_in != 1 || o->n_out != 1)
-        return assay_tfl_fail(o, "its input is not a variable's handle");
-    if ((s = assay_tfl_result(o, 0, &y)) || (s = variable(o, r, &assay_tfl_out(o, 0)->type, &v)))
+        return tfl_fail(o, "its input is not a variable's handle");
+    if ((s = tfl_result(o, 0, &y)) || (s = variable(o, r, &tfl_out(o, 0)->type, &v)))
         return s;
     if (!same_type(&o->m->g->value[v].type, &o->m->g->value[y].type))
-        return assay_tfl_unsupported(o, "a variable of several types");
-    return assay_tfl_node(o, ASSAY_OP_READ, &v, 1, &y, 1, NULL, NULL);
+        return tfl_unsupported(o, "a variable of several types");
+    return tfl_node(o, ASSAY_OP_READ, &v, 1, &y, 1, NULL, NULL);
 }
 
-assay_status assay_tfl_op_assign_variable(const tfl_op *o)
+assay_status tfl_op_assign_variable(const tfl_op *o)
 {
     tfl_resource *r = resource_of(o);
     const char *name;
@@ -118,32 +117,32 @@ assay_status assay_tfl_op_assign_variable(const tfl_op *o)
     int v, x, stored;
     assay_status s;
 
-    if (!r || o->n_in != 2 || !assay_tfl_has(o, 1))
-        return assay_tfl_fail(o, "its input is not a variable's handle");
-    if ((s = assay_tfl_value(o, 1, &x)) || (s = variable(o, r, &o->m->g->value[x].type, &v)))
+    if (!r || o->n_in != 2 || !tfl_has(o, 1))
+        return tfl_fail(o, "its input is not a variable's handle");
+    if ((s = tfl_value(o, 1, &x)) || (s = variable(o, r, &o->m->g->value[x].type, &v)))
         return s;
     if (!same_type(&o->m->g->value[v].type, &o->m->g->value[x].type))
-        return assay_tfl_unsupported(o, "a variable of several types");
+        return tfl_unsupported(o, "a variable of several types");
     text = assay_arena_alloc(o->m->temp, strlen(r->name) + 16);
     if (!text)
-        return assay_tfl_no_memory(o->m);
+        return tfl_no_memory(o->m);
     snprintf(text, strlen(r->name) + 16, "%s/assigned", r->name);
-    name = assay_tfl_unique(o->m, text, o->index);
+    name = tfl_unique(o->m, text, o->index);
     if (!name)
-        return assay_tfl_no_memory(o->m);
+        return tfl_no_memory(o->m);
     s = assay_graph_add_value(o->m->g, name, &o->m->g->value[v].type, &stored, o->m->err);
-    return s ? s : assay_tfl_node(o, ASSAY_OP_ASSIGN, (int[]){v, x}, 2, &stored, 1, NULL, NULL);
+    return s ? s : tfl_node(o, ASSAY_OP_ASSIGN, (int[]){v, x}, 2, &stored, 1, NULL, NULL);
 }
 
 /* ---- bodies of control flow ---- */
 
-void assay_tfl_enter_body(tfl_import *inner)
+void tfl_enter_body(tfl_import *inner)
 {
     for (tfl_resource *r = inner->resource; r; r = r->next)
         r->value[inner->depth] = -1;
 }
 
-assay_status assay_tfl_leave_body(const tfl_op *o, tfl_import *inner)
+assay_status tfl_leave_body(const tfl_op *o, tfl_import *inner)
 {
     tfl_import *m = o->m;
 
@@ -153,10 +152,10 @@ assay_status assay_tfl_leave_body(const tfl_op *o, tfl_import *inner)
         assay_status s;
         if (used < 0)
             continue;
-        if ((s = assay_tfl_charge(m, 1)) || (s = variable(o, r, &inner->g->value[used].type, &v)))
+        if ((s = tfl_charge(m, 1)) || (s = variable(o, r, &inner->g->value[used].type, &v)))
             return s;
         if (!same_type(&m->g->value[v].type, &inner->g->value[used].type))
-            return assay_tfl_unsupported(o, "a variable of several types");
+            return tfl_unsupported(o, "a variable of several types");
     }
     return ASSAY_OK;
 }
@@ -171,43 +170,43 @@ static assay_status initialise(const tfl_op *o)
     const void *data;
     assay_status s;
 
-    if (!r || !assay_tfl_has(o, 1))
-        return assay_tfl_fail(o, "its input is not a variable's handle");
-    t = assay_tfl_in(o, 1);
+    if (!r || !tfl_has(o, 1))
+        return tfl_fail(o, "its input is not a variable's handle");
+    t = tfl_in(o, 1);
     if (t->why || !t->data || r->variable)
-        return assay_tfl_unsupported(o, "an initial value that is not constant");
-    if ((s = assay_tfl_elements(o->m, t, &data)))
+        return tfl_unsupported(o, "an initial value that is not constant");
+    if ((s = tfl_elements(o->m, t, &data)))
         return s;
     r->initial = data;
     r->type = t->type;
     return ASSAY_OK;
 }
 
-assay_status assay_tfl_op_call_once(const tfl_op *o)
+assay_status tfl_op_call_once(const tfl_op *o)
 {
     tfl_import *m = o->m;
     const tfl_tensor_list outer = m->tensors;
-    int32_t index = assay_flat_i32(o->options, OPTION_INIT_SUBGRAPH, 0);
+    int32_t index = tfl_flat_i32(o->options, OPTION_INIT_SUBGRAPH, 0);
     flat_table subgraph;
     flat_vector operators;
     assay_status s;
 
     if (index <= 0 || (uint32_t)index >= m->subgraphs.count)
-        return assay_tfl_fail(o, "there is no subgraph %d to call", index);
-    subgraph = assay_flat_list_table(m->subgraphs, (uint32_t)index);
-    operators = assay_flat_list(subgraph, SUBGRAPH_OPERATORS, 4);
-    s = assay_tfl_read_tensors(m, subgraph);
+        return tfl_fail(o, "there is no subgraph %d to call", index);
+    subgraph = tfl_flat_list_table(m->subgraphs, (uint32_t)index);
+    operators = tfl_flat_list(subgraph, SUBGRAPH_OPERATORS, 4);
+    s = tfl_read_tensors(m, subgraph);
     for (uint32_t i = 0; !s && i < operators.count; ++i) {
         tfl_op inner;
-        s = m->read_operator(m, (int)i, assay_flat_list_table(operators, i), &inner);
+        s = m->read_operator(m, (int)i, tfl_flat_list_table(operators, i), &inner);
         if (s)
             break;
         if (inner.builtin == CODE_VAR_HANDLE)
-            s = assay_tfl_op_var_handle(&inner);
+            s = tfl_op_var_handle(&inner);
         else if (inner.builtin == CODE_ASSIGN_VARIABLE)
             s = initialise(&inner);
         else
-            s = assay_tfl_unsupported(o, "%s in its subgraph", inner.kind);
+            s = tfl_unsupported(o, "%s in its subgraph", inner.kind);
     }
     m->tensors = outer;
     return s;

@@ -98,12 +98,12 @@ static void glow(PARAMETERS)
 #define ONE_ENTRY(ID, name, ...)   one_##name,
 #define FLOAT_ENTRY(ID, name, ...) float_##name,
 
-assay_block_fn assay_simd_avx512(const assay_simd *s)
+assay_block_fn simd_avx512(const assay_simd *s)
 {
     static const assay_block_fn one[ASSAY_ROUND_COUNT] = {ASSAY_ROUNDINGS(ONE_ENTRY)};
     static const assay_block_fn of_float[ASSAY_ROUND_COUNT] = {ASSAY_ROUNDINGS(FLOAT_ENTRY)};
     if (s->packed)
-        return assay_simd_packed_avx512(s);
+        return simd_packed_avx512(s);
     switch (s->way) {
     case ASSAY_SIMD_ONE_ROUNDING:
         return one[s->mode];

@@ -101,17 +101,17 @@ static void run(const assay_unit *u, const int32_t *a, const int32_t *b, size_t 
         [ASSAY_CODES_CLAMP] = clamp,
     };
     assay_codes c;
-    assay_codes_of(u, 0, &c);
+    apply_codes_of(u, 0, &c);
     if (c.kind == ASSAY_CODES_EXTREME)
         (c.greatest ? greatest : least)(&c, a, b, n, out);
     else
         loops[c.kind](&c, a, b, n, out);
 }
 
-assay_codes_fn NAMED(assay_simd_codes)(const assay_unit *u, int64_t reach)
+assay_codes_fn NAMED(simd_codes)(const assay_unit *u, int64_t reach)
 {
     assay_codes c;
-    if (!assay_codes_of(u, reach, &c))
+    if (!apply_codes_of(u, reach, &c))
         return NULL;
-    return c.kind < ASSAY_CODES_FLOAT_SCALED ? run : NAMED(assay_simd_codes_float)(&c);
+    return c.kind < ASSAY_CODES_FLOAT_SCALED ? run : NAMED(simd_codes_float)(&c);
 }

@@ -62,7 +62,7 @@ INLINE void loop(const assay_unit *u, const int32_t *restrict a, const int32_t *
                  const enum assay_rounding mode)
 {
     assay_codes c;
-    assay_codes_of(u, 0, &c);
+    apply_codes_of(u, 0, &c);
     const terms t = terms_of(&c);
     const int32_t za = c.zero[0], zb = c.zero[1];
     for (size_t i = 0; i < n; i++) {
@@ -105,7 +105,7 @@ ASSAY_ROUNDINGS(RATIO)
 ASSAY_ROUNDINGS(PRODUCT)
 ASSAY_ROUNDINGS(CHANGE)
 
-assay_codes_fn NAMED(assay_simd_codes_float)(const assay_codes *c)
+assay_codes_fn NAMED(simd_codes_float)(const assay_codes *c)
 {
     static const assay_codes_fn forms[][ASSAY_ROUND_COUNT] = {
         ENTRIES(SCALED),

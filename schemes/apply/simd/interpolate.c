@@ -3,11 +3,11 @@
 #include "schemes/apply/apply.h"
 #include "schemes/apply/simd/round.h"
 
-/* As assay_round_shift with 0 < s < 63, which blend's fraction bits are. */
+/* As apply_round_shift with 0 < s < 63, which blend's fraction bits are. */
 INLINE int64_t round_sum(int64_t sum, unsigned s, const enum assay_rounding mode)
 {
     const int64_t q = sum >> s;
-    return q + assay_rounds_up(mode, sum < 0, q & 1, (uint64_t)sum << (64 - s));
+    return q + apply_rounds_up(mode, sum < 0, q & 1, (uint64_t)sum << (64 - s));
 }
 
 INLINE void interpolate(const assay_unit *u, const int64_t *sum, size_t n, size_t size, void *out,
@@ -32,8 +32,8 @@ INLINE void interpolate(const assay_unit *u, const int64_t *sum, size_t n, size_
 
 ASSAY_ROUNDINGS(INTERPOLATE)
 
-assay_interpolate_fn NAMED(assay_simd_interpolate)(const assay_unit *u)
+assay_interpolate_fn NAMED(simd_interpolate)(const assay_unit *u)
 {
     static const assay_interpolate_fn forms[ASSAY_ROUND_COUNT] = {ASSAY_ROUNDINGS(ENTRY)};
-    return u->interpolate == assay_apply_interpolate ? forms[u->rec.resize.round] : NULL;
+    return u->interpolate == apply_interpolate ? forms[u->rec.resize.round] : NULL;
 }

@@ -31,7 +31,7 @@ static bool normalize(const assay_unit *u, const int32_t *restrict x, size_t n, 
 {
     const int64_t count = (int64_t)n, up = INT64_C(1) << (u->k[1] + ASSAY_LAYER_NORM_GUARD);
     int64_t sum;
-    const int64_t root = assay_layer_norm_root(u, x, n, &sum);
+    const int64_t root = apply_layer_norm_root(u, x, n, &sum);
     const double widest =
         ((double)count * 65536 + (sum < 0 ? -(double)sum : (double)sum)) * (double)up;
     if (root <= 0 || 2 * widest + 3 * (double)root >= EXACT || widest >= 0x1p30 * (double)root)
@@ -66,17 +66,17 @@ static bool scale(const assay_unit *u, const int32_t *restrict gamma, const int3
 static void layer_norm(const assay_unit *u, const int32_t *x, size_t n, int32_t *z, uint8_t *out)
 {
     if (normalize(u, x, n, z) && scale(u, x + n, x + 2 * n, n, z))
-        assay_apply_block(u, ISA)(u, z, 1, n, n, 0, out, n);
+        simd_block(u, ISA)(u, z, 1, n, n, 0, out, n);
     else
         use_row(u, x, n, z, out);
 }
 
 /* Where beta is in multiples of gamma's scale / 2^F as it stands, and the output's rescale has a
  * form. */
-assay_row_fn JOIN(assay_simd_layer_norm, SIMD_NAME)(const assay_unit *u)
+assay_row_fn JOIN(simd_layer_norm, SIMD_NAME)(const assay_unit *u)
 {
-    const bool fits = u->row == assay_apply_layer_norm &&
+    const bool fits = u->row == apply_layer_norm &&
                       u->rec.softmax.layer_norm == ASSAY_LAYER_NORM_SQRT && !u->k[6] &&
                       u->scale[ASSAY_OUT].n == 1;
-    return fits && assay_apply_block(u, ISA) ? layer_norm : NULL;
+    return fits && simd_block(u, ISA) ? layer_norm : NULL;
 }

@@ -276,7 +276,7 @@ static void double_above(PARAMETERS)
 #define ONE_ENTRY(ID, name, ...)   one_##name,
 #define FLOAT_ENTRY(ID, name, ...) {float_##name, float_inside_##name},
 
-assay_block_fn assay_simd_packed_avx512(const assay_simd *s)
+assay_block_fn simd_packed_avx512(const assay_simd *s)
 {
     static const assay_block_fn one[ASSAY_ROUND_COUNT] = {ASSAY_ROUNDINGS(ONE_ENTRY)};
     static const assay_block_fn of_float[ASSAY_ROUND_COUNT][2] = {ASSAY_ROUNDINGS(FLOAT_ENTRY)};

@@ -109,7 +109,7 @@ BLOCK(double_rounding, ASSAY_SIMD_DOUBLE, ASSAY_ROUND_HALF_UP)
 #define ONE_ENTRY(ID, name, ...)   one_##name,
 #define FLOAT_ENTRY(ID, name, ...) float_##name,
 
-assay_block_fn NAMED(assay_simd_plain)(const assay_simd *s)
+assay_block_fn NAMED(simd_plain)(const assay_simd *s)
 {
     static const assay_block_fn one[ASSAY_ROUND_COUNT] = {ASSAY_ROUNDINGS(ONE_ENTRY)};
     static const assay_block_fn of_float[ASSAY_ROUND_COUNT] = {ASSAY_ROUNDINGS(FLOAT_ENTRY)};
@@ -157,7 +157,7 @@ INLINE void encode(const assay_unit *u, const float *x, size_t n, uint8_t *out, 
 
 ASSAY_ROUNDINGS(ENCODE)
 
-assay_encode_fn NAMED(assay_simd_encode)(const assay_unit *u)
+assay_encode_fn NAMED(simd_encode)(const assay_unit *u)
 {
     static const assay_encode_fn forms[ASSAY_ROUND_COUNT][2] = {ASSAY_ROUNDINGS(ENCODE_ENTRY)};
     return forms[u->rec.convert.round][u->rec.convert.division == ASSAY_QUANTIZE_DIVIDE];

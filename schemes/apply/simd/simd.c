@@ -141,11 +141,11 @@ static bool is_packed(const assay_rescale *r, const assay_simd *s)
     return packed;
 }
 
-assay_simd assay_simd_choose(const assay_rescale *r)
+assay_simd simd_choose(const assay_rescale *r)
 {
     const assay_rule_rescale *k = r->rule;
     assay_simd s = {.way = ASSAY_SIMD_NONE}, none = s;
-    if (r->row == NULL || r->row == assay_rescale_row_sums ||
+    if (r->row == NULL || r->row == apply_rescale_row_sums ||
         k->encoding == ASSAY_ENCODE_THRESHOLDS || k->encoding == ASSAY_ENCODE_F64 ||
         r->in_zero != 0 || !choose_end(r, &s))
         return none;
@@ -163,16 +163,16 @@ static bool is_small(int64_t bits)
     return (bits & 0x7fffffff) < 0x49800000; /* 2^20 */
 }
 
-enum assay_simd_add assay_simd_add_choose(const assay_unit *u)
+enum simd_add simd_add_choose(const assay_unit *u)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
-    if (u->binary == assay_apply_add_float_scaled)
+    if (u->binary == apply_add_float_scaled)
         return u->rec.add.round == ASSAY_ROUND_HALF_EVEN && is_near(o->lo) && is_near(o->hi) &&
                        o->rule->store != ASSAY_NARROW_WRAP && is_small(u->k[0]) &&
                        is_small(u->k[1]) && is_small(u->k[2])
                    ? ASSAY_SIMD_ADD_FLOAT
                    : ASSAY_SIMD_ADD_NONE;
-    if (u->binary != assay_apply_add_left_shift || u->k[0] < 0 || u->k[0] > 31)
+    if (u->binary != apply_add_left_shift || u->k[0] < 0 || u->k[0] > 31)
         return ASSAY_SIMD_ADD_NONE;
     /* The operands' rescales go by the output's rule and must fit it too, without saturation. */
     const enum assay_simd_way way = u->simd.way;
@@ -189,32 +189,32 @@ enum assay_simd_add assay_simd_add_choose(const assay_unit *u)
     return u->simd.mode == ASSAY_ROUND_HALF_UP ? ASSAY_SIMD_ADD_HALF_UP : ASSAY_SIMD_ADD_NONE;
 }
 
-assay_pair_fn assay_apply_pair(const assay_unit *u, enum assay_isa isa)
+assay_pair_fn simd_pair(const assay_unit *u, enum fast_isa isa)
 {
 #ifdef ASSAY_X86
     if (isa == ASSAY_ISA_VNNI)
-        return assay_simd_add_avx512(u);
+        return simd_add_avx512(u);
 #endif
     (void)u;
     (void)isa;
     return NULL;
 }
 
-assay_block_fn assay_apply_block(const assay_unit *u, enum assay_isa isa)
+assay_block_fn simd_block(const assay_unit *u, enum fast_isa isa)
 {
     switch (isa) {
 #ifdef ASSAY_X86
     case ASSAY_ISA_VNNI:
-        return assay_simd_avx512(&u->simd);
+        return simd_avx512(&u->simd);
     case ASSAY_ISA_AVX2:
-        return assay_simd_plain_avx2(&u->simd);
+        return simd_plain_avx2(&u->simd);
 #endif
     default:
-        return assay_simd_plain_portable(&u->simd);
+        return simd_plain_portable(&u->simd);
     }
 }
 
-assay_encode_fn assay_apply_encode(const assay_unit *u, enum assay_isa isa)
+assay_encode_fn simd_encode(const assay_unit *u, enum fast_isa isa)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     if (o->n != 1 || !is_near(o->lo) || !is_near(o->hi) || !is_near(u->list[0][0]) ||
@@ -224,54 +224,54 @@ assay_encode_fn assay_apply_encode(const assay_unit *u, enum assay_isa isa)
     switch (isa) {
 #ifdef ASSAY_X86
     case ASSAY_ISA_VNNI:
-        return assay_simd_encode_avx512(u);
+        return simd_encode_avx512(u);
     case ASSAY_ISA_AVX2:
-        return assay_simd_encode_avx2(u);
+        return simd_encode_avx2(u);
 #endif
     default:
-        return assay_simd_encode_portable(u);
+        return simd_encode_portable(u);
     }
 }
 
-assay_codes_fn assay_apply_codes(const assay_unit *u, enum assay_isa isa, int64_t reach)
+assay_codes_fn simd_codes(const assay_unit *u, enum fast_isa isa, int64_t reach)
 {
     switch (isa) {
 #ifdef ASSAY_X86
     case ASSAY_ISA_VNNI:
-        return assay_simd_codes_avx512(u, reach);
+        return simd_codes_avx512(u, reach);
     case ASSAY_ISA_AVX2:
-        return assay_simd_codes_avx2(u, reach);
+        return simd_codes_avx2(u, reach);
 #endif
     default:
-        return assay_simd_codes_portable(u, reach);
+        return simd_codes_portable(u, reach);
     }
 }
 
-assay_interpolate_fn assay_apply_interpolated(const assay_unit *u, enum assay_isa isa)
+assay_interpolate_fn simd_interpolated(const assay_unit *u, enum fast_isa isa)
 {
     switch (isa) {
 #ifdef ASSAY_X86
     case ASSAY_ISA_VNNI:
-        return assay_simd_interpolate_avx512(u);
+        return simd_interpolate_avx512(u);
     case ASSAY_ISA_AVX2:
-        return assay_simd_interpolate_avx2(u);
+        return simd_interpolate_avx2(u);
 #endif
     default:
-        return assay_simd_interpolate_portable(u);
+        return simd_interpolate_portable(u);
     }
 }
 
-assay_row_fn assay_apply_bytes(const assay_unit *u, enum assay_isa isa)
+assay_row_fn simd_bytes(const assay_unit *u, enum fast_isa isa)
 {
-    const bool norm = u->row == assay_apply_layer_norm;
+    const bool norm = u->row == apply_layer_norm;
     switch (isa) {
 #ifdef ASSAY_X86
     case ASSAY_ISA_VNNI:
-        return norm ? assay_simd_layer_norm_avx512(u) : assay_simd_softmax_avx512(u);
+        return norm ? simd_layer_norm_avx512(u) : simd_softmax_avx512(u);
     case ASSAY_ISA_AVX2:
-        return norm ? assay_simd_layer_norm_avx2(u) : assay_simd_softmax_avx2(u);
+        return norm ? simd_layer_norm_avx2(u) : simd_softmax_avx2(u);
 #endif
     default:
-        return norm ? assay_simd_layer_norm_portable(u) : assay_simd_softmax_portable(u);
+        return norm ? simd_layer_norm_portable(u) : simd_softmax_portable(u);
     }
 }

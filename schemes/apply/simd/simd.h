@@ -19,7 +19,7 @@ enum assay_simd_way {
     ASSAY_SIMD_FLOAT         /* float(x) * scale (or * scale * scale_w / scale_out), by `mode` */
 };
 
-/* How a vector form does a rescale. Chosen by assay_simd_choose (simd.c). */
+/* How a vector form does a rescale. Chosen by simd_choose (simd.c). */
 typedef struct assay_simd {
     enum assay_simd_way way;
     enum assay_rounding mode;
@@ -35,49 +35,49 @@ typedef struct assay_simd {
     int32_t lo, hi, zero_point;
 } assay_simd;
 
-assay_simd assay_simd_choose(const struct assay_rescale *r);
+assay_simd simd_choose(const struct assay_rescale *r);
 
 /* Additions of one-byte codes that have a vector form. */
-enum assay_simd_add {
+enum simd_add {
     ASSAY_SIMD_ADD_NONE,
     ASSAY_SIMD_ADD_DOUBLE,  /* add.c left_shift by ASSAY_SIMD_DOUBLE_LEFT rescales */
     ASSAY_SIMD_ADD_HALF_UP, /* the same by one rounding half up */
     ASSAY_SIMD_ADD_FLOAT    /* add_float.c float_scaled, half even */
 };
-enum assay_simd_add assay_simd_add_choose(const assay_unit *u);
+enum simd_add simd_add_choose(const assay_unit *u);
 
 /* plain.c, by instruction set: blocks, and float32 to codes; NULL where there is no form. */
-assay_block_fn assay_simd_plain_portable(const assay_simd *s);
-assay_encode_fn assay_simd_encode_portable(const assay_unit *u);
+assay_block_fn simd_plain_portable(const assay_simd *s);
+assay_encode_fn simd_encode_portable(const assay_unit *u);
 
 /* codes.c, by instruction set: element-wise functions of codes at most `reach` from their zero
  * points; NULL where u has none. */
-assay_codes_fn assay_simd_codes_portable(const assay_unit *u, int64_t reach);
+assay_codes_fn simd_codes_portable(const assay_unit *u, int64_t reach);
 /* interpolate.c, by instruction set: bilinear sums to codes; NULL where u has none. */
-assay_interpolate_fn assay_simd_interpolate_portable(const assay_unit *u);
+assay_interpolate_fn simd_interpolate_portable(const assay_unit *u);
 /* softmax.c, layer_norm.c, by instruction set: rows to bytes; NULL where u has none. */
-assay_row_fn assay_simd_softmax_portable(const assay_unit *u);
-assay_row_fn assay_simd_layer_norm_portable(const assay_unit *u);
+assay_row_fn simd_softmax_portable(const assay_unit *u);
+assay_row_fn simd_layer_norm_portable(const assay_unit *u);
 
 #ifdef ASSAY_X86
-assay_codes_fn assay_simd_codes_avx2(const assay_unit *u, int64_t reach);
-assay_codes_fn assay_simd_codes_avx512(const assay_unit *u, int64_t reach);
-assay_interpolate_fn assay_simd_interpolate_avx2(const assay_unit *u);
-assay_interpolate_fn assay_simd_interpolate_avx512(const assay_unit *u);
-assay_row_fn assay_simd_softmax_avx2(const assay_unit *u);
-assay_row_fn assay_simd_softmax_avx512(const assay_unit *u);
-assay_row_fn assay_simd_layer_norm_avx2(const assay_unit *u);
-assay_row_fn assay_simd_layer_norm_avx512(const assay_unit *u);
-assay_block_fn assay_simd_plain_avx2(const assay_simd *s);
-assay_encode_fn assay_simd_encode_avx2(const assay_unit *u);
-assay_block_fn assay_simd_plain_avx512(const assay_simd *s);
-assay_encode_fn assay_simd_encode_avx512(const assay_unit *u);
+assay_codes_fn simd_codes_avx2(const assay_unit *u, int64_t reach);
+assay_codes_fn simd_codes_avx512(const assay_unit *u, int64_t reach);
+assay_interpolate_fn simd_interpolate_avx2(const assay_unit *u);
+assay_interpolate_fn simd_interpolate_avx512(const assay_unit *u);
+assay_row_fn simd_softmax_avx2(const assay_unit *u);
+assay_row_fn simd_softmax_avx512(const assay_unit *u);
+assay_row_fn simd_layer_norm_avx2(const assay_unit *u);
+assay_row_fn simd_layer_norm_avx512(const assay_unit *u);
+assay_block_fn simd_plain_avx2(const assay_simd *s);
+assay_encode_fn simd_encode_avx2(const assay_unit *u);
+assay_block_fn simd_plain_avx512(const assay_simd *s);
+assay_encode_fn simd_encode_avx512(const assay_unit *u);
 /* packed.c: the block function for a way whose results are packed. */
-assay_block_fn assay_simd_packed_avx512(const assay_simd *s);
+assay_block_fn simd_packed_avx512(const assay_simd *s);
 /* simd_avx512.c: the block function for a way, or NULL. */
-assay_block_fn assay_simd_avx512(const assay_simd *s);
-/* simd_add_avx512.c: the form that assay_simd_add_choose names, or NULL. */
-assay_pair_fn assay_simd_add_avx512(const assay_unit *u);
+assay_block_fn simd_avx512(const assay_simd *s);
+/* simd_add_avx512.c: the form that simd_add_choose names, or NULL. */
+assay_pair_fn simd_add_avx512(const assay_unit *u);
 #endif
 
 #endif

@@ -39,7 +39,7 @@ static float float_of(uint32_t bits)
     return f;
 }
 
-/* assay_apply_softmax_fixed: differences that do not count have an exponential of 0, which gives
+/* apply_softmax_fixed: differences that do not count have an exponential of 0, which gives
  * the least code. Nothing is negative, so half up is half away. */
 static void fixed(const assay_unit *u, const int32_t *x, size_t n, int32_t *d, uint8_t *out)
 {
@@ -54,7 +54,7 @@ static void fixed(const assay_unit *u, const int32_t *x, size_t n, int32_t *d, u
         sum += ((uint32_t)d[i] + (1U << (SUM_BITS - 1))) >> SUM_BITS;
     }
     const uint64_t inverse =
-        (int32_t)sum > 0 ? (uint64_t)assay_fixed_reciprocal((int32_t)sum, SUM_BITS, &over_unit) : 0;
+        (int32_t)sum > 0 ? (uint64_t)apply_fixed_reciprocal((int32_t)sum, SUM_BITS, &over_unit) : 0;
     const unsigned shift = (unsigned)(over_unit + u->k[1]); /* 3 to 41 */
     const uint64_t half = (uint64_t)1 << (shift - 1);
     for (size_t i = 0; i < n; i++) {
@@ -75,7 +75,7 @@ static float sum_floats(const assay_unit *u, int32_t *d, size_t n)
     return sum;
 }
 
-/* assay_apply_softmax_float_table. */
+/* apply_softmax_float_table. */
 static void float_table(const assay_unit *u, const int32_t *x, size_t n, int32_t *d, uint8_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
@@ -98,7 +98,7 @@ static void float_table(const assay_unit *u, const int32_t *x, size_t n, int32_t
     }
 }
 
-/* assay_apply_softmax_float_sum. What does not lie below 2^31 is overflown, infinities too. */
+/* apply_softmax_float_sum. What does not lie below 2^31 is overflown, infinities too. */
 static void float_sum(const assay_unit *u, const int32_t *x, size_t n, int32_t *d, uint8_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
@@ -129,7 +129,7 @@ static inline int32_t divide(int64_t a, double b)
     return (int32_t)((double)a / b);
 }
 
-/* assay_apply_softmax_integer_table. */
+/* apply_softmax_integer_table. */
 static void integer_table(const assay_unit *u, const int32_t *x, size_t n, int32_t *d, uint8_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
@@ -150,7 +150,7 @@ static void integer_table(const assay_unit *u, const int32_t *x, size_t n, int32
     }
 }
 
-/* assay_apply_softmax_q31; half away of what is not negative: (2 t + sum) / (2 sum). */
+/* apply_softmax_q31; half away of what is not negative: (2 t + sum) / (2 sum). */
 static void q31(const assay_unit *u, const int32_t *x, size_t n, int32_t *d, uint8_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
@@ -175,13 +175,13 @@ static void q31(const assay_unit *u, const int32_t *x, size_t n, int32_t *d, uin
     }
 }
 
-assay_row_fn JOIN(assay_simd_softmax, SIMD_NAME)(const assay_unit *u)
+assay_row_fn JOIN(simd_softmax, SIMD_NAME)(const assay_unit *u)
 {
-    return u->exponential == NULL                        ? NULL
-           : u->row == assay_apply_softmax_fixed         ? fixed
-           : u->row == assay_apply_softmax_float_table   ? float_table
-           : u->row == assay_apply_softmax_float_sum     ? float_sum
-           : u->row == assay_apply_softmax_integer_table ? integer_table
-           : u->row == assay_apply_softmax_q31           ? q31
-                                                         : NULL;
+    return u->exponential == NULL                  ? NULL
+           : u->row == apply_softmax_fixed         ? fixed
+           : u->row == apply_softmax_float_table   ? float_table
+           : u->row == apply_softmax_float_sum     ? float_sum
+           : u->row == apply_softmax_integer_table ? integer_table
+           : u->row == apply_softmax_q31           ? q31
+                                                   : NULL;
 }
