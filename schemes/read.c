@@ -160,7 +160,11 @@ static assay_status read_sections(const assay_reading *c, const assay_tree *t,
         assay_status s;
         if (scope == ASSAY_SCOPE_NODE && strcmp(i->key, "given") == 0) {
             s = assay_read_precomputed(c, i, name);
-        } else if (!assay_record_has_section(i->key) || strcmp(i->key, "types") == 0) {
+        } else if (strcmp(i->key, "types") == 0) {
+            s = assay_read_fail(c, i,
+                                "types are of the whole scheme; what some nodes may hold "
+                                "beside them is accepts: {...}");
+        } else if (!assay_record_has_section(i->key)) {
             assay_guess g = ASSAY_GUESS(i->key);
             consider_sections(&g);
             s = assay_read_unknown_key(c, i, name[0] != '\0' ? name : "this key", &g);

@@ -1,10 +1,12 @@
 /* Fields and the conditions under which they are read; see reads.h. */
 #include "schemes/reads.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "graph/core/op.h"
+#include "schemes/derive/derive.h"
 
 static bool is_integer(const assay_record *r)
 {
@@ -75,6 +77,63 @@ void assay_reads_normalize(assay_record *r)
                    sizeof(int32_t));
 }
 
+/* ---- overrides ---- */
+
+/* Whether the op that an override names asks for its field; of nodes, and of all wide ones, any. */
+static bool is_asked_for(const assay_record *r, const assay_override *o)
+{
+    size_t n;
+    const assay_field *f = &assay_record_fields(&n)[o->field];
+    const char *name = assay_override_op(o);
+    if (strcmp(name, ASSAY_DEPTHWISE) == 0)
+        return assay_reads_given(r, ASSAY_OP_CONV, o->scope, f);
+    if (name[0] != '\0')
+        return assay_reads_given(r, assay_op_find(name), o->scope, f);
+    for (int op = 0; op < ASSAY_OP_COUNT; op++)
+        if (assay_reads_given(r, (assay_op)op, o->scope, f))
+            return true;
+    return false;
+}
+
+/* Who does not ask, in words. */
+static void name_asked(const assay_override *o, char *out, size_t size)
+{
+    static const char *const forms[ASSAY_SCOPES] = {
+        [ASSAY_SCOPE_WIDE_OP] = " of codes of more than 8 bits",
+        [ASSAY_SCOPE_WIDE_DEPTHWISE] = " of codes of more than 8 bits",
+        [ASSAY_SCOPE_UNSIGNED_OP] = " of unsigned codes",
+        [ASSAY_SCOPE_UNSIGNED_DEPTHWISE] = " of unsigned codes",
+    };
+    if (o->scope == ASSAY_SCOPE_NODE)
+        snprintf(out, size, "a node on its own");
+    else if (o->scope == ASSAY_SCOPE_WIDE)
+        snprintf(out, size, "nodes of codes of more than 8 bits");
+    else
+        snprintf(out, size, "%s%s", assay_override_op(o),
+                 forms[o->scope] != NULL ? forms[o->scope] : "");
+}
+
+assay_status assay_reads_check_node(const assay_scheme *s, const assay_unit_spec *spec,
+                                    assay_error *err)
+{
+    const assay_scheme_data *d = assay_data(s);
+    const assay_op op = assay_op_find(spec->op);
+    size_t n;
+    const assay_field *fields = assay_record_fields(&n);
+    assay_record r;
+    assay_effective_record(d, spec->op, spec->node, derive_form_of(spec), &r);
+    for (size_t i = 0; i < d->n_overrides; i++) {
+        const assay_override *o = &d->override[i];
+        const assay_field *f = &fields[o->field];
+        if (o->scope == ASSAY_SCOPE_NODE && strcmp(o->name, spec->node) == 0 &&
+            !assay_reads_given(&r, op, o->scope, f))
+            return assay_fail(err, ASSAY_ERR_SCHEME,
+                              "node '%s': scheme %s gives it %s.%s, which %s does not read",
+                              spec->node, s->name, f->section, f->name, spec->op);
+    }
+    return ASSAY_OK;
+}
+
 /* ---- all records in force ---- */
 
 /* What each field of the base, and each override, is read by. */
@@ -94,7 +153,7 @@ static void note(const assay_scheme_data *d, const char *op, const char *node, u
     for (size_t i = 0; i < d->n_overrides; i++) {
         const assay_override *o = &d->override[i];
         if (!u->override[i] && assay_override_applies(o, op, node, form))
-            u->override[i] = assay_reads_not(&r, &fields[o->field]) == NULL;
+            u->override[i] = assay_reads_not(&r, &fields[o->field]) == NULL && is_asked_for(&r, o);
     }
 }
 
@@ -158,6 +217,17 @@ assay_status assay_reads_drop(const assay_reading *c)
     return ASSAY_OK;
 }
 
+static assay_status refuse_unasked(const assay_reading *c, const assay_override *o)
+{
+    size_t n;
+    const assay_field *f = &assay_record_fields(&n)[o->field];
+    char value[128], who[128];
+    assay_field_print(f, o->value, value, sizeof value);
+    name_asked(o, who, sizeof who);
+    return assay_fail(c->err, ASSAY_ERR_SCHEME, "%s:%u:%u: %s.%s: %s is not read by %s", c->file,
+                      o->at->line, o->at->column, f->section, f->name, value, who);
+}
+
 static assay_status refuse(const assay_reading *c, const assay_tree *at, int field,
                            assay_field_value v, const assay_record *r)
 {
@@ -187,13 +257,16 @@ assay_status assay_reads_check(const assay_reading *c)
     for (size_t i = 0; i < d->n_overrides && s == ASSAY_OK; i++) {
         const assay_override *o = &d->override[i];
         unsigned form = 0;
-        if (u.override[i] || o->at == NULL || is_default(o->field, o->value))
+        if (u.override[i] || o->at == NULL)
             continue;
         const char *op = assay_override_op(o), *node = o->scope == ASSAY_SCOPE_NODE ? o->name : "";
         while (!assay_override_applies(o, op, node, form))
             form++;
         assay_effective_record(d, op, node, form, &r);
-        s = refuse(c, o->at, o->field, o->value, &r);
+        if (assay_reads_not(&r, &fields[o->field]) == NULL)
+            s = refuse_unasked(c, o);
+        else if (!is_default(o->field, o->value))
+            s = refuse(c, o->at, o->field, o->value, &r);
     }
     free_uses(&u);
     return s;

@@ -79,6 +79,28 @@ static bool reads_types(assay_op op, const char *field)
     return strcmp(field, "activation_bits") == 0 || strcmp(field, "activation_signed") == 0;
 }
 
+/* Ops that are nothing but a table under r. */
+static bool is_only_table(const assay_record *r, assay_op op)
+{
+    return has_table(r, op) && !derive_keeps_value(op) &&
+           (op != ASSAY_OP_HARD_SWISH || r->unary.hard_swish == ASSAY_HARD_SWISH_TABLE);
+}
+
+static bool reads_rescale(const assay_record *r, assay_op op, const char *field)
+{
+    if (is_edge(op) || (is_compare(op) && r->binary.compare == ASSAY_COMPARE_EXACT))
+        return false;
+    return !is_only_table(r, op) || strcmp(field, "store") == 0;
+}
+
+/* Pools settle sums in the accumulator, but do not add products. */
+static bool reads_accumulator(assay_op op, const char *field)
+{
+    const assay_op_class class = derive_class_of(op);
+    const bool width = strcmp(field, "bits") == 0 || strcmp(field, "overflow") == 0;
+    return class.derive == derive_weighted || (class.derive == derive_pool && width);
+}
+
 bool assay_reads_op(const assay_record *r, assay_op op, const assay_field *f)
 {
     const char *s = f->section;
@@ -87,10 +109,12 @@ bool assay_reads_op(const assay_record *r, assay_op op, const assay_field *f)
         return false;
     if (strcmp(s, "types") == 0)
         return reads_types(op, f->name);
-    if (strcmp(s, "accumulator") == 0 || strcmp(s, "blocks") == 0)
+    if (strcmp(s, "accumulator") == 0)
+        return reads_accumulator(op, f->name);
+    if (strcmp(s, "blocks") == 0)
         return class.derive == derive_weighted && strcmp(f->name, "size") != 0;
     if (strcmp(s, "rescale") == 0)
-        return !is_edge(op) && strcmp(f->name, "shift_sign") != 0;
+        return reads_rescale(r, op, f->name) && strcmp(f->name, "shift_sign") != 0;
     if (strcmp(s, "add") == 0)
         return class.derive == derive_add || class.derive == derive_sum;
     if (strcmp(s, "pool") == 0)
@@ -104,6 +128,25 @@ bool assay_reads_op(const assay_record *r, assay_op op, const assay_field *f)
     if (strcmp(s, "resize") == 0)
         return op == ASSAY_OP_RESIZE;
     return strcmp(s, "convert") == 0 ? reads_convert(r, op, f->name) : reads_named(op, f->name);
+}
+
+bool assay_reads_given(const assay_record *r, assay_op op, enum assay_scope scope,
+                       const assay_field *f)
+{
+    const char *s = f->section;
+    if (derive_class_of(op).derive == NULL)
+        return false;
+    if (strcmp(s, "accepts") == 0)
+        return strncmp(f->name, "weight_", 7) != 0 || derive_class_of(op).derive == derive_weighted;
+    if (strcmp(s, "rescale") == 0)
+        return reads_rescale(r, op, f->name);
+    if (strcmp(f->name, "count_overhang") == 0) /* of networks as they are adapted */
+        return op == ASSAY_OP_AVG_POOL && scope == ASSAY_SCOPE_OP;
+    if (strcmp(f->name, "layer_norm_gamma_bits") == 0) /* of the quantizer */
+        return op == ASSAY_OP_LAYER_NORM &&
+               (scope == ASSAY_SCOPE_OP || scope == ASSAY_SCOPE_WIDE_OP ||
+                scope == ASSAY_SCOPE_WIDE);
+    return assay_reads_op(r, op, f);
 }
 
 int assay_reads_change(const assay_record *a, const assay_record *b, assay_op op)

@@ -4,6 +4,7 @@
 #include "schemes/apply/tail.h"
 #include "schemes/derive/derive.h"
 #include "schemes/derive/prepare.h"
+#include "schemes/reads.h"
 
 /* Of wide activations, a convolution and a fully connected node whose bias is narrow, or absent,
  * keep the narrow accumulator (TFLite micro/kernels/conv.cc, fully_connected.cc: the width of the
@@ -82,6 +83,9 @@ static assay_status prepare(const assay_scheme *s, const assay_unit_spec *spec, 
     assay_derive d = {NULL, spec, s, err};
     if (!derive_family_supports(s, spec, why, sizeof why))
         return derive_fail(&d, "%s", why);
+    assay_status status = assay_reads_check_node(s, spec, err);
+    if (status != ASSAY_OK)
+        return status;
     assay_unit *u = calloc(1, sizeof *u);
     if (u == NULL)
         return derive_memory(&d);
@@ -96,7 +100,7 @@ static assay_status prepare(const assay_scheme *s, const assay_unit_spec *spec, 
         u->scale[i].n = 1;
     }
     u->in_signed = spec->in[0].elem.is_signed;
-    assay_status status = list_inputs(&d, c.codes);
+    status = list_inputs(&d, c.codes);
     if (status == ASSAY_OK)
         status = c.derive(&d);
     if (status == ASSAY_OK && derive_precomputed(&d) != NULL && !u->precomputed_used)

@@ -73,7 +73,8 @@ static void kinds(void **state)
         {"scheme: a\nwide: {resale: {}}\n",
          "f:2:16: unknown key \"resale\" in this key; nearest: rescale"},
         {"scheme: a\nops: {conv: {types: {}}}\n",
-         "f:2:21: unknown key \"types\" in conv; nearest: types"},
+         "f:2:21: types are of the whole scheme; what some nodes may hold beside them is accepts: "
+         "{...}"},
         {"scheme: a\nops: [conv]\n", "f:2:6: expected names with sections under them"},
         {"scheme: a\nwide_ops: {cov: {}}\n", "f:2:17: unknown op \"cov\"; nearest: conv"},
         {"scheme: a\nwide_ops: {depthwise: 3}\n",
@@ -268,7 +269,7 @@ static void possible(void **state)
          "rescale: {scale: power-of-two, encoding: shift}\n"),
         "scheme: a\ntypes: {power_of_two_scales: yes}\nrescale: {scale: power-of-two}\n",
         "scheme: a\ncontract: {exact: all of it, approximate: [one, two], exact_ops: [all]}\n",
-        "scheme: a\nfloat_ops: [all]\nunsigned_depthwise: {add: {bits: 3}}\n",
+        "scheme: a\nfloat_ops: [all]\nunsigned_depthwise: {accumulator: {bits: 30}}\n",
     };
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
         assay_error err = {0};

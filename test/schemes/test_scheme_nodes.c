@@ -381,6 +381,24 @@ static void relu_by_thresholds(void **state)
     assay_scheme_free(s);
 }
 
+/* What is given to a node of which only its network tells the op. */
+static void unread(void **state)
+{
+    (void)state;
+    const float one = 1;
+    const assay_type in[2] = {code_type(8, true, &one, zeros), code_type(8, true, &one, zeros)};
+    const assay_type out = code_type(8, true, &one, zeros);
+    const assay_unit_spec conv = unit_spec("conv", in, 2, &out),
+                          pool = unit_spec("avg_pool", in, 1, &out);
+    assay_scheme *s = unit_scheme("nodes: {node: {pool: {round: floor}}}\n");
+    assay_unit *u = unit_prepare(s, &pool);
+    assay_error err = {0};
+    s->vt->release(u);
+    assert_refused(s->vt->prepare(s, &conv, &u, &err), &err,
+                   "node 'node': scheme t gives it pool.round, which conv does not read");
+    assay_scheme_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(given),
@@ -393,6 +411,7 @@ int main(void)
                                        cmocka_unit_test(saturated_pairs),
                                        cmocka_unit_test(large_scales),
                                        cmocka_unit_test(absent_zero_points),
-                                       cmocka_unit_test(relu_by_thresholds)};
+                                       cmocka_unit_test(relu_by_thresholds),
+                                       cmocka_unit_test(unread)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
