@@ -245,8 +245,8 @@ static assay_status open_format(assay_dataset *d, const assay_dataset_options *o
     if (whole && magic[0] == 0 && magic[1] == 0 && magic[3] > 0)
         return open_idx(d, st.st_size, err);
     return assay_fail(err, ASSAY_ERR_INPUT,
-                      "%s: unknown data set format; expected a folder of PNG, .npy, IDX, CIFAR-10 "
-                      "(.bin), or raw data with a stated type and shape",
+                      "%s: unknown data set format; expected a folder of PNG or .npy, a file of "
+                      ".npy, IDX or CIFAR-10 (.bin), or raw data with a stated type and shape",
                       d->path);
 }
 

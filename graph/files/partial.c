@@ -104,6 +104,16 @@ static bool make(assay_partial *p, bool folder)
     return p->lock >= 0;
 }
 
+static assay_status no_place(const char *path, bool folder, int cause, assay_error *err)
+{
+    const char *verb = folder ? "create" : "write";
+    const int above = (int)(file_base_name(path) - path);
+    if (cause == ENOENT && above > 1)
+        return assay_fail(err, ASSAY_ERR_IO, "%s: cannot %s: there is no folder '%.*s'", path, verb,
+                          above - 1, path);
+    return assay_fail(err, ASSAY_ERR_IO, "%s: cannot %s: %s", path, verb, strerror(cause));
+}
+
 static assay_status make_partial(const char *path, bool folder, assay_partial *out,
                                  assay_error *err)
 {
@@ -124,8 +134,7 @@ static assay_status make_partial(const char *path, bool folder, assay_partial *o
     }
     const int cause = errno;
     out->path[0] = 0;
-    return assay_fail(err, ASSAY_ERR_IO, "%s: cannot %s: %s", path, folder ? "create" : "write",
-                      strerror(cause));
+    return no_place(path, folder, cause, err);
 }
 
 assay_status file_partial_file(const char *path, assay_partial *out, assay_error *err)

@@ -1,4 +1,5 @@
 /* assay run: a network's outputs on its inputs. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -34,7 +35,7 @@ static int make_folder(const char *dir)
     struct stat st;
 
     if (mkdir(dir, 0777) != 0 && (stat(dir, &st) != 0 || !S_ISDIR(st.st_mode)))
-        return cli_trouble("%s: cannot create the folder", dir);
+        return cli_trouble("%s: cannot create the folder: %s", dir, strerror(errno));
     return CLI_OK;
 }
 

@@ -88,9 +88,11 @@ static void put_axes(FILE *f, int steps, double per_step, size_t bytes, double p
 static size_t values_end(const assay_graph *g, const assay_plan *p)
 {
     size_t end = 1;
-    for (int v = 0; v < p->n_values; v++)
-        if (p->first[v] >= 0 && p->offset[v] + assay_type_bytes(&g->value[v].type) > end)
-            end = p->offset[v] + assay_type_bytes(&g->value[v].type);
+    for (int v = 0; v < p->n_values; v++) {
+        const size_t here =
+            p->first[v] < 0 ? 0 : (size_t)p->offset[v] + assay_type_bytes(&g->value[v].type);
+        end = here > end ? here : end;
+    }
     return end;
 }
 

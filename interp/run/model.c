@@ -72,6 +72,23 @@ static assay_status check_kinds(const char *path, const assay_graph *g, assay_er
                  : ASSAY_OK;
 }
 
+static bool is_named_onnx(const char *path)
+{
+    const size_t n = strlen(path);
+    return n >= 5 && strcmp(path + n - 5, ".onnx") == 0;
+}
+
+/* What does not begin as the other forms do was tried as ONNX: of a file that is not called so,
+ * that it is damaged ONNX is not what its user wants to hear. */
+static assay_status no_model(const char *path, assay_error *err)
+{
+    if (strstr(err->text, "not an ONNX model") == NULL)
+        return err->status;
+    return assay_fail(err, ASSAY_ERR_INPUT,
+                      "%s: not a network: neither text form ('graph NAME {'), nor TFLite, nor ONNX",
+                      path);
+}
+
 static assay_status load(const char *path, const assay_model_options *options, assay_graph **out,
                          assay_error *err)
 {
@@ -93,7 +110,8 @@ static assay_status load(const char *path, const assay_model_options *options, a
     case FORM_TFLITE:
         return tfl_import_file_with(path, o->tflite, out, err);
     default:
-        return onnx_import_file(path, &onnx, out, err);
+        status = onnx_import_file(path, &onnx, out, err);
+        return status == ASSAY_ERR_INPUT && !is_named_onnx(path) ? no_model(path, err) : status;
     }
 }
 

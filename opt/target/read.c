@@ -6,6 +6,7 @@
 
 #include "graph/core/slurp.h"
 #include "opt/target/target.h"
+#include "schemes/guess.h"
 #include "schemes/tree.h"
 
 typedef struct context {
@@ -130,6 +131,15 @@ static assay_status read_rule(const context *c, const assay_tree *t, uint32_t tr
     return status ? status : check_rule(c, t, r, traits);
 }
 
+static assay_status unknown_op(const context *c, const assay_tree *t)
+{
+    assay_guess g = ASSAY_GUESS(t->key);
+    char words[ASSAY_GUESS_WORDS];
+    for (int op = 0; op < ASSAY_OP_COUNT; op++)
+        assay_guess_consider(&g, assay_op_get((assay_op)op)->name);
+    return fail_at(c, t, "unknown op '%.40s'%s", t->key, assay_guess_words(&g, words));
+}
+
 static assay_status read_ops(const context *c, const assay_tree *t)
 {
     assay_status status = ASSAY_OK;
@@ -138,7 +148,7 @@ static assay_status read_ops(const context *c, const assay_tree *t)
     for (const assay_tree *i = t->child; i && !status; i = i->next) {
         assay_op op = assay_op_find(i->key);
         if (op == ASSAY_OP_COUNT)
-            return fail_at(c, i, "unknown op '%.40s'", i->key);
+            return unknown_op(c, i);
         c->target->op[op].stated = true;
         status = read_rule(c, i, assay_op_get(op)->traits, &c->target->op[op]);
     }

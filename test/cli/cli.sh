@@ -114,7 +114,7 @@ PY
 runs 0 "profile of two inputs, three samples, by name and in order" \
     "$assay" profile two.assay -i b=b0.npy -i a0.npy -i a=a1.npy -i b1.npy -i a2.npy -i b2.npy -o two.yaml
 runs 0 "finds three samples" grep -q 'samples: \[\[0, 3\]\]' two.yaml
-runs 0 "and their range" sh -c "grep -A 3 'name: \"*s\"*$' two.yaml | grep -q 'max: 3$'"
+runs 0 "and their range" sh -c "grep -A 4 'name: \"*s\"*$' two.yaml | grep -q 'max: 3$'"
 runs 0 "golden of two inputs" "$assay" golden two.assay -p two.yaml -s tflite -i a0.npy -i b0.npy -o of-two
 refused "an input with fewer files than the others" "'b' is given 1 times, others 2" \
     "$assay" profile two.assay -i a0.npy -i b0.npy -i a1.npy
@@ -164,6 +164,20 @@ head -c 4000 "$model" >short.onnx
 refused "truncated ONNX" "short.onnx" "$assay" inspect short.onnx
 : >empty.onnx
 refused "empty model" "empty.onnx" "$assay" inspect empty.onnx
+for f in words.tflite words.assay words; do
+    echo 'some other words' >$f
+    refused "no network" "$f: not a network: neither text form .*, nor TFLite, nor ONNX" "$assay" inspect $f
+done
+cp words words.onnx
+refused "no ONNX model" "words.onnx: not an ONNX model" "$assay" inspect words.onnx
+refused "a folder that is not there" "nowhere/x: cannot create: there is no folder 'nowhere'" \
+    "$assay" golden net.assay -s tflite -i "$first" -o nowhere/x
+refused "a page in one" "nowhere/p.html: cannot write: there is no folder 'nowhere'" \
+    "$assay" profile show profile.yaml --html nowhere/p.html
+refused "a folder of outputs in one" "nowhere/x: cannot create the folder: No such file" \
+    "$assay" run net.assay -s tflite -i "$first" -o nowhere/x
+refused "words of hex that is not asked for" "hex-bits is of --format hex" \
+    "$assay" golden net.assay -s tflite -i "$first" -o x --hex-bits 12
 head -c 200 "$first" >short.png
 mkdir unsaid && cp "$first" unsaid/a.png
 refused "an image of another layout" 'preprocess.yaml .* could say: \{layout: NCHW, scale: 1/255\}' \

@@ -59,7 +59,7 @@ static void test_bad_files(void **state)
         {"ops: {conv: {types: [i8]}}\n", "t.yaml:1:1: the key \"target\""},
         {"target: a\n", "t.yaml:1:1: no ops"},
         {"target: [a]\nops: {}\n", "t.yaml:1:9: target: expected a name"},
-        {"target: a\nops: {konv: {types: [i8]}}\n", "t.yaml:2:13: unknown op 'konv'"},
+        {"target: a\nops: {konv: {types: [i8]}}\n", "t.yaml:2:13: unknown op 'konv'; nearest: conv"},
         {"target: a\nops: {conv: [i8]}\n", "t.yaml:2:13: expected a map"},
         {"target: a\nops: {conv: {}}\n", "t.yaml:2:13: the key \"types\" is missing"},
         {"target: a\nops: {conv: {types: i8}}\n", "t.yaml:2:21: types: expected a list"},
