@@ -12,6 +12,7 @@
 #include "bench/timing.h"
 #include "datasets/dataset.h"
 #include "datasets/preprocess.h"
+#include "graph/memory.h"
 #include "interp/measure/eval.h"
 #include "interp/run/model.h"
 
@@ -57,7 +58,7 @@ static assay_status load(const char *path, int64_t limit, images *m, assay_error
         m->bytes = assay_type_bytes(&m->graph->value[m->graph->input[0]].type);
         m->data = malloc((size_t)m->count * m->bytes);
         if (!m->data)
-            status = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+            status = assay_out_of_memory(err);
     }
     for (int64_t i = 0; status == ASSAY_OK && i < m->count; i++)
         status = dataset_read_input(d, &how, i, &type, m->data + (size_t)i * m->bytes, err);

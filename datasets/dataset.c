@@ -1,5 +1,6 @@
 /* Data sets: what a path is, and reading one sample. */
 #include "datasets/dataset.h"
+#include "graph/memory.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -72,7 +73,7 @@ assay_status dataset_open(const char *path, const assay_dataset_options *options
     }
     if (!d || !d->path) {
         free(d);
-        return assay_fail(err, ASSAY_ERR_MEMORY, "%s: no memory", path);
+        return assay_out_of_memory_for(err, "%s", path);
     }
     assay_status status = open_path(d, options ? options : &none, err);
     if (status)

@@ -10,6 +10,7 @@
 
 #include "datasets/internal.h"
 #include "graph/core/slurp.h"
+#include "graph/memory.h"
 
 #define CIFAR_RECORD (1 + 3 * 32 * 32)
 
@@ -72,7 +73,7 @@ static assay_status open_npy(assay_dataset *d, int64_t size, assay_error *err)
     size_t n = size < ASSAY_NPY_MAX_HEADER ? (size_t)size : ASSAY_NPY_MAX_HEADER;
     unsigned char *head = malloc(n);
     if (!head)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "%s: no memory", d->path);
+        return assay_out_of_memory_for(err, "%s", d->path);
     assay_status status = read_at(d, 0, head, n, err);
     if (!status)
         status = text_npy_parse_header(head, n, d->path, &h, err);
@@ -154,7 +155,7 @@ static assay_status open_cifar(assay_dataset *d, int64_t size, assay_error *err)
     d->stride = CIFAR_RECORD;
     d->labels = malloc((size_t)d->count * sizeof *d->labels);
     if (!d->labels)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "%s: no memory for labels", d->path);
+        return assay_out_of_memory_for(err, "%s: labels", d->path);
     for (int64_t i = 0; i < d->count; i++) {
         unsigned char label;
         assay_status status = read_at(d, i * CIFAR_RECORD, &label, 1, err);
@@ -265,7 +266,7 @@ static assay_status labels_beside(const char *path, char **labels, assay_error *
                           idx + strlen("images-idx3"));
     if (length < 0) {
         *labels = NULL;
-        return assay_fail(err, ASSAY_ERR_MEMORY, "%s: no memory", path);
+        return assay_out_of_memory_for(err, "%s", path);
     }
     if (*labels && access(*labels, F_OK) != 0) {
         free(*labels);

@@ -10,6 +10,7 @@
 
 #include "datasets/internal.h"
 #include "datasets/png.h"
+#include "graph/memory.h"
 
 bool dataset_is_png_name(const char *name)
 {
@@ -38,7 +39,7 @@ static assay_status append(assay_dataset *d, int64_t *room, char *file, int64_t 
     }
     if (!file || d->count == *room) {
         free(file);
-        return assay_fail(err, ASSAY_ERR_MEMORY, "%s: no memory for the list of images", d->path);
+        return assay_out_of_memory_for(err, "%s: list of images", d->path);
     }
     d->files[d->count] = file;
     d->labels[d->count++] = label;
@@ -196,7 +197,7 @@ assay_status dataset_open_folder(assay_dataset *d, const char *labels, assay_err
     assay_status status;
     char *own = labels ? strdup(labels) : join(d->path, "labels.txt");
     if (!own)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "%s: no memory", d->path);
+        return assay_out_of_memory_for(err, "%s", d->path);
     if (labels || access(own, F_OK) == 0)
         status = list_labels(d, own, err);
     else

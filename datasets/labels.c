@@ -10,6 +10,7 @@
 
 #include "datasets/internal.h"
 #include "graph/core/slurp.h"
+#include "graph/memory.h"
 
 assay_status dataset_read_text(const char *path, char **text, assay_error *err)
 {
@@ -61,7 +62,7 @@ assay_status dataset_find_beside(const char *path, const char *name, char **foun
     for (int parent = 0; parent < 2; parent++) {
         if (asprintf(found, "%.*s/%s%s", n, folder, parent ? "../" : "", name) < 0) {
             *found = NULL;
-            return assay_fail(err, ASSAY_ERR_MEMORY, "%s: no memory", path);
+            return assay_out_of_memory_for(err, "%s", path);
         }
         if (access(*found, F_OK) == 0)
             return ASSAY_OK;
@@ -158,7 +159,7 @@ assay_status dataset_read_labels(assay_dataset *d, const char *path, assay_error
     free(d->labels);
     d->labels = malloc((size_t)d->count * sizeof *d->labels);
     if (!d->labels)
-        status = assay_fail(err, ASSAY_ERR_MEMORY, "%s: no memory for labels", path);
+        status = assay_out_of_memory_for(err, "%s: labels", path);
     else if (size >= 6 && memcmp(bytes, "\x93NUMPY", 6) == 0)
         status = labels_from_npy(d, path, bytes, size, err);
     else if (size >= 4 && bytes[0] == 0)
@@ -185,7 +186,7 @@ static assay_status split_classes(assay_dataset *d, char *text, const char *path
         d->class_names[d->class_count++] = name;
     }
     if (!d->class_names || line)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "%s: no memory for class names", path);
+        return assay_out_of_memory_for(err, "%s: class names", path);
     for (int64_t i = 0; d->labels && i < d->count; i++) {
         char name[256];
         if (d->labels[i] >= d->class_count)

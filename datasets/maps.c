@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "datasets/internal.h"
+#include "graph/memory.h"
 
 /* ---- which file holds the labels of which sample ---- */
 
@@ -48,7 +49,7 @@ static assay_status find_map(const char *folder, const char *sample, char **map,
     for (int e = 0; e < 2; e++) {
         if (asprintf(map, "%s/%.*s%s", folder, stem, base, ends[e]) < 0) {
             *map = NULL;
-            return assay_fail(err, ASSAY_ERR_MEMORY, "%s: no memory", folder);
+            return assay_out_of_memory_for(err, "%s", folder);
         }
         if (access(*map, F_OK) == 0)
             return ASSAY_OK;
@@ -64,7 +65,7 @@ static assay_status list_maps(const assay_dataset *d, assay_dataset *maps, assay
     assay_status status = ASSAY_OK;
     maps->files = calloc((size_t)d->count, sizeof *maps->files);
     if (!maps->files)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "%s: no memory for label maps", maps->path);
+        return assay_out_of_memory_for(err, "%s: label maps", maps->path);
     for (int64_t i = 0; !status && i < d->count; i++, maps->count += !status)
         status = find_map(maps->path, d->files[i], &maps->files[i], err);
     return status ? status : dataset_take_type(maps, err);
@@ -107,7 +108,7 @@ assay_status dataset_open_maps(assay_dataset *d, const char *labels, assay_error
         maps->path = strdup(labels);
     }
     if (!maps || !maps->path)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "%s: no memory", labels);
+        return assay_out_of_memory_for(err, "%s", labels);
     if (!is_folder(labels))
         status = dataset_open_file(maps, &none, err);
     else if (d->files)
@@ -138,7 +139,7 @@ assay_status dataset_read_map(const assay_dataset *d, int64_t i, int64_t ignored
     void *stored = malloc(dataset_sample_bytes(&maps->type));
     char name[300];
     assay_status status = stored ? dataset_read(maps, i, stored, err)
-                                 : assay_fail(err, ASSAY_ERR_MEMORY, "%s: no memory", maps->path);
+                                 : assay_out_of_memory_for(err, "%s", maps->path);
 
     for (size_t k = 0; !status && k < n; k++) {
         const double value = text_npy_get(stored, maps->type.type, k);

@@ -1,6 +1,7 @@
 /* PNG through libpng. libpng reports errors by longjmp: everything that must be freed lives in a
  * `decoder` outside the function that sets the jump. */
 #include "datasets/png.h"
+#include "graph/memory.h"
 
 #include <setjmp.h>
 #include <stdbool.h>
@@ -108,8 +109,8 @@ static assay_status decode(decoder *d, assay_image *out)
     d->rows = malloc(stride * (size_t)out->height);
     d->row = malloc(sizeof *d->row * (size_t)out->height);
     if (!d->rows || !d->row)
-        return assay_fail(d->err, ASSAY_ERR_MEMORY, "%s: no memory for %dx%d pixels", d->name,
-                          out->width, out->height);
+        return assay_out_of_memory_for(d->err, "%s: %dx%d pixels", d->name, out->width,
+                                       out->height);
     for (size_t y = 0; y < (size_t)out->height; y++)
         d->row[y] = d->rows + y * stride;
     png_read_image(d->png, d->row);
@@ -127,8 +128,7 @@ static assay_status read_memory(const void *bytes, size_t size, const char *name
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: not a PNG file", name);
     d.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &d, on_error, on_warning);
     d.info = d.png ? png_create_info_struct(d.png) : NULL;
-    assay_status status =
-        d.info ? decode(&d, out) : assay_fail(err, ASSAY_ERR_MEMORY, "%s: no memory", name);
+    assay_status status = d.info ? decode(&d, out) : assay_out_of_memory_for(err, "%s", name);
     png_destroy_read_struct(&d.png, &d.info, NULL);
     free(d.row);
     if (status) {

@@ -1,5 +1,6 @@
 /* Preprocessing: what a sample becomes, and the mapping itself. */
 #include "datasets/preprocess.h"
+#include "graph/memory.h"
 
 #include "datasets/resize.h"
 
@@ -237,8 +238,7 @@ assay_status dataset_read_input(const assay_dataset *d, const assay_preprocess *
     const size_t more = p->resize[0] > 0 ? dataset_sample_bytes(&sized) : 0;
     char *stored = malloc(bytes + more);
     if (!stored)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "no memory for a sample of %zu bytes",
-                          bytes + more);
+        return assay_out_of_memory_for(err, "a sample of %zu bytes", bytes + more);
     assay_status status = dataset_read(d, i, stored, err);
     const char *image = stored;
     if (!status && more > 0) {

@@ -8,6 +8,7 @@
 #include "datasets/internal.h"
 #include "datasets/preprocess.h"
 #include "graph/core/slurp.h"
+#include "graph/memory.h"
 
 typedef struct reader {
     yaml_document_t document;
@@ -176,7 +177,7 @@ assay_status dataset_preprocess_parse(const char *text, size_t size, const char 
     assay_status status;
     memset(out, 0, sizeof *out);
     if (!yaml_parser_initialize(&parser))
-        return assay_fail(err, ASSAY_ERR_MEMORY, "%s: no memory", name);
+        return assay_out_of_memory_for(err, "%s", name);
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, size);
     if (yaml_parser_load(&parser, &r.document)) {
         status = parse_document(&r);

@@ -1,4 +1,5 @@
 /* Complaints at a place of a scheme file. */
+#include "graph/memory.h"
 #include "schemes/read.h"
 
 assay_status assay_read_fail(const assay_reading *c, const assay_tree *t, const char *what)
@@ -8,7 +9,7 @@ assay_status assay_read_fail(const assay_reading *c, const assay_tree *t, const 
 
 assay_status assay_read_no_memory(const assay_reading *c)
 {
-    return assay_fail(c->err, ASSAY_ERR_MEMORY, "%s: out of memory", c->file);
+    return assay_out_of_memory_for(c->err, "%s", c->file);
 }
 
 assay_status assay_read_unknown_key(const assay_reading *c, const assay_tree *t, const char *where,

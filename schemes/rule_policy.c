@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/memory.h"
 #include "schemes/data.h"
 #include "schemes/tree.h"
 
@@ -52,7 +53,7 @@ assay_status assay_rule_policies_read(const char *file, const assay_tree *t, ass
                               file, i->line, i->column, i->key);
         assay_rule_policy *w = policy_of(d, i->key);
         if (w == NULL)
-            return assay_fail(err, ASSAY_ERR_MEMORY, "%s: out of memory", file);
+            return assay_out_of_memory_for(err, "%s", file);
         w->bound = bound;
     }
     return ASSAY_OK;

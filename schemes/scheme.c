@@ -8,6 +8,7 @@
 
 #include "graph/core/slurp.h"
 #include "graph/core/type.h"
+#include "graph/memory.h"
 #include "schemes/data.h"
 #include "schemes/derive/prepare.h"
 #include "schemes/guess.h"
@@ -51,12 +52,11 @@ assay_status assay_scheme_parse(const char *file, const char *text, size_t lengt
     *out = NULL;
     assay_scheme *s = calloc(1, sizeof *s);
     assay_scheme_data *d = assay_scheme_data_new();
-    assay_status status = s == NULL || d == NULL
-                              ? assay_fail(err, ASSAY_ERR_MEMORY, "%s: out of memory", file)
-                              : assay_scheme_read(file, text, length, d, 0, err);
+    assay_status status = s == NULL || d == NULL ? assay_out_of_memory_for(err, "%s", file)
+                                                 : assay_scheme_read(file, text, length, d, 0, err);
     char *canonical = status == ASSAY_OK ? assay_scheme_text(d) : NULL;
     if (status == ASSAY_OK && canonical == NULL)
-        status = assay_fail(err, ASSAY_ERR_MEMORY, "%s: out of memory", file);
+        status = assay_out_of_memory_for(err, "%s", file);
     if (status != ASSAY_OK) {
         assay_scheme_data_free(d);
         free(s);
@@ -125,7 +125,7 @@ static assay_status open_plugin(const char *path, assay_scheme **out, assay_erro
     assay_scheme *s = status == ASSAY_OK ? calloc(1, sizeof *s) : NULL;
     char *text = s != NULL ? malloc(strlen(vt->name) + 16) : NULL;
     if (status == ASSAY_OK && text == NULL)
-        status = assay_fail(err, ASSAY_ERR_MEMORY, "%s: out of memory", path);
+        status = assay_out_of_memory_for(err, "%s", path);
     if (status != ASSAY_OK) {
         free(s);
         dlclose(handle);

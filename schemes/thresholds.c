@@ -1,5 +1,6 @@
 /* Threshold forms; see thresholds.h. */
 #include "schemes/thresholds.h"
+#include "graph/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -117,7 +118,7 @@ static assay_status finish(builder *b, assay_error *err)
         return ASSAY_OK;
     assay_threshold_form_free(b->out);
     return status == ASSAY_ERR_MEMORY
-               ? assay_fail(err, status, "out of memory for a threshold form")
+               ? assay_out_of_memory_for(err, "a threshold form")
                : assay_fail(err, status,
                             "the codes of accumulators %lld..%lld change more than %zu times; give "
                             "a narrower range",

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "graph/memory.h"
 #include "schemes/tree.h"
 
 #define MAX_DEPTH  8
@@ -48,7 +49,7 @@ static assay_status next_event(reader *r, yaml_event_t *e)
         return ASSAY_OK;
     memset(e, 0, sizeof *e);
     if (r->parser.error == YAML_MEMORY_ERROR)
-        return assay_fail(r->err, ASSAY_ERR_MEMORY, "%s: out of memory", r->file);
+        return assay_out_of_memory_for(r->err, "%s", r->file);
     return fail_at(r, &r->parser.problem_mark, r->parser.problem);
 }
 
@@ -109,7 +110,7 @@ static assay_status build_children(reader *r, assay_tree *t, int depth)
                 s = fail_at(r, &e.start_mark, why);
             else if ((key = copy_text((const char *)e.data.scalar.value, e.data.scalar.length)) ==
                      NULL)
-                s = assay_fail(r->err, ASSAY_ERR_MEMORY, "%s: out of memory", r->file);
+                s = assay_out_of_memory_for(r->err, "%s", r->file);
             yaml_event_delete(&e);
             if (s == ASSAY_OK)
                 s = next_event(r, &e);
@@ -142,15 +143,14 @@ static assay_status build(reader *r, yaml_event_t *e, int depth, assay_tree **ou
         return fail_at(r, &e->start_mark, why);
     assay_tree *t = calloc(1, sizeof *t);
     if (t == NULL)
-        return assay_fail(r->err, ASSAY_ERR_MEMORY, "%s: out of memory", r->file);
+        return assay_out_of_memory_for(r->err, "%s", r->file);
     *out = t;
     t->line = (unsigned)e->start_mark.line + 1;
     t->column = (unsigned)e->start_mark.column + 1;
     if (e->type == YAML_SCALAR_EVENT) {
         t->kind = ASSAY_TREE_SCALAR;
         t->text = copy_text((const char *)e->data.scalar.value, e->data.scalar.length);
-        return t->text != NULL ? ASSAY_OK
-                               : assay_fail(r->err, ASSAY_ERR_MEMORY, "%s: out of memory", r->file);
+        return t->text != NULL ? ASSAY_OK : assay_out_of_memory_for(r->err, "%s", r->file);
     }
     t->kind = e->type == YAML_MAPPING_START_EVENT ? ASSAY_TREE_MAP : ASSAY_TREE_LIST;
     return build_children(r, t, depth);
@@ -184,7 +184,7 @@ assay_status assay_tree_parse(const char *file, const char *text, size_t length,
                           length, MAX_LENGTH);
     reader r = {.file = file, .err = err};
     if (!yaml_parser_initialize(&r.parser))
-        return assay_fail(err, ASSAY_ERR_MEMORY, "%s: out of memory", file);
+        return assay_out_of_memory_for(err, "%s", file);
     yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, length);
     assay_status s = read_document(&r, out);
     yaml_parser_delete(&r.parser);

@@ -23,10 +23,4 @@ char *assay_arena_string(assay_arena *a, const char *text);
  * first. ASSAY_ERR_MEMORY when memory is out; then p is still the caller's. */
 assay_status assay_arena_own(assay_arena *a, void (*release)(void *p), void *p);
 
-/* The one message for failed allocations. */
-static inline assay_status assay_out_of_memory(assay_error *err)
-{
-    return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
-}
-
 #endif

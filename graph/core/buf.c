@@ -1,5 +1,6 @@
 /* Text buffer, and floats as text that round-trips. */
 #include "graph/core/buf.h"
+#include "graph/memory.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -6,6 +6,7 @@
 
 #include "graph/core/complete.h"
 #include "graph/core/names.h"
+#include "graph/memory.h"
 
 #define MAX_COUNT (1 << 26) /* values, nodes, inputs of a node: far beyond any network */
 

@@ -1,4 +1,5 @@
 #include "graph/core/digest.h"
+#include "graph/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +115,7 @@ assay_status assay_graph_digest(const assay_graph *g, char digest[33], assay_err
 {
     XXH3_state_t *h = XXH3_createState();
     if (!h)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory for the digest of a graph");
+        return assay_out_of_memory_for(err, "digest of a graph");
     XXH3_128bits_reset(h);
     for (int i = 0; i < g->n_inputs; i++)
         hash_value(h, g, g->input[i]);
@@ -207,7 +208,7 @@ assay_status assay_value_lineage(const assay_graph *g, uint64_t *lineage, assay_
     int *stack = calloc(n, sizeof *stack);
     assay_status status = ASSAY_OK;
     if (!payload || !mark || !stack) {
-        status = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory for the lineage of values");
+        status = assay_out_of_memory_for(err, "lineage of values");
     } else {
         for (int v = 0; v < g->n_values; v++)
             if (g->value[v].data && g->value[v].type.elem.kind == ASSAY_KIND_F32)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "graph/core/names.h"
+#include "graph/memory.h"
 
 void assay_graph_replace_uses(assay_graph *g, int from, int to)
 {

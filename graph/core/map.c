@@ -1,5 +1,6 @@
 /* Mapping files. */
 #include "graph/core/map.h"
+#include "graph/memory.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -30,7 +31,7 @@ assay_status assay_map_file(const char *path, assay_map **out, assay_error *err)
         return s;
     map = malloc(sizeof *map);
     if (!map)
-        s = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+        s = assay_out_of_memory(err);
     else if (size == 0)
         s = assay_fail(err, ASSAY_ERR_IO, "%s: empty file", path);
     if (!s) {

@@ -1,5 +1,6 @@
 /* Open addressing over XXH3; slots hold value index + 1, at most half of them in use. */
 #include "graph/core/names.h"
+#include "graph/memory.h"
 
 #include <string.h>
 #include <xxhash.h>

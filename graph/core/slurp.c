@@ -1,5 +1,6 @@
 /* Opening and reading files whole. */
 #include "graph/core/slurp.h"
+#include "graph/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -74,7 +75,7 @@ static assay_status slurp_open(int file, const char *path, size_t size, size_t m
         return assay_fail(err, ASSAY_ERR_LIMIT, "%s: larger than %zu bytes", path, max);
     unsigned char *b = malloc(size + 1);
     if (!b)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "%s: no memory for %zu bytes", path, size);
+        return assay_out_of_memory_for(err, "%s: %zu bytes", path, size);
     assay_status status = assay_read_whole(file, path, b, size, err);
     if (status != ASSAY_OK) {
         free(b);

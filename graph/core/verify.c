@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "graph/core/graph.h"
+#include "graph/memory.h"
 
 static assay_status check_qparams(const assay_value *v, assay_error *err)
 {

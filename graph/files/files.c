@@ -1,5 +1,6 @@
 /* Files and folders: whole or absent. */
 #include "graph/files/files.h"
+#include "graph/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -122,7 +123,7 @@ assay_status assay_print_file(const char *path, void (*print)(FILE *f, const voi
     if (f)
         print(f, what);
     if (!f || (ferror(f) | fclose(f)) != 0)
-        status = assay_fail(err, ASSAY_ERR_MEMORY, "%s: out of memory", path);
+        status = assay_out_of_memory_for(err, "%s", path);
     else
         status = file_write_file(path, text, size, err);
     free(text);

@@ -3,6 +3,7 @@
  * it.
  */
 #include "graph/layout/layout.h"
+#include "graph/memory.h"
 
 #include <string.h>
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "graph/layout/change.h"
+#include "graph/memory.h"
 
 /* ---- types and constants in another order ---- */
 

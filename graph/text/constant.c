@@ -1,5 +1,6 @@
 /* Tensors as .npy files. */
 #include "graph/text/constant.h"
+#include "graph/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* Reading .npy: the header is a Python dict literal, and is not trusted. */
 #include "graph/text/npy.h"
+#include "graph/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -331,7 +332,7 @@ assay_status text_npy_read_memory(const void *bytes, size_t size, const char *na
         return status;
     void *data = malloc(h.bytes ? h.bytes : 1);
     if (!data)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "%s: no memory for %zu bytes", name, h.bytes);
+        return assay_out_of_memory_for(err, "%s: %zu bytes", name, h.bytes);
     memcpy(data, (const char *)bytes + h.offset, h.bytes);
     return adopt(&h, data, name, out, err);
 }
@@ -371,7 +372,7 @@ assay_status text_npy_widen(assay_npy *a, assay_error *err)
         return ASSAY_OK;
     wide = malloc(n * sizeof *wide + 1);
     if (!wide)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+        return assay_out_of_memory(err);
     for (size_t i = 0; i < n; i++)
         wide[i] = (float)text_npy_get(a->data, a->type, i);
     free(a->data);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "graph/files/files.h"
+#include "graph/memory.h"
 #include "graph/text/npy.h"
 
 #define HEADER_MAX 256 /* 8 dimensions of 19 digits fit */
@@ -52,8 +53,7 @@ assay_status text_npy_write_memory(const assay_npy *a, void **bytes, size_t *siz
     size_t data_size = text_npy_bytes(a), element = text_npy_type_size(a->type);
     char *file = malloc(header_size + data_size);
     if (!file)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "no memory for an npy file of %zu bytes",
-                          header_size + data_size);
+        return assay_out_of_memory_for(err, "an npy file of %zu bytes", header_size + data_size);
     memcpy(file, header, header_size);
     if (data_size)
         memcpy(file + header_size, a->data, data_size);

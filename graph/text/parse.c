@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graph/core/slurp.h"
+#include "graph/memory.h"
 #include "graph/text/scan.h"
 
 #define MAX_DEPTH 16

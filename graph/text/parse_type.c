@@ -1,6 +1,7 @@
 /* Parsing types and quantization parameters. */
 #include <stdlib.h>
 
+#include "graph/memory.h"
 #include "graph/text/scan.h"
 
 /* "[1,2]" after the element kind. */

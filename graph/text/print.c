@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "graph/core/complete.h"
+#include "graph/memory.h"
 #include "graph/text/constant.h"
 #include "graph/text/text.h"
 

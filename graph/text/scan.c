@@ -1,5 +1,6 @@
 /* The scanner of the text form. */
 #include "graph/text/scan.h"
+#include "graph/memory.h"
 
 #include <ctype.h>
 #include <errno.h>

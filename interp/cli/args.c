@@ -30,6 +30,11 @@ int cli_failed(const assay_error *err)
     return cli_trouble("%s", err->text);
 }
 
+int cli_out_of_memory(void)
+{
+    return cli_trouble("out of memory");
+}
+
 static const cli_verb *find_verb(const cli_command *c, const char *name)
 {
     for (const cli_verb *v = c->verbs; v && v->name; v++)
@@ -236,7 +241,7 @@ int cli_parse(const cli_command *command, int argc, char **argv, cli_args *args)
     args->positional = calloc((size_t)argc + 1, sizeof *args->positional);
     args->given = calloc((size_t)argc + 1, sizeof *args->given);
     if (!args->positional || !args->given)
-        return cli_trouble("out of memory");
+        return cli_out_of_memory();
     if (command->verbs && argc > 0 && argv[0][0] != '-' && !args->verb)
         return no_verb(command, argv[0]);
     if (answer(args, argc, argv))

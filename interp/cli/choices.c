@@ -15,7 +15,7 @@ static int add_rule(cli_quantize *q, const char *pattern, size_t length, assay_e
     q->rule = grown ? grown : q->rule;
     if (!grown || !copy) {
         free(copy);
-        return cli_trouble("out of memory");
+        return cli_out_of_memory();
     }
     grown[q->options.n_precision++] = (assay_precision_rule){.pattern = copy, .elem = elem};
     return CLI_OK;
@@ -60,7 +60,7 @@ static int parse_calibration(const char *text, cli_quantize *q)
         return CLI_OK;
     rule->pattern = strndup(text, (size_t)(equals - text));
     if (!rule->pattern)
-        return cli_trouble("out of memory");
+        return cli_out_of_memory();
     q->options.n_calibrate++;
     return CLI_OK;
 }
@@ -74,7 +74,7 @@ int cli_quantize_options(const cli_args *a, cli_quantize *q)
     memset(q, 0, sizeof *q);
     q->calibrate = calloc((size_t)a->n_given + 1, sizeof *q->calibrate);
     if (!q->calibrate)
-        return cli_trouble("out of memory");
+        return cli_out_of_memory();
     q->options.has_kernel = kernel_has_integer_kernel;
     q->options.integer_io = cli_has(a, "integer-io");
     if (cli_has(a, "per-tensor"))

@@ -67,6 +67,7 @@ bool cli_integer(const cli_args *a, const char *option, int64_t fallback, int64_
 /* Prints "assay: TEXT" to stderr and returns CLI_TROUBLE. */
 int cli_trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int cli_failed(const assay_error *err);
+int cli_out_of_memory(void);
 
 /* ---- progress: a bar on a terminal, a plain line every tenth otherwise; all on stderr ---- */
 typedef struct cli_progress {

@@ -72,7 +72,7 @@ static int run(const cli_args *a)
     int64_t hex_bits = 0;
 
     if (!list || !names)
-        cli_trouble("out of memory");
+        cli_out_of_memory();
     else if (cli_integer(a, "hex-bits", 0, 0, 1024, &hex_bits) &&
              parse_limits(a, &o, list, names)) {
         o.hex_bits = (unsigned)hex_bits;

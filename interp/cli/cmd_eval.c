@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "graph/memory.h"
 #include "interp/cli/session.h"
 #include "interp/golden/contract.h"
 #include "interp/page/json.h"
@@ -102,8 +103,7 @@ static int write_json(const evaluation *e, const char *path)
                             f->compared ? json_real(100.0 * (double)f->agree / (double)f->compared)
                                         : json_null());
     }
-    status =
-        o ? file_json_write(path, o, &err) : assay_fail(&err, ASSAY_ERR_MEMORY, "out of memory");
+    status = o ? file_json_write(path, o, &err) : assay_out_of_memory(&err);
     json_decref(o);
     return status == ASSAY_OK ? CLI_OK : cli_failed(&err);
 }

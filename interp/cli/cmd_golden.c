@@ -36,7 +36,7 @@ static int from_files(const origin *from, const assay_program *p, assay_bundle_w
 {
     const char **sources = calloc((size_t)p->graph->n_inputs + 1, sizeof *sources);
     assay_error err;
-    int status = sources ? CLI_OK : cli_trouble("out of memory");
+    int status = sources ? CLI_OK : cli_out_of_memory();
 
     for (int64_t k = 0; k < from->files->samples && status == CLI_OK; k++)
         if (cli_inputs_read(from->files, k, run, sources, &err) != ASSAY_OK ||

@@ -156,7 +156,7 @@ static int view_all(const cli_args *a, const assay_profile *p, const assay_choic
     const char *pattern = cli_value(a, "value", "*");
     const assay_profile_entry **order = in_order(p);
     bool has_channels = false;
-    int status = order ? CLI_OK : cli_trouble("out of memory");
+    int status = order ? CLI_OK : cli_out_of_memory();
 
     for (int i = 0; i < profile_count(p) && status == CLI_OK; i++) {
         const assay_profile_entry *e = order[i];
@@ -191,7 +191,7 @@ static int show(const cli_args *a, const assay_profile *p, const cli_quantize *q
         room += (size_t)profile_get(p, i)->n_channels;
     cli_profile_view *v = calloc(room, sizeof *v);
     codes as;
-    int status = v ? codes_of(a, q, &as) : cli_trouble("out of memory");
+    int status = v ? codes_of(a, q, &as) : cli_out_of_memory();
     if (status == CLI_OK)
         status = view_all(a, p, &as.choice, q, v, &n);
     if (status == CLI_OK && !cli_has(a, "svg") && !cli_has(a, "html"))

@@ -93,7 +93,7 @@ static int execute(const cli_args *a, const assay_program *p)
     int status = cli_inputs_open(&f, a, p->graph);
 
     if (status == CLI_OK && !sources)
-        status = cli_trouble("out of memory");
+        status = cli_out_of_memory();
     if (status == CLI_OK && assay_run_new(p, &run, &err) != ASSAY_OK)
         status = cli_failed(&err);
     for (int64_t k = 0; k < f.samples && status == CLI_OK; k++)

@@ -242,7 +242,7 @@ int cli_files_open(cli_files *f, const cli_args *a, const assay_graph *g)
         given++;
     f->file = calloc((size_t)((given + 1) * inputs) + 1, sizeof *f->file);
     if (!f->file)
-        return cli_trouble("out of memory");
+        return cli_out_of_memory();
     if (inputs == 0)
         return given ? cli_trouble("--input: the network has no inputs") : CLI_OK;
     for (int k = 0; (text = cli_value_at(a, "input", k)); k++) {

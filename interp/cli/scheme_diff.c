@@ -329,7 +329,7 @@ static int compare_domain(pair *p, const cli_domain *d)
     size_t count = 0, first = 0;
     int64_t greatest = 0;
     if (a == NULL)
-        return cli_trouble("out of memory");
+        return cli_out_of_memory();
     if (cli_domain_run(d, p->a, a, &err) != ASSAY_OK ||
         cli_domain_run(d, p->b, b, &err) != ASSAY_OK) {
         printf("  %-28.60s %-8s not comparable: %s\n", name, op, err.text);
@@ -370,7 +370,7 @@ static int compare_layers(pair *p, const assay_graph *g)
         cli_domain d;
         int is = cli_layer_of(g, i, &l);
         if (is < 0)
-            return cli_trouble("out of memory");
+            return cli_out_of_memory();
         if (is == 0 && cli_domain_of(g, i, &d)) {
             found++;
             if (compare_domain(p, &d) != CLI_OK)
@@ -402,7 +402,7 @@ static int compare_network(pair *p, const cli_args *args)
     copy.n_positional = 1;
     copy.given = malloc((size_t)(args->n_given + 1) * sizeof *copy.given);
     if (copy.given == NULL)
-        return cli_trouble("out of memory");
+        return cli_out_of_memory();
     memcpy(copy.given, args->given, (size_t)args->n_given * sizeof *copy.given);
     copy.given[args->n_given].option = &scheme;
     copy.given[args->n_given].value = args->positional[1];

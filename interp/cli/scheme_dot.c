@@ -144,7 +144,7 @@ static int write_dots(const cli_args *a, const assay_mac *m, const dots *d)
     if (room == NULL || out.data == NULL) {
         free(room);
         free(out.data);
-        return cli_trouble("scheme dot: out of memory");
+        return cli_out_of_memory();
     }
     for (size_t i = 0; i < d->n; i++) {
         const uint32_t v = dot(m, d, i, room);

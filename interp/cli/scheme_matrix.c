@@ -154,7 +154,7 @@ static int over_scales(field *f, const cli_args *a)
         return CLI_TROUBLE;
     assay_single *single = calloc((size_t)f->n, sizeof *single);
     if (single == NULL)
-        return cli_trouble("out of memory");
+        return cli_out_of_memory();
     start(f);
     for (int i = 0; i < (int)range[2]; i++) {
         double t = range[2] > 1 ? i / (range[2] - 1) : 0;
@@ -212,7 +212,7 @@ static int over_domain(field *f, const cli_domain *d)
     int32_t *out = malloc((size_t)f->n * n * sizeof *out);
     assay_error err;
     if (out == NULL)
-        return cli_trouble("out of memory");
+        return cli_out_of_memory();
     start(f);
     for (int i = 0; i < f->n; i++) {
         int32_t *mine = out + (size_t)i * n;
@@ -256,7 +256,7 @@ static int over_network(field *f, const cli_args *a)
         cli_domain d;
         int is = cli_layer_of(session.graph, i, &l);
         if (is < 0)
-            status = cli_trouble("out of memory");
+            status = cli_out_of_memory();
         if (is == 0 && cli_domain_of(session.graph, i, &d)) {
             found++;
             status = over_domain(f, &d);
@@ -282,7 +282,7 @@ int cli_scheme_matrix(const cli_args *a)
 {
     field *f = calloc(1, sizeof *f);
     if (f == NULL)
-        return cli_trouble("out of memory");
+        return cli_out_of_memory();
     int status = CLI_TROUBLE;
     if (open_schemes(f, a) && f->n > 0)
         status = a->n_positional > 1 ? over_network(f, a) : over_scales(f, a);

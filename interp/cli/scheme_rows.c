@@ -67,7 +67,7 @@ static bool is_integer(assay_npy_type t)
 
 static void *out_of_memory(void)
 {
-    cli_trouble("scheme: out of memory");
+    cli_out_of_memory();
     return NULL;
 }
 
@@ -262,7 +262,7 @@ static int apply_rows(const cli_args *a, const assay_scheme *s, rows *r, assay_e
                            .hi = r->column[MAX]};
     int64_t *out = malloc((r->n + 1) * sizeof *out);
     if (out == NULL)
-        return cli_trouble("scheme: out of memory");
+        return cli_out_of_memory();
     assay_status status =
         assay_scheme_batch_apply(s, &b, out, cli_has(a, "errors") ? r->error : NULL, &err);
     bool ok = status == ASSAY_OK &&
@@ -303,7 +303,7 @@ static int derive_rows(const cli_args *a, const assay_scheme *s, rows *r)
     assay_error err;
     int64_t *out = malloc((3 * r->n + 1) * sizeof *out);
     if (out == NULL)
-        return cli_trouble("scheme: out of memory");
+        return cli_out_of_memory();
     int64_t *shift = out + r->n, *pre = shift + r->n;
     assay_status status = assay_scheme_batch_derive(
         s, cli_value(a, "op", NULL), cli_has(a, "wide") || cli_scheme_is_wide(s), r->real[SCALE],

@@ -116,7 +116,7 @@ static int parse_shape(const char *text, assay_onnx_shape *shape, char **name)
         return cli_trouble("--shape takes INPUT=DIMS, such as x=1x3x64x64, not '%s'", text);
     *name = strndup(text, (size_t)(equals - text));
     shape->input = *name;
-    return *name ? CLI_OK : cli_trouble("out of memory");
+    return *name ? CLI_OK : cli_out_of_memory();
 }
 
 static bool has_input(const assay_graph *g, const char *name)
@@ -153,7 +153,7 @@ static int load(const cli_args *a, const char *path, bool canonical, bool keep_n
     assay_model_options o = {
         .shape = shape, .tflite = cli_shapes_options(&from_data, a), .keep_narrow = keep_narrow};
     const char *text;
-    int status = shape && name ? CLI_OK : cli_trouble("out of memory");
+    int status = shape && name ? CLI_OK : cli_out_of_memory();
 
     *g = NULL;
     for (int k = 0; status == CLI_OK && (text = cli_value_at(a, "shape", k)); k++) {

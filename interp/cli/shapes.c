@@ -1,5 +1,6 @@
 /* Shapes that depend on data: a TFLite model is loaded for the first sample of --input. */
 #include "interp/cli/shapes.h"
+#include "graph/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@ static assay_status read_inputs(const cli_args *a, const assay_graph *g, assay_r
     assay_status s = ASSAY_OK;
 
     if (!sources)
-        s = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+        s = assay_out_of_memory(err);
     else if (cli_inputs_open(&f, a, g) != CLI_OK)
         s = assay_fail(err, ASSAY_ERR_INPUT, "%s", ""); /* said already */
     else
@@ -34,7 +35,7 @@ static assay_status compute(void *user, assay_graph *g, int value, const void **
     assay_scheme *scheme = NULL;
     assay_program *p = NULL;
     assay_run *run = NULL;
-    assay_status s = copy ? ASSAY_OK : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    assay_status s = copy ? ASSAY_OK : assay_out_of_memory(err);
 
     if (s == ASSAY_OK && name)
         s = assay_scheme_open(name, &scheme, err);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/memory.h"
 #include "interp/fast/fast.h"
 
 void *fast_alloc(size_t bytes)
@@ -15,6 +16,5 @@ void *fast_alloc(size_t bytes)
 
 assay_status fast_memory(const assay_fast_setup *s, assay_error *err)
 {
-    return assay_fail(err, ASSAY_ERR_MEMORY, "node '%s': no memory for the fast engine",
-                      s->node->name);
+    return assay_out_of_memory_for(err, "node '%s' of the fast engine", s->node->name);
 }

@@ -1,4 +1,5 @@
 #include "interp/golden/bundle_files.h"
+#include "graph/memory.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -105,7 +106,7 @@ assay_status golden_bundle_list_files(const assay_bundle *b, assay_bundle_list *
     if (!out->short_of_memory)
         return ASSAY_OK;
     golden_bundle_list_free(out);
-    return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    return assay_out_of_memory(err);
 }
 
 /* ---- what is in a folder ---- */

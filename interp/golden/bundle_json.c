@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "graph/core/attr.h"
+#include "graph/memory.h"
 #include "interp/golden/bundle.h"
 
 /* Bytes of the UTF-8 character at p, or 0 when there is none (RFC 3629). */
@@ -226,7 +227,7 @@ static assay_status read_params(const json_t *o, const char *what, assay_type *t
     t->q.scale = s;
     t->q.zero_point = z;
     if (!s || !z)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+        return assay_out_of_memory(err);
     for (size_t i = 0; i < n; i++) {
         s[i] = (float)json_number_value(json_is_array(scale) ? json_array_get(scale, i) : scale);
         z[i] = (int32_t)json_integer_value(json_is_array(zero) ? json_array_get(zero, i) : zero);

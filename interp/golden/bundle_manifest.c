@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graph/files/files.h"
+#include "graph/memory.h"
 #include "interp/golden/bundle_writer.h"
 #include "interp/golden/contract.h"
 #include "interp/golden/digest.h"
@@ -11,7 +12,7 @@
 
 static assay_status no_memory(assay_error *err)
 {
-    return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory writing the bundle");
+    return assay_out_of_memory_for(err, "writing the bundle");
 }
 
 void golden_bundle_stem(int index, const char *op, const char *name, char stem[ASSAY_BUNDLE_STEM])

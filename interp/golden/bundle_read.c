@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "graph/core/slurp.h"
+#include "graph/memory.h"
 #include "graph/text/constant.h"
 #include "interp/golden/bundle.h"
 #include "interp/golden/bundle_writer.h"
@@ -42,7 +43,7 @@ static assay_status read_tensors(assay_bundle *b, const char *path, assay_error 
                           path);
     b->tensor = calloc(json_array_size(tensors) + 1, sizeof *b->tensor);
     if (!b->tensor)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+        return assay_out_of_memory(err);
     for (size_t i = 0; i < json_array_size(tensors) && status == ASSAY_OK; i++) {
         status = read_entry(json_array_get(tensors, i), path, &b->tensor[i], err);
         if (status == ASSAY_OK)
@@ -119,7 +120,7 @@ assay_status golden_bundle_open(const char *dir, assay_bundle **out, assay_error
     *out = NULL;
     if (!b || !(b->dir = strdup(dir))) {
         free(b);
-        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+        return assay_out_of_memory(err);
     }
     b->folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     status = b->folder >= 0
@@ -213,7 +214,7 @@ assay_status golden_bundle_parameter_data(const assay_type *type, const int64_t 
     const size_t n = (size_t)type->dim[0];
     *data = malloc(n * assay_elem_size(type->elem) + 1);
     if (!*data)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+        return assay_out_of_memory(err);
     for (size_t i = 0; i < n; i++)
         assay_elem_set(type->elem, *data, i, value[i]);
     return ASSAY_OK;

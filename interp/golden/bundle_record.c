@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graph/files/files.h"
+#include "graph/memory.h"
 #include "interp/golden/bundle_writer.h"
 
 /* Bytes of tensors that wait to be hashed together, where a program keeps them all: hashes one
@@ -13,7 +14,7 @@ enum { MAX_WAITING = 1 << 17 };
 
 static assay_status no_memory(assay_error *err)
 {
-    return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory recording the bundle's samples");
+    return assay_out_of_memory_for(err, "recording the bundle's samples");
 }
 
 /* ---- slots ---- */

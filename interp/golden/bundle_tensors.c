@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/memory.h"
 #include "interp/golden/bundle_writer.h"
 #include "interp/page/json.h"
 
@@ -114,6 +115,5 @@ assay_status golden_bundle_tensors_print(const assay_bundle_writer *w, FILE *f, 
     for (int i = 0; lines && i < r->n_slots; i++)
         free(lines[i]);
     free(lines);
-    return good ? ASSAY_OK
-                : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory listing the bundle's tensors");
+    return good ? ASSAY_OK : assay_out_of_memory_for(err, "listing the bundle's tensors");
 }

@@ -8,13 +8,14 @@
 #include <unistd.h>
 
 #include "graph/files/files.h"
+#include "graph/memory.h"
 #include "graph/text/text.h"
 #include "interp/golden/bundle_files.h"
 #include "interp/golden/bundle_writer.h"
 
 static assay_status no_memory(assay_error *err)
 {
-    return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory writing the bundle");
+    return assay_out_of_memory_for(err, "writing the bundle");
 }
 
 bool golden_bundle_has_files(const assay_bundle_writer *w)

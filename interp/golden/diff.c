@@ -1,5 +1,6 @@
 /* Matching two sets of tensors and comparing them one by one. */
 #include "interp/golden/diff.h"
+#include "graph/memory.h"
 
 #include <errno.h>
 #include <math.h>
@@ -239,8 +240,8 @@ static assay_status diff_sums(assay_diff *d, const assay_diff_options *o, const 
         return ASSAY_OK;
     snprintf(name, sizeof name, "%.480s (accumulators)", t->name);
     r = add_row(d, name, t->op, t->sample, t->index);
-    status = r ? compare_entry(d, r, o, s, i, s->b ? entry : dump, true, err)
-               : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    status =
+        r ? compare_entry(d, r, o, s, i, s->b ? entry : dump, true, err) : assay_out_of_memory(err);
     if (status == ASSAY_OK && !is_exact(o)) {
         d->n_failed = failed;
         d->first = first;
@@ -306,7 +307,7 @@ static assay_status diff_parameters(assay_diff *d, const assay_diff_options *o, 
         snprintf(row, sizeof row, "%.480s (parameters)", name);
         r = add_row(d, row, json_string_value(json_object_get(node, "op")), 0, -1);
         if (!r)
-            return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+            return assay_out_of_memory(err);
         r->kind = ASSAY_DIFF_DIGEST_ONLY;
         r->result.pass = !is_exact(o);
         snprintf(r->note, sizeof r->note, "%s", note);
@@ -359,7 +360,7 @@ static assay_status diff_tensor(assay_diff *d, const sides *s, const assay_diff_
     assay_diff_row *r = status == ASSAY_OK ? add_row(d, t->name, t->op, t->sample, t->index) : NULL;
 
     if (status == ASSAY_OK && !r)
-        status = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+        status = assay_out_of_memory(err);
     if (status == ASSAY_OK && !s->b)
         status = find_dump(s, i, &entry, err);
     if (status != ASSAY_OK)
@@ -377,8 +378,7 @@ static assay_status diff_bundle(assay_diff *d, const sides *s, const assay_diff_
 {
     const int n = s->b ? s->b->n_tensors : 0;
     key *keys = malloc(((size_t)n + 1) * sizeof *keys);
-    assay_status status =
-        keys ? diff_parameters(d, o, s, err) : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    assay_status status = keys ? diff_parameters(d, o, s, err) : assay_out_of_memory(err);
 
     for (int i = 0; i < n && keys; i++)
         keys[i] = (key){s->b->tensor[i].name, s->b->tensor[i].sample, i};
@@ -403,7 +403,7 @@ static assay_status diff_files(assay_diff *d, const char *a, const char *b,
     assay_status status;
 
     if (!r)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+        return assay_out_of_memory(err);
     status = golden_dump_read_npy(a, NULL, &ta, &data_a, err);
     if (status == ASSAY_OK)
         status = golden_dump_read_npy(b, &ta, &tb, &data_b, err);
@@ -423,7 +423,7 @@ assay_status golden_diff_paths(const char *a, const char *b, const assay_diff_op
 
     *out = NULL;
     if (!d)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+        return assay_out_of_memory(err);
     d->first = -1;
     status = open_sides(&s, a, b, options->hex_bits, err);
     if (status == ASSAY_OK)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "graph/files/files.h"
+#include "graph/memory.h"
 #include "interp/golden/diff.h"
 #include "interp/page/json.h"
 #include "interp/page/xml.h"
@@ -119,7 +120,7 @@ assay_status golden_diff_write_json(const assay_diff *d, const char *path, assay
         json_decref(o);
         json_decref(rows);
         json_decref(elements);
-        return assay_fail(err, ASSAY_ERR_MEMORY, "%s: out of memory for JSON", path);
+        return assay_out_of_memory_for(err, "%s", path);
     }
     json_object_set_new(o, "first",
                         d->first >= 0 ? json_string(d->row[d->first].name) : json_null());

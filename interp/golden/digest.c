@@ -1,5 +1,6 @@
 /* XXH3-128 of tensors, bytes and files. */
 #include "interp/golden/digest.h"
+#include "graph/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +64,7 @@ assay_status golden_digest_elements(const void *data, size_t n, size_t width, go
     }
     swapped = malloc(n ? n : 1);
     if (!swapped)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory digesting %zu bytes", n);
+        return assay_out_of_memory_for(err, "digesting %zu bytes", n);
     for (size_t i = 0; i < n; i += width)
         for (size_t b = 0; b < width; b++)
             swapped[i + b] = from[i + width - 1 - b];
@@ -90,8 +91,8 @@ assay_status golden_digest_file(const char *path, char hex[33], assay_error *err
     uint8_t block[65536];
     int file;
     size_t left;
-    assay_status status = state ? assay_open_regular(path, &file, &left, err)
-                                : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    assay_status status =
+        state ? assay_open_regular(path, &file, &left, err) : assay_out_of_memory(err);
 
     if (status == ASSAY_OK) {
         XXH3_128bits_reset(state);

@@ -1,4 +1,5 @@
 #include "interp/golden/dumps.h"
+#include "graph/memory.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -47,7 +48,7 @@ static assay_status add(assay_dumps *d, const char *path, int64_t sample, bool s
     if (more)
         d->dump = more;
     if (!more || !(d->dump[d->n].path = strdup(path)))
-        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+        return assay_out_of_memory(err);
     d->dump[d->n].sample = sample;
     d->dump[d->n++].sums = sums;
     return ASSAY_OK;
@@ -95,8 +96,7 @@ assay_status golden_dumps_open(const char *folder, unsigned hex_bits, assay_dump
 {
     assay_status status;
     *out = (assay_dumps){.folder = strdup(folder), .hex_bits = hex_bits};
-    status = out->folder ? list(out, "", -1, false, err)
-                         : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    status = out->folder ? list(out, "", -1, false, err) : assay_out_of_memory(err);
     if (out->n > 1)
         qsort(out->dump, (size_t)out->n, sizeof *out->dump, by_preference);
     return status;
@@ -244,8 +244,7 @@ assay_status golden_dumps_read(const assay_dumps *d, int i, const assay_type *li
         return golden_dump_read_npy(path, like, t, data, err);
     *t = *like;
     *data = malloc(assay_type_bytes(like) + 1);
-    status = *data ? assay_slurp(path, &bytes, &size, err)
-                   : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    status = *data ? assay_slurp(path, &bytes, &size, err) : assay_out_of_memory(err);
     if (status == ASSAY_OK)
         status = is_hex(extension)
                      ? golden_hex_parse(path, (const char *)bytes, like, d->hex_bits, *data, err)

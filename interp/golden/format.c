@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "graph/files/files.h"
+#include "graph/memory.h"
 #include "graph/text/constant.h"
 #include "interp/golden/bundle.h"
 #include "interp/golden/compare.h"
@@ -139,7 +140,7 @@ assay_status golden_dump_render(enum assay_dump_format format, const char *stem,
         formats[index_of(format)].print(f, &d);
     if (!f || (ferror(f) | fclose(f)) != 0) {
         free(text);
-        return assay_fail(err, ASSAY_ERR_MEMORY, "%s: out of memory", stem);
+        return assay_out_of_memory_for(err, "%s", stem);
     }
     *bytes = (unsigned char *)text;
     return ASSAY_OK;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "graph/core/slurp.h"
+#include "graph/memory.h"
 #include "interp/golden/bundle_files.h"
 #include "interp/golden/digest.h"
 #include "interp/golden/verify.h"
@@ -227,7 +228,7 @@ static assay_status check_manifest(const assay_verifier *c, assay_error *err)
     char *all = calloc((size_t)b->n_tensors + 1, 32), hex[33];
 
     if (!all)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+        return assay_out_of_memory(err);
     for (int i = 0; i < b->n_tensors; i++)
         memcpy(all + 32 * (size_t)i, b->tensor[i].digest, strnlen(b->tensor[i].digest, 32));
     golden_digest_bytes(all, 32 * (size_t)b->n_tensors, hex);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "graph/core/slurp.h"
+#include "graph/memory.h"
 #include "graph/text/text.h"
 #include "interp/golden/bundle_writer.h"
 #include "interp/golden/verify.h"
@@ -138,7 +139,7 @@ static assay_status compare_manifests(const assay_verifier *c, const char *text,
     const bool good = wanted && found;
     json_decref(wanted);
     json_decref(found);
-    return good ? ASSAY_OK : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    return good ? ASSAY_OK : assay_out_of_memory(err);
 }
 
 /* ---- running ---- */
@@ -272,7 +273,7 @@ static assay_status run_sample(replay *r, int64_t k, int first, int end, assay_e
     const assay_bundle *b = r->c->bundle;
     const int n = r->graph->n_inputs;
     const char **sources = calloc((size_t)n + 1, sizeof *sources);
-    assay_status status = sources ? ASSAY_OK : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    assay_status status = sources ? ASSAY_OK : assay_out_of_memory(err);
 
     for (int i = 0; i < n && status == ASSAY_OK; i++) {
         sources[i] = source_of(r, k, i);

@@ -1,5 +1,6 @@
 /* Accuracy and profiling over samples, one run a thread. */
 #include "interp/measure/eval.h"
+#include "graph/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +58,7 @@ static assay_status start(const evaluation *e, worker *w, assay_error *err)
         status = measure_tally_make(&e->judge, &w->tally, err);
     w->label = calloc((size_t)e->judge.places + 1, sizeof *w->label);
     if (status == ASSAY_OK && !w->label)
-        status = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+        status = assay_out_of_memory(err);
     return status;
 }
 
@@ -123,7 +124,7 @@ assay_status measure_evaluate(const assay_program *p, const assay_samples *sampl
         shared.status = measure_tally_make(&e.judge, &sum, err);
     e.hash = calloc((size_t)samples->count + 1, sizeof *e.hash);
     if (shared.status == ASSAY_OK && !e.hash)
-        shared.status = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+        shared.status = assay_out_of_memory(err);
     if (shared.status == ASSAY_OK)
         evaluate_all(&e, threads, &sum, &shared);
     if (shared.status == ASSAY_OK) {

@@ -1,4 +1,5 @@
 #include "interp/measure/fidelity.h"
+#include "graph/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -151,7 +152,7 @@ static assay_status start(const job *j, worker *w, assay_error *err)
         status = assay_run_new(j->program[k], &w->run[k], err);
     w->label = calloc((size_t)j->judge[1].places + 1, sizeof *w->label);
     if (status == ASSAY_OK && !w->label)
-        status = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+        status = assay_out_of_memory(err);
     return status;
 }
 
@@ -217,11 +218,11 @@ static assay_status prepare(job *j, assay_error *err)
     for (int k = 0; k < 2 && !status; k++) {
         j->hash[k] = calloc(samples + 1, sizeof *j->hash[k]);
         status = j->hash[k] ? measure_tally_make(&j->judge[k], &j->tally[k], err)
-                            : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+                            : assay_out_of_memory(err);
     }
     j->powers = calloc(samples * ((size_t)j->n + 1), sizeof *j->powers);
     if (!status && !j->powers)
-        status = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+        status = assay_out_of_memory(err);
     return status;
 }
 

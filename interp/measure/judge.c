@@ -1,4 +1,5 @@
 #include "interp/measure/judge.h"
+#include "graph/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -163,7 +164,7 @@ assay_status measure_tally_make(const assay_judge *j, assay_tally *t, assay_erro
         return ASSAY_OK;
     t->truth = calloc(3 * (size_t)t->classes, sizeof *t->truth);
     if (!t->truth)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+        return assay_out_of_memory(err);
     t->chosen = t->truth + t->classes;
     t->both = t->chosen + t->classes;
     return ASSAY_OK;

@@ -1,4 +1,5 @@
 #include "interp/measure/sensitivity.h"
+#include "graph/memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ static assay_status compare(const assay_trial *t, const assay_graph *q, const ch
     const assay_program_options keep = {.keep_all = true, .engine = ASSAY_ENGINE_FAST};
     assay_program *p[2] = {NULL, NULL};
     assay_value_pair *pair = calloc((size_t)n + 1, sizeof *pair);
-    assay_status status = pair ? ASSAY_OK : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    assay_status status = pair ? ASSAY_OK : assay_out_of_memory(err);
     for (int k = 0; k < n && status == ASSAY_OK; k++) {
         pair[k].reference = assay_graph_find_value(t->floating, name[k]);
         pair[k].other = assay_graph_find_value(q, name[k]);
@@ -88,7 +89,7 @@ static assay_status with_rules(const assay_trial *t, const char *const *name, in
     int own = t->options->n_precision, at = 0;
     *rules = calloc((size_t)(n + own + 1), sizeof **rules);
     if (!*rules)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+        return assay_out_of_memory(err);
     for (int i = 0; i < n; i++)
         (*rules)[at++] = (assay_precision_rule){.pattern = name[i], .exact = true, .elem = elem};
     if (rest)
@@ -140,7 +141,7 @@ static assay_status make_rows(const assay_graph *g, const assay_graph *q, assay_
 {
     s->row = calloc((size_t)q->n_nodes + 1, sizeof *s->row);
     if (!s->row)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+        return assay_out_of_memory(err);
     for (int i = 0; i < q->n_nodes; i++) {
         const assay_node *n = &q->node[i];
         if (!is_measured(g, q, n))
@@ -152,7 +153,7 @@ static assay_status make_rows(const assay_graph *g, const assay_graph *q, assay_
         r->value = strdup(q->value[n->out[0]].name);
         r->elem = q->value[n->out[0]].type.elem;
         if (!r->node || !r->op || !r->value)
-            return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+            return assay_out_of_memory(err);
     }
     return ASSAY_OK;
 }
@@ -162,8 +163,7 @@ static assay_status measure_whole(const assay_trial *t, const assay_graph *q, as
 {
     const char **name = calloc((size_t)s->n + 1, sizeof *name);
     double *sqnr = calloc((size_t)s->n + 1, sizeof *sqnr);
-    assay_status status =
-        name && sqnr ? ASSAY_OK : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    assay_status status = name && sqnr ? ASSAY_OK : assay_out_of_memory(err);
     for (int i = 0; i < s->n && status == ASSAY_OK; i++)
         name[i] = s->row[i].value;
     if (status == ASSAY_OK)
@@ -184,7 +184,7 @@ static assay_status measure(const assay_trial *t, void (*step)(void *, int done,
         quantize_network(t->floating, t->profile, t->scheme, t->options, &q, NULL, err);
     *out = (assay_sensitivity){0};
     if (status == ASSAY_OK && !(index = calloc((size_t)q->n_nodes + 1, sizeof *index)))
-        status = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+        status = assay_out_of_memory(err);
     if (status == ASSAY_OK)
         status = make_rows(t->floating, q, out, index, err);
     if (status == ASSAY_OK)

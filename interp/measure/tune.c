@@ -1,4 +1,5 @@
 #include "interp/measure/tune.h"
+#include "graph/memory.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -149,8 +150,7 @@ static assay_status tune_value(tuner *t, const assay_sensitivity_row *row)
     const assay_calibration all = o->calibration.method;
     const char *pattern = own_pattern(t, row->value);
     bool any = false;
-    assay_status status =
-        pattern ? ASSAY_OK : assay_fail(t->err, ASSAY_ERR_MEMORY, "out of memory");
+    assay_status status = pattern ? ASSAY_OK : assay_out_of_memory(t->err);
     memmove(rule + 1, rule, (size_t)o->n_calibrate * sizeof *rule);
     rule[0] = (assay_calibrate_rule){.pattern = pattern};
     o->n_calibrate++;
@@ -186,7 +186,7 @@ static assay_status try_float(tuner *t, const assay_sensitivity_row *row, char w
     assay_precision_rule *rule = t->r->precision;
     const char *name = own(t, row->node);
     if (!name)
-        return assay_fail(t->err, ASSAY_ERR_MEMORY, "out of memory");
+        return assay_out_of_memory(t->err);
     memmove(rule + 1, rule, (size_t)o->n_precision * sizeof *rule);
     rule[0] = (assay_precision_rule){.pattern = name, .elem = apply_f32(), .exact = true};
     o->n_precision++;
@@ -267,7 +267,7 @@ static assay_status make_room(tuner *t)
     r->precision = calloc(n + (size_t)o->n_precision, sizeof *r->precision);
     r->owned = calloc(3 * n, sizeof *r->owned);
     if (!r->calibrate || !r->precision || !r->owned)
-        return assay_fail(t->err, ASSAY_ERR_MEMORY, "out of memory");
+        return assay_out_of_memory(t->err);
     for (int i = 0; i < o->n_calibrate; i++)
         r->calibrate[i] = o->calibrate[i];
     for (int i = 0; i < o->n_precision; i++)

@@ -1,5 +1,6 @@
 /* JSON as text in files. */
 #include "interp/page/json.h"
+#include "graph/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@ assay_status file_json_write(const char *path, const json_t *json, assay_error *
     assay_status status;
 
     if (!text)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "%s: out of memory for JSON", path);
+        return assay_out_of_memory_for(err, "%s", path);
     status = file_write_file(path, text, strlen(text), err);
     free(text);
     return status;

@@ -1,4 +1,5 @@
 #include "interp/run/both.h"
+#include "graph/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,8 +90,7 @@ assay_status run_both_engines(assay_both *b, const assay_fast *fast, const assay
 {
     assay_status status = fast->run(fast, call, err);
     if (status == ASSAY_OK && !keep(b, call))
-        status = assay_fail(err, ASSAY_ERR_MEMORY, "node '%s': no memory to compare the engines",
-                            call->node->name);
+        status = assay_out_of_memory_for(err, "node '%s': comparing the engines", call->node->name);
     if (status == ASSAY_OK)
         status = ref->run(call, err);
     return status == ASSAY_OK && !call->trapped ? compare(b, call, err) : status;

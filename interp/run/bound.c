@@ -3,6 +3,7 @@
  * where the right operand is computed, the greatest |w - zw| at every place. */
 #include <stdlib.h>
 
+#include "graph/memory.h"
 #include "interp/ref/ref.h"
 #include "interp/run/bound.h"
 #include "interp/run/check.h"
@@ -142,8 +143,7 @@ static assay_status check_products(const assay_graph *g, const assay_node *n,
     if (constant) {
         int64_t *sum = calloc((size_t)channels_of(n, &w->type).outputs + 1, sizeof *sum);
         if (!sum)
-            return assay_fail(err, ASSAY_ERR_MEMORY, "node '%s': no memory to bound its sums",
-                              n->name);
+            return assay_out_of_memory_for(err, "node '%s': bounding its sums", n->name);
         bound = worst_channel(n, w, bias, run_bound_reach(&x->type), sum, &worst);
         free(sum);
     } else {

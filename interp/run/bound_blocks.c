@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "graph/core/blocks.h"
+#include "graph/memory.h"
 #include "interp/ref/ref.h"
 #include "interp/run/bound.h"
 
@@ -78,6 +79,5 @@ assay_status run_bound_blocks(const assay_graph *g, const assay_node *n,
     free(reach);
     free(sum);
     return reach && sum ? ASSAY_OK
-                        : assay_fail(err, ASSAY_ERR_MEMORY,
-                                     "node '%s': no memory to bound its sums", n->name);
+                        : assay_out_of_memory_for(err, "node '%s': bounding its sums", n->name);
 }

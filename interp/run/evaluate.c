@@ -1,6 +1,7 @@
 /* Evaluating one node whose inputs are constants: what constant folding asks of the engines; and a
  * whole graph once: what proofs ask of them. */
 #include "interp/run/evaluate.h"
+#include "graph/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +28,7 @@ static assay_status run_node(const assay_graph *g, const assay_node *n, const as
         views[n->n_in + i] = (assay_view){out[i], &assay_node_out(g, n, i)->type};
     size_t bytes = kernel->scratch ? kernel->scratch(g, n) : 0;
     if (bytes > 0 && !(call.scratch = malloc(bytes)))
-        return assay_fail(err, ASSAY_ERR_MEMORY, "node '%s': no memory for %zu bytes of scratch",
-                          n->name, bytes);
+        return assay_out_of_memory_for(err, "node '%s': %zu bytes of scratch", n->name, bytes);
     float_single_thread();
     assay_status s = kernel->run(&call, err);
     free(call.scratch);
@@ -45,8 +45,7 @@ assay_status run_evaluate_node(const assay_graph *g, const assay_node *n, void *
                           n->name, assay_op_get(n->op)->name);
     assay_view *views = calloc((size_t)(n->n_in + n->n_out), sizeof *views);
     if (!views)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "node '%s': no memory for %d views", n->name,
-                          n->n_in + n->n_out);
+        return assay_out_of_memory_for(err, "node '%s': %d views", n->name, n->n_in + n->n_out);
     assay_status s = run_node(g, n, &kernel, out, views, err);
     free(views);
     return s;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/memory.h"
 #include "interp/run/program.h"
 
 #define ALIGNMENT 64
@@ -130,8 +131,7 @@ assay_status run_plan_make(const assay_graph *g, bool keep_all, assay_plan **out
     if (!p || !order || !p->offset || !p->first || !p->last) {
         run_plan_free(p);
         free(order);
-        return assay_fail(err, ASSAY_ERR_MEMORY, "no memory for the plan of %d values",
-                          g->n_values);
+        return assay_out_of_memory_for(err, "the plan of %d values", g->n_values);
     }
     p->n_values = g->n_values;
     find_lives(g, keep_all, p);

@@ -1,4 +1,5 @@
 #include "interp/run/program.h"
+#include "graph/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -95,8 +96,7 @@ static assay_status prepare_bodies(assay_program *p, const assay_program_options
         return ASSAY_OK;
     p->body = calloc((size_t)p->graph->n_subgraphs, sizeof *p->body);
     if (!p->body)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "no memory for %d subgraphs",
-                          p->graph->n_subgraphs);
+        return assay_out_of_memory_for(err, "%d subgraphs", p->graph->n_subgraphs);
     for (int i = 0; i < p->graph->n_subgraphs && status == ASSAY_OK; i++)
         status = run_program_make_with(p->graph->subgraph[i], p->scheme, &inner, &p->body[i], err);
     return status;
@@ -126,7 +126,7 @@ static assay_status prepare_fast(assay_program *p, const assay_program_options *
         scratch = fast > scratch ? fast : scratch;
     }
     if (status == ASSAY_OK && p->outputs_only && !fast_arrange(g, p->fast))
-        status = assay_fail(err, ASSAY_ERR_MEMORY, "no memory to arrange %d values", g->n_values);
+        status = assay_out_of_memory_for(err, "arranging %d values", g->n_values);
     if (status == ASSAY_OK)
         run_plan_set_scratch(p->plan, scratch);
     return status;
@@ -153,8 +153,7 @@ assay_status run_program_make_with(const assay_graph *g, const assay_scheme *s,
         p->fast = calloc((size_t)g->n_nodes + 1, sizeof *p->fast);
     }
     if (!p || !p->kernel || !p->unit || !p->fast)
-        status =
-            assay_fail(err, ASSAY_ERR_MEMORY, "no memory for a program of %d nodes", g->n_nodes);
+        status = assay_out_of_memory_for(err, "a program of %d nodes", g->n_nodes);
     float_single_thread();
     if (status == ASSAY_OK)
         status = prepare_nodes(p, err);

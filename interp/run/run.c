@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/memory.h"
 #include "interp/fast/fast.h"
 #include "interp/run/both.h"
 #include "interp/run/flow.h"
@@ -58,8 +59,7 @@ static assay_status make_bodies(assay_run *r, assay_error *err)
         return ASSAY_OK;
     r->body = calloc((size_t)p->graph->n_subgraphs, sizeof *r->body);
     if (!r->body)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "no memory for %d subgraphs",
-                          p->graph->n_subgraphs);
+        return assay_out_of_memory_for(err, "%d subgraphs", p->graph->n_subgraphs);
     for (int i = 0; i < p->graph->n_subgraphs && status == ASSAY_OK; i++)
         status = assay_run_new(p->body[i], &r->body[i], err);
     return status;
@@ -81,7 +81,7 @@ assay_status assay_run_new(const assay_program *p, assay_run **out, assay_error 
     }
     if (!r || !r->arena || !r->view || !r->first_view) {
         assay_run_free(r);
-        return assay_fail(err, ASSAY_ERR_MEMORY, "no memory for an arena of %zu bytes", bytes);
+        return assay_out_of_memory_for(err, "an arena of %zu bytes", bytes);
     }
     memset(r->arena, 0, bytes);
     make_views(r);
@@ -164,9 +164,7 @@ static assay_status make_accumulators(assay_run *r, assay_error *err)
         max = count > max ? count : max;
     }
     r->accumulators = calloc(max, sizeof *r->accumulators);
-    return r->accumulators
-               ? ASSAY_OK
-               : assay_fail(err, ASSAY_ERR_MEMORY, "no memory for %zu accumulators", max);
+    return r->accumulators ? ASSAY_OK : assay_out_of_memory_for(err, "%zu accumulators", max);
 }
 
 /* One node by the program's engine. */

@@ -1,4 +1,5 @@
 #include "opt/certificate/certificate.h"
+#include "graph/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "graph/core/type.h"
+#include "graph/memory.h"
 #include "opt/check/check.h"
 #include "schemes/spec.h"
 
@@ -15,7 +16,7 @@ assay_status check_reject(const checker *c, const char *what)
 
 assay_status check_out_of_memory(const checker *c)
 {
-    return assay_fail(c->err, ASSAY_ERR_MEMORY, "%s: step %d: out of memory", c->file, c->step);
+    return assay_out_of_memory_for(c->err, "%s: step %d", c->file, c->step);
 }
 
 uint32_t check_traits(const assay_node *n)

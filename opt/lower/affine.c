@@ -1,4 +1,5 @@
 #include "opt/lower/affine.h"
+#include "graph/memory.h"
 
 #include <math.h>
 #include <stdlib.h>

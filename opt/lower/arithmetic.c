@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graph/core/type.h"
+#include "graph/memory.h"
 #include "opt/lower/pass.h"
 
 static bool has_reciprocal(float x)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "graph/memory.h"
 #include "opt/lower/nodes.h"
 #include "opt/lower/pass.h"
 

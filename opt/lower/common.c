@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/memory.h"
 #include "opt/lower/nodes.h"
 #include "opt/lower/pass.h"
 

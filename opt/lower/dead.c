@@ -1,6 +1,7 @@
 /* Dead code: nodes that no output of the graph depends on. */
 #include <stdlib.h>
 
+#include "graph/memory.h"
 #include "opt/lower/pass.h"
 
 assay_status lower_eliminate_dead(assay_graph *g, int *changed, assay_error *err)

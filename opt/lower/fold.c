@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "graph/core/type.h"
+#include "graph/memory.h"
 #include "opt/lower/pass.h"
 
 /* Folding may blow a network up (a broadcast of one number): beyond this many bytes a node is

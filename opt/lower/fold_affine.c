@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "graph/memory.h"
 #include "opt/lower/affine.h"
 
 /* Where the output channels of a weighted node lie: in its output, and in its weights as

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "graph/core/type.h"
+#include "graph/memory.h"
 #include "opt/lower/pass.h"
 
 static bool all_equal(const assay_list *l, int64_t v)

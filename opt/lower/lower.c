@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/memory.h"
 #include "opt/lower/affine.h"
 
 /* A depthwise 1x1 convolution: weights [C, 1, 1...] = a (nhwc [C, 1..., 1] is the same bytes),

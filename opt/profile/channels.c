@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graph/core/arena.h"
+#include "graph/memory.h"
 #include "opt/profile/state.h"
 
 /* Axis of the channels by value, or -1: what a node with a layout reads and writes has that

@@ -5,6 +5,7 @@
 
 #include "graph/core/arena.h"
 #include "graph/core/digest.h"
+#include "graph/memory.h"
 #include "opt/profile/state.h"
 
 /* ---- the entry of a value ---- */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graph/core/arena.h"
+#include "graph/memory.h"
 #include "opt/profile/state.h"
 
 /* ---- samples ---- */

@@ -6,6 +6,7 @@
 
 #include "graph/core/arena.h"
 #include "graph/core/slurp.h"
+#include "graph/memory.h"
 #include "opt/profile/events.h"
 #include "opt/profile/state.h"
 
@@ -359,7 +360,7 @@ assay_status profile_load(const char *path, assay_profile **out, assay_error *er
         return status;
     status = profile_blank(&p, err);
     if (!status && !yaml_parser_initialize(&r.parser)) {
-        status = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+        status = assay_out_of_memory(err);
     } else if (!status) {
         yaml_parser_set_input_string(&r.parser, text, length);
         status = read_profile(&r, p);

@@ -1,4 +1,5 @@
 #include "opt/prove/fragment.h"
+#include "graph/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

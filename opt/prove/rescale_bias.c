@@ -1,4 +1,5 @@
 #include "opt/prove/rescale_bias.h"
+#include "graph/memory.h"
 
 #include "graph/core/type.h"
 #include "opt/lower/nodes.h"

@@ -1,4 +1,5 @@
 #include "opt/prove/spread.h"
+#include "graph/memory.h"
 
 #include <math.h>
 #include <stdlib.h>

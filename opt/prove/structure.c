@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "graph/core/type.h"
+#include "graph/memory.h"
 #include "opt/lower/nodes.h"
 #include "opt/prove/fragment.h"
 #include "opt/prove/prove.h"

@@ -1,5 +1,6 @@
 /* Parameters that a target cannot have, exchanged for those that it can. */
 #include "opt/quantize/adapt.h"
+#include "graph/memory.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "graph/core/blocks.h"
+#include "graph/memory.h"
 #include "opt/quantize/plan.h"
 
 bool quantize_takes_blocks(const assay_quantizer *q, const assay_node *n, int *axis)

@@ -1,6 +1,7 @@
 /* The integer graph, built from the plan in one sweep over the float nodes. */
 #include <string.h>
 
+#include "graph/memory.h"
 #include "opt/quantize/plan.h"
 
 /* A value of the new graph in particular parameters, made for a use that wants them. */

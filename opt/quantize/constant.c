@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "graph/memory.h"
 #include "opt/quantize/plan.h"
 
 /* A bias uses at most 30 of 32 bits, so that it leaves room for the sum that it starts. */

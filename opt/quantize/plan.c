@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/memory.h"
 #include "opt/quantize/plan.h"
 
 static bool is_real(const assay_value *v)

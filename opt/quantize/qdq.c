@@ -1,5 +1,6 @@
 /* The grouping: what is around a node, whether the target computes it on codes, and the rewrite. */
 #include "opt/quantize/qdq.h"
+#include "graph/memory.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* The parts that a group is made of, and the report. */
 #include "opt/quantize/qdq_parts.h"
+#include "graph/memory.h"
 #include "schemes/real.h"
 
 #include <math.h>

@@ -2,6 +2,7 @@
  * it refused, until it refuses nothing. Each round turns a node to float or sets an activation
  * apart, neither of which is undone, so the rounds end. */
 #include "opt/quantize/quantize.h"
+#include "graph/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/memory.h"
 #include "opt/quantize/plan.h"
 
 void quantize_report_free(assay_quantize_report *r)

@@ -1,4 +1,5 @@
 #include "opt/rewrite/certify.h"
+#include "graph/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* The driver: tries every rule at every node until none applies; tells what it did and what not. */
 #include "opt/rewrite/optimize.h"
+#include "graph/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

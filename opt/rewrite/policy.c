@@ -1,4 +1,5 @@
 #include "opt/rewrite/policy.h"
+#include "graph/memory.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* One linear layer in several forms: fully connected, a convolution of one cell, a matrix product
  * with an addition behind it. Which of them a target wants, its file says (target.h: prefer). */
+#include "graph/memory.h"
 #include "opt/rewrite/rules.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* Rewrites of the graph rather than of scales: common nodes, constants, padding, choices. */
+#include "graph/memory.h"
 #include "opt/rewrite/rules.h"
 
 #include <math.h>

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "graph/core/slurp.h"
+#include "graph/memory.h"
 #include "opt/target/target.h"
 #include "schemes/guess.h"
 #include "schemes/tree.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "graph/core/type.h"
+#include "graph/memory.h"
 #include "schemes/derive/derive.h"
 
 assay_status derive_fail(const assay_derive *d, const char *format, ...)
@@ -26,7 +27,7 @@ assay_status derive_unknown(const assay_derive *d)
 
 assay_status derive_memory(const assay_derive *d)
 {
-    return assay_fail(d->err, ASSAY_ERR_MEMORY, "node %s: out of memory", d->spec->node);
+    return assay_out_of_memory_for(d->err, "node '%s'", d->spec->node);
 }
 
 int64_t derive_code_of(const assay_record *rec, float x, float scale, int32_t zero_point)

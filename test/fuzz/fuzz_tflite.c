@@ -2,6 +2,7 @@
  * supported because its shapes depend on data is imported again, for made-up data. */
 #include <string.h>
 
+#include "graph/memory.h"
 #include "graph/tflite/tflite.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

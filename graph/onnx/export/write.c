@@ -1,5 +1,6 @@
 /* Messages of the format, in an arena, then packed. */
 #include "graph/onnx/export/write.h"
+#include "graph/memory.h"
 
 #include <stdarg.h>
 #include <stdio.h>

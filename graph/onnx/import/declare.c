@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/memory.h"
 #include "graph/onnx/import/import.h"
 
 static assay_status declare(onnx_import *im, const char *name, const char *maker, assay_error *err)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/memory.h"
 #include "graph/onnx/import/import.h"
 
 typedef struct fuser {

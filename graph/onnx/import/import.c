@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include "graph/core/map.h"
+#include "graph/memory.h"
 #include "graph/onnx/import/import.h"
 
 /* ---- nodes ---- */

@@ -20,7 +20,7 @@ onnx_const *onnx_fold_result(onnx_node *n, int dtype, int rank, const int64_t *d
         (size_t)assay_shape_count(&shape) > n->im->left / 16)
         return NULL;
     c = onnx_new_const(n->im, dtype, rank, dim);
-    return c ? c : onnx_fail(n, ASSAY_ERR_MEMORY, "out of memory");
+    return c ? c : onnx_no_memory(n);
 }
 
 void onnx_copy_element(onnx_const *y, int64_t to, const onnx_const *x, int64_t from, size_t size)
@@ -70,7 +70,7 @@ static const onnx_const *fold_reshape(onnx_node *n, const assay_list *shape, con
     onnx_const *y = onnx_alloc(n->im, sizeof *y);
 
     if (!y)
-        return onnx_fail(n, ASSAY_ERR_MEMORY, "out of memory");
+        return onnx_no_memory(n);
     memcpy(t.dim, shape->v, (size_t)shape->n * sizeof *shape->v);
     if (assay_shape_check(&t, "", NULL) || assay_shape_count(&t) != x->count)
         return onnx_fail(n, ASSAY_ERR_INPUT, "the new shape does not hold %lld elements",

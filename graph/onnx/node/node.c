@@ -48,20 +48,20 @@ void onnx_since(onnx_node *n, int64_t opset)
                     (long long)opset);
 }
 
+void *onnx_no_memory(onnx_node *n)
+{
+    return onnx_fail(n, ASSAY_ERR_MEMORY, "out of memory");
+}
+
 void *onnx_fail_because(onnx_node *n, assay_status status, const assay_error *cause)
 {
     const char *text = cause->text, *end = strstr(text, "): ");
 
     if (status == ASSAY_ERR_MEMORY)
-        return onnx_fail(n, status, "out of memory");
+        return onnx_no_memory(n);
     if (end && strncmp(text, "node '", 6) == 0) /* named by fail() in the model's own words */
         text = end + 3;
     return onnx_fail(n, status, "%.300s", text);
-}
-
-void *onnx_no_memory(onnx_node *n)
-{
-    return onnx_fail(n, ASSAY_ERR_MEMORY, "out of memory");
 }
 
 /* ---- inputs ---- */

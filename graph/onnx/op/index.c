@@ -15,7 +15,7 @@ void onnx_import_concat(onnx_node *n)
     a.axis.axis = onnx_axis(n, onnx_int(n, "axis", 0), onnx_type(n, onnx_in(n, 0)).rank);
     in = assay_arena_array(n->im->temp, n->pb->n_input, sizeof(onnx_value *));
     if (!in) {
-        onnx_fail(n, ASSAY_ERR_MEMORY, "out of memory");
+        onnx_no_memory(n);
         return;
     }
     for (size_t i = 0; i < n->pb->n_input; i++) {
@@ -57,7 +57,7 @@ void onnx_import_split(onnx_node *n)
     size_t n_given = given ? (size_t)given->count : attribute ? attribute->n_ints : 0;
 
     if (!size)
-        onnx_fail(n, ASSAY_ERR_MEMORY, "out of memory");
+        onnx_no_memory(n);
     if (onnx_has(n, 1) && !given)
         onnx_refuse(n, "sizes ('%s') are not known at import", n->pb->input[1]);
     if (n->status)
@@ -159,7 +159,7 @@ static onnx_value *positive_indices(onnx_node *n, onnx_value *v, int64_t extent)
         return v;
     c = onnx_new_const(n->im, v->constant->dtype, v->constant->rank, v->constant->dim);
     if (!c)
-        return onnx_fail(n, ASSAY_ERR_MEMORY, "out of memory");
+        return onnx_no_memory(n);
     for (int64_t i = 0; i < c->count; i++) {
         int64_t k = onnx_get_int(v->constant, i);
         if (k < -extent || k >= extent)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/memory.h"
 #include "graph/onnx/value/value.h"
 
 /* ---- rewriting ---- */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/memory.h"
 #include "graph/onnx/value/value.h"
 
 static const char *external_entry(const pb_tensor *t, const char *key)

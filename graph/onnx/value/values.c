@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include "graph/core/map.h"
+#include "graph/memory.h"
 #include "graph/onnx/value/value.h"
 
 void *onnx_alloc(onnx_import *im, size_t bytes)

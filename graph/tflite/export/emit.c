@@ -1,5 +1,6 @@
 /* Tensors and operators of a model that is being written. */
 #include "graph/tflite/export/emit.h"
+#include "graph/memory.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* A graph as a TFLite model. */
 #include "graph/tflite/export.h"
+#include "graph/memory.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/memory.h"
 #include "graph/tflite/export/emit.h"
 
 enum { OPTION_SHARED_NAME = 1 };

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "graph/core/map.h"
+#include "graph/memory.h"
 #include "graph/tflite/tflite.h"
 
 const char *tfl_split(const char *path, char room[4096], const char **entry)

@@ -1,5 +1,6 @@
 /* The order of things: a model, its subgraphs, their operators; what is not supported. */
 #include "graph/tflite/import/import.h"
+#include "graph/memory.h"
 
 #include <stdio.h>
 #include <string.h>

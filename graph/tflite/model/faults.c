@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "graph/memory.h"
 #include "graph/tflite/model/model.h"
 
 assay_status tfl_charge(tfl_import *m, uint64_t amount)
