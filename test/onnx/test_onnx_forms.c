@@ -244,6 +244,35 @@ static void reduce_forms(void **state)
 
 /* ---- shapes and indices ---- */
 
+/* Which sums of absolute values or squares are added one after the other: those that leave an axis,
+ * if only of one element. Measured by ./dev peer onnxruntime. */
+static void order_of_sums(void **state)
+{
+    static const struct {
+        const char *text;
+        int node;
+        bool in_turn;
+    } list[] = {
+        {"in x f32 1,9\nReduceL1 x -> y axes=[1]\nout y", 1, true},
+        {"in x f32 9,1\nReduceL1 x -> y axes=[0] keepdims=0\nout y", 1, true},
+        {"in x f32 2,9\nReduceL1 x -> y axes=[1]\nout y", 1, true},
+        {"in x f32 2,9\nReduceL1 x -> y axes=[0,1]\nout y", 1, false},
+        {"in x f32 1,9\nReduceL2 x -> y\nout y", 1, false},
+        {"in x f32 1,9\nReduceL2 x -> y axes=[1]\nout y", 1, true},
+        {"in x f32 1,9\nReduceSumSquare x -> y axes=[1]\nout y", 1, true},
+        {"in x f32 1,9\nReduceSum x -> y axes=[1]\nout y", 0, false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        assay_graph *g = onnx_form_import(11, list[i].text, NULL);
+        const assay_node *n = &g->node[list[i].node];
+        assert_int_equal(n->op, ASSAY_OP_REDUCE_SUM);
+        if (n->attr.reduce.in_turn != list[i].in_turn)
+            fail_msg("case %zu: %s", i, list[i].text);
+        assay_graph_free(g);
+    }
+}
+
 static void shape_forms(void **state)
 {
     static const onnx_form forms[] = {
@@ -344,6 +373,7 @@ int main(void)
         cmocka_unit_test(elementwise_forms),
         cmocka_unit_test(norm_forms),
         cmocka_unit_test(reduce_forms),
+        cmocka_unit_test(order_of_sums),
         cmocka_unit_test(shape_forms),
         cmocka_unit_test(resize_forms),
         cmocka_unit_test(old_resize_rounds_down),

@@ -29,18 +29,6 @@ static assay_attrs reduce_attrs(onnx_node *n, bool *is_identity)
     return a;
 }
 
-/* Some axis with more than one element stays. */
-static bool keeps_some(const assay_type *t, const assay_list *axes)
-{
-    bool gone[ASSAY_MAX_RANK] = {false}, keeps = false;
-
-    for (int i = 0; i < axes->n; i++)
-        gone[axes->v[i]] = true;
-    for (int i = 0; i < t->rank; i++)
-        keeps = keeps || (!gone[i] && t->dim[i] != 1);
-    return keeps;
-}
-
 /* The reduction itself; with noop_with_empty_axes and no axes there is none. */
 static onnx_value *reduced(onnx_node *n, assay_op op, onnx_value *x, const char *suffix)
 {
@@ -48,9 +36,10 @@ static onnx_value *reduced(onnx_node *n, assay_op op, onnx_value *x, const char 
     assay_attrs a = reduce_attrs(n, &is_identity);
     const assay_type t = onnx_type(n, x);
 
-    /* ONNX Runtime has its quick orders for the plain sum, mean and extremes only. */
+    /* ONNX Runtime has its quick orders for the plain sum, mean and extremes only, and where all
+     * axes go; one of a single element that stays counts. */
     a.reduce.in_turn = op == ASSAY_OP_REDUCE_SUM && n->row->import != onnx_import_reduce &&
-                       keeps_some(&t, &a.reduce.axes);
+                       a.reduce.axes.n < t.rank;
 
     /* An empty list of axes means all of them: on a scalar there is nothing to reduce. */
     if (n->status || is_identity || a.reduce.axes.n == 0)
