@@ -68,6 +68,18 @@ void *assay_run_data(assay_run *r, int value);
 /* Runs all nodes on what the inputs hold. */
 assay_status assay_execute(assay_run *r, assay_error *err);
 
+/* Nodes by index, in execution order. */
+int assay_node_count(const assay_graph *g);
+int assay_node_find(const assay_graph *g, const char *name); /* node index or -1 */
+const char *assay_node_name(const assay_graph *g, int node); /* NULL: there is no such node */
+/* Computes one node of a program from given inputs, by the program's engine: in[i] are the elements
+ * of the node's input i in native order and storage (NULL where it is a constant or absent), out[i]
+ * is room for output i. accumulators (NULL: not wanted) is room for an int64 an element of output
+ * 0, and receives the sums before the rescale where the op has such. Many threads may replay one
+ * program. ASSAY_ERR_UNSUPPORTED: a node of state or control flow. */
+assay_status assay_replay_node(const assay_program *p, int node, const void *const *in,
+                               void *const *out, int64_t *accumulators, assay_error *err);
+
 /* ---- golden bundles ------------------------------------------------------------------------ */
 
 /* Runs `r` (inputs in place; made from p with keep_all) and writes a golden bundle to the new

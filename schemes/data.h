@@ -104,6 +104,14 @@ static inline const assay_scheme_data *assay_data(const assay_scheme *s)
     return s->record;
 }
 
+/* A scheme whose record is `r` for every op and node, with what `like` (a scheme with a record)
+ * says of ops beside it; `given` (copied; NULL: none) replaces what is derived. Its name is like's.
+ * It has no canonical text and no digest: it is for trials, not for bundles. ASSAY_ERR_SCHEME where
+ * the record makes no sense. Free with assay_scheme_free. */
+assay_status assay_scheme_of_record(const assay_scheme *like, const assay_record *r,
+                                    const assay_precomputed *precomputed, assay_scheme **out,
+                                    assay_error *err);
+
 /* Reads a scheme text over what *d holds (after `extends`, the parent's data). */
 assay_status assay_scheme_read(const char *file, const char *text, size_t length,
                                assay_scheme_data *d, int depth, assay_error *err);

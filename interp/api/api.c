@@ -1,4 +1,6 @@
 /* The public functions that are no more than a view of the inner ones. */
+#include <string.h>
+
 #include "interp/golden/bundle.h"
 #include "interp/run/model.h"
 #include "opt/quantize/qdq.h"
@@ -51,6 +53,24 @@ const char *assay_value_name(const assay_graph *g, int value)
 const assay_type *assay_value_type(const assay_graph *g, int value)
 {
     return value >= 0 && value < g->n_values ? &g->value[value].type : NULL;
+}
+
+int assay_node_count(const assay_graph *g)
+{
+    return g->n_nodes;
+}
+
+int assay_node_find(const assay_graph *g, const char *name)
+{
+    int i = 0;
+    while (i < g->n_nodes && strcmp(g->node[i].name, name) != 0)
+        i++;
+    return i < g->n_nodes ? i : -1;
+}
+
+const char *assay_node_name(const assay_graph *g, int node)
+{
+    return node >= 0 && node < g->n_nodes ? g->node[node].name : NULL;
 }
 
 assay_status assay_quantize_file(const assay_graph *g, const char *profile, const assay_scheme *s,

@@ -330,28 +330,6 @@ static int by_key(const void *x, const void *y)
     return names ? names : a->sample < b->sample ? -1 : a->sample > b->sample;
 }
 
-/* The dump of a's tensor, which no tensor that it fits better has. */
-static assay_status find_dump(const sides *s, int i, int *dump, assay_error *err)
-{
-    const assay_bundle *a = s->a;
-    *dump = golden_dumps_find(&s->dumps, &a->tensor[i], a->tensor[0].sample, false);
-    for (int k = 0; k < a->n_tensors && *dump >= 0; k++) {
-        if (k == i || a->tensor[k].sample != a->tensor[i].sample)
-            continue;
-        const int theirs = golden_dumps_fit(&s->dumps, *dump, &a->tensor[k]);
-        const int mine = golden_dumps_fit(&s->dumps, *dump, &a->tensor[i]);
-        if (theirs == mine)
-            return assay_fail(
-                err, ASSAY_ERR_INPUT,
-                "%.300s: the dump of '%.100s' or of '%.100s'? A name as in the bundle's "
-                "folder, with its number, says which",
-                s->dumps.dump[*dump].path, a->tensor[i].name, a->tensor[k].name);
-        if (theirs > mine)
-            *dump = -1;
-    }
-    return ASSAY_OK;
-}
-
 static assay_status diff_tensor(assay_diff *d, const sides *s, const assay_diff_options *o, int i,
                                 int entry, assay_error *err)
 {
@@ -362,7 +340,7 @@ static assay_status diff_tensor(assay_diff *d, const sides *s, const assay_diff_
     if (status == ASSAY_OK && !r)
         status = assay_out_of_memory(err);
     if (status == ASSAY_OK && !s->b)
-        status = find_dump(s, i, &entry, err);
+        status = assay_dumps_match(&s->dumps, s->a, i, &entry, err);
     if (status != ASSAY_OK)
         return status;
     if (entry < 0) {

@@ -150,6 +150,27 @@ int golden_dumps_find(const assay_dumps *d, const assay_bundle_tensor *t, int64_
     return best;
 }
 
+assay_status assay_dumps_match(const assay_dumps *d, const assay_bundle *b, int i, int *dump,
+                               assay_error *err)
+{
+    *dump = golden_dumps_find(d, &b->tensor[i], b->tensor[0].sample, false);
+    for (int k = 0; k < b->n_tensors && *dump >= 0; k++) {
+        if (k == i || b->tensor[k].sample != b->tensor[i].sample)
+            continue;
+        const int theirs = golden_dumps_fit(d, *dump, &b->tensor[k]);
+        const int mine = golden_dumps_fit(d, *dump, &b->tensor[i]);
+        if (theirs == mine)
+            return assay_fail(
+                err, ASSAY_ERR_INPUT,
+                "%.300s: the dump of '%.100s' or of '%.100s'? A name as in the bundle's "
+                "folder, with its number, says which",
+                d->dump[*dump].path, b->tensor[i].name, b->tensor[k].name);
+        if (theirs > mine)
+            *dump = -1;
+    }
+    return ASSAY_OK;
+}
+
 /* ---- reading ---- */
 
 static const assay_elem elems[] = {

@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph/core/slurp.h"
 #include "graph/memory.h"
-#include "graph/text/text.h"
 #include "interp/golden/bundle_writer.h"
 #include "interp/golden/verify.h"
 
@@ -154,49 +152,13 @@ typedef struct replay {
     assay_bundle_writer *writer;
 } replay;
 
-/* The scheme of a bundle, from its text; a preset of ours that has the same text also knows what it
- * claims. */
-static assay_status load_scheme(replay *r, const json_t *scheme, assay_error *err)
-{
-    const char *name = json_string_value(json_object_get(scheme, "name"));
-    const char *text = json_string_value(json_object_get(scheme, "text"));
-    assay_scheme *preset = NULL;
-    assay_status status;
-
-    if (!name || !text)
-        return ASSAY_OK;
-    status = assay_scheme_parse_whole(name, text, strlen(text), &r->scheme, err);
-    for (const char *const *p = assay_scheme_presets(); *p && status == ASSAY_OK && !r->preset; p++)
-        if (strcmp(*p, name) == 0 && assay_scheme_open(name, &preset, NULL) == ASSAY_OK) {
-            r->preset = strcmp(preset->digest, r->scheme->digest) == 0;
-            assay_scheme_free(r->preset ? r->scheme : preset);
-            r->scheme = r->preset ? preset : r->scheme;
-        }
-    return status;
-}
-
 static assay_status load(replay *r, const assay_program_options *engine, assay_error *err)
 {
-    const assay_bundle *b = r->c->bundle;
-    const assay_text_folder constants = {"constants", b->folder, b->dir};
     assay_program_options options = *engine;
-    unsigned char *bytes;
-    size_t size;
-    assay_status status;
+    assay_status status =
+        assay_bundle_network(r->c->bundle, &r->graph, &r->scheme, &r->preset, err);
 
-    if (!json_object_get(json_object_get(b->manifest, "graph"), "file"))
-        return assay_fail(err, ASSAY_ERR_INPUT,
-                          "%s: holds digests only, no network to run again; --files-only checks "
-                          "what is there",
-                          b->dir);
     options.keep_all = true;
-    status = assay_slurp_inside(b->folder, b->dir, "graph.assay", &bytes, &size, err);
-    if (status == ASSAY_OK)
-        status = text_graph_parse_in((const char *)bytes, size, "graph.assay", &constants,
-                                     &r->graph, err);
-    free(bytes);
-    if (status == ASSAY_OK)
-        status = load_scheme(r, json_object_get(b->manifest, "scheme"), err);
     if (status == ASSAY_OK)
         status = run_program_make_with(r->graph, r->scheme, &options, &r->program, err);
     return status == ASSAY_OK ? assay_run_new(r->program, &r->run, err) : status;

@@ -60,6 +60,7 @@ HOUSE = [
     "interp/run",
     "interp/page",
     "interp/golden",
+    "interp/blame",
     "interp/measure",
     "interp/api",
     "interp/cli",

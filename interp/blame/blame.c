@@ -1,0 +1,360 @@
+/* Both sides opened, every node replayed and judged, each fault searched for its cause. */
+#include "interp/blame/blame.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FINDINGS = 96, PAIRED = 6 };
+
+typedef struct blaming {
+    blame_report *report;
+    const blame_options *options;
+    blame_schemes schemes;
+    int done, of;
+} blaming;
+
+static void step(void *user)
+{
+    blaming *b = user;
+    b->done++;
+    if (b->options->step)
+        b->options->step(b->options->user, b->done, b->of);
+}
+
+/* ---- faults ---- */
+
+static void say_element(const blame_search *s, char *text, size_t size)
+{
+    for (int64_t i = 0; i < s->n_samples * s->end_count; i++) {
+        if (!s->seen[i] || blame_same(s, s->dev[i], s->end_base[i]))
+            continue;
+        int64_t at[ASSAY_MAX_RANK], rest = i % s->end_count;
+        size_t used = 0;
+        for (int k = s->end_type->rank - 1; k >= 0; k--) {
+            at[k] = rest % s->end_type->dim[k];
+            rest /= s->end_type->dim[k];
+        }
+        for (int k = 0; k < s->end_type->rank && used < size; k++)
+            used += (size_t)snprintf(text + used, size - used, "%s%lld", k ? "," : "[",
+                                     (long long)at[k]);
+        if (used >= size)
+            return;
+        if (s->end_type->elem.kind == ASSAY_KIND_F32) {
+            float v[3];
+            memcpy(&v[0], &s->gold[i], 4);
+            memcpy(&v[1], &s->end_base[i], 4);
+            memcpy(&v[2], &s->dev[i], 4);
+            snprintf(text + used, size - used, "] golden %.9g, replayed %.9g, device %.9g",
+                     (double)v[0], (double)v[1], (double)v[2]);
+        } else {
+            snprintf(text + used, size - used, "] golden %d, replayed %d, device %d", s->gold[i],
+                     s->end_base[i], s->dev[i]);
+        }
+        return;
+    }
+}
+
+static blame_fault *add_fault(blame_report *r, int row, const blame_search *s)
+{
+    blame_fault *more = realloc(r->fault, (size_t)(r->n_faults + 1) * sizeof *more);
+    if (!more)
+        return NULL;
+    r->fault = more;
+    blame_fault *f = &r->fault[r->n_faults++];
+    *f = (blame_fault){.row = row, .elements = s->n_seen, .differing = s->differing};
+    snprintf(f->class, sizeof f->class, "unexplained");
+    say_element(s, f->sample, sizeof f->sample);
+    return f;
+}
+
+static void name_class(blame_fault *f, const blame_finding *found)
+{
+    for (int i = 0; i < f->n_classes; i++)
+        if (strcmp(f->classes[i], found->story.class) == 0)
+            return;
+    if (f->n_classes < BLAME_CLASSES)
+        snprintf(f->classes[f->n_classes++], BLAME_CLASS, "%s", found->story.class);
+}
+
+static void name_scheme(blame_fault *f, const blame_finding *found)
+{
+    char(*more)[64] = realloc(f->scheme, (size_t)(f->n_schemes + 1) * sizeof *more);
+    if (!more)
+        return;
+    f->scheme = more;
+    snprintf(f->scheme[f->n_schemes++], sizeof *more, "%s", found->story.scheme);
+}
+
+static void fill_fault(blame_fault *f, const blame_finding *found, int n)
+{
+    if (n == 0) {
+        f->explained = 1.0 - (double)f->differing / (double)f->elements;
+        snprintf(f->detail, sizeof f->detail, "no hypothesis explains any of it");
+        return;
+    }
+    f->explained = (double)found[0].explained / (double)f->elements;
+    if (!found[0].full) {
+        snprintf(f->detail, sizeof f->detail, "best of what was tried: %.24s, %.150s",
+                 found[0].story.class, found[0].story.detail);
+        return;
+    }
+    snprintf(f->class, sizeof f->class, "%s", found[0].story.class);
+    snprintf(f->detail, sizeof f->detail, "%s", found[0].story.detail);
+    for (int i = 0; i < n && found[i].full; i++) {
+        name_class(f, &found[i]);
+        if (found[i].story.scheme[0])
+            name_scheme(f, &found[i]);
+    }
+}
+
+/* ---- one node ---- */
+
+/* Two causes together: the best partial ones taken as given, one after the other. */
+static bool try_pairs(blaming *b, int row, blame_search *s, const blame_finding *partial, int n)
+{
+    blame_finding *found = malloc(FINDINGS * sizeof *found);
+    bool done = false;
+    for (int i = 0; i < n && i < PAIRED && found && !done; i++) {
+        blame_search with;
+        if (!partial[i].family->edit ||
+            blame_search_open(&with, s->d, s->schemes, s->node, s->end, s->after, s->n_after,
+                              s->rel, NULL) != ASSAY_OK)
+            continue;
+        if (blame_search_assume(&with, &partial[i])) {
+            const int64_t left = with.differing;
+            const int k = blame_search_run(&with, found, FINDINGS);
+            if (k > 0 && found[0].full) {
+                blame_finding first = partial[i];
+                first.full = true;
+                first.explained = s->n_seen;
+                blame_fault *f = add_fault(b->report, row, s);
+                if (f)
+                    fill_fault(f, &first, 1);
+                f = add_fault(b->report, row, s);
+                if (f) {
+                    fill_fault(f, found, k);
+                    f->differing = left;
+                }
+                done = true;
+            }
+        }
+        blame_search_close(&with);
+    }
+    free(found);
+    return done;
+}
+
+static assay_status blame_node(blaming *b, int row, assay_error *err)
+{
+    blame_search s;
+    blame_finding *found = malloc(FINDINGS * sizeof *found);
+    assay_status status =
+        blame_search_open(&s, &b->report->device, &b->schemes, row, b->report->row[row].value, NULL,
+                          0, b->options->rel, err);
+    if (status == ASSAY_OK && !found)
+        status = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    if (status == ASSAY_OK) {
+        const int n = blame_search_run(&s, found, FINDINGS);
+        if ((n > 0 && found[0].full) || !try_pairs(b, row, &s, found, n)) {
+            blame_fault *f = add_fault(b->report, row, &s);
+            if (f)
+                fill_fault(f, found, n);
+        }
+    }
+    blame_search_close(&s);
+    free(found);
+    return status;
+}
+
+/* ---- a region ---- */
+
+/* The region's nodes behind `node`, up to the row whose output was dumped. */
+static int nodes_after(const blame_report *r, int node, int row, int *after)
+{
+    const assay_graph *g = r->device.graph;
+    bool *reached = calloc((size_t)g->n_nodes + 1, sizeof *reached);
+    int n = 0;
+    if (!reached)
+        return 0;
+    reached[node] = true;
+    for (int i = node + 1; i <= row; i++) {
+        if (r->row[i].verdict != BLAME_SUSPECT)
+            continue;
+        for (int k = 0; k < g->node[i].n_in; k++) {
+            const assay_value *v = assay_node_in(g, &g->node[i], k);
+            reached[i] = reached[i] || (v && v->producer >= 0 && reached[v->producer] &&
+                                        r->row[v->producer].elements == 0);
+        }
+        if (reached[i])
+            after[n++] = i;
+    }
+    if (node != row && !reached[row])
+        n = -1;
+    free(reached);
+    return n;
+}
+
+/* The node of the region that explains it with the fewest numbers changed. */
+static assay_status blame_region(blaming *b, int row, assay_error *err)
+{
+    blame_report *r = b->report;
+    blame_finding *found = malloc(FINDINGS * sizeof *found),
+                  *best = malloc(FINDINGS * sizeof *best);
+    int *after = calloc((size_t)r->device.graph->n_nodes + 1, sizeof *after), n_best = 0, at = row;
+    blame_search s;
+    assay_status status =
+        found && best && after ? ASSAY_OK : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    for (int i = row; i >= 0 && status == ASSAY_OK; i--) {
+        if (r->row[i].verdict != BLAME_SUSPECT || (i != row && r->row[i].elements > 0))
+            continue;
+        const int n_after = nodes_after(r, i, row, after);
+        if (n_after < 0)
+            continue;
+        status = blame_search_open(&s, &r->device, &b->schemes, i, r->row[row].value, after,
+                                   n_after, b->options->rel, err);
+        if (status == ASSAY_OK) {
+            const int n = blame_search_run(&s, found, FINDINGS);
+            const bool better =
+                n > 0 && (n_best == 0 || (found[0].full && !best[0].full) ||
+                          (found[0].full == best[0].full &&
+                           (found[0].full ? found[0].story.changed < best[0].story.changed
+                                          : found[0].explained > best[0].explained)));
+            if (better) {
+                memcpy(best, found, (size_t)n * sizeof *best);
+                n_best = n;
+                at = i;
+            }
+        }
+        blame_search_close(&s);
+    }
+    if (status == ASSAY_OK)
+        status = blame_search_open(&s, &r->device, &b->schemes, row, r->row[row].value, NULL, 0,
+                                   b->options->rel, err);
+    if (status == ASSAY_OK) {
+        blame_fault *f = add_fault(r, n_best && best[0].full ? at : row, &s);
+        if (f)
+            fill_fault(f, best, n_best);
+        blame_search_close(&s);
+    }
+    free(found);
+    free(best);
+    free(after);
+    return status;
+}
+
+/* ---- all of it ---- */
+
+static bool has_scheme(const blame_fault *f, const char *name)
+{
+    int i = 0;
+    while (i < f->n_schemes && strcmp(f->scheme[i], name) != 0)
+        i++;
+    return i < f->n_schemes;
+}
+
+static bool explains_all(const blame_report *r, const char *name)
+{
+    for (int i = 0; i < r->n_faults; i++)
+        if (!has_scheme(&r->fault[i], name))
+            return false;
+    return true;
+}
+
+static void put_scheme_first(blame_fault *f, const char *detail)
+{
+    int at = 0;
+    while (at < f->n_classes - 1 && strcmp(f->classes[at], "scheme") != 0)
+        at++;
+    memmove(f->classes[1], f->classes[0], (size_t)at * BLAME_CLASS);
+    snprintf(f->classes[0], BLAME_CLASS, "scheme");
+    snprintf(f->class, sizeof f->class, "scheme");
+    snprintf(f->detail, sizeof f->detail, "%s", detail);
+}
+
+/* Schemes that explain every fault, of two nodes or more, are the cause of all of them. */
+static void prefer_scheme(blame_report *r)
+{
+    char detail[BLAME_DETAIL] = "what these schemes compute: ";
+    const size_t start = strlen(detail);
+    size_t used = start;
+    int nodes = 0;
+    for (int i = 0; i < r->n_faults; i++)
+        nodes += i == 0 || r->fault[i].row != r->fault[i - 1].row;
+    for (int k = 0; nodes > 1 && k < r->fault[0].n_schemes; k++) {
+        const char *name = r->fault[0].scheme[k];
+        if (explains_all(r, name) && used + strlen(name) + 4 < sizeof detail)
+            used += (size_t)snprintf(detail + used, sizeof detail - used, "%s%s",
+                                     used > start ? ", " : "", name);
+    }
+    for (int i = 0; i < r->n_faults && used > start; i++)
+        put_scheme_first(&r->fault[i], detail);
+}
+
+static int by_row(const void *x, const void *y)
+{
+    const blame_fault *a = x, *b = y;
+    return a->row - b->row;
+}
+
+static assay_status find_causes(blaming *b, assay_error *err)
+{
+    blame_report *r = b->report;
+    assay_status status = ASSAY_OK;
+    for (int i = 0; i < r->device.graph->n_nodes && status == ASSAY_OK; i++) {
+        const blame_row *row = &r->row[i];
+        if (row->verdict == BLAME_OWN)
+            status = blame_node(b, i, err);
+        else if (row->verdict == BLAME_SUSPECT && row->region == i)
+            status = blame_region(b, i, err);
+        step(b);
+    }
+    if (r->n_faults > 1)
+        qsort(r->fault, (size_t)r->n_faults, sizeof *r->fault, by_row);
+    if (r->n_faults > 0)
+        prefer_scheme(r);
+    return status;
+}
+
+assay_status blame_run(const char *golden, const char *device, const blame_options *o,
+                       blame_report **out, assay_error *err)
+{
+    blame_report *r = calloc(1, sizeof *r);
+    blaming b = {.report = r, .options = o};
+    *out = NULL;
+    if (!r)
+        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    assay_status status = blame_schemes_open(o->schemes, o->n_schemes, &b.schemes, err);
+    if (status == ASSAY_OK)
+        status = blame_device_open(golden, device, o->hex_bits, o->threads, &r->device, err);
+    if (status == ASSAY_OK) {
+        const int nodes = r->device.graph->n_nodes;
+        b.of = nodes * (r->device.n_samples + 1);
+        r->row = calloc((size_t)nodes + 1, sizeof *r->row);
+        status = r->row ? blame_device_replay(&r->device, step, &b, err)
+                        : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    }
+    if (status == ASSAY_OK) {
+        blame_judge(r, o->rel);
+        status = find_causes(&b, err);
+    }
+    blame_schemes_close(&b.schemes);
+    if (status != ASSAY_OK) {
+        blame_free(r);
+        return status;
+    }
+    *out = r;
+    return ASSAY_OK;
+}
+
+void blame_free(blame_report *r)
+{
+    if (!r)
+        return;
+    for (int i = 0; i < r->n_faults; i++)
+        free(r->fault[i].scheme);
+    free(r->fault);
+    free(r->row);
+    blame_device_close(&r->device);
+    free(r);
+}

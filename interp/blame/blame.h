@@ -1,0 +1,71 @@
+/* Blame: which nodes of a device are at fault themselves, and why. */
+#ifndef ASSAY_INTERP_BLAME_BLAME_H
+#define ASSAY_INTERP_BLAME_BLAME_H
+
+#include <stdio.h>
+
+#include "interp/blame/search.h"
+
+enum blame_verdict {
+    BLAME_CLEAN,     /* as the golden tensor, or an equal replay of equal inputs */
+    BLAME_INHERITED, /* it differs, but only because its inputs do */
+    BLAME_OWN,       /* replayed from the device's own inputs it differs */
+    BLAME_NOT_DUMPED,
+    BLAME_SUSPECT /* one of a region between dumps that differs as a whole */
+};
+const char *blame_verdict_name(enum blame_verdict v);
+
+typedef struct blame_row {
+    int node;  /* of the graph */
+    int value; /* its first output */
+    enum blame_verdict verdict;
+    int64_t elements;             /* that were dumped */
+    int64_t cumulative, isolated; /* how many differ from golden; from the replay */
+    double lsb, sqnr;             /* against golden: greatest difference of codes, dB */
+    double lsb_isolated, sqnr_isolated;
+    int region; /* of suspects: the row whose output was dumped; -1: none */
+} blame_row;
+
+/* One cause. */
+typedef struct blame_fault {
+    int row;
+    char class[BLAME_CLASS];
+    char classes[BLAME_CLASSES][BLAME_CLASS]; /* full explanations, the simplest first */
+    int n_classes;
+    char detail[BLAME_DETAIL];
+    int64_t elements, differing;
+    double explained;   /* share of the elements that were dumped */
+    char sample[160];   /* one element that differs, in words */
+    char (*scheme)[64]; /* schemes that explain it entirely */
+    int n_schemes;
+} blame_fault;
+
+typedef struct blame_options {
+    unsigned hex_bits;
+    int threads;
+    double rel;                 /* floats may differ by so much; below 0: by nothing */
+    const char *const *schemes; /* tried beside the shipped ones */
+    int n_schemes;
+    void (*step)(void *user, int done, int of);
+    void *user;
+} blame_options;
+
+typedef struct blame_report {
+    blame_device device;
+    blame_row *row; /* by node */
+    blame_fault *fault;
+    int n_faults;
+} blame_report;
+
+/* ASSAY_OK whether or not there is a fault. *out is to be freed by blame_free. */
+assay_status blame_run(const char *golden, const char *device, const blame_options *o,
+                       blame_report **out, assay_error *err);
+void blame_free(blame_report *r);
+
+/* judge.c: verdicts of all rows, after the replay. */
+void blame_judge(blame_report *r, double rel);
+
+void blame_print(const blame_report *r, FILE *f);
+/* "-": standard output. */
+assay_status blame_write_json(const blame_report *r, const char *path, assay_error *err);
+#endif

@@ -1,0 +1,274 @@
+#include "interp/blame/case.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "schemes/derive/derive.h"
+#include "schemes/spec.h"
+
+bool blame_case_can(const assay_node *n)
+{
+    return n->n_in <= BLAME_IN && n->n_out == 1 &&
+           !(assay_op_get(n->op)->traits & (ASSAY_T_STATE | ASSAY_T_FLOW));
+}
+
+void blame_case_fill(blame_case *c, const assay_graph *g, const assay_node *n,
+                     const assay_scheme *scheme, const void *const *in, assay_arena *arena)
+{
+    *c = (blame_case){.arena = arena,
+                      .scheme = scheme,
+                      .name = n->name,
+                      .op = n->op,
+                      .attr = n->attr,
+                      .act_lo = n->act_lo,
+                      .act_hi = n->act_hi,
+                      .has_code_bounds = n->has_code_bounds,
+                      .code_lo = n->code_lo,
+                      .code_hi = n->code_hi,
+                      .n_in = n->n_in,
+                      .out = assay_node_out(g, n, 0)->type};
+    for (int i = 0; i < n->n_in; i++) {
+        const assay_value *v = assay_node_in(g, n, i);
+        if (!v)
+            continue;
+        c->in[i] = v->type;
+        c->constant[i] = v->data != NULL;
+        c->data[i] = v->data ? v->data : in[i];
+    }
+}
+
+/* ---- as a network ---- */
+
+typedef struct built {
+    assay_graph *graph;
+    assay_scheme *scheme; /* of the record; NULL: the case's own */
+    assay_program *program;
+} built;
+
+static void drop(built *b)
+{
+    assay_program_free(b->program);
+    assay_scheme_free(b->scheme);
+    assay_graph_free(b->graph);
+}
+
+static assay_status add_operands(const blame_case *c, built *b, int *in, assay_error *err)
+{
+    int inputs[BLAME_IN], n = 0;
+    char name[16];
+    assay_status status = ASSAY_OK;
+    for (int i = 0; i < c->n_in && status == ASSAY_OK; i++) {
+        snprintf(name, sizeof name, "in%d", i);
+        in[i] = ASSAY_NO_VALUE;
+        if (c->in[i].elem.kind == ASSAY_KIND_NONE)
+            continue;
+        status = c->constant[i] ? assay_graph_borrow_constant(b->graph, name, &c->in[i], c->data[i],
+                                                              &in[i], err)
+                                : assay_graph_add_value(b->graph, name, &c->in[i], &in[i], err);
+        if (status == ASSAY_OK && !c->constant[i])
+            inputs[n++] = in[i];
+    }
+    return status == ASSAY_OK ? assay_graph_set_inputs(b->graph, inputs, n, err) : status;
+}
+
+static assay_status build_graph(const blame_case *c, built *b, assay_error *err)
+{
+    int in[BLAME_IN], out, node;
+    assay_status status = assay_graph_new("case", &b->graph, err);
+    if (status == ASSAY_OK)
+        status = add_operands(c, b, in, err);
+    if (status == ASSAY_OK)
+        status = assay_graph_add_value(b->graph, "out", &c->out, &out, err);
+    if (status == ASSAY_OK)
+        status = assay_graph_add_node(b->graph, c->op, c->name, in, c->n_in, &out, 1, &c->attr,
+                                      &node, err);
+    if (status != ASSAY_OK)
+        return status;
+    assay_node *n = &b->graph->node[node];
+    n->act_lo = c->act_lo;
+    n->act_hi = c->act_hi;
+    n->has_code_bounds = c->has_code_bounds;
+    n->code_lo = c->code_lo;
+    n->code_hi = c->code_hi;
+    return assay_graph_set_outputs(b->graph, &out, 1, err);
+}
+
+static const assay_precomputed *given_of(const blame_case *c)
+{
+    const assay_scheme_data *d = assay_data(c->scheme);
+    for (size_t i = 0; i < d->n_given; i++)
+        if (strcmp(d->given[i].node, c->name) == 0)
+            return &d->given[i];
+    return NULL;
+}
+
+static assay_status build_scheme(const blame_case *c, built *b, assay_error *err)
+{
+    if (!c->has_record || !c->scheme || !c->scheme->record)
+        return ASSAY_OK;
+    return assay_scheme_of_record(c->scheme, &c->record, given_of(c), &b->scheme, err);
+}
+
+static assay_status build(const blame_case *c, built *b, assay_error *err)
+{
+    const assay_program_options o = {.engine = ASSAY_ENGINE_FAST, .threads = 1};
+    *b = (built){0};
+    assay_status status = build_graph(c, b, err);
+    if (status == ASSAY_OK)
+        status = build_scheme(c, b, err);
+    if (status == ASSAY_OK)
+        status = run_program_make_with(b->graph, b->scheme ? b->scheme : c->scheme, &o, &b->program,
+                                       err);
+    if (status != ASSAY_OK)
+        drop(b);
+    return status;
+}
+
+assay_status blame_case_run(const blame_case *c, void *out, int64_t *sums, assay_error *err)
+{
+    built b;
+    void *const outs[1] = {out};
+    assay_status status = build(c, &b, err);
+    if (status != ASSAY_OK)
+        return status;
+    status = assay_replay_node(b.program, 0, c->data, outs, sums, err);
+    drop(&b);
+    return status;
+}
+
+/* Rows of channels out of, and back into, a tensor whose channels are along `axis`. */
+assay_status blame_case_requantize(const blame_case *c, const int64_t *sums, void *out,
+                                   assay_error *err)
+{
+    built b;
+    assay_status status = build(c, &b, err);
+    if (status != ASSAY_OK)
+        return status;
+    const bool first =
+        (assay_op_get(c->op)->traits & ASSAY_T_LAYOUT) && c->attr.conv.layout == ASSAY_LAYOUT_NCHW;
+    const int axis = first ? 1 : c->out.rank - 1;
+    const int64_t channels = c->out.rank > 0 ? c->out.dim[axis] : 1;
+    const int64_t total = assay_shape_count(&c->out);
+    int64_t inner = 1;
+    for (int i = axis + 1; i < c->out.rank; i++)
+        inner *= c->out.dim[i];
+    int64_t *row = malloc((size_t)channels * sizeof *row + 64);
+    int32_t *codes = malloc((size_t)channels * sizeof *codes + 64);
+    const assay_view view = {out, &c->out};
+    if (!row || !codes)
+        status = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    for (int64_t at = 0; at < total && status == ASSAY_OK; at += channels * inner)
+        for (int64_t p = 0; p < inner; p++) {
+            for (int64_t k = 0; k < channels; k++)
+                row[k] = sums[at + p + k * inner];
+            b.program->scheme->vt->requantize(b.program->unit[0], row, (size_t)channels, 0, codes);
+            ref_store_row(&view, at + p, inner, (size_t)channels, codes);
+        }
+    free(row);
+    free(codes);
+    drop(&b);
+    return status;
+}
+
+bool blame_case_record(const blame_case *c, assay_record *r)
+{
+    assay_unit_spec spec = {.op = assay_op_get(c->op)->name,
+                            .node = c->name,
+                            .in = c->in,
+                            .n_in = c->n_in,
+                            .out = &c->out};
+    if (!c->scheme || !c->scheme->record)
+        return false;
+    if (c->op == ASSAY_OP_CONV || c->op == ASSAY_OP_CONV_TRANSPOSE || c->op == ASSAY_OP_SVDF_TIME)
+        spec.flag = c->attr.conv.group;
+    assay_effective_record(assay_data(c->scheme), spec.op, spec.node, derive_form_of(&spec), r);
+    return true;
+}
+
+/* ---- windows ---- */
+
+bool blame_case_window(const blame_case *c, assay_window *w)
+{
+    if (c->op == ASSAY_OP_CONV)
+        kernel_window_of_conv(w, &c->attr.conv, &c->in[0], &c->out);
+    else if (c->op == ASSAY_OP_MAX_POOL || c->op == ASSAY_OP_AVG_POOL)
+        kernel_window_of_pool(w, &c->attr.pool, &c->in[0], &c->out);
+    else
+        return false;
+    /* What the last window of ceil_mode hangs over the end is no padding that counts. */
+    return c->op != ASSAY_OP_AVG_POOL || !c->attr.pool.ceil_mode;
+}
+
+/* Rows [first, first + n) of an axis of a tensor, copied. */
+static const void *slice(assay_arena *arena, const assay_type *t, const void *data, int axis,
+                         int64_t first, int64_t n)
+{
+    const size_t width = assay_elem_size(t->elem);
+    int64_t outer = 1, inner = 1;
+    for (int i = 0; i < axis; i++)
+        outer *= t->dim[i];
+    for (int i = axis + 1; i < t->rank; i++)
+        inner *= t->dim[i];
+    const size_t run = (size_t)(n * inner) * width, whole = (size_t)(t->dim[axis] * inner) * width;
+    char *to = assay_arena_alloc(arena, (size_t)outer * run + 64);
+    for (int64_t i = 0; i < outer && to; i++)
+        memcpy(to + (size_t)i * run,
+               (const char *)data + (size_t)i * whole + (size_t)(first * inner) * width, run);
+    return to;
+}
+
+typedef struct pads {
+    assay_list *kernel, *stride, *dilation, *begin, *end;
+} pads;
+
+static pads pads_of(blame_case *c)
+{
+    if (c->op == ASSAY_OP_CONV) {
+        assay_attr_conv *a = &c->attr.conv;
+        return (pads){&a->kernel, &a->stride, &a->dilation, &a->pad_begin, &a->pad_end};
+    }
+    assay_attr_pool *a = &c->attr.pool;
+    return (pads){&a->kernel, &a->stride, &a->dilation, &a->pad_begin, &a->pad_end};
+}
+
+static bool narrow_axis(blame_case *c, int k, int axis, int64_t first, int64_t end,
+                        int64_t in_first, int64_t in_end)
+{
+    const pads p = pads_of(c);
+    const int64_t reach = (p.kernel->v[k] - 1) * p.dilation->v[k] + 1;
+    const int64_t begin = first * p.stride->v[k] - p.begin->v[k];
+    const int64_t finish = (end - 1) * p.stride->v[k] - p.begin->v[k] + reach;
+    const int64_t from = begin > in_first ? begin : in_first;
+    const int64_t to = finish < in_end ? finish : in_end;
+    if (from >= to)
+        return false;
+    if (from != 0 || to != c->in[0].dim[axis]) {
+        c->data[0] = slice(c->arena, &c->in[0], c->data[0], axis, from, to - from);
+        c->in[0].dim[axis] = to - from;
+    }
+    p.begin->v[k] = from - begin;
+    p.end->v[k] = finish - to;
+    c->out.dim[axis] = end - first;
+    return c->data[0] != NULL;
+}
+
+bool blame_case_narrow(blame_case *c, const blame_rows *rows, int n)
+{
+    const pads p = pads_of(c);
+    const bool first =
+        (c->op == ASSAY_OP_CONV ? c->attr.conv.layout : c->attr.pool.layout) == ASSAY_LAYOUT_NCHW;
+    for (int k = 0; k < p.kernel->n; k++) {
+        const int axis = k + (first ? 2 : 1);
+        blame_rows r = {k, 0, c->out.dim[axis], 0, 0};
+        for (int i = 0; i < n; i++)
+            if (rows[i].axis == k)
+                r = rows[i];
+        if (r.in_end == 0)
+            r.in_end = c->in[0].dim[axis];
+        if (!narrow_axis(c, k, axis, r.first, r.end, r.in_first, r.in_end))
+            return false;
+    }
+    if (c->op != ASSAY_OP_CONV)
+        c->attr.pool.ceil_mode = false;
+    return true;
+}

@@ -1,0 +1,339 @@
+/* Hypotheses over codes on their way out: lanes, bits, edges, samples, order. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/blame/families.h"
+
+static int64_t total(const blame_search *s)
+{
+    return s->n_samples * s->count;
+}
+
+static bool is_code(const blame_search *s)
+{
+    return s->type->elem.kind == ASSAY_KIND_INT && s->type->elem.bits <= 32;
+}
+
+static bool differs(const blame_search *s, int64_t i)
+{
+    return s->seen[i] && !blame_same(s, s->dev[i], s->base[i]);
+}
+
+/* The code with these bits, as the type reads it. */
+static int32_t as_code(assay_elem e, uint32_t bits)
+{
+    const uint32_t mask = e.bits < 32 ? (UINT32_C(1) << e.bits) - 1 : UINT32_MAX;
+    bits &= mask;
+    if (e.is_signed && bits >> (e.bits - 1) & 1)
+        bits |= ~mask;
+    return (int32_t)bits;
+}
+
+/* ---- lanes ---- */
+
+/* Positions of an axis at which anything differs: positions at first, first + step, ... hold them
+ * all; step 0: there is one. False: none differs. */
+typedef struct lane {
+    int64_t first, step;
+} lane;
+
+static int64_t gcd(int64_t a, int64_t b)
+{
+    return b == 0 ? a : gcd(b, a % b);
+}
+
+static bool find_lane(const blame_search *s, blame_axis a, lane *l)
+{
+    *l = (lane){-1, 0};
+    for (int64_t i = 0; i < total(s); i++)
+        if (differs(s, i)) {
+            const int64_t c = i % s->count / a.inner % a.n;
+            if (l->first < 0)
+                l->first = c;
+            l->step = gcd(l->step, llabs(c - l->first));
+        }
+    if (l->first >= 0 && l->step > 0)
+        l->first %= l->step;
+    return l->first >= 0;
+}
+
+/* Sources: a constant; the channel so far off. */
+static const int sources[] = {0, -1, 1, -2, 2, -4, 4, -8, 8, -16, 16, -32, 32};
+enum { N_SOURCES = sizeof sources / sizeof *sources, WIDENINGS = 3 };
+
+int blame_lane_count(blame_search *s)
+{
+    return s->n_after == 0 && s->channel_axis >= 0 && s->type->dim[s->channel_axis] > 1
+               ? N_SOURCES * WIDENINGS
+               : 0;
+}
+
+bool blame_lane_post(blame_search *s, int i, int32_t *codes, blame_story *story)
+{
+    const blame_axis a = blame_axis_of(s->type, s->channel_axis);
+    const int offset = sources[i % N_SOURCES];
+    bool has_constant = false;
+    int32_t constant = 0;
+    lane l;
+    if (!find_lane(s, a, &l))
+        return false;
+    const int64_t step = l.step == 0 ? a.n : l.step >> i / N_SOURCES;
+    if (step < 1 || (l.step == 0 && i >= N_SOURCES) || (step == 1 && a.n > 1 && offset == 0) ||
+        offset >= a.n || -offset >= a.n || (l.step > 0 && step << i / N_SOURCES != l.step))
+        return false;
+    const int64_t first = l.first % step;
+    for (int64_t e = 0; e < total(s); e++) {
+        const int64_t c = e % s->count / a.inner % a.n;
+        if (c % step != first)
+            continue;
+        const int64_t from = c + offset;
+        if (offset != 0 && (from < 0 || from >= a.n))
+            continue;
+        if (offset == 0 && !has_constant && s->seen[e]) {
+            constant = s->dev[e];
+            has_constant = true;
+        }
+        codes[e] = offset == 0 ? constant : s->base[e + offset * a.inner];
+    }
+    char which[80];
+    if (step == a.n)
+        snprintf(which, sizeof which, "channel %lld", (long long)first);
+    else
+        snprintf(which, sizeof which, "channels c with c mod %lld = %lld", (long long)step,
+                 (long long)first);
+    if (offset == 0)
+        blame_tell(story, "lane", 2, "%s hold %d", which, constant);
+    else
+        blame_tell(story, "lane", 2, "%s hold what the channel %d %s does", which, abs(offset),
+                   offset > 0 ? "behind" : "before");
+    return offset != 0 || has_constant;
+}
+
+/* ---- bits ---- */
+
+/* A bit, its value, and whether it is so in all channels or in those that differ. */
+int blame_stuck_bit_count(blame_search *s)
+{
+    return is_code(s) ? s->type->elem.bits * 2 * (s->n_after == 0 && s->channel_axis >= 0 ? 2 : 1)
+                      : 0;
+}
+
+bool blame_stuck_bit_post(blame_search *s, int i, int32_t *codes, blame_story *story)
+{
+    const int bits = s->type->elem.bits, bit = i / 2 % bits;
+    const bool lanes = i / 2 / bits, set = i % 2;
+    const uint32_t mask = UINT32_C(1) << bit;
+    const blame_axis a = blame_axis_of(s->type, s->channel_axis);
+    lane l = {0, 1};
+    if (lanes && (!find_lane(s, a, &l) || l.step == 1))
+        return false;
+    const int64_t step = l.step == 0 ? a.n : l.step;
+    for (int64_t e = 0; e < total(s); e++)
+        if (!lanes || e % s->count / a.inner % a.n % step == l.first % step)
+            codes[e] = as_code(s->type->elem,
+                               set ? (uint32_t)codes[e] | mask : (uint32_t)codes[e] & ~mask);
+    if (lanes)
+        blame_tell(story, "stuck_bit", 2,
+                   "bit %d is always %d in channels c with c mod %lld = %lld", bit, set,
+                   (long long)step, (long long)(l.first % step));
+    else
+        blame_tell(story, "stuck_bit", 1, "bit %d is always %d", bit, set);
+    return true;
+}
+
+int blame_flipped_count(blame_search *s)
+{
+    return is_code(s) && s->type->elem.bits > 1;
+}
+
+bool blame_flipped_post(blame_search *s, int i, int32_t *codes, blame_story *story)
+{
+    (void)i;
+    for (int64_t e = 0; e < total(s); e++)
+        codes[e] =
+            as_code(s->type->elem, (uint32_t)codes[e] ^ UINT32_C(1) << (s->type->elem.bits - 1));
+    blame_tell(story, "sign", 1, "the output is stored with its top bit flipped");
+    return true;
+}
+
+/* ---- edges of tiles ---- */
+
+static const int64_t tiles[] = {2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 56, 64};
+enum { N_TILES = sizeof tiles / sizeof *tiles, EDGE_AXES = 2, EDGE_SIDES = 2 };
+enum { FROM_BEFORE, FROM_BEHIND, FROM_TILE, FROM_CONSTANT, FROMS };
+
+int blame_edge_count(blame_search *s)
+{
+    return s->n_after == 0 && s->type->rank >= 3 ? N_TILES * EDGE_AXES * EDGE_SIDES * FROMS : 0;
+}
+
+static bool is_edge(int64_t r, int64_t n, int64_t tile, bool last)
+{
+    return last ? r % tile == tile - 1 && r != n - 1 : r % tile == 0 && r != 0;
+}
+
+static bool lies_on_edges(const blame_search *s, blame_axis a, int64_t tile, bool last)
+{
+    for (int64_t e = 0; e < total(s); e++)
+        if (differs(s, e) && !is_edge(e % s->count / a.inner % a.n, a.n, tile, last))
+            return false;
+    return true;
+}
+
+bool blame_edge_post(blame_search *s, int i, int32_t *codes, blame_story *story)
+{
+    static const char *const words[FROMS] = {"the cell before", "the cell behind",
+                                             "the same edge of the tile before", "one code"};
+    const int from = i % FROMS, axis_index = i / FROMS % EDGE_AXES;
+    const bool last = i / FROMS / EDGE_AXES % EDGE_SIDES;
+    const int64_t tile = tiles[i / FROMS / EDGE_AXES / EDGE_SIDES];
+    const bool channels_last = s->channel_axis == s->type->rank - 1;
+    const int axis = (channels_last ? 1 : 2) + axis_index;
+    bool has_constant = false;
+    int32_t constant = 0;
+    if (axis >= s->type->rank - (channels_last ? 1 : 0))
+        return false;
+    const blame_axis a = blame_axis_of(s->type, axis);
+    if (tile >= a.n || !lies_on_edges(s, a, tile, last))
+        return false;
+    const int64_t step = from == FROM_BEFORE ? -1 : from == FROM_BEHIND ? 1 : -tile;
+    for (int64_t e = 0; e < total(s); e++) {
+        const int64_t r = e % s->count / a.inner % a.n;
+        if (!is_edge(r, a.n, tile, last) || (from == FROM_TILE && r < tile))
+            continue;
+        if (from == FROM_CONSTANT && !has_constant && s->seen[e]) {
+            constant = s->dev[e];
+            has_constant = true;
+        }
+        codes[e] = from == FROM_CONSTANT ? constant : s->base[e + step * a.inner];
+    }
+    blame_tell(story, "tile.edge", 2, "the %s cell of tiles of %lld along axis %d holds %s",
+               last ? "last" : "first", (long long)tile, axis, words[from]);
+    return true;
+}
+
+/* ---- samples ---- */
+
+enum { STALE_ALL, STALE_PARTS = STALE_ALL + ASSAY_MAX_RANK, SAMPLE_SOURCES = 3 };
+
+int blame_stale_sample_count(blame_search *s)
+{
+    return s->n_samples > 1 ? (1 + ASSAY_MAX_RANK) * SAMPLE_SOURCES : 0;
+}
+
+bool blame_stale_sample_post(blame_search *s, int i, int32_t *codes, blame_story *story)
+{
+    static const char *const words[SAMPLE_SOURCES] = {"the sample before", "the first sample",
+                                                      "the sample behind"};
+    const int source = i % SAMPLE_SOURCES, part = i / SAMPLE_SOURCES;
+    if (part > s->type->rank || (part > 0 && s->n_after > 0))
+        return false;
+    const blame_axis a = blame_axis_of(s->type, part - 1);
+    bool *bad = calloc((size_t)a.n + 1, sizeof *bad);
+    for (int k = 0; k < s->n_samples && bad; k++) {
+        const int from = source == 0 ? k - 1 : source == 1 ? 0 : k + 1;
+        if (from < 0 || from >= s->n_samples)
+            continue;
+        memset(bad, part == 0, (size_t)a.n);
+        for (int64_t e = 0; e < s->count && part > 0; e++)
+            if (differs(s, k * s->count + e))
+                bad[e / a.inner % a.n] = true;
+        for (int64_t e = 0; e < s->count; e++)
+            if (bad[part == 0 ? 0 : e / a.inner % a.n])
+                codes[k * s->count + e] = s->base[from * s->count + e];
+    }
+    if (part == 0)
+        blame_tell(story, "stale.sample", 1, "what %s gives", words[source]);
+    else
+        blame_tell(story, "stale.sample", 2, "in part (along axis %d) what %s gives", part - 1,
+                   words[source]);
+    free(bad);
+    return true;
+}
+
+/* ---- order ---- */
+
+static const int groups[] = {2, 4, 8, 16, 32, 64};
+static const int rotations[] = {1, -1, 2, -2, 4, -4, 8, -8};
+enum {
+    PERMUTATIONS = 24,
+    FLIPS = 64,
+    N_GROUPS = sizeof groups / sizeof *groups,
+    N_ROTATIONS = sizeof rotations / sizeof *rotations,
+    ROTATED = N_ROTATIONS * ASSAY_MAX_RANK
+};
+
+int blame_permuted_count(blame_search *s)
+{
+    return s->count > 1 ? PERMUTATIONS + FLIPS + 2 * N_GROUPS + ROTATED : 0;
+}
+
+/* Channel c to c % g * (n / g) + c / g, or back. */
+static bool shuffle(const blame_search *s, int g, bool back, const int32_t *from, int32_t *to)
+{
+    if (s->channel_axis < 0)
+        return false;
+    const blame_axis a = blame_axis_of(s->type, s->channel_axis);
+    if (a.n % g != 0 || a.n == g)
+        return false;
+    for (int64_t e = 0; e < s->count; e++) {
+        const int64_t c = e / a.inner % a.n;
+        const int64_t there = c % g * (a.n / g) + c / g, here = c % (a.n / g) * g + c / (a.n / g);
+        to[e] = from[e + ((back ? here : there) - c) * a.inner];
+    }
+    return true;
+}
+
+static bool rotate(const blame_search *s, int axis, int by, const int32_t *from, int32_t *to)
+{
+    const blame_axis a = blame_axis_of(s->type, axis);
+    if (axis >= s->type->rank || abs(by) >= a.n)
+        return false;
+    for (int64_t e = 0; e < s->count; e++) {
+        const int64_t c = e / a.inner % a.n;
+        to[e] = from[e + (((c + by) % a.n + a.n) % a.n - c) * a.inner];
+    }
+    return true;
+}
+
+static bool permute(const blame_search *s, int i, const int32_t *from, int32_t *to,
+                    blame_story *story)
+{
+    int perm[ASSAY_MAX_RANK];
+    char text[32];
+    if (i < PERMUTATIONS) {
+        if (i == 0 || s->type->rank > 4 || !blame_permutation(s->type->rank, i, perm))
+            return false;
+        blame_transpose(s->type, perm, from, to);
+        blame_tell(story, "output.layout", 1, "elements stored with axes in the order %s",
+                   blame_say_list(perm, s->type->rank, text, sizeof text));
+        return true;
+    }
+    i -= PERMUTATIONS;
+    if (i < FLIPS) {
+        if (i == 0 || i >> s->type->rank)
+            return false;
+        blame_flip(s->type, (unsigned)i, from, to);
+        blame_tell(story, "output.layout", 1, "reverse order along axes (set %d)", i);
+        return true;
+    }
+    i -= FLIPS;
+    if (i < 2 * N_GROUPS) {
+        blame_tell(story, "output.layout", 1, "channels %s groups of %d",
+                   i % 2 ? "taken out of" : "dealt to", groups[i / 2]);
+        return shuffle(s, groups[i / 2], i % 2, from, to);
+    }
+    i -= 2 * N_GROUPS;
+    blame_tell(story, "output.layout", 1, "moved by %d along axis %d", rotations[i % N_ROTATIONS],
+               i / N_ROTATIONS);
+    return rotate(s, i / N_ROTATIONS, rotations[i % N_ROTATIONS], from, to);
+}
+
+bool blame_permuted_post(blame_search *s, int i, int32_t *codes, blame_story *story)
+{
+    bool good = true;
+    for (int k = 0; k < s->n_samples && good; k++)
+        good = permute(s, i, s->base + k * s->count, codes + k * s->count, story);
+    return good;
+}

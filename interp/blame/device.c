@@ -1,0 +1,331 @@
+/* Reading both sides: whose dump is what, in which layout, and whether it can be compared at all.
+ */
+#include "interp/blame/device.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "interp/golden/compare.h"
+#include "interp/golden/dumps.h"
+
+typedef struct reading {
+    blame_device *d;
+    assay_bundle *other; /* the device is a bundle, */
+    assay_dumps dumps;   /* or a folder */
+    const char *path;
+} reading;
+
+/* ---- shapes ---- */
+
+static bool is_permuted(const assay_type *golden, const assay_type *found, const int *perm)
+{
+    for (int i = 0; i < golden->rank; i++)
+        if (found->dim[i] != golden->dim[perm[i]])
+            return false;
+    return true;
+}
+
+/* perm[i]: the golden axis that the dump's axis i is. Channels last of channels first, or the
+ * reverse. */
+static bool find_layout(const assay_type *golden, const assay_type *found, int *perm)
+{
+    const int rank = golden->rank;
+    if (found->rank != rank || rank < 3)
+        return false;
+    for (int last = 1; last >= 0; last--) {
+        for (int i = 0; i < rank; i++)
+            perm[i] = last ? (i == 0          ? 0
+                              : i == rank - 1 ? 1
+                                              : i + 1)
+                           : (i == 0   ? 0
+                              : i == 1 ? rank - 1
+                                       : i - 1);
+        if (is_permuted(golden, found, perm))
+            return true;
+    }
+    return false;
+}
+
+/* Equal but for dimensions of 1. */
+static bool is_same_shape(const assay_type *a, const assay_type *b)
+{
+    int i = 0, j = 0;
+    while (i < a->rank || j < b->rank) {
+        if (i < a->rank && a->dim[i] == 1)
+            i++;
+        else if (j < b->rank && b->dim[j] == 1)
+            j++;
+        else if (i < a->rank && j < b->rank && a->dim[i] == b->dim[j])
+            i++, j++;
+        else
+            return false;
+    }
+    return true;
+}
+
+/* The dump's elements in the golden's order. */
+static void *turn(const assay_type *golden, const assay_type *found, const int *perm,
+                  const char *from)
+{
+    const size_t width = assay_elem_size(golden->elem);
+    const int64_t n = assay_shape_count(golden);
+    int64_t step[ASSAY_MAX_RANK], stride = 1;
+    char *to = malloc((size_t)n * width + 64);
+    for (int i = golden->rank - 1; i >= 0; i--) {
+        step[i] = stride;
+        stride *= golden->dim[i];
+    }
+    for (int64_t k = 0; k < n && to; k++) {
+        int64_t rest = k, at = 0;
+        for (int i = found->rank - 1; i >= 0; i--) {
+            at += rest % found->dim[i] * step[perm[i]];
+            rest /= found->dim[i];
+        }
+        memcpy(to + (size_t)at * width, from + (size_t)k * width, width);
+    }
+    return to;
+}
+
+static assay_status bad_shape(const reading *r, const assay_bundle_tensor *t,
+                              const assay_type *found, assay_error *err)
+{
+    char a[64], b[64], ea[8], eb[8];
+    return assay_fail(err, ASSAY_ERR_INPUT,
+                      "%.200s: tensor '%.200s': the dump holds %s%s; the golden tensor is %s%s",
+                      r->path, t->name, assay_elem_print(found->elem, ea),
+                      assay_shape_print(found, a, sizeof a), assay_elem_print(t->type.elem, eb),
+                      assay_shape_print(&t->type, b, sizeof b));
+}
+
+/* ---- elements ---- */
+
+static bool is_same_storage(assay_elem golden, assay_elem found)
+{
+    return golden.kind == found.kind && assay_elem_size(golden) == assay_elem_size(found) &&
+           (golden.kind != ASSAY_KIND_INT || golden.is_signed == found.is_signed);
+}
+
+static assay_status check_elements(const reading *r, const assay_bundle_tensor *t,
+                                   const void *golden, const void *found, assay_error *err)
+{
+    const int64_t n = assay_shape_count(&t->type);
+    const assay_elem e = t->type.elem;
+    for (int64_t i = 0; i < n && e.kind == ASSAY_KIND_F32; i++)
+        if (isnan(((const float *)found)[i]) && !isnan(((const float *)golden)[i]))
+            return assay_fail(err, ASSAY_ERR_INPUT, "%.200s: tensor '%.200s': element %lld is NaN",
+                              r->path, t->name, (long long)i);
+    for (int64_t i = 0; i < n && e.kind == ASSAY_KIND_INT && e.bits < 8 * assay_elem_size(e); i++) {
+        const int64_t v = assay_elem_get(e, found, (size_t)i);
+        if (v < assay_elem_min(e) || v > assay_elem_max(e))
+            return assay_fail(
+                err, ASSAY_ERR_INPUT,
+                "%.200s: tensor '%.200s': element %lld is %lld, outside of its %u bits", r->path,
+                t->name, (long long)i, (long long)v, e.bits);
+    }
+    return ASSAY_OK;
+}
+
+/* A dump of type `found` as elements of the golden type. */
+static assay_status adopt(const reading *r, const assay_bundle_tensor *t, const assay_type *found,
+                          void *data, blame_tensor *to, assay_error *err)
+{
+    int perm[ASSAY_MAX_RANK];
+    if (!is_same_storage(t->type.elem, found->elem)) {
+        free(data);
+        return bad_shape(r, t, found, err);
+    }
+    if (is_same_shape(&t->type, found)) {
+        to->device = data;
+    } else if (find_layout(&t->type, found, perm)) {
+        to->device = turn(&t->type, found, perm, data);
+        free(data);
+    } else {
+        free(data);
+        return bad_shape(r, t, found, err);
+    }
+    return to->device ? check_elements(r, t, to->golden, to->device, err)
+                      : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+}
+
+/* ---- a tensor ---- */
+
+static int find_entry(const assay_bundle *b, const assay_bundle_tensor *t)
+{
+    for (int i = 0; i < b->n_tensors; i++)
+        if (b->tensor[i].sample == t->sample && strcmp(b->tensor[i].name, t->name) == 0)
+            return i;
+    return -1;
+}
+
+static assay_status read_mask(const reading *r, const assay_bundle_tensor *t, blame_tensor *to,
+                              assay_error *err)
+{
+    char name[1024];
+    assay_bundle_tensor mask = *t;
+    assay_type found;
+    void *data;
+    snprintf(name, sizeof name, "%.1000s.mask", t->name);
+    mask.name = name;
+    mask.type.elem = assay_bool();
+    const int at = golden_dumps_find(&r->dumps, &mask, r->d->bundle->tensor[0].sample, false);
+    if (at < 0)
+        return ASSAY_OK;
+    assay_status status = golden_dumps_read(&r->dumps, at, &mask.type, &found, &data, err);
+    if (status != ASSAY_OK)
+        return status;
+    if (!is_same_shape(&mask.type, &found) || assay_elem_size(found.elem) != 1) {
+        free(data);
+        return bad_shape(r, &mask, &found, err);
+    }
+    to->mask = data;
+    return ASSAY_OK;
+}
+
+static assay_status read_device(const reading *r, int i, blame_tensor *to, assay_error *err)
+{
+    const assay_bundle_tensor *t = &r->d->bundle->tensor[i];
+    assay_type found = t->type;
+    void *data = NULL;
+    int at;
+    assay_status status;
+    if (r->other) {
+        at = find_entry(r->other, t);
+        if (at < 0 || !r->other->tensor[at].file)
+            return ASSAY_OK;
+        found = r->other->tensor[at].type;
+        status = golden_bundle_read(r->other, at, &data, err);
+        return status == ASSAY_OK ? adopt(r, t, &found, data, to, err) : status;
+    }
+    status = assay_dumps_match(&r->dumps, r->d->bundle, i, &at, err);
+    if (status != ASSAY_OK || at < 0)
+        return status;
+    status = golden_dumps_read(&r->dumps, at, &t->type, &found, &data, err);
+    if (status == ASSAY_OK)
+        status = adopt(r, t, &found, data, to, err);
+    return status == ASSAY_OK ? read_mask(r, t, to, err) : status;
+}
+
+static assay_status read_tensors(const reading *r, assay_error *err)
+{
+    blame_device *d = r->d;
+    const assay_bundle *b = d->bundle;
+    assay_status status = ASSAY_OK;
+    int sample = -1;
+    for (int i = 0; i < b->n_tensors && status == ASSAY_OK; i++) {
+        const assay_bundle_tensor *t = &b->tensor[i];
+        int v = 0;
+        if (i == 0 || t->sample != b->tensor[i - 1].sample)
+            d->number[++sample] = t->sample;
+        while (v < d->graph->n_values && d->index[v] != t->index)
+            v++;
+        if (v == d->graph->n_values || !assay_shape_equal(&d->graph->value[v].type, &t->type) ||
+            !assay_elem_equal(d->graph->value[v].type.elem, t->type.elem))
+            return assay_fail(err, ASSAY_ERR_INPUT,
+                              "%s: tensor '%.200s' of the manifest is not in the bundle's network",
+                              b->dir, t->name);
+        blame_tensor *to = blame_at(d, sample, v);
+        if (to->golden)
+            return assay_fail(err, ASSAY_ERR_INPUT, "%s: tensor '%.200s' is there twice", b->dir,
+                              t->name);
+        status = golden_bundle_read(b, i, &to->golden, err);
+        if (status == ASSAY_OK)
+            status = read_device(r, i, to, err);
+        d->dumped += status == ASSAY_OK && to->device;
+    }
+    return status;
+}
+
+/* ---- opening ---- */
+
+static assay_status open_device(reading *r, unsigned hex_bits, assay_error *err)
+{
+    char manifest[4096];
+    struct stat st;
+    snprintf(manifest, sizeof manifest, "%.4000s/manifest.json", r->path);
+    if (stat(r->path, &st) != 0)
+        return assay_fail(err, ASSAY_ERR_IO, "%s: %s", r->path, strerror(errno));
+    if (!S_ISDIR(st.st_mode))
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "%s: a folder of dumps or a golden bundle is expected", r->path);
+    if (access(manifest, F_OK) == 0)
+        return golden_bundle_open(r->path, &r->other, err);
+    return golden_dumps_open(r->path, hex_bits, &r->dumps, err);
+}
+
+static assay_status open_golden(blame_device *d, const char *golden, int threads, assay_error *err)
+{
+    const assay_program_options o = {.engine = ASSAY_ENGINE_FAST, .threads = threads};
+    bool is_preset;
+    assay_status status = golden_bundle_open(golden, &d->bundle, err);
+    if (status == ASSAY_OK)
+        status = assay_bundle_network(d->bundle, &d->graph, &d->scheme, &is_preset, err);
+    if (status == ASSAY_OK)
+        status = run_program_make_with(d->graph, d->scheme, &o, &d->program, err);
+    if (status != ASSAY_OK)
+        return status;
+    const assay_bundle *b = d->bundle;
+    for (int i = 0; i < b->n_tensors; i++)
+        d->n_samples += i == 0 || b->tensor[i].sample != b->tensor[i - 1].sample;
+    d->sequence = json_is_true(json_object_get(b->manifest, "sequence"));
+    d->index = calloc((size_t)d->graph->n_values + 1, sizeof *d->index);
+    d->number = calloc((size_t)d->n_samples + 1, sizeof *d->number);
+    d->tensor = calloc((size_t)d->n_samples * (size_t)d->graph->n_values + 1, sizeof *d->tensor);
+    if (!d->index || !d->number || !d->tensor)
+        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    golden_bundle_number(d->graph, d->index);
+    return ASSAY_OK;
+}
+
+assay_status blame_device_open(const char *golden, const char *device, unsigned hex_bits,
+                               int threads, blame_device *out, assay_error *err)
+{
+    reading r = {.d = out, .path = device};
+    *out = (blame_device){0};
+    assay_status status = open_golden(out, golden, threads, err);
+    if (status == ASSAY_OK)
+        status = open_device(&r, hex_bits, err);
+    if (status == ASSAY_OK)
+        status = read_tensors(&r, err);
+    if (status == ASSAY_OK && out->dumped == 0)
+        status = assay_fail(err, ASSAY_ERR_INPUT,
+                            "nothing to blame: %s has no dump of any tensor of %s", device, golden);
+    golden_bundle_free(r.other);
+    golden_dumps_close(&r.dumps);
+    if (status != ASSAY_OK)
+        blame_device_close(out);
+    return status;
+}
+
+void blame_device_close(blame_device *d)
+{
+    for (int s = 0; d->tensor && s < d->n_samples; s++)
+        for (int v = 0; v < d->graph->n_values; v++) {
+            blame_tensor *t = blame_at(d, s, v);
+            free(t->golden);
+            free(t->device);
+            free(t->mask);
+            free(t->replayed);
+            free(t->merged);
+        }
+    free(d->tensor);
+    free(d->number);
+    free(d->index);
+    assay_program_free(d->program);
+    assay_scheme_free(d->scheme);
+    assay_graph_free(d->graph);
+    golden_bundle_free(d->bundle);
+    *d = (blame_device){0};
+}
+
+bool blame_is_dumped(const blame_device *d, int value)
+{
+    for (int s = 0; s < d->n_samples; s++)
+        if (blame_at(d, s, value)->device)
+            return true;
+    return false;
+}

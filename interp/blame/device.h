@@ -1,0 +1,50 @@
+/* Both sides of a blame: a golden bundle with its network ready to be replayed, and what a device
+ * gave for each of its values, in the bundle's types and layout. */
+#ifndef ASSAY_INTERP_BLAME_DEVICE_H
+#define ASSAY_INTERP_BLAME_DEVICE_H
+
+#include "interp/golden/bundle.h"
+#include "interp/run/program.h"
+
+/* One value in one sample; all in native storage. */
+typedef struct blame_tensor {
+    void *golden;
+    void *device;   /* NULL: not dumped */
+    uint8_t *mask;  /* an entry an element, 0: not observed; NULL: all are */
+    void *replayed; /* what its node gives for what the node's inputs are believed to be */
+    void *believed; /* the device's where it was observed, else replayed: what consumers are
+                       replayed from; borrowed, or `merged` */
+    void *merged;
+} blame_tensor;
+
+typedef struct blame_device {
+    assay_bundle *bundle;
+    assay_graph *graph;
+    assay_scheme *scheme; /* NULL for a float run */
+    assay_program *program;
+    bool sequence; /* samples are steps: the network's state goes on between them */
+    int *index;    /* by value: the manifest's index, -1: it has none */
+    int n_samples;
+    int64_t *number;      /* by sample: its number in the bundle */
+    blame_tensor *tensor; /* [sample][value] */
+    int64_t dumped;       /* how many tensors were found */
+} blame_device;
+
+static inline blame_tensor *blame_at(const blame_device *d, int sample, int value)
+{
+    return &d->tensor[(size_t)sample * (size_t)d->graph->n_values + (size_t)value];
+}
+
+/* Opens both and reads every tensor. ASSAY_ERR_INPUT: a dump of another shape or type than the
+ * golden tensor, nothing in common, NaN where the golden has none; the tensor is named. */
+assay_status blame_device_open(const char *golden, const char *device, unsigned hex_bits,
+                               int threads, blame_device *out, assay_error *err);
+void blame_device_close(blame_device *d);
+/* Fills replayed and believed of every value, node by node. step (may be NULL) is called after each
+ * node. */
+assay_status blame_device_replay(blame_device *d, void (*step)(void *), void *user,
+                                 assay_error *err);
+/* Whether a value was observed in some sample. */
+bool blame_is_dumped(const blame_device *d, int value);
+
+#endif

@@ -1,0 +1,234 @@
+/* Hypotheses over a node's end: scales, the output's zero point, bounds. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/blame/families.h"
+
+/* ---- scales ---- */
+
+float *blame_weight_scales(blame_case *c, int64_t *n)
+{
+    assay_type *w = &c->in[1];
+    const bool weighted = assay_op_get(c->op)->traits & ASSAY_T_WEIGHTED;
+    if (!weighted || c->op == ASSAY_OP_CONV_TRANSPOSE || !assay_is_quantized(w) ||
+        w->q.granularity == ASSAY_Q_BLOCK)
+        return NULL;
+    *n = w->dim[0];
+    float *scale = assay_arena_array(c->arena, (size_t)*n + 1, sizeof *scale);
+    int32_t *zero = assay_arena_array(c->arena, (size_t)*n + 1, sizeof *zero);
+    if (!scale || !zero)
+        return NULL;
+    for (int64_t k = 0; k < *n; k++) {
+        const size_t from = w->q.count > 1 ? (size_t)k : 0;
+        scale[k] = w->q.scale[from];
+        zero[k] = w->q.zero_point ? w->q.zero_point[from] : 0;
+    }
+    w->q = (assay_qparams){.granularity = ASSAY_Q_AXIS,
+                           .axis = 0,
+                           .count = (size_t)*n,
+                           .scale = scale,
+                           .zero_point = zero};
+    if (c->n_in > 2) /* its codes stay what they are */
+        c->in[2].q = (assay_qparams){.granularity = ASSAY_Q_NONE};
+    return scale;
+}
+
+static const int offsets[] = {1, -1, 2, -2, 4, -4, 8, -8, 16, -16, 32, -32};
+enum { N_OFFSETS = sizeof offsets / sizeof *offsets, MAX_SHIFT = 8, OTHERS = 3 };
+enum { SCALES = 2 * MAX_SHIFT + N_OFFSETS + OTHERS };
+
+int blame_scale_count(blame_search *s)
+{
+    if (!assay_node_is_quantized(s->d->graph, s->n))
+        return 0;
+    return assay_op_get(s->n->op)->traits & ASSAY_T_WEIGHTED ? SCALES : 3 * 2 * MAX_SHIFT;
+}
+
+/* Twice, four times, ... as much, or as little. */
+static int power_of(int i)
+{
+    return i < MAX_SHIFT ? i + 1 : MAX_SHIFT - 1 - i;
+}
+
+/* Another input's, or the output's, scale times a power of two. */
+static bool shift_operand(blame_case *c, int i, blame_story *story)
+{
+    const int which = i / (2 * MAX_SHIFT), power = power_of(i % (2 * MAX_SHIFT));
+    assay_type *t = which == 2 ? &c->out : &c->in[which];
+    float *scale;
+    if ((which < 2 && which >= c->n_in) || !assay_is_quantized(t) ||
+        !blame_own_params(c, t, &scale, NULL))
+        return false;
+    for (size_t k = 0; k < t->q.count; k++)
+        scale[k] = ldexpf(scale[k], power);
+    if (which == 2)
+        blame_tell(story, "rescale.shift", 1, "shifted by %d more to the %s", abs(power),
+                   power > 0 ? "right" : "left");
+    else
+        blame_tell(story, "rescale.shift", 1, "operand %d shifted by %d more to the %s", which,
+                   abs(power), power > 0 ? "left" : "right");
+    return true;
+}
+
+static bool exchange_scales(float *scale, int64_t n, int i, blame_case *c, blame_story *story)
+{
+    const float *old = assay_arena_copy(c->arena, scale, (size_t)n * sizeof *scale);
+    const int offset = i < N_OFFSETS ? offsets[i] : 0;
+    if (!old || offset >= n || -offset >= n || n < 2)
+        return false;
+    for (int64_t k = 0; k < n; k++)
+        scale[k] = i < N_OFFSETS        ? old[((k + offset) % n + n) % n]
+                   : i == N_OFFSETS     ? old[0]
+                   : i == N_OFFSETS + 1 ? old[n - 1]
+                                        : old[n - 1 - k];
+    if (i < N_OFFSETS)
+        blame_tell(story, "rescale.channel", 1, "the rescale of the channel %d %s", abs(offset),
+                   offset > 0 ? "behind" : "before");
+    else
+        blame_tell(story, "rescale.channel", 1, "%s",
+                   i == N_OFFSETS       ? "the rescale of channel 0"
+                   : i == N_OFFSETS + 1 ? "the rescale of the last channel"
+                                        : "rescales of channels in reverse order");
+    return true;
+}
+
+bool blame_scale_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    int64_t n;
+    (void)s;
+    if (!(assay_op_get(c->op)->traits & ASSAY_T_WEIGHTED))
+        return shift_operand(c, i, story);
+    float *scale = blame_weight_scales(c, &n);
+    if (!scale)
+        return false;
+    if (i >= 2 * MAX_SHIFT)
+        return exchange_scales(scale, n, i - 2 * MAX_SHIFT, c, story);
+    const int power = power_of(i);
+    for (int64_t k = 0; k < n; k++)
+        scale[k] = ldexpf(scale[k], power);
+    blame_tell(story, "rescale.shift", 1, "shifted by %d more to the %s", abs(power),
+               power > 0 ? "left" : "right");
+    return true;
+}
+
+/* ---- the output's zero point ---- */
+
+/* The codes that the fused activation leaves, however its bounds are given. */
+static void code_bounds(const blame_case *c, int64_t *lo, int64_t *hi)
+{
+    const double scale = (double)c->out.q.scale[0], zero = c->out.q.zero_point[0];
+    const double a = isinf(c->act_lo) ? -INFINITY : rint((double)c->act_lo / scale) + zero;
+    const double b = isinf(c->act_hi) ? INFINITY : rint((double)c->act_hi / scale) + zero;
+    *lo = assay_elem_min(c->out.elem);
+    *hi = assay_elem_max(c->out.elem);
+    *lo = a > (double)*lo ? (int64_t)a : *lo;
+    *hi = b < (double)*hi ? (int64_t)b : *hi;
+    if (c->has_code_bounds) {
+        *lo = c->code_lo > *lo ? c->code_lo : *lo;
+        *hi = c->code_hi < *hi ? c->code_hi : *hi;
+    }
+}
+
+static void set_bounds(blame_case *c, int64_t lo, int64_t hi)
+{
+    c->act_lo = -INFINITY;
+    c->act_hi = INFINITY;
+    c->has_code_bounds = lo > assay_elem_min(c->out.elem) || hi < assay_elem_max(c->out.elem);
+    c->code_lo = (int32_t)lo;
+    c->code_hi = (int32_t)hi;
+}
+
+static bool has_end(const blame_search *s)
+{
+    return assay_node_is_quantized(s->d->graph, s->n) && assay_is_quantized(s->type) &&
+           s->type->q.granularity == ASSAY_Q_TENSOR && s->type->q.zero_point &&
+           s->type->elem.bits <= 16;
+}
+
+/* Of codes of at most 8 bits every zero point, the bounds staying; of wider ones those near. */
+int blame_out_zero_point_count(blame_search *s)
+{
+    return has_end(s) ? 256 : 0;
+}
+
+bool blame_out_zero_point_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    const int32_t now = c->out.q.zero_point[0];
+    const int64_t z = c->out.elem.bits <= 8 ? assay_elem_min(c->out.elem) + i : now + i - 128;
+    int64_t lo, hi;
+    int32_t *zero;
+    (void)s;
+    code_bounds(c, &lo, &hi);
+    if (z == now || lo > hi || z < assay_elem_min(c->out.elem) || z > assay_elem_max(c->out.elem) ||
+        !blame_own_params(c, &c->out, NULL, &zero))
+        return false;
+    zero[0] = (int32_t)z;
+    set_bounds(c, lo, hi);
+    blame_tell(story, "rescale.zero_point", 1, "zero point of the output: %lld instead of %d",
+               (long long)z, now);
+    return true;
+}
+
+/* ---- bounds ---- */
+
+enum { NO_BOUNDS, LOW_BITS, RELU, RELU6, RELU1, SYMMETRIC, SEEN_LO, SEEN_HI, SEEN_BOTH, BOUNDS };
+
+int blame_bounds_count(blame_search *s)
+{
+    return has_end(s) && s->n_after == 0 ? BOUNDS : 0;
+}
+
+/* The least and greatest code that the device gave. */
+static void seen_bounds(const blame_search *s, int64_t *lo, int64_t *hi)
+{
+    *lo = INT64_MAX;
+    *hi = INT64_MIN;
+    for (int64_t i = 0; i < s->n_samples * s->end_count; i++)
+        if (s->seen[i]) {
+            *lo = s->dev[i] < *lo ? s->dev[i] : *lo;
+            *hi = s->dev[i] > *hi ? s->dev[i] : *hi;
+        }
+}
+
+static bool keep_low_bits(const blame_search *s, blame_case *c, blame_story *story)
+{
+    if (!s->has_record)
+        return false;
+    c->record.rescale.store = ASSAY_NARROW_WRAP;
+    c->has_record = true;
+    set_bounds(c, assay_elem_min(c->out.elem), assay_elem_max(c->out.elem));
+    blame_tell(story, "saturation.missing", 1, "the low %u bits are stored, without bounds",
+               c->out.elem.bits);
+    return true;
+}
+
+bool blame_bounds_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    const int64_t least = assay_elem_min(c->out.elem), max = assay_elem_max(c->out.elem);
+    const int32_t zero = c->out.q.zero_point[0];
+    const double scale = (double)c->out.q.scale[0];
+    int64_t lo, hi, to_lo = least, to_hi = max, seen_lo, seen_hi;
+    code_bounds(c, &lo, &hi);
+    seen_bounds(s, &seen_lo, &seen_hi);
+    if (i == LOW_BITS)
+        return keep_low_bits(s, c, story);
+    if (i == RELU || i == RELU6)
+        to_lo = zero;
+    if (i == RELU6 || i == RELU1)
+        to_hi = (int64_t)fmin(rint((i == RELU6 ? 6.0 : 1.0) / scale) + zero, (double)max);
+    if (i == RELU1 || i == SYMMETRIC)
+        to_lo = i == SYMMETRIC ? -max : (int64_t)fmax(rint(-1.0 / scale) + zero, (double)least);
+    if (i >= SEEN_LO) {
+        to_lo = i == SEEN_HI ? lo : seen_lo;
+        to_hi = i == SEEN_LO ? hi : seen_hi;
+    }
+    if (to_lo < least || to_lo > to_hi || (to_lo == lo && to_hi == hi))
+        return false;
+    set_bounds(c, to_lo, to_hi);
+    blame_tell(story, "saturation.bounds", i <= RELU6 ? 1 : (to_lo != lo) + (to_hi != hi),
+               "bounds %lld and %lld instead of %lld and %lld", (long long)to_lo, (long long)to_hi,
+               (long long)lo, (long long)hi);
+    return true;
+}

@@ -1,0 +1,49 @@
+/* The families of hypotheses.def, by file: hypotheses.c (the record, schemes), operands.c (zero
+ * points, signs, weights, bias, scales), windows.c (padding, strides, divisors, tiles), ends.c
+ * (zero point and bounds of the output), codes.c (what is done to codes), fits.c (numbers that are
+ * solved for). */
+#ifndef ASSAY_INTERP_BLAME_FAMILIES_H
+#define ASSAY_INTERP_BLAME_FAMILIES_H
+
+#include "interp/blame/search.h"
+
+#define CLASS(name)
+#define FIELD(section, field, class)
+#define FAMILY(id, kind, late)                                                                     \
+    int blame_##id##_count(blame_search *s);                                                       \
+    FAMILY_##kind(id)
+#define FAMILY_edit(id)                                                                            \
+    bool blame_##id##_edit(blame_search *s, int i, blame_case *c, blame_story *story);
+#define FAMILY_post(id)                                                                            \
+    bool blame_##id##_post(blame_search *s, int i, int32_t *codes, blame_story *story);
+#include "interp/blame/hypotheses.def"
+#undef CLASS
+#undef FIELD
+#undef FAMILY
+#undef FAMILY_edit
+#undef FAMILY_post
+
+void blame_tell(blame_story *story, const char *class, int changed, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* An input of the case with parameters of its own to change, in the case's arena. */
+bool blame_own_params(blame_case *c, assay_type *t, float **scale, int32_t **zero_point);
+/* Elements of input i as int32 and back; false: out of memory. */
+int32_t *blame_codes_of(blame_case *c, int i);
+bool blame_set_codes(blame_case *c, int i, const assay_type *t, const int32_t *codes);
+/* Input 0 of a windowed op with its padding made explicit: `code`, or the nearest cell. */
+bool blame_pad_input(blame_case *c, int32_t code, bool nearest);
+/* Scales of the weights of a weighted op, one a channel, to be changed; NULL: it has none such. */
+float *blame_weight_scales(blame_case *c, int64_t *n);
+
+/* Orders of elements: the k-th permutation of n axes (false: there are no more); from, of t's
+ * shape, in the order of permuted axes; in reverse order along a set of axes; a list in words. */
+bool blame_permutation(int n, int k, int *perm);
+void blame_transpose(const assay_type *t, const int *perm, const int32_t *from, int32_t *to);
+void blame_flip(const assay_type *t, unsigned axes, const int32_t *from, int32_t *to);
+const char *blame_say_list(const int *list, int n, char *text, size_t size);
+
+/* Zero points that are worth a try before all others. */
+#define BLAME_USUAL 12
+int blame_usual_codes(const assay_type *t, int32_t zero_point, int32_t code[BLAME_USUAL]);
+#endif

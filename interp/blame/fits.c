@@ -1,0 +1,275 @@
+/* Numbers that are solved for: rescales are monotone in a bias and in a scale, so that what the
+ * device gave leaves an interval of them, found by bisection, or none. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/blame/families.h"
+
+/* By channel: which way the number must go. */
+typedef struct votes {
+    int64_t n;
+    bool *more, *less;
+} votes;
+
+static bool votes_open(votes *v, int64_t n)
+{
+    v->n = n;
+    v->more = calloc((size_t)(2 * n) + 1, sizeof *v->more);
+    v->less = v->more + n;
+    return v->more != NULL;
+}
+
+static blame_axis channels_of(const blame_search *s)
+{
+    return blame_axis_of(s->type, s->channel_axis);
+}
+
+/* ---- bias ---- */
+
+static bool requantize(blame_search *s, const int64_t *delta, int32_t *codes)
+{
+    const blame_axis a = channels_of(s);
+    const int64_t *sums = blame_sums(s);
+    int64_t *moved = malloc((size_t)s->count * sizeof *moved + 64);
+    void *out = malloc(assay_type_bytes(s->type) + 64);
+    bool good = sums && moved && out;
+    for (int k = 0; k < s->n_samples && good; k++) {
+        blame_case c;
+        for (int64_t e = 0; e < s->count; e++)
+            moved[e] = sums[k * s->count + e] + delta[e / a.inner % a.n];
+        good =
+            blame_search_case(s, k, &c) && blame_case_requantize(&c, moved, out, NULL) == ASSAY_OK;
+        if (good)
+            blame_load(s->type, out, codes + k * s->count);
+    }
+    free(moved);
+    free(out);
+    return good;
+}
+
+int blame_fit_bias_count(blame_search *s)
+{
+    return assay_op_get(s->n->op)->traits & ASSAY_T_WEIGHTED && s->n_after == 0 &&
+           assay_node_is_quantized(s->d->graph, s->n) && s->channel_axis >= 0;
+}
+
+static void vote(const blame_search *s, const int32_t *codes, votes *v)
+{
+    const blame_axis a = channels_of(s);
+    memset(v->more, 0, (size_t)(2 * v->n) * sizeof *v->more);
+    for (int64_t e = 0; e < s->n_samples * s->count; e++) {
+        const int64_t c = e % s->count / a.inner % a.n;
+        if (s->seen[e] && s->dev[e] != codes[e])
+            (s->dev[e] > codes[e] ? v->more : v->less)[c] = true;
+    }
+}
+
+/* How many channels have another bias, and whether all of those are settled. */
+static bool settle(blame_search *s, int64_t *lo, int64_t *hi, int64_t *delta, votes *v,
+                   int32_t *codes, int *changed)
+{
+    const blame_axis a = channels_of(s);
+    bool open = true;
+    for (int step = 0; step < 40 && open; step++) {
+        if (!requantize(s, delta, codes))
+            return false;
+        vote(s, codes, v);
+        open = false;
+        for (int64_t c = 0; c < a.n; c++) {
+            if (v->more[c] && v->less[c])
+                return false;
+            if (v->more[c])
+                lo[c] = delta[c] + 1;
+            else if (v->less[c])
+                hi[c] = delta[c] - 1;
+            else
+                continue;
+            if (lo[c] > hi[c])
+                return false;
+            delta[c] = lo[c] + (hi[c] - lo[c]) / 2;
+            open = true;
+        }
+    }
+    *changed = 0;
+    for (int64_t c = 0; c < a.n; c++)
+        *changed += delta[c] != 0;
+    return !open;
+}
+
+bool blame_fit_bias_post(blame_search *s, int i, int32_t *codes, blame_story *story)
+{
+    const blame_axis a = channels_of(s);
+    int64_t *lo = calloc((size_t)(3 * a.n) + 1, sizeof *lo), *hi = lo + a.n, *delta = hi + a.n;
+    votes v;
+    int changed = 0;
+    bool good = lo && votes_open(&v, a.n);
+    (void)i;
+    for (int64_t c = 0; c < a.n && good; c++) {
+        lo[c] = INT32_MIN;
+        hi[c] = INT32_MAX;
+    }
+    good = good && settle(s, lo, hi, delta, &v, codes, &changed);
+    for (int64_t c = 0; c < a.n && good; c++)
+        if (delta[c] != 0) {
+            blame_tell(story, "bias.value", 1 + changed,
+                       "%d channel%s another bias; channel %lld: %lld more", changed,
+                       changed == 1 ? " has" : "s have", (long long)c, (long long)delta[c]);
+            break;
+        }
+    if (lo)
+        free(v.more);
+    free(lo);
+    return good && changed > 0;
+}
+
+/* ---- scales ---- */
+
+/* The scale of each channel as a multiple of what it should be, by bisection of its logarithm. */
+typedef struct fit {
+    double *lo, *hi, *at; /* factors */
+    int64_t n;
+} fit;
+
+static bool scaled_codes(blame_search *s, const double *factor, int32_t *codes)
+{
+    const int64_t *sums = blame_sums(s);
+    void *out = malloc(assay_type_bytes(s->type) + 64);
+    bool good = sums && out;
+    for (int k = 0; k < s->n_samples && good; k++) {
+        blame_case c;
+        int64_t n;
+        float *scale = NULL;
+        good = blame_search_case(s, k, &c) && (scale = blame_weight_scales(&c, &n));
+        for (int64_t j = 0; j < n && good; j++)
+            scale[j] = (float)((double)scale[j] * factor[j]);
+        good = good && blame_case_requantize(&c, sums + k * s->count, out, NULL) == ASSAY_OK;
+        if (good)
+            blame_load(s->type, out, codes + k * s->count);
+    }
+    free(out);
+    return good;
+}
+
+/* A greater scale takes codes away from the zero point. */
+static void vote_scale(const blame_search *s, const int32_t *codes, votes *v)
+{
+    const blame_axis a = channels_of(s);
+    memset(v->more, 0, (size_t)(2 * v->n) * sizeof *v->more);
+    for (int64_t e = 0; e < s->n_samples * s->count; e++) {
+        const int64_t c = e % s->count / a.inner % a.n;
+        if (s->seen[e] && s->dev[e] != codes[e])
+            ((s->dev[e] > codes[e]) == (s->sums[e] > 0) ? v->more : v->less)[c] = true;
+    }
+}
+
+static bool settle_scales(blame_search *s, fit *f, votes *v, int32_t *codes)
+{
+    bool open = true;
+    for (int step = 0; step < 48 && open; step++) {
+        if (!scaled_codes(s, f->at, codes))
+            return false;
+        vote_scale(s, codes, v);
+        open = false;
+        for (int64_t c = 0; c < f->n; c++) {
+            if (v->more[c] && v->less[c])
+                return false;
+            if (!v->more[c] && !v->less[c])
+                continue;
+            *(v->more[c] ? &f->lo[c] : &f->hi[c]) = f->at[c];
+            f->at[c] = sqrt(f->lo[c] * f->hi[c]);
+            open = true;
+        }
+    }
+    return !open;
+}
+
+static bool fit_scales(blame_search *s, fit *f)
+{
+    const blame_axis a = channels_of(s);
+    int32_t *codes = malloc((size_t)(s->n_samples * s->count) * sizeof *codes + 64);
+    votes v = {0};
+    f->n = a.n;
+    f->lo = calloc((size_t)(3 * a.n) + 1, sizeof *f->lo);
+    f->hi = f->lo + a.n;
+    f->at = f->hi + a.n;
+    bool good = codes && f->lo && votes_open(&v, a.n);
+    for (int64_t c = 0; c < a.n && good; c++) {
+        f->lo[c] = ldexp(1, -20);
+        f->hi[c] = ldexp(1, 20);
+        f->at[c] = 1;
+    }
+    good = good && settle_scales(s, f, &v, codes);
+    free(v.more);
+    free(codes);
+    return good;
+}
+
+int blame_fit_scale_count(blame_search *s)
+{
+    return blame_fit_bias_count(s) && s->n->op != ASSAY_OP_CONV_TRANSPOSE;
+}
+
+bool blame_fit_scale_post(blame_search *s, int i, int32_t *codes, blame_story *story)
+{
+    fit f = {0};
+    int changed = 0;
+    int64_t which = 0;
+    (void)i;
+    bool good = blame_sums(s) && fit_scales(s, &f);
+    for (int64_t c = 0; c < f.n && good; c++)
+        if (f.at[c] != 1.0) {
+            which = changed++ ? which : c;
+        }
+    good = good && changed > 0 && scaled_codes(s, f.at, codes);
+    if (good)
+        blame_tell(story, "rescale.multiplier", 1 + changed,
+                   "%d channel%s another multiplier; channel %lld: %.9g of its own", changed,
+                   changed == 1 ? " has" : "s have", (long long)which, f.at[which]);
+    if (s->sums)
+        free(f.lo);
+    return good;
+}
+
+/* ---- tables ---- */
+
+/* Output codes as a function of input codes: where the device's are one, entries of its table. */
+int blame_table_entry_count(blame_search *s)
+{
+    const assay_value *v = s->n->n_in > 0 ? assay_node_in(s->d->graph, s->n, 0) : NULL;
+    return v && s->n_after == 0 && assay_op_get(s->n->op)->traits & ASSAY_T_UNARY &&
+           v->type.elem.kind == ASSAY_KIND_INT && v->type.elem.bits <= 16 && blame_case_can(s->n) &&
+           assay_shape_count(&v->type) == s->count;
+}
+
+bool blame_table_entry_post(blame_search *s, int i, int32_t *codes, blame_story *story)
+{
+    int32_t *to = calloc(65536, sizeof *to);
+    uint8_t *known = calloc(65536, 1);
+    int changed = 0, which = 0;
+    bool good = to && known;
+    (void)i;
+    for (int k = 0; k < s->n_samples && good; k++) {
+        blame_case c;
+        int32_t *x = NULL;
+        good = blame_search_case(s, k, &c) && (x = blame_codes_of(&c, 0));
+        for (int64_t e = k * s->count, j = 0; j < s->count && good; e++, j++) {
+            const int at = x[j] & 0xFFFF;
+            if (s->seen[e] && !known[at]) {
+                known[at] = 1;
+                to[at] = s->dev[e];
+                if (s->dev[e] != s->base[e])
+                    which = changed++ ? which : x[j];
+            }
+            codes[e] = known[at] ? to[at] : codes[e];
+        }
+    }
+    if (good)
+        blame_tell(story, "table.entry", 1 + changed,
+                   "%d entr%s of the table differ; first that of code %d", changed,
+                   changed == 1 ? "y" : "ies", which);
+    free(to);
+    free(known);
+    return good && changed > 0;
+}

@@ -1,0 +1,223 @@
+/* The table of hypotheses, and those over the scheme: every field of the record, whole schemes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/blame/families.h"
+#include "schemes/reads.h"
+
+#define CLASS(name)
+#define FIELD(section, field, class)
+#define FAMILY(id, kind, later) FAMILY_##kind(id, later)
+#define FAMILY_edit(id, later)                                                                     \
+    {.name = #id, .count = blame_##id##_count, .edit = blame_##id##_edit, .late = later},
+#define FAMILY_post(id, later)                                                                     \
+    {.name = #id, .count = blame_##id##_count, .post = blame_##id##_post, .late = later},
+const blame_family blame_families[] = {
+#include "interp/blame/hypotheses.def"
+};
+#undef CLASS
+#undef FIELD
+#undef FAMILY
+const int blame_n_families = sizeof blame_families / sizeof *blame_families;
+
+int blame_rank(const char *class)
+{
+#define CLASS(name) name,
+#define FIELD(section, field, class)
+#define FAMILY(id, kind, late)
+    static const char *const classes[] = {
+#include "interp/blame/hypotheses.def"
+    };
+#undef CLASS
+#undef FIELD
+#undef FAMILY
+    int i = 0;
+    while (i < (int)(sizeof classes / sizeof *classes) && strcmp(classes[i], class) != 0)
+        i++;
+    return i;
+}
+
+/* ---- fields ---- */
+
+static const char *class_of(const blame_search *s, const assay_field *f)
+{
+#define CLASS(name)
+#define FIELD(section, field, class) {#section, #field, class},
+#define FAMILY(id, kind, late)
+    static const struct {
+        const char *section, *field, *class;
+    } rows[] = {
+#include "interp/blame/hypotheses.def"
+    };
+#undef CLASS
+#undef FIELD
+#undef FAMILY
+    const bool sums = assay_op_get(s->n->op)->traits & ASSAY_T_SUMS;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].section, f->section) == 0 &&
+            (rows[i].field[0] == 0 || strcmp(rows[i].field, f->name) == 0))
+            return sums && strcmp(rows[i].class, "rescale.rounding") == 0 ? "pool.rounding"
+                                                                          : rows[i].class;
+    return "unexplained";
+}
+
+int blame_record_count(blame_search *s)
+{
+    return s->n_values;
+}
+
+bool blame_record_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    const assay_field *f = s->value[i].field;
+    char now[80], then[80];
+    assay_field_print(f, s->value[i].value, now, sizeof now);
+    assay_field_print(f, assay_record_get(&s->record, f), then, sizeof then);
+    blame_tell(story, class_of(s, f), 1, "%s.%s: %s instead of %s", f->section, f->name, now, then);
+    c->has_record = true;
+    assay_record_set(&c->record, f, s->value[i].value);
+    return true;
+}
+
+/* ---- accumulators ---- */
+
+static const int32_t overflows[] = {ASSAY_OVERFLOW_WRAP, ASSAY_OVERFLOW_SATURATE_EACH,
+                                    ASSAY_OVERFLOW_SATURATE_END};
+static const char *const overflow_names[] = {"wrap", "saturate-each-step", "saturate-at-end"};
+enum { LEAST_WIDTH = 8, MAX_WIDTH = 31 };
+
+static bool has_sums(const blame_search *s)
+{
+    return s->has_record && (assay_op_get(s->n->op)->traits & (ASSAY_T_WEIGHTED | ASSAY_T_SUMS) ||
+                             s->n->op == ASSAY_OP_MATMUL);
+}
+
+int blame_width_count(blame_search *s)
+{
+    return has_sums(s) ? 3 * (MAX_WIDTH - LEAST_WIDTH + 1) : 0;
+}
+
+bool blame_width_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    const int32_t bits = LEAST_WIDTH + i / 3;
+    assay_rule_accumulator *a = &c->record.accumulator;
+    const int changed = (a->bits != bits) + (a->overflow != overflows[i % 3]);
+    (void)s;
+    blame_tell(story, "accumulator.width", changed, "an accumulator of %d bits, overflow: %s", bits,
+               overflow_names[i % 3]);
+    a->bits = bits;
+    a->overflow = overflows[i % 3];
+    c->has_record = true;
+    return changed > 0;
+}
+
+/* Orders, in which a narrow accumulator saturates otherwise. */
+static const struct {
+    const char *words;
+    int32_t order, lanes, block, bias, pairs;
+} orders[] = {
+    {"reverse order", ASSAY_ORDER_REVERSE, 1, 1, ASSAY_BIAS_FIRST, 0},
+    {"the bias last", ASSAY_ORDER_FORWARD, 1, 1, ASSAY_BIAS_LAST, 0},
+    {"2 lanes", ASSAY_ORDER_LANES, 2, 1, ASSAY_BIAS_FIRST, 0},
+    {"4 lanes", ASSAY_ORDER_LANES, 4, 1, ASSAY_BIAS_FIRST, 0},
+    {"8 lanes", ASSAY_ORDER_LANES, 8, 1, ASSAY_BIAS_FIRST, 0},
+    {"16 lanes", ASSAY_ORDER_LANES, 16, 1, ASSAY_BIAS_FIRST, 0},
+    {"blocks of 2", ASSAY_ORDER_FORWARD, 1, 2, ASSAY_BIAS_FIRST, 0},
+    {"blocks of 4", ASSAY_ORDER_FORWARD, 1, 4, ASSAY_BIAS_FIRST, 0},
+    {"blocks of 8", ASSAY_ORDER_FORWARD, 1, 8, ASSAY_BIAS_FIRST, 0},
+    {"blocks of 16", ASSAY_ORDER_FORWARD, 1, 16, ASSAY_BIAS_FIRST, 0},
+    {"blocks of 32", ASSAY_ORDER_FORWARD, 1, 32, ASSAY_BIAS_FIRST, 0},
+    {"saturating pairs", ASSAY_ORDER_FORWARD, 1, 1, ASSAY_BIAS_FIRST, 1},
+};
+enum { N_ORDERS = sizeof orders / sizeof *orders, LEAST_SATURATING = 10, MAX_SATURATING = 26 };
+
+int blame_order_count(blame_search *s)
+{
+    return has_sums(s) ? N_ORDERS * (MAX_SATURATING - LEAST_SATURATING + 1) : 0;
+}
+
+bool blame_order_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    assay_rule_accumulator *a = &c->record.accumulator;
+    const int o = i % N_ORDERS;
+    (void)s;
+    a->bits = LEAST_SATURATING + i / N_ORDERS;
+    a->overflow = ASSAY_OVERFLOW_SATURATE_EACH;
+    a->order = orders[o].order;
+    a->lanes = orders[o].lanes;
+    a->block = orders[o].block;
+    a->bias = orders[o].bias;
+    a->saturate_pairs = orders[o].pairs;
+    c->has_record = true;
+    blame_tell(story, "accumulator.order", 3, "%s, in an accumulator of %d bits that saturates",
+               orders[o].words, a->bits);
+    return true;
+}
+
+/* ---- schemes ---- */
+
+int blame_scheme_count(blame_search *s)
+{
+    return s->has_record ? s->schemes->n : 0;
+}
+
+static int count_changes(const blame_search *s, const assay_record *a, const assay_record *b)
+{
+    size_t n;
+    const assay_field *f = assay_record_fields(&n);
+    int changes = 0;
+    for (size_t i = 0; i < n; i++)
+        changes +=
+            strcmp(f[i].section, "types") != 0 && strcmp(f[i].section, "accepts") != 0 &&
+            !assay_field_equal(&f[i], assay_record_get(a, &f[i]), assay_record_get(b, &f[i])) &&
+            (assay_reads_op(a, s->n->op, &f[i]) || assay_reads_op(b, s->n->op, &f[i]));
+    return changes;
+}
+
+bool blame_scheme_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    blame_case theirs = *c;
+    assay_record r;
+    theirs.scheme = s->schemes->scheme[i];
+    if (!blame_case_record(&theirs, &r))
+        return false;
+    r.types = c->record.types;
+    r.accepts = c->record.accepts;
+    const int changes = count_changes(s, &c->record, &r);
+    if (changes == 0)
+        return false;
+    blame_tell(story, "scheme", changes, "what scheme %s computes", theirs.scheme->name);
+    snprintf(story->scheme, sizeof story->scheme, "%s", theirs.scheme->name);
+    c->record = r;
+    c->has_record = true;
+    return true;
+}
+
+assay_status blame_schemes_open(const char *const *given, int n, blame_schemes *out,
+                                assay_error *err)
+{
+    assay_status status = ASSAY_OK;
+    int presets = 0;
+    *out = (blame_schemes){0};
+    while (assay_scheme_presets()[presets])
+        presets++;
+    out->scheme = calloc((size_t)(n + presets) + 1, sizeof(assay_scheme *));
+    if (!out->scheme)
+        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    for (int i = 0; i < n + presets && status == ASSAY_OK; i++) {
+        const char *name = i < n ? given[i] : assay_scheme_presets()[i - n];
+        status = assay_scheme_open(name, &out->scheme[out->n], err);
+        out->n += status == ASSAY_OK;
+    }
+    if (status != ASSAY_OK)
+        blame_schemes_close(out);
+    return status;
+}
+
+void blame_schemes_close(blame_schemes *s)
+{
+    for (int i = 0; i < s->n; i++)
+        assay_scheme_free(s->scheme[i]);
+    free(s->scheme);
+    *s = (blame_schemes){0};
+}

@@ -1,0 +1,109 @@
+/* Own, inherited or clean: what each node's output is against golden and against its replay. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "interp/blame/blame.h"
+#include "interp/golden/compare.h"
+
+const char *blame_verdict_name(enum blame_verdict v)
+{
+    static const char *const names[] = {"clean", "inherited", "own", "not_dumped", "suspect"};
+    return names[v];
+}
+
+typedef struct measure {
+    int64_t elements, differing;
+    double lsb, signal, noise;
+} measure;
+
+static void add(measure *m, const assay_type *t, const void *a, const void *b, const uint8_t *mask,
+                double rel)
+{
+    assay_thresholds limits = ASSAY_THRESHOLDS_EXACT;
+    const int64_t n = assay_shape_count(t);
+    if (t->elem.kind == ASSAY_KIND_F32)
+        limits.rel = rel;
+    for (int64_t i = 0; i < n; i++) {
+        if (mask && !mask[i])
+            continue;
+        const assay_element_error e = golden_element_compare(t, a, t, b, i, &limits);
+        m->elements++;
+        m->signal += e.a * e.a;
+        if (e.good || e.same)
+            continue;
+        m->differing++;
+        m->lsb = e.lsb > m->lsb ? e.lsb : m->lsb;
+        m->noise += (e.a - e.b) * (e.a - e.b);
+    }
+}
+
+static double sqnr(const measure *m)
+{
+    return m->noise == 0.0 ? INFINITY : 10.0 * log10(m->signal / m->noise);
+}
+
+static void measure_row(const blame_device *d, blame_row *r, int value, double rel)
+{
+    const assay_type *t = &d->graph->value[value].type;
+    measure golden = {0}, replay = {0};
+    for (int k = 0; k < d->n_samples; k++) {
+        const blame_tensor *at = blame_at(d, k, value);
+        if (!at->device || !at->golden)
+            continue;
+        add(&golden, t, at->golden, at->device, at->mask, rel);
+        add(&replay, t, at->replayed, at->device, at->mask, rel);
+    }
+    r->elements += golden.elements;
+    r->cumulative += golden.differing;
+    r->isolated += replay.differing;
+    r->lsb = fmax(r->lsb, golden.lsb);
+    r->lsb_isolated = fmax(r->lsb_isolated, replay.lsb);
+    r->sqnr = fmin(r->sqnr, sqnr(&golden));
+    r->sqnr_isolated = fmin(r->sqnr_isolated, sqnr(&replay));
+}
+
+/* Marks the nodes between the dumps and this row's output as suspects of its region; false: there
+ * are none. */
+static bool mark_region(blame_report *r, int row, int node)
+{
+    const blame_device *d = &r->device;
+    const assay_node *n = &d->graph->node[node];
+    bool found = false;
+    for (int i = 0; i < n->n_in; i++) {
+        const assay_value *v = assay_node_in(d->graph, n, i);
+        if (!v || v->data || v->is_variable || v->producer < 0 || blame_is_dumped(d, n->in[i]))
+            continue;
+        found = true;
+        if (r->row[v->producer].verdict != BLAME_NOT_DUMPED)
+            continue; /* of a region already */
+        r->row[v->producer].verdict = BLAME_SUSPECT;
+        r->row[v->producer].region = row;
+        mark_region(r, row, v->producer);
+    }
+    return found;
+}
+
+void blame_judge(blame_report *r, double rel)
+{
+    const blame_device *d = &r->device;
+    for (int i = 0; i < d->graph->n_nodes; i++) {
+        blame_row *row = &r->row[i];
+        const assay_node *n = &d->graph->node[i];
+        *row = (blame_row){.node = i,
+                           .value = n->out[0],
+                           .sqnr = INFINITY,
+                           .sqnr_isolated = INFINITY,
+                           .region = -1};
+        for (int j = 0; j < n->n_out; j++)
+            measure_row(d, row, n->out[j], rel);
+        row->verdict = row->elements == 0    ? BLAME_NOT_DUMPED
+                       : row->isolated > 0   ? BLAME_OWN
+                       : row->cumulative > 0 ? BLAME_INHERITED
+                                             : BLAME_CLEAN;
+    }
+    for (int i = 0; i < d->graph->n_nodes; i++)
+        if (r->row[i].verdict == BLAME_OWN && mark_region(r, i, i)) {
+            r->row[i].verdict = BLAME_SUSPECT;
+            r->row[i].region = i;
+        }
+}

@@ -1,0 +1,534 @@
+/* Hypotheses over what goes into a node: zero points, signs, weights, bias, scales. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/blame/families.h"
+
+void blame_tell(blame_story *story, const char *class, int changed, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(story->detail, sizeof story->detail, format, args);
+    va_end(args);
+    snprintf(story->class, sizeof story->class, "%s", class);
+    story->changed = changed;
+}
+
+/* ---- pieces of a case ---- */
+
+bool blame_own_params(blame_case *c, assay_type *t, float **scale, int32_t **zero_point)
+{
+    const size_t n = t->q.count;
+    float *s = assay_arena_copy(c->arena, t->q.scale, n * sizeof *s);
+    int32_t *z = assay_arena_array(c->arena, n + 1, sizeof *z);
+    if (!s || !z)
+        return false;
+    if (t->q.zero_point)
+        memcpy(z, t->q.zero_point, n * sizeof *z);
+    t->q.scale = s;
+    t->q.zero_point = z;
+    if (scale)
+        *scale = s;
+    if (zero_point)
+        *zero_point = z;
+    return true;
+}
+
+int32_t *blame_codes_of(blame_case *c, int i)
+{
+    const size_t n = (size_t)assay_shape_count(&c->in[i]);
+    int32_t *codes = assay_arena_array(c->arena, n + 1, sizeof *codes);
+    if (codes)
+        blame_load(&c->in[i], c->data[i], codes);
+    return codes;
+}
+
+bool blame_set_codes(blame_case *c, int i, const assay_type *t, const int32_t *codes)
+{
+    void *data = assay_arena_alloc(c->arena, assay_type_bytes(t) + 64);
+    if (!data)
+        return false;
+    blame_store(t, codes, data);
+    c->in[i] = *t;
+    c->data[i] = data;
+    return true;
+}
+
+static bool has_codes(const assay_type *t)
+{
+    return assay_is_quantized(t) && t->q.granularity == ASSAY_Q_TENSOR && t->q.zero_point;
+}
+
+static bool is_weighted(const assay_node *n)
+{
+    return assay_op_get(n->op)->traits & ASSAY_T_WEIGHTED;
+}
+
+/* Type of input i of the node; kind NONE where it is absent. */
+static const assay_type *input_type(const blame_search *s, int i)
+{
+    static const assay_type absent = {.elem = {.kind = ASSAY_KIND_NONE}};
+    const assay_value *v = i < s->n->n_in ? assay_node_in(s->d->graph, s->n, i) : NULL;
+    return v ? &v->type : &absent;
+}
+
+static const void *constant_of(const blame_search *s, int i)
+{
+    const assay_value *v = i < s->n->n_in ? assay_node_in(s->d->graph, s->n, i) : NULL;
+    return v ? v->data : NULL;
+}
+
+int blame_usual_codes(const assay_type *t, int32_t zero_point, int32_t code[BLAME_USUAL])
+{
+    const int64_t lo = assay_elem_min(t->elem), hi = assay_elem_max(t->elem);
+    const int64_t usual[] = {0,
+                             lo,
+                             hi,
+                             lo + (hi - lo + 1) / 2,
+                             -(int64_t)zero_point,
+                             zero_point - 1,
+                             zero_point + 1,
+                             zero_point - 2,
+                             zero_point + 2,
+                             (int64_t)zero_point + (hi - lo + 1) / 2,
+                             (int64_t)zero_point - (hi - lo + 1) / 2,
+                             zero_point / 2};
+    int n = 0;
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if (usual[i] >= lo && usual[i] <= hi && usual[i] != zero_point)
+            code[n++] = (int32_t)usual[i];
+    return n;
+}
+
+/* ---- zero points ---- */
+
+static bool set_zero_point(blame_search *s, int input, int32_t z, blame_case *c, blame_story *story)
+{
+    int32_t *zero;
+    const int32_t now = c->in[input].q.zero_point[0];
+    if (z == now || !blame_own_params(c, &c->in[input], NULL, &zero))
+        return false;
+    zero[0] = z;
+    blame_tell(story, is_weighted(s->n) && input == 1 ? "weights.zero_point" : "input.zero_point",
+               1, "zero point of input %d: %d instead of %d", input, z, now);
+    return true;
+}
+
+/* The usual ones, each also with the cells of padding at the old zero point's code, as where
+ * padding is in memory; then those of the node's other values. */
+enum { ZERO_CHOICES = 2 * BLAME_USUAL + 2 };
+
+int blame_zero_point_count(blame_search *s)
+{
+    return has_codes(input_type(s, 0)) || has_codes(input_type(s, 1)) ? 2 * ZERO_CHOICES : 0;
+}
+
+bool blame_zero_point_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    const int input = i / ZERO_CHOICES, k = i % ZERO_CHOICES;
+    int32_t usual[BLAME_USUAL];
+    if (input >= c->n_in || !has_codes(&c->in[input]))
+        return false;
+    const int32_t now = c->in[input].q.zero_point[0];
+    const int n = blame_usual_codes(&c->in[input], now, usual);
+    if (k >= 2 * BLAME_USUAL) {
+        const assay_type *t = k == 2 * BLAME_USUAL ? &c->out : &c->in[1 - input];
+        if ((k > 2 * BLAME_USUAL && c->n_in < 2) || !has_codes(t) ||
+            t->q.zero_point[0] < assay_elem_min(c->in[input].elem) ||
+            t->q.zero_point[0] > assay_elem_max(c->in[input].elem))
+            return false;
+        return set_zero_point(s, input, t->q.zero_point[0], c, story);
+    }
+    if (k % BLAME_USUAL >= n ||
+        (k >= BLAME_USUAL && (input > 0 || !blame_pad_input(c, now, false))))
+        return false;
+    return set_zero_point(s, input, usual[k % BLAME_USUAL], c, story);
+}
+
+int blame_any_zero_point_count(blame_search *s)
+{
+    const assay_type *t = input_type(s, 0);
+    return has_codes(t) && t->elem.bits <= 8 ? 1 << t->elem.bits : 0;
+}
+
+bool blame_any_zero_point_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    return set_zero_point(s, 0, (int32_t)assay_elem_min(c->in[0].elem) + i, c, story);
+}
+
+/* ---- signs ---- */
+
+/* Codes with the top bit flipped (flip), or read with the other signedness, which takes wider
+ * storage. */
+static bool change_sign(blame_case *c, int input, bool flip)
+{
+    assay_type t = c->in[input];
+    const int64_t n = assay_shape_count(&t), half = INT64_C(1) << (t.elem.bits - 1);
+    int32_t *codes = blame_codes_of(c, input);
+    if (!codes)
+        return false;
+    for (int64_t i = 0; i < n; i++)
+        if (flip)
+            codes[i] += (int32_t)(codes[i] >= assay_elem_min(t.elem) + half ? -half : half);
+        else if (t.elem.is_signed ? codes[i] < 0 : codes[i] >= half)
+            codes[i] += (int32_t)(t.elem.is_signed ? 2 * half : -2 * half);
+    if (!flip)
+        t.elem = assay_int(16, true);
+    c->has_record = true;
+    return blame_set_codes(c, input, &t, codes);
+}
+
+static bool can_change_sign(const assay_type *t)
+{
+    return t->elem.kind == ASSAY_KIND_INT && t->elem.bits <= 8 && t->elem.bits > 1 &&
+           assay_is_quantized(t);
+}
+
+int blame_sign_count(blame_search *s)
+{
+    return s->has_record && can_change_sign(input_type(s, 0)) ? 4 : 0;
+}
+
+bool blame_sign_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    const int input = i / 2;
+    if (input >= c->n_in || c->constant[input] || !can_change_sign(&c->in[input]) ||
+        (i % 2 && !is_weighted(s->n)))
+        return false;
+    blame_tell(story, "sign", 1, i % 2 ? "codes of input %d read as %s" : "top bit of input %d %s",
+               input,
+               i % 2 == 0                    ? "flipped"
+               : c->in[input].elem.is_signed ? "unsigned"
+                                             : "signed");
+    return change_sign(c, input, i % 2 == 0);
+}
+
+/* ---- weights ---- */
+
+static bool has_weights(const blame_search *s)
+{
+    return is_weighted(s->n) && constant_of(s, 1) && input_type(s, 1)->elem.kind == ASSAY_KIND_INT;
+}
+
+int blame_weights_sign_count(blame_search *s)
+{
+    return has_weights(s) && s->has_record && can_change_sign(input_type(s, 1)) ? 4 : 0;
+}
+
+bool blame_weights_sign_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    static const char *const words[] = {"with the top bit flipped", "read with the other sign",
+                                        "negated", "read as sign and magnitude"};
+    const int64_t n = assay_shape_count(&c->in[1]), half = INT64_C(1) << (c->in[1].elem.bits - 1);
+    assay_type t = c->in[1];
+    int32_t *w;
+    (void)s;
+    blame_tell(story, "weights.sign", 1, "weights %s", words[i]);
+    if (i < 2)
+        return change_sign(c, 1, i == 0);
+    if (!t.elem.is_signed || !(w = blame_codes_of(c, 1)))
+        return false;
+    for (int64_t k = 0; k < n; k++)
+        w[k] = i == 2 || w[k] == -half ? -w[k] : w[k] < 0 ? (int32_t) - (w[k] + half) : w[k];
+    t.elem = assay_int(16, true);
+    c->has_record = true;
+    return blame_set_codes(c, 1, &t, w);
+}
+
+/* The k-th permutation of n axes; false where there are no more. */
+bool blame_permutation(int n, int k, int *perm)
+{
+    int left[ASSAY_MAX_RANK], of = 1;
+    for (int i = 2; i <= n; i++)
+        of *= i;
+    if (k >= of)
+        return false;
+    for (int i = 0; i < n; i++)
+        left[i] = i;
+    for (int i = 0; i < n; i++) {
+        of /= n - i;
+        const int at = k / of;
+        k %= of;
+        perm[i] = left[at];
+        memmove(&left[at], &left[at + 1], (size_t)(n - 1 - at) * sizeof *left);
+    }
+    return true;
+}
+
+/* from, of t's shape, in the order of its permuted axes, one element after the other. */
+void blame_transpose(const assay_type *t, const int *perm, const int32_t *from, int32_t *to)
+{
+    int64_t step[ASSAY_MAX_RANK], stride = 1, at[ASSAY_MAX_RANK] = {0};
+    const int64_t n = assay_shape_count(t);
+    for (int i = t->rank - 1; i >= 0; i--) {
+        step[i] = stride;
+        stride *= t->dim[i];
+    }
+    for (int64_t k = 0; k < n; k++) {
+        int64_t place = 0;
+        for (int i = 0; i < t->rank; i++)
+            place += at[i] * step[perm[i]];
+        to[k] = from[place];
+        for (int i = t->rank - 1; i >= 0 && ++at[i] == t->dim[perm[i]]; i--)
+            at[i] = 0;
+    }
+}
+
+/* Elements in the reverse order along the axes of a set. */
+void blame_flip(const assay_type *t, unsigned axes, const int32_t *from, int32_t *to)
+{
+    const int64_t n = assay_shape_count(t);
+    for (int64_t k = 0; k < n; k++) {
+        int64_t rest = k, place = 0, stride = 1;
+        for (int i = t->rank - 1; i >= 0; i--) {
+            const int64_t x = rest % t->dim[i];
+            place += (axes >> i & 1 ? t->dim[i] - 1 - x : x) * stride;
+            stride *= t->dim[i];
+            rest /= t->dim[i];
+        }
+        to[k] = from[place];
+    }
+}
+
+const char *blame_say_list(const int *list, int n, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = 0;
+    for (int i = 0; i < n && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%d", i ? "," : "", list[i]);
+    return text;
+}
+
+enum { PERMUTATIONS = 24, FLIPS = 16 };
+
+int blame_weights_layout_count(blame_search *s)
+{
+    return has_weights(s) && input_type(s, 1)->rank <= 4 ? PERMUTATIONS + FLIPS : 0;
+}
+
+bool blame_weights_layout_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    const assay_type *t = &c->in[1];
+    int perm[ASSAY_MAX_RANK];
+    char text[32];
+    (void)s;
+    const bool flips = i >= PERMUTATIONS;
+    const unsigned axes = flips ? (unsigned)(i - PERMUTATIONS) : 0;
+    if (flips ? axes == 0 || axes >> t->rank : i == 0 || !blame_permutation(t->rank, i, perm))
+        return false;
+    int32_t *from = blame_codes_of(c, 1), *to = blame_codes_of(c, 1);
+    if (!from || !to)
+        return false;
+    if (flips) {
+        blame_flip(t, axes, from, to);
+        blame_tell(story, "weights.layout", 1, "weights in reverse order along axes (set %u)",
+                   axes);
+    } else {
+        blame_transpose(t, perm, from, to);
+        blame_tell(story, "weights.layout", 1, "weights stored with axes in the order %s",
+                   blame_say_list(perm, t->rank, text, sizeof text));
+    }
+    return blame_set_codes(c, 1, t, to);
+}
+
+/* Zeros; the weights of channels some way off; another node's. */
+static const int offsets[] = {1, -1, 2, -2, 4, -4, 8, -8, 16, -16, 32, -32, 64, -64};
+enum { N_OFFSETS = sizeof offsets / sizeof *offsets };
+
+/* The output channels of weights, as an axis. */
+static int channel_axis(const blame_case *c)
+{
+    return c->op == ASSAY_OP_CONV_TRANSPOSE && c->attr.conv.layout == ASSAY_LAYOUT_NCHW ? 1 : 0;
+}
+
+static void shift_channels(blame_axis a, int offset, const int32_t *from, int32_t *to)
+{
+    for (int64_t o = 0; o < a.outer; o++)
+        for (int64_t k = 0; k < a.n; k++) {
+            const int64_t source = ((k + offset) % a.n + a.n) % a.n;
+            memcpy(to + (o * a.n + k) * a.inner, from + (o * a.n + source) * a.inner,
+                   (size_t)a.inner * sizeof *to);
+        }
+}
+
+int blame_weights_stale_count(blame_search *s)
+{
+    return has_weights(s) ? 1 + N_OFFSETS + s->d->graph->n_values : 0;
+}
+
+bool blame_weights_stale_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    const assay_type *t = &c->in[1];
+    const int64_t n = assay_shape_count(t);
+    const blame_axis a = blame_axis_of(t, channel_axis(c));
+    if (i > N_OFFSETS) { /* another node's, or the first part of them */
+        const assay_value *v = &s->d->graph->value[i - 1 - N_OFFSETS];
+        if (!v->data || v->data == c->data[1] || !assay_elem_equal(v->type.elem, t->elem) ||
+            assay_shape_count(&v->type) < n)
+            return false;
+        blame_tell(story, "weights.stale", 2, "the weights of '%.120s'", v->name);
+        c->data[1] = v->data;
+        return true;
+    }
+    int32_t *from = blame_codes_of(c, 1), *to = blame_codes_of(c, 1);
+    if (!from || !to)
+        return false;
+    if (i == 0) {
+        for (int64_t k = 0; k < n; k++)
+            to[k] = t->q.zero_point ? t->q.zero_point[0] : 0;
+        blame_tell(story, "weights.stale", 1, "weights are zero");
+    } else {
+        const int offset = offsets[i - 1];
+        if (offset >= a.n || -offset >= a.n)
+            return false;
+        shift_channels(a, offset, from, to);
+        blame_tell(story, "weights.stale", 1, "weights of the channel %d %s", abs(offset),
+                   offset > 0 ? "behind" : "before");
+    }
+    return blame_set_codes(c, 1, t, to);
+}
+
+/* A run of inputs whose weights are zero, or those of the run before. */
+static const int blocks[] = {1, 2, 4, 8, 16, 32, 64};
+enum { N_BLOCKS = sizeof blocks / sizeof *blocks, RUNS = 16 };
+
+int blame_weights_block_count(blame_search *s)
+{
+    return has_weights(s) && input_type(s, 1)->rank >= 2 ? N_BLOCKS * RUNS * 2 * 4 : 0;
+}
+
+bool blame_weights_block_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    const assay_type *t = &c->in[1];
+    const int axis = i % 4, stale = i / 4 % 2, block = blocks[i / 8 % N_BLOCKS],
+              run = i / 8 / N_BLOCKS;
+    (void)s;
+    if (axis >= t->rank || axis == channel_axis(c))
+        return false;
+    const blame_axis a = blame_axis_of(t, axis);
+    const int64_t first = (int64_t)run * block;
+    if (first >= a.n || block >= a.n || (stale && first < block))
+        return false;
+    int32_t *w = blame_codes_of(c, 1);
+    for (int64_t o = 0; o < a.outer && w; o++)
+        for (int64_t k = first; k < first + block && k < a.n; k++)
+            for (int64_t j = 0; j < a.inner; j++) {
+                int32_t *at = w + (o * a.n + k) * a.inner + j;
+                *at = stale             ? at[-(int64_t)block * a.inner]
+                      : t->q.zero_point ? t->q.zero_point[0]
+                                        : 0;
+            }
+    blame_tell(story, "weights.stale", 2, "weights %lld to %lld of axis %d are %s",
+               (long long)first, (long long)first + block - 1, axis,
+               stale ? "those before them" : "zero");
+    return w && blame_set_codes(c, 1, t, w);
+}
+
+/* ---- bias ---- */
+
+int blame_bias_count(blame_search *s)
+{
+    return is_weighted(s->n) && constant_of(s, 2) ? 3 + N_OFFSETS : 0;
+}
+
+bool blame_bias_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    const assay_type t = c->in[2];
+    const int64_t n = assay_shape_count(&t);
+    const int offset = i < 3 ? 0 : offsets[i - 3];
+    (void)s;
+    if (t.elem.bits > 32 || (i >= 3 && (offset >= n || -offset >= n)))
+        return false;
+    int32_t *from = blame_codes_of(c, 2), *to = blame_codes_of(c, 2);
+    if (!from || !to)
+        return false;
+    for (int64_t k = 0; k < n; k++)
+        to[k] = i == 0   ? 0
+                : i == 1 ? from[0]
+                : i == 2 ? from[n - 1 - k]
+                         : from[((k + offset) % n + n) % n];
+    if (i == 0)
+        blame_tell(story, "bias.missing", 1, "no bias is added");
+    else if (i == 1)
+        blame_tell(story, "bias.channel", 1, "the bias of channel 0");
+    else if (i == 2)
+        blame_tell(story, "bias.channel", 1, "biases in reverse order");
+    else
+        blame_tell(story, "bias.channel", 1, "the bias of the channel %d %s", abs(offset),
+                   offset > 0 ? "behind" : "before");
+    return blame_set_codes(c, 2, &t, to);
+}
+
+/* ---- operands ---- */
+
+enum { SWAP_ALL, SWAP_DATA, SWAP_PARAMETERS, SWAP_SCALES, SWAP_ZEROS, TURN_A, TURN_B, SWAPS };
+
+int blame_operands_count(blame_search *s)
+{
+    return s->n->n_in >= 2 && !is_weighted(s->n) ? SWAPS * (s->n->n_in > 2 ? 2 : 1) : 0;
+}
+
+static void swap_types(assay_type *a, assay_type *b)
+{
+    const assay_type t = *a;
+    *a = *b;
+    *b = t;
+}
+
+static bool swap_parameters(blame_case *c, int other, int what)
+{
+    float *scale[2];
+    int32_t *zero[2];
+    assay_type *a = &c->in[0], *b = &c->in[other];
+    if (a->q.count != 1 || b->q.count != 1 || !blame_own_params(c, a, &scale[0], &zero[0]) ||
+        !blame_own_params(c, b, &scale[1], &zero[1]))
+        return false;
+    const float f = scale[0][0];
+    const int32_t z = zero[0][0];
+    if (what != SWAP_ZEROS) {
+        scale[0][0] = scale[1][0];
+        scale[1][0] = f;
+    }
+    if (what != SWAP_SCALES) {
+        zero[0][0] = zero[1][0];
+        zero[1][0] = z;
+    }
+    return true;
+}
+
+bool blame_operands_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    static const char *const words[] = {"operands",
+                                        "operands' codes, each with the other's "
+                                        "parameters",
+                                        "scales and zero points of the operands",
+                                        "scales of the operands", "zero points of the operands"};
+    const int what = i % SWAPS, other = i / SWAPS ? c->n_in - 1 : 1;
+    const void *data = c->data[0];
+    const bool constant = c->constant[0];
+    (void)s;
+    if (what >= TURN_A) {
+        bool *turned = what == TURN_A ? &c->attr.matmul.transpose_a : &c->attr.matmul.transpose_b;
+        if (c->op != ASSAY_OP_MATMUL)
+            return false;
+        *turned = !*turned;
+        blame_tell(story, "operands.swapped", 1, "operand %d transposed", what - TURN_A);
+        return true;
+    }
+    blame_tell(story, "operands.swapped", what == SWAP_PARAMETERS ? 2 : 1, "%s exchanged",
+               words[what]);
+    if (what >= SWAP_PARAMETERS)
+        return swap_parameters(c, other, what);
+    if (what == SWAP_DATA && (!assay_shape_equal(&c->in[0], &c->in[other]) ||
+                              !assay_elem_equal(c->in[0].elem, c->in[other].elem)))
+        return false;
+    c->data[0] = c->data[other];
+    c->data[other] = data;
+    c->constant[0] = c->constant[other];
+    c->constant[other] = constant;
+    if (what == SWAP_ALL)
+        swap_types(&c->in[0], &c->in[other]);
+    return true;
+}

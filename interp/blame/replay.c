@@ -1,0 +1,142 @@
+/* Every node replayed from what its inputs are believed to be: the device's own where they were
+ * dumped. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/blame/device.h"
+
+/* What an assigned variable holds in this step, by value; NULL: its initial content. */
+typedef struct state {
+    const void **held;
+    void **initial;
+} state;
+
+static assay_status out_of_memory(assay_error *err)
+{
+    return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+}
+
+static void *initial_content(const assay_value *v)
+{
+    const size_t bytes = assay_type_bytes(&v->type), n = (size_t)assay_shape_count(&v->type);
+    void *data = calloc(bytes + 64, 1);
+    if (data && v->data)
+        memcpy(data, v->data, bytes);
+    else if (data && assay_is_quantized(&v->type))
+        for (size_t i = 0; i < n; i++)
+            assay_elem_set(v->type.elem, data, i, v->type.q.zero_point[0]);
+    return data;
+}
+
+/* The device's elements where they were observed, the replay's elsewhere. */
+static assay_status believe(const assay_type *type, blame_tensor *t, assay_error *err)
+{
+    const size_t width = assay_elem_size(type->elem), n = (size_t)assay_shape_count(type);
+    void *fallback = t->replayed ? t->replayed : t->golden;
+    t->believed = t->device ? t->device : fallback;
+    if (!t->device || !t->mask)
+        return ASSAY_OK;
+    t->merged = malloc(n * width + 64);
+    if (!t->merged)
+        return out_of_memory(err);
+    for (size_t i = 0; i < n; i++)
+        memcpy((char *)t->merged + i * width,
+               (const char *)(t->mask[i] ? t->device : fallback) + i * width, width);
+    t->believed = t->merged;
+    return ASSAY_OK;
+}
+
+static const void *believed_of(const blame_device *d, int sample, int value, const state *held)
+{
+    if (value == ASSAY_NO_VALUE)
+        return NULL;
+    const assay_value *v = &d->graph->value[value];
+    if (v->is_variable)
+        return held->held[value] ? held->held[value] : held->initial[value];
+    return v->data ? v->data : blame_at(d, sample, value)->believed;
+}
+
+/* Nodes of state hand on what they are given; control flow is taken as the golden has it, for its
+ * bodies have no dumps. */
+static void pass_on(const blame_device *d, const assay_node *n, const void *const *in, void **out,
+                    int sample)
+{
+    for (int j = 0; j < n->n_out; j++) {
+        const size_t bytes = assay_type_bytes(&d->graph->value[n->out[j]].type);
+        const void *from = n->op == ASSAY_OP_READ     ? in[0]
+                           : n->op == ASSAY_OP_ASSIGN ? in[1]
+                                                      : blame_at(d, sample, n->out[j])->golden;
+        if (from)
+            memcpy(out[j], from, bytes);
+    }
+}
+
+static assay_status replay_node(blame_device *d, int node, int sample, const state *held,
+                                assay_error *err)
+{
+    const assay_node *n = &d->graph->node[node];
+    const void **in = calloc((size_t)n->n_in + 1, sizeof *in);
+    void **out = calloc((size_t)n->n_out + 1, sizeof *out);
+    assay_status status = in && out ? ASSAY_OK : out_of_memory(err);
+    for (int i = 0; i < n->n_in && status == ASSAY_OK; i++)
+        in[i] = believed_of(d, sample, n->in[i], held);
+    for (int j = 0; j < n->n_out && status == ASSAY_OK; j++) {
+        blame_tensor *t = blame_at(d, sample, n->out[j]);
+        out[j] = t->replayed = calloc(assay_type_bytes(&d->graph->value[n->out[j]].type) + 64, 1);
+        if (!out[j])
+            status = out_of_memory(err);
+    }
+    if (status == ASSAY_OK && (assay_op_get(n->op)->traits & ASSAY_T_STATE))
+        pass_on(d, n, in, out, sample);
+    else if (status == ASSAY_OK)
+        status = assay_replay_node(d->program, node, in, out, NULL, err);
+    for (int j = 0; j < n->n_out && status == ASSAY_OK; j++)
+        status = believe(&d->graph->value[n->out[j]].type, blame_at(d, sample, n->out[j]), err);
+    if (status == ASSAY_OK && n->op == ASSAY_OP_ASSIGN)
+        held->held[n->in[0]] = blame_at(d, sample, n->out[0])->believed;
+    free(in);
+    free(out);
+    return status;
+}
+
+static assay_status replay_sample(blame_device *d, int sample, const state *held,
+                                  void (*step)(void *), void *user, assay_error *err)
+{
+    const assay_graph *g = d->graph;
+    assay_status status = ASSAY_OK;
+    if (!d->sequence)
+        memset(held->held, 0, (size_t)g->n_values * sizeof *held->held);
+    for (int i = 0; i < g->n_inputs && status == ASSAY_OK; i++) {
+        blame_tensor *t = blame_at(d, sample, g->input[i]);
+        if (!t->golden)
+            return assay_fail(err, ASSAY_ERR_INPUT, "%s: input '%s' of sample %lld is missing",
+                              d->bundle->dir, g->value[g->input[i]].name,
+                              (long long)d->number[sample]);
+        status = believe(&g->value[g->input[i]].type, t, err);
+    }
+    for (int i = 0; i < g->n_nodes && status == ASSAY_OK; i++) {
+        status = replay_node(d, i, sample, held, err);
+        if (step)
+            step(user);
+    }
+    return status;
+}
+
+assay_status blame_device_replay(blame_device *d, void (*step)(void *), void *user,
+                                 assay_error *err)
+{
+    const assay_graph *g = d->graph;
+    state held = {calloc((size_t)g->n_values + 1, sizeof *held.held),
+                  calloc((size_t)g->n_values + 1, sizeof *held.initial)};
+    assay_status status = held.held && held.initial ? ASSAY_OK : out_of_memory(err);
+    for (int v = 0; v < g->n_values && status == ASSAY_OK; v++)
+        if (g->value[v].is_variable && !(held.initial[v] = initial_content(&g->value[v])))
+            status = out_of_memory(err);
+    for (int s = 0; s < d->n_samples && status == ASSAY_OK; s++)
+        status = replay_sample(d, s, &held, step, user, err);
+    for (int v = 0; held.initial && v < g->n_values; v++)
+        free(held.initial[v]);
+    free(held.initial);
+    free(held.held);
+    return status;
+}

@@ -1,0 +1,158 @@
+/* A blame as text and as JSON. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/blame/blame.h"
+#include "interp/files/files.h"
+
+static const char *op_of(const blame_report *r, int node)
+{
+    return assay_op_get(r->device.graph->node[node].op)->name;
+}
+
+static const blame_fault *fault_at(const blame_report *r, int row)
+{
+    for (int i = 0; i < r->n_faults; i++)
+        if (r->fault[i].row == row)
+            return &r->fault[i];
+    return NULL;
+}
+
+static void print_sqnr(FILE *f, double db)
+{
+    if (isinf(db))
+        fprintf(f, " %8s", "");
+    else
+        fprintf(f, " %8.1f", db);
+}
+
+static void print_row(const blame_report *r, const blame_row *row, int width, FILE *f)
+{
+    const assay_graph *g = r->device.graph;
+    const blame_fault *fault = fault_at(r, row->node);
+    fprintf(f, "%5d %-*.60s %-16s %-10s", r->device.index[row->value], width,
+            g->value[row->value].name, op_of(r, row->node), blame_verdict_name(row->verdict));
+    if (row->elements == 0) {
+        fprintf(f, "%s%s\n", fault ? "  " : "", fault ? fault->class : "");
+        return;
+    }
+    fprintf(f, " %10" PRId64 " %5.4g", row->cumulative, row->lsb);
+    print_sqnr(f, row->sqnr);
+    fprintf(f, " %10" PRId64 " %5.4g", row->isolated, row->lsb_isolated);
+    print_sqnr(f, row->sqnr_isolated);
+    fprintf(f, "%s%s\n", fault ? "  " : "", fault ? fault->class : "");
+}
+
+static void print_fault(const blame_report *r, const blame_fault *fault, FILE *f)
+{
+    const assay_graph *g = r->device.graph;
+    const blame_row *row = &r->row[fault->row];
+    fprintf(f, "#%d '%s' (%s): %s: %s\n", r->device.index[row->value], g->value[row->value].name,
+            op_of(r, row->node), fault->class, fault->detail);
+    if (fault->n_classes > 0)
+        fprintf(f,
+                "  proved on these dumps: %" PRId64 " of %" PRId64
+                " elements differ, all are explained",
+                fault->differing, fault->elements);
+    else
+        fprintf(f, "  %" PRId64 " of %" PRId64 " elements differ; %.4f %% of all are explained",
+                fault->differing, fault->elements, 100.0 * fault->explained);
+    for (int i = 0; i < fault->n_classes; i++)
+        if (strcmp(fault->classes[i], fault->class) != 0)
+            fprintf(f, "%s %s",
+                    i > 0 && strcmp(fault->classes[0], fault->class) == 0 && i == 1
+                        ? "; just as well by"
+                        : ",",
+                    fault->classes[i]);
+    fprintf(f, "\n  %s\n", fault->sample);
+}
+
+void blame_print(const blame_report *r, FILE *f)
+{
+    const assay_graph *g = r->device.graph;
+    int width = 6;
+    for (int i = 0; i < g->n_nodes; i++) {
+        const int n = (int)strlen(g->value[r->row[i].value].name);
+        width = n > width ? n : width;
+    }
+    width = width > 60 ? 60 : width;
+    if (r->n_faults == 0)
+        fprintf(f, "CLEAN: no node is at fault on its own\n");
+    else
+        fprintf(f, "FAULT: %d cause%s, the most upstream first\n", r->n_faults,
+                r->n_faults == 1 ? "" : "s");
+    for (int i = 0; i < r->n_faults; i++)
+        print_fault(r, &r->fault[i], f);
+    fprintf(f, "\n%5s %-*s %-16s %-10s %10s %5s %8s %10s %5s %8s  %s\n", "", width, "tensor", "op",
+            "verdict", "golden: n", "LSB", "dB", "replay: n", "LSB", "dB", "cause");
+    for (int i = 0; i < g->n_nodes; i++)
+        print_row(r, &r->row[i], width, f);
+}
+
+/* ---- JSON ---- */
+
+static json_t *json_fault(const blame_report *r, const blame_fault *f)
+{
+    const assay_graph *g = r->device.graph;
+    const blame_row *row = &r->row[f->row];
+    json_t *classes = json_array(), *o = json_object();
+    for (int i = 0; i < f->n_classes; i++)
+        json_array_append_new(classes, json_string(f->classes[i]));
+    json_object_set_new(o, "index", json_integer(r->device.index[row->value]));
+    json_object_set_new(o, "name", golden_json_name(g->value[row->value].name));
+    json_object_set_new(o, "node", golden_json_name(g->node[row->node].name));
+    json_object_set_new(o, "op", json_string(op_of(r, row->node)));
+    json_object_set_new(o, "class", json_string(f->class));
+    json_object_set_new(o, "classes", classes);
+    json_object_set_new(o, "detail", golden_json_name(f->detail));
+    json_object_set_new(o, "elements", json_integer(f->elements));
+    json_object_set_new(o, "differing", json_integer(f->differing));
+    json_object_set_new(o, "explained", json_real(f->explained));
+    json_object_set_new(o, "sample", json_string(f->sample));
+    return o;
+}
+
+static json_t *json_region(const blame_report *r, int end)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < r->device.graph->n_nodes; i++)
+        if (r->row[i].region == end)
+            json_array_append_new(list, golden_json_name(r->device.graph->node[i].name));
+    return list;
+}
+
+static json_t *json_row(const blame_report *r, const blame_row *row)
+{
+    const assay_graph *g = r->device.graph;
+    const bool dumped = row->elements > 0;
+    json_t *o = json_object();
+    json_object_set_new(o, "index", json_integer(r->device.index[row->value]));
+    json_object_set_new(o, "name", golden_json_name(g->value[row->value].name));
+    json_object_set_new(o, "node", golden_json_name(g->node[row->node].name));
+    json_object_set_new(o, "op", json_string(op_of(r, row->node)));
+    json_object_set_new(o, "verdict", json_string(blame_verdict_name(row->verdict)));
+    json_object_set_new(o, "differing_cumulative",
+                        dumped ? json_integer(row->cumulative) : json_null());
+    json_object_set_new(o, "differing_isolated",
+                        dumped ? json_integer(row->isolated) : json_null());
+    if (row->verdict == BLAME_SUSPECT)
+        json_object_set_new(o, "region", json_region(r, row->region));
+    return o;
+}
+
+assay_status blame_write_json(const blame_report *r, const char *path, assay_error *err)
+{
+    json_t *faults = json_array(), *nodes = json_array(), *o = json_object();
+    for (int i = 0; i < r->n_faults; i++)
+        json_array_append_new(faults, json_fault(r, &r->fault[i]));
+    for (int i = 0; i < r->device.graph->n_nodes; i++)
+        json_array_append_new(nodes, json_row(r, &r->row[i]));
+    json_object_set_new(o, "verdict", json_string(r->n_faults ? "fault" : "clean"));
+    json_object_set_new(o, "faults", faults);
+    json_object_set_new(o, "nodes", nodes);
+    assay_status status = file_json_write(path, o, err);
+    json_decref(o);
+    return status;
+}

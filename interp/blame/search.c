@@ -1,0 +1,312 @@
+#include "interp/blame/search.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "schemes/reads.h"
+
+/* ---- codes ---- */
+
+/* Floats travel as their bits; of wide integers the low half. */
+void blame_load(const assay_type *t, const void *data, int32_t *codes)
+{
+    const int64_t n = assay_shape_count(t);
+    const assay_view view = {(void *)(uintptr_t)data, t};
+    if (t->elem.kind == ASSAY_KIND_F32)
+        memcpy(codes, data, (size_t)n * sizeof *codes);
+    else if (t->elem.kind == ASSAY_KIND_INT && t->elem.bits <= 32)
+        ref_load_row(&view, 0, 1, (size_t)n, codes);
+    else
+        for (int64_t i = 0; i < n; i++)
+            codes[i] = (int32_t)assay_elem_get(t->elem, data, (size_t)i);
+}
+
+void blame_store(const assay_type *t, const int32_t *codes, void *data)
+{
+    const int64_t n = assay_shape_count(t);
+    const assay_view view = {data, t};
+    if (t->elem.kind == ASSAY_KIND_F32)
+        memcpy(data, codes, (size_t)n * sizeof *codes);
+    else if (t->elem.kind == ASSAY_KIND_INT && t->elem.bits <= 32)
+        ref_store_row(&view, 0, 1, (size_t)n, codes);
+    else
+        for (int64_t i = 0; i < n; i++)
+            assay_elem_set(t->elem, data, (size_t)i, codes[i]);
+}
+
+blame_axis blame_axis_of(const assay_type *t, int axis)
+{
+    blame_axis a = {1, axis >= 0 ? t->dim[axis] : 1, 1};
+    for (int i = 0; i < t->rank; i++) {
+        if (i < axis)
+            a.outer *= t->dim[i];
+        if (i > axis)
+            a.inner *= t->dim[i];
+    }
+    return a;
+}
+
+bool blame_same(const blame_search *s, int32_t device, int32_t predicted)
+{
+    float a, b;
+    if (device == predicted)
+        return true;
+    if (s->end_type->elem.kind != ASSAY_KIND_F32)
+        return false;
+    memcpy(&a, &device, sizeof a);
+    memcpy(&b, &predicted, sizeof b);
+    return (isnan(a) && isnan(b)) ||
+           (s->rel >= 0 && fabs((double)a - (double)b) <= s->rel * fabs((double)b));
+}
+
+/* ---- cases ---- */
+
+bool blame_search_case(blame_search *s, int k, blame_case *c)
+{
+    const void *in[BLAME_IN] = {NULL};
+    blame_story story;
+    if (!blame_case_can(s->n))
+        return false;
+    for (int i = 0; i < s->n->n_in; i++) {
+        const assay_value *v = assay_node_in(s->d->graph, s->n, i);
+        if (v && !v->data)
+            in[i] = blame_at(s->d, s->sample[k], s->n->in[i])->believed;
+    }
+    blame_case_fill(c, s->d->graph, s->n, s->d->scheme, in, s->arena);
+    c->record = s->record;
+    for (int p = 0; p < s->n_prefix; p++)
+        if (s->prefix[p].family->edit && !s->prefix[p].family->edit(s, s->prefix[p].i, c, &story))
+            return false;
+    return true;
+}
+
+const int64_t *blame_sums(blame_search *s)
+{
+    blame_case c;
+    char *out;
+    if (s->sums || !(assay_op_get(s->n->op)->traits & ASSAY_T_WEIGHTED) || s->n_after > 0)
+        return s->sums;
+    s->sums = malloc((size_t)(s->n_samples * s->count) * sizeof *s->sums + 64);
+    out = malloc(assay_type_bytes(s->type) + 64);
+    for (int k = 0; k < s->n_samples && s->sums && out; k++)
+        if (!blame_search_case(s, k, &c) ||
+            blame_case_run(&c, out, s->sums + k * s->count, NULL) != ASSAY_OK) {
+            free(s->sums);
+            s->sums = NULL;
+        }
+    free(out);
+    return s->sums;
+}
+
+/* ---- values of the record ---- */
+
+static bool is_listed(const blame_search *s, const assay_field *f, assay_field_value v)
+{
+    for (int i = 0; i < s->n_values; i++)
+        if (s->value[i].field == f && assay_field_equal(f, s->value[i].value, v))
+            return true;
+    return assay_field_equal(f, assay_record_get(&s->record, f), v);
+}
+
+static bool add_value(blame_search *s, const assay_field *f, assay_field_value v)
+{
+    if (is_listed(s, f, v))
+        return true;
+    blame_value *more = realloc(s->value, (size_t)(s->n_values + 1) * sizeof *more);
+    if (!more)
+        return false;
+    s->value = more;
+    s->value[s->n_values++] = (blame_value){f, v};
+    return true;
+}
+
+/* Lists of roundings: each step's mode exchanged, a step left out, one step alone. */
+static bool add_steps(blame_search *s, const assay_field *f)
+{
+    const assay_field_value now = assay_record_get(&s->record, f);
+    bool good = true;
+    for (int mode = 0; mode < ASSAY_ROUND_COUNT && good; mode++) {
+        assay_field_value v = now;
+        for (int i = 0; i < now.steps.n && good; i++) {
+            v = now;
+            v.steps.step[i].mode = mode;
+            good = add_value(s, f, v);
+        }
+        v = (assay_field_value){.steps = {.n = 1}};
+        v.steps.step[0].mode = mode;
+        good = good && add_value(s, f, v);
+    }
+    for (int i = 0; i < now.steps.n && now.steps.n > 1 && good; i++) {
+        assay_field_value v = now;
+        memmove(&v.steps.step[i], &v.steps.step[i + 1],
+                (size_t)(now.steps.n - i - 1) * sizeof v.steps.step[0]);
+        v.steps.n--;
+        good = add_value(s, f, v);
+    }
+    return good;
+}
+
+static bool add_numbers(blame_search *s, const assay_field *f)
+{
+    const int32_t now = assay_record_get(&s->record, f).number;
+    bool good = true;
+    for (int32_t v = f->min; v <= f->max && good; v++)
+        if (f->max - f->min <= 64 || (v >= now - 8 && v <= now + 8))
+            good = add_value(s, f, (assay_field_value){.number = v});
+    return good;
+}
+
+static bool add_choices(blame_search *s, const assay_field *f)
+{
+    bool good = true;
+    for (int32_t v = 0; f->choices[v] && good; v++)
+        if (strcmp(f->choices[v], "refuse") != 0 && strcmp(f->choices[v], "trap") != 0)
+            good = add_value(s, f, (assay_field_value){.number = v});
+    return good;
+}
+
+/* What targets have that are known. */
+static bool add_known(blame_search *s, const assay_field *f)
+{
+    blame_case c;
+    bool good = true;
+    blame_case_fill(&c, s->d->graph, s->n, NULL, (const void *[BLAME_IN]){NULL}, s->arena);
+    for (int i = 0; i < s->schemes->n && good; i++) {
+        assay_record r;
+        c.scheme = s->schemes->scheme[i];
+        if (blame_case_record(&c, &r))
+            good = add_value(s, f, assay_record_get(&r, f));
+    }
+    return good;
+}
+
+static bool list_values(blame_search *s)
+{
+    size_t n;
+    const assay_field *f = assay_record_fields(&n);
+    bool good = true;
+    for (size_t i = 0; i < n && good; i++) {
+        if (strcmp(f[i].section, "types") == 0 || strcmp(f[i].section, "accepts") == 0 ||
+            !assay_reads_op(&s->record, s->n->op, &f[i]) || assay_reads_not(&s->record, &f[i]))
+            continue;
+        good = f[i].kind == ASSAY_FIELD_STEPS ? add_steps(s, &f[i])
+               : f[i].kind == ASSAY_FIELD_INT ? add_numbers(s, &f[i])
+               : f[i].kind == ASSAY_FIELD_BOOL
+                   ? add_value(s, &f[i], (assay_field_value){.number = 0}) &&
+                         add_value(s, &f[i], (assay_field_value){.number = 1})
+                   : add_choices(s, &f[i]);
+        if (good && f[i].kind == ASSAY_FIELD_STEPS)
+            good = add_known(s, &f[i]);
+    }
+    return good;
+}
+
+/* ---- opening ---- */
+
+/* Where an op does not say, the first node of the network that does. */
+static int axis_of_channels(const assay_graph *g, const assay_node *n, const assay_type *t)
+{
+    for (int i = 0; i < g->n_nodes && !(assay_op_get(n->op)->traits & ASSAY_T_LAYOUT); i++)
+        if (assay_op_get(g->node[i].op)->traits & ASSAY_T_LAYOUT)
+            n = &g->node[i];
+    const bool says = assay_op_get(n->op)->traits & ASSAY_T_LAYOUT;
+    return says && n->attr.layout.layout == ASSAY_LAYOUT_NCHW && t->rank > 2 ? 1 : t->rank - 1;
+}
+
+static assay_status allocate(blame_search *s, assay_error *err)
+{
+    const size_t all = (size_t)(s->n_samples * s->end_count) + 1;
+    s->dev = malloc(all * sizeof *s->dev);
+    s->gold = malloc(all * sizeof *s->gold);
+    s->end_base = malloc(all * sizeof *s->end_base);
+    s->seen = malloc(all);
+    s->base = malloc(((size_t)(s->n_samples * s->count) + 1) * sizeof *s->base);
+    return s->dev && s->gold && s->end_base && s->seen && s->base
+               ? ASSAY_OK
+               : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+}
+
+static void load_sample(blame_search *s, int k)
+{
+    const blame_tensor *end = blame_at(s->d, s->sample[k], s->end);
+    const int64_t at = k * s->end_count;
+    blame_load(s->end_type, end->device, s->dev + at);
+    blame_load(s->end_type, end->golden, s->gold + at);
+    blame_load(s->end_type, end->replayed, s->end_base + at);
+    blame_load(s->type, blame_at(s->d, s->sample[k], s->n->out[0])->replayed,
+               s->base + k * s->count);
+    for (int64_t i = at; i < at + s->end_count; i++) {
+        s->seen[i] = !end->mask || end->mask[i - at];
+        s->n_seen += s->seen[i];
+        s->differing += s->seen[i] && !blame_same(s, s->dev[i], s->end_base[i]);
+    }
+}
+
+assay_status blame_search_open(blame_search *s, const blame_device *d, const blame_schemes *schemes,
+                               int node, int end, const int *after, int n_after, double rel,
+                               assay_error *err)
+{
+    blame_case c;
+    *s = (blame_search){.d = d,
+                        .schemes = schemes,
+                        .node = node,
+                        .n = &d->graph->node[node],
+                        .end = end,
+                        .after = after,
+                        .n_after = n_after,
+                        .rel = rel,
+                        .arena = assay_arena_new()};
+    s->type = &d->graph->value[s->n->out[0]].type;
+    s->end_type = &d->graph->value[end].type;
+    s->count = assay_shape_count(s->type);
+    s->end_count = assay_shape_count(s->end_type);
+    s->channel_axis = axis_of_channels(d->graph, s->n, s->type);
+    s->sample = calloc((size_t)d->n_samples + 1, sizeof *s->sample);
+    if (!s->arena || !s->sample)
+        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    for (int k = 0; k < d->n_samples; k++)
+        if (blame_at(d, k, end)->device)
+            s->sample[s->n_samples++] = k;
+    assay_status status = allocate(s, err);
+    for (int k = 0; k < s->n_samples && status == ASSAY_OK; k++)
+        load_sample(s, k);
+    if (status == ASSAY_OK && blame_case_can(s->n) && assay_node_is_quantized(d->graph, s->n)) {
+        blame_case_fill(&c, d->graph, s->n, d->scheme, (const void *[BLAME_IN]){NULL}, s->arena);
+        s->has_record = blame_case_record(&c, &s->record);
+        if (s->has_record && !list_values(s))
+            status = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    }
+    return status;
+}
+
+bool blame_search_assume(blame_search *s, const blame_finding *f)
+{
+    blame_story story;
+    if (!f->family->edit || s->n_prefix == BLAME_PREFIX || s->n_after > 0 ||
+        !blame_predict(s, f->family, f->i, s->end_base, &story))
+        return false;
+    s->prefix[s->n_prefix].family = f->family;
+    s->prefix[s->n_prefix++].i = f->i;
+    memcpy(s->base, s->end_base, (size_t)(s->n_samples * s->count) * sizeof *s->base);
+    free(s->sums);
+    s->sums = NULL;
+    s->differing = 0;
+    for (int64_t i = 0; i < s->n_samples * s->end_count; i++)
+        s->differing += s->seen[i] && !blame_same(s, s->dev[i], s->end_base[i]);
+    return true;
+}
+
+void blame_search_close(blame_search *s)
+{
+    free(s->sample);
+    free(s->dev);
+    free(s->gold);
+    free(s->end_base);
+    free(s->seen);
+    free(s->base);
+    free(s->sums);
+    free(s->value);
+    assay_arena_free(s->arena);
+    *s = (blame_search){0};
+}

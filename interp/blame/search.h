@@ -1,0 +1,152 @@
+/* Why one node gives what it gives: hypotheses tried against everything that was dumped of it.
+ *
+ * A hypothesis is a family's choice number i: an edit of the node before it runs (case.h), or a
+ * change of the codes that come out of it. Either predicts every element; nothing is scored by
+ * likelihood. */
+#ifndef ASSAY_INTERP_BLAME_SEARCH_H
+#define ASSAY_INTERP_BLAME_SEARCH_H
+
+#include "interp/blame/case.h"
+#include "interp/blame/device.h"
+
+#define BLAME_CLASS   32
+#define BLAME_DETAIL  240
+#define BLAME_PREFIX  2  /* edits that are taken as given while another is sought */
+#define BLAME_CLASSES 16 /* full explanations that are named */
+
+struct blame_search;
+
+/* What a hypothesis says of itself. */
+typedef struct blame_story {
+    char class[BLAME_CLASS];
+    char detail[BLAME_DETAIL];
+    int changed;     /* how many numbers it changes: the fewest come first */
+    char scheme[64]; /* of class `scheme`: its name */
+} blame_story;
+
+/* Codes of all samples as the fields of blame_search have them. */
+typedef struct blame_family {
+    const char *name;
+    /* How many choices there are for this node. */
+    int (*count)(struct blame_search *s);
+    /* Edits the case; false: not for this node. Exactly one of edit and post is set. */
+    bool (*edit)(struct blame_search *s, int i, blame_case *c, blame_story *story);
+    /* Changes the node's codes, which are as replayed, all samples one after the other. */
+    bool (*post)(struct blame_search *s, int i, int32_t *codes, blame_story *story);
+    bool late; /* many choices: tried only where no other family explains everything */
+} blame_family;
+
+/* The families in the order of the data path. */
+extern const blame_family blame_families[];
+extern const int blame_n_families;
+/* Where a class stands in the data path; unknown ones come last. */
+int blame_rank(const char *class);
+
+/* Schemes that may explain a node: the shipped ones and those that were given. */
+typedef struct blame_schemes {
+    int n;
+    assay_scheme **scheme;
+} blame_schemes;
+assay_status blame_schemes_open(const char *const *given, int n, blame_schemes *out,
+                                assay_error *err);
+void blame_schemes_close(blame_schemes *s);
+
+typedef struct blame_value {
+    const assay_field *field;
+    assay_field_value value;
+} blame_value;
+
+typedef struct blame_search {
+    const blame_device *d;
+    const blame_schemes *schemes;
+    int node;
+    const assay_node *n;
+    const assay_type *type; /* of the node's output */
+    int64_t count;          /* its elements a sample */
+    int channel_axis;       /* of the output; -1: none */
+    int n_samples;          /* whose end was dumped */
+    int *sample;
+    /* What is compared: the end of the region, which is the node's own output where that was
+     * dumped. [n_samples][end_count] */
+    int end;
+    const assay_type *end_type;
+    int64_t end_count;
+    int32_t *dev, *gold, *end_base;
+    uint8_t *seen;
+    int64_t n_seen, differing;
+    /* The node's own codes as replayed. [n_samples][count] */
+    int32_t *base;
+    int64_t *sums; /* before the rescale, made when first asked for (blame_sums) */
+    double rel;    /* floats may differ by so much; below 0: by nothing */
+    /* Nodes from this one to the end, in order; none where the node makes the end. */
+    const int *after;
+    int n_after;
+    bool has_record;
+    assay_record record;
+    blame_value *value; /* of the record's fields that the node reads: every other one */
+    int n_values;
+    struct {
+        const blame_family *family;
+        int i;
+    } prefix[BLAME_PREFIX];
+    int n_prefix;
+    assay_arena *arena;
+} blame_search;
+
+/* Opens the search of a node: `end` is the value that was dumped, `after` the nodes that lead from
+ * the node to it. */
+assay_status blame_search_open(blame_search *s, const blame_device *d, const blame_schemes *schemes,
+                               int node, int end, const int *after, int n_after, double rel,
+                               assay_error *err);
+void blame_search_close(blame_search *s);
+
+/* One explanation. */
+typedef struct blame_finding {
+    blame_story story;
+    const blame_family *family;
+    int i;
+    int64_t explained; /* of n_seen */
+    bool full;
+} blame_finding;
+
+/* Takes a finding that is an edit as given from here on: the node as replayed has it. */
+bool blame_search_assume(blame_search *s, const blame_finding *f);
+
+/* All full explanations, the simplest first, at most `max`; where there is none, the best that
+ * there is. Returns how many. */
+int blame_search_run(blame_search *s, blame_finding *out, int max);
+
+/* ---- predictions (predict.c) ---- */
+/* What of a sample is looked at first: all of it, or some rows where the node is large. */
+typedef struct blame_look {
+    int k; /* index into s->sample */
+    bool narrow;
+    blame_rows rows;
+    int axis; /* of the output, that rows are counted along */
+    int64_t n;
+} blame_look;
+/* The sample and the rows in which most elements differ. */
+blame_look blame_look_at(const blame_search *s);
+/* The element of the sample that element j of a look is. */
+int64_t blame_look_element(const blame_search *s, const blame_look *l, int64_t j);
+/* What an edit predicts of a look: codes has room for l->n. False: it is not for this node. */
+bool blame_predict_look(blame_search *s, const blame_family *f, int i, const blame_look *l,
+                        int32_t *codes, blame_story *story);
+/* What a hypothesis predicts of everything that was dumped: n_samples * end_count codes. */
+bool blame_predict(blame_search *s, const blame_family *f, int i, int32_t *codes,
+                   blame_story *story);
+
+/* ---- for families ---- */
+/* Makes the case of sample k (an index into s->sample), prefixes applied. */
+bool blame_search_case(blame_search *s, int k, blame_case *c);
+const int64_t *blame_sums(blame_search *s);
+/* Whether two codes count as the same. */
+bool blame_same(const blame_search *s, int32_t device, int32_t predicted);
+void blame_load(const assay_type *t, const void *data, int32_t *codes);
+void blame_store(const assay_type *t, const int32_t *codes, void *data);
+/* Elements of the output: axis extents inside and outside of an axis. */
+typedef struct blame_axis {
+    int64_t outer, n, inner;
+} blame_axis;
+blame_axis blame_axis_of(const assay_type *t, int axis);
+#endif

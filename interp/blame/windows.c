@@ -1,0 +1,377 @@
+/* Hypotheses over windows: padding, strides, dilation, divisors, tiles without their halo. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/blame/families.h"
+
+typedef struct lists {
+    assay_list *kernel, *stride, *dilation, *begin, *end;
+    int first; /* the tensors' axis that spatial axis 0 is */
+} lists;
+
+static bool is_windowed(const blame_search *s)
+{
+    return s->n->op == ASSAY_OP_CONV || s->n->op == ASSAY_OP_MAX_POOL ||
+           s->n->op == ASSAY_OP_AVG_POOL;
+}
+
+static lists lists_of(blame_case *c)
+{
+    if (c->op == ASSAY_OP_CONV) {
+        assay_attr_conv *a = &c->attr.conv;
+        return (lists){&a->kernel,    &a->stride,  &a->dilation,
+                       &a->pad_begin, &a->pad_end, a->layout == ASSAY_LAYOUT_NCHW ? 2 : 1};
+    }
+    assay_attr_pool *a = &c->attr.pool;
+    return (lists){&a->kernel,    &a->stride,  &a->dilation,
+                   &a->pad_begin, &a->pad_end, a->layout == ASSAY_LAYOUT_NCHW ? 2 : 1};
+}
+
+/* Sets of spatial axes: all, then each alone. */
+enum { AXIS_SETS = 4 };
+static bool is_in_set(int set, int axis)
+{
+    return set == 0 || set == axis + 1;
+}
+static bool has_set(int set, int axes)
+{
+    return set == 0 || (axes > 1 && set <= axes);
+}
+static const char *const set_words[AXIS_SETS] = {"along all axes", "along axis 0", "along axis 1",
+                                                 "along axis 2"};
+
+/* ---- padding ---- */
+
+static int64_t clamp(int64_t v, int64_t n)
+{
+    return v < 0 ? 0 : v >= n ? n - 1 : v;
+}
+
+bool blame_pad_input(blame_case *c, int32_t code, bool nearest)
+{
+    if (c->op != ASSAY_OP_CONV && c->op != ASSAY_OP_MAX_POOL && c->op != ASSAY_OP_AVG_POOL)
+        return false;
+    const lists l = lists_of(c);
+    assay_type from = c->in[0], to = from;
+    int64_t begin[ASSAY_MAX_RANK] = {0}, pads = 0;
+    for (int k = 0; k < l.begin->n; k++) {
+        begin[l.first + k] = l.begin->v[k];
+        to.dim[l.first + k] += l.begin->v[k] + l.end->v[k];
+        pads += l.begin->v[k] + l.end->v[k];
+        l.begin->v[k] = l.end->v[k] = 0;
+    }
+    const int64_t n = assay_shape_count(&to);
+    int32_t *x = blame_codes_of(c, 0);
+    int32_t *y = assay_arena_array(c->arena, (size_t)n + 1, sizeof *y);
+    if (pads == 0 || !x || !y)
+        return false;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t rest = i, at = 0, step = 1;
+        bool inside = true;
+        for (int d = to.rank - 1; d >= 0; d--) {
+            const int64_t p = rest % to.dim[d] - begin[d];
+            inside = inside && p >= 0 && p < from.dim[d];
+            at += clamp(p, from.dim[d]) * step;
+            step *= from.dim[d];
+            rest /= to.dim[d];
+        }
+        y[i] = inside || nearest ? x[at] : code;
+    }
+    return blame_set_codes(c, 0, &to, y);
+}
+
+int blame_padding_value_count(blame_search *s)
+{
+    return is_windowed(s) ? BLAME_USUAL + 1 : 0;
+}
+
+static bool pad_with(blame_case *c, int32_t code, blame_story *story)
+{
+    const int32_t zero = c->in[0].q.zero_point ? c->in[0].q.zero_point[0] : 0;
+    if (code == zero && c->op == ASSAY_OP_CONV)
+        return false;
+    blame_tell(story, "padding.value", 1, "padding holds the code %d instead of %d", code, zero);
+    return blame_pad_input(c, code, false);
+}
+
+bool blame_padding_value_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    const int32_t zero = c->in[0].q.zero_point ? c->in[0].q.zero_point[0] : 0;
+    int32_t usual[BLAME_USUAL];
+    (void)s;
+    if (c->in[0].elem.kind != ASSAY_KIND_INT)
+        return false;
+    if (i == BLAME_USUAL) {
+        blame_tell(story, "padding.value", 1, "padding repeats the nearest cell");
+        return blame_pad_input(c, 0, true);
+    }
+    return i < blame_usual_codes(&c->in[0], zero, usual) && pad_with(c, usual[i], story);
+}
+
+int blame_any_padding_count(blame_search *s)
+{
+    const assay_value *v = assay_node_in(s->d->graph, s->n, 0);
+    return is_windowed(s) && v->type.elem.kind == ASSAY_KIND_INT && v->type.elem.bits <= 8
+               ? 1 << v->type.elem.bits
+               : 0;
+}
+
+bool blame_any_padding_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    (void)s;
+    return pad_with(c, (int32_t)assay_elem_min(c->in[0].elem) + i, story);
+}
+
+/* What stands in front moves by so many cells, along the first two axes each for itself; what is
+ * behind follows from the output's shape. */
+enum { MAX_MOVE = 3, MOVES = 2 * MAX_MOVE + 1 };
+
+int blame_padding_place_count(blame_search *s)
+{
+    return is_windowed(s) ? MOVES * MOVES : 0;
+}
+
+bool blame_padding_place_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    const int move[2] = {i / MOVES - MAX_MOVE, i % MOVES - MAX_MOVE};
+    const lists l = lists_of(c);
+    (void)s;
+    if ((move[0] == 0 && move[1] == 0) || (l.begin->n < 2 && move[1] != 0))
+        return false;
+    for (int k = 0; k < l.begin->n && k < 2; k++) {
+        if (l.begin->v[k] + move[k] < 0)
+            return false;
+        l.begin->v[k] += move[k];
+    }
+    blame_tell(story, "padding.place", move[0] == move[1] || !move[0] || !move[1] ? 1 : 2,
+               "cells of padding in front of axis 0: %+d, of axis 1: %+d", move[0], move[1]);
+    return true;
+}
+
+/* ---- strides ---- */
+
+enum { MAX_STEP = 4 };
+
+int blame_stride_count(blame_search *s)
+{
+    return is_windowed(s) ? 2 * MAX_STEP * AXIS_SETS : 0;
+}
+
+bool blame_stride_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    const bool dilates = i >= MAX_STEP * AXIS_SETS;
+    const int set = i % (MAX_STEP * AXIS_SETS) / MAX_STEP, step = i % MAX_STEP + 1;
+    const lists l = lists_of(c);
+    assay_list *list = dilates ? l.dilation : l.stride;
+    bool changes = false;
+    (void)s;
+    if (!has_set(set, list->n))
+        return false;
+    for (int k = 0; k < list->n; k++)
+        if (is_in_set(set, k)) {
+            changes = changes || list->v[k] != step;
+            list->v[k] = step;
+        }
+    blame_tell(story, dilates ? "dilation" : "stride", 1, "%s %d %s",
+               dilates ? "dilation" : "stride", step, set_words[set]);
+    return changes;
+}
+
+/* ---- divisors ---- */
+
+/* Divisors that are greater than a window: cells more, at the zero point or the code 0. */
+enum { MORE_CELLS = 16, DIVISORS = 1 + 2 * MORE_CELLS };
+
+int blame_divisor_count(blame_search *s)
+{
+    return s->n->op == ASSAY_OP_AVG_POOL || s->n->op == ASSAY_OP_GLOBAL_AVG_POOL ? DIVISORS : 0;
+}
+
+/* The window of each output cell, one after the other, `cells` of them with the rest filled. */
+static bool spread_windows(blame_case *c, int64_t cells, int32_t fill)
+{
+    assay_window w;
+    if (c->op == ASSAY_OP_AVG_POOL)
+        kernel_window_of_pool(&w, &c->attr.pool, &c->in[0], &c->out);
+    else
+        kernel_window_of_layout(&w, c->attr.layout.layout, &c->in[0], &c->out);
+    const bool global = c->op == ASSAY_OP_GLOBAL_AVG_POOL;
+    const int64_t taps = global ? w.in_area : w.taps, areas = global ? 1 : w.out_area;
+    const assay_strides in = kernel_strides_in(&w);
+    for (int d = 0; d < ASSAY_SPATIAL; d++)
+        if (w.pad[d] || w.pad_end[d])
+            return false;
+    if (cells <= taps)
+        return false;
+    assay_type t = {.elem = c->in[0].elem, .rank = 4, .q = c->in[0].q};
+    t.dim[0] = w.batch;
+    t.dim[1] = w.in_channels;
+    t.dim[2] = areas;
+    t.dim[3] = cells;
+    int32_t *x = blame_codes_of(c, 0);
+    int32_t *y = assay_arena_array(c->arena, (size_t)assay_shape_count(&t) + 1, sizeof *y);
+    if (!x || !y)
+        return false;
+    int64_t at = 0;
+    for (int64_t n = 0; n < w.batch; n++)
+        for (int64_t k = 0; k < w.in_channels; k++)
+            for (int64_t p = 0; p < areas; p++)
+                for (int64_t j = 0; j < cells; j++, at++) {
+                    int64_t cell = j;
+                    if (!global) {
+                        const int64_t o[3] = {p / w.out[2] / w.out[1], p / w.out[2] % w.out[1],
+                                              p % w.out[2]};
+                        const int64_t tap[3] = {j / w.kernel[2] / w.kernel[1],
+                                                j / w.kernel[2] % w.kernel[1], j % w.kernel[2]};
+                        cell = 0;
+                        for (int d = 0; d < 3; d++)
+                            cell = cell * w.in[d] + o[d] * w.stride[d] + tap[d] * w.dilation[d];
+                    }
+                    y[at] = j < taps ? x[n * in.image + k * in.channel + cell * in.cell] : fill;
+                }
+    if (w.nhwc && areas > 1 && w.in_channels > 1)
+        return false; /* the output would be in the other order */
+    c->op = ASSAY_OP_AVG_POOL;
+    c->attr.pool = (assay_attr_pool){.layout = ASSAY_LAYOUT_NCHW,
+                                     .kernel = {2, {1, cells}},
+                                     .stride = {2, {1, cells}},
+                                     .dilation = {2, {1, 1}},
+                                     .pad_begin = {2, {0, 0}},
+                                     .pad_end = {2, {0, 0}}};
+    c->out.rank = 4;
+    c->out.dim[0] = w.batch;
+    c->out.dim[1] = w.in_channels;
+    c->out.dim[2] = areas;
+    c->out.dim[3] = 1;
+    return blame_set_codes(c, 0, &t, y);
+}
+
+bool blame_divisor_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    assay_window w;
+    const int32_t zero = c->in[0].q.zero_point ? c->in[0].q.zero_point[0] : 0;
+    (void)s;
+    if (i == 0) {
+        if (c->op != ASSAY_OP_AVG_POOL)
+            return false;
+        c->attr.pool.count_include_pad = !c->attr.pool.count_include_pad;
+        blame_tell(story, "pool.divisor", 1, "cells of padding %s",
+                   c->attr.pool.count_include_pad ? "count" : "do not count");
+        return true;
+    }
+    if (c->op == ASSAY_OP_AVG_POOL)
+        kernel_window_of_pool(&w, &c->attr.pool, &c->in[0], &c->out);
+    else
+        kernel_window_of_layout(&w, c->attr.layout.layout, &c->in[0], &c->out);
+    const int64_t taps = c->op == ASSAY_OP_AVG_POOL ? w.taps : w.in_area;
+    const int k = (i - 1) / 2;
+    int64_t cells = 1;
+    while (cells <= taps)
+        cells *= 2;
+    cells = k < 2 ? cells << k : taps + k - 1;
+    blame_tell(story, "pool.divisor", 1, "divided by %lld instead of %lld", (long long)cells,
+               (long long)taps);
+    return spread_windows(c, cells, (i - 1) % 2 ? 0 : zero);
+}
+
+/* ---- tiles ---- */
+
+static const int64_t tiles[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 56, 64};
+enum { N_TILES = sizeof tiles / sizeof *tiles, SIDES = 3 };
+static const char *const side_words[SIDES] = {"", " behind", " in front"};
+
+int blame_tile_count(blame_search *s)
+{
+    return is_windowed(s) && s->n_after == 0 ? N_TILES * AXIS_SETS * SIDES : 0;
+}
+
+/* Puts the cells of a part in their place. */
+static void put_part(const blame_search *s, const blame_case *c, const int64_t *first,
+                     const int32_t *from, int32_t *to)
+{
+    const int64_t n = assay_shape_count(&c->out);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t rest = i, at = 0, step = 1;
+        for (int d = s->type->rank - 1; d >= 0; d--) {
+            at += (rest % c->out.dim[d] + first[d]) * step;
+            step *= s->type->dim[d];
+            rest /= c->out.dim[d];
+        }
+        to[at] = from[i];
+    }
+}
+
+static bool run_part(blame_search *s, int k, const blame_rows *rows, int n, int32_t *codes)
+{
+    blame_case c;
+    int64_t first[ASSAY_MAX_RANK] = {0};
+    assay_arena_free(s->arena);
+    if (!(s->arena = assay_arena_new()) || !blame_search_case(s, k, &c) ||
+        !blame_case_narrow(&c, rows, n))
+        return false;
+    const lists l = lists_of(&c);
+    for (int i = 0; i < n; i++)
+        first[l.first + rows[i].axis] = rows[i].first;
+    void *out = assay_arena_alloc(s->arena, assay_type_bytes(&c.out) + 64);
+    int32_t *part =
+        assay_arena_array(s->arena, (size_t)assay_shape_count(&c.out) + 1, sizeof *part);
+    if (!out || !part || blame_case_run(&c, out, NULL, NULL) != ASSAY_OK)
+        return false;
+    blame_load(&c.out, out, part);
+    put_part(s, &c, first, part, codes + k * s->count);
+    return true;
+}
+
+/* Tile t along an axis: its rows, and the input's that are its own. */
+static blame_rows rows_of(blame_case *c, int axis, int64_t tile, int64_t t, int side)
+{
+    const lists l = lists_of(c);
+    const int64_t out = c->out.dim[l.first + axis], in = c->in[0].dim[l.first + axis];
+    const int64_t stride = l.stride->v[axis];
+    blame_rows r = {axis, t * tile, (t + 1) * tile, 0, 0};
+    r.end = r.end < out ? r.end : out;
+    if (side != 1)
+        r.in_first = r.first * stride < in ? r.first * stride : in - 1;
+    r.in_end = side == 2 || r.end == out || r.end * stride > in ? in : r.end * stride;
+    return r;
+}
+
+bool blame_tile_post(blame_search *s, int i, int32_t *codes, blame_story *story)
+{
+    const int side = i % SIDES, set = i / SIDES % AXIS_SETS;
+    const int64_t tile = tiles[i / SIDES / AXIS_SETS];
+    blame_case c;
+    int axis[2], axes = 0, taps = 0;
+    if (!blame_search_case(s, 0, &c))
+        return false;
+    const lists l = lists_of(&c);
+    if (!has_set(set, l.kernel->n))
+        return false;
+    for (int k = 0; k < l.kernel->n && axes < 2; k++)
+        if (is_in_set(set, k) && c.out.dim[l.first + k] > tile) {
+            taps += l.kernel->v[k] > 1;
+            axis[axes++] = k;
+        }
+    if (taps == 0)
+        return false;
+    int64_t n[2] = {1, 1};
+    for (int k = 0; k < axes; k++)
+        n[k] = (c.out.dim[l.first + axis[k]] + tile - 1) / tile;
+    if (n[0] * n[1] > 1024)
+        return false;
+    for (int k = 0; k < s->n_samples; k++)
+        for (int64_t t = 0; t < n[0] * n[1]; t++) {
+            blame_rows rows[2];
+            if (!blame_search_case(s, k, &c))
+                return false;
+            rows[0] = rows_of(&c, axis[0], tile, t / n[1], side);
+            if (axes > 1)
+                rows[1] = rows_of(&c, axis[1], tile, t % n[1], side);
+            if (!run_part(s, k, rows, axes, codes))
+                return false;
+        }
+    blame_tell(story, "tile.edge", 1, "tiles of %lld %s have no halo%s", (long long)tile,
+               set_words[set], side_words[side]);
+    return true;
+}

@@ -1,0 +1,331 @@
+#!/usr/bin/env python3
+"""assay blame on faults whose cause is known: blame.py ASSAY SOURCE   (TAP)
+
+A golden bundle of a shipped network; then one node at a time by the arithmetic written down here, with one thing wrong.
+Nothing behind the node is dumped. Shares no code with the library; integers are Python's."""
+import json
+import os
+import random
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+ASSAY, SOURCE = sys.argv[1], sys.argv[2]
+SEED = int(os.environ.get("BLAME_SEED", "16"))
+CODES = {"|i1": "b", "|u1": "B", "<i4": "i", "<i8": "q", "<f4": "f", "|b1": "?"}
+
+
+# ---- .npy ----
+
+def read(path):
+    with open(path, "rb") as f:
+        data = f.read()
+    size = struct.unpack("<H", data[8:10])[0]
+    head = eval(data[10:10 + size].decode())  # a literal that NumPy's format asks for
+    code = CODES[head["descr"]]
+    return list(head["shape"]), head["descr"], list(struct.unpack(f"<{(len(data) - 10 - size) // struct.calcsize(code)}{code}", data[10 + size:]))
+
+
+def write(path, shape, descr, values):
+    head = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': ({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''}), }}"
+    head += " " * (-(10 + len(head) + 1) % 64) + "\n"
+    with open(path, "wb") as f:
+        f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack(f"<{len(values)}{CODES[descr]}", *values))
+
+
+# ---- TFLite's arithmetic ----
+
+def high_mul(a, b):
+    n = a * b
+    n += (1 << 30) if n >= 0 else 1 - (1 << 30)
+    return n >> 31 if n >= 0 else -((-n) >> 31)
+
+
+def divide_by_power(x, e):
+    mask = (1 << e) - 1
+    return (x >> e) + ((x & mask) > (mask >> 1) + (x < 0))
+
+
+def rescale(x, m, shift):
+    left, right = max(shift, 0), max(-shift, 0)
+    return divide_by_power(high_mul(x << left, m), right)
+
+
+def rescale_floor(x, m, shift):
+    return (x * m) >> (31 - shift)
+
+
+def clamp(x, lo, hi):
+    return min(max(x, lo), hi)
+
+
+def wrap(x, bits):
+    x &= (1 << bits) - 1
+    return x - (1 << bits) if x >> (bits - 1) else x
+
+
+class Node:
+    """A node of the bundle with all that it reads; every attribute may be changed before `codes`."""
+
+    def __init__(self, bundle, name):
+        m = json.load(open(os.path.join(bundle, "manifest.json")))
+        node = next(n for n in m["nodes"] if n["name"] == name or name in n["outputs"])
+        tensor = {t["name"]: t for t in m["tensors"]}
+        constant = {c["name"]: c for c in m["constants"]}
+        self.name, self.op, self.output = node["name"], node["op"], node["outputs"][0]
+        self.out = tensor[self.output]
+        self.attr, p = node["attributes"], node["parameters"]
+        self.p = p
+        self.ins = [read(os.path.join(bundle, (tensor if i in tensor else constant)[i]["file"])) for i in node["inputs"]]
+        self.shape = self.out["shape"]
+        self.zx = p["input_zero_points"][0]
+        self.zero = p["zero_point"][0]
+        self.lo, self.hi = p["range"]
+        channels = self.shape[1] if len(self.shape) > 1 else 1
+        self.m = (p.get("multiplier", [0]) * channels)[:max(channels, len(p.get("multiplier", [0])))]
+        self.s = (p.get("shift", [0]) * channels)[:max(channels, len(p.get("shift", [0])))]
+        self.x, self.w, self.b = self.ins[0][2], None, None
+        if self.op in ("conv", "fc"):
+            self.w, self.b = list(self.ins[1][2]), list(self.ins[2][2])
+        self.rescale, self.store = rescale, lambda v: clamp(v, self.lo, self.hi)
+        self.acc = lambda terms, bias: bias + sum(terms)
+        self.pad_code = self.zx
+        self.tile = None
+        self.pad, self.stride = self.attr.get("pad_begin"), self.attr.get("stride")
+
+    def end(self, acc, c):
+        return self.store(self.rescale(acc, self.m[c], self.s[c]) + self.zero)
+
+    def conv(self):
+        n, cin, h, w = self.ins[0][0]
+        _, cout, oh, ow = self.shape
+        kh, kw = self.attr["kernel"]
+        group = self.attr["group"]
+        per = cin // group
+        out = []
+        for o in range(cout):
+            first = o // (cout // group) * per
+            filt = self.w[o * per * kh * kw:(o + 1) * per * kh * kw]
+            for y in range(oh):
+                for x in range(ow):
+                    terms = []
+                    for c in range(per):
+                        for i in range(kh):
+                            yy = y * self.stride[0] - self.pad[0] + i
+                            for j in range(kw):
+                                xx = x * self.stride[1] - self.pad[1] + j
+                                inside = 0 <= yy < h and 0 <= xx < w
+                                if inside and self.tile:
+                                    inside = yy // (self.tile * self.stride[0]) == y // self.tile
+                                v = self.x[((first + c) * h + yy) * w + xx] if inside else self.pad_code
+                                terms.append((v - self.zx) * filt[(c * kh + i) * kw + j])
+                    out.append(self.end(self.acc(terms, self.b[o]), o))
+        return out
+
+    def fc(self):
+        k = self.ins[0][0][-1]
+        return [self.end(self.acc([(self.x[i] - self.zx) * self.w[o * k + i] for i in range(k)], self.b[o]), o)
+                for o in range(self.shape[-1])]
+
+    def pool(self, divisor=None):
+        n, c, h, w = self.ins[0][0]
+        count = divisor or h * w
+        out = []
+        for k in range(c):
+            total = sum(self.x[k * h * w:(k + 1) * h * w])
+            if divisor:
+                total += (divisor - h * w) * self.zx
+            out.append(clamp((total + count // 2) // count if total > 0 else -((-total + count // 2) // count), self.lo, self.hi))
+        return out
+
+    def codes(self):
+        return {"conv": self.conv, "fc": self.fc, "global_avg_pool": self.pool}[self.op]()
+
+
+# ---- faults: (class, others that say the same, change of the node or of its codes) ----
+
+def change(**what):
+    def apply(n):
+        for k, v in what.items():
+            setattr(n, k, v(n) if callable(v) and k not in ("rescale", "store", "acc") else v)
+        return n.codes()
+    return apply
+
+
+def after(f):
+    return lambda n: f(n, n.codes())
+
+
+def plane(n):
+    return n.shape[2] * n.shape[3]
+
+
+def rolled(values, by, size=1):
+    k = by * size
+    return values[k:] + values[:k]
+
+
+def filter_size(n):
+    return len(n.w) // n.shape[1]
+
+
+def one(values, i, v):
+    return values[:i] + [v] + values[i + 1:]
+
+
+def saturating(bits):
+    def acc(terms, bias):
+        s, top = clamp(bias, -(1 << bits - 1), (1 << bits - 1) - 1), (1 << bits - 1) - 1
+        for t in terms:
+            s = clamp(s + t, -top - 1, top)
+        return s
+    return acc
+
+
+def stuck(bit, value):
+    return after(lambda n, y: [wrap(v | 1 << bit if value else v & ~(1 << bit), 8) for v in y])
+
+
+def lanes(l, r, code):
+    return after(lambda n, y: [code if i // plane(n) % l == r else v for i, v in enumerate(y)])
+
+
+def transposed(n, y):
+    c, h, w = n.shape[1:]
+    return [y[k * h * w + i] for i in range(h * w) for k in range(c)]
+
+
+def edge_copies(tile):
+    def f(n, y):
+        w, h = n.shape[3], n.shape[2]
+        return [y[i - w] if i // w % h % tile == 0 and i // w % h else v for i, v in enumerate(y)]
+    return after(f)
+
+
+def flipped_filters(n):
+    k = n.attr["kernel"][0] * n.attr["kernel"][1]
+    return [v for f in range(len(n.w) // k) for v in reversed(n.w[f * k:(f + 1) * k])]
+
+
+STEM, DEPTHWISE, POINT = "/stem/act/Clip_output_0", "/block3/dw/act/Clip_output_0", "/block6/pw/bn/BatchNormalization_output_0"
+FULL, POOL = "logits", "/pool/GlobalAveragePool_output_0"
+FAULTS = [
+    (STEM, "rescale.rounding", change(rescale=rescale_floor)),
+    (POINT, "rescale.rounding", change(rescale=rescale_floor)),
+    (STEM, "rescale.multiplier", change(m=lambda n: one(n.m, 3, n.m[3] ^ 1 << 25))),
+    (POINT, "rescale.multiplier", change(m=lambda n: one(n.m, 7, n.m[7] ^ 1 << 26))),
+    (STEM, "rescale.shift", change(s=lambda n: [v - 1 for v in n.s])),
+    (POINT, "rescale.shift", change(s=lambda n: one(n.s, 5, n.s[5] + 1))),
+    (STEM, "rescale.channel", change(m=lambda n: rolled(n.m, 1), s=lambda n: rolled(n.s, 1))),
+    (POINT, "rescale.channel", change(m=lambda n: n.m[:1] * len(n.m), s=lambda n: n.s[:1] * len(n.s))),
+    (STEM, "rescale.zero_point", change(zero=-120)),
+    (POINT, "rescale.zero_point", change(zero=0)),
+    (STEM, "saturation.missing", change(store=lambda v: wrap(v, 8))),
+    (STEM, "saturation.bounds", change(hi=-90)),
+    (POINT, "saturation.bounds", change(lo=lambda n: n.zero)),
+    (POINT, "accumulator.width", change(acc=lambda t, b: wrap(b + sum(t), 14))),
+    (FULL, "accumulator.width", change(acc=saturating(13))),
+    (FULL, "accumulator.order", change(acc=lambda t, b: saturating(13)(list(reversed(t)), b))),
+    (STEM, "bias.missing", change(b=lambda n: [0] * len(n.b))),
+    (POINT, "bias.missing", change(b=lambda n: one(n.b, 4, 0))),
+    (STEM, "bias.channel", change(b=lambda n: rolled(n.b, 1))),
+    (POINT, "weights.stale", change(w=lambda n: n.w[:64] + [0] * (len(n.w) - 64))),
+    (STEM, "weights.stale", change(w=lambda n: rolled(n.w, 4, filter_size(n)))),
+    (DEPTHWISE, "weights.layout", change(w=flipped_filters)),
+    (POINT, "weights.layout", change(w=lambda n: [n.w[i * n.shape[1] + o] for o in range(n.shape[1]) for i in range(filter_size(n))]
+                                     if filter_size(n) == n.shape[1] else
+                                     [n.w[k] for o in range(filter_size(n)) for k in range(o, len(n.w), filter_size(n))])),
+    (POINT, "weights.sign", change(w=lambda n: [v & 255 for v in n.w])),
+    (DEPTHWISE, "input.zero_point", change(zx=0, pad_code=0)),
+    (POINT, "input.zero_point", change(zx=lambda n: n.zx + 1)),
+    (STEM, "padding.value", change(pad_code=-128)),
+    (DEPTHWISE, "padding.value", change(pad_code=0)),
+    (STEM, "padding.place", change(pad=[2, 2])),
+    (STEM, "padding.place", change(pad=[1, 0])),
+    (DEPTHWISE, "padding.place", change(pad=[0, 0])),
+    ("/block1/dw/act/Clip_output_0", "stride", change(stride=[1, 1])),
+    (STEM, "tile.edge", change(tile=8)),
+    (STEM, "tile.edge", edge_copies(8)),
+    (STEM, "lane", lanes(8, 3, 0)),
+    (POINT, "lane", lanes(4, 1, -128)),
+    (STEM, "stuck_bit", stuck(0, 1)),
+    (POINT, "stuck_bit", stuck(6, 0)),
+    (STEM, "sign", after(lambda n, y: [wrap(v ^ 128, 8) for v in y])),
+    (POINT, "sign", change(x=lambda n: [v & 255 for v in n.x])),
+    (STEM, "output.layout", after(transposed)),
+    (POOL, "pool.divisor", lambda n: n.pool(divisor=32)),
+    (STEM, "unexplained", after(lambda n, y: [v ^ (1 << random.Random(SEED + i).randrange(7)) if i % 7 == 0 else v for i, v in enumerate(y)])),
+]
+
+
+# ---- running ----
+
+def blame(golden, device, *options):
+    r = subprocess.run([ASSAY, "blame", golden, device, "--json", "-", *options], capture_output=True, text=True)
+    return r.returncode, json.loads(r.stdout) if r.returncode < 2 else r.stderr
+
+
+def dump(golden, node, codes, to):
+    """Everything up to the node, and the node's codes."""
+    shutil.rmtree(to, ignore_errors=True)
+    os.makedirs(to)
+    tensors = json.load(open(os.path.join(golden, "manifest.json")))["tensors"]
+    for t in tensors:
+        if t["index"] < node.out["index"]:
+            shutil.copy(os.path.join(golden, t["file"]), to)
+    write(os.path.join(to, os.path.basename(node.out["file"])), node.shape, "|i1", codes)
+
+
+class Tap:
+    def __init__(self):
+        self.n = self.failed = 0
+
+    def check(self, good, what, *more):
+        self.n += 1
+        self.failed += not good
+        print(f"{'ok' if good else 'not ok'} {self.n} - {what}")
+        for m in more if not good else ():
+            print("#", m)
+
+
+def make_golden(scheme, folder):
+    models = os.path.join(SOURCE, "datasets", "models")
+    profile = os.path.join(folder, "profile.yaml")
+    images = os.path.join(SOURCE, "datasets", "glyphs")
+    if not os.path.exists(profile):
+        subprocess.run([ASSAY, "profile", f"{models}/res_dsconv.onnx", "--dataset", f"{images}/calibration", "-n", "64", "-q", "-o", profile],
+                       check=True, capture_output=True)
+    first = sorted(os.listdir(f"{images}/test"))
+    image = next(os.path.join(images, "test", f) for f in first if f.endswith(".png"))
+    to = os.path.join(folder, scheme)
+    subprocess.run([ASSAY, "golden", f"{models}/res_dsconv.onnx", "-p", profile, "-s", scheme, "--input", image, "-o", to],
+                   check=True, capture_output=True)
+    return to
+
+
+def main():
+    tap = Tap()
+    print(f"# seed {SEED}")
+    with tempfile.TemporaryDirectory() as folder:
+        golden, device = make_golden("tflite", folder), os.path.join(folder, "device")
+        for name in (STEM, DEPTHWISE, POINT, FULL, POOL):
+            node = Node(golden, name)
+            dump(golden, node, node.codes(), device)
+            status, said = blame(golden, device)
+            tap.check(status == 0 and said["verdict"] == "clean" and not said["faults"], f"{node.name} as it should be is clean", said)
+        for name, wanted, fault in FAULTS:
+            node = Node(golden, name)
+            dump(golden, node, fault(node), device)
+            status, said = blame(golden, device)
+            faults = said["faults"] if status == 1 else []
+            good = len(faults) == 1 and faults[0]["name"] == name and faults[0]["class"] == wanted
+            what = {k: faults[0][k] for k in ("name", "class", "classes", "detail", "explained", "differing")} if faults else said
+            tap.check(good, f"{node.name}: {wanted}", what)
+    print(f"1..{tap.n}")
+    sys.exit(tap.failed != 0)
+
+
+if __name__ == "__main__":
+    main()
