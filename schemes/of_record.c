@@ -15,10 +15,10 @@ static void *copy(const void *from, size_t bytes)
 
 static bool take_given(assay_scheme_data *d, const assay_precomputed *g)
 {
-    assay_precomputed *to = d->given = calloc(1, sizeof *to);
+    assay_precomputed *to = d->precomputed = calloc(1, sizeof *to);
     if (to == NULL)
         return false;
-    d->n_given = 1;
+    d->n_precomputed = 1;
     *to = *g;
     to->node = strdup(g->node);
     to->multiplier = copy(g->multiplier, g->n * sizeof *g->multiplier);

@@ -201,7 +201,7 @@ static assay_status read_device(const reading *r, int i, blame_tensor *to, assay
         status = golden_bundle_read(r->other, at, &data, err);
         return status == ASSAY_OK ? adopt(r, t, &found, data, to, err) : status;
     }
-    status = assay_dumps_match(&r->dumps, r->d->bundle, i, &at, err);
+    status = golden_dumps_match(&r->dumps, r->d->bundle, i, &at, err);
     if (status != ASSAY_OK || at < 0)
         return status;
     status = golden_dumps_read(&r->dumps, at, &t->type, &found, &data, err);
@@ -263,7 +263,7 @@ static assay_status open_golden(blame_device *d, const char *golden, int threads
     bool is_preset;
     assay_status status = golden_bundle_open(golden, &d->bundle, err);
     if (status == ASSAY_OK)
-        status = assay_bundle_network(d->bundle, &d->graph, &d->scheme, &is_preset, err);
+        status = golden_bundle_network(d->bundle, &d->graph, &d->scheme, &is_preset, err);
     if (status == ASSAY_OK)
         status = run_program_make_with(d->graph, d->scheme, &o, &d->program, err);
     if (status != ASSAY_OK)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "interp/blame/blame.h"
-#include "interp/files/files.h"
+#include "graph/files/files.h"
 
 static const char *op_of(const blame_report *r, int node)
 {

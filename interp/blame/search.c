@@ -280,23 +280,6 @@ assay_status blame_search_open(blame_search *s, const blame_device *d, const bla
     return status;
 }
 
-bool blame_search_assume(blame_search *s, const blame_finding *f)
-{
-    blame_story story;
-    if (!f->family->edit || s->n_prefix == BLAME_PREFIX || s->n_after > 0 ||
-        !blame_predict(s, f->family, f->i, s->end_base, &story))
-        return false;
-    s->prefix[s->n_prefix].family = f->family;
-    s->prefix[s->n_prefix++].i = f->i;
-    memcpy(s->base, s->end_base, (size_t)(s->n_samples * s->count) * sizeof *s->base);
-    free(s->sums);
-    s->sums = NULL;
-    s->differing = 0;
-    for (int64_t i = 0; i < s->n_samples * s->end_count; i++)
-        s->differing += s->seen[i] && !blame_same(s, s->dev[i], s->end_base[i]);
-    return true;
-}
-
 void blame_search_close(blame_search *s)
 {
     free(s->sample);

@@ -340,7 +340,7 @@ static assay_status diff_tensor(assay_diff *d, const sides *s, const assay_diff_
     if (status == ASSAY_OK && !r)
         status = assay_out_of_memory(err);
     if (status == ASSAY_OK && !s->b)
-        status = assay_dumps_match(&s->dumps, s->a, i, &entry, err);
+        status = golden_dumps_match(&s->dumps, s->a, i, &entry, err);
     if (status != ASSAY_OK)
         return status;
     if (entry < 0) {

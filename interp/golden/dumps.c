@@ -150,7 +150,7 @@ int golden_dumps_find(const assay_dumps *d, const assay_bundle_tensor *t, int64_
     return best;
 }
 
-assay_status assay_dumps_match(const assay_dumps *d, const assay_bundle *b, int i, int *dump,
+assay_status golden_dumps_match(const assay_dumps *d, const assay_bundle *b, int i, int *dump,
                                assay_error *err)
 {
     *dump = golden_dumps_find(d, &b->tensor[i], b->tensor[0].sample, false);

@@ -156,7 +156,7 @@ static assay_status load(replay *r, const assay_program_options *engine, assay_e
 {
     assay_program_options options = *engine;
     assay_status status =
-        assay_bundle_network(r->c->bundle, &r->graph, &r->scheme, &r->preset, err);
+        golden_bundle_network(r->c->bundle, &r->graph, &r->scheme, &r->preset, err);
 
     options.keep_all = true;
     if (status == ASSAY_OK)
