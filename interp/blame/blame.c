@@ -1,5 +1,6 @@
 /* Both sides opened, every node replayed and judged, each fault searched for its cause. */
 #include "interp/blame/blame.h"
+#include "graph/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,7 +154,7 @@ static assay_status blame_node(blaming *b, int row, assay_error *err)
         blame_search_open(&s, &b->report->device, &b->schemes, row, b->report->row[row].value, NULL,
                           0, b->options->rel, err);
     if (status == ASSAY_OK && !found)
-        status = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+        status = assay_out_of_memory(err);
     if (status == ASSAY_OK) {
         const int n = blame_search_run(&s, found, FINDINGS);
         if ((n > 0 && found[0].full) || !try_pairs(b, row, &s, found, n)) {
@@ -203,8 +204,7 @@ static assay_status blame_region(blaming *b, int row, assay_error *err)
                   *best = malloc(FINDINGS * sizeof *best);
     int *after = calloc((size_t)r->device.graph->n_nodes + 1, sizeof *after), n_best = 0, at = row;
     blame_search s;
-    assay_status status =
-        found && best && after ? ASSAY_OK : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    assay_status status = found && best && after ? ASSAY_OK : assay_out_of_memory(err);
     for (int i = row; i >= 0 && status == ASSAY_OK; i--) {
         if (r->row[i].verdict != BLAME_SUSPECT || (i != row && r->row[i].elements > 0))
             continue;
@@ -323,7 +323,7 @@ assay_status blame_run(const char *golden, const char *device, const blame_optio
     blaming b = {.report = r, .options = o};
     *out = NULL;
     if (!r)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+        return assay_out_of_memory(err);
     assay_status status = blame_schemes_open(o->schemes, o->n_schemes, &b.schemes, err);
     if (status == ASSAY_OK)
         status = blame_device_open(golden, device, o->hex_bits, o->threads, &r->device, err);
@@ -331,8 +331,7 @@ assay_status blame_run(const char *golden, const char *device, const blame_optio
         const int nodes = r->device.graph->n_nodes;
         b.of = nodes * (r->device.n_samples + 1);
         r->row = calloc((size_t)nodes + 1, sizeof *r->row);
-        status = r->row ? blame_device_replay(&r->device, step, &b, err)
-                        : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+        status = r->row ? blame_device_replay(&r->device, step, &b, err) : assay_out_of_memory(err);
     }
     if (status == ASSAY_OK) {
         blame_judge(r, o->rel);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/memory.h"
 #include "schemes/derive/derive.h"
 #include "schemes/spec.h"
 
@@ -93,12 +94,12 @@ static assay_status build_graph(const blame_case *c, built *b, assay_error *err)
     return assay_graph_set_outputs(b->graph, &out, 1, err);
 }
 
-static const assay_precomputed *given_of(const blame_case *c)
+static const assay_precomputed *precomputed_of(const blame_case *c)
 {
     const assay_scheme_data *d = assay_data(c->scheme);
-    for (size_t i = 0; i < d->n_given; i++)
-        if (strcmp(d->given[i].node, c->name) == 0)
-            return &d->given[i];
+    for (size_t i = 0; i < d->n_precomputed; i++)
+        if (strcmp(d->precomputed[i].node, c->name) == 0)
+            return &d->precomputed[i];
     return NULL;
 }
 
@@ -106,7 +107,7 @@ static assay_status build_scheme(const blame_case *c, built *b, assay_error *err
 {
     if (!c->has_record || !c->scheme || !c->scheme->record)
         return ASSAY_OK;
-    return assay_scheme_of_record(c->scheme, &c->record, given_of(c), &b->scheme, err);
+    return assay_scheme_of_record(c->scheme, &c->record, precomputed_of(c), &b->scheme, err);
 }
 
 static assay_status build(const blame_case *c, built *b, assay_error *err)
@@ -156,7 +157,7 @@ assay_status blame_case_requantize(const blame_case *c, const int64_t *sums, voi
     int32_t *codes = malloc((size_t)channels * sizeof *codes + 64);
     const assay_view view = {out, &c->out};
     if (!row || !codes)
-        status = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+        status = assay_out_of_memory(err);
     for (int64_t at = 0; at < total && status == ASSAY_OK; at += channels * inner)
         for (int64_t p = 0; p < inner; p++) {
             for (int64_t k = 0; k < channels; k++)

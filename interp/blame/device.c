@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "graph/memory.h"
 #include "interp/golden/compare.h"
 #include "interp/golden/dumps.h"
 
@@ -149,7 +150,7 @@ static assay_status adopt(const reading *r, const assay_bundle_tensor *t, const 
         return bad_shape(r, t, found, err);
     }
     return to->device ? check_elements(r, t, to->golden, to->device, err)
-                      : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+                      : assay_out_of_memory(err);
 }
 
 /* ---- a tensor ---- */
@@ -276,7 +277,7 @@ static assay_status open_golden(blame_device *d, const char *golden, int threads
     d->number = calloc((size_t)d->n_samples + 1, sizeof *d->number);
     d->tensor = calloc((size_t)d->n_samples * (size_t)d->graph->n_values + 1, sizeof *d->tensor);
     if (!d->index || !d->number || !d->tensor)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+        return assay_out_of_memory(err);
     golden_bundle_number(d->graph, d->index);
     return ASSAY_OK;
 }

@@ -1,7 +1,7 @@
 /* The families of hypotheses.def, by file: hypotheses.c (the record, schemes), operands.c (zero
  * points, signs, weights, bias, scales), windows.c (padding, strides, divisors, tiles), ends.c
  * (zero point and bounds of the output), codes.c (what is done to codes), fits.c (numbers that are
- * solved for). */
+ * solved for); what they share is in pieces.c. */
 #ifndef ASSAY_INTERP_BLAME_FAMILIES_H
 #define ASSAY_INTERP_BLAME_FAMILIES_H
 
@@ -33,6 +33,12 @@ int32_t *blame_codes_of(blame_case *c, int i);
 bool blame_set_codes(blame_case *c, int i, const assay_type *t, const int32_t *codes);
 /* Input 0 of a windowed op with its padding made explicit: `code`, or the nearest cell. */
 bool blame_pad_input(blame_case *c, int32_t code, bool nearest);
+/* The lists of a windowed op's attributes. */
+typedef struct blame_lists {
+    assay_list *kernel, *stride, *dilation, *begin, *end;
+    int first; /* the tensors' axis that spatial axis 0 is */
+} blame_lists;
+blame_lists blame_lists_of(blame_case *c);
 /* Scales of the weights of a weighted op, one a channel, to be changed; NULL: it has none such. */
 float *blame_weight_scales(blame_case *c, int64_t *n);
 

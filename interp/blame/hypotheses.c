@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/memory.h"
 #include "interp/blame/families.h"
 #include "schemes/reads.h"
 
@@ -203,7 +204,7 @@ assay_status blame_schemes_open(const char *const *given, int n, blame_schemes *
         presets++;
     out->scheme = calloc((size_t)(n + presets) + 1, sizeof(assay_scheme *));
     if (!out->scheme)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+        return assay_out_of_memory(err);
     for (int i = 0; i < n + presets && status == ASSAY_OK; i++) {
         const char *name = i < n ? given[i] : assay_scheme_presets()[i - n];
         status = assay_scheme_open(name, &out->scheme[out->n], err);

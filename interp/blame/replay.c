@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/memory.h"
 #include "interp/blame/device.h"
 
 /* What an assigned variable holds in this step, by value; NULL: its initial content. */
@@ -10,11 +11,6 @@ typedef struct state {
     const void **held;
     void **initial;
 } state;
-
-static assay_status out_of_memory(assay_error *err)
-{
-    return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
-}
 
 static void *initial_content(const assay_value *v)
 {
@@ -38,7 +34,7 @@ static assay_status believe(const assay_type *type, blame_tensor *t, assay_error
         return ASSAY_OK;
     t->merged = malloc(n * width + 64);
     if (!t->merged)
-        return out_of_memory(err);
+        return assay_out_of_memory(err);
     for (size_t i = 0; i < n; i++)
         memcpy((char *)t->merged + i * width,
                (const char *)(t->mask[i] ? t->device : fallback) + i * width, width);
@@ -77,14 +73,14 @@ static assay_status replay_node(blame_device *d, int node, int sample, const sta
     const assay_node *n = &d->graph->node[node];
     const void **in = calloc((size_t)n->n_in + 1, sizeof *in);
     void **out = calloc((size_t)n->n_out + 1, sizeof *out);
-    assay_status status = in && out ? ASSAY_OK : out_of_memory(err);
+    assay_status status = in && out ? ASSAY_OK : assay_out_of_memory(err);
     for (int i = 0; i < n->n_in && status == ASSAY_OK; i++)
         in[i] = believed_of(d, sample, n->in[i], held);
     for (int j = 0; j < n->n_out && status == ASSAY_OK; j++) {
         blame_tensor *t = blame_at(d, sample, n->out[j]);
         out[j] = t->replayed = calloc(assay_type_bytes(&d->graph->value[n->out[j]].type) + 64, 1);
         if (!out[j])
-            status = out_of_memory(err);
+            status = assay_out_of_memory(err);
     }
     if (status == ASSAY_OK && (assay_op_get(n->op)->traits & ASSAY_T_STATE))
         pass_on(d, n, in, out, sample);
@@ -128,10 +124,10 @@ assay_status blame_device_replay(blame_device *d, void (*step)(void *), void *us
     const assay_graph *g = d->graph;
     state held = {calloc((size_t)g->n_values + 1, sizeof *held.held),
                   calloc((size_t)g->n_values + 1, sizeof *held.initial)};
-    assay_status status = held.held && held.initial ? ASSAY_OK : out_of_memory(err);
+    assay_status status = held.held && held.initial ? ASSAY_OK : assay_out_of_memory(err);
     for (int v = 0; v < g->n_values && status == ASSAY_OK; v++)
         if (g->value[v].is_variable && !(held.initial[v] = initial_content(&g->value[v])))
-            status = out_of_memory(err);
+            status = assay_out_of_memory(err);
     for (int s = 0; s < d->n_samples && status == ASSAY_OK; s++)
         status = replay_sample(d, s, &held, step, user, err);
     for (int v = 0; held.initial && v < g->n_values; v++)

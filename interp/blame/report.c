@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "interp/blame/blame.h"
-#include "graph/files/files.h"
+#include "interp/page/json.h"
 
 static const char *op_of(const blame_report *r, int node)
 {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/memory.h"
 #include "schemes/reads.h"
 
 /* ---- codes ---- */
@@ -222,9 +223,8 @@ static assay_status allocate(blame_search *s, assay_error *err)
     s->end_base = malloc(all * sizeof *s->end_base);
     s->seen = malloc(all);
     s->base = malloc(((size_t)(s->n_samples * s->count) + 1) * sizeof *s->base);
-    return s->dev && s->gold && s->end_base && s->seen && s->base
-               ? ASSAY_OK
-               : assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+    return s->dev && s->gold && s->end_base && s->seen && s->base ? ASSAY_OK
+                                                                  : assay_out_of_memory(err);
 }
 
 static void load_sample(blame_search *s, int k)
@@ -264,7 +264,7 @@ assay_status blame_search_open(blame_search *s, const blame_device *d, const bla
     s->channel_axis = axis_of_channels(d->graph, s->n, s->type);
     s->sample = calloc((size_t)d->n_samples + 1, sizeof *s->sample);
     if (!s->arena || !s->sample)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+        return assay_out_of_memory(err);
     for (int k = 0; k < d->n_samples; k++)
         if (blame_at(d, k, end)->device)
             s->sample[s->n_samples++] = k;
@@ -275,7 +275,7 @@ assay_status blame_search_open(blame_search *s, const blame_device *d, const bla
         blame_case_fill(&c, d->graph, s->n, d->scheme, (const void *[BLAME_IN]){NULL}, s->arena);
         s->has_record = blame_case_record(&c, &s->record);
         if (s->has_record && !list_values(s))
-            status = assay_fail(err, ASSAY_ERR_MEMORY, "out of memory");
+            status = assay_out_of_memory(err);
     }
     return status;
 }

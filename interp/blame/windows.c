@@ -5,27 +5,10 @@
 
 #include "interp/blame/families.h"
 
-typedef struct lists {
-    assay_list *kernel, *stride, *dilation, *begin, *end;
-    int first; /* the tensors' axis that spatial axis 0 is */
-} lists;
-
 static bool is_windowed(const blame_search *s)
 {
     return s->n->op == ASSAY_OP_CONV || s->n->op == ASSAY_OP_MAX_POOL ||
            s->n->op == ASSAY_OP_AVG_POOL;
-}
-
-static lists lists_of(blame_case *c)
-{
-    if (c->op == ASSAY_OP_CONV) {
-        assay_attr_conv *a = &c->attr.conv;
-        return (lists){&a->kernel,    &a->stride,  &a->dilation,
-                       &a->pad_begin, &a->pad_end, a->layout == ASSAY_LAYOUT_NCHW ? 2 : 1};
-    }
-    assay_attr_pool *a = &c->attr.pool;
-    return (lists){&a->kernel,    &a->stride,  &a->dilation,
-                   &a->pad_begin, &a->pad_end, a->layout == ASSAY_LAYOUT_NCHW ? 2 : 1};
 }
 
 /* Sets of spatial axes: all, then each alone. */
@@ -42,44 +25,6 @@ static const char *const set_words[AXIS_SETS] = {"along all axes", "along axis 0
                                                  "along axis 2"};
 
 /* ---- padding ---- */
-
-static int64_t clamp(int64_t v, int64_t n)
-{
-    return v < 0 ? 0 : v >= n ? n - 1 : v;
-}
-
-bool blame_pad_input(blame_case *c, int32_t code, bool nearest)
-{
-    if (c->op != ASSAY_OP_CONV && c->op != ASSAY_OP_MAX_POOL && c->op != ASSAY_OP_AVG_POOL)
-        return false;
-    const lists l = lists_of(c);
-    assay_type from = c->in[0], to = from;
-    int64_t begin[ASSAY_MAX_RANK] = {0}, pads = 0;
-    for (int k = 0; k < l.begin->n; k++) {
-        begin[l.first + k] = l.begin->v[k];
-        to.dim[l.first + k] += l.begin->v[k] + l.end->v[k];
-        pads += l.begin->v[k] + l.end->v[k];
-        l.begin->v[k] = l.end->v[k] = 0;
-    }
-    const int64_t n = assay_shape_count(&to);
-    int32_t *x = blame_codes_of(c, 0);
-    int32_t *y = assay_arena_array(c->arena, (size_t)n + 1, sizeof *y);
-    if (pads == 0 || !x || !y)
-        return false;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t rest = i, at = 0, step = 1;
-        bool inside = true;
-        for (int d = to.rank - 1; d >= 0; d--) {
-            const int64_t p = rest % to.dim[d] - begin[d];
-            inside = inside && p >= 0 && p < from.dim[d];
-            at += clamp(p, from.dim[d]) * step;
-            step *= from.dim[d];
-            rest /= to.dim[d];
-        }
-        y[i] = inside || nearest ? x[at] : code;
-    }
-    return blame_set_codes(c, 0, &to, y);
-}
 
 int blame_padding_value_count(blame_search *s)
 {
@@ -135,7 +80,7 @@ int blame_padding_place_count(blame_search *s)
 bool blame_padding_place_edit(blame_search *s, int i, blame_case *c, blame_story *story)
 {
     const int move[2] = {i / MOVES - MAX_MOVE, i % MOVES - MAX_MOVE};
-    const lists l = lists_of(c);
+    const blame_lists l = blame_lists_of(c);
     (void)s;
     if ((move[0] == 0 && move[1] == 0) || (l.begin->n < 2 && move[1] != 0))
         return false;
@@ -162,7 +107,7 @@ bool blame_stride_edit(blame_search *s, int i, blame_case *c, blame_story *story
 {
     const bool dilates = i >= MAX_STEP * AXIS_SETS;
     const int set = i % (MAX_STEP * AXIS_SETS) / MAX_STEP, step = i % MAX_STEP + 1;
-    const lists l = lists_of(c);
+    const blame_lists l = blame_lists_of(c);
     assay_list *list = dilates ? l.dilation : l.stride;
     bool changes = false;
     (void)s;
@@ -310,7 +255,7 @@ static bool run_part(blame_search *s, int k, const blame_rows *rows, int n, int3
     if (!(s->arena = assay_arena_new()) || !blame_search_case(s, k, &c) ||
         !blame_case_narrow(&c, rows, n))
         return false;
-    const lists l = lists_of(&c);
+    const blame_lists l = blame_lists_of(&c);
     for (int i = 0; i < n; i++)
         first[l.first + rows[i].axis] = rows[i].first;
     void *out = assay_arena_alloc(s->arena, assay_type_bytes(&c.out) + 64);
@@ -326,7 +271,7 @@ static bool run_part(blame_search *s, int k, const blame_rows *rows, int n, int3
 /* Tile t along an axis: its rows, and the input's that are its own. */
 static blame_rows rows_of(blame_case *c, int axis, int64_t tile, int64_t t, int side)
 {
-    const lists l = lists_of(c);
+    const blame_lists l = blame_lists_of(c);
     const int64_t out = c->out.dim[l.first + axis], in = c->in[0].dim[l.first + axis];
     const int64_t stride = l.stride->v[axis];
     blame_rows r = {axis, t * tile, (t + 1) * tile, 0, 0};
@@ -345,7 +290,7 @@ bool blame_tile_post(blame_search *s, int i, int32_t *codes, blame_story *story)
     int axis[2], axes = 0, taps = 0;
     if (!blame_search_case(s, 0, &c))
         return false;
-    const lists l = lists_of(&c);
+    const blame_lists l = blame_lists_of(&c);
     if (!has_set(set, l.kernel->n))
         return false;
     for (int k = 0; k < l.kernel->n && axes < 2; k++)

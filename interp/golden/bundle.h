@@ -138,8 +138,8 @@ assay_status golden_bundle_open(const char *dir, assay_bundle **out, assay_error
 void golden_bundle_free(assay_bundle *b);
 /* The network that a bundle holds and its scheme (NULL for a float run), to be freed. *is_preset:
  * the scheme is one of ours, which also knows what it claims; else it stands for itself. */
-assay_status golden_bundle_network(const assay_bundle *b, assay_graph **graph, assay_scheme **scheme,
-                                  bool *is_preset, assay_error *err);
+assay_status golden_bundle_network(const assay_bundle *b, assay_graph **graph,
+                                   assay_scheme **scheme, bool *is_preset, assay_error *err);
 /* Elements of tensor i, malloc'd in native order; the file's shape and dtype are checked.
  * ASSAY_ERR_IO where a file is there and cannot be read, _INPUT where it is not as it should be. */
 assay_status golden_bundle_read(const assay_bundle *b, int i, void **data, assay_error *err);

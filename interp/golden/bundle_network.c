@@ -27,8 +27,8 @@ static assay_status load_scheme(const json_t *scheme, assay_scheme **out, bool *
     return status;
 }
 
-assay_status golden_bundle_network(const assay_bundle *b, assay_graph **graph, assay_scheme **scheme,
-                                  bool *is_preset, assay_error *err)
+assay_status golden_bundle_network(const assay_bundle *b, assay_graph **graph,
+                                   assay_scheme **scheme, bool *is_preset, assay_error *err)
 {
     const assay_text_folder constants = {"constants", b->folder, b->dir};
     unsigned char *bytes;

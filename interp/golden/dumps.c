@@ -151,7 +151,7 @@ int golden_dumps_find(const assay_dumps *d, const assay_bundle_tensor *t, int64_
 }
 
 assay_status golden_dumps_match(const assay_dumps *d, const assay_bundle *b, int i, int *dump,
-                               assay_error *err)
+                                assay_error *err)
 {
     *dump = golden_dumps_find(d, &b->tensor[i], b->tensor[0].sample, false);
     for (int k = 0; k < b->n_tensors && *dump >= 0; k++) {

@@ -38,7 +38,7 @@ int golden_dumps_find(const assay_dumps *d, const assay_bundle_tensor *t, int64_
 /* The dump of tensor i of the bundle, which no other tensor of its sample fits better: *dump, or
  * -1. ASSAY_ERR_INPUT where two tensors fit it alike. */
 assay_status golden_dumps_match(const assay_dumps *d, const assay_bundle *b, int i, int *dump,
-                               assay_error *err);
+                                assay_error *err);
 
 /* How well a dump's name fits a tensor: 3 its name in a bundle, 2 its name, 1 its name with '_' for
  * what file systems dislike, 0 not at all. */

@@ -1,0 +1,194 @@
+/* Pieces of a case, to be changed, and orders of elements: what families share. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "interp/blame/families.h"
+
+void blame_tell(blame_story *story, const char *class, int changed, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(story->detail, sizeof story->detail, format, args);
+    va_end(args);
+    snprintf(story->class, sizeof story->class, "%s", class);
+    story->changed = changed;
+}
+
+bool blame_own_params(blame_case *c, assay_type *t, float **scale, int32_t **zero_point)
+{
+    const size_t n = t->q.count;
+    float *s = assay_arena_copy(c->arena, t->q.scale, n * sizeof *s);
+    int32_t *z = assay_arena_array(c->arena, n + 1, sizeof *z);
+    if (!s || !z)
+        return false;
+    if (t->q.zero_point)
+        memcpy(z, t->q.zero_point, n * sizeof *z);
+    t->q.scale = s;
+    t->q.zero_point = z;
+    if (scale)
+        *scale = s;
+    if (zero_point)
+        *zero_point = z;
+    return true;
+}
+
+int32_t *blame_codes_of(blame_case *c, int i)
+{
+    const size_t n = (size_t)assay_shape_count(&c->in[i]);
+    int32_t *codes = assay_arena_array(c->arena, n + 1, sizeof *codes);
+    if (codes)
+        blame_load(&c->in[i], c->data[i], codes);
+    return codes;
+}
+
+bool blame_set_codes(blame_case *c, int i, const assay_type *t, const int32_t *codes)
+{
+    void *data = assay_arena_alloc(c->arena, assay_type_bytes(t) + 64);
+    if (!data)
+        return false;
+    blame_store(t, codes, data);
+    c->in[i] = *t;
+    c->data[i] = data;
+    return true;
+}
+
+int blame_usual_codes(const assay_type *t, int32_t zero_point, int32_t code[BLAME_USUAL])
+{
+    const int64_t lo = assay_elem_min(t->elem), hi = assay_elem_max(t->elem);
+    const int64_t usual[] = {0,
+                             lo,
+                             hi,
+                             lo + (hi - lo + 1) / 2,
+                             -(int64_t)zero_point,
+                             zero_point - 1,
+                             zero_point + 1,
+                             zero_point - 2,
+                             zero_point + 2,
+                             (int64_t)zero_point + (hi - lo + 1) / 2,
+                             (int64_t)zero_point - (hi - lo + 1) / 2,
+                             zero_point / 2};
+    int n = 0;
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if (usual[i] >= lo && usual[i] <= hi && usual[i] != zero_point)
+            code[n++] = (int32_t)usual[i];
+    return n;
+}
+
+/* ---- windows ---- */
+
+blame_lists blame_lists_of(blame_case *c)
+{
+    if (c->op == ASSAY_OP_CONV) {
+        assay_attr_conv *a = &c->attr.conv;
+        return (blame_lists){&a->kernel,    &a->stride,  &a->dilation,
+                             &a->pad_begin, &a->pad_end, a->layout == ASSAY_LAYOUT_NCHW ? 2 : 1};
+    }
+    assay_attr_pool *a = &c->attr.pool;
+    return (blame_lists){&a->kernel,    &a->stride,  &a->dilation,
+                         &a->pad_begin, &a->pad_end, a->layout == ASSAY_LAYOUT_NCHW ? 2 : 1};
+}
+
+static int64_t clamp(int64_t v, int64_t n)
+{
+    return v < 0 ? 0 : v >= n ? n - 1 : v;
+}
+
+bool blame_pad_input(blame_case *c, int32_t code, bool nearest)
+{
+    if (c->op != ASSAY_OP_CONV && c->op != ASSAY_OP_MAX_POOL && c->op != ASSAY_OP_AVG_POOL)
+        return false;
+    const blame_lists l = blame_lists_of(c);
+    assay_type from = c->in[0], to = from;
+    int64_t begin[ASSAY_MAX_RANK] = {0}, pads = 0;
+    for (int k = 0; k < l.begin->n; k++) {
+        begin[l.first + k] = l.begin->v[k];
+        to.dim[l.first + k] += l.begin->v[k] + l.end->v[k];
+        pads += l.begin->v[k] + l.end->v[k];
+        l.begin->v[k] = l.end->v[k] = 0;
+    }
+    const int64_t n = assay_shape_count(&to);
+    int32_t *x = blame_codes_of(c, 0);
+    int32_t *y = assay_arena_array(c->arena, (size_t)n + 1, sizeof *y);
+    if (pads == 0 || !x || !y)
+        return false;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t rest = i, at = 0, step = 1;
+        bool inside = true;
+        for (int d = to.rank - 1; d >= 0; d--) {
+            const int64_t p = rest % to.dim[d] - begin[d];
+            inside = inside && p >= 0 && p < from.dim[d];
+            at += clamp(p, from.dim[d]) * step;
+            step *= from.dim[d];
+            rest /= to.dim[d];
+        }
+        y[i] = inside || nearest ? x[at] : code;
+    }
+    return blame_set_codes(c, 0, &to, y);
+}
+
+/* ---- orders ---- */
+
+/* The k-th permutation of n axes; false where there are no more. */
+bool blame_permutation(int n, int k, int *perm)
+{
+    int left[ASSAY_MAX_RANK], of = 1;
+    for (int i = 2; i <= n; i++)
+        of *= i;
+    if (k >= of)
+        return false;
+    for (int i = 0; i < n; i++)
+        left[i] = i;
+    for (int i = 0; i < n; i++) {
+        of /= n - i;
+        const int at = k / of;
+        k %= of;
+        perm[i] = left[at];
+        memmove(&left[at], &left[at + 1], (size_t)(n - 1 - at) * sizeof *left);
+    }
+    return true;
+}
+
+/* from, of t's shape, in the order of its permuted axes, one element after the other. */
+void blame_transpose(const assay_type *t, const int *perm, const int32_t *from, int32_t *to)
+{
+    int64_t step[ASSAY_MAX_RANK], stride = 1, at[ASSAY_MAX_RANK] = {0};
+    const int64_t n = assay_shape_count(t);
+    for (int i = t->rank - 1; i >= 0; i--) {
+        step[i] = stride;
+        stride *= t->dim[i];
+    }
+    for (int64_t k = 0; k < n; k++) {
+        int64_t place = 0;
+        for (int i = 0; i < t->rank; i++)
+            place += at[i] * step[perm[i]];
+        to[k] = from[place];
+        for (int i = t->rank - 1; i >= 0 && ++at[i] == t->dim[perm[i]]; i--)
+            at[i] = 0;
+    }
+}
+
+/* Elements in the reverse order along the axes of a set. */
+void blame_flip(const assay_type *t, unsigned axes, const int32_t *from, int32_t *to)
+{
+    const int64_t n = assay_shape_count(t);
+    for (int64_t k = 0; k < n; k++) {
+        int64_t rest = k, place = 0, stride = 1;
+        for (int i = t->rank - 1; i >= 0; i--) {
+            const int64_t x = rest % t->dim[i];
+            place += (axes >> i & 1 ? t->dim[i] - 1 - x : x) * stride;
+            stride *= t->dim[i];
+            rest /= t->dim[i];
+        }
+        to[k] = from[place];
+    }
+}
+
+const char *blame_say_list(const int *list, int n, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = 0;
+    for (int i = 0; i < n && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%d", i ? "," : "", list[i]);
+    return text;
+}
