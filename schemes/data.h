@@ -105,9 +105,9 @@ static inline const assay_scheme_data *assay_data(const assay_scheme *s)
 }
 
 /* A scheme whose record is `r` for every op and node, with what `like` (a scheme with a record)
- * says of ops beside it; `precomputed` (copied; NULL: none) replaces what is derived. Its name is like's.
- * It has no canonical text and no digest: it is for trials, not for bundles. ASSAY_ERR_SCHEME where
- * the record makes no sense. Free with assay_scheme_free. */
+ * says of ops beside it; `precomputed` (copied; NULL: none) replaces what is derived. Its name is
+ * like's. It has no canonical text and no digest: it is for trials, not for bundles.
+ * ASSAY_ERR_SCHEME where the record makes no sense. Free with assay_scheme_free. */
 assay_status assay_scheme_of_record(const assay_scheme *like, const assay_record *r,
                                     const assay_precomputed *precomputed, assay_scheme **out,
                                     assay_error *err);
