@@ -54,9 +54,13 @@ typedef struct assay_program assay_program; /* a graph bound to a scheme; serves
 typedef struct assay_run assay_run;         /* one arena; one thread at a time */
 
 /* Borrows g and s (s may be NULL for a float network) until assay_program_free. keep_all: every
- * value can be read after a run; otherwise only inputs and outputs. */
+ * value can be read after a run; otherwise only inputs and outputs. ASSAY_ERR_UNSUPPORTED when the
+ * network came with types, zero points or granularity that the scheme's `types` do not admit;
+ * assay_program_make_as_is runs it all the same, without a claim: bundles list what is outside. */
 assay_status assay_program_make(const assay_graph *g, const assay_scheme *s, bool keep_all,
                                 assay_program **out, assay_error *err);
+assay_status assay_program_make_as_is(const assay_graph *g, const assay_scheme *s, bool keep_all,
+                                      assay_program **out, assay_error *err);
 void assay_program_free(assay_program *p);
 assay_status assay_run_new(const assay_program *p, assay_run **out, assay_error *err);
 void assay_run_free(assay_run *r);

@@ -185,3 +185,33 @@ bool assay_scheme_admits(const assay_scheme *s, const assay_graph *g, const assa
             return false;
     return true;
 }
+
+/* The first node that the scheme's types do not admit, and how many there are. */
+static int first_outside(const assay_graph *g, const assay_scheme *s, const assay_node **first,
+                         char why[ASSAY_ADMIT_WHY])
+{
+    int n = 0;
+    for (int i = 0; i < g->n_nodes; i++) {
+        char other[ASSAY_ADMIT_WHY];
+        if (assay_scheme_admits(s, g, &g->node[i], *first ? other : why, ASSAY_ADMIT_WHY))
+            continue;
+        *first = *first ? *first : &g->node[i];
+        n++;
+    }
+    for (int i = 0; i < g->n_subgraphs; i++)
+        n += first_outside(g->subgraph[i], s, first, why);
+    return n;
+}
+
+assay_status assay_scheme_admits_graph(const assay_scheme *s, const assay_graph *g,
+                                       assay_error *err)
+{
+    char why[ASSAY_ADMIT_WHY];
+    const assay_node *first = NULL;
+    const int n = first_outside(g, s, &first, why);
+    if (n == 0)
+        return ASSAY_OK;
+    return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
+                      "node '%.80s' (%s): %s; %d of %d nodes are outside the scheme's types",
+                      first->name, assay_op_get(first->op)->name, why, n, g->n_nodes);
+}

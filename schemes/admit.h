@@ -12,5 +12,11 @@
  * hold no claim and are admitted, and so is what a plugin runs. */
 bool assay_scheme_admits(const assay_scheme *s, const assay_graph *g, const assay_node *n,
                          char *why, size_t size);
+#define ASSAY_ADMIT_WHY 400 /* bytes that hold any reason */
+
+/* ASSAY_OK when every node of the graph is admitted, bodies of control flow included; else
+ * ASSAY_ERR_UNSUPPORTED and a line with the first node that is not, why, and how many there are. */
+assay_status assay_scheme_admits_graph(const assay_scheme *s, const assay_graph *g,
+                                       assay_error *err);
 
 #endif

@@ -13,6 +13,8 @@ static assay_status group(const cli_args *a, const char *name, assay_graph *g, a
     if (status != ASSAY_OK)
         return status;
     status = cli_group(a, g, scheme, NULL, err);
+    if (status == ASSAY_OK && !cli_has(a, "as-is"))
+        status = cli_admits(a, g, scheme, err);
     assay_scheme_free(scheme);
     return status;
 }
@@ -72,6 +74,7 @@ static const cli_option options[] = {
     CLI_MODEL_OPTIONS,
     {"scheme", 's', "NAME|FILE", "first make integer nodes of a QDQ network, as the scheme can"},
     CLI_QDQ_OPTIONS,
+    CLI_AS_IS_OPTION,
     {"output", 'o', "FILE",
      "FILE.onnx: quantized values between standard QuantizeLinear and DequantizeLinear; "
      "FILE.tflite: TFLite's operators, channels last; any other name: text form"},

@@ -55,6 +55,8 @@ static int optimize(const cli_args *a, assay_graph *g, const assay_scheme *s,
     assay_status status = ASSAY_OK;
     if (run_model_is_onnx(a->positional[0])) /* dequantize -> op -> quantize is an integer op */
         status = quantize_group_qdq(g, s, kernel_has_integer_kernel, NULL, &err);
+    if (!status && !cli_has(a, "as-is"))
+        status = cli_admits(a, g, s, &err);
     int before = count_nodes(g);
     memset(&r, 0, sizeof r);
     if (!status)
@@ -107,6 +109,7 @@ static int run(const cli_args *a)
 
 static const cli_option options[] = {
     CLI_MODEL_OPTIONS,
+    CLI_AS_IS_OPTION,
     {"scheme", 's', "NAME|FILE", "the target's arithmetic: a preset, a .yaml or a .so"},
     {"allow", 0, "WHAT", "none (default: exact only), bounded:N codes an application, any"},
     {"target", 0, "FILE", "what the device offers, which no rewrite goes beyond, and prefers"},

@@ -43,9 +43,10 @@ static const cli_verb verbs[] = {
     {"check", "FILE", "is a scheme file good, and what does it inherit", "", 1, 1, check},
     {"diff", "A B [--scale X|LO:HI:N] [--acc N|LO:HI] [--model MODEL]",
      "where two schemes differ: over a range, or in a network's layers",
-     " scale acc zp in-zp type op wide model profile per-tensor schema ", 2, 2, cli_scheme_diff},
+     " scale acc zp in-zp type op wide model profile per-tensor schema as-is ", 2, 2,
+     cli_scheme_diff},
     {"matrix", "[MODEL] [--schemes A,B,...]", "which schemes agree, two by two",
-     " schemes scale acc zp type op wide scheme profile per-tensor schema ", 0, 1,
+     " schemes scale acc zp type op wide scheme profile per-tensor schema as-is ", 0, 1,
      cli_scheme_matrix},
     {"try", "NAME --acc N (--scale X | --multiplier N --shift N | --in-scale X ...)",
      "one rescale, step by step",
@@ -98,6 +99,7 @@ static const cli_option options[] = {
     {"profile", 'p', "FILE", "quantize a float MODEL with this profile first"},
     {"schema", 0, "NAME", "as in 'assay quantize'"},
     {"per-tensor", 0, NULL, "one weight scale a layer"},
+    {"as-is", 0, NULL, "diff, matrix: nodes that a scheme's types do not admit are compared too"},
     {NULL, 0, NULL, NULL},
 };
 

@@ -11,6 +11,7 @@
 #include "interp/cli/layers.h"
 #include "interp/cli/scheme.h"
 #include "interp/cli/session.h"
+#include "schemes/admit.h"
 #include "schemes/data.h"
 #include "schemes/reads.h"
 #include "schemes/single.h"
@@ -18,6 +19,7 @@
 
 typedef struct pair {
     const assay_scheme *a, *b;
+    bool as_is; /* nodes that their types do not admit are compared too */
     bool differ;
     int undecided; /* scales, or nodes */
 } pair;
@@ -361,6 +363,22 @@ static int compare_domain(pair *p, const cli_domain *d)
     return CLI_OK;
 }
 
+/* Whether a side has no claim on the node, which its types do not admit. */
+static bool is_outside(pair *p, const assay_graph *g, const assay_node *n)
+{
+    const assay_scheme *const side[2] = {p->a, p->b};
+    char why[ASSAY_ADMIT_WHY];
+    for (int i = 0; i < 2; i++) {
+        if (p->as_is || assay_scheme_admits(side[i], g, n, why, sizeof why))
+            continue;
+        printf("  %-28.60s %-8s outside the types of %s: %s; --as-is compares\n", n->name,
+               assay_op_get(n->op)->name, side[i]->name, why);
+        p->undecided++;
+        return true;
+    }
+    return false;
+}
+
 static int compare_layers(pair *p, const assay_graph *g)
 {
     int found = 0;
@@ -368,6 +386,10 @@ static int compare_layers(pair *p, const assay_graph *g)
     for (int i = 0; i < g->n_nodes; i++) {
         cli_layer l;
         cli_domain d;
+        if (is_outside(p, g, &g->node[i])) {
+            found++;
+            continue;
+        }
         int is = cli_layer_of(g, i, &l);
         if (is < 0)
             return cli_out_of_memory();
@@ -427,7 +449,7 @@ int cli_scheme_diff(const cli_args *args)
         assay_scheme_free(a);
         return cli_failed(&err);
     }
-    pair p = {a, b, false, 0};
+    pair p = {a, b, cli_has(args, "as-is"), false, 0};
     if (!cli_scheme_names_differ(a, b) || !cli_scheme_op(args))
         status = CLI_TROUBLE;
     else if (a->record == NULL || b->record == NULL) {

@@ -10,6 +10,7 @@
 #include "interp/cli/layers.h"
 #include "interp/cli/scheme.h"
 #include "interp/cli/session.h"
+#include "schemes/admit.h"
 #include "schemes/single.h"
 #include "schemes/thresholds.h"
 
@@ -18,7 +19,9 @@
 typedef struct field {
     int n;
     assay_scheme *scheme[MAX];
-    bool in[MAX];             /* can compute what is asked */
+    bool in[MAX]; /* can compute what is asked */
+    bool as_is;
+    bool outside[MAX];        /* its types do not admit the node */
     bool wraps[MAX];          /* its accumulator may overflow, so that rescales decide nothing */
     uint64_t count[MAX][MAX]; /* accumulators on which a pair disagrees */
     uint64_t considered;
@@ -73,8 +76,18 @@ static void start(field *f)
     f->considered = 0;
     for (int i = 0; i < f->n; i++) {
         f->in[i] = true;
+        f->outside[i] = false;
         f->wraps[i] = false;
     }
+}
+
+/* The same for a node of a network: schemes whose types do not admit it are not asked. */
+static void start_node(field *f, const assay_graph *g, const assay_node *n)
+{
+    char why[ASSAY_ADMIT_WHY];
+    start(f);
+    for (int i = 0; i < f->n && !f->as_is; i++)
+        f->outside[i] = !assay_scheme_admits(f->scheme[i], g, n, why, sizeof why);
 }
 
 /* Adds the disagreements of one rescale; a NULL leaves its scheme out from now on. */
@@ -123,8 +136,9 @@ static void print_matrix(const field *f, const char *what)
     for (int i = 0; i < f->n; i++)
         if (!f->in[i])
             printf("   - %s %s\n", f->scheme[i]->name,
-                   f->wraps[i] ? "is not decided: sums can leave its accumulator"
-                               : "cannot compute this");
+                   f->wraps[i]     ? "is not decided: sums can leave its accumulator"
+                   : f->outside[i] ? "does not have these types; --as-is compares"
+                                   : "cannot compute this");
     if (n < 2)
         return;
     printf("      ");
@@ -183,15 +197,15 @@ static int over_scales(field *f, const cli_args *a)
 
 /* ---- layer by layer ---- */
 
-static void over_layer(field *f, const cli_layer *l)
+static void over_layer(field *f, const assay_graph *g, const cli_layer *l)
 {
     assay_unit *unit[MAX] = {NULL};
     const assay_rescale *r[MAX] = {NULL};
-    start(f);
+    start_node(f, g, l->node);
     for (int k = 0; k < f->n; k++) {
         assay_error err;
         const assay_scheme *s = f->scheme[k];
-        if (s->vt->prepare(s, &l->spec, &unit[k], &err) != ASSAY_OK)
+        if (f->outside[k] || s->vt->prepare(s, &l->spec, &unit[k], &err) != ASSAY_OK)
             continue;
         f->wraps[k] = !cli_layer_is_exact(l, s, unit[k]);
         r[k] = f->wraps[k] ? NULL : &unit[k]->scale[ASSAY_OUT];
@@ -206,17 +220,17 @@ static void over_layer(field *f, const cli_layer *l)
 }
 
 /* A node with few operands: all of them under every scheme. */
-static int over_domain(field *f, const cli_domain *d)
+static int over_domain(field *f, const assay_graph *g, const cli_domain *d)
 {
     const size_t n = d->n * d->width;
     int32_t *out = malloc((size_t)f->n * n * sizeof *out);
     assay_error err;
     if (out == NULL)
         return cli_out_of_memory();
-    start(f);
+    start_node(f, g, d->node);
     for (int i = 0; i < f->n; i++) {
         int32_t *mine = out + (size_t)i * n;
-        f->in[i] = cli_domain_run(d, f->scheme[i], mine, &err) == ASSAY_OK;
+        f->in[i] = !f->outside[i] && cli_domain_run(d, f->scheme[i], mine, &err) == ASSAY_OK;
         for (int j = 0; j < i && f->in[i]; j++) {
             for (size_t k = 0; k < n && f->in[j]; k += d->width)
                 f->count[i][j] +=
@@ -259,7 +273,7 @@ static int over_network(field *f, const cli_args *a)
             status = cli_out_of_memory();
         if (is == 0 && cli_domain_of(session.graph, i, &d)) {
             found++;
-            status = over_domain(f, &d);
+            status = over_domain(f, session.graph, &d);
         } else if (is == 0 && d.why[0] != '\0') {
             undecided(d.node, d.why);
         }
@@ -269,7 +283,7 @@ static int over_network(field *f, const cli_args *a)
         if (l.why != NULL)
             undecided(l.node, l.why);
         else
-            over_layer(f, &l);
+            over_layer(f, session.graph, &l);
         cli_layer_free(&l);
     }
     if (status == CLI_OK && found == 0)
@@ -284,6 +298,7 @@ int cli_scheme_matrix(const cli_args *a)
     if (f == NULL)
         return cli_out_of_memory();
     int status = CLI_TROUBLE;
+    f->as_is = cli_has(a, "as-is");
     if (open_schemes(f, a) && f->n > 0)
         status = a->n_positional > 1 ? over_network(f, a) : over_scales(f, a);
     for (int i = 0; i < f->n; i++)

@@ -11,6 +11,7 @@
 #include "interp/run/model.h"
 #include "opt/quantize/adapt.h"
 #include "opt/quantize/qdq.h"
+#include "schemes/admit.h"
 
 #define WIDEST 64 /* of a column */
 
@@ -250,17 +251,31 @@ int cli_session_load(cli_session *s, const cli_args *a)
     return CLI_OK;
 }
 
+assay_status cli_admits(const cli_args *a, const assay_graph *g, const assay_scheme *s,
+                        assay_error *err)
+{
+    assay_error why;
+
+    if (assay_scheme_admits_graph(s, g, &why) == ASSAY_OK)
+        return ASSAY_OK;
+    bool adapts = false;
+    for (const cli_option *o = a->command->options; o->name; o++)
+        adapts |= strcmp(o->name, "adapt") == 0;
+    adapts = adapts && !cli_has(a, "adapt") && run_model_is_onnx(a->positional[0]);
+    return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
+                      "%.200s: %.600s; --as-is takes the network all the same%s", a->positional[0],
+                      why.text, adapts ? ", --adapt exchanges its parameters" : "");
+}
+
 /* A network that came quantized, and what the scheme says that its target holds. */
 static int check_types(const cli_session *s, const cli_args *a)
 {
     assay_error err;
 
     if (!s->scheme || s->floating || cli_has(a, "as-is") ||
-        golden_contract_admits(s->graph, s->scheme, &err) == ASSAY_OK)
+        cli_admits(a, s->graph, s->scheme, &err) == ASSAY_OK)
         return CLI_OK;
-    const bool adapts = run_model_is_onnx(a->positional[0]) && !cli_has(a, "adapt");
-    return cli_trouble("%s: %s; --as-is runs the network all the same%s", a->positional[0],
-                       err.text, adapts ? ", --adapt exchanges its parameters" : "");
+    return cli_failed(&err);
 }
 
 int cli_engine_options(const cli_args *a, assay_program_options *o)

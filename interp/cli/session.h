@@ -106,6 +106,11 @@ typedef struct cli_session {
 /* Loads a model with the shapes that --shape and --batch give, in canonical form or as it is. */
 int cli_model_load(const cli_args *a, const char *path, bool canonical, assay_graph **g);
 
+/* ASSAY_OK when the scheme's types admit the network; else one line with the node, the reason and
+ * what to do. For commands with CLI_AS_IS_OPTION, where it is not given. */
+assay_status cli_admits(const cli_args *a, const assay_graph *g, const assay_scheme *s,
+                        assay_error *err);
+
 /* Makes integer nodes of an ONNX network's dequantize -> op -> quantize (not with --literal), with
  * --adapt after its parameters were exchanged for the scheme's; other networks stay. report may be
  * NULL. */

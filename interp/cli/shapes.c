@@ -42,7 +42,7 @@ static assay_status compute(void *user, assay_graph *g, int value, const void **
     if (s == ASSAY_OK)
         s = assay_graph_set_outputs(g, &value, 1, err);
     if (s == ASSAY_OK)
-        s = assay_program_make(g, scheme, false, &p, err);
+        s = assay_program_make_as_is(g, scheme, false, &p, err);
     if (s == ASSAY_OK)
         s = assay_run_new(p, &run, err);
     if (s == ASSAY_OK)

@@ -17,7 +17,7 @@ enum { MAX_REASONS = 3 }; /* why nodes are outside, that are told */
 typedef struct tally {
     int count[CLASSES][ASSAY_OP_COUNT];
     int total[CLASSES];
-    char why[MAX_REASONS + 1][ASSAY_CONTRACT_WHY]; /* the last one takes those that are not told */
+    char why[MAX_REASONS + 1][ASSAY_ADMIT_WHY]; /* the last one takes those that are not told */
     int n_why;
 } tally;
 
@@ -101,35 +101,6 @@ static void count_nodes(const assay_program *p, tally *t)
         t->count[c][n->op]++;
         t->total[c]++;
     }
-}
-
-/* The first node that the scheme's types do not admit, and how many there are. */
-static int first_outside(const assay_graph *g, const assay_scheme *s, const assay_node **first,
-                         char why[ASSAY_CONTRACT_WHY])
-{
-    int n = 0;
-    for (int i = 0; i < g->n_nodes; i++) {
-        char other[ASSAY_CONTRACT_WHY];
-        if (assay_scheme_admits(s, g, &g->node[i], *first ? other : why, ASSAY_CONTRACT_WHY))
-            continue;
-        *first = *first ? *first : &g->node[i];
-        n++;
-    }
-    for (int i = 0; i < g->n_subgraphs; i++)
-        n += first_outside(g->subgraph[i], s, first, why);
-    return n;
-}
-
-assay_status golden_contract_admits(const assay_graph *g, const assay_scheme *s, assay_error *err)
-{
-    char why[ASSAY_CONTRACT_WHY];
-    const assay_node *first = NULL;
-    const int n = first_outside(g, s, &first, why);
-    if (n == 0)
-        return ASSAY_OK;
-    return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
-                      "node '%.80s' (%s): %s; %d of %d nodes are outside the scheme's types",
-                      first->name, assay_op_get(first->op)->name, why, n, g->n_nodes);
 }
 
 void golden_contract_print(const assay_program *p, FILE *f)

@@ -9,13 +9,6 @@
 
 #include "interp/run/program.h"
 
-#define ASSAY_CONTRACT_WHY 400 /* bytes of a reason */
-
-/* ASSAY_OK when the scheme's `types` admit every node of a network that came quantized, bodies
- * included; else ASSAY_ERR_UNSUPPORTED and a line with the first node that they do not admit, why,
- * and how many there are. */
-assay_status golden_contract_admits(const assay_graph *g, const assay_scheme *s, assay_error *err);
-
 /* What the network was quantized for, where it says so; a line of counts; what is outside the
  * scheme's types with up to three reasons; with the scheme's words on what it approximates or
  * leaves out when some node is not exact. Nothing for a program without a scheme. */

@@ -56,7 +56,7 @@ assay_status run_whole_graph(const assay_graph *g, const assay_scheme *s, const 
 {
     assay_program *p = NULL;
     assay_run *r = NULL;
-    assay_status status = assay_program_make(g, s, true, &p, err);
+    assay_status status = assay_program_make_as_is(g, s, true, &p, err);
     if (!status)
         status = assay_run_new(p, &r, err);
     for (int i = 0; i < g->n_inputs && !status; i++)

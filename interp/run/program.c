@@ -8,6 +8,7 @@
 #include "interp/float/setup.h"
 #include "interp/run/check.h"
 #include "interp/run/flow.h"
+#include "schemes/admit.h"
 #include "schemes/spec.h"
 
 #define COUNT_ROOM 40 /* kept free in a list for the count of the rest */
@@ -173,6 +174,14 @@ assay_status run_program_make_with(const assay_graph *g, const assay_scheme *s,
 
 assay_status assay_program_make(const assay_graph *g, const assay_scheme *s, bool keep_all,
                                 assay_program **out, assay_error *err)
+{
+    *out = NULL;
+    assay_status status = s ? assay_scheme_admits_graph(s, g, err) : ASSAY_OK;
+    return status == ASSAY_OK ? assay_program_make_as_is(g, s, keep_all, out, err) : status;
+}
+
+assay_status assay_program_make_as_is(const assay_graph *g, const assay_scheme *s, bool keep_all,
+                                      assay_program **out, assay_error *err)
 {
     const assay_program_options options = {.keep_all = keep_all};
     return run_program_make_with(g, s, &options, out, err);

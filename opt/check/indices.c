@@ -86,23 +86,46 @@ static assay_status trace(const checker *c, const assay_graph *g, int64_t **resu
     return s;
 }
 
-/* What a fragment pads with: its one code, INT64_MIN for none, INT64_MAX for what is no code. */
-static int64_t padding_of(const assay_graph *g)
+/* What a fragment pads with. */
+typedef struct padding {
+    enum { PADS_NOTHING, PADS_CODE, PADS_REAL, PADS_TWICE } kind;
+    int64_t code;
+    float value;            /* real: in the codes of `type` */
+    const assay_type *type; /* of what is padded */
+} padding;
+
+static padding padding_of(const assay_graph *g)
 {
-    int64_t code = INT64_MIN;
+    padding found = {.kind = PADS_NOTHING};
     for (int i = 0; i < g->n_nodes; i++) {
         const assay_attr_pad *p = &g->node[i].attr.pad;
         const assay_type *t = &g->value[g->node[i].out[0]].type;
         if (g->node[i].op != ASSAY_OP_PAD)
             continue;
-        if (code != INT64_MIN || t->q.count != 1)
-            return INT64_MAX;
-        code = p->has_code            ? p->code
-               : p->value == 0        ? t->q.zero_point[0]
-               : p->value <= -FLT_MAX ? assay_elem_min(t->elem)
-                                      : INT64_MAX;
+        if (found.kind != PADS_NOTHING || t->q.count != 1)
+            return (padding){.kind = PADS_TWICE};
+        found = (padding){PADS_CODE, p->code, p->value, t};
+        if (p->has_code)
+            continue;
+        if (p->value == 0)
+            found.code = t->q.zero_point[0];
+        else if (p->value <= -FLT_MAX)
+            found.code = assay_elem_min(t->elem);
+        else
+            found.kind = PADS_REAL;
     }
-    return code;
+    return found;
+}
+
+/* A real value is the same code where the codes mean the same. */
+static bool pads_same(const padding *a, const padding *b)
+{
+    if (a->kind != b->kind || a->kind == PADS_TWICE)
+        return false;
+    if (a->kind == PADS_REAL)
+        return a->value == b->value && assay_elem_equal(a->type->elem, b->type->elem) &&
+               assay_qparams_equal(&a->type->q, &b->type->q);
+    return a->kind == PADS_NOTHING || a->code == b->code;
 }
 
 assay_status check_indices(checker *c, const json_t *step, int64_t *worst)
@@ -111,8 +134,8 @@ assay_status check_indices(checker *c, const json_t *step, int64_t *worst)
     int64_t *a = NULL, *b = NULL;
     (void)step;
     *worst = 0;
-    const int64_t padding = padding_of(g);
-    if (padding == INT64_MAX || padding != padding_of(h) ||
+    const padding before = padding_of(g), after = padding_of(h);
+    if (!pads_same(&before, &after) ||
         !assay_shape_equal(&g->value[g->output[0]].type, &h->value[h->output[0]].type))
         return check_reject(c, "another padding, or other extents");
     assay_status s = trace(c, g, &a);

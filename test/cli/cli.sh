@@ -235,6 +235,30 @@ refused "a pass of no such name" "no pass 'fold'" "$assay" optimize chain.assay 
 refused "an allowance of no such kind" "bounded:N" "$assay" optimize chain.assay -s tflite --allow some
 refused "optimize without a scheme" "scheme" "$assay" optimize chain.assay
 
+# ---- what a scheme's types do not admit, in every command that takes a network and a scheme ----
+cat >points.assay <<'END'
+graph points {
+  input x: i8[1,4] q(0.5,3)
+  const w: i8[2,4] q(0.25,0) = [5,-25,1,2,12,75,-1,1]
+  y: i8[1,2] q(2,0) = fc(x, w)
+  z: i8[1,2] q(2,0) = relu(y)
+  output z
+}
+END
+head -c 4 /dev/zero >four.bin
+for command in "run points.assay -s nvdla -i four.bin" "golden points.assay -s nvdla -i four.bin -o points" \
+    "optimize points.assay -s nvdla" "convert points.assay -s nvdla -o points2.assay"; do
+    refused "zero points that a target has not: ${command%% *}" "points.assay: node 'y' .*activation_zero_point.*--as-is" \
+        "$assay" $command
+    runs 0 "as is" "$assay" $command --as-is
+done
+runs 2 "zero points that one side has not decide nothing" "$assay" scheme diff tflite nvdla --model points.assay
+runs 0 "and that is said" test "$(grep -c "outside the types of nvdla" out)" = 2
+runs 1 "as is they are compared" "$assay" scheme diff tflite nvdla --model points.assay --as-is
+runs 0 "in a matrix" "$assay" scheme matrix points.assay --schemes tflite,nvdla
+runs 0 "they are left out" test "$(grep -c "nvdla does not have these types" out)" = 1
+runs 0 "or compared" sh -c '"$1" scheme matrix points.assay --schemes tflite,nvdla --as-is | grep -q "^ *2  *[0-9]"' - "$assay"
+
 refused "an input of another name" "no input 'nothing'" "$assay" run net.assay -s tflite -i "nothing=$first"
 refused "two files behind one -i" "every input file has an -i of its own" "$assay" run net.assay -s tflite -i "$first" "$first"
 refused "an option with nothing" "output needs a value" "$assay" golden net.assay -s tflite -i "$first" -o ''

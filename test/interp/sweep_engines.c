@@ -118,7 +118,7 @@ static void check(const subject *t, sweep *w)
     static const char *const isas[] = {"portable", "avx2", "vnni"};
     assay_program *ref;
     assay_error err;
-    if (assay_program_make(t->g, t->s, true, &ref, &err) != ASSAY_OK) {
+    if (assay_program_make_as_is(t->g, t->s, true, &ref, &err) != ASSAY_OK) {
         w->differing++;
         report(t, &(assay_program_options){.isa = "-"}, err.text);
         return;

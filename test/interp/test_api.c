@@ -104,11 +104,37 @@ static void test_queries(void **state)
     assert_refused(assay_load("/nowhere/net.onnx", &g, &err), &err, "/nowhere/net.onnx");
 }
 
+/* A network that came with zero points, under a target without: refused, or run without a claim. */
+static void test_types(void **state)
+{
+    static const char text[] = "graph points { input x: i8[4] q(0.5,3)\n"
+                               " z: i8[4] q(0.5,3) = relu(x)\n output z }\n";
+    assay_graph *g;
+    assay_scheme *s;
+    assay_program *p;
+    assay_error err;
+    char dir[64], path[96];
+    (void)state;
+    test_temp_dir(dir, sizeof dir);
+    snprintf(path, sizeof path, "%s/points.assay", dir);
+    test_write_file(path, text, sizeof text - 1);
+    assert_ok(assay_load(path, &g, &err), &err);
+    assert_ok(assay_scheme_open("nvdla", &s, &err), &err);
+    assert_refused(assay_program_make(g, s, false, &p, &err), &err, "activation_zero_point");
+    assert_null(p);
+    assert_ok(assay_program_make_as_is(g, s, false, &p, &err), &err);
+    assay_program_free(p);
+    assay_scheme_free(s);
+    assay_graph_free(g);
+    test_remove_tree(dir);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_whole_way),
         cmocka_unit_test(test_queries),
+        cmocka_unit_test(test_types),
     };
     return cmocka_run_group_tests_name("api", tests, NULL, NULL);
 }

@@ -129,7 +129,7 @@ static void refuse(const char *scheme, const char *net, const char *why)
     assay_error err;
     snprintf(text, sizeof text, "graph t { %s output y }", net);
     assay_graph *g = read(text);
-    assert_refused(assay_program_make(g, s, true, &program, &err), &err, why);
+    assert_refused(assay_program_make_as_is(g, s, true, &program, &err), &err, why);
     assay_graph_free(g);
     assay_scheme_free(s);
 }
@@ -198,7 +198,7 @@ static void other_vtables(void **state)
     (void)state;
     old.combine = NULL;
     plugin.vt = &old;
-    assert_refused(assay_program_make(g, &plugin, true, &program, &err), &err,
+    assert_refused(assay_program_make_as_is(g, &plugin, true, &program, &err), &err,
                    "node 'y' (fc): scheme 'record' has no combine");
     plugin.record = NULL;
     assay_type in[ASSAY_SPEC_IN];

@@ -222,7 +222,7 @@ static void whole(const char *preset, double cosine, double worst, int agreeing)
     assert_int_equal(report.n_float, 0);
     for (int i = 0; i < q->n_nodes; i++)
         assert_true(assay_node_is_quantized(q, &q->node[i]));
-    assert_ok(assay_program_make(q, scheme, false, &program, &err), &err);
+    assert_ok(assay_program_make_as_is(q, scheme, false, &program, &err), &err);
     assert_ok(assay_run_new(program, &run, &err), &err);
     for (int s = 0; s < SAMPLES; s++) {
         float *x = net_random_input(&rng, g, 0);

@@ -20,7 +20,7 @@ static void check_whole(const char *scheme, const assay_graph *g, test_rng *r)
     const test_rng input = {test_random(r)};
     const int y = g->output[0];
     assert_ok(assay_scheme_open(scheme, &s, &err), &err);
-    assert_ok(assay_program_make(g, s, false, &ref, &err), &err);
+    assert_ok(assay_program_make_as_is(g, s, false, &ref, &err), &err);
     assert_ok(assay_run_new(ref, &want, &err), &err);
     fast_fill_inputs(g, want, input);
     assert_ok(run_execute(want, NULL, false, NULL, &err), &err);

@@ -109,7 +109,7 @@ static void run(const sums_case *c, const assay_scheme *s)
 
     snprintf(text, sizeof text, "graph g {\n%soutput y\n}\n", c->text);
     assert_ok(text_graph_parse(text, strlen(text), c->name, NULL, &g, &err), &err);
-    assert_ok(assay_program_make(g, s, false, &p, &err), &err);
+    assert_ok(assay_program_make_as_is(g, s, false, &p, &err), &err);
     assert_ok(assay_run_new(p, &r, &err), &err);
     for (int k = 0; k < g->n_inputs; k++) {
         float *x = assay_run_data(r, g->input[k]);

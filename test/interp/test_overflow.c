@@ -75,7 +75,7 @@ static assay_status prepare(const assay_graph *g, int bits, const char *overflow
     snprintf(text, sizeof text, "scheme: t\naccumulator:\n  bits: %d\n  overflow: %s\n", bits,
              overflow);
     assert_ok(assay_scheme_parse("t", text, strlen(text), &s, err), err);
-    assay_status status = assay_program_make(g, s, false, &p, err);
+    assay_status status = assay_program_make_as_is(g, s, false, &p, err);
     if (status == ASSAY_OK)
         assay_program_free(p);
     assay_scheme_free(s);

@@ -29,7 +29,7 @@ static assay_status prepare(const char *lines, int bits, const char *more, assay
     snprintf(text, sizeof text, "graph net {\n%s  output y\n}\n", lines);
     assert_ok(text_graph_parse(text, strlen(text), "t", NULL, &g, err), err);
     assay_scheme *s = scheme_of(bits, more);
-    const assay_status status = assay_program_make(g, s, false, &p, err);
+    const assay_status status = assay_program_make_as_is(g, s, false, &p, err);
     assay_program_free(p);
     assay_scheme_free(s);
     assay_graph_free(g);
@@ -179,7 +179,7 @@ static void test_accepted(void **state)
         assay_run *run = NULL;
         assay_error err;
         if (g) {
-            assert_ok(assay_program_make(g, s, false, &p, &err), &err);
+            assert_ok(assay_program_make_as_is(g, s, false, &p, &err), &err);
             assert_ok(assay_run_new(p, &run, &err), &err);
         }
         for (int how = 0; g && how < TEST_DATA_WAYS; how++, runs++) {

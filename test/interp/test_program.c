@@ -78,7 +78,7 @@ static void test_mixed(void **state)
     assay_run *r;
     trace t = {.fail_at = -1};
     (void)state;
-    assert_ok(assay_program_make(g, &fake_scheme, false, &p, &err), &err);
+    assert_ok(assay_program_make_as_is(g, &fake_scheme, false, &p, &err), &err);
     assert_ok(assay_run_new(p, &r, &err), &err);
     const float x[6] = {0, 1e-30f, 2e-20f, 1, 3, 1000};
     memcpy(assay_run_data(r, g->input[0]), x, sizeof x);
@@ -126,7 +126,7 @@ static void test_refusals(void **state)
     assert_ok(assay_graph_set_inputs(g, in, 2, &err), &err);
     assert_ok(assay_graph_set_outputs(g, &d, 1, &err), &err);
     fake_refuse = "tanh";
-    assay_status status = assay_program_make(g, &fake_scheme, false, &p, &err);
+    assay_status status = assay_program_make_as_is(g, &fake_scheme, false, &p, &err);
     fake_refuse = NULL;
     assert_int_equal(status, ASSAY_ERR_UNSUPPORTED);
     assert_memory_equal(err.text, "node 'first': no integer kernel for op mod; ", 44);
@@ -151,7 +151,7 @@ static void test_vtable(void **state)
     (void)state;
     vt.binary = NULL;
     s.vt = &vt;
-    assert_refused(assay_program_make(g, &s, false, &p, &err), &err,
+    assert_refused(assay_program_make_as_is(g, &s, false, &p, &err), &err,
                    "node 'difference' (sub): scheme 'fake' has no binary");
     assay_graph_free(g);
 }
@@ -183,7 +183,7 @@ static void test_trap(void **state)
     assay_program *p;
     assay_run *r;
     (void)state;
-    assert_ok(assay_program_make(g, &fake_scheme, false, &p, &err), &err);
+    assert_ok(assay_program_make_as_is(g, &fake_scheme, false, &p, &err), &err);
     assert_ok(assay_run_new(p, &r, &err), &err);
     ((int8_t *)assay_run_data(r, g->input[0]))[0] = 103; /* the sum is 1000 */
     fake_trap = 1000;
@@ -213,7 +213,7 @@ static void test_variable(void **state)
     int y = add_value(g, "y", &q);
     add_node(g, ASSAY_OP_RELU, "use", v, -1, y);
     assert_ok(assay_graph_set_outputs(g, &y, 1, &err), &err);
-    assert_ok(assay_program_make(g, &fake_scheme, false, &p, &err), &err);
+    assert_ok(assay_program_make_as_is(g, &fake_scheme, false, &p, &err), &err);
     assert_ok(assay_run_new(p, &r, &err), &err);
     int8_t *held = assay_run_data(r, v), *out = assay_run_data(r, y);
     assert_memory_equal(held, start, 3);
@@ -266,7 +266,7 @@ static void test_code_bounds(void **state)
             g->node[0].code_hi = hi;
             assert_ok(assay_graph_set_inputs(g, &x, 1, &err), &err);
             assert_ok(assay_graph_set_outputs(g, &y, 1, &err), &err);
-            assert_ok(assay_program_make(g, s, false, &p, &err), &err);
+            assert_ok(assay_program_make_as_is(g, s, false, &p, &err), &err);
             assert_ok(assay_run_new(p, &run, &err), &err);
             for (int i = 0; i < 256; i++)
                 ((int8_t *)assay_run_data(run, x))[i] = (int8_t)(i - 128);
@@ -321,7 +321,7 @@ static void test_threads(void **state)
     pthread_t thread[3];
     worker w[3];
     (void)state;
-    assert_ok(assay_program_make(g, &fake_scheme, false, &p, &err), &err);
+    assert_ok(assay_program_make_as_is(g, &fake_scheme, false, &p, &err), &err);
     for (int i = 0; i < 3; i++) {
         w[i] = (worker){p, 31 * i, false};
         assert_int_equal(pthread_create(&thread[i], NULL, work, &w[i]), 0);

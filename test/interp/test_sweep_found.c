@@ -110,7 +110,7 @@ static void test_thresholds_under_wrap(void **state)
     (void)state;
     assert_ok(assay_scheme_parse("t", scheme, strlen(scheme), &s, &err), &err);
     assert_ok(text_graph_parse(text, strlen(text), "t", NULL, &g, &err), &err);
-    assert_int_equal(assay_program_make(g, s, false, &p, &err), ASSAY_ERR_SCHEME);
+    assert_int_equal(assay_program_make_as_is(g, s, false, &p, &err), ASSAY_ERR_SCHEME);
     assert_non_null(strstr(err.text, "thresholds have a least and a greatest code"));
     assay_graph_free(g);
     assay_scheme_free(s);

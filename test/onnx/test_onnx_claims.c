@@ -23,7 +23,7 @@ static network open_network(const char *text)
     assay_error err = {0};
     assert_ok(text_graph_parse(text, strlen(text), "test", NULL, &n.graph, &err), &err);
     assert_ok(assay_scheme_open("onnxruntime", &n.scheme, &err), &err);
-    assert_ok(assay_program_make(n.graph, n.scheme, false, &n.program, &err), &err);
+    assert_ok(assay_program_make_as_is(n.graph, n.scheme, false, &n.program, &err), &err);
     return n;
 }
 

@@ -92,7 +92,7 @@ static void execute(const assay_graph *g, const assay_scheme *s, uint64_t seed, 
     assay_program *p;
     assay_run *r;
     assay_error err;
-    assert_ok(assay_program_make(g, s, false, &p, &err), &err);
+    assert_ok(assay_program_make_as_is(g, s, false, &p, &err), &err);
     assert_ok(assay_run_new(p, &r, &err), &err);
     for (int i = 0; i < g->n_inputs; i++) {
         unsigned char *x = assay_run_data(r, g->input[i]);

@@ -77,7 +77,7 @@ static bool prepare(const char *model, const assay_onnx_options *options, const 
     *r = NULL;
     return onnx_import_file(model, options, g, why) == ASSAY_OK &&
            quantize_group_qdq(*g, s, kernel_has_integer_kernel, NULL, why) == ASSAY_OK &&
-           assay_program_make(*g, s, false, p, why) == ASSAY_OK &&
+           assay_program_make_as_is(*g, s, false, p, why) == ASSAY_OK &&
            assay_run_new(*p, r, why) == ASSAY_OK;
 }
 
@@ -229,7 +229,7 @@ static int64_t run_again(const assay_graph *g, const assay_scheme *s, const assa
     assay_program *p = NULL;
     assay_run *r = NULL;
     assay_error err = {0};
-    assert_ok(assay_program_make(g, s, false, &p, &err), &err);
+    assert_ok(assay_program_make_as_is(g, s, false, &p, &err), &err);
     assert_ok(assay_run_new(p, &r, &err), &err);
     set_input(r, g, g->input[0], x);
     assert_ok(run_execute(r, NULL, false, NULL, &err), &err);

@@ -50,7 +50,7 @@ static void compare(const network *n, const assay_scheme *s)
     snprintf(relative, sizeof relative, "golden/onnx/nets/%s_%s.onnx", n->net, n->variant);
     const assay_onnx_options options = {.batch = x.shape[0]};
     assert_ok(onnx_import_file(test_shared(relative, path, sizeof path), &options, &g, &err), &err);
-    assert_ok(assay_program_make(g, s, false, &p, &err), &err);
+    assert_ok(assay_program_make_as_is(g, s, false, &p, &err), &err);
     assert_ok(assay_run_new(p, &r, &err), &err);
     assert_int_equal(assay_shape_count(&g->value[g->input[0]].type), text_npy_count(&x));
     assert_int_equal(assay_shape_count(&g->value[g->output[0]].type), text_npy_count(&y));

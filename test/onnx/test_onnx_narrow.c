@@ -60,7 +60,7 @@ static void run(const assay_graph *g, const float *in, double *out)
     assay_error err;
 
     assert_ok(assay_scheme_open("onnxruntime", &s, &err), &err);
-    assert_ok(assay_program_make(g, s, false, &p, &err), &err);
+    assert_ok(assay_program_make_as_is(g, s, false, &p, &err), &err);
     assert_ok(assay_run_new(p, &r, &err), &err);
     const assay_value *x = &g->value[g->input[0]], *y = &g->value[g->output[0]];
     memcpy(assay_run_data(r, g->input[0]), in, assay_type_bytes(&x->type));

@@ -119,7 +119,7 @@ static void run_graph(const assay_graph *g, const onnx_case *c, char *why, size_
     assay_program *p = NULL;
     assay_run *r = NULL;
     assay_error err = {0};
-    if (assay_program_make(g, onnx_ref, false, &p, &err) || assay_run_new(p, &r, &err))
+    if (assay_program_make_as_is(g, onnx_ref, false, &p, &err) || assay_run_new(p, &r, &err))
         snprintf(why, n, "prepare: %.300s", err.text);
     else if (set_inputs(g, r, c, why, n)) {
         if (run_execute(r, NULL, false, NULL, &err))

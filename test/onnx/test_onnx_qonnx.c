@@ -36,7 +36,7 @@ static void run(assay_graph *g, const assay_scheme *s, const float *x, float *y)
     assay_run *r = NULL;
     assay_error err;
 
-    assert_ok(assay_program_make(g, s, false, &p, &err), &err);
+    assert_ok(assay_program_make_as_is(g, s, false, &p, &err), &err);
     assert_ok(assay_run_new(p, &r, &err), &err);
     memcpy(assay_run_data(r, g->input[0]), x, assay_type_bytes(&g->value[g->input[0]].type));
     assert_ok(run_execute(r, NULL, false, NULL, &err), &err);

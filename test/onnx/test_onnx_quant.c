@@ -69,7 +69,7 @@ static void check(const sample *c)
 
     if (c->grouped)
         assert_ok(quantize_group_qdq(g, s, kernel_has_integer_kernel, NULL, &err), &err);
-    assert_ok(assay_program_make(g, s, false, &p, &err), &err);
+    assert_ok(assay_program_make_as_is(g, s, false, &p, &err), &err);
     assert_ok(assay_run_new(p, &r, &err), &err);
     for (int k = 0; k < g->n_inputs; k++) {
         const assay_value *v = &g->value[g->input[k]];
@@ -433,7 +433,7 @@ static void a_refused_group_is_left(void **state)
     ops_of(g, ops, sizeof ops);
     assert_string_equal(ops, "quantize dequantize softmax(float) quantize dequantize");
     assert_non_null(strstr(report.float_node[0].reason, "no integer form of softmax"));
-    assert_ok(assay_program_make(g, s, false, &p, &err), &err);
+    assert_ok(assay_program_make_as_is(g, s, false, &p, &err), &err);
     assay_program_free(p);
     quantize_report_free(&report);
     assay_scheme_free(s);

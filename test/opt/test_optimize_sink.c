@@ -156,6 +156,21 @@ static void relu_and_clip_become_bounds(void **state)
         "merge-rescales: b after a: exact: 256/256", "rescale(x) codes[-5,25]", "clip");
 }
 
+/* A pad by a real value that is not 0, which no engine runs, below a transpose: certified. */
+static void below_a_pad_by_a_real_value(void **state)
+{
+    (void)state;
+    rewrite_outcome o =
+        rewrite_run("tflite", "graph t { input x: i8[2,3] q(0.5,-22)\n"
+                              "t: i8[3,2] q(0.5,-22) = transpose(x) {perm=[1,0]}\n"
+                              "p: i8[4,2] q(0.5,-22) = pad(t) {begin=[0,0],end=[1,0],value=-1}\n"
+                              "c: i8[4,2] q(0.1,3) = neg(p)\n output c }");
+    rewrite_has(o.text.text, "value=-1");
+    rewrite_lacks(o.text.text, "pad(t)");
+    rewrite_certified(&o);
+    rewrite_finish(&o);
+}
+
 /* A pad by another code than the zero point does not go into a convolution. */
 static void a_given_padding_stays(void **state)
 {
@@ -207,6 +222,7 @@ int main(void)
         cmocka_unit_test(below_reductions_by_order),
         cmocka_unit_test(the_lesser_of_two_takes_them),
         cmocka_unit_test(relu_and_clip_become_bounds),
+        cmocka_unit_test(below_a_pad_by_a_real_value),
         cmocka_unit_test(a_given_padding_stays),
         cmocka_unit_test(operands_in_any_order),
     };

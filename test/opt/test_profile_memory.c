@@ -104,11 +104,6 @@ static assay_status load_and_merge(fixture *f, assay_error *err)
     return status;
 }
 
-static assay_status save(fixture *f, assay_error *err)
-{
-    return profile_save(f->profile, f->path, err);
-}
-
 static assay_quantize_options options_of(const fixture *f)
 {
     return (assay_quantize_options){.has_kernel = kernel_has_integer_kernel, .target = f->target};
@@ -184,7 +179,6 @@ static void test_profile(void **state)
     (void)state;
     fail_every(new_profile, 1);
     fail_every(load_and_merge, 1);
-    fail_every(save, 1);
 }
 
 static void test_quantize(void **state)

@@ -262,7 +262,7 @@ static void run_it(const assay_graph *q, const assay_scheme *scheme, test_rng *r
     assay_run *run;
     assay_error err;
     float *x = net_random_input(rng, q, 0);
-    assert_ok(assay_program_make(q, scheme, false, &program, &err), &err);
+    assert_ok(assay_program_make_as_is(q, scheme, false, &program, &err), &err);
     assert_ok(assay_run_new(program, &run, &err), &err);
     memcpy(assay_run_data(run, q->input[0]), x, assay_type_bytes(&q->value[q->input[0]].type));
     assert_ok(run_execute(run, NULL, false, NULL, &err), &err);

@@ -347,7 +347,7 @@ static void equals_its_definition(void **state)
         assay_error err;
         filled f;
         fill(&f, p, &k, &r);
-        assert_ok(assay_program_make(f.g, s, true, &program, &err), &err);
+        assert_ok(assay_program_make_as_is(f.g, s, true, &program, &err), &err);
         assert_ok(assay_run_new(program, &run, &err), &err);
         int8_t *x = assay_run_data(run, f.g->input[0]);
         for (int64_t i = 0; i < count(p->x, p->rank_x); i++)

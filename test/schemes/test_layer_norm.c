@@ -266,7 +266,7 @@ static void check_quantized(test_rng *rng, const char *scheme)
 
     assay_program *program;
     assay_run *r;
-    assert_ok(assay_program_make(q, s, true, &program, &err), &err);
+    assert_ok(assay_program_make_as_is(q, s, true, &program, &err), &err);
     assert_ok(assay_run_new(program, &r, &err), &err);
     memcpy(assay_run_data(r, q->input[0]), in, 4 * 32 * sizeof *in);
     assert_ok(assay_execute(r, &err), &err);

@@ -276,7 +276,7 @@ static void run_text(const char *text, const int8_t x[42], int8_t y[42])
     assay_error err;
     assert_ok(text_graph_parse(text, strlen(text), "test", NULL, &g, &err), &err);
     assert_ok(assay_scheme_open("npu16", &s, &err), &err);
-    assert_ok(assay_program_make(g, s, true, &program, &err), &err);
+    assert_ok(assay_program_make_as_is(g, s, true, &program, &err), &err);
     assert_ok(assay_run_new(program, &r, &err), &err);
     memcpy(assay_run_data(r, g->input[0]), x, 42);
     assert_ok(assay_execute(r, &err), &err);

@@ -56,7 +56,7 @@ static void every_width(void **state)
         snprintf(scheme, sizeof scheme, "scheme: r\nresize: {bits: %d, round: half-up}\n", bits);
         assert_ok(assay_scheme_parse("r", scheme, strlen(scheme), &s, &err), &err);
         assert_ok(text_graph_parse(text, strlen(text), "r", NULL, &g, &err), &err);
-        assert_ok(assay_program_make(g, s, true, &program, &err), &err);
+        assert_ok(assay_program_make_as_is(g, s, true, &program, &err), &err);
         assert_ok(assay_run_new(program, &run, &err), &err);
         memcpy(assay_run_data(run, g->input[0]), x, sizeof x);
         assert_ok(assay_execute(run, &err), &err);

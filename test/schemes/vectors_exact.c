@@ -242,7 +242,7 @@ static size_t run_case(conv_case *c, const assay_scheme *scheme, unsigned x_bits
                                    in, 3, &out, 1, &a, &id, &err),
               &err);
     assert_ok(assay_graph_set_outputs(g, &out, 1, &err), &err);
-    assert_ok(assay_program_make(g, scheme, true, &program, &err), &err);
+    assert_ok(assay_program_make_as_is(g, scheme, true, &program, &err), &err);
     assert_ok(assay_run_new(program, &run, &err), &err);
     char *to = assay_run_data(run, in[0]);
     for (size_t i = 0; i < nx; i++)

@@ -219,7 +219,7 @@ static void finish(fake_net *net, struct test_rng *r)
     assay_error err;
     assay_graph *g = net->graph;
     assert_ok(assay_graph_set_outputs(g, net->out, net->n_out, &err), &err);
-    assert_ok(assay_program_make(g, &fake_scheme, true, &net->program, &err), &err);
+    assert_ok(assay_program_make_as_is(g, &fake_scheme, true, &net->program, &err), &err);
     assert_ok(assay_run_new(net->program, &net->run, &err), &err);
     for (int i = 0; i < net->n_in; i++)
         fill(assay_run_data(net->run, net->in[i]), fake_in_type(net, i), r);

@@ -132,7 +132,7 @@ void fast_check(const fast_net *n, const assay_scheme *s, test_rng *r, fast_tall
     assay_program *ref;
     assay_run *want;
     test_rng input = {test_random(r)};
-    if (assay_program_make(n->graph, s, false, &ref, &err) != ASSAY_OK) {
+    if (assay_program_make_as_is(n->graph, s, false, &ref, &err) != ASSAY_OK) {
         t->refused++; /* the scheme has no such node */
         return;
     }

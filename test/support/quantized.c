@@ -105,7 +105,7 @@ double quantized_sqnr(const quantized *s, test_rng *rng, int k)
     float *x[4];
     double signal = 1e-30, noise = 1e-30;
     assert_ok(assay_graph_clone(s->g, &reference, &err), &err);
-    assert_ok(assay_program_make(s->q, s->scheme, true, &program, &err), &err);
+    assert_ok(assay_program_make_as_is(s->q, s->scheme, true, &program, &err), &err);
     assert_ok(assay_run_new(program, &run, &err), &err);
     for (int i = 0; i < s->g->n_inputs; i++) {
         x[i] = net_random_input(rng, s->g, i);

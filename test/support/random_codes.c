@@ -313,7 +313,7 @@ static bool is_computed(const growing *w)
     const assay_value *last = &w->g->value[w->g->node[w->g->n_nodes - 1].out[0]];
     if (assay_shape_count(&last->type) < 1 || assay_shape_count(&last->type) > MAX_ELEMENTS ||
         assay_graph_verify(w->g, &err) != ASSAY_OK ||
-        assay_program_make(w->g, w->scheme, false, &p, &err) != ASSAY_OK)
+        assay_program_make_as_is(w->g, w->scheme, false, &p, &err) != ASSAY_OK)
         return false;
     assay_program_free(p);
     return true;

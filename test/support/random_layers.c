@@ -220,7 +220,8 @@ static bool is_computed(const test_drawing *d)
             return false;
     if (assay_graph_clone(d->g, &g, &err) != ASSAY_OK)
         return false;
-    const bool good = finish(g) && assay_program_make(g, d->scheme, false, &p, &err) == ASSAY_OK;
+    const bool good =
+        finish(g) && assay_program_make_as_is(g, d->scheme, false, &p, &err) == ASSAY_OK;
     assay_program_free(p);
     assay_graph_free(g);
     return good;

@@ -19,7 +19,7 @@ static runner start(const assay_graph *g, const assay_scheme *scheme)
 {
     runner r = {.g = g};
     assay_error err;
-    assert_ok(assay_program_make(g, scheme, true, &r.program, &err), &err);
+    assert_ok(assay_program_make_as_is(g, scheme, true, &r.program, &err), &err);
     assert_ok(assay_run_new(r.program, &r.run, &err), &err);
     return r;
 }

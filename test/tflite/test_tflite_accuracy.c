@@ -99,7 +99,7 @@ static void run_set(const set *s, bool single)
     assert_non_null(test_shared(model, path, sizeof path));
     assert_ok(tfl_import_file(path, &g, &err), &err);
     assert_ok(assay_scheme_open(single ? "tflite-single" : "tflite", &scheme, &err), &err);
-    assert_ok(assay_program_make(g, scheme, false, &p, &err), &err);
+    assert_ok(assay_program_make_as_is(g, scheme, false, &p, &err), &err);
     assert_ok(assay_run_new(p, &r, &err), &err);
     for (size_t i = 0; i < (size_t)x.shape[0]; ++i) {
         const assay_type *in = &g->value[g->input[0]].type, *out = &g->value[g->output[0]].type;

@@ -148,7 +148,7 @@ static void test_malformed(void **state)
         assay_error err;
         g = tb_import_ok(&m, &file);
         assert_ok(assay_scheme_open("tflite", &scheme, &err), &err);
-        assert_refused(assay_program_make(g, scheme, false, &p, &err), &err, "'y'");
+        assert_refused(assay_program_make_as_is(g, scheme, false, &p, &err), &err, "'y'");
         assay_scheme_free(scheme);
         assay_graph_free(g);
         free(file);

@@ -210,7 +210,7 @@ static void run_case(const assay_graph *g, const char *folder, bool single, tall
     DIR *d;
 
     assert_ok(assay_scheme_open(single ? "tflite-single" : "tflite", &scheme, &err), &err);
-    assert_ok(assay_program_make(g, scheme, true, &p, &err), &err);
+    assert_ok(assay_program_make_as_is(g, scheme, true, &p, &err), &err);
     assert_ok(assay_run_new(p, &r, &err), &err);
     path_print(step, "%s/step000", folder);
     d = opendir(step);

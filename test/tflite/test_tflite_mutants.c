@@ -85,7 +85,7 @@ static int try(const assay_scheme *scheme, const unsigned char *bytes, size_t si
         assert_true(err.text[0] != 0 && strchr(err.text, '\n') == NULL);
         return 0;
     }
-    if (is_small(g) && assay_program_make(g, scheme, false, &p, &err) == ASSAY_OK) {
+    if (is_small(g) && assay_program_make_as_is(g, scheme, false, &p, &err) == ASSAY_OK) {
         assay_program_free(p);
         result = 2;
     }

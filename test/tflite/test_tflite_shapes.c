@@ -33,7 +33,7 @@ static machine start(const tb_model *t)
     assay_error err;
     assert_ok(import(t, &m, &err), &err);
     assert_ok(assay_scheme_open("tflite", &m.s, &err), &err);
-    assert_ok(assay_program_make(m.g, m.s, false, &m.p, &err), &err);
+    assert_ok(assay_program_make_as_is(m.g, m.s, false, &m.p, &err), &err);
     assert_ok(assay_run_new(m.p, &m.r, &err), &err);
     return m;
 }

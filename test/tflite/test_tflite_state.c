@@ -85,7 +85,7 @@ static void start(machine *x, const tb_model *m, const kase *k)
     x->file = tb_finish(m, &size);
     assert_ok(tfl_import_memory("model", x->file, size, &x->g, &err), &err);
     assert_ok(assay_scheme_parse("case", k->scheme, (size_t)k->used, &x->scheme, &err), &err);
-    assert_ok(assay_program_make(x->g, x->scheme, true, &x->program, &err), &err);
+    assert_ok(assay_program_make_as_is(x->g, x->scheme, true, &x->program, &err), &err);
     assert_ok(assay_run_new(x->program, &x->run, &err), &err);
 }
 

@@ -126,7 +126,7 @@ static void run_case(size_t k, int single)
     int n = snprintf(text, sizeof text, "graph g { %s output y }", cases[k].graph);
     assert_ok(text_graph_parse(text, (size_t)n, "case", NULL, &g, &err), &err);
     assert_ok(assay_scheme_open(single ? "tflite-single" : "tflite", &s, &err), &err);
-    assert_ok(assay_program_make(g, s, false, &p, &err), &err);
+    assert_ok(assay_program_make_as_is(g, s, false, &p, &err), &err);
     assert_ok(assay_run_new(p, &r, &err), &err);
     size_t size = assay_elem_size(g->value[g->output[0]].type.elem);
     for (int input = 0; input < g->n_inputs; input++)
