@@ -229,11 +229,25 @@ static bool is_packable(const assay_type *t)
     return t->elem.kind == ASSAY_KIND_INT && t->elem.bits < 8;
 }
 
+/* One element fills one byte, packed or not: above its bits are zeros or copies of its sign. */
+static bool is_extended(const assay_type *t, unsigned char byte)
+{
+    const unsigned above = byte >> t->elem.bits, sign = byte >> (t->elem.bits - 1) & 1;
+    return above == 0 || (t->elem.is_signed && sign && above == 0xffU >> t->elem.bits);
+}
+
 static assay_status take_raw(const char *path, const unsigned char *bytes, size_t size,
                              const assay_type *t, void *data, assay_error *err)
 {
     const uint16_t one = 1;
     const size_t n = (size_t)assay_shape_count(t), width = assay_elem_size(t->elem);
+    if (is_packable(t) && n == 1 && size == 1) {
+        if (!is_extended(t, *bytes))
+            return assay_fail(err, ASSAY_ERR_INPUT,
+                              "%s: bits above the element are neither zeros nor its sign", path);
+        unpack(t, bytes, data);
+        return ASSAY_OK;
+    }
     if (size == n * width) {
         memcpy(data, bytes, size);
         if (*(const unsigned char *)&one == 0)

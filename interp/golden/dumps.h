@@ -8,7 +8,8 @@
  * dislike made '_'. EXT: .npy carries its own type; .hex and .mem are $readmemh text (hex.h); .h is
  * passed over; anything else is raw: the container's little-endian bytes, or, of elements of less
  * than 8 bits, those bits packed without gaps, the first element in the least significant bits of
- * the first byte. Of several files of one tensor .npy goes before raw, and raw before .hex. */
+ * the first byte; a single one of less than 8 bits may have zeros or copies of its sign above. Of
+ * several files of one tensor .npy goes before raw, and raw before .hex. */
 #ifndef ASSAY_INTERP_GOLDEN_DUMPS_H
 #define ASSAY_INTERP_GOLDEN_DUMPS_H
 

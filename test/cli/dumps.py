@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """dumps.py ASSAY: what devices write of 4-bit codes, in all the ways that diff reads.
 
-Codes 1 7 -8 -1 0 3 -6 are packed and printed here by hand, from interp/README.md: raw bytes of the
+Codes 1 7 -8 -1 0 3 -6 are packed and printed here by hand, from interp/golden/README.md: raw bytes of the
 container or packed nibbles, $readmemh words of every width, with addresses, comments and padding.
 """
 import os
@@ -49,6 +49,24 @@ def words(width):
     return [f"{w:0{digits}x}" for w in each]
 
 
+def lone():
+    """One code fills a byte of its container and a byte when it is packed: both are taken, nothing else."""
+    with open("one.assay", "w") as f:
+        f.write("graph one {\n  input x: i4[1] q(0.5,0)\n  y: i4[1] q(0.5,0) = neg(x)\n  output y\n}\n")
+    with open("one.bin", "wb") as f:
+        f.write(b"\xfd")
+    status, out = assay("golden", "one.assay", "-s", "tflite", "--as-is", "-i", "one.bin", "-o", "one")
+    check(status == 0, "a bundle of one 4-bit code", out)
+    for name, byte, want in (("a byte with copies of the sign", 0xfd, 0), ("packed, zeros above", 0x0d, 0),
+                             ("another code", 0x0c, 1), ("a positive one", 0x05, 1), ("other bits above", 0x1d, 2),
+                             ("signs above a positive one", 0xf5, 2)):
+        os.makedirs("single", exist_ok=True)
+        with open("single/x.bin", "wb") as f:
+            f.write(bytes([byte]))
+        status, out = assay("diff", "one", "single")
+        check(status == want, f"one code: {name}: {want}", (status, out))
+
+
 def main():
     with open("net.assay", "w") as f:
         f.write("graph four {\n  input x: i4[1,7] q(0.5,0)\n  y: i4[1,7] q(0.5,0) = relu(x)\n  output y\n}\n")
@@ -84,6 +102,7 @@ def main():
     for name, file, content, want, *more in cases:
         status, out = diff(file, content, *more)
         check(status == want and (status < 2 or out.count("\n") == 1), f"{name}: {want}", (status, out))
+    lone()
     print(f"1..{COUNT[0]}")
     return COUNT[1] > 0
 
