@@ -48,7 +48,7 @@ typedef struct assay_unit_param {
     const int64_t *value; /* owned by the unit */
 } assay_unit_param;
 
-#define ASSAY_SCHEME_ABI 2
+#define ASSAY_SCHEME_ABI 3
 
 /* Instruction sets that an engine may ask a scheme to use. */
 enum fast_isa { ASSAY_ISA_PORTABLE, ASSAY_ISA_AVX2, ASSAY_ISA_VNNI };
@@ -112,6 +112,11 @@ typedef struct assay_scheme_simd {
  *  monotone  true when requantize gives no smaller code for a greater accumulator between lo and
  *            hi, in any channel. The optimizer then knows the codes by their steps; without it only
  *            intervals that are short enough to look at every accumulator.
+ *  accepted  how many of n accumulators stand before the first that the target refuses to rescale,
+ *            n when it takes all; channel as in requantize. count: as in pool, NULL for products. A
+ *            network's run stops there. NULL: all are accepted.
+ *  may_refuse  whether accumulators of magnitude up to `bound` might not all be accepted; goes with
+ *            accepted. Engines that do not ask for it leave such nodes to those that do.
  *  rule      word i on the optimizer's rules. *name becomes the rule's name, or NULL behind the
  *            last word; returns by how many codes it may change results, 0, or ASSAY_RULE_NEVER. */
 typedef struct assay_scheme_facts {
@@ -119,6 +124,9 @@ typedef struct assay_scheme_facts {
     int64_t (*limit)(const assay_unit *u);
     bool (*monotone)(const assay_unit *u, int64_t lo, int64_t hi);
     int64_t (*rule)(size_t i, const char **name);
+    size_t (*accepted)(const assay_unit *u, const int64_t *acc, const int32_t *count, size_t n,
+                       size_t channel);
+    bool (*may_refuse)(const assay_unit *u, int64_t bound);
 } assay_scheme_facts;
 
 /* The vtable. A plugin exports `const assay_scheme_vtable *assay_scheme_plugin(void)`.

@@ -74,6 +74,13 @@ assay_status fast_avg_pool(const assay_fast_setup *s, assay_fast **out, assay_er
 
 /* ---- small things that they share ---- */
 
+/* Whether the scheme may refuse accumulators of magnitude up to `bound`: the reference asks about
+ * each of them, and takes the node. */
+static inline bool fast_may_refuse(const assay_fast_setup *s, int64_t bound)
+{
+    return ASSAY_SCHEME_HAS(s->vt, facts, may_refuse) && s->vt->facts->may_refuse(s->unit, bound);
+}
+
 /* Zeroed memory, 64-aligned; NULL when there is none. free() gives it back. */
 void *fast_alloc(size_t bytes);
 assay_status fast_memory(const assay_fast_setup *s, assay_error *err);

@@ -139,7 +139,8 @@ static bool is_exact(const assay_fast_setup *s, const assay_type *a, const assay
     const int64_t raw_x = assay_elem_max(a->elem) + up;
     const int64_t raw_w = b->elem.is_signed ? -assay_elem_min(b->elem) : assay_elem_max(b->elem);
     if (!ASSAY_SCHEME_HAS(s->vt, facts, exact) || x.reach * w.reach > INT32_MAX / depth ||
-        !s->vt->facts->exact(s->unit, x.reach * w.reach * depth, 2 * raw_x * raw_w))
+        !s->vt->facts->exact(s->unit, x.reach * w.reach * depth, 2 * raw_x * raw_w) ||
+        fast_may_refuse(s, x.reach * w.reach * depth))
         return false;
     if (fast_is_byte(a) && s->kernels->bytes && w.lo >= INT8_MIN && w.hi <= INT8_MAX) {
         *form = (assay_operand_form){

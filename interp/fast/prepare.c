@@ -14,6 +14,12 @@ static bool is_constant(const assay_fast_setup *s, int input)
     return !v || (v->data && !v->is_variable);
 }
 
+/* Sums of codes are bounded by nobody here. */
+static bool may_refuse_sums(const assay_fast_setup *s)
+{
+    return fast_may_refuse(s, INT64_C(1) << 62);
+}
+
 assay_status fast_prepare(const assay_fast_setup *s, assay_fast **out, assay_error *err)
 {
     const unsigned calls = ref_kernel(s->node->op).calls;
@@ -25,8 +31,9 @@ assay_status fast_prepare(const assay_fast_setup *s, assay_fast **out, assay_err
         return ASSAY_OK;
     if (is_by_block(s)) {
         const bool takes = s->node->op == ASSAY_OP_FC || s->node->op == ASSAY_OP_MATMUL;
-        return takes && is_constant(s, 1) && is_constant(s, 2) ? fast_fc_blocks(s, out, err)
-                                                               : ASSAY_OK;
+        return takes && !may_refuse_sums(s) && is_constant(s, 1) && is_constant(s, 2)
+                   ? fast_fc_blocks(s, out, err)
+                   : ASSAY_OK;
     }
     switch (s->node->op) {
     case ASSAY_OP_CONV:
@@ -48,9 +55,10 @@ assay_status fast_prepare(const assay_fast_setup *s, assay_fast **out, assay_err
         return fast_max_pool(s, out, err);
     case ASSAY_OP_AVG_POOL:
     case ASSAY_OP_GLOBAL_AVG_POOL:
-        return fast_avg_pool(s, out, err);
+        return may_refuse_sums(s) ? ASSAY_OK : fast_avg_pool(s, out, err);
     case ASSAY_OP_REDUCE_MEAN:
     case ASSAY_OP_REDUCE_SUM:
+        return may_refuse_sums(s) ? ASSAY_OK : fast_reduce(s, out, err);
     case ASSAY_OP_REDUCE_MAX:
     case ASSAY_OP_REDUCE_MIN:
         return fast_reduce(s, out, err);

@@ -77,7 +77,7 @@ bool fast_filters_exact(const assay_fast_setup *s, const assay_filters *f, int32
         return false;
     /* Codes as a target that multiplies raw ones sees them: bytes moved up to unsigned. */
     const int64_t raw_x = assay_elem_max(x->elem) + (x->elem.is_signed ? 128 : 0);
-    if (!s->vt->facts->exact(s->unit, e.bound, 2 * raw_x * e.raw))
+    if (!s->vt->facts->exact(s->unit, e.bound, 2 * raw_x * e.raw) || fast_may_refuse(s, e.bound))
         return false;
     *form = (assay_operand_form){
         .centre = zx, .element = 2, .rows = s->kernels->rows_of_bytes, .bound = e.bound};

@@ -27,6 +27,8 @@ typedef struct assay_call {
     int64_t *accumulators;  /* when not NULL: receives the pre-rescale sums, out element order */
     bool trapped;           /* set when an accumulator declared to trap left its range ... */
     int64_t trapped_at;     /* ... first at this element of the output */
+    bool refused;           /* set when the scheme refuses to rescale an accumulator ... */
+    int64_t refused_at, refused_sum; /* ... first at this element: the accumulator */
 } assay_call;
 
 typedef assay_status (*assay_kernel_fn)(assay_call *call, assay_error *err);

@@ -59,12 +59,27 @@ void ref_store_row(const assay_view *v, int64_t first, int64_t step, size_t n, c
     }
 }
 
+/* Notes the first of these accumulators that the scheme refuses. */
+static void note_refused(assay_call *call, int64_t first, int64_t step, size_t n, size_t channel,
+                         const int64_t *acc, const int32_t *count)
+{
+    if (call->refused || !ASSAY_SCHEME_HAS(call->vt, facts, accepted))
+        return;
+    const size_t i = call->vt->facts->accepted(call->unit, acc, count, n, channel);
+    if (i == n)
+        return;
+    call->refused = true;
+    call->refused_at = first + (int64_t)i * step;
+    call->refused_sum = acc[i];
+}
+
 void ref_finish_sums(assay_call *call, int64_t first, int64_t step, size_t n, size_t channel,
                      const int64_t *acc, int32_t *y)
 {
     if (call->accumulators)
         for (size_t i = 0; i < n; i++)
             call->accumulators[first + (int64_t)i * step] = acc[i];
+    note_refused(call, first, step, n, channel, acc, NULL);
     call->vt->requantize(call->unit, acc, n, channel, y);
     ref_store_row(&call->out[0], first, step, n, y);
 }
@@ -79,6 +94,7 @@ void ref_finish_pool(assay_call *call, int64_t first, int64_t step, size_t n, in
         if (call->accumulators)
             call->accumulators[first + (int64_t)i * step] = sum[i];
     }
+    note_refused(call, first, step, n, 0, sum, count);
     call->vt->pool(call->unit, sum, count, n, y);
     ref_store_row(&call->out[0], first, step, n, y);
 }

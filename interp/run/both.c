@@ -93,5 +93,5 @@ assay_status run_both_engines(assay_both *b, const assay_fast *fast, const assay
         status = assay_out_of_memory_for(err, "node '%s': comparing the engines", call->node->name);
     if (status == ASSAY_OK)
         status = ref->run(call, err);
-    return status == ASSAY_OK && !call->trapped ? compare(b, call, err) : status;
+    return status == ASSAY_OK && !call->trapped && !call->refused ? compare(b, call, err) : status;
 }

@@ -216,6 +216,12 @@ assay_status run_execute(assay_run *r, assay_observer observe, bool want_accumul
                               "which scheme '%s' refuses",
                               n->name, (long long)call.trapped_at,
                               assay_node_out(p->graph, n, 0)->name, p->scheme->name);
+        if (call.refused)
+            return assay_fail(err, ASSAY_ERR_SCHEME,
+                              "node '%s': the accumulator %lld of element %lld of '%s' is one that "
+                              "scheme '%s' refuses to rescale",
+                              n->name, (long long)call.refused_sum, (long long)call.refused_at,
+                              assay_node_out(p->graph, n, 0)->name, p->scheme->name);
         if (observe && (status = observe(user, r, i, call.accumulators, err)) != ASSAY_OK)
             return status;
     }

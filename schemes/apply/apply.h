@@ -19,6 +19,10 @@ int64_t apply_accumulate(const assay_unit *u, const int32_t *x, const int32_t *w
 int64_t apply_combine(const assay_unit *u, int64_t *sum, size_t n, size_t channel, int64_t bias,
                       bool *trapped);
 int64_t apply_overflow(const assay_unit *u, int64_t sum, bool *trapped);
+/* accept.c: assay_scheme_facts.accepted, may_refuse. */
+size_t apply_accepted(const assay_unit *u, const int64_t *acc, const int32_t *count, size_t n,
+                      size_t channel);
+bool apply_may_refuse(const assay_unit *u, int64_t bound);
 bool apply_exact(const assay_unit *u, int64_t bound, int64_t pair);
 int64_t apply_limit(const assay_unit *u);
 
@@ -43,6 +47,10 @@ int32_t apply_rescale_one(const assay_rescale *r, int64_t x, size_t channel);
 /* Whether the target accepts x: false where it would raise an error (result_overflow: refuse,
  * input_bits). */
 bool apply_rescale_accepts(const assay_rescale *r, int64_t x, size_t channel);
+/* Whether such a rule refuses anything; and whether r may refuse an operand of magnitude up
+ * to `bound`, at most 2^62, in some channel. False is certain. */
+bool apply_rescale_can_refuse(const assay_rule_rescale *k);
+bool apply_rescale_may_refuse(const assay_rescale *r, int64_t bound);
 /* The same for the float rules, by every step of the target; c indexes the parameters. */
 int32_t apply_rescale_element_float(const assay_rescale *r, int64_t x, size_t c);
 /* rescale_near.c */

@@ -273,6 +273,34 @@ bool apply_rescale_accepts(const assay_rescale *r, int64_t x, size_t channel)
     return accepts_result(r, x, channel) && accepts_sum(r, x, channel);
 }
 
+/* Whether values wrap on their way, so that a greater operand may give a smaller one. */
+static bool wraps(const assay_rule_rescale *k)
+{
+    return k->left_shift == ASSAY_LEFT_WRAP || k->product_bits > 0 ||
+           (k->result_bits > 0 && k->result_overflow == ASSAY_NARROW_WRAP);
+}
+
+static bool refuses_values(const assay_rule_rescale *k)
+{
+    return (k->result_bits > 0 && k->result_overflow == ASSAY_NARROW_REFUSE) ||
+           (k->sum_bits > 0 && k->sum_overflow == ASSAY_NARROW_REFUSE);
+}
+
+bool apply_rescale_can_refuse(const assay_rule_rescale *k)
+{
+    return refuses_values(k) || k->input_bits > 0 || k->input_shift_range;
+}
+
+bool apply_rescale_may_refuse(const assay_rescale *r, int64_t bound)
+{
+    if (!apply_rescale_can_refuse(r->rule))
+        return false;
+    bool refused = refuses_values(r->rule) && wraps(r->rule);
+    for (size_t c = 0; c < r->n && !refused; c++)
+        refused = !apply_rescale_accepts(r, bound, c) || !apply_rescale_accepts(r, -bound, c);
+    return refused;
+}
+
 /* The 64-bit row for a rule of one or two common roundings, or NULL. */
 static void (*common_row(const assay_rescale *r))(const assay_rescale *, const int64_t *, size_t,
                                                   size_t, int32_t *)

@@ -19,6 +19,8 @@ static assay_status minmax(const assay_derive *d)
         if (!u->k[i])
             s = derive_ratio(d, r, derive_scale_of(in), &one, 1, derive_scale_of(out),
                              i == 0 ? "_1" : "_2");
+        if (!u->k[i] && s == ASSAY_OK)
+            s = derive_accepts(d, r, derive_reach(in), "a code less its zero point");
     }
     u->binary = apply_minmax;
     return s;

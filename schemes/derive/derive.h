@@ -103,6 +103,11 @@ assay_status derive_range(const assay_derive *d);
 int64_t derive_reach(const assay_type *t);
 /* Refuses magnitudes of up to `most` in a signed register of so many bits; `what` names them. */
 assay_status derive_fits(const assay_derive *d, double max, unsigned bits, const char *what);
+/* Refuses operands of magnitude up to `max` that r may refuse: what is no accumulator of a network
+ * is not asked about as it runs. */
+assay_status derive_accepts(const assay_derive *d, const assay_rescale *r, int64_t max,
+                            const char *what);
+assay_status derive_accepts_codes(const assay_derive *d); /* of unary and binary rescales */
 /* The shift to the left of the first n inputs' codes in 32 bits: `wanted`, or as much of it as
  * their codes leave room for (TFLite has 20 for 8-bit codes and 15 for 16-bit ones, which is that
  * room). */

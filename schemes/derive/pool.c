@@ -116,8 +116,11 @@ static assay_status then_rescale(const assay_derive *d)
     d->u->k[0] = derive_same_params(in, out);
     if (d->u->k[0])
         return ASSAY_OK;
-    return derive_ratio(d, &d->u->scale[ASSAY_OUT], derive_scale_of(in), &one, 1,
-                        derive_scale_of(out), "");
+    const assay_status s = derive_ratio(d, &d->u->scale[ASSAY_OUT], derive_scale_of(in), &one, 1,
+                                        derive_scale_of(out), "");
+    return s != ASSAY_OK ? s
+                         : derive_accepts(d, &d->u->scale[ASSAY_OUT], derive_reach(in),
+                                          "an average less its zero point");
 }
 
 /* ONNX Runtime's QLinearAveragePool: codes as float32 by a table, then a float average pool. */

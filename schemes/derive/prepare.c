@@ -106,6 +106,8 @@ static assay_status prepare(const assay_scheme *s, const assay_unit_spec *spec, 
     if (status == ASSAY_OK && derive_precomputed(&d) != NULL && !u->precomputed_used)
         status = derive_fail(&d, "multipliers are given, but this arithmetic takes none");
     if (status == ASSAY_OK)
+        status = derive_accepts_codes(&d);
+    if (status == ASSAY_OK)
         status = check_offset(&d);
     if (status == ASSAY_OK && u->memory_short) /* a name that could not be made */
         status = derive_memory(&d);
@@ -177,7 +179,10 @@ static const assay_scheme_simd simd = {
 
 /* Wishes are the record's own (schemes/rule_policy.c), and its rescales are looked at themselves.
  */
-static const assay_scheme_facts facts = {.exact = apply_exact, .limit = apply_limit};
+static const assay_scheme_facts facts = {.exact = apply_exact,
+                                         .limit = apply_limit,
+                                         .accepted = apply_accepted,
+                                         .may_refuse = apply_may_refuse};
 
 const assay_scheme_vtable derive_family_vtable = {
     .abi = ASSAY_SCHEME_ABI,

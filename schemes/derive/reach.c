@@ -24,6 +24,39 @@ assay_status derive_fits(const assay_derive *d, double max, unsigned bits, const
     return derive_fail(d, "%s can reach %.9g, beyond the %u bits that hold it", what, max, bits);
 }
 
+assay_status derive_accepts(const assay_derive *d, const assay_rescale *r, int64_t max,
+                            const char *what)
+{
+    if (!apply_rescale_may_refuse(r, max))
+        return ASSAY_OK;
+    return derive_fail(d,
+                       "%s can reach %lld, of which the rescale refuses some (rescale.input_bits, "
+                       "input_shift_range, result_overflow or sum_overflow)",
+                       what, (long long)max);
+}
+
+/* Codes that are rescaled, or multiplied first: of such rows nobody asks as a network runs. Those
+ * of more than 16 bits are left alone: nearly all of their range is refused by any target. */
+assay_status derive_accepts_codes(const assay_derive *d)
+{
+    const assay_unit *u = d->u;
+    if (d->spec->in[0].elem.bits > 16)
+        return ASSAY_OK;
+    const assay_rescale *o = &u->scale[ASSAY_OUT], *other = &u->scale[ASSAY_FIRST];
+    const int64_t a = derive_reach(&d->spec->in[0]);
+    const int64_t ab = u->binary != NULL ? a * derive_reach(&d->spec->in[1]) : a;
+    const char *code = "a code less its zero point", *product = "a product of two codes";
+    const bool negative = u->unary == apply_slope || u->binary == apply_prelu;
+    assay_status s = ASSAY_OK;
+    if (u->binary == apply_mul)
+        s = derive_accepts(d, o, ab, product);
+    else if (negative || u->unary == apply_rescale || u->unary == apply_abs)
+        s = derive_accepts(d, o, a, code);
+    return s != ASSAY_OK || !negative
+               ? s
+               : derive_accepts(d, other, ab, u->binary != NULL ? product : code);
+}
+
 assay_status derive_left_shift(const assay_derive *d, int n, int32_t wanted, int32_t *bits)
 {
     int64_t reach = 1;

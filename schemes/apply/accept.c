@@ -1,0 +1,41 @@
+/* Sums that the target refuses to rescale (rescale.input_bits, input_shift_range, result_overflow
+ * and sum_overflow: refuse): asked before a network's accumulators become codes. */
+#include "schemes/apply/apply.h"
+
+/* What rescales the sum of `count` codes, or an accumulator (0); NULL: nothing does, or a division
+ * comes first, whose results are codes, looked at when the unit is prepared. */
+static const assay_rescale *rescale_of(const assay_unit *u, int32_t count)
+{
+    const assay_rescale *o = &u->scale[ASSAY_OUT];
+    if (u->by_count != NULL)
+        return &u->by_count[u->n_by_count > 1 && count > 0 ? count - 1 : 0];
+    if (u->pool != NULL)
+        return u->pool == apply_sum || u->pool == apply_pool_rescale_divide ? o : NULL;
+    return u->binary == NULL && u->unary == NULL && o->row != apply_rescale_row_sums ? o : NULL;
+}
+
+size_t apply_accepted(const assay_unit *u, const int64_t *acc, const int32_t *count, size_t n,
+                      size_t channel)
+{
+    for (size_t i = 0; i < n; i++) {
+        const int32_t cells = count != NULL ? count[i] : 0;
+        const assay_rescale *r = rescale_of(u, cells);
+        const int64_t zeros = count != NULL ? cells * (int64_t)u->in_zero[0] : 0;
+        if (r == NULL || (i == 0 && !apply_rescale_can_refuse(r->rule)))
+            return n;
+        if (!apply_rescale_accepts(r, acc[i] - zeros, channel + i))
+            return i;
+    }
+    return n;
+}
+
+bool apply_may_refuse(const assay_unit *u, int64_t bound)
+{
+    const int32_t counts = u->by_count != NULL ? (int32_t)u->n_by_count : 1;
+    for (int32_t count = 1; count <= counts; count++) {
+        const assay_rescale *r = rescale_of(u, count);
+        if (r != NULL && apply_rescale_may_refuse(r, bound))
+            return true;
+    }
+    return false;
+}

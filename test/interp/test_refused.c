@@ -1,0 +1,155 @@
+/* Accumulators that a scheme refuses to rescale stop the run, under every engine, with the node,
+ * the element and the value; codes of which some would be refused stop the program's making. */
+#include "test/support/support.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/text/text.h"
+#include "interp/fast/fast.h"
+#include "interp/run/program.h"
+#include "schemes/scheme.h"
+
+static const enum assay_engine engines[] = {ASSAY_ENGINE_REF, ASSAY_ENGINE_FAST, ASSAY_ENGINE_BOTH};
+
+/* sums: [a + b, 100 (a + b)] at R = 1 */
+#define LAYER(op, attributes)                                                                      \
+    "graph net {\n  input x: i8[1,2] q(1,0)\n  const w: i8[2,2] q(1,0) = [1,1,100,100]\n"          \
+    "  y: i8[1,2] q(1,0) = " op "(x, w)" attributes "\n  output y\n}\n"
+#define SUM(op, shape, attributes)                                                                 \
+    "graph net {\n  input x: i8[1,1,2] q(1,0)\n  y: i8" shape " q(1,0) = " op "(x)" attributes     \
+    "\n  output y\n}\n"
+#define SEVEN "multiplier_bits: 7, left_shift: product, round: [half-up]" /* m = 64, shift 6 */
+
+typedef struct made {
+    assay_scheme *s;
+    assay_graph *g;
+    assay_program *p;
+} made;
+
+static assay_status make(const char *net, const char *record, enum assay_engine engine, made *m,
+                         assay_error *err)
+{
+    const assay_program_options o = {.engine = engine};
+    char text[300];
+    snprintf(text, sizeof text, "scheme: t\n%s\n", record);
+    assert_ok(assay_scheme_parse("t", text, strlen(text), &m->s, err), err);
+    assert_ok(text_graph_parse(net, strlen(net), "t", NULL, &m->g, err), err);
+    m->p = NULL;
+    return run_program_make_with(m->g, m->s, &o, &m->p, err);
+}
+
+static void unmake(made *m)
+{
+    assay_program_free(m->p);
+    assay_graph_free(m->g);
+    assay_scheme_free(m->s);
+}
+
+/* NULL: it runs. */
+static void check_run(const char *net, const char *record, int a, int b, const char *message)
+{
+    for (size_t e = 0; e < sizeof engines / sizeof *engines; e++) {
+        assay_error err = {0};
+        assay_run *r;
+        made m;
+        assert_ok(make(net, record, engines[e], &m, &err), &err);
+        assert_ok(assay_run_new(m.p, &r, &err), &err);
+        memcpy(assay_run_data(r, m.g->input[0]), (int8_t[]){(int8_t)a, (int8_t)b}, 2);
+        const assay_status s = run_execute(r, NULL, false, NULL, &err);
+        if (message == NULL)
+            assert_ok(s, &err);
+        else if (s != ASSAY_ERR_SCHEME || strcmp(err.text, message) != 0)
+            fail_msg("%s, engine %zu\nexpected: %s\nfound:    %s", record, e, message,
+                     s ? err.text : "it ran");
+        assay_run_free(r);
+        unmake(&m);
+    }
+}
+
+static void products(void **state)
+{
+    static const char *const records[] = {
+        "rescale: {input_bits: 8}", "rescale: {input_shift_range: yes, shift_min: 1, " SEVEN "}",
+        "rescale: {result_bits: 8, result_overflow: refuse, " SEVEN "}",
+        "rescale: {sum_bits: 8, sum_overflow: refuse, " SEVEN "}",
+        "rescale: {encoding: float32, input_bits: 8, round: [half-even]}"};
+    static const char *const refusal = "node 'y': the accumulator 200 of element 1 of 'y' is one "
+                                       "that scheme 't' refuses to rescale";
+    (void)state;
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++) {
+        check_run(LAYER("fc", ""), records[i], 1, 1, refusal);
+        check_run(LAYER("matmul", " {transpose_b=true}"), records[i], 1, 1, refusal);
+        check_run(LAYER("fc", ""), records[i], 1, -1, NULL);
+    }
+}
+
+static void sums(void **state)
+{
+    static const char *const refusal = "node 'y': the accumulator 90 of element 0 of 'y' is one "
+                                       "that scheme 't' refuses to rescale";
+    static const char global[] = SUM("global_avg_pool", "[1,1,1]", "");
+    static const char mean[] = SUM("reduce_mean", "[1,1,1]", " {axes=[2], keepdims=true}");
+    static const char sum[] = SUM("reduce_sum", "[1,1,1]", " {axes=[2], keepdims=true}");
+    (void)state;
+    check_run(sum, "rescale: {input_bits: 7}", 45, 45, refusal);
+    check_run(sum, "rescale: {input_bits: 8}", 45, 45, NULL);
+    check_run(global, "pool: {kind: rescale}\nrescale: {input_bits: 7}", 45, 45, refusal);
+    check_run(mean, "pool: {kind: rescale}\nrescale: {input_bits: 7}", 45, 45, refusal);
+    check_run(mean, "pool: {kind: rescale}\nrescale: {input_bits: 7}", 45, 18, NULL);
+    check_run(mean, "pool: {kind: rescale-divide}\nrescale: {input_bits: 7}", 45, 45, refusal);
+    check_run(mean, "rescale: {input_bits: 7}", 45, 45, NULL); /* divided, nothing is rescaled */
+}
+
+/* What cannot be refused whatever comes in stays with the fast engine. */
+static void bounded(void **state)
+{
+    (void)state;
+    for (int bits = 8; bits <= 20; bits += 12) {
+        assay_error err = {0};
+        char record[60];
+        made m;
+        snprintf(record, sizeof record, "rescale: {input_bits: %d}", bits);
+        assert_ok(make(LAYER("fc", ""), record, ASSAY_ENGINE_FAST, &m, &err), &err);
+        assert_true((m.p->fast[0] != NULL) == (bits == 20));
+        unmake(&m);
+    }
+}
+
+static void codes(void **state)
+{
+    static const struct {
+        const char *node, *what;
+        int bits; /* that hold it */
+    } list[] = {{"rescale(x)", "a code less its zero point", 9},
+                {"leaky_relu(x) {alpha=0.5}", "a code less its zero point", 9},
+                {"mul(x, x)", "a product of two codes", 16},
+                {"prelu(x, x)", "a code less its zero point", 16},
+                {"max(x, x)", "a code less its zero point", 9}};
+    (void)state;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        for (int more = 0; more < 2; more++) {
+            char net[200], record[60], message[200];
+            assay_error err = {0};
+            made m;
+            const int bits = more ? list[i].bits : 8;
+            snprintf(net, sizeof net,
+                     "graph net {\n input x: i8[2] q(1,0)\n y: i8[2] q(2,0) = %s\n output y\n}\n",
+                     list[i].node);
+            snprintf(record, sizeof record, "rescale: {input_bits: %d}", bits);
+            snprintf(message, sizeof message, "%s can reach", list[i].what);
+            const assay_status s = make(net, record, ASSAY_ENGINE_REF, &m, &err);
+            if (more)
+                assert_ok(s, &err);
+            else
+                assert_refused(s, &err, message);
+            unmake(&m);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(products), cmocka_unit_test(sums),
+                                       cmocka_unit_test(bounded), cmocka_unit_test(codes)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
