@@ -86,7 +86,7 @@ static assay_status drop_alpha(decoder *d, assay_image *image, int channels)
         if (pixel[channels - 1] != 255)
             return assay_fail(d->err, ASSAY_ERR_UNSUPPORTED,
                               "%s: PNG with a transparent pixel at row %zu, column %zu; expected "
-                              "an opaque image",
+                              "an opaque image (put it on its background first)",
                               d->name, i / (size_t)image->width, i % (size_t)image->width);
         memmove(d->rows + i * (size_t)(channels - 1), pixel, (size_t)(channels - 1));
     }

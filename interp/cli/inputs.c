@@ -71,15 +71,22 @@ static const char *advise(const assay_sample_type *t, const assay_value *in, cha
     if (!is_image(t, image) || y->rank < 3)
         return text;
     const int64_t *dim = y->dim + y->rank - 3;
-    const bool planar = dim[0] == image[2] && dim[1] == image[0] && dim[2] == image[1];
+    const bool interleaved =
+        memcmp(dim, image, sizeof image) == 0 || (dim[2] == image[2] && dim[0] != image[2]);
+    const bool planar = !interleaved && dim[0] == image[2];
+    const int64_t *size = planar ? dim + 1 : dim;
+    char resize[64] = "";
     const bool floats = y->elem.kind == ASSAY_KIND_F32 && t->type != ASSAY_NPY_F4;
     const bool codes = y->elem.kind == ASSAY_KIND_INT && y->elem.bits == 8 && y->elem.is_signed &&
                        t->type == ASSAY_NPY_U1;
-    if (!planar && memcmp(dim, image, sizeof image) != 0)
+    if (!planar && !interleaved)
         return text;
+    if (memcmp(size, image, 2 * sizeof *image) != 0)
+        snprintf(resize, sizeof resize, "resize: [%lld, %lld], ", (long long)size[0],
+                 (long long)size[1]);
     snprintf(text, 200,
-             "; preprocess.yaml (beside the data, or --preprocess) could say: {layout: %s%s}",
-             planar ? "NCHW" : "NHWC",
+             "; preprocess.yaml (beside the data, or --preprocess) could say: {%slayout: %s%s}",
+             resize, planar ? "NCHW" : "NHWC",
              floats  ? ", scale: 1/255"
              : codes ? ", dtype: i8"
                      : "");

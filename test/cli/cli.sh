@@ -182,6 +182,9 @@ head -c 200 "$first" >short.png
 mkdir unsaid && cp "$first" unsaid/a.png
 refused "an image of another layout" 'preprocess.yaml .* could say: \{layout: NCHW, scale: 1/255\}' \
     "$assay" run "$model" -i unsaid/a.png
+printf 'graph s { input x: f32[1,1,9,7]\n y: f32[1,1,9,7] = relu(x)\n output y }\n' >small.assay
+refused "one of another size" 'could say: \{resize: \[9, 7\], layout: NCHW, scale: 1/255\}' \
+    "$assay" run small.assay -i unsaid/a.png
 echo '{layout: NCHW, scale: 1/255}' >unsaid/preprocess.yaml
 runs 0 "which then runs" "$assay" run "$model" -i unsaid/a.png
 refused "truncated PNG" "short.png" "$assay" run "$model" -i short.png
