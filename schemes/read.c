@@ -177,13 +177,17 @@ static assay_status read_sections(const assay_reading *c, const assay_tree *t,
     return ASSAY_OK;
 }
 
-static assay_status check_op(const assay_reading *c, const assay_tree *at, const char *name)
+/* scope: overrides go by the name, so that depthwise would do too. */
+static assay_status check_op(const assay_reading *c, const assay_tree *at, const char *name,
+                             bool scope)
 {
     if (assay_op_find(name) != ASSAY_OP_COUNT)
         return ASSAY_OK;
     assay_guess g = ASSAY_GUESS(name);
     for (int op = 0; op < ASSAY_OP_COUNT; op++)
         assay_guess_consider(&g, assay_op_get((assay_op)op)->name);
+    if (scope)
+        assay_guess_consider(&g, ASSAY_DEPTHWISE);
     return assay_fail(c->err, ASSAY_ERR_INPUT, "%s:%u:%u: unknown op \"%s\"; nearest: %s", c->file,
                       at->line, at->column, name, g.best);
 }
@@ -207,7 +211,7 @@ static assay_status read_scopes(const assay_reading *c, const assay_tree *t, enu
         assay_status s;
         if (scope != ASSAY_SCOPE_NODE && strcmp(i->key, ASSAY_DEPTHWISE) == 0)
             s = read_depthwise(c, i, scope);
-        else if (scope == ASSAY_SCOPE_NODE || (s = check_op(c, i, i->key)) == ASSAY_OK)
+        else if (scope == ASSAY_SCOPE_NODE || (s = check_op(c, i, i->key, true)) == ASSAY_OK)
             s = read_sections(c, i, scope, i->key);
         if (s != ASSAY_OK)
             return s;
@@ -232,7 +236,7 @@ static assay_status read_op_set(const assay_reading *c, const assay_tree *t, con
             memset(set, 1, ASSAY_OP_COUNT * sizeof *set);
             continue;
         }
-        assay_status s = check_op(c, i, i->text);
+        assay_status s = check_op(c, i, i->text, false);
         if (s != ASSAY_OK)
             return s;
         set[assay_op_find(i->text)] = true;

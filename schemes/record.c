@@ -356,7 +356,9 @@ bool assay_record_check(const assay_record *r, char *why, size_t size)
         "rescale.float_rounding: add-one needs round: [half-even] (its neighbour is the nearest, "
         "even on a tie)");
     REFUSE(is_float && k->round.n != 1,
-           "rescale.round: one rounding with a float encoding (the product is rounded once)");
+           "rescale.round: %d steps, but encoding %s rounds its product once; write encoding: "
+           "multiplier beside them, or one rounding",
+           k->round.n, k->encoding == ASSAY_ENCODE_F32 ? "float32" : "float64");
     REFUSE(r->types.power_of_two_scales && r->types.activation_zero_point == ASSAY_ZERO_POINT_ANY &&
                k->encoding == ASSAY_ENCODE_SHIFT,
            "types.activation_zero_point: none or middle with encoding: shift");

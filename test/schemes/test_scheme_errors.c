@@ -76,7 +76,10 @@ static void kinds(void **state)
          "f:2:21: types are of the whole scheme; what some nodes may hold beside them is accepts: "
          "{...}"},
         {"scheme: a\nops: [conv]\n", "f:2:6: expected names with sections under them"},
-        {"scheme: a\nwide_ops: {cov: {}}\n", "f:2:17: unknown op \"cov\"; nearest: conv"},
+        {"scheme: a\nops: {depthwise_conv: {}}\n",
+         "f:2:23: unknown op \"depthwise_conv\"; nearest: depthwise"},
+        {"scheme: a\nfloat_ops: [depthwise]\n", "f:2:13: unknown op \"depthwise\"; nearest: tile"},
+        {"scheme: a\nwide_ops: {conw: {}}\n", "f:2:18: unknown op \"conw\"; nearest: conv"},
         {"scheme: a\nwide_ops: {depthwise: 3}\n",
          "f:2:23: expected sections such as rescale: {...}"},
         {"scheme: a\nops: {depthwise: {rescale: {shift_min: 63}}}\n",
@@ -241,7 +244,8 @@ static void combinations(void **state)
          "takes "
          "the rest)"},
         {RECORD("rescale", "encoding: float32"),
-         "f:2:10: rescale.round: one rounding with a float encoding (the product is rounded once)"},
+         "f:2:10: rescale.round: 2 steps, but encoding float32 rounds its product once; write "
+         "encoding: multiplier beside them, or one rounding"},
         {RECORD("types",
                 "power_of_two_scales: yes") "rescale: {scale: power-of-two, encoding: shift}\n",
          "f:2:8: types.activation_zero_point: none or middle with encoding: shift"},
