@@ -316,6 +316,59 @@ static assay_status diff_parameters(assay_diff *d, const assay_diff_options *o, 
     return ASSAY_OK;
 }
 
+/* ---- what codes stand for ---- */
+
+/* "scale[3]: 0.5 != 0.25"; false where the codes of both mean the same, or one side has none. */
+static bool find_meaning(const json_t *a, const json_t *b, char *note, size_t size)
+{
+    static const char *const keys[] = {"scale", "zero_point"};
+    for (int k = 0; k < 2; k++) {
+        const json_t *x = json_object_get(a, keys[k]), *y = json_object_get(b, keys[k]);
+        if (!x || !y || json_equal(x, y))
+            continue;
+        size_t i = 0;
+        while (json_is_array(x) && json_is_array(y) && i < json_array_size(x) &&
+               json_equal(json_array_get(x, i), json_array_get(y, i)))
+            i++;
+        if (json_is_array(x) != json_is_array(y) || json_array_size(x) != json_array_size(y)) {
+            snprintf(note, size, "%s: another granularity", keys[k]);
+            return true;
+        }
+        if (json_is_array(x)) {
+            x = json_array_get(x, i);
+            y = json_array_get(y, i);
+        }
+        snprintf(note, size, "%s: %.9g != %.9g", keys[k], json_number_value(x),
+                 json_number_value(y));
+        return true;
+    }
+    return false;
+}
+
+/* A row for a tensor of the first sample whose codes mean something else in the other bundle. */
+static assay_status diff_meaning(assay_diff *d, const assay_diff_options *o, const sides *s, int i,
+                                 int entry, assay_error *err)
+{
+    const assay_bundle_tensor *t = &s->a->tensor[i];
+    char note[160], row[512];
+    assay_diff_row *r;
+
+    if (!s->b || entry < 0 || t->sample != s->a->tensor[0].sample ||
+        !find_meaning(json_array_get(json_object_get(s->a->manifest, "tensors"), (size_t)i),
+                      json_array_get(json_object_get(s->b->manifest, "tensors"), (size_t)entry),
+                      note, sizeof note))
+        return ASSAY_OK;
+    snprintf(row, sizeof row, "%.480s (codes)", t->name);
+    r = add_row(d, row, t->op, t->sample, t->index);
+    if (!r)
+        return assay_out_of_memory(err);
+    r->kind = ASSAY_DIFF_DIGEST_ONLY;
+    r->result.pass = !is_exact(o);
+    snprintf(r->note, sizeof r->note, "%s", note);
+    count_row(d, r);
+    return ASSAY_OK;
+}
+
 /* Names of bundle b, sorted, for look-up. */
 typedef struct key {
     const char *name;
@@ -335,6 +388,8 @@ static assay_status diff_tensor(assay_diff *d, const sides *s, const assay_diff_
 {
     const assay_bundle_tensor *t = &s->a->tensor[i];
     assay_status status = diff_sums(d, o, s, i, entry, err);
+    if (status == ASSAY_OK)
+        status = diff_meaning(d, o, s, i, entry, err);
     assay_diff_row *r = status == ASSAY_OK ? add_row(d, t->name, t->op, t->sample, t->index) : NULL;
 
     if (status == ASSAY_OK && !r)

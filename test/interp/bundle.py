@@ -248,6 +248,13 @@ def dumps():
     write("other/manifest.json", json.dumps(m).encode())
     status, out = assay("diff", "all", "other")
     check(status == 1 and "multiplier[0]: " in out, "and parameters", out)
+    os.mkdir("same")
+    for name, q in (("one", "0.5,3"), ("two", "0.25,3"), ("three_points", "0.5,4")):
+        write(name + ".assay", f"graph g {{ input x: i8[1,32] q({q})\n y: i8[1,32] q({q}) = relu(x)\n output y }}\n".encode())
+        assay("golden", name + ".assay", "-s", "tflite", "-i", "in.bin", "-f", "-o", "same/" + name)
+    for name, words in (("two", "scale: 0.5 != 0.25"), ("three_points", "zero_point: 3 != 4")):
+        status, out = assay("diff", "same/one", "same/" + name)
+        check(status == 1 and words in out, f"and what codes stand for: {words}", out)
 
 
 def strangers():
