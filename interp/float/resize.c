@@ -31,7 +31,7 @@ static double position(const assay_attr_resize *a, int64_t o, int64_t n_in, int6
 {
     double half = ((double)o + 0.5) / s - 0.5, in = (double)n_in, out = (double)n_out;
     double scaled = a->scales.n > 0 ? in * s : out;
-    switch (a->coordinate) {
+    switch ((enum assay_resize_coordinate)a->coordinate) {
     case ASSAY_COORD_ALIGN_CORNERS:
         return scaled == 1 ? 0 : (double)o * (in - 1) / (scaled - 1);
     case ASSAY_COORD_ASYMMETRIC:
@@ -49,23 +49,25 @@ static double position(const assay_attr_resize *a, int64_t o, int64_t n_in, int6
         return n_out == 1 ? 0 : half;
     case ASSAY_COORD_HALF_PIXEL_SYMMETRIC:
         return in / 2 * (1 - out / scaled) + half;
-    default:
-        return half;
+    case ASSAY_COORD_HALF_PIXEL:
+        break;
     }
+    return half;
 }
 
 static double nearest(const assay_attr_resize *a, double x)
 {
-    switch (a->nearest) {
+    switch ((enum assay_resize_nearest)a->nearest) {
     case ASSAY_NEAREST_ROUND_PREFER_CEIL:
         return floor(x + 0.5);
     case ASSAY_NEAREST_FLOOR:
         return floor(x);
     case ASSAY_NEAREST_CEIL:
         return ceil(x);
-    default:
-        return ceil(x - 0.5);
+    case ASSAY_NEAREST_ROUND_PREFER_FLOOR:
+        break;
     }
+    return ceil(x - 0.5);
 }
 
 /* Keys' cubic convolution kernel at distance d (IEEE Trans. ASSP 29(6), 1981). */

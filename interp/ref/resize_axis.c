@@ -32,7 +32,7 @@ static uint32_t coordinate(const assay_attr_resize *a, int axis, int64_t in, int
     uint32_t step = scale ? 0 : ratio(in, out);
     uint32_t half = scale ? apply_f32_div(centre, scale) : apply_f32_mul(centre, step);
     uint32_t half_pixel = apply_f32_sub(half, F32_HALF);
-    switch (a->coordinate) {
+    switch ((enum assay_resize_coordinate)a->coordinate) {
     case ASSAY_COORD_ASYMMETRIC:
         return scale ? apply_f32_div(x, scale) : apply_f32_mul(x, step);
     case ASSAY_COORD_ALIGN_CORNERS:
@@ -52,23 +52,25 @@ static uint32_t coordinate(const assay_attr_resize *a, int axis, int64_t in, int
                                         apply_f32_sub(F32_ONE, adjust));
         return apply_f32_add(offset, half_pixel);
     }
-    default:
-        return half_pixel;
+    case ASSAY_COORD_HALF_PIXEL:
+        break;
     }
+    return half_pixel;
 }
 
 static enum assay_rounding nearest_rounding(int nearest)
 {
-    switch (nearest) {
+    switch ((enum assay_resize_nearest)nearest) {
     case ASSAY_NEAREST_FLOOR:
         return ASSAY_ROUND_FLOOR;
     case ASSAY_NEAREST_CEIL:
         return ASSAY_ROUND_CEIL;
     case ASSAY_NEAREST_ROUND_PREFER_CEIL:
         return ASSAY_ROUND_HALF_UP;
-    default: /* prefer floor; negative coordinates end at 0 in any case */
-        return ASSAY_ROUND_HALF_ZERO;
+    case ASSAY_NEAREST_ROUND_PREFER_FLOOR:
+        break;
     }
+    return ASSAY_ROUND_HALF_ZERO; /* negative coordinates end at 0 in any case */
 }
 
 void ref_nearest_indices(const assay_attr_resize *a, int axis, int64_t in, int64_t out,
