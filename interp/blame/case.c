@@ -5,7 +5,7 @@
 
 #include "graph/memory.h"
 #include "schemes/derive/derive.h"
-#include "schemes/spec.h"
+#include "schemes/node/spec.h"
 
 bool blame_case_can(const assay_node *n)
 {

@@ -6,7 +6,7 @@
 
 #include "interp/kernel/window.h"
 #include "interp/run/program.h"
-#include "schemes/data.h"
+#include "schemes/record/data.h"
 
 #define BLAME_IN 8 /* inputs of a node that can be edited; variadic ops have no more here */
 

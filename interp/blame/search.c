@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "graph/memory.h"
-#include "schemes/reads.h"
+#include "schemes/record/reads.h"
 
 /* ---- codes ---- */
 

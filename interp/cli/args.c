@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "schemes/guess.h"
+#include "schemes/record/guess.h"
 
 enum { MAX_OPTIONS = 64 }; /* of a command */
 

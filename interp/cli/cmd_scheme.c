@@ -4,9 +4,9 @@
 
 #include "graph/core/type.h"
 #include "interp/cli/scheme.h"
-#include "schemes/data.h"
-#include "schemes/explain.h"
-#include "schemes/guess.h"
+#include "schemes/explain/explain.h"
+#include "schemes/record/data.h"
+#include "schemes/record/guess.h"
 
 static int list(const cli_args *a)
 {

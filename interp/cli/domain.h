@@ -7,7 +7,7 @@
 #define ASSAY_INTERP_CLI_DOMAIN_H
 
 #include "graph/core/graph.h"
-#include "schemes/spec.h"
+#include "schemes/node/spec.h"
 
 typedef struct cli_domain {
     const assay_node *node;

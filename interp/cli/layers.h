@@ -4,9 +4,9 @@
 #define ASSAY_INTERP_CLI_LAYERS_H
 
 #include "graph/core/graph.h"
+#include "schemes/apply/unit.h"
+#include "schemes/node/spec.h"
 #include "schemes/scheme.h"
-#include "schemes/spec.h"
-#include "schemes/unit.h"
 
 typedef struct cli_layer {
     const assay_node *node;

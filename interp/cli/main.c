@@ -5,7 +5,7 @@
 
 #include "interp/cli/args.h"
 #include "interp/fast/isa.h"
-#include "schemes/guess.h"
+#include "schemes/record/guess.h"
 
 static const cli_command *const commands[] = {
 #define ROW(ID) &cli_##ID,

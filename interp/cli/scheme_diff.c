@@ -11,11 +11,11 @@
 #include "interp/cli/layers.h"
 #include "interp/cli/scheme.h"
 #include "interp/cli/session.h"
-#include "schemes/admit.h"
-#include "schemes/data.h"
-#include "schemes/reads.h"
-#include "schemes/single.h"
-#include "schemes/thresholds.h"
+#include "schemes/node/admit.h"
+#include "schemes/record/data.h"
+#include "schemes/record/reads.h"
+#include "schemes/rescale/single.h"
+#include "schemes/rescale/thresholds.h"
 
 typedef struct pair {
     const assay_scheme *a, *b;

@@ -10,9 +10,9 @@
 #include "interp/cli/layers.h"
 #include "interp/cli/scheme.h"
 #include "interp/cli/session.h"
-#include "schemes/admit.h"
-#include "schemes/single.h"
-#include "schemes/thresholds.h"
+#include "schemes/node/admit.h"
+#include "schemes/rescale/single.h"
+#include "schemes/rescale/thresholds.h"
 
 #define MAX 64 /* schemes */
 

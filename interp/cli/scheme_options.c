@@ -4,8 +4,8 @@
 
 #include "graph/core/type.h"
 #include "interp/cli/scheme.h"
-#include "schemes/data.h"
-#include "schemes/guess.h"
+#include "schemes/record/data.h"
+#include "schemes/record/guess.h"
 
 bool cli_scheme_names_differ(const assay_scheme *a, const assay_scheme *b)
 {

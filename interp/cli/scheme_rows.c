@@ -6,7 +6,7 @@
 #include "graph/core/type.h"
 #include "graph/text/npy.h"
 #include "interp/cli/scheme.h"
-#include "schemes/batch.h"
+#include "schemes/rescale/batch.h"
 
 /* Columns by option; what is not given is NULL. Integers first. */
 enum {

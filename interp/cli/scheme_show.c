@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "interp/cli/scheme.h"
-#include "schemes/data.h"
-#include "schemes/explain.h"
+#include "schemes/explain/explain.h"
+#include "schemes/record/data.h"
 
 static void print_indented(const char *text)
 {

@@ -5,7 +5,7 @@
 
 #include "graph/core/type.h"
 #include "interp/cli/scheme.h"
-#include "schemes/explain.h"
+#include "schemes/explain/explain.h"
 
 #define WIDEST 9007199254740991.0 /* integers that a double holds */
 

@@ -11,7 +11,7 @@
 #include "interp/run/model.h"
 #include "opt/quantize/adapt.h"
 #include "opt/quantize/qdq.h"
-#include "schemes/admit.h"
+#include "schemes/node/admit.h"
 
 #define WIDEST 64 /* of a column */
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "schemes/admit.h"
+#include "schemes/node/admit.h"
 
 enum class { EXACT, NOT_EXACT, OUTSIDE, FLOAT_EXACT, FLOAT, CLASSES };
 static const char *const class_key[CLASSES] = {"exact", "not_exact", "outside", "float_exact",

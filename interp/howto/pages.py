@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Reference pages, each made of one source: pages.py ASSAY SOURCE [--write]
 
-  schemes/RECORD.md         schemes/record.def and schemes/apply/round.def
+  schemes/RECORD.md         schemes/record/record.def and schemes/apply/round.def
   graph/OPS.md              graph/core/op.def
   interp/cli/COMMANDS.md    the option tables, as `assay COMMAND --help` prints them
 
@@ -64,7 +64,7 @@ def cell(text):
 
 
 def record():
-    text = lines_of(source("schemes/record.def"))
+    text = lines_of(source("schemes/record/record.def"))
     values, name, out = {}, None, []
     for macro, a in calls(text, ["ENUM", "VALUE", "SECTION", "FIELD", "STEPS"]):
         if macro == "ENUM":
@@ -88,7 +88,7 @@ def record():
     out.append("\n## Roundings\n\n| name | rule |\n|---|---|\n")
     for _, a in calls(lines_of(source("schemes/apply/round.def")).split("(ROUNDING)")[1], ["ROUNDING"]):
         out.append(f"| `{a[2]}` | {cell(a[3])} |\n")
-    return ("# The parameter record\n\n" + MADE.format("schemes/record.def") +
+    return ("# The parameter record\n\n" + MADE.format("schemes/record/record.def") +
             "\nEvery parameter of a scheme file, by section, with its default.\n" + "".join(out))
 
 

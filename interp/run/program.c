@@ -8,8 +8,8 @@
 #include "interp/float/setup.h"
 #include "interp/run/check.h"
 #include "interp/run/flow.h"
-#include "schemes/admit.h"
-#include "schemes/spec.h"
+#include "schemes/node/admit.h"
+#include "schemes/node/spec.h"
 
 #define COUNT_ROOM 40 /* kept free in a list for the count of the rest */
 

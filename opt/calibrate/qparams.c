@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "schemes/real.h"
+#include "schemes/derive/real.h"
 
 #define LEAST_SCALE   0x1p-60
 #define GREATEST_REAL 0x1p60

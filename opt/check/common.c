@@ -5,7 +5,7 @@
 #include "graph/core/type.h"
 #include "graph/memory.h"
 #include "opt/check/check.h"
-#include "schemes/spec.h"
+#include "schemes/node/spec.h"
 
 assay_status check_reject(const checker *c, const char *what)
 {

@@ -8,7 +8,7 @@
 
 #include "graph/core/type.h"
 #include "opt/check/check.h"
-#include "schemes/sums.h"
+#include "schemes/derive/sums.h"
 
 #define WIDEST (INT64_C(1) << 52)
 #define PROBES 1024

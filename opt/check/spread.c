@@ -8,7 +8,7 @@
 
 #include "graph/core/type.h"
 #include "opt/check/terms.h"
-#include "schemes/spec.h"
+#include "schemes/node/spec.h"
 
 #define DEEPEST          4096 /* nodes on a path that is followed */
 #define MULTIPLIER_ERROR (1.0 / 64)

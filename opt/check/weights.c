@@ -6,7 +6,7 @@
 
 #include "graph/core/type.h"
 #include "opt/check/check.h"
-#include "schemes/sums.h"
+#include "schemes/derive/sums.h"
 
 static int64_t code_of(const assay_value *v, int64_t i)
 {

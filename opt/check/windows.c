@@ -4,7 +4,7 @@
 
 #include "graph/core/type.h"
 #include "opt/check/check.h"
-#include "schemes/spec.h"
+#include "schemes/node/spec.h"
 
 #define MAX_CELLS 65536
 #define MAX_WORK  (INT64_C(1) << 34)

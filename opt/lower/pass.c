@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schemes/spec.h"
+#include "schemes/node/spec.h"
 
 int *lower_rewrite_uses(const assay_graph *g)
 {

@@ -18,7 +18,7 @@
 #include "opt/prove/products.h"
 #include "opt/prove/prove.h"
 #include "schemes/derive/prepare.h"
-#include "schemes/spec.h"
+#include "schemes/node/spec.h"
 
 static const assay_node *made_by(const assay_graph *f, int value)
 {

@@ -4,7 +4,7 @@
 #define ASSAY_OPT_FORMS_H
 
 #include "opt/prove/prove.h"
-#include "schemes/thresholds.h"
+#include "schemes/rescale/thresholds.h"
 
 /* What a product's accumulator goes through. */
 typedef struct assay_sums {

@@ -1,5 +1,5 @@
 /* Local response normalization: a code, counted from its zero point, times a gain, then one rescale
- * (schemes/spec.h says so of units that are made from a record). What follows goes into that
+ * (schemes/node/spec.h says so of units that are made from a record). What follows goes into that
  * rescale where the threshold forms agree on all products that can occur; a rescale in front is
  * read past where it keeps what codes count from their zero points, for then sums of squares and
  * gains stay. */
@@ -12,8 +12,8 @@
 #include "opt/prove/fragment.h"
 #include "opt/prove/prove.h"
 #include "schemes/derive/prepare.h"
-#include "schemes/spec.h"
-#include "schemes/thresholds.h"
+#include "schemes/node/spec.h"
+#include "schemes/rescale/thresholds.h"
 
 typedef struct gains {
     bool down;                   /* the rescale stands in front */

@@ -13,7 +13,7 @@
 #include "opt/prove/fragment.h"
 #include "opt/prove/prove.h"
 #include "schemes/derive/prepare.h"
-#include "schemes/spec.h"
+#include "schemes/node/spec.h"
 
 #define FRACTIONS 6
 

@@ -3,7 +3,7 @@
 #include "graph/core/type.h"
 #include "opt/lower/pass.h"
 #include "opt/prove/fragment.h"
-#include "schemes/spec.h"
+#include "schemes/node/spec.h"
 
 assay_status prove_product_prepare(const assay_graph *fragment, const assay_scheme *s,
                                    assay_unit **unit, assay_error *err)

@@ -3,7 +3,7 @@
 
 #include "graph/core/type.h"
 #include "opt/lower/nodes.h"
-#include "schemes/real.h"
+#include "schemes/derive/real.h"
 
 double prove_rescale_ratio(const assay_graph *g, int rescale)
 {

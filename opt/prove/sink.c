@@ -16,7 +16,7 @@
 #include "opt/lower/pass.h"
 #include "opt/prove/fragment.h"
 #include "opt/prove/prove.h"
-#include "schemes/spec.h"
+#include "schemes/node/spec.h"
 
 /* The rescale's codes by code - least of its input. */
 typedef struct sunk {

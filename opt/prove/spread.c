@@ -10,7 +10,7 @@
 #include "opt/prove/fragment.h"
 #include "opt/prove/products.h"
 #include "opt/prove/prove.h"
-#include "schemes/spec.h"
+#include "schemes/node/spec.h"
 
 /* A rescale by R turns a change of d into at most R * d, give or take its multiplier's error (8
  * bits at least: below 2^-6), and the roundings on both sides. */

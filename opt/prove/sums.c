@@ -13,7 +13,7 @@
 #include "opt/lower/nodes.h"
 #include "opt/prove/fragment.h"
 #include "opt/prove/prove.h"
-#include "schemes/spec.h"
+#include "schemes/node/spec.h"
 
 #define MAX_SUMS       (INT64_C(1) << 24) /* of all counts together */
 #define MAX_CELLS      64                 /* of a window whose sums are paired */

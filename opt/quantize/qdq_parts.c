@@ -1,7 +1,7 @@
 /* The parts that a group is made of, and the report. */
 #include "opt/quantize/qdq_parts.h"
 #include "graph/memory.h"
-#include "schemes/real.h"
+#include "schemes/derive/real.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
 #include "graph/core/slurp.h"
 #include "graph/memory.h"
 #include "opt/target/target.h"
-#include "schemes/guess.h"
-#include "schemes/tree.h"
+#include "schemes/record/guess.h"
+#include "schemes/record/tree.h"
 
 typedef struct context {
     const char *file;

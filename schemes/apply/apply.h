@@ -3,7 +3,7 @@
 #ifndef ASSAY_SCHEMES_APPLY_APPLY_H
 #define ASSAY_SCHEMES_APPLY_APPLY_H
 
-#include "schemes/unit.h"
+#include "schemes/apply/unit.h"
 
 /* Rows of codes (binary, unary: of n elements; row: a softmax or norm of n codes) and of sums of
  * count[i] codes: assay_scheme_vtable.binary, unary, row, pool. */

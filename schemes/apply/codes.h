@@ -4,7 +4,7 @@
 #ifndef ASSAY_SCHEMES_APPLY_CODES_H
 #define ASSAY_SCHEMES_APPLY_CODES_H
 
-#include "schemes/unit.h"
+#include "schemes/apply/unit.h"
 
 /* One rescale by integers. For |x| <= the reach that it was made for
  *

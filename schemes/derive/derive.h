@@ -5,8 +5,8 @@
 
 #include "schemes/apply/apply.h"
 #include "schemes/apply/softfloat.h"
-#include "schemes/data.h"
-#include "schemes/unit.h"
+#include "schemes/apply/unit.h"
+#include "schemes/record/data.h"
 
 typedef struct assay_derive {
     assay_unit *u;

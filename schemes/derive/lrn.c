@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "schemes/derive/derive.h"
-#include "schemes/real.h"
+#include "schemes/derive/real.h"
 
 #define MAX_CHANNELS (1 << 20) /* in a window, so that sums of squares stay below 2^54 */
 

@@ -4,7 +4,7 @@
 #include "schemes/apply/tail.h"
 #include "schemes/derive/derive.h"
 #include "schemes/derive/prepare.h"
-#include "schemes/reads.h"
+#include "schemes/record/reads.h"
 
 /* Of wide activations, a convolution and a fully connected node whose bias is narrow, or absent,
  * keep the narrow accumulator (TFLite micro/kernels/conv.cc, fully_connected.cc: the width of the
@@ -177,7 +177,8 @@ static const assay_scheme_simd simd = {
     .codes = simd_codes,
 };
 
-/* Wishes are the record's own (schemes/rule_policy.c), and its rescales are looked at themselves.
+/* Wishes are the record's own (schemes/record/rule_policy.c), and its rescales are looked at
+ * themselves.
  */
 static const assay_scheme_facts facts = {.exact = apply_exact,
                                          .limit = apply_limit,
@@ -188,7 +189,7 @@ const assay_scheme_vtable derive_family_vtable = {
     .abi = ASSAY_SCHEME_ABI,
     .size = sizeof(assay_scheme_vtable),
     .name = "record",
-    .description = "arithmetic described by a parameter record (schemes/record.def)",
+    .description = "arithmetic described by a parameter record (schemes/record/record.def)",
     .prepare = prepare,
     .release = derive_unit_release,
     .params = params,

@@ -8,7 +8,7 @@
 #include "graph/core/blocks.h"
 #include "schemes/derive/derive.h"
 #include "schemes/derive/prepare.h"
-#include "schemes/real.h"
+#include "schemes/derive/real.h"
 
 /* SVDF's feature saturates to the memory's type before its zero point is added, and the sum keeps
  * the low bits (micro/kernels/svdf_common.cc): that is the op's definition, whatever the target. */

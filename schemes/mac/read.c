@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schemes/data.h"
-#include "schemes/guess.h"
 #include "schemes/mac/mac.h"
-#include "schemes/tree.h"
+#include "schemes/record/data.h"
+#include "schemes/record/guess.h"
+#include "schemes/record/tree.h"
 
 enum kind { FORMAT, MODE, INT };
 #define MUST INT64_MIN

@@ -1,6 +1,6 @@
 """Exact numbers: rounding of rationals, narrowing of integers, IEEE rounding. Fractions only.
 
-The words are those of schemes/record.def: nine modes by name; to wrap is to keep the low bits of two's
+The words are those of schemes/record/record.def: nine modes by name; to wrap is to keep the low bits of two's
 complement, to saturate is to take the nearest end."""
 from fractions import Fraction
 from math import inf

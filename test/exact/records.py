@@ -1,4 +1,4 @@
-"""Records drawn from the text of schemes/record.def itself: every section, field, value and bound."""
+"""Records drawn from the text of schemes/record/record.def itself: every section, field, value and bound."""
 import re
 
 from numbers_exact import MODES

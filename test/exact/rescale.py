@@ -1,4 +1,4 @@
-"""One rescale of a record, from the words of schemes/record.def and schemes/README.md ("the record in one
+"""One rescale of a record, from the words of schemes/record/record.def and schemes/README.md ("the record in one
 breath"): how R is formed, what it becomes, and what an accumulator becomes under it."""
 import math
 from fractions import Fraction

@@ -1,5 +1,5 @@
 """Sums of products: accumulators of any width, order, lanes and blocks, and weights with a scale a block.
-Words: schemes/record.def, sections accumulator and blocks; schemes/README.md, "Scales of weights"."""
+Words: schemes/record/record.def, sections accumulator and blocks; schemes/README.md, "Scales of weights"."""
 from fractions import Fraction
 
 from numbers_exact import Refused, exponent, f32, narrow, round_to_int, signed_range, wrap

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Records drawn over the whole space of schemes/record.def, what `assay` computes under them beside an exact
+"""Records drawn over the whole space of schemes/record/record.def, what `assay` computes under them beside an exact
 model in integers and fractions that was written from the documentation alone.
 
     sweep.py ASSAY SOURCE [SEED [COUNT]]          TAP; exit 1 when anything differs
@@ -50,7 +50,7 @@ def main():
     assay, source = os.path.abspath(sys.argv[1]), sys.argv[2]
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else time.time_ns() % 1000000
     count = int(sys.argv[4]) if len(sys.argv) > 4 else 200
-    definition = records.read_definition(source + "/schemes/record.def")
+    definition = records.read_definition(source + "/schemes/record/record.def")
     report, command = Report(), make_command(assay)
     print("# seed %d, %d records" % (seed, count))
     rng = random.Random(seed)

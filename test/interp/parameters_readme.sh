@@ -13,7 +13,7 @@ fi
 # Each file that lists constants has a kind, or an op, in the second table.
 lines=$(sed -n '/^| op and kind | `constants` |/,/^$/p' "$1/interp/golden/README.md")
 bad=
-for kind in $(sed -n 's/.*VALUE(ADD_/VALUE(ADD_/p' "$1/schemes/record.def" | grep -oE '"[a-z-]+"' | tr -d '"'); do
+for kind in $(sed -n 's/.*VALUE(ADD_/VALUE(ADD_/p' "$1/schemes/record/record.def" | grep -oE '"[a-z-]+"' | tr -d '"'); do
     case $kind in plain | separate) continue ;; esac # no constants
     echo "$lines" | grep -q "add.*\`$kind\`" || bad="$bad $kind"
 done

@@ -11,8 +11,8 @@
 #include "interp/run/evaluate.h"
 #include "opt/quantize/qdq.h"
 #include "opt/rewrite/optimize.h"
+#include "schemes/node/spec.h"
 #include "schemes/scheme.h"
-#include "schemes/spec.h"
 #include "test/support/net.h"
 #include "test/support/quantized.h"
 

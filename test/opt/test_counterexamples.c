@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schemes/batch.h"
+#include "schemes/rescale/batch.h"
 #include "test/support/scheme_unit.h"
 
 static assay_scheme *open_scheme(const char *name)

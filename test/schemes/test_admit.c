@@ -6,7 +6,7 @@
 #include "graph/text/text.h"
 #include "interp/golden/contract.h"
 #include "interp/run/program.h"
-#include "schemes/admit.h"
+#include "schemes/node/admit.h"
 #include "test/support/support.h"
 
 /* A layer; the parts that the cases vary. */

@@ -1,7 +1,7 @@
 /* What was probably meant by a word that is none. */
 #include "test/support/support.h"
 
-#include "schemes/guess.h"
+#include "schemes/record/guess.h"
 
 static const char *const names[] = {"tflite", "tflite-single", "conv", "cos", "quantize", "golden"};
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "schemes/real.h"
+#include "schemes/derive/real.h"
 
 /* x = m * 2^e exactly; |m| < 2^53. Tells floor(x) and how the rest compares with 0 and 1/2. */
 static int64_t real_ref(double x, enum assay_rounding mode)

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "graph/core/type.h"
+#include "schemes/rescale/single.h"
 #include "schemes/scheme.h"
-#include "schemes/single.h"
 
 enum { ROW = 512 };
 

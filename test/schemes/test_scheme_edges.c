@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schemes/batch.h"
 #include "schemes/derive/derive.h"
+#include "schemes/rescale/batch.h"
 #include "test/support/scheme_unit.h"
 
 /* One rescale to a signed type of `bits` bits. */

@@ -9,7 +9,7 @@
 
 #include "graph/core/attr.h"
 #include "graph/core/type.h"
-#include "schemes/unit.h"
+#include "schemes/apply/unit.h"
 #include "test/support/scheme_unit.h"
 
 /* A unit of two inputs and an output of 8 bits, and the scheme that it needs. */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "schemes/batch.h"
+#include "schemes/rescale/batch.h"
 #include "test/support/scheme_unit.h"
 
 #define REFUSED INT64_MIN

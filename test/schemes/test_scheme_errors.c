@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schemes/data.h"
+#include "schemes/record/data.h"
+#include "schemes/record/tree.h"
 #include "schemes/scheme.h"
-#include "schemes/tree.h"
 
 typedef struct bad_file {
     const char *text, *message;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "graph/core/type.h"
-#include "schemes/single.h"
+#include "schemes/rescale/single.h"
 #include "test/support/scheme_unit.h"
 
 /* NaN is the zero point or the least code; channels have their own scales and zero points. */

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "graph/core/type.h"
-#include "schemes/batch.h"
-#include "schemes/data.h"
 #include "schemes/derive/derive.h"
+#include "schemes/record/data.h"
+#include "schemes/rescale/batch.h"
 #include "test/support/scheme_unit.h"
 
 static assay_scheme *open_scheme(const char *name)

@@ -9,8 +9,8 @@
 
 #include <yaml.h>
 
-#include "schemes/single.h"
-#include "schemes/thresholds.h"
+#include "schemes/rescale/single.h"
+#include "schemes/rescale/thresholds.h"
 #include "test/support/alloc_fails.h"
 #include "test/support/scheme_unit.h"
 

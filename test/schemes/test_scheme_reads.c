@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "schemes/reads.h"
+#include "schemes/record/reads.h"
 #include "schemes/scheme.h"
 
 static assay_scheme *parse(const char *text)

@@ -9,7 +9,7 @@
 
 #include "graph/core/attr.h"
 #include "graph/core/type.h"
-#include "schemes/data.h"
+#include "schemes/record/data.h"
 #include "test/support/scheme_unit.h"
 
 typedef struct probe {

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "schemes/apply/apply.h"
-#include "schemes/data.h"
-#include "schemes/trace.h"
+#include "schemes/record/data.h"
+#include "schemes/rescale/trace.h"
 #include "test/support/scheme_unit.h"
 
 enum { CHANNELS = 5 };

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "interp/fast/isa.h"
-#include "schemes/unit.h"
+#include "schemes/apply/unit.h"
 #include "test/support/scheme_unit.h"
 
 static const int32_t zeros[4] = {0, 0, 0, 0};

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "graph/core/attr.h"
-#include "schemes/unit.h"
+#include "schemes/apply/unit.h"
 #include "test/support/scheme_unit.h"
 
 typedef struct made {

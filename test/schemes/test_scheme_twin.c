@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schemes/batch.h"
-#include "schemes/data.h"
-#include "schemes/single.h"
-#include "schemes/trace.h"
+#include "schemes/record/data.h"
+#include "schemes/rescale/batch.h"
+#include "schemes/rescale/single.h"
+#include "schemes/rescale/trace.h"
 
 typedef __int128 wide;
 

@@ -8,8 +8,8 @@
 
 #include "graph/core/type.h"
 #include "schemes/derive/derive.h"
-#include "schemes/explain.h"
-#include "schemes/single.h"
+#include "schemes/explain/explain.h"
+#include "schemes/rescale/single.h"
 
 static assay_scheme *scheme_of(const char *record)
 {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "schemes/record.h"
+#include "schemes/record/record.h"
 #include "schemes/scheme.h"
 
 static void refused(const char *text, const char *expected)

@@ -7,7 +7,7 @@
 
 #include "interp/fast/isa.h"
 #include "schemes/apply/apply.h"
-#include "schemes/data.h"
+#include "schemes/record/data.h"
 #include "test/support/scheme_unit.h"
 
 typedef struct choice {

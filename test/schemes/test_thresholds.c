@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "schemes/apply/apply.h"
-#include "schemes/single.h"
-#include "schemes/thresholds.h"
-#include "schemes/trace.h"
+#include "schemes/rescale/single.h"
+#include "schemes/rescale/thresholds.h"
+#include "schemes/rescale/trace.h"
 
 typedef struct question {
     double scale;

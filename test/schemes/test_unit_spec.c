@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "schemes/spec.h"
+#include "schemes/node/spec.h"
 #include "test/support/net.h"
 
 typedef struct fields {

@@ -14,7 +14,7 @@
 #include "schemes/apply/apply.h"
 #include "schemes/apply/fixedpoint.h"
 #include "schemes/apply/ibert.h"
-#include "schemes/single.h"
+#include "schemes/rescale/single.h"
 #include "test/support/scheme_unit.h"
 
 /* ---- TOSA: elements ---- */

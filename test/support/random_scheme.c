@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schemes/record.h"
+#include "schemes/record/record.h"
 
 enum { ATTEMPTS = 10000, MAX_SECTIONS = 4, MAX_FIELDS = 3, STEPS = 2 };
 

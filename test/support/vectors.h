@@ -7,7 +7,7 @@
 #include "test/support/npz.h"
 #include "test/support/support.h"
 
-#include "schemes/batch.h"
+#include "schemes/rescale/batch.h"
 
 /* A scheme by preset name, or from a text that starts with "scheme:"; fails the test otherwise. */
 assay_scheme *vectors_scheme(const char *name_or_text);

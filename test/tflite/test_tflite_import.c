@@ -13,7 +13,7 @@
 #include "graph/tflite/export.h"
 #include "graph/tflite/tflite.h"
 #include "schemes/derive/derive.h"
-#include "schemes/spec.h"
+#include "schemes/node/spec.h"
 
 /* builtin operators */
 enum { ADD = 0, CONV = 3, DEPTHWISE = 4, DEQUANTIZE = 6, FC = 9, MUL = 18 };

@@ -1,4 +1,4 @@
-"""The kinds of ADD and of average pools (sections add and pool of schemes/record.def), and an output."""
+"""The kinds of ADD and of average pools (sections add and pool of schemes/record/record.def), and an output."""
 import math
 from fractions import Fraction
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """An independent model of any parameter record, over golden bundles written with --accumulators.
 
-It reads the record that the manifest holds (schemes/record.def says what each parameter means) and
+It reads the record that the manifest holds (schemes/record/record.def says what each parameter means) and
 recomputes, from the bundle's own tensors, scales and zero points: accumulators in the record's order,
 width and overflow; multipliers and shifts; every code of conv, fc, matmul, add, sub, mul, pools, means,
 lrn, rescale, relu and max pool; quantize and dequantize. Integers are Python's, a rounding is of an exact

@@ -1,4 +1,4 @@
-"""A parameter record (schemes/record.def) as Python: roundings, accumulators, scales, one rescale.
+"""A parameter record (schemes/record/record.def) as Python: roundings, accumulators, scales, one rescale.
 
 Integers are Python's, a rounding is of an exact fraction, float steps are the processor's own."""
 import math

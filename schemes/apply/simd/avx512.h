@@ -12,7 +12,7 @@
 
 #include "schemes/apply/simd/round.h"
 #include "schemes/apply/simd/simd.h"
-#include "schemes/unit.h"
+#include "schemes/apply/unit.h"
 
 enum { LANES = 16 };
 

@@ -7,7 +7,7 @@
  * and leaves them where they are, so the result is the same. */
 #include "schemes/apply/simd/round.h"
 #include "schemes/apply/simd/simd.h"
-#include "schemes/unit.h"
+#include "schemes/apply/unit.h"
 
 /* ---- roundings ---- */
 

@@ -1,0 +1,25 @@
+#include "schemes/derive/sums.h"
+
+#include <string.h>
+
+#include "schemes/apply/unit.h"
+
+int assay_unit_sum_bits(const assay_unit *u)
+{
+    return u->rec.accumulator.bits;
+}
+
+bool assay_unit_saturates_pairs(const assay_unit *u)
+{
+    return u->rec.accumulator.saturate_pairs;
+}
+
+bool assay_unit_adds_alike(const assay_unit *a, const assay_unit *b)
+{
+    return memcmp(&a->rec.accumulator, &b->rec.accumulator, sizeof a->rec.accumulator) == 0;
+}
+
+size_t assay_unit_forms(const assay_unit *u)
+{
+    return u->scale[ASSAY_OUT].n;
+}

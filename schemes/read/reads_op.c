@@ -1,0 +1,190 @@
+/* Which op's results may depend on which field; see reads.h. */
+#include <string.h>
+
+#include "schemes/derive/derive.h"
+#include "schemes/record/reads.h"
+
+static bool is_compare(assay_op op)
+{
+    return op >= ASSAY_OP_EQUAL && op <= ASSAY_OP_GREATER_EQUAL;
+}
+
+static bool is_edge(assay_op op)
+{
+    return op == ASSAY_OP_QUANTIZE || op == ASSAY_OP_DEQUANTIZE;
+}
+
+/* Ops that are a table of codes under r. */
+static bool has_table(const assay_record *r, assay_op op)
+{
+    const assay_rule_unary *k = &r->unary;
+    switch (op) {
+    case ASSAY_OP_RESCALE:
+    case ASSAY_OP_RELU:
+    case ASSAY_OP_CLIP:
+    case ASSAY_OP_MAX_POOL:
+    case ASSAY_OP_REDUCE_MAX:
+    case ASSAY_OP_REDUCE_MIN:
+        return k->rescale == ASSAY_CHANGE_TABLE;
+    case ASSAY_OP_LEAKY_RELU:
+        return k->leaky_relu == ASSAY_SLOPE_TABLE;
+    case ASSAY_OP_ABS:
+        return k->abs == ASSAY_ABS_TABLE;
+    case ASSAY_OP_RSQRT:
+        return k->rsqrt == ASSAY_RSQRT_TABLE;
+    case ASSAY_OP_SIGMOID:
+    case ASSAY_OP_TANH:
+        return k->logistic == ASSAY_LOGISTIC_TABLE;
+    case ASSAY_OP_HARD_SWISH: /* of wide codes always */
+        return true;
+    case ASSAY_OP_GELU:
+        return k->gelu == ASSAY_GELU_TABLE;
+    default:
+        return derive_class_of(op).derive == derive_table;
+    }
+}
+
+/* Fields of `binary`, `unary` and `softmax` have the ops' own names, but for these. */
+static bool reads_named(assay_op op, const char *field)
+{
+    const char *name = assay_op_get(op)->name;
+    if (strcmp(field, "compare") == 0)
+        return is_compare(op);
+    if (strcmp(field, "rescale") == 0)
+        return derive_class_of(op).derive == derive_unary || op == ASSAY_OP_RESIZE;
+    if (strcmp(field, "logistic") == 0)
+        return op == ASSAY_OP_SIGMOID || op == ASSAY_OP_TANH;
+    if (strcmp(field, "kind") == 0)
+        return op == ASSAY_OP_SOFTMAX;
+    return strncmp(field, name, strlen(name)) == 0;
+}
+
+static bool reads_convert(const assay_record *r, assay_op op, const char *field)
+{
+    if (strcmp(field, "floats_in_turn") == 0)
+        return false;
+    if (strcmp(field, "dequantize") == 0)
+        return op == ASSAY_OP_DEQUANTIZE;
+    if (strcmp(field, "nan") == 0)
+        return op == ASSAY_OP_QUANTIZE || has_table(r, op);
+    return op != ASSAY_OP_DEQUANTIZE; /* the bounds of a fused activation too */
+}
+
+static bool reads_types(assay_op op, const char *field)
+{
+    const bool weights = strcmp(field, "weight_bits") == 0 || strcmp(field, "weight_signed") == 0 ||
+                         strcmp(field, "bias_bits") == 0;
+    if (weights)
+        return derive_class_of(op).derive == derive_weighted;
+    return strcmp(field, "activation_bits") == 0 || strcmp(field, "activation_signed") == 0;
+}
+
+/* Ops that are nothing but a table under r. */
+static bool is_only_table(const assay_record *r, assay_op op)
+{
+    return has_table(r, op) && !derive_keeps_value(op) &&
+           (op != ASSAY_OP_HARD_SWISH || r->unary.hard_swish == ASSAY_HARD_SWISH_TABLE);
+}
+
+static bool reads_rescale(const assay_record *r, assay_op op, const char *field)
+{
+    if (is_edge(op) || (is_compare(op) && r->binary.compare == ASSAY_COMPARE_EXACT))
+        return false;
+    return !is_only_table(r, op) || strcmp(field, "store") == 0;
+}
+
+/* Pools settle sums in the accumulator, but do not add products. */
+static bool reads_accumulator(assay_op op, const char *field)
+{
+    const assay_op_class class = derive_class_of(op);
+    const bool width = strcmp(field, "bits") == 0 || strcmp(field, "overflow") == 0;
+    return class.derive == derive_weighted || (class.derive == derive_pool && width);
+}
+
+bool assay_reads_op(const assay_record *r, assay_op op, const assay_field *f)
+{
+    const char *s = f->section;
+    const assay_op_class class = derive_class_of(op);
+    if (class.derive == NULL)
+        return false;
+    if (strcmp(s, "types") == 0)
+        return reads_types(op, f->name);
+    if (strcmp(s, "accumulator") == 0)
+        return reads_accumulator(op, f->name);
+    if (strcmp(s, "blocks") == 0)
+        return class.derive == derive_weighted && strcmp(f->name, "size") != 0;
+    if (strcmp(s, "rescale") == 0)
+        return reads_rescale(r, op, f->name) && strcmp(f->name, "shift_sign") != 0;
+    if (strcmp(s, "add") == 0)
+        return class.derive == derive_add || class.derive == derive_sum;
+    if (strcmp(s, "pool") == 0)
+        return class.derive == derive_pool && op != ASSAY_OP_REDUCE_SUM;
+    if (strcmp(s, "table") == 0)
+        return has_table(r, op) ||
+               (op == ASSAY_OP_SOFTMAX && r->softmax.kind == ASSAY_SOFTMAX_LUT16 &&
+                strcmp(f->name, "precision") == 0);
+    if (strcmp(s, "lrn") == 0)
+        return op == ASSAY_OP_LRN;
+    if (strcmp(s, "resize") == 0)
+        return op == ASSAY_OP_RESIZE;
+    return strcmp(s, "convert") == 0 ? reads_convert(r, op, f->name) : reads_named(op, f->name);
+}
+
+bool assay_reads_given(const assay_record *r, assay_op op, enum assay_scope scope,
+                       const assay_field *f)
+{
+    const char *s = f->section;
+    if (derive_class_of(op).derive == NULL)
+        return false;
+    if (strcmp(s, "accepts") == 0)
+        return strncmp(f->name, "weight_", 7) != 0 || derive_class_of(op).derive == derive_weighted;
+    if (strcmp(s, "rescale") == 0)
+        return reads_rescale(r, op, f->name);
+    if (strcmp(f->name, "count_overhang") == 0) /* of networks as they are adapted */
+        return op == ASSAY_OP_AVG_POOL && scope == ASSAY_SCOPE_OP;
+    if (strcmp(f->name, "layer_norm_gamma_bits") == 0) /* of the quantizer */
+        return op == ASSAY_OP_LAYER_NORM &&
+               (scope == ASSAY_SCOPE_OP || scope == ASSAY_SCOPE_WIDE_OP ||
+                scope == ASSAY_SCOPE_WIDE);
+    return assay_reads_op(r, op, f);
+}
+
+int assay_reads_change(const assay_record *a, const assay_record *b, assay_op op)
+{
+    size_t n;
+    const assay_field *fields = assay_record_fields(&n);
+    for (size_t i = 0; i < n; i++)
+        if (!assay_field_equal(&fields[i], assay_record_get(a, &fields[i]),
+                               assay_record_get(b, &fields[i])) &&
+            (assay_reads_op(a, op, &fields[i]) || assay_reads_op(b, op, &fields[i])))
+            return (int)i;
+    return -1;
+}
+
+static bool is_precomputed(const assay_scheme_data *d, const char *node)
+{
+    for (size_t i = 0; i < d->n_precomputed; i++)
+        if (strcmp(d->precomputed[i].node, node) == 0)
+            return true;
+    return false;
+}
+
+bool assay_reads_same(const assay_scheme *a, const assay_scheme *b, const assay_unit_spec *spec)
+{
+    const unsigned form = derive_form_of(spec);
+    assay_record x, y;
+    assay_effective_record(assay_data(a), spec->op, spec->node, form, &x);
+    assay_effective_record(assay_data(b), spec->op, spec->node, form, &y);
+    y.types = x.types;
+    return !is_precomputed(assay_data(a), spec->node) &&
+           !is_precomputed(assay_data(b), spec->node) &&
+           assay_reads_change(&x, &y, assay_op_find(spec->op)) < 0;
+}
+
+/* interp/float: the order of products, and casts, which a machine with such an order makes its own
+ * way. */
+bool assay_reads_float(assay_op op, const assay_field *f)
+{
+    return strcmp(f->name, "floats_in_turn") == 0 &&
+           (op == ASSAY_OP_CAST || derive_class_of(op).derive == derive_weighted);
+}

@@ -1,0 +1,141 @@
+/* What stands behind a scheme of the built-in families: the base record, the overrides for wide
+ * codes, for ops and for nodes, multipliers given by a device's compiler, and the contract. */
+#ifndef ASSAY_SCHEMES_DATA_H
+#define ASSAY_SCHEMES_DATA_H
+
+#include "graph/core/op.h"
+#include "schemes/record/record.h"
+#include "schemes/scheme.h"
+
+#define ASSAY_MAX_EXTENDS 9 /* files of a scheme */
+
+/* Overrides apply in this order, later ones win. Depthwise is a grouped conv, or one of one channel
+ * that the source had as depthwise (attribute of conv), named beside the ops. */
+enum assay_scope {
+    ASSAY_SCOPE_WIDE, /* nodes whose first input has codes of more than 8 bits */
+    ASSAY_SCOPE_OP,
+    ASSAY_SCOPE_DEPTHWISE,
+    ASSAY_SCOPE_WIDE_OP, /* both */
+    ASSAY_SCOPE_WIDE_DEPTHWISE,
+    ASSAY_SCOPE_UNSIGNED_OP, /* nodes of an op whose first input has unsigned codes */
+    ASSAY_SCOPE_UNSIGNED_DEPTHWISE,
+    ASSAY_SCOPE_NODE
+};
+#define ASSAY_SCOPES 8
+/* What stands for a depthwise conv where ops are named. */
+#define ASSAY_DEPTHWISE "depthwise"
+
+/* What overrides may depend on beside op and name: flags. */
+enum assay_form {
+    ASSAY_FORM_WIDE = 1,     /* codes of more than 8 bits */
+    ASSAY_FORM_UNSIGNED = 2, /* as in TFLite's legacy 8-bit scheme */
+    ASSAY_FORM_DEPTHWISE = 4 /* what is called so above */
+};
+
+static inline bool assay_scope_is_named(enum assay_scope s)
+{
+    return s != ASSAY_SCOPE_WIDE && s != ASSAY_SCOPE_UNSIGNED_DEPTHWISE;
+}
+
+typedef struct assay_override {
+    enum assay_scope scope;
+    char *name; /* op or node, ASSAY_DEPTHWISE; "" for scopes without names */
+    int field;  /* index into assay_record_fields */
+    assay_field_value value;
+    int origin;                  /* 1 + the file that states it */
+    const struct assay_tree *at; /* while its file is read: where; NULL: inherited */
+} assay_override;
+/* The op whose record an override takes part in, "" where it is any; and whether it is in force. */
+const char *assay_override_op(const assay_override *o);
+bool assay_override_applies(const assay_override *o, const char *op, const char *node,
+                            unsigned form);
+
+/* Rescale parameters of one node that replace derivation, in the target's own shift convention. */
+typedef struct assay_precomputed {
+    char *node;
+    size_t n; /* 1 or the number of output channels */
+    int64_t *multiplier, *shift;
+    bool has_zero_point;
+    int32_t zero_point; /* replaces the output zero point */
+    bool has_diff_min;
+    int32_t diff_min; /* of softmax: the least difference from a row's greatest code that counts */
+} assay_precomputed;
+
+/* What a target says about a rule of the optimizer: how many codes it may change results by, or
+ * ASSAY_RULE_NEVER. */
+typedef struct assay_rule_policy {
+    char *rule;
+    int64_t bound;
+} assay_rule_policy;
+
+#define ASSAY_CONTRACTS 3
+
+typedef struct assay_scheme_data {
+    char *name, *description;
+    char *contract[ASSAY_CONTRACTS];   /* one sentence a line; NULL when nothing is said */
+    bool exact_op[ASSAY_OP_COUNT];     /* ops whose results the contract calls bit-exact */
+    bool exact_narrow[ASSAY_OP_COUNT]; /* of those: for codes of at most 8 bits alone */
+    bool exact_float[ASSAY_OP_COUNT];  /* ... where they are computed in floats */
+    int lost_by[ASSAY_OP_COUNT];       /* 1 + the field by which an inherited claim of exact_op was
+                                          lost; 0: it was not */
+    int float_lost_by[ASSAY_OP_COUNT]; /* ... of exact_float */
+    bool claims_from, floats_from;     /* exact_op, exact_float were inherited, in part */
+    char *from[ASSAY_MAX_EXTENDS];     /* the files read, the first ancestor first */
+    int n_from;
+    uint8_t *origin; /* of each field of the base: 1 + the file that states it, 0: none does */
+    assay_record base;
+    assay_override *override;
+    size_t n_overrides;
+    assay_precomputed *precomputed;
+    size_t n_precomputed;
+    assay_rule_policy *policy;
+    size_t n_policies;
+    bool in_float[ASSAY_OP_COUNT]; /* ops that the target does not compute in integers */
+    /* ops that it computes in float where a network has them between conversions, for codes of at
+     * most 8 bits, of more, and where some operand's have fewer */
+    bool unfused[3][ASSAY_OP_COUNT];
+} assay_scheme_data;
+
+assay_scheme_data *assay_scheme_data_new(void);
+void assay_scheme_data_free(assay_scheme_data *d);
+
+static inline const assay_scheme_data *assay_data(const assay_scheme *s)
+{
+    return s->record;
+}
+
+/* A scheme whose record is `r` for every op and node, with what `like` (a scheme with a record)
+ * says of ops beside it; `precomputed` (copied; NULL: none) replaces what is derived. Its name is
+ * like's. It has no canonical text and no digest: it is for trials, not for bundles.
+ * ASSAY_ERR_SCHEME where the record makes no sense. Free with assay_scheme_free. */
+assay_status assay_scheme_of_record(const assay_scheme *like, const assay_record *r,
+                                    const assay_precomputed *precomputed, assay_scheme **out,
+                                    assay_error *err);
+
+/* Reads a scheme text over what *d holds (after `extends`, the parent's data). */
+assay_status assay_scheme_read(const char *file, const char *text, size_t length,
+                               assay_scheme_data *d, int depth, assay_error *err);
+
+/* rule_policy.c: the key `rules`. */
+struct assay_tree;
+assay_status assay_rule_policies_read(const char *file, const struct assay_tree *t,
+                                      assay_scheme_data *d, assay_error *err);
+void assay_rule_policies_free(assay_scheme_data *d);
+
+/* Text of a preset, or NULL. */
+const char *assay_preset_text(const char *name, size_t *length);
+/* Whole file into memory (at most 1 MiB), for scheme files. *text is the caller's. */
+assay_status assay_scheme_read_file(const char *path, char **text, size_t *length,
+                                    assay_error *err);
+
+/* The record in force, fields that it does not read at their defaults, for an op (or
+ * ASSAY_DEPTHWISE) and node; form: flags of enum assay_form. */
+void assay_effective_record(const assay_scheme_data *d, const char *op, const char *node,
+                            unsigned form, assay_record *out);
+/* assay_scheme_fixed_output (scheme.h) under this record. */
+bool assay_fixed_output(const assay_record *r, enum assay_op op, assay_elem out, float *scale,
+                        int32_t *zero_point);
+/* The canonical text (what is digested), malloc'ed; NULL when memory is short. */
+char *assay_scheme_text(const assay_scheme_data *d);
+
+#endif
