@@ -1,12 +1,12 @@
 /* A scheme: a vtable and the record of parameters behind it.
  *
- * Layers, one reason to open each:
- *   record.h    the parameter record: every axis of a target's arithmetic, orthogonal, as data
- *   yaml.c      scheme files: parse with line and column, validate, print back
- *   presets/    one YAML file a target, embedded in the library at build time
- *   derive/     real scales to integers, floating point allowed; one file an op class
- *   apply/      row functions, integers only (-mgeneral-regs-only); rounding is apply/round.h
- *   plugin.c    shared objects with the same vtable */
+ * Rooms, from the ground up (README.md says more):
+ *   apply/round.def  the one place that rounds
+ *   record/          the record: every axis of a target's arithmetic, orthogonal, as data
+ *   apply/           row functions, integers only (-mgeneral-regs-only)
+ *   derive/          real scales to integers, floating point allowed; one file an op class
+ *   read/            scheme files and plugins: opened, parsed with line and column, validated
+ *   presets/         one YAML file a target, embedded in the library at build time */
 #ifndef ASSAY_SCHEMES_SCHEME_H
 #define ASSAY_SCHEMES_SCHEME_H
 

@@ -13,7 +13,6 @@
 #include "interp/cli/session.h"
 #include "schemes/node/admit.h"
 #include "schemes/record/data.h"
-#include "schemes/record/reads.h"
 #include "schemes/rescale/single.h"
 #include "schemes/rescale/thresholds.h"
 

@@ -17,8 +17,8 @@
 #include "opt/prove/fragment.h"
 #include "opt/prove/products.h"
 #include "opt/prove/prove.h"
-#include "schemes/derive/prepare.h"
 #include "schemes/node/spec.h"
+#include "schemes/prepare/prepare.h"
 
 static const assay_node *made_by(const assay_graph *f, int value)
 {

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "schemes/derive/prepare.h"
+#include "schemes/prepare/prepare.h"
 
 /* Accumulators of a plugin's form: so many are looked at one by one whatever it says, and so many
  * when it says nothing. */

@@ -11,8 +11,8 @@
 #include "opt/lower/nodes.h"
 #include "opt/prove/fragment.h"
 #include "opt/prove/prove.h"
-#include "schemes/derive/prepare.h"
 #include "schemes/node/spec.h"
+#include "schemes/prepare/prepare.h"
 #include "schemes/rescale/thresholds.h"
 
 typedef struct gains {

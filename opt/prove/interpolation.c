@@ -12,8 +12,8 @@
 #include "opt/lower/nodes.h"
 #include "opt/prove/fragment.h"
 #include "opt/prove/prove.h"
-#include "schemes/derive/prepare.h"
 #include "schemes/node/spec.h"
+#include "schemes/prepare/prepare.h"
 
 #define FRACTIONS 6
 

@@ -3,7 +3,7 @@
 #define ASSAY_OPT_PRODUCTS_H
 
 #include "opt/prove/forms.h"
-#include "schemes/derive/prepare.h"
+#include "schemes/prepare/prepare.h"
 
 /* ASSAY_ERR_UNSUPPORTED: a form without a known proof. */
 assay_status prove_product_has_proof(const assay_graph *g, const assay_node *node,

@@ -170,4 +170,11 @@ int64_t derive_code_of(const assay_record *rec, float x, float scale, int32_t ze
 /* The float32 bits by which that rule divides or multiplies. */
 uint32_t assay_quantize_bits(const assay_record *rec, float scale);
 
+/* What a record supports of a node: false with the reason (support.c). */
+bool derive_family_supports(const assay_scheme *s, const assay_unit_spec *spec, char *why,
+                            size_t n);
+/* assay_scheme_weight_units (scheme.h) of a record. */
+assay_status derive_family_weight_units(const assay_scheme *s, const assay_unit_spec *spec,
+                                        float *unit, size_t *n, assay_error *err);
+
 #endif

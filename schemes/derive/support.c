@@ -5,7 +5,6 @@
 #include "graph/core/attr.h"
 #include "graph/core/type.h"
 #include "schemes/derive/derive.h"
-#include "schemes/derive/prepare.h"
 
 static assay_status gelu(const assay_derive *d)
 {

@@ -59,14 +59,6 @@ static assay_status inverse_sqrt(const assay_derive *d)
                                       ldexp(1 / (double)product, -ASSAY_RSQRT_BITS), "");
 }
 
-void derive_relu(assay_rescale *r)
-{
-    const bool wraps = r->rule->store == ASSAY_NARROW_WRAP;
-    r->lo = apply_clamp_to(r->zero_point, r->lo, r->hi);
-    if (!wraps || r->clamp_lo < r->zero_point)
-        r->clamp_lo = wraps ? r->zero_point : r->lo;
-}
-
 static assay_status bound_relu(assay_rescale *r, assay_op op, assay_status status)
 {
     if (status == ASSAY_OK && op == ASSAY_OP_RELU)

@@ -7,7 +7,6 @@
 
 #include "graph/core/blocks.h"
 #include "schemes/derive/derive.h"
-#include "schemes/derive/prepare.h"
 #include "schemes/derive/real.h"
 
 /* SVDF's feature saturates to the memory's type before its zero point is added, and the sum keeps

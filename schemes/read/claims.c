@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schemes/record/reads.h"
+#include "schemes/read/uses.h"
 
 #define FORMS 8
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "schemes/record/data.h"
-#include "schemes/derive/prepare.h"
+#include "schemes/prepare/prepare.h"
 
 static void *copy(const void *from, size_t bytes)
 {

@@ -5,7 +5,7 @@
 
 #include "schemes/read/claims.h"
 #include "schemes/read/read.h"
-#include "schemes/record/reads.h"
+#include "schemes/read/uses.h"
 
 static const char *const contract_keys[] = {"exact", "approximate", "not_modelled"};
 #define CONTRACT_KEYS                                                                              \

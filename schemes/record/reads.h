@@ -1,40 +1,13 @@
-/* Which fields of a record its arithmetic reads (reads.def), and which op reads which. */
+/* Which fields of a record its arithmetic reads (reads.def). */
 #ifndef ASSAY_SCHEMES_READS_H
 #define ASSAY_SCHEMES_READS_H
 
-#include "schemes/read/read.h"
+#include "schemes/record/record.h"
 
 /* Why field f is not read under record r: the condition that is not met, in words; NULL when it is
  * read. */
 const char *assay_reads_not(const assay_record *r, const assay_field *f);
 /* Gives every field that is not read its default. */
 void assay_reads_normalize(assay_record *r);
-
-/* Whether results of op may depend on field f of record r; and the first field in which two records
- * differ for it, -1: none. */
-bool assay_reads_op(const assay_record *r, assay_op op, const assay_field *f);
-int assay_reads_change(const assay_record *a, const assay_record *b, assay_op op);
-/* Whether a value of f that an override of this scope gives to op, and not to the whole scheme, is
- * ever asked for: results of op, what its nodes may hold, how their shifts are written. */
-bool assay_reads_given(const assay_record *r, assay_op op, enum assay_scope scope,
-                       const assay_field *f);
-/* Whether the node of `spec` reads the same parameters under two schemes with records (what types
- * they make is not its affair), and neither gives it multipliers of its own: then their results are
- * the same. */
-bool assay_reads_same(const assay_scheme *a, const assay_scheme *b, const assay_unit_spec *spec);
-/* Whether floats that op computes from floats may depend on field f. */
-bool assay_reads_float(assay_op op, const assay_field *f);
-
-/* What the scheme gives to this node alone and op does not read: ASSAY_ERR_SCHEME with the fields.
- */
-assay_status assay_reads_check_node(const assay_scheme *s, const assay_unit_spec *spec,
-                                    assay_error *err);
-
-/* While a file is read: drops what it inherited and no record in force reads, and refuses what it
- * states so itself: with a value other than the default where an encoding or a kind leaves it
- * unread, with any where it is given to an op, or to nodes, that never ask for it.
- * ASSAY_ERR_SCHEME, ASSAY_ERR_MEMORY. */
-assay_status assay_reads_drop(const assay_reading *c);
-assay_status assay_reads_check(const assay_reading *c);
 
 #endif

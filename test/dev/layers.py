@@ -42,6 +42,7 @@ HOUSE = [
     "schemes/record",
     "schemes/apply",
     "schemes/derive",
+    "schemes/prepare",
     "schemes/read",
     "schemes/rescale",
     "schemes/explain",
@@ -83,7 +84,6 @@ KNOTS = [
     "opt/prove",
     "opt/quantize",
     "schemes/apply",
-    "schemes/derive",
 ]
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 

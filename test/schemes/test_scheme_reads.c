@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "schemes/read/uses.h"
 #include "schemes/record/reads.h"
 #include "schemes/scheme.h"
 

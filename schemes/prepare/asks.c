@@ -1,8 +1,8 @@
-/* Which op's results may depend on which field; see reads.h. */
+/* Which op's results may depend on which field; see asks.h. */
 #include <string.h>
 
 #include "schemes/derive/derive.h"
-#include "schemes/record/reads.h"
+#include "schemes/prepare/asks.h"
 
 static bool is_compare(assay_op op)
 {
@@ -187,4 +187,25 @@ bool assay_reads_float(assay_op op, const assay_field *f)
 {
     return strcmp(f->name, "floats_in_turn") == 0 &&
            (op == ASSAY_OP_CAST || derive_class_of(op).derive == derive_weighted);
+}
+
+assay_status assay_reads_check_node(const assay_scheme *s, const assay_unit_spec *spec,
+                                    assay_error *err)
+{
+    const assay_scheme_data *d = assay_data(s);
+    const assay_op op = assay_op_find(spec->op);
+    size_t n;
+    const assay_field *fields = assay_record_fields(&n);
+    assay_record r;
+    assay_effective_record(d, spec->op, spec->node, derive_form_of(spec), &r);
+    for (size_t i = 0; i < d->n_overrides; i++) {
+        const assay_override *o = &d->override[i];
+        const assay_field *f = &fields[o->field];
+        if (o->scope == ASSAY_SCOPE_NODE && strcmp(o->name, spec->node) == 0 &&
+            !assay_reads_given(&r, op, o->scope, f))
+            return assay_fail(err, ASSAY_ERR_SCHEME,
+                              "node '%s': scheme %s gives it %s.%s, which %s does not read",
+                              spec->node, s->name, f->section, f->name, spec->op);
+    }
+    return ASSAY_OK;
 }

@@ -1,7 +1,7 @@
 #include "schemes/narrow.h"
 
 #include "schemes/apply/unit.h"
-#include "schemes/derive/prepare.h"
+#include "schemes/prepare/prepare.h"
 
 bool assay_scheme_narrow(const assay_scheme_vtable *vt, const assay_unit *u, size_t channel,
                          assay_narrow_form *out)

@@ -1,0 +1,10 @@
+/* The bounds of a relu. */
+#include "schemes/derive/derive.h"
+
+void derive_relu(assay_rescale *r)
+{
+    const bool wraps = r->rule->store == ASSAY_NARROW_WRAP;
+    r->lo = apply_clamp_to(r->zero_point, r->lo, r->hi);
+    if (!wraps || r->clamp_lo < r->zero_point)
+        r->clamp_lo = wraps ? r->zero_point : r->lo;
+}
