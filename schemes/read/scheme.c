@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <xxhash.h>
 
-#include "graph/core/slurp.h"
 #include "graph/core/type.h"
 #include "graph/memory.h"
+#include "schemes/derive/derive.h"
 #include "schemes/prepare/prepare.h"
 #include "schemes/record/data.h"
 #include "schemes/record/guess.h"
