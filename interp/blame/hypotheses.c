@@ -5,7 +5,7 @@
 
 #include "graph/memory.h"
 #include "interp/blame/families.h"
-#include "schemes/record/reads.h"
+#include "schemes/prepare/asks.h"
 
 #define CLASS(name)
 #define FIELD(section, field, class)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "graph/memory.h"
-#include "schemes/record/reads.h"
+#include "schemes/prepare/asks.h"
 
 /* ---- codes ---- */
 
