@@ -6,6 +6,7 @@
 
 #include "graph/memory.h"
 #include "schemes/prepare/asks.h"
+#include "schemes/record/reads.h"
 
 /* ---- codes ---- */
 

@@ -12,6 +12,7 @@
 #include "interp/cli/scheme.h"
 #include "interp/cli/session.h"
 #include "schemes/node/admit.h"
+#include "schemes/prepare/asks.h"
 #include "schemes/record/data.h"
 #include "schemes/rescale/single.h"
 #include "schemes/rescale/thresholds.h"

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schemes/record/data.h"
 #include "schemes/prepare/prepare.h"
+#include "schemes/record/data.h"
 
 static void *copy(const void *from, size_t bytes)
 {
