@@ -124,7 +124,7 @@ static bool try_pairs(blaming *b, int row, blame_search *s, const blame_finding 
             continue;
         if (blame_search_assume(&with, &partial[i])) {
             const int64_t left = with.differing;
-            const int k = blame_search_run(&with, found, FINDINGS);
+            const int k = blame_search_run(&with, BLAME_THOROUGH, found, FINDINGS);
             if (k > 0 && found[0].full) {
                 blame_finding first = partial[i];
                 first.full = true;
@@ -146,7 +146,7 @@ static bool try_pairs(blaming *b, int row, blame_search *s, const blame_finding 
     return done;
 }
 
-static assay_status blame_node(blaming *b, int row, assay_error *err)
+static assay_status blame_node(blaming *b, int row, enum blame_effort effort, assay_error *err)
 {
     blame_search s;
     blame_finding *found = malloc(FINDINGS * sizeof *found);
@@ -156,8 +156,9 @@ static assay_status blame_node(blaming *b, int row, assay_error *err)
     if (status == ASSAY_OK && !found)
         status = assay_out_of_memory(err);
     if (status == ASSAY_OK) {
-        const int n = blame_search_run(&s, found, FINDINGS);
-        if ((n > 0 && found[0].full) || !try_pairs(b, row, &s, found, n)) {
+        const int n = blame_search_run(&s, effort, found, FINDINGS);
+        if ((n > 0 && found[0].full) || effort == BLAME_SCHEMES ||
+            !try_pairs(b, row, &s, found, n)) {
             blame_fault *f = add_fault(b->report, row, &s);
             if (f)
                 fill_fault(f, found, n);
@@ -196,15 +197,25 @@ static int nodes_after(const blame_report *r, int node, int row, int *after)
     return n;
 }
 
-/* The node of the region that explains it with the fewest numbers changed. */
-static assay_status blame_region(blaming *b, int row, assay_error *err)
+typedef struct narrowing {
+    blame_finding *found, *best;
+    int n, at; /* of best; the node that it is of */
+} narrowing;
+
+static bool is_better(const blame_finding *a, const blame_finding *b)
+{
+    if (a->full != b->full)
+        return a->full;
+    return a->full ? a->story.changed < b->story.changed : a->explained > b->explained;
+}
+
+/* Every node of the region in turn, the last first. */
+static assay_status narrow_region(blaming *b, int row, enum blame_effort effort, narrowing *w,
+                                  int *after, assay_error *err)
 {
     blame_report *r = b->report;
-    blame_finding *found = malloc(FINDINGS * sizeof *found),
-                  *best = malloc(FINDINGS * sizeof *best);
-    int *after = calloc((size_t)r->device.graph->n_nodes + 1, sizeof *after), n_best = 0, at = row;
     blame_search s;
-    assay_status status = found && best && after ? ASSAY_OK : assay_out_of_memory(err);
+    assay_status status = ASSAY_OK;
     for (int i = row; i >= 0 && status == ASSAY_OK; i--) {
         if (r->row[i].verdict != BLAME_SUSPECT || (i != row && r->row[i].elements > 0))
             continue;
@@ -213,32 +224,39 @@ static assay_status blame_region(blaming *b, int row, assay_error *err)
             continue;
         status = blame_search_open(&s, &r->device, &b->schemes, i, r->row[row].value, after,
                                    n_after, b->options->rel, err);
-        if (status == ASSAY_OK) {
-            const int n = blame_search_run(&s, found, FINDINGS);
-            const bool better =
-                n > 0 && (n_best == 0 || (found[0].full && !best[0].full) ||
-                          (found[0].full == best[0].full &&
-                           (found[0].full ? found[0].story.changed < best[0].story.changed
-                                          : found[0].explained > best[0].explained)));
-            if (better) {
-                memcpy(best, found, (size_t)n * sizeof *best);
-                n_best = n;
-                at = i;
-            }
+        const int n = status == ASSAY_OK ? blame_search_run(&s, effort, w->found, FINDINGS) : 0;
+        if (n > 0 && (w->n == 0 || is_better(&w->found[0], &w->best[0]))) {
+            memcpy(w->best, w->found, (size_t)n * sizeof *w->best);
+            w->n = n;
+            w->at = i;
         }
         blame_search_close(&s);
     }
+    return status;
+}
+
+/* The node of the region that explains it with the fewest numbers changed. */
+static assay_status blame_region(blaming *b, int row, assay_error *err)
+{
+    blame_report *r = b->report;
+    narrowing w = {malloc(FINDINGS * sizeof *w.found), malloc(FINDINGS * sizeof *w.best), 0, row};
+    int *after = calloc((size_t)r->device.graph->n_nodes + 1, sizeof *after);
+    blame_search s;
+    assay_status status = w.found && w.best && after ? ASSAY_OK : assay_out_of_memory(err);
+    for (int e = BLAME_QUICK; e <= BLAME_THOROUGH && status == ASSAY_OK; e++)
+        if (w.n == 0 || !w.best[0].full)
+            status = narrow_region(b, row, (enum blame_effort)e, &w, after, err);
     if (status == ASSAY_OK)
         status = blame_search_open(&s, &r->device, &b->schemes, row, r->row[row].value, NULL, 0,
                                    b->options->rel, err);
     if (status == ASSAY_OK) {
-        blame_fault *f = add_fault(r, n_best && best[0].full ? at : row, &s);
+        blame_fault *f = add_fault(r, w.n > 0 && w.best[0].full ? w.at : row, &s);
         if (f)
-            fill_fault(f, best, n_best);
+            fill_fault(f, w.best, w.n);
         blame_search_close(&s);
     }
-    free(found);
-    free(best);
+    free(w.found);
+    free(w.best);
     free(after);
     return status;
 }
@@ -297,22 +315,61 @@ static int by_row(const void *x, const void *y)
     return a->row - b->row;
 }
 
-static assay_status find_causes(blaming *b, assay_error *err)
+static void drop_faults(blame_report *r)
+{
+    for (int i = 0; i < r->n_faults; i++)
+        free(r->fault[i].scheme);
+    free(r->fault);
+    r->fault = NULL;
+    r->n_faults = 0;
+}
+
+/* Where several nodes are at fault, whole schemes first: true when one explains them all. */
+static assay_status try_schemes(blaming *b, bool *all, assay_error *err)
 {
     blame_report *r = b->report;
     assay_status status = ASSAY_OK;
-    for (int i = 0; i < r->device.graph->n_nodes && status == ASSAY_OK; i++) {
+    int own = 0, i;
+    *all = false;
+    for (i = 0; i < r->device.graph->n_nodes; i++) {
+        own += r->row[i].verdict == BLAME_OWN;
+        if (r->row[i].verdict == BLAME_SUSPECT)
+            return ASSAY_OK;
+    }
+    for (i = 0; i < r->device.graph->n_nodes && own > 1 && status == ASSAY_OK; i++) {
+        if (r->row[i].verdict != BLAME_OWN)
+            continue;
+        status = blame_node(b, i, BLAME_SCHEMES, err);
+        if (status == ASSAY_OK && r->n_faults > 0 && r->fault[r->n_faults - 1].n_schemes == 0)
+            break; /* this one is no scheme's */
+    }
+    if (own > 1 && i == r->device.graph->n_nodes && status == ASSAY_OK) {
+        prefer_scheme(r);
+        *all = r->n_faults > 0 && strcmp(r->fault[0].class, "scheme") == 0 &&
+               explains_all(r, r->fault[0].scheme[0]);
+        for (int k = 1; k < (r->n_faults ? r->fault[0].n_schemes : 0); k++)
+            *all = *all || explains_all(r, r->fault[0].scheme[k]);
+    }
+    if (!*all)
+        drop_faults(r);
+    return status;
+}
+
+static assay_status find_causes(blaming *b, assay_error *err)
+{
+    blame_report *r = b->report;
+    bool all;
+    assay_status status = try_schemes(b, &all, err);
+    for (int i = 0; i < r->device.graph->n_nodes && status == ASSAY_OK && !all; i++) {
         const blame_row *row = &r->row[i];
         if (row->verdict == BLAME_OWN)
-            status = blame_node(b, i, err);
+            status = blame_node(b, i, BLAME_THOROUGH, err);
         else if (row->verdict == BLAME_SUSPECT && row->region == i)
             status = blame_region(b, i, err);
         step(b);
     }
     if (r->n_faults > 1)
         qsort(r->fault, (size_t)r->n_faults, sizeof *r->fault, by_row);
-    if (r->n_faults > 0)
-        prefer_scheme(r);
     return status;
 }
 
@@ -350,9 +407,7 @@ void blame_free(blame_report *r)
 {
     if (!r)
         return;
-    for (int i = 0; i < r->n_faults; i++)
-        free(r->fault[i].scheme);
-    free(r->fault);
+    drop_faults(r);
     free(r->row);
     blame_device_close(&r->device);
     free(r);

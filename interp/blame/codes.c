@@ -110,6 +110,44 @@ bool blame_lane_post(blame_search *s, int i, int32_t *codes, blame_story *story)
     return offset != 0 || has_constant;
 }
 
+/* Where the node's own output was not dumped its lanes are not seen: lanes in their turn, with the
+ * codes that a dead one holds. */
+enum { LEAST_LANES = 2, MOST_LANES = 32, BLIND_CODES = 5 };
+enum { BLIND_LANES = 2 * MOST_LANES - LEAST_LANES };
+
+int blame_blind_lane_count(blame_search *s)
+{
+    return s->n_after > 0 && is_code(s) && s->channel_axis >= 0 ? BLIND_LANES * BLIND_CODES : 0;
+}
+
+bool blame_blind_lane_post(blame_search *s, int i, int32_t *codes, blame_story *story)
+{
+    const blame_axis a = blame_axis_of(s->type, s->channel_axis);
+    const int code = i % BLIND_CODES;
+    const int32_t least = (int32_t)assay_elem_min(s->type->elem);
+    const int32_t zero = s->type->q.zero_point ? s->type->q.zero_point[0] : least;
+    const int32_t constants[BLIND_CODES] = {0, zero, least, (int32_t)assay_elem_max(s->type->elem)};
+    int64_t r = i / BLIND_CODES, lanes = LEAST_LANES;
+    for (; r >= lanes; lanes *= 2)
+        r -= lanes;
+    if (r >= a.n || lanes > a.n || (code < 4 && code > 0 && constants[code] == 0) ||
+        (code == 2 && zero == least))
+        return false;
+    for (int64_t e = 0; e < total(s); e++) {
+        const int64_t c = e % s->count / a.inner % a.n;
+        if (c % lanes == r && (code < 4 || c > 0))
+            codes[e] = code < 4 ? constants[code] : s->base[e - a.inner];
+    }
+    if (code < 4)
+        blame_tell(story, "lane", 2, "channels c with c mod %lld = %lld hold %d", (long long)lanes,
+                   (long long)r, constants[code]);
+    else
+        blame_tell(story, "lane", 2,
+                   "channels c with c mod %lld = %lld hold what the one before does",
+                   (long long)lanes, (long long)r);
+    return true;
+}
+
 /* ---- bits ---- */
 
 /* A bit, its value, and whether it is so in all channels or in those that differ. */

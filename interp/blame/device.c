@@ -19,6 +19,7 @@ typedef struct reading {
     assay_bundle *other; /* the device is a bundle, */
     assay_dumps dumps;   /* or a folder */
     const char *path;
+    int straight, turned; /* dumps whose shape says which layout they are in */
 } reading;
 
 /* ---- shapes ---- */
@@ -132,7 +133,7 @@ static assay_status check_elements(const reading *r, const assay_bundle_tensor *
 }
 
 /* A dump of type `found` as elements of the golden type. */
-static assay_status adopt(const reading *r, const assay_bundle_tensor *t, const assay_type *found,
+static assay_status adopt(reading *r, const assay_bundle_tensor *t, const assay_type *found,
                           void *data, blame_tensor *to, assay_error *err)
 {
     int perm[ASSAY_MAX_RANK];
@@ -140,10 +141,13 @@ static assay_status adopt(const reading *r, const assay_bundle_tensor *t, const 
         free(data);
         return bad_shape(r, t, found, err);
     }
+    const bool turns = find_layout(&t->type, found, perm);
     if (is_same_shape(&t->type, found)) {
         to->device = data;
-    } else if (find_layout(&t->type, found, perm)) {
+        r->straight += found->rank >= 3 && !turns;
+    } else if (turns) {
         to->device = turn(&t->type, found, perm, data);
+        r->turned++;
         free(data);
     } else {
         free(data);
@@ -187,7 +191,7 @@ static assay_status read_mask(const reading *r, const assay_bundle_tensor *t, bl
     return ASSAY_OK;
 }
 
-static assay_status read_device(const reading *r, int i, blame_tensor *to, assay_error *err)
+static assay_status read_device(reading *r, int i, blame_tensor *to, assay_error *err)
 {
     const assay_bundle_tensor *t = &r->d->bundle->tensor[i];
     assay_type found = t->type;
@@ -211,7 +215,7 @@ static assay_status read_device(const reading *r, int i, blame_tensor *to, assay
     return status == ASSAY_OK ? read_mask(r, t, to, err) : status;
 }
 
-static assay_status read_tensors(const reading *r, assay_error *err)
+static assay_status read_tensors(reading *r, assay_error *err)
 {
     blame_device *d = r->d;
     const assay_bundle *b = d->bundle;
@@ -239,6 +243,26 @@ static assay_status read_tensors(const reading *r, assay_error *err)
         d->dumped += status == ASSAY_OK && to->device;
     }
     return status;
+}
+
+/* Dumps of a shape that either layout has are in that of the others. */
+static assay_status turn_ambiguous(const reading *r, assay_error *err)
+{
+    blame_device *d = r->d;
+    int perm[ASSAY_MAX_RANK];
+    for (int k = 0; k < d->n_samples && r->turned > 0 && r->straight == 0; k++)
+        for (int v = 0; v < d->graph->n_values; v++) {
+            const assay_type *type = &d->graph->value[v].type;
+            blame_tensor *t = blame_at(d, k, v);
+            if (!t->device || !find_layout(type, type, perm))
+                continue;
+            void *turned = turn(type, type, perm, t->device);
+            if (!turned)
+                return assay_out_of_memory(err);
+            free(t->device);
+            t->device = turned;
+        }
+    return ASSAY_OK;
 }
 
 /* ---- opening ---- */
@@ -292,6 +316,8 @@ assay_status blame_device_open(const char *golden, const char *device, unsigned 
         status = open_device(&r, hex_bits, err);
     if (status == ASSAY_OK)
         status = read_tensors(&r, err);
+    if (status == ASSAY_OK)
+        status = turn_ambiguous(&r, err);
     if (status == ASSAY_OK && out->dumped == 0)
         status = assay_fail(err, ASSAY_ERR_INPUT,
                             "nothing to blame: %s has no dump of any tensor of %s", device, golden);

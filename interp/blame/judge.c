@@ -1,6 +1,7 @@
 /* Own, inherited or clean: what each node's output is against golden and against its replay. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "interp/blame/blame.h"
 #include "interp/golden/compare.h"
@@ -21,6 +22,10 @@ static void add(measure *m, const assay_type *t, const void *a, const void *b, c
 {
     assay_thresholds limits = ASSAY_THRESHOLDS_EXACT;
     const int64_t n = assay_shape_count(t);
+    if (!mask && memcmp(a, b, assay_type_bytes(t)) == 0) {
+        m->elements += n;
+        return;
+    }
     if (t->elem.kind == ASSAY_KIND_F32)
         limits.rel = rel;
     for (int64_t i = 0; i < n; i++) {

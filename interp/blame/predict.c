@@ -173,7 +173,7 @@ static bool finish(const blame_search *s, int k, const int32_t *codes, int32_t *
 bool blame_predict(blame_search *s, const blame_family *f, int i, int32_t *codes,
                    blame_story *story)
 {
-    int32_t *own = malloc((size_t)(s->n_samples * s->count) * sizeof *own + 64);
+    int32_t *own = calloc((size_t)(s->n_samples * s->count) + 16, sizeof *own);
     bool good = own != NULL;
     if (good && f->post) {
         memcpy(own, s->base, (size_t)(s->n_samples * s->count) * sizeof *own);
@@ -181,6 +181,8 @@ bool blame_predict(blame_search *s, const blame_family *f, int i, int32_t *codes
     }
     for (int k = 0; k < s->n_samples && good && f->edit; k++)
         good = run_edit(s, f, i, k, NULL, own + k * s->count, story);
+    const size_t bytes = (size_t)(s->n_samples * s->count) * sizeof *own;
+    good = good && memcmp(own, s->base, bytes) != 0;
     for (int k = 0; k < s->n_samples && good; k++)
         good = finish(s, k, own + k * s->count, codes + k * s->end_count);
     free(own);

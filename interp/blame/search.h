@@ -112,9 +112,13 @@ typedef struct blame_finding {
 /* Takes a finding that is an edit as given from here on: the node as replayed has it. */
 bool blame_search_assume(blame_search *s, const blame_finding *f);
 
+/* What is tried: whole schemes alone; the families that are not late; and the late ones where those
+ * explain nothing. */
+enum blame_effort { BLAME_SCHEMES, BLAME_QUICK, BLAME_THOROUGH };
+
 /* All full explanations, the simplest first, at most `max`; where there is none, the best that
  * there is. Returns how many. */
-int blame_search_run(blame_search *s, blame_finding *out, int max);
+int blame_search_run(blame_search *s, enum blame_effort effort, blame_finding *out, int max);
 
 /* ---- predictions (predict.c) ---- */
 /* What of a sample is looked at first: all of it, or some rows where the node is large. */
@@ -132,7 +136,8 @@ int64_t blame_look_element(const blame_search *s, const blame_look *l, int64_t j
 /* What an edit predicts of a look: codes has room for l->n. False: it is not for this node. */
 bool blame_predict_look(blame_search *s, const blame_family *f, int i, const blame_look *l,
                         int32_t *codes, blame_story *story);
-/* What a hypothesis predicts of everything that was dumped: n_samples * end_count codes. */
+/* What a hypothesis predicts of everything that was dumped: n_samples * end_count codes. False: it
+ * is not for this node, or predicts what the replay gives. */
 bool blame_predict(blame_search *s, const blame_family *f, int i, int32_t *codes,
                    blame_story *story);
 

@@ -209,12 +209,15 @@ static int by_score(const void *x, const void *y)
                                 : (a->family > b->family) - (a->family < b->family);
 }
 
-static void try_families(trials *t, bool late)
+static void try_families(trials *t, bool late, bool schemes)
 {
     for (int f = 0; f < blame_n_families; f++) {
-        const int n = blame_families[f].late == late ? blame_families[f].count(t->s) : 0;
+        const blame_family *family = &blame_families[f];
+        if (family->late != late || (schemes && strcmp(family->name, "scheme") != 0))
+            continue;
+        const int n = family->count(t->s);
         for (int i = 0; i < n; i++)
-            look(t, &blame_families[f], i);
+            look(t, family, i);
     }
 }
 
@@ -230,7 +233,7 @@ static void judge_all(trials *t)
     t->n = 0;
 }
 
-int blame_search_run(blame_search *s, blame_finding *out, int max)
+int blame_search_run(blame_search *s, enum blame_effort effort, blame_finding *out, int max)
 {
     trials t = {.s = s, .look = blame_look_at(s), .found = out, .max = max};
     t.codes = malloc((size_t)t.look.n * sizeof *t.codes + 64);
@@ -240,10 +243,10 @@ int blame_search_run(blame_search *s, blame_finding *out, int max)
         t.look_seen += s->seen[e];
         t.base_score += s->seen[e] && blame_same(s, s->dev[e], s->end_base[e]);
     }
-    for (int late = 0; late < 2 && t.codes && t.whole; late++) {
+    for (int late = 0; late <= (effort == BLAME_THOROUGH) && t.codes && t.whole; late++) {
         if (t.n_found > 0 && t.found[0].full)
             break;
-        try_families(&t, late);
+        try_families(&t, late, effort == BLAME_SCHEMES);
         judge_all(&t);
     }
     free(t.list);

@@ -290,19 +290,139 @@ class Tap:
             print("#", m)
 
 
-def make_golden(scheme, folder):
+def make_golden(scheme, folder, samples=1):
     models = os.path.join(SOURCE, "datasets", "models")
     profile = os.path.join(folder, "profile.yaml")
     images = os.path.join(SOURCE, "datasets", "glyphs")
     if not os.path.exists(profile):
         subprocess.run([ASSAY, "profile", f"{models}/res_dsconv.onnx", "--dataset", f"{images}/calibration", "-n", "64", "-q", "-o", profile],
                        check=True, capture_output=True)
-    first = sorted(os.listdir(f"{images}/test"))
-    image = next(os.path.join(images, "test", f) for f in first if f.endswith(".png"))
-    to = os.path.join(folder, scheme)
-    subprocess.run([ASSAY, "golden", f"{models}/res_dsconv.onnx", "-p", profile, "-s", scheme, "--input", image, "-o", to],
-                   check=True, capture_output=True)
+    inputs = [os.path.join(images, "test", f) for f in sorted(os.listdir(f"{images}/test")) if f.endswith(".png")][:samples]
+    to = os.path.join(folder, f"{scheme}-{samples}")
+    subprocess.run([ASSAY, "golden", f"{models}/res_dsconv.onnx", "-p", profile, "-s", scheme, "-o", to] +
+                   [a for i in inputs for a in ("--input", i)], check=True, capture_output=True)
     return to
+
+
+# ---- more than one node, more than one cause ----
+
+NEXT = "/block1/dw/act/Clip_output_0"  # reads the stem's output
+
+
+def path_of(folder, node):
+    return os.path.join(folder, os.path.basename(node.out["file"]))
+
+
+def several(tap, golden, device):
+    floor, noisy = change(rescale=rescale_floor), stuck(1, 1)
+    stem, after_stem = Node(golden, STEM), Node(golden, NEXT)
+
+    dump(golden, after_stem, after_stem.codes(), device)
+    after_stem.x = lanes(8, 3, 0)(stem)
+    write(path_of(device, stem), stem.shape, "|i1", after_stem.x)
+    write(path_of(device, after_stem), after_stem.shape, "|i1", after_stem.codes())
+    status, said = blame(golden, device)
+    verdicts = {n["name"]: n["verdict"] for n in said["nodes"]}
+    tap.check(status == 1 and [f["name"] for f in said["faults"]] == [STEM] and verdicts[NEXT] == "inherited", "the node behind a fault inherits it", said["faults"])
+
+    write(path_of(device, after_stem), after_stem.shape, "|i1", noisy(after_stem))
+    status, said = blame(golden, device)
+    tap.check([(f["name"], f["class"]) for f in said["faults"]] == [(STEM, "lane"), (NEXT, "stuck_bit")], "a fault behind a fault", said["faults"])
+
+    os.remove(path_of(device, stem))
+    write(path_of(device, after_stem), after_stem.shape, "|i1", after_stem.codes())
+    status, said = blame(golden, device)
+    verdicts = {n["name"]: (n["verdict"], n.get("region")) for n in said["nodes"]}
+    region = ["/stem/conv/Conv", "/block1/dw/conv/Conv"]
+    tap.check([(f["name"], f["class"]) for f in said["faults"]] == [(STEM, "lane")] and verdicts[STEM] == verdicts[NEXT] == ("suspect", region),
+              "a fault in a node that was not dumped", said["faults"], verdicts[STEM])
+
+    stem = Node(golden, STEM)
+    stem.rescale = rescale_floor
+    dump(golden, stem, noisy(stem), device)
+    status, said = blame(golden, device)
+    tap.check(sorted(f["class"] for f in said["faults"]) == ["rescale.rounding", "stuck_bit"], "two causes in one node", said["faults"])
+
+    stem = Node(golden, STEM)
+    mask = [i % 3 != 0 for i in range(len(stem.codes()))]
+    dump(golden, stem, [v if m else 77 for v, m in zip(floor(stem), mask)], device)
+    write(os.path.join(device, os.path.basename(stem.out["file"])[:-4] + ".mask.npy"), stem.shape, "|b1", mask)
+    status, said = blame(golden, device)
+    tap.check([(f["class"], f["elements"]) for f in said["faults"]] == [("rescale.rounding", sum(mask))], "a tensor that was observed in part", said["faults"])
+
+
+def schemes(tap, golden, folder):
+    other = make_golden("tflite-single", folder)
+    status, said = blame(golden, other)
+    tap.check(status == 1 and len(said["faults"]) > 5 and all(f["class"] == "scheme" and "tflite-single" in f["detail"] for f in said["faults"]),
+              "another scheme on every node", said)
+
+
+def samples(tap, folder, device):
+    golden = make_golden("tflite", folder, 3)
+    tensors = json.load(open(os.path.join(golden, "manifest.json")))["tensors"]
+    for stale in (False, True):
+        shutil.rmtree(device, ignore_errors=True)
+        for t in tensors:
+            to = os.path.join(device, f"s{t.get('sample', 0):05d}")
+            os.makedirs(to, exist_ok=True)
+            if t["index"] <= 2:
+                shutil.copy(os.path.join(golden, t["file"]), to)
+        if stale:
+            name = os.path.basename(tensors[2]["file"])
+            shutil.copy(os.path.join(golden, next(t for t in tensors if t["index"] == 2 and t.get("sample") == 1)["file"]), os.path.join(device, "s00002", name))
+        status, said = blame(golden, device)
+        tap.check([f["class"] for f in said["faults"]] == ["stale.sample"] * stale, f"three samples, {'one' if stale else 'none'} stale", said["faults"])
+
+
+# ---- clean devices ----
+
+def clean(tap, golden, device):
+    rng = random.Random(SEED)
+    tensors = json.load(open(os.path.join(golden, "manifest.json")))["tensors"]
+    forms = ("some tensors", "raw bytes", "channels last", "under their own names")
+    for form in forms:
+        shutil.rmtree(device, ignore_errors=True)
+        os.makedirs(device)
+        for t in tensors:
+            file = os.path.join(golden, t["file"])
+            shape, descr, values = read(file)
+            name = os.path.basename(file)[:-4]
+            if form == "some tensors":
+                if rng.random() < 0.4:
+                    shutil.copy(file, device)
+            elif form == "raw bytes":
+                with open(os.path.join(device, name + ".bin"), "wb") as f:
+                    f.write(struct.pack(f"<{len(values)}{CODES[descr]}", *values))
+            elif form == "channels last" and len(shape) == 4:
+                n, c, h, w = shape
+                write(os.path.join(device, name + ".npy"), [n, h, w, c], descr, [values[k * h * w + i] for i in range(h * w) for k in range(c)])
+            elif form == "under their own names":
+                shutil.copy(file, os.path.join(device, t["name"].replace("/", "_").replace(":", "_") + ".npy"))
+        status, said = blame(golden, device)
+        tap.check(status == 0 and not said["faults"] and said["verdict"] == "clean", f"clean: {form}", said)
+
+
+# ---- bad input ----
+
+def bad(tap, golden, device):
+    stem = Node(golden, STEM)
+    file = os.path.basename(stem.out["file"])
+
+    def refused(what, says, spoil):
+        dump(golden, stem, stem.codes(), device)
+        spoil(os.path.join(device, file))
+        status, said = blame(golden, device)
+        tap.check(status == 2 and says in str(said) and str(said).count("\n") == 1, f"refused: {what}", status, said)
+
+    refused("another shape", STEM, lambda f: write(f, [1, 16, 32, 31], "|i1", [0] * (16 * 32 * 31)))
+    refused("16 bits", STEM, lambda f: write(f, stem.shape, "<i2" if "<i2" in CODES else "<i4", [0] * (16 * 1024)))
+    refused("a truncated file", file, lambda f: os.truncate(f, 1000))
+    refused("NaN", "image", lambda f: write(os.path.join(device, "0000_input_image.npy"), [1, 1, 32, 32], "<f4", [float("nan")] * 1024))
+    shutil.rmtree(device)
+    os.makedirs(device)
+    status, said = blame(golden, device)
+    tap.check(status == 2 and "nothing to blame" in str(said), "refused: an empty folder", said)
 
 
 def main():
@@ -323,6 +443,11 @@ def main():
             good = len(faults) == 1 and faults[0]["name"] == name and faults[0]["class"] == wanted
             what = {k: faults[0][k] for k in ("name", "class", "classes", "detail", "explained", "differing")} if faults else said
             tap.check(good, f"{node.name}: {wanted}", what)
+        several(tap, golden, device)
+        schemes(tap, golden, folder)
+        samples(tap, folder, device)
+        clean(tap, golden, device)
+        bad(tap, golden, device)
     print(f"1..{tap.n}")
     sys.exit(tap.failed != 0)
 
