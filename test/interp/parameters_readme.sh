@@ -2,7 +2,7 @@
 # The table of a node's parameters in interp/golden/README.md names all that units list, and no other.
 # Usage: parameters_readme.sh SOURCE
 echo 1..2
-listed=$(cat "$1"/schemes/derive/*.c | tr '\n' ' ' |
+listed=$(cat "$1"/schemes/derive/*.c "$1"/schemes/prepare/*.c | tr '\n' ' ' |
     grep -oE '(derive_unit_array\([^,()]*, *|name_of\([^,()]*, *)"[a-z0-9_]+"' | grep -oE '"[a-z0-9_]+"' | tr -d '"' | sort -u)
 told=$(sed -n '/^| parameter | what |/,/^$/p' "$1/interp/golden/README.md" | sed 1,2d | cut -d'|' -f2 | grep -oE '[a-z0-9_]+' | sort -u)
 if [ -n "$listed" ] && [ "$listed" = "$told" ]; then
