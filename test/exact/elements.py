@@ -154,13 +154,17 @@ def multiply(record, a, b, out):
 
 
 def change(record, a, out):
-    """The op rescale."""
+    """The op rescale: a rescale, or a table of dequantized codes that are quantized under section table."""
+    if record["unary"]["rescale"] == "table":
+        return by_table(record, a, out)
     last = requantize(record, form(record, a, out), out)
     return lambda p: last(p - a.zero)
 
 
 def leaky(record, a, out, alpha):  # 2.4 LEAKY_RELU: two rescales, of s_in / s_out and s_in * alpha / s_out
     kind = record["unary"]["leaky_relu"]
+    if kind == "table":
+        return by_table(record, a, out, lambda x, to: x if x >= 0 else to(x * alpha))
     if kind == "fixed-8":  # 5.1 (d)
         ratio = f32(a.scale / out.scale)
         slopes = [round_to_int(256 * r, "half-even") for r in (ratio, f32(ratio * alpha))]
@@ -176,15 +180,46 @@ def leaky(record, a, out, alpha):  # 2.4 LEAKY_RELU: two rescales, of s_in / s_o
     return lambda p: up(p - a.zero) if p >= a.zero else down((p - a.zero) * (1 if alpha > 0 else -1))
 
 
-def table(record, a, out, function):
-    """A full table: the function's argument and value in float32; see 2.5."""
+def by_table(record, a, out, function=None):
+    """A full table of a function of the code's real value; see 2.5. function: (value, format) -> value."""
     rule = record["table"]
-    if rule["precision"] != "float32":
-        raise Refused("not modelled")
-    inverse = f32(ONE / out.scale)
+    to = f32 if rule["precision"] == "float32" else f64
+    ending_of = table_ending(record, out, to)
+    values = argument(rule, a, to)
 
     def one(p):
-        value = function(f32(a.scale * (p - a.zero)))
-        value = times(value, inverse, f32) if rule["division"] == "reciprocal" else f32(value / out.scale)
+        return ending_of(function(values(p), to) if function else values(p))
+    return one
+
+
+def table_ending(record, out, to):
+    """From a function's value to a code."""
+    rule, inverse = record["table"], to(ONE / out.scale)
+
+    def one(value):
+        value = times(value, inverse, to) if rule["division"] == "reciprocal" else to(value / out.scale)
         return code(record, "table", value, out)
     return one
+
+
+def argument(rule, a, to):
+    """A code's real value: scale * (code - zero point), or by repeated addition of the step."""
+    if not rule["accumulate_input"]:
+        return lambda p: to(a.scale * (p - a.zero))
+    values = [f32(a.scale * (a.low - a.zero))]
+    for _ in range(a.high - a.low):
+        values.append(f32(values[-1] + a.scale))
+    return lambda p: values[p - a.low]
+
+
+def relu(record, a, out):
+    """A rescale whose codes begin at the zero point."""
+    low = clamp(out.zero, out.low, out.high)
+    bounds = out.bounds or (out.low, out.high)
+    bounds = [clamp(low, *bounds), bounds[1]]
+    if record["unary"]["rescale"] == "table":
+        out.bounds = bounds
+        return by_table(record, a, out)
+    rule = record["rescale"]
+    scale = rescale.encode(rule, form(record, a, out))
+    return lambda p: rescale.apply(rule, scale, p - a.zero, out.zero, bounds, out.kind)

@@ -2,18 +2,19 @@
 the weights in memory; taps of the padding are products of nothing, which keep their place."""
 import rescale
 import sums
-from network import ints
+from network import count_of, ints
 from numbers_exact import f32, number
 
 
 class Channel:
     """One output channel: weights, its bias and the scale of its accumulator."""
 
-    def __init__(self, weights, bias, unit, scales, size):
-        self.weights, self.bias, self.unit, self.scales, self.size = weights, bias, unit, scales, size
+    def __init__(self, weights, bias, zero, unit, scales=None, size=0):
+        self.weights, self.bias, self.zero = weights, bias, zero
+        self.unit, self.scales, self.size = unit, scales, size
 
-    def total(self, record, x_zero, w_zero, x, codes):
-        rule = record["accumulator"]
+    def total(self, record, x, codes):
+        rule, x_zero, w_zero = record["accumulator"], x.zero, self.zero
         products = [0 if p is None else (p - x_zero) * (w - w_zero) for p, w in zip(codes, self.weights)]
         if self.size:
             products = sums.block_terms(record["blocks"], products, self.scales, self.unit, self.size)
@@ -37,14 +38,15 @@ class Weights:
         self.kind = (types["weight_bits"], types["weight_signed"])
         self.blocks = blocks and types["weight_scales"] == "per-block"
         self.per_tensor = types["weight_scales"] == "per-tensor"
-        self.zero = 0 if self.blocks else network.draw_zero(self.kind, types["weight_zero_point"])
+        self.zeros = [0 if self.blocks else network.draw_zero(self.kind, types["weight_zero_point"])
+                      for _ in range(self.width)]
         self.codes = network.draw_codes(self.kind, self.width * self.depth, types["weight_narrow"])
         self.size = network.rng.randint(1, self.depth) if self.blocks else 0
         count = (self.depth + self.size - 1) // self.size if self.blocks else 1
         self.scales = [[network.draw_scale(-8, -1) for _ in range(count)] for _ in range(self.width)]
         if self.per_tensor:
-            self.scales = [self.scales[0]] * self.width
-        self.bias = [0] * self.width
+            self.scales, self.zeros = [self.scales[0]] * self.width, [self.zeros[0]] * self.width
+        self.bias, self.wide_bias = [0] * self.width, False
         network.lines.append("const %s: %s = %s" % (name, self.type(), ints(self.codes)))
 
     def type(self):
@@ -53,9 +55,9 @@ class Weights:
             zeros = ints([0] * sum(map(len, self.scales)))
             params = "q(axis=1,block=%d,[%s],%s)" % (self.size, flat, zeros)
         elif self.per_tensor:
-            params = "q(%s,%d)" % (number(self.scales[0][0]), self.zero)
+            params = "q(%s,%d)" % (number(self.scales[0][0]), self.zeros[0])
         else:
-            params = "q(axis=0,[%s],%s)" % (flat, ints([self.zero] * self.width))
+            params = "q(axis=0,[%s],%s)" % (flat, ints(self.zeros))
         return "%s%d%s %s" % ("i" if self.kind[1] else "u", self.kind[0], ints(self.shape), params)
 
     def draw_bias(self, x):
@@ -64,6 +66,7 @@ class Weights:
         if self.blocks or rng.random() < 0.4:
             return ""
         bits = self.record["types"]["bias_bits"]
+        self.wide_bias = bits > 32
         limit = 1 << min(bits - 1, rng.choice([4, 10, 20, 31]))
         self.bias = [rng.randint(-limit, limit - 1) for _ in range(self.width)]
         steps = [number(f32(x.scale * own[0])) for own in self.scales]
@@ -78,18 +81,18 @@ class Weights:
         for index, own in enumerate(self.scales):
             unit = sums.unit_of(self.record["blocks"], own) if self.blocks else own[0]
             weights = self.codes[index * self.depth:(index + 1) * self.depth]
-            made.append(Channel(weights, self.bias[index], unit, own, self.size))
+            made.append(Channel(weights, self.bias[index], self.zeros[index], unit, own, self.size))
         return made
 
 
-def outputs(record, x, out, kept, channels, per_tensor, w_zero, rows):
+def outputs(record, x, out, kept, channels, per_tensor, rows):
     """rows: [(channel, codes)] in the order of the output's elements."""
     coarse = 1 << record["blocks"]["shift"] if channels[0].size else 1
     reals = [rescale.form(record["rescale"]["scale"], x.scale, c.unit * coarse, out.scale, per_tensor)
              for c in channels]
     common = None if isinstance(reals[0], tuple) else max(reals)
     encoded = [rescale.encode(record["rescale"], real, common) for real in reals]
-    totals = [channels[c].total(record, x.zero, w_zero, x, codes) for c, codes in rows]
+    totals = [channels[c].total(record, x, codes) for c, codes in rows]
     kept[out.name] = totals
     return [rescale.apply(record["rescale"], encoded[c], total, out.zero, out.bounds, out.kind)
             for (c, _), total in zip(rows, totals)]
@@ -99,27 +102,40 @@ def fc(network, x):
     rng = network.rng
     batch = x.shape[0]
     depth = len(x.codes) // batch
-    out = network.tensor([batch, rng.randint(1, 3)])
+    out = network.tensor([batch, rng.randint(1, 3)], kind=x.kind)
     weights = Weights(network, "w" + out.name, [out.shape[1], depth], True)
     bias = weights.draw_bias(x)
-    record = network.records("fc", out.name, not bias)
+    record = network.records("fc", out.name, x, not weights.wide_bias)
     rows = [(c, x.codes[r * depth:(r + 1) * depth]) for r in range(batch) for c in range(weights.width)]
     network.node(out, "fc(%s, %s%s)%s" % (x.name, weights.name, bias, network.bounds(out)), lambda: outputs(
-        record, x, out, network.sums, weights.channels(), weights.per_tensor, weights.zero, rows))
+        record, x, out, network.sums, weights.channels(), weights.per_tensor, rows))
     return out
 
 
 def matmul(network, x):
-    """By a computed matrix: an input of its own."""
-    rng, batch = network.rng, x.shape[0]
-    depth = len(x.codes) // batch
-    y = network.input([depth, rng.randint(1, 3)])
-    out = network.tensor([batch, y.shape[1]])
-    record = network.records("matmul", out.name)
-    columns = [Channel(y.codes[c::y.shape[1]], 0, y.scale, None, 0) for c in range(y.shape[1])]
-    rows = [(c, x.codes[r * depth:(r + 1) * depth]) for r in range(batch) for c in range(y.shape[1])]
-    network.node(out, "matmul(%s, %s)" % (x.name, y.name), lambda: outputs(
-        record, x, out, network.sums, columns, True, y.zero, rows))
+    """By a computed matrix, an input of its own; batches of them; either operand transposed."""
+    rng = network.rng
+    if rng.random() < 0.5:
+        x = network.input([rng.randint(1, 3) for _ in range(rng.choice([2, 3, 3, 4]))])
+    left, right = rng.random() < 0.3, rng.random() < 0.3
+    batch = x.shape[:-2]
+    high, depth = (x.shape[-1], x.shape[-2]) if left else (x.shape[-2], x.shape[-1])
+    width = rng.randint(1, 3)
+    y = network.input(batch + ([width, depth] if right else [depth, width]))
+    out = network.tensor(batch + [high, width], kind=x.kind)
+    record = network.records("matmul", out.name, x)
+    channels, rows = [], []
+    for b in range(count_of(batch)):
+        xs, ys = x.codes[b * high * depth:(b + 1) * high * depth], y.codes[b * width * depth:(b + 1) * width * depth]
+        for c in range(width):
+            channels.append(Channel(ys[c * depth:(c + 1) * depth] if right else ys[c::width], 0, y.zero, y.scale))
+        for r in range(high):
+            own = xs[r::high] if left else xs[r * depth:(r + 1) * depth]
+            rows += [(b * width + c, own) for c in range(width)]
+    attributes = [n for n, on in (("transpose_a=true", left), ("transpose_b=true", right)) if on]
+    network.node(out, "matmul(%s, %s)%s%s" % (
+        x.name, y.name, " {%s}" % ", ".join(attributes) if attributes else "", network.bounds(out)),
+        lambda: outputs(record, x, out, network.sums, channels, True, rows))
     return out
 
 
@@ -148,35 +164,36 @@ class Window:
                 yield (r, c) if 0 <= r < self.extent[0] and 0 <= c < self.extent[1] else None
 
 
-def conv(network):
-    """On an image of its own."""
+def conv(network, x):
+    """On an image."""
     rng = network.rng
-    depth, group = rng.choice([(1, 1), (2, 1), (3, 1), (2, 2), (4, 2)])
-    extent = [rng.randint(1, 4), rng.randint(1, 4)]
+    x = network.image(x)
     nhwc = rng.random() < 0.4
+    batch, depth = x.shape[0], x.shape[3 if nhwc else 1]
+    extent = x.shape[1:3] if nhwc else x.shape[2:]
+    group = rng.choice([1, 1] + [g for g in (2, depth) if depth % g == 0])
     window = Window(rng, extent, rng.random() < 0.5)
     width = group * rng.randint(1, 2)
-    x = network.input([1] + (extent + [depth] if nhwc else [depth] + extent))
-    out = network.tensor([1] + (window.out + [width] if nhwc else [width] + window.out))
+    out = network.tensor([batch] + (window.out + [width] if nhwc else [width] + window.out), kind=x.kind)
     own = depth // group
     shape = [width] + (window.kernel + [own] if nhwc else [own] + window.kernel)
     weights = Weights(network, "w" + out.name, shape, False)
     bias = weights.draw_bias(x)
-    record = network.records("depthwise" if group > 1 else "conv", out.name, not bias and group == 1)
+    record = network.records("depthwise" if group > 1 else "conv", out.name, x, not weights.wide_bias and (group == 1 or bias != ""))
 
-    def code(channel, place):
+    def code(n, channel, place):
         if place is None:
             return None
         r, c = place
         at = (r * extent[1] + c) * depth + channel if nhwc else (channel * extent[0] + r) * extent[1] + c
-        return x.codes[at]
+        return x.codes[n * depth * extent[0] * extent[1] + at]
 
-    def row(c, i, j):
+    def row(n, c, i, j):
         channels = [c * group // width * own + k for k in range(own)]
         places = list(window.places(i, j))
         if nhwc:
-            return [code(k, place) for place in places for k in channels]
-        return [code(k, place) for k in channels for place in places]
+            return [code(n, k, place) for place in places for k in channels]
+        return [code(n, k, place) for k in channels for place in places]
 
     planes = [(i, j) for i in range(window.out[0]) for j in range(window.out[1])]
     order = [(c, i, j) for i, j in planes for c in range(width)] if nhwc else [
@@ -184,5 +201,5 @@ def conv(network):
     text = "conv(%s, %s%s) {layout=%s, %s, group=%d}%s" % (
         x.name, weights.name, bias, "nhwc" if nhwc else "nchw", window.text(), group, network.bounds(out))
     network.node(out, text, lambda: outputs(record, x, out, network.sums, weights.channels(), weights.per_tensor,
-                                            weights.zero, [(c, row(c, i, j)) for c, i, j in order]))
+                                            [(c, row(n, c, i, j)) for n in range(batch) for c, i, j in order]))
     return out

@@ -31,19 +31,66 @@ class Tensor:
     def element(self):
         return "%s%d" % ("i" if self.kind[1] else "u", self.kind[0])
 
+    def count(self):
+        return count_of(self.shape)
+
+    def file_kind(self):
+        return "%sint%d" % ("" if self.kind[1] else "u", 8 if self.kind[0] <= 8 else 16)
+
+    def file_values(self):
+        return self.codes
+
+    def taken(self, values):
+        """What a file holds as the model's numbers."""
+        return values
+
     def type(self):
         return "%s[%s] q(%s,%d)" % (self.element(), ",".join(map(str, self.shape)), number(self.scale), self.zero)
 
 
+class Floats(Tensor):
+    """codes: rationals, or 0 and 1 with element bool."""
+
+    def __init__(self, name, shape, word="f32"):
+        Tensor.__init__(self, name, shape, (8, word != "bool"), 1, 0)
+        self.word = word
+
+    def file_kind(self):
+        return "float32"
+
+    def file_values(self):
+        return [float(v) for v in self.codes]
+
+    def taken(self, values):
+        return values if self.word == "bool" else [Fraction(v) for v in values]
+
+    def type(self):
+        return "%s[%s]" % (self.word, ",".join(map(str, self.shape)))
+
+
 class Network:
-    """records: a function of an op, a node's name and whether it lacks the wide bias that makes weighted nodes
-    wide: the record in force for it."""
+    """records: a function of an op, a node's name, its first operand and whether it lacks the wide bias that makes
+    weighted nodes wide: the record in force for it."""
 
     def __init__(self, rng, record, records):
         self.rng, self.record, self.records = rng, record, records
         types = record["types"]
         self.kind = (types["activation_bits"], types["activation_signed"])
         self.inputs, self.lines, self.tensors, self.sums, self.late = [], [], [], {}, None
+        self.nodes = 0
+
+    def state(self):
+        return len(self.inputs), len(self.lines), len(self.tensors), self.nodes
+
+    def back_to(self, state):
+        del self.inputs[state[0]:], self.lines[state[1]:], self.tensors[state[2]:]
+        self.nodes = state[3]
+
+    def other_kind(self):
+        """A kind that the section accepts lets in, or the scheme's own."""
+        rule = self.record["accepts"]
+        bits = self.rng.choice([self.kind[0], rule["activation_bits"] or self.kind[0]])
+        return bits, self.kind[1] != (rule["activation_either_sign"] and self.rng.random() < 0.5)
 
     def draw_scale(self, low, high):
         if self.record["types"]["power_of_two_scales"]:
@@ -61,14 +108,51 @@ class Network:
         inside = lambda: self.rng.randint(low, high)
         return [self.rng.choice([low, high, inside(), inside()]) for _ in range(count)]
 
-    def tensor(self, shape, like=None, prefix="t"):
+    def tensor(self, shape, like=None, prefix="t", kind=None):
         """A new activation; like: has the parameters of that one."""
         rule = self.record["types"]["activation_zero_point"]
+        kind = like.kind if like else kind or self.kind
+        if kind[0] > 8 and not self.record["types"]["wide_zero_point"]:
+            rule = "none"
         scale = like.scale if like else self.draw_scale(-6, 1)
-        zero = like.zero if like else self.draw_zero(self.kind, rule)
-        made = Tensor("%s%d" % (prefix, len(self.tensors)), shape, self.kind, scale, zero)
+        zero = like.zero if like else self.draw_zero(kind, rule)
+        made = Tensor("%s%d" % (prefix, len(self.tensors)), shape, kind, scale, zero)
         self.tensors.append(made)
         return made
+
+    def floats(self, shape, word="f32"):
+        made = Floats("t%d" % len(self.tensors), shape, word)
+        self.tensors.append(made)
+        return made
+
+    def flags(self, op, x, y, maker):
+        """A comparison: an output of its own."""
+        out = self.floats(x.shape, "bool")
+        record = self.records(op, out.name, x)
+
+        def run():
+            one = maker(record, x, y, op)
+            return [one(p, q) for p, q in zip(x.codes, y.codes)]
+        self.node(out, "%s(%s, %s)" % (op, x.name, y.name), run)
+
+    def reshaped(self, x, shape):
+        out = self.tensor(shape, x)
+        self.node(out, "reshape(%s) {shape=%s}" % (x.name, ints(shape)), lambda: list(x.codes))
+        return out
+
+    def image(self, x=None):
+        """x in four dimensions, or a new input."""
+        if x is None or self.rng.random() < 0.4:
+            return self.input([1, self.rng.randint(1, 3), self.rng.randint(1, 5), self.rng.randint(1, 5)])
+        return x if len(x.shape) == 4 else self.reshaped(x, [1] + self.factors(x.count(), 3))
+
+    def factors(self, count, parts):
+        """A shape of so many elements."""
+        shape = []
+        for _ in range(parts - 1):
+            shape.append(self.rng.choice([d for d in range(1, count + 1) if count % d == 0 and d <= 8]))
+            count //= shape[-1]
+        return shape + [count]
 
     def input(self, shape):
         made = self.tensor(shape)
@@ -94,6 +178,7 @@ class Network:
     def node(self, out, text, function):
         """function: the codes. What the record refuses at a value is refused for the network."""
         self.lines.append("%s: %s = %s" % (out.name, out.type(), text))
+        self.nodes += 1
         try:
             out.codes = function()
         except Refused as refusal:

@@ -4,22 +4,27 @@ import re
 import shutil
 from fractions import Fraction
 
+import divide
+import edges
 import elements
 import layers
 import npy
 import pools
 import records
+import resize
+import rows
 import settings
+import tables
 from network import Network, ints
 from numbers_exact import Unsaid, f32, number
 
 
 def binary(network, x, op):
     """With a constant of the same shape."""
-    plain = network.record["add"]["kind"] == "plain" and op != "mul"
+    plain = network.records(op, "", x)["add"]["kind"] == "plain" and op != "mul"
     y = network.constant(x.shape, x if plain else None)
-    out = network.tensor(x.shape, x if plain else None)
-    record = network.records(op, out.name)
+    out = network.tensor(x.shape, x if plain else None, kind=x.kind)
+    record = network.records(op, out.name, x)
 
     def run():
         if op == "mul":
@@ -32,42 +37,91 @@ def binary(network, x, op):
 
 
 def unary(network, x, op):
-    out = network.tensor(x.shape)
-    record = network.records(op, out.name)
+    out = network.tensor(x.shape, kind=network.other_kind() if op == "rescale" else x.kind)
+    record = network.records(op, out.name, x)
     alpha = f32(Fraction(network.rng.uniform(0.01, 0.5)))
+    bounds = network.bounds(out)
 
     def run():
-        if op == "leaky_relu":
-            one = elements.leaky(record, x, out, alpha)
-        elif op == "rescale":
-            one = elements.change(record, x, out)
-        else:
-            one = elements.table(record, x, out, {"square": lambda v: f32(v * v), "neg": lambda v: -v}[op])
+        one = {"leaky_relu": lambda: elements.leaky(record, x, out, alpha), "rescale": lambda: elements.change(record, x, out),
+               "relu": lambda: elements.relu(record, x, out)}[op]()
         return [one(p) for p in x.codes]
-    network.node(out, "%s(%s)%s" % (op, x.name, " {alpha=%s}" % number(alpha) if op == "leaky_relu" else ""), run)
+    network.node(out, "%s(%s)%s%s" % (op, x.name, " {alpha=%s}" % number(alpha) if op == "leaky_relu" else "", bounds), run)
     return out
 
 
-OPS = ["fc", "fc", "fc", "conv", "conv", "matmul", "add", "add", "sub", "mul", "leaky_relu", "rescale", "square", "neg",
-       "avg_pool"]
+def fc(network, x):
+    """In two dimensions."""
+    if len(x.shape) != 2:
+        x = network.reshaped(x, network.factors(x.count(), 2))
+    return layers.fc(network, x)
+
+
+def on_image(maker):
+    return lambda network, x: maker(network, network.image(x))
+
+
+def same_shape(op):
+    return lambda network, x: binary(network, x, op)
+
+
+def one_code(op):
+    return lambda network, x: unary(network, x, op)
+
+
+def divided(op):
+    return lambda network, x: divide.node(network, x, op)
+
+
+def averaged(op):
+    return lambda network, x: pools.mean(network, x, op)
+
+
+def row(op):
+    return lambda network, x: rows.node(network, x, op)
+
+
+# What a node may be: (the op's name for the record, its maker, the setting without which there is none).
+OPS = [("fc", fc, None), ("fc", fc, None), ("conv", layers.conv, None), ("conv", layers.conv, None),
+       ("matmul", layers.matmul, None), ("add", same_shape("add"), None), ("sub", same_shape("sub"), None),
+       ("mul", same_shape("mul"), None), ("leaky_relu", one_code("leaky_relu"), None),
+       ("rescale", one_code("rescale"), None), ("relu", one_code("relu"), None), ("tables", tables.node, ("table", "kind")),
+       ("tables", tables.node, ("table", "kind")), ("avg_pool", pools.avg_pool, None),
+       ("global_avg_pool", averaged("global_avg_pool"), None), ("reduce_mean", averaged("reduce_mean"), None),
+       ("reduce_sum", averaged("reduce_sum"), None), ("resize", on_image(resize.node), None),
+       ("softmax", row("softmax"), ("softmax", "kind")), ("l2_norm", row("l2_norm"), ("softmax", "l2_norm")),
+       ("div", divided("div"), ("binary", "div")), ("squared_difference", divided("squared_difference"), None),
+       ("compare", divided("compare"), None), ("quantize", edges.there_and_back, None)]
+
+
+def offered(network, x, op, needs):
+    return needs is None or network.records(op, "", x)[needs[0]][needs[1]] != "none"
+
+
+def add_node(network, value):
+    """The value that the next node may take; where no sentence says what a node gives, it is taken away."""
+    op, maker, needs = network.rng.choice(OPS)
+    if not offered(network, value, op, needs):
+        return value
+    kept = network.state()
+    try:
+        made = maker(network, value)
+    except Unsaid:
+        network.back_to(kept)
+        return value
+    return made
 
 
 def build(rng, record, in_force):
     network = Network(rng, record, in_force)
-    value = network.input([rng.randint(1, 2), rng.randint(1, 40)])
-    for _ in range(rng.randint(1, 3)):
-        op = rng.choice(OPS)
-        if op in ("fc", "matmul"):
-            value = getattr(layers, op)(network, value)
-        elif op == "conv":
-            layers.conv(network)
-        elif op == "avg_pool":
-            pools.avg_pool(network)
-        elif op in ("add", "sub", "mul"):
-            value = binary(network, value, op)
-        else:
-            value = unary(network, value, op)
-        if network.late:
+    if rng.random() < 0.2:
+        value = edges.given(network, [rng.randint(1, 2), rng.randint(1, 40)])
+    else:
+        value = network.input([rng.randint(1, 2), rng.randint(1, 40)])
+    count = rng.randint(3, 8)
+    for _ in range(2 * count):
+        value = add_node(network, value)
+        if network.late or network.nodes >= count:
             break
     return network
 
@@ -81,12 +135,8 @@ def run(command, rng, pairs, definition, folder, report):
     for _ in range(records.TRIES):
         record = records.in_force(definition, written)
         overrides = settings.draw_overrides(rng, record)
-        wide, unsigned = record["types"]["activation_bits"] > 8, not record["types"]["activation_signed"]
-        try:
-            network = build(rng, record, lambda op, name, bare=False: records.of_node(
-                record, overrides, op, name, wide and not bare, unsigned))
-        except Unsaid:
-            return
+        network = build(rng, record, lambda op, name, x, bare=False: records.of_node(
+            record, overrides, op, name, x.kind[0] > 8 and not bare, not x.kind[1]))
         scheme = records.to_yaml("drawn", dict(written, **overrides))
         status, message = golden(command, network, scheme, folder)
         if not status:
@@ -95,21 +145,20 @@ def run(command, rng, pairs, definition, folder, report):
         if network.late and status == 2:
             return
         report.refused(status, message, scheme + network.text())
-        if not records.drop_named(written, message):
-            return
+        records.drop_named(written, message)
 
 
 def golden(command, network, scheme, folder):
+    """Under both engines, which assay compares."""
     for name, text in (("net.assay", network.text()), ("drawn.yaml", scheme)):
         with open("%s/%s" % (folder, name), "w") as out:
             out.write(text)
-    arguments = ["golden", folder + "/net.assay", "-s", folder + "/drawn.yaml", "--accumulators", "-q", "-o",
-                 folder + "/bundle"]
+    arguments = ["golden", folder + "/net.assay", "-s", folder + "/drawn.yaml", "--accumulators", "-q", "--engine", "both",
+                 "-o", folder + "/bundle"]
     for tensor in network.tensors:
         if tensor.given:
             path = "%s/%s.npy" % (folder, tensor.name)
-            kind = "%sint%d" % ("" if tensor.kind[1] else "u", 8 if tensor.kind[0] <= 8 else 16)
-            npy.save(path, kind, tensor.shape, tensor.codes)
+            npy.save(path, tensor.file_kind(), tensor.shape, tensor.file_values())
             arguments += ["-i", "%s=%s" % (tensor.name, path)]
     shutil.rmtree(folder + "/bundle", ignore_errors=True)
     return command(arguments)
@@ -126,9 +175,11 @@ def compare(network, bundle, text, report):
             if expected is None or not names:
                 continue
             seen = npy.load("%s/%s/%s" % (bundle, folder, names[0]))[2]
+            seen = tensor.taken(seen) if folder == "tensors" else seen
             if seen != expected:
                 at = [i for i in range(len(seen)) if seen[i] != expected[i]][0]
-                report.differ("%s %s[%d]" % (folder, tensor.name, at), text, "golden; input " + inputs, seen[at],
+                line = next(line for line in network.lines if line.startswith(tensor.name + ":"))
+                report.differ("%s[%d] of %s" % (folder, at, line), text, "golden; input " + inputs, seen[at],
                               expected[at])
                 return
             report.compared += len(expected)

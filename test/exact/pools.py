@@ -6,6 +6,7 @@ import rescale
 import sums
 from elements import bare, ending, finish, form, requantize
 from layers import Window
+from network import ints
 from numbers_exact import Unsaid, f32, f64, plus, round_to_int
 
 
@@ -53,6 +54,11 @@ def rescale_divide(record, a, out, count):  # 7.4 (d): the rescale, then the div
     return one
 
 
+def rescale_area(record, a, out, kernel):
+    """Where padding counts, the area is in the scale (7.4 d, count_include_pad)."""
+    return rescaled(record, a, out, kernel)
+
+
 def two_stage(record, a, out, kernel):  # 8.2 (d) PDP
     def one(codes):
         value = window_sum(record, codes, a.zero)
@@ -95,26 +101,82 @@ def float_sum(record, a, out, kernel):  # onnxruntime.md QLinearAveragePool
     return one
 
 
-KINDS = {"divide": divide, "reciprocal": reciprocal, "rescale": rescaled, "rescale-divide": rescale_divide,
+def divided_multiplier(record, a, out, kernel):  # 2.4 MEAN
+    rule = record["rescale"]
+    whole = rescale.encode(dict(rule, reduced_bits=0), form(record, a, out))
+    if whole.multiplier is None or whole.pre:
+        raise Unsaid("a multiplier of another encoding")
+
+    def one(codes):
+        n = len(codes)
+        left = rule["multiplier_bits"] - whole.shift
+        bits = min(n.bit_length() - 1, 32, 31 + left)
+        part = rescale.reduce(rule, (whole.multiplier << bits) // n, whole.shift + bits)
+        return rescale.apply(rule, part, window_sum(record, codes, a.zero), out.zero, out.bounds, out.kind)
+    return one
+
+
+KINDS = {"divided-multiplier": divided_multiplier, "divide": divide, "reciprocal": reciprocal, "rescale": rescaled, "rescale-divide": rescale_divide,
          "two-stage": two_stage, "dpu": dpu, "float-sum": float_sum}
 SAME_SCALES = ("divide", "reciprocal", "two-stage")  # between other scales they have no arithmetic of their own
 
 
-def avg_pool(network):
-    """On an image of its own; taps of the padding are not counted."""
+def avg_pool(network, x):
+    """On an image; taps of the padding are counted as zero points or not at all."""
     rng = network.rng
-    extent = [rng.randint(2, 5), rng.randint(2, 5)]
-    kind = network.record["pool"]["kind"]
-    window = Window(rng, extent, kind in ("divide", "reciprocal") and rng.random() < 0.4)
+    x = network.image(x)
+    extent = x.shape[2:]
+    kind = network.records("avg_pool", "", x)["pool"]["kind"]
+    window = Window(rng, extent, kind in ("divide", "reciprocal", "divided-multiplier", "rescale-divide", "rescale") and rng.random() < 0.5)
+    padded = rng.random() < 0.5
     if kind == "float-sum" and window.kernel == extent:
         raise Unsaid("the whole image")
-    x = network.input([1, 1] + extent)
-    out = network.tensor([1, 1] + window.out, x if kind in SAME_SCALES else None)
-    record = network.records("avg_pool", out.name)
+    out = network.tensor(x.shape[:2] + window.out, x if kind in SAME_SCALES else None, kind=x.kind)
+    record = network.records("avg_pool", out.name, x)
+    size = extent[0] * extent[1]
+
+    def taps(plane, places):
+        inside = [x.codes[plane * size + p[0] * extent[1] + p[1]] for p in places if p]
+        return inside + [x.zero] * (len(places) - len(inside)) if padded else inside
 
     def run():
-        one = KINDS[kind](record, x, out, window.kernel)
-        places = [window.places(i, j) for i in range(window.out[0]) for j in range(window.out[1])]
-        return [one([x.codes[p[0] * extent[1] + p[1]] for p in places_of if p]) for places_of in places]
-    network.node(out, "avg_pool(%s) {%s}" % (x.name, window.text()), run)
+        one = (rescale_area if padded and kind == "rescale-divide" else KINDS[kind])(record, x, out, window.kernel)
+        places = [list(window.places(i, j)) for i in range(window.out[0]) for j in range(window.out[1])]
+        return [one(taps(plane, own)) for plane in range(x.shape[0] * x.shape[1]) for own in places]
+    network.node(out, "avg_pool(%s) {%s%s}%s" % (
+        x.name, window.text(), ", count_include_pad=true" if padded else "", network.bounds(out)), run)
+    return out
+
+
+def mean(network, x, op):
+    """global_avg_pool and reduce_mean over an image's two last axes, reduce_mean and reduce_sum over others"""
+    rng = network.rng
+    x = network.image(x)
+    axes = [2, 3] if op == "global_avg_pool" else sorted(rng.sample([1, 2, 3], rng.randint(1, 3)))
+    kind = network.records(op, "", x)["pool"]["kind"]
+    if kind == "float-sum":
+        kind = "rescale"
+    if kind in ("two-stage", "dpu") and axes != [2, 3] and op != "reduce_sum":
+        raise Unsaid("the stages of other axes")
+    same = kind in SAME_SCALES and op != "reduce_sum"
+    shape = [1 if i in axes else n for i, n in enumerate(x.shape)]
+    out = network.tensor(shape, x if same else None, kind=x.kind)
+    record = network.records(op, out.name, x)
+    groups = {}
+    for at, code in enumerate(x.codes):
+        place, rest = [], at
+        for extent in reversed(x.shape):
+            place.insert(0, rest % extent)
+            rest //= extent
+        groups.setdefault(tuple(0 if i in axes else p for i, p in enumerate(place)), []).append(code)
+
+    def run():
+        if op == "reduce_sum":
+            last = requantize(record, form(record, x, out), out)
+            one = lambda codes: last(window_sum(record, codes, x.zero))
+        else:
+            one = KINDS["rescale" if kind == "rescale-divide" else kind](record, x, out, [x.shape[2], x.shape[3]])
+        return [one(groups[place]) for place in sorted(groups)]
+    attributes = "" if op == "global_avg_pool" else " {axes=%s}" % ints(axes)
+    network.node(out, "%s(%s)%s%s" % (op, x.name, attributes, network.bounds(out)), run)
     return out

@@ -3,28 +3,41 @@ import pools
 import records
 import rescales
 
-# Sections that a network reads, and what is drawn of them.
-DRAWN = ["accumulator", "blocks", "add", "pool", "table", "unary"]
+KINDS = [2, 3, 4, 5, 6, 7, 8, 8, 8, 8, 9, 12, 16, 16]
 
 
 def draw(rng, pairs):
     """What the file of a network's record writes."""
     written = {}
-    for field, value in pairs[0].draw(0.25).items():
-        if field.section in DRAWN:
-            written.setdefault(field.section, {})[field.name] = value
-    kind = (rng.choice([2, 3, 4, 6, 8, 8, 8, 12, 16]), rng.random() < 0.6)
-    types = {"activation_bits": kind[0], "activation_signed": kind[1],
-             "activation_zero_point": rng.choice(["none", "any", "any"]), "weight_bits": rng.choice([1, 2, 4, 8, 8, 8, 12]),
-             "weight_scales": rng.choice(["per-tensor", "per-channel", "per-channel", "per-block"]),
-             "weight_signed": rng.random() < 0.8, "bias_bits": 64 if kind[0] > 8 else 32}
-    types["weight_narrow"] = types["weight_signed"] and types["weight_bits"] > 1 and rng.random() < 0.5
-    types["weight_zero_point"] = "none" if types["weight_scales"] == "per-block" else rng.choice(["none", "any", "middle"])
-    written["types"] = types
+    for field, value in pairs[0].draw(rng.choice([0.05, 0.15, 0.3])).items():
+        written.setdefault(field.section, {})[field.name] = value
+    types = written.setdefault("types", {})
+    draw_types(rng, types)
     written.setdefault("blocks", {})["kind"] = "multiplier" if types["weight_scales"] == "per-block" else "none"
     written["rescale"] = draw_rescale(rng, pairs[1], types)
     repair(rng, written)
     return written
+
+
+def draw_types(rng, types):
+    """Those that the pairs left open, and what does not go together."""
+    bits = rng.choice(KINDS)
+    if types.get("activation_bits", 2) < 2:
+        types.pop("activation_bits")
+    types.setdefault("activation_bits", bits)
+    types.setdefault("activation_signed", rng.random() < 0.6)
+    types.setdefault("activation_zero_point", rng.choice(["none", "any", "any"]))
+    types.setdefault("weight_bits", rng.choice([1, 2, 3, 4, 5, 6, 7, 8, 8, 8, 12]))
+    types.setdefault("weight_scales", rng.choice(["per-tensor", "per-channel", "per-channel", "per-block"]))
+    types.setdefault("weight_signed", rng.random() < 0.8)
+    types.setdefault("weight_zero_point", rng.choice(["none", "any", "middle"]))
+    types.setdefault("bias_bits", 64 if types["activation_bits"] > 8 else 32)
+    if not types["weight_signed"] or types["weight_bits"] == 1:
+        types["weight_narrow"] = False
+    types.setdefault("weight_narrow", rng.random() < 0.5)
+    if types["weight_scales"] == "per-block":
+        types["weight_zero_point"] = "none"
+    types.pop("power_of_two_scales", None)
 
 
 def wild_rescale(rng, rescale_pairs, types):
@@ -112,20 +125,37 @@ def repair(rng, written):
         add["bits"] = rng.choice([4, 9, 15, 20, 21])
     elif add["kind"] == "align-power-of-two":
         add["bits"] = rng.choice([0, 1, 4, 8])
-    pool = written.setdefault("pool", {})
-    if pool.get("kind") not in pools.KINDS:
-        pool["kind"] = rng.choice(sorted(pools.KINDS))
-    table = written.setdefault("table", {})
-    table.update(kind="full", precision="float32", accumulate_input=False)
-    table["zero_point"] = rng.choice(["after", "inside"])
-    unary = written.setdefault("unary", {})
-    for name in list(unary):
-        if name != "leaky_relu":
-            unary.pop(name)
-    plain = written["rescale"].get("sum_bits", 32) in (0, 32)
-    unary["leaky_relu"] = rng.choice(["two-rescales", "fixed-8"] if plain else ["two-rescales"])
+    repair_rows(rng, written)
+
+
+def repair_rows(rng, written):
+    """What softmax, tables and DIV are to be, often enough that networks have them."""
+    kind, rule = written["types"], written["rescale"]
+    softmax, unary = written.setdefault("softmax", {}), written.setdefault("unary", {})
+    for section, field, values, chance in DEFAULTS:
+        if rng.random() < chance:
+            written.setdefault(section, {}).setdefault(field, rng.choice(values))
+    if rng.random() < 0.3:  # the two builds whose fixed-point kernels are described
+        written["rescale"] = dict(rng.choice(BUILDS))
+        kind.pop("power_of_two_scales", None)
+        softmax["kind"] = rng.choice(["lut-16"] if kind["activation_bits"] > 8 else ["fixed-point"])
+        softmax["l2_norm"] = "newton-inverse-sqrt"
+        unary.update(logistic="fixed-point", hard_swish="fixed-point")
+        written.setdefault("binary", {}).update(div="newton-reciprocal", compare="rescale")
+        if written["add"]["kind"] in ("align-power-of-two", "plain"):
+            written["add"]["kind"] = "left-shift"
+    elif softmax.get("kind") in ("fixed-point", "lut-16"):
+        softmax["kind"] = rng.choice(["float-table", "float-sum", "q31-table", "integer-table"])
+
+
+BUILDS = [{"round": [(31, "half-up"), (None, "half-away")]}, {"left_shift": "product", "round": [(None, "half-up")]}]
+# (section, field, values, chance): drawn where the pairs left them open.
+DEFAULTS = [("softmax", "kind", ["float-table", "float-sum", "q31-table", "integer-table", "i-bert"], 0.6),
+            ("binary", "div", ["float", "truncate-then-scale"], 0.5), ("accepts", "activation_bits", [4, 8, 8, 16], 0.3),
+            ("accepts", "activation_either_sign", [True], 0.3), ("table", "kind", ["interpolated-513"], 0.2),
+            ("pool", "kind", sorted(pools.KINDS), 0.5)]
 
 
 def pairs_of(rng, definition):
-    fields = [f for s in DRAWN for f in definition[s].values() if f.kind != "STEPS"]
+    fields = [f for s, own in definition.items() if s != "rescale" for f in own.values() if f.kind != "STEPS"]
     return [records.Pairs(rng, fields), rescales.pairs_of(rng, definition)]

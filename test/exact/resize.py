@@ -1,0 +1,88 @@
+"""Resize of an image: nearest, and bilinear of integer weights (shared/targets/arithmetic.md 2.4)."""
+import math
+from fractions import Fraction
+
+from elements import ending
+from network import ints
+from numbers_exact import Unsaid, f32, round_to_int
+
+HALF = Fraction(1, 2)
+
+
+def place(coordinate, i, size, out):
+    """Where an output's index lies in the input, exactly."""
+    if coordinate == "align_corners":
+        return Fraction(i * (size - 1), out - 1) if out > 1 else Fraction(0)
+    if coordinate == "asymmetric":
+        return Fraction(i * size, out)
+    return (i + HALF) * Fraction(size, out) - HALF
+
+
+def nearest(coordinate, how, i, size, out):
+    """ONNX Resize, its nearest_mode."""
+    mode = {"round_prefer_floor": lambda x: math.ceil(x - HALF), "round_prefer_ceil": lambda x: math.floor(x + HALF),
+            "floor": math.floor, "ceil": math.ceil}[how]
+    at = place(coordinate, i, size, out)
+    return min(max(mode(at), 0), size - 1)
+
+
+def weights(bits, coordinate, i, size, out):
+    """(lower, upper, weight of the upper)"""
+    one = 1 << bits
+    if coordinate == "align_corners" and out > 1:
+        scale = (((size - 1) << bits) + (out - 1) // 2) // (out - 1)
+    else:
+        scale = ((size << bits) + out // 2) // out
+    v = i * scale + (scale // 2 - one // 2 if coordinate == "tflite_half_pixel" else 0)
+    low = max(round_to_int(Fraction(v, one), "trunc"), 0)
+    high = min(round_to_int(Fraction(v + one - 1, one), "trunc"), size - 1)
+    return low, high, v - one * low
+
+
+def bilinear(record, coordinate, at, position, extent, out_extent):
+    rule = record["resize"]
+    rows, columns = (weights(rule["bits"], coordinate, p, n, o) for p, n, o in zip(position, extent, out_extent))
+    if max(rows[0] - extent[0], columns[0] - extent[1]) >= 0:
+        raise Unsaid("a position behind the last")
+    one, total = 1 << rule["bits"], 0
+    for r, wr in ((rows[0], one - rows[2]), (rows[1], rows[2])):
+        for c, wc in ((columns[0], one - columns[2]), (columns[1], columns[2])):
+            total += at(r, c) * wr * wc
+    return round_to_int(Fraction(total, one * one), rule["round"])
+
+
+def node(network, x):
+    """x: an image of one layout or the other."""
+    rng = network.rng
+    nhwc = rng.random() < 0.4
+    batch, depth = x.shape[0], x.shape[3 if nhwc else 1]
+    extent = x.shape[1:3] if nhwc else x.shape[2:]
+    out_extent = [rng.randint(1, 6) for _ in extent]
+    linear = network.records("resize", "", x)["resize"]["kind"] != "none" and rng.random() < 0.6
+    coordinate = rng.choice(["align_corners", "asymmetric", "tflite_half_pixel"] if linear else
+                            ["align_corners", "asymmetric", "half_pixel"])
+    how = rng.choice(["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"])
+    shape = [batch] + out_extent + [depth] if nhwc else [batch, depth] + out_extent
+    out = network.tensor(shape, x)
+    record = network.records("resize", out.name, x)
+
+    def at(n, d, r, c):
+        index = ((n * extent[0] + r) * extent[1] + c) * depth + d if nhwc else \
+            ((n * depth + d) * extent[0] + r) * extent[1] + c
+        return x.codes[index]
+
+    def one(n, d, r, c):
+        if linear:
+            value = bilinear(record, coordinate, lambda i, j: at(n, d, i, j), (r, c), extent, out_extent)
+            return ending(record, value, out)
+        return at(n, d, *(nearest(coordinate, how, p, s, o) for p, s, o in zip((r, c), extent, out_extent)))
+
+    def run():
+        planes = [(r, c) for r in range(out_extent[0]) for c in range(out_extent[1])]
+        return [one(n, d, r, c) for n in range(batch) for d, r, c in (
+            [(d, r, c) for r, c in planes for d in range(depth)] if nhwc else
+            [(d, r, c) for d in range(depth) for r, c in planes])]
+    text = "layout=%s, coordinate=%s, size=%s, " % ("nhwc" if nhwc else "nchw", coordinate, ints(shape))
+    text += "mode=linear" if linear else "nearest=" + how
+    network.node(out, "resize(%s) {%s}" % (x.name, text), run)
+    return out
