@@ -38,6 +38,9 @@ typedef struct assay_unit_spec {
     double alpha, beta;    /* the op's own real parameters: leaky slope, softmax beta, ... */
     double gamma, epsilon;
     int64_t flag; /* op-specific choice, e.g. count_include_pad, gelu's approximation */
+    /* Bounds that the network gives as codes of the output; act_lo and act_hi hold their values. */
+    bool has_code_bounds;
+    int64_t code_lo, code_hi;
 } assay_unit_spec;
 
 /* One named integer (or float-bits) parameter array of a prepared unit, for bundles and reports:

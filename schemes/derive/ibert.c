@@ -34,6 +34,17 @@ assay_status derive_gelu_ibert(const assay_derive *d)
                : derive_output_rescale(d, (float)s, &step, 1, derive_scale_of(d->spec->out));
 }
 
+/* The sum is 127 whatever the output's parameters say; other ones would be other values. */
+static assay_status check_shares(const assay_derive *d)
+{
+    const double unit = 1.0 / 127, found = (double)derive_scale_of(d->spec->out);
+    if (fabs(found - unit) <= unit / 1000 && derive_zero_of(d->spec->out) == 0)
+        return ASSAY_OK;
+    return derive_fail(
+        d, "i-bert's codes count 1/127 from 0; the output has scale %.9g, zero point %d", found,
+        derive_zero_of(d->spec->out));
+}
+
 /* e^p ~ 0.3585 * (p + 1.353)^2 + 0.344 for -ln 2 < p <= 0. */
 assay_status derive_softmax_ibert(const assay_derive *d)
 {
@@ -50,5 +61,6 @@ assay_status derive_softmax_ibert(const assay_derive *d)
     u->k[2] = (int64_t)ln2;
     u->k[3] = (int64_t)(65536 / ln2);
     u->row = apply_softmax_ibert;
-    return list(d, 4);
+    const assay_status status = list(d, 4);
+    return status == ASSAY_OK ? check_shares(d) : status;
 }

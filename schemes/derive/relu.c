@@ -5,6 +5,5 @@ void derive_relu(assay_rescale *r)
 {
     const bool wraps = r->rule->store == ASSAY_NARROW_WRAP;
     r->lo = apply_clamp_to(r->zero_point, r->lo, r->hi);
-    if (!wraps || r->clamp_lo < r->zero_point)
-        r->clamp_lo = wraps ? r->zero_point : r->lo;
+    r->clamp_lo = wraps ? apply_clamp_to(r->zero_point, r->clamp_lo, r->clamp_hi) : r->lo;
 }

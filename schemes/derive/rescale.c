@@ -69,10 +69,14 @@ void derive_end_of(assay_rescale *r, const assay_rescale *other)
     r->out_signed = other->out_signed;
 }
 
-/* The code of a bound of the fused activation. */
-static int64_t bound_of(const assay_derive *d, double bound)
+/* The code of a bound of the fused activation. One that the network gives as a code stays that
+ * code: on its way through a float and `convert` it would become another. */
+static int64_t bound_of(const assay_derive *d, double bound, int64_t code)
 {
     const assay_type *out = d->spec->out;
+    if (d->spec->has_code_bounds &&
+        bound == (double)derive_scale_of(out) * ((double)code - derive_zero_of(out)))
+        return code;
     return derive_code_of(&d->u->rec, (float)bound, derive_scale_of(out), derive_zero_of(out));
 }
 
@@ -83,8 +87,8 @@ static assay_status set_range(const assay_derive *d, int32_t device_zero)
     const assay_unit_spec *s = d->spec;
     assay_rescale *r = &d->u->scale[ASSAY_OUT];
     const int64_t least = assay_elem_min(s->out->elem), max = assay_elem_max(s->out->elem);
-    int64_t lo = isinf(s->act_lo) ? least : bound_of(d, s->act_lo);
-    int64_t hi = isinf(s->act_hi) ? max : bound_of(d, s->act_hi);
+    int64_t lo = isinf(s->act_lo) ? least : bound_of(d, s->act_lo, s->code_lo);
+    int64_t hi = isinf(s->act_hi) ? max : bound_of(d, s->act_hi, s->code_hi);
     lo = lo > least ? lo : least;
     hi = hi < max ? hi : max;
     r->zero_point = device_zero;

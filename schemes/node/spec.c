@@ -167,6 +167,9 @@ void assay_unit_spec_fill(const assay_graph *g, const assay_node *n, assay_type 
         double hi = scale * ((double)n->code_hi - out->q.zero_point[0]);
         spec->act_lo = lo > spec->act_lo ? lo : spec->act_lo;
         spec->act_hi = hi < spec->act_hi ? hi : spec->act_hi;
+        spec->has_code_bounds = true;
+        spec->code_lo = n->code_lo;
+        spec->code_hi = n->code_hi;
     }
     fill_parameters(n, in, spec);
 }

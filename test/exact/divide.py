@@ -57,6 +57,8 @@ DIV = {"newton-reciprocal": newton, "float": by_float, "truncate-then-scale": tr
 
 def squared_difference(record, a, b, out):  # 2.4
     bits = record["binary"]["squared_difference_bits"] if a.kind[0] <= 8 else 0
+    if record["rescale"]["pre_shift"] != "none":
+        raise Unsaid("TFLite's formula has no shift before the product")
     top = 2 * max(a.scale, b.scale)
     left = [bare(record, f64(t.scale / top)) for t in (a, b)]
     last = requantize(record, f64(f64(top * top) / f64((1 << 2 * bits) * out.scale)), out)
@@ -71,11 +73,9 @@ def compare(record, a, b, op):
     if record["binary"]["compare"] == "exact":
         sides = [lambda p, t=t: t.scale * (p - t.zero) for t in (a, b)]
     else:  # 2.4 COMPARISONS
-        scaled = [fp.quantize_multiplier(f64(t.scale)) for t in (a, b)]
-        if max(s for _, s in scaled) > 0:
+        if max(a.scale, b.scale) >= 1:
             raise Unsaid("a scale of one and more")
-        sides = [lambda p, t=t, s=s: fp.by_multiplier((p - t.zero) << 8, s[0], s[1], fp.single(record))
-                 for t, s in zip((a, b), scaled)]
+        sides = [lambda p, t=t, last=bare(record, t.scale): last((p - t.zero) << 8) for t in (a, b)]
     return lambda p, q: int(COMPARE[op](sides[0](p), sides[1](q)))
 
 

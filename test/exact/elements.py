@@ -1,6 +1,7 @@
 """Operators of one and two codes: the kinds of record.def with the formulas of
 shared/targets/arithmetic.md (the section is named at each)."""
 from fractions import Fraction
+from math import inf
 
 import rescale
 from numbers_exact import Refused, Unsaid, clamp, exponent, f32, f64, narrow, plus, round_to_int, times
@@ -206,6 +207,8 @@ def argument(rule, a, to):
     """A code's real value: scale * (code - zero point), or by repeated addition of the step."""
     if not rule["accumulate_input"]:
         return lambda p: to(a.scale * (p - a.zero))
+    if a.kind[0] > 16:
+        raise Unsaid("a table of more than 16 bits")
     values = [f32(a.scale * (a.low - a.zero))]
     for _ in range(a.high - a.low):
         values.append(f32(values[-1] + a.scale))
@@ -214,9 +217,8 @@ def argument(rule, a, to):
 
 def relu(record, a, out):
     """A rescale whose codes begin at the zero point."""
-    low = clamp(out.zero, out.low, out.high)
-    bounds = out.bounds or (out.low, out.high)
-    bounds = [clamp(low, *bounds), bounds[1]]
+    least, most = out.bounds or (-inf, inf)
+    bounds = [clamp(out.zero, least, most), most]
     if record["unary"]["rescale"] == "table":
         out.bounds = bounds
         return by_table(record, a, out)

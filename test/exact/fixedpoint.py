@@ -140,11 +140,17 @@ def by_multiplier(x, m, shift, single):
     return rdbp(srdhm(w32(x << max(shift, 0)), m), max(-shift, 0))
 
 
+PLAIN = {"encoding": "multiplier", "multiplier_bits": 31, "multiplier_round": "half-away", "multiplier_renormalise": True,
+         "exponent_by_log": False, "reduced_bits": 0, "pre_shift": "none", "operand_bits": 0, "product_bits": 0,
+         "result_bits": 0, "sum_bits": 32, "shift_min": -1100, "shift_max": 62, "store": "saturate", "zero_point": "after"}
+
+
 def single(record):
     """Whether rescales round once (TFLITE_SINGLE_ROUNDING)."""
-    steps = record["rescale"]["round"]
-    if steps == [(31, "half-up"), (None, "half-away")] and record["rescale"]["left_shift"] == "wrap":
-        return False
-    if steps == [(None, "half-up")] and record["rescale"]["left_shift"] == "product":
-        return True
+    rule = record["rescale"]
+    if all(rule[name] == value for name, value in PLAIN.items()):
+        if rule["round"] == [(31, "half-up"), (None, "half-away")] and rule["left_shift"] == "wrap":
+            return False
+        if rule["round"] == [(None, "half-up")] and rule["left_shift"] == "product":
+            return True
     raise Unsaid("the fixed-point kernels are of TFLite's two builds")

@@ -7,7 +7,7 @@ from fractions import Fraction
 import fixedpoint as fp
 import functions
 import rescale
-from numbers_exact import Unsaid, clamp, f32, f64, round_to_int
+from numbers_exact import Unsaid, clamp, f32, f64, round_to_int, times
 from tables import interpolate, points
 
 ONE = Fraction(1)
@@ -81,7 +81,7 @@ def float_sum(record, a, out, beta):  # onnxruntime.md QLinearSoftmax
         for e in terms:
             total = f32(total + e)
         unit = f32(Fraction(math.floor(f32(ONE / out.scale))))
-        return [clamp(round_to_int(f32(f32(e * unit) / total), "half-even") + out.zero, out.low, out.high)
+        return [clamp(rescale.float_to_int(times(f32(e * unit), ONE / total, f32), "half-even") + out.zero, out.low, out.high)
                 for e in terms]
     return row
 
@@ -122,7 +122,7 @@ def i_bert(record, a, out, beta):  # 8.1 iexp, ACC_SCALE; I-BERT's polynomial in
 
     def row(codes):
         terms = [power(c - max(codes)) for c in codes]
-        factor = f32(f32(ONE / out.scale) / f32(sum(terms)))
+        factor = f32(127 / f32(sum(terms)))
         rule = record["rescale"]
         return [clamp(rescale.float_to_int(f32(f32(e) * factor), rule["round"][0][1], rule["float_overflow"],
                                            rule["float_rounding"]) + out.zero, out.low, out.high) for e in terms]
@@ -156,6 +156,8 @@ def node(network, x, op="softmax"):
         out.scale, out.zero = Fraction(1, 1 << 15), 0
     elif kind in ("fixed-point", "integer-table"):
         out.scale, out.zero = Fraction(1, 1 << bits), out.low
+    elif kind == "i-bert":
+        out.scale, out.zero = f32(Fraction(1, 127)), 0
     elif rng.random() < 0.6:
         out.scale, out.zero = Fraction(1, 1 << bits), out.low
     if kind in ("fixed-point", "float-table", "lut-16", "q31-table", "integer-table", "float-sum") and rng.random() < 0.4:

@@ -45,8 +45,9 @@ def wild_rescale(rng, rescale_pairs, types):
     drawn = rescales.draw_record(rng, rescale_pairs)
     for name in ("input_bits", "input_shift_range"):
         drawn.pop(name, None)
-    if drawn.get("result_overflow") == "refuse":
-        drawn["result_overflow"] = "wrap"
+    for name in ("result_overflow", "sum_overflow"):
+        if drawn.get(name) == "refuse":
+            drawn[name] = "wrap"
     if drawn.get("scale") == "power-of-two":
         types["power_of_two_scales"] = True
     if drawn["encoding"] == "shift":

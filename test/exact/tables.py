@@ -55,7 +55,7 @@ def interpolated(record, a, out, name):
     low, high = (to(a.scale * (end - a.zero)) for end in (a.low, a.high))
     ends = [to(out.scale * (end - out.zero)) for end in (out.low, out.high)]
     made = points(function, low, high, *ends, to=to)
-    return lambda p: clamp(interpolate(made, p - a.low - 32768), *(out.bounds or (out.low, out.high)))
+    return lambda p: clamp(interpolate(made, p), *(out.bounds or (out.low, out.high)))
 
 
 def fixed(record, a, out, name):
@@ -157,7 +157,7 @@ def choose(record, a, op):
         return (fixed_16 if wide else fixed), True
     if op == "hard_swish":
         return hard_swish, False
-    if record["table"]["kind"] == "interpolated-513" and a.kind[0] == 16:
+    if record["table"]["kind"] == "interpolated-513" and a.kind == (16, True):
         return interpolated, False
     return full, False
 

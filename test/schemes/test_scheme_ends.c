@@ -235,9 +235,105 @@ static void unsigned_tops(void **state)
         UINT32_C(3) << 30);
 }
 
+/* Bounds that a network gives as codes are those codes under any `convert`, at any width; real
+ * bounds go through it. */
+static void code_bounds(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned bits;
+        float scale;
+        int32_t zero;
+        int64_t lo, hi;
+    } list[] = {{16, 0.03891901299357414F, 0, -28345, -8864},
+                {31, 0.16129359602928162F, 388919091, 21674001, 213582934}};
+    assay_scheme *s = unit_scheme("types: {activation_bits: 16}\n"
+                                  "convert: {division: reciprocal, round: ceil}\n");
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        const assay_type t = code_type(list[i].bits, true, &list[i].scale, &list[i].zero);
+        assay_unit_spec spec = unit_spec("rescale", &t, 1, &t);
+        spec.has_code_bounds = true;
+        spec.code_lo = list[i].lo;
+        spec.code_hi = list[i].hi;
+        spec.act_lo = (double)list[i].scale * (double)(list[i].lo - list[i].zero);
+        spec.act_hi = (double)list[i].scale * (double)(list[i].hi - list[i].zero);
+        assay_unit *u = unit_prepare(s, &spec);
+        size_t count;
+        const int64_t *range = unit_param(s, u, "range", &count);
+        assert_int_equal(count, 2);
+        assert_int_equal(range[0], list[i].lo);
+        assert_int_equal(range[1], list[i].hi);
+        s->vt->release(u);
+        spec.has_code_bounds = false;
+        u = unit_prepare(s, &spec);
+        range = unit_param(s, u, "range", &count);
+        assert_int_not_equal(range[1], list[i].hi);
+        s->vt->release(u);
+    }
+    assay_scheme_free(s);
+}
+
+/* A relu whose fused bounds end below its zero point gives their end, whatever the store is. */
+static void relu_bounds(void **state)
+{
+    (void)state;
+    static const char *const stores[] = {"saturate", "wrap"};
+    static const float scale[2] = {1, 0.5F};
+    static const int32_t zero = 0;
+    const assay_type in = code_type(8, true, &scale[0], &zero),
+                     out = code_type(8, true, &scale[1], &zero);
+    for (size_t i = 0; i < 2; i++) {
+        char record[60];
+        snprintf(record, sizeof record, "rescale: {store: %s}\n", stores[i]);
+        assay_scheme *s = unit_scheme(record);
+        assay_unit_spec spec = unit_spec("relu", &in, 1, &out);
+        spec.has_code_bounds = true;
+        spec.code_lo = -7;
+        spec.code_hi = -3;
+        spec.act_lo = -3.5;
+        spec.act_hi = -1.5;
+        assay_unit *u = unit_prepare(s, &spec);
+        const int32_t x[2] = {-100, 100};
+        int32_t y[2];
+        s->vt->unary(u, x, 2, y);
+        assert_int_equal(y[0], -3);
+        assert_int_equal(y[1], -3);
+        s->vt->release(u);
+        assay_scheme_free(s);
+    }
+}
+
+/* I-BERT's shares count 1/127 from 0. */
+static void shares(void **state)
+{
+    (void)state;
+    static const float scale[] = {0.1F, 1.0F / 127, 1.0F / 256};
+    static const int32_t zero[] = {0, 1};
+    const assay_type in = code_type(8, true, &scale[0], &zero[0]);
+    assay_scheme *s =
+        unit_scheme("rescale: {encoding: float32, round: [half-even]}\nsoftmax: {kind: i-bert}\n");
+    for (int i = 0; i < 3; i++) {
+        const assay_type out = code_type(8, true, &scale[i < 2 ? 1 : 2], &zero[i == 1]);
+        const assay_unit_spec spec = unit_spec("softmax", &in, 1, &out);
+        assay_error err = {0};
+        assay_unit *u = NULL;
+        if (i == 0) {
+            assert_ok(s->vt->prepare(s, &spec, &u, &err), &err);
+            s->vt->release(u);
+        } else {
+            assert_int_not_equal(s->vt->prepare(s, &spec, &u, &err), ASSAY_OK);
+            assert_non_null(strstr(err.text, "count 1/127 from 0"));
+        }
+    }
+    assay_scheme_free(s);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rescales), cmocka_unit_test(refused),
-                                       cmocka_unit_test(pools), cmocka_unit_test(unsigned_tops)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rescales),    cmocka_unit_test(refused),
+        cmocka_unit_test(pools),       cmocka_unit_test(unsigned_tops),
+        cmocka_unit_test(code_bounds), cmocka_unit_test(relu_bounds),
+        cmocka_unit_test(shares)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
