@@ -184,6 +184,8 @@ def leaky(record, a, out, alpha):  # 2.4 LEAKY_RELU: two rescales, of s_in / s_o
 def by_table(record, a, out, function=None):
     """A full table of a function of the code's real value; see 2.5. function: (value, format) -> value."""
     rule = record["table"]
+    if rule["kind"] != "full":
+        raise Unsaid("a table of 513 points, or none")
     to = f32 if rule["precision"] == "float32" else f64
     ending_of = table_ending(record, out, to)
     values = argument(rule, a, to)

@@ -23,9 +23,10 @@ def exp(value):
 
 
 def sin(value):
-    term, total, n = Decimal(1), Decimal(0), 0
-    x = decimal(Fraction(value))
-    term = x
+    if abs(value) > 30:
+        raise Unsaid("a sine whose series loses its digits")
+    x = term = decimal(Fraction(value))
+    total, n = Decimal(0), 0
     while abs(term) > Decimal(10) ** -55:
         total += term
         n += 2
