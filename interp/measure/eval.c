@@ -208,7 +208,7 @@ assay_status measure_profile_samples_of(const assay_program *p, const assay_samp
         assay_error e;
         assay_status status = ASSAY_OK;
 
-#pragma omp critical(profile_merge)
+#pragma omp critical(assay_profile_merge)
         {
             mine.profile = taken ? NULL : profile;
             taken = true;
@@ -232,7 +232,7 @@ assay_status measure_profile_samples_of(const assay_program *p, const assay_samp
                 measure_sample_done(samples);
         } /* all threads wait for each other here */
         if (mine.profile != profile) {
-#pragma omp critical(profile_merge)
+#pragma omp critical(assay_profile_merge)
             {
                 if (!measure_has_failed(&shared)) {
                     status = profile_merge(profile, mine.profile, &e);

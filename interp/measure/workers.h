@@ -51,7 +51,7 @@ static inline void measure_sample_done(const assay_samples *s)
 {
     if (!s->done)
         return;
-#pragma omp critical(measure_sample_done)
+#pragma omp critical(assay_measure_sample_done)
     s->done(s->user);
 }
 
