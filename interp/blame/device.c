@@ -12,7 +12,7 @@
 
 #include "graph/memory.h"
 #include "interp/golden/compare.h"
-#include "interp/golden/dumps.h"
+#include "interp/golden/extra.h"
 
 typedef struct reading {
     blame_device *d;
@@ -321,6 +321,11 @@ assay_status blame_device_open(const char *golden, const char *device, unsigned 
     if (status == ASSAY_OK && out->dumped == 0)
         status = assay_fail(err, ASSAY_ERR_INPUT,
                             "nothing to blame: %s has no dump of any tensor of %s", device, golden);
+    if (status == ASSAY_OK) {
+        out->extra = r.other ? golden_extra_tensors(r.other, out->bundle)
+                             : golden_extra_dumps(&r.dumps, out->bundle, true);
+        status = out->extra ? ASSAY_OK : assay_out_of_memory(err);
+    }
     golden_bundle_free(r.other);
     golden_dumps_close(&r.dumps);
     if (status != ASSAY_OK)
@@ -340,6 +345,7 @@ void blame_device_close(blame_device *d)
             free(t->merged);
         }
     free(d->tensor);
+    json_decref(d->extra);
     free(d->number);
     free(d->index);
     assay_program_free(d->program);

@@ -28,6 +28,7 @@ typedef struct blame_device {
     int64_t *number;      /* by sample: its number in the bundle */
     blame_tensor *tensor; /* [sample][value] */
     int64_t dumped;       /* how many tensors were found */
+    json_t *extra;        /* names of what is of none (interp/golden/extra.h) */
 } blame_device;
 
 static inline blame_tensor *blame_at(const blame_device *d, int sample, int value)

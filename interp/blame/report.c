@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "interp/blame/blame.h"
+#include "interp/golden/extra.h"
 #include "interp/page/json.h"
 
 static const char *op_of(const blame_report *r, int node)
@@ -83,6 +84,7 @@ void blame_print(const blame_report *r, FILE *f)
     else
         fprintf(f, "FAULT: %d cause%s, the most upstream first\n", r->n_faults,
                 r->n_faults == 1 ? "" : "s");
+    golden_extra_print(r->device.extra, f);
     for (int i = 0; i < r->n_faults; i++)
         print_fault(r, &r->fault[i], f);
     fprintf(f, "\n%5s %-*s %-16s %-10s %10s %5s %8s %10s %5s %8s  %s\n", "", width, "tensor", "op",
@@ -152,6 +154,7 @@ assay_status blame_write_json(const blame_report *r, const char *path, assay_err
     json_object_set_new(o, "verdict", json_string(r->n_faults ? "fault" : "clean"));
     json_object_set_new(o, "faults", faults);
     json_object_set_new(o, "nodes", nodes);
+    json_object_set(o, "not_compared", r->device.extra);
     assay_status status = file_json_write(path, o, err);
     json_decref(o);
     return status;

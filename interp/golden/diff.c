@@ -3,15 +3,15 @@
 #include "graph/memory.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "interp/golden/compare.h"
+#include "interp/golden/diff_rows.h"
 #include "interp/golden/dumps.h"
+#include "interp/golden/extra.h"
 
 /* What is compared: bundle a with bundle b or with dumps; neither: two files. */
 typedef struct sides {
@@ -41,11 +41,16 @@ static assay_status open_sides(sides *s, const char *a, const char *b, unsigned 
             return assay_fail(err, ASSAY_ERR_IO, "%s: %s", k ? b : a, strerror(errno));
     if (!is_folder(a) && !is_folder(b))
         return ASSAY_OK;
-    if (!is_bundle(a) || !is_folder(b))
+    if (!is_bundle(a))
         return assay_fail(err, ASSAY_ERR_INPUT,
-                          "%s: the first must be a golden bundle (a folder with manifest.json) and "
-                          "the second a bundle or a folder of dumps, or both .npy files",
+                          "%s: the first must be a golden bundle (a folder with manifest.json), or "
+                          "both .npy files",
                           a);
+    if (!is_folder(b))
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "%s: beside a golden bundle the second must be a bundle or a folder of "
+                          "dumps",
+                          b);
     status = golden_bundle_open(a, &s->a, err);
     if (status == ASSAY_OK)
         status = is_bundle(b) ? golden_bundle_open(b, &s->b, err)
@@ -58,113 +63,6 @@ static void close_sides(sides *s)
     golden_bundle_free(s->a);
     golden_bundle_free(s->b);
     golden_dumps_close(&s->dumps);
-}
-
-static void merge_limits(assay_thresholds *to, const assay_thresholds *from)
-{
-    if (from->max_lsb >= 0.0)
-        to->max_lsb = from->max_lsb;
-    if (from->rel >= 0.0)
-        to->rel = from->rel;
-    if (from->abs >= 0.0)
-        to->abs = from->abs;
-    if (from->cosine >= 0.0)
-        to->cosine = from->cosine;
-    if (from->sqnr >= 0.0)
-        to->sqnr = from->sqnr;
-}
-
-static assay_thresholds limits_for(const assay_diff_options *o, const char *name)
-{
-    assay_thresholds t = o->limits;
-    for (int i = 0; i < o->n_overrides; i++)
-        if (strcmp(o->overrides[i].tensor, name) == 0)
-            merge_limits(&t, &o->overrides[i].limits);
-    return t;
-}
-
-/* Keeps the first mismatching elements of a failed row for the report. */
-static void keep_elements(assay_diff *d, int row, const assay_type *ta, const void *a,
-                          const assay_type *tb, const void *b, const assay_thresholds *limits)
-{
-    const int64_t n = assay_shape_count(ta);
-    const int64_t first = d->row[row].result.first;
-
-    for (int64_t i = first < 0 ? n : first; i < n && d->n_elements < ASSAY_DIFF_SHOWN; i++) {
-        const assay_element_error m = golden_element_compare(ta, a, tb, b, i, limits);
-        assay_diff_element *e = &d->element[d->n_elements];
-        int64_t rest = i;
-        if (m.same || (m.good && d->row[row].result.mismatches > 0))
-            continue;
-        e->row = row;
-        e->rank = ta->rank;
-        for (int k = ta->rank - 1; k >= 0; k--) {
-            e->at[k] = rest % ta->dim[k];
-            rest /= ta->dim[k];
-        }
-        e->codes = ta->elem.kind != ASSAY_KIND_F32 && tb->elem.kind != ASSAY_KIND_F32;
-        if (e->codes) {
-            e->code_a = golden_element_code(ta, a, i);
-            e->code_b = golden_element_code(tb, b, i);
-        }
-        e->real_a = m.a;
-        e->real_b = m.b;
-        d->n_elements++;
-    }
-}
-
-static assay_diff_row *add_row(assay_diff *d, const char *name, const char *op, int64_t sample,
-                               int index)
-{
-    assay_diff_row *longer = realloc(d->row, ((size_t)d->n_rows + 1) * sizeof *longer);
-    assay_diff_row *r;
-
-    if (!longer)
-        return NULL;
-    d->row = longer;
-    r = &d->row[d->n_rows];
-    memset(r, 0, sizeof *r);
-    r->name = strdup(name);
-    r->op = strdup(op ? op : "");
-    r->sample = sample;
-    r->index = index;
-    r->result.first = -1;
-    d->n_rows++;
-    return r->name && r->op ? r : NULL;
-}
-
-static void count_row(assay_diff *d, const assay_diff_row *r)
-{
-    if (r->kind == ASSAY_DIFF_MISSING)
-        return;
-    d->n_compared++;
-    if (!r->result.pass) {
-        d->n_failed++;
-        if (d->first < 0)
-            d->first = (int)(r - d->row);
-    }
-}
-
-/* Compares elements in memory as one row. */
-static assay_status compare_row(assay_diff *d, assay_diff_row *r, const assay_diff_options *o,
-                                const assay_type *ta, const void *a, const assay_type *tb,
-                                const void *b, assay_error *err)
-{
-    const assay_thresholds limits = limits_for(o, r->name);
-    assay_status status;
-
-    if (!assay_shape_equal(ta, tb)) {
-        r->kind = ASSAY_DIFF_SHAPE;
-        snprintf(r->note, sizeof r->note, "the shapes differ");
-        count_row(d, r);
-        return ASSAY_OK;
-    }
-    status = assay_compare(ta, a, tb, b, &limits, &r->result, err);
-    if (status == ASSAY_OK && !r->result.pass)
-        keep_elements(d, (int)(r - d->row), ta, a, tb, b, &limits);
-    if (status == ASSAY_OK)
-        count_row(d, r);
-    return status;
 }
 
 /* Elements of the counterpart of a's tensor `ta`: entry `other` of bundle b, or dump `other`. */
@@ -188,7 +86,7 @@ static assay_status compare_digests(assay_diff *d, assay_diff_row *r, const assa
     r->result.elements = assay_shape_count(type);
     r->result.pass = strcmp(a, b) == 0;
     snprintf(r->note, sizeof r->note, "digests %s", r->result.pass ? "equal" : "differ");
-    count_row(d, r);
+    golden_diff_count_row(d, r);
     return ASSAY_OK;
 }
 
@@ -210,18 +108,10 @@ static assay_status compare_entry(assay_diff *d, assay_diff_row *r, const assay_
     if (status == ASSAY_OK)
         status = read_other(ta, sums, s, other, &tb, &data_b, err);
     if (status == ASSAY_OK)
-        status = compare_row(d, r, o, &ra, data_a, &tb, data_b, err);
+        status = golden_diff_compare_row(d, r, o, &ra, data_a, &tb, data_b, err);
     free(data_a);
     free(data_b);
     return status;
-}
-
-/* Accumulators and parameters decide where nothing but equality is asked for. */
-static bool is_exact(const assay_diff_options *o)
-{
-    const assay_thresholds *l = &o->limits;
-    return o->n_overrides == 0 && l->max_lsb < 0.0 && l->rel < 0.0 && l->abs < 0.0 &&
-           l->cosine < 0.0 && l->sqnr < 0.0;
 }
 
 /* A row of accumulators, where both sides have them. */
@@ -239,134 +129,15 @@ static assay_status diff_sums(assay_diff *d, const assay_diff_options *o, const 
     if (!t->sums_digest || (s->b ? entry < 0 || !s->b->tensor[entry].sums_digest : dump < 0))
         return ASSAY_OK;
     snprintf(name, sizeof name, "%.480s (accumulators)", t->name);
-    r = add_row(d, name, t->op, t->sample, t->index);
+    r = golden_diff_add_row(d, name, t->op, t->sample, t->index);
     status =
         r ? compare_entry(d, r, o, s, i, s->b ? entry : dump, true, err) : assay_out_of_memory(err);
-    if (status == ASSAY_OK && !is_exact(o)) {
+    if (status == ASSAY_OK && !golden_diff_is_exact(o)) {
         d->n_failed = failed;
         d->first = first;
         d->row[d->n_rows - 1].result.pass = true;
     }
     return status;
-}
-
-/* ---- parameters ---- */
-
-/* What of two nodes is not the same: "multiplier[3]: 5 != 6"; false where all is. */
-static bool find_parameter(const json_t *a, const json_t *b, char *note, size_t size)
-{
-    const char *key;
-    json_t *list;
-    json_object_foreach((json_t *)(uintptr_t)a, key, list)
-    {
-        const json_t *other = json_object_get(b, key);
-        for (size_t i = 0; i < json_array_size(list) || i < json_array_size(other); i++)
-            if (!json_equal(json_array_get(list, i), json_array_get(other, i))) {
-                snprintf(note, size, "%.60s[%zu]: %lld != %lld", key, i,
-                         (long long)json_integer_value(json_array_get(list, i)),
-                         (long long)json_integer_value(json_array_get(other, i)));
-                return true;
-            }
-    }
-    return false;
-}
-
-static const json_t *node_named(const assay_bundle *b, size_t i, const char *name)
-{
-    const json_t *list = json_object_get(b->manifest, "nodes");
-    const json_t *guess = json_array_get(list, i);
-    const char *found = json_string_value(json_object_get(guess, "name"));
-    if (found && strcmp(found, name) == 0)
-        return guess;
-    for (size_t k = 0; k < json_array_size(list); k++) {
-        found = json_string_value(json_object_get(json_array_get(list, k), "name"));
-        if (found && strcmp(found, name) == 0)
-            return json_array_get(list, k);
-    }
-    return NULL;
-}
-
-/* A row for each node whose parameters differ, under one and the same scheme. */
-static assay_status diff_parameters(assay_diff *d, const assay_diff_options *o, const sides *s,
-                                    assay_error *err)
-{
-    const json_t *list = json_object_get(s->a->manifest, "nodes");
-    const json_t *scheme = json_object_get(s->a->manifest, "scheme");
-    if (!s->b || !json_equal(json_object_get(scheme, "xxh3"),
-                             json_object_get(json_object_get(s->b->manifest, "scheme"), "xxh3")))
-        return ASSAY_OK;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *node = json_array_get(list, i);
-        const char *name = json_string_value(json_object_get(node, "name"));
-        const json_t *other = name ? node_named(s->b, i, name) : NULL;
-        char note[160], row[512];
-        assay_diff_row *r;
-        if (!other || !find_parameter(json_object_get(node, "parameters"),
-                                      json_object_get(other, "parameters"), note, sizeof note))
-            continue;
-        snprintf(row, sizeof row, "%.480s (parameters)", name);
-        r = add_row(d, row, json_string_value(json_object_get(node, "op")), 0, -1);
-        if (!r)
-            return assay_out_of_memory(err);
-        r->kind = ASSAY_DIFF_DIGEST_ONLY;
-        r->result.pass = !is_exact(o);
-        snprintf(r->note, sizeof r->note, "%s", note);
-        count_row(d, r);
-    }
-    return ASSAY_OK;
-}
-
-/* ---- what codes stand for ---- */
-
-/* "scale[3]: 0.5 != 0.25"; false where the codes of both mean the same, or one side has none. */
-static bool find_meaning(const json_t *a, const json_t *b, char *note, size_t size)
-{
-    static const char *const keys[] = {"scale", "zero_point"};
-    for (int k = 0; k < 2; k++) {
-        const json_t *x = json_object_get(a, keys[k]), *y = json_object_get(b, keys[k]);
-        if (!x || !y || json_equal(x, y))
-            continue;
-        size_t i = 0;
-        while (json_is_array(x) && json_is_array(y) && i < json_array_size(x) &&
-               json_equal(json_array_get(x, i), json_array_get(y, i)))
-            i++;
-        if (json_is_array(x) != json_is_array(y) || json_array_size(x) != json_array_size(y)) {
-            snprintf(note, size, "%s: another granularity", keys[k]);
-            return true;
-        }
-        if (json_is_array(x)) {
-            x = json_array_get(x, i);
-            y = json_array_get(y, i);
-        }
-        snprintf(note, size, "%s: %.9g != %.9g", keys[k], json_number_value(x),
-                 json_number_value(y));
-        return true;
-    }
-    return false;
-}
-
-/* A row for a tensor of the first sample whose codes mean something else in the other bundle. */
-static assay_status diff_meaning(assay_diff *d, const assay_diff_options *o, const sides *s, int i,
-                                 int entry, assay_error *err)
-{
-    const assay_bundle_tensor *t = &s->a->tensor[i];
-    char note[160], row[512];
-    assay_diff_row *r;
-
-    if (!s->b || entry < 0 || t->sample != s->a->tensor[0].sample ||
-        !find_meaning(json_array_get(json_object_get(s->a->manifest, "tensors"), (size_t)i),
-                      json_array_get(json_object_get(s->b->manifest, "tensors"), (size_t)entry),
-                      note, sizeof note))
-        return ASSAY_OK;
-    snprintf(row, sizeof row, "%.480s (codes)", t->name);
-    r = add_row(d, row, t->op, t->sample, t->index);
-    if (!r)
-        return assay_out_of_memory(err);
-    r->kind = ASSAY_DIFF_DIGEST_ONLY;
-    r->result.pass = !is_exact(o);
-    snprintf(r->note, sizeof r->note, "%s", note);
-    count_row(d, r);
-    return ASSAY_OK;
 }
 
 /* Names of bundle b, sorted, for look-up. */
@@ -389,8 +160,9 @@ static assay_status diff_tensor(assay_diff *d, const sides *s, const assay_diff_
     const assay_bundle_tensor *t = &s->a->tensor[i];
     assay_status status = diff_sums(d, o, s, i, entry, err);
     if (status == ASSAY_OK)
-        status = diff_meaning(d, o, s, i, entry, err);
-    assay_diff_row *r = status == ASSAY_OK ? add_row(d, t->name, t->op, t->sample, t->index) : NULL;
+        status = golden_diff_meaning(d, o, s->a, s->b, i, entry, err);
+    assay_diff_row *r =
+        status == ASSAY_OK ? golden_diff_add_row(d, t->name, t->op, t->sample, t->index) : NULL;
 
     if (status == ASSAY_OK && !r)
         status = assay_out_of_memory(err);
@@ -411,7 +183,8 @@ static assay_status diff_bundle(assay_diff *d, const sides *s, const assay_diff_
 {
     const int n = s->b ? s->b->n_tensors : 0;
     key *keys = malloc(((size_t)n + 1) * sizeof *keys);
-    assay_status status = keys ? diff_parameters(d, o, s, err) : assay_out_of_memory(err);
+    assay_status status =
+        keys ? golden_diff_parameters(d, o, s->a, s->b, err) : assay_out_of_memory(err);
 
     for (int i = 0; i < n && keys; i++)
         keys[i] = (key){s->b->tensor[i].name, s->b->tensor[i].sample, i};
@@ -423,7 +196,10 @@ static assay_status diff_bundle(assay_diff *d, const sides *s, const assay_diff_
         status = diff_tensor(d, s, o, i, hit ? hit->entry : -1, err);
     }
     free(keys);
-    return status;
+    if (status != ASSAY_OK)
+        return status;
+    d->extra = s->b ? golden_extra_tensors(s->b, s->a) : golden_extra_dumps(&s->dumps, s->a, false);
+    return d->extra ? ASSAY_OK : assay_out_of_memory(err);
 }
 
 static assay_status diff_files(assay_diff *d, const char *a, const char *b,
@@ -432,7 +208,7 @@ static assay_status diff_files(assay_diff *d, const char *a, const char *b,
     assay_type ta, tb;
     void *data_a = NULL, *data_b = NULL;
     const char *slash = strrchr(a, '/');
-    assay_diff_row *r = add_row(d, slash ? slash + 1 : a, "", 0, 0);
+    assay_diff_row *r = golden_diff_add_row(d, slash ? slash + 1 : a, "", 0, 0);
     assay_status status;
 
     if (!r)
@@ -441,7 +217,7 @@ static assay_status diff_files(assay_diff *d, const char *a, const char *b,
     if (status == ASSAY_OK)
         status = golden_dump_read_npy(b, &ta, &tb, &data_b, err);
     if (status == ASSAY_OK)
-        status = compare_row(d, r, o, &ta, data_a, &tb, data_b, err);
+        status = golden_diff_compare_row(d, r, o, &ta, data_a, &tb, data_b, err);
     free(data_a);
     free(data_b);
     return status;
@@ -490,6 +266,7 @@ void golden_diff_free(assay_diff *d)
         free(d->row[i].name);
         free(d->row[i].op);
     }
+    json_decref(d->extra);
     free(d->row);
     free(d);
 }

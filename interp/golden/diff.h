@@ -49,6 +49,7 @@ typedef struct assay_diff {
     int first; /* first divergent row in execution order, or -1 */
     int n_elements;
     assay_diff_element element[ASSAY_DIFF_SHOWN];
+    json_t *extra; /* names of what only the second has (extra.h); NULL of two files */
 } assay_diff;
 
 /* Compares b against the reference a. Nothing in common is an error (nothing compared is trouble);

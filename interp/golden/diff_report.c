@@ -7,6 +7,7 @@
 #include "graph/files/files.h"
 #include "graph/memory.h"
 #include "interp/golden/diff.h"
+#include "interp/golden/extra.h"
 #include "interp/page/json.h"
 #include "interp/page/xml.h"
 
@@ -43,6 +44,7 @@ static void print_verdict(const assay_diff *d, FILE *f)
 void golden_diff_print(const assay_diff *d, FILE *f)
 {
     print_verdict(d, f);
+    golden_extra_print(d->extra, f);
     for (int i = 0; i < d->n_elements; i++)
         print_element(d, &d->element[i], f);
     fprintf(f, "%-2s %5s  %-44s %-18s %10s %10s %8s %10s %9s %8s\n", "", "#", "tensor", "op",
@@ -130,6 +132,8 @@ assay_status golden_diff_write_json(const assay_diff *d, const char *path, assay
         json_array_append_new(elements, json_element(d, &d->element[i]));
     json_object_set_new(o, "elements", elements);
     json_object_set_new(o, "tensors", rows);
+    if (d->extra)
+        json_object_set(o, "not_compared", d->extra);
     status = file_json_write(path, o, err);
     json_decref(o);
     return status;

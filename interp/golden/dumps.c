@@ -41,7 +41,7 @@ static int by_preference(const void *x, const void *y)
     return ranks ? ranks : strcmp(a->path, b->path);
 }
 
-static assay_status add(assay_dumps *d, const char *path, int64_t sample, bool sums,
+static assay_status add(assay_dumps *d, const char *path, int64_t sample, bool sums, bool folder,
                         assay_error *err)
 {
     assay_dump *more = reallocarray(d->dump, (size_t)d->n + 1, sizeof *more);
@@ -50,6 +50,7 @@ static assay_status add(assay_dumps *d, const char *path, int64_t sample, bool s
     if (!more || !(d->dump[d->n].path = strdup(path)))
         return assay_out_of_memory(err);
     d->dump[d->n].sample = sample;
+    d->dump[d->n].folder = folder;
     d->dump[d->n++].sums = sums;
     return ASSAY_OK;
 }
@@ -83,9 +84,11 @@ static assay_status list(assay_dumps *d, const char *part, int64_t sample, bool 
         if (stat(path, &st) != 0)
             continue;
         if (S_ISREG(st.st_mode))
-            status = add(d, inner, sample, sums, err);
+            status = add(d, inner, sample, sums, false, err);
         else if (S_ISDIR(st.st_mode) && (kind || number >= 0))
             status = list(d, inner, number, sums || strcmp(e->d_name, "accumulators") == 0, err);
+        else if (S_ISDIR(st.st_mode))
+            status = add(d, inner, sample, sums, true, err);
     }
     closedir(dir);
     return status;
@@ -131,17 +134,36 @@ static int fit(const char *path, const assay_bundle_tensor *t)
 
 int golden_dumps_fit(const assay_dumps *d, int i, const assay_bundle_tensor *t)
 {
-    return fit(d->dump[i].path, t);
+    return d->dump[i].folder ? 0 : fit(d->dump[i].path, t);
+}
+
+/* The same where it is of the tensor's sample, too; `first` is what is not numbered is of. */
+static int fit_in_sample(const assay_dumps *d, int i, const assay_bundle_tensor *t, int64_t first)
+{
+    const int64_t sample = d->dump[i].sample < 0 ? first : d->dump[i].sample;
+    return sample == t->sample ? golden_dumps_fit(d, i, t) : 0;
+}
+
+bool golden_dumps_is_known(const assay_dumps *d, int i, const assay_bundle *b, bool masks)
+{
+    char name[1024];
+    for (int k = 0; k < b->n_tensors; k++) {
+        assay_bundle_tensor t = b->tensor[k];
+        if (fit_in_sample(d, i, &t, b->tensor[0].sample) > 0)
+            return true;
+        snprintf(name, sizeof name, "%.1000s.mask", t.name);
+        t.name = name;
+        if (masks && fit_in_sample(d, i, &t, b->tensor[0].sample) > 0)
+            return true;
+    }
+    return false;
 }
 
 int golden_dumps_find(const assay_dumps *d, const assay_bundle_tensor *t, int64_t first, bool sums)
 {
     int best = -1, best_fit = 0;
     for (int i = 0; i < d->n; i++) {
-        const assay_dump *dump = &d->dump[i];
-        const int f = dump->sums == sums && (dump->sample < 0 ? first : dump->sample) == t->sample
-                          ? fit(dump->path, t)
-                          : 0;
+        const int f = d->dump[i].sums == sums ? fit_in_sample(d, i, t, first) : 0;
         if (f > best_fit) {
             best = i;
             best_fit = f;

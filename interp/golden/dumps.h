@@ -19,6 +19,7 @@ typedef struct assay_dump {
     char *path;     /* below the folder */
     int64_t sample; /* -1: the folder holds one sample, which it does not number */
     bool sums;      /* accumulators */
+    bool folder;    /* one that has no meaning: nothing of it is read */
 } assay_dump;
 
 typedef struct assay_dumps {
@@ -44,6 +45,10 @@ assay_status golden_dumps_match(const assay_dumps *d, const assay_bundle *b, int
 /* How well a dump's name fits a tensor: 3 its name in a bundle, 2 its name, 1 its name with '_' for
  * what file systems dislike, 0 not at all. */
 int golden_dumps_fit(const assay_dumps *d, int i, const assay_bundle_tensor *t);
+
+/* Whether a dump is of some tensor of the bundle, or, with `masks`, of the mask of one
+ * ("NAME.mask"). */
+bool golden_dumps_is_known(const assay_dumps *d, int i, const assay_bundle *b, bool masks);
 
 /* Elements of a dump, malloc'd; `like` is the tensor's type in the bundle, *t what the dump holds.
  */

@@ -4,6 +4,7 @@
 Codes 1 7 -8 -1 0 3 -6 are packed and printed here by hand, from interp/golden/README.md: raw bytes of the
 container or packed nibbles, $readmemh words of every width, with addresses, comments and padding.
 """
+import json
 import os
 import shutil
 import subprocess
@@ -67,6 +68,35 @@ def lone():
         check(status == want, f"one code: {name}: {want}", (status, out))
 
 
+def strangers():
+    """Files that are of no tensor are named; where all are of none, nothing was compared."""
+    shutil.rmtree("dump", ignore_errors=True)
+    os.makedirs("dump/s00007")
+    os.makedirs("dump/layers")
+    raw = bytes(c & 255 for c in CODES)
+    for name in ("x.bin", "x.mask.bin", "z.bin", "s00007/x.bin", "layers/x.bin"):
+        with open("dump/" + name, "wb") as f:
+            f.write(raw)
+    names = ["'layers'", "'s00007/x.bin'", "'z.bin'"]
+    for verb in ("diff", "blame"):
+        status, out = assay(verb, "golden", "dump", "--json", verb + ".json")
+        line = [s for s in out.split("\n") if s.startswith("not compared")]
+        check(status == 0 and len(line) == 1 and all(n in line[0] for n in names) and "'x.bin'" not in line[0],
+              f"{verb} names what is of no tensor", (status, out))
+        with open(verb + ".json", encoding="utf-8") as f:
+            left = json.load(f)["not_compared"]
+        check(sorted(left) == ["layers", "s00007/x.bin"] + ["x.mask.bin"] * (verb == "diff") + ["z.bin"], f"{verb}: in JSON", left)
+    os.remove("dump/x.bin")
+    for verb in ("diff", "blame"):
+        status, out = assay(verb, "golden", "dump")
+        check(status == 2 and out.count("\n") == 1, f"{verb}: nothing in common is trouble", (status, out))
+    with open("t.txt", "w") as f:
+        f.write("no dump\n")
+    for verb in ("diff", "blame"):
+        status, out = assay(verb, "golden", "t.txt")
+        check(status == 2 and "t.txt" in out and "golden:" not in out, f"{verb} names the side that is at fault", out)
+
+
 def main():
     with open("net.assay", "w") as f:
         f.write("graph four {\n  input x: i4[1,7] q(0.5,0)\n  y: i4[1,7] q(0.5,0) = relu(x)\n  output y\n}\n")
@@ -102,6 +132,7 @@ def main():
     for name, file, content, want, *more in cases:
         status, out = diff(file, content, *more)
         check(status == want and (status < 2 or out.count("\n") == 1), f"{name}: {want}", (status, out))
+    strangers()
     lone()
     print(f"1..{COUNT[0]}")
     return COUNT[1] > 0

@@ -1,0 +1,123 @@
+/* What two bundles say beside their tensors: the parameters of nodes, and what codes stand for. */
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/memory.h"
+#include "interp/golden/diff_rows.h"
+
+/* ---- parameters ---- */
+
+/* What of two nodes is not the same: "multiplier[3]: 5 != 6"; false where all is. */
+static bool find_parameter(const json_t *a, const json_t *b, char *note, size_t size)
+{
+    const char *key;
+    json_t *list;
+    json_object_foreach((json_t *)(uintptr_t)a, key, list)
+    {
+        const json_t *other = json_object_get(b, key);
+        for (size_t i = 0; i < json_array_size(list) || i < json_array_size(other); i++)
+            if (!json_equal(json_array_get(list, i), json_array_get(other, i))) {
+                snprintf(note, size, "%.60s[%zu]: %lld != %lld", key, i,
+                         (long long)json_integer_value(json_array_get(list, i)),
+                         (long long)json_integer_value(json_array_get(other, i)));
+                return true;
+            }
+    }
+    return false;
+}
+
+static const json_t *node_named(const assay_bundle *b, size_t i, const char *name)
+{
+    const json_t *list = json_object_get(b->manifest, "nodes");
+    const json_t *guess = json_array_get(list, i);
+    const char *found = json_string_value(json_object_get(guess, "name"));
+    if (found && strcmp(found, name) == 0)
+        return guess;
+    for (size_t k = 0; k < json_array_size(list); k++) {
+        found = json_string_value(json_object_get(json_array_get(list, k), "name"));
+        if (found && strcmp(found, name) == 0)
+            return json_array_get(list, k);
+    }
+    return NULL;
+}
+
+assay_status golden_diff_parameters(assay_diff *d, const assay_diff_options *o,
+                                    const assay_bundle *a, const assay_bundle *b, assay_error *err)
+{
+    const json_t *list = json_object_get(a->manifest, "nodes");
+    const json_t *scheme = json_object_get(a->manifest, "scheme");
+    if (!b || !json_equal(json_object_get(scheme, "xxh3"),
+                          json_object_get(json_object_get(b->manifest, "scheme"), "xxh3")))
+        return ASSAY_OK;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *node = json_array_get(list, i);
+        const char *name = json_string_value(json_object_get(node, "name"));
+        const json_t *other = name ? node_named(b, i, name) : NULL;
+        char note[160], row[512];
+        assay_diff_row *r;
+        if (!other || !find_parameter(json_object_get(node, "parameters"),
+                                      json_object_get(other, "parameters"), note, sizeof note))
+            continue;
+        snprintf(row, sizeof row, "%.480s (parameters)", name);
+        r = golden_diff_add_row(d, row, json_string_value(json_object_get(node, "op")), 0, -1);
+        if (!r)
+            return assay_out_of_memory(err);
+        r->kind = ASSAY_DIFF_DIGEST_ONLY;
+        r->result.pass = !golden_diff_is_exact(o);
+        snprintf(r->note, sizeof r->note, "%s", note);
+        golden_diff_count_row(d, r);
+    }
+    return ASSAY_OK;
+}
+
+/* ---- what codes stand for ---- */
+
+/* "scale[3]: 0.5 != 0.25"; false where the codes of both mean the same, or one side has none. */
+static bool find_meaning(const json_t *a, const json_t *b, char *note, size_t size)
+{
+    static const char *const keys[] = {"scale", "zero_point"};
+    for (int k = 0; k < 2; k++) {
+        const json_t *x = json_object_get(a, keys[k]), *y = json_object_get(b, keys[k]);
+        if (!x || !y || json_equal(x, y))
+            continue;
+        size_t i = 0;
+        while (json_is_array(x) && json_is_array(y) && i < json_array_size(x) &&
+               json_equal(json_array_get(x, i), json_array_get(y, i)))
+            i++;
+        if (json_is_array(x) != json_is_array(y) || json_array_size(x) != json_array_size(y)) {
+            snprintf(note, size, "%s: another granularity", keys[k]);
+            return true;
+        }
+        if (json_is_array(x)) {
+            x = json_array_get(x, i);
+            y = json_array_get(y, i);
+        }
+        snprintf(note, size, "%s: %.9g != %.9g", keys[k], json_number_value(x),
+                 json_number_value(y));
+        return true;
+    }
+    return false;
+}
+
+assay_status golden_diff_meaning(assay_diff *d, const assay_diff_options *o, const assay_bundle *a,
+                                 const assay_bundle *b, int i, int entry, assay_error *err)
+{
+    const assay_bundle_tensor *t = &a->tensor[i];
+    char note[160], row[512];
+    assay_diff_row *r;
+
+    if (!b || entry < 0 || t->sample != a->tensor[0].sample ||
+        !find_meaning(json_array_get(json_object_get(a->manifest, "tensors"), (size_t)i),
+                      json_array_get(json_object_get(b->manifest, "tensors"), (size_t)entry), note,
+                      sizeof note))
+        return ASSAY_OK;
+    snprintf(row, sizeof row, "%.480s (codes)", t->name);
+    r = golden_diff_add_row(d, row, t->op, t->sample, t->index);
+    if (!r)
+        return assay_out_of_memory(err);
+    r->kind = ASSAY_DIFF_DIGEST_ONLY;
+    r->result.pass = !golden_diff_is_exact(o);
+    snprintf(r->note, sizeof r->note, "%s", note);
+    golden_diff_count_row(d, r);
+    return ASSAY_OK;
+}

@@ -1,0 +1,122 @@
+/* The rows of a diff: two tensors in memory, within their thresholds or not. */
+#include "interp/golden/diff_rows.h"
+#include "graph/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/golden/compare.h"
+
+static void merge_limits(assay_thresholds *to, const assay_thresholds *from)
+{
+    if (from->max_lsb >= 0.0)
+        to->max_lsb = from->max_lsb;
+    if (from->rel >= 0.0)
+        to->rel = from->rel;
+    if (from->abs >= 0.0)
+        to->abs = from->abs;
+    if (from->cosine >= 0.0)
+        to->cosine = from->cosine;
+    if (from->sqnr >= 0.0)
+        to->sqnr = from->sqnr;
+}
+
+static assay_thresholds limits_for(const assay_diff_options *o, const char *name)
+{
+    assay_thresholds t = o->limits;
+    for (int i = 0; i < o->n_overrides; i++)
+        if (strcmp(o->overrides[i].tensor, name) == 0)
+            merge_limits(&t, &o->overrides[i].limits);
+    return t;
+}
+
+/* Keeps the first mismatching elements of a failed row for the report. */
+static void keep_elements(assay_diff *d, int row, const assay_type *ta, const void *a,
+                          const assay_type *tb, const void *b, const assay_thresholds *limits)
+{
+    const int64_t n = assay_shape_count(ta);
+    const int64_t first = d->row[row].result.first;
+
+    for (int64_t i = first < 0 ? n : first; i < n && d->n_elements < ASSAY_DIFF_SHOWN; i++) {
+        const assay_element_error m = golden_element_compare(ta, a, tb, b, i, limits);
+        assay_diff_element *e = &d->element[d->n_elements];
+        int64_t rest = i;
+        if (m.same || (m.good && d->row[row].result.mismatches > 0))
+            continue;
+        e->row = row;
+        e->rank = ta->rank;
+        for (int k = ta->rank - 1; k >= 0; k--) {
+            e->at[k] = rest % ta->dim[k];
+            rest /= ta->dim[k];
+        }
+        e->codes = ta->elem.kind != ASSAY_KIND_F32 && tb->elem.kind != ASSAY_KIND_F32;
+        if (e->codes) {
+            e->code_a = golden_element_code(ta, a, i);
+            e->code_b = golden_element_code(tb, b, i);
+        }
+        e->real_a = m.a;
+        e->real_b = m.b;
+        d->n_elements++;
+    }
+}
+
+assay_diff_row *golden_diff_add_row(assay_diff *d, const char *name, const char *op, int64_t sample,
+                                    int index)
+{
+    assay_diff_row *longer = realloc(d->row, ((size_t)d->n_rows + 1) * sizeof *longer);
+    assay_diff_row *r;
+
+    if (!longer)
+        return NULL;
+    d->row = longer;
+    r = &d->row[d->n_rows];
+    memset(r, 0, sizeof *r);
+    r->name = strdup(name);
+    r->op = strdup(op ? op : "");
+    r->sample = sample;
+    r->index = index;
+    r->result.first = -1;
+    d->n_rows++;
+    return r->name && r->op ? r : NULL;
+}
+
+void golden_diff_count_row(assay_diff *d, const assay_diff_row *r)
+{
+    if (r->kind == ASSAY_DIFF_MISSING)
+        return;
+    d->n_compared++;
+    if (!r->result.pass) {
+        d->n_failed++;
+        if (d->first < 0)
+            d->first = (int)(r - d->row);
+    }
+}
+
+assay_status golden_diff_compare_row(assay_diff *d, assay_diff_row *r, const assay_diff_options *o,
+                                     const assay_type *ta, const void *a, const assay_type *tb,
+                                     const void *b, assay_error *err)
+{
+    const assay_thresholds limits = limits_for(o, r->name);
+    assay_status status;
+
+    if (!assay_shape_equal(ta, tb)) {
+        r->kind = ASSAY_DIFF_SHAPE;
+        snprintf(r->note, sizeof r->note, "the shapes differ");
+        golden_diff_count_row(d, r);
+        return ASSAY_OK;
+    }
+    status = assay_compare(ta, a, tb, b, &limits, &r->result, err);
+    if (status == ASSAY_OK && !r->result.pass)
+        keep_elements(d, (int)(r - d->row), ta, a, tb, b, &limits);
+    if (status == ASSAY_OK)
+        golden_diff_count_row(d, r);
+    return status;
+}
+
+bool golden_diff_is_exact(const assay_diff_options *o)
+{
+    const assay_thresholds *l = &o->limits;
+    return o->n_overrides == 0 && l->max_lsb < 0.0 && l->rel < 0.0 && l->abs < 0.0 &&
+           l->cosine < 0.0 && l->sqnr < 0.0;
+}

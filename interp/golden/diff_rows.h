@@ -1,0 +1,26 @@
+/* The rows that a diff is made of, inside interp/golden/. */
+#ifndef ASSAY_INTERP_GOLDEN_DIFF_ROWS_H
+#define ASSAY_INTERP_GOLDEN_DIFF_ROWS_H
+
+#include "interp/golden/diff.h"
+
+/* A new row at the end, not yet counted; NULL when out of memory. A later one moves it. */
+assay_diff_row *golden_diff_add_row(assay_diff *d, const char *name, const char *op, int64_t sample,
+                                    int index);
+/* Takes its verdict into the diff's. */
+void golden_diff_count_row(assay_diff *d, const assay_diff_row *r);
+/* Compares elements in memory as that row, and counts it. */
+assay_status golden_diff_compare_row(assay_diff *d, assay_diff_row *r, const assay_diff_options *o,
+                                     const assay_type *ta, const void *a, const assay_type *tb,
+                                     const void *b, assay_error *err);
+/* Accumulators, parameters and meanings decide where nothing but equality is asked for. */
+bool golden_diff_is_exact(const assay_diff_options *o);
+
+/* A row for each node whose parameters differ, where both bundles are of one scheme. */
+assay_status golden_diff_parameters(assay_diff *d, const assay_diff_options *o,
+                                    const assay_bundle *a, const assay_bundle *b, assay_error *err);
+/* A row for tensor i of the first sample whose codes mean something else in entry `entry` of b. */
+assay_status golden_diff_meaning(assay_diff *d, const assay_diff_options *o, const assay_bundle *a,
+                                 const assay_bundle *b, int i, int entry, assay_error *err);
+
+#endif
