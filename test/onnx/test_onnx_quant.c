@@ -161,6 +161,28 @@ static void conversions(void **state)
         check(&cases[i]);
 }
 
+/* Parameters of one element have no say in the shape, whatever their own rank is. */
+static void late_parameters_keep_shapes(void **state)
+{
+    static const struct {
+        const char *text;
+        int rank;
+    } cases[] = {
+        {"in x f32 -\nin s f32 1\nconst z u8 1 = 3\nQuantizeLinear x,s,z -> y\nout y", 0},
+        {"in x i8 -\nconst s f32 1 = 2\nin z i8 1\nDequantizeLinear x,s,z -> y\nout y", 0},
+        {"in x i8 2\nconst s f32 1,1 = 2\nin z i8 1,1\nDequantizeLinear x,s,z -> y\nout y", 1},
+        {"in x u8 3\nin z u8 1\nconst w i8 3\nMatMulInteger x,w,z -> y\nout y", 0},
+        {"in x u8 2,3\nin z u8 1,1,1\nconst w i8 3,2\nMatMulInteger x,w,z -> y\nout y", 2},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assay_graph *g = import(cases[i].text);
+        if (g->value[g->output[0]].type.rank != cases[i].rank)
+            fail_msg("%s\nrank %d", cases[i].text, g->value[g->output[0]].type.rank);
+        assay_graph_free(g);
+    }
+}
+
 static void operators(void **state)
 {
     static const sample cases[] = {
@@ -444,6 +466,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(conversions),
+        cmocka_unit_test(late_parameters_keep_shapes),
         cmocka_unit_test(operators),
         cmocka_unit_test(groups),
         cmocka_unit_test(groups_are_the_targets_operators),

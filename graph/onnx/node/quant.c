@@ -1,6 +1,7 @@
 /* Values with quantization parameters: what scale and zero point inputs say becomes part of types.
  */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "graph/onnx/node/node.h"
@@ -45,10 +46,20 @@ static bool check_zeros(onnx_node *n, const char *name, const onnx_const *c, ass
     return true;
 }
 
+/* "1", "1 or 4"; count -1: any number. */
+static void expected_count(char *room, size_t size, int64_t count)
+{
+    if (count > 1)
+        snprintf(room, size, "1 or %lld", (long long)count);
+    else
+        snprintf(room, size, "%s", count < 0 ? "at least 1" : "1");
+}
+
 bool onnx_read_any_params(onnx_node *n, size_t scale, size_t zero, assay_elem elem, int64_t count,
                           assay_qparams *q)
 {
     const onnx_const *s = NULL, *z = onnx_has(n, zero) ? parameter(n, zero, "zero point") : NULL;
+    char room[32];
 
     *q = (assay_qparams){.granularity = ASSAY_Q_TENSOR, .count = 1};
     if (scale != ONNX_NO_INPUT) {
@@ -67,13 +78,15 @@ bool onnx_read_any_params(onnx_node *n, size_t scale, size_t zero, assay_elem el
         q->count = (size_t)(s && (!z || s->count > z->count) ? s->count : z->count);
     if (q->count == 0 || (count >= 0 && q->count != 1 && q->count != (size_t)count) ||
         (s && s->count != 1 && (size_t)s->count != q->count)) {
-        onnx_fail(n, ASSAY_ERR_INPUT, "%zu scales or zero points ('%s'), expected 1 or %lld",
-                  q->count, n->pb->input[s ? scale : zero], (long long)count);
+        expected_count(room, sizeof room, count);
+        onnx_fail(n, ASSAY_ERR_INPUT, "%zu scales or zero points ('%s'), expected %s", q->count,
+                  n->pb->input[s ? scale : zero], room);
         return false;
     }
     if (z && z->count != 1 && (size_t)z->count != q->count) {
-        onnx_fail(n, ASSAY_ERR_INPUT, "zero point '%s' has %lld elements, expected 1 or %zu",
-                  n->pb->input[zero], (long long)z->count, q->count);
+        expected_count(room, sizeof room, (int64_t)q->count);
+        onnx_fail(n, ASSAY_ERR_INPUT, "zero point '%s' has %lld elements, expected %s",
+                  n->pb->input[zero], (long long)z->count, room);
         return false;
     }
     float *scales = onnx_alloc(n->im, q->count * sizeof *scales);

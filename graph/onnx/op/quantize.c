@@ -17,9 +17,20 @@ static bool is_late(onnx_node *n)
     return (scale && !scale->constant) || (zero && !zero->constant);
 }
 
+/* Refuses a zero point of the run, input `zero`, of another kind than its codes. */
+static void check_late_kind(onnx_node *n, size_t zero, assay_elem codes)
+{
+    const assay_elem own = onnx_type(n, onnx_in(n, zero)).elem;
+    char is[8], expected[8];
+
+    if (!assay_elem_equal(own, codes))
+        onnx_refuse(n, "zero point '%s' is %s, expected %s as its codes", n->pb->input[zero],
+                    assay_elem_print(own, is), assay_elem_print(codes, expected));
+}
+
 /* Refuses what is not float32 scales and zero points, one for all or one for each index of an axis.
  */
-static void check_late(onnx_node *n)
+static void check_late(onnx_node *n, assay_elem codes)
 {
     onnx_value *zero = onnx_in(n, 2);
     assay_type x = onnx_type(n, onnx_in(n, 0)), s = onnx_type(n, onnx_in(n, 1));
@@ -33,6 +44,15 @@ static void check_late(onnx_node *n)
         (onnx_count(&z) != 1 && onnx_count(&z) != along))
         onnx_refuse(n, "parameters that are not known at import, other than one for all or one for "
                        "each index of an axis, in float32");
+    if (zero)
+        check_late_kind(n, 2, codes);
+}
+
+/* A value of one element so that it broadcasts with values of that rank and adds no axis. */
+static onnx_value *late_one(onnx_node *n, onnx_value *v, int rank, const char *suffix)
+{
+    const int64_t none[1] = {0};
+    return onnx_type(n, v).rank > rank ? onnx_reshaped(n, v, 0, none, suffix) : v;
 }
 
 /* A parameter so that it broadcasts with x: one for all, or along the attribute's axis. */
@@ -42,7 +62,7 @@ static onnx_value *spread_late(onnx_node *n, onnx_value *v, const char *suffix)
     int64_t dim[ASSAY_MAX_RANK];
 
     if (n->status || onnx_count(&t) == 1)
-        return n->status ? NULL : v;
+        return n->status ? NULL : late_one(n, v, x.rank, suffix);
     for (int i = 0; i < x.rank; i++)
         dim[i] = 1;
     dim[onnx_axis(n, onnx_int(n, "axis", 1), x.rank)] = onnx_count(&t);
@@ -72,7 +92,7 @@ static void late_quantize(onnx_node *n, assay_elem elem)
         .clip = {.lo = (float)assay_elem_min(elem), .hi = (float)assay_elem_max(elem)}};
     onnx_value *y, *zero;
 
-    check_late(n);
+    check_late(n, elem);
     if (n->status)
         return;
     zero = late_zero(n);
@@ -90,7 +110,7 @@ static void late_dequantize(onnx_node *n)
 {
     onnx_value *x, *zero;
 
-    check_late(n);
+    check_late(n, onnx_type(n, onnx_in(n, 0)).elem);
     if (n->status)
         return;
     zero = late_zero(n);
@@ -277,8 +297,9 @@ static const assay_elem i32 = {ASSAY_KIND_INT, 32, true};
 static void correction(onnx_node *n, onnx_value *acc, onnx_value *sums)
 {
     const assay_attrs cast = {.cast = {.to = ASSAY_CAST_I32}};
-    onnx_value *zero = onnx_op1(n, ASSAY_OP_CAST, &cast, onnx_in(n, 2), "zero");
+    onnx_value *zero = n->status ? NULL : late_one(n, onnx_in(n, 2), onnx_type(n, acc).rank, "one");
 
+    zero = onnx_op1(n, ASSAY_OP_CAST, &cast, zero, "zero");
     onnx_op2(n, ASSAY_OP_SUB, NULL, acc, onnx_op2(n, ASSAY_OP_MUL, NULL, sums, zero, "share"),
              NULL);
 }
@@ -295,10 +316,20 @@ static onnx_value *ones(onnx_node *n, int rank, const int64_t *dim)
     return onnx_quantized(n, onnx_constant(n, c, "ones"), &plain);
 }
 
+/* Whether the first operand's zero point is a value of the run. Refuses one for each row. */
 static bool has_late_zero(onnx_node *n)
 {
     onnx_value *z = onnx_in(n, 2);
-    return z && !z->constant;
+
+    if (!z)
+        return false;
+    const assay_type t = onnx_type(n, z);
+    if (onnx_count(&t) > 1)
+        onnx_refuse(n, "'%s' has %lld zero points, only one for the whole operand is supported",
+                    n->pb->input[2], (long long)onnx_count(&t));
+    else if (!z->constant)
+        check_late_kind(n, 2, onnx_type(n, onnx_in(n, 0)).elem);
+    return !z->constant;
 }
 
 static void refuse_late_weights(onnx_node *n)
