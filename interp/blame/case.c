@@ -112,7 +112,8 @@ static assay_status build_scheme(const blame_case *c, built *b, assay_error *err
 
 static assay_status build(const blame_case *c, built *b, assay_error *err)
 {
-    const assay_program_options o = {.engine = ASSAY_ENGINE_FAST, .threads = 1};
+    const assay_program_options o = {.engine = c->has_lone ? ASSAY_ENGINE_REF : ASSAY_ENGINE_FAST,
+                                     .threads = 1};
     *b = (built){0};
     assay_status status = build_graph(c, b, err);
     if (status == ASSAY_OK)
@@ -120,6 +121,11 @@ static assay_status build(const blame_case *c, built *b, assay_error *err)
     if (status == ASSAY_OK)
         status = run_program_make_with(b->graph, b->scheme ? b->scheme : c->scheme, &o, &b->program,
                                        err);
+    if (status == ASSAY_OK && c->has_lone && b->program->unit[0]) {
+        assay_rescale *r = &b->program->unit[0]->scale[c->lone_scale];
+        r->rule = &c->lone;
+        apply_rescale_choose(r);
+    }
     if (status != ASSAY_OK)
         drop(b);
     return status;

@@ -33,6 +33,10 @@ typedef struct blame_case {
     assay_type out;
     bool has_record; /* else the scheme as it is */
     assay_record record;
+    /* Of ops with several rescales (scale[] of a unit): this one alone has the roundings `lone`. */
+    bool has_lone;
+    int lone_scale;
+    assay_rule_rescale lone;
 } blame_case;
 
 /* Whether a node can be a case: no state, no more inputs than there is room for, one output. */

@@ -59,8 +59,7 @@ static bool find_lane(const blame_search *s, blame_axis a, lane *l)
 }
 
 /* Sources: a constant; the channel so far off. */
-static const int sources[] = {0, -1, 1, -2, 2, -4, 4, -8, 8, -16, 16, -32, 32};
-enum { N_SOURCES = sizeof sources / sizeof *sources, WIDENINGS = 3 };
+enum { FARTHEST = 16, N_SOURCES = 2 * FARTHEST + 1, WIDENINGS = 3 };
 
 int blame_lane_count(blame_search *s)
 {
@@ -72,7 +71,7 @@ int blame_lane_count(blame_search *s)
 bool blame_lane_post(blame_search *s, int i, int32_t *codes, blame_story *story)
 {
     const blame_axis a = blame_axis_of(s->type, s->channel_axis);
-    const int offset = sources[i % N_SOURCES];
+    const int offset = i % N_SOURCES % 2 ? (i % N_SOURCES + 1) / 2 : -(i % N_SOURCES / 2);
     bool has_constant = false;
     int32_t constant = 0;
     lane l;
@@ -197,8 +196,8 @@ bool blame_flipped_post(blame_search *s, int i, int32_t *codes, blame_story *sto
 
 /* ---- edges of tiles ---- */
 
-static const int64_t tiles[] = {2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 56, 64};
-enum { N_TILES = sizeof tiles / sizeof *tiles, EDGE_AXES = 2, EDGE_SIDES = 2 };
+enum { LEAST_TILE = 2, MOST_TILE = 64, N_TILES = MOST_TILE - LEAST_TILE + 1 };
+enum { EDGE_AXES = 2, EDGE_SIDES = 2 };
 enum { FROM_BEFORE, FROM_BEHIND, FROM_TILE, FROM_CONSTANT, FROMS };
 
 int blame_edge_count(blame_search *s)
@@ -225,7 +224,7 @@ bool blame_edge_post(blame_search *s, int i, int32_t *codes, blame_story *story)
                                              "the same edge of the tile before", "one code"};
     const int from = i % FROMS, axis_index = i / FROMS % EDGE_AXES;
     const bool last = i / FROMS / EDGE_AXES % EDGE_SIDES;
-    const int64_t tile = tiles[i / FROMS / EDGE_AXES / EDGE_SIDES];
+    const int64_t tile = LEAST_TILE + i / FROMS / EDGE_AXES / EDGE_SIDES;
     const bool channels_last = s->channel_axis == s->type->rank - 1;
     const int axis = (channels_last ? 1 : 2) + axis_index;
     bool has_constant = false;
@@ -299,12 +298,13 @@ enum {
     FLIPS = 64,
     N_GROUPS = sizeof groups / sizeof *groups,
     N_ROTATIONS = sizeof rotations / sizeof *rotations,
-    ROTATED = N_ROTATIONS * ASSAY_MAX_RANK
+    ROTATED = N_ROTATIONS * ASSAY_MAX_RANK,
+    BLOCKED = 2 * N_GROUPS
 };
 
 int blame_permuted_count(blame_search *s)
 {
-    return s->count > 1 ? PERMUTATIONS + FLIPS + 2 * N_GROUPS + ROTATED : 0;
+    return s->count > 1 ? PERMUTATIONS + FLIPS + 2 * N_GROUPS + ROTATED + BLOCKED : 0;
 }
 
 /* Channel c to c % g * (n / g) + c / g, or back. */
@@ -331,6 +331,25 @@ static bool rotate(const blame_search *s, int axis, int by, const int32_t *from,
     for (int64_t e = 0; e < s->count; e++) {
         const int64_t c = e / a.inner % a.n;
         to[e] = from[e + (((c + by) % a.n + a.n) % a.n - c) * a.inner];
+    }
+    return true;
+}
+
+/* Channels in blocks of g, each block's beside one another (NCHWc), or such blocks taken apart. */
+static bool block(const blame_search *s, int g, bool back, const int32_t *from, int32_t *to)
+{
+    if (s->channel_axis < 0)
+        return false;
+    const blame_axis a = blame_axis_of(s->type, s->channel_axis);
+    const bool last = a.inner == 1;
+    const int64_t n = a.n, cells = s->count / n / (last ? 1 : a.outer);
+    if (n % g != 0 || (n == g && last) || cells == 1)
+        return false;
+    for (int64_t e = 0; e < s->count; e++) {
+        const int64_t image = e / (n * cells) * n * cells, r = e % (n * cells);
+        const int64_t c = last ? r % n : r / cells, p = last ? r / n : r % cells;
+        const int64_t there = image + (c / g * cells + p) * g + c % g;
+        to[back ? e : there] = from[back ? there : e];
     }
     return true;
 }
@@ -363,6 +382,13 @@ static bool permute(const blame_search *s, int i, const int32_t *from, int32_t *
         return shuffle(s, groups[i / 2], i % 2, from, to);
     }
     i -= 2 * N_GROUPS;
+    if (i >= ROTATED) {
+        i -= ROTATED;
+        blame_tell(story, "output.layout", 1,
+                   i % 2 ? "blocks of %d channels taken apart" : "channels stored in blocks of %d",
+                   groups[i / 2]);
+        return block(s, groups[i / 2], i % 2, from, to);
+    }
     blame_tell(story, "output.layout", 1, "moved by %d along axis %d", rotations[i % N_ROTATIONS],
                i / N_ROTATIONS);
     return rotate(s, i / N_ROTATIONS, rotations[i % N_ROTATIONS], from, to);

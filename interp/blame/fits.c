@@ -98,6 +98,56 @@ static bool settle(blame_search *s, int64_t *lo, int64_t *hi, int64_t *delta, vo
     return !open;
 }
 
+enum { MOST_CANDIDATES = 64, MOST_NAMED = 4 };
+
+/* Whether channel c is explained with this much more. */
+static bool holds(blame_search *s, int64_t *delta, int64_t c, int64_t candidate, votes *v,
+                  int32_t *codes)
+{
+    const int64_t old = delta[c];
+    delta[c] = candidate;
+    const bool good = requantize(s, delta, codes);
+    if (good)
+        vote(s, codes, v);
+    if (good && !v->more[c] && !v->less[c])
+        return true;
+    delta[c] = old;
+    return false;
+}
+
+/* The biases that are solved for as ones that are there: none, or another channel's. Returns the
+ * class, and in *source the channel that the last one is of. */
+static const char *name_biases(blame_search *s, const int64_t *lo, const int64_t *hi,
+                               int64_t *delta, votes *v, int32_t *codes, int64_t *source)
+{
+    const char *class = NULL;
+    const blame_axis a = channels_of(s);
+    blame_case c;
+    int tries = 0;
+    if (!blame_search_case(s, 0, &c) || c.n_in < 3 || !c.data[2] || c.in[2].elem.bits > 32)
+        return "bias.value";
+    const int32_t *bias = blame_codes_of(&c, 2);
+    for (int64_t k = 0; k < a.n && bias; k++) {
+        if (delta[k] == 0)
+            continue;
+        const char *found = holds(s, delta, k, -(int64_t)bias[k], v, codes) ? "bias.missing" : NULL;
+        for (int64_t j = 0; j < a.n && !found && tries < MOST_CANDIDATES; j++) {
+            const int64_t candidate = (int64_t)bias[j] - bias[k];
+            if (j == k || candidate < lo[k] || candidate > hi[k])
+                continue;
+            tries++;
+            if (holds(s, delta, k, candidate, v, codes)) {
+                found = "bias.channel";
+                *source = j;
+            }
+        }
+        if (!found || (class && strcmp(class, found) != 0))
+            return "bias.value";
+        class = found;
+    }
+    return class ? class : "bias.value";
+}
+
 bool blame_fit_bias_post(blame_search *s, int i, int32_t *codes, blame_story *story)
 {
     const blame_axis a = channels_of(s);
@@ -111,17 +161,24 @@ bool blame_fit_bias_post(blame_search *s, int i, int32_t *codes, blame_story *st
         hi[c] = INT32_MAX;
     }
     good = good && settle(s, lo, hi, delta, &v, codes, &changed);
+    int64_t source = -1, which = -1;
+    const char *class = good && changed > 0 && changed <= MOST_NAMED
+                            ? name_biases(s, lo, hi, delta, &v, codes, &source)
+                            : "bias.value";
     for (int64_t c = 0; c < a.n && good; c++)
-        if (delta[c] != 0) {
-            blame_tell(story, "bias.value", 1 + changed,
-                       "%d channel%s another bias; channel %lld: %lld more", changed,
-                       changed == 1 ? " has" : "s have", (long long)c, (long long)delta[c]);
-            break;
-        }
+        which = delta[c] != 0 ? c : which;
+    good = good && changed > 0 && requantize(s, delta, codes);
+    if (good && source >= 0)
+        blame_tell(story, class, 1 + changed, "channel %lld has the bias of channel %lld",
+                   (long long)which, (long long)source);
+    else if (good)
+        blame_tell(story, class, 1 + changed, "%d channel%s another bias; channel %lld: %lld more",
+                   changed, changed == 1 ? " has" : "s have", (long long)which,
+                   (long long)delta[which]);
     if (lo)
         free(v.more);
     free(lo);
-    return good && changed > 0;
+    return good;
 }
 
 /* ---- scales ---- */
@@ -206,6 +263,55 @@ static bool fit_scales(blame_search *s, fit *f)
     return good;
 }
 
+static bool scale_holds(blame_search *s, fit *f, int64_t c, double candidate, votes *v,
+                        int32_t *codes)
+{
+    const double old = f->at[c];
+    f->at[c] = candidate;
+    const bool good = scaled_codes(s, f->at, codes);
+    if (good)
+        vote_scale(s, codes, v);
+    if (good && !v->more[c] && !v->less[c])
+        return true;
+    f->at[c] = old;
+    return false;
+}
+
+/* One channel's scale as one that is there: another channel's, or its own shifted. */
+static const char *name_scale(blame_search *s, fit *f, int64_t c, char *text, size_t size)
+{
+    int32_t *codes = malloc((size_t)(s->n_samples * s->count) * sizeof *codes + 64);
+    const char *class = NULL;
+    blame_case kase;
+    votes v = {0};
+    int64_t n = 0;
+    float *scale = codes && votes_open(&v, f->n) && blame_search_case(s, 0, &kase)
+                       ? blame_weight_scales(&kase, &n)
+                       : NULL;
+    int tries = 0;
+    for (int64_t j = 0; j < n && scale && !class && tries < MOST_CANDIDATES; j++) {
+        const double candidate = (double)scale[j] / (double)scale[c];
+        if (j == c || candidate == 1.0 || candidate <= f->lo[c] || candidate >= f->hi[c])
+            continue;
+        tries++;
+        if (scale_holds(s, f, c, candidate, &v, codes)) {
+            class = "rescale.channel";
+            snprintf(text, size, "channel %lld has the rescale of channel %lld", (long long)c,
+                     (long long)j);
+        }
+    }
+    for (int power = -8; power <= 8 && scale && !class; power++)
+        if (power && ldexp(1, power) > f->lo[c] && ldexp(1, power) < f->hi[c] &&
+            scale_holds(s, f, c, ldexp(1, power), &v, codes)) {
+            class = "rescale.shift";
+            snprintf(text, size, "channel %lld is shifted by %d more to the %s", (long long)c,
+                     abs(power), power > 0 ? "left" : "right");
+        }
+    free(v.more);
+    free(codes);
+    return class;
+}
+
 int blame_fit_scale_count(blame_search *s)
 {
     return blame_fit_bias_count(s) && s->n->op != ASSAY_OP_CONV_TRANSPOSE;
@@ -222,8 +328,12 @@ bool blame_fit_scale_post(blame_search *s, int i, int32_t *codes, blame_story *s
         if (f.at[c] != 1.0) {
             which = changed++ ? which : c;
         }
+    char text[96];
+    const char *class = good && changed == 1 ? name_scale(s, &f, which, text, sizeof text) : NULL;
     good = good && changed > 0 && scaled_codes(s, f.at, codes);
-    if (good)
+    if (good && class)
+        blame_tell(story, class, 2, "%s", text);
+    else if (good)
         blame_tell(story, "rescale.multiplier", 1 + changed,
                    "%d channel%s another multiplier; channel %lld: %.9g of its own", changed,
                    changed == 1 ? " has" : "s have", (long long)which, f.at[which]);

@@ -63,20 +63,46 @@ static const char *class_of(const blame_search *s, const assay_field *f)
     return "unexplained";
 }
 
+/* Ops of two operands rescale each and their result; a rounding may be wrong in one of the three.
+ */
+static const char *const lone_words[] = {"of the first operand", "of the second operand",
+                                         "of the result"};
+enum { LONE_SCALES = 3 };
+
 int blame_record_count(blame_search *s)
 {
-    return s->n_values;
+    const bool binary = assay_op_get(s->n->op)->traits & ASSAY_T_BINARY;
+    return s->n_values * (1 + (binary ? LONE_SCALES : 0));
+}
+
+static bool edit_lone(const blame_value *v, int scale, blame_case *c, blame_story *story)
+{
+    char now[80];
+    assay_record r = c->record;
+    if (strcmp(v->field->section, "rescale") != 0 || strcmp(v->field->name, "round") != 0)
+        return false;
+    assay_field_print(v->field, v->value, now, sizeof now);
+    blame_tell(story, "rescale.rounding", 1, "rescale.round: %s, in the rescale %s alone", now,
+               lone_words[scale]);
+    assay_record_set(&r, v->field, v->value);
+    c->has_lone = true;
+    c->lone_scale = scale;
+    c->lone = r.rescale;
+    return true;
 }
 
 bool blame_record_edit(blame_search *s, int i, blame_case *c, blame_story *story)
 {
-    const assay_field *f = s->value[i].field;
+    const blame_value *v = &s->value[i % s->n_values];
+    const assay_field *f = v->field;
     char now[80], then[80];
-    assay_field_print(f, s->value[i].value, now, sizeof now);
+    if (i >= s->n_values)
+        return edit_lone(v, i / s->n_values - 1, c, story);
+    assay_field_print(f, v->value, now, sizeof now);
     assay_field_print(f, assay_record_get(&s->record, f), then, sizeof then);
     blame_tell(story, class_of(s, f), 1, "%s.%s: %s instead of %s", f->section, f->name, now, then);
     c->has_record = true;
-    assay_record_set(&c->record, f, s->value[i].value);
+    assay_record_set(&c->record, f, v->value);
     return true;
 }
 

@@ -102,7 +102,7 @@ static bool change_sign(blame_case *c, int input, bool flip)
         else if (t.elem.is_signed ? codes[i] < 0 : codes[i] >= half)
             codes[i] += (int32_t)(t.elem.is_signed ? 2 * half : -2 * half);
     if (!flip)
-        t.elem = assay_int(16, true);
+        t.elem = assay_int(t.elem.bits + 1U, true);
     c->has_record = true;
     return blame_set_codes(c, input, &t, codes);
 }
@@ -121,8 +121,8 @@ int blame_sign_count(blame_search *s)
 bool blame_sign_edit(blame_search *s, int i, blame_case *c, blame_story *story)
 {
     const int input = i / 2;
-    if (input >= c->n_in || c->constant[input] || !can_change_sign(&c->in[input]) ||
-        (i % 2 && !is_weighted(s->n)))
+    (void)s;
+    if (input >= c->n_in || c->constant[input] || !can_change_sign(&c->in[input]))
         return false;
     blame_tell(story, "sign", 1, i % 2 ? "codes of input %d read as %s" : "top bit of input %d %s",
                input,
@@ -164,11 +164,34 @@ bool blame_weights_sign_edit(blame_search *s, int i, blame_case *c, blame_story 
     return blame_set_codes(c, 1, &t, w);
 }
 
-enum { PERMUTATIONS = 24, FLIPS = 16 };
+enum { PERMUTATIONS = 24, FLIPS = 16, FLATTENED = 2 };
 
 int blame_weights_layout_count(blame_search *s)
 {
-    return has_weights(s) && input_type(s, 1)->rank <= 4 ? PERMUTATIONS + FLIPS : 0;
+    return has_weights(s) && input_type(s, 1)->rank <= 4 ? PERMUTATIONS + FLIPS + FLATTENED : 0;
+}
+
+/* Weights of inputs that were an image before they were made a row: in the image's other order. */
+static bool reorder_flattened(const blame_search *s, bool back, blame_case *c, blame_story *story)
+{
+    const assay_graph *g = s->d->graph;
+    const assay_value *x = assay_node_in(g, s->n, 0);
+    const assay_node *reshape = x->producer >= 0 ? &g->node[x->producer] : NULL;
+    if (s->n->op != ASSAY_OP_FC || !reshape || reshape->op != ASSAY_OP_RESHAPE)
+        return false;
+    const assay_type *image = &assay_node_in(g, reshape, 0)->type;
+    const int64_t outputs = c->in[1].dim[0], depth = c->in[1].dim[1];
+    if (image->rank != 4 || assay_shape_count(image) != depth)
+        return false;
+    const int64_t inner = back ? image->dim[1] : image->dim[2] * image->dim[3];
+    int32_t *from = blame_codes_of(c, 1), *to = blame_codes_of(c, 1);
+    if (!from || !to || inner == 1 || inner == depth)
+        return false;
+    for (int64_t o = 0; o < outputs; o++)
+        for (int64_t k = 0; k < depth; k++)
+            to[o * depth + k] = from[o * depth + k % inner * (depth / inner) + k / inner];
+    blame_tell(story, "weights.layout", 1, "weights of the flattened image in its other order");
+    return blame_set_codes(c, 1, &c->in[1], to);
 }
 
 bool blame_weights_layout_edit(blame_search *s, int i, blame_case *c, blame_story *story)
@@ -176,7 +199,8 @@ bool blame_weights_layout_edit(blame_search *s, int i, blame_case *c, blame_stor
     const assay_type *t = &c->in[1];
     int perm[ASSAY_MAX_RANK];
     char text[32];
-    (void)s;
+    if (i >= PERMUTATIONS + FLIPS)
+        return reorder_flattened(s, i > PERMUTATIONS + FLIPS, c, story);
     const bool flips = i >= PERMUTATIONS;
     const unsigned axes = flips ? (unsigned)(i - PERMUTATIONS) : 0;
     if (flips ? axes == 0 || axes >> t->rank : i == 0 || !blame_permutation(t->rank, i, perm))

@@ -222,8 +222,7 @@ bool blame_divisor_edit(blame_search *s, int i, blame_case *c, blame_story *stor
 
 /* ---- tiles ---- */
 
-static const int64_t tiles[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 56, 64};
-enum { N_TILES = sizeof tiles / sizeof *tiles, SIDES = 3 };
+enum { N_TILES = 64, SIDES = 3 };
 static const char *const side_words[SIDES] = {"", " behind", " in front"};
 
 int blame_tile_count(blame_search *s)
@@ -282,10 +281,30 @@ static blame_rows rows_of(blame_case *c, int axis, int64_t tile, int64_t t, int 
     return r;
 }
 
+/* Whether all that differs is so near to a tile's edge that a window there reaches over it. */
+static bool lies_near_edges(const blame_search *s, const blame_lists *l, const int *axis, int axes,
+                            int64_t tile)
+{
+    for (int64_t e = 0; e < s->n_samples * s->count; e++) {
+        bool near = !s->seen[e] || blame_same(s, s->dev[e], s->base[e]);
+        for (int k = 0; k < axes && !near; k++) {
+            const int d = axis[k];
+            const int64_t reach = (l->kernel->v[d] - 1) * l->dilation->v[d];
+            const int64_t halo = (reach + l->stride->v[d] - 1) / l->stride->v[d];
+            const blame_axis a = blame_axis_of(s->type, l->first + d);
+            const int64_t r = e % s->count / a.inner % a.n % tile;
+            near = r < halo || r >= tile - halo;
+        }
+        if (!near)
+            return false;
+    }
+    return true;
+}
+
 bool blame_tile_post(blame_search *s, int i, int32_t *codes, blame_story *story)
 {
     const int side = i % SIDES, set = i / SIDES % AXIS_SETS;
-    const int64_t tile = tiles[i / SIDES / AXIS_SETS];
+    const int64_t tile = i / SIDES / AXIS_SETS + 1;
     blame_case c;
     int axis[2], axes = 0, taps = 0;
     if (!blame_search_case(s, 0, &c))
@@ -298,7 +317,7 @@ bool blame_tile_post(blame_search *s, int i, int32_t *codes, blame_story *story)
             taps += l.kernel->v[k] > 1;
             axis[axes++] = k;
         }
-    if (taps == 0)
+    if (taps == 0 || !lies_near_edges(s, &l, axis, axes, tile))
         return false;
     int64_t n[2] = {1, 1};
     for (int k = 0; k < axes; k++)
