@@ -91,6 +91,8 @@ class Node:
             self.w, self.b = list(self.ins[1][2]), list(self.ins[2][2])
         self.rescale, self.store = rescale, lambda v: clamp(v, self.lo, self.hi)
         self.acc = lambda terms, bias: bias + sum(terms)
+        self.y = self.ins[1][2] if self.op == "add" else None
+        self.zeros, self.rescales = p["input_zero_points"], (rescale, rescale)
         self.pad_code = self.zx
         self.tile = None
         self.pad, self.stride = self.attr.get("pad_begin"), self.attr.get("stride")
@@ -129,7 +131,7 @@ class Node:
         return [self.end(self.acc([(self.x[i] - self.zx) * self.w[o * k + i] for i in range(k)], self.b[o]), o)
                 for o in range(self.shape[-1])]
 
-    def pool(self, divisor=None):
+    def pool(self, divisor=None, floor=False):
         n, c, h, w = self.ins[0][0]
         count = divisor or h * w
         out = []
@@ -137,11 +139,17 @@ class Node:
             total = sum(self.x[k * h * w:(k + 1) * h * w])
             if divisor:
                 total += (divisor - h * w) * self.zx
-            out.append(clamp((total + count // 2) // count if total > 0 else -((-total + count // 2) // count), self.lo, self.hi))
+            out.append(clamp(total // count if floor else (total + count // 2) // count if total > 0 else -((-total + count // 2) // count), self.lo, self.hi))
         return out
 
+    def add(self):
+        p, bits = self.p, self.p["constants"][0]
+        (za, zb), (ra, rb) = self.zeros, self.rescales
+        return [self.end(ra((a - za) << bits, p["multiplier_1"][0], p["shift_1"][0]) +
+                         rb((b - zb) << bits, p["multiplier_2"][0], p["shift_2"][0]), 0) for a, b in zip(self.x, self.y)]
+
     def codes(self):
-        return {"conv": self.conv, "fc": self.fc, "global_avg_pool": self.pool}[self.op]()
+        return {"add": self.add, "conv": self.conv, "fc": self.fc, "global_avg_pool": self.pool}[self.op]()
 
 
 # ---- faults: (class, others that say the same, change of the node or of its codes) ----
@@ -210,7 +218,7 @@ def flipped_filters(n):
 
 
 STEM, DEPTHWISE, POINT = "/stem/act/Clip_output_0", "/block3/dw/act/Clip_output_0", "/block6/pw/bn/BatchNormalization_output_0"
-FULL, POOL = "logits", "/pool/GlobalAveragePool_output_0"
+ADD, FULL, POOL = "/block6/relu/Relu_output_0", "logits", "/pool/GlobalAveragePool_output_0"
 FAULTS = [
     (STEM, "rescale.rounding", change(rescale=rescale_floor)),
     (POINT, "rescale.rounding", change(rescale=rescale_floor)),
@@ -256,6 +264,27 @@ FAULTS = [
     (POINT, "sign", change(x=lambda n: [v & 255 for v in n.x])),
     (STEM, "output.layout", after(transposed)),
     (POOL, "pool.divisor", lambda n: n.pool(divisor=32)),
+    (ADD, "rescale.rounding", change(rescale=rescale_floor)),
+    (ADD, "rescale.rounding", change(rescale=rescale_floor, rescales=(rescale_floor, rescale_floor))),
+    (ADD, "operands.swapped", change(zeros=lambda n: n.zeros[::-1])),
+    (ADD, "input.zero_point", change(zeros=lambda n: [n.zeros[0], 0])),
+    (ADD, "rescale.zero_point", change(zero=-100)),
+    (ADD, "saturation.bounds", change(lo=-60)),
+    (ADD, "lane", lanes(16, 5, -128)),
+    (ADD, "sign", change(x=lambda n: [v & 255 for v in n.x])),
+    (POINT, "bias.channel", change(b=lambda n: one(n.b, 4, n.b[4 + 11]))),
+    (POINT, "rescale.channel", change(m=lambda n: one(n.m, 9, n.m[9 + 13]), s=lambda n: one(n.s, 9, n.s[9 + 13]))),
+    (STEM, "lane", after(lambda n, y: [y[i - 3 * plane(n)] if i // plane(n) % 8 == 6 else v for i, v in enumerate(y)])),
+    (STEM, "tile.edge", change(tile=11)),
+    (STEM, "output.layout", after(lambda n, y: [y[(k * 4 + c) * plane(n) + i] for k in range(n.shape[1] // 4) for i in range(plane(n)) for c in range(4)])),
+    (STEM, "output.layout", after(lambda n, y: [y[i // 32 * 32 + 31 - i % 32] for i in range(len(y))])),
+    (FULL, "lane", after(lambda n, y: [-9 if i % 4 == 1 else v for i, v in enumerate(y)])),
+    (FULL, "weights.stale", change(w=lambda n: [0 if i % 96 < 32 else v for i, v in enumerate(n.w)])),
+    (FULL, "bias.missing", change(b=lambda n: [0] * len(n.b))),
+    (FULL, "rescale.rounding", change(rescale=rescale_floor)),
+    (POOL, "pool.rounding", lambda n: n.pool(floor=True)),
+    (POOL, "pool.divisor", lambda n: n.pool(divisor=17)),
+    (POOL, "stuck_bit", stuck(2, 0)),
     (STEM, "unexplained", after(lambda n, y: [v ^ (1 << random.Random(SEED + i).randrange(7)) if i % 7 == 0 else v for i, v in enumerate(y)])),
 ]
 
@@ -430,7 +459,7 @@ def main():
     print(f"# seed {SEED}")
     with tempfile.TemporaryDirectory() as folder:
         golden, device = make_golden("tflite", folder), os.path.join(folder, "device")
-        for name in (STEM, DEPTHWISE, POINT, FULL, POOL):
+        for name in (STEM, DEPTHWISE, POINT, ADD, FULL, POOL):
             node = Node(golden, name)
             dump(golden, node, node.codes(), device)
             status, said = blame(golden, device)
