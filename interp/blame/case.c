@@ -110,6 +110,17 @@ static assay_status build_scheme(const blame_case *c, built *b, assay_error *err
     return assay_scheme_of_record(c->scheme, &c->record, precomputed_of(c), &b->scheme, err);
 }
 
+/* One rescale of the unit with roundings of its own, where the unit has it. */
+static assay_status set_lone(const blame_case *c, const assay_program *p, assay_error *err)
+{
+    assay_rescale *r = p->unit[0] ? &p->unit[0]->scale[c->lone_scale] : NULL;
+    if (!r || !r->rule || (!r->scale && (!r->multiplier || !r->shift)))
+        return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "node '%s': no such rescale", c->name);
+    r->rule = &c->lone;
+    apply_rescale_choose(r);
+    return ASSAY_OK;
+}
+
 static assay_status build(const blame_case *c, built *b, assay_error *err)
 {
     const assay_program_options o = {.engine = c->has_lone ? ASSAY_ENGINE_REF : ASSAY_ENGINE_FAST,
@@ -121,11 +132,8 @@ static assay_status build(const blame_case *c, built *b, assay_error *err)
     if (status == ASSAY_OK)
         status = run_program_make_with(b->graph, b->scheme ? b->scheme : c->scheme, &o, &b->program,
                                        err);
-    if (status == ASSAY_OK && c->has_lone && b->program->unit[0]) {
-        assay_rescale *r = &b->program->unit[0]->scale[c->lone_scale];
-        r->rule = &c->lone;
-        apply_rescale_choose(r);
-    }
+    if (status == ASSAY_OK && c->has_lone)
+        status = set_lone(c, b->program, err);
     if (status != ASSAY_OK)
         drop(b);
     return status;

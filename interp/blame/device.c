@@ -167,22 +167,26 @@ static int find_entry(const assay_bundle *b, const assay_bundle_tensor *t)
     return -1;
 }
 
-static assay_status read_mask(const reading *r, const assay_bundle_tensor *t, blame_tensor *to,
-                              assay_error *err)
+static assay_status read_mask(const reading *r, const assay_bundle_tensor *t, int dump,
+                              blame_tensor *to, assay_error *err)
 {
-    char name[1024];
     assay_bundle_tensor mask = *t;
     assay_type found;
     void *data;
-    snprintf(name, sizeof name, "%.1000s.mask", t->name);
-    mask.name = name;
-    mask.type.elem = assay_bool();
-    const int at = golden_dumps_find(&r->dumps, &mask, r->d->bundle->tensor[0].sample, false);
+    int perm[ASSAY_MAX_RANK];
+    const int at = golden_dumps_beside(&r->dumps, dump, ".mask");
     if (at < 0)
         return ASSAY_OK;
+    mask.type.elem = assay_bool();
     assay_status status = golden_dumps_read(&r->dumps, at, &mask.type, &found, &data, err);
     if (status != ASSAY_OK)
         return status;
+    if (assay_elem_size(found.elem) == 1 && !is_same_shape(&mask.type, &found) &&
+        find_layout(&mask.type, &found, perm)) {
+        to->mask = turn(&mask.type, &found, perm, data);
+        free(data);
+        return to->mask ? ASSAY_OK : assay_out_of_memory(err);
+    }
     if (!is_same_shape(&mask.type, &found) || assay_elem_size(found.elem) != 1) {
         free(data);
         return bad_shape(r, &mask, &found, err);
@@ -212,7 +216,7 @@ static assay_status read_device(reading *r, int i, blame_tensor *to, assay_error
     status = golden_dumps_read(&r->dumps, at, &t->type, &found, &data, err);
     if (status == ASSAY_OK)
         status = adopt(r, t, &found, data, to, err);
-    return status == ASSAY_OK ? read_mask(r, t, to, err) : status;
+    return status == ASSAY_OK ? read_mask(r, t, at, to, err) : status;
 }
 
 static assay_status read_tensors(reading *r, assay_error *err)

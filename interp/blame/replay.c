@@ -10,6 +10,7 @@
 typedef struct state {
     const void **held;
     void **initial;
+    bool *guessed; /* what was assigned was not dumped: a dump of what is read is taken as it is */
 } state;
 
 static void *initial_content(const assay_value *v)
@@ -55,11 +56,14 @@ static const void *believed_of(const blame_device *d, int sample, int value, con
 /* Nodes of state hand on what they are given; control flow is taken as the golden has it, for its
  * bodies have no dumps. */
 static void pass_on(const blame_device *d, const assay_node *n, const void *const *in, void **out,
-                    int sample)
+                    int sample, const state *held)
 {
     for (int j = 0; j < n->n_out; j++) {
         const size_t bytes = assay_type_bytes(&d->graph->value[n->out[j]].type);
-        const void *from = n->op == ASSAY_OP_READ     ? in[0]
+        const void *dump = blame_at(d, sample, n->out[j])->device;
+        const bool guessed = n->op == ASSAY_OP_READ && held->guessed[n->in[0]] && dump;
+        const void *from = guessed                    ? dump
+                           : n->op == ASSAY_OP_READ   ? in[0]
                            : n->op == ASSAY_OP_ASSIGN ? in[1]
                                                       : blame_at(d, sample, n->out[j])->golden;
         if (from)
@@ -83,13 +87,15 @@ static assay_status replay_node(blame_device *d, int node, int sample, const sta
             status = assay_out_of_memory(err);
     }
     if (status == ASSAY_OK && (assay_op_get(n->op)->traits & ASSAY_T_STATE))
-        pass_on(d, n, in, out, sample);
+        pass_on(d, n, in, out, sample, held);
     else if (status == ASSAY_OK)
         status = assay_replay_node(d->program, node, in, out, NULL, err);
     for (int j = 0; j < n->n_out && status == ASSAY_OK; j++)
         status = believe(&d->graph->value[n->out[j]].type, blame_at(d, sample, n->out[j]), err);
-    if (status == ASSAY_OK && n->op == ASSAY_OP_ASSIGN)
+    if (status == ASSAY_OK && n->op == ASSAY_OP_ASSIGN) {
         held->held[n->in[0]] = blame_at(d, sample, n->out[0])->believed;
+        held->guessed[n->in[0]] = blame_at(d, sample, n->out[0])->device == NULL;
+    }
     free(in);
     free(out);
     return status;
@@ -100,8 +106,10 @@ static assay_status replay_sample(blame_device *d, int sample, const state *held
 {
     const assay_graph *g = d->graph;
     assay_status status = ASSAY_OK;
-    if (!d->sequence)
+    if (!d->sequence) {
         memset(held->held, 0, (size_t)g->n_values * sizeof *held->held);
+        memset(held->guessed, 0, (size_t)g->n_values * sizeof *held->guessed);
+    }
     for (int i = 0; i < g->n_inputs && status == ASSAY_OK; i++) {
         blame_tensor *t = blame_at(d, sample, g->input[i]);
         if (!t->golden)
@@ -123,8 +131,10 @@ assay_status blame_device_replay(blame_device *d, void (*step)(void *), void *us
 {
     const assay_graph *g = d->graph;
     state held = {calloc((size_t)g->n_values + 1, sizeof *held.held),
-                  calloc((size_t)g->n_values + 1, sizeof *held.initial)};
-    assay_status status = held.held && held.initial ? ASSAY_OK : assay_out_of_memory(err);
+                  calloc((size_t)g->n_values + 1, sizeof *held.initial),
+                  calloc((size_t)g->n_values + 1, sizeof *held.guessed)};
+    assay_status status =
+        held.held && held.initial && held.guessed ? ASSAY_OK : assay_out_of_memory(err);
     for (int v = 0; v < g->n_values && status == ASSAY_OK; v++)
         if (g->value[v].is_variable && !(held.initial[v] = initial_content(&g->value[v])))
             status = assay_out_of_memory(err);
@@ -133,6 +143,7 @@ assay_status blame_device_replay(blame_device *d, void (*step)(void *), void *us
     for (int v = 0; held.initial && v < g->n_values; v++)
         free(held.initial[v]);
     free(held.initial);
+    free(held.guessed);
     free(held.held);
     return status;
 }

@@ -193,6 +193,19 @@ assay_status golden_dumps_match(const assay_dumps *d, const assay_bundle *b, int
     return ASSAY_OK;
 }
 
+int golden_dumps_beside(const assay_dumps *d, int i, const char *suffix)
+{
+    const char *path = d->dump[i].path;
+    const size_t n = strlen(path) - strlen(extension_of(path)), m = strlen(suffix);
+    for (int k = 0; k < d->n; k++) {
+        const char *other = d->dump[k].path;
+        if (strlen(other) - strlen(extension_of(other)) == n + m && strncmp(other, path, n) == 0 &&
+            strncmp(other + n, suffix, m) == 0)
+            return k;
+    }
+    return -1;
+}
+
 /* ---- reading ---- */
 
 static const assay_elem elems[] = {

@@ -50,6 +50,10 @@ int golden_dumps_fit(const assay_dumps *d, int i, const assay_bundle_tensor *t);
  * ("NAME.mask"). */
 bool golden_dumps_is_known(const assay_dumps *d, int i, const assay_bundle *b, bool masks);
 
+/* The dump beside dump i whose name is the same with `suffix` before the extension
+ * ("NAME.mask.npy"): its index, or -1. */
+int golden_dumps_beside(const assay_dumps *d, int i, const char *suffix);
+
 /* Elements of a dump, malloc'd; `like` is the tensor's type in the bundle, *t what the dump holds.
  */
 assay_status golden_dumps_read(const assay_dumps *d, int i, const assay_type *like, assay_type *t,
