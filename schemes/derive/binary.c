@@ -26,6 +26,30 @@ static assay_status minmax(const assay_derive *d)
     return s;
 }
 
+/* What the rescale of one operand makes of its codes (which square within 32 bits: few enough to
+ * try): a pre-shift or a rounding may leave more than the code's share. */
+static void rescaled_ends(const assay_derive *d, int operand, double ends[2])
+{
+    const assay_unit *u = d->u;
+    const assay_rescale *r = &u->scale[operand == 0 ? ASSAY_FIRST : ASSAY_SECOND];
+    const assay_elem elem = d->spec->in[operand].elem;
+    for (int64_t code = assay_elem_min(elem); code <= assay_elem_max(elem); code++) {
+        const int64_t x = (code - u->in_zero[operand]) * (1 << u->k[0]);
+        const double value = (double)apply_rescale_value(r, x, 0);
+        ends[0] = fmin(ends[0], value);
+        ends[1] = fmax(ends[1], value);
+    }
+}
+
+static assay_status square_fits(const assay_derive *d)
+{
+    double a[2] = {INFINITY, -INFINITY}, b[2] = {INFINITY, -INFINITY};
+    rescaled_ends(d, 0, a);
+    rescaled_ends(d, 1, b);
+    const double max = fmax(a[1] - b[0], b[1] - a[0]);
+    return derive_fits(d, max * max, 32, "the square of a difference");
+}
+
 /* TFLite reference squared_difference: as ADD with left shift 7 (8-bit) or 0 (wide), the sum's
  * scale T^2 / (2^(2*shift) * s_out). */
 static assay_status squared_difference(const assay_derive *d)
@@ -48,6 +72,8 @@ static assay_status squared_difference(const assay_derive *d)
         s = derive_one(d, &u->scale[ASSAY_FIRST], s1 / twice, "_1");
     if (s == ASSAY_OK)
         s = derive_one(d, &u->scale[ASSAY_SECOND], s2 / twice, "_2");
+    if (s == ASSAY_OK)
+        s = square_fits(d);
     if (s == ASSAY_OK)
         s = derive_one(d, &u->scale[ASSAY_OUT], twice * twice / (ldexp(1, 2 * bits) * s_out), "");
     return s;

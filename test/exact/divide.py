@@ -57,8 +57,6 @@ DIV = {"newton-reciprocal": newton, "float": by_float, "truncate-then-scale": tr
 
 def squared_difference(record, a, b, out):  # 2.4
     bits = record["binary"]["squared_difference_bits"] if a.kind[0] <= 8 else 0
-    if record["rescale"]["pre_shift"] != "none":
-        raise Unsaid("TFLite's formula has no shift before the product")
     top = 2 * max(a.scale, b.scale)
     left = [bare(record, f64(t.scale / top)) for t in (a, b)]
     last = requantize(record, f64(f64(top * top) / f64((1 << 2 * bits) * out.scale)), out)

@@ -140,6 +140,7 @@ def run(command, rng, pairs, definition, folder, report):
         scheme = records.to_yaml("drawn", dict(written, **overrides))
         status, message = golden(command, network, scheme, folder)
         if not status:
+            pairs.meet(written)
             compare(network, folder + "/bundle", scheme + network.text(), report)
             return
         if network.late and status == 2:

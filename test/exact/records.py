@@ -116,7 +116,7 @@ class Pairs:
     pair that none has had."""
 
     def __init__(self, rng, fields):
-        self.rng, self.fields = rng, fields
+        self.rng, self.fields, self.pair = rng, fields, {}
         self.open = set()
         choices = [(i, v) for i, f in enumerate(fields) for v in range(len(f.boundary()))]
         for a in choices:
@@ -132,11 +132,26 @@ class Pairs:
         while self.queue and self.queue[-1] not in self.open:
             self.queue.pop()
         chosen = dict(self.queue.pop()) if self.queue else {}
+        self.pair = {self.fields[i]: self.fields[i].boundary()[v] for i, v in chosen.items()}
         for index, field in enumerate(self.fields):
             if index not in chosen and self.rng.random() < spread:
                 chosen[index] = self.rng.randrange(len(field.boundary()))
-        items = sorted(chosen.items())
+        return {self.fields[i]: self.fields[i].boundary()[v] for i, v in sorted(chosen.items())}
+
+    def meet(self, written):
+        """Of a record that was run: what its file still writes (what a record does not read is refused there),
+        whether or not a node of the network asks for it."""
+        items = []
+        for index, field in enumerate(self.fields):
+            value = written.get(field.section, {}).get(field.name)
+            if value is not None and value in field.boundary():
+                items.append((index, field.boundary().index(value)))
         for i, a in enumerate(items):
             for b in items[i + 1:]:
                 self.open.discard((a, b))
-        return {self.fields[i]: self.fields[i].boundary()[v] for i, v in items}
+
+    def counts(self):
+        """How many were run, were drawn but not run (refused, or given up), are not drawn yet."""
+        waiting = sum(pair in self.open for pair in self.queue)
+        return "%d run, %d drawn and not run, %d not drawn of %d" % (
+            self.total - len(self.open), len(self.open) - waiting, waiting, self.total)

@@ -161,7 +161,11 @@ def repair(rng, drawn):
 
 def draw_record(rng, pairs):
     """What a file writes: the section rescale with a pair of values not met before."""
-    drawn = {field.name: value for field, value in pairs.draw(rng.choice([0.03, 0.1, 0.25])).items()}
+    return complete(rng, {field.name: value for field, value in pairs.draw(rng.choice([0.03, 0.1, 0.25])).items()})
+
+
+def complete(rng, drawn):
+    """What goes with some fields of the section rescale."""
     drawn.setdefault("encoding", rng.choice(["multiplier", "multiplier", "multiplier", "shift", "glow", "float32",
                                              "float64", "thresholds"]))
     if "left_shift" not in drawn and rng.random() < 0.7:
@@ -214,6 +218,7 @@ def run(command, rng, pairs, definition, folder, report):
         arguments = ["scheme", "apply", path] + rows.write(folder) + options
         status, message = command(arguments + ["-o", folder + "/codes.npy", "--errors", folder + "/errors.npy"])
         if not status:
+            pairs.meet(written)
             compare(rows, rule, folder, report, text, options)
             return
         report.refused(status, message, text)

@@ -7,7 +7,7 @@ from fractions import Fraction
 import fixedpoint as fp
 import functions
 import rescale
-from numbers_exact import Unsaid, clamp, f32, f64, round_to_int, times
+from numbers_exact import INT32_MIN, Unsaid, clamp, f32, f64, round_to_int, wrap
 from tables import interpolate, points
 
 ONE = Fraction(1)
@@ -71,6 +71,12 @@ def q31_table(record, a, out, beta):  # 7.4, glow.md 1.2
     return row
 
 
+def beyond_float32(out):
+    """INT32_MIN + zero point, clamped after it wrapped, or the low bits of it."""
+    value = wrap(INT32_MIN + out.zero, 32)
+    return clamp(value, out.low, out.high) if out.kind[1] else wrap(value, out.kind[0], False)
+
+
 def float_sum(record, a, out, beta):  # onnxruntime.md QLinearSoftmax
     def row(codes):
         largest = f32((Fraction(2) - Fraction(1, 1 << 23)) * (1 << 127) / len(codes))
@@ -81,7 +87,8 @@ def float_sum(record, a, out, beta):  # onnxruntime.md QLinearSoftmax
         for e in terms:
             total = f32(total + e)
         unit = f32(Fraction(math.floor(f32(ONE / out.scale))))
-        return [clamp(rescale.float_to_int(times(f32(e * unit), ONE / total, f32), "half-even") + out.zero, out.low, out.high)
+        return [beyond_float32(out) if abs(f32(e * unit)) == math.inf else
+                clamp(rescale.float_to_int(f32(f32(e * unit) / total), "half-even") + out.zero, out.low, out.high)
                 for e in terms]
     return row
 

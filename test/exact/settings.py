@@ -9,14 +9,26 @@ KINDS = [2, 3, 4, 5, 6, 7, 8, 8, 8, 8, 9, 12, 16, 16]
 def draw(rng, pairs):
     """What the file of a network's record writes."""
     written = {}
-    for field, value in pairs[0].draw(rng.choice([0.05, 0.15, 0.3])).items():
+    for field, value in pairs.draw(rng.choice([0.05, 0.15, 0.3])).items():
         written.setdefault(field.section, {})[field.name] = value
+    asked = any(field.section == "rescale" for field in pairs.pair)
     types = written.setdefault("types", {})
     draw_types(rng, types)
     written.setdefault("blocks", {})["kind"] = "multiplier" if types["weight_scales"] == "per-block" else "none"
-    written["rescale"] = draw_rescale(rng, pairs[1], types)
+    written["rescale"] = draw_rescale(rng, written.get("rescale", {}), asked, types)
     repair(rng, written)
+    restore(rng, written, pairs.pair)
     return written
+
+
+def restore(rng, written, pair):
+    """The pair that the record began with, where another value took its place; what does not go together is
+    then refused."""
+    if rng.random() < 0.5:
+        return
+    for field, value in pair.items():
+        if value != "refuse" and field.name not in ("input_bits", "input_shift_range"):
+            written.setdefault(field.section, {})[field.name] = value
 
 
 def draw_types(rng, types):
@@ -40,9 +52,9 @@ def draw_types(rng, types):
     types.pop("power_of_two_scales", None)
 
 
-def wild_rescale(rng, rescale_pairs, types):
+def wild_rescale(rng, own, types):
     """Any rescale but those that refuse operands (networks saturate there, which is another rule)."""
-    drawn = rescales.draw_record(rng, rescale_pairs)
+    drawn = rescales.complete(rng, own)
     for name in ("input_bits", "input_shift_range"):
         drawn.pop(name, None)
     for name in ("result_overflow", "sum_overflow"):
@@ -55,9 +67,10 @@ def wild_rescale(rng, rescale_pairs, types):
     return drawn
 
 
-def draw_rescale(rng, rescale_pairs, types):
-    if rng.random() < 0.5:
-        return wild_rescale(rng, rescale_pairs, types)
+def draw_rescale(rng, own, asked, types):
+    """own: fields that the pairs drew; asked: one of the pair that the record begins with is among them."""
+    if asked or rng.random() < 0.4:
+        return wild_rescale(rng, own, types)
     if rng.random() < 0.25:
         return {"scale": rng.choice(["f32", "f32-steps"]), "encoding": "float32", "sum_bits": 0,
                 "zero_point": rng.choice(["after", "inside"]), "round": [(None, rng.choice(records.MODES))]}
@@ -136,7 +149,7 @@ def repair_rows(rng, written):
     for section, field, values, chance in DEFAULTS:
         if rng.random() < chance:
             written.setdefault(section, {}).setdefault(field, rng.choice(values))
-    if rng.random() < 0.3:  # the two builds whose fixed-point kernels are described
+    if rng.random() < 0.2:  # the two builds whose fixed-point kernels are described
         written["rescale"] = dict(rng.choice(BUILDS))
         kind.pop("power_of_two_scales", None)
         softmax["kind"] = rng.choice(["lut-16"] if kind["activation_bits"] > 8 else ["fixed-point"])
@@ -158,5 +171,4 @@ DEFAULTS = [("softmax", "kind", ["float-table", "float-sum", "q31-table", "integ
 
 
 def pairs_of(rng, definition):
-    fields = [f for s, own in definition.items() if s != "rescale" for f in own.values() if f.kind != "STEPS"]
-    return [records.Pairs(rng, fields), rescales.pairs_of(rng, definition)]
+    return records.Pairs(rng, [f for own in definition.values() for f in own.values() if f.kind != "STEPS"])

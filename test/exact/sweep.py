@@ -60,8 +60,9 @@ def main():
             part, pairs = kinds[index % 2]
             part.run(command, rng, pairs, definition, folder, report)
     refused = sum(len(texts) for texts in report.reasons.values())
-    print("# %d values compared, %d records refused, pairs of fields left: %s" % (
-        report.compared, refused, ", ".join("%d of %d" % (len(p.open), p.total) for p in [kinds[0][1], kinds[1][1][0]])))
+    print("# %d values compared, %d records refused" % (report.compared, refused))
+    for what, (_, pairs) in zip(("rescale in rows", "whole record in networks"), kinds):
+        print("# pairs of fields' values, %s: %s" % (what, pairs.counts()))
     for reason, texts in sorted(report.reasons.items(), key=lambda item: -len(item[1])):
         print("# refused %d times: %s" % (len(texts), reason))
         if "-v" in sys.argv:

@@ -170,7 +170,7 @@ def node(network, x):
     rng = network.rng
     op = rng.choice(NAMES)
     record = network.records(op, "", x)
-    if op == "hard_swish" and record["unary"]["hard_swish"] != "fixed-point":
+    if op == "hard_swish" and (record["unary"]["hard_swish"] != "fixed-point" or x.kind[0] > 8):
         op = "tanh"
     if op == "abs" and record["unary"]["abs"] == "rescale":
         return rescaled_abs(network, x)

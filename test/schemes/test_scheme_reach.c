@@ -101,6 +101,10 @@ static void products(void **state)
          .bits1 = 16, .zero = -32768},
         {"binary: {squared_difference_bits: 10}\n", "squared_difference",
          BEYOND("the square of a difference", "1.71801313e+10", "32")},
+        /* What a pre-shift cuts off is added to the halves of codes. */
+        {"rescale: {pre_shift: fixed, pre_shift_bits: 30, round: [1 half-even, half-even]}\n",
+         "squared_difference", BEYOND("the square of a difference", "2.88230376e+17", "32")},
+        {"rescale: {pre_shift: fixed, pre_shift_bits: 3}\n", "squared_difference", NULL},
         {"binary: {compare: rescale}\n", "less", NULL, .bits1 = 23, .zero = -1},
         {"binary: {compare: rescale}\n", "less",
          BEYOND("a code shifted left by 8", "2.14748365e+09", "32"), .bits1 = 24},
