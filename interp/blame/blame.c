@@ -66,6 +66,7 @@ static blame_fault *add_fault(blame_report *r, int row, const blame_search *s)
     *f = (blame_fault){.row = row, .elements = s->n_seen, .differing = s->differing};
     snprintf(f->class, sizeof f->class, "unexplained");
     say_element(s, f->sample, sizeof f->sample);
+    blame_say_common(s, f->common, sizeof f->common);
     return f;
 }
 
@@ -91,13 +92,13 @@ static void fill_fault(blame_fault *f, const blame_finding *found, int n)
 {
     if (n == 0) {
         f->explained = 1.0 - (double)f->differing / (double)f->elements;
-        snprintf(f->detail, sizeof f->detail, "no hypothesis explains any of it");
+        snprintf(f->detail, sizeof f->detail, "no hypothesis explains any of it%s", f->common);
         return;
     }
     f->explained = (double)found[0].explained / (double)f->elements;
     if (!found[0].full) {
-        snprintf(f->detail, sizeof f->detail, "best of what was tried: %.24s, %.150s",
-                 found[0].story.class, found[0].story.detail);
+        snprintf(f->detail, sizeof f->detail, "best of what was tried: %.24s, %.100s%.80s",
+                 found[0].story.class, found[0].story.detail, f->common);
         return;
     }
     snprintf(f->class, sizeof f->class, "%s", found[0].story.class);

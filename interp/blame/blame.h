@@ -35,6 +35,7 @@ typedef struct blame_fault {
     char detail[BLAME_DETAIL];
     int64_t elements, differing;
     double explained;   /* share of the elements that were dumped */
+    char common[160];   /* where the elements that differ lie, where that says something */
     char sample[160];   /* one element that differs, in words */
     char (*scheme)[64]; /* schemes that explain it entirely */
     int n_schemes;
@@ -64,6 +65,10 @@ void blame_free(blame_report *r);
 
 /* judge.c: verdicts of all rows, after the replay. */
 void blame_judge(blame_report *r, double rel);
+
+/* common.c: where the elements lie that differ from what s replays: "; they lie at ...", or nothing
+ * where they are everywhere. */
+void blame_say_common(const blame_search *s, char *text, size_t size);
 
 void blame_print(const blame_report *r, FILE *f);
 /* "-": standard output. */
