@@ -1,6 +1,6 @@
 /* cumsum: y[i] = sum of x[j], j <= i along attr.axis; exclusive: j < i; reverse: from the end. */
 #include "interp/float/float.h"
-#include "interp/move/move.h"
+#include "interp/ref/ref.h"
 
 /* n elements from `first`, `step` apart (negative in reverse). */
 static void float_line(const float *x, float *y, int64_t n, int64_t step, bool exclusive)
@@ -29,16 +29,13 @@ static void integer_line(const assay_call *call, int64_t first, int64_t n, int64
 assay_status float_cumsum(assay_call *call, assay_error *err)
 {
     const assay_attr_cumsum *a = &call->node->attr.cumsum;
-    const assay_type *t = call->in[0].type;
-    int axis = (int)a->axis;
-    int64_t outer = move_extent(t, 0, axis), n = t->dim[axis];
-    int64_t inner = move_extent(t, axis + 1, t->rank);
+    const assay_axis_walk w = ref_walk_axis(call->in[0].type, a->axis);
+    const int64_t n = w.extent, step = a->reverse ? -w.inner : w.inner;
 
     (void)err;
-    for (int64_t o = 0; o < outer; o++)
-        for (int64_t i = 0; i < inner; i++) {
-            int64_t first = (o * n + (a->reverse ? n - 1 : 0)) * inner + i;
-            int64_t step = a->reverse ? -inner : inner;
+    for (int64_t o = 0; o < w.outer; o++)
+        for (int64_t i = 0; i < w.inner; i++) {
+            int64_t first = (o * n + (a->reverse ? n - 1 : 0)) * w.inner + i;
             if (float_holds_f32(&call->in[0]))
                 float_line((const float *)call->in[0].data + first,
                            (float *)call->out[0].data + first, n, step, a->exclusive);

@@ -44,6 +44,12 @@ int64_t float_gemm_block(const assay_gemm *g);
 /* ---- reduce_sum.c: sums or means of floats over a's axes ---- */
 void float_sums(const assay_attr_reduce *a, const assay_view *x, bool mean, const assay_view *y);
 
+/* ---- rows.c: what is computed along one axis, as interp/ref/row.c walks it ---- */
+/* One row of n elements, `step` apart. */
+typedef void (*float_row_fn)(const assay_node *node, const float *x, int64_t n, int64_t step,
+                             float *y);
+void float_rows(const assay_call *call, float_row_fn row);
+
 /* ---- kernels; each file opens with its formula ---- */
 assay_status float_conv(assay_call *call, assay_error *err);
 size_t float_conv_scratch(const assay_graph *g, const assay_node *n);

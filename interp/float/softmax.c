@@ -8,7 +8,6 @@
 
 #include "interp/float/float.h"
 #include "interp/float/fused.h"
-#include "interp/move/move.h"
 
 enum { LANES = 16, PART = 256 /* a multiple of LANES */ };
 
@@ -20,7 +19,7 @@ static float sum_of(float lane[LANES])
            ((lane[4] + lane[5]) + (lane[6] + lane[7]));
 }
 
-static void softmax_row(const float *x, float *y, int64_t n, int64_t step, float beta, bool is_log)
+static void exponentials(const float *x, float *y, int64_t n, int64_t step, float beta, bool is_log)
 {
     float top = -INFINITY, lane[LANES] = {0};
     for (int64_t i = 0; i < n; i++)
@@ -41,21 +40,14 @@ static void softmax_row(const float *x, float *y, int64_t n, int64_t step, float
         y[i * step] = is_log ? beta * (x[i * step] - top) - shift : y[i * step] * factor;
 }
 
+static void softmax_row(const assay_node *node, const float *x, int64_t n, int64_t step, float *y)
+{
+    exponentials(x, y, n, step, node->attr.softmax.beta, node->op == ASSAY_OP_LOG_SOFTMAX);
+}
+
 assay_status float_softmax(assay_call *call, assay_error *err)
 {
-    const assay_attr_softmax *a = &call->node->attr.softmax;
-    const assay_type *t = call->in[0].type;
-    const float *x = call->in[0].data;
-    float *y = call->out[0].data;
-    int axis = (int)a->axis;
-    int64_t outer = move_extent(t, 0, axis), n = t->dim[axis];
-    int64_t inner = move_extent(t, axis + 1, t->rank);
-
     (void)err;
-    for (int64_t o = 0; o < outer; o++)
-        for (int64_t i = 0; i < inner; i++) {
-            int64_t at = o * n * inner + i;
-            softmax_row(x + at, y + at, n, inner, a->beta, call->node->op == ASSAY_OP_LOG_SOFTMAX);
-        }
+    float_rows(call, softmax_row);
     return ASSAY_OK;
 }

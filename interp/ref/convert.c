@@ -33,74 +33,64 @@ static size_t block_at(const blocks *b, int64_t element)
     return (size_t)((outer * b->n_blocks + k) * b->inner + i);
 }
 
-static void quantize_blocks(const assay_call *call)
+/* Elements first, first + step, ... of one call, with the parameters from `channel` on. */
+typedef struct part {
+    int64_t first, step;
+    size_t n, channel;
+} part;
+
+static void quantize_part(const assay_call *call, part p)
 {
     const uint32_t *x = call->in[0].data;
-    const blocks b = blocks_of(call->out[0].type);
-    for (int64_t i = 0; i < b.count; i++) {
-        int32_t q;
-        call->vt->quantize(call->unit, &x[i], 1, block_at(&b, i), &q);
-        ref_store_row(&call->out[0], i, 1, 1, &q);
-    }
+    uint32_t bits[ASSAY_ROW];
+    int32_t q[ASSAY_ROW];
+    for (size_t i = 0; i < p.n; i++)
+        bits[i] = x[p.first + (int64_t)i * p.step];
+    call->vt->quantize(call->unit, bits, p.n, p.channel, q);
+    ref_store_row(&call->out[0], p.first, p.step, p.n, q);
 }
 
-static void dequantize_blocks(const assay_call *call)
+static void dequantize_part(const assay_call *call, part p)
 {
     uint32_t *x = call->out[0].data;
-    const blocks b = blocks_of(call->in[0].type);
-    for (int64_t i = 0; i < b.count; i++) {
-        int32_t q;
-        ref_load_row(&call->in[0], i, 1, 1, &q);
-        call->vt->dequantize(call->unit, &q, 1, block_at(&b, i), &x[i]);
+    uint32_t bits[ASSAY_ROW];
+    int32_t q[ASSAY_ROW];
+    ref_load_row(&call->in[0], p.first, p.step, p.n, q);
+    call->vt->dequantize(call->unit, q, p.n, p.channel, bits);
+    for (size_t i = 0; i < p.n; i++)
+        x[p.first + (int64_t)i * p.step] = bits[i];
+}
+
+/* All elements of `type`, the side that holds codes, in parts of at most ASSAY_ROW. */
+static void each_part(const assay_call *call, const assay_type *type,
+                      void (*convert)(const assay_call *call, part p))
+{
+    if (type->q.granularity == ASSAY_Q_BLOCK) {
+        const blocks b = blocks_of(type);
+        for (int64_t i = 0; i < b.count; i++)
+            convert(call, (part){i, 1, 1, block_at(&b, i)});
+        return;
     }
+    const assay_axis_walk w = rows_of(type);
+    for (int64_t o = 0; o < w.outer; o++)
+        for (int64_t i = 0; i < w.inner; i++)
+            for (int64_t c = 0; c < w.extent; c += ASSAY_ROW) {
+                const int64_t n = w.extent - c < ASSAY_ROW ? w.extent - c : ASSAY_ROW;
+                const int64_t first = (o * w.extent + c) * w.inner + i;
+                convert(call, (part){first, w.inner, (size_t)n, (size_t)c});
+            }
 }
 
 assay_status ref_quantize(assay_call *call, assay_error *err)
 {
-    const uint32_t *x = call->in[0].data;
-    const assay_axis_walk w = rows_of(call->out[0].type);
-    uint32_t bits[ASSAY_ROW];
-    int32_t q[ASSAY_ROW];
     (void)err;
-
-    if (call->out[0].type->q.granularity == ASSAY_Q_BLOCK) {
-        quantize_blocks(call);
-        return ASSAY_OK;
-    }
-    for (int64_t o = 0; o < w.outer; o++)
-        for (int64_t i = 0; i < w.inner; i++)
-            for (int64_t c = 0; c < w.extent; c += ASSAY_ROW) {
-                size_t n = (size_t)(w.extent - c < ASSAY_ROW ? w.extent - c : ASSAY_ROW);
-                int64_t first = (o * w.extent + c) * w.inner + i;
-                for (size_t j = 0; j < n; j++)
-                    bits[j] = x[first + (int64_t)j * w.inner];
-                call->vt->quantize(call->unit, bits, n, (size_t)c, q);
-                ref_store_row(&call->out[0], first, w.inner, n, q);
-            }
+    each_part(call, call->out[0].type, quantize_part);
     return ASSAY_OK;
 }
 
 assay_status ref_dequantize(assay_call *call, assay_error *err)
 {
-    uint32_t *x = call->out[0].data;
-    const assay_axis_walk w = rows_of(call->in[0].type);
-    uint32_t bits[ASSAY_ROW];
-    int32_t q[ASSAY_ROW];
     (void)err;
-
-    if (call->in[0].type->q.granularity == ASSAY_Q_BLOCK) {
-        dequantize_blocks(call);
-        return ASSAY_OK;
-    }
-    for (int64_t o = 0; o < w.outer; o++)
-        for (int64_t i = 0; i < w.inner; i++)
-            for (int64_t c = 0; c < w.extent; c += ASSAY_ROW) {
-                size_t n = (size_t)(w.extent - c < ASSAY_ROW ? w.extent - c : ASSAY_ROW);
-                int64_t first = (o * w.extent + c) * w.inner + i;
-                ref_load_row(&call->in[0], first, w.inner, n, q);
-                call->vt->dequantize(call->unit, q, n, (size_t)c, bits);
-                for (size_t j = 0; j < n; j++)
-                    x[first + (int64_t)j * w.inner] = bits[j];
-            }
+    each_part(call, call->in[0].type, dequantize_part);
     return ASSAY_OK;
 }
