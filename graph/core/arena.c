@@ -1,6 +1,7 @@
 /* Bump allocation over a list of chunks that double in size. */
 #include "graph/core/arena.h"
 
+#include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,7 @@ void *assay_arena_alloc(assay_arena *a, size_t bytes)
             a->next_size *= 2;
         c = fresh;
     }
+    assert(c->size - c->used >= need);
     p = (char *)c + HEADER + c->used;
     c->used += need;
     return p;

@@ -2,6 +2,7 @@
 #include "graph/core/buf.h"
 #include "graph/memory.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
@@ -45,6 +46,7 @@ void assay_buf_add(assay_buf *b, const char *bytes, size_t n)
 {
     if (!reserve(b, n))
         return;
+    assert(b->length + n < b->capacity);
     memcpy(b->text + b->length, bytes, n);
     b->length += n;
     b->text[b->length] = '\0';

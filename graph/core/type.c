@@ -1,6 +1,7 @@
 /* Element kinds, shapes and parameters: sizes, ranges, comparison, text of kinds. */
 #include "graph/core/type.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,7 @@ bool assay_elem_valid(assay_elem e)
 
 int64_t assay_elem_min(assay_elem e)
 {
+    assert(!e.is_signed || (e.bits >= 1 && e.bits <= 64));
     if (!e.is_signed)
         return 0;
     return e.bits == 64 ? INT64_MIN : -(INT64_C(1) << (e.bits - 1));
@@ -37,6 +39,7 @@ int64_t assay_elem_min(assay_elem e)
 
 int64_t assay_elem_max(assay_elem e)
 {
+    assert(e.bits >= e.is_signed && (e.bits < 64 || e.is_signed));
     if (e.bits == 64)
         return INT64_MAX;
     return (INT64_C(1) << (e.is_signed ? e.bits - 1 : e.bits)) - 1;

@@ -1,5 +1,6 @@
 /* Convolution: the image is staged (image.h), windows are rows of a product or taps of a depthwise
  * block, and where the network is channels first the codes are transposed back at the end. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "interp/fast/depthwise.h"
@@ -94,6 +95,7 @@ static assay_status run(const assay_fast *f, assay_call *call, assay_error *err)
     const conv *c = (const conv *)f;
     work k = {c, call};
     (void)err;
+    assert(c->image_workers >= 1);
     fast_each(c->image_workers, c->w.batch, run_image, &k);
     return ASSAY_OK;
 }

@@ -1,4 +1,5 @@
 /* Fully connected, and matrix products whose second operand is a constant matrix. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "interp/fast/image.h"
@@ -83,6 +84,7 @@ static assay_status make(const assay_fast_setup *s, const assay_filters *f,
     c->row = malloc((size_t)c->rows * sizeof *c->row);
     if (!c->row)
         return fast_memory(s, err);
+    assert(c->rows * c->step <= INT32_MAX);
     for (int64_t r = 0; r < c->rows; r++)
         c->row[r] = (int32_t)(r * c->step);
     c->base.scratch = c->in_place ? 0 : (size_t)(c->rows * c->step);

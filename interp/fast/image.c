@@ -1,5 +1,6 @@
 #include "interp/fast/image.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,6 +77,7 @@ bool fast_stage_make(const assay_window *w, const int64_t spread[3], bool nhwc,
         g->padded = g->padded || extent != w->in[i];
     }
     g->count = count;
+    assert(count * form->element <= INT32_MAX);                          /* places are int32 */
     const bool by_row = g->padded || w->in[2] * w->in_channels >= WORTH; /* threads share rows */
     g->row_cells = spread[2] > 1 ? 1 : by_row ? w->in[2] : w->in_area;
     g->n_runs = merge ? w->kernel[0] * w->kernel[1] : w->taps;

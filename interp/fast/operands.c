@@ -1,5 +1,6 @@
 #include "interp/fast/operands.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "interp/ref/ref.h"
@@ -7,6 +8,7 @@
 void fast_operands_begin(assay_operands *o, const assay_type *out, const assay_view *in, int n_in)
 {
     *o = (assay_operands){.in = in};
+    assert(n_in <= (int)(sizeof o->whole / sizeof *o->whole));
     for (int k = 0; k < n_in; k++) {
         o->whole[k] = assay_shape_count(in[k].type) == assay_shape_count(out);
         o->size[k] = (int)assay_elem_size(in[k].type->elem);
@@ -92,6 +94,7 @@ bool fast_is_short(const assay_type *t)
 void fast_widen(assay_elem e, const void *x, int64_t n, int32_t *row)
 {
     const bool is_signed = e.is_signed && e.kind == ASSAY_KIND_INT;
+    assert(assay_elem_size(e) <= 2);
     if (assay_elem_size(e) == 1) {
         if (is_signed)
             WIDEN(int8_t);
@@ -106,6 +109,7 @@ void fast_widen(assay_elem e, const void *x, int64_t n, int32_t *row)
 
 void fast_narrow_codes(assay_elem e, const int32_t *row, int64_t n, void *y)
 {
+    assert(assay_elem_size(e) <= 2);
     if (assay_elem_size(e) == 1)
         for (int64_t i = 0; i < n; i++)
             ((uint8_t *)y)[i] = (uint8_t)row[i];

@@ -1,4 +1,6 @@
 /* Which nodes the fast engine takes. */
+#include <assert.h>
+
 #include "interp/fast/fast.h"
 
 /* Weights with a scale for each block of inputs. */
@@ -20,62 +22,84 @@ static bool may_refuse_sums(const assay_fast_setup *s)
     return fast_may_refuse(s, INT64_C(1) << 62);
 }
 
-assay_status fast_prepare(const assay_fast_setup *s, assay_fast **out, assay_error *err)
+static assay_status product(const assay_fast_setup *s, assay_fast **out, assay_error *err)
+{
+    const bool matrix = is_constant(s, 1) && assay_node_in(s->graph, s->node, 1)->type.rank == 2;
+    return matrix ? fast_fc(s, out, err) : fast_matmul(s, out, err);
+}
+
+static assay_status resize(const assay_fast_setup *s, assay_fast **out, assay_error *err)
+{
+    return s->node->attr.resize.mode == ASSAY_RESIZE_NEAREST ? fast_resize_nearest(s, out, err)
+                                                             : fast_resize_linear(s, out, err);
+}
+
+/* What has a fast form, and what that asks for: weights and bias that are constants, sums that the
+ * scheme refuses none of. */
+enum { WEIGHTS = 1, SUMS = 2 };
+typedef struct taker {
+    assay_status (*make)(const assay_fast_setup *s, assay_fast **out, assay_error *err);
+    unsigned asks;
+} taker;
+
+static const taker takers[ASSAY_OP_COUNT] = {
+    [ASSAY_OP_CONV] = {fast_conv, WEIGHTS},
+    [ASSAY_OP_CONV_TRANSPOSE] = {fast_conv, WEIGHTS},
+    [ASSAY_OP_FC] = {fast_fc, WEIGHTS},
+    [ASSAY_OP_MATMUL] = {product, 0},
+    [ASSAY_OP_TRANSPOSE] = {fast_transpose, 0},
+    [ASSAY_OP_QUANTIZE] = {fast_quantize, 0},
+    [ASSAY_OP_DEQUANTIZE] = {fast_dequantize, 0},
+    [ASSAY_OP_MAX_POOL] = {fast_max_pool, 0},
+    [ASSAY_OP_AVG_POOL] = {fast_avg_pool, SUMS},
+    [ASSAY_OP_GLOBAL_AVG_POOL] = {fast_avg_pool, SUMS},
+    [ASSAY_OP_REDUCE_MEAN] = {fast_reduce, SUMS},
+    [ASSAY_OP_REDUCE_SUM] = {fast_reduce, SUMS},
+    [ASSAY_OP_REDUCE_MAX] = {fast_reduce, 0},
+    [ASSAY_OP_REDUCE_MIN] = {fast_reduce, 0},
+    [ASSAY_OP_RESIZE] = {resize, 0},
+    [ASSAY_OP_SOFTMAX] = {fast_row, 0},
+    [ASSAY_OP_LOG_SOFTMAX] = {fast_row, 0},
+    [ASSAY_OP_L2_NORM] = {fast_row, 0},
+    [ASSAY_OP_LRN] = {fast_row, 0},
+    [ASSAY_OP_LAYER_NORM] = {fast_row, 0},
+};
+
+/* Functions of one code or two have no line of their own. */
+static taker taker_of(const assay_fast_setup *s)
 {
     const unsigned calls = ref_kernel(s->node->op).calls;
+    if (is_by_block(s)) {
+        const bool takes = s->node->op == ASSAY_OP_FC || s->node->op == ASSAY_OP_MATMUL;
+        return (taker){takes ? fast_fc_blocks : NULL, WEIGHTS | SUMS};
+    }
+    if (takers[s->node->op].make)
+        return takers[s->node->op];
+    return (taker){calls == ASSAY_CALLS_UNARY    ? fast_unary
+                   : calls == ASSAY_CALLS_BINARY ? fast_binary
+                                                 : NULL,
+                   0};
+}
+
+static bool is_empty(const assay_value *v)
+{
+    return assay_shape_count(&v->type) == 0;
+}
+
+assay_status fast_prepare(const assay_fast_setup *s, assay_fast **out, assay_error *err)
+{
+    assert((unsigned)s->node->op < ASSAY_OP_COUNT && s->kernels != NULL);
     *out = NULL;
     if (s->node->op != ASSAY_OP_TRANSPOSE && !s->unit)
         return ASSAY_OK;
-    if (assay_shape_count(&assay_node_out(s->graph, s->node, 0)->type) == 0 ||
-        assay_shape_count(&assay_node_in(s->graph, s->node, 0)->type) == 0)
+    if (is_empty(assay_node_out(s->graph, s->node, 0)) ||
+        is_empty(assay_node_in(s->graph, s->node, 0)))
         return ASSAY_OK;
-    if (is_by_block(s)) {
-        const bool takes = s->node->op == ASSAY_OP_FC || s->node->op == ASSAY_OP_MATMUL;
-        return takes && !may_refuse_sums(s) && is_constant(s, 1) && is_constant(s, 2)
-                   ? fast_fc_blocks(s, out, err)
-                   : ASSAY_OK;
-    }
-    switch (s->node->op) {
-    case ASSAY_OP_CONV:
-    case ASSAY_OP_CONV_TRANSPOSE:
-        return is_constant(s, 1) && is_constant(s, 2) ? fast_conv(s, out, err) : ASSAY_OK;
-    case ASSAY_OP_MATMUL:
-        if (!is_constant(s, 1) || assay_node_in(s->graph, s->node, 1)->type.rank != 2)
-            return fast_matmul(s, out, err);
-        return fast_fc(s, out, err);
-    case ASSAY_OP_FC:
-        return is_constant(s, 1) && is_constant(s, 2) ? fast_fc(s, out, err) : ASSAY_OK;
-    case ASSAY_OP_TRANSPOSE:
-        return fast_transpose(s, out, err);
-    case ASSAY_OP_QUANTIZE:
-        return fast_quantize(s, out, err);
-    case ASSAY_OP_DEQUANTIZE:
-        return fast_dequantize(s, out, err);
-    case ASSAY_OP_MAX_POOL:
-        return fast_max_pool(s, out, err);
-    case ASSAY_OP_AVG_POOL:
-    case ASSAY_OP_GLOBAL_AVG_POOL:
-        return may_refuse_sums(s) ? ASSAY_OK : fast_avg_pool(s, out, err);
-    case ASSAY_OP_REDUCE_MEAN:
-    case ASSAY_OP_REDUCE_SUM:
-        return may_refuse_sums(s) ? ASSAY_OK : fast_reduce(s, out, err);
-    case ASSAY_OP_REDUCE_MAX:
-    case ASSAY_OP_REDUCE_MIN:
-        return fast_reduce(s, out, err);
-    case ASSAY_OP_RESIZE:
-        return s->node->attr.resize.mode == ASSAY_RESIZE_NEAREST ? fast_resize_nearest(s, out, err)
-                                                                 : fast_resize_linear(s, out, err);
-    case ASSAY_OP_SOFTMAX:
-    case ASSAY_OP_LOG_SOFTMAX:
-    case ASSAY_OP_L2_NORM:
-    case ASSAY_OP_LRN:
-    case ASSAY_OP_LAYER_NORM:
-        return fast_row(s, out, err);
-    default:
-        return calls == ASSAY_CALLS_UNARY    ? fast_unary(s, out, err)
-               : calls == ASSAY_CALLS_BINARY ? fast_binary(s, out, err)
-                                             : ASSAY_OK;
-    }
+    const taker t = taker_of(s);
+    if (!t.make || (t.asks & WEIGHTS && !(is_constant(s, 1) && is_constant(s, 2))) ||
+        (t.asks & SUMS && may_refuse_sums(s)))
+        return ASSAY_OK;
+    return t.make(s, out, err);
 }
 
 void fast_free(assay_fast *f)

@@ -1,5 +1,6 @@
 #include "interp/fast/product.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,6 +80,7 @@ assay_status fast_product_make(const assay_fast_setup *s, const assay_filters *f
                            .n_runs = n_runs,
                            .run_units = (length * form->element + ASSAY_UNIT - 1) / ASSAY_UNIT,
                            .run = run};
+    assert(length * n_runs == depth && first >= 0 && first + outputs <= f->outputs);
     line = fast_alloc((size_t)(depth_units(out) * ASSAY_UNIT));
     out->packed = fast_alloc((size_t)(whole * depth_units(out) * ASSAY_UNIT));
     out->start = fast_alloc((size_t)whole * sizeof *out->start);
@@ -120,6 +122,7 @@ void fast_sink_take(const assay_sink *k, const int32_t *acc, int64_t acc_step, i
 {
     int64_t wide[ASSAY_DEPTHWISE];
     int32_t y[ASSAY_DEPTHWISE];
+    assert(columns <= ASSAY_DEPTHWISE);
     if (k->block) {
         k->block(k->call->unit, acc, (size_t)rows, (size_t)columns, (size_t)acc_step,
                  (size_t)(k->channel + column), (uint8_t *)k->codes + row * k->codes_step + column,
@@ -164,6 +167,7 @@ static void gemm_block(void *user, int64_t block)
     const int64_t tiles = (to - from + p->kernels->rows - 1) / p->kernels->rows;
     const int64_t shelf = depth_units(p) <= QUICK ? SHELF : 1;
     int64_t begin = from, waiting = from; /* the first row of the tile; without a code */
+    assert(p->kernels->rows <= ASSAY_TILE_ROWS && width <= ASSAY_TILE_COLUMNS);
     assay_tile t = {.left = k->left,
                     .run = p->run,
                     .n_runs = p->n_runs,

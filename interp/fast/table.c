@@ -1,5 +1,6 @@
 #include "interp/fast/table.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +48,7 @@ assay_status fast_table_make_of(const assay_fast_setup *s, assay_table_fn f, ass
     const assay_elem in = assay_node_in(s->graph, s->node, 0)->type.elem;
     const assay_elem out = assay_node_out(s->graph, s->node, 0)->type.elem;
     const int64_t last = assay_elem_max(in);
+    assert(assay_elem_size(in) <= 2 && assay_elem_size(out) <= 2);
     *t = (assay_table){.in_size = (int)assay_elem_size(in), .out_size = (int)assay_elem_size(out)};
     t->identity = t->in_size == t->out_size;
     t->value = fast_alloc((size_t)t->out_size << 8 * t->in_size);

@@ -1,9 +1,12 @@
+#include <assert.h>
+
 #include "interp/fast/weights.h"
 
 #include "interp/ref/ref.h"
 
 void fast_filter_load(const assay_filters *f, int64_t o, int32_t *row)
 {
+    assert(o >= 0 && o < f->outputs && f->group_outputs > 0);
     const int64_t first =
         f->origin + o / f->group_outputs * f->group_step + o % f->group_outputs * f->filter_step;
     if (f->channel_step == 1 && f->cell_step == f->channels) {
@@ -92,6 +95,7 @@ bool fast_filters_exact(const assay_fast_setup *s, const assay_filters *f, int32
 int32_t fast_filter_start(const assay_filters *f, const assay_operand_form *form, int64_t o,
                           const int32_t *row)
 {
+    assert(form->bound <= INT32_MAX); /* sums without what the zero point adds */
     uint32_t sum = 0;
     if (form->zero != 0)
         for (int64_t i = 0; i < fast_filter_depth(f); i++)

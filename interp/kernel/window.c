@@ -1,4 +1,6 @@
 /* Windows: reading types and attributes into three spatial axes. */
+#include <assert.h>
+
 #include "interp/kernel/window.h"
 
 static int64_t item(const assay_list *l, int i, int64_t otherwise)
@@ -12,6 +14,7 @@ static void set_window(assay_window *w, const assay_type *x, const assay_type *y
 {
     int spatial = x->rank - 2, first = w->nhwc ? 1 : 2;
 
+    assert(spatial <= ASSAY_SPATIAL && x->rank == y->rank);
     w->batch = x->dim[0];
     w->in_channels = x->dim[w->nhwc ? x->rank - 1 : 1];
     w->out_channels = y->dim[w->nhwc ? y->rank - 1 : 1];

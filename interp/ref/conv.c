@@ -11,6 +11,8 @@
  *
  * Weights: nchw O,C,k... (conv_transpose: I,O/group,k...); nhwc O,k...,C (group 1 if transposed).
  * Reduction order: c, k in nchw; k, c in nhwc: the order of a filter in memory. */
+#include <assert.h>
+
 #include "interp/ref/ref.h"
 #include "interp/ref/slide.h"
 
@@ -95,6 +97,7 @@ assay_status ref_conv(assay_call *call, assay_error *err)
     conv_scratch s;
     (void)err;
 
+    assert(channels * a->group == w.in_channels && outputs * a->group == w.out_channels);
     carve(&w, depth, call->node, x->type, weights, call->scratch, &s);
     for (int64_t o = 0; o < w.out_channels; o++) {
         if (transposed && !w.nhwc)

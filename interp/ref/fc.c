@@ -5,6 +5,8 @@
  *
  * x is [M..., K], w is [O, K], reduction order k. Filters are loaded one at a time and meet all
  * rows of x, so that the weights are never held twice. */
+#include <assert.h>
+
 #include "interp/ref/ref.h"
 
 typedef struct fc_scratch {
@@ -22,6 +24,7 @@ typedef struct fc_shape {
 static fc_shape shape_of(const assay_type *x, const assay_type *w)
 {
     fc_shape s = {.rows = 1, .depth = w->dim[1], .outputs = w->dim[0]};
+    assert(x->rank >= 1 && w->rank == 2 && x->dim[x->rank - 1] == w->dim[1]);
     for (int i = 0; i < x->rank - 1; i++) /* a depth of 0 leaves the bias */
         s.rows *= x->dim[i];
     return s;

@@ -5,6 +5,8 @@
  *
  * Batch axes broadcast; transpose_a, transpose_b swap the last two axes first; a rank-1 a is a row,
  * a rank-1 b is a column (numpy.matmul). Reduction order k. */
+#include <assert.h>
+
 #include "interp/move/broadcast.h"
 #include "interp/ref/ref.h"
 
@@ -89,6 +91,7 @@ assay_status ref_matmul(assay_call *call, assay_error *err)
     matmul_scratch s;
     (void)err;
 
+    assert(a.depth == b.depth);
     carve(&b, call->node, ta, &call->in[1], call->scratch, &s);
     for (bool row = move_broadcast_begin(&w, &batch_y, batches, 2); row;
          row = move_broadcast_next(&w))

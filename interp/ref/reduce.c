@@ -5,6 +5,8 @@
  *   reduce_prod               y = product(x in memory order)    each factor rescaled by the unit
  *
  * Sums are of raw codes: zero points are the unit's affair. */
+#include <assert.h>
+
 #include "interp/ref/ref.h"
 #include "interp/ref/walk.h"
 
@@ -62,6 +64,7 @@ static reduction reduction_of(const assay_call *call)
         kept[i] = !reduced[i];
         r.count *= reduced[i] && i < x->rank ? x->dim[i] : 1;
     }
+    assert(x->rank <= ASSAY_MAX_RANK);
     r.kept = ref_walk_axes(x, kept);
     r.reduced = ref_walk_axes(x, reduced);
     return r;

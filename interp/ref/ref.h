@@ -6,6 +6,8 @@
 #ifndef ASSAY_INTERP_REF_REF_H
 #define ASSAY_INTERP_REF_REF_H
 
+#include <assert.h>
+
 #include "graph/core/blocks.h"
 #include "interp/kernel/kernel.h"
 
@@ -45,6 +47,7 @@ static inline int32_t ref_zero_point(const assay_type *t, int64_t i)
 {
     if (t->q.granularity == ASSAY_Q_NONE)
         return 0;
+    assert(t->q.granularity != ASSAY_Q_AXIS || (size_t)i < t->q.count);
     return t->q.zero_point[t->q.granularity == ASSAY_Q_AXIS ? i : 0];
 }
 
@@ -76,6 +79,7 @@ static inline int64_t ref_load_bias(const assay_view *v, int64_t i)
 /* The next piece of `memory`, 16-aligned; NULL memory only counts. */
 static inline void *ref_carve(char *memory, size_t *used, int64_t count, size_t size)
 {
+    assert(count >= 0 && *used % 16 == 0);
     void *piece = memory ? memory + *used : NULL;
     *used += ((size_t)count * size + 15) / 16 * 16;
     return piece;

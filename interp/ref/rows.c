@@ -2,6 +2,8 @@
  *
  * Every kernel reads and writes tensors through these, so that the width of an element is known
  * here only. Sub-byte codes are stored one a byte, sign-extended. */
+#include <assert.h>
+
 #include "interp/ref/ref.h"
 
 #define LOAD(T)                                                                                    \
@@ -20,6 +22,7 @@
 void ref_load_row(const assay_view *v, int64_t first, int64_t step, size_t n, int32_t *row)
 {
     bool is_signed = v->type->elem.is_signed;
+    assert(v->data != NULL || n == 0);
     switch (assay_elem_size(v->type->elem)) {
     case 1:
         if (is_signed)
@@ -44,6 +47,7 @@ void ref_load_row(const assay_view *v, int64_t first, int64_t step, size_t n, in
 /* Two's complement narrowing: the low bits are the code, whether signed or not. */
 void ref_store_row(const assay_view *v, int64_t first, int64_t step, size_t n, const int32_t *row)
 {
+    assert(v->data != NULL || n == 0);
     switch (assay_elem_size(v->type->elem)) {
     case 1:
         STORE(uint8_t);
@@ -103,6 +107,7 @@ assay_axis_walk ref_walk_axis(const assay_type *t, int64_t axis)
 {
     assay_axis_walk w = {1, 1, 1};
     axis += axis < 0 ? t->rank : 0;
+    assert(axis >= 0 && axis < t->rank);
     for (int i = 0; i < t->rank; i++) {
         if (i < axis)
             w.outer *= t->dim[i];

@@ -1,9 +1,12 @@
+#include <assert.h>
+
 #include "interp/ref/slide.h"
 
 /* A cell's coordinates. */
 static void coordinates(const int64_t extent[ASSAY_SPATIAL], int64_t cell,
                         int64_t at[ASSAY_SPATIAL])
 {
+    assert(cell >= 0 && cell < extent[0] * extent[1] * extent[2]);
     at[2] = cell % extent[2];
     at[1] = cell / extent[2] % extent[1];
     at[0] = cell / extent[2] / extent[1];

@@ -1,3 +1,5 @@
+#include <assert.h>
+
 #include "interp/ref/walk.h"
 
 /* Adds an axis outside those already there; the first becomes the row. An axis that goes on where
@@ -12,6 +14,7 @@ static void add_axis(assay_walk *w, int64_t extent, int64_t step)
     } else if (step == inner_step * *inner) {
         *inner *= extent;
     } else {
+        assert(w->rank < ASSAY_MAX_RANK);
         w->dim[w->rank] = extent;
         w->step[w->rank] = step;
         w->rank++;

@@ -1,6 +1,7 @@
 /* Running bodies: values are copied in and out, because every body has an arena of its own. */
 #include "interp/run/flow.h"
 
+#include <assert.h>
 #include <string.h>
 
 bool run_is_flow(const assay_node *n)
@@ -23,6 +24,7 @@ typedef struct body {
 static body body_of(assay_run *outer, assay_run *const *runs, const assay_call *call,
                     int64_t number)
 {
+    assert(number >= 0 && number < call->graph->n_subgraphs);
     return (body){call->graph->subgraph[number], call->graph, runs[number], outer};
 }
 

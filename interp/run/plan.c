@@ -5,6 +5,7 @@
  * first, each at the lowest offset where it meets no value alive at the same time: on real networks
  * this is within a few percent of the lower bound (the greatest sum of values alive at a step).
  * Scratch, which one node at a time uses, stands behind all values. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,6 +142,7 @@ assay_status run_plan_make(const assay_graph *g, bool keep_all, assay_plan **out
             order[n++] = (place){v, value_bytes(&g->value[v])};
     }
     qsort(order, (size_t)n, sizeof *order, by_size);
+    assert(n <= g->n_values);
     p->scratch_offset = give_offsets(p, order, n, order + values);
     p->scratch_bytes = scratch_bytes(g);
     p->arena_bytes = p->scratch_offset + align(p->scratch_bytes);
@@ -151,6 +153,7 @@ assay_status run_plan_make(const assay_graph *g, bool keep_all, assay_plan **out
 
 void run_plan_set_scratch(assay_plan *p, size_t bytes)
 {
+    assert(p->scratch_offset % ALIGNMENT == 0);
     p->scratch_bytes = bytes;
     p->arena_bytes = p->scratch_offset + align(bytes);
 }

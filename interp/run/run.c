@@ -1,4 +1,5 @@
 /* One run of a program: an arena, views into it, and the loop over the nodes. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,7 @@ static void *value_data(const assay_run *r, int value)
     const assay_program *p = r->program;
     if (value == ASSAY_NO_VALUE)
         return NULL;
+    assert(value >= 0 && value < p->graph->n_values);
     if (p->plan->offset[value] >= 0)
         return r->arena + p->plan->offset[value];
     return (void *)(uintptr_t)p->graph->value[value].data; /* kernels only read it */
@@ -83,6 +85,7 @@ assay_status assay_run_new(const assay_program *p, assay_run **out, assay_error 
         assay_run_free(r);
         return assay_out_of_memory_for(err, "an arena of %zu bytes", bytes);
     }
+    assert(p->plan->arena_bytes % 64 == 0 && p->plan->n_values == g->n_values);
     memset(r->arena, 0, bytes);
     make_views(r);
     assay_status status = make_bodies(r, err);

@@ -1,4 +1,5 @@
 /* Checking enumerations: fragments that work element by element, on all codes of their inputs. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +37,7 @@ static assay_status run_node(const checker *c, const assay_graph *g, const assay
         (binary && (n->n_in < 2 || n->in[1] < 0 || !check_is_code(&g->value[n->in[1]].type))))
         return check_reject(c, "a node that is not element-wise");
     const int32_t *a = row[n->in[0]], *b = binary ? row[n->in[1]] : NULL;
+    assert(a != NULL && row[n->out[0]] != NULL && (!binary || b != NULL));
     int32_t *out = row[n->out[0]];
     if (n->op == ASSAY_OP_LOOKUP)
         return look_up(c, g, n, a, count, out);
@@ -182,6 +184,7 @@ assay_status check_codes(checker *c, const json_t *step, int64_t *worst)
 
 size_t check_source_of(const assay_graph *g, const assay_node *n, size_t i)
 {
+    assert(i < (size_t)assay_shape_count(&g->value[n->out[0]].type));
     const assay_type *x = &g->value[n->in[0]].type, *y = &g->value[n->out[0]].type;
     size_t at[ASSAY_MAX_RANK] = {0}, source = 0;
     if (n->op != ASSAY_OP_TRANSPOSE)

@@ -1,6 +1,7 @@
 /* Checking what goes into a product (conv, fc, matmul): the codes that become of accumulators, at
  * all of a narrow interval; of a wide one at PROBES accumulators and, where two neighbours' codes
  * differ, by halving between them. The interval itself is looked at in check_weights.c. */
+#include <assert.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,7 @@ static void halve(ladder *l, rung p, rung q)
 
 static void climb(ladder *l, int64_t lo, int64_t hi)
 {
+    assert(lo <= hi && l->stride >= 1);
     rung last = probe(l, lo);
     for (int64_t x = lo; x < hi;) {
         x = hi - x < l->stride ? hi : x + l->stride;
@@ -170,6 +172,7 @@ assay_status check_model_bias(const checker *c, const assay_node *a)
 
 static int64_t ceil_div(int64_t a, int64_t k)
 {
+    assert(k > 0);
     return a > 0 ? (a - 1) / k + 1 : -(-a / k);
 }
 
@@ -191,6 +194,7 @@ assay_status check_forms(const checker *c, const assay_unit *before, const assay
     if (!known && hi - lo >= MANY)
         return check_reject(c, "a plugin that does not say that its rescale is monotone");
     l.stride = !known || hi - lo < NARROW ? 1 : (hi - lo) / PROBES;
+    assert(!table || (table->size & (table->size - 1)) == 0); /* `probe` masks */
     if (table) {
         l.table = table->code;
         l.least = table->least;

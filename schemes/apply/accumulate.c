@@ -9,6 +9,8 @@
  * multiplied by the block's integer, shifted with rounding, and is one step into the accumulator:
  *
  *   acc = bias + sum over blocks of round(narrow(sum x[i] * w[i]) * multiplier / 2^shift) */
+#include <assert.h>
+
 #include "schemes/apply/apply.h"
 #include "schemes/apply/round.h"
 #include "schemes/apply/tail.h"
@@ -84,6 +86,7 @@ static int64_t term_of(const terms *t, size_t i)
 static int64_t run(const assay_rule_accumulator *a, const terms *t, int32_t together, size_t first,
                    size_t stride, int64_t acc, bool *trapped)
 {
+    assert(together >= 1 && stride >= 1); /* else terms are never added, or for ever */
     int64_t exact = 0;
     int32_t held = 0;
     for (size_t i = first; i < t->n; i += stride) {
@@ -119,6 +122,7 @@ int64_t apply_accumulate(const assay_unit *u, const int32_t *x, const int32_t *w
 {
     const assay_rule_accumulator *a = &u->rec.accumulator;
     const bool pairs = a->saturate_pairs != 0;
+    assert(a->bits >= 1 && a->bits <= 64);
     const terms t = {.x = x,
                      .w = w,
                      .products = n,
@@ -143,6 +147,7 @@ int64_t apply_accumulate(const assay_unit *u, const int32_t *x, const int32_t *w
 /* What a block's sum adds; below 2^63, which the accumulator's steps take as they are. */
 static int64_t block_term(const assay_rule_blocks *k, int64_t sum, int64_t multiplier)
 {
+    assert(k->shift >= 0 && k->shift <= 127);
     sum = apply_narrow(sum, k->sum_bits, k->sum_overflow);
     assay_int128 v = apply_round_shift128((assay_int128)sum * multiplier, (unsigned)k->shift,
                                           (enum assay_rounding)k->round);
@@ -154,6 +159,7 @@ int64_t apply_combine(const assay_unit *u, int64_t *sum, size_t n, size_t channe
 {
     const assay_rule_accumulator *a = &u->rec.accumulator;
     const int64_t *multiplier = u->list[0] + channel * n;
+    assert(a->bits >= 1 && a->bits <= 64 && (u->list[0] != NULL || n == 0));
     assay_int128 total = 0;
     for (size_t i = 0; i < n; i++) {
         sum[i] = block_term(&u->rec.blocks, sum[i], multiplier[i]);

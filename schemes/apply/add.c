@@ -1,4 +1,6 @@
 /* ADD and SUB by integers: two operands brought to one scale. Codes a and b, output codes. */
+#include <assert.h>
+
 #include "schemes/apply/apply.h"
 #include "schemes/apply/round.h"
 #include "schemes/apply/softfloat.h"
@@ -33,6 +35,7 @@ void apply_add_left_shift(const assay_unit *u, const int32_t *a, const int32_t *
 void apply_add_common_exponent(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n,
                                int32_t *out)
 {
+    assert(u->k[2] >= 0);
     enum assay_rounding mode = (enum assay_rounding)u->rec.add.round;
     for (size_t i = 0; i < n; i++) {
         int64_t sum = apply_wrap(first(u, a[i]) * u->k[0] + second(u, b[i]) * u->k[1], 32);
@@ -62,6 +65,7 @@ void apply_add_align(const assay_unit *u, const int32_t *a, const int32_t *b, si
     enum assay_rounding align = (enum assay_rounding)u->rec.add.align_round;
     enum assay_rounding mode = (enum assay_rounding)u->rec.add.round;
     unsigned guard = (unsigned)u->k[2];
+    assert(u->k[0] >= 0 && u->k[1] >= 0 && u->k[2] >= 0);
     for (size_t i = 0; i < n; i++) {
         int64_t x = apply_shift_left_wrap(first(u, a[i]), guard, 64);
         int64_t y = apply_shift_left_wrap(b[i] - u->in_zero[1], guard, 64);
@@ -107,6 +111,7 @@ void apply_add_fixed_scale(const assay_unit *u, const int32_t *a, const int32_t 
 void apply_add_n(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
                  int32_t *out)
 {
+    assert(u->k[0] >= 0 && u->k[0] <= 31);
     for (size_t i = 0; i < n; i++) {
         int64_t x = sum[i] - u->in_zero[0] * (count[i] + u->k[1]);
         x = u->k[0] ? apply_wrap((int64_t)((uint64_t)x << u->k[0]), 32) : x;

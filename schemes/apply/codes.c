@@ -1,4 +1,6 @@
 /* Which element-wise functions have a form of codes.h, and the bounds that its widths rest on. */
+#include <assert.h>
+
 #include "schemes/apply/codes.h"
 
 #include "schemes/apply/apply.h"
@@ -11,6 +13,7 @@
  * constant for each sign. */
 static bool addends(enum assay_rounding mode, unsigned s, int64_t add[2])
 {
+    assert(s <= 62);
     const uint64_t ones = (UINT64_C(1) << s) - 1, half = (ones + 1) / 2;
     const uint64_t some = 0 - (uint64_t)(s > 0);
     for (int i = 0; i < 2; i++) {
@@ -28,7 +31,7 @@ static bool one_rounding(int64_t m, int64_t left, int64_t shift, enum assay_roun
                          int64_t *reach, assay_step *out)
 {
     if (m < 0 || m >= WIDE || left < 0 || left > 31 || shift < 0 || shift > 62 ||
-        *reach << left >= WIDE)
+        *reach >= WIDE >> left)
         return false;
     *reach = ((*reach << left) * m >> shift) + 1;
     *out = (assay_step){.m = m,
@@ -339,6 +342,7 @@ static bool float_form(const assay_unit *u, int64_t reach, assay_codes *c)
 
 bool apply_codes_of(const assay_unit *u, int64_t reach, assay_codes *c)
 {
+    assert(reach >= 0);
     *c = (assay_codes){.zero = {(int32_t)u->in_zero[0], (int32_t)u->in_zero[1]},
                        .minus = u->subtract ? -1 : 0};
     if (reach >= NEAR)

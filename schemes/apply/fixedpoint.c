@@ -1,5 +1,7 @@
 /* Transcendental functions in fixed point: see fixedpoint.h. Constants are raw F_k values of the
  * real numbers named beside them, as the targets hold them. */
+#include <assert.h>
+
 #include "schemes/apply/fixedpoint.h"
 
 /* gemmlowp's templates exist for 16-bit and 32-bit raw values; so do the functions below, which
@@ -35,6 +37,7 @@ static int32_t one(unsigned w)
 /* Around -1/8: e^a = e^(-1/8) * (1 + x + x^2/2 + x^3/6 + x^4/24), x = a + 1/8. */
 static int32_t exp_quarter(unsigned w, int32_t a)
 {
+    assert(a < 0 && a >= -((int64_t)1 << (w - 3)));
     int32_t exp_eighth = constant(w, 1895147668); /* e^(-1/8) */
     int32_t third = constant(w, 715827883);       /* 1/3 */
     int32_t x = wrap(w, (int64_t)a + ((int64_t)1 << (w - 4)));
@@ -58,6 +61,7 @@ static int32_t exp_negative(unsigned w, int32_t a, unsigned k)
         720401,     /* e^-8 */
         242,        /* e^-16 */
     };
+    assert(a <= 0 && k + 3 <= w); /* two bits of fraction or more */
     unsigned fraction = w - 1 - k;
     int32_t quarter = (int32_t)1 << (fraction - 2);
     int32_t reduced = (a & (quarter - 1)) - quarter; /* in [-1/4, 0) */
@@ -159,6 +163,7 @@ int16_t apply_fixed16_tanh(int16_t a, unsigned k)
 
 int32_t apply_fixed_reciprocal(int32_t x, int integer_bits, int *bits_over_unit)
 {
+    assert(x > 0);
     unsigned zeros = apply_clz32((uint32_t)x);
     *bits_over_unit = integer_bits - (int)zeros;
     /* x = (1 + y) * 2^*bits_over_unit with 0 <= y < 1 */
@@ -171,6 +176,7 @@ int32_t apply_fixed_reciprocal(int32_t x, int integer_bits, int *bits_over_unit)
 int32_t apply_fixed_inverse_sqrt(int32_t x, int *shift)
 {
     enum { ONE_AND_HALF = (1 << 28) + (1 << 27), ROOT_HALF = 1518500250 };
+    assert(x >= 0);
     *shift = 0;
     if (x <= 1)
         return INT32_MAX;
@@ -202,6 +208,7 @@ int32_t apply_fixed_inverse_sqrt(int32_t x, int *shift)
 int32_t apply_fixed_log(int32_t x, unsigned in_bits, unsigned out_bits)
 {
     enum { ROOT_HALF = 1518500250, LN2 = 1488522236, K = 1805811301 };
+    assert(in_bits >= 1 && in_bits <= 30 && out_bits >= 1 && out_bits <= 29);
     int acc = (int)out_bits + 1; /* integer bits of the exponent z and of the final sum */
     int in = (int)in_bits;
     int32_t quarter = apply_rdbp(1 << 29, (unsigned)acc);

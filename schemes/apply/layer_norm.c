@@ -15,6 +15,8 @@
  *   mean = S * 2^F / n,  v = (sum x^2 * (2^2F / n) - mean^2) / 2^2F, a guard when below 1,
  *   z = (x * 2^F - mean) times the Newton inverse square root of v, as the multiplier is applied.
  */
+#include <assert.h>
+
 #include "schemes/apply/apply.h"
 #include "schemes/apply/fixedpoint.h"
 
@@ -24,6 +26,7 @@ typedef struct row_sums {
 
 static row_sums sums_of(const int32_t *x, size_t n)
 {
+    assert(n > 0 && n <= 1 << 20);
     row_sums s = {0, 0};
     for (size_t i = 0; i < n; i++) {
         s.sum += x[i];
@@ -35,6 +38,7 @@ static row_sums sums_of(const int32_t *x, size_t n)
 /* floor(sqrt(v)), bit by bit. */
 static uint64_t square_root(assay_uint128 v)
 {
+    assert(v >> 126 == 0); /* else the root has more than 63 bits */
     assay_uint128 root = 0;
     for (assay_uint128 bit = (assay_uint128)1 << 62; bit != 0; bit >>= 1) {
         assay_uint128 next = root | bit;
@@ -49,6 +53,7 @@ int64_t apply_layer_norm_root(const assay_unit *u, const int32_t *x, size_t n, i
     const row_sums s = sums_of(x, n);
     const assay_int128 spread =
         (assay_int128)s.squares * (int64_t)n - (assay_int128)s.sum * s.sum + u->k[0];
+    assert(spread >= 0); /* n sum x^2 >= (sum x)^2 */
     *sum = s.sum;
     return (int64_t)square_root((assay_uint128)spread << (2 * ASSAY_LAYER_NORM_GUARD));
 }
@@ -95,6 +100,7 @@ void apply_layer_norm(const assay_unit *u, const int32_t *x, size_t n, int32_t *
 {
     const int32_t *gamma = x + n, *beta = x + 2 * n;
     const unsigned shift = (unsigned)u->k[2];
+    assert(u->k[2] >= 0 && u->k[2] <= 62);
     if (u->rec.softmax.layer_norm == ASSAY_LAYER_NORM_SQRT)
         normalize_sqrt(u, x, n, out);
     else

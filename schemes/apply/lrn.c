@@ -10,6 +10,8 @@
  * and between the entries T of two cells
  *
  *   gain(S) = T[i] + round((T[i+1] - T[i]) * (S mod 2^e) / 2^e). */
+#include <assert.h>
+
 #include "schemes/apply/apply.h"
 #include "schemes/apply/round.h"
 
@@ -22,12 +24,14 @@ static unsigned excess(int64_t sum, unsigned cells)
 
 int64_t apply_lrn_entry(int64_t sum, unsigned cells)
 {
+    assert(sum >= 0);
     unsigned e = excess(sum, cells);
     return ((int64_t)e << cells) + (sum >> e);
 }
 
 int64_t apply_lrn_least(int64_t entry, unsigned cells)
 {
+    assert(entry >= 0);
     int64_t octave = entry >> cells, e = octave > 1 ? octave - 1 : 0;
     return (entry - (e << cells)) << e;
 }
@@ -52,6 +56,7 @@ static int64_t square(const assay_unit *u, int32_t x)
 
 void apply_lrn(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
+    assert(u->depth >= 1 && u->depth < 1 << 20 && u->table != NULL);
     const size_t before = (size_t)(u->depth - 1) / 2, after = (size_t)(u->depth - 1) - before;
     int64_t sum = 0; /* |d| < 2^17 and fewer than 2^20 of them: below 2^54 */
     for (size_t j = 0; j < n && j < after; j++)

@@ -1,5 +1,7 @@
 /* Average pool, mean and sum: sums of raw codes over `count` cells, which is the divisor. Where
  * padding counts, its cells are in both, holding the zero point. */
+#include <assert.h>
+
 #include "schemes/apply/apply.h"
 #include "schemes/apply/round.h"
 #include "schemes/apply/softfloat.h"
@@ -44,6 +46,7 @@ void apply_pool_divide(const assay_unit *u, const int64_t *sum, const int32_t *c
 
 int64_t apply_reciprocal(int64_t d, unsigned *shift)
 {
+    assert(d >= 0 && d <= INT32_MAX); /* shift stays below 62 */
     unsigned k = d <= 1 ? 0 : 64 - (unsigned)__builtin_clzll((uint64_t)d - 1);
     *shift = 30 + k;
     return d == 0 ? 0 : ((INT64_C(1) << 30) + 1) * (INT64_C(1) << k) / d;
@@ -65,6 +68,7 @@ void apply_pool_reciprocal(const assay_unit *u, const int64_t *sum, const int32_
 void apply_pool_rescale(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
                         int32_t *out)
 {
+    assert(u->n_by_count >= 1);
     for (size_t i = 0; i < n; i++) {
         int64_t d = count[i];
         const assay_rescale *r = &u->by_count[u->n_by_count > 1 && d > 0 ? d - 1 : 0];
@@ -89,6 +93,7 @@ void apply_pool_rescale_divide(const assay_unit *u, const int64_t *sum, const in
 void apply_pool_two_stage(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
                           int32_t *out)
 {
+    assert(u->window_side >= 1 && u->window_side <= 8); /* sums of 64 cells times 2^32 */
     int64_t reciprocal = 65536 / u->window_side;
     for (size_t i = 0; i < n; i++) {
         int64_t v = centred(u, sum[i], count[i]);
@@ -120,6 +125,7 @@ void apply_window_float_sum(const assay_unit *u, const int32_t *x, size_t n, int
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     uint32_t sum = 0;
+    assert(u->table != NULL && (n == 0 || count > 0));
     for (size_t i = 0; i < n; i++)
         sum = apply_f32_add(sum, (uint32_t)u->table[x[i] - u->table_min]);
     uint32_t mean = apply_f32_div(sum, apply_f32_from_i32(count));

@@ -6,6 +6,8 @@
  * `scaled_any` is that line for every rule, in 128 bits. `scaled` is the same line for the common
  * rules in 64 bits: its choices are constants in each row below, so the compiler makes a tight
  * loop of each; an accumulator too wide for it goes to `scaled_any`. */
+#include <assert.h>
+
 #include "schemes/apply/apply.h"
 #include "schemes/apply/round.h"
 #include "schemes/apply/tail.h"
@@ -36,6 +38,7 @@ static assay_int128 operand(const assay_rescale *r, int64_t acc, size_t c)
 
 static int64_t left(const assay_rule_rescale *k, assay_int128 x, unsigned bits)
 {
+    assert(k->left_shift != ASSAY_LEFT_PRODUCT);
     return k->left_shift == ASSAY_LEFT_WRAP
                ? apply_shift_left_wrap((int64_t)x, bits, 32)
                : apply_shift_left_saturate(apply_saturate128(x, 32), bits, 32);
@@ -130,6 +133,7 @@ static inline __attribute__((always_inline)) void row_of(const assay_rescale *r,
 {
     const assay_tail t = apply_tail_of(r);
     const int64_t *multiplier = r->multiplier, *shift = r->shift, *pre = r->pre;
+    assert(c + (step == 0 ? 1 : n) <= r->n && (w.pre == PRE_NONE || pre != NULL));
     const int32_t bits = r->rule->result_bits, how = r->rule->result_overflow;
     const int64_t m = multiplier[c], s = shift[c], p = w.pre != PRE_NONE ? pre[c] : 0;
     for (size_t i = 0; i < n; i++) {
@@ -185,6 +189,7 @@ ROW(to16, .mode = ASSAY_ROUND_HALF_UP, .pre = PRE_HALF_UP)
 static void row_any(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel,
                     int32_t *out)
 {
+    assert(r->n == 1 || channel + n <= r->n);
     for (size_t i = 0; i < n; i++) {
         size_t c = r->n > 1 ? channel + i : 0;
         out[i] = apply_rescale_finish(r, scaled_any(r, acc[i], c));
@@ -195,6 +200,7 @@ static void row_any(const assay_rescale *r, const int64_t *acc, size_t n, size_t
 static int64_t count_thresholds(const assay_rescale *r, int64_t x, size_t c)
 {
     const int64_t *t = r->threshold + c * r->n_thresholds;
+    assert(c < r->n);
     size_t below = 0, above = r->n_thresholds;
     while (below < above) {
         size_t middle = (below + above) / 2;
@@ -209,6 +215,7 @@ static int64_t count_thresholds(const assay_rescale *r, int64_t x, size_t c)
 static void row_thresholds(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel,
                            int32_t *out)
 {
+    assert(r->n == 1 || channel + n <= r->n);
     for (size_t i = 0; i < n; i++) {
         size_t c = r->n > 1 ? channel + i : 0;
         out[i] = (int32_t)(r->lo + count_thresholds(r, acc[i], c));
@@ -223,6 +230,7 @@ static bool is_float(const assay_rescale *r)
 assay_int128 apply_rescale_value(const assay_rescale *r, int64_t x, size_t channel)
 {
     size_t c = r->n > 1 ? channel : 0;
+    assert(c < r->n);
     if (r->rule->encoding == ASSAY_ENCODE_THRESHOLDS)
         return r->lo + count_thresholds(r, x, c) - r->zero_point;
     return is_float(r) ? apply_rescale_value_float(r, x, c) : scaled_any(r, x, c);
@@ -301,31 +309,50 @@ bool apply_rescale_may_refuse(const assay_rescale *r, int64_t bound)
     return refused;
 }
 
-/* The 64-bit row for a rule of one or two common roundings, or NULL. */
-static void (*common_row(const assay_rescale *r))(const assay_rescale *, const int64_t *, size_t,
-                                                  size_t, int32_t *)
+typedef void (*row_fn)(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel,
+                       int32_t *out);
+
+/* Whether `scaled` holds r's operands; *least: the least shift, or 0. */
+static bool fits_64(const assay_rescale *r, int64_t *least)
 {
-    const assay_rule_rescale *k = r->rule;
-    const assay_steps *list = &k->round;
     const int64_t widest = INT64_C(1) << 31;
-    int64_t least = 0;
+    *least = 0;
     for (size_t c = 0; c < r->n; c++) {
-        least = r->shift[c] < least ? r->shift[c] : least;
+        *least = r->shift[c] < *least ? r->shift[c] : *least;
         if (r->pre != NULL && (r->pre[c] < 0 || r->pre[c] > 62 || r->shift[c] < 0))
-            return NULL;
+            return false;
         if (r->multiplier[c] > widest || r->multiplier[c] < -widest)
-            return NULL;
+            return false;
     }
-    if (r->in_zero != 0 || (apply_zero_is_before(r) && r->zero_point != 0))
+    return r->in_zero == 0 && !(apply_zero_is_before(r) && r->zero_point != 0);
+}
+
+/* Rules with a shift before the product. */
+static row_fn pre_shift_row(const assay_rule_rescale *k)
+{
+    if (k->round.n != 1 || k->round.step[0].mode != ASSAY_ROUND_HALF_UP)
         return NULL;
-    bool one_half_up = list->n == 1 && list->step[0].mode == ASSAY_ROUND_HALF_UP;
-    if (r->pre != NULL && one_half_up && k->product_bits == 32 && k->operand_bits == 0 &&
+    if (k->product_bits == 32 && k->operand_bits == 0 &&
         (k->encoding == ASSAY_ENCODE_GLOW || k->pre_shift_round == ASSAY_ROUND_FLOOR))
         return row_glow;
-    if (r->pre != NULL && one_half_up && k->product_bits == 0 && k->operand_bits == 16 &&
-        k->pre_shift_round == ASSAY_ROUND_HALF_UP)
-        return row_to16;
-    if (k->product_bits > 0 || k->operand_bits > 0 || r->pre != NULL)
+    return k->product_bits == 0 && k->operand_bits == 16 &&
+                   k->pre_shift_round == ASSAY_ROUND_HALF_UP
+               ? row_to16
+               : NULL;
+}
+
+/* The 64-bit row for a rule of one or two common roundings, or NULL. */
+static row_fn common_row(const assay_rescale *r)
+{
+    static const row_fn one[] = {ASSAY_ROUNDINGS(ROW_ENTRY)};
+    const assay_rule_rescale *k = r->rule;
+    const assay_steps *list = &k->round;
+    int64_t least;
+    if (!fits_64(r, &least))
+        return NULL;
+    if (r->pre != NULL)
+        return pre_shift_row(k);
+    if (k->product_bits > 0 || k->operand_bits > 0)
         return NULL;
     if (list->n == 2 && list->step[0].bits == 31 && list->step[0].mode == ASSAY_ROUND_HALF_UP &&
         list->step[1].mode == ASSAY_ROUND_HALF_AWAY) {
@@ -333,8 +360,7 @@ static void (*common_row(const assay_rescale *r))(const assay_rescale *, const i
             return least >= 0 ? row_double_plain : NULL;
         return k->left_shift == ASSAY_LEFT_WRAP ? row_double : row_double_saturating;
     }
-    static void (*const one[])(const assay_rescale *, const int64_t *, size_t, size_t,
-                               int32_t *) = {ASSAY_ROUNDINGS(ROW_ENTRY)};
+    assert(list->n != 1 || (unsigned)list->step[0].mode < ASSAY_ROUND_COUNT);
     return list->n == 1 && least >= 0 ? one[list->step[0].mode] : NULL;
 }
 

@@ -6,6 +6,8 @@
  * rows of it, and asks here where the exact product is near a rounding boundary. The end of the
  * chain has short paths for |f| in [2^-14, 2^23), where a float32 is an integer over 2^1 .. 2^37:
  * the same roundings, of the same exact values, without packing in between. */
+#include <assert.h>
+
 #include "schemes/apply/apply.h"
 #include "schemes/apply/softfloat.h"
 
@@ -141,6 +143,7 @@ static uint64_t product64(const assay_rescale *r, int64_t x, size_t c)
 
 int64_t apply_rescale_value_float(const assay_rescale *r, int64_t x, size_t c)
 {
+    assert(c < r->n && r->scale != NULL);
     const assay_rule_rescale *k = r->rule;
     enum assay_rounding mode = (enum assay_rounding)k->round.step[0].mode;
     if (k->encoding == ASSAY_ENCODE_F64)

@@ -1,5 +1,6 @@
 #include "schemes/apply/round.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -32,12 +33,14 @@ bool apply_rounding_parse(const char *name, enum assay_rounding *mode)
 /* A fraction on the same side of one half as rest / den, 0 <= rest < den: it rounds alike. */
 static uint64_t fraction_of(uint64_t rest, uint64_t den)
 {
+    assert(rest < den);
     const uint64_t half = (uint64_t)1 << 63;
     return rest == 0 ? 0 : rest < den - rest ? half - 1 : rest > den - rest ? half + 1 : half;
 }
 
 int64_t apply_round_div(int64_t n, int64_t d, enum assay_rounding mode)
 {
+    assert(d != 0);
     bool negative = (n < 0) != (d < 0) && n != 0;
     uint64_t num = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
     uint64_t den = d < 0 ? 0 - (uint64_t)d : (uint64_t)d;
@@ -54,6 +57,7 @@ int64_t apply_round_div(int64_t n, int64_t d, enum assay_rounding mode)
 
 assay_int128 apply_round_div128(assay_int128 n, int64_t d, enum assay_rounding mode)
 {
+    assert(d > 0);
     assay_int128 floor = n / d, rest = n % d;
     if (rest < 0) {
         floor--;

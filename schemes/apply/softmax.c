@@ -1,17 +1,12 @@
 /* Softmax and log softmax by the gemmlowp fixed-point functions (TFLite, CMSIS-NN). */
+#include <assert.h>
+
 #include "schemes/apply/apply.h"
 #include "schemes/apply/fixedpoint.h"
+#include "schemes/apply/row.h"
 
 #define DIFF_BITS 5  /* integer bits of a scaled difference */
 #define SUM_BITS  12 /* integer bits of the sum of exponentials */
-
-static int32_t greatest(const int32_t *x, size_t n)
-{
-    int32_t max = x[0];
-    for (size_t i = 1; i < n; i++)
-        max = x[i] > max ? x[i] : max;
-    return max;
-}
 
 int32_t apply_softmax_exponential(const assay_unit *u, int32_t difference)
 {
@@ -35,7 +30,7 @@ void apply_softmax_fixed(const assay_unit *u, const int32_t *x, size_t n, int32_
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     int over_unit = 0;
-    int32_t max = greatest(x, n), sum = sum_exponentials(u, x, n, max);
+    int32_t max = apply_greatest(x, n), sum = sum_exponentials(u, x, n, max);
     int32_t inverse = sum > 0 ? apply_fixed_reciprocal(sum, SUM_BITS, &over_unit) : 0;
     for (size_t i = 0; i < n; i++) {
         if (x[i] - max < u->k[0]) {
@@ -54,7 +49,7 @@ void apply_log_softmax(const assay_unit *u, const int32_t *x, size_t n, int32_t 
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     const unsigned output_integer_bits = 4;
-    int32_t max = greatest(x, n);
+    int32_t max = apply_greatest(x, n);
     int32_t log = apply_fixed_log(sum_exponentials(u, x, n, max), SUM_BITS, DIFF_BITS);
     int64_t least = apply_saturate128(
         apply_rescale_value(&u->scale[ASSAY_SECOND], (int64_t)log + INT32_MIN, 0), 64);
@@ -72,6 +67,7 @@ void apply_log_softmax(const assay_unit *u, const int32_t *x, size_t n, int32_t 
 
 static int16_t lookup(const int64_t *table, int64_t x)
 {
+    assert(x >= INT16_MIN && x <= INT16_MAX);
     int64_t index = 256 + apply_shift_right(x, 7), slope = table[index + 1] - table[index];
     return (int16_t)(table[index] + apply_round_shift(slope * (x & 127), 7, ASSAY_ROUND_HALF_UP));
 }
@@ -80,7 +76,7 @@ static int16_t lookup(const int64_t *table, int64_t x)
 void apply_softmax_lut16(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
-    int32_t max = greatest(x, n);
+    int32_t max = apply_greatest(x, n);
     int32_t sum = 0;
     for (size_t i = 0; i < n; i++) {
         const assay_int128 d =

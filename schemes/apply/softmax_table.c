@@ -1,14 +1,7 @@
 /* Softmax by tables of exponentials, indexed by the distance from the row's greatest code. */
 #include "schemes/apply/apply.h"
+#include "schemes/apply/row.h"
 #include "schemes/apply/softfloat.h"
-
-static int32_t greatest(const int32_t *x, size_t n)
-{
-    int32_t max = x[0];
-    for (size_t i = 1; i < n; i++)
-        max = x[i] > max ? x[i] : max;
-    return max;
-}
 
 /* LiteRT: table[d] = float bits of e^(-beta * s_in * d); the sum in float32, in order; then
  * round(t * (1 / (sum * s_out))) + z. k[0]: bits of s_out. */
@@ -16,7 +9,7 @@ void apply_softmax_float_table(const assay_unit *u, const int32_t *x, size_t n, 
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     const uint32_t one = 0x3f800000;
-    int32_t max = greatest(x, n);
+    int32_t max = apply_greatest(x, n);
     uint32_t sum = 0;
     for (size_t i = 0; i < n; i++)
         sum = apply_f32_add(sum, (uint32_t)u->table[max - x[i]]);
@@ -33,7 +26,7 @@ void apply_softmax_float_table(const assay_unit *u, const int32_t *x, size_t n, 
 void apply_softmax_integer_table(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
-    int32_t max = greatest(x, n);
+    int32_t max = apply_greatest(x, n);
     int64_t sum = 0;
     for (size_t i = 0; i < n; i++)
         sum += u->table[max - x[i]];
@@ -52,7 +45,7 @@ void apply_softmax_float_sum(const assay_unit *u, const int32_t *x, size_t n, in
     const int64_t beyond = INT64_C(1) << 31;
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     int64_t overflown = o->lo == 0 ? o->zero_point : o->zero_point < 0 ? o->hi : o->lo;
-    int32_t max = greatest(x, n);
+    int32_t max = apply_greatest(x, n);
     uint32_t sum = 0;
     for (size_t i = 0; i < n; i++)
         sum = apply_f32_add(sum, (uint32_t)u->table[max - x[i]]);
@@ -69,7 +62,7 @@ void apply_softmax_float_sum(const assay_unit *u, const int32_t *x, size_t n, in
 void apply_softmax_q31(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
-    int32_t max = greatest(x, n);
+    int32_t max = apply_greatest(x, n);
     int64_t sum = 0;
     for (size_t i = 0; i < n; i++)
         sum += u->table[max - x[i]];

@@ -1,4 +1,5 @@
 /* A real scale becomes a multiplier and a shift, a shift alone, Glow's triplet, or float bits. */
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -66,6 +67,7 @@ int64_t derive_shift_from_target(const assay_rule_rescale *k, int64_t shift)
 static void encode_glow(float r, assay_encoded *e)
 {
     int exponent;
+    assert(r > 0);
     if (frexpf(r, &exponent) == 0.5f) { /* r = 2^(exponent - 1) */
         *e = exponent > 1 ? (assay_encoded){INT64_C(1) << (exponent - 1), 0, 0}
                           : (assay_encoded){1, 1 - exponent, 0};
@@ -121,6 +123,7 @@ static bool encode_multiplier(const assay_rule_rescale *k, double real, assay_en
         drop -= exponent - by_log;
         exponent = by_log;
     }
+    assert(drop >= 0); /* a multiplier has fewer bits than a double */
     *e = (assay_encoded){apply_round_shift(exact, (unsigned)drop, mode), bits - exponent, 0};
     if (e->multiplier == INT64_C(1) << bits && k->multiplier_renormalise) {
         e->multiplier >>= 1;
@@ -205,6 +208,7 @@ void derive_encode_at(const assay_rule_rescale *k, double real, int64_t shift, a
     int exponent;
     int64_t exact = (int64_t)ldexp(frexp(fabs(real), &exponent), 53);
     int64_t drop = 53 - exponent - shift; /* real * 2^shift = exact / 2^drop, below 2^32 */
+    assert(drop >= 0);
     int64_t m = apply_round_shift(exact, drop > 127 ? 127 : (unsigned)drop,
                                   (enum assay_rounding)k->multiplier_round);
     *e = (assay_encoded){real < 0 ? -m : m, shift, 0};
@@ -215,6 +219,7 @@ static void reduce(const assay_rule_rescale *k, int64_t *m, int64_t *shift)
 {
     if (k->reduced_bits == 0 || *m == 0)
         return;
+    assert(k->reduced_bits < 63 && k->multiplier_bits >= k->reduced_bits);
     int64_t limit = INT64_C(1) << k->reduced_bits;
     unsigned drop = (unsigned)(k->multiplier_bits - k->reduced_bits);
     int64_t magnitude = apply_round_shift(*m < 0 ? -*m : *m, drop, ASSAY_ROUND_HALF_UP);

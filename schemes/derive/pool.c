@@ -1,4 +1,5 @@
 /* Average pool, mean, sum. */
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -70,6 +71,7 @@ static assay_status by_count(const assay_derive *d, bool divides_multiplier)
 /* AMD VART cpu-runner: fixed fractions for common windows, else the best of N / 2^M. */
 static void dpu_fraction(int64_t side, int64_t area, int64_t *n, int64_t *m)
 {
+    assert(area >= 1);
     static const int64_t known[][3] = {{3, 7, 6}, {5, 10, 8}, {6, 7, 8}, {7, 21, 10}, {14, 21, 12}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (side == known[i][0] && area == side * side) {

@@ -1,4 +1,5 @@
 /* Rescales of a unit: parameters in arrays, zero point and range, the row chosen. */
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -327,6 +328,7 @@ static assay_status derive_steps(const assay_derive *d, assay_rescale *r, float 
 assay_status derive_ratio(const assay_derive *d, assay_rescale *r, float in, const float *w,
                           size_t n, float out, const char *suffix)
 {
+    assert(n > 0 && r->rule != NULL);
     double *real = calloc(n, sizeof *real);
     if (real == NULL)
         return derive_memory(d);

@@ -1,4 +1,5 @@
 /* Which op is of which class, and whether a record has arithmetic for a node. */
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -65,6 +66,7 @@ static const assay_op_class classes[ASSAY_OP_COUNT] = {
 
 assay_op_class derive_class_of(enum assay_op op)
 {
+    assert((unsigned)op < ASSAY_OP_COUNT);
     if (classes[op].derive == NULL && derive_is_function(op))
         return (assay_op_class){derive_table, 1};
     return classes[op];

@@ -1,5 +1,6 @@
 /* Tables of functions of one code. The functions themselves are the C library's: an entry can
  * only differ between libraries when it lies within about 1e-7 of a rounding tie. */
+#include <assert.h>
 #include <math.h>
 
 #include "graph/core/attr.h"
@@ -132,6 +133,7 @@ static assay_status full(const assay_derive *d)
     const assay_type *in = &d->spec->in[0];
     float scale = derive_scale_of(in);
     int64_t lo = assay_elem_min(in->elem), hi = assay_elem_max(in->elem);
+    assert(in->elem.bits <= 16);
     int64_t *table = derive_unit_array(u, "table", (size_t)(hi - lo + 1));
     if (table == NULL)
         return derive_memory(d);

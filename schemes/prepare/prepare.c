@@ -1,4 +1,5 @@
 /* The vtable of the built-in families: a node's record, then its unit. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "schemes/apply/tail.h"
@@ -57,6 +58,7 @@ static assay_status prepare(const assay_scheme *s, const assay_unit_spec *spec, 
     u->op = assay_op_find(spec->op);
     assay_effective_record(assay_data(s), spec->op, spec->node, derive_form_of(spec), &u->rec);
     assay_op_class c = derive_class_of(u->op);
+    assert(c.derive != NULL && c.codes <= (int)(sizeof u->in_zero / sizeof *u->in_zero));
     for (int i = 0; i < c.codes; i++)
         u->in_zero[i] = derive_zero_of(&spec->in[i]);
     for (int i = 0; i < 3; i++) {
@@ -95,22 +97,26 @@ static void requantize(const assay_unit *u, const int64_t *acc, size_t n, size_t
                        int32_t *out)
 {
     const assay_rescale *r = &u->scale[ASSAY_OUT];
+    assert(r->row != NULL);
     r->row(r, acc, n, channel, out);
 }
 
 static void binary(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n, int32_t *out)
 {
+    assert(u->binary != NULL);
     u->binary(u, a, b, n, out);
 }
 
 static void unary(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
+    assert(u->unary != NULL);
     u->unary(u, x, n, out);
 }
 
 static void pool(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
                  int32_t *out)
 {
+    assert(u->pool != NULL);
     u->pool(u, sum, count, n, out);
 }
 
@@ -123,12 +129,14 @@ static bool window(const assay_unit *u, const int32_t *x, size_t n, int32_t coun
 
 static void row(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
+    assert(u->row != NULL);
     u->row(u, x, n, out);
 }
 
 static void interpolate(const assay_unit *u, const int32_t *c, const int32_t *fy, const int32_t *fx,
                         size_t n, int32_t *out)
 {
+    assert(u->interpolate != NULL);
     u->interpolate(u, c, fy, fx, n, out);
 }
 

@@ -53,6 +53,7 @@ CHANGE(negative_multiplier, c->m[2] = -1)
 CHANGE(wide_multiplier, c->m[2] = WIDE)
 CHANGE(long_shift, c->shift[2] = 63)
 CHANGE(far_left, c->shift[2] = -40)
+CHANGE(left_30, (c->m[2] = 1, c->shift[2] = -30))
 CHANGE(no_row, OUT.row = NULL)
 CHANGE(row_of_sums, OUT.row = apply_rescale_row_sums)
 CHANGE(by_channel, OUT.n = 2)
@@ -207,6 +208,7 @@ static void test_reach(void **state)
     assert_true(has_form(REAL, "mul", 2, 30000, nothing));
     assert_false(has_form(REAL, "mul", 2, 50000, nothing));
     assert_false(has_form(APART, "add", 2, NEAR, nothing));
+    assert_false(has_form(ONE, "mul", 2, NEAR - 1, left_30)); /* 2^64, whose low bits are few */
 }
 
 int main(void)
