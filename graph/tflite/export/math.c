@@ -17,7 +17,7 @@ static const assay_type *out_type(const tfl_export *x, const assay_node *n)
 static const struct {
     assay_op op;
     int builtin;
-} plain[] = {
+} builtins[] = {
     {ASSAY_OP_ADD, BUILTIN_ADD},
     {ASSAY_OP_SUB, BUILTIN_SUB},
     {ASSAY_OP_MUL, BUILTIN_MUL},
@@ -74,9 +74,9 @@ static const struct {
 
 static int plain_builtin(assay_op op)
 {
-    for (size_t i = 0; i < sizeof plain / sizeof *plain; ++i)
-        if (plain[i].op == op)
-            return plain[i].builtin;
+    for (size_t i = 0; i < sizeof builtins / sizeof *builtins; ++i)
+        if (builtins[i].op == op)
+            return builtins[i].builtin;
     return -1;
 }
 
