@@ -3,6 +3,8 @@ shared/targets/arithmetic.md (the section is named at each)."""
 from fractions import Fraction
 from math import inf
 
+import fixedpoint as fp
+import functions
 import rescale
 from numbers_exact import Refused, Unsaid, clamp, exponent, f32, f64, narrow, plus, round_to_int, times
 
@@ -179,6 +181,44 @@ def leaky(record, a, out, alpha):  # 2.4 LEAKY_RELU: two rescales, of s_in / s_o
     real = rescale.form(record["rescale"]["scale"], a.scale, abs(alpha), out.scale)
     down = requantize(record, real, out)
     return lambda p: up(p - a.zero) if p >= a.zero else down((p - a.zero) * (1 if alpha > 0 else -1))
+
+
+def prelu(record, a, slope, out):  # 2.4 PRELU: slopes are codes
+    up = requantize(record, form(record, a, out), out)
+    down = requantize(record, rescale.form(record["rescale"]["scale"], a.scale, slope.scale, out.scale), out)
+    return lambda p, q: up(p - a.zero) if p >= a.zero else down((p - a.zero) * (q - slope.zero))
+
+
+def extreme(record, a, b, out, choose):
+    """Maximum and minimum of operands brought to the output's parameters; raw codes where they have those."""
+    if record["unary"]["rescale"] == "table":
+        raise Unsaid("whether operands of min and max go through tables")
+    def fitted(t):
+        rule = record["rescale"]
+        scale = rescale.encode(rule, form(record, t, out))
+        return lambda p: rescale.apply(rule, scale, p - t.zero, out.zero, None, out.kind)
+    sides = [(lambda p: p) if (t.scale, t.zero) == (out.scale, out.zero) else fitted(t) for t in (a, b)]
+    return lambda p, q: ending(record, choose(sides[0](p), sides[1](q)), out)
+
+
+def rsqrt(record, a, out):  # 2.4 RSQRT, Newton
+    m, left = fp.quantize_multiplier(f64(ONE / f64(f32(f32_root(a.scale) * out.scale))))
+    once = fp.single(record)
+
+    def one(p):
+        x = p - a.zero
+        if x < 0:
+            raise Unsaid("a root of less than nothing")
+        if x == 0:
+            return (out.bounds or (out.low, out.high))[1]
+        multiplier, shift = fp.inverse_sqrt(x)
+        value = fp.by_multiplier(fp.by_multiplier(1, multiplier, shift + 20, once), m, left - 20, once)
+        return finish(record, value, out)
+    return one
+
+
+def f32_root(value):
+    return functions.EXACT["sqrt"](value, f32)
 
 
 def by_table(record, a, out, function=None):

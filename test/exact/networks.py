@@ -21,14 +21,18 @@ from numbers_exact import Unsaid, f32, number
 
 def binary(network, x, op):
     """With a constant of the same shape."""
-    plain = network.records(op, "", x)["add"]["kind"] == "plain" and op != "mul"
-    y = network.constant(x.shape, x if plain else None)
+    plain = network.records(op, "", x)["add"]["kind"] == "plain" and op in ("add", "sub")
+    y = network.constant(x.shape, x if plain or op in ("min", "max") and network.rng.random() < 0.3 else None)
     out = network.tensor(x.shape, x if plain else None, kind=x.kind)
     record = network.records(op, out.name, x)
 
     def run():
         if op == "mul":
             one = elements.multiply(record, x, y, out)
+        elif op == "prelu":
+            one = elements.prelu(record, x, y, out)
+        elif op in ("min", "max"):
+            one = elements.extreme(record, x, y, out, max if op == "max" else min)
         else:
             one = elements.add(record, x, y, out, 1 if op == "add" else -1)
         return [one(p, q) for p, q in zip(x.codes, y.codes)]
@@ -44,7 +48,7 @@ def unary(network, x, op):
 
     def run():
         one = {"leaky_relu": lambda: elements.leaky(record, x, out, alpha), "rescale": lambda: elements.change(record, x, out),
-               "relu": lambda: elements.relu(record, x, out)}[op]()
+               "relu": lambda: elements.relu(record, x, out), "rsqrt": lambda: elements.rsqrt(record, x, out)}[op]()
         return [one(p) for p in x.codes]
     network.node(out, "%s(%s)%s%s" % (op, x.name, " {alpha=%s}" % number(alpha) if op == "leaky_relu" else "", bounds), run)
     return out
@@ -69,6 +73,13 @@ def one_code(op):
     return lambda network, x: unary(network, x, op)
 
 
+def newton_root(network, x):
+    """Of codes at and above their zero point."""
+    if network.records("rsqrt", "", x)["unary"]["rsqrt"] != "newton" or min(x.codes, default=-1) < x.zero:
+        raise Unsaid("a table, or a root of less than nothing")
+    return unary(network, x, "rsqrt")
+
+
 def divided(op):
     return lambda network, x: divide.node(network, x, op)
 
@@ -84,7 +95,9 @@ def row(op):
 # What a node may be: (the op's name for the record, its maker, the setting without which there is none).
 OPS = [("fc", fc, None), ("fc", fc, None), ("conv", layers.conv, None), ("conv", layers.conv, None),
        ("matmul", layers.matmul, None), ("add", same_shape("add"), None), ("sub", same_shape("sub"), None),
-       ("mul", same_shape("mul"), None), ("leaky_relu", one_code("leaky_relu"), None),
+       ("mul", same_shape("mul"), None), ("prelu", same_shape("prelu"), None), ("min", same_shape("min"), None),
+       ("max", same_shape("max"), None), ("rsqrt", newton_root, None),
+       ("leaky_relu", one_code("leaky_relu"), None),
        ("rescale", one_code("rescale"), None), ("relu", one_code("relu"), None), ("tables", tables.node, ("table", "kind")),
        ("tables", tables.node, ("table", "kind")), ("avg_pool", pools.avg_pool, None),
        ("global_avg_pool", averaged("global_avg_pool"), None), ("reduce_mean", averaged("reduce_mean"), None),
