@@ -229,7 +229,11 @@ static int run(const cli_args *a)
     assay_quantize_report report = {0};
     assay_graph *g = NULL;
     assay_error err;
-    int status = cli_model_load(a, a->positional[0], cli_has(a, "canonical"), &g);
+    int status;
+
+    if (cli_has(a, "text") + cli_has(a, "plan") + cli_has(a, "plan-svg") > 1)
+        return cli_trouble("inspect: one of --text, --plan and --plan-svg at a time");
+    status = cli_model_load(a, a->positional[0], cli_has(a, "canonical"), &g);
 
     if (status == CLI_OK &&
         ((grouped && group(a, g, &report, &err) != ASSAY_OK) || show(a, g, &err) != ASSAY_OK))

@@ -46,6 +46,16 @@ static int count_nodes(const assay_graph *g)
     return n;
 }
 
+/* What the scheme or the engines cannot run is not rewritten: proofs are about what runs. */
+static assay_status check_runs(const assay_graph *g, const assay_scheme *s, assay_error *err)
+{
+    assay_program *p;
+    const assay_status status = assay_program_make_as_is(g, s, false, &p, err);
+    if (status == ASSAY_OK)
+        assay_program_free(p);
+    return status;
+}
+
 static int optimize(const cli_args *a, assay_graph *g, const assay_scheme *s,
                     const assay_optimize_options *o)
 {
@@ -57,6 +67,8 @@ static int optimize(const cli_args *a, assay_graph *g, const assay_scheme *s,
         status = quantize_group_qdq(g, s, kernel_has_integer_kernel, NULL, &err);
     if (!status && !cli_has(a, "as-is"))
         status = cli_admits(a, g, s, &err);
+    if (!status)
+        status = check_runs(g, s, &err);
     int before = count_nodes(g);
     memset(&r, 0, sizeof r);
     if (!status)

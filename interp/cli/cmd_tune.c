@@ -68,7 +68,7 @@ static void print_end(const assay_tune_options *o, const assay_tune_result *r)
     const double before = measure_fidelity_drop(&r->before),
                  after = measure_fidelity_drop(&r->after);
 
-    printf("stopped after %d trials: %s; ", r->trials, r->reason);
+    printf("stopped after %d trial%s: %s; ", r->trials, r->trials == 1 ? "" : "s", r->reason);
     if (!isnan(after))
         printf("drop %.4f points of %s (was %.4f%s", after, measure_fidelity_drop_name(&r->after),
                before, o->target_sqnr > 0 ? "), " : ", ");

@@ -29,15 +29,19 @@ typedef struct pair {
 static void compare_records(pair *p, const cli_args *args)
 {
     const char *op = cli_value(args, "op", "conv");
+    const assay_op of = assay_op_find(op);
     bool wide_a = cli_has(args, "wide") || cli_scheme_is_wide(p->a);
     bool wide_b = cli_has(args, "wide") || cli_scheme_is_wide(p->b);
     assay_record a, b;
-    size_t n, same = 0;
+    size_t n, same = 0, differ = 0;
     const assay_field *fields = assay_record_fields(&n);
     assay_effective_record(assay_data(p->a), op, "", wide_a, &a);
     assay_effective_record(assay_data(p->b), op, "", wide_b, &b);
-    printf("parameters for %s:\n", op);
+    printf("parameters %s %s:\n", cli_has(args, "op") ? "that are read for" : "for", op);
     for (size_t i = 0; i < n; i++) {
+        if (cli_has(args, "op") && !assay_reads_op(&a, of, &fields[i]) &&
+            !assay_reads_op(&b, of, &fields[i]))
+            continue;
         assay_field_value x = assay_record_get(&a, &fields[i]),
                           y = assay_record_get(&b, &fields[i]);
         char key[80], left[128], right[128];
@@ -45,14 +49,15 @@ static void compare_records(pair *p, const cli_args *args)
             same++;
             continue;
         }
+        differ++;
         snprintf(key, sizeof key, "%s.%s", fields[i].section, fields[i].name);
         assay_field_print(&fields[i], x, left, sizeof left);
         assay_field_print(&fields[i], y, right, sizeof right);
         printf("  %-32s %-28s %s\n", key, left, right);
     }
-    printf("  %zu differ, %zu are the same\n", n - same, same);
+    printf("  %zu differ, %zu are the same\n", differ, same);
     if (!cli_has(args, "scale") && !cli_has(args, "model"))
-        p->differ = same < n;
+        p->differ = differ > 0;
 }
 
 /* ---- one rescale against another ---- */
@@ -379,10 +384,15 @@ static bool is_outside(pair *p, const assay_graph *g, const assay_node *n)
     return false;
 }
 
-static int compare_layers(pair *p, const assay_graph *g)
+/* The nodes of a graph and of the bodies of its control flow; adds to *count those that can be
+ * decided. */
+static int compare_nodes(pair *p, const assay_graph *g, int *count)
 {
-    int found = 0;
-    printf("nodes, with the accumulators that their weights can reach, or all their operands:\n");
+    int found = 0, status = CLI_OK;
+    for (int i = 0; i < g->n_subgraphs && status == CLI_OK; i++)
+        status = compare_nodes(p, g->subgraph[i], count);
+    if (status != CLI_OK)
+        return status;
     for (int i = 0; i < g->n_nodes; i++) {
         cli_layer l;
         cli_domain d;
@@ -403,11 +413,21 @@ static int compare_layers(pair *p, const assay_graph *g)
         if (is == 0)
             continue;
         found++;
-        int status = compare_layer(p, &l);
+        status = compare_layer(p, &l);
         cli_layer_free(&l);
         if (status != CLI_OK)
             return status;
     }
+    *count += found;
+    return CLI_OK;
+}
+
+static int compare_layers(pair *p, const assay_graph *g)
+{
+    int found = 0;
+    printf("nodes, with the accumulators that their weights can reach, or all their operands:\n");
+    if (compare_nodes(p, g, &found) != CLI_OK)
+        return CLI_TROUBLE;
     if (found == 0)
         printf("  none: the network has no quantized node that can be decided\n");
     p->undecided += found == 0;

@@ -250,6 +250,37 @@ static void undecided(const assay_node *n, const char *why)
     printf("%s (%s):\n  not decided: %s\n", n->name, assay_op_get(n->op)->name, why);
 }
 
+/* The nodes of a graph and of the bodies of its control flow; adds to *found those that can be
+ * decided. */
+static int over_nodes(field *f, const assay_graph *g, int *found)
+{
+    int status = CLI_OK;
+    for (int i = 0; status == CLI_OK && i < g->n_subgraphs; i++)
+        status = over_nodes(f, g->subgraph[i], found);
+    for (int i = 0; status == CLI_OK && i < g->n_nodes; i++) {
+        cli_layer l;
+        cli_domain d;
+        int is = cli_layer_of(g, i, &l);
+        if (is < 0)
+            status = cli_out_of_memory();
+        if (is == 0 && cli_domain_of(g, i, &d)) {
+            ++*found;
+            status = over_domain(f, g, &d);
+        } else if (is == 0 && d.why[0] != '\0') {
+            undecided(d.node, d.why);
+        }
+        if (is <= 0)
+            continue;
+        ++*found;
+        if (l.why != NULL)
+            undecided(l.node, l.why);
+        else
+            over_layer(f, g, &l);
+        cli_layer_free(&l);
+    }
+    return status;
+}
+
 static int over_network(field *f, const cli_args *a)
 {
     static const cli_option scheme = {"scheme", 's', "NAME", ""};
@@ -265,27 +296,8 @@ static int over_network(field *f, const cli_args *a)
         given[copy.n_given++] = (struct cli_given){&scheme, f->scheme[0]->name};
     cli_session session;
     int status = cli_session_load(&session, &copy), found = 0;
-    for (int i = 0; status == CLI_OK && i < session.graph->n_nodes; i++) {
-        cli_layer l;
-        cli_domain d;
-        int is = cli_layer_of(session.graph, i, &l);
-        if (is < 0)
-            status = cli_out_of_memory();
-        if (is == 0 && cli_domain_of(session.graph, i, &d)) {
-            found++;
-            status = over_domain(f, session.graph, &d);
-        } else if (is == 0 && d.why[0] != '\0') {
-            undecided(d.node, d.why);
-        }
-        if (is <= 0)
-            continue;
-        found++;
-        if (l.why != NULL)
-            undecided(l.node, l.why);
-        else
-            over_layer(f, session.graph, &l);
-        cli_layer_free(&l);
-    }
+    if (status == CLI_OK)
+        status = over_nodes(f, session.graph, &found);
     if (status == CLI_OK && found == 0)
         printf("the network has no quantized node that can be decided\n");
     cli_session_close(&session);

@@ -11,6 +11,10 @@
  * with run == NULL. None needs a unit. Quantized values keep their parameters. */
 assay_kernel move_kernel(assay_op op);
 
+/* Refuses what the kernel of a node that moves data could not do, whatever the data: a padding by a
+ * value that the output's type does not state. ASSAY_ERR_UNSUPPORTED. */
+assay_status move_check_node(const assay_graph *g, const assay_node *n, assay_error *err);
+
 /* ---- what the kernels are made of ---- */
 
 #define ASSAY_STRIDED_RANK (2 * ASSAY_MAX_RANK)

@@ -70,20 +70,20 @@ static void store_integer(void *to, size_t size, int64_t value)
            size);
 }
 
-/* One element of fill value, in the output's storage. */
-static assay_status fill_element(const assay_call *call, char element[8], assay_error *err)
+/* One element of fill value, in storage of type t, which is the output's. */
+static assay_status fill_element(const assay_node *n, const assay_type *t, char element[8],
+                                 assay_error *err)
 {
-    const assay_type *t = call->out[0].type;
     int64_t value = 0;
     uint32_t bits;
 
-    memcpy(&bits, &call->node->attr.pad.value, sizeof bits);
+    memcpy(&bits, &n->attr.pad.value, sizeof bits);
     if (t->elem.kind == ASSAY_KIND_F32) {
         memcpy(element, &bits, sizeof bits);
         return ASSAY_OK;
     }
-    if (call->node->attr.pad.has_code) {
-        store_integer(element, assay_elem_size(t->elem), call->node->attr.pad.code);
+    if (n->attr.pad.has_code) {
+        store_integer(element, assay_elem_size(t->elem), n->attr.pad.code);
         return ASSAY_OK;
     }
     bool lowest = bits == 0xff800000u || bits == 0xff7fffffu; /* -inf, -FLT_MAX */
@@ -98,9 +98,17 @@ static assay_status fill_element(const assay_call *call, char element[8], assay_
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
                           "node '%s': pad of %s with binary32 value 0x%08" PRIx32
                           " needs a per-tensor value and fill 0 or -inf",
-                          call->node->name, assay_is_quantized(t) ? "codes" : "integers", bits);
+                          n->name, assay_is_quantized(t) ? "codes" : "integers", bits);
     store_integer(element, assay_elem_size(t->elem), value);
     return ASSAY_OK;
+}
+
+assay_status move_check_node(const assay_graph *g, const assay_node *n, assay_error *err)
+{
+    char element[8];
+    if (n->op != ASSAY_OP_PAD || n->attr.pad.mode != ASSAY_PAD_CONSTANT)
+        return ASSAY_OK;
+    return fill_element(n, &g->value[n->out[0]].type, element, err);
 }
 
 typedef struct pad_walk {
@@ -157,7 +165,7 @@ assay_status move_pad(assay_call *call, assay_error *err)
     assay_status s = ASSAY_OK;
 
     if (a->mode == ASSAY_PAD_CONSTANT)
-        s = fill_element(call, p.fill, err);
+        s = fill_element(call->node, y, p.fill, err);
     if (s)
         return s;
     if (assay_shape_count(y) == 0)

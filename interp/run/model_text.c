@@ -85,6 +85,15 @@ static assay_status enter(saver *s, assay_error *err)
     return ASSAY_OK;
 }
 
+/* Of PATH.d, PATH is what the user asked for. */
+static assay_status no_folder(const char *constants, assay_error *err)
+{
+    const int n = (int)strlen(constants) - 2;
+    const int above = (int)(file_base_name(constants) - constants) - 1;
+    return assay_fail(err, ASSAY_ERR_IO, "%.*s: cannot write: there is no folder '%.*s'", n,
+                      constants, above > 0 ? above : 1, above > 0 ? constants : ".");
+}
+
 static assay_status put_constant(void *user, const assay_graph *g, int value, const char *file,
                                  const char *digest, assay_error *err)
 {
@@ -97,8 +106,9 @@ static assay_status put_constant(void *user, const assay_graph *g, int value, co
     (void)digest;
     if (s->open < 0) {
         if (mkdir(s->folder, 0777) != 0 && errno != EEXIST)
-            return assay_fail(err, ASSAY_ERR_IO, "%s: cannot create: %s", s->folder,
-                              strerror(errno));
+            return errno == ENOENT ? no_folder(s->folder, err)
+                                   : assay_fail(err, ASSAY_ERR_IO, "%s: cannot create: %s",
+                                                s->folder, strerror(errno));
         status = enter(s, err);
     }
     snprintf(path, sizeof path, "%s/%s", s->folder, file);
@@ -126,7 +136,7 @@ static bool is_constant(const char *name)
            (strcmp(end, ".npy") == 0 || strncmp(end, partial, strlen(partial)) == 0);
 }
 
-/* Removes constants that the text does not name. */
+/* Removes constants that the text does not name, and the folder when nothing is left in it. */
 static void clean(const saver *s, const char *text)
 {
     char quoted[264];
@@ -138,6 +148,7 @@ static void clean(const saver *s, const char *text)
     }
     if (d)
         closedir(d);
+    rmdir(s->folder); /* one that is not empty stays */
 }
 
 /* Removes PATH.d.partial, which a killed run of an older version left, unless it holds anything

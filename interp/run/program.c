@@ -6,6 +6,7 @@
 
 #include "interp/fast/fast.h"
 #include "interp/float/setup.h"
+#include "interp/move/move.h"
 #include "interp/run/check.h"
 #include "interp/run/flow.h"
 #include "schemes/node/admit.h"
@@ -47,6 +48,8 @@ static assay_status prepare_node(assay_program *p, int i, assay_error *err)
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "node '%s': no %s kernel for op %s", n->name,
                           assay_node_is_quantized(g, n) ? "integer" : "float",
                           assay_op_get(n->op)->name);
+    if (p->kernel[i].run == move_kernel(n->op).run)
+        return move_check_node(g, n, err);
     if (p->kernel[i].run == float_kernel(n->op).run)
         return float_check_float_node(g, n, err);
     if (!p->kernel[i].needs_unit)

@@ -290,8 +290,8 @@ static assay_status check_certificate(const json_t *root, checker *c,
                     "assay_proof", &version, "scheme", "name", &name, "digest", &digest, "text",
                     &text, "model", &model, "result", &result, "digest", &seal, "steps", &steps) ||
         !json_is_array(steps) || version != ASSAY_CERTIFICATE_VERSION)
-        return assay_fail(c->err, ASSAY_ERR_INPUT, "%s: not a certificate of version %d", c->file,
-                          ASSAY_CERTIFICATE_VERSION);
+        return assay_fail(c->err, ASSAY_ERR_UNSUPPORTED, "%s: not a certificate of version %d",
+                          c->file, ASSAY_CERTIFICATE_VERSION);
     assay_status s = ASSAY_OK;
     if (strncmp(text, "plugin:", 7) != 0)
         s = assay_scheme_parse(name, text, strlen(text), &scheme, c->err);
@@ -337,7 +337,8 @@ assay_status check_proof(const char *json, size_t length, const char *file,
     memset(report, 0, sizeof *report);
     json_t *root = json_loadb(json, length, JSON_REJECT_DUPLICATES, &e);
     if (!root)
-        return assay_fail(err, ASSAY_ERR_INPUT, "%s:%d:%d: %s", file, e.line, e.column, e.text);
+        return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "%s:%d:%d: not a certificate: %s", file,
+                          e.line, e.column, e.text);
     assay_status s = check_certificate(root, &c, networks ? networks : &none, report);
     free(c.spread);
     json_decref(root);

@@ -21,7 +21,8 @@ typedef struct assay_proof_networks {
 
 /* Checks a certificate from its own text: scheme, fragments and claims, and with the networks also
  * that it is theirs. The evaluator is its own (the rest of this folder). networks may be NULL.
- * ASSAY_ERR_INPUT: malformed, edited, of another network, or a claim that does not hold. */
+ * ASSAY_ERR_INPUT: edited, of another network, or a claim that does not hold.
+ * ASSAY_ERR_UNSUPPORTED: no certificate at all, or one of another version. */
 assay_status check_proof(const char *json, size_t length, const char *file,
                          const assay_proof_networks *networks, assay_proof_report *report,
                          assay_error *err);

@@ -237,6 +237,27 @@ runs 2 "check-proof of no file" "$assay" check-proof no-such.json
 refused "a pass of no such name" "no pass 'fold'" "$assay" optimize chain.assay -s tflite --passes fold
 refused "an allowance of no such kind" "bounded:N" "$assay" optimize chain.assay -s tflite --allow some
 refused "optimize without a scheme" "scheme" "$assay" optimize chain.assay
+cat >padded.assay <<'NET'
+graph padded {
+  input x: i8[1,1,2,2] q(0.5,0)
+  y: i8[1,1,4,4] q(0.5,0) = pad(x) {begin=[0,0,1,1], end=[0,0,1,1], value=1.5}
+  z: i8[1,1,4,4] q(0.5,0) = relu(y)
+  output z
+}
+NET
+for allow in none bounded:2 any; do
+    refused "optimize --allow $allow of what no engine runs" "node 'y': pad of codes .* fill 0 or -inf" \
+        "$assay" optimize padded.assay -s tflite --allow $allow -o less-padded.assay
+done
+echo 'no certificate' >cert.txt
+echo '{"steps": []}' >other.json
+for file in cert.txt other.json; do
+    refused "check-proof of $file" "not a certificate" "$assay" check-proof $file
+done
+refused "two pictures of one network" "one of --text, --plan and --plan-svg" \
+    "$assay" inspect chain.assay --plan --text
+refused "a network with constants into no folder" "^assay: none/q.assay: cannot write: there is no folder 'none'" \
+    "$assay" quantize "$model" --profile profile.yaml -s tflite -o none/q.assay
 
 # ---- what a scheme's types do not admit, in every command that takes a network and a scheme ----
 cat >points.assay <<'END'

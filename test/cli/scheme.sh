@@ -132,6 +132,23 @@ undecided ' quantize not decided: every float32 is an operand' "of others it mus
 printf 'scheme: given\nextends: tflite\nnodes: {q: {given: {multiplier: [1], shift: [1]}}}\n' >given.yaml
 undecided ' quantize not comparable: .*multipliers are given' "one that takes no multipliers" \
     "$assay" scheme diff tflite ./given.yaml --model edges.assay
+runs 0 "parameters that reshape does not read are none of its arithmetic" \
+    "$assay" scheme diff tflite tflite-single --op reshape
+runs 1 "those that fc reads are" "$assay" scheme diff tflite tflite-single --op fc
+cat >bodies.assay <<'END'
+graph bodies {
+  input c: bool[]
+  input x: i8[1,4] q(0.5,0)
+  graph yes { input v: i8[1,4] q(0.5,0) w: i8[1,4] q(0.21,3) = rescale(v) output w }
+  graph no { input v: i8[1,4] q(0.5,0) z: i8[1,4] q(0.21,3) = relu(v) output z }
+  y: i8[1,4] q(0.21,3) = if(c, x)
+  output y
+}
+END
+prints '^  w  *rescale  identical for all 256 codes' "a node of a body" \
+    "$assay" scheme diff tflite onnxruntime --as-is --model bodies.assay
+prints '^  z  *relu ' "of the other" "$assay" scheme diff tflite onnxruntime --as-is --model bodies.assay
+prints '^w .rescale.' "and in a matrix" "$assay" scheme matrix bodies.assay --as-is
 refused "no scale was decided" 'no difference found, but 1 of the scales were not decided' \
     "$assay" scheme diff tflite vta --scale 0.3
 printf 'scheme: other\nextends: qnnpack\n' >other.yaml
