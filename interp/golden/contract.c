@@ -76,6 +76,24 @@ static unsigned widest(const assay_graph *g, const assay_node *n)
     return bits;
 }
 
+/* Whether an operand has several scales. */
+static bool by_channel(const assay_graph *g, const assay_node *n)
+{
+    for (int i = 0; i < n->n_in; i++)
+        if (n->in[i] >= 0 && assay_node_in(g, n, i)->type.q.granularity > ASSAY_Q_TENSOR)
+            return true;
+    return false;
+}
+
+static bool is_exact(const assay_program *p, const assay_node *n)
+{
+    const char *op = assay_op_get(n->op)->name;
+    const unsigned bits = widest(p->graph, n);
+
+    return by_channel(p->graph, n) ? assay_scheme_is_exact_by_channel(p->scheme, op, bits)
+                                   : assay_scheme_is_exact(p->scheme, op, bits);
+}
+
 /* Of the program and the bodies of its control flow. */
 static void count_nodes(const assay_program *p, tally *t)
 {
@@ -88,9 +106,7 @@ static void count_nodes(const assay_program *p, tally *t)
             continue;
         enum class c = float_class(p, n);
         if (assay_node_is_quantized(p->graph, n))
-            c = assay_scheme_is_exact(p->scheme, assay_op_get(n->op)->name, widest(p->graph, n))
-                    ? EXACT
-                    : NOT_EXACT;
+            c = is_exact(p, n) ? EXACT : NOT_EXACT;
         if (moves && c >= FLOAT_EXACT)
             continue; /* copies: nothing is computed */
         if (c != FLOAT &&

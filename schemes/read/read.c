@@ -9,7 +9,8 @@
 
 static const char *const contract_keys[] = {"exact", "approximate", "not_modelled"};
 #define CONTRACT_KEYS                                                                              \
-    "exact_ops, exact_narrow_ops, exact_float_ops, exact, approximate, not_modelled"
+    "exact_ops, exact_narrow_ops, exact_per_tensor_ops, exact_float_ops, exact, approximate, "     \
+    "not_modelled"
 
 static assay_status set_text(const assay_reading *c, const assay_tree *t, char **out)
 {
@@ -247,15 +248,16 @@ static assay_status read_op_set(const assay_reading *c, const assay_tree *t, con
 /* The set of ops that a key of the contract names, or NULL. */
 static bool *claimed_ops(const assay_reading *c, const char *key)
 {
-    return strcmp(key, "exact_ops") == 0          ? c->data->exact_op
-           : strcmp(key, "exact_float_ops") == 0  ? c->data->exact_float
-           : strcmp(key, "exact_narrow_ops") == 0 ? c->data->exact_narrow
-                                                  : NULL;
+    return strcmp(key, "exact_ops") == 0              ? c->data->exact_op
+           : strcmp(key, "exact_float_ops") == 0      ? c->data->exact_float
+           : strcmp(key, "exact_narrow_ops") == 0     ? c->data->exact_narrow
+           : strcmp(key, "exact_per_tensor_ops") == 0 ? c->data->exact_per_tensor
+                                                      : NULL;
 }
 
 static assay_status read_contract(assay_reading *c, const assay_tree *t)
 {
-    bool narrow = false;
+    bool narrow = false, per_tensor = false;
     if (t->kind != ASSAY_TREE_MAP)
         return assay_read_fail(c, t, "contract: expected " CONTRACT_KEYS);
     for (const assay_tree *i = t->child; i != NULL; i = i->next) {
@@ -267,6 +269,7 @@ static assay_status read_contract(assay_reading *c, const assay_tree *t)
         c->states_exact = c->states_exact || which == ASSAY_CONTRACT_EXACT;
         c->states_floats = c->states_floats || ops == c->data->exact_float;
         narrow = narrow || ops == c->data->exact_narrow;
+        per_tensor = per_tensor || ops == c->data->exact_per_tensor;
         if (which == ASSAY_CONTRACTS && ops == NULL)
             return assay_read_fail(c, i, "unknown key; contract holds " CONTRACT_KEYS);
         assay_status s = ops != NULL ? read_op_set(c, i, i->key, ops)
@@ -276,6 +279,8 @@ static assay_status read_contract(assay_reading *c, const assay_tree *t)
     }
     if (c->states_ops && !narrow) /* its own claims are of every width */
         memset(c->data->exact_narrow, 0, sizeof c->data->exact_narrow);
+    if (c->states_ops && !per_tensor) /* ... and every granularity */
+        memset(c->data->exact_per_tensor, 0, sizeof c->data->exact_per_tensor);
     return ASSAY_OK;
 }
 

@@ -1,7 +1,7 @@
 /* What a scheme claims of its results. */
 #include "schemes/record/data.h"
 
-bool assay_scheme_is_exact(const assay_scheme *s, const char *op, unsigned bits)
+static bool is_exact(const assay_scheme *s, const char *op, unsigned bits, bool by_channel)
 {
     const assay_op id = assay_op_find(op);
 
@@ -11,7 +11,18 @@ bool assay_scheme_is_exact(const assay_scheme *s, const char *op, unsigned bits)
         return true;
     if (s->record == NULL) /* a plugin makes no claims */
         return false;
-    return assay_data(s)->exact_op[id] && (bits <= 8 || !assay_data(s)->exact_narrow[id]);
+    return assay_data(s)->exact_op[id] && (bits <= 8 || !assay_data(s)->exact_narrow[id]) &&
+           (!by_channel || !assay_data(s)->exact_per_tensor[id]);
+}
+
+bool assay_scheme_is_exact(const assay_scheme *s, const char *op, unsigned bits)
+{
+    return is_exact(s, op, bits, false);
+}
+
+bool assay_scheme_is_exact_by_channel(const assay_scheme *s, const char *op, unsigned bits)
+{
+    return is_exact(s, op, bits, true);
 }
 
 bool assay_scheme_is_exact_float(const assay_scheme *s, const char *op)

@@ -67,6 +67,11 @@ prints "^types: f32 [0-9]+" "inspect counts types" "$assay" inspect "$model"
 printf 'graph p { input x: i8[1,2] q(0.1,0)\n const w: i8[2,2] q(axis=0,[0.1,0.2],[0,0]) = [1,1,1,1]\n y: i8[1,2] q(0.1,0) = fc(x, w)\n output y }\n' >p.assay
 runs 0 "a fully connected node by channel as TFLite, with a warning" \
     sh -c '"$1" convert p.assay -o p.tflite 2>&1 | grep -q "warning: node .y. (fc) has a scale for each output channel"' - "$assay"
+printf '\223NUMPY\001\000\072\000%s\n\003\004' "{'descr': '|i1', 'fortran_order': False, 'shape': (1, 2)}" >p.npy
+prints "^contract of tflite-2.9-x86: not claimed bit-exact fc 1$" "which 2.9 computes otherwise" \
+    "$assay" golden p.tflite -s tflite-2.9-x86 -i p.npy -o p-2.9
+prints "^contract of tflite: bit-exact fc 1$" "and its reference kernels as we do" \
+    "$assay" golden p.tflite -s tflite -i p.npy -o p-ref
 printf 'graph w { input x: bool[3]\n y: i64[2,1] = where(x) {count=2}\n z: f32[2,1] = cast(y)\n output z }\n' >w.assay
 runs 0 "a network whose shapes depend on data, as TFLite" "$assay" convert w.assay -o w.tflite
 refused "which is not supported without an input" "WHERE: a shape depends on what is in input 0 \(operator 0\)" \

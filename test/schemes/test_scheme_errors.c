@@ -89,14 +89,16 @@ static void kinds(void **state)
         {"scheme: a\nfloat_ops: conv\n", "f:2:12: float_ops: expected a list of op names"},
         {"scheme: a\nfloat_ops: [[conv]]\n", "f:2:13: float_ops: expected a list of op names"},
         {"scheme: a\ncontract: x\n",
-         "f:2:11: contract: expected exact_ops, exact_narrow_ops, exact_float_ops, exact, "
-         "approximate, not_modelled"},
+         "f:2:11: contract: expected exact_ops, exact_narrow_ops, exact_per_tensor_ops, "
+         "exact_float_ops, exact, approximate, not_modelled"},
         {"scheme: a\ncontract: {exactly: x}\n",
-         "f:2:21: unknown key; contract holds exact_ops, exact_narrow_ops, exact_float_ops, exact, "
-         "approximate, not_modelled"},
+         "f:2:21: unknown key; contract holds exact_ops, exact_narrow_ops, exact_per_tensor_ops, "
+         "exact_float_ops, exact, approximate, not_modelled"},
         {"scheme: a\ncontract: {exact_ops: 3}\n", "f:2:23: exact_ops: expected a list of op names"},
         {"scheme: a\ncontract: {exact_narrow_ops: 3}\n",
          "f:2:30: exact_narrow_ops: expected a list of op names"},
+        {"scheme: a\ncontract: {exact_per_tensor_ops: [cnv]}\n",
+         "f:2:35: unknown op \"cnv\"; nearest: conv"},
         {"scheme: a\ncontract: {exact_float_ops: 3}\n",
          "f:2:29: exact_float_ops: expected a list of op names"},
         {"scheme: a\ncontract: {exact: {a: b}}\n", "f:2:23: expected a list of texts"},

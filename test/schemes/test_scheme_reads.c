@@ -243,6 +243,33 @@ static void claims_by_width(void **state)
     }
 }
 
+/* Claims for one scale a tensor alone, by the same rules. */
+static void claims_by_granularity(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool fc, conv;
+    } cases[] = {
+        {"contract: {exact_ops: [fc, conv]}\n", true, true},
+        {"contract: {exact_ops: [conv]}\n", false, true},
+        {"contract: {exact_ops: [fc, conv], exact_per_tensor_ops: [fc]}\n", false, true},
+        {"contract: {exact_per_tensor_ops: [fc], exact_ops: [fc, conv]}\n", false, true},
+        {"extends: tflite-2.9-x86\n", false, true}, /* takes the first scale of fc for all */
+        {"extends: tflite-2.9-x86\ncontract: {exact_ops: [fc]}\n", true, false},
+        {"extends: tflite-2.9-x86\ncontract: {exact_per_tensor_ops: [conv]}\n", true, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "scheme: t\n%s", cases[i].text);
+        assay_scheme *s = parse(text);
+        assert_int_equal(assay_scheme_is_exact_by_channel(s, "fc", 8), cases[i].fc);
+        assert_int_equal(assay_scheme_is_exact_by_channel(s, "conv", 8), cases[i].conv);
+        assert_true(assay_scheme_is_exact_by_channel(s, "reshape", 8));
+        assay_scheme_free(s);
+    }
+}
+
 static void claim_of_floats(const char *text, const char *op, bool kept)
 {
     assay_scheme *s = parse(text);
@@ -283,6 +310,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stated),          cmocka_unit_test(inherited),
         cmocka_unit_test(table),           cmocka_unit_test(claims),
-        cmocka_unit_test(claims_by_width), cmocka_unit_test(claims_of_floats)};
+        cmocka_unit_test(claims_by_width), cmocka_unit_test(claims_by_granularity),
+        cmocka_unit_test(claims_of_floats)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

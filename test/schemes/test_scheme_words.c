@@ -256,6 +256,7 @@ static void refused(void **state)
     assert_null(assay_scheme_contract(&plugin, ASSAY_CONTRACT_EXACT));
     assert_false(assay_scheme_is_exact(&plugin, "conv", 8));
     assert_true(assay_scheme_is_exact(&plugin, "reshape", 16));
+    assert_false(assay_scheme_is_exact_by_channel(&plugin, "conv", 8));
     assert_false(assay_scheme_is_exact(&plugin, "nothing", 8));
     assert_false(assay_scheme_is_exact_float(&plugin, "exp"));
 
