@@ -73,15 +73,14 @@ static inline __attribute__((always_inline)) void row_of(const assay_rescale *r,
     }
 }
 
-/* Whether a rule asks of a fraction only on which side of one half it is, or only whether it is 0.
- */
-static bool changes_at(enum assay_rounding mode, enum boundary at)
+/* Whether a rule asks of a fraction on which side of one half it is; if not, it asks only whether
+ * it is 0 (test/schemes/test_rescale_near.c). */
+static bool is_nearest(enum assay_rounding mode)
 {
     for (int i = 0; i < 4; i++) {
         const bool negative = i & 1, odd = i & 2;
-        const bool low = apply_rounds_up(mode, negative, odd, 1);
-        const bool high = apply_rounds_up(mode, negative, odd, UINT64_MAX);
-        if (at == AT_HALVES ? low || !high : low != high)
+        if (apply_rounds_up(mode, negative, odd, 1) ||
+            !apply_rounds_up(mode, negative, odd, UINT64_MAX))
             return false;
     }
     return true;
@@ -95,13 +94,12 @@ void apply_rescale_row_float(const assay_rescale *r, const int64_t *acc, size_t 
     const uint64_t window = window_of(r);
     const bool adds_one = r->rule->float_rounding == ASSAY_FLOAT_ROUND_ADD_ONE &&
                           r->rule->encoding == ASSAY_ENCODE_F32;
-    const bool nearest = changes_at(mode, AT_HALVES), directed = changes_at(mode, AT_INTEGERS);
-    if (window == 0 || (!nearest && !directed && !adds_one))
+    if (window == 0)
         for (size_t i = 0; i < n; i++)
             out[i] = apply_rescale_element_float(r, acc[i], c + i * step);
     else if (adds_one)
         row_of(r, acc, n, c, step, out, window, AT_HALF_INTEGERS, ASSAY_ROUND_HALF_UP);
-    else if (directed)
+    else if (!is_nearest(mode))
         row_of(r, acc, n, c, step, out, window, AT_INTEGERS, mode);
     else if (step == 0)
         row_of(r, acc, n, 0, 0, out, window, AT_HALVES, ASSAY_ROUND_HALF_UP);

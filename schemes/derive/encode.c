@@ -10,50 +10,35 @@ double derive_form_scale(const assay_rule_rescale *k, float in, float w, float o
 {
     double exact = (double)in * (double)w / (double)out;
     float product = in * w;
-    float ratio = product / out;
-    switch ((enum assay_formation)k->scale) {
-    case ASSAY_FORM_F32_PRODUCT:
+    if (k->scale == ASSAY_FORM_F32_PRODUCT ||
+        (k->scale == ASSAY_FORM_F32_PRODUCT_TENSOR && per_tensor))
         return (double)product / (double)out;
-    case ASSAY_FORM_F32_PRODUCT_TENSOR:
-        return per_tensor ? (double)product / (double)out : exact;
-    case ASSAY_FORM_F32:
-    case ASSAY_FORM_F32_STEPS:
-        return (double)ratio;
-    case ASSAY_FORM_DOUBLE:
-    case ASSAY_FORM_POW2:
-        break;
-    }
-    return exact;
+    float ratio = product / out;
+    return k->scale == ASSAY_FORM_F32 || k->scale == ASSAY_FORM_F32_STEPS ? (double)ratio : exact;
+}
+
+/* Conventions of shifts: to the left or right, counted from the multiplier's bits or from 0. */
+static bool is_left(const assay_rule_rescale *k)
+{
+    return k->shift_sign == ASSAY_SHIFT_LEFT || k->shift_sign == ASSAY_SHIFT_LEFT_OF_BITS;
+}
+
+static int64_t shift_origin(const assay_rule_rescale *k)
+{
+    const bool of_bits =
+        k->shift_sign == ASSAY_SHIFT_LEFT_OF_BITS || k->shift_sign == ASSAY_SHIFT_RIGHT_OF_BITS;
+    return of_bits ? k->multiplier_bits : 0;
 }
 
 int64_t derive_shift_to_target(const assay_rule_rescale *k, int64_t shift)
 {
-    switch ((enum assay_shift_sign)k->shift_sign) {
-    case ASSAY_SHIFT_LEFT_OF_BITS:
-        return k->multiplier_bits - shift;
-    case ASSAY_SHIFT_RIGHT_OF_BITS:
-        return shift - k->multiplier_bits;
-    case ASSAY_SHIFT_LEFT:
-        return -shift;
-    case ASSAY_SHIFT_RIGHT:
-        break;
-    }
-    return shift;
+    const int64_t right = shift - shift_origin(k);
+    return is_left(k) ? -right : right;
 }
 
 int64_t derive_shift_from_target(const assay_rule_rescale *k, int64_t shift)
 {
-    switch ((enum assay_shift_sign)k->shift_sign) {
-    case ASSAY_SHIFT_LEFT_OF_BITS:
-        return k->multiplier_bits - shift;
-    case ASSAY_SHIFT_RIGHT_OF_BITS:
-        return shift + k->multiplier_bits;
-    case ASSAY_SHIFT_LEFT:
-        return -shift;
-    case ASSAY_SHIFT_RIGHT:
-        break;
-    }
-    return shift;
+    return shift_origin(k) + (is_left(k) ? -shift : shift);
 }
 
 #define REFUSE(...)                                                                                \

@@ -136,10 +136,16 @@ static assay_status softmax_table(const assay_derive *d)
 {
     assay_unit *u = d->u;
     int kind = u->rec.softmax.kind;
+    const double share_of_code = 65536.0 / (double)derive_scale_of(d->spec->out);
     float s_in = derive_scale_of(&d->spec->in[0]), s_out = derive_scale_of(d->spec->out);
     float beta = (float)d->spec->beta;
     double row = d->spec->depth > 0 ? (double)d->spec->depth : 1;
     size_t n = (size_t)1 << d->spec->in[0].elem.bits;
+    if (kind == ASSAY_SOFTMAX_INT_TABLE && row > (double)UINT32_MAX)
+        return derive_fail(d, "needs rows of fewer than 2^32 codes; found %lld",
+                           (long long)d->spec->depth);
+    if (kind == ASSAY_SOFTMAX_Q31_TABLE && share_of_code > (double)UINT32_MAX)
+        return derive_fail(d, "needs an output scale above 2^-16; found %.9g", (double)s_out);
     int64_t *table = derive_unit_array(u, "table", n);
     int64_t *k = derive_unit_array(u, "constants", 1);
     if (table == NULL || k == NULL)
@@ -159,7 +165,7 @@ static assay_status softmax_table(const assay_derive *d)
     }
     u->k[0] = kind == ASSAY_SOFTMAX_FLOAT_TABLE ? derive_bits_of(s_out)
               : kind == ASSAY_SOFTMAX_FLOAT_SUM ? derive_bits_of(floorf(1.0f / s_out))
-                                                : (int64_t)rint(65536.0 / (double)s_out);
+                                                : (int64_t)rint(share_of_code);
     k[0] = u->k[0];
     u->table = table;
     u->row = kind == ASSAY_SOFTMAX_FLOAT_TABLE ? apply_softmax_float_table
@@ -210,24 +216,13 @@ static assay_status check_shares(const assay_derive *d, int kind)
 
 static assay_status derive_kind(const assay_derive *d, int kind)
 {
-    if (d->u->op == ASSAY_OP_LOG_SOFTMAX)
-        return log_softmax(d);
-    switch ((enum assay_softmax_kind)kind) {
-    case ASSAY_SOFTMAX_FIXED:
-        return softmax_fixed(d);
-    case ASSAY_SOFTMAX_IBERT:
-        return derive_softmax_ibert(d);
-    case ASSAY_SOFTMAX_LUT16:
-        return softmax_lut16(d);
-    case ASSAY_SOFTMAX_FLOAT_TABLE:
-    case ASSAY_SOFTMAX_INT_TABLE:
-    case ASSAY_SOFTMAX_Q31_TABLE:
-    case ASSAY_SOFTMAX_FLOAT_SUM:
-        return softmax_table(d);
-    case ASSAY_SOFTMAX_NONE: /* support.c refuses it */
-        break;
-    }
-    return derive_unknown(d);
+    static assay_status (*const kinds[])(const assay_derive *) = {
+        [ASSAY_SOFTMAX_NONE] = derive_unknown,        [ASSAY_SOFTMAX_FIXED] = softmax_fixed,
+        [ASSAY_SOFTMAX_IBERT] = derive_softmax_ibert, [ASSAY_SOFTMAX_LUT16] = softmax_lut16,
+        [ASSAY_SOFTMAX_FLOAT_TABLE] = softmax_table,  [ASSAY_SOFTMAX_INT_TABLE] = softmax_table,
+        [ASSAY_SOFTMAX_Q31_TABLE] = softmax_table,    [ASSAY_SOFTMAX_FLOAT_SUM] = softmax_table,
+    };
+    return d->u->op == ASSAY_OP_LOG_SOFTMAX ? log_softmax(d) : kinds[kind](d);
 }
 
 assay_status derive_row(const assay_derive *d)

@@ -186,6 +186,14 @@ bool assay_scheme_admits(const assay_scheme *s, const assay_graph *g, const assa
     return true;
 }
 
+static int count_nodes(const assay_graph *g)
+{
+    int n = g->n_nodes;
+    for (int i = 0; i < g->n_subgraphs; i++)
+        n += count_nodes(g->subgraph[i]);
+    return n;
+}
+
 /* The first node that the scheme's types do not admit, and how many there are. */
 static int first_outside(const assay_graph *g, const assay_scheme *s, const assay_node **first,
                          char why[ASSAY_ADMIT_WHY])
@@ -213,5 +221,5 @@ assay_status assay_scheme_admits_graph(const assay_scheme *s, const assay_graph 
         return ASSAY_OK;
     return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
                       "node '%.80s' (%s): %s; %d of %d nodes are outside the scheme's types",
-                      first->name, assay_op_get(first->op)->name, why, n, g->n_nodes);
+                      first->name, assay_op_get(first->op)->name, why, n, count_nodes(g));
 }

@@ -58,6 +58,9 @@ static void types_are_enforced(void **state)
         {none, {"i8[1,2] q(0.5,3)", w8, "[1,-2]", "[7]", y8}, "zero point 3"},
         {none, {i8, w8, "[1,-2]", "[7]", "i8[1,1] q(1,-128)"}, "activation 'y'"},
         {none, {"u8[1,2] q(0.5,0)", w8, "[1,-2]", "[7]", y8}, "unsigned"},
+        {"activation_zero_point: none, activation_signed: no",
+         {"u8[1,2] q(0.5,128)", w8, "[1,-2]", "[7]", "u8[1,1] q(1,0)"},
+         "activation 'x' has the zero point 128; the target's are all 0"},
         {none, {"i16[1,2] q(0.5,0)", w8, "[1,-2]", "[7]", y8}, "16 bits"},
         {none, {"i5[1,2] q(0.5,0)", w8, "[1,-2]", "[7]", "i5[1,1] q(1,0)"}, NULL},
         {none, {i8, "i8[1,2] q(0.25,1)", "[1,-2]", "[7]", y8}, "weights 'w' has the zero point 1"},
@@ -74,6 +77,9 @@ static void types_are_enforced(void **state)
         {"activation_bits: 16, activation_zero_point: any, wide_zero_point: no",
          {"i16[1,2] q(0.5,1)", w8, "[1,-2]", "[7]", y8},
          "wide_zero_point"},
+        {"activation_bits: 16, wide_zero_point: no, power_of_two_scales: yes",
+         {"i16[1,2] q(0.3,0)", w8, "[1,-2]", "[7]", y8},
+         "activation 'x' has the scale 0.3"},
         {"weight_bits: 4", plain, "weights 'w' have 8 bits, the target's have 4"},
         {"weight_bits: 4", {i8, "i3[1,2] q(0.25,0)", "[1,-2]", "[7]", y8}, NULL},
         {"weight_narrow: yes", {i8, w8, "[1,-128]", "[7]", y8}, "hold -128"},
@@ -103,6 +109,88 @@ static void types_are_enforced(void **state)
         assay_graph_free(g);
         assay_scheme_free(s);
     }
+}
+
+/* Networks of other shapes under a whole record of their own. */
+static void networks_are_read_whole(void **state)
+{
+    static const char i4[] = "types: {weight_bits: 4, activation_zero_point: none}\n";
+    static const char x[] = " input x: i8[1,2] q(0.5,0)\n";
+    static const char fc[] =
+        " const w: i8[1,2] q(0.25,0) = [1,-2]\n y: i8[1,1] q(1,0) = fc(x, w)\n";
+    static const struct {
+        const char *scheme, *x, *rest, *why; /* why: NULL: admitted */
+    } cases[] = {
+        {i4, x, fc, "node 'y' (fc): weights 'w' have 8 bits, the target's have 4"},
+        {"types: {weight_bits: 4}\naccepts: {weight_bits: 8}\n", x, fc, NULL},
+        /* weights that are no constant may hold their type's least code */
+        {"types: {weight_narrow: yes}\n", x,
+         " input w: i8[1,2] q(0.25,0)\n y: i8[1,1] q(1,0) = fc(x, w)\n", NULL},
+        /* a bias that is no constant may hold all of its type */
+        {"types: {bias_bits: 16}\n", x,
+         " const w: i8[1,2] q(0.25,0) = [1,-2]\n input b: i32[1] q(0.125,0)\n"
+         " y: i8[1,1] q(1,0) = fc(x, w, b)\n",
+         "bias 'b' reaches from -2147483648 to 2147483647, the target's has 16 bits"},
+        {"", x, " const w: i8[1,2] q(0.25,0) = [1,-2]\n y: i8[1,1] q(1,0) = fc(x, w, _)\n", NULL},
+        /* the constant operand of a matrix product is weights, another product's is not */
+        {i4, x, " const w: i8[2,1] q(0.25,0) = [1,-2]\n y: i8[1,1] q(1,0) = matmul(x, w)\n",
+         "node 'y' (matmul): weights 'w' have 8 bits"},
+        {i4, x, " input w: i8[2,1] q(0.25,0)\n y: i8[1,1] q(1,0) = matmul(x, w)\n", NULL},
+        {i4, x, " const w: i8[1,2] q(0.25,0) = [1,-2]\n y: i8[1,2] q(1,0) = mul(x, w)\n", NULL},
+        /* gamma and beta have types of their own */
+        {i4, x, " const c: i16[2] q(0.25,3) = [1,-2]\n y: i8[1,2] q(1,0) = layer_norm(x, c)\n",
+         NULL},
+        {i4, " input x: i8[1,2] q(0.5,3)\n",
+         " const c: i16[2] q(0.25,0) = [1,-2]\n y: i8[1,2] q(1,0) = layer_norm(x, c)\n",
+         "activation 'x' has the zero point 3"},
+        /* constants that become floats do so before the target sees them */
+        {i4, x, " const w: i16[1,2] q(0.25,9) = [1,-2]\n y: f32[1,2] = dequantize(w)\n", NULL},
+        {i4, " input x: i8[1,2] q(0.5,3)\n", " y: f32[1,2] = dequantize(x)\n", "node 'y'"},
+        /* moves have no arithmetic, nor has what a scheme knows no form of */
+        {i4, " input x: i8[1,2] q(0.5,3)\n", " y: i8[2,1] q(0.5,3) = transpose(x) {perm=[1,0]}\n",
+         NULL},
+        {i4, " input x: i8[1,2] q(0.5,3)\n", " y: i64[1,1] = arg_max(x) {axis=1}\n", NULL},
+        /* the first of several is named, in whatever graph it stands */
+        {i4, " input x: i8[1,2] q(0.5,3)\n",
+         " v: i8[1,2] q(0.5,0) = relu(x)\n y: i8[1,2] q(0.5,4) = relu(v)\n",
+         "types.activation_zero_point of scheme mine); 2 of 2 nodes are outside"},
+        {i4, " input x: i8[1,2] q(0.5,3)\n input p: bool[]\n",
+         " graph a {\n  input v: i8[1,2] q(0.5,3)\n  r: i8[1,2] q(0.5,3) = relu(v)\n  output r\n "
+         "}\n"
+         " y: i8[1,2] q(0.5,3) = if(p, x) {on_false=0}\n",
+         "activation_zero_point of scheme mine); 1 of 2 nodes are outside"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[700], record[300];
+        assay_graph *g;
+        assay_scheme *s;
+        assay_error err = {0};
+        snprintf(record, sizeof record, "scheme: mine\n%s", cases[i].scheme);
+        assert_ok(assay_scheme_parse("mine.yaml", record, strlen(record), &s, &err), &err);
+        snprintf(text, sizeof text, "graph g {\n%s%s output y\n}\n", cases[i].x, cases[i].rest);
+        if (text_graph_parse(text, strlen(text), "net", NULL, &g, &err) != ASSAY_OK)
+            fail_msg("%s\n%s", err.text, text);
+        const bool admitted = assay_scheme_admits_graph(s, g, &err) == ASSAY_OK;
+        if (admitted != !cases[i].why || (cases[i].why && !strstr(err.text, cases[i].why)))
+            fail_msg("case %zu:\n%s%s\n%s", i, record, text, admitted ? "admitted" : err.text);
+        assay_graph_free(g);
+        assay_scheme_free(s);
+    }
+}
+
+/* A plugin without a record has no types to enforce. */
+static void no_record_admits_all(void **state)
+{
+    const assay_scheme plugin = {.name = "plugin"};
+    char why[ASSAY_ADMIT_WHY] = "";
+    layer l = plain;
+    l.x = "i12[1,2] q(0.5,3)";
+    (void)state;
+    assay_graph *g = make(&l);
+    assert_true(assay_scheme_admits(&plugin, g, &g->node[0], why, sizeof why));
+    assert_string_equal(why, "");
+    assay_graph_free(g);
 }
 
 /* Under presets: what the real targets have beside what the quantizer makes for them. */
@@ -212,6 +300,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_are_enforced),
+        cmocka_unit_test(networks_are_read_whole),
+        cmocka_unit_test(no_record_admits_all),
         cmocka_unit_test(presets_admit_what_targets_have),
         cmocka_unit_test(contract_says_what_is_outside),
         cmocka_unit_test(note_is_kept),

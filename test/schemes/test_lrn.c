@@ -226,9 +226,24 @@ static void refusals(void **state)
     p.spec.alpha = INFINITY;
     refuse(&p, "npu16", "alpha inf");
     p = good;
+    p.spec.gamma = INFINITY;
+    refuse(&p, "npu16", "bias inf");
+    p = good;
+    p.spec.beta = INFINITY;
+    refuse(&p, "npu16", "beta inf");
+    p = good;
+    p.spec.depth = 1 << 20;
+    refuse(&p, "npu16", "windows of 1 to 1048575 channels; found 8 and 1048576");
+    p = good;
     p.spec.gamma = 1e30;
     p.spec.beta = 5;
     refuse(&p, "npu16", "out of reach");
+    p.spec.beta = 20; /* no double */
+    refuse(&p, "npu16", "bias 1e+30 to the power of -20 is out of reach");
+    p.spec.gamma = 1e-30;
+    refuse(&p, "npu16", "bias 1e-30 to the power of -20 is out of reach");
+    p.spec.beta = 3; /* beyond 2^126 */
+    refuse(&p, "npu16", "bias 1e-30 to the power of -3 is out of reach");
     refuse(&good, "onnxruntime", "leaves lrn in float");
     assay_scheme *s;
     assay_unit *u;

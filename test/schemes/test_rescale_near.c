@@ -155,12 +155,38 @@ static void small_domains(void **state)
         }
 }
 
+/* What rows take for granted (rescale_near.c): a rule asks of a fraction on which side of one half
+ * it is, whatever the sign and the floor, or else only whether it is 0. */
+static void rules_change_at_halves_or_integers(void **state)
+{
+    int nearest = 0;
+    (void)state;
+    for (int m = 0; m < ASSAY_ROUND_COUNT; m++) {
+        const enum assay_rounding mode = (enum assay_rounding)m;
+        int halves = 0, integers = 0;
+        for (int i = 0; i < 4; i++) {
+            const bool least = apply_rounds_up(mode, i & 1, i & 2, 1);
+            const bool below = apply_rounds_up(mode, i & 1, i & 2, (UINT64_C(1) << 63) - 1);
+            const bool above = apply_rounds_up(mode, i & 1, i & 2, (UINT64_C(1) << 63) + 1);
+            const bool most = apply_rounds_up(mode, i & 1, i & 2, UINT64_MAX);
+            halves += !least && !below && above && most;
+            integers += least == below && below == above && above == most;
+        }
+        if (halves != 4 && integers != 4)
+            fail_msg("%s: at halves %d times, at integers %d times of 4", apply_rounding_name(mode),
+                     halves, integers);
+        nearest += halves == 4;
+    }
+    assert_in_range(nearest, 1, ASSAY_ROUND_COUNT - 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_float_preset),
         cmocka_unit_test(every_float_record),
         cmocka_unit_test(small_domains),
+        cmocka_unit_test(rules_change_at_halves_or_integers),
     };
     return cmocka_run_group_tests_name("rescale_near", tests, NULL, NULL);
 }

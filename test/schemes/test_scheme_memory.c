@@ -9,6 +9,7 @@
 
 #include <yaml.h>
 
+#include "schemes/record/data.h"
 #include "schemes/rescale/single.h"
 #include "schemes/rescale/thresholds.h"
 #include "test/support/alloc_fails.h"
@@ -223,6 +224,30 @@ static assay_status make_form(const void *what, assay_error *err)
     return status;
 }
 
+static assay_status make_one(const void *given, assay_error *err)
+{
+    assay_scheme *like, *s;
+    assay_status status = assay_scheme_open("vta", &like, err);
+    if (status != ASSAY_OK)
+        return status;
+    status = assay_scheme_of_record(like, &assay_data(like)->base, given, &s, err);
+    assay_scheme_free(like);
+    if (status == ASSAY_OK)
+        assay_scheme_free(s);
+    return status;
+}
+
+/* A scheme of a record that was made, with and without given multipliers. */
+static void making(void **state)
+{
+    char node[] = "n";
+    int64_t m[2] = {1, 2}, shift[2] = {3, 4};
+    const assay_precomputed given = {.node = node, .n = 2, .multiplier = m, .shift = shift};
+    (void)state;
+    each_in_turn(make_one, NULL, "a made record");
+    each_in_turn(make_one, &given, "a made record with multipliers");
+}
+
 static void forms(void **state)
 {
     (void)state;
@@ -242,6 +267,7 @@ static void forms(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(opening), cmocka_unit_test(preparing),
-                                       cmocka_unit_test(special), cmocka_unit_test(forms)};
+                                       cmocka_unit_test(special), cmocka_unit_test(making),
+                                       cmocka_unit_test(forms)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

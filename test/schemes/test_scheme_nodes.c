@@ -10,6 +10,8 @@
 #include "graph/core/attr.h"
 #include "graph/core/type.h"
 #include "schemes/derive/derive.h"
+#include "schemes/prepare/asks.h"
+#include "schemes/record/data.h"
 #include "test/support/scheme_unit.h"
 
 static const int32_t zeros[4] = {0, 0, 0, 0};
@@ -79,6 +81,48 @@ static void given(void **state)
         s->vt->release(u);
         assay_scheme_free(s);
     }
+}
+
+/* A scheme of a record that was made: its fields and multipliers are in force, its likeness's are
+ * not; what changes no bits of a node is told from what does. */
+static void made_records(void **state)
+{
+    char node[] = "node";
+    int64_t m = INT64_C(1) << 29, shift = 30;
+    const assay_precomputed given = {.node = node, .n = 1, .multiplier = &m, .shift = &shift};
+    const float one = 1;
+    const assay_type in[2] = {code_type(8, true, &one, zeros), code_type(8, true, &one, zeros)};
+    const assay_type out = code_type(8, true, &one, zeros);
+    const assay_unit_spec spec = unit_spec("conv", in, 2, &out);
+    assay_scheme *like = unit_scheme("rescale: {round: [half-up], shift_sign: right}\n"), *s[4];
+    assay_record r = assay_data(like)->base;
+    assay_error err = {0};
+    (void)state;
+    assert_ok(assay_scheme_of_record(like, &r, NULL, &s[0], &err), &err);
+    assert_ok(assay_scheme_of_record(like, &r, &given, &s[1], &err), &err);
+    r.softmax.kind = ASSAY_SOFTMAX_FLOAT_TABLE; /* which conv does not read */
+    assert_ok(assay_scheme_of_record(like, &r, NULL, &s[2], &err), &err);
+    r.rescale.round.step[0].mode = ASSAY_ROUND_FLOOR;
+    assert_ok(assay_scheme_of_record(like, &r, NULL, &s[3], &err), &err);
+    const int64_t acc = 5, want[4] = {5, 3, 5, 5}; /* 5 / 2 half up */
+    for (int i = 0; i < 4; i++) {
+        assay_unit *u = unit_prepare(s[i], &spec);
+        int32_t y;
+        s[i]->vt->requantize(u, &acc, 1, 0, &y);
+        assert_int_equal(y, want[i]);
+        assert_int_equal(assay_reads_same(like, s[i], &spec), i == 0 || i == 2);
+        assert_int_equal(assay_reads_same(s[i], like, &spec), i == 0 || i == 2);
+        s[i]->vt->release(u);
+    }
+    r.rescale.multiplier_bits = 0;
+    assay_scheme *none;
+    assert_int_equal(assay_scheme_of_record(like, &r, NULL, &none, &err), ASSAY_ERR_SCHEME);
+    assert_null(none);
+    assert_string_equal(err.text,
+                        "scheme t: rescale.reduced_bits 0 must be less than multiplier_bits 0");
+    for (int i = 0; i < 4; i++)
+        assay_scheme_free(s[i]);
+    assay_scheme_free(like);
 }
 
 static int accumulator_bits(const assay_scheme *s, const char *op, unsigned bits,
@@ -402,6 +446,7 @@ static void unread(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(given),
+                                       cmocka_unit_test(made_records),
                                        cmocka_unit_test(forms),
                                        cmocka_unit_test(depthwise),
                                        cmocka_unit_test(fixed_outputs),

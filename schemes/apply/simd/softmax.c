@@ -108,7 +108,7 @@ static void float_sum(const assay_unit *u, const int32_t *x, size_t n, int32_t *
     const float raise = float_of((uint32_t)u->k[0]);
     find_distances(x, n, d);
     const float sum = sum_floats(u, d, n);
-    if (!(sum < 0x1p127f && sum > 0x1p-100f)) {
+    if (!(sum < 0x1p127f)) { /* the greatest code's exponential alone is at least 1 */
         use_row(u, x, n, d, out);
         return;
     }
@@ -140,7 +140,7 @@ static void integer_table(const assay_unit *u, const int32_t *x, size_t n, int32
         d[i] = u->exponential[d[i]];
         sum += d[i];
     }
-    if (!((double)sum * 512 < EXACT && sum > 0)) {
+    if ((double)sum * 512 >= EXACT) {
         use_row(u, x, n, d, out);
         return;
     }
@@ -162,9 +162,9 @@ static void q31(const assay_unit *u, const int32_t *x, size_t n, int32_t *d, uin
         d[i] = u->exponential[d[i]];
         sum += d[i];
     }
-    /* The greatest quotient is below 2^31 as the greatest t / 2^15 is below 2^31 * k / 2^15. */
-    if (u->k[0] < 0 || u->k[0] >= INT64_C(1) << 30 || sum < INT32_MAX ||
-        !((double)sum * 3 + 0x1p16 * (double)u->k[0] < EXACT)) {
+    /* The greatest quotient is below 2^31 as the greatest t / 2^15 is below 2^31 * k / 2^15, and
+     * the sum no less than the greatest code's exponential. */
+    if (u->k[0] >= INT64_C(1) << 30 || (double)sum * 3 + 0x1p16 * (double)u->k[0] >= EXACT) {
         use_row(u, x, n, d, out);
         return;
     }
@@ -182,6 +182,5 @@ assay_row_fn JOIN(simd_softmax, SIMD_NAME)(const assay_unit *u)
            : u->row == apply_softmax_float_table   ? float_table
            : u->row == apply_softmax_float_sum     ? float_sum
            : u->row == apply_softmax_integer_table ? integer_table
-           : u->row == apply_softmax_q31           ? q31
-                                                   : NULL;
+                                                   : q31;
 }
