@@ -196,7 +196,7 @@ static bool keep_low_bits(const blame_search *s, blame_case *c, blame_story *sto
 {
     if (!s->has_record)
         return false;
-    c->record.rescale.store = ASSAY_NARROW_WRAP;
+    c->record.rescale.store = ASSAY_STORE_WRAP;
     c->has_record = true;
     set_bounds(c, assay_elem_min(c->out.elem), assay_elem_max(c->out.elem));
     blame_tell(story, "saturation.missing", 1, "the low %u bits are stored, without bounds",

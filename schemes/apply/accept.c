@@ -10,8 +10,18 @@ static const assay_rescale *rescale_of(const assay_unit *u, int32_t count)
     if (u->by_count != NULL)
         return &u->by_count[u->n_by_count > 1 && count > 0 ? count - 1 : 0];
     if (u->pool != NULL)
-        return u->pool == apply_sum || u->pool == apply_pool_rescale_divide ? o : NULL;
-    return u->binary == NULL && u->unary == NULL && o->row != apply_rescale_row_sums ? o : NULL;
+        return u->pool == apply_sum || u->pool == apply_pool_rescale_divide ||
+                       u->pool == apply_add_n
+                   ? o
+                   : NULL;
+    const bool codes = u->binary != NULL || u->unary != NULL || u->row != NULL ||
+                       u->interpolate != NULL || u->window != NULL;
+    return !codes && o->row != apply_rescale_row_sums ? o : NULL;
+}
+
+bool apply_asks(const assay_unit *u)
+{
+    return rescale_of(u, 1) != NULL;
 }
 
 size_t apply_accepted(const assay_unit *u, const int64_t *acc, const int32_t *count, size_t n,
@@ -20,10 +30,12 @@ size_t apply_accepted(const assay_unit *u, const int64_t *acc, const int32_t *co
     for (size_t i = 0; i < n; i++) {
         const int32_t cells = count != NULL ? count[i] : 0;
         const assay_rescale *r = rescale_of(u, cells);
-        const int64_t zeros = count != NULL ? cells * (int64_t)u->in_zero[0] : 0;
         if (r == NULL || (i == 0 && !apply_rescale_can_refuse(r->rule)))
             return n;
-        if (!apply_rescale_accepts(r, acc[i] - zeros, channel + i))
+        const int64_t zeros = count != NULL ? cells * (int64_t)u->in_zero[0] : 0;
+        const int64_t operand =
+            u->pool == apply_add_n ? apply_add_n_operand(u, acc[i], cells) : acc[i] - zeros;
+        if (!apply_rescale_accepts(r, operand, channel + i))
             return i;
     }
     return n;

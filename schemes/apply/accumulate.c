@@ -148,7 +148,9 @@ int64_t apply_accumulate(const assay_unit *u, const int32_t *x, const int32_t *w
 static int64_t block_term(const assay_rule_blocks *k, int64_t sum, int64_t multiplier)
 {
     assert(k->shift >= 0 && k->shift <= 127);
-    sum = apply_narrow(sum, k->sum_bits, k->sum_overflow);
+    sum = apply_narrow(sum, k->sum_bits,
+                       k->sum_overflow == ASSAY_STORE_WRAP ? ASSAY_NARROW_WRAP
+                                                           : ASSAY_NARROW_SATURATE);
     assay_int128 v = apply_round_shift128((assay_int128)sum * multiplier, (unsigned)k->shift,
                                           (enum assay_rounding)k->round);
     return apply_saturate128(v, 64);

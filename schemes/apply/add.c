@@ -106,15 +106,19 @@ void apply_add_fixed_scale(const assay_unit *u, const int32_t *a, const int32_t 
     }
 }
 
-/* Sums of count[i] codes: out = rescale((sum - z_in * (count + k[1])) << k[0]), the shift in 32
- * bits when there is one. */
+/* Sums of count codes: out = rescale((sum - z_in * (count + k[1])) << k[0]), the shift in 32 bits
+ * when there is one. */
+int64_t apply_add_n_operand(const assay_unit *u, int64_t sum, int32_t count)
+{
+    assert(u->k[0] >= 0 && u->k[0] <= 31);
+    const int64_t x = sum - u->in_zero[0] * (count + u->k[1]);
+    return u->k[0] ? apply_wrap((int64_t)((uint64_t)x << u->k[0]), 32) : x;
+}
+
 void apply_add_n(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
                  int32_t *out)
 {
-    assert(u->k[0] >= 0 && u->k[0] <= 31);
-    for (size_t i = 0; i < n; i++) {
-        int64_t x = sum[i] - u->in_zero[0] * (count[i] + u->k[1]);
-        x = u->k[0] ? apply_wrap((int64_t)((uint64_t)x << u->k[0]), 32) : x;
-        out[i] = apply_rescale_one(&u->scale[ASSAY_OUT], x, 0);
-    }
+    for (size_t i = 0; i < n; i++)
+        out[i] =
+            apply_rescale_one(&u->scale[ASSAY_OUT], apply_add_n_operand(u, sum[i], count[i]), 0);
 }

@@ -34,7 +34,7 @@ static int32_t round_out(const assay_unit *u, uint32_t f)
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     enum assay_rounding mode = (enum assay_rounding)u->rec.add.round;
     const int64_t max = apply_float_max(o);
-    if (u->rec.add.zero_point == ASSAY_STAGE_INSIDE) {
+    if (u->rec.add.zero_point == ASSAY_ZERO_INSIDE) {
         f = apply_f32_add(f, apply_f32_from_i32((int32_t)o->zero_point));
         return apply_rescale_store(o, apply_f32_to_int(f, mode, INT32_MIN, max, o->zero_point));
     }

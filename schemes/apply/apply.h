@@ -23,6 +23,8 @@ int64_t apply_overflow(const assay_unit *u, int64_t sum, bool *trapped);
 size_t apply_accepted(const assay_unit *u, const int64_t *acc, const int32_t *count, size_t n,
                       size_t channel);
 bool apply_may_refuse(const assay_unit *u, int64_t bound);
+/* Whether the two above speak of u: its output rescale takes the accumulators as they are. */
+bool apply_asks(const assay_unit *u);
 bool apply_exact(const assay_unit *u, int64_t bound, int64_t pair);
 int64_t apply_limit(const assay_unit *u);
 
@@ -51,6 +53,9 @@ bool apply_rescale_accepts(const assay_rescale *r, int64_t x, size_t channel);
  * to `bound`, at most 2^62, in some channel. False is certain. */
 bool apply_rescale_can_refuse(const assay_rule_rescale *k);
 bool apply_rescale_may_refuse(const assay_rescale *r, int64_t bound);
+/* The greatest magnitude of what r makes (apply_rescale_value) of operands of magnitude up to
+ * `bound`, at most 2^62; 2^62 also where values may wrap on their way. */
+int64_t apply_rescale_reach(const assay_rescale *r, int64_t bound);
 /* The same for the float rules, by every step of the target; c indexes the parameters. */
 int32_t apply_rescale_element_float(const assay_rescale *r, int64_t x, size_t c);
 /* rescale_near.c */
@@ -86,6 +91,8 @@ assay_interpolate_fn simd_interpolated(const assay_unit *u, enum fast_isa isa);
 /* ---- add.c: a and b are codes ---- */
 assay_binary_row apply_add_left_shift;
 assay_pool_row apply_add_n;
+/* What of the sum of `count` codes is rescaled. */
+int64_t apply_add_n_operand(const assay_unit *u, int64_t sum, int32_t count);
 assay_binary_row apply_add_common_exponent;
 assay_binary_row apply_add_separate;
 assay_binary_row apply_add_align;

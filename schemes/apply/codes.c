@@ -84,7 +84,7 @@ static bool step_of(const assay_rescale *r, int64_t left, int64_t *reach, assay_
 
 static bool stores_low_bits(const assay_rescale *r)
 {
-    return r->rule->store == ASSAY_NARROW_WRAP;
+    return r->rule->store == ASSAY_STORE_WRAP;
 }
 
 /* The end of r, of values below ROOM. */
@@ -333,7 +333,7 @@ static bool float_form(const assay_unit *u, int64_t reach, assay_codes *c)
         return float_rescale(u, reach * reach, ASSAY_CODES_FLOAT_PRODUCT, c);
     if (u->unary == apply_rescale)
         return float_rescale(u, reach, ASSAY_CODES_FLOAT_CHANGE, c);
-    c->inside = u->rec.add.zero_point == ASSAY_STAGE_INSIDE;
+    c->inside = u->rec.add.zero_point == ASSAY_ZERO_INSIDE;
     c->kind = u->binary == apply_add_float_real ? ASSAY_CODES_FLOAT_REAL : ASSAY_CODES_FLOAT_RATIO;
     return (u->binary == apply_add_float_real || u->binary == apply_add_float_ratio) &&
            is_plain(u->k[0]) && is_plain(u->k[1]) &&

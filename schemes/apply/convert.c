@@ -22,7 +22,7 @@ int64_t assay_apply_code(const assay_rule_convert *k, uint32_t x, uint32_t scale
                          int64_t lo, int64_t hi)
 {
     const bool least = k->nan == ASSAY_NAN_LEAST;
-    if (k->zero_point == ASSAY_STAGE_INSIDE)
+    if (k->zero_point == ASSAY_ZERO_INSIDE)
         return quotient(k, x, scale, zero, lo, hi, least ? lo : zero);
     return zero + quotient(k, x, scale, 0, INT32_MIN, INT32_MAX, least ? INT32_MIN : 0);
 }

@@ -281,10 +281,15 @@ bool apply_rescale_accepts(const assay_rescale *r, int64_t x, size_t channel)
     return accepts_result(r, x, channel) && accepts_sum(r, x, channel);
 }
 
-/* Whether values wrap on their way, so that a greater operand may give a smaller one. */
-static bool wraps(const assay_rule_rescale *k)
+/* Whether values may wrap on their way, so that a greater operand may give a smaller one. */
+static bool wraps(const assay_rescale *r)
 {
-    return k->left_shift == ASSAY_LEFT_WRAP || k->product_bits > 0 ||
+    const assay_rule_rescale *k = r->rule;
+    const int64_t first = k->round.n > 1 ? k->round.step[0].bits : 0;
+    bool left = false;
+    for (size_t c = 0; c < r->n && !left && r->shift != NULL; c++)
+        left = k->left_shift == ASSAY_LEFT_WRAP && r->shift[c] < first;
+    return left || k->product_bits > 0 ||
            (k->result_bits > 0 && k->result_overflow == ASSAY_NARROW_WRAP);
 }
 
@@ -303,10 +308,18 @@ bool apply_rescale_may_refuse(const assay_rescale *r, int64_t bound)
 {
     if (!apply_rescale_can_refuse(r->rule))
         return false;
-    bool refused = refuses_values(r->rule) && wraps(r->rule);
+    bool refused = refuses_values(r->rule) && wraps(r);
     for (size_t c = 0; c < r->n && !refused; c++)
         refused = !apply_rescale_accepts(r, bound, c) || !apply_rescale_accepts(r, -bound, c);
     return refused;
+}
+
+int64_t apply_rescale_reach(const assay_rescale *r, int64_t bound)
+{
+    const assay_int128 up = apply_rescale_value(r, bound, 0),
+                       down = -apply_rescale_value(r, -bound, 0);
+    const assay_int128 most = INT64_C(1) << 62, reach = up > down ? up : down;
+    return wraps(r) || reach > most ? (int64_t)most : (int64_t)reach;
 }
 
 typedef void (*row_fn)(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel,

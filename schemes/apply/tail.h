@@ -50,7 +50,7 @@ static inline assay_tail apply_tail_of(const assay_rescale *r)
                         r->clamp_hi,
                         apply_zero_is_before(r) ? 0 : r->rule->sum_bits,
                         r->rule->sum_overflow,
-                        r->rule->store == ASSAY_NARROW_WRAP,
+                        r->rule->store == ASSAY_STORE_WRAP,
                         r->out_signed,
                         r->out_bits};
 }

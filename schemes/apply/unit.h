@@ -83,6 +83,7 @@ struct assay_unit {
     size_t n_params;
     bool memory_short;     /* an allocation failed: the unit is not to be used */
     bool precomputed_used; /* multipliers given for the node are in it */
+    bool judged[3];        /* what reaches scale[i] is none that it refuses (derive/reach.c) */
 };
 
 #endif

@@ -55,6 +55,12 @@ static assay_status left_shift(const assay_derive *d, float s1, float s2, float 
     u->binary = apply_add_left_shift;
     if (s == ASSAY_OK)
         s = check_sum(d, bits);
+    int64_t sum;
+    if (s == ASSAY_OK)
+        s = derive_accepts_both(d, derive_reach(&d->spec->in[0]) << bits,
+                                derive_reach(&d->spec->in[1]) << bits, "a shifted code", &sum);
+    if (s == ASSAY_OK)
+        s = derive_accepts(d, ASSAY_OUT, sum, "the sum of two rescaled codes");
     return s == ASSAY_OK ? list_constants(d, 1) : s;
 }
 
@@ -76,6 +82,8 @@ static assay_status common_exponent(const assay_derive *d, float s1, float s2, f
     double max = (double)derive_reach(&d->spec->in[0]) * (double)u->k[0] +
                  (double)derive_reach(&d->spec->in[1]) * (double)u->k[1];
     assay_status s = derive_fits(d, max, 32, "with this add.bits the sum");
+    if (s == ASSAY_OK)
+        s = derive_accepts_end(d, (int64_t)ceil(ldexp(max, -shift)), "the sum");
     return s == ASSAY_OK ? list_constants(d, 3) : s;
 }
 
@@ -87,7 +95,13 @@ static assay_status separate(const assay_derive *d, float s1, float s2, float s_
     derive_intermediate(&u->scale[ASSAY_SECOND]);
     u->binary = apply_add_separate;
     assay_status s = derive_ratio(d, &u->scale[ASSAY_FIRST], s1, &one, 1, s_out, "_1");
-    return s != ASSAY_OK ? s : derive_ratio(d, &u->scale[ASSAY_SECOND], s2, &one, 1, s_out, "_2");
+    if (s == ASSAY_OK)
+        s = derive_ratio(d, &u->scale[ASSAY_SECOND], s2, &one, 1, s_out, "_2");
+    int64_t sum;
+    if (s == ASSAY_OK)
+        s = derive_accepts_both(d, derive_reach(&d->spec->in[0]), derive_reach(&d->spec->in[1]),
+                                "a code less its zero point", &sum);
+    return s == ASSAY_OK ? derive_accepts_end(d, sum, "the sum of two rescaled codes") : s;
 }
 
 /* floor(log2 s) of a power of two; false for other scales. */
@@ -114,6 +128,9 @@ static assay_status align(const assay_derive *d, float s1, float s2, float s_out
     double max =
         ldexp((double)derive_reach(&d->spec->in[0]) + (double)derive_reach(&d->spec->in[1]), guard);
     assay_status s = derive_fits(d, max, 63, "with this add.bits the sum");
+    if (s == ASSAY_OK) /* each operand's own rounding, and that of the sum */
+        s = derive_accepts_end(d, (int64_t)fmin(ceil(ldexp(max + 2, -(int)u->k[3])), 0x1p62),
+                               "the sum");
     return s == ASSAY_OK ? list_constants(d, 4) : s;
 }
 
@@ -209,7 +226,7 @@ assay_status derive_add(const assay_derive *d)
             return derive_fail(d, "a plain add needs equal scales; found %.9g, %.9g, %.9g",
                                (double)s1, (double)s2, (double)s_out);
         u->binary = apply_add_plain;
-        return ASSAY_OK;
+        return derive_accepts_end(d, derive_reach(a) + derive_reach(b), "the sum of two codes");
     }
     return list_constants(d, 3);
 }

@@ -20,7 +20,7 @@ static assay_status minmax(const assay_derive *d)
             s = derive_ratio(d, r, derive_scale_of(in), &one, 1, derive_scale_of(out),
                              i == 0 ? "_1" : "_2");
         if (!u->k[i] && s == ASSAY_OK)
-            s = derive_accepts(d, r, derive_reach(in), "a code less its zero point");
+            s = derive_accepts(d, i, derive_reach(in), "a code less its zero point");
     }
     u->binary = apply_minmax;
     return s;
@@ -59,8 +59,9 @@ static assay_status squared_difference(const assay_derive *d)
            s2 = (double)derive_scale_of(&d->spec->in[1]);
     double s_out = (double)derive_scale_of(d->spec->out), twice = 2 * (s1 > s2 ? s1 : s2);
     int bits = d->spec->in[0].elem.bits > 8 ? 0 : u->rec.binary.squared_difference_bits;
-    double max = (double)(derive_reach(&d->spec->in[0]) + derive_reach(&d->spec->in[1]));
-    max = ldexp(max, bits - 1) + 1; /* halves of the shifted codes, each rounded */
+    const int64_t r1 = derive_reach(&d->spec->in[0]), r2 = derive_reach(&d->spec->in[1]);
+    int64_t sum;
+    double max = ldexp((double)(r1 + r2), bits - 1) + 1; /* halves of shifted codes, each rounded */
     derive_intermediate(&u->scale[ASSAY_FIRST]);
     derive_intermediate(&u->scale[ASSAY_SECOND]);
     u->k[0] = bits;
@@ -76,7 +77,12 @@ static assay_status squared_difference(const assay_derive *d)
         s = square_fits(d);
     if (s == ASSAY_OK)
         s = derive_one(d, &u->scale[ASSAY_OUT], twice * twice / (ldexp(1, 2 * bits) * s_out), "");
-    return s;
+    if (s == ASSAY_OK)
+        s = derive_accepts_both(d, r1 << bits, r2 << bits, "a shifted code", &sum);
+    return s != ASSAY_OK
+               ? s
+               : derive_accepts(d, ASSAY_OUT, sum < 1 << 16 ? sum * sum : INT64_C(1) << 31,
+                                "the square of a difference");
 }
 
 static assay_status check_product(const assay_derive *d)
@@ -130,7 +136,33 @@ static assay_status compare(const assay_derive *d)
         derive_fits(d, 256.0 * (double)(r1 > r2 ? r1 : r2), 32, "a code shifted left by 8");
     if (s == ASSAY_OK)
         s = derive_one(d, &u->scale[ASSAY_FIRST], (double)s1, "_1");
-    return s != ASSAY_OK ? s : derive_one(d, &u->scale[ASSAY_SECOND], (double)s2, "_2");
+    if (s == ASSAY_OK)
+        s = derive_one(d, &u->scale[ASSAY_SECOND], (double)s2, "_2");
+    int64_t sum;
+    return s != ASSAY_OK ? s : derive_accepts_both(d, r1 << 8, r2 << 8, "a shifted code", &sum);
+}
+
+/* Quotients of Newton's reciprocal have 31 bits, and a shift that the lengths of the two operands
+ * decide. */
+static assay_status accepts_quotients(const assay_derive *d, int64_t r1, int64_t r2)
+{
+    const assay_rescale *o = &d->u->scale[ASSAY_OUT];
+    assay_status s = ASSAY_OK;
+    for (int a = 0; a < 32 && r1 >> a > 0; a++)
+        for (int b = 0; b < 32 && r2 >> b > 0 && s == ASSAY_OK; b++) {
+            int64_t shift = o->shift[0] + b + (30 - a);
+            assay_rescale form = *o;
+            form.shift = &shift;
+            s = derive_accepts_form(d, ASSAY_OUT, &form, INT32_MAX, "a quotient of 31 bits");
+        }
+    return s;
+}
+
+static assay_status accepts_division(const assay_derive *d, int64_t r1, int64_t r2)
+{
+    return d->u->rec.binary.div == ASSAY_DIV_RECIPROCAL
+               ? accepts_quotients(d, r1, r2)
+               : derive_accepts(d, ASSAY_OUT, r1, "a quotient of two codes");
 }
 
 /* Real scale s1 / (s2 * s_out), formed in float32 by TFLite. */
@@ -150,9 +182,10 @@ assay_status derive_div(const assay_derive *d)
     u->binary = u->rec.binary.div == ASSAY_DIV_RECIPROCAL ? apply_div_reciprocal
                 : u->rec.binary.div == ASSAY_DIV_FLOAT    ? apply_div_float
                                                           : apply_div_truncate;
-    return s != ASSAY_OK || u->rec.binary.div == ASSAY_DIV_FLOAT
-               ? s
-               : derive_one(d, &u->scale[ASSAY_OUT], (double)real, "");
+    if (s != ASSAY_OK || u->rec.binary.div == ASSAY_DIV_FLOAT)
+        return s;
+    s = derive_one(d, &u->scale[ASSAY_OUT], (double)real, "");
+    return s != ASSAY_OK ? s : accepts_division(d, r1, r2);
 }
 
 assay_status derive_binary(const assay_derive *d)

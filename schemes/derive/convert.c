@@ -8,7 +8,7 @@ assay_status derive_convert(const assay_derive *d)
     const assay_type *t = to_codes ? d->spec->out : &d->spec->in[0];
     const assay_qparams *q = &t->q;
     u->rec.rescale.store =
-        ASSAY_NARROW_SATURATE; /* `store` is of sums and products, not of floats */
+        ASSAY_STORE_SATURATE; /* `store` is of sums and products, not of floats */
     assay_status s = to_codes ? derive_range(d) : ASSAY_OK;
     int64_t *scale = derive_unit_array(u, "scale_bits", q->count);
     int64_t *zero = derive_unit_array(u, "zero_points", q->count);

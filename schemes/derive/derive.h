@@ -103,11 +103,20 @@ assay_status derive_range(const assay_derive *d);
 int64_t derive_reach(const assay_type *t);
 /* Refuses magnitudes of up to `most` in a signed register of so many bits; `what` names them. */
 assay_status derive_fits(const assay_derive *d, double max, unsigned bits, const char *what);
-/* Refuses operands of magnitude up to `max` that r may refuse: what is no accumulator of a network
- * is not asked about as it runs. */
-assay_status derive_accepts(const assay_derive *d, const assay_rescale *r, int64_t max,
-                            const char *what);
+/* What is no accumulator of a network is not asked about as it runs. So nodes are refused whose
+ * rescale in that slot may refuse an operand of magnitude up to `max`; and, of several, that of the
+ * slots ASSAY_FIRST and ASSAY_SECOND: *sum is the greatest magnitude of their results' sum. */
+assay_status derive_accepts(const assay_derive *d, int slot, int64_t max, const char *what);
+assay_status derive_accepts_both(const assay_derive *d, int64_t first, int64_t second,
+                                 const char *what, int64_t *sum);
+/* The same of the slot's rescale in another form, which stands for it. */
+assay_status derive_accepts_form(const assay_derive *d, int slot, const assay_rescale *form,
+                                 int64_t max, const char *what);
+/* The same of sums at the output's scale, to which its zero point is added (apply_rescale_end). */
+assay_status derive_accepts_end(const assay_derive *d, int64_t max, const char *what);
 assay_status derive_accepts_codes(const assay_derive *d); /* of unary and binary rescales */
+/* After all of these: refuses a unit with a rescale that may refuse and was not looked at. */
+assay_status derive_accepts_rest(const assay_derive *d);
 /* The shift to the left of the first n inputs' codes in 32 bits: `wanted`, or as much of it as
  * their codes leave room for (TFLite has 20 for 8-bit codes and 15 for 16-bit ones, which is that
  * room). */

@@ -117,32 +117,32 @@ static bool encode_multiplier(const assay_rule_rescale *k, double real, assay_en
     if (k->exponent_by_log && e->multiplier >= INT64_C(1) << bits)
         REFUSE("scale %.9g gives a multiplier beyond %d bits", real, bits);
     if (e->shift < k->shift_min) {
-        bool generator = k->below_shift_min == ASSAY_RANGE_GENERATOR;
+        bool generator = k->below_shift_min == ASSAY_LARGE_GENERATOR;
         if (generator && as_tosa_generator(e, bits))
             return true;
-        if (generator || k->below_shift_min == ASSAY_RANGE_REFUSE)
+        if (generator || k->below_shift_min == ASSAY_LARGE_REFUSE)
             REFUSE("scale %.9g needs a right shift of %lld, below shift_min %d", real,
                    (long long)e->shift, k->shift_min);
-        if (k->below_shift_min == ASSAY_RANGE_ZERO)
+        if (k->below_shift_min == ASSAY_LARGE_ZERO)
             encode_zero(k, e);
         else
             *e = (assay_encoded){(INT64_C(1) << bits) - 1, k->shift_min, 0};
     } else if (e->shift > k->shift_max) {
         int lost = (int)(e->shift - k->shift_max);
-        if (k->beyond_shift_max == ASSAY_RANGE_GENERATOR)
+        if (k->beyond_shift_max == ASSAY_SMALL_GENERATOR)
             return as_tosa_generator(e, bits);
-        if (k->beyond_shift_max == ASSAY_RANGE_REFUSE)
+        if (k->beyond_shift_max == ASSAY_SMALL_REFUSE)
             REFUSE("scale %.9g needs a right shift of %lld, beyond shift_max %d", real,
                    (long long)e->shift, k->shift_max);
-        if (k->beyond_shift_max == ASSAY_RANGE_ZERO)
+        if (k->beyond_shift_max == ASSAY_SMALL_ZERO)
             encode_zero(k, e);
-        else if (k->beyond_shift_max == ASSAY_RANGE_DENORMAL)
+        else if (k->beyond_shift_max == ASSAY_SMALL_DENORMAL)
             e->multiplier = apply_round_shift(e->multiplier, (unsigned)lost,
                                               (enum assay_rounding)k->denormal_round);
         else
             e->multiplier =
                 apply_round_shift(exact, (unsigned)(53 - exponent - k->shift_max), mode);
-        if (k->beyond_shift_max != ASSAY_RANGE_ZERO)
+        if (k->beyond_shift_max != ASSAY_SMALL_ZERO)
             e->shift = k->shift_max;
     }
     return true;

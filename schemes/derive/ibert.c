@@ -29,9 +29,12 @@ assay_status derive_gelu_ibert(const assay_derive *d)
                                       "a code times I-BERT's erf");
     if (status == ASSAY_OK)
         status = list(d, 2);
+    if (status == ASSAY_OK)
+        status = derive_output_rescale(d, (float)s, &step, 1, derive_scale_of(d->spec->out));
     return status != ASSAY_OK
                ? status
-               : derive_output_rescale(d, (float)s, &step, 1, derive_scale_of(d->spec->out));
+               : derive_accepts(d, ASSAY_OUT, -2 * u->k[1] * derive_reach(&d->spec->in[0]),
+                                "a code times I-BERT's erf");
 }
 
 /* The sum is 127 whatever the output's parameters say; other ones would be other values. */
@@ -61,6 +64,14 @@ assay_status derive_softmax_ibert(const assay_derive *d)
     u->k[2] = (int64_t)ln2;
     u->k[3] = (int64_t)(65536 / ln2);
     u->row = apply_softmax_ibert;
-    const assay_status status = list(d, 4);
-    return status == ASSAY_OK ? check_shares(d) : status;
+    assay_status status = list(d, 4);
+    if (status == ASSAY_OK)
+        status = check_shares(d);
+    const int64_t greatest = u->k[0] * u->k[0] + u->k[1];
+    const int64_t share = derive_bits_of(127 / (float)greatest);
+    assay_rescale form = u->scale[ASSAY_OUT]; /* of a lone element */
+    form.scale = &share;
+    return status != ASSAY_OK
+               ? status
+               : derive_accepts_form(d, ASSAY_OUT, &form, greatest, "I-BERT's exponential");
 }

@@ -43,8 +43,27 @@ static assay_status derive_beta(const assay_derive *d, float gamma_scale, int fr
     if (!u->k[6])
         return ASSAY_OK;
     derive_intermediate(&u->scale[ASSAY_SECOND]);
-    return derive_ratio(d, &u->scale[ASSAY_SECOND], derive_scale_of(&d->spec->in[2]), &one, 1, to,
-                        "_beta");
+    const assay_status s = derive_ratio(d, &u->scale[ASSAY_SECOND],
+                                        derive_scale_of(&d->spec->in[2]), &one, 1, to, "_beta");
+    return s != ASSAY_OK ? s
+                         : derive_accepts(d, ASSAY_SECOND, derive_reach(&d->spec->in[2]),
+                                          "a code of beta less its zero point");
+}
+
+/* Of what is normalized, times gamma, plus beta: |x - mean| is at most sqrt(n) deviations. Newton's
+ * root is as good as its 31 bits. */
+static assay_status accepts_rows(const assay_derive *d, bool newton)
+{
+    const assay_unit *u = d->u;
+    const int shift = (int)u->k[2];
+    if (!apply_rescale_can_refuse(&u->rec.rescale))
+        return ASSAY_OK;
+    const double z = newton ? 0x1p31 : ldexp(sqrt((double)d->spec->depth), (int)u->k[1]) + 1;
+    const double gamma = u->k[3] ? (double)derive_reach(&d->spec->in[1]) : ldexp(1, shift);
+    const int64_t code = u->k[4] ? derive_reach(&d->spec->in[2]) : 0;
+    const int64_t beta = u->k[6] ? apply_rescale_reach(&u->scale[ASSAY_SECOND], code) : code;
+    const double most = ceil(ldexp(z * gamma + (double)beta, -shift));
+    return derive_accepts(d, ASSAY_OUT, (int64_t)fmin(most, 0x1p62), "normalized * gamma + beta");
 }
 
 assay_status derive_layer_norm(const assay_derive *d)
@@ -87,6 +106,7 @@ assay_status derive_layer_norm(const assay_derive *d)
     if (s != ASSAY_OK)
         return s;
     k[0] = u->k[0];
-    return derive_output_rescale(d, ldexpf(1, shift - fraction), &gamma_scale, 1,
-                                 derive_scale_of(d->spec->out));
+    s = derive_output_rescale(d, ldexpf(1, shift - fraction), &gamma_scale, 1,
+                              derive_scale_of(d->spec->out));
+    return s != ASSAY_OK ? s : accepts_rows(d, newton);
 }

@@ -61,6 +61,11 @@ static assay_status logistic8(const assay_derive *d)
     derive_intermediate(&u->scale[ASSAY_FIRST]);
     assay_status s = derive_encoded(d, &u->scale[ASSAY_FIRST], &e, 1, "_in");
     u->k[2] = (int64_t)floor(15.0 * (1 << 27) / ldexp(1, exponent));
+    if (s == ASSAY_OK) {
+        const int64_t reach = derive_reach(&d->spec->in[0]);
+        s = derive_accepts(d, ASSAY_FIRST, reach < u->k[2] ? reach : u->k[2],
+                           "a code less its zero point");
+    }
     return s != ASSAY_OK ? s : fill(d, u->op == ASSAY_OP_SIGMOID ? logistic_entry : tanh_entry);
 }
 

@@ -44,5 +44,9 @@ assay_status derive_lrn(const assay_derive *d)
     u->depth = s->depth;
     u->row = apply_lrn;
     const float one = ldexpf(1, -places);
-    return derive_output_rescale(d, derive_scale_of(&s->in[0]), &one, 1, derive_scale_of(s->out));
+    const assay_status status =
+        derive_output_rescale(d, derive_scale_of(&s->in[0]), &one, 1, derive_scale_of(s->out));
+    return status != ASSAY_OK
+               ? status
+               : derive_accepts(d, ASSAY_OUT, max * table[0], "a code times its gain");
 }

@@ -107,7 +107,9 @@ static assay_status dpu(const assay_derive *d)
     for (int i = 0; i < 3; i++)
         k[i] = u->k[i + 1];
     u->pool = apply_pool_dpu;
-    return ASSAY_OK;
+    const double sum = (double)u->depth * (double)derive_reach(&d->spec->in[0]);
+    const double most = ceil(ldexp(sum * (double)u->k[1], -(int)(u->k[2] + u->k[3])));
+    return derive_accepts_end(d, (int64_t)fmin(most, 0x1p62), "an average");
 }
 
 /* Kinds that divide codes of the input's scale; other output parameters take one more rescale. */
@@ -115,14 +117,13 @@ static assay_status then_rescale(const assay_derive *d)
 {
     const float one = 1;
     const assay_type *in = &d->spec->in[0], *out = d->spec->out;
+    const char *what = "an average less its zero point";
     d->u->k[0] = derive_same_params(in, out);
     if (d->u->k[0])
-        return ASSAY_OK;
+        return derive_accepts_end(d, derive_reach(in), what);
     const assay_status s = derive_ratio(d, &d->u->scale[ASSAY_OUT], derive_scale_of(in), &one, 1,
                                         derive_scale_of(out), "");
-    return s != ASSAY_OK ? s
-                         : derive_accepts(d, &d->u->scale[ASSAY_OUT], derive_reach(in),
-                                          "an average less its zero point");
+    return s != ASSAY_OK ? s : derive_accepts(d, ASSAY_OUT, derive_reach(in), what);
 }
 
 /* ONNX Runtime's QLinearAveragePool: codes as float32 by a table, then a float average pool. */

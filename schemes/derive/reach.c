@@ -24,10 +24,11 @@ assay_status derive_fits(const assay_derive *d, double max, unsigned bits, const
     return derive_fail(d, "%s can reach %.9g, beyond the %u bits that hold it", what, max, bits);
 }
 
-assay_status derive_accepts(const assay_derive *d, const assay_rescale *r, int64_t max,
-                            const char *what)
+assay_status derive_accepts_form(const assay_derive *d, int slot, const assay_rescale *form,
+                                 int64_t max, const char *what)
 {
-    if (!apply_rescale_may_refuse(r, max))
+    d->u->judged[slot] = true;
+    if (!apply_rescale_may_refuse(form, max))
         return ASSAY_OK;
     return derive_fail(d,
                        "%s can reach %lld, of which the rescale refuses some (rescale.input_bits, "
@@ -35,26 +36,83 @@ assay_status derive_accepts(const assay_derive *d, const assay_rescale *r, int64
                        what, (long long)max);
 }
 
-/* Codes that are rescaled, or multiplied first: of such rows nobody asks as a network runs. Those
- * of more than 16 bits are left alone: nearly all of their range is refused by any target. */
-assay_status derive_accepts_codes(const assay_derive *d)
+assay_status derive_accepts(const assay_derive *d, int slot, int64_t max, const char *what)
+{
+    return derive_accepts_form(d, slot, &d->u->scale[slot], max, what);
+}
+
+assay_status derive_accepts_both(const assay_derive *d, int64_t first, int64_t second,
+                                 const char *what, int64_t *sum)
+{
+    *sum = 0;
+    assay_status s = derive_accepts(d, ASSAY_FIRST, first, what);
+    if (s == ASSAY_OK)
+        s = derive_accepts(d, ASSAY_SECOND, second, what);
+    if (s == ASSAY_OK && apply_rescale_can_refuse(&d->u->rec.rescale)) {
+        const int64_t a = apply_rescale_reach(&d->u->scale[ASSAY_FIRST], first);
+        const int64_t b = apply_rescale_reach(&d->u->scale[ASSAY_SECOND], second);
+        *sum = a / 2 + b / 2 < INT64_C(1) << 61 ? a + b : INT64_C(1) << 62;
+    }
+    return s;
+}
+
+assay_status derive_accepts_end(const assay_derive *d, int64_t max, const char *what)
+{
+    const assay_rescale *o = &d->u->scale[ASSAY_OUT];
+    const assay_rule_rescale *k = o->rule;
+    const assay_int128 most = (assay_int128)max + o->zero_point,
+                       least = o->zero_point - (assay_int128)max;
+    const unsigned bits = k->sum_bits > 0 ? (unsigned)k->sum_bits : 127;
+    d->u->judged[ASSAY_OUT] = true;
+    if (k->sum_overflow != ASSAY_NARROW_REFUSE ||
+        (most == apply_saturate128(most, bits) && least == apply_saturate128(least, bits)))
+        return ASSAY_OK;
+    return derive_fail(d,
+                       "%s can reach %lld, and with the zero point %lld leave the %d bits beyond "
+                       "which rescale.sum_overflow refuses",
+                       what, (long long)max, (long long)o->zero_point, k->sum_bits);
+}
+
+/* Codes that are rescaled, or multiplied first. */
+static assay_status accepts_codes(const assay_derive *d)
 {
     const assay_unit *u = d->u;
-    if (d->spec->in[0].elem.bits > 16)
-        return ASSAY_OK;
-    const assay_rescale *o = &u->scale[ASSAY_OUT], *other = &u->scale[ASSAY_FIRST];
     const int64_t a = derive_reach(&d->spec->in[0]);
     const int64_t ab = u->binary != NULL ? a * derive_reach(&d->spec->in[1]) : a;
     const char *code = "a code less its zero point", *product = "a product of two codes";
     const bool negative = u->unary == apply_slope || u->binary == apply_prelu;
     assay_status s = ASSAY_OK;
     if (u->binary == apply_mul)
-        s = derive_accepts(d, o, ab, product);
+        s = derive_accepts(d, ASSAY_OUT, ab, product);
     else if (negative || u->unary == apply_rescale || u->unary == apply_abs)
-        s = derive_accepts(d, o, a, code);
+        s = derive_accepts(d, ASSAY_OUT, a, code);
     return s != ASSAY_OK || !negative
                ? s
-               : derive_accepts(d, other, ab, u->binary != NULL ? product : code);
+               : derive_accepts(d, ASSAY_FIRST, ab, u->binary != NULL ? product : code);
+}
+
+/* Codes of more than 16 bits are left alone: nearly all of their range is refused by any target. */
+assay_status derive_accepts_codes(const assay_derive *d)
+{
+    assay_unit *u = d->u;
+    if (d->spec->in[0].elem.bits <= 16)
+        return accepts_codes(d);
+    for (int i = 0; i < 3 && (u->unary != NULL || u->binary != NULL); i++)
+        u->judged[i] = true;
+    return ASSAY_OK;
+}
+
+assay_status derive_accepts_rest(const assay_derive *d)
+{
+    const assay_unit *u = d->u;
+    if (!apply_rescale_can_refuse(&u->rec.rescale))
+        return ASSAY_OK;
+    for (int i = 0; i < 3; i++)
+        if (u->scale[i].row != NULL && !u->judged[i] && !(i == ASSAY_OUT && apply_asks(u)))
+            return derive_fail(d, "a rescale within it may refuse what nobody asks about "
+                                  "(rescale.input_bits, input_shift_range, result_overflow or "
+                                  "sum_overflow)");
+    return ASSAY_OK;
 }
 
 assay_status derive_left_shift(const assay_derive *d, int n, int32_t wanted, int32_t *bits)

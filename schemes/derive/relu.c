@@ -3,7 +3,7 @@
 
 void derive_relu(assay_rescale *r)
 {
-    const bool wraps = r->rule->store == ASSAY_NARROW_WRAP;
+    const bool wraps = r->rule->store == ASSAY_STORE_WRAP;
     r->lo = apply_clamp_to(r->zero_point, r->lo, r->hi);
     r->clamp_lo = wraps ? apply_clamp_to(r->zero_point, r->clamp_lo, r->clamp_hi) : r->lo;
 }

@@ -45,7 +45,7 @@ uint32_t assay_quantize_bits(const assay_record *rec, float scale)
 
 bool derive_end(assay_rescale *r, assay_elem e, const int64_t *lo, const int64_t *hi)
 {
-    const bool wraps = r->rule->store == ASSAY_NARROW_WRAP;
+    const bool wraps = r->rule->store == ASSAY_STORE_WRAP;
     r->lo = assay_elem_min(e);
     r->hi = assay_elem_max(e);
     r->out_bits = e.bits;
@@ -164,7 +164,7 @@ static assay_status derive_thresholds(const assay_derive *d, assay_rescale *r, c
 {
     assay_unit *u = d->u;
     enum assay_rounding mode = (enum assay_rounding)r->rule->round.step[0].mode;
-    if (r->rule->store == ASSAY_NARROW_WRAP)
+    if (r->rule->store == ASSAY_STORE_WRAP)
         return derive_fail(d, "thresholds have a least and a greatest code, which keeping the "
                               "low bits has not");
     if (r->hi - r->lo > 65535)

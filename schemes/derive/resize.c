@@ -12,6 +12,11 @@ assay_status derive_resize(const assay_derive *d)
     u->k[0] = derive_same_params(in, out);
     u->k[1] = u->rec.resize.bits;
     u->interpolate = apply_interpolate;
-    return u->k[0] ? derive_range(d)
-                   : derive_output_rescale(d, derive_scale_of(in), &one, 1, derive_scale_of(out));
+    if (u->k[0])
+        return derive_range(d);
+    const assay_status s =
+        derive_output_rescale(d, derive_scale_of(in), &one, 1, derive_scale_of(out));
+    return s != ASSAY_OK
+               ? s
+               : derive_accepts(d, ASSAY_OUT, derive_reach(in), "a blend less its zero point");
 }

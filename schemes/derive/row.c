@@ -3,9 +3,11 @@
 #include <math.h>
 
 #include "graph/core/type.h"
+#include "schemes/apply/fixedpoint.h"
 #include "schemes/derive/derive.h"
 
-#define DIFF_BITS 5
+#define DIFF_BITS  5
+#define DIFFERENCE "the difference of two codes"
 
 /* The scale of differences: `real`, or the one that the device's compiler chose. */
 static assay_status encode_difference(const assay_derive *d, double real, assay_encoded *e)
@@ -49,7 +51,11 @@ static assay_status fixed_scaling(const assay_derive *d, assay_encoded *e)
         return derive_memory(d);
     k[0] = u->k[0];
     derive_intermediate(&u->scale[ASSAY_FIRST]);
-    return derive_encoded(d, &u->scale[ASSAY_FIRST], e, 1, "_in");
+    s = derive_encoded(d, &u->scale[ASSAY_FIRST], e, 1, "_in");
+    const int64_t most = (INT64_C(1) << d->spec->in[0].elem.bits) - 1;
+    return s != ASSAY_OK
+               ? s
+               : derive_accepts(d, ASSAY_FIRST, most < -u->k[0] ? most : -u->k[0], DIFFERENCE);
 }
 
 static assay_status softmax_fixed(const assay_derive *d)
@@ -73,7 +79,10 @@ static assay_status log_softmax(const assay_derive *d)
     int64_t left = u->rec.rescale.multiplier_bits - e.shift;
     double reverse = ldexp(1, (int)(31 - left)) / (double)e.multiplier;
     derive_intermediate(&u->scale[ASSAY_SECOND]);
-    return derive_one(d, &u->scale[ASSAY_SECOND], reverse, "_reverse");
+    s = derive_one(d, &u->scale[ASSAY_SECOND], reverse, "_reverse");
+    return s != ASSAY_OK
+               ? s
+               : derive_accepts(d, ASSAY_SECOND, INT64_C(1) << 31, "the logarithm of the sum");
 }
 
 /* e^x, or 1 / (1 + x), in the table's precision. */
@@ -128,7 +137,9 @@ static assay_status softmax_lut16(const assay_derive *d)
     assay_status s = encode_difference(
         d, (double)derive_scale_of(&d->spec->in[0]) * d->spec->beta / (10.0 / 65535.0), &e);
     derive_intermediate(&u->scale[ASSAY_FIRST]);
-    return s == ASSAY_OK ? derive_encoded(d, &u->scale[ASSAY_FIRST], &e, 1, "_in") : s;
+    if (s == ASSAY_OK)
+        s = derive_encoded(d, &u->scale[ASSAY_FIRST], &e, 1, "_in");
+    return s == ASSAY_OK ? derive_accepts(d, ASSAY_FIRST, UINT16_MAX, DIFFERENCE) : s;
 }
 
 /* Tables indexed by max - x. */
@@ -225,6 +236,27 @@ static assay_status derive_kind(const assay_derive *d, int kind)
     return d->u->op == ASSAY_OP_LOG_SOFTMAX ? log_softmax(d) : kinds[kind](d);
 }
 
+/* A code times the inverse root of a sum of squares that has the code's own in it; the root's shift
+ * changes with every other bit of the sum. */
+static assay_status l2_norm(const assay_derive *d)
+{
+    const double reach = (double)derive_reach(&d->spec->in[0]);
+    const double sum = reach * reach * (double)d->spec->depth;
+    assay_status s = derive_fits(d, sum, 32, "the sum of squares");
+    for (int64_t v = 1; s == ASSAY_OK && (double)v <= sum; v *= 2) {
+        assay_rescale form = d->u->scale[ASSAY_OUT];
+        int left;
+        const int64_t multiplier = apply_fixed_inverse_sqrt((int32_t)v, &left);
+        const int64_t shift = 31 - (left + 7);
+        form.multiplier = &multiplier;
+        form.shift = &shift;
+        s = derive_accepts_form(d, ASSAY_OUT, &form,
+                                (int64_t)fmin(reach, floor(sqrt(2 * (double)v))),
+                                "a code less its zero point");
+    }
+    return s;
+}
+
 assay_status derive_row(const assay_derive *d)
 {
     assay_unit *u = d->u;
@@ -232,14 +264,13 @@ assay_status derive_row(const assay_derive *d)
     if (u->op != ASSAY_OP_SOFTMAX && u->op != ASSAY_OP_LOG_SOFTMAX && u->op != ASSAY_OP_L2_NORM)
         return derive_unknown(d);
     if (u->op != ASSAY_OP_L2_NORM) /* their formulas name the least and the greatest code */
-        u->rec.rescale.store = ASSAY_NARROW_SATURATE;
+        u->rec.rescale.store = ASSAY_STORE_SATURATE;
     assay_status s = derive_range(d);
     if (s != ASSAY_OK)
         return s;
     if (u->op == ASSAY_OP_L2_NORM) {
-        const double reach = (double)derive_reach(&d->spec->in[0]);
         u->row = apply_l2_norm;
-        return derive_fits(d, reach * reach * (double)d->spec->depth, 32, "the sum of squares");
+        return l2_norm(d);
     }
     int kind = u->op == ASSAY_OP_LOG_SOFTMAX ? ASSAY_SOFTMAX_FIXED : u->rec.softmax.kind;
     bool lut16 = kind == ASSAY_SOFTMAX_LUT16;
@@ -273,5 +304,6 @@ assay_status derive_product(const assay_derive *d)
         return s;
     u->row = apply_product;
     double root = pow((double)derive_scale_of(d->spec->out), 1.0 / (double)d->spec->depth);
-    return derive_one(d, &u->scale[ASSAY_OUT], (double)derive_scale_of(&d->spec->in[0]) / root, "");
+    s = derive_one(d, &u->scale[ASSAY_OUT], (double)derive_scale_of(&d->spec->in[0]) / root, "");
+    return s != ASSAY_OK ? s : derive_accepts(d, ASSAY_OUT, (int64_t)most, "a product of codes");
 }

@@ -120,7 +120,7 @@ static int64_t to_code(const assay_derive *d, float f)
         return d->u->rec.convert.nan == ASSAY_NAN_LEAST
                    ? o->lo
                    : apply_clamp_to(o->zero_point, o->lo, o->hi);
-    if (k->zero_point == ASSAY_STAGE_INSIDE)
+    if (k->zero_point == ASSAY_ZERO_INSIDE)
         return apply_rescale_store(
             o, apply_f32_to_int(derive_bits_of(v + zero), mode, INT32_MIN, INT32_MAX, 0));
     int64_t code = apply_f32_to_int(derive_bits_of(v), mode, INT32_MIN, INT32_MAX, 0);

@@ -1,6 +1,8 @@
 /* rescale, relu, clip, leaky relu, abs, rsqrt. */
 #include <math.h>
+#include <stdlib.h>
 
+#include "schemes/apply/fixedpoint.h"
 #include "schemes/derive/derive.h"
 
 static assay_status slope(const assay_derive *d)
@@ -25,7 +27,11 @@ static assay_status slope(const assay_derive *d)
             return derive_memory(d);
         k[0] = u->k[0];
         k[1] = u->k[1];
-        return derive_range(d);
+        s = derive_range(d);
+        const int64_t most = u->k[0] > llabs(u->k[1]) ? u->k[0] : llabs(u->k[1]);
+        return s != ASSAY_OK ? s
+                             : derive_accepts_end(d, derive_reach(&d->spec->in[0]) * most / 256 + 1,
+                                                  "a code times its slope");
     }
     u->k[0] = alpha < 0;
     u->unary = apply_slope;
@@ -42,6 +48,24 @@ static assay_status absolute(const assay_derive *d)
                                  derive_scale_of(d->spec->out));
 }
 
+/* The inverse roots of codes, whose multiplier changes with every other bit of the code, then the
+ * rescale of what they give. */
+static assay_status accepts_roots(const assay_derive *d)
+{
+    const int64_t reach = derive_reach(&d->spec->in[0]);
+    assay_status s = derive_accepts(d, ASSAY_OUT, INT64_C(1) << ASSAY_RSQRT_BITS, "a root");
+    for (int64_t v = 1; v <= reach && s == ASSAY_OK; v *= 2) {
+        assay_rescale form = d->u->scale[ASSAY_OUT];
+        int left;
+        const int64_t multiplier = apply_fixed_inverse_sqrt((int32_t)v, &left);
+        const int64_t shift = 31 - (left + ASSAY_RSQRT_BITS);
+        form.multiplier = &multiplier;
+        form.shift = &shift;
+        s = derive_accepts_form(d, ASSAY_OUT, &form, 1, "a root's operand");
+    }
+    return s;
+}
+
 /* TFLite elementwise.cc: 1 / (sqrtf(s_in) * s_out), less the 20 fraction bits of the first step. */
 static assay_status inverse_sqrt(const assay_derive *d)
 {
@@ -54,9 +78,10 @@ static assay_status inverse_sqrt(const assay_derive *d)
     if (s == ASSAY_OK)
         s = derive_range(d);
     d->u->unary = apply_rsqrt;
-    return s != ASSAY_OK ? s
-                         : derive_one(d, &d->u->scale[ASSAY_OUT],
-                                      ldexp(1 / (double)product, -ASSAY_RSQRT_BITS), "");
+    if (s == ASSAY_OK)
+        s = derive_one(d, &d->u->scale[ASSAY_OUT], ldexp(1 / (double)product, -ASSAY_RSQRT_BITS),
+                       "");
+    return s == ASSAY_OK ? accepts_roots(d) : s;
 }
 
 static assay_status bound_relu(assay_rescale *r, assay_op op, assay_status status)

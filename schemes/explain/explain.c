@@ -149,8 +149,11 @@ void assay_explain_formula(FILE *f, const assay_record *rec)
     if (adds)
         fprintf(f, ".\n");
     fprintf(f, "  The %s %s.\n", has_zero ? "sum" : "result",
-            k->store == ASSAY_NARROW_WRAP ? "is clamped, and its low bits are stored"
-                                          : "saturates to the output's range");
+            k->store == ASSAY_STORE_WRAP ? "is clamped, and its low bits are stored"
+                                         : "saturates to the output's range");
+    if (apply_rescale_can_refuse(k))
+        fprintf(f, "  A run stops at an accumulator that is refused; a node that rescales anything "
+                   "else of\n  which some could be is refused before.\n");
 }
 
 /* A 128-bit integer in decimal. */

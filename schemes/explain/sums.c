@@ -18,7 +18,7 @@ static void steps(FILE *f, const assay_rule_accumulator *a)
 
 static void blocks(FILE *f, const assay_rule_blocks *k)
 {
-    const char *wraps = k->sum_overflow == ASSAY_NARROW_WRAP ? "wraps" : "saturates";
+    const char *wraps = k->sum_overflow == ASSAY_STORE_WRAP ? "wraps" : "saturates";
     fprintf(f,
             "  Weights by block: a block's sum is multiplied by m, its scale over the channel's "
             "unit,\n  rounded %s to %d bits",

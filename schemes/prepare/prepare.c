@@ -74,6 +74,8 @@ static assay_status prepare(const assay_scheme *s, const assay_unit_spec *spec, 
     if (status == ASSAY_OK)
         status = derive_accepts_codes(&d);
     if (status == ASSAY_OK)
+        status = derive_accepts_rest(&d);
+    if (status == ASSAY_OK)
         status = check_offset(&d);
     if (status == ASSAY_OK && u->memory_short) /* a name that could not be made */
         status = derive_memory(&d);

@@ -302,25 +302,16 @@ bool assay_record_check(const assay_record *r, char *why, size_t size)
            "types.weight_scales: per-block needs blocks.kind: multiplier");
     REFUSE(r->blocks.kind != ASSAY_BLOCK_NONE && r->accumulator.saturate_pairs,
            "blocks.kind: none with accumulator.saturate_pairs (pairs are of products)");
-    REFUSE(r->blocks.sum_overflow == ASSAY_NARROW_REFUSE, "blocks.sum_overflow: wrap or saturate");
     REFUSE(r->blocks.kind != ASSAY_BLOCK_NONE && r->types.power_of_two_scales &&
                r->blocks.unit != ASSAY_BLOCK_UNIT_POW2,
            "blocks.unit: power-of-two with types.power_of_two_scales: yes");
     REFUSE(k->shift_min > k->shift_max, "rescale.shift_min %d is above shift_max %d", k->shift_min,
            k->shift_max);
-    REFUSE(k->below_shift_min == ASSAY_RANGE_DENORMAL || k->below_shift_min == ASSAY_RANGE_UNNORMAL,
-           "rescale.below_shift_min: refuse, zero, largest or tosa-generator (a large scale has no "
-           "denormal form)");
-    REFUSE(k->beyond_shift_max == ASSAY_RANGE_LARGEST,
-           "rescale.beyond_shift_max: refuse, zero, denormal, unnormalised or tosa-generator");
     REFUSE(k->zero_point == ASSAY_STAGE_INSIDE && !is_float,
            "rescale.zero_point: inside needs encoding: float32 or float64 (integers round, then "
            "add: after; or subtract first: before)");
     REFUSE(k->zero_point == ASSAY_STAGE_BEFORE && is_float,
            "rescale.zero_point: before needs an integer encoding (floats: inside or after)");
-    REFUSE(r->add.zero_point == ASSAY_STAGE_BEFORE, "add.zero_point: inside or after");
-    REFUSE(r->table.zero_point == ASSAY_STAGE_BEFORE, "table.zero_point: after or inside");
-    REFUSE(r->convert.zero_point == ASSAY_STAGE_BEFORE, "convert.zero_point: after or inside");
     REFUSE(k->scale == ASSAY_FORM_F32_STEPS && k->encoding != ASSAY_ENCODE_F32,
            "rescale.scale: f32-steps needs encoding: float32 (others take f32, f32-product, double "
            "or power-of-two)");
@@ -337,7 +328,6 @@ bool assay_record_check(const assay_record *r, char *why, size_t size)
            "rescale.pre_shift: fixed needs pre_shift_bits from 1 to 31");
     REFUSE(k->pre_shift != ASSAY_PRE_FIXED && k->pre_shift_bits != 0,
            "rescale.pre_shift_bits: %d needs pre_shift: fixed", k->pre_shift_bits);
-    REFUSE(k->store == ASSAY_NARROW_REFUSE, "rescale.store: saturate or wrap");
     REFUSE(k->round.n == 0, "rescale.round needs at least one rounding step");
     REFUSE(k->pre_shift == ASSAY_PRE_REST && (k->round.n != 1 || k->round.step[0].bits == 0),
            "rescale.pre_shift: rest needs one rounding step with its bits, such as [15 half-up]");

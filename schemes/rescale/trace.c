@@ -28,7 +28,7 @@ static assay_int128 narrowed(assay_int128 v, int32_t bits, int32_t how, int64_t 
 /* t->sum as the output's type holds it. */
 static void store(const assay_rescale *r, assay_trace *t)
 {
-    const bool wraps = r->rule->store == ASSAY_NARROW_WRAP;
+    const bool wraps = r->rule->store == ASSAY_STORE_WRAP;
     const bool low = r->clamp_lo != INT64_MIN, high = r->clamp_hi != INT64_MAX; /* bounds */
     t->clamped = low && t->sum < r->clamp_lo    ? r->clamp_lo
                  : high && t->sum > r->clamp_hi ? r->clamp_hi
@@ -106,7 +106,7 @@ static void integers(const assay_rescale *r, size_t c, assay_trace *t)
  * low bits are stored). */
 static int64_t unit_of(const assay_rescale *r, uint32_t f)
 {
-    const bool wraps = r->rule->store == ASSAY_NARROW_WRAP;
+    const bool wraps = r->rule->store == ASSAY_STORE_WRAP;
     const int64_t far = INT64_C(1) << 24;
     int64_t low = apply_f32_to_int(f, ASSAY_ROUND_TRUNC, INT64_MIN, INT64_MAX, 0);
     int64_t v = apply_clamp_to(low, wraps ? -far : r->lo - r->zero_point - 2,

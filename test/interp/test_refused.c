@@ -116,27 +116,26 @@ static void bounded(void **state)
     }
 }
 
-static void codes(void **state)
+typedef struct bound {
+    const char *node, *what; /* y = node; what the refusal says */
+    int bits;                /* of rescale.input_bits that hold it */
+    const char *record;      /* beside rescale */
+    const char *type;        /* of y; NULL: i8[2] q(2,0) */
+} bound;
+
+static void check_bounds(const bound *list, size_t n)
 {
-    static const struct {
-        const char *node, *what;
-        int bits; /* that hold it */
-    } list[] = {{"rescale(x)", "a code less its zero point", 9},
-                {"leaky_relu(x) {alpha=0.5}", "a code less its zero point", 9},
-                {"mul(x, x)", "a product of two codes", 16},
-                {"prelu(x, x)", "a code less its zero point", 16},
-                {"max(x, x)", "a code less its zero point", 9}};
-    (void)state;
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+    for (size_t i = 0; i < n; i++)
         for (int more = 0; more < 2; more++) {
-            char net[200], record[60], message[200];
+            char net[400], record[260], message[200];
             assay_error err = {0};
             made m;
-            const int bits = more ? list[i].bits : 8;
             snprintf(net, sizeof net,
-                     "graph net {\n input x: i8[2] q(1,0)\n y: i8[2] q(2,0) = %s\n output y\n}\n",
-                     list[i].node);
-            snprintf(record, sizeof record, "rescale: {input_bits: %d}", bits);
+                     "graph net {\n input x: i8[2] q(1,0)\n input u: i8[1,2,2,1] q(1,0)\n"
+                     " y: %s = %s\n output y\n}\n",
+                     list[i].type ? list[i].type : "i8[2] q(2,0)", list[i].node);
+            snprintf(record, sizeof record, "rescale: {input_bits: %d}\n%s",
+                     more ? list[i].bits : list[i].bits - 1, list[i].record ? list[i].record : "");
             snprintf(message, sizeof message, "%s can reach", list[i].what);
             const assay_status s = make(net, record, ASSAY_ENGINE_REF, &m, &err);
             if (more)
@@ -147,9 +146,103 @@ static void codes(void **state)
         }
 }
 
+static void codes(void **state)
+{
+    static const bound list[] = {
+        {"rescale(x)", "a code less its zero point", 9, NULL, NULL},
+        {"leaky_relu(x) {alpha=0.5}", "a code less its zero point", 9, NULL, NULL},
+        {"mul(x, x)", "a product of two codes", 16, NULL, NULL},
+        {"prelu(x, x)", "a product of two codes", 16, NULL, NULL},
+        {"max(x, x)", "a code less its zero point", 9, NULL, NULL}};
+    (void)state;
+    check_bounds(list, sizeof list / sizeof *list);
+}
+
+/* Rescales within an operation, of which nobody asks as it runs. */
+static void within(void **state)
+{
+    static const bound list[] = {
+        {"add(x, x)", "a shifted code", 29, NULL, NULL},
+        {"sub(x, x)", "a shifted code", 19, "add: {bits: 10}", NULL},
+        {"add(x, x)", "a code less its zero point", 9, "add: {kind: separate}", NULL},
+        {"squared_difference(x, x)", "the square of a difference", 30, NULL, NULL},
+        {"less(x, x)", "a shifted code", 17, "binary: {compare: rescale}", "bool[2]"},
+        {"div(x, x)", "a quotient of 31 bits", 32, "binary: {div: newton-reciprocal}", NULL},
+        {"div(x, x)", "a quotient of two codes", 9, "binary: {div: truncate-then-scale}", NULL},
+        {"rsqrt(x)", "a root", 22, "unary: {rsqrt: newton}", NULL},
+        {"sigmoid(x)", "a code less its zero point", 4, "unary: {logistic: fixed-point}",
+         "i8[2] q(0.00390625,-128)"},
+        {"softmax(x) {axis=0}", "the difference of two codes", 5, "softmax: {kind: fixed-point}",
+         "i8[2] q(0.00390625,-128)"},
+        {"log_softmax(x) {axis=0}", "the logarithm of the sum", 33, "softmax: {log_softmax: yes}",
+         "i8[2] q(0.0625,127)"},
+        {"l2_norm(x) {axis=0}", "a code less its zero point", 9,
+         "softmax: {l2_norm: newton-inverse-sqrt}", "i8[2] q(0.0078125,0)"},
+        {"layer_norm(x, x) {axis=0, epsilon=1e-5}", "normalized * gamma + beta", 19,
+         "softmax: {layer_norm: integer-sqrt}", NULL},
+        {"lrn(u) {size=1, alpha=1, beta=0.5, bias=1, layout=nhwc}", "a code times its gain", 23,
+         "lrn: {bits: 15}", "i8[1,2,2,1] q(2,0)"},
+        {"resize(u) {size=[1,4,4,1], mode=linear, layout=nhwc}", "a blend less its zero point", 9,
+         "resize: {kind: fixed-point}", "i8[1,4,4,1] q(2,0)"},
+        {"gelu(x)", "a code times I-BERT's erf", 12, "unary: {gelu: i-bert}", NULL},
+    };
+    (void)state;
+    check_bounds(list, sizeof list / sizeof *list);
+}
+
+/* The zero point that no rescale adds: the sum leaves the register that refuses. */
+static void ends(void **state)
+{
+    static const struct {
+        const char *node, *type, *record, *message;
+    } list[] = {
+        {"add(x, x)", "i8[2] q(1,100)", "add: {kind: plain}",
+         "the sum of two codes can reach 256, and with the zero point 100 leave the %d bits"},
+        {"add(x, x)", "i8[2] q(1,100)", "add: {kind: common-exponent}",
+         "the sum can reach 256, and with the zero point 100 leave the %d bits"},
+        {"add(x, x)", "i8[2] q(1,100)", "add: {kind: align-power-of-two, bits: 3}",
+         "the sum can reach 257, and with the zero point 100 leave the %d bits"},
+        {"leaky_relu(x) {alpha=0.5}", "i8[2] q(0.5,100)", "unary: {leaky_relu: fixed-8}",
+         "a code times its slope can reach 257, and with the zero point 100 leave the %d bits"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        for (int bits = 9; bits <= 10; bits++) {
+            char net[300], record[260], message[200];
+            assay_error err = {0};
+            made m;
+            snprintf(net, sizeof net,
+                     "graph net {\n input x: i8[2] q(1,0)\n y: %s = %s\n output y\n}\n",
+                     list[i].type, list[i].node);
+            snprintf(record, sizeof record, "rescale: {sum_bits: %d, sum_overflow: refuse}\n%s",
+                     bits, list[i].record);
+            snprintf(message, sizeof message, list[i].message, bits);
+            const assay_status s = make(net, record, ASSAY_ENGINE_REF, &m, &err);
+            if (bits == 10)
+                assert_ok(s, &err);
+            else
+                assert_refused(s, &err, message);
+            unmake(&m);
+        }
+}
+
+/* Sums of many operands and running sums are asked about as they run. */
+static void many(void **state)
+{
+    static const char net[] = "graph net {\n input x: i8[1,1,2] q(1,0)\n y: i8[1,1,2] q(1,0) = "
+                              "cumsum(x) {axis=2}\n output y\n}\n";
+    (void)state;
+    check_run(net, "rescale: {input_bits: 7}\nadd: {kind: plain}", 45, 45,
+              "node 'y': the accumulator 90 of element 1 of 'y' is one that scheme 't' refuses to "
+              "rescale");
+    check_run(net, "rescale: {input_bits: 7}\nadd: {kind: plain}", 45, -45, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(products), cmocka_unit_test(sums),
-                                       cmocka_unit_test(bounded), cmocka_unit_test(codes)};
+                                       cmocka_unit_test(bounded),  cmocka_unit_test(codes),
+                                       cmocka_unit_test(within),   cmocka_unit_test(ends),
+                                       cmocka_unit_test(many)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

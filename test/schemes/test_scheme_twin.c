@@ -95,7 +95,7 @@ static wide add_one_ref(float x)
 /* A sum as the type holds it. */
 static wide hold_ref(const twin *t, wide v)
 {
-    if (t->rec->rescale.store != ASSAY_NARROW_WRAP)
+    if (t->rec->rescale.store != ASSAY_STORE_WRAP)
         return v < t->lo ? t->lo : v > t->hi ? t->hi : v;
     v = wrap_ref(v, t->bits);
     return v + (!t->is_signed && v < 0 ? pow2_ref(t->bits) : 0);

@@ -204,6 +204,8 @@ static void formula(void **state)
          true},
         {"rescale: {sum_bits: 9, sum_overflow: saturate}\n", ", which saturates in 9 bits.\n",
          true},
+        {"rescale: {input_bits: 9}\n", "  A run stops at an accumulator that is refused;", true},
+        {"rescale: {sum_bits: 9}\n", "  A run stops at an accumulator that is refused;", false},
         {"rescale: {sum_bits: 9, sum_overflow: refuse}\n", ", which is refused beyond 9 bits.\n",
          true},
         {"rescale: {sum_bits: 0}\n", "  The zero point is added to the rounded integer.\n", true},

@@ -26,7 +26,7 @@ static assay_simd choose(const choice *c)
     assay_scheme *s = unit_scheme(record);
     const int64_t one = 0x3f800000;
     const assay_rule_rescale *k = &assay_data(s)->base.rescale;
-    const bool wraps = k->store == ASSAY_NARROW_WRAP && c->lo == c->hi;
+    const bool wraps = k->store == ASSAY_STORE_WRAP && c->lo == c->hi;
     assay_rescale r = {.rule = k,
                        .n = 1,
                        .multiplier = &c->multiplier,

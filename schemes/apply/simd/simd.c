@@ -38,7 +38,7 @@ static bool choose_end(const assay_rescale *r, assay_simd *s)
     s->zero_point = (int32_t)r->zero_point;
     s->truncate = result == 1 || (k->result_bits == 0 && sum == 1);
     s->wrap_sum = sum == 1;
-    if (k->store == ASSAY_NARROW_WRAP) { /* the byte is the low bits of the sum */
+    if (k->store == ASSAY_STORE_WRAP) { /* the byte is the low bits of the sum */
         bool plain = k->result_bits == 0 || result == 1;
         plain = plain && (sum == 1 || before || k->sum_bits == 0) && r->out_bits == 8;
         s->lo = INT32_MIN;
@@ -100,7 +100,7 @@ static bool choose_float(const assay_rescale *r, assay_simd *s)
     s->steps = k->scale == ASSAY_FORM_F32_STEPS && r->scale_w != NULL;
     s->inside = k->zero_point == ASSAY_STAGE_INSIDE;
     s->indefinite = k->float_overflow == ASSAY_FLOAT_INT_MIN;
-    return k->float_rounding == ASSAY_FLOAT_ROUND_EXACT && k->store != ASSAY_NARROW_WRAP &&
+    return k->float_rounding == ASSAY_FLOAT_ROUND_EXACT && k->store != ASSAY_STORE_WRAP &&
            are_scales(r->scale, r->n) &&
            (!s->steps || (are_scales(r->scale_w, r->n) && are_scales(r->scale_out, 1)));
 }
@@ -168,7 +168,7 @@ enum simd_add simd_add_choose(const assay_unit *u)
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     if (u->binary == apply_add_float_scaled)
         return u->rec.add.round == ASSAY_ROUND_HALF_EVEN && is_near(o->lo) && is_near(o->hi) &&
-                       o->rule->store != ASSAY_NARROW_WRAP && is_small(u->k[0]) &&
+                       o->rule->store != ASSAY_STORE_WRAP && is_small(u->k[0]) &&
                        is_small(u->k[1]) && is_small(u->k[2])
                    ? ASSAY_SIMD_ADD_FLOAT
                    : ASSAY_SIMD_ADD_NONE;
