@@ -54,7 +54,7 @@ static assay_status measure(const assay_graph *g, const assay_scheme *s, bench_t
 static assay_status measure_scheme(const assay_graph *g, const assay_profile *profile,
                                    const char *name, double float_ns, assay_error *err)
 {
-    const assay_quantize_options options = {.has_kernel = kernel_has_integer_kernel};
+    const assay_quantize_options options = {.has_kernel = run_has_integer_kernel};
     assay_scheme *s = NULL;
     assay_graph *q = NULL;
     bench_times t;

@@ -17,7 +17,7 @@ static assay_graph *load(const char *path, const char *scheme)
     bench_check(run_model_load_canonical(path, NULL, &g, &err), &err);
     bench_check(assay_scheme_open(scheme, &s, &err), &err);
     if (run_model_is_onnx(path))
-        bench_check(quantize_group_qdq(g, s, kernel_has_integer_kernel, NULL, &err), &err);
+        bench_check(quantize_group_qdq(g, s, run_has_integer_kernel, NULL, &err), &err);
     assay_scheme_free(s);
     return g;
 }

@@ -87,7 +87,7 @@ static assay_status check_size(const assay_preprocess *p, const assay_sample_typ
                                const char *name, assay_error *err)
 {
     char shape[160];
-    move_extent s;
+    assay_extent s;
     const bool fits =
         in->type == ASSAY_NPY_U1 || in->type == ASSAY_NPY_I1 || in->type == ASSAY_NPY_F4;
     if (p->resize[0] == 0 || (fits && dataset_extent_of(in, &s)))
@@ -105,7 +105,7 @@ static assay_status check_channels(const assay_preprocess *p, const assay_sample
         const char *key;
         int count;
     } lists[] = {{"scale", p->scales}, {"mean", p->means}, {"std", p->stds}};
-    move_extent s = {0};
+    assay_extent s = {0};
     char shape[160];
     bool image = dataset_extent_of(in, &s);
     dataset_sample_print(in, shape, sizeof shape);
@@ -151,7 +151,7 @@ static assay_status check_dtype(const assay_preprocess *p, const assay_sample_ty
 assay_status dataset_preprocess_type(const assay_preprocess *p, const assay_sample_type *in,
                                      const char *name, assay_sample_type *out, assay_error *err)
 {
-    move_extent s;
+    assay_extent s;
     assay_status status = check_size(p, in, name, err);
     if (status)
         return status;
@@ -211,7 +211,7 @@ static void map_element(const assay_preprocess *p, int64_t channel, const void *
 void dataset_preprocess_apply(const assay_preprocess *p, const assay_sample_type *type,
                               const void *in, const assay_sample_type *out_type, void *out)
 {
-    move_extent s;
+    assay_extent s;
     if (!dataset_extent_of(type, &s)) {
         size_t count = dataset_sample_count(type);
         for (size_t i = 0; i < count; i++)

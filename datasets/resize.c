@@ -3,14 +3,14 @@
 #include <math.h>
 #include <string.h>
 
-bool dataset_extent_of(const assay_sample_type *t, move_extent *s)
+bool dataset_extent_of(const assay_sample_type *t, assay_extent *s)
 {
     if (t->rank == 2)
-        *s = (move_extent){t->shape[0], t->shape[1], 1};
+        *s = (assay_extent){t->shape[0], t->shape[1], 1};
     else if (t->rank == 3 && t->planar)
-        *s = (move_extent){t->shape[1], t->shape[2], t->shape[0]};
+        *s = (assay_extent){t->shape[1], t->shape[2], t->shape[0]};
     else if (t->rank == 3)
-        *s = (move_extent){t->shape[0], t->shape[1], t->shape[2]};
+        *s = (assay_extent){t->shape[0], t->shape[1], t->shape[2]};
     else
         return false;
     return true;
@@ -45,7 +45,7 @@ static void store(assay_npy_type type, void *to, size_t i, double v)
 }
 
 /* Where element [y,x,c] of an image stands. */
-static size_t at(const assay_sample_type *t, const move_extent *s, int64_t y, int64_t x, int64_t c)
+static size_t at(const assay_sample_type *t, const assay_extent *s, int64_t y, int64_t x, int64_t c)
 {
     return (size_t)(t->planar ? (c * s->height + y) * s->width + x
                               : (y * s->width + x) * s->channels + c);
@@ -54,7 +54,7 @@ static size_t at(const assay_sample_type *t, const move_extent *s, int64_t y, in
 void dataset_resize(const assay_sample_type *in, const void *from, bool nearest,
                     const assay_sample_type *out, void *to)
 {
-    move_extent a, b;
+    assay_extent a, b;
     if (!dataset_extent_of(in, &a) || !dataset_extent_of(out, &b))
         return;
     for (int64_t y = 0; y < b.height; y++) {

@@ -10,12 +10,12 @@
 #include "datasets/dataset.h"
 
 /* Height, width and channels of [H,W,C], [C,H,W] (planar) or [H,W]. */
-typedef struct move_extent {
+typedef struct assay_extent {
     int64_t height, width, channels;
-} move_extent;
+} assay_extent;
 
 /* False when t is no image. */
-bool dataset_extent_of(const assay_sample_type *t, move_extent *out);
+bool dataset_extent_of(const assay_sample_type *t, assay_extent *out);
 
 /* One image of type `in`, u8, i8 or f32, to one of type `out`, which differs in height and width
  * alone. */

@@ -54,7 +54,7 @@ typedef struct assay_unit_param {
 #define ASSAY_SCHEME_ABI 3
 
 /* Instruction sets that an engine may ask a scheme to use. */
-enum fast_isa { ASSAY_ISA_PORTABLE, ASSAY_ISA_AVX2, ASSAY_ISA_VNNI };
+enum assay_isa { ASSAY_ISA_PORTABLE, ASSAY_ISA_AVX2, ASSAY_ISA_VNNI };
 
 /* rows x columns accumulators, acc_step a row, to codes of one byte, out_step bytes a row; column j
  * belongs to channel (channel + j). The same codes as requantize gives. */
@@ -71,9 +71,9 @@ typedef void (*assay_codes_fn)(const assay_unit *u, const int32_t *a, const int3
 /* n floats to one-byte codes: what quantize gives. */
 typedef void (*assay_encode_fn)(const assay_unit *u, const float *x, size_t n, uint8_t *out);
 
-/* n sums of blend's corners, each code times its weight, the weights of one place adding up to
- * 2^(2 bits): to codes of `size` bytes (1 or 2), two's complement. Four corners that all hold such
- * a code blend to what these do. */
+/* n sums of the corners of interpolate, each code times its weight, the weights of one place adding
+ * up to 2^(2 bits): to codes of `size` bytes (1 or 2), two's complement. Four corners that all hold
+ * such a code interpolate to what these do. */
 typedef void (*assay_interpolate_fn)(const assay_unit *u, const int64_t *sum, size_t n, size_t size,
                                      void *out);
 
@@ -88,16 +88,16 @@ typedef void (*assay_row_fn)(const assay_unit *u, const int32_t *x, size_t n, in
  *  block   requantize, on blocks, to one-byte codes
  *  pair    binary, on one-byte codes
  *  encode  quantize without channels, to one-byte codes
- *  mix     the rounding of blend
+ *  interpolate  the rounding of interpolate
  *  bytes   row, to one-byte codes
  *  codes   binary or unary, on rows of codes that are at most `reach` from their zero points */
 typedef struct assay_scheme_simd {
-    assay_block_fn (*block)(const assay_unit *u, enum fast_isa isa);
-    assay_pair_fn (*pair)(const assay_unit *u, enum fast_isa isa);
-    assay_encode_fn (*encode)(const assay_unit *u, enum fast_isa isa);
-    assay_interpolate_fn (*interpolate)(const assay_unit *u, enum fast_isa isa);
-    assay_row_fn (*bytes)(const assay_unit *u, enum fast_isa isa);
-    assay_codes_fn (*codes)(const assay_unit *u, enum fast_isa isa, int64_t reach);
+    assay_block_fn (*block)(const assay_unit *u, enum assay_isa isa);
+    assay_pair_fn (*pair)(const assay_unit *u, enum assay_isa isa);
+    assay_encode_fn (*encode)(const assay_unit *u, enum assay_isa isa);
+    assay_interpolate_fn (*interpolate)(const assay_unit *u, enum assay_isa isa);
+    assay_row_fn (*bytes)(const assay_unit *u, enum assay_isa isa);
+    assay_codes_fn (*codes)(const assay_unit *u, enum assay_isa isa, int64_t reach);
 } assay_scheme_simd;
 
 /* What `rule` returns of a rewrite that this target must not have. */
@@ -120,8 +120,8 @@ typedef struct assay_scheme_simd {
  *            network's run stops there. NULL: all are accepted.
  *  may_refuse  whether accumulators of magnitude up to `bound` might not all be accepted; goes with
  *            accepted. Engines that do not ask for it leave such nodes to those that do.
- *  rule      word i on the optimizer's rules. *name becomes the rule's name, or NULL behind the
- *            last word; returns by how many codes it may change results, 0, or ASSAY_RULE_NEVER. */
+ *  rule      policy i on the optimizer's rules. *name becomes the rule's name, or NULL behind the
+ *            last one; returns by how many codes it may change results, 0, or ASSAY_RULE_NEVER. */
 typedef struct assay_scheme_facts {
     bool (*exact)(const assay_unit *u, int64_t bound, int64_t pair);
     int64_t (*limit)(const assay_unit *u);
@@ -133,9 +133,9 @@ typedef struct assay_scheme_facts {
 } assay_scheme_facts;
 
 /* The vtable. A plugin exports `const assay_scheme_vtable *assay_scheme_plugin(void)`.
- * A row function but accumulate and settle may be NULL when no unit of this scheme needs it. Row
- * functions never fail and never allocate, except that an accumulator declared to trap reports
- * through *trapped.
+ * A row function but accumulate and apply_overflow may be NULL when no unit of this scheme needs
+ * it. Row functions never fail and never allocate, except that an accumulator declared to trap
+ * reports through *trapped.
  *
  *  accumulate  sum of x[i]*w[i], i in reduction order, plus bias, under the accumulator's width,
  *              overflow policy and block size. x and w are centred (code - zero point); zx and zw
@@ -144,24 +144,23 @@ typedef struct assay_scheme_facts {
  *              sum[i] is the exact sum of the products of block i of the channel's filter, blocks
  *              in memory's order (of a second operand [K,N]: down its column), centred by each
  *              block's zero point; the bias is in units of the accumulator. It may write to sum.
- *  settle      the same policy for a sum already exact (pool, reduce): wrap, saturate or trap.
- *  requantize  acc[i] belongs to channel (channel + i) when the unit is per channel; an output of
- *              plain i32 (no parameters) is the accumulators themselves.
- *  binary      out[i] = op(a[i], b[i]) on codes (add, sub, mul, div, min, max, squared difference,
- *              prelu with b the slope code, comparisons yielding 0 or 1).
- *  unary       out[i] = f(x[i]) on codes (rescale, relu, clip, leaky relu, tables, ...).
- *  pool        out[i] from sum[i] of raw codes over count[i] valid cells of a window (average
- *              pool) or over all reduced elements (mean, sum): zero points are the unit's affair.
- *  window      average pool where the order of the sum matters: *out from the n codes of one
- *              window that are not padding, in C order, divided by count. False when the unit works
- *              from sums (pool), whatever the codes; n may be 0 to ask just that.
- *  row         one whole row of n codes to n codes (softmax, log softmax, l2 norm; lrn: all
+ *  apply_overflow  the same policy for a sum already exact (pool, reduce): wrap, saturate or trap.
+ *  requantize  the rescale of accumulators: the output's codes. acc[i] belongs to channel (channel
+ * + i) when the unit is per channel; an output of plain i32 (no parameters) is the accumulators
+ * themselves. binary      out[i] = op(a[i], b[i]) on codes (add, sub, mul, div, min, max, squared
+ * difference, prelu with b the slope code, comparisons yielding 0 or 1). unary       out[i] =
+ * f(x[i]) on codes (rescale, relu, clip, leaky relu, tables, ...). pool        out[i] from sum[i]
+ * of raw codes over count[i] valid cells of a window (average pool) or over all reduced elements
+ * (mean, sum): zero points are the unit's affair. window      average pool where the order of the
+ * sum matters: *out from the n codes of one window that are not padding, in C order, divided by
+ * count. False when the unit works from sums (pool), whatever the codes; n may be 0 to ask just
+ * that. row         one whole row of n codes to n codes (softmax, log softmax, l2 norm; lrn: all
  *              channels of one place). Layer norm: the n codes are followed by n codes of gamma and
  *              n of beta.
- *  blend       bilinear resize: four corner codes in c[4*i..], and how far the position is from the
- *              first of them along either axis, fy[i] and fx[i], in 2^-bits; with n = 0 it may set
- *              *out to the bits that it wants, else they are 10.
- *  quantize    IEEE binary32 bits to codes; dequantize the reverse; channel as in requantize.
+ *  interpolate  bilinear resize: four corner codes in c[4*i..], and how far the position is from
+ * the first of them along either axis, fy[i] and fx[i], in 2^-bits; with n = 0 it may set *out to
+ * the bits that it wants, else they are 10. quantize    IEEE binary32 bits to codes; dequantize the
+ * reverse; channel as in requantize.
  *
  * `simd` and `facts` are read by others than those who compute: either may be NULL. */
 typedef struct assay_scheme_vtable {

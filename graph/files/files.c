@@ -83,7 +83,7 @@ static int follow(char path[4096])
     return 0;
 }
 
-assay_status assay_link_end(const char *path, char end[4096], assay_error *err)
+assay_status file_link_end(const char *path, char end[4096], assay_error *err)
 {
     enum { LINKS = 40 };
     struct stat st;
@@ -108,12 +108,12 @@ assay_status file_write_file(const char *path, const void *data, size_t size, as
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
         return S_ISDIR(st.st_mode) ? assay_fail(err, ASSAY_ERR_IO, "%s: is a folder", path)
                                    : write_through(path, data, size, err);
-    status = assay_link_end(path, end, err);
+    status = file_link_end(path, end, err);
     return status == ASSAY_OK ? write_whole(end, data, size, err) : status;
 }
 
-assay_status assay_print_file(const char *path, void (*print)(FILE *f, const void *what),
-                              const void *what, assay_error *err)
+assay_status file_print(const char *path, void (*print)(FILE *f, const void *what),
+                        const void *what, assay_error *err)
 {
     char *text = NULL;
     size_t size = 0;

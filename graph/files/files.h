@@ -10,7 +10,7 @@
 const char *file_base_name(const char *path);
 /* What is read or written when `path` is: the end of a chain of links, be it there or not.
  * ASSAY_ERR_IO: too many links, or too long. */
-assay_status assay_link_end(const char *path, char end[4096], assay_error *err);
+assay_status file_link_end(const char *path, char end[4096], assay_error *err);
 /* Removes a folder and all below it, or a file; what cannot be removed is left. */
 void file_remove_tree(const char *path);
 /* Writes bytes to a file where it is to stay: for what is in a partial folder. */
@@ -20,7 +20,7 @@ assay_status file_bytes_write(const char *path, const void *data, size_t size, a
  * takes the bytes as they come; of a link, what it names is written. ASSAY_ERR_IO, _LIMIT. */
 assay_status file_write_file(const char *path, const void *data, size_t size, assay_error *err);
 /* The same of what print(f, what) prints. ASSAY_ERR_MEMORY too. */
-assay_status assay_print_file(const char *path, void (*print)(FILE *f, const void *what),
-                              const void *what, assay_error *err);
+assay_status file_print(const char *path, void (*print)(FILE *f, const void *what),
+                        const void *what, assay_error *err);
 
 #endif

@@ -199,7 +199,7 @@ assay_status file_partial_file_place(assay_partial *p, const char *path, assay_e
     return place_file(p, path, true, err);
 }
 
-assay_status assay_partial_file_move(assay_partial *p, const char *path, assay_error *err)
+assay_status file_partial_move(assay_partial *p, const char *path, assay_error *err)
 {
     return place_file(p, path, false, err);
 }

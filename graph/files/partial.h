@@ -28,7 +28,7 @@ assay_status file_partial_folder(const char *path, bool (*ours)(const char *fold
  * partial is gone whatever the status. */
 assay_status file_partial_file_place(assay_partial *p, const char *path, assay_error *err);
 /* The same of one among many that another call puts on the disk (syncfs) before they count. */
-assay_status assay_partial_file_move(assay_partial *p, const char *path, assay_error *err);
+assay_status file_partial_move(assay_partial *p, const char *path, assay_error *err);
 
 /* Moves a partial folder to `path`, after the disk has all of it. With `replace` a folder may stand
  * there that replace(folder, user, err) lets go; it changes places with the partial in one step

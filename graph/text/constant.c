@@ -33,7 +33,7 @@ assay_status text_constant_write(const char *path, const assay_type *t, const vo
 {
     assay_npy a = {.type = text_elem_npy(t->elem), .rank = t->rank, .data = (void *)data};
     memcpy(a.shape, t->dim, sizeof t->dim);
-    return assay_npy_put(path, &a, err);
+    return text_npy_put(path, &a, err);
 }
 
 /* Takes the elements over from *a, which must be of t's container and shape. */

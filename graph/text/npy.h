@@ -89,6 +89,6 @@ void text_npy_free(assay_npy *a);
 assay_status text_npy_write_memory(const assay_npy *a, void **bytes, size_t *size,
                                    assay_error *err);
 assay_status text_npy_write_file(const char *path, const assay_npy *a, assay_error *err);
-assay_status assay_npy_put(const char *path, const assay_npy *a, assay_error *err);
+assay_status text_npy_put(const char *path, const assay_npy *a, assay_error *err);
 
 #endif

@@ -99,7 +99,7 @@ static assay_status put_parts(const char *path, struct iovec part[2], assay_erro
     return assay_fail(err, ASSAY_ERR_IO, "%s: cannot write: %s", path, strerror(cause));
 }
 
-assay_status assay_npy_put(const char *path, const assay_npy *a, assay_error *err)
+assay_status text_npy_put(const char *path, const assay_npy *a, assay_error *err)
 {
     if (big_endian()) {
         struct iovec whole[2] = {{NULL, 0}, {NULL, 0}};

@@ -76,7 +76,7 @@ const char *assay_node_name(const assay_graph *g, int node)
 assay_status assay_quantize_file(const assay_graph *g, const char *profile, const assay_scheme *s,
                                  assay_graph **out, assay_error *err)
 {
-    const assay_quantize_options options = {.has_kernel = kernel_has_integer_kernel};
+    const assay_quantize_options options = {.has_kernel = run_has_integer_kernel};
     assay_profile *p = NULL;
     assay_status status = profile_load(profile, &p, err);
 
@@ -91,7 +91,7 @@ assay_status assay_quantize_file(const assay_graph *g, const char *profile, cons
 
 assay_status assay_group_conversions(assay_graph *g, const assay_scheme *s, assay_error *err)
 {
-    return quantize_group_qdq(g, s, kernel_has_integer_kernel, NULL, err);
+    return quantize_group_qdq(g, s, run_has_integer_kernel, NULL, err);
 }
 
 assay_status assay_execute(assay_run *r, assay_error *err)

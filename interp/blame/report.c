@@ -155,7 +155,7 @@ assay_status blame_write_json(const blame_report *r, const char *path, assay_err
     json_object_set_new(o, "faults", faults);
     json_object_set_new(o, "nodes", nodes);
     json_object_set(o, "not_compared", r->device.extra);
-    assay_status status = file_json_write(path, o, err);
+    assay_status status = page_json_write(path, o, err);
     json_decref(o);
     return status;
 }

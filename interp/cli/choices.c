@@ -75,7 +75,7 @@ int cli_quantize_options(const cli_args *a, cli_quantize *q)
     q->calibrate = calloc((size_t)a->n_given + 1, sizeof *q->calibrate);
     if (!q->calibrate)
         return cli_out_of_memory();
-    q->options.has_kernel = kernel_has_integer_kernel;
+    q->options.has_kernel = run_has_integer_kernel;
     q->options.integer_io = cli_has(a, "integer-io");
     if (cli_has(a, "per-tensor"))
         q->options.weights = ASSAY_WEIGHTS_PER_TENSOR;

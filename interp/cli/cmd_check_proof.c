@@ -22,7 +22,7 @@ static int load_model(const cli_args *a, const assay_scheme *s, assay_graph **g)
         return status;
     if (!s)
         return cli_trouble("check-proof: an ONNX model is grouped under a scheme; give --scheme");
-    return quantize_group_qdq(*g, s, kernel_has_integer_kernel, NULL, &err) == ASSAY_OK
+    return quantize_group_qdq(*g, s, run_has_integer_kernel, NULL, &err) == ASSAY_OK
                ? CLI_OK
                : cli_failed(&err);
 }

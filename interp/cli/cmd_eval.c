@@ -103,7 +103,7 @@ static int write_json(const evaluation *e, const char *path)
                             f->compared ? json_real(100.0 * (double)f->agree / (double)f->compared)
                                         : json_null());
     }
-    status = o ? file_json_write(path, o, &err) : assay_out_of_memory(&err);
+    status = o ? page_json_write(path, o, &err) : assay_out_of_memory(&err);
     json_decref(o);
     return status == ASSAY_OK ? CLI_OK : cli_failed(&err);
 }

@@ -64,7 +64,7 @@ static int optimize(const cli_args *a, assay_graph *g, const assay_scheme *s,
     assay_error err;
     assay_status status = ASSAY_OK;
     if (run_model_is_onnx(a->positional[0])) /* dequantize -> op -> quantize is an integer op */
-        status = quantize_group_qdq(g, s, kernel_has_integer_kernel, NULL, &err);
+        status = quantize_group_qdq(g, s, run_has_integer_kernel, NULL, &err);
     if (!status && !cli_has(a, "as-is"))
         status = cli_admits(a, g, s, &err);
     if (!status)

@@ -123,7 +123,7 @@ static int draw(const cli_args *a, const char *scheme, const char *option,
     if (!path)
         return CLI_OK;
     snprintf(d.title, sizeof d.title, "%s%s%s", a->positional[0], *scheme ? " under " : "", scheme);
-    if (assay_print_file(path, put_drawing, &d, &err) != ASSAY_OK)
+    if (file_print(path, put_drawing, &d, &err) != ASSAY_OK)
         return cli_failed(&err);
     printf("%s: %d histograms\n", path, n);
     return CLI_OK;

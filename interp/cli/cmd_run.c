@@ -55,7 +55,7 @@ static int show_outputs(const char *dir, const assay_graph *g, assay_run *run)
             continue;
         golden_bundle_stem(i, "output", v->name, stem);
         snprintf(path, sizeof path, "%s/%s.npy", dir, stem);
-        if (assay_dump_npy(path, &v->type, data, &err) != ASSAY_OK)
+        if (golden_dump_npy(path, &v->type, data, &err) != ASSAY_OK)
             return cli_failed(&err);
         printf("  in %s\n", path);
     }

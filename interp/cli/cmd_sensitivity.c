@@ -115,7 +115,7 @@ static int write_json(const char *path, const assay_sensitivity *s)
                   ratio(measure_fidelity_drop(&s->whole)), "drop_of",
                   measure_fidelity_drop_name(&s->whole), "samples", (json_int_t)s->whole.samples,
                   "nodes", rows);
-    const assay_status status = o ? file_json_write(path, o, &err) : assay_out_of_memory(&err);
+    const assay_status status = o ? page_json_write(path, o, &err) : assay_out_of_memory(&err);
     json_decref(o);
     return status == ASSAY_OK ? CLI_OK : cli_failed(&err);
 }

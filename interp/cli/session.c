@@ -188,7 +188,7 @@ assay_status cli_group(const cli_args *a, assay_graph *g, const assay_scheme *sc
         return ASSAY_OK;
     if (cli_has(a, "adapt"))
         s = quantize_adapt_parameters(g, scheme, NULL, err);
-    return s ? s : quantize_group_qdq(g, scheme, kernel_has_integer_kernel, report, err);
+    return s ? s : quantize_group_qdq(g, scheme, run_has_integer_kernel, report, err);
 }
 
 static int group(cli_session *s, const cli_args *a)

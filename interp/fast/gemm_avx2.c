@@ -89,4 +89,4 @@ const assay_isa_kernels fast_isa_avx2 = {.isa = ASSAY_ISA_AVX2,
                                          .columns = ASSAY_TILE_STEP,
                                          .words = avx2_tile_words,
                                          .word_taps = avx2_depthwise_taps,
-                                         .rows_of_bytes = &assay_rows_avx2};
+                                         .rows_of_bytes = &fast_rows_avx2};

@@ -42,4 +42,4 @@ const assay_isa_kernels fast_isa_portable = {.isa = ASSAY_ISA_PORTABLE,
                                              .columns = ASSAY_TILE_STEP,
                                              .words = portable_tile_words,
                                              .word_taps = portable_depthwise_taps,
-                                             .rows_of_bytes = &assay_rows_portable};
+                                             .rows_of_bytes = &fast_rows_portable};

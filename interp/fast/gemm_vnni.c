@@ -175,4 +175,4 @@ const assay_isa_kernels fast_isa_vnni = {.isa = ASSAY_ISA_VNNI,
                                          .word_taps = fast_vnni_depthwise_taps,
                                          .byte_columns = fast_vnni_depthwise_columns,
                                          .narrows = true,
-                                         .rows_of_bytes = &assay_rows_avx512};
+                                         .rows_of_bytes = &fast_rows_avx512};

@@ -93,7 +93,7 @@ typedef struct assay_rows {
 } assay_rows;
 
 typedef struct assay_isa_kernels {
-    enum fast_isa isa;
+    enum assay_isa isa;
     const char *name;
     int rows, columns;          /* of the greatest tile */
     assay_tile_fn bytes, words; /* bytes: NULL where there is no exact byte product */
@@ -109,7 +109,7 @@ extern const assay_isa_kernels fast_isa_portable, fast_isa_avx2, fast_isa_vnni;
 void fast_vnni_depthwise_columns(const assay_columns *t, int cells);
 void fast_vnni_depthwise_taps(const assay_taps *t);
 
-extern const assay_rows assay_rows_portable, assay_rows_avx2, assay_rows_avx512;
+extern const assay_rows fast_rows_portable, fast_rows_avx2, fast_rows_avx512;
 
 /* The kernels of an instruction set by name ("portable", "avx2", "vnni"); NULL: the environment's
  * ASSAY_ISA, else the best that this machine has. An unknown name, or one that the machine lacks,

@@ -3,8 +3,8 @@
  *
  *   t[i] = (one - fy) * row0[i] + fy * row1[i]      sum[o] = (one - fx) * t[lo] + fx * t[hi]
  *
- * is what the reference hands to `blend`. The scheme's `mix` rounds it to a code; what becomes of
- * four corners that all hold that code is a table. */
+ * is what the reference hands to `interpolate`. The scheme's vector form of it rounds it to a code;
+ * what becomes of four corners that all hold that code is a table. */
 #include <stdlib.h>
 #include <string.h>
 

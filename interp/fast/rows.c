@@ -131,9 +131,9 @@ static void weave_planes(const uint8_t *restrict x, size_t step, int planes, siz
                 y[i * (size_t)planes + (size_t)c] = x[(size_t)c * step + i] ^ flip;
 }
 
-const assay_rows JOIN(assay_rows, ROW_NAME) = {.linear = add_linear,
-                                               .max = max_rows,
-                                               .flip = flip_bytes,
-                                               .add = add_row,
-                                               .sum = sum_row,
-                                               .weave = weave_planes};
+const assay_rows JOIN(fast_rows, ROW_NAME) = {.linear = add_linear,
+                                              .max = max_rows,
+                                              .flip = flip_bytes,
+                                              .add = add_row,
+                                              .sum = sum_row,
+                                              .weave = weave_planes};

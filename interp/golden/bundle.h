@@ -89,8 +89,8 @@ assay_status golden_dump_render(enum assay_dump_format format, const char *stem,
 assay_status golden_dump_write(const char *stem, unsigned forms, unsigned hex_bits,
                                const assay_type *type, const void *data, assay_error *err);
 /* One .npy file, whole or not at all (graph/files/files.h). */
-assay_status assay_dump_npy(const char *path, const assay_type *type, const void *data,
-                            assay_error *err);
+assay_status golden_dump_npy(const char *path, const assay_type *type, const void *data,
+                             assay_error *err);
 /* NumPy's name of the container of an element kind: "int8", "float32", ... */
 const char *golden_dtype_name(assay_elem e);
 

@@ -128,7 +128,7 @@ static assay_status record_sums(assay_bundle_writer *w, int slot, const int64_t 
 {
     assay_bundle_records *r = &w->records;
     assay_bundle_slot *t = &r->slot[slot];
-    golden_digest *digest = r->sums + (r->n - 1) * r->n_slots + slot;
+    assay_digest *digest = r->sums + (r->n - 1) * r->n_slots + slot;
     const assay_type sums = golden_bundle_sums_type(&w->program->graph->value[t->value].type);
     t->has_sums = true;
     assay_status status = golden_digest_elements(
@@ -142,7 +142,7 @@ static assay_status record_sums(assay_bundle_writer *w, int slot, const int64_t 
 static assay_status record_up_to(assay_bundle_writer *w, assay_run *run, int end, assay_error *err)
 {
     assay_bundle_records *r = &w->records;
-    golden_digest *digest = r->tensor + (r->n - 1) * r->n_slots;
+    assay_digest *digest = r->tensor + (r->n - 1) * r->n_slots;
     assay_status status = ASSAY_OK;
     for (; r->done < end && status == ASSAY_OK; r->done++) {
         const assay_bundle_slot *t = &r->slot[r->done];

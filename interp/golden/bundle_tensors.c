@@ -69,7 +69,7 @@ static char *lines_of(json_t *o)
 }
 
 static void print_outcome(const assay_bundle_writer *w, FILE *f, const char *indent,
-                          const char *kind, int value, int64_t sample, golden_digest digest)
+                          const char *kind, int value, int64_t sample, assay_digest digest)
 {
     char part[ASSAY_BUNDLE_PART], hex[33];
     golden_digest_print(digest, hex);

@@ -22,14 +22,14 @@ typedef struct assay_bundle_records {
     int64_t n, room; /* samples */
     int n_slots;
     assay_bundle_slot *slot;
-    int *first;            /* of a node: its first slot; one more at the end */
-    bool stops;            /* there is a node after which slots are recorded */
-    bool *stop;            /* by node: after it, slots that wait are recorded */
-    int done;              /* of the record at hand: slots that wait no longer */
-    int64_t *sample;       /* by record: the sample's number */
-    char **source;         /* n_inputs a record: names of files, entries may be NULL */
-    golden_digest *tensor; /* n_slots a record */
-    golden_digest *sums;   /* likewise, when accumulators are asked for; else NULL */
+    int *first;           /* of a node: its first slot; one more at the end */
+    bool stops;           /* there is a node after which slots are recorded */
+    bool *stop;           /* by node: after it, slots that wait are recorded */
+    int done;             /* of the record at hand: slots that wait no longer */
+    int64_t *sample;      /* by record: the sample's number */
+    char **source;        /* n_inputs a record: names of files, entries may be NULL */
+    assay_digest *tensor; /* n_slots a record */
+    assay_digest *sums;   /* likewise, when accumulators are asked for; else NULL */
 } assay_bundle_records;
 
 struct assay_bundle_writer {

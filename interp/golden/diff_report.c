@@ -134,7 +134,7 @@ assay_status golden_diff_write_json(const assay_diff *d, const char *path, assay
     json_object_set_new(o, "tensors", rows);
     if (d->extra)
         json_object_set(o, "not_compared", d->extra);
-    status = file_json_write(path, o, err);
+    status = page_json_write(path, o, err);
     json_decref(o);
     return status;
 }
@@ -168,5 +168,5 @@ static void print_junit(FILE *f, const void *diff)
 
 assay_status golden_diff_write_junit(const assay_diff *d, const char *path, assay_error *err)
 {
-    return assay_print_file(path, print_junit, d, err);
+    return file_print(path, print_junit, d, err);
 }

@@ -14,12 +14,12 @@
 
 #include "graph/core/slurp.h"
 
-static golden_digest from_hash(XXH128_hash_t h)
+static assay_digest from_hash(XXH128_hash_t h)
 {
-    return (golden_digest){.high = h.high64, .low = h.low64};
+    return (assay_digest){.high = h.high64, .low = h.low64};
 }
 
-golden_digest golden_digest_of(const void *bytes, size_t n)
+assay_digest golden_digest_of(const void *bytes, size_t n)
 {
 #ifdef ASSAY_X86
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -29,7 +29,7 @@ golden_digest golden_digest_of(const void *bytes, size_t n)
     return from_hash(XXH3_128bits(bytes, n));
 }
 
-void golden_digest_print(golden_digest d, char hex[33])
+void golden_digest_print(assay_digest d, char hex[33])
 {
     static const char digits[] = "0123456789abcdef";
     for (int i = 0; i < 16; i++) {
@@ -52,7 +52,7 @@ static bool host_is_little_endian(void)
     return first == 1;
 }
 
-assay_status golden_digest_elements(const void *data, size_t n, size_t width, golden_digest *out,
+assay_status golden_digest_elements(const void *data, size_t n, size_t width, assay_digest *out,
                                     assay_error *err)
 {
     const uint8_t *from = data;
@@ -77,7 +77,7 @@ assay_status golden_digest_tensor(const assay_type *type, const void *data, char
                                   assay_error *err)
 {
     const size_t width = assay_elem_size(type->elem);
-    golden_digest d = {0, 0};
+    assay_digest d = {0, 0};
     const assay_status status =
         golden_digest_elements(data, (size_t)assay_shape_count(type) * width, width, &d, err);
 

@@ -5,19 +5,19 @@
 
 #include "graph/core/type.h"
 
-typedef struct golden_digest {
+typedef struct assay_digest {
     uint64_t high, low;
-} golden_digest;
+} assay_digest;
 
-golden_digest golden_digest_of(const void *bytes, size_t n);
+assay_digest golden_digest_of(const void *bytes, size_t n);
 /* The same on a machine with AVX-512F, BW, DQ and VL. */
-golden_digest golden_digest_avx512(const void *bytes, size_t n);
-void golden_digest_print(golden_digest d, char hex[33]);
+assay_digest golden_digest_avx512(const void *bytes, size_t n);
+void golden_digest_print(assay_digest d, char hex[33]);
 /* The two above. */
 void golden_digest_bytes(const void *bytes, size_t n, char hex[33]);
 /* Digest of n bytes that are elements of `width` bytes as they stand in memory. Fails only for lack
  * of memory on big-endian hosts, where a swapped copy is needed. */
-assay_status golden_digest_elements(const void *data, size_t n, size_t width, golden_digest *out,
+assay_status golden_digest_elements(const void *data, size_t n, size_t width, assay_digest *out,
                                     assay_error *err);
 /* The same of a whole tensor, printed. */
 assay_status golden_digest_tensor(const assay_type *type, const void *data, char hex[33],

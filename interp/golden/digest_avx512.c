@@ -6,8 +6,8 @@
 #define XXH_NO_PREFETCH /* tensors are hashed while they are in a cache */
 #include <xxhash.h>
 
-golden_digest golden_digest_avx512(const void *bytes, size_t n)
+assay_digest golden_digest_avx512(const void *bytes, size_t n)
 {
     const XXH128_hash_t h = XXH3_128bits(bytes, n);
-    return (golden_digest){.high = h.high64, .low = h.low64};
+    return (assay_digest){.high = h.high64, .low = h.low64};
 }

@@ -162,7 +162,7 @@ assay_status golden_dump_write(const char *stem, unsigned wanted, unsigned hex_b
         if ((size_t)snprintf(path, sizeof path, "%s.%s", stem, formats[i].extension) >= sizeof path)
             return assay_fail(err, ASSAY_ERR_LIMIT, "%.300s: the path is too long", stem);
         if (format == ASSAY_DUMP_NPY) { /* no copy: bundles are made of many */
-            status = assay_npy_put(path, &a, err);
+            status = text_npy_put(path, &a, err);
             continue;
         }
         status = golden_dump_render(format, stem, hex_bits, type, data, &bytes, &size, err);
@@ -173,8 +173,8 @@ assay_status golden_dump_write(const char *stem, unsigned wanted, unsigned hex_b
     return status;
 }
 
-assay_status assay_dump_npy(const char *path, const assay_type *type, const void *data,
-                            assay_error *err)
+assay_status golden_dump_npy(const char *path, const assay_type *type, const void *data,
+                             assay_error *err)
 {
     const assay_npy a = npy_of(type, data);
     return text_npy_write_file(path, &a, err);

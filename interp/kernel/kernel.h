@@ -38,7 +38,7 @@ typedef size_t (*assay_scratch_fn)(const assay_graph *g, const assay_node *n);
 /* Row functions of the vtable that a kernel calls. */
 enum assay_calls {
     ASSAY_CALLS_ACCUMULATE = 1 << 0, /* and requantize */
-    ASSAY_CALLS_POOL = 1 << 1,       /* and settle */
+    ASSAY_CALLS_POOL = 1 << 1,       /* and apply_overflow */
     ASSAY_CALLS_BINARY = 1 << 2,
     ASSAY_CALLS_UNARY = 1 << 3,
     ASSAY_CALLS_ROW = 1 << 4,
@@ -58,7 +58,7 @@ typedef struct assay_kernel {
  * the node is quantized, else a float kernel; run == NULL when there is none
  * (interp/run/kernel.c).
  */
-assay_kernel kernel_node_kernel(const assay_graph *g, const assay_node *n);
+assay_kernel run_node_kernel(const assay_graph *g, const assay_node *n);
 
 /* The integer reference kernel of an op (interp/ref/registry.c), or one with run == NULL. */
 assay_kernel ref_kernel(assay_op op);
@@ -72,7 +72,7 @@ assay_status float_check_float_node(const assay_graph *g, const assay_node *n, a
 
 /* Whether codes can be computed with: what the quantizer asks (assay_quantize_options.has_kernel).
  */
-bool kernel_has_integer_kernel(assay_op op);
+bool run_has_integer_kernel(assay_op op);
 
 /* ---- rows (interp/ref/rows.c): codes between storage and int32 ---- */
 /* Loads n elements starting at element `first` with element stride `step` into row. */

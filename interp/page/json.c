@@ -7,7 +7,7 @@
 
 #include "graph/files/files.h"
 
-assay_status file_json_write(const char *path, const json_t *json, assay_error *err)
+assay_status page_json_write(const char *path, const json_t *json, assay_error *err)
 {
     char *text = json_dumps(json, ASSAY_JSON_FORMAT);
     assay_status status;

@@ -26,7 +26,7 @@
 static assay_status constants_of(const char *path, char out[4096], assay_error *err)
 {
     char end[4096];
-    assay_status status = assay_link_end(path, end, err);
+    assay_status status = file_link_end(path, end, err);
     if (status == ASSAY_OK && (size_t)snprintf(out, 4096, "%s.d", end) >= 4096)
         status = assay_fail(err, ASSAY_ERR_LIMIT, "%.300s: the path is too long", path);
     return status;
@@ -117,7 +117,7 @@ static assay_status put_constant(void *user, const assay_graph *g, int value, co
     if (status == ASSAY_OK)
         status = text_constant_write(partial.path, &v->type, v->data, err);
     if (status == ASSAY_OK)
-        return assay_partial_file_move(&partial, path, err);
+        return file_partial_move(&partial, path, err);
     if (partial.path[0])
         unlink(partial.path);
     file_partial_close(&partial);

@@ -43,7 +43,7 @@ static assay_status prepare_node(assay_program *p, int i, assay_error *err)
 
     if (run_is_flow(n)) /* its bodies have programs of their own */
         return ASSAY_OK;
-    p->kernel[i] = kernel_node_kernel(g, n);
+    p->kernel[i] = run_node_kernel(g, n);
     if (!p->kernel[i].run)
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "node '%s': no %s kernel for op %s", n->name,
                           assay_node_is_quantized(g, n) ? "integer" : "float",

@@ -56,7 +56,7 @@ assay_status calibrate_choose_qparams(const assay_choice *c, double min, double 
 int64_t calibrate_quantize_real(double x, double scale, int64_t zero_point, int64_t lo, int64_t hi,
                                 enum assay_rounding round)
 {
-    return apply_clamp_to(assay_round_real(x / scale, round) + zero_point, lo, hi);
+    return apply_clamp_to(derive_round_real(x / scale, round) + zero_point, lo, hi);
 }
 
 const char calibrate_schema_names[] =

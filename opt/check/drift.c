@@ -168,7 +168,7 @@ static assay_status read_claims(drifting *d, const json_t *step, const json_t **
     *drift = json_object_get(step, "drift");
     bool good = check_interval(json_object_get(step, "reachable"), &d->lo, &d->hi) &&
                 check_interval(json_object_get(step, "was_reachable"), &d->was_lo, &d->was_hi);
-    size_t forms = assay_unit_forms(d->before), other = assay_unit_forms(d->after);
+    size_t forms = derive_unit_forms(d->before), other = derive_unit_forms(d->after);
     forms = other > forms ? other : forms;
     good = good && d->lo >= -WIDEST && d->hi <= WIDEST && d->was_lo >= -WIDEST &&
            d->was_hi <= WIDEST && json_array_size(*drift) == forms;

@@ -125,7 +125,7 @@ static bool add_behind(const checker *c, const assay_graph *g, int bias, reach *
 /* Greatest magnitude that a built-in accumulator holds. */
 static int64_t max_of(const assay_unit *u)
 {
-    const int bits = assay_unit_sum_bits(u);
+    const int bits = derive_unit_sum_bits(u);
     return (INT64_C(1) << (bits < 52 ? bits - 1 : 50)) - 1;
 }
 
@@ -134,14 +134,14 @@ static bool is_exact(const checker *c, const assay_unit *u, const check_reachabl
 {
     const assay_scheme_vtable *vt = c->scheme->vt;
     if (!c->scheme->plugin_handle)
-        return all->greatest <= max_of(u) && !assay_unit_saturates_pairs(u);
+        return all->greatest <= max_of(u) && !derive_unit_saturates_pairs(u);
     return ASSAY_SCHEME_HAS(vt, facts, exact) && vt->facts->exact(u, all->greatest, all->pair);
 }
 
 bool check_sums_alike(const checker *c, const assay_unit *a, const assay_unit *b,
                       const check_reachable *all)
 {
-    const bool same = !c->scheme->plugin_handle && assay_unit_adds_alike(a, b);
+    const bool same = !c->scheme->plugin_handle && derive_unit_adds_alike(a, b);
     return same || !all->known || (is_exact(c, a, all) && is_exact(c, b, all));
 }
 

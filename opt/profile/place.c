@@ -5,7 +5,7 @@
 
 #include "opt/profile/state.h"
 
-const profile_rows *profile_rows_best(void)
+const assay_profile_rows *profile_rows_best(void)
 {
 #ifdef ASSAY_X86
     if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&

@@ -84,4 +84,4 @@ static uint16_t greatest(const uint16_t *table)
     return most;
 }
 
-const profile_rows ROWS = {places, count, greatest};
+const assay_profile_rows ROWS = {places, count, greatest};

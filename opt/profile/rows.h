@@ -26,7 +26,7 @@ typedef struct assay_profile_split {
     uint32_t below, above; /* how many are less than lo, more than hi */
 } assay_profile_split;
 
-typedef struct profile_rows {
+typedef struct assay_profile_rows {
     /* Of 0 < n < 2^31 elements: at[i], where in its row's ring bin floor(x[i] * scale) is or, for
      * zeros, ASSAY_HISTOGRAM_BINS + i % ASSAY_PROFILE_ZEROS. A scale is 2^-k, its limit the bits of
      * the greatest float below 2^(k + 24). False when an element is not in
@@ -38,11 +38,11 @@ typedef struct profile_rows {
     void (*count)(const uint16_t *at, size_t n, uint16_t *table);
     /* The greatest count of a table. */
     uint16_t (*greatest)(const uint16_t *table);
-} profile_rows;
+} assay_profile_rows;
 
-extern const profile_rows profile_rows_any;
+extern const assay_profile_rows profile_rows_any;
 #ifdef ASSAY_X86
-extern const profile_rows profile_rows_avx2, profile_rows_avx512;
+extern const assay_profile_rows profile_rows_avx2, profile_rows_avx512;
 #endif
 
 #endif

@@ -91,7 +91,7 @@ void profile_flush_channels(assay_profile_entry *e, const assay_profile_fresh *f
 void profile_join_channels(assay_profile_entry *e);
 
 /* The passes that this machine does fastest. */
-const profile_rows *profile_rows_best(void);
+const assay_profile_rows *profile_rows_best(void);
 /* Adds samples [first, end); ASSAY_ERR_INPUT when some are there already. */
 assay_status profile_add_range(assay_profile *p, assay_profile_range r, assay_error *err);
 

@@ -98,5 +98,5 @@ assay_status profile_save(const assay_profile *p, const char *path, assay_error 
 {
     if (p->n_entries == 0)
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: the profile has no values", path);
-    return assay_print_file(path, write_profile, p, err);
+    return file_print(path, write_profile, p, err);
 }

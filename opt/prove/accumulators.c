@@ -89,7 +89,7 @@ assay_status prove_compare_forms(const assay_scheme *s, const assay_type *weight
 
 static assay_status attempt(const assay_match *m, const assay_rule *rule, const assay_scheme *s,
                             const assay_unit *before, const assay_sums *sums,
-                            const assay_image *image, weighted *w, assay_proof *proof,
+                            const assay_rule_image *image, weighted *w, assay_proof *proof,
                             assay_error *err)
 {
     assay_unit *after = NULL;
@@ -113,12 +113,13 @@ static assay_status attempt(const assay_match *m, const assay_rule *rule, const 
 }
 
 /* What the function makes of the codes that the unit ends at; of a plugin's, of all codes. */
-static assay_image image_of(const assay_scheme *s, const assay_unit *u, const weighted *w, size_t n)
+static assay_rule_image image_of(const assay_scheme *s, const assay_unit *u, const weighted *w,
+                                 size_t n)
 {
-    const bool known = s->vt == &derive_family_vtable;
+    const bool known = s->vt == &assay_family_vtable;
     const assay_rescale *r = &u->scale[ASSAY_OUT];
-    return known ? (assay_image){w->table[r->lo - w->least], w->table[r->hi - w->least]}
-                 : (assay_image){w->table[0], w->table[n - 1]};
+    return known ? (assay_rule_image){w->table[r->lo - w->least], w->table[r->hi - w->least]}
+                 : (assay_rule_image){w->table[0], w->table[n - 1]};
 }
 
 assay_status prove_accumulators(const assay_graph *g, const assay_match *m, const assay_rule *rule,

@@ -172,7 +172,7 @@ static void judge(const assay_graph *f, const domain *d, const void *after, assa
 }
 
 static assay_status attempt(const assay_match *m, const assay_rule *rule, const assay_scheme *s,
-                            assay_run_fn run, const domain *d, const assay_image *image,
+                            assay_run_fn run, const domain *d, const assay_rule_image *image,
                             assay_proof *proof, assay_error *err)
 {
     void *after = NULL;
@@ -188,9 +188,9 @@ static assay_status attempt(const assay_match *m, const assay_rule *rule, const 
     return status;
 }
 
-static assay_image image_of(const assay_graph *f, const domain *d)
+static assay_rule_image image_of(const assay_graph *f, const domain *d)
 {
-    assay_image image = {INT64_MAX, INT64_MIN};
+    assay_rule_image image = {INT64_MAX, INT64_MIN};
     for (size_t i = 0; i < d->n; i++) {
         int64_t v = result_at(result_type(f), d->before, i);
         image.lo = v < image.lo ? v : image.lo;

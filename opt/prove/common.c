@@ -38,8 +38,8 @@ static bool same_border(const assay_graph *a, const assay_graph *b)
     return same;
 }
 
-assay_status prove_rewrite(const assay_match *m, const assay_rule *rule, const assay_image *image,
-                           assay_proof *proof, assay_error *err)
+assay_status prove_rewrite(const assay_match *m, const assay_rule *rule,
+                           const assay_rule_image *image, assay_proof *proof, assay_error *err)
 {
     int changed;
     assay_match inner = prove_match(m, proof);

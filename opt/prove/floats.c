@@ -150,7 +150,7 @@ static assay_status judge(prover *p, assay_proof *proof)
 }
 
 static assay_status attempt(prover *p, const assay_match *m, const assay_rule *rule,
-                            const assay_image *image, assay_proof *proof)
+                            const assay_rule_image *image, assay_proof *proof)
 {
     proof->possible = true;
     proof->uses_image = image != NULL;
@@ -189,7 +189,7 @@ static assay_status prove_quantize(const assay_graph *g, const assay_match *m,
     if (!s)
         s = attempt(p, m, rule, NULL, proof);
     if (!s && rule->bounds && !(proof->possible && proof->verdict.kind == ASSAY_EXACT)) {
-        proof->image = (assay_image){table[0], table[n - 1]};
+        proof->image = (assay_rule_image){table[0], table[n - 1]};
         s = attempt(p, m, rule, &proof->image, proof);
     }
     free(p->x);

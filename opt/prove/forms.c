@@ -13,7 +13,7 @@
 
 static bool is_built_in(const assay_scheme *s)
 {
-    return s->vt == &derive_family_vtable;
+    return s->vt == &assay_family_vtable;
 }
 
 /* ---- sums ---- */

@@ -132,7 +132,7 @@ static assay_status judge(const gains *k, const assay_unit *after, assay_proof *
 }
 
 static assay_status attempt(const assay_match *m, const assay_rule *rule, const assay_scheme *s,
-                            assay_run_fn run, const gains *k, const assay_image *image,
+                            assay_run_fn run, const gains *k, const assay_rule_image *image,
                             assay_proof *proof, assay_error *err)
 {
     assay_unit *after = NULL;
@@ -162,7 +162,7 @@ assay_status prove_gains(const assay_graph *g, const assay_match *m, const assay
                .from = &assay_node_in(g, n, 0)->type,
                .to = &assay_node_out(g, n, 0)->type};
     assay_status status =
-        s->vt == &derive_family_vtable
+        s->vt == &assay_family_vtable
             ? ASSAY_OK
             : assay_fail(err, ASSAY_ERR_UNSUPPORTED,
                          "the scheme is a plugin: its rescales have no threshold form");
@@ -178,7 +178,7 @@ assay_status prove_gains(const assay_graph *g, const assay_match *m, const assay
         !(proof->possible && proof->verdict.kind == ASSAY_EXACT)) {
         const assay_rescale *r = &k.before->scale[ASSAY_OUT];
         const int64_t least = assay_elem_min(k.from->elem);
-        proof->image = (assay_image){k.table[r->lo - least], k.table[r->hi - least]};
+        proof->image = (assay_rule_image){k.table[r->lo - least], k.table[r->hi - least]};
         status = attempt(m, rule, s, run, &k, &proof->image, proof, err);
     }
     if (k.before)

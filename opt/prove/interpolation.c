@@ -116,7 +116,7 @@ assay_status prove_interpolation(const assay_graph *g, const assay_match *m, con
         .vt = s->vt, .x = &g->value[rescale->in[0]].type, .y = &g->value[rescale->out[0]].type};
     proof->verdict.kind = ASSAY_UNPROVED;
     assay_status status =
-        s->vt == &derive_family_vtable && lower_interpolates(&g->node[m->lower])
+        s->vt == &assay_family_vtable && lower_interpolates(&g->node[m->lower])
             ? ASSAY_OK
             : assay_fail(err, ASSAY_ERR_UNSUPPORTED, "nothing is known of how %s blends codes",
                          assay_op_get(g->node[m->lower].op)->name);

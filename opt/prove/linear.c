@@ -337,7 +337,7 @@ static assay_status judge(linear *l, const assay_match *m, const assay_rule *rul
     const assay_type *y = &assay_node_out(l->g, rescale, 0)->type;
     assay_verdict *v = &proof->verdict;
     assay_unit *after = NULL;
-    const bool built_in = s->vt == &derive_family_vtable;
+    const bool built_in = s->vt == &assay_family_vtable;
     assay_sums sums;
     size_t at;
     v->kind = ASSAY_UNPROVED;

@@ -19,7 +19,7 @@ typedef struct assay_proof {
     assay_verdict verdict;
     bool possible; /* the target computes the rewritten nodes; else verdict.evidence says why not */
     bool uses_image;
-    assay_image image;           /* what the rewrite must be given, when uses_image */
+    assay_rule_image image;      /* what the rewrite must be given, when uses_image */
     assay_graph *before, *after; /* the fragment; owned */
     assay_interval reach;        /* obligations over accumulators */
     assay_interval was;          /* of a drift: accumulators before the rewrite */
@@ -71,8 +71,8 @@ assay_status prove_samples(const assay_scheme *s, assay_run_fn run, int samples,
 /* ---- prove.c, for all of them ---- */
 /* proof->after: the fragment rewritten, without what nobody needs, and verified. When it cannot be,
  * proof->possible is false. */
-assay_status prove_rewrite(const assay_match *m, const assay_rule *rule, const assay_image *image,
-                           assay_proof *proof, assay_error *err);
+assay_status prove_rewrite(const assay_match *m, const assay_rule *rule,
+                           const assay_rule_image *image, assay_proof *proof, assay_error *err);
 /* The target must have the arithmetic of every node of
  * proof->after, or proof->possible becomes false. */
 assay_status prove_target(const assay_scheme *s, assay_proof *proof, assay_error *err);

@@ -14,7 +14,7 @@ double prove_rescale_ratio(const assay_graph *g, int rescale)
 int64_t prove_rescaled_bias(int64_t bias, int64_t factor, double ratio)
 {
     return factor > 0 ? bias / factor
-                      : assay_round_real((double)bias * ratio, ASSAY_ROUND_HALF_AWAY);
+                      : derive_round_real((double)bias * ratio, ASSAY_ROUND_HALF_AWAY);
 }
 
 assay_status prove_rescale_bias(assay_graph *g, int node, int rescale, int64_t factor, int *bias,

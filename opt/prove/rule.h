@@ -47,9 +47,9 @@ enum assay_obligation {
 };
 
 /* Codes that the fragment can yield: the candidate saturation of a merged rescale. */
-typedef struct assay_image {
+typedef struct assay_rule_image {
     int64_t lo, hi;
-} assay_image;
+} assay_rule_image;
 
 typedef struct assay_rule {
     const char *name;
@@ -60,7 +60,7 @@ typedef struct assay_rule {
     bool (*matches)(const assay_graph *g, const int *uses, assay_match *m);
     /* Edits g in place. The output values of m->lower keep their names and types. Nodes may be left
      * without use. image: NULL, or where to saturate. */
-    assay_status (*rewrite)(assay_graph *g, const assay_match *m, const assay_image *image,
+    assay_status (*rewrite)(assay_graph *g, const assay_match *m, const assay_rule_image *image,
                             assay_error *err);
     uint32_t preference; /* 0: always in force; or of enum assay_preference (target.h) */
 } assay_rule;

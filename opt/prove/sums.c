@@ -245,7 +245,7 @@ static assay_status check_size(const cells *w, const assay_type *x, bool average
 }
 
 static assay_status attempt(const assay_match *m, const assay_rule *rule, const assay_scheme *s,
-                            const pooling *before, const function *f, const assay_image *image,
+                            const pooling *before, const function *f, const assay_rule_image *image,
                             assay_proof *proof, comparison *c, assay_error *err)
 {
     const bool average = rule->obligation == ASSAY_PROVE_AVERAGE;
@@ -336,7 +336,7 @@ assay_status prove_sums(const assay_graph *g, const assay_match *m, const assay_
         status = attempt(m, rule, s, &before, &f, NULL, proof, &c, err);
     if (!status && rule->bounds && c.considered && c.lo <= c.hi &&
         !(proof->possible && proof->verdict.kind == ASSAY_EXACT)) {
-        proof->image = (assay_image){c.lo, c.hi};
+        proof->image = (assay_rule_image){c.lo, c.hi};
         status = attempt(m, rule, s, &before, &f, &proof->image, proof, &c, err);
     }
     if (before.unit)

@@ -116,7 +116,7 @@ static bool bias_codes(const assay_value *b, const float *scale, size_t scales, 
         double s = (double)scale[scales > 1 ? i : 0], v = (double)real[i] / s;
         if (!(s > 0 && fabs(v) <= max && fabs(v) < 0x1p62))
             return false;
-        assay_elem_set(elem, codes, i, assay_round_real(v, round));
+        assay_elem_set(elem, codes, i, derive_round_real(v, round));
     }
     return true;
 }

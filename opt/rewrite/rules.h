@@ -22,7 +22,7 @@ bool rewrite_may_stand_for(const assay_graph *g, assay_match *m, int x);
 
 /* ---- edits ---- */
 /* n becomes a rescale of x that saturates at the image (NULL: at its type's ends). */
-void rewrite_to_rescale(assay_node *n, int x, const assay_image *image);
+void rewrite_to_rescale(assay_node *n, int x, const assay_rule_image *image);
 /* A value NAME + suffix, NAME that of `like`; the suffix once more where that is taken. */
 assay_status rewrite_add_derived(assay_graph *g, int like, const char *suffix,
                                  const assay_type *type, int *id, assay_error *err);
@@ -31,7 +31,7 @@ assay_status rewrite_add_derived(assay_graph *g, int like, const char *suffix,
 #define ASSAY_DECLARE_RULE(name)                                                                   \
     bool rewrite_##name##_matches(const assay_graph *g, const int *uses, assay_match *m);          \
     assay_status rewrite_##name##_rewrite(assay_graph *g, const assay_match *m,                    \
-                                          const assay_image *image, assay_error *err)
+                                          const assay_rule_image *image, assay_error *err)
 /* rules_rescale.c */
 ASSAY_DECLARE_RULE(identity);
 ASSAY_DECLARE_RULE(merge);

@@ -47,7 +47,7 @@ bool rewrite_average_up_matches(const assay_graph *g, const int *uses, assay_mat
     return p && lower_is_code(assay_node_in(g, p, 0));
 }
 
-assay_status rewrite_up_rewrite(assay_graph *g, const assay_match *m, const assay_image *image,
+assay_status rewrite_up_rewrite(assay_graph *g, const assay_match *m, const assay_rule_image *image,
                                 assay_error *err)
 {
     assay_node *p = &g->node[m->upper[0]], *n = &g->node[m->lower];
@@ -84,8 +84,8 @@ bool rewrite_down_matches(const assay_graph *g, const int *uses, assay_match *m)
     return false;
 }
 
-assay_status rewrite_down_rewrite(assay_graph *g, const assay_match *m, const assay_image *image,
-                                  assay_error *err)
+assay_status rewrite_down_rewrite(assay_graph *g, const assay_match *m,
+                                  const assay_rule_image *image, assay_error *err)
 {
     (void)image;
     (void)err;
@@ -121,7 +121,7 @@ bool rewrite_product_down_matches(const assay_graph *g, const int *uses, assay_m
 }
 
 assay_status rewrite_product_down_rewrite(assay_graph *g, const assay_match *m,
-                                          const assay_image *image, assay_error *err)
+                                          const assay_rule_image *image, assay_error *err)
 {
     assay_node *n = &g->node[m->lower];
     int x = g->node[m->upper[0]].in[0], bias = n->n_in > 2 ? n->in[2] : ASSAY_NO_VALUE;

@@ -43,7 +43,7 @@ bool rewrite_may_stand_for(const assay_graph *g, assay_match *m, int x)
     return true;
 }
 
-void rewrite_to_rescale(assay_node *n, int x, const assay_image *image)
+void rewrite_to_rescale(assay_node *n, int x, const assay_rule_image *image)
 {
     n->op = ASSAY_OP_RESCALE;
     assay_attrs_defaults(assay_op_get(n->op)->attrs, &n->attr);

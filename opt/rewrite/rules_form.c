@@ -93,7 +93,7 @@ static void to_one_cell(assay_node *n)
 }
 
 assay_status rewrite_fc_to_conv_rewrite(assay_graph *g, const assay_match *m,
-                                        const assay_image *image, assay_error *err)
+                                        const assay_rule_image *image, assay_error *err)
 {
     int x = g->node[m->lower].in[0], w = g->node[m->lower].in[1], y = g->node[m->lower].out[0];
     const assay_type tx = g->value[x].type, tw = g->value[w].type, ty = g->value[y].type;
@@ -149,7 +149,7 @@ static assay_status add_transpose(assay_graph *g, int like, int x, const char *s
 }
 
 assay_status rewrite_conv_to_fc_rewrite(assay_graph *g, const assay_match *m,
-                                        const assay_image *image, assay_error *err)
+                                        const assay_rule_image *image, assay_error *err)
 {
     const bool first = g->node[m->lower].attr.conv.layout == ASSAY_LAYOUT_NCHW;
     int x = g->node[m->lower].in[0], w = g->node[m->lower].in[1], y = g->node[m->lower].out[0];
@@ -198,7 +198,7 @@ static assay_status add_transposed(assay_graph *g, int like, int w, const char *
 }
 
 assay_status rewrite_matmul_to_fc_rewrite(assay_graph *g, const assay_match *m,
-                                          const assay_image *image, assay_error *err)
+                                          const assay_rule_image *image, assay_error *err)
 {
     int w = g->node[m->lower].in[1];
     assay_status s = ASSAY_OK;
@@ -251,7 +251,7 @@ static assay_status add_bias(assay_graph *g, int y, int bias, int *sums, assay_e
 }
 
 assay_status rewrite_fc_to_matmul_rewrite(assay_graph *g, const assay_match *m,
-                                          const assay_image *image, assay_error *err)
+                                          const assay_rule_image *image, assay_error *err)
 {
     const assay_node fc = g->node[m->lower];
     const int bias = fc.n_in > 2 ? fc.in[2] : ASSAY_NO_VALUE, y = fc.out[0];
@@ -337,7 +337,7 @@ bool rewrite_sums_to_fc_matches(const assay_graph *g, const int *uses, assay_mat
 }
 
 assay_status rewrite_sums_to_fc_rewrite(assay_graph *g, const assay_match *m,
-                                        const assay_image *image, assay_error *err)
+                                        const assay_rule_image *image, assay_error *err)
 {
     const assay_node matmul = g->node[m->upper[0]];
     const int y = g->node[m->lower].out[0];

@@ -34,8 +34,8 @@ bool rewrite_common_matches(const assay_graph *g, const int *uses, assay_match *
     return false;
 }
 
-assay_status rewrite_common_rewrite(assay_graph *g, const assay_match *m, const assay_image *image,
-                                    assay_error *err)
+assay_status rewrite_common_rewrite(assay_graph *g, const assay_match *m,
+                                    const assay_rule_image *image, assay_error *err)
 {
     (void)image;
     (void)err;
@@ -67,7 +67,7 @@ bool rewrite_constant_move_matches(const assay_graph *g, const int *uses, assay_
 
 /* m->data: the elements. */
 assay_status rewrite_constant_rewrite(assay_graph *g, const assay_match *m,
-                                      const assay_image *image, assay_error *err)
+                                      const assay_rule_image *image, assay_error *err)
 {
     int y = g->node[m->lower].out[0], unused;
     size_t bytes = assay_type_bytes(&g->value[y].type);
@@ -114,8 +114,8 @@ bool rewrite_pad_matches(const assay_graph *g, const int *uses, assay_match *m)
            n->attr.conv.pad_begin.n == n->attr.conv.pad_end.n;
 }
 
-assay_status rewrite_pad_rewrite(assay_graph *g, const assay_match *m, const assay_image *image,
-                                 assay_error *err)
+assay_status rewrite_pad_rewrite(assay_graph *g, const assay_match *m,
+                                 const assay_rule_image *image, assay_error *err)
 {
     assay_node *n = &g->node[m->lower];
     const assay_node *p = &g->node[m->upper[0]];
@@ -148,8 +148,8 @@ bool rewrite_clip_matches(const assay_graph *g, const int *uses, assay_match *m)
     return false;
 }
 
-assay_status rewrite_clip_rewrite(assay_graph *g, const assay_match *m, const assay_image *image,
-                                  assay_error *err)
+assay_status rewrite_clip_rewrite(assay_graph *g, const assay_match *m,
+                                  const assay_rule_image *image, assay_error *err)
 {
     assay_node *n = &g->node[m->lower];
     (void)err;
@@ -180,8 +180,8 @@ bool rewrite_mean_matches(const assay_graph *g, const int *uses, assay_match *m)
            layout_of(&n->attr.reduce, assay_node_in(g, n, 0)->type.rank) >= 0;
 }
 
-assay_status rewrite_mean_rewrite(assay_graph *g, const assay_match *m, const assay_image *image,
-                                  assay_error *err)
+assay_status rewrite_mean_rewrite(assay_graph *g, const assay_match *m,
+                                  const assay_rule_image *image, assay_error *err)
 {
     assay_node *n = &g->node[m->lower];
     int layout = layout_of(&n->attr.reduce, 4);

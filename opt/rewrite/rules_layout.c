@@ -95,15 +95,15 @@ static assay_status rewrite(assay_graph *g, const assay_match *m, int layout, as
     return s ? s : assay_graph_compact(g, NULL, err);
 }
 
-assay_status rewrite_to_nhwc_rewrite(assay_graph *g, const assay_match *m, const assay_image *image,
-                                     assay_error *err)
+assay_status rewrite_to_nhwc_rewrite(assay_graph *g, const assay_match *m,
+                                     const assay_rule_image *image, assay_error *err)
 {
     (void)image;
     return rewrite(g, m, ASSAY_LAYOUT_NHWC, err);
 }
 
-assay_status rewrite_to_nchw_rewrite(assay_graph *g, const assay_match *m, const assay_image *image,
-                                     assay_error *err)
+assay_status rewrite_to_nchw_rewrite(assay_graph *g, const assay_match *m,
+                                     const assay_rule_image *image, assay_error *err)
 {
     (void)image;
     return rewrite(g, m, ASSAY_LAYOUT_NCHW, err);

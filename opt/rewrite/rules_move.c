@@ -57,7 +57,7 @@ static void to_reshape(const assay_graph *g, assay_node *n)
 }
 
 assay_status rewrite_merge_moves_rewrite(assay_graph *g, const assay_match *m,
-                                         const assay_image *image, assay_error *err)
+                                         const assay_rule_image *image, assay_error *err)
 {
     assay_node *n = &g->node[m->lower];
     (void)image;
@@ -142,7 +142,7 @@ static void permute_attributes(assay_node *n, const assay_list *perm)
 /* The node takes the place of the last transpose, and a transpose the node's; NAME:sunk stands
  * between them. */
 assay_status rewrite_sink_transpose_rewrite(assay_graph *g, const assay_match *m,
-                                            const assay_image *image, assay_error *err)
+                                            const assay_rule_image *image, assay_error *err)
 {
     const int last = rewrite_take_last(g, m);
     int between;

@@ -13,7 +13,7 @@ bool rewrite_identity_matches(const assay_graph *g, const int *uses, assay_match
 }
 
 assay_status rewrite_identity_rewrite(assay_graph *g, const assay_match *m,
-                                      const assay_image *image, assay_error *err)
+                                      const assay_rule_image *image, assay_error *err)
 {
     (void)image;
     (void)err;
@@ -30,8 +30,8 @@ bool rewrite_merge_matches(const assay_graph *g, const int *uses, assay_match *m
     return p && lower_is_monotone(g, p) && (lower_is_rescale(g, n) || lower_is_rescale(g, p));
 }
 
-assay_status rewrite_merge_rewrite(assay_graph *g, const assay_match *m, const assay_image *image,
-                                   assay_error *err)
+assay_status rewrite_merge_rewrite(assay_graph *g, const assay_match *m,
+                                   const assay_rule_image *image, assay_error *err)
 {
     (void)err;
     rewrite_to_rescale(&g->node[m->lower], g->node[m->upper[0]].in[0], image);
@@ -55,8 +55,8 @@ bool rewrite_convert_matches(const assay_graph *g, const int *uses, assay_match 
     return !leaves_nothing(g, n, p->in[0]) || rewrite_may_stand_for(g, m, p->in[0]);
 }
 
-assay_status rewrite_convert_rewrite(assay_graph *g, const assay_match *m, const assay_image *image,
-                                     assay_error *err)
+assay_status rewrite_convert_rewrite(assay_graph *g, const assay_match *m,
+                                     const assay_rule_image *image, assay_error *err)
 {
     assay_node *n = &g->node[m->lower];
     int x = g->node[m->upper[0]].in[0];
@@ -77,8 +77,8 @@ bool rewrite_pair_matches(const assay_graph *g, const int *uses, assay_match *m)
     return p && lower_is_edge(g, p, true) && rewrite_may_stand_for(g, m, p->in[0]);
 }
 
-assay_status rewrite_pair_rewrite(assay_graph *g, const assay_match *m, const assay_image *image,
-                                  assay_error *err)
+assay_status rewrite_pair_rewrite(assay_graph *g, const assay_match *m,
+                                  const assay_rule_image *image, assay_error *err)
 {
     (void)image;
     (void)err;

@@ -107,7 +107,7 @@ static void map_fill(const assay_match *m, assay_node *n)
 /* The node takes the place of the last rescale, and the first rescale behind it the node's. Values
  * NAME:sunk stand between them. */
 assay_status rewrite_sink_move_rewrite(assay_graph *g, const assay_match *m,
-                                       const assay_image *image, assay_error *err)
+                                       const assay_rule_image *image, assay_error *err)
 {
     const int last = rewrite_take_last(g, m);
     int between[ASSAY_MATCH_UPPER], x = g->node[m->upper[0]].in[0];

@@ -40,8 +40,8 @@ bool rewrite_table_matches(const assay_graph *g, const int *uses, assay_match *m
 }
 
 /* m->data: the results for all codes of the input, from the least one on. */
-assay_status rewrite_table_rewrite(assay_graph *g, const assay_match *m, const assay_image *image,
-                                   assay_error *err)
+assay_status rewrite_table_rewrite(assay_graph *g, const assay_match *m,
+                                   const assay_rule_image *image, assay_error *err)
 {
     int x = g->node[m->upper[0]].in[0], y = g->node[m->lower].out[0], table;
     const assay_value *out = &g->value[y];

@@ -70,23 +70,23 @@ int64_t apply_rescale_value_float(const assay_rescale *r, int64_t x, size_t chan
 
 /* ---- simd.c, simd_avx512.c: blocks of accumulators to bytes ---- */
 /* A function that does the output rescale of u with the instructions of isa, or NULL. */
-assay_block_fn simd_block(const assay_unit *u, enum fast_isa isa);
+assay_block_fn simd_block(const assay_unit *u, enum assay_isa isa);
 
 /* The same for u's quantize to one-byte codes, or NULL. */
-assay_encode_fn simd_encode(const assay_unit *u, enum fast_isa isa);
+assay_encode_fn simd_encode(const assay_unit *u, enum assay_isa isa);
 
 /* The same for u's binary on one-byte codes, or NULL. */
-assay_pair_fn simd_pair(const assay_unit *u, enum fast_isa isa);
+assay_pair_fn simd_pair(const assay_unit *u, enum assay_isa isa);
 
 /* The same for u's row with output codes of one byte, or NULL. */
-assay_row_fn simd_bytes(const assay_unit *u, enum fast_isa isa);
+assay_row_fn simd_bytes(const assay_unit *u, enum assay_isa isa);
 
 /* The same for u's binary or unary on rows of codes at most `reach` from their zero points, or
  * NULL. */
-assay_codes_fn simd_codes(const assay_unit *u, enum fast_isa isa, int64_t reach);
+assay_codes_fn simd_codes(const assay_unit *u, enum assay_isa isa, int64_t reach);
 
-/* The same for the rounding of u's blend, or NULL. */
-assay_interpolate_fn simd_interpolated(const assay_unit *u, enum fast_isa isa);
+/* The same for the rounding of u's interpolate, or NULL. */
+assay_interpolate_fn simd_interpolated(const assay_unit *u, enum assay_isa isa);
 
 /* ---- add.c: a and b are codes ---- */
 assay_binary_row apply_add_left_shift;
@@ -176,8 +176,8 @@ void apply_interpolate(const assay_unit *u, const int32_t *c, const int32_t *fy,
 /* ---- convert.c ---- */
 /* round(x / scale) + zero, or round(x / scale + zero) in [lo, hi], of float32 bits; a reciprocal
  * stands in scale's place. NaN becomes zero, or the least that there is. */
-int64_t assay_apply_code(const assay_rule_convert *k, uint32_t x, uint32_t scale, int64_t zero,
-                         int64_t lo, int64_t hi);
+int64_t apply_code(const assay_rule_convert *k, uint32_t x, uint32_t scale, int64_t zero,
+                   int64_t lo, int64_t hi);
 void apply_quantize(const assay_unit *u, const uint32_t *bits, size_t n, size_t channel,
                     int32_t *out);
 void apply_dequantize(const assay_unit *u, const int32_t *q, size_t n, size_t channel,

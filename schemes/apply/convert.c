@@ -18,8 +18,8 @@ static int64_t quotient(const assay_rule_convert *k, uint32_t x, uint32_t scale,
     return apply_f32_to_int(f, mode, lo, hi, nan);
 }
 
-int64_t assay_apply_code(const assay_rule_convert *k, uint32_t x, uint32_t scale, int64_t zero,
-                         int64_t lo, int64_t hi)
+int64_t apply_code(const assay_rule_convert *k, uint32_t x, uint32_t scale, int64_t zero,
+                   int64_t lo, int64_t hi)
 {
     const bool least = k->nan == ASSAY_NAN_LEAST;
     if (k->zero_point == ASSAY_ZERO_INSIDE)
@@ -33,9 +33,8 @@ void apply_quantize(const assay_unit *u, const uint32_t *bits, size_t n, size_t 
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     for (size_t i = 0; i < n; i++) {
         const size_t c = o->n > 1 ? channel + i : 0;
-        out[i] =
-            apply_rescale_store(o, assay_apply_code(&u->rec.convert, bits[i], (uint32_t)o->scale[c],
-                                                    u->list[0][c], o->lo, o->hi));
+        out[i] = apply_rescale_store(o, apply_code(&u->rec.convert, bits[i], (uint32_t)o->scale[c],
+                                                   u->list[0][c], o->lo, o->hi));
     }
 }
 

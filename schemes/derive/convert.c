@@ -18,7 +18,7 @@ assay_status derive_convert(const assay_derive *d)
         return derive_memory(d);
     for (size_t c = 0; c < q->count; c++) {
         scale[c] =
-            to_codes ? assay_quantize_bits(&u->rec, q->scale[c]) : derive_bits_of(q->scale[c]);
+            to_codes ? derive_quantize_bits(&u->rec, q->scale[c]) : derive_bits_of(q->scale[c]);
         zero[c] = q->zero_point != NULL ? q->zero_point[c] : 0;
     }
     u->scale[ASSAY_OUT].n = q->count;

@@ -177,7 +177,7 @@ bool derive_is_function(enum assay_op op);
 /* The code of a real value by the scheme's quantize rule, not saturated beyond int32. */
 int64_t derive_code_of(const assay_record *rec, float x, float scale, int32_t zero_point);
 /* The float32 bits by which that rule divides or multiplies. */
-uint32_t assay_quantize_bits(const assay_record *rec, float scale);
+uint32_t derive_quantize_bits(const assay_record *rec, float scale);
 
 /* What a record supports of a node: false with the reason (support.c). */
 bool derive_family_supports(const assay_scheme *s, const assay_unit_spec *spec, char *why,

@@ -38,7 +38,7 @@ assay_status derive_lrn(const assay_derive *d)
     for (size_t i = 0; i < n; i++) {
         double base = s->gamma + unit * (double)apply_lrn_least((int64_t)i, cells);
         table[i] =
-            assay_round_real(ldexp(pow(base, -s->beta), places), (enum assay_rounding)rule->round);
+            derive_round_real(ldexp(pow(base, -s->beta), places), (enum assay_rounding)rule->round);
     }
     u->table = table;
     u->depth = s->depth;

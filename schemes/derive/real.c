@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-int64_t assay_round_real(double x, enum assay_rounding mode)
+int64_t derive_round_real(double x, enum assay_rounding mode)
 {
     const double max = 0x1p62;
     if (isnan(x))

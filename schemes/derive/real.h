@@ -6,6 +6,6 @@
 #include "schemes/apply/round.h"
 
 /* x rounded by `mode`, saturated at +-2^62; a NaN is 0. */
-int64_t assay_round_real(double x, enum assay_rounding mode);
+int64_t derive_round_real(double x, enum assay_rounding mode);
 
 #endif

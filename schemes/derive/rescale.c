@@ -33,11 +33,11 @@ assay_status derive_memory(const assay_derive *d)
 
 int64_t derive_code_of(const assay_record *rec, float x, float scale, int32_t zero_point)
 {
-    return assay_apply_code(&rec->convert, derive_bits_of(x), assay_quantize_bits(rec, scale),
-                            zero_point, INT32_MIN, INT32_MAX);
+    return apply_code(&rec->convert, derive_bits_of(x), derive_quantize_bits(rec, scale),
+                      zero_point, INT32_MIN, INT32_MAX);
 }
 
-uint32_t assay_quantize_bits(const assay_record *rec, float scale)
+uint32_t derive_quantize_bits(const assay_record *rec, float scale)
 {
     return derive_bits_of(rec->convert.division == ASSAY_QUANTIZE_RECIPROCAL ? 1.0f / scale
                                                                              : scale);

@@ -4,22 +4,22 @@
 
 #include "schemes/apply/unit.h"
 
-int assay_unit_sum_bits(const assay_unit *u)
+int derive_unit_sum_bits(const assay_unit *u)
 {
     return u->rec.accumulator.bits;
 }
 
-bool assay_unit_saturates_pairs(const assay_unit *u)
+bool derive_unit_saturates_pairs(const assay_unit *u)
 {
     return u->rec.accumulator.saturate_pairs;
 }
 
-bool assay_unit_adds_alike(const assay_unit *a, const assay_unit *b)
+bool derive_unit_adds_alike(const assay_unit *a, const assay_unit *b)
 {
     return memcmp(&a->rec.accumulator, &b->rec.accumulator, sizeof a->rec.accumulator) == 0;
 }
 
-size_t assay_unit_forms(const assay_unit *u)
+size_t derive_unit_forms(const assay_unit *u)
 {
     return u->scale[ASSAY_OUT].n;
 }

@@ -6,13 +6,13 @@
 
 #include "schemes/vtable.h"
 
-int assay_unit_sum_bits(const assay_unit *u); /* of the accumulator */
+int derive_unit_sum_bits(const assay_unit *u); /* of the accumulator */
 /* Two products may saturate before they are added. */
-bool assay_unit_saturates_pairs(const assay_unit *u);
+bool derive_unit_saturates_pairs(const assay_unit *u);
 /* The rules of both accumulators are the same. */
-bool assay_unit_adds_alike(const assay_unit *a, const assay_unit *b);
+bool derive_unit_adds_alike(const assay_unit *a, const assay_unit *b);
 /* How many forms the unit's rescale of sums has: one, or one for each channel. Of any unit that
  * was prepared for products. */
-size_t assay_unit_forms(const assay_unit *u);
+size_t derive_unit_forms(const assay_unit *u);
 
 #endif

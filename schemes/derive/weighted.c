@@ -97,7 +97,7 @@ static assay_status derive_multipliers(const assay_derive *d, const assay_blocks
         const double unit = (double)unit_of(k, b, scale, c);
         for (int64_t i = 0; i < b->count; i++) {
             double ratio = (double)scale[assay_block_scale(b, c, i)] / unit;
-            int64_t v = assay_round_real(ratio, (enum assay_rounding)k->multiplier_round);
+            int64_t v = derive_round_real(ratio, (enum assay_rounding)k->multiplier_round);
             m[c * b->count + i] = v < max ? v : max;
         }
     }

@@ -25,8 +25,8 @@
  * What the reference kernels ask of a unit, beyond what the vtable's comment says:
  *   - max_pool, reduce_max, reduce_min and resize (nearest) choose codes and hand them to `unary`,
  *     which applies the fused activation and, when input and output parameters differ, a rescale.
- *   - avg_pool, global_avg_pool, reduce_mean, reduce_sum: sums of raw codes go through `settle`,
- *     then `pool`. Cells of padding that count are added as the zero point.
+ *   - avg_pool, global_avg_pool, reduce_mean, reduce_sum: sums of raw codes go through
+ * `apply_overflow`, then `pool`. Cells of padding that count are added as the zero point.
  *   - resize (linear): fy, fx are fractions in 1/1024, 0..1023; corners in the order (y0,x0),
  *     (y0,x1), (y1,x0), (y1,x1).
  *   - lrn: `row` on all channels of one place, with the window's size in depth. The unit of a

@@ -8,7 +8,7 @@ bool assay_scheme_narrow(const assay_scheme_vtable *vt, const assay_unit *u, siz
 {
     const assay_simd *s = &u->simd;
     const assay_rescale *r = &u->scale[ASSAY_OUT];
-    if (vt != &derive_family_vtable || !s->packed)
+    if (vt != &assay_family_vtable || !s->packed)
         return false;
     const size_t c = r->n > 1 ? channel : 0;
     const bool once = s->way == ASSAY_SIMD_ONE_ROUNDING;

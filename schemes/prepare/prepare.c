@@ -159,7 +159,7 @@ static const assay_scheme_facts facts = {.exact = apply_exact,
                                          .accepted = apply_accepted,
                                          .may_refuse = apply_may_refuse};
 
-const assay_scheme_vtable derive_family_vtable = {
+const assay_scheme_vtable assay_family_vtable = {
     .abi = ASSAY_SCHEME_ABI,
     .size = sizeof(assay_scheme_vtable),
     .name = "record",

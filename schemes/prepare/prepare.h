@@ -4,6 +4,6 @@
 
 #include "schemes/scheme.h"
 
-extern const assay_scheme_vtable derive_family_vtable;
+extern const assay_scheme_vtable assay_family_vtable;
 
 #endif

@@ -51,7 +51,7 @@ assay_status assay_scheme_of_record(const assay_scheme *like, const assay_record
         free(s);
         return assay_fail(err, ASSAY_ERR_MEMORY, "scheme %s: out of memory", like->name);
     }
-    *s = (assay_scheme){.vt = &derive_family_vtable, .name = d->name, .text = text, .record = d};
+    *s = (assay_scheme){.vt = &assay_family_vtable, .name = d->name, .text = text, .record = d};
     *out = s;
     return ASSAY_OK;
 }

@@ -52,7 +52,7 @@ assay_status assay_scheme_parse(const char *file, const char *text, size_t lengt
         free(s);
         return status;
     }
-    *s = (assay_scheme){.vt = &derive_family_vtable,
+    *s = (assay_scheme){.vt = &assay_family_vtable,
                         .name = d->name,
                         .description = d->description,
                         .text = canonical,
@@ -66,7 +66,7 @@ void assay_scheme_free(assay_scheme *s)
 {
     if (s == NULL)
         return;
-    if (s->vt == &derive_family_vtable)
+    if (s->vt == &assay_family_vtable)
         assay_scheme_data_free((assay_scheme_data *)s->record);
     free((char *)s->text);
     if (s->plugin_handle != NULL)

@@ -66,7 +66,7 @@ runs 1 "double and single rounding differ" "$assay" scheme diff tflite tflite-si
 prints '^    acc -2: -1, 0$' "and where" "$assay" scheme diff tflite tflite-single --scale 0.25
 prints ' 1 cmsis-nn-single.*= tflite-single' "classes of the matrix" "$assay" scheme matrix
 
-# The counts of targets/arithmetic.md 9.3, all 65,536 pairs of codes of one add; as is, for QNNPACK has no int8.
+# The counts of schemes/SOURCES.md, all 65,536 pairs of codes of one add; as is, for QNNPACK has no int8.
 cat >nodes.assay <<'END'
 graph nodes {
   input a: i8[1,4,4,2] q(0.05,3)

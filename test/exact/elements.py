@@ -1,5 +1,5 @@
-"""Operators of one and two codes: the kinds of record.def with the formulas of
-shared/targets/arithmetic.md (the section is named at each)."""
+"""Operators of one and two codes: the kinds of record.def with the formulas of the
+targets in schemes/SOURCES.md."""
 from fractions import Fraction
 from math import inf
 
@@ -80,7 +80,7 @@ def add_common_exponent(record, a, b, out, sign):  # 5.1 (d), 5.2 (d)
     return one
 
 
-def add_float_scaled(record, a, b, out, sign):  # onnxruntime.md QLinearAdd; 7.1 (d)
+def add_float_scaled(record, a, b, out, sign):  # ONNX Runtime, QLinearAdd
     rule = record["add"]
     ra, rb = f32(a.scale / out.scale), sign * f32(b.scale / out.scale)
     fma = (lambda x, y, z: f32(x * y + z)) if rule["fused"] else lambda x, y, z: f32(f32(x * y) + z)

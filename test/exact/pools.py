@@ -1,4 +1,4 @@
-"""Average pools: the kinds of record.def, with the formulas of shared/targets/arithmetic.md (sections named).
+"""Average pools: the kinds of record.def, with the formulas of the targets in schemes/SOURCES.md.
 Raw codes are added in the accumulator; zero points are taken off after it."""
 from fractions import Fraction
 
@@ -91,7 +91,7 @@ def dpu(record, a, out, kernel):
     return one
 
 
-def float_sum(record, a, out, kernel):  # onnxruntime.md QLinearAveragePool
+def float_sum(record, a, out, kernel):  # ONNX Runtime, QLinearAveragePool
     def one(codes):
         total = Fraction(0)
         for code in codes:

@@ -129,7 +129,7 @@ def encode_shift(rule, real):
 
 
 def encode_glow(real):
-    """quantizeScaleOffset32To8 (arithmetic.md 7.4 b); the multiplier is an int32."""
+    """quantizeScaleOffset32To8 (Glow in schemes/SOURCES.md); the multiplier is an int32."""
     if not 0 <= real <= INT32_MAX:
         raise Refused("R is negative, or its multiplier beyond int32")
     if real == 0:

@@ -249,7 +249,7 @@ static void full_disk(void **state)
     assert_int_equal(text_npy_write_file(path, &a, &err), ASSAY_ERR_IO);
     assert_non_null(strstr(err.text, "cannot write"));
     assert_int_equal(access(path, F_OK), 0); /* what stood there stays */
-    assert_int_equal(assay_npy_put(path, &a, &err), ASSAY_ERR_IO);
+    assert_int_equal(text_npy_put(path, &a, &err), ASSAY_ERR_IO);
     assert_non_null(strstr(err.text, "cannot write"));
     assert_int_not_equal(access(path, F_OK), 0); /* what was begun goes */
 }

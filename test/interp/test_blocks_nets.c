@@ -101,7 +101,7 @@ static void qdq_network_is_grouped(void **state)
     assay_quantize_report report;
     assay_error err;
     (void)state;
-    assert_ok(quantize_group_qdq(g, s, kernel_has_integer_kernel, &report, &err), &err);
+    assert_ok(quantize_group_qdq(g, s, run_has_integer_kernel, &report, &err), &err);
     assert_int_equal(report.n_float, 0);
     assert_int_equal(g->n_nodes, 1);
     const assay_type *b = &assay_node_in(g, &g->node[0], 2)->type;
@@ -113,7 +113,7 @@ static void qdq_network_is_grouped(void **state)
     assay_scheme_free(s);
     g = read(qdq);
     assert_ok(assay_scheme_open("tflite", &s, &err), &err);
-    assert_ok(quantize_group_qdq(g, s, kernel_has_integer_kernel, &report, &err), &err);
+    assert_ok(quantize_group_qdq(g, s, run_has_integer_kernel, &report, &err), &err);
     assert_int_equal(report.n_float, 1); /* the target has no such weights */
     quantize_report_free(&report);
     assay_graph_free(g);

@@ -11,7 +11,7 @@
 #include "test/support/folder.h"
 #include "test/support/net.h"
 
-static void assert_same_hash(golden_digest d, const void *bytes, size_t n)
+static void assert_same_hash(assay_digest d, const void *bytes, size_t n)
 {
     const XXH128_hash_t h = XXH3_128bits(bytes, n);
     if (d.high != h.high64 || d.low != h.low64)
@@ -54,7 +54,7 @@ static void printed(void **state)
     (void)state;
     golden_digest_bytes("", 0, hex);
     assert_string_equal(hex, "99aa06d3014798d86001c324468d497f"); /* the specification's */
-    golden_digest_print((golden_digest){.high = 1, .low = 0xa}, hex);
+    golden_digest_print((assay_digest){.high = 1, .low = 0xa}, hex);
     assert_string_equal(hex, "0000000000000001000000000000000a");
 }
 

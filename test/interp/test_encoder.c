@@ -138,7 +138,7 @@ static assay_graph *quantized(const assay_graph *g, const assay_scheme *scheme, 
                               assay_quantize_report *report)
 {
     const assay_quantize_options options = {.integer_io = true,
-                                            .has_kernel = kernel_has_integer_kernel};
+                                            .has_kernel = run_has_integer_kernel};
     assay_profile *profile;
     assay_graph *q;
     assay_error err;

@@ -322,8 +322,8 @@ static void test_resize_nearest(void **state)
     }
 }
 
-/* 2x2 {-100, 20, 60, 127} to 3x3 as TFLite's integer kernel gives it (shared/targets/arithmetic.md
- * section 2.4) before its rounding: the fake scheme takes the floor of the same 20-bit sums. */
+/* 2x2 {-100, 20, 60, 127} to 3x3 as TFLite's integer kernel gives it (schemes/SOURCES.md)
+ * before its rounding: the fake scheme takes the floor of the same 20-bit sums. */
 static void test_resize_linear(void **state)
 {
     static const int8_t corner[4] = {-100, 20, 60, 127};

@@ -306,7 +306,7 @@ static void import_any(const void *bytes, size_t length, const assay_scheme *s)
         return;
     }
     assert_non_null(g);
-    assert_ok(quantize_group_qdq(g, s, kernel_has_integer_kernel, NULL, &err), &err);
+    assert_ok(quantize_group_qdq(g, s, run_has_integer_kernel, NULL, &err), &err);
     if (onnx_export_graph(g, &again, &length, &err) != ASSAY_OK)
         assert_true(err.text[0] != '\0');
     free(again);

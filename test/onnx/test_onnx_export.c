@@ -80,7 +80,7 @@ static assay_graph *through_onnx(const assay_graph *g, const assay_scheme *s)
     assay_error err;
     assert_ok(onnx_export_graph(g, &bytes, &length, &err), &err);
     assert_ok(onnx_import_memory("exported", bytes, length, NULL, &back, &err), &err);
-    assert_ok(quantize_group_qdq(back, s, kernel_has_integer_kernel, NULL, &err), &err);
+    assert_ok(quantize_group_qdq(back, s, run_has_integer_kernel, NULL, &err), &err);
     free(bytes);
     return back;
 }

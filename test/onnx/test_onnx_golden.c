@@ -76,7 +76,7 @@ static bool prepare(const char *model, const assay_onnx_options *options, const 
     *p = NULL;
     *r = NULL;
     return onnx_import_file(model, options, g, why) == ASSAY_OK &&
-           quantize_group_qdq(*g, s, kernel_has_integer_kernel, NULL, why) == ASSAY_OK &&
+           quantize_group_qdq(*g, s, run_has_integer_kernel, NULL, why) == ASSAY_OK &&
            assay_program_make_as_is(*g, s, false, p, why) == ASSAY_OK &&
            assay_run_new(*p, r, why) == ASSAY_OK;
 }
@@ -217,7 +217,7 @@ static assay_graph *exported(const assay_graph *g, const assay_scheme *s)
     assay_error err = {0};
     assert_ok(onnx_export_graph(g, &bytes, &length, &err), &err);
     assert_ok(onnx_import_memory("exported", bytes, length, NULL, &back, &err), &err);
-    assert_ok(quantize_group_qdq(back, s, kernel_has_integer_kernel, NULL, &err), &err);
+    assert_ok(quantize_group_qdq(back, s, run_has_integer_kernel, NULL, &err), &err);
     free(bytes);
     return back;
 }

@@ -189,7 +189,7 @@ static void groups_look_through(void **state)
     (void)state;
 
     assert_ok(assay_scheme_open("onnxruntime", &s, &err), &err);
-    assert_ok(quantize_group_qdq(g, s, kernel_has_integer_kernel, &report, &err), &err);
+    assert_ok(quantize_group_qdq(g, s, run_has_integer_kernel, &report, &err), &err);
     assert_string_equal(ops_of(g, ops, sizeof ops), "quantize fc sigmoid");
     assert_int_equal(report.n_float, 0);
     assert_int_equal(report.n_fused, 1);

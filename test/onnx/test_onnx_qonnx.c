@@ -114,7 +114,7 @@ static void layers_are_grouped(void **state)
     int products = 0;
     (void)state;
 
-    assert_ok(quantize_group_qdq(g, s, kernel_has_integer_kernel, NULL, &err), &err);
+    assert_ok(quantize_group_qdq(g, s, run_has_integer_kernel, NULL, &err), &err);
     for (int i = 0; i < g->n_nodes; i++)
         products += (g->node[i].op == ASSAY_OP_MATMUL || g->node[i].op == ASSAY_OP_FC) &&
                     assay_node_is_quantized(g, &g->node[i]);

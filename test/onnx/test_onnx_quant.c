@@ -68,7 +68,7 @@ static void check(const sample *c)
     assay_error err;
 
     if (c->grouped)
-        assert_ok(quantize_group_qdq(g, s, kernel_has_integer_kernel, NULL, &err), &err);
+        assert_ok(quantize_group_qdq(g, s, run_has_integer_kernel, NULL, &err), &err);
     assert_ok(assay_program_make_as_is(g, s, false, &p, &err), &err);
     assert_ok(assay_run_new(p, &r, &err), &err);
     for (int k = 0; k < g->n_inputs; k++) {
@@ -353,7 +353,7 @@ static void groups(void **state)
         assay_quantize_report report;
         char ops[300];
         assay_error err;
-        assert_ok(quantize_group_qdq(g, s, kernel_has_integer_kernel, &report, &err), &err);
+        assert_ok(quantize_group_qdq(g, s, run_has_integer_kernel, &report, &err), &err);
         ops_of(g, ops, sizeof ops);
         if (strcmp(ops, forms[i].ops) != 0)
             print_error("%s\n", forms[i].text);
@@ -379,7 +379,7 @@ static void groups_are_the_targets_operators(void **state)
     assay_error err;
     (void)state;
 
-    assert_ok(quantize_group_qdq(g, s, kernel_has_integer_kernel, NULL, &err), &err);
+    assert_ok(quantize_group_qdq(g, s, run_has_integer_kernel, NULL, &err), &err);
     const assay_attr_pool *a = &g->node[1].attr.pool;
     assert_int_equal(g->node[1].op, ASSAY_OP_AVG_POOL);
     assert_int_equal(a->pad_end.v[0], 0); /* 1 + 4 rows: windows of 3 end with them */
@@ -451,7 +451,7 @@ static void a_refused_group_is_left(void **state)
     char ops[200];
     (void)state;
 
-    assert_ok(quantize_group_qdq(g, s, kernel_has_integer_kernel, &report, &err), &err);
+    assert_ok(quantize_group_qdq(g, s, run_has_integer_kernel, &report, &err), &err);
     ops_of(g, ops, sizeof ops);
     assert_string_equal(ops, "quantize dequantize softmax(float) quantize dequantize");
     assert_non_null(strstr(report.float_node[0].reason, "no integer form of softmax"));

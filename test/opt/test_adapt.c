@@ -41,7 +41,7 @@ static assay_graph *adapted(const char *text, const char *preset, int *n_changed
     assay_error err;
     assert_ok(assay_scheme_open(preset, &s, &err), &err);
     assert_ok(quantize_adapt_parameters(g, s, n_changed, &err), &err);
-    assert_ok(quantize_group_qdq(g, s, kernel_has_integer_kernel, &report, &err), &err);
+    assert_ok(quantize_group_qdq(g, s, run_has_integer_kernel, &report, &err), &err);
     *n_float = report.n_float;
     quantize_report_free(&report);
     assay_scheme_free(s);

@@ -1,4 +1,4 @@
-/* The computed counterexamples of targets/arithmetic.md section 9, one by one: where targets that
+/* The computed counterexamples of schemes/SOURCES.md, one by one: where targets that
  * are taken to agree do not. */
 #include "test/support/support.h"
 

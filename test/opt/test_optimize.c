@@ -7,7 +7,7 @@
 #include "graph/text/text.h"
 #include "interp/run/evaluate.h"
 
-/* facts/glow.md section 10, 13: the true saturation is the intersection [2, 3] of all ranges. */
+/* Glow (schemes/SOURCES.md): the true saturation is the intersection [2, 3] of all ranges. */
 static const char chain[] = "graph t { input x: u8[6] q(0.1,0)\n"
                             "a: u8[6] q(0.1,0) = rescale(x) codes[10,30]\n"
                             "b: u8[6] q(0.1,0) = rescale(a) codes[0,40]\n"

@@ -11,8 +11,8 @@ static const char pool[] = "graph t { input x: i8[1,1,4,4] q(0.1,0)\n"
                            "b: i8[1,1,2,2] q(0.13,5) = %s(a) {kernel=[2,2],stride=[2,2]}\n"
                            "output b }";
 
-static assay_status last_range_wins(assay_graph *g, const assay_match *m, const assay_image *image,
-                                    assay_error *err)
+static assay_status last_range_wins(assay_graph *g, const assay_match *m,
+                                    const assay_rule_image *image, assay_error *err)
 {
     (void)image;
     (void)err;
@@ -20,7 +20,7 @@ static assay_status last_range_wins(assay_graph *g, const assay_match *m, const 
     return ASSAY_OK;
 }
 
-static assay_status off_by_one(assay_graph *g, const assay_match *m, const assay_image *image,
+static assay_status off_by_one(assay_graph *g, const assay_match *m, const assay_rule_image *image,
                                assay_error *err)
 {
     assay_node *n = &g->node[m->lower];
@@ -34,8 +34,8 @@ static assay_status off_by_one(assay_graph *g, const assay_match *m, const assay
 }
 
 /* The rescale's work is forgotten: its input is declared to have the parameters of its output. */
-static assay_status drop_rescale(assay_graph *g, const assay_match *m, const assay_image *image,
-                                 assay_error *err)
+static assay_status drop_rescale(assay_graph *g, const assay_match *m,
+                                 const assay_rule_image *image, assay_error *err)
 {
     int x = g->node[m->upper[0]].in[0];
     (void)image;
@@ -44,8 +44,8 @@ static assay_status drop_rescale(assay_graph *g, const assay_match *m, const ass
 }
 
 /* The producer yields the output's codes under a zero point of its own. */
-static assay_status wrong_zero_point(assay_graph *g, const assay_match *m, const assay_image *image,
-                                     assay_error *err)
+static assay_status wrong_zero_point(assay_graph *g, const assay_match *m,
+                                     const assay_rule_image *image, assay_error *err)
 {
     const float scale = g->value[g->node[m->lower].out[0]].type.q.scale[0];
     const int32_t zero = g->value[g->node[m->lower].out[0]].type.q.zero_point[0] + 1;
@@ -55,10 +55,10 @@ static assay_status wrong_zero_point(assay_graph *g, const assay_match *m, const
 }
 
 /* One bound of the saturation is lost. */
-static assay_status no_lower_bound(assay_graph *g, const assay_match *m, const assay_image *image,
-                                   assay_error *err)
+static assay_status no_lower_bound(assay_graph *g, const assay_match *m,
+                                   const assay_rule_image *image, assay_error *err)
 {
-    assay_image wide = {-128, image ? image->hi : 127};
+    assay_rule_image wide = {-128, image ? image->hi : 127};
     return rewrite_rule("merge-rescales")->rewrite(g, m, &wide, err);
 }
 
@@ -76,8 +76,8 @@ static bool average_matches(const assay_graph *g, const int *uses, assay_match *
 }
 
 /* Transposes with another permutation while it is at it. */
-static assay_status careless_sink(assay_graph *g, const assay_match *m, const assay_image *image,
-                                  assay_error *err)
+static assay_status careless_sink(assay_graph *g, const assay_match *m,
+                                  const assay_rule_image *image, assay_error *err)
 {
     assay_list *perm = &g->node[m->lower].attr.perm.perm;
     for (int i = 0; i < perm->n; i++)
@@ -85,8 +85,8 @@ static assay_status careless_sink(assay_graph *g, const assay_match *m, const as
     return rewrite_rule("sink-move")->rewrite(g, m, image, err);
 }
 
-static assay_status pad_forgotten(assay_graph *g, const assay_match *m, const assay_image *image,
-                                  assay_error *err)
+static assay_status pad_forgotten(assay_graph *g, const assay_match *m,
+                                  const assay_rule_image *image, assay_error *err)
 {
     g->node[m->lower].attr.conv.pad_begin.v[0]++;
     g->node[m->lower].attr.conv.pad_end.v[0]--;
@@ -94,15 +94,15 @@ static assay_status pad_forgotten(assay_graph *g, const assay_match *m, const as
 }
 
 static assay_status constant_forgotten(assay_graph *g, const assay_match *m,
-                                       const assay_image *image, assay_error *err)
+                                       const assay_rule_image *image, assay_error *err)
 {
     const int8_t zeros[64] = {0};
     return rewrite_with_data("constant", g, m, image, zeros, err);
 }
 
 /* The table begins at the second code. */
-static assay_status shifted_table(assay_graph *g, const assay_match *m, const assay_image *image,
-                                  assay_error *err)
+static assay_status shifted_table(assay_graph *g, const assay_match *m,
+                                  const assay_rule_image *image, assay_error *err)
 {
     int8_t table[256] = {0};
     for (int i = 0; i < 255; i++)
@@ -110,8 +110,8 @@ static assay_status shifted_table(assay_graph *g, const assay_match *m, const as
     return rewrite_with_data("table", g, m, image, table, err);
 }
 
-static assay_status alias_output(assay_graph *g, const assay_match *m, const assay_image *image,
-                                 assay_error *err)
+static assay_status alias_output(assay_graph *g, const assay_match *m,
+                                 const assay_rule_image *image, assay_error *err)
 {
     (void)image;
     (void)err;

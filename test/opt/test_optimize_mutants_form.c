@@ -61,7 +61,7 @@ REWRITE_MUTANT(transposed_back_otherwise, "conv-to-fc", {
 
 /* Glow's own: the sums are rounded to the layer's type before the bias is added. */
 static assay_status requantized_twice(assay_graph *g, const assay_match *m,
-                                      const assay_image *image, assay_error *err)
+                                      const assay_rule_image *image, assay_error *err)
 {
     assay_node *n = &g->node[m->lower];
     const int y = n->out[0], bias = n->in[2];
@@ -79,7 +79,7 @@ static assay_status requantized_twice(assay_graph *g, const assay_match *m,
 }
 
 /* The pad goes on filling with its old code. */
-static assay_status old_filling(assay_graph *g, const assay_match *m, const assay_image *image,
+static assay_status old_filling(assay_graph *g, const assay_match *m, const assay_rule_image *image,
                                 assay_error *err)
 {
     assay_match other = *m;
@@ -87,8 +87,8 @@ static assay_status old_filling(assay_graph *g, const assay_match *m, const assa
     return rewrite_rule("sink-move")->rewrite(g, &other, image, err);
 }
 
-static assay_status zeros_instead(assay_graph *g, const assay_match *m, const assay_image *image,
-                                  assay_error *err)
+static assay_status zeros_instead(assay_graph *g, const assay_match *m,
+                                  const assay_rule_image *image, assay_error *err)
 {
     const int8_t zeros[64] = {0};
     return rewrite_with_data("constant-move", g, m, image, zeros, err);
@@ -109,8 +109,8 @@ static bool any_conv(const assay_graph *g, const int *uses, assay_match *m)
 }
 
 /* Reads one cell in two, as if it read all. */
-static assay_status stride_forgotten(assay_graph *g, const assay_match *m, const assay_image *image,
-                                     assay_error *err)
+static assay_status stride_forgotten(assay_graph *g, const assay_match *m,
+                                     const assay_rule_image *image, assay_error *err)
 {
     assay_attr_conv *a = &g->node[m->lower].attr.conv;
     (void)image;

@@ -6,7 +6,7 @@
 
 /* ---- tables ---- */
 
-static assay_status other_table(assay_graph *g, const assay_match *m, const assay_image *image,
+static assay_status other_table(assay_graph *g, const assay_match *m, const assay_rule_image *image,
                                 int (*entry)(const int8_t *table, int i), assay_error *err)
 {
     int8_t table[256];
@@ -30,20 +30,20 @@ static int last_entry(const int8_t *table, int i)
     return i == 255 ? table[254] : table[i];
 }
 
-static assay_status shift_dropped(assay_graph *g, const assay_match *m, const assay_image *image,
-                                  assay_error *err)
+static assay_status shift_dropped(assay_graph *g, const assay_match *m,
+                                  const assay_rule_image *image, assay_error *err)
 {
     return other_table(g, m, image, halved, err);
 }
 
-static assay_status other_sign(assay_graph *g, const assay_match *m, const assay_image *image,
+static assay_status other_sign(assay_graph *g, const assay_match *m, const assay_rule_image *image,
                                assay_error *err)
 {
     return other_table(g, m, image, by_unsigned_code, err);
 }
 
-static assay_status entry_missing(assay_graph *g, const assay_match *m, const assay_image *image,
-                                  assay_error *err)
+static assay_status entry_missing(assay_graph *g, const assay_match *m,
+                                  const assay_rule_image *image, assay_error *err)
 {
     return other_table(g, m, image, last_entry, err);
 }
@@ -71,7 +71,7 @@ REWRITE_MUTANT(scales_of_the_next_channel, "conv-to-fc", {
 })
 
 /* The bias in the new unit, of the next channel; or one more than it is. */
-static assay_status edit_bias(assay_graph *g, const assay_match *m, const assay_image *image,
+static assay_status edit_bias(assay_graph *g, const assay_match *m, const assay_rule_image *image,
                               bool next, assay_error *err)
 {
     assay_status s = rewrite_rule("absorb-down-weighted")->rewrite(g, m, image, err);
@@ -89,13 +89,13 @@ static assay_status edit_bias(assay_graph *g, const assay_match *m, const assay_
 }
 
 static assay_status bias_of_the_next_channel(assay_graph *g, const assay_match *m,
-                                             const assay_image *image, assay_error *err)
+                                             const assay_rule_image *image, assay_error *err)
 {
     return edit_bias(g, m, image, true, err);
 }
 
-static assay_status bias_off_by_one(assay_graph *g, const assay_match *m, const assay_image *image,
-                                    assay_error *err)
+static assay_status bias_off_by_one(assay_graph *g, const assay_match *m,
+                                    const assay_rule_image *image, assay_error *err)
 {
     return edit_bias(g, m, image, false, err);
 }
@@ -168,7 +168,7 @@ static bool any_mean(const assay_graph *g, const int *uses, assay_match *m)
     return rewrite_rule("sink-average")->matches(g, uses, m);
 }
 
-static assay_status not_divided(assay_graph *g, const assay_match *m, const assay_image *image,
+static assay_status not_divided(assay_graph *g, const assay_match *m, const assay_rule_image *image,
                                 assay_error *err)
 {
     (void)image;
@@ -189,8 +189,8 @@ REWRITE_MUTANT(weights_of_sums_not_transposed, "sums-to-fc", {
 })
 
 /* Rescales after a layer that are read as one of twice the scale. */
-static assay_status half_the_scale(assay_graph *g, const assay_match *m, const assay_image *image,
-                                   assay_error *err)
+static assay_status half_the_scale(assay_graph *g, const assay_match *m,
+                                   const assay_rule_image *image, assay_error *err)
 {
     const int x = g->node[m->upper[0]].in[0];
     const float scale = g->value[x].type.q.scale[0] / 2;

@@ -66,7 +66,7 @@ static assay_profile *profile_of(const assay_graph *g)
 /* The integer network as text; free it. */
 static char *quantized(const assay_graph *g, const assay_profile *p, assay_quantize_report *report)
 {
-    const assay_quantize_options options = {.has_kernel = kernel_has_integer_kernel};
+    const assay_quantize_options options = {.has_kernel = run_has_integer_kernel};
     assay_scheme *s;
     assay_graph *q;
     assay_error err;

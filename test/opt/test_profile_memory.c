@@ -106,7 +106,7 @@ static assay_status load_and_merge(fixture *f, assay_error *err)
 
 static assay_quantize_options options_of(const fixture *f)
 {
-    return (assay_quantize_options){.has_kernel = kernel_has_integer_kernel, .target = f->target};
+    return (assay_quantize_options){.has_kernel = run_has_integer_kernel, .target = f->target};
 }
 
 static assay_status quantize(fixture *f, assay_error *err)

@@ -37,7 +37,7 @@ static int expected_place(float x, size_t i, float lo, float hi)
            (out ? ASSAY_PROFILE_ROW : 0);
 }
 
-static void check_places(const profile_rows *rows, test_rng *rng, float lo, float hi)
+static void check_places(const assay_profile_rows *rows, test_rng *rng, float lo, float hi)
 {
     const float end = 8, all = INFINITY; /* of [-8, 8), or of all floats */
     const float first = isinf(hi) ? 0x1p21f : 0x1p22f;
@@ -75,7 +75,7 @@ static void check_places(const profile_rows *rows, test_rng *rng, float lo, floa
     }
 }
 
-static void check_count(const profile_rows *rows, test_rng *rng)
+static void check_count(const assay_profile_rows *rows, test_rng *rng)
 {
     uint16_t at[N], table[ASSAY_PROFILE_TABLE], expected[ASSAY_PROFILE_TABLE];
     for (int round = 0; round < 50; round++) {
@@ -96,7 +96,7 @@ static void check_count(const profile_rows *rows, test_rng *rng)
     }
 }
 
-static void check_build(const profile_rows *rows, test_rng *rng)
+static void check_build(const assay_profile_rows *rows, test_rng *rng)
 {
     check_places(rows, rng, -INFINITY, INFINITY);
     check_places(rows, rng, 0, 2);
@@ -106,7 +106,7 @@ static void check_build(const profile_rows *rows, test_rng *rng)
 
 static void test_builds(void **state)
 {
-    test_rng rng = test_seed("profile_rows", 41);
+    test_rng rng = test_seed("assay_profile_rows", 41);
     (void)state;
     check_build(&profile_rows_any, &rng);
 #ifdef ASSAY_X86
@@ -150,5 +150,5 @@ int main(void)
         cmocka_unit_test(test_builds),
         cmocka_unit_test(test_many_of_one),
     };
-    return cmocka_run_group_tests_name("profile_rows", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("assay_profile_rows", tests, NULL, NULL);
 }

@@ -97,7 +97,8 @@ static void test_any_width_holds_its_range(void **state)
     }
 }
 
-/* The table of facts/glow.md 2.1, computed there from Glow's own formula: every bit of the scale.
+/* Glow's chooseQuantizationParams (schemes/SOURCES.md), computed from Glow's own formula: every bit
+ * of the scale.
  */
 static void test_glow_table(void **state)
 {

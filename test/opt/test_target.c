@@ -153,7 +153,7 @@ static void build(quantized *s)
 static void quantize_for(quantized *s, const char *target, const assay_precision_rule *rule)
 {
     assay_target *t = target_of(target);
-    assay_quantize_options o = {.has_kernel = kernel_has_integer_kernel,
+    assay_quantize_options o = {.has_kernel = run_has_integer_kernel,
                                 .target = t,
                                 .precision = rule,
                                 .n_precision = rule ? 1 : 0};

@@ -76,8 +76,8 @@ static bool twice_matches(const assay_graph *g, const int *uses, assay_match *m)
 }
 
 /* A rescale to the same parameters, which is none. */
-static assay_status twice_rewrite(assay_graph *g, const assay_match *m, const assay_image *image,
-                                  assay_error *err)
+static assay_status twice_rewrite(assay_graph *g, const assay_match *m,
+                                  const assay_rule_image *image, assay_error *err)
 {
     assay_node *n = &g->node[m->lower];
     (void)err;

@@ -33,7 +33,8 @@ static inline int32_t saturate(int64_t v, int64_t lo, int64_t hi)
     return (int32_t)(v < lo ? lo : v > hi ? hi : v);
 }
 
-/* An accumulator of 64 bits: assay_scheme_vtable.accumulate and .settle. Operands come centred. */
+/* An accumulator of 64 bits: assay_scheme_vtable.accumulate and .apply_overflow. Operands come
+ * centred. */
 static inline int64_t accumulate_wide(const assay_unit *u, const int32_t *x, const int32_t *w,
                                       size_t n, int64_t bias, int32_t zx, int32_t zw, bool *trapped)
 {

@@ -36,7 +36,7 @@ static const struct {
               {"leaky_relu", 1},
               {"abs", 1}};
 
-static bool has(enum fast_isa isa)
+static bool has(enum assay_isa isa)
 {
     static const char *const names[] = {"portable", "avx2", "vnni"};
     const assay_isa_kernels *k;
@@ -136,7 +136,7 @@ static void check_unit(const assay_scheme *s, test_rng *r, int prepared[OPS], in
     int64_t reach = reach_of(&t[0]), other = reach_of(&t[1]);
     reach = ops[op].n_in == 2 && other > reach ? other : reach;
     prepared[op]++;
-    for (enum fast_isa isa = ASSAY_ISA_PORTABLE; isa <= ASSAY_ISA_VNNI; isa++) {
+    for (enum assay_isa isa = ASSAY_ISA_PORTABLE; isa <= ASSAY_ISA_VNNI; isa++) {
         const assay_codes_fn codes = has(isa) ? s->vt->simd->codes(u, isa, reach) : NULL;
         for (int i = 0; codes && i < 4; i++)
             compare(s, u, codes, op, t, r);

@@ -24,7 +24,7 @@ static assay_graph *ties(void)
 /* Codes of the weights under tflite with this rounding of constants. */
 static void codes_under(const char *rounding, int8_t codes[8])
 {
-    const assay_quantize_options options = {.has_kernel = kernel_has_integer_kernel,
+    const assay_quantize_options options = {.has_kernel = run_has_integer_kernel,
                                             .weights = ASSAY_WEIGHTS_PER_TENSOR};
     const float x[2] = {-1, 1}, y[4] = {-100, 100};
     char dir[256], path[512], text[128];

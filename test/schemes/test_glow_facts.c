@@ -1,5 +1,5 @@
-/* facts/glow.md, section 10: the facts about graphs, 13 to 20, and 23, by number; and that a
- * profile of one lowering serves another. */
+/* Facts about Glow and graphs (schemes/SOURCES.md); and that a profile
+ * of one lowering serves another. */
 #include "test/support/rewrite_case.h"
 
 #include <math.h>
@@ -161,7 +161,7 @@ static assay_graph *layer(bool whole, bool behind, int64_t batch, bool branch)
 
 static assay_graph *quantized(const assay_graph *g, const assay_profile *p, const assay_scheme *s)
 {
-    const assay_quantize_options options = {.has_kernel = kernel_has_integer_kernel};
+    const assay_quantize_options options = {.has_kernel = run_has_integer_kernel};
     assay_quantize_report report;
     assay_graph *q;
     assay_error err;

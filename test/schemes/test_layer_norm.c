@@ -257,7 +257,7 @@ static void check_quantized(test_rng *rng, const char *scheme)
                         (size_t)assay_shape_count(&g->value[v].type));
     assert_ok(profile_add_sample(profile, 0, &err), &err);
     assert_ok(assay_scheme_open(scheme, &s, &err), &err);
-    assay_quantize_options options = {.has_kernel = kernel_has_integer_kernel};
+    assay_quantize_options options = {.has_kernel = run_has_integer_kernel};
     assert_ok(quantize_network(g, profile, s, &options, &q, &report, &err), &err);
     assert_int_equal(report.n_float, 0);
     const assay_node *node = net_producer(q, "y");
@@ -315,7 +315,7 @@ static void grouped_networks(void **state)
     (void)state;
     assert_ok(text_graph_parse(text, strlen(text), "test", NULL, &g, &err), &err);
     assert_ok(assay_scheme_open("tflite", &s, &err), &err);
-    assert_ok(quantize_group_qdq(g, s, kernel_has_integer_kernel, &report, &err), &err);
+    assert_ok(quantize_group_qdq(g, s, run_has_integer_kernel, &report, &err), &err);
     assert_int_equal(report.n_float, 0);
     assert_int_equal(g->n_nodes, 1);
     assert_int_equal(g->node[0].op, ASSAY_OP_LAYER_NORM);

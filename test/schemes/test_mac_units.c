@@ -170,7 +170,7 @@ static void every_row_of_a_card(void **state)
         }
 }
 
-/* The smallest dots that tell units apart: matrix-units.md, 4.6 and 4.3. */
+/* The smallest dots that tell units apart: schemes/SOURCES.md. */
 static void smallest_dots(void **state)
 {
     static const struct {

@@ -27,7 +27,7 @@ static int64_t code_of(const char *record, int64_t acc, double scale, int64_t ze
     return out;
 }
 
-/* NVDLA SDP: (x - offset) * scale >> truncate, nothing added after (arithmetic.md, 8.2). */
+/* NVDLA SDP: (x - offset) * scale >> truncate, nothing added after (schemes/SOURCES.md). */
 static void offset_first(void **state)
 {
     (void)state;

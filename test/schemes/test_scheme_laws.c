@@ -108,7 +108,7 @@ static void identity(void **state)
     }
 }
 
-/* arithmetic.md 1.3: presets of one class agree for scales that are float32. */
+/* Presets of one class agree for scales that are float32. */
 static void classes(void **state)
 {
     (void)state;

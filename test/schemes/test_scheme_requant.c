@@ -1,4 +1,5 @@
-/* One accumulator at a time through presets: the tables of arithmetic.md 2.2, 9.1 and others. */
+/* One accumulator at a time through presets: TFLite's worked values and the counterexamples of
+ * schemes/SOURCES.md. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +38,7 @@ typedef struct row {
     int expected_double, expected_single, glow_cpu, glow_interp;
 } row;
 
-/* arithmetic.md 9.1: columns D, S, GlJ, GlI. */
+/* One scale, four targets: columns D, S, GlJ, GlI. */
 static const row rows[] = {
     {1, 0.5f, 0, 1, 1, 1, 1},
     {-1, 0.5f, 0, 0, 0, 0, -1},

@@ -126,7 +126,7 @@ static float draw(test_rng *r, float scale)
 static void encodings(void **state)
 {
     (void)state;
-    static const enum fast_isa isas[] = {ASSAY_ISA_PORTABLE, ASSAY_ISA_AVX2, ASSAY_ISA_VNNI};
+    static const enum assay_isa isas[] = {ASSAY_ISA_PORTABLE, ASSAY_ISA_AVX2, ASSAY_ISA_VNNI};
     static const char *const names[] = {"portable", "avx2", "vnni"};
     test_rng r = test_seed("encodings", 12);
     for (int k = 0; k < 2 * 8 * ASSAY_ROUND_COUNT; k++) {

@@ -13,7 +13,7 @@
 
 enum { CHANNELS = 40, ROWS = 24, STEP = 48 };
 
-static bool has(enum fast_isa isa)
+static bool has(enum assay_isa isa)
 {
     static const char *const names[] = {"portable", "avx2", "vnni"};
     const assay_isa_kernels *k;
@@ -139,7 +139,7 @@ static bool check_unit(const assay_scheme *s, test_rng *r, int *in_numbers)
     if (s->vt->prepare(s, &spec, &u, NULL) != ASSAY_OK)
         return false; /* the preset has no such rescale */
     bool found = false;
-    for (enum fast_isa isa = ASSAY_ISA_PORTABLE; isa <= ASSAY_ISA_VNNI; isa++) {
+    for (enum assay_isa isa = ASSAY_ISA_PORTABLE; isa <= ASSAY_ISA_VNNI; isa++) {
         assay_block_fn block = has(isa) ? s->vt->simd->block(u, isa) : NULL;
         for (int i = 0; block && i < 6; i++) {
             size_t n = (size_t)test_between(r, 1, CHANNELS);

@@ -183,7 +183,7 @@ static void packs(void **state)
 typedef struct addition {
     const char *record;
     float s[3];
-    enum simd_add form;
+    enum assay_simd_add form;
     unsigned out_bits; /* 0: 8 */
     bool out_unsigned;
 } addition;

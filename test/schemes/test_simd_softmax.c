@@ -19,7 +19,7 @@ typedef struct row {
     double act_lo, act_hi; /* both 0: no bounds */
 } row;
 
-static bool has(enum fast_isa isa)
+static bool has(enum assay_isa isa)
 {
     static const char *const names[] = {"portable", "avx2", "vnni"};
     const assay_isa_kernels *k;
@@ -46,7 +46,7 @@ static void check(const row *w, test_rng *r)
         for (size_t i = 0; i < w->n; i++)
             x[i] = (int32_t)(127 - test_between(r, 0, below));
         s->vt->row(u, x, w->n, want);
-        for (enum fast_isa isa = ASSAY_ISA_PORTABLE; isa <= ASSAY_ISA_VNNI; isa++) {
+        for (enum assay_isa isa = ASSAY_ISA_PORTABLE; isa <= ASSAY_ISA_VNNI; isa++) {
             if (!has(isa))
                 continue;
             const assay_row_fn bytes = s->vt->simd->bytes(u, isa);

@@ -6,12 +6,12 @@
 #include "interp/run/program.h"
 
 /*  accumulate   bias + sum of x*w; traps (and keeps the sum) when it exceeds fake_trap in magnitude
- *  settle       likewise
+ *  apply_overflow  likewise
  *  requantize   acc/16 (floor) + channel
  *  binary       3*a - 2*b            unary   5 - x
  *  pool         floor(8 * sum / count), 0 when nothing counts
  *  row          x[n-1-i] + i
- *  blend        (c0*(1024-fy)*(1024-fx) + c1*(1024-fy)*fx + c2*fy*(1024-fx) + c3*fy*fx) >> 20
+ *  interpolate  (c0*(1024-fy)*(1024-fx) + c1*(1024-fy)*fx + c2*fy*(1024-fx) + c3*fy*fx) >> 20
  *  quantize     (bits >> 20) + channel          dequantize  (q << 20) + channel
  * each saturated to the output's codes. */
 extern const assay_scheme fake_scheme;

@@ -39,7 +39,7 @@ bool test_random_codes_has(assay_op op)
                        op == ASSAY_OP_CUSTOM_BINARY || op == ASSAY_OP_SVDF_FEATURE ||
                        op == ASSAY_OP_SVDF_TIME; /* a plugin's; with multipliers of their own */
     return traits(op) & wanted && !(traits(op) & ASSAY_T_STATE) && !other &&
-           kernel_has_integer_kernel(op);
+           run_has_integer_kernel(op);
 }
 
 /* ---- types ---- */

@@ -112,7 +112,7 @@ static enum test_operands draw_kind(test_drawing *d, assay_op op)
         return TEST_BOOLS;
     if (op == ASSAY_OP_CAST)
         return (enum test_operands)test_upto(d, TEST_BOOLS);
-    if (op == ASSAY_OP_QUANTIZE || !kernel_has_integer_kernel(op))
+    if (op == ASSAY_OP_QUANTIZE || !run_has_integer_kernel(op))
         return TEST_FLOATS;
     return k.run && test_upto(d, 11) == 0 ? TEST_FLOATS : TEST_CODES;
 }
@@ -232,7 +232,7 @@ static bool is_wanted(const test_drawing *d, assay_op op)
     if (traits(op) & ASSAY_T_FLOW)
         return d->depth < MAX_DEPTH;
     return op != ASSAY_OP_CUSTOM && op != ASSAY_OP_CUSTOM_MONOTONE &&
-           op != ASSAY_OP_CUSTOM_BINARY && (kernel_has_integer_kernel(op) || float_kernel(op).run);
+           op != ASSAY_OP_CUSTOM_BINARY && (run_has_integer_kernel(op) || float_kernel(op).run);
 }
 
 /* Any op; products a quarter of the time. */

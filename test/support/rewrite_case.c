@@ -238,7 +238,7 @@ const assay_rule *rewrite_rule(const char *name)
 }
 
 assay_status rewrite_with_data(const char *base, assay_graph *g, const assay_match *m,
-                               const assay_image *image, const void *data, assay_error *err)
+                               const assay_rule_image *image, const void *data, assay_error *err)
 {
     assay_match other = *m;
     other.data = data;

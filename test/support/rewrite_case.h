@@ -49,14 +49,15 @@ typedef struct rewrite_mutant {
     const char *what, *base;
     enum assay_obligation obligation;
     bool (*matches)(const assay_graph *, const int *, assay_match *);
-    assay_status (*rewrite)(assay_graph *, const assay_match *, const assay_image *, assay_error *);
+    assay_status (*rewrite)(assay_graph *, const assay_match *, const assay_rule_image *,
+                            assay_error *);
     const char *text; /* a network that it would change the results of */
 } rewrite_mutant;
 /* Under tflite each is refused, with a counterexample. */
 void rewrite_catches(const rewrite_mutant *mutants, size_t n);
 /* The base rule's rewrite, given other data. */
 assay_status rewrite_with_data(const char *base, assay_graph *g, const assay_match *m,
-                               const assay_image *image, const void *data, assay_error *err);
+                               const assay_rule_image *image, const void *data, assay_error *err);
 /* A pattern: the first two nodes, when they are of one op. */
 bool rewrite_first_two(const assay_graph *g, const int *uses, assay_match *m);
 /* The node of this kind that a rewrite has left, or NULL. */
@@ -65,7 +66,7 @@ assay_node *rewrite_find(assay_graph *g, assay_op op);
 /* REWRITE_MUTANT(name, base): the base rule's rewrite, and then `edit`, which sets n, while it is
  * at it. */
 #define REWRITE_MUTANT(name, base, edit)                                                           \
-    static assay_status name(assay_graph *g, const assay_match *m, const assay_image *image,       \
+    static assay_status name(assay_graph *g, const assay_match *m, const assay_rule_image *image,  \
                              assay_error *err)                                                     \
     {                                                                                              \
         assay_status s = rewrite_rule(base)->rewrite(g, m, image, err);                            \

@@ -74,7 +74,7 @@ static void observe(assay_profile *p, const assay_graph *g, test_rng *rng, uint6
 static assay_graph *quantized(const char *file, const char *scheme, test_rng *rng)
 {
     char path[PATH_ROOM];
-    const assay_quantize_options options = {.has_kernel = kernel_has_integer_kernel};
+    const assay_quantize_options options = {.has_kernel = run_has_integer_kernel};
     assay_graph *g, *out;
     assay_profile *profile;
     assay_scheme *s;

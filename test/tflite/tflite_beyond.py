@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """What TFLite Micro does not have, and so no peer shows: legacy uint8 element by element, and tables of
 functions, against TFLite's formulas written in NumPy. Every code of an operand is met. The formulas are
-those of ../shared/targets/arithmetic.md (2.2, 2.4, 2.5); no code is shared with the library. Prints TAP.
+those of TFLite (schemes/SOURCES.md); no code is shared with the library. Prints TAP.
 
     tflite_beyond.py ASSAY
 """

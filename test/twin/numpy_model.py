@@ -4,8 +4,8 @@
 For every convolution (of any rank, transposed too), fully-connected layer, matrix product, ADD, SUB,
 MUL, pool and mean it recomputes the accumulators and the output codes from the bundle's own tensors,
 scales and zero points, deriving multipliers itself, and compares element by element; multipliers and
-shifts in the manifest are compared too. The formulas are those of ../shared/targets/arithmetic.md
-(2.1, 2.2, 2.4, 7.4), and npu16.yaml's comments for that example; no code is shared with the library.
+shifts in the manifest are compared too. The formulas are those of TFLite and Glow
+(schemes/SOURCES.md), and npu16.yaml's comments for that example; no code is shared with the library.
 Prints TAP.
 
     numpy_model.py BUNDLE ...

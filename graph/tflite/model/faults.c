@@ -23,7 +23,7 @@ assay_status tfl_no_memory(tfl_import *m)
 
 /* ---- faults ---- */
 
-const char *assay_tfl_op_name(const tfl_op *op)
+const char *tfl_op_name(const tfl_op *op)
 {
     return op->n_out > 0 && op->out[0] >= 0 ? op->m->tensors.at[op->out[0]].name : "";
 }
@@ -45,8 +45,8 @@ assay_status tfl_fail(const tfl_op *op, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     return assay_fail(op->m->err, ASSAY_ERR_INPUT, "%s: %soperator %d (%s, '%.120s'): %s",
-                      op->m->name, place_of(op->m, place), op->index, op->kind,
-                      assay_tfl_op_name(op), text);
+                      op->m->name, place_of(op->m, place), op->index, op->kind, tfl_op_name(op),
+                      text);
 }
 
 #define MAX_FAULTS 256

@@ -114,7 +114,7 @@ assay_status tfl_fail(const tfl_op *op, const char *format, ...)
     ;
 
 /* Of its first output, or "". */
-const char *assay_tfl_op_name(const tfl_op *op);
+const char *tfl_op_name(const tfl_op *op);
 
 /* ---- tables.c ---- */
 /* A string of the file, NUL-terminated, that lives as long as the import; NULL: no memory. */

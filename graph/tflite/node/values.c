@@ -103,7 +103,7 @@ assay_status tfl_result(const tfl_op *op, int i, int *value)
 
 assay_status tfl_part(const tfl_op *op, const char *part, const assay_type *type, int *value)
 {
-    const char *base = assay_tfl_op_name(op);
+    const char *base = tfl_op_name(op);
     size_t room = strlen(base) + strlen(part) + 2;
     char *name = assay_arena_alloc(op->m->temp, room);
     const char *unique;

@@ -165,7 +165,7 @@ static void float_scaled_half_even(const assay_unit *u, const uint8_t *a, bool a
 
 assay_pair_fn simd_add_avx512(const assay_unit *u)
 {
-    const enum simd_add add = simd_add_choose(u);
+    const enum assay_simd_add add = simd_add_choose(u);
     switch (add) {
     case ASSAY_SIMD_ADD_DOUBLE:
         return stays_small(u) ? left_shift_small : left_shift_double;

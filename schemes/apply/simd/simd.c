@@ -163,7 +163,7 @@ static bool is_small(int64_t bits)
     return (bits & 0x7fffffff) < 0x49800000; /* 2^20 */
 }
 
-enum simd_add simd_add_choose(const assay_unit *u)
+enum assay_simd_add simd_add_choose(const assay_unit *u)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     if (u->binary == apply_add_float_scaled)
@@ -189,7 +189,7 @@ enum simd_add simd_add_choose(const assay_unit *u)
     return u->simd.mode == ASSAY_ROUND_HALF_UP ? ASSAY_SIMD_ADD_HALF_UP : ASSAY_SIMD_ADD_NONE;
 }
 
-assay_pair_fn simd_pair(const assay_unit *u, enum fast_isa isa)
+assay_pair_fn simd_pair(const assay_unit *u, enum assay_isa isa)
 {
 #ifdef ASSAY_X86
     if (isa == ASSAY_ISA_VNNI)
@@ -200,7 +200,7 @@ assay_pair_fn simd_pair(const assay_unit *u, enum fast_isa isa)
     return NULL;
 }
 
-assay_block_fn simd_block(const assay_unit *u, enum fast_isa isa)
+assay_block_fn simd_block(const assay_unit *u, enum assay_isa isa)
 {
     switch (isa) {
 #ifdef ASSAY_X86
@@ -214,7 +214,7 @@ assay_block_fn simd_block(const assay_unit *u, enum fast_isa isa)
     }
 }
 
-assay_encode_fn simd_encode(const assay_unit *u, enum fast_isa isa)
+assay_encode_fn simd_encode(const assay_unit *u, enum assay_isa isa)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     if (o->n != 1 || !is_near(o->lo) || !is_near(o->hi) || !is_near(u->list[0][0]) ||
@@ -233,7 +233,7 @@ assay_encode_fn simd_encode(const assay_unit *u, enum fast_isa isa)
     }
 }
 
-assay_codes_fn simd_codes(const assay_unit *u, enum fast_isa isa, int64_t reach)
+assay_codes_fn simd_codes(const assay_unit *u, enum assay_isa isa, int64_t reach)
 {
     switch (isa) {
 #ifdef ASSAY_X86
@@ -247,7 +247,7 @@ assay_codes_fn simd_codes(const assay_unit *u, enum fast_isa isa, int64_t reach)
     }
 }
 
-assay_interpolate_fn simd_interpolated(const assay_unit *u, enum fast_isa isa)
+assay_interpolate_fn simd_interpolated(const assay_unit *u, enum assay_isa isa)
 {
     switch (isa) {
 #ifdef ASSAY_X86
@@ -261,7 +261,7 @@ assay_interpolate_fn simd_interpolated(const assay_unit *u, enum fast_isa isa)
     }
 }
 
-assay_row_fn simd_bytes(const assay_unit *u, enum fast_isa isa)
+assay_row_fn simd_bytes(const assay_unit *u, enum assay_isa isa)
 {
     const bool norm = u->row == apply_layer_norm;
     switch (isa) {

@@ -38,13 +38,13 @@ typedef struct assay_simd {
 assay_simd simd_choose(const struct assay_rescale *r);
 
 /* Additions of one-byte codes that have a vector form. */
-enum simd_add {
+enum assay_simd_add {
     ASSAY_SIMD_ADD_NONE,
     ASSAY_SIMD_ADD_DOUBLE,  /* add.c left_shift by ASSAY_SIMD_DOUBLE_LEFT rescales */
     ASSAY_SIMD_ADD_HALF_UP, /* the same by one rounding half up */
     ASSAY_SIMD_ADD_FLOAT    /* add_float.c float_scaled, half even */
 };
-enum simd_add simd_add_choose(const assay_unit *u);
+enum assay_simd_add simd_add_choose(const assay_unit *u);
 
 /* plain.c, by instruction set: blocks, and float32 to codes; NULL where there is no form. */
 assay_block_fn simd_plain_portable(const assay_simd *s);
