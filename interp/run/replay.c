@@ -1,6 +1,7 @@
 /* One node of a program on inputs that are given. */
 #include <stdlib.h>
 
+#include "graph/memory.h"
 #include "interp/fast/fast.h"
 #include "interp/float/setup.h"
 #include "interp/run/flow.h"
@@ -33,8 +34,8 @@ static assay_status compute(const assay_program *p, int node, assay_call *call, 
     float_single_thread();
     call->scratch = fast_alloc(bytes + 64);
     if (!call->scratch)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "node '%s': no memory for %zu bytes of scratch",
-                          call->node->name, bytes);
+        return assay_out_of_memory_for(err, "node '%s': %zu bytes of scratch", call->node->name,
+                                       bytes);
     status = fast ? fast->run(fast, call, err) : k->run(call, err);
     free(call->scratch);
     if (status == ASSAY_OK && call->trapped)
@@ -59,7 +60,7 @@ assay_status assay_replay_node(const assay_program *p, int node, const void *con
                           n->name, assay_op_get(n->op)->name);
     assay_view *view = calloc((size_t)(n->n_in + n->n_out) + 1, sizeof *view);
     if (!view)
-        return assay_fail(err, ASSAY_ERR_MEMORY, "node '%s': out of memory", n->name);
+        return assay_out_of_memory_for(err, "node '%s'", n->name);
     const bool sums = p->kernel[node].calls & (ASSAY_CALLS_ACCUMULATE | ASSAY_CALLS_POOL);
     assay_call call = {.graph = p->graph,
                        .node = n,

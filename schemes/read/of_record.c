@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/memory.h"
 #include "schemes/prepare/prepare.h"
 #include "schemes/record/data.h"
 
@@ -49,7 +50,7 @@ assay_status assay_scheme_of_record(const assay_scheme *like, const assay_record
         assay_scheme_data_free(d);
         free(text);
         free(s);
-        return assay_fail(err, ASSAY_ERR_MEMORY, "scheme %s: out of memory", like->name);
+        return assay_out_of_memory_for(err, "scheme %s", like->name);
     }
     *s = (assay_scheme){.vt = &assay_family_vtable, .name = d->name, .text = text, .record = d};
     *out = s;
