@@ -1,5 +1,5 @@
 """DIV, squared difference and comparisons of two tensors of one shape: the kinds of record.def with the formulas of
-shared/targets/arithmetic.md (sections named)."""
+the targets in schemes/SOURCES.md."""
 from fractions import Fraction
 
 import fixedpoint as fp

@@ -1,4 +1,4 @@
-"""gemmlowp's fixed-point functions and TFLite's on top of them, as shared/targets/arithmetic.md 2.3 and 2.4 say them.
+"""gemmlowp's fixed-point functions and TFLite's on top of them, as their sources (schemes/SOURCES.md) have them.
 int32 throughout: additions wrap, F_k has k integer bits."""
 from fractions import Fraction
 

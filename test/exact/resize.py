@@ -1,4 +1,4 @@
-"""Resize of an image: nearest, and bilinear of integer weights (shared/targets/arithmetic.md 2.4)."""
+"""Resize of an image: nearest, and bilinear of integer weights (TFLite in schemes/SOURCES.md)."""
 import math
 from fractions import Fraction
 

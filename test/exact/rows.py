@@ -1,5 +1,5 @@
-"""Softmax and L2 norm: a row of codes, by the kinds of record.def and the sections of
-shared/targets/arithmetic.md and onnxruntime.md that are named."""
+"""Softmax and L2 norm: a row of codes, by the kinds of record.def and the targets of
+schemes/SOURCES.md."""
 import functools
 import math
 from fractions import Fraction

@@ -1,5 +1,5 @@
 """Functions of one code: full tables, 513 points with lines between, and the fixed-point forms of TFLite.
-Sections of shared/targets/arithmetic.md are named."""
+Sources: schemes/SOURCES.md."""
 import math
 from fractions import Fraction
 
