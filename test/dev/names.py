@@ -104,18 +104,20 @@ def strangers(build, top):
     """Functions and data that nm shows of a product file and that do not begin with the name of its room."""
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as f:
         commands = json.load(f)
-    known, found, seen = public(top), set(), 0
+    known, found, seen, source_of = public(top), set(), 0, {}
     for c in commands:
         source = os.path.relpath(os.path.join(c["directory"], c["file"]), top)
         made = os.path.join(c["directory"], c.get("output", ""))
-        if source.split("/")[0] not in FLOORS or not source.endswith(".c") or not os.path.isfile(made):
-            continue
-        for line in subprocess.run(["nm", "--defined-only", "-g", made], capture_output=True, text=True).stdout.splitlines():
-            name = line.split()[-1]
-            if line.split()[-2] in "TDRBC" and name not in known and not name.startswith("__"):
-                seen += 1
-                if not belongs(source, name):
-                    found.add(f"{source}: {name}")
+        if source.split("/")[0] in FLOORS and source.endswith(".c") and os.path.isfile(made):
+            source_of[made] = source
+    listed = subprocess.run(["nm", "-A", "--defined-only", "-g", *source_of], capture_output=True, text=True).stdout
+    for line in listed.splitlines():
+        made, symbol = line.split(":", 1)
+        kind, name = symbol.split()[-2:]
+        if kind in "TDRBC" and name not in known and not name.startswith("__"):
+            seen += 1
+            if not belongs(source_of[made], name):
+                found.add(f"{source_of[made]}: {name}")
     return sorted(found), seen
 
 

@@ -31,7 +31,7 @@ def newton(record, a, b, out):  # 2.4 DIV int8
     return one
 
 
-def by_float(record, a, b, out):  # glow.md 1.1 Div
+def by_float(record, a, b, out):  # Glow, interpreter
     def one(p, q):
         if q == b.zero:
             raise Unsaid("a division by zero")
@@ -42,7 +42,7 @@ def by_float(record, a, b, out):  # glow.md 1.1 Div
     return one
 
 
-def truncated(record, a, b, out):  # glow.md 1.2 Div: the codes are divided, then scaled
+def truncated(record, a, b, out):  # Glow: the codes are divided, then scaled
     last = requantize(record, ratio(record, a, b, out), out)
 
     def one(p, q):

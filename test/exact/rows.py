@@ -60,7 +60,7 @@ def integer_table(record, a, out, beta):  # 5.1 SOFTMAX qu8
     return row
 
 
-def q31_table(record, a, out, beta):  # 7.4, glow.md 1.2
+def q31_table(record, a, out, beta):  # Glow, CPU backend
     def row(codes):
         top = max(codes)
         terms = [min(round_to_int(f32(functions.exp(f32(a.scale * beta * (c - top)))) * (1 << 31), "half-away"),
@@ -77,7 +77,7 @@ def beyond_float32(out):
     return clamp(value, out.low, out.high) if out.kind[1] else wrap(value, out.kind[0], False)
 
 
-def float_sum(record, a, out, beta):  # onnxruntime.md QLinearSoftmax
+def float_sum(record, a, out, beta):  # ONNX Runtime QLinearSoftmax
     def row(codes):
         largest = f32((Fraction(2) - Fraction(1, 1 << 23)) * (1 << 127) / len(codes))
         shift = f64(f64(max(Fraction(math.log(float(largest))) - 5, 0)) / a.scale)
