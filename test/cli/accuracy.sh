@@ -124,7 +124,7 @@ refused "sensitivity without samples" "are needed" "$assay" sensitivity "$model"
 # ---- tune ----
 runs 0 "tune where nothing is lost" "$assay" tune "$model" -p res_dsconv.yaml -s tflite -d "$images/test" -n 64 -q --target-drop 2
 cp out log
-prints "stopped after 1 trials: the target is reached" "stops at once" cat log
+prints "stopped after 1 trial: the target is reached" "stops at once" cat log
 runs 0 "tune five-bit codes" "$assay" tune "$model" -p res_dsconv.yaml -s npu16 -d "$images/test" -n 200 -q \
     --precision '*=i5' --target-drop 3 -o tuned.assay
 cp out log
