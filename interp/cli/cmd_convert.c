@@ -87,7 +87,7 @@ const cli_command cli_convert = {
     .examples = "  assay convert net-int8.assay -o net-int8.onnx\n"
                 "  assay convert net-int8.assay -o net-int8.tflite\n"
                 "  assay convert net-qlinear.onnx -o net-qdq.onnx\n"
-                "  assay convert net-qdq.onnx --scheme npu16 -o net.assay\n",
+                "  assay convert net-qdq.onnx --scheme onnxruntime -o net.assay\n",
     .options = options,
     .min_args = 1,
     .max_args = 1,

@@ -135,7 +135,7 @@ const cli_command cli_optimize = {
     .usage = "MODEL --scheme S [--allow none|bounded:N|any] [-o FILE.assay]",
     .summary = "rewrite an integer network; every application is proved exact, or refused",
     .examples = "  assay optimize net-int8.assay -s tflite -o net-opt.assay --prove-to cert.json\n"
-                "  assay optimize net-int8.assay -s npu16 --allow bounded:1\n",
+                "  assay optimize net-int8.assay -s tflite-single --allow bounded:1\n",
     .options = options,
     .min_args = 1,
     .max_args = 1,

@@ -102,13 +102,19 @@ assay_status derive_accepts_codes(const assay_derive *d)
     return ASSAY_OK;
 }
 
+/* Sums that are stored as they are go through no rescale. */
+static bool rescales(const assay_rescale *r)
+{
+    return r->row != NULL && r->row != apply_rescale_row_sums;
+}
+
 assay_status derive_accepts_rest(const assay_derive *d)
 {
     const assay_unit *u = d->u;
     if (!apply_rescale_can_refuse(&u->rec.rescale))
         return ASSAY_OK;
     for (int i = 0; i < 3; i++)
-        if (u->scale[i].row != NULL && !u->judged[i] && !(i == ASSAY_OUT && apply_asks(u)))
+        if (rescales(&u->scale[i]) && !u->judged[i] && !(i == ASSAY_OUT && apply_asks(u)))
             return derive_fail(d, "a rescale within it may refuse what nobody asks about "
                                   "(rescale.input_bits, input_shift_range, result_overflow or "
                                   "sum_overflow)");

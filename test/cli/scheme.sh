@@ -77,6 +77,17 @@ graph nodes {
   output wide
 }
 END
+
+undecided() { # PATTERN NAME COMMAND...: exit status 2 and a line that matches PATTERN
+    local pattern=$1 name=$2
+    shift 2
+    "$@" >out 2>err
+    if [ $? = 2 ] && grep -Eq -- "$pattern" out; then ok "$name"; else
+        echo "# pattern $pattern: $*"
+        not_ok "$name"
+    fi
+}
+
 for pair in "tflite-single 1352" "xnnpack-qs8 1286" "qnnpack 1225" "onnxruntime-sse 3459" \
     "onnxruntime 2900" "glow-cpu 15889"; do
     prints " add .* ${pair#* } of 65536 pairs of codes" "add: tflite and $pair" \
@@ -91,15 +102,6 @@ prints ' rescale .* 25 of 256 codes' "a rescale's codes are all tried" \
 prints ' 1 tflite = cmsis-nn' "the matrix has nodes without weights too" \
     "$assay" scheme matrix nodes.assay --schemes tflite,cmsis-nn,tflite-single
 
-undecided() { # PATTERN NAME COMMAND...: exit status 2 and a line that matches PATTERN
-    local pattern=$1 name=$2
-    shift 2
-    "$@" >out 2>err
-    if [ $? = 2 ] && grep -Eq -- "$pattern" out; then ok "$name"; else
-        echo "# pattern $pattern: $*"
-        not_ok "$name"
-    fi
-}
 # ---- what a file inherits ----
 printf 'scheme: child\nextends: tflite\naccumulator: {bits: 24}\n' >child.yaml
 prints '^  from tflite:$' "check names the parent" "$assay" scheme check ./child.yaml
