@@ -7,6 +7,7 @@
  * On integers div truncates toward zero, results wrap in the type's width, and a divisor of zero is
  * an error. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "interp/float/float.h"
 #include "interp/move/broadcast.h"
@@ -59,8 +60,10 @@ static void float_row(const assay_node *node, operand a, operand b, int64_t n, f
         EACH((x - z) * (x - z));
     case ASSAY_OP_PRELU:
         EACH(x >= 0 ? x : x * z);
-    default:
+    case ASSAY_OP_MOD:
         EACH(modulo(x, z, node->attr.mod.truncated));
+    default:
+        abort(); /* the registry gives no other op */
     }
 }
 
@@ -120,13 +123,16 @@ static int64_t integer_binary(const assay_node *node, int64_t a, int64_t b)
         return a >= 0 ? a : multiply(a, b);
     case ASSAY_OP_DIV:
         return divide(a, b);
-    default:
+    case ASSAY_OP_FLOOR_DIV:
+    case ASSAY_OP_MOD:
         quotient = divide(a, b);
         rest = subtract(a, multiply(quotient, b));
         bool down = rest != 0 && (rest < 0) != (b < 0);
         if (node->op == ASSAY_OP_FLOOR_DIV)
             return down ? quotient - 1 : quotient;
         return down && !node->attr.mod.truncated ? rest + b : rest;
+    default:
+        abort();
     }
 }
 

@@ -1,5 +1,7 @@
 /* equal, not_equal, less, less_equal, greater, greater_equal: y = a ? b, on numbers, broadcast;
  * logical_and, logical_or, logical_not on bool. y is bool, 0 or 1. */
+#include <stdlib.h>
+
 #include "interp/float/float.h"
 #include "interp/move/broadcast.h"
 
@@ -19,8 +21,10 @@
         return (a) >= (b);                                                                         \
     case ASSAY_OP_LOGICAL_AND:                                                                     \
         return (a) != 0 && (b) != 0;                                                               \
-    default:                                                                                       \
+    case ASSAY_OP_LOGICAL_OR:                                                                      \
         return (a) != 0 || (b) != 0;                                                               \
+    default:                                                                                       \
+        abort(); /* the registry gives no other op */                                              \
     }
 
 static bool compare_floats(assay_op op, float a, float b)

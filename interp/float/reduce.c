@@ -4,6 +4,7 @@
  * One pass over x in C order; the output element of each x is found by strides that are 0 on the
  * reduced axes. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "interp/float/float.h"
 #include "interp/move/move.h"
@@ -22,8 +23,11 @@ static sum identity(assay_op op, bool real)
         return real ? (sum){.real = -INFINITY} : (sum){.whole = INT64_MIN};
     case ASSAY_OP_REDUCE_MIN:
         return real ? (sum){.real = INFINITY} : (sum){.whole = INT64_MAX};
-    default:
+    case ASSAY_OP_REDUCE_SUM:
+    case ASSAY_OP_REDUCE_MEAN:
         return real ? (sum){.real = 0} : (sum){.whole = 0};
+    default:
+        abort(); /* the registry gives no other op */
     }
 }
 
@@ -39,8 +43,12 @@ static void join_real(assay_op op, double v, double *to)
     case ASSAY_OP_REDUCE_MIN:
         *to = v < *to || isnan(v) ? v : *to;
         return;
-    default:
+    case ASSAY_OP_REDUCE_SUM:
+    case ASSAY_OP_REDUCE_MEAN:
         *to += v;
+        return;
+    default:
+        abort();
     }
 }
 
@@ -56,8 +64,12 @@ static void join_whole(assay_op op, int64_t v, int64_t *to)
     case ASSAY_OP_REDUCE_MIN:
         *to = v < *to ? v : *to;
         return;
-    default:
+    case ASSAY_OP_REDUCE_SUM:
+    case ASSAY_OP_REDUCE_MEAN:
         *to = (int64_t)((uint64_t)*to + (uint64_t)v);
+        return;
+    default:
+        abort();
     }
 }
 

@@ -3,6 +3,8 @@
  *   y[.., :, ..] = f(x[.., :, ..])      softmax, log_softmax, l2_norm along attr.axis;
  *                                       layer_norm over the axes from attr.axis to the last;
  *                                       lrn along the channels */
+#include <stdlib.h>
+
 #include "interp/ref/ref.h"
 
 assay_axis_walk ref_row_walk(const assay_node *n, const assay_type *x)
@@ -19,8 +21,10 @@ assay_axis_walk ref_row_walk(const assay_node *n, const assay_type *x)
         w.extent *= w.inner;
         w.inner = 1;
         return w;
-    default:
+    case ASSAY_OP_L2_NORM:
         return ref_walk_axis(x, n->attr.norm.axis);
+    default:
+        abort(); /* of no row */
     }
 }
 

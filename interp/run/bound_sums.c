@@ -1,4 +1,6 @@
 /* Sums of raw codes: as many as are added times the greatest magnitude of one. */
+#include <stdlib.h>
+
 #include "interp/kernel/window.h"
 #include "interp/ref/ref.h"
 #include "interp/run/bound.h"
@@ -40,8 +42,11 @@ static int64_t codes_in_sum(const assay_graph *g, const assay_node *n)
         return n->n_in;
     case ASSAY_OP_CUMSUM:
         return ref_walk_axis(x, n->attr.cumsum.axis).extent;
-    default:
+    case ASSAY_OP_REDUCE_SUM:
+    case ASSAY_OP_REDUCE_MEAN:
         return reduced_elements(&n->attr.reduce, x);
+    default:
+        abort(); /* sums no codes */
     }
 }
 

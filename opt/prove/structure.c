@@ -303,7 +303,9 @@ assay_status prove_structure(const assay_graph *g, const assay_match *m, const a
     case ASSAY_PROVE_MOVED:
         judge_constant(proof);
         return proof->verdict.kind == ASSAY_EXACT ? leave_data_out(g, m, proof, err) : ASSAY_OK;
-    default:
+    case ASSAY_PROVE_INDICES:
         return judge_indices(s, run, proof, err);
+    default:
+        return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "no proof is known of rule %s", rule->name);
     }
 }
