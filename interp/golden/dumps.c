@@ -265,7 +265,7 @@ static bool is_packable(const assay_type *t)
 }
 
 /* One element fills one byte, packed or not: above its bits are zeros or copies of its sign. */
-static bool is_extended(const assay_type *t, unsigned char byte)
+static bool is_extended(const assay_type *t, unsigned byte)
 {
     const unsigned above = byte >> t->elem.bits, sign = byte >> (t->elem.bits - 1) & 1;
     return above == 0 || (t->elem.is_signed && sign && above == 0xffU >> t->elem.bits);

@@ -1,5 +1,5 @@
 """Average pools: the kinds of record.def, with the formulas of the targets in schemes/SOURCES.md.
-Raw codes are added in the accumulator; zero points are taken off after it."""
+Raw codes are added exactly and brought into the accumulator once; zero points are taken off after it."""
 from fractions import Fraction
 
 import rescale
@@ -11,7 +11,10 @@ from numbers_exact import Unsaid, f32, f64, plus, round_to_int
 
 
 def window_sum(record, codes, zero):
-    return sums.accumulate(record["accumulator"], codes, 0) - zero * len(codes)
+    rule = record["accumulator"]
+    if rule["overflow"] == "saturate-each-step":
+        rule = dict(rule, overflow="saturate-at-end")
+    return sums.accumulate(rule, codes, 0) - zero * len(codes)
 
 
 def divide(record, a, out, count):  # 2.4 AVGPOOL

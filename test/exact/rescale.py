@@ -158,6 +158,8 @@ def scaled_integer(rule, scale, x):
     if rule["pre_shift"] == "fixed":
         pre, pre_mode = rule["pre_shift_bits"], rule["pre_shift_round"]
     elif rule["pre_shift"] == "rest":
+        if steps[-1][0] is None:
+            raise Unsaid("a rest of one step without bits is refused")
         pre, pre_mode = scale.shift - steps[-1][0], rule["pre_shift_round"]
     shift = scale.shift - (0 if scale.pre else pre)
     if pre < 0:  # the rest may be a shift to the left, which saturates in 32 bits, before it and after

@@ -153,8 +153,10 @@ def hard_swish(record, a, out, name):
 def choose(record, a, op):
     """(function, fixed output parameters or None) of a function's node."""
     wide = a.kind[0] > 8
-    if op in ("sigmoid", "tanh") and record["unary"]["logistic"] == "fixed-point":
-        return (fixed_16 if wide else fixed), True
+    if op in ("sigmoid", "tanh") and record["unary"]["logistic"] == "fixed-point" and a.kind == (16, True):
+        return fixed_16, True
+    if op in ("sigmoid", "tanh") and record["unary"]["logistic"] == "fixed-point" and not wide:
+        return fixed, True
     if op == "hard_swish":
         return hard_swish, False
     if record["table"]["kind"] == "interpolated-513" and a.kind == (16, True):
