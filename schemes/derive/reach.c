@@ -62,10 +62,10 @@ assay_status derive_accepts_end(const assay_derive *d, int64_t max, const char *
     const assay_rule_rescale *k = o->rule;
     const assay_int128 most = (assay_int128)max + o->zero_point,
                        least = o->zero_point - (assay_int128)max;
-    const unsigned bits = k->sum_bits > 0 ? (unsigned)k->sum_bits : 127;
     d->u->judged[ASSAY_OUT] = true;
-    if (k->sum_overflow != ASSAY_NARROW_REFUSE ||
-        (most == apply_saturate128(most, bits) && least == apply_saturate128(least, bits)))
+    if (k->sum_overflow != ASSAY_NARROW_REFUSE || k->sum_bits == 0 ||
+        (most == apply_saturate128(most, (unsigned)k->sum_bits) &&
+         least == apply_saturate128(least, (unsigned)k->sum_bits)))
         return ASSAY_OK;
     return derive_fail(d,
                        "%s can reach %lld, and with the zero point %lld leave the %d bits beyond "
