@@ -293,7 +293,11 @@ FAULTS = [
 
 def blame(golden, device, *options):
     r = subprocess.run([ASSAY, "blame", golden, device, "--json", "-", *options], capture_output=True, text=True)
-    return r.returncode, json.loads(r.stdout) if r.returncode < 2 else r.stderr
+    if r.returncode == 2:
+        return 2, r.stderr
+    if not r.stdout:
+        sys.exit(f"blame ended with {r.returncode} and said nothing but: {r.stderr}")
+    return r.returncode, json.loads(r.stdout)
 
 
 def dump(golden, node, codes, to):
