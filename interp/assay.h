@@ -25,7 +25,8 @@ extern "C" {
  * constants folded, BatchNorm folded, what nobody needs removed. A network that is quantized
  * already stays as it is. Free with assay_graph_free. */
 assay_status assay_load(const char *path, assay_graph **out, assay_error *err);
-/* Writes the text form: PATH and, for large constants, the folder PATH.d. */
+/* Writes the form that PATH's ending names: .onnx, .tflite, or .assay, the text form, with large
+ * constants in the folder PATH.d. Another ending is an error. */
 assay_status assay_save(const assay_graph *g, const char *path, assay_error *err);
 
 /* Inputs, outputs and values by index. A value's type belongs to the graph. */

@@ -37,6 +37,13 @@ assay_status file_bytes_write(const char *path, const void *data, size_t size, a
                   : ASSAY_OK;
 }
 
+bool file_is_stream(const char *path)
+{
+    struct stat st;
+    return strcmp(path, "-") == 0 ||
+           (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode));
+}
+
 /* A device or a pipe takes bytes as they come: it must not be moved away. */
 static assay_status write_through(const char *path, const void *data, size_t size, assay_error *err)
 {

@@ -11,6 +11,8 @@ const char *file_base_name(const char *path);
 /* What is read or written when `path` is: the end of a chain of links, be it there or not.
  * ASSAY_ERR_IO: too many links, or too long. */
 assay_status file_link_end(const char *path, char end[4096], assay_error *err);
+/* Is `path` no place that a file could have: "-", standard output, or a device or a pipe? */
+bool file_is_stream(const char *path);
 /* Removes a folder and all below it, or a file; what cannot be removed is left. */
 void file_remove_tree(const char *path);
 /* Writes bytes to a file where it is to stay: for what is in a partial folder. */

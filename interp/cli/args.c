@@ -12,6 +12,11 @@
 
 enum { MAX_OPTIONS = 64 }; /* of a command */
 
+FILE *cli_notes(const char *file)
+{
+    return file && strcmp(file, "-") == 0 ? stderr : stdout;
+}
+
 int cli_trouble(const char *format, ...)
 {
     va_list list;

@@ -64,6 +64,9 @@ bool cli_number(const cli_args *a, const char *option, double fallback, double l
 bool cli_integer(const cli_args *a, const char *option, int64_t fallback, int64_t lo, int64_t hi,
                  int64_t *out);
 
+/* Where what is said of a written file goes: standard output, unless that is the file. */
+FILE *cli_notes(const char *file);
+
 /* Prints "assay: TEXT" to stderr and returns CLI_TROUBLE. */
 int cli_trouble(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int cli_failed(const assay_error *err);

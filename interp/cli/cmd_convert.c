@@ -56,14 +56,16 @@ static int run(const cli_args *a)
     if (!out)
         return cli_trouble(
             "convert: --output is needed; FILE.onnx becomes ONNX, FILE.tflite TFLite, "
-            "others text form");
+            "FILE.assay text form");
+    if (cli_check_output(a) != CLI_OK)
+        return CLI_TROUBLE;
     /* TFLite has no BatchNormalization and other ops that lowering takes away */
     status = cli_model_load(a, model, has_end(out, ".tflite") && run_model_is_onnx(model), &g);
     if (status == CLI_OK && ((scheme && group(a, scheme, g, &err) != ASSAY_OK) ||
                              run_model_save(g, out, &err) != ASSAY_OK))
         status = cli_failed(&err);
     if (status == CLI_OK)
-        printf("%s: %d nodes\n", out, g->n_nodes);
+        fprintf(cli_notes(out), "%s: %d nodes\n", out, g->n_nodes);
     if (status == CLI_OK && has_end(out, ".tflite"))
         warn(g);
     assay_graph_free(g);
@@ -77,7 +79,7 @@ static const cli_option options[] = {
     CLI_AS_IS_OPTION,
     {"output", 'o', "FILE",
      "FILE.onnx: quantized values between standard QuantizeLinear and DequantizeLinear; "
-     "FILE.tflite: TFLite's operators, channels last; any other name: text form"},
+     "FILE.tflite: TFLite's operators, channels last; FILE.assay or -: text form"},
     {NULL, 0, NULL, NULL}};
 
 const cli_command cli_convert = {

@@ -103,6 +103,8 @@ static int run(const cli_args *a)
 
     if (status == CLI_OK && !cli_has(a, "scheme"))
         status = cli_trouble("optimize: --scheme is needed");
+    if (status == CLI_OK)
+        status = cli_check_output(a);
     if (status == CLI_OK && assay_scheme_open(cli_value(a, "scheme", ""), &s, &err) != ASSAY_OK)
         status = cli_failed(&err);
     if (status == CLI_OK && cli_has(a, "target") &&

@@ -69,7 +69,7 @@ static int profile(const cli_args *a, const assay_graph *g, task *t)
     if (status == ASSAY_OK && shard == CLI_OK)
         status = profile_save(p, out, &err);
     if (status == ASSAY_OK && shard == CLI_OK)
-        cli_profile_print(out, p, stdout);
+        cli_profile_print(out, p, cli_notes(out));
     profile_free(p);
     assay_program_free(program);
     return status == ASSAY_OK ? shard : cli_failed(&err);

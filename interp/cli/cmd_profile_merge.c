@@ -49,7 +49,7 @@ static int run(const cli_args *a)
     if (status == CLI_OK && profile_save(p, out, &err) != ASSAY_OK)
         status = cli_failed(&err);
     if (status == CLI_OK)
-        cli_profile_print(out, p, stdout);
+        cli_profile_print(out, p, cli_notes(out));
     profile_free(p);
     return status;
 }

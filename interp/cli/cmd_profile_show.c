@@ -89,7 +89,7 @@ static void print_table(const assay_profile *p, const cli_profile_view *v, int n
         const assay_histogram *h = v[i].seen;
         char name[64];
         snprintf(name, sizeof name, "  channel %d", v[i].channel);
-        cli_put_name(width, v[i].channel < 0 ? v[i].name : name);
+        cli_put_name(stdout, width, v[i].channel < 0 ? v[i].name : name);
         printf(" %12.6g %12.6g %12" PRIu64 " %6" PRIu64 " %6" PRIu64
                "  %-4s %12.6g %6d %12.6g %12.6g %9.3g%s%s\n",
                (double)h->min, (double)h->max, h->finite, h->nan, h->inf,

@@ -3,38 +3,39 @@
 #include "interp/run/model.h"
 
 /* What was chosen for every activation, and why. */
-static void print_ranges(const assay_quantize_report *r)
+static void print_ranges(const assay_quantize_report *r, FILE *f)
 {
     char elem[8];
     int width = 36;
 
     for (int i = 0; i < r->n_choices; i++)
         width = cli_widen(width, r->choice[i].value);
-    printf("%-*s %-10s %12s %12s %12s %12s %9s  %-4s %12s %6s\n", width, "value", "method",
-           "seen min", "seen max", "min", "max", "beyond %", "type", "scale", "zp");
+    fprintf(f, "%-*s %-10s %12s %12s %12s %12s %9s  %-4s %12s %6s\n", width, "value", "method",
+            "seen min", "seen max", "min", "max", "beyond %", "type", "scale", "zp");
     for (int i = 0; i < r->n_choices; i++) {
         const assay_value_choice *c = &r->choice[i];
-        cli_put_name(width, c->value);
-        printf(" %-10s %12.6g %12.6g %12.6g %12.6g %9.3g  %-4s %12.6g %6d%s%s\n",
-               c->fixed ? "fixed" : calibrate_name(c->range.used), c->seen_min, c->seen_max,
-               c->range.min, c->range.max, 100 * c->range.clipped, assay_elem_print(c->elem, elem),
-               (double)c->scale, c->zero_point, c->range.note ? "  " : "",
-               c->range.note ? c->range.note : "");
+        cli_put_name(f, width, c->value);
+        fprintf(f, " %-10s %12.6g %12.6g %12.6g %12.6g %9.3g  %-4s %12.6g %6d%s%s\n",
+                c->fixed ? "fixed" : calibrate_name(c->range.used), c->seen_min, c->seen_max,
+                c->range.min, c->range.max, 100 * c->range.clipped, assay_elem_print(c->elem, elem),
+                (double)c->scale, c->zero_point, c->range.note ? "  " : "",
+                c->range.note ? c->range.note : "");
     }
 }
 
 static int save(const cli_args *a, const cli_session *s)
 {
     const char *out = cli_value(a, "output", NULL);
+    FILE *notes = cli_notes(out);
     assay_error err;
 
-    cli_report_print(&s->report, stdout);
+    cli_report_print(&s->report, notes);
     if (cli_has(a, "ranges"))
-        print_ranges(&s->report);
+        print_ranges(&s->report, notes);
     if (out && run_model_save(s->graph, out, &err) != ASSAY_OK)
         return cli_failed(&err);
     if (out)
-        printf("%s: %d nodes\n", out, s->graph->n_nodes);
+        fprintf(notes, "%s: %d nodes\n", out, s->graph->n_nodes);
     return cli_has(a, "strict") && s->report.n_float ? CLI_DIFFERENT : CLI_OK;
 }
 
@@ -45,6 +46,8 @@ static int run(const cli_args *a)
 
     if (!cli_has(a, "profile") || !cli_has(a, "scheme"))
         return cli_trouble("quantize: --profile and --scheme are needed");
+    if (cli_check_output(a) != CLI_OK)
+        return CLI_TROUBLE;
     status = cli_session_load(&s, a);
     if (status == CLI_OK)
         status = save(a, &s);

@@ -72,7 +72,7 @@ static void print_table(const assay_sensitivity *s)
            "in place", "dB", "drop", "dB", "drop");
     for (int i = 0; i < s->n; i++) {
         const assay_sensitivity_row *r = &s->row[i];
-        cli_put_name(width, r->node);
+        cli_put_name(stdout, width, r->node);
         printf(" %-16s %-4s", r->op, assay_elem_print(r->elem, elem));
         print_ratio(r->isolated);
         print_ratio(r->cumulative);

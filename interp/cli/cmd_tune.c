@@ -112,8 +112,10 @@ static int run(const cli_args *a)
     cli_data d = {0};
     cli_quantize q = {0};
     assay_trial trial;
-    int status = cli_trial_open(&s, &d, &q, a, &trial);
+    int status = cli_check_output(a);
 
+    if (status == CLI_OK)
+        status = cli_trial_open(&s, &d, &q, a, &trial);
     if (status == CLI_OK)
         status = tune(a, &trial);
     cli_data_close(&d);

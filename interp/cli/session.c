@@ -21,12 +21,12 @@ int cli_widen(int width, const char *name)
     return length > (size_t)width && length <= WIDEST ? (int)length : width;
 }
 
-void cli_put_name(int width, const char *name)
+void cli_put_name(FILE *f, int width, const char *name)
 {
     const bool fits = strlen(name) <= (size_t)width;
     if (!fits)
-        printf("%s\n", name);
-    printf("%-*s", width, fits ? name : "");
+        fprintf(f, "%s\n", name);
+    fprintf(f, "%-*s", width, fits ? name : "");
 }
 
 void cli_report_print(const assay_quantize_report *r, FILE *f)
@@ -249,6 +249,13 @@ int cli_session_load(cli_session *s, const cli_args *a)
                            "no --scheme to run it in float",
                            model, s->scheme->name);
     return CLI_OK;
+}
+
+int cli_check_output(const cli_args *a)
+{
+    const char *out = cli_value(a, "output", NULL);
+    assay_error err;
+    return !out || run_model_check_ending(out, &err) == ASSAY_OK ? CLI_OK : cli_failed(&err);
 }
 
 assay_status cli_admits(const cli_args *a, const assay_graph *g, const assay_scheme *s,

@@ -106,6 +106,10 @@ typedef struct cli_session {
 /* Loads a model with the shapes that --shape and --batch give, in canonical form or as it is. */
 int cli_model_load(const cli_args *a, const char *path, bool canonical, assay_graph **g);
 
+/* CLI_OK when --output is not given or its ending names a form of networks. Asked before the work.
+ */
+int cli_check_output(const cli_args *a);
+
 /* ASSAY_OK when the scheme's types admit the network; else one line with the node, the reason and
  * what to do. For commands with CLI_AS_IS_OPTION, where it is not given. */
 assay_status cli_admits(const cli_args *a, const assay_graph *g, const assay_scheme *s,
@@ -141,7 +145,7 @@ void cli_report_print(const assay_quantize_report *r, FILE *f);
 /* The width of a column of names that also holds this one, but for a very long one. */
 int cli_widen(int width, const char *name);
 /* A name in such a column; a very long one on a line of its own, with the column empty below. */
-void cli_put_name(int width, const char *name);
+void cli_put_name(FILE *f, int width, const char *name);
 
 /* "PATH: 43 values over 256 samples", and which values held NaN or infinity. */
 void cli_profile_print(const char *path, const assay_profile *p, FILE *f);

@@ -72,10 +72,11 @@ static assay_status check_kinds(const char *path, const assay_graph *g, assay_er
                  : ASSAY_OK;
 }
 
-static bool is_named_onnx(const char *path)
+static bool ends_in(const char *path, const char *suffix)
 {
-    const size_t n = strlen(path);
-    return n >= 5 && strcmp(path + n - 5, ".onnx") == 0;
+    const char *name = file_base_name(path);
+    const size_t length = strlen(name), n = strlen(suffix);
+    return length > n && strcmp(name + length - n, suffix) == 0;
 }
 
 /* What does not begin as the other forms do was tried as ONNX: of a file that is not called so,
@@ -111,7 +112,7 @@ static assay_status load(const char *path, const assay_model_options *options, a
         return tfl_import_file_with(path, o->tflite, out, err);
     default:
         status = onnx_import_file(path, &onnx, out, err);
-        return status == ASSAY_ERR_INPUT && !is_named_onnx(path) ? no_model(path, err) : status;
+        return status == ASSAY_ERR_INPUT && !ends_in(path, ".onnx") ? no_model(path, err) : status;
     }
 }
 
@@ -175,14 +176,23 @@ static assay_status save_bytes(const assay_graph *g, export_fn export, const cha
     return status;
 }
 
-static bool ends_in(const char *path, const char *suffix)
+assay_status run_model_check_ending(const char *path, assay_error *err)
 {
-    const size_t length = strlen(path), n = strlen(suffix);
-    return length > n && strcmp(path + length - n, suffix) == 0;
+    if (ends_in(path, ".assay") || ends_in(path, ".onnx") || ends_in(path, ".tflite") ||
+        file_is_stream(path))
+        return ASSAY_OK;
+    return assay_fail(err, ASSAY_ERR_INPUT,
+                      "%s: cannot tell the form to write by this name; it ends in .assay (text "
+                      "form), .onnx or .tflite",
+                      path);
 }
 
 assay_status run_model_save(const assay_graph *g, const char *path, assay_error *err)
 {
+    const assay_status status = run_model_check_ending(path, err);
+
+    if (status != ASSAY_OK)
+        return status;
     if (ends_in(path, ".onnx"))
         return save_bytes(g, onnx_export_graph, path, err);
     if (ends_in(path, ".tflite"))

@@ -28,10 +28,14 @@ assay_status run_model_load(const char *path, const assay_model_options *options
 assay_status run_model_load_canonical(const char *path, const assay_model_options *options,
                                       assay_graph **out, assay_error *err);
 /* The text form from PATH and its large constants from the folder PATH.d, and back
- * (interp/model_text.c). A save leaves the old network or the new one, whenever it is killed. */
+ * (interp/model_text.c). A save leaves the old network or the new one, whenever it is killed. To a
+ * stream, all constants stand in the text. */
 assay_status run_text_load(const char *path, assay_graph **out, assay_error *err);
 assay_status run_text_save(const assay_graph *g, const char *path, assay_error *err);
-/* Writes in the form that the ending of PATH names: .onnx, .tflite, else text. */
+/* Whether PATH says in which form a network is written: its ending is .assay (text form), .onnx or
+ * .tflite; a stream (file_is_stream) takes text form. */
+assay_status run_model_check_ending(const char *path, assay_error *err);
+/* Writes in that form. */
 assay_status run_model_save(const assay_graph *g, const char *path, assay_error *err);
 /* Does any node compute on codes? */
 bool run_model_is_quantized(const assay_graph *g);

@@ -177,8 +177,22 @@ static assay_status flush(const saver *s, assay_error *err)
     return ASSAY_OK;
 }
 
+/* No folder belongs to a stream. */
+static assay_status save_stream(const assay_graph *g, const char *path, assay_error *err)
+{
+    assay_buf text = {0};
+    assay_status status = text_graph_print(g, NULL, &text, err);
+
+    if (status == ASSAY_OK)
+        status = file_write_file(path, text.text, text.length, err);
+    assay_buf_free(&text);
+    return status;
+}
+
 assay_status run_text_save(const assay_graph *g, const char *path, assay_error *err)
 {
+    if (file_is_stream(path))
+        return save_stream(g, path, err);
     char folder[4096];
     saver s = {.folder = folder, .open = -1};
     const assay_text_options options = {.inline_limit = ASSAY_TEXT_INLINE,

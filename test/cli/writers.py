@@ -94,6 +94,7 @@ WRITERS = [
                                          "-" if f == "-" else "codes.npy", "--errors", f)),
     ("scheme dot", lambda f: ("scheme", "dot", "nv-hopper-e4m3-f32", "--a", "a.npy", "--b", "a.npy", "-o", f)),
 ]
+NETWORKS = ("quantize", "tune", "optimize", "convert to text")  # whose form goes by the ending
 FORMATS = [  # the form goes by the name
     ("convert to ONNX", "out.onnx", lambda f: ("convert", "q.assay", "-o", f)),
     ("convert to TFLite", "out.tflite", lambda f: ("convert", "q.assay", "-o", f)),
@@ -140,23 +141,25 @@ def dying(name, target, command):
     return new
 
 
-def special(name, command, new):
-    """Links, pipes, folders, modes and names."""
+def special(name, command, new, end):
+    """Links, pipes, folders, modes and names, which end as the command asks."""
     def fails(target, text):
         status, out = assay(*command(target))
         return status == 2 and text in out and not left()
     os.mkdir("else")
+    link, dangling, loop, long, twice = (n + end for n in ("link", "dangling", "loop", "n" * (250 - len(end)), "twice"))
     write("else/real", b"old")
     os.chmod("else/real", 0o640)
-    os.symlink("else/real", "link")
-    os.symlink("else/missing", "dangling")
-    os.symlink("loop", "loop")
+    os.symlink("else/real", link)
+    os.symlink("else/missing", dangling)
+    os.symlink(loop, loop)
     os.mkfifo("fifo")
-    status, out = assay(*command("link"))
-    good = status == 0 and os.path.islink("link") and read("else/real") == new
+    os.mkdir("folder" + end)
+    status, out = assay(*command(link))
+    good = status == 0 and os.path.islink(link) and read("else/real") == new
     check(good and stat.S_IMODE(os.stat("else/real").st_mode) == 0o640, f"{name}: what a link names, and its mode", out)
-    status, out = assay(*command("dangling"))
-    check(status == 0 and os.path.islink("dangling") and read("else/missing") == new, f"{name}: a link to nothing", out)
+    status, out = assay(*command(dangling))
+    check(status == 0 and os.path.islink(dangling) and read("else/missing") == new, f"{name}: a link to nothing", out)
     got = []
     reader = threading.Thread(target=lambda: got.append(read("fifo")), daemon=True)
     reader.start()
@@ -167,16 +170,17 @@ def special(name, command, new):
     else:
         reader.join(30)
     check(status == 0 and got == [new], f"{name}: a pipe takes the bytes and stays", (out, got))
-    long = "n" * 250
     status, out = assay(*command(long))
     check(status == 0 and read(long) == new and not left(), f"{name}: a name as long as names may be", out)
-    check(fails("else", "folder") and fails("loop", "symbolic links") and fails("none/x", "none/x") and
+    check(fails("folder" + end, "is a folder") and fails(loop, "symbolic links") and
+          fails("none/x" + end, "none/x" + end) and
           (not os.path.exists("/dev/full") or fails("/dev/full", "No space left")),
           f"{name}: a folder, a loop, no folder, a full device")
-    both = [subprocess.Popen([ASSAY, *command("twice")], stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(3)]
+    both = [subprocess.Popen([ASSAY, *command(twice)], stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(3)]
     outs = [(p.communicate(), p.returncode) for p in both]
-    check(all(s == 0 for _, s in outs) and read("twice") == new and not left(), f"{name}: three writers at once", outs)
-    for f in ("link", "dangling", "loop", "fifo", long, "twice"):
+    check(all(s == 0 for _, s in outs) and read(twice) == new and not left(), f"{name}: three writers at once", outs)
+    os.rmdir("folder" + end)
+    for f in (link, dangling, loop, "fifo", long, twice):
         if os.path.lexists(f):
             os.unlink(f)
     shutil.rmtree("else")
@@ -191,9 +195,10 @@ def main():
     try:
         prepare()
         for name, command in WRITERS:
-            new = dying(name, "target", command("target"))
+            end = ".assay" if name in NETWORKS else ""
+            new = dying(name, "target" + end, command("target" + end))
             if new is not None:
-                special(name, command, new)
+                special(name, command, new, end)
         for name, target, command in FORMATS:
             dying(name, target, command(target))
     finally:
