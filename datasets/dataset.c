@@ -1,63 +1,52 @@
-/* Data sets: what a path is, and reading one sample. */
+/* Data sets: opening, closing, and their counts and labels. */
 #include "datasets/dataset.h"
 #include "graph/memory.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "datasets/internal.h"
-#include "datasets/png.h"
-
-size_t dataset_sample_count(const assay_sample_type *t)
-{
-    size_t count = 1;
-    for (int i = 0; i < t->rank; i++)
-        count *= (size_t)t->shape[i];
-    return count;
-}
-
-size_t dataset_sample_bytes(const assay_sample_type *t)
-{
-    return dataset_sample_count(t) * text_npy_type_size(t->type);
-}
-
-const char *dataset_sample_print(const assay_sample_type *t, char *buf, size_t size)
-{
-    int n = snprintf(buf, size, "%s [", text_npy_type_name(t->type));
-    for (int i = 0; i < t->rank && (size_t)n < size; i++)
-        n += snprintf(buf + n, size - (size_t)n, "%s%" PRId64, i ? "," : "", t->shape[i]);
-    if ((size_t)n < size)
-        snprintf(buf + n, size - (size_t)n, "]");
-    return buf;
-}
 
 static assay_status open_samples(assay_dataset *d, bool folder, const assay_dataset_options *o,
-                                 assay_error *err)
+                                 const char *list, assay_error *err)
 {
     if (folder)
-        return dataset_open_folder(d, o->labels, err);
+        return dataset_open_folder(d, list, err);
     return dataset_is_png_name(d->path) ? dataset_open_image(d, err) : dataset_open_file(d, o, err);
+}
+
+/* The labels of an opened file of samples: those that are named, or that lie beside it. */
+static assay_status open_labels(assay_dataset *d, const char *named, assay_error *err)
+{
+    char *beside = NULL;
+    assay_status status = ASSAY_OK;
+    if (!named && !d->labels)
+        status = dataset_labels_beside(d->path, &beside, err);
+    const char *labels = named ? named : beside;
+    if (!status && labels)
+        status = dataset_are_label_maps(labels) ? dataset_open_maps(d, labels, err)
+                                                : dataset_read_labels(d, labels, err);
+    free(beside);
+    return status;
 }
 
 static assay_status open_path(assay_dataset *d, const assay_dataset_options *options,
                               assay_error *err)
 {
+    const bool maps = options->labels && dataset_are_label_maps(options->labels);
     struct stat st;
-    assay_status status;
     if (stat(d->path, &st) != 0)
         return assay_fail(err, ASSAY_ERR_IO, "%s: cannot open data set: %s", d->path,
                           strerror(errno));
-    if (options->labels && dataset_are_label_maps(options->labels)) {
-        const assay_dataset_options rest = {.raw = options->raw, .planar = options->planar};
-        status = open_samples(d, S_ISDIR(st.st_mode), &rest, err);
-        return status ? status : dataset_open_maps(d, options->labels, err);
-    }
-    status = open_samples(d, S_ISDIR(st.st_mode), options, err);
+    assay_status status =
+        open_samples(d, S_ISDIR(st.st_mode), options, maps ? NULL : options->labels, err);
+    if (!status && maps)
+        return dataset_open_maps(d, options->labels, err);
+    if (!status && !d->files)
+        status = open_labels(d, options->labels, err);
     return status ? status : dataset_read_classes(d, err);
 }
 
@@ -124,44 +113,4 @@ int64_t dataset_class_count(const assay_dataset *d)
 const char *dataset_class_name(const assay_dataset *d, int64_t label)
 {
     return d->class_names[label];
-}
-
-const char *dataset_sample_name(const assay_dataset *d, int64_t i, char *buf, size_t size)
-{
-    if (d->files)
-        snprintf(buf, size, "%s", d->files[i]);
-    else
-        snprintf(buf, size, "%s[%" PRId64 "]", d->path, i);
-    return buf;
-}
-
-static assay_status read_image(const assay_dataset *d, int64_t i, void *out, assay_error *err)
-{
-    assay_image image;
-    char expected[160];
-    assay_status status = d->indices ? dataset_png_read_indices(d->files[i], &image, err)
-                                     : dataset_png_read_file(d->files[i], &image, err);
-    if (status)
-        return status;
-    if (image.height != d->type.shape[0] || image.width != d->type.shape[1] ||
-        image.channels != d->type.shape[2])
-        status = assay_fail(err, ASSAY_ERR_INPUT,
-                            "%s: the image is [%d,%d,%d] (height, width, channels); expected %s "
-                            "as the first of the data set; nothing is resized",
-                            d->files[i], image.height, image.width, image.channels,
-                            dataset_sample_print(&d->type, expected, sizeof expected));
-    else
-        memcpy(out, image.pixels, dataset_sample_bytes(&d->type));
-    free(image.pixels);
-    return status;
-}
-
-assay_status dataset_read(const assay_dataset *d, int64_t i, void *out, assay_error *err)
-{
-    if (i < 0 || i >= d->count)
-        return assay_fail(err, ASSAY_ERR_INPUT, "%s: there is no sample %" PRId64 " among %" PRId64,
-                          d->path, i, d->count);
-    if (!d->files)
-        return dataset_read_record(d, i, out, err);
-    return dataset_has_arrays(d) ? dataset_read_array(d, i, out, err) : read_image(d, i, out, err);
 }

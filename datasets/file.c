@@ -224,12 +224,6 @@ static assay_status open_raw(assay_dataset *d, const char *spec, int64_t size, a
 
 /* ---- choosing ----------------------------------------------------------------------------- */
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && strcmp(text + n - m, end) == 0;
-}
-
 static assay_status open_format(assay_dataset *d, const assay_dataset_options *o, assay_error *err)
 {
     unsigned char magic[4] = {0};
@@ -239,7 +233,7 @@ static assay_status open_format(assay_dataset *d, const assay_dataset_options *o
     bool whole = pread(d->fd, magic, 4, 0) == 4;
     if (o->raw)
         return open_raw(d, o->raw, st.st_size, err);
-    if (ends_with(d->path, ".bin"))
+    if (dataset_ends_with(d->path, ".bin"))
         return open_cifar(d, st.st_size, err);
     if (whole && memcmp(magic, "\x93NUM", 4) == 0)
         return open_npy(d, st.st_size, err);
@@ -251,47 +245,14 @@ static assay_status open_format(assay_dataset *d, const assay_dataset_options *o
                       d->path);
 }
 
-/* The labels file that goes with a file of samples by its name: A_labels.npy with A.npy,
- * X-labels-idx1-Y with X-images-idx3-Y. *labels is malloc'd, or NULL when there is none. */
-static assay_status labels_beside(const char *path, char **labels, assay_error *err)
-{
-    int length = 0;
-    const char *base = strrchr(path, '/');
-    const char *idx = strstr(base ? base : path, "images-idx3");
-    *labels = NULL;
-    if (ends_with(path, ".npy"))
-        length = asprintf(labels, "%.*s_labels.npy", (int)(strlen(path) - 4), path);
-    else if (idx)
-        length = asprintf(labels, "%.*slabels-idx1%s", (int)(idx - path), path,
-                          idx + strlen("images-idx3"));
-    if (length < 0) {
-        *labels = NULL;
-        return assay_out_of_memory_for(err, "%s", path);
-    }
-    if (*labels && access(*labels, F_OK) != 0) {
-        free(*labels);
-        *labels = NULL;
-    }
-    return ASSAY_OK;
-}
-
 assay_status dataset_open_file(assay_dataset *d, const assay_dataset_options *options,
                                assay_error *err)
 {
-    char *beside = NULL;
     size_t size;
     assay_status status = assay_open_regular(d->path, &d->fd, &size, err);
-    if (status)
-        return status;
-    status = open_format(d, options, err);
+    if (!status)
+        status = open_format(d, options, err);
     d->type.planar |= options->planar;
-    if (!status && !options->labels && !d->labels && !d->indices)
-        status = labels_beside(d->path, &beside, err);
-    const char *labels = options->labels ? options->labels : beside;
-    if (!status && labels)
-        status = dataset_are_label_maps(labels) ? dataset_open_maps(d, labels, err)
-                                                : dataset_read_labels(d, labels, err);
-    free(beside);
     return status;
 }
 

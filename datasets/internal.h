@@ -25,7 +25,8 @@ struct assay_dataset {
 };
 
 /* Each fills type, count and the source of samples; what a failure leaves is released by
- * dataset_close. `labels` is a labels file or NULL. */
+ * dataset_close. `labels` is a labels file or NULL. Of a file, its labels are opened apart, but for
+ * those that its records hold. */
 assay_status dataset_open_folder(assay_dataset *d, const char *labels, assay_error *err);
 assay_status dataset_open_image(assay_dataset *d, assay_error *err);
 assay_status dataset_open_file(assay_dataset *d, const assay_dataset_options *options,
@@ -48,6 +49,10 @@ bool dataset_is_png_name(const char *name);
 /* Sample i of a file, in native byte order. */
 assay_status dataset_read_record(const assay_dataset *d, int64_t i, void *out, assay_error *err);
 
+/* The labels file that goes with a file of samples by its name: A_labels.npy with A.npy,
+ * X-labels-idx1-Y with X-images-idx3-Y. *labels is malloc'd, or NULL when there is none. */
+assay_status dataset_labels_beside(const char *path, char **labels, assay_error *err);
+
 /* Labels of an opened file of samples from text, .npy or IDX; there must be d->count of them. */
 assay_status dataset_read_labels(assay_dataset *d, const char *path, assay_error *err);
 
@@ -56,6 +61,9 @@ assay_status dataset_read_classes(assay_dataset *d, assay_error *err);
 
 /* Reads a text file for dataset_next_line; a 0 byte in it is an error. free(*text). */
 assay_status dataset_read_text(const char *path, char **text, assay_error *err);
+
+/* Does the text end so, letter by letter? */
+bool dataset_ends_with(const char *text, const char *end);
 
 /* Cuts the next line off *rest, without its end and trailing blanks. NULL at the end. */
 char *dataset_next_line(char **rest);

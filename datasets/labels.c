@@ -52,6 +52,12 @@ bool dataset_parse_label(const char *text, int64_t *label)
     return *label <= INT32_MAX;
 }
 
+bool dataset_ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && strcmp(text + n - m, end) == 0;
+}
+
 assay_status dataset_find_beside(const char *path, const char *name, char **found, assay_error *err)
 {
     struct stat st;
@@ -147,6 +153,28 @@ static assay_status labels_from_text(assay_dataset *d, const char *path, assay_e
     if (!status && count != d->count)
         status = wrong_count(d, path, count, err);
     return status;
+}
+
+assay_status dataset_labels_beside(const char *path, char **labels, assay_error *err)
+{
+    int length = 0;
+    const char *base = strrchr(path, '/');
+    const char *idx = strstr(base ? base : path, "images-idx3");
+    *labels = NULL;
+    if (dataset_ends_with(path, ".npy"))
+        length = asprintf(labels, "%.*s_labels.npy", (int)(strlen(path) - 4), path);
+    else if (idx)
+        length = asprintf(labels, "%.*slabels-idx1%s", (int)(idx - path), path,
+                          idx + strlen("images-idx3"));
+    if (length < 0) {
+        *labels = NULL;
+        return assay_out_of_memory_for(err, "%s", path);
+    }
+    if (*labels && access(*labels, F_OK) != 0) {
+        free(*labels);
+        *labels = NULL;
+    }
+    return ASSAY_OK;
 }
 
 assay_status dataset_read_labels(assay_dataset *d, const char *path, assay_error *err)

@@ -50,7 +50,7 @@ struct assay_bundle_writer {
 assay_status golden_bundle_records_begin(assay_bundle_writer *w, assay_error *err);
 void golden_bundle_records_free(assay_bundle_writer *w);
 
-/* ---- bundle_write.c ---- */
+/* ---- bundle_put.c ---- */
 
 /* Are files written but for the manifest? */
 bool golden_bundle_has_files(const assay_bundle_writer *w);
@@ -65,7 +65,7 @@ assay_status golden_bundle_path(assay_bundle_writer *w, const char *part, assay_
 /* Makes the folder PARTIAL/part; that it is there already is no error. */
 assay_status golden_bundle_make_dir(assay_bundle_writer *w, const char *part, assay_error *err);
 
-/* ---- bundle_manifest.c ---- */
+/* ---- bundle_name.c ---- */
 
 /* The folder of a sample's tensors: KIND, or KIND/s00003 when there are several samples. */
 void golden_bundle_folder(const assay_bundle_writer *w, const char *kind, int64_t sample,
@@ -77,6 +77,8 @@ void golden_bundle_part(const assay_bundle_writer *w, const char *kind, int valu
 
 /* The op that makes a value, or "input". */
 const char *golden_bundle_op(const assay_graph *g, int value);
+
+/* ---- bundle_manifest.c ---- */
 
 /* The manifest's text, malloc'd, and the files of the nodes' parameters; the digest over all
  * tensors' goes to `digest`. */

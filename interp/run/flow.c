@@ -1,4 +1,4 @@
-/* Running bodies: values are copied in and out, because every body has an arena of its own. */
+/* Bodies of control flow: values are copied in and out, because each has an arena of its own. */
 #include "interp/run/flow.h"
 
 #include <assert.h>
@@ -19,13 +19,21 @@ static void copy(void *to, const void *from, const assay_type *type)
 typedef struct body {
     const assay_graph *graph, *around;
     assay_run *run, *outer;
+    run_body_fn *execute;
 } body;
 
-static body body_of(assay_run *outer, assay_run *const *runs, const assay_call *call,
-                    int64_t number)
+/* A node of control flow that runs. */
+typedef struct flow {
+    assay_run *outer, *const *runs; /* one run a body */
+    const assay_call *call;
+    run_body_fn *execute;
+} flow;
+
+static body body_of(const flow *f, int64_t number)
 {
-    assert(number >= 0 && number < call->graph->n_subgraphs);
-    return (body){call->graph->subgraph[number], call->graph, runs[number], outer};
+    const assay_graph *g = f->call->graph;
+    assert(number >= 0 && number < g->n_subgraphs);
+    return (body){g->subgraph[number], g, f->runs[number], f->outer, f->execute};
 }
 
 /* Variables that the body shares with the graph around it, into the body or out of it. */
@@ -48,7 +56,7 @@ static assay_status run_body(const body *b, const assay_view *in, assay_error *e
     for (int i = 0; i < b->graph->n_inputs; i++)
         copy(assay_run_data(b->run, b->graph->input[i]), in[i].data, in[i].type);
     share(b, true);
-    s = run_execute(b->run, NULL, false, NULL, err);
+    s = b->execute(b->run, err);
     if (s == ASSAY_OK)
         share(b, false);
     return s;
@@ -60,12 +68,12 @@ static void take_outputs(const body *b, const assay_view *out)
         copy(out[i].data, assay_run_data(b->run, b->graph->output[i]), out[i].type);
 }
 
-static assay_status run_if(assay_run *outer, assay_run *const *runs, const assay_call *call,
-                           assay_error *err)
+static assay_status run_if(const flow *f, assay_error *err)
 {
+    const assay_call *call = f->call;
     const uint8_t *condition = call->in[0].data; /* a caller's byte: not 0 is true */
     const assay_attrs *a = &call->node->attr;
-    body b = body_of(outer, runs, call, *condition ? a->branch.on_true : a->branch.on_false);
+    body b = body_of(f, *condition ? a->branch.on_true : a->branch.on_false);
     assay_status s = run_body(&b, call->in + 1, err);
     if (s == ASSAY_OK)
         take_outputs(&b, call->out);
@@ -73,11 +81,11 @@ static assay_status run_if(assay_run *outer, assay_run *const *runs, const assay
 }
 
 /* The loop's values stand in the node's outputs between two rounds. */
-static assay_status run_while(assay_run *outer, assay_run *const *runs, const assay_call *call,
-                              assay_error *err)
+static assay_status run_while(const flow *f, assay_error *err)
 {
-    body test = body_of(outer, runs, call, call->node->attr.loop.condition);
-    body b = body_of(outer, runs, call, call->node->attr.loop.body);
+    const assay_call *call = f->call;
+    body test = body_of(f, call->node->attr.loop.condition);
+    body b = body_of(f, call->node->attr.loop.body);
     for (int i = 0; i < call->node->n_out; i++)
         copy(call->out[i].data, call->in[i].data, call->in[i].type);
     for (long round = 0; round <= ASSAY_LOOP_MAX; round++) {
@@ -95,8 +103,8 @@ static assay_status run_while(assay_run *outer, assay_run *const *runs, const as
 }
 
 assay_status run_flow(assay_run *outer, assay_run *const *runs, const assay_call *call,
-                      assay_error *err)
+                      run_body_fn *execute, assay_error *err)
 {
-    return call->node->op == ASSAY_OP_IF ? run_if(outer, runs, call, err)
-                                         : run_while(outer, runs, call, err);
+    const flow f = {outer, runs, call, execute};
+    return call->node->op == ASSAY_OP_IF ? run_if(&f, err) : run_while(&f, err);
 }
