@@ -45,6 +45,8 @@ const assay_node *check_producer(const assay_graph *g, int value); /* or NULL */
 bool check_same_value(const assay_graph *g, int v, const assay_graph *h, int w);
 /* A constant of the model, or of an earlier step that made it; NULL: there is none. */
 const assay_value *check_constant_of(const checker *c, const char *name);
+/* The code of element i of a constant. */
+int64_t check_code(const assay_value *v, int64_t i);
 /* Codes as memory of type t keeps them, whatever a unit made. */
 void check_store(const assay_type *t, int32_t *code, size_t count);
 /* Transpose, reshape, relabel: the element at `i` of the output is that element of the input. */
@@ -72,7 +74,7 @@ void check_replay_end(checker *c);
 /* Products in one sum of matrix product n of fragment g, in the network as it is; 0: not known. */
 int64_t check_depth(const checker *c, const assay_graph *g, const assay_node *n);
 
-/* ---- products ---- */
+/* ---- products: pair.c, weights.c, products.c ---- */
 /* The one product before and after, and the function in front of it (linear) or behind it: in all
  * else they are the same. */
 assay_status check_product_pair(const checker *c, bool linear, const assay_node **a,

@@ -113,3 +113,8 @@ const assay_value *check_constant_of(const checker *c, const char *name)
     }
     return NULL;
 }
+
+int64_t check_code(const assay_value *v, int64_t i)
+{
+    return assay_elem_get(v->type.elem, v->data, (size_t)i);
+}

@@ -8,11 +8,6 @@
 #include "opt/check/check.h"
 #include "schemes/derive/sums.h"
 
-static int64_t code_of(const assay_value *v, int64_t i)
-{
-    return assay_elem_get(v->type.elem, v->data, (size_t)i);
-}
-
 typedef struct reach {
     int64_t lo, hi, magnitude;
 } reach;
@@ -35,7 +30,7 @@ static int64_t weight_at(const weighing *k, int64_t channel, int64_t i)
         at = input * t->dim[1] * cells + channel % t->dim[1] * cells + i % cells;
     }
     const int32_t *zero = t->q.zero_point;
-    return code_of(k->w, at) - (zero ? zero[t->q.count > 1 ? channel : 0] : 0);
+    return check_code(k->w, at) - (zero ? zero[t->q.count > 1 ? channel : 0] : 0);
 }
 
 static void add_product(reach *r, int64_t weight, int64_t lo, int64_t hi)
@@ -52,7 +47,7 @@ static void add_product(reach *r, int64_t weight, int64_t lo, int64_t hi)
 /* Sums of one channel, of codes in lo..hi about their zero point. */
 static reach channel_reach(const weighing *k, int64_t channel, int64_t lo, int64_t hi)
 {
-    int64_t b = k->bias ? code_of(k->bias, channel) : 0;
+    int64_t b = k->bias ? check_code(k->bias, channel) : 0;
     reach r = {b, b, b < 0 ? -b : b};
     for (int64_t i = 0; i < k->depth; i++)
         add_product(&r, weight_at(k, channel, i), lo, hi);
@@ -110,9 +105,9 @@ static bool add_behind(const checker *c, const assay_graph *g, int bias, reach *
     const assay_value *b = check_constant_of(c, g->value[bias].name);
     if (!b || assay_shape_count(&b->type) < 1)
         return false;
-    int64_t least = code_of(b, 0), max = least;
+    int64_t least = check_code(b, 0), max = least;
     for (int64_t i = 1; i < assay_shape_count(&b->type); i++) {
-        const int64_t code = code_of(b, i);
+        const int64_t code = check_code(b, i);
         least = code < least ? code : least;
         max = code > max ? code : max;
     }

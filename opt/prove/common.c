@@ -1,5 +1,5 @@
-/* What the arguments share: a proof that cannot be had, the rewritten fragment, the target's word.
- */
+/* Common parts of the arguments: a proof, one that cannot be had, the rewritten fragment, the
+ * target's word. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +7,17 @@
 #include "opt/lower/pass.h"
 #include "opt/prove/fragment.h"
 #include "opt/prove/prove.h"
+
+void prove_proof_free(assay_proof *p)
+{
+    assay_graph_free(p->before);
+    assay_graph_free(p->after);
+    free(p->data);
+    free(p->drift);
+    p->before = p->after = NULL;
+    p->data = NULL;
+    p->drift = NULL;
+}
 
 assay_status prove_impossible(assay_proof *proof, assay_status status, assay_error *err)
 {
@@ -38,11 +49,22 @@ static bool same_border(const assay_graph *a, const assay_graph *b)
     return same;
 }
 
+/* The match in the fragment, with what the proof has for the rewrite. */
+static assay_match match_in(const assay_match *m, const assay_proof *proof)
+{
+    assay_match inner = prove_fragment_match(m);
+    inner.data = proof->data;
+    inner.factor = proof->factor;
+    inner.fills = proof->fills;
+    inner.fill = proof->fill;
+    return inner;
+}
+
 assay_status prove_rewrite(const assay_match *m, const assay_rule *rule,
                            const assay_rule_image *image, assay_proof *proof, assay_error *err)
 {
     int changed;
-    assay_match inner = prove_match(m, proof);
+    assay_match inner = match_in(m, proof);
     assay_graph_free(proof->after);
     proof->after = NULL;
     assay_status s = assay_graph_clone(proof->before, &proof->after, err);

@@ -5,6 +5,7 @@
 #include "opt/prove/forms.h"
 #include "schemes/prepare/prepare.h"
 
+/* ---- product_cut.c ---- */
 /* ASSAY_ERR_UNSUPPORTED: a form without a known proof. */
 assay_status prove_product_has_proof(const assay_graph *g, const assay_node *node,
                                      assay_error *err);
@@ -23,6 +24,7 @@ assay_status prove_compare_forms(const assay_scheme *s, const assay_type *weight
                                  const assay_unit *before, const assay_unit *after,
                                  assay_proof *proof, assay_error *err);
 
+/* ---- products.c ---- */
 /* Channels that differ in what is summed. */
 int64_t prove_product_channels(const assay_graph *g, const assay_node *n);
 /* The bias of a channel; false when no run knows it before. No bias is a bias of 0. */

@@ -1,33 +1,7 @@
-/* From a rule to the argument that its rewrites owe. */
+/* The choice of the argument that a rule's rewrites owe. */
 #include "opt/prove/prove.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "opt/lower/pass.h"
-#include "opt/prove/fragment.h"
-
-void prove_proof_free(assay_proof *p)
-{
-    assay_graph_free(p->before);
-    assay_graph_free(p->after);
-    free(p->data);
-    free(p->drift);
-    p->before = p->after = NULL;
-    p->data = NULL;
-    p->drift = NULL;
-}
-
-assay_match prove_match(const assay_match *m, const assay_proof *proof)
-{
-    assay_match inner = prove_fragment_match(m);
-    inner.data = proof->data;
-    inner.factor = proof->factor;
-    inner.fills = proof->fills;
-    inner.fill = proof->fill;
-    return inner;
-}
 
 assay_status prove_application(const assay_graph *g, const assay_match *m, const assay_rule *rule,
                                const assay_scheme *s, assay_run_fn run, assay_proof *proof,

@@ -37,7 +37,6 @@ typedef assay_status assay_prover(const assay_graph *g, const assay_match *m,
                                   const assay_rule *rule, const assay_scheme *s, assay_run_fn run,
                                   assay_proof *proof, assay_error *err);
 assay_prover prove_application; /* by the obligation that the rule names: one of those below */
-void prove_proof_free(assay_proof *p);
 
 /* One a file, prove_NAME.c. */
 assay_prover prove_codes;         /* enumeration */
@@ -68,7 +67,8 @@ assay_status prove_tabulate_pairs(const assay_graph *g, int node, const assay_sc
 assay_status prove_samples(const assay_scheme *s, assay_run_fn run, int samples, assay_proof *proof,
                            assay_error *err);
 
-/* ---- prove.c, for all of them ---- */
+/* ---- common.c, for all of them ---- */
+void prove_proof_free(assay_proof *p);
 /* proof->after: the fragment rewritten, without what nobody needs, and verified. When it cannot be,
  * proof->possible is false. */
 assay_status prove_rewrite(const assay_match *m, const assay_rule *rule,
@@ -76,8 +76,6 @@ assay_status prove_rewrite(const assay_match *m, const assay_rule *rule,
 /* The target must have the arithmetic of every node of
  * proof->after, or proof->possible becomes false. */
 assay_status prove_target(const assay_scheme *s, assay_proof *proof, assay_error *err);
-/* The match in the fragment, with what the proof has for the rewrite. */
-assay_match prove_match(const assay_match *m, const assay_proof *proof);
 /* proof->possible becomes false with err's text; ASSAY_OK unless memory is short. */
 assay_status prove_impossible(assay_proof *proof, assay_status status, assay_error *err);
 

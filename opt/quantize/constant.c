@@ -8,23 +8,6 @@
 /* A bias uses at most 30 of 32 bits, so that it leaves room for the sum that it starts. */
 #define BIAS_HEADROOM 2
 
-assay_status quantize_constant_range(const assay_value *v, double *min, double *max,
-                                     assay_error *err)
-{
-    const float *x = v->data;
-    int64_t n = assay_shape_count(&v->type);
-    *min = *max = n > 0 ? (double)x[0] : 0;
-    for (int64_t i = 0; i < n; i++) {
-        if (!isfinite(x[i]))
-            return assay_fail(err, ASSAY_ERR_INPUT,
-                              "constant '%.200s': element %lld is %g, expected a finite number",
-                              v->name, (long long)i, (double)x[i]);
-        *min = (double)x[i] < *min ? (double)x[i] : *min;
-        *max = (double)x[i] > *max ? (double)x[i] : *max;
-    }
-    return ASSAY_OK;
-}
-
 /* ---- storage ---- */
 
 static void store(void *data, assay_elem elem, int64_t i, int64_t code)

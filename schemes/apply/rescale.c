@@ -72,26 +72,6 @@ static assay_int128 scaled_any(const assay_rescale *r, int64_t acc, size_t c)
     return apply_narrow128(v, k->result_bits, k->result_overflow);
 }
 
-int32_t apply_rescale_finish(const assay_rescale *r, assay_int128 v)
-{
-    assay_tail t = apply_tail_of(r);
-    return apply_finish128(&t, v);
-}
-
-int32_t apply_rescale_end(const assay_rescale *r, assay_int128 sum)
-{
-    assay_tail t = apply_tail_of(r);
-    t.zero_point = r->zero_point;
-    t.sum_bits = r->rule->sum_bits;
-    return apply_finish128(&t, sum);
-}
-
-int32_t apply_rescale_store(const assay_rescale *r, int64_t code)
-{
-    assay_tail t = apply_tail_of(r);
-    return apply_store(&t, code);
-}
-
 /* What is constant in a row of a common rule. */
 typedef struct way {
     enum assay_rounding mode, second; /* of the first and the second rounding */

@@ -6,7 +6,7 @@
 HOUSE lists the rooms from the ground up: folders, or files of one name. A file may include its own room and those above it in this list, and so do
 the symbols that its object takes from others (nm); a folder that is not listed belongs to the listed one around it.
 A new room gets its line here before it gets a file. Within a room, too, files are layers: no circle of includes, none
-of symbols, but for the KNOTS that are still to be undone.
+of symbols.
 """
 import json
 import os
@@ -74,13 +74,6 @@ HOUSE = [
     "interp/measure",
     "interp/api",
     "interp/cli",
-]
-# Rooms whose files still ask each other in a circle. None may be added; one that is undone goes.
-KNOTS = [
-    "opt/check",
-    "opt/prove",
-    "opt/quantize",
-    "schemes/apply",
 ]
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
@@ -200,11 +193,8 @@ def check_symbols(build, top):
         return None, "nm cannot read the objects"
     if len(arrows) < 1000:
         return None, f"objects without symbols of their own (link-time optimization?): {len(arrows)}"
-    rings = circles(arrows)
-    tied = {room_of(ring[0]) for ring in rings}
     bad = upward(arrows)
-    bad += ["circle: " + ", ".join(ring) for ring in rings if room_of(ring[0]) not in KNOTS]
-    bad += [f"{room} is no knot any more: take it out of KNOTS" for room in KNOTS if room not in tied]
+    bad += ["circle: " + ", ".join(ring) for ring in circles(arrows)]
     return bad, None
 
 

@@ -1,4 +1,4 @@
-/* Which rescales have a vector form, and the proof obligations that stand before it.
+/* The choice of a rescale's vector form, and the proof obligations that stand before it.
  *
  * A vector form keeps 64-bit products, but narrows to 32 bits before the zero point and the final
  * clamp. That changes nothing when
@@ -8,8 +8,6 @@
 #include "schemes/apply/simd/simd.h"
 
 #include "schemes/apply/apply.h"
-
-enum { NEAR = 1 << 16 }; /* codes and zero points of the final clamp stay below this */
 
 /* Of a narrowing to `bits`: 0 has no effect before the clamp, 1 wraps at 32, -1 neither. */
 static int narrowing(int32_t bits, int32_t how)
@@ -21,11 +19,6 @@ static int narrowing(int32_t bits, int32_t how)
     return bits >= 24 ? 0 : -1;
 }
 
-static bool is_near(int64_t x)
-{
-    return x > -NEAR && x < NEAR;
-}
-
 /* The end: narrowing, zero point, clamp. */
 static bool choose_end(const assay_rescale *r, assay_simd *s)
 {
@@ -33,7 +26,7 @@ static bool choose_end(const assay_rescale *r, assay_simd *s)
     const int result = narrowing(k->result_bits, k->result_overflow);
     const bool before = k->zero_point == ASSAY_STAGE_BEFORE; /* nothing is added */
     const int sum = narrowing(before ? 0 : k->sum_bits, k->sum_overflow);
-    if (result < 0 || sum < 0 || !is_near(r->zero_point) || (before && r->zero_point != 0))
+    if (result < 0 || sum < 0 || !simd_is_near(r->zero_point) || (before && r->zero_point != 0))
         return false;
     s->zero_point = (int32_t)r->zero_point;
     s->truncate = result == 1 || (k->result_bits == 0 && sum == 1);
@@ -48,7 +41,7 @@ static bool choose_end(const assay_rescale *r, assay_simd *s)
     }
     s->lo = (int32_t)r->lo;
     s->hi = (int32_t)r->hi;
-    return is_near(r->lo) && is_near(r->hi);
+    return simd_is_near(r->lo) && simd_is_near(r->hi);
 }
 
 /* Multipliers of 32 bits, and shifts of a 64-bit product that leave room to add a half. */
@@ -167,9 +160,9 @@ enum assay_simd_add simd_add_choose(const assay_unit *u)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     if (u->binary == apply_add_float_scaled)
-        return u->rec.add.round == ASSAY_ROUND_HALF_EVEN && is_near(o->lo) && is_near(o->hi) &&
-                       o->rule->store != ASSAY_STORE_WRAP && is_small(u->k[0]) &&
-                       is_small(u->k[1]) && is_small(u->k[2])
+        return u->rec.add.round == ASSAY_ROUND_HALF_EVEN && simd_is_near(o->lo) &&
+                       simd_is_near(o->hi) && o->rule->store != ASSAY_STORE_WRAP &&
+                       is_small(u->k[0]) && is_small(u->k[1]) && is_small(u->k[2])
                    ? ASSAY_SIMD_ADD_FLOAT
                    : ASSAY_SIMD_ADD_NONE;
     if (u->binary != apply_add_left_shift || u->k[0] < 0 || u->k[0] > 31)
@@ -189,17 +182,6 @@ enum assay_simd_add simd_add_choose(const assay_unit *u)
     return u->simd.mode == ASSAY_ROUND_HALF_UP ? ASSAY_SIMD_ADD_HALF_UP : ASSAY_SIMD_ADD_NONE;
 }
 
-assay_pair_fn simd_pair(const assay_unit *u, enum assay_isa isa)
-{
-#ifdef ASSAY_X86
-    if (isa == ASSAY_ISA_VNNI)
-        return simd_add_avx512(u);
-#endif
-    (void)u;
-    (void)isa;
-    return NULL;
-}
-
 assay_block_fn simd_block(const assay_unit *u, enum assay_isa isa)
 {
     switch (isa) {
@@ -211,67 +193,5 @@ assay_block_fn simd_block(const assay_unit *u, enum assay_isa isa)
 #endif
     default:
         return simd_plain_portable(&u->simd);
-    }
-}
-
-assay_encode_fn simd_encode(const assay_unit *u, enum assay_isa isa)
-{
-    const assay_rescale *o = &u->scale[ASSAY_OUT];
-    if (o->n != 1 || !is_near(o->lo) || !is_near(o->hi) || !is_near(u->list[0][0]) ||
-        o->scale[0] <= 0 || o->scale[0] >= 0x7f800000 ||
-        u->rec.convert.division == ASSAY_QUANTIZE_DIVIDE_F64)
-        return NULL;
-    switch (isa) {
-#ifdef ASSAY_X86
-    case ASSAY_ISA_VNNI:
-        return simd_encode_avx512(u);
-    case ASSAY_ISA_AVX2:
-        return simd_encode_avx2(u);
-#endif
-    default:
-        return simd_encode_portable(u);
-    }
-}
-
-assay_codes_fn simd_codes(const assay_unit *u, enum assay_isa isa, int64_t reach)
-{
-    switch (isa) {
-#ifdef ASSAY_X86
-    case ASSAY_ISA_VNNI:
-        return simd_codes_avx512(u, reach);
-    case ASSAY_ISA_AVX2:
-        return simd_codes_avx2(u, reach);
-#endif
-    default:
-        return simd_codes_portable(u, reach);
-    }
-}
-
-assay_interpolate_fn simd_interpolated(const assay_unit *u, enum assay_isa isa)
-{
-    switch (isa) {
-#ifdef ASSAY_X86
-    case ASSAY_ISA_VNNI:
-        return simd_interpolate_avx512(u);
-    case ASSAY_ISA_AVX2:
-        return simd_interpolate_avx2(u);
-#endif
-    default:
-        return simd_interpolate_portable(u);
-    }
-}
-
-assay_row_fn simd_bytes(const assay_unit *u, enum assay_isa isa)
-{
-    const bool norm = u->row == apply_layer_norm;
-    switch (isa) {
-#ifdef ASSAY_X86
-    case ASSAY_ISA_VNNI:
-        return norm ? simd_layer_norm_avx512(u) : simd_softmax_avx512(u);
-    case ASSAY_ISA_AVX2:
-        return norm ? simd_layer_norm_avx2(u) : simd_softmax_avx2(u);
-#endif
-    default:
-        return norm ? simd_layer_norm_portable(u) : simd_softmax_portable(u);
     }
 }

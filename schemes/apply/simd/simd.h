@@ -35,6 +35,12 @@ typedef struct assay_simd {
     int32_t lo, hi, zero_point;
 } assay_simd;
 
+/* Codes and zero points of the final clamp stay below 2^16. */
+static inline bool simd_is_near(int64_t x)
+{
+    return x > -(1 << 16) && x < 1 << 16;
+}
+
 assay_simd simd_choose(const struct assay_rescale *r);
 
 /* Additions of one-byte codes that have a vector form. */
