@@ -204,8 +204,11 @@ assay_status dataset_open_folder(assay_dataset *d, const char *labels, assay_err
         status = list_folder(d, dataset_is_png_name, err);
     if (!status && d->count == 0 && access(own, F_OK) != 0)
         status = list_folder(d, is_npy_name, err);
-    free(own);
     if (!status && d->count == 0)
-        status = assay_fail(err, ASSAY_ERR_INPUT, "%s: no PNG images, and no .npy files", d->path);
+        status =
+            access(own, F_OK) == 0
+                ? assay_fail(err, ASSAY_ERR_INPUT, "%s: names no sample", own)
+                : assay_fail(err, ASSAY_ERR_INPUT, "%s: no PNG images, and no .npy files", d->path);
+    free(own);
     return status ? status : dataset_take_type(d, err);
 }

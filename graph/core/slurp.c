@@ -47,7 +47,8 @@ static assay_status look(int file, const char *path, assay_status irregular, siz
     if (fstat(file, &st) != 0)
         return assay_fail(err, ASSAY_ERR_IO, "%s: %s", path, strerror(errno));
     if (!S_ISREG(st.st_mode))
-        return assay_fail(err, irregular, "%s: not a regular file", path);
+        return assay_fail(err, irregular, "%s: %snot a regular file", path,
+                          S_ISDIR(st.st_mode) ? "is a folder, " : "");
     *size = (size_t)st.st_size;
     return ASSAY_OK;
 }

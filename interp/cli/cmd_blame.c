@@ -46,7 +46,7 @@ static int run(const cli_args *a)
     for (const char *s; (s = cli_value_at(a, "scheme", o.n_schemes));)
         schemes[o.n_schemes++] = s;
     o.schemes = schemes;
-    if (cli_integer(a, "hex-bits", 0, 0, 1024, &hex_bits) &&
+    if (cli_integer(a, "hex-bits", 0, 1, 1024, &hex_bits) &&
         cli_integer(a, "node-threads", 2, 1, ASSAY_MAX_THREADS, &threads) &&
         cli_number(a, "rel", -1, 0, 1, &o.rel)) {
         o.hex_bits = (unsigned)hex_bits;

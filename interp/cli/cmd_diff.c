@@ -73,7 +73,7 @@ static int run(const cli_args *a)
 
     if (!list || !names)
         cli_out_of_memory();
-    else if (cli_integer(a, "hex-bits", 0, 0, 1024, &hex_bits) &&
+    else if (cli_integer(a, "hex-bits", 0, 1, 1024, &hex_bits) &&
              parse_limits(a, &o, list, names)) {
         o.hex_bits = (unsigned)hex_bits;
         status = compare(a, &o);

@@ -112,7 +112,7 @@ static int golden(const cli_args *a, const assay_program *p)
     if (!o.dir)
         return cli_trouble("golden: -o DIR is needed");
     if (!parse_forms(cli_value(a, "format", "npy"), &o.forms) ||
-        !cli_integer(a, "hex-bits", 0, 0, 1024, &hex_bits))
+        !cli_integer(a, "hex-bits", 0, 1, 1024, &hex_bits))
         return CLI_TROUBLE;
     if (cli_has(a, "hex-bits") && !(o.forms & ASSAY_DUMP_HEX))
         return cli_trouble("golden: --hex-bits is of --format hex, which is not asked for");

@@ -34,9 +34,12 @@ static int make_folder(const char *dir)
 {
     struct stat st;
 
-    if (mkdir(dir, 0777) != 0 && (stat(dir, &st) != 0 || !S_ISDIR(st.st_mode)))
+    if (mkdir(dir, 0777) == 0)
+        return CLI_OK;
+    if (errno != EEXIST)
         return cli_trouble("%s: cannot create the folder: %s", dir, strerror(errno));
-    return CLI_OK;
+    return stat(dir, &st) == 0 && S_ISDIR(st.st_mode) ? CLI_OK
+                                                      : cli_trouble("%s: is no folder", dir);
 }
 
 /* Into `dir`, when it is not NULL. */

@@ -50,15 +50,17 @@ static const char *print_type(const assay_type *t, char buf[160])
     return buf;
 }
 
-/* Height, width and channels of samples [h, w, 1 or 3], as of PNGs; false when they are no such. */
+/* Height, width and channels of samples [h, w, 1 or 3], as of PNGs, or of what preprocessing made
+ * planes of; false when they are no such. */
 static bool is_image(const assay_sample_type *t, int64_t image[3])
 {
     int first = 0;
     while (first < t->rank - 3 && t->shape[first] == 1)
         first++;
-    if (t->planar || t->rank - first != 3)
+    if (t->rank - first != 3)
         return false;
-    memcpy(image, t->shape + first, 3 * sizeof *image);
+    for (int d = 0; d < 3; d++)
+        image[d] = t->shape[first + (t->planar ? (d + 1) % 3 : d)];
     return image[2] == 1 || image[2] == 3;
 }
 
@@ -75,21 +77,25 @@ static const char *advise(const assay_sample_type *t, const assay_value *in, cha
         memcmp(dim, image, sizeof image) == 0 || (dim[2] == image[2] && dim[0] != image[2]);
     const bool planar = !interleaved && dim[0] == image[2];
     const int64_t *size = planar ? dim + 1 : dim;
-    char resize[64] = "";
+    char resize[64] = "", layout[16] = "";
+    const bool prepared = t->planar || t->type == ASSAY_NPY_F4;
     const bool floats = y->elem.kind == ASSAY_KIND_F32 && t->type != ASSAY_NPY_F4;
     const bool codes = y->elem.kind == ASSAY_KIND_INT && y->elem.bits == 8 && y->elem.is_signed &&
                        t->type == ASSAY_NPY_U1;
     if (!planar && !interleaved)
         return text;
     if (memcmp(size, image, 2 * sizeof *image) != 0)
-        snprintf(resize, sizeof resize, "resize: [%lld, %lld], ", (long long)size[0],
+        snprintf(resize, sizeof resize, ", resize: [%lld, %lld]", (long long)size[0],
                  (long long)size[1]);
-    snprintf(text, 200,
-             "; preprocess.yaml (beside the data, or --preprocess) could say: {%slayout: %s%s}",
-             resize, planar ? "NCHW" : "NHWC",
-             floats  ? ", scale: 1/255"
-             : codes ? ", dtype: i8"
-                     : "");
+    if (!prepared || planar != t->planar)
+        snprintf(layout, sizeof layout, ", layout: %s", planar ? "NCHW" : "NHWC");
+    const char *element = floats ? ", scale: 1/255" : codes ? ", dtype: i8" : "";
+    const char *first = *resize ? resize : *layout ? layout : element;
+    if (*first)
+        snprintf(text, 200,
+                 "; preprocess.yaml (beside the data, or --preprocess) could %ssay: {%s%s%s}",
+                 prepared ? "also " : "", first + 2, *resize ? layout : "",
+                 *resize || *layout ? element : "");
     return text;
 }
 
@@ -194,7 +200,9 @@ static assay_status read_raw(const char *file, const assay_value *in, void *to, 
         return status;
     status = size == want
                  ? assay_read_whole(from, file, to, want, err)
-                 : assay_fail(err, ASSAY_ERR_INPUT, "%s: holds %zu bytes, but input '%s' takes %zu",
+                 : assay_fail(err, ASSAY_ERR_INPUT,
+                              "%s: holds %zu bytes, but input '%s' takes %zu (neither .npy nor "
+                              ".png: read as raw bytes)",
                               file, size, in->name, want);
     close(from);
     return status == ASSAY_OK ? cli_check_codes(in, to, file, err) : status;
@@ -236,6 +244,19 @@ static int64_t first_free(const cli_files *f, int64_t from, int64_t step)
     return from;
 }
 
+/* The first place that has no file. */
+static int too_few(const cli_files *f, int64_t at)
+{
+    const int64_t inputs = f->graph->n_inputs, given = at / inputs;
+    const char *name = f->graph->value[f->graph->input[at % inputs]].name;
+
+    if (given == 0)
+        return cli_trouble("input '%s' is not given; --input %s=FILE gives it", name, name);
+    return cli_trouble("input '%s' has %lld file%s and others have %lld; each sample takes one of "
+                       "each input",
+                       name, (long long)given, given == 1 ? "" : "s", (long long)f->samples);
+}
+
 int cli_files_open(cli_files *f, const cli_args *a, const assay_graph *g)
 {
     const int64_t inputs = g->n_inputs;
@@ -266,9 +287,7 @@ int cli_files_open(cli_files *f, const cli_args *a, const assay_graph *g)
     }
     for (int64_t i = 0; i < f->samples * inputs; i++)
         if (!f->file[i])
-            return cli_trouble("input '%s' is given %lld times, others %lld times",
-                               g->value[g->input[i % inputs]].name, (long long)(i / inputs),
-                               (long long)f->samples);
+            return too_few(f, i);
     return CLI_OK;
 }
 

@@ -66,8 +66,10 @@ bool cli_scheme_range(const cli_args *a, const char *option, double lo, double h
     }
     if (n == 0 || *end != '\0' || (n > 1 && out[1] < out[0]) ||
         (n > 2 && !(out[2] >= 1 && out[2] <= 1e6))) {
-        cli_trouble("scheme: --%s takes X, LO:HI or LO:HI:N with numbers from %g to %g, not '%s'",
-                    option, lo, hi, text);
+        cli_trouble(
+            "scheme: --%s takes X, LO:HI or LO:HI:N with numbers from %g to %g, LO not above "
+            "HI, not '%s'",
+            option, lo, hi, text);
         return false;
     }
     out[1] = n > 1 ? out[1] : out[0];

@@ -83,6 +83,8 @@ static int quantize(cli_session *s, const cli_args *a)
                            cli_value(a, "profile", NULL), err.text);
     if (check_preprocessing(a, s->profile) != CLI_OK)
         return CLI_TROUBLE;
+    if (profile_check(s->profile, s->graph, &err) != ASSAY_OK)
+        return cli_trouble("%s: %s", cli_value(a, "profile", NULL), err.text);
     trouble = cli_quantize_options(a, &q);
     if (trouble == CLI_OK) {
         status =

@@ -1,6 +1,7 @@
 /* Networks from files. */
 #include "interp/run/model.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,9 +31,12 @@ static assay_status sniff(const char *path, enum form *form, assay_error *err)
     if (status != ASSAY_OK)
         return status;
     const ssize_t n = read(file, head, sizeof head);
+    const int cause = errno;
     close(file);
-    if (n <= 0)
-        return assay_fail(err, ASSAY_ERR_INPUT, "%s: empty or not a readable file", path);
+    if (n < 0)
+        return assay_fail(err, ASSAY_ERR_IO, "%s: cannot read: %s", path, strerror(cause));
+    if (n == 0)
+        return assay_fail(err, ASSAY_ERR_INPUT, "%s: the file is empty", path);
     if (n == 8 && memcmp(head + 4, "TFL3", 4) == 0)
         *form = FORM_TFLITE;
     else if (memcmp(head, "graph", 5) == 0 || head[0] == '#')

@@ -330,7 +330,8 @@ static assay_status read_profile(assay_events *r, assay_profile *p)
     if (!(status = profile_events_expect(r, YAML_STREAM_START_EVENT, "a YAML stream")) &&
         !(status = profile_events_expect(r, YAML_DOCUMENT_START_EVENT,
                                          "a profile, found an empty file")) &&
-        !(status = profile_events_expect(r, YAML_MAPPING_START_EVENT, "a mapping")) &&
+        !(status = profile_events_expect(r, YAML_MAPPING_START_EVENT,
+                                         "a profile: a map that begins with 'assay'")) &&
         !(status = profile_events_string(r, "assay", &version)) &&
         !(status = profile_events_int(r, "format", 5, 6, &format)) &&
         !(status = profile_events_string(r, "model", &p->model)) &&

@@ -121,7 +121,7 @@ runs 0 "profile of two inputs, three samples, by name and in order" \
 runs 0 "finds three samples" grep -q 'samples: \[\[0, 3\]\]' two.yaml
 runs 0 "and their range" sh -c "grep -A 4 'name: \"*s\"*$' two.yaml | grep -q 'max: 3$'"
 runs 0 "golden of two inputs" "$assay" golden two.assay -p two.yaml -s tflite -i a0.npy -i b0.npy -o of-two
-refused "an input with fewer files than the others" "'b' is given 1 times, others 2" \
+refused "an input with fewer files than the others" "'b' has 1 file and others have 2" \
     "$assay" profile two.assay -i a0.npy -i b0.npy -i a1.npy
 runs 0 "two samples of two inputs" "$assay" run two.assay -i a0.npy -i b0.npy -i a1.npy -i b1.npy -o two-runs
 runs 0 "which have folders of their own" sh -c 'test "$(ls two-runs)" = "s00000
@@ -192,6 +192,18 @@ refused "one of another size" 'could say: \{resize: \[9, 7\], layout: NCHW, scal
     "$assay" run small.assay -i unsaid/a.png
 echo '{layout: NCHW, scale: 1/255}' >unsaid/preprocess.yaml
 runs 0 "which then runs" "$assay" run "$model" -i unsaid/a.png
+refused "a size that preprocessing leaves" 'holds float32 .1,1,32,32., .* could also say: \{resize: \[9, 7\]\}' \
+    "$assay" run small.assay -i unsaid/a.png
+refused "of every sample" 'unsaid: holds .* could also say: \{resize: \[9, 7\]\}' \
+    "$assay" profile small.assay -d unsaid -o none.yaml
+echo '{layout: NCHW, scale: 1/255, resize: [8, 8]}' >unsaid/preprocess.yaml
+refused "or makes another" 'holds float32 .1,1,8,8., .* could also say: \{resize: \[9, 7\]\}' \
+    "$assay" run small.assay -i unsaid/a.png
+printf 'graph s { input x: f32[1,9,7,1]\n y: f32[1,9,7,1] = relu(x)\n output y }\n' >last.assay
+refused "size and layout" 'could also say: \{resize: \[9, 7\], layout: NHWC\}' "$assay" run last.assay -i unsaid/a.png
+echo '{layout: NCHW, scale: 1/255, resize: [9, 7]}' >unsaid/preprocess.yaml
+runs 0 "which runs too" "$assay" run small.assay -i unsaid/a.png
+refused "layout alone" 'could also say: \{layout: NHWC\}' "$assay" run last.assay -i unsaid/a.png
 refused "truncated PNG" "short.png" "$assay" run "$model" -i short.png
 head -c 100 outputs/*.npy >short.npy
 refused "truncated npy" "short.npy" "$assay" run "$model" -i short.npy

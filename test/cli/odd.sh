@@ -56,4 +56,58 @@ runs 0 "a network into a pipe" "$assay" convert large.assay -o pipe
 wait $!
 runs 0 "is the same" cmp through.assay piped.assay
 
+# ---- files that are not what they are given as ----
+/usr/bin/python3 - <<'PY'
+import struct
+def npy(path, descr, shape, data):
+    head = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (descr, shape)
+    head += " " * (117 - len(head)) + "\n"
+    open(path, "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + data)
+npy("f4.npy", "<f4", (1, 4), bytes(16))
+npy("f8.npy", "<f8", (1, 4), bytes(32))
+npy("c8.npy", "<c8", (1, 4), bytes(32))
+npy("more.npy", "<f4", (4, 4), bytes(64))
+npy("none.npy", "<f4", (0, 4), b"")
+PY
+run() { # NAME PATTERN ARGUMENTS
+    local name=$1 pattern=$2
+    shift 2
+    refused "$name" "$pattern" "$assay" run two.assay "$@"
+}
+refused "a folder as a network" "^assay: folder: is a folder" "$assay" inspect folder
+refused "an empty network" "^assay: empty: the file is empty" "$assay" inspect empty
+run "no input" "^assay: input 'a' is not given; --input"
+run "one input of two" "^assay: input 'b' is not given; --input b=FILE gives it" -i f4.npy
+run "the second alone" "^assay: input 'a' is not given; --input a=FILE gives it" -i b=f4.npy
+run "three files for two" "'b' has 1 file and others have 2; each sample takes one" -i f4.npy -i f4.npy -i f4.npy
+run "other elements" "f8.npy: holds float64 .1,4., but input 'b' takes f32.1,4." -i f4.npy -i f8.npy
+run "elements of no kind" "c8.npy: npy element type '<c8' is not supported" -i c8.npy -i f4.npy
+run "another shape" "more.npy: holds float32 .4,4., but input 'a' takes" -i more.npy -i f4.npy
+run "no elements" "none.npy: holds float32 .0,4., but input 'a' takes" -i none.npy -i f4.npy
+cp f4.npy f4.npz
+run "another format" "f4.npz: holds 144 bytes, but .* takes 16 .*read as raw bytes" -i f4.npz -i f4.npy
+run "an empty input" "empty: holds 0 bytes, but input 'a' takes 16" -i empty -i f4.npy
+run "a folder as an input" "folder: is a folder" -i folder -i f4.npy
+run "a file for outputs" "^assay: empty: is no folder" -i f4.npy -i f4.npy -o empty
+run "outputs in no folder" "none/x: cannot create the folder: No such" -i f4.npy -i f4.npy -o none/x
+runs 0 "raw bytes as inputs" "$assay" run two.assay -i zeros.bin -i zeros.bin
+odd=$(printf 'caf\351')
+cp zeros.bin "$odd"
+cp two.assay "$odd.assay"
+runs 0 "names of no UTF-8" "$assay" golden "$odd.assay" -i "$odd" -i zeros.bin -o "$odd.golden"
+runs 0 "which verify, in a manifest of UTF-8" sh -c '"$1" verify "$2" && iconv -f UTF-8 "$2/manifest.json" >/dev/null' - "$assay" "$odd.golden"
+
+# ---- profiles and data sets of another kind ----
+"$assay" profile two.assay -i f4.npy -i f4.npy -q -o two.yaml
+refused "a profile of another network names itself" "^assay: two.yaml: profile is of another network" \
+    "$assay" quantize large.assay -p two.yaml -s tflite
+refused "a network as a profile" "^assay: two.assay:1: expected a profile" "$assay" quantize large.assay -p two.assay -s tflite
+refused "an empty profile" "^assay: empty:1: expected a profile" "$assay" profile show empty
+refused "labels that name no sample" "^assay: empty: names no sample" \
+    "$assay" profile large.assay -d "$source/datasets/glyphs/test" --labels empty -o p.yaml
+refused "words of no bits" "--hex-bits takes a number from 1" \
+    "$assay" golden two.assay -i f4.npy -i f4.npy --format hex --hex-bits 0 -o hex
+refused "a range the wrong way round" "LO not above HI, not '5:1'" \
+    "$assay" scheme diff tflite ruy --scale 0.1 --acc 5:1
+
 finish

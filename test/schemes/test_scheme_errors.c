@@ -308,7 +308,7 @@ static void files(void **state)
     assert_refused(assay_scheme_open("no.yaml", &s, &err), &err,
                    "no.yaml: cannot open: No such file");
     snprintf(path, sizeof path, "%s/.", dir);
-    snprintf(expected, sizeof expected, "%s: not a regular file", path);
+    snprintf(expected, sizeof expected, "%s: is a folder, not a regular file", path);
     assert_int_equal(assay_scheme_open(path, &s, &err), ASSAY_ERR_IO);
     assert_string_equal(err.text, expected);
 
