@@ -11,7 +11,6 @@ enum { FINDINGS = 96, PAIRED = 6 };
 typedef struct blaming {
     blame_report *report;
     const blame_options *options;
-    blame_schemes schemes;
     int done, of;
 } blaming;
 
@@ -95,6 +94,8 @@ static void fill_fault(blame_fault *f, const blame_finding *found, int n)
         snprintf(f->detail, sizeof f->detail, "no hypothesis explains any of it%s", f->common);
         return;
     }
+    f->cause[f->n_causes].family = found[0].family;
+    f->cause[f->n_causes++].i = found[0].i;
     f->explained = (double)found[0].explained / (double)f->elements;
     if (!found[0].full) {
         snprintf(f->detail, sizeof f->detail, "best of what was tried: %.24s, %.100s%.80s",
@@ -135,6 +136,8 @@ static bool try_pairs(blaming *b, int row, blame_search *s, const blame_finding 
                     fill_fault(f, &first, 1);
                 f = add_fault(b->report, row, s);
                 if (f) {
+                    f->cause[0].family = first.family;
+                    f->cause[f->n_causes++].i = first.i;
                     fill_fault(f, found, k);
                     f->differing = left;
                 }
@@ -152,8 +155,8 @@ static assay_status blame_node(blaming *b, int row, enum blame_effort effort, as
     blame_search s;
     blame_finding *found = malloc(FINDINGS * sizeof *found);
     assay_status status =
-        blame_search_open(&s, &b->report->device, &b->schemes, row, b->report->row[row].value, NULL,
-                          0, b->options->rel, err);
+        blame_search_open(&s, &b->report->device, &b->report->schemes, row,
+                          b->report->row[row].value, NULL, 0, b->options->rel, err);
     if (status == ASSAY_OK && !found)
         status = assay_out_of_memory(err);
     if (status == ASSAY_OK) {
@@ -223,7 +226,7 @@ static assay_status narrow_region(blaming *b, int row, enum blame_effort effort,
         const int n_after = nodes_after(r, i, row, after);
         if (n_after < 0)
             continue;
-        status = blame_search_open(&s, &r->device, &b->schemes, i, r->row[row].value, after,
+        status = blame_search_open(&s, &r->device, &b->report->schemes, i, r->row[row].value, after,
                                    n_after, b->options->rel, err);
         const int n = status == ASSAY_OK ? blame_search_run(&s, effort, w->found, FINDINGS) : 0;
         if (n > 0 && (w->n == 0 || is_better(&w->found[0], &w->best[0]))) {
@@ -248,8 +251,8 @@ static assay_status blame_region(blaming *b, int row, assay_error *err)
         if (w.n == 0 || !w.best[0].full)
             status = narrow_region(b, row, (enum blame_effort)e, &w, after, err);
     if (status == ASSAY_OK)
-        status = blame_search_open(&s, &r->device, &b->schemes, row, r->row[row].value, NULL, 0,
-                                   b->options->rel, err);
+        status = blame_search_open(&s, &r->device, &b->report->schemes, row, r->row[row].value,
+                                   NULL, 0, b->options->rel, err);
     if (status == ASSAY_OK) {
         blame_fault *f = add_fault(r, w.n > 0 && w.best[0].full ? w.at : row, &s);
         if (f)
@@ -356,13 +359,42 @@ static assay_status try_schemes(blaming *b, bool *all, assay_error *err)
     return status;
 }
 
+static int find_row(const blame_report *r, const char *name, size_t length)
+{
+    const assay_graph *g = r->device.graph;
+    for (int output = 0; output < 2; output++)
+        for (int i = 0; i < g->n_nodes; i++) {
+            const char *s = output ? g->value[g->node[i].out[0]].name : g->node[i].name;
+            if (strlen(s) == length && memcmp(s, name, length) == 0)
+                return i;
+        }
+    return -1;
+}
+
+int blame_find_row(const blame_report *r, const char *name)
+{
+    const char *bracket = strrchr(name, '[');
+    const int row = find_row(r, name, strlen(name));
+    return row < 0 && bracket ? find_row(r, name, (size_t)(bracket - name)) : row;
+}
+
+/* Whether row i is one whose cause is asked for: the node itself, or the end of its region. */
+static bool is_asked(const blaming *b, int i)
+{
+    const blame_report *r = b->report;
+    const int only = b->options->only ? blame_find_row(r, b->options->only) : i;
+    return only == i || (only >= 0 && r->row[only].region == i);
+}
+
 static assay_status find_causes(blaming *b, assay_error *err)
 {
     blame_report *r = b->report;
-    bool all;
-    assay_status status = try_schemes(b, &all, err);
+    bool all = false;
+    assay_status status = b->options->only ? ASSAY_OK : try_schemes(b, &all, err);
     for (int i = 0; i < r->device.graph->n_nodes && status == ASSAY_OK && !all; i++) {
         const blame_row *row = &r->row[i];
+        if (!is_asked(b, i))
+            continue;
         if (row->verdict == BLAME_OWN)
             status = blame_node(b, i, BLAME_THOROUGH, err);
         else if (row->verdict == BLAME_SUSPECT && row->region == i)
@@ -382,20 +414,24 @@ assay_status blame_run(const char *golden, const char *device, const blame_optio
     *out = NULL;
     if (!r)
         return assay_out_of_memory(err);
-    assay_status status = blame_schemes_open(o->schemes, o->n_schemes, &b.schemes, err);
+    r->rel = o->rel;
+    assay_status status = blame_schemes_open(o->schemes, o->n_schemes, &r->schemes, err);
     if (status == ASSAY_OK)
         status = blame_device_open(golden, device, o->hex_bits, o->threads, &r->device, err);
     if (status == ASSAY_OK) {
         const int nodes = r->device.graph->n_nodes;
         b.of = nodes * (r->device.n_samples + 1);
         r->row = calloc((size_t)nodes + 1, sizeof *r->row);
-        status = r->row ? blame_device_replay(&r->device, step, &b, err) : assay_out_of_memory(err);
+        status = r->row ? ASSAY_OK : assay_out_of_memory(err);
     }
+    if (status == ASSAY_OK && device)
+        status = blame_device_replay(&r->device, step, &b, err);
+    else if (status == ASSAY_OK)
+        blame_device_trust(&r->device);
     if (status == ASSAY_OK) {
         blame_judge(r, o->rel);
         status = find_causes(&b, err);
     }
-    blame_schemes_close(&b.schemes);
     if (status != ASSAY_OK) {
         blame_free(r);
         return status;
@@ -410,6 +446,7 @@ void blame_free(blame_report *r)
         return;
     drop_faults(r);
     free(r->row);
+    blame_schemes_close(&r->schemes);
     blame_device_close(&r->device);
     free(r);
 }

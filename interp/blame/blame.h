@@ -34,9 +34,15 @@ typedef struct blame_fault {
     int n_classes;
     char detail[BLAME_DETAIL];
     int64_t elements, differing;
-    double explained;   /* share of the elements that were dumped */
-    char common[160];   /* where the elements that differ lie, where that says something */
-    char sample[160];   /* one element that differs, in words */
+    double explained; /* share of the elements that were dumped */
+    char common[160]; /* where the elements that differ lie, where that says something */
+    char sample[160]; /* one element that differs, in words */
+    /* The hypothesis, and before it those that are taken as given. */
+    struct blame_cause {
+        const blame_family *family;
+        int i;
+    } cause[BLAME_PREFIX + 1];
+    int n_causes;
     char (*scheme)[64]; /* schemes that explain it entirely */
     int n_schemes;
 } blame_fault;
@@ -47,6 +53,7 @@ typedef struct blame_options {
     double rel;                 /* floats may differ by so much; below 0: by nothing */
     const char *const *schemes; /* tried beside the shipped ones */
     int n_schemes;
+    const char *only; /* a node's (or its output's) name: no other one's cause is sought */
     void (*step)(void *user, int done, int of);
     void *user;
 } blame_options;
@@ -56,12 +63,19 @@ typedef struct blame_report {
     blame_row *row; /* by node */
     blame_fault *fault;
     int n_faults;
+    blame_schemes schemes; /* that were tried */
+    double rel;
 } blame_report;
 
-/* ASSAY_OK whether or not there is a fault. *out is to be freed by blame_free. */
+/* ASSAY_OK whether or not there is a fault. device NULL: the golden side alone, where nothing is
+ * replayed and none is at fault. *out is to be freed by blame_free. */
 assay_status blame_run(const char *golden, const char *device, const blame_options *o,
                        blame_report **out, assay_error *err);
 void blame_free(blame_report *r);
+
+/* The row of a node by its name or its first output's, with an element in brackets behind it or
+ * without; -1: there is none. */
+int blame_find_row(const blame_report *r, const char *name);
 
 /* judge.c: verdicts of all rows, after the replay. */
 void blame_judge(blame_report *r, double rel);

@@ -40,20 +40,15 @@ void blame_case_fill(blame_case *c, const assay_graph *g, const assay_node *n,
 
 /* ---- as a network ---- */
 
-typedef struct built {
-    assay_graph *graph;
-    assay_scheme *scheme; /* of the record; NULL: the case's own */
-    assay_program *program;
-} built;
-
-static void drop(built *b)
+void blame_case_drop(blame_built *b)
 {
     assay_program_free(b->program);
     assay_scheme_free(b->scheme);
     assay_graph_free(b->graph);
+    *b = (blame_built){0};
 }
 
-static assay_status add_operands(const blame_case *c, built *b, int *in, assay_error *err)
+static assay_status add_operands(const blame_case *c, blame_built *b, int *in, assay_error *err)
 {
     int inputs[BLAME_IN], n = 0;
     char name[16];
@@ -72,7 +67,7 @@ static assay_status add_operands(const blame_case *c, built *b, int *in, assay_e
     return status == ASSAY_OK ? assay_graph_set_inputs(b->graph, inputs, n, err) : status;
 }
 
-static assay_status build_graph(const blame_case *c, built *b, assay_error *err)
+static assay_status build_graph(const blame_case *c, blame_built *b, assay_error *err)
 {
     int in[BLAME_IN], out, node;
     assay_status status = assay_graph_new("case", &b->graph, err);
@@ -103,7 +98,7 @@ static const assay_precomputed *precomputed_of(const blame_case *c)
     return NULL;
 }
 
-static assay_status build_scheme(const blame_case *c, built *b, assay_error *err)
+static assay_status build_scheme(const blame_case *c, blame_built *b, assay_error *err)
 {
     if (!c->has_record || !c->scheme || !c->scheme->record)
         return ASSAY_OK;
@@ -121,11 +116,11 @@ static assay_status set_lone(const blame_case *c, const assay_program *p, assay_
     return ASSAY_OK;
 }
 
-static assay_status build(const blame_case *c, built *b, assay_error *err)
+assay_status blame_case_build(const blame_case *c, blame_built *b, assay_error *err)
 {
-    const assay_program_options o = {.engine = c->has_lone ? ASSAY_ENGINE_REF : ASSAY_ENGINE_FAST,
-                                     .threads = 1};
-    *b = (built){0};
+    const assay_program_options o = {
+        .engine = c->has_lone || c->plain ? ASSAY_ENGINE_REF : ASSAY_ENGINE_FAST, .threads = 1};
+    *b = (blame_built){0};
     assay_status status = build_graph(c, b, err);
     if (status == ASSAY_OK)
         status = build_scheme(c, b, err);
@@ -135,19 +130,19 @@ static assay_status build(const blame_case *c, built *b, assay_error *err)
     if (status == ASSAY_OK && c->has_lone)
         status = set_lone(c, b->program, err);
     if (status != ASSAY_OK)
-        drop(b);
+        blame_case_drop(b);
     return status;
 }
 
 assay_status blame_case_run(const blame_case *c, void *out, int64_t *sums, assay_error *err)
 {
-    built b;
+    blame_built b;
     void *const outs[1] = {out};
-    assay_status status = build(c, &b, err);
+    assay_status status = blame_case_build(c, &b, err);
     if (status != ASSAY_OK)
         return status;
     status = assay_replay_node(b.program, 0, c->data, outs, sums, err);
-    drop(&b);
+    blame_case_drop(&b);
     return status;
 }
 
@@ -155,8 +150,8 @@ assay_status blame_case_run(const blame_case *c, void *out, int64_t *sums, assay
 assay_status blame_case_requantize(const blame_case *c, const int64_t *sums, void *out,
                                    assay_error *err)
 {
-    built b;
-    assay_status status = build(c, &b, err);
+    blame_built b;
+    assay_status status = blame_case_build(c, &b, err);
     if (status != ASSAY_OK)
         return status;
     const bool first =
@@ -181,7 +176,7 @@ assay_status blame_case_requantize(const blame_case *c, const int64_t *sums, voi
         }
     free(row);
     free(codes);
-    drop(&b);
+    blame_case_drop(&b);
     return status;
 }
 

@@ -37,6 +37,7 @@ typedef struct blame_case {
     bool has_lone;
     int lone_scale;
     assay_rule_rescale lone;
+    bool plain; /* built for the reference kernels: sooner, where little is run */
 } blame_case;
 
 /* Whether a node can be a case: no state, no more inputs than there is room for, one output. */
@@ -54,6 +55,15 @@ bool blame_case_window(const blame_case *c, assay_window *w);
  * lies beyond the input is padding. Only windowed ops. False: out of memory, or nothing of the
  * input is left. */
 bool blame_case_narrow(blame_case *c, const blame_rows *rows, int n);
+
+/* The case as a network of one node, ready to run. c->plain: by the reference kernels. */
+typedef struct blame_built {
+    assay_graph *graph;
+    assay_scheme *scheme; /* of the record; NULL: the case's own */
+    assay_program *program;
+} blame_built;
+assay_status blame_case_build(const blame_case *c, blame_built *b, assay_error *err);
+void blame_case_drop(blame_built *b);
 
 /* Runs it: out has room for the elements of c->out. sums may be NULL; else int64 an element. A
  * status other than OK: the node cannot be as it was edited. */

@@ -210,7 +210,39 @@ static const char *quotient(assay_int128 n, unsigned bits, char *text, size_t si
     return text;
 }
 
-static void integer_steps(FILE *f, const assay_single *o, const assay_trace *t)
+const char *assay_explain_bits(assay_int128 v, unsigned cut, char text[ASSAY_EXPLAIN_BITS])
+{
+    unsigned n = 1, used = 2;
+    while (n < 128 && (v >> (n - 1)) != 0 && (v >> (n - 1)) != -1)
+        n++;
+    n = n <= cut ? cut + 1 : n;
+    text[0] = '0';
+    text[1] = 'b';
+    while (n-- > 0) {
+        text[used++] = (char)('0' + (int)(v >> n & 1));
+        if (n == cut && cut > 0)
+            text[used++] = '.';
+    }
+    text[used] = 0;
+    return text;
+}
+
+static void bits_of(FILE *f, assay_int128 v)
+{
+    char text[ASSAY_EXPLAIN_BITS];
+    fprintf(f, "  %-*s%s\n", ASSAY_EXPLAIN_NAME, "in binary", assay_explain_bits(v, 0, text));
+}
+
+/* A rounding in binary, what it cuts off behind the point. */
+static void cut_of(FILE *f, assay_int128 before, unsigned bits, assay_int128 after)
+{
+    char a[ASSAY_EXPLAIN_BITS], b[ASSAY_EXPLAIN_BITS];
+    const char *digits = assay_explain_bits(before, bits, a), *rest = strchr(digits, '.');
+    fprintf(f, "  %-*s%s -> %s, cut off: %s\n", ASSAY_EXPLAIN_NAME, "in binary", digits,
+            assay_explain_bits(after, 0, b), rest ? rest : "nothing");
+}
+
+static void integer_steps(FILE *f, const assay_single *o, const assay_trace *t, bool binary)
 {
     const assay_rule_rescale *k = &o->rule;
     char a[48], b[48], q[64];
@@ -224,21 +256,26 @@ static void integer_steps(FILE *f, const assay_single *o, const assay_trace *t)
                 t->saturated, t->left, t->lifted, t->zone[0] != 0 ? " (wrapped around)" : "");
     fprintf(f, "  product                 %" PRId64 " * %" PRId64 " = %s\n", t->lifted,
             o->multiplier, decimal(t->exact, a));
+    if (binary)
+        bits_of(f, t->product);
     if (t->product != t->exact)
         fprintf(f, "  product in %2d bits      %s\n", k->product_bits, decimal(t->product, a));
     if (t->product_left > 0)
         fprintf(f, "  product shifted left    by %u\n", t->product_left);
-    for (int i = 0; i < t->n_rounds; i++)
+    for (int i = 0; i < t->n_rounds; i++) {
         fprintf(f, "  rounding %d              %s / 2^%u = %s -> %s, %s%s\n", i + 1,
                 decimal(t->round[i].before, a), t->round[i].bits,
                 quotient(t->round[i].before, t->round[i].bits, q, sizeof q),
                 decimal(t->round[i].after, b), MODE(t->round[i].mode),
                 is_tie(t->round[i].before, t->round[i].bits) ? " (a tie)" : "");
+        if (binary)
+            cut_of(f, t->round[i].before, t->round[i].bits, t->round[i].after);
+    }
     if (t->narrowed != t->round[t->n_rounds - 1].after)
         fprintf(f, "  narrowed to %2d bits     %s\n", k->result_bits, decimal(t->narrowed, a));
 }
 
-static void float_steps(FILE *f, const assay_single *o, const assay_trace *t)
+static void float_steps(FILE *f, const assay_single *o, const assay_trace *t, bool binary)
 {
     const assay_rule_rescale *k = &o->rule;
     bool wide = k->encoding == ASSAY_ENCODE_F64;
@@ -259,12 +296,23 @@ static void float_steps(FILE *f, const assay_single *o, const assay_trace *t)
     if (k->zero_point == ASSAY_STAGE_INSIDE)
         fprintf(f, "  plus zero point         + %" PRId64 " = %.9g\n", o->r.zero_point,
                 value(t->f_inside));
+    if (binary)
+        fprintf(f, "  %-*s0x%0*" PRIx64 "\n", ASSAY_EXPLAIN_NAME, "its IEEE bits", wide ? 16 : 8,
+                t->f_inside);
     double rest = fabs(value(t->f_inside) - trunc(value(t->f_inside)));
     fprintf(f, "  rounded                 %" PRId64 ", %s%s\n", (int64_t)t->rounded,
             MODE(k->round.step[0].mode), rest == 0.5 ? " (a tie)" : "");
 }
 
-void assay_explain_steps(FILE *f, const assay_single *o, int64_t acc)
+static void threshold_step(FILE *f, const assay_single *o, int64_t acc)
+{
+    size_t n = 0;
+    while (n < o->r.n_thresholds && o->r.threshold[n] <= acc)
+        n++;
+    fprintf(f, "  thresholds at most it   %zu of %zu\n", n, o->r.n_thresholds);
+}
+
+static void steps(FILE *f, const assay_single *o, int64_t acc, bool binary)
 {
     const assay_rescale *r = &o->r;
     assay_trace t;
@@ -282,6 +330,8 @@ void assay_explain_steps(FILE *f, const assay_single *o, int64_t acc)
     if (!fits)
         return;
     acc = held;
+    if (binary)
+        bits_of(f, acc);
     const int64_t centred = acc - r->in_zero;
     assay_trace_run(r, acc, 0, &t);
     if (r->in_zero != 0)
@@ -294,10 +344,12 @@ void assay_explain_steps(FILE *f, const assay_single *o, int64_t acc)
         fprintf(f, "  the target refuses this accumulator\n");
         return;
     }
-    if (assay_single_is_float(o))
-        float_steps(f, o, &t);
+    if (o->rule.encoding == ASSAY_ENCODE_THRESHOLDS)
+        threshold_step(f, o, acc);
+    else if (assay_single_is_float(o))
+        float_steps(f, o, &t, binary);
     else
-        integer_steps(f, o, &t);
+        integer_steps(f, o, &t, binary);
     if (o->rule.zero_point == ASSAY_STAGE_AFTER && r->zero_point != 0)
         fprintf(f, "  plus zero point         %s + %" PRId64 " = %s\n", decimal(t.rounded, rounded),
                 r->zero_point, decimal(t.sum, sum));
@@ -307,4 +359,16 @@ void assay_explain_steps(FILE *f, const assay_single *o, int64_t acc)
     if (t.code != t.clamped)
         fprintf(f, "  low %u bits              %" PRId64 "\n", r->out_bits, t.code);
     fprintf(f, "  code                    %d\n", apply_rescale_one(r, acc, 0));
+    if (binary)
+        bits_of(f, apply_rescale_one(r, acc, 0));
+}
+
+void assay_explain_steps(FILE *f, const assay_single *o, int64_t acc)
+{
+    steps(f, o, acc, false);
+}
+
+void assay_explain_steps_in_binary(FILE *f, const assay_single *o, int64_t acc)
+{
+    steps(f, o, acc, true);
 }

@@ -15,6 +15,14 @@ void assay_explain_formula(FILE *f, const assay_record *rec);
 const char *assay_explain_shift_sign(const assay_rule_rescale *k);
 /* Every intermediate value of one accumulator. */
 void assay_explain_steps(FILE *f, const assay_single *o, int64_t acc);
+/* The same, each value in binary too. A line is two blanks, the step's name in ASSAY_EXPLAIN_NAME
+ * characters, its text. */
+#define ASSAY_EXPLAIN_NAME 24
+void assay_explain_steps_in_binary(FILE *f, const assay_single *o, int64_t acc);
+/* Two's complement digits of v, as many as it takes, the last `cut` (at most 127) behind a point.
+ */
+#define ASSAY_EXPLAIN_BITS 136
+const char *assay_explain_bits(assay_int128 v, unsigned cut, char text[ASSAY_EXPLAIN_BITS]);
 /* Values ending in one half (and quarters), rounded by running the rescale with R = 1/2, 1/4, 1/8,
  * zero point 0 and 1. */
 assay_status assay_explain_rounding(FILE *f, const assay_scheme *s, const char *op, bool wide,

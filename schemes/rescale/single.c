@@ -80,6 +80,35 @@ assay_status assay_single_start(assay_single *o, const assay_scheme *s, const ch
     return check_op(o, s, op, err);
 }
 
+static const int64_t *one_of(const int64_t *list, size_t i, int64_t *place)
+{
+    if (list == NULL)
+        return NULL;
+    *place = list[i];
+    return place;
+}
+
+void assay_single_of_unit(assay_single *o, const assay_unit *u, const assay_rescale *r,
+                          size_t channel)
+{
+    const size_t c = r->n > 1 ? channel : 0;
+    memset(o, 0, sizeof *o);
+    o->rec = u->rec;
+    o->rec.rescale = o->rule = *r->rule;
+    o->op = u->op;
+    o->r = *r;
+    o->r.rule = &o->rule;
+    o->r.n = 1;
+    o->r.multiplier = one_of(r->multiplier, c, &o->multiplier);
+    o->r.shift = one_of(r->shift, c, &o->shift);
+    o->r.pre = one_of(r->pre, c, &o->pre);
+    o->r.scale = one_of(r->scale, c, &o->scale);
+    o->r.scale_w = one_of(r->scale_w, c, &o->scale_w);
+    o->r.scale_out = one_of(r->scale_out, 0, &o->scale_out);
+    o->r.near = one_of(r->near, c, &o->near);
+    o->r.threshold = r->threshold != NULL ? r->threshold + c * r->n_thresholds : NULL;
+}
+
 bool assay_single_is_float(const assay_single *o)
 {
     return o->rec.rescale.encoding == ASSAY_ENCODE_F32 ||

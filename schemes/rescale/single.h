@@ -28,6 +28,9 @@ bool assay_single_set(assay_single *o, const assay_batch *b, size_t i, char *why
  * per_tensor. */
 bool assay_single_form(assay_single *o, const assay_batch *b, size_t i, float in, float weight,
                        float out, char *why, size_t size);
+/* The rescale r of a prepared unit, as it is for one channel; borrows the unit's thresholds. */
+void assay_single_of_unit(assay_single *o, const assay_unit *u, const assay_rescale *r,
+                          size_t channel);
 /* An exact sum of products as the accumulator of a weighted op holds it when it is complete; what
  * other ops rescale has no width of its own. False: the target refuses the sum. */
 bool assay_single_apply_overflow(const assay_single *o, int64_t *acc);

@@ -70,6 +70,7 @@ HOUSE = [
     "interp/run",
     "interp/page",
     "interp/golden",
+    "interp/explain",
     "interp/blame",
     "interp/measure",
     "interp/api",

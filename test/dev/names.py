@@ -48,6 +48,7 @@ PREFIX = {
     "interp/page": "page",
     "interp/golden": "golden",
     "interp/measure": "measure",
+    "interp/explain": "explain",
     "interp/blame": "blame",
     "interp/cli": "cli",
 }

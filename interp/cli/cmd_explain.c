@@ -1,0 +1,70 @@
+/* assay explain: one output element, worked through. */
+#include <string.h>
+
+#include "interp/blame/worked.h"
+#include "interp/cli/cli.h"
+#include "interp/page/json.h"
+
+static int show(const cli_args *a, const blame_report *r, const blame_worked *w)
+{
+    const char *json = cli_value(a, "json", NULL);
+    assay_error err;
+    if (!json || strcmp(json, "-") != 0)
+        blame_worked_print(r, w, stdout);
+    if (!json)
+        return CLI_OK;
+    json_t *o = blame_worked_json(r, w);
+    const assay_status status = page_json_write(json, o, &err);
+    json_decref(o);
+    return status == ASSAY_OK ? CLI_OK : cli_failed(&err);
+}
+
+static int explain(const cli_args *a, const char *what, blame_options *o)
+{
+    const char *device = a->n_positional > 2 ? a->positional[1] : NULL;
+    blame_report *r = NULL;
+    blame_worked w = {0};
+    assay_error err;
+    int64_t sample, element;
+    int row, status = CLI_TROUBLE;
+    if (!cli_integer(a, "sample", -1, 0, INT32_MAX, &sample))
+        return CLI_TROUBLE;
+    if (blame_run(a->positional[0], device, o, &r, &err) != ASSAY_OK ||
+        blame_parse_element(r, what, &row, &element, &err) != ASSAY_OK ||
+        blame_work(r, row, sample, element, &w, &err) != ASSAY_OK)
+        status = cli_failed(&err);
+    else
+        status = show(a, r, &w);
+    blame_worked_free(&w);
+    blame_free(r);
+    return status;
+}
+
+static int run(const cli_args *a)
+{
+    const char *what = a->positional[a->n_positional - 1];
+    blame_options o = {.threads = 2, .rel = -1, .only = what};
+    int64_t hex_bits;
+    if (!cli_integer(a, "hex-bits", 0, 0, 1024, &hex_bits))
+        return CLI_TROUBLE;
+    o.hex_bits = (unsigned)hex_bits;
+    return explain(a, what, &o);
+}
+
+static const cli_option options[] = {
+    {"sample", 0, "N", "the sample's number (default: the first in which the element differs)"},
+    {"hex-bits", 0, "N", "bits of a word of .hex dumps (default: as they say themselves)"},
+    {"json", 0, "FILE", "the steps as JSON (- for standard output)"},
+    {NULL, 0, NULL, NULL}};
+
+const cli_command cli_explain = {
+    .name = "explain",
+    .usage = "GOLDEN [DEVICE] NODE[ELEMENT] [--sample N] [--json FILE]",
+    .summary = "one output element step by step, and where a device's way parts from it",
+    .examples = "  assay explain golden-cat '/stem/conv/Conv[0,3,5,7]'\n"
+                "  assay explain golden-cat device-dumps/ /stem/conv/Conv\n",
+    .options = options,
+    .min_args = 2,
+    .max_args = 3,
+    .run = run,
+};

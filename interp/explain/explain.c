@@ -1,0 +1,293 @@
+/* The steps of one element, by the row function that gave it. */
+#include "interp/explain/explain.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/memory.h"
+#include "schemes/apply/apply.h"
+#include "schemes/explain/explain.h"
+#include "schemes/rescale/trace.h"
+
+/* A line of assay_explain_steps: its name ends where its column does, or at the last pair of
+ * blanks before a longer one's text. */
+static void say_line(explain_trace *t, const char *line)
+{
+    const size_t column = 2 + ASSAY_EXPLAIN_NAME;
+    const char *text = strlen(line) > column && line[column - 1] == ' ' ? line + column
+                       : strstr(line + 2, "  ")                         ? strstr(line + 2, "  ") + 2
+                                                                        : line + 2;
+    size_t n = (size_t)(text - line) - 2;
+    while (n > 0 && line[2 + n - 1] == ' ')
+        n--;
+    if (strncmp(line + 2, "in binary", n) == 0 && t->n > 0) {
+        char *name = NULL;
+        if (asprintf(&name, "%s, binary", t->step[t->n - 1].name) < 0)
+            name = NULL;
+        explain_add(t, name, strdup(text));
+        return;
+    }
+    explain_add(t, strndup(line + 2, n), strdup(text));
+}
+
+static void say_rescale(explain_trace *t, const assay_unit *u, const explain_rescale *r)
+{
+    assay_single o;
+    char *text = NULL, *rest;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    if (!f) {
+        t->short_of_memory = true;
+        return;
+    }
+    assay_single_of_unit(&o, u, r->r, r->channel);
+    assay_explain_steps_in_binary(f, &o, r->acc);
+    fclose(f);
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        say_line(t, line);
+    free(text);
+}
+
+/* ---- by row function ---- */
+
+typedef struct work {
+    explain_trace *t;
+    const assay_program *p;
+    int node;
+    const assay_unit *u; /* NULL where the scheme is a plugin, which keeps its steps to itself */
+    const explain_seen *s;
+} work;
+
+static int64_t zero_of(const work *k, int i)
+{
+    const assay_value *v = assay_node_in(k->p->graph, &k->p->graph->node[k->node], i);
+    return v && v->type.q.zero_point && v->type.q.count > 0 ? v->type.q.zero_point[0] : 0;
+}
+
+/* The rescales that were made; whether the last one gives the element's code. */
+static bool say_rescales(const work *k)
+{
+    const explain_seen *s = k->s;
+    static const char *const which[] = {"rescale of the first", "rescale of the second",
+                                        "rescale of the result"};
+    for (int i = 0; i < s->n_rescales; i++) {
+        const explain_rescale *r = &s->rescale[i];
+        if (s->n_rescales > 1)
+            explain_say(k->t, which[r->r - k->u->scale], " ");
+        say_rescale(k->t, k->u, r);
+    }
+    return s->n_rescales > 0 &&
+           apply_rescale_one(s->rescale[s->n_rescales - 1].r, s->rescale[s->n_rescales - 1].acc,
+                             s->rescale[s->n_rescales - 1].channel) == s->value;
+}
+
+/* Operands of an addition that each are shifted and rescaled, as apply_add_left_shift does. */
+static void say_operands(const work *k)
+{
+    const explain_seen *s = k->s;
+    const assay_unit *u = k->u;
+    assay_trace trace[2];
+    int64_t x[2];
+    if (u->binary != apply_add_left_shift || s->n_rescales != 1)
+        return;
+    for (int i = 0; i < 2; i++) {
+        x[i] = apply_shift_left_wrap(s->in[i] - u->in_zero[i], (unsigned)u->k[0], 32);
+        assay_trace_run(&u->scale[i], x[i], 0, &trace[i]);
+    }
+    const assay_int128 sum =
+        u->subtract ? trace[0].rounded - trace[1].rounded : trace[0].rounded + trace[1].rounded;
+    if (apply_wrap((int64_t)sum, 32) != s->rescale[0].acc)
+        return;
+    for (int i = 0; i < 2; i++) {
+        const assay_rescale *r = &u->scale[i];
+        char by[64] = "";
+        if (r->multiplier && r->shift)
+            snprintf(by, sizeof by, " by %" PRId64 " / 2^%" PRId64, r->multiplier[0], r->shift[0]);
+        explain_say(k->t, i ? "second operand" : "first operand",
+                    "(%d - %" PRId64 ") * 2^%" PRId64 " = %" PRId64 ", rescaled%s: %" PRId64,
+                    s->in[i], u->in_zero[i], u->k[0], x[i], by, (int64_t)trace[i].rounded);
+    }
+    explain_say(k->t, u->subtract ? "difference" : "sum", "%" PRId64, s->rescale[0].acc);
+}
+
+static bool is_by_table(const work *k)
+{
+    return k->u && (k->u->unary == apply_table || k->u->unary == apply_table513);
+}
+
+static void say_table(const work *k)
+{
+    const assay_unit *u = k->u;
+    const int64_t x = k->s->in[0];
+    if (u->unary == apply_table)
+        explain_say(k->t, "table entry", "%" PRId64 " (code %" PRId64 "): %" PRId64,
+                    x - u->table_min, x, u->table[x - u->table_min]);
+    else
+        explain_say(
+            k->t, "table entries",
+            "%" PRId64 " and the next: %" PRId64 ", %" PRId64 "; between them %" PRId64 " / 128",
+            256 + (x >> 7), u->table[256 + (x >> 7)], u->table[256 + (x >> 7) + 1], x & 127);
+}
+
+static void say_unary(const work *k)
+{
+    explain_say(k->t, "input", "%d, zero point %" PRId64, k->s->in[0], zero_of(k, 0));
+    if (is_by_table(k))
+        say_table(k);
+    else if (!k->u || !say_rescales(k))
+        k->t->honest = "the op's own steps are not shown: one row function gives its code";
+}
+
+static void say_binary(const work *k)
+{
+    explain_say(k->t, "first input", "%d, zero point %" PRId64, k->s->in[0], zero_of(k, 0));
+    explain_say(k->t, "second input", "%d, zero point %" PRId64, k->s->in[1], zero_of(k, 1));
+    if (k->u)
+        say_operands(k);
+    if (!k->u || !say_rescales(k))
+        k->t->honest = "the op's own steps are not shown: one row function gives its code";
+}
+
+static void say_pool(const work *k)
+{
+    const explain_seen *s = k->s;
+    const assay_unit *u = k->u;
+    const int64_t zero = zero_of(k, 0);
+    explain_say(k->t, "sum of codes", "%" PRId64 ", of %d cells", s->acc, s->count);
+    explain_say(k->t, "minus zero points", "%" PRId64 " - %d * %" PRId64 " = %" PRId64, s->acc,
+                s->count, zero, s->acc - s->count * zero);
+    if (u && u->pool == apply_pool_rescale && s->count > 0) {
+        const explain_rescale r = {.r = &u->by_count[u->n_by_count > 1 ? s->count - 1 : 0],
+                                   .acc = s->acc - s->count * u->in_zero[0]};
+        say_rescale(k->t, u, &r);
+        return;
+    }
+    if (s->count > 0)
+        explain_say(k->t, "their mean", "%.9g; with the zero point in it %.9g",
+                    (double)(s->acc - s->count * zero) / s->count, (double)s->acc / s->count);
+    if (u && s->n_rescales > 0 && say_rescales(k))
+        return;
+    k->t->honest = "how the scheme divides (pool) is not shown in steps";
+}
+
+/* A row of codes, of a long one what lies around the element. */
+static void say_row(const work *k, const char *name)
+{
+    const explain_seen *s = k->s;
+    const size_t first = s->at > 16 ? s->at - 16 : 0;
+    char text[400] = "";
+    size_t used = 0, i;
+    for (i = first; i < s->n_row && i < first + 33 && used + 16 < sizeof text; i++)
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "%s%d", used ? " " : "", s->row[i]);
+    explain_say(k->t, name, "%s%s%s (%zu codes; number %zu)", first > 0 ? "... " : "", text,
+                i < s->n_row ? " ..." : "", s->n_row, s->at);
+    k->t->honest = "the steps of an op over a whole row are not shown: its inputs are";
+}
+
+static void say_sums(const work *k, int64_t element)
+{
+    const explain_seen *s = k->s;
+    const explain_rescale r = {
+        .r = k->u ? &k->u->scale[ASSAY_OUT] : NULL, .acc = s->acc, .channel = s->channel};
+    explain_sums(k->t, k->p, k->node, element, s);
+    if (k->u && s->n_rescales == 1) {
+        say_rescale(k->t, k->u, &r);
+        return;
+    }
+    explain_say(k->t, "accumulator", "%" PRId64, s->acc);
+    k->t->honest = "a plugin keeps the steps of its rescale to itself";
+}
+
+static void say_conversion(const work *k)
+{
+    const explain_seen *s = k->s;
+    float f;
+    memcpy(&f, &s->bits, sizeof f);
+    if (s->kind == EXPLAIN_QUANTIZE)
+        explain_say(k->t, "float", "%.9g (0x%08" PRIx32 ")", (double)f, s->bits);
+    else
+        explain_say(k->t, "code", "%d", s->in[0]);
+    const assay_node *n = &k->p->graph->node[k->node];
+    const assay_type *t = s->kind == EXPLAIN_QUANTIZE ? &assay_node_out(k->p->graph, n, 0)->type
+                                                      : &assay_node_in(k->p->graph, n, 0)->type;
+    const size_t c = t->q.count > 1 && s->channel < t->q.count ? s->channel : 0;
+    if (t->q.count > 0)
+        explain_say(k->t, "parameters", "scale %.9g, zero point %d", (double)t->q.scale[c],
+                    t->q.zero_point[c]);
+}
+
+static void say_moved(const work *k, const void *const *in, int64_t element)
+{
+    const assay_graph *g = k->p->graph;
+    const assay_node *n = &g->node[k->node];
+    char place[96];
+    int input;
+    int64_t at;
+    if (explain_source(k->p, k->node, in, element, &input, &at))
+        explain_say(k->t, "copied from", "%s%s", assay_node_in(g, n, input)->name,
+                    explain_place(&assay_node_in(g, n, input)->type, at, place, sizeof place));
+    else
+        k->t->honest = k->t->is_float ? "computed in floats: there are no integer steps"
+                                      : "the op's steps are not shown";
+}
+
+/* ---- all of it ---- */
+
+static void say_all(const work *k, const void *const *in, int64_t element)
+{
+    switch (k->s->kind) {
+    case EXPLAIN_REQUANTIZE:
+        say_sums(k, element);
+        break;
+    case EXPLAIN_POOL:
+        say_pool(k);
+        break;
+    case EXPLAIN_WINDOW:
+        say_row(k, "codes of the window");
+        break;
+    case EXPLAIN_ROW:
+        say_row(k, "codes of the row");
+        break;
+    case EXPLAIN_INTERPOLATE:
+        say_row(k, "corners");
+        explain_say(k->t, "fractions", "%d along y, %d along x", k->s->in[0], k->s->in[1]);
+        k->t->honest = "the steps between four corners are not shown";
+        break;
+    case EXPLAIN_BINARY:
+        say_binary(k);
+        break;
+    case EXPLAIN_UNARY:
+        say_unary(k);
+        break;
+    case EXPLAIN_QUANTIZE:
+    case EXPLAIN_DEQUANTIZE:
+        say_conversion(k);
+        break;
+    default:
+        say_moved(k, in, element);
+    }
+}
+
+assay_status explain_element(const assay_program *p, int node, const void *const *in,
+                             int64_t element, explain_trace *t, assay_error *err)
+{
+    const assay_node *n = &p->graph->node[node];
+    const assay_type *type = &assay_node_out(p->graph, n, 0)->type;
+    explain_seen seen = {0};
+    *t = (explain_trace){.is_float = type->elem.kind == ASSAY_KIND_F32};
+    if (element < 0 || element >= assay_shape_count(type))
+        return assay_fail(err, ASSAY_ERR_INPUT, "node '%s': element %lld of %lld", n->name,
+                          (long long)element, (long long)assay_shape_count(type));
+    assay_status status = explain_watch(p, node, in, element, &seen, err);
+    if (status == ASSAY_OK) {
+        const work k = {t, p, node, p->scheme && p->scheme->record ? p->unit[node] : NULL, &seen};
+        t->value = seen.value;
+        say_all(&k, in, element);
+        explain_say_value(t, "element", seen.value);
+    }
+    explain_seen_free(&seen);
+    return status == ASSAY_OK && t->short_of_memory ? assay_out_of_memory(err) : status;
+}

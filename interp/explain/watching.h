@@ -1,0 +1,52 @@
+/* How an element is watched (watch.c, calls.c, source.c): the vtable that notes what passes, and
+ * runs of a node under it. */
+#ifndef ASSAY_INTERP_EXPLAIN_WATCHING_H
+#define ASSAY_INTERP_EXPLAIN_WATCHING_H
+
+#include "interp/explain/watch.h"
+
+/* What the watching functions do: give codes that are digits of the number of their production, so
+ * that the output says which production its element is; give accumulators that are their own
+ * numbers; watch the one that is wanted. */
+enum watch_mode { EXPLAIN_NUMBER, EXPLAIN_FIND, EXPLAIN_WATCH };
+
+typedef struct watch {
+    assay_unit unit; /* first: what row functions are given; its rescales tell what they do */
+    const assay_unit *real;
+    const assay_scheme_vtable *vt;
+    enum watch_mode mode;
+    int64_t made, want; /* codes so far; the one that is wanted */
+    int64_t sums, want_sum;
+    unsigned shift, bits; /* of digits */
+    int64_t least;
+    bool inside; /* the wanted code is being computed */
+    bool whole;  /* every code is computed, for later ones may rest on it */
+    bool short_of_memory;
+    explain_seen *seen;
+} watch;
+
+/* The watching functions; the unit that they are given is a watch. */
+extern const assay_scheme_vtable explain_watching;
+/* Rows of the unit's rescales that tell what they do. */
+void explain_watch_rescales(watch *w);
+/* The digit of production i. */
+int64_t explain_digit(const watch *w, int64_t i);
+
+typedef struct runs {
+    assay_program program; /* the given one, watched */
+    assay_scheme scheme;
+    const assay_unit **unit; /* its */
+    int node;
+    const void *const *in;
+    void **out;
+    watch w;
+} runs;
+
+assay_status explain_open_runs(runs *r, const assay_program *p, int node, const void *const *in,
+                               explain_seen *seen, assay_error *err);
+void explain_close_runs(runs *r);
+assay_status explain_run_once(runs *r, enum watch_mode mode, assay_error *err);
+/* Chooses digits for an element kind; element i as digits are stored in it. */
+void explain_choose_digits(watch *w, assay_elem e);
+int64_t explain_stored(const assay_type *t, const void *data, int64_t i);
+#endif

@@ -1,0 +1,147 @@
+/* What explain shows of an element leads to the element: over random networks, elements and
+ * schemes, and one convolution whose every number is written here. */
+#include "test/support/support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/explain/explain.h"
+#include "schemes/scheme.h"
+#include "test/support/fake.h"
+#include "test/support/random_layers.h"
+#include "test/support/random_scheme.h"
+
+enum { NETWORKS = 400, ELEMENTS = 3 };
+
+typedef struct tally {
+    int elements, codes, honest, sums, moved;
+    int with_code[ASSAY_OP_COUNT];
+} tally;
+
+static const char *last_of(const explain_trace *t, const char *name)
+{
+    for (int i = t->n - 1; i >= 0; i--)
+        if (strcmp(t->step[i].name, name) == 0)
+            return t->step[i].text;
+    return NULL;
+}
+
+static int64_t element_of(const assay_type *t, const void *data, int64_t i)
+{
+    uint32_t bits;
+    if (t->elem.kind != ASSAY_KIND_F32)
+        return assay_elem_get(t->elem, data, (size_t)i);
+    memcpy(&bits, (const char *)data + i * 4, sizeof bits);
+    return bits;
+}
+
+/* The accumulator of the last product or group, where they are shown step by step. */
+static void check_sum(const explain_trace *t, tally *w)
+{
+    const char *now = NULL;
+    for (int i = 0; i < t->n; i++)
+        if (strncmp(t->step[i].name, "product", 7) == 0 && strstr(t->step[i].text, "accumulator "))
+            now = strstr(t->step[i].text, "accumulator ") + strlen("accumulator ");
+    if (!now || strstr(last_of(t, "bias"), "added last"))
+        return;
+    assert_string_equal(now, last_of(t, "accumulator"));
+    w->sums++;
+}
+
+static void check_element(const assay_program *p, assay_run *run, int node, int64_t i, tally *w)
+{
+    const assay_graph *g = p->graph;
+    const assay_node *n = &g->node[node];
+    const assay_type *type = &g->value[n->out[0]].type;
+    const void **in = calloc((size_t)n->n_in + 1, sizeof *in);
+    explain_trace t;
+    assay_error err = {0};
+    for (int k = 0; k < n->n_in; k++)
+        in[k] = n->in[k] == ASSAY_NO_VALUE ? NULL
+                : g->value[n->in[k]].data  ? g->value[n->in[k]].data
+                                           : assay_run_data(run, n->in[k]);
+    assert_ok(explain_element(p, node, in, i, &t, &err), &err);
+    const int64_t expected = element_of(type, assay_run_data(run, n->out[0]), i);
+    const char *code = last_of(&t, "code");
+    if (t.value != expected)
+        fail_msg("%s element %lld: %lld, not %lld", assay_op_get(n->op)->name, (long long)i,
+                 (long long)t.value, (long long)expected);
+    assert_string_equal(t.step[t.n - 1].name, "element");
+    if (!t.is_float)
+        assert_int_equal(strtoll(t.step[t.n - 1].text, NULL, 10), expected);
+    if (code && !t.honest && !t.is_float) {
+        if (strtoll(code, NULL, 10) != expected)
+            fail_msg("%s: the steps end at %s, not at %lld", assay_op_get(n->op)->name, code,
+                     (long long)expected);
+        w->with_code[n->op]++;
+        w->codes++;
+    }
+    check_sum(&t, w);
+    w->elements++;
+    w->honest += t.honest != NULL;
+    w->moved += last_of(&t, "copied from") != NULL;
+    explain_trace_free(&t);
+    free(in);
+}
+
+static bool can_be_explained(const assay_program *p, int node)
+{
+    const assay_node *n = &p->graph->node[node];
+    return !(assay_op_get(n->op)->traits & (ASSAY_T_STATE | ASSAY_T_FLOW)) &&
+           assay_shape_count(&p->graph->value[n->out[0]].type) > 0;
+}
+
+static void check_network(const assay_graph *g, const assay_scheme *s, test_rng *r, tally *w)
+{
+    assay_program *p;
+    assay_run *run;
+    assay_error err = {0};
+    if (assay_program_make_as_is(g, s, true, &p, &err) != ASSAY_OK)
+        return;
+    assert_ok(assay_run_new(p, &run, &err), &err);
+    for (int i = 0; i < g->n_inputs; i++)
+        test_random_data(r, (enum test_data)test_between(r, 0, TEST_DATA_WAYS - 1),
+                         &g->value[g->input[i]].type, assay_run_data(run, g->input[i]));
+    const bool good = assay_execute(run, &err) == ASSAY_OK;
+    for (int node = 0; node < g->n_nodes && good; node++)
+        for (int k = 0; k < ELEMENTS && can_be_explained(p, node); k++) {
+            const int64_t n = assay_shape_count(&g->value[g->node[node].out[0]].type);
+            check_element(p, run, node, test_between(r, 0, n - 1), w);
+        }
+    assay_run_free(run);
+    assay_program_free(p);
+}
+
+static void random_elements(void **state)
+{
+    (void)state;
+    test_rng r = test_seed("explain", 1616);
+    tally w = {0};
+    for (int i = 0; i < NETWORKS; i++) {
+        char text[4096];
+        assay_scheme *s = test_random_scheme(&r, text, sizeof text);
+        assay_graph *g = test_random_layers(&r, s, 3);
+        if (g)
+            check_network(g, s, &r, &w);
+        assay_graph_free(g);
+        assay_scheme_free(s);
+    }
+    print_message("# %d elements: %d with steps to the code, %d not; %d sums, %d moved; of conv "
+                  "%d, fc %d, matmul %d, add %d, mul %d, pools %d\n",
+                  w.elements, w.codes, w.honest, w.sums, w.moved, w.with_code[ASSAY_OP_CONV],
+                  w.with_code[ASSAY_OP_FC], w.with_code[ASSAY_OP_MATMUL], w.with_code[ASSAY_OP_ADD],
+                  w.with_code[ASSAY_OP_MUL],
+                  w.with_code[ASSAY_OP_AVG_POOL] + w.with_code[ASSAY_OP_GLOBAL_AVG_POOL]);
+    assert_true(w.with_code[ASSAY_OP_CONV] > 0 && w.with_code[ASSAY_OP_FC] > 0 &&
+                w.with_code[ASSAY_OP_MATMUL] > 0 && w.with_code[ASSAY_OP_ADD] > 0 &&
+                w.with_code[ASSAY_OP_MUL] > 0 && w.sums > 0 && w.moved > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_elements),
+    };
+    return cmocka_run_group_tests_name("explain", tests, NULL, NULL);
+}
