@@ -8,6 +8,8 @@ import divide
 import edges
 import elements
 import layers
+import many
+import norms
 import npy
 import pools
 import records
@@ -103,12 +105,16 @@ OPS = [("fc", fc, None), ("fc", fc, None), ("conv", layers.conv, None), ("conv",
        ("global_avg_pool", averaged("global_avg_pool"), None), ("reduce_mean", averaged("reduce_mean"), None),
        ("reduce_sum", averaged("reduce_sum"), None), ("resize", on_image(resize.node), None),
        ("softmax", row("softmax"), ("softmax", "kind")), ("l2_norm", row("l2_norm"), ("softmax", "l2_norm")),
+       ("log_softmax", row("log_softmax"), ("softmax", "log_softmax")), ("add_n", many.add_n, None), ("cumsum", many.cumsum, None),
+       ("clip", many.clip, None), ("reduce_max", many.extreme, None), ("max_pool", many.max_pool, None),
+       ("concat", many.moved, None), ("reduce_prod", many.product, None),
+       ("layer_norm", norms.layer_norm_node, ("softmax", "layer_norm")), ("lrn", norms.lrn_node, ("lrn", "kind")),
        ("div", divided("div"), ("binary", "div")), ("squared_difference", divided("squared_difference"), None),
        ("compare", divided("compare"), None), ("quantize", edges.there_and_back, None)]
 
 
 def offered(network, x, op, needs):
-    return needs is None or network.records(op, "", x)[needs[0]][needs[1]] != "none"
+    return needs is None or network.records(op, "", x)[needs[0]][needs[1]] not in ("none", False)
 
 
 def add_node(network, value):

@@ -103,8 +103,19 @@ def into_range(rule, real, multiplier, shift):
     if how == "denormal" and shift > high:
         return round_to_int(Fraction(multiplier, 1 << (shift - high)), rule["denormal_round"]), high
     if how == "tosa-generator":
-        raise Unsaid("what the generator does where its own assertion fails")
+        return generated(bits, multiplier, shift)
     raise Refused("R out of range")
+
+
+def generated(bits, multiplier, shift):
+    """TOSA's generator (schemes/FORMULAS.md)."""
+    if shift in (0, 1):
+        return multiplier >> 2 - shift, 2
+    if shift == 63 and 2 * multiplier == 1 << bits:
+        return 2 * multiplier, 62
+    if shift > 62:
+        return multiplier >> min(31, shift - 62), 62
+    raise Refused("the generator's assertion fails")
 
 
 def reduce(rule, multiplier, shift):

@@ -28,6 +28,8 @@ def draw_scale(rng, rule):
     for end in (rule["shift_min"], rule["shift_max"]):
         if -122 < bits - end < 123:
             places.append(bits - end + rng.uniform(-3, 3))
+    if "tosa-generator" in (rule["below_shift_min"], rule["beyond_shift_max"]):
+        places = [bits - rng.choice([-1, 0, 1, 2, 62, 63, 63, 64]) - rng.random()] * 4 + places[:1]
     near = rng.choice(places)
     if rule["encoding"] == "shift" and rng.random() < 0.9:
         near = clamp(clamp(near, -rule["shift_max"], -rule["shift_min"]), -122, 122)

@@ -2,9 +2,10 @@
 import math
 from fractions import Fraction
 
-from elements import ending
+import elements
+import many
 from network import ints
-from numbers_exact import Unsaid, f32, round_to_int
+from numbers_exact import clamp, round_to_int
 
 HALF = Fraction(1, 2)
 
@@ -26,24 +27,25 @@ def nearest(coordinate, how, i, size, out):
     return min(max(mode(at), 0), size - 1)
 
 
+LINEAR = ["align_corners", "asymmetric", "tflite_half_pixel", "half_pixel", "pytorch_half_pixel", "half_pixel_symmetric"]
+
+
 def weights(bits, coordinate, i, size, out):
-    """(lower, upper, weight of the upper)"""
+    """(lower, upper, weight of the upper); schemes/FORMULAS.md"""
     one = 1 << bits
     if coordinate == "align_corners" and out > 1:
         scale = (((size - 1) << bits) + (out - 1) // 2) // (out - 1)
     else:
         scale = ((size << bits) + out // 2) // out
-    v = i * scale + (scale // 2 - one // 2 if coordinate == "tflite_half_pixel" else 0)
-    low = max(round_to_int(Fraction(v, one), "trunc"), 0)
-    high = min(round_to_int(Fraction(v + one - 1, one), "trunc"), size - 1)
-    return low, high, v - one * low
+    v = i * scale + (
+        scale // 2 - one // 2 if "half_pixel" in coordinate and (out > 1 or coordinate != "pytorch_half_pixel") else 0)
+    v = clamp(v, 0, (size - 1) * one)
+    return v // one, min(v // one + 1, size - 1), v % one
 
 
 def bilinear(record, coordinate, at, position, extent, out_extent):
     rule = record["resize"]
     rows, columns = (weights(rule["bits"], coordinate, p, n, o) for p, n, o in zip(position, extent, out_extent))
-    if max(rows[0] - extent[0], columns[0] - extent[1]) >= 0:
-        raise Unsaid("a position behind the last")
     one, total = 1 << rule["bits"], 0
     for r, wr in ((rows[0], one - rows[2]), (rows[1], rows[2])):
         for c, wc in ((columns[0], one - columns[2]), (columns[1], columns[2])):
@@ -59,27 +61,36 @@ def node(network, x):
     extent = x.shape[1:3] if nhwc else x.shape[2:]
     out_extent = [rng.randint(1, 6) for _ in extent]
     linear = network.records("resize", "", x)["resize"]["kind"] != "none" and rng.random() < 0.6
-    coordinate = rng.choice(["align_corners", "asymmetric", "tflite_half_pixel"] if linear else
+    coordinate = rng.choice(LINEAR if linear else
                             ["align_corners", "asymmetric", "half_pixel"])
     how = rng.choice(["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"])
     shape = [batch] + out_extent + [depth] if nhwc else [batch, depth] + out_extent
-    out = network.tensor(shape, x)
+    other = rng.random() < 0.4
+    out = network.tensor(shape, None if other else x, kind=x.kind)
     record = network.records("resize", out.name, x)
+    change = (lambda: elements.requantize(record, elements.form(record, x, out), out)) if linear else (
+        lambda: many.between(record, x, out))
 
     def at(n, d, r, c):
         index = ((n * extent[0] + r) * extent[1] + c) * depth + d if nhwc else \
             ((n * depth + d) * extent[0] + r) * extent[1] + c
         return x.codes[index]
 
-    def one(n, d, r, c):
+    def value(n, d, r, c):
         if linear:
-            value = bilinear(record, coordinate, lambda i, j: at(n, d, i, j), (r, c), extent, out_extent)
-            return ending(record, value, out)
+            return bilinear(record, coordinate, lambda i, j: at(n, d, i, j), (r, c), extent, out_extent)
         return at(n, d, *(nearest(coordinate, how, p, s, o) for p, s, o in zip((r, c), extent, out_extent)))
 
     def run():
         planes = [(r, c) for r in range(out_extent[0]) for c in range(out_extent[1])]
-        return [one(n, d, r, c) for n in range(batch) for d, r, c in (
+        if not other:
+            one = lambda code: elements.ending(record, code, out)
+        elif linear:
+            rescaled = change()
+            one = lambda code: rescaled(code - x.zero)
+        else:
+            one = change()
+        return [one(value(n, d, r, c)) for n in range(batch) for d, r, c in (
             [(d, r, c) for r, c in planes for d in range(depth)] if nhwc else
             [(d, r, c) for d in range(depth) for r, c in planes])]
     text = "layout=%s, coordinate=%s, size=%s, " % ("nhwc" if nhwc else "nchw", coordinate, ints(shape))

@@ -140,6 +140,22 @@ SOFTMAX = {"i-bert": i_bert, "fixed-point": fixed_point, "float-table": float_ta
            "q31-table": q31_table, "float-sum": float_sum, "lut-16": lut_16}
 
 
+def log_softmax(record, a, out, beta):  # schemes/FORMULAS.md
+    m, left, radius = scaled_input(record, a, beta)
+    once = fp.single(record)
+    rm, rleft = fp.quantize_multiplier(f64(Fraction(1 << 31 - left, m)))
+
+    def row(codes):
+        top = max(codes)
+        scaled = {c: fp.by_multiplier(c - top, m, left, once) for c in codes if c - top >= -radius}
+        total = sum(fp.rdbp(fp.exp_neg(scaled[c], 5), 12) for c in codes if c in scaled)
+        log = fp.logarithm(total, 12, 5)
+        least = max(-radius - 1, fp.by_multiplier(log + INT32_MIN, rm, rleft, once))
+        return [clamp(fp.rdbp(scaled[c] - log, 22) + out.zero, out.low, out.high) if c - top > least else out.low
+                for c in codes]
+    return row
+
+
 def l2_norm(record, a, out, beta):  # 2.4 L2NORM
     def row(codes):
         total = sum((c - a.zero) ** 2 for c in codes)
@@ -157,7 +173,9 @@ def node(network, x, op="softmax"):
     if op == "softmax" and (bits > 8) != (kind == "lut-16"):
         raise Unsaid("codes of another width")
     beta = ONE
-    if op == "l2_norm":
+    if op == "log_softmax":
+        out.scale, out.zero = Fraction(1, 16), out.high
+    elif op == "l2_norm":
         out.scale, out.zero = Fraction(1, 1 << bits - 1), 0
     elif kind == "lut-16":
         out.scale, out.zero = Fraction(1, 1 << 15), 0
@@ -167,16 +185,17 @@ def node(network, x, op="softmax"):
         out.scale, out.zero = f32(Fraction(1, 127)), 0
     elif rng.random() < 0.6:
         out.scale, out.zero = Fraction(1, 1 << bits), out.low
-    if kind in ("fixed-point", "float-table", "lut-16", "q31-table", "integer-table", "float-sum") and rng.random() < 0.4:
+    if kind in ("fixed-point", "float-table", "lut-16", "q31-table", "integer-table", "float-sum") and op != "l2_norm" and rng.random() < 0.4:
         beta = f32(Fraction(rng.uniform(0.3, 3)))
     record = network.records(op, out.name, x)
     depth = x.shape[-1]
 
     def run():
-        kinds = {"softmax": SOFTMAX.get(record["softmax"]["kind"]), "l2_norm": l2_norm}
+        kinds = {"softmax": SOFTMAX.get(record["softmax"]["kind"]), "l2_norm": l2_norm, "log_softmax": log_softmax}
         one = kinds[op](record, x, out, beta)
         return [c for at in range(0, len(x.codes), depth) for c in one(x.codes[at:at + depth])]
-    attributes = {"softmax": "axis=%d" % (len(x.shape) - 1), "l2_norm": "axis=%d, epsilon=0.0" % (len(x.shape) - 1)}
+    attributes = {"softmax": "axis=%d" % (len(x.shape) - 1), "log_softmax": "axis=%d" % (len(x.shape) - 1),
+                  "l2_norm": "axis=%d, epsilon=0.0" % (len(x.shape) - 1)}
     text = attributes[op] + (", beta=%s" % repr(float(beta)) if beta != 1 else "")
     network.node(out, "%s(%s) {%s}" % (op, x.name, text), run)
     return out

@@ -153,7 +153,7 @@ def repair_rows(rng, written):
         written["rescale"] = dict(rng.choice(BUILDS))
         kind.pop("power_of_two_scales", None)
         softmax["kind"] = rng.choice(["lut-16"] if kind["activation_bits"] > 8 else ["fixed-point"])
-        softmax["l2_norm"] = "newton-inverse-sqrt"
+        softmax.update(l2_norm="newton-inverse-sqrt", log_softmax=True)
         unary.update(logistic="fixed-point", hard_swish="fixed-point")
         written.setdefault("binary", {}).update(div="newton-reciprocal", compare="rescale")
         if written["add"]["kind"] in ("align-power-of-two", "plain"):
@@ -167,7 +167,7 @@ BUILDS = [{"round": [(31, "half-up"), (None, "half-away")]}, {"left_shift": "pro
 DEFAULTS = [("softmax", "kind", ["float-table", "float-sum", "q31-table", "integer-table", "i-bert"], 0.6),
             ("binary", "div", ["float", "truncate-then-scale"], 0.5), ("accepts", "activation_bits", [4, 8, 8, 16], 0.3),
             ("accepts", "activation_either_sign", [True], 0.3), ("table", "kind", ["interpolated-513"], 0.2),
-            ("pool", "kind", sorted(pools.KINDS), 0.5)]
+            ("pool", "kind", sorted(pools.KINDS), 0.5), ("softmax", "layer_norm", ["integer-sqrt", "newton-inverse-sqrt"], 0.6)]
 
 
 def pairs_of(rng, definition):

@@ -1,0 +1,184 @@
+"""Sums of many codes and running sums, products of codes, maxima (schemes/FORMULAS.md)."""
+from fractions import Fraction
+
+import elements
+import fixedpoint as fp
+import rescale
+from network import ints
+from numbers_exact import Unsaid, clamp, f32, f64, round_to_int
+
+
+def total_of(record, a, out):
+    """(a function of one code that gives its term, what is added, from a sum to a code)"""
+    rule = record["add"]
+    if rule["kind"] != "left-shift":
+        return (lambda q: q - a.zero), 0, elements.requantize(record, elements.form(record, a, out), out)
+    bits = min(rule["bits"], 31 - a.kind[0])
+    to = f32 if rule["scale"] == "float32" else f64
+    half = elements.bare(record, Fraction(1, 2))
+    last = elements.requantize(record, to(2 * a.scale / to((1 << bits) * out.scale)), out)
+    return (lambda q: half((q - a.zero) << bits)), half(-a.zero << bits) if rule["extra_zero_point"] else 0, last
+
+
+def add_n(network, x):
+    rng = network.rng
+    others = [network.constant(x.shape, x) if rng.random() < 0.7 else x for _ in range(rng.randint(0, 4))]
+    out = network.tensor(x.shape, kind=x.kind)
+    record = network.records("add_n", out.name, x)
+
+    def run():
+        term, extra, last = total_of(record, x, out)
+        return [last(sum(map(term, own)) + extra) for own in zip(*[t.codes for t in [x] + others])]
+    network.node(out, "add_n(%s)%s" % (", ".join(t.name for t in [x] + others), network.bounds(out)), run)
+    return out
+
+
+def lines_of(x, axis):
+    """Elements' indices along an axis, a list for each line."""
+    inner = 1
+    for extent in x.shape[axis + 1:]:
+        inner *= extent
+    size = x.shape[axis]
+    return [[outer * size * inner + i * inner + j for i in range(size)]
+            for outer in range(x.count() // (size * inner)) for j in range(inner)]
+
+
+def cumsum(network, x):
+    rng = network.rng
+    axis, exclusive, reverse = rng.randrange(len(x.shape)), rng.random() < 0.4, rng.random() < 0.4
+    out = network.tensor(x.shape, kind=x.kind)
+    record = network.records("cumsum", out.name, x)
+
+    def run():
+        term, extra, last = total_of(record, x, out)
+        made = [0] * x.count()
+        for line in lines_of(x, axis):
+            total = extra
+            for at in reversed(line) if reverse else line:
+                before = total
+                total += term(x.codes[at])
+                made[at] = last(before if exclusive else total)
+        return made
+    network.node(out, "cumsum(%s) {axis=%d%s%s}" % (
+        x.name, axis, ", exclusive=true" if exclusive else "", ", reverse=true" if reverse else ""), run)
+    return out
+
+
+def between(record, a, out):
+    """What has other parameters than its input: a rescale, or a table (unary.rescale)."""
+    if (a.scale, a.zero) == (out.scale, out.zero) and a.kind == out.kind:
+        return lambda p: elements.ending(record, p, out)
+    return elements.change(record, a, out)
+
+
+def clip(network, x):
+    """Between real bounds, which are the output's activation range: q = z + RHA(bound / scale) (2.0)."""
+    out = network.tensor(x.shape, x if network.rng.random() < 0.3 else None, kind=x.kind)
+    record = network.records("clip", out.name, x)
+    ends = sorted(f32(out.scale * network.rng.randint(-40, 40)) for _ in "ab")
+
+    def run():
+        out.bounds = [clamp(out.zero + round_to_int(end / out.scale, "half-away"), out.low, out.high) for end in ends]
+        one = between(record, x, out)
+        return [one(p) for p in x.codes]
+    network.node(out, "clip(%s) {lo=%s, hi=%s}" % (x.name, float(ends[0]), float(ends[1])), run)
+    return out
+
+
+def extreme(network, x):
+    """Greatest or least of an axis, then as rescale."""
+    rng = network.rng
+    op = rng.choice(["reduce_max", "reduce_min"])
+    axis = rng.randrange(len(x.shape))
+    out = network.tensor([1 if i == axis else n for i, n in enumerate(x.shape)], x if rng.random() < 0.4 else None, kind=x.kind)
+    record = network.records(op, out.name, x)
+
+    def run():
+        one = between(record, x, out)
+        return [one((max if op == "reduce_max" else min)(x.codes[i] for i in line)) for line in lines_of(x, axis)]
+    network.node(out, "%s(%s) {axes=%s}%s" % (op, x.name, ints([axis]), network.bounds(out)), run)
+    return out
+
+
+def max_pool(network, x):
+    """On an image; the padding is never the greatest."""
+    from layers import Window
+    rng = network.rng
+    x = network.image(x)
+    window = Window(rng, x.shape[2:], rng.random() < 0.5)
+    out = network.tensor(x.shape[:2] + window.out, x if rng.random() < 0.4 else None, kind=x.kind)
+    record = network.records("max_pool", out.name, x)
+    size, width = x.shape[2] * x.shape[3], x.shape[3]
+
+    def run():
+        one = between(record, x, out)
+        places = [[p for p in window.places(i, j) if p] for i in range(window.out[0]) for j in range(window.out[1])]
+        return [one(max(x.codes[plane * size + r * width + c] for r, c in own))
+                for plane in range(x.shape[0] * x.shape[1]) for own in places]
+    network.node(out, "max_pool(%s) {%s}%s" % (x.name, window.text(), network.bounds(out)), run)
+    return out
+
+
+def moved(network, x):
+    """What only moves codes."""
+    rng = network.rng
+    op = rng.choice(["concat", "reverse", "transpose", "tile"])
+    axis = rng.randrange(len(x.shape))
+    lines = lines_of(x, axis)
+    if op == "concat":
+        y = network.constant(x.shape, x)
+        shape = [n * (1 + (i == axis)) for i, n in enumerate(x.shape)]
+        text, rows = "concat(%s, %s) {axis=%d}" % (x.name, y.name, axis), [
+            [x.codes[i] for i in line] + [y.codes[i] for i in line] for line in lines]
+    elif op == "transpose" and len(x.shape) == 2:
+        out = network.tensor(x.shape[::-1], x)
+        network.node(out, "transpose(%s) {perm=[1,0]}" % x.name,
+                     lambda: [x.codes[r * x.shape[1] + c] for c in range(x.shape[1]) for r in range(x.shape[0])])
+        return out
+    elif op == "tile":
+        shape = [n * (1 + (i == axis)) for i, n in enumerate(x.shape)]
+        text = "tile(%s) {repeats=%s}" % (x.name, ints([1 + (i == axis) for i in range(len(x.shape))]))
+        rows = [[x.codes[i] for i in line] * 2 for line in lines]
+    else:
+        shape, text = x.shape, "reverse(%s) {axes=[%d]}" % (x.name, axis)
+        rows = [[x.codes[i] for i in line[::-1]] for line in lines]
+    out = network.tensor(shape, x)
+
+    def run():
+        made = [0] * out.count()
+        for line, row in zip(lines_of(out, axis), rows):
+            for at, code in zip(line, row):
+                made[at] = code
+        return made
+    network.node(out, text, run)
+    return out
+
+
+def chain(x, m, left):
+    """MBQM64 (2.2): a product of 64 bits times 16 bits of the multiplier; 32 bits are kept."""
+    reduced = m + (1 << 15) >> 16 if m < 0x7fff0000 else 0x7fff
+    return fp.w32(round_to_int(Fraction(x * reduced) / Fraction(2) ** (15 - left), "half-up"))
+
+
+def product(network, x):
+    """reduce_prod (2.4): each factor's product is brought back by the n-th root of the whole scale."""
+    rng = network.rng
+    axis = rng.randrange(len(x.shape))
+    count = x.shape[axis]
+    out = network.tensor([1 if i == axis else n for i, n in enumerate(x.shape)], kind=x.kind)
+    record = network.records("reduce_prod", out.name, x)
+    fp.single(record)
+    if count > 6:
+        raise Unsaid("a long product")
+
+    def run():
+        m, left = fp.quantize_multiplier(f64(x.scale / Fraction(float(out.scale) ** (1.0 / count))))
+        made = []
+        for line in lines_of(x, axis):
+            total = x.codes[line[0]] - x.zero
+            for at in line[1:]:
+                total = chain(total * (x.codes[at] - x.zero), m, left)
+            made.append(elements.finish(record, chain(total, m, left), out))
+        return made
+    network.node(out, "reduce_prod(%s) {axes=[%d]}" % (x.name, axis), run)
+    return out
