@@ -233,7 +233,7 @@ assay_status derive_add(const assay_derive *d)
 
 /* Sums of codes of one scale (TFLite add_n.h, cumsum.h): each term is shifted to the left by `bits`
  * and halved, which is exact, so the sum's codes are shifted by one bit less; the sum's scale is
- * that of ADD. Other kinds rescale the exact sum. */
+ * that of ADD, formed in add.scale. Other kinds rescale the exact sum. */
 assay_status derive_sum(const assay_derive *d)
 {
     assay_unit *u = d->u;
@@ -252,6 +252,8 @@ assay_status derive_sum(const assay_derive *d)
     u->k[0] = k[0] = bits - 1;
     u->k[1] = k[1] = u->rec.add.extra_zero_point;
     s = derive_range(d);
-    double real = 2 * (double)s_in / (ldexp(1, bits) * (double)s_out);
+    double real = u->rec.add.scale == ASSAY_PRECISION_F32
+                      ? (double)(2 * s_in / (ldexpf(1, bits) * s_out))
+                      : 2 * (double)s_in / (ldexp(1, bits) * (double)s_out);
     return s != ASSAY_OK ? s : derive_one(d, &u->scale[ASSAY_OUT], real, "");
 }

@@ -2,7 +2,7 @@
 from fractions import Fraction
 
 import rescale
-from numbers_exact import clamp, f32, plus, times
+from numbers_exact import clamp, f32, f64, plus, times
 
 ONE = Fraction(1)
 
@@ -12,9 +12,10 @@ def quantize(record, out):
     inverse = f32(ONE / out.scale)
 
     def one(x):
-        value = f32(x / out.scale) if rule["division"] == "divide" else times(x, inverse, f32)
+        to = f64 if rule["division"] == "divide-float64" else f32
+        value = times(x, inverse, f32) if rule["division"] == "reciprocal" else to(x / out.scale)
         if rule["zero_point"] == "inside":
-            whole = rescale.float_to_int(plus(value, out.zero, f32), rule["round"])
+            whole = rescale.float_to_int(plus(value, out.zero, to), rule["round"])
         else:
             whole = rescale.float_to_int(value, rule["round"]) + out.zero
         return clamp(whole, out.low, out.high)

@@ -1,23 +1,26 @@
 """Sums of many codes and running sums, products of codes, maxima (schemes/FORMULAS.md)."""
 from fractions import Fraction
 
+import edges
 import elements
 import fixedpoint as fp
 import rescale
 from network import ints
-from numbers_exact import Unsaid, clamp, f32, f64, round_to_int
+from numbers_exact import Unsaid, f32, f64, round_to_int
+from pools import window_sum
 
 
 def total_of(record, a, out):
-    """(a function of one code that gives its term, what is added, from a sum to a code)"""
+    """A function of the codes that are added."""
     rule = record["add"]
-    if rule["kind"] != "left-shift":
-        return (lambda q: q - a.zero), 0, elements.requantize(record, elements.form(record, a, out), out)
     bits = min(rule["bits"], 31 - a.kind[0])
+    if rule["kind"] != "left-shift" or bits < 1:
+        last = elements.requantize(record, elements.form(record, a, out), out)
+        return lambda codes: last(window_sum(record, codes, a.zero))
     to = f32 if rule["scale"] == "float32" else f64
-    half = elements.bare(record, Fraction(1, 2))
     last = elements.requantize(record, to(2 * a.scale / to((1 << bits) * out.scale)), out)
-    return (lambda q: half((q - a.zero) << bits)), half(-a.zero << bits) if rule["extra_zero_point"] else 0, last
+    extra = a.zero if rule["extra_zero_point"] else 0
+    return lambda codes: last(fp.w32(window_sum(record, codes, a.zero) - extra << bits - 1))
 
 
 def add_n(network, x):
@@ -27,8 +30,8 @@ def add_n(network, x):
     record = network.records("add_n", out.name, x)
 
     def run():
-        term, extra, last = total_of(record, x, out)
-        return [last(sum(map(term, own)) + extra) for own in zip(*[t.codes for t in [x] + others])]
+        one = total_of(record, x, out)
+        return [one(own) for own in zip(*[t.codes for t in [x] + others])]
     network.node(out, "add_n(%s)%s" % (", ".join(t.name for t in [x] + others), network.bounds(out)), run)
     return out
 
@@ -50,14 +53,12 @@ def cumsum(network, x):
     record = network.records("cumsum", out.name, x)
 
     def run():
-        term, extra, last = total_of(record, x, out)
+        one = total_of(record, x, out)
         made = [0] * x.count()
         for line in lines_of(x, axis):
-            total = extra
-            for at in reversed(line) if reverse else line:
-                before = total
-                total += term(x.codes[at])
-                made[at] = last(before if exclusive else total)
+            line = line[::-1] if reverse else line
+            for count, at in enumerate(line):
+                made[at] = one([x.codes[i] for i in line[:count + (not exclusive)]])
         return made
     network.node(out, "cumsum(%s) {axis=%d%s%s}" % (
         x.name, axis, ", exclusive=true" if exclusive else "", ", reverse=true" if reverse else ""), run)
@@ -72,13 +73,13 @@ def between(record, a, out):
 
 
 def clip(network, x):
-    """Between real bounds, which are the output's activation range: q = z + RHA(bound / scale) (2.0)."""
+    """Between real bounds, which become codes as the section convert says."""
     out = network.tensor(x.shape, x if network.rng.random() < 0.3 else None, kind=x.kind)
     record = network.records("clip", out.name, x)
-    ends = sorted(f32(out.scale * network.rng.randint(-40, 40)) for _ in "ab")
+    ends = sorted(f32(out.scale * Fraction(network.rng.randint(-80, 80), 2)) for _ in "ab")
 
     def run():
-        out.bounds = [clamp(out.zero + round_to_int(end / out.scale, "half-away"), out.low, out.high) for end in ends]
+        out.bounds = list(map(edges.quantize(record, out), ends))
         one = between(record, x, out)
         return [one(p) for p in x.codes]
     network.node(out, "clip(%s) {lo=%s, hi=%s}" % (x.name, float(ends[0]), float(ends[1])), run)

@@ -42,6 +42,28 @@ static void many_operands(void **state)
     }
 }
 
+/* The ratio of a sum's scales has add.scale's precision: 24 bits of 31, or all of them. */
+static void ratio_of_many(void **state)
+{
+    (void)state;
+    const float tenth = 0.1f, third = 0.3f;
+    const int32_t zero = 0;
+    const assay_type in = code_type(8, true, &tenth, &zero),
+                     out = code_type(8, true, &third, &zero);
+    static const char *const op[] = {"add_n", "cumsum"};
+    for (int i = 0; i < 4; i++) {
+        const bool floats = i & 1;
+        const assay_unit_spec spec = unit_spec(op[i / 2], &in, 1, &out);
+        assay_scheme *s = unit_scheme(floats ? "add: {scale: float32}\n" : "");
+        assay_unit *u = unit_prepare(s, &spec);
+        size_t n;
+        const double ratio = floats ? (double)(0.1f / 0.3f) : (double)0.1f / (double)0.3f;
+        assert_int_equal(unit_param(s, u, "multiplier", &n)[0], llround(ldexp(ratio, 32)));
+        s->vt->release(u);
+        assay_scheme_free(s);
+    }
+}
+
 /* The greatest scale of a layer takes all the bits; the others are rounded under its shift. */
 static void one_shift(void **state)
 {
@@ -238,8 +260,9 @@ static void statements(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_operands), cmocka_unit_test(one_shift),
-        cmocka_unit_test(last_shifts),   cmocka_unit_test(encodings),
-        cmocka_unit_test(not_encoded),   cmocka_unit_test(statements)};
+        cmocka_unit_test(many_operands), cmocka_unit_test(ratio_of_many),
+        cmocka_unit_test(one_shift),     cmocka_unit_test(last_shifts),
+        cmocka_unit_test(encodings),     cmocka_unit_test(not_encoded),
+        cmocka_unit_test(statements)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
