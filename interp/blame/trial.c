@@ -225,11 +225,13 @@ static void try_families(trials *t, bool late, bool schemes)
 static void judge_all(trials *t)
 {
     int partial = 0;
-    qsort(t->list, (size_t)t->n, sizeof *t->list, by_score);
+    if (t->n > 1)
+        qsort(t->list, (size_t)t->n, sizeof *t->list, by_score);
     for (int c = 0; c < t->n; c++)
         if (t->list[c].score == t->look_seen || partial++ < MAX_PARTIAL)
             judge(t, &t->list[c]);
-    qsort(t->found, (size_t)t->n_found, sizeof *t->found, by_simplicity);
+    if (t->n_found > 1)
+        qsort(t->found, (size_t)t->n_found, sizeof *t->found, by_simplicity);
     t->n = 0;
 }
 

@@ -102,7 +102,8 @@ assay_status golden_bundle_list_files(const assay_bundle *b, assay_bundle_list *
             add_array(out, file, forms);
     }
     json_array_foreach(json_object_get(b->manifest, "nodes"), i, o) add_parameters(out, o, forms);
-    qsort(out->path, out->n, sizeof *out->path, by_text);
+    if (out->n > 1)
+        qsort(out->path, out->n, sizeof *out->path, by_text);
     if (!out->short_of_memory)
         return ASSAY_OK;
     golden_bundle_list_free(out);

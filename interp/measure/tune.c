@@ -284,7 +284,7 @@ static assay_status tune_nodes(tuner *t, int *kept)
     trial.options = &t->r->options;
     tell(t, "sensitivity of every node");
     assay_status status = measure_sensitivity_measure(&trial, NULL, NULL, &t->table, t->err);
-    if (status == ASSAY_OK)
+    if (!status && t->table.n > 1)
         qsort(t->table.row, (size_t)t->table.n, sizeof *t->table.row, by_cost);
     for (int i = 0; i < t->table.n && !status && !is_reached(t) && *kept < t->o->max_float; i++) {
         status = tune_value(t, &t->table.row[i]);

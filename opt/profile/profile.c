@@ -148,7 +148,8 @@ static assay_status make_entries(assay_profile *p, const assay_graph *g, const u
         p->fresh[i].lo = -INFINITY;
         p->fresh[i].hi = INFINITY;
     }
-    qsort(p->entry, (size_t)p->n_entries, sizeof *p->entry, by_name);
+    if (p->n_entries > 1)
+        qsort(p->entry, (size_t)p->n_entries, sizeof *p->entry, by_name);
     number_steps(p, g);
     p->n_values = g->n_values;
     for (int v = 0; v < g->n_values; v++)
