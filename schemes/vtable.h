@@ -41,6 +41,8 @@ typedef struct assay_unit_spec {
     /* Bounds that the network gives as codes of the output; act_lo and act_hi hold their values. */
     bool has_code_bounds;
     int64_t code_lo, code_hi;
+    int64_t window[2]; /* averages: rows and columns of the window, 1 row along one axis; 0, 0 of
+                          more than two axes and for other ops */
 } assay_unit_spec;
 
 /* One named integer (or float-bits) parameter array of a prepared unit, for bundles and reports:

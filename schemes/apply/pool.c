@@ -89,16 +89,16 @@ void apply_pool_rescale_divide(const assay_unit *u, const int64_t *sum, const in
     }
 }
 
-/* NVDLA PDP: two reciprocal multiplications by trunc(65536 / side), each rounded half away. */
+/* NVDLA PDP: by trunc(65536 / columns), then by trunc(65536 / rows), each rounded half away. */
 void apply_pool_two_stage(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
                           int32_t *out)
 {
-    assert(u->window_side >= 1 && u->window_side <= 8); /* sums of 64 cells times 2^32 */
-    int64_t reciprocal = 65536 / u->window_side;
+    const int64_t rows = u->sides[0], columns = u->sides[1]; /* sums of 64 cells times 2^32 */
+    assert(rows >= 1 && rows <= 8 && columns >= 1 && columns <= 8);
     for (size_t i = 0; i < n; i++) {
         int64_t v = centred(u, sum[i], count[i]);
-        v = apply_round_shift(v * reciprocal, 16, ASSAY_ROUND_HALF_AWAY);
-        v = apply_round_shift(v * reciprocal, 16, ASSAY_ROUND_HALF_AWAY);
+        v = apply_round_shift(v * (65536 / columns), 16, ASSAY_ROUND_HALF_AWAY);
+        v = apply_round_shift(v * (65536 / rows), 16, ASSAY_ROUND_HALF_AWAY);
         out[i] = to_output(u, v);
     }
 }

@@ -64,7 +64,7 @@ struct assay_unit {
     /* Small constants of one op class; the files in apply/ say what each is. */
     int64_t k[12];
     const int64_t *list[2];        /* zero points by channel; weighted: multipliers by block */
-    int64_t window_side;           /* pool: side of a square window */
+    int64_t sides[2];              /* pool: rows and columns of its window, or 0 */
     const assay_rescale *by_count; /* pool: a rescale for each divisor 1..depth */
     size_t n_by_count;
 

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "graph/core/type.h"
 #include "schemes/derive/derive.h"
@@ -68,13 +69,13 @@ static assay_status by_count(const assay_derive *d, bool divides_multiplier)
     return s;
 }
 
-/* AMD VART cpu-runner: fixed fractions for common windows, else the best of N / 2^M. */
-static void dpu_fraction(int64_t side, int64_t area, int64_t *n, int64_t *m)
+/* AMD VART cpu-runner: fixed fractions for common square windows, else the best of N / 2^M. */
+static void dpu_fraction(const int64_t window[2], int64_t area, int64_t *n, int64_t *m)
 {
     assert(area >= 1);
     static const int64_t known[][3] = {{3, 7, 6}, {5, 10, 8}, {6, 7, 8}, {7, 21, 10}, {14, 21, 12}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (side == known[i][0] && area == side * side) {
+        if (window[0] == known[i][0] && window[1] == known[i][0]) {
             *n = known[i][1];
             *m = known[i][2];
             return;
@@ -102,7 +103,7 @@ static assay_status dpu(const assay_derive *d)
     int64_t *k = derive_unit_array(u, "constants", 3);
     if (k == NULL)
         return derive_memory(d);
-    dpu_fraction(u->window_side, u->depth, &u->k[1], &u->k[2]);
+    dpu_fraction(u->sides, u->depth, &u->k[1], &u->k[2]);
     u->k[3] = e_out - e_in;
     for (int i = 0; i < 3; i++)
         k[i] = u->k[i + 1];
@@ -148,6 +149,12 @@ static assay_status float_sum(const assay_derive *d)
     return ASSAY_OK;
 }
 
+/* Whether there is a reciprocal of either side. */
+static bool two_stages_divide(const int64_t window[2])
+{
+    return window[0] >= 1 && window[0] <= 8 && window[1] >= 1 && window[1] <= 8;
+}
+
 assay_status derive_pool(const assay_derive *d)
 {
     assay_unit *u = d->u;
@@ -164,7 +171,7 @@ assay_status derive_pool(const assay_derive *d)
     if (u->depth < 1 || (u->op == ASSAY_OP_AVG_POOL && u->depth > MAX_WINDOW))
         return derive_fail(d, "a window of %lld cells; expected 1 to %d", (long long)u->depth,
                            MAX_WINDOW);
-    u->window_side = (int64_t)sqrt((double)u->depth);
+    memcpy(u->sides, d->spec->window, sizeof u->sides);
     assay_status s = derive_range(d);
     if (s != ASSAY_OK)
         return s;
@@ -178,11 +185,11 @@ assay_status derive_pool(const assay_derive *d)
                         "the sum of the window");
         return s != ASSAY_OK ? s : then_rescale(d);
     case ASSAY_POOL_TWO_STAGE:
-        if (u->window_side * u->window_side != u->depth || u->window_side > 8)
+        if (!two_stages_divide(u->sides))
             return derive_fail(d,
-                               "two-stage pooling needs a square window of side 1 to 8; "
-                               "found %lld cells",
-                               (long long)u->depth);
+                               "two-stage pooling needs a window of 1 to 8 rows and columns; found "
+                               "%lld x %lld, %lld cells",
+                               (long long)u->sides[0], (long long)u->sides[1], (long long)u->depth);
         u->pool = apply_pool_two_stage;
         return then_rescale(d);
     case ASSAY_POOL_DPU:

@@ -140,6 +140,36 @@ static void fill_parameters(const assay_node *n, const assay_type *in, assay_uni
     }
 }
 
+/* The axes that an average is of, their extents in order: how many. */
+static int window_extents(const assay_node *n, const assay_type *x, int64_t extent[ASSAY_MAX_RANK])
+{
+    const assay_attrs *a = &n->attr;
+    int n_axes = 0;
+    if (n->op == ASSAY_OP_AVG_POOL)
+        for (; n_axes < a->pool.kernel.n; n_axes++)
+            extent[n_axes] = a->pool.kernel.v[n_axes];
+    if (n->op == ASSAY_OP_GLOBAL_AVG_POOL)
+        for (int i = 1; i < x->rank; i++)
+            if (i != (a->layout.layout == ASSAY_LAYOUT_NHWC ? x->rank - 1 : 1))
+                extent[n_axes++] = x->dim[i];
+    if (n->op == ASSAY_OP_REDUCE_MEAN)
+        for (int i = 0; i < x->rank; i++)
+            for (int j = 0; j < a->reduce.axes.n; j++)
+                if (a->reduce.axes.v[j] == i)
+                    extent[n_axes++] = x->dim[i];
+    return n_axes;
+}
+
+static void fill_window(const assay_node *n, const assay_type *x, assay_unit_spec *spec)
+{
+    int64_t extent[ASSAY_MAX_RANK];
+    const int axes = window_extents(n, x, extent);
+    if (axes == 1 || axes == 2) {
+        spec->window[0] = axes == 2 ? extent[0] : 1;
+        spec->window[1] = extent[axes - 1];
+    }
+}
+
 void assay_unit_spec_fill(const assay_graph *g, const assay_node *n, assay_type in[ASSAY_SPEC_IN],
                           assay_unit_spec *spec)
 {
@@ -172,4 +202,5 @@ void assay_unit_spec_fill(const assay_graph *g, const assay_node *n, assay_type 
         spec->code_hi = n->code_hi;
     }
     fill_parameters(n, in, spec);
+    fill_window(n, &in[0], spec);
 }

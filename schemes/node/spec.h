@@ -9,6 +9,7 @@
  *   fc, svdf_feature          K
  *   matmul                    K                            flag: transpose_b
  *   max_pool, avg_pool        kernel cells                 flag: count_include_pad
+ *   avg_pool, global_avg_pool, reduce_mean                 window: extents of its axes
  *   global_avg_pool           spatial cells
  *   reduce_*                  reduced elements
  *   softmax, log_softmax      row length                   beta

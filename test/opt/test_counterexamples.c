@@ -362,6 +362,7 @@ static int32_t average(const char *scheme, int64_t sum, int side, int32_t zero)
     assay_unit *u;
     int32_t y;
     spec.depth = cells;
+    spec.window[0] = spec.window[1] = side;
     assert_ok(s->vt->prepare(s, &spec, &u, &err), &err);
     s->vt->pool(u, &sum, &cells, 1, &y);
     s->vt->release(u);

@@ -162,6 +162,7 @@ static int32_t average(const char *record, unsigned bits, bool is_signed, float 
     const assay_type out = code_type(bits, is_signed, &out_scale, &zero);
     assay_unit_spec spec = unit_spec("avg_pool", &in, 1, &out);
     spec.depth = count;
+    spec.window[0] = spec.window[1] = 2; /* of the four cells that have stages */
     assay_unit *u = unit_prepare(s, &spec);
     int32_t code;
     s->vt->pool(u, &sum, &count, 1, &code);

@@ -17,7 +17,7 @@ typedef struct refusal {
     float s1, s2, s_out;
     int32_t z1, z_out;
     int bits1, bits_out;
-    int64_t depth, flag;
+    int64_t depth, flag, rows, columns;
     double beta, act_lo, act_hi;
     int n_in;
     bool is_unsigned;
@@ -44,6 +44,8 @@ static void check_one(const refusal *r)
     assay_unit_spec spec = unit_spec(r->op, in, r->n_in ? r->n_in : 2, &out);
     spec.depth = r->depth;
     spec.flag = r->flag;
+    spec.window[0] = r->rows;
+    spec.window[1] = r->columns;
     spec.beta = r->beta != 0 ? r->beta : 1;
     spec.act_lo = r->act_lo != 0 ? r->act_lo : -INFINITY;
     spec.act_hi = r->act_hi != 0 ? r->act_hi : INFINITY;
@@ -258,9 +260,20 @@ static void classes(void **state)
         {"", "avg_pool", "a window of 0 cells; expected 1 to 65536"},
         {"", "avg_pool", "a window of 65537 cells; expected 1 to 65536", .depth = 65537},
         {"pool: {kind: two-stage}\n", "avg_pool",
-         "two-stage pooling needs a square window of side 1 to 8; found 5 cells", .depth = 5},
+         "two-stage pooling needs a window of 1 to 8 rows and columns; found 0 x 0, 4 cells",
+         .depth = 4},
         {"pool: {kind: two-stage}\n", "avg_pool",
-         "two-stage pooling needs a square window of side 1 to 8; found 81 cells", .depth = 81},
+         "two-stage pooling needs a window of 1 to 8 rows and columns; found 0 x 3, 3 cells",
+         .depth = 3, .columns = 3},
+        {"pool: {kind: two-stage}\n", "avg_pool",
+         "two-stage pooling needs a window of 1 to 8 rows and columns; found 3 x 0, 3 cells",
+         .depth = 3, .rows = 3},
+        {"pool: {kind: two-stage}\n", "avg_pool",
+         "two-stage pooling needs a window of 1 to 8 rows and columns; found 9 x 1, 9 cells",
+         .depth = 9, .rows = 9, .columns = 1},
+        {"pool: {kind: two-stage}\n", "avg_pool",
+         "two-stage pooling needs a window of 1 to 8 rows and columns; found 1 x 9, 9 cells",
+         .depth = 9, .rows = 1, .columns = 9},
     };
     CHECK(list);
 }

@@ -10,6 +10,7 @@
 typedef struct fields {
     int64_t depth, flag;
     double alpha, beta, gamma, epsilon, act_lo, act_hi;
+    int64_t rows, columns;
 } fields;
 
 /* The specification of the newest node. */
@@ -30,6 +31,8 @@ static void check(const assay_graph *g, const char *op, fields want)
     assert_string_equal(s.node, g->node[g->n_nodes - 1].name);
     assert_int_equal(s.depth, want.depth);
     assert_int_equal(s.flag, want.flag);
+    assert_int_equal(s.window[0], want.rows);
+    assert_int_equal(s.window[1], want.columns);
     assert_true(s.alpha == want.alpha && s.beta == want.beta);
     assert_true(s.gamma == want.gamma && s.epsilon == want.epsilon);
     assert_true(s.act_lo == (want.act_lo != 0 ? want.act_lo : -INFINITY));
@@ -69,14 +72,20 @@ static void parameters(void **state)
 
     a = (assay_attrs){.pool = {.kernel = {.n = 2, .v = {3, 2}}, .count_include_pad = true}};
     net_node(g, ASSAY_OP_AVG_POOL, "avg", &a, x, -2);
-    check(g, "avg_pool", (fields){.depth = 6, .flag = 1});
+    check(g, "avg_pool", (fields){.depth = 6, .flag = 1, .rows = 3, .columns = 2});
     net_node(g, ASSAY_OP_GLOBAL_AVG_POOL, "global", NULL, x, -2);
-    check(g, "global_avg_pool", (fields){.depth = 20});
+    check(g, "global_avg_pool", (fields){.depth = 20, .rows = 5, .columns = 4});
     a = (assay_attrs){.layout = {.layout = ASSAY_LAYOUT_NHWC}};
     net_node(g, ASSAY_OP_GLOBAL_AVG_POOL, "global_last", &a, x, -2);
-    check(g, "global_avg_pool", (fields){.depth = 30});
+    check(g, "global_avg_pool", (fields){.depth = 30, .rows = 6, .columns = 5});
     net_node(g, ASSAY_OP_REDUCE_MEAN, "mean", NULL, x, -2);
     check(g, "reduce_mean", (fields){.depth = 240});
+    a = (assay_attrs){.reduce = {.axes = {.n = 2, .v = {-1, 1}}}};
+    net_node(g, ASSAY_OP_REDUCE_MEAN, "mean_of_two", &a, x, -2);
+    check(g, "reduce_mean", (fields){.depth = 24, .rows = 6, .columns = 4});
+    a = (assay_attrs){.reduce = {.axes = {.n = 1, .v = {2}}}};
+    net_node(g, ASSAY_OP_REDUCE_MEAN, "mean_of_one", &a, x, -2);
+    check(g, "reduce_mean", (fields){.depth = 5, .rows = 1, .columns = 5});
     a = (assay_attrs){.reduce = {.axes = {.n = 2, .v = {-1, 1}}}};
     net_node(g, ASSAY_OP_REDUCE_SUM, "sum", &a, x, -2);
     check(g, "reduce_sum", (fields){.depth = 24});

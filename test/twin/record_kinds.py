@@ -80,8 +80,9 @@ def adder(rec, s1, s2, out, sign):
     raise Unknown(f"add.kind {kind}")
 
 
-def pooler(op, rec, s_in, zero, out, depth, include_pad):
-    """A sum of raw codes over `count` cells."""
+def pooler(op, rec, s_in, zero, out, sides, include_pad):
+    """A sum of raw codes over `count` cells of a window with these sides."""
+    depth = math.prod(sides)
     p, k = rec["pool"], rec["rescale"]
     kind = p["kind"]
     ratio = formed(k, s_in, f32(1), out.scale, True)
@@ -112,11 +113,11 @@ def pooler(op, rec, s_in, zero, out, depth, include_pad):
                                      "half-up") + zero)
         return reciprocal
     if kind == "two-stage":
-        part = 65536 // math.isqrt(depth)
-
         def two(s, n):
-            v = shifted((s - n * zero) * part, 16, "half-away")
-            return to_output(shifted(v * part, 16, "half-away") + zero)
+            v = s - n * zero
+            for side in reversed(sides):
+                v = shifted(v * (65536 // side), 16, "half-away")
+            return to_output(v + zero)
         return two
     if kind == "rescale-divide" and op == "avg_pool" and not include_pad:
         unit = Rescale(k, ratio, steps)
@@ -133,9 +134,9 @@ def pooler(op, rec, s_in, zero, out, depth, include_pad):
             return unit.code(s - n * zero, out)
         return divided_multiplier
     if kind == "dpu":
-        known = {9: (7, 6), 25: (10, 8), 36: (7, 8), 49: (21, 10), 196: (21, 12)}
-        if math.isqrt(depth) ** 2 == depth and depth in known:
-            n_, m_ = known[depth]
+        known = {3: (7, 6), 5: (10, 8), 6: (7, 8), 7: (21, 10), 14: (21, 12)}
+        if len(sides) == 2 and sides[0] == sides[1] and sides[0] in known:
+            n_, m_ = known[sides[0]]
         else:
             trials = [(round_half_away(2**b / depth), b)
                       for b in range(math.ceil(math.log2(128 * depth)))]

@@ -184,7 +184,7 @@ class Model:
                 return self.max_pool(node, x, found, rec, out)
             inside = fields(np.ones_like(x), a, found.shape[2:]).sum(-1)
             sums = fields(x, a, found.shape[2:]).sum(-1)
-            depth = int(np.prod(a["kernel"]))
+            sides = [int(n) for n in a["kernel"]]
             if a["count_include_pad"]:
                 _, _, _, begin, end = tensors.windows(a, x.ndim - 2)
                 held = np.pad(np.ones_like(x), [(0, 0), (0, 0)] + list(zip(begin, end)),
@@ -196,11 +196,11 @@ class Model:
                 counts = inside
         else:
             axes = tuple(n % x.ndim for n in a.get("axes") or range(2, x.ndim))
-            depth = int(np.prod([x.shape[n] for n in axes]))
+            sides = [x.shape[n] for n in sorted(axes)]
             sums = x.sum(axes)
-            counts = np.full_like(sums, depth)
+            counts = np.full_like(sums, int(np.prod(sides)))
         sums = accumulate(rec["accumulator"], sums[..., None], 0)
-        function = pooler(node["op"], rec, f32(b.scale(name)), zero, out, depth,
+        function = pooler(node["op"], rec, f32(b.scale(name)), zero, out, sides,
                           bool(a.get("count_include_pad")))
         return tensors.compare(found, tensors.each(function, sums, counts).reshape(found.shape))
 
