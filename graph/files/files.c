@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "graph/files/memory.h"
 #include "graph/files/partial.h"
 
 /* All bytes, or the reason why not. */
@@ -122,17 +123,16 @@ assay_status file_write_file(const char *path, const void *data, size_t size, as
 assay_status file_print(const char *path, void (*print)(FILE *f, const void *what),
                         const void *what, assay_error *err)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *f = open_memstream(&text, &size);
+    file_memory text = {0};
+    FILE *f = file_memory_open(&text);
     assay_status status;
 
     if (f)
         print(f, what);
-    if (!f || (ferror(f) | fclose(f)) != 0)
-        status = assay_out_of_memory_for(err, "%s", path);
+    if (file_memory_close(f))
+        status = file_write_file(path, text.text, text.length, err);
     else
-        status = file_write_file(path, text, size, err);
-    free(text);
+        status = assay_out_of_memory_for(err, "%s", path);
+    free(text.text);
     return status;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "graph/files/files.h"
+#include "graph/files/memory.h"
 #include "graph/memory.h"
 #include "interp/golden/bundle_writer.h"
 #include "interp/golden/contract.h"
@@ -123,13 +124,13 @@ static assay_status bundle_digest(const assay_bundle_records *r, char hex[33], a
 }
 
 /* The manifest, whose list of tensors is empty as yet, with that list and sealed. */
-static assay_status print_manifest(const assay_bundle_writer *w, const json_t *m, char **out,
-                                   size_t *size, assay_error *err)
+static assay_status print_manifest(const assay_bundle_writer *w, const json_t *m, file_memory *all,
+                                   assay_error *err)
 {
     static const char list[] = "\n \"tensors\": [";
-    char *text = json_dumps(m, ASSAY_JSON_FORMAT), *all = NULL, hex[33];
+    char *text = json_dumps(m, ASSAY_JSON_FORMAT), hex[33] = "";
     char *rest = text ? strstr(text, list) + strlen(list) : NULL;
-    FILE *f = text ? open_memstream(&all, size) : NULL;
+    FILE *f = text ? file_memory_open(all) : NULL;
     assay_status status = f ? ASSAY_OK : no_memory(err);
 
     if (status == ASSAY_OK) {
@@ -138,16 +139,11 @@ static assay_status print_manifest(const assay_bundle_writer *w, const json_t *m
         rest[strlen(rest) - strlen("\n}")] = 0;
         fputs(rest, f);
         if (fflush(f) == 0)
-            golden_digest_bytes(all, *size, hex);
+            golden_digest_bytes(all->text, all->length, hex);
         fprintf(f, ASSAY_BUNDLE_SEAL "%s\"\n}\n", hex);
-        if ((ferror(f) | fclose(f)) != 0 && status == ASSAY_OK)
+        if (!file_memory_close(f) && status == ASSAY_OK)
             status = no_memory(err);
     }
-    if (status != ASSAY_OK) {
-        free(all);
-        all = NULL;
-    }
-    *out = all;
     free(text);
     return status;
 }
@@ -177,14 +173,13 @@ static json_t *origin(const assay_bundle_writer *w)
     return m;
 }
 
-assay_status golden_bundle_manifest(assay_bundle_writer *w, char digest[33], char **text,
-                                    size_t *size, assay_error *err)
+assay_status golden_bundle_manifest(assay_bundle_writer *w, char digest[33], file_memory *text,
+                                    assay_error *err)
 {
     const assay_program *p = w->program;
     json_t *m = origin(w), *graph = json_object(), *inputs = input_list(w);
     assay_status status = m && graph && inputs ? ASSAY_OK : no_memory(err);
 
-    *text = NULL;
     if (!w->options.digests_only) {
         json_object_set_new(graph, "file", json_string("graph.assay"));
         json_object_set_new(graph, "xxh3", json_string(w->graph_digest));
@@ -201,7 +196,7 @@ assay_status golden_bundle_manifest(assay_bundle_writer *w, char digest[33], cha
         json_object_set_new(m, "contract", golden_contract_json(p));
     if (status == ASSAY_OK) {
         json_object_set_new(m, "digest", json_string(digest));
-        status = print_manifest(w, m, text, size, err);
+        status = print_manifest(w, m, text, err);
     }
     json_decref(m);
     return status;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/core/buf.h"
 #include "graph/memory.h"
 #include "interp/golden/bundle_writer.h"
 #include "interp/page/json.h"
@@ -50,22 +51,19 @@ static json_t *common_fields(const assay_graph *g, int value)
 /* The fields of an object as lines of an entry, without its braces; malloc'd, or NULL. */
 static char *lines_of(json_t *o)
 {
-    char *text = json_dumps(o, ASSAY_JSON_FORMAT), *lines = NULL;
+    char *text = json_dumps(o, ASSAY_JSON_FORMAT);
     const char *end = text ? text + strlen(text) - 2 : NULL; /* newline and brace */
-    size_t size;
-    FILE *f = text ? open_memstream(&lines, &size) : NULL;
-    for (const char *p = text + 1; f && p < end; p++) {
-        fputc(*p, f);
+    assay_buf lines = {.failed = !text};
+    for (const char *p = text + 1; text && p < end; p++) {
+        assay_buf_add(&lines, p, 1);
         if (*p == '\n')
-            fputs("  ", f);
+            assay_buf_add(&lines, "  ", 2);
     }
-    if (f && (ferror(f) | fclose(f)) != 0) {
-        free(lines);
-        lines = NULL;
-    }
+    if (lines.failed)
+        assay_buf_free(&lines);
     free(text);
     json_decref(o);
-    return lines;
+    return lines.text;
 }
 
 static void print_outcome(const assay_bundle_writer *w, FILE *f, const char *indent,

@@ -173,19 +173,19 @@ static assay_status place(assay_bundle_writer *w, assay_error *err)
 
 assay_status golden_bundle_commit(assay_bundle_writer *w, char digest[33], assay_error *err)
 {
-    char hex[33], *text = NULL;
-    size_t size = 0;
-    assay_status status = golden_bundle_manifest(w, hex, &text, &size, err);
+    char hex[33];
+    file_memory text = {0};
+    assay_status status = golden_bundle_manifest(w, hex, &text, err);
 
     if (status == ASSAY_OK)
         status = golden_bundle_path(w, "manifest.json", err);
     if (status == ASSAY_OK)
-        status = file_bytes_write(w->path, text, size, err);
+        status = file_bytes_write(w->path, text.text, text.length, err);
     if (status == ASSAY_OK)
         status = place(w, err);
     if (status == ASSAY_OK && digest)
         memcpy(digest, hex, sizeof hex);
-    free(text);
+    free(text.text);
     golden_bundle_abort(w);
     return status;
 }

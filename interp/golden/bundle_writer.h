@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "graph/files/memory.h"
 #include "graph/files/partial.h"
 #include "interp/golden/bundle.h"
 #include "interp/golden/digest.h"
@@ -80,10 +81,10 @@ const char *golden_bundle_op(const assay_graph *g, int value);
 
 /* ---- bundle_manifest.c ---- */
 
-/* The manifest's text, malloc'd, and the files of the nodes' parameters; the digest over all
- * tensors' goes to `digest`. */
-assay_status golden_bundle_manifest(assay_bundle_writer *w, char digest[33], char **text,
-                                    size_t *size, assay_error *err);
+/* The manifest's text, which the caller frees either way, and the files of the
+ * nodes' parameters; the digest over all tensors' goes to `digest`. */
+assay_status golden_bundle_manifest(assay_bundle_writer *w, char digest[33], file_memory *text,
+                                    assay_error *err);
 
 /* The last line but one of a manifest: the digest of all that stands before it. */
 #define ASSAY_BUNDLE_SEAL ",\n \"xxh3\": \""

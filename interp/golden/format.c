@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "graph/files/files.h"
+#include "graph/files/memory.h"
 #include "graph/memory.h"
 #include "graph/text/constant.h"
 #include "interp/golden/bundle.h"
@@ -125,7 +126,7 @@ assay_status golden_dump_render(enum assay_dump_format format, const char *stem,
 {
     const assay_npy a = npy_of(type, data);
     const dumped d = {stem, hex_bits, type, data};
-    char *text = NULL;
+    file_memory text = {0};
     void *npy;
     FILE *f;
 
@@ -135,14 +136,15 @@ assay_status golden_dump_render(enum assay_dump_format format, const char *stem,
         *bytes = status == ASSAY_OK ? npy : NULL;
         return status;
     }
-    f = open_memstream(&text, size);
+    f = file_memory_open(&text);
     if (f)
         formats[index_of(format)].print(f, &d);
-    if (!f || (ferror(f) | fclose(f)) != 0) {
-        free(text);
+    if (!file_memory_close(f)) {
+        free(text.text);
         return assay_out_of_memory_for(err, "%s", stem);
     }
-    *bytes = (unsigned char *)text;
+    *bytes = (unsigned char *)text.text;
+    *size = text.length;
     return ASSAY_OK;
 }
 

@@ -263,8 +263,8 @@ assay_status golden_verify_replay(const assay_verifier *c, const assay_program_o
 {
     const assay_bundle *b = c->bundle;
     replay r = {.c = c};
-    char *text = NULL, digest[33];
-    size_t size = 0;
+    char digest[33];
+    file_memory text = {0};
     int64_t k = 0;
     assay_status status = load(&r, engine, err);
 
@@ -275,10 +275,10 @@ assay_status golden_verify_replay(const assay_verifier *c, const assay_program_o
         status = run_sample(&r, k, first, end, err);
     }
     if (status == ASSAY_OK)
-        status = golden_bundle_manifest(r.writer, digest, &text, &size, err);
+        status = golden_bundle_manifest(r.writer, digest, &text, err);
     if (status == ASSAY_OK)
-        status = compare_manifests(c, text, size, r.preset, err);
-    free(text);
+        status = compare_manifests(c, text.text, text.length, r.preset, err);
+    free(text.text);
     close_replay(&r);
     return status;
 }

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "graph/core/slurp.h"
 #include "interp/kernel/kernel.h"
 #include "interp/measure/tune.h"
 #include "opt/target/target.h"
@@ -104,6 +106,31 @@ static assay_status load_and_merge(fixture *f, assay_error *err)
     return status;
 }
 
+/* The file is the whole profile, or it is not written. */
+static assay_status save(fixture *f, assay_error *err)
+{
+    char path[300];
+    snprintf(path, sizeof path, "%s/saved.yaml", f->dir);
+    remove(path);
+    const assay_status status = profile_save(f->profile, path, err);
+    if (status) {
+        assert_int_equal(access(path, F_OK), -1);
+        return status;
+    }
+    const long failing = alloc_countdown;
+    unsigned char *saved, *whole;
+    size_t n, size;
+    alloc_countdown = 0;
+    assert_ok(assay_slurp(path, &saved, &n, err), err);
+    assert_ok(assay_slurp(f->path, &whole, &size, err), err);
+    assert_int_equal(n, size);
+    assert_memory_equal(saved, whole, size);
+    free(saved);
+    free(whole);
+    alloc_countdown = failing;
+    return status;
+}
+
 static assay_quantize_options options_of(const fixture *f)
 {
     return (assay_quantize_options){.has_kernel = run_has_integer_kernel, .target = f->target};
@@ -179,6 +206,7 @@ static void test_profile(void **state)
     (void)state;
     fail_every(new_profile, 1);
     fail_every(load_and_merge, 1);
+    fail_every(save, 1);
 }
 
 static void test_quantize(void **state)

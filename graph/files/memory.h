@@ -1,0 +1,20 @@
+/* A stream into memory. open_memstream of glibc drops what it has no memory for, and neither
+ * ferror() nor fclose() says so. */
+#ifndef ASSAY_GRAPH_FILES_MEMORY_H
+#define ASSAY_GRAPH_FILES_MEMORY_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+typedef struct file_memory {
+    char *text; /* what was printed, at the latest when it is flushed; NULL where nothing was */
+    size_t length, room;
+} file_memory;
+
+/* `to` is empty and stays where it is; the caller frees its text in the end. NULL: out of memory.
+ */
+FILE *file_memory_open(file_memory *to);
+/* Closes it (NULL: nothing to close); whether the text is all that was printed. */
+bool file_memory_close(FILE *f);
+
+#endif
