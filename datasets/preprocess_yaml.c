@@ -94,60 +94,94 @@ static int parse_word(const yaml_node_t *node, const char *const words[3])
     return -1;
 }
 
+/* A key of the file, its value. */
+typedef assay_status parse_value(reader *r, const yaml_node_t *value);
+
+static assay_status parse_scale(reader *r, const yaml_node_t *value)
+{
+    return parse_numbers(r, value, false, &r->out->scales, r->out->scale);
+}
+
+static assay_status parse_mean(reader *r, const yaml_node_t *value)
+{
+    return parse_numbers(r, value, false, &r->out->means, r->out->mean);
+}
+
+static assay_status parse_std(reader *r, const yaml_node_t *value)
+{
+    return parse_numbers(r, value, true, &r->out->stds, r->out->std);
+}
+
+static assay_status parse_channel_order(reader *r, const yaml_node_t *value)
+{
+    static const char *const words[3] = {"gray", "RGB", "BGR"};
+    const int word = parse_word(value, words);
+    if (word < 0)
+        return refuse(r, value, "gray, RGB or BGR");
+    r->out->channel_order = (assay_channel_order)word;
+    return ASSAY_OK;
+}
+
+static assay_status parse_layout(reader *r, const yaml_node_t *value)
+{
+    static const char *const words[3] = {"NCHW", "NHWC", NULL};
+    const int word = parse_word(value, words);
+    if (word < 0)
+        return refuse(r, value, "NCHW or NHWC");
+    r->out->layout = (assay_image_layout)word;
+    return ASSAY_OK;
+}
+
+static assay_status parse_dtype(reader *r, const yaml_node_t *value)
+{
+    static const char *const words[3] = {"f32", "u8", "i8"};
+    const int word = parse_word(value, words);
+    if (word < 0)
+        return refuse(r, value, "f32, u8 or i8");
+    r->out->dtype = (assay_input_dtype)word;
+    return ASSAY_OK;
+}
+
+static assay_status parse_resize(reader *r, const yaml_node_t *value)
+{
+    return parse_size(r, value, r->out->resize);
+}
+
+static assay_status parse_interpolation(reader *r, const yaml_node_t *value)
+{
+    static const char *const words[3] = {"bilinear", "nearest", NULL};
+    const int word = parse_word(value, words);
+    if (word < 0)
+        return refuse(r, value, "bilinear or nearest");
+    r->out->nearest = word == 2;
+    return ASSAY_OK;
+}
+
+static const struct {
+    const char *key;
+    parse_value *parse;
+} keys[] = {
+    {"scale", parse_scale},   {"mean", parse_mean},
+    {"std", parse_std},       {"channel_order", parse_channel_order},
+    {"layout", parse_layout}, {"dtype", parse_dtype},
+    {"resize", parse_resize}, {"interpolation", parse_interpolation},
+};
+enum { N_KEYS = sizeof keys / sizeof *keys };
+
 static assay_status parse_pair(reader *r, const yaml_node_t *key, const yaml_node_t *value,
                                unsigned *seen)
 {
-    static const char *const keys[] = {"scale",  "mean",  "std",    "channel_order",
-                                       "layout", "dtype", "resize", "interpolation"};
-    static const char *const orders[3] = {"gray", "RGB", "BGR"};
-    static const char *const layouts[3] = {"NCHW", "NHWC", NULL};
-    static const char *const dtypes[3] = {"f32", "u8", "i8"};
-    static const char *const methods[3] = {"bilinear", "nearest", NULL};
-    assay_preprocess *p = r->out;
-    int k = 0, word = 0;
-    while (k < 8 && (key->type != YAML_SCALAR_NODE ||
-                     strcmp((const char *)key->data.scalar.value, keys[k]) != 0))
+    unsigned k = 0;
+    while (k < N_KEYS && (key->type != YAML_SCALAR_NODE ||
+                          strcmp((const char *)key->data.scalar.value, keys[k].key) != 0))
         k++;
-    if (k == 8)
+    if (k == N_KEYS)
         return refuse(r, key,
                       "scale, mean, std, channel_order, layout, dtype, resize or interpolation");
     if (*seen & 1u << k)
         return refuse(r, key, "each key once");
     *seen |= 1u << k;
-    switch (k) {
-    case 0:
-        return parse_numbers(r, value, false, &p->scales, p->scale);
-    case 1:
-        return parse_numbers(r, value, false, &p->means, p->mean);
-    case 2:
-        return parse_numbers(r, value, true, &p->stds, p->std);
-    case 3:
-        word = parse_word(value, orders);
-        if (word < 0)
-            return refuse(r, value, "gray, RGB or BGR");
-        p->channel_order = (assay_channel_order)word;
-        return ASSAY_OK;
-    case 4:
-        word = parse_word(value, layouts);
-        if (word < 0)
-            return refuse(r, value, "NCHW or NHWC");
-        p->layout = (assay_image_layout)word;
-        return ASSAY_OK;
-    case 5:
-        word = parse_word(value, dtypes);
-        if (word < 0)
-            return refuse(r, value, "f32, u8 or i8");
-        p->dtype = (assay_input_dtype)word;
-        return ASSAY_OK;
-    case 6:
-        return parse_size(r, value, p->resize);
-    default:
-        word = parse_word(value, methods);
-        if (word < 0)
-            return refuse(r, value, "bilinear or nearest");
-        p->nearest = word == 2;
-        return ASSAY_OK;
-    }
+    return keys[k].parse(r, value);
 }
 
 static assay_status parse_document(reader *r)

@@ -1,4 +1,4 @@
-/* Completing attributes, so that passes and kernels see one form only: full lists, axes counted
+/* Completion of attributes, so that passes and kernels see one form only: full lists, axes counted
  * from the front. */
 #include "graph/core/complete.h"
 
@@ -23,6 +23,8 @@ static void wrap_axes(assay_list *axes, int rank)
         wrap_axis(&axes->v[i], rank);
 }
 
+/* ---- by the op's attributes; x: type of the first operand, w: of the second, or NULL ---- */
+
 static void complete_window(assay_list *stride, assay_list *dilation, assay_list *begin,
                             assay_list *end, int spatial)
 {
@@ -32,8 +34,13 @@ static void complete_window(assay_list *stride, assay_list *dilation, assay_list
     fill(end, spatial, 0);
 }
 
-static void complete_conv(assay_attr_conv *a, const assay_type *w, int spatial)
+static void conv(const assay_node *n, const assay_type *x, const assay_type *w, assay_attrs *attrs)
 {
+    assay_attr_conv *a = &attrs->conv;
+    const int spatial = x->rank - 2;
+    (void)n;
+    if (spatial < 1)
+        return;
     complete_window(&a->stride, &a->dilation, &a->pad_begin, &a->pad_end, spatial);
     fill(&a->output_padding, spatial, 0);
     if (a->kernel.n == 0 && w && w->rank == spatial + 2) {
@@ -44,44 +51,108 @@ static void complete_conv(assay_attr_conv *a, const assay_type *w, int spatial)
     }
 }
 
-/* One entry of -1 becomes what is left of the element count. */
-static void complete_reshape(assay_list *shape, const assay_type *x)
+static void pool(const assay_node *n, const assay_type *x, const assay_type *w, assay_attrs *attrs)
 {
+    assay_attr_pool *a = &attrs->pool;
+    (void)n, (void)w;
+    if (x->rank >= 3)
+        complete_window(&a->stride, &a->dilation, &a->pad_begin, &a->pad_end, x->rank - 2);
+}
+
+static void axes(const assay_node *n, const assay_type *x, const assay_type *w, assay_attrs *attrs)
+{
+    (void)n, (void)w;
+    wrap_axes(&attrs->axes.axes, x->rank);
+}
+
+/* No axes are all of them. */
+static void reduce(const assay_node *n, const assay_type *x, const assay_type *w,
+                   assay_attrs *attrs)
+{
+    assay_list *list = &attrs->reduce.axes;
+    (void)n, (void)w;
+    wrap_axes(list, x->rank);
+    if (list->n != 0)
+        return;
+    list->n = x->rank;
+    for (int i = 0; i < x->rank; ++i)
+        list->v[i] = i;
+}
+
+static void perm(const assay_node *n, const assay_type *x, const assay_type *w, assay_attrs *attrs)
+{
+    assay_list *list = &attrs->perm.perm;
+    (void)n, (void)w;
+    wrap_axes(list, x->rank);
+    if (list->n != 0)
+        return;
+    list->n = x->rank;
+    for (int i = 0; i < x->rank; ++i)
+        list->v[i] = x->rank - 1 - i;
+}
+
+/* Of reshape: one entry of -1 becomes what is left of the element count. */
+static void shape(const assay_node *n, const assay_type *x, const assay_type *w, assay_attrs *attrs)
+{
+    assay_list *list = &attrs->shape.shape;
     int64_t known = 1;
     int open = -1;
-    for (int i = 0; i < shape->n && i < ASSAY_ATTR_LIST; ++i) {
-        if (shape->v[i] == -1 && open < 0)
+    (void)w;
+    if (n->op != ASSAY_OP_RESHAPE)
+        return;
+    for (int i = 0; i < list->n && i < ASSAY_ATTR_LIST; ++i) {
+        if (list->v[i] == -1 && open < 0)
             open = i;
-        else if (shape->v[i] <= 0 || __builtin_mul_overflow(known, shape->v[i], &known))
+        else if (list->v[i] <= 0 || __builtin_mul_overflow(known, list->v[i], &known))
             return;
     }
     if (open >= 0 && assay_shape_count(x) % known == 0)
-        shape->v[open] = assay_shape_count(x) / known;
+        list->v[open] = assay_shape_count(x) / known;
 }
 
-static void complete_slice(assay_attr_slice *a, const assay_type *x)
+static void split(const assay_node *n, const assay_type *x, const assay_type *w, assay_attrs *attrs)
 {
+    assay_attr_split *a = &attrs->split;
+    (void)w;
+    if (n->n_out <= 0)
+        return;
+    wrap_axis(&a->axis, x->rank);
+    if (a->sizes.n == 0 && a->axis >= 0 && a->axis < x->rank && x->dim[a->axis] % n->n_out == 0)
+        fill(&a->sizes, n->n_out, x->dim[a->axis] / n->n_out);
+}
+
+static void slice(const assay_node *n, const assay_type *x, const assay_type *w, assay_attrs *attrs)
+{
+    assay_attr_slice *a = &attrs->slice;
+    (void)n, (void)w;
     fill(&a->begin, x->rank, 0);
     fill(&a->step, x->rank, 1);
-    if (a->size.n == 0) {
-        a->size.n = x->rank;
-        for (int i = 0; i < x->rank; ++i)
-            a->size.v[i] = x->dim[i];
-    }
+    if (a->size.n != 0)
+        return;
+    a->size.n = x->rank;
+    for (int i = 0; i < x->rank; ++i)
+        a->size.v[i] = x->dim[i];
 }
 
-static void complete_perm(assay_list *perm, int rank)
+static void pad(const assay_node *n, const assay_type *x, const assay_type *w, assay_attrs *attrs)
 {
-    if (perm->n == 0) {
-        perm->n = rank;
-        for (int i = 0; i < rank; ++i)
-            perm->v[i] = rank - 1 - i;
-    }
+    (void)n, (void)w;
+    fill(&attrs->pad.begin, x->rank, 0);
+    fill(&attrs->pad.end, x->rank, 0);
+}
+
+static void tile(const assay_node *n, const assay_type *x, const assay_type *w, assay_attrs *attrs)
+{
+    (void)n, (void)w;
+    fill(&attrs->tile.repeats, x->rank, 1);
 }
 
 /* An output extent is floor(input extent * scale). */
-static void complete_resize(assay_attr_resize *a, const assay_type *x)
+static void resize(const assay_node *n, const assay_type *x, const assay_type *w,
+                   assay_attrs *attrs)
 {
+    assay_attr_resize *a = &attrs->resize;
+    (void)n, (void)w;
     if (a->size.n != 0 || a->scales.n != x->rank)
         return;
     for (int i = 0; i < x->rank; ++i) {
@@ -91,88 +162,38 @@ static void complete_resize(assay_attr_resize *a, const assay_type *x)
     a->size.n = x->rank;
 }
 
-static void complete_split(assay_attr_split *a, const assay_type *x, int n_out)
-{
-    wrap_axis(&a->axis, x->rank);
-    if (a->sizes.n == 0 && a->axis >= 0 && a->axis < x->rank && x->dim[a->axis] % n_out == 0)
-        fill(&a->sizes, n_out, x->dim[a->axis] / n_out);
-}
+/* Attributes with one axis, counted from the front or the back. */
+static const struct {
+    int attrs;
+    size_t offset; /* of the axis */
+} one_axis[] = {
+    {ASSAY_ATTRS_softmax, offsetof(assay_attrs, softmax.axis)},
+    {ASSAY_ATTRS_norm, offsetof(assay_attrs, norm.axis)},
+    {ASSAY_ATTRS_arg, offsetof(assay_attrs, arg.axis)},
+    {ASSAY_ATTRS_topk, offsetof(assay_attrs, topk.axis)},
+    {ASSAY_ATTRS_cumsum, offsetof(assay_attrs, cumsum.axis)},
+    {ASSAY_ATTRS_axis, offsetof(assay_attrs, axis.axis)},
+    {ASSAY_ATTRS_gather, offsetof(assay_attrs, gather.axis)},
+};
+
+static void (*const completions[ASSAY_ATTRS_COUNT])(const assay_node *n, const assay_type *x,
+                                                    const assay_type *w, assay_attrs *attrs) = {
+    [ASSAY_ATTRS_conv] = conv,   [ASSAY_ATTRS_pool] = pool,     [ASSAY_ATTRS_axes] = axes,
+    [ASSAY_ATTRS_perm] = perm,   [ASSAY_ATTRS_reduce] = reduce, [ASSAY_ATTRS_shape] = shape,
+    [ASSAY_ATTRS_split] = split, [ASSAY_ATTRS_slice] = slice,   [ASSAY_ATTRS_pad] = pad,
+    [ASSAY_ATTRS_tile] = tile,   [ASSAY_ATTRS_resize] = resize,
+};
 
 void assay_node_complete(const assay_graph *g, const assay_node *n, assay_attrs *a)
 {
     const assay_value *x = assay_node_in(g, n, 0), *w = assay_node_in(g, n, 1);
-    int rank = x ? x->type.rank : 0, spatial = rank - 2;
+    const int attrs = (int)assay_op_get(n->op)->attrs;
 
     if (!x)
         return;
-    switch (assay_op_get(n->op)->attrs) {
-    case ASSAY_ATTRS_conv:
-        if (spatial >= 1)
-            complete_conv(&a->conv, w ? &w->type : NULL, spatial);
-        break;
-    case ASSAY_ATTRS_pool:
-        if (spatial >= 1)
-            complete_window(&a->pool.stride, &a->pool.dilation, &a->pool.pad_begin,
-                            &a->pool.pad_end, spatial);
-        break;
-    case ASSAY_ATTRS_softmax:
-        wrap_axis(&a->softmax.axis, rank);
-        break;
-    case ASSAY_ATTRS_norm:
-        wrap_axis(&a->norm.axis, rank);
-        break;
-    case ASSAY_ATTRS_arg:
-        wrap_axis(&a->arg.axis, rank);
-        break;
-    case ASSAY_ATTRS_topk:
-        wrap_axis(&a->topk.axis, rank);
-        break;
-    case ASSAY_ATTRS_cumsum:
-        wrap_axis(&a->cumsum.axis, rank);
-        break;
-    case ASSAY_ATTRS_axis:
-        wrap_axis(&a->axis.axis, rank);
-        break;
-    case ASSAY_ATTRS_gather:
-        wrap_axis(&a->gather.axis, rank);
-        break;
-    case ASSAY_ATTRS_axes:
-        wrap_axes(&a->axes.axes, rank);
-        break;
-    case ASSAY_ATTRS_reduce:
-        wrap_axes(&a->reduce.axes, rank);
-        if (a->reduce.axes.n == 0) {
-            a->reduce.axes.n = rank;
-            for (int i = 0; i < rank; ++i)
-                a->reduce.axes.v[i] = i;
-        }
-        break;
-    case ASSAY_ATTRS_perm:
-        wrap_axes(&a->perm.perm, rank);
-        complete_perm(&a->perm.perm, rank);
-        break;
-    case ASSAY_ATTRS_shape:
-        if (n->op == ASSAY_OP_RESHAPE)
-            complete_reshape(&a->shape.shape, &x->type);
-        break;
-    case ASSAY_ATTRS_split:
-        if (n->n_out > 0)
-            complete_split(&a->split, &x->type, n->n_out);
-        break;
-    case ASSAY_ATTRS_slice:
-        complete_slice(&a->slice, &x->type);
-        break;
-    case ASSAY_ATTRS_pad:
-        fill(&a->pad.begin, rank, 0);
-        fill(&a->pad.end, rank, 0);
-        break;
-    case ASSAY_ATTRS_tile:
-        fill(&a->tile.repeats, rank, 1);
-        break;
-    case ASSAY_ATTRS_resize:
-        complete_resize(&a->resize, &x->type);
-        break;
-    default:
-        break;
-    }
+    for (size_t i = 0; i < sizeof one_axis / sizeof *one_axis; ++i)
+        if (one_axis[i].attrs == attrs)
+            wrap_axis((int64_t *)(void *)((char *)a + one_axis[i].offset), x->type.rank);
+    if (completions[attrs])
+        completions[attrs](n, &x->type, w ? &w->type : NULL, a);
 }

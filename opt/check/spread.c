@@ -268,14 +268,64 @@ static bool is_function(const work *w, const assay_graph *g)
     return bits <= CHECK_MAX_BITS;
 }
 
+/* Between codes and floats, d of the operand; floats are only known where codes stand behind them.
+ */
+static double through_convert(const term *x, const term *y, int64_t d)
+{
+    const work *above = x->by;
+    if (is_small(&x->type) && is_float(&y->type))
+        return (double)d;
+    const term *codes =
+        above && check_traits(&above->node) & ASSAY_T_CONVERT ? check_term_now(above->in[0]) : NULL;
+    return codes && is_small(&codes->type) && is_small(&y->type)
+               ? rescaled((double)d, scale_of(&codes->type) / scale_of(&y->type))
+               : INFINITY;
+}
+
+static bool is_product(const work *w)
+{
+    return check_traits(&w->node) & ASSAY_T_WEIGHTED || w->node.op == ASSAY_OP_MATMUL;
+}
+
+/* A product or a sum of codes, lifted as g. */
+static double through_accumulator(following *f, const work *w, const term *y, const assay_graph *g,
+                                  const int64_t *d)
+{
+    bool whole = !y->shapeless;
+    for (int i = 0; i < w->node.n_in; i++)
+        whole &= !w->in[i] || !check_term_now(w->in[i])->shapeless;
+    const int64_t all[3] = {d[0], w->node.n_in > 1 ? d[1] : 0, w->node.n_in > 2 ? d[2] : 0};
+    f->known &= whole;
+    return !whole ? INFINITY : is_product(w) ? through_product(w, g, all) : through_sums(g, d[0]);
+}
+
+/* An operation on codes. */
+static assay_status through_codes(following *f, const work *w, term *y, const int64_t *d,
+                                  double *by)
+{
+    const bool sums = is_product(w) || check_traits(&w->node) & ASSAY_T_SUMS;
+    int64_t in[2] = {0, 0}, exactly = 0;
+    assay_graph *g = NULL;
+    assay_status s = lift(f->c, w, y, &g);
+    if (!s && is_function(w, g)) {
+        for (int i = 0; i < w->node.n_in && i < 2; i++)
+            for (int k = 0; k < g->n_inputs; k++)
+                in[k] = g->node[0].in[i] == g->input[k] ? d[i] : in[k];
+        s = through_function(f->c, g, in, &exactly);
+        *by = (double)exactly;
+    } else if (!s && sums && is_small(&check_term_now(w->in[0])->type) && is_small(&y->type)) {
+        *by = through_accumulator(f, w, y, g, d);
+    }
+    assay_graph_free(g);
+    return s;
+}
+
 /* d: by operand. */
 static assay_status through(following *f, const work *w, term *y, const int64_t *d, double *by)
 {
-    const checker *c = f->c;
     const uint32_t traits = check_traits(&w->node);
     const term *x = check_term_now(w->in[0]);
-    assay_graph *g = NULL;
-    int64_t max = 0, exactly = 0;
+    int64_t max = 0;
     for (int i = 0; i < w->node.n_in; i++)
         max = d[i] > max ? d[i] : max;
     *by = INFINITY;
@@ -283,41 +333,15 @@ static assay_status through(following *f, const work *w, term *y, const int64_t 
         *by = (double)max;
         return ASSAY_OK;
     }
-    if (traits & ASSAY_T_CONVERT && is_small(&x->type) && is_float(&y->type)) {
-        *by = (double)d[0];
+    if (traits & ASSAY_T_CONVERT &&
+        ((is_small(&x->type) && is_float(&y->type)) || is_float(&x->type))) {
+        *by = through_convert(x, y, d[0]);
         return ASSAY_OK;
     }
-    if (traits & ASSAY_T_CONVERT && is_float(&x->type)) {
-        const work *above = x->by;
-        const term *codes = above && check_traits(&above->node) & ASSAY_T_CONVERT
-                                ? check_term_now(above->in[0])
-                                : NULL;
-        if (codes && is_small(&codes->type) && is_small(&y->type))
-            *by = rescaled((double)d[0], scale_of(&codes->type) / scale_of(&y->type));
+    if (w->node.n_in > 8 ||
+        !(is_product(w) || traits & (ASSAY_T_UNARY | ASSAY_T_BINARY | ASSAY_T_SUMS)))
         return ASSAY_OK;
-    }
-    const bool product = traits & ASSAY_T_WEIGHTED || w->node.op == ASSAY_OP_MATMUL;
-    if (w->node.n_in > 8 || !(product || traits & (ASSAY_T_UNARY | ASSAY_T_BINARY | ASSAY_T_SUMS)))
-        return ASSAY_OK;
-    assay_status s = lift(c, w, y, &g);
-    if (!s && is_function(w, g)) {
-        int64_t in[2] = {0, 0};
-        for (int i = 0; i < w->node.n_in && i < 2; i++)
-            for (int k = 0; k < g->n_inputs; k++)
-                in[k] = g->node[0].in[i] == g->input[k] ? d[i] : in[k];
-        s = through_function(c, g, in, &exactly);
-        *by = (double)exactly;
-    } else if (!s && (product || traits & ASSAY_T_SUMS) && is_small(&x->type) &&
-               is_small(&y->type)) {
-        bool whole = !y->shapeless;
-        for (int i = 0; i < w->node.n_in; i++)
-            whole &= !w->in[i] || !check_term_now(w->in[i])->shapeless;
-        const int64_t all[3] = {d[0], w->node.n_in > 1 ? d[1] : 0, w->node.n_in > 2 ? d[2] : 0};
-        f->known &= whole;
-        *by = !whole ? INFINITY : product ? through_product(w, g, all) : through_sums(g, d[0]);
-    }
-    assay_graph_free(g);
-    return s;
+    return through_codes(f, w, y, d, by);
 }
 
 static assay_status follow_work(following *f, term *t)

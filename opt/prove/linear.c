@@ -328,21 +328,52 @@ static bool has_new_bias(const linear *l, const assay_graph *after, assay_verdic
     return n != NULL;
 }
 
-static assay_status judge(linear *l, const assay_match *m, const assay_rule *rule,
-                          const assay_scheme *s, const assay_unit *before, const int64_t *table,
-                          size_t n, assay_proof *proof, assay_error *err)
+/* Why no argument is known, into the verdict; false: one is. */
+static bool is_beyond(linear *l, const assay_match *m, bool exact, assay_verdict *v)
 {
+    const bool built_in = l->scheme->vt == &assay_family_vtable;
+    if (l->factor && !bias_is_good(l->g, l->node, l->factor, l->ratio, v))
+        l->factor = 0;
+    if (l->factor != 1 && !exact) {
+        snprintf(v->evidence, sizeof v->evidence, "the accumulator may overflow");
+        return true;
+    }
+    if (!l->factor && (m->slot[0] > 0 || !built_in)) {
+        snprintf(v->evidence, sizeof v->evidence, "no bound is known %s",
+                 built_in ? "for a second operand" : "of a plugin's sums");
+        return true;
+    }
+    return !l->factor && !bias_is_good(l->g, l->node, 0, l->ratio, v);
+}
+
+/* By a whole factor: sums before are multiples of sums after. */
+static assay_status judge_exact(linear *l, const assay_sums *sums, const assay_unit *before,
+                                const assay_unit *after, assay_proof *proof, assay_error *err)
+{
+    const int64_t k = l->factor;
+    proof->reach = (assay_interval){ceil_div(proof->reach.lo, k), -ceil_div(-proof->reach.hi, k)};
+    if (prove_sums_alike(l->scheme, before, after, sums))
+        return compare_exactly(l, before, after, proof, err);
+    snprintf(proof->verdict.evidence, sizeof proof->verdict.evidence,
+             "the accumulators have other rules");
+    return ASSAY_OK;
+}
+
+static assay_status judge(linear *l, const assay_match *m, const assay_rule *rule,
+                          const assay_unit *before, const int64_t *table, size_t n,
+                          assay_proof *proof, assay_error *err)
+{
+    const assay_scheme *s = l->scheme;
     const assay_node *rescale = &l->g->node[m->upper[0]];
     const assay_type *x = &assay_node_in(l->g, rescale, 0)->type;
     const assay_type *y = &assay_node_out(l->g, rescale, 0)->type;
     assay_verdict *v = &proof->verdict;
     assay_unit *after = NULL;
-    const bool built_in = s->vt == &assay_family_vtable;
     assay_sums sums;
     size_t at;
     v->kind = ASSAY_UNPROVED;
     l->factor = factor_of(x, y, table, n, &at);
-    if (built_in && before->rec.accumulator.saturate_pairs) {
+    if (s->vt == &assay_family_vtable && before->rec.accumulator.saturate_pairs) {
         snprintf(v->evidence, sizeof v->evidence,
                  "pairs of raw codes saturate in this target's accumulator");
         return ASSAY_OK;
@@ -353,42 +384,25 @@ static assay_status judge(linear *l, const assay_match *m, const assay_rule *rul
     proof->reach = sums.reach;
     if (!l->factor)
         tell_error(x, y, table, at, v);
-    if (l->factor && !bias_is_good(l->g, l->node, l->factor, l->ratio, v))
-        l->factor = 0;
-    if (l->factor != 1 && !sums.exact) {
-        snprintf(v->evidence, sizeof v->evidence, "the accumulator may overflow");
-        return ASSAY_OK;
-    }
-    if (!l->factor && (m->slot[0] > 0 || !built_in)) {
-        snprintf(v->evidence, sizeof v->evidence, "no bound is known %s",
-                 built_in ? "for a second operand" : "of a plugin's sums");
-        return ASSAY_OK;
-    }
-    if (!l->factor && !bias_is_good(l->g, l->node, 0, l->ratio, v))
+    if (is_beyond(l, m, sums.exact, v))
         return ASSAY_OK;
     proof->factor = l->factor;
     status = prove_rewrite(m, rule, NULL, proof, err);
-    if (!status && proof->possible && !has_new_bias(l, proof->after, v))
-        return ASSAY_OK;
-    if (!status && proof->possible)
-        status = prove_product_prepare(proof->after, s, &after, err);
-    if (!status && after && l->factor) {
-        int64_t k = l->factor;
-        proof->reach =
-            (assay_interval){ceil_div(proof->reach.lo, k), -ceil_div(-proof->reach.hi, k)};
-        if (!prove_sums_alike(s, before, after, &sums))
-            snprintf(v->evidence, sizeof v->evidence, "the accumulators have other rules");
-        else
-            status = compare_exactly(l, before, after, proof, err);
-    } else if (!status && after) {
+    if (status || !proof->possible || !has_new_bias(l, proof->after, v))
+        return status;
+    status = prove_product_prepare(proof->after, s, &after, err);
+    if (status)
+        return status;
+    if (l->factor) {
+        status = judge_exact(l, &sums, before, after, proof, err);
+    } else {
         const assay_interval was = proof->reach;
         measure_errors(l, x, y, table, n);
         status = reach_now(l, x, after, &proof->reach, err);
         if (!status)
             status = bound(l, before, after, was, proof, err);
     }
-    if (after)
-        s->vt->release(after);
+    s->vt->release(after);
     return status;
 }
 
@@ -408,7 +422,7 @@ assay_status prove_linear(const assay_graph *g, const assay_match *m, const assa
     if (!status)
         status = prove_tabulate(g, m->upper[0], s, run, &table, &n, err);
     if (!status)
-        status = judge(&l, m, rule, s, before, table, n, proof, err);
+        status = judge(&l, m, rule, before, table, n, proof, err);
     if (before)
         s->vt->release(before);
     free(table);

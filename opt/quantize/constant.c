@@ -187,47 +187,61 @@ static void fit_power_of_two(const float *x, const assay_weight_map *m, int64_t 
     }
 }
 
+/* Least and greatest weight of each channel, and 0. */
+static void measure_ranges(const float *x, const assay_weight_map *m, int64_t count, double *range)
+{
+    for (int64_t i = 0; i < count; i += m->stride) {
+        double *r = &range[2 * (i / m->stride % m->channels)];
+        for (int64_t k = i; k < i + m->stride; k++) {
+            r[0] = (double)x[k] < r[0] ? (double)x[k] : r[0];
+            r[1] = (double)x[k] > r[1] ? (double)x[k] : r[1];
+        }
+    }
+}
+
+/* Scale and zero point of each channel. */
+static assay_status choose_scales(const assay_quantizer *q, const assay_node *n,
+                                  const assay_type *in, const assay_weight_map *m, float *scale,
+                                  int32_t *zero_point, assay_error *err)
+{
+    const assay_value *w = &q->g->value[n->in[1]];
+    const assay_choice choice = weight_choice(q, n);
+    const int64_t count = assay_shape_count(&w->type);
+    double *range = assay_arena_array(q->arena, 2 * (size_t)m->channels, sizeof *range);
+    if (!range)
+        return assay_out_of_memory(err);
+    measure_ranges(w->data, m, count, range);
+    assay_status status = quantize_calibrate_weights(q, &choice, w->data, m, count, range, err);
+    for (int64_t c = 0; c < m->channels && !status; c++)
+        status = calibrate_choose_qparams(&choice, range[2 * c], range[2 * c + 1], &scale[c],
+                                          &zero_point[c], err);
+    if (!status && q->weight.power_of_two && q->weight.method == ASSAY_QPARAMS_ASSAY)
+        fit_power_of_two(w->data, m, count, &q->weight, q->caps.constant_round, scale);
+    return status ? status : make_room_for_bias(q, n, in, m->channels, scale, err);
+}
+
 assay_status quantize_weights(const assay_quantizer *q, assay_graph *to, const assay_node *n,
                               const assay_type *in, assay_type *type, const void **data,
                               assay_error *err)
 {
     const assay_value *w = &q->g->value[n->in[1]];
     const float *x = w->data;
-    const assay_choice choice = weight_choice(q, n);
     assay_weight_map m = weight_map_of(q, n);
     int64_t count = assay_shape_count(&w->type), lo, hi;
-    int axis;
-    if (quantize_takes_blocks(q, n, &axis))
-        return quantize_block_size(q, to, n, in->q.scale[0], axis, bias_limit(q, n, in), type, data,
-                                   err);
     float *scale;
     int32_t *zero_point;
     void *codes;
     double min, max;
+    int axis;
+    if (quantize_takes_blocks(q, n, &axis))
+        return quantize_block_size(q, to, n, in->q.scale[0], axis, bias_limit(q, n, in), type, data,
+                                   err);
     assay_status status = quantize_constant_range(w, &min, &max, err); /* finite? */
     if (!status)
         status = type_with_params(to->arena, &w->type, q->weight.elem, (size_t)m.channels, m.axis,
                                   type, &scale, &zero_point, err);
-    double *range =
-        status ? NULL : assay_arena_array(q->arena, 2 * (size_t)m.channels, sizeof *range);
-    if (!status && !range)
-        status = assay_out_of_memory(err);
-    for (int64_t i = 0; i < count && !status; i += m.stride) {
-        double *r = &range[2 * (i / m.stride % m.channels)];
-        for (int64_t k = i; k < i + m.stride; k++) {
-            r[0] = (double)x[k] < r[0] ? (double)x[k] : r[0];
-            r[1] = (double)x[k] > r[1] ? (double)x[k] : r[1];
-        }
-    }
     if (!status)
-        status = quantize_calibrate_weights(q, &choice, x, &m, count, range, err);
-    for (int64_t c = 0; c < m.channels && !status; c++)
-        status = calibrate_choose_qparams(&choice, range[2 * c], range[2 * c + 1], &scale[c],
-                                          &zero_point[c], err);
-    if (!status && q->weight.power_of_two && q->weight.method == ASSAY_QPARAMS_ASSAY)
-        fit_power_of_two(x, &m, count, &q->weight, q->caps.constant_round, scale);
-    if (!status)
-        status = make_room_for_bias(q, n, in, m.channels, scale, err);
+        status = choose_scales(q, n, in, &m, scale, zero_point, err);
     if (!status)
         status = code_room(to->arena, type, &codes, err);
     if (status)

@@ -55,90 +55,150 @@ static int64_t normalized_count(const assay_attr_norm *a, const assay_type *x)
     return count;
 }
 
-static void fill_parameters(const assay_node *n, const assay_type *in, assay_unit_spec *spec)
+/* ---- what a unit asks of a node, by op ---- */
+
+static void weighted(const assay_node *n, const assay_type *in, assay_unit_spec *spec)
 {
-    const assay_attrs *a = &n->attr;
-    switch (n->op) {
-    case ASSAY_OP_CONV:
-    case ASSAY_OP_CONV_TRANSPOSE:
-        spec->flag = a->conv.depthwise ? 2 : a->conv.group;
-        spec->depth = weighted_depth(n, &in[0], &in[1]);
-        break;
-    case ASSAY_OP_FC:
-    case ASSAY_OP_SVDF_FEATURE:
-    case ASSAY_OP_SVDF_TIME:
-        spec->depth = weighted_depth(n, &in[0], &in[1]);
-        break;
-    case ASSAY_OP_MATMUL:
-        spec->flag = a->matmul.transpose_b;
-        spec->depth = weighted_depth(n, &in[0], &in[1]);
-        break;
-    case ASSAY_OP_MAX_POOL:
-    case ASSAY_OP_AVG_POOL:
-        spec->depth = list_product(&a->pool.kernel);
-        spec->flag = a->pool.count_include_pad;
-        break;
-    case ASSAY_OP_GLOBAL_AVG_POOL:
-        spec->depth = spatial_count(&a->layout, &in[0]);
-        break;
-    case ASSAY_OP_REDUCE_MEAN:
-    case ASSAY_OP_REDUCE_SUM:
-    case ASSAY_OP_REDUCE_PROD:
-    case ASSAY_OP_REDUCE_MAX:
-    case ASSAY_OP_REDUCE_MIN:
-        spec->depth = reduced_count(&a->reduce, &in[0]);
-        break;
-    case ASSAY_OP_SOFTMAX:
-    case ASSAY_OP_LOG_SOFTMAX:
-        spec->depth = in[0].dim[a->softmax.axis];
-        spec->beta = (double)a->softmax.beta;
-        break;
-    case ASSAY_OP_L2_NORM:
-        spec->depth = in[0].dim[a->norm.axis];
-        spec->epsilon = (double)a->norm.epsilon;
-        break;
-    case ASSAY_OP_LAYER_NORM:
-        spec->depth = normalized_count(&a->norm, &in[0]);
-        spec->epsilon = (double)a->norm.epsilon;
-        break;
-    case ASSAY_OP_LRN:
-        spec->depth = a->lrn.size;
-        spec->alpha = (double)a->lrn.alpha;
-        spec->beta = (double)a->lrn.beta;
-        spec->gamma = (double)a->lrn.bias;
-        break;
-    case ASSAY_OP_CLIP: /* its bounds are also those of an activation */
-        spec->alpha = (double)a->clip.lo;
-        spec->beta = (double)a->clip.hi;
-        spec->act_lo = spec->alpha > spec->act_lo ? spec->alpha : spec->act_lo;
-        spec->act_hi = spec->beta < spec->act_hi ? spec->beta : spec->act_hi;
-        break;
-    case ASSAY_OP_LEAKY_RELU:
-    case ASSAY_OP_ELU:
-        spec->alpha = (double)a->alpha.alpha;
-        break;
-    case ASSAY_OP_HARD_SIGMOID:
-        spec->alpha = (double)a->alpha_beta.alpha;
-        spec->beta = (double)a->alpha_beta.beta;
-        break;
-    case ASSAY_OP_CUSTOM:
-    case ASSAY_OP_CUSTOM_MONOTONE:
-    case ASSAY_OP_CUSTOM_BINARY:
-        spec->flag = a->custom.number;
-        break;
-    case ASSAY_OP_GELU:
-        spec->flag = a->gelu.approximate;
-        break;
-    case ASSAY_OP_RESIZE:
-        spec->flag = a->resize.mode;
-        break;
-    case ASSAY_OP_PAD:
-        spec->alpha = (double)a->pad.value;
-        break;
-    default:
-        break;
-    }
+    spec->depth = weighted_depth(n, &in[0], &in[1]);
 }
+
+static void conv(const assay_node *n, const assay_type *in, assay_unit_spec *spec)
+{
+    const assay_attr_conv *a = &n->attr.conv;
+    spec->flag = a->depthwise ? 2 : a->group;
+    weighted(n, in, spec);
+}
+
+static void matmul(const assay_node *n, const assay_type *in, assay_unit_spec *spec)
+{
+    spec->flag = n->attr.matmul.transpose_b;
+    weighted(n, in, spec);
+}
+
+static void pool(const assay_node *n, const assay_type *in, assay_unit_spec *spec)
+{
+    (void)in;
+    spec->depth = list_product(&n->attr.pool.kernel);
+    spec->flag = n->attr.pool.count_include_pad;
+}
+
+static void global_pool(const assay_node *n, const assay_type *in, assay_unit_spec *spec)
+{
+    spec->depth = spatial_count(&n->attr.layout, &in[0]);
+}
+
+static void reduce(const assay_node *n, const assay_type *in, assay_unit_spec *spec)
+{
+    spec->depth = reduced_count(&n->attr.reduce, &in[0]);
+}
+
+static void softmax(const assay_node *n, const assay_type *in, assay_unit_spec *spec)
+{
+    spec->depth = in[0].dim[n->attr.softmax.axis];
+    spec->beta = (double)n->attr.softmax.beta;
+}
+
+static void l2_norm(const assay_node *n, const assay_type *in, assay_unit_spec *spec)
+{
+    spec->depth = in[0].dim[n->attr.norm.axis];
+    spec->epsilon = (double)n->attr.norm.epsilon;
+}
+
+static void layer_norm(const assay_node *n, const assay_type *in, assay_unit_spec *spec)
+{
+    spec->depth = normalized_count(&n->attr.norm, &in[0]);
+    spec->epsilon = (double)n->attr.norm.epsilon;
+}
+
+static void lrn(const assay_node *n, const assay_type *in, assay_unit_spec *spec)
+{
+    (void)in;
+    const assay_attr_lrn *a = &n->attr.lrn;
+    spec->depth = a->size;
+    spec->alpha = (double)a->alpha;
+    spec->beta = (double)a->beta;
+    spec->gamma = (double)a->bias;
+}
+
+/* Its bounds are also those of an activation. */
+static void clip(const assay_node *n, const assay_type *in, assay_unit_spec *spec)
+{
+    (void)in;
+    spec->alpha = (double)n->attr.clip.lo;
+    spec->beta = (double)n->attr.clip.hi;
+    spec->act_lo = spec->alpha > spec->act_lo ? spec->alpha : spec->act_lo;
+    spec->act_hi = spec->beta < spec->act_hi ? spec->beta : spec->act_hi;
+}
+
+static void alpha(const assay_node *n, const assay_type *in, assay_unit_spec *spec)
+{
+    (void)in;
+    spec->alpha = (double)n->attr.alpha.alpha;
+}
+
+static void alpha_beta(const assay_node *n, const assay_type *in, assay_unit_spec *spec)
+{
+    (void)in;
+    spec->alpha = (double)n->attr.alpha_beta.alpha;
+    spec->beta = (double)n->attr.alpha_beta.beta;
+}
+
+static void custom(const assay_node *n, const assay_type *in, assay_unit_spec *spec)
+{
+    (void)in;
+    spec->flag = n->attr.custom.number;
+}
+
+static void gelu(const assay_node *n, const assay_type *in, assay_unit_spec *spec)
+{
+    (void)in;
+    spec->flag = n->attr.gelu.approximate;
+}
+
+static void resize(const assay_node *n, const assay_type *in, assay_unit_spec *spec)
+{
+    (void)in;
+    spec->flag = n->attr.resize.mode;
+}
+
+static void pad(const assay_node *n, const assay_type *in, assay_unit_spec *spec)
+{
+    (void)in;
+    spec->alpha = (double)n->attr.pad.value;
+}
+
+static void (*const fills[ASSAY_OP_COUNT])(const assay_node *n, const assay_type *in,
+                                           assay_unit_spec *spec) = {
+    [ASSAY_OP_CONV] = conv,
+    [ASSAY_OP_CONV_TRANSPOSE] = conv,
+    [ASSAY_OP_FC] = weighted,
+    [ASSAY_OP_SVDF_FEATURE] = weighted,
+    [ASSAY_OP_SVDF_TIME] = weighted,
+    [ASSAY_OP_MATMUL] = matmul,
+    [ASSAY_OP_MAX_POOL] = pool,
+    [ASSAY_OP_AVG_POOL] = pool,
+    [ASSAY_OP_GLOBAL_AVG_POOL] = global_pool,
+    [ASSAY_OP_REDUCE_MEAN] = reduce,
+    [ASSAY_OP_REDUCE_SUM] = reduce,
+    [ASSAY_OP_REDUCE_PROD] = reduce,
+    [ASSAY_OP_REDUCE_MAX] = reduce,
+    [ASSAY_OP_REDUCE_MIN] = reduce,
+    [ASSAY_OP_SOFTMAX] = softmax,
+    [ASSAY_OP_LOG_SOFTMAX] = softmax,
+    [ASSAY_OP_L2_NORM] = l2_norm,
+    [ASSAY_OP_LAYER_NORM] = layer_norm,
+    [ASSAY_OP_LRN] = lrn,
+    [ASSAY_OP_CLIP] = clip,
+    [ASSAY_OP_LEAKY_RELU] = alpha,
+    [ASSAY_OP_ELU] = alpha,
+    [ASSAY_OP_HARD_SIGMOID] = alpha_beta,
+    [ASSAY_OP_CUSTOM] = custom,
+    [ASSAY_OP_CUSTOM_MONOTONE] = custom,
+    [ASSAY_OP_CUSTOM_BINARY] = custom,
+    [ASSAY_OP_GELU] = gelu,
+    [ASSAY_OP_RESIZE] = resize,
+    [ASSAY_OP_PAD] = pad,
+};
 
 /* The axes that an average is of, their extents in order: how many. */
 static int window_extents(const assay_node *n, const assay_type *x, int64_t extent[ASSAY_MAX_RANK])
@@ -201,6 +261,7 @@ void assay_unit_spec_fill(const assay_graph *g, const assay_node *n, assay_type 
         spec->code_lo = n->code_lo;
         spec->code_hi = n->code_hi;
     }
-    fill_parameters(n, in, spec);
+    if (fills[n->op])
+        fills[n->op](n, in, spec);
     fill_window(n, &in[0], spec);
 }

@@ -1,4 +1,4 @@
-/* Reading a scheme file: what its parts share. Internal to schemes/read*.c. */
+/* Reading a scheme file: what its parts share. Internal to schemes/read. */
 #ifndef ASSAY_SCHEMES_READ_H
 #define ASSAY_SCHEMES_READ_H
 
@@ -15,7 +15,7 @@ typedef struct assay_reading {
     bool states_ops, states_floats, states_exact;
 } assay_reading;
 
-/* ---- read_errors.c ---- */
+/* ---- errors.c ---- */
 /* ASSAY_ERR_INPUT "FILE:LINE:COLUMN: what" */
 assay_status assay_read_fail(const assay_reading *c, const assay_tree *t, const char *what);
 assay_status assay_read_no_memory(const assay_reading *c);
@@ -23,8 +23,23 @@ assay_status assay_read_no_memory(const assay_reading *c);
 assay_status assay_read_unknown_key(const assay_reading *c, const assay_tree *t, const char *where,
                                     const assay_guess *g);
 
-/* ---- read_precomputed.c ---- */
+/* ---- precomputed.c ---- */
 /* `given: {multiplier: [...], shift: [...], zero_point: N}` of a node. */
 assay_status assay_read_precomputed(const assay_reading *c, const assay_tree *t, const char *node);
+
+/* ---- sections.c ---- */
+/* One section's keys, into the base record (scope NULL) or as overrides of `name`. */
+assay_status assay_read_section(const assay_reading *c, const assay_tree *t,
+                                const enum assay_scope *scope, const char *name);
+/* Sections under one op or node, or under `wide` and the like. */
+assay_status assay_read_sections(const assay_reading *c, const assay_tree *t,
+                                 enum assay_scope scope, const char *name);
+/* Ops or nodes by name, with sections under each. */
+assay_status assay_read_scopes(const assay_reading *c, const assay_tree *t, enum assay_scope scope);
+/* A list of op names, or of "all" alone, into a set; what: the key, for errors. */
+assay_status assay_read_op_set(const assay_reading *c, const assay_tree *t, const char *what,
+                               bool set[ASSAY_OP_COUNT]);
+/* All sections as what a misspelled key may have meant. */
+void assay_consider_sections(assay_guess *g);
 
 #endif

@@ -280,10 +280,13 @@ void assay_record_default(assay_record *r)
         return false;                                                                              \
     }
 
-bool assay_record_check(const assay_record *r, char *why, size_t size)
+static bool is_float(const assay_rule_rescale *k)
 {
-    const assay_rule_rescale *k = &r->rescale;
-    bool is_float = k->encoding == ASSAY_ENCODE_F32 || k->encoding == ASSAY_ENCODE_F64;
+    return k->encoding == ASSAY_ENCODE_F32 || k->encoding == ASSAY_ENCODE_F64;
+}
+
+static bool check_types(const assay_record *r, char *why, size_t size)
+{
     REFUSE(r->types.activation_zero_point == ASSAY_ZERO_POINT_MIDDLE &&
                r->types.activation_signed && r->types.activation_bits == 1,
            "types.activation_zero_point: middle needs more than one bit");
@@ -298,6 +301,11 @@ bool assay_record_check(const assay_record *r, char *why, size_t size)
            "accumulator.order: lanes needs lanes of at least 2");
     REFUSE(r->accumulator.order != ASSAY_ORDER_LANES && r->accumulator.lanes != 1,
            "accumulator.lanes: %d needs order: lanes", r->accumulator.lanes);
+    return true;
+}
+
+static bool check_blocks(const assay_record *r, char *why, size_t size)
+{
     REFUSE(r->blocks.kind == ASSAY_BLOCK_NONE && r->types.weight_scales == ASSAY_PER_BLOCK,
            "types.weight_scales: per-block needs blocks.kind: multiplier");
     REFUSE(r->blocks.kind != ASSAY_BLOCK_NONE && r->accumulator.saturate_pairs,
@@ -305,12 +313,18 @@ bool assay_record_check(const assay_record *r, char *why, size_t size)
     REFUSE(r->blocks.kind != ASSAY_BLOCK_NONE && r->types.power_of_two_scales &&
                r->blocks.unit != ASSAY_BLOCK_UNIT_POW2,
            "blocks.unit: power-of-two with types.power_of_two_scales: yes");
+    return true;
+}
+
+static bool check_rescale(const assay_record *r, char *why, size_t size)
+{
+    const assay_rule_rescale *k = &r->rescale;
     REFUSE(k->shift_min > k->shift_max, "rescale.shift_min %d is above shift_max %d", k->shift_min,
            k->shift_max);
-    REFUSE(k->zero_point == ASSAY_STAGE_INSIDE && !is_float,
+    REFUSE(k->zero_point == ASSAY_STAGE_INSIDE && !is_float(k),
            "rescale.zero_point: inside needs encoding: float32 or float64 (integers round, then "
            "add: after; or subtract first: before)");
-    REFUSE(k->zero_point == ASSAY_STAGE_BEFORE && is_float,
+    REFUSE(k->zero_point == ASSAY_STAGE_BEFORE && is_float(k),
            "rescale.zero_point: before needs an integer encoding (floats: inside or after)");
     REFUSE(k->scale == ASSAY_FORM_F32_STEPS && k->encoding != ASSAY_ENCODE_F32,
            "rescale.scale: f32-steps needs encoding: float32 (others take f32, f32-product, double "
@@ -322,12 +336,24 @@ bool assay_record_check(const assay_record *r, char *why, size_t size)
     REFUSE(k->reduced_bits >= k->multiplier_bits,
            "rescale.reduced_bits %d must be less than multiplier_bits %d", k->reduced_bits,
            k->multiplier_bits);
-    REFUSE(k->pre_shift != ASSAY_PRE_NONE && (is_float || k->encoding == ASSAY_ENCODE_GLOW),
+    return true;
+}
+
+static bool check_pre_shift(const assay_record *r, char *why, size_t size)
+{
+    const assay_rule_rescale *k = &r->rescale;
+    REFUSE(k->pre_shift != ASSAY_PRE_NONE && (is_float(k) || k->encoding == ASSAY_ENCODE_GLOW),
            "rescale.pre_shift: none with this encoding (glow derives its own, floats have none)");
     REFUSE(k->pre_shift == ASSAY_PRE_FIXED && k->pre_shift_bits == 0,
            "rescale.pre_shift: fixed needs pre_shift_bits from 1 to 31");
     REFUSE(k->pre_shift != ASSAY_PRE_FIXED && k->pre_shift_bits != 0,
            "rescale.pre_shift_bits: %d needs pre_shift: fixed", k->pre_shift_bits);
+    return true;
+}
+
+static bool check_rounding(const assay_record *r, char *why, size_t size)
+{
+    const assay_rule_rescale *k = &r->rescale;
     REFUSE(k->round.n == 0, "rescale.round needs at least one rounding step");
     REFUSE(k->pre_shift == ASSAY_PRE_REST && (k->round.n != 1 || k->round.step[0].bits == 0),
            "rescale.pre_shift: rest needs one rounding step with its bits, such as [15 half-up]");
@@ -345,12 +371,25 @@ bool assay_record_check(const assay_record *r, char *why, size_t size)
             k->round.step[0].mode != ASSAY_ROUND_HALF_EVEN,
         "rescale.float_rounding: add-one needs round: [half-even] (its neighbour is the nearest, "
         "even on a tie)");
-    REFUSE(is_float && k->round.n != 1,
+    REFUSE(is_float(k) && k->round.n != 1,
            "rescale.round: %d steps, but encoding %s rounds its product once; write encoding: "
            "multiplier beside them, or one rounding",
            k->round.n, k->encoding == ASSAY_ENCODE_F32 ? "float32" : "float64");
+    return true;
+}
+
+static bool check_zero_point(const assay_record *r, char *why, size_t size)
+{
+    const assay_rule_rescale *k = &r->rescale;
     REFUSE(r->types.power_of_two_scales && r->types.activation_zero_point == ASSAY_ZERO_POINT_ANY &&
                k->encoding == ASSAY_ENCODE_SHIFT,
            "types.activation_zero_point: none or middle with encoding: shift");
     return true;
+}
+
+bool assay_record_check(const assay_record *r, char *why, size_t size)
+{
+    return check_types(r, why, size) && check_blocks(r, why, size) && check_rescale(r, why, size) &&
+           check_pre_shift(r, why, size) && check_rounding(r, why, size) &&
+           check_zero_point(r, why, size);
 }

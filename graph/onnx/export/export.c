@@ -195,10 +195,45 @@ static const char *input_of(onnx_writer *w, const assay_node *n, int i)
     return onnx_export_real(w, n->in[i]);
 }
 
+static bool is_sum(const onnx_writer *w, const assay_node *n)
+{
+    return assay_is_accumulator(&assay_node_out(w->g, n, 0)->type) &&
+           assay_node_is_quantized(w->g, n) &&
+           assay_op_get(n->op)->traits & (ASSAY_T_WEIGHTED | ASSAY_T_ABSORB_IN);
+}
+
+/* Nodes that are more than one operator, or none of their own; false: any other. */
+static bool export_apart(onnx_writer *w, const assay_node *n, const char **in)
+{
+    const assay_value *x = assay_node_in(w->g, n, 0), *y = assay_node_out(w->g, n, 0);
+
+    switch (n->op) {
+    case ASSAY_OP_DEQUANTIZE:
+        onnx_export_parameters(w, n->in[0]);
+        onnx_export_convert(w, "DequantizeLinear", x->name, x->name, &x->type, y->name);
+        return true;
+    case ASSAY_OP_QUANTIZE:
+    case ASSAY_OP_RESCALE:
+        onnx_export_quantize(w, bounded(w, n, in[0], NULL), n->out[0]);
+        return true;
+    case ASSAY_OP_SPLIT:
+        split(w, n, in[0]);
+        return true;
+    case ASSAY_OP_FC:
+        if (x->type.rank != 2)
+            deep_fc(w, n, in);
+        return x->type.rank != 2;
+    case ASSAY_OP_RELABEL:
+        onnx_export_operation(w, n, in, y->name);
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void export_node(onnx_writer *w, const assay_node *n)
 {
     const assay_value *y = assay_node_out(w->g, n, 0);
-    bool codes = assay_is_quantized(&y->type);
     const char *in[MAX_IN], *to;
 
     if (assay_op_get(n->op)->traits & ASSAY_T_STATE) {
@@ -209,39 +244,15 @@ static void export_node(onnx_writer *w, const assay_node *n)
         onnx_write_refuse(w, n, "more than 64 inputs");
         return;
     }
-    if (assay_is_accumulator(&y->type) && assay_node_is_quantized(w->g, n) &&
-        assay_op_get(n->op)->traits & (ASSAY_T_WEIGHTED | ASSAY_T_ABSORB_IN)) {
+    if (is_sum(w, n)) {
         sums(w, n);
         return;
     }
     for (int i = 0; i < n->n_in; i++)
         in[i] = input_of(w, n, i);
-    switch (n->op) {
-    case ASSAY_OP_DEQUANTIZE:
-        onnx_export_parameters(w, n->in[0]);
-        onnx_export_convert(w, "DequantizeLinear", w->g->value[n->in[0]].name,
-                            w->g->value[n->in[0]].name, &w->g->value[n->in[0]].type, y->name);
+    if (export_apart(w, n, in))
         return;
-    case ASSAY_OP_QUANTIZE:
-    case ASSAY_OP_RESCALE:
-        onnx_export_quantize(w, bounded(w, n, in[0], NULL), n->out[0]);
-        return;
-    case ASSAY_OP_SPLIT:
-        split(w, n, in[0]);
-        return;
-    case ASSAY_OP_FC:
-        if (assay_node_in(w->g, n, 0)->type.rank == 2)
-            break;
-        deep_fc(w, n, in);
-        return;
-    default:
-        break;
-    }
-    if (n->op == ASSAY_OP_RELABEL) {
-        onnx_export_operation(w, n, in, y->name);
-        return;
-    }
-    if (codes) {
+    if (assay_is_quantized(&y->type)) {
         to = onnx_text(w, "%s:float", y->name);
         onnx_export_operation(w, n, in, to);
         onnx_export_quantize(w, bounded(w, n, to, NULL), n->out[0]);

@@ -3,31 +3,6 @@
 
 #include "graph/onnx/export/parts.h"
 
-/* Ours with ONNX's name where the inputs are real values and there are no attributes. */
-static const char *plain_name(assay_op op)
-{
-    static const struct {
-        assay_op op;
-        const char *name;
-    } table[] = {{ASSAY_OP_ADD, "Add"},           {ASSAY_OP_SUB, "Sub"},
-                 {ASSAY_OP_MUL, "Mul"},           {ASSAY_OP_DIV, "Div"},
-                 {ASSAY_OP_MIN, "Min"},           {ASSAY_OP_MAX, "Max"},
-                 {ASSAY_OP_POW, "Pow"},           {ASSAY_OP_PRELU, "PRelu"},
-                 {ASSAY_OP_RELU, "Relu"},         {ASSAY_OP_SIGMOID, "Sigmoid"},
-                 {ASSAY_OP_TANH, "Tanh"},         {ASSAY_OP_ERF, "Erf"},
-                 {ASSAY_OP_EXP, "Exp"},           {ASSAY_OP_LOG, "Log"},
-                 {ASSAY_OP_SQRT, "Sqrt"},         {ASSAY_OP_RECIPROCAL, "Reciprocal"},
-                 {ASSAY_OP_ABS, "Abs"},           {ASSAY_OP_NEG, "Neg"},
-                 {ASSAY_OP_SIGN, "Sign"},         {ASSAY_OP_FLOOR, "Floor"},
-                 {ASSAY_OP_CEIL, "Ceil"},         {ASSAY_OP_ROUND, "Round"},
-                 {ASSAY_OP_SIN, "Sin"},           {ASSAY_OP_COS, "Cos"},
-                 {ASSAY_OP_SOFTPLUS, "Softplus"}, {ASSAY_OP_SELECT, "Where"}};
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (table[i].op == op)
-            return table[i].name;
-    return NULL;
-}
-
 static void inputs(onnx_writer *w, const char *const *in, int n)
 {
     for (int i = 0; i < n; i++)
@@ -40,8 +15,10 @@ static void refuse_nhwc(onnx_writer *w, const assay_node *n, int layout)
         onnx_write_refuse(w, n, "its channels are last, and it is not an image of two dimensions");
 }
 
-static void conv(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
-                 int n_in, const char *y)
+/* ---- operators whose inputs are not the node's ---- */
+
+static void conv_of(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
+                    int n_in, const char *y)
 {
     const assay_attr_conv *a = &n->attr.conv;
 
@@ -57,12 +34,19 @@ static void conv(onnx_writer *w, const assay_node *n, const char *name, const ch
         onnx_write_list(w, "output_padding", &a->output_padding, NULL);
 }
 
-static void pool(onnx_writer *w, const assay_node *n, const char *const *in, const char *y)
+static void conv(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
+                 const char *y)
+{
+    conv_of(w, n, name, in, n->n_in, y);
+}
+
+static void pool(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
+                 const char *y)
 {
     const assay_attr_pool *a = &n->attr.pool;
 
     refuse_nhwc(w, n, a->layout);
-    onnx_write_node(w, n->op == ASSAY_OP_MAX_POOL ? "MaxPool" : "AveragePool", y);
+    onnx_write_node(w, name, y);
     inputs(w, in, 1);
     onnx_write_list(w, "kernel_shape", &a->kernel, NULL);
     onnx_write_list(w, "strides", &a->stride, NULL);
@@ -77,7 +61,8 @@ static void pool(onnx_writer *w, const assay_node *n, const char *const *in, con
         onnx_write_list(w, "dilations", &a->dilation, NULL);
 }
 
-static void slice(onnx_writer *w, const assay_node *n, const char *const *in, const char *y)
+static void slice(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
+                  const char *y)
 {
     const assay_attr_slice *a = &n->attr.slice;
     assay_list end = a->begin, axes = a->begin;
@@ -88,7 +73,7 @@ static void slice(onnx_writer *w, const assay_node *n, const char *const *in, co
             end.v[i] = INT64_MIN; /* before the first, not counted from the end */
         axes.v[i] = i;
     }
-    onnx_write_node(w, "Slice", y);
+    onnx_write_node(w, name, y);
     inputs(w, in, 1);
     onnx_write_input(w, onnx_write_integers(w, y, "starts", &a->begin));
     onnx_write_input(w, onnx_write_integers(w, y, "ends", &end));
@@ -96,7 +81,8 @@ static void slice(onnx_writer *w, const assay_node *n, const char *const *in, co
     onnx_write_input(w, onnx_write_integers(w, y, "steps", &a->step));
 }
 
-static void pad(onnx_writer *w, const assay_node *n, const char *const *in, const char *y)
+static void pad(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
+                const char *y)
 {
     const assay_attr_pad *a = &n->attr.pad;
     assay_list pads = {.n = 2 * a->begin.n};
@@ -107,22 +93,18 @@ static void pad(onnx_writer *w, const assay_node *n, const char *const *in, cons
         pads.v[i] = a->begin.v[i];
         pads.v[a->begin.n + i] = a->end.v[i];
     }
-    onnx_write_node(w, "Pad", y);
+    onnx_write_node(w, name, y);
     inputs(w, in, 1);
     onnx_write_input(w, onnx_write_integers(w, y, "pads", &pads));
     onnx_write_input(w, onnx_write_number(w, y, "value", a->value));
 }
 
-static void reduce(onnx_writer *w, const assay_node *n, const char *const *in, const char *y)
+static void reduce(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
+                   const char *y)
 {
     bool sum = n->op == ASSAY_OP_REDUCE_SUM;
 
-    onnx_write_node(w,
-                    sum                             ? "ReduceSum"
-                    : n->op == ASSAY_OP_REDUCE_MEAN ? "ReduceMean"
-                    : n->op == ASSAY_OP_REDUCE_MAX  ? "ReduceMax"
-                                                    : "ReduceMin",
-                    y);
+    onnx_write_node(w, name, y);
     inputs(w, in, 1);
     if (sum || w->opset >= 18)
         onnx_write_input(w, onnx_write_integers(w, y, "axes", &n->attr.reduce.axes));
@@ -132,7 +114,8 @@ static void reduce(onnx_writer *w, const assay_node *n, const char *const *in, c
 }
 
 /* In the names of op_resize.c; TFLite's own half pixel is the same positions. */
-static void resize(onnx_writer *w, const assay_node *n, const char *const *in, const char *y)
+static void resize(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
+                   const char *y)
 {
     static const char *const modes[] = {"nearest", "linear", "cubic"};
     static const char *const coordinates[] = {"half_pixel", "pytorch_half_pixel",   "align_corners",
@@ -142,7 +125,7 @@ static void resize(onnx_writer *w, const assay_node *n, const char *const *in, c
     const assay_attr_resize *a = &n->attr.resize;
 
     refuse_nhwc(w, n, a->layout);
-    onnx_write_node(w, "Resize", y);
+    onnx_write_node(w, name, y);
     inputs(w, in, 1);
     onnx_write_input(w, ""); /* roi */
     if (a->scales.n > 0) {
@@ -161,13 +144,14 @@ static void resize(onnx_writer *w, const assay_node *n, const char *const *in, c
     }
 }
 
-static void block(onnx_writer *w, const assay_node *n, const char *const *in, const char *y)
+static void block(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
+                  const char *y)
 {
     const assay_attr_block *a = &n->attr.block;
     bool to_space = n->op == ASSAY_OP_DEPTH_TO_SPACE;
 
     refuse_nhwc(w, n, a->layout);
-    onnx_write_node(w, to_space ? "DepthToSpace" : "SpaceToDepth", y);
+    onnx_write_node(w, name, y);
     inputs(w, in, 1);
     onnx_write_int(w, "blocksize", a->block);
     if (to_space)
@@ -177,183 +161,222 @@ static void block(onnx_writer *w, const assay_node *n, const char *const *in, co
 }
 
 /* The result's shape, or the list of an attribute, as the second input. */
-static void shaped(onnx_writer *w, const assay_node *n, const char *const *in, const char *y)
+static void shaped(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
+                   const char *y)
 {
     const assay_type *t = &assay_node_out(w->g, n, 0)->type;
     assay_list shape = {.n = t->rank};
 
     memcpy(shape.v, t->dim, (size_t)shape.n * sizeof *shape.v);
-    onnx_write_node(w,
-                    n->op == ASSAY_OP_RESHAPE  ? "Reshape"
-                    : n->op == ASSAY_OP_EXPAND ? "Expand"
-                                               : "Tile",
-                    y);
+    onnx_write_node(w, name, y);
     inputs(w, in, 1);
     onnx_write_input(w,
                      onnx_write_integers(w, y, "shape",
                                          n->op == ASSAY_OP_TILE ? &n->attr.tile.repeats : &shape));
 }
 
+static void clip(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
+                 const char *y)
+{
+    onnx_write_node(w, name, y);
+    inputs(w, in, 1);
+    onnx_write_input(w, onnx_write_number(w, y, "min", n->attr.clip.lo));
+    onnx_write_input(w, onnx_write_number(w, y, "max", n->attr.clip.hi));
+}
+
 /* To a narrow float and back: values are float32 here. */
-static void narrowing(onnx_writer *w, const assay_node *n, const char *const *in, const char *y)
+static void narrowing(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
+                      const char *y)
 {
     const char *narrow = onnx_text(w, "%s:narrow", y);
 
-    onnx_write_node(w, "Cast", narrow);
+    onnx_write_node(w, name, narrow);
     inputs(w, in, 1);
     onnx_write_int(w, "to", n->attr.cast.to == ASSAY_CAST_F16 ? ONNX_FLOAT16 : ONNX_BFLOAT16);
-    onnx_write_node(w, "Cast", y);
+    onnx_write_node(w, name, y);
     onnx_write_input(w, narrow);
     onnx_write_int(w, "to", ONNX_FLOAT);
 }
 
-/* One input and perhaps one number or axis. */
-static void simple(onnx_writer *w, const assay_node *n, const char *const *in, const char *y)
+static void cast(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
+                 const char *y)
 {
-    switch (n->op) {
-    case ASSAY_OP_LEAKY_RELU:
-    case ASSAY_OP_ELU:
-        onnx_write_node(w, n->op == ASSAY_OP_ELU ? "Elu" : "LeakyRelu", y);
-        onnx_write_float(w, "alpha", n->attr.alpha.alpha);
-        break;
-    case ASSAY_OP_HARD_SIGMOID:
-        onnx_write_node(w, "HardSigmoid", y);
-        onnx_write_float(w, "alpha", n->attr.alpha_beta.alpha);
-        onnx_write_float(w, "beta", n->attr.alpha_beta.beta);
-        break;
-    case ASSAY_OP_HARD_SWISH:
-        onnx_write_node(w, "HardSwish", y);
-        break;
-    case ASSAY_OP_GELU:
-        onnx_write_node(w, "Gelu", y);
-        if (n->attr.gelu.approximate == ASSAY_GELU_TANH)
-            onnx_write_string(w, "approximate", "tanh");
-        break;
-    case ASSAY_OP_SOFTMAX:
-        if (n->attr.softmax.beta != 1)
-            onnx_write_refuse(w, n, "a softmax with a beta other than 1");
-        onnx_write_node(w, "Softmax", y);
-        onnx_write_int(w, "axis", n->attr.softmax.axis);
-        break;
-    case ASSAY_OP_LAYER_NORM:
-        onnx_write_node(w, "LayerNormalization", y);
-        onnx_write_int(w, "axis", n->attr.norm.axis);
-        onnx_write_float(w, "epsilon", n->attr.norm.epsilon);
-        if (n->n_in < 2)
-            onnx_write_refuse(w, n, "a layer normalization without scale");
-        break;
-    case ASSAY_OP_GLOBAL_AVG_POOL:
-        refuse_nhwc(w, n, n->attr.layout.layout);
-        onnx_write_node(w, "GlobalAveragePool", y);
-        break;
-    case ASSAY_OP_TRANSPOSE:
-        onnx_write_node(w, "Transpose", y);
-        onnx_write_list(w, "perm", &n->attr.perm.perm, NULL);
-        break;
-    case ASSAY_OP_CONCAT:
-        onnx_write_node(w, "Concat", y);
-        onnx_write_int(w, "axis", n->attr.axis.axis);
-        break;
-    case ASSAY_OP_GATHER:
-        if (n->attr.gather.batch_dims != 0)
-            onnx_write_refuse(w, n, "a gather with batch dimensions");
-        onnx_write_node(w, "Gather", y);
-        onnx_write_int(w, "axis", n->attr.gather.axis);
-        break;
-    case ASSAY_OP_MATMUL: /* its operands are turned already */
-        onnx_write_node(w, "MatMul", y);
-        break;
-    case ASSAY_OP_RELABEL: /* the same codes */
-        onnx_write_node(w, "Identity", y);
-        break;
-    case ASSAY_OP_CAST:
-        if (assay_is_narrowing(n)) {
-            narrowing(w, n, in, y);
-            return;
-        }
-        onnx_write_node(w, "Cast", y);
-        onnx_write_int(w, "to", onnx_elem_dtype(assay_node_out(w->g, n, 0)->type.elem));
-        break;
-    case ASSAY_OP_ARG_MAX:
-    case ASSAY_OP_ARG_MIN:
-        if (n->attr.arg.index_bits != 64)
-            onnx_write_refuse(w, n, "indices of 32 bits");
-        onnx_write_node(w, n->op == ASSAY_OP_ARG_MAX ? "ArgMax" : "ArgMin", y);
-        onnx_write_int(w, "axis", n->attr.arg.axis);
-        onnx_write_int(w, "keepdims", n->attr.arg.keepdims);
-        onnx_write_int(w, "select_last_index", n->attr.arg.select_last);
-        break;
-    case ASSAY_OP_FC: /* of two dimensions here */
-        onnx_write_node(w, "Gemm", y);
-        onnx_write_int(w, "transB", 1);
-        break;
-    default:
-        onnx_write_refuse(w, n, "an op that is not exported");
+    if (assay_is_narrowing(n)) {
+        narrowing(w, n, name, in, y);
         return;
     }
+    onnx_write_node(w, name, y);
+    onnx_write_int(w, "to", onnx_elem_dtype(assay_node_out(w->g, n, 0)->type.elem));
     inputs(w, in, n->n_in);
 }
+
+/* ---- attributes of operators whose inputs are the node's ---- */
+
+static void alpha(onnx_writer *w, const assay_node *n)
+{
+    onnx_write_float(w, "alpha", n->attr.alpha.alpha);
+}
+
+static void alpha_beta(onnx_writer *w, const assay_node *n)
+{
+    onnx_write_float(w, "alpha", n->attr.alpha_beta.alpha);
+    onnx_write_float(w, "beta", n->attr.alpha_beta.beta);
+}
+
+static void gelu(onnx_writer *w, const assay_node *n)
+{
+    if (n->attr.gelu.approximate == ASSAY_GELU_TANH)
+        onnx_write_string(w, "approximate", "tanh");
+}
+
+static void softmax(onnx_writer *w, const assay_node *n)
+{
+    if (n->attr.softmax.beta != 1)
+        onnx_write_refuse(w, n, "a softmax with a beta other than 1");
+    onnx_write_int(w, "axis", n->attr.softmax.axis);
+}
+
+static void layer_norm(onnx_writer *w, const assay_node *n)
+{
+    onnx_write_int(w, "axis", n->attr.norm.axis);
+    onnx_write_float(w, "epsilon", n->attr.norm.epsilon);
+    if (n->n_in < 2)
+        onnx_write_refuse(w, n, "a layer normalization without scale");
+}
+
+static void global_pool(onnx_writer *w, const assay_node *n)
+{
+    refuse_nhwc(w, n, n->attr.layout.layout);
+}
+
+static void perm(onnx_writer *w, const assay_node *n)
+{
+    onnx_write_list(w, "perm", &n->attr.perm.perm, NULL);
+}
+
+static void axis(onnx_writer *w, const assay_node *n)
+{
+    onnx_write_int(w, "axis", n->attr.axis.axis);
+}
+
+static void gather(onnx_writer *w, const assay_node *n)
+{
+    if (n->attr.gather.batch_dims != 0)
+        onnx_write_refuse(w, n, "a gather with batch dimensions");
+    onnx_write_int(w, "axis", n->attr.gather.axis);
+}
+
+static void arg(onnx_writer *w, const assay_node *n)
+{
+    if (n->attr.arg.index_bits != 64)
+        onnx_write_refuse(w, n, "indices of 32 bits");
+    onnx_write_int(w, "axis", n->attr.arg.axis);
+    onnx_write_int(w, "keepdims", n->attr.arg.keepdims);
+    onnx_write_int(w, "select_last_index", n->attr.arg.select_last);
+}
+
+static void gemm(onnx_writer *w, const assay_node *n)
+{
+    (void)n; /* of two dimensions here */
+    onnx_write_int(w, "transB", 1);
+}
+
+/* ---- which operator an op is ---- */
+
+typedef struct translation {
+    const char *name;
+    /* Writes the whole node; NULL: its inputs are the op's, behind its attributes. */
+    void (*whole)(onnx_writer *w, const assay_node *n, const char *name, const char *const *in,
+                  const char *y);
+    void (*attributes)(onnx_writer *w, const assay_node *n); /* NULL: none */
+} translation;
+
+static const translation translations[ASSAY_OP_COUNT] = {
+    [ASSAY_OP_ADD] = {.name = "Add"},
+    [ASSAY_OP_SUB] = {.name = "Sub"},
+    [ASSAY_OP_MUL] = {.name = "Mul"},
+    [ASSAY_OP_DIV] = {.name = "Div"},
+    [ASSAY_OP_MIN] = {.name = "Min"},
+    [ASSAY_OP_MAX] = {.name = "Max"},
+    [ASSAY_OP_POW] = {.name = "Pow"},
+    [ASSAY_OP_PRELU] = {.name = "PRelu"},
+    [ASSAY_OP_RELU] = {.name = "Relu"},
+    [ASSAY_OP_SIGMOID] = {.name = "Sigmoid"},
+    [ASSAY_OP_TANH] = {.name = "Tanh"},
+    [ASSAY_OP_ERF] = {.name = "Erf"},
+    [ASSAY_OP_EXP] = {.name = "Exp"},
+    [ASSAY_OP_LOG] = {.name = "Log"},
+    [ASSAY_OP_SQRT] = {.name = "Sqrt"},
+    [ASSAY_OP_RECIPROCAL] = {.name = "Reciprocal"},
+    [ASSAY_OP_ABS] = {.name = "Abs"},
+    [ASSAY_OP_NEG] = {.name = "Neg"},
+    [ASSAY_OP_SIGN] = {.name = "Sign"},
+    [ASSAY_OP_FLOOR] = {.name = "Floor"},
+    [ASSAY_OP_CEIL] = {.name = "Ceil"},
+    [ASSAY_OP_ROUND] = {.name = "Round"},
+    [ASSAY_OP_SIN] = {.name = "Sin"},
+    [ASSAY_OP_COS] = {.name = "Cos"},
+    [ASSAY_OP_SOFTPLUS] = {.name = "Softplus"},
+    [ASSAY_OP_SELECT] = {.name = "Where"},
+    [ASSAY_OP_HARD_SWISH] = {.name = "HardSwish"},
+    [ASSAY_OP_MATMUL] = {.name = "MatMul"},    /* its operands are turned already */
+    [ASSAY_OP_RELABEL] = {.name = "Identity"}, /* the same codes */
+    [ASSAY_OP_LEAKY_RELU] = {.name = "LeakyRelu", .attributes = alpha},
+    [ASSAY_OP_ELU] = {.name = "Elu", .attributes = alpha},
+    [ASSAY_OP_HARD_SIGMOID] = {.name = "HardSigmoid", .attributes = alpha_beta},
+    [ASSAY_OP_GELU] = {.name = "Gelu", .attributes = gelu},
+    [ASSAY_OP_SOFTMAX] = {.name = "Softmax", .attributes = softmax},
+    [ASSAY_OP_LAYER_NORM] = {.name = "LayerNormalization", .attributes = layer_norm},
+    [ASSAY_OP_GLOBAL_AVG_POOL] = {.name = "GlobalAveragePool", .attributes = global_pool},
+    [ASSAY_OP_TRANSPOSE] = {.name = "Transpose", .attributes = perm},
+    [ASSAY_OP_CONCAT] = {.name = "Concat", .attributes = axis},
+    [ASSAY_OP_GATHER] = {.name = "Gather", .attributes = gather},
+    [ASSAY_OP_ARG_MAX] = {.name = "ArgMax", .attributes = arg},
+    [ASSAY_OP_ARG_MIN] = {.name = "ArgMin", .attributes = arg},
+    [ASSAY_OP_FC] = {.name = "Gemm", .attributes = gemm},
+    [ASSAY_OP_CONV] = {.name = "Conv", .whole = conv},
+    [ASSAY_OP_CONV_TRANSPOSE] = {.name = "ConvTranspose", .whole = conv},
+    [ASSAY_OP_MAX_POOL] = {.name = "MaxPool", .whole = pool},
+    [ASSAY_OP_AVG_POOL] = {.name = "AveragePool", .whole = pool},
+    [ASSAY_OP_SLICE] = {.name = "Slice", .whole = slice},
+    [ASSAY_OP_PAD] = {.name = "Pad", .whole = pad},
+    [ASSAY_OP_REDUCE_MEAN] = {.name = "ReduceMean", .whole = reduce},
+    [ASSAY_OP_REDUCE_SUM] = {.name = "ReduceSum", .whole = reduce},
+    [ASSAY_OP_REDUCE_MAX] = {.name = "ReduceMax", .whole = reduce},
+    [ASSAY_OP_REDUCE_MIN] = {.name = "ReduceMin", .whole = reduce},
+    [ASSAY_OP_RESHAPE] = {.name = "Reshape", .whole = shaped},
+    [ASSAY_OP_EXPAND] = {.name = "Expand", .whole = shaped},
+    [ASSAY_OP_TILE] = {.name = "Tile", .whole = shaped},
+    [ASSAY_OP_RESIZE] = {.name = "Resize", .whole = resize},
+    [ASSAY_OP_DEPTH_TO_SPACE] = {.name = "DepthToSpace", .whole = block},
+    [ASSAY_OP_SPACE_TO_DEPTH] = {.name = "SpaceToDepth", .whole = block},
+    [ASSAY_OP_CLIP] = {.name = "Clip", .whole = clip},
+    [ASSAY_OP_CAST] = {.name = "Cast", .whole = cast},
+};
 
 void onnx_export_operation(onnx_writer *w, const assay_node *n, const char *const *in,
                            const char *y)
 {
-    const char *plain = plain_name(n->op);
+    const translation *t = &translations[n->op];
 
-    switch (n->op) {
-    case ASSAY_OP_CONV:
-        conv(w, n, "Conv", in, n->n_in, y);
-        break;
-    case ASSAY_OP_CONV_TRANSPOSE:
-        conv(w, n, "ConvTranspose", in, n->n_in, y);
-        break;
-    case ASSAY_OP_MAX_POOL:
-    case ASSAY_OP_AVG_POOL:
-        pool(w, n, in, y);
-        break;
-    case ASSAY_OP_SLICE:
-        slice(w, n, in, y);
-        break;
-    case ASSAY_OP_PAD:
-        pad(w, n, in, y);
-        break;
-    case ASSAY_OP_REDUCE_MEAN:
-    case ASSAY_OP_REDUCE_SUM:
-    case ASSAY_OP_REDUCE_MAX:
-    case ASSAY_OP_REDUCE_MIN:
-        reduce(w, n, in, y);
-        break;
-    case ASSAY_OP_RESHAPE:
-    case ASSAY_OP_EXPAND:
-    case ASSAY_OP_TILE:
-        shaped(w, n, in, y);
-        break;
-    case ASSAY_OP_RESIZE:
-        resize(w, n, in, y);
-        break;
-    case ASSAY_OP_DEPTH_TO_SPACE:
-    case ASSAY_OP_SPACE_TO_DEPTH:
-        block(w, n, in, y);
-        break;
-    case ASSAY_OP_CLIP:
-        onnx_write_node(w, "Clip", y);
-        inputs(w, in, 1);
-        onnx_write_input(w, onnx_write_number(w, y, "min", n->attr.clip.lo));
-        onnx_write_input(w, onnx_write_number(w, y, "max", n->attr.clip.hi));
-        break;
-    default:
-        if (!plain) {
-            simple(w, n, in, y);
-            break;
-        }
-        onnx_write_node(w, plain, y);
-        inputs(w, in, n->n_in);
+    if (!t->name) {
+        onnx_write_refuse(w, n, "an op that is not exported");
+        return;
     }
+    if (t->whole) {
+        t->whole(w, n, t->name, in, y);
+        return;
+    }
+    onnx_write_node(w, t->name, y);
+    if (t->attributes)
+        t->attributes(w, n);
+    inputs(w, in, n->n_in);
 }
 
 void onnx_export_sums(onnx_writer *w, const assay_node *n, const char *const *in, const char *y)
 {
     if (n->op == ASSAY_OP_CONV) {
-        conv(w, n, "ConvInteger", in, 4, y);
+        conv_of(w, n, "ConvInteger", in, 4, y);
         return;
     }
     onnx_write_node(w, "MatMulInteger", y);

@@ -172,16 +172,14 @@ static assay_status read_typed(onnx_import *im, const pb_tensor *t, const char *
     return ASSAY_OK;
 }
 
-static assay_status read_tensor(onnx_import *im, const pb_tensor *t, const char *what,
-                                onnx_const *out, assay_error *err)
+/* What kind of tensor it is, and of what shape. */
+static assay_status read_type(onnx_import *im, const pb_tensor *t, const char *what,
+                              onnx_const *out, assay_error *err)
 {
-    size_t size = onnx_dtype_size(t->data_type);
-    bool packed = t->data_type == ONNX_UINT4 || t->data_type == ONNX_INT4;
     assay_type shape = {.elem = {ASSAY_KIND_INT, 8, false}, .rank = (int)t->n_dims};
     char where[300];
-    uint64_t bytes;
 
-    if (size == 0)
+    if (onnx_dtype_size(t->data_type) == 0)
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "%s: %s: element type %d (%s)", im->file,
                           what, (int)t->data_type, onnx_dtype_name(t->data_type));
     if (t->n_dims > ASSAY_MAX_RANK)
@@ -197,37 +195,54 @@ static assay_status read_tensor(onnx_import *im, const pb_tensor *t, const char 
     *out = (onnx_const){.dtype = t->data_type, .rank = (int)t->n_dims};
     memcpy(out->dim, shape.dim, sizeof out->dim);
     out->count = assay_shape_count(&shape);
-    bytes = (uint64_t)out->count * size; /* count is at most 2^40 */
+    return ASSAY_OK;
+}
+
+/* Its bytes as they stand in the file. */
+static assay_status read_raw(const onnx_import *im, const pb_tensor *t, const char *what,
+                             onnx_const *out, uint64_t bytes, assay_error *err)
+{
+    const uint64_t length = t->has_raw_length ? t->raw_length : t->raw_data.len;
+
+    if (length != bytes)
+        return assay_fail(err, ASSAY_ERR_INPUT,
+                          "%s: %s: its shape needs %llu bytes, its data has %llu", im->file, what,
+                          (unsigned long long)bytes, (unsigned long long)length);
+    if (t->has_raw_length && (length > im->length || t->raw_offset > im->length - length))
+        return assay_fail(err, ASSAY_ERR_INPUT, "%s: %s: data outside the file", im->file, what);
+    out->data = t->has_raw_length ? (const void *)(im->bytes + t->raw_offset)
+                : bytes > 0       ? (const void *)t->raw_data.data
+                                  : "";
+    out->lasts =
+        t->has_raw_length && im->lasts && (uintptr_t)out->data % onnx_dtype_size(t->data_type) == 0;
+    return ASSAY_OK;
+}
+
+static assay_status read_tensor(onnx_import *im, const pb_tensor *t, const char *what,
+                                onnx_const *out, assay_error *err)
+{
+    const bool packed = t->data_type == ONNX_UINT4 || t->data_type == ONNX_INT4;
+    assay_error local;
+    assay_status s = read_type(im, t, what, out, err);
+
+    if (s)
+        return s;
+    const size_t size = onnx_dtype_size(t->data_type);
+    uint64_t bytes = (uint64_t)out->count * size; /* count is at most 2^40 */
     if (packed)
         bytes = (bytes + 1) / 2;
-
-    if (t->data_location == 1) {
-        assay_error local;
-        assay_status s = read_external(im, t, what, out, bytes, err ? err : &local);
-        if (s)
-            return s;
-        if (packed)
-            return unpack(im, out, err);
-        return to_native(im, out, size) ? ASSAY_OK : assay_out_of_memory(err);
-    }
-    if (t->has_raw_data || t->has_raw_length) {
-        uint64_t length = t->has_raw_length ? t->raw_length : t->raw_data.len;
-        if (length != bytes)
-            return assay_fail(err, ASSAY_ERR_INPUT,
-                              "%s: %s: its shape needs %llu bytes, its data has %llu", im->file,
-                              what, (unsigned long long)bytes, (unsigned long long)length);
-        if (t->has_raw_length && (length > im->length || t->raw_offset > im->length - length))
-            return assay_fail(err, ASSAY_ERR_INPUT, "%s: %s: data outside the file", im->file,
-                              what);
-        out->data = t->has_raw_length ? (const void *)(im->bytes + t->raw_offset)
-                    : bytes > 0       ? (const void *)t->raw_data.data
-                                      : "";
-        out->lasts = t->has_raw_length && im->lasts && (uintptr_t)out->data % size == 0;
-        if (packed)
-            return unpack(im, out, err);
-        return to_native(im, out, size) ? ASSAY_OK : assay_out_of_memory(err);
-    }
-    return packed ? read_typed_halves(im, t, what, out, err) : read_typed(im, t, what, out, err);
+    if (t->data_location == 1)
+        s = read_external(im, t, what, out, bytes, err ? err : &local);
+    else if (t->has_raw_data || t->has_raw_length)
+        s = read_raw(im, t, what, out, bytes, err);
+    else
+        return packed ? read_typed_halves(im, t, what, out, err)
+                      : read_typed(im, t, what, out, err);
+    if (s)
+        return s;
+    if (packed)
+        return unpack(im, out, err);
+    return to_native(im, out, size) ? ASSAY_OK : assay_out_of_memory(err);
 }
 
 /* Narrow floats as float32. */

@@ -131,6 +131,10 @@ const char *tfl_unique(tfl_import *m, const char *name, int index);
 /* As the schema calls it: "FLOAT64". */
 const char *tfl_type_name(enum tfl_type raw);
 assay_status tfl_describe(tfl_import *m, int tensor, flat_table table);
+/* "FILE: tensor 3 'NAME': what" */
+assay_status tfl_tensor_fail(tfl_import *m, const tfl_tensor *t, const char *what);
+
+/* ---- elements.c ---- */
 /* The elements of a constant tensor in our storage (native order, unpacked, dense): borrowed from
  * the file when they stand there like that, else in the graph's arena. */
 assay_status tfl_elements(tfl_import *m, tfl_tensor *t, const void **out);
