@@ -179,6 +179,8 @@ int64_t derive_code_of(const assay_record *rec, float x, float scale, int32_t ze
 /* The float32 bits by which that rule divides or multiplies. */
 uint32_t derive_quantize_bits(const assay_record *rec, float scale);
 
+/* What the target has no integer form of, so that it runs no node of op in integers; NULL: some. */
+const char *derive_lacks(const assay_record *r, enum assay_op op);
 /* What a record supports of a node: false with the reason (support.c). */
 bool derive_family_supports(const assay_scheme *s, const assay_unit_spec *spec, char *why,
                             size_t n);

@@ -145,32 +145,35 @@ static bool has_block_weights(enum assay_op op, const assay_unit_spec *spec)
            spec->in[1].q.granularity == ASSAY_Q_BLOCK;
 }
 
+const char *derive_lacks(const assay_record *r, enum assay_op op)
+{
+    if (op == ASSAY_OP_DIV && r->binary.div == ASSAY_DIV_NONE)
+        return "division";
+    if (op == ASSAY_OP_SOFTMAX && r->softmax.kind == ASSAY_SOFTMAX_NONE)
+        return "softmax";
+    if (op == ASSAY_OP_LOG_SOFTMAX && !r->softmax.log_softmax)
+        return "log softmax";
+    if (op == ASSAY_OP_L2_NORM && r->softmax.l2_norm == ASSAY_NORM_NONE)
+        return "L2 normalization";
+    if (op == ASSAY_OP_LAYER_NORM && r->softmax.layer_norm == ASSAY_LAYER_NORM_NONE)
+        return "layer normalization";
+    if (op == ASSAY_OP_LRN && r->lrn.kind == ASSAY_LRN_NONE)
+        return "local response normalization";
+    return is_table(r, op) && r->table.kind == ASSAY_TABLE_NONE ? "tables of functions" : NULL;
+}
+
 /* What the op class cannot do at all under this record. */
 static bool class_supports(const assay_record *r, enum assay_op op, const assay_unit_spec *spec,
                            char *why, size_t n)
 {
-    const char *missing = NULL;
-    if (op == ASSAY_OP_DIV && r->binary.div == ASSAY_DIV_NONE)
-        missing = "division";
-    else if (op == ASSAY_OP_SOFTMAX && r->softmax.kind == ASSAY_SOFTMAX_NONE)
-        missing = "softmax";
-    else if (op == ASSAY_OP_LOG_SOFTMAX && !r->softmax.log_softmax)
-        missing = "log softmax";
-    else if (op == ASSAY_OP_L2_NORM && r->softmax.l2_norm == ASSAY_NORM_NONE)
-        missing = "L2 normalization";
-    else if (op == ASSAY_OP_LAYER_NORM && r->softmax.layer_norm == ASSAY_LAYER_NORM_NONE)
-        missing = "layer normalization";
-    else if (op == ASSAY_OP_LRN && r->lrn.kind == ASSAY_LRN_NONE)
-        missing = "local response normalization";
-    else if (r->blocks.kind == ASSAY_BLOCK_NONE && has_block_weights(op, spec))
+    const char *missing = derive_lacks(r, op);
+    if (r->blocks.kind == ASSAY_BLOCK_NONE && has_block_weights(op, spec))
         missing = "weights with a scale for each block of inputs (blocks.kind)";
     else if (op == ASSAY_OP_RESIZE && spec->flag == ASSAY_RESIZE_LINEAR &&
              r->resize.kind == ASSAY_RESIZE_NONE)
         missing = "bilinear resize";
     else if (op == ASSAY_OP_RESIZE && spec->flag == ASSAY_RESIZE_CUBIC)
         missing = "cubic resize";
-    else if (is_table(r, op) && r->table.kind == ASSAY_TABLE_NONE)
-        missing = "tables of functions";
     if (missing != NULL) {
         snprintf(why, n, "the target has no integer form of %s", missing);
         return false;

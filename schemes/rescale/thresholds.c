@@ -249,12 +249,13 @@ void assay_threshold_form_compare(const assay_threshold_form *a, const assay_thr
                                   assay_disagreements *out)
 {
     memset(out, 0, sizeof *out);
-    out->considered = (uint64_t)(a->hi - a->lo) + 1;
     size_t i = 0, j = 0;
     for (int64_t from = a->lo; i < a->n;) { /* both end at hi */
         int64_t end_a = i + 1 < a->n ? a->from[i + 1] - 1 : a->hi;
         int64_t end_b = j + 1 < b->n ? b->from[j + 1] - 1 : b->hi;
         assay_disagreement d = {from, end_a < end_b ? end_a : end_b, a->code[i], b->code[j]};
+        const bool decided = d.a != ASSAY_REFUSED || d.b != ASSAY_REFUSED;
+        out->considered += decided ? (uint64_t)(d.to - d.from) + 1 : 0;
         if (d.a != d.b) {
             bool refused = d.a == ASSAY_REFUSED || d.b == ASSAY_REFUSED;
             int64_t difference = refused ? 0 : d.a > d.b ? d.a - d.b : d.b - d.a;

@@ -39,7 +39,7 @@ typedef struct assay_disagreement {
 typedef struct assay_disagreements {
     uint64_t count;      /* accumulators on which they differ */
     uint64_t runs;       /* in so many runs */
-    uint64_t considered; /* of so many */
+    uint64_t considered; /* of so many, for which one side or both have a code */
     int64_t greatest;    /* greatest difference of codes, refusals apart */
     size_t n_first;
     assay_disagreement first[ASSAY_FIRST_DISAGREEMENTS]; /* those nearest to 0 */

@@ -164,6 +164,31 @@ prints '^    acc 8388608: ' "from the first one on" \
     "$assay" scheme diff tflite ./narrow.yaml --scale 1 --acc 8388000:8389000 --type i32
 runs 0 "and none within" \
     "$assay" scheme diff tflite ./narrow.yaml --scale 1e-5 --acc -8388608:8388607 --type i16
+printf 'scheme: trapping\nextends: tflite\naccumulator: {bits: 16, overflow: trap}\n' >trapping.yaml
+sed 's/trapping/refusing/; s/: trap}/: refuse}/' trapping.yaml >refusing.yaml
+for other in trapping refusing; do
+    undecided ' R = 0.5 .*not decided: both refuse every accumulator' "two that refuse all: trapping and $other" \
+        "$assay" scheme diff ./trapping.yaml ./$other.yaml --scale 0.5 --acc 100000:100100
+    prints 'identical for every accumulator .2 considered' "and those that neither has a code for count nowhere" \
+        "$assay" scheme diff ./trapping.yaml ./$other.yaml --scale 0.1:1:2 --acc 32767:32768
+done
+cat >beyond.assay <<'END'
+graph beyond {
+  input x: u8[1,2] q(0.5,0)
+  const w: u8[1,2] q(0.01,0) = [200,200]
+  const b: i32[1] q(0.005,0) = [500000]
+  y: u8[1,1] q(0.5,0) = fc(x, w, b)
+  output y
+}
+END
+undecided ' fc .*not decided: ' "a layer whose sums no side takes" \
+    "$assay" scheme diff ./trapping.yaml ./refusing.yaml --model beyond.assay --as-is
+refused "an op that both leave in float" 'nothing was decided: both leave softmax in float' \
+    "$assay" scheme diff nvdla vta --op softmax
+prints '^  nvdla leaves softmax in float: the target has no integer form of softmax' "one that a side leaves" \
+    "$assay" scheme diff tflite nvdla --op softmax
+runs 1 "which is a difference" "$assay" scheme diff tflite nvdla --op softmax
+prints '^  tosa-single leaves div in float: float_ops' "or says it leaves" "$assay" scheme diff tflite tosa-single --op div
 refused "too many to try" 'give --acc within it' \
     "$assay" scheme diff tflite ./narrow.yaml --scale 1e-5 --acc -88388608:88388607
 prints '^  saturated to 24 bits       8388607$' "try shows the accumulator" \

@@ -180,6 +180,7 @@ static void refused_runs(void **state)
     assert_int_equal(d.greatest, 4);
     assay_threshold_form_compare(&a, &a, &d);
     assert_int_equal(d.count, 0);
+    assert_int_equal(d.considered, 6); /* not -2 .. 1, for which neither has a code */
 }
 
 /* What is explained is what runs. */

@@ -1,0 +1,244 @@
+/* assay scheme diff --model: node by node, over the accumulators that the weights can reach or over
+ * all operands. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/cli/domain.h"
+#include "interp/cli/layers.h"
+#include "interp/cli/scheme_diff.h"
+#include "interp/cli/session.h"
+#include "schemes/node/admit.h"
+#include "schemes/prepare/asks.h"
+
+/* A node whose operands are too many to try all. */
+static void not_decided(cli_pair *p, const assay_node *n, const assay_unit_spec *spec,
+                        const char *why)
+{
+    const char *op = assay_op_get(n->op)->name;
+    if (assay_reads_same(p->a, p->b, spec)) {
+        printf("  %-28.60s %-8s identical: it reads the same parameters\n", n->name, op);
+        return;
+    }
+    printf("  %-28.60s %-8s not decided: %s\n", n->name, op, why);
+    p->undecided++;
+}
+
+/* The same where both schemes have arithmetic for it. */
+static void leave_node(cli_pair *p, const assay_node *n, const assay_unit_spec *spec,
+                       const char *why)
+{
+    const assay_scheme *const side[2] = {p->a, p->b};
+    assay_error err;
+    for (int i = 0; i < 2; i++) {
+        assay_unit *u;
+        if (side[i]->vt->prepare(side[i], spec, &u, &err) != ASSAY_OK) {
+            printf("  %-28.60s %-8s not comparable: %s\n", n->name, assay_op_get(n->op)->name,
+                   err.text);
+            p->undecided++;
+            return;
+        }
+        side[i]->vt->release(u);
+    }
+    not_decided(p, n, spec, why);
+}
+
+typedef struct totals {
+    uint64_t count, considered, channels;
+    int64_t greatest;
+    int64_t channel; /* of the first example */
+    assay_disagreements first;
+} totals;
+
+static assay_status compare_channels(const cli_layer *l, const assay_unit *a, const assay_unit *b,
+                                     totals *t, assay_error *err)
+{
+    memset(t, 0, sizeof *t);
+    for (size_t c = 0; c < l->channels; c++) {
+        assay_disagreements d;
+        assay_status status = cli_diff_rescales(&a->scale[ASSAY_OUT], c, &b->scale[ASSAY_OUT], c,
+                                                l->lo[c], l->hi[c], &d, err);
+        if (status != ASSAY_OK)
+            return status;
+        t->considered += d.considered;
+        t->count += d.count;
+        t->channels += d.count > 0;
+        t->greatest = d.greatest > t->greatest ? d.greatest : t->greatest;
+        if (d.count > 0 && t->first.n_first == 0) {
+            t->first = d;
+            t->channel = (int64_t)c;
+        }
+    }
+    return ASSAY_OK;
+}
+
+static int compare_layer(cli_pair *p, const cli_layer *l)
+{
+    assay_unit *a = NULL, *b = NULL;
+    assay_error err;
+    totals t;
+    const char *name = l->node->name, *op = assay_op_get(l->node->op)->name;
+    assay_status status = p->a->vt->prepare(p->a, &l->spec, &a, &err);
+    if (status == ASSAY_OK)
+        status = p->b->vt->prepare(p->b, &l->spec, &b, &err);
+    if (status != ASSAY_OK) {
+        printf("  %-28.60s %-8s not comparable: %s\n", name, op, err.text);
+        p->undecided++;
+    } else if (l->why != NULL) {
+        not_decided(p, l->node, &l->spec, l->why);
+    } else if (!cli_layer_is_exact(l, p->a, a) || !cli_layer_is_exact(l, p->b, b)) {
+        char why[160];
+        snprintf(why, sizeof why, "sums can leave %.80s's accumulator; compare runs of both",
+                 (cli_layer_is_exact(l, p->a, a) ? p->b : p->a)->name);
+        not_decided(p, l->node, &l->spec, why);
+    } else if ((status = compare_channels(l, a, b, &t, &err)) != ASSAY_OK) {
+        not_decided(p, l->node, &l->spec, err.text);
+    } else if (t.considered == 0) {
+        not_decided(p, l->node, &l->spec, "both refuse every accumulator");
+    } else if (t.count == 0) {
+        printf("  %-28.60s %-8s identical for every reachable accumulator\n", name, op);
+    } else {
+        printf("  %-28.60s %-8s %" PRIu64 " of %" PRIu64 " accumulators, in %" PRIu64
+               " of %zu channels, by at most %" PRId64 "; channel %" PRId64 ":\n",
+               name, op, t.count, t.considered, t.channels, l->channels, t.greatest, t.channel);
+        cli_diff_print_first(&t.first, 2);
+        p->differ = true;
+    }
+    if (a != NULL)
+        p->a->vt->release(a);
+    if (b != NULL)
+        p->b->vt->release(b);
+    return CLI_OK;
+}
+
+/* A node with few operands: all of them. */
+static int compare_domain(cli_pair *p, const cli_domain *d)
+{
+    const char *name = d->node->name, *op = assay_op_get(d->node->op)->name;
+    const size_t n = d->n * d->width;
+    int32_t *a = malloc(2 * n * sizeof *a), *b = a + n;
+    assay_error err;
+    size_t count = 0, first = 0;
+    int64_t greatest = 0;
+    if (a == NULL)
+        return cli_out_of_memory();
+    if (cli_domain_run(d, p->a, a, &err) != ASSAY_OK ||
+        cli_domain_run(d, p->b, b, &err) != ASSAY_OK) {
+        printf("  %-28.60s %-8s not comparable: %s\n", name, op, err.text);
+        p->undecided++;
+        free(a);
+        return CLI_OK;
+    }
+    for (size_t i = 0; i < d->n; i++) {
+        size_t at = i * d->width;
+        bool differs = false;
+        for (size_t k = at; k < at + d->width; k++) {
+            int64_t apart = llabs((long long)a[k] - b[k]);
+            if (apart > 0 && !differs && count++ == 0)
+                first = k;
+            differs = differs || apart > 0;
+            greatest = apart > greatest ? apart : greatest;
+        }
+    }
+    if (count == 0) {
+        printf("  %-28.60s %-8s identical for all %zu %s\n", name, op, d->n, d->what);
+    } else {
+        char point[64];
+        printf("  %-28.60s %-8s %zu of %zu %s, by at most %" PRId64 ":\n    %s: %d, %d\n", name, op,
+               count, d->n, d->what, greatest,
+               cli_domain_point(d, first / d->width, point, sizeof point), a[first], b[first]);
+        p->differ = true;
+    }
+    free(a);
+    return CLI_OK;
+}
+
+/* Whether a side has no claim on the node, which its types do not admit. */
+static bool is_outside(cli_pair *p, const assay_graph *g, const assay_node *n)
+{
+    const assay_scheme *const side[2] = {p->a, p->b};
+    char why[ASSAY_ADMIT_WHY];
+    for (int i = 0; i < 2; i++) {
+        if (p->as_is || assay_scheme_admits(side[i], g, n, why, sizeof why))
+            continue;
+        printf("  %-28.60s %-8s outside the types of %s: %s; --as-is compares\n", n->name,
+               assay_op_get(n->op)->name, side[i]->name, why);
+        p->undecided++;
+        return true;
+    }
+    return false;
+}
+
+/* The nodes of a graph and of the bodies of its control flow; adds to *count those that can be
+ * decided. */
+static int compare_nodes(cli_pair *p, const assay_graph *g, int *count)
+{
+    int found = 0, status = CLI_OK;
+    for (int i = 0; i < g->n_subgraphs && status == CLI_OK; i++)
+        status = compare_nodes(p, g->subgraph[i], count);
+    if (status != CLI_OK)
+        return status;
+    for (int i = 0; i < g->n_nodes; i++) {
+        cli_layer l;
+        cli_domain d;
+        if (is_outside(p, g, &g->node[i])) {
+            found++;
+            continue;
+        }
+        int is = cli_layer_of(g, i, &l);
+        if (is < 0)
+            return cli_out_of_memory();
+        if (is == 0 && cli_domain_of(g, i, &d)) {
+            found++;
+            if (compare_domain(p, &d) != CLI_OK)
+                return CLI_TROUBLE;
+        } else if (is == 0 && d.why[0] != '\0') {
+            leave_node(p, d.node, &d.spec, d.why);
+        }
+        if (is == 0)
+            continue;
+        found++;
+        status = compare_layer(p, &l);
+        cli_layer_free(&l);
+        if (status != CLI_OK)
+            return status;
+    }
+    *count += found;
+    return CLI_OK;
+}
+
+static int compare_layers(cli_pair *p, const assay_graph *g)
+{
+    int found = 0;
+    printf("nodes, with the accumulators that their weights can reach, or all their operands:\n");
+    if (compare_nodes(p, g, &found) != CLI_OK)
+        return CLI_TROUBLE;
+    if (found == 0)
+        printf("  none: the network has no quantized node that can be decided\n");
+    p->undecided += found == 0;
+    return CLI_OK;
+}
+
+int cli_diff_network(cli_pair *p, const cli_args *args)
+{
+    /* The session takes the model and a scheme for quantizing as its own arguments. */
+    static const cli_option scheme = {"scheme", 's', "NAME", ""};
+    const char *model = cli_value(args, "model", NULL);
+    cli_args copy = *args;
+    copy.positional = &model;
+    copy.n_positional = 1;
+    copy.given = malloc((size_t)(args->n_given + 1) * sizeof *copy.given);
+    if (copy.given == NULL)
+        return cli_out_of_memory();
+    memcpy(copy.given, args->given, (size_t)args->n_given * sizeof *copy.given);
+    copy.given[args->n_given].option = &scheme;
+    copy.given[args->n_given].value = args->positional[1];
+    copy.n_given++;
+    cli_session session;
+    int status = cli_session_load(&session, &copy);
+    if (status == CLI_OK)
+        status = compare_layers(p, session.graph);
+    cli_session_close(&session);
+    free(copy.given);
+    return status;
+}

@@ -1,0 +1,178 @@
+/* assay scheme diff --scale: one rescale against another, for every accumulator. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "graph/core/type.h"
+#include "interp/cli/scheme_diff.h"
+#include "schemes/rescale/single.h"
+
+static const char *code_text(int64_t code, char buf[24])
+{
+    if (code == ASSAY_REFUSED)
+        return "refused";
+    snprintf(buf, 24, "%" PRId64, code);
+    return buf;
+}
+
+void cli_diff_print_first(const assay_disagreements *d, size_t max)
+{
+    char a[24], b[24];
+    for (size_t i = 0; i < d->n_first && i < max; i++) {
+        const assay_disagreement *r = &d->first[i];
+        printf("    acc %" PRId64, r->from);
+        if (r->to != r->from)
+            printf("..%" PRId64, r->to);
+        printf(": %s, %s\n", code_text(r->a, a), code_text(r->b, b));
+    }
+}
+
+/* Two forms; they are freed. */
+static void compare_forms(assay_threshold_form *a, assay_threshold_form *b,
+                          assay_disagreements *out)
+{
+    assay_threshold_form_compare(a, b, out);
+    assay_threshold_form_free(a);
+    assay_threshold_form_free(b);
+}
+
+assay_status cli_diff_rescales(const assay_rescale *a, size_t ca, const assay_rescale *b, size_t cb,
+                               int64_t lo, int64_t hi, assay_disagreements *out, assay_error *err)
+{
+    assay_threshold_form x, y;
+    assay_status status = assay_threshold_form_make(a, ca, lo, hi, &x, err);
+    if (status != ASSAY_OK)
+        return status;
+    status = assay_threshold_form_make(b, cb, lo, hi, &y, err);
+    if (status == ASSAY_OK)
+        compare_forms(&x, &y, out);
+    else
+        assay_threshold_form_free(&x);
+    return status;
+}
+
+#define MAX_SUMS (1 << 22) /* that are all tried, where an accumulator does not hold them */
+
+static int64_t code_of(const void *single, int64_t acc)
+{
+    int64_t code;
+    char why[256];
+    return assay_single_code(single, acc, true, &code, why, sizeof why) ? code : ASSAY_REFUSED;
+}
+
+/* Lone rescales of exact sums. */
+static assay_status compare_single(const assay_single *a, const assay_single *b, int64_t lo,
+                                   int64_t hi, assay_disagreements *out, assay_error *err)
+{
+    assay_threshold_form x, y;
+    if (assay_single_holds(a, lo, hi) && assay_single_holds(b, lo, hi))
+        return cli_diff_rescales(&a->r, 0, &b->r, 0, lo, hi, out, err);
+    if (hi - lo >= MAX_SUMS)
+        return assay_fail(err, ASSAY_ERR_LIMIT,
+                          "sums leave an accumulator of %d or %d bits; give --acc within it, or at "
+                          "most %d of them",
+                          a->rec.accumulator.bits, b->rec.accumulator.bits, MAX_SUMS);
+    assay_status status = assay_threshold_form_ask(code_of, a, false, lo, hi, &x, err);
+    if (status != ASSAY_OK)
+        return status;
+    status = assay_threshold_form_ask(code_of, b, false, lo, hi, &y, err);
+    if (status == ASSAY_OK)
+        compare_forms(&x, &y, out);
+    else
+        assay_threshold_form_free(&x);
+    return status;
+}
+
+/* ---- a range of scales ---- */
+
+typedef struct question {
+    assay_elem type;
+    int64_t zero, in_zero, lo, hi;
+    const char *op;
+    bool wide;
+} question;
+
+static bool set(assay_single *o, const assay_scheme *s, const question *q, double real, char *why,
+                size_t size)
+{
+    assay_error err;
+    const assay_batch b = {
+        .n = 1, .type = q->type, .scale = &real, .zero_point = &q->zero, .in_zero = &q->in_zero};
+    if (assay_single_start(o, s, q->op, q->wide || cli_scheme_is_wide(s), &err) == ASSAY_OK)
+        return assay_single_set(o, &b, 0, why, size);
+    snprintf(why, size, "%.200s", err.text);
+    return false;
+}
+
+/* One scale; adds to the totals. */
+static int compare_scale(cli_pair *p, const question *q, double real, bool alone,
+                         uint64_t totals[2])
+{
+    assay_single a, b;
+    assay_disagreements d;
+    assay_error err;
+    char why[256];
+    const assay_scheme *who = p->a;
+    bool ok = set(&a, who, q, real, why, sizeof why);
+    if (ok)
+        ok = set(&b, who = p->b, q, real, why, sizeof why);
+    if (!ok) {
+        printf("  R = %-12.9g not decided: %s refuses: %s\n", real, who->name, why);
+        p->undecided++;
+        return CLI_OK;
+    }
+    if (compare_single(&a, &b, q->lo, q->hi, &d, &err) != ASSAY_OK)
+        return cli_failed(&err);
+    totals[0] += d.count;
+    totals[1] += d.considered;
+    if (d.considered == 0) {
+        printf("  R = %-12.9g not decided: both refuse every accumulator\n", real);
+        p->undecided++;
+        return CLI_OK;
+    }
+    if (d.count == 0 && !alone)
+        return CLI_OK;
+    if (d.count == 0) {
+        printf("  R = %-12.9g identical for every accumulator\n", real);
+        return CLI_OK;
+    }
+    p->differ = true;
+    printf("  R = %-12.9g %" PRIu64 " accumulators in %" PRIu64 " runs, by at most %" PRId64 "\n",
+           real, d.count, d.runs, d.greatest);
+    cli_diff_print_first(&d, alone ? ASSAY_FIRST_DISAGREEMENTS : 2);
+    return CLI_OK;
+}
+
+int cli_diff_scales(cli_pair *p, const cli_args *args)
+{
+    question q = {.op = cli_value(args, "op", NULL), .wide = cli_has(args, "wide")};
+    double range[3], acc[3] = {-(1 << 20), 1 << 20, 1};
+    uint64_t totals[2] = {0, 0};
+    if (!cli_scheme_range(args, "scale", 1e-30, 1e30, range) ||
+        (cli_has(args, "acc") &&
+         !cli_scheme_range(args, "acc", -140737488355328.0, 140737488355328.0, acc)) ||
+        !cli_scheme_type(args, p->a, &q.type) ||
+        !cli_integer(args, "zp", 0, INT32_MIN, INT32_MAX, &q.zero) ||
+        !cli_integer(args, "in-zp", 0, INT32_MIN, INT32_MAX, &q.in_zero))
+        return CLI_TROUBLE;
+    q.lo = (int64_t)acc[0];
+    q.hi = (int64_t)acc[1];
+    int n = (int)range[2];
+    char elem[8];
+    printf("accumulators %" PRId64 "..%" PRId64 " to %s, %d scale%s from %.9g to %.9g:\n", q.lo,
+           q.hi, assay_elem_print(q.type, elem), n, n > 1 ? "s" : "", range[0], range[1]);
+    for (int i = 0; i < n; i++) {
+        double t = n > 1 ? (double)i / (n - 1) : 0; /* evenly spaced logarithms */
+        double real = (double)(float)(range[0] * pow(range[1] / range[0], t));
+        int status = compare_scale(p, &q, n > 1 ? real : range[0], n == 1, totals);
+        if (status != CLI_OK)
+            return status;
+    }
+    if (totals[1] == 0)
+        printf("  nothing was decided\n");
+    else if (totals[0] == 0)
+        printf("  identical for every accumulator%s (%" PRIu64 " considered)\n",
+               p->undecided > 0 ? " of the other scales" : "", totals[1]);
+    else
+        printf("  %" PRIu64 " of %" PRIu64 " differ\n", totals[0], totals[1]);
+    return CLI_OK;
+}
