@@ -155,7 +155,7 @@ bool derive_encode(const assay_rule_rescale *k, double real, assay_encoded *e, c
         REFUSE("scale %g is not a finite number", real);
     if (real < 0 && !k->negative_scale)
         REFUSE("scale %.9g is negative", real);
-    if (real == 0) {
+    if (real == 0 && k->encoding != ASSAY_ENCODE_THRESHOLDS) {
         encode_zero(k, e);
         return true;
     }
@@ -168,6 +168,12 @@ bool derive_encode(const assay_rule_rescale *k, double real, assay_encoded *e, c
         if (e->shift < k->shift_min || e->shift > k->shift_max)
             REFUSE("scale %.9g needs a right shift of %lld, outside %d..%d", real,
                    (long long)e->shift, k->shift_min, k->shift_max);
+        return true;
+    }
+    if (k->encoding == ASSAY_ENCODE_THRESHOLDS) { /* of the exact product: R's own 53 bits */
+        *e = (assay_encoded){(int64_t)ldexp(fraction, 53), 53 - exponent, 0};
+        if (real == 0 || e->shift < 0 || e->shift > 126)
+            REFUSE("scale %g is outside 2^-74 to 2^53", real);
         return true;
     }
     if (k->encoding == ASSAY_ENCODE_GLOW) {

@@ -157,6 +157,30 @@ assay_status derive_encoded(const assay_derive *d, assay_rescale *r, const assay
     return ASSAY_OK;
 }
 
+/* One of n channels' scales; a refusal names the channel where there are several. */
+static assay_status encode_channel(const assay_derive *d, const assay_rule_rescale *k,
+                                   const double *real, size_t n, size_t c, assay_encoded *e)
+{
+    char why[256];
+    if (derive_encode(k, real[c], e, why, sizeof why))
+        return ASSAY_OK;
+    return n > 1 ? derive_fail(d, "channel %zu: %s", c, why) : derive_fail(d, "%s", why);
+}
+
+/* The least x with round(x * m / 2^shift) >= code, of all of 64 bits. */
+static int64_t threshold_of(const assay_encoded *e, enum assay_rounding mode, int64_t code)
+{
+    int64_t below = INT64_MIN, above = INT64_MAX;
+    while (below < above) {
+        int64_t x = (int64_t)(((assay_int128)below + above) >> 1);
+        if (apply_round_shift128((assay_int128)x * e->multiplier, (unsigned)e->shift, mode) >= code)
+            above = x;
+        else
+            below = x + 1;
+    }
+    return below;
+}
+
 /* Thresholds of a rule that rounds the exact product once: t[i] is the least x that gives a code
  * of at least lo + 1 + i. */
 static assay_status derive_thresholds(const assay_derive *d, assay_rescale *r, const double *real,
@@ -164,9 +188,6 @@ static assay_status derive_thresholds(const assay_derive *d, assay_rescale *r, c
 {
     assay_unit *u = d->u;
     enum assay_rounding mode = (enum assay_rounding)r->rule->round.step[0].mode;
-    if (r->rule->store == ASSAY_STORE_WRAP)
-        return derive_fail(d, "thresholds have a least and a greatest code, which keeping the "
-                              "low bits has not");
     if (r->hi - r->lo > 65535)
         return derive_fail(d, "thresholds need an output of at most 16 bits");
     size_t count = (size_t)(r->hi - r->lo);
@@ -174,23 +195,12 @@ static assay_status derive_thresholds(const assay_derive *d, assay_rescale *r, c
     if (t == NULL)
         return derive_memory(d);
     for (size_t c = 0; c < n; c++) {
-        int exponent;
-        int64_t m = (int64_t)ldexp(frexp(real[c], &exponent), 53);
-        int shift = 53 - exponent;
-        if (!(real[c] > 0) || shift < 0 || shift > 126)
-            return derive_fail(d, "scale %g is outside [2^-73, 2^53]", real[c]);
-        for (size_t i = 0; i < count; i++) {
-            int64_t code = r->lo + 1 + (int64_t)i - r->zero_point;
-            int64_t below = -(INT64_C(1) << 40), above = INT64_C(1) << 40;
-            while (below < above) { /* the least x with round(x * m / 2^shift) >= code */
-                int64_t x = below + (above - below) / 2;
-                if (apply_round_shift128((assay_int128)x * m, (unsigned)shift, mode) >= code)
-                    above = x;
-                else
-                    below = x + 1;
-            }
-            t[c * count + i] = below;
-        }
+        assay_encoded e;
+        const assay_status s = encode_channel(d, r->rule, real, n, c, &e);
+        if (s != ASSAY_OK)
+            return s;
+        for (size_t i = 0; i < count; i++)
+            t[c * count + i] = threshold_of(&e, mode, r->lo + 1 + (int64_t)i - r->zero_point);
     }
     r->n = n;
     r->threshold = t;
@@ -221,7 +231,6 @@ assay_status derive_real(const assay_derive *d, assay_rescale *r, const double *
                          const char *suffix)
 {
     const assay_rule_rescale *k = r->rule;
-    char why[256];
     bool is_float = k->encoding == ASSAY_ENCODE_F32 || k->encoding == ASSAY_ENCODE_F64;
     if (k->encoding == ASSAY_ENCODE_THRESHOLDS)
         return derive_thresholds(d, r, real, n, suffix);
@@ -230,9 +239,8 @@ assay_status derive_real(const assay_derive *d, assay_rescale *r, const double *
     assay_encoded *e = calloc(n, sizeof *e);
     assay_status s = e == NULL || (is_float && bits == NULL) ? derive_memory(d) : ASSAY_OK;
     for (size_t c = 0; c < n && s == ASSAY_OK; c++) {
-        if (!derive_encode(k, real[c], &e[c], why, sizeof why))
-            s = n > 1 ? derive_fail(d, "channel %zu: %s", c, why) : derive_fail(d, "%s", why);
-        else if (is_float)
+        s = encode_channel(d, k, real, n, c, &e[c]);
+        if (s == ASSAY_OK && is_float)
             bits[c] =
                 k->encoding == ASSAY_ENCODE_F32 ? derive_bits_of((float)real[c]) : bits64(real[c]);
     }

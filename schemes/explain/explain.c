@@ -143,7 +143,7 @@ void assay_explain_formula(FILE *f, const assay_record *rec)
     const bool adds = has_zero && k->zero_point == ASSAY_STAGE_AFTER;
     if (adds)
         fprintf(f, "  The zero point is added to the rounded integer");
-    if (adds && k->sum_bits > 0)
+    if (adds && k->sum_bits > 0 && k->encoding != ASSAY_ENCODE_THRESHOLDS)
         fprintf(f, ", which %s%s %d bits", narrows[k->sum_overflow],
                 k->sum_overflow == ASSAY_NARROW_REFUSE ? "" : " in", k->sum_bits);
     if (adds)

@@ -371,10 +371,17 @@ static bool check_rounding(const assay_record *r, char *why, size_t size)
             k->round.step[0].mode != ASSAY_ROUND_HALF_EVEN,
         "rescale.float_rounding: add-one needs round: [half-even] (its neighbour is the nearest, "
         "even on a tie)");
-    REFUSE(is_float(k) && k->round.n != 1,
+    const bool is_exact = k->encoding == ASSAY_ENCODE_THRESHOLDS;
+    REFUSE((is_float(k) || is_exact) && k->round.n != 1,
            "rescale.round: %d steps, but encoding %s rounds its product once; write encoding: "
            "multiplier beside them, or one rounding",
-           k->round.n, k->encoding == ASSAY_ENCODE_F32 ? "float32" : "float64");
+           k->round.n,
+           is_exact                          ? "thresholds"
+           : k->encoding == ASSAY_ENCODE_F32 ? "float32"
+                                             : "float64");
+    REFUSE(is_exact && k->store == ASSAY_STORE_WRAP,
+           "rescale.store: saturate with encoding: thresholds, which have a least and a greatest "
+           "code");
     return true;
 }
 

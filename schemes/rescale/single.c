@@ -135,15 +135,6 @@ static void set_float(assay_single *o, double scale)
     derive_near(&o->r, &scale, 1, &o->near);
 }
 
-/* Thresholds come from rounding the exact product once: R's own 53 bits are the multiplier. */
-static void set_exact(assay_single *o, double scale)
-{
-    int exponent;
-    o->encoded.multiplier = (int64_t)ldexp(frexp(scale, &exponent), 53);
-    o->encoded.shift = 53 - exponent;
-    o->encoded.pre = 0;
-}
-
 /* The encoded scale in its places. */
 static void place(assay_single *o)
 {
@@ -179,6 +170,10 @@ static bool set_rest(assay_single *o, const assay_batch *b, size_t i, char *why,
     o->r.in_zero = b->in_zero != NULL ? b->in_zero[i] : 0;
     if (!set_bounds(o, b, i, why, size))
         return false;
+    if (o->rec.rescale.encoding == ASSAY_ENCODE_THRESHOLDS && o->r.hi - o->r.lo > 65535) {
+        snprintf(why, size, "thresholds need an output of at most 16 bits");
+        return false;
+    }
     apply_rescale_choose(&o->r);
     return true;
 }
@@ -189,8 +184,6 @@ static bool set_scale(assay_single *o, const assay_batch *b, size_t i, double sc
 {
     if (!derive_encode(&o->rec.rescale, scale, &o->encoded, why, size))
         return false;
-    if (o->rec.rescale.encoding == ASSAY_ENCODE_THRESHOLDS)
-        set_exact(o, scale);
     if (assay_single_is_float(o))
         set_float(o, scale);
     else

@@ -44,6 +44,8 @@ def encode(rule, real, common=None):
     if kind in ("float32", "float64"):
         return Scale(steps=(f32(real) if kind == "float32" else real,))
     if kind == "thresholds":
+        if not 2.0 ** -74 <= real < 2.0 ** 53:
+            raise Refused("R beyond thresholds")
         return Scale(steps=(Fraction(real),))
     if kind == "glow":
         return encode_glow(Fraction(f32(real)))
@@ -235,6 +237,8 @@ def apply(rule, scale, x, zero_point, bounds, kind):
     if rule["input_bits"] and not fits(x, rule["input_bits"]):
         raise Refused("an operand beyond input_bits")
     if encoding == "thresholds":
+        if kind[0] > 16:
+            raise Refused("codes beyond thresholds")
         exact = x * scale.steps[0]
         value = round_to_int(exact, mode) + zero_point if stage == "after" else round_to_int(exact + zero_point, mode)
         return store(dict(rule, store="saturate"), value, bounds, kind)

@@ -252,6 +252,15 @@ static void combinations(void **state)
         {RECORD("rescale", "encoding: float32"),
          "f:2:10: rescale.round: 2 steps, but encoding float32 rounds its product once; write "
          "encoding: multiplier beside them, or one rounding"},
+        {RECORD("rescale", "encoding: thresholds"),
+         "f:2:10: rescale.round: 2 steps, but encoding thresholds rounds its product once; write "
+         "encoding: multiplier beside them, or one rounding"},
+        {RECORD("rescale", "encoding: float64, round: [4 floor, half-up]"),
+         "f:2:37: rescale.round: 2 steps, but encoding float64 rounds its product once; write "
+         "encoding: multiplier beside them, or one rounding"},
+        {RECORD("rescale", "encoding: thresholds, round: [floor], store: wrap"),
+         "f:2:56: rescale.store: saturate with encoding: thresholds, which have a least and a "
+         "greatest code"},
         {RECORD("types",
                 "power_of_two_scales: yes") "rescale: {scale: power-of-two, encoding: shift}\n",
          "f:2:8: types.activation_zero_point: none or middle with encoding: shift"},

@@ -194,11 +194,11 @@ static void scales(void **state)
         {"rescale: {encoding: thresholds, round: [floor]}\n", "conv",
          "thresholds need an output of at most 16 bits", .bits_out = 17},
         {"rescale: {encoding: thresholds, round: [floor]}\n", "conv",
-         "scale 1e+30 is outside [2^-73, 2^53]", .s1 = 1e30f},
+         "scale 1e+30 is outside 2^-74 to 2^53", .s1 = 1e30f},
         {"rescale: {encoding: thresholds, round: [floor]}\n", "conv",
-         "scale 1e-30 is outside [2^-73, 2^53]", .s1 = 1e-30f},
+         "scale 1e-30 is outside 2^-74 to 2^53", .s1 = 1e-30f},
         {"rescale: {encoding: thresholds, round: [floor], scale: f32}\n", "conv",
-         "scale 0 is outside [2^-73, 2^53]", .s1 = 1e-30f, .s2 = 1e-30f},
+         "scale 0 is outside 2^-74 to 2^53", .s1 = 1e-30f, .s2 = 1e-30f},
     };
     CHECK(list);
 }

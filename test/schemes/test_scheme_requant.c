@@ -6,7 +6,10 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <math.h>
 
+#include "graph/core/type.h"
+#include "schemes/rescale/batch.h"
 #include "test/support/scheme_unit.h"
 
 /* conv with s_in = R, s_w = s_out = 1, so that every formation of the scale gives R. */
@@ -81,8 +84,69 @@ static void counterexamples(void **state)
     }
 }
 
+/* Thresholds stand for every sum of 64 bits, and a rescale on its own gives what the unit gives or
+ * refuses what it refuses. */
+static void thresholds(void **state)
+{
+    (void)state;
+    static const int64_t acc[] = {0,
+                                  1,
+                                  -1,
+                                  1000,
+                                  INT64_C(1) << 41,
+                                  -(INT64_C(1) << 41),
+                                  (INT64_C(1) << 62) + 1,
+                                  -(INT64_C(1) << 62),
+                                  INT64_MIN};
+    static const char *const names[] = {"8 bits", "16 bits"};
+    enum { N = sizeof acc / sizeof *acc };
+    const float one = 1;
+    const int32_t none = 0;
+    assay_error err;
+    assay_scheme *s = unit_scheme("rescale: {encoding: thresholds, round: [floor]}\n");
+    for (unsigned wide = 0; wide < 2; wide++)
+        for (int shift = 0; shift <= 60; shift += 5) {
+            const float real = ldexpf(1, -shift);
+            const assay_type in[2] = {code_type(8, true, &real, &none),
+                                      code_type(8, true, &one, &none)};
+            const assay_type out = code_type(8 << wide, true, &one, &none);
+            const assay_unit_spec spec = unit_spec("conv", in, 2, &out);
+            assay_unit *u = unit_prepare(s, &spec);
+            for (size_t i = 0; i < N; i++) {
+                const int64_t most = wide ? 32767 : 127, exact = acc[i] >> shift;
+                const int64_t want = exact > most ? most : exact < -most - 1 ? -most - 1 : exact;
+                const double scale = (double)real;
+                const assay_batch b = {
+                    .n = 1, .type = out.elem, .acc = &acc[i], .scale = &scale, .wide = wide};
+                int32_t y;
+                int64_t code;
+                s->vt->requantize(u, &acc[i], 1, 0, &y);
+                if (y != want)
+                    fail_msg("%lld / 2^%d to %s: %d, expected %lld", (long long)acc[i], shift,
+                             names[wide], y, (long long)want);
+                assert_ok(assay_scheme_batch_apply(s, &b, &code, NULL, &err), &err);
+                assert_int_equal(code, want);
+            }
+            s->vt->release(u);
+        }
+    const double scales[] = {1e-30, 1e30, 0, 1};
+    static const char *const refused[] = {"row 0: scale 1e-30 is outside 2^-74 to 2^53",
+                                          "row 0: scale 1e+30 is outside 2^-74 to 2^53",
+                                          "row 0: scale 0 is outside 2^-74 to 2^53",
+                                          "row 0: thresholds need an output of at most 16 bits"};
+    for (size_t i = 0; i < 4; i++) {
+        int64_t code;
+        const assay_batch b = {
+            .n = 1, .type = assay_int(i == 3 ? 17 : 8, true), .acc = acc, .scale = &scales[i]};
+        assert_int_equal(assay_scheme_batch_apply(s, &b, &code, NULL, &err), ASSAY_ERR_SCHEME);
+        assert_string_equal(err.text, refused[i]);
+    }
+    assay_scheme_free(s);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(counterexamples)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(counterexamples),
+                                       cmocka_unit_test(thresholds)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
