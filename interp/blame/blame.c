@@ -1,12 +1,13 @@
 /* Both sides opened, every node replayed and judged, each fault searched for its cause. */
 #include "interp/blame/blame.h"
 #include "graph/memory.h"
+#include "interp/blame/screens.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FINDINGS = 96, PAIRED = 6 };
+enum { FINDINGS = 96, PAIRED = 6, SCREENS = 8, MANY = 8 };
 
 typedef struct blaming {
     blame_report *report;
@@ -113,7 +114,8 @@ static void fill_fault(blame_fault *f, const blame_finding *found, int n)
 
 /* ---- one node ---- */
 
-/* Two causes together: the best partial ones taken as given, one after the other. */
+/* Two causes together: the best partial ones taken as given, one after the other. They change fewer
+ * numbers than there are elements that differ, or anything could be explained. */
 static bool try_pairs(blaming *b, int row, blame_search *s, const blame_finding *partial, int n)
 {
     blame_finding *found = malloc(FINDINGS * sizeof *found);
@@ -127,7 +129,8 @@ static bool try_pairs(blaming *b, int row, blame_search *s, const blame_finding 
         if (blame_search_assume(&with, &partial[i])) {
             const int64_t left = with.differing;
             const int k = blame_search_run(&with, BLAME_THOROUGH, found, FINDINGS);
-            if (k > 0 && found[0].full) {
+            if (k > 0 && found[0].full &&
+                partial[i].story.changed + found[0].story.changed < s->differing) {
                 blame_finding first = partial[i];
                 first.full = true;
                 first.explained = s->n_seen;
@@ -150,6 +153,56 @@ static bool try_pairs(blaming *b, int row, blame_search *s, const blame_finding 
     return done;
 }
 
+static void add_screened(blaming *b, int row, const blame_search *s, const blame_finding *found,
+                         int n, const blame_screen *screen)
+{
+    blame_fault *f = add_fault(b->report, row, s);
+    blame_finding last = {.story = screen->story,
+                          .family = screen->family,
+                          .i = screen->i,
+                          .explained = s->n_seen,
+                          .full = true};
+    if (f)
+        fill_fault(f, found, n);
+    if (f)
+        f->explained = 1;
+    f = add_fault(b->report, row, s);
+    if (!f)
+        return;
+    if (found[0].family->edit && screen->family) {
+        f->cause[0].family = found[0].family;
+        f->cause[f->n_causes++].i = found[0].i;
+    }
+    fill_fault(f, &last, 1);
+    if (!screen->family)
+        f->n_causes = 0;
+}
+
+/* A cause behind another that is done to codes last. most: how many numbers the two may change. */
+static bool try_screens(blaming *b, int row, const blame_search *s, int64_t most)
+{
+    blame_screen screen[SCREENS];
+    blame_finding *found = malloc(FINDINGS * sizeof *found);
+    bool done = false;
+    int k = 0;
+    const int n = found ? blame_screens(s, screen, SCREENS) : 0;
+    for (int i = 0; i < n && !done; i++) {
+        blame_search with;
+        if (blame_search_open(&with, s->d, s->schemes, s->node, s->end, NULL, 0, s->rel, NULL) ==
+            ASSAY_OK) {
+            blame_screen_through(&with, &screen[i]);
+            k = with.differing > 0 ? blame_search_run(&with, BLAME_THOROUGH, found, FINDINGS) : 0;
+            done =
+                k > 0 && found[0].full && found[0].story.changed + screen[i].story.changed < most;
+        }
+        if (done)
+            add_screened(b, row, s, found, k, &screen[i]);
+        blame_search_close(&with);
+    }
+    free(found);
+    return done;
+}
+
 static assay_status blame_node(blaming *b, int row, enum blame_effort effort, assay_error *err)
 {
     blame_search s;
@@ -161,8 +214,10 @@ static assay_status blame_node(blaming *b, int row, enum blame_effort effort, as
         status = assay_out_of_memory(err);
     if (status == ASSAY_OK) {
         const int n = blame_search_run(&s, effort, found, FINDINGS);
-        if ((n > 0 && found[0].full) || effort == BLAME_SCHEMES ||
-            !try_pairs(b, row, &s, found, n)) {
+        const bool full = n > 0 && found[0].full;
+        const int64_t changed = full ? found[0].story.changed : s.differing;
+        if (effort == BLAME_SCHEMES || (full && changed <= MANY) ||
+            (!try_screens(b, row, &s, changed) && (full || !try_pairs(b, row, &s, found, n)))) {
             blame_fault *f = add_fault(b->report, row, &s);
             if (f)
                 fill_fault(f, found, n);
@@ -210,10 +265,10 @@ static bool is_better(const blame_finding *a, const blame_finding *b)
 {
     if (a->full != b->full)
         return a->full;
-    return a->full ? a->story.changed < b->story.changed : a->explained > b->explained;
+    return a->full ? a->story.changed <= b->story.changed : a->explained > b->explained;
 }
 
-/* Every node of the region in turn, the last first. */
+/* Every node of the region in turn, the last first; of equals the one upstream stays. */
 static assay_status narrow_region(blaming *b, int row, enum blame_effort effort, narrowing *w,
                                   int *after, assay_error *err)
 {
@@ -319,6 +374,24 @@ static int by_row(const void *x, const void *y)
     return a->row - b->row;
 }
 
+/* Where several read a value that was not dumped each of them leads to its cause: it is one. */
+static void merge_faults(blame_report *r)
+{
+    int n = 0;
+    for (int i = 0; i < r->n_faults; i++) {
+        int k = 0;
+        while (k < n && (r->fault[k].row != r->fault[i].row ||
+                         strcmp(r->fault[k].class, r->fault[i].class) != 0 ||
+                         strcmp(r->fault[k].detail, r->fault[i].detail) != 0))
+            k++;
+        if (k == n)
+            r->fault[n++] = r->fault[i];
+        else
+            free(r->fault[i].scheme);
+    }
+    r->n_faults = n;
+}
+
 static void drop_faults(blame_report *r)
 {
     for (int i = 0; i < r->n_faults; i++)
@@ -401,6 +474,7 @@ static assay_status find_causes(blaming *b, assay_error *err)
             status = blame_region(b, i, err);
         step(b);
     }
+    merge_faults(r);
     if (r->n_faults > 1)
         qsort(r->fault, (size_t)r->n_faults, sizeof *r->fault, by_row);
     return status;

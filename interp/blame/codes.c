@@ -30,6 +30,13 @@ static int32_t as_code(assay_elem e, uint32_t bits)
     return (int32_t)bits;
 }
 
+/* 0, the zero point, the type's ends. */
+static bool is_usual(const blame_search *s, int32_t code)
+{
+    return code == 0 || (s->type->q.zero_point && code == s->type->q.zero_point[0]) ||
+           code == assay_elem_min(s->type->elem) || code == assay_elem_max(s->type->elem);
+}
+
 /* ---- lanes ---- */
 
 /* Positions of an axis at which anything differs: positions at first, first + step, ... hold them
@@ -82,6 +89,7 @@ bool blame_lane_post(blame_search *s, int i, int32_t *codes, blame_story *story)
         offset >= a.n || -offset >= a.n || (l.step > 0 && step << i / N_SOURCES != l.step))
         return false;
     const int64_t first = l.first % step;
+    int64_t held = 0;
     for (int64_t e = 0; e < total(s); e++) {
         const int64_t c = e % s->count / a.inner % a.n;
         if (c % step != first)
@@ -89,6 +97,7 @@ bool blame_lane_post(blame_search *s, int i, int32_t *codes, blame_story *story)
         const int64_t from = c + offset;
         if (offset != 0 && (from < 0 || from >= a.n))
             continue;
+        held += s->seen[e];
         if (offset == 0 && !has_constant && s->seen[e]) {
             constant = s->dev[e];
             has_constant = true;
@@ -106,7 +115,8 @@ bool blame_lane_post(blame_search *s, int i, int32_t *codes, blame_story *story)
     else
         blame_tell(story, "lane", 2, "%s hold what the channel %d %s does", which, abs(offset),
                    offset > 0 ? "behind" : "before");
-    return offset != 0 || has_constant;
+    /* one element may hold anything */
+    return held > 1 ? offset != 0 || has_constant : offset == 0 && is_usual(s, constant);
 }
 
 /* Where the node's own output was not dumped its lanes are not seen: lanes in their turn, with the

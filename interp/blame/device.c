@@ -19,7 +19,7 @@ typedef struct reading {
     assay_bundle *other; /* the device is a bundle, */
     assay_dumps dumps;   /* or a folder */
     const char *path;
-    int straight, turned; /* dumps whose shape says which layout they are in */
+    int straight, turned[2]; /* dumps whose shape says which layout they are in */
 } reading;
 
 /* ---- shapes ---- */
@@ -32,25 +32,29 @@ static bool is_permuted(const assay_type *golden, const assay_type *found, const
     return true;
 }
 
-/* perm[i]: the golden axis that the dump's axis i is. Channels last of channels first, or the
- * reverse. */
-static bool find_layout(const assay_type *golden, const assay_type *found, int *perm)
+/* perm[i]: the golden axis that the dump's axis i is. last: channels last of channels first; else
+ * the reverse. Whether `found` is golden's shape so permuted. */
+static bool is_layout(const assay_type *golden, const assay_type *found, bool last, int *perm)
 {
     const int rank = golden->rank;
     if (found->rank != rank || rank < 3)
         return false;
-    for (int last = 1; last >= 0; last--) {
-        for (int i = 0; i < rank; i++)
-            perm[i] = last ? (i == 0          ? 0
-                              : i == rank - 1 ? 1
-                                              : i + 1)
-                           : (i == 0   ? 0
-                              : i == 1 ? rank - 1
-                                       : i - 1);
-        if (is_permuted(golden, found, perm))
-            return true;
-    }
-    return false;
+    for (int i = 0; i < rank; i++)
+        perm[i] = last ? (i == 0          ? 0
+                          : i == rank - 1 ? 1
+                                          : i + 1)
+                       : (i == 0   ? 0
+                          : i == 1 ? rank - 1
+                                   : i - 1);
+    return is_permuted(golden, found, perm);
+}
+
+/* 1 and 0: which of the two it is; -1: neither. */
+static int find_layout(const assay_type *golden, const assay_type *found, int *perm)
+{
+    return is_layout(golden, found, true, perm)    ? 1
+           : is_layout(golden, found, false, perm) ? 0
+                                                   : -1;
 }
 
 /* Equal but for dimensions of 1. */
@@ -141,13 +145,13 @@ static assay_status adopt(reading *r, const assay_bundle_tensor *t, const assay_
         free(data);
         return bad_shape(r, t, found, err);
     }
-    const bool turns = find_layout(&t->type, found, perm);
+    const int layout = find_layout(&t->type, found, perm);
     if (is_same_shape(&t->type, found)) {
         to->device = data;
-        r->straight += found->rank >= 3 && !turns;
-    } else if (turns) {
+        r->straight += found->rank >= 3 && layout < 0;
+    } else if (layout >= 0) {
         to->device = turn(&t->type, found, perm, data);
-        r->turned++;
+        r->turned[layout]++;
         free(data);
     } else {
         free(data);
@@ -182,7 +186,7 @@ static assay_status read_mask(const reading *r, const assay_bundle_tensor *t, in
     if (status != ASSAY_OK)
         return status;
     if (assay_elem_size(found.elem) == 1 && !is_same_shape(&mask.type, &found) &&
-        find_layout(&mask.type, &found, perm)) {
+        find_layout(&mask.type, &found, perm) >= 0) {
         to->mask = turn(&mask.type, &found, perm, data);
         free(data);
         return to->mask ? ASSAY_OK : assay_out_of_memory(err);
@@ -251,22 +255,36 @@ static assay_status read_tensors(reading *r, assay_error *err)
     return status;
 }
 
-/* Dumps of a shape that either layout has are in that of the others. */
+static bool turn_in_place(void **data, const assay_type *t, const int *perm)
+{
+    void *turned = turn(t, t, perm, *data);
+    if (!turned)
+        return false;
+    free(*data);
+    *data = turned;
+    return true;
+}
+
+/* Dumps of a shape that either layout has are in that of the others, where those agree. */
 static assay_status turn_ambiguous(const reading *r, assay_error *err)
 {
     blame_device *d = r->d;
     int perm[ASSAY_MAX_RANK];
-    for (int k = 0; k < d->n_samples && r->turned > 0 && r->straight == 0; k++)
+    if (r->straight > 0 || (r->turned[0] > 0) == (r->turned[1] > 0))
+        return ASSAY_OK;
+    for (int k = 0; k < d->n_samples; k++)
         for (int v = 0; v < d->graph->n_values; v++) {
             const assay_type *type = &d->graph->value[v].type;
+            assay_type flags = *type;
             blame_tensor *t = blame_at(d, k, v);
-            if (!t->device || !find_layout(type, type, perm))
+            void *mask = t->mask;
+            if (!t->device || !is_layout(type, type, r->turned[1] > 0, perm))
                 continue;
-            void *turned = turn(type, type, perm, t->device);
-            if (!turned)
+            flags.elem = assay_bool();
+            if (!turn_in_place(&t->device, type, perm) ||
+                (mask && !turn_in_place(&mask, &flags, perm)))
                 return assay_out_of_memory(err);
-            free(t->device);
-            t->device = turned;
+            t->mask = mask;
         }
     return ASSAY_OK;
 }

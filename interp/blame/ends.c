@@ -113,6 +113,33 @@ bool blame_scale_edit(blame_search *s, int i, blame_case *c, blame_story *story)
     return true;
 }
 
+/* Multipliers of which the first bits alone are kept. */
+enum { LEAST_BITS = 4, MOST_BITS = 24 };
+
+int blame_few_bits_count(blame_search *s)
+{
+    return assay_node_is_quantized(s->d->graph, s->n) && s->n->op != ASSAY_OP_CONV_TRANSPOSE &&
+                   assay_op_get(s->n->op)->traits & ASSAY_T_WEIGHTED
+               ? MOST_BITS - LEAST_BITS + 1
+               : 0;
+}
+
+bool blame_few_bits_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    int64_t n;
+    const int bits = LEAST_BITS + i;
+    const double other = (double)c->in[0].q.scale[0] / (double)c->out.q.scale[0];
+    float *scale = blame_weight_scales(c, &n);
+    (void)s;
+    for (int64_t k = 0; k < n && scale; k++) {
+        int exponent;
+        const double m = frexp((double)scale[k] * other, &exponent);
+        scale[k] = (float)(ldexp(floor(ldexp(m, bits)), exponent - bits) / other);
+    }
+    blame_tell(story, "rescale.multiplier", 1, "of the multipliers the first %d bits alone", bits);
+    return scale != NULL;
+}
+
 /* ---- the output's zero point ---- */
 
 /* The codes that the fused activation leaves, however its bounds are given. */
@@ -177,7 +204,7 @@ enum { NO_BOUNDS, LOW_BITS, RELU, RELU6, RELU1, SYMMETRIC, SEEN_LO, SEEN_HI, SEE
 
 int blame_bounds_count(blame_search *s)
 {
-    return has_end(s) && s->n_after == 0 ? BOUNDS : 0;
+    return !has_end(s) ? 0 : s->n_after == 0 ? BOUNDS : SEEN_LO;
 }
 
 /* The least and greatest code that the device gave. */
@@ -209,9 +236,10 @@ bool blame_bounds_edit(blame_search *s, int i, blame_case *c, blame_story *story
     const int64_t least = assay_elem_min(c->out.elem), max = assay_elem_max(c->out.elem);
     const int32_t zero = c->out.q.zero_point[0];
     const double scale = (double)c->out.q.scale[0];
-    int64_t lo, hi, to_lo = least, to_hi = max, seen_lo, seen_hi;
+    int64_t lo, hi, to_lo = least, to_hi = max, seen_lo = 0, seen_hi = 0;
     code_bounds(c, &lo, &hi);
-    seen_bounds(s, &seen_lo, &seen_hi);
+    if (i >= SEEN_LO)
+        seen_bounds(s, &seen_lo, &seen_hi);
     if (i == LOW_BITS)
         return keep_low_bits(s, c, story);
     if (i == RELU || i == RELU6)
@@ -231,4 +259,26 @@ bool blame_bounds_edit(blame_search *s, int i, blame_case *c, blame_story *story
                "bounds %lld and %lld instead of %lld and %lld", (long long)to_lo, (long long)to_hi,
                (long long)lo, (long long)hi);
     return true;
+}
+
+/* Where the node's own output was not dumped its bounds are not seen: each in its turn. */
+enum { BLIND_CODES = 256 };
+
+int blame_blind_bounds_count(blame_search *s)
+{
+    return has_end(s) && s->n_after > 0 && s->type->elem.bits <= 8 ? 2 * BLIND_CODES : 0;
+}
+
+bool blame_blind_bounds_post(blame_search *s, int i, int32_t *codes, blame_story *story)
+{
+    const int32_t bound = (int32_t)assay_elem_min(s->type->elem) + i / 2;
+    const bool high = i % 2;
+    bool changes = false;
+    for (int64_t e = 0; e < s->n_samples * s->count; e++)
+        if (high ? codes[e] > bound : codes[e] < bound) {
+            codes[e] = bound;
+            changes = true;
+        }
+    blame_tell(story, "saturation.bounds", 1, "no code is %s %d", high ? "above" : "below", bound);
+    return changes;
 }

@@ -49,6 +49,13 @@ static bool requantize(blame_search *s, const int64_t *delta, int32_t *codes)
     return good;
 }
 
+/* A number a channel that is solved for explains nothing where a channel is one element. */
+static bool is_thin(const blame_search *s)
+{
+    const blame_axis a = channels_of(s);
+    return s->n_samples * a.outer * a.inner < 2;
+}
+
 int blame_fit_bias_count(blame_search *s)
 {
     return assay_op_get(s->n->op)->traits & ASSAY_T_WEIGHTED && s->n_after == 0 &&
@@ -61,7 +68,7 @@ static void vote(const blame_search *s, const int32_t *codes, votes *v)
     memset(v->more, 0, (size_t)(2 * v->n) * sizeof *v->more);
     for (int64_t e = 0; e < s->n_samples * s->count; e++) {
         const int64_t c = e % s->count / a.inner % a.n;
-        if (s->seen[e] && s->dev[e] != codes[e])
+        if (s->seen[e] && !blame_same(s, s->dev[e], codes[e]))
             (s->dev[e] > codes[e] ? v->more : v->less)[c] = true;
     }
 }
@@ -167,7 +174,8 @@ bool blame_fit_bias_post(blame_search *s, int i, int32_t *codes, blame_story *st
                             : "bias.value";
     for (int64_t c = 0; c < a.n && good; c++)
         which = delta[c] != 0 ? c : which;
-    good = good && changed > 0 && requantize(s, delta, codes);
+    good = good && changed > 0 && requantize(s, delta, codes) &&
+           !(is_thin(s) && strcmp(class, "bias.value") == 0);
     if (good && source >= 0)
         blame_tell(story, class, 1 + changed, "channel %lld has the bias of channel %lld",
                    (long long)which, (long long)source);
@@ -216,18 +224,33 @@ static void vote_scale(const blame_search *s, const int32_t *codes, votes *v)
     memset(v->more, 0, (size_t)(2 * v->n) * sizeof *v->more);
     for (int64_t e = 0; e < s->n_samples * s->count; e++) {
         const int64_t c = e % s->count / a.inner % a.n;
-        if (s->seen[e] && s->dev[e] != codes[e])
+        if (s->seen[e] && !blame_same(s, s->dev[e], codes[e]))
             ((s->dev[e] > codes[e]) == (s->sums[e] > 0) ? v->more : v->less)[c] = true;
     }
 }
 
-static bool settle_scales(blame_search *s, fit *f, votes *v, int32_t *codes)
+/* One factor for all channels: what one of them asks for all do. */
+static void vote_as_one(votes *v)
+{
+    for (int64_t c = 1; c < v->n; c++) {
+        v->more[0] = v->more[0] || v->more[c];
+        v->less[0] = v->less[0] || v->less[c];
+    }
+    for (int64_t c = 1; c < v->n; c++) {
+        v->more[c] = v->more[0];
+        v->less[c] = v->less[0];
+    }
+}
+
+static bool settle_scales(blame_search *s, fit *f, bool as_one, votes *v, int32_t *codes)
 {
     bool open = true;
     for (int step = 0; step < 48 && open; step++) {
         if (!scaled_codes(s, f->at, codes))
             return false;
         vote_scale(s, codes, v);
+        if (as_one)
+            vote_as_one(v);
         open = false;
         for (int64_t c = 0; c < f->n; c++) {
             if (v->more[c] && v->less[c])
@@ -242,7 +265,7 @@ static bool settle_scales(blame_search *s, fit *f, votes *v, int32_t *codes)
     return !open;
 }
 
-static bool fit_scales(blame_search *s, fit *f)
+static bool fit_scales(blame_search *s, fit *f, bool as_one)
 {
     const blame_axis a = channels_of(s);
     int32_t *codes = malloc((size_t)(s->n_samples * s->count) * sizeof *codes + 64);
@@ -257,7 +280,7 @@ static bool fit_scales(blame_search *s, fit *f)
         f->hi[c] = ldexp(1, 20);
         f->at[c] = 1;
     }
-    good = good && settle_scales(s, f, &v, codes);
+    good = good && settle_scales(s, f, as_one, &v, codes);
     free(v.more);
     free(codes);
     return good;
@@ -314,7 +337,7 @@ static const char *name_scale(blame_search *s, fit *f, int64_t c, char *text, si
 
 int blame_fit_scale_count(blame_search *s)
 {
-    return blame_fit_bias_count(s) && s->n->op != ASSAY_OP_CONV_TRANSPOSE;
+    return s->n->op != ASSAY_OP_CONV_TRANSPOSE ? 2 * blame_fit_bias_count(s) : 0;
 }
 
 bool blame_fit_scale_post(blame_search *s, int i, int32_t *codes, blame_story *story)
@@ -322,17 +345,22 @@ bool blame_fit_scale_post(blame_search *s, int i, int32_t *codes, blame_story *s
     fit f = {0};
     int changed = 0;
     int64_t which = 0;
-    (void)i;
-    bool good = blame_sums(s) && fit_scales(s, &f);
+    const bool as_one = i == 1;
+    bool good = blame_sums(s) && fit_scales(s, &f, as_one);
     for (int64_t c = 0; c < f.n && good; c++)
         if (f.at[c] != 1.0) {
             which = changed++ ? which : c;
         }
     char text[96];
-    const char *class = good && changed == 1 ? name_scale(s, &f, which, text, sizeof text) : NULL;
+    const char *class =
+        good && changed == 1 && !as_one ? name_scale(s, &f, which, text, sizeof text) : NULL;
     good = good && changed > 0 && scaled_codes(s, f.at, codes);
+    good = good && (class || as_one || !is_thin(s));
     if (good && class)
         blame_tell(story, class, 2, "%s", text);
+    else if (good && as_one)
+        blame_tell(story, "rescale.multiplier", 1, "multipliers are %.9g of what they should be",
+                   f.at[which]);
     else if (good)
         blame_tell(story, "rescale.multiplier", 1 + changed,
                    "%d channel%s another multiplier; channel %lld: %.9g of its own", changed,

@@ -41,6 +41,12 @@ int blame_rank(const char *class)
 
 /* ---- fields ---- */
 
+static bool has_sums(const blame_search *s)
+{
+    return s->has_record && (assay_op_get(s->n->op)->traits & (ASSAY_T_WEIGHTED | ASSAY_T_SUMS) ||
+                             s->n->op == ASSAY_OP_MATMUL);
+}
+
 static const char *class_of(const blame_search *s, const assay_field *f)
 {
 #define CLASS(name)
@@ -55,6 +61,8 @@ static const char *class_of(const blame_search *s, const assay_field *f)
 #undef FIELD
 #undef FAMILY
     const bool sums = assay_op_get(s->n->op)->traits & ASSAY_T_SUMS;
+    if (strcmp(f->section, "rescale") == 0 && !has_sums(s) && strcmp(f->name, "operand_bits") == 0)
+        return "rescale.width";
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i].section, f->section) == 0 &&
             (rows[i].field[0] == 0 || strcmp(rows[i].field, f->name) == 0))
@@ -100,7 +108,10 @@ bool blame_record_edit(blame_search *s, int i, blame_case *c, blame_story *story
         return edit_lone(v, i / s->n_values - 1, c, story);
     assay_field_print(f, v->value, now, sizeof now);
     assay_field_print(f, assay_record_get(&s->record, f), then, sizeof then);
-    blame_tell(story, class_of(s, f), 1, "%s.%s: %s instead of %s", f->section, f->name, now, then);
+    /* another way of writing R changes every number that stands for it */
+    const int changed = strcmp(class_of(s, f), "rescale.multiplier") == 0 ? 2 : 1;
+    blame_tell(story, class_of(s, f), changed, "%s.%s: %s instead of %s", f->section, f->name, now,
+               then);
     c->has_record = true;
     assay_record_set(&c->record, f, v->value);
     return true;
@@ -112,12 +123,6 @@ static const int32_t overflows[] = {ASSAY_OVERFLOW_WRAP, ASSAY_OVERFLOW_SATURATE
                                     ASSAY_OVERFLOW_SATURATE_END};
 static const char *const overflow_names[] = {"wrap", "saturate-each-step", "saturate-at-end"};
 enum { LEAST_WIDTH = 8, MAX_WIDTH = 31 };
-
-static bool has_sums(const blame_search *s)
-{
-    return s->has_record && (assay_op_get(s->n->op)->traits & (ASSAY_T_WEIGHTED | ASSAY_T_SUMS) ||
-                             s->n->op == ASSAY_OP_MATMUL);
-}
 
 int blame_width_count(blame_search *s)
 {

@@ -240,9 +240,15 @@ static void shift_channels(blame_axis a, int offset, const int32_t *from, int32_
         }
 }
 
+/* The code of weights of nothing. */
+static int32_t zero_of(const assay_type *t)
+{
+    return t->q.zero_point ? t->q.zero_point[0] : 0;
+}
+
 int blame_weights_stale_count(blame_search *s)
 {
-    return has_weights(s) ? 1 + N_OFFSETS + s->d->graph->n_values : 0;
+    return has_weights(s) ? 2 + N_OFFSETS + s->d->graph->n_values : 0;
 }
 
 bool blame_weights_stale_edit(blame_search *s, int i, blame_case *c, blame_story *story)
@@ -250,8 +256,10 @@ bool blame_weights_stale_edit(blame_search *s, int i, blame_case *c, blame_story
     const assay_type *t = &c->in[1];
     const int64_t n = assay_shape_count(t);
     const blame_axis a = blame_axis_of(t, channel_axis(c));
-    if (i > N_OFFSETS) { /* another node's, or the first part of them */
-        const assay_value *v = &s->d->graph->value[i - 1 - N_OFFSETS];
+    if (i == 1 + N_OFFSETS && !zero_of(t))
+        return false;        /* nothing is memory that was never written */
+    if (i > 1 + N_OFFSETS) { /* another node's, or the first part of them */
+        const assay_value *v = &s->d->graph->value[i - 2 - N_OFFSETS];
         if (!v->data || v->data == c->data[1] || !assay_elem_equal(v->type.elem, t->elem) ||
             assay_shape_count(&v->type) < n)
             return false;
@@ -262,10 +270,11 @@ bool blame_weights_stale_edit(blame_search *s, int i, blame_case *c, blame_story
     int32_t *from = blame_codes_of(c, 1), *to = blame_codes_of(c, 1);
     if (!from || !to)
         return false;
-    if (i == 0) {
+    if (i == 0 || i == 1 + N_OFFSETS) {
         for (int64_t k = 0; k < n; k++)
-            to[k] = t->q.zero_point ? t->q.zero_point[0] : 0;
-        blame_tell(story, "weights.stale", 1, "weights are zero");
+            to[k] = i == 0 ? zero_of(t) : 0;
+        blame_tell(story, "weights.stale", 1,
+                   i == 0 ? "weights are zero" : "weights are the code 0");
     } else {
         const int offset = offsets[i - 1];
         if (offset >= a.n || -offset >= a.n)
@@ -303,13 +312,37 @@ bool blame_weights_block_edit(blame_search *s, int i, blame_case *c, blame_story
         for (int64_t k = first; k < first + block && k < a.n; k++)
             for (int64_t j = 0; j < a.inner; j++) {
                 int32_t *at = w + (o * a.n + k) * a.inner + j;
-                *at = stale             ? at[-(int64_t)block * a.inner]
-                      : t->q.zero_point ? t->q.zero_point[0]
-                                        : 0;
+                *at = stale ? at[-(int64_t)block * a.inner] : zero_of(t);
             }
     blame_tell(story, "weights.stale", 2, "weights %lld to %lld of axis %d are %s",
                (long long)first, (long long)first + block - 1, axis,
                stale ? "those before them" : "zero");
+    return w && blame_set_codes(c, 1, t, w);
+}
+
+/* The first or the last sixteenths of the weights in memory, zero or the code 0. */
+enum { PARTS = 16 };
+
+int blame_weights_part_count(blame_search *s)
+{
+    return has_weights(s) ? 2 * 2 * (PARTS - 1) : 0;
+}
+
+bool blame_weights_part_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    const bool last = i % 2, code = i / 2 % 2;
+    const int parts = 1 + i / 4;
+    const assay_type *t = &c->in[1];
+    const int64_t n = assay_shape_count(t), size = n * parts / PARTS;
+    (void)s;
+    if (n < PARTS || (code && !zero_of(t)))
+        return false;
+    int32_t *w = blame_codes_of(c, 1);
+    for (int64_t k = 0; k < size && w; k++)
+        w[last ? n - 1 - k : k] = code ? 0 : zero_of(t);
+    blame_tell(story, "weights.stale", 2, "the %s %lld of %lld weights are %s",
+               last ? "last" : "first", (long long)size, (long long)n,
+               code ? "the code 0" : "zero");
     return w && blame_set_codes(c, 1, t, w);
 }
 

@@ -52,7 +52,7 @@ blame_axis blame_axis_of(const assay_type *t, int axis)
 bool blame_same(const blame_search *s, int32_t device, int32_t predicted)
 {
     float a, b;
-    if (device == predicted)
+    if ((((uint32_t)device ^ (uint32_t)predicted) & ~s->unseen_bits) == 0)
         return true;
     if (s->end_type->elem.kind != ASSAY_KIND_F32)
         return false;
@@ -123,7 +123,25 @@ static bool add_value(blame_search *s, const assay_field *f, assay_field_value v
     return true;
 }
 
-/* Lists of roundings: each step's mode exchanged, a step left out, one step alone. */
+/* Two steps for one: the multiplier's bits first. */
+static bool add_two_steps(blame_search *s, const assay_field *f)
+{
+    static const int first[] = {ASSAY_ROUND_HALF_UP, ASSAY_ROUND_HALF_AWAY, ASSAY_ROUND_FLOOR},
+                     last[] = {ASSAY_ROUND_HALF_UP, ASSAY_ROUND_HALF_AWAY, ASSAY_ROUND_HALF_EVEN,
+                               ASSAY_ROUND_FLOOR};
+    assay_field_value v = {.steps = {.n = 2}};
+    bool good = true;
+    v.steps.step[0].bits = (int32_t)s->record.rescale.multiplier_bits;
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+        for (size_t j = 0; j < sizeof last / sizeof *last && good; j++) {
+            v.steps.step[0].mode = first[i];
+            v.steps.step[1].mode = last[j];
+            good = add_value(s, f, v);
+        }
+    return good;
+}
+
+/* Lists of roundings: each step's mode exchanged, a step left out, one step alone, two for one. */
 static bool add_steps(blame_search *s, const assay_field *f)
 {
     const assay_field_value now = assay_record_get(&s->record, f);
@@ -139,6 +157,8 @@ static bool add_steps(blame_search *s, const assay_field *f)
         v.steps.step[0].mode = mode;
         good = good && add_value(s, f, v);
     }
+    if (now.steps.n == 1 && strcmp(f->section, "rescale") == 0)
+        good = good && add_two_steps(s, f);
     for (int i = 0; i < now.steps.n && now.steps.n > 1 && good; i++) {
         assay_field_value v = now;
         memmove(&v.steps.step[i], &v.steps.step[i + 1],

@@ -76,8 +76,9 @@ typedef struct blame_search {
     int64_t n_seen, differing;
     /* The node's own codes as replayed. [n_samples][count] */
     int32_t *base;
-    int64_t *sums; /* before the rescale, made when first asked for (blame_sums) */
-    double rel;    /* floats may differ by so much; below 0: by nothing */
+    int64_t *sums;        /* before the rescale, made when first asked for (blame_sums) */
+    uint32_t unseen_bits; /* of codes: not compared */
+    double rel;           /* floats may differ by so much; below 0: by nothing */
     /* Nodes from this one to the end, in order; none where the node makes the end. */
     const int *after;
     int n_after;

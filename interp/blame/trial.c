@@ -64,17 +64,35 @@ static int say_set(const bool *in, int64_t n, char *text, size_t size)
     return count == 1 ? 1 : regular ? 2 : (int)count;
 }
 
+/* Whether channel c of the end rests on channel c of the node's output alone. */
+static bool keeps_channels(const blame_search *s)
+{
+    for (int i = 0; i < s->n_after; i++) {
+        const assay_graph *g = s->d->graph;
+        const assay_node *n = &g->node[s->after[i]];
+        const bool each = assay_op_get(n->op)->traits & (ASSAY_T_UNARY | ASSAY_T_BINARY);
+        const bool pool = n->op == ASSAY_OP_MAX_POOL || n->op == ASSAY_OP_AVG_POOL ||
+                          n->op == ASSAY_OP_GLOBAL_AVG_POOL;
+        const assay_type *t = &g->value[n->out[0]].type;
+        if (t->rank != s->type->rank || t->dim[s->channel_axis] != s->type->dim[s->channel_axis] ||
+            (!each && !pool &&
+             (n->op != ASSAY_OP_CONV || n->attr.conv.group != s->type->dim[s->channel_axis])))
+            return false;
+    }
+    return true;
+}
+
 /* Whether each channel is either as replayed or as predicted; the story then names the latter. */
 static bool explains_channels(const blame_search *s, const int32_t *codes, blame_story *story)
 {
-    if (s->channel_axis < 0 || s->n_after > 0 || !is_by_channel(story->class))
+    if (s->channel_axis < 0 || !is_by_channel(story->class) || !keeps_channels(s))
         return false;
-    const blame_axis a = blame_axis_of(s->type, s->channel_axis);
+    const blame_axis a = blame_axis_of(s->end_type, s->channel_axis);
     bool *base_bad = calloc((size_t)a.n * 2 + 1, sizeof *base_bad), *bad = base_bad + a.n;
     if (!base_bad)
         return false;
-    for (int64_t i = 0; i < s->n_samples * s->count; i++) {
-        const int64_t c = i % s->count / a.inner % a.n;
+    for (int64_t i = 0; i < s->n_samples * s->end_count; i++) {
+        const int64_t c = i % s->end_count / a.inner % a.n;
         base_bad[c] = base_bad[c] || (s->seen[i] && !blame_same(s, s->dev[i], s->end_base[i]));
         bad[c] = bad[c] || (s->seen[i] && !blame_same(s, s->dev[i], codes[i]));
     }

@@ -125,8 +125,9 @@ bool blame_stride_edit(blame_search *s, int i, blame_case *c, blame_story *story
 
 /* ---- divisors ---- */
 
-/* Divisors that are greater than a window: cells more, at the zero point or the code 0. */
-enum { MORE_CELLS = 16, DIVISORS = 1 + 2 * MORE_CELLS };
+/* Divisors that are greater than a window: cells more, at the zero point or the code 0; and those
+ * that are less, some cells holding two. */
+enum { MORE_CELLS = 16, FEWER_CELLS = 8, DIVISORS = 1 + 2 * MORE_CELLS + FEWER_CELLS };
 
 int blame_divisor_count(blame_search *s)
 {
@@ -147,9 +148,11 @@ static bool spread_windows(blame_case *c, int64_t cells, int32_t fill)
     for (int d = 0; d < ASSAY_SPATIAL; d++)
         if (w.pad[d] || w.pad_end[d])
             return false;
-    if (cells <= taps)
+    if (cells == taps || cells < 1)
         return false;
     assay_type t = {.elem = c->in[0].elem, .rank = 4, .q = c->in[0].q};
+    if (cells < taps)
+        t.elem = assay_int(16, true);
     t.dim[0] = w.batch;
     t.dim[1] = w.in_channels;
     t.dim[2] = areas;
@@ -162,7 +165,7 @@ static bool spread_windows(blame_case *c, int64_t cells, int32_t fill)
     for (int64_t n = 0; n < w.batch; n++)
         for (int64_t k = 0; k < w.in_channels; k++)
             for (int64_t p = 0; p < areas; p++)
-                for (int64_t j = 0; j < cells; j++, at++) {
+                for (int64_t j = 0; j < (cells > taps ? cells : taps); j++) {
                     int64_t cell = j;
                     if (!global) {
                         const int64_t o[3] = {p / w.out[2] / w.out[1], p / w.out[2] % w.out[1],
@@ -173,7 +176,12 @@ static bool spread_windows(blame_case *c, int64_t cells, int32_t fill)
                         for (int d = 0; d < 3; d++)
                             cell = cell * w.in[d] + o[d] * w.stride[d] + tap[d] * w.dilation[d];
                     }
-                    y[at] = j < taps ? x[n * in.image + k * in.channel + cell * in.cell] : fill;
+                    const int32_t code =
+                        j < taps ? x[n * in.image + k * in.channel + cell * in.cell] : fill;
+                    if (j < cells)
+                        y[at++] = code;
+                    else
+                        y[at - cells + j % cells] += code - fill;
                 }
     if (w.nhwc && areas > 1 && w.in_channels > 1)
         return false; /* the output would be in the other order */
@@ -190,6 +198,16 @@ static bool spread_windows(blame_case *c, int64_t cells, int32_t fill)
     c->out.dim[2] = areas;
     c->out.dim[3] = 1;
     return blame_set_codes(c, 0, &t, y);
+}
+
+/* The i-th divisor that is less than so many cells; 0: there are no more. */
+static int64_t fewer(int64_t taps, int i)
+{
+    int64_t power = 1;
+    while (2 * power < taps)
+        power *= 2;
+    const int64_t found = i < FEWER_CELLS / 2 ? taps - 1 - i : power >> (i - FEWER_CELLS / 2);
+    return found > taps / 4 ? found : 0;
 }
 
 bool blame_divisor_edit(blame_search *s, int i, blame_case *c, blame_story *story)
@@ -212,6 +230,13 @@ bool blame_divisor_edit(blame_search *s, int i, blame_case *c, blame_story *stor
     const int64_t taps = c->op == ASSAY_OP_AVG_POOL ? w.taps : w.in_area;
     const int k = (i - 1) / 2;
     int64_t cells = 1;
+    if (i > 2 * MORE_CELLS) {
+        cells = fewer(taps, i - 1 - 2 * MORE_CELLS);
+        blame_tell(story, "pool.divisor", 1, "divided by %lld instead of %lld", (long long)cells,
+                   (long long)taps);
+        c->has_record = true;
+        return cells > 0 && spread_windows(c, cells, zero);
+    }
     while (cells <= taps)
         cells *= 2;
     cells = k < 2 ? cells << k : taps + k - 1;

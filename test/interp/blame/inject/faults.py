@@ -135,7 +135,7 @@ def first_channel_for_all(rng, n):
 
 @fault("rescale.zero_point", "conv", "fc", "add", "sub", "mul", "quantize")
 def zero_point(rng, n):
-    n.zero = rng.choice([0, n.zero + 1, n.zero - 1, n.zero + rng.randint(2, 9)])
+    n.zero = int(clip(rng.choice([0, n.zero + 1, n.zero - 1, n.zero + rng.randint(2, 9)]), n.low, n.high))
     return n.codes()
 
 
@@ -319,7 +319,7 @@ def input_zero(rng, n):
     if n.op in ("add", "sub") and n.record["add"]["kind"] == "float-scaled":
         return None
     pads = n.pad_code
-    n.zx[at] = rng.choice([0, n.zx[at] + 1, n.zx[at] - 1, n.zx[at] + 7])
+    n.zx[at] = int(clip(rng.choice([0, n.zx[at] + 1, n.zx[at] - 1, n.zx[at] + 7]), *n.bundle.span(n.inputs[at])))
     n.pad_code = rng.choice([pads, n.zx[0]])
     return n.codes()
 

@@ -62,7 +62,7 @@ def dumped(rng, bundle, values, kept):
     return names
 
 
-def single(rng, device, fault):
+def single(rng, device, fault, whole=False):
     places = nodes_for(device, fault)
     for _ in range(TRIES if places else 0):
         index = rng.choice(places)
@@ -72,7 +72,7 @@ def single(rng, device, fault):
             values = device.behind(index, codes)
             names = dumped(rng, device.bundle, values, [output] + inputs_of(device.bundle, index))
             made = Planted("one", device.bundle, [(output, fault[0])], values, names, fault[2].__name__)
-            if rng.random() < 0.08:
+            if not whole and rng.random() < 0.08:
                 mask_part(rng, made, output)
             return made
     return None
@@ -111,7 +111,7 @@ def hidden(rng, device, fault):
 
 
 def two_nodes(rng, device, fault):
-    first = single(rng, device, fault)
+    first = single(rng, device, fault, True)
     if first is None:
         return None
     bundle = device.bundle

@@ -1,0 +1,130 @@
+/* What was done to a node's codes last (a flipped top bit, a stuck bit, dead lanes) may hide what
+ * is wrong before it. A screen says so of a device's codes, and the search looks through it: codes
+ * are flipped back, the bit is not compared, the lanes are not looked at. */
+#include "interp/blame/screens.h"
+#include "interp/blame/families.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LEAST_LANES = 2, MOST_LANES = 32, LEAST_HELD = 8 };
+
+static int64_t total(const blame_search *s)
+{
+    return s->n_samples * s->count;
+}
+
+static void put(blame_screen *out, int *n, int max, blame_screen screen)
+{
+    if (*n < max)
+        out[(*n)++] = screen;
+}
+
+static const blame_family *family_of(const char *name)
+{
+    int i = 0;
+    while (i < blame_n_families && strcmp(blame_families[i].name, name) != 0)
+        i++;
+    return i < blame_n_families ? &blame_families[i] : NULL;
+}
+
+static int32_t flipped(const blame_search *s, int32_t code)
+{
+    const int32_t half = (int32_t)(INT64_C(1) << (s->type->elem.bits - 1));
+    const int64_t middle = assay_elem_min(s->type->elem) + half;
+    return code >= middle ? code - half : code + half;
+}
+
+/* Whether the device always has a value of a bit that the replay has not. */
+static bool is_stuck(const blame_search *s, int bit, int value)
+{
+    bool differs = false;
+    for (int64_t e = 0; e < total(s); e++) {
+        if (s->seen[e] && ((uint32_t)s->dev[e] >> bit & 1) != (uint32_t)value)
+            return false;
+        differs = differs || (s->seen[e] && ((uint32_t)s->base[e] >> bit & 1) != (uint32_t)value);
+    }
+    return differs;
+}
+
+/* Whether channels c with c mod lanes = lane hold one code, or (copies) what the channel before
+ * does, and the replay's do not. */
+static bool is_lane(const blame_search *s, int lanes, int lane, bool copies, int32_t *code)
+{
+    const blame_axis a = blame_axis_of(s->type, s->channel_axis);
+    int64_t held = 0;
+    bool differs = false;
+    for (int64_t e = 0; e < total(s); e++) {
+        const int64_t c = e / a.inner % a.n;
+        if (c % lanes != lane || !s->seen[e])
+            continue;
+        if (copies && (c == 0 || !s->seen[e - a.inner]))
+            return false;
+        if (!copies && held == 0)
+            *code = s->dev[e];
+        if (s->dev[e] != (copies ? s->dev[e - a.inner] : *code))
+            return false;
+        differs = differs || s->base[e] != (copies ? s->base[e - a.inner] : *code);
+        held++;
+    }
+    return differs && held >= LEAST_HELD;
+}
+
+static void find_lanes(const blame_search *s, blame_screen *out, int *n, int max)
+{
+    if (s->channel_axis < 0)
+        return;
+    for (int lanes = LEAST_LANES; lanes <= MOST_LANES; lanes *= 2)
+        for (int lane = 0; lane < lanes && lanes < s->type->dim[s->channel_axis]; lane++)
+            for (int copies = 0; copies < 2; copies++) {
+                blame_screen made = {.kind = BLAME_SCREEN_LANE, .lanes = lanes, .lane = lane};
+                int32_t code = 0;
+                if (!is_lane(s, lanes, lane, copies, &code))
+                    continue;
+                if (copies)
+                    blame_tell(&made.story, "lane", 2,
+                               "channels c with c mod %d = %d hold what the one before does", lanes,
+                               lane);
+                else
+                    blame_tell(&made.story, "lane", 2, "channels c with c mod %d = %d hold %d",
+                               lanes, lane, code);
+                put(out, n, max, made);
+            }
+}
+
+int blame_screens(const blame_search *s, blame_screen *out, int max)
+{
+    int n = 0;
+    const assay_elem e = s->type->elem;
+    if (s->n_after > 0 || e.kind != ASSAY_KIND_INT || e.bits > 16 || e.bits < 2)
+        return 0;
+    blame_screen flip = {.kind = BLAME_SCREEN_FLIP, .family = family_of("flipped")};
+    blame_tell(&flip.story, "sign", 1, "the output is stored with its top bit flipped");
+    for (int i = 0; i < 2 * e.bits; i++)
+        if (is_stuck(s, i / 2, i % 2)) {
+            blame_screen made = {
+                .kind = BLAME_SCREEN_BIT, .family = family_of("stuck_bit"), .i = i, .bit = i / 2};
+            blame_tell(&made.story, "stuck_bit", 1, "bit %d is always %d", i / 2, i % 2);
+            put(out, &n, max - 1, made);
+        }
+    find_lanes(s, out, &n, max - 1);
+    put(out, &n, max, flip);
+    return n;
+}
+
+void blame_screen_through(blame_search *s, const blame_screen *screen)
+{
+    const blame_axis a = blame_axis_of(s->type, s->channel_axis);
+    s->n_seen = 0;
+    s->differing = 0;
+    if (screen->kind == BLAME_SCREEN_BIT)
+        s->unseen_bits = UINT32_C(1) << screen->bit;
+    for (int64_t e = 0; e < total(s); e++) {
+        if (screen->kind == BLAME_SCREEN_FLIP)
+            s->dev[e] = flipped(s, s->dev[e]);
+        if (screen->kind == BLAME_SCREEN_LANE && e / a.inner % a.n % screen->lanes == screen->lane)
+            s->seen[e] = 0;
+        s->n_seen += s->seen[e];
+        s->differing += s->seen[e] && !blame_same(s, s->dev[e], s->end_base[e]);
+    }
+}

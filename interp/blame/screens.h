@@ -1,0 +1,24 @@
+/* What hides a cause: changes of a node's codes on their way out that the search can look through.
+ */
+#ifndef ASSAY_INTERP_BLAME_SCREENS_H
+#define ASSAY_INTERP_BLAME_SCREENS_H
+
+#include "interp/blame/search.h"
+
+enum blame_screen_kind { BLAME_SCREEN_FLIP, BLAME_SCREEN_BIT, BLAME_SCREEN_LANE };
+
+typedef struct blame_screen {
+    enum blame_screen_kind kind;
+    int bit, lanes, lane;
+    const blame_family
+        *family; /* and its choice i, the same change as a hypothesis; NULL: none is */
+    int i;
+    blame_story story;
+} blame_screen;
+
+/* Those that a device's codes allow, at most max; returns how many. Only where the node's own
+ * output was dumped. */
+int blame_screens(const blame_search *s, blame_screen *out, int max);
+/* Lets the search look through one: a fault that it then finds was there before the screen. */
+void blame_screen_through(blame_search *s, const blame_screen *screen);
+#endif
