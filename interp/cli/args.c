@@ -97,11 +97,25 @@ static void print_help(const cli_command *c, const cli_verb *v)
     print_examples(c, v);
 }
 
+static bool is_name(const char *name, const char *given, size_t n)
+{
+    return strlen(name) == n && strncmp(name, given, n) == 0;
+}
+
+/* An option by the name that it has, or had. */
 static const cli_option *find_long(const cli_command *c, const char *name, size_t n)
 {
+    /* Old spellings, for every command that has the option; the help names none. */
+    static const struct {
+        const char *alias, *name;
+    } aliases[] = {{"schema", "symmetry"}};
+
     for (const cli_option *o = c->options; o->name; o++)
-        if (strlen(o->name) == n && strncmp(o->name, name, n) == 0)
+        if (is_name(o->name, name, n))
             return o;
+    for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
+        if (is_name(aliases[i].alias, name, n))
+            return find_long(c, aliases[i].name, strlen(aliases[i].name));
     return NULL;
 }
 

@@ -67,7 +67,8 @@ static int parse_calibration(const char *text, cli_quantize *q)
 
 int cli_quantize_options(const cli_args *a, cli_quantize *q)
 {
-    const char *schema = cli_value(a, "schema", NULL), *chooser = cli_value(a, "chooser", "assay");
+    const char *symmetry = cli_value(a, "symmetry", NULL),
+               *chooser = cli_value(a, "chooser", "assay");
     const char *text;
     assay_error err;
 
@@ -79,10 +80,10 @@ int cli_quantize_options(const cli_args *a, cli_quantize *q)
     q->options.integer_io = cli_has(a, "integer-io");
     if (cli_has(a, "per-tensor"))
         q->options.weights = ASSAY_WEIGHTS_PER_TENSOR;
-    if (schema) {
+    if (symmetry) {
         q->options.has_schema = true;
-        if (!calibrate_schema_find(schema, &q->options.activation))
-            return cli_trouble("--schema is %s, not '%s'", calibrate_schema_names, schema);
+        if (!calibrate_schema_find(symmetry, &q->options.activation))
+            return cli_trouble("--symmetry is %s, not '%s'", calibrate_schema_names, symmetry);
     }
     if (strcmp(chooser, "glow") == 0)
         q->options.activation.method = ASSAY_QPARAMS_GLOW;

@@ -15,7 +15,7 @@ typedef struct codes {
     char scheme[80];
 } codes;
 
-/* The scheme's activations, or --type and --schema. */
+/* The scheme's activations, or --type and --symmetry. */
 static int codes_of(const cli_args *a, const cli_quantize *q, codes *out)
 {
     assay_choice *c = &out->choice;
@@ -34,7 +34,7 @@ static int codes_of(const cli_args *a, const cli_quantize *q, codes *out)
         assay_scheme_free(s);
         c->elem = assay_int(caps.activation_bits, caps.activation_signed);
         c->power_of_two = caps.power_of_two;
-        if (!cli_has(a, "schema") && (!caps.activation_zero_point || caps.zero_point_middle_only))
+        if (!cli_has(a, "symmetry") && (!caps.activation_zero_point || caps.zero_point_middle_only))
             c->schema = ASSAY_SCHEMA_SYMMETRIC;
     }
     if (type && assay_elem_parse(type, &c->elem, &err) != ASSAY_OK)

@@ -23,7 +23,7 @@
         "node-threads", 0, "N", "threads within a node, for the fast engine (default: 1)"          \
     }
 #define CLI_CHOICE_OPTIONS                                                                         \
-    {"schema", 0, "NAME",                                                                          \
+    {"symmetry", 0, "NAME",                                                                        \
      "asymmetric, symmetric[-narrow|-unsigned], power-of-two[-nearest] (default: the scheme's)"},  \
         {"chooser", 0, "NAME",                                                                     \
          "assay (default), glow or fbgemm: that tool's parameters to the bit, glow's KL too"},     \

@@ -31,8 +31,8 @@ for net in plain_cnn res_dsconv; do
         prints "^/.* kl +" "$net under $scheme: the choice is reported" \
             "$assay" quantize "$source/datasets/models/$net.onnx" -p $net.yaml -s $scheme --calibration kl --ranges
     done
-    for schema in symmetric symmetric-narrow symmetric-unsigned power-of-two power-of-two-nearest; do
-        within_a_point $net tflite "tflite, $schema" -n 510 --schema $schema
+    for symmetry in symmetric symmetric-narrow symmetric-unsigned power-of-two power-of-two-nearest; do
+        within_a_point $net tflite "tflite, $symmetry" -n 510 --symmetry $symmetry
     done
 done
 printf 'scheme: w4\nextends: tflite\ntypes:\n  weight_bits: 4\n' >w4.yaml
@@ -55,11 +55,11 @@ refused "a calibration of no such name" "calibration" \
     "$assay" quantize "$model" -p res_dsconv.yaml -s tflite --calibration best
 runs 0 "Glow's chooser" "$assay" quantize "$model" -p res_dsconv.yaml -s glow-cpu --chooser glow -o glow.assay
 refused "Glow has no narrow range" "narrow range" \
-    "$assay" quantize "$model" -p res_dsconv.yaml -s glow-cpu --chooser glow --schema symmetric-narrow
-for schema in asymmetric symmetric power-of-two; do
-    "$assay" eval "$model" -p res_dsconv.yaml -s glow-cpu --chooser glow -d "$images/test" -n 200 --engine fast --schema $schema -q >out 2>err
+    "$assay" quantize "$model" -p res_dsconv.yaml -s glow-cpu --chooser glow --symmetry symmetric-narrow
+for symmetry in asymmetric symmetric power-of-two; do
+    "$assay" eval "$model" -p res_dsconv.yaml -s glow-cpu --chooser glow -d "$images/test" -n 200 --engine fast --symmetry $symmetry -q >out 2>err
     got=$(points glow-cpu)
-    runs 0 "Glow's chooser, $schema: $got points" awk -v a="$got" 'BEGIN { exit !(a >= 90) }'
+    runs 0 "Glow's chooser, $symmetry: $got points" awk -v a="$got" 'BEGIN { exit !(a >= 90) }'
 done
 prints '^logits +kl ' "Glow's own KL" "$assay" quantize "$model" -p res_dsconv.yaml -s glow-cpu --chooser glow --calibration kl --ranges
 

@@ -88,6 +88,13 @@ prints '/Flatten_output_0 +0 ' "a table of ranges" "$assay" profile show one.yam
 prints '  channel 0 .* i8 ' "and of channels" "$assay" profile show one.yaml --channels --value '*stem*'
 prints ' u4 ' "of another type" "$assay" profile show one.yaml --type u4
 prints 'KL cannot judge' "what a calibration cannot do" "$assay" profile show one.yaml --type i16 --calibration kl
+"$assay" profile show one.yaml --type i8 >asymmetric.txt
+"$assay" profile show one.yaml --type i8 --symmetry symmetric >now.txt
+runs 0 "an option's old spelling is its alias" sh -c '"$1" profile show one.yaml --type i8 --schema symmetric | cmp - now.txt' - "$assay"
+runs 1 "which changes the codes" cmp -s asymmetric.txt now.txt
+prints '--symmetry NAME' "the help has the new one" "$assay" profile show --help
+runs 1 "and not the old" sh -c '"$1" profile show --help | grep -q -e --schema' - "$assay"
+refused "no such symmetry" "--symmetry is asymmetric" "$assay" profile show one.yaml --schema round
 refused "channels that were not profiled" "plain.yaml: it has no channels" "$assay" profile show plain.yaml --channels
 runs 0 "a drawing of channels" "$assay" profile show one.yaml --channels --value '*stem/act*' --svg c.svg
 prints ', channel 5' "names them" cat c.svg
