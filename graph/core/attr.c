@@ -41,18 +41,10 @@ static const char *const names_elem[] = {"f32", "bool", "i8",  "u8",  "i16",  "u
     }                                                                                              \
     ;
 #include "graph/core/attr.def"
-#undef ATTRS
-#undef ATTR
-#undef ATTRS_END
 
 static const assay_attrs_info infos[ASSAY_ATTRS_COUNT] = {
 #define ATTRS(name) {#name, (int)(sizeof fields_##name / sizeof *fields_##name) - 1, fields_##name},
-#define ATTR(name, kind, field, names, value)
-#define ATTRS_END(name)
 #include "graph/core/attr.def"
-#undef ATTRS
-#undef ATTR
-#undef ATTRS_END
 };
 
 const assay_attrs_info *assay_attrs_get(assay_attrs_id id)

@@ -79,30 +79,17 @@ enum assay_cast_elem {
     assay_attr_##name;
 #define ATTR(name, kind, field, names, value) ASSAY_C_##kind field;
 #include "graph/core/attr.def"
-#undef ATTRS
-#undef ATTRS_END
-#undef ATTR
 
 /* Which member of the union an op uses. */
 typedef enum assay_attrs_id {
 #define ATTRS(name) ASSAY_ATTRS_##name,
-#define ATTRS_END(name)
-#define ATTR(name, kind, field, names, value)
 #include "graph/core/attr.def"
-#undef ATTRS
-#undef ATTRS_END
-#undef ATTR
     ASSAY_ATTRS_COUNT
 } assay_attrs_id;
 
 typedef union assay_attrs {
 #define ATTRS(name) assay_attr_##name name;
-#define ATTRS_END(name)
-#define ATTR(name, kind, field, names, value)
 #include "graph/core/attr.def"
-#undef ATTRS
-#undef ATTRS_END
-#undef ATTR
 } assay_attrs;
 
 /* Whether a resize may move the pixels along an axis although its extent stays. */

@@ -59,15 +59,11 @@ static void hash_float_list(XXH3_state_t *h, const assay_float_list *l)
 #define ATTRS_END(name)                       }
 #define ATTR(name, kind, field, names, value) HASH_##kind(h, #field, a->name.field);
 #include "graph/core/attr.def"
-#undef ATTRS
-#undef ATTRS_END
-#undef ATTR
 
 typedef void (*hash_attr_fn)(XXH3_state_t *, const assay_attrs *);
 static const hash_attr_fn hash_attr[] = {
 #define OP(ID, name, attr, min_in, max_in, n_out, shape, traits) hash_attr_##attr,
 #include "graph/core/op.def"
-#undef OP
 };
 
 /* Of a constant: elements from one place along the axis to the next. */

@@ -7,7 +7,6 @@
 static const assay_shape_fn rules[ASSAY_OP_COUNT] = {
 #define OP(ID, name, attr, min_in, max_in, n_out, shape, traits) assay_shape_##shape,
 #include "graph/core/op.def"
-#undef OP
 };
 
 /* Counts of inputs and outputs, and no holes among the required inputs. */

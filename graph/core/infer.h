@@ -50,6 +50,5 @@ typedef assay_status (*assay_shape_fn)(const assay_inference *c);
 #define OP(ID, name, attr, min_in, max_in, n_out, shape, traits)                                   \
     assay_status assay_shape_##shape(const assay_inference *c);
 #include "graph/core/op.def"
-#undef OP
 
 #endif

@@ -8,7 +8,6 @@ static const assay_op_info table[ASSAY_OP_COUNT] = {
 #define OP(ID, name, attr, min_in, max_in, n_out, shape, traits)                                   \
     {name, #attr, ASSAY_ATTRS_##attr, min_in, max_in, n_out, traits},
 #include "graph/core/op.def"
-#undef OP
 #undef T
 };
 

@@ -9,7 +9,6 @@
 typedef enum assay_op {
 #define OP(ID, name, attr, min_in, max_in, n_out, shape, traits) ASSAY_OP_##ID,
 #include "graph/core/op.def"
-#undef OP
     ASSAY_OP_COUNT
 } assay_op;
 

@@ -12,22 +12,15 @@ static bool is_integer(const assay_record *r)
 #define add_is(r, kind_) ((r)->add.kind == ASSAY_ADD_##kind_)
 
 #define WHEN(ID, condition, words) WHEN_##ID,
-#define READ(section, field, ID)
 enum when {
 #include "schemes/record/reads.def"
 };
-#undef WHEN
-#undef READ
 
 #define WHEN(ID, condition, words) words,
-#define READ(section, field, ID)
 static const char *const words[] = {
 #include "schemes/record/reads.def"
 };
-#undef WHEN
-#undef READ
 
-#define WHEN(ID, condition, words)
 #define READ(section, field, ID) {offsetof(assay_record, section.field), WHEN_##ID},
 static const struct {
     size_t offset;
@@ -35,8 +28,6 @@ static const struct {
 } rows[] = {
 #include "schemes/record/reads.def"
 };
-#undef WHEN
-#undef READ
 
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
@@ -46,10 +37,7 @@ static bool holds(const assay_record *r, enum when when)
 #define WHEN(ID, condition, words)                                                                 \
     case WHEN_##ID:                                                                                \
         return condition;
-#define READ(section, field, ID)
 #include "schemes/record/reads.def"
-#undef WHEN
-#undef READ
     }
     return true;
 }

@@ -8,10 +8,6 @@
 #include "schemes/record/record.h"
 
 /* Texts of the enumerations. */
-#define SECTION(name, doc)
-#define SECTION_END(name)
-#define FIELD(section, name, kind, of, min, max, value, doc)
-#define STEPS(section, name, value, doc)
 #define ENUM(name)      static const char *const name##_texts[] = {
 #define VALUE(ID, text) text,
 #define ENUM_END(name)                                                                             \
@@ -19,13 +15,6 @@
     }                                                                                              \
     ;
 #include "schemes/record/record.def"
-#undef ENUM
-#undef VALUE
-#undef ENUM_END
-#undef SECTION
-#undef SECTION_END
-#undef FIELD
-#undef STEPS
 
 static const char *const bool_texts[] = {"no", "yes", NULL};
 #define TEXT(ID, name, text, words, ieee, addend) text,
@@ -35,11 +24,6 @@ static const char *const round_texts[] = {ASSAY_ROUNDINGS(TEXT) NULL};
 #define KIND_BOOL(of)  ASSAY_FIELD_BOOL, bool_texts
 #define KIND_ENUM(of)  ASSAY_FIELD_ENUM, of##_texts
 #define KIND_ROUND(of) ASSAY_FIELD_ENUM, round_texts
-#define ENUM(name)
-#define VALUE(ID, text)
-#define ENUM_END(name)
-#define SECTION(name, doc)
-#define SECTION_END(name)
 #define FIELD(section, name, kind, of, min, max, value, doc)                                       \
     {#section, #name, doc, KIND_##kind(of), min, max, offsetof(assay_record, section.name)},
 #define STEPS(section, name, value, doc)                                                           \
@@ -48,10 +32,6 @@ static const char *const round_texts[] = {ASSAY_ROUNDINGS(TEXT) NULL};
 static const assay_field fields[] = {
 #include "schemes/record/record.def"
 };
-#undef SECTION
-#undef SECTION_END
-#undef FIELD
-#undef STEPS
 
 #define N_FIELDS (sizeof fields / sizeof *fields)
 
@@ -72,8 +52,6 @@ static const assay_field fields[] = {
     {                                                                                              \
         .number = 0, .text = x                                                                     \
     }
-#define SECTION(name, doc)
-#define SECTION_END(name)
 #define FIELD(section, name, kind, of, min, max, value, doc) DEFAULT_##kind(value),
 #define STEPS(section, name, value, doc)                     {.number = 0, .text = value},
 static const struct {
@@ -82,15 +60,8 @@ static const struct {
 } defaults[] = {
 #include "schemes/record/record.def"
 };
-#undef SECTION
-#undef SECTION_END
-#undef FIELD
-#undef STEPS
 
-#define FIELD(section, name, kind, of, min, max, value, doc)
-#define STEPS(section, name, value, doc)
 #define SECTION(name, doc) {#name, doc},
-#define SECTION_END(name)
 static const struct {
     const char *name, *doc;
 } sections[] = {

@@ -20,10 +20,6 @@ typedef struct assay_steps {
     } step[ASSAY_MAX_STEPS];
 } assay_steps;
 
-#define SECTION(name, doc)
-#define SECTION_END(name)
-#define FIELD(section, name, kind, of, min, max, value, doc)
-#define STEPS(section, name, value, doc)
 #define ENUM(name)                                                                                 \
     enum assay_##name                                                                              \
     {
@@ -32,17 +28,7 @@ typedef struct assay_steps {
     }                                                                                              \
     ;
 #include "schemes/record/record.def"
-#undef ENUM
-#undef VALUE
-#undef ENUM_END
-#undef SECTION
-#undef SECTION_END
-#undef FIELD
-#undef STEPS
 
-#define ENUM(name)
-#define VALUE(ID, text)
-#define ENUM_END(name)
 #define SECTION(name, doc) typedef struct assay_rule_##name {
 #define SECTION_END(name)                                                                          \
     }                                                                                              \
@@ -50,24 +36,10 @@ typedef struct assay_steps {
 #define FIELD(section, name, kind, of, min, max, value, doc) int32_t name;
 #define STEPS(section, name, value, doc)                     assay_steps name;
 #include "schemes/record/record.def"
-#undef SECTION
-#undef SECTION_END
-#undef FIELD
-#undef STEPS
 
 typedef struct assay_record {
 #define SECTION(name, doc) assay_rule_##name name;
-#define SECTION_END(name)
-#define FIELD(section, name, kind, of, min, max, value, doc)
-#define STEPS(section, name, value, doc)
 #include "schemes/record/record.def"
-#undef ENUM
-#undef VALUE
-#undef ENUM_END
-#undef SECTION
-#undef SECTION_END
-#undef FIELD
-#undef STEPS
 } assay_record;
 
 /* ---- reflection (record.c) ---- */

@@ -16,6 +16,5 @@ assay_attrs onnx_pool_attrs(onnx_node *n, const assay_type *x, bool nhwc);
 #define ONNX_OP(domain, type, fn, op, min_in, max_in, max_out, attributes)                         \
     void onnx_import_##fn(onnx_node *n);
 #include "graph/onnx/op/ops.def"
-#undef ONNX_OP
 
 #endif

@@ -7,7 +7,6 @@ static const onnx_op_row op_table[] = {
 #define ONNX_OP(domain, type, fn, op, min_in, max_in, max_out, attributes)                         \
     {domain, #type, onnx_import_##fn, ASSAY_OP_##op, min_in, max_in, max_out, attributes},
 #include "graph/onnx/op/ops.def"
-#undef ONNX_OP
 };
 
 const onnx_op_row *onnx_find_op(const char *domain, const char *type)

@@ -13,8 +13,6 @@ enum tfl_builtin {
 #define TFL_NONE(code, name)             BUILTIN_##name = (code),
 #define TFL_OP(code, name, function, op) BUILTIN_##name = (code),
 #include "graph/tflite/op/ops.def"
-#undef TFL_OP
-#undef TFL_NONE
     BUILTIN_COUNT
 };
 

@@ -20,8 +20,6 @@ static const struct builtin {
 #define TFL_NONE(code, name)             [code] = {#name, NULL, ASSAY_OP_COUNT},
 #define TFL_OP(code, name, function, op) [code] = {#name, tfl_op_##function, ASSAY_OP_##op},
 #include "graph/tflite/op/ops.def"
-#undef TFL_OP
-#undef TFL_NONE
 };
 
 #define N_BUILTINS ((int)(sizeof builtins / sizeof *builtins))

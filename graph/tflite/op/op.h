@@ -17,10 +17,7 @@ assay_status tfl_leave_body(const tfl_op *o, tfl_import *inner);
 assay_status tfl_real_weights(const tfl_op *op, int x, int w);
 
 /* ---- one function a kind of operator (ops.def) ---- */
-#define TFL_NONE(code, name)
 #define TFL_OP(code, name, function, op) assay_status tfl_op_##function(const tfl_op *o);
 #include "graph/tflite/op/ops.def"
-#undef TFL_OP
-#undef TFL_NONE
 
 #endif
