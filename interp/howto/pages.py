@@ -22,8 +22,8 @@ def source(path):
 
 def lines_of(text):
     """The text without comments, an entry a line: lines that a bracket or a string goes on over are joined."""
-    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
-    return re.sub(r"\\\n", " ", text)
+    text = re.sub(r"\\\n", " ", re.sub(r"/\*.*?\*/", "", text, flags=re.S))
+    return re.sub(r"^#(?:(?:ifndef|endif|undef)\b.*|define \w+\([^()]*\))$", "", text, flags=re.M)  # what is not given is nothing
 
 
 def arguments(text, at):
