@@ -4,7 +4,6 @@ from fractions import Fraction
 import edges
 import elements
 import fixedpoint as fp
-import rescale
 from network import ints
 from numbers_exact import Unsaid, f32, f64, round_to_int
 from pools import window_sum
@@ -155,31 +154,25 @@ def moved(network, x):
     return out
 
 
-def chain(x, m, left):
-    """MBQM64 (2.2): a product of 64 bits times 16 bits of the multiplier; 32 bits are kept."""
-    reduced = m + (1 << 15) >> 16 if m < 0x7fff0000 else 0x7fff
-    return fp.w32(round_to_int(Fraction(x * reduced) / Fraction(2) ** (15 - left), "half-up"))
-
-
 def product(network, x):
-    """reduce_prod (2.4): each factor's product is brought back by the n-th root of the whole scale."""
+    """reduce_prod (2.4, 2.2): each product is rescaled by s / s_out^(1/n)."""
     rng = network.rng
     axis = rng.randrange(len(x.shape))
     count = x.shape[axis]
     out = network.tensor([1 if i == axis else n for i, n in enumerate(x.shape)], kind=x.kind)
     record = network.records("reduce_prod", out.name, x)
-    fp.single(record)
-    if count > 6:
-        raise Unsaid("a long product")
+    if not record["rescale"]["reduced_bits"]:
+        raise Unsaid("no product of codes is defined")
 
     def run():
-        m, left = fp.quantize_multiplier(f64(x.scale / Fraction(float(out.scale) ** (1.0 / count))))
+        real = f64(x.scale / Fraction(float(out.scale) ** (1.0 / count)))
+        step, last = elements.bare(record, real), elements.requantize(record, real, out)
         made = []
         for line in lines_of(x, axis):
             total = x.codes[line[0]] - x.zero
             for at in line[1:]:
-                total = chain(total * (x.codes[at] - x.zero), m, left)
-            made.append(elements.finish(record, chain(total, m, left), out))
+                total = step(total * (x.codes[at] - x.zero))
+            made.append(last(total))
         return made
     network.node(out, "reduce_prod(%s) {axes=[%d]}" % (x.name, axis), run)
     return out

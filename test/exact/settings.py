@@ -92,6 +92,11 @@ def draw_overrides(rng, record):
     overrides, steps = {}, record["rescale"]["round"]
     if rng.random() < 0.6:
         return overrides
+    if rng.random() < 0.4:  # products of codes, as TFLite has them
+        overrides["ops"] = {"reduce_prod": {"rescale": {
+            "encoding": "multiplier", "reduced_bits": rng.choice([7, 15]), "left_shift": "product", "round": [(None, rng.choice(records.MODES))],
+            "result_bits": 32, "result_overflow": rng.choice(["wrap", "saturate"])}}}
+        return overrides
     for level in rng.sample(["wide", "ops", "wide_ops", "unsigned_ops", "nodes"], 2):
         change = {"accumulator": {"bits": rng.choice([6, 16, 24, 32]), "overflow": rng.choice(["wrap", "saturate-at-end"])}}
         if len(steps) == 1 and steps[0][0] is None and rng.random() < 0.7:
@@ -101,7 +106,7 @@ def draw_overrides(rng, record):
         elif level == "nodes":
             overrides[level] = {"t1": change}
         else:
-            overrides[level] = {rng.choice(["fc", "conv", "mul", "avg_pool", "leaky_relu", "rescale"]): change}
+            overrides[level] = {rng.choice(["fc", "conv", "depthwise", "conv_transpose", "svdf_feature", "mul", "avg_pool", "leaky_relu", "rescale"]): change}
     return overrides
 
 
@@ -167,7 +172,8 @@ BUILDS = [{"round": [(31, "half-up"), (None, "half-away")]}, {"left_shift": "pro
 DEFAULTS = [("softmax", "kind", ["float-table", "float-sum", "q31-table", "integer-table", "i-bert"], 0.6),
             ("binary", "div", ["float", "truncate-then-scale"], 0.5), ("accepts", "activation_bits", [4, 8, 8, 16], 0.3),
             ("accepts", "activation_either_sign", [True], 0.3), ("table", "kind", ["interpolated-513"], 0.2),
-            ("pool", "kind", sorted(pools.KINDS), 0.5), ("softmax", "layer_norm", ["integer-sqrt", "newton-inverse-sqrt"], 0.6)]
+            ("pool", "kind", sorted(pools.KINDS), 0.5), ("softmax", "layer_norm", ["integer-sqrt", "newton-inverse-sqrt"], 0.6),
+            ("unary", "gelu", ["i-bert"], 0.4), ("table", "sigmoid", ["mlas-rational"], 0.3)]
 
 
 def pairs_of(rng, definition):

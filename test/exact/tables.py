@@ -6,7 +6,8 @@ from fractions import Fraction
 import elements
 import fixedpoint as fp
 import functions
-from numbers_exact import Unsaid, clamp, exponent, f32, f64, round_to_int
+import rescale
+from numbers_exact import Unsaid, clamp, exponent, f32, f64, number, round_to_int
 
 ONE = Fraction(1)
 
@@ -14,9 +15,9 @@ ONE = Fraction(1)
 def full(record, a, out, name):
     rule = record["table"]
     to = f32 if rule["precision"] == "float32" else f64
-    if name == "sigmoid" and rule["sigmoid"] != "library" and to is f32:
-        raise Unsaid("the rational function of MLAS")
     ending, values = elements.table_ending(record, out, to), elements.argument(rule, a, to)
+    if name == "sigmoid" and rule["sigmoid"] != "library" and to is f32:
+        return lambda p: ending(functions.rational_sigmoid(values(p)))
     return lambda p: functions.code_of(name, values(p), to, ending)
 
 
@@ -73,7 +74,7 @@ def fixed(record, a, out, name):
         value = fp.by_multiplier(x, m, e, fp.single(record))
         if name == "sigmoid":
             return clamp(fp.rdbp(fp.logistic(value, 4), 23) + out.low, out.low, out.high)
-        return clamp(fp.rdbp(fp.tanh(value, 4), 24), out.low, out.high)
+        return clamp(fp.rdbp(fp.tanh(value, 4), 24) + out.zero, out.low, out.high)
     return one
 
 
@@ -150,6 +151,45 @@ def hard_swish(record, a, out, name):
     return one
 
 
+def i_bert(record, a, out):
+    """GELU (schemes/FORMULAS.md)"""
+    s = float(a.scale)
+    b, c = int(-1.769 * math.sqrt(2.0) / s), int(-2 / (0.2888 * s * s))
+    step = f32(Fraction(0.2888 * s * s / 4))
+    last = elements.requantize(record, rescale.form(record["rescale"]["scale"], a.scale, step, out.scale), out)
+
+    def one(p):
+        x = p - a.zero
+        square = (min(abs(x), -b) + b) ** 2 + c
+        return last(-x * ((square if x > 0 else -square if x < 0 else 0) + c))
+    return one
+
+
+def steps_node(network, x):
+    """Functions of several steps: full tables, or I-BERT's GELU."""
+    rng = network.rng
+    op, out = rng.choice(["elu", "gelu", "gelu", "gelu_tanh", "softplus", "hard_sigmoid", "cos"]), network.tensor(x.shape, kind=x.kind)
+    word = op.split("_t")[0]
+    record = network.records(word, out.name, x)
+    alpha = f32(Fraction(rng.uniform(0.1, 1.5)))
+    text = {"elu": " {alpha=%s}" % number(alpha), "hard_sigmoid": " {alpha=%s}" % number(alpha), "gelu_tanh": " {approximate=tanh}"}.get(op, "")
+    if word == "gelu" and record["unary"]["gelu"] == "i-bert":
+        made = lambda: i_bert(record, x, out)
+    elif record["table"]["kind"] == "interpolated-513" and x.kind == (16, True):
+        raise Unsaid("the steps of %s between points" % op)
+    else:
+        to = f32 if record["table"]["precision"] == "float32" else f64
+        ending, values = elements.table_ending(record, out, to), elements.argument(record["table"], x, to)
+        made = lambda: lambda p: functions.code_of_steps(op, values(p), alpha, to, ending)
+
+    def run():
+        one = made()
+        seen = {p: one(p) for p in set(x.codes)}
+        return [seen[p] for p in x.codes]
+    network.node(out, "%s(%s)%s%s" % (word, x.name, text, network.bounds(out)), run)
+    return out
+
+
 def choose(record, a, op):
     """(function, fixed output parameters or None) of a function's node."""
     wide = a.kind[0] > 8
@@ -164,7 +204,7 @@ def choose(record, a, op):
     return full, False
 
 
-NAMES = ["neg", "square", "abs", "floor", "ceil", "sign", "exp", "sigmoid", "sigmoid", "tanh", "tanh", "sin", "erf", "sqrt",
+NAMES = ["neg", "square", "abs", "floor", "ceil", "sign", "round", "exp", "sigmoid", "sigmoid", "tanh", "tanh", "sin", "erf", "sqrt",
          "log", "reciprocal", "hard_swish"]
 
 
