@@ -10,13 +10,21 @@
 #include "schemes/derive/real.h"
 
 /* SVDF's feature saturates to the memory's type before its zero point is added, and the sum keeps
- * the low bits (micro/kernels/svdf_common.cc): that is the op's definition, whatever the target. */
-static void store_feature(const assay_derive *d)
+ * the low bits (micro/kernels/svdf_common.cc): that is the op's definition, whatever the target.
+ * Floats and thresholds have no such result between. */
+static assay_status store_feature(const assay_derive *d)
 {
     assay_rule_rescale *rule = &d->u->rec.rescale;
-    rule->result_bits = rule->sum_bits = d->spec->out->elem.bits;
+    const assay_elem memory = d->spec->out->elem;
+    if (!memory.is_signed)
+        return derive_fail(d, "SVDF's memory holds signed codes; found u%u", memory.bits);
+    if (rule->encoding != ASSAY_ENCODE_MULTIPLIER && rule->encoding != ASSAY_ENCODE_SHIFT &&
+        rule->encoding != ASSAY_ENCODE_GLOW)
+        return derive_fail(d, "SVDF's feature needs rescale.encoding: multiplier, shift or glow");
+    rule->result_bits = rule->sum_bits = memory.bits;
     rule->result_overflow = ASSAY_NARROW_SATURATE;
     rule->sum_overflow = ASSAY_NARROW_WRAP;
+    return ASSAY_OK;
 }
 
 /* ---- a scale for each block ---- */
@@ -151,6 +159,8 @@ assay_status derive_weighted(const assay_derive *d)
     if (s != ASSAY_OK)
         return s;
     if (d->u->op == ASSAY_OP_SVDF_FEATURE)
-        store_feature(d);
+        s = store_feature(d);
+    if (s != ASSAY_OK)
+        return s;
     return b.count > 0 ? derive_blocks(d, &b) : derive_output(d, q->scale, q->count);
 }

@@ -3,7 +3,7 @@ the weights in memory; taps of the padding are products of nothing, which keep t
 import rescale
 import sums
 from network import count_of, ints
-from numbers_exact import f32, number
+from numbers_exact import Unsaid, f32, number
 
 
 class Channel:
@@ -164,6 +164,57 @@ class Window:
                 yield (r, c) if 0 <= r < self.extent[0] and 0 <= c < self.extent[1] else None
 
 
+def svdf_feature(network, x):
+    """As a fully connected node without a bias, in the memory's type before and after its zero point (schemes/FORMULAS.md)."""
+    if not x.kind[1]:
+        raise Unsaid("an unsigned memory is refused")
+    depth = x.shape[-1]
+    out = network.tensor(x.shape[:-1] + [network.rng.randint(1, 3)], kind=x.kind)
+    weights = Weights(network, "w" + out.name, [out.shape[-1], depth], False)
+    record = network.records("svdf_feature", out.name, x)
+    bits = out.kind[0]
+    if record["rescale"]["encoding"] not in ("multiplier", "shift", "glow"):
+        raise Unsaid("floats and thresholds are refused")
+    record = dict(record, rescale=dict(record["rescale"], result_bits=bits, sum_bits=bits, result_overflow="saturate",
+                                       sum_overflow="wrap"))
+    rows = [(c, x.codes[at:at + depth]) for at in range(0, len(x.codes), depth) for c in range(weights.width)]
+    network.node(out, "svdf_feature(%s, %s)%s" % (x.name, weights.name, network.bounds(out)), lambda: outputs(
+        record, x, out, network.sums, weights.channels(), weights.per_tensor, rows))
+    return out
+
+
+def conv_transpose(network, x):
+    """Each input element, times the kernel, is added where it falls; weights O,k,I of images with channels last."""
+    rng = network.rng
+    x = network.image(x)
+    batch, extent, depth = x.shape[0], x.shape[1:3], x.shape[3]
+    kernel, stride = [rng.randint(1, 3) for _ in "hw"], [rng.randint(1, 3) for _ in "hw"]
+    begin, end = ([rng.randint(0, k - 1) for k in kernel] for _ in "be")
+    size = [(n - 1) * s + k - b - e for n, s, k, b, e in zip(extent, stride, kernel, begin, end)]
+    if min(size) < 1:
+        raise Unsaid("nothing is left of it")
+    out = network.tensor([batch] + size + [rng.randint(1, 2)], kind=x.kind)
+    weights = Weights(network, "w" + out.name, [out.shape[3]] + kernel + [depth], False)
+    bias = weights.draw_bias(x)
+    record = network.records("conv_transpose", out.name, x)
+
+    def codes(n, i, j):
+        row = []
+        for a in range(kernel[0]):
+            for b in range(kernel[1]):
+                r, rest = divmod(i + begin[0] - a, stride[0])
+                c, more = divmod(j + begin[1] - b, stride[1])
+                inside = not rest and not more and 0 <= r < extent[0] and 0 <= c < extent[1]
+                at = ((n * extent[0] + r) * extent[1] + c) * depth
+                row += x.codes[at:at + depth] if inside else [None] * depth
+        return row
+    text = "conv_transpose(%s, %s%s) {layout=nhwc, kernel=%s, stride=%s, pad_begin=%s, pad_end=%s}%s" % (
+        x.name, weights.name, bias, ints(kernel), ints(stride), ints(begin), ints(end), network.bounds(out))
+    network.node(out, text, lambda: outputs(record, x, out, network.sums, weights.channels(), weights.per_tensor, [
+        (c, codes(n, i, j)) for n in range(batch) for i in range(size[0]) for j in range(size[1]) for c in range(weights.width)]))
+    return out
+
+
 def conv(network, x):
     """On an image."""
     rng = network.rng
@@ -179,7 +230,9 @@ def conv(network, x):
     shape = [width] + (window.kernel + [own] if nhwc else [own] + window.kernel)
     weights = Weights(network, "w" + out.name, shape, False)
     bias = weights.draw_bias(x)
-    record = network.records("depthwise" if group > 1 else "conv", out.name, x, not weights.wide_bias and (group == 1 or bias != ""))
+    alone = depth == 1 and rng.random() < 0.6  # one channel, which nothing else tells from a plain convolution
+    grouped = group > 1 or alone
+    record = network.records("depthwise" if grouped else "conv", out.name, x, not weights.wide_bias and (not grouped or bias != ""))
 
     def code(n, channel, place):
         if place is None:
@@ -198,8 +251,9 @@ def conv(network, x):
     planes = [(i, j) for i in range(window.out[0]) for j in range(window.out[1])]
     order = [(c, i, j) for i, j in planes for c in range(width)] if nhwc else [
         (c, i, j) for c in range(width) for i, j in planes]
-    text = "conv(%s, %s%s) {layout=%s, %s, group=%d}%s" % (
-        x.name, weights.name, bias, "nhwc" if nhwc else "nchw", window.text(), group, network.bounds(out))
+    text = "conv(%s, %s%s) {layout=%s, %s, group=%d%s}%s" % (
+        x.name, weights.name, bias, "nhwc" if nhwc else "nchw", window.text(), group, ", depthwise=true" if alone else "",
+        network.bounds(out))
     network.node(out, text, lambda: outputs(record, x, out, network.sums, weights.channels(), weights.per_tensor,
                                             [(c, row(n, c, i, j)) for n in range(batch) for c, i, j in order]))
     return out

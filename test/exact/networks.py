@@ -96,6 +96,7 @@ def row(op):
 
 # What a node may be: (the op's name for the record, its maker, the setting without which there is none).
 OPS = [("fc", fc, None), ("fc", fc, None), ("conv", layers.conv, None), ("conv", layers.conv, None),
+       ("conv_transpose", layers.conv_transpose, None), ("svdf_feature", layers.svdf_feature, None),
        ("matmul", layers.matmul, None), ("add", same_shape("add"), None), ("sub", same_shape("sub"), None),
        ("mul", same_shape("mul"), None), ("prelu", same_shape("prelu"), None), ("min", same_shape("min"), None),
        ("max", same_shape("max"), None), ("rsqrt", newton_root, None),

@@ -275,6 +275,41 @@ static void sums(void **state)
     assay_scheme_free(s);
 }
 
+/* SVDF's memory is what integer hardware has: signed, reached without floats. */
+static void memories(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *record;
+        bool is_signed;
+        const char *message;
+    } list[] = {
+        {"", true, NULL},
+        {"rescale: {encoding: glow, left_shift: product, round: [half-up]}\n", true, NULL},
+        {"", false, "SVDF's memory holds signed codes; found u8"},
+        {"rescale: {encoding: float32, round: [half-even]}\n", true,
+         "SVDF's feature needs rescale.encoding: multiplier, shift or glow"},
+        {"rescale: {encoding: thresholds, round: [half-up]}\n", true,
+         "SVDF's feature needs rescale.encoding: multiplier, shift or glow"},
+    };
+    const float one = 1;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        assay_scheme *s = unit_scheme(list[i].record);
+        const assay_type in[2] = {code_type(8, true, &one, zeros), code_type(8, true, &one, zeros)};
+        const assay_type out = code_type(8, list[i].is_signed, &one, zeros);
+        const assay_unit_spec spec = unit_spec("svdf_feature", in, 2, &out);
+        assay_error err = {0};
+        assay_unit *u = NULL;
+        const assay_status status = s->vt->prepare(s, &spec, &u, &err);
+        assert_int_equal(status, list[i].message ? ASSAY_ERR_SCHEME : ASSAY_OK);
+        if (list[i].message)
+            assert_non_null(strstr(err.text, list[i].message));
+        else
+            s->vt->release(u);
+        assay_scheme_free(s);
+    }
+}
+
 /* What an engine may add in its own order: sums inside the accumulator, pairs inside int16. */
 static void exact_sums(void **state)
 {
@@ -451,6 +486,7 @@ int main(void)
                                        cmocka_unit_test(depthwise),
                                        cmocka_unit_test(fixed_outputs),
                                        cmocka_unit_test(sums),
+                                       cmocka_unit_test(memories),
                                        cmocka_unit_test(exact_sums),
                                        cmocka_unit_test(broadcast_runs),
                                        cmocka_unit_test(saturated_pairs),
