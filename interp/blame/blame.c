@@ -489,6 +489,8 @@ assay_status blame_run(const char *golden, const char *device, const blame_optio
     if (!r)
         return assay_out_of_memory(err);
     r->rel = o->rel;
+    r->golden = golden;
+    r->path = device;
     assay_status status = blame_schemes_open(o->schemes, o->n_schemes, &r->schemes, err);
     if (status == ASSAY_OK)
         status = blame_device_open(golden, device, o->hex_bits, o->threads, &r->device, err);

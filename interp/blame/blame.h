@@ -59,6 +59,7 @@ typedef struct blame_options {
 } blame_options;
 
 typedef struct blame_report {
+    const char *golden, *path; /* as they were named; the caller's. path NULL: no device */
     blame_device device;
     blame_row *row; /* by node */
     blame_fault *fault;

@@ -27,12 +27,14 @@ void blame_case_fill(blame_case *c, const assay_graph *g, const assay_node *n,
                       .code_lo = n->code_lo,
                       .code_hi = n->code_hi,
                       .n_in = n->n_in,
-                      .out = assay_node_out(g, n, 0)->type};
+                      .out = assay_node_out(g, n, 0)->type,
+                      .out_name = assay_node_out(g, n, 0)->name};
     for (int i = 0; i < n->n_in; i++) {
         const assay_value *v = assay_node_in(g, n, i);
         if (!v)
             continue;
         c->in[i] = v->type;
+        c->in_name[i] = v->name;
         c->constant[i] = v->data != NULL;
         c->data[i] = v->data ? v->data : in[i];
     }
@@ -48,16 +50,23 @@ void blame_case_drop(blame_built *b)
     *b = (blame_built){0};
 }
 
+/* An operand's own name; one that is there already is another's too. */
+static const char *name_of(const blame_case *c, const assay_graph *g, int i, char made[16])
+{
+    snprintf(made, 16, "in%d", i);
+    return c->in_name[i] && assay_graph_find_value(g, c->in_name[i]) < 0 ? c->in_name[i] : made;
+}
+
 static assay_status add_operands(const blame_case *c, blame_built *b, int *in, assay_error *err)
 {
     int inputs[BLAME_IN], n = 0;
-    char name[16];
     assay_status status = ASSAY_OK;
     for (int i = 0; i < c->n_in && status == ASSAY_OK; i++) {
-        snprintf(name, sizeof name, "in%d", i);
+        char made[16];
         in[i] = ASSAY_NO_VALUE;
         if (c->in[i].elem.kind == ASSAY_KIND_NONE)
             continue;
+        const char *name = name_of(c, b->graph, i, made);
         status = c->constant[i] ? assay_graph_borrow_constant(b->graph, name, &c->in[i], c->data[i],
                                                               &in[i], err)
                                 : assay_graph_add_value(b->graph, name, &c->in[i], &in[i], err);
@@ -74,7 +83,8 @@ static assay_status build_graph(const blame_case *c, blame_built *b, assay_error
     if (status == ASSAY_OK)
         status = add_operands(c, b, in, err);
     if (status == ASSAY_OK)
-        status = assay_graph_add_value(b->graph, "out", &c->out, &out, err);
+        status =
+            assay_graph_add_value(b->graph, c->out_name ? c->out_name : "out", &c->out, &out, err);
     if (status == ASSAY_OK)
         status = assay_graph_add_node(b->graph, c->op, c->name, in, c->n_in, &out, 1, &c->attr,
                                       &node, err);
@@ -118,8 +128,10 @@ static assay_status set_lone(const blame_case *c, const assay_program *p, assay_
 
 assay_status blame_case_build(const blame_case *c, blame_built *b, assay_error *err)
 {
-    const assay_program_options o = {
-        .engine = c->has_lone || c->plain ? ASSAY_ENGINE_REF : ASSAY_ENGINE_FAST, .threads = 1};
+    const assay_program_options o = {.keep_all = c->keep_all,
+                                     .engine = c->has_lone || c->plain ? ASSAY_ENGINE_REF
+                                                                       : ASSAY_ENGINE_FAST,
+                                     .threads = 1};
     *b = (blame_built){0};
     assay_status status = build_graph(c, b, err);
     if (status == ASSAY_OK)
@@ -209,24 +221,6 @@ bool blame_case_window(const blame_case *c, assay_window *w)
     return c->op != ASSAY_OP_AVG_POOL || !c->attr.pool.ceil_mode;
 }
 
-/* Rows [first, first + n) of an axis of a tensor, copied. */
-static const void *slice(assay_arena *arena, const assay_type *t, const void *data, int axis,
-                         int64_t first, int64_t n)
-{
-    const size_t width = assay_elem_size(t->elem);
-    int64_t outer = 1, inner = 1;
-    for (int i = 0; i < axis; i++)
-        outer *= t->dim[i];
-    for (int i = axis + 1; i < t->rank; i++)
-        inner *= t->dim[i];
-    const size_t run = (size_t)(n * inner) * width, whole = (size_t)(t->dim[axis] * inner) * width;
-    char *to = assay_arena_alloc(arena, (size_t)outer * run + 64);
-    for (int64_t i = 0; i < outer && to; i++)
-        memcpy(to + (size_t)i * run,
-               (const char *)data + (size_t)i * whole + (size_t)(first * inner) * width, run);
-    return to;
-}
-
 typedef struct pads {
     assay_list *kernel, *stride, *dilation, *begin, *end;
 } pads;
@@ -253,7 +247,7 @@ static bool narrow_axis(blame_case *c, int k, int axis, int64_t first, int64_t e
     if (from >= to)
         return false;
     if (from != 0 || to != c->in[0].dim[axis]) {
-        c->data[0] = slice(c->arena, &c->in[0], c->data[0], axis, from, to - from);
+        c->data[0] = blame_slice(c->arena, &c->in[0], c->data[0], axis, from, to - from);
         c->in[0].dim[axis] = to - from;
     }
     p.begin->v[k] = from - begin;

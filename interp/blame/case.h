@@ -21,6 +21,7 @@ typedef struct blame_case {
     assay_arena *arena; /* of what edits make; the owner's */
     const assay_scheme *scheme;
     const char *name;
+    const char *in_name[BLAME_IN], *out_name; /* NULL: made up */
     assay_op op;
     assay_attrs attr;
     float act_lo, act_hi;
@@ -37,7 +38,8 @@ typedef struct blame_case {
     bool has_lone;
     int lone_scale;
     assay_rule_rescale lone;
-    bool plain; /* built for the reference kernels: sooner, where little is run */
+    bool keep_all; /* built so that bundles can be made of its runs */
+    bool plain;    /* built for the reference kernels: sooner, where little is run */
 } blame_case;
 
 /* Whether a node can be a case: no state, no more inputs than there is room for, one output. */
@@ -68,6 +70,20 @@ void blame_case_drop(blame_built *b);
 /* Runs it: out has room for the elements of c->out. sums may be NULL; else int64 an element. A
  * status other than OK: the node cannot be as it was edited. */
 assay_status blame_case_run(const blame_case *c, void *out, int64_t *sums, assay_error *err);
+
+/* ---- cut.c ---- */
+/* What of an output is kept: elements [first, end) along each axis. */
+typedef struct blame_cut {
+    int64_t first[ASSAY_MAX_RANK], end[ASSAY_MAX_RANK];
+} blame_cut;
+/* Axes of the output along which a case can be cut, a bit each. */
+unsigned blame_case_axes(const blame_case *c);
+/* Cuts the case to what computes that part of the output. False: out of memory, or nothing of an
+ * input is left. */
+bool blame_case_cut(blame_case *c, const blame_cut *cut);
+/* Elements [first, first + n) of an axis of a tensor, in the arena; NULL: out of memory. */
+const void *blame_slice(assay_arena *arena, const assay_type *t, const void *data, int axis,
+                        int64_t first, int64_t n);
 
 /* The codes of sums of a weighted node, as its unit gives them; for cases whose edits leave the
  * sums alone. */

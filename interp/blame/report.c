@@ -68,6 +68,9 @@ static void print_fault(const blame_report *r, const blame_fault *fault, FILE *f
                         : ",",
                     fault->classes[i]);
     fprintf(f, "\n  %s\n", fault->sample);
+    if (row->elements > 0 && r->path)
+        fprintf(f, "  assay capsule '%s' '%s' '%s' -o DIR\n", r->golden, r->path,
+                g->node[row->node].name);
 }
 
 void blame_print(const blame_report *r, FILE *f)

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "interp/blame/blame.h"
+#include "interp/blame/page.h"
 #include "interp/cli/cli.h"
 
 typedef struct progress {
@@ -23,11 +23,14 @@ static void step(void *user, int done, int of)
 
 static int report(const cli_args *a, const blame_report *r)
 {
-    const char *json = cli_value(a, "json", NULL);
+    const char *json = cli_value(a, "json", NULL), *junit = cli_value(a, "junit", NULL);
+    const char *html = cli_value(a, "html", NULL);
     assay_error err;
     if (!cli_has(a, "quiet") && !(json && strcmp(json, "-") == 0))
         blame_print(r, stdout);
-    if (json && blame_write_json(r, json, &err) != ASSAY_OK)
+    if ((json && blame_write_json(r, json, &err) != ASSAY_OK) ||
+        (junit && blame_write_junit(r, junit, &err) != ASSAY_OK) ||
+        (html && blame_write_html(r, html, &err) != ASSAY_OK))
         return cli_failed(&err);
     return r->n_faults ? CLI_DIFFERENT : CLI_OK;
 }
@@ -67,15 +70,18 @@ static const cli_option options[] = {
     {"hex-bits", 0, "N", "bits of a word of .hex dumps (default: as they say themselves)"},
     {"node-threads", 0, "N", "threads of the replay (default: 2)"},
     {"json", 0, "FILE", "the report as JSON (- for standard output)"},
+    {"junit", 0, "FILE", "the report as JUnit XML: a node at fault is a failure"},
+    {"html", 0, "FILE", "the report as a page: nodes, tensors, one element of each worked through"},
     {"quiet", 'q', NULL, "no report, only the exit status"},
     {NULL, 0, NULL, NULL}};
 
 const cli_command cli_blame = {
     .name = "blame",
-    .usage = "GOLDEN DEVICE [--scheme S] [--json FILE]",
+    .usage = "GOLDEN DEVICE [--scheme S] [--json FILE] [--junit FILE] [--html FILE]",
     .summary = "name the nodes of a device that are at fault, and the cause of each",
     .examples = "  assay blame golden-out/tflite golden-out/npu16\n"
-                "  assay blame golden-cat device-dumps/ --json blame.json\n",
+                "  assay blame golden-cat device-dumps/ --json blame.json\n"
+                "  assay blame golden-cat device-dumps/ --html blame.html --junit blame.xml\n",
     .options = options,
     .min_args = 2,
     .max_args = 2,

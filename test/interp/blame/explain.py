@@ -3,12 +3,16 @@
 
 The devices are those of blame.py beside this file. What the steps end at must be what the bundle and the device
 hold, and the ways must part where the fault is."""
+import base64
 import json
 import os
 import random
+import re
+import struct
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 import blame as planted
 
@@ -93,6 +97,31 @@ def by_name(tap, golden):
         tap.check(good, f"{node['op']} {node['name']}{at}", said)
 
 
+def page(tap, golden, device):
+    """--html and --junit: whole by themselves, well formed, with the picture, the differences and the worked element."""
+    stem, behind = planted.Node(golden, planted.STEM), planted.Node(golden, planted.NEXT)
+    codes = planted.change(rescale=planted.rescale_floor)(stem)
+    planted.dump(golden, behind, behind.codes(), device)
+    behind.x = codes
+    planted.write(planted.path_of(device, stem), stem.shape, "|i1", codes)
+    planted.write(planted.path_of(device, behind), behind.shape, "|i1", behind.codes())
+    html, junit = os.path.join(device, "page.html"), os.path.join(device, "junit.xml")
+    r = subprocess.run([ASSAY, "blame", golden, device, "-q", "--html", html, "--junit", junit], capture_output=True, text=True)
+    text = open(html, encoding="utf-8").read()
+    cases = {c.get("name"): [e.tag for e in c] for c in xml.etree.ElementTree.parse(junit).getroot()}
+    tap.check(r.returncode == 1 and cases[planted.STEM] == ["failure"] and cases[planted.NEXT] == ["system-out"] and cases["image:q"] == [] and
+              cases["logits"] == ["skipped"], "JUnit: a case a node", cases)
+    picture = re.search(r"data:image/bmp;base64,([A-Za-z0-9+/=]+)", text)
+    bmp = base64.b64decode(picture[1]) if picture else b""
+    size, _, _, at, _, width, height, _, bits = struct.unpack("<IHHIIIIHH", bmp[2:30]) if bmp else [0] * 9
+    red = sum(bmp[at + y * ((width * 3 + 3) // 4 * 4) + 3 * x:][:3] == b"\0\0\xff" for y in range(height) for x in range(width))
+    wrong = sum(a != b for a, b in zip(codes, planted.Node(golden, planted.STEM).codes()))
+    tap.check(bmp[:2] == b"BM" and size == len(bmp) and bits == 24 and red == wrong > 0, f"the tensor: {width} x {height}, {red} of {wrong} elements red")
+    tap.check(text.count(f": {wrong}</title>") == 1 and 'class="parts"' in text and "rescale.rounding" in text and 'class="inherited"' in text,
+              "the differences, the step at which the ways part, the verdicts")
+    tap.check("http" not in text and "<script" not in text, "the page needs nothing else")
+
+
 def refused(tap, golden):
     for what, says in (("nothing[0]", "no node or tensor"), (planted.STEM + "[0,0,0]", "an index a dimension"),
                        (planted.STEM + "[0,99,0,0]", "an index a dimension"), (planted.STEM, "no element differs")):
@@ -109,6 +138,7 @@ def main():
         golden = planted.make_golden("tflite", folder)
         devices(tap, golden, os.path.join(folder, "device"))
         by_name(tap, golden)
+        page(tap, golden, os.path.join(folder, "device"))
         refused(tap, golden)
     print(f"1..{tap.n}")
     sys.exit(tap.failed != 0)

@@ -1,0 +1,11 @@
+/* Small pictures inside of pages. */
+#ifndef ASSAY_INTERP_BITMAP_H
+#define ASSAY_INTERP_BITMAP_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+/* width * height pixels, rows from the top, 3 bytes each (red, green, blue), as a data: address of
+ * an uncompressed BMP. */
+void page_bitmap(FILE *f, int width, int height, const uint8_t *rgb);
+#endif
