@@ -50,14 +50,6 @@ void blame_case_fill(blame_case *c, const assay_graph *g, const assay_node *n,
 /* The record in force for the node; false where the scheme has none. */
 bool blame_case_record(const blame_case *c, assay_record *r);
 
-/* Ops that slide a window over rows: what `rows` is for. Fills *w. */
-bool blame_case_window(const blame_case *c, assay_window *w);
-/* Narrows a case to some rows of its output along n axes; also brings a window's attributes into
- * agreement with the output's shape where an edit (of a stride, of padding) put them at odds: what
- * lies beyond the input is padding. Only windowed ops. False: out of memory, or nothing of the
- * input is left. */
-bool blame_case_narrow(blame_case *c, const blame_rows *rows, int n);
-
 /* The case as a network of one node, ready to run. c->plain: by the reference kernels. */
 typedef struct blame_built {
     assay_graph *graph;
@@ -72,6 +64,14 @@ void blame_case_drop(blame_built *b);
 assay_status blame_case_run(const blame_case *c, void *out, int64_t *sums, assay_error *err);
 
 /* ---- cut.c ---- */
+/* Ops that slide a window over rows: what `rows` is for. Fills *w. */
+bool blame_case_window(const blame_case *c, assay_window *w);
+/* Narrows a case to some rows of its output along n axes; also brings a window's attributes into
+ * agreement with the output's shape where an edit (of a stride, of padding) put them at odds: what
+ * lies beyond the input is padding. Only windowed ops. False: out of memory, or nothing of the
+ * input is left. */
+bool blame_case_narrow(blame_case *c, const blame_rows *rows, int n);
+
 /* What of an output is kept: elements [first, end) along each axis. */
 typedef struct blame_cut {
     int64_t first[ASSAY_MAX_RANK], end[ASSAY_MAX_RANK];

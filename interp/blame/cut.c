@@ -21,6 +21,76 @@ const void *blame_slice(assay_arena *arena, const assay_type *t, const void *dat
     return to;
 }
 
+bool blame_case_window(const blame_case *c, assay_window *w)
+{
+    if (c->op == ASSAY_OP_CONV)
+        kernel_window_of_conv(w, &c->attr.conv, &c->in[0], &c->out);
+    else if (c->op == ASSAY_OP_MAX_POOL || c->op == ASSAY_OP_AVG_POOL)
+        kernel_window_of_pool(w, &c->attr.pool, &c->in[0], &c->out);
+    else
+        return false;
+    /* What the last window of ceil_mode hangs over the end is no padding that counts. */
+    return c->op != ASSAY_OP_AVG_POOL || !c->attr.pool.ceil_mode;
+}
+
+typedef struct pads {
+    assay_list *kernel, *stride, *dilation, *begin, *end;
+} pads;
+
+static pads pads_of(blame_case *c)
+{
+    if (c->op == ASSAY_OP_CONV) {
+        assay_attr_conv *a = &c->attr.conv;
+        return (pads){&a->kernel, &a->stride, &a->dilation, &a->pad_begin, &a->pad_end};
+    }
+    assay_attr_pool *a = &c->attr.pool;
+    return (pads){&a->kernel, &a->stride, &a->dilation, &a->pad_begin, &a->pad_end};
+}
+
+static bool narrow_axis(blame_case *c, int k, int axis, int64_t first, int64_t end,
+                        int64_t in_first, int64_t in_end)
+{
+    const pads p = pads_of(c);
+    const int64_t reach = (p.kernel->v[k] - 1) * p.dilation->v[k] + 1;
+    const int64_t begin = first * p.stride->v[k] - p.begin->v[k];
+    const int64_t finish = (end - 1) * p.stride->v[k] - p.begin->v[k] + reach;
+    const int64_t from = begin > in_first ? begin : in_first;
+    const int64_t to = finish < in_end ? finish : in_end;
+    if (from >= to)
+        return false;
+    if (from != 0 || to != c->in[0].dim[axis]) {
+        c->data[0] = blame_slice(c->arena, &c->in[0], c->data[0], axis, from, to - from);
+        c->in[0].dim[axis] = to - from;
+    }
+    p.begin->v[k] = from - begin;
+    p.end->v[k] = finish - to;
+    c->out.dim[axis] = end - first;
+    return c->data[0] != NULL;
+}
+
+bool blame_case_narrow(blame_case *c, const blame_rows *rows, int n)
+{
+    const pads p = pads_of(c);
+    const bool first =
+        (c->op == ASSAY_OP_CONV ? c->attr.conv.layout : c->attr.pool.layout) == ASSAY_LAYOUT_NCHW;
+    for (int k = 0; k < p.kernel->n; k++) {
+        const int axis = k + (first ? 2 : 1);
+        blame_rows r = {k, 0, c->out.dim[axis], 0, 0};
+        for (int i = 0; i < n; i++)
+            if (rows[i].axis == k)
+                r = rows[i];
+        if (r.in_end == 0)
+            r.in_end = c->in[0].dim[axis];
+        if (!narrow_axis(c, k, axis, r.first, r.end, r.in_first, r.in_end))
+            return false;
+    }
+    if (c->op != ASSAY_OP_CONV)
+        c->attr.pool.ceil_mode = false;
+    return true;
+}
+
+/* ---- parts of any op ---- */
+
 static bool has_trait(const blame_case *c, unsigned traits)
 {
     return assay_op_get(c->op)->traits & traits;
