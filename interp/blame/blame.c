@@ -240,7 +240,7 @@ static int nodes_after(const blame_report *r, int node, int row, int *after)
         return 0;
     reached[node] = true;
     for (int i = node + 1; i <= row; i++) {
-        if (r->row[i].verdict != BLAME_SUSPECT)
+        if (r->row[i].verdict != BLAME_SUSPECT || (i != row && r->row[i].elements > 0))
             continue;
         for (int k = 0; k < g->node[i].n_in; k++) {
             const assay_value *v = assay_node_in(g, &g->node[i], k);

@@ -206,13 +206,15 @@ bool blame_flipped_post(blame_search *s, int i, int32_t *codes, blame_story *sto
 
 /* ---- edges of tiles ---- */
 
-enum { LEAST_TILE = 2, MOST_TILE = 64, N_TILES = MOST_TILE - LEAST_TILE + 1 };
+/* BLIND: where the node's own output was not dumped, so that what lies on edges is not seen. */
+enum { LEAST_TILE = 2, MOST_TILE = 64, N_TILES = MOST_TILE - LEAST_TILE + 1, BLIND_TILES = 15 };
 enum { EDGE_AXES = 2, EDGE_SIDES = 2 };
 enum { FROM_BEFORE, FROM_BEHIND, FROM_TILE, FROM_CONSTANT, FROMS };
 
 int blame_edge_count(blame_search *s)
 {
-    return s->n_after == 0 && s->type->rank >= 3 ? N_TILES * EDGE_AXES * EDGE_SIDES * FROMS : 0;
+    const int tiles = s->n_after == 0 ? N_TILES : BLIND_TILES;
+    return s->type->rank >= 3 ? tiles * EDGE_AXES * EDGE_SIDES * FROMS : 0;
 }
 
 static bool is_edge(int64_t r, int64_t n, int64_t tile, bool last)
@@ -242,7 +244,7 @@ bool blame_edge_post(blame_search *s, int i, int32_t *codes, blame_story *story)
     if (axis >= s->type->rank - (channels_last ? 1 : 0))
         return false;
     const blame_axis a = blame_axis_of(s->type, axis);
-    if (tile >= a.n || !lies_on_edges(s, a, tile, last))
+    if (tile >= a.n || (s->n_after > 0 ? from == FROM_CONSTANT : !lies_on_edges(s, a, tile, last)))
         return false;
     const int64_t step = from == FROM_BEFORE ? -1 : from == FROM_BEHIND ? 1 : -tile;
     for (int64_t e = 0; e < total(s); e++) {

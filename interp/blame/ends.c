@@ -248,6 +248,8 @@ bool blame_bounds_edit(blame_search *s, int i, blame_case *c, blame_story *story
         to_hi = (int64_t)fmin(rint((i == RELU6 ? 6.0 : 1.0) / scale) + zero, (double)max);
     if (i == RELU1 || i == SYMMETRIC)
         to_lo = i == SYMMETRIC ? -max : (int64_t)fmax(rint(-1.0 / scale) + zero, (double)least);
+    if (i >= SEEN_LO && s->differing < 2)
+        return false; /* one element may hold anything */
     if (i >= SEEN_LO) {
         to_lo = i == SEEN_HI ? lo : seen_lo;
         to_hi = i == SEEN_LO ? hi : seen_hi;

@@ -381,6 +381,41 @@ bool blame_bias_edit(blame_search *s, int i, blame_case *c, blame_story *story)
     return blame_set_codes(c, 2, &t, to);
 }
 
+/* Where the node's own output was not dumped no channel's number is solved for: every other
+ * channel's, of bias and of rescale. */
+enum { MOST_APART = 128 };
+
+int blame_any_channel_count(blame_search *s)
+{
+    return s->n_after > 0 && has_weights(s) ? 2 * MOST_APART : 0;
+}
+
+bool blame_any_channel_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    const int64_t apart = i / 2 + 1;
+    int64_t n = 0;
+    (void)s;
+    if (i % 2) {
+        float *scale = blame_weight_scales(c, &n);
+        const float *old =
+            scale ? assay_arena_copy(c->arena, scale, (size_t)n * sizeof *old) : NULL;
+        for (int64_t k = 0; k < n && old; k++)
+            scale[k] = old[(k + apart) % n];
+        blame_tell(story, "rescale.channel", 1, "the rescale of the channel %lld behind",
+                   (long long)apart);
+        return old && apart < n;
+    }
+    if (c->n_in < 3 || !c->constant[2] || c->in[2].elem.bits > 32)
+        return false;
+    const assay_type t = c->in[2];
+    n = assay_shape_count(&t);
+    int32_t *from = blame_codes_of(c, 2), *to = blame_codes_of(c, 2);
+    for (int64_t k = 0; k < n && from && to; k++)
+        to[k] = from[(k + apart) % n];
+    blame_tell(story, "bias.channel", 1, "the bias of the channel %lld behind", (long long)apart);
+    return from && to && apart < n && blame_set_codes(c, 2, &t, to);
+}
+
 /* ---- operands ---- */
 
 enum { SWAP_ALL, SWAP_DATA, SWAP_PARAMETERS, SWAP_SCALES, SWAP_ZEROS, TURN_A, TURN_B, SWAPS };

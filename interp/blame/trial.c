@@ -28,12 +28,13 @@ typedef struct trials {
 
 /* ---- channels apart ---- */
 
-/* Families whose numbers belong to a channel: some channels may have them and others not. */
+/* Families whose numbers belong to a channel: some channels may have them and others not. How
+ * weights are laid out and whether they are signed is of all of them. */
 static bool is_by_channel(const char *class)
 {
-    return strncmp(class, "weights.", 8) == 0 || strncmp(class, "bias.", 5) == 0 ||
-           strcmp(class, "rescale.channel") == 0 || strcmp(class, "rescale.multiplier") == 0 ||
-           strcmp(class, "rescale.shift") == 0;
+    return strcmp(class, "weights.stale") == 0 || strcmp(class, "weights.zero_point") == 0 ||
+           strncmp(class, "bias.", 5) == 0 || strcmp(class, "rescale.channel") == 0 ||
+           strcmp(class, "rescale.multiplier") == 0 || strcmp(class, "rescale.shift") == 0;
 }
 
 /* A list of positions in words, and how many numbers it takes to say it. */

@@ -200,6 +200,16 @@ static bool spread_windows(blame_case *c, int64_t cells, int32_t fill)
     return blame_set_codes(c, 0, &t, y);
 }
 
+static int64_t taps_of(const blame_case *c)
+{
+    assay_window w;
+    if (c->op == ASSAY_OP_AVG_POOL)
+        kernel_window_of_pool(&w, &c->attr.pool, &c->in[0], &c->out);
+    else
+        kernel_window_of_layout(&w, c->attr.layout.layout, &c->in[0], &c->out);
+    return c->op == ASSAY_OP_AVG_POOL ? w.taps : w.in_area;
+}
+
 /* The i-th divisor that is less than so many cells; 0: there are no more. */
 static int64_t fewer(int64_t taps, int i)
 {
@@ -212,7 +222,6 @@ static int64_t fewer(int64_t taps, int i)
 
 bool blame_divisor_edit(blame_search *s, int i, blame_case *c, blame_story *story)
 {
-    assay_window w;
     const int32_t zero = c->in[0].q.zero_point ? c->in[0].q.zero_point[0] : 0;
     (void)s;
     if (i == 0) {
@@ -223,11 +232,7 @@ bool blame_divisor_edit(blame_search *s, int i, blame_case *c, blame_story *stor
                    c->attr.pool.count_include_pad ? "count" : "do not count");
         return true;
     }
-    if (c->op == ASSAY_OP_AVG_POOL)
-        kernel_window_of_pool(&w, &c->attr.pool, &c->in[0], &c->out);
-    else
-        kernel_window_of_layout(&w, c->attr.layout.layout, &c->in[0], &c->out);
-    const int64_t taps = c->op == ASSAY_OP_AVG_POOL ? w.taps : w.in_area;
+    const int64_t taps = taps_of(c);
     const int k = (i - 1) / 2;
     int64_t cells = 1;
     if (i > 2 * MORE_CELLS) {
@@ -245,14 +250,35 @@ bool blame_divisor_edit(blame_search *s, int i, blame_case *c, blame_story *stor
     return spread_windows(c, cells, (i - 1) % 2 ? 0 : zero);
 }
 
+/* Every other divisor. */
+enum { MOST_DIVISOR = 1024 };
+
+int blame_any_divisor_count(blame_search *s)
+{
+    return blame_divisor_count(s) > 0 ? MOST_DIVISOR : 0;
+}
+
+bool blame_any_divisor_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    const int64_t taps = taps_of(c);
+    const int32_t zero = c->in[0].q.zero_point ? c->in[0].q.zero_point[0] : 0;
+    (void)s;
+    if (i + 1 > 4 * taps)
+        return false;
+    blame_tell(story, "pool.divisor", 1, "divided by %d instead of %lld", i + 1, (long long)taps);
+    c->has_record = c->has_record || i + 1 < taps;
+    return spread_windows(c, i + 1, zero);
+}
+
 /* ---- tiles ---- */
 
-enum { N_TILES = 64, SIDES = 3 };
+enum { N_TILES = 64, BLIND_TILES = 16, SIDES = 3 };
 static const char *const side_words[SIDES] = {"", " behind", " in front"};
 
 int blame_tile_count(blame_search *s)
 {
-    return is_windowed(s) && s->n_after == 0 ? N_TILES * AXIS_SETS * SIDES : 0;
+    const int tiles = s->n_after == 0 ? N_TILES : BLIND_TILES;
+    return is_windowed(s) ? tiles * AXIS_SETS * SIDES : 0;
 }
 
 /* Puts the cells of a part in their place. */
@@ -342,7 +368,7 @@ bool blame_tile_post(blame_search *s, int i, int32_t *codes, blame_story *story)
             taps += l.kernel->v[k] > 1;
             axis[axes++] = k;
         }
-    if (taps == 0 || !lies_near_edges(s, &l, axis, axes, tile))
+    if (taps == 0 || (s->n_after > 0 ? side > 0 : !lies_near_edges(s, &l, axis, axes, tile)))
         return false;
     int64_t n[2] = {1, 1};
     for (int k = 0; k < axes; k++)
