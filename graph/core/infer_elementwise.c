@@ -60,6 +60,8 @@ assay_status assay_shape_select(const assay_inference *c)
     c->out->elem = a->elem;
     if ((s = assay_infer_alike(c, 1, 2)) || (s = assay_infer_broadcast(c, a, b, c->out)))
         return s;
+    if (!assay_elem_equal(a->elem, b->elem) || !assay_qparams_equal(&a->q, &b->q))
+        return assay_infer_fail(c, "kind or parameters of the choices differ");
     return assay_infer_broadcast(c, c->x, c->out, c->out);
 }
 

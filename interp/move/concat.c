@@ -25,11 +25,8 @@ assay_status move_concat(assay_call *call, assay_error *err)
     int axis = (int)call->node->attr.axis.axis;
     int64_t start = 0;
 
+    (void)err;
     for (int i = 0; i < call->node->n_in; i++) {
-        if (!assay_elem_equal(call->in[i].type->elem, y->type->elem))
-            return assay_fail(err, ASSAY_ERR_INPUT,
-                              "node '%s': input %d differs from input 0 in element kind",
-                              call->node->name, i);
         copy_part(y, &call->in[i], axis, start, true);
         start += call->in[i].type->dim[axis];
     }

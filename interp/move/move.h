@@ -12,7 +12,8 @@
 assay_kernel move_kernel(assay_op op);
 
 /* Refuses what the kernel of a node that moves data could not do, whatever the data: a padding by a
- * value that the output's type does not state. ASSAY_ERR_UNSUPPORTED. */
+ * value that the output's type does not state, the greatest of no elements. ASSAY_ERR_INPUT,
+ * ASSAY_ERR_UNSUPPORTED. */
 assay_status move_check_node(const assay_graph *g, const assay_node *n, assay_error *err);
 
 /* ---- what the kernels are made of ---- */
@@ -44,6 +45,8 @@ int64_t move_load_index(const assay_view *v, int64_t i);
  * bits (sign and magnitude made two's complement; -0 equals 0, NaN lies beyond the infinities). */
 int64_t move_order_key(const assay_view *v, int64_t i);
 
+/* move_check_node of a pad. */
+assay_status move_check_pad(const assay_graph *g, const assay_node *n, assay_error *err);
 assay_status move_reshape(assay_call *call, assay_error *err);
 assay_status move_assign(assay_call *call, assay_error *err);
 assay_status move_expand(assay_call *call, assay_error *err);

@@ -103,10 +103,10 @@ static assay_status fill_element(const assay_node *n, const assay_type *t, char 
     return ASSAY_OK;
 }
 
-assay_status move_check_node(const assay_graph *g, const assay_node *n, assay_error *err)
+assay_status move_check_pad(const assay_graph *g, const assay_node *n, assay_error *err)
 {
     char element[8];
-    if (n->op != ASSAY_OP_PAD || n->attr.pad.mode != ASSAY_PAD_CONSTANT)
+    if (n->attr.pad.mode != ASSAY_PAD_CONSTANT)
         return ASSAY_OK;
     return fill_element(n, &g->value[n->out[0]].type, element, err);
 }
@@ -170,11 +170,6 @@ assay_status move_pad(assay_call *call, assay_error *err)
         return s;
     if (assay_shape_count(y) == 0)
         return ASSAY_OK;
-    for (int d = 0; d < x->rank; d++)
-        if (a->mode != ASSAY_PAD_CONSTANT && x->dim[d] == 0)
-            return assay_fail(err, ASSAY_ERR_INPUT,
-                              "node '%s': axis %d is empty, nothing to repeat", call->node->name,
-                              d);
     while (p.rank > 1 && x->dim[p.rank - 1] == y->dim[p.rank - 1] && begin_of(&p, p.rank - 1) == 0)
         p.rank--;
     p.cell = (size_t)move_extent(x, p.rank, x->rank) * p.size;

@@ -38,6 +38,8 @@ size_t ref_row_scratch(const assay_graph *g, const assay_node *n);
 size_t ref_pool_scratch(const assay_graph *g, const assay_node *n);
 size_t ref_product_scratch(const assay_graph *g, const assay_node *n);
 size_t ref_resize_scratch(const assay_graph *g, const assay_node *n);
+/* Whether the kernel computes the node: nearest, or linear over 1 or 2 spatial axes. */
+bool ref_resize_has_form(const assay_graph *g, const assay_node *n);
 
 /* ---- zero points ---- */
 

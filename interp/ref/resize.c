@@ -42,8 +42,10 @@ static size_t carve_linear(const assay_window *w, char *memory, linear_scratch *
     return used;
 }
 
-static bool supported(const assay_attr_resize *a, const assay_type *x, const assay_type *y)
+bool ref_resize_has_form(const assay_graph *g, const assay_node *n)
 {
+    const assay_type *x = &assay_node_in(g, n, 0)->type, *y = &assay_node_out(g, n, 0)->type;
+    const assay_attr_resize *a = &n->attr.resize;
     int channel = a->layout == ASSAY_LAYOUT_NHWC ? x->rank - 1 : 1;
     if (a->mode == ASSAY_RESIZE_NEAREST)
         return true;
@@ -58,7 +60,7 @@ size_t ref_resize_scratch(const assay_graph *g, const assay_node *n)
         nearest_scratch s;
         return carve_nearest(x, y, NULL, &s);
     }
-    if (!supported(&n->attr.resize, x, y))
+    if (!ref_resize_has_form(g, n))
         return 0;
     assay_window w;
     linear_scratch s;
@@ -140,16 +142,8 @@ static void resize_linear(assay_call *call)
 
 assay_status ref_resize(assay_call *call, assay_error *err)
 {
-    const assay_attr_resize *a = &call->node->attr.resize;
-    if (!supported(a, call->in[0].type, call->out[0].type))
-        return assay_fail(
-            err, ASSAY_ERR_UNSUPPORTED,
-            "node '%s': integer resize is nearest, or linear over 1 or 2 spatial axes",
-            call->node->name);
-    if (a->mode == ASSAY_RESIZE_LINEAR && !call->vt->interpolate)
-        return assay_fail(err, ASSAY_ERR_SCHEME, "node '%s': the scheme has no linear resize",
-                          call->node->name);
-    if (a->mode == ASSAY_RESIZE_NEAREST)
+    (void)err;
+    if (call->node->attr.resize.mode == ASSAY_RESIZE_NEAREST)
         resize_nearest(call);
     else
         resize_linear(call);

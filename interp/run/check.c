@@ -1,6 +1,7 @@
 #include "interp/run/check.h"
 
 #include "graph/core/blocks.h"
+#include "interp/ref/ref.h"
 
 static assay_status refuse(const assay_node *n, const assay_value *v, const char *expected,
                            assay_error *err)
@@ -74,6 +75,11 @@ assay_status run_check_integer_node(const assay_graph *g, const assay_node *n, a
     }
     if (!is_tensor_code(x))
         return refuse(n, x, "codes with parameters per tensor", err);
+    if (n->op == ASSAY_OP_RESIZE && !ref_resize_has_form(g, n))
+        return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
+                          "node '%s' (resize): in integers it is nearest, or linear over 1 or 2 "
+                          "spatial axes",
+                          n->name);
     if (traits & ASSAY_T_WEIGHTED || n->op == ASSAY_OP_MATMUL)
         return check_weights(g, n, err);
     for (int i = 1; i < n->n_in; i++)
@@ -90,6 +96,7 @@ assay_status run_check_vtable(const assay_graph *g, const assay_node *n, unsigne
 {
     const assay_value *w = n->n_in > 1 ? assay_node_in(g, n, 1) : NULL;
     bool by_block = calls & ASSAY_CALLS_ACCUMULATE && w && w->type.q.granularity == ASSAY_Q_BLOCK;
+    const bool is_linear = n->op == ASSAY_OP_RESIZE && n->attr.resize.mode == ASSAY_RESIZE_LINEAR;
     const struct {
         unsigned call;
         bool there;
@@ -104,6 +111,7 @@ assay_status run_check_vtable(const assay_graph *g, const assay_node *n, unsigne
         {ASSAY_CALLS_UNARY, vt->unary != NULL, "unary"},
         {ASSAY_CALLS_ROW, vt->row != NULL, "row"},
         {ASSAY_CALLS_INTERPOLATE, vt->interpolate != NULL, "interpolate"},
+        {ASSAY_CALLS_UNARY, !is_linear || vt->interpolate != NULL, "interpolate"},
         {ASSAY_CALLS_QUANTIZE, vt->quantize != NULL, "quantize"},
         {ASSAY_CALLS_DEQUANTIZE, vt->dequantize != NULL, "dequantize"},
     };

@@ -8,6 +8,7 @@
 
 #include "interp/float/setup.h"
 #include "interp/kernel/kernel.h"
+#include "interp/move/move.h"
 #include "interp/run/program.h"
 
 static assay_status run_node(const assay_graph *g, const assay_node *n, const assay_kernel *kernel,
@@ -46,7 +47,9 @@ assay_status run_evaluate_node(const assay_graph *g, const assay_node *n, void *
     assay_view *views = calloc((size_t)(n->n_in + n->n_out), sizeof *views);
     if (!views)
         return assay_out_of_memory_for(err, "node '%s': %d views", n->name, n->n_in + n->n_out);
-    assay_status s = run_node(g, n, &kernel, out, views, err);
+    assay_status s = kernel.run == move_kernel(n->op).run ? move_check_node(g, n, err) : ASSAY_OK;
+    if (s == ASSAY_OK)
+        s = run_node(g, n, &kernel, out, views, err);
     free(views);
     return s;
 }

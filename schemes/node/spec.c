@@ -157,8 +157,12 @@ static void gelu(const assay_node *n, const assay_type *in, assay_unit_spec *spe
 
 static void resize(const assay_node *n, const assay_type *in, assay_unit_spec *spec)
 {
-    (void)in;
+    const int rank = in[0].rank;
+    const int channel = n->attr.resize.layout == ASSAY_LAYOUT_NHWC ? rank - 1 : 1;
     spec->flag = n->attr.resize.mode;
+    spec->depth = rank < 3 ? 1 : rank > 4 ? rank - 4 : 0;
+    for (int d = 0; d < rank; d++)
+        spec->depth += (d == 0 || d == channel) && in[0].dim[d] != spec->out->dim[d];
 }
 
 static void pad(const assay_node *n, const assay_type *in, assay_unit_spec *spec)

@@ -20,7 +20,9 @@
  *   hard_sigmoid                                           alpha, beta
  *   gelu                                                   flag: enum assay_gelu
  *   custom, custom_...                                     flag: number
- *   resize                                                 flag: enum assay_resize_mode
+ *   resize                    axes beyond two spatial      flag: enum assay_resize_mode
+ *                             ones that it goes over, 1
+ *                             where it has no spatial one
  *   pad                                                    alpha (value)
  *
  * What the reference kernels ask of a unit, beyond what the vtable's comment says:

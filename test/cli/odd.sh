@@ -97,6 +97,40 @@ cp two.assay "$odd.assay"
 runs 0 "names of no UTF-8" "$assay" golden "$odd.assay" -i "$odd" -i zeros.bin -o "$odd.golden"
 runs 0 "which verify, in a manifest of UTF-8" sh -c '"$1" verify "$2" && iconv -f UTF-8 "$2/manifest.json" >/dev/null' - "$assay" "$odd.golden"
 
+# ---- what no kernel computes is refused with the node before any input is read ----
+node() { # NAME PATTERN NETWORK: what the network, quantized, is refused with
+    echo "graph g { $3 }" >node.assay
+    refused "$1" "node 'y' $2" "$assay" golden node.assay -s tflite -i none -o of-node
+}
+x="input x: i8[1,1,4,4] q(0.1,0)"
+node "a cubic resize of codes" ".resize.: in integers it is nearest, or linear over 1 or 2 spatial axes" \
+    "$x y: i8[1,1,8,8] q(0.1,0) = resize(x) {mode=cubic, size=[1,1,8,8]} output y"
+node "a linear one of channels" ".resize.: in integers it is nearest" \
+    "$x y: i8[1,2,8,8] q(0.1,0) = resize(x) {mode=linear, size=[1,2,8,8]} output y"
+node "a linear one over three axes" ".resize.: in integers it is nearest" \
+    "input x: i8[1,1,2,2,2] q(0.1,0) y: i8[1,1,4,4,4] q(0.1,0) = resize(x) {mode=linear, size=[1,1,4,4,4]} output y"
+for of in "u8[4] q(0.1,0)" "i8[4] q(0.2,0)" "i8[4] q(0.1,1)"; do
+    node "choices of i8[4] q(0.1,0) and $of" ".select.: kind or parameters of the choices differ" \
+        "input c: bool[4] input a: i8[4] q(0.1,0) input b: $of y: i8[4] q(0.1,0) = select(c, a, b) output y"
+    node "parts" ".concat.: kind or parameters of input 1 differ" \
+        "input a: i8[4] q(0.1,0) input b: $of y: i8[8] q(0.1,0) = concat(a, b) {axis=0} output y"
+done
+node "the greatest of none" ".arg_max.: axis 1 is empty" \
+    "input x: i8[2,0] q(0.1,0) y: i64[2,1] = arg_max(x) {axis=1} output y"
+cat >volume.assay <<'NET'
+graph volume {
+  input x: f32[1,1,2,2,2]
+  r: f32[1,1,2,2,2] = relu(x)
+  y: f32[1,1,4,4,4] = resize(r) {mode=linear, size=[1,1,4,4,4]}
+  output y
+}
+NET
+head -c 32 /dev/zero >volume.bin
+"$assay" profile volume.assay -i volume.bin -q -o volume.yaml >profiled
+prints "float: y  *resize .*no integer form of linear resize over other than 1 or 2" "quantize leaves such a resize in float" \
+    "$assay" quantize volume.assay -p volume.yaml -s tflite -o volume8.assay
+runs 0 "and what it makes runs" "$assay" run volume8.assay -s tflite -i volume.bin
+
 # ---- profiles and data sets of another kind ----
 "$assay" profile two.assay -i f4.npy -i f4.npy -q -o two.yaml
 refused "a profile of another network names itself" "^assay: two.yaml: profile is of another network" \

@@ -115,6 +115,13 @@ static void parameters(void **state)
         .resize = {.mode = ASSAY_RESIZE_LINEAR, .size = {.n = 4, .v = {2, 6, 10, 8}}}};
     net_node(g, ASSAY_OP_RESIZE, "resize", &a, x, -2);
     check(g, "resize", (fields){.flag = ASSAY_RESIZE_LINEAR});
+    a.resize.size = (assay_list){.n = 4, .v = {2, 9, 10, 8}};
+    net_node(g, ASSAY_OP_RESIZE, "channels", &a, x, -2);
+    check(g, "resize", (fields){.flag = ASSAY_RESIZE_LINEAR, .depth = 1});
+    const int volume = net_input(g, "volume", NET_SHAPE(1, 2, 2, 2, 2));
+    a.resize = (assay_attr_resize){.mode = ASSAY_RESIZE_LINEAR, .size = {5, {1, 2, 4, 4, 4}}};
+    net_node(g, ASSAY_OP_RESIZE, "cells", &a, volume, -2);
+    check(g, "resize", (fields){.flag = ASSAY_RESIZE_LINEAR, .depth = 1});
     a = (assay_attrs){
         .pad = {.begin = {.n = 4}, .end = {.n = 4, .v = {0, 0, 1, 1}}, .value = 1.5f}};
     net_node(g, ASSAY_OP_PAD, "pad", &a, x, -2);
