@@ -213,6 +213,8 @@ static void presets_admit_what_targets_have(void **state)
         {"ruy", &legacy, true},
         {"cmsis-nn", &legacy, false},
         {"cmsis-nn", &wide, true},
+        {"cmsis-nn-single", &legacy, false},
+        {"cmsis-nn-single", &wide, true},
         {"gemmlowp", &legacy, true},
         {"gemmlowp", &wide, false},
         {"tflite-int16x8", &wide, true},
