@@ -16,10 +16,25 @@ static bool is_constant(const assay_fast_setup *s, int input)
     return !v || (v->data && !v->is_variable);
 }
 
+/* Whether the accumulator may refuse a sum of codes: the reference names the first element in its
+ * own order. */
+static bool may_trap(const assay_fast_setup *s)
+{
+    const assay_type *x = &assay_node_in(s->graph, s->node, 0)->type;
+    const int64_t lo = assay_elem_min(x->elem), hi = assay_elem_max(x->elem);
+    const int64_t count = assay_shape_count(x), most = hi > -lo ? hi : -lo;
+    bool trapped = count > INT64_MAX / most;
+    if (!trapped) {
+        s->vt->apply_overflow(s->unit, count * most, &trapped);
+        s->vt->apply_overflow(s->unit, -count * most, &trapped);
+    }
+    return trapped;
+}
+
 /* Sums of codes are bounded by nobody here. */
 static bool may_refuse_sums(const assay_fast_setup *s)
 {
-    return fast_may_refuse(s, INT64_C(1) << 62);
+    return fast_may_refuse(s, INT64_C(1) << 62) || may_trap(s);
 }
 
 static assay_status product(const assay_fast_setup *s, assay_fast **out, assay_error *err)

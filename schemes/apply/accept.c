@@ -43,6 +43,8 @@ size_t apply_accepted(const assay_unit *u, const int64_t *acc, const int32_t *co
 
 bool apply_may_refuse(const assay_unit *u, int64_t bound)
 {
+    if (u->untold)
+        return true;
     const int32_t counts = u->by_count != NULL ? (int32_t)u->n_by_count : 1;
     for (int32_t count = 1; count <= counts; count++) {
         const assay_rescale *r = rescale_of(u, count);

@@ -33,12 +33,11 @@ int64_t apply_overflow(const assay_unit *u, int64_t sum, bool *trapped)
 }
 
 /* Within `bound` no partial sum in any order leaves the accumulator, so no policy has anything to
- * do.
- */
+ * do. */
 bool apply_exact(const assay_unit *u, int64_t bound, int64_t pair)
 {
     const assay_rule_accumulator *a = &u->rec.accumulator;
-    return bound <= apply_int_max((unsigned)a->bits) &&
+    return !u->untold && bound <= apply_int_max((unsigned)a->bits) &&
            (!a->saturate_pairs || pair <= apply_int_max(16));
 }
 

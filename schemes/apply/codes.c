@@ -345,7 +345,7 @@ bool apply_codes_of(const assay_unit *u, int64_t reach, assay_codes *c)
     assert(reach >= 0);
     *c = (assay_codes){.zero = {(int32_t)u->in_zero[0], (int32_t)u->in_zero[1]},
                        .minus = u->subtract ? -1 : 0};
-    if (reach >= NEAR)
+    if (u->untold || reach >= NEAR)
         return false;
     return integer_form(u, reach, c) || float_form(u, reach, c);
 }

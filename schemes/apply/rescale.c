@@ -341,7 +341,7 @@ static row_fn common_row(const assay_rescale *r)
     const assay_rule_rescale *k = r->rule;
     const assay_steps *list = &k->round;
     int64_t least;
-    if (!fits_64(r, &least))
+    if (r->untold || !fits_64(r, &least))
         return NULL;
     if (r->pre != NULL)
         return pre_shift_row(k);

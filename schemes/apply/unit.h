@@ -39,6 +39,7 @@ struct assay_rescale {
     int64_t clamp_lo, clamp_hi;
     unsigned out_bits; /* of the type */
     bool out_signed;
+    bool untold; /* the unit's */
     /* acc[i] of channel (channel + i) when n > 1, to codes */
     void (*row)(const assay_rescale *r, const int64_t *acc, size_t n, size_t channel, int32_t *out);
 };
@@ -55,6 +56,7 @@ struct assay_unit {
     bool in_signed;     /* the first operand's type */
     int64_t depth;
     bool subtract; /* add: second operand negated */
+    bool untold;   /* the record has what short forms were not told of (known.def) */
     /* 256- or 65,536-entry table by code - table_min, or 513 entries to interpolate */
     const int64_t *table;
     int64_t table_min;

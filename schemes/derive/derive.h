@@ -130,6 +130,8 @@ typedef struct assay_op_class {
 assay_op_class derive_class_of(enum assay_op op);
 /* What overrides may depend on beside op and name: flags of enum assay_form. */
 unsigned derive_form_of(const assay_unit_spec *spec);
+/* Whether r holds what the short forms of arithmetic were not told of (apply/known.def). */
+bool derive_is_untold(const assay_record *r);
 
 /* ---- op classes ---- */
 assay_status derive_weighted(const assay_derive *d); /* conv, conv_transpose, fc, matmul */

@@ -1,5 +1,7 @@
-/* Which overrides of a scheme hold for a node: wide or unsigned codes, depthwise. */
+/* Which overrides of a scheme hold for a node: wide or unsigned codes, depthwise; and which records
+ * the short forms may compute. */
 #include "graph/core/op.h"
+#include "schemes/apply/known.h"
 #include "schemes/derive/derive.h"
 
 /* Of wide activations, a convolution and a fully connected node whose bias is narrow, or absent,
@@ -36,4 +38,13 @@ unsigned derive_form_of(const assay_unit_spec *spec)
     bool depthwise = assay_op_find(spec->op) == ASSAY_OP_CONV && spec->flag > 1;
     return (is_wide(spec) ? ASSAY_FORM_WIDE : 0U) | (is_unsigned ? ASSAY_FORM_UNSIGNED : 0U) |
            (depthwise ? ASSAY_FORM_DEPTHWISE : 0U);
+}
+
+bool derive_is_untold(const assay_record *r)
+{
+    size_t n;
+    const apply_place *known = apply_known(&n);
+    assay_record plain;
+    assay_record_default(&plain);
+    return !apply_is_plain_beside(r, &plain, known, n);
 }

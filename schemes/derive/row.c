@@ -25,6 +25,21 @@ static assay_status encode_difference(const assay_derive *d, double real, assay_
     return derive_encode(k, real, e, why, sizeof why) ? ASSAY_OK : derive_fail(d, "%s", why);
 }
 
+/* e^x is defined of what stays below 0 in 32 bits, whatever wraps on the way there. */
+static assay_status check_differences(const assay_derive *d, int64_t most)
+{
+    const assay_rescale *r = &d->u->scale[ASSAY_FIRST];
+    for (int64_t i = 0; i <= most; i++) {
+        const assay_int128 v = apply_rescale_value(r, -i, 0);
+        if (v > 0 || v < INT32_MIN)
+            return derive_fail(d,
+                               "the difference %lld of two codes is scaled to %lld; e^x needs a "
+                               "number from -2^31 to 0",
+                               (long long)-i, (long long)apply_saturate128(v, 64));
+    }
+    return ASSAY_OK;
+}
+
 /* TFLite PreprocessSoftmaxScaling and CalculateInputRadius: beta * s_in with 26 fraction bits as
  * multiplier and shift; differences below k[0] count as nothing. CMSIS-NN's kernels are given
  * multiplier, shift and k[0] (diff_min) apart. */
@@ -46,16 +61,20 @@ static assay_status fixed_scaling(const assay_derive *d, assay_encoded *e)
     const assay_precomputed *precomputed = derive_precomputed(d);
     u->k[0] = precomputed != NULL && precomputed->has_diff_min ? precomputed->diff_min
                                                                : -(int64_t)floor(radius);
+    if (u->k[0] > 0)
+        return derive_fail(d, "given diff_min %lld; a difference from the greatest is at most 0",
+                           (long long)u->k[0]);
     int64_t *k = derive_unit_array(u, "constants", 1);
     if (k == NULL)
         return derive_memory(d);
     k[0] = u->k[0];
     derive_intermediate(&u->scale[ASSAY_FIRST]);
     s = derive_encoded(d, &u->scale[ASSAY_FIRST], e, 1, "_in");
-    const int64_t most = (INT64_C(1) << d->spec->in[0].elem.bits) - 1;
-    return s != ASSAY_OK
-               ? s
-               : derive_accepts(d, ASSAY_FIRST, most < -u->k[0] ? most : -u->k[0], DIFFERENCE);
+    const int64_t widest = (INT64_C(1) << d->spec->in[0].elem.bits) - 1;
+    const int64_t most = widest < -u->k[0] ? widest : -u->k[0];
+    if (s == ASSAY_OK)
+        s = derive_accepts(d, ASSAY_FIRST, most, DIFFERENCE);
+    return s == ASSAY_OK ? check_differences(d, most) : s;
 }
 
 static assay_status softmax_fixed(const assay_derive *d)

@@ -201,6 +201,8 @@ assay_status derive_table(const assay_derive *d)
     if (isnan(evaluate64(d->u->op, d->spec, 0.25)))
         return derive_unknown(d);
     const assay_elem e = d->spec->in[0].elem;
+    if (e.bits > 16)
+        return derive_fail(d, "a table needs an input of at most 16 bits; found %u", e.bits);
     bool int16 = e.bits == 16 && e.is_signed && d->spec->out->elem.bits == 16;
     return d->u->rec.table.kind == ASSAY_TABLE_INTERPOLATED && int16 ? interpolated(d) : full(d);
 }

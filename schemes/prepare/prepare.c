@@ -57,6 +57,7 @@ static assay_status prepare(const assay_scheme *s, const assay_unit_spec *spec, 
     d.u = u;
     u->op = assay_op_find(spec->op);
     assay_effective_record(assay_data(s), spec->op, spec->node, derive_form_of(spec), &u->rec);
+    u->untold = derive_is_untold(&u->rec);
     assay_op_class c = derive_class_of(u->op);
     assert(c.derive != NULL && c.codes <= (int)(sizeof u->in_zero / sizeof *u->in_zero));
     for (int i = 0; i < c.codes; i++)
@@ -64,6 +65,7 @@ static assay_status prepare(const assay_scheme *s, const assay_unit_spec *spec, 
     for (int i = 0; i < 3; i++) {
         u->scale[i].rule = &u->rec.rescale;
         u->scale[i].n = 1;
+        u->scale[i].untold = u->untold;
     }
     u->in_signed = spec->in[0].elem.is_signed;
     status = list_inputs(&d, c.codes);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "graph/core/type.h"
+#include "schemes/derive/derive.h"
 #include "schemes/record/guess.h"
 
 #define FLOAT_ONE 0x3f800000
@@ -77,6 +78,7 @@ assay_status assay_single_start(assay_single *o, const assay_scheme *s, const ch
     }
     o->r.rule = &o->rule;
     o->r.n = 1;
+    o->r.untold = derive_is_untold(&o->rec);
     return check_op(o, s, op, err);
 }
 

@@ -13,7 +13,9 @@ typedef struct test_drawing {
     assay_graph *g; /* what the attempt is made on */
     enum test_data weights;
     int n_names;
-    int depth; /* of bodies within bodies */
+    int depth;             /* of bodies within bodies */
+    bool wide;             /* codes of up to 32 bits */
+    const assay_op *first; /* the first node's; NULL: any */
 } test_drawing;
 
 /* Parameters that a type points to, until the graph has its copy. */

@@ -241,6 +241,8 @@ static assay_op draw_op(test_drawing *d)
     static const assay_op products[] = {ASSAY_OP_CONV, ASSAY_OP_CONV, ASSAY_OP_CONV_TRANSPOSE,
                                         ASSAY_OP_FC, ASSAY_OP_MATMUL};
     assay_op op;
+    if (d->first && d->g->n_nodes == 0)
+        return *d->first;
     if (test_upto(d, 3) == 0)
         return products[test_upto(d, 4)];
     do
@@ -260,6 +262,7 @@ static assay_graph *draw(test_drawing d, int nodes)
         return NULL;
     assay_op op = ASSAY_OP_COUNT;
     for (int i = 0; g->n_nodes < nodes && i < nodes * OPS * ATTEMPTS; i++) {
+        d.g = g;
         op = i % ATTEMPTS && op != ASSAY_OP_COUNT ? op : draw_op(&d);
         if (assay_graph_clone(g, &trial, &err) != ASSAY_OK)
             break;
@@ -278,6 +281,11 @@ static assay_graph *draw(test_drawing d, int nodes)
 assay_graph *test_random_layers(test_rng *r, const assay_scheme *s, int nodes)
 {
     return draw((test_drawing){.r = r, .scheme = s}, nodes);
+}
+
+assay_graph *test_random_layers_of(test_rng *r, const assay_scheme *s, assay_op first, int nodes)
+{
+    return draw((test_drawing){.r = r, .scheme = s, .wide = true, .first = &first}, nodes);
 }
 
 assay_graph *test_draw_body(test_drawing *d, int nodes)

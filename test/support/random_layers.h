@@ -12,6 +12,10 @@
  * nothing that was drawn. */
 assay_graph *test_random_layers(test_rng *r, const assay_scheme *s, int nodes);
 
+/* The same with codes of up to 32 bits, the first node being one of op `first`: NULL when none of
+ * those drawn is computed. */
+assay_graph *test_random_layers_of(test_rng *r, const assay_scheme *s, assay_op first, int nodes);
+
 /* Attributes of an op on x, most of which make sense. */
 void test_random_attrs(test_rng *r, assay_op op, const assay_type *x, assay_attrs *a);
 

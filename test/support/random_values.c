@@ -62,7 +62,7 @@ assay_elem test_draw_elem(test_drawing *d)
 {
     switch (test_upto(d, 9)) {
     case 0:
-        return assay_int((unsigned)test_between(d->r, 1, 16), test_upto(d, 1) != 0);
+        return assay_int((unsigned)test_between(d->r, 1, d->wide ? 32 : 16), test_upto(d, 1) != 0);
     case 1:
         return assay_int(16, true);
     case 2:
@@ -78,7 +78,7 @@ assay_elem test_draw_elem(test_drawing *d)
 
 int32_t test_draw_zero(test_drawing *d, assay_elem e)
 {
-    const int32_t middle = e.is_signed ? 0 : 1 << (e.bits - 1);
+    const int32_t middle = e.is_signed || e.bits == 32 ? 0 : 1 << (e.bits - 1);
     if (test_upto(d, 2) == 0)
         return 0;
     if (test_upto(d, 2) == 0 || e.bits > 8)

@@ -16,8 +16,8 @@ assay_pair_fn simd_pair(const assay_unit *u, enum assay_isa isa)
 assay_encode_fn simd_encode(const assay_unit *u, enum assay_isa isa)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
-    if (o->n != 1 || !simd_is_near(o->lo) || !simd_is_near(o->hi) || !simd_is_near(u->list[0][0]) ||
-        o->scale[0] <= 0 || o->scale[0] >= 0x7f800000 ||
+    if (u->untold || o->n != 1 || !simd_is_near(o->lo) || !simd_is_near(o->hi) ||
+        !simd_is_near(u->list[0][0]) || o->scale[0] <= 0 || o->scale[0] >= 0x7f800000 ||
         u->rec.convert.division == ASSAY_QUANTIZE_DIVIDE_F64)
         return NULL;
     switch (isa) {
@@ -48,6 +48,8 @@ assay_codes_fn simd_codes(const assay_unit *u, enum assay_isa isa, int64_t reach
 
 assay_interpolate_fn simd_interpolated(const assay_unit *u, enum assay_isa isa)
 {
+    if (u->untold)
+        return NULL;
     switch (isa) {
 #ifdef ASSAY_X86
     case ASSAY_ISA_VNNI:
@@ -63,6 +65,8 @@ assay_interpolate_fn simd_interpolated(const assay_unit *u, enum assay_isa isa)
 assay_row_fn simd_bytes(const assay_unit *u, enum assay_isa isa)
 {
     const bool norm = u->row == apply_layer_norm;
+    if (u->untold)
+        return NULL;
     switch (isa) {
 #ifdef ASSAY_X86
     case ASSAY_ISA_VNNI:

@@ -138,7 +138,7 @@ assay_simd simd_choose(const assay_rescale *r)
 {
     const assay_rule_rescale *k = r->rule;
     assay_simd s = {.way = ASSAY_SIMD_NONE}, none = s;
-    if (r->row == NULL || r->row == apply_rescale_row_sums ||
+    if (r->untold || r->row == NULL || r->row == apply_rescale_row_sums ||
         k->encoding == ASSAY_ENCODE_THRESHOLDS || k->encoding == ASSAY_ENCODE_F64 ||
         r->in_zero != 0 || !choose_end(r, &s))
         return none;
@@ -159,6 +159,8 @@ static bool is_small(int64_t bits)
 enum assay_simd_add simd_add_choose(const assay_unit *u)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
+    if (u->untold)
+        return ASSAY_SIMD_ADD_NONE;
     if (u->binary == apply_add_float_scaled)
         return u->rec.add.round == ASSAY_ROUND_HALF_EVEN && simd_is_near(o->lo) &&
                        simd_is_near(o->hi) && o->rule->store != ASSAY_STORE_WRAP &&
