@@ -59,7 +59,10 @@ static pair prepare(const char *record, const char *op, int n_in, unsigned bits_
     pair p = {.s = unit_scheme(record)};
     if (strcmp(op, "quantize") == 0)
         spec.in = &(assay_type){.elem = {ASSAY_KIND_F32, 32, true}, .rank = 1, .dim = {1}};
-    spec.flag = strcmp(op, "resize") == 0 ? ASSAY_RESIZE_LINEAR : spec.flag;
+    if (strcmp(op, "resize") == 0) {
+        spec.flag = ASSAY_RESIZE_LINEAR;
+        spec.depth = 0; /* axes that no kernel interpolates */
+    }
     p.known = unit_prepare(p.s, &spec);
     p.untold = unit_prepare(p.s, &spec);
     assert_false(p.known->untold);
