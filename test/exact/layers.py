@@ -85,13 +85,25 @@ class Weights:
         return made
 
 
-def outputs(record, x, out, kept, channels, per_tensor, rows):
-    """rows: [(channel, codes)] in the order of the output's elements."""
+def give(network, out, record, weights):
+    """Sometimes multipliers and shifts that the scheme's file states for the node, of a rescale that reads such."""
+    rule, rng = record["rescale"], network.rng
+    if rule["encoding"] != "multiplier" or weights.size or rng.random() < 0.8:
+        return None
+    bits, count = rule["multiplier_bits"], 1 if weights.per_tensor else weights.width
+    made = [(rng.randint(1 << bits - 1, (1 << bits) - 1), bits + rng.randint(0, 12)) for _ in range(count)]
+    network.given[out.name] = {"multiplier": ints([m for m, _ in made]),
+                               "shift": ints([rescale.written_right(rule, s) for _, s in made])}
+    return [rescale.reduce(rule, m, s) for m, s in made] * (weights.width if count == 1 else 1)
+
+
+def outputs(record, x, out, kept, channels, per_tensor, rows, given=None):
+    """rows: [(channel, codes)] in the order of the output's elements; given: what each channel is rescaled by."""
     coarse = 1 << record["blocks"]["shift"] if channels[0].size else 1
     reals = [rescale.form(record["rescale"]["scale"], x.scale, c.unit * coarse, out.scale, per_tensor)
              for c in channels]
     common = None if isinstance(reals[0], tuple) else max(reals)
-    encoded = [rescale.encode(record["rescale"], real, common) for real in reals]
+    encoded = given or [rescale.encode(record["rescale"], real, common) for real in reals]
     totals = [channels[c].total(record, x, codes) for c, codes in rows]
     kept[out.name] = totals
     return [rescale.apply(record["rescale"], encoded[c], total, out.zero, out.bounds, out.kind)
@@ -107,8 +119,9 @@ def fc(network, x):
     bias = weights.draw_bias(x)
     record = network.records("fc", out.name, x, not weights.wide_bias)
     rows = [(c, x.codes[r * depth:(r + 1) * depth]) for r in range(batch) for c in range(weights.width)]
+    given = give(network, out, record, weights)
     network.node(out, "fc(%s, %s%s)%s" % (x.name, weights.name, bias, network.bounds(out)), lambda: outputs(
-        record, x, out, network.sums, weights.channels(), weights.per_tensor, rows))
+        record, x, out, network.sums, weights.channels(), weights.per_tensor, rows, given))
     return out
 
 
@@ -248,6 +261,7 @@ def conv(network, x):
             return [code(n, k, place) for place in places for k in channels]
         return [code(n, k, place) for k in channels for place in places]
 
+    given = give(network, out, record, weights)
     planes = [(i, j) for i in range(window.out[0]) for j in range(window.out[1])]
     order = [(c, i, j) for i, j in planes for c in range(width)] if nhwc else [
         (c, i, j) for c in range(width) for i, j in planes]
@@ -255,5 +269,5 @@ def conv(network, x):
         x.name, weights.name, bias, "nhwc" if nhwc else "nchw", window.text(), group, ", depthwise=true" if alone else "",
         network.bounds(out))
     network.node(out, text, lambda: outputs(record, x, out, network.sums, weights.channels(), weights.per_tensor,
-                                            [(c, row(n, c, i, j)) for n in range(batch) for c, i, j in order]))
+                                            [(c, row(n, c, i, j)) for n in range(batch) for c, i, j in order], given))
     return out

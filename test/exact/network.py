@@ -70,14 +70,14 @@ class Floats(Tensor):
 
 class Network:
     """records: a function of an op, a node's name, its first operand and whether it lacks the wide bias that makes
-    weighted nodes wide: the record in force for it."""
+    weighted nodes wide: the record in force for it. given: what the scheme's file states for a node, by its name."""
 
     def __init__(self, rng, record, records):
         self.rng, self.record, self.records = rng, record, records
         types = record["types"]
         self.kind = (types["activation_bits"], types["activation_signed"])
         self.inputs, self.lines, self.tensors, self.sums, self.late = [], [], [], {}, None
-        self.nodes = 0
+        self.nodes, self.given = 0, {}
 
     def state(self):
         return len(self.inputs), len(self.lines), len(self.tensors), self.nodes
@@ -85,6 +85,8 @@ class Network:
     def back_to(self, state):
         del self.inputs[state[0]:], self.lines[state[1]:], self.tensors[state[2]:]
         self.nodes = state[3]
+        kept = {t.name for t in self.tensors}
+        self.given = {name: own for name, own in self.given.items() if name in kept}
 
     def other_kind(self):
         """A kind that the section accepts lets in, or the scheme's own."""

@@ -157,7 +157,10 @@ def run(command, rng, pairs, definition, folder, report):
         overrides = settings.draw_overrides(rng, record)
         network = build(rng, record, lambda op, name, x, bare=False: records.of_node(
             record, overrides, op, name, x.kind[0] > 8 and not bare, not x.kind[1]))
-        scheme = records.to_yaml("drawn", dict(written, **overrides))
+        nodes = {name: {"given": own} for name, own in network.given.items()}
+        for name, own in overrides.get("nodes", {}).items():
+            nodes[name] = dict(nodes.get(name, {}), **own)
+        scheme = records.to_yaml("drawn", dict(written, **dict(overrides, nodes=nodes)))
         status, message = golden(command, network, scheme, folder)
         if not status:
             pairs.meet(written)

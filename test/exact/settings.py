@@ -27,8 +27,7 @@ def restore(rng, written, pair):
     if rng.random() < 0.5:
         return
     for field, value in pair.items():
-        if value != "refuse" and field.name not in ("input_bits", "input_shift_range"):
-            written.setdefault(field.section, {})[field.name] = value
+        written.setdefault(field.section, {})[field.name] = value
 
 
 def draw_types(rng, types):
@@ -53,13 +52,14 @@ def draw_types(rng, types):
 
 
 def wild_rescale(rng, own, types):
-    """Any rescale but those that refuse operands (networks saturate there, which is another rule)."""
+    """Any rescale, seldom one that refuses operands or results: few nodes are left then."""
     drawn = rescales.complete(rng, own)
-    for name in ("input_bits", "input_shift_range"):
-        drawn.pop(name, None)
-    for name in ("result_overflow", "sum_overflow"):
-        if drawn.get(name) == "refuse":
-            drawn[name] = "wrap"
+    if rng.random() < 0.7:
+        for name in ("input_bits", "input_shift_range"):
+            drawn.pop(name, None)
+        for name in ("result_overflow", "sum_overflow"):
+            if drawn.get(name) == "refuse":
+                drawn[name] = "wrap"
     if drawn.get("scale") == "power-of-two":
         types["power_of_two_scales"] = True
     if drawn["encoding"] == "shift":
@@ -113,7 +113,7 @@ def draw_overrides(rng, record):
 def repair(rng, written):
     kind, accumulator = written["types"], written.setdefault("accumulator", {})
     accumulator["bits"] = rng.choice([accumulator.get("bits", 32), 32, 24, 40, 64])
-    if accumulator.get("overflow") in (None, "refuse"):
+    if accumulator.get("overflow") is None or accumulator["overflow"] == "refuse" and rng.random() < 0.6:
         accumulator["overflow"] = rng.choice(["wrap", "saturate-each-step", "saturate-each-step", "saturate-at-end"])
     blocks = written["blocks"]
     accumulator["lanes"] = rng.choice([2, 3, 4, 8]) if accumulator.get("order") == "lanes" else 1
