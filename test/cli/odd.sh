@@ -131,6 +131,29 @@ prints "float: y  *resize .*no integer form of linear resize over other than 1 o
     "$assay" quantize volume.assay -p volume.yaml -s tflite -o volume8.assay
 runs 0 "and what it makes runs" "$assay" run volume8.assay -s tflite -i volume.bin
 
+# ---- DequantizeLinear of what has no code here: one line with the initializer and its type ----
+/usr/bin/python3 - <<'PY'
+def field(number, value):
+    if isinstance(value, int):
+        return bytes([number << 3, value])
+    value = value.encode() if isinstance(value, str) else value
+    return bytes([number << 3 | 2, len(value)]) + value
+def model(path, dtype, size):
+    node = b"".join(field(*f) for f in ((1, "w"), (1, "s"), (2, "d"), (3, "dq"), (4, "DequantizeLinear")))
+    tensors = (field(1, 4) + field(2, dtype) + field(8, "w") + field(9, bytes(size)),
+               field(2, 1) + field(8, "s") + field(9, b"\0\0\0\x3f"))
+    out = field(1, "d") + field(2, field(1, field(1, 1) + field(2, field(1, field(1, 4)))))
+    graph = field(1, node) + field(2, "g") + b"".join(field(5, t) for t in tensors) + field(12, out)
+    open(path, "wb").write(field(1, 10) + field(8, field(2, 23)) + field(7, graph))
+model("int8.onnx", 3, 4)
+for dtype, size in ((17, 4), (18, 4), (19, 4), (20, 4), (23, 2), (24, 4)):
+    model(f"type{dtype}.onnx", dtype, size)
+PY
+runs 0 "of int8" "$assay" inspect int8.onnx
+for type in "17 float8e4m3fn" "18 float8e4m3fnuz" "19 float8e5m2" "20 float8e5m2fnuz" "23 float4e2m1" "24 float8e8m0"; do
+    refused "of ${type#* }" "initializer 'w': element type ${type% *} .${type#* }.$" "$assay" inspect "type${type% *}.onnx"
+done
+
 # ---- profiles and data sets of another kind ----
 "$assay" profile two.assay -i f4.npy -i f4.npy -q -o two.yaml
 refused "a profile of another network names itself" "^assay: two.yaml: profile is of another network" \

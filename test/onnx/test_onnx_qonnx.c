@@ -53,9 +53,11 @@ static assay_scheme *qonnx(void)
     return s;
 }
 
-/* Rows with rounding mode ROUND, whose zero point is a code: as a value, then as a constant. */
+/* Rows whose zero point is a code: as a value where the mode is ROUND, then as a constant. */
 static void rows_of_qonnx(void **state)
 {
+    static const char *const modes[] = {"ROUND", "CEIL",    "FLOOR",    "UP",
+                                        "DOWN",  "HALF_UP", "HALF_DOWN"};
     char path[4096], text[700];
     assay_scheme *s = qonnx();
     size_t n, seen = 0;
@@ -71,18 +73,19 @@ static void rows_of_qonnx(void **state)
     for (size_t i = 0; i < n; i++) {
         const double lo = sign[i] ? -(double)(INT64_C(1) << (bits[i] - 1)) : 0;
         const double hi = (double)(INT64_C(1) << (bits[i] - sign[i])) - 1;
-        if (mode[i] != 0 || bits[i] < 2 || bits[i] > 16 || zero[i] < lo || zero[i] > hi)
+        if (bits[i] < 2 || bits[i] > 16 || zero[i] < lo || zero[i] > hi)
             continue;
         const float v = (float)x[i];
         float y[2];
         snprintf(text, sizeof text,
                  "in x f32 1\nconst c f32 1 = %.9g\nconst s f32 - = %.9g\nconst z f32 - = %.9g\n"
                  "const b f32 - = %d\n"
-                 "qonnx.custom_op.general:Quant x,s,z,b -> u signed=%d narrow=%d\n"
-                 "onnx.brevitas:Quant c,s,z,b -> v signed=%d narrow=%d rounding_mode=ROUND\n"
+                 "qonnx.custom_op.general:Quant %s,s,z,b -> u signed=%d narrow=%d%s%s\n"
+                 "onnx.brevitas:Quant c,s,z,b -> v signed=%d narrow=%d rounding_mode=%s\n"
                  "Concat u,v -> y axis=0\nout y",
-                 x[i], scale[i], zero[i], (int)bits[i], (int)sign[i], (int)narrow[i], (int)sign[i],
-                 (int)narrow[i]);
+                 x[i], scale[i], zero[i], (int)bits[i], mode[i] ? "c" : "x", (int)sign[i],
+                 (int)narrow[i], mode[i] ? " rounding_mode=" : "", mode[i] ? modes[mode[i]] : "",
+                 (int)sign[i], (int)narrow[i], modes[mode[i]]);
         assay_graph *g = import(text);
         run(g, s, &v, y);
         if (y[0] != (float)want[i] || y[1] != (float)want[i])
@@ -92,7 +95,7 @@ static void rows_of_qonnx(void **state)
         seen++;
     }
     print_message("# %zu rows\n", seen);
-    assert_true(seen > 100);
+    assert_true(seen > 500);
     npz_close(z);
     assay_scheme_free(s);
 }
@@ -127,9 +130,35 @@ static void layers_are_grouped(void **state)
     assay_scheme_free(s);
 }
 
+/* The scheme rounds values of the run: another mode is named. */
+static void values_are_rounded_by_the_scheme(void **state)
+{
+    static const char *const modes[] = {"CEIL",          "FLOOR",   "UP",        "DOWN",
+                                        "ROUND_TO_ZERO", "HALF_UP", "HALF_DOWN", "SIDEWAYS"};
+    (void)state;
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        char text[200], why[100];
+        size_t length;
+        assay_graph *g = NULL;
+        assay_error err = {0};
+        snprintf(text, sizeof text,
+                 "in x f32 2\nconst s f32 - = 0.5\nconst z f32 - = 0\nconst b f32 - = 4\n"
+                 "onnx.brevitas:Quant x,s,z,b -> y rounding_mode=%s\nout y",
+                 modes[i]);
+        snprintf(why, sizeof why,
+                 i == 7 ? "attribute 'rounding_mode' is '%s'"
+                        : "rounding_mode %s of a value of the run",
+                 modes[i]);
+        void *bytes = onnx_build(13, text, &length);
+        assert_refused(onnx_import_memory("test.onnx", bytes, length, NULL, &g, &err), &err, why);
+        free(bytes);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(rows_of_qonnx),
+                                       cmocka_unit_test(values_are_rounded_by_the_scheme),
                                        cmocka_unit_test(layers_are_grouped)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,19 +2,48 @@
  *
  *   y = (round(clip(x / scale + zeropt, least, greatest)) - zeropt) * scale
  *
- * A constant becomes codes at once, by that formula in float32; a value of the run is quantized and
- * dequantized, as the scheme rounds (preset qonnx). Source: QONNX's documentation of Quant, and
+ * A constant becomes codes at once, by that formula in float32 and in any rounding mode; a value of
+ * the run is quantized and dequantized, as the scheme rounds (preset qonnx), so that other modes
+ * than half to even are refused there. Source: QONNX's documentation of Quant, and
  * qonnx/custom_op/general/intquant.py. */
 #include <math.h>
 #include <string.h>
 
 #include "graph/onnx/op/op.h"
 
+/* The modes of resolve_rounding_mode in intquant.py, and the older name of DOWN. */
+enum { ROUND, HALF_EVEN, CEIL = 2, FLOOR, UP, DOWN, ROUND_TO_ZERO, HALF_UP, HALF_DOWN };
+static const char *const modes[] = {"ROUND", "HALF_EVEN",     "CEIL",    "FLOOR",     "UP",
+                                    "DOWN",  "ROUND_TO_ZERO", "HALF_UP", "HALF_DOWN", NULL};
+
 typedef struct quant {
     assay_elem elem;
     assay_qparams q;
     int64_t lo, hi; /* codes */
+    int mode;
 } quant;
+
+/* In float32, as NumPy computes it. */
+static float round_by(int mode, float v)
+{
+    switch (mode) {
+    case CEIL:
+        return ceilf(v);
+    case FLOOR:
+        return floorf(v);
+    case UP:
+        return copysignf(ceilf(fabsf(v)), v);
+    case DOWN:
+    case ROUND_TO_ZERO:
+        return truncf(v);
+    case HALF_UP:
+        return copysignf(floorf(fabsf(v) + 0.5F), v);
+    case HALF_DOWN:
+        return copysignf(ceilf(fabsf(v) - 0.5F), v);
+    default:
+        return rintf(v);
+    }
+}
 
 /* One number for all, or one for each index of one axis of x, by numpy's broadcasting: the axis, or
  * -1 for all. Refuses any other shape. */
@@ -128,8 +157,8 @@ static void quantize_constant(onnx_node *n, const onnx_const *x, const assay_typ
     for (int64_t i = 0; i < x->count; i++) {
         const int64_t k = p->q.granularity == ASSAY_Q_AXIS ? i / inner % t->dim[p->q.axis] : 0;
         const float v = (float)onnx_get_real(x, i) / p->q.scale[k] + (float)p->q.zero_point[k];
-        const double code = fmin(fmax((double)v, (double)p->lo), (double)p->hi);
-        onnx_set_int(c, i, (int64_t)rint(code));
+        const float code = round_by(p->mode, fminf(fmaxf(v, (float)p->lo), (float)p->hi));
+        onnx_set_int(c, i, (int64_t)fmin(fmax((double)code, (double)p->lo), (double)p->hi));
     }
     *codes = (onnx_codes){onnx_constant(n, c, "codes"), p->q, 0};
     if (!n->status)
@@ -155,12 +184,16 @@ static void quantize_value(onnx_node *n, onnx_value *x, const quant *p)
 
 void onnx_import_qonnx_quant(onnx_node *n)
 {
-    static const char *const modes[] = {"ROUND", "HALF_EVEN", NULL};
     onnx_value *x = onnx_in(n, 0);
     const assay_type t = onnx_type(n, x);
     quant p = {.lo = 0};
 
-    (void)onnx_choice(n, "rounding_mode", modes, 0);
+    p.mode = onnx_choice(n, "rounding_mode", modes, 0);
+    if (!n->status && p.mode > HALF_EVEN && x && !x->constant)
+        onnx_refuse(n,
+                    "rounding_mode %s of a value of the run, which the scheme rounds, and to the "
+                    "nearest, ties to even",
+                    modes[p.mode]);
     if (!n->status && t.elem.kind != ASSAY_KIND_F32)
         onnx_refuse(n, "an input that is not float32");
     read_width(n, x && x->constant, &p);

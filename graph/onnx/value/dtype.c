@@ -32,6 +32,7 @@ static const struct {
     [ONNX_UINT4] = {"uint4", 1, true, {ASSAY_KIND_INT, 4, false}}, /* a byte a code here */
     [ONNX_INT4] = {"int4", 1, true, {ASSAY_KIND_INT, 4, true}},
     [23] = {"float4e2m1", 0, false, {0}},
+    [24] = {"float8e8m0", 0, false, {0}},
 };
 #define N_DTYPES ((int)(sizeof dtype_table / sizeof dtype_table[0]))
 
