@@ -25,24 +25,45 @@ static bool has_end(const char *path, const char *end)
     return n > m && strcmp(path + n - m, end) == 0;
 }
 
-/* What a known runtime computes wrongly, though the format can say it. */
-static void warn(const assay_graph *g)
+/* The first node of an op whose input `input` holds codes with such parameters; *others: there are
+ * more. -1: none. */
+static int first_with(const assay_graph *g, assay_op op, int input, int granularity, bool *others)
 {
-    int first = -1, others = -1;
+    int first = -1;
+    *others = false;
     for (int i = 0; i < g->n_nodes; i++) {
         const assay_node *n = &g->node[i];
-        if (n->op != ASSAY_OP_FC || g->value[n->in[1]].type.q.granularity != ASSAY_Q_AXIS)
+        if (n->op != op || (int)g->value[n->in[input]].type.q.granularity != granularity)
             continue;
-        others++;
-        if (first < 0)
-            first = i;
+        *others = first >= 0;
+        first = first < 0 ? i : first;
     }
-    if (first >= 0)
-        fprintf(stderr,
-                "assay: warning: node '%s' (fc)%s has a scale for each output channel; TensorFlow "
-                "Lite 2.9 and "
-                "older take the first scale for all of them, newer ones and LiteRT do not\n",
-                g->value[g->node[first].out[0]].name, others > 0 ? " and others" : "");
+    return first;
+}
+
+/* What a known runtime computes otherwise, though the format can say it. */
+static void warn(const assay_graph *g)
+{
+    static const struct {
+        assay_op op;
+        int input, granularity;
+        const char *what;
+    } known[] = {
+        {ASSAY_OP_FC, 1, ASSAY_Q_AXIS,
+         "has a scale for each output channel; TensorFlow Lite 2.9 and older take the first scale "
+         "for all of them, newer ones and LiteRT do not"},
+        {ASSAY_OP_REDUCE_SUM, 0, ASSAY_Q_TENSOR,
+         "is SUM of codes; TensorFlow Lite 2.9 forms it in float32 and wraps, LiteRT's reference "
+         "adds raw codes of equal scales, TFLite Micro and XNNPACK rescale the sum"},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        bool others;
+        const int at = first_with(g, known[i].op, known[i].input, known[i].granularity, &others);
+        if (at >= 0)
+            fprintf(stderr, "assay: warning: node '%s' (%s)%s %s\n",
+                    g->value[g->node[at].out[0]].name, assay_op_get(known[i].op)->name,
+                    others ? " and others" : "", known[i].what);
+    }
 }
 
 static int run(const cli_args *a)

@@ -73,6 +73,18 @@ prints "^contract of tflite-2.9-x86: not claimed bit-exact fc 1$" "which 2.9 com
 prints "^contract of tflite: bit-exact fc 1$" "and its reference kernels as we do" \
     "$assay" golden p.tflite -s tflite -i p.npy -o p-ref
 printf 'graph w { input x: bool[3]\n y: i64[2,1] = where(x) {count=2}\n z: f32[2,1] = cast(y)\n output z }\n' >w.assay
+head -c 16 /dev/zero >sum.bin
+cat >sum.assay <<'NET'
+graph sum {
+  input x: i8[1,4,4] q(0.1,3)
+  y: i8[1,4,1] q(0.3,1) = reduce_sum(x) {axes=[2]}
+  output y
+}
+NET
+runs 0 "a warning of a sum of codes, which runtimes form otherwise" \
+    sh -c '"$1" convert sum.assay -o sum.tflite 2>&1 | grep -q "warning: node .y. (reduce_sum) is SUM of codes; TensorFlow Lite 2.9 forms it in float32"' - "$assay"
+runs 0 "no preset of theirs claims it" \
+    sh -c 'for s in tflite-2.9-x86 litert-ref ruy; do "$1" golden sum.assay -s $s -i sum.bin -o sum-$s | grep -q "not claimed bit-exact reduce_sum 1" || exit 1; done' - "$assay"
 runs 0 "a network whose shapes depend on data, as TFLite" "$assay" convert w.assay -o w.tflite
 refused "which is not supported without an input" "WHERE: a shape depends on what is in input 0 \(operator 0\)" \
     "$assay" inspect w.tflite

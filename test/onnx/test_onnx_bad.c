@@ -190,7 +190,7 @@ static void unsupported_models_are_named(void **state)
          "1 unsupported: node 'deep' (Foo)"},
         {"in x f32 2\nconst s f32 - = 1\nconst z f32 - = 0\nconst b f32 - = 4\n"
          "onnx.brevitas:Quant x,s,z,b -> y rounding_mode=CEIL\nout y",
-         "attribute 'rounding_mode' is 'CEIL'"},
+         "rounding_mode CEIL of a value of the run"},
         {"in x f32 2\nconst s f32 - = 1\nconst z f32 - = 0\nconst b f32 - = 1\n"
          "qonnx.custom_op.general:Quant x,s,z,b -> y\nout y",
          "a bit width of 1, signed: 2 to 16 are supported"},
