@@ -130,6 +130,58 @@ assay_status assay_compare(const assay_type *type_a, const void *a, const assay_
                            const void *b, const assay_thresholds *limits, assay_comparison *out,
                            assay_error *err);
 
+/* ---- blaming a device (unit tests of compilers and kernels) ------------------------------- */
+
+enum assay_blame_verdict {
+    ASSAY_BLAME_CLEAN,     /* as golden, or an equal replay of equal inputs */
+    ASSAY_BLAME_INHERITED, /* differs only because its inputs do */
+    ASSAY_BLAME_OWN,       /* replayed from the device's own inputs it differs */
+    ASSAY_BLAME_NOT_DUMPED,
+    ASSAY_BLAME_SUSPECT /* one of a region between dumps that differs as a whole */
+};
+
+typedef struct assay_blame_node {
+    int index;                    /* of its first output, in the bundle's manifest */
+    const char *name, *node, *op; /* that tensor's name, the node's, the op's */
+    enum assay_blame_verdict verdict;
+    /* Elements of its outputs that differ from golden, and from the replay; -1: not dumped. */
+    int64_t differing_cumulative, differing_isolated;
+} assay_blame_node;
+
+/* One cause. */
+typedef struct assay_blame_fault {
+    const assay_blame_node *at;
+    const char *cause; /* its class: "rescale.rounding", "bias.missing", "unexplained", ... */
+    const char *const *causes; /* classes that explain every element, the simplest first */
+    int n_causes;
+    const char *detail;  /* which mode, how many bits, which channel: in words */
+    const char *example; /* one element that differs, in words */
+    int64_t elements, differing;
+    double explained; /* share of all dumped elements, those that agree included */
+} assay_blame_fault;
+
+typedef struct assay_blame_report {
+    const assay_blame_fault *fault; /* the most upstream first */
+    int n_faults;
+    const assay_blame_node *node; /* in execution order */
+    int n_nodes;
+} assay_blame_report;
+
+typedef struct assay_blame_options {
+    double rel;                 /* floats may differ by so much; below 0: by nothing */
+    const char *const *schemes; /* tried beside the shipped ones: names or files */
+    int n_schemes;
+    int threads; /* 0: 2 */
+} assay_blame_options;
+
+/* Which nodes of a device are at fault themselves, and why: `assay blame`. golden is a bundle,
+ * device a folder of dumps or another bundle. options NULL: floats exactly, shipped schemes. A
+ * fault is no error. ASSAY_ERR_INPUT: a dump of another shape or type, or of another network. The
+ * report owns all that it points to; free it with assay_blame_free (NULL is fine). */
+assay_status assay_blame(const char *golden, const char *device, const assay_blame_options *options,
+                         const assay_blame_report **out, assay_error *err);
+void assay_blame_free(const assay_blame_report *report);
+
 #if defined(__GNUC__)
 #pragma GCC visibility pop
 #endif

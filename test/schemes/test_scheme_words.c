@@ -11,6 +11,8 @@
 #include "schemes/explain/explain.h"
 #include "schemes/rescale/single.h"
 
+#include "test/support/scheme_unit.h"
+
 static assay_scheme *scheme_of(const char *record)
 {
     char text[600];
@@ -377,9 +379,84 @@ static void formed(void **state)
     assay_scheme_free(s);
 }
 
+static void bits(void **state)
+{
+    static const struct {
+        assay_int128 v;
+        unsigned cut;
+        const char *text;
+    } list[] = {{0, 0, "0b0"},        {-1, 0, "0b1"},      {5, 0, "0b0101"},    {-6, 0, "0b1010"},
+                {-6, 2, "0b10.10"},   {5, 3, "0b0.101"},   {-1, 4, "0b1.1111"}, {11, 1, "0b0101.1"},
+                {-11, 1, "0b1010.1"}, {1, 6, "0b0.000001"}};
+    char text[ASSAY_EXPLAIN_BITS];
+    (void)state;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        assert_string_equal(assay_explain_bits(list[i].v, list[i].cut, text), list[i].text);
+    const assay_int128 least = (assay_int128)((assay_uint128)1 << 127);
+    assert_int_equal(strlen(assay_explain_bits(least, 0, text)), 130);
+    assert_int_equal(strlen(assay_explain_bits(least, 127, text)), 131);
+}
+
+/* The rescale of a unit's channel in words: its own parameters, and values in binary. */
+static void of_units(void **state)
+{
+    static const struct {
+        const char *record;
+        int64_t acc;
+        const char *line; /* one of them */
+    } list[] = {
+        {"rescale: {round: [half-up], left_shift: product}\n", 77,
+         "  in binary               0b010011.01000000000000000000000000000000 -> 0b010011, cut off: "
+         ".01000000000000000000000000000000\n"},
+        {"rescale: {round: [half-up], left_shift: product}\n", -77,
+         "  in binary               0b10110011\n"},
+        {"rescale: {encoding: thresholds, round: [half-up]}\n", 77,
+         "  thresholds at most it   147 of 255\n"},
+        {"rescale: {encoding: float32, round: [half-even]}\n", 77,
+         "  its IEEE bits           0x419a0000\n"},
+        {"rescale: {encoding: float64, round: [half-even]}\n", 77,
+         "  its IEEE bits           0x4033400000000000\n"},
+        {"rescale: {encoding: float32, scale: f32-steps, round: [half-even]}\n", 77,
+         "  code                    19\n"},
+        {"types: {power_of_two_scales: yes, activation_zero_point: none}\n"
+         "rescale: {scale: power-of-two, encoding: shift, round: [floor]}\n",
+         77, "  code                    19\n"},
+    };
+    static const float scales[2] = {1, 0.25f};
+    static const int32_t zeros[2] = {0, 0};
+    (void)state;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        assay_scheme *s = scheme_of(list[i].record);
+        assay_type in[2] = {code_type(8, true, scales, zeros), code_type(8, true, scales, zeros)};
+        const assay_type out = in[0];
+        in[1].rank = 2;
+        in[1].dim[0] = 2;
+        in[1].dim[1] = 1;
+        in[1].q = (assay_qparams){ASSAY_Q_AXIS, 0, 0, 2, scales, zeros};
+        const assay_unit_spec spec = unit_spec("fc", in, 2, &out);
+        assay_unit *u = unit_prepare(s, &spec);
+        assay_single o;
+        char *text;
+        size_t size;
+        int32_t code;
+        assay_single_of_unit(&o, u, &u->scale[ASSAY_OUT], 1);
+        s->vt->requantize(u, &list[i].acc, 1, 1, &code);
+        assert_int_equal(apply_rescale_one(&o.r, list[i].acc, 0), code);
+        FILE *f = open_memstream(&text, &size);
+        assay_explain_steps_in_binary(f, &o, list[i].acc);
+        fclose(f);
+        if (!strstr(text, list[i].line))
+            fail_msg("%s\nexpected:\n%sfound:\n%s", list[i].record, list[i].line, text);
+        free(text);
+        s->vt->release(u);
+        assay_scheme_free(s);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(steps),          cmocka_unit_test(trifles),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(bits),           cmocka_unit_test(of_units),
+                                       cmocka_unit_test(steps),          cmocka_unit_test(trifles),
                                        cmocka_unit_test(formula),        cmocka_unit_test(refused),
                                        cmocka_unit_test(rounding_table), cmocka_unit_test(formed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
