@@ -406,7 +406,8 @@ static void of_units(void **state)
         const char *line; /* one of them */
     } list[] = {
         {"rescale: {round: [half-up], left_shift: product}\n", 77,
-         "  in binary               0b010011.01000000000000000000000000000000 -> 0b010011, cut off: "
+         "  in binary               0b010011.01000000000000000000000000000000 -> 0b010011, cut "
+         "off: "
          ".01000000000000000000000000000000\n"},
         {"rescale: {round: [half-up], left_shift: product}\n", -77,
          "  in binary               0b10110011\n"},
