@@ -61,7 +61,7 @@ assay_status assay_open_regular(const char *path, int *file, size_t *size, assay
     if (*file < 0)
         return assay_fail(err, ASSAY_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
     assay_status status = look(*file, path, ASSAY_ERR_IO, size, err);
-    if (status != ASSAY_OK) {
+    if (status) {
         close(*file);
         *file = -1;
     }
@@ -78,7 +78,7 @@ static assay_status slurp_open(int file, const char *path, size_t size, size_t m
     if (!b)
         return assay_out_of_memory_for(err, "%s: %zu bytes", path, size);
     assay_status status = assay_read_whole(file, path, b, size, err);
-    if (status != ASSAY_OK) {
+    if (status) {
         free(b);
         return status;
     }
@@ -94,11 +94,11 @@ assay_status assay_slurp_max(const char *path, size_t max, unsigned char **bytes
     *bytes = NULL;
     *size = 0;
     assay_status status = assay_open_regular(path, &file, size, err);
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     status = slurp_open(file, path, *size, max, bytes, err);
     close(file);
-    if (status != ASSAY_OK)
+    if (status)
         *size = 0;
     return status;
 }
@@ -167,10 +167,10 @@ assay_status assay_slurp_inside(int dir, const char *name, const char *path, uns
         at = next;
     } while (*rest);
     assay_status status = look(at, shown, ASSAY_ERR_INPUT, size, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = slurp_open(at, shown, *size, MAX, bytes, err);
     close(at);
-    if (status != ASSAY_OK)
+    if (status)
         *size = 0;
     return status;
 }

@@ -209,7 +209,7 @@ static assay_status check_node(const assay_graph *g, int index, bool *defined, a
 static assay_status check_interface(const assay_graph *g, bool *defined, assay_error *err)
 {
     for (int i = 0; i < g->n_values; ++i)
-        defined[i] = g->value[i].data != NULL || g->value[i].is_variable;
+        defined[i] = g->value[i].data || g->value[i].is_variable;
     for (int i = 0; i < g->n_inputs; ++i) {
         int id = g->input[i];
         if (id < 0 || id >= g->n_values)

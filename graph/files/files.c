@@ -64,7 +64,7 @@ static assay_status write_whole(const char *path, const void *data, size_t size,
     assay_status status = file_partial_file(path, &partial, err);
     int reason;
 
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     reason = put_all(partial.lock, data, size);
     if (!reason && stat(path, &st) == 0 && fchmod(partial.lock, st.st_mode & 0777) != 0)
@@ -117,7 +117,7 @@ assay_status file_write_file(const char *path, const void *data, size_t size, as
         return S_ISDIR(st.st_mode) ? assay_fail(err, ASSAY_ERR_IO, "%s: is a folder", path)
                                    : write_through(path, data, size, err);
     status = file_link_end(path, end, err);
-    return status == ASSAY_OK ? write_whole(end, data, size, err) : status;
+    return !status ? write_whole(end, data, size, err) : status;
 }
 
 assay_status file_print(const char *path, void (*print)(FILE *f, const void *what),

@@ -261,7 +261,7 @@ assay_status file_partial_folder_place(assay_partial *p, const char *path,
         if (!replace)
             return assay_fail(err, ASSAY_ERR_IO, "%s: exists already", path);
         assay_status status = replace(path, err);
-        if (status != ASSAY_OK)
+        if (status)
             return status;
         if (exchange(p->path, path) == 0)
             break;

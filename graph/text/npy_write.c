@@ -105,7 +105,7 @@ assay_status text_npy_put(const char *path, const assay_npy *a, assay_error *err
         struct iovec whole[2] = {{NULL, 0}, {NULL, 0}};
         assay_status status = text_npy_write_memory(a, &whole[0].iov_base, &whole[0].iov_len, err);
         void *bytes = whole[0].iov_base;
-        if (status == ASSAY_OK) {
+        if (!status) {
             status = put_parts(path, whole, err);
             free(bytes);
         }
@@ -122,7 +122,7 @@ assay_status text_npy_write_file(const char *path, const assay_npy *a, assay_err
     size_t size = 0;
     assay_status status = text_npy_write_memory(a, &bytes, &size, err);
 
-    if (status == ASSAY_OK)
+    if (!status)
         status = file_write_file(path, bytes, size, err);
     free(bytes);
     return status;

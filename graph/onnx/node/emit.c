@@ -22,7 +22,7 @@ static onnx_value *result_value(onnx_node *n, size_t output, const char *suffix)
         return onnx_no_memory(n);
     if (!v->maker)
         v->maker = n->name;
-    if (n->narrow && output == 0 && given == NULL)
+    if (n->narrow && output == 0 && !given)
         n->wide = v;
     return v;
 }

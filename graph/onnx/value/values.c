@@ -137,9 +137,7 @@ int onnx_materialize_codes(onnx_import *im, onnx_value *v, const assay_qparams *
         type.q = *q;
         if (!name)
             assay_out_of_memory(err);
-        return name && add_constant(im, name, &type, v->constant, &id, err) == ASSAY_OK
-                   ? id
-                   : ASSAY_NO_VALUE;
+        return name && !add_constant(im, name, &type, v->constant, &id, err) ? id : ASSAY_NO_VALUE;
     }
     assay_fail(err, ASSAY_ERR_UNSUPPORTED,
                "'%s' is read with other parameters than it has: scale %.9g and zero point %d, "

@@ -37,7 +37,7 @@ assay_status tfl_import_file_with(const char *path, const assay_tflite_options *
     if (s)
         return s;
     s = tfl_import_entry(path, entry, map->bytes, map->size, options, out, err);
-    if (!s && (s = assay_arena_own((*out)->arena, assay_unmap, map)) != ASSAY_OK) {
+    if (!s && (s = assay_arena_own((*out)->arena, assay_unmap, map))) {
         assay_graph_free(*out);
         *out = NULL;
         assay_out_of_memory(err);
