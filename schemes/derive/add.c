@@ -6,7 +6,7 @@
 static assay_status list_constants(const assay_derive *d, size_t n)
 {
     int64_t *k = derive_unit_array(d->u, "constants", n);
-    if (k == NULL)
+    if (!k)
         return derive_memory(d);
     for (size_t i = 0; i < n; i++)
         k[i] = d->u->k[i];
@@ -20,7 +20,7 @@ static assay_status check_sum(const assay_derive *d, int32_t bits)
     const int64_t r1 = derive_reach(&d->spec->in[0]), r2 = derive_reach(&d->spec->in[1]);
     const int64_t first = o->rule->round.n > 1 ? o->rule->round.step[0].bits : 0;
     int64_t left = 0;
-    if (o->shift != NULL && o->rule->left_shift == ASSAY_LEFT_WRAP && o->shift[0] < first)
+    if (o->shift && o->rule->left_shift == ASSAY_LEFT_WRAP && o->shift[0] < first)
         left = first - o->shift[0];
     return derive_fits(d, ldexp((double)(r1 > r2 ? r1 : r2), bits + (int)left), 32,
                        "the sum, shifted left for its output scale,");
@@ -33,7 +33,7 @@ static assay_status left_shift(const assay_derive *d, float s1, float s2, float 
     assay_unit *u = d->u;
     int32_t bits;
     assay_status s = derive_left_shift(d, 2, u->rec.add.bits, &bits);
-    if (s != ASSAY_OK)
+    if (s)
         return s;
     double twice = 2 * (s1 > s2 ? (double)s1 : (double)s2);
     double r1 = s1 / twice, r2 = s2 / twice, out = twice / (ldexp(1, bits) * s_out);
@@ -47,21 +47,21 @@ static assay_status left_shift(const assay_derive *d, float s1, float s2, float 
     derive_intermediate(&u->scale[ASSAY_FIRST]);
     derive_intermediate(&u->scale[ASSAY_SECOND]);
     s = derive_one(d, &u->scale[ASSAY_FIRST], r1, "_1");
-    if (s == ASSAY_OK)
+    if (!s)
         s = derive_one(d, &u->scale[ASSAY_SECOND], r2, "_2");
-    if (s == ASSAY_OK)
+    if (!s)
         s = derive_one(d, &u->scale[ASSAY_OUT], out, "");
     u->k[0] = bits;
     u->binary = apply_add_left_shift;
-    if (s == ASSAY_OK)
+    if (!s)
         s = check_sum(d, bits);
     int64_t sum;
-    if (s == ASSAY_OK)
+    if (!s)
         s = derive_accepts_both(d, derive_reach(&d->spec->in[0]) << bits,
                                 derive_reach(&d->spec->in[1]) << bits, "a shifted code", &sum);
-    if (s == ASSAY_OK)
+    if (!s)
         s = derive_accepts(d, ASSAY_OUT, sum, "the sum of two rescaled codes");
-    return s == ASSAY_OK ? list_constants(d, 1) : s;
+    return !s ? list_constants(d, 1) : s;
 }
 
 /* XNNPACK, QNNPACK: float32 ratios; the larger one gets `bits` + 1 bits, both one exponent. */
@@ -82,9 +82,9 @@ static assay_status common_exponent(const assay_derive *d, float s1, float s2, f
     double max = (double)derive_reach(&d->spec->in[0]) * (double)u->k[0] +
                  (double)derive_reach(&d->spec->in[1]) * (double)u->k[1];
     assay_status s = derive_fits(d, max, 32, "with this add.bits the sum");
-    if (s == ASSAY_OK)
+    if (!s)
         s = derive_accepts_end(d, (int64_t)ceil(ldexp(max, -shift)), "the sum");
-    return s == ASSAY_OK ? list_constants(d, 3) : s;
+    return !s ? list_constants(d, 3) : s;
 }
 
 static assay_status separate(const assay_derive *d, float s1, float s2, float s_out)
@@ -95,13 +95,13 @@ static assay_status separate(const assay_derive *d, float s1, float s2, float s_
     derive_intermediate(&u->scale[ASSAY_SECOND]);
     u->binary = apply_add_separate;
     assay_status s = derive_ratio(d, &u->scale[ASSAY_FIRST], s1, &one, 1, s_out, "_1");
-    if (s == ASSAY_OK)
+    if (!s)
         s = derive_ratio(d, &u->scale[ASSAY_SECOND], s2, &one, 1, s_out, "_2");
     int64_t sum;
-    if (s == ASSAY_OK)
+    if (!s)
         s = derive_accepts_both(d, derive_reach(&d->spec->in[0]), derive_reach(&d->spec->in[1]),
                                 "a code less its zero point", &sum);
-    return s == ASSAY_OK ? derive_accepts_end(d, sum, "the sum of two rescaled codes") : s;
+    return !s ? derive_accepts_end(d, sum, "the sum of two rescaled codes") : s;
 }
 
 /* floor(log2 s) of a power of two; false for other scales. */
@@ -128,10 +128,10 @@ static assay_status align(const assay_derive *d, float s1, float s2, float s_out
     double max =
         ldexp((double)derive_reach(&d->spec->in[0]) + (double)derive_reach(&d->spec->in[1]), guard);
     assay_status s = derive_fits(d, max, 63, "with this add.bits the sum");
-    if (s == ASSAY_OK) /* each operand's own rounding, and that of the sum */
+    if (!s) /* each operand's own rounding, and that of the sum */
         s = derive_accepts_end(d, (int64_t)fmin(ceil(ldexp(max + 2, -(int)u->k[3])), 0x1p62),
                                "the sum");
-    return s == ASSAY_OK ? list_constants(d, 4) : s;
+    return !s ? list_constants(d, 4) : s;
 }
 
 static void set_floats(assay_unit *u, float a, float b, float c)
@@ -186,7 +186,7 @@ assay_status derive_add(const assay_derive *d)
     if (u->op != ASSAY_OP_ADD && u->op != ASSAY_OP_SUB)
         return derive_unknown(d);
     assay_status s = derive_range(d);
-    if (s != ASSAY_OK)
+    if (s)
         return s;
     u->subtract = u->op == ASSAY_OP_SUB;
     switch ((enum assay_add_kind)u->rec.add.kind) {
@@ -217,7 +217,7 @@ assay_status derive_add(const assay_derive *d)
                         (double)derive_reach(a) * (double)(s1 / fixed) +
                             (double)derive_reach(b) * (double)(s2 / fixed),
                         32, "with this add.bits the sum");
-        if (s != ASSAY_OK)
+        if (s)
             return s;
         break;
     }
@@ -241,13 +241,13 @@ assay_status derive_sum(const assay_derive *d)
     float s_in = derive_scale_of(&d->spec->in[0]), s_out = derive_scale_of(d->spec->out);
     int32_t bits;
     int64_t *k = derive_unit_array(u, "constants", 2);
-    if (k == NULL)
+    if (!k)
         return derive_memory(d);
     u->pool = apply_add_n;
     if (u->rec.add.kind != ASSAY_ADD_LEFT_SHIFT || u->rec.add.bits < 1)
         return derive_output_rescale(d, s_in, &one, 1, s_out);
     assay_status s = derive_left_shift(d, 1, u->rec.add.bits, &bits);
-    if (s != ASSAY_OK)
+    if (s)
         return s;
     u->k[0] = k[0] = bits - 1;
     u->k[1] = k[1] = u->rec.add.extra_zero_point;
@@ -255,5 +255,5 @@ assay_status derive_sum(const assay_derive *d)
     double real = u->rec.add.scale == ASSAY_PRECISION_F32
                       ? (double)(2 * s_in / (ldexpf(1, bits) * s_out))
                       : 2 * (double)s_in / (ldexp(1, bits) * (double)s_out);
-    return s != ASSAY_OK ? s : derive_one(d, &u->scale[ASSAY_OUT], real, "");
+    return s ? s : derive_one(d, &u->scale[ASSAY_OUT], real, "");
 }

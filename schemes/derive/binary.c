@@ -10,7 +10,7 @@ static assay_status minmax(const assay_derive *d)
     const float one = 1;
     const assay_type *out = d->spec->out;
     assay_status s = derive_range(d);
-    for (int i = 0; i < 2 && s == ASSAY_OK; i++) {
+    for (int i = 0; i < 2 && !s; i++) {
         assay_rescale *r = &u->scale[ASSAY_FIRST + i];
         const assay_type *in = &d->spec->in[i];
         u->k[i] = derive_same_params(in, out);
@@ -19,7 +19,7 @@ static assay_status minmax(const assay_derive *d)
         if (!u->k[i])
             s = derive_ratio(d, r, derive_scale_of(in), &one, 1, derive_scale_of(out),
                              i == 0 ? "_1" : "_2");
-        if (!u->k[i] && s == ASSAY_OK)
+        if (!u->k[i] && !s)
             s = derive_accepts(d, i, derive_reach(in), "a code less its zero point");
     }
     u->binary = apply_minmax;
@@ -67,22 +67,21 @@ static assay_status squared_difference(const assay_derive *d)
     u->k[0] = bits;
     u->binary = apply_squared_difference;
     assay_status s = derive_fits(d, max * max, 32, "the square of a difference");
-    if (s == ASSAY_OK)
+    if (!s)
         s = derive_range(d);
-    if (s == ASSAY_OK)
+    if (!s)
         s = derive_one(d, &u->scale[ASSAY_FIRST], s1 / twice, "_1");
-    if (s == ASSAY_OK)
+    if (!s)
         s = derive_one(d, &u->scale[ASSAY_SECOND], s2 / twice, "_2");
-    if (s == ASSAY_OK)
+    if (!s)
         s = square_fits(d);
-    if (s == ASSAY_OK)
+    if (!s)
         s = derive_one(d, &u->scale[ASSAY_OUT], twice * twice / (ldexp(1, 2 * bits) * s_out), "");
-    if (s == ASSAY_OK)
+    if (!s)
         s = derive_accepts_both(d, r1 << bits, r2 << bits, "a shifted code", &sum);
-    return s != ASSAY_OK
-               ? s
-               : derive_accepts(d, ASSAY_OUT, sum < 1 << 16 ? sum * sum : INT64_C(1) << 31,
-                                "the square of a difference");
+    return s ? s
+             : derive_accepts(d, ASSAY_OUT, sum < 1 << 16 ? sum * sum : INT64_C(1) << 31,
+                              "the square of a difference");
 }
 
 static assay_status check_product(const assay_derive *d)
@@ -96,10 +95,9 @@ static assay_status multiply(const assay_derive *d)
 {
     assay_status s = check_product(d);
     d->u->binary = apply_mul;
-    return s != ASSAY_OK
-               ? s
-               : derive_output_rescale(d, derive_scale_of(&d->spec->in[0]), d->spec->in[1].q.scale,
-                                       1, derive_scale_of(d->spec->out));
+    return s ? s
+             : derive_output_rescale(d, derive_scale_of(&d->spec->in[0]), d->spec->in[1].q.scale, 1,
+                                     derive_scale_of(d->spec->out));
 }
 
 /* Negative inputs: s_in * s_slope / s_out on the product of the codes. */
@@ -107,7 +105,7 @@ static assay_status prelu(const assay_derive *d)
 {
     assay_status s = check_product(d);
     d->u->binary = apply_prelu;
-    return s != ASSAY_OK ? s : derive_slope(d, derive_scale_of(&d->spec->in[1]));
+    return s ? s : derive_slope(d, derive_scale_of(&d->spec->in[1]));
 }
 
 /* A float32 scale as an integer of 24 bits times 2^*exponent. */
@@ -134,12 +132,12 @@ static assay_status compare(const assay_derive *d)
     int64_t r1 = derive_reach(&d->spec->in[0]), r2 = derive_reach(&d->spec->in[1]);
     assay_status s =
         derive_fits(d, 256.0 * (double)(r1 > r2 ? r1 : r2), 32, "a code shifted left by 8");
-    if (s == ASSAY_OK)
+    if (!s)
         s = derive_one(d, &u->scale[ASSAY_FIRST], (double)s1, "_1");
-    if (s == ASSAY_OK)
+    if (!s)
         s = derive_one(d, &u->scale[ASSAY_SECOND], (double)s2, "_2");
     int64_t sum;
-    return s != ASSAY_OK ? s : derive_accepts_both(d, r1 << 8, r2 << 8, "a shifted code", &sum);
+    return s ? s : derive_accepts_both(d, r1 << 8, r2 << 8, "a shifted code", &sum);
 }
 
 /* Quotients of Newton's reciprocal have 31 bits, and a shift that the lengths of the two operands
@@ -149,7 +147,7 @@ static assay_status accepts_quotients(const assay_derive *d, int64_t r1, int64_t
     const assay_rescale *o = &d->u->scale[ASSAY_OUT];
     assay_status s = ASSAY_OK;
     for (int a = 0; a < 32 && r1 >> a > 0; a++)
-        for (int b = 0; b < 32 && r2 >> b > 0 && s == ASSAY_OK; b++) {
+        for (int b = 0; b < 32 && r2 >> b > 0 && !s; b++) {
             int64_t shift = o->shift[0] + b + (30 - a);
             assay_rescale form = *o;
             form.shift = &shift;
@@ -175,17 +173,17 @@ assay_status derive_div(const assay_derive *d)
     float real = s1 / product;
     int64_t r1 = derive_reach(&d->spec->in[0]), r2 = derive_reach(&d->spec->in[1]);
     assay_status s = derive_fits(d, (double)(r1 > r2 ? r1 : r2), 32, "a code less its zero point");
-    if (s == ASSAY_OK)
+    if (!s)
         s = derive_range(d);
     u->k[0] = derive_bits_of(s1);
     u->k[1] = derive_bits_of(product);
     u->binary = u->rec.binary.div == ASSAY_DIV_RECIPROCAL ? apply_div_reciprocal
                 : u->rec.binary.div == ASSAY_DIV_FLOAT    ? apply_div_float
                                                           : apply_div_truncate;
-    if (s != ASSAY_OK || u->rec.binary.div == ASSAY_DIV_FLOAT)
+    if (s || u->rec.binary.div == ASSAY_DIV_FLOAT)
         return s;
     s = derive_one(d, &u->scale[ASSAY_OUT], (double)real, "");
-    return s != ASSAY_OK ? s : accepts_division(d, r1, r2);
+    return s ? s : accepts_division(d, r1, r2);
 }
 
 assay_status derive_binary(const assay_derive *d)

@@ -12,14 +12,14 @@ assay_status derive_convert(const assay_derive *d)
     assay_status s = to_codes ? derive_range(d) : ASSAY_OK;
     int64_t *scale = derive_unit_array(u, "scale_bits", q->count);
     int64_t *zero = derive_unit_array(u, "zero_points", q->count);
-    if (s != ASSAY_OK)
+    if (s)
         return s;
-    if (scale == NULL || zero == NULL)
+    if (!scale || !zero)
         return derive_memory(d);
     for (size_t c = 0; c < q->count; c++) {
         scale[c] =
             to_codes ? derive_quantize_bits(&u->rec, q->scale[c]) : derive_bits_of(q->scale[c]);
-        zero[c] = q->zero_point != NULL ? q->zero_point[c] : 0;
+        zero[c] = q->zero_point ? q->zero_point[c] : 0;
     }
     u->scale[ASSAY_OUT].n = q->count;
     u->scale[ASSAY_OUT].scale = scale;

@@ -160,7 +160,7 @@ static inline float derive_scale_of(const assay_type *t)
 }
 static inline int32_t derive_zero_of(const assay_type *t)
 {
-    return t->q.zero_point != NULL ? t->q.zero_point[0] : 0;
+    return t->q.zero_point ? t->q.zero_point[0] : 0;
 }
 static inline bool derive_same_params(const assay_type *a, const assay_type *b)
 {

@@ -6,7 +6,7 @@
 static assay_status list(const assay_derive *d, size_t n)
 {
     int64_t *k = derive_unit_array(d->u, "constants", n);
-    if (k == NULL)
+    if (!k)
         return derive_memory(d);
     for (size_t i = 0; i < n; i++)
         k[i] = d->u->k[i];
@@ -27,14 +27,13 @@ assay_status derive_gelu_ibert(const assay_derive *d)
     u->unary = apply_gelu_ibert;
     assay_status status = derive_fits(d, -2 * c * (double)derive_reach(&d->spec->in[0]), 32,
                                       "a code times I-BERT's erf");
-    if (status == ASSAY_OK)
+    if (!status)
         status = list(d, 2);
-    if (status == ASSAY_OK)
+    if (!status)
         status = derive_output_rescale(d, (float)s, &step, 1, derive_scale_of(d->spec->out));
-    return status != ASSAY_OK
-               ? status
-               : derive_accepts(d, ASSAY_OUT, -2 * u->k[1] * derive_reach(&d->spec->in[0]),
-                                "a code times I-BERT's erf");
+    return status ? status
+                  : derive_accepts(d, ASSAY_OUT, -2 * u->k[1] * derive_reach(&d->spec->in[0]),
+                                   "a code times I-BERT's erf");
 }
 
 /* The sum is 127 whatever the output's parameters say; other ones would be other values. */
@@ -65,13 +64,12 @@ assay_status derive_softmax_ibert(const assay_derive *d)
     u->k[3] = (int64_t)(65536 / ln2);
     u->row = apply_softmax_ibert;
     assay_status status = list(d, 4);
-    if (status == ASSAY_OK)
+    if (!status)
         status = check_shares(d);
     const int64_t greatest = u->k[0] * u->k[0] + u->k[1];
     const int64_t share = derive_bits_of(127 / (float)greatest);
     assay_rescale form = u->scale[ASSAY_OUT]; /* of a lone element */
     form.scale = &share;
-    return status != ASSAY_OK
-               ? status
-               : derive_accepts_form(d, ASSAY_OUT, &form, greatest, "I-BERT's exponential");
+    return status ? status
+                  : derive_accepts_form(d, ASSAY_OUT, &form, greatest, "I-BERT's exponential");
 }

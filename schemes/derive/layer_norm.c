@@ -45,9 +45,9 @@ static assay_status derive_beta(const assay_derive *d, float gamma_scale, int fr
     derive_intermediate(&u->scale[ASSAY_SECOND]);
     const assay_status s = derive_ratio(d, &u->scale[ASSAY_SECOND],
                                         derive_scale_of(&d->spec->in[2]), &one, 1, to, "_beta");
-    return s != ASSAY_OK ? s
-                         : derive_accepts(d, ASSAY_SECOND, derive_reach(&d->spec->in[2]),
-                                          "a code of beta less its zero point");
+    return s ? s
+             : derive_accepts(d, ASSAY_SECOND, derive_reach(&d->spec->in[2]),
+                              "a code of beta less its zero point");
 }
 
 /* Of what is normalized, times gamma, plus beta: |x - mean| is at most sqrt(n) deviations. Newton's
@@ -76,9 +76,9 @@ assay_status derive_layer_norm(const assay_derive *d)
         return derive_fail(d, "needs codes of at most 16 bits and rows of at most %d",
                            MAX_ELEMENTS);
     assay_status s = check_operand(d, 1, "gamma");
-    if (s == ASSAY_OK)
+    if (!s)
         s = check_operand(d, 2, "beta");
-    if (s != ASSAY_OK)
+    if (s)
         return s;
     float gamma_scale =
         present(d, 1) ? derive_scale_of(&d->spec->in[1]) : ldexpf(1, -shift); /* code 2^shift: 1 */
@@ -101,12 +101,12 @@ assay_status derive_layer_norm(const assay_derive *d)
     u->row = apply_layer_norm;
     s = derive_beta(d, gamma_scale, fraction);
     int64_t *k = derive_unit_array(u, "constants", 1);
-    if (s == ASSAY_OK && k == NULL)
+    if (!s && !k)
         return derive_memory(d);
-    if (s != ASSAY_OK)
+    if (s)
         return s;
     k[0] = u->k[0];
     s = derive_output_rescale(d, ldexpf(1, shift - fraction), &gamma_scale, 1,
                               derive_scale_of(d->spec->out));
-    return s != ASSAY_OK ? s : accepts_rows(d, newton);
+    return s ? s : accepts_rows(d, newton);
 }

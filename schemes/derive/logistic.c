@@ -15,7 +15,7 @@ static assay_status fill(const assay_derive *d,
     int64_t lo = assay_elem_min(e), hi = assay_elem_max(e);
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     int64_t *table = derive_unit_array(u, "table", (size_t)(hi - lo + 1));
-    if (table == NULL)
+    if (!table)
         return derive_memory(d);
     for (int64_t q = lo; q <= hi; q++)
         table[q - lo] = apply_rescale_store(o, entry(d, q - u->in_zero[0]));
@@ -61,12 +61,12 @@ static assay_status logistic8(const assay_derive *d)
     derive_intermediate(&u->scale[ASSAY_FIRST]);
     assay_status s = derive_encoded(d, &u->scale[ASSAY_FIRST], &e, 1, "_in");
     u->k[2] = (int64_t)floor(15.0 * (1 << 27) / ldexp(1, exponent));
-    if (s == ASSAY_OK) {
+    if (!s) {
         const int64_t reach = derive_reach(&d->spec->in[0]);
         s = derive_accepts(d, ASSAY_FIRST, reach < u->k[2] ? reach : u->k[2],
                            "a code less its zero point");
     }
-    return s != ASSAY_OK ? s : fill(d, u->op == ASSAY_OP_SIGMOID ? logistic_entry : tanh_entry);
+    return s ? s : fill(d, u->op == ASSAY_OP_SIGMOID ? logistic_entry : tanh_entry);
 }
 
 /* CheckedLog2 of kernels/internal/quantization_util.cc: the exponent of a scale that is a power of
@@ -103,7 +103,7 @@ static assay_status logistic16(const assay_derive *d)
     }
     u->unary = u->op == ASSAY_OP_SIGMOID ? apply_logistic16 : apply_tanh16;
     int64_t *list = derive_unit_array(u, "constants", 2);
-    if (list == NULL)
+    if (!list)
         return derive_memory(d);
     list[0] = u->k[0];
     list[1] = u->k[1];
@@ -121,7 +121,7 @@ assay_status derive_logistic(const assay_derive *d)
     assay_status s = derive_range(d);
     float scale;
     int32_t zero;
-    if (s != ASSAY_OK)
+    if (s)
         return s;
     assay_fixed_output(&u->rec, u->op, out->elem, &scale, &zero);
     int wanted, found;
@@ -190,7 +190,7 @@ assay_status derive_hard_swish(const assay_derive *d)
         return derive_table(d);
     float hires = (1.0f / 128.0f) * derive_scale_of(&d->spec->in[0]);
     assay_status s = derive_range(d);
-    if (s != ASSAY_OK)
+    if (s)
         return s;
     if (!encode16(hires / derive_scale_of(d->spec->out), &u->k[4], &u->k[5]) ||
         !encode16(hires / (3.0f / 32768.0f), &u->k[6], &u->k[7]) || u->k[5] > 0 || u->k[7] > 16)

@@ -32,7 +32,7 @@ assay_status derive_lrn(const assay_derive *d)
     int64_t max = derive_reach(&s->in[0]);
     size_t n = (size_t)apply_lrn_entry(max * max * s->depth, cells) + 2;
     int64_t *table = derive_unit_array(u, "table", n);
-    if (table == NULL)
+    if (!table)
         return derive_memory(d);
     const double unit = s->alpha / (double)s->depth * scale * scale;
     for (size_t i = 0; i < n; i++) {
@@ -46,7 +46,5 @@ assay_status derive_lrn(const assay_derive *d)
     const float one = ldexpf(1, -places);
     const assay_status status =
         derive_output_rescale(d, derive_scale_of(&s->in[0]), &one, 1, derive_scale_of(s->out));
-    return status != ASSAY_OK
-               ? status
-               : derive_accepts(d, ASSAY_OUT, max * table[0], "a code times its gain");
+    return status ? status : derive_accepts(d, ASSAY_OUT, max * table[0], "a code times its gain");
 }

@@ -51,10 +51,10 @@ static assay_status by_count(const assay_derive *d, bool divides_multiplier)
     bool any = u->op == ASSAY_OP_AVG_POOL;
     size_t n = any ? (size_t)u->depth : 1;
     assay_rescale *list = derive_unit_alloc(u, n * sizeof *list);
-    if (list == NULL)
+    if (!list)
         return derive_memory(d);
     assay_status s = ASSAY_OK;
-    for (size_t i = 0; i < n && s == ASSAY_OK; i++) {
+    for (size_t i = 0; i < n && !s; i++) {
         int64_t count = any ? (int64_t)i + 1 : u->depth;
         list[i] = u->scale[ASSAY_OUT];
         char suffix[32] = "";
@@ -101,7 +101,7 @@ static assay_status dpu(const assay_derive *d)
         frexpf(derive_scale_of(d->spec->out), &e_out) != 0.5f)
         return derive_fail(d, "needs power-of-two scales");
     int64_t *k = derive_unit_array(u, "constants", 3);
-    if (k == NULL)
+    if (!k)
         return derive_memory(d);
     dpu_fraction(u->sides, u->depth, &u->k[1], &u->k[2]);
     u->k[3] = e_out - e_in;
@@ -124,7 +124,7 @@ static assay_status then_rescale(const assay_derive *d)
         return derive_accepts_end(d, derive_reach(in), what);
     const assay_status s = derive_ratio(d, &d->u->scale[ASSAY_OUT], derive_scale_of(in), &one, 1,
                                         derive_scale_of(out), "");
-    return s != ASSAY_OK ? s : derive_accepts(d, ASSAY_OUT, derive_reach(in), what);
+    return s ? s : derive_accepts(d, ASSAY_OUT, derive_reach(in), what);
 }
 
 /* ONNX Runtime's QLinearAveragePool: codes as float32 by a table, then a float average pool. */
@@ -138,7 +138,7 @@ static assay_status float_sum(const assay_derive *d)
     int64_t lo = assay_elem_min(e), hi = assay_elem_max(e);
     int64_t *table = derive_unit_array(u, "table", (size_t)(hi - lo + 1));
     int64_t *k = derive_unit_array(u, "scale_out_bits", 1);
-    if (table == NULL || k == NULL)
+    if (!table || !k)
         return derive_memory(d);
     for (int64_t q = lo; q <= hi; q++)
         table[q - lo] = derive_bits_of(scale * (float)(q - u->in_zero[0]));
@@ -173,7 +173,7 @@ assay_status derive_pool(const assay_derive *d)
                            MAX_WINDOW);
     memcpy(u->sides, d->spec->window, sizeof u->sides);
     assay_status s = derive_range(d);
-    if (s != ASSAY_OK)
+    if (s)
         return s;
     switch ((enum assay_pool_kind)u->rec.pool.kind) {
     case ASSAY_POOL_DIVIDE:
@@ -183,7 +183,7 @@ assay_status derive_pool(const assay_derive *d)
         u->pool = apply_pool_reciprocal;
         s = derive_fits(d, (double)u->depth * (double)derive_reach(&d->spec->in[0]), 32,
                         "the sum of the window");
-        return s != ASSAY_OK ? s : then_rescale(d);
+        return s ? s : then_rescale(d);
     case ASSAY_POOL_TWO_STAGE:
         if (!two_stages_divide(u->sides))
             return derive_fail(d,

@@ -9,7 +9,7 @@ int64_t derive_reach(const assay_type *t)
     const int64_t least = assay_elem_min(t->elem), greatest = assay_elem_max(t->elem);
     int64_t reach = 0;
     for (size_t i = 0; i < t->q.count; i++) {
-        const int64_t zero = t->q.zero_point != NULL ? t->q.zero_point[i] : 0;
+        const int64_t zero = t->q.zero_point ? t->q.zero_point[i] : 0;
         const int64_t down = zero - least, up = greatest - zero;
         reach = down > reach ? down : reach;
         reach = up > reach ? up : reach;
@@ -46,9 +46,9 @@ assay_status derive_accepts_both(const assay_derive *d, int64_t first, int64_t s
 {
     *sum = 0;
     assay_status s = derive_accepts(d, ASSAY_FIRST, first, what);
-    if (s == ASSAY_OK)
+    if (!s)
         s = derive_accepts(d, ASSAY_SECOND, second, what);
-    if (s == ASSAY_OK && apply_rescale_can_refuse(&d->u->rec.rescale)) {
+    if (!s && apply_rescale_can_refuse(&d->u->rec.rescale)) {
         const int64_t a = apply_rescale_reach(&d->u->scale[ASSAY_FIRST], first);
         const int64_t b = apply_rescale_reach(&d->u->scale[ASSAY_SECOND], second);
         *sum = a / 2 + b / 2 < INT64_C(1) << 61 ? a + b : INT64_C(1) << 62;
@@ -78,7 +78,7 @@ static assay_status accepts_codes(const assay_derive *d)
 {
     const assay_unit *u = d->u;
     const int64_t a = derive_reach(&d->spec->in[0]);
-    const int64_t ab = u->binary != NULL ? a * derive_reach(&d->spec->in[1]) : a;
+    const int64_t ab = u->binary ? a * derive_reach(&d->spec->in[1]) : a;
     const char *code = "a code less its zero point", *product = "a product of two codes";
     const bool negative = u->unary == apply_slope || u->binary == apply_prelu;
     assay_status s = ASSAY_OK;
@@ -86,9 +86,7 @@ static assay_status accepts_codes(const assay_derive *d)
         s = derive_accepts(d, ASSAY_OUT, ab, product);
     else if (negative || u->unary == apply_rescale || u->unary == apply_abs)
         s = derive_accepts(d, ASSAY_OUT, a, code);
-    return s != ASSAY_OK || !negative
-               ? s
-               : derive_accepts(d, ASSAY_FIRST, ab, u->binary != NULL ? product : code);
+    return s || !negative ? s : derive_accepts(d, ASSAY_FIRST, ab, u->binary ? product : code);
 }
 
 /* Codes of more than 16 bits are left alone: nearly all of their range is refused by any target. */
@@ -97,7 +95,7 @@ assay_status derive_accepts_codes(const assay_derive *d)
     assay_unit *u = d->u;
     if (d->spec->in[0].elem.bits <= 16)
         return accepts_codes(d);
-    for (int i = 0; i < 3 && (u->unary != NULL || u->binary != NULL); i++)
+    for (int i = 0; i < 3 && (u->unary || u->binary); i++)
         u->judged[i] = true;
     return ASSAY_OK;
 }
@@ -105,7 +103,7 @@ assay_status derive_accepts_codes(const assay_derive *d)
 /* Sums that are stored as they are go through no rescale. */
 static bool rescales(const assay_rescale *r)
 {
-    return r->row != NULL && r->row != apply_rescale_row_sums;
+    return r->row && r->row != apply_rescale_row_sums;
 }
 
 assay_status derive_accepts_rest(const assay_derive *d)

@@ -50,12 +50,12 @@ bool derive_end(assay_rescale *r, assay_elem e, const int64_t *lo, const int64_t
     r->hi = assay_elem_max(e);
     r->out_bits = e.bits;
     r->out_signed = e.is_signed;
-    if (lo != NULL && *lo > r->lo)
+    if (lo && *lo > r->lo)
         r->lo = *lo;
-    if (hi != NULL && *hi < r->hi)
+    if (hi && *hi < r->hi)
         r->hi = *hi;
-    r->clamp_lo = !wraps ? r->lo : lo != NULL ? *lo : INT64_MIN;
-    r->clamp_hi = !wraps ? r->hi : hi != NULL ? *hi : INT64_MAX;
+    r->clamp_lo = !wraps ? r->lo : lo ? *lo : INT64_MIN;
+    r->clamp_hi = !wraps ? r->hi : hi ? *hi : INT64_MAX;
     return r->lo <= r->hi;
 }
 
@@ -98,7 +98,7 @@ static assay_status set_range(const assay_derive *d, int32_t device_zero)
                            s->act_lo, s->act_hi);
     int64_t *zero = derive_unit_array(d->u, "zero_point", 1);
     int64_t *range = derive_unit_array(d->u, "range", 2);
-    if (zero == NULL || range == NULL)
+    if (!zero || !range)
         return derive_memory(d);
     zero[0] = r->zero_point;
     range[0] = r->clamp_lo;
@@ -121,7 +121,7 @@ void derive_intermediate(assay_rescale *r)
 static const char *name_of(assay_unit *u, const char *base, const char *suffix)
 {
     char *name = derive_unit_alloc(u, strlen(base) + strlen(suffix) + 1);
-    if (name != NULL) {
+    if (name) {
         strcpy(name, base);
         strcat(name, suffix);
     }
@@ -138,8 +138,7 @@ assay_status derive_encoded(const assay_derive *d, assay_rescale *r, const assay
     int64_t *pre = has_pre ? derive_unit_array(u, name_of(u, "pre", suffix), n) : NULL;
     int64_t *m_out = derive_unit_array(u, name_of(u, "multiplier", suffix), n);
     int64_t *shift_out = derive_unit_array(u, name_of(u, "shift", suffix), n);
-    if (m == NULL || shift == NULL || (has_pre && pre == NULL) || m_out == NULL ||
-        shift_out == NULL)
+    if (!m || !shift || (has_pre && !pre) || !m_out || !shift_out)
         return derive_memory(d);
     for (size_t c = 0; c < n; c++) {
         int64_t before;
@@ -192,12 +191,12 @@ static assay_status derive_thresholds(const assay_derive *d, assay_rescale *r, c
         return derive_fail(d, "thresholds need an output of at most 16 bits");
     size_t count = (size_t)(r->hi - r->lo);
     int64_t *t = derive_unit_array(u, name_of(u, "thresholds", suffix), n * count);
-    if (t == NULL)
+    if (!t)
         return derive_memory(d);
     for (size_t c = 0; c < n; c++) {
         assay_encoded e;
         const assay_status s = encode_channel(d, r->rule, real, n, c, &e);
-        if (s != ASSAY_OK)
+        if (s)
             return s;
         for (size_t i = 0; i < count; i++)
             t[c * count + i] = threshold_of(&e, mode, r->lo + 1 + (int64_t)i - r->zero_point);
@@ -237,22 +236,22 @@ assay_status derive_real(const assay_derive *d, assay_rescale *r, const double *
     int64_t *bits =
         is_float ? derive_unit_array(d->u, name_of(d->u, "scale_bits", suffix), n) : NULL;
     assay_encoded *e = calloc(n, sizeof *e);
-    assay_status s = e == NULL || (is_float && bits == NULL) ? derive_memory(d) : ASSAY_OK;
-    for (size_t c = 0; c < n && s == ASSAY_OK; c++) {
+    assay_status s = !e || (is_float && !bits) ? derive_memory(d) : ASSAY_OK;
+    for (size_t c = 0; c < n && !s; c++) {
         s = encode_channel(d, k, real, n, c, &e[c]);
-        if (s == ASSAY_OK && is_float)
+        if (!s && is_float)
             bits[c] =
                 k->encoding == ASSAY_ENCODE_F32 ? derive_bits_of((float)real[c]) : bits64(real[c]);
     }
-    if (s == ASSAY_OK && k->common_shift && k->encoding == ASSAY_ENCODE_MULTIPLIER)
+    if (!s && k->common_shift && k->encoding == ASSAY_ENCODE_MULTIPLIER)
         share_shift(k, real, n, e);
-    if (s == ASSAY_OK && !is_float)
+    if (!s && !is_float)
         s = derive_encoded(d, r, e, n, suffix);
     free(e);
     int64_t *near = is_float ? derive_unit_array(d->u, NULL, n) : NULL;
-    if (s == ASSAY_OK && is_float && near == NULL)
+    if (!s && is_float && !near)
         return derive_memory(d);
-    if (s == ASSAY_OK && is_float) {
+    if (!s && is_float) {
         r->n = n;
         r->scale = bits;
         derive_near(r, real, n, near);
@@ -297,11 +296,11 @@ static assay_status use_precomputed(const assay_derive *d, const assay_precomput
 {
     assay_rescale *r = &d->u->scale[ASSAY_OUT];
     assay_encoded *e = calloc(g->n, sizeof *e);
-    if (e == NULL)
+    if (!e)
         return derive_memory(d);
     assay_status s = g->has_diff_min ? derive_fail(d, "given diff_min; only softmax has one")
                                      : derive_precomputed_encoded(d, g, n, r->rule, e);
-    if (s == ASSAY_OK)
+    if (!s)
         s = derive_encoded(d, r, e, g->n, "");
     free(e);
     return s;
@@ -316,7 +315,7 @@ static assay_status derive_steps(const assay_derive *d, assay_rescale *r, float 
     int64_t *step_out = derive_unit_array(d->u, name_of(d->u, "scale_out_bits", suffix), 1);
     int64_t *near = derive_unit_array(d->u, NULL, n);
     double *real = calloc(n, sizeof *real);
-    if (step_in == NULL || step_w == NULL || step_out == NULL || near == NULL || real == NULL) {
+    if (!step_in || !step_w || !step_out || !near || !real) {
         free(real);
         return derive_memory(d);
     }
@@ -336,30 +335,29 @@ static assay_status derive_steps(const assay_derive *d, assay_rescale *r, float 
 assay_status derive_ratio(const assay_derive *d, assay_rescale *r, float in, const float *w,
                           size_t n, float out, const char *suffix)
 {
-    assert(n > 0 && r->rule != NULL);
+    assert(n > 0 && r->rule);
     double *real = calloc(n, sizeof *real);
-    if (real == NULL)
+    if (!real)
         return derive_memory(d);
     for (size_t c = 0; c < n; c++)
         real[c] = derive_form_scale(r->rule, in, w[c], out, n == 1);
     assay_status s = derive_real(d, r, real, n, suffix);
     free(real);
-    return s == ASSAY_OK && r->rule->scale == ASSAY_FORM_F32_STEPS
-               ? derive_steps(d, r, in, w, n, out, suffix)
-               : s;
+    return !s && r->rule->scale == ASSAY_FORM_F32_STEPS ? derive_steps(d, r, in, w, n, out, suffix)
+                                                        : s;
 }
 
 assay_status derive_output_rescale(const assay_derive *d, float in, const float *w, size_t n,
                                    float out)
 {
     const assay_precomputed *precomputed = derive_precomputed(d);
-    assay_status s = precomputed != NULL && precomputed->has_zero_point
+    assay_status s = precomputed && precomputed->has_zero_point
                          ? set_range(d, precomputed->zero_point)
                          : derive_range(d);
-    if (s != ASSAY_OK)
+    if (s)
         return s;
-    return precomputed != NULL ? use_precomputed(d, precomputed, n)
-                               : derive_ratio(d, &d->u->scale[ASSAY_OUT], in, w, n, out, "");
+    return precomputed ? use_precomputed(d, precomputed, n)
+                       : derive_ratio(d, &d->u->scale[ASSAY_OUT], in, w, n, out, "");
 }
 
 assay_status derive_slope(const assay_derive *d, float slope)
@@ -368,7 +366,7 @@ assay_status derive_slope(const assay_derive *d, float slope)
     const float in = derive_scale_of(&d->spec->in[0]), out = derive_scale_of(d->spec->out);
     assay_rescale *r = &d->u->scale[ASSAY_FIRST];
     assay_status s = derive_output_rescale(d, in, &one, 1, out);
-    if (s != ASSAY_OK)
+    if (s)
         return s;
     derive_end_of(r, &d->u->scale[ASSAY_OUT]);
     return derive_ratio(d, r, in, &slope, 1, out, "_negative");

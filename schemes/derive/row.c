@@ -16,11 +16,11 @@ static assay_status encode_difference(const assay_derive *d, double real, assay_
     const assay_rule_rescale *k = &u->rec.rescale;
     const assay_precomputed *precomputed = derive_precomputed(d);
     char why[256];
-    if (precomputed != NULL && precomputed->has_zero_point)
+    if (precomputed && precomputed->has_zero_point)
         return derive_fail(d, "given zero_point; a row's codes begin where its type does");
-    if (precomputed != NULL && precomputed->has_diff_min && u->row == apply_softmax_lut16)
+    if (precomputed && precomputed->has_diff_min && u->row == apply_softmax_lut16)
         return derive_fail(d, "given diff_min; a table counts every difference");
-    if (precomputed != NULL)
+    if (precomputed)
         return derive_precomputed_encoded(d, precomputed, 1, k, e);
     return derive_encode(k, real, e, why, sizeof why) ? ASSAY_OK : derive_fail(d, "%s", why);
 }
@@ -51,7 +51,7 @@ static assay_status fixed_scaling(const assay_derive *d, assay_encoded *e)
     double real = fmin(
         (double)derive_scale_of(&d->spec->in[0]) * d->spec->beta * ldexp(1, 31 - DIFF_BITS), cap);
     assay_status s = encode_difference(d, real, e);
-    if (s != ASSAY_OK)
+    if (s)
         return s;
     int64_t left = u->rec.rescale.multiplier_bits - e->shift;
     if (left < 0 || left > 31) /* the cap itself has 31 */
@@ -65,7 +65,7 @@ static assay_status fixed_scaling(const assay_derive *d, assay_encoded *e)
         return derive_fail(d, "given diff_min %lld; a difference from the greatest is at most 0",
                            (long long)u->k[0]);
     int64_t *k = derive_unit_array(u, "constants", 1);
-    if (k == NULL)
+    if (!k)
         return derive_memory(d);
     k[0] = u->k[0];
     derive_intermediate(&u->scale[ASSAY_FIRST]);
@@ -92,16 +92,14 @@ static assay_status log_softmax(const assay_derive *d)
     assay_unit *u = d->u;
     assay_encoded e;
     assay_status s = fixed_scaling(d, &e);
-    if (s != ASSAY_OK)
+    if (s)
         return s;
     u->row = apply_log_softmax;
     int64_t left = u->rec.rescale.multiplier_bits - e.shift;
     double reverse = ldexp(1, (int)(31 - left)) / (double)e.multiplier;
     derive_intermediate(&u->scale[ASSAY_SECOND]);
     s = derive_one(d, &u->scale[ASSAY_SECOND], reverse, "_reverse");
-    return s != ASSAY_OK
-               ? s
-               : derive_accepts(d, ASSAY_SECOND, INT64_C(1) << 31, "the logarithm of the sum");
+    return s ? s : derive_accepts(d, ASSAY_SECOND, INT64_C(1) << 31, "the logarithm of the sum");
 }
 
 /* e^x, or 1 / (1 + x), in the table's precision. */
@@ -144,7 +142,7 @@ static assay_status softmax_lut16(const assay_derive *d)
     assay_unit *u = d->u;
     int64_t *exps = derive_unit_array(u, "table_exp", 513);
     int64_t *reciprocals = derive_unit_array(u, "table_reciprocal", 513);
-    if (exps == NULL || reciprocals == NULL)
+    if (!exps || !reciprocals)
         return derive_memory(d);
     bool f32 = u->rec.table.precision == ASSAY_PRECISION_F32;
     fill513(true, f32, -10, 0, exps);
@@ -156,9 +154,9 @@ static assay_status softmax_lut16(const assay_derive *d)
     assay_status s = encode_difference(
         d, (double)derive_scale_of(&d->spec->in[0]) * d->spec->beta / (10.0 / 65535.0), &e);
     derive_intermediate(&u->scale[ASSAY_FIRST]);
-    if (s == ASSAY_OK)
+    if (!s)
         s = derive_encoded(d, &u->scale[ASSAY_FIRST], &e, 1, "_in");
-    return s == ASSAY_OK ? derive_accepts(d, ASSAY_FIRST, UINT16_MAX, DIFFERENCE) : s;
+    return !s ? derive_accepts(d, ASSAY_FIRST, UINT16_MAX, DIFFERENCE) : s;
 }
 
 /* Tables indexed by max - x. */
@@ -178,7 +176,7 @@ static assay_status softmax_table(const assay_derive *d)
         return derive_fail(d, "needs an output scale above 2^-16; found %.9g", (double)s_out);
     int64_t *table = derive_unit_array(u, "table", n);
     int64_t *k = derive_unit_array(u, "constants", 1);
-    if (table == NULL || k == NULL)
+    if (!table || !k)
         return derive_memory(d);
     float share = FLT_MAX / (float)row;
     double raise = fmax(0, (double)logf(share) - 5) / (double)s_in; /* a float's log, in MLAS */
@@ -211,10 +209,10 @@ static assay_status shorten_exponentials(const assay_derive *d)
     assay_unit *u = d->u;
     const bool fixed = u->row == apply_softmax_fixed;
     const int distances = 1 << d->spec->in[0].elem.bits;
-    if (!fixed && (u->table == NULL || u->row == apply_softmax_lut16))
+    if (!fixed && (!u->table || u->row == apply_softmax_lut16))
         return ASSAY_OK;
     int32_t *e = derive_unit_alloc(u, 256 * sizeof *e);
-    if (e == NULL)
+    if (!e)
         return derive_memory(d);
     for (int i = 0; i < distances; i++)
         if (!fixed)
@@ -262,7 +260,7 @@ static assay_status l2_norm(const assay_derive *d)
     const double reach = (double)derive_reach(&d->spec->in[0]);
     const double sum = reach * reach * (double)d->spec->depth;
     assay_status s = derive_fits(d, sum, 32, "the sum of squares");
-    for (int64_t v = 1; s == ASSAY_OK && (double)v <= sum; v *= 2) {
+    for (int64_t v = 1; !s && (double)v <= sum; v *= 2) {
         assay_rescale form = d->u->scale[ASSAY_OUT];
         int left;
         const int64_t multiplier = apply_fixed_inverse_sqrt((int32_t)v, &left);
@@ -285,7 +283,7 @@ assay_status derive_row(const assay_derive *d)
     if (u->op != ASSAY_OP_L2_NORM) /* their formulas name the least and the greatest code */
         u->rec.rescale.store = ASSAY_STORE_SATURATE;
     assay_status s = derive_range(d);
-    if (s != ASSAY_OK)
+    if (s)
         return s;
     if (u->op == ASSAY_OP_L2_NORM) {
         u->row = apply_l2_norm;
@@ -299,9 +297,9 @@ assay_status derive_row(const assay_derive *d)
         return derive_fail(d, lut16 ? "needs signed 16-bit codes in and out"
                                     : "needs input codes of at most 8 bits");
     s = derive_kind(d, kind);
-    if (s == ASSAY_OK && u->op == ASSAY_OP_SOFTMAX)
+    if (!s && u->op == ASSAY_OP_SOFTMAX)
         s = check_shares(d, kind);
-    return s == ASSAY_OK ? shorten_exponentials(d) : s;
+    return !s ? shorten_exponentials(d) : s;
 }
 
 /* TFLite reduce.cc, GetQuantProdScaling: s_in / s_out^(1/n) after each of the n factors, so that
@@ -311,7 +309,7 @@ assay_status derive_product(const assay_derive *d)
 {
     assay_unit *u = d->u;
     assay_status s = derive_range(d);
-    if (s != ASSAY_OK)
+    if (s)
         return s;
     if (u->rec.rescale.reduced_bits == 0)
         return derive_fail(d, "no product of codes is defined (rescale.reduced_bits)");
@@ -319,10 +317,10 @@ assay_status derive_product(const assay_derive *d)
     s = u->rec.rescale.result_bits == 0
             ? derive_fail(d, "a product of many codes needs rescale.result_bits")
             : derive_fits(d, most, 63, "a product times one more code");
-    if (s != ASSAY_OK)
+    if (s)
         return s;
     u->row = apply_product;
     double root = pow((double)derive_scale_of(d->spec->out), 1.0 / (double)d->spec->depth);
     s = derive_one(d, &u->scale[ASSAY_OUT], (double)derive_scale_of(&d->spec->in[0]) / root, "");
-    return s != ASSAY_OK ? s : derive_accepts(d, ASSAY_OUT, (int64_t)most, "a product of codes");
+    return s ? s : derive_accepts(d, ASSAY_OUT, (int64_t)most, "a product of codes");
 }

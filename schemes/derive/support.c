@@ -67,7 +67,7 @@ static const assay_op_class classes[ASSAY_OP_COUNT] = {
 assay_op_class derive_class_of(enum assay_op op)
 {
     assert((unsigned)op < ASSAY_OP_COUNT);
-    if (classes[op].derive == NULL && derive_is_function(op))
+    if (!classes[op].derive && derive_is_function(op))
         return (assay_op_class){derive_table, 1};
     return classes[op];
 }
@@ -84,7 +84,7 @@ static bool allows_axis(enum assay_op op, int input)
 static bool check_type(const assay_type *t, bool axis, bool converts, const char *what, char *why,
                        size_t n)
 {
-    if (!assay_is_quantized(t) || t->q.scale == NULL || t->q.count == 0) {
+    if (!assay_is_quantized(t) || !t->q.scale || t->q.count == 0) {
         snprintf(why, n, "%s has no quantization parameters", what);
         return false;
     }
@@ -199,7 +199,7 @@ bool derive_family_supports(const assay_scheme *s, const assay_unit_spec *spec, 
     const assay_scheme_data *data = assay_data(s);
     enum assay_op op = assay_op_find(spec->op);
     assay_op_class c = op == ASSAY_OP_COUNT ? (assay_op_class){NULL, 0} : derive_class_of(op);
-    if (c.derive == NULL) {
+    if (!c.derive) {
         snprintf(why, n, "no quantized form of %s is known", spec->op);
         return false;
     }

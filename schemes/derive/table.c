@@ -135,7 +135,7 @@ static assay_status full(const assay_derive *d)
     int64_t lo = assay_elem_min(in->elem), hi = assay_elem_max(in->elem);
     assert(in->elem.bits <= 16);
     int64_t *table = derive_unit_array(u, "table", (size_t)(hi - lo + 1));
-    if (table == NULL)
+    if (!table)
         return derive_memory(d);
     float running = scale * (float)(lo - u->in_zero[0]);
     for (int64_t q = lo; q <= hi; q++) {
@@ -172,7 +172,7 @@ static assay_status interpolated(const assay_derive *d)
     float step = (in_max - in_min) / 512.0f, half = step / 2.0f;
     float inverse = 65536.0f / (out_max - out_min);
     int64_t *table = derive_unit_array(u, "table", 513);
-    if (table == NULL)
+    if (!table)
         return derive_memory(d);
     for (int i = 0; i < 512; i++) {
         float x = in_min + (float)i * step, next = in_min + (float)(i + 1) * step;
@@ -192,7 +192,7 @@ static assay_status interpolated(const assay_derive *d)
 assay_status derive_table(const assay_derive *d)
 {
     assay_status s = derive_range(d);
-    if (s != ASSAY_OK)
+    if (s)
         return s;
     assay_rescale *o = &d->u->scale[ASSAY_OUT];
     if (d->u->op == ASSAY_OP_RELU)

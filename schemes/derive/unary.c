@@ -17,21 +17,21 @@ static assay_status slope(const assay_derive *d)
         double max = 256 * (double)fmaxf(ratio, fabsf(negative));
         assay_status s = derive_fits(d, max * (double)derive_reach(&d->spec->in[0]), 32,
                                      "a code times its slope in 8 fraction bits");
-        if (s != ASSAY_OK)
+        if (s)
             return s;
         u->k[0] = lrintf(256.0f * ratio);
         u->k[1] = lrintf(256.0f * negative);
         u->unary = apply_slope_fixed8;
         int64_t *k = derive_unit_array(u, "constants", 2);
-        if (k == NULL)
+        if (!k)
             return derive_memory(d);
         k[0] = u->k[0];
         k[1] = u->k[1];
         s = derive_range(d);
         const int64_t most = u->k[0] > llabs(u->k[1]) ? u->k[0] : llabs(u->k[1]);
-        return s != ASSAY_OK ? s
-                             : derive_accepts_end(d, derive_reach(&d->spec->in[0]) * most / 256 + 1,
-                                                  "a code times its slope");
+        return s ? s
+                 : derive_accepts_end(d, derive_reach(&d->spec->in[0]) * most / 256 + 1,
+                                      "a code times its slope");
     }
     u->k[0] = alpha < 0;
     u->unary = apply_slope;
@@ -54,7 +54,7 @@ static assay_status accepts_roots(const assay_derive *d)
 {
     const int64_t reach = derive_reach(&d->spec->in[0]);
     assay_status s = derive_accepts(d, ASSAY_OUT, INT64_C(1) << ASSAY_RSQRT_BITS, "a root");
-    for (int64_t v = 1; v <= reach && s == ASSAY_OK; v *= 2) {
+    for (int64_t v = 1; v <= reach && !s; v *= 2) {
         assay_rescale form = d->u->scale[ASSAY_OUT];
         int left;
         const int64_t multiplier = apply_fixed_inverse_sqrt((int32_t)v, &left);
@@ -75,18 +75,18 @@ static assay_status inverse_sqrt(const assay_derive *d)
     float product = root * derive_scale_of(d->spec->out);
     assay_status s =
         derive_fits(d, (double)derive_reach(&d->spec->in[0]), 32, "a code less its zero point");
-    if (s == ASSAY_OK)
+    if (!s)
         s = derive_range(d);
     d->u->unary = apply_rsqrt;
-    if (s == ASSAY_OK)
+    if (!s)
         s = derive_one(d, &d->u->scale[ASSAY_OUT], ldexp(1 / (double)product, -ASSAY_RSQRT_BITS),
                        "");
-    return s == ASSAY_OK ? accepts_roots(d) : s;
+    return !s ? accepts_roots(d) : s;
 }
 
 static assay_status bound_relu(assay_rescale *r, assay_op op, assay_status status)
 {
-    if (status == ASSAY_OK && op == ASSAY_OP_RELU)
+    if (!status && op == ASSAY_OP_RELU)
         derive_relu(r);
     return status;
 }

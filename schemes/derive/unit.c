@@ -11,7 +11,7 @@ struct assay_unit_block {
 void *derive_unit_alloc(assay_unit *u, size_t bytes)
 {
     struct assay_unit_block *b = calloc(1, sizeof *b + bytes);
-    if (b == NULL) {
+    if (!b) {
         u->memory_short = true;
         return NULL;
     }
@@ -23,10 +23,10 @@ void *derive_unit_alloc(assay_unit *u, size_t bytes)
 int64_t *derive_unit_array(assay_unit *u, const char *name, size_t n)
 {
     int64_t *values = derive_unit_alloc(u, n * sizeof *values);
-    if (values == NULL || name == NULL)
+    if (!values || !name)
         return values;
     assay_unit_param *grown = realloc(u->param, (u->n_params + 1) * sizeof *grown);
-    if (grown == NULL)
+    if (!grown)
         return NULL;
     u->param = grown;
     grown[u->n_params++] = (assay_unit_param){name, n, values};
@@ -35,9 +35,9 @@ int64_t *derive_unit_array(assay_unit *u, const char *name, size_t n)
 
 void derive_unit_release(assay_unit *u)
 {
-    if (u == NULL)
+    if (!u)
         return;
-    while (u->blocks != NULL) {
+    while (u->blocks) {
         struct assay_unit_block *next = u->blocks->next;
         free(u->blocks);
         u->blocks = next;

@@ -63,7 +63,7 @@ assay_status derive_family_weight_units(const assay_scheme *s, const assay_unit_
     assay_blocks b;
     assay_effective_record(assay_data(s), spec->op, spec->node, derive_form_of(spec), &rec);
     assay_status status = blocks_of(&d, &rec.blocks, &b);
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     *n = b.count > 0 ? (size_t)b.channels : q->count;
     for (size_t c = 0; c < *n; c++)
@@ -79,7 +79,7 @@ static assay_status check_bias(const assay_derive *d, const float *unit, size_t 
 {
     const assay_type *b = d->spec->n_in > 2 ? &d->spec->in[2] : NULL;
     const double in = (double)derive_scale_of(&d->spec->in[0]);
-    if (b == NULL || b->q.granularity == ASSAY_Q_NONE)
+    if (!b || b->q.granularity == ASSAY_Q_NONE)
         return ASSAY_OK;
     for (size_t c = 0; c < channels; c++) {
         double expected = in * (double)unit[c];
@@ -99,7 +99,7 @@ static assay_status derive_multipliers(const assay_derive *d, const assay_blocks
     const float *scale = d->spec->in[1].q.scale;
     const int64_t max = (INT64_C(1) << k->multiplier_bits) - 1;
     int64_t *m = derive_unit_array(d->u, "block_multiplier", (size_t)(b->channels * b->count));
-    if (m == NULL)
+    if (!m)
         return derive_memory(d);
     for (int64_t c = 0; c < b->channels; c++) {
         const double unit = (double)unit_of(k, b, scale, c);
@@ -129,17 +129,17 @@ static assay_status derive_blocks(const assay_derive *d, const assay_blocks *b)
 {
     size_t n;
     float *unit = calloc(d->spec->in[1].q.count, sizeof *unit);
-    if (unit == NULL)
+    if (!unit)
         return derive_memory(d);
     assay_status s = derive_family_weight_units(d->scheme, d->spec, unit, &n, d->err);
-    for (size_t c = 0; c < n && s == ASSAY_OK; c++)
+    for (size_t c = 0; c < n && !s; c++)
         if (!isnormal(unit[c]))
             s = derive_fail(d, "the block scales of channel %zu are out of reach", c);
-    if (s == ASSAY_OK)
+    if (!s)
         s = check_bias(d, unit, n);
-    if (s == ASSAY_OK)
+    if (!s)
         s = derive_multipliers(d, b);
-    if (s == ASSAY_OK)
+    if (!s)
         s = derive_output(d, unit, n);
     free(unit);
     return s;
@@ -150,13 +150,13 @@ assay_status derive_weighted(const assay_derive *d)
     const assay_qparams *q = &d->spec->in[1].q;
     assay_blocks b;
     assay_status s = blocks_of(d, &d->u->rec.blocks, &b);
-    if (s != ASSAY_OK)
+    if (s)
         return s;
     const double depth = d->spec->depth > 1 ? (double)d->spec->depth : 1;
     s = derive_fits(
         d, depth * (double)derive_reach(&d->spec->in[0]) * (double)derive_reach(&d->spec->in[1]),
         63, "the exact sum of the products");
-    if (s != ASSAY_OK)
+    if (s)
         return s;
     if (d->u->op == ASSAY_OP_SVDF_FEATURE)
         s = store_feature(d);
