@@ -21,7 +21,7 @@ static void records_of(const assay_scheme_data *d, assay_op op, assay_record out
 assay_status assay_claims_begin(const assay_reading *c, assay_claims **out)
 {
     assay_claims *k = *out = malloc(sizeof *k);
-    if (k == NULL)
+    if (!k)
         return assay_read_no_memory(c);
     for (int op = 0; op < ASSAY_OP_COUNT; op++)
         if (c->data->exact_op[op] || c->data->exact_float[op])
@@ -41,8 +41,7 @@ static int change_of(const assay_claims *k, const assay_scheme_data *d, assay_op
         field = assay_reads_change(&k->before[op][form], &now[form], op);
     for (size_t i = 0; i < d->n_overrides && field < 0; i++) { /* of nodes, whatever their op */
         const assay_override *o = &d->override[i];
-        if (o->scope == ASSAY_SCOPE_NODE && o->at != NULL &&
-            assay_reads_op(&now[0], op, &fields[o->field]))
+        if (o->scope == ASSAY_SCOPE_NODE && o->at && assay_reads_op(&now[0], op, &fields[o->field]))
             field = o->field;
     }
     return field;
@@ -83,8 +82,8 @@ void assay_claims_end(const assay_reading *c, assay_claims *k)
 {
     assay_scheme_data *d = c->data;
     bool any = false;
-    d->claims_from = k != NULL && !c->states_ops;
-    d->floats_from = k != NULL && !c->states_floats;
+    d->claims_from = k && !c->states_ops;
+    d->floats_from = k && !c->states_floats;
     if (d->claims_from)
         any = lose(k, d, change_of, d->exact_op, d->lost_by);
     if (d->floats_from)

@@ -9,7 +9,7 @@
 static void *copy(const void *from, size_t bytes)
 {
     void *to = malloc(bytes + 1);
-    if (to != NULL && from != NULL)
+    if (to && from)
         memcpy(to, from, bytes);
     return to;
 }
@@ -17,14 +17,14 @@ static void *copy(const void *from, size_t bytes)
 static bool take_given(assay_scheme_data *d, const assay_precomputed *g)
 {
     assay_precomputed *to = d->precomputed = calloc(1, sizeof *to);
-    if (to == NULL)
+    if (!to)
         return false;
     d->n_precomputed = 1;
     *to = *g;
     to->node = strdup(g->node);
     to->multiplier = copy(g->multiplier, g->n * sizeof *g->multiplier);
     to->shift = copy(g->shift, g->n * sizeof *g->shift);
-    return to->node != NULL && to->multiplier != NULL && to->shift != NULL;
+    return to->node && to->multiplier && to->shift;
 }
 
 assay_status assay_scheme_of_record(const assay_scheme *like, const assay_record *r,
@@ -39,12 +39,12 @@ assay_status assay_scheme_of_record(const assay_scheme *like, const assay_record
     assay_scheme *s = calloc(1, sizeof *s);
     assay_scheme_data *d = assay_scheme_data_new();
     char *text = calloc(1, 1);
-    bool good = s != NULL && d != NULL && text != NULL;
+    bool good = s && d && text;
     if (good) {
         d->base = *r;
         memcpy(d->in_float, old->in_float, sizeof d->in_float);
         d->name = strdup(like->name);
-        good = d->name != NULL && (given == NULL || take_given(d, given));
+        good = d->name && (!given || take_given(d, given));
     }
     if (!good) {
         assay_scheme_data_free(d);

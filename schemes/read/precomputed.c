@@ -10,17 +10,17 @@ static assay_status read_numbers(const assay_reading *c, const assay_tree *t, in
 {
     size_t count = 0;
     const assay_tree *first = t->kind == ASSAY_TREE_SCALAR ? t : t->child;
-    if (t->kind == ASSAY_TREE_MAP || first == NULL)
+    if (t->kind == ASSAY_TREE_MAP || !first)
         return assay_read_fail(c, t, "expected an integer or a list of integers");
-    for (const assay_tree *i = first; i != NULL; i = i == t ? NULL : i->next)
+    for (const assay_tree *i = first; i; i = i == t ? NULL : i->next)
         count++;
     free(*out);
     *out = calloc(count, sizeof **out);
-    if (*out == NULL)
+    if (!*out)
         return assay_read_no_memory(c);
     *n = count;
     count = 0;
-    for (const assay_tree *i = first; i != NULL; i = i == t ? NULL : i->next) {
+    for (const assay_tree *i = first; i; i = i == t ? NULL : i->next) {
         char *end;
         errno = 0;
         long long v = i->kind == ASSAY_TREE_SCALAR ? strtoll(i->text, &end, 10) : 0;
@@ -40,8 +40,8 @@ static assay_precomputed *precomputed_of(assay_scheme_data *d, const char *node)
             return &d->precomputed[i];
     assay_precomputed *grown = realloc(d->precomputed, (d->n_precomputed + 1) * sizeof *grown);
     char *copy = strdup(node);
-    d->precomputed = grown != NULL ? grown : d->precomputed;
-    if (grown == NULL || copy == NULL) {
+    d->precomputed = grown ? grown : d->precomputed;
+    if (!grown || !copy) {
         free(copy);
         return NULL;
     }
@@ -55,9 +55,9 @@ static assay_status read_number(const assay_reading *c, const assay_tree *t, boo
     int64_t *v = NULL;
     size_t n = 0;
     assay_status s = read_numbers(c, t, &v, &n);
-    if (s == ASSAY_OK && (n != 1 || v[0] < INT32_MIN || v[0] > INT32_MAX))
+    if (!s && (n != 1 || v[0] < INT32_MIN || v[0] > INT32_MAX))
         s = assay_read_fail(c, t, "expected one 32-bit integer");
-    if (s == ASSAY_OK) {
+    if (!s) {
         *to = (int32_t)v[0];
         *has = true;
     }
@@ -73,11 +73,11 @@ assay_status assay_read_precomputed(const assay_reading *c, const assay_tree *t,
                                "expected multiplier, shift and optionally zero_point, "
                                "diff_min");
     assay_precomputed *g = precomputed_of(c->data, node);
-    if (g == NULL)
+    if (!g)
         return assay_read_no_memory(c);
     g->has_zero_point = g->has_diff_min = false;
     size_t n_multiplier = 0, n_shift = 0;
-    for (const assay_tree *i = t->child; i != NULL; i = i->next) {
+    for (const assay_tree *i = t->child; i; i = i->next) {
         assay_status s;
         if (strcmp(i->key, "multiplier") == 0) {
             s = read_numbers(c, i, &g->multiplier, &n_multiplier);
@@ -92,7 +92,7 @@ assay_status assay_read_precomputed(const assay_reading *c, const assay_tree *t,
                                    "unknown key; given holds multiplier, shift, zero_point and "
                                    "diff_min");
         }
-        if (s != ASSAY_OK)
+        if (s)
             return s;
     }
     g->n = n_multiplier;

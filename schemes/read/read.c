@@ -19,7 +19,7 @@ static assay_status set_text(const assay_reading *c, const assay_tree *t, char *
         return assay_read_fail(c, t, "expected a text");
     free(*out);
     *out = strdup(t->text);
-    return *out != NULL ? ASSAY_OK : assay_read_no_memory(c);
+    return *out ? ASSAY_OK : assay_read_no_memory(c);
 }
 
 /* A list of sentences, or one, joined by newlines. */
@@ -28,17 +28,17 @@ static assay_status set_lines(const assay_reading *c, const assay_tree *t, char 
     if (t->kind == ASSAY_TREE_SCALAR)
         return set_text(c, t, out);
     size_t size = 1;
-    for (const assay_tree *i = t->child; i != NULL; i = i->next) {
+    for (const assay_tree *i = t->child; i; i = i->next) {
         if (t->kind != ASSAY_TREE_LIST || i->kind != ASSAY_TREE_SCALAR)
             return assay_read_fail(c, i, "expected a list of texts");
         size += strlen(i->text) + 1;
     }
     char *text = calloc(1, size);
-    if (text == NULL)
+    if (!text)
         return assay_read_no_memory(c);
-    for (const assay_tree *i = t->child; i != NULL; i = i->next) {
+    for (const assay_tree *i = t->child; i; i = i->next) {
         strcat(text, i->text);
-        if (i->next != NULL)
+        if (i->next)
             strcat(text, "\n");
     }
     free(*out);
@@ -61,7 +61,7 @@ static assay_status read_contract(assay_reading *c, const assay_tree *t)
     bool narrow = false, per_tensor = false;
     if (t->kind != ASSAY_TREE_MAP)
         return assay_read_fail(c, t, "contract: expected " CONTRACT_KEYS);
-    for (const assay_tree *i = t->child; i != NULL; i = i->next) {
+    for (const assay_tree *i = t->child; i; i = i->next) {
         int which = 0;
         while (which < ASSAY_CONTRACTS && strcmp(i->key, contract_keys[which]) != 0)
             which++;
@@ -71,11 +71,11 @@ static assay_status read_contract(assay_reading *c, const assay_tree *t)
         c->states_floats = c->states_floats || ops == c->data->exact_float;
         narrow = narrow || ops == c->data->exact_narrow;
         per_tensor = per_tensor || ops == c->data->exact_per_tensor;
-        if (which == ASSAY_CONTRACTS && ops == NULL)
+        if (which == ASSAY_CONTRACTS && !ops)
             return assay_read_fail(c, i, "unknown key; contract holds " CONTRACT_KEYS);
-        assay_status s = ops != NULL ? assay_read_op_set(c, i, i->key, ops)
-                                     : set_lines(c, i, &c->data->contract[which]);
-        if (s != ASSAY_OK)
+        assay_status s =
+            ops ? assay_read_op_set(c, i, i->key, ops) : set_lines(c, i, &c->data->contract[which]);
+        if (s)
             return s;
     }
     if (c->states_ops && !narrow) /* its own claims are of every width */
@@ -94,11 +94,11 @@ static assay_status read_parent(const assay_reading *c, const assay_tree *t, int
         return assay_read_fail(c, t, "extends: a chain of more than 8 schemes (a circle?)");
     size_t length;
     const char *text = assay_preset_text(t->text, &length);
-    if (text != NULL)
+    if (text)
         return assay_scheme_read(t->text, text, length, c->data, depth + 1, c->err);
-    if (strchr(t->text, '/') == NULL && strstr(t->text, ".yaml") == NULL) {
+    if (!strchr(t->text, '/') && !strstr(t->text, ".yaml")) {
         assay_guess g = ASSAY_GUESS(t->text);
-        for (const char *const *p = assay_scheme_presets(); *p != NULL; p++)
+        for (const char *const *p = assay_scheme_presets(); *p; p++)
             assay_guess_consider(&g, *p);
         return assay_fail(c->err, ASSAY_ERR_INPUT,
                           "%s:%u:%u: extends: no preset \"%s\"; nearest: %s (a path needs a '/')",
@@ -106,7 +106,7 @@ static assay_status read_parent(const assay_reading *c, const assay_tree *t, int
     }
     char *own;
     assay_status s = assay_scheme_read_file(t->text, &own, &length, c->err);
-    if (s == ASSAY_OK) {
+    if (!s) {
         s = assay_scheme_read(t->text, own, length, c->data, depth + 1, c->err);
         free(own);
     }
@@ -118,7 +118,7 @@ static assay_status read_name(const assay_reading *c, const assay_tree *t)
 {
     const char *word = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
     assay_status s = set_text(c, t, &c->data->name);
-    if (s != ASSAY_OK)
+    if (s)
         return s;
     size_t n = strlen(c->data->name);
     if (n == 0 || n > 63 || strspn(c->data->name, word) != n)
@@ -223,10 +223,10 @@ static const assay_tree *place_of(const assay_tree *tree, const char *why)
     if (sscanf(why, "%31[a-z_].%47[a-z_0-9]", section, key) != 2)
         return tree;
     const assay_tree *s = assay_tree_get(tree, section);
-    if (s == NULL || s->kind != ASSAY_TREE_MAP)
+    if (!s || s->kind != ASSAY_TREE_MAP)
         return tree;
     const assay_tree *k = assay_tree_get(s, key);
-    return k != NULL ? k : s;
+    return k ? k : s;
 }
 
 /* The same inside the override of `name` ("" for all nodes of a form), whichever scope it stands
@@ -235,11 +235,11 @@ static const assay_tree *place_in_override(const assay_tree *tree, const char *n
                                            const char *why)
 {
     const assay_tree *whole = tree;
-    for (const assay_tree *scope = tree->child; scope != NULL; scope = scope->next) {
+    for (const assay_tree *scope = tree->child; scope; scope = scope->next) {
         if (scope->kind != ASSAY_TREE_MAP)
             continue;
         const assay_tree *o = name[0] != '\0' ? assay_tree_get(scope, name) : scope;
-        if (o == NULL || o->kind != ASSAY_TREE_MAP)
+        if (!o || o->kind != ASSAY_TREE_MAP)
             continue;
         const assay_tree *at = place_of(o, why);
         if (at != o)
@@ -283,12 +283,12 @@ assay_status assay_scheme_read(const char *file, const char *text, size_t length
 {
     assay_tree *tree;
     assay_status s = assay_tree_parse(file, text, length, &tree, err);
-    if (s != ASSAY_OK)
+    if (s)
         return s;
     size_t n;
     (void)assay_record_fields(&n);
     assay_reading c = {file, d, err, calloc(n, sizeof *c.at), false, false, false};
-    if (c.at == NULL) {
+    if (!c.at) {
         assay_tree_free(tree);
         return assay_read_no_memory(&c);
     }
@@ -296,22 +296,22 @@ assay_status assay_scheme_read(const char *file, const char *text, size_t length
     assay_claims *claims = NULL;
     if (tree->kind != ASSAY_TREE_MAP)
         s = assay_read_fail(&c, tree, "a scheme is a map of keys");
-    else if ((parent = assay_tree_get(tree, "extends")) != NULL)
+    else if ((parent = assay_tree_get(tree, "extends")))
         s = read_parent(&c, parent, depth);
-    if (s == ASSAY_OK && parent != NULL)
+    if (!s && parent)
         s = assay_claims_begin(&c, &claims);
-    if (s == ASSAY_OK && assay_tree_get(tree, "scheme") == NULL)
+    if (!s && !assay_tree_get(tree, "scheme"))
         s = assay_read_fail(&c, tree, "the key \"scheme\" (its name) is missing");
-    for (const assay_tree *t = tree->child; t != NULL && s == ASSAY_OK; t = t->next)
+    for (const assay_tree *t = tree->child; t && !s; t = t->next)
         s = read_key(&c, t);
-    if (s == ASSAY_OK)
+    if (!s)
         s = assay_reads_drop(&c);
-    if (s == ASSAY_OK)
+    if (!s)
         s = check_all(&c, tree);
-    if (s == ASSAY_OK)
+    if (!s)
         s = assay_reads_check(&c);
     assay_claims_end(&c, claims);
-    if (s == ASSAY_OK && (d->from[d->n_from++] = strdup(file)) == NULL)
+    if (!s && !(d->from[d->n_from++] = strdup(file)))
         s = assay_read_no_memory(&c);
     for (size_t i = 0; i < d->n_overrides; i++)
         d->override[i].at = NULL;

@@ -27,13 +27,13 @@ assay_status assay_scheme_parse_whole(const char *file, const char *text, size_t
     assay_tree *tree;
     assay_status s = assay_tree_parse(file, text, length, &tree, err);
     *out = NULL;
-    if (s != ASSAY_OK)
+    if (s)
         return s;
-    if (tree->kind == ASSAY_TREE_MAP && assay_tree_get(tree, "extends") != NULL)
+    if (tree->kind == ASSAY_TREE_MAP && assay_tree_get(tree, "extends"))
         s = assay_fail(err, ASSAY_ERR_INPUT,
                        "%s: the scheme extends another; what a bundle holds is whole", file);
     assay_tree_free(tree);
-    return s == ASSAY_OK ? assay_scheme_parse(file, text, length, out, err) : s;
+    return !s ? assay_scheme_parse(file, text, length, out, err) : s;
 }
 
 assay_status assay_scheme_parse(const char *file, const char *text, size_t length,
@@ -42,12 +42,12 @@ assay_status assay_scheme_parse(const char *file, const char *text, size_t lengt
     *out = NULL;
     assay_scheme *s = calloc(1, sizeof *s);
     assay_scheme_data *d = assay_scheme_data_new();
-    assay_status status = s == NULL || d == NULL ? assay_out_of_memory_for(err, "%s", file)
-                                                 : assay_scheme_read(file, text, length, d, 0, err);
-    char *canonical = status == ASSAY_OK ? assay_scheme_text(d) : NULL;
-    if (status == ASSAY_OK && canonical == NULL)
+    assay_status status = !s || !d ? assay_out_of_memory_for(err, "%s", file)
+                                   : assay_scheme_read(file, text, length, d, 0, err);
+    char *canonical = !status ? assay_scheme_text(d) : NULL;
+    if (!status && !canonical)
         status = assay_out_of_memory_for(err, "%s", file);
-    if (status != ASSAY_OK) {
+    if (status) {
         assay_scheme_data_free(d);
         free(s);
         return status;
@@ -64,12 +64,12 @@ assay_status assay_scheme_parse(const char *file, const char *text, size_t lengt
 
 void assay_scheme_free(assay_scheme *s)
 {
-    if (s == NULL)
+    if (!s)
         return;
     if (s->vt == &assay_family_vtable)
         assay_scheme_data_free((assay_scheme_data *)s->record);
     free((char *)s->text);
-    if (s->plugin_handle != NULL)
+    if (s->plugin_handle)
         dlclose(s->plugin_handle);
     free(s);
 }
@@ -88,7 +88,7 @@ static assay_status open_plugin(const char *path, assay_scheme **out, assay_erro
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) /* dlopen would wait for a pipe */
         return assay_fail(err, ASSAY_ERR_IO, "%s: not a regular file", path);
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (handle == NULL) {
+    if (!handle) {
         const char *why = dlerror();
         const bool named = strncmp(why, path, strlen(path)) == 0;
         return assay_fail(err, ASSAY_ERR_SCHEME, "%s%s%s", named ? "" : path, named ? "" : ": ",
@@ -96,9 +96,9 @@ static assay_status open_plugin(const char *path, assay_scheme **out, assay_erro
     }
     const assay_scheme_vtable *(*entry)(void);
     *(void **)&entry = dlsym(handle, "assay_scheme_plugin");
-    const assay_scheme_vtable *vt = entry != NULL ? entry() : NULL;
+    const assay_scheme_vtable *vt = entry ? entry() : NULL;
     assay_status status = ASSAY_OK;
-    if (vt == NULL)
+    if (!vt)
         status = assay_fail(err, ASSAY_ERR_SCHEME,
                             "%s: no vtable; expected a function assay_scheme_plugin", path);
     else if (vt->abi != ASSAY_SCHEME_ABI)
@@ -107,16 +107,16 @@ static assay_status open_plugin(const char *path, assay_scheme **out, assay_erro
     else if (vt->size != sizeof *vt)
         status = assay_fail(err, ASSAY_ERR_SCHEME, "%s: vtable of %u bytes; expected %zu", path,
                             vt->size, sizeof *vt);
-    else if (vt->name == NULL || vt->prepare == NULL || vt->release == NULL || vt->params == NULL ||
-             vt->accumulate == NULL || vt->apply_overflow == NULL)
+    else if (!vt->name || !vt->prepare || !vt->release || !vt->params || !vt->accumulate ||
+             !vt->apply_overflow)
         status = assay_fail(
             err, ASSAY_ERR_SCHEME,
             "%s: name, prepare, release, params, accumulate and apply_overflow must be set", path);
-    assay_scheme *s = status == ASSAY_OK ? calloc(1, sizeof *s) : NULL;
-    char *text = s != NULL ? malloc(strlen(vt->name) + 16) : NULL;
-    if (status == ASSAY_OK && text == NULL)
+    assay_scheme *s = !status ? calloc(1, sizeof *s) : NULL;
+    char *text = s ? malloc(strlen(vt->name) + 16) : NULL;
+    if (!status && !text)
         status = assay_out_of_memory_for(err, "%s", path);
-    if (status != ASSAY_OK) {
+    if (status) {
         free(s);
         dlclose(handle);
         return status;
@@ -139,10 +139,10 @@ static assay_status check_name(const char *path, const assay_scheme *s, assay_er
     size_t length;
     assay_scheme *preset;
     const char *text = assay_preset_text(s->name, &length);
-    if (text == NULL)
+    if (!text)
         return ASSAY_OK;
     assay_status status = assay_scheme_parse(s->name, text, length, &preset, err);
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     if (strcmp(preset->digest, s->digest) != 0)
         status = assay_fail(err, ASSAY_ERR_SCHEME,
@@ -158,11 +158,11 @@ static assay_status open_file(const char *path, assay_scheme **out, assay_error 
     char *text;
     size_t length;
     assay_status s = assay_scheme_read_file(path, &text, &length, err);
-    if (s != ASSAY_OK)
+    if (s)
         return s;
     s = assay_scheme_parse(path, text, length, out, err);
     free(text);
-    if (s == ASSAY_OK && (s = check_name(path, *out, err)) != ASSAY_OK) {
+    if (!s && (s = check_name(path, *out, err))) {
         assay_scheme_free(*out);
         *out = NULL;
     }
@@ -175,13 +175,13 @@ assay_status assay_scheme_open(const char *name, assay_scheme **out, assay_error
     size_t length;
     if (ends_with(name, ".so"))
         return open_plugin(name, out, err);
-    if (strchr(name, '/') != NULL || ends_with(name, ".yaml") || ends_with(name, ".yml"))
+    if (strchr(name, '/') || ends_with(name, ".yaml") || ends_with(name, ".yml"))
         return open_file(name, out, err);
     const char *text = assay_preset_text(name, &length);
-    if (text == NULL) {
+    if (!text) {
         assay_guess g = ASSAY_GUESS(name);
         char words[ASSAY_GUESS_WORDS];
-        for (const char *const *p = assay_scheme_presets(); *p != NULL; p++)
+        for (const char *const *p = assay_scheme_presets(); *p; p++)
             assay_guess_consider(&g, *p);
         return assay_fail(
             err, ASSAY_ERR_SCHEME,
@@ -203,7 +203,7 @@ static void plugin_record(assay_record *r)
 void assay_scheme_get_caps(const assay_scheme *s, assay_scheme_caps *caps)
 {
     assay_record r;
-    if (s->record != NULL)
+    if (s->record)
         r = assay_data(s)->base;
     else
         plugin_record(&r);
@@ -232,7 +232,7 @@ void assay_scheme_get_caps(const assay_scheme *s, assay_scheme_caps *caps)
 
 static void record_for(const assay_scheme *s, const char *op, bool wide, assay_record *r)
 {
-    if (s->record != NULL)
+    if (s->record)
         assay_effective_record(assay_data(s), op, "", wide, r);
     else
         plugin_record(r);
@@ -249,19 +249,19 @@ bool assay_scheme_fixed_output(const assay_scheme *s, const char *op, assay_elem
 bool assay_scheme_fuses(const assay_scheme *s, const char *op, unsigned bits)
 {
     enum assay_op id = assay_op_find(op);
-    return s->record == NULL || id == ASSAY_OP_COUNT || !assay_data(s)->unfused[bits > 8][id];
+    return !s->record || id == ASSAY_OP_COUNT || !assay_data(s)->unfused[bits > 8][id];
 }
 
 bool assay_scheme_fuses_narrow(const assay_scheme *s, const char *op)
 {
     enum assay_op id = assay_op_find(op);
-    return s->record == NULL || id == ASSAY_OP_COUNT || !assay_data(s)->unfused[2][id];
+    return !s->record || id == ASSAY_OP_COUNT || !assay_data(s)->unfused[2][id];
 }
 
 unsigned assay_scheme_bias_bits(const assay_scheme *s, const char *op, bool wide)
 {
     assay_record r;
-    if (s->record == NULL)
+    if (!s->record)
         return 32;
     record_for(s, op, wide, &r);
     return r.types.bias_bits > 32 || (wide && r.accumulator.bits > 32) ? 64 : 32;
@@ -276,13 +276,13 @@ unsigned assay_scheme_accumulator_bits(const assay_scheme *s, const char *op, bo
 
 bool assay_scheme_floats_in_turn(const assay_scheme *s)
 {
-    return s->record != NULL && assay_data(s)->base.convert.floats_in_turn;
+    return s->record && assay_data(s)->base.convert.floats_in_turn;
 }
 
 bool assay_scheme_counts_overhang(const assay_scheme *s)
 {
     assay_record r;
-    if (s->record == NULL)
+    if (!s->record)
         return false;
     record_for(s, assay_op_get(ASSAY_OP_AVG_POOL)->name, false, &r);
     return r.pool.count_overhang;
@@ -319,7 +319,7 @@ assay_status assay_scheme_weight_units(const assay_scheme *s, const assay_unit_s
                                        float *unit, size_t *n, assay_error *err)
 {
     const assay_qparams *q = &spec->in[1].q;
-    if (s->record != NULL)
+    if (s->record)
         return derive_family_weight_units(s, spec, unit, n, err);
     if (q->granularity == ASSAY_Q_BLOCK)
         return assay_fail(err, ASSAY_ERR_SCHEME,
@@ -333,12 +333,12 @@ assay_status assay_scheme_weight_units(const assay_scheme *s, const assay_unit_s
 
 bool assay_scheme_supports(const assay_scheme *s, const assay_unit_spec *spec, char *why, size_t n)
 {
-    if (s->record != NULL)
+    if (s->record)
         return derive_family_supports(s, spec, why, n);
     assay_unit *u = NULL;
     assay_error err;
     memset(&err, 0, sizeof err);
-    if (s->vt->prepare(s, spec, &u, &err) != ASSAY_OK) {
+    if (s->vt->prepare(s, spec, &u, &err)) {
         snprintf(why, n, "%s", err.text);
         return false;
     }

@@ -11,7 +11,7 @@ static assay_status read_value(const assay_reading *c, const assay_tree *t, cons
     char why[256];
     memset(v, 0, sizeof *v);
     if (f->kind == ASSAY_FIELD_STEPS && t->kind == ASSAY_TREE_LIST) {
-        for (const assay_tree *i = t->child; i != NULL; i = i->next) {
+        for (const assay_tree *i = t->child; i; i = i->next) {
             if (i->kind != ASSAY_TREE_SCALAR)
                 return assay_read_fail(c, i, "expected a rounding step such as \"31 half-up\"");
             if (!assay_field_parse(f, i->text, v, why, sizeof why))
@@ -45,11 +45,11 @@ static assay_status add_override(const assay_reading *c, const assay_tree *at,
         }
     }
     assay_override *grown = realloc(d->override, (d->n_overrides + 1) * sizeof *grown);
-    if (grown == NULL)
+    if (!grown)
         return assay_read_no_memory(c);
     d->override = grown;
     char *copy = strdup(name);
-    if (copy == NULL)
+    if (!copy)
         return assay_read_no_memory(c);
     grown[d->n_overrides++] = (assay_override){scope, copy, field, v, d->n_from + 1, at};
     return ASSAY_OK;
@@ -61,10 +61,10 @@ static assay_status add_override(const assay_reading *c, const assay_tree *at,
 static void imply(const assay_tree *section, assay_record *r)
 {
     bool types = strcmp(section->key, "types") == 0, rescale = strcmp(section->key, "rescale") == 0;
-    if (types && assay_tree_get(section, "weight_narrow") == NULL &&
+    if (types && !assay_tree_get(section, "weight_narrow") &&
         (!r->types.weight_signed || r->types.weight_bits == 1))
         r->types.weight_narrow = 0;
-    if (rescale && assay_tree_get(section, "shift_sign") == NULL &&
+    if (rescale && !assay_tree_get(section, "shift_sign") &&
         r->rescale.encoding == ASSAY_ENCODE_SHIFT)
         r->rescale.shift_sign = ASSAY_SHIFT_RIGHT;
 }
@@ -77,7 +77,7 @@ assay_status assay_read_section(const assay_reading *c, const assay_tree *t,
     const assay_field *fields = assay_record_fields(&n);
     if (t->kind != ASSAY_TREE_MAP)
         return assay_read_fail(c, t, "expected keys and values");
-    for (const assay_tree *i = t->child; i != NULL; i = i->next) {
+    for (const assay_tree *i = t->child; i; i = i->next) {
         int field = assay_record_find(t->key, i->key);
         if (field < 0) {
             assay_guess g = ASSAY_GUESS(i->key);
@@ -88,17 +88,17 @@ assay_status assay_read_section(const assay_reading *c, const assay_tree *t,
         }
         assay_field_value v;
         assay_status s = read_value(c, i, &fields[field], &v);
-        if (s == ASSAY_OK && scope != NULL)
+        if (!s && scope)
             s = add_override(c, i, *scope, name, field, v);
-        else if (s == ASSAY_OK) {
+        else if (!s) {
             assay_record_set(&c->data->base, &fields[field], v);
             c->at[field] = i;
             c->data->origin[field] = (uint8_t)(c->data->n_from + 1);
         }
-        if (s != ASSAY_OK)
+        if (s)
             return s;
     }
-    if (scope == NULL)
+    if (!scope)
         imply(t, &c->data->base);
     return ASSAY_OK;
 }
@@ -117,7 +117,7 @@ assay_status assay_read_sections(const assay_reading *c, const assay_tree *t,
 {
     if (t->kind != ASSAY_TREE_MAP)
         return assay_read_fail(c, t, "expected sections such as rescale: {...}");
-    for (const assay_tree *i = t->child; i != NULL; i = i->next) {
+    for (const assay_tree *i = t->child; i; i = i->next) {
         assay_status s;
         if (scope == ASSAY_SCOPE_NODE && strcmp(i->key, "given") == 0) {
             s = assay_read_precomputed(c, i, name);
@@ -132,7 +132,7 @@ assay_status assay_read_sections(const assay_reading *c, const assay_tree *t,
         } else {
             s = assay_read_section(c, i, &scope, name);
         }
-        if (s != ASSAY_OK)
+        if (s)
             return s;
     }
     return ASSAY_OK;
@@ -168,13 +168,13 @@ assay_status assay_read_scopes(const assay_reading *c, const assay_tree *t, enum
 {
     if (t->kind != ASSAY_TREE_MAP)
         return assay_read_fail(c, t, "expected names with sections under them");
-    for (const assay_tree *i = t->child; i != NULL; i = i->next) {
+    for (const assay_tree *i = t->child; i; i = i->next) {
         assay_status s;
         if (scope != ASSAY_SCOPE_NODE && strcmp(i->key, ASSAY_DEPTHWISE) == 0)
             s = read_depthwise(c, i, scope);
-        else if (scope == ASSAY_SCOPE_NODE || (s = check_op(c, i, i->key, true)) == ASSAY_OK)
+        else if (scope == ASSAY_SCOPE_NODE || !(s = check_op(c, i, i->key, true)))
             s = assay_read_sections(c, i, scope, i->key);
-        if (s != ASSAY_OK)
+        if (s)
             return s;
     }
     return ASSAY_OK;
@@ -190,7 +190,7 @@ assay_status assay_read_op_set(const assay_reading *c, const assay_tree *t, cons
     if (t->kind != ASSAY_TREE_LIST)
         return assay_read_fail(c, t, message);
     memset(set, 0, ASSAY_OP_COUNT * sizeof *set);
-    for (const assay_tree *i = t->child; i != NULL; i = i->next) {
+    for (const assay_tree *i = t->child; i; i = i->next) {
         if (i->kind != ASSAY_TREE_SCALAR)
             return assay_read_fail(c, i, message);
         if (strcmp(i->text, "all") == 0) {
@@ -198,7 +198,7 @@ assay_status assay_read_op_set(const assay_reading *c, const assay_tree *t, cons
             continue;
         }
         assay_status s = check_op(c, i, i->text, false);
-        if (s != ASSAY_OK)
+        if (s)
             return s;
         set[assay_op_find(i->text)] = true;
     }

@@ -41,8 +41,7 @@ static void name_asked(const assay_override *o, char *out, size_t size)
     else if (o->scope == ASSAY_SCOPE_WIDE)
         snprintf(out, size, "nodes of codes of more than 8 bits");
     else
-        snprintf(out, size, "%s%s", assay_override_op(o),
-                 forms[o->scope] != NULL ? forms[o->scope] : "");
+        snprintf(out, size, "%s%s", assay_override_op(o), forms[o->scope] ? forms[o->scope] : "");
 }
 
 /* ---- all records in force ---- */
@@ -60,11 +59,11 @@ static void note(const assay_scheme_data *d, const char *op, const char *node, u
     assay_record r;
     assay_effective_record(d, op, node, form, &r);
     for (size_t i = 0; i < n; i++)
-        u->base[i] = u->base[i] || assay_reads_not(&r, &fields[i]) == NULL;
+        u->base[i] = u->base[i] || !assay_reads_not(&r, &fields[i]);
     for (size_t i = 0; i < d->n_overrides; i++) {
         const assay_override *o = &d->override[i];
         if (!u->override[i] && assay_override_applies(o, op, node, form))
-            u->override[i] = assay_reads_not(&r, &fields[o->field]) == NULL && is_asked_for(&r, o);
+            u->override[i] = !assay_reads_not(&r, &fields[o->field]) && is_asked_for(&r, o);
     }
 }
 
@@ -74,13 +73,13 @@ static bool find_uses(const assay_scheme_data *d, uses *u)
     (void)assay_record_fields(&n);
     u->base = calloc(n, sizeof *u->base);
     u->override = calloc(d->n_overrides + 1, sizeof *u->override);
-    if (u->base == NULL || u->override == NULL)
+    if (!u->base || !u->override)
         return false;
     for (unsigned form = 0; form < 8; form++)
         note(d, "", "", form, u);
     for (size_t i = 0; i < d->n_overrides; i++) {
         const assay_override *o = &d->override[i], *last = i > 0 ? o - 1 : NULL;
-        const bool same = last != NULL && last->scope == o->scope && !strcmp(last->name, o->name);
+        const bool same = last && last->scope == o->scope && !strcmp(last->name, o->name);
         for (unsigned form = 0; form < 8 && !same; form++)
             note(d, assay_override_op(o), o->scope == ASSAY_SCOPE_NODE ? o->name : "", form, u);
     }
@@ -115,10 +114,10 @@ assay_status assay_reads_drop(const assay_reading *c)
     }
     assay_record_default(&plain);
     for (size_t i = 0; i < n; i++)
-        if (!u.base[i] && c->at[i] == NULL)
+        if (!u.base[i] && !c->at[i])
             assay_record_set(&d->base, &fields[i], assay_record_get(&plain, &fields[i]));
     for (size_t i = 0; i < d->n_overrides; i++) {
-        if (u.override[i] || d->override[i].at != NULL)
+        if (u.override[i] || d->override[i].at)
             d->override[kept++] = d->override[i];
         else
             free(d->override[i].name);
@@ -160,21 +159,21 @@ assay_status assay_reads_check(const assay_reading *c)
     assay_record r;
     assay_status s = find_uses(d, &u) ? ASSAY_OK : assay_read_no_memory(c);
     assay_effective_record(d, "", "", 0, &r);
-    for (int i = 0; i < (int)n && s == ASSAY_OK; i++) {
+    for (int i = 0; i < (int)n && !s; i++) {
         const assay_field_value v = assay_record_get(&d->base, &fields[i]);
-        if (!u.base[i] && c->at[i] != NULL && !is_default(i, v))
+        if (!u.base[i] && c->at[i] && !is_default(i, v))
             s = refuse(c, c->at[i], i, v, &r);
     }
-    for (size_t i = 0; i < d->n_overrides && s == ASSAY_OK; i++) {
+    for (size_t i = 0; i < d->n_overrides && !s; i++) {
         const assay_override *o = &d->override[i];
         unsigned form = 0;
-        if (u.override[i] || o->at == NULL)
+        if (u.override[i] || !o->at)
             continue;
         const char *op = assay_override_op(o), *node = o->scope == ASSAY_SCOPE_NODE ? o->name : "";
         while (!assay_override_applies(o, op, node, form))
             form++;
         assay_effective_record(d, op, node, form, &r);
-        if (assay_reads_not(&r, &fields[o->field]) == NULL)
+        if (!assay_reads_not(&r, &fields[o->field]))
             s = refuse_unasked(c, o);
         else if (!is_default(o->field, o->value))
             s = refuse(c, o->at, o->field, o->value, &r);
