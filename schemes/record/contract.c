@@ -9,7 +9,7 @@ static bool is_exact(const assay_scheme *s, const char *op, unsigned bits, bool 
         return false;
     if (assay_op_get(id)->traits & ASSAY_T_MOVE)
         return true;
-    if (s->record == NULL) /* a plugin makes no claims */
+    if (!s->record) /* a plugin makes no claims */
         return false;
     return assay_data(s)->exact_op[id] && (bits <= 8 || !assay_data(s)->exact_narrow[id]) &&
            (!by_channel || !assay_data(s)->exact_per_tensor[id]);
@@ -29,10 +29,10 @@ bool assay_scheme_is_exact_float(const assay_scheme *s, const char *op)
 {
     const assay_op id = assay_op_find(op);
 
-    return id != ASSAY_OP_COUNT && s->record != NULL && assay_data(s)->exact_float[id];
+    return id != ASSAY_OP_COUNT && s->record && assay_data(s)->exact_float[id];
 }
 
 const char *assay_scheme_contract(const assay_scheme *s, enum assay_contract which)
 {
-    return s->record == NULL ? NULL : assay_data(s)->contract[which];
+    return !s->record ? NULL : assay_data(s)->contract[which];
 }

@@ -12,8 +12,8 @@ assay_scheme_data *assay_scheme_data_new(void)
     assay_scheme_data *d = calloc(1, sizeof *d);
     size_t n;
     (void)assay_record_fields(&n);
-    uint8_t *origin = d != NULL ? calloc(n, 1) : NULL;
-    if (origin == NULL) {
+    uint8_t *origin = d ? calloc(n, 1) : NULL;
+    if (!origin) {
         free(d);
         return NULL;
     }
@@ -24,7 +24,7 @@ assay_scheme_data *assay_scheme_data_new(void)
 
 void assay_scheme_data_free(assay_scheme_data *d)
 {
-    if (d == NULL)
+    if (!d)
         return;
     for (size_t i = 0; i < d->n_overrides; i++)
         free(d->override[i].name);
@@ -128,7 +128,7 @@ __attribute__((format(printf, 2, 3))) static void put(text *t, const char *forma
     if (t->used + length + 1 > t->size) {
         size_t size = t->size * 2 + length + 1024;
         char *grown = realloc(t->s, size);
-        if (grown == NULL) {
+        if (!grown) {
             t->failed = true;
             return;
         }
@@ -190,7 +190,7 @@ static bool has_override(const assay_scheme_data *d, const char *node)
 {
     for (size_t i = 0; i < d->n_overrides; i++)
         if (d->override[i].scope == ASSAY_SCOPE_NODE &&
-            (node == NULL || strcmp(d->override[i].name, node) == 0))
+            (!node || strcmp(d->override[i].name, node) == 0))
             return true;
     return false;
 }
@@ -203,7 +203,7 @@ static void put_overrides(text *t, const assay_scheme_data *d)
     size_t n;
     const assay_field *fields = assay_record_fields(&n);
     assay_override *sorted = malloc((d->n_overrides + 1) * sizeof *sorted);
-    if (sorted == NULL) {
+    if (!sorted) {
         t->failed = true;
         return;
     }
@@ -213,7 +213,7 @@ static void put_overrides(text *t, const assay_scheme_data *d)
     for (size_t i = 0; i < d->n_overrides; i++) {
         const assay_override *o = &sorted[i], *last = i > 0 ? &sorted[i - 1] : NULL;
         const assay_field *f = &fields[o->field];
-        bool new_scope = last == NULL || strcmp(scopes[last->scope], scopes[o->scope]) != 0;
+        bool new_scope = !last || strcmp(scopes[last->scope], scopes[o->scope]) != 0;
         bool new_name = new_scope || strcmp(last->name, o->name) != 0;
         bool new_section = new_name || strcmp(fields[last->field].section, f->section) != 0;
         const char *indent = assay_scope_is_named(o->scope) ? "  " : "";
@@ -225,7 +225,7 @@ static void put_overrides(text *t, const assay_scheme_data *d)
             put(t, "  ");
             put_quoted(t, o->name);
             put(t, ":\n");
-            if (find_precomputed(d, o->name) != NULL)
+            if (find_precomputed(d, o->name))
                 put_precomputed(t, find_precomputed(d, o->name));
         } else if (new_name && assay_scope_is_named(o->scope)) {
             put(t, "  %s:\n", o->name);
@@ -258,7 +258,7 @@ static int compare_policies(const void *a, const void *b)
 static void put_policies(text *t, const assay_scheme_data *d)
 {
     assay_rule_policy *sorted = malloc((d->n_policies + 1) * sizeof *sorted);
-    if (sorted == NULL) {
+    if (!sorted) {
         t->failed = true;
         return;
     }

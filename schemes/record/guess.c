@@ -61,7 +61,6 @@ const char *assay_guess_near(const assay_guess *g)
 const char *assay_guess_words(const assay_guess *g, char text[ASSAY_GUESS_WORDS])
 {
     const char *near = assay_guess_near(g);
-    snprintf(text, ASSAY_GUESS_WORDS, near != NULL ? "; nearest: %s" : "%s",
-             near != NULL ? near : "");
+    snprintf(text, ASSAY_GUESS_WORDS, near ? "; nearest: %s" : "%s", near ? near : "");
     return text;
 }

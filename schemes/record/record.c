@@ -147,7 +147,7 @@ void assay_field_print(const assay_field *f, assay_field_value v, char *buf, siz
 
 static int find_text(const char *const *texts, const char *text)
 {
-    for (int i = 0; texts[i] != NULL; i++)
+    for (int i = 0; texts[i]; i++)
         if (strcmp(texts[i], text) == 0)
             return i;
     return -1;
@@ -156,7 +156,7 @@ static int find_text(const char *const *texts, const char *text)
 static void list_texts(const char *const *texts, char *why, size_t size)
 {
     size_t used = (size_t)snprintf(why, size, "one of:");
-    for (int i = 0; texts[i] != NULL && used < size; i++)
+    for (int i = 0; texts[i] && used < size; i++)
         used += (size_t)snprintf(why + used, size - used, "%s %s", i > 0 ? "," : "", texts[i]);
 }
 
@@ -180,7 +180,7 @@ static bool parse_step(const char *text, assay_steps *steps, char *why, size_t s
     }
     int32_t bits = 0;
     const char *mode = strchr(text, ' ');
-    if (mode != NULL) {
+    if (mode) {
         char number[8] = "";
         if (mode - text < (long)sizeof number)
             memcpy(number, text, (size_t)(mode - text));
@@ -235,9 +235,9 @@ void assay_record_default(assay_record *r)
             char text[64];
             snprintf(text, sizeof text, "%s", defaults[i].text);
             char *rest = NULL;
-            for (char *t = strtok_r(text, ",", &rest); t != NULL; t = strtok_r(NULL, ",", &rest))
+            for (char *t = strtok_r(text, ",", &rest); t; t = strtok_r(NULL, ",", &rest))
                 assay_field_parse(&fields[i], t + (*t == ' '), &v, why, sizeof why);
-        } else if (defaults[i].text != NULL) {
+        } else if (defaults[i].text) {
             assay_field_parse(&fields[i], defaults[i].text, &v, why, sizeof why);
         }
         assay_record_set(r, &fields[i], v);

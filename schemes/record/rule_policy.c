@@ -29,8 +29,8 @@ static assay_rule_policy *policy_of(assay_scheme_data *d, const char *rule)
             return &d->policy[i];
     assay_rule_policy *grown = realloc(d->policy, (d->n_policies + 1) * sizeof *grown);
     char *name = strdup(rule);
-    d->policy = grown != NULL ? grown : d->policy;
-    if (grown == NULL || name == NULL) {
+    d->policy = grown ? grown : d->policy;
+    if (!grown || !name) {
         free(name);
         return NULL;
     }
@@ -44,7 +44,7 @@ assay_status assay_rule_policies_read(const char *file, const assay_tree *t, ass
     if (t->kind != ASSAY_TREE_MAP)
         return assay_fail(err, ASSAY_ERR_INPUT, "%s:%u:%u: rules: expected names of rules", file,
                           t->line, t->column);
-    for (const assay_tree *i = t->child; i != NULL; i = i->next) {
+    for (const assay_tree *i = t->child; i; i = i->next) {
         int64_t bound;
         if (i->kind != ASSAY_TREE_SCALAR || !read_policy(i->text, &bound))
             return assay_fail(err, ASSAY_ERR_INPUT,
@@ -52,7 +52,7 @@ assay_status assay_rule_policies_read(const char *file, const assay_tree *t, ass
                               "by which it may change results",
                               file, i->line, i->column, i->key);
         assay_rule_policy *w = policy_of(d, i->key);
-        if (w == NULL)
+        if (!w)
             return assay_out_of_memory_for(err, "%s", file);
         w->bound = bound;
     }
@@ -69,10 +69,10 @@ void assay_rule_policies_free(assay_scheme_data *d)
 int64_t assay_scheme_rule_policy(const assay_scheme *s, size_t i, const char **rule)
 {
     const assay_scheme_vtable *vt = s->vt;
-    if (s->record != NULL) {
+    if (s->record) {
         const assay_scheme_data *d = assay_data(s);
         *rule = i < d->n_policies ? d->policy[i].rule : NULL;
-        return *rule != NULL ? d->policy[i].bound : 0;
+        return *rule ? d->policy[i].bound : 0;
     }
     *rule = NULL;
     return ASSAY_SCHEME_HAS(vt, facts, rule) ? vt->facts->rule(i, rule) : 0;

@@ -19,7 +19,7 @@ typedef struct reader {
 
 void assay_tree_free(assay_tree *t)
 {
-    while (t != NULL) {
+    while (t) {
         assay_tree *next = t->next;
         assay_tree_free(t->child);
         free(t->text);
@@ -31,7 +31,7 @@ void assay_tree_free(assay_tree *t)
 
 const assay_tree *assay_tree_get(const assay_tree *map, const char *key)
 {
-    for (const assay_tree *c = map->child; c != NULL; c = c->next)
+    for (const assay_tree *c = map->child; c; c = c->next)
         if (strcmp(c->key, key) == 0)
             return c;
     return NULL;
@@ -56,7 +56,7 @@ static assay_status next_event(reader *r, yaml_event_t *e)
 static char *copy_text(const char *text, size_t n)
 {
     char *s = malloc(n + 1);
-    if (s != NULL) {
+    if (s) {
         memcpy(s, text, n);
         s[n] = '\0';
     }
@@ -70,17 +70,17 @@ static const char *refuse_event(const yaml_event_t *e)
     case YAML_ALIAS_EVENT:
         return "aliases are not accepted; write the value out";
     case YAML_SCALAR_EVENT:
-        if (e->data.scalar.anchor != NULL)
+        if (e->data.scalar.anchor)
             return "anchors are not accepted; write the value out";
-        if (e->data.scalar.tag != NULL)
+        if (e->data.scalar.tag)
             return "tags are not accepted; write the plain value";
-        if (memchr(e->data.scalar.value, 0, e->data.scalar.length) != NULL)
+        if (memchr(e->data.scalar.value, 0, e->data.scalar.length))
             return "a NUL character in a value";
         return NULL;
     case YAML_MAPPING_START_EVENT:
-        return e->data.mapping_start.anchor != NULL ? "anchors are not accepted" : NULL;
+        return e->data.mapping_start.anchor ? "anchors are not accepted" : NULL;
     default: /* a node has no other event */
-        return e->data.sequence_start.anchor != NULL ? "anchors are not accepted" : NULL;
+        return e->data.sequence_start.anchor ? "anchors are not accepted" : NULL;
     }
 }
 
@@ -96,36 +96,35 @@ static assay_status build_children(reader *r, assay_tree *t, int depth)
         yaml_event_t e;
         char *key = NULL;
         assay_status s = next_event(r, &e);
-        if (s != ASSAY_OK || e.type == end) {
+        if (s || e.type == end) {
             yaml_event_delete(&e);
             return s;
         }
         if (t->kind == ASSAY_TREE_MAP) {
             const char *why = refuse_event(&e);
-            if (why == NULL && e.type != YAML_SCALAR_EVENT)
+            if (!why && e.type != YAML_SCALAR_EVENT)
                 why = "a key must be a plain word";
-            if (why == NULL && assay_tree_get(t, (const char *)e.data.scalar.value) != NULL)
+            if (!why && assay_tree_get(t, (const char *)e.data.scalar.value))
                 why = "this key stands twice in its map";
-            if (why != NULL)
+            if (why)
                 s = fail_at(r, &e.start_mark, why);
-            else if ((key = copy_text((const char *)e.data.scalar.value, e.data.scalar.length)) ==
-                     NULL)
+            else if (!(key = copy_text((const char *)e.data.scalar.value, e.data.scalar.length)))
                 s = assay_out_of_memory_for(r->err, "%s", r->file);
             yaml_event_delete(&e);
-            if (s == ASSAY_OK)
+            if (!s)
                 s = next_event(r, &e);
-            if (s != ASSAY_OK) {
+            if (s) {
                 free(key);
                 return s;
             }
         }
         s = build(r, &e, depth + 1, tail);
         yaml_event_delete(&e);
-        if (*tail != NULL)
+        if (*tail)
             (*tail)->key = key;
         else
             free(key);
-        if (s != ASSAY_OK)
+        if (s)
             return s;
         tail = &(*tail)->next;
     }
@@ -135,14 +134,14 @@ static assay_status build_children(reader *r, assay_tree *t, int depth)
 static assay_status build(reader *r, yaml_event_t *e, int depth, assay_tree **out)
 {
     const char *why = refuse_event(e);
-    if (why == NULL && depth > MAX_DEPTH)
+    if (!why && depth > MAX_DEPTH)
         why = "nested too deeply (at most 8 levels)";
-    if (why == NULL && ++r->nodes > MAX_NODES)
+    if (!why && ++r->nodes > MAX_NODES)
         why = "too many values (at most 100000)";
-    if (why != NULL)
+    if (why)
         return fail_at(r, &e->start_mark, why);
     assay_tree *t = calloc(1, sizeof *t);
-    if (t == NULL)
+    if (!t)
         return assay_out_of_memory_for(r->err, "%s", r->file);
     *out = t;
     t->line = (unsigned)e->start_mark.line + 1;
@@ -150,7 +149,7 @@ static assay_status build(reader *r, yaml_event_t *e, int depth, assay_tree **ou
     if (e->type == YAML_SCALAR_EVENT) {
         t->kind = ASSAY_TREE_SCALAR;
         t->text = copy_text((const char *)e->data.scalar.value, e->data.scalar.length);
-        return t->text != NULL ? ASSAY_OK : assay_out_of_memory_for(r->err, "%s", r->file);
+        return t->text ? ASSAY_OK : assay_out_of_memory_for(r->err, "%s", r->file);
     }
     t->kind = e->type == YAML_MAPPING_START_EVENT ? ASSAY_TREE_MAP : ASSAY_TREE_LIST;
     return build_children(r, t, depth);
@@ -162,15 +161,15 @@ static assay_status read_document(reader *r, assay_tree **out)
         yaml_event_t e;
         assay_status s = next_event(r, &e);
         yaml_event_type_t type = e.type;
-        if (s == ASSAY_OK && type == YAML_STREAM_END_EVENT && *out == NULL)
+        if (!s && type == YAML_STREAM_END_EVENT && !*out)
             s = assay_fail(r->err, ASSAY_ERR_INPUT, "%s: empty; expected a map", r->file);
-        else if (s == ASSAY_OK && type == YAML_DOCUMENT_START_EVENT && *out != NULL)
+        else if (!s && type == YAML_DOCUMENT_START_EVENT && *out)
             s = fail_at(r, &e.start_mark, "a second document; one file holds one");
-        else if (s == ASSAY_OK && (type == YAML_SCALAR_EVENT || type == YAML_MAPPING_START_EVENT ||
-                                   type == YAML_SEQUENCE_START_EVENT || type == YAML_ALIAS_EVENT))
+        else if (!s && (type == YAML_SCALAR_EVENT || type == YAML_MAPPING_START_EVENT ||
+                        type == YAML_SEQUENCE_START_EVENT || type == YAML_ALIAS_EVENT))
             s = build(r, &e, 0, out);
         yaml_event_delete(&e);
-        if (s != ASSAY_OK || type == YAML_STREAM_END_EVENT)
+        if (s || type == YAML_STREAM_END_EVENT)
             return s;
     }
 }
@@ -188,7 +187,7 @@ assay_status assay_tree_parse(const char *file, const char *text, size_t length,
     yaml_parser_set_input_string(&r.parser, (const unsigned char *)text, length);
     assay_status s = read_document(&r, out);
     yaml_parser_delete(&r.parser);
-    if (s != ASSAY_OK) {
+    if (s) {
         assay_tree_free(*out);
         *out = NULL;
     }
