@@ -202,7 +202,7 @@ typedef struct assay_scheme_vtable {
 } assay_scheme_vtable;
 
 /* Whether a scheme has member `field` of its `simd` or `facts` (`part`). */
-#define ASSAY_SCHEME_HAS(vt, part, field) ((vt)->part != NULL && (vt)->part->field != NULL)
+#define ASSAY_SCHEME_HAS(vt, part, field) ((vt)->part && (vt)->part->field)
 
 /* Opens a scheme by preset name ("tflite"), by path of a YAML file (a name with '/' or ending in
  * .yaml), or by path of a shared object (ending in .so). */

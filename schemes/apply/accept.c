@@ -7,15 +7,14 @@
 static const assay_rescale *rescale_of(const assay_unit *u, int32_t count)
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
-    if (u->by_count != NULL)
+    if (u->by_count)
         return &u->by_count[u->n_by_count > 1 && count > 0 ? count - 1 : 0];
-    if (u->pool != NULL)
+    if (u->pool)
         return u->pool == apply_sum || u->pool == apply_pool_rescale_divide ||
                        u->pool == apply_add_n
                    ? o
                    : NULL;
-    const bool codes = u->binary != NULL || u->unary != NULL || u->row != NULL ||
-                       u->interpolate != NULL || u->window != NULL;
+    const bool codes = u->binary || u->unary || u->row || u->interpolate || u->window;
     return !codes && o->row != apply_rescale_row_sums ? o : NULL;
 }
 
@@ -28,11 +27,11 @@ size_t apply_accepted(const assay_unit *u, const int64_t *acc, const int32_t *co
                       size_t channel)
 {
     for (size_t i = 0; i < n; i++) {
-        const int32_t cells = count != NULL ? count[i] : 0;
+        const int32_t cells = count ? count[i] : 0;
         const assay_rescale *r = rescale_of(u, cells);
-        if (r == NULL || (i == 0 && !apply_rescale_can_refuse(r->rule)))
+        if (!r || (i == 0 && !apply_rescale_can_refuse(r->rule)))
             return n;
-        const int64_t zeros = count != NULL ? cells * (int64_t)u->in_zero[0] : 0;
+        const int64_t zeros = count ? cells * (int64_t)u->in_zero[0] : 0;
         const int64_t operand =
             u->pool == apply_add_n ? apply_add_n_operand(u, acc[i], cells) : acc[i] - zeros;
         if (!apply_rescale_accepts(r, operand, channel + i))
@@ -48,7 +47,7 @@ bool apply_may_refuse(const assay_unit *u, int64_t bound)
     const int32_t counts = u->by_count != NULL ? (int32_t)u->n_by_count : 1;
     for (int32_t count = 1; count <= counts; count++) {
         const assay_rescale *r = rescale_of(u, count);
-        if (r != NULL && apply_rescale_may_refuse(r, bound))
+        if (r && apply_rescale_may_refuse(r, bound))
             return true;
     }
     return false;

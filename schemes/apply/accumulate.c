@@ -78,7 +78,7 @@ static int64_t pair_term(const terms *t, size_t pair)
 
 static int64_t term_of(const terms *t, size_t i)
 {
-    return t->pairs ? pair_term(t, i) : t->block != NULL ? t->block[i] : (int64_t)t->x[i] * t->w[i];
+    return t->pairs ? pair_term(t, i) : t->block ? t->block[i] : (int64_t)t->x[i] * t->w[i];
 }
 
 /* Terms first, first + stride, ..., `together` of them summed exactly before each step. */
@@ -160,7 +160,7 @@ int64_t apply_combine(const assay_unit *u, int64_t *sum, size_t n, size_t channe
 {
     const assay_rule_accumulator *a = &u->rec.accumulator;
     const int64_t *multiplier = u->list[0] + channel * n;
-    assert(a->bits >= 1 && a->bits <= 64 && (u->list[0] != NULL || n == 0));
+    assert(a->bits >= 1 && a->bits <= 64 && (u->list[0] || n == 0));
     assay_int128 total = 0;
     for (size_t i = 0; i < n; i++) {
         sum[i] = block_term(&u->rec.blocks, sum[i], multiplier[i]);

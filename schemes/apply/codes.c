@@ -60,8 +60,8 @@ static bool step_of(const assay_rescale *r, int64_t left, int64_t *reach, assay_
     const assay_rule_rescale *k = r->rule;
     const assay_steps *list = &k->round;
     const enum assay_rounding mode = (enum assay_rounding)list->step[0].mode;
-    if (r->row == NULL || r->row == apply_rescale_row_sums || r->n != 1 || r->in_zero != 0 ||
-        r->pre != NULL || k->operand_bits > 0 || k->product_bits > 0 ||
+    if (!r->row || r->row == apply_rescale_row_sums || r->n != 1 || r->in_zero != 0 || r->pre ||
+        k->operand_bits > 0 || k->product_bits > 0 ||
         (k->encoding != ASSAY_ENCODE_MULTIPLIER && k->encoding != ASSAY_ENCODE_SHIFT) ||
         (k->result_bits > 0 && k->result_bits < 32))
         return false;

@@ -56,7 +56,7 @@ static int64_t square(const assay_unit *u, int32_t x)
 
 void apply_lrn(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
-    assert(u->depth >= 1 && u->depth < 1 << 20 && u->table != NULL);
+    assert(u->depth >= 1 && u->depth < 1 << 20 && u->table);
     const size_t before = (size_t)(u->depth - 1) / 2, after = (size_t)(u->depth - 1) - before;
     int64_t sum = 0; /* |d| < 2^17 and fewer than 2^20 of them: below 2^54 */
     for (size_t j = 0; j < n && j < after; j++)

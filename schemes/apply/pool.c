@@ -125,7 +125,7 @@ void apply_window_float_sum(const assay_unit *u, const int32_t *x, size_t n, int
 {
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     uint32_t sum = 0;
-    assert(u->table != NULL && (n == 0 || count > 0));
+    assert(u->table && (n == 0 || count > 0));
     for (size_t i = 0; i < n; i++)
         sum = apply_f32_add(sum, (uint32_t)u->table[x[i] - u->table_min]);
     uint32_t mean = apply_f32_div(sum, apply_f32_from_i32(count));

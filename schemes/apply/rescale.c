@@ -30,7 +30,7 @@ static assay_int128 operand(const assay_rescale *r, int64_t acc, size_t c)
 {
     const assay_rule_rescale *k = r->rule;
     assay_int128 x = difference(r, acc);
-    if (r->pre != NULL) {
+    if (r->pre) {
         x = apply_pre_shift(k, x, r->pre[c]);
     }
     return k->operand_bits > 0 ? apply_saturate128(x, (unsigned)k->operand_bits) : x;
@@ -113,7 +113,7 @@ static inline __attribute__((always_inline)) void row_of(const assay_rescale *r,
 {
     const assay_tail t = apply_tail_of(r);
     const int64_t *multiplier = r->multiplier, *shift = r->shift, *pre = r->pre;
-    assert(c + (step == 0 ? 1 : n) <= r->n && (w.pre == PRE_NONE || pre != NULL));
+    assert(c + (step == 0 ? 1 : n) <= r->n && (w.pre == PRE_NONE || pre));
     const int32_t bits = r->rule->result_bits, how = r->rule->result_overflow;
     const int64_t m = multiplier[c], s = shift[c], p = w.pre != PRE_NONE ? pre[c] : 0;
     for (size_t i = 0; i < n; i++) {
@@ -254,7 +254,7 @@ bool apply_rescale_accepts(const assay_rescale *r, int64_t x, size_t channel)
     if (k->input_bits > 0 && v != apply_saturate128(v, (unsigned)k->input_bits))
         return false;
     if (k->input_shift_range) { /* of the whole shift, whatever comes before the multiplication */
-        const int64_t shift = r->shift[c] + (r->pre != NULL ? r->pre[c] : 0);
+        const int64_t shift = r->shift[c] + (r->pre ? r->pre[c] : 0);
         if (shift < 1 ? v != 0 : shift < 65 && v != apply_saturate128(v, (unsigned)shift))
             return false;
     }
@@ -267,7 +267,7 @@ static bool wraps(const assay_rescale *r)
     const assay_rule_rescale *k = r->rule;
     const int64_t first = k->round.n > 1 ? k->round.step[0].bits : 0;
     bool left = false;
-    for (size_t c = 0; c < r->n && !left && r->shift != NULL; c++)
+    for (size_t c = 0; c < r->n && !left && r->shift; c++)
         left = k->left_shift == ASSAY_LEFT_WRAP && r->shift[c] < first;
     return left || k->product_bits > 0 ||
            (k->result_bits > 0 && k->result_overflow == ASSAY_NARROW_WRAP);
@@ -312,7 +312,7 @@ static bool fits_64(const assay_rescale *r, int64_t *least)
     *least = 0;
     for (size_t c = 0; c < r->n; c++) {
         *least = r->shift[c] < *least ? r->shift[c] : *least;
-        if (r->pre != NULL && (r->pre[c] < 0 || r->pre[c] > 62 || r->shift[c] < 0))
+        if (r->pre && (r->pre[c] < 0 || r->pre[c] > 62 || r->shift[c] < 0))
             return false;
         if (r->multiplier[c] > widest || r->multiplier[c] < -widest)
             return false;
@@ -343,7 +343,7 @@ static row_fn common_row(const assay_rescale *r)
     int64_t least;
     if (r->untold || !fits_64(r, &least))
         return NULL;
-    if (r->pre != NULL)
+    if (r->pre)
         return pre_shift_row(k);
     if (k->product_bits > 0 || k->operand_bits > 0)
         return NULL;
@@ -362,6 +362,6 @@ void apply_rescale_choose(assay_rescale *r)
     r->row = r->rule->encoding == ASSAY_ENCODE_THRESHOLDS ? row_thresholds
              : is_float(r)                                ? apply_rescale_row_float
                                                           : common_row(r);
-    if (r->row == NULL)
+    if (!r->row)
         r->row = row_any;
 }

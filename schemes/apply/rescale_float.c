@@ -103,7 +103,7 @@ typedef struct divisor {
 static divisor divisor_of(const assay_rescale *r)
 {
     divisor d = {0, 1, 0};
-    if (r->scale_w != NULL) {
+    if (r->scale_w) {
         d.bits = (uint32_t)r->scale_out[0];
         d.significand = (d.bits & 0x7fffff) | 0x800000;
         d.inverse = (uint64_t)(((assay_uint128)1 << 74) / d.significand) + 1;
@@ -131,7 +131,7 @@ static inline uint32_t divide(uint32_t a, const divisor *b)
 static inline uint32_t product(const assay_rescale *r, const divisor *d, int64_t x, size_t c)
 {
     uint32_t f = apply_f32_mul(to_f32(x - r->in_zero), (uint32_t)r->scale[c]);
-    if (r->scale_w != NULL)
+    if (r->scale_w)
         f = divide(apply_f32_mul(f, (uint32_t)r->scale_w[c]), d);
     return f;
 }
@@ -143,7 +143,7 @@ static uint64_t product64(const assay_rescale *r, int64_t x, size_t c)
 
 int64_t apply_rescale_value_float(const assay_rescale *r, int64_t x, size_t c)
 {
-    assert(c < r->n && r->scale != NULL);
+    assert(c < r->n && r->scale);
     const assay_rule_rescale *k = r->rule;
     enum assay_rounding mode = (enum assay_rounding)k->round.step[0].mode;
     if (k->encoding == ASSAY_ENCODE_F64)

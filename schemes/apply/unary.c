@@ -74,7 +74,7 @@ void apply_rsqrt(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 /* One entry for each code from table_min. */
 void apply_table(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
-    assert(u->table != NULL || n == 0);
+    assert(u->table || n == 0);
     for (size_t i = 0; i < n; i++)
         out[i] = (int32_t)u->table[x[i] - u->table_min];
 }
@@ -82,7 +82,7 @@ void apply_table(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 /* TFLite's 513 entries over int16: entry 256 + (x >> 7), interpolated over the low 7 bits. */
 void apply_table513(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
-    assert(u->table != NULL || n == 0);
+    assert(u->table || n == 0);
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     for (size_t i = 0; i < n; i++) {
         int64_t index = 256 + apply_shift_right(x[i], 7), part = x[i] & 127;

@@ -37,7 +37,7 @@ assay_status assay_explain_rounding(FILE *f, const assay_scheme *s, const char *
     char why[256];
     assay_single o;
     assay_status status = assay_single_start(&o, s, op, wide, err);
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     int64_t middle = middle_of(&o.rec);
     bool zero_points = o.rec.types.activation_zero_point == ASSAY_ZERO_POINT_ANY;
@@ -132,7 +132,7 @@ assay_status assay_explain_examples(FILE *f, const assay_scheme *s, const char *
 {
     assay_single o;
     assay_status status = assay_single_start(&o, s, op, wide, err);
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     bool any = o.rec.types.activation_zero_point == ASSAY_ZERO_POINT_ANY;
     fprintf(f, "  %10s %-13s %4s %10s  %5s  %s\n", "acc", "R", "zero", "acc * R", "code",

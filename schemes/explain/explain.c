@@ -246,7 +246,7 @@ static void integer_steps(FILE *f, const assay_single *o, const assay_trace *t, 
 {
     const assay_rule_rescale *k = &o->rule;
     char a[48], b[48], q[64];
-    if (o->r.pre != NULL)
+    if (o->r.pre)
         fprintf(f, "  pre-shift               %" PRId64 " >> %" PRId64 " = %" PRId64 "\n",
                 t->operand, o->pre, t->shifted);
     if (k->operand_bits > 0)

@@ -97,7 +97,7 @@ static assay_status read_record(const char *file, const assay_tree *t, assay_mac
         *member(m, &parameters[i]) = parameters[i].value;
     if (t->kind != ASSAY_TREE_MAP)
         return wrong(file, t, "parameters", err);
-    for (const assay_tree *c = t->child; c != NULL; c = c->next) {
+    for (const assay_tree *c = t->child; c; c = c->next) {
         assay_guess g = ASSAY_GUESS(c->key);
         const struct parameter *p = NULL;
         for (int i = 0; i < N_PARAMETERS; i++) {
@@ -105,12 +105,12 @@ static assay_status read_record(const char *file, const assay_tree *t, assay_mac
             if (strcmp(parameters[i].name, c->key) == 0)
                 p = &parameters[i];
         }
-        if (p == NULL)
+        if (!p)
             return assay_fail(err, ASSAY_ERR_INPUT,
                               "%s:%u:%u: mac has no parameter \"%.40s\"; nearest: %s", file,
                               c->line, c->column, c->key, g.best);
         const assay_status s = read_parameter(file, c, p, member(m, p), err);
-        if (s != ASSAY_OK)
+        if (s)
             return s;
     }
     for (int i = 0; i < N_PARAMETERS; i++)
@@ -118,9 +118,9 @@ static assay_status read_record(const char *file, const assay_tree *t, assay_mac
             return assay_fail(err, ASSAY_ERR_SCHEME, "%s:%u:%u: mac: %s is not given", file,
                               t->line, t->column, parameters[i].name);
     const char *why = contradiction(m);
-    return why == NULL ? ASSAY_OK
-                       : assay_fail(err, ASSAY_ERR_SCHEME, "%s:%u:%u: mac: %s", file, t->line,
-                                    t->column, why);
+    return !why ? ASSAY_OK
+                : assay_fail(err, ASSAY_ERR_SCHEME, "%s:%u:%u: mac: %s", file, t->line, t->column,
+                             why);
 }
 
 static assay_status read_text(const char *file, const assay_tree *t, char *out, size_t size,
@@ -153,13 +153,12 @@ assay_status mac_read(const char *file, const char *text, size_t length, assay_m
     assay_tree *t;
     *out = (assay_mac_unit){.name = ""};
     assay_status s = assay_tree_parse(file, text, length, &t, err);
-    if (s != ASSAY_OK)
+    if (s)
         return s;
-    if (t->kind != ASSAY_TREE_MAP || assay_tree_get(t, "mac") == NULL ||
-        assay_tree_get(t, "unit") == NULL)
+    if (t->kind != ASSAY_TREE_MAP || !assay_tree_get(t, "mac") || !assay_tree_get(t, "unit"))
         s = assay_fail(err, ASSAY_ERR_INPUT, "%s: no unit; expected the keys unit and mac", file);
     else
-        for (const assay_tree *c = t->child; c != NULL && s == ASSAY_OK; c = c->next)
+        for (const assay_tree *c = t->child; c && !s; c = c->next)
             s = read_key(file, c, out, err);
     assay_tree_free(t);
     return s;
@@ -170,7 +169,7 @@ static assay_status open_file(const char *path, assay_mac_unit *out, assay_error
     char *text;
     size_t length;
     assay_status s = assay_scheme_read_file(path, &text, &length, err);
-    if (s != ASSAY_OK)
+    if (s)
         return s;
     s = mac_read(path, text, length, out, err);
     free(text);
@@ -182,12 +181,12 @@ assay_status mac_open(const char *name, assay_mac_unit *out, assay_error *err)
     size_t length;
     const char *text = assay_mac_unit_text(name, &length);
     const char *dot = strrchr(name, '.');
-    if (text != NULL)
+    if (text)
         return mac_read(name, text, length, out, err);
-    if (strchr(name, '/') != NULL || (dot != NULL && strcmp(dot, ".yaml") == 0))
+    if (strchr(name, '/') || (dot && strcmp(dot, ".yaml") == 0))
         return open_file(name, out, err);
     assay_guess g = ASSAY_GUESS(name);
-    for (const char *const *n = assay_mac_units(); *n != NULL; n++)
+    for (const char *const *n = assay_mac_units(); *n; n++)
         assay_guess_consider(&g, *n);
     return assay_fail(err, ASSAY_ERR_INPUT,
                       "no matrix unit \"%.60s\"; nearest: %s (a file: ./NAME.yaml)", name, g.best);

@@ -165,8 +165,8 @@ bool assay_scheme_admits(const assay_scheme *s, const assay_graph *g, const assa
     assay_type in[ASSAY_SPEC_IN];
     assay_unit_spec spec;
     assay_record r, wide;
-    if (s->record == NULL || traits & ASSAY_T_MOVE || !assay_node_is_quantized(g, n) ||
-        derive_class_of(n->op).derive == NULL)
+    if (!s->record || traits & ASSAY_T_MOVE || !assay_node_is_quantized(g, n) ||
+        !derive_class_of(n->op).derive)
         return true;
     assay_unit_spec_fill(g, n, in, &spec);
     assay_effective_record(assay_data(s), spec.op, n->name, derive_form_of(&spec), &r);

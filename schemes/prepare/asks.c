@@ -105,7 +105,7 @@ bool assay_reads_op(const assay_record *r, assay_op op, const assay_field *f)
 {
     const char *s = f->section;
     const assay_op_class class = derive_class_of(op);
-    if (class.derive == NULL)
+    if (!class.derive)
         return false;
     if (strcmp(s, "types") == 0)
         return reads_types(op, f->name);
@@ -134,7 +134,7 @@ bool assay_reads_given(const assay_record *r, assay_op op, enum assay_scope scop
                        const assay_field *f)
 {
     const char *s = f->section;
-    if (derive_class_of(op).derive == NULL)
+    if (!derive_class_of(op).derive)
         return false;
     if (strcmp(s, "accepts") == 0)
         return strncmp(f->name, "weight_", 7) != 0 || derive_class_of(op).derive == derive_weighted;

@@ -13,7 +13,7 @@ static assay_status list_inputs(const assay_derive *d, int codes)
     if (codes == 0)
         return ASSAY_OK;
     int64_t *zero = derive_unit_array(d->u, "input_zero_points", (size_t)codes);
-    if (zero == NULL)
+    if (!zero)
         return derive_memory(d);
     for (int i = 0; i < codes; i++)
         zero[i] = d->u->in_zero[i];
@@ -27,11 +27,11 @@ static assay_status check_offset(const assay_derive *d)
     const assay_unit *u = d->u;
     const assay_rescale *o = &u->scale[ASSAY_OUT];
     const assay_precomputed *precomputed = derive_precomputed(d);
-    bool rescales = u->by_count != NULL || u->op == ASSAY_OP_L2_NORM;
+    bool rescales = u->by_count || u->op == ASSAY_OP_L2_NORM;
     for (int i = 0; i < 3; i++) /* of min and max each operand's */
-        rescales = rescales || (u->scale[i].row != NULL && u->scale[i].zero_point != 0);
+        rescales = rescales || (u->scale[i].row && u->scale[i].zero_point != 0);
     if (!apply_zero_is_before(o) || o->zero_point == 0 || !rescales ||
-        (precomputed != NULL && precomputed->has_zero_point))
+        (precomputed && precomputed->has_zero_point))
         return ASSAY_OK;
     return derive_fail(d,
                        "the output has zero point %lld, but what rescale.zero_point: before "
@@ -49,17 +49,17 @@ static assay_status prepare(const assay_scheme *s, const assay_unit_spec *spec, 
     if (!derive_family_supports(s, spec, why, sizeof why))
         return derive_fail(&d, "%s", why);
     assay_status status = assay_reads_check_node(s, spec, err);
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     assay_unit *u = calloc(1, sizeof *u);
-    if (u == NULL)
+    if (!u)
         return derive_memory(&d);
     d.u = u;
     u->op = assay_op_find(spec->op);
     assay_effective_record(assay_data(s), spec->op, spec->node, derive_form_of(spec), &u->rec);
     u->untold = derive_is_untold(&u->rec);
     assay_op_class c = derive_class_of(u->op);
-    assert(c.derive != NULL && c.codes <= (int)(sizeof u->in_zero / sizeof *u->in_zero));
+    assert(c.derive && c.codes <= (int)(sizeof u->in_zero / sizeof *u->in_zero));
     for (int i = 0; i < c.codes; i++)
         u->in_zero[i] = derive_zero_of(&spec->in[i]);
     for (int i = 0; i < 3; i++) {
@@ -69,19 +69,19 @@ static assay_status prepare(const assay_scheme *s, const assay_unit_spec *spec, 
     }
     u->in_signed = spec->in[0].elem.is_signed;
     status = list_inputs(&d, c.codes);
-    if (status == ASSAY_OK)
+    if (!status)
         status = c.derive(&d);
-    if (status == ASSAY_OK && derive_precomputed(&d) != NULL && !u->precomputed_used)
+    if (!status && derive_precomputed(&d) && !u->precomputed_used)
         status = derive_fail(&d, "multipliers are given, but this arithmetic takes none");
-    if (status == ASSAY_OK)
+    if (!status)
         status = derive_accepts_codes(&d);
-    if (status == ASSAY_OK)
+    if (!status)
         status = derive_accepts_rest(&d);
-    if (status == ASSAY_OK)
+    if (!status)
         status = check_offset(&d);
-    if (status == ASSAY_OK && u->memory_short) /* a name that could not be made */
+    if (!status && u->memory_short) /* a name that could not be made */
         status = derive_memory(&d);
-    if (status != ASSAY_OK) {
+    if (status) {
         derive_unit_release(u);
         return status;
     }
@@ -101,46 +101,46 @@ static void requantize(const assay_unit *u, const int64_t *acc, size_t n, size_t
                        int32_t *out)
 {
     const assay_rescale *r = &u->scale[ASSAY_OUT];
-    assert(r->row != NULL);
+    assert(r->row);
     r->row(r, acc, n, channel, out);
 }
 
 static void binary(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n, int32_t *out)
 {
-    assert(u->binary != NULL);
+    assert(u->binary);
     u->binary(u, a, b, n, out);
 }
 
 static void unary(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
-    assert(u->unary != NULL);
+    assert(u->unary);
     u->unary(u, x, n, out);
 }
 
 static void pool(const assay_unit *u, const int64_t *sum, const int32_t *count, size_t n,
                  int32_t *out)
 {
-    assert(u->pool != NULL);
+    assert(u->pool);
     u->pool(u, sum, count, n, out);
 }
 
 static bool window(const assay_unit *u, const int32_t *x, size_t n, int32_t count, int32_t *out)
 {
-    if (u->window != NULL && n > 0)
+    if (u->window && n > 0)
         u->window(u, x, n, count, out);
     return u->window != NULL;
 }
 
 static void row(const assay_unit *u, const int32_t *x, size_t n, int32_t *out)
 {
-    assert(u->row != NULL);
+    assert(u->row);
     u->row(u, x, n, out);
 }
 
 static void interpolate(const assay_unit *u, const int32_t *c, const int32_t *fy, const int32_t *fx,
                         size_t n, int32_t *out)
 {
-    assert(u->interpolate != NULL);
+    assert(u->interpolate);
     u->interpolate(u, c, fy, fx, n, out);
 }
 

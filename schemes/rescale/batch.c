@@ -7,10 +7,10 @@
 
 static bool set_row(assay_single *o, const assay_batch *b, size_t i, char *why, size_t size)
 {
-    if (b->in == NULL)
+    if (!b->in)
         return assay_single_set(o, b, i, why, size);
-    return assay_single_form(o, b, i, (float)b->in[i], b->weight != NULL ? (float)b->weight[i] : 1,
-                             b->out != NULL ? (float)b->out[i] : 1, why, size);
+    return assay_single_form(o, b, i, (float)b->in[i], b->weight ? (float)b->weight[i] : 1,
+                             b->out ? (float)b->out[i] : 1, why, size);
 }
 
 assay_status assay_scheme_batch_apply(const assay_scheme *s, const assay_batch *b, int64_t *out,
@@ -19,17 +19,17 @@ assay_status assay_scheme_batch_apply(const assay_scheme *s, const assay_batch *
     assay_single o;
     char why[256] = "";
     assay_status status = assay_single_start(&o, s, b->op, b->wide, err);
-    if (status != ASSAY_OK)
+    if (status)
         return status;
-    if (b->scale == NULL && b->in == NULL && (b->multiplier == NULL || b->shift == NULL))
+    if (!b->scale && !b->in && (!b->multiplier || !b->shift))
         return assay_fail(err, ASSAY_ERR_INPUT, "scales, or multipliers and shifts, are needed");
     for (size_t i = 0; i < b->n; i++) {
         int64_t code = 0;
         bool ok = set_row(&o, b, i, why, sizeof why) &&
                   assay_single_code(&o, b->acc[i], b->sums, &code, why, sizeof why);
-        if (!ok && error == NULL)
+        if (!ok && !error)
             return assay_fail(err, ASSAY_ERR_SCHEME, "row %zu: %s", i, why);
-        if (error != NULL)
+        if (error)
             error[i] = !ok;
         out[i] = code;
     }
@@ -45,22 +45,22 @@ assay_status assay_scheme_batch_derive(const assay_scheme *s, const char *op, bo
     char why[256] = "";
     const assay_batch rows = {.n = n, .scale = scale, .type = {ASSAY_KIND_INT, 32, true}};
     assay_status status = assay_single_start(&o, s, op, wide, err);
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     if (o.rec.rescale.encoding == ASSAY_ENCODE_THRESHOLDS)
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED,
                           "scheme %s: its scales become thresholds, not multipliers", s->name);
     for (size_t i = 0; i < n; i++) {
         bool ok = assay_single_set(&o, &rows, i, why, sizeof why);
-        if (!ok && error == NULL)
+        if (!ok && !error)
             return assay_fail(err, ASSAY_ERR_SCHEME, "row %zu: %s", i, why);
-        if (error != NULL)
+        if (error)
             error[i] = !ok;
         bool floats = assay_single_is_float(&o);
         const assay_encoded *e = &o.encoded;
         multiplier[i] = !ok ? 0 : floats ? o.scale : e->multiplier;
         shift[i] = !ok || floats ? 0 : derive_shift_to_target(&o.rec.rescale, e->shift) - e->pre;
-        if (pre != NULL)
+        if (pre)
             pre[i] = ok && !floats ? e->pre : 0;
     }
     return ASSAY_OK;

@@ -64,10 +64,10 @@ assay_status assay_single_start(assay_single *o, const assay_scheme *s, const ch
                                 assay_error *err)
 {
     memset(o, 0, sizeof *o);
-    if (s->record == NULL)
+    if (!s->record)
         return assay_fail(err, ASSAY_ERR_UNSUPPORTED, "scheme %s: a plugin has no parameter record",
                           s->name);
-    op = op != NULL ? op : "conv";
+    op = op ? op : "conv";
     o->op = assay_op_find(op);
     assay_effective_record(assay_data(s), op, "", wide, &o->rec);
     o->rule = o->rec.rescale;
@@ -84,7 +84,7 @@ assay_status assay_single_start(assay_single *o, const assay_scheme *s, const ch
 
 static const int64_t *one_of(const int64_t *list, size_t i, int64_t *place)
 {
-    if (list == NULL)
+    if (!list)
         return NULL;
     *place = list[i];
     return place;
@@ -108,7 +108,7 @@ void assay_single_of_unit(assay_single *o, const assay_unit *u, const assay_resc
     o->r.scale_w = one_of(r->scale_w, c, &o->scale_w);
     o->r.scale_out = one_of(r->scale_out, 0, &o->scale_out);
     o->r.near = one_of(r->near, c, &o->near);
-    o->r.threshold = r->threshold != NULL ? r->threshold + c * r->n_thresholds : NULL;
+    o->r.threshold = r->threshold ? r->threshold + c * r->n_thresholds : NULL;
 }
 
 bool assay_single_is_float(const assay_single *o)
@@ -152,7 +152,7 @@ static void place(assay_single *o)
  * is no such range, and they act on the value before. */
 static bool set_bounds(assay_single *o, const assay_batch *b, size_t i, char *why, size_t size)
 {
-    const int64_t *lo = b->lo != NULL ? &b->lo[i] : NULL, *hi = b->hi != NULL ? &b->hi[i] : NULL;
+    const int64_t *lo = b->lo ? &b->lo[i] : NULL, *hi = b->hi ? &b->hi[i] : NULL;
     assay_rescale *r = &o->r;
     derive_end(r, b->type, lo, hi);
     if (r->clamp_lo > r->clamp_hi) {
@@ -168,8 +168,8 @@ static bool set_bounds(assay_single *o, const assay_batch *b, size_t i, char *wh
 /* All of row i but its scale. */
 static bool set_rest(assay_single *o, const assay_batch *b, size_t i, char *why, size_t size)
 {
-    o->r.zero_point = b->zero_point != NULL ? b->zero_point[i] : 0;
-    o->r.in_zero = b->in_zero != NULL ? b->in_zero[i] : 0;
+    o->r.zero_point = b->zero_point ? b->zero_point[i] : 0;
+    o->r.in_zero = b->in_zero ? b->in_zero[i] : 0;
     if (!set_bounds(o, b, i, why, size))
         return false;
     if (o->rec.rescale.encoding == ASSAY_ENCODE_THRESHOLDS && o->r.hi - o->r.lo > 65535) {
@@ -197,14 +197,14 @@ bool assay_single_set(assay_single *o, const assay_batch *b, size_t i, char *why
 {
     const assay_rule_rescale *k = &o->rec.rescale;
     assay_encoded *e = &o->encoded;
-    if (b->scale != NULL)
+    if (b->scale)
         return set_scale(o, b, i, assay_single_formed(o, b->scale[i]), why, size);
     if (assay_single_is_float(o) || k->encoding == ASSAY_ENCODE_THRESHOLDS) {
         snprintf(why, size, "this encoding takes scales, not multipliers");
         return false;
     }
     e->multiplier = b->multiplier[i];
-    e->pre = k->encoding == ASSAY_ENCODE_GLOW && b->pre != NULL ? b->pre[i] : 0;
+    e->pre = k->encoding == ASSAY_ENCODE_GLOW && b->pre ? b->pre[i] : 0;
     e->shift = derive_shift_from_target(k, b->shift[i]) + e->pre;
     if (!derive_check_precomputed(k, e, why, size))
         return false;

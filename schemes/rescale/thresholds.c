@@ -40,11 +40,11 @@ static void emit(builder *b, int64_t x, int64_t code)
     if (s->n == b->room) {
         size_t room = b->room * 2 + 512;
         int64_t *from = realloc(s->from, room * sizeof *from);
-        s->from = from != NULL ? from : s->from;
-        int64_t *codes = from != NULL ? realloc(s->code, room * sizeof *codes) : NULL;
-        s->code = codes != NULL ? codes : s->code;
-        if (codes == NULL || s->n >= MAX_RUNS) {
-            b->status = codes == NULL ? ASSAY_ERR_MEMORY : ASSAY_ERR_LIMIT;
+        s->from = from ? from : s->from;
+        int64_t *codes = from ? realloc(s->code, room * sizeof *codes) : NULL;
+        s->code = codes ? codes : s->code;
+        if (!codes || s->n >= MAX_RUNS) {
+            b->status = !codes ? ASSAY_ERR_MEMORY : ASSAY_ERR_LIMIT;
             return;
         }
         b->room = room;
@@ -80,7 +80,7 @@ static void walk_monotone(builder *b, int64_t from, int64_t code, int64_t to, in
 {
     int64_t width = 0;
     emit(b, from, code);
-    while (b->status == ASSAY_OK && code != last) {
+    while (!b->status && code != last) {
         int64_t next = next_step(b, from, code, to, from + width);
         width = next - from;
         from = next;
@@ -92,7 +92,7 @@ static void walk_monotone(builder *b, int64_t from, int64_t code, int64_t to, in
 /* All runs of p.x .. q.x, both on one side of the input zero point. */
 static void bisect(builder *b, const point *p, const point *q)
 {
-    if (b->status != ASSAY_OK)
+    if (b->status)
         return;
     emit(b, p->x, p->code);
     bool monotone = memcmp(p->zone, q->zone, sizeof p->zone) == 0;
@@ -114,7 +114,7 @@ static assay_status finish(builder *b, assay_error *err)
 {
     const assay_status status = b->status;
     const long long lo = (long long)b->out->lo, hi = (long long)b->out->hi;
-    if (status == ASSAY_OK)
+    if (!status)
         return ASSAY_OK;
     assay_threshold_form_free(b->out);
     return status == ASSAY_ERR_MEMORY
@@ -158,7 +158,7 @@ typedef struct asking {
 /* Steps behind p up to q, whose code is no less. */
 static void ask_between(asking *a, const point *p, const point *q)
 {
-    if (a->b.status != ASSAY_OK)
+    if (a->b.status)
         return;
     if (q->code < p->code) {
         a->low = *p;
@@ -187,7 +187,7 @@ assay_status assay_threshold_form_ask(int64_t (*code)(const void *of, int64_t x)
     const int64_t stride = monotone && hi - lo > PROBES ? (hi - lo) / PROBES : 1;
     point last = {.x = lo, .code = code(of, lo)};
     emit(&a.b, lo, last.code);
-    while (last.x < hi && a.b.status == ASSAY_OK) {
+    while (last.x < hi && !a.b.status) {
         point next = {.x = hi - last.x < stride ? hi : last.x + stride};
         next.code = code(of, next.x);
         if (monotone)

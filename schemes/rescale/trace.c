@@ -58,7 +58,7 @@ static void integers(const assay_rescale *r, size_t c, assay_trace *t)
     const assay_steps *list = &k->round;
     int64_t shift = r->shift[c], first = list->n > 1 ? list->step[0].bits : 0;
     t->shifted = t->operand;
-    if (r->pre != NULL)
+    if (r->pre)
         t->shifted = (int64_t)apply_pre_shift(k, t->operand, r->pre[c]);
     t->saturated =
         k->operand_bits > 0 ? apply_saturate(t->shifted, (unsigned)k->operand_bits) : t->shifted;

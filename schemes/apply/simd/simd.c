@@ -59,7 +59,7 @@ static enum assay_simd_way integer_way(const assay_rescale *r, assay_simd *s)
     const assay_rule_rescale *k = r->rule;
     const assay_steps *list = &k->round;
     s->mode = (enum assay_rounding)list->step[0].mode;
-    if (r->pre != NULL)
+    if (r->pre)
         return k->encoding == ASSAY_ENCODE_GLOW && k->product_bits == 32 && list->n == 1 &&
                        s->mode == ASSAY_ROUND_HALF_UP && k->result_bits == 0 && fits(r, 0)
                    ? ASSAY_SIMD_GLOW
@@ -90,7 +90,7 @@ static bool choose_float(const assay_rescale *r, assay_simd *s)
     const assay_rule_rescale *k = r->rule;
     s->way = ASSAY_SIMD_FLOAT;
     s->mode = (enum assay_rounding)k->round.step[0].mode;
-    s->steps = k->scale == ASSAY_FORM_F32_STEPS && r->scale_w != NULL;
+    s->steps = k->scale == ASSAY_FORM_F32_STEPS && r->scale_w;
     s->inside = k->zero_point == ASSAY_STAGE_INSIDE;
     s->indefinite = k->float_overflow == ASSAY_FLOAT_INT_MIN;
     return k->float_rounding == ASSAY_FLOAT_ROUND_EXACT && k->store != ASSAY_STORE_WRAP &&

@@ -177,7 +177,7 @@ static void q31(const assay_unit *u, const int32_t *x, size_t n, int32_t *d, uin
 
 assay_row_fn JOIN(simd_softmax, SIMD_NAME)(const assay_unit *u)
 {
-    return u->exponential == NULL                  ? NULL
+    return !u->exponential                         ? NULL
            : u->row == apply_softmax_fixed         ? fixed
            : u->row == apply_softmax_float_table   ? float_table
            : u->row == apply_softmax_float_sum     ? float_sum
