@@ -84,7 +84,7 @@ static assay_status list_labels(assay_dataset *d, const char *labels, assay_erro
     int number = 0;
     assay_status status = dataset_read_text(labels, &text, err);
     rest = text;
-    while (!status && (line = dataset_next_line(&rest)) != NULL) {
+    while (!status && (line = dataset_next_line(&rest))) {
         number++;
         if (*line && *line != '#')
             status = list_line(d, &room, line, labels, number, err);
@@ -106,7 +106,7 @@ static assay_status list_folder(assay_dataset *d, bool (*is_sample)(const char *
     DIR *dir = opendir(d->path);
     if (!dir)
         return assay_fail(err, ASSAY_ERR_IO, "%s: cannot list: %s", d->path, strerror(errno));
-    while (!status && (entry = readdir(dir)) != NULL) {
+    while (!status && (entry = readdir(dir))) {
         if (is_sample(entry->d_name))
             status = append(d, &room, join(d->path, entry->d_name), -1, err);
     }

@@ -136,7 +136,7 @@ static assay_status labels_from_text(assay_dataset *d, const char *path, assay_e
     int64_t count = 0;
     int number = 0;
     assay_status status = dataset_read_text(path, &text, err);
-    for (char *rest = text; !status && (line = dataset_next_line(&rest)) != NULL;) {
+    for (char *rest = text; !status && (line = dataset_next_line(&rest));) {
         int64_t label;
         number++;
         if (*line == 0 || *line == '#')
@@ -207,7 +207,7 @@ static assay_status split_classes(assay_dataset *d, char *text, const char *path
     for (const char *p = text; *p; p++)
         lines += *p == '\n';
     d->class_names = calloc(lines, sizeof *d->class_names);
-    while (d->class_names && (line = dataset_next_line(&text)) != NULL) {
+    while (d->class_names && (line = dataset_next_line(&text))) {
         char *name = strdup(line);
         if (!name)
             break;

@@ -29,7 +29,7 @@ static bool is_array_of_maps(const char *path)
     const size_t n = fread(head, 1, sizeof head, f);
     fclose(f);
     return n >= 6 && memcmp(head, "\x93NUMPY", 6) == 0 &&
-           text_npy_parse_header(head, n, path, &h, NULL) == ASSAY_OK && h.rank > 2;
+           !text_npy_parse_header(head, n, path, &h, NULL) && h.rank > 2;
 }
 
 bool dataset_are_label_maps(const char *labels)
