@@ -208,8 +208,8 @@ static void calibrate_glow(const assay_choice *c, const assay_histogram *h, assa
     double from, to, unused;
     assay_error err;
 
-    if (h->min >= h->max || calibrate_choose_glow_range(c, (double)h->min, (double)h->max, &lo, &hi,
-                                                        &symmetric, &err) != ASSAY_OK)
+    if (h->min >= h->max ||
+        calibrate_choose_glow_range(c, (double)h->min, (double)h->max, &lo, &hi, &symmetric, &err))
         return; /* what is wrong the chooser will say */
     profile_histogram_extent(h, &first, &end);
     while (((end - 1) >> grow) - (first >> grow) >= 2048)

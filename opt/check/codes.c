@@ -37,7 +37,7 @@ static assay_status run_node(const checker *c, const assay_graph *g, const assay
         (binary && (n->n_in < 2 || n->in[1] < 0 || !check_is_code(&g->value[n->in[1]].type))))
         return check_reject(c, "a node that is not element-wise");
     const int32_t *a = row[n->in[0]], *b = binary ? row[n->in[1]] : NULL;
-    assert(a != NULL && row[n->out[0]] != NULL && (!binary || b != NULL));
+    assert(a && row[n->out[0]] && (!binary || b));
     int32_t *out = row[n->out[0]];
     if (n->op == ASSAY_OP_LOOKUP)
         return look_up(c, g, n, a, count, out);

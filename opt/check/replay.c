@@ -127,7 +127,7 @@ static bool is_work(const work *w, const assay_node *n, term *const *of, bool sh
     bool same = w && w->node.op == n->op && w->node.n_in == n->n_in && w->node.n_out == n->n_out &&
                 check_same_bounds(&w->node, n) && check_same_attributes(n, &w->node, shrunk);
     for (int i = 0; same && i < n->n_in; i++)
-        same = (n->in[i] < 0) == (w->in[i] == NULL) &&
+        same = (n->in[i] < 0) == (!w->in[i]) &&
                (n->in[i] < 0 || check_term_now(w->in[i]) == check_term_now(of[n->in[i]]));
     return same;
 }

@@ -68,7 +68,7 @@ static assay_status compare_nodes(const checker *c, const assay_graph *g, term *
             !check_same_attributes(n, &w->node, false))
             return differs(c, "node", n->name);
         for (int k = 0; k < n->n_in; k++)
-            if ((n->in[k] < 0) != (w->in[k] == NULL) ||
+            if ((n->in[k] < 0) != (!w->in[k]) ||
                 (n->in[k] >= 0 && !demand(wanted, n->in[k], w->in[k])))
                 return differs(c, "what is read by", n->name);
     }

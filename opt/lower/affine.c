@@ -103,7 +103,7 @@ assay_status lower_affine_match(const assay_graph *g, const assay_node *n, int a
         !assay_shape_equal(&g->value[*x].type, y) || !varies_along(&g->value[c].type, y, axis))
         return ASSAY_OK;
     assay_status status = allocate(map, y->dim[axis], err);
-    *found = status == ASSAY_OK;
+    *found = !status;
     if (*found)
         from_arithmetic(n->op, first, &g->value[c], map);
     return status;

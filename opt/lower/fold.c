@@ -43,7 +43,7 @@ static assay_status fold_node(assay_graph *g, const assay_node *n, assay_evaluat
     }
     assay_error ignored;
     assay_status status = evaluate(g, n, out, err ? err : &ignored);
-    *folded = status == ASSAY_OK;
+    *folded = !status;
     if (status == ASSAY_ERR_UNSUPPORTED)
         return ASSAY_OK;
     for (int i = 0; i < n->n_out && *folded; i++) {

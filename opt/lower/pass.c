@@ -86,7 +86,7 @@ assay_status lower_target_computes(const assay_scheme *s, const assay_graph *g, 
     if (!*can)
         return ASSAY_OK;
     assay_status status = s->vt->prepare(s, &spec, &unit, err);
-    *can = status == ASSAY_OK;
+    *can = !status;
     if (status == ASSAY_ERR_MEMORY)
         return status;
     if (status)

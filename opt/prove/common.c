@@ -21,7 +21,7 @@ void prove_proof_free(assay_proof *p)
 
 assay_status prove_impossible(assay_proof *proof, assay_status status, assay_error *err)
 {
-    if (status == ASSAY_OK || status == ASSAY_ERR_MEMORY)
+    if (!status || status == ASSAY_ERR_MEMORY)
         return status;
     proof->possible = false;
     proof->verdict.kind = ASSAY_UNPROVED;

@@ -48,8 +48,7 @@ bool prove_sums_alike(const assay_scheme *s, const assay_unit *a, const assay_un
     if (is_built_in(s) &&
         memcmp(&a->rec.accumulator, &b->rec.accumulator, sizeof a->rec.accumulator) == 0)
         return true;
-    return sums->exact && prove_sums_apply_overflow(s, b, &other, &unused) == ASSAY_OK &&
-           other.exact;
+    return sums->exact && !prove_sums_apply_overflow(s, b, &other, &unused) && other.exact;
 }
 
 /* ---- threshold forms ---- */

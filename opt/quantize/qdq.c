@@ -221,7 +221,7 @@ static bool target_can(assay_grouping *q, int i)
     bool can = true;
     assay_error err;
     if (lower_needs_target(n) &&
-        lower_target_computes(q->scheme, q->g, n, &can, q->why, sizeof q->why, &err) != ASSAY_OK)
+        lower_target_computes(q->scheme, q->g, n, &can, q->why, sizeof q->why, &err))
         q->memory_short = true;
     return can;
 }

@@ -84,7 +84,7 @@ static assay_status find_sum_scales(assay_grouping *q, const assay_node *n, cons
     *out = (sum_scales){0, assay_arena_array(q->arena, w->q.count, sizeof *out->scale)};
     if (!unit || !out->scale)
         return assay_out_of_memory(err);
-    if (assay_scheme_weight_units(q->scheme, &spec, unit, &out->n, &why) != ASSAY_OK) {
+    if (assay_scheme_weight_units(q->scheme, &spec, unit, &out->n, &why)) {
         snprintf(q->why, sizeof q->why, "%.400s", why.text);
         out->n = 0;
     }
@@ -178,7 +178,7 @@ bool quantize_qdq_bias(assay_grouping *q, const assay_node *n, assay_qdq_group *
     if (!fits)
         snprintf(q->why, sizeof q->why, "its bias '%.80s' is not at the scale of input and weights",
                  q->g->value[n->in[2]].name);
-    return fits && *status == ASSAY_OK;
+    return fits && !*status;
 }
 
 /* ---- layer normalization ---- */

@@ -11,7 +11,7 @@ json_t *rewrite_certificate_new(const assay_graph *g, const assay_scheme *s)
 {
     char hex[33];
     assay_error err;
-    if (certificate_network(g, hex, &err) != ASSAY_OK)
+    if (certificate_network(g, hex, &err))
         return NULL;
     return json_pack("{s:i, s:{s:s, s:s, s:s}, s:s, s:[]}", "assay_proof",
                      ASSAY_CERTIFICATE_VERSION, "scheme", "name", s->name, "digest", s->digest,
@@ -32,7 +32,7 @@ static json_t *fragment(const assay_graph *g)
     assay_buf text = {0};
     assay_error err;
     json_t *o = NULL;
-    if (text_graph_print(g, NULL, &text, &err) == ASSAY_OK && !text.failed)
+    if (!text_graph_print(g, NULL, &text, &err) && !text.failed)
         o = json_string(text.text);
     assay_buf_free(&text);
     return o;

@@ -49,7 +49,7 @@ static assay_status read_types(const context *c, const assay_tree *t, assay_targ
         return fail_at(c, t, "types: expected a list such as [i8, i16] or [f32]");
     for (const assay_tree *i = t->child; i; i = i->next) {
         assay_elem elem;
-        if (i->kind != ASSAY_TREE_SCALAR || assay_elem_parse(i->text, &elem, &ignored) != ASSAY_OK)
+        if (i->kind != ASSAY_TREE_SCALAR || assay_elem_parse(i->text, &elem, &ignored))
             return fail_at(c, i, "types: expected f32 or an integer kind such as i8, found '%.40s'",
                            i->kind == ASSAY_TREE_SCALAR ? i->text : "a list or map");
         bool is_float = elem.kind == ASSAY_KIND_F32;
