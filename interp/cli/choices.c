@@ -36,7 +36,7 @@ static int parse_precision(const char *text, cli_quantize *q)
             return cli_trouble("--precision takes PATTERN=KIND[,PATTERN=KIND...], such as "
                                "conv1=i16 or 'fc*=f32,*=i8', not '%s'",
                                text);
-        if (assay_elem_parse(kind, &elem, &err) != ASSAY_OK)
+        if (assay_elem_parse(kind, &elem, &err))
             return cli_trouble("--precision: %s", err.text);
         if (add_rule(q, s, (size_t)(equals - s), elem) != CLI_OK)
             return CLI_TROUBLE;
@@ -108,8 +108,7 @@ int cli_quantize_options(const cli_args *a, cli_quantize *q)
         if (parse_precision(text, q) != CLI_OK)
             return CLI_TROUBLE;
     q->options.precision = q->rule;
-    if (cli_has(a, "target") &&
-        target_read(cli_value(a, "target", ""), &q->target, &err) != ASSAY_OK)
+    if (cli_has(a, "target") && target_read(cli_value(a, "target", ""), &q->target, &err))
         return cli_failed(&err);
     q->options.target = q->target;
     return CLI_OK;

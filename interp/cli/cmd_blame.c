@@ -54,7 +54,7 @@ static int run(const cli_args *a)
         cli_number(a, "rel", -1, 0, 1, &o.rel)) {
         o.hex_bits = (unsigned)hex_bits;
         o.threads = (int)threads;
-        const bool good = blame_run(a->positional[0], a->positional[1], &o, &r, &err) == ASSAY_OK;
+        const bool good = !blame_run(a->positional[0], a->positional[1], &o, &r, &err);
         if (p.begun)
             cli_progress_end(&p.bar);
         status = good ? report(a, r) : cli_failed(&err);

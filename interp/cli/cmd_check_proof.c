@@ -22,9 +22,8 @@ static int load_model(const cli_args *a, const assay_scheme *s, assay_graph **g)
         return status;
     if (!s)
         return cli_trouble("check-proof: an ONNX model is grouped under a scheme; give --scheme");
-    return quantize_group_qdq(*g, s, run_has_integer_kernel, NULL, &err) == ASSAY_OK
-               ? CLI_OK
-               : cli_failed(&err);
+    return !quantize_group_qdq(*g, s, run_has_integer_kernel, NULL, &err) ? CLI_OK
+                                                                          : cli_failed(&err);
 }
 
 static int check(const char *path, const assay_proof_networks *networks)
@@ -61,7 +60,7 @@ static int run(const cli_args *a)
     assay_error err;
     int status = CLI_OK;
 
-    if (scheme && assay_scheme_open(scheme, &s, &err) != ASSAY_OK)
+    if (scheme && assay_scheme_open(scheme, &s, &err))
         status = cli_failed(&err);
     if (status == CLI_OK)
         status = load_model(a, s, &model);

@@ -10,10 +10,10 @@ static assay_status group(const cli_args *a, const char *name, assay_graph *g, a
     assay_scheme *scheme;
     assay_status status = assay_scheme_open(name, &scheme, err);
 
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     status = cli_group(a, g, scheme, NULL, err);
-    if (status == ASSAY_OK && !cli_has(a, "as-is"))
+    if (!status && !cli_has(a, "as-is"))
         status = cli_admits(a, g, scheme, err);
     assay_scheme_free(scheme);
     return status;
@@ -82,8 +82,7 @@ static int run(const cli_args *a)
         return CLI_TROUBLE;
     /* TFLite has no BatchNormalization and other ops that lowering takes away */
     status = cli_model_load(a, model, has_end(out, ".tflite") && run_model_is_onnx(model), &g);
-    if (status == CLI_OK && ((scheme && group(a, scheme, g, &err) != ASSAY_OK) ||
-                             run_model_save(g, out, &err) != ASSAY_OK))
+    if (status == CLI_OK && ((scheme && group(a, scheme, g, &err)) || run_model_save(g, out, &err)))
         status = cli_failed(&err);
     if (status == CLI_OK)
         fprintf(cli_notes(out), "%s: %d nodes\n", out, g->n_nodes);

@@ -51,16 +51,16 @@ static int compare(const cli_args *a, const assay_diff_options *o)
     assay_status status;
     int verdict;
 
-    if (golden_diff_paths(a->positional[0], a->positional[1], o, &d, &err) != ASSAY_OK)
+    if (golden_diff_paths(a->positional[0], a->positional[1], o, &d, &err))
         return cli_failed(&err);
     if (!cli_has(a, "quiet"))
         golden_diff_print(d, stdout);
     status = json ? golden_diff_write_json(d, json, &err) : ASSAY_OK;
-    if (status == ASSAY_OK && junit)
+    if (!status && junit)
         status = golden_diff_write_junit(d, junit, &err);
     verdict = d->n_failed ? CLI_DIFFERENT : CLI_OK;
     golden_diff_free(d);
-    return status == ASSAY_OK ? verdict : cli_failed(&err);
+    return !status ? verdict : cli_failed(&err);
 }
 
 static int run(const cli_args *a)

@@ -105,7 +105,7 @@ static int write_json(const evaluation *e, const char *path)
     }
     status = o ? page_json_write(path, o, &err) : assay_out_of_memory(&err);
     json_decref(o);
-    return status == ASSAY_OK ? CLI_OK : cli_failed(&err);
+    return !status ? CLI_OK : cli_failed(&err);
 }
 
 /* ---- running ---- */
@@ -139,7 +139,7 @@ static int evaluate_alone(evaluation *e, cli_data *d, const assay_program *p)
 {
     assay_error err;
     e->result.samples = d->samples.count;
-    return measure_evaluate(p, &d->samples, d->threads, NULL, &e->result.other, &err) == ASSAY_OK
+    return !measure_evaluate(p, &d->samples, d->threads, NULL, &e->result.other, &err)
                ? CLI_OK
                : cli_failed(&err);
 }
@@ -153,11 +153,11 @@ static int evaluate_both(evaluation *e, cli_data *d, const assay_program *p)
     int status =
         cli_data_open_twin(&twin, e->args, e->twin, &p->graph->value[p->graph->input[0]], "float");
 
-    if (status == CLI_OK && assay_program_make(e->twin, NULL, false, &floating, &err) != ASSAY_OK)
+    if (status == CLI_OK && assay_program_make(e->twin, NULL, false, &floating, &err))
         status = cli_failed(&err);
     d->samples.reference = &twin.samples;
     if (status == CLI_OK && measure_fidelity_measure(floating, p, &d->samples, d->threads, NULL, 0,
-                                                     NULL, NULL, &e->result, &err) != ASSAY_OK) {
+                                                     NULL, NULL, &e->result, &err)) {
         cli_data_close(d); /* ends the line of progress */
         status = cli_failed(&err);
     }
@@ -201,7 +201,7 @@ static int compare(const cli_args *a, const cli_session *s)
     if (s->graph->n_inputs < 1)
         return cli_trouble("%s: the network has no input", a->positional[0]);
     if (cli_has(a, "float")) {
-        if (run_model_load_canonical(cli_value(a, "float", ""), NULL, &loaded, &err) != ASSAY_OK)
+        if (run_model_load_canonical(cli_value(a, "float", ""), NULL, &loaded, &err))
             return cli_failed(&err);
         e.twin = loaded;
     }

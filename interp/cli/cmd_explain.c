@@ -16,7 +16,7 @@ static int show(const cli_args *a, const blame_report *r, const blame_worked *w)
     json_t *o = blame_worked_json(r, w);
     const assay_status status = page_json_write(json, o, &err);
     json_decref(o);
-    return status == ASSAY_OK ? CLI_OK : cli_failed(&err);
+    return !status ? CLI_OK : cli_failed(&err);
 }
 
 static int explain(const cli_args *a, const char *what, blame_options *o)
@@ -29,9 +29,9 @@ static int explain(const cli_args *a, const char *what, blame_options *o)
     int row, status = CLI_TROUBLE;
     if (!cli_integer(a, "sample", -1, 0, INT32_MAX, &sample))
         return CLI_TROUBLE;
-    if (blame_run(a->positional[0], device, o, &r, &err) != ASSAY_OK ||
-        blame_parse_element(r, what, &row, &element, &err) != ASSAY_OK ||
-        blame_work(r, row, sample, element, &w, &err) != ASSAY_OK)
+    if (blame_run(a->positional[0], device, o, &r, &err) ||
+        blame_parse_element(r, what, &row, &element, &err) ||
+        blame_work(r, row, sample, element, &w, &err))
         status = cli_failed(&err);
     else
         status = show(a, r, &w);

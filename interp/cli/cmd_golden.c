@@ -39,8 +39,8 @@ static int from_files(const origin *from, const assay_program *p, assay_bundle_w
     int status = sources ? CLI_OK : cli_out_of_memory();
 
     for (int64_t k = 0; k < from->files->samples && status == CLI_OK; k++)
-        if (cli_inputs_read(from->files, k, run, sources, &err) != ASSAY_OK ||
-            golden_bundle_sample(w, run, k, sources, &err) != ASSAY_OK)
+        if (cli_inputs_read(from->files, k, run, sources, &err) ||
+            golden_bundle_sample(w, run, k, sources, &err))
             status = cli_failed(&err);
     free(sources);
     return status;
@@ -59,8 +59,8 @@ static int from_dataset(const origin *from, const assay_program *p, assay_bundle
         const char *source = dataset_sample_name(d->dataset, i, name, sizeof name);
         if (!from->sequence)
             assay_run_reset(run);
-        if (d->samples.read(d, i, 0, assay_run_data(run, p->graph->input[0]), &err) != ASSAY_OK ||
-            golden_bundle_sample(w, run, i, &source, &err) != ASSAY_OK)
+        if (d->samples.read(d, i, 0, assay_run_data(run, p->graph->input[0]), &err) ||
+            golden_bundle_sample(w, run, i, &source, &err))
             return cli_failed(&err);
         cli_progress_step(&d->progress);
     }
@@ -75,9 +75,9 @@ static int write_bundle(const assay_program *p, assay_bundle_options *o, const o
     char digest[33];
     int status;
 
-    if (assay_run_new(p, &run, &err) != ASSAY_OK)
+    if (assay_run_new(p, &run, &err))
         return cli_failed(&err);
-    if (golden_bundle_begin(o, p, &w, &err) != ASSAY_OK) {
+    if (golden_bundle_begin(o, p, &w, &err)) {
         assay_run_free(run);
         return cli_failed(&err);
     }
@@ -87,7 +87,7 @@ static int write_bundle(const assay_program *p, assay_bundle_options *o, const o
         golden_bundle_abort(w);
         return status;
     }
-    if (golden_bundle_commit(w, digest, &err) != ASSAY_OK)
+    if (golden_bundle_commit(w, digest, &err))
         return cli_failed(&err);
     printf("%s: %lld %s%s, digest %s\n", o->dir, (long long)o->samples,
            o->sequence ? "step" : "sample", o->samples == 1 ? "" : "s", digest);

@@ -123,7 +123,7 @@ static assay_status print_text(const assay_graph *g, assay_error *err)
     assay_buf text = {0};
     assay_status status = text_graph_print(g, NULL, &text, err);
 
-    if (status == ASSAY_OK)
+    if (!status)
         fwrite(text.text, 1, text.length, stdout);
     assay_buf_free(&text);
     return status;
@@ -134,9 +134,9 @@ static assay_status print_plan(const assay_graph *g, bool drawn, assay_error *er
     assay_plan *plan = NULL;
     assay_status status = run_plan_make(g, false, &plan, err);
 
-    if (status == ASSAY_OK && drawn)
+    if (!status && drawn)
         page_plan_draw(stdout, g, plan);
-    else if (status == ASSAY_OK)
+    else if (!status)
         run_plan_print(stdout, g, plan);
     run_plan_free(plan);
     return status;
@@ -179,7 +179,7 @@ static void print_unsupported(const char *path)
     assay_error err;
 
     if (tfl_import_file_with(path, &options, &g, &err) == ASSAY_ERR_UNSUPPORTED &&
-        assay_buf_status(&table, &err) == ASSAY_OK && table.length > 0)
+        !assay_buf_status(&table, &err) && table.length > 0)
         printf("%6s  %-22s %-28s %s\n%s", "#", "operator", "output", "type", table.text);
     assay_buf_free(&table);
     assay_graph_free(g);
@@ -216,7 +216,7 @@ static assay_status group(const cli_args *a, assay_graph *g, assay_quantize_repo
     assay_scheme *scheme;
     assay_status status = assay_scheme_open(cli_value(a, "scheme", NULL), &scheme, err);
 
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     status = cli_group(a, g, scheme, report, err);
     assay_scheme_free(scheme);
@@ -235,12 +235,11 @@ static int run(const cli_args *a)
         return cli_trouble("inspect: one of --text, --plan and --plan-svg at a time");
     status = cli_model_load(a, a->positional[0], cli_has(a, "canonical"), &g);
 
-    if (status == CLI_OK &&
-        ((grouped && group(a, g, &report, &err) != ASSAY_OK) || show(a, g, &err) != ASSAY_OK))
+    if (status == CLI_OK && ((grouped && group(a, g, &report, &err)) || show(a, g, &err)))
         status = cli_failed(&err);
     if (status == CLI_OK && report.n_integer && shows_table(a))
         cli_report_print(&report, stdout);
-    if (g == NULL && shows_table(a))
+    if (!g && shows_table(a))
         print_unsupported(a->positional[0]);
     quantize_report_free(&report);
     assay_graph_free(g);

@@ -51,7 +51,7 @@ static assay_status check_runs(const assay_graph *g, const assay_scheme *s, assa
 {
     assay_program *p;
     const assay_status status = assay_program_make_as_is(g, s, false, &p, err);
-    if (status == ASSAY_OK)
+    if (!status)
         assay_program_free(p);
     return status;
 }
@@ -105,10 +105,10 @@ static int run(const cli_args *a)
         status = cli_trouble("optimize: --scheme is needed");
     if (status == CLI_OK)
         status = cli_check_output(a);
-    if (status == CLI_OK && assay_scheme_open(cli_value(a, "scheme", ""), &s, &err) != ASSAY_OK)
+    if (status == CLI_OK && assay_scheme_open(cli_value(a, "scheme", ""), &s, &err))
         status = cli_failed(&err);
     if (status == CLI_OK && cli_has(a, "target") &&
-        target_read(cli_value(a, "target", ""), &target, &err) != ASSAY_OK)
+        target_read(cli_value(a, "target", ""), &target, &err))
         status = cli_failed(&err);
     o.target = target;
     if (status == CLI_OK)

@@ -40,11 +40,11 @@ static assay_status describe(const cli_args *a, const assay_graph *g, const task
                                        (uint64_t)(t->samples.first + t->samples.count)};
     assay_status status = profile_set_preprocessing(p, t->preprocessing, err);
 
-    if (status == ASSAY_OK)
+    if (!status)
         status = profile_set_dataset(p, t->dataset, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = profile_set_whole(p, whole, err);
-    if (status == ASSAY_OK && (cli_has(a, "per-channel") || cli_has(a, "per-channel-of")))
+    if (!status && (cli_has(a, "per-channel") || cli_has(a, "per-channel-of")))
         status = profile_by_channel(p, g, cli_value(a, "per-channel-of", "*"), err);
     return status;
 }
@@ -58,21 +58,21 @@ static int profile(const cli_args *a, const assay_graph *g, task *t)
     assay_status status = profile_new(g, &p, &err);
     int shard = CLI_OK;
 
-    if (status == ASSAY_OK)
+    if (!status)
         status = describe(a, g, t, p, &err);
-    if (status == ASSAY_OK)
+    if (!status)
         shard = take_shard(a, &t->samples);
-    if (status == ASSAY_OK && shard == CLI_OK)
+    if (!status && shard == CLI_OK)
         status = assay_program_make(g, NULL, false, &program, &err);
-    if (status == ASSAY_OK && shard == CLI_OK)
+    if (!status && shard == CLI_OK)
         status = measure_profile_samples_of(program, &t->samples, t->threads, p, &err);
-    if (status == ASSAY_OK && shard == CLI_OK)
+    if (!status && shard == CLI_OK)
         status = profile_save(p, out, &err);
-    if (status == ASSAY_OK && shard == CLI_OK)
+    if (!status && shard == CLI_OK)
         cli_profile_print(out, p, cli_notes(out));
     profile_free(p);
     assay_program_free(program);
-    return status == ASSAY_OK ? shard : cli_failed(&err);
+    return !status ? shard : cli_failed(&err);
 }
 
 /* The last part of a path, without slashes behind it. */

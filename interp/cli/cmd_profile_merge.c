@@ -21,7 +21,7 @@ static int add(assay_profile **into, const char *path)
     assay_profile *p;
     assay_error err;
 
-    if (profile_load(path, &p, &err) != ASSAY_OK)
+    if (profile_load(path, &p, &err))
         return cli_failed(&err);
     if (!*into) {
         *into = p;
@@ -29,7 +29,7 @@ static int add(assay_profile **into, const char *path)
     }
     const assay_status status = profile_merge(*into, p, &err);
     profile_free(p);
-    return status == ASSAY_OK ? CLI_OK : cli_trouble("%s: %s", path, err.text);
+    return !status ? CLI_OK : cli_trouble("%s: %s", path, err.text);
 }
 
 static int run(const cli_args *a)
@@ -43,10 +43,10 @@ static int run(const cli_args *a)
         return cli_trouble("profile merge: -o FILE is needed");
     for (int i = 0; i < a->n_positional && status == CLI_OK; i++)
         status = add(&p, a->positional[i]);
-    if (status == CLI_OK && !cli_has(a, "partial") && profile_complete(p, &err) != ASSAY_OK)
+    if (status == CLI_OK && !cli_has(a, "partial") && profile_complete(p, &err))
         status =
             cli_trouble("profile merge: %s; --partial merges some now, the rest later", err.text);
-    if (status == CLI_OK && profile_save(p, out, &err) != ASSAY_OK)
+    if (status == CLI_OK && profile_save(p, out, &err))
         status = cli_failed(&err);
     if (status == CLI_OK)
         cli_profile_print(out, p, cli_notes(out));

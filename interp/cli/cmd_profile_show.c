@@ -27,7 +27,7 @@ static int codes_of(const cli_args *a, const cli_quantize *q, codes *out)
     c->elem = assay_int(8, true);
     if (scheme) {
         assay_scheme_caps caps;
-        if (assay_scheme_open(scheme, &s, &err) != ASSAY_OK)
+        if (assay_scheme_open(scheme, &s, &err))
             return cli_failed(&err);
         assay_scheme_get_caps(s, &caps);
         snprintf(out->scheme, sizeof out->scheme, "%s", s->name);
@@ -37,7 +37,7 @@ static int codes_of(const cli_args *a, const cli_quantize *q, codes *out)
         if (!cli_has(a, "symmetry") && (!caps.activation_zero_point || caps.zero_point_middle_only))
             c->schema = ASSAY_SCHEMA_SYMMETRIC;
     }
-    if (type && assay_elem_parse(type, &c->elem, &err) != ASSAY_OK)
+    if (type && assay_elem_parse(type, &c->elem, &err))
         return cli_failed(&err);
     if (c->elem.kind != ASSAY_KIND_INT || c->elem.bits < 2 || c->elem.bits > 16)
         return cli_trouble("profile show: --type takes i2..i16 or u2..u16, not '%s'", type);
@@ -56,7 +56,7 @@ static int view_of(const char *name, int channel, const assay_histogram *seen,
         calibrate_for(&choice, seen, how, &v->range);
     choice.final = v->range.final;
     if (calibrate_choose_qparams(&choice, v->range.min, v->range.max, &v->scale, &v->zero_point,
-                                 &err) != ASSAY_OK)
+                                 &err))
         return cli_failed(&err);
     v->lo = (double)v->scale * (double)(lo - v->zero_point);
     v->hi = (double)v->scale * (double)(hi - v->zero_point);
@@ -123,7 +123,7 @@ static int draw(const cli_args *a, const char *scheme, const char *option,
     if (!path)
         return CLI_OK;
     snprintf(d.title, sizeof d.title, "%s%s%s", a->positional[0], *scheme ? " under " : "", scheme);
-    if (file_print(path, put_drawing, &d, &err) != ASSAY_OK)
+    if (file_print(path, put_drawing, &d, &err))
         return cli_failed(&err);
     printf("%s: %d histograms\n", path, n);
     return CLI_OK;
@@ -209,7 +209,7 @@ static int run(const cli_args *a)
     assay_profile *p;
     assay_error err;
 
-    if (profile_load(a->positional[0], &p, &err) != ASSAY_OK)
+    if (profile_load(a->positional[0], &p, &err))
         return cli_failed(&err);
     cli_quantize q;
     int status = cli_quantize_options(a, &q);

@@ -32,7 +32,7 @@ static int save(const cli_args *a, const cli_session *s)
     cli_report_print(&s->report, notes);
     if (cli_has(a, "ranges"))
         print_ranges(&s->report, notes);
-    if (out && run_model_save(s->graph, out, &err) != ASSAY_OK)
+    if (out && run_model_save(s->graph, out, &err))
         return cli_failed(&err);
     if (out)
         fprintf(notes, "%s: %d nodes\n", out, s->graph->n_nodes);

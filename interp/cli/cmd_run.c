@@ -58,7 +58,7 @@ static int show_outputs(const char *dir, const assay_graph *g, assay_run *run)
             continue;
         golden_bundle_stem(i, "output", v->name, stem);
         snprintf(path, sizeof path, "%s/%s.npy", dir, stem);
-        if (golden_dump_npy(path, &v->type, data, &err) != ASSAY_OK)
+        if (golden_dump_npy(path, &v->type, data, &err))
             return cli_failed(&err);
         printf("  in %s\n", path);
     }
@@ -81,8 +81,7 @@ static int run_sample(const cli_args *a, const cli_files *f, int64_t sample, ass
         snprintf(folder, sizeof folder, "%s/s%05lld", dir, (long long)sample);
         dir = folder;
     }
-    if (cli_inputs_read(f, sample, run, sources, &err) != ASSAY_OK ||
-        run_execute(run, NULL, false, NULL, &err) != ASSAY_OK)
+    if (cli_inputs_read(f, sample, run, sources, &err) || run_execute(run, NULL, false, NULL, &err))
         return cli_failed(&err);
     return show_outputs(dir, f->graph, run);
 }
@@ -97,7 +96,7 @@ static int execute(const cli_args *a, const assay_program *p)
 
     if (status == CLI_OK && !sources)
         status = cli_out_of_memory();
-    if (status == CLI_OK && assay_run_new(p, &run, &err) != ASSAY_OK)
+    if (status == CLI_OK && assay_run_new(p, &run, &err))
         status = cli_failed(&err);
     for (int64_t k = 0; k < f.samples && status == CLI_OK; k++)
         status = run_sample(a, &f, k, run, sources);

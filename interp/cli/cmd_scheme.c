@@ -14,7 +14,7 @@ static int list(const cli_args *a)
     for (const char *const *name = assay_scheme_presets(); *name; name++) {
         assay_scheme *s;
         assay_error err;
-        if (assay_scheme_open(*name, &s, &err) != ASSAY_OK)
+        if (assay_scheme_open(*name, &s, &err))
             return cli_failed(&err);
         printf("%-20s %s\n", *name, s->description);
         assay_scheme_free(s);
@@ -27,10 +27,10 @@ static int check(const cli_args *a)
     assay_scheme *s;
     assay_error err;
 
-    if (assay_scheme_open(a->positional[1], &s, &err) != ASSAY_OK)
+    if (assay_scheme_open(a->positional[1], &s, &err))
         return cli_failed(&err);
     printf("%s: good; scheme '%s', digest %s\n", a->positional[1], s->name, s->digest);
-    if (s->record != NULL)
+    if (s->record)
         assay_explain_inheritance(stdout, assay_data(s));
     assay_scheme_free(s);
     return CLI_OK;

@@ -117,7 +117,7 @@ static int write_json(const char *path, const assay_sensitivity *s)
                   "nodes", rows);
     const assay_status status = o ? page_json_write(path, o, &err) : assay_out_of_memory(&err);
     json_decref(o);
-    return status == ASSAY_OK ? CLI_OK : cli_failed(&err);
+    return !status ? CLI_OK : cli_failed(&err);
 }
 
 static void step(void *user, int done, int of)
@@ -139,8 +139,7 @@ static int run(const cli_args *a)
     assay_error err;
     int status = cli_trial_open(&s, &d, &q, a, &trial);
 
-    if (status == CLI_OK &&
-        measure_sensitivity_measure(&trial, step, &progress, &table, &err) != ASSAY_OK)
+    if (status == CLI_OK && measure_sensitivity_measure(&trial, step, &progress, &table, &err))
         status = cli_failed(&err);
     cli_progress_end(&progress);
     if (status == CLI_OK)

@@ -51,16 +51,16 @@ static int save(const cli_args *a, const assay_trial *t, const assay_quantize_op
     assay_status status =
         quantize_network(t->floating, t->profile, t->scheme, o, &q, &report, &err);
 
-    if (status == ASSAY_OK) {
+    if (!status) {
         cli_report_print(&report, stdout);
         if (out)
             status = run_model_save(q, out, &err);
     }
-    if (status == ASSAY_OK && out)
+    if (!status && out)
         printf("%s: %d nodes\n", out, q->n_nodes);
     quantize_report_free(&report);
     assay_graph_free(q);
-    return status == ASSAY_OK ? CLI_OK : cli_failed(&err);
+    return !status ? CLI_OK : cli_failed(&err);
 }
 
 static void print_end(const assay_tune_options *o, const assay_tune_result *r)
@@ -93,7 +93,7 @@ static int tune(const cli_args *a, const assay_trial *t)
         !cli_integer(a, "max-float", 4, 0, 1000000, &max))
         return CLI_TROUBLE;
     o.max_float = (int)max;
-    if (measure_tune(t, &o, &r, &err) != ASSAY_OK) {
+    if (measure_tune(t, &o, &r, &err)) {
         status = cli_failed(&err);
     } else {
         print_end(&o, &r);

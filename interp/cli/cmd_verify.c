@@ -22,7 +22,7 @@ static int run(const cli_args *a)
         assay_verify_result r;
         assay_error err;
         if (golden_bundle_verify(a->positional[i], cli_has(a, "files-only") ? NULL : &engine,
-                                 print_fault, NULL, &r, &err) != ASSAY_OK)
+                                 print_fault, NULL, &r, &err))
             return cli_failed(&err);
         const bool bad = r.files_bad || r.replay_bad || r.entries_bad;
         if (bad)

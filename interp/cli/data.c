@@ -17,10 +17,10 @@ static assay_status read_sample(void *user, int64_t i, int k, void *input, assay
 {
     const cli_data *d = user;
     assay_status status = dataset_read_input(d->dataset, &d->preprocess, i, &d->type, input, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = cli_check_codes(d->codes ? d->codes : &d->graph->value[d->graph->input[k]], input,
                                  "data set", err);
-    if (status == ASSAY_OK && d->codes)
+    if (!status && d->codes)
         codes_to_real(&d->codes->type, input);
     return status;
 }
@@ -63,7 +63,7 @@ static bool are_codes(const assay_sample_type *t, const assay_graph *g, const as
     return codes && g->n_inputs == 1 && codes->type.q.granularity == ASSAY_Q_TENSOR &&
            codes->type.elem.bits <= 8 && g->value[g->input[0]].type.elem.kind == ASSAY_KIND_F32 &&
            assay_shape_count(&g->value[g->input[0]].type) == assay_shape_count(&codes->type) &&
-           cli_check_sample(t, codes, "", NULL) == ASSAY_OK;
+           !cli_check_sample(t, codes, "", NULL);
 }
 
 /* What labels are, and where classes are in the output. */
@@ -86,7 +86,7 @@ int cli_data_judge(const cli_data *d, const assay_value *out, assay_judge *j, bo
     char shape[96];
     assay_error err;
 
-    if (measure_judge_make(out, &d->samples, j, &err) != ASSAY_OK)
+    if (measure_judge_make(out, &d->samples, j, &err))
         return cli_failed(&err);
     *labelled = measure_judge_has_labels(j, &d->samples);
     if (!*labelled && measure_judge_has_labels(&one_list, &d->samples))
@@ -117,17 +117,17 @@ int cli_data_open_twin(cli_data *d, const cli_args *a, const assay_graph *g,
         !cli_integer(a, "threads", 0, 0, 4096, &threads))
         return CLI_TROUBLE;
     status = dataset_open(path, &options, &d->dataset, &err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = file ? dataset_preprocess_read(file, &d->preprocess, &err)
                       : dataset_preprocess_find(path, &d->preprocess, NULL, &err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = dataset_preprocess_type(&d->preprocess, dataset_sample_type(d->dataset), path,
                                          &d->type, &err);
-    if (status == ASSAY_OK && are_codes(&d->type, g, codes))
+    if (!status && are_codes(&d->type, g, codes))
         d->codes = codes;
-    else if (status == ASSAY_OK)
+    else if (!status)
         status = check_input(g, &d->type, path, &err);
-    if (status != ASSAY_OK)
+    if (status)
         return cli_failed(&err);
     count = dataset_count(d->dataset);
     if (first >= count)

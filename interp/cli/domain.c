@@ -177,10 +177,9 @@ assay_status cli_domain_run(const cli_domain *d, const assay_scheme *s, int32_t 
     assay_unit *u;
     int32_t unused;
     assay_status status = s->vt->prepare(s, &d->spec, &u, err);
-    if (status != ASSAY_OK)
+    if (status)
         return status;
-    if (d->calls == ASSAY_CALLS_POOL && s->vt->window != NULL &&
-        s->vt->window(u, NULL, 0, 0, &unused)) {
+    if (d->calls == ASSAY_CALLS_POOL && s->vt->window && s->vt->window(u, NULL, 0, 0, &unused)) {
         status = assay_fail(
             err, ASSAY_ERR_UNSUPPORTED,
             "scheme %s adds in the window's order, so the sum alone does not decide", s->name);

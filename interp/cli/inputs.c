@@ -143,10 +143,10 @@ static assay_status read_npy(const char *file, const assay_value *in, void *to, 
     assay_sample_type t = {0};
     assay_status status = text_npy_read_file(file, &a, err);
 
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     status = text_npy_widen(&a, err);
-    if (status != ASSAY_OK) {
+    if (status) {
         text_npy_free(&a);
         return status;
     }
@@ -154,7 +154,7 @@ static assay_status read_npy(const char *file, const assay_value *in, void *to, 
     t.rank = a.rank;
     memcpy(t.shape, a.shape, sizeof t.shape);
     status = cli_check_sample(&t, in, file, err);
-    if (status == ASSAY_OK) {
+    if (!status) {
         memcpy(to, a.data, text_npy_bytes(&a));
         status = cli_check_codes(in, to, file, err);
     }
@@ -173,16 +173,16 @@ static assay_status read_image(const cli_args *a, const char *file, const assay_
     assay_sample_type t;
     assay_status status = dataset_open(file, &options, &d, err);
 
-    if (status == ASSAY_OK)
+    if (!status)
         status = given ? dataset_preprocess_read(given, &p, err)
                        : dataset_preprocess_find(file, &p, NULL, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = dataset_preprocess_type(&p, dataset_sample_type(d), file, &t, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = cli_check_sample(&t, in, file, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = dataset_read_input(d, &p, 0, &t, to, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = cli_check_codes(in, to, file, err);
     dataset_close(d);
     return status;
@@ -196,7 +196,7 @@ static assay_status read_raw(const char *file, const assay_value *in, void *to, 
     size_t size;
     assay_status status = assay_open_regular(file, &from, &size, err);
 
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     status = size == want
                  ? assay_read_whole(from, file, to, want, err)
@@ -205,7 +205,7 @@ static assay_status read_raw(const char *file, const assay_value *in, void *to, 
                               ".png: read as raw bytes)",
                               file, size, in->name, want);
     close(from);
-    return status == ASSAY_OK ? cli_check_codes(in, to, file, err) : status;
+    return !status ? cli_check_codes(in, to, file, err) : status;
 }
 
 bool cli_has_state(const assay_graph *g)
@@ -332,7 +332,7 @@ assay_status cli_inputs_read(const cli_files *f, int64_t sample, assay_run *run,
 {
     assay_status s = ASSAY_OK;
 
-    for (int i = 0; i < f->graph->n_inputs && s == ASSAY_OK; i++) {
+    for (int i = 0; i < f->graph->n_inputs && !s; i++) {
         sources[i] = cli_files_name(f, sample, i);
         s = cli_files_read(f, sample, i, assay_run_data(run, f->graph->input[i]), err);
     }

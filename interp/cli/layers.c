@@ -9,7 +9,7 @@
 static int64_t zero_of(const assay_type *t, int64_t channel)
 {
     const assay_qparams *q = &t->q;
-    if (q->zero_point == NULL || q->count == 0)
+    if (!q->zero_point || q->count == 0)
         return 0;
     return q->zero_point[q->count > 1 && (size_t)channel < q->count ? channel : 0];
 }
@@ -51,12 +51,11 @@ static bool exact_bounds(const assay_type *x, const assay_value *w, const assay_
     int64_t least = assay_elem_min(x->elem) - zero_of(x, 0);
     int64_t max = assay_elem_max(x->elem) - zero_of(x, 0);
     int32_t *row = malloc((n + 1) * sizeof *row);
-    if (row == NULL)
+    if (!row)
         return false;
     for (size_t c = 0; c < l->channels; c++) {
         load(w, (int64_t)(c * n), n, row);
-        int64_t start =
-            bias != NULL ? bias_at(bias, (int64_t)c % assay_shape_count(&bias->type)) : 0;
+        int64_t start = bias ? bias_at(bias, (int64_t)c % assay_shape_count(&bias->type)) : 0;
         int64_t magnitude = larger(start, -start);
         l->lo[c] = l->hi[c] = start;
         for (size_t i = 0; i < n; i++) {
@@ -75,7 +74,7 @@ static void wide_bounds(const assay_type *x, const assay_type *w, const assay_va
                         cli_layer *l)
 {
     int64_t sum = l->spec.depth * reach(x) * reach(w), max = 0;
-    int64_t n = bias != NULL ? assay_shape_count(&bias->type) : 0;
+    int64_t n = bias ? assay_shape_count(&bias->type) : 0;
     for (int64_t i = 0; i < n; i++)
         max = larger(max, larger(bias_at(bias, i), -bias_at(bias, i)));
     l->hi[0] = sum + max;
@@ -94,18 +93,18 @@ int cli_layer_of(const assay_graph *g, int i, cli_layer *l)
     l->node = n;
     assay_unit_spec_fill(g, n, l->in, &l->spec);
     const assay_value *w = assay_node_in(g, n, 1), *bias = assay_node_in(g, n, 2);
-    bool exact = (n->op == ASSAY_OP_CONV || n->op == ASSAY_OP_FC) && w->data != NULL &&
-                 (bias == NULL || bias->data != NULL);
+    bool exact =
+        (n->op == ASSAY_OP_CONV || n->op == ASSAY_OP_FC) && w->data && (!bias || bias->data);
     l->channels = exact ? (size_t)w->type.dim[0] : 1;
     l->lo = calloc(l->channels + 1, sizeof *l->lo);
     l->hi = calloc(l->channels + 1, sizeof *l->hi);
-    bool ok = l->lo != NULL && l->hi != NULL;
+    bool ok = l->lo && l->hi;
     if (w->type.q.granularity == ASSAY_Q_BLOCK)
         l->why = "its weights have a scale a block, so schemes differ in what they add up";
     else if (ok && exact)
         ok = exact_bounds(&l->in[0], w, bias, l);
     else if (ok)
-        wide_bounds(&l->in[0], &w->type, bias != NULL && bias->data != NULL ? bias : NULL, l);
+        wide_bounds(&l->in[0], &w->type, bias && bias->data ? bias : NULL, l);
     if (!ok)
         cli_layer_free(l);
     return ok ? 1 : -1;

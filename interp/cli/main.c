@@ -60,7 +60,7 @@ static int check_isa(void)
 {
     const assay_isa_kernels *k;
     assay_error err;
-    return fast_isa_choose(NULL, &k, &err) == ASSAY_OK ? CLI_PARSED : cli_failed(&err);
+    return !fast_isa_choose(NULL, &k, &err) ? CLI_PARSED : cli_failed(&err);
 }
 
 static int no_command(const char *name)

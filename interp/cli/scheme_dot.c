@@ -35,7 +35,7 @@ static bool open_file(const cli_args *a, int which, enum assay_mac_format f, dot
     assay_npy *x = &d->npy[which];
     const assay_mac_layout *l = mac_layout_of(f);
     const int rank = which == C ? 1 : 2;
-    if (text_npy_read_file(cli_value(a, names[which], ""), x, &err) != ASSAY_OK)
+    if (text_npy_read_file(cli_value(a, names[which], ""), x, &err))
         return cli_failed(&err) == CLI_OK;
     if (x->type != type_of(l->bits) || x->rank != rank) {
         cli_trouble("scheme dot: --%s holds %s of rank %d; expected %s of rank %d (patterns of %s)",
@@ -49,7 +49,7 @@ static bool open_file(const cli_args *a, int which, enum assay_mac_format f, dot
 static bool has_shape(const dots *d, int which, size_t n, size_t k)
 {
     const assay_npy *x = &d->npy[which];
-    if (x->data == NULL || ((size_t)x->shape[0] == n && (which == C || (size_t)x->shape[1] == k)))
+    if (!x->data || ((size_t)x->shape[0] == n && (which == C || (size_t)x->shape[1] == k)))
         return true;
     if (which == C)
         cli_trouble("scheme dot: --c has %" PRId64 " elements; expected %zu", x->shape[0], n);
@@ -115,7 +115,7 @@ static bool load(const cli_args *a, const assay_mac_unit *u, dots *d)
 
 static const uint8_t *scales(const assay_npy *x, size_t row)
 {
-    return x->data == NULL ? NULL : (const uint8_t *)x->data + row * (size_t)x->shape[1];
+    return !x->data ? NULL : (const uint8_t *)x->data + row * (size_t)x->shape[1];
 }
 
 /* Row i's dot, its patterns widened into k + k words of room. */
@@ -128,7 +128,7 @@ static uint32_t dot(const assay_mac *m, const dots *d, size_t i, uint32_t *room)
     const assay_mac_row row = {.k = d->k,
                                .a = room,
                                .b = room + d->k,
-                               .c = d->npy[C].data != NULL ? pattern(&d->npy[C], i) : 0,
+                               .c = d->npy[C].data ? pattern(&d->npy[C], i) : 0,
                                .scale_a = scales(&d->npy[SCALE_A], i),
                                .scale_b = scales(&d->npy[SCALE_B], i)};
     return mac_dot(m, &row);
@@ -141,7 +141,7 @@ static int write_dots(const cli_args *a, const assay_mac *m, const dots *d)
     uint32_t *room = malloc((2 * d->k + 1) * sizeof *room);
     assay_error err;
     out.data = malloc((d->n + 1) * sizeof(uint32_t));
-    if (room == NULL || out.data == NULL) {
+    if (!room || !out.data) {
         free(room);
         free(out.data);
         return cli_out_of_memory();
@@ -156,7 +156,7 @@ static int write_dots(const cli_args *a, const assay_mac *m, const dots *d)
     const assay_status s = text_npy_write_file(cli_value(a, "output", ""), &out, &err);
     free(room);
     free(out.data);
-    return s == ASSAY_OK ? CLI_OK : cli_failed(&err);
+    return !s ? CLI_OK : cli_failed(&err);
 }
 
 int cli_scheme_dot(const cli_args *a)
@@ -167,7 +167,7 @@ int cli_scheme_dot(const cli_args *a)
 
     if (!cli_has(a, "a") || !cli_has(a, "b") || !cli_has(a, "output"))
         return cli_trouble("scheme dot: needs --a A.npy, --b B.npy and -o D.npy");
-    if (mac_open(a->positional[1], &u, &err) != ASSAY_OK)
+    if (mac_open(a->positional[1], &u, &err))
         return cli_failed(&err);
     const int status = load(a, &u, &d) ? write_dots(a, &u.record, &d) : CLI_TROUBLE;
     for (int i = 0; i < N_FILES; i++)

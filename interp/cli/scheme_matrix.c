@@ -34,11 +34,11 @@ static bool add(field *f, const char *name, bool required)
         cli_trouble("scheme matrix: more than %d schemes", MAX);
         return false;
     }
-    if (assay_scheme_open(name, &f->scheme[f->n], &err) != ASSAY_OK) {
+    if (assay_scheme_open(name, &f->scheme[f->n], &err)) {
         cli_failed(&err);
         return false;
     }
-    if (f->scheme[f->n]->record == NULL && required) {
+    if (!f->scheme[f->n]->record && required) {
         cli_trouble("scheme matrix: %s is a plugin; it has no record", name);
         f->n++;
         return false;
@@ -53,8 +53,8 @@ static bool add(field *f, const char *name, bool required)
 static bool open_schemes(field *f, const cli_args *a)
 {
     const char *list = cli_value(a, "schemes", NULL);
-    if (list == NULL) {
-        for (const char *const *name = assay_scheme_presets(); *name != NULL; name++)
+    if (!list) {
+        for (const char *const *name = assay_scheme_presets(); *name; name++)
             if (!add(f, *name, true))
                 return false;
         return true;
@@ -99,8 +99,7 @@ static int add_rescales(field *f, const assay_rescale *const *r, size_t channel,
     memset(form, 0, sizeof form);
     for (int i = 0; i < f->n; i++)
         if (f->in[i])
-            f->in[i] = r[i] != NULL &&
-                       assay_threshold_form_make(r[i], channel, lo, hi, &form[i], &err) == ASSAY_OK;
+            f->in[i] = r[i] && !assay_threshold_form_make(r[i], channel, lo, hi, &form[i], &err);
     for (int i = 0; i < f->n; i++)
         for (int j = 0; j < i; j++)
             if (f->in[i] && f->in[j]) {
@@ -167,7 +166,7 @@ static int over_scales(field *f, const cli_args *a)
         !cli_integer(a, "zp", 0, INT32_MIN, INT32_MAX, &zero))
         return CLI_TROUBLE;
     assay_single *single = calloc((size_t)f->n, sizeof *single);
-    if (single == NULL)
+    if (!single)
         return cli_out_of_memory();
     start(f);
     for (int i = 0; i < (int)range[2]; i++) {
@@ -179,8 +178,8 @@ static int over_scales(field *f, const cli_args *a)
         for (int k = 0; k < f->n; k++) {
             bool wide = cli_has(a, "wide") || cli_scheme_is_wide(f->scheme[k]);
             assay_error err;
-            if (assay_single_start(&single[k], f->scheme[k], cli_value(a, "op", NULL), wide,
-                                   &err) == ASSAY_OK &&
+            if (!assay_single_start(&single[k], f->scheme[k], cli_value(a, "op", NULL), wide,
+                                    &err) &&
                 assay_single_set(&single[k], &b, 0, why, sizeof why)) {
                 f->wraps[k] = !assay_single_holds(&single[k], (int64_t)acc[0], (int64_t)acc[1]);
                 r[k] = f->wraps[k] ? NULL : &single[k].r;
@@ -205,7 +204,7 @@ static void over_layer(field *f, const assay_graph *g, const cli_layer *l)
     for (int k = 0; k < f->n; k++) {
         assay_error err;
         const assay_scheme *s = f->scheme[k];
-        if (f->outside[k] || s->vt->prepare(s, &l->spec, &unit[k], &err) != ASSAY_OK)
+        if (f->outside[k] || s->vt->prepare(s, &l->spec, &unit[k], &err))
             continue;
         f->wraps[k] = !cli_layer_is_exact(l, s, unit[k]);
         r[k] = f->wraps[k] ? NULL : &unit[k]->scale[ASSAY_OUT];
@@ -213,7 +212,7 @@ static void over_layer(field *f, const assay_graph *g, const cli_layer *l)
     for (size_t c = 0; c < l->channels; c++)
         add_rescales(f, r, c, l->lo[c], l->hi[c]);
     for (int k = 0; k < f->n; k++)
-        if (unit[k] != NULL)
+        if (unit[k])
             f->scheme[k]->vt->release(unit[k]);
     printf("%s (%s, %zu channels):\n", l->node->name, assay_op_get(l->node->op)->name, l->channels);
     print_matrix(f, "accumulators");
@@ -225,12 +224,12 @@ static int over_domain(field *f, const assay_graph *g, const cli_domain *d)
     const size_t n = d->n * d->width;
     int32_t *out = malloc((size_t)f->n * n * sizeof *out);
     assay_error err;
-    if (out == NULL)
+    if (!out)
         return cli_out_of_memory();
     start_node(f, g, d->node);
     for (int i = 0; i < f->n; i++) {
         int32_t *mine = out + (size_t)i * n;
-        f->in[i] = !f->outside[i] && cli_domain_run(d, f->scheme[i], mine, &err) == ASSAY_OK;
+        f->in[i] = !f->outside[i] && !cli_domain_run(d, f->scheme[i], mine, &err);
         for (int j = 0; j < i && f->in[i]; j++) {
             for (size_t k = 0; k < n && f->in[j]; k += d->width)
                 f->count[i][j] +=
@@ -272,7 +271,7 @@ static int over_nodes(field *f, const assay_graph *g, int *found)
         if (is <= 0)
             continue;
         ++*found;
-        if (l.why != NULL)
+        if (l.why)
             undecided(l.node, l.why);
         else
             over_layer(f, g, &l);
@@ -307,7 +306,7 @@ static int over_network(field *f, const cli_args *a)
 int cli_scheme_matrix(const cli_args *a)
 {
     field *f = calloc(1, sizeof *f);
-    if (f == NULL)
+    if (!f)
         return cli_out_of_memory();
     int status = CLI_TROUBLE;
     f->as_is = cli_has(a, "as-is");

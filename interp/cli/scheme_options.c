@@ -29,13 +29,13 @@ bool cli_scheme_op(const cli_args *a)
 
 bool cli_scheme_is_wide(const assay_scheme *s)
 {
-    return s->record != NULL && assay_data(s)->base.types.activation_bits > 8;
+    return s->record && assay_data(s)->base.types.activation_bits > 8;
 }
 
 bool cli_scheme_type(const cli_args *a, const assay_scheme *s, assay_elem *out)
 {
     const char *text = cli_value(a, "type", NULL);
-    if (text == NULL) {
+    if (!text) {
         assay_scheme_caps caps;
         assay_scheme_get_caps(s, &caps);
         *out = assay_int(caps.activation_bits, caps.activation_signed);
@@ -43,7 +43,7 @@ bool cli_scheme_type(const cli_args *a, const assay_scheme *s, assay_elem *out)
     }
     char *end = NULL;
     long bits = text[0] == 'i' || text[0] == 'u' ? strtol(text + 1, &end, 10) : 0;
-    if (end == NULL || *end != '\0' || bits < 1 || bits > (text[0] == 'i' ? 32 : 31)) {
+    if (!end || *end != '\0' || bits < 1 || bits > (text[0] == 'i' ? 32 : 31)) {
         cli_trouble("scheme: --type takes i1..i32 or u1..u31 (i8, u8, i16, i32), not '%s'", text);
         return false;
     }

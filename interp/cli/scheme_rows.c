@@ -81,7 +81,7 @@ static bool open_column(const cli_args *a, int which, rows *r)
     (void)strtod(text, &end);
     if (end != text && *end == '\0')
         return true;
-    if (text_npy_read_file(text, &r->npy[which], &err) != ASSAY_OK)
+    if (text_npy_read_file(text, &r->npy[which], &err))
         return cli_failed(&err) == CLI_OK;
     r->from_file[which] = true;
     const assay_npy_type type = r->npy[which].type;
@@ -123,7 +123,7 @@ static bool fill_integers(const cli_args *a, int which, rows *r)
     if (!r->from_file[which] && !read_integer(a, which, &one))
         return false;
     int64_t *v = r->column[which] = malloc((r->n + 1) * sizeof *v);
-    if (v == NULL)
+    if (!v)
         return out_of_memory() != NULL;
     const assay_npy *npy = &r->npy[which];
     const size_t count = r->from_file[which] ? text_npy_count(npy) : 1;
@@ -140,7 +140,7 @@ static bool fill_reals(const cli_args *a, int which, rows *r)
     if (!r->from_file[which] && !cli_number(a, column_names[which], 0, -1e300, 1e300, &one))
         return false;
     double *v = r->real[which] = malloc((r->n + 1) * sizeof *v);
-    if (v == NULL)
+    if (!v)
         return out_of_memory() != NULL;
     const assay_npy *npy = &r->npy[which];
     const size_t count = r->from_file[which] ? text_npy_count(npy) : 1;
@@ -153,7 +153,7 @@ static bool fill_reals(const cli_args *a, int which, rows *r)
 static bool within(const rows *r, int which, int64_t lo, int64_t hi)
 {
     const int64_t *v = r->column[which];
-    for (size_t i = 0; v != NULL && i < r->n; i++)
+    for (size_t i = 0; v && i < r->n; i++)
         if (v[i] < lo || v[i] > hi) {
             cli_trouble("scheme: --%s, row %zu: %lld is outside %lld..%lld", column_names[which], i,
                         (long long)v[i], (long long)lo, (long long)hi);
@@ -179,7 +179,7 @@ static bool write_integers(const rows *r, const char *path, const int64_t *v, as
     assay_error err;
     memcpy(out.shape, r->shape, sizeof out.shape);
     out.data = malloc((r->n + 1) * size);
-    if (out.data == NULL)
+    if (!out.data)
         return out_of_memory() != NULL;
     for (size_t i = 0; i < r->n; i++) {
         const int8_t one = (int8_t)v[i];
@@ -193,9 +193,9 @@ static bool write_integers(const rows *r, const char *path, const int64_t *v, as
     }
     assay_status status = text_npy_write_file(path, &out, &err);
     free(out.data);
-    if (status != ASSAY_OK)
+    if (status)
         cli_failed(&err);
-    return status == ASSAY_OK;
+    return !status;
 }
 
 static bool write_errors(const cli_args *a, const rows *r)
@@ -204,7 +204,7 @@ static bool write_errors(const cli_args *a, const rows *r)
     assay_npy out = {.type = ASSAY_NPY_U1, .rank = r->rank, .data = r->error};
     assay_error err;
     memcpy(out.shape, r->shape, sizeof out.shape);
-    if (path == NULL || text_npy_write_file(path, &out, &err) == ASSAY_OK)
+    if (!path || !text_npy_write_file(path, &out, &err))
         return true;
     cli_failed(&err);
     return false;
@@ -235,7 +235,7 @@ static bool load_columns(const cli_args *a, int first, int last, rows *r)
             !(i < N_INTEGERS ? fill_integers(a, i, r) : fill_reals(a, i, r)))
             return false;
     r->error = calloc(r->n + 1, 1);
-    return r->error != NULL || out_of_memory() != NULL;
+    return r->error || out_of_memory();
 }
 
 static int apply_rows(const cli_args *a, const assay_scheme *s, rows *r, assay_elem type)
@@ -261,15 +261,14 @@ static int apply_rows(const cli_args *a, const assay_scheme *s, rows *r, assay_e
                            .lo = r->column[MIN],
                            .hi = r->column[MAX]};
     int64_t *out = malloc((r->n + 1) * sizeof *out);
-    if (out == NULL)
+    if (!out)
         return cli_out_of_memory();
     assay_status status =
         assay_scheme_batch_apply(s, &b, out, cli_has(a, "errors") ? r->error : NULL, &err);
-    bool ok = status == ASSAY_OK &&
-              write_integers(r, cli_value(a, "output", ""), out, npy_type(type)) &&
+    bool ok = !status && write_integers(r, cli_value(a, "output", ""), out, npy_type(type)) &&
               write_errors(a, r);
     free(out);
-    return status != ASSAY_OK ? cli_failed(&err) : ok ? CLI_OK : CLI_TROUBLE;
+    return status ? cli_failed(&err) : ok ? CLI_OK : CLI_TROUBLE;
 }
 
 int cli_scheme_apply(const cli_args *a)
@@ -288,7 +287,7 @@ int cli_scheme_apply(const cli_args *a)
         return cli_trouble("scheme apply: needs --acc A.npy, -o R.npy, and --scale S.npy, or "
                            "--in-scale, --weight-scale and --out-scale, or --multiplier M.npy with "
                            "--shift H.npy");
-    if (assay_scheme_open(a->positional[1], &s, &err) != ASSAY_OK)
+    if (assay_scheme_open(a->positional[1], &s, &err))
         return cli_failed(&err);
     int status = CLI_TROUBLE;
     if (cli_scheme_type(a, s, &type) && load_columns(a, 0, N_COLUMNS, &r) && in_range(&r))
@@ -302,20 +301,19 @@ static int derive_rows(const cli_args *a, const assay_scheme *s, rows *r)
 {
     assay_error err;
     int64_t *out = malloc((3 * r->n + 1) * sizeof *out);
-    if (out == NULL)
+    if (!out)
         return cli_out_of_memory();
     int64_t *shift = out + r->n, *pre = shift + r->n;
     assay_status status = assay_scheme_batch_derive(
         s, cli_value(a, "op", NULL), cli_has(a, "wide") || cli_scheme_is_wide(s), r->real[SCALE],
         r->n, out, shift, pre, cli_has(a, "errors") ? r->error : NULL, &err);
     bool ok =
-        status == ASSAY_OK &&
-        write_integers(r, cli_value(a, "multiplier", ""), out, ASSAY_NPY_I8) &&
+        !status && write_integers(r, cli_value(a, "multiplier", ""), out, ASSAY_NPY_I8) &&
         write_integers(r, cli_value(a, "shift", ""), shift, ASSAY_NPY_I4) &&
         (!cli_has(a, "pre") || write_integers(r, cli_value(a, "pre", ""), pre, ASSAY_NPY_I4)) &&
         write_errors(a, r);
     free(out);
-    return status != ASSAY_OK ? cli_failed(&err) : ok ? CLI_OK : CLI_TROUBLE;
+    return status ? cli_failed(&err) : ok ? CLI_OK : CLI_TROUBLE;
 }
 
 int cli_scheme_derive(const cli_args *a)
@@ -327,7 +325,7 @@ int cli_scheme_derive(const cli_args *a)
     if (!cli_has(a, "scale") || !cli_has(a, "multiplier") || !cli_has(a, "shift"))
         return cli_trouble("scheme derive: needs --scale S.npy, and --multiplier M.npy and --shift "
                            "H.npy to write");
-    if (assay_scheme_open(a->positional[1], &s, &err) != ASSAY_OK)
+    if (assay_scheme_open(a->positional[1], &s, &err))
         return cli_failed(&err);
     int status = CLI_TROUBLE;
     if (load_columns(a, SCALE, SCALE + 1, &r))

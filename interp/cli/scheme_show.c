@@ -19,7 +19,7 @@ static void print_contract(const assay_scheme_data *d)
 {
     static const char *const names[] = {"exact", "approximate", "not modelled"};
     for (int i = 0; i < ASSAY_CONTRACTS; i++)
-        if (d->contract[i] != NULL) {
+        if (d->contract[i]) {
             printf("\n%s:\n", names[i]);
             print_indented(d->contract[i]);
         }
@@ -30,9 +30,9 @@ int cli_scheme_show(const cli_args *a)
     assay_scheme *s;
     assay_error err;
 
-    if (assay_scheme_open(a->positional[1], &s, &err) != ASSAY_OK)
+    if (assay_scheme_open(a->positional[1], &s, &err))
         return cli_failed(&err);
-    if (s->record == NULL) {
+    if (!s->record) {
         printf("%s: a plugin; its arithmetic is code, not a record\n%s", s->name, s->text);
         assay_scheme_free(s);
         return CLI_OK;
@@ -42,13 +42,13 @@ int cli_scheme_show(const cli_args *a)
     bool wide = cli_has(a, "wide") || cli_scheme_is_wide(s);
     assay_record rec;
     assay_single single;
-    if (assay_single_start(&single, s, op, wide, &err) != ASSAY_OK) {
+    if (assay_single_start(&single, s, op, wide, &err)) {
         assay_scheme_free(s);
         return cli_failed(&err);
     }
     assay_effective_record(d, op, "", wide, &rec);
-    printf("%s%s%s\ndigest %s\n", s->name, s->description != NULL ? ": " : "",
-           s->description != NULL ? s->description : "", s->digest);
+    printf("%s%s%s\ndigest %s\n", s->name, s->description ? ": " : "",
+           s->description ? s->description : "", s->digest);
     print_contract(d);
     if (d->n_from > 1)
         printf("\ninherited:\n");
@@ -62,14 +62,14 @@ int cli_scheme_show(const cli_args *a)
         printf("  Shifts are written %s.\n", assay_explain_shift_sign(&rec.rescale));
     printf("\nrounding, as the code does it ('.': no accumulator has this value; '-': refused):\n");
     assay_status status = assay_explain_rounding(stdout, s, op, wide, &err);
-    if (status == ASSAY_OK) {
+    if (!status) {
         printf("\nexamples, as the code does them:\n");
         status = assay_explain_examples(stdout, s, op, wide, &err);
     }
-    if (status == ASSAY_OK)
+    if (!status)
         printf("\nrecord:\n%s", s->text);
     assay_scheme_free(s);
-    return status == ASSAY_OK ? CLI_OK : cli_failed(&err);
+    return !status ? CLI_OK : cli_failed(&err);
 }
 
 static void print_choices(const assay_field *f)
@@ -78,7 +78,7 @@ static void print_choices(const assay_field *f)
         printf("%d..%d", f->min, f->max);
         return;
     }
-    for (int i = 0; f->choices[i] != NULL; i++)
+    for (int i = 0; f->choices[i]; i++)
         printf("%s%s", i > 0 ? " | " : "", f->choices[i]);
 }
 

@@ -75,7 +75,7 @@ static int explain(const cli_args *a, const assay_scheme *s, const numbers *n, a
                            .hi = cli_has(a, "max") ? &n->hi : NULL};
     bool formed = cli_has(a, "in-scale") || cli_has(a, "weight-scale") || cli_has(a, "out-scale");
     bool wide = cli_has(a, "wide") || cli_scheme_is_wide(s);
-    if (assay_single_start(&o, s, cli_value(a, "op", NULL), wide, &err) != ASSAY_OK)
+    if (assay_single_start(&o, s, cli_value(a, "op", NULL), wide, &err))
         return cli_failed(&err);
     bool ok = formed ? assay_single_form(&o, &b, 0, (float)n->in, (float)n->weight, (float)n->out,
                                          why, sizeof why)
@@ -126,7 +126,7 @@ int cli_scheme_try(const cli_args *a)
     if (cli_has(a, "scale") && fabs(n.scale) < (double)FLT_MIN)
         return cli_trouble("scheme try: --scale %g is %s; expected a normal float32", n.scale,
                            n.scale == 0 ? "zero" : "subnormal");
-    if (assay_scheme_open(a->positional[1], &s, &err) != ASSAY_OK)
+    if (assay_scheme_open(a->positional[1], &s, &err))
         return cli_failed(&err);
     int status = cli_scheme_type(a, s, &type) && fit_type(a, &n, &type) ? explain(a, s, &n, type)
                                                                         : CLI_TROUBLE;

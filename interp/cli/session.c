@@ -53,7 +53,7 @@ static int check_preprocessing(const cli_args *a, const assay_profile *p)
     if (!path || !then[0])
         return CLI_OK;
     if ((file ? dataset_preprocess_read(file, &how, &err)
-              : dataset_preprocess_find(path, &how, NULL, &err)) != ASSAY_OK)
+              : dataset_preprocess_find(path, &how, NULL, &err)))
         return cli_failed(&err);
     dataset_preprocess_print(&how, now);
     dataset_preprocess_print(&(assay_preprocess){0}, stored);
@@ -76,20 +76,20 @@ static int quantize(cli_session *s, const cli_args *a)
     if (!s->scheme)
         return cli_trouble("--profile quantizes, and that needs --scheme");
     status = profile_load(cli_value(a, "profile", NULL), &s->profile, &err);
-    if (status != ASSAY_OK)
+    if (status)
         return cli_failed(&err);
-    if (profile_complete(s->profile, &err) != ASSAY_OK)
+    if (profile_complete(s->profile, &err))
         return cli_trouble("%s: %s; 'assay profile merge' joins shards",
                            cli_value(a, "profile", NULL), err.text);
     if (check_preprocessing(a, s->profile) != CLI_OK)
         return CLI_TROUBLE;
-    if (profile_check(s->profile, s->graph, &err) != ASSAY_OK)
+    if (profile_check(s->profile, s->graph, &err))
         return cli_trouble("%s: %s", cli_value(a, "profile", NULL), err.text);
     trouble = cli_quantize_options(a, &q);
     if (trouble == CLI_OK) {
         status =
             quantize_network(s->graph, s->profile, s->scheme, &q.options, &out, &s->report, &err);
-        trouble = status == ASSAY_OK ? CLI_OK : cli_failed(&err);
+        trouble = !status ? CLI_OK : cli_failed(&err);
     }
     cli_quantize_free(&q);
     if (trouble != CLI_OK)
@@ -135,7 +135,7 @@ static int load_with(const assay_model_options *o, const char *path, bool canoni
 {
     assay_error err;
 
-    if ((canonical ? run_model_load_canonical : run_model_load)(path, o, g, &err) != ASSAY_OK)
+    if ((canonical ? run_model_load_canonical : run_model_load)(path, o, g, &err))
         return err.text[0] ? cli_failed(&err) : CLI_TROUBLE;
     for (size_t i = 0; i < o->n_shapes; i++)
         if (!has_input(*g, o->shape[i].input)) {
@@ -197,7 +197,7 @@ static int group(cli_session *s, const cli_args *a)
 {
     assay_error err;
 
-    if (cli_group(a, s->graph, s->scheme, &s->report, &err) != ASSAY_OK)
+    if (cli_group(a, s->graph, s->scheme, &s->report, &err))
         return cli_failed(&err);
     assay_scheme_caps caps;
     assay_scheme_get_caps(s->scheme, &caps);
@@ -217,11 +217,11 @@ static int verify_target(const assay_graph *g, const cli_args *a)
 
     if (!cli_has(a, "target"))
         return CLI_OK;
-    if (target_read(cli_value(a, "target", ""), &t, &err) != ASSAY_OK)
+    if (target_read(cli_value(a, "target", ""), &t, &err))
         return cli_failed(&err);
     const assay_status status = target_verify(t, g, &err);
     target_free(t);
-    return status == ASSAY_OK ? CLI_OK : cli_failed(&err);
+    return !status ? CLI_OK : cli_failed(&err);
 }
 
 int cli_session_load(cli_session *s, const cli_args *a)
@@ -232,7 +232,7 @@ int cli_session_load(cli_session *s, const cli_args *a)
     memset(s, 0, sizeof *s);
     if (load(a, model, true, !cli_has(a, "profile"), &s->graph) != CLI_OK)
         return CLI_TROUBLE;
-    if (scheme && assay_scheme_open(scheme, &s->scheme, &err) != ASSAY_OK)
+    if (scheme && assay_scheme_open(scheme, &s->scheme, &err))
         return cli_failed(&err);
     if (run_model_is_quantized(s->graph)) {
         if (cli_has(a, "profile"))
@@ -257,7 +257,7 @@ int cli_check_output(const cli_args *a)
 {
     const char *out = cli_value(a, "output", NULL);
     assay_error err;
-    return !out || run_model_check_ending(out, &err) == ASSAY_OK ? CLI_OK : cli_failed(&err);
+    return !out || !run_model_check_ending(out, &err) ? CLI_OK : cli_failed(&err);
 }
 
 assay_status cli_admits(const cli_args *a, const assay_graph *g, const assay_scheme *s,
@@ -265,7 +265,7 @@ assay_status cli_admits(const cli_args *a, const assay_graph *g, const assay_sch
 {
     assay_error why;
 
-    if (assay_scheme_admits_graph(s, g, &why) == ASSAY_OK)
+    if (!assay_scheme_admits_graph(s, g, &why))
         return ASSAY_OK;
     bool adapts = false;
     for (const cli_option *o = a->command->options; o->name; o++)
@@ -282,7 +282,7 @@ static int check_types(const cli_session *s, const cli_args *a)
     assay_error err;
 
     if (!s->scheme || s->floating || cli_has(a, "as-is") ||
-        cli_admits(a, s->graph, s->scheme, &err) == ASSAY_OK)
+        !cli_admits(a, s->graph, s->scheme, &err))
         return CLI_OK;
     return cli_failed(&err);
 }
@@ -314,8 +314,7 @@ int cli_session_open(cli_session *s, const cli_args *a, bool keep_all)
         status = check_types(s, a);
     if (status == CLI_OK)
         status = cli_engine_options(a, &options);
-    if (status == CLI_OK &&
-        run_program_make_with(s->graph, s->scheme, &options, &s->program, &err) != ASSAY_OK)
+    if (status == CLI_OK && run_program_make_with(s->graph, s->scheme, &options, &s->program, &err))
         return cli_failed(&err);
     return status;
 }

@@ -37,19 +37,19 @@ static assay_status compute(void *user, assay_graph *g, int value, const void **
     assay_run *run = NULL;
     assay_status s = copy ? ASSAY_OK : assay_out_of_memory(err);
 
-    if (s == ASSAY_OK && name)
+    if (!s && name)
         s = assay_scheme_open(name, &scheme, err);
-    if (s == ASSAY_OK)
+    if (!s)
         s = assay_graph_set_outputs(g, &value, 1, err);
-    if (s == ASSAY_OK)
+    if (!s)
         s = assay_program_make_as_is(g, scheme, false, &p, err);
-    if (s == ASSAY_OK)
+    if (!s)
         s = assay_run_new(p, &run, err);
-    if (s == ASSAY_OK)
+    if (!s)
         s = read_inputs(c->args, g, run, err);
-    if (s == ASSAY_OK)
+    if (!s)
         s = run_execute(run, NULL, false, NULL, err);
-    if (s == ASSAY_OK && bytes)
+    if (!s && bytes)
         memcpy(copy, assay_run_data(run, value), bytes);
     assay_run_free(run);
     assay_program_free(p);
