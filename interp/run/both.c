@@ -89,9 +89,9 @@ assay_status run_both_engines(assay_both *b, const assay_fast *fast, const assay
                               assay_call *call, assay_error *err)
 {
     assay_status status = fast->run(fast, call, err);
-    if (status == ASSAY_OK && !keep(b, call))
+    if (!status && !keep(b, call))
         status = assay_out_of_memory_for(err, "node '%s': comparing the engines", call->node->name);
-    if (status == ASSAY_OK)
+    if (!status)
         status = ref->run(call, err);
-    return status == ASSAY_OK && !call->trapped && !call->refused ? compare(b, call, err) : status;
+    return !status && !call->trapped && !call->refused ? compare(b, call, err) : status;
 }

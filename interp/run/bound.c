@@ -118,7 +118,7 @@ static assay_status check_blocks(const assay_graph *g, const assay_node *n,
     bool within;
     int64_t channel = 0;
     const assay_status status = run_bound_blocks(g, n, vt, unit, &within, &channel, err);
-    if (status != ASSAY_OK || within)
+    if (status || within)
         return status;
     return assay_fail(err, ASSAY_ERR_SCHEME,
                       "node '%s' (%s): the blocks of output channel %lld may add up to more than "

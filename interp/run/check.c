@@ -103,7 +103,7 @@ assay_status run_check_vtable(const assay_graph *g, const assay_node *n, unsigne
         const char *name;
     } table[] = {
         {ASSAY_CALLS_ACCUMULATE, vt->accumulate != NULL, "accumulate"},
-        {ASSAY_CALLS_ACCUMULATE, !by_block || vt->combine != NULL, "combine"},
+        {ASSAY_CALLS_ACCUMULATE, !by_block || vt->combine, "combine"},
         {ASSAY_CALLS_ACCUMULATE, vt->requantize != NULL, "requantize"},
         {ASSAY_CALLS_POOL, vt->apply_overflow != NULL, "apply_overflow"},
         {ASSAY_CALLS_POOL, vt->pool != NULL, "pool"},

@@ -57,7 +57,7 @@ static assay_status run_body(const body *b, const assay_view *in, assay_error *e
         copy(assay_run_data(b->run, b->graph->input[i]), in[i].data, in[i].type);
     share(b, true);
     s = b->execute(b->run, err);
-    if (s == ASSAY_OK)
+    if (!s)
         share(b, false);
     return s;
 }
@@ -75,7 +75,7 @@ static assay_status run_if(const flow *f, assay_error *err)
     const assay_attrs *a = &call->node->attr;
     body b = body_of(f, *condition ? a->branch.on_true : a->branch.on_false);
     assay_status s = run_body(&b, call->in + 1, err);
-    if (s == ASSAY_OK)
+    if (!s)
         take_outputs(&b, call->out);
     return s;
 }
@@ -90,11 +90,11 @@ static assay_status run_while(const flow *f, assay_error *err)
         copy(call->out[i].data, call->in[i].data, call->in[i].type);
     for (long round = 0; round <= ASSAY_LOOP_MAX; round++) {
         assay_status s = run_body(&test, call->out, err);
-        if (s != ASSAY_OK)
+        if (s)
             return s;
         if (!*(const uint8_t *)assay_run_data(test.run, test.graph->output[0]))
             return ASSAY_OK;
-        if ((s = run_body(&b, call->out, err)) != ASSAY_OK)
+        if ((s = run_body(&b, call->out, err)))
             return s;
         take_outputs(&b, call->out);
     }

@@ -28,7 +28,7 @@ static assay_status sniff(const char *path, enum form *form, assay_error *err)
     size_t size;
     assay_status status = assay_open_regular(opened, &file, &size, err);
 
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     const ssize_t n = read(file, head, sizeof head);
     const int cause = errno;
@@ -57,7 +57,7 @@ static int list_without_kernel(const assay_graph *g, assay_error *all)
         size_t used = strlen(all->text), room = sizeof all->text - used;
         assay_error why;
         if (assay_node_is_quantized(g, &g->node[i]) ||
-            float_check_float_node(g, &g->node[i], &why) == ASSAY_OK)
+            !float_check_float_node(g, &g->node[i], &why))
             continue;
         count++;
         if (strlen(why.text) + 2 < room)
@@ -87,7 +87,7 @@ static bool ends_in(const char *path, const char *suffix)
  * that it is damaged ONNX is not what its user wants to hear. */
 static assay_status no_model(const char *path, assay_error *err)
 {
-    if (strstr(err->text, "not an ONNX model") == NULL)
+    if (!strstr(err->text, "not an ONNX model"))
         return err->status;
     return assay_fail(err, ASSAY_ERR_INPUT,
                       "%s: not a network: neither text form ('graph NAME {'), nor TFLite, nor ONNX",
@@ -104,7 +104,7 @@ static assay_status load(const char *path, const assay_model_options *options, a
     assay_status status = sniff(path, &form, err);
 
     *out = NULL;
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     if (form != FORM_ONNX && (o->batch > 0 || o->n_shapes > 0))
         return assay_fail(err, ASSAY_ERR_INPUT,
@@ -125,7 +125,7 @@ assay_status run_model_load(const char *path, const assay_model_options *options
 {
     assay_status status = load(path, options, out, err);
 
-    if (status == ASSAY_OK && (status = check_kinds(path, *out, err)) != ASSAY_OK) {
+    if (!status && (status = check_kinds(path, *out, err))) {
         assay_graph_free(*out);
         *out = NULL;
     }
@@ -135,7 +135,7 @@ assay_status run_model_load(const char *path, const assay_model_options *options
 bool run_model_is_onnx(const char *path)
 {
     enum form form;
-    return sniff(path, &form, NULL) == ASSAY_OK && form == FORM_ONNX;
+    return !sniff(path, &form, NULL) && form == FORM_ONNX;
 }
 
 bool run_model_is_quantized(const assay_graph *g)
@@ -151,12 +151,12 @@ assay_status run_model_load_canonical(const char *path, const assay_model_option
 {
     assay_status status = run_model_load(path, options, out, err);
 
-    if (status == ASSAY_OK && !run_model_is_quantized(*out)) {
+    if (!status && !run_model_is_quantized(*out)) {
         if (!options || !options->keep_narrow)
             status = lower_drop_narrowing(*out, err);
-        if (status == ASSAY_OK)
+        if (!status)
             status = lower_canonicalize(*out, run_evaluate_node, err);
-        if (status != ASSAY_OK) {
+        if (status) {
             assay_graph_free(*out);
             *out = NULL;
         }
@@ -174,7 +174,7 @@ static assay_status save_bytes(const assay_graph *g, export_fn export, const cha
     size_t length = 0;
     assay_status status = export(g, &bytes, &length, err);
 
-    if (status == ASSAY_OK)
+    if (!status)
         status = file_write_file(path, bytes, length, err);
     free(bytes);
     return status;
@@ -195,7 +195,7 @@ assay_status run_model_save(const assay_graph *g, const char *path, assay_error 
 {
     const assay_status status = run_model_check_ending(path, err);
 
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     if (ends_in(path, ".onnx"))
         return save_bytes(g, onnx_export_graph, path, err);

@@ -27,7 +27,7 @@ static assay_status constants_of(const char *path, char out[4096], assay_error *
 {
     char end[4096];
     assay_status status = file_link_end(path, end, err);
-    if (status == ASSAY_OK && (size_t)snprintf(out, 4096, "%s.d", end) >= 4096)
+    if (!status && (size_t)snprintf(out, 4096, "%s.d", end) >= 4096)
         status = assay_fail(err, ASSAY_ERR_LIMIT, "%.300s: the path is too long", path);
     return status;
 }
@@ -37,8 +37,8 @@ static bool is_still(const char *path, const unsigned char *text, size_t size)
 {
     unsigned char *now;
     size_t length;
-    const bool same = assay_slurp(path, &now, &length, NULL) == ASSAY_OK && length == size &&
-                      memcmp(now, text, size) == 0;
+    const bool same =
+        !assay_slurp(path, &now, &length, NULL) && length == size && memcmp(now, text, size) == 0;
     free(now);
     return same;
 }
@@ -48,16 +48,16 @@ assay_status run_text_load(const char *path, assay_graph **out, assay_error *err
     enum { TRIES = 100 };
     char constants[4096];
     assay_status status = constants_of(path, constants, err);
-    bool again = status == ASSAY_OK;
+    bool again = !status;
 
     for (int tries = 0; again && tries < TRIES; tries++) {
         unsigned char *text;
         size_t size;
         again = false;
         status = assay_slurp(path, &text, &size, err);
-        if (status == ASSAY_OK) {
+        if (!status) {
             status = text_graph_parse((const char *)text, size, path, constants, out, err);
-            again = status != ASSAY_OK && !is_still(path, text, size);
+            again = status && !is_still(path, text, size);
         }
         free(text);
     }
@@ -112,11 +112,11 @@ static assay_status put_constant(void *user, const assay_graph *g, int value, co
         status = enter(s, err);
     }
     snprintf(path, sizeof path, "%s/%s", s->folder, file);
-    if (status == ASSAY_OK)
+    if (!status)
         status = file_partial_file(path, &partial, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = text_constant_write(partial.path, &v->type, v->data, err);
-    if (status == ASSAY_OK)
+    if (!status)
         return file_partial_move(&partial, path, err);
     if (partial.path[0])
         unlink(partial.path);
@@ -183,7 +183,7 @@ static assay_status save_stream(const assay_graph *g, const char *path, assay_er
     assay_buf text = {0};
     assay_status status = text_graph_print(g, NULL, &text, err);
 
-    if (status == ASSAY_OK)
+    if (!status)
         status = file_write_file(path, text.text, text.length, err);
     assay_buf_free(&text);
     return status;
@@ -202,17 +202,17 @@ assay_status run_text_save(const assay_graph *g, const char *path, assay_error *
     assay_buf text = {0};
     assay_status status = constants_of(path, folder, err);
 
-    if (status == ASSAY_OK && access(folder, F_OK) == 0)
+    if (!status && access(folder, F_OK) == 0)
         status = enter(&s, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = text_graph_print_with(g, &options, &text, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = flush(&s, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = file_write_file(path, text.text, text.length, err);
-    if (status == ASSAY_OK && s.open >= 0)
+    if (!status && s.open >= 0)
         clean(&s, text.text);
-    if (status == ASSAY_OK)
+    if (!status)
         clean_older(folder);
     if (s.open >= 0)
         close(s.open);

@@ -24,7 +24,7 @@ static void add_fault(assay_error *all, const assay_node *n, const assay_error *
     else
         snprintf(line, sizeof line, "node '%.120s' (%s): %s", n->name, assay_op_get(n->op)->name,
                  fault->text);
-    if (all->status == ASSAY_OK)
+    if (!all->status)
         all->status = fault->status;
     if (used > 0 && strlen(line) + 3 > room)
         ++*hidden;
@@ -57,14 +57,13 @@ static assay_status prepare_node(assay_program *p, int i, assay_error *err)
     if (!p->scheme)
         return assay_fail(err, ASSAY_ERR_INPUT, "node '%s' (%s) is quantized: a scheme is needed",
                           n->name, assay_op_get(n->op)->name);
-    if ((status = run_check_integer_node(g, n, err)) != ASSAY_OK ||
-        (status = run_check_vtable(g, n, p->kernel[i].calls, p->scheme->vt, err)) != ASSAY_OK)
+    if ((status = run_check_integer_node(g, n, err)) ||
+        (status = run_check_vtable(g, n, p->kernel[i].calls, p->scheme->vt, err)))
         return status;
     assay_unit_spec_fill(g, n, in, &spec);
     status = p->scheme->vt->prepare(p->scheme, &spec, &p->unit[i], err);
-    return status == ASSAY_OK
-               ? run_check_accumulator(g, n, p->kernel[i].calls, p->scheme->vt, p->unit[i], err)
-               : status;
+    return !status ? run_check_accumulator(g, n, p->kernel[i].calls, p->scheme->vt, p->unit[i], err)
+                   : status;
 }
 
 static assay_status prepare_nodes(assay_program *p, assay_error *err)
@@ -77,10 +76,10 @@ static assay_status prepare_nodes(assay_program *p, assay_error *err)
         fault.status = status;
         if (status == ASSAY_ERR_MEMORY)
             return assay_fail(err, status, "%s", fault.text);
-        if (status != ASSAY_OK)
+        if (status)
             add_fault(&all, &p->graph->node[i], &fault, &hidden);
     }
-    if (all.status == ASSAY_OK)
+    if (!all.status)
         return ASSAY_OK;
     if (hidden)
         snprintf(all.text + strlen(all.text), sizeof all.text - strlen(all.text), "; and %d more",
@@ -101,7 +100,7 @@ static assay_status prepare_bodies(assay_program *p, const assay_program_options
     p->body = calloc((size_t)p->graph->n_subgraphs, sizeof *p->body);
     if (!p->body)
         return assay_out_of_memory_for(err, "%d subgraphs", p->graph->n_subgraphs);
-    for (int i = 0; i < p->graph->n_subgraphs && status == ASSAY_OK; i++)
+    for (int i = 0; i < p->graph->n_subgraphs && !status; i++)
         status = run_program_make_with(p->graph->subgraph[i], p->scheme, &inner, &p->body[i], err);
     return status;
 }
@@ -117,7 +116,7 @@ static assay_status prepare_fast(assay_program *p, const assay_program_options *
                                      : o->threads > ASSAY_MAX_THREADS ? ASSAY_MAX_THREADS
                                                                       : o->threads};
     assay_status status = fast_isa_choose(o->isa, &s.kernels, err);
-    for (int i = 0; i < g->n_nodes && status == ASSAY_OK; i++) {
+    for (int i = 0; i < g->n_nodes && !status; i++) {
         const assay_kernel *k = &p->kernel[i];
         s.node = &g->node[i];
         s.unit = p->unit[i];
@@ -129,9 +128,9 @@ static assay_status prepare_fast(assay_program *p, const assay_program_options *
         scratch = ref > scratch ? ref : scratch;
         scratch = fast > scratch ? fast : scratch;
     }
-    if (status == ASSAY_OK && p->outputs_only && !fast_arrange(g, p->fast))
+    if (!status && p->outputs_only && !fast_arrange(g, p->fast))
         status = assay_out_of_memory_for(err, "arranging %d values", g->n_values);
-    if (status == ASSAY_OK)
+    if (!status)
         run_plan_set_scratch(p->plan, scratch);
     return status;
 }
@@ -142,7 +141,7 @@ assay_status run_program_make_with(const assay_graph *g, const assay_scheme *s,
 {
     *out = NULL;
     assay_status status = assay_graph_verify(g, err);
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     assay_program *p = calloc(1, sizeof *p);
     if (p) {
@@ -159,15 +158,15 @@ assay_status run_program_make_with(const assay_graph *g, const assay_scheme *s,
     if (!p || !p->kernel || !p->unit || !p->fast)
         status = assay_out_of_memory_for(err, "a program of %d nodes", g->n_nodes);
     float_single_thread();
-    if (status == ASSAY_OK)
+    if (!status)
         status = prepare_nodes(p, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = prepare_bodies(p, o, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = run_plan_make(g, o->keep_all, &p->plan, err);
-    if (status == ASSAY_OK && o->engine != ASSAY_ENGINE_REF)
+    if (!status && o->engine != ASSAY_ENGINE_REF)
         status = prepare_fast(p, o, err);
-    if (status != ASSAY_OK) {
+    if (status) {
         assay_program_free(p);
         return status;
     }
@@ -180,7 +179,7 @@ assay_status assay_program_make(const assay_graph *g, const assay_scheme *s, boo
 {
     *out = NULL;
     assay_status status = s ? assay_scheme_admits_graph(s, g, err) : ASSAY_OK;
-    return status == ASSAY_OK ? assay_program_make_as_is(g, s, keep_all, out, err) : status;
+    return !status ? assay_program_make_as_is(g, s, keep_all, out, err) : status;
 }
 
 assay_status assay_program_make_as_is(const assay_graph *g, const assay_scheme *s, bool keep_all,

@@ -38,7 +38,7 @@ static assay_status compute(const assay_program *p, int node, assay_call *call, 
                                        bytes);
     status = fast ? fast->run(fast, call, err) : k->run(call, err);
     free(call->scratch);
-    if (status == ASSAY_OK && call->trapped)
+    if (!status && call->trapped)
         status = assay_fail(err, ASSAY_ERR_SCHEME,
                             "node '%s': the accumulator of element %lld of '%s' left its range, "
                             "which scheme '%s' refuses",
@@ -71,7 +71,7 @@ assay_status assay_replay_node(const assay_program *p, int node, const void *con
                        .in_turn = p->in_turn,
                        .accumulators = sums ? accumulators : NULL};
     assay_status status = look(p->graph, n, in, out, view, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = compute(p, node, &call, err);
     free(view);
     return status;

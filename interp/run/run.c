@@ -46,7 +46,7 @@ assay_status run_execute(assay_run *r, assay_observer observe, bool want_accumul
                           "a program made for its outputs only has no accumulators to show");
     if (want_accumulators && !r->accumulators) {
         assay_status status = make_accumulators(r, err);
-        if (status != ASSAY_OK)
+        if (status)
             return status;
     }
     for (int i = 0; i < p->graph->n_nodes; i++) {
@@ -64,7 +64,7 @@ assay_status run_execute(assay_run *r, assay_observer observe, bool want_accumul
             .accumulators = want_accumulators && sums ? r->accumulators : NULL,
         };
         assay_status status = run_node(r, i, &call, err);
-        if (status != ASSAY_OK)
+        if (status)
             return status;
         if (call.trapped)
             return assay_fail(err, ASSAY_ERR_SCHEME,
@@ -78,7 +78,7 @@ assay_status run_execute(assay_run *r, assay_observer observe, bool want_accumul
                               "scheme '%s' refuses to rescale",
                               n->name, (long long)call.refused_sum, (long long)call.refused_at,
                               assay_node_out(p->graph, n, 0)->name, p->scheme->name);
-        if (observe && (status = observe(user, r, i, call.accumulators, err)) != ASSAY_OK)
+        if (observe && (status = observe(user, r, i, call.accumulators, err)))
             return status;
     }
     return ASSAY_OK;

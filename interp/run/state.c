@@ -51,7 +51,7 @@ static assay_status make_bodies(assay_run *r, assay_error *err)
     r->body = calloc((size_t)p->graph->n_subgraphs, sizeof *r->body);
     if (!r->body)
         return assay_out_of_memory_for(err, "%d subgraphs", p->graph->n_subgraphs);
-    for (int i = 0; i < p->graph->n_subgraphs && status == ASSAY_OK; i++)
+    for (int i = 0; i < p->graph->n_subgraphs && !status; i++)
         status = assay_run_new(p->body[i], &r->body[i], err);
     return status;
 }
@@ -78,7 +78,7 @@ assay_status assay_run_new(const assay_program *p, assay_run **out, assay_error 
     memset(r->arena, 0, bytes);
     make_views(r);
     assay_status status = make_bodies(r, err);
-    if (status != ASSAY_OK) {
+    if (status) {
         assay_run_free(r);
         return status;
     }
