@@ -189,14 +189,14 @@ static assay_status walk_folder(const walk *w, int folder, const char *path)
         close(folder);
         return assay_fail(w->err, ASSAY_ERR_IO, "%s/%s: %s", w->shown, path, strerror(errno));
     }
-    for (errno = 0; status == ASSAY_OK && (e = readdir(d)); errno = 0) {
+    for (errno = 0; !status && (e = readdir(d)); errno = 0) {
         char inner[1024];
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
         snprintf(inner, sizeof inner, "%.700s%s%.255s", path, *path ? "/" : "", e->d_name);
         status = walk_entry(w, folder, e->d_name, inner);
     }
-    if (status == ASSAY_OK && errno)
+    if (!status && errno)
         status = assay_fail(w->err, ASSAY_ERR_IO, "%s/%s: %s", w->shown, path, strerror(errno));
     closedir(d);
     return status;
@@ -239,14 +239,14 @@ assay_status golden_bundle_may_replace(const char *folder, assay_error *err)
                           "%s: is no folder; --force replaces a golden bundle and nothing else",
                           folder);
     status = golden_bundle_open(folder, &b, &inner);
-    if (status != ASSAY_OK)
+    if (status)
         return assay_fail(err, ASSAY_ERR_IO,
                           "%.200s: --force replaces a golden bundle and nothing else (%.400s)",
                           folder, inner.text);
     status = golden_bundle_list_files(b, &known, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = golden_bundle_strangers(b->folder, folder, &known, keep_first, first, err);
-    if (status == ASSAY_OK && *first)
+    if (!status && *first)
         status = assay_fail(err, ASSAY_ERR_IO,
                             "%.300s: '%s' in it is not of the golden bundle; --force replaces a "
                             "bundle and nothing else",
@@ -260,8 +260,8 @@ bool golden_bundle_is_partial(const char *folder)
 {
     char first[256] = "";
     const int open_folder = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    bool ours = open_folder >= 0 && golden_bundle_strangers(open_folder, folder, NULL, keep_first,
-                                                            first, NULL) == ASSAY_OK;
+    bool ours = open_folder >= 0 &&
+                !golden_bundle_strangers(open_folder, folder, NULL, keep_first, first, NULL);
     if (open_folder >= 0)
         close(open_folder);
     return ours && !*first;

@@ -265,9 +265,9 @@ assay_status golden_json_type_read(const json_t *o, const char *what, assay_type
     for (int d = 0; d < t->rank; d++)
         t->dim[d] = json_integer_value(json_array_get(shape, (size_t)d));
     status = assay_shape_check(t, what, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = read_params(o, what, t, err);
-    if (status != ASSAY_OK)
+    if (status)
         golden_json_type_free(t);
     return status;
 }

@@ -68,12 +68,12 @@ static assay_status put_parameters(assay_bundle_writer *w, int node, char part[A
     golden_bundle_stem(w->index[value], golden_bundle_op(p->graph, value),
                        p->graph->value[value].name, stem);
     snprintf(part, ASSAY_BUNDLE_PART, "parameters/%s", stem);
-    for (size_t i = 0; i < n && status == ASSAY_OK; i++) {
+    for (size_t i = 0; i < n && !status; i++) {
         const assay_type type = golden_bundle_parameter_type(list[i].value, list[i].count);
         void *data;
         snprintf(named, sizeof named, "%s.%.60s", part, list[i].name);
         status = golden_bundle_parameter_data(&type, list[i].value, &data, err);
-        if (status == ASSAY_OK)
+        if (!status)
             status = golden_bundle_put(w, named, forms, &type, data, err);
         free(data);
     }
@@ -85,7 +85,7 @@ static assay_status add_nodes(assay_bundle_writer *w, json_t *m, assay_error *er
     const assay_program *p = w->program;
     json_t *a = json_array();
     assay_status status = ASSAY_OK;
-    for (int n = 0; n < p->graph->n_nodes && status == ASSAY_OK; n++) {
+    for (int n = 0; n < p->graph->n_nodes && !status; n++) {
         json_t *o = golden_json_node(p->graph, n, p->scheme ? p->scheme->vt : NULL, p->unit[n]);
         char part[ASSAY_BUNDLE_PART];
         status = put_parameters(w, n, part, err);
@@ -133,7 +133,7 @@ static assay_status print_manifest(const assay_bundle_writer *w, const json_t *m
     FILE *f = text ? file_memory_open(all) : NULL;
     assay_status status = f ? ASSAY_OK : no_memory(err);
 
-    if (status == ASSAY_OK) {
+    if (!status) {
         fwrite(text, 1, (size_t)(rest - text), f);
         status = golden_bundle_tensors_print(w, f, err);
         rest[strlen(rest) - strlen("\n}")] = 0;
@@ -141,7 +141,7 @@ static assay_status print_manifest(const assay_bundle_writer *w, const json_t *m
         if (fflush(f) == 0)
             golden_digest_bytes(all->text, all->length, hex);
         fprintf(f, ASSAY_BUNDLE_SEAL "%s\"\n}\n", hex);
-        if (!file_memory_close(f) && status == ASSAY_OK)
+        if (!file_memory_close(f) && !status)
             status = no_memory(err);
     }
     free(text);
@@ -186,15 +186,15 @@ assay_status golden_bundle_manifest(assay_bundle_writer *w, char digest[33], fil
     }
     json_object_set_new(m, "inputs", inputs);
     json_object_set_new(m, "graph", graph);
-    if (status == ASSAY_OK)
+    if (!status)
         status = add_nodes(w, m, err);
     json_object_set(m, "constants", w->constants);
     json_object_set_new(m, "tensors", json_array()); /* filled in as text */
-    if (status == ASSAY_OK)
+    if (!status)
         status = bundle_digest(&w->records, digest, err);
     if (p->scheme)
         json_object_set_new(m, "contract", golden_contract_json(p));
-    if (status == ASSAY_OK) {
+    if (!status) {
         json_object_set_new(m, "digest", json_string(digest));
         status = print_manifest(w, m, text, err);
     }

@@ -17,9 +17,8 @@ static assay_status load_scheme(const json_t *scheme, assay_scheme **out, bool *
     if (!name || !text)
         return ASSAY_OK;
     status = assay_scheme_parse_whole(name, text, strlen(text), out, err);
-    for (const char *const *p = assay_scheme_presets(); *p && status == ASSAY_OK && !*is_preset;
-         p++)
-        if (strcmp(*p, name) == 0 && assay_scheme_open(name, &preset, NULL) == ASSAY_OK) {
+    for (const char *const *p = assay_scheme_presets(); *p && !status && !*is_preset; p++)
+        if (strcmp(*p, name) == 0 && !assay_scheme_open(name, &preset, NULL)) {
             *is_preset = strcmp(preset->digest, (*out)->digest) == 0;
             assay_scheme_free(*is_preset ? *out : preset);
             *out = *is_preset ? preset : *out;
@@ -44,13 +43,13 @@ assay_status golden_bundle_network(const assay_bundle *b, assay_graph **graph,
                           "what is there",
                           b->dir);
     status = assay_slurp_inside(b->folder, b->dir, "graph.assay", &bytes, &size, err);
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     status = text_graph_parse_in((const char *)bytes, size, "graph.assay", &constants, graph, err);
     free(bytes);
-    if (status == ASSAY_OK)
+    if (!status)
         status = load_scheme(json_object_get(b->manifest, "scheme"), scheme, is_preset, err);
-    if (status != ASSAY_OK) {
+    if (status) {
         assay_graph_free(*graph);
         *graph = NULL;
     }

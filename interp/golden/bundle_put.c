@@ -22,7 +22,7 @@ assay_status golden_bundle_path(assay_bundle_writer *w, const char *part, assay_
 assay_status golden_bundle_make_dir(assay_bundle_writer *w, const char *part, assay_error *err)
 {
     assay_status status = golden_bundle_path(w, part, err);
-    if (status == ASSAY_OK && mkdir(w->path, 0777) != 0 && errno != EEXIST)
+    if (!status && mkdir(w->path, 0777) != 0 && errno != EEXIST)
         status = assay_fail(err, ASSAY_ERR_IO, "%s: %s", w->path, strerror(errno));
     return status;
 }
@@ -33,7 +33,7 @@ assay_status golden_bundle_put(assay_bundle_writer *w, const char *part, unsigne
     assay_status status = ASSAY_OK;
     if (golden_bundle_has_files(w))
         status = golden_bundle_path(w, part, err);
-    if (status == ASSAY_OK && golden_bundle_has_files(w))
+    if (!status && golden_bundle_has_files(w))
         status = golden_dump_write(w->path, forms, w->options.hex_bits, type, data, err);
     return status;
 }

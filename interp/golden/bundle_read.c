@@ -44,9 +44,9 @@ static assay_status read_tensors(assay_bundle *b, const char *path, assay_error 
     b->tensor = calloc(json_array_size(tensors) + 1, sizeof *b->tensor);
     if (!b->tensor)
         return assay_out_of_memory(err);
-    for (size_t i = 0; i < json_array_size(tensors) && status == ASSAY_OK; i++) {
+    for (size_t i = 0; i < json_array_size(tensors) && !status; i++) {
         status = read_entry(json_array_get(tensors, i), path, &b->tensor[i], err);
-        if (status == ASSAY_OK)
+        if (!status)
             b->n_tensors++;
     }
     return status;
@@ -100,7 +100,7 @@ static assay_status read_manifest(assay_bundle *b, assay_error *err)
         return assay_fail(err, ASSAY_ERR_IO, "%s: no golden bundle%s", path,
                           err ? strstr(inner.text, "manifest.json") + strlen("manifest.json") : "");
     }
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     b->sealed = is_sealed((const char *)text, size);
     b->manifest = json_loadb((const char *)text, size, JSON_REJECT_DUPLICATES, &json_error);
@@ -109,7 +109,7 @@ static assay_status read_manifest(assay_bundle *b, assay_error *err)
         return assay_fail(err, ASSAY_ERR_INPUT, "%s:%d:%d: %s", path, json_error.line,
                           json_error.column, json_error.text);
     status = read_forms(b, path, err);
-    return status == ASSAY_OK ? read_tensors(b, path, err) : status;
+    return !status ? read_tensors(b, path, err) : status;
 }
 
 assay_status golden_bundle_open(const char *dir, assay_bundle **out, assay_error *err)
@@ -127,7 +127,7 @@ assay_status golden_bundle_open(const char *dir, assay_bundle **out, assay_error
                  ? read_manifest(b, err)
                  : assay_fail(err, ASSAY_ERR_IO, "%s/manifest.json: no golden bundle: %s", dir,
                               strerror(errno));
-    if (status != ASSAY_OK) {
+    if (status) {
         golden_bundle_free(b);
         return status;
     }
@@ -159,7 +159,7 @@ assay_status golden_bundle_read_array(const assay_bundle *b, const char *file,
     assay_status status = assay_slurp_inside(b->folder, b->dir, file, &bytes, &size, err);
 
     *data = NULL;
-    if (status == ASSAY_OK)
+    if (!status)
         status = text_constant_parse(file, bytes, size, type, data, err);
     free(bytes);
     return status;

@@ -133,7 +133,7 @@ static assay_status record_sums(assay_bundle_writer *w, int slot, const int64_t 
     t->has_sums = true;
     assay_status status = golden_digest_elements(
         accumulators, t->bytes / t->width * sizeof(int64_t), sizeof(int64_t), digest, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = write_part(w, "accumulators", t->value, &sums, accumulators, err);
     return status;
 }
@@ -144,11 +144,11 @@ static assay_status record_up_to(assay_bundle_writer *w, assay_run *run, int end
     assay_bundle_records *r = &w->records;
     assay_digest *digest = r->tensor + (r->n - 1) * r->n_slots;
     assay_status status = ASSAY_OK;
-    for (; r->done < end && status == ASSAY_OK; r->done++) {
+    for (; r->done < end && !status; r->done++) {
         const assay_bundle_slot *t = &r->slot[r->done];
         const void *data = run_value(run, t->value);
         status = golden_digest_elements(data, t->bytes, t->width, &digest[r->done], err);
-        if (status == ASSAY_OK)
+        if (!status)
             status = write_part(w, "tensors", t->value, &w->program->graph->value[t->value].type,
                                 data, err);
     }
@@ -162,8 +162,7 @@ static assay_status observe(void *user, assay_run *run, int node, const int64_t 
     const assay_bundle_records *r = &w->records;
     const assay_status status =
         r->stop[node] ? record_up_to(w, run, r->first[node + 1], err) : ASSAY_OK;
-    return status == ASSAY_OK && accumulators ? record_sums(w, r->first[node], accumulators, err)
-                                              : status;
+    return !status && accumulators ? record_sums(w, r->first[node], accumulators, err) : status;
 }
 
 /* The folders of a sample's files. */
@@ -172,7 +171,7 @@ static assay_status make_dirs(assay_bundle_writer *w, int64_t sample, assay_erro
     char folder[64];
     golden_bundle_folder(w, "tensors", sample, folder);
     assay_status status = golden_bundle_make_dir(w, folder, err);
-    if (status == ASSAY_OK && w->options.accumulators) {
+    if (!status && w->options.accumulators) {
         golden_bundle_folder(w, "accumulators", sample, folder);
         status = golden_bundle_make_dir(w, folder, err);
     }
@@ -187,7 +186,7 @@ static assay_status begin_record(assay_bundle_writer *w, int64_t sample, const c
     const int n_inputs = w->program->graph->n_inputs;
     if (r->n == r->room) {
         assay_status status = make_room(w, 2 * r->room, err);
-        if (status != ASSAY_OK)
+        if (status)
             return status;
     }
     char **source = r->source + r->n * n_inputs;
@@ -205,9 +204,9 @@ assay_status golden_bundle_sample(assay_bundle_writer *w, assay_run *run, int64_
     const bool observed = w->records.stops || w->options.accumulators;
     assay_status status = begin_record(w, sample, sources, err);
     w->records.done = 0;
-    if (status == ASSAY_OK)
+    if (!status)
         status = record_up_to(w, run, w->program->graph->n_inputs, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = run_execute(run, observed ? observe : NULL, w->options.accumulators, w, err);
-    return status == ASSAY_OK ? record_up_to(w, run, w->records.n_slots, err) : status;
+    return !status ? record_up_to(w, run, w->records.n_slots, err) : status;
 }

@@ -58,11 +58,11 @@ static assay_status write_graph(assay_bundle_writer *w, assay_error *err)
     assay_buf buf = {0};
     assay_status status = text_graph_print_with(w->program->graph, &text, &buf, err);
 
-    if (status == ASSAY_OK)
+    if (!status)
         golden_digest_bytes(buf.text, buf.length, w->graph_digest);
-    if (status == ASSAY_OK && golden_bundle_has_files(w)) {
+    if (!status && golden_bundle_has_files(w)) {
         status = golden_bundle_path(w, "graph.assay", err);
-        if (status == ASSAY_OK)
+        if (!status)
             status = file_bytes_write(w->path, buf.text, buf.length, err);
     }
     assay_buf_free(&buf);
@@ -73,11 +73,11 @@ static assay_status write_graph(assay_bundle_writer *w, assay_error *err)
 static assay_status make_dirs(assay_bundle_writer *w, assay_error *err)
 {
     assay_status status = golden_bundle_make_dir(w, "tensors", err);
-    if (status == ASSAY_OK && w->options.accumulators)
+    if (!status && w->options.accumulators)
         status = golden_bundle_make_dir(w, "accumulators", err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = golden_bundle_make_dir(w, "constants", err);
-    if (status == ASSAY_OK && w->options.forms != ASSAY_DUMP_NPY)
+    if (!status && w->options.forms != ASSAY_DUMP_NPY)
         status = golden_bundle_make_dir(w, "parameters", err);
     return status;
 }
@@ -94,14 +94,14 @@ static assay_status begin(assay_bundle_writer *w, assay_error *err)
                          ? golden_bundle_may_replace(w->dir, err)
                          : assay_fail(err, ASSAY_ERR_IO, "%s: exists already; --force replaces it",
                                       w->dir);
-        if (status == ASSAY_OK)
+        if (!status)
             status = file_partial_folder(w->dir, golden_bundle_is_partial, &w->partial, err);
     }
-    if (status == ASSAY_OK && golden_bundle_has_files(w))
+    if (!status && golden_bundle_has_files(w))
         status = make_dirs(w, err);
-    if (status == ASSAY_OK && !w->options.digests_only)
+    if (!status && !w->options.digests_only)
         status = write_graph(w, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = golden_bundle_records_begin(w, err);
     return status;
 }
@@ -133,7 +133,7 @@ assay_status golden_bundle_begin(const assay_bundle_options *options, const assa
         w->dir[strlen(w->dir) - 1] = 0;
     golden_bundle_number(program->graph, w->index);
     status = begin(w, err);
-    if (status != ASSAY_OK) {
+    if (status) {
         golden_bundle_abort(w);
         return status;
     }
@@ -163,10 +163,10 @@ static assay_status place(assay_bundle_writer *w, assay_error *err)
 {
     assay_status status = file_partial_folder_place(
         &w->partial, w->dir, w->options.replace ? golden_bundle_may_replace : NULL, err);
-    if (status != ASSAY_OK || !w->partial.path[0])
+    if (status || !w->partial.path[0])
         return status;
     status = golden_bundle_may_replace(w->partial.path, err);
-    if (status != ASSAY_OK)
+    if (status)
         w->partial.path[0] = 0; /* left where it is */
     return status;
 }
@@ -177,13 +177,13 @@ assay_status golden_bundle_commit(assay_bundle_writer *w, char digest[33], assay
     file_memory text = {0};
     assay_status status = golden_bundle_manifest(w, hex, &text, err);
 
-    if (status == ASSAY_OK)
+    if (!status)
         status = golden_bundle_path(w, "manifest.json", err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = file_bytes_write(w->path, text.text, text.length, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = place(w, err);
-    if (status == ASSAY_OK && digest)
+    if (!status && digest)
         memcpy(digest, hex, sizeof hex);
     free(text.text);
     golden_bundle_abort(w);

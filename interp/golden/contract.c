@@ -67,7 +67,7 @@ static enum class float_class(const assay_program *p, const assay_node *n) {
 static unsigned widest(const assay_graph *g, const assay_node *n)
 {
     const assay_type *in = n->n_in > 0 ? &assay_node_in(g, n, 0)->type : NULL;
-    unsigned bits = in != NULL && assay_is_quantized(in) ? in->elem.bits : 0;
+    unsigned bits = in && assay_is_quantized(in) ? in->elem.bits : 0;
     for (int i = 0; i < n->n_out; i++) {
         const assay_type *out = &g->value[n->out[i]].type;
         if (assay_is_quantized(out) && out->elem.bits > bits)

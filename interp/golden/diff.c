@@ -52,7 +52,7 @@ static assay_status open_sides(sides *s, const char *a, const char *b, unsigned 
                           "dumps",
                           b);
     status = golden_bundle_open(a, &s->a, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = is_bundle(b) ? golden_bundle_open(b, &s->b, err)
                               : golden_dumps_open(b, hex_bits, &s->dumps, err);
     return status;
@@ -105,9 +105,9 @@ static assay_status compare_entry(assay_diff *d, assay_diff_row *r, const assay_
                                sums ? b->sums_digest : b->digest);
     status = sums ? golden_bundle_read_sums(s->a, i, &ra, &data_a, err)
                   : golden_bundle_read(s->a, i, &data_a, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = read_other(ta, sums, s, other, &tb, &data_b, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = golden_diff_compare_row(d, r, o, &ra, data_a, &tb, data_b, err);
     free(data_a);
     free(data_b);
@@ -132,7 +132,7 @@ static assay_status diff_sums(assay_diff *d, const assay_diff_options *o, const 
     r = golden_diff_add_row(d, name, t->op, t->sample, t->index);
     status =
         r ? compare_entry(d, r, o, s, i, s->b ? entry : dump, true, err) : assay_out_of_memory(err);
-    if (status == ASSAY_OK && !golden_diff_is_exact(o)) {
+    if (!status && !golden_diff_is_exact(o)) {
         d->n_failed = failed;
         d->first = first;
         d->row[d->n_rows - 1].result.pass = true;
@@ -159,16 +159,16 @@ static assay_status diff_tensor(assay_diff *d, const sides *s, const assay_diff_
 {
     const assay_bundle_tensor *t = &s->a->tensor[i];
     assay_status status = diff_sums(d, o, s, i, entry, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = golden_diff_meaning(d, o, s->a, s->b, i, entry, err);
     assay_diff_row *r =
-        status == ASSAY_OK ? golden_diff_add_row(d, t->name, t->op, t->sample, t->index) : NULL;
+        !status ? golden_diff_add_row(d, t->name, t->op, t->sample, t->index) : NULL;
 
-    if (status == ASSAY_OK && !r)
+    if (!status && !r)
         status = assay_out_of_memory(err);
-    if (status == ASSAY_OK && !s->b)
+    if (!status && !s->b)
         status = golden_dumps_match(&s->dumps, s->a, i, &entry, err);
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     if (entry < 0) {
         r->kind = ASSAY_DIFF_MISSING;
@@ -190,13 +190,13 @@ static assay_status diff_bundle(assay_diff *d, const sides *s, const assay_diff_
         keys[i] = (key){s->b->tensor[i].name, s->b->tensor[i].sample, i};
     if (n > 0 && keys)
         qsort(keys, (size_t)n, sizeof *keys, by_key);
-    for (int i = 0; i < s->a->n_tensors && status == ASSAY_OK; i++) {
+    for (int i = 0; i < s->a->n_tensors && !status; i++) {
         const key wanted = {s->a->tensor[i].name, s->a->tensor[i].sample, 0};
         const key *hit = n ? bsearch(&wanted, keys, (size_t)n, sizeof *keys, by_key) : NULL;
         status = diff_tensor(d, s, o, i, hit ? hit->entry : -1, err);
     }
     free(keys);
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     d->extra = s->b ? golden_extra_tensors(s->b, s->a) : golden_extra_dumps(&s->dumps, s->a, false);
     return d->extra ? ASSAY_OK : assay_out_of_memory(err);
@@ -214,9 +214,9 @@ static assay_status diff_files(assay_diff *d, const char *a, const char *b,
     if (!r)
         return assay_out_of_memory(err);
     status = golden_dump_read_npy(a, NULL, &ta, &data_a, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = golden_dump_read_npy(b, &ta, &tb, &data_b, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = golden_diff_compare_row(d, r, o, &ta, data_a, &tb, data_b, err);
     free(data_a);
     free(data_b);
@@ -235,12 +235,12 @@ assay_status golden_diff_paths(const char *a, const char *b, const assay_diff_op
         return assay_out_of_memory(err);
     d->first = -1;
     status = open_sides(&s, a, b, options->hex_bits, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = s.a ? diff_bundle(d, &s, options, err) : diff_files(d, a, b, options, err);
-    if (status == ASSAY_OK && d->n_compared == 0)
+    if (!status && d->n_compared == 0)
         status = assay_fail(err, ASSAY_ERR_INPUT,
                             "nothing compared: %s and %s have no tensor name in common", a, b);
-    for (int k = 0; k < options->n_overrides && status == ASSAY_OK; k++) {
+    for (int k = 0; k < options->n_overrides && !status; k++) {
         int i = 0;
         while (i < d->n_rows && strcmp(d->row[i].name, options->overrides[k].tensor) != 0)
             i++;
@@ -250,7 +250,7 @@ assay_status golden_diff_paths(const char *a, const char *b, const assay_diff_op
                            options->overrides[k].tensor, a);
     }
     close_sides(&s);
-    if (status != ASSAY_OK) {
+    if (status) {
         golden_diff_free(d);
         return status;
     }

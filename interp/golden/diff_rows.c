@@ -107,9 +107,9 @@ assay_status golden_diff_compare_row(assay_diff *d, assay_diff_row *r, const ass
         return ASSAY_OK;
     }
     status = assay_compare(ta, a, tb, b, &limits, &r->result, err);
-    if (status == ASSAY_OK && !r->result.pass)
+    if (!status && !r->result.pass)
         keep_elements(d, (int)(r - d->row), ta, a, tb, b, &limits);
-    if (status == ASSAY_OK)
+    if (!status)
         golden_diff_count_row(d, r);
     return status;
 }

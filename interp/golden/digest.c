@@ -94,16 +94,16 @@ assay_status golden_digest_file(const char *path, char hex[33], assay_error *err
     assay_status status =
         state ? assay_open_regular(path, &file, &left, err) : assay_out_of_memory(err);
 
-    if (status == ASSAY_OK) {
+    if (!status) {
         XXH3_128bits_reset(state);
-        for (size_t n; left > 0 && status == ASSAY_OK; left -= n) {
+        for (size_t n; left > 0 && !status; left -= n) {
             n = left < sizeof block ? left : sizeof block;
             status = assay_read_whole(file, path, block, n, err);
             XXH3_128bits_update(state, block, n);
         }
         close(file);
     }
-    if (status == ASSAY_OK)
+    if (!status)
         golden_digest_print(from_hash(XXH3_128bits_digest(state)), hex);
     XXH3_freeState(state);
     return status;

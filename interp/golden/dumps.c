@@ -72,7 +72,7 @@ static assay_status list(assay_dumps *d, const char *part, int64_t sample, bool 
     DIR *dir = opendir(path);
     if (!dir)
         return assay_fail(err, ASSAY_ERR_IO, "%s: %s", path, strerror(errno));
-    for (const struct dirent *e; status == ASSAY_OK && (e = readdir(dir));) {
+    for (const struct dirent *e; !status && (e = readdir(dir));) {
         struct stat st;
         const int64_t number = sample < 0 ? sample_of(e->d_name) : -1;
         const bool kind =
@@ -223,15 +223,15 @@ assay_status golden_dump_read_npy(const char *path, const assay_type *like, assa
     assay_status status = text_npy_read_file(path, &a, err);
 
     *data = NULL;
-    if (status == ASSAY_OK)
+    if (!status)
         status = text_npy_widen(&a, err);
     *t = (assay_type){.rank = a.rank};
-    if (status == ASSAY_OK)
+    if (!status)
         t->elem = elems[a.type];
-    if (status == ASSAY_OK && (t->elem.kind == ASSAY_KIND_NONE || a.rank > ASSAY_MAX_RANK))
+    if (!status && (t->elem.kind == ASSAY_KIND_NONE || a.rank > ASSAY_MAX_RANK))
         status = assay_fail(err, ASSAY_ERR_UNSUPPORTED, "%s: %s of rank %d cannot be compared",
                             path, text_npy_type_name(a.type), a.rank);
-    if (status != ASSAY_OK) {
+    if (status) {
         text_npy_free(&a);
         return status;
     }
@@ -315,12 +315,12 @@ assay_status golden_dumps_read(const assay_dumps *d, int i, const assay_type *li
     *t = *like;
     *data = malloc(assay_type_bytes(like) + 1);
     status = *data ? assay_slurp(path, &bytes, &size, err) : assay_out_of_memory(err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = is_hex(extension)
                      ? golden_hex_parse(path, (const char *)bytes, like, d->hex_bits, *data, err)
                      : take_raw(path, bytes, size, like, *data, err);
     free(bytes);
-    if (status != ASSAY_OK) {
+    if (status) {
         free(*data);
         *data = NULL;
     }

@@ -133,7 +133,7 @@ assay_status golden_dump_render(enum assay_dump_format format, const char *stem,
     *bytes = NULL;
     if (format == ASSAY_DUMP_NPY) {
         assay_status status = text_npy_write_memory(&a, &npy, size, err);
-        *bytes = status == ASSAY_OK ? npy : NULL;
+        *bytes = !status ? npy : NULL;
         return status;
     }
     f = file_memory_open(&text);
@@ -155,7 +155,7 @@ assay_status golden_dump_write(const char *stem, unsigned wanted, unsigned hex_b
     assay_status status = ASSAY_OK;
     char path[4096];
 
-    for (int i = 0; i < ASSAY_DUMP_COUNT && status == ASSAY_OK; i++) {
+    for (int i = 0; i < ASSAY_DUMP_COUNT && !status; i++) {
         const enum assay_dump_format format = (enum assay_dump_format)(1 << i);
         unsigned char *bytes = NULL;
         size_t size;
@@ -168,7 +168,7 @@ assay_status golden_dump_write(const char *stem, unsigned wanted, unsigned hex_b
             continue;
         }
         status = golden_dump_render(format, stem, hex_bits, type, data, &bytes, &size, err);
-        if (status == ASSAY_OK)
+        if (!status)
             status = file_bytes_write(path, bytes, size, err);
         free(bytes);
     }

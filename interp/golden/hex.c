@@ -149,9 +149,9 @@ static assay_status next_word(reading *r)
 {
     assay_status status = ASSAY_OK;
     r->n_digits = 0;
-    for (skip(r); *r->p == '@' && status == ASSAY_OK; skip(r))
+    for (skip(r); *r->p == '@' && !status; skip(r))
         status = read_address(r);
-    if (status != ASSAY_OK || !*r->p)
+    if (status || !*r->p)
         return status;
     const char *first = r->p;
     for (; is_digit(*r->p) || *r->p == '_'; r->p++)
@@ -256,7 +256,7 @@ static bool find_layout(unsigned bits, unsigned digits, int64_t n, int64_t words
 static assay_status measure(reading r, int64_t *words, unsigned *digits)
 {
     assay_status status = next_word(&r);
-    for (*digits = 0; status == ASSAY_OK && r.n_digits > 0; status = next_word(&r))
+    for (*digits = 0; !status && r.n_digits > 0; status = next_word(&r))
         *digits = r.n_digits > *digits ? r.n_digits : *digits;
     *words = r.words;
     return status;
@@ -274,7 +274,7 @@ assay_status golden_hex_parse(const char *name, const char *text, const assay_ty
     uint64_t partial = 0;
     assay_status status = measure(r, &words, &digits);
 
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     if (word_bits ? words_of(&l, n) != words
                   : digits > 0 && !find_layout(bits_of(type), digits, n, words, &l, &two))
@@ -289,8 +289,8 @@ assay_status golden_hex_parse(const char *name, const char *text, const assay_ty
                           name, bits_of(type), digits);
     if (digits == 0 && n > 0)
         return assay_fail(err, ASSAY_ERR_INPUT, "%s: holds no words", name);
-    for (status = next_word(&r); status == ASSAY_OK && r.n_digits > 0; status = next_word(&r))
-        if ((status = take_word(&r, &l, type, n, &partial, data)) != ASSAY_OK)
+    for (status = next_word(&r); !status && r.n_digits > 0; status = next_word(&r))
+        if ((status = take_word(&r, &l, type, n, &partial, data)))
             return status;
     return status;
 }

@@ -20,12 +20,12 @@ assay_status golden_bundle_verify(const char *dir, const assay_program_options *
     assay_status status = golden_bundle_open(dir, &b, err);
 
     memset(out, 0, sizeof *out);
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     const assay_verifier c = {b, report, user, out};
     out->tensors = b->n_tensors;
     status = golden_verify_files(&c, &inner);
-    if (status == ASSAY_OK && engine) {
+    if (!status && engine) {
         status = golden_verify_replay(&c, engine, &inner);
         if (is_known_fault(out, status)) {
             out->entries_bad++;
@@ -33,7 +33,7 @@ assay_status golden_bundle_verify(const char *dir, const assay_program_options *
             status = ASSAY_OK;
         }
     }
-    if (status != ASSAY_OK && err)
+    if (status && err)
         *err = inner;
     golden_bundle_free(b);
     return status;

@@ -19,7 +19,7 @@ static assay_status fault_or_trouble(const assay_verifier *c, const char *file, 
             *err = *inner;
         return status;
     }
-    if (status != ASSAY_OK) {
+    if (status) {
         c->out->files_bad++;
         golden_verifier_say(c, file, "%s", inner->text);
     }
@@ -34,7 +34,7 @@ static assay_status compare_bytes(const assay_verifier *c, const char *file,
     assay_error inner;
     assay_status status =
         assay_slurp_inside(c->bundle->folder, c->bundle->dir, file, &bytes, &found, &inner);
-    if (status != ASSAY_OK)
+    if (status)
         return fault_or_trouble(c, file, status, &inner, err);
     if (found != size || memcmp(bytes, wanted, size) != 0) {
         c->out->files_bad++;
@@ -50,7 +50,7 @@ static assay_status compare_forms(const assay_verifier *c, const char *stem, uns
 {
     assay_status status = ASSAY_OK;
     char file[1200];
-    for (unsigned form = 1; form & ASSAY_DUMP_ALL && status == ASSAY_OK; form <<= 1) {
+    for (unsigned form = 1; form & ASSAY_DUMP_ALL && !status; form <<= 1) {
         unsigned char *wanted;
         size_t size;
         if (!(forms & form))
@@ -59,7 +59,7 @@ static assay_status compare_forms(const assay_verifier *c, const char *stem, uns
                  golden_dump_extension((enum assay_dump_format)form));
         status = golden_dump_render((enum assay_dump_format)form, stem, c->bundle->hex_bits, type,
                                     data, &wanted, &size, err);
-        if (status == ASSAY_OK)
+        if (!status)
             status = compare_bytes(c, file, wanted, size, err);
         free(wanted);
     }
@@ -82,14 +82,14 @@ static assay_status check_array(const assay_verifier *c, const char *file, const
         return ASSAY_OK;
     }
     status = golden_bundle_read_array(c->bundle, file, type, &data, &inner);
-    if (status != ASSAY_OK)
+    if (status)
         return fault_or_trouble(c, file, status, &inner, err);
     status = golden_digest_tensor(type, data, hex, err);
-    if (status == ASSAY_OK && (!digest || strcmp(hex, digest) != 0)) {
+    if (!status && (!digest || strcmp(hex, digest) != 0)) {
         c->out->files_bad++;
         golden_verifier_say(c, file, "the file's digest is not the manifest's");
     }
-    if (status == ASSAY_OK)
+    if (!status)
         status = compare_forms(c, stem, forms, type, data, err);
     free(data);
     return status;
@@ -98,12 +98,12 @@ static assay_status check_array(const assay_verifier *c, const char *file, const
 static assay_status check_tensors(const assay_verifier *c, assay_error *err)
 {
     assay_status status = ASSAY_OK;
-    for (int i = 0; i < c->bundle->n_tensors && status == ASSAY_OK; i++) {
+    for (int i = 0; i < c->bundle->n_tensors && !status; i++) {
         const assay_bundle_tensor *t = &c->bundle->tensor[i];
         const assay_type sums = golden_bundle_sums_type(&t->type);
         if (t->file)
             status = check_array(c, t->file, &t->type, t->digest, err);
-        if (status == ASSAY_OK && t->sums_file)
+        if (!status && t->sums_file)
             status = check_array(c, t->sums_file, &sums, t->sums_digest, err);
     }
     return status;
@@ -116,11 +116,11 @@ static assay_status check_constant(const assay_verifier *c, const json_t *entry,
     assay_error inner;
     assay_status status = golden_json_type_read(entry, file ? file : "no file", &type, &inner);
 
-    if (status == ASSAY_OK && !file) {
+    if (!status && !file) {
         golden_json_type_free(&type);
         status = assay_fail(&inner, ASSAY_ERR_INPUT, "an entry names no file");
     }
-    if (status != ASSAY_OK)
+    if (status)
         return fault_or_trouble(c, "constants", status, &inner, err);
     status = check_array(c, file, &type, json_string_value(json_object_get(entry, "xxh3")), err);
     golden_json_type_free(&type);
@@ -131,7 +131,7 @@ static assay_status check_constants(const assay_verifier *c, assay_error *err)
 {
     const json_t *list = json_object_get(c->bundle->manifest, "constants");
     assay_status status = ASSAY_OK;
-    for (size_t i = 0; i < json_array_size(list) && status == ASSAY_OK; i++)
+    for (size_t i = 0; i < json_array_size(list) && !status; i++)
         status = check_constant(c, json_array_get(list, i), err);
     return status;
 }
@@ -163,7 +163,7 @@ static assay_status check_parameter(const assay_verifier *c, const char *stem, c
     if (read_integers(list, &value, &n)) {
         const assay_type type = golden_bundle_parameter_type(value, n);
         status = golden_bundle_parameter_data(&type, value, &data, err);
-        if (status == ASSAY_OK)
+        if (!status)
             status = compare_forms(c, part, forms, &type, data, err);
     } else {
         c->out->files_bad++;
@@ -187,7 +187,7 @@ static assay_status check_parameters(const assay_verifier *c, assay_error *err)
             continue;
         json_object_foreach(json_object_get(node, "parameters"), name, list)
         {
-            if (status == ASSAY_OK)
+            if (!status)
                 status = check_parameter(c, stem, name, list, err);
         }
     }
@@ -209,7 +209,7 @@ static assay_status check_graph(const assay_verifier *c, assay_error *err)
     if (!file)
         return ASSAY_OK;
     status = assay_slurp_inside(c->bundle->folder, c->bundle->dir, file, &bytes, &size, &inner);
-    if (status != ASSAY_OK)
+    if (status)
         return fault_or_trouble(c, file, status, &inner, err);
     golden_digest_bytes(bytes, size, hex);
     free(bytes);
@@ -265,7 +265,7 @@ static assay_status check_strangers(const assay_verifier *c, assay_error *err)
     assay_bundle_list known;
     assay_verifier own = *c;
     assay_status status = golden_bundle_list_files(c->bundle, &known, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = golden_bundle_strangers(c->bundle->folder, c->bundle->dir, &known, count_stranger,
                                          &own, err);
     golden_bundle_list_free(&known);
@@ -278,7 +278,7 @@ assay_status golden_verify_files(const assay_verifier *c, assay_error *err)
         check_manifest,  check_graph,      check_tensors,
         check_constants, check_parameters, check_strangers};
     assay_status status = ASSAY_OK;
-    for (size_t i = 0; i < sizeof checks / sizeof *checks && status == ASSAY_OK; i++)
+    for (size_t i = 0; i < sizeof checks / sizeof *checks && !status; i++)
         status = checks[i](c, err);
     return status;
 }

@@ -159,9 +159,9 @@ static assay_status load(replay *r, const assay_program_options *engine, assay_e
         golden_bundle_network(r->c->bundle, &r->graph, &r->scheme, &r->preset, err);
 
     options.keep_all = true;
-    if (status == ASSAY_OK)
+    if (!status)
         status = run_program_make_with(r->graph, r->scheme, &options, &r->program, err);
-    return status == ASSAY_OK ? assay_run_new(r->program, &r->run, err) : status;
+    return !status ? assay_run_new(r->program, &r->run, err) : status;
 }
 
 /* Entries are sample-major: a sample ends where its number changes. */
@@ -216,7 +216,7 @@ static assay_status read_input(replay *r, int i, int first, int end, assay_error
     if (!b->tensor[e].file)
         return golden_bundle_read(b, e, &data, err);
     status = golden_bundle_read_array(b, b->tensor[e].file, &v->type, &data, err);
-    if (status == ASSAY_OK)
+    if (!status)
         memcpy(assay_run_data(r->run, value), data, assay_type_bytes(&v->type));
     free(data);
     return status;
@@ -237,13 +237,13 @@ static assay_status run_sample(replay *r, int64_t k, int first, int end, assay_e
     const char **sources = calloc((size_t)n + 1, sizeof *sources);
     assay_status status = sources ? ASSAY_OK : assay_out_of_memory(err);
 
-    for (int i = 0; i < n && status == ASSAY_OK; i++) {
+    for (int i = 0; i < n && !status; i++) {
         sources[i] = source_of(r, k, i);
         status = read_input(r, i, first, end, err);
     }
     if (!json_is_true(json_object_get(b->manifest, "sequence")))
         assay_run_reset(r->run);
-    if (status == ASSAY_OK)
+    if (!status)
         status = golden_bundle_sample(r->writer, r->run, b->tensor[first].sample, sources, err);
     free(sources);
     return status;
@@ -268,15 +268,15 @@ assay_status golden_verify_replay(const assay_verifier *c, const assay_program_o
     int64_t k = 0;
     assay_status status = load(&r, engine, err);
 
-    if (status == ASSAY_OK)
+    if (!status)
         status = begin(&r, err);
-    for (int first = 0, end; first < b->n_tensors && status == ASSAY_OK; first = end, k++) {
+    for (int first = 0, end; first < b->n_tensors && !status; first = end, k++) {
         end = end_of(b, first);
         status = run_sample(&r, k, first, end, err);
     }
-    if (status == ASSAY_OK)
+    if (!status)
         status = golden_bundle_manifest(r.writer, digest, &text, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = compare_manifests(c, text.text, text.length, r.preset, err);
     free(text.text);
     close_replay(&r);
