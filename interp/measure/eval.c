@@ -14,7 +14,7 @@ static assay_status run_sample(assay_run *run, const assay_samples *s, const ass
                                int64_t i, assay_error *err)
 {
     assay_status status = measure_sample_read(run, s, g, i, err);
-    if (status == ASSAY_OK) {
+    if (!status) {
         assay_run_reset(run);
         status = run_execute(run, NULL, false, NULL, err);
     }
@@ -54,10 +54,10 @@ typedef struct worker {
 static assay_status start(const evaluation *e, worker *w, assay_error *err)
 {
     assay_status status = assay_run_new(e->program, &w->run, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = measure_tally_make(&e->judge, &w->tally, err);
     w->label = calloc((size_t)e->judge.places + 1, sizeof *w->label);
-    if (status == ASSAY_OK && !w->label)
+    if (!status && !w->label)
         status = assay_out_of_memory(err);
     return status;
 }
@@ -69,7 +69,7 @@ static assay_status evaluate_sample(const evaluation *e, worker *w, int64_t k, a
     const int64_t i = e->samples->first + k;
     assay_status status = run_sample(w->run, e->samples, g, i, err);
 
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     const void *scores = assay_run_data(w->run, g->output[0]);
     XXH128_canonicalFromHash(
@@ -89,14 +89,14 @@ static void evaluate_all(const evaluation *e, int threads, assay_tally *sum,
         assay_error err;
         assay_status status = start(e, &mine, &err);
 
-        if (status != ASSAY_OK)
+        if (status)
             measure_share_error(shared, status, &err);
 #pragma omp for schedule(dynamic, 4)
         for (int64_t k = 0; k < e->samples->count; k++) {
             if (measure_has_failed(shared))
                 continue;
             status = evaluate_sample(e, &mine, k, &err);
-            if (status != ASSAY_OK)
+            if (status)
                 measure_share_error(shared, status, &err);
             else
                 measure_sample_done(e->samples);
@@ -117,17 +117,17 @@ assay_status measure_evaluate(const assay_program *p, const assay_samples *sampl
     assay_tally sum = {0};
 
     *out = (assay_accuracy){0};
-    if (shared.status == ASSAY_OK)
+    if (!shared.status)
         shared.status =
             measure_judge_make(&p->graph->value[p->graph->output[0]], samples, &e.judge, err);
-    if (shared.status == ASSAY_OK)
+    if (!shared.status)
         shared.status = measure_tally_make(&e.judge, &sum, err);
     e.hash = calloc((size_t)samples->count + 1, sizeof *e.hash);
-    if (shared.status == ASSAY_OK && !e.hash)
+    if (!shared.status && !e.hash)
         shared.status = assay_out_of_memory(err);
-    if (shared.status == ASSAY_OK)
+    if (!shared.status)
         evaluate_all(&e, threads, &sum, &shared);
-    if (shared.status == ASSAY_OK) {
+    if (!shared.status) {
         measure_tally_end(&sum, out);
         measure_accuracy_digest(e.hash, samples->count, out->digest);
     }
@@ -163,7 +163,7 @@ static assay_status profile_sample(profiling *mine, assay_run *run, const assay_
     const assay_graph *g = mine->graph;
     assay_status status = measure_sample_read(run, s, g, i, err);
 
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     for (int k = 0; k < g->n_inputs; k++)
         if (g->value[g->input[k]].type.elem.kind == ASSAY_KIND_F32)
@@ -171,7 +171,7 @@ static assay_status profile_sample(profiling *mine, assay_run *run, const assay_
                             (size_t)assay_shape_count(&g->value[g->input[k]].type));
     assay_run_reset(run);
     status = run_execute(run, observe, false, mine, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = profile_add_sample(mine->profile, (uint64_t)i, err);
     return status;
 }
@@ -183,13 +183,13 @@ static assay_status profile_like(const assay_graph *g, const assay_profile *like
     const assay_profile_origin origin = profile_get_origin(like);
     assay_status status = profile_new(g, out, err);
 
-    if (status == ASSAY_OK)
+    if (!status)
         status = profile_set_preprocessing(*out, origin.preprocessing, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = profile_set_dataset(*out, origin.dataset, err);
-    if (status == ASSAY_OK && origin.whole.end > 0)
+    if (!status && origin.whole.end > 0)
         status = profile_set_whole(*out, origin.whole, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = profile_channels_like(*out, like, err);
     return status;
 }
@@ -215,18 +215,18 @@ assay_status measure_profile_samples_of(const assay_program *p, const assay_samp
         }
         if (!mine.profile)
             status = profile_like(p->graph, profile, &mine.profile, &e);
-        if (status == ASSAY_OK)
+        if (!status)
             profile_follow_clamps(mine.profile, p->graph);
-        if (status == ASSAY_OK)
+        if (!status)
             status = assay_run_new(p, &run, &e);
-        if (status != ASSAY_OK)
+        if (status)
             measure_share_error(&shared, status, &e);
 #pragma omp for schedule(dynamic, 4)
         for (int64_t k = 0; k < samples->count; k++) {
             if (measure_has_failed(&shared))
                 continue;
             status = profile_sample(&mine, run, samples, samples->first + k, &e);
-            if (status != ASSAY_OK)
+            if (status)
                 measure_share_error(&shared, status, &e);
             else
                 measure_sample_done(samples);
@@ -236,7 +236,7 @@ assay_status measure_profile_samples_of(const assay_program *p, const assay_samp
             {
                 if (!measure_has_failed(&shared)) {
                     status = profile_merge(profile, mine.profile, &e);
-                    if (status != ASSAY_OK)
+                    if (status)
                         measure_share_error(&shared, status, &e);
                 }
             }

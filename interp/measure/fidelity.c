@@ -77,11 +77,11 @@ static const assay_type *type_of(const job *j, int which, int value)
 static assay_status run_both(const job *j, assay_run *const run[2], int64_t i, assay_error *err)
 {
     assay_status status = ASSAY_OK;
-    for (int k = j->has_recorded ? 1 : 0; k < 2 && status == ASSAY_OK; k++) {
+    for (int k = j->has_recorded ? 1 : 0; k < 2 && !status; k++) {
         status = measure_sample_read(
             run[k], k == 0 && j->samples->reference ? j->samples->reference : j->samples,
             j->program[k]->graph, i, err);
-        if (status != ASSAY_OK)
+        if (status)
             break;
         assay_run_reset(run[k]);
         status = run_execute(run[k], NULL, false, NULL, err);
@@ -116,7 +116,7 @@ static assay_status judge(const job *j, worker *w, int64_t k, const void *const 
         XXH128_canonicalFromHash(
             &j->hash[s][k],
             XXH3_128bits(result[s], (size_t)assay_shape_count(t[s]) * assay_elem_size(t[s]->elem)));
-        if (status == ASSAY_OK)
+        if (!status)
             status =
                 measure_tally_add(&w->tally[s], &j->judge[s], t[s], result[s], w->label, i, err);
     }
@@ -146,12 +146,12 @@ static assay_status note(const job *j, worker *w, int64_t k, assay_error *err)
 static assay_status start(const job *j, worker *w, assay_error *err)
 {
     assay_status status = ASSAY_OK;
-    for (int k = 0; k < 2 && status == ASSAY_OK; k++)
+    for (int k = 0; k < 2 && !status; k++)
         status = measure_tally_make(&j->judge[k], &w->tally[k], err);
-    for (int k = j->has_recorded ? 1 : 0; k < 2 && status == ASSAY_OK; k++)
+    for (int k = j->has_recorded ? 1 : 0; k < 2 && !status; k++)
         status = assay_run_new(j->program[k], &w->run[k], err);
     w->label = calloc((size_t)j->judge[1].places + 1, sizeof *w->label);
-    if (status == ASSAY_OK && !w->label)
+    if (!status && !w->label)
         status = assay_out_of_memory(err);
     return status;
 }
@@ -178,16 +178,16 @@ static void work(job *j, int threads, assay_shared_error *shared)
         worker mine = {0};
         assay_error e;
         assay_status status = start(j, &mine, &e);
-        if (status != ASSAY_OK)
+        if (status)
             measure_share_error(shared, status, &e);
 #pragma omp for schedule(dynamic, 4)
         for (int64_t k = 0; k < j->samples->count; k++) {
             if (measure_has_failed(shared))
                 continue;
             status = run_both(j, mine.run, j->samples->first + k, &e);
-            if (status == ASSAY_OK)
+            if (!status)
                 status = note(j, &mine, k, &e);
-            if (status != ASSAY_OK)
+            if (status)
                 measure_share_error(shared, status, &e);
             else
                 measure_sample_done(j->samples);
@@ -256,18 +256,18 @@ assay_status measure_fidelity_measure(const assay_program *reference, const assa
     assay_shared_error shared = {ASSAY_OK, err};
     *out = (assay_fidelity){0};
     shared.status = prepare(&j, err);
-    if (recorded && shared.status == ASSAY_OK) {
+    if (recorded && !shared.status) {
         const size_t bytes = output_bytes(&j), max = ASSAY_RECORDED_BYTES;
         j.has_recorded = n == 0 && recorded->output;
         j.recorded = recorded->output;
         if (!j.recorded && bytes > 0 && (size_t)samples->count <= max / bytes)
             j.recorded = malloc((size_t)samples->count * bytes + 1);
     }
-    if (shared.status == ASSAY_OK)
+    if (!shared.status)
         work(&j, threads, &shared);
-    if (shared.status == ASSAY_OK)
+    if (!shared.status)
         conclude(&j, sqnr);
-    if (recorded && shared.status == ASSAY_OK)
+    if (recorded && !shared.status)
         recorded->output = j.recorded;
     else if (!recorded || j.recorded != recorded->output)
         free(j.recorded);

@@ -74,7 +74,7 @@ assay_status measure_judge_make(const assay_value *out, const assay_samples *s, 
     *j = (assay_judge){.maps = s->label_map != NULL};
     if (s->class_axis > 0) {
         status = stated_axis(out, s, j, err);
-        fits = !j->maps || (status == ASSAY_OK && are_pixels(t, s->class_axis - 1, s->map));
+        fits = !j->maps || (!status && are_pixels(t, s->class_axis - 1, s->map));
     } else if (j->maps) {
         fits = find_beside_pixels(out, s, j);
     } else {
@@ -82,7 +82,7 @@ assay_status measure_judge_make(const assay_value *out, const assay_samples *s, 
             if (t->dim[i] > 1 && t->dim[i] == assay_shape_count(t))
                 set_axis(t, i, j);
     }
-    if (status == ASSAY_OK && !fits)
+    if (!status && !fits)
         status = assay_fail(err, ASSAY_ERR_INPUT,
                             "label maps are %lldx%lld (height x width), but output '%s' is %s: no "
                             "scores of classes for as many pixels",

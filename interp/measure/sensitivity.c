@@ -18,17 +18,17 @@ static assay_status compare(const assay_trial *t, const assay_graph *q, const ch
     assay_program *p[2] = {NULL, NULL};
     assay_value_pair *pair = calloc((size_t)n + 1, sizeof *pair);
     assay_status status = pair ? ASSAY_OK : assay_out_of_memory(err);
-    for (int k = 0; k < n && status == ASSAY_OK; k++) {
+    for (int k = 0; k < n && !status; k++) {
         pair[k].reference = assay_graph_find_value(t->floating, name[k]);
         pair[k].other = assay_graph_find_value(q, name[k]);
         if (pair[k].other >= 0 && !assay_is_quantized(&q->value[pair[k].other].type))
             pair[k].other = -1;
     }
-    if (status == ASSAY_OK)
+    if (!status)
         status = assay_program_make(t->floating, NULL, true, &p[0], err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = run_program_make_with(q, t->scheme, &keep, &p[1], err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = measure_fidelity_measure(p[0], p[1], t->samples, t->threads, pair, n, t->recorded,
                                           sqnr, out, err);
     assay_program_free(p[0]);
@@ -44,9 +44,9 @@ assay_status measure_trial_run(const assay_trial *t, const char *const *name, in
     assay_graph *q = NULL;
     assay_status status =
         quantize_network(t->floating, t->profile, t->scheme, t->options, &q, report, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = compare(t, q, name, n, sqnr, out, err);
-    if (made && status == ASSAY_OK)
+    if (made && !status)
         *made = q;
     else
         assay_graph_free(q);
@@ -115,10 +115,10 @@ static assay_status measure_row(const assay_trial *t, const assay_graph *q, cons
     assay_status status = with_rules(t, name, count, alone ? row->elem : floating,
                                      alone ? &floating : NULL, &rules, &o, err);
     trial.options = &o;
-    if (status == ASSAY_OK)
+    if (!status)
         status = measure_trial_run(&trial, &own, alone ? 1 : 0, &sqnr,
                                    alone ? &row->alone : &row->without, NULL, NULL, err);
-    if (status == ASSAY_OK && alone)
+    if (!status && alone)
         row->isolated = sqnr;
     free(rules);
     return status;
@@ -164,11 +164,11 @@ static assay_status measure_whole(const assay_trial *t, const assay_graph *q, as
     const char **name = calloc((size_t)s->n + 1, sizeof *name);
     double *sqnr = calloc((size_t)s->n + 1, sizeof *sqnr);
     assay_status status = name && sqnr ? ASSAY_OK : assay_out_of_memory(err);
-    for (int i = 0; i < s->n && status == ASSAY_OK; i++)
+    for (int i = 0; i < s->n && !status; i++)
         name[i] = s->row[i].value;
-    if (status == ASSAY_OK)
+    if (!status)
         status = compare(t, q, name, s->n, sqnr, &s->whole, err);
-    for (int i = 0; i < s->n && status == ASSAY_OK; i++)
+    for (int i = 0; i < s->n && !status; i++)
         s->row[i].cumulative = sqnr[i];
     free(name);
     free(sqnr);
@@ -183,13 +183,13 @@ static assay_status measure(const assay_trial *t, void (*step)(void *, int done,
     assay_status status =
         quantize_network(t->floating, t->profile, t->scheme, t->options, &q, NULL, err);
     *out = (assay_sensitivity){0};
-    if (status == ASSAY_OK && !(index = calloc((size_t)q->n_nodes + 1, sizeof *index)))
+    if (!status && !(index = calloc((size_t)q->n_nodes + 1, sizeof *index)))
         status = assay_out_of_memory(err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = make_rows(t->floating, q, out, index, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = measure_whole(t, q, out, err);
-    for (int k = 0; k < 2 * out->n && status == ASSAY_OK; k++) {
+    for (int k = 0; k < 2 * out->n && !status; k++) {
         if (step)
             step(user, k, 2 * out->n);
         status = measure_row(t, q, &q->node[index[k / 2]], k % 2 == 0, &out->row[k / 2], err);

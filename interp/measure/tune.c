@@ -304,21 +304,21 @@ assay_status measure_tune(const assay_trial *given, const assay_tune_options *o,
     trial.recorded = trial.recorded ? trial.recorded : &recorded;
     *out = (assay_tune_result){0};
     assay_status status = make_room(&t);
-    if (status == ASSAY_OK)
+    if (!status)
         status = try_options(&t, &out->before);
-    if (status == ASSAY_OK) {
+    if (!status) {
         out->after = out->before;
         status = check_target(&t);
     }
-    if (status == ASSAY_OK)
+    if (!status)
         tell_trial(&t, "as given", &out->before, "");
-    if (status == ASSAY_OK && !is_reached(&t))
+    if (!status && !is_reached(&t))
         status = tune_calibration(&t);
-    if (status == ASSAY_OK && !is_reached(&t))
+    if (!status && !is_reached(&t))
         status = tune_nodes(&t, &kept);
-    if (status == ASSAY_OK && !is_reached(&t))
+    if (!status && !is_reached(&t))
         status = tune_rest(&t, &kept);
-    if (status == ASSAY_OK) {
+    if (!status) {
         out->reached = is_reached(&t);
         if (out->reached)
             snprintf(out->reason, sizeof out->reason, "the target is reached");

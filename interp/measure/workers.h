@@ -19,7 +19,7 @@ static inline void measure_share_error(assay_shared_error *s, assay_status statu
 {
 #pragma omp critical(assay_shared_error)
     {
-        if (s->status == ASSAY_OK) {
+        if (!s->status) {
             s->status = status;
             if (s->err)
                 *s->err = *e;
@@ -32,7 +32,7 @@ static inline bool measure_has_failed(const assay_shared_error *s)
     assay_status status;
 #pragma omp atomic read
     status = s->status;
-    return status != ASSAY_OK;
+    return status;
 }
 
 /* threads <= 0: all cores; never more than samples. */
@@ -60,7 +60,7 @@ static inline assay_status measure_sample_read(assay_run *run, const assay_sampl
                                                const assay_graph *g, int64_t i, assay_error *err)
 {
     assay_status status = ASSAY_OK;
-    for (int k = 0; k < g->n_inputs && status == ASSAY_OK; k++)
+    for (int k = 0; k < g->n_inputs && !status; k++)
         status = s->read(s->user, i, k, assay_run_data(run, g->input[k]), err);
     return status;
 }
