@@ -81,9 +81,9 @@ assay_status assay_quantize_file(const assay_graph *g, const char *profile, cons
     assay_status status = profile_load(profile, &p, err);
 
     *out = NULL;
-    if (status == ASSAY_OK)
+    if (!status)
         status = profile_complete(p, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = quantize_network(g, p, s, &options, out, NULL, err);
     profile_free(p);
     return status;
@@ -107,10 +107,10 @@ assay_status assay_golden(const assay_program *p, assay_run *r, const char *dir,
     assay_bundle_writer *w;
     assay_status status = golden_bundle_begin(&options, p, &w, err);
 
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     status = golden_bundle_sample(w, r, 0, NULL, err);
-    if (status != ASSAY_OK) {
+    if (status) {
         golden_bundle_abort(w);
         return status;
     }

@@ -189,7 +189,7 @@ assay_status fast_avg_pool(const assay_fast_setup *s, assay_fast **out, assay_er
     }
     const int64_t outputs = p->w.batch * p->w.in_channels * p->w.out_area;
     assay_status status = fast_sums_make(s, p->w.taps, outputs, &p->sums, err);
-    if (status != ASSAY_OK) {
+    if (status) {
         free_average(&p->base);
         return status;
     }

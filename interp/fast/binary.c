@@ -182,7 +182,7 @@ assay_status fast_binary(const assay_fast_setup *s, assay_fast **out, assay_erro
     assay_status status = ASSAY_OK;
     if (fast_is_byte(a) && fast_is_byte(b) && assay_elem_size(y->elem) == 1)
         status = choose_bytes(s, codes != NULL, u, err);
-    if (status == ASSAY_OK)
+    if (!status)
         *out = &u->base;
     else
         free_binary(&u->base);

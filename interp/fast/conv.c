@@ -153,10 +153,10 @@ static assay_status pack(const assay_fast_setup *s, const assay_filters *f, conv
     assay_status status = ASSAY_OK;
     if (c->depthwise)
         return fast_depthwise_make(s, f, &c->w, &g->form, g->run, &c->taps, err);
-    for (int64_t i = 0; i < groups && status == ASSAY_OK; i++) {
+    for (int64_t i = 0; i < groups && !status; i++) {
         status = fast_product_make(s, f, &g->form, i * outputs, outputs, g->run, g->n_runs,
                                    &c->product[i], err);
-        c->groups += status == ASSAY_OK;
+        c->groups += !status;
     }
     return status;
 }
@@ -216,7 +216,7 @@ assay_status fast_conv(const assay_fast_setup *s, assay_fast **out, assay_error 
                                                           fast_filter_depth(&f) / 16);
     c->base.scratch = part_bytes(c) * (size_t)c->image_workers;
     assay_status status = pack(s, &f, c, group, err);
-    if (status != ASSAY_OK) {
+    if (status) {
         free_conv(&c->base);
         return status;
     }

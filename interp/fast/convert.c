@@ -81,7 +81,7 @@ assay_status fast_quantize(const assay_fast_setup *s, assay_fast **out, assay_er
     if (!encode)
         return ASSAY_OK;
     assay_status status = make(s, &c, err);
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     c->encode = encode;
     c->base.run = run_quantize;
@@ -96,7 +96,7 @@ assay_status fast_dequantize(const assay_fast_setup *s, assay_fast **out, assay_
     if (!fast_is_byte(x) || x->q.granularity != ASSAY_Q_TENSOR)
         return ASSAY_OK;
     assay_status status = make(s, &c, err);
-    if (status != ASSAY_OK)
+    if (status)
         return status;
     for (int64_t q = assay_elem_min(x->elem); q <= assay_elem_max(x->elem); q++) {
         const int32_t code = (int32_t)q;

@@ -108,7 +108,7 @@ assay_status fast_fc(const assay_fast_setup *s, assay_fast **out, assay_error *e
         return memory ? ASSAY_OK : fast_memory(s, err);
     }
     assay_status status = make(s, &f, &form, c, err);
-    if (status != ASSAY_OK)
+    if (status)
         free_fc(&c->base);
     else
         *out = &c->base;

@@ -103,7 +103,7 @@ static bool is_empty(const assay_value *v)
 
 assay_status fast_prepare(const assay_fast_setup *s, assay_fast **out, assay_error *err)
 {
-    assert((unsigned)s->node->op < ASSAY_OP_COUNT && s->kernels != NULL);
+    assert((unsigned)s->node->op < ASSAY_OP_COUNT && s->kernels);
     *out = NULL;
     if (s->node->op != ASSAY_OP_TRANSPOSE && !s->unit)
         return ASSAY_OK;

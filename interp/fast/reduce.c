@@ -136,9 +136,9 @@ assay_status fast_reduce(const assay_fast_setup *s, assay_fast **out, assay_erro
     r.base.run = run_sum;
     r.base.scratch = carve(&r, NULL, &unused);
     assay_status status = fast_sums_make(s, r.extent, r.outer * r.inner, &r.sums, err);
-    if (status == ASSAY_OK)
+    if (!status)
         status = make(s, &r, out, err);
-    if (status != ASSAY_OK)
+    if (status)
         fast_sums_free(&r.sums);
     return status;
 }

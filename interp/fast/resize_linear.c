@@ -189,7 +189,7 @@ assay_status fast_resize_linear(const assay_fast_setup *s, assay_fast **out, ass
     assay_status status = find_taps(a, x->rank, (unsigned)bits, p)
                               ? fast_table_make_of(s, ask_interpolate, &p->table, err)
                               : fast_memory(s, err);
-    if (status == ASSAY_OK)
+    if (!status)
         *out = &p->base;
     else
         free_interpolator(&p->base);

@@ -155,7 +155,7 @@ assay_status fast_resize_nearest(const assay_fast_setup *s, assay_fast **out, as
     memcpy(p->out, y->dim, sizeof p->out);
     assay_status status =
         find_indices(a, p) ? fast_table_make(s, &p->table, err) : fast_memory(s, err);
-    if (status == ASSAY_OK)
+    if (!status)
         *out = &p->base;
     else
         free_nearest(&p->base);

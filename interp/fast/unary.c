@@ -83,7 +83,7 @@ assay_status fast_unary(const assay_fast_setup *s, assay_fast **out, assay_error
         status = fast_table_make(s, &u->table, err);
     else
         u->codes = fast_codes(s);
-    if (status == ASSAY_OK)
+    if (!status)
         *out = &u->base;
     else
         free_unary(&u->base);

@@ -40,7 +40,7 @@ int64_t ref_sum_products(assay_call *call, const assay_products *p, const int32_
         acc = call->vt->accumulate(call->unit, x, filter, n, bias, p->zx,
                                    ref_zero_point(p->weights->type, channel), &trapped);
     } else {
-        assert(p->sums != NULL && (n == 0 || assay_block_number(b, (int64_t)n - 1) < b->count));
+        assert(p->sums && (n == 0 || assay_block_number(b, (int64_t)n - 1) < b->count));
         for (int64_t i = 0; i < b->count; i++)
             p->sums[i] = 0;
         for (size_t i = 0; i < n; i++)

@@ -22,7 +22,7 @@
 void ref_load_row(const assay_view *v, int64_t first, int64_t step, size_t n, int32_t *row)
 {
     bool is_signed = v->type->elem.is_signed;
-    assert(v->data != NULL || n == 0);
+    assert(v->data || n == 0);
     switch (assay_elem_size(v->type->elem)) {
     case 1:
         if (is_signed)
@@ -47,7 +47,7 @@ void ref_load_row(const assay_view *v, int64_t first, int64_t step, size_t n, in
 /* Two's complement narrowing: the low bits are the code, whether signed or not. */
 void ref_store_row(const assay_view *v, int64_t first, int64_t step, size_t n, const int32_t *row)
 {
-    assert(v->data != NULL || n == 0);
+    assert(v->data || n == 0);
     switch (assay_elem_size(v->type->elem)) {
     case 1:
         STORE(uint8_t);
