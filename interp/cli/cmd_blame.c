@@ -28,9 +28,8 @@ static int report(const cli_args *a, const blame_report *r)
     assay_error err;
     if (!cli_has(a, "quiet") && !(json && strcmp(json, "-") == 0))
         blame_print(r, stdout);
-    if ((json && blame_write_json(r, json, &err) != ASSAY_OK) ||
-        (junit && blame_write_junit(r, junit, &err) != ASSAY_OK) ||
-        (html && blame_write_html(r, html, &err) != ASSAY_OK))
+    if ((json && blame_write_json(r, json, &err)) || (junit && blame_write_junit(r, junit, &err)) ||
+        (html && blame_write_html(r, html, &err)))
         return cli_failed(&err);
     return r->n_faults ? CLI_DIFFERENT : CLI_OK;
 }

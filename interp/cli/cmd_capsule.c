@@ -33,12 +33,12 @@ static int run(const cli_args *a)
         !cli_number(a, "rel", -1, 0, 1, &o.rel))
         return CLI_TROUBLE;
     o.hex_bits = (unsigned)hex_bits;
-    if (blame_run(a->positional[0], a->positional[1], &o, &r, &err) != ASSAY_OK)
+    if (blame_run(a->positional[0], a->positional[1], &o, &r, &err))
         return cli_failed(&err);
     const int row = blame_find_row(r, node);
     if (row < 0)
         status = cli_trouble("%s: no node or tensor of a node is '%.200s'", a->positional[0], node);
-    else if (blame_capsule_write(r, row, dir, &c, &err) != ASSAY_OK)
+    else if (blame_capsule_write(r, row, dir, &c, &err))
         status = cli_failed(&err);
     else
         print(r, &c, dir);

@@ -111,7 +111,7 @@ assay_status run_check_vtable(const assay_graph *g, const assay_node *n, unsigne
         {ASSAY_CALLS_UNARY, vt->unary != NULL, "unary"},
         {ASSAY_CALLS_ROW, vt->row != NULL, "row"},
         {ASSAY_CALLS_INTERPOLATE, vt->interpolate != NULL, "interpolate"},
-        {ASSAY_CALLS_UNARY, !is_linear || vt->interpolate != NULL, "interpolate"},
+        {ASSAY_CALLS_UNARY, !is_linear || vt->interpolate, "interpolate"},
         {ASSAY_CALLS_QUANTIZE, vt->quantize != NULL, "quantize"},
         {ASSAY_CALLS_DEQUANTIZE, vt->dequantize != NULL, "dequantize"},
     };

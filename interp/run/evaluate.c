@@ -48,7 +48,7 @@ assay_status run_evaluate_node(const assay_graph *g, const assay_node *n, void *
     if (!views)
         return assay_out_of_memory_for(err, "node '%s': %d views", n->name, n->n_in + n->n_out);
     assay_status s = kernel.run == move_kernel(n->op).run ? move_check_node(g, n, err) : ASSAY_OK;
-    if (s == ASSAY_OK)
+    if (!s)
         s = run_node(g, n, &kernel, out, views, err);
     free(views);
     return s;

@@ -44,7 +44,7 @@ bool apply_may_refuse(const assay_unit *u, int64_t bound)
 {
     if (u->untold)
         return true;
-    const int32_t counts = u->by_count != NULL ? (int32_t)u->n_by_count : 1;
+    const int32_t counts = u->by_count ? (int32_t)u->n_by_count : 1;
     for (int32_t count = 1; count <= counts; count++) {
         const assay_rescale *r = rescale_of(u, count);
         if (r && apply_rescale_may_refuse(r, bound))

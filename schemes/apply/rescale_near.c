@@ -33,7 +33,7 @@ static uint64_t window_of(const assay_rescale *r)
     const assay_rule_rescale *k = r->rule;
     const bool sum_wraps =
         k->sum_bits > 0 && k->sum_bits < 32 && k->sum_overflow == ASSAY_NARROW_WRAP;
-    if (r->near == NULL || r->untold || k->store == ASSAY_STORE_WRAP ||
+    if (!r->near || r->untold || k->store == ASSAY_STORE_WRAP ||
         sum_wraps) /* else lo, hi are codes */
         return 0;
     int64_t below = z - r->lo, above = r->hi - z, bound = below > above ? below : above;

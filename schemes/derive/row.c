@@ -59,8 +59,8 @@ static assay_status fixed_scaling(const assay_derive *d, assay_encoded *e)
                            real * ldexp(1, DIFF_BITS - 31));
     double radius = ldexp((1 << DIFF_BITS) - 1, 31 - DIFF_BITS) / ldexp(1, (int)left);
     const assay_precomputed *precomputed = derive_precomputed(d);
-    u->k[0] = precomputed != NULL && precomputed->has_diff_min ? precomputed->diff_min
-                                                               : -(int64_t)floor(radius);
+    u->k[0] =
+        precomputed && precomputed->has_diff_min ? precomputed->diff_min : -(int64_t)floor(radius);
     if (u->k[0] > 0)
         return derive_fail(d, "given diff_min %lld; a difference from the greatest is at most 0",
                            (long long)u->k[0]);
@@ -72,9 +72,9 @@ static assay_status fixed_scaling(const assay_derive *d, assay_encoded *e)
     s = derive_encoded(d, &u->scale[ASSAY_FIRST], e, 1, "_in");
     const int64_t widest = (INT64_C(1) << d->spec->in[0].elem.bits) - 1;
     const int64_t most = widest < -u->k[0] ? widest : -u->k[0];
-    if (s == ASSAY_OK)
+    if (!s)
         s = derive_accepts(d, ASSAY_FIRST, most, DIFFERENCE);
-    return s == ASSAY_OK ? check_differences(d, most) : s;
+    return !s ? check_differences(d, most) : s;
 }
 
 static assay_status softmax_fixed(const assay_derive *d)

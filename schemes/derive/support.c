@@ -176,7 +176,7 @@ static bool class_supports(const assay_record *r, enum assay_op op, const assay_
         missing = "cubic resize";
     else if (op == ASSAY_OP_RESIZE && spec->flag == ASSAY_RESIZE_LINEAR && spec->depth > 0)
         missing = "linear resize over other than 1 or 2 spatial axes";
-    if (missing != NULL) {
+    if (missing) {
         snprintf(why, n, "the target has no integer form of %s", missing);
         return false;
     }

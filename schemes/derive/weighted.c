@@ -160,7 +160,7 @@ assay_status derive_weighted(const assay_derive *d)
         return s;
     if (d->u->op == ASSAY_OP_SVDF_FEATURE)
         s = store_feature(d);
-    if (s != ASSAY_OK)
+    if (s)
         return s;
     return b.count > 0 ? derive_blocks(d, &b) : derive_output(d, q->scale, q->count);
 }

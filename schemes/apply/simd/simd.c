@@ -138,7 +138,7 @@ assay_simd simd_choose(const assay_rescale *r)
 {
     const assay_rule_rescale *k = r->rule;
     assay_simd s = {.way = ASSAY_SIMD_NONE}, none = s;
-    if (r->untold || r->row == NULL || r->row == apply_rescale_row_sums ||
+    if (r->untold || !r->row || r->row == apply_rescale_row_sums ||
         k->encoding == ASSAY_ENCODE_THRESHOLDS || k->encoding == ASSAY_ENCODE_F64 ||
         r->in_zero != 0 || !choose_end(r, &s))
         return none;
