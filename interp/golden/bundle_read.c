@@ -30,7 +30,9 @@ static assay_status read_entry(const json_t *o, const char *where, assay_bundle_
         (sums && !t->sums_digest))
         return assay_fail(err, ASSAY_ERR_INPUT,
                           "%s: an entry of \"tensors\" lacks name, index or xxh3", where);
-    return golden_json_type_read(o, t->name, &t->type, err);
+    char what[800];
+    snprintf(what, sizeof what, "%s: tensor '%.160s'", where, t->name);
+    return golden_json_type_read(o, what, &t->type, err);
 }
 
 static assay_status read_tensors(assay_bundle *b, const char *path, assay_error *err)
