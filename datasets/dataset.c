@@ -41,11 +41,12 @@ static assay_status open_path(assay_dataset *d, const assay_dataset_options *opt
     if (stat(d->path, &st) != 0)
         return assay_fail(err, ASSAY_ERR_IO, "%s: cannot open data set: %s", d->path,
                           strerror(errno));
-    assay_status status =
-        open_samples(d, S_ISDIR(st.st_mode), options, maps ? NULL : options->labels, err);
+    const bool folder = S_ISDIR(st.st_mode);
+    const bool list = folder && options->labels && !maps && !dataset_is_array(options->labels);
+    assay_status status = open_samples(d, folder, options, list ? options->labels : NULL, err);
     if (!status && maps)
         return dataset_open_maps(d, options->labels, err);
-    if (!status && !d->files)
+    if (!status && (!d->files || (options->labels && !list)))
         status = open_labels(d, options->labels, err);
     return status ? status : dataset_read_classes(d, err);
 }

@@ -36,8 +36,8 @@ typedef struct assay_sample_type {
 } assay_sample_type;
 
 typedef struct assay_dataset_options {
-    /* Labels file: text ("NAME LABEL" a line for a folder, else "LABEL"), .npy or IDX; or the
-     * folder or .npy of label maps.
+    /* Labels file: text ("NAME LABEL" a line for a folder, else "LABEL"), .npy or IDX, in the
+     * samples' order; or the folder or .npy of label maps.
      * NULL: where the list above says; none there means that no sample has a label. */
     const char *labels;
     /* For raw data: the type of one sample, as "u8:32x32x3". NULL for every other format. */

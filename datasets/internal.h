@@ -56,6 +56,9 @@ assay_status dataset_labels_beside(const char *path, char **labels, assay_error 
 /* Labels of an opened file of samples from text, .npy or IDX; there must be d->count of them. */
 assay_status dataset_read_labels(assay_dataset *d, const char *path, assay_error *err);
 
+/* Do a file's first bytes say .npy or IDX? Such labels name no samples: they are in their order. */
+bool dataset_is_array(const char *path);
+
 /* classes.txt, if there is one beside the data set; then labels must lie below its count. */
 assay_status dataset_read_classes(assay_dataset *d, assay_error *err);
 

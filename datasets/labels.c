@@ -177,6 +177,18 @@ assay_status dataset_labels_beside(const char *path, char **labels, assay_error 
     return ASSAY_OK;
 }
 
+static const char npy_magic[] = "\x93NUMPY";
+
+bool dataset_is_array(const char *path)
+{
+    char start[sizeof npy_magic - 1] = "?";
+    FILE *f = fopen(path, "rb");
+    const size_t n = f ? fread(start, 1, sizeof start, f) : 0;
+    if (f)
+        fclose(f);
+    return n == sizeof start && (start[0] == 0 || memcmp(start, npy_magic, n) == 0);
+}
+
 assay_status dataset_read_labels(assay_dataset *d, const char *path, assay_error *err)
 {
     unsigned char *bytes;
@@ -188,7 +200,7 @@ assay_status dataset_read_labels(assay_dataset *d, const char *path, assay_error
     d->labels = malloc((size_t)d->count * sizeof *d->labels);
     if (!d->labels)
         status = assay_out_of_memory_for(err, "%s: labels", path);
-    else if (size >= 6 && memcmp(bytes, "\x93NUMPY", 6) == 0)
+    else if (size >= 6 && memcmp(bytes, npy_magic, 6) == 0)
         status = labels_from_npy(d, path, bytes, size, err);
     else if (size >= 4 && bytes[0] == 0)
         status = labels_from_idx(d, path, bytes, size, err);

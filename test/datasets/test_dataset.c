@@ -142,6 +142,38 @@ static void folder_of_arrays(void **state)
     folder_refused(state, ".", NULL, ASSAY_ERR_INPUT, "b.npy");
 }
 
+/* Labels that name no samples are in the order of the folder's names; of one image too. */
+static void folder_with_array_of_labels(void **state)
+{
+    static const unsigned char idx[] = {0, 0, 8, 1, 0, 0, 0, 2, 9, 4};
+    int32_t classes[2] = {7, 3};
+    char path[128];
+    const assay_dataset_options options = {.labels = folder_path(state, "classes", path)};
+    assay_npy list = {ASSAY_NPY_I4, 1, {2}, classes};
+    folder_gray_png(state, "b.png", 4, 5, 1);
+    folder_gray_png(state, "a.png", 4, 5, 2);
+    assert_int_equal(text_npy_write_file(path, &list, NULL), ASSAY_OK);
+    assay_dataset *d = folder_opened(state, ".", &options);
+    assert_int_equal(dataset_label(d, 0), 7);
+    assert_int_equal(dataset_label(d, 1), 3);
+    dataset_close(d);
+    list.shape[0] = 1;
+    assert_int_equal(text_npy_write_file(path, &list, NULL), ASSAY_OK);
+    folder_refused(state, ".", &options, ASSAY_ERR_INPUT, "1 labels for 2 samples");
+    d = folder_opened(state, "a.png", &options);
+    assert_int_equal(dataset_label(d, 0), 7);
+    dataset_close(d);
+    folder_put(state, "classes", idx, sizeof idx);
+    d = folder_opened(state, ".", &options);
+    assert_int_equal(dataset_label(d, 1), 4);
+    dataset_close(d);
+    folder_refused(state, "a.png", &options, ASSAY_ERR_INPUT, "2 labels for 1 samples");
+    folder_put_text(state, "classes", "a.png 0\nb.png 1\n");
+    d = folder_opened(state, ".", &options);
+    assert_int_equal(dataset_label(d, 1), 1);
+    dataset_close(d);
+}
+
 /* ---- files of samples ---------------------------------------------------------------------- */
 
 static void idx_images(void **state)
@@ -360,6 +392,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(folder_with_labels),
         IN_FOLDER(folder_without_labels),
+        IN_FOLDER(folder_with_array_of_labels),
         IN_FOLDER(one_image),
         IN_FOLDER(folder_refusals),
         IN_FOLDER(nothing_is_resized),
