@@ -10,6 +10,8 @@
 #include "graph/text/text.h"
 #include "interp/kernel/kernel.h"
 #include "interp/run/evaluate.h"
+#include "interp/run/model.h"
+#include "interp/run/program.h"
 #include "opt/lower/opt.h"
 #include "opt/quantize/quantize.h"
 #include "test/support/net.h"
@@ -166,6 +168,60 @@ static void test_any_batch(void **state)
     assay_graph_free(g);
 }
 
+enum { PLACES = 64, RESULTS = 20 }; /* of one sample of vit */
+
+/* Quantizes the network at a batch by the profile and runs it on one sample repeated; every sample
+ * must give the same, of which y receives one. */
+static void run_batch(const assay_profile *p, int64_t batch, float y[RESULTS])
+{
+    const assay_quantize_options options = {.has_kernel = run_has_integer_kernel};
+    assay_graph *g = vit_of(vit, batch), *q;
+    assay_quantize_report report;
+    assay_scheme *s;
+    assay_program *program;
+    assay_run *run;
+    assay_error err;
+    assert_ok(assay_scheme_open("tflite", &s, &err), &err);
+    assert_ok(quantize_network(g, p, s, &options, &q, &report, &err), &err);
+    assert_int_equal(report.n_float, 0);
+    assert_true(run_model_is_quantized(q));
+    assert_ok(assay_program_make(q, s, false, &program, &err), &err);
+    assert_ok(assay_run_new(program, &run, &err), &err);
+    float *x = assay_run_data(run, q->input[0]);
+    for (int64_t i = 0; i < batch * PLACES; i++)
+        x[i] = (float)(i % PLACES * 7 % 13) / 6 - 1;
+    assert_ok(run_execute(run, NULL, false, NULL, &err), &err);
+    const float *all = assay_run_data(run, q->output[0]);
+    for (int64_t i = 0; i < batch; i++)
+        assert_memory_equal(all + i * RESULTS, all, RESULTS * sizeof *all);
+    memcpy(y, all, RESULTS * sizeof *all);
+    assay_run_free(run);
+    assay_program_free(program);
+    quantize_report_free(&report);
+    assay_graph_free(q);
+    assay_graph_free(g);
+    assay_scheme_free(s);
+}
+
+/* A profile of one batch quantizes and runs any, to the same results. */
+static void test_runs_at_any_batch(void **state)
+{
+    static const int64_t profiled[] = {1, 3}, batches[] = {1, 7, 256};
+    (void)state;
+    for (size_t k = 0; k < sizeof profiled / sizeof *profiled; k++) {
+        assay_graph *g = vit_of(vit, profiled[k]);
+        assay_profile *p = profile_of(g);
+        float first[RESULTS], y[RESULTS];
+        for (size_t i = 0; i < sizeof batches / sizeof *batches; i++) {
+            run_batch(p, batches[i], i == 0 ? first : y);
+            if (i > 0)
+                assert_memory_equal(y, first, sizeof first);
+        }
+        profile_free(p);
+        assay_graph_free(g);
+    }
+}
+
 /* Shards of one profile may be taken at different batches: the network is the same. */
 static void test_digest_of_any_batch(void **state)
 {
@@ -209,6 +265,7 @@ int main(void)
         cmocka_unit_test(test_convolution_or_fully_connected),
         cmocka_unit_test(test_nodes_added),
         cmocka_unit_test(test_any_batch),
+        cmocka_unit_test(test_runs_at_any_batch),
         cmocka_unit_test(test_digest_of_any_batch),
         cmocka_unit_test(test_other_weights),
     };
