@@ -1,7 +1,7 @@
 /* The families of hypotheses.def, by file: hypotheses.c (the record, schemes), operands.c (zero
- * points, signs, weights, bias, scales), windows.c (padding, strides, divisors, tiles), ends.c
- * (zero point and bounds of the output), codes.c (what is done to codes), fits.c (numbers that are
- * solved for); what they share is in pieces.c. */
+ * points, signs, scales), weights.c (weights, bias), windows.c (padding, strides, divisors, tiles),
+ * ends.c (zero point and bounds of the output), codes.c and orders.c (what is done to codes),
+ * fits.c (numbers that are solved for); what they share is in pieces.c. */
 #ifndef ASSAY_INTERP_BLAME_FAMILIES_H
 #define ASSAY_INTERP_BLAME_FAMILIES_H
 
@@ -25,6 +25,16 @@
 
 void blame_tell(blame_story *story, const char *class, int changed, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* Ops with weights in input 1; the type of input i, kind NONE where it is absent; its elements
+ * where it is a constant. */
+bool blame_is_weighted(const assay_node *n);
+const assay_type *blame_input_type(const blame_search *s, int i);
+const void *blame_constant_of(const blame_search *s, int i);
+/* Codes of an input read in the other signedness; flip: with their top bits flipped (operands.c).
+ */
+bool blame_can_change_sign(const assay_type *t);
+bool blame_change_sign(blame_case *c, int input, bool flip);
 
 /* An input of the case with parameters of its own to change, in the case's arena. */
 bool blame_own_params(blame_case *c, assay_type *t, float **scale, int32_t **zero_point);

@@ -15,6 +15,24 @@ void blame_tell(blame_story *story, const char *class, int changed, const char *
     story->changed = changed;
 }
 
+bool blame_is_weighted(const assay_node *n)
+{
+    return assay_op_get(n->op)->traits & ASSAY_T_WEIGHTED;
+}
+
+const assay_type *blame_input_type(const blame_search *s, int i)
+{
+    static const assay_type absent = {.elem = {.kind = ASSAY_KIND_NONE}};
+    const assay_value *v = i < s->n->n_in ? assay_node_in(s->d->graph, s->n, i) : NULL;
+    return v ? &v->type : &absent;
+}
+
+const void *blame_constant_of(const blame_search *s, int i)
+{
+    const assay_value *v = i < s->n->n_in ? assay_node_in(s->d->graph, s->n, i) : NULL;
+    return v ? v->data : NULL;
+}
+
 bool blame_own_params(blame_case *c, assay_type *t, float **scale, int32_t **zero_point)
 {
     const size_t n = t->q.count;

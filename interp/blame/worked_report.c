@@ -64,6 +64,14 @@ static void print_pairs(const blame_worked *w, FILE *f)
                                          : w->under.step[w->pair[w->parts].b].name);
 }
 
+/* One of several causes in a node need not reach the device's code alone. */
+static void print_reach(const blame_report *r, const blame_worked *w, FILE *f)
+{
+    char text[32];
+    if (w->fault && w->observed && w->under.value != w->device)
+        fprintf(f, "this cause alone gives %s here\n", say_value(r, w, w->under.value, text));
+}
+
 static void print_others(const blame_worked *w, FILE *f)
 {
     if (w->tried == 0)
@@ -85,6 +93,7 @@ void blame_worked_print(const blame_report *r, const blame_worked *w, FILE *f)
         fprintf(f, "  %-*s %s\n", NAME, w->trace.step[i].name, w->trace.step[i].text);
     if (w->trace.honest)
         fprintf(f, "  (%s)\n", w->trace.honest);
+    print_reach(r, w, f);
     print_others(w, f);
 }
 

@@ -1,0 +1,18 @@
+/* Faults of a report while causes are sought. */
+#ifndef ASSAY_INTERP_BLAME_FAULTS_H
+#define ASSAY_INTERP_BLAME_FAULTS_H
+
+#include "interp/blame/blame.h"
+
+enum { BLAME_FINDINGS = 96 }; /* of a node, that are held at once */
+
+/* A fault of a row, `unexplained` so far, with an element that differs from what s replays. NULL:
+ * out of memory. */
+blame_fault *blame_add_fault(blame_report *r, int row, const blame_search *s);
+/* What was found, the best first. */
+void blame_fill_fault(blame_fault *f, const blame_finding *found, int n);
+void blame_drop_faults(blame_report *r);
+
+/* region.c: the fault of the region that ends in a row. */
+assay_status blame_region(blame_report *r, int row, assay_error *err);
+#endif

@@ -1,0 +1,115 @@
+/* Families of what is done to the order of codes: axes exchanged, turned, dealt, blocked. */
+#include <stdlib.h>
+
+#include "interp/blame/families.h"
+
+static const int groups[] = {2, 4, 8, 16, 32, 64};
+static const int rotations[] = {1, -1, 2, -2, 4, -4, 8, -8};
+enum {
+    PERMUTATIONS = 24,
+    FLIPS = 64,
+    N_GROUPS = sizeof groups / sizeof *groups,
+    N_ROTATIONS = sizeof rotations / sizeof *rotations,
+    ROTATED = N_ROTATIONS * ASSAY_MAX_RANK,
+    BLOCKED = 2 * N_GROUPS
+};
+
+int blame_permuted_count(blame_search *s)
+{
+    return s->count > 1 ? PERMUTATIONS + FLIPS + 2 * N_GROUPS + ROTATED + BLOCKED : 0;
+}
+
+/* Channel c to c % g * (n / g) + c / g, or back. */
+static bool shuffle(const blame_search *s, int g, bool back, const int32_t *from, int32_t *to)
+{
+    if (s->channel_axis < 0)
+        return false;
+    const blame_axis a = blame_axis_of(s->type, s->channel_axis);
+    if (a.n % g != 0 || a.n == g)
+        return false;
+    for (int64_t e = 0; e < s->count; e++) {
+        const int64_t c = e / a.inner % a.n;
+        const int64_t there = c % g * (a.n / g) + c / g, here = c % (a.n / g) * g + c / (a.n / g);
+        to[e] = from[e + ((back ? here : there) - c) * a.inner];
+    }
+    return true;
+}
+
+static bool rotate(const blame_search *s, int axis, int by, const int32_t *from, int32_t *to)
+{
+    const blame_axis a = blame_axis_of(s->type, axis);
+    if (axis >= s->type->rank || abs(by) >= a.n)
+        return false;
+    for (int64_t e = 0; e < s->count; e++) {
+        const int64_t c = e / a.inner % a.n;
+        to[e] = from[e + (((c + by) % a.n + a.n) % a.n - c) * a.inner];
+    }
+    return true;
+}
+
+/* Channels in blocks of g, each block's beside one another (NCHWc), or such blocks taken apart. */
+static bool block(const blame_search *s, int g, bool back, const int32_t *from, int32_t *to)
+{
+    if (s->channel_axis < 0)
+        return false;
+    const blame_axis a = blame_axis_of(s->type, s->channel_axis);
+    const bool last = a.inner == 1;
+    const int64_t n = a.n, cells = s->count / n / (last ? 1 : a.outer);
+    if (n % g != 0 || (n == g && last) || cells == 1)
+        return false;
+    for (int64_t e = 0; e < s->count; e++) {
+        const int64_t image = e / (n * cells) * n * cells, r = e % (n * cells);
+        const int64_t c = last ? r % n : r / cells, p = last ? r / n : r % cells;
+        const int64_t there = image + (c / g * cells + p) * g + c % g;
+        to[back ? e : there] = from[back ? there : e];
+    }
+    return true;
+}
+
+static bool permute(const blame_search *s, int i, const int32_t *from, int32_t *to,
+                    blame_story *story)
+{
+    int perm[ASSAY_MAX_RANK];
+    char text[32];
+    if (i < PERMUTATIONS) {
+        if (i == 0 || s->type->rank > 4 || !blame_permutation(s->type->rank, i, perm))
+            return false;
+        blame_transpose(s->type, perm, from, to);
+        blame_tell(story, "output.layout", 1, "elements stored with axes in the order %s",
+                   blame_say_list(perm, s->type->rank, text, sizeof text));
+        return true;
+    }
+    i -= PERMUTATIONS;
+    if (i < FLIPS) {
+        if (i == 0 || i >> s->type->rank)
+            return false;
+        blame_flip(s->type, (unsigned)i, from, to);
+        blame_tell(story, "output.layout", 1, "reverse order along axes (set %d)", i);
+        return true;
+    }
+    i -= FLIPS;
+    if (i < 2 * N_GROUPS) {
+        blame_tell(story, "output.layout", 1, "channels %s groups of %d",
+                   i % 2 ? "taken out of" : "dealt to", groups[i / 2]);
+        return shuffle(s, groups[i / 2], i % 2, from, to);
+    }
+    i -= 2 * N_GROUPS;
+    if (i >= ROTATED) {
+        i -= ROTATED;
+        blame_tell(story, "output.layout", 1,
+                   i % 2 ? "blocks of %d channels taken apart" : "channels stored in blocks of %d",
+                   groups[i / 2]);
+        return block(s, groups[i / 2], i % 2, from, to);
+    }
+    blame_tell(story, "output.layout", 1, "moved by %d along axis %d", rotations[i % N_ROTATIONS],
+               i / N_ROTATIONS);
+    return rotate(s, i / N_ROTATIONS, rotations[i % N_ROTATIONS], from, to);
+}
+
+bool blame_permuted_post(blame_search *s, int i, int32_t *codes, blame_story *story)
+{
+    bool good = true;
+    for (int k = 0; k < s->n_samples && good; k++)
+        good = permute(s, i, s->base + k * s->count, codes + k * s->count, story);
+    return good;
+}

@@ -1,0 +1,96 @@
+/* A region between dumps that differs as a whole: which of its nodes explains it, and how. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/memory.h"
+#include "interp/blame/faults.h"
+
+/* The region's nodes behind `node`, up to the row whose output was dumped. */
+static int nodes_after(const blame_report *r, int node, int row, int *after)
+{
+    const assay_graph *g = r->device.graph;
+    bool *reached = calloc((size_t)g->n_nodes + 1, sizeof *reached);
+    int n = 0;
+    if (!reached)
+        return 0;
+    reached[node] = true;
+    for (int i = node + 1; i <= row; i++) {
+        if (r->row[i].verdict != BLAME_SUSPECT || (i != row && r->row[i].elements > 0))
+            continue;
+        for (int k = 0; k < g->node[i].n_in; k++) {
+            const assay_value *v = assay_node_in(g, &g->node[i], k);
+            reached[i] = reached[i] || (v && v->producer >= 0 && reached[v->producer] &&
+                                        r->row[v->producer].elements == 0);
+        }
+        if (reached[i])
+            after[n++] = i;
+    }
+    if (node != row && !reached[row])
+        n = -1;
+    free(reached);
+    return n;
+}
+
+typedef struct narrowing {
+    blame_finding *found, *best;
+    int n, at; /* of best; the node that it is of */
+} narrowing;
+
+static bool is_better(const blame_finding *a, const blame_finding *b)
+{
+    if (a->full != b->full)
+        return a->full;
+    return a->full ? a->story.changed <= b->story.changed : a->explained > b->explained;
+}
+
+/* Every node of the region in turn, the last first; of equals the one upstream stays. */
+static assay_status narrow_region(blame_report *r, int row, enum blame_effort effort, narrowing *w,
+                                  int *after, assay_error *err)
+{
+    blame_search s;
+    assay_status status = ASSAY_OK;
+    for (int i = row; i >= 0 && status == ASSAY_OK; i--) {
+        if (r->row[i].verdict != BLAME_SUSPECT || (i != row && r->row[i].elements > 0))
+            continue;
+        const int n_after = nodes_after(r, i, row, after);
+        if (n_after < 0)
+            continue;
+        status = blame_search_open(&s, &r->device, &r->schemes, i, r->row[row].value, after,
+                                   n_after, r->rel, err);
+        const int n =
+            status == ASSAY_OK ? blame_search_run(&s, effort, w->found, BLAME_FINDINGS) : 0;
+        if (n > 0 && (w->n == 0 || is_better(&w->found[0], &w->best[0]))) {
+            memcpy(w->best, w->found, (size_t)n * sizeof *w->best);
+            w->n = n;
+            w->at = i;
+        }
+        blame_search_close(&s);
+    }
+    return status;
+}
+
+/* The node of the region that explains it with the fewest numbers changed. */
+assay_status blame_region(blame_report *r, int row, assay_error *err)
+{
+    narrowing w = {malloc(BLAME_FINDINGS * sizeof *w.found),
+                   malloc(BLAME_FINDINGS * sizeof *w.best), 0, row};
+    int *after = calloc((size_t)r->device.graph->n_nodes + 1, sizeof *after);
+    blame_search s;
+    assay_status status = w.found && w.best && after ? ASSAY_OK : assay_out_of_memory(err);
+    for (int e = BLAME_QUICK; e <= BLAME_THOROUGH && status == ASSAY_OK; e++)
+        if (w.n == 0 || !w.best[0].full)
+            status = narrow_region(r, row, (enum blame_effort)e, &w, after, err);
+    if (status == ASSAY_OK)
+        status = blame_search_open(&s, &r->device, &r->schemes, row, r->row[row].value, NULL, 0,
+                                   r->rel, err);
+    if (status == ASSAY_OK) {
+        blame_fault *f = blame_add_fault(r, w.n > 0 && w.best[0].full ? w.at : row, &s);
+        if (f)
+            blame_fill_fault(f, w.best, w.n);
+        blame_search_close(&s);
+    }
+    free(w.found);
+    free(w.best);
+    free(after);
+    return status;
+}

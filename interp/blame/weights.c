@@ -1,0 +1,291 @@
+/* Hypotheses over weights and biases: signs, order, what another layer, tile or channel has in
+ * their place. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interp/blame/families.h"
+
+static bool has_weights(const blame_search *s)
+{
+    return blame_is_weighted(s->n) && blame_constant_of(s, 1) &&
+           blame_input_type(s, 1)->elem.kind == ASSAY_KIND_INT;
+}
+
+int blame_weights_sign_count(blame_search *s)
+{
+    return has_weights(s) && s->has_record && blame_can_change_sign(blame_input_type(s, 1)) ? 4 : 0;
+}
+
+bool blame_weights_sign_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    static const char *const words[] = {"with the top bit flipped", "read with the other sign",
+                                        "negated", "read as sign and magnitude"};
+    const int64_t n = assay_shape_count(&c->in[1]), half = INT64_C(1) << (c->in[1].elem.bits - 1);
+    assay_type t = c->in[1];
+    int32_t *w;
+    (void)s;
+    blame_tell(story, "weights.sign", 1, "weights %s", words[i]);
+    if (i < 2)
+        return blame_change_sign(c, 1, i == 0);
+    if (!t.elem.is_signed || !(w = blame_codes_of(c, 1)))
+        return false;
+    for (int64_t k = 0; k < n; k++)
+        w[k] = i == 2 || w[k] == -half ? -w[k] : w[k] < 0 ? (int32_t) - (w[k] + half) : w[k];
+    t.elem = assay_int(16, true);
+    c->has_record = true;
+    return blame_set_codes(c, 1, &t, w);
+}
+
+enum { PERMUTATIONS = 24, FLIPS = 16, FLATTENED = 2 };
+
+int blame_weights_layout_count(blame_search *s)
+{
+    return has_weights(s) && blame_input_type(s, 1)->rank <= 4 ? PERMUTATIONS + FLIPS + FLATTENED
+                                                               : 0;
+}
+
+/* Weights of inputs that were an image before they were made a row: in the image's other order. */
+static bool reorder_flattened(const blame_search *s, bool back, blame_case *c, blame_story *story)
+{
+    const assay_graph *g = s->d->graph;
+    const assay_value *x = assay_node_in(g, s->n, 0);
+    const assay_node *reshape = x->producer >= 0 ? &g->node[x->producer] : NULL;
+    if (s->n->op != ASSAY_OP_FC || !reshape || reshape->op != ASSAY_OP_RESHAPE)
+        return false;
+    const assay_type *image = &assay_node_in(g, reshape, 0)->type;
+    const int64_t outputs = c->in[1].dim[0], depth = c->in[1].dim[1];
+    if (image->rank != 4 || assay_shape_count(image) != depth)
+        return false;
+    const int64_t inner = back ? image->dim[1] : image->dim[2] * image->dim[3];
+    int32_t *from = blame_codes_of(c, 1), *to = blame_codes_of(c, 1);
+    if (!from || !to || inner == 1 || inner == depth)
+        return false;
+    for (int64_t o = 0; o < outputs; o++)
+        for (int64_t k = 0; k < depth; k++)
+            to[o * depth + k] = from[o * depth + k % inner * (depth / inner) + k / inner];
+    blame_tell(story, "weights.layout", 1, "weights of the flattened image in its other order");
+    return blame_set_codes(c, 1, &c->in[1], to);
+}
+
+bool blame_weights_layout_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    const assay_type *t = &c->in[1];
+    int perm[ASSAY_MAX_RANK];
+    char text[32];
+    if (i >= PERMUTATIONS + FLIPS)
+        return reorder_flattened(s, i > PERMUTATIONS + FLIPS, c, story);
+    const bool flips = i >= PERMUTATIONS;
+    const unsigned axes = flips ? (unsigned)(i - PERMUTATIONS) : 0;
+    if (flips ? axes == 0 || axes >> t->rank : i == 0 || !blame_permutation(t->rank, i, perm))
+        return false;
+    int32_t *from = blame_codes_of(c, 1), *to = blame_codes_of(c, 1);
+    if (!from || !to)
+        return false;
+    if (flips) {
+        blame_flip(t, axes, from, to);
+        blame_tell(story, "weights.layout", 1, "weights in reverse order along axes (set %u)",
+                   axes);
+    } else {
+        blame_transpose(t, perm, from, to);
+        blame_tell(story, "weights.layout", 1, "weights stored with axes in the order %s",
+                   blame_say_list(perm, t->rank, text, sizeof text));
+    }
+    return blame_set_codes(c, 1, t, to);
+}
+
+/* Zeros; the weights of channels some way off; another node's. */
+static const int offsets[] = {1, -1, 2, -2, 4, -4, 8, -8, 16, -16, 32, -32, 64, -64};
+enum { N_OFFSETS = sizeof offsets / sizeof *offsets };
+
+/* The output channels of weights, as an axis. */
+static int channel_axis(const blame_case *c)
+{
+    return c->op == ASSAY_OP_CONV_TRANSPOSE && c->attr.conv.layout == ASSAY_LAYOUT_NCHW ? 1 : 0;
+}
+
+static void shift_channels(blame_axis a, int offset, const int32_t *from, int32_t *to)
+{
+    for (int64_t o = 0; o < a.outer; o++)
+        for (int64_t k = 0; k < a.n; k++) {
+            const int64_t source = ((k + offset) % a.n + a.n) % a.n;
+            memcpy(to + (o * a.n + k) * a.inner, from + (o * a.n + source) * a.inner,
+                   (size_t)a.inner * sizeof *to);
+        }
+}
+
+/* The code of weights of nothing. */
+static int32_t zero_of(const assay_type *t)
+{
+    return t->q.zero_point ? t->q.zero_point[0] : 0;
+}
+
+int blame_weights_stale_count(blame_search *s)
+{
+    return has_weights(s) ? 2 + N_OFFSETS + s->d->graph->n_values : 0;
+}
+
+bool blame_weights_stale_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    const assay_type *t = &c->in[1];
+    const int64_t n = assay_shape_count(t);
+    const blame_axis a = blame_axis_of(t, channel_axis(c));
+    if (i == 1 + N_OFFSETS && !zero_of(t))
+        return false;        /* nothing is memory that was never written */
+    if (i > 1 + N_OFFSETS) { /* another node's, or the first part of them */
+        const assay_value *v = &s->d->graph->value[i - 2 - N_OFFSETS];
+        if (!v->data || v->data == c->data[1] || !assay_elem_equal(v->type.elem, t->elem) ||
+            assay_shape_count(&v->type) < n)
+            return false;
+        blame_tell(story, "weights.stale", 2, "the weights of '%.120s'", v->name);
+        c->data[1] = v->data;
+        return true;
+    }
+    int32_t *from = blame_codes_of(c, 1), *to = blame_codes_of(c, 1);
+    if (!from || !to)
+        return false;
+    if (i == 0 || i == 1 + N_OFFSETS) {
+        for (int64_t k = 0; k < n; k++)
+            to[k] = i == 0 ? zero_of(t) : 0;
+        blame_tell(story, "weights.stale", 1,
+                   i == 0 ? "weights are zero" : "weights are the code 0");
+    } else {
+        const int offset = offsets[i - 1];
+        if (offset >= a.n || -offset >= a.n)
+            return false;
+        shift_channels(a, offset, from, to);
+        blame_tell(story, "weights.stale", 1, "weights of the channel %d %s", abs(offset),
+                   offset > 0 ? "behind" : "before");
+    }
+    return blame_set_codes(c, 1, t, to);
+}
+
+/* A run of inputs whose weights are zero, or those of the run before. */
+static const int blocks[] = {1, 2, 4, 8, 16, 32, 64};
+enum { N_BLOCKS = sizeof blocks / sizeof *blocks, RUNS = 16 };
+
+int blame_weights_block_count(blame_search *s)
+{
+    return has_weights(s) && blame_input_type(s, 1)->rank >= 2 ? N_BLOCKS * RUNS * 2 * 4 : 0;
+}
+
+bool blame_weights_block_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    const assay_type *t = &c->in[1];
+    const int axis = i % 4, stale = i / 4 % 2, block = blocks[i / 8 % N_BLOCKS],
+              run = i / 8 / N_BLOCKS;
+    (void)s;
+    if (axis >= t->rank || axis == channel_axis(c))
+        return false;
+    const blame_axis a = blame_axis_of(t, axis);
+    const int64_t first = (int64_t)run * block;
+    if (first >= a.n || block >= a.n || (stale && first < block))
+        return false;
+    int32_t *w = blame_codes_of(c, 1);
+    for (int64_t o = 0; o < a.outer && w; o++)
+        for (int64_t k = first; k < first + block && k < a.n; k++)
+            for (int64_t j = 0; j < a.inner; j++) {
+                int32_t *at = w + (o * a.n + k) * a.inner + j;
+                *at = stale ? at[-(int64_t)block * a.inner] : zero_of(t);
+            }
+    blame_tell(story, "weights.stale", 2, "weights %lld to %lld of axis %d are %s",
+               (long long)first, (long long)first + block - 1, axis,
+               stale ? "those before them" : "zero");
+    return w && blame_set_codes(c, 1, t, w);
+}
+
+/* The first or the last sixteenths of the weights in memory, zero or the code 0. */
+enum { PARTS = 16 };
+
+int blame_weights_part_count(blame_search *s)
+{
+    return has_weights(s) ? 2 * 2 * (PARTS - 1) : 0;
+}
+
+bool blame_weights_part_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    const bool last = i % 2, code = i / 2 % 2;
+    const int parts = 1 + i / 4;
+    const assay_type *t = &c->in[1];
+    const int64_t n = assay_shape_count(t), size = n * parts / PARTS;
+    (void)s;
+    if (n < PARTS || (code && !zero_of(t)))
+        return false;
+    int32_t *w = blame_codes_of(c, 1);
+    for (int64_t k = 0; k < size && w; k++)
+        w[last ? n - 1 - k : k] = code ? 0 : zero_of(t);
+    blame_tell(story, "weights.stale", 2, "the %s %lld of %lld weights are %s",
+               last ? "last" : "first", (long long)size, (long long)n,
+               code ? "the code 0" : "zero");
+    return w && blame_set_codes(c, 1, t, w);
+}
+
+/* ---- bias ---- */
+
+int blame_bias_count(blame_search *s)
+{
+    return blame_is_weighted(s->n) && blame_constant_of(s, 2) ? 3 + N_OFFSETS : 0;
+}
+
+bool blame_bias_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    const assay_type t = c->in[2];
+    const int64_t n = assay_shape_count(&t);
+    const int offset = i < 3 ? 0 : offsets[i - 3];
+    (void)s;
+    if (t.elem.bits > 32 || (i >= 3 && (offset >= n || -offset >= n)))
+        return false;
+    int32_t *from = blame_codes_of(c, 2), *to = blame_codes_of(c, 2);
+    if (!from || !to)
+        return false;
+    for (int64_t k = 0; k < n; k++)
+        to[k] = i == 0   ? 0
+                : i == 1 ? from[0]
+                : i == 2 ? from[n - 1 - k]
+                         : from[((k + offset) % n + n) % n];
+    if (i == 0)
+        blame_tell(story, "bias.missing", 1, "no bias is added");
+    else if (i == 1)
+        blame_tell(story, "bias.channel", 1, "the bias of channel 0");
+    else if (i == 2)
+        blame_tell(story, "bias.channel", 1, "biases in reverse order");
+    else
+        blame_tell(story, "bias.channel", 1, "the bias of the channel %d %s", abs(offset),
+                   offset > 0 ? "behind" : "before");
+    return blame_set_codes(c, 2, &t, to);
+}
+
+/* Where the node's own output was not dumped no channel's number is solved for: every other
+ * channel's, of bias and of rescale. */
+enum { MOST_APART = 128 };
+
+int blame_any_channel_count(blame_search *s)
+{
+    return s->n_after > 0 && has_weights(s) ? 2 * MOST_APART : 0;
+}
+
+bool blame_any_channel_edit(blame_search *s, int i, blame_case *c, blame_story *story)
+{
+    const int64_t apart = i / 2 + 1;
+    int64_t n = 0;
+    (void)s;
+    if (i % 2) {
+        float *scale = blame_weight_scales(c, &n);
+        const float *old =
+            scale ? assay_arena_copy(c->arena, scale, (size_t)n * sizeof *old) : NULL;
+        for (int64_t k = 0; k < n && old; k++)
+            scale[k] = old[(k + apart) % n];
+        blame_tell(story, "rescale.channel", 1, "the rescale of the channel %lld behind",
+                   (long long)apart);
+        return old && apart < n;
+    }
+    if (c->n_in < 3 || !c->constant[2] || c->in[2].elem.bits > 32)
+        return false;
+    const assay_type t = c->in[2];
+    n = assay_shape_count(&t);
+    int32_t *from = blame_codes_of(c, 2), *to = blame_codes_of(c, 2);
+    for (int64_t k = 0; k < n && from && to; k++)
+        to[k] = from[(k + apart) % n];
+    blame_tell(story, "bias.channel", 1, "the bias of the channel %lld behind", (long long)apart);
+    return from && to && apart < n && blame_set_codes(c, 2, &t, to);
+}
