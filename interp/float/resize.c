@@ -14,6 +14,7 @@
  * (its bits decide at the ties of a quantize behind): positions in float32, weights |x - at|, both
  * 1/2 where the two inputs are one; (wx*wy)*x from the first row's first column to the last. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "interp/float/float.h"
@@ -80,7 +81,15 @@ static double keys(double a, double d)
 
 static int taps_of(int mode)
 {
-    return mode == ASSAY_RESIZE_NEAREST ? 1 : mode == ASSAY_RESIZE_LINEAR ? 2 : TAPS;
+    switch ((enum assay_resize_mode)mode) {
+    case ASSAY_RESIZE_NEAREST:
+        return 1;
+    case ASSAY_RESIZE_LINEAR:
+        return 2;
+    case ASSAY_RESIZE_CUBIC:
+        return TAPS;
+    }
+    abort(); /* graph/core/infer.c lets no other through */
 }
 
 static void sample_at(const assay_attr_resize *a, double x, int64_t n_in, sample *s)
@@ -147,16 +156,21 @@ static float position32(const assay_attr_resize *a, float o, int64_t n_in, int64
 {
     if (s == 1.0F)
         return o;
-    switch (a->coordinate) {
+    switch ((enum assay_resize_coordinate)a->coordinate) {
     case ASSAY_COORD_ASYMMETRIC:
         return o / s;
     case ASSAY_COORD_ALIGN_CORNERS:
         return n_out == 1 ? 0 : o * (float)(n_in - 1) / (float)(n_out - 1);
     case ASSAY_COORD_PYTORCH_HALF_PIXEL:
         return n_out == 1 ? 0 : (o + 0.5F) / s - 0.5F;
-    default:
+    case ASSAY_COORD_TFLITE_HALF_PIXEL_CORNERS:
+    case ASSAY_COORD_HALF_PIXEL:
         return (o + 0.5F) / s - 0.5F;
+    case ASSAY_COORD_HALF_PIXEL_SYMMETRIC:
+    case ASSAY_COORD_TFLITE_HALF_PIXEL:
+        break;
     }
+    abort(); /* is_bilinear takes no other */
 }
 
 static void linear_table(const assay_attr_resize *a, const assay_type *x, const assay_type *y,

@@ -49,24 +49,6 @@ void apply_prelu(const assay_unit *u, const int32_t *a, const int32_t *b, size_t
     }
 }
 
-static bool holds(enum assay_op op, int order)
-{
-    switch (op) {
-    case ASSAY_OP_EQUAL:
-        return order == 0;
-    case ASSAY_OP_NOT_EQUAL:
-        return order != 0;
-    case ASSAY_OP_LESS:
-        return order < 0;
-    case ASSAY_OP_LESS_EQUAL:
-        return order <= 0;
-    case ASSAY_OP_GREATER:
-        return order > 0;
-    default:
-        return order >= 0;
-    }
-}
-
 /* -1, 0, 1 as a * 2^e is below, at or above b, for |a|, |b| < 2^63 and e >= 0. */
 static int order_scaled(int64_t a, int64_t e, int64_t b)
 {
@@ -78,7 +60,8 @@ static int order_scaled(int64_t a, int64_t e, int64_t b)
 
 /* exact: compares s1*(a - z1) with s2*(b - z2); a scale is a 24-bit integer k[0] (k[1]) times a
  * power of two, k[2] is the difference of the exponents.
- * rescale: compares rescale_1((a - z1) << 8) with rescale_2((b - z2) << 8), as TFLite does. */
+ * rescale: compares rescale_1((a - z1) << 8) with rescale_2((b - z2) << 8), as TFLite does.
+ * k[3], k[4], k[5]: what is stored for below, at and above. */
 void apply_compare(const assay_unit *u, const int32_t *a, const int32_t *b, size_t n, int32_t *out)
 {
     for (size_t i = 0; i < n; i++) {
@@ -95,6 +78,6 @@ void apply_compare(const assay_unit *u, const int32_t *a, const int32_t *b, size
         } else {
             order = -order_scaled(y * u->k[1], -u->k[2], x * u->k[0]);
         }
-        out[i] = holds(u->op, order);
+        out[i] = u->k[4 + order] != 0;
     }
 }

@@ -188,20 +188,12 @@ static bool extreme_of(const assay_unit *u, int64_t reach, assay_codes *c)
     return true;
 }
 
-static void set_holds(const assay_unit *u, assay_codes *c)
-{
-    const enum assay_op op = u->op;
-    c->holds[0] = op == ASSAY_OP_NOT_EQUAL || op == ASSAY_OP_LESS || op == ASSAY_OP_LESS_EQUAL;
-    c->holds[1] = op == ASSAY_OP_EQUAL || op == ASSAY_OP_LESS_EQUAL || op == ASSAY_OP_GREATER_EQUAL;
-    c->holds[2] =
-        op == ASSAY_OP_NOT_EQUAL || op == ASSAY_OP_GREATER || op == ASSAY_OP_GREATER_EQUAL;
-}
-
 static bool order_of(const assay_unit *u, int64_t reach, assay_codes *c)
 {
     int64_t ra = reach, rb = reach;
     const int64_t up[2] = {u->k[2] > 0 ? u->k[2] : 0, u->k[2] < 0 ? -u->k[2] : 0};
-    set_holds(u, c);
+    for (int i = 0; i < 3; i++)
+        c->holds[i] = (int32_t)u->k[3 + i];
     if (u->rec.binary.compare == ASSAY_COMPARE_RESCALE) {
         c->kind = ASSAY_CODES_ORDER_STEPS;
         return step_of(&u->scale[ASSAY_FIRST], 8, &ra, &c->a) &&

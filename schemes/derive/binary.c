@@ -116,9 +116,29 @@ static int64_t integer_of(float s, int *exponent)
     return (int64_t)ldexpf(f, 24);
 }
 
+/* What op gives for below, at and above; false where it is no comparison. */
+static bool order_of(assay_op op, int64_t holds[3])
+{
+    static const struct {
+        assay_op op;
+        bool holds[3];
+    } list[] = {{ASSAY_OP_EQUAL, {0, 1, 0}},   {ASSAY_OP_NOT_EQUAL, {1, 0, 1}},
+                {ASSAY_OP_LESS, {1, 0, 0}},    {ASSAY_OP_LESS_EQUAL, {1, 1, 0}},
+                {ASSAY_OP_GREATER, {0, 0, 1}}, {ASSAY_OP_GREATER_EQUAL, {0, 1, 1}}};
+    bool found = false;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        for (int k = 0; k < 3 && list[i].op == op; k++) {
+            holds[k] = list[i].holds[k];
+            found = true;
+        }
+    return found;
+}
+
 static assay_status compare(const assay_derive *d)
 {
     assay_unit *u = d->u;
+    if (!order_of(u->op, &u->k[3]))
+        return derive_unknown(d);
     float s1 = derive_scale_of(&d->spec->in[0]), s2 = derive_scale_of(&d->spec->in[1]);
     int e1, e2;
     u->binary = apply_compare;
@@ -199,14 +219,7 @@ assay_status derive_binary(const assay_derive *d)
         return squared_difference(d);
     case ASSAY_OP_PRELU:
         return prelu(d);
-    case ASSAY_OP_EQUAL:
-    case ASSAY_OP_NOT_EQUAL:
-    case ASSAY_OP_LESS:
-    case ASSAY_OP_LESS_EQUAL:
-    case ASSAY_OP_GREATER:
-    case ASSAY_OP_GREATER_EQUAL:
-        return compare(d);
     default:
-        return derive_unknown(d);
+        return compare(d);
     }
 }

@@ -59,105 +59,139 @@ static int64_t int_power(int64_t base, int64_t exponent)
     return (int64_t)r;
 }
 
-static int64_t binary_int(onnx_node *n, assay_op op, int64_t a, int64_t b)
+static bool divides_by_zero(assay_op op, int64_t b)
+{
+    return (op == ASSAY_OP_DIV || op == ASSAY_OP_MOD) && b == 0;
+}
+
+/* False: op is no function of two integers that is known here. b is no divisor 0. */
+static bool binary_int(assay_op op, int64_t a, int64_t b, int64_t *y)
 {
     uint64_t ua = (uint64_t)a, ub = (uint64_t)b;
 
-    if ((op == ASSAY_OP_DIV || op == ASSAY_OP_MOD) && b == 0) {
-        onnx_fail(n, ASSAY_ERR_INPUT, "division by zero among constants");
-        return 0;
-    }
     switch (op) {
     case ASSAY_OP_ADD:
-        return (int64_t)(ua + ub);
+        *y = (int64_t)(ua + ub);
+        return true;
     case ASSAY_OP_SUB:
-        return (int64_t)(ua - ub);
+        *y = (int64_t)(ua - ub);
+        return true;
     case ASSAY_OP_MUL:
-        return (int64_t)(ua * ub);
+        *y = (int64_t)(ua * ub);
+        return true;
     case ASSAY_OP_DIV: /* toward zero */
-        return b == -1 ? (int64_t)(0 - ua) : a / b;
+        *y = b == -1 ? (int64_t)(0 - ua) : a / b;
+        return true;
     case ASSAY_OP_MOD: /* the sign of the divisor */
-        return b == -1 ? 0 : (a % b != 0 && (a % b < 0) != (b < 0)) ? a % b + b : a % b;
+        *y = b == -1 ? 0 : (a % b != 0 && (a % b < 0) != (b < 0)) ? a % b + b : a % b;
+        return true;
     case ASSAY_OP_MIN:
-        return a < b ? a : b;
+        *y = a < b ? a : b;
+        return true;
     case ASSAY_OP_MAX:
-        return a > b ? a : b;
+        *y = a > b ? a : b;
+        return true;
     case ASSAY_OP_POW:
-        return int_power(a, b);
+        *y = int_power(a, b);
+        return true;
     case ASSAY_OP_EQUAL:
-        return a == b;
+        *y = a == b;
+        return true;
     case ASSAY_OP_NOT_EQUAL:
-        return a != b;
+        *y = a != b;
+        return true;
     case ASSAY_OP_LESS:
-        return a < b;
+        *y = a < b;
+        return true;
     case ASSAY_OP_LESS_EQUAL:
-        return a <= b;
+        *y = a <= b;
+        return true;
     case ASSAY_OP_GREATER:
-        return a > b;
+        *y = a > b;
+        return true;
     case ASSAY_OP_GREATER_EQUAL:
-        return a >= b;
+        *y = a >= b;
+        return true;
     case ASSAY_OP_LOGICAL_AND:
-        return a && b;
+        *y = a && b;
+        return true;
+    case ASSAY_OP_LOGICAL_OR:
+        *y = a || b;
+        return true;
     default:
-        return a || b;
+        return false;
     }
 }
 
-static double binary_real(assay_op op, double a, double b)
+/* The same of two real numbers. */
+static bool binary_real(assay_op op, double a, double b, double *y)
 {
     switch (op) {
     case ASSAY_OP_ADD:
-        return a + b;
+        *y = a + b;
+        return true;
     case ASSAY_OP_SUB:
-        return a - b;
+        *y = a - b;
+        return true;
     case ASSAY_OP_MUL:
-        return a * b;
+        *y = a * b;
+        return true;
     case ASSAY_OP_DIV:
-        return a / b;
+        *y = a / b;
+        return true;
     case ASSAY_OP_MIN:
-        return a < b ? a : b;
+        *y = a < b ? a : b;
+        return true;
     case ASSAY_OP_MAX:
-        return a > b ? a : b;
+        *y = a > b ? a : b;
+        return true;
     case ASSAY_OP_POW:
-        return pow(a, b);
+        *y = pow(a, b);
+        return true;
     case ASSAY_OP_EQUAL:
-        return a == b;
+        *y = a == b;
+        return true;
     case ASSAY_OP_NOT_EQUAL:
-        return !(a == b);
+        *y = !(a == b);
+        return true;
     case ASSAY_OP_LESS:
-        return a < b;
+        *y = a < b;
+        return true;
     case ASSAY_OP_LESS_EQUAL:
-        return a <= b;
+        *y = a <= b;
+        return true;
     case ASSAY_OP_GREATER:
-        return a > b;
+        *y = a > b;
+        return true;
+    case ASSAY_OP_GREATER_EQUAL:
+        *y = a >= b;
+        return true;
     default:
-        return a >= b;
+        return false;
     }
 }
 
 static bool is_binary(assay_op op, bool real)
 {
-    switch (op) {
-    case ASSAY_OP_ADD:
-    case ASSAY_OP_SUB:
-    case ASSAY_OP_MUL:
-    case ASSAY_OP_DIV:
-    case ASSAY_OP_MIN:
-    case ASSAY_OP_MAX:
-    case ASSAY_OP_POW:
-    case ASSAY_OP_EQUAL:
-    case ASSAY_OP_NOT_EQUAL:
-    case ASSAY_OP_LESS:
-    case ASSAY_OP_LESS_EQUAL:
-    case ASSAY_OP_GREATER:
-    case ASSAY_OP_GREATER_EQUAL:
-        return true;
-    case ASSAY_OP_MOD:
-    case ASSAY_OP_LOGICAL_AND:
-    case ASSAY_OP_LOGICAL_OR:
-        return !real;
-    default:
-        return false;
+    int64_t i;
+    double r;
+    return real ? binary_real(op, 1, 1, &r) : binary_int(op, 1, 1, &i);
+}
+
+/* Element i of y is op of one of a and one of b; an op that is_binary knows. */
+static void set_binary(onnx_node *n, assay_op op, const onnx_const *a, int64_t at_a,
+                       const onnx_const *b, int64_t at_b, onnx_const *y, int64_t i)
+{
+    double real = 0;
+    int64_t whole = 0;
+    if (onnx_is_float(a->dtype)) {
+        binary_real(op, onnx_get_real(a, at_a), onnx_get_real(b, at_b), &real);
+        onnx_set_real(y, i, real);
+    } else if (divides_by_zero(op, onnx_get_int(b, at_b))) {
+        onnx_fail(n, ASSAY_ERR_INPUT, "division by zero among constants");
+    } else {
+        binary_int(op, onnx_get_int(a, at_a), onnx_get_int(b, at_b), &whole);
+        onnx_set_int(y, i, whole);
     }
 }
 
@@ -166,7 +200,6 @@ static const onnx_const *fold_binary(onnx_node *n, assay_op op, const onnx_const
 {
     int64_t dim[ASSAY_MAX_RANK], stride_a[ASSAY_MAX_RANK], stride_b[ASSAY_MAX_RANK];
     int64_t at_a = 0, at_b = 0;
-    bool real = onnx_is_float(a->dtype);
     bool compares = (assay_op_get(op)->traits & ASSAY_T_COMPARE) != 0;
     onnx_const *y;
     int rank;
@@ -183,10 +216,7 @@ static const onnx_const *fold_binary(onnx_node *n, assay_op op, const onnx_const
     broadcast_strides(b, rank, stride_b);
     walk w = {.rank = rank, .dim = dim};
     for (int64_t i = 0; i < y->count && !n->status; i++) {
-        if (real)
-            onnx_set_real(y, i, binary_real(op, onnx_get_real(a, at_a), onnx_get_real(b, at_b)));
-        else
-            onnx_set_int(y, i, binary_int(n, op, onnx_get_int(a, at_a), onnx_get_int(b, at_b)));
+        set_binary(n, op, a, at_a, b, at_b, y, i);
         step(&w, stride_a, &at_a, stride_b, &at_b);
     }
     return y;
@@ -225,75 +255,101 @@ static const onnx_const *fold_select(onnx_node *n, const onnx_const *cond, const
     return y;
 }
 
-static double unary_real(assay_op op, double x)
+/* False: op is no function of one real number that is known here. */
+static bool unary_real(assay_op op, double x, double *y)
 {
     switch (op) {
     case ASSAY_OP_NEG:
-        return -x;
+        *y = -x;
+        return true;
     case ASSAY_OP_ABS:
-        return fabs(x);
+        *y = fabs(x);
+        return true;
     case ASSAY_OP_FLOOR:
-        return floor(x);
+        *y = floor(x);
+        return true;
     case ASSAY_OP_CEIL:
-        return ceil(x);
+        *y = ceil(x);
+        return true;
     case ASSAY_OP_ROUND: /* half to even, without asking the rounding mode */
-        return fabs(x - trunc(x)) == 0.5 ? 2 * round(x / 2) : round(x);
+        *y = fabs(x - trunc(x)) == 0.5 ? 2 * round(x / 2) : round(x);
+        return true;
     case ASSAY_OP_SQRT:
-        return sqrt(x);
+        *y = sqrt(x);
+        return true;
     case ASSAY_OP_RECIPROCAL:
-        return 1 / x;
+        *y = 1 / x;
+        return true;
+    case ASSAY_OP_SIGN:
+        *y = (x > 0) - (x < 0);
+        return true;
     default:
-        return (x > 0) - (x < 0);
+        return false;
     }
 }
 
-static int64_t unary_int(assay_op op, int64_t x)
+/* The same of an integer. */
+static bool unary_int(assay_op op, int64_t x, int64_t *y)
 {
     uint64_t minus = 0 - (uint64_t)x;
 
     switch (op) {
     case ASSAY_OP_NEG:
-        return (int64_t)minus;
+        *y = (int64_t)minus;
+        return true;
     case ASSAY_OP_ABS:
-        return x < 0 ? (int64_t)minus : x;
+        *y = x < 0 ? (int64_t)minus : x;
+        return true;
     case ASSAY_OP_LOGICAL_NOT:
-        return !x;
+        *y = !x;
+        return true;
+    case ASSAY_OP_SIGN:
+        *y = (x > 0) - (x < 0);
+        return true;
     default:
-        return (x > 0) - (x < 0);
+        return false;
     }
 }
 
 static bool is_unary(assay_op op, bool real)
 {
-    switch (op) {
-    case ASSAY_OP_NEG:
-    case ASSAY_OP_ABS:
-    case ASSAY_OP_SIGN:
-        return true;
-    case ASSAY_OP_FLOOR:
-    case ASSAY_OP_CEIL:
-    case ASSAY_OP_ROUND:
-    case ASSAY_OP_SQRT:
-    case ASSAY_OP_RECIPROCAL:
-        return real;
-    case ASSAY_OP_LOGICAL_NOT:
-        return !real;
-    default:
-        return false;
-    }
+    int64_t i;
+    double r;
+    return real ? unary_real(op, 1, &r) : unary_int(op, 1, &i);
 }
 
 static const onnx_const *fold_unary(onnx_node *n, assay_op op, const onnx_const *x)
 {
     onnx_const *y = onnx_fold_result(n, x->dtype, x->rank, x->dim, x->count);
 
+    double real = 0;
+    int64_t whole = 0;
+
     for (int64_t i = 0; y && i < y->count; i++) {
-        if (onnx_is_float(x->dtype))
-            onnx_set_real(y, i, unary_real(op, onnx_get_real(x, i)));
-        else
-            onnx_set_int(y, i, unary_int(op, onnx_get_int(x, i)));
+        if (onnx_is_float(x->dtype) && unary_real(op, onnx_get_real(x, i), &real))
+            onnx_set_real(y, i, real);
+        else if (unary_int(op, onnx_get_int(x, i), &whole))
+            onnx_set_int(y, i, whole);
     }
     return y;
+}
+
+/* What a reduction does with two elements; ASSAY_OP_COUNT where it is none that is known here. */
+static assay_op merge_of(assay_op op)
+{
+    switch (op) {
+    case ASSAY_OP_REDUCE_SUM:
+    case ASSAY_OP_REDUCE_MEAN:
+        return ASSAY_OP_ADD;
+    case ASSAY_OP_REDUCE_PROD:
+        return ASSAY_OP_MUL;
+    case ASSAY_OP_REDUCE_MAX:
+        return ASSAY_OP_MAX;
+    case ASSAY_OP_REDUCE_MIN:
+        return ASSAY_OP_MIN;
+    default:
+        return ASSAY_OP_COUNT;
+    }
 }
 
 /* Sum, product, maximum, minimum and mean; ints wrap in 64 bits and mean truncates. */
@@ -322,22 +378,15 @@ static const onnx_const *fold_reduce(onnx_node *n, assay_op op, const assay_attr
         stride_y[i] = reduced[i] ? 0 : own[i];
     /* Where the reduced coordinates are all zero an output element starts with its first input. */
     walk w = {.rank = x->rank, .dim = x->dim};
-    assay_op merge = op == ASSAY_OP_REDUCE_PROD  ? ASSAY_OP_MUL
-                     : op == ASSAY_OP_REDUCE_MAX ? ASSAY_OP_MAX
-                     : op == ASSAY_OP_REDUCE_MIN ? ASSAY_OP_MIN
-                                                 : ASSAY_OP_ADD;
+    const assay_op merge = merge_of(op);
     for (int64_t i = 0; i < x->count; i++) {
         bool first = true;
         for (int d = 0; d < x->rank; d++)
             first = first && (!reduced[d] || w.at[d] == 0);
         if (first)
             onnx_copy_element(y, at_y, x, at_x, onnx_dtype_size(x->dtype));
-        else if (real)
-            onnx_set_real(y, at_y,
-                          binary_real(merge, onnx_get_real(y, at_y), onnx_get_real(x, at_x)));
         else
-            onnx_set_int(y, at_y,
-                         binary_int(n, merge, onnx_get_int(y, at_y), onnx_get_int(x, at_x)));
+            set_binary(n, merge, y, at_y, x, at_x, y, at_y);
         step(&w, stride_x, &at_x, stride_y, &at_y);
     }
     for (int64_t i = 0; op == ASSAY_OP_REDUCE_MEAN && i < y->count; i++) {
@@ -390,7 +439,6 @@ void onnx_fold(onnx_node *n, assay_op op, const assay_attrs *attr, onnx_value *c
         *out = fold_unary(n, op, x);
     else if (op == ASSAY_OP_SELECT)
         *out = fold_select(n, x, in[1]->constant, in[2]->constant);
-    else if (op == ASSAY_OP_REDUCE_SUM || op == ASSAY_OP_REDUCE_PROD || op == ASSAY_OP_REDUCE_MAX ||
-             op == ASSAY_OP_REDUCE_MIN || op == ASSAY_OP_REDUCE_MEAN)
+    else if (merge_of(op) != ASSAY_OP_COUNT)
         *out = fold_reduce(n, op, &attr->reduce, x);
 }
