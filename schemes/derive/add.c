@@ -249,6 +249,8 @@ assay_status derive_sum(const assay_derive *d)
     assay_status s = derive_left_shift(d, 1, u->rec.add.bits, &bits);
     if (s)
         return s;
+    if (bits == 0) /* no room to shift, and nothing to halve */
+        return derive_output_rescale(d, s_in, &one, 1, s_out);
     u->k[0] = k[0] = bits - 1;
     u->k[1] = k[1] = u->rec.add.extra_zero_point;
     s = derive_range(d);

@@ -13,7 +13,7 @@
 #include "graph/text/text.h"
 #include "interp/run/program.h"
 
-enum { NETWORKS = 2500, NODES = 3, TEXT = 2000 };
+enum { NETWORKS = 1500, NODES = 3, TEXT = 2000 };
 
 /* A drawn scheme; where it leaves `rescale` alone, often one that keeps the low bits. */
 static assay_scheme *draw_scheme(test_rng *r, char text[TEXT])
@@ -92,7 +92,7 @@ static void random_networks(void **state)
         const uint64_t seed = test_random(&seeds);
         test_rng r = {seed};
         assay_scheme *s = draw_scheme(&r, text);
-        assay_graph *g = test_random_layers(&r, s, NODES);
+        assay_graph *g = test_random_layers_of(&r, s, ASSAY_OP_COUNT, NODES);
         if (g != NULL)
             narrow += check_network(g, s, &r, seed, text);
         networks += g != NULL;

@@ -203,9 +203,34 @@ static void left_shift(void **state)
     assay_scheme_free(s);
 }
 
+/* Sums of codes that leave no bit for the shift: it was -1 of them. */
+static void no_room(void **state)
+{
+    (void)state;
+    static const float one = 1;
+    static const int32_t zero = 0;
+    assay_scheme *s = unit_scheme("");
+    const assay_type out = code_type(8, true, &one, &zero);
+    for (unsigned bits = 28; bits <= 31; bits++) {
+        const assay_type x = code_type(bits, true, &one, &zero);
+        const assay_unit_spec spec = unit_spec("add_n", &x, 1, &out);
+        assay_unit *u = unit_prepare(s, &spec);
+        const int64_t sums[3] = {5, -100, 1 << 26};
+        const int32_t count[3] = {1, 2, 1};
+        int32_t y[3];
+        s->vt->pool(u, sums, count, 3, y);
+        assert_int_equal(y[0], 5);
+        assert_int_equal(y[1], -100);
+        assert_int_equal(y[2], 127);
+        s->vt->release(u);
+    }
+    assay_scheme_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(sums), cmocka_unit_test(products),
-                                       cmocka_unit_test(rows), cmocka_unit_test(left_shift)};
+                                       cmocka_unit_test(rows), cmocka_unit_test(left_shift),
+                                       cmocka_unit_test(no_room)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -285,7 +285,10 @@ assay_graph *test_random_layers(test_rng *r, const assay_scheme *s, int nodes)
 
 assay_graph *test_random_layers_of(test_rng *r, const assay_scheme *s, assay_op first, int nodes)
 {
-    return draw((test_drawing){.r = r, .scheme = s, .wide = true, .first = &first}, nodes);
+    return draw(
+        (test_drawing){
+            .r = r, .scheme = s, .wide = true, .first = first == ASSAY_OP_COUNT ? NULL : &first},
+        nodes);
 }
 
 assay_graph *test_draw_body(test_drawing *d, int nodes)

@@ -12,8 +12,8 @@
  * nothing that was drawn. */
 assay_graph *test_random_layers(test_rng *r, const assay_scheme *s, int nodes);
 
-/* The same with codes of up to 32 bits, the first node being one of op `first`: NULL when none of
- * those drawn is computed. */
+/* The same with codes of up to 32 bits, the first node being one of op `first`
+ * (ASSAY_OP_COUNT: any): NULL when none of those drawn is computed. */
 assay_graph *test_random_layers_of(test_rng *r, const assay_scheme *s, assay_op first, int nodes);
 
 /* Attributes of an op on x, most of which make sense. */
