@@ -59,6 +59,12 @@ static int64_t int_power(int64_t base, int64_t exponent)
     return (int64_t)r;
 }
 
+/* A function that is known: its value. */
+#define IS(ID, value)                                                                              \
+    case ASSAY_OP_##ID:                                                                            \
+        *y = value;                                                                                \
+        return true;
+
 static bool divides_by_zero(assay_op op, int64_t b)
 {
     return (op == ASSAY_OP_DIV || op == ASSAY_OP_MOD) && b == 0;
@@ -70,54 +76,24 @@ static bool binary_int(assay_op op, int64_t a, int64_t b, int64_t *y)
     uint64_t ua = (uint64_t)a, ub = (uint64_t)b;
 
     switch (op) {
-    case ASSAY_OP_ADD:
-        *y = (int64_t)(ua + ub);
-        return true;
-    case ASSAY_OP_SUB:
-        *y = (int64_t)(ua - ub);
-        return true;
-    case ASSAY_OP_MUL:
-        *y = (int64_t)(ua * ub);
-        return true;
-    case ASSAY_OP_DIV: /* toward zero */
-        *y = b == -1 ? (int64_t)(0 - ua) : a / b;
-        return true;
-    case ASSAY_OP_MOD: /* the sign of the divisor */
-        *y = b == -1 ? 0 : (a % b != 0 && (a % b < 0) != (b < 0)) ? a % b + b : a % b;
-        return true;
-    case ASSAY_OP_MIN:
-        *y = a < b ? a : b;
-        return true;
-    case ASSAY_OP_MAX:
-        *y = a > b ? a : b;
-        return true;
-    case ASSAY_OP_POW:
-        *y = int_power(a, b);
-        return true;
-    case ASSAY_OP_EQUAL:
-        *y = a == b;
-        return true;
-    case ASSAY_OP_NOT_EQUAL:
-        *y = a != b;
-        return true;
-    case ASSAY_OP_LESS:
-        *y = a < b;
-        return true;
-    case ASSAY_OP_LESS_EQUAL:
-        *y = a <= b;
-        return true;
-    case ASSAY_OP_GREATER:
-        *y = a > b;
-        return true;
-    case ASSAY_OP_GREATER_EQUAL:
-        *y = a >= b;
-        return true;
-    case ASSAY_OP_LOGICAL_AND:
-        *y = a && b;
-        return true;
-    case ASSAY_OP_LOGICAL_OR:
-        *y = a || b;
-        return true;
+        IS(ADD, (int64_t)(ua + ub))
+        IS(SUB, (int64_t)(ua - ub))
+        IS(MUL, (int64_t)(ua * ub))
+        IS(DIV, b == -1 ? (int64_t)(0 - ua) : a / b) /* toward zero */
+        IS(MOD, b == -1                                  ? 0
+                : (a % b != 0 && (a % b < 0) != (b < 0)) ? a % b + b
+                                                         : a % b) /* the sign of the divisor */
+        IS(MIN, a < b ? a : b)
+        IS(MAX, a > b ? a : b)
+        IS(POW, int_power(a, b))
+        IS(EQUAL, a == b)
+        IS(NOT_EQUAL, a != b)
+        IS(LESS, a < b)
+        IS(LESS_EQUAL, a <= b)
+        IS(GREATER, a > b)
+        IS(GREATER_EQUAL, a >= b)
+        IS(LOGICAL_AND, a && b)
+        IS(LOGICAL_OR, a || b)
     default:
         return false;
     }
@@ -127,45 +103,19 @@ static bool binary_int(assay_op op, int64_t a, int64_t b, int64_t *y)
 static bool binary_real(assay_op op, double a, double b, double *y)
 {
     switch (op) {
-    case ASSAY_OP_ADD:
-        *y = a + b;
-        return true;
-    case ASSAY_OP_SUB:
-        *y = a - b;
-        return true;
-    case ASSAY_OP_MUL:
-        *y = a * b;
-        return true;
-    case ASSAY_OP_DIV:
-        *y = a / b;
-        return true;
-    case ASSAY_OP_MIN:
-        *y = a < b ? a : b;
-        return true;
-    case ASSAY_OP_MAX:
-        *y = a > b ? a : b;
-        return true;
-    case ASSAY_OP_POW:
-        *y = pow(a, b);
-        return true;
-    case ASSAY_OP_EQUAL:
-        *y = a == b;
-        return true;
-    case ASSAY_OP_NOT_EQUAL:
-        *y = !(a == b);
-        return true;
-    case ASSAY_OP_LESS:
-        *y = a < b;
-        return true;
-    case ASSAY_OP_LESS_EQUAL:
-        *y = a <= b;
-        return true;
-    case ASSAY_OP_GREATER:
-        *y = a > b;
-        return true;
-    case ASSAY_OP_GREATER_EQUAL:
-        *y = a >= b;
-        return true;
+        IS(ADD, a + b)
+        IS(SUB, a - b)
+        IS(MUL, a * b)
+        IS(DIV, a / b)
+        IS(MIN, a < b ? a : b)
+        IS(MAX, a > b ? a : b)
+        IS(POW, pow(a, b))
+        IS(EQUAL, a == b)
+        IS(NOT_EQUAL, !(a == b))
+        IS(LESS, a < b)
+        IS(LESS_EQUAL, a <= b)
+        IS(GREATER, a > b)
+        IS(GREATER_EQUAL, a >= b)
     default:
         return false;
     }
@@ -259,30 +209,16 @@ static const onnx_const *fold_select(onnx_node *n, const onnx_const *cond, const
 static bool unary_real(assay_op op, double x, double *y)
 {
     switch (op) {
-    case ASSAY_OP_NEG:
-        *y = -x;
-        return true;
-    case ASSAY_OP_ABS:
-        *y = fabs(x);
-        return true;
-    case ASSAY_OP_FLOOR:
-        *y = floor(x);
-        return true;
-    case ASSAY_OP_CEIL:
-        *y = ceil(x);
-        return true;
-    case ASSAY_OP_ROUND: /* half to even, without asking the rounding mode */
-        *y = fabs(x - trunc(x)) == 0.5 ? 2 * round(x / 2) : round(x);
-        return true;
-    case ASSAY_OP_SQRT:
-        *y = sqrt(x);
-        return true;
-    case ASSAY_OP_RECIPROCAL:
-        *y = 1 / x;
-        return true;
-    case ASSAY_OP_SIGN:
-        *y = (x > 0) - (x < 0);
-        return true;
+        IS(NEG, -x)
+        IS(ABS, fabs(x))
+        IS(FLOOR, floor(x))
+        IS(CEIL, ceil(x))
+        IS(ROUND, fabs(x - trunc(x)) == 0.5
+                      ? 2 * round(x / 2)
+                      : round(x)) /* half to even, without asking the rounding mode */
+        IS(SQRT, sqrt(x))
+        IS(RECIPROCAL, 1 / x)
+        IS(SIGN, (x > 0) - (x < 0))
     default:
         return false;
     }
@@ -294,22 +230,16 @@ static bool unary_int(assay_op op, int64_t x, int64_t *y)
     uint64_t minus = 0 - (uint64_t)x;
 
     switch (op) {
-    case ASSAY_OP_NEG:
-        *y = (int64_t)minus;
-        return true;
-    case ASSAY_OP_ABS:
-        *y = x < 0 ? (int64_t)minus : x;
-        return true;
-    case ASSAY_OP_LOGICAL_NOT:
-        *y = !x;
-        return true;
-    case ASSAY_OP_SIGN:
-        *y = (x > 0) - (x < 0);
-        return true;
+        IS(NEG, (int64_t)minus)
+        IS(ABS, x < 0 ? (int64_t)minus : x)
+        IS(LOGICAL_NOT, !x)
+        IS(SIGN, (x > 0) - (x < 0))
     default:
         return false;
     }
 }
+
+#undef IS
 
 static bool is_unary(assay_op op, bool real)
 {
